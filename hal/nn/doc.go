@@ -1,0 +1,7 @@
+// Package nn holds the vocabulary of the Android Neural Networks HAL: operand
+// and operation types, quantization parameters, models. It has no behaviour
+// beyond sizes and names.
+//
+// Numeric values are those of the HIDL interfaces 1.0 to 1.3
+// (hardware/interfaces/neuralnetworks), so they can be stored and exchanged.
+package nn

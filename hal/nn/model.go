@@ -1,0 +1,45 @@
+package nn
+
+// Operation applies one operation type to operands of its subgraph, which are
+// named by index.
+type Operation struct {
+	Type    OperationType
+	Inputs  []uint32
+	Outputs []uint32
+}
+
+// Subgraph is a list of operations in execution order over a table of operands.
+type Subgraph struct {
+	Name       string
+	Operands   []Operand
+	Operations []Operation
+	Inputs     []uint32
+	Outputs    []uint32
+}
+
+// Model is a main subgraph and those that IF and WHILE refer to.
+type Model struct {
+	Name       string
+	Main       Subgraph
+	Referenced []Subgraph
+	// Relaxed permits float32 operations to compute with the range and
+	// precision of float16.
+	Relaxed bool
+}
+
+// FusedActivation is the activation code that many operations carry.
+type FusedActivation int32
+
+// Fused activation codes.
+const (
+	ActNone  FusedActivation = 0
+	ActRelu  FusedActivation = 1
+	ActRelu1 FusedActivation = 2
+	ActRelu6 FusedActivation = 3
+)
+
+// Implicit padding codes.
+const (
+	PaddingSame  = 1
+	PaddingValid = 2
+)

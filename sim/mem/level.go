@@ -1,0 +1,26 @@
+package mem
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// Kind is the kind of an access.
+type Kind uint8
+
+// Access kinds.
+const (
+	Read Kind = iota
+	Write
+	Prefetch // a read nobody waits for
+)
+
+// Level is one timed memory. Access reserves the banks, ports and bus slots
+// that serving the bytes takes, no earlier than t, and answers when the last
+// byte has arrived (Read) or has been accepted (Write), and which reason a
+// waiting core charges: the deepest level that had to serve it.
+//
+// Calls must come in roughly rising t; a Level may serve a slightly earlier t
+// as if it came now. Access does not allocate.
+type Level interface {
+	Access(t sim.Time, addr uint64, bytes int, k Kind) (done sim.Time, from sim.Reason)
+	// Reset returns to the cold state at time 0 and clears the counters.
+	Reset()
+}

@@ -1,0 +1,50 @@
+package sim
+
+import "math/bits"
+
+// Time is an instant or a span of simulated time in femtoseconds.
+type Time int64
+
+// Common spans.
+const (
+	Femtosecond Time = 1
+	Picosecond       = 1000 * Femtosecond
+	Nanosecond       = 1000 * Picosecond
+	Microsecond      = 1000 * Nanosecond
+	Millisecond      = 1000 * Microsecond
+	Second           = 1000 * Millisecond
+)
+
+// Never is later than every instant of a run.
+const Never = Time(1<<63 - 1)
+
+// Microseconds is t in us.
+func (t Time) Microseconds() float64 { return float64(t) / float64(Microsecond) }
+
+// Clock converts between cycles and time at one frequency, from one origin.
+// Cycle k begins at origin + floor(k * 1e15 / Hz), so ratios never drift.
+type Clock struct {
+	Origin Time
+	Hz     int64
+}
+
+// At is the instant at which cycle k begins.
+func (c Clock) At(k int64) Time {
+	hi, lo := bits.Mul64(uint64(k), uint64(Second))
+	q, _ := bits.Div64(hi, lo, uint64(c.Hz))
+	return c.Origin + Time(q)
+}
+
+// Cycle is the first cycle that begins at or after t; 0 for t before the origin.
+func (c Clock) Cycle(t Time) int64 {
+	if t <= c.Origin {
+		return 0
+	}
+	// floor(k*S/hz) >= d  <=>  k*S >= d*hz  <=>  k >= ceil(d*hz/S)
+	hi, lo := bits.Mul64(uint64(t-c.Origin), uint64(c.Hz))
+	q, r := bits.Div64(hi, lo, uint64(Second))
+	if r != 0 {
+		q++
+	}
+	return int64(q)
+}
