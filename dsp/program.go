@@ -1,0 +1,50 @@
+package dsp
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// Program is a linked code image: packets of little-endian words at an address.
+type Program struct {
+	Base uint32 // address of Code[0], a multiple of 4
+	Code []byte // length a multiple of 4
+}
+
+// Job is one launch: Threads hardware threads start at Entry at the same time
+// and each runs until it returns to ReturnAddress (jumpr r31) or executes
+// trap0. A job begins when the one before it has ended.
+type Job struct {
+	Region  int    // id of the RegionReport that is charged, the operation index
+	Name    string // for spans and errors
+	Entry   uint32
+	Threads int        // 1..Spec.Threads
+	Args    [][]uint32 // Args[i] are r0, r1, .. of thread i; at most 28 each
+}
+
+// ReturnAddress is what r31 holds at the start of a job. A jump to it ends the
+// thread.
+const ReturnAddress = 0xfffffff0
+
+// Options steer one run.
+type Options struct {
+	// Functional skips the timing model: same bytes, a report without cycles.
+	Functional bool
+	// MaxPackets ends a run that does not end by itself; 0 is 1<<40.
+	MaxPackets int64
+	// Span, when set, receives what every hardware thread did when.
+	Span func(track, name string, start, end sim.Time)
+}
+
+// State is the architectural state of one hardware thread.
+type State struct {
+	R   [32]uint32
+	P   [4]byte // 0 or 0xff by compares; any value by transfer
+	V   [32][128]byte
+	Q   [4][128]byte // 0 or 1 per byte lane
+	SA  [2]uint32
+	LC  [2]uint32
+	M   [2]uint32
+	CS  [2]uint32
+	USR uint32
+	GP  uint32
+	UGP uint32
+	PC  uint32
+}
