@@ -1,0 +1,33 @@
+// Package gpu is a cycle-level simulator of a SIMT graphics core that runs AMD
+// RDNA2 (gfx1030) machine code in compute dispatches.
+//
+// A core has clusters (work-group processors, or shader processors) of compute
+// units; a compute unit has SIMDs, each with several resident waves of 32 or
+// 64 lanes. Code is decoded once per kernel into flat micro-operations. Every
+// instruction executes on simulated registers, LDS and memory, and the same
+// micro-operation says when it issues and when its result is ready.
+//
+// # Modelled
+//
+// In-order issue per wave with one instruction of each type per SIMD and cycle,
+// oldest wave first; result latencies and unit occupancy; the four wait
+// counters and their limits; EXEC masks, VCC, SCC, M0; LDS with bank conflicts;
+// barriers; work-group placement limited by registers, LDS and wave slots;
+// coalescing of lane addresses into cache lines; vector L0, scalar and
+// instruction caches; GL1 and L2 in front of whatever mem.Level is given.
+//
+// # Not modelled
+//
+// Graphics, images, exports, GDS, traps, preemption, WGP mode placement (a
+// work-group stays in one compute unit), packet processing beyond a fixed
+// launch cost. Rounding other than nearest-even and flushed denormals are
+// refused. A load's result is visible to the program at once: reading it before
+// its wait counter says so is reported as an error instead of giving the stale
+// value the hardware would.
+//
+// # Where the numbers come from
+//
+// Instruction latencies are the ones the open-source RDNA2 compilers schedule
+// with; machine shapes, cache sizes and measured bandwidths are those of the
+// SoC presets. Values without a public source say "assumed" at the field.
+package gpu

@@ -1,0 +1,75 @@
+package gpu
+
+// UserSGPRs selects the values a wave finds in its first scalar registers, in
+// the bit order of a code object's kernel descriptor. They are dense, in this
+// order, followed by the enabled work-group ids.
+type UserSGPRs uint16
+
+// User scalar registers of a kernel.
+const (
+	UserSegmentBuffer UserSGPRs = 1 << iota // 4 registers; refused, flat scratch is used instead
+	UserDispatchPtr                         // 2: AQL dispatch packet
+	UserQueuePtr                            // 2: refused
+	UserKernargPtr                          // 2: kernel arguments
+	UserDispatchID                          // 2
+	UserFlatScratch                         // 2: scratch base
+	UserSegmentSize                         // 1: scratch bytes per lane
+)
+
+// Kernel is a program and the descriptor a dispatch needs. The zero values of
+// Base, User, and so on suit code from our own builder: s[0:1] kernel
+// arguments, s2 s3 s4 the work-group ids that are enabled, v0 v1 v2 the
+// work-item ids.
+type Kernel struct {
+	Name     string
+	Code     []byte // little-endian words; the entry point is Entry
+	Entry    int    // byte offset into Code
+	Base     uint64 // address of Code[0], for s_getpc and PC-relative data
+	WaveSize int    // 32 or 64
+
+	VGPRs        int // vector registers per lane, 1..256
+	LDSBytes     int // per work-group
+	ScratchBytes int // per lane
+
+	User          UserSGPRs // 0 means UserKernargPtr
+	WorkgroupID   [3]bool   // which ids follow the user registers; none set means all three
+	NoWorkgroupID bool      // really none
+	WorkItemIDs   int       // v0..: 0 x, 1 x y, 2 x y z
+}
+
+// Dispatch is one grid of work-groups running a kernel.
+type Dispatch struct {
+	Kernel *Kernel
+
+	// Kernarg is copied to a private read-only segment and its address passed,
+	// unless KernargAddr names a place in the space.
+	Kernarg     []byte
+	KernargAddr uint64
+
+	Grid      [3]int // work-items per dimension; zero means 1; need not be a multiple of Workgroup
+	Workgroup [3]int // work-items per dimension; zero means 1
+	Region    int    // RegionReport.ID the cycles are charged to
+}
+
+// Span is one interval of a run's timeline.
+type Span struct {
+	Track      string // "dispatch" or "cu 3"
+	Name       string
+	Region     int
+	Start, End int64 // cycles since the run began
+}
+
+// Options are what a run does beside computing.
+type Options struct {
+	Functional bool // no timing: same bytes, Report.Cycles is 0
+
+	// Unchecked skips the check for registers read before their load was
+	// waited for.
+	Unchecked bool
+
+	// MaxInstructions ends a run with an error after that many wave
+	// instructions; 0 means 1<<40.
+	MaxInstructions int64
+
+	Span func(Span) // called in time order per dispatch; may be nil
+}
