@@ -1,0 +1,420 @@
+package mem
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// Replacement chooses the victim of a set.
+type Replacement uint8
+
+// Replacement policies.
+const (
+	LRU      Replacement = iota
+	TreePLRU             // one bit per node of a binary tree over the ways
+)
+
+// WritePolicy is what a cache does with writes.
+type WritePolicy uint8
+
+// Write policies.
+const (
+	WriteBack    WritePolicy = iota // and allocate; a write of a whole line does not fetch it
+	WriteThrough                    // and do not allocate; a present line is kept
+	ReadOnly                        // writes bypass and drop the line (instruction, scalar caches)
+)
+
+// PrefetchKind is what a cache fetches that nobody asked for.
+type PrefetchKind uint8
+
+// Prefetchers.
+const (
+	PrefetchNone     PrefetchKind = iota
+	PrefetchNextLine              // a miss, or the first hit on a prefetched line, fetches the next PrefetchDegree lines
+)
+
+// CacheConfig describes one set-associative cache.
+type CacheConfig struct {
+	Name          string
+	Hz            int64
+	Bytes         int
+	LineBytes     int // power of two
+	Ways          int // Bytes/LineBytes/Ways sets, a power of two
+	Replacement   Replacement
+	Write         WritePolicy
+	HitCycles     int        // load to data
+	BytesPerCycle int        // of each bank
+	Banks         int        // power of two, interleaved by line; each serves one access at a time
+	MSHRs         int        // lines in flight: fills and the write-backs they force; a miss beyond waits
+	FillCycles    int        // from the next level's answer to the waiting core
+	Reason        sim.Reason // charged for a hit
+
+	Prefetch       PrefetchKind
+	PrefetchDegree int
+}
+
+// Validate reports every value that is out of range.
+func (c *CacheConfig) Validate() error {
+	k := checks{what: "cache " + c.Name}
+	k.hz(c.Hz)
+	k.in("Bytes", int64(c.Bytes), 64, maxCacheBytes)
+	k.pow2("LineBytes", c.LineBytes, 16, 1<<12)
+	k.in("Ways", int64(c.Ways), 1, 64)
+	k.in("HitCycles", int64(c.HitCycles), 0, 1e6)
+	k.in("FillCycles", int64(c.FillCycles), 0, 1e6)
+	k.in("BytesPerCycle", int64(c.BytesPerCycle), 1, 1<<12)
+	k.pow2("Banks", c.Banks, 1, 64)
+	k.in("MSHRs", int64(c.MSHRs), 1, 1024)
+	k.in("Reason", int64(c.Reason), 0, int64(sim.NumReasons)-1)
+	k.in("PrefetchDegree", int64(c.PrefetchDegree), 0, 64)
+	if c.Replacement > TreePLRU || c.Write > ReadOnly || c.Prefetch > PrefetchNextLine {
+		k.fail("unknown policy")
+	}
+	if len(k.errs) == 0 {
+		if c.Bytes%(c.LineBytes*c.Ways) != 0 {
+			k.fail("Bytes = %d is not a multiple of LineBytes * Ways", c.Bytes)
+		} else if sets := c.Bytes / (c.LineBytes * c.Ways); sets&(sets-1) != 0 {
+			k.fail("%d sets, want a power of two", sets)
+		}
+		if c.Replacement == TreePLRU && c.Ways&(c.Ways-1) != 0 {
+			k.fail("tree PLRU needs a power of two of ways, have %d", c.Ways)
+		}
+	}
+	return k.err()
+}
+
+// Events a cache counts.
+const (
+	CacheRead = iota // lines looked up by reads
+	CacheWrite
+	CacheReadMiss
+	CacheWriteMiss
+	CacheMerged // lookups that found their line still in flight
+	CacheFill   // lines fetched, prefetches included
+	CachePrefetch
+	CacheWriteBack
+	CacheMSHRFull // misses that waited for an MSHR
+	numCacheEvents
+)
+
+var cacheEvents = [numCacheEvents]string{
+	"read", "write", "read_miss", "write_miss", "merged", "fill", "prefetch", "write_back", "mshr_full",
+}
+
+// line flags
+const (
+	lineDirty = 1 << iota
+	linePrefetched
+)
+
+const noTag = ^uint64(0)
+
+// Cache implements Level. Lookups of one access that spans several lines are
+// made line by line, each on its bank.
+type Cache struct {
+	cfg  CacheConfig
+	next Level
+
+	tag   []uint64 // line number, noTag when empty; sets x ways
+	ready []sim.Time
+	use   []uint64 // LRU stamp
+	flags []uint8
+	from  []sim.Reason // who served the fill
+	tree  []uint64     // PLRU bits of a set
+
+	bankFree []sim.Time
+	mshr     []sim.Time // when each entry is free again
+	stamp    uint64
+	setMask  uint64
+
+	hit, cycle, fill sim.Time
+	lineShift        uint
+	widthShift       uint // log2 BytesPerCycle when it is a power of two
+	count            [numCacheEvents]int64
+}
+
+// NewCache builds a cache in front of next.
+func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	lines := cfg.Bytes / cfg.LineBytes
+	c := &Cache{
+		cfg: cfg, next: next,
+		tag: make([]uint64, lines), ready: make([]sim.Time, lines), use: make([]uint64, lines),
+		flags: make([]uint8, lines), from: make([]sim.Reason, lines),
+		tree:      make([]uint64, lines/cfg.Ways),
+		bankFree:  make([]sim.Time, cfg.Banks),
+		mshr:      make([]sim.Time, cfg.MSHRs),
+		setMask:   uint64(lines/cfg.Ways - 1),
+		lineShift: log2(cfg.LineBytes),
+	}
+	c.Retime(cfg.Hz)
+	c.clear()
+	return c, nil
+}
+
+// Config is the configuration the cache was built with.
+func (c *Cache) Config() CacheConfig { return c.cfg }
+
+// Retime sets the clock; latencies keep their cycles.
+func (c *Cache) Retime(hz int64) {
+	c.cfg.Hz = hz
+	c.hit = period(c.cfg.HitCycles, hz)
+	c.fill = period(c.cfg.FillCycles, hz)
+	c.cycle = period(1, hz)
+}
+
+// Reset implements Level: empty and clean, without writing anything back, and
+// so is every level behind.
+func (c *Cache) Reset() {
+	c.clear()
+	c.next.Reset()
+}
+
+func (c *Cache) clear() {
+	for i := range c.tag {
+		c.tag[i] = noTag
+	}
+	clear(c.ready)
+	clear(c.use)
+	clear(c.flags)
+	clear(c.tree)
+	clear(c.bankFree)
+	clear(c.mshr)
+	c.stamp = 0
+	c.count = [numCacheEvents]int64{}
+}
+
+// Counters are the events since Reset, named after the cache.
+func (c *Cache) Counters() []sim.Counter {
+	return counted(c.cfg.Name, cacheEvents[:], c.count[:])
+}
+
+// Access implements Level. A read is done when its last line is; a write when
+// every line is in the cache or its miss is registered.
+func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
+	done, from := t, c.cfg.Reason
+	for bytes > 0 {
+		n := min(bytes, c.cfg.LineBytes-int(addr&uint64(c.cfg.LineBytes-1)))
+		d, f := c.line(t, addr, n, k)
+		if d > done {
+			done = d
+		}
+		if f > from {
+			from = f
+		}
+		addr += uint64(n)
+		bytes -= n
+	}
+	return done, from
+}
+
+// line serves n bytes of one line.
+func (c *Cache) line(t sim.Time, addr uint64, n int, k Kind) (sim.Time, sim.Reason) {
+	ln := addr >> c.lineShift
+	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
+	if *bank > t {
+		t = *bank
+	}
+	busy := c.cycle
+	if n > c.cfg.BytesPerCycle {
+		busy = c.cycle * sim.Time((n+c.cfg.BytesPerCycle-1)/c.cfg.BytesPerCycle)
+	}
+	*bank = t + busy
+	done := t + c.hit + busy - c.cycle
+	if k == Write {
+		c.count[CacheWrite]++
+	} else {
+		c.count[CacheRead]++
+	}
+
+	set := ln & c.setMask
+	base := int(set) * c.cfg.Ways
+	tags := c.tag[base : base+c.cfg.Ways]
+	for w := range tags {
+		if tags[w] == ln {
+			return c.hitLine(t, done, base, w, set, ln, addr, n, k)
+		}
+	}
+	return c.missLine(t, done, base, set, ln, addr, n, k)
+}
+
+func (c *Cache) hitLine(t, done sim.Time, base, w int, set, ln, addr uint64, n int, k Kind) (sim.Time, sim.Reason) {
+	i := base + w
+	c.touch(base, w, set)
+	if c.flags[i]&linePrefetched != 0 {
+		c.flags[i] &^= linePrefetched
+		c.prefetchAfter(t, ln)
+	}
+	if k == Write {
+		switch c.cfg.Write {
+		case WriteBack:
+			c.flags[i] |= lineDirty
+			return done, c.cfg.Reason
+		case ReadOnly:
+			c.tag[i] = noTag
+			c.flags[i] = 0
+		}
+		return c.next.Access(done, addr, n, Write)
+	}
+	if r := c.ready[i]; r > done {
+		c.count[CacheMerged]++
+		return r, c.from[i]
+	}
+	return done, c.cfg.Reason
+}
+
+func (c *Cache) missLine(t, done sim.Time, base int, set, ln, addr uint64, n int, k Kind) (sim.Time, sim.Reason) {
+	if k == Write {
+		c.count[CacheWriteMiss]++
+		if c.cfg.Write != WriteBack {
+			return c.next.Access(done, addr, n, Write)
+		}
+		whole := n == c.cfg.LineBytes
+		start, i, _ := c.allocate(done, base, set, ln, !whole)
+		c.flags[i] = lineDirty
+		c.prefetchAfter(t, ln)
+		return start, c.cfg.Reason
+	}
+	c.count[CacheReadMiss]++
+	// The miss is known when the tags have been read: the hit latency.
+	_, i, ready := c.allocate(done, base, set, ln, true)
+	c.prefetchAfter(t, ln)
+	return ready, c.from[i]
+}
+
+// allocate gives line ln a way: it waits for an MSHR, evicts the victim and,
+// when fetch is set, reads the line from the next level. It answers when the
+// MSHR was taken, which line it is, and when its data is there.
+func (c *Cache) allocate(t sim.Time, base int, set, ln uint64, fetch bool) (sim.Time, int, sim.Time) {
+	m := 0
+	for j := 1; j < len(c.mshr); j++ {
+		if c.mshr[j] < c.mshr[m] {
+			m = j
+		}
+	}
+	if c.mshr[m] > t {
+		c.count[CacheMSHRFull]++
+		t = c.mshr[m]
+	}
+	w := c.victim(base, set)
+	i := base + w
+	release := t
+	ready, from := t, c.cfg.Reason
+	if fetch {
+		ready, from = c.next.Access(t, ln<<c.lineShift, c.cfg.LineBytes, Read)
+		ready += c.fill
+		c.count[CacheFill]++
+		release = ready
+	}
+	if c.flags[i]&lineDirty != 0 && c.tag[i] != noTag {
+		c.count[CacheWriteBack]++
+		// The victim leaves after its own fill has come, behind the new fetch.
+		accepted, _ := c.next.Access(max(t, c.ready[i]), c.tag[i]<<c.lineShift, c.cfg.LineBytes, Write)
+		release = max(release, accepted)
+	}
+	c.mshr[m] = release
+	c.tag[i], c.ready[i], c.from[i], c.flags[i] = ln, ready, from, 0
+	c.touch(base, w, set)
+	return t, i, ready
+}
+
+// prefetchAfter fetches the lines after ln that are absent.
+func (c *Cache) prefetchAfter(t sim.Time, ln uint64) {
+	if c.cfg.Prefetch == PrefetchNone {
+		return
+	}
+	for d := 1; d <= c.cfg.PrefetchDegree; d++ {
+		c.prefetch(t, ln+uint64(d))
+	}
+}
+
+func (c *Cache) prefetch(t sim.Time, ln uint64) {
+	set := ln & c.setMask
+	base := int(set) * c.cfg.Ways
+	for _, tag := range c.tag[base : base+c.cfg.Ways] {
+		if tag == ln {
+			return
+		}
+	}
+	// A prefetch never waits: without a free MSHR it is dropped.
+	for _, free := range c.mshr {
+		if free <= t {
+			_, i, _ := c.allocate(t, base, set, ln, true)
+			c.flags[i] = linePrefetched
+			c.count[CachePrefetch]++
+			return
+		}
+	}
+}
+
+// touch makes way w the most recently used of its set.
+func (c *Cache) touch(base, w int, set uint64) {
+	if c.cfg.Replacement == LRU {
+		c.stamp++
+		c.use[base+w] = c.stamp
+		return
+	}
+	// Node n has children 2n and 2n+1; each bit points away from w.
+	bits := c.tree[set]
+	for n, half := 1, c.cfg.Ways>>1; half > 0; half >>= 1 {
+		if w&half != 0 {
+			bits &^= 1 << n
+			n = 2*n + 1
+		} else {
+			bits |= 1 << n
+			n = 2 * n
+		}
+	}
+	c.tree[set] = bits
+}
+
+// victim is an empty way, else the one the policy gives up.
+func (c *Cache) victim(base int, set uint64) int {
+	for w, tag := range c.tag[base : base+c.cfg.Ways] {
+		if tag == noTag {
+			return w
+		}
+	}
+	if c.cfg.Replacement == LRU {
+		best := 0
+		use := c.use[base : base+c.cfg.Ways]
+		for w := range use {
+			if use[w] < use[best] {
+				best = w
+			}
+		}
+		return best
+	}
+	w, n := 0, 1
+	for half := c.cfg.Ways >> 1; half > 0; half >>= 1 {
+		n <<= 1
+		if c.tree[set]>>(n>>1)&1 != 0 {
+			w |= half
+			n++
+		}
+	}
+	return w
+}
+
+// Clean writes every dirty line back and answers when the last is accepted.
+func (c *Cache) Clean(t sim.Time) sim.Time {
+	done := t
+	for i, f := range c.flags {
+		if f&lineDirty == 0 || c.tag[i] == noTag {
+			continue
+		}
+		c.flags[i] &^= lineDirty
+		c.count[CacheWriteBack]++
+		d, _ := c.next.Access(max(t, c.ready[i]), c.tag[i]<<c.lineShift, c.cfg.LineBytes, Write)
+		done = max(done, d)
+	}
+	return done
+}
+
+// Invalidate drops every line; dirty ones are lost unless cleaned before.
+func (c *Cache) Invalidate() {
+	for i := range c.tag {
+		c.tag[i] = noTag
+		c.flags[i] = 0
+	}
+	clear(c.tree)
+}

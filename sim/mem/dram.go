@@ -1,0 +1,404 @@
+package mem
+
+import (
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// RefreshKind is how a DRAM is refreshed.
+type RefreshKind uint8
+
+// Refresh kinds.
+const (
+	RefreshNone     RefreshKind = iota
+	RefreshAllBanks             // every TREFI the whole channel stops for TRPab + TRFCab
+	RefreshPerBank              // every TREFI/Banks one bank stops for TRPpb + TRFCpb
+)
+
+// DRAMConfig describes a DRAM behind its controller. Counts and sizes are
+// powers of two; spans are absolute, as datasheets give them in ns.
+type DRAMConfig struct {
+	Name            string
+	Channels        int   // independent channels
+	Banks           int   // per channel
+	RowBytes        int   // page of one bank of one channel
+	BusBits         int   // data pins per channel
+	BurstLength     int   // transfers per column command
+	TransfersPerSec int64 // per pin
+	InterleaveBytes int   // consecutive bytes on one channel; at most RowBytes
+	XORBanks        bool  // bank index is XORed with the low row bits, which spreads power-of-two strides
+
+	ReadLatency  sim.Time // RL: column command to first data
+	WriteLatency sim.Time // WL
+	TRCD         sim.Time // activate to column command
+	TRPpb, TRPab sim.Time // precharge, one bank or all
+	TRAS         sim.Time // activate to precharge
+	TRC          sim.Time // activate to activate, same bank
+	TRRD         sim.Time // activate to activate, other bank
+	TFAW         sim.Time // window of at most four activates
+	TWR          sim.Time // end of write data to precharge
+	TWTR         sim.Time // end of write data to read command
+	TRTP         sim.Time // read command to precharge
+	TRTW         sim.Time // bus gap between read data and write data
+
+	Refresh        RefreshKind
+	TRFCab, TRFCpb sim.Time
+	TREFI          sim.Time // for all banks; a bank is due every TREFI in both kinds
+
+	RequestLatency  sim.Time // controller and PHY, request to first command
+	ResponseLatency sim.Time // last data to requester; reads only
+	// WriteQueue is the number of posted writes (of up to InterleaveBytes) per
+	// channel. They are drained together when the queue is full, so that the bus
+	// turns around once per batch. 0 writes at once.
+	WriteQueue int
+}
+
+// Validate reports every value that is out of range.
+func (c *DRAMConfig) Validate() error {
+	k := checks{what: "dram " + c.Name}
+	k.pow2("Channels", c.Channels, 1, 64)
+	k.pow2("Banks", c.Banks, 1, 64)
+	k.pow2("RowBytes", c.RowBytes, 64, 1<<16)
+	k.pow2("BusBits", c.BusBits, 8, 1024)
+	k.pow2("BurstLength", c.BurstLength, 2, 64)
+	k.in("TransfersPerSec", c.TransfersPerSec, 1e6, 1e11)
+	k.pow2("InterleaveBytes", c.InterleaveBytes, 32, 1<<16)
+	k.in("WriteQueue", int64(c.WriteQueue), 0, maxEntries)
+	if c.InterleaveBytes > c.RowBytes {
+		k.fail("InterleaveBytes = %d exceeds RowBytes = %d", c.InterleaveBytes, c.RowBytes)
+	}
+	if b := c.BusBits / 8 * c.BurstLength; b > c.InterleaveBytes {
+		k.fail("a burst of %d bytes exceeds InterleaveBytes = %d", b, c.InterleaveBytes)
+	}
+	for _, s := range []struct {
+		name string
+		v    sim.Time
+	}{
+		{"ReadLatency", c.ReadLatency}, {"WriteLatency", c.WriteLatency}, {"TRCD", c.TRCD},
+		{"TRPpb", c.TRPpb}, {"TRPab", c.TRPab}, {"TRAS", c.TRAS}, {"TRC", c.TRC}, {"TRRD", c.TRRD},
+		{"TFAW", c.TFAW}, {"TWR", c.TWR}, {"TWTR", c.TWTR}, {"TRTP", c.TRTP}, {"TRTW", c.TRTW},
+		{"TRFCab", c.TRFCab}, {"TRFCpb", c.TRFCpb}, {"TREFI", c.TREFI},
+		{"RequestLatency", c.RequestLatency}, {"ResponseLatency", c.ResponseLatency},
+	} {
+		k.span(s.name, s.v)
+	}
+	switch c.Refresh {
+	case RefreshNone:
+	case RefreshAllBanks:
+		if c.TREFI < 2*(c.TRFCab+c.TRPab) || c.TREFI == 0 {
+			k.fail("TREFI = %d fs leaves no time beside TRPab + TRFCab", int64(c.TREFI))
+		}
+	case RefreshPerBank:
+		if c.Banks > 0 && (c.TREFI/sim.Time(c.Banks) < 2*(c.TRFCpb+c.TRPpb) || c.TREFI == 0) {
+			k.fail("TREFI / Banks leaves no time beside TRPpb + TRFCpb")
+		}
+	default:
+		k.fail("unknown refresh kind %d", c.Refresh)
+	}
+	return k.err()
+}
+
+// BurstTime is the time one burst occupies the data bus.
+func (c *DRAMConfig) BurstTime() sim.Time { return period(c.BurstLength, c.TransfersPerSec) }
+
+// BurstBytes is the size of one burst.
+func (c *DRAMConfig) BurstBytes() int { return c.BusBits / 8 * c.BurstLength }
+
+// PeakBytesPerSecond is the pin bandwidth of all channels together.
+func (c *DRAMConfig) PeakBytesPerSecond() float64 {
+	return float64(c.Channels) * float64(c.BusBits) / 8 * float64(c.TransfersPerSec)
+}
+
+// Events a DRAM counts, in the order of Counters.
+const (
+	DRAMActivate = iota // rows opened
+	DRAMReadBurst
+	DRAMWriteBurst
+	DRAMRefresh // refresh commands: one bank or all of a channel
+	DRAMRowHit  // chunks of an access that found their row open
+	DRAMRowMiss // bank was closed
+	DRAMRowConflict
+	DRAMTurnaround
+	numDRAMEvents
+)
+
+var dramEvents = [numDRAMEvents]string{
+	"dram_activate", "dram_read_burst", "dram_write_burst", "dram_refresh",
+	"dram_row_hit", "dram_row_miss", "dram_row_conflict", "dram_turnaround",
+}
+
+type dramBank struct {
+	row      int64 // open row, -1 when closed
+	colReady sim.Time
+	actReady sim.Time // a closed bank may be activated from here
+	preReady sim.Time // an open bank may be precharged from here
+	actAt    sim.Time
+}
+
+type dramChannel struct {
+	busFree  sim.Time // data bus
+	colFree  sim.Time // next column command, same direction
+	writeEnd sim.Time // end of the last write data, for tWTR
+	lastAct  sim.Time
+	acts     [4]sim.Time // ring of the last activates, for tFAW
+	actPos   int
+	wrote    bool // direction of the last transfer
+	nextRef  sim.Time
+	refBank  int
+	wqLen    int
+	wqPos    int // next slot; slots are freed in order
+}
+
+type dramWrite struct {
+	addr  uint64
+	bytes int
+	free  sim.Time // when the slot is empty again
+}
+
+// DRAM is an open-page DRAM with one in-order queue per channel: requests are
+// served in the order of the calls, activates overlap with the data of earlier
+// requests. It implements Level.
+type DRAM struct {
+	cfg    DRAMConfig
+	ch     []dramChannel
+	banks  []dramBank
+	wq     []dramWrite // Channels x WriteQueue
+	count  [numDRAMEvents]int64
+	burst  sim.Time
+	refGap sim.Time
+
+	burstShift, ileShift, chShift, rowShift, bankShift uint
+}
+
+// farPast makes "time since" constraints hold at time 0.
+const farPast = -sim.Second
+
+// NewDRAM builds a DRAM; the error names each value out of range.
+func NewDRAM(cfg DRAMConfig) (*DRAM, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	d := &DRAM{
+		cfg:        cfg,
+		ch:         make([]dramChannel, cfg.Channels),
+		banks:      make([]dramBank, cfg.Channels*cfg.Banks),
+		wq:         make([]dramWrite, cfg.Channels*cfg.WriteQueue),
+		burst:      cfg.BurstTime(),
+		burstShift: log2(cfg.BurstBytes()),
+		ileShift:   log2(cfg.InterleaveBytes),
+		chShift:    log2(cfg.Channels),
+		rowShift:   log2(cfg.RowBytes),
+		bankShift:  log2(cfg.Banks),
+	}
+	switch cfg.Refresh {
+	case RefreshAllBanks:
+		d.refGap = cfg.TREFI
+	case RefreshPerBank:
+		d.refGap = cfg.TREFI / sim.Time(cfg.Banks)
+	}
+	d.Reset()
+	return d, nil
+}
+
+// Config is the configuration the DRAM was built with.
+func (d *DRAM) Config() DRAMConfig { return d.cfg }
+
+// Reset closes every row, empties the queues and clears the counters.
+func (d *DRAM) Reset() {
+	for i := range d.banks {
+		d.banks[i] = dramBank{row: -1, colReady: farPast, actReady: farPast, preReady: farPast, actAt: farPast}
+	}
+	for i := range d.ch {
+		c := &d.ch[i]
+		*c = dramChannel{busFree: farPast, colFree: farPast, writeEnd: farPast, lastAct: farPast, nextRef: sim.Never}
+		for j := range c.acts {
+			c.acts[j] = farPast
+		}
+		if d.cfg.Refresh != RefreshNone {
+			c.nextRef = d.refGap
+		}
+	}
+	clear(d.wq)
+	d.count = [numDRAMEvents]int64{}
+}
+
+// Counters are the events since Reset; see the DRAM constants.
+func (d *DRAM) Counters() []sim.Counter { return counters(dramEvents[:], d.count[:]) }
+
+// Access implements Level. The reason is always StallDRAM.
+func (d *DRAM) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
+	t += d.cfg.RequestLatency
+	done := t
+	for bytes > 0 {
+		n := min(bytes, d.cfg.InterleaveBytes-int(addr&uint64(d.cfg.InterleaveBytes-1)))
+		ch := int(addr>>d.ileShift) & (d.cfg.Channels - 1)
+		var end sim.Time
+		switch {
+		case k != Write:
+			end = d.transfer(t, ch, addr, n, false)
+		case d.cfg.WriteQueue == 0:
+			end = d.transfer(t, ch, addr, n, true)
+		default:
+			end = d.post(t, ch, addr, n)
+		}
+		done = max(done, end)
+		addr += uint64(n)
+		bytes -= n
+	}
+	if k != Write {
+		done += d.cfg.ResponseLatency
+	}
+	return done, sim.StallDRAM
+}
+
+// post queues a write and drains the queue when that fills it. It answers when
+// the queue has taken the write.
+func (d *DRAM) post(t sim.Time, ch int, addr uint64, n int) sim.Time {
+	c := &d.ch[ch]
+	q := d.wq[ch*d.cfg.WriteQueue : (ch+1)*d.cfg.WriteQueue]
+	w := &q[c.wqPos]
+	t = max(t, w.free)
+	w.addr, w.bytes = addr, n
+	if c.wqPos++; c.wqPos == len(q) {
+		c.wqPos = 0
+	}
+	if c.wqLen++; c.wqLen == len(q) {
+		d.drain(t, ch)
+	}
+	return t
+}
+
+// drain writes every queued entry of a channel, oldest first.
+func (d *DRAM) drain(t sim.Time, ch int) {
+	c := &d.ch[ch]
+	q := d.wq[ch*d.cfg.WriteQueue : (ch+1)*d.cfg.WriteQueue]
+	i := c.wqPos - c.wqLen
+	if i < 0 {
+		i += len(q)
+	}
+	for ; c.wqLen > 0; c.wqLen-- {
+		q[i].free = d.transfer(t, ch, q[i].addr, q[i].bytes, true)
+		if i++; i == len(q) {
+			i = 0
+		}
+	}
+}
+
+// Flush drains the write queues and answers when the last write is in its row.
+func (d *DRAM) Flush(t sim.Time) sim.Time {
+	done := t
+	for ch := range d.ch {
+		if d.ch[ch].wqLen > 0 {
+			d.drain(t, ch)
+			done = max(done, d.ch[ch].busFree)
+		}
+	}
+	return done
+}
+
+// transfer moves n bytes that lie in one row of one channel and returns the
+// end of the data on the bus.
+func (d *DRAM) transfer(t sim.Time, ch int, addr uint64, n int, write bool) sim.Time {
+	c := &d.ch[ch]
+	cfg := &d.cfg
+	local := addr>>(d.ileShift+d.chShift)<<d.ileShift | addr&uint64(cfg.InterleaveBytes-1)
+	page := local >> d.rowShift
+	bank := int(page) & (cfg.Banks - 1)
+	row := int64(page >> d.bankShift)
+	if cfg.XORBanks {
+		bank ^= int(row) & (cfg.Banks - 1)
+	}
+	bursts := sim.Time((addr+uint64(n)-1)>>d.burstShift - addr>>d.burstShift + 1)
+
+	// A refresh that is due when this request could use the bus goes first.
+	if now := max(t, c.colFree); now >= c.nextRef {
+		d.refresh(ch, now)
+	}
+	b := &d.banks[ch*cfg.Banks+bank]
+	if b.row != row {
+		act := max(t, b.actReady)
+		if b.row >= 0 {
+			act = max(max(t, b.preReady)+cfg.TRPpb, b.actAt+cfg.TRC)
+			d.count[DRAMRowConflict]++
+		} else {
+			d.count[DRAMRowMiss]++
+		}
+		act = max(act, c.lastAct+cfg.TRRD, c.acts[c.actPos]+cfg.TFAW)
+		c.lastAct = act
+		c.acts[c.actPos] = act
+		c.actPos = (c.actPos + 1) & 3
+		b.row, b.actAt, b.colReady, b.preReady = row, act, act+cfg.TRCD, act+cfg.TRAS
+		d.count[DRAMActivate]++
+	} else {
+		d.count[DRAMRowHit]++
+	}
+
+	col := max(t, b.colReady, c.colFree)
+	lat := cfg.ReadLatency
+	if write {
+		lat = cfg.WriteLatency
+		d.count[DRAMWriteBurst] += int64(bursts)
+	} else {
+		d.count[DRAMReadBurst] += int64(bursts)
+	}
+	if write != c.wrote {
+		d.count[DRAMTurnaround]++
+		c.wrote = write
+		if write {
+			col = max(col, c.busFree+cfg.TRTW-lat)
+		} else {
+			col = max(col, c.writeEnd+cfg.TWTR)
+		}
+	}
+	col = max(col, c.busFree-lat)
+	end := col + lat + bursts*d.burst
+	c.busFree = end
+	c.colFree = col + bursts*d.burst
+	if write {
+		c.writeEnd = end
+		b.preReady = max(b.preReady, end+cfg.TWR)
+	} else {
+		b.preReady = max(b.preReady, c.colFree-d.burst+cfg.TRTP)
+	}
+	return end
+}
+
+// refresh does every refresh of a channel that is due at now.
+func (d *DRAM) refresh(ch int, now sim.Time) {
+	c := &d.ch[ch]
+	banks := d.banks[ch*d.cfg.Banks : (ch+1)*d.cfg.Banks]
+	due := int64((now-c.nextRef)/d.refGap) + 1
+	d.count[DRAMRefresh] += due
+	if d.cfg.Refresh == RefreshAllBanks {
+		// Rows are closed by the first; only the last can still be running.
+		start, trp := c.nextRef, sim.Time(0)
+		for i := range banks {
+			if banks[i].row >= 0 {
+				start, trp = max(start, banks[i].preReady), d.cfg.TRPab
+			}
+		}
+		end := max(start+trp, c.nextRef+sim.Time(due-1)*d.refGap) + d.cfg.TRFCab
+		for i := range banks {
+			banks[i].row = -1
+			banks[i].actReady = end
+		}
+		c.nextRef += sim.Time(due) * d.refGap
+		return
+	}
+	if skip := due - int64(len(banks)); skip > 0 {
+		// Whole rounds of an idle channel: only the last round is walked.
+		c.nextRef += sim.Time(skip) * d.refGap
+		c.refBank = int((int64(c.refBank) + skip) % int64(len(banks)))
+		due -= skip
+	}
+	for ; due > 0; due-- {
+		b := &banks[c.refBank]
+		start := max(c.nextRef, b.actReady)
+		if b.row >= 0 {
+			start = max(c.nextRef, b.preReady) + d.cfg.TRPpb
+		}
+		b.row = -1
+		b.actReady = start + d.cfg.TRFCpb
+		c.refBank = (c.refBank + 1) & (len(banks) - 1)
+		c.nextRef += d.refGap
+	}
+}
