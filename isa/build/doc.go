@@ -1,0 +1,19 @@
+// Package build turns kernels written in virtual registers into groups of
+// instructions in physical ones. It knows no instruction set: a Target names
+// the register classes, the latencies and what fits into one issue group (a
+// VLIW packet, or a single instruction on a scalar-issue machine).
+//
+// A kernel is a Func: blocks of instructions, each instruction an opcode of
+// the target and operands with roles. Compile runs, in this order,
+//
+//	liveness   which register units are live into and out of each block
+//	schedule   per block: dependence graph, critical-path list scheduling into groups, with a guard on register pressure
+//	allocate   live segments over the scheduled groups, linear scan with aligned tuples
+//
+// and returns the groups. When allocation fails the function is scheduled again
+// in source order, which needs the fewest registers; when that fails too, the
+// error names the class, the function and the place.
+//
+// Not modelled: spilling (kernels are written to fit), moving code across
+// blocks, if-conversion.
+package build

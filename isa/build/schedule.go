@@ -1,0 +1,270 @@
+package build
+
+import "sort"
+
+// scheduler packs the instructions of each block into groups.
+type scheduler struct {
+	f     *Func
+	l     *liveness
+	d     dag
+	st    dagState
+	group Group
+
+	earliest []int32 // first cycle in which an instruction may issue
+	ready    []int32 // all predecessors scheduled; by priority
+	inOrder  bool
+
+	// Pressure: units live now per file, and what is left of each cell's uses.
+	live  [MaxFiles]int
+	limit [MaxFiles]int
+	alive []bool
+	left  []int32
+}
+
+func (f *Func) schedule(l *liveness, inOrder bool) *Code {
+	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), inOrder: inOrder}
+	s.st = dagState{seen: make([]int32, l.n), lastDef: make([]int32, l.n), useHead: make([]int32, l.n)}
+	s.alive = make([]bool, l.n)
+	s.left = make([]int32, l.n)
+	s.limit = f.fileUnits()
+	for i := range s.limit {
+		if s.limit[i] >= 16 {
+			s.limit[i] -= 2 // aligned tuples do not use every gap
+		}
+	}
+	code := &Code{Name: f.Name, labels: f.labels}
+	for i := range f.blocks {
+		b := &f.blocks[i]
+		code.Blocks = append(code.Blocks, int32(len(code.Groups)))
+		if len(b.instrs) > 0 {
+			s.d.build(l, f.target, &s.st, b.instrs)
+			s.block(code, int32(i))
+		}
+		var end uint8
+		for n, h := range b.loopEnd {
+			if h >= 0 {
+				end |= 1 << n
+			}
+		}
+		if end != 0 {
+			if int(code.Blocks[i]) == len(code.Groups) {
+				code.Groups = append(code.Groups, CodeGroup{Block: int32(i)})
+			}
+			code.Groups[len(code.Groups)-1].EndLoop = end
+		}
+	}
+	return code
+}
+
+// fileUnits counts the units of each file that the allocator may hand out.
+func (f *Func) fileUnits() [MaxFiles]int {
+	var n [MaxFiles]int
+	seen := map[int]bool{}
+	for i := range f.classes {
+		c := &f.classes[i]
+		for _, base := range c.Alloc {
+			for u := int(base); u < int(base)+c.Width; u++ {
+				if lim := f.limits[c.File]; lim > 0 && u >= lim {
+					continue
+				}
+				if k := int(c.File)<<16 | u; !seen[k] {
+					seen[k] = true
+					n[c.File]++
+				}
+			}
+		}
+	}
+	return n
+}
+
+func (s *scheduler) block(code *Code, bi int32) {
+	n := int32(len(s.d.ins))
+	s.earliest = resize(s.earliest, int(n), 0)
+	s.ready = s.ready[:0]
+	for i := n - 1; i >= 0; i-- {
+		if s.d.preds[i] == 0 {
+			s.push(i)
+		}
+	}
+	s.startPressure(bi)
+	var next int32 // next instruction in source order
+	done := int32(0)
+	for cycle := int32(0); done < n; cycle++ {
+		s.group.Reset()
+		first := len(code.Groups)
+		count := 0
+		force := false
+		for {
+			pick := s.pick(cycle, next, force)
+			if pick < 0 {
+				if count == 0 && !force && s.waiting(cycle) < 0 {
+					force = true // every ready instruction would raise the pressure
+					continue
+				}
+				break
+			}
+			force = false
+			i := s.ready[pick]
+			s.ready = append(s.ready[:pick], s.ready[pick+1:]...)
+			if count == 0 {
+				code.Groups = append(code.Groups, CodeGroup{Block: bi})
+			}
+			g := &code.Groups[first]
+			g.Instrs = append(g.Instrs, s.d.ins[i])
+			count++
+			done++
+			next = max(next, i+1)
+			s.place(i)
+			for e := s.d.head[i]; e >= 0; e = s.d.edges[e].next {
+				to := s.d.edges[e].to
+				s.earliest[to] = max(s.earliest[to], cycle+s.d.edges[e].lat)
+				if s.d.preds[to]--; s.d.preds[to] == 0 {
+					s.push(to)
+				}
+			}
+		}
+		if count == 0 {
+			if w := s.waiting(cycle); w > cycle {
+				cycle = w - 1 // nothing issues until then
+			}
+		}
+	}
+}
+
+// push inserts i into the ready list: longest path first, then source order.
+func (s *scheduler) push(i int32) {
+	h := s.d.height[i]
+	p := sort.Search(len(s.ready), func(k int) bool {
+		o := s.ready[k]
+		return s.d.height[o] < h || s.d.height[o] == h && o > i
+	})
+	s.ready = append(s.ready, 0)
+	copy(s.ready[p+1:], s.ready[p:])
+	s.ready[p] = i
+}
+
+// waiting is the earliest cycle after now in which a ready instruction has its
+// operands, -1 when all have them.
+func (s *scheduler) waiting(now int32) int32 {
+	w := int32(-1)
+	for _, i := range s.ready {
+		if e := s.earliest[i]; e > now && (w < 0 || e < w) {
+			w = e
+		}
+	}
+	return w
+}
+
+// pick finds the best instruction that joins the group: an index into ready,
+// -1 when there is none. With force the pressure guard is off and the first
+// in source order wins.
+func (s *scheduler) pick(cycle, next int32, force bool) int {
+	best := -1
+	for k, i := range s.ready {
+		if s.earliest[i] > cycle {
+			continue
+		}
+		switch {
+		case s.inOrder:
+			if i == next && s.group.TryAdd(s.d.ins[i]) {
+				return k
+			}
+		case force:
+			if best < 0 || i < s.ready[best] {
+				best = k
+			}
+		case !s.raises(i) && s.group.TryAdd(s.d.ins[i]):
+			return k
+		}
+	}
+	if best >= 0 && s.group.TryAdd(s.d.ins[s.ready[best]]) {
+		return best
+	}
+	return -1
+}
+
+func (s *scheduler) startPressure(bi int32) {
+	s.live = [MaxFiles]int{}
+	clear(s.left)
+	for c := range s.alive {
+		s.alive[c] = s.l.in[bi].has(int32(c))
+		if s.alive[c] {
+			s.live[s.l.file[c]]++
+		}
+		if s.l.out[bi].has(int32(c)) {
+			s.left[c] = 1
+		}
+	}
+	for _, in := range s.d.ins {
+		for _, a := range in.Args {
+			if a.Kind == ArgReg && a.Role&Use != 0 {
+				c, n := s.l.cells(a.Reg)
+				for k := c; k < c+n; k++ {
+					s.left[k]++
+				}
+			}
+		}
+	}
+}
+
+// raises reports whether issuing i would push a file over its limit.
+func (s *scheduler) raises(i int32) bool {
+	var delta [MaxFiles]int
+	grows := false
+	for _, a := range s.d.ins[i].Args {
+		if a.Kind != ArgReg {
+			continue
+		}
+		c, n := s.l.cells(a.Reg)
+		for k := c; k < c+n; k++ {
+			if a.Role&Def != 0 && !s.alive[k] {
+				delta[s.l.file[k]]++
+				grows = true
+			} else if a.Role == Use && s.left[k] == 1 {
+				delta[s.l.file[k]]--
+			}
+		}
+	}
+	if !grows {
+		return false
+	}
+	for f, d := range delta {
+		if d > 0 && s.limit[f] > 0 && s.live[f]+d > s.limit[f] {
+			return true
+		}
+	}
+	return false
+}
+
+// place accounts for the registers of an issued instruction.
+func (s *scheduler) place(i int32) {
+	for _, a := range s.d.ins[i].Args {
+		if a.Kind != ArgReg || a.Role&Use == 0 {
+			continue
+		}
+		c, n := s.l.cells(a.Reg)
+		for k := c; k < c+n; k++ {
+			s.left[k]--
+			if s.left[k] == 0 && s.alive[k] && a.Role&Def == 0 {
+				s.alive[k] = false
+				s.live[s.l.file[k]]--
+			}
+		}
+	}
+	for _, a := range s.d.ins[i].Args {
+		if a.Kind != ArgReg || a.Role&Def == 0 {
+			continue
+		}
+		c, n := s.l.cells(a.Reg)
+		for k := c; k < c+n; k++ {
+			switch {
+			case s.left[k] > 0 && !s.alive[k]:
+				s.alive[k] = true
+				s.live[s.l.file[k]]++
+			case s.left[k] == 0 && s.alive[k]:
+				s.alive[k] = false
+				s.live[s.l.file[k]]--
+			}
+		}
+	}
+}
