@@ -50,15 +50,18 @@ type Ticket int64
 // DMA copies descriptors in order. It moves only time; the bytes are moved by
 // whoever submits the descriptor.
 //
-// A core that shares memory with the engine calls Advance(now) before its own
-// accesses, so that the bursts of both meet in order of time.
+// A burst is two events: the read when it is issued and the write when its data
+// has come. A core that shares memory with the engine calls Advance(now) before
+// its own accesses, so that the accesses of both reach a level in order of time.
 type DMA struct {
 	cfg    DMAConfig
 	queue  []dmaJob // ring
+	issue  Ticket   // oldest with bursts to issue
 	head   Ticket   // oldest not finished
 	tail   Ticket   // next to be given
-	flight []sim.Time
-	pos    int
+	flight []dmaBurst
+	first  int      // oldest read whose write has not been made
+	reads  int      // reads whose write has not been made
 	free   sim.Time // earliest issue of the next burst
 	cycle  sim.Time
 	count  [numDMAEvents]int64
@@ -68,8 +71,17 @@ type dmaJob struct {
 	d           Descriptor
 	row, off    int
 	started     bool
+	bursts      int // issued and not yet written
 	submit      sim.Time
 	start, done sim.Time
+}
+
+type dmaBurst struct {
+	job   Ticket
+	dst   uint64
+	bytes int
+	got   sim.Time // data is in the engine
+	free  sim.Time // write accepted, slot empty
 }
 
 // NewDMA builds an engine.
@@ -77,7 +89,7 @@ func NewDMA(cfg DMAConfig) (*DMA, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	e := &DMA{cfg: cfg, queue: make([]dmaJob, cfg.Queue), flight: make([]sim.Time, cfg.Outstanding)}
+	e := &DMA{cfg: cfg, queue: make([]dmaJob, cfg.Queue), flight: make([]dmaBurst, cfg.Outstanding)}
 	e.Retime(cfg.Hz)
 	return e, nil
 }
@@ -93,7 +105,7 @@ func (e *DMA) Retime(hz int64) {
 func (e *DMA) Reset() {
 	clear(e.queue)
 	clear(e.flight)
-	e.head, e.tail, e.pos, e.free = 0, 0, 0, 0
+	e.issue, e.head, e.tail, e.first, e.reads, e.free = 0, 0, 0, 0, 0, 0
 	e.count = [numDMAEvents]int64{}
 }
 
@@ -101,6 +113,8 @@ func (e *DMA) Reset() {
 func (e *DMA) Counters() []sim.Counter {
 	return counted(e.cfg.Name, dmaEvents[:], e.count[:])
 }
+
+func (e *DMA) job(id Ticket) *dmaJob { return &e.queue[int(id%Ticket(len(e.queue)))] }
 
 // Submit queues a descriptor at t. When the queue is full the oldest one is
 // finished first; at answers when the engine has taken the descriptor.
@@ -110,7 +124,7 @@ func (e *DMA) Submit(t sim.Time, d Descriptor) (id Ticket, at sim.Time) {
 		t = max(t, done)
 	}
 	d.Rows = max(d.Rows, 1)
-	e.queue[int(e.tail)%len(e.queue)] = dmaJob{d: d, submit: t}
+	*e.job(e.tail) = dmaJob{d: d, submit: t}
 	e.tail++
 	e.count[DMADescriptor]++
 	return e.tail - 1, t
@@ -119,20 +133,29 @@ func (e *DMA) Submit(t sim.Time, d Descriptor) (id Ticket, at sim.Time) {
 // Busy reports whether a descriptor is not finished.
 func (e *DMA) Busy() bool { return e.head != e.tail }
 
-// Next is the earliest instant at which the engine issues another burst; Never
-// when it has none.
-func (e *DMA) Next() sim.Time {
-	if e.head == e.tail {
+// Next is the instant of the engine's next event, Never when it has none.
+func (e *DMA) Next() sim.Time { return min(e.nextRead(), e.nextWrite()) }
+
+// nextRead is when the next burst can be issued, as far as is known now.
+func (e *DMA) nextRead() sim.Time {
+	if e.issue == e.tail || e.reads == len(e.flight) {
 		return sim.Never
 	}
-	j := &e.queue[int(e.head)%len(e.queue)]
-	if !j.started {
+	slot := &e.flight[(e.first+e.reads)%len(e.flight)]
+	if j := e.job(e.issue); !j.started {
 		return max(e.free, j.submit)
 	}
-	return max(e.free, e.flight[e.pos])
+	return max(e.free, slot.free)
 }
 
-// Advance issues every burst that is due up to and including now.
+func (e *DMA) nextWrite() sim.Time {
+	if e.reads == 0 {
+		return sim.Never
+	}
+	return e.flight[e.first].got
+}
+
+// Advance makes every access that is due up to and including now.
 func (e *DMA) Advance(now sim.Time) {
 	for e.head != e.tail && e.Next() <= now {
 		e.step()
@@ -140,16 +163,16 @@ func (e *DMA) Advance(now sim.Time) {
 }
 
 // Wait runs the engine until descriptor id is finished and answers when its
-// first burst was issued and its last write accepted. Descriptors that finished
-// more than Queue submissions ago are forgotten: both answers are 0.
+// first burst was issued and its last write accepted. Descriptors that were
+// submitted more than Queue submissions ago are forgotten: both answers are 0.
 func (e *DMA) Wait(id Ticket) (start, done sim.Time) {
-	if id < 0 || id >= e.tail || int(e.tail-id) > len(e.queue) {
+	if id < 0 || id >= e.tail || int64(e.tail-id) > int64(len(e.queue)) {
 		return 0, 0
 	}
 	for e.head <= id {
 		e.step()
 	}
-	j := &e.queue[int(id)%len(e.queue)]
+	j := e.job(id)
 	return j.start, j.done
 }
 
@@ -159,40 +182,68 @@ func (e *DMA) Run(t sim.Time, d Descriptor) (start, done sim.Time) {
 	return e.Wait(id)
 }
 
-// step sets up the oldest descriptor or issues one of its bursts.
+// step makes the next event happen: a write whose data has come before a read
+// that could be issued at the same instant.
 func (e *DMA) step() {
-	j := &e.queue[int(e.head)%len(e.queue)]
+	if r := e.nextRead(); r < e.nextWrite() {
+		e.read(r)
+	} else {
+		e.write()
+	}
+}
+
+// read sets a descriptor up or issues its next burst.
+func (e *DMA) read(at sim.Time) {
+	j := e.job(e.issue)
 	if !j.started {
 		j.started = true
-		at := max(e.free, j.submit)
 		e.free = at + sim.Time(e.cfg.StartCycles)*e.cycle
 		j.start, j.done = e.free, e.free
 		if j.d.Bytes <= 0 {
-			e.head++
-			return
+			e.issue++
+			e.retire()
 		}
+		return
 	}
-	at := max(e.free, e.flight[e.pos])
-	src := j.d.Src + uint64(int64(j.row)*j.d.SrcStride) + uint64(j.off)
-	dst := j.d.Dst + uint64(int64(j.row)*j.d.DstStride) + uint64(j.off)
-	n := min(j.d.Bytes-j.off, e.cfg.BurstBytes-int(src&uint64(e.cfg.BurstBytes-1)))
 	if j.row == 0 && j.off == 0 {
 		j.start = at
 	}
+	src := j.d.Src + uint64(int64(j.row)*j.d.SrcStride) + uint64(j.off)
+	n := min(j.d.Bytes-j.off, e.cfg.BurstBytes-int(src&uint64(e.cfg.BurstBytes-1)))
 	got, _ := j.d.From.Access(at, src, n, Read)
-	put, _ := j.d.To.Access(got, dst, n, Write)
-	e.flight[e.pos] = put
-	if e.pos++; e.pos == len(e.flight) {
-		e.pos = 0
-	}
+	b := &e.flight[(e.first+e.reads)%len(e.flight)]
+	e.reads++
+	b.job, b.bytes, b.got = e.issue, n, got
+	b.dst = j.d.Dst + uint64(int64(j.row)*j.d.DstStride) + uint64(j.off)
 	e.free = at + sim.Time(e.cfg.IssueCycles)*e.cycle
-	j.done = max(j.done, put)
 	e.count[DMABurst]++
 	e.count[DMABytes] += int64(n)
+	j.bursts++
 	if j.off += n; j.off == j.d.Bytes {
 		j.off = 0
 		if j.row++; j.row == j.d.Rows {
-			e.head++
+			e.issue++
 		}
+	}
+}
+
+// write delivers the oldest data that has come.
+func (e *DMA) write() {
+	b := &e.flight[e.first]
+	j := e.job(b.job)
+	b.free, _ = j.d.To.Access(b.got, b.dst, b.bytes, Write)
+	j.done = max(j.done, b.free)
+	j.bursts--
+	e.reads--
+	if e.first++; e.first == len(e.flight) {
+		e.first = 0
+	}
+	e.retire()
+}
+
+// retire forgets descriptors that are finished, oldest first.
+func (e *DMA) retire() {
+	for e.head < e.issue && e.job(e.head).bursts == 0 {
+		e.head++
 	}
 }
