@@ -95,6 +95,11 @@ func (f *Func) Emit(op uint32, args ...Arg) *Instr {
 		f.args = make([]Arg, 256+len(args))
 	}
 	n := copy(f.args, args)
+	for i := range f.args[:n] {
+		if a := &f.args[i]; a.Kind == ArgReg && !a.Reg.Valid() {
+			a.Role = None // an optional operand that is absent
+		}
+	}
 	in.Op, in.Args, in.Source, in.seq = op, f.args[:n:n], f.source, f.nInstr
 	f.args = f.args[n:]
 	f.nInstr++
