@@ -1,0 +1,17 @@
+// Package rdna2 is the instruction set of AMD RDNA2 as gfx1030 speaks it: the
+// form table, an encoder, a decoder, an assembler and a disassembler for the
+// text that LLVM reads and prints, and the kernel descriptor of code objects.
+//
+// ops.txt is the table, one line per instruction form; gen turns it into
+// zops.go and the manual docs/isa/rdna2.md. It holds the scalar, vector, packed,
+// compare, DPP16, LDS, global, scratch and scalar-memory forms that compilers
+// emit for compute. Left out: image, typed-buffer and buffer instructions
+// (except the cache invalidations), exports, interpolation, SDWA, DPP8, GDS and
+// flat (generic) addressing. Decode reports them as unknown instructions.
+//
+// Nothing here executes or times anything. Encodings are facts of the LLVM
+// AMDGPU target description (LLVM 19); nominal latencies are those of LLVM's
+// GFX10 scheduling model and of Mesa's statistics for the same chips.
+package rdna2
+
+//go:generate go run ./gen -table ops.txt -ops zops.go -manual ../../docs/isa/rdna2.md

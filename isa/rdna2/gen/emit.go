@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"strconv"
+	"strings"
+)
+
+var roles = map[string]string{
+	"vdst": "RoleVDst", "sdst": "RoleSDst", "src0": "RoleSrc0", "src1": "RoleSrc1", "src2": "RoleSrc2",
+	"ssrc": "RoleSSrc", "addr": "RoleAddr", "data0": "RoleData0", "data1": "RoleData1", "vaddr": "RoleVAddr",
+	"vdata": "RoleVData", "saddr": "RoleSAddr", "sbase": "RoleSBase", "soffset": "RoleSOffset",
+	"offset": "RoleOffset", "offset0": "RoleOffset0", "offset1": "RoleOffset1", "simm16": "RoleSImm16", "imm": "RoleImm",
+}
+
+var sourceClasses = map[string]string{"src": "ClassSrc", "csrc": "ClassCSrc", "ssrc": "ClassSSrc", "sconst": "ClassSConst"}
+
+// kinds: name and 32-bit registers.
+var kinds = map[string]struct {
+	name string
+	regs int
+}{
+	"b16": {"B16", 1}, "b32": {"B32", 1}, "b64": {"B64", 2}, "f16": {"F16", 1}, "f32": {"F32", 1}, "f64": {"F64", 2},
+	"v2b16": {"V2B16", 1}, "v2f16": {"V2F16", 1},
+}
+
+var immediates = map[string]string{
+	"i12": "ImmI12", "i16": "ImmI16", "i21": "ImmI21", "u8": "ImmU8", "u16": "ImmU16", "label": "ImmLabel",
+	"hwreg": "ImmHwreg", "waitcnt": "ImmWaitcnt", "depctr": "ImmDepctr", "swizzle": "ImmSwizzle", "opt": "ImmOptional",
+}
+
+var flagNames = map[string]string{
+	"tied": "FlagTied", "old": "FlagOld", "abs": "FlagAbs", "clamp": "FlagClamp", "omod": "FlagOMod",
+	"opsel": "FlagOpSel", "opselhi": "FlagOpSelHi", "neglohi": "FlagNegLoHi", "negabs": "FlagNegAbs",
+}
+
+var scheds = map[string]string{
+	"salu": "SchedSALU", "valu": "SchedVALU", "valu64": "SchedVALU64", "mul": "SchedMul", "trans": "SchedTrans",
+	"f64": "SchedF64", "smem": "SchedSMEM", "lds": "SchedLDS", "load": "SchedLoad", "store": "SchedStore",
+	"atomic": "SchedAtomic", "branch": "SchedBranch", "barrier": "SchedBarrier", "wait": "SchedWait", "control": "SchedControl",
+}
+
+var counters = map[string]string{"vm": "CntVM", "vs": "CntVS", "lgkm": "CntLGKM"}
+
+// formatBytes is the size without a literal.
+var formatBytes = map[string]int{
+	"SOP2": 4, "SOPK": 4, "SOP1": 4, "SOPC": 4, "SOPP": 4, "SMEM": 8, "VOP2": 4, "VOP2K": 8, "VOP1": 4, "VOPC": 4,
+	"VOP3": 8, "VOP3P": 8, "DPP1": 8, "DPP2": 8, "DS": 8, "GLOBAL": 8, "SCRATCH": 8, "MUBUF": 8,
+}
+
+// formatOpcodes is one more than the largest opcode of a format.
+var formatOpcodes = map[string]uint64{
+	"SOP2": 96, "SOPK": 32, "SOP1": 128, "SOPC": 128, "SOPP": 128, "SMEM": 256, "VOP2": 62, "VOP2K": 62, "VOP1": 256,
+	"VOPC": 256, "VOP3": 1024, "VOP3P": 128, "DPP1": 256, "DPP2": 62, "DS": 256, "GLOBAL": 128, "SCRATCH": 128, "MUBUF": 128,
+}
+
+var formatOrder = []string{"SOP2", "SOPK", "SOP1", "SOPC", "SOPP", "SMEM", "VOP2", "VOP2K", "VOP1", "VOPC", "VOP3", "VOP3P",
+	"DPP1", "DPP2", "DS", "GLOBAL", "SCRATCH", "MUBUF"}
+
+// operandLit is the Go literal of an operand.
+func operandLit(o operand) (string, error) {
+	role, ok := roles[o.role]
+	if !ok {
+		return "", fmt.Errorf("unknown role %q", o.role)
+	}
+	lit := func(class, kind string, regs int) (string, error) {
+		return fmt.Sprintf("{%s, %s, %s, %d}", role, class, kind, regs), nil
+	}
+	if im, ok := immediates[o.class]; ok {
+		return lit("ClassImm", im, 0)
+	}
+	if o.role == "imm" {
+		return lit("ClassImm", kinds[o.class].name, 0)
+	}
+	switch o.class {
+	case "mask":
+		return lit("ClassMask", "B32", 0)
+	case "vsrc":
+		return lit("ClassVSrc", "B32", 1)
+	}
+	if cls, kind, ok := strings.Cut(o.class, "."); ok {
+		c, k := sourceClasses[cls], kinds[kind]
+		if c != "" && k.name != "" {
+			return lit(c, k.name, k.regs)
+		}
+	} else if n, err := strconv.Atoi(o.class[1:]); err == nil && n >= 1 && n <= 16 {
+		switch o.class[0] {
+		case 'v':
+			return lit("ClassVGPR", "B32", n)
+		case 's':
+			return lit("ClassSGPR", "B32", n)
+		}
+	}
+	return "", fmt.Errorf("unknown operand class %q", o.class)
+}
+
+// names joins the mapped constants with |; 0 for none.
+func names(keys []string, table map[string]string) (string, error) {
+	var out []string
+	for _, k := range keys {
+		n, ok := table[k]
+		if !ok {
+			return "", fmt.Errorf("unknown flag %q", k)
+		}
+		out = append(out, n)
+	}
+	if out == nil {
+		return "0", nil
+	}
+	return strings.Join(out, " | "), nil
+}
+
+var implicits = map[string]string{"EXEC": "ImplEXEC", "VCC": "ImplVCC", "SCC": "ImplSCC", "MODE": "ImplMODE"}
+
+// emit is zops.go.
+func emit(secs []section) ([]byte, error) {
+	var ops, mns, mtab, ftab bytes.Buffer
+	index := map[string][]int{}
+	for _, f := range formatOrder {
+		index[f] = make([]int, formatOpcodes[f])
+	}
+	seen := map[string]bool{}
+	last := map[string]int{} // format/opcode of the previous variants, to keep them adjacent
+	nop, nmn := 1, 1
+	for _, s := range secs {
+		for _, m := range s.mnemonics {
+			sched, ok := scheds[m.sched]
+			if !ok {
+				return nil, fmt.Errorf("%s: unknown class %q", m.name, m.sched)
+			}
+			mn := "M_" + strings.ToUpper(m.name)
+			fmt.Fprintf(&mns, "%s\n", mn)
+			fmt.Fprintf(&mtab, "{%q, %q},\n", m.name, m.meaning)
+			for _, f := range m.forms {
+				if seen[f.name] {
+					return nil, fmt.Errorf("%s: defined twice", f.name)
+				}
+				seen[f.name] = true
+				max, ok := formatOpcodes[f.format]
+				if !ok || f.opcode >= max {
+					return nil, fmt.Errorf("%s: no opcode %#x in format %q", f.name, f.opcode, f.format)
+				}
+				key := fmt.Sprintf("%s/%d", f.format, f.opcode)
+				if at := index[f.format][f.opcode]; at == 0 {
+					index[f.format][f.opcode] = nop
+				} else if last[key] != nop-1 {
+					return nil, fmt.Errorf("%s: opcode taken by another mnemonic", f.name)
+				}
+				last[key] = nop
+				if err := emitForm(&ftab, f, mn, sched); err != nil {
+					return nil, fmt.Errorf("%s: %w", f.name, err)
+				}
+				fmt.Fprintf(&ops, "%s\n", f.name)
+				nop++
+			}
+			nmn++
+		}
+	}
+	var b bytes.Buffer
+	b.WriteString("// Code generated by gen from ops.txt. DO NOT EDIT.\n\npackage rdna2\n\n")
+	b.WriteString("// Instruction forms.\nconst (\n_ Op = iota\n")
+	b.Write(ops.Bytes())
+	b.WriteString("NumOps\n)\n\n// Mnemonics.\nconst (\n_ Mnemonic = iota\n")
+	b.Write(mns.Bytes())
+	b.WriteString("NumMnemonics\n)\n\nvar mnemonics = [NumMnemonics]mnemonicInfo{\n{\"none\", \"\"},\n")
+	b.Write(mtab.Bytes())
+	b.WriteString("}\n\nvar forms = [NumOps]Form{\n{Name: \"none\", Text: \"none\"},\n")
+	b.Write(ftab.Bytes())
+	b.WriteString("}\n\n")
+	for _, f := range formatOrder {
+		fmt.Fprintf(&b, "var index%s = [...]Op{", f)
+		for i, op := range index[f] {
+			if i%24 == 0 {
+				b.WriteString("\n")
+			}
+			fmt.Fprintf(&b, "%d,", op)
+		}
+		b.WriteString("\n}\n\n")
+	}
+	return format.Source(b.Bytes())
+}
+
+func emitForm(b *bytes.Buffer, f form, mn, sched string) error {
+	flags, err := names(f.flags, flagNames)
+	if err != nil {
+		return err
+	}
+	cnt, err := names(f.counts, counters)
+	if err != nil {
+		return err
+	}
+	vector := f.format[0] == 'V' || f.format[:2] == "DP" || f.format == "DS" || f.format == "GLOBAL" || f.format == "SCRATCH"
+	uses := f.uses
+	if vector {
+		uses = append([]string{"EXEC"}, uses...)
+	}
+	us, err := names(uses, implicits)
+	if err != nil {
+		return err
+	}
+	ds, err := names(f.defs, implicits)
+	if err != nil {
+		return err
+	}
+	neg := 0
+	for _, c := range f.neg {
+		neg |= 1 << (c - '0')
+	}
+	size := formatBytes[f.format]
+	var lits []string
+	for _, o := range f.operands {
+		l, err := operandLit(o)
+		if err != nil {
+			return err
+		}
+		if f.format == "SOPK" && o.role == "imm" {
+			size = 8
+		}
+		lits = append(lits, l)
+	}
+	fmt.Fprintf(b, "{%s, %s, %q, %q, %s, %s, %#x, %d, %d, %s, %s, %s, %s, %d, [MaxOperands]Operand{%s}},\n",
+		f.name, mn, f.name, f.text, f.format, sched, f.opcode, size, neg, flags, cnt, us, ds, len(lits), strings.Join(lits, ", "))
+	return nil
+}
