@@ -1,0 +1,144 @@
+package ethosu
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// velaDirs lists the folders of networks compiled by Vela.
+func velaDirs(t testing.TB) []string {
+	root := os.Getenv("NNSOC_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	dirs, _ := filepath.Glob(filepath.Join(root, "ethosu", "networks", "*", "ethos-*"))
+	if len(dirs) == 0 {
+		t.Skip("skipped: needs shared data")
+	}
+	return dirs
+}
+
+func dirName(dir string) string {
+	return filepath.Base(filepath.Dir(dir)) + "/" + filepath.Base(dir)
+}
+
+var listingLine = regexp.MustCompile(`^0x[0-9a-f]{6}: .{8} [0-9a-f]{4} [0-9a-f]{4} - cmd`)
+
+// listing is the commands of Vela's register listing, as text.
+func listing(t testing.TB, dir string) string {
+	b, err := os.ReadFile(filepath.Join(dir, "regcmd.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, l := range strings.Split(string(b), "\n") {
+		if listingLine.MatchString(l) {
+			out.WriteString(l + "\n")
+		}
+	}
+	return out.String()
+}
+
+// payloadIn finds the driver payload inside a compiled .tflite file, where it
+// is an aligned byte vector preceded by its length.
+func payloadIn(t testing.TB, dir string) []byte {
+	files, _ := filepath.Glob(filepath.Join(dir, "*_vela.tflite"))
+	if len(files) != 1 {
+		t.Fatalf("%s: %d compiled files", dir, len(files))
+	}
+	b, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := bytes.Index(b, []byte("COP1"))
+	if i < 4 {
+		t.Fatalf("%s: no driver payload", files[0])
+	}
+	n := int(binary.LittleEndian.Uint32(b[i-4:]))
+	return b[i : i+n]
+}
+
+func TestOracleVelaListing(t *testing.T) {
+	for _, dir := range velaDirs(t) {
+		t.Run(dirName(dir), func(t *testing.T) {
+			raw := payloadIn(t, dir)
+			p, err := ReadPayload(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := listing(t, dir)
+			var got bytes.Buffer
+			if err := Print(&got, p.Commands); err != nil {
+				t.Fatal(err)
+			}
+			if got.String() != want {
+				t.Fatalf("listing differs:\n%s", firstDiff(got.String(), want))
+			}
+			words, err := Assemble(strings.NewReader(want))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := *p
+			q.Commands = words
+			back, err := q.Append(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(back, raw) {
+				t.Errorf("payload of the assembled listing differs from the file's (%d and %d bytes)", len(back), len(raw))
+			}
+		})
+	}
+}
+
+// The builder, fed every register before each operation, writes what Vela
+// wrote: unchanged registers are left out.
+func TestOracleVelaOmission(t *testing.T) {
+	for _, dir := range velaDirs(t) {
+		p, err := ReadPayload(payloadIn(t, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmds, err := Decode(p.Commands)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := NewBuilder(p.Config.Product)
+		for _, c := range cmds {
+			switch f := Lookup(c.Code); f.Class {
+			case ClassOp:
+				b.Op(c.Code, int(c.Param))
+			case ClassReg:
+				b.Set(c.Code, int(c.Param))
+				b.Set(c.Code, int(c.Param))
+			case ClassAddr, ClassLength:
+				b.SetAddr(c.Code, c.Addr())
+				b.SetAddr(c.Code, c.Addr())
+			default:
+				b.SetScale(c.Code, c.Payload, int(c.Param))
+			}
+		}
+		words, err := b.Words()
+		if err != nil {
+			t.Fatalf("%s: %v", dirName(dir), err)
+		}
+		if len(words) != len(p.Commands) {
+			t.Errorf("%s: builder wrote %d words, Vela %d", dirName(dir), len(words), len(p.Commands))
+		}
+	}
+}
+
+func firstDiff(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return "got  " + g[i] + "\nwant " + w[i]
+		}
+	}
+	return "lengths differ"
+}

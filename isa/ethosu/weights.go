@@ -1,0 +1,275 @@
+package ethosu
+
+import (
+	"fmt"
+	mathbits "math/bits"
+)
+
+// bitReader reads little-endian bit fields; past the end it reads ones, as the
+// hardware's padding does, and counts how far.
+type bitReader struct {
+	b   []byte
+	pos int // bit
+}
+
+func (r *bitReader) end() int { return 8 * len(r.b) }
+
+// get reads n <= 24 bits.
+func (r *bitReader) get(n int) uint32 {
+	at := r.pos >> 3
+	var v uint64
+	if at+8 <= len(r.b) {
+		p := r.b[at : at+8 : at+8]
+		v = uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 | uint64(p[4])<<32
+	} else {
+		v = 0xFF_FFFF_FFFF
+		for i := 0; i < 5 && at+i < len(r.b); i++ {
+			v = v&^(0xFF<<(8*i)) | uint64(r.b[at+i])<<(8*i)
+		}
+	}
+	v = v >> (r.pos & 7) & (1<<n - 1)
+	r.pos += n
+	return uint32(v)
+}
+
+// Limits of a weight symbol: an index is at most 511.
+const (
+	maxWeightCode = 511
+	zdivNone      = 6 // slice has no zero runs
+	zdivEnd       = 7 // end of stream, then the next one follows at a byte
+	wdivRaw       = 7 // weights are not Golomb-Rice coded
+	sliceMax      = 32768
+)
+
+// WeightStats counts what a decoded stream is made of.
+type WeightStats struct {
+	Slices, Raw, ZeroRuns, Palettes int
+	Bits                            int // of the stream, padding included
+}
+
+// weightDecoder holds the state that outlives a slice and the scratch of one.
+type weightDecoder struct {
+	bitReader
+	pal     [32]uint32
+	palSize int
+	palBits int
+	dirOfs  uint32
+	w, z    []uint32 // symbols of the slice
+}
+
+// DecodeWeights decodes a compressed weight stream and appends the weights,
+// each -255..255, to dst. It stops with an error beyond max weights. The
+// stream may be several, each ended by its marker, up to the end of b.
+func DecodeWeights(dst []int16, b []byte, max int) ([]int16, WeightStats, error) {
+	d := weightDecoder{bitReader: bitReader{b: b}}
+	stats := WeightStats{Bits: 8 * len(b)}
+	first := true
+	limit := len(dst) + max
+	for {
+		if d.pos >= d.end() {
+			return dst, stats, nil
+		}
+		start := d.pos
+		zdiv := int(d.get(3))
+		if zdiv == zdivEnd {
+			d.pos = (d.pos + 7) &^ 7
+			first = true
+			continue
+		}
+		var err error
+		if dst, err = d.slice(dst, zdiv, first, limit, &stats); err != nil {
+			return dst, stats, fmt.Errorf("ethosu: weight stream bit %d: %w", start, err)
+		}
+		first = false
+	}
+}
+
+func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stats *WeightStats) ([]int16, error) {
+	if zdiv > 3 && zdiv != zdivNone {
+		return dst, fmt.Errorf("zero-run divisor %d", zdiv)
+	}
+	n := int(d.get(15)) + 1
+	wdiv := int(d.get(3))
+	trunc := d.get(1) != 0
+	newPal := d.get(1) != 0
+	if first && !newPal {
+		return dst, fmt.Errorf("first slice keeps a palette that does not exist")
+	}
+	if newPal {
+		d.dirOfs = d.get(5)
+		if d.palSize = int(d.get(5)); d.palSize > 0 {
+			d.palSize++
+			stats.Palettes++
+		}
+		d.palBits = int(d.get(3)) + 2
+		for i := 0; i < d.palSize; i++ {
+			d.pal[i] = d.get(d.palBits)
+		}
+	}
+	if d.palBits > 9 {
+		return dst, fmt.Errorf("palette entries of %d bits", d.palBits)
+	}
+	raw := wdiv == wdivRaw
+	if raw {
+		wdiv = d.palBits
+		if d.palSize > 0 {
+			wdiv = mathbits.Len(uint(d.palSize - 1))
+		}
+		stats.Raw++
+	} else if wdiv > 5 {
+		return dst, fmt.Errorf("weight divisor %d", wdiv)
+	}
+	stats.Slices++
+	runs := zdiv != zdivNone
+	nz := 0
+	if runs {
+		stats.ZeroRuns++
+		if nz = n; newPal {
+			nz++
+		}
+	}
+	if err := d.symbols(n, nz, wdiv, zdiv, raw, trunc, limit-len(dst)); err != nil {
+		return dst, err
+	}
+	if len(dst)+n > limit {
+		return dst, fmt.Errorf("more weights than expected")
+	}
+	z := d.z
+	if runs && newPal {
+		if len(dst)+int(z[0]) > limit {
+			return dst, fmt.Errorf("more weights than expected")
+		}
+		dst = appendZeros(dst, int(z[0]))
+		z = z[1:]
+	}
+	for i, w := range d.w {
+		if int(w) < d.palSize {
+			w = d.pal[w]
+		} else {
+			w = w - uint32(d.palSize) + d.dirOfs
+		}
+		if w > maxWeightCode {
+			return dst, fmt.Errorf("weight code %d is too large", w)
+		}
+		v := int16(w >> 1)
+		if w&1 != 0 {
+			v = -v
+		}
+		dst = append(dst, v)
+		if runs && z[i] != 0 {
+			if len(dst)+int(z[i]) > limit {
+				return dst, fmt.Errorf("more weights than expected")
+			}
+			dst = appendZeros(dst, int(z[i]))
+		}
+	}
+	if len(dst) > limit {
+		return dst, fmt.Errorf("more weights than expected")
+	}
+	return dst, nil
+}
+
+func appendZeros(dst []int16, n int) []int16 {
+	for ; n > 0; n-- {
+		dst = append(dst, 0)
+	}
+	return dst
+}
+
+// symbols reads the interleaved chunks of a slice: n weight indices into d.w
+// and nz run lengths into d.z, none above room.
+func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int) error {
+	d.w, d.z = d.w[:0], d.z[:0]
+	var wq, zq [2][12]uint32 // quotients of the chunk being read and of the previous one
+	var wn, zn [2]int
+	wpos, zpos := 0, 0
+	var wcarry, zcarry uint32
+	zlen := 12
+	if zdiv == 3 {
+		zlen = 8
+	}
+	rawLen := 12
+	if raw && wdiv > 5 {
+		rawLen = 8
+	}
+	prevW, prevZ := false, false
+	for cur := 0; ; cur ^= 1 {
+		if d.pos > d.end() {
+			return fmt.Errorf("cut short")
+		}
+		doW := wpos < n
+		doZ := false
+		if nz > 0 {
+			bal := wpos - zpos
+			doW = doW && bal < 8
+			doZ = bal >= 0 && zpos < nz
+		}
+		var unary uint32
+		if doW && !raw {
+			unary = d.get(12)
+		}
+		if doZ {
+			bitsZ := d.get(zlen)
+			zn[cur] = 0
+			for i := 0; i < zlen; i++ {
+				if bitsZ>>i&1 != 0 {
+					if zcarry++; int(zcarry) > room {
+						return fmt.Errorf("zero run is longer than the weights expected")
+					}
+					continue
+				}
+				zq[cur][zn[cur]] = zcarry
+				zn[cur]++
+				zcarry = 0
+			}
+			zpos += zn[cur]
+		}
+		if doW {
+			if raw {
+				wn[cur] = rawLen
+				wq[cur] = [12]uint32{}
+			} else {
+				second := d.get(mathbits.OnesCount32(unary))
+				wn[cur] = 0
+				for i := 0; i < 12; i++ {
+					code := unary >> i & 1
+					if code != 0 {
+						code += second & 1
+						second >>= 1
+					}
+					if wcarry += code; wcarry > maxWeightCode {
+						return fmt.Errorf("weight quotient is too large")
+					}
+					if code < 2 || trunc {
+						wq[cur][wn[cur]] = wcarry
+						wn[cur]++
+						wcarry = 0
+					}
+				}
+			}
+			wpos += wn[cur]
+		}
+		if prevW {
+			for _, q := range wq[cur^1][:wn[cur^1]] {
+				if len(d.w) < n {
+					d.w = append(d.w, q<<wdiv+d.get(wdiv))
+				}
+			}
+		}
+		if prevZ {
+			for _, q := range zq[cur^1][:zn[cur^1]] {
+				if len(d.z) < nz {
+					d.z = append(d.z, q<<zdiv+d.get(zdiv))
+				}
+			}
+		}
+		prevW, prevZ = doW, doZ
+		if !doW && !doZ {
+			break
+		}
+	}
+	if d.pos > d.end() || len(d.w) < n || len(d.z) < nz {
+		return fmt.Errorf("cut short")
+	}
+	return nil
+}
