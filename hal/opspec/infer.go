@@ -1,0 +1,166 @@
+package opspec
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// shapeRule gives the shapes of an operation's outputs.
+type shapeRule func(v View, op *nn.Operation) ([][]uint32, error)
+
+func shape1[T any](parse func(View, *nn.Operation) (T, error), dims func(*T) []uint32) shapeRule {
+	return func(v View, op *nn.Operation) ([][]uint32, error) {
+		p, err := parse(v, op)
+		if err != nil {
+			return nil, err
+		}
+		return [][]uint32{dims(&p)}, nil
+	}
+}
+
+var (
+	convShape = shape1(View.Conv, (*Conv).OutputDims)
+	poolShape = shape1(View.Pool, (*Pool).OutputDims)
+	elemShape = shape1(View.Elementwise, func(e *Elementwise) []uint32 { return e.Dims })
+	sameShape = shape1(View.Unary, func(u *Unary) []uint32 { return u.Dims })
+	softShape = shape1(View.Softmax, func(s *Softmax) []uint32 { return s.Dims })
+	copyShape = shape1(View.Copy, func(c *Copy) []uint32 { return c.Dims })
+	padShape  = shape1(View.Pad, func(p *Pad) []uint32 { return p.Dims })
+	meanShape = shape1(View.Mean, func(m *Mean) []uint32 { return m.Dims })
+)
+
+// shapeRules is the shape rule of each operation that has one.
+var shapeRules = [nn.OperationCount]shapeRule{
+	nn.OpConv2D:          convShape,
+	nn.OpDepthwiseConv2D: convShape,
+	nn.OpFullyConnected:  shape1(View.FullyConnected, (*FullyConnected).OutputDims),
+	nn.OpAveragePool2D:   poolShape,
+	nn.OpMaxPool2D:       poolShape,
+	nn.OpL2Pool2D:        poolShape,
+	nn.OpAdd:             elemShape,
+	nn.OpSub:             elemShape,
+	nn.OpMul:             elemShape,
+	nn.OpDiv:             elemShape,
+	nn.OpMaximum:         elemShape,
+	nn.OpMinimum:         elemShape,
+	nn.OpPow:             elemShape,
+	nn.OpPrelu:           elemShape,
+	nn.OpEqual:           elemShape,
+	nn.OpNotEqual:        elemShape,
+	nn.OpLess:            elemShape,
+	nn.OpLessEqual:       elemShape,
+	nn.OpGreater:         elemShape,
+	nn.OpGreaterEqual:    elemShape,
+	nn.OpLogicalAnd:      elemShape,
+	nn.OpLogicalOr:       elemShape,
+	nn.OpRelu:            sameShape,
+	nn.OpRelu1:           sameShape,
+	nn.OpRelu6:           sameShape,
+	nn.OpLogistic:        sameShape,
+	nn.OpTanh:            sameShape,
+	nn.OpQuantize:        sameShape,
+	nn.OpDequantize:      sameShape,
+	nn.OpAbs:             sameShape,
+	nn.OpNeg:             sameShape,
+	nn.OpExp:             sameShape,
+	nn.OpLog:             sameShape,
+	nn.OpSin:             sameShape,
+	nn.OpSqrt:            sameShape,
+	nn.OpRsqrt:           sameShape,
+	nn.OpFloor:           sameShape,
+	nn.OpLogicalNot:      sameShape,
+	nn.OpHardSwish:       sameShape,
+	nn.OpElu:             sameShape,
+	nn.OpCast:            sameShape,
+	nn.OpSoftmax:         softShape,
+	nn.OpLogSoftmax:      softShape,
+	nn.OpConcatenation:   shape1(View.Concat, func(c *Concat) []uint32 { return c.Dims }),
+	nn.OpReshape:         copyShape,
+	nn.OpSqueeze:         copyShape,
+	nn.OpExpandDims:      copyShape,
+	nn.OpPad:             padShape,
+	nn.OpPadV2:           padShape,
+	nn.OpMean:            meanShape,
+	nn.OpReduceSum:       meanShape,
+	nn.OpReduceProd:      meanShape,
+	nn.OpReduceMax:       meanShape,
+	nn.OpReduceMin:       meanShape,
+	nn.OpReduceAll:       meanShape,
+	nn.OpReduceAny:       meanShape,
+}
+
+// OutputDims infers the shapes of an operation's outputs. The error is
+// ErrUnknown when they depend on something not known yet.
+func (v View) OutputDims(op *nn.Operation) ([][]uint32, error) {
+	if !op.Type.Valid() || shapeRules[op.Type] == nil {
+		return nil, fmt.Errorf("%s: the operation has no shape rule", op.Type)
+	}
+	dims, err := shapeRules[op.Type](v, op)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range dims {
+		if nn.Elements(d) < 0 {
+			return nil, fmt.Errorf("%s: output %d of shape %v is too large", op.Type, i, d)
+		}
+	}
+	return dims, nil
+}
+
+// Resolve returns a copy of the subgraph in which the shapes of temporaries
+// and outputs are completed from the inputs as far as they can be known.
+// Operand data is shared. A declared shape that an operation contradicts is an
+// error.
+func Resolve(g *nn.Subgraph) (*nn.Subgraph, error) {
+	r := *g
+	r.Operands = append([]nn.Operand(nil), g.Operands...)
+	v := View{Operands: r.Operands}
+	for i := range r.Operations {
+		op := &r.Operations[i]
+		dims, err := v.OutputDims(op)
+		if errors.Is(err, ErrUnknown) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("operation %d: %w", i, err)
+		}
+		for k, x := range op.Outputs {
+			if err := v.SetDims(x, dims[k]); err != nil {
+				return nil, fmt.Errorf("operation %d: %s: output %d (operand %d): %w", i, op.Type, k, x, err)
+			}
+		}
+	}
+	return &r, nil
+}
+
+// SetDims gives an operand its inferred shape, checking the declared one. The
+// operand's previous Dimensions slice is not written to.
+func (v View) SetDims(i uint32, dims []uint32) error {
+	o := &v.Operands[i]
+	if err := mergeDims(o.Dimensions, dims); err != nil {
+		return err
+	}
+	o.Dimensions = dims
+	return nil
+}
+
+// MACs counts the multiply-accumulates that an operation performs as defined;
+// 0 for operations that have none and where shapes are unknown.
+func MACs(g *nn.Subgraph, op *nn.Operation) int64 { return ModelView(g).MACs(op) }
+
+// MACs counts the multiply-accumulates of an operation.
+func (v View) MACs(op *nn.Operation) int64 {
+	switch op.Type {
+	case nn.OpConv2D, nn.OpDepthwiseConv2D:
+		if c, err := v.Conv(op); err == nil {
+			return c.MACs()
+		}
+	case nn.OpFullyConnected:
+		if f, err := v.FullyConnected(op); err == nil {
+			return f.MACs()
+		}
+	}
+	return 0
+}

@@ -1,0 +1,288 @@
+package opspec
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Version is a HAL version in which something first appears.
+type Version int8
+
+// HAL versions.
+const (
+	V10 Version = iota
+	V11
+	V12
+	V13
+)
+
+var versionNames = [...]string{"1.0", "1.1", "1.2", "1.3"}
+
+// String returns the version as "1.2".
+func (v Version) String() string {
+	if v >= 0 && int(v) < len(versionNames) {
+		return versionNames[v]
+	}
+	return fmt.Sprintf("Version(%d)", int8(v))
+}
+
+func parseVersion(s string) (Version, bool) {
+	for v, n := range versionNames {
+		if n == s {
+			return Version(v), true
+		}
+	}
+	return 0, false
+}
+
+// OutQuant is a quantization an output must have, because the kernel's
+// fixed-point result has it.
+type OutQuant uint8
+
+// Fixed output quantizations.
+const (
+	AnyQuant OutQuant = iota
+	quant256          // scale 1/256, zero point 0 (signed -128)
+	quant128          // scale 1/128, zero point 128 (signed 0)
+)
+
+// Row describes one operation.
+type Row struct {
+	Op    nn.OperationType
+	Since Version
+	// Types are the key types with the version that added them: "F32@1.0 Q8@1.0".
+	Types string
+	// Key names the operand that carries the key type; "" is in0.
+	Key string
+	// SameQuant: a quantized output has input 0's scale and zero point.
+	SameQuant bool
+	// Out is the only quantization a quantized output may have.
+	Out OutQuant
+	// Rank is the exact rank of input 0, MaxRank its bound; 0 means no rule here.
+	Rank, MaxRank int
+	Forms         []Form
+}
+
+// Form is one way to write an operation: its inputs and its outputs.
+//
+// A slot is "name:type". Types are T (the key type), W (a filter: T or, when T
+// is quantized, Q8CH), B (a bias: T, or I32 when T is quantized), S (a float
+// scalar as wide as T), the short names of typeNames, and the rules C, D, A,
+// R, P, E, ANY explained at slotClass. "?" marks an operand that may be
+// omitted, "..." one that repeats. "[1.2 a:x b:y]" is a group of optional
+// trailing operands and the version that added it. Output alternatives are
+// separated by "|", each with the version that added it unless it is the form's.
+type Form struct {
+	Since   Version
+	Inputs  string
+	Outputs string
+}
+
+// slotClass says how the type of a slot follows from the key type.
+type slotClass uint8
+
+const (
+	classFixed  slotClass = iota // the type named
+	classKey                     // T
+	classFilter                  // W: T, or per-channel symmetric when T is 8-bit quantized
+	classBias                    // B: T when float, TENSOR_INT32 when quantized
+	classScalar                  // S: FLOAT16 for TENSOR_FLOAT16, else FLOAT32
+	classAny                     // ANY type
+	classCast                    // C: a type CAST converts to
+	classDelta                   // D: T, or 8-bit quantized when T is TENSOR_QUANT16_ASYMM
+	classRegion                  // R: T when float, else TENSOR_QUANT16_ASYMM
+	classAnchor                  // A: T when float, else TENSOR_QUANT16_SYMM
+	classFill                    // E: FLOAT32, FLOAT16 or INT32 to match the key type
+	classPad                     // P: FLOAT32, FLOAT16, or INT32 when T is quantized
+)
+
+var classNames = map[string]slotClass{
+	"T": classKey, "W": classFilter, "B": classBias, "S": classScalar, "ANY": classAny, "C": classCast,
+	"D": classDelta, "R": classRegion, "A": classAnchor, "E": classFill, "P": classPad,
+}
+
+var typeNames = map[string]nn.OperandType{
+	"F32": nn.TensorFloat32, "F16": nn.TensorFloat16, "I32": nn.TensorInt32, "B8": nn.TensorBool8,
+	"Q8": nn.TensorQuant8Asymm, "Q8S": nn.TensorQuant8AsymmSigned, "Q8SYM": nn.TensorQuant8Symm,
+	"Q8CH": nn.TensorQuant8SymmPerChannel, "Q16": nn.TensorQuant16Asymm, "Q16S": nn.TensorQuant16Symm,
+	"float32": nn.Float32, "float16": nn.Float16, "int32": nn.Int32, "uint32": nn.Uint32, "bool": nn.Bool,
+	"subgraph": nn.SubgraphRef,
+}
+
+// Sets of key types that many operations share.
+const (
+	floatQuant10 = "F32@1.0 Q8@1.0 F16@1.2 Q8S@1.3"
+	floatQuant11 = "F32@1.1 Q8@1.1 F16@1.2 Q8S@1.3"
+	floatQuant12 = "F16@1.2 F32@1.2 Q8@1.2 Q8S@1.3"
+	float10      = "F32@1.0 F16@1.2"
+	float12      = "F16@1.2 F32@1.2"
+	number12     = "F16@1.2 F32@1.2 I32@1.2 Q8@1.2 Q8S@1.3"
+	any12        = "B8@1.2 F16@1.2 F32@1.2 I32@1.2 Q8@1.2 Q8S@1.3"
+)
+
+// slot is a parsed operand of a signature.
+type slot struct {
+	name     string
+	class    slotClass
+	fixed    nn.OperandType // with classFixed
+	optional bool
+	variadic bool
+	since    Version
+}
+
+type outputs struct {
+	since Version
+	slots []slot
+}
+
+// signature is a parsed form. Slots [required:] come in trailing groups that
+// end at the counts in ends.
+type signature struct {
+	since Version
+	in    []slot
+	ends  []int // permitted input counts, ascending
+	outs  []outputs
+}
+
+type keyType struct {
+	t     nn.OperandType
+	since Version
+}
+
+type parsedRow struct {
+	*Row
+	keys    []keyType
+	keyOut  bool
+	keyIdx  int
+	forms   []signature
+	present bool
+}
+
+// table is the parsed form of all rows; it never changes after initialisation.
+var table = buildTable()
+
+func buildTable() [nn.OperationCount]parsedRow {
+	var t [nn.OperationCount]parsedRow
+	for _, rows := range [][]Row{rowsConv, rowsMath, rowsShape, rowsReduce, rowsDetect, rowsRecurrent} {
+		for i := range rows {
+			r := &rows[i]
+			if t[r.Op].present {
+				panic("opspec: two rows for " + r.Op.String())
+			}
+			p, err := parseRow(r)
+			if err != nil {
+				panic("opspec: row " + r.Op.String() + ": " + err.Error())
+			}
+			t[r.Op] = p
+		}
+	}
+	return t
+}
+
+// Lookup returns the row of an operation, nil when it has none.
+func Lookup(op nn.OperationType) *Row {
+	if !op.Valid() || !table[op].present {
+		return nil
+	}
+	return table[op].Row
+}
+
+// KeyTypes lists the types the key operand may have, in the row's order.
+func (r *Row) KeyTypes() []nn.OperandType {
+	var ts []nn.OperandType
+	for _, k := range table[r.Op].keys {
+		ts = append(ts, k.t)
+	}
+	return ts
+}
+
+func parseRow(r *Row) (parsedRow, error) {
+	p := parsedRow{Row: r, present: true}
+	for _, f := range strings.Fields(r.Types) {
+		name, ver, _ := strings.Cut(f, "@")
+		t, ok := typeNames[name]
+		v, ok2 := parseVersion(ver)
+		if !ok || !ok2 {
+			return p, fmt.Errorf("bad key type %q", f)
+		}
+		p.keys = append(p.keys, keyType{t, v})
+	}
+	switch r.Key {
+	case "":
+	case "in1":
+		p.keyIdx = 1
+	case "in2":
+		p.keyIdx = 2
+	case "out0":
+		p.keyOut = true
+	default:
+		return p, fmt.Errorf("bad key operand %q", r.Key)
+	}
+	for _, f := range r.Forms {
+		s, err := parseForm(f)
+		if err != nil {
+			return p, err
+		}
+		p.forms = append(p.forms, s)
+	}
+	return p, nil
+}
+
+func parseForm(f Form) (signature, error) {
+	s := signature{since: f.Since}
+	ver, group := f.Since, false
+	for _, w := range strings.Fields(f.Inputs) {
+		if v, ok := strings.CutPrefix(w, "["); ok {
+			s.ends = append(s.ends, len(s.in))
+			if ver, ok = parseVersion(v); !ok || group {
+				return s, fmt.Errorf("bad group %q", w)
+			}
+			group = true
+			continue
+		}
+		w, last := strings.CutSuffix(w, "]")
+		sl, err := parseSlot(w)
+		if err != nil {
+			return s, err
+		}
+		sl.since = ver
+		s.in = append(s.in, sl)
+		if last {
+			group = false
+		}
+	}
+	s.ends = append(s.ends, len(s.in))
+	for _, alt := range strings.Split(f.Outputs, "|") {
+		o := outputs{since: f.Since}
+		for _, w := range strings.Fields(alt) {
+			if v, ok := parseVersion(w); ok {
+				o.since = v
+				continue
+			}
+			sl, err := parseSlot(w)
+			if err != nil {
+				return s, err
+			}
+			o.slots = append(o.slots, sl)
+		}
+		s.outs = append(s.outs, o)
+	}
+	return s, nil
+}
+
+func parseSlot(w string) (slot, error) {
+	name, typ, ok := strings.Cut(w, ":")
+	sl := slot{name: name}
+	if typ, sl.optional = strings.CutSuffix(typ, "?"); !sl.optional {
+		typ, sl.variadic = strings.CutSuffix(typ, "...")
+	}
+	if sl.class, ok = classNames[typ]; ok {
+		return sl, nil
+	}
+	if sl.fixed, ok = typeNames[typ]; !ok || name == "" {
+		return sl, fmt.Errorf("bad slot %q", w)
+	}
+	return sl, nil
+}
