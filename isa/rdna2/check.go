@@ -1,0 +1,200 @@
+package rdna2
+
+import "fmt"
+
+// check reports the first operand that its form does not allow.
+func (in *Inst) check(f *Form) error {
+	for _, o := range f.Operands() {
+		var code uint16
+		switch {
+		case o.Class == ClassImm:
+			if err := in.checkImm(o); err != nil {
+				return err
+			}
+			continue
+		case o.Role == RoleVDst, o.Role == RoleSDst:
+			code = in.Dst
+			if o.Class == ClassMask {
+				code = in.SDst
+			}
+		default:
+			code = in.Src[o.slot()]
+		}
+		if err := o.checkCode(code); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkModifiers reports modifiers that the form does not have or that do not
+// fit their fields.
+func (in *Inst) checkModifiers(f *Form) error {
+	bad := func(what string) error { return fmt.Errorf("%s not available", what) }
+	abs := uint8(0)
+	if f.Has(FlagAbs) {
+		abs = f.NegMask
+	}
+	neg, negHi, sel, selHi := f.NegMask, uint8(0), uint8(0), uint8(0)
+	all := uint8(1<<f.sources()) - 1
+	if f.Has(FlagNegLoHi) {
+		neg, negHi = all, all
+	}
+	if f.Has(FlagNegAbs) {
+		neg, abs = all, all
+	}
+	if f.Has(FlagOpSel) {
+		sel = all
+		if f.Format == VOP3 {
+			sel |= 8
+		}
+	}
+	if f.Has(FlagOpSelHi) {
+		selHi = 7 // a source that is absent may have its bit set, as LLVM sets it
+	}
+	switch {
+	case in.Neg&^neg != 0:
+		return bad("neg")
+	case in.NegHi&^negHi != 0:
+		return bad("neg_hi")
+	case in.Abs&^abs != 0:
+		return bad("abs")
+	case in.OpSel&^sel != 0:
+		return bad("op_sel")
+	case in.OpSelHi&^selHi != 0:
+		return bad("op_sel_hi")
+	case in.Clamp && !f.Has(FlagClamp):
+		return bad("clamp")
+	case in.OMod != 0 && !f.Has(FlagOMod) || in.OMod > 3:
+		return bad("omod")
+	}
+	if f.Format == DPP1 || f.Format == DPP2 {
+		if !validDPP(in.DPPCtrl) {
+			return fmt.Errorf("dpp control %#x", in.DPPCtrl)
+		}
+		if in.Banks > 15 || in.Rows > 15 {
+			return fmt.Errorf("dpp masks %#x %#x", in.Rows, in.Banks)
+		}
+	} else if in.DPPCtrl != 0 || in.Banks != 0 || in.Rows != 0 || in.Bound || in.FI {
+		return bad("dpp")
+	}
+	mem := f.Format == GLOBAL || f.Format == SCRATCH
+	switch {
+	case in.GLC && !mem && !(f.Format == SMEM && f.NumOps > 1), in.DLC && !mem && !(f.Format == SMEM && f.NumOps > 1), in.SLC && !mem:
+		return bad("cache policy")
+	case f.Sched == SchedAtomic && in.GLC != f.role(RoleVDst):
+		return fmt.Errorf("glc must say whether the atomic returns")
+	}
+	return nil
+}
+
+// sources is the number of register sources src0 src1 src2.
+func (f *Form) sources() int {
+	n := 0
+	for _, o := range f.Operands() {
+		if o.Role == RoleSrc0 || o.Role == RoleSrc1 || o.Role == RoleSrc2 {
+			n++
+		}
+	}
+	return n
+}
+
+// validDPP: quad_perm, row shifts and rotations by 1..15, mirrors, row_share
+// and row_xmask.
+func validDPP(c uint16) bool {
+	switch {
+	case c <= 0xff, c >= 0x150 && c <= 0x16f, c == 0x140, c == 0x141:
+		return true
+	}
+	return c >= 0x101 && c <= 0x12f && c&15 != 0
+}
+
+func (o Operand) checkCode(code uint16) error {
+	ok := false
+	switch o.Class {
+	case ClassVGPR, ClassVSrc:
+		ok = code >= VGPR0 && int(code)+int(o.Regs) <= VGPR0+256
+	case ClassSGPR:
+		ok = sgprTuple(code, int(o.Regs))
+	case ClassMask:
+		ok = code <= VCCHi || code == Null || code == EXEC || code == EXECHi
+	case ClassSrc, ClassCSrc:
+		if code >= VGPR0 {
+			ok = int(code)+int(o.Regs) <= VGPR0+256
+		} else {
+			ok = scalarSource(code, int(o.Regs)) && (code != LiteralK || o.Class == ClassSrc)
+		}
+	case ClassSSrc, ClassSConst:
+		ok = code < VGPR0 && scalarSource(code, int(o.Regs)) && (code != LiteralK || o.Class == ClassSSrc)
+	}
+	if !ok {
+		return fmt.Errorf("operand code %d does not fit %s", code, o.describe())
+	}
+	return nil
+}
+
+func (o Operand) describe() string {
+	switch o.Class {
+	case ClassVGPR, ClassVSrc:
+		return fmt.Sprintf("%d vector registers", o.Regs)
+	case ClassSGPR:
+		return fmt.Sprintf("%d scalar registers", o.Regs)
+	case ClassMask:
+		return "a lane mask"
+	}
+	return "a source"
+}
+
+// sgprTuple reports whether n scalar registers may start at code: pairs are
+// even, larger tuples start at multiples of four.
+func sgprTuple(code uint16, n int) bool {
+	switch {
+	case code == Null:
+		return n <= 2
+	case n == 1:
+		return code <= EXECHi
+	case n == 2:
+		return code&1 == 0 && code <= EXEC && code != M0
+	}
+	if code >= TTMP0 {
+		return (code-TTMP0)&3 == 0 && int(code)+n <= TTMP0+16
+	}
+	return code&3 == 0 && int(code)+n <= VCC
+}
+
+func scalarSource(code uint16, n int) bool {
+	switch {
+	case code <= EXECHi:
+		return sgprTuple(code, n)
+	case code <= 208:
+		return true
+	case code >= 235 && code <= 239:
+		return code != 239
+	case code >= 240 && code <= 248:
+		return true
+	}
+	return code == VCCZ || code == EXECZ || code == SCC || code == LiteralK
+}
+
+func (in *Inst) checkImm(o Operand) error {
+	lo, hi := int32(0), int32(0)
+	switch o.Kind {
+	case ImmI12:
+		lo, hi = -2048, 2047
+	case ImmI21:
+		lo, hi = -1<<20, 1<<20-1
+	case ImmU8:
+		hi = 255
+	case ImmU16, ImmSwizzle:
+		hi = 65535
+	default:
+		return nil
+	}
+	if o.Role != RoleOffset && o.Role != RoleOffset0 {
+		return nil
+	}
+	if in.Offset < lo || in.Offset > hi {
+		return fmt.Errorf("offset %d outside [%d, %d]", in.Offset, lo, hi)
+	}
+	return nil
+}
