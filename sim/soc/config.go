@@ -1,0 +1,265 @@
+package soc
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// Config is one SoC. A device whose section is absent is not offered.
+//
+// The tag "range" is the closed interval a number must lie in; the keys of a
+// section are all required unless tagged optional.
+type Config struct {
+	SoC          Identity     `toml:"soc"`
+	DRAM         DRAM         `toml:"dram"`
+	Interconnect Interconnect `toml:"interconnect"`
+	CPU          *CPU         `toml:"cpu" soc:"optional"`
+	GPU          *GPU         `toml:"gpu" soc:"optional"`
+	DSP          *DSP         `toml:"dsp" soc:"optional"`
+	NPU          *NPU         `toml:"npu" soc:"optional"`
+}
+
+// Identity names the SoC.
+type Identity struct {
+	Name        string `toml:"name"`
+	Description string `toml:"description"`
+}
+
+// OPP is one operating point.
+type OPP struct {
+	MHz float64 `toml:"mhz" range:"1..10000"`
+	V   float64 `toml:"v" range:"0.3..2"`
+}
+
+// Clock is a clock domain and its governor: the point it runs at by
+// ExecutionPreference.
+type Clock struct {
+	OPPs         []OPP   `toml:"opps" len:"1..64"` // rising
+	RampUs       float64 `toml:"ramp_us" range:"0..100000"`
+	IdleAfterUs  float64 `toml:"idle_after_us" range:"0..1e9"` // idle span after which the domain sleeps
+	IdleExitUs   float64 `toml:"idle_exit_us" range:"0..100000"`
+	LowPowerMHz  float64 `toml:"low_power_mhz" range:"1..10000"` // each one of opps
+	SustainedMHz float64 `toml:"sustained_mhz" range:"1..10000"`
+	FastMHz      float64 `toml:"fast_mhz" range:"1..10000"`
+}
+
+// Launch is the fixed cost of one execution, outside the device's own work.
+type Launch struct {
+	SubmitUs   float64 `toml:"submit_us" range:"0..100000"`   // request at the driver to the device's first cycle
+	CompleteUs float64 `toml:"complete_us" range:"0..100000"` // device's last cycle to the waiting thread
+}
+
+// SubmitTime and CompleteTime are the launch costs as spans.
+func (l Launch) SubmitTime() sim.Time   { return us(l.SubmitUs) }
+func (l Launch) CompleteTime() sim.Time { return us(l.CompleteUs) }
+
+// Energy is pJ per event at VRef, by the event's name, and static power. The
+// table has exactly the names of the section's event list.
+type Energy struct {
+	VRef     float64            `toml:"v_ref" range:"0.3..2"`
+	StaticMW float64            `toml:"static_mw" range:"0..100000"`
+	PJ       map[string]float64 `toml:"pj"`
+}
+
+// Cache is one set-associative cache.
+type Cache struct {
+	KiB           float64 `toml:"kib" range:"0.25..65536"`
+	LineBytes     int     `toml:"line_bytes" range:"16..4096"`
+	Ways          int     `toml:"ways" range:"1..64"`
+	HitCycles     int     `toml:"hit_cycles" range:"0..10000"`
+	BytesPerCycle int     `toml:"bytes_per_cycle" range:"1..4096"`
+	MSHRs         int     `toml:"mshrs" range:"1..1024"` // lines in flight
+}
+
+// Bytes is the capacity.
+func (c Cache) Bytes() int { return int(c.KiB * 1024) }
+
+// DRAM is the memory all devices share; spans in ns.
+type DRAM struct {
+	Type            string  `toml:"type"` // a name for people
+	Channels        int     `toml:"channels" range:"1..64"`
+	BanksPerChannel int     `toml:"banks_per_channel" range:"1..64"`
+	RowBytes        int     `toml:"row_bytes" range:"64..65536"`
+	BusBits         int     `toml:"bus_bits" range:"8..1024"` // per channel
+	BurstLength     int     `toml:"burst_length" range:"2..64"`
+	MTPerS          float64 `toml:"mt_per_s" range:"1..100000"`
+	CapacityMiB     int     `toml:"capacity_mib" range:"1..1048576"`
+	InterleaveBytes int     `toml:"interleave_bytes" range:"32..65536"`
+	XORBanks        bool    `toml:"xor_banks"`
+	RLNs            float64 `toml:"rl_ns" range:"0..1000"`
+	WLNs            float64 `toml:"wl_ns" range:"0..1000"`
+	TRCDNs          float64 `toml:"trcd_ns" range:"0..1000"`
+	TRPpbNs         float64 `toml:"trp_pb_ns" range:"0..1000"`
+	TRPabNs         float64 `toml:"trp_ab_ns" range:"0..1000"`
+	TRASNs          float64 `toml:"tras_ns" range:"0..1000"`
+	TRCNs           float64 `toml:"trc_ns" range:"0..1000"`
+	TRRDNs          float64 `toml:"trrd_ns" range:"0..1000"`
+	TFAWNs          float64 `toml:"tfaw_ns" range:"0..1000"`
+	TWRNs           float64 `toml:"twr_ns" range:"0..1000"`
+	TWTRNs          float64 `toml:"twtr_ns" range:"0..1000"`
+	TRTPNs          float64 `toml:"trtp_ns" range:"0..1000"`
+	TRTWNs          float64 `toml:"trtw_ns" range:"0..1000"`
+	Refresh         string  `toml:"refresh"` // "all_banks", "per_bank", "none"
+	TRFCabNs        float64 `toml:"trfc_ab_ns" range:"0..10000"`
+	TRFCpbNs        float64 `toml:"trfc_pb_ns" range:"0..10000"`
+	TREFINs         float64 `toml:"trefi_ns" range:"0..1000000"`
+	RequestNs       float64 `toml:"request_ns" range:"0..10000"` // controller, PHY and fabric to the first command
+	ResponseNs      float64 `toml:"response_ns" range:"0..10000"`
+	WriteQueue      int     `toml:"write_queue" range:"0..4096"` // posted writes per channel
+	Energy          Energy  `toml:"energy"`                      // DRAMEvents
+}
+
+// Interconnect is the fabric between the devices and DRAM; each device has its
+// own port.
+type Interconnect struct {
+	MHz           float64 `toml:"mhz" range:"1..10000"`
+	BytesPerCycle int     `toml:"bytes_per_cycle" range:"1..4096"`
+	LatencyCycles int     `toml:"latency_cycles" range:"0..10000"` // one way
+	Outstanding   int     `toml:"outstanding" range:"0..4096"`     // per port, 0 = no limit
+}
+
+// CPU is the reference: the timing of a cluster set, not an instruction set.
+type CPU struct {
+	Name     string    `toml:"name"`
+	Clusters []Cluster `toml:"cluster" len:"1..8"`
+	// Threads an inference uses, on the fastest cores first.
+	Threads int `toml:"threads" range:"1..64"`
+	// ParallelEfficiency is the share of ideal speed-up that Threads reach.
+	ParallelEfficiency float64 `toml:"parallel_efficiency" range:"0.01..1"`
+	L3                 Cache   `toml:"l3"`
+	// Efficiency is achieved / peak multiply-accumulates of a compute-bound
+	// operation, by kernel.
+	Efficiency CPUEfficiency `toml:"efficiency"`
+	// DRAMGBPerS is what one core draws from memory at best.
+	DRAMGBPerS  float64 `toml:"dram_gb_per_s" range:"0.1..1000"`
+	OperationUs float64 `toml:"operation_us" range:"0..10000"` // interpreter and thread hand-over, per operation
+	Launch      Launch  `toml:"launch"`
+	Energy      Energy  `toml:"energy"` // CPUEvents
+}
+
+// Cluster is a group of equal cores on one clock.
+type Cluster struct {
+	Name  string `toml:"name"`
+	Cores int    `toml:"cores" range:"1..64"`
+	Clock Clock  `toml:"clock"`
+	L1D   Cache  `toml:"l1d"`
+	L2    Cache  `toml:"l2"`
+	// Peak multiply-accumulates per cycle of one core.
+	MACF32 float64 `toml:"mac_f32_per_cycle" range:"0.1..1024"`
+	MACF16 float64 `toml:"mac_f16_per_cycle" range:"0.1..1024"`
+	MACI8  float64 `toml:"mac_i8_per_cycle" range:"0.1..1024"`
+	// SIMDBytesPerCycle is what elementwise work loads and stores from L1.
+	SIMDBytesPerCycle float64 `toml:"simd_bytes_per_cycle" range:"1..1024"`
+	// Power of a busy core = PowerUW * f[MHz] * V^2 (uW/MHz/V^2).
+	PowerUW float64 `toml:"power_uw_per_mhz_v2" range:"1..10000"`
+}
+
+// CPUEfficiency is by kernel and type; depthwise includes grouped convolution.
+type CPUEfficiency struct {
+	ConvF32      float64 `toml:"conv_f32" range:"0.001..1"`
+	ConvF16      float64 `toml:"conv_f16" range:"0.001..1"`
+	ConvI8       float64 `toml:"conv_i8" range:"0.001..1"`
+	DepthwiseF32 float64 `toml:"depthwise_f32" range:"0.001..1"`
+	DepthwiseF16 float64 `toml:"depthwise_f16" range:"0.001..1"`
+	DepthwiseI8  float64 `toml:"depthwise_i8" range:"0.001..1"`
+	DenseF32     float64 `toml:"dense_f32" range:"0.001..1"` // FULLY_CONNECTED
+	DenseF16     float64 `toml:"dense_f16" range:"0.001..1"`
+	DenseI8      float64 `toml:"dense_i8" range:"0.001..1"`
+	Elementwise  float64 `toml:"elementwise" range:"0.001..1"` // of SIMDBytesPerCycle
+}
+
+// GPU runs RDNA2 code.
+type GPU struct {
+	Name            string `toml:"name"`
+	Clock           Clock  `toml:"clock"`
+	Clusters        int    `toml:"clusters" range:"1..64"`          // WGPs, or SPs of an Adreno
+	CUsPerCluster   int    `toml:"cus_per_cluster" range:"1..16"`   //
+	SIMDsPerCU      int    `toml:"simds_per_cu" range:"1..16"`      //
+	Lanes           int    `toml:"lanes" range:"32..64"`            // lanes one SIMD executes per cycle
+	WavesPerSIMD    int    `toml:"waves_per_simd" range:"1..32"`    //
+	VGPRRows        int    `toml:"vgpr_rows" range:"64..4096"`      // register file of one SIMD, rows of 32 lanes x 4 bytes
+	VGPRGranule     int    `toml:"vgpr_granule" range:"1..64"`      // registers of a wave32
+	MaxWorkgroup    int    `toml:"max_workgroup" range:"64..4096"`  // lanes
+	WorkgroupsMax   int    `toml:"workgroups_max" range:"1..64"`    // resident per CU
+	LDSKiB          int    `toml:"lds_kib" range:"1..1024"`         // of one LDS
+	LDSBanks        int    `toml:"lds_banks" range:"1..64"`         // 4 bytes each per cycle
+	LDSPerCluster   bool   `toml:"lds_per_cluster"`                 // else one per CU
+	LDSCycles       int    `toml:"lds_cycles" range:"0..10000"`     // issue to data, no conflict
+	SALUCycles      int    `toml:"salu_cycles" range:"0..1000"`     //
+	BranchCycles    int    `toml:"branch_cycles" range:"0..1000"`   // taken branch to the wave's next issue
+	BarrierCycles   int    `toml:"barrier_cycles" range:"0..10000"` // last arrival to next issue
+	DispatchCycles  int    `toml:"dispatch_cycles" range:"0..1000000"`
+	WaveStartCycles int    `toml:"wave_start_cycles" range:"0..10000"` // between two wave starts on one CU
+	MaxOutstanding  int    `toml:"max_outstanding" range:"1..63"`      // of one wait counter
+	VALU            VALU   `toml:"valu"`
+	L0              Cache  `toml:"l0"`                 // vector data, per CU
+	Scalar          Cache  `toml:"scalar"`             // constants, per cluster
+	ICache          Cache  `toml:"icache"`             // per cluster
+	GL1             *Cache `toml:"gl1" soc:"optional"` // shared by all clusters
+	L2              Cache  `toml:"l2"`                 //
+	Launch          Launch `toml:"launch"`
+	Energy          Energy `toml:"energy"` // GPUEvents
+}
+
+// VALU is result latency and unit occupancy of a wave32 by instruction class,
+// in cycles: [result, issue].
+type VALU struct {
+	Simple  [2]int `toml:"simple" range:"0..1000"`  // 32-bit ALU, fma, convert, packed, dot
+	IntMul  [2]int `toml:"int_mul" range:"0..1000"` // 32-bit multiply, 64-bit multiply-add
+	Int64   [2]int `toml:"int64" range:"0..1000"`   // 64-bit shift and compare
+	Special [2]int `toml:"special" range:"0..1000"` // exp log rcp rsq sqrt sin cos
+	F64     [2]int `toml:"f64" range:"0..1000"`     //
+	F16Rate int    `toml:"f16_rate" range:"1..4"`   // packed halves per lane and cycle
+}
+
+// DSP runs Hexagon code.
+type DSP struct {
+	Name             string `toml:"name"`
+	Clock            Clock  `toml:"clock"`
+	Threads          int    `toml:"threads" range:"1..16"`       // hardware threads
+	Contexts         int    `toml:"contexts" range:"1..16"`      // HVX contexts
+	IssueInterval    int    `toml:"issue_interval" range:"1..8"` // core cycles between two packets of a thread
+	IssueWidth       int    `toml:"issue_width" range:"1..16"`   // packets per core cycle over all threads
+	L1I              Cache  `toml:"l1i"`
+	L1D              Cache  `toml:"l1d"` // scalar only
+	L2               Cache  `toml:"l2"`  // first level of HVX
+	VTCMKiB          int    `toml:"vtcm_kib" range:"0..65536"`
+	VTCMCycles       int    `toml:"vtcm_cycles" range:"0..1000"`
+	VectorLoadCycles int    `toml:"vector_load_cycles" range:"0..1000"` // load latency the vector pipeline hides
+	BranchSlots      int    `toml:"branch_slots" range:"0..100"`        // lost by a taken branch
+	MispredictSlots  int    `toml:"mispredict_slots" range:"0..100"`    // lost on top against the hint
+	JobStartCycles   int    `toml:"job_start_cycles" range:"0..1000000"`
+	Launch           Launch `toml:"launch"`
+	Energy           Energy `toml:"energy"` // DSPEvents
+}
+
+// NPU runs Ethos-U register commands.
+type NPU struct {
+	Name string `toml:"name"`
+	// Accelerator is the command-stream configuration: block sizes, layouts and
+	// limits that a compiler targets (ethos-u55-128, ethos-u65-512, ...).
+	Accelerator         string  `toml:"accelerator"`
+	Clock               Clock   `toml:"clock"`
+	Cores               int     `toml:"cores" range:"1..16"`
+	OFMUblock           [3]int  `toml:"ofm_ublock" range:"1..64"`        // height, width, depth finished together
+	IFMUblockDepth      int     `toml:"ifm_ublock_depth" range:"1..256"` // input channels of one step
+	UblockCycles        int     `toml:"ublock_cycles" range:"1..64"`     // cycles per OFM micro-block, kernel element and IFM micro-block
+	SHRAMKiB            int     `toml:"shram_kib" range:"1..65536"`      // per core
+	SRAMKiB             int     `toml:"sram_kib" range:"0..65536"`       // on-chip memory for feature maps and cached weights
+	SRAMBytesPerCycle   int     `toml:"sram_bytes_per_cycle" range:"1..4096"`
+	SRAMCycles          int     `toml:"sram_cycles" range:"0..10000"`
+	AXIBytesPerCycle    int     `toml:"axi_bytes_per_cycle" range:"1..4096"` // of the port to DRAM
+	AXIReads            int     `toml:"axi_reads" range:"1..1024"`           // outstanding
+	AXIWrites           int     `toml:"axi_writes" range:"1..1024"`
+	BurstBytes          int     `toml:"burst_bytes" range:"16..4096"`
+	DMAOutstanding      int     `toml:"dma_outstanding" range:"1..64"`        // descriptors
+	KernelsOutstanding  int     `toml:"kernels_outstanding" range:"1..64"`    //
+	WeightsPerCycle     float64 `toml:"weights_per_cycle" range:"0.1..65536"` // decoder, per core
+	ElementwisePerCycle float64 `toml:"elementwise_per_cycle" range:"0.1..4096"`
+	// OutputCycles per element by kind: 32-bit binary, 32-bit unary, MUL to 32
+	// bits, MUL or 40-bit accumulator, simple add, ADD/SUB, max pool, other.
+	OutputCycles     [8]float64 `toml:"output_cycles" range:"0.0001..100"`
+	ActivationCycles float64    `toml:"activation_cycles" range:"0..100"` // table lookup, per element
+	ReluCycles       float64    `toml:"relu_cycles" range:"0..100"`
+	PipelineCycles   int        `toml:"pipeline_cycles" range:"0..1000"` // fill of the MAC pipeline per block
+	CommandCycles    float64    `toml:"command_cycles" range:"0..1000"`  // per command word
+	Launch           Launch     `toml:"launch"`
+	Energy           Energy     `toml:"energy"` // NPUEvents
+}

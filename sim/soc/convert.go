@@ -1,0 +1,80 @@
+package soc
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// ns and us convert to the nearest femtosecond.
+func ns(v float64) sim.Time { return sim.Time(math.Round(v * 1e6)) }
+func us(v float64) sim.Time { return sim.Time(math.Round(v * 1e9)) }
+
+func hz(mhz float64) int64 { return int64(math.Round(mhz * 1e6)) }
+
+// Domain is the clock domain of the section, named name.
+func (c *Clock) Domain(name string) sim.DomainConfig {
+	d := sim.DomainConfig{Name: name, Ramp: us(c.RampUs), IdleAfter: us(c.IdleAfterUs), IdleExit: us(c.IdleExitUs)}
+	for i, o := range c.OPPs {
+		d.OPPs = append(d.OPPs, sim.OPP{Hz: hz(o.MHz), Volts: o.V})
+		for p, mhz := range [sim.NumPreferences]float64{c.LowPowerMHz, c.FastMHz, c.SustainedMHz} {
+			if o.MHz == mhz {
+				d.Governor[p] = i
+			}
+		}
+	}
+	return d
+}
+
+// At is the operating point the governor chooses.
+func (c *Clock) At(p sim.Preference) sim.OPP {
+	d := c.Domain("")
+	return d.OPPs[d.Governor[p]]
+}
+
+// Config is the timing of the DRAM.
+func (d *DRAM) Config() mem.DRAMConfig {
+	c := mem.DRAMConfig{
+		Name: d.Type, Channels: d.Channels, Banks: d.BanksPerChannel, RowBytes: d.RowBytes,
+		BusBits: d.BusBits, BurstLength: d.BurstLength, TransfersPerSec: hz(d.MTPerS),
+		InterleaveBytes: d.InterleaveBytes, XORBanks: d.XORBanks,
+		ReadLatency: ns(d.RLNs), WriteLatency: ns(d.WLNs), TRCD: ns(d.TRCDNs),
+		TRPpb: ns(d.TRPpbNs), TRPab: ns(d.TRPabNs), TRAS: ns(d.TRASNs), TRC: ns(d.TRCNs),
+		TRRD: ns(d.TRRDNs), TFAW: ns(d.TFAWNs), TWR: ns(d.TWRNs), TWTR: ns(d.TWTRNs),
+		TRTP: ns(d.TRTPNs), TRTW: ns(d.TRTWNs),
+		TRFCab: ns(d.TRFCabNs), TRFCpb: ns(d.TRFCpbNs), TREFI: ns(d.TREFINs),
+		RequestLatency: ns(d.RequestNs), ResponseLatency: ns(d.ResponseNs), WriteQueue: d.WriteQueue,
+	}
+	switch d.Refresh {
+	case "all_banks":
+		c.Refresh = mem.RefreshAllBanks
+	case "per_bank":
+		c.Refresh = mem.RefreshPerBank
+	}
+	return c
+}
+
+// PJPerByte is the energy of streaming one byte: a burst's, and its share of a
+// row activation.
+func (d *DRAM) PJPerByte() float64 {
+	burst := float64(d.BusBits / 8 * d.BurstLength)
+	return d.Energy.PJ["dram_read_burst"]/burst + d.Energy.PJ["dram_activate"]/float64(d.RowBytes)
+}
+
+// NewDRAM builds the DRAM, cold.
+func (c *Config) NewDRAM() (*mem.DRAM, error) { return mem.NewDRAM(c.DRAM.Config()) }
+
+// NewFabric builds the DRAM and the interconnect in front of it; each device
+// takes a Port.
+func (c *Config) NewFabric() (*mem.DRAM, *mem.Bus, error) {
+	d, err := c.NewDRAM()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := mem.NewBus(mem.BusConfig{
+		Name: "fabric", Hz: hz(c.Interconnect.MHz), BytesPerCycle: c.Interconnect.BytesPerCycle,
+		LatencyCycles: c.Interconnect.LatencyCycles, Outstanding: c.Interconnect.Outstanding,
+	}, d)
+	return d, b, err
+}

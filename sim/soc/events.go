@@ -1,0 +1,51 @@
+package soc
+
+// The events that the energy tables of each section must name, all of them
+// and no other. An energy is pJ at the section's v_ref.
+var (
+	dramEvents = []string{
+		"dram_activate", "dram_read_burst", "dram_write_burst", "dram_refresh",
+	}
+	cpuEvents = []string{
+		"cache_byte", // L2 and L3 traffic
+	}
+	gpuEvents = []string{
+		"instruction", // fetch, decode, schedule and operand routing of one wave instruction
+		// one active lane of an instruction, register file included
+		"lane_move", "lane_int", "lane_int_mul", "lane_int64", "lane_f32", "lane_fma32", "lane_f16",
+		"lane_dot", "lane_special", "lane_f64", "lane_vmem", "lane_lds",
+		"lds_byte", "l0_byte", "gl1_byte", "l2_byte", "scalar_byte",
+	}
+	dspEvents = []string{
+		"packet",                                   // fetch, decode, issue
+		"scalar",                                   // one scalar instruction
+		"vector_alu", "vector_multiply", "permute", // one 128-byte operation
+		"vector_load", "vector_store", // register file side
+		"l1", "l2", "vtcm", // one access: scalar word, line, vector
+	}
+	npuEvents = []string{
+		"mac",            // 8-bit, operand delivery in the array included
+		"output_element", // scaling, activation
+		"elementwise",    // one element of an elementwise operation
+		"weight_decoded", // one weight
+		"shram_byte",     // accumulators and input buffers
+		"sram_byte",      // on-chip memory
+		"axi_byte",       // port and fabric to DRAM
+		"command",        // one command word
+	}
+)
+
+// DRAMEvents are the names in [dram.energy.pj].
+func DRAMEvents() []string { return append([]string(nil), dramEvents...) }
+
+// CPUEvents are the names in [cpu.energy.pj].
+func CPUEvents() []string { return append([]string(nil), cpuEvents...) }
+
+// GPUEvents are the names in [gpu.energy.pj].
+func GPUEvents() []string { return append([]string(nil), gpuEvents...) }
+
+// DSPEvents are the names in [dsp.energy.pj].
+func DSPEvents() []string { return append([]string(nil), dspEvents...) }
+
+// NPUEvents are the names in [npu.energy.pj].
+func NPUEvents() []string { return append([]string(nil), npuEvents...) }
