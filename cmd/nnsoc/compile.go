@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+type compileReport struct {
+	SchemaVersion int             `json:"schema_version"`
+	Model         modelReport     `json:"model"`
+	SoC           string          `json:"soc"`
+	Device        string          `json:"device"`
+	Steps         []stepEntry     `json:"steps"`
+	Fallback      int             `json:"fallback_operations"`
+	Fallbacks     []fallbackEntry `json:"fallbacks"`
+}
+
+type stepEntry struct {
+	Device     string `json:"device"`
+	Operations []int  `json:"operations"`
+	Listing    string `json:"listing,omitempty"`
+}
+
+func newCompile(a *app) *cobra.Command {
+	var device, output string
+	var listing, relaxed bool
+	cmd := &cobra.Command{
+		Use:   "compile [MODEL]",
+		Short: "compile a network for one device and show its parts or its program",
+		Long: `compile lowers a network for one device and shows which operations run where and why
+an operation falls back to the CPU. With -S it prints the program: every instruction
+with its source operation and a cycle estimate. Without MODEL it takes the embedded
+MobileNet v1.`,
+		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s",
+		Args:    atMostOne,
+		RunE: func(_ *cobra.Command, args []string) error {
+			m, err := a.machine()
+			if err != nil {
+				return err
+			}
+			if _, err := m.choose([]string{device}); err != nil {
+				return err
+			}
+			model, err := compileModel(args, m, device)
+			if err != nil {
+				return err
+			}
+			model.Relaxed = relaxed
+			if err := nnrt.Validate(model); err != nil {
+				return usage(fmt.Errorf("%s: %w", model.Name, err))
+			}
+			p := newProgress(a.err)
+			p.say("%s: compile %s", device, model.Name)
+			c, err := nnrt.Compile(m.registry, model, device, nnrt.CompileOptions{})
+			p.done()
+			if err != nil {
+				return err
+			}
+			return a.printCompilation(m, c, listing, output)
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&device, "device", nnrt.Auto, "device to compile for, or auto")
+	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
+	fl.BoolVar(&relaxed, "relaxed", false, "allow float32 operations to compute in float16")
+	fl.StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
+	completeDevices(a, cmd)
+	return cmd
+}
+
+// compileModel reads the model; the embedded default comes in the form that
+// the device supports.
+func compileModel(args []string, m *machine, device string) (*nn.Model, error) {
+	if len(args) > 0 {
+		return readModel(args[0])
+	}
+	w := &workload{
+		primary: &form{model: bench.MobileNetV1(true)},
+		other:   func() (*form, error) { return &form{model: bench.MobileNetV1(false)}, nil },
+	}
+	f, err := w.form(device, m)
+	if err != nil {
+		return nil, err
+	}
+	return f.model, nil
+}
+
+func (a *app) printCompilation(m *machine, c *nnrt.Compilation, listing bool, path string) error {
+	r := compileReport{
+		SchemaVersion: schemaVersion, SoC: m.config.Name, Device: c.Device,
+		Model:    modelReport{c.Model.Name, len(c.Model.Main.Operations), nnrt.MACs(c.Model)},
+		Fallback: len(c.Fallbacks), Fallbacks: []fallbackEntry{},
+	}
+	for _, f := range c.Fallbacks {
+		r.Fallbacks = append(r.Fallbacks, fallbackEntry{f.Operation, c.Model.Main.Operations[f.Operation].Type.String(), f.Reason})
+	}
+	for i := range c.Steps() {
+		s := c.Step(i)
+		e := stepEntry{Device: s.Device, Operations: s.Operations}
+		if listing {
+			var b bytes.Buffer
+			if err := s.Prepared.WriteListing(&b); err != nil {
+				return fmt.Errorf("%s: %w", s.Device, err)
+			}
+			e.Listing = b.String()
+		}
+		r.Steps = append(r.Steps, e)
+	}
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	var err error
+	if a.json {
+		err = printJSON(w, r)
+	} else {
+		err = r.print(w, c.Model)
+	}
+	if e := w.Flush(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	if path != "" {
+		return writeFile(path, b.Bytes())
+	}
+	_, err = a.out.Write(b.Bytes())
+	return err
+}
+
+func (r *compileReport) print(w *bufio.Writer, m *nn.Model) error {
+	fmt.Fprintf(w, "%s for %s on %s: %d parts, %d of %d operations fall back to the CPU\n",
+		r.Model.Name, r.Device, r.SoC, len(r.Steps), r.Fallback, r.Model.Operations)
+	for i, s := range r.Steps {
+		if s.Listing != "" {
+			fmt.Fprintf(w, "\n; part %d on %s\n%s", i, s.Device, s.Listing)
+			continue
+		}
+		fmt.Fprintf(w, "\npart %d on %s\n", i, s.Device)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, op := range s.Operations {
+			o := &m.Main.Operations[op]
+			fmt.Fprintf(t, "  %d\t%v\t%v\n", op, o.Type, m.Main.Operands[o.Outputs[0]].Dimensions)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	for _, f := range r.Fallbacks {
+		fmt.Fprintf(w, "fallback: operation %d (%s): %s\n", f.Index, f.Type, f.Reason)
+	}
+	return nil
+}

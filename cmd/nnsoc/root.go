@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what the commands share: where to print and the global flags.
+type app struct {
+	out, err io.Writer
+	soc      string
+	json     bool
+}
+
+func newRoot(stdout, stderr io.Writer) *cobra.Command {
+	a := &app{out: stdout, err: stderr}
+	root := &cobra.Command{
+		Use:   "nnsoc",
+		Short: "simulate the neural-network engines of a phone SoC",
+		Long: `nnsoc runs neural networks on simulated engines of a phone SoC - a GPU (AMD RDNA2
+instructions), a DSP (Hexagon V66 with HVX) and an NPU (Arm Ethos-U commands) -
+and reports latency, cycles, energy and every difference from the reference CPU.
+
+Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal error.`,
+		Example:       "  nnsoc run\n  nnsoc run model.tflite --input cat.jpg --labels labels.txt --device dsp,npu\n  nnsoc compile model.tflite --device dsp -S",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArguments,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(fmt.Errorf("%w (see %q)", err, cmd.CommandPath()+" --help"))
+	})
+	root.PersistentFlags().StringVar(&a.soc, "soc", "pixel4", "SoC preset, or the path of a SoC file (.toml)")
+	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON object instead of text")
+	_ = root.RegisterFlagCompletionFunc("soc", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return socNames(), cobra.ShellCompDirectiveDefault
+	})
+	root.AddCommand(newRun(a), newCompile(a), newDevices(a), newBench(a), newVersion(a))
+	return root
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	if len(names) > 0 {
+		return usage(fmt.Errorf("unknown command %q; there are %s", args[0], strings.Join(names, ", ")))
+	}
+	return usage(fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]))
+}
+
+// atMostOne accepts an optional argument.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usage(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), strings.Fields(cmd.Use)[1], len(args)))
+	}
+	return nil
+}

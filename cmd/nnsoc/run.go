@@ -1,0 +1,188 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim/trace"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	devices    []string
+	inputs     []string
+	labels     string
+	relaxed    bool
+	functional bool
+	traceFile  string
+	outputDir  string
+	preference string
+	norm       tensor.Normalization
+}
+
+func newRun(a *app) *cobra.Command {
+	f := runFlags{norm: tensor.DefaultNormalization}
+	cmd := &cobra.Command{
+		Use:   "run [MODEL]",
+		Short: "run a network on each device and compare with the reference CPU",
+		Long: `run executes a TensorFlow Lite network on the CPU and on every device of the SoC,
+compares each output with the reference CPU and prints latency, cycles and energy.
+Without MODEL it runs MobileNet v1 1.0 224 with deterministic synthetic weights, in its
+quantized form on the devices for 8-bit integers and in its float form on the GPU.`,
+		Example: `  nnsoc run
+  nnsoc run mobilenet.tflite --input grace_hopper.bmp --labels labels.txt
+  nnsoc run model.tflite --device dsp --trace dsp.json --output tensors`,
+		Args: atMostOne,
+		RunE: func(_ *cobra.Command, args []string) error { return a.run(&f, args) },
+	}
+	fl := cmd.Flags()
+	fl.StringSliceVar(&f.devices, "device", nil, "devices to run on: names of the SoC's devices, or auto (default: all)")
+	fl.StringSliceVar(&f.inputs, "input", nil, "picture, .npy or raw tensor, one per model input (default: reproducible noise)")
+	fl.StringVar(&f.labels, "labels", "", "text file with the name of class N on line N+1")
+	fl.BoolVar(&f.relaxed, "relaxed", false, "allow float32 operations to compute in float16")
+	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
+	fl.StringVar(&f.traceFile, "trace", "", "write a timeline (Chrome trace-event JSON) to this file")
+	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
+	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
+	fl.Float64Var(&f.norm.Mean, "mean", f.norm.Mean, "float inputs from pictures are (pixel-mean)/std")
+	fl.Float64Var(&f.norm.Std, "std", f.norm.Std, "see --mean")
+	completeDevices(a, cmd)
+	return cmd
+}
+
+var preferences = map[string]hal.Preference{
+	"fast": hal.FastSingleAnswer, "sustained": hal.SustainedSpeed, "low-power": hal.LowPower,
+}
+
+func (a *app) run(f *runFlags, args []string) error {
+	m, err := a.machine()
+	if err != nil {
+		return err
+	}
+	pref, ok := preferences[f.preference]
+	if !ok {
+		return usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
+	}
+	devices, err := m.choose(f.devices)
+	if err != nil {
+		return err
+	}
+	labels, err := readLabels(f.labels)
+	if err != nil {
+		return err
+	}
+	w, err := newWorkload(args, f)
+	if err != nil {
+		return err
+	}
+	out, err := openOutput(f.outputDir)
+	if err != nil {
+		return err
+	}
+	timeline, err := openTrace(f.traceFile)
+	if err != nil {
+		return err
+	}
+	defer timeline.discard()
+
+	p := newProgress(a.err)
+	defer p.done()
+	report := newReport(m, w.primary)
+	for _, name := range devices {
+		form, err := w.form(name, m)
+		if err != nil {
+			return err
+		}
+		p.say("%s: reference", form.model.Name)
+		if err := form.reference(m); err != nil {
+			return err
+		}
+		r, err := a.runDevice(m, form, name, pref, f, timeline, p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := out.add(name, form.model, r.result); err != nil {
+			return err
+		}
+		report.add(r, form, labels)
+	}
+	p.done()
+	if err := out.commit(); err != nil {
+		return err
+	}
+	if err := timeline.commit(); err != nil {
+		return err
+	}
+	if a.json {
+		err = printJSON(a.out, report.object())
+	} else {
+		err = report.print(a.out)
+	}
+	if err != nil {
+		return err
+	}
+	return report.verdict()
+}
+
+// deviceRun is one finished run.
+type deviceRun struct {
+	device      string
+	compilation *nnrt.Compilation
+	result      *nnrt.Result // nil when the device runs none of the model
+	hostUser    time.Duration
+}
+
+func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference, f *runFlags, t *timeline, p *progress) (*deviceRun, error) {
+	p.say("%s: compile", name)
+	start := userTime()
+	c, err := nnrt.Compile(m.registry, form.model, name, nnrt.CompileOptions{Preference: pref})
+	if err != nil {
+		return nil, err
+	}
+	r := &deviceRun{device: name, compilation: c}
+	cpu := m.registry.CPU().Name()
+	if name != cpu && name != nnrt.Auto && c.Accelerated(cpu) == 0 {
+		return r, nil
+	}
+	p.say("%s: run", name)
+	o := nnrt.ExecuteOptions{Functional: f.functional}
+	if t != nil {
+		o.Trace = t.tracer(name)
+	}
+	r.result, err = c.Execute(form.inputs, o)
+	r.hostUser = userTime() - start
+	return r, err
+}
+
+// tracer is nil-safe naming of the tracks of one run.
+func (t *timeline) tracer(run string) hal.Tracer {
+	if t == nil || t.chrome == nil {
+		return nil
+	}
+	return named{t.chrome, run + ": "}
+}
+
+type named struct {
+	to     *trace.Chrome
+	prefix string
+}
+
+// Span implements hal.Tracer.
+func (n named) Span(track, name string, start, end int64) {
+	n.to.Span(n.prefix+track, name, start, end)
+}
+
+// outputsOf lists the operands that a model's outputs are.
+func outputsOf(m *nn.Model) []*nn.Operand {
+	var l []*nn.Operand
+	for _, x := range m.Main.Outputs {
+		l = append(l, &m.Main.Operands[x])
+	}
+	return l
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/importer/tflite"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// form is a network with its inputs and, once computed, what the reference
+// CPU makes of them.
+type form struct {
+	model    *nn.Model
+	inputs   [][]byte
+	expected [][]byte
+}
+
+// workload is what run executes: a network and, for the embedded default, its
+// float form for devices that have no 8-bit integers.
+type workload struct {
+	primary *form
+	other   func() (*form, error) // nil when there is no other form
+}
+
+func newWorkload(args []string, f *runFlags) (*workload, error) {
+	if len(args) == 0 {
+		if len(f.inputs) > 0 {
+			return nil, usage(errors.New("--input needs a MODEL"))
+		}
+		primary, err := newForm(bench.MobileNetV1(true), f)
+		if err != nil {
+			return nil, err
+		}
+		var float *form
+		return &workload{primary, func() (*form, error) {
+			var err error
+			if float == nil {
+				float, err = newForm(bench.MobileNetV1(false), f)
+			}
+			return float, err
+		}}, nil
+	}
+	m, err := readModel(args[0])
+	if err != nil {
+		return nil, err
+	}
+	primary, err := newForm(m, f)
+	return &workload{primary: primary}, err
+}
+
+// maxModelFile bounds a model file.
+const maxModelFile = 1 << 30
+
+func readModel(path string) (*nn.Model, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, usage(err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxModelFile+1))
+	if err != nil {
+		return nil, usage(err)
+	}
+	if len(data) > maxModelFile {
+		return nil, usage(fmt.Errorf("%s: larger than %d MiB", path, maxModelFile>>20))
+	}
+	m, err := tflite.Import(data)
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", path, err))
+	}
+	m.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if m.Name == "model" { // a generic file name: the folder says more
+		if abs, err := filepath.Abs(path); err == nil {
+			m.Name = filepath.Base(filepath.Dir(abs))
+		}
+	}
+	return m, nil
+}
+
+func newForm(m *nn.Model, f *runFlags) (*form, error) {
+	m.Relaxed = f.relaxed
+	w := &form{model: m}
+	if err := nnrt.Validate(m); err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", m.Name, err))
+	}
+	g := &m.Main
+	if len(f.inputs) > 0 && len(f.inputs) != len(g.Inputs) {
+		return nil, usage(fmt.Errorf("%s has %d inputs, --input gives %d", m.Name, len(g.Inputs), len(f.inputs)))
+	}
+	for i, x := range g.Inputs {
+		if len(f.inputs) == 0 {
+			w.inputs = append(w.inputs, tensor.Synthetic(&g.Operands[x], 0x9E3779B9^uint32(i)))
+			continue
+		}
+		b, err := tensor.Read(f.inputs[i], &g.Operands[x], f.norm)
+		if err != nil {
+			return nil, usage(fmt.Errorf("input %d: %w", i, err))
+		}
+		w.inputs = append(w.inputs, b)
+	}
+	return w, nil
+}
+
+// form is the form of the workload that a device runs: the other one when the
+// device supports no operation of the primary.
+func (w *workload) form(device string, m *machine) (*form, error) {
+	d, err := m.registry.Find(device)
+	if err != nil || w.other == nil { // auto runs the primary
+		return w.primary, nil
+	}
+	support, err := d.SupportedOperations(w.primary.model)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range support {
+		if s.OK {
+			return w.primary, nil
+		}
+	}
+	return w.other()
+}
+
+// reference computes the expected outputs once.
+func (f *form) reference(m *machine) (err error) {
+	if f.expected == nil {
+		f.expected, err = nnrt.Reference(f.model, f.inputs)
+	}
+	return err
+}
+
+// readLabels reads one class name per line; an empty path gives none.
+func readLabels(path string) ([]string, error) {
+	if path == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage(err)
+	}
+	lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return lines, nil
+}

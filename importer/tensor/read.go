@@ -1,0 +1,84 @@
+package tensor
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Normalization maps a pixel 0..255 to a float input: (pixel - Mean) / Std.
+type Normalization struct{ Mean, Std float64 }
+
+// DefaultNormalization maps pixels to [-1, 1], as image networks of the
+// MobileNet family expect.
+var DefaultNormalization = Normalization{Mean: 127.5, Std: 127.5}
+
+// maxFile bounds what is read into memory.
+const maxFile = 256 << 20
+
+// Read reads a file into a buffer for operand o. The file's magic bytes decide
+// what it is; without one it must be exactly as long as the operand.
+func Read(path string, o *nn.Operand, n Normalization) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("%s: larger than %d MiB", path, maxFile>>20)
+	}
+	b, err := decode(data, o, n)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return b, nil
+}
+
+func decode(data []byte, o *nn.Operand, n Normalization) ([]byte, error) {
+	switch {
+	case bytes.HasPrefix(data, []byte(npyMagic)):
+		return decodeNpy(data, o)
+	case isImage(data):
+		return decodeImage(data, o, n)
+	}
+	if int64(len(data)) != o.Bytes() {
+		return nil, fmt.Errorf("%d bytes; not a picture or .npy, and a raw tensor %v%v has %d", len(data), o.Type, o.Dimensions, o.Bytes())
+	}
+	return data, nil
+}
+
+// Synthetic fills a buffer for operand o with reproducible noise: the top
+// bytes of xorshift32 for integers, [-1, 1) for floats.
+func Synthetic(o *nn.Operand, seed uint32) []byte {
+	buf := make([]byte, o.Bytes())
+	x := seed | 1
+	next := func() uint32 {
+		x ^= x << 13
+		x ^= x >> 17
+		x ^= x << 5
+		return x
+	}
+	size := o.Type.ElementBytes()
+	for i := 0; i+size <= len(buf); i += size {
+		v := next()
+		switch o.Type {
+		case nn.TensorFloat32, nn.TensorFloat16:
+			putFloat(buf[i:], o.Type, float64(v>>8)/(1<<23)-1)
+		case nn.TensorBool8:
+			buf[i] = byte(v >> 31)
+		default:
+			for k := range size {
+				buf[i+k] = byte(v >> (32 - 8*(size-k)))
+			}
+		}
+	}
+	return buf
+}

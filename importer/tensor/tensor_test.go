@@ -1,0 +1,103 @@
+package tensor
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+func shared(t *testing.T, parts ...string) string {
+	dir := os.Getenv("NNSOC_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared")
+	}
+	p := filepath.Join(append([]string{dir}, parts...)...)
+	if _, err := os.Stat(p); err != nil {
+		t.Skip("skipped: needs shared data")
+	}
+	return p
+}
+
+// TestPictureMatchesRecordedInput compares our resizing with the recorded
+// input of a real network, made by another library's bilinear filter.
+func TestPictureMatchesRecordedInput(t *testing.T) {
+	want, err := os.ReadFile(shared(t, "models", "mobilenet_v1_1.0_224_quant", "case0.in0.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 224, 224, 3}}
+	got, err := Read(shared(t, "models", "data", "grace_hopper.bmp"), o, DefaultNormalization)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst, sum := 0, 0
+	for i := range want {
+		d := int(got[i]) - int(want[i])
+		sum += d * d
+		if d < 0 {
+			d = -d
+		}
+		worst = max(worst, d)
+	}
+	if worst > 2 {
+		t.Errorf("largest difference %d of 255, mean square %.3f", worst, float64(sum)/float64(len(want)))
+	}
+}
+
+func TestNpyRoundTrip(t *testing.T) {
+	for _, dims := range [][]uint32{{5}, {1, 2, 3}, {1, 1, 1, 7}} {
+		o := &nn.Operand{Type: nn.TensorFloat32, Dimensions: dims}
+		data := Synthetic(o, 7)
+		var b bytes.Buffer
+		if err := WriteNpy(&b, o.Type, dims, data); err != nil {
+			t.Fatal(err)
+		}
+		if (b.Len()-len(data))%64 != 0 {
+			t.Errorf("%v: data begins at %d", dims, b.Len()-len(data))
+		}
+		got, err := decode(b.Bytes(), o, DefaultNormalization)
+		if err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%v: %v", dims, err)
+		}
+		for cut := range b.Len() {
+			if _, err := decode(b.Bytes()[:cut], o, DefaultNormalization); err == nil {
+				t.Errorf("%v: %d of %d bytes are accepted", dims, cut, b.Len())
+			}
+		}
+	}
+}
+
+func TestWrongInputs(t *testing.T) {
+	o := &nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1, 4}}
+	var b bytes.Buffer
+	WriteNpy(&b, nn.TensorFloat32, []uint32{1, 5}, make([]byte, 20))
+	for _, c := range []struct {
+		data []byte
+		want string
+	}{
+		{[]byte("text"), "a raw tensor TENSOR_FLOAT32[1 4] has 16"},
+		{b.Bytes(), "shape [1 5], input wants [1 4]"},
+	} {
+		if _, err := decode(c.data, o, DefaultNormalization); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	var b bytes.Buffer
+	WriteNpy(&b, nn.TensorQuant8Asymm, []uint32{1, 2, 2, 3}, make([]byte, 12))
+	f.Add(b.Bytes())
+	f.Add([]byte("BM\x46\x00\x00\x00\x00\x00\x00\x00\x36\x00\x00\x00\x28\x00\x00\x00\x02\x00\x00\x00\x02\x00\x00\x00\x01\x00\x18\x00"))
+	o := &nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{1, 2, 2, 3}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := decode(data, o, DefaultNormalization)
+		if err == nil && len(got) != 12 {
+			t.Fatalf("%d bytes", len(got))
+		}
+	})
+}

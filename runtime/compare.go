@@ -1,0 +1,91 @@
+package nnrt
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/x448/float16"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Comparison relates an output to the reference.
+type Comparison struct {
+	Elements int
+	// Mismatches counts elements outside the type's tolerance: none for
+	// integers (bit-exact), the CTS rule for floats.
+	Mismatches int
+	MaxAbsDiff float64 // in LSB for quantized outputs; NaN counts as infinite
+	Top1       int     // index of the largest element of the output, the first of equals
+}
+
+// Tolerance is a bound |actual-expected| <= Abs + Rel*|expected|.
+type Tolerance struct{ Abs, Rel float64 }
+
+// CTS tolerances of the NNAPI generated tests.
+var (
+	float32Tolerance = Tolerance{1e-5, 5.0 / (1 << 23)}
+	float16Tolerance = Tolerance{5.0 / (1 << 10), 5.0 / (1 << 10)}
+)
+
+// ToleranceOf is the CTS tolerance for outputs of type t of m; integers must
+// be exact, since all engines implement the same arithmetic.
+func ToleranceOf(m *nn.Model, t nn.OperandType) Tolerance {
+	switch {
+	case t == nn.TensorFloat16, t == nn.TensorFloat32 && m.Relaxed:
+		return float16Tolerance
+	case t == nn.TensorFloat32:
+		for i := range m.Main.Operands {
+			if m.Main.Operands[i].Type == nn.TensorFloat16 {
+				return float16Tolerance
+			}
+		}
+		return float32Tolerance
+	}
+	return Tolerance{}
+}
+
+// Compare relates one output buffer to the reference's. Both hold elements of
+// type t.
+func Compare(t nn.OperandType, tol Tolerance, actual, expected []byte) Comparison {
+	size := t.ElementBytes()
+	c := Comparison{Elements: len(expected) / size}
+	best := math.Inf(-1)
+	for i := range c.Elements {
+		a, e := element(t, actual[i*size:]), element(t, expected[i*size:])
+		if a > best {
+			best, c.Top1 = a, i
+		}
+		d := math.Abs(a - e)
+		switch {
+		case a == e: // equal infinities too
+			continue
+		case math.IsNaN(d):
+			d = math.Inf(1)
+		}
+		c.MaxAbsDiff = max(c.MaxAbsDiff, d)
+		if d > tol.Abs+tol.Rel*math.Abs(e) {
+			c.Mismatches++
+		}
+	}
+	return c
+}
+
+// element reads the first element of b as a number without quantization.
+func element(t nn.OperandType, b []byte) float64 {
+	switch t {
+	case nn.TensorFloat32:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	case nn.TensorFloat16:
+		return float64(float16.Frombits(binary.LittleEndian.Uint16(b)).Float32())
+	case nn.TensorInt32:
+		return float64(int32(binary.LittleEndian.Uint32(b)))
+	case nn.TensorQuant16Symm:
+		return float64(int16(binary.LittleEndian.Uint16(b)))
+	case nn.TensorQuant16Asymm:
+		return float64(binary.LittleEndian.Uint16(b))
+	case nn.TensorQuant8AsymmSigned, nn.TensorQuant8Symm, nn.TensorQuant8SymmPerChannel:
+		return float64(int8(b[0]))
+	}
+	return float64(b[0])
+}

@@ -1,0 +1,44 @@
+package nnrt
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// Registry is an ordered set of devices. The first is the CPU: it runs
+// everything the reference implements and takes what the others decline.
+type Registry struct {
+	devices []hal.Device
+}
+
+// NewRegistry returns a registry with the CPU and the given accelerators.
+// Names must differ.
+func NewRegistry(cpu hal.Device, accelerators ...hal.Device) (*Registry, error) {
+	r := &Registry{}
+	for _, d := range append([]hal.Device{cpu}, accelerators...) {
+		if _, err := r.Find(d.Name()); err == nil {
+			return nil, fmt.Errorf("runtime: two devices are named %q", d.Name())
+		}
+		r.devices = append(r.devices, d)
+	}
+	return r, nil
+}
+
+// Devices lists the devices, the CPU first.
+func (r *Registry) Devices() []hal.Device { return r.devices }
+
+// CPU is the fallback device.
+func (r *Registry) CPU() hal.Device { return r.devices[0] }
+
+// Find returns the device of that name; the error lists the names there are.
+func (r *Registry) Find(name string) (hal.Device, error) {
+	names := make([]string, len(r.devices))
+	for i, d := range r.devices {
+		if names[i] = d.Name(); names[i] == name {
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("runtime: no device %q; this SoC has %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,79 @@
+package nnrt
+
+import (
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// subModel is part of a model as a model of its own.
+type subModel struct {
+	model   *nn.Model
+	inputs  []uint32 // operands of the whole model, in the part's input order
+	outputs []uint32
+}
+
+// extract makes a model of some operations of m. Operands produced elsewhere
+// become inputs; operands used elsewhere, or outputs of m, become outputs.
+func extract(m *nn.Model, operations []int) subModel {
+	g := &m.Main
+	inside := make([]bool, len(g.Operations))
+	for _, i := range operations {
+		inside[i] = true
+	}
+	produced := make([]bool, len(g.Operands)) // by this part
+	wanted := make([]bool, len(g.Operands))   // outside this part
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		for _, x := range op.Outputs {
+			produced[x] = produced[x] || inside[i]
+		}
+		if !inside[i] {
+			for _, x := range op.Inputs {
+				wanted[x] = true
+			}
+		}
+	}
+	for _, x := range g.Outputs {
+		wanted[x] = true
+	}
+
+	var s subModel
+	part := nn.Subgraph{Name: g.Name}
+	index := make([]uint32, len(g.Operands)) // 1 + index in part
+	use := func(x uint32) uint32 {
+		if index[x] != 0 {
+			return index[x] - 1
+		}
+		o := g.Operands[x]
+		n := uint32(len(part.Operands))
+		index[x] = n + 1
+		switch {
+		case produced[x] && wanted[x]:
+			o.Lifetime = nn.SubgraphOutput
+			s.outputs = append(s.outputs, x)
+			part.Outputs = append(part.Outputs, n)
+		case produced[x]:
+			o.Lifetime = nn.TemporaryVariable
+		case o.Lifetime == nn.TemporaryVariable, o.Lifetime == nn.SubgraphInput, o.Lifetime == nn.SubgraphOutput:
+			o.Lifetime = nn.SubgraphInput
+			s.inputs = append(s.inputs, x)
+			part.Inputs = append(part.Inputs, n)
+		}
+		part.Operands = append(part.Operands, o)
+		return n
+	}
+	mapped := func(list []uint32) []uint32 {
+		out := make([]uint32, len(list))
+		for i, x := range list {
+			out[i] = use(x)
+		}
+		return out
+	}
+	for _, i := range operations {
+		op := &g.Operations[i]
+		part.Operations = append(part.Operations, nn.Operation{
+			Type: op.Type, Inputs: mapped(op.Inputs), Outputs: mapped(op.Outputs),
+		})
+	}
+	s.model = &nn.Model{Name: m.Name, Main: part, Referenced: m.Referenced, Relaxed: m.Relaxed}
+	return s
+}
