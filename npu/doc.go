@@ -1,0 +1,25 @@
+// Package npu simulates an NPU that executes Arm Ethos-U register commands.
+//
+// A Core is a machine described by a Spec: the MAC array, the output unit, the
+// weight decoder, the internal SRAM (SHRAM) and the memories behind its ports.
+// Run executes a command stream on byte regions: convolutions, depthwise
+// convolutions, pooling, elementwise operations, copies and waits, with the
+// arithmetic of the hardware to the bit. Beside it runs a timing model in which
+// the blocks of an operation flow through fetch, MAC array, output unit and
+// write-back, and every cycle is charged to one reason and one program region.
+//
+// Function and time: an operation is evaluated as a whole, since no block size
+// or buffer placement may change a result; only OFM_BLK_DEPTH matters, to take
+// the weight stream apart. The timing model then walks the operation's blocks.
+//
+// Not modelled: the performance counters, custom DMA, security attributes, 40
+// bit accumulator overflow (sums are exact), contention inside SHRAM banks and
+// 2D/3D copies into SHRAM.
+//
+// Sources: command semantics and weight format as described in package ethosu;
+// micro-blocks, output cycles, delays and memory defaults are those of Vela
+// 3.10's architecture table and performance model. The preset edgetpu-like is
+// not a product of Arm: its numbers are marked in presets.go.
+package npu
+
+//go:generate go run ./internal/mac/gen -out internal/mac/zmac_amd64.s -stubs internal/mac/zmac_amd64.go -pkg mac
