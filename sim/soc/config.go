@@ -194,8 +194,10 @@ type GPU struct {
 	ICache          Cache  `toml:"icache"`             // per cluster
 	GL1             *Cache `toml:"gl1" soc:"optional"` // shared by all clusters
 	L2              Cache  `toml:"l2"`                 //
-	Launch          Launch `toml:"launch"`
-	Energy          Energy `toml:"energy"` // GPUEvents
+	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
+	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
+	Launch   Launch  `toml:"launch"`
+	Energy   Energy  `toml:"energy"` // GPUEvents
 }
 
 // VALU is result latency and unit occupancy of a wave32 by instruction class,
@@ -226,8 +228,10 @@ type DSP struct {
 	BranchSlots      int    `toml:"branch_slots" range:"0..100"`        // lost by a taken branch
 	MispredictSlots  int    `toml:"mispredict_slots" range:"0..100"`    // lost on top against the hint
 	JobStartCycles   int    `toml:"job_start_cycles" range:"0..1000000"`
-	Launch           Launch `toml:"launch"`
-	Energy           Energy `toml:"energy"` // DSPEvents
+	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
+	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
+	Launch   Launch  `toml:"launch"`
+	Energy   Energy  `toml:"energy"` // DSPEvents
 }
 
 // NPU runs Ethos-U register commands.
@@ -260,6 +264,8 @@ type NPU struct {
 	ReluCycles       float64    `toml:"relu_cycles" range:"0..100"`
 	PipelineCycles   int        `toml:"pipeline_cycles" range:"0..1000"` // fill of the MAC pipeline per block
 	CommandCycles    float64    `toml:"command_cycles" range:"0..1000"`  // per command word
-	Launch           Launch     `toml:"launch"`
-	Energy           Energy     `toml:"energy"` // NPUEvents
+	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
+	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
+	Launch   Launch  `toml:"launch"`
+	Energy   Energy  `toml:"energy"` // NPUEvents
 }

@@ -1,0 +1,249 @@
+package soc
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/power"
+)
+
+// maxErrors bounds a report.
+const maxErrors = 20
+
+// checker walks a decoded configuration: every required key is there, every
+// number in its range, and the parts fit together.
+type checker struct {
+	file string
+	pos  map[string]position
+	errs []error
+}
+
+func (k *checker) err() error { return errors.Join(k.errs...) }
+
+// fail reports at the key, or at the nearest enclosing table that is written.
+func (k *checker) fail(path, format string, a ...any) {
+	if len(k.errs) == maxErrors {
+		return
+	}
+	at := path
+	for {
+		if p, ok := k.pos[at]; ok {
+			k.errs = append(k.errs, fmt.Errorf("soc: %s:%d:%d: %s: %s", k.file, p.line, p.col, path, fmt.Sprintf(format, a...)))
+			return
+		}
+		i := strings.LastIndexAny(at, ".[")
+		if i < 0 {
+			k.errs = append(k.errs, fmt.Errorf("soc: %s:1:1: %s: %s", k.file, path, fmt.Sprintf(format, a...)))
+			return
+		}
+		at = at[:i]
+	}
+}
+
+func (k *checker) config(c *Config) {
+	k.walk("", reflect.ValueOf(c).Elem())
+	if len(k.errs) > 0 {
+		return // what follows relies on sane numbers
+	}
+	if c.SoC.Name == "" {
+		k.fail("soc.name", "empty")
+	}
+	k.dram(&c.DRAM)
+	if c.CPU != nil {
+		k.energy("cpu.energy", c.CPU.Energy, cpuEvents)
+		cores := 0
+		for i := range c.CPU.Clusters {
+			cl := &c.CPU.Clusters[i]
+			p := fmt.Sprintf("cpu.cluster[%d]", i)
+			cores += cl.Cores
+			k.clock(p+".clock", &cl.Clock)
+			k.cache(p+".l1d", &cl.L1D)
+			k.cache(p+".l2", &cl.L2)
+		}
+		if c.CPU.Threads > cores {
+			k.fail("cpu.threads", "%d threads on %d cores", c.CPU.Threads, cores)
+		}
+		k.cache("cpu.l3", &c.CPU.L3)
+	}
+	if g := c.GPU; g != nil {
+		k.clock("gpu.clock", &g.Clock)
+		k.energy("gpu.energy", g.Energy, gpuEvents)
+		if g.Lanes != 32 && g.Lanes != 64 {
+			k.fail("gpu.lanes", "%d, want 32 or 64", g.Lanes)
+		}
+		k.cache("gpu.l0", &g.L0)
+		k.cache("gpu.scalar", &g.Scalar)
+		k.cache("gpu.icache", &g.ICache)
+		if g.GL1 != nil {
+			k.cache("gpu.gl1", g.GL1)
+		}
+		k.cache("gpu.l2", &g.L2)
+	}
+	if d := c.DSP; d != nil {
+		k.clock("dsp.clock", &d.Clock)
+		k.energy("dsp.energy", d.Energy, dspEvents)
+		k.cache("dsp.l1i", &d.L1I)
+		k.cache("dsp.l1d", &d.L1D)
+		k.cache("dsp.l2", &d.L2)
+		if d.Contexts > d.Threads {
+			k.fail("dsp.contexts", "%d vector contexts for %d threads", d.Contexts, d.Threads)
+		}
+	}
+	if n := c.NPU; n != nil {
+		k.clock("npu.clock", &n.Clock)
+		k.energy("npu.energy", n.Energy, npuEvents)
+		if !strings.HasPrefix(n.Accelerator, "ethos-u") {
+			k.fail("npu.accelerator", "%q, want an ethos-u55 or ethos-u65 configuration", n.Accelerator)
+		}
+	}
+	if c.CPU == nil && c.GPU == nil && c.DSP == nil && c.NPU == nil {
+		k.fail("soc", "no device section (cpu, gpu, dsp, npu)")
+	}
+}
+
+// walk checks required keys and ranges by the tags of the structs.
+func (k *checker) walk(path string, v reflect.Value) {
+	t := v.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := f.Tag.Get("toml")
+		if name == "" || name == "-" {
+			continue
+		}
+		p := join(path, name)
+		fv := v.Field(i)
+		if _, ok := k.pos[p]; !ok && !k.implied(p) {
+			if f.Tag.Get("soc") != "optional" {
+				k.fail(p, "missing")
+			}
+			continue
+		}
+		k.value(p, fv, f.Tag)
+	}
+}
+
+// implied reports whether a key below p is written (a table without a header of
+// its own).
+func (k *checker) implied(p string) bool {
+	for q := range k.pos {
+		if len(q) > len(p) && q[:len(p)] == p && (q[len(p)] == '.' || q[len(p)] == '[') {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *checker) value(p string, v reflect.Value, tag reflect.StructTag) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			k.value(p, v.Elem(), tag)
+		}
+	case reflect.Struct:
+		k.walk(p, v)
+	case reflect.Slice, reflect.Array:
+		if r := tag.Get("len"); r != "" {
+			if lo, hi := bounds(r); float64(v.Len()) < lo || float64(v.Len()) > hi {
+				k.fail(p, "%d entries, want %s", v.Len(), r)
+				return
+			}
+		}
+		for i := range v.Len() {
+			if q := fmt.Sprintf("%s[%d]", p, i); v.Kind() == reflect.Array && k.pos[q] == (position{}) {
+				k.fail(p, "%d entries, want %d", i, v.Len())
+				return
+			}
+			k.value(fmt.Sprintf("%s[%d]", p, i), v.Index(i), tag)
+		}
+	case reflect.Int:
+		k.inRange(p, float64(v.Int()), tag.Get("range"))
+	case reflect.Float64:
+		k.inRange(p, v.Float(), tag.Get("range"))
+	}
+}
+
+func (k *checker) inRange(p string, x float64, r string) {
+	if lo, hi := bounds(r); !(x >= lo && x <= hi) {
+		k.fail(p, "%s, want %s", strconv.FormatFloat(x, 'g', -1, 64), r)
+	}
+}
+
+// bounds parses a range tag; a bad one is a programmer's error.
+func bounds(r string) (lo, hi float64) {
+	a, b, ok := strings.Cut(r, "..")
+	lo, err1 := strconv.ParseFloat(a, 64)
+	hi, err2 := strconv.ParseFloat(b, 64)
+	if !ok || err1 != nil || err2 != nil {
+		panic(fmt.Sprintf("soc: bad range tag %q", r))
+	}
+	return lo, hi
+}
+
+func (k *checker) clock(p string, c *Clock) {
+	for i := 1; i < len(c.OPPs); i++ {
+		if c.OPPs[i].MHz <= c.OPPs[i-1].MHz {
+			k.fail(fmt.Sprintf("%s.opps[%d]", p, i), "%v MHz is not above the point before", c.OPPs[i].MHz)
+		}
+	}
+	for _, g := range []struct {
+		key string
+		mhz float64
+	}{{"low_power_mhz", c.LowPowerMHz}, {"sustained_mhz", c.SustainedMHz}, {"fast_mhz", c.FastMHz}} {
+		found := false
+		for _, o := range c.OPPs {
+			found = found || o.MHz == g.mhz
+		}
+		if !found {
+			k.fail(p+"."+g.key, "%v MHz is not one of the operating points", g.mhz)
+		}
+	}
+}
+
+func (k *checker) cache(p string, c *Cache) {
+	b := c.Bytes()
+	line := c.LineBytes
+	if line&(line-1) != 0 {
+		k.fail(p+".line_bytes", "%d is not a power of two", line)
+		return
+	}
+	if b%(line*c.Ways) != 0 {
+		k.fail(p+".kib", "%d bytes are not a multiple of %d ways of %d-byte lines", b, c.Ways, line)
+		return
+	}
+	if sets := b / (line * c.Ways); sets == 0 || sets&(sets-1) != 0 {
+		k.fail(p+".kib", "%d sets, want a power of two", sets)
+	}
+}
+
+func (k *checker) energy(p string, e Energy, names []string) {
+	if _, err := power.Parse(names, e.PJ); err != nil {
+		k.fail(p+".pj", "%s", strings.TrimPrefix(err.Error(), "power: "))
+	}
+	for _, n := range names {
+		if v := e.PJ[n]; v > 1e9 {
+			k.fail(p+".pj."+n, "%v pJ, want at most 1e9", v)
+		}
+	}
+}
+
+func (k *checker) dram(d *DRAM) {
+	k.energy("dram.energy", d.Energy, dramEvents)
+	switch d.Refresh {
+	case "all_banks", "per_bank", "none":
+	default:
+		k.fail("dram.refresh", "%q, want all_banks, per_bank or none", d.Refresh)
+		return
+	}
+	// The hardware model knows the rest: powers of two, refresh against TREFI.
+	if _, err := mem.NewDRAM(d.Config()); err != nil {
+		k.fail("dram", "%s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "mem: "), "\n", "; "))
+	}
+	if math.IsNaN(d.PJPerByte()) {
+		k.fail("dram.energy", "not a number")
+	}
+}

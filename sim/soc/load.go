@@ -1,0 +1,109 @@
+package soc
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"sort"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+//go:embed *.toml
+var presets embed.FS
+
+// Default is the preset used when none is named.
+const Default = "pixel4"
+
+// maxFile bounds what is read from a file.
+const maxFile = 1 << 20
+
+// Names lists the embedded presets in alphabetic order.
+func Names() []string {
+	entries, err := presets.ReadDir(".")
+	if err != nil {
+		return nil // the directory is part of the program
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Load reads a preset by name, or a file when the argument ends in .toml or
+// holds a path separator. Errors name file, line and column.
+func Load(nameOrPath string) (*Config, error) {
+	if strings.HasSuffix(nameOrPath, ".toml") || strings.ContainsRune(nameOrPath, os.PathSeparator) {
+		f, err := os.Open(nameOrPath)
+		if err != nil {
+			return nil, fmt.Errorf("soc: %w", err)
+		}
+		defer f.Close()
+		data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+		if err != nil {
+			return nil, fmt.Errorf("soc: %w", err)
+		}
+		return Parse(nameOrPath, data)
+	}
+	data, err := presets.ReadFile(path.Clean(nameOrPath) + ".toml")
+	if err != nil {
+		return nil, fmt.Errorf("soc: no SoC named %q; known: %s; or give a file that ends in .toml", nameOrPath, strings.Join(Names(), ", "))
+	}
+	return Parse(nameOrPath+".toml", data)
+}
+
+// Parse decodes and checks a description; file is used in errors.
+func Parse(file string, data []byte) (*Config, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("soc: %s: larger than %d bytes", file, maxFile)
+	}
+	var c Config
+	err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&c)
+	if err != nil {
+		return nil, decodeError(file, err)
+	}
+	pos, err := positions(data)
+	if err != nil {
+		return nil, fmt.Errorf("soc: %s: %w", file, err)
+	}
+	k := checker{file: file, pos: pos}
+	k.config(&c)
+	if err := k.err(); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// decodeError gives the decoder's errors a position.
+func decodeError(file string, err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) {
+		var errs []error
+		for i := range strict.Errors {
+			e := &strict.Errors[i]
+			row, col := e.Position()
+			errs = append(errs, fmt.Errorf("soc: %s:%d:%d: unknown key %s", file, row, col, strings.Join(e.Key(), ".")))
+			if len(errs) == maxErrors {
+				break
+			}
+		}
+		return errors.Join(errs...)
+	}
+	var d *toml.DecodeError
+	if errors.As(err, &d) {
+		row, col := d.Position()
+		msg := strings.TrimPrefix(d.Error(), "toml: ")
+		if key := strings.Join(d.Key(), "."); key != "" {
+			msg = key + ": " + msg
+		}
+		return fmt.Errorf("soc: %s:%d:%d: %s", file, row, col, msg)
+	}
+	return fmt.Errorf("soc: %s: %w", file, err)
+}
