@@ -1,0 +1,15 @@
+// Package hexagon is the instruction set of the Hexagon V66 DSP with 128-byte HVX vectors: a table of instruction forms,
+// and from it an encoder, a decoder, an assembler and a disassembler of whole packets, and the packet legality checker.
+//
+// forms.txt is the table, readable as a datasheet: one row per form with its assembly syntax, encoding, slots, HVX pipes,
+// operand cycles and meaning. zops.go is generated from it. Names are LLVM's tags, text is LLVM's syntax, and packets are
+// laid out in LLVM's slot order, so llvm-mc and llvm-objdump can check everything this package writes.
+//
+// Not modelled: duplexes and compound instructions (decoding one is an error that says so), instruction forms that
+// forms.txt does not list, scatter/gather, histogram and Z-register forms.
+//
+// Sources: encodings, types, slots, pipes and operand cycles are those of LLVM 19.1.7's Hexagon tables; packet rules
+// follow the V66 programmer's manual's description of slots, .new values and hardware loops, as llvm-mc enforces them.
+package hexagon
+
+//go:generate go run ./internal/formgen/cmd
