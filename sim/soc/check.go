@@ -97,8 +97,16 @@ func (k *checker) config(c *Config) {
 	if n := c.NPU; n != nil {
 		k.clock("npu.clock", &n.Clock)
 		k.energy("npu.energy", n.Energy, npuEvents)
-		if !strings.HasPrefix(n.Accelerator, "ethos-u") {
-			k.fail("npu.accelerator", "%q, want an ethos-u55 or ethos-u65 configuration", n.Accelerator)
+		if n.Product != "ethos-u55" && n.Product != "ethos-u65" {
+			k.fail("npu.product", "%q, want ethos-u55 or ethos-u65", n.Product)
+		}
+		if n.UblockStream != 4 && n.UblockStream != 8 {
+			k.fail("npu.ublock_stream", "%d, want 4 or 8", n.UblockStream)
+		}
+		for i, r := range n.Regions {
+			if n.Memory(r) == nil {
+				k.fail(fmt.Sprintf("npu.regions[%d]", i), "no memory named %q", r)
+			}
 		}
 	}
 	if c.CPU == nil && c.GPU == nil && c.DSP == nil && c.NPU == nil {

@@ -237,35 +237,55 @@ type DSP struct {
 // NPU runs Ethos-U register commands.
 type NPU struct {
 	Name string `toml:"name"`
-	// Accelerator is the command-stream configuration: block sizes, layouts and
-	// limits that a compiler targets (ethos-u55-128, ethos-u65-512, ...).
-	Accelerator         string  `toml:"accelerator"`
-	Clock               Clock   `toml:"clock"`
-	Cores               int     `toml:"cores" range:"1..16"`
-	OFMUblock           [3]int  `toml:"ofm_ublock" range:"1..64"`        // height, width, depth finished together
-	IFMUblockDepth      int     `toml:"ifm_ublock_depth" range:"1..256"` // input channels of one step
-	UblockCycles        int     `toml:"ublock_cycles" range:"1..64"`     // cycles per OFM micro-block, kernel element and IFM micro-block
-	SHRAMKiB            int     `toml:"shram_kib" range:"1..65536"`      // per core
-	SRAMKiB             int     `toml:"sram_kib" range:"0..65536"`       // on-chip memory for feature maps and cached weights
-	SRAMBytesPerCycle   int     `toml:"sram_bytes_per_cycle" range:"1..4096"`
-	SRAMCycles          int     `toml:"sram_cycles" range:"0..10000"`
-	AXIBytesPerCycle    int     `toml:"axi_bytes_per_cycle" range:"1..4096"` // of the port to DRAM
-	AXIReads            int     `toml:"axi_reads" range:"1..1024"`           // outstanding
-	AXIWrites           int     `toml:"axi_writes" range:"1..1024"`
-	BurstBytes          int     `toml:"burst_bytes" range:"16..4096"`
-	DMAOutstanding      int     `toml:"dma_outstanding" range:"1..64"`        // descriptors
-	KernelsOutstanding  int     `toml:"kernels_outstanding" range:"1..64"`    //
-	WeightsPerCycle     float64 `toml:"weights_per_cycle" range:"0.1..65536"` // decoder, per core
-	ElementwisePerCycle float64 `toml:"elementwise_per_cycle" range:"0.1..4096"`
+	// Product is whose register set and limits command streams use: ethos-u55 or
+	// ethos-u65.
+	Product string `toml:"product"`
+	Clock   Clock  `toml:"clock"`
+	Cores   int    `toml:"cores" range:"1..2"` // 2: odd and even output channels
+	// Ublock is height, width and depth of the outputs computed together by one
+	// core; IFMDepth the input channels each of them sums per cycle.
+	Ublock   [3]int `toml:"ublock" range:"1..256"`
+	IFMDepth int    `toml:"ifm_depth" range:"1..256"`
+	// UblockStream is the output depth by which weight streams are ordered.
+	UblockStream int `toml:"ublock_stream" range:"4..8"`
+	// PackTaps lets the array's reduction mix kernel taps and input channels.
+	PackTaps        bool `toml:"pack_taps"`
+	WeightsPerCycle int  `toml:"weights_per_cycle" range:"1..65536"` // decoder, per core
+	DepthwiseTaps   int  `toml:"depthwise_taps" range:"1..256"`      // kernel taps of a channel summed in 4 cycles
+	PipelineDelay   int  `toml:"pipeline_delay" range:"0..1000"`     // between dependent steps
+	PipelineDelay40 int  `toml:"pipeline_delay_40" range:"0..1000"`  // with 40-bit accumulators
+	ShramKiB        int  `toml:"shram_kib" range:"4..16384"`         // per core
+	ShramBankKiB    int  `toml:"shram_bank_kib" range:"1..1024"`
 	// OutputCycles per element by kind: 32-bit binary, 32-bit unary, MUL to 32
-	// bits, MUL or 40-bit accumulator, simple add, ADD/SUB, max pool, other.
-	OutputCycles     [8]float64 `toml:"output_cycles" range:"0.0001..100"`
-	ActivationCycles float64    `toml:"activation_cycles" range:"0..100"` // table lookup, per element
-	ReluCycles       float64    `toml:"relu_cycles" range:"0..100"`
-	PipelineCycles   int        `toml:"pipeline_cycles" range:"0..1000"` // fill of the MAC pipeline per block
-	CommandCycles    float64    `toml:"command_cycles" range:"0..1000"`  // per command word
-	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
-	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
-	Launch   Launch  `toml:"launch"`
-	Energy   Energy  `toml:"energy"` // NPUEvents
+	// bits, MUL or 40-bit accumulators, simple ADD, ADD and SUB, max pool, other.
+	OutputCycles  [8]float64 `toml:"output_cycles" range:"0.0001..100"`
+	TableCycles   float64    `toml:"table_cycles" range:"0.0001..100"` // per element through a lookup table
+	DMAChannels   int        `toml:"dma_channels" range:"1..15"`       // copies outstanding
+	Kernels       int        `toml:"kernels" range:"1..3"`             // kernels outstanding
+	StartCycles   int        `toml:"start_cycles" range:"0..10000000"` // doorbell to first command
+	CommandCycles int        `toml:"command_cycles" range:"0..1000"`
+	DMASetup      int        `toml:"dma_setup_cycles" range:"0..100000"`
+	Memories      []Memory   `toml:"memory" len:"1..8"`
+	// Regions names the memory behind each of the eight base pointers.
+	Regions [8]string `toml:"regions"`
+	// AccessPerMAC is SHRAM bytes the array reads per multiply-accumulate.
+	AccessPerMAC float64 `toml:"access_per_mac" range:"0..16"`
+	MemoryNs     float64 `toml:"memory_ns" range:"0..10000"` // added to a DRAM read by the device's path, both ways
+	Launch       Launch  `toml:"launch"`
+	Energy       Energy  `toml:"energy"` // NPUEvents
+}
+
+// Memory is one memory behind an NPU's ports. A memory named "dram" is the
+// [dram] of the SoC behind a port of this width; its latencies then come from
+// there.
+type Memory struct {
+	Name          string  `toml:"name"`
+	KiB           int     `toml:"kib" range:"0..16777216"`
+	BytesPerCycle float64 `toml:"bytes_per_cycle" range:"0.01..65536"`
+	BurstBytes    int     `toml:"burst_bytes" range:"8..4096"`
+	ReadCycles    int     `toml:"read_cycles" range:"0..100000"`
+	WriteCycles   int     `toml:"write_cycles" range:"0..100000"`
+	OffChip       bool    `toml:"off_chip"`
+	ReadPJ        float64 `toml:"read_pj" range:"0..10000"` // per byte
+	WritePJ       float64 `toml:"write_pj" range:"0..10000"`
 }

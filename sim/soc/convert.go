@@ -78,3 +78,18 @@ func (c *Config) NewFabric() (*mem.DRAM, *mem.Bus, error) {
 	}, d)
 	return d, b, err
 }
+
+// Memory is the memory of that name, nil when there is none.
+func (n *NPU) Memory(name string) *Memory {
+	for i := range n.Memories {
+		if n.Memories[i].Name == name {
+			return &n.Memories[i]
+		}
+	}
+	return nil
+}
+
+// MACsPerCycle is the number of 8-bit multiply-accumulates of all cores.
+func (n *NPU) MACsPerCycle() int {
+	return n.Cores * n.Ublock[0] * n.Ublock[1] * n.Ublock[2] * n.IFMDepth
+}

@@ -24,14 +24,12 @@ var (
 		"l1", "l2", "vtcm", // one access: scalar word, line, vector
 	}
 	npuEvents = []string{
-		"mac",            // 8-bit, operand delivery in the array included
-		"output_element", // scaling, activation
-		"elementwise",    // one element of an elementwise operation
-		"weight_decoded", // one weight
-		"shram_byte",     // accumulators and input buffers
-		"sram_byte",      // on-chip memory
-		"axi_byte",       // port and fabric to DRAM
-		"command",        // one command word
+		"mac",         // one 8-bit multiply-accumulate
+		"output",      // one element through the output unit
+		"elementwise", // one element of an elementwise operation, on top
+		"shram_byte",
+		"weight_byte", // one byte of encoded weights through the decoder
+		"command",
 	}
 )
 
