@@ -1,0 +1,39 @@
+# Two commands to start with: `make run` and `make test`.
+GO ?= go
+FUZZTIME ?= 10s
+
+.PHONY: build run test check generate oracle bench fuzz clean
+
+build: ## build ./nnsoc
+	$(GO) build -o nnsoc ./cmd/nnsoc
+
+run: build ## run MobileNet v1 on every device of the default SoC
+	./nnsoc run
+
+test: ## every test that needs nothing but Go
+	$(GO) test ./...
+
+check: ## formatting, vet, other platforms, generated files up to date
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt"; exit 1; }
+	$(GO) vet ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
+
+generate: ## write the generated files again
+	$(GO) generate ./...
+
+oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
+	$(GO) test -count=1 -run TestOracle -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'
+
+bench: ## benchmarks beside the code, then the speed budget
+	$(GO) test -run xxx -bench . -benchtime 200ms ./...
+
+fuzz: ## every fuzz target for FUZZTIME
+	@for p in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go | cut -c6-); do \
+	    echo "$$p $$f"; $(GO) test -run xxx -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; done
+
+clean:
+	rm -f nnsoc

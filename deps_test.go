@@ -1,0 +1,123 @@
+package nnsoc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/nnsoc/nnsoc/"
+
+// layers says which of our packages each package may import: the first row
+// whose prefix fits. A row's own folder is always allowed. Test files are free.
+var layers = []struct {
+	prefix string
+	may    []string
+}{
+	{"hal/nn", nil},
+	{"hal/driver/lower", []string{"hal", "isa", "sim"}},
+	{"hal/driver/gpu", []string{"hal", "isa", "sim", "gpu"}},
+	{"hal/driver/dsp", []string{"hal", "isa", "sim", "dsp"}},
+	{"hal/driver/npu", []string{"hal", "isa", "sim", "npu"}},
+	{"hal", []string{"hal/nn"}},
+	{"isa", nil},
+	{"sim", nil},
+	{"dsp", []string{"isa", "sim"}},
+	{"gpu", []string{"isa", "sim"}},
+	{"npu", []string{"isa", "sim"}},
+	{"refcpu", []string{"hal/nn", "hal/opspec"}},
+	{"runtime", []string{"hal", "refcpu"}},
+	{"importer", []string{"hal/nn", "runtime"}},
+	{"bench", []string{"hal", "runtime"}},
+	{"testvectors", []string{"hal", "runtime", "refcpu", "importer"}},
+	{"cmd", []string{""}},
+}
+
+// TestLayers keeps the direction of imports: a core never sees a graph, a
+// driver never sees a partition, the runtime never sees an instruction.
+func TestLayers(t *testing.T) {
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		name, ours := strings.CutPrefix(p.ImportPath, module)
+		if !ours {
+			continue
+		}
+		seen++
+		for _, imp := range p.Imports {
+			if dep, ours := strings.CutPrefix(imp, module); ours && !allowed(name, dep) {
+				t.Errorf("%s may not import %s", name, dep)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d packages seen", seen)
+	}
+}
+
+func allowed(name, dep string) bool {
+	for _, l := range layers {
+		if !under(name, l.prefix) {
+			continue
+		}
+		// The contract's parts may use each other, but not the drivers behind it.
+		if under(dep, l.prefix) && !(l.prefix == "hal" && under(dep, "hal/driver")) {
+			return true
+		}
+		for _, m := range l.may {
+			if under(dep, m) && !(m == "hal" && under(dep, "hal/driver") && !under(dep, "hal/driver/lower")) {
+				return true
+			}
+		}
+		return false
+	}
+	return false
+}
+
+func under(name, prefix string) bool {
+	return prefix == "" || name == prefix || strings.HasPrefix(name, prefix+"/")
+}
+
+func TestLayersCanFail(t *testing.T) {
+	for _, c := range []struct {
+		name, dep string
+		want      bool
+	}{
+		{"dsp", "hal/nn", false},
+		{"dsp", "gpu", false},
+		{"dsp/internal/x", "isa/hexagon", true},
+		{"isa/hexagon", "sim", false},
+		{"isa/hexagon", "isa/build", true},
+		{"hal/opspec", "hal/nn", true},
+		{"hal/opspec", "hal/driver/lower", false},
+		{"hal", "sim", false},
+		{"hal/driver/dsp", "hal/driver/lower", true},
+		{"hal/driver/dsp", "hal/driver/gpu", false},
+		{"hal/driver/dsp", "gpu", false},
+		{"hal/driver/dsp", "runtime", false},
+		{"runtime/partition", "isa/hexagon", false},
+		{"refcpu", "sim", false},
+		{"unknown", "sim", false},
+		{"cmd/nnsoc", "dsp", true},
+	} {
+		if got := allowed(c.name, c.dep); got != c.want {
+			t.Errorf("%s imports %s: allowed %v, want %v", c.name, c.dep, got, c.want)
+		}
+	}
+}
