@@ -45,12 +45,19 @@ func (in *Inst) checkModifiers(f *Form) error {
 	}
 	if f.Has(FlagOpSel) {
 		sel = all
-		if f.Format == VOP3 {
+		switch {
+		case f.Mnemonic == M_V_PERMLANE16_B32, f.Mnemonic == M_V_PERMLANEX16_B32:
+			sel = 3 // fi and bound_ctrl
+		case f.Format == VOP3:
 			sel |= 8
 		}
 	}
 	if f.Has(FlagOpSelHi) {
-		selHi = 7 // a source that is absent may have its bit set, as LLVM sets it
+		selHi = 7
+		// The bit of an absent source is set in canonical code.
+		if in.OpSelHi|all != 7 {
+			return fmt.Errorf("op_sel_hi %#x misses the bits of absent sources", in.OpSelHi)
+		}
 	}
 	switch {
 	case in.Neg&^neg != 0:
@@ -77,6 +84,9 @@ func (in *Inst) checkModifiers(f *Form) error {
 		}
 	} else if in.DPPCtrl != 0 || in.Banks != 0 || in.Rows != 0 || in.Bound || in.FI {
 		return bad("dpp")
+	}
+	if f.Op == S_WAITCNT && in.Simm16&0x80 != 0 {
+		return fmt.Errorf("simm16 bit 7")
 	}
 	mem := f.Format == GLOBAL || f.Format == SCRATCH
 	switch {

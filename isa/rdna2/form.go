@@ -123,17 +123,17 @@ const (
 	F64
 	V2B16
 	V2F16
-	ImmI12
-	ImmI16
-	ImmI21
-	ImmU8
-	ImmU16
-	ImmLabel
-	ImmHwreg
-	ImmWaitcnt
-	ImmDepctr
-	ImmSwizzle
-	ImmOptional
+	ImmI12      // signed 12-bit offset
+	ImmI21      // signed 21-bit offset
+	ImmU8       // element offset
+	ImmU16      // LDS offset
+	ImmHex      // 16 bits, printed in hexadecimal
+	ImmDec      // 16 bits, printed in decimal
+	ImmLabel    // branch distance in words
+	ImmHwreg    // hardware register and bit range
+	ImmWaitcnt  // counters of s_waitcnt
+	ImmSwizzle  // pattern of ds_swizzle
+	ImmOptional // printed in decimal unless zero
 )
 
 // Operand is one operand of a form.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -27,8 +28,8 @@ var kinds = map[string]struct {
 }
 
 var immediates = map[string]string{
-	"i12": "ImmI12", "i16": "ImmI16", "i21": "ImmI21", "u8": "ImmU8", "u16": "ImmU16", "label": "ImmLabel",
-	"hwreg": "ImmHwreg", "waitcnt": "ImmWaitcnt", "depctr": "ImmDepctr", "swizzle": "ImmSwizzle", "opt": "ImmOptional",
+	"i12": "ImmI12", "i21": "ImmI21", "u8": "ImmU8", "u16": "ImmU16", "h16": "ImmHex", "d16": "ImmDec", "label": "ImmLabel",
+	"hwreg": "ImmHwreg", "waitcnt": "ImmWaitcnt", "swizzle": "ImmSwizzle", "opt": "ImmOptional",
 }
 
 var flagNames = map[string]string{
@@ -123,7 +124,8 @@ func emit(secs []section) ([]byte, error) {
 	}
 	seen := map[string]bool{}
 	last := map[string]int{} // format/opcode of the previous variants, to keep them adjacent
-	nop, nmn := 1, 1
+	var texts []form
+	nop := 1
 	for _, s := range secs {
 		for _, m := range s.mnemonics {
 			sched, ok := scheds[m.sched]
@@ -153,9 +155,9 @@ func emit(secs []section) ([]byte, error) {
 					return nil, fmt.Errorf("%s: %w", f.name, err)
 				}
 				fmt.Fprintf(&ops, "%s\n", f.name)
+				texts = append(texts, f)
 				nop++
 			}
-			nmn++
 		}
 	}
 	var b bytes.Buffer
@@ -168,6 +170,12 @@ func emit(secs []section) ([]byte, error) {
 	b.Write(mtab.Bytes())
 	b.WriteString("}\n\nvar forms = [NumOps]Form{\n{Name: \"none\", Text: \"none\"},\n")
 	b.Write(ftab.Bytes())
+	b.WriteString("}\n\n")
+	b.WriteString("// byText are the forms in the order of their text.\nvar byText = [...]Op{\n")
+	sort.SliceStable(texts, func(i, j int) bool { return texts[i].text < texts[j].text })
+	for _, t := range texts {
+		fmt.Fprintf(&b, "%s,\n", t.name)
+	}
 	b.WriteString("}\n\n")
 	for _, f := range formatOrder {
 		fmt.Fprintf(&b, "var index%s = [...]Op{", f)

@@ -1,0 +1,309 @@
+package rdna2
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Assemble reads one instruction as Text prints it. A mnemonic without its
+// encoding suffix means the shortest encoding that can express the rest.
+// Comments behind // or ; are ignored.
+func Assemble(text string, wave64 bool) (Inst, error) {
+	line := text
+	if i := strings.Index(line, "//"); i >= 0 {
+		line = line[:i]
+	}
+	if i := strings.IndexByte(line, ';'); i >= 0 {
+		line = line[:i]
+	}
+	line = strings.TrimSpace(line)
+	name, rest, _ := strings.Cut(line, " ")
+	items, err := splitItems(strings.TrimSpace(rest))
+	if err != nil {
+		return Inst{}, fmt.Errorf("rdna2: assemble %q: %w", text, err)
+	}
+	err = fmt.Errorf("unknown mnemonic %q", name)
+	for _, suffix := range [...]string{"", "_e32", "_e64", "_dpp"} {
+		want := name + suffix
+		for i := sort.Search(len(byText), func(i int) bool { return forms[byText[i]].Text >= want }); i < len(byText) && forms[byText[i]].Text == want; i++ {
+			var in Inst
+			e := in.assemble(&forms[byText[i]], items, wave64)
+			if e == nil {
+				return in, nil
+			}
+			err = e
+		}
+	}
+	return Inst{}, fmt.Errorf("rdna2: assemble %q: %w", text, err)
+}
+
+// splitItems splits at commas outside brackets, parentheses and quotes.
+func splitItems(s string) ([]string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var out []string
+	depth, start := 0, 0
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '(':
+			depth++
+		case c == ']' || c == ')':
+			depth--
+		case c == ',' && depth == 0:
+			out = append(out, strings.TrimSpace(s[start:i]))
+			start = i + 1
+		}
+		if depth < 0 {
+			return nil, fmt.Errorf("unbalanced bracket")
+		}
+	}
+	if depth != 0 || quoted {
+		return nil, fmt.Errorf("unbalanced bracket or quote")
+	}
+	return append(out, strings.TrimSpace(s[start:])), nil
+}
+
+// assemble fills in from the items, for one form.
+func (in *Inst) assemble(f *Form, items []string, wave64 bool) error {
+	*in = Inst{Op: f.Op}
+	a := assembler{in: in, f: f, wave64: wave64}
+	var buf [maxPrinted]printed
+	order := f.printOrder(&buf)
+	n := f.sources()
+	if f.Format == VOP3P {
+		in.OpSelHi = 7
+		if f.Has(FlagNegAbs) {
+			in.OpSelHi = 0
+		}
+	}
+	var tail []string
+	optional := len(order) == 1 && order[0].Kind == ImmOptional
+	switch {
+	case len(order) == 1 && order[0].Kind == ImmWaitcnt:
+		if err := a.waitcnt(strings.Join(items, " ")); err != nil {
+			return err
+		}
+	case len(order) == 0 || optional && len(items) == 0:
+		if len(items) > 1 {
+			return fmt.Errorf("%d operands, want none", len(items))
+		}
+		if len(items) == 1 {
+			tail = strings.Fields(items[0])
+		}
+	default:
+		if len(items) != len(order) {
+			return fmt.Errorf("%d operands, want %d", len(items), len(order))
+		}
+		last := splitTail(items[len(items)-1])
+		items[len(items)-1], tail = last[0], last[1:]
+		for i, o := range order {
+			if err := a.operand(o, items[i]); err != nil {
+				items[len(items)-1] = strings.Join(last, " ")
+				return err
+			}
+		}
+		items[len(items)-1] = strings.Join(last, " ")
+	}
+	for _, t := range tail {
+		if err := a.modifier(t, n); err != nil {
+			return err
+		}
+	}
+	a.absent()
+	in.normalize(f)
+	if err := in.check(f); err != nil {
+		return err
+	}
+	if err := in.checkModifiers(f); err != nil {
+		return err
+	}
+	if a.literals > 1 {
+		return fmt.Errorf("more than one literal")
+	}
+	in.Size = uint8(in.Bytes())
+	return nil
+}
+
+// splitTail splits an item at spaces; the first piece is the operand.
+func splitTail(s string) []string {
+	p := strings.Fields(s)
+	if len(p) == 0 {
+		return []string{""}
+	}
+	return p
+}
+
+type assembler struct {
+	in       *Inst
+	f        *Form
+	wave64   bool
+	literals int
+	literal  uint32
+}
+
+// absent fills the fields of register operands that a memory form lacks.
+func (a *assembler) absent() {
+	switch a.f.Format {
+	case GLOBAL, SCRATCH:
+		if !a.f.role(RoleSAddr) {
+			a.in.Src[2] = Null
+		}
+	case SMEM:
+		if a.f.NumOps > 1 && !a.f.role(RoleSOffset) {
+			a.in.Src[1] = Null
+		}
+	}
+}
+
+func (a *assembler) maskRegs() int {
+	if a.wave64 {
+		return 2
+	}
+	return 1
+}
+
+func (a *assembler) operand(o printed, s string) error {
+	in := a.in
+	bad := func() error { return fmt.Errorf("operand %q does not fit %s", s, a.f.Text) }
+	switch o.word {
+	case wordVCC:
+		if code, n, ok := parseReg(s); !ok || code != VCC || n != a.maskRegs() {
+			return bad()
+		}
+		return nil
+	case wordOff:
+		if s != "off" {
+			return bad()
+		}
+		return nil
+	case wordSMEM:
+		if s == "null" {
+			return nil
+		}
+		v, ok := parseInt(s)
+		if !ok || v < -1<<20 || v >= 1<<20 {
+			return bad()
+		}
+		in.Offset = int32(v)
+		return nil
+	}
+	switch {
+	case o.Class == ClassImm:
+		return a.immediate(o.Operand, s)
+	case o.Class == ClassMask || o.Class == ClassSGPR || o.Class == ClassVGPR:
+		regs := int(o.Regs)
+		if o.Class == ClassMask {
+			regs = a.maskRegs()
+		}
+		neg, abs, s := cutModifiers(s)
+		code, n, ok := parseReg(s)
+		if !ok || n != regs && code != Null || (code >= VGPR0) != (o.Class == ClassVGPR) {
+			return bad()
+		}
+		switch {
+		case o.Role == RoleVDst, o.Role == RoleSDst && o.Class != ClassMask:
+			in.Dst = code
+		case o.Role == RoleSDst:
+			in.SDst = code
+		default:
+			in.Src[o.slot()] = code
+			a.setModifiers(o.slot(), neg, abs)
+			return nil
+		}
+		if neg || abs {
+			return bad()
+		}
+		return nil
+	}
+	return a.source(o.Operand, s)
+}
+
+func (a *assembler) setModifiers(slot int, neg, abs bool) {
+	if neg {
+		a.in.Neg |= 1 << slot
+	}
+	if abs {
+		a.in.Abs |= 1 << slot
+	}
+}
+
+// cutModifiers removes -, |x| and neg(x).
+func cutModifiers(s string) (neg, abs bool, rest string) {
+	if t, ok := strings.CutPrefix(s, "neg("); ok && strings.HasSuffix(t, ")") {
+		return true, false, t[:len(t)-1]
+	}
+	if len(s) > 1 && s[0] == '-' && (s[1] == '|' || s[1] == 'v' || s[1] == 's' || s[1] == 't' || s[1] == 'm' || s[1] == 'n' || s[1] == 'e') {
+		neg, s = true, s[1:]
+	}
+	if len(s) > 2 && s[0] == '|' && s[len(s)-1] == '|' {
+		abs, s = true, s[1:len(s)-1]
+	}
+	return neg, abs, s
+}
+
+func (a *assembler) source(o Operand, s string) error {
+	in := a.in
+	slot := o.slot()
+	neg, abs, body := cutModifiers(s)
+	a.setModifiers(slot, neg, abs)
+	if code, n, ok := parseReg(body); ok {
+		if n != int(o.Regs) && n != 0 {
+			return fmt.Errorf("operand %q: %d registers, want %d", s, n, o.Regs)
+		}
+		in.Src[slot] = code
+		return nil
+	}
+	code, lit, ok := parseConstant(body, o.Kind)
+	if !ok {
+		return fmt.Errorf("operand %q is neither register nor constant", s)
+	}
+	in.Src[slot] = code
+	if code == LiteralK {
+		a.setLiteral(lit)
+	}
+	return nil
+}
+
+// setLiteral records the literal; several operands may share one value.
+func (a *assembler) setLiteral(v uint32) {
+	if a.literals == 0 || a.literal != v {
+		a.literals++
+	}
+	a.literal = v
+	a.in.Literal = v
+}
+
+func (a *assembler) immediate(o Operand, s string) error {
+	in := a.in
+	switch o.Kind {
+	case ImmHwreg:
+		v, err := parseHwreg(s)
+		in.Simm16 = v
+		return err
+	case B32, F32, F16:
+		code, lit, ok := parseConstant(s, B32)
+		if !ok {
+			return fmt.Errorf("immediate %q", s)
+		}
+		if code != LiteralK {
+			lit, _ = Value32(code, B32)
+		}
+		if o.Kind == F16 && lit > 0xffff {
+			return fmt.Errorf("immediate %q does not fit 16 bits", s)
+		}
+		a.setLiteral(lit)
+		return nil
+	}
+	v, ok := parseInt(s)
+	if !ok || v < -32768 || v > 65535 {
+		return fmt.Errorf("immediate %q does not fit 16 bits", s)
+	}
+	in.Simm16 = uint16(v)
+	return nil
+}

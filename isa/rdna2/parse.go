@@ -1,0 +1,412 @@
+package rdna2
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// parseReg reads a register or tuple; n is its width, 0 for names of any width.
+func parseReg(s string) (code uint16, n int, ok bool) {
+	for _, sp := range specials {
+		if sp.name == s {
+			return sp.code, sp.regs, true
+		}
+	}
+	base, top := uint16(0), uint16(0)
+	switch {
+	case strings.HasPrefix(s, "ttmp"):
+		base, top, s = TTMP0, 16, s[4:]
+	case strings.HasPrefix(s, "s"):
+		base, top, s = SGPR0, VCC, s[1:]
+	case strings.HasPrefix(s, "v"):
+		base, top, s = VGPR0, 256, s[1:]
+	default:
+		return 0, 0, false
+	}
+	from, to := s, s
+	if len(s) > 2 && s[0] == '[' && s[len(s)-1] == ']' {
+		from, to, ok = strings.Cut(s[1:len(s)-1], ":")
+		if !ok {
+			to = from
+		}
+	}
+	a, ok1 := parseIndex(from)
+	b, ok2 := parseIndex(to)
+	if !ok1 || !ok2 || b < a || b >= top {
+		return 0, 0, false
+	}
+	return base + a, int(b-a) + 1, true
+}
+
+func parseIndex(s string) (uint16, bool) {
+	if len(s) == 0 || len(s) > 3 || len(s) > 1 && s[0] == '0' {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(s, 10, 16)
+	return uint16(v), err == nil
+}
+
+// parseInt reads a decimal or hexadecimal integer with an optional sign.
+func parseInt(s string) (int64, bool) {
+	body, neg := strings.CutPrefix(s, "-")
+	base := 10
+	if strings.HasPrefix(body, "0x") {
+		body, base = body[2:], 16
+	}
+	if body == "" || body[0] == '+' || body[0] == '-' || body[0] == '_' {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(body, base, 33)
+	if err != nil {
+		return 0, false
+	}
+	if neg {
+		return -int64(v), true
+	}
+	return int64(v), true
+}
+
+// parseConstant reads a constant as an operand of kind k: an inline code, or
+// LiteralK and the literal.
+func parseConstant(s string, k Kind) (code uint16, lit uint32, ok bool) {
+	if v, ok := parseInt(s); ok {
+		if v < math.MinInt32 || v > math.MaxUint32 {
+			return 0, 0, false
+		}
+		u := uint32(v)
+		hex := strings.Contains(s, "x")
+		switch k {
+		case B16, F16:
+			if v > 0xffff || v < -32768 {
+				return 0, 0, false
+			}
+			u = uint32(uint16(v))
+			if v >= -16 && v <= 64 {
+				code, _ := Int(int(v))
+				return code, 0, true
+			}
+			if k == F16 && hex {
+				for i, h := range half {
+					if uint32(h) == u {
+						return uint16(ConstHalf + i), 0, true
+					}
+				}
+			}
+			return LiteralK, u, true
+		case B64, F64:
+			if v >= -16 && v <= 64 {
+				code, _ := Int(int(v))
+				return code, 0, true
+			}
+			return LiteralK, u, true
+		case V2B16, V2F16:
+			if v >= -16 && v <= 64 {
+				code, _ := Int(int(v))
+				return code, 0, true
+			}
+			return LiteralK, u, true
+		}
+		if code, ok := inline32(u); ok {
+			return code, 0, true
+		}
+		return LiteralK, u, true
+	}
+	for i, f := range inlineFloats {
+		if s == f {
+			return uint16(ConstHalf + i), 0, true
+		}
+	}
+	if s == "0.15915494" && k != B64 && k != F64 || s == "0.15915494309189532" {
+		return ConstInv, 0, true
+	}
+	if f, err := strconv.ParseFloat(s, 32); err == nil && k == F32 && !math.IsInf(f, 0) && !math.IsNaN(f) {
+		return LiteralK, math.Float32bits(float32(f)), true
+	}
+	return 0, 0, false
+}
+
+func parseHwreg(s string) (uint16, error) {
+	body, ok := strings.CutPrefix(s, "hwreg(")
+	if !ok || !strings.HasSuffix(body, ")") {
+		return 0, fmt.Errorf("operand %q: want hwreg(name, offset, size)", s)
+	}
+	p := strings.Split(body[:len(body)-1], ",")
+	id := int64(-1)
+	name := strings.TrimSpace(p[0])
+	if n, ok := strings.CutPrefix(name, "HW_REG_"); ok {
+		for i, h := range hwregNames {
+			if h == n && n != "" {
+				id = int64(i)
+			}
+		}
+	} else if v, ok := parseInt(name); ok {
+		id = v
+	}
+	off, size := int64(0), int64(32)
+	if len(p) == 3 {
+		var ok1, ok2 bool
+		off, ok1 = parseInt(strings.TrimSpace(p[1]))
+		size, ok2 = parseInt(strings.TrimSpace(p[2]))
+		if !ok1 || !ok2 {
+			id = -1
+		}
+	} else if len(p) != 1 {
+		id = -1
+	}
+	if id < 0 || id > 63 || off < 0 || off > 31 || size < 1 || size > 32 {
+		return 0, fmt.Errorf("operand %q: no such hardware register or bits", s)
+	}
+	return Hwreg(int(id), int(off), int(size)), nil
+}
+
+// waitcnt reads the counters of s_waitcnt, or a plain number.
+func (a *assembler) waitcnt(s string) error {
+	if v, ok := parseInt(s); ok && v >= 0 && v <= 0xffff {
+		a.in.Simm16 = uint16(v)
+		return nil
+	}
+	w := Waitcnt{MaxVM, MaxExp, MaxLGKM}
+	fields := strings.Fields(s)
+	if len(fields) == 0 {
+		return fmt.Errorf("no counters")
+	}
+	for _, f := range fields {
+		name, arg, ok := strings.Cut(f, "(")
+		v, ok2 := parseInt(strings.TrimSuffix(arg, ")"))
+		var at *int
+		limit := int64(MaxVM)
+		switch name {
+		case "vmcnt":
+			at = &w.VM
+		case "expcnt":
+			at, limit = &w.Exp, MaxExp
+		case "lgkmcnt":
+			at = &w.LGKM
+		}
+		if at == nil || !ok || !ok2 || !strings.HasSuffix(arg, ")") || v < 0 || v > limit {
+			return fmt.Errorf("counter %q", f)
+		}
+		*at = int(v)
+	}
+	a.in.Simm16 = w.Simm16()
+	return nil
+}
+
+// modifier reads one word behind the operands; n is the number of sources.
+func (a *assembler) modifier(s string, n int) error {
+	in, f := a.in, a.f
+	bad := func() error { return fmt.Errorf("modifier %q does not fit %s", s, f.Text) }
+	switch s {
+	case "clamp":
+		in.Clamp = true
+		return nil
+	case "glc":
+		in.GLC = true
+		return nil
+	case "slc":
+		in.SLC = true
+		return nil
+	case "dlc":
+		in.DLC = true
+		return nil
+	case "row_mirror":
+		in.DPPCtrl = 0x140
+		return nil
+	case "row_half_mirror":
+		in.DPPCtrl = 0x141
+		return nil
+	case "mul:2":
+		in.OMod = 1
+		return nil
+	case "mul:4":
+		in.OMod = 2
+		return nil
+	case "div:2":
+		in.OMod = 3
+		return nil
+	}
+	name, arg, ok := strings.Cut(s, ":")
+	if !ok {
+		return bad()
+	}
+	if strings.HasPrefix(arg, "[") {
+		return a.listModifier(name, arg, n, bad)
+	}
+	if f.Op == DS_SWIZZLE_B32 && name == "offset" {
+		v, ok := parseSwizzle(arg)
+		if !ok {
+			return bad()
+		}
+		in.Offset = int32(v)
+		return nil
+	}
+	v, ok := parseInt(arg)
+	if !ok || v < -1<<21 || v > 1<<21 {
+		return bad()
+	}
+	switch name {
+	case "offset":
+		if !f.role(RoleOffset) {
+			return bad()
+		}
+		in.Offset = int32(v)
+		return nil
+	case "offset0", "offset1":
+		if !f.role(RoleOffset0) || v < 0 || v > 255 {
+			return bad()
+		}
+		if name == "offset0" {
+			in.Offset = int32(v)
+		} else {
+			in.Offset1 = uint8(v)
+		}
+		return nil
+	}
+	if f.Format != DPP1 && f.Format != DPP2 || v < 0 || v > 15 {
+		return bad()
+	}
+	switch name {
+	case "row_mask":
+		in.Rows = uint8(v)
+		return nil
+	case "bank_mask":
+		in.Banks = uint8(v)
+		return nil
+	case "bound_ctrl":
+		in.Bound = v != 0
+		return nil
+	case "fi":
+		in.FI = v != 0
+		return nil
+	}
+	for i, row := range dppRows {
+		if row != "" && row == name+":" {
+			in.DPPCtrl = uint16(0x100 + 16*i + int(v))
+			return nil
+		}
+	}
+	return bad()
+}
+
+// listModifier reads name:[a,b,..].
+func (a *assembler) listModifier(name, arg string, n int, bad func() error) error {
+	in, f := a.in, a.f
+	if !strings.HasSuffix(arg, "]") {
+		return bad()
+	}
+	var v [4]uint8
+	parts := strings.Split(arg[1:len(arg)-1], ",")
+	if len(parts) > 4 {
+		return bad()
+	}
+	limit := int64(1)
+	if name == "quad_perm" {
+		limit = 3
+	}
+	mask := uint8(0)
+	for i, p := range parts {
+		x, ok := parseInt(p)
+		if !ok || x < 0 || x > limit {
+			return bad()
+		}
+		v[i] = uint8(x)
+		mask |= v[i] & 1 << i
+	}
+	want := n
+	switch name {
+	case "quad_perm":
+		if len(parts) != 4 {
+			return bad()
+		}
+		in.DPPCtrl = uint16(v[0] | v[1]<<2 | v[2]<<4 | v[3]<<6)
+		return nil
+	case "op_sel":
+		if f.Format == VOP3 {
+			if f.Mnemonic == M_V_PERMLANE16_B32 || f.Mnemonic == M_V_PERMLANEX16_B32 {
+				want = 2
+			} else {
+				want = n + 1
+				mask = mask&(1<<n-1) | v[n]<<3
+			}
+		}
+		in.OpSel = mask
+	case "op_sel_hi":
+		in.OpSelHi = mask | in.OpSelHi&^(1<<n-1)
+		if f.Format == VOP3P && f.Has(FlagNegAbs) {
+			in.OpSelHi = mask
+		}
+	case "neg_lo":
+		in.Neg = mask
+	case "neg_hi":
+		in.NegHi = mask
+	default:
+		return bad()
+	}
+	if len(parts) != want {
+		return bad()
+	}
+	return nil
+}
+
+func parseSwizzle(s string) (uint16, bool) {
+	if v, ok := parseInt(s); ok {
+		return uint16(v), v >= 0 && v <= 0xffff
+	}
+	body, ok := strings.CutPrefix(s, "swizzle(")
+	if !ok || !strings.HasSuffix(body, ")") {
+		return 0, false
+	}
+	p := strings.Split(body[:len(body)-1], ",")
+	if p[0] == "BITMASK_PERM" {
+		if len(p) != 2 || len(p[1]) != 7 || p[1][0] != '"' || p[1][6] != '"' {
+			return 0, false
+		}
+		var and, or, xor uint16
+		for i := range 5 {
+			m := uint16(16) >> i
+			switch p[1][1+i] {
+			case '0':
+			case '1':
+				or |= m
+			case 'p':
+				and |= m
+			case 'i':
+				and |= m
+				xor |= m
+			default:
+				return 0, false
+			}
+		}
+		return and | or<<5 | xor<<10, true
+	}
+	var v [4]int64
+	if len(p) > 5 {
+		return 0, false
+	}
+	for i, x := range p[1:] {
+		if v[i], ok = parseInt(x); !ok || v[i] < 0 || v[i] > 32 {
+			return 0, false
+		}
+	}
+	pow2 := func(x int64) bool { return x > 0 && x&(x-1) == 0 }
+	switch {
+	case p[0] == "QUAD_PERM" && len(p) == 5:
+		n := uint16(0x8000)
+		for i, x := range v {
+			if x > 3 {
+				return 0, false
+			}
+			n |= uint16(x) << (2 * i)
+		}
+		return n, true
+	case p[0] == "SWAP" && len(p) == 2 && pow2(v[0]) && v[0] <= 16:
+		return 31 | uint16(v[0])<<10, true
+	case p[0] == "REVERSE" && len(p) == 2 && pow2(v[0]) && v[0] >= 2:
+		return 31 | uint16(v[0]-1)<<10, true
+	case p[0] == "BROADCAST" && len(p) == 3 && pow2(v[0]) && v[0] >= 2 && v[1] < v[0]:
+		return uint16(32-v[0]) | uint16(v[1])<<5, true
+	}
+	return 0, false
+}

@@ -1,0 +1,514 @@
+package rdna2
+
+import (
+	"math/bits"
+	"strconv"
+)
+
+// String is Text in wave32.
+func (in *Inst) String() string { return in.Text(false) }
+
+// Text is the instruction as llvm-objdump prints it, without comments. The
+// wave size decides how lane masks are named.
+func (in *Inst) Text(wave64 bool) string {
+	return string(in.AppendText(make([]byte, 0, 64), wave64))
+}
+
+// AppendText appends Text to b.
+func (in *Inst) AppendText(b []byte, wave64 bool) []byte {
+	f := in.Form()
+	b = append(b, f.Text...)
+	p := printer{b: b, in: in, f: f, wave64: wave64}
+	var order [maxPrinted]printed
+	for i, o := range f.printOrder(&order) {
+		if i == 0 {
+			p.b = append(p.b, ' ')
+		} else {
+			p.b = append(p.b, ", "...)
+		}
+		p.operand(o)
+	}
+	p.tail()
+	return p.b
+}
+
+// printed is one comma-separated item of the text: an operand of the form, or
+// a word that stands for something implicit.
+type printed struct {
+	Operand
+	word byte // 0: operand; else one of the constants below
+}
+
+const (
+	wordVCC    = 'v' // the implicit carry or mask
+	wordOff    = 'o' // "off" in place of an address
+	wordSMEM   = 's' // scalar memory's offset
+	maxPrinted = MaxOperands + 2
+)
+
+// printOrder is what is printed between commas. The assembler reads the same.
+func (f *Form) printOrder(buf *[maxPrinted]printed) []printed {
+	out := buf[:0]
+	add := func(o Operand) { out = append(out, printed{Operand: o}) }
+	word := func(w byte) { out = append(out, printed{word: w}) }
+	byRole := func(r Role, absent byte) {
+		for _, o := range f.Operands() {
+			if o.Role == r {
+				add(o)
+				return
+			}
+		}
+		if absent != 0 {
+			word(absent)
+		}
+	}
+	switch f.Format {
+	case GLOBAL, SCRATCH:
+		byRole(RoleVDst, 0)
+		if f.Format == SCRATCH {
+			byRole(RoleVAddr, wordOff)
+		} else {
+			byRole(RoleVAddr, 0)
+		}
+		byRole(RoleVData, 0)
+		byRole(RoleSAddr, wordOff)
+		return out
+	case SMEM:
+		byRole(RoleSDst, 0)
+		if f.NumOps > 1 {
+			byRole(RoleSBase, 0)
+			byRole(RoleSOffset, wordSMEM)
+		}
+		return out
+	case SOPK:
+		if f.NumOps == 2 && f.Ops[1].Kind == ImmHwreg && f.Ops[0].Role != RoleSDst {
+			add(f.Ops[1])
+			add(f.Ops[0])
+			return out
+		}
+	case VOPC:
+		if f.Defs&ImplVCC != 0 {
+			word(wordVCC)
+		}
+	}
+	vop2 := f.Format == VOP2 || f.Format == DPP2
+	for _, o := range f.Operands() {
+		switch o.Role {
+		case RoleOffset, RoleOffset0, RoleOffset1:
+			continue
+		}
+		add(o)
+		if o.Role == RoleVDst && vop2 && f.Defs&ImplVCC != 0 {
+			word(wordVCC)
+		}
+	}
+	if vop2 && f.Uses&ImplVCC != 0 {
+		word(wordVCC)
+	}
+	return out
+}
+
+type printer struct {
+	b      []byte
+	in     *Inst
+	f      *Form
+	wave64 bool
+}
+
+func (p *printer) str(s string)  { p.b = append(p.b, s...) }
+func (p *printer) int(n int64)   { p.b = strconv.AppendInt(p.b, n, 10) }
+func (p *printer) hex(n uint64)  { p.str("0x"); p.b = strconv.AppendUint(p.b, n, 16) }
+func (p *printer) flag(s string) { p.b = append(append(p.b, ' '), s...) }
+
+func (p *printer) maskRegs() int {
+	if p.wave64 {
+		return 2
+	}
+	return 1
+}
+
+func (p *printer) operand(o printed) {
+	in := p.in
+	switch o.word {
+	case wordVCC:
+		p.reg(VCC, p.maskRegs())
+		return
+	case wordOff:
+		p.str("off")
+		return
+	case wordSMEM:
+		if in.Offset == 0 {
+			p.str("null")
+		} else {
+			p.signedHex(in.Offset)
+		}
+		return
+	}
+	switch {
+	case o.Class == ClassImm:
+		p.immediate(o.Operand)
+	case o.Role == RoleVDst:
+		p.reg(in.Dst, int(o.Regs))
+	case o.Role == RoleSDst && o.Class == ClassMask:
+		p.reg(in.SDst, p.maskRegs())
+	case o.Role == RoleSDst:
+		p.reg(in.Dst, int(o.Regs))
+	case o.Class == ClassMask:
+		p.reg(in.Src[o.slot()], p.maskRegs())
+	default:
+		p.source(o.Operand)
+	}
+}
+
+func (p *printer) signedHex(n int32) {
+	if n < 0 {
+		p.str("-")
+		n = -n
+	}
+	p.hex(uint64(n))
+}
+
+// source prints a source with its modifiers.
+func (p *printer) source(o Operand) {
+	s := o.slot()
+	code := p.in.Src[s]
+	neg := p.in.Neg>>s&1 == 1 && !p.f.Has(FlagNegLoHi)
+	abs := p.in.Abs>>s&1 == 1
+	isReg := code >= VGPR0 || code <= EXECHi || code >= 235 && code <= 239 || code >= VCCZ && code <= LDSDirect
+	mnemo := neg && !abs && !isReg
+	switch {
+	case mnemo:
+		p.str("neg(")
+	case neg:
+		p.str("-")
+	}
+	if abs {
+		p.str("|")
+	}
+	if isReg {
+		p.reg(code, int(o.Regs))
+	} else {
+		p.constant(code, o.Kind)
+	}
+	if abs {
+		p.str("|")
+	}
+	if mnemo {
+		p.str(")")
+	}
+}
+
+var inlineFloats = [8]string{"0.5", "-0.5", "1.0", "-1.0", "2.0", "-2.0", "4.0", "-4.0"}
+
+func (p *printer) constant(code uint16, k Kind) {
+	switch {
+	case code <= 192:
+		p.int(int64(code) - Const0)
+	case code <= 208:
+		p.int(192 - int64(code))
+	case code >= ConstHalf && code <= ConstInv && k == B16:
+		p.hex(uint64(half[code-ConstHalf]))
+	case code >= ConstHalf && code < ConstInv:
+		p.str(inlineFloats[code-ConstHalf])
+	case code == ConstInv:
+		if k == F64 || k == B64 {
+			p.str("0.15915494309189532")
+		} else {
+			p.str("0.15915494")
+		}
+	case code == LiteralK && (k == B16 || k == F16):
+		p.hex(uint64(uint16(p.in.Literal)))
+	case code == LiteralK:
+		p.hex(uint64(p.in.Literal))
+	default:
+		p.str("?")
+	}
+}
+
+// reg prints n consecutive registers from code on.
+func (p *printer) reg(code uint16, n int) {
+	name, base := "s", uint16(SGPR0)
+	switch {
+	case code >= VGPR0:
+		name, base = "v", VGPR0
+	case code >= TTMP0 && code < M0:
+		name, base = "ttmp", TTMP0
+	case code >= VCC:
+		p.str(specialName(code, n))
+		return
+	}
+	p.str(name)
+	if n <= 1 {
+		p.int(int64(code - base))
+		return
+	}
+	p.str("[")
+	p.int(int64(code - base))
+	p.str(":")
+	p.int(int64(code-base) + int64(n) - 1)
+	p.str("]")
+}
+
+func specialName(code uint16, n int) string {
+	for _, s := range specials {
+		if s.code == code && (s.regs == 0 || s.regs == n) {
+			return s.name
+		}
+	}
+	return "?"
+}
+
+// specials are the named scalar registers; regs 0 means of any width.
+var specials = []struct {
+	name string
+	code uint16
+	regs int
+}{
+	{"vcc_lo", VCC, 1}, {"vcc", VCC, 2}, {"vcc_hi", VCCHi, 1}, {"m0", M0, 1}, {"null", Null, 0},
+	{"exec_lo", EXEC, 1}, {"exec", EXEC, 2}, {"exec_hi", EXECHi, 1},
+	{"src_shared_base", 235, 0}, {"src_shared_limit", 236, 0}, {"src_private_base", 237, 0}, {"src_private_limit", 238, 0},
+	{"src_vccz", VCCZ, 0}, {"src_execz", EXECZ, 0}, {"src_scc", SCC, 0}, {"src_lds_direct", LDSDirect, 0},
+}
+
+func (p *printer) immediate(o Operand) {
+	in := p.in
+	n := in.Simm16
+	switch o.Kind {
+	case ImmHex:
+		p.hex(uint64(n))
+	case ImmDec, ImmLabel:
+		p.int(int64(n))
+	case ImmOptional:
+		if n == 0 {
+			p.b = p.b[:len(p.b)-1] // the space before the first operand
+			return
+		}
+		p.int(int64(n))
+	case ImmHwreg:
+		p.hwreg(n)
+	case ImmWaitcnt:
+		p.waitcnt(n)
+	case B32:
+		if code, ok := inline32(in.Literal); ok {
+			p.constant(code, B32)
+		} else {
+			p.hex(uint64(in.Literal))
+		}
+	default: // K of VOP2K
+		p.hex(uint64(in.Literal))
+	}
+}
+
+func (p *printer) waitcnt(n uint16) {
+	c := SplitWaitcnt(n)
+	all := c.VM == MaxVM && c.Exp == MaxExp && c.LGKM == MaxLGKM
+	first := true
+	put := func(name string, v, max int) {
+		if v == max && !all {
+			return
+		}
+		if !first {
+			p.str(" ")
+		}
+		first = false
+		p.str(name)
+		p.str("(")
+		p.int(int64(v))
+		p.str(")")
+	}
+	put("vmcnt", c.VM, MaxVM)
+	put("expcnt", c.Exp, MaxExp)
+	put("lgkmcnt", c.LGKM, MaxLGKM)
+}
+
+func (p *printer) hwreg(n uint16) {
+	p.str("hwreg(")
+	id := int(n & 63)
+	if name := hwregNames[id]; name != "" {
+		p.str("HW_REG_")
+		p.str(name)
+	} else {
+		p.int(int64(id))
+	}
+	if off, size := n>>6&31, n>>11+1; off != 0 || size != 32 {
+		p.str(", ")
+		p.int(int64(off))
+		p.str(", ")
+		p.int(int64(size))
+	}
+	p.str(")")
+}
+
+// tail prints the modifiers behind the operands.
+func (p *printer) tail() {
+	in, f := p.in, p.f
+	n := f.sources()
+	switch f.Format {
+	case SMEM:
+		if f.role(RoleSOffset) && f.role(RoleOffset) {
+			p.flag("offset:")
+			p.signedHex(in.Offset)
+		}
+		p.cachePolicy()
+	case DS:
+		if f.role(RoleOffset0) {
+			p.numbered("offset0:", int64(in.Offset))
+			p.numbered("offset1:", int64(in.Offset1))
+		} else if f.Op == DS_SWIZZLE_B32 {
+			p.swizzle(uint16(in.Offset))
+		} else {
+			p.numbered("offset:", int64(in.Offset))
+		}
+	case GLOBAL, SCRATCH:
+		p.numbered("offset:", int64(in.Offset))
+		p.cachePolicy()
+	case DPP1, DPP2:
+		p.dpp()
+	case VOP3:
+		if f.Has(FlagOpSel) && in.OpSel != 0 {
+			if f.Mnemonic == M_V_PERMLANE16_B32 || f.Mnemonic == M_V_PERMLANEX16_B32 {
+				p.bitList("op_sel:", in.OpSel, 2)
+			} else {
+				// The last item is the destination's half, bit 3.
+				p.bitList("op_sel:", in.OpSel&(1<<n-1)|in.OpSel>>3<<n, n+1)
+			}
+		}
+	case VOP3P:
+		all := uint8(1)<<n - 1
+		if in.OpSel != 0 {
+			p.bitList("op_sel:", in.OpSel, n)
+		}
+		def := all
+		if f.Has(FlagNegAbs) {
+			def = 0
+		}
+		if in.OpSelHi&all != def {
+			p.bitList("op_sel_hi:", in.OpSelHi, n)
+		}
+		if f.Has(FlagNegLoHi) && in.Neg != 0 {
+			p.bitList("neg_lo:", in.Neg, n)
+		}
+		if in.NegHi != 0 {
+			p.bitList("neg_hi:", in.NegHi, n)
+		}
+	}
+	if in.Clamp {
+		p.flag("clamp")
+	}
+	if in.OMod != 0 {
+		p.flag([4]string{"", "mul:2", "mul:4", "div:2"}[in.OMod&3])
+	}
+}
+
+func (p *printer) numbered(name string, v int64) {
+	if v != 0 {
+		p.flag(name)
+		p.int(v)
+	}
+}
+
+func (p *printer) cachePolicy() {
+	if p.in.GLC {
+		p.flag("glc")
+	}
+	if p.in.SLC {
+		p.flag("slc")
+	}
+	if p.in.DLC {
+		p.flag("dlc")
+	}
+}
+
+func (p *printer) bitList(name string, v uint8, n int) {
+	p.flag(name)
+	for i := range n {
+		sep := byte(',')
+		if i == 0 {
+			sep = '['
+		}
+		p.b = append(p.b, sep, '0'+v>>i&1)
+	}
+	p.str("]")
+}
+
+func (p *printer) dpp() {
+	in := p.in
+	c := int64(in.DPPCtrl)
+	row := func(name string) { p.flag(name); p.int(c & 15) }
+	switch {
+	case c <= 0xff:
+		p.flag("quad_perm:")
+		for i := range 4 {
+			sep := byte(',')
+			if i == 0 {
+				sep = '['
+			}
+			p.b = append(p.b, sep, '0'+byte(c>>(2*i)&3))
+		}
+		p.str("]")
+	case c == 0x140:
+		p.flag("row_mirror")
+	case c == 0x141:
+		p.flag("row_half_mirror")
+	default:
+		row(dppRows[c>>4&15])
+	}
+	p.flag("row_mask:")
+	p.hex(uint64(in.Rows))
+	p.flag("bank_mask:")
+	p.hex(uint64(in.Banks))
+	if in.Bound {
+		p.flag("bound_ctrl:1")
+	}
+	if in.FI {
+		p.flag("fi:1")
+	}
+}
+
+// dppRows are the controls 0x100 + 16*i + n with an argument n.
+var dppRows = [16]string{0: "row_shl:", 1: "row_shr:", 2: "row_ror:", 5: "row_share:", 6: "row_xmask:"}
+
+// swizzle prints the symbolic pattern of ds_swizzle where there is one.
+func (p *printer) swizzle(n uint16) {
+	if n == 0 {
+		return
+	}
+	p.flag("offset:")
+	if n&0xff00 == 0x8000 {
+		p.str("swizzle(QUAD_PERM")
+		for i := range 4 {
+			p.b = append(p.b, ',', '0'+byte(n>>(2*i)&3))
+		}
+		p.str(")")
+		return
+	}
+	if n&0x8000 != 0 {
+		p.int(int64(n))
+		return
+	}
+	and, or, xor := n&31, n>>5&31, n>>10
+	group := 32 - and
+	two := func(name string, v uint16) {
+		p.str("swizzle(")
+		p.str(name)
+		p.int(int64(v))
+	}
+	switch {
+	case and == 31 && or == 0 && bits.OnesCount16(xor) == 1:
+		two("SWAP,", xor)
+	case and == 31 && or == 0 && xor > 0 && xor&(xor+1) == 0:
+		two("REVERSE,", xor+1)
+	case group > 1 && group&(group-1) == 0 && or < group && xor == 0:
+		two("BROADCAST,", group)
+		p.str(",")
+		p.int(int64(or))
+	default:
+		p.str(`swizzle(BITMASK_PERM,"`)
+		zero, one := or^xor, (and|or)^xor
+		for m := uint16(16); m != 0; m >>= 1 {
+			p.b = append(p.b, "0ip1"[zero&m/m*1+one&m/m*2])
+		}
+		p.str(`"`)
+	}
+	p.str(")")
+}
