@@ -1,0 +1,7 @@
+// Package kernel holds the inner loops of the reference CPU: matrix products
+// over packed operands, requantization and depthwise accumulation.
+//
+// Every loop exists as portable Go and, on amd64, as assembly that avo
+// generates (gen/). Both give the same bits for every input: integer sums wrap
+// modulo 2^32, and float sums multiply and add separately, in the same order.
+package kernel

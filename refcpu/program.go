@@ -1,0 +1,177 @@
+package refcpu
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// Limits bound what a model may ask of the host.
+type Limits struct {
+	// Bytes bounds the sum of all tensors of an execution.
+	Bytes int64
+	// Work bounds the multiply-accumulates and element steps of an execution.
+	Work int64
+}
+
+// DefaultLimits are those of Compile.
+var DefaultLimits = Limits{Bytes: 2 << 30, Work: 1 << 42}
+
+// kern executes a prepared operation on the buffers of a run.
+type kern func(x *run) error
+
+// prepare turns an operation into a kernel. It fails with opspec.ErrUnknown
+// when a shape or a parameter is known only during execution.
+type prepare func(v opspec.View, op *nn.Operation) (kern, error)
+
+// operations holds the implementation of each operation, in the file named
+// after it.
+var operations = [nn.OperationCount]prepare{
+	nn.OpAdd:             prepareAdd,
+	nn.OpAveragePool2D:   prepareAveragePool,
+	nn.OpConcatenation:   prepareConcat,
+	nn.OpConv2D:          prepareConv,
+	nn.OpDepthwiseConv2D: prepareDepthwise,
+	nn.OpDequantize:      prepareDequantize,
+	nn.OpFullyConnected:  prepareFullyConnected,
+	nn.OpLogistic:        prepareLogistic,
+	nn.OpMaxPool2D:       prepareMaxPool,
+	nn.OpMean:            prepareMean,
+	nn.OpMul:             prepareMul,
+	nn.OpPad:             preparePad,
+	nn.OpQuantize:        prepareQuantize,
+	nn.OpRelu:            prepareRelu,
+	nn.OpRelu1:           prepareRelu,
+	nn.OpRelu6:           prepareRelu,
+	nn.OpReshape:         prepareCopy,
+	nn.OpSoftmax:         prepareSoftmax,
+	nn.OpSqueeze:         prepareCopy,
+}
+
+// Supported reports whether the reference has the operation, apart from its
+// types and parameters.
+func Supported(t nn.OperationType) bool { return t.Valid() && operations[t] != nil }
+
+// Program is a compiled model. Runs may happen at the same time.
+type Program struct {
+	model  *nn.Model
+	graph  *nn.Subgraph // main, with inferred shapes
+	limits Limits
+	// kernels[i] is nil when operation i is prepared while it runs.
+	kernels []kern
+	static  bool
+	states  sync.Pool // *run of a static program
+}
+
+// Compile prepares a model with DefaultLimits. The model must not change while
+// the program is in use.
+func Compile(m *nn.Model) (*Program, error) { return CompileLimits(m, DefaultLimits) }
+
+// CompileLimits prepares a model. The model should have passed validation; an
+// operation or a combination that the reference lacks is an error that names it.
+func CompileLimits(m *nn.Model, limits Limits) (*Program, error) {
+	if len(m.Referenced) > 0 {
+		return nil, fmt.Errorf("refcpu: referenced subgraphs are not supported")
+	}
+	for i := range m.Main.Operations {
+		if t := m.Main.Operations[i].Type; !Supported(t) {
+			return nil, fmt.Errorf("refcpu: operation %d: %s is not supported", i, t)
+		}
+	}
+	g, err := opspec.Resolve(&m.Main)
+	if err != nil {
+		return nil, fmt.Errorf("refcpu: %w", err)
+	}
+	if err := alignConstants(g); err != nil {
+		return nil, fmt.Errorf("refcpu: %w", err)
+	}
+	p := &Program{model: m, graph: g, limits: limits, kernels: make([]kern, len(g.Operations)), static: true}
+	budget := limits.budget()
+	for i := range g.Operands {
+		o := &g.Operands[i]
+		p.static = p.static && (o.Known() || o.Lifetime == nn.NoValue || o.IsConst() && len(o.Data) == 0)
+		if o.Known() && !budget.tensor(o) {
+			return nil, fmt.Errorf("refcpu: tensors of the model exceed %d bytes", limits.Bytes)
+		}
+	}
+	v := opspec.ModelView(g)
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		if dims, err := v.OutputDims(op); err == nil && !budget.operation(v, op, dims) {
+			return nil, fmt.Errorf("refcpu: operation %d: %s: the model exceeds %d steps of work", i, op.Type, limits.Work)
+		}
+		k, err := operations[op.Type](v, op)
+		switch {
+		case errors.Is(err, opspec.ErrUnknown):
+			p.static = false
+		case err != nil:
+			return nil, fmt.Errorf("refcpu: operation %d: %w", i, err)
+		}
+		p.kernels[i] = k
+	}
+	return p, nil
+}
+
+// budget counts down what a model may use.
+type budget struct{ bytes, work int64 }
+
+func (l Limits) budget() budget { return budget{l.Bytes, l.Work} }
+
+func (b *budget) tensor(o *nn.Operand) bool {
+	n := o.Bytes()
+	if n < 0 || n > b.bytes {
+		return false
+	}
+	b.bytes -= n
+	return true
+}
+
+// operation charges the multiply-accumulates and every element read or written.
+func (b *budget) operation(v opspec.View, op *nn.Operation, out [][]uint32) bool {
+	work := v.MACs(op)
+	if work < 0 {
+		return false
+	}
+	taps := int64(1)
+	if p, err := v.Pool(op); err == nil {
+		taps = int64(p.KH) * int64(p.KW)
+		if taps > b.work {
+			return false
+		}
+	}
+	for _, d := range out {
+		n := nn.Elements(d)
+		if n < 0 || n > b.work/taps {
+			return false
+		}
+		work += n * taps
+		if work > b.work {
+			return false
+		}
+	}
+	for _, i := range op.Inputs {
+		if n := v.Operands[i].Elements(); n > 0 {
+			work += n
+		}
+	}
+	b.work -= work
+	return b.work >= 0
+}
+
+// Model returns the model the program was compiled from.
+func (p *Program) Model() *nn.Model { return p.model }
+
+// OutputDims returns the shapes of the outputs, nil for one that only an
+// execution knows.
+func (p *Program) OutputDims() [][]uint32 {
+	out := make([][]uint32, len(p.graph.Outputs))
+	for i, x := range p.graph.Outputs {
+		if o := &p.graph.Operands[x]; o.Known() {
+			out[i] = o.Dimensions
+		}
+	}
+	return out
+}

@@ -1,0 +1,253 @@
+package refcpu
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// Options steer an execution.
+type Options struct {
+	// Threads is the number of goroutines of an operation; 0 is GOMAXPROCS.
+	// Results do not depend on it.
+	Threads int
+	// Observe is called after each operation of the main subgraph with its
+	// outputs, which it must neither keep nor change.
+	Observe func(op int, outputs [][]byte)
+}
+
+// Tensor is a value with its shape.
+type Tensor struct {
+	Dimensions []uint32
+	Data       []byte // dense, row-major, little-endian
+}
+
+// slack is room behind every buffer that vector loops may read.
+const slack = 64
+
+// run is the state of one execution.
+type run struct {
+	prog    *Program
+	view    opspec.View // bound
+	threads int
+	// buf[i] is the value of operand i with slack bytes behind it; cap is what
+	// was allocated.
+	buf    [][]byte
+	arenas []arena // one per thread
+	shared arena
+}
+
+// Run executes the program once. The buffers are those of the main subgraph's
+// inputs and outputs, in order; every shape must be known at compile time,
+// otherwise use Execute. An output buffer may be longer than its value.
+func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
+	g := p.graph
+	if len(inputs) != len(g.Inputs) || len(outputs) != len(g.Outputs) {
+		return fmt.Errorf("refcpu: %d inputs and %d outputs given, the model has %d and %d",
+			len(inputs), len(outputs), len(g.Inputs), len(g.Outputs))
+	}
+	args := make([]Tensor, len(inputs))
+	for i := range inputs {
+		args[i].Data = inputs[i]
+	}
+	x, err := p.start(args, o)
+	if err != nil {
+		return err
+	}
+	defer p.states.Put(x)
+	if err := x.execute(o); err != nil {
+		return err
+	}
+	for i, idx := range g.Outputs {
+		v := x.bytes(idx)
+		if len(outputs[i]) < len(v) {
+			return fmt.Errorf("refcpu: output %d needs %d bytes, the buffer has %d", i, len(v), len(outputs[i]))
+		}
+		copy(outputs[i], v)
+	}
+	return nil
+}
+
+// Execute runs the program once and returns its outputs with their shapes. An
+// input without Dimensions has the model's shape; with them, an entry 0 is an
+// empty tensor.
+func (p *Program) Execute(inputs []Tensor, o Options) ([]Tensor, error) {
+	x, err := p.start(inputs, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.states.Put(x)
+	if err := x.execute(o); err != nil {
+		return nil, err
+	}
+	out := make([]Tensor, len(p.graph.Outputs))
+	for i, idx := range p.graph.Outputs {
+		out[i].Dimensions = append([]uint32(nil), x.view.Operands[idx].Dimensions...)
+		out[i].Data = append([]byte(nil), x.bytes(idx)...)
+	}
+	return out, nil
+}
+
+// start takes a run state and copies the inputs into it.
+func (p *Program) start(inputs []Tensor, o Options) (*run, error) {
+	g := p.graph
+	if len(inputs) != len(g.Inputs) {
+		return nil, fmt.Errorf("refcpu: %d inputs given, the model has %d", len(inputs), len(g.Inputs))
+	}
+	x, _ := p.states.Get().(*run)
+	if x == nil {
+		x = &run{prog: p, buf: make([][]byte, len(g.Operands))}
+		x.view = opspec.View{Operands: make([]nn.Operand, len(g.Operands)), Bound: true}
+	}
+	copy(x.view.Operands, g.Operands)
+	x.threads = o.Threads
+	if x.threads <= 0 {
+		x.threads = runtime.GOMAXPROCS(0)
+	}
+	for len(x.arenas) < x.threads {
+		x.arenas = append(x.arenas, arena{})
+	}
+	for i := range g.Operands {
+		o := &g.Operands[i]
+		if o.IsConst() || o.Lifetime == nn.NoValue {
+			x.buf[i] = o.Data
+		}
+	}
+	for i, idx := range g.Inputs {
+		o := &x.view.Operands[idx]
+		if d := inputs[i].Dimensions; d != nil {
+			if err := compatible(g.Operands[idx].Dimensions, d); err != nil {
+				return nil, fmt.Errorf("refcpu: input %d: %w", i, err)
+			}
+			o.Dimensions = d
+		}
+		if len(inputs[i].Data) == 0 && inputs[i].Dimensions == nil {
+			// An optional input left out, or an empty tensor.
+			o.Lifetime, o.Data = nn.NoValue, nil
+			x.buf[idx] = nil
+			continue
+		}
+		want := int64(o.Type.ElementBytes())
+		if !o.Type.IsScalar() {
+			want = o.Bytes()
+		}
+		if int64(len(inputs[i].Data)) != want {
+			return nil, fmt.Errorf("refcpu: input %d (operand %d) has %d bytes, %s %v has %d",
+				i, idx, len(inputs[i].Data), o.Type, o.Dimensions, want)
+		}
+		copy(x.alloc(idx, len(inputs[i].Data)), inputs[i].Data)
+	}
+	return x, nil
+}
+
+// compatible reports whether a shape completes the model's.
+func compatible(model, given []uint32) error {
+	if len(model) == 0 {
+		return nil
+	}
+	if len(model) != len(given) {
+		return fmt.Errorf("shape %v given, the model says %v", given, model)
+	}
+	for i, d := range model {
+		if d != 0 && d != given[i] {
+			return fmt.Errorf("shape %v given, the model says %v", given, model)
+		}
+	}
+	return nil
+}
+
+// execute runs all operations in order.
+func (x *run) execute(o Options) error {
+	g := x.prog.graph
+	var observed [][]byte
+	left := x.prog.limits.budget()
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		k := x.prog.kernels[i]
+		if !x.prog.static {
+			var err error
+			if k, err = x.bind(op, k, &left); err != nil {
+				return fmt.Errorf("refcpu: operation %d: %w", i, err)
+			}
+		}
+		for _, idx := range op.Outputs {
+			x.alloc(idx, int(x.view.Operands[idx].Bytes()))
+		}
+		x.shared.reset()
+		if err := k(x); err != nil {
+			return fmt.Errorf("refcpu: operation %d: %s: %w", i, op.Type, err)
+		}
+		if o.Observe != nil {
+			observed = observed[:0]
+			for _, idx := range op.Outputs {
+				observed = append(observed, x.bytes(idx))
+			}
+			o.Observe(i, observed)
+		}
+	}
+	return nil
+}
+
+// bind gives the outputs of an operation their shapes and prepares the
+// operation unless that happened at compile time.
+func (x *run) bind(op *nn.Operation, k kern, left *budget) (kern, error) {
+	dims, err := x.view.OutputDims(op)
+	if err != nil {
+		return nil, err
+	}
+	if !left.operation(x.view, op, dims) {
+		return nil, fmt.Errorf("%s: the execution exceeds %d steps of work", op.Type, x.prog.limits.Work)
+	}
+	for i, idx := range op.Outputs {
+		if err := x.view.SetDims(idx, dims[i]); err != nil {
+			return nil, fmt.Errorf("%s: output %d (operand %d): %w", op.Type, i, idx, err)
+		}
+		if !left.tensor(&x.view.Operands[idx]) {
+			return nil, fmt.Errorf("%s: tensors of the execution exceed %d bytes", op.Type, x.prog.limits.Bytes)
+		}
+	}
+	if k != nil {
+		return k, nil
+	}
+	return operations[op.Type](x.view, op)
+}
+
+// alloc gives operand i a buffer of n bytes.
+func (x *run) alloc(i uint32, n int) []byte {
+	o := &x.view.Operands[i]
+	if cap(x.buf[i]) < n+slack || o.IsConst() {
+		x.buf[i] = alignedBytes(n + slack)
+	}
+	x.buf[i] = x.buf[i][: n+slack : cap(x.buf[i])]
+	o.Data = x.buf[i][:n]
+	return o.Data
+}
+
+// bytes is the value of operand i.
+func (x *run) bytes(i uint32) []byte { return x.view.Operands[i].Data }
+
+// padded is the value of operand i with slack readable bytes behind it.
+func (x *run) padded(i uint32) []byte { return x.buf[i][:cap(x.buf[i])] }
+
+// parallel calls f for [0, n) cut into ranges of at least grain, one per
+// thread. worker numbers the thread.
+func (x *run) parallel(n, grain int, f func(worker, lo, hi int)) {
+	threads := min(x.threads, (n+grain-1)/max(grain, 1))
+	if threads <= 1 {
+		if n > 0 {
+			x.arenas[0].reset()
+			f(0, 0, n)
+		}
+		return
+	}
+	var wg sync.WaitGroup
+	for w := range threads {
+		lo, hi := n*w/threads, n*(w+1)/threads
+		x.arenas[w].reset()
+		wg.Go(func() { f(w, lo, hi) })
+	}
+	wg.Wait()
+}
