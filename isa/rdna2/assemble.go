@@ -24,15 +24,18 @@ func Assemble(text string, wave64 bool) (Inst, error) {
 		return Inst{}, fmt.Errorf("rdna2: assemble %q: %w", text, err)
 	}
 	err = fmt.Errorf("unknown mnemonic %q", name)
+	depth := -1 // how far the best failed attempt came
 	for _, suffix := range [...]string{"", "_e32", "_e64", "_dpp"} {
 		want := name + suffix
 		for i := sort.Search(len(byText), func(i int) bool { return forms[byText[i]].Text >= want }); i < len(byText) && forms[byText[i]].Text == want; i++ {
 			var in Inst
-			e := in.assemble(&forms[byText[i]], items, wave64)
+			d, e := in.assemble(&forms[byText[i]], items, wave64)
 			if e == nil {
 				return in, nil
 			}
-			err = e
+			if d > depth {
+				depth, err = d, e
+			}
 		}
 	}
 	return Inst{}, fmt.Errorf("rdna2: assemble %q: %w", text, err)
@@ -69,8 +72,9 @@ func splitItems(s string) ([]string, error) {
 	return append(out, strings.TrimSpace(s[start:])), nil
 }
 
-// assemble fills in from the items, for one form.
-func (in *Inst) assemble(f *Form, items []string, wave64 bool) error {
+// assemble fills in from the items, for one form. depth says how much of the
+// text fitted when it fails.
+func (in *Inst) assemble(f *Form, items []string, wave64 bool) (depth int, err error) {
 	*in = Inst{Op: f.Op}
 	a := assembler{in: in, f: f, wave64: wave64}
 	var buf [maxPrinted]printed
@@ -87,51 +91,54 @@ func (in *Inst) assemble(f *Form, items []string, wave64 bool) error {
 	switch {
 	case len(order) == 1 && order[0].Kind == ImmWaitcnt:
 		if err := a.waitcnt(strings.Join(items, " ")); err != nil {
-			return err
+			return 1, err
 		}
 	case len(order) == 0 || optional && len(items) == 0:
 		if len(items) > 1 {
-			return fmt.Errorf("%d operands, want none", len(items))
+			return 0, fmt.Errorf("%d operands, want none", len(items))
 		}
 		if len(items) == 1 {
 			tail = strings.Fields(items[0])
 		}
 	default:
 		if len(items) != len(order) {
-			return fmt.Errorf("%d operands, want %d", len(items), len(order))
+			return 0, fmt.Errorf("%d operands, want %d", len(items), len(order))
 		}
 		last := splitTail(items[len(items)-1])
 		items[len(items)-1], tail = last[0], last[1:]
 		for i, o := range order {
 			if err := a.operand(o, items[i]); err != nil {
 				items[len(items)-1] = strings.Join(last, " ")
-				return err
+				return 1 + i, err
 			}
 		}
 		items[len(items)-1] = strings.Join(last, " ")
 	}
 	for _, t := range tail {
 		if err := a.modifier(t, n); err != nil {
-			return err
+			return 10, err
 		}
 	}
 	a.absent()
 	in.normalize(f)
 	if err := in.check(f); err != nil {
-		return err
+		return 11, err
 	}
 	if err := in.checkModifiers(f); err != nil {
-		return err
+		return 11, err
 	}
 	if a.literals > 1 {
-		return fmt.Errorf("more than one literal")
+		return 11, fmt.Errorf("more than one literal")
 	}
 	in.Size = uint8(in.Bytes())
-	return nil
+	return 0, nil
 }
 
 // splitTail splits an item at spaces; the first piece is the operand.
 func splitTail(s string) []string {
+	if i := strings.LastIndexByte(s, ')'); i >= 0 && strings.HasPrefix(s, "hwreg(") {
+		return append([]string{s[:i+1]}, strings.Fields(s[i+1:])...)
+	}
 	p := strings.Fields(s)
 	if len(p) == 0 {
 		return []string{""}

@@ -23,8 +23,22 @@ func (in *Inst) check(f *Form) error {
 		if err := o.checkCode(code); err != nil {
 			return err
 		}
+		if !f.scalarFits(o.Role, code) {
+			return fmt.Errorf("operand code %d is not allowed here", code)
+		}
 	}
 	return nil
+}
+
+// scalarFits has the scalar registers that memory instructions do not take.
+func (f *Form) scalarFits(r Role, code uint16) bool {
+	switch {
+	case f.Format == SMEM && r == RoleSDst:
+		return code < M0
+	case r == RoleSBase, r == RoleSOffset && f.Format == SMEM, r == RoleSAddr:
+		return code != Null && code != EXECHi
+	}
+	return true
 }
 
 // checkModifiers reports modifiers that the form does not have or that do not

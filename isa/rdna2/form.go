@@ -128,7 +128,7 @@ const (
 	ImmU8       // element offset
 	ImmU16      // LDS offset
 	ImmHex      // 16 bits, printed in hexadecimal
-	ImmDec      // 16 bits, printed in decimal
+	ImmDec      // 16 bits, printed in decimal up to 64
 	ImmLabel    // branch distance in words
 	ImmHwreg    // hardware register and bit range
 	ImmWaitcnt  // counters of s_waitcnt

@@ -276,8 +276,14 @@ func (p *printer) immediate(o Operand) {
 	switch o.Kind {
 	case ImmHex:
 		p.hex(uint64(n))
-	case ImmDec, ImmLabel:
+	case ImmLabel:
 		p.int(int64(n))
+	case ImmDec:
+		if n <= 64 {
+			p.int(int64(n))
+		} else {
+			p.hex(uint64(n))
+		}
 	case ImmOptional:
 		if n == 0 {
 			p.b = p.b[:len(p.b)-1] // the space before the first operand
