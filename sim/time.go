@@ -28,10 +28,18 @@ type Clock struct {
 	Hz     int64
 }
 
-// At is the instant at which cycle k begins.
+const lastCycle = 1<<63 - 1
+
+// At is the instant at which cycle k >= 0 begins; Never when it lies beyond.
 func (c Clock) At(k int64) Time {
 	hi, lo := bits.Mul64(uint64(k), uint64(Second))
+	if hi >= uint64(c.Hz) {
+		return Never
+	}
 	q, _ := bits.Div64(hi, lo, uint64(c.Hz))
+	if q > uint64(Never-max(c.Origin, 0)) {
+		return Never
+	}
 	return c.Origin + Time(q)
 }
 
@@ -41,10 +49,13 @@ func (c Clock) Cycle(t Time) int64 {
 		return 0
 	}
 	// floor(k*S/hz) >= d  <=>  k*S >= d*hz  <=>  k >= ceil(d*hz/S)
-	hi, lo := bits.Mul64(uint64(t-c.Origin), uint64(c.Hz))
+	hi, lo := bits.Mul64(uint64(t)-uint64(c.Origin), uint64(c.Hz))
+	if hi >= uint64(Second) {
+		return lastCycle
+	}
 	q, r := bits.Div64(hi, lo, uint64(Second))
 	if r != 0 {
 		q++
 	}
-	return int64(q)
+	return int64(min(q, lastCycle))
 }

@@ -1,0 +1,115 @@
+package trace_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim/trace"
+)
+
+type doc struct {
+	TraceEvents []struct {
+		Ph   string
+		Tid  int
+		Ts   float64
+		Dur  float64
+		Name string
+		Args map[string]string
+	}
+}
+
+func decode(t *testing.T, b []byte) doc {
+	t.Helper()
+	var d doc
+	if err := json.Unmarshal(b, &d); err != nil {
+		t.Fatalf("not JSON: %v\n%s", err, b)
+	}
+	return d
+}
+
+func TestSpans(t *testing.T) {
+	var b bytes.Buffer
+	c := trace.NewChrome(&b)
+	c.Span("dsp/thread0", `conv "3x3" \ é`+"\x01", 1_500_000_000, 2_750_000_001)
+	c.Span("dma", "load", 0, 1_000_000_000)
+	c.Span("dsp/thread0", "pool", 5, 3)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"displayTimeUnit":"ns","traceEvents":[
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"dsp/thread0"}},
+{"ph":"X","pid":1,"tid":1,"ts":1.5,"dur":1.250000001,"name":"conv \"3x3\" \\ é\u0001"},
+{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"dma"}},
+{"ph":"X","pid":1,"tid":2,"ts":0,"dur":1,"name":"load"},
+{"ph":"X","pid":1,"tid":1,"ts":0.000000005,"dur":0,"name":"pool"}
+]}
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	d := decode(t, b.Bytes())
+	if len(d.TraceEvents) != 5 || d.TraceEvents[1].Name != "conv \"3x3\" \\ é\x01" {
+		t.Errorf("decoded %+v", d)
+	}
+}
+
+func TestCloseEarlyAndTwice(t *testing.T) {
+	var b bytes.Buffer
+	c := trace.NewChrome(&b)
+	if err := errors.Join(c.Close(), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	c.Span("late", "is dropped", 0, 1)
+	if d := decode(t, b.Bytes()); len(d.TraceEvents) != 0 {
+		t.Errorf("events in an empty trace: %+v", d)
+	}
+}
+
+func TestExtremes(t *testing.T) {
+	var b bytes.Buffer
+	c := trace.NewChrome(&b)
+	c.Span("", "", math.MinInt64, math.MaxInt64)
+	c.Span("x", "bad utf8 \xff", -1, math.MaxInt64)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	decode(t, b.Bytes())
+}
+
+type full struct{ left int }
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.left -= len(p); f.left < 0 {
+		return 0, errors.New("disk full")
+	}
+	return len(p), nil
+}
+
+func TestWriteErrorReported(t *testing.T) {
+	c := trace.NewChrome(&full{left: 1 << 17})
+	for i := range int64(10_000) {
+		c.Span("t", "n", i, i+1)
+	}
+	if err := c.Close(); err == nil {
+		t.Error("no error from a full disk")
+	}
+}
+
+func TestSpanDoesNotAllocate(t *testing.T) {
+	c := trace.NewChrome(&full{left: 1 << 40})
+	c.Span("track", "name", 0, 1)
+	if n := testing.AllocsPerRun(1000, func() { c.Span("track", "name", 123456789, 223456789) }); n != 0 {
+		t.Errorf("%v allocations per span", n)
+	}
+}
+
+func BenchmarkSpan(b *testing.B) {
+	c := trace.NewChrome(&full{left: 1 << 60})
+	b.ReportAllocs()
+	for i := range b.N {
+		c.Span("dsp/thread0", "conv", int64(i)*1234567, int64(i)*1234567+999)
+	}
+}
