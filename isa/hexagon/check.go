@@ -1,0 +1,217 @@
+package hexagon
+
+import "fmt"
+
+// RuleError says which packet rule is broken, and by which instruction of the packet.
+type RuleError struct {
+	Addr uint32
+	Text string // the offending instruction, empty when the packet as a whole breaks the rule
+	Rule string
+}
+
+func (e *RuleError) Error() string {
+	if e.Text == "" {
+		return fmt.Sprintf("hexagon: packet 0x%x: %s", e.Addr, e.Rule)
+	}
+	return fmt.Sprintf("hexagon: packet 0x%x: %s: %s", e.Addr, e.Text, e.Rule)
+}
+
+// Check reports the first rule that makes the packet illegal, as a *RuleError, or an operand that cannot be encoded.
+func (p *Packet) Check() error {
+	if p.N == 0 || int(p.N) > len(p.Insts) {
+		return &RuleError{Addr: p.Addr, Rule: ruleText[ruleCount]}
+	}
+	for i := range p.Insts[:p.N] {
+		if err := p.Insts[i].valid(); err != nil {
+			return fmt.Errorf("hexagon: packet 0x%x: %w", p.Addr, err)
+		}
+	}
+	r, k := p.broken()
+	if r == ruleOK {
+		return nil
+	}
+	e := &RuleError{Addr: p.Addr, Rule: ruleText[r]}
+	if k >= 0 {
+		e.Text = p.Insts[k].Text(p.Addr)
+	}
+	return e
+}
+
+// broken returns the first broken rule and the instruction that breaks it (-1: the packet). It does not allocate.
+func (p *Packet) broken() (rule, int) {
+	insts := p.Insts[:p.N]
+	var l layout
+	if r := l.assign(insts); r != ruleOK {
+		return r, -1
+	}
+	if q := *p; q.padLoopEnd() != nil {
+		return ruleLoop0Words, -1
+	}
+	for i := range insts {
+		f := &forms[insts[i].Op]
+		if f.Has(FlagSolo) && p.N > 1 {
+			return ruleSolo, i
+		}
+		if f.Has(FlagBranch) && (p.EndLoop0 || p.EndLoop1) {
+			return ruleLoopBranch, i
+		}
+		if r := p.newOperands(i); r != ruleOK {
+			return r, i
+		}
+	}
+	return p.definitions()
+}
+
+// guard is the condition under which an instruction runs: predicate register and sense, or none.
+type guard struct {
+	on, not, fresh bool
+	reg            uint8
+}
+
+func (in *Inst) guard() guard {
+	f := &forms[in.Op]
+	if !f.Has(FlagPred) {
+		return guard{}
+	}
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.Kind == KindP {
+			return guard{on: true, not: o.Neg, fresh: o.New, reg: in.R[o.Index]}
+		}
+	}
+	return guard{}
+}
+
+// newOperands checks that the .new operands of instruction k have producers.
+func (p *Packet) newOperands(k int) rule {
+	in := &p.Insts[k]
+	f := &forms[in.Op]
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		switch {
+		case o.Kind == KindP && o.New:
+			if r := p.predicateMade(in.R[o.Index]); r != ruleOK {
+				return r
+			}
+		case o.Kind == KindNR || o.Kind == KindNV:
+			if r := p.valueMade(k, o.Kind, in.R[o.Index]); r != ruleOK {
+				return r
+			}
+		}
+	}
+	return ruleOK
+}
+
+func (p *Packet) predicateMade(r uint8) rule {
+	made := false
+	for j := range p.Insts[:p.N] {
+		f := &forms[p.Insts[j].Op]
+		for i := range f.Operands {
+			if o := &f.Operands[i]; o.Kind == KindP && o.Role&Def != 0 && p.Insts[j].R[o.Index] == r {
+				made = true
+			}
+		}
+		if r == 3 && writesP3Late(p.Insts[j].Op) {
+			return rulePredLate
+		}
+	}
+	if !made {
+		return rulePredProducer
+	}
+	return ruleOK
+}
+
+func writesP3Late(op Op) bool { return op >= J2_ploop1si && op <= J2_ploop3sr }
+
+func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
+	want := KindR
+	if kind == KindNV {
+		want = KindV
+	}
+	for j := range p.Insts[:p.N] {
+		if j == k {
+			continue
+		}
+		pr := &p.Insts[j]
+		f := &forms[pr.Op]
+		for i := range f.Operands {
+			o := &f.Operands[i]
+			if o.Role&Def == 0 {
+				continue
+			}
+			reg := pr.R[o.Index]
+			if (o.Kind == KindRR && want == KindR || o.Kind == KindVV && want == KindV) && reg == r&^1 {
+				return rulePairProducer
+			}
+			if o.Kind != want || reg != r {
+				continue
+			}
+			if nr, nk, ok := newValue(pr); !ok || nr != r || nk != want {
+				return ruleNoProducer
+			}
+			pg, cg := pr.guard(), p.Insts[k].guard()
+			if pg.on && (!cg.on || pg.reg != cg.reg || pg.not != cg.not || pg.fresh != cg.fresh) {
+				return rulePredicated
+			}
+			return ruleOK
+		}
+	}
+	return ruleNoProducer
+}
+
+// definition space: scalar registers, vector registers, vector predicates and control registers in one numbering.
+const (
+	defR = 0
+	defV = 32
+	defQ = 64
+	defC = 68
+	defN = 100
+)
+
+// definitions checks that no register is written twice, unless under complementary predicates.
+func (p *Packet) definitions() (rule, int) {
+	var seen [defN]guard
+	var mark [defN]uint8 // 1 written unconditionally, 2 conditionally, 4 conditionally under both senses
+	for k := range p.Insts[:p.N] {
+		in := &p.Insts[k]
+		f := &forms[in.Op]
+		g := in.guard()
+		for i := range f.Operands {
+			o := &f.Operands[i]
+			if o.Role&Def == 0 {
+				continue
+			}
+			first, n := 0, 1
+			r := int(in.R[o.Index])
+			switch o.Kind {
+			case KindR:
+				first = defR + r
+			case KindRR:
+				first, n = defR+r, 2
+			case KindV:
+				first = defV + r
+			case KindVV:
+				first, n = defV+r, 2
+			case KindQ:
+				first = defQ + r
+			case KindC:
+				first = defC + r
+			default:
+				continue
+			}
+			for d := first; d < first+n; d++ {
+				switch {
+				case mark[d] == 0:
+				case mark[d]&1 != 0 || !g.on || seen[d] == g:
+					return ruleDoubleDef, k
+				}
+				if g.on {
+					mark[d] |= 2
+				} else {
+					mark[d] |= 1
+				}
+				seen[d] = g
+			}
+		}
+	}
+	return ruleOK, -1
+}

@@ -1,0 +1,253 @@
+package hexagon
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// Parse-field values: bits 15:14 of each word.
+const (
+	parseShift   = 14
+	parseDuplex  = 0
+	parseMore    = 1 // another word of the packet follows
+	parseLoopEnd = 2 // in word 0: packet ends loop 0, in word 1: loop 1; more words follow
+	parseEnd     = 3
+)
+
+// MaxWords is the largest packet in words.
+const MaxWords = 4
+
+// DecodeError tells where and why a packet cannot be decoded.
+type DecodeError struct {
+	Addr   uint32 // address of the packet
+	Index  int    // word of the packet
+	Word   uint32 // the word, 0 when it is missing
+	Reason string
+}
+
+func (e *DecodeError) Error() string {
+	return fmt.Sprintf("hexagon: packet 0x%x: word %d (0x%08x): %s", e.Addr, e.Index, e.Word, e.Reason)
+}
+
+// Lookup returns the operation that a word encodes, ignoring its parse bits; ok is false for words the table does not list.
+func Lookup(word uint32) (op Op, ok bool) {
+	k := word >> 21
+	for _, op := range decodeList[decodeStart[k]:decodeStart[k+1]] {
+		f := &forms[op]
+		if word&f.Mask == f.Match {
+			return op, true
+		}
+	}
+	return opNone, false
+}
+
+// DecodePacket decodes the packet that starts at words[0], which lies at address addr, and returns the number of words it takes.
+// Errors are *DecodeError. The result is not checked for legality beyond what decoding needs; see Check.
+func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
+	p := Packet{Addr: addr}
+	fail := func(i int, reason string) (Packet, int, error) {
+		e := &DecodeError{Addr: addr, Index: i, Reason: reason}
+		if i < len(words) {
+			e.Word = words[i]
+		}
+		return Packet{}, 0, e
+	}
+	var dist [4]int8 // raw new-value field of each instruction, -1 if none
+	ext, haveExt := uint32(0), false
+	for i := 0; ; i++ {
+		if i >= MaxWords {
+			return fail(i-1, "packet does not end within four words")
+		}
+		if i >= len(words) {
+			return fail(i, "code ends inside a packet")
+		}
+		w := words[i]
+		pp := w >> parseShift & 3
+		switch pp {
+		case parseDuplex:
+			return fail(i, "duplex (two sub-instructions in a word) is not supported")
+		case parseLoopEnd:
+			switch i {
+			case 0:
+				p.EndLoop0 = true
+			case 1:
+				p.EndLoop1 = true
+			default:
+				return fail(i, "loop-end parse bits in the third word")
+			}
+		}
+		if w>>28 == 0 { // constant extender
+			if haveExt {
+				return fail(i, "two constant extenders in a row")
+			}
+			if pp == parseEnd {
+				return fail(i, "constant extender ends the packet")
+			}
+			ext, haveExt = (w>>16&0xfff<<14|w&0x3fff)<<6, true
+			continue
+		}
+		op, ok := Lookup(w)
+		if !ok {
+			return fail(i, "no known instruction form")
+		}
+		in := &p.Insts[p.N]
+		d, reason := decodeInst(in, op, w, ext, haveExt)
+		if reason != "" {
+			return fail(i, reason)
+		}
+		dist[p.N] = d
+		haveExt = false
+		p.N++
+		if pp == parseEnd {
+			p.Words = uint8(i + 1)
+			break
+		}
+	}
+	for k := range p.Insts[:p.N] {
+		if dist[k] >= 0 {
+			if reason := p.resolveNew(k, uint8(dist[k])); reason != "" {
+				return fail(k, reason)
+			}
+		}
+	}
+	return p, int(p.Words), nil
+}
+
+func decodeInst(in *Inst, op Op, w, ext uint32, haveExt bool) (dist int8, reason string) {
+	f := &forms[op]
+	in.Op, in.Ext = op, false
+	dist = -1
+	for k := range f.Operands {
+		o := &f.Operands[k]
+		v := gather(w, o.Field)
+		switch o.Kind {
+		case KindImm:
+			if haveExt && o.Extendable {
+				in.Ext, haveExt = true, false
+				in.Imm[o.Index] = int32(ext | v&0x3f)
+				continue
+			}
+			if o.Signed {
+				s := 32 - uint(o.Width)
+				in.Imm[o.Index] = int32(v<<s) >> s << o.Scale
+			} else {
+				in.Imm[o.Index] = int32(v << o.Scale)
+			}
+		case KindNR, KindNV:
+			dist = int8(v)
+		case KindRR:
+			in.R[o.Index] = uint8(v<<o.Shift) &^ 1
+		case KindVV:
+			if v&1 != 0 {
+				return -1, "odd vector register pair"
+			}
+			in.R[o.Index] = uint8(v)
+		case KindC:
+			if controlName(uint8(v)) == "" {
+				return -1, "reserved control register"
+			}
+			in.R[o.Index] = uint8(v)
+		default:
+			in.R[o.Index] = uint8(v)
+		}
+	}
+	if haveExt {
+		return -1, "constant extender before an instruction that takes none"
+	}
+	if alwaysExtended(op) && !in.Ext {
+		return -1, "instruction needs a constant extender"
+	}
+	return dist, ""
+}
+
+// alwaysExtended reports forms whose address is a 32-bit constant and that exist with an extender only.
+func alwaysExtended(op Op) bool {
+	return op == L4_loadri_ur || op == L4_loadrub_ur || op == S4_storeri_ur
+}
+
+// resolveNew turns the distance field of instruction k into the number of the register its producer writes.
+func (p *Packet) resolveNew(k int, field uint8) string {
+	if field&1 != 0 {
+		return ".new operand selects the odd register of a pair"
+	}
+	vector := forms[p.Insts[k].Op].IsHVX()
+	n := field >> 1
+	if n == 0 {
+		return ".new operand with distance zero"
+	}
+	for j := k - 1; j >= 0; j-- {
+		f := &forms[p.Insts[j].Op]
+		if vector && !f.IsHVX() {
+			continue // vector consumers count vector instructions only
+		}
+		if n--; n > 0 {
+			continue
+		}
+		r, kind, ok := newValue(&p.Insts[j])
+		if !ok || (kind == KindV) != vector {
+			return ".new operand refers to an instruction without a new value"
+		}
+		p.setNew(k, r)
+		return ""
+	}
+	return ".new operand refers to an instruction before the packet"
+}
+
+func (p *Packet) setNew(k int, r uint8) {
+	f := &forms[p.Insts[k].Op]
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.Kind == KindNR || o.Kind == KindNV {
+			p.Insts[k].R[o.Index] = r
+		}
+	}
+}
+
+// newValue returns the single register whose new value other instructions of the packet can use.
+func newValue(in *Inst) (r uint8, kind Kind, ok bool) {
+	f := &forms[in.Op]
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		if o.Role&Def == 0 || (o.Kind != KindR && o.Kind != KindV) {
+			continue
+		}
+		if f.Has(FlagPostInc) && o.Kind == KindR && o.Role == DefUse {
+			continue // the updated address register is not forwarded
+		}
+		if f.Has(FlagTmp) {
+			return 0, 0, false
+		}
+		return in.R[o.Index], o.Kind, true
+	}
+	return 0, 0, false
+}
+
+// gather collects the bits of w under mask, least significant first.
+func gather(w, mask uint32) uint32 {
+	lo := bits.TrailingZeros32(mask)
+	if m := mask >> lo; m&(m+1) == 0 { // contiguous
+		return w >> lo & m
+	}
+	var v uint32
+	for n := 0; mask != 0; n++ {
+		b := mask & -mask
+		if w&b != 0 {
+			v |= 1 << n
+		}
+		mask &^= b
+	}
+	return v
+}
+
+// scatter spreads the low bits of v over mask: the inverse of gather.
+func scatter(v, mask uint32) uint32 {
+	var w uint32
+	for mask != 0 {
+		b := mask & -mask
+		if v&1 != 0 {
+			w |= b
+		}
+		v >>= 1
+		mask &^= b
+	}
+	return w
+}

@@ -1,0 +1,239 @@
+package hexagon
+
+import "fmt"
+
+// Extended reports whether encoding the instruction takes a constant-extender word: because Ext asks for it, or because
+// the value does not fit the form's own field.
+func (in *Inst) Extended() bool {
+	if in.Ext {
+		return true
+	}
+	f := &forms[in.Op]
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.Extendable {
+			return !o.fits(in.Imm[o.Index])
+		}
+	}
+	return false
+}
+
+// fits reports whether an immediate can be encoded without an extender.
+func (o *OperandSpec) fits(v int32) bool {
+	if v&(1<<o.Scale-1) != 0 {
+		return false
+	}
+	v >>= o.Scale
+	if o.Signed {
+		s := 32 - uint(o.Width)
+		return v<<s>>s == v
+	}
+	return uint32(v)>>o.Width == 0
+}
+
+// Encode appends the packet's words to dst, in LLVM's order: the instruction in the highest slot first. It inserts constant
+// extenders where they are needed and no-operations where a loop end needs a longer packet. It fails when an operand cannot
+// be encoded or no slot assignment exists; it does not run the other rules of Check.
+func (p *Packet) Encode(dst []uint32) ([]uint32, error) {
+	q := *p
+	if err := q.Layout(); err != nil {
+		return dst, err
+	}
+	n := int(q.Words)
+	w := 0
+	for i := range q.Insts[:q.N] {
+		in := &q.Insts[i]
+		ext := in.Extended()
+		word, err := q.encodeInst(i, ext)
+		if err != nil {
+			return dst, fmt.Errorf("hexagon: packet 0x%x: %w", p.Addr, err)
+		}
+		if ext {
+			v := in.extValue() >> 6
+			dst = append(dst, v>>14<<16|v&0x3fff|q.parse(w, n))
+			w++
+		}
+		dst = append(dst, word|q.parse(w, n))
+		w++
+	}
+	return dst, nil
+}
+
+// Layout brings the packet into the form in which it is encoded, and in which DecodePacket would return it: operands checked,
+// extenders decided, loop ends padded with no-operations, instructions in slot order, Words counted.
+func (p *Packet) Layout() error {
+	if p.N == 0 || int(p.N) > len(p.Insts) {
+		return fmt.Errorf("hexagon: packet 0x%x: %s", p.Addr, ruleText[ruleCount])
+	}
+	for i := range p.Insts[:p.N] {
+		in := &p.Insts[i]
+		if err := in.valid(); err != nil {
+			return fmt.Errorf("hexagon: packet 0x%x: %w", p.Addr, err)
+		}
+		in.Ext = in.Extended()
+	}
+	if err := p.padLoopEnd(); err != nil {
+		return err
+	}
+	p.Words = uint8(p.countWords())
+	return p.Order()
+}
+
+// padLoopEnd adds the no-operations that a loop end needs: loop 0 ends in a packet of two words or more, loop 1 of three.
+func (p *Packet) padLoopEnd() error {
+	need := 0
+	if p.EndLoop0 {
+		need = 2
+	}
+	if p.EndLoop1 {
+		need = 3
+	}
+	for p.countWords() < need {
+		p.Insts[p.N] = Inst{Op: A2_nop}
+		p.N++
+	}
+	if n := p.countWords(); n > MaxWords {
+		return fmt.Errorf("hexagon: packet 0x%x: %s", p.Addr, ruleText[ruleWords])
+	}
+	return nil
+}
+
+func (p *Packet) countWords() int {
+	n := int(p.N)
+	for i := range p.Insts[:p.N] {
+		if p.Insts[i].Extended() {
+			n++
+		}
+	}
+	return n
+}
+
+// parse returns the parse bits of word w of n.
+func (p *Packet) parse(w, n int) uint32 {
+	switch {
+	case w == n-1:
+		return parseEnd << parseShift
+	case w == 0 && p.EndLoop0, w == 1 && p.EndLoop1:
+		return parseLoopEnd << parseShift
+	}
+	return parseMore << parseShift
+}
+
+func (in *Inst) extValue() uint32 {
+	f := &forms[in.Op]
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.Extendable {
+			return uint32(in.Imm[o.Index])
+		}
+	}
+	return 0
+}
+
+// valid checks that every operand is in its class and encodable.
+func (in *Inst) valid() error {
+	if in.Op == opNone || in.Op >= numOps {
+		return fmt.Errorf("operation %d does not exist", in.Op)
+	}
+	f := &forms[in.Op]
+	ext := in.Extended()
+	used := false
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		if o.Kind == KindImm {
+			if ext && o.Extendable {
+				used = true
+				continue
+			}
+			if v := in.Imm[o.Index]; !o.fits(v) {
+				return fmt.Errorf("%s: immediate %d does not fit %s", f.Name, v, o.immType())
+			}
+			continue
+		}
+		r := in.R[o.Index]
+		limit := uint8(32)
+		switch o.Kind {
+		case KindP, KindQ:
+			limit = 4
+		case KindM:
+			limit = 2
+		case KindC:
+			if r < 32 && controlName(r) == "" {
+				return fmt.Errorf("%s: control register c%d is reserved", f.Name, r)
+			}
+		}
+		if o.Low8 {
+			limit = 8
+		}
+		if r >= limit {
+			return fmt.Errorf("%s: register number %d, limit %d", f.Name, r, limit-1)
+		}
+		if (o.Kind == KindRR || o.Kind == KindVV) && r&1 != 0 {
+			return fmt.Errorf("%s: register pair starts at odd register %d", f.Name, r)
+		}
+	}
+	if ext && !used {
+		return fmt.Errorf("%s: takes no constant extender", f.Name)
+	}
+	if alwaysExtended(in.Op) && !ext {
+		return fmt.Errorf("%s: needs a constant extender", f.Name)
+	}
+	return nil
+}
+
+func (o *OperandSpec) immType() string {
+	t := "#u"
+	if o.PCRel {
+		t = "#r"
+	} else if o.Signed {
+		t = "#s"
+	}
+	if o.Scale != 0 {
+		return fmt.Sprintf("%s%d:%d", t, o.Width, o.Scale)
+	}
+	return fmt.Sprintf("%s%d", t, o.Width)
+}
+
+// encodeInst encodes instruction k without parse bits.
+func (p *Packet) encodeInst(k int, ext bool) (uint32, error) {
+	in := &p.Insts[k]
+	f := &forms[in.Op]
+	w := f.Match
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		var v uint32
+		switch o.Kind {
+		case KindImm:
+			v = uint32(in.Imm[o.Index])
+			if ext && o.Extendable {
+				v &= 0x3f
+			} else {
+				v = uint32(in.Imm[o.Index] >> o.Scale)
+			}
+		case KindNR, KindNV:
+			d, ok := p.newDistance(k, in.R[o.Index])
+			if !ok {
+				return 0, fmt.Errorf("%s: %s", f.Name, ruleText[ruleNoProducer])
+			}
+			v = d
+		default:
+			v = uint32(in.R[o.Index]) >> o.Shift
+		}
+		w |= scatter(v, o.Field)
+	}
+	return w, nil
+}
+
+// newDistance finds the producer of register r before instruction k and returns the encoded distance to it.
+func (p *Packet) newDistance(k int, r uint8) (uint32, bool) {
+	vector := forms[p.Insts[k].Op].IsHVX()
+	n := uint32(0)
+	for j := k - 1; j >= 0; j-- {
+		if vector && !forms[p.Insts[j].Op].IsHVX() {
+			continue
+		}
+		n++
+		if pr, kind, ok := newValue(&p.Insts[j]); ok && pr == r && (kind == KindV) == vector {
+			return n << 1, true
+		}
+	}
+	return 0, false
+}

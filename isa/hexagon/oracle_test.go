@@ -1,0 +1,150 @@
+package hexagon
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const (
+	mcName      = "llvm-mc-19"
+	objdumpName = "llvm-objdump-19"
+)
+
+var mcArgs = []string{"-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "--mno-pairing", "--mno-compound", "-filetype=obj"}
+
+func needTools(t *testing.T, names ...string) {
+	t.Helper()
+	for _, n := range names {
+		if _, err := exec.LookPath(n); err != nil {
+			t.Skip("skipped: needs " + n)
+		}
+	}
+}
+
+// assembleLLVM assembles a whole file and returns the object's path, or the diagnostics.
+func assembleLLVM(t *testing.T, text string) (obj, diag string, ok bool) {
+	t.Helper()
+	dir := t.TempDir()
+	src := filepath.Join(dir, "in.s")
+	obj = filepath.Join(dir, "out.o")
+	if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(mcName, append(append([]string{}, mcArgs...), "-o", obj, src)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	return obj, stderr.String(), err == nil
+}
+
+// textSection returns the words of .text of a relocatable object.
+func textSection(t *testing.T, obj string) []uint32 {
+	t.Helper()
+	bin := obj + ".bin"
+	out, err := exec.Command("llvm-objcopy-19", "-O", "binary", "-j", ".text", obj, bin).CombinedOutput()
+	if err != nil {
+		t.Fatalf("llvm-objcopy: %v %s", err, out)
+	}
+	data, err := os.ReadFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := make([]uint32, len(data)/4)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint32(data[4*i:])
+	}
+	return words
+}
+
+var dumpLine = regexp.MustCompile(`^\s*([0-9a-f]+):\t(.*)$`)
+
+// disassembleLLVM disassembles words placed at address 0 and returns the text of each line by address.
+func disassembleLLVM(t *testing.T, words []uint32) map[uint32]string {
+	t.Helper()
+	var b strings.Builder
+	for _, w := range words {
+		fmt.Fprintf(&b, ".word 0x%08x\n", w)
+	}
+	obj, diag, ok := assembleLLVM(t, b.String())
+	if !ok {
+		t.Fatal(diag)
+	}
+	out, err := exec.Command(objdumpName, "-d", "-z", "--no-show-raw-insn", "--mcpu=hexagonv66", "--mattr=+hvxv66,+hvx-length128b", obj).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := map[uint32]string{}
+	for _, l := range strings.Split(string(out), "\n") {
+		if m := dumpLine.FindStringSubmatch(l); m != nil {
+			var a uint32
+			fmt.Sscanf(m[1], "%x", &a)
+			text[a] = m[2]
+		}
+	}
+	return text
+}
+
+// TestOracleText compares our text of every form, with random operands, to llvm-objdump's, and llvm-mc's bytes of our text to ours.
+func TestOracleText(t *testing.T) {
+	needTools(t, mcName, objdumpName, "llvm-objcopy-19")
+	g := newGen(rand.New(rand.NewSource(1)))
+	var packets []Packet
+	var words []uint32
+	for round := 0; round < 12; round++ {
+		for op := Op(1); op < numOps; op++ {
+			p := g.carrier(op, uint32(4*len(words)))
+			var err error
+			n := len(words)
+			if words, err = p.Encode(words); err != nil {
+				t.Fatalf("%s: %v", p.Asm(), err)
+			}
+			q, _, err := DecodePacket(words[n:], p.Addr)
+			if err != nil {
+				t.Fatalf("%s: %v", p.Asm(), err)
+			}
+			packets = append(packets, q)
+		}
+	}
+	theirs := disassembleLLVM(t, words)
+	bad := 0
+	for i := range packets {
+		p := &packets[i]
+		var want []string
+		for w := 0; w < int(p.Words); w++ {
+			want = append(want, theirs[p.Addr+uint32(4*w)])
+		}
+		if got := p.String(); got != strings.Join(want, "\n") && bad < 25 {
+			bad++
+			t.Errorf("words %08x:\n%s\nllvm-objdump:\n%s", words[p.Addr/4:p.Addr/4+uint32(p.Words)], got, strings.Join(want, "\n"))
+		}
+	}
+	var src strings.Builder
+	for i := range packets {
+		src.WriteString(packets[i].Asm() + "\n")
+	}
+	obj, diag, ok := assembleLLVM(t, src.String())
+	if !ok {
+		t.Fatalf("llvm-mc rejects our text:\n%.4000s", diag)
+	}
+	got := textSection(t, obj)
+	bad = 0
+	for i := range packets {
+		p := &packets[i]
+		a, b := p.Addr/4, p.Addr/4+uint32(p.Words)
+		if int(b) > len(got) || fmt.Sprint(got[a:b]) != fmt.Sprint(words[a:b]) {
+			t.Errorf("%s: llvm-mc %08x, ours %08x", p.Asm(), got[a:min(int(b), len(got))], words[a:b])
+			if bad++; bad > 20 {
+				break
+			}
+		}
+	}
+	t.Logf("%d packets, %d forms", len(packets), numOps-1)
+}

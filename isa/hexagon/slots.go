@@ -1,0 +1,376 @@
+package hexagon
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// rule is a packet rule that can be broken; ruleText has the words.
+type rule uint8
+
+const (
+	ruleOK rule = iota
+	ruleCount
+	ruleWords
+	ruleMemory
+	ruleHVXLoads
+	ruleHVXStores
+	ruleStores
+	ruleStoreSingle
+	ruleLoads
+	ruleSlots
+	rulePipes
+	ruleBranches
+	ruleBranchSlots
+	ruleBranchAlone
+	ruleBranchFirst
+	ruleBranchSecond
+	ruleSolo
+	ruleDoubleDef
+	ruleNoProducer
+	rulePredProducer
+	rulePredicated
+	rulePairProducer
+	ruleLoopBranch
+	ruleLoopRegs
+	ruleLoop0Words
+	ruleTmpDef
+	ruleReadOnly
+	rulePredLate
+)
+
+var ruleText = [...]string{
+	ruleCount:        "a packet holds one to four instructions",
+	ruleWords:        "more than four words",
+	ruleMemory:       "two instructions need memory slot 0",
+	ruleHVXLoads:     "two vector loads",
+	ruleHVXStores:    "two vector stores",
+	ruleStores:       "too many stores: two stores need slot 0",
+	ruleStoreSingle:  "read-modify-write of memory beside another store",
+	ruleLoads:        "too many loads: slots 0 and 1 are taken",
+	ruleSlots:        "no free slot can run every instruction",
+	rulePipes:        "vector pipes oversubscribed",
+	ruleBranches:     "more than two branches",
+	ruleBranchSlots:  "two branches find no slots in their order",
+	ruleBranchAlone:  "branch cannot share its packet with another branch",
+	ruleBranchFirst:  "branch cannot be the first of two",
+	ruleBranchSecond: "branch cannot be the second of two",
+	ruleSolo:         "instruction must be alone in its packet",
+	ruleDoubleDef:    "register written twice",
+	ruleNoProducer:   ".new operand has no producer before it in the packet",
+	rulePredProducer: ".new predicate is not made in the packet",
+	rulePredicated:   ".new producer runs under another predicate than its consumer",
+	rulePairProducer: ".new operand is half of a register pair",
+	ruleLoopBranch:   "branch in a packet that ends a hardware loop",
+	ruleLoopRegs:     "loop registers written in the packet that ends the loop",
+	ruleLoop0Words:   "no room for the words a loop end needs",
+	ruleTmpDef:       ".tmp vector written by another instruction",
+	ruleReadOnly:     "control register cannot be written",
+	rulePredLate:     "predicate of this instruction is ready too late for .new",
+}
+
+func (r rule) String() string { return ruleText[r] }
+
+// resource is what one instruction asks of the packet.
+type resource struct {
+	slots  uint8  // slots it may still take
+	blocks uint8  // slots it keeps empty
+	weight uint32 // ordering weight
+	index  uint8  // position in the packet
+}
+
+// layout is the working state of slot assignment; it lives on the stack.
+type layout struct {
+	res      [4]resource
+	n        int
+	reserved uint8
+}
+
+// summary counts what the memory and branch rules look at.
+type summary struct {
+	loads, stores, memory, memops   int
+	load0, store0, hvxLoad, hvxStor int
+	branches                        [4]uint8
+	nbranch                         int
+}
+
+// SlotsOK reports whether the instructions fit one packet: words, slots, memory ports, vector pipes and branches. It does
+// not look at registers, so a list scheduler can ask it for every candidate it adds; it does not allocate.
+func SlotsOK(insts []Inst) bool {
+	var l layout
+	return l.assign(insts) == ruleOK
+}
+
+// Order puts the instructions into the order in which LLVM lays the packet out, highest slot first.
+func (p *Packet) Order() error {
+	var l layout
+	if r := l.assign(p.Insts[:p.N]); r != ruleOK {
+		return fmt.Errorf("hexagon: packet 0x%x: %s", p.Addr, r)
+	}
+	l.shuffle()
+	old := p.Insts
+	for i := range l.res[:l.n] {
+		p.Insts[i] = old[l.res[i].index]
+	}
+	return nil
+}
+
+// assign checks resources and narrows each instruction's slots to those the memory and branch rules leave it.
+func (l *layout) assign(insts []Inst) rule {
+	if len(insts) == 0 || len(insts) > 4 {
+		return ruleCount
+	}
+	words := len(insts)
+	for i := range insts {
+		in := &insts[i]
+		f := &forms[in.Op]
+		if in.Extended() {
+			words++
+		}
+		l.res[i] = resource{slots: f.Slots, index: uint8(i)}
+		if f.Has(FlagBlocksSlot1) {
+			l.reserved |= 2
+		}
+	}
+	if words > MaxWords {
+		return ruleWords
+	}
+	l.n = len(insts)
+	var s summary
+	s.count(insts)
+	if s.load0 > 1 || s.store0 > 1 {
+		return ruleMemory
+	}
+	if s.hvxLoad > 1 {
+		return ruleHVXLoads
+	}
+	if s.hvxStor > 1 {
+		return ruleHVXStores
+	}
+	if r := l.memoryOrder(insts, &s); r != ruleOK {
+		return r
+	}
+	if r := l.branchOrder(&s); r != ruleOK {
+		return r
+	}
+	l.preferSlot3(insts, &s)
+	if !l.slotsExist() {
+		return ruleSlots
+	}
+	if !pipesExist(insts) {
+		return rulePipes
+	}
+	return ruleOK
+}
+
+func (s *summary) count(insts []Inst) {
+	for i := range insts {
+		f := &forms[insts[i].Op]
+		load, store := f.Has(FlagLoad), f.Has(FlagStore)
+		switch f.Class {
+		case CVI_VM_LD, CVI_VM_TMP_LD, CVI_VM_VP_LDU:
+			s.hvxLoad++
+			s.loads++
+			s.memory++
+			if f.Slots == 1 || f.Class == CVI_VM_VP_LDU {
+				s.load0++
+			}
+		case CVI_VM_ST, CVI_VM_NEW_ST, CVI_VM_STU:
+			s.hvxStor++
+			s.stores++
+			s.memory++
+			s.store0++
+		case LD:
+			s.loads++
+			s.memory++
+			if f.Slots == 1 {
+				s.load0++
+			}
+		case ST:
+			s.stores++
+			s.memory++
+			if f.Slots == 1 {
+				s.store0++
+			}
+		case V2LDST:
+			s.memory++
+			if load {
+				s.loads++
+				if f.Slots == 1 {
+					s.load0++
+				}
+			} else if store {
+				s.stores++
+			}
+		case V4LDST:
+			s.loads++
+			s.stores++
+			s.memops++
+			s.memory++
+		case NCJ:
+			s.memory++
+		}
+		if f.Has(FlagBranch) {
+			s.branches[s.nbranch] = uint8(i)
+			s.nbranch++
+		}
+	}
+}
+
+// memoryOrder pins loads and stores: a single memory access takes slot 0, two stores take slots 1 and 0 in order.
+func (l *layout) memoryOrder(insts []Inst, s *summary) rule {
+	next := uint8(2) // the highest slot still open to stores
+	for i := range l.res[:l.n] {
+		f := &forms[insts[i].Op]
+		r := &l.res[i]
+		if f.Has(FlagLoad) && s.loads == 1 && s.loads == s.memory && s.memops == 0 {
+			r.slots &= 1
+		}
+		if !f.Has(FlagStore) {
+			continue
+		}
+		if s.store0 == 0 {
+			if s.stores == 1 && (s.loads == 0 || !othersOnlySlot0(l, i)) {
+				r.slots &= 1
+			} else if s.stores >= 1 {
+				if next == 0 {
+					return ruleStores
+				}
+				r.slots &= next
+				next >>= 1
+			}
+		}
+		if s.memops > 0 && s.stores > 1 {
+			return ruleStoreSingle
+		}
+	}
+	return ruleOK
+}
+
+// othersOnlySlot0 reports whether another instruction can run in slot 0 only.
+func othersOnlySlot0(l *layout, i int) bool {
+	for j := range l.res[:l.n] {
+		if j != i && l.res[j].slots == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// branchOrder gives two branches descending slots in program order.
+func (l *layout) branchOrder(s *summary) rule {
+	if s.nbranch < 2 {
+		return ruleOK
+	}
+	if s.nbranch > 2 {
+		return ruleBranches
+	}
+	a, b := &l.res[s.branches[0]], &l.res[s.branches[1]]
+	sa, sb := a.slots, b.slots
+	for _, pair := range [...][2]uint8{{8, 4}, {8, 2}, {8, 1}, {4, 2}, {4, 1}, {2, 1}} {
+		if sa&pair[0] == 0 || sb&pair[1] == 0 {
+			continue
+		}
+		a.slots, b.slots = pair[0], pair[1]
+		if l.slotsExist() {
+			return ruleOK
+		}
+	}
+	return ruleBranchSlots
+}
+
+// preferSlot3 pins the one instruction that wants slot 3 there, if the others still fit.
+func (l *layout) preferSlot3(insts []Inst, s *summary) {
+	want, count := -1, 0
+	for i := range insts {
+		if l.res[i].slots == 8 {
+			return
+		}
+		if forms[insts[i].Op].Has(FlagPreferSlot3) {
+			want = i
+			count++
+		}
+	}
+	if count != 1 || s.nbranch > 1 {
+		return
+	}
+	save := l.res[want].slots
+	l.res[want].slots &= 8
+	if !l.slotsExist() {
+		l.res[want].slots = save
+	}
+}
+
+// slotsExist reports whether every instruction can have a slot of its own.
+func (l *layout) slotsExist() bool {
+	return fitSlots(l.res[:l.n], l.reserved)
+}
+
+func fitSlots(res []resource, taken uint8) bool {
+	if len(res) == 0 {
+		return true
+	}
+	for m := res[0].slots &^ taken; m != 0; m &= m - 1 {
+		if fitSlots(res[1:], taken|m&-m) {
+			return true
+		}
+	}
+	return false
+}
+
+// pipes lists, for each Units value, the alternative sets of pipes (MPY0 1, MPY1 2, SHIFT 4, XLANE 8).
+var pipes = [...][]uint8{
+	UnitsNone: nil, UnitsAny1: {1, 2, 4, 8}, UnitsMpy1: {1, 2}, UnitsMpy01: {3}, UnitsDV: {3, 12}, UnitsShift: {4}, UnitsXlane: {8},
+	UnitsXlShf: {12}, UnitsLd1: {1, 2, 4, 8}, UnitsLd: nil, UnitsLdXlane: {8}, UnitsSt1: {1, 2, 4, 8}, UnitsSt: nil, UnitsStXlane: {8},
+}
+
+// pipesExist reports whether the vector instructions can share the four pipes.
+func pipesExist(insts []Inst) bool { return fitPipes(insts, 0) }
+
+func fitPipes(insts []Inst, taken uint8) bool {
+	for len(insts) > 0 && pipes[forms[insts[0].Op].Units] == nil {
+		insts = insts[1:]
+	}
+	if len(insts) == 0 {
+		return true
+	}
+	for _, m := range pipes[forms[insts[0].Op].Units] {
+		if m&taken == 0 && fitPipes(insts[1:], taken|m) {
+			return true
+		}
+	}
+	return false
+}
+
+// shuffle orders the instructions for encoding. Slots are visited from 3 down; whenever some remaining instruction can
+// run in the slot, the remaining ones are sorted by how much they need it: few slots and low slots weigh more.
+func (l *layout) shuffle() {
+	skipped := 0
+	for step := 0; step < 4; step++ {
+		slot := 3 - step
+		from := min(max(step-skipped, 0), l.n)
+		any := false
+		for i := from; i < l.n; i++ {
+			r := &l.res[i]
+			r.weight = slotWeight(r.slots, slot)
+			any = any || r.weight != 0
+		}
+		if !any {
+			skipped++
+			continue
+		}
+		rest := l.res[from:l.n]
+		for i := 1; i < len(rest); i++ { // stable, descending
+			for j := i; j > 0 && rest[j].weight > rest[j-1].weight; j-- {
+				rest[j], rest[j-1] = rest[j-1], rest[j]
+			}
+		}
+	}
+}
+
+func slotWeight(slots uint8, slot int) uint32 {
+	if slots>>slot&1 == 0 {
+		return 0
+	}
+	return (7 - uint32(bits.OnesCount8(slots))) << bits.TrailingZeros8(slots) << (8 * slot)
+}

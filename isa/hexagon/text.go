@@ -1,0 +1,191 @@
+package hexagon
+
+import "strconv"
+
+// controlNames are the control registers c0..c31; empty ones are reserved.
+var controlNames = [32]string{
+	0: "sa0", 1: "lc0", 2: "sa1", 3: "lc1", 4: "p3:0", 5: "c5", 6: "m0", 7: "m1", 8: "usr", 9: "pc", 10: "ugp", 11: "gp",
+	12: "cs0", 13: "cs1", 14: "upcyclelo", 15: "upcyclehi", 16: "framelimit", 17: "framekey", 18: "pktcountlo", 19: "pktcounthi",
+	30: "utimerlo", 31: "utimerhi",
+}
+
+// Numbers of the control registers that programs use.
+const (
+	CtrlSA0 = 0
+	CtrlLC0 = 1
+	CtrlSA1 = 2
+	CtrlLC1 = 3
+	CtrlP30 = 4 // p3:0 as one word
+	CtrlM0  = 6
+	CtrlM1  = 7
+	CtrlUSR = 8
+	CtrlPC  = 9
+	CtrlUGP = 10
+	CtrlGP  = 11
+	CtrlCS0 = 12
+	CtrlCS1 = 13
+)
+
+func controlName(c uint8) string {
+	if int(c) >= len(controlNames) {
+		return ""
+	}
+	return controlNames[c]
+}
+
+// String is the packet as llvm-objdump prints it, one line per word (constant extenders included), each line without the
+// address column: "{ \tr0 = add(r1,r2) } ".
+func (p *Packet) String() string {
+	var b []byte
+	first := true
+	line := func() {
+		if first {
+			b = append(b, "{ \t"...)
+		} else {
+			b = append(b, "\n  \t"...)
+		}
+		first = false
+	}
+	for i := range p.Insts[:min(int(p.N), len(p.Insts))] {
+		in := &p.Insts[i]
+		if in.Op != opNone && in.Op < numOps && in.Extended() {
+			line()
+			b = append(b, "immext(#0x"...)
+			b = strconv.AppendUint(b, uint64(in.extValue()&^0x3f), 16)
+			b = append(b, ')')
+		}
+		line()
+		b = in.appendText(b, p.Addr)
+	}
+	b = append(b, " } "...)
+	return string(append(b, p.loopSuffix(" ")...))
+}
+
+// Asm is the packet on one line, as llvm-mc and Assemble read it: "{ r0 = add(r1,r2) ; r3 = #1 }:endloop0".
+func (p *Packet) Asm() string {
+	b := []byte("{ ")
+	for i := range p.Insts[:min(int(p.N), len(p.Insts))] {
+		if i > 0 {
+			b = append(b, " ; "...)
+		}
+		b = p.Insts[i].appendText(b, p.Addr)
+	}
+	b = append(b, " }"...)
+	switch {
+	case p.EndLoop0 && p.EndLoop1:
+		b = append(b, ":endloop0:endloop1"...)
+	case p.EndLoop0:
+		b = append(b, ":endloop0"...)
+	case p.EndLoop1:
+		b = append(b, ":endloop1"...)
+	}
+	return string(b)
+}
+
+func (p *Packet) loopSuffix(lead string) string {
+	switch {
+	case p.EndLoop0 && p.EndLoop1:
+		return lead + ":endloop01"
+	case p.EndLoop0:
+		return lead + ":endloop0"
+	case p.EndLoop1:
+		return lead + ":endloop1"
+	}
+	return ""
+}
+
+// Text is the assembly text of one instruction; branch targets are absolute, so it needs the packet's address.
+func (in *Inst) Text(addr uint32) string { return string(in.appendText(nil, addr)) }
+
+func (in *Inst) appendText(b []byte, addr uint32) []byte {
+	if in.Op == opNone || in.Op >= numOps {
+		return append(b, "<invalid>"...)
+	}
+	f := &forms[in.Op]
+	if s := in.alias(); s != "" {
+		b = append(b, s...)
+		if in.Op == S2_allocframe {
+			b = appendImm(b, &f.Operands[1], in.Imm[0], false, addr)
+			b = append(b, ')')
+		}
+		return b
+	}
+	ext := in.Extended()
+	for i := 0; i < len(f.tmpl); i++ {
+		c := f.tmpl[i]
+		if c < 0x80 {
+			b = append(b, c)
+			continue
+		}
+		o := &f.Operands[c-0x80]
+		if o.Kind == KindImm {
+			b = appendImm(b, o, in.Imm[o.Index], ext && o.Extendable, addr)
+		} else {
+			b = appendReg(b, o.Kind, in.R[o.Index])
+		}
+	}
+	return b
+}
+
+// alias returns the short text of the frame instructions on the standard stack registers.
+func (in *Inst) alias() string {
+	switch {
+	case in.Op == S2_allocframe && in.R[0] == 29:
+		return "allocframe("
+	case in.Op == L2_deallocframe && in.R[0] == 30 && in.R[1] == 30:
+		return "deallocframe"
+	case in.Op == L4_return && in.R[0] == 30 && in.R[1] == 30:
+		return "dealloc_return"
+	}
+	return ""
+}
+
+func appendImm(b []byte, o *OperandSpec, v int32, ext bool, addr uint32) []byte {
+	if o.PCRel && o.Scale != 0 { // branch target
+		b = append(b, "0x"...)
+		return strconv.AppendUint(b, uint64(addr+uint32(v)), 16)
+	}
+	b = append(b, '#')
+	if ext {
+		b = append(b, '#')
+	}
+	n := int64(uint32(v))
+	if o.Signed {
+		n = int64(v)
+	}
+	if n < 0 {
+		b = append(b, '-')
+		n = -n
+	}
+	b = append(b, "0x"...)
+	return strconv.AppendInt(b, n, 16)
+}
+
+func appendReg(b []byte, k Kind, r uint8) []byte {
+	switch k {
+	case KindR, KindNR:
+		b = append(b, 'r')
+	case KindV, KindNV:
+		b = append(b, 'v')
+	case KindP:
+		b = append(b, 'p')
+	case KindQ:
+		b = append(b, 'q')
+	case KindM:
+		b = append(b, 'm')
+	case KindC:
+		if s := controlName(r); s != "" {
+			return append(b, s...)
+		}
+		b = append(b, 'c')
+	case KindRR, KindVV:
+		c := byte('r')
+		if k == KindVV {
+			c = 'v'
+		}
+		b = append(b, c)
+		b = strconv.AppendUint(b, uint64(r)+1, 10)
+		b = append(b, ':')
+	}
+	return strconv.AppendUint(b, uint64(r), 10)
+}
