@@ -164,3 +164,6 @@ func (v View) MACs(op *nn.Operation) int64 {
 	}
 	return 0
 }
+
+// HasShapeRule reports whether OutputDims knows the operation.
+func HasShapeRule(t nn.OperationType) bool { return t.Valid() && shapeRules[t] != nil }

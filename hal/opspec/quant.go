@@ -40,19 +40,11 @@ func (m Multiplier) Apply(x int32) int32 {
 	return RDPOT(SRDHM(x, m.M), -m.Shift)
 }
 
-// SRDHM is the saturating rounding doubling high multiply: a*b/2^31, rounded
-// half away from zero upwards as gemmlowp defines it; the product of two
-// minimum values saturates.
+// SRDHM is the saturating rounding doubling high multiply: a*b/2^31 rounded to
+// nearest, halves upwards. (gemmlowp nudges by the sign and divides towards
+// zero, which is the same.) The product of two minimum values saturates.
 func SRDHM(a, b int32) int32 {
-	if a == math.MinInt32 && b == math.MinInt32 {
-		return math.MaxInt32
-	}
-	p := int64(a) * int64(b)
-	nudge := int64(1 << 30)
-	if p < 0 {
-		nudge = 1 - 1<<30
-	}
-	return int32((p + nudge) / (1 << 31))
+	return int32(min((int64(a)*int64(b)+1<<30)>>31, math.MaxInt32))
 }
 
 // RDPOT divides by 2^n, rounding half away from zero. n is at least 0.

@@ -1,0 +1,295 @@
+package validate
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// Bounds on a model, far above what a HAL service meets.
+const (
+	MaxOperands   = 1 << 20 // per subgraph
+	MaxOperations = 1 << 18 // per subgraph
+	MaxSubgraphs  = 1 << 12
+	MaxRank       = 32
+	MaxConstants  = 1 << 31 // bytes of all constants
+)
+
+// Model checks a model. The error is an *Error inside a *hal.Error with status
+// INVALID_ARGUMENT.
+func Model(m *nn.Model) error {
+	if m == nil {
+		return invalid(errors.New("validate: no model"))
+	}
+	if n := len(m.Referenced); n > MaxSubgraphs {
+		return invalid(fmt.Errorf("validate: %d referenced subgraphs, at most %d", n, MaxSubgraphs))
+	}
+	c := checker{model: m}
+	for i := -1; i < len(m.Referenced); i++ {
+		g := &m.Main
+		if i >= 0 {
+			g = &m.Referenced[i]
+		}
+		c.g = g
+		c.at = Error{Subgraph: i, Operation: -1, Operand: -1}
+		if err := c.subgraph(); err != nil {
+			return invalid(err)
+		}
+	}
+	if err := acyclic(m); err != nil {
+		return invalid(err)
+	}
+	return nil
+}
+
+// checker walks one subgraph; at is the place it has reached.
+type checker struct {
+	model     *nn.Model
+	g         *nn.Subgraph
+	at        Error
+	constants int64
+}
+
+func (c *checker) errorf(format string, args ...any) error {
+	e := c.at
+	e.Rule = fmt.Errorf(format, args...)
+	return &e
+}
+
+func (c *checker) subgraph() error {
+	g := c.g
+	if len(g.Operands) > MaxOperands || len(g.Operations) > MaxOperations {
+		return c.errorf("%d operands and %d operations, at most %d and %d", len(g.Operands), len(g.Operations), MaxOperands, MaxOperations)
+	}
+	if len(g.Operations) == 0 {
+		return c.errorf("there are no operations")
+	}
+	if len(g.Outputs) == 0 {
+		return c.errorf("there are no outputs")
+	}
+	for i := range g.Operands {
+		c.at.Operand = i
+		if err := c.operand(&g.Operands[i]); err != nil {
+			return err
+		}
+	}
+	c.at.Operand = -1
+	written, err := c.signature()
+	if err != nil {
+		return err
+	}
+	if err := c.dataflow(written); err != nil {
+		return err
+	}
+	return c.operations()
+}
+
+// operand checks type, shape, value and quantization of one operand.
+func (c *checker) operand(o *nn.Operand) error {
+	if !o.Type.Valid() {
+		return c.errorf("no operand type %d", int32(o.Type))
+	}
+	if len(o.Dimensions) > MaxRank {
+		return c.errorf("rank %d, at most %d", len(o.Dimensions), MaxRank)
+	}
+	if o.Type.IsScalar() && len(o.Dimensions) > 0 {
+		return c.errorf("a scalar %s has no dimensions, %v given", o.Type, o.Dimensions)
+	}
+	if o.Bytes() < 0 {
+		return c.errorf("shape %v is too large", o.Dimensions)
+	}
+	if err := c.value(o); err != nil {
+		return err
+	}
+	return c.quantization(o)
+}
+
+func (c *checker) value(o *nn.Operand) error {
+	n := int64(len(o.Data))
+	switch o.Lifetime {
+	case nn.TemporaryVariable, nn.SubgraphInput, nn.SubgraphOutput, nn.NoValue:
+		if n > 0 {
+			return c.errorf("lifetime %s with %d bytes of data", o.Lifetime, n)
+		}
+		if o.Type == nn.SubgraphRef {
+			return c.errorf("type SUBGRAPH with lifetime %s", o.Lifetime)
+		}
+		return nil
+	case nn.LifetimeSubgraph:
+		if o.Type != nn.SubgraphRef {
+			return c.errorf("lifetime SUBGRAPH with type %s", o.Type)
+		}
+		if n != 4 {
+			return c.errorf("a subgraph reference has 4 bytes, not %d", n)
+		}
+		if i := binary.LittleEndian.Uint32(o.Data); uint64(i) >= uint64(len(c.model.Referenced)) {
+			return c.errorf("refers to subgraph %d of %d", i, len(c.model.Referenced))
+		}
+		return nil
+	case nn.ConstantCopy, nn.ConstantReference:
+	default:
+		return c.errorf("no lifetime %d", int32(o.Lifetime))
+	}
+	if o.Type == nn.SubgraphRef {
+		return c.errorf("type SUBGRAPH with lifetime %s", o.Lifetime)
+	}
+	if n == 0 {
+		return nil // an optional operand left out
+	}
+	want := int64(o.Type.ElementBytes())
+	if !o.Type.IsScalar() {
+		if !o.Known() {
+			return c.errorf("a constant of unknown shape %v", o.Dimensions)
+		}
+		want = o.Bytes()
+	}
+	if n != want {
+		return c.errorf("%d bytes of data, %s %v has %d", n, o.Type, o.Dimensions, want)
+	}
+	if c.constants += n; c.constants > MaxConstants {
+		return c.errorf("constants of the model exceed %d bytes", int64(MaxConstants))
+	}
+	return nil
+}
+
+// signature checks the lists of inputs and outputs and returns which operands
+// have a value before the first operation.
+func (c *checker) signature() ([]bool, error) {
+	g := c.g
+	known := make([]bool, len(g.Operands))
+	for k, list := range [2][]uint32{g.Inputs, g.Outputs} {
+		what, life := [2]string{"input", "output"}[k], [2]nn.Lifetime{nn.SubgraphInput, nn.SubgraphOutput}[k]
+		listed := make([]bool, len(g.Operands))
+		for i, x := range list {
+			if uint64(x) >= uint64(len(g.Operands)) {
+				return nil, c.errorf("%s %d is operand %d of %d", what, i, x, len(g.Operands))
+			}
+			if listed[x] {
+				return nil, c.errorf("%s %d is operand %d again", what, i, x)
+			}
+			listed[x] = true
+			if l := g.Operands[x].Lifetime; l != life {
+				return nil, c.errorf("%s %d is operand %d of lifetime %s", what, i, x, l)
+			}
+			known[x] = known[x] || k == 0
+		}
+		for i := range g.Operands {
+			if g.Operands[i].Lifetime == life && !listed[i] {
+				return nil, c.errorf("operand %d has lifetime %s but is not listed", i, life)
+			}
+		}
+	}
+	for i := range g.Operands {
+		switch g.Operands[i].Lifetime {
+		case nn.ConstantCopy, nn.ConstantReference, nn.NoValue, nn.LifetimeSubgraph:
+			known[i] = true
+		}
+	}
+	return known, nil
+}
+
+// dataflow checks that operands are written once and before they are read.
+func (c *checker) dataflow(known []bool) error {
+	g := c.g
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		c.at.Operation, c.at.Type = i, op.Type
+		for k, x := range op.Inputs {
+			if uint64(x) >= uint64(len(g.Operands)) {
+				return c.errorf("input %d is operand %d of %d", k, x, len(g.Operands))
+			}
+			if !known[x] {
+				return c.errorf("input %d reads operand %d before it is written", k, x)
+			}
+		}
+		for k, x := range op.Outputs {
+			if uint64(x) >= uint64(len(g.Operands)) {
+				return c.errorf("output %d is operand %d of %d", k, x, len(g.Operands))
+			}
+			if l := g.Operands[x].Lifetime; l != nn.TemporaryVariable && l != nn.SubgraphOutput {
+				return c.errorf("output %d is operand %d of lifetime %s", k, x, l)
+			}
+			if known[x] {
+				return c.errorf("output %d writes operand %d a second time", k, x)
+			}
+			known[x] = true
+		}
+	}
+	c.at.Operation = -1
+	for _, x := range g.Outputs {
+		if !known[x] {
+			return c.errorf("operand %d is an output that no operation writes", x)
+		}
+	}
+	return nil
+}
+
+// operations checks each operation against its row and, as far as shapes are
+// known, its parameters. Shapes are inferred on the way.
+func (c *checker) operations() error {
+	r := *c.g
+	r.Operands = append([]nn.Operand(nil), c.g.Operands...)
+	v := opspec.View{Operands: r.Operands}
+	for i := range r.Operations {
+		op := &r.Operations[i]
+		c.at.Operation, c.at.Type = i, op.Type
+		a, err := v.Bind(op)
+		if err != nil {
+			return c.errorf("%w", err)
+		}
+		if err := c.row(v, &a); err != nil {
+			return err
+		}
+		if !opspec.HasShapeRule(op.Type) {
+			continue
+		}
+		dims, err := v.OutputDims(op)
+		if errors.Is(err, opspec.ErrUnknown) {
+			continue
+		}
+		if err != nil {
+			return c.errorf("%w", err)
+		}
+		for k, x := range op.Outputs {
+			if err := v.SetDims(x, dims[k]); err != nil {
+				return c.errorf("output %d is operand %d: %w", k, x, err)
+			}
+		}
+		if err := quantRule(v, op, a.Key); err != nil && !errors.Is(err, opspec.ErrUnknown) {
+			return c.errorf("%w", err)
+		}
+	}
+	c.at.Operation = -1
+	return nil
+}
+
+// acyclic checks that no subgraph refers to itself, through others or directly.
+func acyclic(m *nn.Model) error {
+	const open, done = 1, 2
+	state := make([]byte, len(m.Referenced))
+	var visit func(g *nn.Subgraph) error
+	visit = func(g *nn.Subgraph) error {
+		for i := range g.Operands {
+			if g.Operands[i].Lifetime != nn.LifetimeSubgraph {
+				continue
+			}
+			r := binary.LittleEndian.Uint32(g.Operands[i].Data)
+			switch state[r] {
+			case open:
+				return fmt.Errorf("validate: subgraph %d refers to itself", r)
+			case done:
+				continue
+			}
+			state[r] = open
+			if err := visit(&m.Referenced[r]); err != nil {
+				return err
+			}
+			state[r] = done
+		}
+		return nil
+	}
+	return visit(&m.Main)
+}

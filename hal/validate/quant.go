@@ -1,0 +1,129 @@
+package validate
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// quantRange is what the quantization parameters of a type may be.
+type quantRange struct {
+	scale  bool // must be positive; otherwise 0
+	any    bool // the scale may also be 0
+	lo, hi int32
+}
+
+var quantRanges = [...]quantRange{
+	nn.TensorInt32:             {scale: true, any: true},
+	nn.TensorQuant8Asymm:       {scale: true, hi: 255},
+	nn.TensorQuant8AsymmSigned: {scale: true, lo: -128, hi: 127},
+	nn.TensorQuant8Symm:        {scale: true},
+	nn.TensorQuant16Symm:       {scale: true},
+	nn.TensorQuant16Asymm:      {scale: true, hi: 65535},
+	nn.SubgraphRef:             {},
+}
+
+// quantization checks scale, zero point and channel parameters of an operand.
+func (c *checker) quantization(o *nn.Operand) error {
+	r := quantRanges[o.Type]
+	s := float64(o.Scale)
+	switch {
+	case math.IsNaN(s) || math.IsInf(s, 0) || s < 0,
+		r.scale && !r.any && s == 0,
+		!r.scale && s != 0:
+		return c.errorf("%s with scale %v", o.Type, o.Scale)
+	case o.ZeroPoint < r.lo || o.ZeroPoint > r.hi:
+		return c.errorf("%s with zero point %d", o.Type, o.ZeroPoint)
+	}
+	if o.Type != nn.TensorQuant8SymmPerChannel {
+		if o.Channel != nil {
+			return c.errorf("%s with channel quantization", o.Type)
+		}
+		return nil
+	}
+	q := o.Channel
+	if q == nil {
+		return c.errorf("%s without channel quantization", o.Type)
+	}
+	if int64(q.Dim) >= int64(len(o.Dimensions)) {
+		return c.errorf("channel dimension %d of a tensor of rank %d", q.Dim, len(o.Dimensions))
+	}
+	if d := o.Dimensions[q.Dim]; d == 0 || int64(d) != int64(len(q.Scales)) {
+		return c.errorf("%d channel scales for dimension %d of %v", len(q.Scales), q.Dim, o.Dimensions)
+	}
+	for i, s := range q.Scales {
+		if !(s > 0) || math.IsInf(float64(s), 0) {
+			return c.errorf("channel %d has scale %v", i, s)
+		}
+	}
+	return nil
+}
+
+// row checks the rules that an operation's row states besides the types.
+func (c *checker) row(v opspec.View, a *opspec.Args) error {
+	r := a.Row
+	if len(a.Op.Inputs) > 0 {
+		x := a.Op.Inputs[0]
+		rank := len(v.Operands[x].Dimensions)
+		if r.Rank > 0 && rank > 0 && rank != r.Rank {
+			return c.errorf("input 0 (operand %d) has rank %d, %d needed", x, rank, r.Rank)
+		}
+		if r.MaxRank > 0 && rank > r.MaxRank {
+			return c.errorf("input 0 (operand %d) has rank %d, at most %d", x, rank, r.MaxRank)
+		}
+	}
+	for k, x := range a.Op.Outputs {
+		o := &v.Operands[x]
+		if scale, zero, ok := r.FixedOutQuant(o.Type); ok && (o.Scale != scale || o.ZeroPoint != zero) {
+			return c.errorf("output %d (operand %d) has scale %v and zero point %d, it must have %v and %d",
+				k, x, o.Scale, o.ZeroPoint, scale, zero)
+		}
+		if in := &v.Operands[a.Op.Inputs[0]]; r.SameQuant && o.Type == in.Type &&
+			(o.Scale != in.Scale || o.ZeroPoint != in.ZeroPoint) {
+			return c.errorf("output %d (operand %d) has scale %v and zero point %d, input 0 has %v and %d",
+				k, x, o.Scale, o.ZeroPoint, in.Scale, in.ZeroPoint)
+		}
+	}
+	return nil
+}
+
+// quantRule checks that the scales of a quantized operation fit each other.
+func quantRule(v opspec.View, op *nn.Operation, key nn.OperandType) error {
+	if !key.IsQuant8() {
+		return nil
+	}
+	switch op.Type {
+	case nn.OpConv2D, nn.OpDepthwiseConv2D:
+		p, err := v.Conv(op)
+		if err == nil {
+			_, err = p.Quant(v)
+		}
+		return err
+	case nn.OpFullyConnected:
+		p, err := v.FullyConnected(op)
+		if err == nil {
+			_, err = p.Quant(v)
+		}
+		return err
+	case nn.OpAdd, nn.OpSub:
+		p, err := v.Elementwise(op)
+		if err == nil {
+			_, err = p.AddQuant(v)
+		}
+		return err
+	case nn.OpMul:
+		p, err := v.Elementwise(op)
+		if err == nil {
+			_, err = p.MulQuant(v)
+		}
+		return err
+	case nn.OpSoftmax:
+		p, err := v.Softmax(op)
+		if err == nil {
+			_, err = p.Quant(v)
+		}
+		return err
+	}
+	return nil
+}

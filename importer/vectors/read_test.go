@@ -1,0 +1,78 @@
+package vectors
+
+import (
+	"bytes"
+	"compress/gzip"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+const small = `{"format":"nnapi-test-vectors/1","spec":"a/relu.mod.py","specName":"relu","specVersion":"V1_0","specSha256":"",
+"buffers":["AACAvw==","AAAAAA=="],"cases":[{"name":"relu","minVersion":"V1_0","isRelaxed":true,"expectFailure":false,
+"main":{"name":null,"operands":[
+{"name":"x","type":"TENSOR_FLOAT32","dimensions":[1],"lifetime":"SUBGRAPH_INPUT","data":0},
+{"name":"y","type":"TENSOR_FLOAT32","dimensions":[1],"lifetime":"SUBGRAPH_OUTPUT","data":1}],
+"operations":[{"type":"RELU","inputs":[0],"outputs":[1]}],"inputs":[0],"outputs":[1]},"referenced":[]}]}`
+
+func TestRead(t *testing.T) {
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	w.Write([]byte(small))
+	w.Close()
+	for _, src := range []string{small, z.String()} {
+		f, err := Read(strings.NewReader(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := f.Cases[0]
+		if f.Name != "relu" || c.Name != "relu" || !c.Model.Relaxed || c.Model.Main.Operations[0].Type != nn.OpRelu ||
+			!bytes.Equal(c.Inputs[0].Data, []byte{0, 0, 0x80, 0xbf}) || len(c.Outputs[0].Data) != 4 {
+			t.Errorf("read %+v", c)
+		}
+		if c.Model.Main.Operands[1].Data != nil {
+			t.Error("the model knows the expected output")
+		}
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{`vectors/1`, `vectors/2`, "format"},
+		{`"data":1`, `"data":7`, "operand 1: data is buffer 7 of 2"},
+		{`"data":1`, `"data":-1`, "buffer -1"},
+		{`SUBGRAPH_INPUT`, `FOREVER`, `no lifetime "FOREVER"`},
+		{`TENSOR_FLOAT32`, `FLOAT8`, `no operand type "FLOAT8"`},
+		{`"inputs":[0],"outputs":[1]}`, `"inputs":[9],"outputs":[1]}`, ""},
+		{`"referenced":[]`, `"extra":1`, "unknown field"},
+		{`AACAvw==`, `*`, "byte"},
+	} {
+		_, err := Read(strings.NewReader(strings.Replace(small, c.from, c.to, 1)))
+		if c.want == "" {
+			continue // an operation's indexes are validation's business
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s -> %s: error %v, want %q", c.from, c.to, err, c.want)
+		}
+	}
+	f, err := Read(strings.NewReader(strings.Replace(small, `"RELU"`, `"PACK"`, 1)))
+	if err != nil || f.Cases[0].Model != nil || f.Cases[0].Foreign != "operation PACK" {
+		t.Errorf("foreign operation: %v %+v", err, f)
+	}
+	for i := range len(small) {
+		if _, err := Read(strings.NewReader(small[:i])); err == nil {
+			t.Fatalf("a document cut at byte %d was read", i)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(small))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := Read(bytes.NewReader(b))
+		if err == nil && file == nil {
+			t.Fatal("neither file nor error")
+		}
+	})
+}
