@@ -1,6 +1,10 @@
 package npu
 
 import (
+	"fmt"
+	"hash/maphash"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -49,7 +53,15 @@ const DefaultMaxWork = 1 << 38
 // Core is one NPU. It keeps decoded weights from run to run and is not safe
 // for concurrent use.
 type Core struct {
-	spec Spec
+	spec       Spec
+	shram      []byte
+	tablesLost bool // on machines where accumulators lie over the tables
+	convSingle bool
+	regs       regFile
+	op         op
+	q          quantizer
+	s          scratch
+	cache      weightCache
 }
 
 // New builds a core; the error says what is wrong with the spec.
@@ -57,15 +69,128 @@ func New(spec Spec) (*Core, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	return &Core{spec: spec}, nil
+	spec.Memories = append([]MemorySpec(nil), spec.Memories...)
+	return &Core{
+		spec:  spec,
+		shram: make([]byte, spec.ShramBytes),
+		cache: weightCache{seed: maphash.MakeSeed(), sets: map[weightKey]*weightSet{}},
+	}, nil
 }
 
 // Spec is the machine the core was built with.
 func (c *Core) Spec() *Spec { return &c.spec }
 
-// Run executes a program from its first word to NPU_OP_STOP. Errors name the
-// command: its index, name and what is wrong with it; the regions then hold
-// what earlier commands wrote.
+// Run executes a program from its first word to NPU_OP_STOP. Errors are a
+// *CommandError where a command is to blame; the regions then hold what
+// earlier commands wrote.
 func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
-	return nil, nil
+	if err := c.checkProgram(p, r, o); err != nil {
+		return nil, err
+	}
+	c.regs = regFile{wide: c.spec.Product == ethosu.U65}
+	clear(c.shram)
+	c.tablesLost, c.convSingle = false, o.ConvSingle
+	t := newTimer(&c.spec, o, r)
+	work := o.MaxWork
+	if work <= 0 {
+		work = DefaultMaxWork
+	}
+	mark, index := 0, 0
+	for at := 0; at < len(p.Commands); index++ {
+		cmd, err := ethosu.Next(p.Commands, at)
+		if err != nil {
+			return nil, fmt.Errorf("npu: command %d: %w", index, err)
+		}
+		for mark < len(p.Marks) && p.Marks[mark].Word <= at {
+			t.region(p.Marks[mark].ID)
+			mark++
+		}
+		t.command(cmd)
+		stop, err := c.step(cmd, r, t, &work)
+		if err != nil {
+			return nil, &CommandError{Index: index, Word: at, Code: cmd.Code, Err: err}
+		}
+		if stop {
+			return t.finish(), nil
+		}
+		at += cmd.Words()
+	}
+	return nil, fmt.Errorf("npu: command stream of %d words ends without NPU_OP_STOP", len(p.Commands))
+}
+
+func (c *Core) checkProgram(p *Program, r *Regions, o Options) error {
+	for i := 1; i < len(p.Marks); i++ {
+		if p.Marks[i].Word < p.Marks[i-1].Word {
+			return fmt.Errorf("npu: mark %d at word %d precedes mark %d", i, p.Marks[i].Word, i-1)
+		}
+	}
+	for i, m := range r {
+		if int64(len(m)) > 1<<40 {
+			return fmt.Errorf("npu: region %d is larger than the address range", i)
+		}
+	}
+	if len(o.Levels) > len(c.spec.Memories) {
+		return fmt.Errorf("npu: %d levels for %d memories", len(o.Levels), len(c.spec.Memories))
+	}
+	return nil
+}
+
+// step executes one command; stop says that it ended the stream.
+func (c *Core) step(cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop bool, err error) {
+	form := ethosu.Lookup(cmd.Code)
+	if form.U65Only && c.spec.Product != ethosu.U65 {
+		return false, fmt.Errorf("register does not exist on %s", c.spec.Name)
+	}
+	switch cmd.Code {
+	case ethosu.OpStop:
+		return true, nil
+	case ethosu.OpIRQ:
+		t.irq()
+	case ethosu.OpPMUMask:
+	case ethosu.OpConv, ethosu.OpDepthwise, ethosu.OpPool, ethosu.OpElementwise:
+		o, err := c.decodeOp(&c.regs, cmd, r)
+		if err != nil {
+			return false, err
+		}
+		if *work -= o.work(); *work < 0 {
+			return false, fmt.Errorf("the run takes more work than its limit")
+		}
+		if err := c.execute(o); err != nil {
+			return false, err
+		}
+		return false, t.op(o)
+	case ethosu.OpDMAStart:
+		if cmd.Param != 0 {
+			return false, fmt.Errorf("DMA channel and mode %#x", cmd.Param)
+		}
+		n, err := c.dma(&c.regs, r)
+		if err != nil {
+			return false, err
+		}
+		if *work -= int64(n); *work < 0 {
+			return false, fmt.Errorf("the run takes more work than its limit")
+		}
+		t.dma(&c.regs, n)
+	case ethosu.OpDMAWait:
+		t.dmaWait(int(cmd.Param & 15))
+	case ethosu.OpKernelWait:
+		t.kernelWait(int(cmd.Param & 3))
+	default:
+		c.regs.set(cmd)
+	}
+	return false, nil
+}
+
+// work is the multiply-accumulates of an operation, or its elements where it
+// has none.
+func (o *op) work() int64 {
+	n := int64(o.ofm.h) * int64(o.ofm.w) * int64(o.ofm.c)
+	if o.kind == opElementwise {
+		return n
+	}
+	n *= int64(o.k.h) * int64(o.k.w)
+	if o.kind == opConv || o.kind == opPool && o.mode == ethosu.PoolReduceSum {
+		n *= int64(o.ifm.c)
+	}
+	return n + int64(o.ifm.h)*int64(o.ifm.w)*int64(o.ifm.c)
 }

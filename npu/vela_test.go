@@ -1,0 +1,201 @@
+package npu
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// sharedDir is the folder of reference data; the test is skipped without it.
+func sharedDir(t testing.TB) string {
+	root := os.Getenv("NNSOC_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared")
+	}
+	if _, err := os.Stat(filepath.Join(root, "ethosu")); err != nil {
+		t.Skip("skipped: needs shared data")
+	}
+	return root
+}
+
+// velaOp is the one NPU operator of a compiled network.
+type velaOp struct {
+	CustomOp
+	in, out []velaTensor
+}
+
+type velaTensor struct{ offset, bytes int }
+
+// fb reads tables by field number.
+type fb struct{ flatbuffers.Table }
+
+func (t fb) slot(field int) flatbuffers.UOffsetT {
+	return flatbuffers.UOffsetT(t.Offset(flatbuffers.VOffsetT(4 + 2*field)))
+}
+
+func (t fb) num(field int) int {
+	if o := t.slot(field); o != 0 {
+		return int(t.GetUint32(t.Pos + o))
+	}
+	return 0
+}
+
+func (t fb) bytes(field int) []byte {
+	if o := t.slot(field); o != 0 {
+		return t.ByteVector(t.Pos + o)
+	}
+	return nil
+}
+
+func (t fb) ints(field int) (v []int) {
+	if o := t.slot(field); o != 0 {
+		for i := range t.VectorLen(o) {
+			v = append(v, int(int32(t.GetUint32(t.Vector(o)+flatbuffers.UOffsetT(4*i)))))
+		}
+	}
+	return v
+}
+
+func (t fb) tables(field int) (v []fb) {
+	if o := t.slot(field); o != 0 {
+		for i := range t.VectorLen(o) {
+			at := t.Vector(o) + flatbuffers.UOffsetT(4*i)
+			v = append(v, fb{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at)}})
+		}
+	}
+	return v
+}
+
+// loadVela reads the operator from a compiled file.
+func loadVela(t testing.TB, path string) *velaOp {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := fb{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
+	buffers := model.tables(4)
+	graph := model.tables(2)[0]
+	tensors := graph.tables(0)
+	var offsets []int32
+	for _, m := range model.tables(6) {
+		if string(m.bytes(0)) == "OfflineMemoryAllocation" {
+			raw := buffers[m.num(1)].bytes(0)
+			for i := 12; i+4 <= len(raw); i += 4 {
+				offsets = append(offsets, int32(flatbuffers.GetUint32(raw[i:])))
+			}
+		}
+	}
+	size := func(i int) int {
+		n := 1
+		for _, d := range tensors[i].ints(0) {
+			n *= d
+		}
+		return n
+	}
+	ops := graph.tables(3)
+	if len(ops) != 1 {
+		t.Fatalf("%s: %d operators", path, len(ops))
+	}
+	in, out := ops[0].ints(1), ops[0].ints(2)
+	data := func(i int) []byte { return buffers[tensors[i].num(2)].bytes(0) }
+	v := &velaOp{CustomOp: CustomOp{data(in[0]), data(in[1]), size(in[2]), size(in[3])}}
+	if strings.Contains(path, "ethos-u55") {
+		v.FastBytes = 0 // shared SRAM: the two scratch tensors are one memory
+	}
+	for _, i := range in[4:] {
+		v.in = append(v.in, velaTensor{int(offsets[i]), size(i)})
+	}
+	for _, i := range out {
+		v.out = append(v.out, velaTensor{int(offsets[i]), size(i)})
+	}
+	return v
+}
+
+var velaNetworks = []string{"mlperf_tiny_ad_int8", "mlperf_tiny_ic_resnet8_int8", "mlperf_tiny_kws_int8",
+	"mlperf_tiny_vww_int8", "mobilenet_v1_0.25_128_quant", "tflm_person_detect_int8"}
+
+var velaMachines = []string{"ethos-u55-128", "ethos-u55-256", "ethos-u65-256", "ethos-u65-512"}
+
+func velaPath(root, net, machine string) string {
+	return filepath.Join(root, "ethosu", "networks", net, machine, net+"_vela.tflite")
+}
+
+// runVela runs a compiled network on its machine.
+func runVela(t testing.TB, c *Core, v *velaOp, inputs [][]byte, o Options) [][]byte {
+	k, err := v.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Check(c.Spec()); err != nil {
+		t.Fatal(err)
+	}
+	r := k.Regions()
+	for i, in := range v.in {
+		copy(r[1][in.offset:in.offset+in.bytes], inputs[i])
+	}
+	if _, err := c.Run(&k.Program, r, o); err != nil {
+		t.Fatal(err)
+	}
+	var outs [][]byte
+	for _, out := range v.out {
+		outs = append(outs, r[1][out.offset:out.offset+out.bytes])
+	}
+	return outs
+}
+
+func mustCore(t testing.TB, preset string) *Core {
+	spec, err := Preset(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func readFile(t testing.TB, path string) []byte {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Every network Vela compiled gives the recorded bytes on every machine, under
+// the hardware's double rounding and with single rounding in OP_CONV.
+func TestOracleVelaNetworks(t *testing.T) {
+	root := sharedDir(t)
+	for _, net := range velaNetworks {
+		for _, machine := range velaMachines {
+			t.Run(net+"/"+machine, func(t *testing.T) {
+				v := loadVela(t, velaPath(root, net, machine))
+				c := mustCore(t, machine)
+				for cs := range 2 {
+					in := readFile(t, filepath.Join(root, "models", net, fmt.Sprintf("case%d.in0.bin", cs)))
+					for _, single := range []bool{false, true} {
+						want := filepath.Join(root, "ethosu", "networks", net, fmt.Sprintf("double.case%d.out0.bin", cs))
+						if single {
+							if strings.Contains(net, "_quant") {
+								continue // uint8 oracles round twice
+							}
+							want = filepath.Join(root, "models", net, fmt.Sprintf("case%d.out0.bin", cs))
+						}
+						out := runVela(t, c, v, [][]byte{in}, Options{Functional: true, ConvSingle: single})
+						if w := readFile(t, want); !bytes.Equal(out[0], w) {
+							t.Errorf("case %d single %v: output differs from %s\ngot  %v\nwant %v", cs, single, filepath.Base(want), head(out[0]), head(w))
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func head(b []byte) []byte { return b[:min(len(b), 16)] }

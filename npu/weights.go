@@ -1,0 +1,208 @@
+package npu
+
+import (
+	"bytes"
+	"fmt"
+	"hash/maphash"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/npu/internal/mac"
+)
+
+// weightForm is how decoded weights are laid out.
+type weightForm uint8
+
+const (
+	formPlain     weightForm = iota // [o][tap][i], int16
+	formU8                          // mac.PackU8, less an offset
+	formI16                         // mac.PackI16
+	formDepthwise                   // mac.PackDepthwise
+)
+
+// weightKey is everything the decoded form depends on besides the bytes.
+type weightKey struct {
+	hash         uint64
+	oc, ic, h, w int
+	block        int
+	bits         int
+	dx, dy       int
+	cores        int
+	depthwise    bool
+	partKernel   bool
+	form         weightForm
+}
+
+// weightSet is the decoded weights of one operation.
+type weightSet struct {
+	raw    []byte // the streams they came from, for comparison
+	plain  []int16
+	u8     []int8
+	i16    []int16
+	offset int     // formU8: weight = packed + offset
+	sums   []int32 // over the taps and inputs of each output channel
+	maxAbs int
+	stats  ethosu.WeightStats
+}
+
+// weightCache keeps decoded weights from run to run: they are a function of
+// the bytes, which are compared in full.
+type weightCache struct {
+	seed  maphash.Seed
+	sets  map[weightKey]*weightSet
+	bytes int
+	// scratch
+	stream, plain []int16
+	raw           []byte
+}
+
+// maxWeightCache bounds the cache; it is emptied when full.
+const maxWeightCache = 256 << 20
+
+func (o *op) weightKey(form weightForm) weightKey {
+	k := weightKey{oc: o.ofm.c, ic: o.ifm.c, h: o.k.h, w: o.k.w, block: o.blockD, bits: 8 * o.ifm.esz,
+		dx: o.k.dx, dy: o.k.dy, cores: o.cores, depthwise: o.kind == opDepthwise,
+		partKernel: o.k.partKernel && o.kind == opConv, form: form}
+	if k.depthwise {
+		k.ic = 1
+	}
+	return k
+}
+
+// weights decodes the weights of a convolution, or finds them in the cache.
+func (c *Core) weights(o *op, form weightForm) (*weightSet, error) {
+	wc := &c.cache
+	wc.raw = wc.raw[:0]
+	for i := range o.cores {
+		s := o.weights[i]
+		wc.raw = append(wc.raw, o.weightData[s.base:s.base+s.length]...)
+	}
+	key := o.weightKey(form)
+	key.hash = maphash.Bytes(wc.seed, wc.raw)
+	if w := wc.sets[key]; w != nil && bytes.Equal(w.raw, wc.raw) {
+		return w, nil
+	}
+	w, err := c.decodeWeights(o, key)
+	if err != nil {
+		return nil, err
+	}
+	w.raw = bytes.Clone(wc.raw)
+	size := len(w.raw) + len(w.u8) + 2*len(w.i16) + 2*len(w.plain) + 4*len(w.sums)
+	if wc.bytes += size; wc.bytes > maxWeightCache {
+		clear(wc.sets)
+		wc.bytes = size
+	}
+	wc.sets[key] = w
+	return w, nil
+}
+
+// decodeWeights decodes the streams of all cores and lays the weights out.
+func (c *Core) decodeWeights(o *op, key weightKey) (*weightSet, error) {
+	wc := &c.cache
+	per := key.h * key.w * key.ic
+	if int64(per)*int64(key.oc) > maxElements {
+		return nil, fmt.Errorf("%dx%d weights are too many", key.oc, per)
+	}
+	if n := key.oc * per; cap(wc.plain) < n {
+		wc.plain = make([]int16, n)
+	} else {
+		wc.plain = wc.plain[:n]
+		clear(wc.plain)
+	}
+	set := &weightSet{}
+	at := 0
+	for i := range key.cores {
+		raw := wc.raw[at : at+o.weights[i].length]
+		at += len(raw)
+		depth := ethosu.CoreDepth(key.oc, key.cores, i)
+		if depth == 0 {
+			continue
+		}
+		t := ethosu.Traversal{
+			OFMDepth: depth, KernelHeight: key.h, KernelWidth: key.w, IFMDepth: key.ic,
+			BlockDepth: ethosu.CoreBlockDepth(key.block, key.cores, i),
+			Depthwise:  key.depthwise, PartKernel: key.partKernel, IFMBits: key.bits,
+			UBlockOFM: c.spec.UBlockStream, DilationX: key.dx, DilationY: key.dy,
+		}
+		n, err := t.Len()
+		if err != nil {
+			return nil, err
+		}
+		if n > 4*maxElements {
+			return nil, fmt.Errorf("%d weights are too many", n)
+		}
+		var stats ethosu.WeightStats
+		if wc.stream, stats, err = ethosu.DecodeWeights(wc.stream[:0], raw, int(n)); err != nil {
+			return nil, err
+		}
+		set.stats.Slices += stats.Slices
+		if err := t.Scatter(wc.plain[i*per:], wc.stream, key.cores*per); err != nil {
+			return nil, err
+		}
+	}
+	set.layout(wc.plain, key, per)
+	return set, nil
+}
+
+// layout packs plain weights [o][tap][i] into the form asked for.
+func (s *weightSet) layout(plain []int16, key weightKey, per int) {
+	s.sums = make([]int32, key.oc)
+	lo, hi := int16(0), int16(0)
+	for o := range s.sums {
+		var sum int32
+		for _, v := range plain[o*per : (o+1)*per] {
+			sum += int32(v)
+			lo, hi = min(lo, v), max(hi, v)
+		}
+		s.sums[o] = sum
+	}
+	s.maxAbs = max(int(hi), -int(lo))
+	ic4 := (key.ic + 3) &^ 3
+	taps := key.h * key.w
+	switch key.form {
+	case formU8:
+		if lo < -128 || hi > 127 {
+			s.offset = int(lo) + 128
+		}
+		if int(hi)-s.offset > 127 {
+			// The span needs more than 8 bits: the caller takes another form.
+			s.plain = nil
+			return
+		}
+		channels := key.oc
+		if s.offset != 0 {
+			channels++ // a column of ones sums the input
+		}
+		s.u8 = packU8(plain, key, taps, ic4, channels, s.offset)
+	case formI16:
+		s.i16 = packI16(plain, key, taps, ic4)
+	case formDepthwise:
+		s.i16 = mac.PackDepthwise(key.oc, taps, func(c, t int) int16 { return plain[c*per+t] })
+	default:
+		s.plain = append([]int16(nil), plain...)
+	}
+}
+
+func packU8(plain []int16, key weightKey, taps, ic4, channels, offset int) []int8 {
+	per := taps * key.ic
+	return mac.PackU8(channels, taps*ic4, func(o, k int) int8 {
+		t, i := k/ic4, k%ic4
+		if i >= key.ic {
+			return 0
+		}
+		if o == key.oc {
+			return 1
+		}
+		return int8(int(plain[o*per+t*key.ic+i]) - offset)
+	})
+}
+
+func packI16(plain []int16, key weightKey, taps, ic4 int) []int16 {
+	per := taps * key.ic
+	return mac.PackI16(key.oc, taps*ic4, func(o, k int) int16 {
+		t, i := k/ic4, k%ic4
+		if i >= key.ic {
+			return 0
+		}
+		return plain[o*per+t*key.ic+i]
+	})
+}
