@@ -167,14 +167,41 @@ const (
 	defN = 100
 )
 
+// implicitDef returns the scalar register that the form writes without naming it, or -1.
+func implicitDef(op Op) int {
+	switch op {
+	case L2_deallocframe, L4_return:
+		return 29
+	case S2_allocframe:
+		return 30
+	case J2_call, J2_callr, J2_callt, J2_callf:
+		return 31
+	}
+	return -1
+}
+
 // definitions checks that no register is written twice, unless under complementary predicates.
 func (p *Packet) definitions() (rule, int) {
 	var seen [defN]guard
 	var mark [defN]uint8 // 1 written unconditionally, 2 conditionally, 4 conditionally under both senses
+	write := func(d int, g guard) bool {
+		if mark[d] != 0 && (mark[d]&1 != 0 || !g.on || seen[d] == g) {
+			return false
+		}
+		mark[d] |= 2
+		if !g.on {
+			mark[d] |= 1
+		}
+		seen[d] = g
+		return true
+	}
 	for k := range p.Insts[:p.N] {
 		in := &p.Insts[k]
 		f := &forms[in.Op]
 		g := in.guard()
+		if r := implicitDef(in.Op); r >= 0 && !write(defR+r, g) {
+			return ruleDoubleDef, k
+		}
 		for i := range f.Operands {
 			o := &f.Operands[i]
 			if o.Role&Def == 0 {
@@ -199,17 +226,9 @@ func (p *Packet) definitions() (rule, int) {
 				continue
 			}
 			for d := first; d < first+n; d++ {
-				switch {
-				case mark[d] == 0:
-				case mark[d]&1 != 0 || !g.on || seen[d] == g:
+				if !write(d, g) {
 					return ruleDoubleDef, k
 				}
-				if g.on {
-					mark[d] |= 2
-				} else {
-					mark[d] |= 1
-				}
-				seen[d] = g
 			}
 		}
 	}

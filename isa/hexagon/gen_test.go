@@ -15,7 +15,7 @@ func (g *gen) inst(op Op) Inst {
 		o := &f.Operands[i]
 		switch o.Kind {
 		case KindImm:
-			if o.Extendable && (alwaysExtended(op) || g.r.Intn(3) == 0) {
+			if o.Extendable && (alwaysExtended(op) || op == A4_combineii || g.r.Intn(3) == 0) {
 				in.Ext = true
 				in.Imm[o.Index] = int32(g.r.Uint32()) >> g.r.Intn(32)
 				if o.PCRel && o.Scale != 0 {

@@ -64,7 +64,7 @@ func textSection(t *testing.T, obj string) []uint32 {
 	return words
 }
 
-var dumpLine = regexp.MustCompile(`^\s*([0-9a-f]+):\t(.*)$`)
+var dumpLine = regexp.MustCompile(`^\s*([0-9a-f]+): (.*)$`)
 
 // disassembleLLVM disassembles words placed at address 0 and returns the text of each line by address.
 func disassembleLLVM(t *testing.T, words []uint32) map[uint32]string {

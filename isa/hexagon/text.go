@@ -55,20 +55,21 @@ func (p *Packet) String() string {
 			b = append(b, ')')
 		}
 		line()
-		b = in.appendText(b, p.Addr)
+		b = in.appendText(b, p.Addr, false)
 	}
 	b = append(b, " } "...)
 	return string(append(b, p.loopSuffix(" ")...))
 }
 
-// Asm is the packet on one line, as llvm-mc and Assemble read it: "{ r0 = add(r1,r2) ; r3 = #1 }:endloop0".
+// Asm is the packet on one line, as llvm-mc and Assemble read it: "{ r0 = add(r1,r2) ; r3 = #1 }:endloop0". Branch targets
+// are displacements from the packet (#-0x40), so the text does not depend on its address.
 func (p *Packet) Asm() string {
 	b := []byte("{ ")
 	for i := range p.Insts[:min(int(p.N), len(p.Insts))] {
 		if i > 0 {
 			b = append(b, " ; "...)
 		}
-		b = p.Insts[i].appendText(b, p.Addr)
+		b = p.Insts[i].appendText(b, p.Addr, true)
 	}
 	b = append(b, " }"...)
 	switch {
@@ -95,9 +96,9 @@ func (p *Packet) loopSuffix(lead string) string {
 }
 
 // Text is the assembly text of one instruction; branch targets are absolute, so it needs the packet's address.
-func (in *Inst) Text(addr uint32) string { return string(in.appendText(nil, addr)) }
+func (in *Inst) Text(addr uint32) string { return string(in.appendText(nil, addr, false)) }
 
-func (in *Inst) appendText(b []byte, addr uint32) []byte {
+func (in *Inst) appendText(b []byte, addr uint32, relative bool) []byte {
 	if in.Op == opNone || in.Op >= numOps {
 		return append(b, "<invalid>"...)
 	}
@@ -105,7 +106,7 @@ func (in *Inst) appendText(b []byte, addr uint32) []byte {
 	if s := in.alias(); s != "" {
 		b = append(b, s...)
 		if in.Op == S2_allocframe {
-			b = appendImm(b, &f.Operands[1], in.Imm[0], false, addr)
+			b = appendImm(b, &f.Operands[1], in.Imm[0], false)
 			b = append(b, ')')
 		}
 		return b
@@ -118,9 +119,13 @@ func (in *Inst) appendText(b []byte, addr uint32) []byte {
 			continue
 		}
 		o := &f.Operands[c-0x80]
-		if o.Kind == KindImm {
-			b = appendImm(b, o, in.Imm[o.Index], ext && o.Extendable, addr)
-		} else {
+		switch {
+		case o.Kind == KindImm && o.target() && !relative:
+			b = append(b, "0x"...)
+			b = strconv.AppendUint(b, uint64(addr+uint32(in.Imm[o.Index])), 16)
+		case o.Kind == KindImm:
+			b = appendImm(b, o, in.Imm[o.Index], ext && o.Extendable)
+		default:
 			b = appendReg(b, o.Kind, in.R[o.Index])
 		}
 	}
@@ -140,11 +145,10 @@ func (in *Inst) alias() string {
 	return ""
 }
 
-func appendImm(b []byte, o *OperandSpec, v int32, ext bool, addr uint32) []byte {
-	if o.PCRel && o.Scale != 0 { // branch target
-		b = append(b, "0x"...)
-		return strconv.AppendUint(b, uint64(addr+uint32(v)), 16)
-	}
+// target reports whether the operand is a branch target or a loop start.
+func (o *OperandSpec) target() bool { return o.PCRel }
+
+func appendImm(b []byte, o *OperandSpec, v int32, ext bool) []byte {
 	b = append(b, '#')
 	if ext {
 		b = append(b, '#')
