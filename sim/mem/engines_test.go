@@ -1,0 +1,346 @@
+package mem_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"pgregory.net/rapid"
+)
+
+func TestScratchpadBeats(t *testing.T) {
+	s := newScratchpad(t) // 32 banks x 4 bytes, 4 cycles
+	for _, k := range []struct {
+		addr uint64
+		n    int
+		kind mem.Kind
+		want sim.Time
+	}{
+		{0, 128, mem.Read, 4}, {0, 1, mem.Read, 4}, {64, 128, mem.Read, 5}, {0, 512, mem.Read, 7},
+		{0, 128, mem.Write, 1}, {4, 128, mem.Write, 2}, {0, 0, mem.Read, 0},
+	} {
+		s.Reset()
+		done, from := s.Access(sim.Microsecond, k.addr, k.n, k.kind)
+		if got := done - sim.Microsecond; got != k.want*cycle || from != sim.StallScratchpad {
+			t.Errorf("%d bytes at %d: %d fs (%s), want %d cycles", k.n, k.addr, got, from, k.want)
+		}
+	}
+}
+
+// TestScratchpadBandwidth: contiguous beats come one per cycle, whoever asks.
+func TestScratchpadBandwidth(t *testing.T) {
+	s := newScratchpad(t)
+	const n = 10_000
+	var last sim.Time
+	for i := range uint64(n) {
+		done, _ := s.Access(0, i*128%(1<<18), 128, mem.Kind(i%2))
+		last = max(last, done)
+	}
+	if last < n*cycle || last > (n+4)*cycle {
+		t.Errorf("%d beats in %d fs", n, last)
+	}
+}
+
+// TestScratchpadConflicts compares with a count of distinct words per bank.
+func TestScratchpadConflicts(t *testing.T) {
+	s := newScratchpad(t)
+	rapid.Check(t, func(t *rapid.T) {
+		var addr [64]uint32
+		span := rapid.SampledFrom([]int{64, 512, 4096, 1 << 16}).Draw(t, "span")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		for i := range addr {
+			addr[i] = uint32(r.IntN(span))
+		}
+		mask := rapid.Uint64().Draw(t, "mask")
+		words := map[uint32]bool{}
+		var perBank [32]int
+		want := 0
+		for i, a := range addr {
+			if mask>>i&1 == 1 && !words[a/4] {
+				words[a/4] = true
+				perBank[a/4%32]++
+				want = max(want, perBank[a/4%32])
+			}
+		}
+		if got := s.ConflictDegree(&addr, mask); got != want {
+			t.Fatalf("degree %d, want %d", got, want)
+		}
+	})
+	var same, stride [64]uint32
+	for i := range stride {
+		stride[i] = uint32(i) * 128
+	}
+	s.Reset()
+	if done, _ := s.Lanes(0, &same, ^uint64(0), mem.Read); done != 4*cycle {
+		t.Errorf("broadcast takes %d fs, want 4 cycles", done)
+	}
+	if done, _ := s.Lanes(sim.Microsecond, &stride, 1<<32-1, mem.Read); done-sim.Microsecond != (4+31)*cycle {
+		t.Errorf("32 lanes on one bank take %d fs, want 35 cycles", done-sim.Microsecond)
+	}
+	if got := counter(t, s, "conflict_beat"); got != 31 {
+		t.Errorf("%d conflict beats, want 31", got)
+	}
+	if done, _ := s.Lanes(2*sim.Microsecond, &same, 0, mem.Read); done != 2*sim.Microsecond {
+		t.Error("no lanes, but time passes")
+	}
+}
+
+// TestBusBandwidth: ports share the data channels; reads and writes do not.
+func TestBusBandwidth(t *testing.T) {
+	b := newBus(t, &flat{latency: 50 * cycle}, 0)
+	p, q := b.Port("p"), b.Port("q")
+	const n = 1000
+	var last [2]sim.Time
+	for i := range uint64(n) {
+		for j, port := range []*mem.Port{p, q} {
+			done, _ := port.Access(0, i*128, 128, mem.Read)
+			last[j] = max(last[j], done)
+		}
+	}
+	want := 2*n*4*cycle + (30)*cycle
+	if last[1] != want {
+		t.Errorf("two ports read %d lines in %d fs, want %d", 2*n, last[1], want)
+	}
+	b.Reset()
+	var r, w sim.Time
+	for i := range uint64(n) {
+		d, _ := p.Access(0, i*128, 128, mem.Read)
+		r = max(r, d)
+		d, _ = q.Access(0, i*128, 128, mem.Write)
+		w = max(w, d)
+	}
+	if want := (n*4 + 30) * cycle; r != want {
+		t.Errorf("reads beside writes end at %d, want %d", r, want)
+	}
+	if want := (n*4 + 15 + 50) * cycle; w != want {
+		t.Errorf("writes beside reads end at %d, want %d", w, want)
+	}
+	if got := counter(t, p, "read_bytes"); got != n*128 {
+		t.Errorf("%d bytes counted", got)
+	}
+}
+
+// TestBusOutstanding: a port with a limit gets limit*bytes per latency.
+func TestBusOutstanding(t *testing.T) {
+	for _, limit := range []int{1, 4, 8} {
+		p := newBus(t, &flat{latency: 70 * cycle}, limit).Port("p")
+		const n = 800
+		var last sim.Time
+		for i := range uint64(n) {
+			done, _ := p.Access(0, i*32, 32, mem.Read)
+			last = max(last, done)
+		}
+		want := float64(n/limit) * float64(100*cycle)
+		if math.Abs(float64(last)-want) > 0.02*want {
+			t.Errorf("limit %d: %d fs, want %.0f", limit, last, want)
+		}
+	}
+}
+
+func newDMA(t testing.TB, outstanding int) *mem.DMA {
+	t.Helper()
+	e, err := mem.NewDMA(mem.DMAConfig{
+		Name: "dma", Hz: 1_000_000_000, BurstBytes: 128, Outstanding: outstanding,
+		StartCycles: 20, IssueCycles: 1, Queue: 4,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// TestDMALatency: one burst takes set-up, read and write.
+func TestDMALatency(t *testing.T) {
+	e := newDMA(t, 4)
+	from, to := &flat{latency: 80 * cycle}, &flat{latency: 5 * cycle}
+	start, done := e.Run(sim.Microsecond, mem.Descriptor{From: from, To: to, Bytes: 128})
+	if start != sim.Microsecond+20*cycle || done != sim.Microsecond+105*cycle {
+		t.Errorf("started %d, done %d", start-sim.Microsecond, done-sim.Microsecond)
+	}
+	if from.reads != 1 || to.writes != 1 || from.bytes != 128 || to.bytes != 128 {
+		t.Errorf("read %+v, wrote %+v", *from, *to)
+	}
+}
+
+// TestDMABandwidth: outstanding bursts per round trip, until one per issue
+// cycle.
+func TestDMABandwidth(t *testing.T) {
+	for _, k := range []int{1, 8, 64, 256} {
+		e := newDMA(t, k)
+		from, to := &flat{latency: 80 * cycle}, &flat{latency: 20 * cycle}
+		const bursts = 4096
+		_, done := e.Run(0, mem.Descriptor{From: from, To: to, Bytes: bursts * 128})
+		want := float64(bursts) * math.Max(100/float64(k), 1) * float64(cycle)
+		if math.Abs(float64(done)-want) > 0.02*want+float64(130*cycle) {
+			t.Errorf("%d outstanding: %d fs, want %.0f", k, done, want)
+		}
+	}
+}
+
+// TestDMAShape: a descriptor touches each byte once, in bursts that do not
+// cross the burst size on the source side.
+func TestDMAShape(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		src, dst := &touched{seen: map[uint64]int{}}, &touched{seen: map[uint64]int{}}
+		e, err := mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 64, Outstanding: 3, Queue: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := mem.Descriptor{
+			From: src, To: dst, Src: 1<<20 + rapid.Uint64Range(0, 200).Draw(t, "src"), Dst: 1<<30 + rapid.Uint64Range(0, 200).Draw(t, "dst"),
+			Bytes: rapid.IntRange(1, 300).Draw(t, "bytes"), Rows: rapid.IntRange(0, 5).Draw(t, "rows"),
+		}
+		d.SrcStride = int64(d.Bytes + rapid.IntRange(0, 100).Draw(t, "gap"))
+		d.DstStride = -int64(d.Bytes + rapid.IntRange(0, 100).Draw(t, "dgap"))
+		_, done := e.Run(0, d)
+		if done <= 0 {
+			t.Fatal("takes no time")
+		}
+		for r := range max(d.Rows, 1) {
+			for i := range d.Bytes {
+				for _, a := range []struct {
+					m  *touched
+					at uint64
+				}{{src, d.Src + uint64(int64(r)*d.SrcStride) + uint64(i)}, {dst, d.Dst + uint64(int64(r)*d.DstStride) + uint64(i)}} {
+					if a.m.seen[a.at] != 1 {
+						t.Fatalf("byte %#x touched %d times", a.at, a.m.seen[a.at])
+					}
+					delete(a.m.seen, a.at)
+				}
+			}
+		}
+		if len(src.seen) > 0 || len(dst.seen) > 0 {
+			t.Fatalf("%d and %d other bytes touched", len(src.seen), len(dst.seen))
+		}
+		for _, n := range src.sizes {
+			if n[0]/64 != (n[0]+n[1]-1)/64 {
+				t.Fatalf("burst of %d at %#x crosses 64 bytes", n[1], n[0])
+			}
+		}
+	})
+}
+
+type touched struct {
+	seen  map[uint64]int
+	sizes [][2]uint64
+}
+
+func (m *touched) Access(t sim.Time, a uint64, n int, _ mem.Kind) (sim.Time, sim.Reason) {
+	for i := range uint64(n) {
+		m.seen[a+i]++
+	}
+	m.sizes = append(m.sizes, [2]uint64{a, uint64(n)})
+	return t + cycle, sim.StallDRAM
+}
+
+func (m *touched) Reset() {}
+
+// TestDMAQueue: descriptors run in order; a full queue makes the submitter
+// wait; forgotten tickets answer zero.
+func TestDMAQueue(t *testing.T) {
+	e := newDMA(t, 2)
+	f := &flat{latency: 10 * cycle}
+	var ids []mem.Ticket
+	for i := range 6 {
+		id, at := e.Submit(0, mem.Descriptor{From: f, To: f, Bytes: 1024})
+		ids = append(ids, id)
+		if waited := at > 0; waited != (i >= 4) {
+			t.Errorf("descriptor %d taken at %d", i, at)
+		}
+	}
+	var before sim.Time
+	for _, id := range ids[2:] {
+		_, done := e.Wait(id)
+		if done <= before {
+			t.Errorf("descriptor %d done at %d, the one before at %d", id, done, before)
+		}
+		before = done
+	}
+	if _, done := e.Wait(ids[0]); done != 0 {
+		t.Errorf("forgotten descriptor done at %d", done)
+	}
+	if e.Busy() || e.Next() != sim.Never {
+		t.Error("busy after the last descriptor")
+	}
+	if got := counter(t, e, "bytes"); got != 6*1024 {
+		t.Errorf("%d bytes", got)
+	}
+	if _, done := e.Run(sim.Millisecond, mem.Descriptor{From: f, To: f}); done != sim.Millisecond+20*cycle {
+		t.Errorf("empty descriptor done at %d", done)
+	}
+}
+
+// TestDMABesideCore: a core that advances the engine before its accesses meets
+// only the bursts that came before, not the whole transfer.
+func TestDMABesideCore(t *testing.T) {
+	e := newDMA(t, 4)
+	d := newDRAM(t, nil)
+	to := &flat{}
+	id, _ := e.Submit(0, mem.Descriptor{From: d, To: to, Bytes: 1 << 20})
+	alone := dramLatency(lpddr4x(), 64)
+	now := sim.Time(0)
+	for i := range uint64(100) {
+		now += 100 * cycle
+		e.Advance(now)
+		done, _ := d.Access(now, 1<<28+i*4096, 64, mem.Read)
+		if done-now > alone+200*cycle {
+			t.Fatalf("read %d waits %d fs behind a transfer of a megabyte", i, done-now)
+		}
+	}
+	if !e.Busy() {
+		t.Error("a megabyte moved in 10 us with 4 bursts outstanding")
+	}
+	if _, done := e.Wait(id); done < now || to.bytes != 1<<20 {
+		t.Errorf("done at %d, %d bytes", done, to.bytes)
+	}
+}
+
+func TestDMADoesNotAllocate(t *testing.T) {
+	e := newDMA(t, 4)
+	f := &flat{latency: cycle}
+	var from mem.Level = f
+	if n := testing.AllocsPerRun(100, func() {
+		e.Run(0, mem.Descriptor{From: from, To: from, Bytes: 4096, Rows: 2, SrcStride: 8192, DstStride: 4096})
+	}); n != 0 {
+		t.Errorf("%v allocations per transfer", n)
+	}
+}
+
+func TestEngineConfigErrors(t *testing.T) {
+	_, err := mem.NewScratchpad(mem.ScratchpadConfig{Name: "s", Banks: 128, BankBytes: 3})
+	for _, want := range []string{"Hz", "Bytes", "Banks", "BankBytes"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("scratchpad: no %s in %v", want, err)
+		}
+	}
+	if _, err := mem.NewBus(mem.BusConfig{Name: "b", Hz: 1e9}, &flat{}); err == nil || !strings.Contains(err.Error(), "BytesPerCycle") {
+		t.Errorf("bus: %v", err)
+	}
+	if _, err := mem.NewDMA(mem.DMAConfig{Name: "d", Hz: 1e9, BurstBytes: 100}); err == nil || !strings.Contains(err.Error(), "BurstBytes") {
+		t.Errorf("dma: %v", err)
+	}
+}
+
+func BenchmarkDMA(b *testing.B) {
+	e := newDMA(b, 16)
+	d := newDRAM(b, nil)
+	s := newScratchpad(b)
+	b.SetBytes(1 << 16)
+	b.ReportAllocs()
+	var now sim.Time
+	for range b.N {
+		_, now = e.Run(now, mem.Descriptor{From: d, To: s, Bytes: 1 << 16})
+	}
+}
+
+func BenchmarkScratchpad(b *testing.B) {
+	var l mem.Level = newScratchpad(b)
+	now := sim.Time(0)
+	for i := range b.N {
+		now += cycle
+		l.Access(now, uint64(i)*128&0xffff, 128, mem.Read)
+	}
+}
