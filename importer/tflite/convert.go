@@ -197,7 +197,21 @@ func mean(c *conversion) error {
 	if o.KeepDims() {
 		keep = 1
 	}
-	return c.emit(nn.OpMean, c.in[0], c.in[1], c.im.int32Of(keep))
+	in, out := c.operand(c.in[0]), c.operand(c.out[0])
+	if !in.Type.IsQuant8() || in.Scale == out.Scale && in.ZeroPoint == out.ZeroPoint {
+		return c.emit(nn.OpMean, c.in[0], c.in[1], c.im.int32Of(keep))
+	}
+	// NNAPI's MEAN keeps the quantization; a change of it follows.
+	tmp := c.im.add(nn.Operand{
+		Type: in.Type, Dimensions: out.Dimensions, Scale: in.Scale, ZeroPoint: in.ZeroPoint, Name: out.Name + "/mean",
+	})
+	dst := c.out
+	c.out = []uint32{tmp}
+	if err := c.emit(nn.OpMean, c.in[0], c.in[1], c.im.int32Of(keep)); err != nil {
+		return err
+	}
+	c.in, c.out = []uint32{tmp}, dst
+	return quantize(c)
 }
 
 func squeeze(c *conversion) error {
