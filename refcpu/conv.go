@@ -117,7 +117,7 @@ func convQuant(x *run, c *opspec.Conv, w *quantWeights) error {
 		}
 	}
 	x.parallel(c.N*c.OutH*c.OutW, 16, func(worker, lo, hi int) {
-		w.product(dst, in, c.C, gather, &x.arenas[worker], lo, hi)
+		w.product(dst, in, c.C, gather, &x.arenas[worker], lo, hi, x.prog.roundOnce)
 	})
 	if c.NCHW {
 		toNCHW(out, dst, c.N, c.OutH, c.OutW, c.K)

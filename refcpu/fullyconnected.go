@@ -40,7 +40,7 @@ func prepareFullyConnected(v opspec.View, op *nn.Operation) (kern, error) {
 			}
 		}
 		x.parallel(f.Batch, 4, func(worker, lo, hi int) {
-			w.product(x.bytes(f.Output), in, f.Depth, gather, &x.arenas[worker], lo, hi)
+			w.product(x.bytes(f.Output), in, f.Depth, gather, &x.arenas[worker], lo, hi, x.prog.roundOnce)
 		})
 		return nil
 	})

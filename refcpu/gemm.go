@@ -79,7 +79,11 @@ type gatherRow func(dst []byte, r int)
 
 // product computes rows [lo, hi) of the requantized product. Without gather,
 // a holds the rows, lda bytes apart. dst has n bytes per row.
-func (p *quantWeights) product(dst, a []byte, lda int, gather gatherRow, ar *arena, lo, hi int) {
+func (p *quantWeights) product(dst, a []byte, lda int, gather gatherRow, ar *arena, lo, hi int, roundOnce bool) {
+	row := (*kernel.Requant).Row
+	if roundOnce && p.xFlip != 0 {
+		row = (*kernel.Requant).RowOnce
+	}
 	quads := kernel.Quads(p.k)
 	blocks := kernel.Blocks(p.n)
 	var scratch []byte
@@ -117,7 +121,7 @@ func (p *quantWeights) product(dst, a []byte, lda int, gather gatherRow, ar *are
 				kernel.DotTile(&tile, left[r*lda:], lda, packed, quads, nr, nb)
 				for i := range nr {
 					o := (r0+r+i)*p.n + c
-					p.rq.Row(dst[o:o+cols], tile[i*kernel.TileCols:(i+1)*kernel.TileCols], c, adds[r+i], p.zero, p.lo, p.hi)
+					row(&p.rq, dst[o:o+cols], tile[i*kernel.TileCols:(i+1)*kernel.TileCols], c, adds[r+i], p.zero, p.lo, p.hi)
 				}
 			}
 		}

@@ -17,8 +17,15 @@ type Limits struct {
 	Work int64
 }
 
-// DefaultLimits are those of Compile.
-var DefaultLimits = Limits{Bytes: 2 << 30, Work: 1 << 42}
+// Config changes how a program is compiled. The zero value is Compile's.
+type Config struct {
+	// Limits; a zero field has a default: 1 GiB of tensors, 2^42 steps.
+	Limits Limits
+	// RoundOnce requantizes signed CONV_2D and FULLY_CONNECTED with a single
+	// rounding, as TensorFlow Lite's optimized kernels do, instead of NNAPI's
+	// two. Networks recorded with those kernels can then be compared exactly.
+	RoundOnce bool
+}
 
 // kern executes a prepared operation on the buffers of a run.
 type kern func(x *run) error
@@ -57,22 +64,30 @@ func Supported(t nn.OperationType) bool { return t.Valid() && operations[t] != n
 
 // Program is a compiled model. Runs may happen at the same time.
 type Program struct {
-	model  *nn.Model
-	graph  *nn.Subgraph // main, with inferred shapes
-	limits Limits
+	model     *nn.Model
+	graph     *nn.Subgraph // main, with inferred shapes
+	limits    Limits
+	roundOnce bool
 	// kernels[i] is nil when operation i is prepared while it runs.
 	kernels []kern
 	static  bool
 	states  sync.Pool // *run of a static program
 }
 
-// Compile prepares a model with DefaultLimits. The model must not change while
-// the program is in use.
-func Compile(m *nn.Model) (*Program, error) { return CompileLimits(m, DefaultLimits) }
+// Compile prepares a model, which should have passed validation and must not
+// change while the program is in use. An operation or a combination that the
+// reference lacks is an error that names it.
+func Compile(m *nn.Model) (*Program, error) { return CompileConfig(m, Config{}) }
 
-// CompileLimits prepares a model. The model should have passed validation; an
-// operation or a combination that the reference lacks is an error that names it.
-func CompileLimits(m *nn.Model, limits Limits) (*Program, error) {
+// CompileConfig is Compile with a configuration.
+func CompileConfig(m *nn.Model, cfg Config) (*Program, error) {
+	limits := cfg.Limits
+	if limits.Bytes == 0 {
+		limits.Bytes = 1 << 30
+	}
+	if limits.Work == 0 {
+		limits.Work = 1 << 42
+	}
 	if len(m.Referenced) > 0 {
 		return nil, fmt.Errorf("refcpu: referenced subgraphs are not supported")
 	}
@@ -88,7 +103,7 @@ func CompileLimits(m *nn.Model, limits Limits) (*Program, error) {
 	if err := alignConstants(g); err != nil {
 		return nil, fmt.Errorf("refcpu: %w", err)
 	}
-	p := &Program{model: m, graph: g, limits: limits, kernels: make([]kern, len(g.Operations)), static: true}
+	p := &Program{model: m, graph: g, limits: limits, roundOnce: cfg.RoundOnce, kernels: make([]kern, len(g.Operations)), static: true}
 	budget := limits.budget()
 	for i := range g.Operands {
 		o := &g.Operands[i]

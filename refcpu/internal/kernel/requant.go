@@ -36,6 +36,16 @@ func requantRowGo(dst []byte, acc, bias, m, left, right []int32, add, zero, lo, 
 	}
 }
 
+// RowOnce is Row with a single rounding, halves upwards: (v * M + half) >> (31 + Right).
+func (q *Requant) RowOnce(dst []byte, acc []int32, c int, add, zero, lo, hi int32) {
+	for i := range dst {
+		v := int64((acc[i] + add + q.Bias[c+i]) << uint(q.Left[c+i]&31))
+		n := 31 + uint(q.Right[c+i]&31)
+		x := int32((v*int64(q.M[c+i]) + int64(1)<<(n-1)) >> n)
+		dst[i] = byte(min(max(x+zero, lo), hi))
+	}
+}
+
 // scale is rdpot(srdhm(v, m), right). m is never the minimum, so nothing saturates.
 func scale(v, m, right int32) int32 {
 	x := (int64(v)*int64(m) + 1<<30) >> 31
