@@ -1,0 +1,236 @@
+package rdna2
+
+import "github.com/nnsoc/nnsoc/isa/build"
+
+// The pass that inserts s_waitcnt. For every register it knows how many later
+// operations of the same counter were issued after the one that will write it:
+// its age. Vector loads and LDS operations return in order, so a register of
+// age n is there once at most n operations are outstanding. Scalar loads return
+// in any order: only a wait for none helps.
+
+// none is the age of a register that nothing outstanding writes.
+const noAge = 255
+
+// waitState is what is outstanding at one point of the program.
+type waitState struct {
+	vm   [256]uint8 // vector loads and atomics, per vector register
+	lds  [256]uint8 // LDS operations, per vector register
+	smem [128]bool  // scalar loads, per scalar register
+	any  bool       // a scalar load is outstanding
+	mem  bool       // an LDS operation without a result is outstanding
+	vs   bool       // a store is outstanding
+	seen bool       // the state has been reached
+}
+
+func (s *waitState) reset() {
+	*s = waitState{seen: true}
+	for i := range s.vm {
+		s.vm[i], s.lds[i] = noAge, noAge
+	}
+}
+
+// merge adds what another path leaves outstanding; it reports a change.
+func (s *waitState) merge(o *waitState) bool {
+	if !s.seen {
+		*s = *o
+		return true
+	}
+	changed := false
+	for i := range s.vm {
+		if o.vm[i] < s.vm[i] {
+			s.vm[i], changed = o.vm[i], true
+		}
+		if o.lds[i] < s.lds[i] {
+			s.lds[i], changed = o.lds[i], true
+		}
+	}
+	for i := range s.smem {
+		if o.smem[i] && !s.smem[i] {
+			s.smem[i], changed = true, true
+		}
+	}
+	for _, f := range [...]struct{ to, from *bool }{{&s.any, &o.any}, {&s.mem, &o.mem}, {&s.vs, &o.vs}} {
+		if *f.from && !*f.to {
+			*f.to, changed = true, true
+		}
+	}
+	return changed
+}
+
+// need is the wait before an instruction; the maxima are no wait.
+type need struct{ vm, lgkm, vs int }
+
+// step works out the wait that vi needs and then issues it.
+func (k *Kernel) step(s *waitState, vi *build.Instr) need {
+	n := need{MaxVM, MaxLGKM, MaxVS}
+	f := Op(vi.Op).Form()
+	for i := range vi.Args {
+		a := &vi.Args[i]
+		if a.Kind != build.ArgReg || a.Implicit || a.Role == build.None {
+			continue
+		}
+		info := &k.target.classes[a.Reg.Class()]
+		for u := int(a.Phys); u < int(a.Phys)+info.Width; u++ {
+			switch info.File {
+			case FileV:
+				if s.vm[u] != noAge {
+					n.vm = min(n.vm, int(s.vm[u]))
+				}
+				if s.lds[u] != noAge {
+					n.lgkm = min(n.lgkm, int(s.lds[u]))
+				}
+			case FileS:
+				if s.smem[u] {
+					n.lgkm = 0
+				}
+			}
+		}
+	}
+	if f.Sched == SchedBarrier {
+		if s.mem || s.any {
+			n.lgkm = 0
+		}
+		if s.vs {
+			n.vs = 0
+		}
+	}
+	if n.lgkm < MaxLGKM && s.any {
+		n.lgkm = 0
+	}
+	s.wait(n)
+	s.issue(k, f, vi)
+	return n
+}
+
+func (s *waitState) wait(n need) {
+	if n.vm < MaxVM {
+		for i, age := range s.vm {
+			if age != noAge && int(age) >= n.vm {
+				s.vm[i] = noAge
+			}
+		}
+	}
+	if n.lgkm < MaxLGKM {
+		for i, age := range s.lds {
+			if age != noAge && int(age) >= n.lgkm {
+				s.lds[i] = noAge
+			}
+		}
+		if n.lgkm == 0 {
+			s.smem, s.any, s.mem = [128]bool{}, false, false
+		}
+	}
+	if n.vs == 0 {
+		s.vs = false
+	}
+}
+
+func (s *waitState) issue(k *Kernel, f *Form, vi *build.Instr) {
+	older := func(t *[256]uint8) {
+		for i, age := range t {
+			if age < MaxVM {
+				t[i]++
+			}
+		}
+	}
+	write := func(mark func(file uint8, u int)) {
+		for i := range vi.Args {
+			a := &vi.Args[i]
+			if a.Kind != build.ArgReg || a.Implicit || a.Role&build.Def == 0 {
+				continue
+			}
+			info := &k.target.classes[a.Reg.Class()]
+			for u := int(a.Phys); u < int(a.Phys)+info.Width; u++ {
+				mark(info.File, u)
+			}
+		}
+	}
+	switch {
+	case f.Counters&CntVM != 0:
+		older(&s.vm)
+		write(func(_ uint8, u int) { s.vm[u] = 0 })
+	case f.Counters&CntVS != 0:
+		s.vs = true
+	case f.Sched == SchedLDS:
+		older(&s.lds)
+		s.mem = true
+		write(func(_ uint8, u int) { s.lds[u] = 0 })
+	case f.Sched == SchedSMEM:
+		s.any = true
+		write(func(file uint8, u int) {
+			if file == FileS {
+				s.smem[u] = true
+			}
+		})
+	}
+}
+
+// placeWaits solves the forward data-flow problem and gives the waits in front
+// of each group.
+func (k *Kernel) placeWaits(code *build.Code) [][]Inst {
+	nb := len(code.Blocks)
+	if nb == 0 {
+		return nil
+	}
+	in := make([]waitState, nb)
+	in[0].reset()
+	end := func(b int) int {
+		if b+1 < nb {
+			return int(code.Blocks[b+1])
+		}
+		return len(code.Groups)
+	}
+	blockOf := make([]int, len(code.Groups)+1)
+	for b := nb - 1; b >= 0; b-- { // the first block that begins at a group wins
+		blockOf[code.Blocks[b]] = b
+	}
+	work := []int{0}
+	var s waitState
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		s = in[b]
+		falls := true
+		push := func(to int) {
+			if to < nb && in[to].merge(&s) {
+				work = append(work, to)
+			}
+		}
+		for g := int(code.Blocks[b]); g < end(b); g++ {
+			for _, vi := range code.Groups[g].Instrs {
+				k.step(&s, vi)
+				for i := range vi.Args {
+					if vi.Args[i].Kind == build.ArgLabel {
+						push(blockOf[code.LabelGroup(vi.Args[i].Label)])
+					}
+				}
+				if vi.Flags&build.NoFall != 0 {
+					falls = false
+				}
+			}
+		}
+		if falls {
+			push(b + 1)
+		}
+	}
+	waits := make([][]Inst, len(code.Groups))
+	for b := range nb {
+		if !in[b].seen {
+			in[b].reset()
+		}
+		s = in[b]
+		for g := int(code.Blocks[b]); g < end(b); g++ {
+			for _, vi := range code.Groups[g].Instrs {
+				n := k.step(&s, vi)
+				if n.vm < MaxVM || n.lgkm < MaxLGKM {
+					w := Waitcnt{VM: n.vm, Exp: MaxExp, LGKM: n.lgkm}
+					waits[g] = append(waits[g], Inst{Op: S_WAITCNT, Simm16: w.Simm16()})
+				}
+				if n.vs == 0 {
+					waits[g] = append(waits[g], Inst{Op: S_WAITCNT_VSCNT, Src: [3]uint16{Null}})
+				}
+			}
+		}
+	}
+	return waits
+}
