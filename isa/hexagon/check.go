@@ -55,11 +55,103 @@ func (p *Packet) broken() (rule, int) {
 		if f.Has(FlagBranch) && (p.EndLoop0 || p.EndLoop1) {
 			return ruleLoopBranch, i
 		}
+		if f.Has(FlagOnlyALU) && !p.onlyALU(i) {
+			return ruleOnlyALU, i
+		}
+		if insts[i].Op == A2_tfrrcr && (p.EndLoop0 && insts[i].R[0] <= CtrlLC0 || p.EndLoop1 && insts[i].R[0]|1 == CtrlLC1) {
+			return ruleLoopRegs, i
+		}
+		if f.Has(FlagLoop) && (p.EndLoop0 && loopOf(insts[i].Op) == 0 || p.EndLoop1 && loopOf(insts[i].Op) == 1) {
+			return ruleLoopRegs, i
+		}
+		if f.Has(FlagTmp) && p.accumulatesInto(i) {
+			return ruleTmpDef, i
+		}
+		if f.Has(FlagCur|FlagTmp) && !p.vectorUsed(i) {
+			if f.Has(FlagTmp) {
+				return ruleUnusedTmp, i
+			}
+			return ruleUnusedCur, i
+		}
 		if r := p.newOperands(i); r != ruleOK {
 			return r, i
 		}
 	}
 	return p.definitions()
+}
+
+// loopOf returns which hardware loop a loop setup starts.
+func loopOf(op Op) int {
+	if op == J2_loop1i || op == J2_loop1r {
+		return 1
+	}
+	return 0
+}
+
+// onlyALU reports whether every instruction but k is an ALU, shift or multiply instruction.
+func (p *Packet) onlyALU(k int) bool {
+	for i := range p.Insts[:p.N] {
+		switch forms[p.Insts[i].Op].Class {
+		case ALU32, ALU64, SOP, MPY:
+		default:
+			if i != k {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// vectorUsed reports whether the packet reads the vector that instruction k loads.
+func (p *Packet) vectorUsed(k int) bool {
+	r, _, _ := vectorDef(&p.Insts[k])
+	for i := range p.Insts[:p.N] {
+		in := &p.Insts[i]
+		f := &forms[in.Op]
+		for j := range f.Operands {
+			o := &f.Operands[j]
+			if o.Role&Use == 0 {
+				continue
+			}
+			switch reg := in.R[o.Index]; o.Kind {
+			case KindV, KindNV:
+				if reg == r {
+					return true
+				}
+			case KindVV:
+				if reg == r&^1 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// accumulatesInto reports whether another instruction accumulates into the vector that instruction k loads for this packet
+// only.
+func (p *Packet) accumulatesInto(k int) bool {
+	r, _, _ := vectorDef(&p.Insts[k])
+	for i := range p.Insts[:p.N] {
+		if d, pair, ok := vectorDef(&p.Insts[i]); ok && i != k && forms[p.Insts[i].Op].Has(FlagAcc) {
+			if d == r || pair && d == r&^1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// vectorDef returns the vector register or pair that the instruction defines.
+func vectorDef(in *Inst) (r uint8, pair, ok bool) {
+	f := &forms[in.Op]
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		if o.Role&Def != 0 && (o.Kind == KindV || o.Kind == KindVV) {
+			return in.R[o.Index], o.Kind == KindVV, true
+		}
+	}
+	return 0, false, false
 }
 
 // guard is the condition under which an instruction runs: predicate register and sense, or none.
@@ -158,6 +250,25 @@ func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
 	return ruleNoProducer
 }
 
+// p3Writers counts the instructions that write p3 and returns the loop setup among them, or -1.
+func (p *Packet) p3Writers() (late, writers int) {
+	late = -1
+	for k := range p.Insts[:p.N] {
+		in := &p.Insts[k]
+		f := &forms[in.Op]
+		if writesP3Late(in.Op) {
+			late = k
+			writers++
+		}
+		for i := range f.Operands {
+			if o := &f.Operands[i]; o.Kind == KindP && o.Role&Def != 0 && in.R[o.Index] == 3 {
+				writers++
+			}
+		}
+	}
+	return late, writers
+}
+
 // definition space: scalar registers, vector registers, vector predicates and control registers in one numbering.
 const (
 	defR = 0
@@ -182,6 +293,9 @@ func implicitDef(op Op) int {
 
 // definitions checks that no register is written twice, unless under complementary predicates.
 func (p *Packet) definitions() (rule, int) {
+	if late, writers := p.p3Writers(); late >= 0 && writers > 1 {
+		return ruleDoubleDef, late
+	}
 	var seen [defN]guard
 	var mark [defN]uint8 // 1 written unconditionally, 2 conditionally, 4 conditionally under both senses
 	write := func(d int, g guard) bool {
@@ -204,7 +318,7 @@ func (p *Packet) definitions() (rule, int) {
 		}
 		for i := range f.Operands {
 			o := &f.Operands[i]
-			if o.Role&Def == 0 {
+			if o.Role&Def == 0 || o.Kind == KindV && f.Has(FlagTmp) {
 				continue
 			}
 			first, n := 0, 1

@@ -213,9 +213,6 @@ func newValue(in *Inst) (r uint8, kind Kind, ok bool) {
 		if f.Has(FlagPostInc) && o.Kind == KindR && o.Role == DefUse {
 			continue // the updated address register is not forwarded
 		}
-		if f.Has(FlagTmp) {
-			return 0, 0, false
-		}
 		return in.R[o.Index], o.Kind, true
 	}
 	return 0, 0, false

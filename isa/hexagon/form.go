@@ -137,6 +137,8 @@ const (
 	FlagHint                          // no architectural effect (cache hints, nop)
 	FlagBlocksSlot1                   // leaves slot 1 empty
 	FlagCmp                           // compare: several may write one predicate in a packet (result is ANDed)
+	FlagOnlyALU                       // only ALU, shift and multiply instructions may share its packet
+	FlagNoStore1                      // keeps stores out of slot 1
 )
 
 // Form describes one instruction form: a row of the instruction table.

@@ -80,3 +80,65 @@ func (g *gen) carrier(op Op, addr uint32) Packet {
 		}
 	}
 }
+
+// packet returns a random packet, legal or not, of one to four instructions over few registers.
+func (g *gen) packet() Packet {
+	n := 1 + g.r.Intn(4)
+	few := g.r.Intn(3) == 0
+	var p Packet
+	for int(p.N) < n {
+		op := Op(1 + g.r.Intn(int(numOps)-1))
+		f := op.Form()
+		if f.Has(FlagSolo) && g.r.Intn(8) != 0 {
+			continue
+		}
+		in := g.inst(op)
+		for i := range f.Operands {
+			o := &f.Operands[i]
+			switch o.Kind {
+			case KindR, KindV, KindRR, KindVV:
+				if !few && o.Role&Def != 0 && g.r.Intn(3) != 0 {
+					in.R[o.Index] = (uint8(p.N)*8 + in.R[o.Index]&7) &^ uint8(b2i(o.Kind == KindRR || o.Kind == KindVV))
+					if o.Low8 {
+						in.R[o.Index] &= 7
+					}
+				}
+			case KindNR, KindNV: // mostly something an earlier instruction writes
+				if p.N > 0 && g.r.Intn(6) != 0 {
+					q := &p.Insts[g.r.Intn(int(p.N))]
+					for k := range q.Op.Form().Operands {
+						if x := &q.Op.Form().Operands[k]; x.Role&Def != 0 && x.Kind != KindImm {
+							in.R[o.Index] = q.R[x.Index]
+							break
+						}
+					}
+				}
+			}
+			if few && o.Kind != KindImm && o.Kind != KindC {
+				in.R[o.Index] &= 3
+			}
+			if o.Kind == KindImm && in.Ext && o.Extendable && g.r.Intn(3) != 0 {
+				in.Ext = alwaysExtended(op) || op == A4_combineii
+				if !in.Ext {
+					in.Imm[o.Index] = 0
+				}
+			}
+		}
+		p.Insts[p.N] = in
+		p.N++
+	}
+	if g.r.Intn(12) == 0 {
+		p.EndLoop0 = true
+	}
+	if g.r.Intn(24) == 0 {
+		p.EndLoop1 = true
+	}
+	return p
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

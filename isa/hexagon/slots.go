@@ -24,7 +24,6 @@ const (
 	ruleBranchSlots
 	ruleBranchAlone
 	ruleBranchFirst
-	ruleBranchSecond
 	ruleSolo
 	ruleDoubleDef
 	ruleNoProducer
@@ -37,6 +36,9 @@ const (
 	ruleTmpDef
 	ruleReadOnly
 	rulePredLate
+	ruleOnlyALU
+	ruleUnusedTmp
+	ruleUnusedCur
 )
 
 var ruleText = [...]string{
@@ -53,8 +55,7 @@ var ruleText = [...]string{
 	ruleBranches:     "more than two branches",
 	ruleBranchSlots:  "two branches find no slots in their order",
 	ruleBranchAlone:  "branch cannot share its packet with another branch",
-	ruleBranchFirst:  "branch cannot be the first of two",
-	ruleBranchSecond: "branch cannot be the second of two",
+	ruleBranchFirst:  "unconditional branch before another branch",
 	ruleSolo:         "instruction must be alone in its packet",
 	ruleDoubleDef:    "register written twice",
 	ruleNoProducer:   ".new operand has no producer before it in the packet",
@@ -64,8 +65,11 @@ var ruleText = [...]string{
 	ruleLoopBranch:   "branch in a packet that ends a hardware loop",
 	ruleLoopRegs:     "loop registers written in the packet that ends the loop",
 	ruleLoop0Words:   "no room for the words a loop end needs",
-	ruleTmpDef:       ".tmp vector written by another instruction",
+	ruleTmpDef:       "instruction accumulates into a .tmp vector",
 	ruleReadOnly:     "control register cannot be written",
+	ruleOnlyALU:      "only ALU, shift and multiply instructions may share the packet",
+	ruleUnusedTmp:    ".tmp vector is not used in the packet",
+	ruleUnusedCur:    ".cur vector is not used in the packet",
 	rulePredLate:     "predicate of this instruction is ready too late for .new",
 }
 
@@ -120,7 +124,7 @@ func (l *layout) assign(insts []Inst) rule {
 	if len(insts) == 0 || len(insts) > 4 {
 		return ruleCount
 	}
-	words := len(insts)
+	words, noStore1 := len(insts), false
 	for i := range insts {
 		in := &insts[i]
 		f := &forms[in.Op]
@@ -131,11 +135,19 @@ func (l *layout) assign(insts []Inst) rule {
 		if f.Has(FlagBlocksSlot1) {
 			l.reserved |= 2
 		}
+		noStore1 = noStore1 || f.Has(FlagNoStore1)
 	}
 	if words > MaxWords {
 		return ruleWords
 	}
 	l.n = len(insts)
+	if noStore1 {
+		for i := range insts {
+			if forms[insts[i].Op].Has(FlagStore) {
+				l.res[i].slots &^= 2
+			}
+		}
+	}
 	var s summary
 	s.count(insts)
 	if s.load0 > 1 || s.store0 > 1 {
@@ -150,7 +162,7 @@ func (l *layout) assign(insts []Inst) rule {
 	if r := l.memoryOrder(insts, &s); r != ruleOK {
 		return r
 	}
-	if r := l.branchOrder(&s); r != ruleOK {
+	if r := l.branchOrder(insts, &s); r != ruleOK {
 		return r
 	}
 	l.preferSlot3(insts, &s)
@@ -258,12 +270,21 @@ func othersOnlySlot0(l *layout, i int) bool {
 }
 
 // branchOrder gives two branches descending slots in program order.
-func (l *layout) branchOrder(s *summary) rule {
+func (l *layout) branchOrder(insts []Inst, s *summary) rule {
 	if s.nbranch < 2 {
 		return ruleOK
 	}
 	if s.nbranch > 2 {
 		return ruleBranches
+	}
+	for k := range 2 {
+		f := &forms[insts[s.branches[k]].Op]
+		switch {
+		case f.Has(FlagIndirect | FlagNewJump):
+			return ruleBranchAlone
+		case k == 0 && !f.Has(FlagPred):
+			return ruleBranchFirst
+		}
 	}
 	a, b := &l.res[s.branches[0]], &l.res[s.branches[1]]
 	sa, sb := a.slots, b.slots

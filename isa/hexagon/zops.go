@@ -2926,7 +2926,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	L4_return: {Op: L4_return, Name: "L4_return", Syntax: "Rdd = dealloc_return(Rs):raw", Class: LD, Mask: 0xffe03fe0, Match: 0x96000000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagBranch | FlagIndirect | FlagLoad, MemBytes: 8, NumReg: 2, NumImm: 0, Section: "Loads",
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad, MemBytes: 8, NumReg: 2, NumImm: 0, Section: "Loads",
 		Doc: "deallocframe and return through r31", tmpl: "\x80 = dealloc_return(\x81):raw",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
@@ -3074,7 +3074,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_storerbnew_io: {Op: S2_storerbnew_io, Name: "S2_storerbnew_io", Syntax: "memb(Rs+#s11*) = Nt.new", Class: ST, Mask: 0xf9e01800, Match: 0xa1a00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet", tmpl: "memb(\x80+\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
@@ -3082,7 +3082,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_storerhnew_io: {Op: S2_storerhnew_io, Name: "S2_storerhnew_io", Syntax: "memh(Rs+#s11:1*) = Nt.new", Class: ST, Mask: 0xf9e01800, Match: 0xa1a00800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet", tmpl: "memh(\x80+\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
@@ -3090,7 +3090,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_storerinew_io: {Op: S2_storerinew_io, Name: "S2_storerinew_io", Syntax: "memw(Rs+#s11:2*) = Nt.new", Class: ST, Mask: 0xf9e01800, Match: 0xa1a01000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet", tmpl: "memw(\x80+\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
@@ -3098,7 +3098,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_storerbnew_pi: {Op: S2_storerbnew_pi, Name: "S2_storerbnew_pi", Syntax: "memb(Rx++#s4) = Nt.new", Class: ST, Mask: 0xffe03887, Match: 0xaba00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore | FlagPostInc, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet, then add the step to the address", tmpl: "memb(\x80++\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
@@ -3106,7 +3106,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_storerhnew_pi: {Op: S2_storerhnew_pi, Name: "S2_storerhnew_pi", Syntax: "memh(Rx++#s4:1) = Nt.new", Class: ST, Mask: 0xffe03887, Match: 0xaba00800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore | FlagPostInc, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet, then add the step to the address", tmpl: "memh(\x80++\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
@@ -3114,7 +3114,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_storerinew_pi: {Op: S2_storerinew_pi, Name: "S2_storerinew_pi", Syntax: "memw(Rx++#s4:2) = Nt.new", Class: ST, Mask: 0xffe03887, Match: 0xaba01000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore | FlagPostInc, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet, then add the step to the address", tmpl: "memw(\x80++\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
@@ -3122,7 +3122,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_storerbnew_rr: {Op: S4_storerbnew_rr, Name: "S4_storerbnew_rr", Syntax: "memb(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00078, Match: 0x3ba00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at base + (index << n)", tmpl: "memb(\x80+\x81<<\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
@@ -3131,7 +3131,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_storerhnew_rr: {Op: S4_storerhnew_rr, Name: "S4_storerhnew_rr", Syntax: "memh(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00078, Match: 0x3ba00008, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at base + (index << n)", tmpl: "memh(\x80+\x81<<\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
@@ -3140,7 +3140,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_storerinew_rr: {Op: S4_storerinew_rr, Name: "S4_storerinew_rr", Syntax: "memw(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00078, Match: 0x3ba00010, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at base + (index << n)", tmpl: "memw(\x80+\x81<<\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
@@ -3317,7 +3317,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerinewf_io: {Op: S2_pstorerinewf_io, Name: "S2_pstorerinewf_io", Syntax: "if (!Pv) memw(Rs+#u6:2*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x44a01000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet if the predicate is false", tmpl: "if (!\x80) memw(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -3326,7 +3326,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerinewt_io: {Op: S2_pstorerinewt_io, Name: "S2_pstorerinewt_io", Syntax: "if (Pv) memw(Rs+#u6:2*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x40a01000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagStore | FlagNewStore | FlagPred, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet if the predicate is true", tmpl: "if (\x80) memw(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -3951,14 +3951,14 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Extendable: true, UseCycle: 2},
 		}},
 	Y2_dcfetchbo: {Op: Y2_dcfetchbo, Name: "Y2_dcfetchbo", Syntax: "dcfetch(Rs+#u11:3)", Class: LD, Mask: 0xffe03800, Match: 0x94000000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagHint, NumReg: 1, NumImm: 1, Section: "Control registers, cache, extender",
+		Flags: FlagHint | FlagNoStore1, NumReg: 1, NumImm: 1, Section: "Control registers, cache, extender",
 		Doc: "hint: fetch a line to L1D", tmpl: "dcfetch(\x80+\x81)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 11, Field: 0x000007ff, Scale: 3, UseCycle: 2},
 		}},
 	Y5_l2fetch: {Op: Y5_l2fetch, Name: "Y5_l2fetch", Syntax: "l2fetch(Rs,Rtt)", Class: ST, Mask: 0xffe020ff, Match: 0xa6800000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagHint, NumReg: 2, NumImm: 0, Section: "Control registers, cache, extender",
+		Flags: FlagHint | FlagOnlyALU, NumReg: 2, NumImm: 0, Section: "Control registers, cache, extender",
 		Doc: "hint: fetch a box of memory to L2", tmpl: "l2fetch(\x80,\x81)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
@@ -5676,7 +5676,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	V6_extractw: {Op: V6_extractw, Name: "V6_extractw", Syntax: "Rd = vextract(Vu,Rs)", Class: LD, Mask: 0xffe020e0, Match: 0x92000020, Slots: 0x1, Units: UnitsAny1,
-		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX broadcast, insert, extract",
+		Flags: FlagSolo | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX broadcast, insert, extract",
 		Doc: "read the word at byte offset Rs (mod 128)", tmpl: "\x80 = vextract(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},

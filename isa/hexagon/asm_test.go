@@ -1,0 +1,109 @@
+package hexagon
+
+import (
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRoundTrip encodes, decodes, prints and assembles every form with random operands.
+func TestRoundTrip(t *testing.T) {
+	g := newGen(rand.New(rand.NewSource(2)))
+	for round := 0; round < 8; round++ {
+		for op := Op(1); op < numOps; op++ {
+			p := g.carrier(op, g.r.Uint32()&^3)
+			words, err := p.Encode(nil)
+			if err != nil {
+				t.Fatalf("%s: %v", p.Asm(), err)
+			}
+			if len(words) != int(p.Words) {
+				t.Errorf("%s: %d words, want %d", p.Asm(), len(words), p.Words)
+			}
+			q, n, err := DecodePacket(words, p.Addr)
+			if err != nil {
+				t.Fatalf("%s %08x: %v", p.Asm(), words, err)
+			}
+			if n != len(words) || q != p {
+				t.Errorf("%08x decodes to %s, want %s", words, q.Asm(), p.Asm())
+			}
+			for _, text := range []string{p.Asm(), p.String()} {
+				r, err := ParsePacket(text, p.Addr)
+				if err != nil {
+					t.Errorf("%q: %v", text, err)
+				} else if r != p {
+					t.Errorf("%q parses as %s", text, r.Asm())
+				}
+			}
+		}
+	}
+}
+
+func TestAssembleLabels(t *testing.T) {
+	pk, err := Assemble(`
+start:	{ r0 = #0 ; loop0(.Lbody, #10) }   // ten rounds
+.Lbody:	{ r0 = add(r0,#3) }:endloop0
+	{ p0 = cmp.eq(r0,#30) ; if (p0.new) jump:t done }
+	jump start
+done:	{ v0 = vmem(r1++#1) /* two
+	comment lines */ ; v2 = v1
+	  vmem(r2+#0) = v0 }
+	{ r9 = ##100000 ; call ##start }
+	jumpr lr
+`, 0x1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range pk {
+		got = append(got, pk[i].Asm())
+	}
+	want := []string{
+		"{ loop0(#0x8,#0xa) ; r0 = #0x0 }",
+		"{ r0 = add(r0,#0x3) ; nop }:endloop0",
+		"{ p0 = cmp.eq(r0,#0x1e) ; if (p0.new) jump:t #0xc }",
+		"{ jump #-0x18 }",
+		"{ v2 = v1 ; v0 = vmem(r1++#0x1) ; vmem(r2+#0x0) = v0 }",
+		"{ call ##-0x28 ; r9 = ##0x186a0 }",
+		"{ jumpr r31 }",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if last := pk[len(pk)-1].Addr; last != 0x1000+4*14 {
+		t.Errorf("last packet at %#x", last)
+	}
+}
+
+func TestAssembleErrors(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"{ r0 = frob(r1) }", "1:"},
+		{"{ r0 = add(r1,r2)", "1:1: packet is not closed"},
+		{"{ }", "empty"},
+		{"{ jump nowhere }", "label nowhere is not defined"},
+		{"a:\na:\n nop", "2:1: label a is defined twice"},
+		{"{ r0 = r1 ; r0 = r2 }", "register written twice"},
+		{"{ memw(r1+#3) = r2 }", ""},
+		{"{ v0 = valign(v1,v2,r9) }", "only registers 0 to 7"},
+		{"{ r1:0 = combine(r3,r2) ; r4 = add(r5,#1) ; r6 = r7 ; r8 = r9 ; r10 = r11 }", "one to four"},
+		{"{ memw(r1+#0) = r2.new }", ".new operand has no producer"},
+		{"{ v1:0.h = vmpy(v2.ub,r3.b) ; v5:4.h = vmpy(v2.ub,r3.b) }", "vector pipes"},
+		{"{ r2:1 = add(r3:2,r5:4) }", "not odd:even"},
+		{"{ r0 = #5", "not closed"},
+		{"/* ", "comment does not end"},
+		{"{ r0 = \x80 }", "unexpected character"},
+		{"{ r0 = #99999999999 }", "bad number"},
+		{"{ p0 = sp1loop0(#-4,r1) }", "p3"},
+	} {
+		_, err := Assemble(c.text, 0)
+		if c.want == "" {
+			if err != nil {
+				t.Logf("%q: %v", c.text, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
+		}
+	}
+}

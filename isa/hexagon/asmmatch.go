@@ -1,0 +1,373 @@
+package hexagon
+
+import (
+	"strings"
+	"sync"
+)
+
+// An instruction's shape is its text with registers replaced by class letters and immediates by '#', '@' (branch target):
+// "R=add(R,#)". Forms of one shape are told apart by their operands.
+
+// shapes maps a shape to the forms that have it; words holds every literal word of the table.
+type shapeIndex struct {
+	shapes map[string][]Op
+	words  map[string]bool
+}
+
+var index = sync.OnceValue(func() *shapeIndex {
+	ix := &shapeIndex{map[string][]Op{}, map[string]bool{}}
+	for op := Op(1); op < numOps; op++ {
+		s := formShape(&forms[op])
+		ix.shapes[s] = append(ix.shapes[s], op)
+		a := &assembler{}
+		literal := strings.Map(func(r rune) rune {
+			if r >= 0x80 {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(forms[op].tmpl, "\u0080"))
+		if a.lex(literal) == nil {
+			for _, t := range a.toks {
+				if t.kind == tokWord {
+					ix.words[strings.TrimPrefix(t.text, ".")] = true
+				}
+			}
+		}
+	}
+	return ix
+})
+
+var shapeLetter = [...]byte{KindR: 'R', KindRR: 'D', KindV: 'V', KindVV: 'W', KindP: 'P', KindQ: 'Q', KindC: 'C', KindM: 'M', KindNR: 'R', KindNV: 'V', KindImm: '#'}
+
+func formShape(f *Form) string {
+	var b strings.Builder
+	lit := f.tmpl
+	lit = strings.Replace(lit, "p3 =", "P=", 1)
+	for i := 0; i < len(lit); i++ {
+		c := lit[i]
+		switch {
+		case c == ' ':
+		case c < 0x80:
+			b.WriteByte(c)
+		default:
+			o := &f.Operands[c-0x80]
+			if o.PCRel {
+				b.WriteByte('@')
+			} else {
+				b.WriteByte(shapeLetter[o.Kind])
+			}
+		}
+	}
+	return b.String()
+}
+
+// operand is one parsed operand of the text.
+type operand struct {
+	letter byte
+	reg    uint8
+	imm    int64
+	ext    bool // written with ##
+	bare   bool // number without #: an absolute address
+	label  string
+	at     token
+}
+
+// registerOf parses r7, v12, p3, q0, m1 and control register names.
+func registerOf(s string) (letter byte, n uint8, ok bool) {
+	for c, name := range controlNames {
+		if name == s && name != "" && c != CtrlM0 && c != CtrlM1 {
+			if name == "pc" {
+				return 0, 0, false // literal in add(pc,#n); as a register it is read through c9
+			}
+			return 'C', uint8(c), true
+		}
+	}
+	switch s {
+	case "sp":
+		return 'R', 29, true
+	case "fp":
+		return 'R', 30, true
+	case "lr":
+		return 'R', 31, true
+	case "c9":
+		return 'C', CtrlPC, true
+	}
+	if len(s) < 2 || len(s) > 3 || s[1] == '0' && len(s) > 2 {
+		return 0, 0, false
+	}
+	v := 0
+	for _, c := range []byte(s[1:]) {
+		if c < '0' || c > '9' {
+			return 0, 0, false
+		}
+		v = v*10 + int(c-'0')
+	}
+	limit := 0
+	switch s[0] {
+	case 'r', 'v':
+		limit = 32
+	case 'p', 'q':
+		limit = 4
+	case 'm':
+		limit = 2
+	}
+	if v >= limit {
+		return 0, 0, false
+	}
+	return s[0] - 'a' + 'A', uint8(v), true
+}
+
+// shape turns the tokens of an instruction into its shape and operands.
+func (a *assembler) shape(toks []token) (string, []operand, error) {
+	var b strings.Builder
+	var ops []operand
+	ix := index()
+	for i := 0; i < len(toks); i++ {
+		t := toks[i]
+		after := func(k int) token {
+			if i+k < len(toks) {
+				return toks[i+k]
+			}
+			return token{}
+		}
+		switch {
+		case t.kind == tokWord:
+			if t.text == "p3" && after(1).is(":") && after(2).text == "0" {
+				ops = append(ops, operand{letter: 'C', reg: CtrlP30, at: t})
+				b.WriteByte('C')
+				i += 2
+				continue
+			}
+			if l, n, ok := registerOf(t.text); ok {
+				o := operand{letter: l, reg: n, at: t}
+				if (l == 'R' || l == 'V') && after(1).is(":") && after(2).kind == tokNum {
+					lo, ok := parseNumber(after(2))
+					if !ok || lo+1 != int64(n) || lo&1 != 0 {
+						return "", nil, a.errorf(t, "register pair %s:%s is not odd:even", t.text, after(2).text)
+					}
+					o.reg = uint8(lo)
+					o.letter = map[byte]byte{'R': 'D', 'V': 'W'}[l]
+					i += 2
+				}
+				ops = append(ops, o)
+				b.WriteByte(o.letter)
+				continue
+			}
+			if !ix.words[strings.TrimPrefix(t.text, ".")] {
+				ops = append(ops, operand{letter: '@', label: t.text, at: t})
+				b.WriteByte('@')
+				continue
+			}
+			b.WriteString(t.text)
+		case t.kind == tokNum:
+			if i > 0 && toks[i-1].is("<") && t.text == "1" || i > 0 && toks[i-1].is(">") {
+				b.WriteString(t.text) // :<<1, :>>16
+				continue
+			}
+			n, ok := parseNumber(t)
+			if !ok {
+				return "", nil, a.errorf(t, "bad number %s", t.text)
+			}
+			ops = append(ops, operand{letter: '@', imm: n, bare: true, at: t})
+			b.WriteByte('@')
+		case t.is("#"):
+			o := operand{letter: '#', at: t}
+			i++
+			if i < len(toks) && toks[i].is("#") {
+				o.ext = true
+				i++
+			}
+			neg := false
+			if i < len(toks) && toks[i].is("-") {
+				neg = true
+				i++
+			}
+			if i >= len(toks) || toks[i].kind != tokNum {
+				if i < len(toks) && toks[i].kind == tokWord && !neg {
+					o.label = toks[i].text
+					ops = append(ops, o)
+					b.WriteByte('#')
+					continue
+				}
+				return "", nil, a.errorf(t, "number expected after #")
+			}
+			n, ok := parseNumber(toks[i])
+			if !ok {
+				return "", nil, a.errorf(toks[i], "bad number %s", toks[i].text)
+			}
+			if neg {
+				n = -n
+			}
+			o.imm = n
+			ops = append(ops, o)
+			b.WriteByte('#')
+		default:
+			b.WriteString(t.text)
+		}
+	}
+	return b.String(), ops, nil
+}
+
+// match finds the form of an instruction and fills its operands.
+func (a *assembler) match(toks []token) (Inst, *fixup, error) {
+	s, ops, err := a.shape(toks)
+	if err != nil {
+		return Inst{}, nil, err
+	}
+	if in, ok := aliasOf(s, ops); ok {
+		return in, nil, nil
+	}
+	if strings.HasPrefix(s, "if(") && strings.HasSuffix(s, ")jump@") {
+		s = strings.TrimSuffix(s, "jump@") + "jump:nt@"
+	}
+	cands := candidates(s, ops)
+	if len(cands) == 0 {
+		return Inst{}, nil, a.errorf(toks[0], "no instruction has the form %s", s)
+	}
+	var firstErr error
+	for _, op := range cands {
+		in, fix, err := a.fill(op, ops)
+		if err == nil {
+			return in, fix, nil
+		}
+		if firstErr == nil {
+			firstErr = err
+		}
+	}
+	return Inst{}, nil, firstErr
+}
+
+// candidates looks the shape up; a branch target written #n and a modifier register moved as a control register are
+// spelled alike but shaped otherwise.
+func candidates(s string, ops []operand) []Op {
+	ix := index()
+	if c := ix.shapes[s]; len(c) > 0 {
+		return c
+	}
+	k := 0
+	b := []byte(s)
+	for i := range b {
+		if !strings.ContainsRune("RDVWPQCM#@", rune(b[i])) {
+			continue
+		}
+		if k >= len(ops) || b[i] != ops[k].letter {
+			continue
+		}
+		old := b[i]
+		if old == '#' {
+			b[i] = '@'
+		}
+		if old == 'M' {
+			b[i] = 'C'
+		}
+		if b[i] != old {
+			if c := ix.shapes[string(b)]; len(c) > 0 {
+				return c
+			}
+			b[i] = old
+		}
+		k++
+	}
+	return nil
+}
+
+func (a *assembler) fill(op Op, ops []operand) (Inst, *fixup, error) {
+	f := &forms[op]
+	in := Inst{Op: op}
+	var fix *fixup
+	if writesP3Late(op) {
+		if ops[0].reg != 3 {
+			return in, nil, a.errorf(ops[0].at, "the loop predicate is p3")
+		}
+		ops = ops[1:]
+	}
+	k := 0
+	for i := 0; i < len(f.tmpl); i++ {
+		if f.tmpl[i] < 0x80 {
+			continue
+		}
+		o := &f.Operands[f.tmpl[i]-0x80]
+		if k >= len(ops) {
+			return in, nil, a.errorf(ops[0].at, "too few operands for %s", f.Syntax)
+		}
+		x := ops[k]
+		k++
+		repeat := strings.IndexByte(f.tmpl[:i], f.tmpl[i]) >= 0
+		if o.Kind != KindImm {
+			r := x.reg
+			if x.letter == 'M' && o.Kind == KindC {
+				r += CtrlM0
+			}
+			if repeat && in.R[o.Index] != r {
+				return in, nil, a.errorf(x.at, "%s names one register twice", f.Syntax)
+			}
+			if o.Low8 && r > 7 {
+				return in, nil, a.errorf(x.at, "only registers 0 to 7 can stand here")
+			}
+			in.R[o.Index] = r
+			continue
+		}
+		if x.label != "" || x.bare {
+			if !o.PCRel {
+				return in, nil, a.errorf(x.at, "immediate operands start with #")
+			}
+			fix = &fixup{imm: int(o.Index), label: x.label, isLabel: x.label != "", absolute: uint32(x.imm), at: x.at}
+			in.Ext = in.Ext || x.ext
+			continue
+		}
+		if x.ext && !o.Extendable {
+			return in, nil, a.errorf(x.at, "immediate of %s cannot be extended", f.Syntax)
+		}
+		in.Ext = in.Ext || x.ext
+		if x.imm < -1<<31 || x.imm >= 1<<32 {
+			return in, nil, a.errorf(x.at, "immediate does not fit 32 bits")
+		}
+		in.Imm[o.Index] = int32(uint32(x.imm))
+		if !o.Extendable && !o.fits(in.Imm[o.Index]) {
+			return in, nil, a.errorf(x.at, "immediate %d does not fit %s", x.imm, o.immType())
+		}
+	}
+	if k != len(ops) {
+		return in, nil, a.errorf(ops[k].at, "too many operands for %s", f.Syntax)
+	}
+	if err := in.valid(); err != nil {
+		return in, nil, a.errorf(ops[0].at, "%s", err)
+	}
+	return in, fix, nil
+}
+
+// aliasOf knows the short forms that stand for other instructions.
+func aliasOf(s string, ops []operand) (Inst, bool) {
+	r := func(i int) uint8 { return ops[i].reg }
+	switch s {
+	case "deallocframe":
+		return Inst{Op: L2_deallocframe, R: [4]uint8{30, 30}}, true
+	case "dealloc_return":
+		return Inst{Op: L4_return, R: [4]uint8{30, 30}}, true
+	case "allocframe(#)":
+		return Inst{Op: S2_allocframe, R: [4]uint8{29}, Imm: [2]int32{int32(ops[0].imm)}}, true
+	case "D=D":
+		return Inst{Op: A2_combinew, R: [4]uint8{r(0), r(1) + 1, r(1)}}, true
+	case "R=not(R)":
+		return Inst{Op: A2_subri, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{-1}}, true
+	case "R=neg(R)":
+		return Inst{Op: A2_subri, R: [4]uint8{r(0), r(1)}}, true
+	case "R=zxtb(R)":
+		return Inst{Op: A2_andir, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{255}}, true
+	case "P=P":
+		return Inst{Op: C2_or, R: [4]uint8{r(0), r(1), r(1)}}, true
+	case "if(P)R=R":
+		return Inst{Op: A2_paddit, R: [4]uint8{r(0), r(1), r(2)}}, true
+	case "if(!P)R=R":
+		return Inst{Op: A2_paddif, R: [4]uint8{r(0), r(1), r(2)}}, true
+	case "if(P.new)R=R":
+		return Inst{Op: A2_padditnew, R: [4]uint8{r(0), r(1), r(2)}}, true
+	case "if(!P.new)R=R":
+		return Inst{Op: A2_paddifnew, R: [4]uint8{r(0), r(1), r(2)}}, true
+	case "V=#":
+		if ops[1].imm == 0 {
+			return Inst{Op: V6_vxor, R: [4]uint8{r(0), r(0), r(0)}}, true
+		}
+	}
+	return Inst{}, false
+}
