@@ -1,0 +1,29 @@
+package lower
+
+import (
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// Stats is a core's report in the HAL's terms. Region IDs must be operation
+// indexes; those below 0 are costs of the execution as a whole.
+func Stats(r *sim.Report) hal.Stats {
+	s := hal.Stats{
+		Cycles: r.Cycles, LatencyFs: int64(r.Time), ClockHz: r.Hz, EnergyPJ: r.EnergyPJ, Instructions: r.Instructions,
+	}
+	for reason, n := range r.Stalls {
+		if n != 0 {
+			s.Stalls = append(s.Stalls, hal.StallCycles{Reason: sim.Reason(reason).String(), Cycles: n})
+		}
+	}
+	for i := range r.Regions {
+		g := &r.Regions[i]
+		s.Operations = append(s.Operations, hal.OperationStats{
+			Index: g.ID, Cycles: g.Cycles, EnergyPJ: g.EnergyPJ, BoundBy: g.Stalls.Largest().String(),
+		})
+	}
+	for _, c := range r.Counters {
+		s.Counters = append(s.Counters, hal.Counter(c))
+	}
+	return s
+}

@@ -1,0 +1,19 @@
+// Package npu is the NNAPI driver of the NPU: it lowers 8-bit quantized graphs
+// to Arm Ethos-U command streams.
+//
+// Feature maps are dense NHWC. Constants (weight streams, bias and scale
+// records, lookup tables) lie in region 0, off chip; a copy engine moves each
+// operation's weights to a ring of on-chip buffers (region 2) while the
+// operation before computes. Activations lie in on-chip memory (region 1) as
+// long as they fit, in DRAM (region 4) otherwise; model inputs and outputs are
+// region 3.
+//
+// Arithmetic is the NNAPI reference's to the bit: the hardware's double
+// rounding is gemmlowp's, ADD uses the 32-bit operand scaling, functions of
+// one byte are lookup tables, SOFTMAX is a chain of 32-bit elementwise
+// operations. A DEQUANTIZE that feeds only QUANTIZE operations is lowered with
+// them to tables.
+//
+// Not lowered: batches above 1 for operations along height and width other
+// than by repetition, dilation above 2, strides above 4, float tensors, NCHW.
+package npu

@@ -1,0 +1,197 @@
+package npu
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// concat copies each input to its place in the rows of the output; another
+// quantization than the output's goes through a table.
+func (l *lowering) concat(op *nn.Operation) error {
+	c, err := l.view.Concat(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.operand(c.Output)
+	if err != nil {
+		return err
+	}
+	row := 0
+	for _, n := range c.Sizes {
+		row += n
+	}
+	at := 0
+	for i, x := range c.Inputs {
+		in, err := l.operand(x)
+		if err != nil {
+			return err
+		}
+		n := c.Sizes[i]
+		from, err := l.in(x, 1, c.Outer, n)
+		if err != nil {
+			return err
+		}
+		to, err := l.out(c.Output, 1, c.Outer, n)
+		if err != nil {
+			return err
+		}
+		to.addr += at
+		to.strideX, to.strideY = row, row*c.Outer
+		lo, hi := limits(to.signed)
+		table := opspec.RequantTable(in, o)
+		if c.Outer == 1 {
+			err = l.moveAll(from, to, n, table, lo, hi)
+		} else {
+			err = l.move(from, to, table, lo, hi)
+		}
+		if err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// mapped lowers a function of one byte: a table, or a clamp when it is nil.
+func (l *lowering) mapped(in, out uint32, table *[256]byte, lo, hi int) error {
+	o, err := l.operand(out)
+	if err != nil {
+		return err
+	}
+	n := int(o.Bytes())
+	from, err := l.in(in, 1, 1, n)
+	if err != nil {
+		return err
+	}
+	to, err := l.out(out, 1, 1, n)
+	if err != nil {
+		return err
+	}
+	return l.moveAll(from, to, n, table, lo, hi)
+}
+
+func (l *lowering) relu(op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.operand(u.Output)
+	if err != nil {
+		return err
+	}
+	lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
+	return l.mapped(u.Input, u.Output, nil, int(lo), int(hi))
+}
+
+func (l *lowering) logistic(op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.operand(u.Output)
+	if err != nil {
+		return err
+	}
+	table, err := u.LogisticTable(l.view)
+	if err != nil {
+		return err
+	}
+	lo, hi := limits(isSigned(o.Type))
+	return l.mapped(u.Input, u.Output, table, lo, hi)
+}
+
+// pad is a 1x1 depthwise kernel of weight 1 with padding: taps outside the
+// image are zero before the output zero point is added.
+func (l *lowering) pad(op *nn.Operation) error {
+	p, err := l.view.Pad(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.operand(p.Output)
+	if err != nil {
+		return err
+	}
+	if len(p.In) != 4 || p.Before[0]|p.After[0]|p.Before[3]|p.After[3] != 0 {
+		return fmt.Errorf("only height and width of a rank 4 tensor are padded")
+	}
+	if p.Before[1] > 127 || p.Before[2] > 127 || p.After[1] > 255 || p.After[2] > 255 || p.In[0] > maxBatch {
+		return fmt.Errorf("padding of %v and %v", p.Before, p.After)
+	}
+	h, w, c := int(p.In[1]), int(p.In[2]), int(p.In[3])
+	oh, ow := int(p.Dims[1]), int(p.Dims[2])
+	unit := opspec.QuantizeMultiplier(1)
+	scale, shift, err := hardware(unit)
+	if err != nil {
+		return err
+	}
+	for n := range int(p.In[0]) {
+		k := work{
+			kind: kindDepthwise, round: doubleRound,
+			top: p.Before[1], left: p.Before[2], bottom: p.After[1], right: p.After[2],
+		}
+		if k.ifm, err = l.in(p.Input, h, w, c); err != nil {
+			return err
+		}
+		if k.ofm, err = l.out(p.Output, oh, ow, c); err != nil {
+			return err
+		}
+		k.ifm.addr += n * h * w * c
+		k.ofm.addr += n * oh * ow * c
+		k.ifm.zero, k.ofm.zero = int(o.ZeroPoint), int(o.ZeroPoint)
+		k.lo, k.hi = limits(k.ofm.signed)
+		ones := make([]int16, c)
+		k.weights = &weights{o: c, i: 1, w: func() []int16 { return ones }}
+		for i := range ones {
+			ones[i] = 1
+			k.weights.records = append(k.weights.records, scaleRecord(0, scale, shift))
+		}
+		if err := l.emit(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dequantize produces nothing by itself: its consumers read the bytes.
+func (l *lowering) dequantize(op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	if _, err := l.operand(u.Input); err != nil {
+		return err
+	}
+	if l.graph.Operands[u.Output].Lifetime != nn.TemporaryVariable {
+		return fmt.Errorf("a float output; only DEQUANTIZE between quantized tensors is supported")
+	}
+	for i := range l.graph.Operations {
+		user := &l.graph.Operations[i]
+		for _, x := range user.Inputs {
+			if x == u.Output && user.Type != nn.OpQuantize {
+				return fmt.Errorf("its result feeds %v; only QUANTIZE is supported", user.Type)
+			}
+		}
+	}
+	l.floatSource[u.Output] = u.Input
+	return nil
+}
+
+// quantize of a dequantized tensor is a table from bytes to bytes.
+func (l *lowering) quantize(op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	src, ok := l.floatSource[u.Input]
+	if !ok {
+		return fmt.Errorf("a float input; only QUANTIZE of a DEQUANTIZE is supported")
+	}
+	in, out := &l.graph.Operands[src], &l.graph.Operands[u.Output]
+	if _, err := l.operand(u.Output); err != nil {
+		return err
+	}
+	lo, hi := limits(isSigned(out.Type))
+	return l.mapped(src, u.Output, opspec.QuantizeTable(in, out), lo, hi)
+}
