@@ -1,6 +1,9 @@
 package dsp
 
 import (
+	"errors"
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -12,22 +15,257 @@ type Core struct {
 }
 
 // New checks the machine description.
-func New(spec Spec) (*Core, error) { return &Core{spec: spec}, nil }
+func New(spec Spec) (*Core, error) {
+	if err := spec.validate(); err != nil {
+		return nil, err
+	}
+	return &Core{spec: spec}, nil
+}
 
 // Spec is the machine description.
 func (c *Core) Spec() Spec { return c.spec }
+
+// run is the state of one call of Run.
+type run struct {
+	spec    *Spec
+	prog    *Program
+	space   *mem.Space
+	opt     Options
+	dec     *decoder
+	blocks  []*block // by word of the program
+	threads []*thread
+	packets int64 // left until the run counts as runaway
+	job     *Job
+	timing  *timing // nil in functional mode
+	count   events  // of the current job
+	insts   int64
+	halt    uint32 // address that ends a thread
+}
+
+// defaultMaxPackets is far beyond any real program.
+const defaultMaxPackets = 1 << 40
+
+func (c *Core) newRun(p *Program, space *mem.Space, o Options) (*run, error) {
+	d, err := newDecoder(p)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{spec: &c.spec, prog: p, space: space, opt: o, dec: d,
+		blocks: make([]*block, len(d.words)), packets: o.MaxPackets, halt: ReturnAddress}
+	if r.packets <= 0 {
+		r.packets = defaultMaxPackets
+	}
+	if !o.Functional {
+		if r.timing, err = newTiming(&c.spec); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
 
 // Run executes the jobs one after another on cold caches. Instructions are
 // fetched from p, which also answers data loads in its range; every other
 // address is answered by space, VTCM included (map a segment at
 // Spec.VTCMBase). The error names the packet and the rule it broke.
+//
+// The report has one region per distinct Job.Region, in order of first use.
 func (c *Core) Run(p *Program, space *mem.Space, jobs []Job, o Options) (*sim.Report, error) {
-	return nil, nil
+	r, err := c.newRun(p, space, o)
+	if err != nil {
+		return nil, err
+	}
+	rep := newReporter(&c.spec)
+	for i := range jobs {
+		j := &jobs[i]
+		if err := r.checkJob(j); err != nil {
+			return nil, err
+		}
+		if err := r.start(j); err != nil {
+			return nil, err
+		}
+		cost, err := r.execute()
+		if err != nil {
+			return nil, err
+		}
+		rep.add(j.Region, r, cost)
+	}
+	return rep.finish(r), nil
 }
 
 // RunThread runs one thread from st.PC with the state in st until the program
 // counter equals halt (or it returns or traps) and leaves the final state in
 // st.
 func (c *Core) RunThread(p *Program, space *mem.Space, st *State, halt uint32, o Options) (*sim.Report, error) {
-	return nil, nil
+	r, err := c.newRun(p, space, o)
+	if err != nil {
+		return nil, err
+	}
+	r.halt, r.dec.stop = halt, halt
+	r.job = &Job{Threads: 1, Entry: st.PC}
+	t := r.thread(0)
+	t.load(st)
+	t.vector = true
+	r.threads = r.threads[:1]
+	rep := newReporter(&c.spec)
+	cost, err := r.execute()
+	t.store(st)
+	if err != nil {
+		return nil, err
+	}
+	rep.add(0, r, cost)
+	return rep.finish(r), nil
+}
+
+// maxArgs leaves r28 to r31 alone.
+const maxArgs = 28
+
+func (r *run) checkJob(j *Job) error {
+	if j.Threads < 1 || j.Threads > r.spec.Threads {
+		return fmt.Errorf("dsp: job %s: %d threads, the core has %d", j.Name, j.Threads, r.spec.Threads)
+	}
+	if len(j.Args) > j.Threads {
+		return fmt.Errorf("dsp: job %s: arguments for %d threads, it has %d", j.Name, len(j.Args), j.Threads)
+	}
+	for i, a := range j.Args {
+		if len(a) > maxArgs {
+			return fmt.Errorf("dsp: job %s: %d arguments of thread %d, at most %d", j.Name, len(a), i, maxArgs)
+		}
+	}
+	return nil
+}
+
+// thread is the i-th hardware thread, made when first used.
+func (r *run) thread(i int) *thread {
+	for len(r.threads) <= i {
+		if cap(r.threads) == 0 {
+			r.threads = make([]*thread, 0, max(r.spec.Threads, 1))
+		}
+		r.threads = r.threads[:len(r.threads)+1]
+		if t := r.threads[len(r.threads)-1]; t == nil {
+			r.threads[len(r.threads)-1] = &thread{run: r, id: len(r.threads) - 1}
+		}
+	}
+	return r.threads[i]
+}
+
+// start gives the threads of a job their registers. Vectors and predicates
+// keep what the job before left in them.
+func (r *run) start(j *Job) error {
+	r.job = j
+	r.threads = r.threads[:0]
+	for i := range j.Threads {
+		t := r.thread(i)
+		t.R = [numR + tempR]uint32{31: ReturnAddress}
+		if i < len(j.Args) {
+			copy(t.R[:maxArgs], j.Args[i])
+		}
+		t.C = [32]uint32{}
+		t.next, t.halt, t.fault = j.Entry, 0, fault{}
+		t.vector = i < r.spec.Contexts
+	}
+	return nil
+}
+
+// execute runs the threads of a job to their ends.
+func (r *run) execute() (jobCost, error) {
+	r.count, r.insts = events{}, 0
+	var cost jobCost
+	var err error
+	if r.timing != nil {
+		cost, err = r.timing.execute(r)
+	} else {
+		for _, t := range r.threads {
+			if err = r.functional(t); err != nil {
+				break
+			}
+		}
+	}
+	for _, b := range r.blocks {
+		if b != nil && b.runs > 0 {
+			r.count.add(&b.count, b.runs)
+			r.insts += b.insts * b.runs
+			b.runs = 0
+		}
+	}
+	return cost, err
+}
+
+// blockAt is the block that begins at addr.
+func (r *run) blockAt(addr uint32) (*block, error) {
+	i := (addr - r.prog.Base) / 4
+	if addr&3 == 0 && int64(i) < int64(len(r.blocks)) && r.blocks[i] != nil {
+		return r.blocks[i], nil
+	}
+	b, err := r.dec.block(addr)
+	if err != nil {
+		return nil, err
+	}
+	r.blocks[i] = b
+	return b, nil
+}
+
+// functional runs a thread to its end without the timing model.
+func (r *run) functional(t *thread) error {
+	for t.next != r.halt && t.next != ReturnAddress && t.halt == 0 {
+		b, err := r.fetch(t, nil)
+		if err != nil {
+			return err
+		}
+		if err := r.step(t, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch is the block at t.next; from is the block t comes from, nil at first.
+func (r *run) fetch(t *thread, from *block) (*block, error) {
+	if from != nil {
+		for _, l := range from.link {
+			if l != nil && l.addr == t.next {
+				return l, nil
+			}
+		}
+	}
+	b, err := r.blockAt(t.next)
+	if err != nil {
+		return nil, r.blame(t, err)
+	}
+	if b.vector && !t.vector {
+		return nil, &Error{Packet: b.addr, Thread: t.id, Job: r.job.Name,
+			Rule: fmt.Sprintf("vector instructions, but the %d vector contexts belong to other threads", r.spec.Contexts)}
+	}
+	if from != nil {
+		from.link[0], from.link[1] = b, from.link[0]
+	}
+	return b, nil
+}
+
+// step executes one block functionally and moves t.next on.
+func (r *run) step(t *thread, b *block) error {
+	if r.packets -= int64(len(b.packets)); r.packets < 0 {
+		return &Error{Packet: b.addr, Thread: t.id, Job: r.job.Name, Rule: "packet limit reached, the program does not end"}
+	}
+	b.runs++
+	t.took = 0
+	t.exec(b)
+	if t.took == 0 {
+		t.next = b.end
+	}
+	if t.halt == 2 {
+		return &Error{Packet: t.fault.pc, Thread: t.id, Job: r.job.Name, Rule: t.fault.rule()}
+	}
+	if b.loop0 || b.loop1 {
+		t.endLoop(b.loop0, b.loop1)
+	}
+	return nil
+}
+
+// blame adds to a decoder's error who ran into it.
+func (r *run) blame(t *thread, err error) error {
+	var e *Error
+	if errors.As(err, &e) || r.job.Name == "" {
+		return err
+	}
+	return fmt.Errorf("%w (job %s, thread %d)", err, r.job.Name, t.id)
 }

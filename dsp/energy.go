@@ -1,18 +1,141 @@
 package dsp
 
+import (
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/power"
+)
+
+// Events that cost energy, counted per executed block or memory access.
+const (
+	evPacket = iota
+	evScalar
+	evVectorALU
+	evVectorMultiply
+	evPermute
+	evVectorLoad
+	evVectorStore
+	evL1
+	evL2
+	evVTCM
+	numEvents
+)
+
+// eventNames are the rows of the energy table, in order.
+var eventNames = [numEvents]string{
+	"packet", "scalar", "vector_alu", "vector_multiply", "permute", "vector_load", "vector_store", "l1", "l2", "vtcm",
+}
+
+// EventNames are the names an energy table must have.
+func EventNames() []string { return eventNames[:] }
+
 // EnergyTable is picojoules per event at ReferenceV, and static power.
 type EnergyTable struct {
-	ReferenceV  float64
-	PacketPJ    float64 // fetch, decode, issue of one packet
-	ScalarPJ    float64 // one scalar instruction
-	VectorALUPJ float64 // one 128-byte vector operation, by unit
-	VectorMulPJ float64
-	PermutePJ   float64
-	LoadPJ      float64 // vector register file side of one vector load or store
-	StorePJ     float64
-	L1PJ        float64 // one scalar access
-	L2PJ        float64 // one line
-	VTCMPJ      float64 // one vector
-	DRAMPJByte  float64
-	StaticW     float64
+	ReferenceV float64
+	PJ         map[string]float64 // exactly the names of EventNames
+	DRAMPJByte float64
+	StaticMW   float64
+}
+
+type events [numEvents]int64
+
+func (e *events) add(o *events, times int64) {
+	for i, n := range o {
+		e[i] += n * times
+	}
+}
+
+// countEvents adds the events of one instruction.
+func countEvents(e *events, f *hexagon.Form) {
+	switch f.Class {
+	case hexagon.CVI_VX, hexagon.CVI_VX_DV, hexagon.CVI_VX_LATE:
+		e[evVectorMultiply]++
+	case hexagon.CVI_VS, hexagon.CVI_VP, hexagon.CVI_VP_VS:
+		e[evPermute]++
+	case hexagon.CVI_VA, hexagon.CVI_VA_DV:
+		e[evVectorALU]++
+	case hexagon.CVI_VM_LD, hexagon.CVI_VM_TMP_LD, hexagon.CVI_VM_VP_LDU:
+		e[evVectorLoad]++
+	case hexagon.CVI_VM_ST, hexagon.CVI_VM_NEW_ST, hexagon.CVI_VM_STU:
+		e[evVectorStore]++
+	default:
+		if f.Op != hexagon.A2_nop {
+			e[evScalar]++
+		}
+	}
+	if f.MemBytes > 0 && f.MemBytes <= 8 {
+		e[evL1]++
+	}
+}
+
+// jobCost is what one job took.
+type jobCost struct {
+	cycles int64
+	stalls sim.StallTable
+	events events // of the memory system
+	dram   int64  // bytes to and from DRAM
+}
+
+// reporter adds up the jobs of a run.
+type reporter struct {
+	spec   *Spec
+	meter  *power.Meter
+	report sim.Report
+	total  events
+	dram   int64
+	index  map[int]int // region id to place in report.Regions
+}
+
+func newReporter(s *Spec) *reporter {
+	m, err := power.NewMeter(eventNames[:], s.Energy.PJ, s.Energy.ReferenceV)
+	if err != nil {
+		panic(err) // New has checked the table
+	}
+	return &reporter{spec: s, meter: m, index: map[int]int{}}
+}
+
+func (p *reporter) add(region int, r *run, c jobCost) {
+	i, ok := p.index[region]
+	if !ok {
+		i = len(p.report.Regions)
+		p.index[region] = i
+		p.report.Regions = append(p.report.Regions, sim.RegionReport{ID: region})
+	}
+	g := &p.report.Regions[i]
+	p.report.Instructions += r.insts
+	if r.timing == nil {
+		return
+	}
+	g.Cycles += c.cycles
+	g.Stalls.Add(&c.stalls)
+	r.count.add(&c.events, 1)
+	p.total.add(&r.count, 1)
+	p.dram += c.dram
+
+	p.meter.Reset()
+	p.meter.SetVoltage(p.spec.VoltageV)
+	for e, n := range r.count {
+		p.meter.Add(e, n)
+	}
+	span := sim.Clock{Hz: p.spec.ClockHz}.At(c.cycles)
+	g.EnergyPJ += p.meter.PJ() + p.spec.Energy.DRAMPJByte*float64(c.dram) + power.StaticPJ(p.spec.Energy.StaticMW, span)
+	p.report.Cycles += c.cycles
+	p.report.Stalls.Add(&c.stalls)
+}
+
+func (p *reporter) finish(r *run) *sim.Report {
+	rep := &p.report
+	rep.Hz = p.spec.ClockHz
+	rep.Time = sim.Clock{Hz: p.spec.ClockHz}.At(rep.Cycles)
+	for i := range rep.Regions {
+		rep.EnergyPJ += rep.Regions[i].EnergyPJ
+	}
+	if r.timing != nil {
+		for e, n := range p.total {
+			rep.Counters = append(rep.Counters, sim.Counter{Name: eventNames[e], Value: n})
+		}
+		rep.Counters = append(rep.Counters, sim.Counter{Name: "dram_bytes", Value: p.dram})
+		rep.Counters = append(rep.Counters, r.timing.mem.counters()...)
+	}
+	return rep
 }

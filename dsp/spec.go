@@ -1,13 +1,24 @@
 package dsp
 
-import "github.com/nnsoc/nnsoc/sim/mem"
+import (
+	"errors"
+	"fmt"
+	"math"
 
-// CacheSpec describes one cache; Ways*LineBytes*sets == Bytes.
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/power"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// CacheSpec describes one cache.
 type CacheSpec struct {
-	Bytes     int
-	Ways      int
-	LineBytes int
-	HitCycles int // core cycles from request to data
+	Bytes         int
+	LineBytes     int // power of two
+	Ways          int // Bytes/LineBytes/Ways sets, a power of two
+	HitCycles     int // core cycles from request to data
+	BytesPerCycle int
+	MSHRs         int // lines in flight
 }
 
 // Spec is the machine: everything that is a number and not an instruction.
@@ -20,11 +31,10 @@ type Spec struct {
 	ClockHz       int64
 	VoltageV      float64 // supply at ClockHz
 
-	L1I, L1D, L2    CacheSpec
-	L2BytesPerCycle int    // L2 port, shared by all threads
-	VTCMBase        uint32 // address range served by VTCM instead of L2
-	VTCMBytes       uint32
-	VTCMCycles      int // core cycles from request to data
+	L1I, L1D, L2 CacheSpec
+	VTCMBase     uint32 // address range served by VTCM instead of L2
+	VTCMBytes    uint32
+	VTCMCycles   int // core cycles from request to data
 	// NewDRAM makes the memory behind L2, cold. A run owns what it gets.
 	NewDRAM func() (mem.Level, error)
 
@@ -35,3 +45,94 @@ type Spec struct {
 
 	Energy EnergyTable
 }
+
+// VTCMBase is where FromSoC puts VTCM.
+const VTCMBase = 0xd8000000
+
+// maxThreads bounds the state of a run.
+const maxThreads = 16
+
+func (s *Spec) validate() error {
+	var errs []error
+	in := func(name string, v, lo, hi int64) {
+		if v < lo || v > hi {
+			errs = append(errs, fmt.Errorf("dsp: spec %s: %s = %d, want %d..%d", s.Name, name, v, lo, hi))
+		}
+	}
+	in("Threads", int64(s.Threads), 1, maxThreads)
+	in("Contexts", int64(s.Contexts), 0, int64(s.Threads))
+	in("IssueInterval", int64(s.IssueInterval), 1, 64)
+	in("IssueWidth", int64(s.IssueWidth), 1, 64)
+	in("ClockHz", s.ClockHz, 1e6, 1e10)
+	in("L2.LineBytes", int64(s.L2.LineBytes), 128, 4096)
+	in("VTCMBase", int64(s.VTCMBase)%128, 0, 0)
+	in("VTCMBytes", int64(s.VTCMBytes), 0, 1<<28)
+	in("JobStartCycles", s.JobStartCycles, 0, 1e9)
+	in("VectorLoadCycles", int64(s.VectorLoadCycles), 0, 1e4)
+	in("BranchSlots", int64(s.BranchSlots), 0, 100)
+	in("MispredictSlots", int64(s.MispredictSlots), 0, 100)
+	if s.NewDRAM == nil {
+		errs = append(errs, fmt.Errorf("dsp: spec %s: no DRAM", s.Name))
+	}
+	if !(s.VoltageV > 0 && s.VoltageV < 10) {
+		errs = append(errs, fmt.Errorf("dsp: spec %s: VoltageV = %v", s.Name, s.VoltageV))
+	}
+	if _, err := power.NewMeter(eventNames[:], s.Energy.PJ, s.Energy.ReferenceV); err != nil {
+		errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
+	}
+	if len(errs) == 0 {
+		if _, err := newMemory(s); err != nil {
+			errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// FromSoC is the machine that a SoC's [dsp] section describes, running at the
+// operating point that its governor chooses.
+func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
+	d := c.DSP
+	if d == nil {
+		return Spec{}, errors.New("dsp: the SoC has no [dsp] section")
+	}
+	opp := d.Clock.At(p)
+	cache := func(c soc.Cache) CacheSpec {
+		return CacheSpec{Bytes: c.Bytes(), LineBytes: c.LineBytes, Ways: c.Ways, HitCycles: c.HitCycles,
+			BytesPerCycle: c.BytesPerCycle, MSHRs: c.MSHRs}
+	}
+	return Spec{
+		Name: d.Name, Threads: d.Threads, Contexts: d.Contexts,
+		IssueInterval: d.IssueInterval, IssueWidth: d.IssueWidth,
+		ClockHz: opp.Hz, VoltageV: opp.Volts,
+		L1I: cache(d.L1I), L1D: cache(d.L1D), L2: cache(d.L2),
+		VTCMBase: VTCMBase, VTCMBytes: uint32(d.VTCMKiB) << 10, VTCMCycles: d.VTCMCycles,
+		NewDRAM: func() (mem.Level, error) {
+			_, bus, err := c.NewFabric()
+			if err != nil {
+				return nil, err
+			}
+			return &path{next: bus.Port("dsp"), delay: sim.Time(math.Round(d.MemoryNs * 1e6))}, nil
+		},
+		JobStartCycles: int64(d.JobStartCycles), VectorLoadCycles: d.VectorLoadCycles,
+		BranchSlots: d.BranchSlots, MispredictSlots: d.MispredictSlots,
+		Energy: EnergyTable{ReferenceV: d.Energy.VRef, PJ: d.Energy.PJ, StaticMW: d.Energy.StaticMW, DRAMPJByte: c.DRAM.PJPerByte()},
+	}, nil
+}
+
+// path is the way to DRAM: it adds a constant to what a read takes.
+type path struct {
+	next  mem.Level
+	delay sim.Time
+}
+
+// Access implements mem.Level.
+func (p *path) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
+	done, from := p.next.Access(t, addr, bytes, k)
+	if k != mem.Write {
+		done += p.delay
+	}
+	return done, from
+}
+
+// Reset implements mem.Level.
+func (p *path) Reset() { p.next.Reset() }

@@ -1,0 +1,240 @@
+package dsp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Limits of a block, so that thread slices stay short.
+const (
+	maxBlockPackets = 64
+	maxBlockOps     = 256
+)
+
+// block is straight-line code decoded once: packets up to and including one
+// that may leave the sequence.
+type block struct {
+	addr     uint32 // first packet
+	end      uint32 // behind the last packet
+	ops      []uop  // in an order that makes each packet parallel; one more behind the last ends assembly
+	packets  []packetInfo
+	mem      []memOp
+	loop0    bool // the last packet ends hardware loop 0 / 1
+	loop1    bool
+	vector   bool // uses HVX
+	branches bool
+	hintTook bool // a conditional branch of the last packet is hinted taken
+	cond     bool // a branch of the last packet is conditional
+	count    events
+	insts    int64
+
+	link     [2]*block // successors seen last, by parity of use
+	variants []variant
+	runs     int64
+}
+
+// memOp is a memory operation of a block as the timing model sees it.
+type memOp struct {
+	kind   memKind
+	bytes  uint8
+	packet uint16
+}
+
+type memKind uint8
+
+const (
+	scalarLoad memKind = iota
+	scalarStore
+	scalarUpdate // read-modify-write
+	vectorLoad
+	vectorStore
+	prefetchL1
+	prefetchL2
+)
+
+// use is a register read or written by a packet, with its pipeline cycle.
+type use struct {
+	res   uint8
+	cycle uint8
+	hvx   bool
+}
+
+type packetInfo struct {
+	addr uint32
+	uses []use
+	defs []use
+}
+
+// Resources of the hazard and interlock analysis: one number per register.
+const (
+	resR = 0
+	resV = 32
+	resP = 64
+	resQ = 68
+	resC = 72
+	resT = 104 // temporaries made by the decoder
+	// noRes is a read that a copy has taken out of the analysis.
+	noRes = 255
+)
+
+// baseOf finds the form that a predicated form runs behind its guard: the one
+// with the same text but for the predicate. Index 0 means none.
+var baseOf = sync.OnceValue(func() *[hexagon.NumOps]hexagon.Op {
+	var base [hexagon.NumOps]hexagon.Op
+	byText := map[string]hexagon.Op{}
+	forms := hexagon.Forms()
+	for i := range forms {
+		f := &forms[i]
+		if table[f.Op] == nil {
+			continue
+		}
+		if k := plainText(f.Syntax); byText[k] == 0 {
+			byText[k] = f.Op
+		}
+	}
+	for i := range forms {
+		f := &forms[i]
+		if f.Flags&hexagon.FlagPred == 0 || table[f.Op] != nil {
+			continue
+		}
+		if _, rest, ok := strings.Cut(f.Syntax, ") "); ok {
+			base[f.Op] = byText[plainText(rest)]
+		}
+	}
+	return &base
+})
+
+// plainText reduces a form's text to what its operation depends on: operand
+// letters and immediate widths are left out.
+func plainText(s string) string {
+	var b strings.Builder
+	s = strings.NewReplacer(":nt", "", ":t", "", "Os.new", "Vs", "Nt.new", "Rt").Replace(s)
+	for i := 0; i < len(s); i++ {
+		b.WriteByte(s[i])
+		switch c := s[i]; {
+		case c == '#': // drop the width, scale and extender mark of an immediate
+			for i+1 < len(s) && strings.IndexByte("surm0123456789:*", s[i+1]) >= 0 {
+				i++
+			}
+		case c == 'R' || c == 'V':
+			if i+1 < len(s) && s[i+1] >= 'd' && s[i+1] <= 'y' {
+				b.WriteByte('.')
+				for i++; i+1 < len(s) && s[i+1] == s[i]; i++ {
+					b.WriteByte('.')
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+func containsSat(syntax string) bool { return strings.Contains(syntax, ":sat") }
+
+// hintsTaken reports conditional branches that the program expects to be taken.
+func hintsTaken(f *hexagon.Form) bool {
+	return strings.Contains(f.Syntax, "jump:t ") || strings.Contains(f.Syntax, "jumpr:t ")
+}
+
+// memKindOf is what a form asks of the memory system.
+func memKindOf(f *hexagon.Form) (memKind, bool) {
+	load, store := f.Has(hexagon.FlagLoad), f.Has(hexagon.FlagStore)
+	switch {
+	case f.Op == hexagon.Y2_dcfetchbo:
+		return prefetchL1, true
+	case f.Op == hexagon.Y5_l2fetch:
+		return prefetchL2, true
+	case f.MemBytes == 128 && load:
+		return vectorLoad, true
+	case f.MemBytes == 128 && store:
+		return vectorStore, true
+	case load && store || f.Class == hexagon.V4LDST:
+		return scalarUpdate, true
+	case load:
+		return scalarLoad, true
+	case store:
+		return scalarStore, true
+	}
+	return 0, false
+}
+
+// decoder turns code into blocks.
+type decoder struct {
+	prog  *Program
+	words []uint32
+	base  *[hexagon.NumOps]hexagon.Op
+	stop  uint32 // a block does not run past this address
+}
+
+func newDecoder(p *Program) (*decoder, error) {
+	if p == nil || p.Base&3 != 0 || len(p.Code)&3 != 0 {
+		return nil, errors.New("dsp: program is not aligned to words")
+	}
+	if uint64(p.Base)+uint64(len(p.Code)) > ReturnAddress {
+		return nil, fmt.Errorf("dsp: program of %d bytes at %#x leaves the address space", len(p.Code), p.Base)
+	}
+	d := &decoder{prog: p, words: make([]uint32, len(p.Code)/4), base: baseOf()}
+	for i := range d.words {
+		d.words[i] = binary.LittleEndian.Uint32(p.Code[4*i:])
+	}
+	return d, nil
+}
+
+// block decodes from addr up to the next packet that may leave the sequence.
+func (d *decoder) block(addr uint32) (*block, error) {
+	b := &block{addr: addr}
+	pc := addr
+	for {
+		off := pc - d.prog.Base
+		if pc&3 != 0 || off >= uint32(len(d.prog.Code)) {
+			if len(b.packets) > 0 { // reported when execution gets there
+				break
+			}
+			return nil, fmt.Errorf("dsp: packet %#x: jump outside the program [%#x,%#x)", pc, d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))
+		}
+		p, n, err := hexagon.DecodePacket(d.words[off/4:], pc)
+		if err == nil {
+			err = p.Check()
+		}
+		if err != nil {
+			if len(b.packets) > 0 {
+				break
+			}
+			return nil, fmt.Errorf("dsp: %w", err)
+		}
+		if err := d.packet(b, &p); err != nil {
+			if len(b.packets) > 0 {
+				break
+			}
+			return nil, fmt.Errorf("dsp: packet %#x: %w", pc, err)
+		}
+		pc += uint32(n) * 4
+		b.loop0, b.loop1 = p.EndLoop0, p.EndLoop1
+		if pc == d.stop || b.loop0 || b.loop1 || b.branches || d.endsBlock(&p) ||
+			len(b.packets) >= maxBlockPackets || len(b.ops) > maxBlockOps || len(b.mem) > maxMemOps-4 {
+			break
+		}
+	}
+	b.end = pc
+	b.ops = append(b.ops, uop{asm: exitHandler(), pc: pc})
+	return b, nil
+}
+
+// endsBlock reports packets behind which the driver of the thread looks at its
+// state: traps, prefetch boxes, and writes of loop registers.
+func (d *decoder) endsBlock(p *hexagon.Packet) bool {
+	for i := range p.Insts[:p.N] {
+		switch p.Insts[i].Op {
+		case hexagon.J2_trap0, hexagon.Y5_l2fetch, hexagon.A2_tfrrcr:
+			return true
+		}
+		if p.Insts[i].Op.Form().Has(hexagon.FlagLoop) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,61 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Error is a fault of the program: which packet broke which rule.
+type Error struct {
+	Packet uint32 // address of the packet
+	Thread int
+	Job    string
+	Rule   string
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("dsp: packet %#x: %s", e.Packet, e.Rule)
+	if e.Job != "" {
+		s += fmt.Sprintf(" (job %s, thread %d)", e.Job, e.Thread)
+	}
+	return s
+}
+
+// faultKind is why a micro-op could not be executed.
+type faultKind uint8
+
+const (
+	faultNone faultKind = iota
+	faultUnmapped
+	faultReadOnly
+	faultMisaligned
+)
+
+// fault is the first fault of a thread.
+type fault struct {
+	kind faultKind
+	pc   uint32
+	op   hexagon.Op
+	addr uint32
+	n    uint32
+}
+
+// raise records a fault; the first one counts. The thread stops at the end of
+// its block.
+func (t *thread) raise(u *uop, kind faultKind, addr, n uint32) {
+	if t.fault.kind == faultNone {
+		t.fault = fault{kind: kind, pc: u.pc, op: hexagon.Op(u.op), addr: addr, n: n}
+		t.halt = 2
+	}
+}
+
+func (f *fault) rule() string {
+	switch f.kind {
+	case faultReadOnly:
+		return fmt.Sprintf("%s: store of %d bytes to read-only address %#x", f.op, f.n, f.addr)
+	case faultMisaligned:
+		return fmt.Sprintf("%s: address %#x is not a multiple of %d", f.op, f.addr, f.n)
+	}
+	return fmt.Sprintf("%s: %d bytes at %#x are not mapped", f.op, f.n, f.addr)
+}

@@ -1,0 +1,622 @@
+package dsp
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// The micro-ops of a packet run one after another, so the decoder orders them
+// such that every old value is read before it is overwritten and every .new
+// value after it is made. Where registers are exchanged in a circle, one old
+// value is copied to a temporary first.
+
+// read is one register read of a micro-op.
+type read struct {
+	res  uint8
+	n    uint8 // registers from res on: 2 for a pair
+	slot int8  // operand index; guardSlot for the predicate; implicit when it has none
+	new  bool  // wants the value made in this packet
+	both bool  // the operand is also written, so a copy cannot stand in
+}
+
+const (
+	guardSlot = -1
+	implicit  = -2
+)
+
+type node struct {
+	u      uop
+	reads  []read
+	writes []uint8
+	load   bool
+	store  bool
+	branch bool
+	tmp    int16  // .tmp load: the vector register its value is known by, else -1
+	after  uint16 // nodes that must come first
+}
+
+const maxNodes = 16
+
+// packet appends the micro-ops of p to b.
+func (d *decoder) packet(b *block, p *hexagon.Packet) error {
+	var c composer
+	c.d, c.b, c.p = d, b, p
+	info := packetInfo{addr: p.Addr}
+	for i := range p.Insts[:p.N] {
+		if err := c.inst(&p.Insts[i], &info); err != nil {
+			return err
+		}
+	}
+	if err := c.temporaries(); err != nil {
+		return err
+	}
+	if err := c.mergeCompares(); err != nil {
+		return err
+	}
+	if err := c.order(); err != nil {
+		return err
+	}
+	b.packets = append(b.packets, info)
+	b.count[evPacket]++
+	b.insts += int64(p.N)
+	return nil
+}
+
+type composer struct {
+	d     *decoder
+	b     *block
+	p     *hexagon.Packet
+	nodes []node
+	front []uop // copies of old values
+	nextV int
+	nextR int
+	nextP int
+	nextQ int
+}
+
+// inst makes the node of one instruction and its share of the timing facts.
+func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
+	f := in.Op.Form()
+	op := in.Op
+	guard := f.Has(hexagon.FlagPred) && table[op] == nil
+	if guard {
+		op = c.d.base[op]
+	}
+	if op == 0 || table[op] == nil {
+		return fmt.Errorf("%s has no semantics", f.Name)
+	}
+	n := node{tmp: -1, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), branch: f.Has(hexagon.FlagBranch)}
+	u := &n.u
+	u.fn, u.op = table[op], uint16(op)
+	u.asm = handlerOf(op)
+	u.pc, u.np = c.p.Addr, c.p.Addr+4*uint32(c.p.Words)
+	u.ext = in.Ext
+	u.seg = offSeg
+
+	k, imms := 0, 0
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		if o.Kind == hexagon.KindImm {
+			v := in.Imm[o.Index]
+			if o.PCRel {
+				v += int32(c.p.Addr)
+			}
+			if f.MemBytes == 128 {
+				v *= 128 // vmem offsets count vectors
+			}
+			if imms == 0 {
+				u.imm = v
+			} else {
+				u.imm2 = v
+			}
+			imms++
+			continue
+		}
+		reg := in.R[o.Index]
+		off, res, width := place(o.Kind, reg)
+		slot := int8(k)
+		if guard && i == 0 {
+			slot = guardSlot
+			u.pred = off
+			u.want = 1
+			if o.Neg {
+				u.want = 0
+			}
+		} else {
+			u.o[k] = off
+			k++
+		}
+		if o.Role&hexagon.Use != 0 {
+			isNew := o.New || o.Kind == hexagon.KindNR || o.Kind == hexagon.KindNV
+			n.reads = append(n.reads, read{res: res, n: width, slot: slot, new: isNew, both: o.Role == hexagon.DefUse})
+			if !isNew {
+				for w := range width {
+					info.uses = append(info.uses, use{res + w, o.UseCycle, f.IsHVX()})
+				}
+			}
+		}
+		if o.Role&hexagon.Def != 0 {
+			if f.Has(hexagon.FlagTmp) && o.Kind == hexagon.KindV {
+				t, err := c.tempV(1)
+				if err != nil {
+					return err
+				}
+				u.o[k-1] = offV + uint16(t)*128
+				n.tmp = int16(reg)
+				n.writes = append(n.writes, resT+uint8(t-numV))
+				continue
+			}
+			for w := range width {
+				n.writes = append(n.writes, res+w)
+				info.defs = append(info.defs, use{res + w, o.DefCycle, f.IsHVX()})
+			}
+		}
+	}
+	if err := control(&n, in, c.p.Addr); err != nil {
+		return err
+	}
+	implied(&n, in.Op, f)
+	if guard {
+		u.asm2, u.asm = u.asm, guardHandler(u.asm)
+		u.fn = guarded
+	}
+	if kind, ok := memKindOf(f); ok {
+		u.ea = offEA + uint16(4*len(c.b.mem))
+		c.b.mem = append(c.b.mem, memOp{kind: kind, bytes: f.MemBytes, packet: uint16(len(c.b.packets))})
+	}
+	if n.branch {
+		c.b.branches = true
+		if guard || f.Class == hexagon.NCJ {
+			c.b.cond = true
+			c.b.hintTook = c.b.hintTook || hintsTaken(f)
+		}
+	}
+	c.b.vector = c.b.vector || f.IsHVX()
+	countEvents(&c.b.count, f)
+	if in.Op != hexagon.A2_nop {
+		c.nodes = append(c.nodes, n)
+	}
+	return nil
+}
+
+// place is the byte offset, first resource and width of a register operand.
+func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
+	r := uint16(reg)
+	switch k {
+	case hexagon.KindR, hexagon.KindNR:
+		return offR + 4*r, resR + reg, 1
+	case hexagon.KindRR:
+		return offR + 4*r, resR + reg, 2
+	case hexagon.KindV, hexagon.KindNV:
+		return offV + 128*r, resV + reg, 1
+	case hexagon.KindVV:
+		return offV + 128*r, resV + reg, 2
+	case hexagon.KindP:
+		return offP + r, resP + reg, 1
+	case hexagon.KindQ:
+		return offQ + 128*r, resQ + reg, 1
+	case hexagon.KindM:
+		return offC + 4*(cM0+r), resC + cM0 + reg, 1
+	}
+	if reg == cP30 {
+		return offP, resP, 4
+	}
+	return offC + 4*r, resC + reg, 1
+}
+
+// control settles what a transfer from or to a control register does.
+func control(n *node, in *hexagon.Inst, pc uint32) error {
+	switch in.Op {
+	case hexagon.A2_tfrcrr:
+		c := in.R[1]
+		if c == cPC {
+			n.u.fn, n.u.op, n.u.asm = tfrsi, uint16(hexagon.A2_tfrsi), handlerOf(hexagon.A2_tfrsi)
+			n.u.imm = int32(pc)
+		} else if writableC[c] == 0 {
+			return fmt.Errorf("control register c%d is not modelled", c)
+		}
+	case hexagon.A2_tfrrcr:
+		c := in.R[0]
+		if writableC[c] == 0 {
+			return fmt.Errorf("control register c%d cannot be written", c)
+		}
+		n.u.imm = int32(writableC[c])
+	}
+	return nil
+}
+
+// implied adds the registers that a form uses without naming them.
+func implied(n *node, op hexagon.Op, f *hexagon.Form) {
+	old := func(res ...uint8) {
+		for _, r := range res {
+			n.reads = append(n.reads, read{res: r, n: 1, slot: implicit})
+		}
+	}
+	switch op {
+	case hexagon.S2_allocframe:
+		old(resR+30, resR+31)
+		n.writes = append(n.writes, resR+30)
+	case hexagon.L2_deallocframe, hexagon.L4_return:
+		n.writes = append(n.writes, resR+29)
+	case hexagon.J2_loop1i, hexagon.J2_loop1r:
+		n.writes = append(n.writes, resC+cSA1, resC+cLC1)
+	}
+	switch {
+	case f.Has(hexagon.FlagCall):
+		n.writes = append(n.writes, resR+31)
+	case f.Has(hexagon.FlagLoop) && op != hexagon.J2_loop1i && op != hexagon.J2_loop1r:
+		n.writes = append(n.writes, resC+cSA0, resC+cLC0, resC+cUSR)
+		if op != hexagon.J2_loop0i && op != hexagon.J2_loop0r {
+			n.writes = append(n.writes, resP+3)
+		}
+	}
+	if saturates(op, f) {
+		n.writes = append(n.writes, resC+cUSR)
+	}
+}
+
+// saturates reports scalar forms that may set the sticky overflow bit.
+func saturates(op hexagon.Op, f *hexagon.Form) bool {
+	switch op {
+	case hexagon.A2_sat, hexagon.A2_satb, hexagon.A2_sath, hexagon.A2_satub, hexagon.A2_satuh:
+		return true
+	}
+	return !f.IsHVX() && containsSat(f.Syntax)
+}
+
+var errTemps = errors.New("more exchanged registers than the core has temporaries for")
+
+func (c *composer) tempV(n int) (int, error) {
+	if c.nextV+n > tempV {
+		return 0, errTemps
+	}
+	if n == 2 && c.nextV&1 != 0 {
+		c.nextV++
+		return c.tempV(n)
+	}
+	c.nextV += n
+	return numV + c.nextV - n, nil
+}
+
+func (c *composer) tempR(n int) (int, error) {
+	if c.nextR+n > tempR {
+		return 0, errTemps
+	}
+	if n == 2 && c.nextR&1 != 0 {
+		c.nextR++
+		return c.tempR(n)
+	}
+	c.nextR += n
+	return numR + c.nextR - n, nil
+}
+
+// temporaries makes readers of .tmp and .cur loads see the loaded vector.
+func (c *composer) temporaries() error {
+	for i := range c.p.N {
+		f := c.p.Insts[i].Op.Form()
+		if f.Has(hexagon.FlagCur) {
+			c.forward(resV + c.p.Insts[i].R[curOperand(f)])
+		}
+	}
+	for i := range c.nodes {
+		if c.nodes[i].tmp < 0 {
+			continue
+		}
+		if err := c.redirect(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// curOperand is the index in Inst.R of the vector that a load defines.
+func curOperand(f *hexagon.Form) uint8 {
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.Kind == hexagon.KindV && o.Role&hexagon.Def != 0 {
+			return o.Index
+		}
+	}
+	return 0
+}
+
+// forward turns reads of res into reads of the value made in this packet. A
+// pair is split: only one of its registers may be new.
+func (c *composer) forward(res uint8) {
+	for i := range c.nodes {
+		for k := range c.nodes[i].reads {
+			r := &c.nodes[i].reads[k]
+			switch {
+			case r.new:
+			case r.n == 1 && r.res == res:
+				r.new = true
+			case r.n == 2 && (r.res == res || r.res+1 == res):
+				other := r.res ^ 1
+				if r.res != res {
+					other = r.res
+				}
+				r.res, r.n, r.new = res, 1, true
+				c.nodes[i].reads = append(c.nodes[i].reads, read{res: other, n: 1, slot: implicit})
+			}
+		}
+	}
+}
+
+// redirect makes readers of the register named by .tmp load i read its
+// temporary. A pair of which it is one half is put together from copies.
+func (c *composer) redirect(i int) error {
+	v := uint8(c.nodes[i].tmp) + resV
+	tmpRes, tmpOff := c.nodes[i].writes[0], c.nodes[i].u.o[0]
+	for j := range c.nodes {
+		for k := range c.nodes[j].reads {
+			r := &c.nodes[j].reads[k]
+			if r.new || r.res > v || r.res+r.n <= v || r.slot < 0 {
+				continue
+			}
+			if r.both {
+				return fmt.Errorf(".tmp vector v%d is accumulated into", v-resV)
+			}
+			slot := r.slot
+			if r.n == 1 {
+				r.res, r.new = tmpRes, true
+				c.nodes[j].u.o[slot] = tmpOff
+				continue
+			}
+			t, err := c.tempV(2)
+			if err != nil {
+				return err
+			}
+			low := r.res
+			r.res, r.new = resT+uint8(t-numV), true
+			c.nodes[j].u.o[slot] = offV + 128*uint16(t)
+			for h := range uint8(2) {
+				from, src, isNew := offV+128*uint16(low+h-resV), low+h, false
+				if low+h == v {
+					from, src, isNew = tmpOff, tmpRes, true
+				}
+				n := node{tmp: -1, u: c.copyV(offV+128*uint16(t+int(h)), from)}
+				n.reads = []read{{res: src, n: 1, slot: 1, new: isNew}}
+				n.writes = []uint8{resT + uint8(t-numV) + h}
+				c.nodes = append(c.nodes, n)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *composer) copyV(d, s uint16) uop {
+	return uop{fn: vassign, asm: handlerOf(hexagon.V6_vassign), op: uint16(hexagon.V6_vassign), o: [6]uint16{d, s}, pc: c.p.Addr}
+}
+
+// mergeCompares ands the results when two compares write one predicate.
+func (c *composer) mergeCompares() error {
+	writer := [4]int{-1, -1, -1, -1}
+	n := len(c.nodes)
+	for i := range n {
+		for w := range c.nodes[i].writes {
+			res := c.nodes[i].writes[w]
+			if res < resP || res >= resP+4 {
+				continue
+			}
+			p := res - resP
+			if writer[p] < 0 {
+				writer[p] = i
+				continue
+			}
+			if c.nextP >= tempP {
+				return errTemps
+			}
+			t := offPT + uint16(c.nextP)
+			tres := resT + 64 + uint8(c.nextP)
+			c.nextP++
+			c.nodes[i].writes[w] = tres
+			c.nodes[i].u.o[0] = t
+			m := node{tmp: -1, u: uop{fn: pand, asm: handlerOf(hexagon.C2_and), op: uint16(hexagon.C2_and), pc: c.p.Addr}}
+			m.u.o = [6]uint16{offP + uint16(p), offP + uint16(p), t}
+			m.reads = []read{{res: tres, n: 1, slot: 2, new: true}, {res: res, n: 1, slot: 1, new: true, both: true}}
+			m.writes = []uint8{res}
+			c.nodes = append(c.nodes, m)
+		}
+	}
+	return nil
+}
+
+func (n *node) writesTo(res uint8) bool {
+	for _, w := range n.writes {
+		if w == res {
+			return true
+		}
+	}
+	return false
+}
+
+// edges computes which nodes must come before each.
+func (c *composer) edges() error {
+	ns := c.nodes
+	if len(ns) > maxNodes {
+		return errTemps
+	}
+	for i := range ns {
+		ns[i].after = 0
+	}
+	for i := range ns {
+		for k := range ns[i].reads {
+			r := &ns[i].reads[k]
+			if r.res == noRes {
+				continue
+			}
+			made := false
+			for j := range ns {
+				if j == i {
+					continue
+				}
+				for w := range r.n {
+					if !ns[j].writesTo(r.res + w) {
+						continue
+					}
+					made = true
+					if r.new {
+						ns[i].after |= 1 << j
+					} else {
+						ns[j].after |= 1 << i
+					}
+				}
+			}
+			if r.new && !made {
+				return errors.New("a .new operand has no producer in the packet")
+			}
+		}
+		for j := range i {
+			a, b := &ns[j], &ns[i]
+			switch {
+			case a.branch && b.branch, a.store && b.store, a.load && !a.store && b.store:
+				b.after |= 1 << j
+			case a.store && b.load && !b.store:
+				a.after |= 1 << i
+			case a.writesTo(resP+0) || a.writesTo(resP+1) || a.writesTo(resP+2) || a.writesTo(resP+3):
+				// merged compares: the first writer, then the merge
+				for p := range uint8(4) {
+					if a.writesTo(resP+p) && b.writesTo(resP+p) {
+						b.after |= 1 << j
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// order appends the nodes to the block.
+func (c *composer) order() error {
+	if err := c.edges(); err != nil {
+		return err
+	}
+	var seq []int
+	done := uint16(0)
+	for len(seq) < len(c.nodes) {
+		next := -1
+		for i := range c.nodes {
+			if done>>i&1 == 0 && c.nodes[i].after&^done == 0 {
+				next = i
+				break
+			}
+		}
+		if next >= 0 {
+			done |= 1 << next
+			seq = append(seq, next)
+			continue
+		}
+		if err := c.breakCircle(done); err != nil {
+			return err
+		}
+		if err := c.edges(); err != nil {
+			return err
+		}
+	}
+	c.b.ops = append(c.b.ops, c.front...)
+	for _, i := range seq {
+		c.b.ops = append(c.b.ops, c.nodes[i].u)
+	}
+	return nil
+}
+
+// breakCircle copies one old value that is read within a circle.
+func (c *composer) breakCircle(done uint16) error {
+	for i := range c.nodes {
+		if done>>i&1 != 0 {
+			continue
+		}
+		for k := range c.nodes[i].reads {
+			r := &c.nodes[i].reads[k]
+			if r.new || r.both || r.res == noRes || r.slot == implicit {
+				continue
+			}
+			for j := range c.nodes {
+				if j == i || done>>j&1 != 0 || !c.nodes[j].writesTo(r.res) && (r.n < 2 || !c.nodes[j].writesTo(r.res+1)) {
+					continue
+				}
+				if c.reaches(j, i, 1<<i|done) {
+					return c.copyOld(i, r)
+				}
+			}
+		}
+	}
+	return errors.New("registers are exchanged in a way that cannot be ordered")
+}
+
+// reaches reports whether node to must come after node from, transitively.
+func (c *composer) reaches(from, to int, seen uint16) bool {
+	for i := range c.nodes {
+		if c.nodes[i].after>>from&1 == 0 {
+			continue
+		}
+		if i == to {
+			return true
+		}
+		if seen>>i&1 == 0 {
+			seen |= 1 << i
+			if c.reaches(i, to, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// copyOld lets read r of node i take a copy made before the packet.
+func (c *composer) copyOld(i int, r *read) error {
+	var to, from uint16
+	switch {
+	case r.res < resV:
+		t, err := c.tempR(int(r.n))
+		if err != nil {
+			return err
+		}
+		to, from = offR+4*uint16(t), offR+4*uint16(r.res)
+		op, fn := hexagon.A2_tfr, semantic(tfr)
+		if r.n == 2 {
+			op, fn = hexagon.A2_orp, orp
+		}
+		c.front = append(c.front, uop{fn: fn, asm: handlerOf(op), op: uint16(op), o: [6]uint16{to, from, from}, pc: c.p.Addr})
+	case r.res < resP:
+		t, err := c.tempV(int(r.n))
+		if err != nil {
+			return err
+		}
+		to, from = offV+128*uint16(t), offV+128*uint16(r.res-resV)
+		for h := range uint16(r.n) {
+			c.front = append(c.front, c.copyV(to+128*h, from+128*h))
+		}
+	case r.res < resQ && r.n == 1:
+		if c.nextP >= tempP {
+			return errTemps
+		}
+		to, from = offPT+uint16(c.nextP), offP+uint16(r.res-resP)
+		c.nextP++
+		c.front = append(c.front, uop{fn: pcopy, op: uint16(hexagon.C2_or), asm: handlerOf(hexagon.C2_or), o: [6]uint16{to, from, from}, pc: c.p.Addr})
+	case r.res < resC && r.res >= resQ:
+		if c.nextQ >= tempQ {
+			return errTemps
+		}
+		to, from = offQ+128*uint16(numQ+c.nextQ), offQ+128*uint16(r.res-resQ)
+		c.nextQ++
+		c.front = append(c.front, c.copyV(to, from))
+	case r.res < resT && r.n == 1: // a control or modifier register
+		t, err := c.tempR(1)
+		if err != nil {
+			return err
+		}
+		to, from = offR+4*uint16(t), offC+4*uint16(r.res-resC)
+		c.front = append(c.front, uop{fn: tfr, op: uint16(hexagon.A2_tfr), asm: handlerOf(hexagon.A2_tfr), o: [6]uint16{to, from}, pc: c.p.Addr})
+	default:
+		return errTemps
+	}
+	if r.slot == guardSlot {
+		c.nodes[i].u.pred = to
+	} else {
+		c.nodes[i].u.o[r.slot] = to
+	}
+	r.res = noRes
+	return nil
+}

@@ -1,0 +1,294 @@
+package dsp
+
+import (
+	"math/bits"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// memory is the timed memory system of one run: L1I and L1D (scalar) in front
+// of L2, VTCM beside it, DRAM behind. Vector accesses go to L2 or VTCM.
+type memory struct {
+	spec  *Spec
+	clock sim.Clock
+	l1i   *mem.Cache
+	l1d   *mem.Cache
+	l2    *mem.Cache
+	vtcm  *mem.Scratchpad // nil when the machine has none
+
+	// The line that each L1 set served last. A read that meets it again is a hit
+	// that changes neither the replacement order nor any time, so the cache is
+	// not asked.
+	lastI, lastD   []uint32
+	shiftI, shiftD uint
+	setsI, setsD   uint32
+	skippedD       int64 // hits that the cache has not counted
+
+	hideVector sim.Time // load latency without a stall
+	hideScalar sim.Time
+	hideFetch  sim.Time
+	cycle      sim.Time
+
+	boxes  []prefetchBox // one per thread
+	active int
+	events events
+}
+
+// storeDepth is the number of stores of a thread that may be on their way.
+const storeDepth = 8
+
+// storeQueue holds the instants at which its entries are free again.
+type storeQueue struct {
+	free [storeDepth]sim.Time
+	pos  int
+}
+
+// boxDepth is the number of lines an l2fetch has in flight.
+const boxDepth = 8
+
+// prefetchBox walks the lines of the last l2fetch of a thread.
+type prefetchBox struct {
+	on     bool
+	row    uint32 // address of the current row
+	rows   uint32 // left, this one included
+	line   uint32 // next line of the row
+	width  uint32
+	stride uint32
+	at     sim.Time // when the next line can be asked for
+	flight [boxDepth]sim.Time
+	pos    int
+}
+
+func newMemory(s *Spec) (*memory, error) {
+	dram, err := s.NewDRAM()
+	if err != nil {
+		return nil, err
+	}
+	m := &memory{spec: s, clock: sim.Clock{Hz: s.ClockHz}, boxes: make([]prefetchBox, s.Threads)}
+	cache := func(name string, c CacheSpec, w mem.WritePolicy, banks int, reason sim.Reason, next mem.Level) *mem.Cache {
+		cfg := mem.CacheConfig{
+			Name: name, Hz: s.ClockHz, Bytes: c.Bytes, LineBytes: c.LineBytes, Ways: c.Ways, Write: w,
+			HitCycles: c.HitCycles, BytesPerCycle: c.BytesPerCycle, Banks: banks, MSHRs: c.MSHRs, Reason: reason,
+		}
+		if w == mem.ReadOnly {
+			cfg.Prefetch, cfg.PrefetchDegree = mem.PrefetchNextLine, 1
+		}
+		var l *mem.Cache
+		if err == nil {
+			l, err = mem.NewCache(cfg, next)
+		}
+		return l
+	}
+	m.l2 = cache("l2", s.L2, mem.WriteBack, 1, sim.StallL2, dram)
+	m.l1i = cache("l1i", s.L1I, mem.ReadOnly, 1, sim.StallFetch, m.l2)
+	m.l1d = cache("l1d", s.L1D, mem.WriteThrough, 2, sim.StallL1, m.l2)
+	if err == nil && s.VTCMBytes > 0 {
+		// One port at the rate of all loads and stores of the core: two packets
+		// per cycle, each with a vector load and a vector store.
+		ports := 2 * s.IssueWidth
+		m.vtcm, err = mem.NewScratchpad(mem.ScratchpadConfig{
+			Name: "vtcm", Hz: s.ClockHz * int64(ports), Bytes: int(s.VTCMBytes),
+			Banks: 1, BankBytes: 128, LatencyCycles: s.VTCMCycles * ports,
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.lastI, m.setsI, m.shiftI = lastLines(s.L1I)
+	m.lastD, m.setsD, m.shiftD = lastLines(s.L1D)
+	m.hideVector = m.clock.At(int64(s.VectorLoadCycles))
+	m.hideScalar = m.clock.At(int64(s.L1D.HitCycles))
+	m.hideFetch = m.clock.At(int64(s.L1I.HitCycles))
+	m.cycle = m.clock.At(1)
+	return m, nil
+}
+
+func lastLines(c CacheSpec) ([]uint32, uint32, uint) {
+	sets := c.Bytes / c.LineBytes / c.Ways
+	l := make([]uint32, sets)
+	for i := range l {
+		l[i] = ^uint32(0)
+	}
+	return l, uint32(sets - 1), uint(bits.TrailingZeros(uint(c.LineBytes)))
+}
+
+func (m *memory) inVTCM(a uint32) bool { return a-m.spec.VTCMBase < m.spec.VTCMBytes }
+
+// stall turns a completion into the cycles that a thread waits beyond what the
+// pipeline hides.
+func (m *memory) stall(t, done, hide sim.Time) int64 {
+	if late := done - t - hide; late > 0 {
+		return sim.Clock{Hz: m.clock.Hz}.Cycle(late)
+	}
+	return 0
+}
+
+// access times one memory operation of thread t at a core cycle and answers
+// how many cycles the thread waits, and for what.
+func (m *memory) access(t *thread, op *memOp, ea uint32, cycle int64) (int64, sim.Reason) {
+	switch op.kind {
+	case scalarLoad:
+		if line := ea >> m.shiftD; m.lastD[line&m.setsD] == line {
+			m.skippedD++
+			return 0, sim.StallL1
+		}
+		return m.scalarLoad(m.clock.At(cycle), ea, op.bytes)
+	case vectorLoad:
+		return m.vectorLoad(m.clock.At(cycle), ea)
+	case vectorStore:
+		return m.store(t, m.clock.At(cycle), ea, 128)
+	case scalarStore:
+		return m.store(t, m.clock.At(cycle), ea, op.bytes)
+	case scalarUpdate:
+		now := m.clock.At(cycle)
+		if n, from := m.scalarLoad(now, ea, op.bytes); n > 0 {
+			m.store(t, m.clock.At(cycle+n), ea, op.bytes)
+			return n, from
+		}
+		return m.store(t, now, ea, op.bytes)
+	case prefetchL1:
+		if !m.inVTCM(ea) {
+			now := m.clock.At(cycle)
+			m.pump(now)
+			m.l1d.Access(now, uint64(ea), 1, mem.Prefetch)
+			m.lastD[ea>>m.shiftD&m.setsD] = ^uint32(0)
+		}
+	case prefetchL2:
+		m.prefetch(t, ea, m.clock.At(cycle))
+	}
+	return 0, sim.StallIssue
+}
+
+func (m *memory) scalarLoad(now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
+	if m.inVTCM(ea) {
+		m.events[evVTCM]++
+		done, from := m.vtcm.Access(now, uint64(ea), int(bytes), mem.Read)
+		return m.stall(now, done, m.hideScalar), from
+	}
+	m.pump(now)
+	done, from := m.l1d.Access(now, uint64(ea), int(bytes), mem.Read)
+	line := ea >> m.shiftD
+	m.lastD[line&m.setsD] = line
+	if from != sim.StallL1 {
+		m.events[evL2]++
+	}
+	return m.stall(now, done, m.hideScalar), from
+}
+
+func (m *memory) vectorLoad(now sim.Time, ea uint32) (int64, sim.Reason) {
+	if m.inVTCM(ea) {
+		m.events[evVTCM]++
+		done, from := m.vtcm.Access(now, uint64(ea), 128, mem.Read)
+		return m.stall(now, done, m.hideVector), from
+	}
+	m.events[evL2]++
+	m.pump(now)
+	done, from := m.l2.Access(now, uint64(ea), 128, mem.Read)
+	return m.stall(now, done, m.hideVector), from
+}
+
+// store posts a write: the thread waits only when all entries of its queue are
+// on their way.
+func (m *memory) store(t *thread, now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
+	q := &t.pipe.stores
+	start := max(now, q.free[q.pos])
+	var done sim.Time
+	switch {
+	case m.inVTCM(ea):
+		m.events[evVTCM]++
+		done, _ = m.vtcm.Access(start, uint64(ea), int(bytes), mem.Write)
+	case bytes == 128:
+		m.events[evL2]++
+		m.pump(start)
+		done, _ = m.l2.Access(start, uint64(ea), 128, mem.Write)
+	default:
+		m.events[evL2]++
+		m.pump(start)
+		done, _ = m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
+		m.lastD[ea>>m.shiftD&m.setsD] = ^uint32(0)
+	}
+	q.free[q.pos] = done
+	if q.pos++; q.pos == storeDepth {
+		q.pos = 0
+	}
+	return m.stall(now, start, 0), sim.StallQueue
+}
+
+// fetch times the instruction lines of [addr, end) and answers the wait.
+func (m *memory) fetch(addr, end uint32, cycle int64) int64 {
+	var wait int64
+	for line := addr >> m.shiftI; line <= (end-1)>>m.shiftI; line++ {
+		set := line & m.setsI
+		if m.lastI[set] == line {
+			continue
+		}
+		now := m.clock.At(cycle + wait)
+		m.pump(now)
+		done, from := m.l1i.Access(now, uint64(line)<<m.shiftI, 1, mem.Read)
+		m.lastI[set] = line
+		if from != sim.StallFetch {
+			m.events[evL2]++
+		}
+		wait += m.stall(now, done, m.hideFetch)
+	}
+	return wait
+}
+
+// prefetch replaces the thread's box by the one its l2fetch describes.
+func (m *memory) prefetch(t *thread, ea uint32, now sim.Time) {
+	b := &m.boxes[t.id]
+	if b.on {
+		m.active--
+	}
+	*b = prefetchBox{row: ea, rows: t.box.height, width: t.box.width, stride: t.box.stride, at: now, flight: b.flight, pos: b.pos}
+	b.line = ea &^ uint32(m.spec.L2.LineBytes-1)
+	if b.on = b.rows > 0 && b.width > 0; b.on {
+		m.active++
+	}
+}
+
+// pump lets the prefetch boxes ask for the lines they get to by now.
+func (m *memory) pump(now sim.Time) {
+	if m.active == 0 {
+		return
+	}
+	for i := range m.boxes {
+		b := &m.boxes[i]
+		for b.on && b.at <= now {
+			m.events[evL2]++
+			b.flight[b.pos], _ = m.l2.Access(b.at, uint64(b.line), 1, mem.Prefetch)
+			if b.pos++; b.pos == boxDepth {
+				b.pos = 0
+			}
+			b.at = max(b.at+m.cycle, b.flight[b.pos])
+			b.line += uint32(m.spec.L2.LineBytes)
+			if b.line-b.row < b.width || b.line < b.row {
+				continue
+			}
+			b.row += b.stride
+			b.line = b.row &^ uint32(m.spec.L2.LineBytes-1)
+			if b.rows--; b.rows == 0 {
+				b.on = false
+				m.active--
+			}
+		}
+	}
+}
+
+// dramBytes is the traffic behind L2 so far.
+func (m *memory) dramBytes() int64 {
+	c := m.l2.Counters()
+	return (c[mem.CacheFill].Value + c[mem.CacheWriteBack].Value) * int64(m.spec.L2.LineBytes)
+}
+
+func (m *memory) counters() []sim.Counter {
+	d := m.l1d.Counters()
+	d[mem.CacheRead].Value += m.skippedD
+	c := append(m.l1i.Counters(), d...)
+	c = append(c, m.l2.Counters()...)
+	if m.vtcm != nil {
+		c = append(c, m.vtcm.Counters()...)
+	}
+	return c
+}

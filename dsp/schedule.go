@@ -1,0 +1,134 @@
+package dsp
+
+import "encoding/binary"
+
+// variant is the schedule of a block entered in one state: which results are
+// still under way. Memory stalls freeze the thread, so they move the schedule
+// but do not change it.
+type variant struct {
+	entry  int32
+	period int64
+	slots  int64   // packets and operand stalls
+	slot   []int32 // of each memory operation
+	exit   [4]int32
+}
+
+// pending is a result that the next packets may have to wait for.
+type pending struct {
+	res   uint8
+	cycle uint8 // pipeline cycle in which it is ready
+	hvx   bool
+	age   uint8 // slots since its packet
+}
+
+// maxAge bounds how long a result can be waited for; older ones are forgotten.
+const maxAge = 8
+
+// states numbers the sets of pending results.
+type states struct {
+	byKey map[string]int32
+	list  [][]pending
+}
+
+func (s *states) init() {
+	s.byKey = map[string]int32{"": 0}
+	s.list = [][]pending{nil}
+}
+
+// number finds or adds a set; it must be in canonical order (by register).
+func (s *states) number(set []pending) int32 {
+	key := make([]byte, 0, 4*len(set))
+	for _, p := range set {
+		h := uint16(p.cycle) << 1
+		if p.hvx {
+			h |= 1
+		}
+		key = append(key, p.res, p.age)
+		key = binary.LittleEndian.AppendUint16(key, h)
+	}
+	if n, ok := s.byKey[string(key)]; ok {
+		return n
+	}
+	n := int32(len(s.list))
+	s.byKey[string(key)] = n
+	s.list = append(s.list, append([]pending(nil), set...))
+	return n
+}
+
+// plan is the schedule of b for a thread that enters in state.
+func (tm *timing) plan(b *block, state int32) *variant {
+	for i := range b.variants {
+		if v := &b.variants[i]; v.entry == state && v.period == tm.period {
+			return v
+		}
+	}
+	b.variants = append(b.variants, tm.schedule(b, state))
+	return &b.variants[len(b.variants)-1]
+}
+
+// latency is the number of slots from a producing packet to the first packet
+// that can use the result. Operand cycles are half packets for vector results,
+// which move through the vector pipeline at one packet per two cycles, and core
+// cycles for scalar results.
+func (tm *timing) latency(def *pending, u *use) int64 {
+	d := int64(def.cycle) - int64(u.cycle)
+	if def.hvx && def.res >= resV {
+		return max(1, (d+1)/2)
+	}
+	return max(1, (d+tm.period-1)/tm.period)
+}
+
+func (tm *timing) schedule(b *block, state int32) variant {
+	v := variant{entry: state, period: tm.period, slot: make([]int32, len(b.mem))}
+	// issued is the slot of the packet that defines a register last, as if it
+	// were before the block for those pending at entry.
+	type def struct {
+		pending
+		slot int64
+		ok   bool
+	}
+	var regs [256]def
+	for _, p := range tm.states.list[state] {
+		regs[p.res] = def{p, -int64(p.age), true}
+	}
+	next, mem := int64(0), 0
+	for i := range b.packets {
+		pk := &b.packets[i]
+		slot := next
+		for k := range pk.uses {
+			if d := &regs[pk.uses[k].res]; d.ok {
+				slot = max(slot, d.slot+tm.latency(&d.pending, &pk.uses[k]))
+			}
+		}
+		for _, d := range pk.defs {
+			regs[d.res] = def{pending{res: d.res, cycle: d.cycle, hvx: d.hvx}, slot, true}
+		}
+		for ; mem < len(b.mem) && int(b.mem[mem].packet) == i; mem++ {
+			v.slot[mem] = int32(slot)
+		}
+		next = slot + 1
+	}
+	v.slots = next
+	for how := range v.exit {
+		end := next + tm.lost(how)
+		var out []pending
+		for r := range regs {
+			d := &regs[r]
+			// Age 1 is the packet just issued: its dependents wait latency-1 slots.
+			if age := end - d.slot; d.ok && age < maxAge {
+				d.pending.age = uint8(age)
+				if tm.matters(&d.pending) {
+					out = append(out, d.pending)
+				}
+			}
+		}
+		v.exit[how] = tm.states.number(out)
+	}
+	return v
+}
+
+// matters reports whether a result of this age can still delay a packet: the
+// earliest use is in cycle 0.
+func (tm *timing) matters(p *pending) bool {
+	return tm.latency(p, &use{}) > int64(p.age)
+}
