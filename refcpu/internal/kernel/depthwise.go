@@ -4,6 +4,7 @@ package kernel
 // w[tap][c] for n channels (a multiple of Block). The taps are offsets into x
 // and, in elements, into w.
 func DepthwiseTaps(acc []int32, x []byte, w []int32, xOff, wOff []int, zero int32, n int) {
+	checkTaps(len(x), len(w), xOff, wOff, n)
 	depthwiseTaps(acc[:n], x, w, xOff, wOff, zero, n)
 }
 
@@ -21,6 +22,7 @@ func depthwiseTapsGo(acc []int32, x []byte, w []int32, xOff, wOff []int, zero in
 // DepthwiseTapsF32 accumulates acc[c] = sum over taps, in order from 0, of
 // x[tap][c] * w[tap][c] for n channels (a multiple of Block).
 func DepthwiseTapsF32(acc, x, w []float32, xOff, wOff []int, n int) {
+	checkTaps(len(x), len(w), xOff, wOff, n)
 	depthwiseTapsF32(acc[:n], x, w, xOff, wOff, n)
 }
 
@@ -31,6 +33,15 @@ func depthwiseTapsF32Go(acc, x, w []float32, xOff, wOff []int, n int) {
 		ws := w[wOff[t] : wOff[t]+n]
 		for c, b := range xs {
 			acc[c] += float32(b * ws[c])
+		}
+	}
+}
+
+// checkTaps panics when a tap reaches outside x or w.
+func checkTaps(x, w int, xOff, wOff []int, n int) {
+	for t, o := range xOff {
+		if p := wOff[t]; o < 0 || o+n > x || p < 0 || p+n > w {
+			panic("kernel: tap outside its operand")
 		}
 	}
 }

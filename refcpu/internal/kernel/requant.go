@@ -59,7 +59,10 @@ func scale(v, m, right int32) int32 {
 
 // BiasClamp computes dst[i] = clamp(acc[i] + bias[i], lo, hi); NaN stays NaN.
 func BiasClamp(dst, acc, bias []float32, lo, hi float32) {
-	acc, bias = acc[:len(dst)], bias[:len(dst)]
+	biasClamp(dst, acc[:len(dst)], bias[:len(dst)], lo, hi)
+}
+
+func biasClampGo(dst, acc, bias []float32, lo, hi float32) {
 	for i, v := range acc {
 		v += bias[i]
 		if v < lo {

@@ -1,3 +1,5 @@
+//go:build !amd64
+
 package kernel
 
 func dotTile(dst *[TileRows * TileCols]int32, a []byte, lda int, b []int8, quads, rows, blocks int) {
@@ -19,3 +21,7 @@ func depthwiseTaps(acc []int32, x []byte, w []int32, xOff, wOff []int, zero int3
 func depthwiseTapsF32(acc, x, w []float32, xOff, wOff []int, n int) {
 	depthwiseTapsF32Go(acc, x, w, xOff, wOff, n)
 }
+
+func sumBytes(a []byte) int32 { return sumBytesGo(a) }
+
+func biasClamp(dst, acc, bias []float32, lo, hi float32) { biasClampGo(dst, acc, bias, lo, hi) }
