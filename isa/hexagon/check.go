@@ -237,6 +237,9 @@ func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
 			if o.Kind != want || reg != r {
 				continue
 			}
+			if f.vectorDefs() > 1 {
+				return rulePairProducer
+			}
 			if nr, nk, ok := newValue(pr); !ok || nr != r || nk != want {
 				return ruleNoProducer
 			}
@@ -267,6 +270,17 @@ func (p *Packet) p3Writers() (late, writers int) {
 		}
 	}
 	return late, writers
+}
+
+// vectorDefs counts the vector operands that the form defines; vshuff and vdeal in place define two.
+func (f *Form) vectorDefs() int {
+	n := 0
+	for i := range f.Operands {
+		if f.Operands[i].Kind == KindV && f.Operands[i].Role&Def != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // definition space: scalar registers, vector registers, vector predicates and control registers in one numbering.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -202,6 +203,48 @@ func TestOracleLegality(t *testing.T) {
 	if legal < n/10 || legal > n*9/10 {
 		t.Errorf("%d of %d packets are legal: the mix tests only one side", legal, n)
 	}
+}
+
+// TestOracleOrder compares the words of random legal packets: slot order, extenders, .new distances and padding.
+func TestOracleOrder(t *testing.T) {
+	needTools(t, mcName, "llvm-objcopy-19")
+	const n = 12000
+	g := newGen(rand.New(rand.NewSource(seed(4))))
+	var packets []Packet
+	var src strings.Builder
+	for len(packets) < n {
+		p := g.packet()
+		if p.Check() == nil {
+			packets = append(packets, p)
+			src.WriteString(p.Asm() + "\n")
+		}
+	}
+	obj, diag, ok := assembleLLVM(t, src.String())
+	if !ok {
+		t.Fatalf("llvm-mc rejects a packet:\n%.2000s", diag)
+	}
+	theirs := textSection(t, obj)
+	wrong := 0
+	for i := range packets {
+		ours, err := packets[i].Encode(nil)
+		if err != nil {
+			t.Fatalf("%s: %v", packets[i].Asm(), err)
+		}
+		end := 0 // of their packet
+		for end < len(theirs) && theirs[end]>>parseShift&3 != parseEnd {
+			end++
+		}
+		if end == len(theirs) {
+			t.Fatalf("llvm-mc's code ends before packet %d", i)
+		}
+		if got := theirs[:end+1]; !slices.Equal(got, ours) {
+			if wrong++; wrong <= 20 {
+				t.Errorf("%s\n  ours    %08x\n  llvm-mc %08x", packets[i].Asm(), ours, got)
+			}
+		}
+		theirs = theirs[end+1:]
+	}
+	t.Logf("%d packets, %d differ", n, wrong)
 }
 
 // seed is the fixed seed of a test, or NNSOC_SEED when a longer hunt is wanted.

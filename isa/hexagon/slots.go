@@ -78,7 +78,7 @@ func (r rule) String() string { return ruleText[r] }
 // resource is what one instruction asks of the packet.
 type resource struct {
 	slots  uint8  // slots it may still take
-	blocks uint8  // slots it keeps empty
+	pipes  uint8  // number of pipes it can start in
 	weight uint32 // ordering weight
 	index  uint8  // position in the packet
 }
@@ -131,7 +131,7 @@ func (l *layout) assign(insts []Inst) rule {
 		if in.Extended() {
 			words++
 		}
-		l.res[i] = resource{slots: f.Slots, index: uint8(i)}
+		l.res[i] = resource{slots: f.Slots, pipes: uint8(len(pipes[f.Units])), index: uint8(i)}
 		if f.Has(FlagBlocksSlot1) {
 			l.reserved |= 2
 		}
@@ -364,8 +364,11 @@ func fitPipes(insts []Inst, taken uint8) bool {
 }
 
 // shuffle orders the instructions for encoding. Slots are visited from 3 down; whenever some remaining instruction can
-// run in the slot, the remaining ones are sorted by how much they need it: few slots and low slots weigh more.
+// run in the slot, the remaining ones are sorted by how much they need it: few slots and low slots weigh more. Before that
+// the instructions with the fewest choices of slots and pipes come first.
 func (l *layout) shuffle() {
+	l.sort(0, func(r *resource) uint32 { return uint32(4 - bits.OnesCount8(r.slots)) })
+	l.sort(0, func(r *resource) uint32 { return uint32(4 - r.pipes) })
 	skipped := 0
 	for step := 0; step < 4; step++ {
 		slot := 3 - step
@@ -380,11 +383,16 @@ func (l *layout) shuffle() {
 			skipped++
 			continue
 		}
-		rest := l.res[from:l.n]
-		for i := 1; i < len(rest); i++ { // stable, descending
-			for j := i; j > 0 && rest[j].weight > rest[j-1].weight; j-- {
-				rest[j], rest[j-1] = rest[j-1], rest[j]
-			}
+		l.sort(from, func(r *resource) uint32 { return r.weight })
+	}
+}
+
+// sort orders the instructions from index from on by descending key, keeping the order of equals.
+func (l *layout) sort(from int, key func(*resource) uint32) {
+	rest := l.res[from:l.n]
+	for i := 1; i < len(rest); i++ {
+		for j := i; j > 0 && key(&rest[j]) > key(&rest[j-1]); j-- {
+			rest[j], rest[j-1] = rest[j-1], rest[j]
 		}
 	}
 }

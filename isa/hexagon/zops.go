@@ -885,7 +885,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x0fe03fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	A2_addsat: {Op: A2_addsat, Name: "A2_addsat", Syntax: "Rd = add(Rs,Rt):sat", Class: ALU32, Mask: 0xffe020e0, Match: 0xf6400000, Slots: 0xf, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sum, saturates and sets usr.ovf", tmpl: "\x80 = add(\x81,\x82):sat",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -901,7 +901,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_subsat: {Op: A2_subsat, Name: "A2_subsat", Syntax: "Rd = sub(Rt,Rs):sat", Class: ALU32, Mask: 0xffe020e0, Match: 0xf6c00000, Slots: 0xf, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "Rt - Rs, saturates and sets usr.ovf", tmpl: "\x80 = sub(\x81,\x82):sat",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -1667,7 +1667,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_max: {Op: A2_max, Name: "A2_max", Syntax: "Rd = max(Rs,Rt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5c00000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
 		Doc: "larger, signed", tmpl: "\x80 = max(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -1675,7 +1675,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_maxu: {Op: A2_maxu, Name: "A2_maxu", Syntax: "Rd = maxu(Rs,Rt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5c00080, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
 		Doc: "larger, unsigned", tmpl: "\x80 = maxu(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -1683,7 +1683,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_min: {Op: A2_min, Name: "A2_min", Syntax: "Rd = min(Rt,Rs)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5a00000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
 		Doc: "smaller, signed", tmpl: "\x80 = min(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -1691,7 +1691,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_minu: {Op: A2_minu, Name: "A2_minu", Syntax: "Rd = minu(Rt,Rs)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5a00080, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
 		Doc: "smaller, unsigned", tmpl: "\x80 = minu(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -1699,7 +1699,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_abs: {Op: A2_abs, Name: "A2_abs", Syntax: "Rd = abs(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c800080, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "ALU64: 64-bit and min/max",
 		Doc: "absolute value, wraps", tmpl: "\x80 = abs(\x81)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -1802,7 +1802,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_maxp: {Op: A2_maxp, Name: "A2_maxp", Syntax: "Rdd = max(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3c00080, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
 		Doc: "larger of two 64-bit values, signed", tmpl: "\x80 = max(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
@@ -1810,7 +1810,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
 		}},
 	A2_minp: {Op: A2_minp, Name: "A2_minp", Syntax: "Rdd = min(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3a000c0, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
 		Doc: "smaller of two 64-bit values, signed", tmpl: "\x80 = min(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
@@ -1914,7 +1914,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asl_i_r_sat: {Op: S2_asl_i_r_sat, Name: "S2_asl_i_r_sat", Syntax: "Rd = asl(Rs,#u5):sat", Class: SOP, Mask: 0xffe020e0, Match: 0x8c400040, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "shift left, saturate, sets usr.ovf", tmpl: "\x80 = asl(\x81,\x82):sat",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -1922,7 +1922,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asr_i_r_rnd: {Op: S2_asr_i_r_rnd, Name: "S2_asr_i_r_rnd", Syntax: "Rd = asr(Rs,#u5):rnd", Class: SOP, Mask: 0xffe020e0, Match: 0x8c400000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "arithmetic shift right, round half up", tmpl: "\x80 = asr(\x81,\x82):rnd",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -1930,7 +1930,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asl_i_r_acc: {Op: S2_asl_i_r_acc, Name: "S2_asl_i_r_acc", Syntax: "Rx += asl(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e0000c0, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "shift left, add to Rx", tmpl: "\x80 += asl(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -1938,7 +1938,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asl_i_r_and: {Op: S2_asl_i_r_and, Name: "S2_asl_i_r_and", Syntax: "Rx &= asl(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e400040, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "shift left, and into Rx", tmpl: "\x80 &= asl(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -1946,7 +1946,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asl_i_r_nac: {Op: S2_asl_i_r_nac, Name: "S2_asl_i_r_nac", Syntax: "Rx -= asl(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e000040, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "shift left, subtract from Rx", tmpl: "\x80 -= asl(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -1954,7 +1954,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asl_i_r_or: {Op: S2_asl_i_r_or, Name: "S2_asl_i_r_or", Syntax: "Rx |= asl(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e4000c0, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "shift left, or into Rx", tmpl: "\x80 |= asl(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -1962,7 +1962,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asr_i_r_acc: {Op: S2_asr_i_r_acc, Name: "S2_asr_i_r_acc", Syntax: "Rx += asr(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e000080, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "arithmetic shift right, add to Rx", tmpl: "\x80 += asr(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -1970,7 +1970,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asr_i_r_and: {Op: S2_asr_i_r_and, Name: "S2_asr_i_r_and", Syntax: "Rx &= asr(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e400000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "arithmetic shift right, and into Rx", tmpl: "\x80 &= asr(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -1978,7 +1978,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asr_i_r_nac: {Op: S2_asr_i_r_nac, Name: "S2_asr_i_r_nac", Syntax: "Rx -= asr(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e000000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "arithmetic shift right, subtract from Rx", tmpl: "\x80 -= asr(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -1986,7 +1986,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_asr_i_r_or: {Op: S2_asr_i_r_or, Name: "S2_asr_i_r_or", Syntax: "Rx |= asr(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e400080, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "arithmetic shift right, or into Rx", tmpl: "\x80 |= asr(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -1994,7 +1994,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_lsr_i_r_acc: {Op: S2_lsr_i_r_acc, Name: "S2_lsr_i_r_acc", Syntax: "Rx += lsr(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e0000a0, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "logical shift right, add to Rx", tmpl: "\x80 += lsr(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2002,7 +2002,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_lsr_i_r_and: {Op: S2_lsr_i_r_and, Name: "S2_lsr_i_r_and", Syntax: "Rx &= lsr(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e400020, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "logical shift right, and into Rx", tmpl: "\x80 &= lsr(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2010,7 +2010,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_lsr_i_r_nac: {Op: S2_lsr_i_r_nac, Name: "S2_lsr_i_r_nac", Syntax: "Rx -= lsr(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e000020, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "logical shift right, subtract from Rx", tmpl: "\x80 -= lsr(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2018,7 +2018,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_lsr_i_r_or: {Op: S2_lsr_i_r_or, Name: "S2_lsr_i_r_or", Syntax: "Rx |= lsr(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e4000a0, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "logical shift right, or into Rx", tmpl: "\x80 |= lsr(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2026,7 +2026,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_addasl_rrri: {Op: S2_addasl_rrri, Name: "S2_addasl_rrri", Syntax: "Rd = addasl(Rt,Rs,#u3)", Class: SOP, Mask: 0xffe02000, Match: 0xc4000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 1, Section: "Shifts and bits",
 		Doc: "Rt + (Rs << n)", tmpl: "\x80 = addasl(\x81,\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2035,7 +2035,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x000000e0, UseCycle: 2},
 		}},
 	S4_addaddi: {Op: S4_addaddi, Name: "S4_addaddi", Syntax: "Rd = add(Rs,add(Ru,#s6*))", Class: ALU64, Mask: 0xff800000, Match: 0xdb000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 1, Section: "Shifts and bits",
 		Doc: "Rs + Ru + immediate", tmpl: "\x80 = add(\x81,add(\x82,\x83))",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x00001f00, DefCycle: 4},
@@ -2044,7 +2044,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x006020e0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_subaddi: {Op: S4_subaddi, Name: "S4_subaddi", Syntax: "Rd = add(Rs,sub(#s6*,Ru))", Class: ALU64, Mask: 0xff800000, Match: 0xdb800000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 1, Section: "Shifts and bits",
 		Doc: "Rs + immediate - Ru", tmpl: "\x80 = add(\x81,sub(\x82,\x83))",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x00001f00, DefCycle: 4},
@@ -2053,7 +2053,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 2},
 		}},
 	S4_or_andi: {Op: S4_or_andi, Name: "S4_or_andi", Syntax: "Rx |= and(Rs,#s10*)", Class: ALU64, Mask: 0xffc00000, Match: 0xda000000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
 		Doc: "Rx |= Rs & immediate", tmpl: "\x80 |= and(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2061,7 +2061,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 10, Field: 0x00203fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_addi_asl_ri: {Op: S4_addi_asl_ri, Name: "S4_addi_asl_ri", Syntax: "Rx = add(#u8*,asl(Rx,#u5))", Class: ALU64, Mask: 0xff000017, Match: 0xde000004, Slots: 0xc, Units: UnitsNone,
-		NumReg: 1, NumImm: 2, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 1, NumImm: 2, Section: "Shifts and bits",
 		Doc: "immediate + (Rx << n)", tmpl: "\x80 = add(\x81,asl(\x80,\x82))",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2, DefCycle: 4},
@@ -2077,7 +2077,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_extractu: {Op: S2_extractu, Name: "S2_extractu", Syntax: "Rd = extractu(Rs,#u5,#u5)", Class: SOP, Mask: 0xff802000, Match: 0x8d000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 2, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Shifts and bits",
 		Doc: "zero-extended bit field: width, offset", tmpl: "\x80 = extractu(\x81,\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2086,7 +2086,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x006000e0, UseCycle: 2},
 		}},
 	S4_extract: {Op: S4_extract, Name: "S4_extract", Syntax: "Rd = extract(Rs,#u5,#u5)", Class: SOP, Mask: 0xff802000, Match: 0x8d800000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 2, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Shifts and bits",
 		Doc: "sign-extended bit field: width, offset", tmpl: "\x80 = extract(\x81,\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2095,7 +2095,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x006000e0, UseCycle: 2},
 		}},
 	S2_insert: {Op: S2_insert, Name: "S2_insert", Syntax: "Rx = insert(Rs,#u5,#u5)", Class: SOP, Mask: 0xff802000, Match: 0x8f000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 2, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Shifts and bits",
 		Doc: "replace a bit field: width, offset", tmpl: "\x80 = insert(\x81,\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2128,42 +2128,42 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	S2_cl0: {Op: S2_cl0, Name: "S2_cl0", Syntax: "Rd = cl0(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c0000a0, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
 		Doc: "count leading zeros", tmpl: "\x80 = cl0(\x81)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	S2_cl1: {Op: S2_cl1, Name: "S2_cl1", Syntax: "Rd = cl1(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c0000c0, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
 		Doc: "count leading ones", tmpl: "\x80 = cl1(\x81)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	S2_clb: {Op: S2_clb, Name: "S2_clb", Syntax: "Rd = clb(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c000080, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
 		Doc: "count leading bits equal to the sign", tmpl: "\x80 = clb(\x81)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	S2_ct0: {Op: S2_ct0, Name: "S2_ct0", Syntax: "Rd = ct0(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c400080, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
 		Doc: "count trailing zeros", tmpl: "\x80 = ct0(\x81)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	S2_ct1: {Op: S2_ct1, Name: "S2_ct1", Syntax: "Rd = ct1(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c4000a0, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
 		Doc: "count trailing ones", tmpl: "\x80 = ct1(\x81)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	S2_brev: {Op: S2_brev, Name: "S2_brev", Syntax: "Rd = brev(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c4000c0, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
 		Doc: "reverse the bits", tmpl: "\x80 = brev(\x81)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2208,7 +2208,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	M2_mpyi: {Op: M2_mpyi, Name: "M2_mpyi", Syntax: "Rd = mpyi(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xed000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "low 32 bits of the product", tmpl: "\x80 = mpyi(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2216,7 +2216,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_mpysip: {Op: M2_mpysip, Name: "M2_mpysip", Syntax: "Rd = +mpyi(Rs,#u8*)", Class: MPY, Mask: 0xffe02000, Match: 0xe0000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 1, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Multiply",
 		Doc: "Rs * unsigned immediate", tmpl: "\x80 = +mpyi(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2224,7 +2224,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Extendable: true, UseCycle: 2},
 		}},
 	M2_mpysin: {Op: M2_mpysin, Name: "M2_mpysin", Syntax: "Rd = -mpyi(Rs,#u8)", Class: MPY, Mask: 0xffe02000, Match: 0xe0800000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 1, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Multiply",
 		Doc: "Rs * -(unsigned immediate)", tmpl: "\x80 = -mpyi(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2232,7 +2232,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, UseCycle: 2},
 		}},
 	M2_maci: {Op: M2_maci, Name: "M2_maci", Syntax: "Rx += mpyi(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef000000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "Rx += Rs * Rt", tmpl: "\x80 += mpyi(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2240,7 +2240,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_mnaci: {Op: M2_mnaci, Name: "M2_mnaci", Syntax: "Rx -= mpyi(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef800000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "Rx -= Rs * Rt", tmpl: "\x80 -= mpyi(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2248,7 +2248,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_macsip: {Op: M2_macsip, Name: "M2_macsip", Syntax: "Rx += mpyi(Rs,#u8*)", Class: MPY, Mask: 0xffe02000, Match: 0xe1000000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Multiply",
 		Doc: "Rx += Rs * immediate", tmpl: "\x80 += mpyi(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2256,7 +2256,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Extendable: true, UseCycle: 2},
 		}},
 	M2_macsin: {Op: M2_macsin, Name: "M2_macsin", Syntax: "Rx -= mpyi(Rs,#u8*)", Class: MPY, Mask: 0xffe02000, Match: 0xe1800000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Multiply",
 		Doc: "Rx -= Rs * immediate", tmpl: "\x80 -= mpyi(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2264,7 +2264,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Extendable: true, UseCycle: 2},
 		}},
 	M2_acci: {Op: M2_acci, Name: "M2_acci", Syntax: "Rx += add(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef000020, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "Rx += Rs + Rt", tmpl: "\x80 += add(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2272,7 +2272,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	M2_accii: {Op: M2_accii, Name: "M2_accii", Syntax: "Rx += add(Rs,#s8*)", Class: MPY, Mask: 0xffe02000, Match: 0xe2000000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Multiply",
 		Doc: "Rx += Rs + immediate", tmpl: "\x80 += add(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2280,7 +2280,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	M2_nacci: {Op: M2_nacci, Name: "M2_nacci", Syntax: "Rx -= add(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef800020, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "Rx -= Rs + Rt", tmpl: "\x80 -= add(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2288,7 +2288,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	M2_naccii: {Op: M2_naccii, Name: "M2_naccii", Syntax: "Rx -= add(Rs,#s8*)", Class: MPY, Mask: 0xffe02000, Match: 0xe2800000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 2, NumImm: 1, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Multiply",
 		Doc: "Rx -= Rs + immediate", tmpl: "\x80 -= add(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
@@ -2296,7 +2296,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	M2_mpy_up: {Op: M2_mpy_up, Name: "M2_mpy_up", Syntax: "Rd = mpy(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xed000020, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "high 32 bits of the signed product", tmpl: "\x80 = mpy(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2304,7 +2304,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_mpyu_up: {Op: M2_mpyu_up, Name: "M2_mpyu_up", Syntax: "Rd = mpyu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xed400020, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "high 32 bits of the unsigned product", tmpl: "\x80 = mpyu(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2312,7 +2312,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_mpy_up_s1: {Op: M2_mpy_up_s1, Name: "M2_mpy_up_s1", Syntax: "Rd = mpy(Rs,Rt):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeda00040, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "high 32 bits of the doubled signed product", tmpl: "\x80 = mpy(\x81,\x82):<<1",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2320,7 +2320,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_mpy_up_s1_sat: {Op: M2_mpy_up_s1_sat, Name: "M2_mpy_up_s1_sat", Syntax: "Rd = mpy(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xede00000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "high 32 bits of the doubled signed product, saturates, sets usr.ovf", tmpl: "\x80 = mpy(\x81,\x82):<<1:sat",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2328,7 +2328,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_dpmpyss_s0: {Op: M2_dpmpyss_s0, Name: "M2_dpmpyss_s0", Syntax: "Rdd = mpy(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe5000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "64-bit signed product", tmpl: "\x80 = mpy(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
@@ -2336,7 +2336,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_dpmpyuu_s0: {Op: M2_dpmpyuu_s0, Name: "M2_dpmpyuu_s0", Syntax: "Rdd = mpyu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe5400000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "64-bit unsigned product", tmpl: "\x80 = mpyu(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
@@ -2344,7 +2344,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_dpmpyss_acc_s0: {Op: M2_dpmpyss_acc_s0, Name: "M2_dpmpyss_acc_s0", Syntax: "Rxx += mpy(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7000000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "accumulate the 64-bit signed product", tmpl: "\x80 += mpy(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
@@ -2352,7 +2352,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_dpmpyuu_acc_s0: {Op: M2_dpmpyuu_acc_s0, Name: "M2_dpmpyuu_acc_s0", Syntax: "Rxx += mpyu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7400000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "accumulate the 64-bit unsigned product", tmpl: "\x80 += mpyu(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
@@ -2360,7 +2360,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_mpy_hh_s0: {Op: M2_mpy_hh_s0, Name: "M2_mpy_hh_s0", Syntax: "Rd = mpy(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xec000060, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "product of the high half of Rs and the high half of Rt", tmpl: "\x80 = mpy(\x81.h,\x82.h)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2368,7 +2368,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_mpy_hl_s0: {Op: M2_mpy_hl_s0, Name: "M2_mpy_hl_s0", Syntax: "Rd = mpy(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xec000040, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "product of the high half of Rs and the low half of Rt", tmpl: "\x80 = mpy(\x81.h,\x82.l)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2376,7 +2376,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_mpy_lh_s0: {Op: M2_mpy_lh_s0, Name: "M2_mpy_lh_s0", Syntax: "Rd = mpy(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xec000020, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "product of the low half of Rs and the high half of Rt", tmpl: "\x80 = mpy(\x81.l,\x82.h)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2384,7 +2384,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M2_mpy_ll_s0: {Op: M2_mpy_ll_s0, Name: "M2_mpy_ll_s0", Syntax: "Rd = mpy(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xec000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "product of the low half of Rs and the low half of Rt", tmpl: "\x80 = mpy(\x81.l,\x82.l)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2392,7 +2392,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M4_mpyri_addi: {Op: M4_mpyri_addi, Name: "M4_mpyri_addi", Syntax: "Rd = add(#u6*,mpyi(Rs,#u6))", Class: ALU64, Mask: 0xff000000, Match: 0xd8000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 2, NumImm: 2, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Multiply",
 		Doc: "immediate + Rs * immediate", tmpl: "\x80 = add(\x81,mpyi(\x82,\x83))",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x00001f00, DefCycle: 4},
@@ -2401,7 +2401,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0080001f, UseCycle: 2},
 		}},
 	M4_mpyrr_addi: {Op: M4_mpyrr_addi, Name: "M4_mpyrr_addi", Syntax: "Rd = add(#u6*,mpyi(Rs,Rt))", Class: ALU64, Mask: 0xff800000, Match: 0xd7000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 1, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 1, Section: "Multiply",
 		Doc: "immediate + Rs * Rt", tmpl: "\x80 = add(\x81,mpyi(\x82,\x83))",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2410,7 +2410,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	M4_mpyrr_addr: {Op: M4_mpyrr_addr, Name: "M4_mpyrr_addr", Syntax: "Ry = add(Ru,mpyi(Ry,Rs))", Class: MPY, Mask: 0xffe020e0, Match: 0xe3000000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "Ru + Ry * Rs", tmpl: "\x80 = add(\x81,mpyi(\x80,\x82))",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 1, DefCycle: 4},
@@ -2418,7 +2418,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	M4_mpyri_addr: {Op: M4_mpyri_addr, Name: "M4_mpyri_addr", Syntax: "Rd = add(Ru,mpyi(Rs,#u6*))", Class: ALU64, Mask: 0xff800000, Match: 0xdf800000, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 1, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 1, Section: "Multiply",
 		Doc: "Ru + Rs * immediate", tmpl: "\x80 = add(\x81,mpyi(\x82,\x83))",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x00001f00, DefCycle: 4},
@@ -2427,7 +2427,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x006020e0, Extendable: true, UseCycle: 2},
 		}},
 	M5_vrmpybuu: {Op: M5_vrmpybuu, Name: "M5_vrmpybuu", Syntax: "Rdd = vrmpybu(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8800020, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "two sums of four products, unsigned bytes", tmpl: "\x80 = vrmpybu(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
@@ -2435,7 +2435,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
 		}},
 	M5_vrmpybsu: {Op: M5_vrmpybsu, Name: "M5_vrmpybsu", Syntax: "Rdd = vrmpybsu(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8c00020, Slots: 0xc, Units: UnitsNone,
-		NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "two sums of four products, signed by unsigned bytes", tmpl: "\x80 = vrmpybsu(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
@@ -2443,7 +2443,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
 		}},
 	M5_vmacbuu: {Op: M5_vmacbuu, Name: "M5_vmacbuu", Syntax: "Rxx += vmpybu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7800020, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "accumulate eight unsigned byte products as halfwords", tmpl: "\x80 += vmpybu(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
@@ -3636,7 +3636,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	J2_call: {Op: J2_call, Name: "J2_call", Syntax: "call #r22:2*", Class: JUMP, Mask: 0xfe000001, Match: 0x5a000000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagCall | FlagBranch, NumReg: 0, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagCall | FlagPreferSlot3 | FlagBranch, NumReg: 0, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "call: r31 = next packet", tmpl: "call \x80",
 		Operands: []OperandSpec{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 22, Field: 0x01ff3ffe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
@@ -3648,14 +3648,14 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	J2_callf: {Op: J2_callf, Name: "J2_callf", Syntax: "if (!Pu) call #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5d200000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagCall | FlagBranch | FlagPred | FlagPredNot, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagCall | FlagPreferSlot3 | FlagBranch | FlagPred | FlagPredNot, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "call if the predicate is false", tmpl: "if (!\x80) call \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 15, Field: 0x00df20fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_callt: {Op: J2_callt, Name: "J2_callt", Syntax: "if (Pu) call #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5d000000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagCall | FlagBranch | FlagPred, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagCall | FlagPreferSlot3 | FlagBranch | FlagPred, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "call if the predicate is true", tmpl: "if (\x80) call \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
