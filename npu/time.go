@@ -1,18 +1,198 @@
 package npu
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-type timer struct{}
+// timer is the timing model of a run. Engines run beside each other; each has
+// the cycle at which it is free. The MAC array (for elementwise operations the
+// output unit) carries the account: every cycle up to cursor is charged.
+type timer struct {
+	spec   *Spec
+	off    bool
+	clock  sim.Clock
+	span   func(track, name string, start, end sim.Time)
+	mems   []memory
+	base   [NumRegions]uint64
+	report sim.Report
+	cur    int   // region being charged, index of report.Regions
+	cursor int64 // cycles charged so far
 
-func newTimer(s *Spec, o Options, r *Regions) *timer { return &timer{} }
-func (t *timer) region(id int)                        {}
-func (t *timer) command(c ethosu.Command)             {}
-func (t *timer) irq()                                 {}
-func (t *timer) op(o *op) error                       { return nil }
-func (t *timer) dma(r *regFile, n int)                {}
-func (t *timer) dmaWait(k int)                        {}
-func (t *timer) kernelWait(k int)                     {}
-func (t *timer) finish() *sim.Report                  { return &sim.Report{} }
+	// Command processor.
+	cmd       int64      // cycle at which it takes the next command
+	waitEnd   int64      // end of its last wait
+	waitFor   sim.Reason // and what that was for
+	kernels   [3]kernel  // the last ones, newest first
+	copies    [16]int64  // completion of the last copies, newest first
+	copyFree  int64      // DMA engine
+	fetchFree int64      // order of input fetches
+	jobs      [2]job     // the last two block jobs, newest first
+	pending   [4]write   // output blocks whose write is still to be issued
+	npending  int
+	events    events
+}
+
+// kernel is what later commands need to know of an operation.
+type kernel struct {
+	end  int64
+	last [4]int64 // completion of its last block jobs, newest first
+	n    int      // of them
+	cur  int      // region
+}
+
+// job is the engine times of one block.
+type job struct{ macStart, macEnd, outEnd, written int64 }
+
+// write is an output block on its way to memory.
+type write struct {
+	at     int64
+	runs   run
+	rows   int
+	stride uint64 // between rows
+	mem    *memory
+}
+
+func newTimer(s *Spec, o Options, r *Regions) *timer {
+	t := &timer{spec: s, off: o.Functional}
+	if t.off {
+		return t
+	}
+	t.clock = sim.Clock{Hz: s.Hz}
+	t.span = o.Span
+	t.mems, t.base = newMemories(s, &o, r)
+	t.report = sim.Report{Hz: s.Hz, Regions: []sim.RegionReport{{ID: -1}}}
+	t.cmd = int64(s.LaunchCycles)
+	t.waitEnd, t.waitFor = t.cmd, sim.StallLaunch
+	t.charge(t.cmd, sim.StallLaunch)
+	return t
+}
+
+// region makes id the region that costs belong to.
+func (t *timer) region(id int) {
+	if t.off {
+		return
+	}
+	for i := range t.report.Regions {
+		if t.report.Regions[i].ID == id {
+			t.cur = i
+			return
+		}
+	}
+	t.cur = len(t.report.Regions)
+	t.report.Regions = append(t.report.Regions, sim.RegionReport{ID: id})
+}
+
+// charge charges the cycles from cursor to end to a reason.
+func (t *timer) charge(end int64, why sim.Reason) { t.chargeTo(t.cur, end, why) }
+
+func (t *timer) chargeTo(region int, end int64, why sim.Reason) {
+	if n := end - t.cursor; n > 0 {
+		t.report.Regions[region].Stalls[why] += n
+		t.cursor = end
+	}
+}
+
+// command takes one command.
+func (t *timer) command(c ethosu.Command) {
+	if t.off {
+		return
+	}
+	t.report.Instructions++
+	t.cmd += int64(t.spec.CommandCycles)
+	t.energy(t.spec.Energy.Command)
+}
+
+// hold makes the command processor wait until cycle end.
+func (t *timer) hold(end int64, why sim.Reason) {
+	if end > t.cmd {
+		t.cmd, t.waitEnd, t.waitFor = end, end, why
+	}
+}
+
+func (t *timer) irq() {}
+
+// kernelWait waits until at most n kernels are outstanding.
+func (t *timer) kernelWait(n int) {
+	if !t.off && n < len(t.kernels) {
+		t.hold(t.kernels[n].end, sim.StallBarrier)
+	}
+}
+
+// dmaWait waits until at most k copies are outstanding.
+func (t *timer) dmaWait(k int) {
+	if !t.off {
+		t.hold(t.copies[k], sim.StallDMA)
+	}
+}
+
+// dma starts a copy of n bytes.
+func (t *timer) dma(r *regFile, n int) {
+	if t.off {
+		return
+	}
+	// A full queue holds the command processor.
+	t.hold(t.copies[t.spec.DMAChannels-1], sim.StallDMA)
+	start := max(t.cmd, t.copyFree) + int64(t.spec.DMASetup)
+	done := start
+	if m, addr := t.side(r.u(ethosu.SetDMA0SrcRegion), r.addr(ethosu.SetDMA0Src)); m != nil {
+		done = m.transfer(&t.clock, start, run{addr, n, n, 1}, mem.Read)
+		t.energy(float64(n) * m.spec.ReadPJ)
+	}
+	if m, addr := t.side(r.u(ethosu.SetDMA0DstRegion), r.addr(ethosu.SetDMA0Dst)); m != nil {
+		done = max(done, m.transfer(&t.clock, start, run{addr, n, n, 1}, mem.Write))
+		t.energy(float64(n) * m.spec.WritePJ)
+	} else {
+		t.energy(float64(n) * t.spec.Energy.ShramByte)
+	}
+	t.copyFree = done
+	copy(t.copies[1:], t.copies[:])
+	// Copies finish in order.
+	t.copies[0] = max(done, t.copies[1])
+	t.events.dmaBytes += int64(n)
+	if t.span != nil {
+		t.span("dma", fmt.Sprintf("copy %d", n), t.clock.At(start), t.clock.At(done))
+	}
+}
+
+// side is the memory of one end of a copy, nil for SHRAM.
+func (t *timer) side(region, addr int) (*memory, uint64) {
+	if region&ethosu.DMAInternal != 0 {
+		return nil, 0
+	}
+	return t.at(region&7, addr)
+}
+
+// at is the memory of a region and an address in it.
+func (t *timer) at(region, addr int) (*memory, uint64) {
+	return &t.mems[t.spec.RegionMemory[region]], t.base[region] + uint64(addr)
+}
+
+// finish ends the run at NPU_OP_STOP.
+func (t *timer) finish() *sim.Report {
+	if t.off {
+		return &t.report
+	}
+	t.flush(1 << 62)
+	if k := &t.kernels[0]; k.end > t.cursor {
+		t.chargeTo(k.cur, k.end, sim.StallDrain)
+	}
+	t.charge(t.copies[0], sim.StallDMA)
+	t.charge(t.cmd, sim.StallFetch)
+	rep := &t.report
+	rep.Cycles = t.cursor
+	rep.Time = t.clock.At(rep.Cycles)
+	static := t.spec.Energy.StaticW / float64(t.spec.Hz) * 1e12 // pJ per cycle
+	for i := range rep.Regions {
+		g := &rep.Regions[i]
+		g.Cycles = g.Stalls.Total()
+		g.EnergyPJ += static * float64(g.Cycles)
+		rep.Stalls.Add(&g.Stalls)
+		rep.EnergyPJ += g.EnergyPJ
+	}
+	rep.Counters = t.counters()
+	return rep
+}

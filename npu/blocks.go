@@ -1,0 +1,182 @@
+package npu
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+)
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+func roundUp(a, b int) int { return ceilDiv(a, b) * b }
+
+// reduces reports whether every output channel needs all input channels.
+func (o *op) reduces() bool {
+	return o.kind == opConv || o.kind == opPool && o.mode == ethosu.PoolReduceSum
+}
+
+// ifmBlockDepth is the input channels the array takes at a time.
+func (o *op) ifmBlockDepth(s *Spec) int {
+	if !o.reduces() {
+		return o.blockD
+	}
+	if o.ifm.esz == 2 {
+		return roundUp(min(o.ifm.c, 16), 4)
+	}
+	most := 32
+	if o.k.partKernel && o.kind == opConv {
+		most = 16
+	}
+	return roundUp(min(o.ifm.c, max(most, s.UBlock.IFM)), 8)
+}
+
+// macCycles is how long the MAC array works on a block of h x w x d outputs,
+// all input channels and taps included. Elementwise operations do not use it.
+func (s *Spec) macCycles(o *op, h, w, d int) int64 {
+	u := s.UBlock
+	if u.H == 2 && u.W == 2 && o.kind <= opDepthwise && o.ofm.h == 1 && o.ofm.w%2 == 0 && o.k.h == 1 {
+		u.H, u.W, h = 1, 4, 1 // one-dimensional: the micro-block is a row
+	}
+	xy, nz := ceilDiv(w, u.W)*ceilDiv(h, u.H), ceilDiv(d, u.D)
+	if s.PackTaps && o.reduces() {
+		return s.arrayCycles(o, xy, nz)
+	}
+	wide := 1
+	if o.ifm.esz == 2 {
+		wide = 2
+	}
+	const step = 4 // cycles: 32 products of a micro-block's element
+	weights := step * 8 * u.D / s.WeightsPerCycle
+	delay := s.PipelineDelay
+	if o.acc40 {
+		delay = s.PipelineDelay40
+	}
+	ibd := min(o.ifmBlockDepth(s), o.ifm.c)
+	var total int64
+	for y := 0; y < o.k.h; y += 8 {
+		for x := 0; x < o.k.w; x += 8 {
+			e := min(o.k.h-y, 8) * min(o.k.w-x, 8)
+			steps, cycles, groups := e, 0, 1
+			switch {
+			case o.kind == opPool && !o.reduces():
+				steps = 1
+				cycles = max(4, e) * xy * nz * wide
+			case o.kind == opDepthwise:
+				steps = ceilDiv(e, s.DepthwiseTaps)
+				cycles = max(weights, step*xy*wide) * steps * nz
+			case o.kind == opConv && o.k.partKernel:
+				steps = ceilDiv(e, 4/wide)
+				groups = ceilDiv(ibd, 8)
+				cycles = max(weights, step*xy) * steps * groups * nz
+			default:
+				cycles = max(weights, step*xy) * steps * nz
+			}
+			if xy == 1 {
+				if nz == 1 {
+					cycles += delay * steps * groups
+				} else if steps > 1 {
+					cycles += delay * (steps - 1) * nz * groups
+				}
+			}
+			total += int64(cycles)
+		}
+	}
+	if o.reduces() {
+		total *= int64(ceilDiv(o.ifm.c, ibd))
+	}
+	return (total + int64(s.Cores) - 1) / int64(s.Cores)
+}
+
+// arrayCycles is macCycles of a weight-stationary array whose rows hold any
+// mix of taps and groups of 8 input channels: per tile of weights the pixels
+// stream through, no faster than the next tile is loaded.
+func (s *Spec) arrayCycles(o *op, pixels, nz int) int64 {
+	rows := s.UBlock.IFM
+	tiles := ceilDiv(o.k.h*o.k.w*roundUp(o.ifm.c, 8), rows) * nz
+	if o.ifm.esz == 2 {
+		pixels *= 2
+	}
+	load := ceilDiv(rows*s.UBlock.D, s.WeightsPerCycle)
+	return int64(tiles) * int64(max(pixels, load))
+}
+
+// fill is the cycles until a weight-stationary array delivers its first sum.
+func (s *Spec) fill() int64 {
+	if s.PackTaps {
+		return int64(s.UBlock.IFM + s.UBlock.D - 2)
+	}
+	return 0
+}
+
+// cyclesPerElement is the rate of the output unit for an operation.
+func (s *Spec) cyclesPerElement(o *op) float64 {
+	i := OutOther
+	switch {
+	case o.kind == opElementwise && o.ifm.esz == 4:
+		i = OutBinary32
+		if o.mode == ethosu.EltLRelu || o.mode == ethosu.EltAbs || o.mode == ethosu.EltClz {
+			i = OutUnary32
+		}
+	case o.kind == opElementwise && o.mode == ethosu.EltMul && o.ofm.esz == 4:
+		i = OutMul32
+	case o.kind == opElementwise && o.mode == ethosu.EltMul, o.kind != opElementwise && o.acc40:
+		i = OutMul
+	case o.kind == opElementwise && (o.mode == ethosu.EltAdd || o.mode == ethosu.EltSub):
+		i = OutAdd
+	case o.kind == opPool && o.mode == ethosu.PoolMax:
+		i = OutMaxPool
+	}
+	c := s.OutputCycles[i]
+	if o.out.act != ethosu.ActNone {
+		c = max(c, s.TableCycles)
+	}
+	return c
+}
+
+// outputCycles is how long the output unit works on a block.
+func (s *Spec) outputCycles(o *op, elements, depth int) int64 {
+	c := math.Ceil(s.cyclesPerElement(o) * float64(elements))
+	if o.kind <= opDepthwise {
+		// Scale records are read per block, 10 bytes each.
+		lat := s.Memories[s.RegionMemory[o.scaleReg]].ReadLatency
+		c = max(c, float64(10*depth*lat)/256)
+	}
+	return int64(math.Ceil(c))
+}
+
+// blockCount is the number of block jobs of an operation.
+func (o *op) blockCount() int64 {
+	return int64(ceilDiv(o.ofm.h, o.blockH)) * int64(ceilDiv(o.ofm.w, o.blockW)) * int64(ceilDiv(o.ofm.c, o.blockD))
+}
+
+// buffers is how many accumulator blocks SHRAM holds beside two input blocks
+// and the tables: 2 when work can overlap the output, 0 when none fits.
+func (o *op) buffers(s *Spec) int {
+	if o.kind == opElementwise {
+		return 2
+	}
+	h, w, d := min(o.blockH, o.ofm.h), min(o.blockW, o.ofm.w), min(o.blockD, o.ofm.c)
+	bytes := 4
+	if o.acc40 {
+		bytes = 5
+	}
+	acc := roundUp(h*w*roundUp(ceilDiv(d, o.cores), 8)*bytes, s.ShramBank)
+	room := s.ShramBytes - lutBytes
+	switch {
+	case 2*acc <= room:
+		return 2
+	case acc <= room:
+		return 1
+	}
+	return 0
+}
+
+// extent is the input rows or columns [lo, hi) that outputs [o0, o1) need.
+func extent(o0, o1, stride, kernel, pad, in, upscale int) (lo, hi int) {
+	lo = max(0, o0*stride-pad)
+	hi = min(in, (o1-1)*stride+kernel-pad)
+	if upscale != 0 {
+		lo, hi = lo/2, (hi+1)/2
+	}
+	return lo, max(lo, hi)
+}

@@ -1,0 +1,56 @@
+package npu
+
+import (
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// events counts what a run did.
+type events struct {
+	kernels, blocks int64
+	macs            int64 // as the operations define them, without padding waste
+	outputs         int64
+	elementwise     int64
+	weightBytes     int64 // encoded, as read by the decoder
+	dmaBytes        int64
+}
+
+// energy adds picojoules to the current region.
+func (t *timer) energy(pj float64) { t.report.Regions[t.cur].EnergyPJ += pj }
+
+// opEvents counts an operation and charges its arithmetic.
+func (t *timer) opEvents(o *op) {
+	e := &t.spec.Energy
+	n := int64(o.ofm.h) * int64(o.ofm.w) * int64(o.ofm.c)
+	t.events.kernels++
+	t.events.outputs += n
+	t.energy(float64(n) * e.Output)
+	if o.kind == opElementwise {
+		t.events.elementwise += n
+		t.energy(float64(n) * e.Elementwise)
+		return
+	}
+	macs := n * int64(o.k.h) * int64(o.k.w)
+	if o.reduces() {
+		macs *= int64(o.ifm.c)
+	}
+	if o.kind != opPool {
+		t.events.macs += macs
+	}
+	t.energy(float64(macs) * (e.MAC*float64(o.ifm.esz) + e.AccessPerMAC*e.ShramByte))
+}
+
+// counters is the event counts in a fixed order.
+func (t *timer) counters() []sim.Counter {
+	e := &t.events
+	c := []sim.Counter{
+		{Name: "kernels", Value: e.kernels}, {Name: "blocks", Value: e.blocks}, {Name: "macs", Value: e.macs},
+		{Name: "output_elements", Value: e.outputs}, {Name: "elementwise_elements", Value: e.elementwise},
+		{Name: "weight_bytes", Value: e.weightBytes}, {Name: "dma_bytes", Value: e.dmaBytes},
+	}
+	for i := range t.mems {
+		m := &t.mems[i]
+		c = append(c, sim.Counter{Name: m.spec.Name + "_read_bytes", Value: m.readBytes},
+			sim.Counter{Name: m.spec.Name + "_write_bytes", Value: m.writeBytes})
+	}
+	return c
+}

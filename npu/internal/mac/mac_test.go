@@ -1,0 +1,181 @@
+package mac
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func fill[T int8 | int16 | int32 | byte](r *rand.Rand, n int) []T {
+	s := make([]T, n)
+	for i := range s {
+		s[i] = T(r.Uint32())
+	}
+	return s
+}
+
+// Every form this machine has gives the sums of the definition.
+func TestDotU8(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct{ channels, runLen, runs int }{{16, 4, 1}, {5, 8, 3}, {33, 64, 1}, {64, 12, 3}, {130, 36, 2}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			depth := c.runLen * c.runs
+			weights := fill[int8](r, c.channels*depth)
+			w := PackU8(c.channels, depth, func(o, k int) int8 { return weights[o*depth+k] })
+			padded := (c.channels + 15) / 16 * 16
+			a := fill[byte](r, 4096)
+			var pix [TileU8]int32
+			for i := range pix {
+				pix[i] = int32(r.IntN(1024))
+			}
+			var runs []int32
+			for i := range c.runs {
+				runs = append(runs, int32(i*200))
+			}
+			got, portable := make([]int32, TileU8*padded), make([]int32, TileU8*padded)
+			for o := 0; o < padded; o += GroupU8 * VectorU8 {
+				v := min(GroupU8, (padded-o)/VectorU8)
+				DotU8(got[o:], padded, a, &pix, runs, c.runLen/4, w[o*depth:], v)
+				dotU8(portable[o:], padded, a, &pix, runs, c.runLen/4, w[o*depth:], v)
+			}
+			for m := range pix {
+				for o := range c.channels {
+					var want int32
+					for k := range depth {
+						want += int32(a[pix[m]+runs[k/c.runLen]+int32(k%c.runLen)]) * int32(weights[o*depth+k])
+					}
+					if got[m*padded+o] != want || portable[m*padded+o] != want {
+						t.Fatalf("pixel %d channel %d: %d, portable %d, want %d", m, o, got[m*padded+o], portable[m*padded+o], want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestDotI16(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, c := range []struct{ channels, runLen, runs int }{{16, 4, 1}, {5, 8, 3}, {33, 64, 1}, {64, 12, 3}} {
+		depth := c.runLen * c.runs
+		weights := make([]int16, c.channels*depth)
+		for i := range weights {
+			weights[i] = int16(r.IntN(511) - 255)
+		}
+		w := PackI16(c.channels, depth, func(o, k int) int16 { return weights[o*depth+k] })
+		padded := (c.channels + 15) / 16 * 16
+		a := make([]int16, 4096)
+		for i := range a {
+			a[i] = int16(r.IntN(511) - 255)
+		}
+		var pix [TileI16]int32
+		for i := range pix {
+			pix[i] = int32(r.IntN(1024))
+		}
+		var runs []int32
+		for i := range c.runs {
+			runs = append(runs, int32(i*200))
+		}
+		got, portable := make([]int32, TileI16*padded), make([]int32, TileI16*padded)
+		for o := 0; o < padded; o += WidthI16 {
+			DotI16(got[o:], padded, a, &pix, runs, c.runLen/4, w[o*depth:])
+			dotI16(portable[o:], padded, a, &pix, runs, c.runLen/4, w[o*depth:])
+		}
+		for m := range pix {
+			for o := range c.channels {
+				var want int32
+				for k := range depth {
+					want += int32(a[pix[m]+runs[k/c.runLen]+int32(k%c.runLen)]) * int32(weights[o*depth+k])
+				}
+				if got[m*padded+o] != want || portable[m*padded+o] != want {
+					t.Fatalf("%v pixel %d channel %d: %d, portable %d, want %d", c, m, o, got[m*padded+o], portable[m*padded+o], want)
+				}
+			}
+		}
+	}
+}
+
+func TestDepthwise(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, c := range []struct{ channels, taps, pixels, step int }{{16, 9, 1, 16}, {32, 9, 7, 32}, {24, 4, 13, 64}, {16, 25, 4, 32}} {
+		groups := (c.channels + 15) / 16
+		weights := make([]int16, c.channels*c.taps)
+		for i := range weights {
+			weights[i] = int16(r.IntN(511) - 255)
+		}
+		w := PackDepthwise(c.channels, c.taps, func(ch, tap int) int16 { return weights[ch*c.taps+tap] })
+		a := make([]int16, 8192)
+		for i := range a {
+			a[i] = int16(r.IntN(511) - 255)
+		}
+		var taps []int32
+		for i := range c.taps {
+			taps = append(taps, int32(i*groups*16))
+		}
+		padded := slices.Clone(taps)
+		if len(padded)&1 == 1 {
+			padded = append(padded, padded[len(padded)-1])
+		}
+		stride := groups * 16
+		got, portable := make([]int32, c.pixels*stride), make([]int32, c.pixels*stride)
+		for g := range groups {
+			block := w[g*len(padded)*16:]
+			Depthwise(got[g*16:], stride, a[g*16:], c.step, c.pixels, padded, block)
+			depthwise(portable[g*16:], stride, a[g*16:], c.step, c.pixels, padded, block)
+		}
+		for p := range c.pixels {
+			for ch := range c.channels {
+				var want int32
+				for i, tap := range taps {
+					want += int32(a[p*c.step+int(tap)+ch]) * int32(weights[ch*c.taps+i])
+				}
+				if got[p*stride+ch] != want || portable[p*stride+ch] != want {
+					t.Fatalf("%v pixel %d channel %d: %d, portable %d, want %d", c, p, ch, got[p*stride+ch], portable[p*stride+ch], want)
+				}
+			}
+		}
+	}
+}
+
+func TestRequant(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	const n = 1 << 14
+	acc, bias := make([]int32, n), make([]int32, n)
+	scale, shift := make([]int32, n), make([]int32, n)
+	for i := range acc {
+		acc[i] = int32(r.Uint32()) >> (r.IntN(20) + 2)
+		bias[i] = int32(r.Uint32()) >> 8
+		scale[i] = int32(r.Uint32() >> 1)
+		shift[i] = int32(r.IntN(31))
+		if i%5 == 0 { // ties
+			acc[i], bias[i], scale[i] = acc[i]&^1<<1|int32(i&1), -3, 1<<30
+			shift[i] = 1
+		}
+	}
+	for _, c := range [][3]int32{{0, -128, 127}, {-128, -128, 127}, {3, 0, 255}, {128, 10, 200}} {
+		got, want := make([]byte, n), make([]byte, n)
+		Requant(got, acc, bias, 3, scale, shift, c[0], c[1], c[2])
+		requant(want, acc, bias, 3, scale, shift, c[0], c[1], c[2])
+		for i := range got {
+			if got[i] != want[i] {
+				t.Fatalf("%v element %d: %d, want %d (acc %d bias %d scale %d shift %d)", c, i, got[i], want[i], acc[i], bias[i], scale[i], shift[i])
+			}
+		}
+	}
+}
+
+func BenchmarkDotU8(b *testing.B) {
+	const channels, depth = 64, 512
+	w := make([]int8, channels*depth)
+	a := make([]byte, 6*depth)
+	acc := make([]int32, TileU8*channels)
+	var pix [TileU8]int32
+	for i := range pix {
+		pix[i] = int32(i * depth)
+	}
+	runs := []int32{0}
+	for b.Loop() {
+		DotU8(acc, channels, a, &pix, runs, depth/4, w, 4)
+	}
+	b.ReportMetric(float64(TileU8*channels*depth)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GMAC/s")
+}

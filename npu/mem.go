@@ -1,0 +1,94 @@
+package npu
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// memory is one memory during a run: a Level someone attached, or bandwidth,
+// burst and latency of the Spec. It counts bytes.
+type memory struct {
+	spec   *MemorySpec
+	level  mem.Level
+	free   float64 // cycle at which the port is free
+	reason sim.Reason
+
+	readBytes, writeBytes int64
+}
+
+// run is a regular series of equal byte runs.
+type run struct {
+	addr   uint64
+	bytes  int // of one run
+	stride int // between runs
+	count  int
+}
+
+// transfer moves runs of bytes no earlier than cycle at and answers when the
+// last byte has come or been accepted.
+func (m *memory) transfer(clock *sim.Clock, at int64, r run, kind mem.Kind) int64 {
+	total := int64(r.bytes) * int64(r.count)
+	if total <= 0 {
+		return at
+	}
+	latency := m.spec.ReadLatency
+	if kind == mem.Write {
+		m.writeBytes += total
+		latency = m.spec.WriteLatency
+	} else {
+		m.readBytes += total
+	}
+	if m.level != nil {
+		return m.access(clock, at, r, kind)
+	}
+	moved := total
+	if r.bytes < m.spec.BurstBytes && r.stride != r.bytes {
+		moved = int64(m.spec.BurstBytes) * int64(r.count)
+	}
+	m.free = max(m.free, float64(at)) + float64(moved)/m.spec.BytesPerCycle
+	return int64(math.Ceil(m.free)) + int64(latency)
+}
+
+// access is transfer on an attached Level. Runs that touch are one access.
+func (m *memory) access(clock *sim.Clock, at int64, r run, kind mem.Kind) int64 {
+	t := clock.At(at)
+	done := t
+	if r.stride == r.bytes {
+		r.bytes, r.count = r.bytes*r.count, 1
+	}
+	for i := range r.count {
+		end, why := m.level.Access(t, r.addr+uint64(i)*uint64(r.stride), r.bytes, kind)
+		if end > done {
+			done, m.reason = end, why
+		}
+	}
+	return max(at, clock.Cycle(done))
+}
+
+// newMemories prepares the memories of a run and where each region lies in its
+// memory: regions follow each other, aligned to a page.
+func newMemories(s *Spec, o *Options, r *Regions) (ms []memory, base [NumRegions]uint64) {
+	ms = make([]memory, len(s.Memories))
+	next := make([]uint64, len(ms))
+	for i := range ms {
+		ms[i] = memory{spec: &s.Memories[i], reason: sim.StallScratchpad}
+		if s.Memories[i].OffChip {
+			ms[i].reason = sim.StallDRAM
+		}
+		if i < len(o.Levels) {
+			ms[i].level = o.Levels[i]
+		}
+	}
+	for i := range base {
+		if i > 0 && len(r[i]) > 0 && len(r[i]) == len(r[i-1]) && &r[i][0] == &r[i-1][0] {
+			base[i] = base[i-1] // one memory behind two pointers
+			continue
+		}
+		m := s.RegionMemory[i]
+		base[i] = next[m]
+		next[m] += (uint64(len(r[i])) + 4095) &^ 4095
+	}
+	return ms, base
+}

@@ -1,0 +1,336 @@
+package npu
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// op times an operation: its blocks flow through input fetch, MAC array,
+// output unit and write-back, depth fastest, then columns, then rows.
+func (t *timer) op(o *op) error {
+	if t.off {
+		return nil
+	}
+	s := t.spec
+	acc := o.buffers(s)
+	if acc == 0 {
+		return fmt.Errorf("accumulators of a %dx%dx%d block do not fit %d bytes of SHRAM",
+			min(o.blockH, o.ofm.h), min(o.blockW, o.ofm.w), min(o.blockD, o.ofm.c), s.ShramBytes)
+	}
+	// A full queue of kernels holds the command processor.
+	t.hold(t.kernels[s.Kernels-1].end, sim.StallQueue)
+	prev := t.kernels[0]
+	k := kernel{cur: t.cur}
+	b := block{o: o, issue: t.cmd, acc: acc}
+	first, last := int64(-1), int64(0)
+	for y := 0; y < o.ofm.h; y += o.blockH {
+		b.y0, b.y1 = y, min(y+o.blockH, o.ofm.h)
+		for x := 0; x < o.ofm.w; x += o.blockW {
+			b.x0, b.x1 = x, min(x+o.blockW, o.ofm.w)
+			for z := 0; z < o.ofm.c; z += o.blockD {
+				b.z0, b.z1 = z, min(z+o.blockD, o.ofm.c)
+				j := t.block(&b, &prev)
+				if first < 0 {
+					first = j.macStart
+				}
+				last = j.outEnd
+				copy(k.last[1:], k.last[:])
+				k.last[0] = j.written
+				k.n++
+				b.index++
+			}
+		}
+	}
+	k.end = max(k.last[0], prev.end)
+	copy(t.kernels[1:], t.kernels[:])
+	t.kernels[0] = k
+	t.opEvents(o)
+	if t.span != nil {
+		name := [...]string{"conv", "depthwise", "pool", "elementwise"}[o.kind]
+		t.span("kernel", name, t.clock.At(first), t.clock.At(last))
+	}
+	return nil
+}
+
+// block is one block job and where it is in its operation.
+type block struct {
+	o                      *op
+	issue                  int64 // when the command was taken
+	acc                    int   // accumulator buffers
+	index                  int
+	y0, y1, x0, x1, z0, z1 int
+}
+
+// dependency is when the previous kernel lets this block start. BLOCKDEP jobs
+// may be in flight across the boundary.
+func (b *block) dependency(prev *kernel) int64 {
+	behind := b.o.blockDep - 1 - b.index
+	if behind <= 0 || prev.n == 0 {
+		return prev.end
+	}
+	return prev.last[min(behind, min(prev.n, len(prev.last))-1)]
+}
+
+// block times one block job and charges the cycles it adds.
+func (t *timer) block(b *block, prev *kernel) job {
+	o, s := b.o, t.spec
+	before, older := &t.jobs[0], &t.jobs[1]
+
+	// Input fetch: two buffers, in order, after the previous kernel.
+	dep := b.dependency(prev)
+	start := max(b.issue, dep, older.macEnd, t.fetchFree)
+	t.flush(start)
+	firstIn, allIn, inMem := t.fetchInputs(b, start)
+	t.fetchFree = start
+
+	// Weights follow the array: the next block's are fetched while it works.
+	firstW, allW, wMem := start, start, inMem
+	if o.kind <= opDepthwise {
+		firstW, allW, wMem = t.fetchWeights(b, max(b.issue, before.macStart))
+	}
+
+	// MAC array; elementwise operations use only the output unit.
+	elements := (b.y1 - b.y0) * (b.x1 - b.x0) * (b.z1 - b.z0)
+	out := s.outputCycles(o, elements, b.z1-b.z0)
+	var j job
+	accFree := older.outEnd
+	if b.acc == 1 {
+		accFree = before.outEnd
+	}
+	if o.kind == opElementwise {
+		accFree = max(before.outEnd, older.written)
+	}
+	ready := max(firstIn, firstW)
+	j.macStart = max(ready, before.macEnd, accFree)
+	work := out
+	if o.kind != opElementwise {
+		work = s.macCycles(o, b.y1-b.y0, b.x1-b.x0, b.z1-b.z0)
+		if b.index == 0 {
+			j.macStart += s.fill()
+		}
+	}
+	j.macEnd = max(j.macStart+work, allIn, allW)
+
+	// Output unit: two blocks may wait for memory.
+	outStart := max(j.macEnd, before.outEnd, older.written)
+	j.outEnd = outStart + out
+	if o.kind == opElementwise {
+		outStart, j.outEnd = j.macStart, j.macEnd
+	}
+	j.written = t.writeOutput(b, outStart, j.outEnd)
+
+	t.account(b, prev, &accounts{start: start, dep: dep, firstIn: firstIn, firstW: firstW, accFree: accFree,
+		allIn: allIn, allW: allW, work: work, in: inMem.reason, w: wMem.reason}, &j)
+	t.jobs[1], t.jobs[0] = t.jobs[0], j
+	t.events.blocks++
+	return j
+}
+
+// accounts is what a block waited for.
+type accounts struct {
+	start, dep, firstIn, firstW, accFree, allIn, allW, work int64
+	in, w                                                   sim.Reason
+}
+
+// account charges the cycles up to the end of a block's work.
+func (t *timer) account(b *block, prev *kernel, a *accounts, j *job) {
+	// Until the fetch could start: the command processor, the previous kernel,
+	// or the array still holding both input buffers.
+	if a.start == a.dep && a.dep > b.issue {
+		t.chargeTo(prev.cur, a.dep, sim.StallDrain)
+	}
+	if a.start == b.issue {
+		t.charge(min(t.waitEnd, a.start), t.waitFor)
+		t.charge(a.start, sim.StallFetch)
+	}
+	// Until the array could start: data, or a free accumulator.
+	why, at := a.in, a.firstIn
+	if a.firstW > at {
+		why, at = a.w, a.firstW
+	}
+	t.charge(min(at, j.macStart), why)
+	if a.accFree > at {
+		t.charge(min(a.accFree, j.macStart), sim.StallUnit)
+	}
+	t.charge(j.macStart, sim.StallDrain)
+	// While it works: what its own rate needs, then data that came late.
+	t.charge(min(j.macStart+a.work, j.macEnd), sim.StallIssue)
+	why = a.in
+	if a.allW > a.allIn {
+		why = a.w
+	}
+	t.charge(j.macEnd, why)
+}
+
+// fetchInputs reads the input of a block: first is when the first part has
+// come, all when everything has.
+func (t *timer) fetchInputs(b *block, start int64) (first, all int64, m *memory) {
+	o := b.o
+	f := &o.ifm
+	var y0, y1, x0, x1 int
+	if o.kind == opElementwise {
+		y0, y1, x0, x1 = b.y0, b.y1, b.x0, b.x1
+	} else {
+		y0, y1 = extent(b.y0, b.y1, o.k.sy, o.k.hd, o.k.top, o.k.inH, o.k.upscale)
+		x0, x1 = extent(b.x0, b.x1, o.k.sx, o.k.wd, o.k.left, o.k.inW, o.k.upscale)
+	}
+	z0, z1, part := b.z0, b.z1, b.z1-b.z0
+	if o.reduces() {
+		z0, z1, part = 0, f.c, min(o.ifmBlockDepth(t.spec), f.c)
+	}
+	first, m = t.fetch(f, y0, y1, x0, x1, z0, min(z0+part, z1), start)
+	all = first
+	if z0+part < z1 {
+		all, _ = t.fetch(f, y0, y1, x0, x1, z0+part, z1, start)
+	}
+	if o.hasIFM2 {
+		g := &o.ifm2
+		clip := func(lo, hi, n int) (int, int) {
+			if n == 1 {
+				return 0, 1
+			}
+			return lo, hi
+		}
+		y0, y1 = clip(b.y0, b.y1, g.h)
+		x0, x1 = clip(b.x0, b.x1, g.w)
+		z0, z1 = clip(b.z0, b.z1, g.c)
+		done, m2 := t.fetch(g, y0, y1, x0, x1, z0, z1, start)
+		if done > all {
+			m = m2
+		}
+		first, all = max(first, done), max(all, done)
+	}
+	return first, all, m
+}
+
+// fetch reads a box of a feature map.
+func (t *timer) fetch(f *featureMap, y0, y1, x0, x1, z0, z1 int, at int64) (int64, *memory) {
+	m, base := t.at(f.region, f.base[0])
+	done := at
+	r, rows, stride := f.box(y0, y1, x0, x1, z0, z1)
+	n := 0
+	if m.level == nil {
+		r.count *= rows
+		n, rows = r.count*r.bytes, 1
+	} else {
+		n = r.count * r.bytes * rows
+	}
+	for i := range rows {
+		q := r
+		q.addr += base + uint64(i)*stride
+		done = max(done, m.transfer(&t.clock, at, q, mem.Read))
+	}
+	t.energy(float64(n) * (m.spec.ReadPJ + t.spec.Energy.ShramByte))
+	return done, m
+}
+
+// box describes a box of a map as runs per row: addresses are those of tile 0,
+// which is where rolling buffers and edge tiles also lie closely enough for
+// timing.
+func (f *featureMap) box(y0, y1, x0, x1, z0, z1 int) (r run, rows int, stride uint64) {
+	rows = y1 - y0
+	if rows <= 0 || x1 <= x0 || z1 <= z0 {
+		return run{}, 0, 0
+	}
+	addr := y0 * f.sy
+	switch {
+	case f.b16:
+		bricks := ceilDiv(z1, 16) - z0/16
+		r = run{uint64(addr + z0/16*f.sc + x0*16*f.esz), (x1 - x0) * 16 * f.esz, f.sc, bricks}
+	case z0 == 0 && z1 == f.c && f.sx == f.c*f.esz:
+		n := (x1 - x0) * f.sx
+		r = run{uint64(addr + x0*f.sx), n, n, 1}
+		if n == f.sy { // rows touch
+			r.stride, r.count = n, rows
+			rows = 1
+		}
+	default:
+		r = run{uint64(addr + x0*f.sx + z0*f.esz), (z1 - z0) * f.esz, f.sx, x1 - x0}
+	}
+	return r, rows, uint64(f.sy)
+}
+
+// fetchWeights reads the weights and scales of a block: its share of each
+// core's stream, again for every block of pixels.
+func (t *timer) fetchWeights(b *block, at int64) (first, all int64, m *memory) {
+	o := b.o
+	d := b.z1 - b.z0
+	scales := 0
+	var lat int64
+	for i := range o.cores {
+		w := &o.weights[i]
+		mw, base := t.at(o.weightReg, w.base)
+		lo, hi := w.length*b.z0/o.ofm.c, w.length*b.z1/o.ofm.c
+		n := hi - lo
+		head := min(n, mw.spec.BurstBytes)
+		done := mw.transfer(&t.clock, at, run{base + uint64(lo), head, head, 1}, mem.Read)
+		first = max(first, done)
+		if n > head {
+			done = mw.transfer(&t.clock, at, run{base + uint64(lo+head), n - head, n - head, 1}, mem.Read)
+		}
+		all = max(all, done)
+		m = mw
+		t.events.weightBytes += int64(n)
+		t.energy(float64(n) * (mw.spec.ReadPJ + t.spec.Energy.WeightByte))
+	}
+	// Scale records are needed by the output unit, not to start.
+	scales = d * ethosu.ScaleRecordSize
+	ms, base := t.at(o.scaleReg, o.scales[0].base+b.z0/o.cores*ethosu.ScaleRecordSize)
+	lat = ms.transfer(&t.clock, at, run{base, scales, scales, 1}, mem.Read)
+	t.energy(float64(scales) * ms.spec.ReadPJ)
+	return first, max(all, lat), m
+}
+
+// writeOutput queues the write of a block and answers when it is done, as far
+// as is known without later traffic.
+func (t *timer) writeOutput(b *block, start, end int64) int64 {
+	f := &b.o.ofm
+	m, base := t.at(f.region, f.base[0])
+	r, rows, stride := f.box(b.y0, b.y1, b.x0, b.x1, b.z0, b.z1)
+	n := r.count * r.bytes * rows
+	if m.level == nil {
+		r.count, rows = r.count*rows, 1
+	}
+	t.energy(float64(n) * (m.spec.WritePJ + t.spec.Energy.ShramByte))
+	r.addr += base
+	if t.npending == len(t.pending) {
+		t.issueWrite()
+	}
+	w := write{at: start, runs: r, rows: rows, stride: stride, mem: m}
+	t.pending[t.npending] = w
+	t.npending++
+	// The write streams behind the output unit.
+	estimate := start
+	if m.level == nil {
+		moved := float64(max(n, min(r.bytes, m.spec.BurstBytes)*r.count))
+		if r.bytes < m.spec.BurstBytes && r.stride != r.bytes {
+			moved = float64(m.spec.BurstBytes * r.count)
+		}
+		estimate = int64(max(m.free, float64(start))+moved/m.spec.BytesPerCycle) + 1
+	} else {
+		estimate += int64(float64(n)/m.spec.BytesPerCycle) + 1
+	}
+	return max(estimate, end) + int64(m.spec.WriteLatency)
+}
+
+// flush issues the writes that start no later than a cycle, so that a memory
+// sees its accesses in the order of time.
+func (t *timer) flush(until int64) {
+	for t.npending > 0 && t.pending[0].at <= until {
+		t.issueWrite()
+	}
+}
+
+func (t *timer) issueWrite() {
+	w := t.pending[0]
+	for i := range w.rows {
+		q := w.runs
+		q.addr += uint64(i) * w.stride
+		w.mem.transfer(&t.clock, w.at, q, mem.Write)
+	}
+	copy(t.pending[:], t.pending[1:t.npending])
+	t.npending--
+}
