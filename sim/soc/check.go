@@ -1,7 +1,6 @@
 package soc
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -23,7 +22,18 @@ type checker struct {
 	errs []error
 }
 
-func (k *checker) err() error { return errors.Join(k.errs...) }
+func (k *checker) err() error { return first(k.errs) }
+
+// first is the first of several errors and how many follow: one line.
+func first(errs []error) error {
+	switch len(errs) {
+	case 0:
+		return nil
+	case 1:
+		return errs[0]
+	}
+	return fmt.Errorf("%w (and %d more)", errs[0], len(errs)-1)
+}
 
 // fail reports at the key, or at the nearest enclosing table that is written.
 func (k *checker) fail(path, format string, a ...any) {
@@ -160,6 +170,10 @@ func (k *checker) value(p string, v reflect.Value, tag reflect.StructTag) {
 				k.fail(p, "%d entries, want %s", v.Len(), r)
 				return
 			}
+		}
+		if _, more := k.pos[fmt.Sprintf("%s[%d]", p, v.Len())]; more && v.Kind() == reflect.Array {
+			k.fail(p, "more than %d entries", v.Len())
+			return
 		}
 		for i := range v.Len() {
 			if q := fmt.Sprintf("%s[%d]", p, i); v.Kind() == reflect.Array && k.pos[q] == (position{}) {

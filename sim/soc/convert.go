@@ -93,3 +93,16 @@ func (n *NPU) Memory(name string) *Memory {
 func (n *NPU) MACsPerCycle() int {
 	return n.Cores * n.Ublock[0] * n.Ublock[1] * n.Ublock[2] * n.IFMDepth
 }
+
+// Peak is the fp32 multiply-accumulates per second of Threads cores at their
+// highest points, fastest clusters first.
+func (c *CPU) Peak() float64 {
+	left, sum := c.Threads, 0.0
+	for i := range c.Clusters {
+		cl := &c.Clusters[i]
+		n := min(left, cl.Cores)
+		left -= n
+		sum += float64(n) * cl.MACF32 * float64(cl.Clock.At(sim.FastSingleAnswer).Hz)
+	}
+	return sum
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -89,21 +90,33 @@ func decodeError(file string, err error) error {
 		for i := range strict.Errors {
 			e := &strict.Errors[i]
 			row, col := e.Position()
-			errs = append(errs, fmt.Errorf("soc: %s:%d:%d: unknown key %s", file, row, col, strings.Join(e.Key(), ".")))
+			errs = append(errs, fmt.Errorf("soc: %s:%d:%d: unknown key %s", file, row, col, keyText(e.Key())))
 			if len(errs) == maxErrors {
 				break
 			}
 		}
-		return errors.Join(errs...)
+		return first(errs)
 	}
 	var d *toml.DecodeError
 	if errors.As(err, &d) {
 		row, col := d.Position()
 		msg := strings.TrimPrefix(d.Error(), "toml: ")
-		if key := strings.Join(d.Key(), "."); key != "" {
-			msg = key + ": " + msg
+		if len(d.Key()) > 0 {
+			msg = keyText(d.Key()) + ": " + msg
 		}
 		return fmt.Errorf("soc: %s:%d:%d: %s", file, row, col, msg)
 	}
 	return fmt.Errorf("soc: %s: %w", file, err)
+}
+
+// keyText is a key as a dotted path, quoted and cut when it is odd or long.
+func keyText(k toml.Key) string {
+	s := strings.Join(k, ".")
+	if len(s) > 80 {
+		s = s[:80] + "..."
+	}
+	if q := strconv.Quote(s); q != `"`+s+`"` {
+		return q
+	}
+	return s
 }

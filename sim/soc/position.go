@@ -2,6 +2,7 @@ package soc
 
 import (
 	"fmt"
+	"sort"
 	"strconv"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -14,7 +15,12 @@ type position struct{ line, col int }
 // "cpu.cluster[0].clock.opps[2].mhz", to where it is written. Tables are in it
 // under the path of their header.
 func positions(data []byte) (map[string]position, error) {
-	m := positionMap{at: map[string]position{}, count: map[string]int{}}
+	m := positionMap{at: map[string]position{}, count: map[string]int{}, lines: []int{0}}
+	for i, b := range data {
+		if b == '\n' {
+			m.lines = append(m.lines, i+1)
+		}
+	}
 	m.p.Reset(data)
 	prefix := ""
 	for m.p.NextExpression() {
@@ -35,12 +41,14 @@ type positionMap struct {
 	p     unstable.Parser
 	at    map[string]position
 	count map[string]int // elements of each array of tables
+	lines []int          // offset at which each line begins
 }
 
 func (m *positionMap) mark(path string, n *unstable.Node) {
 	if _, ok := m.at[path]; !ok {
-		s := m.p.Shape(n.Raw).Start
-		m.at[path] = position{s.Line, s.Column}
+		off := int(n.Raw.Offset)
+		line := sort.SearchInts(m.lines, off+1)
+		m.at[path] = position{line, off - m.lines[line-1] + 1}
 	}
 }
 

@@ -1,15 +1,324 @@
 package soc_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 func TestPresets(t *testing.T) {
-	for _, n := range soc.Names() {
-		if _, err := soc.Load(n); err != nil {
+	names := soc.Names()
+	if strings.Join(names, " ") != "ethos-u55-256 ethos-u65-512 pixel4 xclipse920" {
+		t.Errorf("presets %v", names)
+	}
+	for _, n := range names {
+		c, err := soc.Load(n)
+		if err != nil {
 			t.Errorf("%s: %v", n, err)
+			continue
+		}
+		if c.SoC.Name != n {
+			t.Errorf("%s is named %q", n, c.SoC.Name)
+		}
+		if _, _, err := c.NewFabric(); err != nil {
+			t.Errorf("%s: %v", n, err)
+		}
+		for _, clk := range clocks(c) {
+			if _, err := sim.NewDomain(clk.Domain(n)); err != nil {
+				t.Errorf("%s: %v", n, err)
+			}
+			if got, want := clk.At(sim.FastSingleAnswer).Hz, int64(clk.FastMHz*1e6+.5); got != want {
+				t.Errorf("%s: fast is %d Hz, want %d", n, got, want)
+			}
+			if got, want := clk.At(sim.LowPower).Hz, int64(clk.LowPowerMHz*1e6+.5); got != want {
+				t.Errorf("%s: low power is %d Hz, want %d", n, got, want)
+			}
+		}
+	}
+}
+
+func clocks(c *soc.Config) []*soc.Clock {
+	var l []*soc.Clock
+	if c.CPU != nil {
+		for i := range c.CPU.Clusters {
+			l = append(l, &c.CPU.Clusters[i].Clock)
+		}
+	}
+	if c.GPU != nil {
+		l = append(l, &c.GPU.Clock)
+	}
+	if c.DSP != nil {
+		l = append(l, &c.DSP.Clock)
+	}
+	if c.NPU != nil {
+		l = append(l, &c.NPU.Clock)
+	}
+	return l
+}
+
+// TestPixel4 pins what is public about the phone.
+func TestPixel4(t *testing.T) {
+	c, err := soc.Load(soc.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := c.DRAM.Config()
+	if gb := d.PeakBytesPerSecond() / 1e9; gb < 34.0 || gb > 34.2 {
+		t.Errorf("DRAM peak %.2f GB/s, want 34.1", gb)
+	}
+	if miss := (d.TRCD + d.ReadLatency + d.BurstTime()).Microseconds(); miss < 0.038 || miss > 0.040 {
+		t.Errorf("row miss %v us, want 0.039", miss)
+	}
+	if pj := c.DRAM.PJPerByte() / 8; pj < 4 || pj > 6 {
+		t.Errorf("DRAM %.2f pJ/bit, published 4-6", pj)
+	}
+	g := c.GPU
+	if lanes := g.Clusters * g.CUsPerCluster * g.SIMDsPerCU * g.Lanes; lanes != 768 {
+		t.Errorf("%d fp32 lanes, want 768", lanes)
+	}
+	if gflops := float64(768*2) * float64(g.Clock.At(sim.FastSingleAnswer).Hz) / 1e9; gflops < 890 || gflops > 905 {
+		t.Errorf("GPU peak %.0f GFLOPS, published 898", gflops)
+	}
+	if tops := float64(c.NPU.MACsPerCycle()) * 2 * float64(c.NPU.Clock.At(sim.FastSingleAnswer).Hz) / 1e12; tops < 3.9 || tops > 4.2 {
+		t.Errorf("NPU peak %.2f TOPS, published 4", tops)
+	}
+	if macs := c.CPU.Peak(); macs < 80e9 || macs > 82e9 { // 8 x (2.841 + 3 x 2.419) GHz
+		t.Errorf("CPU fp32 peak %.1f GMAC/s", macs/1e9)
+	}
+	// Power of a busy core at its highest point, freqbench: 842 and 1077 mW.
+	for i, want := range []float64{1077, 842} {
+		cl := &c.CPU.Clusters[i]
+		o := cl.Clock.At(sim.FastSingleAnswer)
+		if mw := cl.PowerUW * float64(o.Hz) / 1e6 * o.Volts * o.Volts / 1e3; mw < want*0.9 || mw > want*1.1 {
+			t.Errorf("%s core: %.0f mW, measured %.0f", cl.Name, mw, want)
+		}
+	}
+}
+
+// TestEveryNumberHasItsSource: a line with a number carries a comment, or
+// belongs to a list whose opening line does.
+func TestEveryNumberHasItsSource(t *testing.T) {
+	number := regexp.MustCompile(`^\s*[a-z_0-9]+ = (\[|-?[0-9]|true|false|"all)|^\s*\{`)
+	for _, n := range soc.Names() {
+		data, err := os.ReadFile(n + ".toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		inList := false
+		for i, line := range strings.Split(string(data), "\n") {
+			_, comment, has := strings.Cut(line, "#")
+			if strings.HasPrefix(strings.TrimSpace(line), "]") {
+				inList = false
+			}
+			if number.MatchString(line) && !inList && (!has || len(strings.TrimSpace(comment)) < 3) {
+				t.Errorf("%s.toml:%d: no source: %s", n, i+1, line)
+			}
+			if strings.Contains(line, "= [ ") || strings.HasSuffix(strings.TrimSpace(strings.SplitN(line, "#", 2)[0]), "[") {
+				inList = true
+			}
+			if strings.Contains(line, "assumed") && !regexp.MustCompile(`D-[0-9]+|D-nn`).MatchString(line) {
+				t.Errorf("%s.toml:%d: assumed without an entry of DEVIATIONS: %s", n, i+1, line)
+			}
+		}
+	}
+}
+
+// TestErrors: each mistake names file, line and column of its key.
+func TestErrors(t *testing.T) {
+	data, err := os.ReadFile("pixel4.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(data)
+	for _, k := range []struct {
+		name, from, to string
+		at             string // the text whose position the error must name
+		want           []string
+	}{
+		{"unknown key", "channels = 4", "chanels = 4", "chanels = 4", []string{"unknown key dram.chanels"}},
+		{"unknown section", "[interconnect]", "[interconect]", "", []string{"unknown key interconect"}},
+		{"missing key", "tras_ns = 42.0", "#", "[dram]", []string{"dram.tras_ns: missing"}},
+		{"missing table", "[gpu.scalar]", "[gpu.l1]", "", []string{"unknown key gpu.l1"}},
+		{"zero clock", "{ mhz = 257, v", "{ mhz = 0, v", "mhz = 0, v", []string{"gpu.clock.opps[0].mhz: 0, want 1..10000"}},
+		{"no points", "opps = [                   # assumed D-49", "opps = []\nx = [", "", nil},
+		{"governor", "fast_mhz = 585", "fast_mhz = 586", "fast_mhz = 586", []string{"gpu.clock.fast_mhz: 586 MHz is not one of the operating points"}},
+		{"falling points", "{ mhz = 345", "{ mhz = 200", "", []string{"gpu.clock.opps[1]: 200 MHz is not above"}},
+		{"huge cache", "kib = 2048", "kib = 1e9", "kib = 1e9", []string{"cpu.l3.kib: 1e+09, want 0.25..65536"}},
+		{"odd cache", "kib = 2048", "kib = 2000", "kib = 2000", []string{"cpu.l3.kib: 2000 sets, want a power of two"}},
+		{"odd channels", "channels = 4", "channels = 3", "", []string{"Channels = 3, want a power of two"}},
+		{"refresh", `refresh = "all_banks"`, `refresh = "never"`, `refresh = "never"`, []string{`"never", want all_banks`}},
+		{"wrong type", "channels = 4", `channels = "four"`, `"four"`, []string{"channels"}},
+		{"not a number", "request_ns = 20.0", "request_ns = nan", "request_ns = nan", []string{"dram.request_ns: NaN"}},
+		{"syntax", "channels = 4", "channels = = 4", "= 4", nil},
+		{"energy missing", "dram_refresh = 12000", "#", "[dram.energy.pj]", []string{"no energy for dram_refresh"}},
+		{"energy unknown", "dram_refresh = 12000", "dram_refresh = 12000\ndram_magic = 1", "", []string{"unknown event dram_magic"}},
+		{"array too short", "ublock = [1, 1, 64]", "ublock = [1, 64]", "", []string{"npu.ublock"}},
+		{"array too long", "ublock = [1, 1, 64]", "ublock = [1, 1, 1, 64]", "", []string{"npu.ublock"}},
+		{"region", `regions = ["dram", "sram"`, `regions = ["rom", "sram"`, `"rom"`, []string{`no memory named "rom"`}},
+		{"second cluster", "cores = 3  ", "cores = 0  ", "cores = 0  ", []string{"cpu.cluster[1].cores: 0, want 1..64"}},
+		{"too many threads", "threads = 4                # EffNet", "threads = 9                # EffNet", "threads = 9", []string{"9 threads on 4 cores"}},
+		{"fraction for a count", "channels = 4", "channels = 4.5", "4.5", nil},
+	} {
+		if !strings.Contains(good, k.from) {
+			// Alignment of the file may differ; only the words count.
+			re := regexp.MustCompile(strings.Join(strings.Fields(regexp.QuoteMeta(k.from)), " +"))
+			m := re.FindString(good)
+			if m == "" {
+				t.Fatalf("%s: %q is not in the preset", k.name, k.from)
+			}
+			k.from = m
+		}
+		text := strings.Replace(good, k.from, k.to, 1)
+		_, err := soc.Parse("my.toml", []byte(text))
+		if err == nil {
+			t.Errorf("%s: accepted", k.name)
+			continue
+		}
+		if !regexp.MustCompile(`^soc: my\.toml:[0-9]+:[0-9]+: `).MatchString(err.Error()) {
+			t.Errorf("%s: no position: %v", k.name, err)
+		}
+		for _, w := range k.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %q is not in: %v", k.name, w, err)
+			}
+		}
+		if k.at != "" {
+			line, col := position(text, k.at)
+			if want := "my.toml:" + line + ":" + col + ":"; !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: want position %s in: %v", k.name, want, err)
+			}
+		}
+	}
+}
+
+func position(text, what string) (line, col string) {
+	i := strings.Index(text, what)
+	before := text[:i]
+	n := strings.Count(before, "\n") + 1
+	c := i - strings.LastIndex(before, "\n")
+	if strings.HasPrefix(what, "[") { // a header's position is that of its last key
+		inner := strings.Trim(what, "[]")
+		c += 1 + strings.LastIndex(inner, ".") + 1
+	}
+	return itoa(n), itoa(c)
+}
+
+func itoa(n int) string {
+	var b []byte
+	for ; n > 0; n /= 10 {
+		b = append([]byte{byte('0' + n%10)}, b...)
+	}
+	return string(b)
+}
+
+func TestLoadNames(t *testing.T) {
+	_, err := soc.Load("pixel5")
+	if err == nil || !strings.Contains(err.Error(), `"pixel5"`) || !strings.Contains(err.Error(), "ethos-u55-256, ethos-u65-512, pixel4, xclipse920") {
+		t.Errorf("error %v", err)
+	}
+	for _, n := range []string{"", ".", "..", "../soc/pixel4"} {
+		if _, err := soc.Load(n); err == nil {
+			t.Errorf("%q accepted", n)
+		}
+	}
+	data, err := os.ReadFile("pixel4.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "mine.toml")
+	text := strings.Replace(string(data), `name = "pixel4"`, `name = "mine"`, 1)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := soc.Load(file)
+	if err != nil || c.SoC.Name != "mine" {
+		t.Errorf("%v, %v", c, err)
+	}
+	if _, err := soc.Load(filepath.Join(t.TempDir(), "absent.toml")); err == nil || !strings.Contains(err.Error(), "absent.toml") {
+		t.Errorf("error %v", err)
+	}
+	big := filepath.Join(t.TempDir(), "big.toml")
+	if err := os.WriteFile(big, make([]byte, 2<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := soc.Load(big); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestOptionalDevices: a SoC without a device's section does not offer it; one
+// without any device is an error.
+func TestOptionalDevices(t *testing.T) {
+	data, err := os.ReadFile("pixel4.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	cut := func(from, to string) {
+		i := strings.Index(text, "\n"+from+"\n")
+		j := len(text)
+		if to != "" {
+			j = strings.Index(text, "\n"+to+"\n")
+		}
+		text = text[:i] + text[j:]
+	}
+	cut("[npu]", "")
+	cut("[gpu]", "[dsp]")
+	c, err := soc.Parse("x.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.NPU != nil || c.GPU != nil || c.DSP == nil || c.CPU == nil {
+		t.Errorf("devices %v %v %v %v", c.CPU, c.GPU, c.DSP, c.NPU)
+	}
+	cut("[dsp]", "")
+	cut("[cpu]", "")
+	if _, err := soc.Parse("x.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), "no device section") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzParse: any input gives a configuration that builds, or an error with the
+// file's name; never a panic.
+func FuzzParse(f *testing.F) {
+	for _, n := range soc.Names() {
+		data, err := os.ReadFile(n + ".toml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("[soc]\nname = 1\n"))
+	f.Add([]byte("dram = [{}, [1]]\n[[cpu.cluster]]\n[cpu.cluster.clock]\nopps = [{mhz=1}, 2]\n"))
+	f.Add([]byte("[cpu]\ncluster = 3\n\"a.b\" = 1\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := soc.Parse("fuzz.toml", data)
+		if err != nil {
+			if !strings.Contains(err.Error(), "fuzz.toml") {
+				t.Errorf("error without file: %v", err)
+			}
+			return
+		}
+		if _, _, err := c.NewFabric(); err != nil {
+			t.Errorf("accepted but does not build: %v", err)
+		}
+		for _, clk := range clocks(c) {
+			if _, err := sim.NewDomain(clk.Domain("x")); err != nil {
+				t.Errorf("accepted but does not build: %v", err)
+			}
+		}
+	})
+}
+
+func BenchmarkLoad(b *testing.B) {
+	for range b.N {
+		if _, err := soc.Load(soc.Default); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
