@@ -1,6 +1,9 @@
 package hexagon
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // RuleError says which packet rule is broken, and by which instruction of the packet.
 type RuleError struct {
@@ -49,7 +52,7 @@ func (p *Packet) broken() (rule, int) {
 	}
 	for i := range insts {
 		f := &forms[insts[i].Op]
-		if f.Has(FlagSolo) && p.N > 1 {
+		if f.Has(FlagSolo) && (p.N > 1 || p.EndLoop0 || p.EndLoop1) {
 			return ruleSolo, i
 		}
 		if f.Has(FlagBranch) && (p.EndLoop0 || p.EndLoop1) {
@@ -292,6 +295,13 @@ const (
 	defN = 100
 )
 
+func b2u(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // implicitDef returns the scalar register that the form writes without naming it, or -1.
 func implicitDef(op Op) int {
 	switch op {
@@ -310,18 +320,24 @@ func (p *Packet) definitions() (rule, int) {
 	if late, writers := p.p3Writers(); late >= 0 && writers > 1 {
 		return ruleDoubleDef, late
 	}
-	var seen [defN]guard
-	var mark [defN]uint8 // 1 written unconditionally, 2 conditionally, 4 conditionally under both senses
+	// Per register: bit 2p+s is set when it is written under predicate p with sense s; plain writes are separate.
+	var under [defN]uint8
+	var plain [defN]bool
 	write := func(d int, g guard) bool {
-		if mark[d] != 0 && (mark[d]&1 != 0 || !g.on || seen[d] == g) {
+		if plain[d] || !g.on && under[d] != 0 {
 			return false
 		}
-		mark[d] |= 2
 		if !g.on {
-			mark[d] |= 1
+			plain[d] = true
+			return true
 		}
-		seen[d] = g
-		return true
+		bit := uint8(1) << (2*g.reg + uint8(b2u(g.not)))
+		if under[d]&bit != 0 {
+			return false
+		}
+		under[d] |= bit
+		both := under[d] & 0x55 & (under[d] >> 1)
+		return both == 0 || bits.OnesCount8(under[d]) <= 2
 	}
 	for k := range p.Insts[:p.N] {
 		in := &p.Insts[k]
