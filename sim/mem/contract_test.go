@@ -119,6 +119,7 @@ func subjects(t testing.TB) []subject {
 		cache("cache prefetching", func(c *mem.CacheConfig) { c.Prefetch, c.PrefetchDegree = mem.PrefetchNextLine, 2 }),
 		subject{"two caches", l1, (3+1+12)*ghz + line, 32e9}, // 64 bytes: two beats of the L1 bank
 		subject{"bus", newBus(t, newDRAM(t, nil), 0).Port("p"), 30*ghz + dramLatency(cfg, 64), 32e9},
+		subject{"path", &mem.Path{Next: newDRAM(t, nil), Delay: 60 * ghz}, 60*ghz + dramLatency(cfg, 64), cfg.PeakBytesPerSecond()},
 		// Little's law: four reads of 128 bytes per latency of a row hit.
 		subject{"bus limited", newBus(t, newDRAM(t, nil), 4).Port("p"), 30*ghz + dramLatency(cfg, 64),
 			4 * 128 / (float64(30*ghz+dramLatency(cfg, 128)-cfg.TRCD) / 1e15)},
@@ -268,6 +269,9 @@ func contractAllocations(t *testing.T, s subject) {
 }
 
 func contractCounters(t *testing.T, s subject) {
+	if p, ok := s.level.(*mem.Path); ok {
+		s.level = p.Next
+	}
 	c, ok := s.level.(interface{ Counters() []sim.Counter })
 	if !ok {
 		t.Fatal("no counters")

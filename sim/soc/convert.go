@@ -106,3 +106,14 @@ func (c *CPU) Peak() float64 {
 	}
 	return sum
 }
+
+// NewPath is a device's own view of memory, cold: a port of the interconnect in
+// front of the DRAM and the delay of the device's path (memory_ns). The DRAM is
+// returned for its counters.
+func (c *Config) NewPath(device string, memoryNs float64) (mem.Level, *mem.DRAM, error) {
+	d, b, err := c.NewFabric()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &mem.Path{Next: b.Port(device), Delay: ns(memoryNs)}, d, nil
+}
