@@ -1,5 +1,11 @@
 package gpu
 
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
 // UserSGPRs selects the values a wave finds in its first scalar registers, in
 // the bit order of a code object's kernel descriptor. They are dense, in this
 // order, followed by the enabled work-group ids.
@@ -35,6 +41,28 @@ type Kernel struct {
 	WorkgroupID   [3]bool   // which ids follow the user registers; none set means all three
 	NoWorkgroupID bool      // really none
 	WorkItemIDs   int       // v0..: 0 x, 1 x y, 2 x y z
+}
+
+// FromDescriptor is the kernel of a code object's descriptor. code holds the
+// program from address base on; entry is the address of its first instruction.
+func FromDescriptor(name string, d *rdna2.Descriptor, code []byte, base, entry uint64) (*Kernel, error) {
+	switch {
+	case entry < base || entry-base >= uint64(len(code)):
+		return nil, fmt.Errorf("gpu: kernel %s: entry %#x outside the code at %#x", name, entry, base)
+	case d.Round32 != rdna2.RoundNearest || d.Round16 != rdna2.RoundNearest:
+		return nil, fmt.Errorf("gpu: kernel %s: rounding %d/%d is not modelled, only nearest even", name, d.Round32, d.Round16)
+	case d.Denorm32 != rdna2.DenormKeep || d.Denorm16 != rdna2.DenormKeep:
+		return nil, fmt.Errorf("gpu: kernel %s: flushed denormals are not modelled", name)
+	case !d.DX10Clamp || !d.IEEE || d.FP16Ovfl:
+		return nil, fmt.Errorf("gpu: kernel %s: float mode without IEEE or DX10 clamp is not modelled", name)
+	}
+	k := &Kernel{
+		Name: name, Code: code, Base: base, Entry: int(entry - base), WaveSize: d.WaveSize(),
+		VGPRs: d.VGPRs, LDSBytes: int(d.LDSBytes), ScratchBytes: int(d.ScratchBytes),
+		User: UserSGPRs(d.Properties & 0x7F), WorkgroupID: d.WorkgroupID, WorkItemIDs: d.WorkItemIDs,
+	}
+	k.NoWorkgroupID = k.WorkgroupID == [3]bool{}
+	return k, nil
 }
 
 // Dispatch is one grid of work-groups running a kernel.

@@ -9,6 +9,7 @@ type CacheSpec struct {
 	Ways          int
 	LatencyCycles int // of a hit, from issue to data in the register
 	BytesPerCycle int // what it delivers to the level above
+	MSHRs         int // lines in flight
 }
 
 // EnergySpec is energy per event in pJ at Vref.
@@ -42,12 +43,12 @@ type Spec struct {
 	SIMDsPerCU     int
 	Lanes          int // lanes one SIMD executes per cycle, 32 or 64
 	WavesPerSIMD   int
-	VGPRRows       int // vector register file of one SIMD in rows of 32 lanes x 4 bytes
-	VGPRGranule    int // allocation unit in registers of a wave32 (half of it in wave64)
-	MaxWorkgroup   int // lanes in one work-group
-	WorkgroupsMax  int // resident work-groups per CU (barrier resources)
-	LDSBytes       int // of one LDS
-	LDSBanks       int // 4 bytes each per cycle
+	VGPRRows       int  // vector register file of one SIMD in rows of 32 lanes x 4 bytes
+	VGPRGranule    int  // allocation unit in registers of a wave32 (half of it in wave64)
+	MaxWorkgroup   int  // lanes in one work-group
+	WorkgroupsMax  int  // resident work-groups per CU (barrier resources)
+	LDSBytes       int  // of one LDS
+	LDSBanks       int  // 4 bytes each per cycle
 	LDSPerCluster  bool // one LDS for the cluster rather than one per CU
 	LDSLatency     int
 	SALULatency    int
@@ -55,8 +56,8 @@ type Spec struct {
 	BarrierCycles  int // from the last arrival to the next issue
 	LaunchCycles   int // fixed cost of starting a dispatch
 	WaveLaunch     int // cycles between two wave starts on one CU
-	StoreDoneExtra int // cycles from the memory system's acceptance of a store to vscnt
 	MaxOutstanding int // of one wait counter
+	Prefetch       int // instruction lines fetched ahead of a miss
 	Vector         [NumClasses]Latency
 
 	L0     CacheSpec // vector data, per CU
@@ -64,6 +65,9 @@ type Spec struct {
 	ICache CacheSpec // instructions, per cluster
 	GL1    CacheSpec // shared by all clusters
 	L2     CacheSpec
+
+	// MemoryNs is what the path from L2 to DRAM adds to a read.
+	MemoryNs float64
 
 	Energy EnergySpec
 }
@@ -120,13 +124,15 @@ func DefaultSpec() Spec {
 		MaxWorkgroup: 1024, WorkgroupsMax: 16,
 		LDSBytes: 32 << 10, LDSBanks: 32, LDSPerCluster: true, LDSLatency: 22,
 		SALULatency: 2, BranchCycles: 4, BarrierCycles: 4,
-		LaunchCycles: 600, WaveLaunch: 4, StoreDoneExtra: 0, MaxOutstanding: 63,
+		LaunchCycles: 600, WaveLaunch: 4, MaxOutstanding: 63, Prefetch: 4,
 		Vector: RDNA2(),
-		L0:     CacheSpec{Bytes: 1 << 10, Line: 64, Ways: 4, LatencyCycles: 30, BytesPerCycle: 64},
-		Scalar: CacheSpec{Bytes: 16 << 10, Line: 64, Ways: 4, LatencyCycles: 30, BytesPerCycle: 32},
-		ICache: CacheSpec{Bytes: 32 << 10, Line: 64, Ways: 4, LatencyCycles: 8, BytesPerCycle: 64},
-		L2:     CacheSpec{Bytes: 128 << 10, Line: 64, Ways: 8, LatencyCycles: 47, BytesPerCycle: 128},
-		Energy: DefaultEnergy(),
+		L0:     CacheSpec{Bytes: 1 << 10, Line: 64, Ways: 4, LatencyCycles: 30, BytesPerCycle: 64, MSHRs: 64},
+		Scalar: CacheSpec{Bytes: 16 << 10, Line: 64, Ways: 4, LatencyCycles: 30, BytesPerCycle: 32, MSHRs: 16},
+		ICache: CacheSpec{Bytes: 32 << 10, Line: 64, Ways: 4, LatencyCycles: 8, BytesPerCycle: 64, MSHRs: 8},
+		L2:     CacheSpec{Bytes: 128 << 10, Line: 64, Ways: 8, LatencyCycles: 47, BytesPerCycle: 128, MSHRs: 128},
+
+		MemoryNs: 60,
+		Energy:   DefaultEnergy(),
 	}
 }
 
@@ -175,8 +181,19 @@ func (s *Spec) Validate() error {
 	if s.Lanes != 32 && s.Lanes != 64 {
 		return fmt.Errorf("gpu: spec %s: %d lanes per SIMD, want 32 or 64", s.Name, s.Lanes)
 	}
+	if s.LDSBanks > 64 || s.LDSBanks&(s.LDSBanks-1) != 0 {
+		return fmt.Errorf("gpu: spec %s: %d LDS banks, want a power of two up to 64", s.Name, s.LDSBanks)
+	}
 	if s.WavesPerSIMD > 32 || s.MaxOutstanding > 63 {
 		return fmt.Errorf("gpu: spec %s: at most 32 waves per SIMD and 63 outstanding operations", s.Name)
+	}
+	if s.MemoryNs < 0 || s.MemoryNs > 1e6 {
+		return fmt.Errorf("gpu: spec %s: memory path of %g ns", s.Name, s.MemoryNs)
+	}
+	for _, v := range []int{s.LDSBytes, s.LDSLatency, s.SALULatency, s.BranchCycles, s.BarrierCycles, s.LaunchCycles, s.WaveLaunch, s.Prefetch} {
+		if v < 0 || v > 1<<24 {
+			return fmt.Errorf("gpu: spec %s: a size or latency of %d", s.Name, v)
+		}
 	}
 	for i := range s.Vector {
 		if s.Vector[i].Issue < 1 || s.Vector[i].Result < 0 {
@@ -198,8 +215,10 @@ func (c *CacheSpec) validate() error {
 	if c.Bytes == 0 {
 		return nil
 	}
-	if c.Bytes < 0 || c.Line < 16 || c.Line&(c.Line-1) != 0 || c.Ways <= 0 || c.BytesPerCycle <= 0 {
-		return fmt.Errorf("%d bytes, line %d, %d ways, %d bytes per cycle", c.Bytes, c.Line, c.Ways, c.BytesPerCycle)
+	if c.Bytes < 0 || c.Bytes > 1<<28 || c.Line < 16 || c.Line > 4096 || c.Line&(c.Line-1) != 0 ||
+		c.Ways <= 0 || c.BytesPerCycle <= 0 || c.MSHRs <= 0 || c.LatencyCycles < 0 {
+		return fmt.Errorf("%d bytes, line %d, %d ways, %d bytes per cycle, %d in flight, latency %d",
+			c.Bytes, c.Line, c.Ways, c.BytesPerCycle, c.MSHRs, c.LatencyCycles)
 	}
 	if sets := c.Bytes / c.Line / c.Ways; sets == 0 || sets&(sets-1) != 0 {
 		return fmt.Errorf("%d sets, want a power of two", c.Bytes/c.Line/c.Ways)

@@ -1,0 +1,178 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// arguments builds the private segment a dispatch's waves are pointed to: an
+// AQL kernel dispatch packet, then the kernel arguments.
+func (m *machine) arguments(d *Dispatch) {
+	b := make([]byte, 64+len(d.Kernarg))
+	le := binary.LittleEndian
+	for i := range 3 {
+		le.PutUint16(b[4+2*i:], uint16(max(d.Workgroup[i], 1)))
+		le.PutUint32(b[12+4*i:], uint32(max(d.Grid[i], 1)))
+	}
+	le.PutUint32(b[24:], uint32(d.Kernel.ScratchBytes))
+	le.PutUint32(b[28:], uint32(d.Kernel.LDSBytes))
+	le.PutUint64(b[40:], m.kernarg())
+	copy(b[64:], d.Kernarg)
+	m.args = mem.Segment{Name: "arguments", Base: argsWindow, Data: b, ReadOnly: true}
+}
+
+func (m *machine) kernarg() uint64 {
+	if m.d.KernargAddr != 0 {
+		return m.d.KernargAddr
+	}
+	return argsWindow + 64
+}
+
+// newWorkgroup makes the next work-group of the grid and its waves.
+func (m *machine) newWorkgroup() *workgroup {
+	n := m.next
+	m.next++
+	g := &workgroup{number: n}
+	g.id[0] = int(n % int64(m.size[0]))
+	g.id[1] = int(n / int64(m.size[0]) % int64(m.size[1]))
+	g.id[2] = int(n / int64(m.size[0]) / int64(m.size[1]))
+	if k := m.p.k.LDSBytes; k > 0 {
+		g.lds = make([]byte, k)
+	}
+	// The last work-group of a dimension may be smaller.
+	var dim [3]int
+	items := 1
+	for i := range dim {
+		w := max(m.d.Workgroup[i], 1)
+		dim[i] = min(w, max(m.d.Grid[i], 1)-g.id[i]*w)
+		items *= dim[i]
+	}
+	size := m.p.k.WaveSize
+	for first := 0; first < items; first += size {
+		w := m.newWave(g, first/size)
+		w.start(dim, first, items)
+		g.waves = append(g.waves, w)
+	}
+	g.live = len(g.waves)
+	return g
+}
+
+// newWave takes a wave from the pool, cleared.
+func (m *machine) newWave(g *workgroup, id int) *wave {
+	var w *wave
+	if n := len(m.core.pool); n > 0 {
+		w = m.core.pool[n-1]
+		m.core.pool = m.core.pool[:n-1]
+	} else {
+		w = &wave{}
+	}
+	k := m.p.k
+	need := k.VGPRs*k.WaveSize + 32 + 16
+	if cap(w.regs) < need {
+		w.regs = make([]uint32, need)
+	} else {
+		w.regs = w.regs[:need]
+		clear(w.regs)
+	}
+	off := uintptr(0)
+	for uintptr(unsafe.Pointer(&w.regs[off]))&63 != 0 {
+		off++
+	}
+	w.v = unsafe.Pointer(&w.regs[off])
+	w.n = k.WaveSize
+	w.high = 0
+	if w.n == 64 {
+		w.high = 0xFFFFFFFF << 32
+	}
+	if k.ScratchBytes > 0 {
+		w.scratch = make([]byte, k.ScratchBytes*w.n)
+	}
+	w.flat = scratchWindow
+	w.wg, w.m, w.id = g, m, id
+	w.s = [numSReg]uint32{}
+	w.pc = m.p.entry
+	w.pendV, w.pendS = [4]uint64{}, [2]uint64{}
+	w.dup = false
+	w.vm.reset()
+	w.vs.reset()
+	w.lgkm.reset()
+	w.simd, w.done, w.atBarrier = nil, false, false
+	w.vMax, w.sMax = 0, 0
+	w.line = -1
+	clear(w.vReady[:k.VGPRs])
+	clear(w.sReady[:])
+	return w
+}
+
+func (q *queue) reset() { q.head, q.n, q.scalars, q.last = 0, 0, 0, 0 }
+
+// start sets the registers a wave begins with.
+func (w *wave) start(dim [3]int, first, items int) {
+	m := w.m
+	k := m.p.k
+	user := k.User
+	if user == 0 {
+		user = UserKernargPtr
+	}
+	at := uint32(0)
+	pair := func(v uint64) {
+		w.setS64(at, v)
+		at += 2
+	}
+	if user&UserDispatchPtr != 0 {
+		pair(argsWindow)
+	}
+	if user&UserKernargPtr != 0 {
+		pair(m.kernarg())
+	}
+	if user&UserDispatchID != 0 {
+		pair(0)
+	}
+	if user&UserFlatScratch != 0 {
+		pair(scratchWindow)
+	}
+	if user&UserSegmentSize != 0 {
+		w.s[at] = uint32(k.ScratchBytes)
+		at++
+	}
+	ids := k.WorkgroupID
+	if ids == [3]bool{} && !k.NoWorkgroupID {
+		ids = [3]bool{true, true, true}
+	}
+	for i, on := range ids {
+		if on {
+			w.s[at] = uint32(w.wg.id[i])
+			at++
+		}
+	}
+	// at now is where the scratch wave offset goes; it stays 0.
+	n := min(w.n, items-first)
+	mask := fullMask(n)
+	w.s[sEXEC], w.s[sEXEC+1] = uint32(mask), uint32(mask>>32)
+	for l := range n {
+		i := first + l
+		w.reg(0)[l] = uint32(i % dim[0])
+		if k.WorkItemIDs > 0 {
+			w.reg(1)[l] = uint32(i / dim[0] % dim[1])
+		}
+		if k.WorkItemIDs > 1 {
+			w.reg(2)[l] = uint32(i / dim[0] / dim[1])
+		}
+	}
+}
+
+// retire gives a wave back to the pool.
+func (m *machine) retire(w *wave) {
+	w.wg, w.simd = nil, nil
+	m.core.pool = append(m.core.pool, w)
+}
+
+// drop forgets the waves of a dispatch that failed.
+func (m *machine) drop() {
+	for i := range m.simds {
+		m.simds[i].waves = m.simds[i].waves[:0]
+	}
+	m.live = 0
+}

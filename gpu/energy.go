@@ -1,0 +1,148 @@
+package gpu
+
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// Events that are counted as they happen; instructions and lanes are counted
+// per uop.
+const (
+	cntLines = iota // L0 lines that vector memory instructions touched
+	cntL0Bytes
+	cntScalarBytes
+	cntLDSBytes
+	cntLDSCycles
+	numCounts
+)
+
+var countNames = [numCounts]string{"vector_lines", "l0_bytes", "scalar_bytes", "lds_bytes", "lds_cycles"}
+
+var classNames = [NumClasses]string{
+	"move", "int", "int_mul", "int64", "f32", "fma32", "f16", "dot", "special", "f64",
+	"salu", "smem", "vmem", "lds", "branch",
+}
+
+// traffic is what the cache levels have moved so far, in bytes.
+type traffic struct {
+	gl1, l2, dram int64
+	counts        [numCounts]int64
+}
+
+func (m *machine) traffic() traffic {
+	t := traffic{counts: m.count}
+	if m.h == nil {
+		return t
+	}
+	t.l2 = moved(m.h.l2) * int64(m.spec.L2.Line)
+	c := m.h.l2.Counters()
+	t.dram = (c[mem.CacheFill].Value + c[mem.CacheWriteBack].Value) * int64(m.spec.L2.Line)
+	if m.h.gl1 != nil {
+		t.gl1 = moved(m.h.gl1) * int64(m.spec.GL1.Line)
+	}
+	return t
+}
+
+func moved(c *mem.Cache) int64 {
+	n := c.Counters()
+	return n[mem.CacheRead].Value + n[mem.CacheWrite].Value
+}
+
+// region is the report of a region id, made when it is new.
+func (m *machine) region(id int) *sim.RegionReport {
+	for i := len(m.regions) - 1; i >= 0; i-- {
+		if m.regions[i].ID == id {
+			return &m.regions[i]
+		}
+	}
+	m.regions = append(m.regions, sim.RegionReport{ID: id})
+	return &m.regions[len(m.regions)-1]
+}
+
+// tally adds the executions of a dispatch's uops to the run and charges the
+// energy of what happened since the last call to its region.
+func (m *machine) tally(p *program, cycles int64) {
+	var classes [NumClasses]int64
+	var instrs, visits, lanes int64
+	for i := range p.uops {
+		visits += p.visits[i]
+		lanes += p.lanes[i]
+		instrs += visits
+		classes[p.uops[i].class] += lanes
+	}
+	pj := float64(instrs) * m.spec.Energy.InstrPJ
+	for c, n := range classes {
+		m.classes[c] += n
+		pj += float64(n) * m.spec.Energy.LanePJ[c]
+	}
+	m.instrs += instrs
+	m.charge(m.region(m.d.Region), pj, cycles)
+}
+
+// charge adds dynamic energy, the traffic since the last charge and the static
+// energy of some cycles to a region.
+func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) {
+	e := &m.spec.Energy
+	if !m.opt.Functional {
+		t := m.traffic()
+		l := &m.charged
+		byteCost := func(now, before int64, cost float64) { pj += float64(now-before) * cost }
+		byteCost(t.counts[cntL0Bytes], l.counts[cntL0Bytes], e.L0BytePJ)
+		byteCost(t.counts[cntScalarBytes], l.counts[cntScalarBytes], e.ScalarBytePJ)
+		byteCost(t.counts[cntLDSBytes], l.counts[cntLDSBytes], e.LDSBytePJ)
+		byteCost(t.gl1, l.gl1, e.L1BytePJ)
+		byteCost(t.l2, l.l2, e.L2BytePJ)
+		scale := 1.0
+		if e.Vref > 0 {
+			scale = m.spec.V / e.Vref * m.spec.V / e.Vref
+		}
+		pj *= scale
+		// DRAM has its own supply.
+		pj += float64(t.dram-l.dram) * e.DRAMBytePJ
+		seconds := float64(cycles) / float64(m.spec.Hz)
+		pj += e.StaticW * scale * seconds * 1e12
+		*l = t
+	} else {
+		pj = 0
+	}
+	r.EnergyPJ += pj
+	m.energy += pj
+}
+
+// counters are the event counts of a run.
+func (m *machine) counters() []sim.Counter {
+	var out []sim.Counter
+	for c, n := range m.classes {
+		out = append(out, sim.Counter{Name: "lanes_" + classNames[c], Value: n})
+	}
+	if m.opt.Functional {
+		return out
+	}
+	for i, n := range m.count {
+		out = append(out, sim.Counter{Name: countNames[i], Value: n})
+	}
+	out = append(out, sumCounters("l0", m.h.l0)...)
+	out = append(out, sumCounters("scalar", m.h.scalar)...)
+	out = append(out, sumCounters("icache", m.h.icache)...)
+	if m.h.gl1 != nil {
+		out = append(out, m.h.gl1.Counters()...)
+	}
+	out = append(out, m.h.l2.Counters()...)
+	return append(out, sim.Counter{Name: "dram_bytes", Value: m.traffic().dram})
+}
+
+// sumCounters adds up the counters of caches of one kind.
+func sumCounters(name string, caches []*mem.Cache) []sim.Counter {
+	var sum []sim.Counter
+	for _, c := range caches {
+		n := c.Counters()
+		if sum == nil {
+			sum = n
+			continue
+		}
+		for i := range n {
+			sum[i].Value += n[i].Value
+		}
+	}
+	return sum
+}

@@ -1,0 +1,315 @@
+package gpu
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// rowFn computes a whole register: for every lane i of m, d[i] = f(a[i], b[i],
+// c[i]). n is the number of lanes of the wave. d may be one of the sources.
+type rowFn func(d, a, b, c *row, m uint64, n int)
+
+// byName turns a table keyed by mnemonic text into one keyed by number.
+func byName[T any](table []T, name func(*T) string) [rdna2.NumMnemonics]*T {
+	number := make(map[string]rdna2.Mnemonic, rdna2.NumMnemonics)
+	for m := rdna2.Mnemonic(1); m < rdna2.NumMnemonics; m++ {
+		number[m.String()] = m
+	}
+	var out [rdna2.NumMnemonics]*T
+	for i := range table {
+		if m, ok := number[name(&table[i])]; ok {
+			out[m] = &table[i]
+		}
+	}
+	return out
+}
+
+// laneRow makes a row function of a lane function.
+func laneRow(f any) rowFn {
+	switch f := f.(type) {
+	case lane1:
+		return func(d, a, _, _ *row, m uint64, n int) {
+			if m == fullMask(n) {
+				for i := range n {
+					d[i&63] = f(a[i&63])
+				}
+				return
+			}
+			for ; m != 0; m &= m - 1 {
+				i := bits.TrailingZeros64(m)
+				d[i] = f(a[i])
+			}
+		}
+	case lane2:
+		return func(d, a, b, _ *row, m uint64, n int) {
+			if m == fullMask(n) {
+				for i := range n {
+					d[i&63] = f(a[i&63], b[i&63])
+				}
+				return
+			}
+			for ; m != 0; m &= m - 1 {
+				i := bits.TrailingZeros64(m)
+				d[i] = f(a[i], b[i])
+			}
+		}
+	case lane3:
+		return func(d, a, b, c *row, m uint64, n int) {
+			if m == fullMask(n) {
+				for i := range n {
+					d[i&63] = f(a[i&63], b[i&63], c[i&63])
+				}
+				return
+			}
+			for ; m != 0; m &= m - 1 {
+				i := bits.TrailingZeros64(m)
+				d[i] = f(a[i], b[i], c[i])
+			}
+		}
+	}
+	return nil
+}
+
+// src is the row of an operand; scalars are spread over scratch row i.
+func (w *wave) src(k srcKind, v uint32, i int) *row {
+	switch k {
+	case srcV:
+		return w.at(v)
+	case srcC:
+		return &w.m.p.consts[v]
+	case srcS, srcStatus:
+		t := &w.m.tmp[i]
+		splat(t, w.scalar(k, v), w.n)
+		return t
+	}
+	return &w.m.zero
+}
+
+// scalar is the 32-bit value of a scalar operand.
+func (w *wave) scalar(k srcKind, v uint32) uint32 {
+	switch k {
+	case srcS:
+		return w.s[v&127]
+	case srcC:
+		return w.m.p.consts[v][0]
+	case srcStatus:
+		var z bool
+		switch v {
+		case rdna2.VCCZ:
+			z = w.sMask(sVCC) == 0
+		case rdna2.EXECZ:
+			z = w.mask() == 0
+		default:
+			return w.s[sSCC]
+		}
+		if z {
+			return 1
+		}
+		return 0
+	}
+	return 0
+}
+
+// operand is slot i of u.
+func (u *uop) operand(i int) (srcKind, uint32) {
+	switch i {
+	case 0:
+		return u.ak, u.a
+	case 1:
+		return u.bk, u.b
+	}
+	return u.ck, u.c
+}
+
+// execVVV is the path of plain vector instructions whose operands are all
+// vector registers.
+func execVVV(w *wave, u *uop) {
+	m := uint64(w.s[sEXEC]) | uint64(w.s[sEXEC+1])<<32&w.high
+	if m == 0 {
+		return
+	}
+	v := w.v
+	u.row((*row)(unsafe.Add(v, uintptr(u.dst)*4)), (*row)(unsafe.Add(v, uintptr(u.a)*4)),
+		(*row)(unsafe.Add(v, uintptr(u.b)*4)), (*row)(unsafe.Add(v, uintptr(u.c)*4)), m, w.n)
+}
+
+// execRow takes any operand.
+func execRow(w *wave, u *uop) {
+	m := w.mask()
+	if m == 0 {
+		return
+	}
+	u.row(w.at(u.dst), w.src(u.ak, u.a, 0), w.src(u.bk, u.b, 1), w.src(u.ck, u.c, 2), m, w.n)
+}
+
+// execMods is the path of everything with modifiers, half results or DPP.
+func execMods(w *wave, u *uop) {
+	m := w.mask()
+	if m == 0 {
+		return
+	}
+	in := &u.x.in
+	var src [3]*row
+	for i := range src {
+		k, v := u.operand(i)
+		src[i] = w.src(k, v, i)
+	}
+	if f := u.x.form.Format; f == rdna2.DPP1 || f == rdna2.DPP2 {
+		m = w.dpp(&w.m.dpp, src[0], in, m)
+		src[0] = &w.m.dpp
+		if m == 0 {
+			return
+		}
+	}
+	for i := range src {
+		src[i] = w.modify(src[i], u, i)
+	}
+	d := w.at(u.dst)
+	out := &w.m.tmp[3]
+	u.row(out, src[0], src[1], src[2], w.full(), w.n)
+	w.finish(d, out, u, m)
+}
+
+// modify applies the source modifiers of operand i.
+func (w *wave) modify(r *row, u *uop, i int) *row {
+	x := u.x
+	in := &x.in
+	bit := uint8(1) << i
+	k, _ := u.operand(i)
+	if k == srcNone || i == 2 && x.sem != nil && x.sem.acc {
+		return r
+	}
+	neg, abs, negHi := in.Neg&bit != 0, in.Abs&bit != 0, in.NegHi&bit != 0
+	t := &w.m.tmp[i]
+	if x.form.Format == rdna2.VOP3P && (x.kind[i] == rdna2.V2F16 || x.kind[i] == rdna2.V2B16) {
+		lo, hi := in.OpSel&bit != 0, in.OpSelHi&bit != 0
+		if !lo && hi && !neg && !negHi {
+			return r
+		}
+		for l := range w.n {
+			v := r[l]
+			a, b := v, v
+			if lo {
+				a >>= 16
+			}
+			if hi {
+				b >>= 16
+			}
+			if neg {
+				a ^= 0x8000
+			}
+			if negHi {
+				b ^= 0x8000
+			}
+			t[l] = pack16(a, b)
+		}
+		return t
+	}
+	sign := uint32(1 << 31)
+	half := x.kind[i] == rdna2.F16 || x.kind[i] == rdna2.B16
+	if half {
+		sign = 0x8000
+	}
+	sel := x.form.Format != rdna2.VOP3P && x.form.Flags&rdna2.FlagOpSel != 0 && in.OpSel&bit != 0
+	if !neg && !abs && !sel {
+		return r
+	}
+	for l := range w.n {
+		v := r[l]
+		if sel {
+			v >>= 16
+		}
+		if abs {
+			v &^= sign
+		}
+		if neg {
+			v ^= sign
+		}
+		t[l] = v
+	}
+	return t
+}
+
+// finish writes a result with clamp, half selection and mask.
+func (w *wave) finish(d, out *row, u *uop, m uint64) {
+	x := u.x
+	if x.in.Clamp && x.sem.sat == nil {
+		for l := range w.n {
+			switch {
+			case x.fkind == fkF32:
+				out[l] = clampF32(out[l])
+			case x.fkind == fkF16 && x.sem.half:
+				out[l] = clampF16(out[l] & 0xFFFF)
+			case x.fkind == fkF16:
+				out[l] = clampF16(out[l]&0xFFFF) | clampF16(out[l]>>16)<<16
+			}
+		}
+	}
+	if !x.sem.half {
+		for ; m != 0; m &= m - 1 {
+			l := firstLane(m)
+			d[l] = out[l]
+		}
+		return
+	}
+	high := x.form.Format == rdna2.VOP3 && x.in.OpSel&8 != 0
+	for ; m != 0; m &= m - 1 {
+		l := firstLane(m)
+		if high {
+			d[l] = d[l]&0xFFFF | out[l]<<16
+		} else {
+			d[l] = d[l]&^0xFFFF | out[l]&0xFFFF
+		}
+	}
+}
+
+func clampF16(h uint32) uint32 { return f32to16(clampF32(f16to32(h))) }
+
+// dpp permutes a source row and returns the lanes that are written.
+func (w *wave) dpp(t, r *row, in *rdna2.Inst, exec uint64) uint64 {
+	var write uint64
+	ctrl := uint(in.DPPCtrl)
+	for l := range w.n {
+		if in.Rows>>(l>>4)&1 == 0 || in.Banks>>(l>>2&3)&1 == 0 {
+			continue
+		}
+		s, base := l&15, l&^15
+		ok := true
+		switch {
+		case ctrl < 0x100:
+			s = l&12 | int(ctrl>>(2*(l&3))&3)
+		case ctrl < 0x110:
+			s += int(ctrl & 15)
+			ok = s < 16
+		case ctrl < 0x120:
+			s -= int(ctrl & 15)
+			ok = s >= 0
+		case ctrl < 0x130:
+			s = (s - int(ctrl&15)) & 15
+		case ctrl == 0x140:
+			s = 15 - s
+		case ctrl == 0x141:
+			s = s&8 | 7 - s&7
+		case ctrl >= 0x150 && ctrl < 0x160:
+			s = int(ctrl & 15)
+		case ctrl >= 0x160 && ctrl < 0x170:
+			s ^= int(ctrl & 15)
+		}
+		ok = ok && (in.FI || exec>>uint(base+s&63)&1 != 0)
+		switch {
+		case ok:
+			t[l] = r[base+s]
+			write |= 1 << l
+		case in.Bound:
+			t[l] = 0
+			write |= 1 << l
+		}
+	}
+	return write & exec
+}
+
+func execBad(w *wave, u *uop) { w.m.fail(w, u.x.err) }
+
+func execNop(*wave, *uop) {}

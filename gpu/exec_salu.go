@@ -1,0 +1,540 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Function shapes of the scalar unit. The ones that return a bool set SCC to
+// it.
+type (
+	s32x1  func(a uint32) uint32
+	s32x2  func(a, b uint32) uint32
+	s32x2c func(a, b uint32) (uint32, bool)
+	s64x1  func(a uint64) uint64
+	s64x2  func(a, b uint64) uint64 // also for a 32-bit second operand
+	scmp   func(a, b uint64) bool   // operands zero-extended
+	s64to1 func(a uint64) uint32
+)
+
+// scalar is one row of the scalar instruction table.
+type scalar struct {
+	name string
+	nz   bool // SCC = result is not zero
+	f    any
+}
+
+var scalarSem = byName(scalarTable, func(s *scalar) string { return s.name })
+
+func cond32(f func(a, b int32) bool) scmp {
+	return func(a, b uint64) bool { return f(int32(uint32(a)), int32(uint32(b))) }
+}
+
+var scalarTable = []scalar{
+	{"s_mov_b32", false, s32x1(func(a uint32) uint32 { return a })},
+	{"s_mov_b64", false, s64x1(func(a uint64) uint64 { return a })},
+	{"s_movk_i32", false, s32x1(func(a uint32) uint32 { return a })},
+	{"s_not_b32", true, s32x1(func(a uint32) uint32 { return ^a })},
+	{"s_not_b64", true, s64x1(func(a uint64) uint64 { return ^a })},
+	{"s_brev_b32", false, s32x1(bits.Reverse32)},
+	{"s_brev_b64", false, s64x1(bits.Reverse64)},
+	{"s_bcnt0_i32_b32", true, s32x1(func(a uint32) uint32 { return popcount(^a) })},
+	{"s_bcnt1_i32_b32", true, s32x1(popcount)},
+	{"s_bcnt0_i32_b64", true, s64to1(func(a uint64) uint32 { return uint32(bits.OnesCount64(^a)) })},
+	{"s_bcnt1_i32_b64", true, s64to1(func(a uint64) uint32 { return uint32(bits.OnesCount64(a)) })},
+	{"s_ff0_i32_b32", false, s32x1(func(a uint32) uint32 { return ffblB32(^a) })},
+	{"s_ff1_i32_b32", false, s32x1(ffblB32)},
+	{"s_ff0_i32_b64", false, s64to1(func(a uint64) uint32 { return ff1(^a) })},
+	{"s_ff1_i32_b64", false, s64to1(ff1)},
+	{"s_flbit_i32_b32", false, s32x1(ffbhU32)},
+	{"s_flbit_i32_b64", false, s64to1(flbit64)},
+	{"s_flbit_i32", false, s32x1(ffbhI32)},
+	{"s_flbit_i32_i64", false, s64to1(func(a uint64) uint32 { return flbit64(a ^ uint64(int64(a)>>63)) })},
+	{"s_sext_i32_i8", false, s32x1(func(a uint32) uint32 { return uint32(int32(int8(a))) })},
+	{"s_sext_i32_i16", false, s32x1(func(a uint32) uint32 { return uint32(int32(int16(a))) })},
+	{"s_abs_i32", true, s32x1(func(a uint32) uint32 {
+		if int32(a) < 0 {
+			return -a
+		}
+		return a
+	})},
+
+	{"s_add_u32", false, s32x2c(func(a, b uint32) (uint32, bool) { return addCarry(a, b, 0) })},
+	{"s_sub_u32", false, s32x2c(func(a, b uint32) (uint32, bool) { return subCarry(a, b, 0) })},
+	{"s_add_i32", false, s32x2c(addOverflow)},
+	{"s_sub_i32", false, s32x2c(func(a, b uint32) (uint32, bool) { d := a - b; return d, int32((a^b)&(a^d)) < 0 })},
+	{"s_addk_i32", false, s32x2c(addOverflow)},
+	{"s_mulk_i32", false, s32x2(func(a, b uint32) uint32 { return a * b })},
+	{"s_min_i32", false, s32x2c(func(a, b uint32) (uint32, bool) { return minI32(a, b), int32(a) < int32(b) })},
+	{"s_min_u32", false, s32x2c(func(a, b uint32) (uint32, bool) { return min(a, b), a < b })},
+	{"s_max_i32", false, s32x2c(func(a, b uint32) (uint32, bool) { return maxI32(a, b), int32(a) > int32(b) })},
+	{"s_max_u32", false, s32x2c(func(a, b uint32) (uint32, bool) { return max(a, b), a > b })},
+	{"s_and_b32", true, s32x2(func(a, b uint32) uint32 { return a & b })},
+	{"s_and_b64", true, s64x2(func(a, b uint64) uint64 { return a & b })},
+	{"s_or_b32", true, s32x2(func(a, b uint32) uint32 { return a | b })},
+	{"s_or_b64", true, s64x2(func(a, b uint64) uint64 { return a | b })},
+	{"s_xor_b32", true, s32x2(func(a, b uint32) uint32 { return a ^ b })},
+	{"s_xor_b64", true, s64x2(func(a, b uint64) uint64 { return a ^ b })},
+	{"s_andn2_b32", true, s32x2(func(a, b uint32) uint32 { return a &^ b })},
+	{"s_andn2_b64", true, s64x2(func(a, b uint64) uint64 { return a &^ b })},
+	{"s_orn2_b32", true, s32x2(func(a, b uint32) uint32 { return a | ^b })},
+	{"s_orn2_b64", true, s64x2(func(a, b uint64) uint64 { return a | ^b })},
+	{"s_nand_b32", true, s32x2(func(a, b uint32) uint32 { return ^(a & b) })},
+	{"s_nand_b64", true, s64x2(func(a, b uint64) uint64 { return ^(a & b) })},
+	{"s_nor_b32", true, s32x2(func(a, b uint32) uint32 { return ^(a | b) })},
+	{"s_nor_b64", true, s64x2(func(a, b uint64) uint64 { return ^(a | b) })},
+	{"s_xnor_b32", true, s32x2(func(a, b uint32) uint32 { return ^(a ^ b) })},
+	{"s_xnor_b64", true, s64x2(func(a, b uint64) uint64 { return ^(a ^ b) })},
+	{"s_lshl_b32", true, s32x2(func(a, b uint32) uint32 { return a << (b & 31) })},
+	{"s_lshl_b64", true, s64x2(func(a, b uint64) uint64 { return a << (b & 63) })},
+	{"s_lshr_b32", true, s32x2(func(a, b uint32) uint32 { return a >> (b & 31) })},
+	{"s_lshr_b64", true, s64x2(func(a, b uint64) uint64 { return a >> (b & 63) })},
+	{"s_ashr_i32", true, s32x2(func(a, b uint32) uint32 { return uint32(int32(a) >> (b & 31)) })},
+	{"s_ashr_i64", true, s64x2(func(a, b uint64) uint64 { return uint64(int64(a) >> (b & 63)) })},
+	{"s_bfm_b32", false, s32x2(func(a, b uint32) uint32 { return (1<<(a&31) - 1) << (b & 31) })},
+	{"s_bfm_b64", false, s64x2(func(a, b uint64) uint64 { return (1<<(a&63) - 1) << (b & 63) })},
+	{"s_mul_i32", false, s32x2(func(a, b uint32) uint32 { return a * b })},
+	{"s_mul_hi_u32", false, s32x2(func(a, b uint32) uint32 { return uint32(uint64(a) * uint64(b) >> 32) })},
+	{"s_mul_hi_i32", false, s32x2(func(a, b uint32) uint32 { return uint32(uint64(int64(int32(a))*int64(int32(b))) >> 32) })},
+	{"s_bfe_u32", true, s32x2(func(a, b uint32) uint32 { return uint32(bfeU64(uint64(a), uint64(b&31), uint64(b>>16&127))) })},
+	{"s_bfe_i32", true, s32x2(func(a, b uint32) uint32 {
+		return uint32(bfeI64(uint64(int64(int32(a))), uint64(b&31), min(uint64(b>>16&127), 32)))
+	})},
+	{"s_bfe_u64", true, s64x2(func(a, b uint64) uint64 { return bfeU64(a, b&63, b>>16&127) })},
+	{"s_bfe_i64", true, s64x2(func(a, b uint64) uint64 { return bfeI64(a, b&63, b>>16&127) })},
+	{"s_absdiff_i32", true, s32x2(func(a, b uint32) uint32 {
+		d := a - b
+		if int32(d) < 0 {
+			return -d
+		}
+		return d
+	})},
+	{"s_lshl1_add_u32", false, s32x2c(func(a, b uint32) (uint32, bool) { return shlAdd(a, b, 1) })},
+	{"s_lshl2_add_u32", false, s32x2c(func(a, b uint32) (uint32, bool) { return shlAdd(a, b, 2) })},
+	{"s_lshl3_add_u32", false, s32x2c(func(a, b uint32) (uint32, bool) { return shlAdd(a, b, 3) })},
+	{"s_lshl4_add_u32", false, s32x2c(func(a, b uint32) (uint32, bool) { return shlAdd(a, b, 4) })},
+	{"s_pack_ll_b32_b16", false, s32x2(pack16)},
+	{"s_pack_lh_b32_b16", false, s32x2(func(a, b uint32) uint32 { return a&0xFFFF | b&^0xFFFF })},
+	{"s_pack_hh_b32_b16", false, s32x2(func(a, b uint32) uint32 { return a>>16 | b&^0xFFFF })},
+
+	{"s_cmp_eq_i32", false, scmp(func(a, b uint64) bool { return uint32(a) == uint32(b) })},
+	{"s_cmp_lg_i32", false, scmp(func(a, b uint64) bool { return uint32(a) != uint32(b) })},
+	{"s_cmp_gt_i32", false, cond32(func(a, b int32) bool { return a > b })},
+	{"s_cmp_ge_i32", false, cond32(func(a, b int32) bool { return a >= b })},
+	{"s_cmp_lt_i32", false, cond32(func(a, b int32) bool { return a < b })},
+	{"s_cmp_le_i32", false, cond32(func(a, b int32) bool { return a <= b })},
+	{"s_cmp_eq_u32", false, scmp(func(a, b uint64) bool { return uint32(a) == uint32(b) })},
+	{"s_cmp_lg_u32", false, scmp(func(a, b uint64) bool { return uint32(a) != uint32(b) })},
+	{"s_cmp_gt_u32", false, scmp(func(a, b uint64) bool { return uint32(a) > uint32(b) })},
+	{"s_cmp_ge_u32", false, scmp(func(a, b uint64) bool { return uint32(a) >= uint32(b) })},
+	{"s_cmp_lt_u32", false, scmp(func(a, b uint64) bool { return uint32(a) < uint32(b) })},
+	{"s_cmp_le_u32", false, scmp(func(a, b uint64) bool { return uint32(a) <= uint32(b) })},
+	{"s_cmp_eq_u64", false, scmp(func(a, b uint64) bool { return a == b })},
+	{"s_cmp_lg_u64", false, scmp(func(a, b uint64) bool { return a != b })},
+	{"s_cmpk_eq_i32", false, scmp(func(a, b uint64) bool { return uint32(a) == uint32(b) })},
+	{"s_cmpk_lg_i32", false, scmp(func(a, b uint64) bool { return uint32(a) != uint32(b) })},
+	{"s_cmpk_gt_i32", false, cond32(func(a, b int32) bool { return a > b })},
+	{"s_cmpk_ge_i32", false, cond32(func(a, b int32) bool { return a >= b })},
+	{"s_cmpk_lt_i32", false, cond32(func(a, b int32) bool { return a < b })},
+	{"s_cmpk_le_i32", false, cond32(func(a, b int32) bool { return a <= b })},
+	{"s_cmpk_eq_u32", false, scmp(func(a, b uint64) bool { return uint32(a) == uint32(b)&0xFFFF })},
+	{"s_cmpk_lg_u32", false, scmp(func(a, b uint64) bool { return uint32(a) != uint32(b)&0xFFFF })},
+	{"s_cmpk_gt_u32", false, scmp(func(a, b uint64) bool { return uint32(a) > uint32(b)&0xFFFF })},
+	{"s_cmpk_ge_u32", false, scmp(func(a, b uint64) bool { return uint32(a) >= uint32(b)&0xFFFF })},
+	{"s_cmpk_lt_u32", false, scmp(func(a, b uint64) bool { return uint32(a) < uint32(b)&0xFFFF })},
+	{"s_cmpk_le_u32", false, scmp(func(a, b uint64) bool { return uint32(a) <= uint32(b)&0xFFFF })},
+	{"s_bitcmp0_b32", false, scmp(func(a, b uint64) bool { return a>>(b&31)&1 == 0 })},
+	{"s_bitcmp1_b32", false, scmp(func(a, b uint64) bool { return a>>(b&31)&1 != 0 })},
+	{"s_bitcmp0_b64", false, scmp(func(a, b uint64) bool { return a>>(b&63)&1 == 0 })},
+	{"s_bitcmp1_b64", false, scmp(func(a, b uint64) bool { return a>>(b&63)&1 != 0 })},
+
+	{"s_addc_u32", false, execFn(func(w *wave, u *uop) {
+		d, c := addCarry(w.scalar(u.ak, u.a), w.scalar(u.bk, u.b), w.s[sSCC])
+		w.s[u.dst] = d
+		w.setSCC(c)
+	})},
+	{"s_subb_u32", false, execFn(func(w *wave, u *uop) {
+		d, c := subCarry(w.scalar(u.ak, u.a), w.scalar(u.bk, u.b), w.s[sSCC])
+		w.s[u.dst] = d
+		w.setSCC(c)
+	})},
+	{"s_cselect_b32", false, execFn(func(w *wave, u *uop) {
+		d := w.scalar(u.bk, u.b)
+		if w.s[sSCC] != 0 {
+			d = w.scalar(u.ak, u.a)
+		}
+		w.s[u.dst] = d
+	})},
+	{"s_cselect_b64", false, execFn(func(w *wave, u *uop) {
+		i := 1
+		if w.s[sSCC] != 0 {
+			i = 0
+		}
+		w.setS64(u.dst, w.wideScalar(u, i))
+	})},
+	{"s_cmov_b32", false, execFn(func(w *wave, u *uop) {
+		if w.s[sSCC] != 0 {
+			w.s[u.dst] = w.scalar(u.ak, u.a)
+		}
+	})},
+	{"s_cmovk_i32", false, execFn(func(w *wave, u *uop) {
+		if w.s[sSCC] != 0 {
+			w.s[u.dst] = w.scalar(u.ak, u.a)
+		}
+	})},
+	{"s_cmov_b64", false, execFn(func(w *wave, u *uop) {
+		if w.s[sSCC] != 0 {
+			w.setS64(u.dst, w.wideScalar(u, 0))
+		}
+	})},
+	{"s_bitset0_b32", false, execFn(func(w *wave, u *uop) { w.s[u.dst] &^= 1 << (w.scalar(u.ak, u.a) & 31) })},
+	{"s_bitset1_b32", false, execFn(func(w *wave, u *uop) { w.s[u.dst] |= 1 << (w.scalar(u.ak, u.a) & 31) })},
+	{"s_bitset0_b64", false, execFn(func(w *wave, u *uop) {
+		w.setS64(u.dst, w.s64(u.dst)&^(1<<(w.scalar(u.ak, u.a)&63)))
+	})},
+	{"s_bitset1_b64", false, execFn(func(w *wave, u *uop) {
+		w.setS64(u.dst, w.s64(u.dst)|1<<(w.scalar(u.ak, u.a)&63))
+	})},
+	{"s_bitreplicate_b64_b32", false, execFn(func(w *wave, u *uop) {
+		a, r := uint64(w.scalar(u.ak, u.a)), uint64(0)
+		for i := range 32 {
+			r |= a >> i & 1 * 3 << (2 * i)
+		}
+		w.setS64(u.dst, r)
+	})},
+
+	{"s_and_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return s & e })},
+	{"s_or_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return s | e })},
+	{"s_xor_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return s ^ e })},
+	{"s_andn2_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return s &^ e })},
+	{"s_orn2_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return s | ^e })},
+	{"s_nand_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return ^(s & e) })},
+	{"s_nor_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return ^(s | e) })},
+	{"s_xnor_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return ^(s ^ e) })},
+	{"s_andn1_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return ^s & e })},
+	{"s_orn1_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return ^s | e })},
+	{"s_and_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return s & e })},
+	{"s_or_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return s | e })},
+	{"s_xor_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return s ^ e })},
+	{"s_andn2_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return s &^ e })},
+	{"s_orn2_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return s | ^e })},
+	{"s_nand_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return ^(s & e) })},
+	{"s_nor_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return ^(s | e) })},
+	{"s_xnor_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return ^(s ^ e) })},
+	{"s_andn1_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return ^s & e })},
+	{"s_orn1_saveexec_b64", false, saveexec(func(s, e uint64) uint64 { return ^s | e })},
+}
+
+func addOverflow(a, b uint32) (uint32, bool) {
+	d := a + b
+	return d, int32(^(a^b)&(a^d)) < 0
+}
+
+func shlAdd(a, b uint32, n uint) (uint32, bool) {
+	v := uint64(a)<<n + uint64(b)
+	return uint32(v), v>>32 != 0
+}
+
+func ff1(a uint64) uint32 {
+	if a == 0 {
+		return ^uint32(0)
+	}
+	return uint32(bits.TrailingZeros64(a))
+}
+
+func flbit64(a uint64) uint32 {
+	if a == 0 {
+		return ^uint32(0)
+	}
+	return uint32(bits.LeadingZeros64(a))
+}
+
+func bfeU64(a, off, n uint64) uint64 { return a >> off & (1<<n - 1) }
+
+func bfeI64(a, off, n uint64) uint64 {
+	if n == 0 {
+		return 0
+	}
+	v := int64(a) >> off
+	if n < 64 {
+		v = v << (64 - n) >> (64 - n)
+	}
+	return uint64(v)
+}
+
+// saveexec: D = EXEC; EXEC = f(S0, EXEC); SCC = EXEC is not zero. The width
+// is that of the instruction.
+type saveexec func(s, e uint64) uint64
+
+// wideScalar is the 64-bit scalar operand i.
+func (w *wave) wideScalar(u *uop, i int) uint64 {
+	k, v := u.operand(i)
+	switch {
+	case k == srcC:
+		return u.x.val[i]
+	case k == srcS && v == sNull:
+		return 0
+	case k == srcS && u.x.regs[i] == 2:
+		return w.s64(v)
+	}
+	return uint64(w.scalar(k, v))
+}
+
+func exec32x1(w *wave, u *uop)   { w.s[u.dst] = u.x.f.(s32x1)(w.scalar(u.ak, u.a)) }
+func exec32x1nz(w *wave, u *uop) { exec32x1(w, u); w.setSCC(w.s[u.dst] != 0) }
+func exec32x2(w *wave, u *uop) {
+	w.s[u.dst] = u.x.f.(s32x2)(w.scalar(u.ak, u.a), w.scalar(u.bk, u.b))
+}
+func exec32x2nz(w *wave, u *uop) { exec32x2(w, u); w.setSCC(w.s[u.dst] != 0) }
+func exec32x2c(w *wave, u *uop) {
+	d, c := u.x.f.(s32x2c)(w.scalar(u.ak, u.a), w.scalar(u.bk, u.b))
+	w.s[u.dst] = d
+	w.setSCC(c)
+}
+func exec64x1(w *wave, u *uop)   { w.setS64(u.dst, u.x.f.(s64x1)(w.wideScalar(u, 0))) }
+func exec64x1nz(w *wave, u *uop) { exec64x1(w, u); w.setSCC(w.s64(u.dst) != 0) }
+func exec64x2(w *wave, u *uop) {
+	w.setS64(u.dst, u.x.f.(s64x2)(w.wideScalar(u, 0), w.wideScalar(u, 1)))
+}
+func exec64x2nz(w *wave, u *uop) { exec64x2(w, u); w.setSCC(w.s64(u.dst) != 0) }
+func exec64to1(w *wave, u *uop)  { w.s[u.dst] = u.x.f.(s64to1)(w.wideScalar(u, 0)) }
+func exec64to1nz(w *wave, u *uop) {
+	exec64to1(w, u)
+	w.setSCC(w.s[u.dst] != 0)
+}
+func execScmp(w *wave, u *uop) { w.setSCC(u.x.f.(scmp)(w.wideScalar(u, 0), w.wideScalar(u, 1))) }
+func execSaveexec(w *wave, u *uop) {
+	f := u.x.f.(saveexec)
+	if u.x.form.Ops[0].Regs == 2 {
+		s, e := w.wideScalar(u, 0), w.s64(sEXEC)
+		w.setS64(u.dst, e)
+		w.setS64(sEXEC, f(s, e))
+		w.setSCC(w.s64(sEXEC) != 0)
+		return
+	}
+	s, e := w.scalar(u.ak, u.a), w.s[sEXEC]
+	w.s[u.dst] = e
+	w.s[sEXEC] = uint32(f(uint64(s), uint64(e)))
+	w.setSCC(w.s[sEXEC] != 0)
+}
+
+// salu fills in a scalar, branch or control instruction.
+func (d *decoder) salu(u *uop, dep *deps) error {
+	x := u.x
+	in, f := &x.in, x.form
+	u.unit, u.class = unitSALU, ClassSALU
+	simm := uint32(int32(int16(in.Simm16)))
+	if s := scalarSem[f.Mnemonic]; s != nil {
+		if f.Format == rdna2.SOPK {
+			// The immediate is the only source, or the second one.
+			row := d.constant(simm)
+			x.val[1], x.val[0] = uint64(simm), uint64(simm)
+			switch {
+			case u.ak != srcNone: // s_cmpk: register against immediate
+				u.b, u.bk = row, srcC
+			case f.Has(rdna2.FlagTied) && s.name != "s_cmovk_i32":
+				u.a, u.ak = u.dst, srcS
+				x.regs[0] = 1
+				u.b, u.bk = row, srcC
+			default:
+				u.a, u.ak = row, srcC
+			}
+		}
+		if f.Has(rdna2.FlagTied) && dep.nsw > 0 {
+			dep.readS(dep.sw[0])
+		}
+		x.f = s.f
+		pick := func(plain, nz execFn) {
+			u.fn = plain
+			if s.nz {
+				u.fn = nz
+			}
+		}
+		switch fn := s.f.(type) {
+		case s32x1:
+			pick(exec32x1, exec32x1nz)
+		case s32x2:
+			pick(exec32x2, exec32x2nz)
+		case s32x2c:
+			u.fn = exec32x2c
+		case s64x1:
+			pick(exec64x1, exec64x1nz)
+		case s64x2:
+			pick(exec64x2, exec64x2nz)
+		case s64to1:
+			pick(exec64to1, exec64to1nz)
+		case scmp:
+			u.fn = execScmp
+		case saveexec:
+			u.fn = execSaveexec
+			dep.readS(span{sEXEC, f.Ops[0].Regs})
+			if !writesExec(dep) {
+				dep.writeS(span{sEXEC, f.Ops[0].Regs})
+			}
+		case execFn:
+			u.fn = fn
+		}
+		return nil
+	}
+	return d.control(u, simm)
+}
+
+// What the sequencer does with a control instruction.
+const (
+	ctlNone = iota
+	ctlEnd
+	ctlBarrier
+	ctlWait
+)
+
+const noWait = 63
+
+func (d *decoder) control(u *uop, simm uint32) error {
+	x := u.x
+	in := &x.in
+	u.unit, u.class, u.fn = unitControl, ClassBranch, execNop
+	branch := func(taken func(w *wave) bool) {
+		u.unit = unitBranch
+		x.f = taken
+		u.fn = execBranch
+	}
+	k := uint32(in.Simm16)
+	switch x.form.Mnemonic {
+	case rdna2.M_S_NOP, rdna2.M_S_SLEEP, rdna2.M_S_SETPRIO, rdna2.M_S_CLAUSE, rdna2.M_S_INST_PREFETCH,
+		rdna2.M_S_WAKEUP, rdna2.M_S_ICACHE_INV, rdna2.M_S_WAITCNT_EXPCNT:
+		// Only s_nop and s_sleep have a cost beyond their issue.
+		if x.form.Mnemonic == rdna2.M_S_NOP {
+			u.imm = int32(k & 15)
+		} else if x.form.Mnemonic == rdna2.M_S_SLEEP {
+			u.imm = int32(k&127) * 64
+		}
+	case rdna2.M_S_CODE_END:
+		return errNoEnd
+	case rdna2.M_S_ENDPGM:
+		u.ctl = ctlEnd
+	case rdna2.M_S_BARRIER:
+		u.ctl = ctlBarrier
+	case rdna2.M_S_WAITCNT:
+		u.ctl = ctlWait
+		u.a, u.b, u.c = k&15|k>>10&0x30, k>>8&63, noWait
+	case rdna2.M_S_WAITCNT_VSCNT, rdna2.M_S_WAITCNT_VMCNT, rdna2.M_S_WAITCNT_LGKMCNT:
+		if u.ak != srcS || u.a != sNull {
+			return fmt.Errorf("a register operand of %s is not modelled", x.form.Mnemonic)
+		}
+		u.ak = srcNone
+		u.ctl = ctlWait
+		u.a, u.b, u.c = noWait, noWait, noWait
+		switch x.form.Mnemonic {
+		case rdna2.M_S_WAITCNT_VSCNT:
+			u.c = min(k, noWait)
+		case rdna2.M_S_WAITCNT_VMCNT:
+			u.a = min(k, noWait)
+		default:
+			u.b = min(k, noWait)
+		}
+	case rdna2.M_S_ROUND_MODE:
+		if k != 0 {
+			return fmt.Errorf("round mode %d is not modelled, only nearest even", k)
+		}
+	case rdna2.M_S_DENORM_MODE:
+		if k != 15 {
+			return fmt.Errorf("denormal mode %d is not modelled, only keep", k)
+		}
+	case rdna2.M_S_BRANCH:
+		branch(func(*wave) bool { return true })
+	case rdna2.M_S_CBRANCH_SCC0:
+		branch(func(w *wave) bool { return w.s[sSCC] == 0 })
+	case rdna2.M_S_CBRANCH_SCC1:
+		branch(func(w *wave) bool { return w.s[sSCC] != 0 })
+	case rdna2.M_S_CBRANCH_VCCZ:
+		branch(func(w *wave) bool { return w.sMask(sVCC) == 0 })
+	case rdna2.M_S_CBRANCH_VCCNZ:
+		branch(func(w *wave) bool { return w.sMask(sVCC) != 0 })
+	case rdna2.M_S_CBRANCH_EXECZ:
+		branch(func(w *wave) bool { return w.mask() == 0 })
+	case rdna2.M_S_CBRANCH_EXECNZ:
+		branch(func(w *wave) bool { return w.mask() != 0 })
+	case rdna2.M_S_GETPC_B64:
+		u.unit, u.class = unitSALU, ClassSALU
+		u.fn = func(w *wave, u *uop) { w.setS64(u.dst, w.m.p.base+uint64(w.m.p.offs[w.pc])) }
+	case rdna2.M_S_SETPC_B64, rdna2.M_S_SWAPPC_B64:
+		u.unit = unitBranch
+		link := x.form.Mnemonic == rdna2.M_S_SWAPPC_B64
+		u.fn = func(w *wave, u *uop) {
+			to := w.wideScalar(u, 0) - w.m.p.base
+			if link {
+				w.setS64(u.dst, w.m.p.base+uint64(w.m.p.offs[w.pc]))
+			}
+			w.jump(w.m.p.indexOf(int64(to)), int64(to))
+		}
+	case rdna2.M_S_CALL_B64:
+		u.unit = unitBranch
+		u.fn = func(w *wave, u *uop) {
+			w.setS64(u.dst, w.m.p.base+uint64(w.m.p.offs[w.pc]))
+			w.jump(u.target, int64(u.imm))
+		}
+	case rdna2.M_S_SETREG_B32, rdna2.M_S_SETREG_IMM32_B32, rdna2.M_S_GETREG_B32:
+		return d.hwreg(u, x.form.Mnemonic)
+	default:
+		return fmt.Errorf("%s is not modelled", x.form.Mnemonic)
+	}
+	return nil
+}
+
+// Hardware registers that s_getreg and s_setreg reach.
+const (
+	hwMode      = 1
+	hwFlatLo    = 20
+	hwFlatHi    = 21
+	modeDefault = 0xF0 | 1<<8 | 1<<9 // keep denormals, DX10 clamp, IEEE
+)
+
+func (d *decoder) hwreg(u *uop, m rdna2.Mnemonic) error {
+	k := uint32(u.x.in.Simm16)
+	id, off, size := k&63, k>>6&31, k>>11&31+1
+	field := func(v uint32) uint32 { return v >> off & uint32(1<<size-1) }
+	u.unit, u.class = unitSALU, ClassSALU
+	set := func(u *uop, w *wave) uint32 {
+		if m == rdna2.M_S_SETREG_IMM32_B32 {
+			return u.x.in.Literal
+		}
+		return w.scalar(u.ak, u.a)
+	}
+	switch {
+	case m == rdna2.M_S_GETREG_B32 && id == hwMode:
+		u.fn = func(w *wave, u *uop) { w.s[u.dst] = field(modeDefault) }
+	case m == rdna2.M_S_GETREG_B32 && (id == hwFlatLo || id == hwFlatHi):
+		u.fn = func(w *wave, u *uop) { w.s[u.dst] = field(uint32(w.flat >> (32 * (id - hwFlatLo)))) }
+	case m != rdna2.M_S_GETREG_B32 && id == hwMode:
+		u.fn = func(w *wave, u *uop) {
+			if v := set(u, w) & uint32(1<<size-1); v != field(modeDefault) {
+				w.m.fail(w, fmt.Errorf("mode bits %d:%d set to %#x: only nearest-even rounding with denormals is modelled", off+size-1, off, v))
+			}
+		}
+	case m != rdna2.M_S_GETREG_B32 && (id == hwFlatLo || id == hwFlatHi) && off == 0 && size == 32:
+		u.fn = func(w *wave, u *uop) {
+			sh := 32 * (id - hwFlatLo)
+			w.flat = w.flat&^(math.MaxUint32<<sh) | uint64(set(u, w))<<sh
+		}
+	default:
+		return fmt.Errorf("hardware register %d is not modelled", id)
+	}
+	return nil
+}
+
+func execBranch(w *wave, u *uop) {
+	if u.x.f.(func(*wave) bool)(w) {
+		w.jump(u.target, int64(u.imm))
+	}
+}
+
+func (w *wave) jump(to int32, off int64) {
+	if to < 0 {
+		w.m.fail(w, fmt.Errorf("jump to %#x, where no instruction begins", off))
+		return
+	}
+	w.pc = to
+}

@@ -1,0 +1,293 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// Private windows of a core's address space, above anything a driver maps.
+const (
+	argsWindow    = 0x7F00_0000_0000 // dispatch packet and kernel arguments
+	scratchWindow = 0x7E00_0000_0000
+	codeWindow    = 0x7D00_0000_0000
+)
+
+// path is the way from L2 to DRAM: a fixed latency added to reads.
+type path struct {
+	next mem.Level
+	add  sim.Time
+}
+
+func (p *path) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
+	done, from := p.next.Access(t, addr, bytes, k)
+	if k != mem.Write {
+		done += p.add
+	}
+	return done, from
+}
+
+func (p *path) Reset() { p.next.Reset() }
+
+// hierarchy is the caches of a core.
+type hierarchy struct {
+	l2     *mem.Cache
+	gl1    *mem.Cache // nil when absent
+	l0     []*mem.Cache
+	scalar []*mem.Cache // per cluster
+	icache []*mem.Cache
+}
+
+func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
+	h := &hierarchy{}
+	// A cache answers a miss when its tags have been read, then asks the next:
+	// each level gets what its hit latency adds to the levels above.
+	build := func(name string, c CacheSpec, above int, w mem.WritePolicy, r sim.Reason, next mem.Level) (*mem.Cache, error) {
+		cfg := mem.CacheConfig{
+			Name: name, Hz: s.Hz, Bytes: c.Bytes, LineBytes: c.Line, Ways: c.Ways, Write: w,
+			HitCycles: max(c.LatencyCycles-above, 1), BytesPerCycle: c.BytesPerCycle,
+			Banks: 1, MSHRs: c.MSHRs, Reason: r,
+		}
+		if name == "icache" && s.Prefetch > 0 {
+			cfg.Prefetch, cfg.PrefetchDegree = mem.PrefetchNextLine, s.Prefetch
+		}
+		return mem.NewCache(cfg, next)
+	}
+	var err error
+	p := &path{dram, sim.Time(math.Round(s.MemoryNs * float64(sim.Nanosecond)))}
+	above := s.L0.LatencyCycles
+	if s.GL1.Bytes > 0 {
+		above = s.GL1.LatencyCycles
+	}
+	if h.l2, err = build("l2", s.L2, above, mem.WriteBack, sim.StallL2, p); err != nil {
+		return nil, fmt.Errorf("gpu: %w", err)
+	}
+	var next mem.Level = h.l2
+	if s.GL1.Bytes > 0 {
+		if h.gl1, err = build("gl1", s.GL1, s.L0.LatencyCycles, mem.WriteThrough, sim.StallL1, h.l2); err != nil {
+			return nil, fmt.Errorf("gpu: %w", err)
+		}
+		next = h.gl1
+	}
+	for range s.Clusters {
+		k, err := build("scalar", s.Scalar, 0, mem.ReadOnly, sim.StallL1, next)
+		if err != nil {
+			return nil, fmt.Errorf("gpu: %w", err)
+		}
+		i, err := build("icache", s.ICache, 0, mem.ReadOnly, sim.StallFetch, next)
+		if err != nil {
+			return nil, fmt.Errorf("gpu: %w", err)
+		}
+		h.scalar, h.icache = append(h.scalar, k), append(h.icache, i)
+		for range s.CUsPerCluster {
+			l0, err := build("l0", s.L0, 0, mem.WriteThrough, sim.StallL1, next)
+			if err != nil {
+				return nil, fmt.Errorf("gpu: %w", err)
+			}
+			h.l0 = append(h.l0, l0)
+		}
+	}
+	return h, nil
+}
+
+// reset empties everything at time 0, DRAM included.
+func (h *hierarchy) reset() {
+	for _, c := range h.all() {
+		c.Reset()
+	}
+}
+
+func (h *hierarchy) all() []*mem.Cache {
+	var out []*mem.Cache
+	out = append(out, h.l0...)
+	out = append(out, h.scalar...)
+	out = append(out, h.icache...)
+	if h.gl1 != nil {
+		out = append(out, h.gl1)
+	}
+	return append(out, h.l2)
+}
+
+// acquire is what starts a dispatch: nothing stale above L2.
+func (h *hierarchy) acquire() {
+	for _, c := range h.l0 {
+		c.Invalidate()
+	}
+	for _, c := range h.scalar {
+		c.Invalidate()
+	}
+	if h.gl1 != nil {
+		h.gl1.Invalidate()
+	}
+}
+
+// invalidate is one of the cache instructions.
+func (c *cu) invalidate(m rdna2.Mnemonic) {
+	switch m {
+	case rdna2.M_BUFFER_GL0_INV:
+		c.l0.Invalidate()
+	case rdna2.M_S_DCACHE_INV:
+		c.scalar.Invalidate()
+	default:
+		if c.gl1 != nil {
+			c.gl1.Invalidate()
+		}
+	}
+}
+
+// bytes is the memory behind n bytes at addr, nil when it is not there or may
+// not be written.
+func (m *machine) bytes(addr uint64, n int, write bool) []byte {
+	s := m.seg
+	if s == nil || !s.Contains(addr, n) {
+		if m.args.Contains(addr, n) {
+			if write {
+				return nil
+			}
+			return m.args.Data[addr-m.args.Base:]
+		}
+		if m.code.Contains(addr, n) && !write {
+			return m.code.Data[addr-m.code.Base:]
+		}
+		if s = m.space.Find(addr, n); s == nil {
+			return nil
+		}
+		m.seg = s
+	}
+	if write && s.ReadOnly {
+		return nil
+	}
+	off := addr - s.Base
+	return s.Data[off:]
+}
+
+// why says what is wrong with an access that bytes refused.
+func (m *machine) why(addr uint64, n int) string {
+	if s := m.space.Find(addr, n); s != nil {
+		return "segment " + s.Name + " is read-only"
+	}
+	if s := m.space.Find(addr, 1); s != nil {
+		return fmt.Sprintf("runs past the end of segment %s [%#x,%#x)", s.Name, s.Base, s.Base+uint64(len(s.Data)))
+	}
+	return "not mapped"
+}
+
+// coalesce collects the cache lines that the lanes of mask touch, in lane
+// order, with how many bytes of each.
+func (m *machine) coalesce(mask uint64, size int, shift uint) {
+	m.lines = m.lines[:0]
+	for k := mask; k != 0; k &= k - 1 {
+		a := m.addr[firstLane(k)]
+		m.touchLine(a>>shift, min(size, int((a>>shift+1)<<shift-a)))
+		if last := (a + uint64(size) - 1) >> shift; last != a>>shift {
+			m.touchLine(last, int(a+uint64(size)-last<<shift))
+		}
+	}
+}
+
+type lineUse struct {
+	line  uint64
+	bytes int
+}
+
+func (m *machine) touchLine(line uint64, bytes int) {
+	for i := len(m.lines) - 1; i >= 0; i-- {
+		if m.lines[i].line == line {
+			m.lines[i].bytes += bytes
+			return
+		}
+	}
+	m.lines = append(m.lines, lineUse{line, bytes})
+}
+
+// vectorAccess times a global or scratch access issued at cycle t: each line
+// in turn through the compute unit's L0.
+func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *memOp) (int64, sim.Reason) {
+	size := m.spec.L0.Line
+	m.coalesce(mask, op.size, m.lineShift)
+	at := m.clock.At(t)
+	done, from := at, sim.StallL1
+	kind := mem.Read
+	if op.store {
+		kind = mem.Write
+	}
+	m.count[cntLines] += int64(len(m.lines))
+	for i := range m.lines {
+		l := &m.lines[i]
+		var d sim.Time
+		var f sim.Reason
+		switch {
+		case op.atomic != nil:
+			// Atomics execute at L2, one line after the other.
+			d, f = m.h.l2.Access(at, l.line<<m.lineShift, min(l.bytes, size), mem.Read)
+			m.h.l2.Access(d, l.line<<m.lineShift, min(l.bytes, size), mem.Write)
+		case kind == mem.Read:
+			d, f = c.l0.Access(at, l.line<<m.lineShift, size, kind)
+		default:
+			d, f = c.l0.Access(at, l.line<<m.lineShift, min(l.bytes, size), kind)
+		}
+		done, from = max(done, d), max(from, f)
+	}
+	if op.store {
+		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(min(size, op.size*m.waveLanes(mask)))
+	} else {
+		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(size)
+	}
+	return max(m.clock.Cycle(done), t+1), from
+}
+
+func (m *machine) waveLanes(mask uint64) int {
+	return int(popcount(uint32(mask)) + popcount(uint32(mask>>32)))
+}
+
+// conflictCycles is how long the LDS banks are taken: a pass serves the lanes
+// whose words fill the banks once, and takes as many cycles as the most loaded
+// bank has different words.
+func (m *machine) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int) int64 {
+	banks := m.spec.LDSBanks
+	words := max(size/4, 1)
+	per := max(banks/words, 1)
+	if per > 32 {
+		per = 32
+	}
+	var total int64
+	for base := 0; base < lanes; base += per {
+		part := mask >> base & fullMask(per)
+		if part == 0 {
+			continue
+		}
+		total += m.passCycles(addr, part, base, words, banks)
+	}
+	return max(total, 1)
+}
+
+func (m *machine) passCycles(addr *[64]uint64, part uint64, base, words, banks int) int64 {
+	var used [64]uint8
+	worst := uint8(1)
+	for k := part; k != 0; k &= k - 1 {
+		l := base + firstLane(k)
+		w := addr[l] >> 2
+		for j := range words {
+			b := int(w+uint64(j)) & (banks - 1)
+			n := used[b]
+			// The same word is read once for all lanes.
+			known := false
+			for i := uint8(0); i < n; i++ {
+				if m.bankWord[b&63][i] == w+uint64(j) {
+					known = true
+					break
+				}
+			}
+			if known {
+				continue
+			}
+			m.bankWord[b&63][n&63] = w + uint64(j)
+			used[b] = n + 1
+			worst = max(worst, n+1)
+		}
+	}
+	return int64(worst)
+}
