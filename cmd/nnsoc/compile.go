@@ -95,7 +95,7 @@ func compileModel(args []string, m *machine, device string) (*nn.Model, error) {
 
 func (a *app) printCompilation(m *machine, c *nnrt.Compilation, listing bool, path string) error {
 	r := compileReport{
-		SchemaVersion: schemaVersion, SoC: m.config.Name, Device: c.Device,
+		SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Device: c.Device,
 		Model:    modelReport{c.Model.Name, len(c.Model.Main.Operations), nnrt.MACs(c.Model)},
 		Fallback: len(c.Fallbacks), Fallbacks: []fallbackEntry{},
 	}

@@ -44,7 +44,7 @@ func newDevices(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r := devicesReport{SchemaVersion: schemaVersion, SoC: m.config.Name, Description: m.config.Description}
+			r := devicesReport{SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Description: m.config.SoC.Description}
 			for _, d := range m.registry.Devices() {
 				c := d.Capabilities()
 				r.Devices = append(r.Devices, deviceInfo{d.Name(), d.Type().String(), d.Version(), d.Description(), performances(&c)})

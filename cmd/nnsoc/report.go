@@ -84,7 +84,7 @@ type report struct {
 
 func newReport(m *machine, f *form) *report {
 	return &report{machine: m, data: runReport{
-		SchemaVersion: schemaVersion, SoC: m.config.Name, Runs: []deviceEntry{},
+		SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Runs: []deviceEntry{},
 		Model: modelReport{f.model.Name, len(f.model.Main.Operations), nnrt.MACs(f.model)},
 	}}
 }
@@ -161,7 +161,7 @@ func printJSON(w io.Writer, v any) error {
 // print writes the report for a person.
 func (r *report) print(w io.Writer) error {
 	m := &r.data.Model
-	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n\n", m.Name, m.Operations, float64(m.MACs)/1e6, r.data.SoC, r.machine.config.Description)
+	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n\n", m.Name, m.Operations, float64(m.MACs)/1e6, r.data.SoC, r.machine.config.SoC.Description)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "device\tlatency us\tcycles\tenergy uJ\tspeed\tenergy\tmismatches\thost s\t")
 	cpu := r.find(r.machine.registry.CPU().Name())

@@ -30,7 +30,7 @@ func (c *constants) layOut(s *core.Spec, w *work) error {
 	k := w.weights
 	plain := k.w()
 	start := align(len(c.data))
-	for n := range s.Cores {
+	for n := range min(s.Cores, k.o) { // lengths of 0 leave the second core idle
 		var part []byte
 		var err error
 		for o := n; o < k.o; o += s.Cores {

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// gemmReport is the JSON object of bench gemm. Rates are per second of user
+// CPU of this process, spent on executing the compiled operation.
+type gemmReport struct {
+	SchemaVersion   int     `json:"schema_version"`
+	SoC             string  `json:"soc"`
+	Device          string  `json:"device"`
+	Type            string  `json:"type"`
+	Size            int     `json:"size"`
+	Repeat          int     `json:"repeat"`
+	MACs            int64   `json:"macs"`
+	Cycles          int64   `json:"cycles"`
+	Instructions    int64   `json:"instructions"`
+	LatencyUS       float64 `json:"latency_us"`
+	MACsPerCycle    float64 `json:"macs_per_cycle"`
+	Mismatches      int     `json:"mismatches"`
+	CompileUserS    float64 `json:"compile_user_s"`
+	HostUserS       float64 `json:"host_user_s"`
+	MACsPerS        float64 `json:"macs_per_s"`
+	InstructionsPS  float64 `json:"instructions_per_s"`
+	LaneInstrPerSec float64 `json:"lane_instructions_per_s,omitempty"`
+}
+
+func newBench(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "measure the simulator on single operations",
+		Example: "  nnsoc bench gemm --device dsp --type u8 --size 512",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newBenchGemm(a))
+	return cmd
+}
+
+func newBenchGemm(a *app) *cobra.Command {
+	var device, typ string
+	var size, repeat int
+	var functional bool
+	cmd := &cobra.Command{
+		Use:   "gemm",
+		Short: "multiply two square matrices on one device",
+		Long: `gemm compiles a FULLY_CONNECTED of size x size x size, checks the result against the
+reference CPU, then runs it --repeat times and reports simulated cycles and the speed of
+the simulator: multiply-accumulates, instructions and, for the GPU, lane-instructions
+(wave instructions times wave size) per second of user CPU.`,
+		Example: "  nnsoc bench gemm --device dsp --type u8 --size 512 --json\n  nnsoc bench gemm --device gpu --type f32 --size 256",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if repeat < 1 || repeat > 1000 {
+				return usage(fmt.Errorf("--repeat %d is not in 1..1000", repeat))
+			}
+			m, err := a.machine()
+			if err != nil {
+				return err
+			}
+			if _, err := m.registry.Find(device); err != nil {
+				return usage(err)
+			}
+			model, err := bench.Gemm(typ, size)
+			if err != nil {
+				return usage(err)
+			}
+			r := gemmReport{
+				SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Device: device, Type: typ, Size: size,
+				Repeat: repeat, MACs: nnrt.MACs(model) * int64(repeat),
+			}
+			p := newProgress(a.err)
+			p.say("%s: compile", device)
+			start := userTime()
+			c, err := nnrt.Compile(m.registry, model, device, nnrt.CompileOptions{})
+			if err != nil {
+				return err
+			}
+			if len(c.Fallbacks) > 0 {
+				return usage(fmt.Errorf("%s does not support FULLY_CONNECTED of type %s: %s", device, typ, c.Fallbacks[0].Reason))
+			}
+			r.CompileUserS = (userTime() - start).Seconds()
+			in := bench.GemmInput(model)
+			p.say("%s: run", device)
+			start = userTime()
+			var res *nnrt.Result
+			for range repeat {
+				if res, err = c.Execute([][]byte{in}, nnrt.ExecuteOptions{Functional: functional}); err != nil {
+					return err
+				}
+				r.Cycles += res.Cycles
+				r.Instructions += res.Instructions
+				r.LatencyUS += float64(res.LatencyFs) / 1e9
+				r.LaneInstrPerSec += laneInstructions(res)
+			}
+			r.HostUserS = (userTime() - start).Seconds()
+			p.done()
+			expected, err := nnrt.Reference(model, [][]byte{in})
+			if err != nil {
+				return err
+			}
+			t := outputsOf(model)[0].Type
+			r.Mismatches = nnrt.Compare(t, nnrt.ToleranceOf(model, t), res.Outputs[0], expected[0]).Mismatches
+			s := max(r.HostUserS, 1e-9)
+			r.MACsPerS, r.InstructionsPS = float64(r.MACs)/s, float64(r.Instructions)/s
+			r.LaneInstrPerSec /= s
+			if r.Cycles > 0 {
+				r.MACsPerCycle = float64(r.MACs) / float64(r.Cycles)
+			}
+			if err := a.printGemm(&r); err != nil {
+				return err
+			}
+			if r.Mismatches > 0 {
+				return &exitError{exitMismatch, fmt.Errorf("%d elements differ from the reference", r.Mismatches)}
+			}
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&device, "device", "dsp", "device to measure")
+	fl.StringVar(&typ, "type", "u8", "element type: u8, i8, f32 or f16")
+	fl.IntVar(&size, "size", 512, "rows, columns and depth")
+	fl.IntVar(&repeat, "repeat", 3, "executions to add up")
+	fl.BoolVar(&functional, "functional", false, "skip the timing model")
+	completeDevices(a, cmd)
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions([]string{"u8", "i8", "f32", "f16"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// laneInstructions is the count that a GPU reports, 0 elsewhere.
+func laneInstructions(r *nnrt.Result) float64 {
+	for _, c := range r.Counters {
+		if c.Name == "lane_instructions" {
+			return float64(c.Value)
+		}
+	}
+	return 0
+}
+
+func (a *app) printGemm(r *gemmReport) error {
+	if a.json {
+		return printJSON(a.out, r)
+	}
+	fmt.Fprintf(a.out, "%s %s GEMM %d^3 x%d: %d cycles, %.1f MAC/cycle, %.1f us simulated\n",
+		r.Device, r.Type, r.Size, r.Repeat, r.Cycles, r.MACsPerCycle, r.LatencyUS)
+	fmt.Fprintf(a.out, "host: %.3f s user CPU, %.3g MAC/s, %.3g instructions/s", r.HostUserS, r.MACsPerS, r.InstructionsPS)
+	if r.LaneInstrPerSec > 0 {
+		fmt.Fprintf(a.out, ", %.3g lane-instructions/s", r.LaneInstrPerSec)
+	}
+	_, err := fmt.Fprintf(a.out, "\nmismatches against the reference: %d\n", r.Mismatches)
+	return err
+}

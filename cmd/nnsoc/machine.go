@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/hal"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// machine is a SoC with its devices.
+type machine struct {
+	config   *soc.Config
+	registry *nnrt.Registry
+}
+
+// machine builds the devices of the SoC that --soc names.
+func (a *app) machine() (*machine, error) {
+	c, err := soc.Load(a.soc)
+	if err != nil {
+		return nil, usage(err)
+	}
+	if c.CPU == nil {
+		return nil, usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", a.soc))
+	}
+	cpu, err := newCPU(c)
+	if err != nil {
+		return nil, usage(err)
+	}
+	var accelerators []hal.Device
+	for _, b := range builders {
+		if !b.present(c) {
+			continue
+		}
+		d, err := b.build(c)
+		if err != nil {
+			return nil, usage(err)
+		}
+		accelerators = append(accelerators, d)
+	}
+	r, err := nnrt.NewRegistry(cpu, accelerators...)
+	if err != nil {
+		return nil, err
+	}
+	return &machine{c, r}, nil
+}
+
+// choose checks device names; none means all devices of the SoC.
+func (m *machine) choose(names []string) ([]string, error) {
+	if len(names) == 0 {
+		for _, d := range m.registry.Devices() {
+			names = append(names, d.Name())
+		}
+		return names, nil
+	}
+	for _, n := range names {
+		if n == nnrt.Auto {
+			continue
+		}
+		if _, err := m.registry.Find(n); err != nil {
+			return nil, usage(err)
+		}
+	}
+	return names, nil
+}
+
+func socNames() []string { return soc.Names() }
+
+// completeDevices completes --device with the devices of the chosen SoC.
+func completeDevices(a *app, cmd *cobra.Command) {
+	_ = cmd.RegisterFlagCompletionFunc("device", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		m, err := a.machine()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var names []string
+		for _, d := range m.registry.Devices() {
+			if strings.HasPrefix(d.Name(), prefix) {
+				names = append(names, d.Name()+"\t"+d.Description())
+			}
+		}
+		return append(names, nnrt.Auto+"\tthe best device of each operation"), cobra.ShellCompDirectiveNoFileComp
+	})
+}

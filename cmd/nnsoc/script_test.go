@@ -1,0 +1,108 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"nnsoc": main})
+}
+
+// sharedDir is the folder with real networks, "" where there is none.
+func sharedDir() string {
+	dir := os.Getenv("NNSOC_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared")
+	}
+	dir, err := filepath.Abs(dir)
+	if _, e := os.Stat(filepath.Join(dir, "models")); err != nil || e != nil {
+		return ""
+	}
+	return dir
+}
+
+// TestScripts runs testdata/*.txtar. The condition [shared] holds where the
+// real networks are; $SHARED names their folder.
+func TestScripts(t *testing.T) {
+	shared := sharedDir()
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("SHARED", shared)
+			return nil
+		},
+		Condition: func(c string) (bool, error) { return c == "shared" && shared != "", nil },
+	})
+}
+
+var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+// TestReadme runs every command the README shows: make targets must exist, the
+// rest is executed with the model and picture it names taken from the real
+// networks.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := sharedDir()
+	files := map[string]string{
+		"model.tflite": "models/mobilenet_v1_0.25_128_quant/model.tflite",
+		"cat.bmp":      "models/data/cat.bmp",
+		"labels.txt":   "models/data/imagenet_labels.txt",
+	}
+	n := 0
+	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
+		for _, line := range strings.Split(strings.TrimSpace(block[1]), "\n") {
+			line, _, _ = strings.Cut(line, "#")
+			words := strings.Fields(line)
+			if len(words) == 0 {
+				continue
+			}
+			n++
+			if words[0] == "make" {
+				if !strings.Contains(string(makefile), "\n"+words[1]+":") {
+					t.Errorf("the Makefile has no target %s", words[1])
+				}
+				continue
+			}
+			t.Run(strings.Join(words, " "), func(t *testing.T) {
+				if words[0] != "./nnsoc" {
+					t.Fatalf("unknown command %q", words[0])
+				}
+				dir := t.TempDir()
+				for i, w := range words {
+					if p, ok := files[w]; ok {
+						if shared == "" {
+							t.Skip("skipped: needs shared data")
+						}
+						words[i] = filepath.Join(shared, p)
+					}
+					if strings.HasSuffix(w, ".json") || strings.HasSuffix(w, ".s") || w == "tensors" {
+						words[i] = filepath.Join(dir, w)
+					}
+				}
+				var out, errs strings.Builder
+				if code := execute(words[1:], &out, &errs); code != 0 {
+					t.Fatalf("exit code %d: %s", code, errs.String())
+				}
+				if out.Len() == 0 && !strings.Contains(line, " -o ") {
+					t.Error("no output")
+				}
+			})
+		}
+	}
+	if n < 5 {
+		t.Errorf("only %d commands found", n)
+	}
+}
