@@ -339,6 +339,17 @@ func (p *Packet) definitions() (rule, int) {
 		both := under[d] & 0x55 & (under[d] >> 1)
 		return both == 0 || bits.OnesCount8(under[d]) <= 2
 	}
+	setsUSR, mayOvf := -1, false
+	for k := range p.Insts[:p.N] {
+		in := &p.Insts[k]
+		if in.Op == A2_tfrrcr && in.R[0] == CtrlUSR {
+			setsUSR = k
+		}
+		mayOvf = mayOvf || forms[in.Op].Has(FlagOvf)
+	}
+	if setsUSR >= 0 && mayOvf {
+		return ruleDoubleDef, setsUSR
+	}
 	for k := range p.Insts[:p.N] {
 		in := &p.Insts[k]
 		f := &forms[in.Op]

@@ -139,6 +139,7 @@ const (
 	FlagCmp                           // compare: several may write one predicate in a packet (result is ANDed)
 	FlagOnlyALU                       // only ALU, shift and multiply instructions may share its packet
 	FlagNoStore1                      // keeps stores out of slot 1
+	FlagOvf                           // may set usr:ovf
 )
 
 // Form describes one instruction form: a row of the instruction table.
