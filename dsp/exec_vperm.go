@@ -155,9 +155,9 @@ func vdealvdd(t *thread, u *uop) {
 	*t.ub(u.o[0]), *t.ub(hi(u.o[0])) = low, high
 }
 
-// The forms that shuffle in place: vshuff(Vy,Vx,Rt) with Vy the low half.
+// The forms that shuffle in place: vshuff(Vy,Vx,Rt) with Vy the high half.
 func vshuff(t *thread, u *uop) {
-	low, high, r := t.ub(u.o[0]), t.ub(u.o[1]), *t.r(u.o[2])
+	high, low, r := t.ub(u.o[0]), t.ub(u.o[1]), *t.r(u.o[2])
 	for n := 1; n < 128; n <<= 1 {
 		if r&uint32(n) != 0 {
 			exchange(low, high, n)
@@ -166,7 +166,7 @@ func vshuff(t *thread, u *uop) {
 }
 
 func vdeal(t *thread, u *uop) {
-	low, high, r := t.ub(u.o[0]), t.ub(u.o[1]), *t.r(u.o[2])
+	high, low, r := t.ub(u.o[0]), t.ub(u.o[1]), *t.r(u.o[2])
 	for n := 64; n > 0; n >>= 1 {
 		if r&uint32(n) != 0 {
 			exchange(low, high, n)

@@ -33,6 +33,7 @@ type node struct {
 	load   bool
 	store  bool
 	branch bool
+	guard  bool  // runs under a scalar predicate
 	tmp    int16  // .tmp load: the vector register its value is known by, else -1
 	after  uint16 // nodes that must come first
 }
@@ -87,7 +88,7 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	if op == 0 || table[op] == nil {
 		return fmt.Errorf("%s has no semantics", f.Name)
 	}
-	n := node{tmp: -1, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), branch: f.Has(hexagon.FlagBranch)}
+	n := node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), branch: f.Has(hexagon.FlagBranch)}
 	u := &n.u
 	u.fn, u.op = table[op], uint16(op)
 	u.asm = handlerOf(op)
@@ -448,8 +449,8 @@ func (c *composer) edges() error {
 			}
 			made := false
 			for j := range ns {
-				if j == i {
-					continue
+				if j == i || r.both && ns[i].guard && ns[j].guard {
+					continue // two writers are legal only when at most one of them runs
 				}
 				for w := range r.n {
 					if !ns[j].writesTo(r.res + w) {
