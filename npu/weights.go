@@ -156,7 +156,6 @@ func (s *weightSet) layout(plain []int16, key weightKey, per int) {
 		s.sums[o] = sum
 	}
 	s.maxAbs = max(int(hi), -int(lo))
-	ic4 := (key.ic + 3) &^ 3
 	taps := key.h * key.w
 	switch key.form {
 	case formU8:
@@ -168,41 +167,13 @@ func (s *weightSet) layout(plain []int16, key weightKey, per int) {
 			s.plain = nil
 			return
 		}
-		channels := key.oc
-		if s.offset != 0 {
-			channels++ // a column of ones sums the input
-		}
-		s.u8 = packU8(plain, key, taps, ic4, channels, s.offset)
+		// With an offset a column of ones sums the input.
+		s.u8 = mac.PackU8(plain, key.oc, taps, key.ic, s.offset, s.offset != 0)
 	case formI16:
-		s.i16 = packI16(plain, key, taps, ic4)
+		s.i16 = mac.PackI16(plain, key.oc, taps, key.ic)
 	case formDepthwise:
 		s.i16 = mac.PackDepthwise(key.oc, taps, func(c, t int) int16 { return plain[c*per+t] })
 	default:
 		s.plain = append([]int16(nil), plain...)
 	}
-}
-
-func packU8(plain []int16, key weightKey, taps, ic4, channels, offset int) []int8 {
-	per := taps * key.ic
-	return mac.PackU8(channels, taps*ic4, func(o, k int) int8 {
-		t, i := k/ic4, k%ic4
-		if i >= key.ic {
-			return 0
-		}
-		if o == key.oc {
-			return 1
-		}
-		return int8(int(plain[o*per+t*key.ic+i]) - offset)
-	})
-}
-
-func packI16(plain []int16, key weightKey, taps, ic4 int) []int16 {
-	per := taps * key.ic
-	return mac.PackI16(key.oc, taps*ic4, func(o, k int) int16 {
-		t, i := k/ic4, k%ic4
-		if i >= key.ic {
-			return 0
-		}
-		return plain[o*per+t*key.ic+i]
-	})
 }

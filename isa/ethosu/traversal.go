@@ -186,7 +186,11 @@ func (t *Traversal) Scatter(dst, stream []int16, oStride int) error {
 		if o < t.OFMDepth && y < t.KernelHeight {
 			if valid := min(n, t.IFMDepth-i); valid > 0 {
 				to := o*oStride + (y*t.KernelWidth+x)*t.IFMDepth + i
-				copy(dst[to:to+valid], stream[at:at+valid])
+				if valid == ubIFM {
+					*(*[ubIFM]int16)(dst[to:]) = *(*[ubIFM]int16)(stream[at:])
+				} else {
+					copy(dst[to:to+valid], stream[at:at+valid])
+				}
 			}
 		}
 		at += n

@@ -1,8 +1,10 @@
 package ethosu
 
 import (
+	"encoding/binary"
 	"fmt"
 	mathbits "math/bits"
+	"slices"
 )
 
 // bitReader reads little-endian bit fields; past the end it reads ones, as the
@@ -65,6 +67,8 @@ func DecodeWeights(dst []int16, b []byte, max int) ([]int16, WeightStats, error)
 	stats := WeightStats{Bits: 8 * len(b)}
 	first := true
 	limit := len(dst) + max
+	// No more than an uncompressed stream can hold; zero runs grow it later.
+	dst = slices.Grow(dst, min(max, 4*len(b)))
 	for {
 		if d.pos >= d.end() {
 			return dst, stats, nil
@@ -121,6 +125,9 @@ func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stat
 	}
 	stats.Slices++
 	runs := zdiv != zdivNone
+	if raw && !runs && d.palSize == 0 {
+		return d.plain(dst, n, wdiv, limit)
+	}
 	nz := 0
 	if runs {
 		stats.ZeroRuns++
@@ -165,6 +172,39 @@ func (d *weightDecoder) slice(dst []int16, zdiv int, first bool, limit int, stat
 	}
 	if len(dst) > limit {
 		return dst, fmt.Errorf("more weights than expected")
+	}
+	return dst, nil
+}
+
+// plain reads n weights that stand as they are, width bits each.
+func (d *weightDecoder) plain(dst []int16, n, width, limit int) ([]int16, error) {
+	if len(dst)+n > limit {
+		return dst, fmt.Errorf("more weights than expected")
+	}
+	if d.pos+n*width > d.end() {
+		return dst, fmt.Errorf("cut short")
+	}
+	at := len(dst)
+	dst = slices.Grow(dst, n)[:at+n]
+	out := dst[at:]
+	mask := uint64(1)<<width - 1
+	i := 0
+	ofs := int16(d.dirOfs)
+	for ; i < n && d.pos>>3+8 <= len(d.b); i++ {
+		v := int16(binary.LittleEndian.Uint64(d.b[d.pos>>3:])>>(d.pos&7)&mask) + ofs
+		sign := v & 1
+		out[i] = (v>>1 ^ -sign) + sign
+		d.pos += width
+	}
+	for ; i < n; i++ {
+		v := int16(d.get(width)) + ofs
+		sign := v & 1
+		out[i] = (v>>1 ^ -sign) + sign
+	}
+	for _, v := range out {
+		if v < -maxWeightCode>>1 || v > maxWeightCode>>1 {
+			return dst, fmt.Errorf("weight %d is too large", v)
+		}
 	}
 	return dst, nil
 }

@@ -1,46 +1,65 @@
 package mac
 
-// PackU8 lays out weights for DotU8: blocks of vectors*16 output channels, for
-// each four consecutive k the four weights of every channel.
-// weight(o, k) is called for o < channels, k < depth; depth is a multiple of 4.
-// Channels are rounded up to 16 with zeros.
-func PackU8(channels, depth int, weight func(o, k int) int8) []int8 {
-	padded := (channels + VectorU8 - 1) / VectorU8 * VectorU8
-	w := make([]int8, padded*depth)
-	at := 0
-	for o0 := 0; o0 < padded; o0 += GroupU8 * VectorU8 {
-		width := min(GroupU8*VectorU8, padded-o0)
-		for k := 0; k < depth; k += 4 {
-			for o := o0; o < o0+width; o++ {
-				if o < channels {
-					for j := range 4 {
-						w[at+j] = weight(o, k+j)
-					}
+// PackU8 lays out weights for DotU8: blocks of at most GroupU8*16 output
+// channels, for each four consecutive k the four weights of every channel.
+// w[o][tap][i] has channels x taps x depth elements, offset is subtracted from
+// each; k runs over taps and, inside, the depth rounded up to 4 with zeros.
+// Channels are rounded up to 16. With ones set, a channel of weight 1 follows.
+func PackU8(w []int16, channels, taps, depth, offset int, ones bool) []int8 {
+	all := channels
+	if ones {
+		all++
+	}
+	padded := (all + VectorU8 - 1) / VectorU8 * VectorU8
+	d4 := (depth + 3) &^ 3
+	out := make([]int8, padded*taps*d4)
+	for o := range all {
+		block := o / (GroupU8 * VectorU8) * (GroupU8 * VectorU8)
+		width := min(GroupU8*VectorU8, padded-block)
+		at := block*taps*d4 + 4*(o-block)
+		for t := range taps {
+			if o == channels {
+				for i := range depth {
+					out[at+i/4*4*width+i&3] = 1
 				}
-				at += 4
+				at += d4 * width
+				continue
+			}
+			src := w[(o*taps+t)*depth:][:depth]
+			for ; len(src) >= 4; src = src[4:] {
+				q := (*[4]int8)(out[at:])
+				s := (*[4]int16)(src)
+				*q = [4]int8{int8(int(s[0]) - offset), int8(int(s[1]) - offset), int8(int(s[2]) - offset), int8(int(s[3]) - offset)}
+				at += 4 * width
+			}
+			if len(src) > 0 {
+				for i, v := range src {
+					out[at+i] = int8(int(v) - offset)
+				}
+				at += 4 * width
 			}
 		}
 	}
-	return w
+	return out
 }
 
 // PackI16 lays out weights for DotI16: blocks of 16 output channels, for each
-// two consecutive k the two weights of every channel.
-func PackI16(channels, depth int, weight func(o, k int) int16) []int16 {
+// two consecutive k the two weights of every channel. w is as for PackU8, the
+// depth is rounded up to 4.
+func PackI16(w []int16, channels, taps, depth int) []int16 {
 	padded := (channels + WidthI16 - 1) / WidthI16 * WidthI16
-	w := make([]int16, padded*depth)
-	at := 0
-	for o0 := 0; o0 < padded; o0 += WidthI16 {
-		for k := 0; k < depth; k += 2 {
-			for o := o0; o < o0+WidthI16; o++ {
-				if o < channels {
-					w[at], w[at+1] = weight(o, k), weight(o, k+1)
-				}
-				at += 2
+	d4 := (depth + 3) &^ 3
+	out := make([]int16, padded*taps*d4)
+	for o := range channels {
+		base := o/WidthI16*WidthI16*taps*d4 + 2*(o%WidthI16)
+		for t := range taps {
+			for i, v := range w[(o*taps+t)*depth:][:depth] {
+				k := t*d4 + i
+				out[base+k/2*2*WidthI16+k&1] = v
 			}
 		}
 	}
-	return w
+	return out
 }
 
 // PackDepthwise lays out weights for Depthwise: per group of 16 channels, per

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-func fill[T int8 | int16 | int32 | byte](r *rand.Rand, n int) []T {
-	s := make([]T, n)
+func randomBytes(r *rand.Rand, n int) []byte {
+	s := make([]byte, n)
 	for i := range s {
-		s[i] = T(r.Uint32())
+		s[i] = byte(r.Uint32())
 	}
 	return s
 }
@@ -21,10 +21,13 @@ func TestDotU8(t *testing.T) {
 	for _, c := range []struct{ channels, runLen, runs int }{{16, 4, 1}, {5, 8, 3}, {33, 64, 1}, {64, 12, 3}, {130, 36, 2}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			depth := c.runLen * c.runs
-			weights := fill[int8](r, c.channels*depth)
-			w := PackU8(c.channels, depth, func(o, k int) int8 { return weights[o*depth+k] })
+			weights := make([]int16, c.channels*depth)
+			for i := range weights {
+				weights[i] = int16(r.IntN(256) - 128 + 7)
+			}
+			w := PackU8(weights, c.channels, c.runs, c.runLen, 7, false)
 			padded := (c.channels + 15) / 16 * 16
-			a := fill[byte](r, 4096)
+			a := randomBytes(r, 4096)
 			var pix [TileU8]int32
 			for i := range pix {
 				pix[i] = int32(r.IntN(1024))
@@ -43,7 +46,7 @@ func TestDotU8(t *testing.T) {
 				for o := range c.channels {
 					var want int32
 					for k := range depth {
-						want += int32(a[pix[m]+runs[k/c.runLen]+int32(k%c.runLen)]) * int32(weights[o*depth+k])
+						want += int32(a[pix[m]+runs[k/c.runLen]+int32(k%c.runLen)]) * int32(weights[o*depth+k]-7)
 					}
 					if got[m*padded+o] != want || portable[m*padded+o] != want {
 						t.Fatalf("pixel %d channel %d: %d, portable %d, want %d", m, o, got[m*padded+o], portable[m*padded+o], want)
@@ -62,7 +65,7 @@ func TestDotI16(t *testing.T) {
 		for i := range weights {
 			weights[i] = int16(r.IntN(511) - 255)
 		}
-		w := PackI16(c.channels, depth, func(o, k int) int16 { return weights[o*depth+k] })
+		w := PackI16(weights, c.channels, c.runs, c.runLen)
 		padded := (c.channels + 15) / 16 * 16
 		a := make([]int16, 4096)
 		for i := range a {
