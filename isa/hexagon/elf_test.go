@@ -1,0 +1,105 @@
+package hexagon
+
+import (
+	"bytes"
+	"debug/elf"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// program is a small image: fn adds two vectors of bytes at r0 and r1 into r2.
+func program(t *testing.T) *Image {
+	t.Helper()
+	const text, fn, data = 0x10000, 0x10800, 0x20000
+	pk, err := Assemble("{ v0 = vmem(r0+#0) }\n{ v1 = vmem(r1+#0) }\n{ v0.b = vadd(v0.b,v1.b) ; vmem(r2+#0) = v0.new }\njumpr r31", fn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := EncodeAll(nil, pk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stub := Stub{
+		Calls: []Call{{Regs: []RegValue{{0, data}, {1, data + 128}, {2, data + 256}}, Entry: fn}},
+		Dump:  []MemRange{{data + 256, 128}, {data, 3}},
+	}
+	start, err := stub.Code(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := make([]byte, fn-text)
+	copy(code, start)
+	mem := make([]byte, 256)
+	for i := range mem {
+		mem[i] = byte(i * 7)
+	}
+	return &Image{Entry: text, Segments: []Segment{
+		{Addr: data, Data: mem, Size: 512, Write: true},
+		{Addr: text, Data: append(code, Bytes(words)...), Exec: true},
+	}}
+}
+
+func TestELF(t *testing.T) {
+	im := program(t)
+	b, err := im.ELF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := elf.NewFile(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Machine != elf.EM_QDSP6 || f.Entry != uint64(im.Entry) || len(f.Progs) != 2 {
+		t.Errorf("machine %v entry %#x, %d segments", f.Machine, f.Entry, len(f.Progs))
+	}
+	for i, p := range f.Progs {
+		got := make([]byte, p.Filesz)
+		if _, err := p.ReadAt(got, 0); err != nil {
+			t.Fatal(err)
+		}
+		want := im.Segments[1-i] // sorted by address
+		if !bytes.Equal(got, want.Data) || p.Memsz != uint64(want.size()) || p.Vaddr != uint64(want.Addr) || (p.Off-p.Vaddr)%elfPage != 0 {
+			t.Errorf("segment %d: %+v", i, p.ProgHeader)
+		}
+	}
+	for _, c := range []struct {
+		im   Image
+		want string
+	}{
+		{Image{Entry: 5, Segments: []Segment{{Addr: 0x1000, Data: make([]byte, 8), Exec: true}}}, "no executable segment"},
+		{Image{Entry: 0x1000, Segments: []Segment{{Addr: 0x1000, Data: make([]byte, 8), Exec: true}, {Addr: 0x8000, Size: 4}}}, "share a page"},
+		{Image{Entry: 0x1000, Segments: []Segment{{Addr: 0xfffffffc, Size: 8, Exec: true}}}, "wraps"},
+	} {
+		if _, err := c.im.ELF(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestOracleRun runs the image in QEMU.
+func TestOracleRun(t *testing.T) {
+	needTools(t, "qemu-hexagon")
+	b, err := program(t).ELF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "prog")
+	if err := os.WriteFile(path, b, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	got, err := exec.Command("qemu-hexagon", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []byte
+	for i := range 128 {
+		want = append(want, byte(i*7)+byte((i+128)*7))
+	}
+	want = append(want, 0, 7, 14)
+	if !bytes.Equal(got, want) {
+		t.Errorf("got %x\nwant %x", got, want)
+	}
+}

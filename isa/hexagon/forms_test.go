@@ -1,0 +1,287 @@
+package hexagon
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon/internal/formgen"
+)
+
+func parseTable(t *testing.T) []formgen.Row {
+	t.Helper()
+	text, err := os.ReadFile("forms.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := formgen.Parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestGenerated fails when zops.go or the manual is older than forms.txt.
+func TestGenerated(t *testing.T) {
+	rows := parseTable(t)
+	ops, err := formgen.Ops(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []struct {
+		path string
+		want []byte
+	}{
+		{"zops.go", ops},
+		{filepath.Join("..", "..", "docs", "isa", "hexagon.md"), formgen.Manual(rows)},
+	} {
+		got, err := os.ReadFile(f.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, f.want) {
+			t.Errorf("%s is not what forms.txt generates: run go generate", f.path)
+		}
+	}
+}
+
+// TestTableFaults checks that the generator notices a damaged table.
+func TestTableFaults(t *testing.T) {
+	text, err := os.ReadFile("forms.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := "A2_add            Rd = add(Rs,Rt)                    11110011000sssssPP0ttttt000ddddd"
+	if !strings.Contains(string(text), row) {
+		t.Fatal("the row of A2_add has moved")
+	}
+	for _, c := range []struct{ row, want string }{
+		{strings.Replace(row, "ddddd", "dddd0", 1), "encoding bits"},
+		{strings.Replace(row, "sssss", "zzzzz", 1), "no operand"},
+		{strings.Replace(row, "PP0", "PP00", 1), "33 encoding bits"},
+		{strings.Replace(row, "11110011000", "11110011001", 1), "can encode the same word"},
+	} {
+		if _, err := formgen.Parse(strings.Replace(string(text), row, c.row, 1)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.row, err, c.want)
+		}
+	}
+}
+
+// TestFormsAgainstShared compares the facts in our table with the LLVM extract.
+func TestFormsAgainstShared(t *testing.T) {
+	root := os.Getenv("NNSOC_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	data, err := os.ReadFile(filepath.Join(root, "hexagon", "isa_v66.tsv"))
+	if err != nil {
+		t.Skip("skipped: needs shared data")
+	}
+	type fact struct{ mask, match, slots, cycles string }
+	facts := map[string]fact{}
+	for _, l := range strings.Split(string(data), "\n")[1:] {
+		if f := strings.Split(l, "\t"); len(f) >= 8 {
+			facts[f[0]] = fact{f[4], f[5], f[6], strings.ReplaceAll(strings.Trim(f[7], "[]"), " ", "")}
+		}
+	}
+	for _, r := range parseTable(t) {
+		f, ok := facts[r.Name]
+		if !ok {
+			t.Errorf("%s is not in the extract", r.Name)
+			continue
+		}
+		var mask, match uint32
+		for _, x := range []struct {
+			s string
+			v *uint32
+		}{{f.mask, &mask}, {f.match, &match}} {
+			for _, c := range x.s {
+				*x.v = *x.v<<4 | uint32(strings.IndexRune("0123456789abcdef", c))
+			}
+		}
+		if r.Mask&mask != mask || r.Match&mask != match&mask {
+			t.Errorf("%s: mask %08x match %08x, extract %s %s", r.Name, r.Mask, r.Match, f.mask, f.match)
+		}
+		if r.Cycles != f.cycles && !(r.Cycles == "-" && f.cycles == "") {
+			t.Errorf("%s: cycles %s, extract %s", r.Name, r.Cycles, f.cycles)
+		}
+		slots, _, _ := strings.Cut(f.slots, " ")
+		if want := strings.NewReplacer("S", "", "/", "").Replace(slots); strings.TrimSuffix(r.Slots, "+1") != want {
+			t.Errorf("%s: slots %s, extract %s", r.Name, r.Slots, f.slots)
+		}
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	nop := uint32(0x7f00c000)
+	more := nop&^(3<<parseShift) | parseMore<<parseShift
+	for _, c := range []struct {
+		words []uint32
+		want  string
+	}{
+		{nil, "code ends inside a packet"},
+		{[]uint32{more}, "code ends inside a packet"},
+		{[]uint32{more, more, more, more}, "within four words"},
+		{[]uint32{0x20003000}, "duplex"},
+		{[]uint32{0xffffffff}, "no known instruction form"},
+		{[]uint32{0x00004000, nop}, "takes none"},
+		{[]uint32{0x00004000, 0x00004000, nop}, "two constant extenders"},
+		{[]uint32{0x0000c000}, "ends the packet"},
+		{[]uint32{more, more, nop&^(3<<parseShift) | parseLoopEnd<<parseShift, nop}, "third word"},
+		{[]uint32{0xa1a3d202}, "before the packet"},
+		{[]uint32{0x1c60c081}, "odd vector register pair"},
+	} {
+		_, _, err := DecodePacket(c.words, 0x40)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%08x: error %v, want %q", c.words, err, c.want)
+		}
+	}
+}
+
+// FuzzDecode: any words decode or give an error; what decodes and is legal encodes to the same words when it is in order.
+func FuzzDecode(f *testing.F) {
+	g := newGen(rand.New(rand.NewSource(5)))
+	for op := Op(1); op < numOps; op += 5 {
+		p := g.carrier(op, 0)
+		words, _ := p.Encode(nil)
+		f.Add(Bytes(words), uint32(0x1000))
+	}
+	f.Fuzz(func(t *testing.T, code []byte, addr uint32) {
+		words := Words(code)
+		p, n, err := DecodePacket(words, addr)
+		if err != nil {
+			return
+		}
+		if n < 1 || n > MaxWords || int(p.Words) != n {
+			t.Fatalf("%d words taken of %08x", n, words)
+		}
+		_, _ = p.String(), p.Asm()
+		if p.Check() != nil {
+			return
+		}
+		again, err := p.Encode(nil)
+		if err != nil {
+			t.Fatalf("%s: %v", p.Asm(), err)
+		}
+		q, _, err := DecodePacket(again, addr)
+		if err != nil {
+			t.Fatalf("%s: %v", p.Asm(), err)
+		}
+		third, err := q.Encode(nil)
+		if err != nil || !bytes.Equal(Bytes(third), Bytes(again)) {
+			t.Fatalf("%s encodes as %08x, then as %08x (%v)", p.Asm(), again, third, err)
+		}
+	})
+}
+
+// FuzzAssemble: any text assembles or gives an error with a position; what assembles survives printing and parsing.
+func FuzzAssemble(f *testing.F) {
+	g := newGen(rand.New(rand.NewSource(6)))
+	for op := Op(1); op < numOps; op += 7 {
+		p := g.carrier(op, 0)
+		f.Add(p.Asm())
+	}
+	f.Add("a: { r0 = #1 ; jump a }\n{ r1 = ##a }:endloop0 // x\n/* y */ nop")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<12 {
+			return
+		}
+		pk, err := Assemble(text, 0x1000)
+		if err != nil {
+			if _, ok := err.(*SyntaxError); !ok {
+				t.Fatalf("error without a position: %v", err)
+			}
+			return
+		}
+		for i := range pk {
+			q, err := ParsePacket(pk[i].Asm(), pk[i].Addr)
+			if err != nil || q != pk[i] {
+				t.Fatalf("%s parses as %s (%v)", pk[i].Asm(), q.Asm(), err)
+			}
+		}
+	})
+}
+
+func TestSlotsOKDoesNotAllocate(t *testing.T) {
+	g := newGen(rand.New(rand.NewSource(7)))
+	var p Packet
+	for p.N != 4 {
+		p = g.packet()
+	}
+	if n := testing.AllocsPerRun(100, func() { SlotsOK(p.Insts[:4]) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	words, err := (&Packet{N: 1, Insts: [4]Inst{{Op: A2_nop}}}).Encode(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _, _ = DecodePacket(words, 0) }); n != 0 {
+		t.Errorf("%v allocations to decode", n)
+	}
+}
+
+func legalPackets(n int) ([]Packet, []uint32) {
+	g := newGen(rand.New(rand.NewSource(8)))
+	var pk []Packet
+	var words []uint32
+	for len(pk) < n {
+		if p := g.packet(); p.Check() == nil && p.Layout() == nil {
+			p.Addr = uint32(4 * len(words))
+			pk = append(pk, p)
+			words, _ = p.Encode(words)
+		}
+	}
+	return pk, words
+}
+
+func BenchmarkDecode(b *testing.B) {
+	pk, words := legalPackets(1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		for w := words; len(w) > 0; {
+			_, n, err := DecodePacket(w, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			w = w[n:]
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pk)), "ns/packet")
+}
+
+func BenchmarkEncode(b *testing.B) {
+	pk, words := legalPackets(1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		words = words[:0]
+		for i := range pk {
+			words, _ = pk[i].Encode(words)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pk)), "ns/packet")
+}
+
+func BenchmarkSlotsOK(b *testing.B) {
+	pk, _ := legalPackets(1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		for i := range pk {
+			if !SlotsOK(pk[i].Insts[:pk[i].N]) {
+				b.Fatal(pk[i].Asm())
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pk)), "ns/packet")
+}
+
+// TestBytes checks the memory order of code words.
+func TestBytes(t *testing.T) {
+	w := []uint32{0x01020304, 0xaabbccdd}
+	if got := Bytes(w); binary.LittleEndian.Uint32(got[4:]) != w[1] || Words(got)[0] != w[0] {
+		t.Errorf("%x", got)
+	}
+}
