@@ -1,7 +1,10 @@
 package bench
 
 import (
+	"encoding/binary"
 	"fmt"
+
+	"github.com/x448/float16"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -40,13 +43,12 @@ func Gemm(typ string, size int) (*nn.Model, error) {
 	case nn.TensorFloat32:
 		biasType = t
 		for i := range size * size {
-			copy(weights[4*i:], floats(float32(int32(seed.next()))/(1<<31)))
+			copy(weights[4*i:], floats(coarse(&seed)))
 		}
 	case nn.TensorFloat16:
 		biasType, bias = t, bias[:2*size]
-		for i := range size * size { // sign, exponent of 0.5, ten fraction bits
-			v := 0x3800 | uint16(seed.next()>>22) | uint16(seed.next()>>31)<<15
-			weights[2*i], weights[2*i+1] = byte(v), byte(v>>8)
+		for i := range size * size {
+			binary.LittleEndian.PutUint16(weights[2*i:], float16.Fromfloat32(coarse(&seed)).Bits())
 		}
 	default:
 		qx, qw = quant{1.0 / 128, zero}, quant{1.0 / 128, zero}
@@ -62,4 +64,26 @@ func Gemm(typ string, size int) (*nn.Model, error) {
 	y := g.tensor("c", t, qy, n, n)
 	g.op(nn.OpFullyConnected, y, x, w, c, g.int32(int32(nn.ActNone)))
 	return g.model(fmt.Sprintf("gemm_%s_%d", typ, size), x, y), nil
+}
+
+// coarse is one of -1, -7/8 .. 7/8: sums of its products are exact in float32,
+// so that every order of summation gives the same result.
+func coarse(n *noise) float32 { return float32(n.next()>>28)/8 - 1 }
+
+// GemmInput is the left-hand side for a model that Gemm made.
+func GemmInput(m *nn.Model) []byte {
+	o := &m.Main.Operands[m.Main.Inputs[0]]
+	seed := noise(777)
+	data := make([]byte, 0, o.Bytes())
+	for range o.Elements() {
+		switch o.Type {
+		case nn.TensorFloat32:
+			data = append(data, floats(coarse(&seed))...)
+		case nn.TensorFloat16:
+			data = binary.LittleEndian.AppendUint16(data, float16.Fromfloat32(coarse(&seed)).Bits())
+		default:
+			data = append(data, byte(seed.next()>>24))
+		}
+	}
+	return data
 }

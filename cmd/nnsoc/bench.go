@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
@@ -60,7 +61,7 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 			if repeat < 1 || repeat > 1000 {
 				return usage(fmt.Errorf("--repeat %d is not in 1..1000", repeat))
 			}
-			m, err := a.machine()
+			m, err := a.machine(hal.FastSingleAnswer)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
@@ -42,7 +43,7 @@ MobileNet v1.`,
 		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s",
 		Args:    atMostOne,
 		RunE: func(_ *cobra.Command, args []string) error {
-			m, err := a.machine()
+			m, err := a.machine(hal.FastSingleAnswer)
 			if err != nil {
 				return err
 			}

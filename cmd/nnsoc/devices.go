@@ -40,7 +40,7 @@ func newDevices(a *app) *cobra.Command {
 		Example: "  nnsoc devices\n  nnsoc devices --soc xclipse920 --json",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			m, err := a.machine()
+			m, err := a.machine(hal.FastSingleAnswer)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -17,8 +18,9 @@ type machine struct {
 	registry *nnrt.Registry
 }
 
-// machine builds the devices of the SoC that --soc names.
-func (a *app) machine() (*machine, error) {
+// machine builds the devices of the SoC that --soc names, at the operating
+// points that their governors choose for a preference.
+func (a *app) machine(pref hal.Preference) (*machine, error) {
 	c, err := soc.Load(a.soc)
 	if err != nil {
 		return nil, usage(err)
@@ -26,7 +28,7 @@ func (a *app) machine() (*machine, error) {
 	if c.CPU == nil {
 		return nil, usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", a.soc))
 	}
-	cpu, err := newCPU(c)
+	cpu, err := newCPU(c, sim.Preference(pref))
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -35,7 +37,7 @@ func (a *app) machine() (*machine, error) {
 		if !b.present(c) {
 			continue
 		}
-		d, err := b.build(c)
+		d, err := b.build(c, sim.Preference(pref))
 		if err != nil {
 			return nil, usage(err)
 		}
@@ -72,7 +74,7 @@ func socNames() []string { return soc.Names() }
 // completeDevices completes --device with the devices of the chosen SoC.
 func completeDevices(a *app, cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("device", func(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		m, err := a.machine()
+		m, err := a.machine(hal.FastSingleAnswer)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -36,7 +36,7 @@ type deviceEntry struct {
 	LatencyUS float64 `json:"latency_us"`
 	Cycles    int64   `json:"cycles"`
 	EnergyUJ  float64 `json:"energy_uj"`
-	// HostUserS is the user CPU of compiling and running.
+	// HostUserS is the user CPU that the execution took; compiling is not in it.
 	HostUserS  float64          `json:"host_user_s"`
 	Fallback   int              `json:"fallback_operations"`
 	Fallbacks  []fallbackEntry  `json:"fallbacks,omitempty"`

@@ -61,13 +61,13 @@ var preferences = map[string]hal.Preference{
 }
 
 func (a *app) run(f *runFlags, args []string) error {
-	m, err := a.machine()
-	if err != nil {
-		return err
-	}
 	pref, ok := preferences[f.preference]
 	if !ok {
 		return usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
+	}
+	m, err := a.machine(pref)
+	if err != nil {
+		return err
 	}
 	devices, err := m.choose(f.devices)
 	if err != nil {
@@ -140,7 +140,6 @@ type deviceRun struct {
 
 func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference, f *runFlags, t *timeline, p *progress) (*deviceRun, error) {
 	p.say("%s: compile", name)
-	start := userTime()
 	c, err := nnrt.Compile(m.registry, form.model, name, nnrt.CompileOptions{Preference: pref})
 	if err != nil {
 		return nil, err
@@ -155,6 +154,7 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 	if t != nil {
 		o.Trace = t.tracer(name)
 	}
+	start := userTime()
 	r.result, err = c.Execute(form.inputs, o)
 	r.hostUser = userTime() - start
 	return r, err

@@ -6,12 +6,22 @@ import (
 )
 
 // Stats is a core's report in the HAL's terms. Region IDs must be operation
-// indexes; those below 0 are costs of the execution as a whole.
-func Stats(r *sim.Report) hal.Stats {
+// indexes; those below 0 are costs of the execution as a whole. launch is the
+// time from the request at the driver to the device's first cycle and from its
+// last back to the waiting thread; it counts as device cycles charged to
+// "launch". A report without a clock (a functional run) stays empty.
+func Stats(r *sim.Report, launch sim.Time) hal.Stats {
 	s := hal.Stats{
 		Cycles: r.Cycles, LatencyFs: int64(r.Time), ClockHz: r.Hz, EnergyPJ: r.EnergyPJ, Instructions: r.Instructions,
 	}
-	for reason, n := range r.Stalls {
+	stalls := r.Stalls
+	if r.Hz > 0 && r.Cycles > 0 {
+		cycles := sim.Clock{Hz: r.Hz}.Cycle(launch)
+		stalls[sim.StallLaunch] += cycles
+		s.Cycles += cycles
+		s.LatencyFs += int64(launch)
+	}
+	for reason, n := range stalls {
 		if n != 0 {
 			s.Stalls = append(s.Stalls, hal.StallCycles{Reason: sim.Reason(reason).String(), Cycles: n})
 		}

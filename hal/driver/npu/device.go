@@ -23,7 +23,9 @@ type Config struct {
 	OnChipBytes int
 	// NewLevels makes the timed memories of a run, cold; nil keeps the Spec's
 	// bandwidths and latencies.
-	NewLevels    func() ([]mem.Level, error)
+	NewLevels func() ([]mem.Level, error)
+	// Launch is the fixed cost of an execution outside the device.
+	Launch       sim.Time
 	Capabilities hal.Capabilities
 	Description  string
 }
@@ -169,7 +171,7 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	res := &hal.Result{Stats: lower.Stats(report)}
+	res := &hal.Result{Stats: lower.Stats(report, p.dev.cfg.Launch)}
 	view := opspec.ModelView(g)
 	for i := range res.Stats.Operations {
 		if s := &res.Stats.Operations[i]; s.Index >= 0 {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal"
+	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
+	"github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/refcpu"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// builders make the accelerators of a SoC, in the order they are listed.
+var builders = []struct {
+	present func(*soc.Config) bool
+	build   func(*soc.Config, sim.Preference) (hal.Device, error)
+}{
+	{func(c *soc.Config) bool { return c.NPU != nil }, newNPU},
+}
+
+func launch(l soc.Launch) sim.Time { return l.SubmitTime() + l.CompleteTime() }
+
+// newCPU fills the timing model of the reference CPU.
+func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
+	cpu := c.CPU
+	s := refcpu.CPUSpec{
+		Name: cpu.Name, Threads: cpu.Threads, ParallelEfficiency: cpu.ParallelEfficiency,
+		L3Bytes: int64(cpu.L3.Bytes()), OperationSeconds: cpu.OperationUs * 1e-6,
+		StaticWatts: cpu.Energy.StaticMW / 1e3, CacheBytePJ: cpu.Energy.PJ["cache_byte"], DRAMBytePJ: c.DRAM.PJPerByte(),
+	}
+	peak := float64(c.DRAM.Channels*c.DRAM.BusBits/8) * c.DRAM.MTPerS * 1e6
+	s.DRAMPerSecond = min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), peak)
+	for i := range cpu.Clusters {
+		k := &cpu.Clusters[i]
+		opp := k.Clock.At(p)
+		s.Cores = append(s.Cores, refcpu.CoreSpec{
+			Name: k.Name, Cores: k.Cores, ClockHz: opp.Hz, Volts: opp.Volts,
+			MACF32: k.MACF32, MACF16: k.MACF16, MACI8: k.MACI8, SIMDBytes: k.SIMDBytesPerCycle, PowerUW: k.PowerUW,
+			L1Bytes: int64(k.L1D.Bytes()), L2Bytes: int64(k.L2.Bytes()), L2PerCycle: float64(k.L2.BytesPerCycle),
+		})
+	}
+	e := &cpu.Efficiency
+	s.Efficiency[refcpu.ClassConv] = [3]float64{e.ConvF32, e.ConvF16, e.ConvI8}
+	s.Efficiency[refcpu.ClassDepthwise] = [3]float64{e.DepthwiseF32, e.DepthwiseF16, e.DepthwiseI8}
+	s.Efficiency[refcpu.ClassDense] = [3]float64{e.DenseF32, e.DenseF16, e.DenseI8}
+	s.Efficiency[refcpu.ClassElementwise] = [3]float64{e.Elementwise, e.Elementwise, e.Elementwise}
+	lead := &s.Cores[0]
+	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", cpu.Name, cpu.Threads, float64(lead.ClockHz)/1e9)
+	return nnrt.NewCPU(s, int64(launch(cpu.Launch)), description), nil
+}
+
+func newNPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
+	s, err := npu.FromSoC(c, p)
+	if err != nil {
+		return nil, err
+	}
+	onChip := 0
+	for _, m := range c.NPU.Memories {
+		if !m.OffChip {
+			onChip += m.KiB << 10
+		}
+	}
+	return npudriver.New(npudriver.Config{
+		Spec: s, OnChipBytes: onChip, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) },
+		Launch: launch(c.NPU.Launch), Capabilities: capabilities("npu"),
+		Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
+	})
+}

@@ -1,0 +1,78 @@
+package npu
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// FromSoC is the machine that a SoC's [npu] section describes, running at the
+// operating point that its governor chooses.
+func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
+	n := c.NPU
+	if n == nil {
+		return Spec{}, errors.New("npu: the SoC has no [npu] section")
+	}
+	opp := n.Clock.At(p)
+	s := Spec{
+		Name: n.Name, Hz: opp.Hz, V: opp.Volts, Cores: n.Cores,
+		UBlock:       UBlock{H: n.Ublock[0], W: n.Ublock[1], D: n.Ublock[2], IFM: n.IFMDepth},
+		UBlockStream: n.UblockStream, PackTaps: n.PackTaps,
+		WeightsPerCycle: n.WeightsPerCycle, DepthwiseTaps: n.DepthwiseTaps,
+		PipelineDelay: n.PipelineDelay, PipelineDelay40: n.PipelineDelay40,
+		ShramBytes: n.ShramKiB << 10, ShramBank: n.ShramBankKiB << 10,
+		OutputCycles: n.OutputCycles, TableCycles: n.TableCycles,
+		DMAChannels: n.DMAChannels, Kernels: n.Kernels,
+		LaunchCycles: n.StartCycles, CommandCycles: n.CommandCycles, DMASetup: n.DMASetup,
+	}
+	switch n.Product {
+	case "ethos-u55":
+		s.Product = ethosu.U55
+	case "ethos-u65":
+		s.Product = ethosu.U65
+	default:
+		return s, fmt.Errorf("npu: unknown product %q; there are ethos-u55, ethos-u65", n.Product)
+	}
+	for _, m := range n.Memories {
+		s.Memories = append(s.Memories, MemorySpec{
+			Name: m.Name, BytesPerCycle: m.BytesPerCycle, BurstBytes: m.BurstBytes,
+			ReadLatency: m.ReadCycles, WriteLatency: m.WriteCycles, OffChip: m.OffChip, ReadPJ: m.ReadPJ, WritePJ: m.WritePJ,
+		})
+	}
+	for i, name := range n.Regions {
+		s.RegionMemory[i] = -1
+		for k, m := range n.Memories {
+			if m.Name == name {
+				s.RegionMemory[i] = k
+			}
+		}
+	}
+	scale := (opp.Volts / n.Energy.VRef) * (opp.Volts / n.Energy.VRef)
+	pj := func(name string) float64 { return n.Energy.PJ[name] * scale }
+	s.Energy = EnergySpec{
+		MAC: pj("mac"), Output: pj("output"), Elementwise: pj("elementwise"), ShramByte: pj("shram_byte"),
+		WeightByte: pj("weight_byte"), Command: pj("command"), StaticW: n.Energy.StaticMW / 1e3, AccessPerMAC: n.AccessPerMAC,
+	}
+	return s, s.Validate()
+}
+
+// LevelsFromSoC makes the timed memories of one run, cold: the SoC's DRAM, with
+// banks, rows and refresh, in place of each off-chip memory named "dram".
+func LevelsFromSoC(c *soc.Config) ([]mem.Level, error) {
+	levels := make([]mem.Level, len(c.NPU.Memories))
+	for i, m := range c.NPU.Memories {
+		if m.Name != "dram" || !m.OffChip {
+			continue
+		}
+		l, _, err := c.NewPath("npu", c.NPU.MemoryNs)
+		if err != nil {
+			return nil, err
+		}
+		levels[i] = l
+	}
+	return levels, nil
+}

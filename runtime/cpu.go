@@ -1,0 +1,146 @@
+package nnrt
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/refcpu"
+)
+
+// CPU is the reference CPU as a device: function from refcpu's kernels, time
+// from its model of a CPU cluster.
+type CPU struct {
+	spec        refcpu.CPUSpec
+	description string
+	launchFs    int64
+}
+
+// NewCPU returns the device. launchFs is the fixed cost of an execution, in
+// femtoseconds.
+func NewCPU(spec refcpu.CPUSpec, launchFs int64, description string) *CPU {
+	return &CPU{spec, description, launchFs}
+}
+
+// Name implements hal.Device.
+func (c *CPU) Name() string { return "cpu" }
+
+// Description implements hal.Device.
+func (c *CPU) Description() string { return c.description }
+
+// Version implements hal.Device.
+func (c *CPU) Version() string { return "1.0" }
+
+// Type implements hal.Device.
+func (c *CPU) Type() hal.DeviceType { return hal.DeviceCPU }
+
+// Capabilities implements hal.Device: the CPU is the unit of comparison.
+func (c *CPU) Capabilities() hal.Capabilities {
+	one := hal.PerformanceInfo{ExecTime: 1, PowerUsage: 1}
+	all := hal.Capabilities{RelaxedScalar: one, RelaxedTensor: one, If: one, While: one, Operand: map[nn.OperandType]hal.PerformanceInfo{}}
+	for t := nn.OperandType(0); t.Valid(); t++ {
+		if t != nn.SubgraphRef {
+			all.Operand[t] = one
+		}
+	}
+	return all
+}
+
+// SupportedOperations implements hal.Device.
+func (c *CPU) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	s := make([]hal.Support, len(m.Main.Operations))
+	for i := range s {
+		t := m.Main.Operations[i].Type
+		if s[i].OK = refcpu.Supported(t); !s[i].OK {
+			s[i].Reason = fmt.Sprintf("the reference CPU lacks %v", t)
+		}
+	}
+	return s, nil
+}
+
+// PrepareModel implements hal.Device.
+func (c *CPU) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := refcpu.Compile(m)
+	if err != nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
+	}
+	return &cpuModel{cpu: c, prog: p}, nil
+}
+
+type cpuModel struct {
+	cpu  *CPU
+	prog *refcpu.Program
+}
+
+// Execute implements hal.PreparedModel.
+func (p *cpuModel) Execute(r *hal.Request) (*hal.Result, error) {
+	if err := p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{}); err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	res := &hal.Result{OutputDimensions: p.prog.OutputDims()}
+	if r.Functional {
+		return res, nil
+	}
+	t, err := p.cpu.spec.Time(p.prog.Model())
+	if err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	res.Stats = p.cpu.stats(t)
+	p.cpu.spans(r.Trace, p.prog.Model(), t)
+	return res, nil
+}
+
+// stats turns a timing into the HAL's terms, the fixed cost included.
+func (c *CPU) stats(t *refcpu.Timing) hal.Stats {
+	launch := int64(float64(c.launchFs) * float64(t.ClockHz) / 1e15)
+	s := hal.Stats{
+		Cycles: t.Cycles + launch, LatencyFs: t.LatencyFs() + c.launchFs, ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
+		Counters: []hal.Counter{{Name: "dram_bytes", Value: t.DRAMBytes}},
+	}
+	for reason, n := range t.Reasons {
+		if refcpu.Reason(reason) == refcpu.ReasonLaunch {
+			n += launch
+		}
+		if n != 0 {
+			s.Stalls = append(s.Stalls, hal.StallCycles{Reason: refcpu.Reason(reason).String(), Cycles: n})
+		}
+	}
+	for i := range t.Operations {
+		o := &t.Operations[i]
+		s.Operations = append(s.Operations, hal.OperationStats{
+			Index: o.Index, Cycles: o.Cycles, EnergyPJ: o.EnergyPJ, MACs: o.MACs, BoundBy: o.BoundBy().String(),
+		})
+	}
+	return s
+}
+
+func (c *CPU) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
+	if to == nil {
+		return
+	}
+	at := c.launchFs
+	for i := range t.Operations {
+		end := at + int64(float64(t.Operations[i].Cycles)*1e15/float64(t.ClockHz))
+		to.Span("threads", m.Main.Operations[i].Type.String(), at, end)
+		at = end
+	}
+}
+
+// WriteListing implements hal.PreparedModel. The CPU has no instruction
+// stream; its program is the list of kernels with their predicted cycles.
+func (p *cpuModel) WriteListing(w io.Writer) error {
+	t, err := p.cpu.spec.Time(p.prog.Model())
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	g := &p.prog.Model().Main
+	for i := range t.Operations {
+		o := &t.Operations[i]
+		op := &g.Operations[i]
+		fmt.Fprintf(out, "operation %d  %v %v  %d cycles, bound by %v\n", i, op.Type, g.Operands[op.Outputs[0]].Dimensions, o.Cycles, o.BoundBy())
+	}
+	return out.Flush()
+}
