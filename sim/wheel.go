@@ -11,32 +11,28 @@ type Event struct {
 	Kind   int32
 }
 
-// The wheel has levels of 1024 slots; a slot of level 0 is 2^13 fs (8 ps), of
-// level n 1024 times that of level n-1. Five levels span all of Time.
+// A turn of the wheel has 4096 slots of 2^12 fs (4 ps): 17 ns, more than any
+// engine's clock period. What lies further ahead waits in a heap.
 const (
-	wheelShift  = 13
-	wheelBits   = 10
-	wheelSlots  = 1 << wheelBits
-	wheelLevels = (63 - wheelShift + wheelBits - 1) / wheelBits
+	wheelShift = 12
+	wheelSlots = 1 << 12
+	wheelMask  = wheelSlots - 1
 )
 
-// Wheel is a queue of events in total order of (At, Seq). Posting and popping
-// take constant time and, once the pool has grown to the largest number of
-// pending events, do not allocate. The zero Wheel is empty at time 0.
+// Wheel is a queue of events in total order of (At, Seq). Near events are
+// posted and popped in constant time, far ones in the logarithm of their
+// number; once the pool has grown to the largest number of pending events
+// nothing allocates. The zero Wheel is empty at time 0.
 type Wheel struct {
-	now     Time
-	seq     uint64
-	pending int
-	pool    []node
-	free    int32 // head of the free list, 0 = none; the pool's entry 0 is unused
-	level   [wheelLevels]wheelLevel
-}
-
-type wheelLevel struct {
-	busy [wheelSlots / 64]uint64 // slots that hold events
-	head [wheelSlots]int32
-	tail [wheelSlots]int32
-	min  [wheelSlots]Time // earliest event of a slot; not kept on level 0
+	now   Time
+	seq   uint64
+	near  int // events in slots
+	pool  []node
+	free  int32             // head of the free list, 0 = none; the pool's entry 0 is unused
+	far   []int32           // heap of the others
+	words uint64            // words of busy that are not 0
+	busy  [64]uint64        // slots that hold events
+	tail  [wheelSlots]int32 // last event of a slot; its next is the first
 }
 
 type node struct {
@@ -48,7 +44,7 @@ type node struct {
 func (w *Wheel) Now() Time { return w.now }
 
 // Len is the number of pending events.
-func (w *Wheel) Len() int { return w.pending }
+func (w *Wheel) Len() int { return w.near + len(w.far) }
 
 // Post adds an event. A time before Now counts as Now.
 func (w *Wheel) Post(at Time, kind, target int32, arg uint64) {
@@ -63,64 +59,108 @@ func (w *Wheel) Post(at Time, kind, target int32, arg uint64) {
 		w.free = w.pool[n].next
 	}
 	w.seq++
-	w.pending++
 	// Field by field: copying a whole node goes through the stack, and the wide
 	// loads of the copy stall on the narrow stores before.
 	p := &w.pool[n]
-	p.At = max(at, w.now)
+	at = max(at, w.now)
+	p.At = at
 	p.Seq = w.seq
 	p.Arg = arg
 	p.Target = target
 	p.Kind = kind
-	p.next = 0
-	w.insert(n, p)
-}
+	p.next = n
 
-// insert links a node into the slot of the finest level whose current turn
-// reaches the node's time.
-func (w *Wheel) insert(n int32, p *node) {
-	at := uint64(p.At) >> wheelShift
-	lv := &w.level[0]
-	l := 0
-	if diff := at ^ uint64(w.now)>>wheelShift; diff >= wheelSlots {
-		l = (bits.Len64(diff) - 1) / wheelBits
-		at >>= l * wheelBits
-		lv = &w.level[l]
+	slot := uint64(at) >> wheelShift
+	if slot-uint64(w.now)>>wheelShift >= wheelSlots {
+		w.push(n)
+		return
 	}
-	s := at & (wheelSlots - 1)
-	word, bit := &lv.busy[s/64], uint64(1)<<(s%64)
+	w.near++
+	s := slot & wheelMask
+	word, bit := &w.busy[s/64], uint64(1)<<(s%64)
 	if *word&bit == 0 {
 		*word |= bit
-		lv.head[s], lv.tail[s] = n, n
-		if l > 0 {
-			lv.min[s] = p.At
+		w.words |= 1 << (s / 64)
+		w.tail[s] = n
+		return
+	}
+	w.link(s, n, p)
+}
+
+// link puts a node in its place among the others of its slot, most often last.
+func (w *Wheel) link(s uint64, n int32, p *node) {
+	t := &w.pool[w.tail[s]]
+	if t.At <= p.At { // of equal times the later posted is the later
+		p.next = t.next
+		t.next = n
+		w.tail[s] = n
+		return
+	}
+	q := t
+	for w.pool[q.next].At <= p.At {
+		q = &w.pool[q.next]
+	}
+	p.next = q.next
+	q.next = n
+}
+
+// Pop removes the first event and moves Now to it; ok is false when there is
+// none.
+func (w *Wheel) Pop() (e Event, ok bool) {
+	var n int32
+	if w.near > 0 {
+		s := w.first()
+		t := w.tail[s]
+		n = w.pool[t].next
+		if len(w.far) > 0 && w.before(w.far[0], n) {
+			n = w.pop()
+		} else {
+			w.near--
+			if t == n {
+				if w.busy[s/64] &^= 1 << (s % 64); w.busy[s/64] == 0 {
+					w.words &^= 1 << (s / 64)
+				}
+			} else {
+				w.pool[t].next = w.pool[n].next
+			}
 		}
-		return
+	} else if len(w.far) > 0 {
+		n = w.pop()
+	} else {
+		return Event{}, false
 	}
-	t := &w.pool[lv.tail[s]]
-	if l > 0 {
-		// Coarse slots are sorted when they are spread over finer ones.
-		lv.min[s] = min(lv.min[s], p.At)
-		t.next = n
-		lv.tail[s] = n
-		return
+	p := &w.pool[n]
+	e.At, e.Seq, e.Arg, e.Target, e.Kind = p.At, p.Seq, p.Arg, p.Target, p.Kind
+	p.next = w.free
+	w.free = n
+	w.now = p.At
+	return e, true
+}
+
+// Next is the time of the first event, Never when there is none.
+func (w *Wheel) Next() Time {
+	t := Never
+	if w.near > 0 {
+		t = w.pool[w.pool[w.tail[w.first()]].next].At
 	}
-	if t.At < p.At || t.At == p.At && t.Seq < p.Seq {
-		t.next = n
-		lv.tail[s] = n
-		return
+	if len(w.far) > 0 {
+		t = min(t, w.pool[w.far[0]].At)
 	}
-	if w.before(n, lv.head[s]) {
-		p.next = lv.head[s]
-		lv.head[s] = n
-		return
+	return t
+}
+
+// first is the slot of the first near event: the first busy one from Now's on,
+// around the turn. There is one.
+func (w *Wheel) first() uint64 {
+	s := uint64(w.now) >> wheelShift & wheelMask
+	i := s / 64
+	b := w.busy[i] >> (s % 64) << (s % 64)
+	if b == 0 {
+		next := i + 1
+		i = (next + uint64(bits.TrailingZeros64(bits.RotateLeft64(w.words, -int(next))))) % 64
+		b = w.busy[i]
 	}
-	q := lv.head[s]
-	for w.before(w.pool[q].next, n) {
-		q = w.pool[q].next
-	}
-	p.next = w.pool[q].next
-	w.pool[q].next = n
+	return (i*64 + uint64(bits.TrailingZeros64(b))) & wheelMask
 }
 
 func (w *Wheel) before(a, b int32) bool {
@@ -128,101 +168,55 @@ func (w *Wheel) before(a, b int32) bool {
 	return x.At < y.At || x.At == y.At && x.Seq < y.Seq
 }
 
-// Pop removes the first event and moves Now to it; ok is false when there is
-// none.
-func (w *Wheel) Pop() (e Event, ok bool) {
-	if w.pending == 0 {
-		return Event{}, false
-	}
-	lv := &w.level[0]
-	s := w.first()
-	n := lv.head[s]
-	p := &w.pool[n]
-	e.At, e.Seq, e.Arg, e.Target, e.Kind = p.At, p.Seq, p.Arg, p.Target, p.Kind
-	if p.next == 0 {
-		lv.busy[s/64] &^= 1 << (s % 64)
-	} else {
-		lv.head[s] = p.next
-	}
-	p.next = w.free
-	w.free = n
-	w.now = e.At
-	w.pending--
-	return e, true
-}
-
-// Next is the time of the first event, Never when there is none.
-func (w *Wheel) Next() Time {
-	if w.pending == 0 {
-		return Never
-	}
-	if s, ok := w.level[0].next(w.slot(0)); ok {
-		return w.pool[w.level[0].head[s]].At
-	}
-	// Nothing is moved here: events before the coarse slot may still be posted.
-	for l := 1; ; l++ {
-		if s, ok := w.level[l].next(w.slot(l)); ok {
-			return w.level[l].min[s]
-		}
-	}
-}
-
-// slot is where Now lies on level l.
-func (w *Wheel) slot(l int) uint64 {
-	return uint64(w.now) >> (wheelShift + l*wheelBits) & (wheelSlots - 1)
-}
-
-// first is the level-0 slot of the first event; it spreads coarser slots until
-// there is one. The wheel is not empty.
-func (w *Wheel) first() uint64 {
-	for {
-		// Slots before Now's are empty: their events would lie in the past, or in
-		// the next turn and so on a coarser level.
-		if s, ok := w.level[0].next(w.slot(0)); ok {
-			return s
-		}
-		for l := 1; l < wheelLevels; l++ {
-			s, ok := w.level[l].next(w.slot(l))
-			if !ok {
-				continue
-			}
-			turn := uint64(w.now) >> (wheelShift + l*wheelBits)
-			// Now may move to the slot's begin: nothing is pending before it.
-			w.now = max(w.now, Time((turn&^(wheelSlots-1)|s)<<(wheelShift+l*wheelBits)))
-			lv := &w.level[l]
-			lv.busy[s/64] &^= 1 << (s % 64)
-			for n := lv.head[s]; n != 0; {
-				next := w.pool[n].next
-				w.pool[n].next = 0
-				w.insert(n, &w.pool[n])
-				n = next
-			}
+// push and pop keep far a heap with four children per node.
+func (w *Wheel) push(n int32) {
+	w.far = append(w.far, n)
+	i := len(w.far) - 1
+	for i > 0 {
+		up := (i - 1) / 4
+		if !w.before(n, w.far[up]) {
 			break
 		}
+		w.far[i] = w.far[up]
+		i = up
 	}
+	w.far[i] = n
 }
 
-// next is the first busy slot at or after s.
-func (l *wheelLevel) next(s uint64) (uint64, bool) {
-	i := s / 64
-	if b := l.busy[i] >> (s % 64); b != 0 {
-		return s + uint64(bits.TrailingZeros64(b)), true
-	}
-	for i++; i < uint64(len(l.busy)); i++ {
-		if l.busy[i] != 0 {
-			return i*64 + uint64(bits.TrailingZeros64(l.busy[i])), true
+func (w *Wheel) pop() int32 {
+	top := w.far[0]
+	last := len(w.far) - 1
+	n := w.far[last]
+	w.far = w.far[:last]
+	i := 0
+	for {
+		c := 4*i + 1
+		if c >= last {
+			break
 		}
+		for k := c + 1; k < min(c+4, last); k++ {
+			if w.before(w.far[k], w.far[c]) {
+				c = k
+			}
+		}
+		if !w.before(w.far[c], n) {
+			break
+		}
+		w.far[i] = w.far[c]
+		i = c
 	}
-	return 0, false
+	if last > 0 {
+		w.far[i] = n
+	}
+	return top
 }
 
 // Reset empties the wheel and returns to time 0. The pool is kept.
 func (w *Wheel) Reset() {
-	pool := w.pool
-	*w = Wheel{}
+	pool, far := w.pool, w.far[:0]
+	*w = Wheel{pool: pool, far: far}
 	for i := len(pool) - 1; i > 0; i-- {
 		pool[i].next = w.free
 		w.free = int32(i)
 	}
-	w.pool = pool
 }

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"sort"
+	"strconv"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -101,21 +102,25 @@ func TestWheelSteadyStateAllocs(t *testing.T) {
 	}
 }
 
-// BenchmarkWheel holds 64 engines that each post their next event when one
-// fires, at clock periods of phone engines.
+// BenchmarkWheel holds some engines that each post their next event when one
+// fires, at the clock periods of a phone's engines.
 func BenchmarkWheel(b *testing.B) {
-	var w sim.Wheel
-	periods := [4]sim.Time{413_394, 840_336, 1_709_401, 2_000_000}
-	for i := range 64 {
-		w.Post(sim.Time(i)*1000, 0, int32(i), 0)
+	for _, engines := range []int{4, 16, 64} {
+		b.Run(strconv.Itoa(engines)+"engines", func(b *testing.B) {
+			var w sim.Wheel
+			periods := [4]sim.Time{413_394, 840_336, 1_709_401, 2_000_000}
+			for i := range engines {
+				w.Post(sim.Time(i)*1000, 0, int32(i), 0)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				e, _ := w.Pop()
+				w.Post(e.At+periods[e.Target&3], 0, e.Target, 0)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+		})
 	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	for range b.N {
-		e, _ := w.Pop()
-		w.Post(e.At+periods[e.Target&3], 0, e.Target, 0)
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }
 
 // BenchmarkWheelMixed adds delays from one cycle to a DRAM refresh.
