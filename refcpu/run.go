@@ -37,6 +37,8 @@ type run struct {
 	// was allocated.
 	buf    [][]byte
 	arenas []arena // one per thread
+	// fresh: an input was left out, so that nothing prepared earlier holds.
+	fresh bool
 	shared arena
 }
 
@@ -103,6 +105,7 @@ func (p *Program) start(inputs []Tensor, o Options) (*run, error) {
 		x.view = opspec.View{Operands: make([]nn.Operand, len(g.Operands)), Bound: true}
 	}
 	copy(x.view.Operands, g.Operands)
+	x.fresh = false
 	x.threads = o.Threads
 	if x.threads <= 0 {
 		x.threads = runtime.GOMAXPROCS(0)
@@ -128,6 +131,7 @@ func (p *Program) start(inputs []Tensor, o Options) (*run, error) {
 			// An optional input left out, or an empty tensor.
 			o.Lifetime, o.Data = nn.NoValue, nil
 			x.buf[idx] = nil
+			x.fresh = true
 			continue
 		}
 		want := int64(o.Type.ElementBytes())
@@ -167,7 +171,7 @@ func (x *run) execute(o Options) error {
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		k := x.prog.kernels[i]
-		if !x.prog.static {
+		if !x.prog.static || x.fresh {
 			var err error
 			if k, err = x.bind(op, k, &left); err != nil {
 				return fmt.Errorf("refcpu: operation %d: %w", i, err)
@@ -209,7 +213,7 @@ func (x *run) bind(op *nn.Operation, k kern, left *budget) (kern, error) {
 			return nil, fmt.Errorf("%s: tensors of the execution exceed %d bytes", op.Type, x.prog.limits.Bytes)
 		}
 	}
-	if k != nil {
+	if k != nil && !x.fresh {
 		return k, nil
 	}
 	return operations[op.Type](x.view, op)

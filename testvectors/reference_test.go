@@ -94,3 +94,80 @@ func TestReferenceCorpus(t *testing.T) {
 		t.Errorf("only %d cases run", total)
 	}
 }
+
+// TestReferenceVariations runs the variations that the test runner makes.
+func TestReferenceVariations(t *testing.T) {
+	files := Files()
+	if len(files) == 0 {
+		t.Skip("skipped: needs shared data")
+	}
+	counts := [2]int{}
+	for _, path := range files {
+		f, err := vectors.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range f.Cases {
+			if !Uses(c, refcpu.Supported) {
+				continue
+			}
+			for i, make := range []func(*vectors.Case) (*vectors.Case, bool){DynamicOutput, SignedCoupling} {
+				v, ok := make(c)
+				if !ok {
+					continue
+				}
+				counts[i]++
+				if err := runReference(v); err != nil {
+					t.Errorf("%s: %s: %v", f.Spec, v.Name, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d cases with dynamic output shapes, %d with signed types", counts[0], counts[1])
+	if counts[0] == 0 || counts[1] == 0 {
+		t.Error("a variation was never made")
+	}
+}
+
+// TestCompareFindsFaults damages right answers: the comparison must notice.
+func TestCompareFindsFaults(t *testing.T) {
+	files := Files()
+	if len(files) == 0 {
+		t.Skip("skipped: needs shared data")
+	}
+	tried := 0
+	for _, path := range files[:40] {
+		f, err := vectors.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range f.Cases {
+			if c.ExpectFailure || c.Multinomial > 0 || len(c.Outputs) == 0 || c.Outputs[0].Ignored || len(c.Outputs[0].Data) < 4 {
+				continue
+			}
+			data := make([][]byte, len(c.Outputs))
+			for i := range data {
+				data[i] = append([]byte(nil), c.Outputs[i].Data...)
+			}
+			if err := Check(c, nil, data); err != nil {
+				t.Errorf("%s: the expected output fails: %v", c.Name, err)
+				continue
+			}
+			tried++
+			data[0][len(data[0])-1] ^= 0x42
+			if Check(c, nil, data) == nil {
+				t.Errorf("%s: a changed byte passes", c.Name)
+			}
+			if Check(c, nil, [][]byte{data[0][1:]}) == nil {
+				t.Errorf("%s: a short output passes", c.Name)
+			}
+			wrong := append([]uint32{1}, c.Outputs[0].Dimensions...)
+			if Compare(c, 0, wrong, c.Outputs[0].Data) == nil {
+				t.Errorf("%s: a wrong shape passes", c.Name)
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("no case was tried")
+	}
+}

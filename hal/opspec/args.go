@@ -76,6 +76,12 @@ func (v View) omitted(i uint32) bool {
 	return o.Lifetime == nn.NoValue || (len(o.Data) == 0 && (v.Bound || o.IsConst()))
 }
 
+// missing reports whether an operand that must have a value has none.
+func (v View) missing(i uint32) bool {
+	o := &v.Operands[i]
+	return o.Lifetime == nn.NoValue || (o.IsConst() && len(o.Data) == 0 && o.Elements() != 0)
+}
+
 // Args are the operands of one operation, named as its row names them.
 type Args struct {
 	View View
@@ -187,7 +193,7 @@ func (a *Args) match(s *signature) mismatch {
 			m.reason = fmt.Sprintf("input %d (%s, operand %d) cannot be %s", i, sl.name, x, t)
 			return m
 		}
-		if !sl.optional && a.View.Operands[x].Lifetime == nn.NoValue {
+		if !sl.optional && a.View.missing(x) {
 			m.depth = 1 + i
 			m.reason = fmt.Sprintf("input %d (%s, operand %d) may not be omitted", i, sl.name, x)
 			return m
