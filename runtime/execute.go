@@ -103,7 +103,7 @@ func (r *Result) add(g *nn.Subgraph, s *step, st *hal.Stats, stalls stallSum) {
 		stalls[x.Reason] += x.Cycles
 	}
 	for _, i := range s.operations {
-		r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: s.device.Name()}
+		r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: s.device.Name(), BoundBy: "none"}
 	}
 	for _, op := range st.Operations {
 		if op.Index < 0 || op.Index >= len(s.operations) {
