@@ -162,6 +162,11 @@ func (m *machine) parameters(t testing.TB, l layer) {
 	}
 	for core := range cores {
 		n := ethosu.CoreDepth(l.oc, cores, core)
+		if n == 0 {
+			m.b.SetAddr(ethosu.SetWeight1Length, 0)
+			m.b.SetAddr(ethosu.SetScale1Length, 0)
+			continue
+		}
 		w := make([]int16, n*l.kh*l.kw*ic)
 		for i := range w {
 			w[i] = int16(l.wlo + m.r.IntN(l.whi-l.wlo+1))

@@ -57,12 +57,22 @@ type Core struct {
 	shram      []byte
 	tablesLost bool // on machines where accumulators lie over the tables
 	convSingle bool
+	only       arithForm // tests: not the fastest form
 	regs       regFile
 	op         op
 	q          quantizer
 	s          scratch
 	cache      weightCache
 }
+
+// arithForm is a form of the convolution loops.
+type arithForm uint8
+
+const (
+	formFastest arithForm = iota
+	formWords             // 16-bit products, as on machines without byte products
+	formExact             // 64-bit sums
+)
 
 // New builds a core; the error says what is wrong with the spec.
 func New(spec Spec) (*Core, error) {

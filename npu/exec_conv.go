@@ -16,7 +16,7 @@ func (c *Core) convolve(o *op) error {
 	}
 	recs := c.scaleRecords(o)
 	single := o.kind == opConv && c.convSingle
-	if o.ifm.esz == 1 && o.ifm.zp >= -4096 && o.ifm.zp <= 4096 {
+	if o.ifm.esz == 1 && o.ifm.zp >= -4096 && o.ifm.zp <= 4096 && c.only != formExact {
 		if o.kind == opDepthwise {
 			return c.depthwise8(o, recs)
 		}
@@ -65,7 +65,7 @@ func (c *Core) conv8(o *op, recs []ethosu.ScaleRecord, single bool) error {
 		zpU += 128
 	}
 	per := o.k.h * o.k.w * o.ifm.c
-	if mac.FastU8() && zpU >= 0 && zpU <= 255 {
+	if mac.FastU8() && c.only == formFastest && zpU >= 0 && zpU <= 255 {
 		w, err := c.weights(o, formU8)
 		if err != nil {
 			return err

@@ -1,0 +1,400 @@
+package npu
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+)
+
+// random is a convolution of random shape, type, layout and quantization.
+func random(r *rand.Rand) layer {
+	pick := func(v ...int) int { return v[r.IntN(len(v))] }
+	l := layer{depthwise: r.IntN(3) == 0, oh: 1 + r.IntN(9), ow: 1 + r.IntN(9), oc: 1 + r.IntN(80), ic: 1 + r.IntN(40),
+		kh: 1 + r.IntN(5), kw: 1 + r.IntN(5), sy: 1 + r.IntN(3), sx: 1 + r.IntN(3), dy: pick(1, 1, 2), dx: pick(1, 1, 2),
+		up: pick(0, 0, 0, 1, 2), b16in: r.IntN(2) == 0, b16: r.IntN(2) == 0, signed: r.IntN(2) == 0,
+		partKernel: r.IntN(2) == 0, blk: [3]int{8, 8, pick(8, 16, 32, 64)}, bits: pick(8, 8, 8, 16), out: pick(1, 1, 1, 2, 4),
+		round: pick(0, 0, 0, 1, 2), lo: -100, hi: 90, biasRange: 1 << pick(4, 12, 20, 36), wlo: -127, whi: 127,
+		scale: r.Uint32() >> pick(0, 1, 1, 1), shift: uint8(pick(31, 35, 38, 42, 12)), globalScale: r.IntN(8) == 0}
+	if l.depthwise {
+		l.ic = l.oc
+	}
+	if r.IntN(3) == 0 {
+		l.wlo, l.whi = -200, 55 // needs an offset to fit 8 bits
+	}
+	if r.IntN(8) == 0 {
+		l.wlo, l.whi = -255, 255 // does not fit 8 bits
+	}
+	if l.kh == 1 && l.kw == 1 {
+		l.dy, l.dx = 1, 1
+	}
+	switch {
+	case l.bits == 16:
+		l.zp = 0
+		l.signed = true
+	case l.signed:
+		l.zp = r.IntN(256) - 128
+	default:
+		l.zp = r.IntN(256)
+		l.lo, l.hi = 3, 240
+	}
+	l.ozp = r.IntN(100)
+	l.top, l.left = r.IntN((l.kh-1)*l.dy+1), r.IntN((l.kw-1)*l.dx+1)
+	// The input the window formula asks for, with any excess as bottom padding.
+	need := func(o, s, k, d, pad int) int { return max(1, (o-1)*s+(k-1)*d+1-pad) }
+	l.ih, l.iw = need(l.oh, l.sy, l.kh, l.dy, l.top), need(l.ow, l.sx, l.kw, l.dx, l.left)
+	if l.up != 0 {
+		l.ih, l.iw = (l.ih+1)/2, (l.iw+1)/2
+	} else if l.ih > 2 && r.IntN(2) == 0 {
+		l.ih -= min(l.ih-1, r.IntN(l.kh))
+	}
+	return l
+}
+
+// The 8-bit loops and the 64-bit loops give the same bytes.
+func TestConvolutionForms(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 1))
+	for _, preset := range []string{"ethos-u55-32", "ethos-u55-128", "ethos-u65-512", "edgetpu-like"} {
+		for i := range 150 {
+			l := random(r)
+			c := mustCore(t, preset)
+			m := newMachine(c.Spec(), uint64(i))
+			in := mapBytes(l.ih, l.iw, l.ic, l.bits/8, l.b16in)
+			l.ofm = in
+			m.emit(t, l)
+			p := m.program(t)
+			size := in + mapBytes(l.oh, l.ow, l.oc, l.out, l.b16)
+			arena := make([]byte, size)
+			for i := range arena[:in] {
+				arena[i] = byte(r.Uint32())
+			}
+			run := func(form arithForm) []byte {
+				c.only = form
+				a := bytes.Clone(arena)
+				if _, err := c.Run(p, &Regions{m.flash, a}, Options{Functional: i%2 == 0}); err != nil {
+					t.Fatalf("%s %+v: %v", preset, l, err)
+				}
+				return a
+			}
+			exact := run(formExact)
+			for _, form := range []arithForm{formFastest, formWords} {
+				fast := run(form)
+				for j := range fast {
+					if fast[j] != exact[j] {
+						t.Fatalf("%s case %d form %d %+v: byte %d of %d is %d, want %d", preset, i, form, l, j-in, size-in, fast[j], exact[j])
+					}
+				}
+			}
+			if bytes.Equal(exact[in:], arena[in:]) && l.oh*l.ow*l.oc > 64 {
+				t.Errorf("%s %+v: nothing was written", preset, l)
+			}
+		}
+	}
+}
+
+func TestRescale(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	for range 20000 {
+		v := int64(r.Uint64()) >> (16 + r.IntN(48))
+		scale := r.Uint32() >> r.IntN(32)
+		shift := uint8(r.IntN(64))
+		if r.IntN(4) == 0 { // ties
+			v, scale, shift = v&^7|4, 1, 3
+		}
+		p := new(big.Int).Mul(big.NewInt(v), new(big.Int).SetUint64(uint64(scale)))
+		pow := func(n uint8) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(n)) }
+		half := func(x *big.Int, n uint8) *big.Int { // half up
+			if n == 0 {
+				return new(big.Int).Set(x)
+			}
+			y := new(big.Int).Add(x, pow(n-1))
+			return y.Rsh(y, uint(n))
+		}
+		away := func(x *big.Int, n uint8) *big.Int { // ties away from zero
+			y := half(new(big.Int).Abs(x), n)
+			if x.Sign() < 0 {
+				y.Neg(y)
+			}
+			return y
+		}
+		for mode, want := range map[int]*big.Int{
+			ethosu.RoundNatural:  half(p, shift),
+			ethosu.RoundDouble:   away(half(p, min(shift, 31)), shift-min(shift, 31)),
+			ethosu.RoundTruncate: new(big.Int).Quo(p, pow(shift)),
+		} {
+			if !want.IsInt64() {
+				continue
+			}
+			if got := rescale(v, scale, shift, mode); got != want.Int64() {
+				t.Fatalf("rescale(%d, %d, %d, %d) = %d, want %v", v, scale, shift, mode, got, want)
+			}
+		}
+	}
+}
+
+// elementwise builds one elementwise operation on dense NHWC maps.
+type elt struct {
+	mode             int
+	esz, osz         int
+	signed           bool
+	zp, zp2, ozp     int
+	broadcast        int
+	scalar           int
+	scaleMode        int
+	opa              uint32
+	opaShift         int
+	opb              uint32
+	scale            uint32
+	shift            int
+	round            int
+	lo, hi           int
+	a, b             []int32 // 1 x 1 x n
+	activation, clip int
+}
+
+func (e elt) run(t *testing.T, c *Core) ([]int32, error) {
+	b := ethosu.NewBuilder(c.Spec().Product)
+	n := len(e.a)
+	fm := func(base, stride, w, h0, h1, zp, prec, region ethosu.Code, at, p, esz, depth int, z int) {
+		b.Set(region, 1)
+		b.SetAddr(base, uint64(at))
+		b.SetAddr(stride, uint64(depth*esz))
+		b.SetAddr(stride+1, uint64(depth*esz))
+		b.SetAddr(stride+2, uint64(esz))
+		b.Set(w, 0)
+		b.Set(h0, 0)
+		b.Set(h1, 0)
+		b.Set(zp, z)
+		b.Set(prec, p)
+	}
+	size := roundUp(n*4, 16)
+	arena := make([]byte, 3*size)
+	put := func(at int, v []int32) {
+		f := featureMap{data: arena, base: [4]int{at}, h0: 1, h1: 1, w0: 1, sx: len(v) * e.esz, sy: len(v) * e.esz, esz: e.esz, h: 1, w: 1, c: len(v)}
+		f.writeRow(v, 0)
+	}
+	put(0, e.a)
+	fm(ethosu.SetIFMBase0, ethosu.SetIFMStrideX, ethosu.SetIFMWidth0M1, ethosu.SetIFMHeight0M1, ethosu.SetIFMHeight1M1,
+		ethosu.SetIFMZeroPoint, ethosu.SetIFMPrecision, ethosu.SetIFMRegion, 0, ethosu.IFMPrecision(e.signed, e.esz, ethosu.NHWC, e.scaleMode), e.esz, n, e.zp)
+	if len(e.b) > 0 {
+		put(size, e.b)
+	}
+	fm(ethosu.SetIFM2Base0, ethosu.SetIFM2StrideX, ethosu.SetIFM2Width0M1, ethosu.SetIFM2Height0M1, ethosu.SetIFM2Height1M1,
+		ethosu.SetIFM2ZeroPoint, ethosu.SetIFM2Precision, ethosu.SetIFM2Region, size, ethosu.IFMPrecision(e.signed, e.esz, ethosu.NHWC, 0), e.esz, max(1, len(e.b)), e.zp2)
+	fm(ethosu.SetOFMBase0, ethosu.SetOFMStrideX, ethosu.SetOFMWidth0M1, ethosu.SetOFMHeight0M1, ethosu.SetOFMHeight1M1,
+		ethosu.SetOFMZeroPoint, ethosu.SetOFMPrecision, ethosu.SetOFMRegion, 2*size, ethosu.OFMPrecision(e.signed, e.osz, ethosu.NHWC, true, e.round), e.osz, n, e.ozp)
+	b.Set(ethosu.SetIFM2Broadcast, e.broadcast)
+	b.Set(ethosu.SetIFM2Scalar, e.scalar)
+	b.Set(ethosu.SetOFMDepthM1, n-1)
+	b.Set(ethosu.SetOFMHeightM1, 0)
+	b.Set(ethosu.SetOFMWidthM1, 0)
+	b.SetScale(ethosu.SetOFMScale, e.scale, e.shift)
+	b.SetScale(ethosu.SetOPAScale, e.opa, e.opaShift)
+	b.SetScale(ethosu.SetOPBScale, e.opb, 0)
+	b.Set(ethosu.SetActivation, e.activation|e.clip<<12)
+	b.Set(ethosu.SetActivationMin, e.lo)
+	b.Set(ethosu.SetActivationMax, e.hi)
+	b.Op(ethosu.OpElementwise, e.mode)
+	b.Op(ethosu.OpStop, 0)
+	words, err := b.Words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Run(&Program{Commands: words}, &Regions{nil, arena}, Options{}); err != nil {
+		return nil, err
+	}
+	f := featureMap{data: arena, base: [4]int{2 * size}, h0: 1, h1: 1, w0: 1, sx: n * e.osz, sy: n * e.osz, esz: e.osz, signed: e.signed, h: 1, w: 1, c: n}
+	out := make([]int32, n)
+	f.readRow(out, 0)
+	return out, nil
+}
+
+// Elementwise operations against values worked out by hand from the rules.
+func TestElementwise(t *testing.T) {
+	const no = 0 // OFM_SCALE 1, shift 0
+	for _, c := range []struct {
+		name string
+		elt
+		want []int32
+	}{
+		{"mul", elt{mode: ethosu.EltMul, esz: 1, osz: 1, signed: true, zp: 1, zp2: -1, ozp: 5, scale: 1, shift: 1, round: ethosu.RoundNatural,
+			lo: -128, hi: 127, a: []int32{3, -3, 127}, b: []int32{4, 4, 126}}, []int32{(2*5+1)>>1 + 5, (-4*5+1)>>1 + 5, 127}},
+		{"add both scaled", elt{mode: ethosu.EltAdd, esz: 1, osz: 1, signed: false, scale: 1, shift: 4, round: ethosu.RoundNatural, opa: 8, opb: 16,
+			lo: 0, hi: 255, a: []int32{10, 20}, b: []int32{1, 7}}, []int32{(10*8 + 16 + 8) >> 4, (20*8 + 7*16 + 8) >> 4}},
+		{"sub swapped", elt{mode: ethosu.EltSub, esz: 1, osz: 1, signed: true, scale: 1, opa: 1, opb: 1, broadcast: ethosu.BroadcastSwap,
+			lo: -128, hi: 127, a: []int32{10, 20}, b: []int32{1, 50}}, []int32{-9, 30}},
+		// Scale mode 1 scales the arithmetic first operand: after the swap, IFM2.
+		{"sub swapped, first scaled", elt{mode: ethosu.EltSub, esz: 1, osz: 1, signed: true, scale: 1, shift: 19, opa: 1 << 30, opaShift: 12, scaleMode: ethosu.ScaleOPA32,
+			broadcast: ethosu.BroadcastSwap, lo: -128, hi: 127, a: []int32{10, 20}, b: []int32{8, 40}}, []int32{-6, 0}},
+		{"scalar min", elt{mode: ethosu.EltMin, esz: 1, osz: 1, signed: true, scalar: 7, broadcast: ethosu.BroadcastScalar, lo: -128, hi: 127, a: []int32{3, 9}}, []int32{3, 7}},
+		{"max channel broadcast", elt{mode: ethosu.EltMax, esz: 1, osz: 1, signed: true, broadcast: ethosu.BroadcastC, lo: -128, hi: 127, a: []int32{3, 9}, b: []int32{5}}, []int32{5, 9}},
+		{"abs", elt{mode: ethosu.EltAbs, esz: 2, osz: 2, signed: true, scale: 3, shift: 1, round: ethosu.RoundNatural, lo: -32768, hi: 32767, a: []int32{-5, 5, -32768}}, []int32{8, 8, 32767}},
+		{"lrelu", elt{mode: ethosu.EltLRelu, esz: 2, osz: 2, signed: true, scale: 1, shift: 2, round: ethosu.RoundNatural, lo: -32768, hi: 32767, a: []int32{-8, 5}}, []int32{-2, 5}},
+		{"clz", elt{mode: ethosu.EltClz, esz: 4, osz: 4, signed: true, lo: -128, hi: 127, ozp: 24, a: []int32{1, -1, 0, 0x7FFFFFFF}}, []int32{31, 0, 32, 1}},
+		{"shr natural", elt{mode: ethosu.EltShr, esz: 4, osz: 4, signed: true, round: ethosu.RoundNatural, a: []int32{-5, 5, -6}, b: []int32{1, 1, 2}}, []int32{-2, 3, -1}},
+		{"shr away", elt{mode: ethosu.EltShr, esz: 4, osz: 4, signed: true, round: ethosu.RoundDouble, a: []int32{-5, 5, -6}, b: []int32{1, 1, 2}}, []int32{-3, 3, -2}},
+		{"shl wraps", elt{mode: ethosu.EltShl, esz: 4, osz: 4, signed: true, a: []int32{1, -1, 3}, b: []int32{31, 4, 31}}, []int32{-1 << 31, -16, -1 << 31}},
+		{"mul32 ignores scale", elt{mode: ethosu.EltMul, esz: 4, osz: 4, signed: true, scale: 0x40000000, shift: 31, a: []int32{1 << 30, -1 << 31}, b: []int32{1 << 30, -1 << 31}}, []int32{1 << 29, 1<<31 - 1}},
+		{"32-bit output bypasses zero point and clamp", elt{mode: ethosu.EltAdd, esz: 4, osz: 4, signed: true, scale: 1, shift: no, ozp: 99, lo: -1, hi: 1, a: []int32{1000}, b: []int32{-3000}}, []int32{-2000}},
+		{"32-bit output with clip", elt{mode: ethosu.EltAdd, esz: 4, osz: 4, signed: true, scale: 1, ozp: 9, lo: -1, hi: 100, clip: ethosu.ClipInt8, a: []int32{1000, 10}, b: []int32{-3000, 1}}, []int32{-1, 20}},
+	} {
+		got, err := c.run(t, mustCore(t, "ethos-u55-128"))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestActivationTables(t *testing.T) {
+	// A table through DMA: 8-bit output indexes value+128.
+	c := mustCore(t, "ethos-u55-128")
+	table := make([]byte, 256)
+	for i := range table {
+		table[i] = byte(i * 7)
+	}
+	b := ethosu.NewBuilder(ethosu.U55)
+	b.Set(ethosu.SetDMA0SrcRegion, 0)
+	b.Set(ethosu.SetDMA0DstRegion, ethosu.DMAInternal|3)
+	b.SetAddr(ethosu.SetDMA0Src, 0)
+	b.SetAddr(ethosu.SetDMA0Dst, uint64(c.Spec().LUTBase()+256))
+	b.SetAddr(ethosu.SetDMA0Len, 256)
+	b.Op(ethosu.OpDMAStart, 0)
+	b.Op(ethosu.OpDMAWait, 0)
+	b.Op(ethosu.OpStop, 0)
+	words, err := b.Words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := c.Run(&Program{Commands: words}, &Regions{table}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReport(t, rep)
+	if !bytes.Equal(c.shram[c.Spec().LUTBase()+256:][:256], table) {
+		t.Error("table did not arrive in SHRAM")
+	}
+	s := outputStage{esz: 1, signed: true, bias: 128, lo: -128, hi: 127, act: ethosu.ActTable + 1, table: table}
+	if got := byte(s.finish(-3)); got != byte(125*7&255) {
+		t.Errorf("table of -3 is %d", got)
+	}
+	// tanh and sigmoid at zero, at the ends, and odd or complementary between.
+	if tanhSigmoid(0, true) != 0 || tanhSigmoid(1<<20, true) != 32767 || tanhSigmoid(-1<<20, true) != -32767 {
+		t.Errorf("tanh: %d %d %d", tanhSigmoid(0, true), tanhSigmoid(1<<20, true), tanhSigmoid(-1<<20, true))
+	}
+	if tanhSigmoid(0, false) != 16384 || tanhSigmoid(1<<20, false) != 32767 || tanhSigmoid(-1<<20, false) != 1 {
+		t.Errorf("sigmoid: %d %d %d", tanhSigmoid(0, false), tanhSigmoid(1<<20, false), tanhSigmoid(-1<<20, false))
+	}
+	for x := int64(0); x < 70000; x += 37 {
+		if d := tanhSigmoid(x, true) + tanhSigmoid(-x, true); d < -1 || d > 1 {
+			t.Fatalf("tanh(%d) is not odd", x)
+		}
+		if d := tanhSigmoid(x, false) + tanhSigmoid(-x, false); d < 32766 || d > 32769 {
+			t.Fatalf("sigmoid(%d): %d", x, d)
+		}
+	}
+}
+
+func TestPool(t *testing.T) {
+	c := mustCore(t, "ethos-u55-128")
+	// 3x3 average over 4x4 with padding: edge windows divide by their own taps.
+	l := layer{ih: 4, iw: 4, ic: 1, oh: 4, ow: 4, oc: 1, kh: 3, kw: 3, sy: 1, sx: 1, dy: 1, dx: 1, top: 1, left: 1,
+		blk: [3]int{4, 4, 8}, out: 1, bits: 8, lo: 0, hi: 255, ofm: 16, wlo: 0, whi: 1}
+	m := newMachine(c.Spec(), 1)
+	m.emit(t, l)
+	words, err := m.b.Words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arena := make([]byte, 32)
+	for i := range 16 {
+		arena[i] = byte(10 * i)
+	}
+	for mode, want := range map[int][2]byte{ethosu.PoolAverage: {25, 50}, ethosu.PoolMax: {50, 100}} {
+		words[len(words)-1] = uint32(mode)<<16 | uint32(ethosu.OpPool)
+		if _, err := c.Run(&Program{Commands: append(words[:len(words):len(words)], uint32(ethosu.OpStop))}, &Regions{m.flash, arena}, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]byte{arena[16], arena[16+5]}; got != want {
+			t.Errorf("mode %d: corner and centre %v, want %v", mode, got, want)
+		}
+	}
+}
+
+// Illegal streams end with an error that names the command.
+func TestErrors(t *testing.T) {
+	c := mustCore(t, "ethos-u55-128")
+	l := conv(8, 8, 16, 16, 3, 1)
+	l.ofm = 8 * 8 * 16
+	m := newMachine(c.Spec(), 1)
+	m.emit(t, l)
+	base, err := m.b.Words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arena := make([]byte, 2*8*8*16)
+	run := func(extra ...ethosu.Command) error {
+		// Registers set just before the operation, which is the last word.
+		words := append([]uint32(nil), base[:len(base)-1]...)
+		words = append(words, ethosu.Encode(extra)...)
+		words = append(words, base[len(base)-1], uint32(ethosu.OpStop))
+		_, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{})
+		return err
+	}
+	if err := run(); err != nil {
+		t.Fatal(err)
+	}
+	set := func(c ethosu.Code, v int) ethosu.Command { return ethosu.Command{Code: c, Param: uint16(v)} }
+	addr := func(c ethosu.Code, v uint32) ethosu.Command { return ethosu.Command{Code: c, Payload: v} }
+	for _, e := range []struct {
+		want string
+		cmd  ethosu.Command
+	}{
+		{"(NPU_OP_CONV) at offset", set(ethosu.SetIFMPrecision, 0xC)},
+		{"IFM: reserved precision 3", set(ethosu.SetIFMPrecision, 0xC)},
+		{"OFM: reserved layout 2", set(ethosu.SetOFMPrecision, 0x80)},
+		{"reserved rounding mode 3", set(ethosu.SetOFMPrecision, 0xC000)},
+		{"OFM tile 0 ends at", addr(ethosu.SetOFMBase0, 0x500)},
+		{"IFM tile 0 ends at", addr(ethosu.SetIFMStrideY, 0x500)},
+		{"region 5 has 0x0 bytes", set(ethosu.SetIFMRegion, 5)},
+		{"weight stream [", addr(ethosu.SetWeightBase, 0xFFFFFFF0)},
+		{"weight stream holds", addr(ethosu.SetWeightLength, 0)},
+		{"SCALE_LENGTH is 16", addr(ethosu.SetScaleLength, 16)},
+		{"padding leaves an input", set(ethosu.SetIFMPadTop, 127)},
+		{"is no multiple of the dilation", set(ethosu.SetKernelStride, 1<<3|1<<4)},
+		{"4x4 kernel decomposition", set(ethosu.SetKernelStride, 1<<5)},
+		{"reserved activation 9", set(ethosu.SetActivation, 9)},
+		{"reserved clip range 7", set(ethosu.SetActivation, 7<<12)},
+		{"accumulator format 2", set(ethosu.SetAccFormat, 2)},
+		{"register does not exist on ethos-u55-128", set(ethosu.SetParallelMode, 1)},
+		{"custom DMA", set(ethosu.SetOFMRegion, 0x8001)},
+	} {
+		if e.want == "is no multiple of the dilation" {
+			base[len(base)-1] = uint32(ethosu.OpConv)
+			if err := run(e.cmd, set(ethosu.SetKernelWidthM1, 3)); err == nil || !strings.Contains(err.Error(), e.want) {
+				t.Errorf("%v, want %q", err, e.want)
+			}
+			continue
+		}
+		if err := run(e.cmd); err == nil || !strings.Contains(err.Error(), e.want) {
+			t.Errorf("%s: %v, want %q", e.cmd.Code, err, e.want)
+		}
+	}
+	if _, err := c.Run(&Program{Commands: base}, &Regions{m.flash, arena}, Options{}); err == nil || !strings.Contains(err.Error(), "without NPU_OP_STOP") {
+		t.Errorf("no STOP: %v", err)
+	}
+	if _, err := c.Run(&Program{Commands: []uint32{0x3FF}}, &Regions{}, Options{}); err == nil || !strings.Contains(err.Error(), "unknown command") {
+		t.Errorf("unknown command: %v", err)
+	}
+	words := append(base[:len(base):len(base)], uint32(ethosu.OpStop))
+	if _, err := c.Run(&Program{Commands: words}, &Regions{m.flash, arena}, Options{MaxWork: 1000}); err == nil || !strings.Contains(err.Error(), "more work") {
+		t.Errorf("work limit: %v", err)
+	}
+}
