@@ -175,7 +175,7 @@ func (a *assembler) packets() error {
 			return nil
 		case t.kind == tokNewline || t.is(";"):
 			a.pos++
-		case t.kind == tokWord && a.toks[a.pos+1].is(":") && (!a.toks[a.pos+2].glued || a.toks[a.pos+2].kind != tokWord):
+		case t.kind == tokWord && a.toks[a.pos+1].is(":") && endsLabel(a.toks[a.pos+2]):
 			if _, dup := a.labels[t.text]; dup {
 				return a.errorf(t, "label %s is defined twice", t.text)
 			}
@@ -186,6 +186,8 @@ func (a *assembler) packets() error {
 			if err := a.group(t); err != nil {
 				return err
 			}
+		case t.is("}"):
+			return a.errorf(t, "} outside a packet")
 		default:
 			a.begin(t)
 			if err := a.instruction(); err != nil {
@@ -197,6 +199,9 @@ func (a *assembler) packets() error {
 		}
 	}
 }
+
+// endsLabel reports whether what follows a colon shows that the colon ends a label and not a register pair.
+func endsLabel(t token) bool { return !t.glued || t.kind == tokNewline || t.kind == tokEOF || t.is("{") }
 
 func (a *assembler) begin(t token) {
 	a.out = append(a.out, Packet{})
@@ -258,6 +263,9 @@ func (a *assembler) instruction() error {
 		a.pos++
 	}
 	toks := a.toks[from:a.pos]
+	if len(toks) == 0 {
+		return a.errorf(a.peek(), "instruction expected")
+	}
 	if toks[0].text == "immext" {
 		a.forceExt = true // the value is repeated in the instruction that follows
 		return nil

@@ -83,7 +83,6 @@ func TestAssembleErrors(t *testing.T) {
 		{"{ jump nowhere }", "label nowhere is not defined"},
 		{"a:\na:\n nop", "2:1: label a is defined twice"},
 		{"{ r0 = r1 ; r0 = r2 }", "register written twice"},
-		{"{ memw(r1+#3) = r2 }", ""},
 		{"{ v0 = valign(v1,v2,r9) }", "only registers 0 to 7"},
 		{"{ r1:0 = combine(r3,r2) ; r4 = add(r5,#1) ; r6 = r7 ; r8 = r9 ; r10 = r11 }", "one to four"},
 		{"{ memw(r1+#0) = r2.new }", ".new operand has no producer"},
@@ -96,14 +95,38 @@ func TestAssembleErrors(t *testing.T) {
 		{"{ p0 = sp1loop0(#-4,r1) }", "p3"},
 	} {
 		_, err := Assemble(c.text, 0)
-		if c.want == "" {
-			if err != nil {
-				t.Logf("%q: %v", c.text, err)
-			}
-			continue
-		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
+// TestAliases checks the short forms against the instructions they stand for.
+func TestAliases(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"r1 = memw(r2)", "{ r1 = memw(r2+#0x0) }"},
+		{"memw(r2) += #3", "{ memw(r2+#0x0) += #0x3 }"},
+		{"if (p1) vmem(r3) = v4", "{ if (p1) vmem(r3+#0x0) = v4 }"},
+		{"r1:0 = r3:2", "{ r1:0 = combine(r3,r2) }"},
+		{"r0 = not(r1)", "{ r0 = sub(#-0x1,r1) }"},
+		{"r0 = neg(r1)", "{ r0 = sub(#0x0,r1) }"},
+		{"r0 = zxtb(r1)", "{ r0 = and(r1,#0xff) }"},
+		{"if (!p2) r0 = r1", "{ if (!p2) r0 = add(r1,#0x0) }"},
+		{"p1 = p2", "{ p1 = or(p2,p2) }"},
+		{"v3 = #0", "{ v3 = vxor(v3,v3) }"},
+		{"allocframe(#8)", "{ allocframe(#0x8) }"},
+		{"dealloc_return", "{ dealloc_return }"},
+		{"if (p0) jump #8", "{ if (p0) jump:nt #0x8 }"},
+		{"r0 = add(r1,#40000)", "{ r0 = add(r1,##0x9c40) }"},
+		{"m1 = r3", "{ m1 = r3 }"},
+		{"p3:0 = r3", "{ p3:0 = r3 }"},
+		{"r3 = pc", "{ r3 = pc }"},
+	} {
+		p, err := ParsePacket(c.text, 0)
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+		} else if got := p.Asm(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.text, got, c.want)
 		}
 	}
 }

@@ -15,7 +15,7 @@ type shapeIndex struct {
 }
 
 var index = sync.OnceValue(func() *shapeIndex {
-	ix := &shapeIndex{map[string][]Op{}, map[string]bool{}}
+	ix := &shapeIndex{map[string][]Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true}} // of aliases
 	for op := Op(1); op < numOps; op++ {
 		s := formShape(&forms[op])
 		ix.shapes[s] = append(ix.shapes[s], op)
@@ -217,10 +217,16 @@ func (a *assembler) match(toks []token) (Inst, *fixup, error) {
 	if in, ok := aliasOf(s, ops); ok {
 		return in, nil, nil
 	}
-	if strings.HasPrefix(s, "if(") && strings.HasSuffix(s, ")jump@") {
-		s = strings.TrimSuffix(s, "jump@") + "jump:nt@"
+	if strings.HasPrefix(s, "if(") && (strings.HasSuffix(s, ")jump@") || strings.HasSuffix(s, ")jump#")) {
+		s = s[:len(s)-1] + ":nt@"
 	}
 	cands := candidates(s, ops)
+	if at := strings.Index(s, "mem"); len(cands) == 0 && at >= 0 {
+		if long, more, ok := zeroOffset(s, at, ops); ok { // memw(r1) is memw(r1+#0)
+			s, ops = long, more
+			cands = candidates(s, ops)
+		}
+	}
 	if len(cands) == 0 {
 		return Inst{}, nil, a.errorf(toks[0], "no instruction has the form %s", s)
 	}
@@ -235,6 +241,27 @@ func (a *assembler) match(toks []token) (Inst, *fixup, error) {
 		}
 	}
 	return Inst{}, nil, firstErr
+}
+
+// zeroOffset spells out the offset of a memory operand without one.
+func zeroOffset(s string, at int, ops []operand) (string, []operand, bool) {
+	open := strings.IndexByte(s[at:], '(')
+	if open < 0 || !strings.HasPrefix(s[at+open:], "(R)") {
+		return "", nil, false
+	}
+	k := 0 // operand that is the address
+	for _, c := range []byte(s[:at+open]) {
+		if strings.IndexByte("RDVWPQCM#@", c) >= 0 {
+			k++
+		}
+	}
+	if k >= len(ops) {
+		return "", nil, false
+	}
+	more := append([]operand{}, ops[:k+1]...)
+	more = append(more, operand{letter: '#', at: ops[k].at})
+	more = append(more, ops[k+1:]...)
+	return s[:at+open] + "(R+#)" + s[at+open+3:], more, true
 }
 
 // candidates looks the shape up; a branch target written #n and a modifier register moved as a control register are
@@ -346,6 +373,8 @@ func aliasOf(s string, ops []operand) (Inst, bool) {
 		return Inst{Op: L4_return, R: [4]uint8{30, 30}}, true
 	case "allocframe(#)":
 		return Inst{Op: S2_allocframe, R: [4]uint8{29}, Imm: [2]int32{int32(ops[0].imm)}}, true
+	case "R=pc":
+		return Inst{Op: A2_tfrcrr, R: [4]uint8{r(0), CtrlPC}}, true
 	case "D=D":
 		return Inst{Op: A2_combinew, R: [4]uint8{r(0), r(1) + 1, r(1)}}, true
 	case "R=not(R)":
