@@ -1,0 +1,158 @@
+package dsp
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// Config is the device behind the driver.
+type Config struct {
+	Spec dsp.Spec
+	// Launch is the fixed cost of an execution outside the device.
+	Launch       sim.Time
+	Capabilities hal.Capabilities
+	Description  string
+}
+
+// Device is the DSP as the runtime sees it.
+type Device struct {
+	cfg  Config
+	core *dsp.Core
+}
+
+// New checks the configuration.
+func New(cfg Config) (*Device, error) {
+	c, err := dsp.New(cfg.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return &Device{cfg, c}, nil
+}
+
+// Name implements hal.Device.
+func (d *Device) Name() string { return "dsp" }
+
+// Description implements hal.Device.
+func (d *Device) Description() string { return d.cfg.Description }
+
+// Version implements hal.Device.
+func (d *Device) Version() string { return "1.0-" + d.cfg.Spec.Name }
+
+// Type implements hal.Device.
+func (d *Device) Type() hal.DeviceType { return hal.DeviceAccelerator }
+
+// Capabilities implements hal.Device.
+func (d *Device) Capabilities() hal.Capabilities { return d.cfg.Capabilities }
+
+// threads is how many hardware threads kernels use: all of them use vectors.
+func (d *Device) threads() int { return max(1, min(d.cfg.Spec.Threads, d.cfg.Spec.Contexts)) }
+
+// SupportedOperations implements hal.Device: an operation is supported when it
+// lowers, wherever its inputs come from.
+func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	g := &m.Main
+	l := &lowering{graph: g, view: opspec.ModelView(g), threads: d.threads(), image: newImage(codeBase)}
+	answers := make([]hal.Support, len(g.Operations))
+	for i := range g.Operations {
+		if err := l.supports(i); err != nil {
+			answers[i].Reason = err.Error()
+			continue
+		}
+		answers[i].OK = true
+	}
+	pairQuantize(g, answers)
+	return answers, nil
+}
+
+// supports lowers one operation by itself.
+func (l *lowering) supports(i int) error {
+	op := &l.graph.Operations[i]
+	if !op.Type.Valid() || lowerings[op.Type] == nil {
+		return fmt.Errorf("%s: not implemented on this device", op.Type)
+	}
+	if err := checkTypes(l.graph, op); err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
+	l.op, l.steps, l.tensors = i, nil, nil
+	l.values = make([]*tensor, len(l.graph.Operands))
+	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for _, x := range list {
+			if o := &l.graph.Operands[x]; o.Type.IsQuant8() && o.Known() && !o.IsConst() {
+				l.values[x] = l.newTensor("", shapeOf(o.Dimensions), 0, zeroOf(o))
+			}
+		}
+	}
+	if from, ok := dequantized(l.graph, op); ok && op.Type == nn.OpQuantize {
+		o := &l.graph.Operands[from]
+		l.values[from] = l.newTensor("", shapeOf(o.Dimensions), 0, zeroOf(o))
+	}
+	if err := lowerings[op.Type](l, op); err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
+	return nil
+}
+
+// checkTypes rejects float operations before their operands are looked at.
+func checkTypes(g *nn.Subgraph, op *nn.Operation) error {
+	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for _, x := range list {
+			if uint64(x) >= uint64(len(g.Operands)) {
+				return fmt.Errorf("operand %d of %d does not exist", x, len(g.Operands))
+			}
+		}
+	}
+	if len(op.Inputs) == 0 || len(op.Outputs) == 0 {
+		return errors.New("no operands")
+	}
+	t := g.Operands[op.Inputs[0]].Type
+	if op.Type == nn.OpQuantize {
+		t = g.Operands[op.Outputs[0]].Type
+	}
+	if !t.IsQuant8() {
+		return fmt.Errorf("type %s: this device computes on TENSOR_QUANT8_ASYMM and TENSOR_QUANT8_ASYMM_SIGNED", t)
+	}
+	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for _, x := range list {
+			if o := &g.Operands[x]; o.Type.IsQuant8() && !o.Known() {
+				return fmt.Errorf("operand %d has shape %v, which must be known", x, o.Dimensions)
+			}
+		}
+	}
+	return nil
+}
+
+// pairQuantize withdraws a DEQUANTIZE whose QUANTIZE is not supported: the two
+// are one table.
+func pairQuantize(g *nn.Subgraph, answers []hal.Support) {
+	for i := range answers {
+		op := &g.Operations[i]
+		if op.Type != nn.OpDequantize || !answers[i].OK {
+			continue
+		}
+		for j := range answers {
+			if user := &g.Operations[j]; user.Type == nn.OpQuantize && user.Inputs[0] == op.Outputs[0] && !answers[j].OK {
+				answers[i] = hal.Support{Reason: "its QUANTIZE is not supported: " + answers[j].Reason}
+			}
+		}
+	}
+}
+
+// PrepareModel implements hal.Device.
+func (d *Device) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
+	for i := range m.Main.Operations {
+		if err := checkTypes(&m.Main, &m.Main.Operations[i]); err != nil {
+			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: operation %d: %s: %w", i, m.Main.Operations[i].Type, err)
+		}
+	}
+	l, err := lowerModel(&m.Main, d.threads())
+	if err != nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: %w", err)
+	}
+	return newPrepared(d, m, l), nil
+}

@@ -1,0 +1,280 @@
+package dsp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	core "github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+func device(t testing.TB) *Device {
+	t.Helper()
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := core.FromSoC(c, sim.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := New(Config{Spec: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func outputs(m *nn.Model) [][]byte {
+	var l [][]byte
+	for _, x := range m.Main.Outputs {
+		l = append(l, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	return l
+}
+
+// check runs a model and demands the reference's bytes.
+func check(t testing.TB, d *Device, m *nn.Model, inputs [][]byte, functional bool) *hal.Result {
+	t.Helper()
+	support, err := d.SupportedOperations(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range support {
+		if !s.OK {
+			t.Fatalf("operation %d %v: %s", i, m.Main.Operations[i].Type, s.Reason)
+		}
+	}
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := refcpu.Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := outputs(m), outputs(m)
+	if err := ref.Run(inputs, want, refcpu.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := p.Execute(&hal.Request{Inputs: inputs, Outputs: got, Functional: functional})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if bytes.Equal(got[i], want[i]) {
+			continue
+		}
+		n, first := 0, -1
+		for k := range want[i] {
+			if got[i][k] != want[i][k] {
+				if n++; first < 0 {
+					first = k
+				}
+			}
+		}
+		t.Fatalf("output %d: %d of %d bytes differ, first %d: %d, want %d", i, n, len(want[i]), first, got[i][first], want[i][first])
+	}
+	if !functional {
+		var sum int64
+		for _, s := range res.Stats.Stalls {
+			sum += s.Cycles
+		}
+		if sum != res.Stats.Cycles || sum == 0 {
+			t.Errorf("stalls add up to %d of %d cycles", sum, res.Stats.Cycles)
+		}
+	}
+	return res
+}
+
+func sharedDir() string {
+	if dir := os.Getenv("NNSOC_SHARED"); dir != "" {
+		return dir
+	}
+	return filepath.Join("..", "..", "..", "..", "shared")
+}
+
+// network imports a network of the shared data with its first input.
+func network(t testing.TB, name string) (*nn.Model, []byte) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(sharedDir(), "models", name, "model.tflite"))
+	if err != nil {
+		t.Skip("skipped: needs shared data")
+	}
+	m, err := tflite.Import(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.ReadFile(filepath.Join(sharedDir(), "models", name, "case0.in0.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, in
+}
+
+// TestNetworks demands the reference's bytes of whole networks.
+func TestNetworks(t *testing.T) {
+	d := device(t)
+	for _, name := range []string{
+		"mlperf_tiny_ad_int8", "mlperf_tiny_ic_resnet8_int8", "mlperf_tiny_kws_int8", "mlperf_tiny_vww_int8",
+		"tflm_person_detect_int8", "mobilenet_v1_0.25_128_quant", "mobilenet_v1_1.0_224_quant", "mobilenet_v2_1.0_224_quant",
+		"tf2_mobilenet_v2_1.0_224_ptq", "ssd_mobilenet_v1_quant_nopost",
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, in := network(t, name)
+			res := check(t, d, m, [][]byte{in}, false)
+			t.Logf("%d cycles, %d instructions", res.Stats.Cycles, res.Stats.Instructions)
+		})
+	}
+}
+
+// builder makes one-operation models.
+type builder struct {
+	m nn.Model
+	r *rand.Rand
+}
+
+func newBuilder(r *rand.Rand) *builder { return &builder{r: r} }
+
+func (b *builder) operand(o nn.Operand) uint32 {
+	b.m.Main.Operands = append(b.m.Main.Operands, o)
+	return uint32(len(b.m.Main.Operands) - 1)
+}
+
+func (b *builder) int32(v int) uint32 {
+	return b.operand(nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: binary.LittleEndian.AppendUint32(nil, uint32(v))})
+}
+
+func (b *builder) int32s(dims []uint32, v ...int) uint32 {
+	var data []byte
+	for _, x := range v {
+		data = binary.LittleEndian.AppendUint32(data, uint32(x))
+	}
+	return b.operand(nn.Operand{Type: nn.TensorInt32, Dimensions: dims, Lifetime: nn.ConstantCopy, Data: data})
+}
+
+func (b *builder) input(o nn.Operand) uint32 {
+	o.Lifetime = nn.SubgraphInput
+	i := b.operand(o)
+	b.m.Main.Inputs = append(b.m.Main.Inputs, i)
+	return i
+}
+
+func (b *builder) output(o nn.Operand) uint32 {
+	o.Lifetime = nn.SubgraphOutput
+	i := b.operand(o)
+	b.m.Main.Outputs = append(b.m.Main.Outputs, i)
+	return i
+}
+
+func (b *builder) add(t nn.OperationType, in []uint32, out ...uint32) {
+	b.m.Main.Operations = append(b.m.Main.Operations, nn.Operation{Type: t, Inputs: in, Outputs: out})
+}
+
+// activation is a random quantized tensor type.
+func (b *builder) activation(t nn.OperandType, dims ...int) nn.Operand {
+	o := nn.Operand{Type: t, Scale: float32(0.005 + 0.02*b.r.Float64()), ZeroPoint: b.r.Int32N(256)}
+	if t == nn.TensorQuant8AsymmSigned {
+		o.ZeroPoint -= 128
+	}
+	for _, d := range dims {
+		o.Dimensions = append(o.Dimensions, uint32(d))
+	}
+	return o
+}
+
+func (b *builder) bytes(n int) []byte {
+	data := make([]byte, n)
+	for i := range data {
+		data[i] = byte(b.r.Uint32())
+	}
+	return data
+}
+
+// run compares with the reference on random inputs.
+func (b *builder) run(t *testing.T, d *Device, what string) {
+	t.Helper()
+	var in [][]byte
+	for _, i := range b.m.Main.Inputs {
+		in = append(in, b.bytes(int(b.m.Main.Operands[i].Bytes())))
+	}
+	t.Run(what, func(t *testing.T) { check(t, d, &b.m, in, b.r.IntN(2) == 0) })
+}
+
+func pick[T any](r *rand.Rand, l ...T) T { return l[r.IntN(len(l))] }
+
+// quantType is unsigned or signed.
+func quantType(r *rand.Rand) nn.OperandType {
+	return pick(r, nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned)
+}
+
+// weights makes a filter and a bias: per tensor with any zero point, or per channel.
+func (b *builder) weights(in nn.Operand, dims []int, channels, dim int) (f, bias uint32) {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	o := b.activation(in.Type, dims...)
+	o.Lifetime, o.Data = nn.ConstantCopy, b.bytes(n)
+	biasScale := in.Scale * o.Scale
+	switch {
+	case b.r.IntN(2) == 0:
+		o.Type, o.Scale, o.ZeroPoint = nn.TensorQuant8SymmPerChannel, 0, 0
+		o.Channel = &nn.ChannelQuant{Dim: uint32(dim)}
+		for range channels {
+			o.Channel.Scales = append(o.Channel.Scales, float32(0.001+0.02*b.r.Float64()))
+		}
+		biasScale = 0
+	case in.Type == nn.TensorQuant8AsymmSigned && b.r.IntN(2) == 0:
+		o.ZeroPoint = 0
+	case b.r.IntN(4) == 0:
+		o.ZeroPoint = 0
+	}
+	var data []byte
+	for range channels {
+		data = binary.LittleEndian.AppendUint32(data, uint32(b.r.Int32N(20001)-10000))
+	}
+	return b.operand(o), b.operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(channels)},
+		Scale: biasScale, Lifetime: nn.ConstantCopy, Data: data})
+}
+
+// outScale makes a random output scale that uses a good part of the range.
+func outScale(b *builder, in nn.Operand, terms int) float32 {
+	return in.Scale * 0.01 * float32(terms) * float32(0.2+2*b.r.Float64())
+}
+
+func TestRandomConv(t *testing.T) {
+	d := device(t)
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		b := newBuilder(r)
+		n, h, w := 1+r.IntN(2), 1+r.IntN(9), 1+r.IntN(9)
+		c := pick(r, 1, 2, 3, 4, 5, 8, 12, 16, 17, 32, 33, 64, 70, 130)
+		k := pick(r, 1, 3, 8, 17, 32, 40, 64, 65, 100, 128, 129, 200, 260)
+		kh, kw := 1+r.IntN(min(h, 4)), 1+r.IntN(min(w, 4))
+		sh, sw := 1+r.IntN(3), 1+r.IntN(3)
+		in := b.activation(quantType(r), n, h, w, c)
+		x := b.input(in)
+		f, bias := b.weights(in, []int{k, kh, kw, c}, k, 0)
+		pad := pick(r, nn.PaddingSame, nn.PaddingValid)
+		args := []uint32{x, f, bias, b.int32(int(pad)), b.int32(sw), b.int32(sh), b.int32(r.IntN(4))}
+		oh, ow := (h+sh-1)/sh, (w+sw-1)/sw
+		if pad == nn.PaddingValid {
+			oh, ow = (h-kh)/sh+1, (w-kw)/sw+1
+		}
+		out := b.activation(in.Type, n, oh, ow, k)
+		out.Scale = outScale(b, in, kh*kw*c)
+		b.add(nn.OpConv2D, args, b.output(out))
+		b.run(t, d, fmt.Sprintf("%d_%dx%dx%dx%d_k%d_f%dx%d_s%dx%d_p%d", seed, n, h, w, c, k, kh, kw, sh, sw, pad))
+	}
+}

@@ -1,0 +1,29 @@
+// Package dsp is the NNAPI driver of the Hexagon DSP: it lowers a model of
+// quantized operations to V66 + HVX machine code and runs it on a dsp.Core.
+//
+// # Layout
+//
+// Tensors live in NHWC order as unsigned bytes; signed tensors are stored
+// with 128 added, zero points and ranges with them. A position's channels are
+// padded to a pitch of 4, 8, 16, 32, 64 or a multiple of 128 bytes, so a vector
+// holds whole positions or a part of one, and a scalar word four channels. Rows
+// have room for the padding that a consumer wants around the image (a halo of
+// zero points) and start on a vector.
+//
+// # Kernels
+//
+//	conv       CONV_2D, FULLY_CONNECTED, DEPTHWISE_CONV_2D with a multiplier: weights in vectors of 32 output channels, activations as scalar words (vrmpy ub x ub)
+//	depthwise  128 channels or positions per vector (vmpy ub x b, widening adds)
+//	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
+//	binary     ADD, MUL
+//	unary      RELU*, LOGISTIC, requantization by table or clamp
+//	softmax    exponentials from a table of the 256 differences, sum, reciprocal, scaling
+//	copy, fill layout changes, PAD, CONCATENATION, halos
+//
+// All arithmetic on tensor values happens in these programs; what Go computes
+// when a model is prepared depends on the model alone: packed weights,
+// multipliers, tables, addresses.
+//
+// Not supported: float tensors, NCHW layout, shapes that are not known when
+// the model is prepared. SupportedOperations says so per operation.
+package dsp

@@ -1,0 +1,130 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// binaryKernel is ADD or MUL over ranges of whole vectors.
+type binaryKernel struct {
+	mul    bool
+	roundA bool // ADD: the input's multiplier shifts right
+	roundB bool
+	rq     requantKind
+}
+
+// The kernel's own parameter words, behind those of the requantization.
+const (
+	binZeroA = parWords + iota // twice, as halves
+	binZeroB
+	binMultA
+	binMultB
+	binRightA // right shift minus one
+	binRightB
+)
+
+func (b *binaryKernel) name() string {
+	if b.mul {
+		return "mul_" + b.rq.tag()
+	}
+	return fmt.Sprintf("add_%s%s_%s", flag(b.roundA, "a"), flag(b.roundB, "b"), b.rq.tag())
+}
+
+// addParams are the parameter words of an ADD, mulParams those of a MUL.
+func addParams(rq *requant, q *opspec.AddQuant, bias int32) []uint32 {
+	return append(rq.params(), splatHalf(q.ZeroA+bias), splatHalf(q.ZeroB+bias), uint32(q.A.M), uint32(q.B.M),
+		uint32(max(-q.A.Shift-1, 0)), uint32(max(-q.B.Shift-1, 0)))
+}
+
+func mulParams(rq *requant, q *opspec.MulQuant, bias int32) []uint32 {
+	return append(rq.params(), splatHalf(q.ZeroA+bias), splatHalf(q.ZeroB+bias))
+}
+
+// generate writes the kernel. Arguments: table of (a, b, output, vectors),
+// entries, parameter block.
+func (b *binaryKernel) generate(a *asm) {
+	in := a.args("table", "entries", "params")
+	table, entries, params := in[0], in[1], in[2]
+	rq := a.requantSetup(b.rq, params)
+	zeroA := a.splat(a.word(params, binZeroA, "zeroA"), "zeroA")
+	zeroB := a.splat(a.word(params, binZeroB, "zeroB"), "zeroB")
+	var termA, termB *addTerm
+	if !b.mul {
+		termA = a.addTerm(params, binMultA, binRightA, b.roundA)
+		termB = a.addTerm(params, binMultB, binRightB, b.roundB)
+	}
+	a.repeat(entries, func() {
+		pa, pb, po := a.word(table, 0, "a"), a.word(table, 1, "b"), a.word(table, 2, "out")
+		n := a.word(table, 3, "vectors")
+		a.bump(table, 16)
+		a.loop0(n, func() {
+			xa := a.centred(pa, zeroA)
+			xb := a.centred(pb, zeroB)
+			var acc [4]build.Reg
+			for i := range xa {
+				if b.mul {
+					w := a.vv("product")
+					a.op(hexagon.V6_vmpyhv, w, xa[i], xb[i])
+					acc[2*i], acc[2*i+1] = lo(w), hi(w)
+					continue
+				}
+				wa, wb := termA.widen(a, xa[i]), termB.widen(a, xb[i])
+				for k := range wa {
+					acc[2*i+k] = a.v("sum")
+					a.op(hexagon.V6_vaddw, acc[2*i+k], wa[k], wb[k])
+				}
+			}
+			a.op(hexagon.V6_vS32b_pi, po, 1, rq.pack(acc, [4]lanes{}, true)).Stores(aliasOut)
+		})
+	})
+	a.ret()
+}
+
+// centred loads a vector of bytes, widens it to halves (even bytes, odd bytes)
+// and subtracts the zero point.
+func (a *asm) centred(ptr, zero build.Reg) [2]build.Reg {
+	v, w := a.v("bytes"), a.vv("wide")
+	a.op(hexagon.V6_vL32b_pi, v, ptr, 1).Loads(aliasIn)
+	a.op(hexagon.V6_vzb, w, v)
+	x := [2]build.Reg{a.v("even"), a.v("odd")}
+	a.op(hexagon.V6_vsubh, x[0], lo(w), zero)
+	a.op(hexagon.V6_vsubh, x[1], hi(w), zero)
+	return x
+}
+
+// addTerm rescales an input of ADD: RDPOT(SRDHM(x << 20, m), right).
+type addTerm struct {
+	mult                build.Reg
+	left, c31, right, z build.Reg
+	round               bool
+}
+
+func (a *asm) addTerm(params build.Reg, mult, right int, round bool) *addTerm {
+	t := &addTerm{mult: a.splat(a.word(params, mult, "mult"), "mult"), left: a.imm(opspec.AddShift), round: round}
+	if round {
+		t.c31, t.right, t.z = a.imm(31), a.word(params, right, "right"), a.zero()
+	}
+	return t
+}
+
+// widen makes two accumulators from a vector of halves.
+func (t *addTerm) widen(a *asm, x build.Reg) [2]build.Reg {
+	w := a.vv("wide")
+	a.op(hexagon.V6_vsh, w, x)
+	var out [2]build.Reg
+	for i, v := range [2]build.Reg{lo(w), hi(w)} {
+		s := a.v("shifted")
+		a.op(hexagon.V6_vaslw, s, v, t.left)
+		out[i] = a.mulHigh(s, t.mult)
+		if t.round {
+			// (y + sign) >> (n-1), then the last bit with rounding up.
+			a.op(hexagon.V6_vasrw_acc, out[i], out[i], t.c31)
+			a.op(hexagon.V6_vasrw, out[i], out[i], t.right)
+			a.op(hexagon.V6_vavgwrnd, out[i], out[i], t.z)
+		}
+	}
+	return out
+}

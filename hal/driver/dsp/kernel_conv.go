@@ -1,0 +1,313 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// convKernel are the parameters that the code of a convolution depends on.
+//
+// A block is a few output positions, a group 32 output channels; one
+// accumulator holds one group of one position. Weights are vectors of 32
+// channels by 4 inputs, activations scalar words of 4 inputs, so one vrmpy
+// makes 128 products. Inputs are read in runs of contiguous words: one run per
+// filter row where the channels fill their pitch, otherwise one per tap.
+type convKernel struct {
+	positions int // per block
+	words     int // per run
+	runs      int
+	wide      bool // runs start on 8 bytes and have an even number of words: load pairs
+	sum       bool // filter zero point: add -zw * (sum of the inputs) of a position
+	full      bool // has full chunks of four groups, interleaved
+	tail      int  // groups of the last chunk, which are stored one behind the other; 0 none
+	cluster   int  // output positions that share a vector in the tail
+	rq        requantKind
+}
+
+func (c *convKernel) name() string {
+	return fmt.Sprintf("conv_p%d_w%dx%d_%s%s%st%dc%d_%s", c.positions, c.runs, c.words,
+		flag(c.wide, "d"), flag(c.sum, "s"), flag(c.full, "f"), c.tail, c.cluster, c.rq.tag())
+}
+
+func flag(on bool, s string) string {
+	if on {
+		return s
+	}
+	return ""
+}
+
+// Words of a conv thread's argument block.
+const (
+	convBumps   = iota // table of address steps between runs
+	convOnes           // weights that sum the inputs
+	convScratch        // room for one vector per position
+	convFull           // records of the full chunks
+	convChunks         // number of full chunks
+	convOffset         // of the first full chunk within a position
+	convTail           // record of the tail chunk, 0 when the thread has none
+	convTailOffset
+	convArgs
+)
+
+// table entry: input address of each position, output address of each cluster.
+func (c *convKernel) outputs() int    { return c.positions / c.cluster }
+func (c *convKernel) entryWords() int { return c.positions + c.outputs() }
+
+// header is the number of vectors before the weights of a chunk of n groups.
+func (c *convKernel) header(n int) int { return n * (1 + c.rq.vectors()) }
+
+// record is the size of a chunk of n groups in bytes.
+func (c *convKernel) record(n int) int { return (c.header(n) + n*c.words*c.runs) * vecBytes }
+
+// generate writes the kernel. Arguments: table, blocks, argument block,
+// parameter block.
+func (c *convKernel) generate(a *asm) {
+	in := a.args("table", "blocks", "args", "params")
+	table, blocks, args, params := in[0], in[1], in[2], in[3]
+	rq := a.requantSetup(c.rq, params)
+	a.skipIfZero(blocks, func() {
+		a.repeat(blocks, func() {
+			if c.sum {
+				c.correction(a, table, args, params)
+			}
+			if c.full {
+				c.fullChunks(a, rq, table, args)
+			}
+			if c.tail > 0 {
+				c.tailChunk(a, rq, table, args)
+			}
+			a.bump(table, 4*c.entryWords())
+		})
+	})
+	a.ret()
+}
+
+// correction leaves -zw * sum of the inputs of each position in scratch memory.
+func (c *convKernel) correction(a *asm, table, args, params build.Reg) {
+	acc := make([][]build.Reg, c.positions)
+	zero := a.zero()
+	for p := range acc {
+		acc[p] = []build.Reg{a.v("sum")}
+		a.op(hexagon.V6_vassign, acc[p][0], zero)
+	}
+	c.products(a, acc, table, args, a.word(args, convOnes, "ones"))
+	neg := a.word(params, parExtra, "negzw")
+	to := a.word(args, convScratch, "scratch")
+	for p := range acc {
+		v := a.v("correction")
+		a.op(hexagon.V6_vmpyiwh, v, acc[p][0], neg)
+		a.vstore(to, p*vecBytes, v, aliasScratch)
+	}
+}
+
+func (c *convKernel) fullChunks(a *asm, rq *requantRegs, table, args build.Reg) {
+	count := a.word(args, convChunks, "chunks")
+	rec := a.word(args, convFull, "record")
+	off := a.word(args, convOffset, "offset")
+	a.skipIfZero(count, func() {
+		a.repeat(count, func() {
+			acc := c.chunk(a, 4, table, args, rec)
+			var l [4]lanes
+			for j := range l {
+				l[j] = rq.lanesAt(rec, 4*vecBytes, j, 4)
+			}
+			for p := range acc {
+				v := rq.pack([4]build.Reg(acc[p]), l, true)
+				to := a.r("to")
+				a.op(hexagon.A2_add, to, a.word(table, c.positions+p, "out"), off)
+				a.vstore(to, 0, v, aliasOut)
+			}
+			a.bump(off, vecBytes)
+			a.bump(rec, c.record(4))
+		})
+	})
+}
+
+func (c *convKernel) tailChunk(a *asm, rq *requantRegs, table, args build.Reg) {
+	rec := a.word(args, convTail, "record")
+	a.skipIfZero(rec, func() {
+		acc := c.chunk(a, c.tail, table, args, rec)
+		all := make([]lanes, c.tail)
+		for j := range all {
+			all[j] = rq.lanesAt(rec, c.tail*vecBytes, j, c.tail)
+		}
+		off := a.word(args, convTailOffset, "offset")
+		for o := range c.outputs() {
+			// Four cells of 32 bytes: groups of a position, then positions. A
+			// position with fewer groups than a vector repeats its last one.
+			var x [4]build.Reg
+			var l [4]lanes
+			for n := range x {
+				p, j := n/c.tail, n%c.tail
+				if c.cluster == 1 {
+					p, j = 0, min(n, c.tail-1)
+				}
+				x[n], l[n] = acc[o*c.cluster+p][j], all[j]
+			}
+			v := rq.packCells(x, l)
+			to := a.r("to")
+			a.op(hexagon.A2_add, to, a.word(table, c.positions+o, "out"), off)
+			a.vstore(to, 0, v, aliasOut)
+		}
+	})
+}
+
+// packCells is pack for accumulators that follow each other and may repeat.
+func (r *requantRegs) packCells(acc [4]build.Reg, l [4]lanes) build.Reg {
+	var s [4]build.Reg
+	for i := range s {
+		for k := range i {
+			if acc[k] == acc[i] {
+				s[i] = r.a.v("copy")
+				r.a.op(hexagon.V6_vassign, s[i], s[k])
+				break
+			}
+		}
+		if !s[i].Valid() {
+			s[i] = r.scale(acc[i], l[i])
+		}
+	}
+	return r.finish(r.narrow(s[0], s[1], l[0], l[1]), r.narrow(s[2], s[3], l[2], l[3]), false)
+}
+
+// chunk accumulates n groups of every position.
+func (c *convKernel) chunk(a *asm, n int, table, args, rec build.Reg) [][]build.Reg {
+	acc := make([][]build.Reg, c.positions)
+	bias := make([]build.Reg, n)
+	for j := range bias {
+		bias[j] = a.vload(rec, j*vecBytes, aliasConst, "bias")
+	}
+	scratch := rec
+	if c.sum {
+		scratch = a.word(args, convScratch, "scratch")
+	}
+	for p := range acc {
+		acc[p] = make([]build.Reg, n)
+		var corr build.Reg
+		if c.sum {
+			corr = a.vload(scratch, p*vecBytes, aliasScratch, "correction")
+		}
+		for j := range acc[p] {
+			acc[p][j] = a.v(fmt.Sprintf("acc%d.%d", p, j))
+			if c.sum {
+				a.op(hexagon.V6_vaddw, acc[p][j], bias[j], corr)
+			} else {
+				a.op(hexagon.V6_vassign, acc[p][j], bias[j])
+			}
+		}
+	}
+	c.products(a, acc, table, args, a.add(rec, c.header(n)*vecBytes))
+	return acc
+}
+
+// products adds all products of the block's inputs and the weights from w on.
+func (c *convKernel) products(a *asm, acc [][]build.Reg, table, args, w build.Reg) {
+	ptr := make([]build.Reg, c.positions)
+	for p := range ptr {
+		ptr[p] = a.word(table, p, "in")
+	}
+	var bumps build.Reg
+	if c.runs > 1 {
+		bumps = a.word(args, convBumps, "bumps")
+	}
+	nextRun := func() {
+		if c.runs == 1 {
+			return
+		}
+		step := a.r("step")
+		a.op(hexagon.L2_loadri_pi, step, bumps, 4).Loads(aliasConst)
+		for p := range ptr {
+			a.op(hexagon.A2_add, ptr[p], ptr[p], step)
+		}
+	}
+	if c.wide {
+		c.wideRuns(a, acc, ptr, w, nextRun)
+	} else {
+		c.narrowRuns(a, acc, ptr, w, nextRun)
+	}
+}
+
+// narrowRuns reads one word at a time.
+func (c *convKernel) narrowRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w build.Reg, nextRun func()) {
+	groups := len(acc[0])
+	step := func(n int) {
+		for k := range n {
+			wv := make([]build.Reg, groups)
+			for j := range wv {
+				wv[j] = a.v("w")
+				a.op(hexagon.V6_vL32b_pi, wv[j], w, 1).Loads(aliasConst)
+			}
+			for p := range ptr {
+				x := a.r("x")
+				a.op(hexagon.L2_loadri_io, x, ptr[p], 4*k).Loads(aliasIn)
+				for j := range wv {
+					a.op(hexagon.V6_vrmpyub_acc, acc[p][j], wv[j], x)
+				}
+			}
+		}
+		for p := range ptr {
+			a.bump(ptr[p], 4*n)
+		}
+	}
+	a.loop1(c.runs, func() {
+		if c.words <= 8 {
+			step(c.words)
+		} else {
+			for k := 4; k > 0; k /= 2 {
+				if c.words%k == 0 {
+					a.loop0(c.words/k, func() { step(k) })
+					break
+				}
+			}
+		}
+		nextRun()
+	})
+}
+
+// wideRuns reads pairs of words, always one step ahead: weights and inputs of
+// the next step are loaded while the current one multiplies. The last step
+// reads behind the run; the records and regions have room for that.
+func (c *convKernel) wideRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w build.Reg, nextRun func()) {
+	groups := len(acc[0])
+	now, next := make([]build.Reg, groups), make([]build.Reg, groups)
+	for j := range now {
+		now[j], next[j] = a.v("w0"), a.v("w1")
+		a.vloadTo(now[j], w, j*vecBytes, aliasConst)
+	}
+	a.bump(w, 2*groups*vecBytes)
+	x := make([]build.Reg, len(ptr))
+	for p := range x {
+		x[p] = a.rr("x")
+	}
+	load := func(p int) {
+		a.op(hexagon.L2_loadrd_pi, x[p], ptr[p], 8).Loads(aliasIn)
+	}
+	a.loop1(c.runs, func() {
+		for p := range x {
+			load(p)
+		}
+		a.loop0(c.words/2, func() {
+			for j := range next {
+				a.vloadTo(next[j], w, (j-groups)*vecBytes, aliasConst)
+			}
+			for p := range x {
+				for j := range now {
+					a.op(hexagon.V6_vrmpyub_acc, acc[p][j], now[j], lo(x[p]))
+				}
+			}
+			for j := range now {
+				a.vloadTo(now[j], w, j*vecBytes, aliasConst)
+			}
+			a.bump(w, 2*groups*vecBytes)
+			for p := range x {
+				for j := range next {
+					a.op(hexagon.V6_vrmpyub_acc, acc[p][j], next[j], hi(x[p]))
+				}
+				load(p)
+			}
+		})
+		nextRun()
+	})
+}

@@ -1,0 +1,145 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// windowKernel reduces windows of positions: the maximum or a quotient of the
+// sum. An entry of the table is one window of one chunk of 128 channels.
+type windowKernel struct {
+	max     bool
+	rowStep int // bytes between the rows of a window
+	colStep int // bytes between its columns
+	unalign bool
+	clamp   bool
+}
+
+// Words of a window entry; a maximum has only the first four.
+const (
+	winIn = iota
+	winOut
+	winRows
+	winCols
+	winAbove // sum above which winMore is added, otherwise winLess
+	winMore
+	winLess
+	winUp // left shift of the sum, rounding constant, multiplier and right shift of the quotient
+	winHalf
+	winMult
+	winDown
+	winWords
+)
+
+// maxWindowCols bounds the columns of an averaged window: sums of a row are 16 bits wide.
+const maxWindowCols = 257
+
+func (w *windowKernel) name() string {
+	op := "average"
+	if w.max {
+		op = "maximum"
+	}
+	return fmt.Sprintf("%s_r%d_c%d_%s%s", op, w.rowStep, w.colStep, flag(w.unalign, "u"), flag(w.clamp, "k"))
+}
+
+func (w *windowKernel) entryWords() int {
+	if w.max {
+		return winAbove
+	}
+	return winWords
+}
+
+// generate writes the kernel. Arguments: table, entries, lower and upper bound
+// four times each.
+func (w *windowKernel) generate(a *asm) {
+	in := a.args("table", "entries", "lo", "hi")
+	table, entries := in[0], in[1]
+	var low, high build.Reg
+	if w.clamp {
+		low, high = a.splat(in[2], "lo"), a.splat(in[3], "hi")
+	}
+	zero := a.zero()
+	a.repeat(entries, func() {
+		var v build.Reg
+		if w.max {
+			v = w.maximum(a, table, zero)
+		} else {
+			v = w.average(a, table, zero)
+		}
+		if w.clamp {
+			a.op(hexagon.V6_vmaxub, v, v, low)
+			a.op(hexagon.V6_vminub, v, v, high)
+		}
+		a.vstore(a.word(table, winOut, "out"), 0, v, aliasOut)
+		a.bump(table, 4*w.entryWords())
+	})
+	a.ret()
+}
+
+// walk visits the positions of a window, row by row.
+func (w *windowKernel) walk(a *asm, table build.Reg, startRow func(), visit func(x build.Reg), endRow func()) {
+	row := a.word(table, winIn, "in")
+	cols := a.word(table, winCols, "cols")
+	a.loop1(a.word(table, winRows, "rows"), func() {
+		startRow()
+		at := a.r("at")
+		a.op(hexagon.A2_tfr, at, row)
+		a.loop0(cols, func() {
+			if w.unalign {
+				visit(a.vloadu(at, 0, aliasIn, "x"))
+			} else {
+				visit(a.vload(at, 0, aliasIn, "x"))
+			}
+			a.bump(at, w.colStep)
+		})
+		endRow()
+		a.bump(row, w.rowStep)
+	})
+}
+
+func (w *windowKernel) maximum(a *asm, table, zero build.Reg) build.Reg {
+	v := a.v("max")
+	a.op(hexagon.V6_vassign, v, zero)
+	w.walk(a, table, func() {}, func(x build.Reg) { a.op(hexagon.V6_vmaxub, v, v, x) }, func() {})
+	return v
+}
+
+// average sums in 16 bits along a row, in 32 bits over the rows, and divides.
+func (w *windowKernel) average(a *asm, table, zero build.Reg) build.Reg {
+	sum := [2]build.Reg{a.vv("sum"), a.vv("sum")}
+	for _, s := range sum {
+		a.op(hexagon.V6_vcombine, s, zero, zero)
+	}
+	part := a.vv("row")
+	w.walk(a, table,
+		func() { a.op(hexagon.V6_vcombine, part, zero, zero) },
+		func(x build.Reg) { a.op(hexagon.V6_vaddubh_acc, part, x, zero) },
+		func() {
+			a.op(hexagon.V6_vadduhw_acc, sum[0], lo(part), zero)
+			a.op(hexagon.V6_vadduhw_acc, sum[1], hi(part), zero)
+		})
+	above := a.splat(a.word(table, winAbove, "above"), "above")
+	more := a.splat(a.word(table, winMore, "more"), "more")
+	less := a.splat(a.word(table, winLess, "less"), "less")
+	round := a.splat(a.word(table, winHalf, "half"), "half")
+	mult := a.splat(a.word(table, winMult, "mult"), "mult")
+	up, down := a.word(table, winUp, "up"), a.word(table, winDown, "down")
+	var quot [4]build.Reg
+	for i, s := range [4]build.Reg{lo(sum[0]), hi(sum[0]), lo(sum[1]), hi(sum[1])} {
+		q, add, y := a.q("positive"), a.v("add"), a.v("dividend")
+		a.op(hexagon.V6_vgtw, q, s, above)
+		a.op(hexagon.V6_vmux, add, q, more, less)
+		a.op(hexagon.V6_vaddw, y, s, add)
+		a.op(hexagon.V6_vaslw, y, y, up)
+		a.op(hexagon.V6_vaddw, y, y, round)
+		quot[i] = a.mulHigh(y, mult)
+		a.op(hexagon.V6_vasrw, quot[i], quot[i], down)
+	}
+	h0, h1, out := a.v("half"), a.v("half"), a.v("bytes")
+	a.op(hexagon.V6_vsatwh, h0, quot[1], quot[0])
+	a.op(hexagon.V6_vsatwh, h1, quot[3], quot[2])
+	a.op(hexagon.V6_vsathub, out, h1, h0)
+	return out
+}

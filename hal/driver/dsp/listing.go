@@ -1,0 +1,113 @@
+package dsp
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// WriteListing implements hal.PreparedModel: the launches in order, then each
+// kernel, packet by packet. The cycle of a packet is an estimate for one
+// thread with every access served at once: packets issue at the machine's
+// interval and wait for operands.
+func (p *prepared) WriteListing(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "; %s: %d bytes of code at 0x%x, %d of constants at 0x%x, %d of activations at 0x%x\n",
+		p.dev.cfg.Spec.Name, len(p.program.Code), p.program.Base, len(p.consts), constBase, p.arena, arenaBase)
+	for i := range p.jobs {
+		j := &p.jobs[i]
+		fmt.Fprintf(out, "; job %d: operation %d %s, %s: %s at 0x%x, %d threads\n",
+			i, j.Region, p.opName(j.Region), j.Name, p.kernels[i].name, j.Entry, j.Threads)
+		for t, a := range j.Args {
+			fmt.Fprintf(out, ";   thread %d:", t)
+			for r, x := range a {
+				fmt.Fprintf(out, " r%d=0x%x", r, x)
+			}
+			fmt.Fprintln(out)
+		}
+	}
+	for _, k := range p.all {
+		p.listKernel(out, k)
+	}
+	return out.Flush()
+}
+
+func (p *prepared) opName(i int) string {
+	if i < len(p.model.Main.Operations) {
+		return p.model.Main.Operations[i].Type.String()
+	}
+	return "-"
+}
+
+func (p *prepared) listKernel(out *bufio.Writer, k *kernel) {
+	var names, ids []string
+	for _, i := range k.sources {
+		names = append(names, fmt.Sprintf("%d %s", i, p.opName(i)))
+		ids = append(ids, fmt.Sprint(i))
+	}
+	fmt.Fprintf(out, "\n; kernel %s for operation %s\n; address    packet / operation @ cycle\n", k.name, strings.Join(names, ", "))
+	source := strings.Join(ids, ",")
+	if len(ids) > 4 {
+		source = strings.Join(ids[:4], ",") + ",.."
+	}
+	var e estimate
+	for i := range k.packets {
+		pk := &k.packets[i]
+		at := e.issue(pk, p.dev.cfg.Spec.IssueInterval)
+		fmt.Fprintf(out, "%08x  %s ; %s @%d\n", pk.Addr, pk.String(), source, at)
+	}
+}
+
+// estimate follows straight-line code and keeps when registers are ready.
+type estimate struct {
+	cycle int
+	ready [4][32]int // by kind: scalar, vector, predicate, vector predicate
+	cyc   [4][32]int // pipeline cycle at which the value is made
+}
+
+// issue is the cycle at which a packet issues.
+func (e *estimate) issue(p *hexagon.Packet, interval int) int {
+	at := e.cycle
+	e.each(p, func(o *hexagon.OperandSpec, file, reg int) {
+		if o.Role&hexagon.Use == 0 || e.cyc[file][reg] == 0 {
+			return
+		}
+		lat := e.cyc[file][reg] - int(o.UseCycle)
+		if file == fileV || file == fileQ {
+			lat = (lat + 1) / 2
+		}
+		at = max(at, e.ready[file][reg]+max(lat, 1)*interval)
+	})
+	e.each(p, func(o *hexagon.OperandSpec, file, reg int) {
+		if o.Role&hexagon.Def != 0 {
+			e.ready[file][reg], e.cyc[file][reg] = at, int(o.DefCycle)
+		}
+	})
+	e.cycle = at + interval
+	return at
+}
+
+var kindFiles = [...]struct{ file, width int }{
+	hexagon.KindR: {fileR, 1}, hexagon.KindRR: {fileR, 2}, hexagon.KindV: {fileV, 1}, hexagon.KindVV: {fileV, 2},
+	hexagon.KindP: {fileP, 1}, hexagon.KindQ: {fileQ, 1},
+}
+
+func (e *estimate) each(p *hexagon.Packet, f func(o *hexagon.OperandSpec, file, reg int)) {
+	for i := range p.Insts[:p.N] {
+		in := &p.Insts[i]
+		form := in.Op.Form()
+		for k := range form.Operands {
+			o := &form.Operands[k]
+			if int(o.Kind) >= len(kindFiles) || kindFiles[o.Kind].width == 0 {
+				continue
+			}
+			kf := kindFiles[o.Kind]
+			for w := range kf.width {
+				f(o, kf.file, int(in.R[o.Index])+w)
+			}
+		}
+	}
+}

@@ -1,0 +1,327 @@
+package dsp
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// The address map of a prepared model.
+const (
+	codeBase  = 0x00100000
+	constBase = 0x10000000
+	arenaBase = 0x40000000
+	maxArena  = 1 << 30 // bytes of activations that a model may need
+	maxConst  = 1 << 29 // bytes of packed weights and tables
+	endGuard  = 1 << 16 // mapped bytes around the arena and behind the constants
+)
+
+// step is one kernel launch. Which tensors it touches is known first; its
+// tables and arguments are made when these have addresses.
+type step struct {
+	region int // operation of the model
+	name   string
+	reads  []*tensor
+	writes []*tensor
+	emit   func(l *lowering, s *step) error
+}
+
+// lowering is the state of one PrepareModel.
+type lowering struct {
+	graph   *nn.Subgraph
+	view    opspec.View
+	threads int
+	image   *image
+	consts  []byte
+	tensors []*tensor
+	values  []*tensor // of each operand, nil while it has none
+	inputs  []*tensor // dense, in model order
+	outputs []*tensor
+	steps   []*step
+	op      int // operation being lowered
+	jobs    []dsp.Job
+	kernels []*kernel // of each job
+	arena   uint32
+}
+
+// lowerModel lowers a model whose shapes are all known.
+func lowerModel(g *nn.Subgraph, threads int) (*lowering, error) {
+	l := &lowering{graph: g, view: opspec.ModelView(g), threads: threads, image: newImage(codeBase),
+		values: make([]*tensor, len(g.Operands))}
+	for _, i := range g.Inputs {
+		l.op = l.firstUser(i)
+		l.inputs = append(l.inputs, l.denseTensor(i))
+		l.inputs[len(l.inputs)-1].keep = true
+		if g.Operands[i].Type.IsQuant8() {
+			l.importValue(i, l.inputs[len(l.inputs)-1])
+		}
+	}
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		l.op = i
+		fn := lowerings[op.Type]
+		if fn == nil {
+			return nil, fmt.Errorf("dsp: operation %d: %s is not supported", i, op.Type)
+		}
+		if err := fn(l, op); err != nil {
+			return nil, fmt.Errorf("dsp: operation %d: %w", i, err)
+		}
+	}
+	for _, i := range g.Outputs {
+		if l.values[i] == nil {
+			return nil, fmt.Errorf("dsp: output operand %d has no value", i)
+		}
+		l.op = max(len(g.Operations)-1, 0)
+		for k := range g.Operations {
+			for _, o := range g.Operations[k].Outputs {
+				if o == i {
+					l.op = k
+				}
+			}
+		}
+		d := l.denseTensor(i)
+		d.keep = true
+		l.copyTensor(d, l.values[i])
+		l.outputs = append(l.outputs, d)
+	}
+	l.addHalos()
+	if err := l.place(); err != nil {
+		return nil, err
+	}
+	for _, s := range l.steps {
+		l.op = s.region
+		if err := s.emit(l, s); err != nil {
+			return nil, fmt.Errorf("dsp: operation %d: %w", s.region, err)
+		}
+	}
+	if len(l.consts) > maxConst {
+		return nil, fmt.Errorf("dsp: %d bytes of weights and tables, at most %d", len(l.consts), maxConst)
+	}
+	l.consts = append(l.consts, make([]byte, endGuard)...)
+	return l, nil
+}
+
+// firstUser is the first operation that reads operand i.
+func (l *lowering) firstUser(i uint32) int {
+	for k := range l.graph.Operations {
+		for _, in := range l.graph.Operations[k].Inputs {
+			if in == i {
+				return k
+			}
+		}
+	}
+	return 0
+}
+
+// newTensor makes an internal tensor; pitch 0 is the usual one.
+func (l *lowering) newTensor(name string, s shape, pitch int, zero int32) *tensor {
+	if pitch == 0 {
+		pitch = pitchOf(s.c)
+	}
+	t := &tensor{name: name, shape: s, pitch: pitch, zero: byte(zero), first: -1, last: -1}
+	l.tensors = append(l.tensors, t)
+	return t
+}
+
+// denseTensor is an operand as the client sees it.
+func (l *lowering) denseTensor(i uint32) *tensor {
+	o := &l.graph.Operands[i]
+	t := l.newTensor(fmt.Sprintf("operand %d", i), shapeOf(o.Dimensions), 1, 0)
+	t.dense = true
+	t.signed = o.Type == nn.TensorQuant8AsymmSigned
+	return t
+}
+
+// result makes the tensor of an operation's output.
+func (l *lowering) result(i uint32, pitch int) *tensor {
+	o := &l.graph.Operands[i]
+	t := l.newTensor(fmt.Sprintf("operand %d", i), shapeOf(o.Dimensions), pitch, zeroOf(o))
+	l.values[i] = t
+	return t
+}
+
+// importValue makes the internal form of a dense value. Tensors that only
+// convolutions read get the small pitch.
+func (l *lowering) importValue(i uint32, dense *tensor) {
+	o := &l.graph.Operands[i]
+	s := shapeOf(o.Dimensions)
+	pitch := pitchOf(s.c)
+	if l.onlyConv(i) {
+		pitch = smallPitch(s.c)
+	}
+	l.copyTensor(l.result(i, pitch), dense)
+}
+
+func (l *lowering) onlyConv(i uint32) bool {
+	for k := range l.graph.Operations {
+		op := &l.graph.Operations[k]
+		for n, in := range op.Inputs {
+			if in == i && (n != 0 || op.Type != nn.OpConv2D) {
+				return false
+			}
+		}
+	}
+	for _, o := range l.graph.Outputs {
+		if o == i {
+			return false
+		}
+	}
+	return true
+}
+
+// value is the internal tensor of an operand; constants are imported on first
+// use, by the program itself.
+func (l *lowering) value(i uint32) (*tensor, error) {
+	if t := l.values[i]; t != nil {
+		return t, nil
+	}
+	o := &l.graph.Operands[i]
+	if !o.IsConst() || !o.Type.IsQuant8() {
+		return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
+	}
+	d := l.denseTensor(i)
+	d.first = -2 // not in the arena
+	d.addr = l.constant(o.Data)
+	l.importValue(i, d)
+	return l.values[i], nil
+}
+
+// constant appends data to the constants and returns its address.
+func (l *lowering) constant(data []byte) uint32 {
+	l.consts = append(l.consts, make([]byte, roundUp(len(l.consts), vecBytes)-len(l.consts))...)
+	at := constBase + uint32(len(l.consts))
+	l.consts = append(l.consts, data...)
+	return at
+}
+
+func (l *lowering) constWords(w []uint32) uint32 {
+	b := make([]byte, 0, 4*len(w))
+	for _, x := range w {
+		b = binary.LittleEndian.AppendUint32(b, x)
+	}
+	return l.constant(b)
+}
+
+// addStep appends a step of the current operation.
+func (l *lowering) addStep(name string, reads, writes []*tensor, emit func(l *lowering, s *step) error) {
+	l.steps = append(l.steps, &step{region: l.op, name: name, reads: reads, writes: writes, emit: emit})
+}
+
+// addHalos inserts, behind the last step that writes a tensor with a halo,
+// one that fills it.
+func (l *lowering) addHalos() {
+	lastWrite := map[*tensor]int{}
+	for i, s := range l.steps {
+		for _, t := range s.writes {
+			lastWrite[t] = i
+		}
+	}
+	var steps []*step
+	for i, s := range l.steps {
+		steps = append(steps, s)
+		for _, t := range s.writes {
+			if t.hasHalo() && lastWrite[t] == i {
+				steps = append(steps, haloStep(t, s.region))
+			}
+		}
+	}
+	l.steps = steps
+}
+
+// place works out lifetimes and addresses.
+func (l *lowering) place() error {
+	for i, s := range l.steps {
+		for _, list := range [2][]*tensor{s.reads, s.writes} {
+			for _, t := range list {
+				if t.first == -1 {
+					t.first = i
+				}
+				t.last = max(t.last, i)
+			}
+		}
+	}
+	total := 0
+	for _, t := range l.tensors {
+		if t.keep {
+			t.first, t.last = 0, len(l.steps)
+		}
+		if t.first >= 0 {
+			if n := t.bytes(); n < 0 || n > maxArena {
+				return fmt.Errorf("dsp: %s needs %d bytes, at most %d", t.name, n, maxArena)
+			}
+			total += t.bytes()
+		}
+	}
+	if l.arena = planArena(l.tensors, arenaBase); l.arena > maxArena {
+		return fmt.Errorf("dsp: activations need %d bytes, at most %d", l.arena, maxArena)
+	}
+	return nil
+}
+
+// launch appends a job: args[t] are the arguments of thread t.
+func (l *lowering) launch(s *step, k *kernel, args [][]uint32) {
+	l.jobs = append(l.jobs, dsp.Job{Region: s.region, Name: s.name, Entry: k.entry, Threads: len(args), Args: args})
+	l.kernels = append(l.kernels, k)
+}
+
+// kernel returns a kernel of the image.
+func (l *lowering) kernel(name string, gen func(a *asm)) (*kernel, error) {
+	return l.image.kernel(name, l.op, gen)
+}
+
+// spread divides n items among the threads as evenly as possible, in order;
+// threads without work are left out.
+func (l *lowering) spread(n int) [][2]int {
+	var out [][2]int
+	for t, from := 0, 0; t < l.threads && from < n; t++ {
+		to := from + ceilDiv(n-from, l.threads-t)
+		out = append(out, [2]int{from, to})
+		from = to
+	}
+	return out
+}
+
+// launchTable is the launch of a kernel that walks a table of entries: its
+// first arguments are the address of the thread's first entry and their
+// number, the others are the same for all threads.
+func (l *lowering) launchTable(s *step, k *kernel, table []uint32, entryWords int, rest ...uint32) {
+	n := len(table) / entryWords
+	if n == 0 {
+		return
+	}
+	addr := l.constWords(table)
+	var args [][]uint32
+	for _, r := range l.spread(n) {
+		args = append(args, append([]uint32{addr + uint32(4*entryWords*r[0]), uint32(r[1] - r[0])}, rest...))
+	}
+	l.launch(s, k, args)
+}
+
+// lowerFunc lowers one operation.
+type lowerFunc func(l *lowering, op *nn.Operation) error
+
+// lowerings are the operations this driver knows.
+var lowerings = [nn.OperationCount]lowerFunc{
+	nn.OpConv2D:          lowerConv,
+	nn.OpDepthwiseConv2D: lowerConv,
+	nn.OpFullyConnected:  lowerFullyConnected,
+	nn.OpAveragePool2D:   lowerPool,
+	nn.OpMaxPool2D:       lowerPool,
+	nn.OpMean:            lowerMean,
+	nn.OpAdd:             lowerAdd,
+	nn.OpMul:             lowerMul,
+	nn.OpRelu:            lowerUnary,
+	nn.OpRelu1:           lowerUnary,
+	nn.OpRelu6:           lowerUnary,
+	nn.OpLogistic:        lowerUnary,
+	nn.OpQuantize:        lowerUnary,
+	nn.OpDequantize:      lowerDequantize,
+	nn.OpSoftmax:         lowerSoftmax,
+	nn.OpReshape:         lowerReshape,
+	nn.OpSqueeze:         lowerReshape,
+	nn.OpPad:             lowerPad,
+	nn.OpConcatenation:   lowerConcat,
+}

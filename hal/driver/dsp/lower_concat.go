@@ -1,0 +1,51 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// lowerConcat lowers CONCATENATION: each input is mapped to the output's
+// quantization where it differs, and copied to its place.
+func lowerConcat(l *lowering, op *nn.Operation) error {
+	c, err := l.view.Concat(op)
+	if err != nil {
+		return err
+	}
+	rank := len(c.Dims)
+	if rank > 4 {
+		return fmt.Errorf("rank %d", rank)
+	}
+	axis := c.Axis + 4 - rank
+	out := l.result(c.Output, 0)
+	var at [4]int
+	for _, idx := range c.Inputs {
+		in, err := l.value(idx)
+		if err != nil {
+			return err
+		}
+		i, o := &l.graph.Operands[idx], &l.graph.Operands[c.Output]
+		if t := opspec.RequantTable(i, o); t != nil {
+			mapped := l.newTensor(in.name+" requantized", in.shape, in.pitch, int32(out.zero))
+			l.lookup(mapped, in, storedTable(t, i.Type, o.Type))
+			in = mapped
+		}
+		pos := at
+		l.addStep("concat", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+			r := newRuns(in.shape.positions(), l.threads)
+			for n := range in.shape.n {
+				for y := range in.shape.h {
+					for x := range in.shape.w {
+						to := out.at(n+pos[0], y+pos[1], x+pos[2]) + uint32(pos[3])
+						r.add(to, in.at(n, y, x), in.shape.c)
+					}
+				}
+			}
+			return r.launch(l, s, false)
+		})
+		at[axis] += [4]int{in.shape.n, in.shape.h, in.shape.w, in.shape.c}[axis]
+	}
+	return nil
+}

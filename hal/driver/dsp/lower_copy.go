@@ -1,0 +1,225 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// runs collects copies of contiguous bytes and folds regular sequences.
+type runs struct {
+	entries  [][copyWords]uint32
+	anyFull  bool
+	anyRest  bool
+	maxCount uint32
+}
+
+// add appends a copy of n bytes; runs must not overlap.
+func (r *runs) add(dst, src uint32, n int) {
+	if n <= 0 {
+		return
+	}
+	if len(r.entries) > 0 {
+		e := &r.entries[len(r.entries)-1]
+		if e[copyCount] == 1 && src == e[copySrc]+e[copyBytes] && dst == e[copyDst]+e[copyBytes] {
+			e[copyBytes] += uint32(n)
+			return
+		}
+		if e[copyBytes] == uint32(n) && e[copyCount] < r.maxCount {
+			k := e[copyCount]
+			if k == 1 {
+				e[copySrcStep], e[copyDstStep] = src-e[copySrc], dst-e[copyDst]
+			}
+			if src == e[copySrc]+k*e[copySrcStep] && dst == e[copyDst]+k*e[copyDstStep] {
+				e[copyCount]++
+				return
+			}
+		}
+	}
+	r.entries = append(r.entries, [copyWords]uint32{src, dst, uint32(n), 1, 0, 0})
+}
+
+// launch emits the copy.
+func (r *runs) launch(l *lowering, s *step, flip bool) error {
+	k := copyKernel{flip: flip}
+	var table []uint32
+	for i := range r.entries {
+		e := &r.entries[i]
+		k.full = k.full || e[copyBytes] >= vecBytes
+		k.rest = k.rest || e[copyBytes]%vecBytes != 0
+		table = append(table, e[:]...)
+	}
+	kern, err := l.kernel(k.name(), k.generate)
+	if err != nil {
+		return err
+	}
+	l.launchTable(s, kern, table, copyWords)
+	return nil
+}
+
+// copyTensor emits the copy of a value into a tensor of the same shape.
+func (l *lowering) copyTensor(dst, src *tensor) {
+	l.addStep("copy", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
+		r := newRuns(dst.shape.positions(), l.threads)
+		for n := range dst.shape.n {
+			for y := range dst.shape.h {
+				for x := range dst.shape.w {
+					r.add(dst.at(n, y, x), src.at(n, y, x), dst.shape.c)
+				}
+			}
+		}
+		return r.launch(l, s, dst.flips(src))
+	})
+}
+
+// newRuns bounds how many runs an entry folds, so that threads share them.
+func newRuns(count, threads int) *runs {
+	return &runs{maxCount: uint32(max(ceilDiv(count, threads), 1))}
+}
+
+// flips reports whether a copy between two tensors changes the sign form.
+func (t *tensor) flips(o *tensor) bool { return (t.dense && t.signed) != (o.dense && o.signed) }
+
+// withShape copies a value, element by element in order, into a new internal
+// tensor of another shape.
+func (l *lowering) withShape(src *tensor, s shape, name string) *tensor {
+	dst := l.newTensor(name, s, 0, int32(src.zero))
+	l.reshape(dst, src)
+	return dst
+}
+
+// reshape emits the copy between shapes of the same number of elements.
+func (l *lowering) reshape(dst, src *tensor) {
+	l.addStep("reshape", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
+		r := newRuns(max(dst.shape.positions(), src.shape.positions()), l.threads)
+		a, b := cursor{t: src}, cursor{t: dst}
+		for left := src.shape.elements(); left > 0; {
+			n := min(src.shape.c-a.c, dst.shape.c-b.c)
+			r.add(b.addr(), a.addr(), n)
+			a.advance(n)
+			b.advance(n)
+			left -= n
+		}
+		return r.launch(l, s, dst.flips(src))
+	})
+}
+
+// cursor walks the elements of a tensor in order.
+type cursor struct {
+	t          *tensor
+	n, y, x, c int
+}
+
+func (c *cursor) addr() uint32 { return c.t.at(c.n, c.y, c.x) + uint32(c.c) }
+
+func (c *cursor) advance(n int) {
+	if c.c += n; c.c < c.t.shape.c {
+		return
+	}
+	c.c = 0
+	if c.x++; c.x < c.t.shape.w {
+		return
+	}
+	c.x = 0
+	if c.y++; c.y < c.t.shape.h {
+		return
+	}
+	c.y = 0
+	c.n++
+}
+
+// haloStep fills what surrounds the images of t.
+func haloStep(t *tensor, region int) *step {
+	return &step{region: region, name: "halo", writes: []*tensor{t}, emit: func(l *lowering, s *step) error {
+		var table []uint32
+		put := func(addr uint32, bytes int) {
+			if bytes > 0 {
+				table = append(table, addr, uint32(ceilDiv(bytes, vecBytes)))
+			}
+		}
+		lead := uint32(t.lead())
+		for n := range t.shape.n {
+			put(t.at(n, -t.top, 0)-lead, t.top*t.rowBytes())
+			put(t.at(n, t.shape.h, 0)-lead, t.bottom*t.rowBytes())
+			for y := range t.shape.h {
+				put(t.at(n, y, 0)-lead, int(lead))
+				put(t.at(n, y, t.shape.w), t.right*t.pitch)
+			}
+		}
+		return l.launchFill(s, table, t.zero)
+	}}
+}
+
+func (l *lowering) launchFill(s *step, table []uint32, value byte) error {
+	k, err := l.kernel("fill", generateFill)
+	if err != nil {
+		return err
+	}
+	l.launchTable(s, k, table, 2, uint32(value)*0x01010101)
+	return nil
+}
+
+// lowerReshape lowers RESHAPE and SQUEEZE: nothing when the internal forms
+// agree, a copy otherwise.
+func lowerReshape(l *lowering, op *nn.Operation) error {
+	p, err := l.view.Copy(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.value(p.Input)
+	if err != nil {
+		return err
+	}
+	if s := shapeOf(p.Dims); s != in.shape {
+		l.reshape(l.result(p.Output, 0), in)
+		return nil
+	}
+	l.values[p.Output] = in
+	return nil
+}
+
+// lowerPad lowers PAD: the value becomes a part of a larger one that is filled
+// with the zero point first.
+func lowerPad(l *lowering, op *nn.Operation) error {
+	p, err := l.view.Pad(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.value(p.Input)
+	if err != nil {
+		return err
+	}
+	rank := len(p.Dims)
+	if rank > 4 {
+		return fmt.Errorf("rank %d", rank)
+	}
+	var before [4]int
+	copy(before[4-rank:], p.Before)
+	pitch := 0
+	if l.onlyConv(p.Output) {
+		pitch = smallPitch(int(p.Dims[rank-1]))
+	}
+	out := l.result(p.Output, pitch)
+	l.addStep("fill", nil, []*tensor{out}, func(l *lowering, s *step) error {
+		var table []uint32
+		for n := range out.shape.n {
+			for y := range out.shape.h {
+				table = append(table, out.at(n, y, 0), uint32(out.vectorsPerRow()))
+			}
+		}
+		return l.launchFill(s, table, out.zero)
+	})
+	l.addStep("pad", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+		r := newRuns(in.shape.positions(), l.threads)
+		for n := range in.shape.n {
+			for y := range in.shape.h {
+				for x := range in.shape.w {
+					to := out.at(n+before[0], y+before[1], x+before[2]) + uint32(before[3])
+					r.add(to, in.at(n, y, x), in.shape.c)
+				}
+			}
+		}
+		return r.launch(l, s, false)
+	})
+	return nil
+}

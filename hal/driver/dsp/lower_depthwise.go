@@ -1,0 +1,116 @@
+package dsp
+
+// depthwise lowers a depthwise convolution with one output channel per input
+// channel.
+func (l *lowering) depthwise(g *gemm) error {
+	// Vectors hold whole positions on both sides alike.
+	if g.in.pitch != g.out.pitch {
+		g.in = l.withPitch(g.in, g.out.pitch)
+		g.in.needHalo(&g.Window)
+	}
+	l.addStep("depthwise", []*tensor{g.in}, []*tensor{g.out}, func(l *lowering, s *step) error {
+		return l.emitDepthwise(g, s)
+	})
+	return nil
+}
+
+// withPitch copies a value into a tensor of another pitch.
+func (l *lowering) withPitch(t *tensor, pitch int) *tensor {
+	dst := l.newTensor(t.name+" repitched", t.shape, pitch, int32(t.zero))
+	l.copyTensor(dst, t)
+	return dst
+}
+
+func (l *lowering) emitDepthwise(g *gemm, s *step) error {
+	f, pitch := &g.filter, g.in.pitch
+	d := depthKernel{rq: g.rq.kind(), cells: g.in.perVec(), cell: pitch, spread: g.StrideW * pitch}
+	chunks := ceilDiv(f.k, vecBytes)
+	if d.cells > 1 {
+		d.steps = ceilDiv(g.out.shape.w, d.cells)
+		d.inStep, d.outStep = vecBytes*g.StrideW, vecBytes
+	} else {
+		d.steps, d.cell, d.spread = g.out.shape.w, 0, 0
+		d.inStep, d.outStep = pitch*g.StrideW, pitch
+	}
+	// Which taps need how many signed bytes is the same for all chunks.
+	type part struct{ y, x, n int }
+	var parts []part
+	for y := range f.kh {
+		for x := range f.kw {
+			n := 1
+			for ch := range f.k {
+				n = max(n, len(splitWeight(f.centred(ch, y, x))))
+			}
+			for i := range n {
+				parts = append(parts, part{y, x, i})
+				d.taps = append(d.taps, depthTap{offset: y*g.DilationH*g.in.rowBytes() + x*g.DilationW*pitch, first: i == 0})
+			}
+		}
+	}
+	records := make([]byte, 0, chunks*d.record())
+	for chunk := range chunks {
+		channel := func(i int) int { // of byte i of a vector
+			ch := i
+			if d.cells > 1 {
+				ch = i % pitch
+			}
+			if ch += chunk * vecBytes; ch >= f.k {
+				return -1
+			}
+			return ch
+		}
+		lane := make([]int, 0, vecBytes)
+		for j := range 4 {
+			for i := range 32 {
+				lane = append(lane, channel(4*i+lanePhase[j]))
+			}
+		}
+		records = g.packHeader(records, d.rq, lane)
+		for _, p := range parts {
+			for i := range vecBytes {
+				w := int8(0)
+				if ch := channel(i); ch >= 0 {
+					if ws := splitWeight(f.centred(ch, p.y, p.x)); p.n < len(ws) {
+						w = ws[p.n]
+					}
+				}
+				records = append(records, byte(w))
+			}
+		}
+	}
+	rec := l.constant(records)
+	kern, err := l.kernel(d.name(), d.generate)
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	o := g.out.shape
+	for n := range o.n {
+		for y := range o.h {
+			for chunk := range chunks {
+				at := uint32(chunk * vecBytes)
+				table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)+at, g.out.at(n, y, 0)+at,
+					rec+uint32(chunk*d.record()))
+			}
+		}
+	}
+	l.launchTable(s, kern, table, 3, l.constWords(g.rq.params()))
+	return nil
+}
+
+// centred is a depthwise weight without its zero point.
+func (f *filter) centred(ch, y, x int) int32 {
+	return int32(f.data[(y*f.kw+x)*f.k+ch]^f.flip) - f.zero
+}
+
+// splitWeight writes w as a sum of signed bytes.
+func splitWeight(w int32) []int8 {
+	var parts []int8
+	for {
+		p := min(max(w, -128), 127)
+		parts = append(parts, int8(p))
+		if w -= p; w == 0 {
+			return parts
+		}
+	}
+}

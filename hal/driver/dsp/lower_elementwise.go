@@ -1,0 +1,251 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// vectorTable lists ranges of whole vectors over tensors of one shape and
+// pitch: the addresses and the number of vectors. Rows that follow each other
+// in all tensors become one range; long ranges are cut so that threads share them.
+func (l *lowering) vectorTable(ts ...*tensor) []uint32 {
+	t := ts[0]
+	type span struct {
+		addr []uint32
+		n    int
+	}
+	var spans []span
+	total := 0
+	for n := range t.shape.n {
+		for y := range t.shape.h {
+			s := span{n: t.vectorsPerRow()}
+			joins := len(spans) > 0
+			for i, x := range ts {
+				s.addr = append(s.addr, x.at(n, y, 0))
+				if joins {
+					last := &spans[len(spans)-1]
+					joins = s.addr[i] == last.addr[i]+uint32(last.n*vecBytes)
+				}
+			}
+			total += s.n
+			if joins {
+				spans[len(spans)-1].n += s.n
+			} else {
+				spans = append(spans, s)
+			}
+		}
+	}
+	share := ceilDiv(total, l.threads)
+	var table []uint32
+	for _, s := range spans {
+		for from := 0; from < s.n; from += share {
+			for _, addr := range s.addr {
+				table = append(table, addr+uint32(from*vecBytes))
+			}
+			table = append(table, uint32(min(share, s.n-from)))
+		}
+	}
+	return table
+}
+
+func lowerAdd(l *lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	q, err := e.AddQuant(l.view)
+	if err != nil {
+		return err
+	}
+	bias := unsignedBias(e.Type)
+	rq := newRequant([]opspec.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
+	k := binaryKernel{roundA: q.A.Shift < 0, roundB: q.B.Shift < 0, rq: rq.kind()}
+	return l.binary(&e, k, addParams(&rq, &q, bias))
+}
+
+func lowerMul(l *lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	q, err := e.MulQuant(l.view)
+	if err != nil {
+		return err
+	}
+	bias := unsignedBias(e.Type)
+	rq := newRequant([]opspec.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
+	return l.binary(&e, binaryKernel{mul: true, rq: rq.kind()}, mulParams(&rq, &q, bias))
+}
+
+func (l *lowering) binary(e *opspec.Elementwise, k binaryKernel, params []uint32) error {
+	s := shapeOf(e.Dims)
+	var in [2]*tensor
+	for i, idx := range [2]uint32{e.A, e.B} {
+		t, err := l.value(idx)
+		if err != nil {
+			return err
+		}
+		if t.shape != s {
+			t = l.broadcast(t, s)
+		}
+		in[i] = t
+	}
+	pitch := max(in[0].pitch, in[1].pitch, pitchOf(s.c))
+	for i := range in {
+		if in[i].pitch != pitch {
+			in[i] = l.withPitch(in[i], pitch)
+		}
+	}
+	out := l.result(e.Output, pitch)
+	l.addStep("binary", in[:], []*tensor{out}, func(l *lowering, s *step) error {
+		kern, err := l.kernel(k.name(), k.generate)
+		if err != nil {
+			return err
+		}
+		l.launchTable(s, kern, l.vectorTable(in[0], in[1], out), 4, l.constWords(params))
+		return nil
+	})
+	return nil
+}
+
+// broadcast repeats a value along the dimensions in which it has size 1.
+func (l *lowering) broadcast(src *tensor, to shape) *tensor {
+	dst := l.newTensor(src.name+" broadcast", to, 0, int32(src.zero))
+	l.addStep("broadcast", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
+		f := src.shape
+		r := newRuns(to.positions(), l.threads)
+		if f.c != to.c {
+			r = newRuns(to.elements(), l.threads)
+		}
+		for n := range to.n {
+			for y := range to.h {
+				for x := range to.w {
+					from := src.at(n%f.n, y%f.h, x%f.w)
+					if f.c == to.c {
+						r.add(dst.at(n, y, x), from, to.c)
+						continue
+					}
+					for c := range to.c {
+						r.add(dst.at(n, y, x)+uint32(c), from, 1)
+					}
+				}
+			}
+		}
+		return r.launch(l, s, false)
+	})
+	return dst
+}
+
+// lowerUnary lowers RELU, RELU1 and RELU6 to bounds, LOGISTIC and QUANTIZE of a
+// dequantized value to a table.
+func lowerUnary(l *lowering, op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	src := u.Input
+	if op.Type == nn.OpQuantize {
+		from, ok := dequantized(l.graph, op)
+		if !ok {
+			return fmt.Errorf("%s of a float value", op.Type)
+		}
+		src = from
+	}
+	in, err := l.value(src)
+	if err != nil {
+		return err
+	}
+	i, o := &l.graph.Operands[src], &l.graph.Operands[u.Output]
+	var t *[256]byte
+	switch op.Type {
+	case nn.OpLogistic:
+		if t, err = u.LogisticTable(l.view); err != nil {
+			return err
+		}
+	case nn.OpQuantize:
+		t = opspec.QuantizeTable(i, o)
+	default:
+		lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
+		bias := unsignedBias(o.Type)
+		out := l.result(u.Output, max(in.pitch, pitchOf(in.shape.c)))
+		if in.pitch != out.pitch {
+			in = l.withPitch(in, out.pitch)
+		}
+		l.addStep("clamp", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+			k, err := l.kernel("clamp", generateClamp)
+			if err != nil {
+				return err
+			}
+			l.launchTable(s, k, l.vectorTable(in, out), 3, uint32(lo+bias)*0x01010101, uint32(hi+bias)*0x01010101)
+			return nil
+		})
+		return nil
+	}
+	l.lookup(l.result(u.Output, in.pitch), in, storedTable(t, i.Type, o.Type))
+	return nil
+}
+
+// lookup maps every byte of a value through a table.
+func (l *lowering) lookup(out, in *tensor, t *[256]byte) {
+	l.addStep("lookup", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+		k, err := l.kernel("lookup", generateLookup)
+		if err != nil {
+			return err
+		}
+		l.launchTable(s, k, l.vectorTable(in, out), 3, l.constant(lookupVectors(t)))
+		return nil
+	})
+}
+
+// storedTable turns a table over the client's bytes into one over stored
+// bytes, which are unsigned.
+func storedTable(t *[256]byte, in, out nn.OperandType) *[256]byte {
+	var s [256]byte
+	for i, b := range t {
+		s[byte(i)+byte(unsignedBias(in))] = b + byte(unsignedBias(out))
+	}
+	return &s
+}
+
+// dequantized finds the quantized operand whose DEQUANTIZE feeds a QUANTIZE.
+func dequantized(g *nn.Subgraph, quantize *nn.Operation) (uint32, bool) {
+	for i := range g.Operations {
+		d := &g.Operations[i]
+		if d.Type == nn.OpDequantize && len(d.Outputs) == 1 && len(d.Inputs) == 1 && len(quantize.Inputs) == 1 &&
+			d.Outputs[0] == quantize.Inputs[0] && g.Operands[d.Inputs[0]].Type.IsQuant8() {
+			return d.Inputs[0], true
+		}
+	}
+	return 0, false
+}
+
+// lowerDequantize lowers a DEQUANTIZE whose result only QUANTIZE reads: it is
+// part of the table of each of them.
+func lowerDequantize(l *lowering, op *nn.Operation) error {
+	return onlyRequantizes(l.graph, op)
+}
+
+func onlyRequantizes(g *nn.Subgraph, op *nn.Operation) error {
+	u, err := opspec.ParseUnary(g, op)
+	if err != nil {
+		return err
+	}
+	if !g.Operands[u.Input].Type.IsQuant8() {
+		return fmt.Errorf("%s of %s", op.Type, g.Operands[u.Input].Type)
+	}
+	for _, o := range g.Outputs {
+		if o == u.Output {
+			return fmt.Errorf("%s to a float output", op.Type)
+		}
+	}
+	for i := range g.Operations {
+		for _, in := range g.Operations[i].Inputs {
+			if in == u.Output && g.Operations[i].Type != nn.OpQuantize {
+				return fmt.Errorf("%s for %s in float", op.Type, g.Operations[i].Type)
+			}
+		}
+	}
+	return nil
+}

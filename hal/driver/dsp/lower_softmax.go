@@ -1,0 +1,84 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// maxSoftmax bounds the elements of a row: the sum has 12 integer bits.
+const maxSoftmax = 4095
+
+func softmaxLimits(s *opspec.Softmax) error {
+	if s.Inner != 1 {
+		return fmt.Errorf("along axis %d of %v: only the last axis", s.Axis, s.Dims)
+	}
+	if s.Depth > maxSoftmax {
+		return fmt.Errorf("over %d elements, at most %d", s.Depth, maxSoftmax)
+	}
+	return nil
+}
+
+func lowerSoftmax(l *lowering, op *nn.Operation) error {
+	m, err := l.view.Softmax(op)
+	if err != nil {
+		return err
+	}
+	if err := softmaxLimits(&m); err != nil {
+		return err
+	}
+	q, err := m.Quant(l.view)
+	if err != nil {
+		return err
+	}
+	in, err := l.value(m.Input)
+	if err != nil {
+		return err
+	}
+	// A softmax along an axis that trailing dimensions of 1 follow has its
+	// elements in different positions.
+	if in.shape.c != m.Depth {
+		in = l.withShape(in, shape{1, 1, m.Outer, m.Depth}, "rows")
+	}
+	if in.pitch < vecBytes {
+		in = l.withPitch(in, vecBytes)
+	}
+	out := l.newTensor("softmax", in.shape, in.pitch, zeroOf(&l.graph.Operands[m.Output]))
+	bytes := roundUp(m.Depth, vecBytes) * 4
+	scratch := l.newTensor("scratch", shape{1, 1, l.threads, bytes}, 1, 0)
+	scratch.dense = true
+	l.addStep("softmax", []*tensor{in}, []*tensor{out, scratch}, func(l *lowering, s *step) error {
+		var exps []uint32
+		for _, e := range q.ExpTable() {
+			exps = append(exps, uint32(e), uint32(opspec.SoftmaxSumTerm(e)))
+		}
+		expAt := l.constWords(exps)
+		k := softmaxKernel{depth: m.Depth}
+		kern, err := l.kernel(k.name(), k.generate)
+		if err != nil {
+			return err
+		}
+		var table []uint32
+		for n := range in.shape.n {
+			for y := range in.shape.h {
+				for x := range in.shape.w {
+					table = append(table, in.at(n, y, x), out.at(n, y, x))
+				}
+			}
+		}
+		at := l.constWords(table)
+		var args [][]uint32
+		for t, r := range l.spread(len(table) / 2) {
+			args = append(args, []uint32{at + uint32(8*r[0]), uint32(r[1] - r[0]), expAt, scratch.at(0, 0, t)})
+		}
+		l.launch(s, kern, args)
+		return nil
+	})
+	if s := shapeOf(m.Dims); s == out.shape {
+		l.values[m.Output] = out
+	} else {
+		l.reshape(l.result(m.Output, 0), out)
+	}
+	return nil
+}

@@ -1,0 +1,286 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Requantization turns 32-bit accumulators into bytes:
+//
+//	out = clamp(RDPOT(SRDHM(acc << left, m), right) + zero, lo, hi)
+//
+// SRDHM is two multiplications (even and odd halves). RDPOT rounds halves away
+// from zero: adding the sign and then rounding halves up is the same, and the
+// narrowing shift does the latter.
+
+// requant is the requantization of one operation in the unsigned domain.
+type requant struct {
+	mult         []opspec.Multiplier // one, or one per channel
+	zero, lo, hi int32
+}
+
+func newRequant(mult []opspec.Multiplier, zero, lo, hi, bias int32) requant {
+	return requant{mult: mult, zero: zero + bias, lo: lo + bias, hi: hi + bias}
+}
+
+// requantKind is what the generated code depends on.
+type requantKind struct {
+	perChannel bool
+	left       bool // some multiplier shifts left
+	whole      bool // some multiplier shifts neither way: nothing to round
+	far        bool // one multiplier shifts right by more than the 15 of the narrowing shift
+	clamp      bool // bounds narrower than a byte
+}
+
+func (q *requant) kind() requantKind {
+	k := requantKind{perChannel: len(q.mult) > 1, clamp: q.lo > 0 || q.hi < 255}
+	for _, m := range q.mult {
+		k.left = k.left || m.Shift > 0
+		k.whole = k.whole || m.Shift >= 0
+		k.far = k.far || m.Shift < -15
+	}
+	return k
+}
+
+// tag names the kind in kernel names.
+func (k requantKind) tag() string {
+	s := ""
+	for _, f := range []struct {
+		on bool
+		c  string
+	}{{k.perChannel, "c"}, {k.left, "l"}, {k.whole, "w"}, {k.far, "f"}, {k.clamp, "k"}} {
+		if f.on {
+			s += f.c
+		}
+	}
+	return "q" + s
+}
+
+// Words of the parameter block.
+const (
+	parMult = iota
+	parZero // twice, as halves
+	parLo   // four times, as bytes
+	parHi
+	parLeft
+	parFirst // right shift before the narrowing one
+	parRight
+	parExtra // the kernel's own
+	parWords = parExtra + 4
+)
+
+// params is the parameter block; the kernel's own words follow.
+func (q *requant) params(extra ...uint32) []uint32 {
+	w := make([]uint32, parWords)
+	m := q.mult[0]
+	w[parMult] = uint32(m.M)
+	w[parZero] = uint32(q.zero&0xffff) * 0x10001
+	w[parLo] = uint32(q.lo) * 0x01010101
+	w[parHi] = uint32(q.hi) * 0x01010101
+	w[parLeft] = uint32(max(m.Shift, 0))
+	right := max(-m.Shift, 0)
+	if right > 15 {
+		w[parFirst] = uint32(right - 1)
+		right = 1
+	}
+	w[parRight] = uint32(right)
+	copy(w[parExtra:], extra)
+	return w
+}
+
+// vectors per accumulator that a per-channel kernel reads: multiplier, right
+// shift minus one, and the left shift where there is one.
+func (k requantKind) vectors() int {
+	switch {
+	case !k.perChannel:
+		return 0
+	case k.left:
+		return 3
+	}
+	return 2
+}
+
+// channelWords are the words of one lane of those vectors.
+func (q *requant) channelWords(ch int) [3]uint32 {
+	if ch >= len(q.mult) {
+		return [3]uint32{}
+	}
+	m := q.mult[ch]
+	return [3]uint32{uint32(m.M), uint32(int32(max(-m.Shift, 0) - 1)), uint32(max(m.Shift, 0))}
+}
+
+// requantRegs is the requantization in a kernel.
+type requantRegs struct {
+	requantKind
+	a            *asm
+	par          build.Reg
+	mult         build.Reg
+	zero, lo, hi build.Reg
+}
+
+// requantSetup loads what stays in vector registers for the whole kernel.
+func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
+	r := &requantRegs{requantKind: k, a: a, par: par}
+	if !k.perChannel {
+		r.mult = a.splat(a.word(par, parMult, "mult"), "mult")
+	}
+	r.zero = a.splat(a.word(par, parZero, "zero"), "zero")
+	if k.clamp {
+		r.lo = a.splat(a.word(par, parLo, "lo"), "lo")
+		r.hi = a.splat(a.word(par, parHi, "hi"), "hi")
+	}
+	return r
+}
+
+// lanes are the per-channel vectors of one accumulator.
+type lanes struct {
+	mult, shift, left, frac build.Reg
+}
+
+// lanesAt loads the per-channel vectors of accumulator j of n from a header in
+// which they lie kind by kind, off bytes behind base.
+func (r *requantRegs) lanesAt(base build.Reg, off, j, n int) lanes {
+	var l lanes
+	if !r.perChannel {
+		return l
+	}
+	at := func(k int, name string) build.Reg {
+		return r.a.vload(base, off+(k*n+j)*vecBytes, aliasConst, name)
+	}
+	l.mult, l.shift = at(0, "mult"), at(1, "shift")
+	if r.left {
+		l.left = at(2, "left")
+	}
+	return l
+}
+
+// scale is SRDHM(x << left, m).
+func (r *requantRegs) scale(x build.Reg, l lanes) build.Reg {
+	a := r.a
+	m := r.mult
+	if r.perChannel {
+		m = l.mult
+	}
+	if r.left {
+		y := a.v("shifted")
+		if r.perChannel {
+			a.op(hexagon.V6_vaslwv, y, x, l.left)
+		} else {
+			a.op(hexagon.V6_vaslw, y, x, a.word(r.par, parLeft, "left"))
+		}
+		x = y
+	}
+	return a.mulHigh(x, m)
+}
+
+// mulHigh is SRDHM(x, m): (x*m + 2^30) >> 31, saturated.
+func (a *asm) mulHigh(x, m build.Reg) build.Reg {
+	y := a.v("product")
+	a.op(hexagon.V6_vmpyewuh, y, x, m)
+	a.op(hexagon.V6_vmpyowh_rnd_sacc, y, x, m)
+	return y
+}
+
+// narrow rounds two scaled vectors and interleaves them as halves: x in the
+// even lanes, y in the odd ones.
+func (r *requantRegs) narrow(x, y build.Reg, lx, ly lanes) build.Reg {
+	a := r.a
+	h := a.v("half")
+	if !r.perChannel && r.whole {
+		a.op(hexagon.V6_vsatwh, h, y, x)
+		return h
+	}
+	c31 := a.imm(31)
+	for i, v := range [2]build.Reg{x, y} {
+		switch {
+		case !r.perChannel:
+			a.op(hexagon.V6_vasrw_acc, v, v, c31)
+			if r.far {
+				a.op(hexagon.V6_vasrw, v, v, a.word(r.par, parFirst, "first"))
+			}
+		default:
+			l := [2]lanes{lx, ly}[i]
+			if r.whole {
+				r.roundLanes(v, l, c31)
+			} else {
+				a.op(hexagon.V6_vasrw_acc, v, v, c31)
+			}
+			a.op(hexagon.V6_vasrwv, v, v, l.shift)
+		}
+	}
+	right := a.r8("right")
+	if r.perChannel {
+		a.op(hexagon.A2_tfrsi, right, 1)
+	} else {
+		a.op(hexagon.L2_loadri_io, right, r.par, 4*parRight).Loads(aliasConst)
+	}
+	a.op(hexagon.V6_vasrwhrndsat, h, y, x, right)
+	return h
+}
+
+// roundLanes adds the sign of v only in lanes that shift right. Lanes that do
+// not are doubled by the shift of -1 that follows and halved again by the
+// narrowing one, so they are bounded first; 2^29 is far beyond every byte.
+func (r *requantRegs) roundLanes(v build.Reg, l lanes, c31 build.Reg) {
+	a := r.a
+	keep, sign := a.v("keep"), a.v("sign")
+	a.op(hexagon.V6_vasrw, keep, l.shift, c31)
+	a.op(hexagon.V6_vnot, keep, keep)
+	a.op(hexagon.V6_vasrw, sign, v, c31)
+	a.op(hexagon.V6_vand, sign, sign, keep)
+	a.op(hexagon.V6_vaddw, v, v, sign)
+	// v is bounded in all lanes when some shift by nothing: lanes that shift right
+	// by n have |v| below 2^31 and may exceed 2^29, so only the others are bounded.
+	bound := a.splat(a.imm(1<<29), "bound")
+	q := a.q("shifts")
+	low := a.v("low")
+	a.op(hexagon.V6_vgtw, q, a.zero(), l.shift)
+	a.op(hexagon.V6_vminw, low, v, bound)
+	neg := a.splat(a.imm(-(1 << 29)), "bound")
+	a.op(hexagon.V6_vmaxw, low, low, neg)
+	a.op(hexagon.V6_vmux, v, q, low, v)
+}
+
+// finish adds the zero point to two vectors of halves, saturates to bytes and
+// clamps. Interleaved: x goes to even bytes, y to odd ones; otherwise each is
+// dealt first (its even halves, then its odd ones) and y follows x.
+func (r *requantRegs) finish(x, y build.Reg, interleaved bool) build.Reg {
+	a := r.a
+	out := a.v("bytes")
+	for _, v := range [2]build.Reg{x, y} {
+		a.op(hexagon.V6_vaddhsat, v, v, r.zero)
+		if !interleaved {
+			a.op(hexagon.V6_vdealh, v, v)
+		}
+	}
+	if interleaved {
+		a.op(hexagon.V6_vsathub, out, y, x)
+	} else {
+		a.op(hexagon.V6_vpackhub_sat, out, y, x)
+	}
+	if r.clamp {
+		a.op(hexagon.V6_vmaxub, out, out, r.lo)
+		a.op(hexagon.V6_vminub, out, out, r.hi)
+	}
+	return out
+}
+
+// pack requantizes four accumulators into one vector of bytes. Interleaved:
+// byte 4i+k of the result comes from lane i of accumulator lanePhase^-1(k);
+// otherwise the accumulators follow each other.
+func (r *requantRegs) pack(acc [4]build.Reg, l [4]lanes, interleaved bool) build.Reg {
+	var s [4]build.Reg
+	for i := range s {
+		s[i] = r.scale(acc[i], l[i])
+	}
+	return r.finish(r.narrow(s[0], s[1], l[0], l[1]), r.narrow(s[2], s[3], l[2], l[3]), interleaved)
+}
+
+// lanePhase[j] is the byte within each group of four that accumulator j holds
+// after interleaving; widening instructions spread bytes the same way.
+var lanePhase = [4]int{0, 2, 1, 3}
+
+func (k requantKind) String() string { return fmt.Sprint(k.tag()) }

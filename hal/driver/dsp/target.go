@@ -1,0 +1,125 @@
+package dsp
+
+import (
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Register files and classes of the Hexagon target.
+const (
+	fileR = iota
+	fileV
+	fileP
+	fileQ
+)
+
+const (
+	clsR  build.Class = iota // r0..r28
+	clsR8                    // r0..r7, for operands of three bits
+	clsRR                    // even pairs
+	clsV                     // v0..v31
+	clsVV                    // even pairs
+	clsP                     // p0..p3
+	clsQ                     // q0..q3
+)
+
+// target drives isa/build for Hexagon.
+type target struct{ classes []build.ClassInfo }
+
+func newTarget() *target {
+	// r29 to r31 are stack, frame and link register. High registers first keep
+	// r0..r7 free for the operands that need them.
+	var r, r8, rr, v, vv, p []uint16
+	for n := 28; n >= 0; n-- {
+		r = append(r, uint16(n))
+		if n%2 == 0 && n < 28 {
+			rr = append(rr, uint16(n))
+		}
+		if n < 8 {
+			r8 = append(r8, uint16(n))
+		}
+	}
+	for n := range 32 {
+		v = append(v, uint16(n))
+		if n%2 == 0 {
+			vv = append(vv, uint16(n))
+		}
+		if n < 4 {
+			p = append(p, uint16(n))
+		}
+	}
+	return &target{[]build.ClassInfo{
+		clsR:  {Name: "R", File: fileR, Width: 1, Alloc: r},
+		clsR8: {Name: "R0-R7", File: fileR, Width: 1, Alloc: r8},
+		clsRR: {Name: "R pair", File: fileR, Width: 2, Alloc: rr},
+		clsV:  {Name: "V", File: fileV, Width: 1, Alloc: v},
+		clsVV: {Name: "V pair", File: fileV, Width: 2, Alloc: vv},
+		clsP:  {Name: "P", File: fileP, Width: 1, Alloc: p},
+		clsQ:  {Name: "Q", File: fileQ, Width: 1, Alloc: p},
+	}}
+}
+
+// Classes implements build.Target.
+func (t *target) Classes() []build.ClassInfo { return t.classes }
+
+// Latency implements build.Target: the itinerary's operand cycles, of which
+// vector producers have two per packet.
+func (t *target) Latency(def *build.Instr, da int, use *build.Instr, ua int) int {
+	df, uf := hexagon.Op(def.Op).Form(), hexagon.Op(use.Op).Form()
+	if da >= len(df.Operands) || ua >= len(uf.Operands) {
+		return 1
+	}
+	d, u := &df.Operands[da], &uf.Operands[ua]
+	lat := int(d.DefCycle) - int(u.UseCycle)
+	switch d.Kind {
+	case hexagon.KindV, hexagon.KindVV, hexagon.KindQ:
+		lat = (lat + 1) / 2
+	}
+	return max(lat, 1)
+}
+
+// NewGroup implements build.Target.
+func (t *target) NewGroup() build.Group { return &packet{} }
+
+// packet is a build.Group: what fits into four words, slots and pipes.
+type packet struct {
+	insts [4]hexagon.Inst
+	n     int
+}
+
+// Reset implements build.Group.
+func (p *packet) Reset() { p.n = 0 }
+
+// TryAdd implements build.Group.
+func (p *packet) TryAdd(in *build.Instr) bool {
+	if p.n == len(p.insts) {
+		return false
+	}
+	p.insts[p.n] = skeleton(in)
+	if !hexagon.SlotsOK(p.insts[:p.n+1]) {
+		return false
+	}
+	p.n++
+	return true
+}
+
+// skeleton is the instruction with its immediates and physical registers; the
+// registers are 0 before allocation. Label operands stay 0. A hardware loop's start
+// is often too far for its nine bits, so it always takes an extender.
+func skeleton(in *build.Instr) hexagon.Inst {
+	out := hexagon.Inst{Op: hexagon.Op(in.Op)}
+	f := out.Op.Form()
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		a := &in.Args[i]
+		if o.Kind == hexagon.KindImm {
+			out.Imm[o.Index] = int32(a.Imm)
+		} else {
+			out.R[o.Index] = uint8(a.Phys)
+		}
+	}
+	if f.Has(hexagon.FlagLoop) && in.Args[0].Kind == build.ArgLabel {
+		out.Ext = true
+	}
+	return out
+}
