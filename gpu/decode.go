@@ -57,6 +57,7 @@ type ext struct {
 	in    rdna2.Inst
 	form  *rdna2.Form
 	sem   *sem
+	lanes rowFn     // portable, for what row leaves undone
 	val   [3]uint64 // constants
 	kind  [3]rdna2.Kind
 	regs  [3]uint8

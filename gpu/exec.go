@@ -8,8 +8,9 @@ import (
 )
 
 // rowFn computes a whole register: for every lane i of m, d[i] = f(a[i], b[i],
-// c[i]). n is the number of lanes of the wave. d may be one of the sources.
-type rowFn func(d, a, b, c *row, m uint64, n int)
+// c[i]). n is the number of lanes of the wave. d may be one of the sources. It
+// returns the lanes it left undone, for the portable function to finish.
+type rowFn func(d, a, b, c *row, m uint64, n int) uint64
 
 // byName turns a table keyed by mnemonic text into one keyed by number.
 func byName[T any](table []T, name func(*T) string) [rdna2.NumMnemonics]*T {
@@ -30,46 +31,56 @@ func byName[T any](table []T, name func(*T) string) [rdna2.NumMnemonics]*T {
 func laneRow(f any) rowFn {
 	switch f := f.(type) {
 	case lane1:
-		return func(d, a, _, _ *row, m uint64, n int) {
+		return func(d, a, _, _ *row, m uint64, n int) uint64 {
 			if m == fullMask(n) {
 				for i := range n {
 					d[i&63] = f(a[i&63])
 				}
-				return
+				return 0
 			}
 			for ; m != 0; m &= m - 1 {
 				i := bits.TrailingZeros64(m)
 				d[i] = f(a[i])
 			}
+			return 0
 		}
 	case lane2:
-		return func(d, a, b, _ *row, m uint64, n int) {
+		return func(d, a, b, _ *row, m uint64, n int) uint64 {
 			if m == fullMask(n) {
 				for i := range n {
 					d[i&63] = f(a[i&63], b[i&63])
 				}
-				return
+				return 0
 			}
 			for ; m != 0; m &= m - 1 {
 				i := bits.TrailingZeros64(m)
 				d[i] = f(a[i], b[i])
 			}
+			return 0
 		}
 	case lane3:
-		return func(d, a, b, c *row, m uint64, n int) {
+		return func(d, a, b, c *row, m uint64, n int) uint64 {
 			if m == fullMask(n) {
 				for i := range n {
 					d[i&63] = f(a[i&63], b[i&63], c[i&63])
 				}
-				return
+				return 0
 			}
 			for ; m != 0; m &= m - 1 {
 				i := bits.TrailingZeros64(m)
 				d[i] = f(a[i], b[i], c[i])
 			}
+			return 0
 		}
 	}
 	return nil
+}
+
+// splatLanes fills the lanes of a row with a scalar.
+func splatLanes(t *row, v uint32, n int) {
+	for l := range n {
+		t[l&63] = v
+	}
 }
 
 // src is the row of an operand; scalars are spread over scratch row i.
@@ -131,8 +142,11 @@ func execVVV(w *wave, u *uop) {
 		return
 	}
 	v := w.v
-	u.row((*row)(unsafe.Add(v, uintptr(u.dst)*4)), (*row)(unsafe.Add(v, uintptr(u.a)*4)),
-		(*row)(unsafe.Add(v, uintptr(u.b)*4)), (*row)(unsafe.Add(v, uintptr(u.c)*4)), m, w.n)
+	d, a := (*row)(unsafe.Add(v, uintptr(u.dst)*4)), (*row)(unsafe.Add(v, uintptr(u.a)*4))
+	b, c := (*row)(unsafe.Add(v, uintptr(u.b)*4)), (*row)(unsafe.Add(v, uintptr(u.c)*4))
+	if rest := u.row(d, a, b, c, m, w.n); rest != 0 {
+		u.x.lanes(d, a, b, c, rest, w.n)
+	}
 }
 
 // execRow takes any operand.
@@ -141,7 +155,10 @@ func execRow(w *wave, u *uop) {
 	if m == 0 {
 		return
 	}
-	u.row(w.at(u.dst), w.src(u.ak, u.a, 0), w.src(u.bk, u.b, 1), w.src(u.ck, u.c, 2), m, w.n)
+	d, a, b, c := w.at(u.dst), w.src(u.ak, u.a, 0), w.src(u.bk, u.b, 1), w.src(u.ck, u.c, 2)
+	if rest := u.row(d, a, b, c, m, w.n); rest != 0 {
+		u.x.lanes(d, a, b, c, rest, w.n)
+	}
 }
 
 // execMods is the path of everything with modifiers, half results or DPP.
@@ -168,7 +185,9 @@ func execMods(w *wave, u *uop) {
 	}
 	d := w.at(u.dst)
 	out := &w.m.tmp[3]
-	u.row(out, src[0], src[1], src[2], w.full(), w.n)
+	if rest := u.row(out, src[0], src[1], src[2], w.full(), w.n); rest != 0 {
+		u.x.lanes(out, src[0], src[1], src[2], rest, w.n)
+	}
 	w.finish(d, out, u, m)
 }
 

@@ -56,6 +56,7 @@ func (d *decoder) rowOp(u *uop, s *sem) error {
 	in, f := &x.in, x.form
 	x.sem, x.fkind = s, s.kind
 	u.class = s.class
+	x.lanes = laneRow(s.f)
 	switch {
 	case in.Clamp && s.sat != nil:
 		u.row = laneRow(s.sat)
@@ -63,7 +64,7 @@ func (d *decoder) rowOp(u *uop, s *sem) error {
 		return fmt.Errorf("clamp on %s is not modelled", s.name)
 	default:
 		if u.row = hostRow(s.name); u.row == nil {
-			u.row = laneRow(s.f)
+			u.row = x.lanes
 		}
 	}
 	if f.Format == rdna2.VOP2K {

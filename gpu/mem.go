@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
@@ -249,9 +250,10 @@ func (m *machine) waveLanes(mask uint64) int {
 func (m *machine) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int) int64 {
 	banks := m.spec.LDSBanks
 	words := max(size/4, 1)
-	per := max(banks/words, 1)
-	if per > 32 {
-		per = 32
+	per := min(max(banks/words, 1), 32)
+	unit := uint(2)
+	if size == 8 || size == 16 {
+		unit += uint(words) / 2
 	}
 	var total int64
 	for base := 0; base < lanes; base += per {
@@ -259,9 +261,62 @@ func (m *machine) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int)
 		if part == 0 {
 			continue
 		}
+		// Accesses are aligned to their size, so lanes collide by whole units.
+		if size != 12 && free(addr, part, base, unit, max(banks/words, 1)) {
+			total++
+			continue
+		}
 		total += m.passCycles(addr, part, base, words, banks)
 	}
 	return max(total, 1)
+}
+
+// free reports whether no two lanes of a pass want different units of a bank.
+func free(addr *[64]uint64, part uint64, base int, unit uint, groups int) bool {
+	var tag [64]uint64
+	if part&(part+1) == 0 {
+		a := addr[base&63:]
+		a = a[:min(bits.TrailingZeros64(^part), len(a))]
+		if regular(a, 1<<unit) {
+			return true
+		}
+		for _, v := range a {
+			u := v >> unit
+			t := &tag[int(u)&(groups-1)&63]
+			if *t != 0 && *t != u+1 {
+				return false
+			}
+			*t = u + 1
+		}
+		return true
+	}
+	for k := part; k != 0; k &= k - 1 {
+		u := addr[(base+firstLane(k))&63] >> unit
+		t := &tag[int(u)&(groups-1)&63]
+		if *t != 0 && *t != u+1 {
+			return false
+		}
+		*t = u + 1
+	}
+	return true
+}
+
+// regular reports whether all lanes read the same unit or neighbours in order,
+// which no banking can make collide.
+func regular(a []uint64, size uint64) bool {
+	if len(a) < 2 {
+		return true
+	}
+	step := a[1] - a[0]
+	if step != 0 && step != size {
+		return false
+	}
+	for i := 1; i < len(a); i++ {
+		if a[i]-a[i-1] != step {
+			return false
+		}
+	}
+	return true
 }
 
 func (m *machine) passCycles(addr *[64]uint64, part uint64, base, words, banks int) int64 {

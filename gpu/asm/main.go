@@ -1,0 +1,552 @@
+// Command asm writes the assembly of the vector unit's hot operations, for
+// AVX-512 and for AVX2, from one description of each.
+//
+// Every routine handles whole rows: for the lanes i of mask m it computes
+// d[i] = f(a[i], b[i], c[i]) and returns the lanes it left undone: those of a
+// block whose result needs care (a NaN), and with AVX2 all lanes when m is not
+// full. The caller finishes them with the portable code.
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+const signature = "func(d, a, b, c *[64]uint32, m uint64, n int) uint64"
+
+// isa hides the width of the vectors.
+type isa struct {
+	wide bool
+	k    reg.OpmaskVirtual // lanes of the block
+	care string            // where to go when the block needs care
+}
+
+func (x *isa) lanes() int {
+	if x.wide {
+		return 16
+	}
+	return 8
+}
+
+func (x *isa) reg() reg.VecVirtual {
+	if x.wide {
+		return ZMM()
+	}
+	return YMM()
+}
+
+func (x *isa) half() reg.VecVirtual {
+	if x.wide {
+		return YMM()
+	}
+	return XMM()
+}
+
+func (x *isa) load(m Mem) reg.VecVirtual {
+	r := x.reg()
+	VMOVUPS(m, r)
+	return r
+}
+
+// constant is a vector of one 32-bit value.
+func (x *isa) constant(v uint32) reg.VecVirtual {
+	g := GP32()
+	MOVL(U32(v), g)
+	r := x.reg()
+	if x.wide {
+		VPBROADCASTD(g, r)
+		return r
+	}
+	t := XMM()
+	VMOVD(g, t)
+	VPBROADCASTD(t, r)
+	return r
+}
+
+func (x *isa) and(a, b reg.VecVirtual) reg.VecVirtual {
+	r := x.reg()
+	if x.wide {
+		VPANDD(b, a, r)
+	} else {
+		VPAND(b, a, r)
+	}
+	return r
+}
+
+func (x *isa) or(a, b reg.VecVirtual) reg.VecVirtual {
+	r := x.reg()
+	if x.wide {
+		VPORD(b, a, r)
+	} else {
+		VPOR(b, a, r)
+	}
+	return r
+}
+
+func (x *isa) xor(a, b reg.VecVirtual) reg.VecVirtual {
+	r := x.reg()
+	if x.wide {
+		VPXORD(b, a, r)
+	} else {
+		VPXOR(b, a, r)
+	}
+	return r
+}
+
+// bin is a three-operand instruction with the same name for both widths.
+func (x *isa) bin(f func(ops ...Op), a, b reg.VecVirtual) reg.VecVirtual {
+	r := x.reg()
+	f(b, a, r)
+	return r
+}
+
+// shift by an immediate.
+func (x *isa) shift(f func(ops ...Op), n int, a reg.VecVirtual) reg.VecVirtual {
+	r := x.reg()
+	f(U8(n), a, r)
+	return r
+}
+
+func (x *isa) add(a, b reg.VecVirtual) reg.VecVirtual { return x.bin(VPADDD, a, b) }
+
+// fma is a*b+c.
+func (x *isa) fma(a, b, c reg.VecVirtual) reg.VecVirtual {
+	r := x.reg()
+	VMOVAPS(c, r)
+	VFMADD231PS(b, a, r)
+	return r
+}
+
+// bail leaves the routine when a lane of the block that counts has a NaN in v.
+func (x *isa) bail(v reg.VecVirtual) {
+	if x.wide {
+		k := K()
+		VCMPPS(U8(3), v, v, x.k, k)
+		KORTESTW(k, k)
+		JNZ(LabelRef(x.care))
+		return
+	}
+	t := YMM()
+	VCMPPS(U8(3), v, v, t)
+	VTESTPS(t, t)
+	JNZ(LabelRef(x.care))
+}
+
+// low and high widen the halves of each 32-bit element to float32.
+func (x *isa) low(a reg.VecVirtual) reg.VecVirtual {
+	h := x.half()
+	if x.wide {
+		VPMOVDW(a, h)
+	} else {
+		t := x.and(a, x.constant(0xFFFF))
+		VPACKUSDW(t, t, t)
+		VPERMQ(U8(0x08), t, t)
+		VMOVDQA(t.AsX(), h)
+	}
+	r := x.reg()
+	VCVTPH2PS(h, r)
+	return r
+}
+
+func (x *isa) high(a reg.VecVirtual) reg.VecVirtual { return x.low(x.shift(VPSRLD, 16, a)) }
+
+// pack rounds two vectors of float32 to halves of 32-bit elements.
+func (x *isa) pack(lo, hi reg.VecVirtual) reg.VecVirtual {
+	widen := func(v reg.VecVirtual) reg.VecVirtual {
+		h, r := x.half(), x.reg()
+		VCVTPS2PH(U8(0), v, h)
+		VPMOVZXWD(h, r)
+		return r
+	}
+	return x.or(widen(lo), x.shift(VPSLLD, 16, widen(hi)))
+}
+
+// odd is p+c rounded to odd, for an exact product p: the error of the rounded
+// sum says on which side the exact one lies.
+func (x *isa) odd(p, c reg.VecVirtual) reg.VecVirtual {
+	s := x.bin(VADDPS, p, c)
+	t := x.bin(VSUBPS, s, p)
+	e := x.bin(VADDPS, x.bin(VSUBPS, p, x.bin(VSUBPS, s, t)), x.bin(VSUBPS, c, t))
+	one := x.constant(1)
+	delta := x.or(x.shift(VPSRAD, 31, x.xor(e, s)), one) // +1 away from zero, -1 toward it
+	even := x.bin(VPSUBD, x.and(s, one), one)            // all ones when s is even
+	inexact := x.reg()
+	if x.wide {
+		k := K()
+		VCMPPS(U8(4), x.zero(), e, k)
+		VPTERNLOGD(U8(0xFF), inexact, inexact, inexact)
+		VMOVDQU32_Z(inexact, k, inexact)
+	} else {
+		VCMPPS(U8(4), x.zero(), e, inexact)
+	}
+	return x.add(s, x.and(delta, x.and(even, inexact)))
+}
+
+func (x *isa) zero() reg.VecVirtual {
+	r := x.reg()
+	if x.wide {
+		VPXORD(r, r, r)
+	} else {
+		VPXOR(r, r, r)
+	}
+	return r
+}
+
+// flush replaces denormals by zeros of their sign.
+func (x *isa) flush(v reg.VecVirtual) reg.VecVirtual {
+	exp := x.and(v, x.constant(0x7F800000))
+	sign := x.and(v, x.constant(0x80000000))
+	r := x.reg()
+	if x.wide {
+		k := K()
+		VPTESTNMD(exp, exp, k)
+		VMOVDQA32(v, r)
+		VMOVDQA32(sign, k, r)
+		return r
+	}
+	t := YMM()
+	VPCMPEQD(x.zero(), exp, t)
+	VPBLENDVB(t, sign, v, r)
+	return r
+}
+
+func (x *isa) count(v reg.VecVirtual) reg.VecVirtual { return x.and(v, x.constant(31)) }
+
+func (x *isa) low24(v reg.VecVirtual) reg.VecVirtual { return x.and(v, x.constant(0xFFFFFF)) }
+
+func (x *isa) maxF(a, b reg.VecVirtual) reg.VecVirtual {
+	return x.and(x.bin(VMAXPS, a, b), x.bin(VMAXPS, b, a))
+}
+
+func (x *isa) minF(a, b reg.VecVirtual) reg.VecVirtual {
+	return x.or(x.bin(VMINPS, a, b), x.bin(VMINPS, b, a))
+}
+
+// dot4 adds the products of signed bytes to c.
+func (x *isa) dot4(a, b, c reg.VecVirtual) reg.VecVirtual {
+	even := func(v reg.VecVirtual) reg.VecVirtual { return x.shift(VPSRAW, 8, x.shift(VPSLLW, 8, v)) }
+	odd := func(v reg.VecVirtual) reg.VecVirtual { return x.shift(VPSRAW, 8, v) }
+	p := x.bin(VPMADDWD, even(a), even(b))
+	q := x.bin(VPMADDWD, odd(a), odd(b))
+	return x.add(x.add(p, q), c)
+}
+
+type vec = reg.VecVirtual
+
+// op is one routine: how many sources, whether its result or its sources must
+// be looked at for NaNs, and what it computes.
+type op struct {
+	name string
+	n    int
+	f    func(x *isa, a, b, c vec) vec
+	nan  bool // the result is float32
+}
+
+func plain(f func(ops ...Op)) func(x *isa, a, b, c vec) vec {
+	return func(x *isa, a, b, _ vec) vec { return x.bin(f, a, b) }
+}
+
+var ops = []op{
+	{"Mov", 1, func(x *isa, a, _, _ vec) vec { return a }, false},
+	{"Not", 1, func(x *isa, a, _, _ vec) vec { return x.xor(a, x.constant(0xFFFFFFFF)) }, false},
+	{"And", 2, func(x *isa, a, b, _ vec) vec { return x.and(a, b) }, false},
+	{"Or", 2, func(x *isa, a, b, _ vec) vec { return x.or(a, b) }, false},
+	{"Xor", 2, func(x *isa, a, b, _ vec) vec { return x.xor(a, b) }, false},
+	{"Or3", 3, func(x *isa, a, b, c vec) vec { return x.or(x.or(a, b), c) }, false},
+	{"AndOr", 3, func(x *isa, a, b, c vec) vec { return x.or(x.and(a, b), c) }, false},
+	{"Lshl", 2, func(x *isa, a, b, _ vec) vec { return x.bin(VPSLLVD, b, x.count(a)) }, false},
+	{"Lshr", 2, func(x *isa, a, b, _ vec) vec { return x.bin(VPSRLVD, b, x.count(a)) }, false},
+	{"Ashr", 2, func(x *isa, a, b, _ vec) vec { return x.bin(VPSRAVD, b, x.count(a)) }, false},
+	{"LshlOr", 3, func(x *isa, a, b, c vec) vec { return x.or(x.bin(VPSLLVD, a, x.count(b)), c) }, false},
+	{"LshlAdd", 3, func(x *isa, a, b, c vec) vec { return x.add(x.bin(VPSLLVD, a, x.count(b)), c) }, false},
+	{"AddLshl", 3, func(x *isa, a, b, c vec) vec { return x.bin(VPSLLVD, x.add(a, b), x.count(c)) }, false},
+	{"AddU", 2, plain(VPADDD), false},
+	{"SubU", 2, plain(VPSUBD), false},
+	{"SubrevU", 2, func(x *isa, a, b, _ vec) vec { return x.bin(VPSUBD, b, a) }, false},
+	{"Add3", 3, func(x *isa, a, b, c vec) vec { return x.add(x.add(a, b), c) }, false},
+	{"MaxI", 2, plain(VPMAXSD), false},
+	{"MinI", 2, plain(VPMINSD), false},
+	{"MaxU", 2, plain(VPMAXUD), false},
+	{"MinU", 2, plain(VPMINUD), false},
+	{"Med3I", 3, func(x *isa, a, b, c vec) vec {
+		return x.bin(VPMAXSD, x.bin(VPMINSD, a, b), x.bin(VPMINSD, x.bin(VPMAXSD, a, b), c))
+	}, false},
+	{"MulLo", 2, plain(VPMULLD), false},
+	{"MulU24", 2, func(x *isa, a, b, _ vec) vec { return x.bin(VPMULLD, x.low24(a), x.low24(b)) }, false},
+	{"MadU24", 3, func(x *isa, a, b, c vec) vec { return x.add(x.bin(VPMULLD, x.low24(a), x.low24(b)), c) }, false},
+	{"Dot4I", 3, func(x *isa, a, b, c vec) vec { return x.dot4(a, b, c) }, false},
+
+	{"AddF", 2, plain(VADDPS), true},
+	{"SubF", 2, plain(VSUBPS), true},
+	{"SubrevF", 2, func(x *isa, a, b, _ vec) vec { return x.bin(VSUBPS, b, a) }, true},
+	{"MulF", 2, plain(VMULPS), true},
+	{"FmaF", 3, func(x *isa, a, b, c vec) vec { return x.fma(a, b, c) }, true},
+	{"MaxF", 2, func(x *isa, a, b, _ vec) vec {
+		x.bail(x.bin(VADDPS, x.bin(VSUBPS, a, a), x.bin(VSUBPS, b, b)))
+		return x.maxF(a, b)
+	}, false},
+	{"MinF", 2, func(x *isa, a, b, _ vec) vec {
+		x.bail(x.bin(VADDPS, x.bin(VSUBPS, a, a), x.bin(VSUBPS, b, b)))
+		return x.minF(a, b)
+	}, false},
+	{"Med3F", 3, func(x *isa, a, b, c vec) vec {
+		x.bail(x.bin(VADDPS, x.bin(VADDPS, x.bin(VSUBPS, a, a), x.bin(VSUBPS, b, b)), x.bin(VSUBPS, c, c)))
+		return x.maxF(x.minF(a, b), x.minF(x.maxF(a, b), c))
+	}, false},
+	{"CvtFI", 1, func(x *isa, a, _, _ vec) vec { r := x.reg(); VCVTDQ2PS(a, r); return r }, false},
+	{"CvtFB0", 1, func(x *isa, a, _, _ vec) vec { return x.byteToF(a, 0) }, false},
+	{"CvtFB1", 1, func(x *isa, a, _, _ vec) vec { return x.byteToF(a, 8) }, false},
+	{"CvtFB2", 1, func(x *isa, a, _, _ vec) vec { return x.byteToF(a, 16) }, false},
+	{"CvtFB3", 1, func(x *isa, a, _, _ vec) vec { return x.byteToF(a, 24) }, false},
+	{"CvtFH", 1, func(x *isa, a, _, _ vec) vec { return x.low(a) }, true},
+
+	{"PkAdd", 2, func(x *isa, a, b, _ vec) vec { return x.packed(VADDPS, a, b) }, false},
+	{"PkMul", 2, func(x *isa, a, b, _ vec) vec { return x.packed(VMULPS, a, b) }, false},
+	{"PkMax", 2, func(x *isa, a, b, _ vec) vec { return x.packedSelect(a, b, x.maxF) }, false},
+	{"PkMin", 2, func(x *isa, a, b, _ vec) vec { return x.packedSelect(a, b, x.minF) }, false},
+	{"PkFma", 3, func(x *isa, a, b, c vec) vec {
+		part := func(get func(vec) vec) vec {
+			r := x.odd(x.bin(VMULPS, get(a), get(b)), get(c))
+			return r
+		}
+		lo := part(x.low)
+		x.bail(lo)
+		hi := part(x.high)
+		x.bail(hi)
+		return x.pack(lo, hi)
+	}, false},
+	{"Dot2F", 3, func(x *isa, a, b, c vec) vec {
+		t := x.flush(x.fma(x.low(a), x.low(b), x.flush(c)))
+		return x.flush(x.fma(x.high(a), x.high(b), t))
+	}, true},
+}
+
+func (x *isa) byteToF(a vec, sh int) vec {
+	if sh > 0 {
+		a = x.shift(VPSRLD, sh, a)
+	}
+	r := x.reg()
+	VCVTDQ2PS(x.and(a, x.constant(255)), r)
+	return r
+}
+
+func (x *isa) packed(f func(ops ...Op), a, b vec) vec {
+	lo := x.bin(f, x.low(a), x.low(b))
+	x.bail(lo)
+	hi := x.bin(f, x.high(a), x.high(b))
+	x.bail(hi)
+	return x.pack(lo, hi)
+}
+
+func (x *isa) packedSelect(a, b vec, f func(a, b vec) vec) vec {
+	al, bl, ah, bh := x.low(a), x.low(b), x.high(a), x.high(b)
+	x.bail(x.bin(VADDPS, x.bin(VSUBPS, al, al), x.bin(VSUBPS, bl, bl)))
+	x.bail(x.bin(VADDPS, x.bin(VSUBPS, ah, ah), x.bin(VSUBPS, bh, bh)))
+	return x.pack(f(al, bl), f(ah, bh))
+}
+
+func emit(o op, wide bool) {
+	suffix := "AVX2"
+	if wide {
+		suffix = "AVX512"
+	}
+	TEXT("row"+o.name+suffix, NOSPLIT, signature)
+	Pragma("noescape")
+	x := &isa{wide: wide}
+	d := Load(Param("d"), GP64())
+	var src [3]reg.Register
+	for i, p := range []string{"a", "b", "c"} {
+		if i < o.n {
+			src[i] = Load(Param(p), GP64())
+		}
+	}
+	m := Load(Param("m"), GP64())
+	n := Load(Param("n"), GP64())
+	if !wide {
+		full := GP64()
+		MOVQ(I64(-1), full)
+		CMPQ(n, U8(64))
+		JE(LabelRef("compare"))
+		SHRQ(U8(32), full)
+		Label("compare")
+		CMPQ(m, full)
+		JNE(LabelRef("care0"))
+	}
+	blocks := 64 / x.lanes()
+	var cares []int
+	for i := range blocks {
+		if i == blocks/2 {
+			CMPQ(n, U8(32))
+			JE(LabelRef("done"))
+		}
+		x.care = fmt.Sprintf("care%d", i)
+		cares = append(cares, i)
+		at := func(r reg.Register) Mem { return Mem{Base: r, Disp: 4 * x.lanes() * i} }
+		if wide {
+			x.k = K()
+			part := GP64()
+			MOVQ(m, part)
+			if i > 0 {
+				SHRQ(U8(x.lanes()*i), part)
+			}
+			KMOVW(part.As32(), x.k)
+		}
+		var v [3]vec
+		for j := range o.n {
+			v[j] = x.load(at(src[j]))
+		}
+		r := o.f(x, v[0], v[1], v[2])
+		if o.nan {
+			x.bail(r)
+		}
+		if wide {
+			VMOVUPS(r, x.k, at(d))
+		} else {
+			VMOVUPS(r, at(d))
+		}
+	}
+	Label("done")
+	rest := GP64()
+	XORQ(rest, rest)
+	VZEROUPPER()
+	Store(rest, ReturnIndex(0))
+	RET()
+	for _, i := range cares {
+		// What is left begins with this block.
+		Label(fmt.Sprintf("care%d", i))
+		if i > 0 {
+			SHRQ(U8(x.lanes()*i), m)
+			SHLQ(U8(x.lanes()*i), m)
+		}
+		VZEROUPPER()
+		Store(m, ReturnIndex(0))
+		RET()
+	}
+}
+
+// emitCompare writes a routine that returns the lanes with a < b, a == b and,
+// for floats, unordered ones.
+func emitCompare(typ string, wide bool) {
+	suffix := "AVX2"
+	if wide {
+		suffix = "AVX512"
+	}
+	TEXT("cmp"+typ+suffix, NOSPLIT, "func(a, b *[64]uint32, n int) (lt, eq, un uint64)")
+	Pragma("noescape")
+	x := &isa{wide: wide}
+	a, b := Load(Param("a"), GP64()), Load(Param("b"), GP64())
+	n := Load(Param("n"), GP64())
+	out := [3]reg.GPVirtual{GP64(), GP64(), GP64()}
+	for _, r := range out {
+		XORQ(r, r)
+	}
+	collect := func(i, j int, bits reg.GPVirtual) {
+		if i > 0 {
+			SHLQ(U8(x.lanes()*i), bits)
+		}
+		ORQ(bits, out[j])
+	}
+	blocks := 64 / x.lanes()
+	for i := range blocks {
+		if i == blocks/2 {
+			CMPQ(n, U8(32))
+			JE(LabelRef("done"))
+		}
+		va := x.load(Mem{Base: a, Disp: 4 * x.lanes() * i})
+		vb := x.load(Mem{Base: b, Disp: 4 * x.lanes() * i})
+		for j := range 3 {
+			if j == 2 && typ != "F" {
+				continue
+			}
+			bits := GP64()
+			float := []uint64{0x11, 0x00, 0x03}[j]
+			switch {
+			case wide:
+				k := K()
+				switch typ {
+				case "I":
+					VPCMPD(U8([]int{1, 0, 0}[j]), vb, va, k)
+				case "U":
+					VPCMPUD(U8([]int{1, 0, 0}[j]), vb, va, k)
+				default:
+					VCMPPS(U8(float), vb, va, k)
+				}
+				KMOVW(k, bits.As32())
+			case typ == "F":
+				t := YMM()
+				VCMPPS(U8(float), vb, va, t)
+				VMOVMSKPS(t, bits.As32())
+			case j == 1:
+				t := YMM()
+				VPCMPEQD(vb, va, t)
+				VMOVMSKPS(t, bits.As32())
+			default:
+				ca, cb := va, vb
+				if typ == "U" {
+					top := x.constant(1 << 31)
+					ca, cb = x.xor(va, top), x.xor(vb, top)
+				}
+				t := YMM()
+				VPCMPGTD(ca, cb, t)
+				VMOVMSKPS(t, bits.As32())
+			}
+			collect(i, j, bits)
+		}
+	}
+	Label("done")
+	VZEROUPPER()
+	for j, r := range out {
+		Store(r, ReturnIndex(j))
+	}
+	RET()
+}
+
+func emitSplat(wide bool) {
+	suffix := "AVX2"
+	if wide {
+		suffix = "AVX512"
+	}
+	TEXT("splat"+suffix, NOSPLIT, "func(d *[64]uint32, v uint32, n int)")
+	Pragma("noescape")
+	x := &isa{wide: wide}
+	d := Load(Param("d"), GP64())
+	r := x.reg()
+	if wide {
+		VPBROADCASTD(Load(Param("v"), GP32()), r)
+	} else {
+		t := XMM()
+		VMOVD(Load(Param("v"), GP32()), t)
+		VPBROADCASTD(t, r)
+	}
+	n := Load(Param("n"), GP64())
+	blocks := 64 / x.lanes()
+	for i := range blocks {
+		if i == blocks/2 {
+			CMPQ(n, U8(32))
+			JE(LabelRef("done"))
+		}
+		VMOVUPS(r, Mem{Base: d, Disp: 4 * x.lanes() * i})
+	}
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+func main() {
+	Package("github.com/nnsoc/nnsoc/gpu")
+	ConstraintExpr("amd64")
+	for _, o := range ops {
+		emit(o, true)
+		emit(o, false)
+	}
+	for _, wide := range []bool{true, false} {
+		for _, typ := range []string{"I", "U", "F"} {
+			emitCompare(typ, wide)
+		}
+		emitSplat(wide)
+	}
+	Generate()
+}
