@@ -38,7 +38,7 @@ type run struct {
 	buf    [][]byte
 	arenas []arena // one per thread
 	// fresh: an input was left out, so that nothing prepared earlier holds.
-	fresh bool
+	fresh  bool
 	shared arena
 }
 

@@ -1,0 +1,142 @@
+package refcpu
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// network is a quantized graph of convolution, depthwise convolution, pooling,
+// addition and softmax with random weights.
+func network(r *rand.Rand) (*nn.Model, []byte) {
+	const q8 = nn.TensorQuant8Asymm
+	random := func(n int) []byte {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		return b
+	}
+	bias := func(n uint32) []byte {
+		var b []byte
+		for range n {
+			b = binary.LittleEndian.AppendUint32(b, uint32(int32(r.IntN(2000)-1000)))
+		}
+		return b
+	}
+	g := &graph{}
+	in := g.input(q8, 0.02, 120, 1, 31, 29, 3)
+	a := g.add(nn.Operand{Type: q8, Dimensions: []uint32{1, 16, 15, 20}, Scale: 0.05, ZeroPoint: 100})
+	g.op(nn.OpConv2D, []uint32{a}, in, g.constant(q8, 0.01, 130, random(20*27), 20, 3, 3, 3),
+		g.constant(nn.TensorInt32, 0.02*0.01, 0, bias(20), 20), g.int32(1), g.int32(2), g.int32(2), g.int32(1))
+	d := g.add(nn.Operand{Type: q8, Dimensions: []uint32{1, 16, 15, 40}, Scale: 0.05, ZeroPoint: 100})
+	g.op(nn.OpDepthwiseConv2D, []uint32{d}, a, g.constant(q8, 0.01, 125, random(9*40), 1, 3, 3, 40),
+		g.constant(nn.TensorInt32, 0.05*0.01, 0, bias(40), 40), g.int32(1), g.int32(1), g.int32(1), g.int32(2), g.int32(0))
+	s := g.add(nn.Operand{Type: q8, Dimensions: []uint32{1, 16, 15, 40}, Scale: 0.1, ZeroPoint: 90})
+	g.op(nn.OpAdd, []uint32{s}, d, d, g.int32(0))
+	p := g.add(nn.Operand{Type: q8, Dimensions: []uint32{1, 8, 7, 40}, Scale: 0.1, ZeroPoint: 90})
+	g.op(nn.OpAveragePool2D, []uint32{p}, s, g.int32(2), g.int32(2), g.int32(2), g.int32(2), g.int32(2), g.int32(0))
+	beta := g.add(nn.Operand{Type: nn.Float32, Lifetime: nn.ConstantCopy, Data: floatBytes(1)})
+	out := g.output(q8, 1./256, 0, 1, 8, 7, 40)
+	g.op(nn.OpSoftmax, []uint32{out}, p, beta)
+	return g.model(), random(31 * 29 * 3)
+}
+
+func TestSameBytesWithAnyThreads(t *testing.T) {
+	m, in := network(rand.New(rand.NewPCG(5, 6)))
+	p, err := Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []byte
+	for _, threads := range []int{1, 2, 3, 8, 1} {
+		out := make([]byte, 8*7*40)
+		if err := p.Run([][]byte{in}, [][]byte{out}, Options{Threads: threads}); err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = out
+		}
+		if !bytes.Equal(out, want) {
+			t.Errorf("%d threads give other bytes than one", threads)
+		}
+	}
+}
+
+func TestObserve(t *testing.T) {
+	m, in := network(rand.New(rand.NewPCG(5, 6)))
+	p, err := Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]byte, 8*7*40)
+	var sizes []int
+	var last []byte
+	if err := p.Run([][]byte{in}, [][]byte{out}, Options{Observe: func(op int, o [][]byte) {
+		if op != len(sizes) {
+			t.Errorf("operation %d observed at position %d", op, len(sizes))
+		}
+		sizes = append(sizes, len(o[0]))
+		last = append([]byte(nil), o[0]...)
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	if len(sizes) != 5 || sizes[0] != 16*15*20 || !bytes.Equal(last, out) {
+		t.Errorf("observed sizes %v", sizes)
+	}
+}
+
+func TestRunErrors(t *testing.T) {
+	m, in := network(rand.New(rand.NewPCG(5, 6)))
+	p, err := Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]byte, 8*7*40)
+	for want, run := range map[string]func() error{
+		"0 inputs":         func() error { return p.Run(nil, [][]byte{out}, Options{}) },
+		"has 2 bytes":      func() error { return p.Run([][]byte{in[:2]}, [][]byte{out}, Options{}) },
+		"needs 2240 bytes": func() error { return p.Run([][]byte{in}, [][]byte{out[1:]}, Options{}) },
+		"the model says [1 ": func() error {
+			_, err := p.Execute([]Tensor{{Dimensions: []uint32{1, 1, 1, 3}, Data: in[:3]}}, Options{})
+			return err
+		},
+		"not be omitted": func() error { return p.Run([][]byte{nil}, [][]byte{out}, Options{}) },
+	} {
+		if err := run(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if err := p.Run([][]byte{in}, [][]byte{out}, Options{}); err != nil {
+		t.Errorf("after errors: %v", err)
+	}
+	if _, err := CompileConfig(m, Config{Limits: Limits{Bytes: 1000}}); err == nil || !strings.Contains(err.Error(), "exceed 1000 bytes") {
+		t.Errorf("a limit of 1000 bytes: %v", err)
+	}
+	if _, err := CompileConfig(m, Config{Limits: Limits{Work: 1000}}); err == nil || !strings.Contains(err.Error(), "1000 steps") {
+		t.Errorf("a limit of 1000 steps: %v", err)
+	}
+	m.Main.Operations[0].Type = nn.OpLstm
+	if _, err := Compile(m); err == nil || !strings.Contains(err.Error(), "operation 0: LSTM is not supported") {
+		t.Errorf("an operation the reference lacks: %v", err)
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	m, in := network(rand.New(rand.NewPCG(5, 6)))
+	p, err := Compile(m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	out := make([]byte, 8*7*40)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.Run([][]byte{in}, [][]byte{out}, Options{Threads: 1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
