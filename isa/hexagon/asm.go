@@ -201,7 +201,9 @@ func (a *assembler) packets() error {
 }
 
 // endsLabel reports whether what follows a colon shows that the colon ends a label and not a register pair.
-func endsLabel(t token) bool { return !t.glued || t.kind == tokNewline || t.kind == tokEOF || t.is("{") }
+func endsLabel(t token) bool {
+	return !t.glued || t.kind == tokNewline || t.kind == tokEOF || t.is("{")
+}
 
 func (a *assembler) begin(t token) {
 	a.out = append(a.out, Packet{})
