@@ -208,6 +208,13 @@ func (k *Kernel) Jump(op Op, l build.Label) { k.Emit(op, l) }
 // Exit jumps to the end of the kernel when SCC is set.
 func (k *Kernel) Exit() { k.Emit(S_CBRANCH_SCC1, k.end) }
 
+// WaitScalar waits for all scalar loads and LDS operations here, and keeps the
+// scheduler from moving anything across: what is issued behind it is not
+// waited for with what came before.
+func (k *Kernel) WaitScalar() {
+	k.Emit(S_WAITCNT, int(Waitcnt{MaxVM, MaxExp, 0}.Simm16()))
+}
+
 // Fence keeps the scheduler from moving anything across in.
 func Fence(in *build.Instr) *build.Instr { return in.With(build.Fence) }
 

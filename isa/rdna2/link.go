@@ -185,6 +185,16 @@ func constantCode(kind Kind, v int64) (code uint16, lit uint32) {
 	return LiteralK, uint32(v)
 }
 
+// IssueCycles is how long a wave32 keeps its units busy when every instruction
+// of the program issues once.
+func (p *Program) IssueCycles() int {
+	n := 0
+	for i := range p.Insts {
+		n += p.Insts[i].Form().Sched.Cost().Issue
+	}
+	return n
+}
+
 // WriteListing prints the program, one instruction per line: byte offset,
 // cycles that a wave32 keeps its unit busy, source operation, text.
 func (p *Program) WriteListing(w io.Writer) error {

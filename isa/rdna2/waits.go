@@ -64,6 +64,11 @@ type need struct{ vm, lgkm, vs int }
 func (k *Kernel) step(s *waitState, vi *build.Instr) need {
 	n := need{MaxVM, MaxLGKM, MaxVS}
 	f := Op(vi.Op).Form()
+	if f.Op == S_WAITCNT { // one that the kernel itself asks for
+		w := SplitWaitcnt(uint16(vi.Args[0].Imm))
+		s.wait(need{w.VM, w.LGKM, MaxVS})
+		return n
+	}
 	for i := range vi.Args {
 		a := &vi.Args[i]
 		if a.Kind != build.ArgReg || a.Implicit || a.Role == build.None {
