@@ -77,6 +77,35 @@ func TestWheelOrder(t *testing.T) {
 	})
 }
 
+// TestWheelTurns runs through thousands of turns with few pending events, so
+// that every slot is used, emptied and used again.
+func TestWheelTurns(t *testing.T) {
+	for _, engines := range []int{1, 2, 5, 40} {
+		var w sim.Wheel
+		due := map[uint64]sim.Time{} // by Arg
+		rng := uint64(1)
+		post := func(i uint64) {
+			rng = rng*6364136223846793005 + 1442695040888963407
+			due[i] = w.Now() + sim.Time(rng>>33)%(20*sim.Nanosecond)
+			w.Post(due[i], 0, 0, i)
+		}
+		for i := range uint64(engines) {
+			post(i)
+		}
+		for range 20_000 {
+			first := sim.Never
+			for _, at := range due {
+				first = min(first, at)
+			}
+			e, ok := w.Pop()
+			if !ok || e.At != first || due[e.Arg] != first {
+				t.Fatalf("%d engines: got %+v, %v, want the event at %d", engines, e, ok, first)
+			}
+			post(e.Arg)
+		}
+	}
+}
+
 func TestWheelTies(t *testing.T) {
 	var w sim.Wheel
 	for i := range uint64(1000) {

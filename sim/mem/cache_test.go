@@ -227,6 +227,37 @@ func TestCacheMissBandwidth(t *testing.T) {
 	}
 }
 
+// slowWrites accepts a write after a while and answers reads at once.
+type slowWrites struct{ flat }
+
+func (s *slowWrites) Access(t sim.Time, a uint64, n int, k mem.Kind) (sim.Time, sim.Reason) {
+	done, from := s.flat.Access(t, a, n, k)
+	if k == mem.Write {
+		done += 100 * cycle
+	}
+	return done, from
+}
+
+// TestCacheWriteBackHoldsMSHR: a miss that evicts a dirty line keeps its MSHR
+// until the victim is accepted, so dirty evictions are paced by the next level.
+func TestCacheWriteBackHoldsMSHR(t *testing.T) {
+	c := newCache(t, &slowWrites{flat{latency: 10 * cycle}}, func(c *mem.CacheConfig) { c.MSHRs, c.Bytes = 2, 1<<14 })
+	const lines, n = 128, 1024
+	for l := range uint64(lines) {
+		c.Access(0, l*128, 128, mem.Write)
+	}
+	const at = sim.Millisecond
+	var last sim.Time
+	for l := range uint64(n) {
+		done, _ := c.Access(at, (lines+l)*128, 128, mem.Write)
+		last = max(last, done)
+	}
+	want := sim.Time(n/2) * 110 * cycle
+	if got := last - at; got < want*98/100 || got > want*102/100 {
+		t.Errorf("%d dirty evictions take %d fs, want %d", n, got, want)
+	}
+}
+
 // TestCacheBanks: hits to different banks go in parallel, to one bank in turn.
 func TestCacheBanks(t *testing.T) {
 	c := newCache(t, &flat{}, func(c *mem.CacheConfig) { c.Banks, c.BytesPerCycle = 4, 32 })

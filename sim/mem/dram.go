@@ -349,7 +349,6 @@ func (d *DRAM) transfer(t sim.Time, ch int, addr uint64, n int, write bool) sim.
 			col = max(col, c.writeEnd+cfg.TWTR)
 		}
 	}
-	col = max(col, c.busFree-lat)
 	end := col + lat + bursts*d.burst
 	c.busFree = end
 	c.colFree = col + bursts*d.burst

@@ -97,6 +97,36 @@ func TestDRAMConstraints(t *testing.T) {
 	}
 }
 
+// TestDRAMWindows separates the parameters that hide behind each other in the
+// datasheet's numbers: tFAW = 4 tRRD, tRC = tRAS + tRP, tRTP < tRAS.
+func TestDRAMWindows(t *testing.T) {
+	const n = 1000
+	d := newDRAM(t, func(c *mem.DRAMConfig) { one(c); c.TFAW = 100 * sim.Nanosecond })
+	var done sim.Time
+	for i := range n {
+		done = read(d, 0, uint64(i)*rowSpan, 32)
+	}
+	if got, want := done/n, 25*sim.Nanosecond; got < want*99/100 || got > want*101/100 {
+		t.Errorf("tFAW 100 ns: a row every %d fs, want %d", got, want)
+	}
+	d = newDRAM(t, func(c *mem.DRAMConfig) { one(c); c.TRC = 90 * sim.Nanosecond })
+	for i := range n {
+		done = read(d, 0, uint64(i)*bankSpan, 32)
+	}
+	if got, want := done/n, 90*sim.Nanosecond; got < want*99/100 || got > want*101/100 {
+		t.Errorf("tRC 90 ns: a row every %d fs, want %d", got, want)
+	}
+	// The row has been open for long; a last read holds its precharge back.
+	d = newDRAM(t, one)
+	c := d.Config()
+	read(d, 0, 0, 32)
+	read(d, sim.Microsecond, 64, 32)
+	want := c.TRTP + c.TRPpb + c.TRCD + c.ReadLatency + c.BurstTime()
+	if got := read(d, sim.Microsecond, bankSpan, 32) - sim.Microsecond; got != want {
+		t.Errorf("precharge after a read: %d fs, want %d", got, want)
+	}
+}
+
 // TestDRAMTurnaround: alternating reads and writes of one row pay the bus
 // turnaround both ways.
 func TestDRAMTurnaround(t *testing.T) {
