@@ -33,13 +33,18 @@ func (o *op) ifmBlockDepth(s *Spec) int {
 // macCycles is how long the MAC array works on a block of h x w x d outputs,
 // all input channels and taps included. Elementwise operations do not use it.
 func (s *Spec) macCycles(o *op, h, w, d int) int64 {
+	return int64(math.Ceil(s.macCyclesExact(o, h, w, d)))
+}
+
+// macCyclesExact is macCycles before rounding up: two cores share a block.
+func (s *Spec) macCyclesExact(o *op, h, w, d int) float64 {
 	u := s.UBlock
 	if u.H == 2 && u.W == 2 && o.kind <= opDepthwise && o.ofm.h == 1 && o.ofm.w%2 == 0 && o.k.h == 1 {
 		u.H, u.W, h = 1, 4, 1 // one-dimensional: the micro-block is a row
 	}
 	xy, nz := ceilDiv(w, u.W)*ceilDiv(h, u.H), ceilDiv(d, u.D)
 	if s.PackTaps && o.reduces() {
-		return s.arrayCycles(o, xy, nz)
+		return float64(s.arrayCycles(o, xy, nz))
 	}
 	wide := 1
 	if o.ifm.esz == 2 {
@@ -84,7 +89,7 @@ func (s *Spec) macCycles(o *op, h, w, d int) int64 {
 	if o.reduces() {
 		total *= int64(ceilDiv(o.ifm.c, ibd))
 	}
-	return (total + int64(s.Cores) - 1) / int64(s.Cores)
+	return float64(total) / float64(s.Cores)
 }
 
 // arrayCycles is macCycles of a weight-stationary array whose rows hold any

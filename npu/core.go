@@ -191,10 +191,11 @@ func (c *Core) step(cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop
 	return false, nil
 }
 
-// work is the multiply-accumulates of an operation, or its elements where it
-// has none.
+// work is about the multiply-accumulates of an operation, or its elements
+// where it has none.
 func (o *op) work() int64 {
-	n := int64(o.ofm.h) * int64(o.ofm.w) * int64(o.ofm.c)
+	const perBlock = 64 // the timing model's own work
+	n := int64(o.ofm.h)*int64(o.ofm.w)*int64(o.ofm.c) + perBlock*o.blockCount()
 	if o.kind == opElementwise {
 		return n
 	}

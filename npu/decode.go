@@ -8,7 +8,7 @@ import (
 
 // Limits that keep a hostile stream from taking unbounded memory.
 const (
-	maxElements = 1 << 26 // of one feature map
+	maxElements = 1 << 25 // of one feature map
 	maxTaps     = 1 << 16
 )
 
