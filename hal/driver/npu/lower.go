@@ -47,10 +47,10 @@ var lowerers = map[nn.OperationType]func(*lowering, *nn.Operation) error{
 	nn.OpQuantize:        (*lowering).quantize,
 }
 
-func newLowering(s *core.Spec, m *nn.Model) (*lowering, error) {
+func newLowering(s *core.Spec, m *nn.Model) *lowering {
 	g, err := opspec.Resolve(&m.Main)
-	if err != nil {
-		return nil, err
+	if err != nil { // an operation without a shape rule; what the model declares must do
+		g = &m.Main
 	}
 	l := &lowering{
 		spec: s, graph: g, view: opspec.ModelView(g), value: make([]int, len(g.Operands)),
@@ -59,7 +59,7 @@ func newLowering(s *core.Spec, m *nn.Model) (*lowering, error) {
 	for i := range l.value {
 		l.value[i] = placed - 1 // none yet
 	}
-	return l, nil
+	return l
 }
 
 // operation lowers operation i.

@@ -22,10 +22,7 @@ type program struct {
 
 // compile lowers a whole model.
 func compile(s *core.Spec, onChip int, m *nn.Model) (*program, error) {
-	l, err := newLowering(s, m)
-	if err != nil {
-		return nil, err
-	}
+	l := newLowering(s, m)
 	p := &program{}
 	if err := l.inputs(p); err != nil {
 		return nil, err
@@ -53,6 +50,7 @@ func compile(s *core.Spec, onChip int, m *nn.Model) (*program, error) {
 	l.resolve()
 	e := &emitter{b: ethosu.NewBuilder(s.Product), spec: s, slotSize: slot, luts: s.LUTBase(), writer: map[int]int{}}
 	e.program(l.list)
+	var err error
 	if p.code.Commands, err = e.b.Words(); err != nil {
 		return nil, err
 	}
