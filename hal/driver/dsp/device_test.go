@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -277,4 +278,17 @@ func TestRandomConv(t *testing.T) {
 		b.add(nn.OpConv2D, args, b.output(out))
 		b.run(t, d, fmt.Sprintf("%d_%dx%dx%dx%d_k%d_f%dx%d_s%dx%d_p%d", seed, n, h, w, c, k, kh, kw, sh, sw, pad))
 	}
+}
+
+func (b *builder) bool(v bool) uint32 {
+	data := []byte{0}
+	if v {
+		data[0] = 1
+	}
+	return b.operand(nn.Operand{Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: data})
+}
+
+func (b *builder) float32(v float32) uint32 {
+	return b.operand(nn.Operand{Type: nn.Float32, Lifetime: nn.ConstantCopy,
+		Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))})
 }

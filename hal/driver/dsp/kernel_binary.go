@@ -77,7 +77,7 @@ func (b *binaryKernel) generate(a *asm) {
 					a.op(hexagon.V6_vaddw, acc[2*i+k], wa[k], wb[k])
 				}
 			}
-			a.op(hexagon.V6_vS32b_pi, po, 1, rq.pack(acc, [4]lanes{}, true)).Stores(aliasOut)
+			a.op(hexagon.V6_vS32b_pi, po, 1, rq.pack(acc, noLanes, true)).Stores(aliasOut)
 		})
 	})
 	a.ret()

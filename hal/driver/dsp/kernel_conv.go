@@ -109,10 +109,7 @@ func (c *convKernel) fullChunks(a *asm, rq *requantRegs, table, args build.Reg) 
 	a.skipIfZero(count, func() {
 		a.repeat(count, func() {
 			acc := c.chunk(a, 4, table, args, rec)
-			var l [4]lanes
-			for j := range l {
-				l[j] = rq.lanesAt(rec, 4*vecBytes, j, 4)
-			}
+			l := rq.keepLanes(4, func(j int) lanes { return rq.lanesAt(rec, 4*vecBytes, j, 4) })
 			for p := range acc {
 				v := rq.pack([4]build.Reg(acc[p]), l, true)
 				to := a.r("to")
@@ -129,47 +126,33 @@ func (c *convKernel) tailChunk(a *asm, rq *requantRegs, table, args build.Reg) {
 	rec := a.word(args, convTail, "record")
 	a.skipIfZero(rec, func() {
 		acc := c.chunk(a, c.tail, table, args, rec)
-		all := make([]lanes, c.tail)
-		for j := range all {
-			all[j] = rq.lanesAt(rec, c.tail*vecBytes, j, c.tail)
-		}
+		l := rq.keepLanes(c.tail, func(j int) lanes { return rq.lanesAt(rec, c.tail*vecBytes, j, c.tail) })
 		off := a.word(args, convTailOffset, "offset")
 		for o := range c.outputs() {
 			// Four cells of 32 bytes: groups of a position, then positions. A
 			// position with fewer groups than a vector repeats its last one.
 			var x [4]build.Reg
-			var l [4]lanes
+			var group [4]int
 			for n := range x {
 				p, j := n/c.tail, n%c.tail
 				if c.cluster == 1 {
 					p, j = 0, min(n, c.tail-1)
 				}
-				x[n], l[n] = acc[o*c.cluster+p][j], all[j]
+				x[n], group[n] = acc[o*c.cluster+p][j], j
+				for k := range n {
+					if x[k] == x[n] {
+						x[n] = a.v("copy")
+						a.op(hexagon.V6_vassign, x[n], x[k])
+						break
+					}
+				}
 			}
-			v := rq.packCells(x, l)
+			v := rq.pack(x, func(n int) lanes { return l(group[n]) }, false)
 			to := a.r("to")
 			a.op(hexagon.A2_add, to, a.word(table, c.positions+o, "out"), off)
 			a.vstore(to, 0, v, aliasOut)
 		}
 	})
-}
-
-// packCells is pack for accumulators that follow each other and may repeat.
-func (r *requantRegs) packCells(acc [4]build.Reg, l [4]lanes) build.Reg {
-	var s [4]build.Reg
-	for i := range s {
-		for k := range i {
-			if acc[k] == acc[i] {
-				s[i] = r.a.v("copy")
-				r.a.op(hexagon.V6_vassign, s[i], s[k])
-				break
-			}
-		}
-		if !s[i].Valid() {
-			s[i] = r.scale(acc[i], l[i])
-		}
-	}
-	return r.finish(r.narrow(s[0], s[1], l[0], l[1]), r.narrow(s[2], s[3], l[2], l[3]), false)
 }
 
 // chunk accumulates n groups of every position.

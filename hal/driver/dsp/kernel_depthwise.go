@@ -72,11 +72,9 @@ func (d *depthKernel) generate(a *asm) {
 				w.load(hi(acc[i]), 2*i+1)
 			}
 			d.multiply(a, src, w, acc, zero, below)
-			var l [4]lanes
+			l := noLanes
 			if d.rq.perChannel {
-				for j := range l {
-					l[j] = d.lanes(a, w, j)
-				}
+				l = func(j int) lanes { return d.lanes(a, w, j) }
 			}
 			v := rq.pack([4]build.Reg{lo(acc[0]), hi(acc[0]), lo(acc[1]), hi(acc[1])}, l, true)
 			a.vstore(dst, 0, v, aliasOut)

@@ -269,14 +269,33 @@ func (r *requantRegs) finish(x, y build.Reg, interleaved bool) build.Reg {
 }
 
 // pack requantizes four accumulators into one vector of bytes. Interleaved:
-// byte 4i+k of the result comes from lane i of accumulator lanePhase^-1(k);
-// otherwise the accumulators follow each other.
-func (r *requantRegs) pack(acc [4]build.Reg, l [4]lanes, interleaved bool) build.Reg {
-	var s [4]build.Reg
-	for i := range s {
-		s[i] = r.scale(acc[i], l[i])
+// byte 4i+k of the result comes from lane i of the accumulator j whose
+// lanePhase[j] is k; otherwise the accumulators follow each other. lanesOf(j)
+// is asked shortly before accumulator j is used.
+func (r *requantRegs) pack(acc [4]build.Reg, lanesOf func(j int) lanes, interleaved bool) build.Reg {
+	var h [2]build.Reg
+	for i := range h {
+		l0, l1 := lanesOf(2*i), lanesOf(2*i+1)
+		x, y := r.scale(acc[2*i], l0), r.scale(acc[2*i+1], l1)
+		h[i] = r.narrow(x, y, l0, l1)
 	}
-	return r.finish(r.narrow(s[0], s[1], l[0], l[1]), r.narrow(s[2], s[3], l[2], l[3]), interleaved)
+	return r.finish(h[0], h[1], interleaved)
+}
+
+// noLanes is for kernels without per-channel multipliers.
+func noLanes(int) lanes { return lanes{} }
+
+// keepLanes loads the vectors of n accumulators once, when the registers are
+// there: the plain per-channel form. The others load them again at each use.
+func (r *requantRegs) keepLanes(n int, load func(j int) lanes) func(j int) lanes {
+	if r.left || r.whole {
+		return load
+	}
+	all := make([]lanes, n)
+	for j := range all {
+		all[j] = load(j)
+	}
+	return func(j int) lanes { return all[j] }
 }
 
 // lanePhase[j] is the byte within each group of four that accumulator j holds
