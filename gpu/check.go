@@ -10,9 +10,28 @@ import (
 // that touches the destination of a load before its counter was waited for
 // sees the old value. That is an error here.
 
-func bit(m []uint64, s span, f func(word *uint64, bits uint64)) {
-	for r := int(s.reg); r < int(s.reg)+int(s.n); r++ {
-		f(&m[r>>6], 1<<(r&63))
+// setBits and clearBits change the bits of a span in a register set.
+func setBits(m []uint64, s span) {
+	r, n := uint(s.reg), uint(s.n)
+	if r>>6 == (r+n-1)>>6 && n < 64 {
+		m[r>>6] |= (1<<n - 1) << (r & 63)
+		return
+	}
+	for ; n > 0; n-- {
+		m[r>>6] |= 1 << (r & 63)
+		r++
+	}
+}
+
+func clearBits(m []uint64, s span) {
+	r, n := uint(s.reg), uint(s.n)
+	if r>>6 == (r+n-1)>>6 && n < 64 {
+		m[r>>6] &^= (1<<n - 1) << (r & 63)
+		return
+	}
+	for ; n > 0; n-- {
+		m[r>>6] &^= 1 << (r & 63)
+		r++
 	}
 }
 
@@ -32,19 +51,18 @@ type touched struct {
 }
 
 func (t *touched) add(d *deps) {
-	set := func(w *uint64, b uint64) { *w |= b }
 	for _, r := range d.vr[:d.nvr] {
-		bit(t.v[:], r, set)
+		setBits(t.v[:], r)
 	}
-	bit(t.v[:], d.vw, set)
+	setBits(t.v[:], d.vw)
 	for _, r := range d.sr[:d.nsr] {
 		if r.reg < 128 {
-			bit(t.s[:], r, set)
+			setBits(t.s[:], r)
 		}
 	}
 	for _, r := range d.sw[:d.nsw] {
 		if r.reg < 128 {
-			bit(t.s[:], r, set)
+			setBits(t.s[:], r)
 		}
 	}
 }
@@ -109,7 +127,6 @@ func (w *wave) track(u *uop, pc int32, done int64, from sim.Reason) {
 	d := &w.m.p.deps[pc]
 	e := queued{done: done, from: from}
 	q := &w.lgkm
-	set := func(x *uint64, b uint64) { *x |= b }
 	switch {
 	case u.unit == unitSMEM:
 		e.scalar = true
@@ -117,7 +134,7 @@ func (w *wave) track(u *uop, pc int32, done int64, from sim.Reason) {
 			e.dst, e.regs = uint16(d.sw[0].reg), d.sw[0].n
 			if !w.m.opt.Unchecked {
 				w.dup = w.dup || anyBit(w.pendS[:], d.sw[0]) >= 0
-				bit(w.pendS[:], d.sw[0], set)
+				setBits(w.pendS[:], d.sw[0])
 			}
 		}
 		q.scalars++
@@ -131,7 +148,7 @@ func (w *wave) track(u *uop, pc int32, done int64, from sim.Reason) {
 		e.dst, e.regs = uint16(d.vw.reg), d.vw.n
 		if d.vw.n > 0 && !w.m.opt.Unchecked {
 			w.dup = w.dup || anyBit(w.pendV[:], d.vw) >= 0
-			bit(w.pendV[:], d.vw, set)
+			setBits(w.pendV[:], d.vw)
 		}
 	}
 	if q.n == len(q.q) {
@@ -153,12 +170,11 @@ func (w *wave) pop(q *queue, k int) {
 		if e.regs == 0 {
 			continue
 		}
-		clearBit := func(x *uint64, b uint64) { *x &^= b }
 		s := span{uint8(e.dst), e.regs}
 		if e.scalar {
-			bit(w.pendS[:], s, clearBit)
+			clearBits(w.pendS[:], s)
 		} else {
-			bit(w.pendV[:], s, clearBit)
+			clearBits(w.pendV[:], s)
 		}
 	}
 	if w.dup {
@@ -172,7 +188,6 @@ func (w *wave) rebuild() {
 		return
 	}
 	w.pendV, w.pendS = [4]uint64{}, [2]uint64{}
-	set := func(x *uint64, b uint64) { *x |= b }
 	for _, q := range []*queue{&w.vm, &w.lgkm} {
 		for i := range q.n {
 			e := q.at(i)
@@ -181,9 +196,9 @@ func (w *wave) rebuild() {
 			}
 			s := span{uint8(e.dst), e.regs}
 			if e.scalar {
-				bit(w.pendS[:], s, set)
+				setBits(w.pendS[:], s)
 			} else {
-				bit(w.pendV[:], s, set)
+				setBits(w.pendV[:], s)
 			}
 		}
 	}

@@ -115,6 +115,7 @@ type machine struct {
 	// Timing.
 	cus       []cu
 	simds     []simd
+	cands     []int64 // earliest issue of each SIMD
 	lds       []ldsUnit
 	half      int64 // issue cycles of one wave on a SIMD
 	codeShift uint

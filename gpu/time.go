@@ -38,8 +38,8 @@ type simd struct {
 	trans  int64
 	rows   int // register rows in use
 	cursor int64
-	end    int64 // completion of the last store of a wave that ended
-	cand   int64 // earliest issue of any wave
+	end    int64  // completion of the last store of a wave that ended
+	cand   *int64 // earliest issue of any wave, beside those of the other SIMDs
 	pick   int
 	stalls sim.StallTable
 }
@@ -51,6 +51,7 @@ func (m *machine) buildUnits() {
 	if m.cus == nil {
 		m.cus = make([]cu, n)
 		m.simds = make([]simd, n*s.SIMDsPerCU)
+		m.cands = make([]int64, n*s.SIMDsPerCU)
 		m.lds = make([]ldsUnit, n)
 		m.fetch = make([][]int64, s.Clusters)
 		for i := range m.simds {
@@ -81,7 +82,8 @@ func (m *machine) runTimed() {
 	for i := range m.simds {
 		w := m.simds[i].waves[:0]
 		cu := &m.cus[i/m.spec.SIMDsPerCU]
-		m.simds[i] = simd{cu: cu, waves: w, cursor: start, end: start, cand: never}
+		m.simds[i] = simd{cu: cu, waves: w, cursor: start, end: start, cand: &m.cands[i]}
+		m.cands[i] = never
 		for u := range m.simds[i].free {
 			m.simds[i].free[u] = first
 		}
@@ -117,10 +119,7 @@ func (m *machine) runTimed() {
 			m.deadlock()
 			return
 		}
-		for s.cand <= second && !m.woken {
-			if s.cand >= never {
-				break
-			}
+		for *s.cand <= second && *s.cand < never && !m.woken {
 			m.issue(s)
 			if m.err != nil {
 				return
@@ -133,18 +132,18 @@ func (m *machine) runTimed() {
 
 // earliest is the SIMD that issues next and the time of the one after it.
 func (m *machine) earliest() (*simd, int64) {
-	best, second := never, never
-	var s *simd
-	for i := range m.simds {
-		switch c := m.simds[i].cand; {
-		case c < best:
-			best, second = c, best
-			s = &m.simds[i]
-		case c < second:
+	best, second, at := never, never, -1
+	for i, c := range m.cands {
+		if c < best {
+			best, second, at = c, best, i
+		} else if c < second {
 			second = c
 		}
 	}
-	return s, second
+	if at < 0 {
+		return nil, never
+	}
+	return &m.simds[at], second
 }
 
 // choose finds the wave of s that issues next: the earliest, the oldest of
@@ -160,7 +159,7 @@ func (s *simd) choose() {
 			best, pick = t, i
 		}
 	}
-	s.cand, s.pick = best, pick
+	*s.cand, s.pick = best, pick
 }
 
 // advance charges the cycles from the cursor to t: until the wave was ready to
@@ -178,7 +177,7 @@ func (s *simd) advance(w *wave, t int64) {
 // issue lets the chosen wave of s issue at s.cand.
 func (m *machine) issue(s *simd) {
 	w := s.waves[s.pick]
-	t := s.cand
+	t := *s.cand
 	p := m.p
 	pc := w.pc
 	u := &p.uops[pc]

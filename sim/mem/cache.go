@@ -121,6 +121,7 @@ type Cache struct {
 
 	bankFree []sim.Time
 	mshr     []sim.Time // when each entry is free again
+	hand     int        // where to look for a free one first
 	stamp    uint64
 	setMask  uint64
 
@@ -179,7 +180,7 @@ func (c *Cache) clear() {
 	clear(c.tree)
 	clear(c.bankFree)
 	clear(c.mshr)
-	c.stamp = 0
+	c.stamp, c.hand = 0, 0
 	c.count = [numCacheEvents]int64{}
 }
 
@@ -285,11 +286,18 @@ func (c *Cache) missLine(t, done sim.Time, base int, set, ln, addr uint64, n int
 // when fetch is set, reads the line from the next level. It answers when the
 // MSHR was taken, which line it is, and when its data is there.
 func (c *Cache) allocate(t sim.Time, base int, set, ln uint64, fetch bool) (sim.Time, int, sim.Time) {
-	m := 0
-	for j := 1; j < len(c.mshr); j++ {
-		if c.mshr[j] < c.mshr[m] {
-			m = j
+	// Any free MSHR will do. They come free about in the order they were taken,
+	// so the one after the last is the first to look at.
+	m := c.hand
+	if c.mshr[m] > t {
+		for j := range c.mshr {
+			if c.mshr[j] < c.mshr[m] {
+				m = j
+			}
 		}
+	}
+	if c.hand = m + 1; c.hand == len(c.mshr) {
+		c.hand = 0
 	}
 	if c.mshr[m] > t {
 		c.count[CacheMSHRFull]++
