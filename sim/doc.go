@@ -4,4 +4,10 @@
 //
 // It models no device. Memories are in sim/mem, energy in sim/power, machine
 // presets in sim/soc, timelines in sim/trace.
+//
+// A Clock never drifts: cycle k begins at origin + floor(k * 1e15 / f). A
+// Domain numbers cycles through frequency changes, stands still while it ramps
+// and sleeps when idle; its one governor maps an execution preference to an
+// operating point. Not modelled: thermal limits, a governor that reacts to load,
+// and voltage ramps apart from frequency.
 package sim

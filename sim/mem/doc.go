@@ -2,5 +2,25 @@
 // (function), a Level answers when an access is done and who served it
 // (timing). A functional run uses Space alone and gets the same bytes.
 //
-// Levels: dram (banks, rows, refresh), cache, scratchpad, dma, interconnect.
+// Levels reserve what an access takes in the order of the calls:
+//
+//   - DRAM: channels, banks and open rows with tRCD, tRP, tRAS, tRC, tRRD, tFAW,
+//     tWR, tWTR, tRTP, bus turnaround, refresh (all-bank or per-bank) and posted
+//     writes that are drained in batches. One in-order queue per channel; rows
+//     are opened ahead while earlier data is on the bus.
+//   - Cache: set associative, LRU or tree PLRU, write-back or write-through,
+//     banks, MSHRs, next-line prefetch.
+//   - Scratchpad: banks and beats, conflicts between lanes.
+//   - Bus: ports that share request, write and read channels.
+//   - Path: a constant delay.
+//   - DMA is an engine between two levels, with bursts and an outstanding limit.
+//
+// Not modelled: reordering of requests in the DRAM controller, contention on the
+// command bus, power-down states, ECC; the order in which lines of one access
+// return; coherence between caches. A clock that does not divide the bursts of
+// its neighbour loses no beat at the crossing.
+//
+// Timing parameters are datasheet spans given by the caller (sim/soc). The
+// tests hold each memory's isolated latency and sustained bandwidth against the
+// closed form.
 package mem

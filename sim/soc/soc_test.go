@@ -335,3 +335,25 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+// TestAssumptionsAreListed: every assumption that a preset names is a row of
+// the list of deviations.
+func TestAssumptionsAreListed(t *testing.T) {
+	rows, err := os.ReadFile("../../docs/DEVIATIONS.md")
+	if err != nil {
+		t.Skip("skipped: needs docs/DEVIATIONS.md")
+	}
+	for _, n := range soc.Names() {
+		data, err := os.ReadFile(n + ".toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		missing := map[string]bool{}
+		for _, id := range regexp.MustCompile(`\bD-[0-9]+\b`).FindAllString(string(data), -1) {
+			if !missing[id] && !regexp.MustCompile(`\b`+id+`\b`).Match(rows) {
+				missing[id] = true
+				t.Errorf("%s.toml: %s is not in docs/DEVIATIONS.md", n, id)
+			}
+		}
+	}
+}
