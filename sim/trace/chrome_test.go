@@ -7,8 +7,11 @@ import (
 	"math"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
+
+var _ hal.Tracer = (*trace.Chrome)(nil)
 
 type doc struct {
 	TraceEvents []struct {
