@@ -113,26 +113,27 @@ type machine struct {
 	bankWord    [64][64]uint64
 
 	// Timing.
-	cus       []cu
-	simds     []simd
-	cands     []int64 // earliest issue of each SIMD
-	lds       []ldsUnit
-	half      int64 // issue cycles of one wave on a SIMD
-	codeShift uint
-	codeFits  bool // the code fits the instruction cache
-	charged   traffic
-	fetch     [][]int64 // per cluster: cycle at which each code line is there, 0 unknown
-	now       int64     // start of the dispatch
-	live      int       // work-groups resident
-	ages      int64
-	woken     bool
-	count     [numCounts]int64
-	regions   []sim.RegionReport
-	energy    float64
-	classes   [NumClasses]int64 // active lanes
-	instrs    int64
-	stalls    sim.StallTable
-	cycles    int64
+	cus        []cu
+	simds      []simd
+	cands      []int64 // earliest issue of each SIMD
+	lds        []ldsUnit
+	half       int64 // issue cycles of one wave on a SIMD
+	codeShift  uint
+	codeFits   bool // the code fits the instruction cache
+	charged    traffic
+	fetch      [][]int64 // per cluster: cycle at which each code line is there, 0 unknown
+	now        int64     // start of the dispatch
+	live       int       // work-groups resident
+	ages       int64
+	woken      bool
+	count      [numCounts]int64
+	regions    []sim.RegionReport
+	energy     float64
+	classes    [NumClasses]int64 // active lanes
+	instrs     int64
+	laneInstrs int64 // instructions times wave size
+	stalls     sim.StallTable
+	cycles     int64
 }
 
 func (c *Core) machine(space *mem.Space, opt Options) *machine {
@@ -147,7 +148,7 @@ func (c *Core) machine(space *mem.Space, opt Options) *machine {
 		m.limit = 1 << 40
 	}
 	m.clock = sim.Clock{Hz: c.spec.Hz}
-	m.now, m.cycles, m.instrs, m.energy, m.ages = 0, 0, 0, 0, 0
+	m.now, m.cycles, m.instrs, m.laneInstrs, m.energy = 0, 0, 0, 0, 0
 	m.count = [numCounts]int64{}
 	m.classes = [NumClasses]int64{}
 	m.stalls = sim.StallTable{}

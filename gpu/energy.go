@@ -76,6 +76,7 @@ func (m *machine) tally(p *program, cycles int64) {
 		pj += float64(n) * m.spec.Energy.LanePJ[c]
 	}
 	m.instrs += instrs
+	m.laneInstrs += instrs * int64(p.k.WaveSize)
 	m.charge(m.region(m.d.Region), pj, cycles)
 }
 
@@ -111,7 +112,7 @@ func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) {
 
 // counters are the event counts of a run.
 func (m *machine) counters() []sim.Counter {
-	var out []sim.Counter
+	out := []sim.Counter{{Name: "lane_instructions", Value: m.laneInstrs}}
 	for c, n := range m.classes {
 		out = append(out, sim.Counter{Name: "lanes_" + classNames[c], Value: n})
 	}

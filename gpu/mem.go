@@ -17,22 +17,6 @@ const (
 	codeWindow    = 0x7D00_0000_0000
 )
 
-// path is the way from L2 to DRAM: a fixed latency added to reads.
-type path struct {
-	next mem.Level
-	add  sim.Time
-}
-
-func (p *path) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
-	done, from := p.next.Access(t, addr, bytes, k)
-	if k != mem.Write {
-		done += p.add
-	}
-	return done, from
-}
-
-func (p *path) Reset() { p.next.Reset() }
-
 // hierarchy is the caches of a core.
 type hierarchy struct {
 	l2     *mem.Cache
@@ -58,7 +42,7 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 		return mem.NewCache(cfg, next)
 	}
 	var err error
-	p := &path{dram, sim.Time(math.Round(s.MemoryNs * float64(sim.Nanosecond)))}
+	p := &mem.Path{Next: dram, Delay: sim.Time(math.Round(s.MemoryNs * float64(sim.Nanosecond)))}
 	above := s.L0.LatencyCycles
 	if s.GL1.Bytes > 0 {
 		above = s.GL1.LatencyCycles
