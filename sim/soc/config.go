@@ -165,7 +165,8 @@ type CPUEfficiency struct {
 	Elementwise  float64 `toml:"elementwise" range:"0.001..1"` // of SIMDBytesPerCycle
 }
 
-// GPU runs RDNA2 code.
+// GPU runs RDNA2 code. The hit_cycles of its caches count from the issue of the
+// instruction to the data in the register, the levels above included.
 type GPU struct {
 	Name            string `toml:"name"`
 	Clock           Clock  `toml:"clock"`
@@ -188,6 +189,7 @@ type GPU struct {
 	DispatchCycles  int    `toml:"dispatch_cycles" range:"0..1000000"`
 	WaveStartCycles int    `toml:"wave_start_cycles" range:"0..10000"` // between two wave starts on one CU
 	MaxOutstanding  int    `toml:"max_outstanding" range:"1..63"`      // of one wait counter
+	ICachePrefetch  int    `toml:"icache_prefetch" range:"0..64"`      // lines fetched ahead of a miss
 	VALU            VALU   `toml:"valu"`
 	L0              Cache  `toml:"l0"`                 // vector data, per CU
 	Scalar          Cache  `toml:"scalar"`             // constants, per cluster
