@@ -1,6 +1,7 @@
 package npu
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -154,26 +155,49 @@ func (o *op) blockCount() int64 {
 	return int64(ceilDiv(o.ofm.h, o.blockH)) * int64(ceilDiv(o.ofm.w, o.blockW)) * int64(ceilDiv(o.ofm.c, o.blockD))
 }
 
-// buffers is how many accumulator blocks SHRAM holds beside two input blocks
-// and the tables: 2 when work can overlap the output, 0 when none fits.
-func (o *op) buffers(s *Spec) int {
-	if o.kind == opElementwise {
-		return 2
+// ifmBlock is the input rows and columns that a full block needs at a time:
+// kernels larger than 8x8 are taken in parts.
+func (o *op) ifmBlock(s *Spec) (h, w int) {
+	k, up, near := &o.k, 1, 0
+	if k.upscale != 0 {
+		up, near = 2, k.upscale&1
 	}
-	h, w, d := min(o.blockH, o.ofm.h), min(o.blockW, o.ofm.w), min(o.blockD, o.ofm.c)
+	h = roundUp(ceilDiv((o.blockH-1)*k.sy+min(k.hd, 8)+near, up), s.UBlock.H)
+	w = roundUp(ceilDiv((o.blockW-1)*k.sx+min(k.wd, 8)+near, up), s.UBlock.W)
+	return h, w
+}
+
+// outputBanks are the banks from 0 that the output unit uses.
+const outputBanks = 2
+
+// checkShram makes sure that the buffers of an operation fit where its
+// registers put them: two input blocks from bank 2 to IB_END, two accumulator
+// blocks from AB_START to the tables, which the smallest parts do not keep.
+func (o *op) checkShram(s *Spec) error {
+	if o.kind == opElementwise {
+		return nil
+	}
+	end := s.ShramBytes / s.ShramBank
+	if s.ShramBytes > 16<<10 {
+		end -= ceilDiv(lutBytes, s.ShramBank)
+	}
 	bytes := 4
 	if o.acc40 {
 		bytes = 5
 	}
-	acc := roundUp(h*w*roundUp(ceilDiv(d, o.cores), 8)*bytes, s.ShramBank)
-	room := s.ShramBytes - lutBytes
-	switch {
-	case 2*acc <= room:
-		return 2
-	case acc <= room:
-		return 1
+	if need := 2 * ceilDiv(o.blockH*o.blockW*roundUp(o.blockD, 8)*bytes, s.ShramBank); need > end-o.ab {
+		return fmt.Errorf("accumulators of a %dx%dx%d block take %d banks, from AB_START %d there are %d",
+			o.blockH, o.blockW, o.blockD, need, o.ab, max(0, end-o.ab))
 	}
-	return 0
+	h, w := o.ifmBlock(s)
+	if need := 2 * ceilDiv(h*w*roundUp(o.ifmBlockDepth(s)*o.ifm.esz, 8), s.ShramBank); need > o.ibEnd-outputBanks {
+		return fmt.Errorf("input of a %dx%dx%d block takes %d banks, up to IB_END %d there are %d",
+			o.blockH, o.blockW, o.blockD, need, o.ibEnd, max(0, o.ibEnd-outputBanks))
+	}
+	if o.ibEnd > o.ab {
+		return fmt.Errorf("IB_END %d lies beyond AB_START %d", o.ibEnd, o.ab)
+	}
+	return nil
 }
 
 // extent is the input rows or columns [lo, hi) that outputs [o0, o1) need.

@@ -84,6 +84,7 @@ func mapBytes(h, w, c, esz int, b16 bool) int {
 
 // emit writes the commands of a layer.
 func (m *machine) emit(t testing.TB, l layer) {
+	m.shram(&l)
 	b := m.b
 	esz := l.bits / 8
 	lay := func(b16 bool) int {
@@ -147,6 +148,37 @@ func (m *machine) emit(t testing.TB, l layer) {
 		b.Op(ethosu.OpDepthwise, 0)
 	} else {
 		b.Op(ethosu.OpConv, 0)
+	}
+}
+
+// shram shrinks a layer's block until its buffers fit SHRAM and places them:
+// input blocks after the output banks, accumulators behind them.
+func (m *machine) shram(l *layer) {
+	s := m.spec
+	up := 1
+	if l.up != 0 {
+		up = 2
+	}
+	end := s.ShramBytes/s.ShramBank - 2
+	for i := 0; ; i++ {
+		h := roundUp(ceilDiv((l.blk[0]-1)*l.sy+min((l.kh-1)*l.dy+1, 8)+l.up&1, up), s.UBlock.H)
+		w := roundUp(ceilDiv((l.blk[1]-1)*l.sx+min((l.kw-1)*l.dx+1, 8)+l.up&1, up), s.UBlock.W)
+		depth := l.blk[2]
+		if !l.depthwise {
+			depth = roundUp(min(l.ic, max(32, s.UBlock.IFM)), 8)
+		}
+		ib := 2 + 2*ceilDiv(h*w*roundUp(depth*l.bits/8, 8), s.ShramBank)
+		acc := 2 * ceilDiv(l.blk[0]*l.blk[1]*roundUp(l.blk[2], 8)*4, s.ShramBank)
+		if ib+acc <= end || l.blk == [3]int{1, 1, 8} {
+			m.b.Set(ethosu.SetIFMIBEnd, ib)
+			m.b.Set(ethosu.SetABStart, ib)
+			return
+		}
+		if i%3 < 2 {
+			l.blk[i%3] = max(1, l.blk[i%3]/2)
+		} else {
+			l.blk[2] = max(8, l.blk[2]/2)
+		}
 	}
 }
 

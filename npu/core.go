@@ -168,7 +168,7 @@ func (c *Core) step(cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop
 		if err := c.execute(o); err != nil {
 			return false, err
 		}
-		return false, t.op(o)
+		t.op(o)
 	case ethosu.OpDMAStart:
 		if cmd.Param != 0 {
 			return false, fmt.Errorf("DMA channel and mode %#x", cmd.Param)

@@ -228,6 +228,9 @@ func (c *Core) decodeOp(r *regFile, cmd ethosu.Command, regions *Regions) (*op, 
 	o.blockD = r.u(ethosu.SetOFMBlkDepthM1)&127 + 1
 	o.blockDep = r.u(ethosu.SetBlockDep) & 3
 	o.ibEnd, o.ab = r.u(ethosu.SetIFMIBEnd), r.u(ethosu.SetABStart)
+	if err := o.checkShram(&c.spec); err != nil {
+		return nil, err
+	}
 	if err := o.out.decode(r, o, &c.spec, c.shram); err != nil {
 		return nil, err
 	}

@@ -78,15 +78,10 @@ func (s *Spec) blockMemory(f *featureMap, bw, bd, cores int, write bool, element
 func (s *Spec) estimate(o *op) int64 {
 	oh, ow, od := o.ofm.h, o.ofm.w, o.ofm.c
 	bh, bw, bd := min(o.blockH, oh), min(o.blockW, ow), min(o.blockD, od)
-	k, up, near := o.k, 1, 0
 	if o.kind == opElementwise {
-		k = kernelShape{h: 1, w: 1, sy: 1, sx: 1, dy: 1, dx: 1, hd: 1, wd: 1}
-	} else if k.upscale != 0 {
-		up = 2
-		near = k.upscale & 1
+		o.k = kernelShape{h: 1, w: 1, sy: 1, sx: 1, dy: 1, dx: 1, hd: 1, wd: 1}
 	}
-	ibh := roundUp(ceilDiv((o.blockH-1)*k.sy+min(k.hd, 8)+near, up), s.UBlock.H)
-	ibw := roundUp(ceilDiv((o.blockW-1)*k.sx+min(k.wd, 8)+near, up), s.UBlock.W)
+	ibh, ibw := o.ifmBlock(s)
 	ibd := o.ifmBlockDepth(s)
 	in := s.blockMemory(&o.ifm, ibw, ibd, s.Cores, false, min(ibh, o.ifm.h)*min(ibw, o.ifm.w)*min(ibd, o.ifm.c))
 	to := s.blockMemory(&o.ofm, o.blockW, o.blockD, s.Cores, true, bh*bw*bd)
@@ -99,7 +94,7 @@ func (s *Spec) estimate(o *op) int64 {
 		}
 		return int64(math.Ceil(cpe * float64(oh*ow*od)))
 	}
-	if s.UBlock.H == 2 && o.kind <= opDepthwise && oh == 1 && ow%2 == 0 && k.h == 1 {
+	if s.UBlock.H == 2 && o.kind <= opDepthwise && oh == 1 && ow%2 == 0 && o.k.h == 1 {
 		bh = 1
 	}
 	dpu := s.macCyclesExact(o, bh, bw, bd)

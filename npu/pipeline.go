@@ -1,8 +1,6 @@
 package npu
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -10,21 +8,16 @@ import (
 
 // op times an operation: its blocks flow through input fetch, MAC array,
 // output unit and write-back, depth fastest, then columns, then rows.
-func (t *timer) op(o *op) error {
+func (t *timer) op(o *op) {
 	if t.off {
-		return nil
+		return
 	}
 	s := t.spec
-	acc := o.buffers(s)
-	if acc == 0 {
-		return fmt.Errorf("accumulators of a %dx%dx%d block do not fit %d bytes of SHRAM",
-			min(o.blockH, o.ofm.h), min(o.blockW, o.ofm.w), min(o.blockD, o.ofm.c), s.ShramBytes)
-	}
 	// A full queue of kernels holds the command processor.
 	t.hold(t.kernels[s.Kernels-1].end, sim.StallQueue)
 	prev := t.kernels[0]
 	k := kernel{cur: t.cur}
-	b := block{o: o, issue: t.cmd, acc: acc}
+	b := block{o: o, issue: t.cmd}
 	first, last := int64(-1), int64(0)
 	for y := 0; y < o.ofm.h; y += o.blockH {
 		b.y0, b.y1 = y, min(y+o.blockH, o.ofm.h)
@@ -52,14 +45,12 @@ func (t *timer) op(o *op) error {
 		name := [...]string{"conv", "depthwise", "pool", "elementwise"}[o.kind]
 		t.span("kernel", name, t.clock.At(first), t.clock.At(last))
 	}
-	return nil
 }
 
 // block is one block job and where it is in its operation.
 type block struct {
 	o                      *op
 	issue                  int64 // when the command was taken
-	acc                    int   // accumulator buffers
 	index                  int
 	y0, y1, x0, x1, z0, z1 int
 }
@@ -97,9 +88,6 @@ func (t *timer) block(b *block, prev *kernel) job {
 	out := s.outputCycles(o, elements, b.z1-b.z0)
 	var j job
 	accFree := older.outEnd
-	if b.acc == 1 {
-		accFree = before.outEnd
-	}
 	if o.kind == opElementwise {
 		accFree = max(before.outEnd, older.written)
 	}
