@@ -23,7 +23,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		LDSBytes: g.LDSKiB << 10, LDSBanks: g.LDSBanks, LDSPerCluster: g.LDSPerCluster, LDSLatency: g.LDSCycles,
 		SALULatency: g.SALUCycles, BranchCycles: g.BranchCycles, BarrierCycles: g.BarrierCycles,
 		LaunchCycles: g.DispatchCycles, WaveLaunch: g.WaveStartCycles, MaxOutstanding: g.MaxOutstanding,
-		Prefetch: instructionPrefetch, MemoryNs: g.MemoryNs,
+		Prefetch: g.ICachePrefetch, MemoryNs: g.MemoryNs,
 		L0: cacheOf(&g.L0), Scalar: cacheOf(&g.Scalar), ICache: cacheOf(&g.ICache), L2: cacheOf(&g.L2),
 	}
 	if g.GL1 != nil {
@@ -59,9 +59,6 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 	}
 	return s, s.Validate()
 }
-
-// instructionPrefetch is how many lines the fetch unit runs ahead: assumed.
-const instructionPrefetch = 4
 
 func cacheOf(c *soc.Cache) CacheSpec {
 	return CacheSpec{
