@@ -150,7 +150,7 @@ func (d *Device) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedMo
 			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: operation %d: %s: %w", i, m.Main.Operations[i].Type, err)
 		}
 	}
-	l, err := lowerModel(&m.Main, d.threads())
+	l, err := lowerModel(&m.Main, d.threads(), newVTCM(&d.cfg.Spec))
 	if err != nil {
 		return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: %w", err)
 	}

@@ -20,6 +20,7 @@ type convKernel struct {
 	runs      int
 	wide      bool // runs start on 8 bytes and have an even number of words: load pairs
 	sum       bool // filter zero point: add -zw * (sum of the inputs) of a position
+	even      bool // every input byte of a run counts, so the weights that sum them are all one
 	full      bool // has full chunks of four groups, interleaved
 	tail      int  // groups of the last chunk, which are stored one behind the other; 0 none
 	cluster   int  // output positions that share a vector in the tail
@@ -28,7 +29,7 @@ type convKernel struct {
 
 func (c *convKernel) name() string {
 	return fmt.Sprintf("conv_p%d_w%dx%d_%s%s%st%dc%d_%s", c.positions, c.runs, c.words,
-		flag(c.wide, "d"), flag(c.sum, "s"), flag(c.full, "f"), c.tail, c.cluster, c.rq.tag())
+		flag(c.wide, "d"), flag(c.sum, "s")+flag(c.sum && c.even, "e"), flag(c.full, "f"), c.tail, c.cluster, c.rq.tag())
 }
 
 func flag(on bool, s string) string {
@@ -61,11 +62,15 @@ func (c *convKernel) header(n int) int { return n * (1 + c.rq.vectors()) }
 // record is the size of a chunk of n groups in bytes.
 func (c *convKernel) record(n int) int { return (c.header(n) + n*c.words*c.runs) * vecBytes }
 
+// convPrefetch is the index of the prefetch arguments.
+const convPrefetch = 4
+
 // generate writes the kernel. Arguments: table, blocks, argument block,
-// parameter block.
+// parameter block, prefetch.
 func (c *convKernel) generate(a *asm) {
-	in := a.args("table", "blocks", "args", "params")
+	in := a.args("table", "blocks", "args", "params", "address", "box")
 	table, blocks, args, params := in[0], in[1], in[2], in[3]
+	a.prefetch(in[4], in[5])
 	rq := a.requantSetup(c.rq, params)
 	a.skipIfZero(blocks, func() {
 		a.repeat(blocks, func() {
@@ -92,7 +97,13 @@ func (c *convKernel) correction(a *asm, table, args, params build.Reg) {
 		acc[p] = []build.Reg{a.v("sum")}
 		a.op(hexagon.V6_vassign, acc[p][0], zero)
 	}
-	c.products(a, acc, table, args, a.word(args, convOnes, "ones"))
+	w := weights{a: a}
+	if c.even {
+		w.same = a.splat(a.imm(0x01010101), "ones")
+	} else {
+		w.at = a.word(args, convOnes, "ones")
+	}
+	c.products(a, acc, table, args, w)
 	neg := a.word(params, parExtra, "negzw")
 	to := a.word(args, convScratch, "scratch")
 	for p := range acc {
@@ -181,12 +192,12 @@ func (c *convKernel) chunk(a *asm, n int, table, args, rec build.Reg) [][]build.
 			}
 		}
 	}
-	c.products(a, acc, table, args, a.add(rec, c.header(n)*vecBytes))
+	c.products(a, acc, table, args, weights{a: a, at: a.add(rec, c.header(n)*vecBytes)})
 	return acc
 }
 
 // products adds all products of the block's inputs and the weights from w on.
-func (c *convKernel) products(a *asm, acc [][]build.Reg, table, args, w build.Reg) {
+func (c *convKernel) products(a *asm, acc [][]build.Reg, table, args build.Reg, w weights) {
 	ptr := make([]build.Reg, c.positions)
 	for p := range ptr {
 		ptr[p] = a.word(table, p, "in")
@@ -213,14 +224,13 @@ func (c *convKernel) products(a *asm, acc [][]build.Reg, table, args, w build.Re
 }
 
 // narrowRuns reads one word at a time.
-func (c *convKernel) narrowRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w build.Reg, nextRun func()) {
+func (c *convKernel) narrowRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w weights, nextRun func()) {
 	groups := len(acc[0])
 	step := func(n int) {
 		for k := range n {
 			wv := make([]build.Reg, groups)
 			for j := range wv {
-				wv[j] = a.v("w")
-				a.op(hexagon.V6_vL32b_pi, wv[j], w, 1).Loads(aliasConst)
+				wv[j] = w.next()
 			}
 			for p := range ptr {
 				x := a.r("x")
@@ -252,14 +262,14 @@ func (c *convKernel) narrowRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w bu
 // wideRuns reads pairs of words, always one step ahead: weights and inputs of
 // the next step are loaded while the current one multiplies. The last step
 // reads behind the run; the records and regions have room for that.
-func (c *convKernel) wideRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w build.Reg, nextRun func()) {
+func (c *convKernel) wideRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w weights, nextRun func()) {
 	groups := len(acc[0])
 	now, next := make([]build.Reg, groups), make([]build.Reg, groups)
 	for j := range now {
-		now[j], next[j] = a.v("w0"), a.v("w1")
-		a.vloadTo(now[j], w, j*vecBytes, aliasConst)
+		now[j], next[j] = w.reg("w0"), w.reg("w1")
+		w.load(now[j], j)
 	}
-	a.bump(w, 2*groups*vecBytes)
+	w.advance(2 * groups)
 	x := make([]build.Reg, len(ptr))
 	for p := range x {
 		x[p] = a.rr("x")
@@ -273,7 +283,7 @@ func (c *convKernel) wideRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w buil
 		}
 		a.loop0(c.words/2, func() {
 			for j := range next {
-				a.vloadTo(next[j], w, (j-groups)*vecBytes, aliasConst)
+				w.load(next[j], j-groups)
 			}
 			for p := range x {
 				for j := range now {
@@ -281,9 +291,9 @@ func (c *convKernel) wideRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w buil
 				}
 			}
 			for j := range now {
-				a.vloadTo(now[j], w, j*vecBytes, aliasConst)
+				w.load(now[j], j)
 			}
-			a.bump(w, 2*groups*vecBytes)
+			w.advance(2 * groups)
 			for p := range x {
 				for j := range next {
 					a.op(hexagon.V6_vrmpyub_acc, acc[p][j], next[j], hi(x[p]))
@@ -293,4 +303,43 @@ func (c *convKernel) wideRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w buil
 		})
 		nextRun()
 	})
+}
+
+// weights is a stream of weight vectors, or one vector over and over.
+type weights struct {
+	a    *asm
+	at   build.Reg
+	same build.Reg
+}
+
+// next reads the next vector.
+func (w *weights) next() build.Reg {
+	if w.same.Valid() {
+		return w.same
+	}
+	v := w.a.v("w")
+	w.a.op(hexagon.V6_vL32b_pi, v, w.at, 1).Loads(aliasConst)
+	return v
+}
+
+// reg is a register for vectors that load reads.
+func (w *weights) reg(name string) build.Reg {
+	if w.same.Valid() {
+		return w.same
+	}
+	return w.a.v(name)
+}
+
+// load reads the vector n behind the current place.
+func (w *weights) load(v build.Reg, n int) {
+	if !w.same.Valid() {
+		w.a.vloadTo(v, w.at, n*vecBytes, aliasConst)
+	}
+}
+
+// advance moves the current place.
+func (w *weights) advance(n int) {
+	if !w.same.Valid() {
+		w.a.bump(w.at, n*vecBytes)
+	}
 }

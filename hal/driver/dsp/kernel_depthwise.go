@@ -27,6 +27,9 @@ type depthKernel struct {
 	rq      requantKind
 }
 
+// depthPrefetch is the index of the prefetch arguments.
+const depthPrefetch = 3
+
 // depthTap is a tap's input offset from the entry's input address. A weight
 // that exceeds a signed byte is split over several taps of the same input.
 type depthTap struct {
@@ -53,10 +56,11 @@ func (d *depthKernel) header() int { return 4 * (1 + d.rq.vectors()) }
 func (d *depthKernel) record() int { return (d.header() + len(d.taps)) * vecBytes }
 
 // generate writes the kernel. Arguments: table of (input, output, record),
-// entries, parameter block.
+// entries, parameter block, prefetch.
 func (d *depthKernel) generate(a *asm) {
-	in := a.args("table", "entries", "params")
+	in := a.args("table", "entries", "params", "address", "box")
 	table, entries, params := in[0], in[1], in[2]
+	a.prefetch(in[3], in[4])
 	rq := a.requantSetup(d.rq, params)
 	zero := a.zero()
 	below := d.cellMasks(a)

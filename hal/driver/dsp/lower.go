@@ -45,12 +45,16 @@ type lowering struct {
 	jobs    []dsp.Job
 	kernels []*kernel // of each job
 	arena   uint32
+	vtcm    vtcm
+	// prefetchers is, for each job, the index of its prefetch arguments, 0 when it
+	// has none.
+	prefetchers []int
 }
 
 // lowerModel lowers a model whose shapes are all known.
-func lowerModel(g *nn.Subgraph, threads int) (*lowering, error) {
+func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 	l := &lowering{graph: g, view: opspec.ModelView(g), threads: threads, image: newImage(codeBase),
-		values: make([]*tensor, len(g.Operands))}
+		values: make([]*tensor, len(g.Operands)), vtcm: v}
 	for _, i := range g.Inputs {
 		l.op = l.firstUser(i)
 		l.inputs = append(l.inputs, l.denseTensor(i))
@@ -97,6 +101,7 @@ func lowerModel(g *nn.Subgraph, threads int) (*lowering, error) {
 			return nil, fmt.Errorf("dsp: operation %d: %w", s.region, err)
 		}
 	}
+	l.finishFetches()
 	if len(l.consts) > maxConst {
 		return nil, fmt.Errorf("dsp: %d bytes of weights and tables, at most %d", len(l.consts), maxConst)
 	}
@@ -265,7 +270,11 @@ func (l *lowering) place() error {
 func (l *lowering) launch(s *step, k *kernel, args [][]uint32) {
 	l.jobs = append(l.jobs, dsp.Job{Region: s.region, Name: s.name, Entry: k.entry, Threads: len(args), Args: args})
 	l.kernels = append(l.kernels, k)
+	l.prefetchers = append(l.prefetchers, 0)
 }
+
+// canPrefetch marks the last job launched: its arguments from at on prefetch.
+func (l *lowering) canPrefetch(at int) { l.prefetchers[len(l.jobs)-1] = at }
 
 // kernel returns a kernel of the image.
 func (l *lowering) kernel(name string, gen func(a *asm)) (*kernel, error) {

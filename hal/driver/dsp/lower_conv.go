@@ -229,61 +229,135 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	}
 	c.full = full > 0
 
-	var fullAt, tailAt, ones uint32
-	if c.full {
-		fullAt = l.constant(g.packChunks(&c, taps, 0, full, 4, true))
+	c.even = evenTaps(taps)
+	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full, scratch: l.scratch(scratch)}
+	if c.sum && !c.even {
+		e.ones = l.constant(packOnes(taps))
 	}
-	if c.tail > 0 {
-		tailAt = l.constant(g.packChunks(&c, taps, full*128, 1, c.tail, false))
-	}
-	if c.sum {
-		ones = l.constant(packOnes(taps))
-	}
-	l.constant(make([]byte, 2*4*vecBytes)) // read ahead of the last record
-	bumpAt := l.constWords(bumps)
-	kern, err := l.kernel(c.name(), c.generate)
-	if err != nil {
+	e.bumps = l.constWords(bumps)
+	e.params = l.constWords(g.rq.params(splatHalf(-g.filter.zero)))
+	table := g.blockTable(&c)
+	e.blocks = len(table) / c.entryWords()
+	e.table = l.constWords(table)
+	var err error
+	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
 		return err
 	}
-	table := g.blockTable(&c)
-	blocks := len(table) / c.entryWords()
-	tableAt := l.constWords(table)
-	params := l.constWords(g.rq.params(splatHalf(-g.filter.zero)))
+	records := g.packChunks(&c, taps, 0, full, 4, true)
+	if c.tail > 0 {
+		records = append(records, g.packChunks(&c, taps, full*128, 1, c.tail, false)...)
+	}
+	at := l.constant(records)
+	l.constant(make([]byte, 2*4*vecBytes)) // read ahead of the last record
+	return e.launch(at)
+}
 
-	// Threads share the blocks, or the chunks when there are few blocks.
-	chunks := full
+// evenTaps reports whether every byte of every word is a tap.
+func evenTaps(taps [][4]tap) bool {
+	for _, word := range taps {
+		for _, t := range word {
+			if t.y < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// gemmEmitter launches the jobs of one convolution.
+type gemmEmitter struct {
+	l                                   *lowering
+	g                                   *gemm
+	s                                   *step
+	c                                   *convKernel
+	kernel                              *kernel
+	full                                int // full chunks; a tail chunk follows when c.tail > 0
+	blocks                              int
+	table, ones, bumps, params, scratch uint32
+}
+
+// launch emits the convolution with its records at the given address: directly,
+// or from VTCM in as many parts as that takes, when weights are used often
+// enough to pay for the way there.
+func (e *gemmEmitter) launch(at uint32) error {
+	c, l := e.c, e.l
+	chunks := e.full
 	if c.tail > 0 {
 		chunks++
 	}
-	byBlock := ceilDiv(blocks, l.threads) * chunks
-	byChunk := blocks * ceilDiv(chunks, l.threads)
-	items := blocks
+	size := func(from, to int) int {
+		n := (min(to, e.full) - min(from, e.full)) * c.record(4)
+		if to > e.full {
+			n += c.record(c.tail)
+		}
+		return n
+	}
+	const ahead = 2 * 4 * vecBytes // the kernel reads ahead of the last record
+	if e.blocks < 3 || size(0, 1)+ahead > l.vtcm.room() {
+		e.job(at, 0, chunks)
+		e.prefetchOwn(at, size(0, chunks))
+		return nil
+	}
+	for from := 0; from < chunks; {
+		to := from + 1
+		for to < chunks && size(from, to+1)+ahead <= l.vtcm.room() {
+			to++
+		}
+		in, err := l.resident(e.s, at+uint32(size(0, from)), size(from, to)+ahead)
+		if err != nil {
+			return err
+		}
+		e.job(in, from, to)
+		l.canPrefetch(convPrefetch)
+		from = to
+	}
+	return nil
+}
+
+// prefetchOwn lets the job just launched fetch its own weights into L2.
+func (e *gemmEmitter) prefetchOwn(at uint32, bytes int) {
+	args := e.l.jobs[len(e.l.jobs)-1].Args
+	share := uint32(roundUp(ceilDiv(bytes, len(args)), vecBytes))
+	for t := range args {
+		if off := uint32(t) * share; off < uint32(bytes) {
+			args[t][convPrefetch], args[t][convPrefetch+1] = at+off, boxOf(min(share, uint32(bytes)-off)+vecBytes-1)
+		}
+	}
+}
+
+// job launches chunks [from, to), whose records are at the given address.
+// Threads share the blocks, or the chunks when there are few blocks.
+func (e *gemmEmitter) job(at uint32, from, to int) {
+	c, l := e.c, e.l
+	chunks := to - from
+	byBlock := ceilDiv(e.blocks, l.threads) * chunks
+	byChunk := e.blocks * ceilDiv(chunks, l.threads)
+	items := e.blocks
 	if byChunk < byBlock {
 		items = chunks
 	}
 	var args [][]uint32
 	for t, r := range l.spread(items) {
-		b, n := [2]int{0, blocks}, [2]int{0, chunks}
+		b, n := [2]int{0, e.blocks}, [2]int{from, to}
 		if byChunk < byBlock {
-			n = r
+			n = [2]int{from + r[0], from + r[1]}
 		} else {
 			b = r
 		}
 		block := make([]uint32, convArgs)
-		block[convBumps] = bumpAt
-		block[convOnes] = ones
-		block[convScratch] = scratch.addr + uint32(t*4*vecBytes)
-		block[convFull] = fullAt + uint32(n[0]*c.record(4))
-		block[convChunks] = uint32(min(n[1], full) - min(n[0], full))
+		block[convBumps] = e.bumps
+		block[convOnes] = e.ones
+		block[convScratch] = e.scratch + uint32(t*4*vecBytes)
+		block[convFull] = at + uint32((n[0]-from)*c.record(4))
+		block[convChunks] = uint32(min(n[1], e.full) - min(n[0], e.full))
 		block[convOffset] = uint32(n[0] * vecBytes)
-		if c.tail > 0 && n[1] == chunks {
-			block[convTail] = tailAt
+		if n[1] > e.full {
+			block[convTail] = at + uint32((e.full-from)*c.record(4))
 		}
-		block[convTailOffset] = uint32(full * vecBytes)
-		args = append(args, []uint32{tableAt + uint32(4*c.entryWords()*b[0]), uint32(b[1] - b[0]), l.constWords(block), params})
+		block[convTailOffset] = uint32(e.full * vecBytes)
+		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), uint32(b[1] - b[0]), l.constWords(block), e.params, 0, 0})
 	}
-	l.launch(s, kern, args)
-	return nil
+	l.launch(e.s, e.kernel, args)
 }
 
 func splatHalf(v int32) uint32 { return uint32(uint16(v)) * 0x10001 }

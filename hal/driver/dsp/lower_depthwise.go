@@ -79,6 +79,12 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		}
 	}
 	rec := l.constant(records)
+	if len(records) <= l.vtcm.room() {
+		var err error
+		if rec, err = l.resident(s, rec, len(records)); err != nil {
+			return err
+		}
+	}
 	kern, err := l.kernel(d.name(), d.generate)
 	if err != nil {
 		return err
@@ -94,7 +100,8 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 			}
 		}
 	}
-	l.launchTable(s, kern, table, 3, l.constWords(g.rq.params()))
+	l.launchTable(s, kern, table, 3, l.constWords(g.rq.params()), 0, 0)
+	l.canPrefetch(depthPrefetch)
 	return nil
 }
 

@@ -24,8 +24,11 @@ type prepared struct {
 	inputs  []region
 	outputs []region
 	arena   int       // bytes, guards included
-	idle    sync.Pool // *[]byte, arenas
+	idle    sync.Pool // *memory
 }
+
+// memory is what an execution writes; executions do not share one.
+type memory struct{ arena, vtcm []byte }
 
 // region is a part of the arena.
 type region struct{ from, to int }
@@ -47,11 +50,16 @@ func regionOf(t *tensor) region {
 	return region{from, from + t.bytes()}
 }
 
-// space maps constants and an arena.
-func (p *prepared) space(arena []byte) (*mem.Space, error) {
+// space maps constants, VTCM and an arena.
+func (p *prepared) space(arena, vtcm []byte) (*mem.Space, error) {
 	s := &mem.Space{}
 	if err := s.Map(mem.Segment{Name: "constants", Base: constBase, Data: p.consts, ReadOnly: true}); err != nil {
 		return nil, err
+	}
+	if v := &p.dev.cfg.Spec; v.VTCMBytes > 0 {
+		if err := s.Map(mem.Segment{Name: "vtcm", Base: uint64(v.VTCMBase), Data: vtcm}); err != nil {
+			return nil, err
+		}
 	}
 	return s, s.Map(mem.Segment{Name: "arena", Base: arenaBase - endGuard, Data: arena})
 }
@@ -69,21 +77,21 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 				i, len(r.Outputs[i]), x.to-x.from)
 		}
 	}
-	arena, ok := p.idle.Get().(*[]byte)
+	m, ok := p.idle.Get().(*memory)
 	if ok {
-		clear(*arena)
+		clear(m.arena)
+		clear(m.vtcm)
 	} else {
-		b := make([]byte, p.arena)
-		arena = &b
+		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes)}
 	}
-	defer p.idle.Put(arena)
+	defer p.idle.Put(m)
 	for i, x := range p.inputs {
 		if len(r.Inputs[i]) != x.to-x.from {
 			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: input %d has %d bytes, want %d", i, len(r.Inputs[i]), x.to-x.from)
 		}
-		copy((*arena)[x.from:x.to], r.Inputs[i])
+		copy(m.arena[x.from:x.to], r.Inputs[i])
 	}
-	space, err := p.space(*arena)
+	space, err := p.space(m.arena, m.vtcm)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +110,7 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 		s.MACs = view.MACs(&g.Operations[s.Index])
 	}
 	for i, x := range p.outputs {
-		copy(r.Outputs[i], (*arena)[x.from:x.to])
+		copy(r.Outputs[i], m.arena[x.from:x.to])
 		res.OutputDimensions = append(res.OutputDimensions, g.Operands[g.Outputs[i]].Dimensions)
 	}
 	return res, nil

@@ -1,0 +1,72 @@
+package dsp
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+func BenchmarkMobileNetV1(b *testing.B) {
+	m, in := network(b, "mobilenet_v1_1.0_224_quant")
+	benchmark(b, m, in)
+}
+
+// BenchmarkGEMM512 is a FULLY_CONNECTED of 512 rows, depth 512, 512 units.
+func BenchmarkGEMM512(b *testing.B) {
+	const n = 512
+	g := builder{}
+	x := g.input(nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{n, n}, Scale: 0.02, ZeroPoint: 128})
+	w := make([]byte, n*n)
+	for i := range w {
+		w[i] = byte(i * 7919 >> 3)
+	}
+	f := g.operand(nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{n, n}, Scale: 0.02, ZeroPoint: 128, Lifetime: nn.ConstantCopy, Data: w})
+	bias := g.operand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{n}, Scale: float32(0.02) * float32(0.02), Lifetime: nn.ConstantCopy,
+		Data: binary.LittleEndian.AppendUint32(make([]byte, 4*n-4), 1)})
+	y := g.output(nn.Operand{Type: nn.TensorQuant8Asymm, Dimensions: []uint32{n, n}, Scale: 1, ZeroPoint: 128})
+	g.add(nn.OpFullyConnected, []uint32{x, f, bias, g.int32(0)}, y)
+	in := make([]byte, n*n)
+	for i := range in {
+		in[i] = byte(i * 31 >> 2)
+	}
+	benchmark(b, &g.m, in)
+}
+
+func benchmark(b *testing.B, m *nn.Model, in []byte) {
+	d := device(b)
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := &hal.Request{Inputs: [][]byte{in}, Outputs: outputs(m)}
+	var res *hal.Result
+	for b.Loop() {
+		if res, err = p.Execute(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	macs := int64(0)
+	for _, s := range res.Stats.Operations {
+		macs += s.MACs
+		if testing.Verbose() {
+			b.Logf("%3d %-18v %8d cycles, %4.0f MAC/cycle, %s", s.Index, m.Main.Operations[s.Index].Type, s.Cycles, float64(s.MACs)/float64(s.Cycles), s.BoundBy)
+		}
+	}
+	b.Logf("%v", res.Stats.Stalls)
+	b.Logf("%v", res.Stats.Counters)
+	b.ReportMetric(float64(macs)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GMAC/s")
+	b.ReportMetric(float64(res.Stats.Cycles), "cycles")
+	b.ReportMetric(float64(res.Stats.Instructions), "instructions")
+}
+
+func BenchmarkPrepareMobileNetV1(b *testing.B) {
+	m, _ := network(b, "mobilenet_v1_1.0_224_quant")
+	d := device(b)
+	for b.Loop() {
+		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package dsp
+
+import (
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Vector loads from L2 wait; those from VTCM do not. So what kernels read over
+// and over (weights, biases, multipliers) is fetched into VTCM first: one fetch
+// job for as many steps as fit. While the jobs before it run, l2fetch brings
+// its bytes from DRAM to L2.
+
+const (
+	// vtcmScratch is the part of VTCM that threads keep intermediate vectors in.
+	vtcmScratch = 8 << 10
+	fetchUnit   = 4 * vecBytes // one step of the fetch kernel's loop
+	// prefetchLimit keeps a prefetch from emptying L2 of activations.
+	prefetchLimit = 512 << 10
+)
+
+// vtcm hands out VTCM and remembers what must be fetched.
+type vtcm struct {
+	base, size uint32
+	batches    []*batch
+}
+
+// batch is one fetch job.
+type batch struct {
+	job    int // in lowering.jobs
+	used   uint32
+	ranges []fetchRange
+}
+
+type fetchRange struct{ src, dst, bytes uint32 }
+
+func newVTCM(s *dsp.Spec) vtcm {
+	if s.VTCMBytes < 2*vtcmScratch {
+		return vtcm{}
+	}
+	return vtcm{base: s.VTCMBase, size: s.VTCMBytes}
+}
+
+// room is how much a single step can make resident.
+func (v *vtcm) room() int {
+	if v.size == 0 {
+		return 0
+	}
+	return int(v.size - vtcmScratch)
+}
+
+// scratch is n bytes of VTCM (at most vtcmScratch) for the step being emitted,
+// or of the arena when there is no VTCM.
+func (l *lowering) scratch(fallback *tensor) uint32 {
+	if l.vtcm.size == 0 {
+		return fallback.addr
+	}
+	return l.vtcm.base
+}
+
+// resident makes constants available in VTCM for the jobs that the current step
+// launches from now on, and returns their address there. What earlier steps made
+// resident may be lost.
+func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
+	need := uint32(roundUp(bytes, fetchUnit))
+	v := &l.vtcm
+	var b *batch
+	if n := len(v.batches); n > 0 {
+		b = v.batches[n-1]
+	}
+	if b == nil || b.used+need > v.size {
+		k, err := l.kernel("fetch", generateFetch)
+		if err != nil {
+			return 0, err
+		}
+		b = &batch{job: len(l.jobs), used: vtcmScratch}
+		v.batches = append(v.batches, b)
+		l.launch(s, k, nil)
+		l.jobs[b.job].Name = "fetch"
+	}
+	dst := v.base + b.used
+	b.used += need
+	b.ranges = append(b.ranges, fetchRange{src, dst, need})
+	return dst, nil
+}
+
+// Arguments with which a kernel prefetches: address and box (128 bytes wide,
+// height lines); box 0 prefetches nothing.
+const prefetchArgs = 2
+
+// prefetch writes the start of a kernel that may prefetch.
+func (a *asm) prefetch(addr, box build.Reg) {
+	a.skipIfZero(box, func() {
+		shape := a.rr("box")
+		a.op(hexagon.A2_tfr, lo(shape), box)
+		a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
+		a.op(hexagon.Y5_l2fetch, addr, shape)
+	})
+}
+
+// boxOf is the prefetch argument for n bytes.
+func boxOf(n uint32) uint32 { return vecBytes<<16 | min(n/vecBytes, 0xffff) }
+
+// generateFetch writes the kernel that copies ranges of whole units. Arguments:
+// table of (source, destination, units), entries.
+func generateFetch(a *asm) {
+	in := a.args("table", "entries")
+	table, entries := in[0], in[1]
+	a.repeat(entries, func() {
+		src, dst, n := a.word(table, 0, "from"), a.word(table, 1, "to"), a.word(table, 2, "units")
+		a.bump(table, 12)
+		shape := a.rr("box")
+		a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
+		a.op(hexagon.S2_asl_i_r, lo(shape), n, 2)
+		a.op(hexagon.S2_setbit_i, lo(shape), lo(shape), 23) // 128 bytes wide
+		a.op(hexagon.Y5_l2fetch, src, shape)
+		a.loop0(n, func() {
+			for range fetchUnit / vecBytes {
+				v := a.v("bytes")
+				a.op(hexagon.V6_vL32b_pi, v, src, 1).Loads(aliasConst)
+				a.op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(aliasScratch)
+			}
+		})
+	})
+	a.ret()
+}
+
+// finishFetches fills in the fetch jobs once all their ranges are known, and
+// lets the first job behind each fetch that can prefetch do so for the next.
+func (l *lowering) finishFetches() {
+	from := 0 // first job that may prefetch for the next batch
+	for _, b := range l.vtcm.batches {
+		tables := make([][]uint32, l.threads)
+		for _, r := range b.ranges {
+			for t, part := range l.spread(int(r.bytes / fetchUnit)) {
+				off := uint32(part[0] * fetchUnit)
+				tables[t] = append(tables[t], r.src+off, r.dst+off, uint32(part[1]-part[0]))
+			}
+		}
+		for j := from; j < b.job; j++ {
+			if at := l.prefetchers[j]; at > 0 && l.jobs[j].Args[0][at+1] == 0 {
+				l.prefetchInto(j, at, b.ranges)
+				break
+			}
+		}
+		from = b.job + 1
+		job := &l.jobs[b.job]
+		for _, t := range tables {
+			if len(t) > 0 {
+				job.Args = append(job.Args, []uint32{l.constWords(t), uint32(len(t) / 3)})
+			}
+		}
+		job.Threads = len(job.Args)
+	}
+}
+
+// prefetchInto gives job j, whose prefetch arguments start at index at, the
+// ranges of a batch: the largest one, shared among its threads.
+func (l *lowering) prefetchInto(j, at int, ranges []fetchRange) {
+	big := ranges[0]
+	for _, r := range ranges {
+		if r.bytes > big.bytes {
+			big = r
+		}
+	}
+	args := l.jobs[j].Args
+	n := min(big.bytes, prefetchLimit)
+	share := uint32(roundUp(int(n)/len(args), vecBytes))
+	for t := range args {
+		if off := uint32(t) * share; off < n {
+			args[t][at], args[t][at+1] = big.src+off, boxOf(min(share, n-off))
+		}
+	}
+}
