@@ -3,7 +3,11 @@ package main
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
+	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
+	gpudriver "github.com/nnsoc/nnsoc/hal/driver/gpu"
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -18,6 +22,8 @@ var builders = []struct {
 	present func(*soc.Config) bool
 	build   func(*soc.Config, sim.Preference) (hal.Device, error)
 }{
+	{func(c *soc.Config) bool { return c.GPU != nil }, newGPU},
+	{func(c *soc.Config) bool { return c.DSP != nil }, newDSP},
 	{func(c *soc.Config) bool { return c.NPU != nil }, newNPU},
 }
 
@@ -50,6 +56,33 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	lead := &s.Cores[0]
 	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", cpu.Name, cpu.Threads, float64(lead.ClockHz)/1e9)
 	return nnrt.NewCPU(s, int64(launch(cpu.Launch)), description), nil
+}
+
+func newGPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
+	s, err := gpu.FromSoC(c, p)
+	if err != nil {
+		return nil, err
+	}
+	memory := func() (mem.Level, error) {
+		l, _, err := c.NewPath("gpu", c.GPU.MemoryNs)
+		return l, err
+	}
+	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
+	return gpudriver.New(gpudriver.Config{
+		Spec: s, NewMemory: memory, Launch: launch(c.GPU.Launch), Capabilities: capabilities("gpu"),
+		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
+	})
+}
+
+func newDSP(c *soc.Config, p sim.Preference) (hal.Device, error) {
+	s, err := dsp.FromSoC(c, p)
+	if err != nil {
+		return nil, err
+	}
+	return dspdriver.New(dspdriver.Config{
+		Spec: s, Launch: launch(c.DSP.Launch), Capabilities: capabilities("dsp"),
+		Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
+	})
 }
 
 func newNPU(c *soc.Config, p sim.Preference) (hal.Device, error) {

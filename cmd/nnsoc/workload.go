@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
@@ -109,23 +110,38 @@ func newForm(m *nn.Model, f *runFlags) (*form, error) {
 	return w, nil
 }
 
-// form is the form of the workload that a device runs: the other one when the
-// device supports no operation of the primary.
+// form is the form of the workload that a device runs: the one of which it
+// supports more operations.
 func (w *workload) form(device string, m *machine) (*form, error) {
 	d, err := m.registry.Find(device)
 	if err != nil || w.other == nil { // auto runs the primary
 		return w.primary, nil
 	}
-	support, err := d.SupportedOperations(w.primary.model)
+	primary, err := supported(d, w.primary.model)
+	if err != nil || primary == len(w.primary.model.Main.Operations) {
+		return w.primary, err
+	}
+	other, err := w.other()
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range support {
+	n, err := supported(d, other.model)
+	if err != nil || n <= primary {
+		return w.primary, err
+	}
+	return other, nil
+}
+
+// supported counts the operations that a device supports.
+func supported(d hal.Device, m *nn.Model) (int, error) {
+	answers, err := d.SupportedOperations(m)
+	n := 0
+	for _, s := range answers {
 		if s.OK {
-			return w.primary, nil
+			n++
 		}
 	}
-	return w.other()
+	return n, err
 }
 
 // reference computes the expected outputs once.
