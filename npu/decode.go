@@ -325,6 +325,9 @@ func (o *op) parameters(r *regFile, regions *Regions) error {
 		if o.scales[i], err = get("scale records", o.scaleData, sb, sl); err != nil {
 			return err
 		}
+		if w := o.weights[i]; w.base%16 != 0 || w.length%16 != 0 {
+			return fmt.Errorf("weight stream at %#x of %#x bytes: not aligned to 16 bytes", w.base, w.length)
+		}
 		need := ethosu.CoreDepth(o.ofm.c, o.cores, i) * ethosu.ScaleRecordSize
 		if need > o.scales[i].length {
 			return fmt.Errorf("scale records of core %d take %d bytes, SCALE_LENGTH is %d", i, need, o.scales[i].length)

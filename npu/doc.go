@@ -21,5 +21,3 @@
 // 3.10's architecture table and performance model. The preset edgetpu-like is
 // not a product of Arm: its numbers are marked in presets.go.
 package npu
-
-//go:generate go run ./internal/mac/gen -out internal/mac/zmac_amd64.s -stubs internal/mac/zmac_amd64.go -pkg mac

@@ -79,7 +79,7 @@ func (f *featureMap) check(what string) error {
 		if rows <= 0 || cols <= 0 {
 			return nil
 		}
-		if f.base[t]%align != 0 || rows > 1 && f.sy%align != 0 {
+		if f.base[t]%align != 0 || rows > 1 && f.sy%align != 0 || f.b16 && f.c > 16 && f.sc%align != 0 {
 			return fmt.Errorf("%s tile %d at %#x, row stride %#x: not aligned to %d bytes", what, t, f.base[t], f.sy, align)
 		}
 		end := f.base[t] + (rows-1)*f.sy + (cols-1)*f.colStep() + tail

@@ -1,8 +1,12 @@
 package mac
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -181,4 +185,31 @@ func BenchmarkDotU8(b *testing.B) {
 		DotU8(acc, channels, a, &pix, runs, depth/4, w, 4)
 	}
 	b.ReportMetric(float64(TileU8*channels*depth)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GMAC/s")
+}
+
+// The committed assembly is what the generator writes.
+func TestGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: runs the generator")
+	}
+	dir := t.TempDir()
+	names := []string{"zmac_amd64.s", "zmac_amd64.go"}
+	out, err := exec.Command("go", "run", "./gen", "-out", filepath.Join(dir, names[0]), "-stubs", filepath.Join(dir, names[1]), "-pkg", "mac").CombinedOutput()
+	if err != nil {
+		t.Fatalf("generator: %v\n%s", err, out)
+	}
+	// The first line holds the command, which names the files.
+	body := func(path string) []byte {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, b, _ = bytes.Cut(b, []byte("\n"))
+		return b
+	}
+	for _, n := range names {
+		if !bytes.Equal(body(filepath.Join(dir, n)), body(n)) {
+			t.Errorf("%s is not what the generator writes: run go generate ./npu/...", n)
+		}
+	}
 }

@@ -1,0 +1,226 @@
+package npu
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// Two runs give the same report and bytes; a functional run the same bytes.
+func TestRepeatable(t *testing.T) {
+	for _, preset := range Presets() {
+		c := mustCore(t, preset)
+		m := newMachine(c.Spec(), 3)
+		l := conv(20, 20, 24, 40, 3, 1)
+		l.ofm = mapBytes(20, 20, 24, 1, false)
+		m.emit(t, l)
+		p := m.program(t)
+		arena := make([]byte, l.ofm+mapBytes(20, 20, 40, 1, false))
+		for i := range arena[:l.ofm] {
+			arena[i] = byte(i * 31)
+		}
+		run := func(c *Core, o Options) (*sim.Report, []byte) {
+			a := bytes.Clone(arena)
+			rep, err := c.Run(p, &Regions{m.flash, a}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rep, a
+		}
+		r1, a1 := run(c, Options{})
+		r2, a2 := run(c, Options{})
+		r3, a3 := run(mustCore(t, preset), Options{})
+		_, a4 := run(c, Options{Functional: true})
+		if !reflect.DeepEqual(r1, r2) || !reflect.DeepEqual(r1, r3) {
+			t.Errorf("%s: reports differ: %v %v %v", preset, r1, r2, r3)
+		}
+		if !bytes.Equal(a1, a2) || !bytes.Equal(a1, a3) || !bytes.Equal(a1, a4) {
+			t.Errorf("%s: bytes differ", preset)
+		}
+		checkReport(t, r1)
+		if r1.Regions[0].ID != -1 || r1.Regions[0].Stalls[sim.StallLaunch] != int64(c.Spec().LaunchCycles) {
+			t.Errorf("%s: launch is not charged: %+v", preset, r1.Regions[0])
+		}
+	}
+}
+
+// copyProgram copies n bytes, count times, waiting after each.
+func copyProgram(t *testing.T, p ethosu.Product, n, count int) *Program {
+	b := ethosu.NewBuilder(p)
+	b.Set(ethosu.SetDMA0SrcRegion, 0)
+	b.Set(ethosu.SetDMA0DstRegion, 2)
+	b.SetAddr(ethosu.SetDMA0Src, 0)
+	b.SetAddr(ethosu.SetDMA0Dst, 0)
+	b.SetAddr(ethosu.SetDMA0Len, uint64(n))
+	for range count {
+		b.Op(ethosu.OpDMAStart, 0)
+		b.Op(ethosu.OpDMAWait, 0)
+	}
+	b.Op(ethosu.OpStop, 0)
+	words, err := b.Words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Program{Commands: words}
+}
+
+// An unloaded copy takes latency, a long one bandwidth: the closed forms of the
+// slower memory of the two.
+func TestCopyTiming(t *testing.T) {
+	for _, preset := range []string{"ethos-u55-128", "ethos-u65-512", "edgetpu-like"} {
+		c := mustCore(t, preset)
+		s := c.Spec()
+		m := s.Memories[s.RegionMemory[0]]
+		for _, n := range []int{16, 1 << 16, 1 << 20} {
+			p := copyProgram(t, s.Product, n, 1)
+			rep, err := c.Run(p, &Regions{make([]byte, n), nil, make([]byte, n)}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkReport(t, rep)
+			commands := 6 // before the copy and with it, one cycle each
+			want := int64(s.LaunchCycles+commands*s.CommandCycles+s.DMASetup+m.ReadLatency) + int64(float64(n)/m.BytesPerCycle+0.999)
+			if d := rep.Cycles - want; d < -2 || d > 2 {
+				t.Errorf("%s: copy of %d bytes takes %d cycles, want %d", preset, n, rep.Cycles, want)
+			}
+			if wait := rep.Stalls[sim.StallDMA]; wait < want-int64(s.LaunchCycles)-10 {
+				t.Errorf("%s: %d cycles are charged to the copy of %d", preset, wait, want)
+			}
+		}
+	}
+}
+
+// With a DRAM attached a copy runs at its bandwidth and the wait shows.
+func TestAttachedLevel(t *testing.T) {
+	cfg := mem.DRAMConfig{Name: "test", Channels: 2, Banks: 8, RowBytes: 2048, BusBits: 16, BurstLength: 16, TransfersPerSec: 4e9,
+		InterleaveBytes: 256, ReadLatency: 17 * sim.Nanosecond, WriteLatency: 8 * sim.Nanosecond, TRCD: 18 * sim.Nanosecond,
+		TRPpb: 18 * sim.Nanosecond, TRPab: 21 * sim.Nanosecond, TRAS: 42 * sim.Nanosecond, TRC: 60 * sim.Nanosecond,
+		TRRD: 10 * sim.Nanosecond, TFAW: 40 * sim.Nanosecond, TWR: 18 * sim.Nanosecond, TWTR: 10 * sim.Nanosecond, TRTP: 8 * sim.Nanosecond}
+	dram, err := mem.NewDRAM(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mustCore(t, "edgetpu-like")
+	const n = 1 << 20
+	run := func() *sim.Report {
+		dram.Reset()
+		rep, err := c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Levels: []mem.Level{nil, dram}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkReport(t, rep)
+		return rep
+	}
+	rep := run()
+	seconds := float64(rep.Cycles-int64(c.Spec().LaunchCycles)) / float64(rep.Hz)
+	if bw := n / seconds; bw > cfg.PeakBytesPerSecond() || bw < 0.8*cfg.PeakBytesPerSecond() {
+		t.Errorf("copy at %.2f GB/s, the pins have %.2f", bw/1e9, cfg.PeakBytesPerSecond()/1e9)
+	}
+	if again := run(); again.Cycles != rep.Cycles {
+		t.Errorf("%d cycles, then %d", rep.Cycles, again.Cycles)
+	}
+	if _, err := c.Run(copyProgram(t, ethosu.U65, 16, 1), &Regions{make([]byte, 16), nil, make([]byte, 16)}, Options{Levels: make([]mem.Level, 3)}); err == nil {
+		t.Error("more levels than memories accepted")
+	}
+}
+
+// runLayer runs one layer and returns its report.
+func runLayer(t *testing.T, s Spec, l layer) *sim.Report {
+	c, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMachine(c.Spec(), 5)
+	l.ofm = mapBytes(l.ih, l.iw, l.ic, 1, l.b16in)
+	m.emit(t, l)
+	rep, err := c.Run(m.program(t), &Regions{m.flash, make([]byte, l.ofm+mapBytes(l.oh, l.ow, l.oc, l.out, l.b16))}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReport(t, rep)
+	return rep
+}
+
+// What limits a layer is what the account says, and changing it changes the
+// cycles the right way.
+func TestBottlenecks(t *testing.T) {
+	base, err := Preset("ethos-u55-128")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Weights are read again for every block of pixels: from a memory that keeps up.
+	base.Memories = append([]MemorySpec(nil), base.Memories...)
+	base.Memories[1].BytesPerCycle = 8
+	l := conv(32, 32, 64, 64, 3, 1)
+	l.blk = [3]int{8, 16, 32}
+	full := runLayer(t, base, l)
+	if full.Stalls.Largest() != sim.StallIssue {
+		t.Errorf("3x3 convolution is bound by %v", full.Stalls.Largest())
+	}
+	// The array works no faster than its multipliers.
+	macs := int64(32 * 32 * 64 * 64 * 9)
+	if least := macs / int64(base.MACsPerCycle()); full.Stalls[sim.StallIssue] < least {
+		t.Errorf("%d cycles of work, %d MACs take at least %d", full.Stalls[sim.StallIssue], macs, least)
+	} else if full.Cycles > 2*least {
+		t.Errorf("%d cycles, %d would do", full.Cycles, least)
+	}
+	// Slow flash: weights bind, charged to off-chip memory.
+	slow := base
+	slow.Memories = append([]MemorySpec(nil), base.Memories...)
+	slow.Memories[1].BytesPerCycle = 0.01
+	if r := runLayer(t, slow, l); r.Stalls.Largest() != sim.StallDRAM || r.Cycles < 2*full.Cycles {
+		t.Errorf("slow flash: %d cycles, bound by %v; fast %d", r.Cycles, r.Stalls.Largest(), full.Cycles)
+	}
+	// Slow SRAM binds through the input.
+	slow.Memories[1], slow.Memories[0].BytesPerCycle = base.Memories[1], 0.05
+	if r := runLayer(t, slow, l); r.Stalls.Largest() != sim.StallScratchpad || r.Cycles < 2*full.Cycles {
+		t.Errorf("slow SRAM: %d cycles, bound by %v; fast %d", r.Cycles, r.Stalls.Largest(), full.Cycles)
+	}
+	// A slow output unit blocks the accumulators.
+	slow = base
+	slow.OutputCycles[OutOther] = 100
+	if r := runLayer(t, slow, l); r.Stalls.Largest() != sim.StallUnit {
+		t.Errorf("slow output unit: bound by %v", r.Stalls.Largest())
+	}
+	// More multipliers, fewer cycles; edge blocks cost less than full ones.
+	big, err := Preset("ethos-u55-256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	big.Memories = base.Memories
+	if r := runLayer(t, big, l); r.Cycles >= full.Cycles {
+		t.Errorf("256 MACs take %d cycles, 128 take %d", r.Cycles, full.Cycles)
+	}
+	edge := conv(33, 32, 64, 64, 3, 1)
+	edge.blk = l.blk
+	if r := runLayer(t, base, edge); r.Cycles >= full.Cycles*10/8 {
+		t.Errorf("one more row takes %d cycles instead of %d", r.Cycles, full.Cycles)
+	}
+}
+
+// The weight-stationary array takes the closed form: tiles times the larger of
+// pixels and the load of a tile.
+func TestArrayCycles(t *testing.T) {
+	s, err := Preset("edgetpu-like")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		l    layer
+		want int64
+	}{
+		{conv(16, 16, 128, 128, 1, 1), 2 * 2 * 256},
+		{conv(4, 4, 128, 128, 1, 1), 2 * 2 * 64}, // 16 pixels, loading a tile takes 64 cycles
+		{conv(16, 16, 3, 64, 3, 1), 2 * 256},     // 9 taps of 8 channels are 72 rows
+	} {
+		c.l.blk = [3]int{16, 16, 128}
+		r := runLayer(t, s, c.l)
+		if got := r.Stalls[sim.StallIssue]; got != c.want {
+			t.Errorf("%dx%dx%d: %d cycles of work, want %d", c.l.oh, c.l.ow, c.l.oc, got, c.want)
+		}
+	}
+}
