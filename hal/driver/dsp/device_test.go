@@ -123,14 +123,17 @@ func network(t testing.TB, name string) (*nn.Model, []byte) {
 	return m, in
 }
 
+// testNetworks are the quantized networks of the shared data that this device runs.
+var testNetworks = []string{
+	"mlperf_tiny_ad_int8", "mlperf_tiny_ic_resnet8_int8", "mlperf_tiny_kws_int8", "mlperf_tiny_vww_int8",
+	"tflm_person_detect_int8", "mobilenet_v1_0.25_128_quant", "mobilenet_v1_1.0_224_quant", "mobilenet_v2_1.0_224_quant",
+	"tf2_mobilenet_v2_1.0_224_ptq", "ssd_mobilenet_v1_quant_nopost",
+}
+
 // TestNetworks demands the reference's bytes of whole networks.
 func TestNetworks(t *testing.T) {
 	d := device(t)
-	for _, name := range []string{
-		"mlperf_tiny_ad_int8", "mlperf_tiny_ic_resnet8_int8", "mlperf_tiny_kws_int8", "mlperf_tiny_vww_int8",
-		"tflm_person_detect_int8", "mobilenet_v1_0.25_128_quant", "mobilenet_v1_1.0_224_quant", "mobilenet_v2_1.0_224_quant",
-		"tf2_mobilenet_v2_1.0_224_ptq", "ssd_mobilenet_v1_quant_nopost",
-	} {
+	for _, name := range testNetworks {
 		t.Run(name, func(t *testing.T) {
 			m, in := network(t, name)
 			res := check(t, d, m, [][]byte{in}, false)

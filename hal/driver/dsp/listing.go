@@ -57,7 +57,7 @@ func (p *prepared) listKernel(out *bufio.Writer, k *kernel) {
 	for i := range k.packets {
 		pk := &k.packets[i]
 		at := e.issue(pk, p.dev.cfg.Spec.IssueInterval)
-		fmt.Fprintf(out, "%08x  %s ; %s @%d\n", pk.Addr, pk.String(), source, at)
+		fmt.Fprintf(out, "%08x  %s ; %s @%d\n", pk.Addr, pk.Asm(), source, at)
 	}
 }
 

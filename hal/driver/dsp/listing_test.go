@@ -1,0 +1,36 @@
+package dsp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// The listing shows every packet with its operation and cycle.
+func TestListing(t *testing.T) {
+	m, _ := smallNetwork()
+	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := p.WriteListing(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"operation 0 CONV_2D", "vrmpy", ":endloop0", "; 0 @"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in the listing:\n%.2000s", want, b.String())
+		}
+	}
+	n := 0
+	for _, k := range p.(*prepared).all {
+		n += len(k.packets)
+	}
+	if got := strings.Count(b.String(), " @"); got < n {
+		t.Errorf("%d lines with a cycle for %d packets", got, n)
+	}
+	if testing.Verbose() {
+		t.Log("\n" + b.String())
+	}
+}

@@ -1,0 +1,206 @@
+package dsp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+func needTools(t *testing.T, names ...string) {
+	t.Helper()
+	for _, n := range names {
+		if _, err := exec.LookPath(n); err != nil {
+			t.Skip("skipped: needs " + n)
+		}
+	}
+}
+
+// smallNetwork is two convolutions, a depthwise one and an average pool, with
+// an input that exercises them.
+func smallNetwork() (*nn.Model, []byte) {
+	b := newBuilder(rand.New(rand.NewPCG(77, 1)))
+	in := b.activation(nn.TensorQuant8Asymm, 1, 9, 9, 3)
+	x := b.input(in)
+	layer := func(op nn.OperationType, x uint32, c, k, size, stride int, out nn.Operand, last bool) uint32 {
+		o := b.m.Main.Operands[x]
+		dims, channelDim := []int{k, size, size, c}, 0
+		if op == nn.OpDepthwiseConv2D {
+			dims, channelDim = []int{1, size, size, k}, 3
+		}
+		f, bias := b.weights(o, dims, k, channelDim)
+		terms := size * size * c
+		if op == nn.OpDepthwiseConv2D {
+			terms = size * size
+		}
+		out.Scale = outScale(b, o, terms)
+		y := b.operand(out)
+		if last {
+			b.m.Main.Operands[y].Lifetime = nn.SubgraphOutput
+			b.m.Main.Outputs = append(b.m.Main.Outputs, y)
+		}
+		args := []uint32{x, f, bias, b.int32(nn.PaddingSame), b.int32(stride), b.int32(stride)}
+		if op == nn.OpDepthwiseConv2D {
+			args = append(args, b.int32(1))
+		}
+		b.add(op, append(args, b.int32(int(nn.ActRelu6))), y)
+		return y
+	}
+	y := layer(nn.OpConv2D, x, 3, 40, 3, 2, b.activation(in.Type, 1, 5, 5, 40), false)
+	y = layer(nn.OpDepthwiseConv2D, y, 40, 40, 3, 1, b.activation(in.Type, 1, 5, 5, 40), false)
+	layer(nn.OpConv2D, y, 40, 150, 1, 1, b.activation(in.Type, 1, 5, 5, 150), true)
+	return &b.m, b.bytes(9 * 9 * 3)
+}
+
+// TestOraclePackets has llvm-mc assemble every distinct packet that lowering the
+// networks emits, and demands our words.
+func TestOraclePackets(t *testing.T) {
+	needTools(t, "llvm-mc-19", "llvm-objcopy-19")
+	d := device(t)
+	seen := map[string]bool{}
+	var packets []hexagon.Packet
+	take := func(p hal.PreparedModel) {
+		for _, k := range p.(*prepared).all {
+			for _, q := range k.packets {
+				q.Addr = 0
+				if s := q.Asm(); !seen[s] {
+					seen[s] = true
+					packets = append(packets, q)
+				}
+			}
+		}
+	}
+	small, _ := smallNetwork()
+	p, err := d.PrepareModel(small, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	take(p)
+	for _, name := range testNetworks {
+		if _, err := os.Stat(filepath.Join(sharedDir(), "models", name)); err != nil {
+			continue
+		}
+		m, _ := network(t, name)
+		if p, err = d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		take(p)
+	}
+	var text strings.Builder
+	var want []uint32
+	for i := range packets {
+		q := &packets[i]
+		q.Addr = uint32(4 * len(want))
+		fmt.Fprintln(&text, q.Asm())
+		if want, err = q.Encode(want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	src, obj, bin := filepath.Join(dir, "a.s"), filepath.Join(dir, "a.o"), filepath.Join(dir, "a.bin")
+	if err := os.WriteFile(src, []byte(text.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "llvm-mc-19", "-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "--mno-pairing", "--mno-compound",
+		"-filetype=obj", "-o", obj, src)
+	run(t, "llvm-objcopy-19", "-O", "binary", "-j", ".text", obj, bin)
+	data, err := os.ReadFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) != 4*len(want) {
+		t.Fatalf("llvm-mc made %d words of %d packets, we %d", len(data)/4, len(packets), len(want))
+	}
+	bad := 0
+	for i := range packets {
+		q := &packets[i]
+		at := q.Addr / 4
+		for w := range uint32(q.Words) {
+			if got := binary.LittleEndian.Uint32(data[4*(at+w):]); got != want[at+w] {
+				if bad++; bad < 10 {
+					t.Errorf("word %d of %s: llvm-mc %08x, ours %08x", w, q.Asm(), got, want[at+w])
+				}
+				break
+			}
+		}
+	}
+	t.Logf("%d distinct packets", len(packets))
+}
+
+func run(t *testing.T, name string, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%.2000s", name, err, stderr.String())
+	}
+	return out
+}
+
+// TestOracleProgram runs a whole lowered network in QEMU, linked as an ELF
+// whose start routine calls each job for each thread, and demands the bytes
+// that our core writes.
+func TestOracleProgram(t *testing.T) {
+	needTools(t, "qemu-hexagon")
+	m, in := smallNetwork()
+	pm, err := device(t).PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := pm.(*prepared)
+	ours := outputs(m)
+	if _, err := p.Execute(&hal.Request{Inputs: [][]byte{in}, Outputs: ours}); err != nil {
+		t.Fatal(err)
+	}
+	arena := make([]byte, p.arena)
+	copy(arena[p.inputs[0].from:], in)
+	var stub hexagon.Stub
+	for _, j := range p.jobs {
+		for _, args := range j.Args {
+			c := hexagon.Call{Entry: j.Entry}
+			for r, v := range args {
+				c.Regs = append(c.Regs, hexagon.RegValue{Reg: uint8(r), Value: v})
+			}
+			stub.Calls = append(stub.Calls, c)
+		}
+	}
+	out := p.outputs[0]
+	stub.Dump = []hexagon.MemRange{{Addr: uint32(arenaBase - endGuard + out.from), Len: uint32(out.to - out.from)}}
+	const stubBase = 0x00010000
+	code, err := stub.Code(stubBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := p.dev.cfg.Spec
+	image := hexagon.Image{Entry: stubBase, Segments: []hexagon.Segment{
+		{Addr: stubBase, Data: code, Exec: true},
+		{Addr: p.program.Base, Data: p.program.Code, Exec: true},
+		{Addr: constBase, Data: p.consts},
+		{Addr: arenaBase - endGuard, Data: arena, Write: true},
+	}}
+	if spec.VTCMBytes > 0 {
+		image.Segments = append(image.Segments, hexagon.Segment{Addr: spec.VTCMBase, Size: spec.VTCMBytes, Write: true})
+	}
+	elf, err := image.ELF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "network.elf")
+	if err := os.WriteFile(file, elf, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if theirs := run(t, "qemu-hexagon", file); !bytes.Equal(theirs, ours[0]) {
+		t.Fatalf("QEMU and the core differ: %d and %d bytes\n% x\n% x", len(theirs), len(ours[0]), theirs[:min(64, len(theirs))], ours[0][:64])
+	}
+}
