@@ -87,7 +87,7 @@ func inputBlock(s *core.Spec, w *work, h, bw, d int) (bytes, depth int) {
 		depth = min(roundUp(w.ifm.c, 8), max(limit, s.UBlock.IFM))
 	}
 	kh, kw := min((w.kh-1)*w.dy+1, 8), min((w.kw-1)*w.dx+1, 8)
-	ih, iw := (h-1)*w.sy+kh, (bw-1)*w.sx+kw
+	ih, iw := roundUp((h-1)*w.sy+kh, s.UBlock.H), roundUp((bw-1)*w.sx+kw, s.UBlock.W)
 	if w.kind == kindElementwise {
 		ih, iw = h, bw
 	}
