@@ -45,6 +45,7 @@ func (f *Func) allocate(code *Code, l *liveness) error {
 		}
 	}
 	a.rewrite()
+	a.dropMoves()
 	return nil
 }
 
@@ -257,4 +258,38 @@ func (a *allocator) rewrite() {
 			}
 		}
 	}
+}
+
+// dropMoves removes copies of a register to itself, and the groups that are
+// left empty unless a hardware loop ends there.
+func (a *allocator) dropMoves() {
+	m, ok := a.f.target.(Mover)
+	if !ok {
+		return
+	}
+	c := a.code
+	kept := c.Groups[:0]
+	next := 0 // first group of the next block not seen yet
+	blocks := append([]int32(nil), c.Blocks...)
+	for g := range c.Groups {
+		for next < len(blocks) && int(blocks[next]) <= g {
+			c.Blocks[next] = int32(len(kept))
+			next++
+		}
+		grp := c.Groups[g]
+		ins := grp.Instrs[:0]
+		for _, in := range grp.Instrs {
+			if !m.IsMove(in) || in.Args[0].Phys != in.Args[1].Phys {
+				ins = append(ins, in)
+			}
+		}
+		grp.Instrs = ins
+		if len(ins) > 0 || grp.EndLoop != 0 {
+			kept = append(kept, grp)
+		}
+	}
+	for ; next < len(blocks); next++ {
+		c.Blocks[next] = int32(len(kept))
+	}
+	c.Groups = kept
 }

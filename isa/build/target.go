@@ -22,3 +22,10 @@ type Group interface {
 	// arrive after everything else of their block.
 	TryAdd(in *Instr) bool
 }
+
+// Mover is implemented by a Target whose plain register copies may be removed
+// when both sides got the same register.
+type Mover interface {
+	// IsMove reports whether the instruction only copies operand 1 to operand 0.
+	IsMove(in *Instr) bool
+}

@@ -26,6 +26,7 @@ const (
 	opLoad               // d = mem[imm]
 	opStore
 	opCount // C = imm
+	opMove  // d = a
 	opLoop  // if --C != 0 goto label
 )
 
@@ -49,7 +50,8 @@ func (t toy) Latency(def *Instr, da int, use *Instr, ua int) int {
 	}
 	return 1
 }
-func (t toy) NewGroup() Group { return &toyGroup{} }
+func (t toy) IsMove(in *Instr) bool { return in.Op == opMove }
+func (t toy) NewGroup() Group       { return &toyGroup{} }
 
 type toyGroup struct{ n, mem, mul int }
 
@@ -91,6 +93,8 @@ func (s *toyState) step(ins []*Instr, key func(a *Arg, off int) string) (jump La
 			put(0, 0, in.Args[1].Imm)
 		case opAdd:
 			put(0, 0, get(1)+get(2))
+		case opMove:
+			put(0, 0, get(1))
 		case opMul:
 			put(0, 0, get(1)*get(2))
 		case opMac:
@@ -139,7 +143,7 @@ func randomFunc(t Target, r *rand.Rand, values int) *Func {
 		for range n {
 			a, b := vals[r.IntN(len(vals))], vals[r.IntN(len(vals))]
 			d := vals[r.IntN(len(vals))]
-			switch r.IntN(6) {
+			switch r.IntN(7) {
 			case 0:
 				f.Emit(opAdd, Out(d), In(a), In(b))
 			case 1:
@@ -152,6 +156,11 @@ func randomFunc(t Target, r *rand.Rand, values int) *Func {
 			case 4:
 				m := r.Int64N(8)
 				f.Emit(opStore, Imm(m), In(a)).Stores(uint16(1 + m%2))
+			case 6:
+				tmp := f.Reg(clsS, "moved")
+				f.Hint(tmp, r.IntN(12))
+				f.Emit(opMove, Out(tmp), In(a))
+				f.Emit(opMac, InOut(d), In(tmp), In(b))
 			case 5:
 				tmp := f.Reg(clsS, "tmp")
 				f.Emit(opAdd, Out(tmp), In(a), In(b))
@@ -344,5 +353,24 @@ func BenchmarkCompile(b *testing.B) {
 		if _, err := f.Compile(); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Hints make the allocator give both sides of a copy one register, and the
+// copy disappears with its group; labels move along.
+func TestDropMoves(t *testing.T) {
+	f := New(newToy(4), "moves")
+	a, b := f.Reg(clsS, "a"), f.Reg(clsS, "b")
+	f.Emit(opSet, Out(a), Imm(7))
+	f.Emit(opMove, Out(b), In(a))
+	l := f.Label("after")
+	f.Bind(l)
+	f.Emit(opStore, Imm(0), In(b)).Stores(1)
+	code, err := f.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(code.Groups) != 2 || code.LabelGroup(l) != 1 {
+		t.Fatalf("%d groups, label at %d", len(code.Groups), code.LabelGroup(l))
 	}
 }

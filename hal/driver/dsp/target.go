@@ -78,6 +78,11 @@ func (t *target) Latency(def *build.Instr, da int, use *build.Instr, ua int) int
 	return max(lat, 1)
 }
 
+// IsMove implements build.Mover.
+func (t *target) IsMove(in *build.Instr) bool {
+	return in.Op == uint32(hexagon.A2_tfr) || in.Op == uint32(hexagon.V6_vassign)
+}
+
 // NewGroup implements build.Target.
 func (t *target) NewGroup() build.Group { return &packet{} }
 
