@@ -28,7 +28,8 @@ type gemm struct {
 	window                   *opspec.Window // of table
 	table                    bool           // row addresses come from a table
 
-	p, q int // tile: rows, groups of 32 units
+	p, q  int // tile: rows, groups of 32 units
+	waves int // of a work-group: tiles of rows that go through the weights in step
 }
 
 // perChunk is the number of elements in 16 bytes.
@@ -49,6 +50,18 @@ func (g *gemm) tile() {
 	g.q = 1
 	if groups := (g.units + 31) / 32; groups%2 == 0 || groups >= 7 {
 		g.q = 2
+	}
+}
+
+// step chooses the waves per work-group. They meet at a barrier once per
+// iteration, so that the weights one of them fetches are still in the cache when
+// the others want them.
+func (g *gemm) step() {
+	g.waves = 1
+	for _, w := range []int{2, 4, 8} {
+		if (g.rows+g.p-1)/g.p >= w && g.p == 16 {
+			g.waves = w
+		}
 	}
 }
 
@@ -111,6 +124,7 @@ func (g *gemm) rowTable(c *constants) uint32 {
 
 func (l *lowering) gemm(g *gemm) {
 	g.tile()
+	g.step()
 	l.add([]*tensor{g.in}, []*tensor{g.out}, g.emit)
 }
 
@@ -127,7 +141,7 @@ func (g *gemm) emit(l *lowering) (*launch, error) {
 		k.chunkLoop(chunks)
 	})
 	k.epilogue(l)
-	return k.finish((g.rows+g.p-1)/g.p*32, g.tiles(), 1, 32)
+	return k.finish((g.rows+g.p-1)/g.p*32, g.tiles(), 1, 32*g.waves)
 }
 
 // gemmKernel generates the kernel.
@@ -136,10 +150,12 @@ type gemmKernel struct {
 	*asm
 	wide    int         // chunks per scalar load
 	offs    []build.Reg // byte offset of each row
-	input   build.Reg   // address the offsets are relative to, at the current chunk
-	start   build.Reg   // the same at chunk 0
-	weight  build.Reg   // address of the weights of the current chunk
-	lane16  build.Reg   // 16 * lane
+	rowTile build.Reg   // number of the tile of rows
+	laneID  build.Reg
+	input   build.Reg // address the offsets are relative to, at the current chunk
+	start   build.Reg // the same at chunk 0
+	weight  build.Reg // address of the weights of the current chunk
+	lane16  build.Reg // 16 * lane
 	tableAt build.Reg
 	block   build.Reg // rows' offsets as one tuple when they come from the table
 	acc     [][]build.Reg
@@ -151,7 +167,14 @@ const weightBias = 2048
 
 func (k *gemmKernel) prologue(l *lowering) {
 	chunks := k.depth / perChunk(k.elem)
-	k.lane16 = k.shiftLeft(k.WorkItem(0), 4, "lane16")
+	k.laneID, k.rowTile = k.WorkItem(0), k.Workgroup(0)
+	if k.waves > 1 {
+		k.laneID = k.op2(rdna2.V_AND_B32_E32, k.v("lane"), 31, k.WorkItem(0))
+		w := k.op2(rdna2.V_LSHRREV_B32_E32, k.v("wave"), 5, k.WorkItem(0))
+		wave := k.op1(rdna2.V_READFIRSTLANE_B32, k.s("wave"), w)
+		k.rowTile = k.op2(rdna2.S_ADD_U32, k.s("tile"), k.mulConst(k.Workgroup(0), k.waves, "tile"), wave)
+	}
+	k.lane16 = k.shiftLeft(k.laneID, 4, "lane16")
 	tile := k.mulConst(k.Workgroup(1), k.taps*chunks*k.q*512, "tile")
 	k.weight = k.Reg(rdna2.S2, "weight")
 	k.copyPair(k.weight, k.pointer(consts, k.pack(&l.consts)+weightBias, "weights"))
@@ -161,7 +184,7 @@ func (k *gemmKernel) prologue(l *lowering) {
 		k.start = k.base(arena)
 		k.tableAt = k.Reg(rdna2.S2, "table")
 		k.copyPair(k.tableAt, k.pointer(consts, k.rowTable(&l.consts), "tables"))
-		k.advance(k.tableAt, k.mulConst(k.Workgroup(0), k.taps*k.p*4, "tile of table"))
+		k.advance(k.tableAt, k.mulConst(k.rowTile, k.taps*k.p*4, "tile of table"))
 		class := map[int]build.Class{16: rdna2.S16, 8: rdna2.S8, 4: rdna2.S4, 2: rdna2.S2, 1: rdna2.S1}[k.p]
 		k.block = k.Reg(class, "offsets")
 		for i := range k.p {
@@ -169,7 +192,7 @@ func (k *gemmKernel) prologue(l *lowering) {
 		}
 	} else {
 		k.start = k.pointer(k.in.region, k.in.off, "in")
-		first := k.mulConst(k.Workgroup(0), k.p, "first row")
+		first := k.mulConst(k.rowTile, k.p, "first row")
 		for i := range k.p {
 			r := k.bounded(first, i)
 			k.offs = append(k.offs, k.mulConst(r, k.depth*k.elem.bytes(), "offset"))
@@ -223,20 +246,24 @@ func (k *gemmKernel) unroll(chunks int) int {
 
 func (k *gemmKernel) chunkLoop(chunks int) {
 	u := k.unroll(chunks)
-	// Few rows: wider loads, as long as they divide the iteration.
+	// The wider a scalar load, the fewer there are, and the better cache lines
+	// are used: up to a whole one.
 	k.wide = 1
-	for k.p*k.wide < 8 && k.wide < 4 && u%(2*k.wide) == 0 {
+	for k.wide < 4 && u%(2*k.wide) == 0 {
 		k.wide *= 2
 	}
 	k.loop(chunks/u, "chunk", func() {
+		if k.waves > 1 {
+			k.Emit(rdna2.S_BARRIER)
+		}
 		k.body(u)
 		k.advance(k.weight, u*k.q*512)
 		k.advance(k.input, u*16)
 	})
 }
 
-// body is the work on u chunks: weights first, then steps of at most 8 rows by
-// k.wide chunks. While a step multiplies, the scalars of the next are fetched;
+// body is the work on u chunks: weights first, then steps of k.wide chunks of as
+// many rows as fill 32 scalar registers. While a step multiplies, the scalars of the next are fetched;
 // scalar loads return in any order, so each step begins by waiting for all of
 // its own before it issues the next ones.
 func (k *gemmKernel) body(u int) {
@@ -252,7 +279,7 @@ func (k *gemmKernel) body(u int) {
 	}
 	type step struct{ row, chunk int }
 	var steps []step
-	group := min(k.p, 8)
+	group := min(k.p, 8/k.wide)
 	for c := 0; c < u; c += k.wide {
 		for r := 0; r < k.p; r += group {
 			steps = append(steps, step{r, c})
@@ -315,10 +342,10 @@ func (k *gemmKernel) epilogue(l *lowering) {
 	bias := k.pointer(consts, k.packBias(&l.consts), "bias")
 	out := k.pointer(arena, k.out.off, "out")
 	unit := k.v("unit")
-	k.Emit(rdna2.V_LSHL_ADD_U32, unit, k.mulConst(k.Workgroup(1), k.q, "group"), 5, k.WorkItem(0))
+	k.Emit(rdna2.V_LSHL_ADD_U32, unit, k.mulConst(k.Workgroup(1), k.q, "group"), 5, k.laneID)
 	biasOff := k.shiftLeft(unit, 2, "bias offset")
 	unitOff := k.shiftLeft(unit, k.out.elem.shift(), "unit offset")
-	first := k.mulConst(k.Workgroup(0), k.p, "first row")
+	first := k.mulConst(k.rowTile, k.p, "first row")
 	var rowOff []build.Reg
 	for i := range k.p {
 		rowOff = append(rowOff, k.op2(rdna2.V_ADD_NC_U32_E32, k.v("row offset"), k.mulConst(k.bounded(first, i), k.units*es, "row"), unitOff))

@@ -1,0 +1,86 @@
+package gpu
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench"
+	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+func pixel4(b *testing.B) *Device {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		b.Fatal(err)
+	}
+	d, err := New(Config{Spec: core.DefaultSpec(), NewMemory: func() (mem.Level, error) {
+		_, bus, err := c.NewFabric()
+		if err != nil {
+			return nil, err
+		}
+		return bus.Port("gpu"), nil
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return d
+}
+
+func benchmark(b *testing.B, m *nn.Model, functional bool) {
+	p, err := pixel4(b).PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r := &hal.Request{Functional: functional}
+	for _, x := range m.Main.Inputs {
+		r.Inputs = append(r.Inputs, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	for _, x := range m.Main.Outputs {
+		r.Outputs = append(r.Outputs, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	var res *hal.Result
+	for b.Loop() {
+		if res, err = p.Execute(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(res.Stats.Instructions), "instructions/op")
+	b.ReportMetric(float64(res.Stats.Instructions)*32*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mlanes/s")
+	b.ReportMetric(float64(res.Stats.Cycles), "cycles/op")
+	if testing.Verbose() {
+		b.Log(res.Stats.Stalls)
+		for _, o := range res.Stats.Operations {
+			b.Log(o.Index, m.Main.Operations[o.Index].Type, o.Cycles, o.MACs, o.BoundBy)
+		}
+	}
+}
+
+func BenchmarkMobileNet(b *testing.B)           { benchmark(b, bench.MobileNetV1(false), false) }
+func BenchmarkMobileNetFunctional(b *testing.B) { benchmark(b, bench.MobileNetV1(false), true) }
+
+func BenchmarkMobileNetRelaxed(b *testing.B) {
+	m := bench.MobileNetV1(false)
+	m.Relaxed = true
+	benchmark(b, m, false)
+}
+
+func BenchmarkGemm256(b *testing.B) {
+	m, err := bench.Gemm("f32", 256)
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchmark(b, m, false)
+}
+
+func BenchmarkPrepareMobileNet(b *testing.B) {
+	m := bench.MobileNetV1(false)
+	d := pixel4(b)
+	for b.Loop() {
+		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
