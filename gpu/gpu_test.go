@@ -166,7 +166,7 @@ func TestSaxpy(t *testing.T) {
 }
 
 // checkReport checks the promises of every timed report.
-func checkReport(t *testing.T, r *sim.Report) {
+func checkReport(t testing.TB, r *sim.Report) {
 	t.Helper()
 	if r.Stalls.Total() != r.Cycles {
 		t.Errorf("stalls add up to %d of %d cycles", r.Stalls.Total(), r.Cycles)

@@ -1,0 +1,464 @@
+package gpu
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// lanesOf runs text on one wave with v2 = lane index, v3 = 100 + lane.
+func lanesOf(t *testing.T, wave int, text string) [3][]uint32 {
+	t.Helper()
+	var in [5][]uint32
+	for i := range in {
+		for l := range wave {
+			in[i] = append(in[i], uint32(100*i+l))
+		}
+	}
+	var got [2][3][]uint32
+	for i, functional := range []bool{true, false} {
+		var err error
+		if got[i], err = runLanes(t, wave, text, in, functional); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fmt.Sprint(got[0]) != fmt.Sprint(got[1]) {
+		t.Errorf("functional and timed results differ for %s", text)
+	}
+	return got[0]
+}
+
+func wantLanes(t *testing.T, what string, got []uint32, f func(l int) uint32) {
+	t.Helper()
+	for l, v := range got {
+		if w := f(l); v != w {
+			t.Errorf("%s: lane %d is %#x, want %#x", what, l, v, w)
+			return
+		}
+	}
+}
+
+func TestCrossLane(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		wave int
+		f    func(l int) uint32
+	}{
+		{"v_readlane_b32 s20, v2, 7\nv_mov_b32 v5, s20", 32, func(int) uint32 { return 7 }},
+		{"v_writelane_b32 v5, 9, 3", 32, func(l int) uint32 {
+			if l == 3 {
+				return 9
+			}
+			return uint32(300 + l)
+		}},
+		{"s_mov_b32 exec_lo, 0xff00\nv_readfirstlane_b32 s20, v2\ns_mov_b32 exec_lo, -1\nv_mov_b32 v5, s20", 32, func(int) uint32 { return 8 }},
+		{"v_mbcnt_lo_u32_b32 v5, -1, 0", 32, func(l int) uint32 { return uint32(l) }},
+		{"v_mbcnt_lo_u32_b32 v5, -1, 0\nv_mbcnt_hi_u32_b32 v5, -1, v5", 64, func(l int) uint32 { return uint32(l) }},
+		{"v_mov_b32_dpp v5, v2 quad_perm:[3,2,1,0] row_mask:0xf bank_mask:0xf", 32, func(l int) uint32 { return uint32(l ^ 3) }},
+		{"v_mov_b32_dpp v5, v2 row_shr:1 row_mask:0xf bank_mask:0xf", 32, func(l int) uint32 {
+			if l%16 == 0 {
+				return uint32(300 + l)
+			}
+			return uint32(l - 1)
+		}},
+		{"v_mov_b32_dpp v5, v2 row_shl:2 row_mask:0xf bank_mask:0xf bound_ctrl:1", 32, func(l int) uint32 {
+			if l%16 >= 14 {
+				return 0
+			}
+			return uint32(l + 2)
+		}},
+		{"v_add_nc_u32_dpp v2, v2, v2 row_ror:4 row_mask:0xf bank_mask:0xf\nv_mov_b32 v5, v2", 32, func(l int) uint32 {
+			return uint32(l&16|(l-4)&15+0) + uint32(l)
+		}},
+		{"v_mov_b32_dpp v5, v2 row_xmask:5 row_mask:0xa bank_mask:0xf", 64, func(l int) uint32 {
+			if l/16%2 == 0 {
+				return uint32(300 + l)
+			}
+			return uint32(l ^ 5)
+		}},
+		{"s_mov_b32 s22, 0x76543210\ns_mov_b32 s23, 0xfedcba98\nv_permlanex16_b32 v5, v2, s22, s23", 32, func(l int) uint32 { return uint32(l ^ 16) }},
+		{"ds_swizzle_b32 v5, v2 offset:0x041f\ns_waitcnt lgkmcnt(0)", 32, func(l int) uint32 { return uint32(l ^ 1) }},
+		{"v_lshlrev_b32 v6, 2, v2\nv_xor_b32 v6, 64, v6\nds_bpermute_b32 v5, v6, v3\ns_waitcnt lgkmcnt(0)", 64, func(l int) uint32 { return uint32(100 + l ^ 16 - 100 + 100) }},
+		{"v_cmp_gt_u32 vcc_lo, 10, v2\nv_cndmask_b32 v5, 1, v2, vcc_lo", 32, func(l int) uint32 {
+			if l < 10 {
+				return uint32(l)
+			}
+			return 1
+		}},
+		{"v_cmpx_gt_u32 10, v2\nv_mov_b32 v5, 77", 32, func(l int) uint32 {
+			if l < 10 {
+				return 77
+			}
+			return uint32(300 + l)
+		}},
+		{"v_add_co_u32 v6, vcc_lo, v2, -1\nv_add_co_ci_u32 v5, vcc_lo, 0, 0, vcc_lo", 32, func(l int) uint32 {
+			if l > 0 {
+				return 1
+			}
+			return 0
+		}},
+		{"v_mov_b32 v6, 0\nv_mad_u64_u32 v[5:6], s20, v3, v3, v[5:6]", 32, func(l int) uint32 {
+			return uint32(100+l)*uint32(100+l) + uint32(300+l)
+		}},
+	} {
+		got := lanesOf(t, c.wave, c.text)
+		f := c.f
+		if strings.Contains(c.text, "ds_bpermute") {
+			f = func(l int) uint32 { return 100 + uint32(l^16) }
+		}
+		wantLanes(t, c.text, got[0], f)
+	}
+}
+
+// TestDivergence: nested branches by EXEC, as a compiler emits them.
+func TestDivergence(t *testing.T) {
+	text := `
+	v_cmp_gt_u32 vcc_lo, 20, v2
+	s_and_saveexec_b32 s22, vcc_lo
+	s_cbranch_execz out
+	v_mov_b32 v5, 1
+	v_cmp_gt_u32 vcc_lo, 5, v2
+	s_and_saveexec_b32 s23, vcc_lo
+	s_cbranch_execz inner
+	v_mov_b32 v5, 2
+inner:
+	s_or_b32 exec_lo, exec_lo, s23
+	v_add_nc_u32 v5, 10, v5
+out:
+	s_or_b32 exec_lo, exec_lo, s22
+	s_mov_b32 s20, exec_lo`
+	got := lanesOf(t, 32, text)
+	wantLanes(t, "divergence", got[0], func(l int) uint32 {
+		switch {
+		case l < 5:
+			return 12
+		case l < 20:
+			return 11
+		}
+		return uint32(300 + l)
+	})
+	wantLanes(t, "exec", got[2], func(int) uint32 { return 0xFFFFFFFF })
+	// A loop whose trip count differs by lane.
+	loop := `
+	v_mov_b32 v5, 0
+	v_mov_b32 v6, v2
+	s_mov_b32 s22, exec_lo
+again:
+	v_cmpx_lt_u32 0, v6
+	s_cbranch_execz out
+	v_add_nc_u32 v5, 3, v5
+	v_add_nc_u32 v6, -1, v6
+	s_branch again
+out:
+	s_mov_b32 exec_lo, s22`
+	wantLanes(t, "loop", lanesOf(t, 32, loop)[0], func(l int) uint32 { return uint32(3 * l) })
+}
+
+func TestLDS(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		f    func(l int) uint32
+	}{
+		{`v_lshlrev_b32 v6, 2, v2
+		ds_write_b32 v6, v3
+		v_sub_nc_u32 v6, 0x7c, v6
+		s_waitcnt lgkmcnt(0)
+		ds_read_b32 v5, v6
+		s_waitcnt lgkmcnt(0)`, func(l int) uint32 { return uint32(100 + 31 - l) }},
+		{`v_lshlrev_b32 v6, 3, v2
+		ds_write2_b32 v6, v3, v2 offset0:1 offset1:0
+		s_waitcnt lgkmcnt(0)
+		ds_read2_b32 v[6:7], v6 offset1:1
+		s_waitcnt lgkmcnt(0)
+		v_sub_nc_u32 v5, v7, v6`, func(l int) uint32 { return 100 }},
+		{`v_mov_b32 v6, 0
+		ds_write_b32 v6, v6
+		s_waitcnt lgkmcnt(0)
+		ds_add_u32 v6, v2
+		s_waitcnt lgkmcnt(0)
+		ds_read_b32 v5, v6
+		s_waitcnt lgkmcnt(0)`, func(l int) uint32 { return 31 * 32 / 2 }},
+		{`v_mov_b32 v6, 0
+		ds_write_b32 v6, v6
+		s_waitcnt lgkmcnt(0)
+		ds_add_rtn_u32 v5, v6, v2
+		s_waitcnt lgkmcnt(0)`, func(l int) uint32 { return uint32(l * (l - 1) / 2) }},
+		{`v_lshlrev_b32 v6, 1, v2
+		ds_write_b16 v6, v3
+		s_waitcnt lgkmcnt(0)
+		ds_read_u16_d16_hi v5, v6
+		s_waitcnt lgkmcnt(0)
+		v_lshrrev_b32 v5, 16, v5`, func(l int) uint32 { return uint32(100 + l) }},
+		{`v_mov_b32 v6, 0x2000
+		ds_write_b32 v6, v2
+		s_waitcnt lgkmcnt(0)
+		ds_read_b32 v5, v6
+		s_waitcnt lgkmcnt(0)`, func(l int) uint32 { return 0 }}, // beyond the end
+	} {
+		wantLanes(t, c.text, lanesOf(t, 32, c.text)[0], c.f)
+	}
+}
+
+// TestMemoryWidths: each width reads back what another wrote.
+func TestMemoryWidths(t *testing.T) {
+	const pre = "v_add_nc_u32 v9, 0x800, v1\n"
+	for _, c := range []struct {
+		text string
+		f    func(l int) uint32
+	}{
+		{pre + "global_store_byte v9, v3, s[4:5]\nglobal_load_sbyte v5, v9, s[4:5]\ns_waitcnt vmcnt(0)",
+			func(l int) uint32 { return uint32(int32(int8(100 + l))) }},
+		{pre + "global_store_byte v9, v3, s[4:5]\nglobal_load_ubyte v5, v9, s[4:5]\ns_waitcnt vmcnt(0)",
+			func(l int) uint32 { return uint32(uint8(100 + l)) }},
+		{pre + "global_store_short v9, v3, s[4:5]\nglobal_load_ushort v5, v9, s[4:5]\ns_waitcnt vmcnt(0)",
+			func(l int) uint32 { return uint32(100 + l) }},
+		{"v_lshlrev_b32 v9, 4, v2\nv_add_nc_u32 v9, 0x800, v9\nglobal_store_dwordx4 v9, v[2:5], s[4:5]\n" +
+			"global_load_dwordx4 v[12:15], v9, s[4:5]\ns_waitcnt vmcnt(0)\nv_add3_u32 v5, v12, v13, v14\nv_add_nc_u32 v5, v5, v15",
+			func(l int) uint32 { return uint32(600 + 4*l) }},
+		{"v_mov_b32 v9, 0x900\nglobal_atomic_add v5, v9, v2, s[4:5] glc\ns_waitcnt vmcnt(0)",
+			func(l int) uint32 { return uint32(l * (l - 1) / 2) }},
+		{"v_add_co_u32 v12, vcc_lo, s4, v1\nv_add_co_ci_u32 v13, vcc_lo, s5, 0, vcc_lo\n" +
+			"global_load_dword v5, v[12:13], off offset:512\ns_waitcnt vmcnt(0)",
+			func(l int) uint32 { return uint32(200 + l) }},
+	} {
+		text := c.text
+		if strings.HasPrefix(c.text, "v_add_co") {
+			text = strings.Replace(text, "v_add_co_ci_u32 v13, vcc_lo, s5, 0, vcc_lo", "v_mov_b32 v14, s5\nv_add_co_ci_u32 v13, vcc_lo, 0, v14, vcc_lo", 1)
+		}
+		wantLanes(t, c.text, lanesOf(t, 32, text)[0], c.f)
+	}
+}
+
+// barrierSum adds up 256 values over LDS: every wave writes, then every wave
+// reads what the others wrote.
+const barrierSum = `
+	s_load_dwordx2 s[4:5], s[0:1], 0x0
+	v_lshlrev_b32 v1, 2, v0
+	ds_write_b32 v1, v0
+	s_waitcnt lgkmcnt(0)
+	s_barrier
+	v_mov_b32 v2, 0
+	v_mov_b32 v3, 0
+	s_movk_i32 s6, 0x100
+again:
+	ds_read_b32 v4, v3
+	v_add_nc_u32 v3, 4, v3
+	s_waitcnt lgkmcnt(0)
+	v_add_nc_u32 v2, v4, v2
+	s_sub_i32 s6, s6, 1
+	s_cmp_lg_u32 s6, 0
+	s_cbranch_scc1 again
+	v_lshl_add_u32 v1, s2, 10, v1
+	global_store_dword v1, v2, s[4:5]
+	s_endpgm`
+
+func TestBarrier(t *testing.T) {
+	for _, wave := range []int{32, 64} {
+		k := &Kernel{Name: "sum", Code: assemble(t, wave == 64, barrierSum), WaveSize: wave, VGPRs: 8, LDSBytes: 1024}
+		c := newCore(t, nil)
+		for _, functional := range []bool{true, false} {
+			s, b := space(t, 16<<10)
+			r, err := c.Run(s, []Dispatch{{Kernel: k, Grid: [3]int{16 * 256}, Workgroup: [3]int{256}, Kernarg: args(dataBase)}},
+				Options{Functional: functional})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 16 * 256 {
+				if word(b, i) != 255*256/2 {
+					t.Fatalf("wave%d functional %v: item %d has %d", wave, functional, i, word(b, i))
+				}
+			}
+			if !functional {
+				checkReport(t, r)
+			}
+		}
+	}
+}
+
+// TestWorkItemIDs: three dimensions, a grid that is no multiple of the
+// work-group, user registers in descriptor order.
+func TestWorkItemIDs(t *testing.T) {
+	code := assemble(t, false, `
+	s_load_dwordx2 s[10:11], s[2:3], 0x0
+	s_load_dword s12, s[0:1], 0xc        // grid x of the dispatch packet
+	v_lshl_add_u32 v3, s4, 2, v0         // x = 4*id + item
+	v_lshl_add_u32 v4, s5, 1, v1         // y = 2*id + item
+	v_add_nc_u32 v5, s6, v2
+	s_waitcnt lgkmcnt(0)
+	v_mul_u32_u24 v6, 3, v5
+	v_add_nc_u32 v6, v4, v6
+	v_mul_lo_u32 v6, s12, v6
+	v_add_nc_u32 v6, v3, v6
+	v_lshlrev_b32 v6, 2, v6
+	v_lshl_or_b32 v7, v4, 8, v3
+	v_lshl_or_b32 v7, v5, 16, v7
+	global_store_dword v6, v7, s[10:11]
+	s_endpgm`)
+	k := &Kernel{Name: "ids", Code: code, WaveSize: 32, VGPRs: 8, WorkItemIDs: 2, User: UserDispatchPtr | UserKernargPtr}
+	c := newCore(t, nil)
+	s, b := space(t, 4096)
+	d := Dispatch{Kernel: k, Grid: [3]int{10, 3, 2}, Workgroup: [3]int{4, 2, 1}, Kernarg: args(dataBase)}
+	if _, err := c.Run(s, []Dispatch{d}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for z := range 2 {
+		for y := range 3 {
+			for x := range 10 {
+				if got, want := word(b, (z*3+y)*10+x), uint32(z<<16|y<<8|x); got != want {
+					t.Errorf("item %d,%d,%d wrote %#x", x, y, z, got)
+				}
+			}
+		}
+	}
+	if !bytes.Equal(b[240:], make([]byte, len(b)-240)) {
+		t.Error("items outside the grid wrote")
+	}
+}
+
+func TestFaults(t *testing.T) {
+	const load = "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\nv_lshlrev_b32 v1, 2, v0\n"
+	for _, c := range []struct {
+		text, want string
+	}{
+		{load + "global_load_dword v2, v1, s[4:5]\nv_add_f32 v3, v2, v2\ns_endpgm", "pc 0x18 (v_add_f32_e32 v3, v2, v2) work-group 0,0,0 wave 0: v2 is the target of a load that was not waited for (vmcnt)"},
+		{load + "global_load_dword v2, v1, s[4:5]\nglobal_load_dword v3, v1, s[4:5]\ns_waitcnt vmcnt(1)\nv_mov_b32 v4, v2\nv_mov_b32 v4, v3\ns_endpgm", "v3 is the target"},
+		{load + "global_load_dword v2, v1, s[4:5]\nglobal_store_dword v1, v2, s[4:5]\ns_endpgm", "v2 is the target"},
+		{load + "global_load_dword v2, v1, s[4:5]\nv_mov_b32 v2, 0\ns_endpgm", "v2 is the target"},
+		{load + "ds_read_b32 v2, v1\nv_mov_b32 v3, v2\ns_endpgm", "(lgkmcnt)"},
+		{"s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_add_u32 s6, s4, 1\ns_endpgm", "s4 is the target of a load that was not waited for (lgkmcnt)"},
+		// Scalar loads return out of order: lgkmcnt(1) guarantees nothing.
+		{"s_load_dword s4, s[0:1], 0x0\ns_load_dword s5, s[0:1], 0x4\ns_waitcnt lgkmcnt(1)\ns_mov_b32 s6, s4\ns_endpgm", "s4 is the target"},
+		{load + "v_mov_b32 v1, 0x100000\nglobal_load_dword v2, v1, s[4:5]\ns_endpgm", "lane 0: load of 4 bytes at 0x110000: not mapped"},
+		{load + "global_store_dword v1, v0, s[0:1]\ns_endpgm", "store of 4 bytes"},
+		{load + "global_load_dwordx4 v[4:7], v1, s[4:5] offset:2040\ns_endpgm", "runs past the end of segment data"},
+		{"v_mov_b32 v1, 2\nds_read_b32 v2, v1\ns_endpgm", "LDS address 0x2 is not aligned to 4 bytes"},
+		{"v_mov_b32 v1, 8\nds_read_b128 v[2:5], v1\ns_endpgm", "not aligned to 16 bytes"},
+		{"v_mov_b32 v1, 2", "s_endpgm is missing"},
+		{"s_mov_b32 s4, 0x1000\ns_mov_b32 s5, 0\ns_setpc_b64 s[4:5]\ns_endpgm", "where no instruction begins"},
+		{"again:\ns_nop 0\ns_branch again\ns_endpgm", "instruction limit"},
+		{"v_mov_b32 v9, 0\ns_endpgm", "writes v9, the kernel has 8 registers"},
+		{"s_denorm_mode 0\ns_endpgm", "denormal mode"},
+	} {
+		for _, functional := range []bool{true, false} {
+			k := &Kernel{Name: "bad", Code: assemble(t, false, c.text), WaveSize: 32, VGPRs: 8, LDSBytes: 256}
+			s, _ := space(t, 2048)
+			_, err := newCore(t, nil).Run(s, []Dispatch{{Kernel: k, Grid: [3]int{32}, Workgroup: [3]int{32}, Kernarg: args(dataBase)}},
+				Options{Functional: functional, MaxInstructions: 10000})
+			var f *Fault
+			if !errors.As(err, &f) || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "gpu: kernel bad pc ") {
+				t.Errorf("functional %v: %q gave %v, want ...%s...", functional, c.text, err, c.want)
+			}
+		}
+	}
+	// After a fault the core runs the next program.
+	c := newCore(t, nil)
+	s, _ := space(t, 2048)
+	bad := &Kernel{Name: "bad", Code: assemble(t, false, "v_mov_b32 v1, 2\nds_read_b32 v2, v1\ns_endpgm"), WaveSize: 32, VGPRs: 8, LDSBytes: 64}
+	good := &Kernel{Name: "good", Code: assemble(t, false, "s_endpgm"), WaveSize: 32, VGPRs: 8}
+	if _, err := c.Run(s, []Dispatch{{Kernel: bad, Grid: [3]int{4096}, Workgroup: [3]int{32}}}, Options{}); err == nil {
+		t.Error("no fault")
+	}
+	if _, err := c.Run(s, []Dispatch{{Kernel: good, Grid: [3]int{4096}, Workgroup: [3]int{32}}}, Options{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKernelErrors(t *testing.T) {
+	end := assemble(t, false, "s_endpgm")
+	for _, k := range []Kernel{
+		{WaveSize: 16, VGPRs: 8, Code: end},
+		{WaveSize: 32, VGPRs: 0, Code: end},
+		{WaveSize: 32, VGPRs: 257, Code: end},
+		{WaveSize: 32, VGPRs: 8, Code: end[:3]},
+		{WaveSize: 32, VGPRs: 8},
+		{WaveSize: 32, VGPRs: 8, Code: end, Entry: 4},
+		{WaveSize: 32, VGPRs: 8, Code: end, LDSBytes: 1 << 20},
+		{WaveSize: 32, VGPRs: 8, Code: end, ScratchBytes: -1},
+		{WaveSize: 32, VGPRs: 8, Code: end, User: UserQueuePtr},
+		{WaveSize: 32, VGPRs: 1, Code: end, WorkItemIDs: 2},
+	} {
+		k.Name = "k"
+		if _, err := newCore(t, nil).Run(&mem.Space{}, []Dispatch{{Kernel: &k}}, Options{}); err == nil || !strings.HasPrefix(err.Error(), "gpu: kernel k: ") {
+			t.Errorf("%+v: %v", k, err)
+		}
+	}
+	for _, d := range []Dispatch{
+		{Grid: [3]int{-1}, Workgroup: [3]int{32}},
+		{Grid: [3]int{64}, Workgroup: [3]int{2048}},
+		{Grid: [3]int{64, 64}, Workgroup: [3]int{64, 64}},
+		{Grid: [3]int{1 << 31, 1 << 31, 1 << 31}, Workgroup: [3]int{1}},
+	} {
+		d.Kernel = &Kernel{Name: "k", WaveSize: 32, VGPRs: 8, Code: end}
+		if _, err := newCore(t, nil).Run(&mem.Space{}, []Dispatch{d}, Options{}); err == nil {
+			t.Errorf("grid %v of %v accepted", d.Grid, d.Workgroup)
+		}
+	}
+}
+
+// TestDeterminism: two runs of one core and one of another give the same
+// report and bytes, at any GOMAXPROCS.
+func TestDeterminism(t *testing.T) {
+	const n = 128
+	k := gemmKernel(t)
+	var first string
+	shared := newCore(t, nil)
+	for i := range 3 {
+		c := shared
+		if i == 2 {
+			c = newCore(t, nil)
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+		}
+		s, b := space(t, 12*n*n)
+		for i := range 2 * n * n {
+			setFloat(b, i, float32(i%13)-6)
+		}
+		r, err := c.Run(s, []Dispatch{gemmDispatch(k, n), gemmDispatch(k, n)}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprintf("%+v", *r)
+		if i == 0 {
+			first = got
+		} else if got != first {
+			t.Errorf("run %d:\n%s\nwant\n%s", i, got, first)
+		}
+	}
+}
+
+// TestTables: every row of the semantics tables names an instruction.
+func TestTables(t *testing.T) {
+	check := func(name string, found bool) {
+		if !found {
+			t.Errorf("%s is in a table but not in the instruction set", name)
+		}
+	}
+	for i := range vectorTable {
+		check(vectorTable[i].name, contains(vectorSem[:], &vectorTable[i]))
+	}
+	for i := range wideTable {
+		check(wideTable[i].name, contains(wideSem[:], &wideTable[i]))
+	}
+	for i := range specialTable {
+		check(specialTable[i].name, contains(specialSem[:], &specialTable[i]))
+	}
+	for i := range scalarTable {
+		check(scalarTable[i].name, contains(scalarSem[:], &scalarTable[i]))
+	}
+	if len(cmpTable) < 100 {
+		t.Errorf("%d compares", len(cmpTable))
+	}
+}
+
+func contains[T any](s []*T, p *T) bool {
+	for _, q := range s {
+		if q == p {
+			return true
+		}
+	}
+	return false
+}
