@@ -115,17 +115,34 @@ func (q *requant) channelWords(ch int) [3]uint32 {
 // requantRegs is the requantization in a kernel.
 type requantRegs struct {
 	requantKind
-	a            *asm
-	par          build.Reg
-	mult         build.Reg
-	zero, lo, hi build.Reg
+	a             *asm
+	mult          build.Reg
+	zero, lo, hi  build.Reg
+	leftBy, first build.Reg // shifts of the one multiplier
+	right         build.Reg
+	c31           build.Reg
 }
 
-// requantSetup loads what stays in vector registers for the whole kernel.
+// requantSetup loads what stays in registers for the whole kernel.
 func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
-	r := &requantRegs{requantKind: k, a: a, par: par}
+	r := &requantRegs{requantKind: k, a: a}
 	if !k.perChannel {
 		r.mult = a.splat(a.word(par, parMult, "mult"), "mult")
+		if k.left {
+			r.leftBy = a.word(par, parLeft, "left")
+		}
+		if k.far {
+			r.first = a.word(par, parFirst, "first")
+		}
+	}
+	if k.perChannel || !k.whole {
+		r.c31 = a.imm(31)
+		r.right = a.r8("right")
+		if k.perChannel {
+			a.op(hexagon.A2_tfrsi, r.right, 1)
+		} else {
+			a.op(hexagon.L2_loadri_io, r.right, par, 4*parRight).Loads(aliasConst)
+		}
 	}
 	r.zero = a.splat(a.word(par, parZero, "zero"), "zero")
 	if k.clamp {
@@ -169,7 +186,7 @@ func (r *requantRegs) scale(x build.Reg, l lanes) build.Reg {
 		if r.perChannel {
 			a.op(hexagon.V6_vaslwv, y, x, l.left)
 		} else {
-			a.op(hexagon.V6_vaslw, y, x, a.word(r.par, parLeft, "left"))
+			a.op(hexagon.V6_vaslw, y, x, r.leftBy)
 		}
 		x = y
 	}
@@ -193,43 +210,36 @@ func (r *requantRegs) narrow(x, y build.Reg, lx, ly lanes) build.Reg {
 		a.op(hexagon.V6_vsatwh, h, y, x)
 		return h
 	}
-	c31 := a.imm(31)
 	for i, v := range [2]build.Reg{x, y} {
 		switch {
 		case !r.perChannel:
-			a.op(hexagon.V6_vasrw_acc, v, v, c31)
+			a.op(hexagon.V6_vasrw_acc, v, v, r.c31)
 			if r.far {
-				a.op(hexagon.V6_vasrw, v, v, a.word(r.par, parFirst, "first"))
+				a.op(hexagon.V6_vasrw, v, v, r.first)
 			}
 		default:
 			l := [2]lanes{lx, ly}[i]
 			if r.whole {
-				r.roundLanes(v, l, c31)
+				r.roundLanes(v, l)
 			} else {
-				a.op(hexagon.V6_vasrw_acc, v, v, c31)
+				a.op(hexagon.V6_vasrw_acc, v, v, r.c31)
 			}
 			a.op(hexagon.V6_vasrwv, v, v, l.shift)
 		}
 	}
-	right := a.r8("right")
-	if r.perChannel {
-		a.op(hexagon.A2_tfrsi, right, 1)
-	} else {
-		a.op(hexagon.L2_loadri_io, right, r.par, 4*parRight).Loads(aliasConst)
-	}
-	a.op(hexagon.V6_vasrwhrndsat, h, y, x, right)
+	a.op(hexagon.V6_vasrwhrndsat, h, y, x, r.right)
 	return h
 }
 
 // roundLanes adds the sign of v only in lanes that shift right. Lanes that do
 // not are doubled by the shift of -1 that follows and halved again by the
 // narrowing one, so they are bounded first; 2^29 is far beyond every byte.
-func (r *requantRegs) roundLanes(v build.Reg, l lanes, c31 build.Reg) {
+func (r *requantRegs) roundLanes(v build.Reg, l lanes) {
 	a := r.a
 	keep, sign := a.v("keep"), a.v("sign")
-	a.op(hexagon.V6_vasrw, keep, l.shift, c31)
+	a.op(hexagon.V6_vasrw, keep, l.shift, r.c31)
 	a.op(hexagon.V6_vnot, keep, keep)
-	a.op(hexagon.V6_vasrw, sign, v, c31)
+	a.op(hexagon.V6_vasrw, sign, v, r.c31)
 	a.op(hexagon.V6_vand, sign, sign, keep)
 	a.op(hexagon.V6_vaddw, v, v, sign)
 	// v is bounded in all lanes when some shift by nothing: lanes that shift right
