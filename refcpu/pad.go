@@ -5,20 +5,31 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// preparePad is PAD: zeros around the tensor, the zero point when quantized.
+// preparePad is PAD and PAD_V2: zeros around the tensor, the zero point when
+// quantized, or the value given.
 func preparePad(v opspec.View, op *nn.Operation) (kern, error) {
 	p, err := v.Pad(op)
 	if err != nil {
 		return nil, err
 	}
-	fill := byte(0)
-	if p.Type.IsQuant8() {
-		fill = byte(v.Operands[p.Input].ZeroPoint)
+	size := p.Type.ElementBytes()
+	fill := make([]byte, size)
+	switch {
+	case op.Type == nn.OpPadV2:
+		value, err := v.Data(op.Inputs[2])
+		if err != nil {
+			return nil, err
+		}
+		copy(fill, value) // of an INT32 for a quantized tensor, the low byte
+	case p.Type.IsQuant8():
+		fill[0] = byte(v.Operands[p.Input].ZeroPoint)
 	}
 	return func(x *run) error {
 		out := x.bytes(p.Output)
-		fillSlice(out, fill)
-		copyInside(out, x.bytes(p.Input), p.Dims, p.In, p.Before, p.Type.ElementBytes())
+		for i := 0; i < len(out); i += size {
+			copy(out[i:], fill)
+		}
+		copyInside(out, x.bytes(p.Input), p.Dims, p.In, p.Before, size)
 		return nil
 	}, nil
 }

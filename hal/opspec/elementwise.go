@@ -159,8 +159,8 @@ func (v View) Softmax(op *nn.Operation) (Softmax, error) {
 	if s.Dims, err = a.Dims("input"); err != nil {
 		return s, err
 	}
-	if len(s.Dims) == 0 || len(s.Dims) > 4 {
-		return s, a.errorf("input", "rank %d, 1 to 4 needed", len(s.Dims))
+	if r := a.Row.MaxRank; len(s.Dims) == 0 || r > 0 && len(s.Dims) > r {
+		return s, a.errorf("input", "rank %d, 1 to %d needed", len(s.Dims), r)
 	}
 	if s.Beta, err = a.Float("beta"); err != nil {
 		return s, err

@@ -136,3 +136,35 @@ func reciprocalOfSum(sum int32) (scale int32, over int) {
 	shifted := int32(uint32(sum)<<uint(headroom) - 1<<31)
 	return OneOverOnePlus(shifted), 12 - headroom
 }
+
+// InverseSqrt is 1/sqrt(x) for an integer x > 0 as a multiplier, by five Newton
+// steps in Q3.28 on x brought into [1/4, 1); quantized L2_NORMALIZATION is
+// defined through it. x <= 1 gives almost 1.
+func InverseSqrt(x int32) Multiplier {
+	if x <= 1 {
+		return Multiplier{math.MaxInt32, 0}
+	}
+	shift := 11
+	for x >= 1<<29 {
+		x /= 4
+		shift++
+	}
+	// Left-align by an even number of bits; half of it is in [1/4, 1) in Q3.28.
+	pairs := (bits.LeadingZeros32(uint32(x))-1)/2 - 1
+	shift -= pairs
+	x <<= uint(2 * pairs)
+	const threeHalves = 3 << 27 // 3/2 in Q3.28
+	half := RDPOT(x>>1, 1)
+	r := int32(1 << 28)
+	for range 5 {
+		cube := scalePOT(SRDHM(SRDHM(r, r), r), 6) // Q9.22 to Q3.28
+		r = scalePOT(SRDHM(threeHalves, r)-SRDHM(half, cube), 3)
+	}
+	// Times sqrt(1/2).
+	r = SRDHM(r, 1518500250)
+	if shift < 0 {
+		r <<= uint(-shift)
+		shift = 0
+	}
+	return Multiplier{r, -shift}
+}

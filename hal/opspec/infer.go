@@ -21,74 +21,122 @@ func shape1[T any](parse func(View, *nn.Operation) (T, error), dims func(*T) []u
 }
 
 var (
-	convShape = shape1(View.Conv, (*Conv).OutputDims)
-	poolShape = shape1(View.Pool, (*Pool).OutputDims)
-	elemShape = shape1(View.Elementwise, func(e *Elementwise) []uint32 { return e.Dims })
-	sameShape = shape1(View.Unary, func(u *Unary) []uint32 { return u.Dims })
-	softShape = shape1(View.Softmax, func(s *Softmax) []uint32 { return s.Dims })
-	copyShape = shape1(View.Copy, func(c *Copy) []uint32 { return c.Dims })
-	padShape  = shape1(View.Pad, func(p *Pad) []uint32 { return p.Dims })
-	meanShape = shape1(View.Mean, func(m *Mean) []uint32 { return m.Dims })
+	convShape   = shape1(View.Conv, (*Conv).OutputDims)
+	poolShape   = shape1(View.Pool, (*Pool).OutputDims)
+	elemShape   = shape1(View.Elementwise, func(e *Elementwise) []uint32 { return e.Dims })
+	sameShape   = shape1(View.Unary, func(u *Unary) []uint32 { return u.Dims })
+	softShape   = shape1(View.Softmax, func(s *Softmax) []uint32 { return s.Dims })
+	copyShape   = shape1(View.Copy, func(c *Copy) []uint32 { return c.Dims })
+	padShape    = shape1(View.Pad, func(p *Pad) []uint32 { return p.Dims })
+	meanShape   = shape1(View.Mean, func(m *Mean) []uint32 { return m.Dims })
+	alongShape  = shape1(View.Along, func(a *Along) []uint32 { return a.Dims })
+	resizeShape = shape1(View.Resize, (*Resize).OutputDims)
+	gatherShape = shape1(View.Gather, func(g *Gather) []uint32 { return g.Dims })
+	strideDims  = func(s *Strided) []uint32 { return s.Dims }
 )
 
 // shapeRules is the shape rule of each operation that has one.
 var shapeRules = [nn.OperationCount]shapeRule{
-	nn.OpConv2D:          convShape,
-	nn.OpDepthwiseConv2D: convShape,
-	nn.OpFullyConnected:  shape1(View.FullyConnected, (*FullyConnected).OutputDims),
-	nn.OpAveragePool2D:   poolShape,
-	nn.OpMaxPool2D:       poolShape,
-	nn.OpL2Pool2D:        poolShape,
-	nn.OpAdd:             elemShape,
-	nn.OpSub:             elemShape,
-	nn.OpMul:             elemShape,
-	nn.OpDiv:             elemShape,
-	nn.OpMaximum:         elemShape,
-	nn.OpMinimum:         elemShape,
-	nn.OpPow:             elemShape,
-	nn.OpPrelu:           elemShape,
-	nn.OpEqual:           elemShape,
-	nn.OpNotEqual:        elemShape,
-	nn.OpLess:            elemShape,
-	nn.OpLessEqual:       elemShape,
-	nn.OpGreater:         elemShape,
-	nn.OpGreaterEqual:    elemShape,
-	nn.OpLogicalAnd:      elemShape,
-	nn.OpLogicalOr:       elemShape,
-	nn.OpRelu:            sameShape,
-	nn.OpRelu1:           sameShape,
-	nn.OpRelu6:           sameShape,
-	nn.OpLogistic:        sameShape,
-	nn.OpTanh:            sameShape,
-	nn.OpQuantize:        sameShape,
-	nn.OpDequantize:      sameShape,
-	nn.OpAbs:             sameShape,
-	nn.OpNeg:             sameShape,
-	nn.OpExp:             sameShape,
-	nn.OpLog:             sameShape,
-	nn.OpSin:             sameShape,
-	nn.OpSqrt:            sameShape,
-	nn.OpRsqrt:           sameShape,
-	nn.OpFloor:           sameShape,
-	nn.OpLogicalNot:      sameShape,
-	nn.OpHardSwish:       sameShape,
-	nn.OpElu:             sameShape,
-	nn.OpCast:            sameShape,
-	nn.OpSoftmax:         softShape,
-	nn.OpLogSoftmax:      softShape,
-	nn.OpConcatenation:   shape1(View.Concat, func(c *Concat) []uint32 { return c.Dims }),
-	nn.OpReshape:         copyShape,
-	nn.OpSqueeze:         copyShape,
-	nn.OpExpandDims:      copyShape,
-	nn.OpPad:             padShape,
-	nn.OpPadV2:           padShape,
-	nn.OpMean:            meanShape,
-	nn.OpReduceSum:       meanShape,
-	nn.OpReduceProd:      meanShape,
-	nn.OpReduceMax:       meanShape,
-	nn.OpReduceMin:       meanShape,
-	nn.OpReduceAll:       meanShape,
-	nn.OpReduceAny:       meanShape,
+	nn.OpConv2D:                     convShape,
+	nn.OpDepthwiseConv2D:            convShape,
+	nn.OpFullyConnected:             shape1(View.FullyConnected, (*FullyConnected).OutputDims),
+	nn.OpAveragePool2D:              poolShape,
+	nn.OpMaxPool2D:                  poolShape,
+	nn.OpL2Pool2D:                   poolShape,
+	nn.OpAdd:                        elemShape,
+	nn.OpSub:                        elemShape,
+	nn.OpMul:                        elemShape,
+	nn.OpDiv:                        elemShape,
+	nn.OpMaximum:                    elemShape,
+	nn.OpMinimum:                    elemShape,
+	nn.OpPow:                        elemShape,
+	nn.OpPrelu:                      elemShape,
+	nn.OpEqual:                      elemShape,
+	nn.OpNotEqual:                   elemShape,
+	nn.OpLess:                       elemShape,
+	nn.OpLessEqual:                  elemShape,
+	nn.OpGreater:                    elemShape,
+	nn.OpGreaterEqual:               elemShape,
+	nn.OpLogicalAnd:                 elemShape,
+	nn.OpLogicalOr:                  elemShape,
+	nn.OpRelu:                       sameShape,
+	nn.OpRelu1:                      sameShape,
+	nn.OpRelu6:                      sameShape,
+	nn.OpLogistic:                   sameShape,
+	nn.OpTanh:                       sameShape,
+	nn.OpQuantize:                   sameShape,
+	nn.OpDequantize:                 sameShape,
+	nn.OpAbs:                        sameShape,
+	nn.OpNeg:                        sameShape,
+	nn.OpExp:                        sameShape,
+	nn.OpLog:                        sameShape,
+	nn.OpSin:                        sameShape,
+	nn.OpSqrt:                       sameShape,
+	nn.OpRsqrt:                      sameShape,
+	nn.OpFloor:                      sameShape,
+	nn.OpLogicalNot:                 sameShape,
+	nn.OpHardSwish:                  sameShape,
+	nn.OpElu:                        sameShape,
+	nn.OpCast:                       sameShape,
+	nn.OpSoftmax:                    softShape,
+	nn.OpLogSoftmax:                 softShape,
+	nn.OpConcatenation:              shape1(View.Concat, func(c *Concat) []uint32 { return c.Dims }),
+	nn.OpReshape:                    copyShape,
+	nn.OpSqueeze:                    copyShape,
+	nn.OpExpandDims:                 copyShape,
+	nn.OpPad:                        padShape,
+	nn.OpPadV2:                      padShape,
+	nn.OpMean:                       meanShape,
+	nn.OpArgmax:                     alongShape,
+	nn.OpArgmin:                     alongShape,
+	nn.OpL2Normalization:            alongShape,
+	nn.OpLocalResponseNormalization: alongShape,
+	nn.OpInstanceNormalization:      shape1(View.InstanceNorm, func(n *InstanceNorm) []uint32 { return n.Dims }),
+	nn.OpGroupedConv2D:              shape1(View.GroupedConv, func(c *GroupedConv) []uint32 { return c.OutputDims() }),
+	nn.OpTransposeConv2D:            shape1(View.TransposeConv, func(c *TransposeConv) []uint32 { return c.OutputDims() }),
+	nn.OpResizeBilinear:             resizeShape,
+	nn.OpResizeNearestNeighbor:      resizeShape,
+	nn.OpTile:                       shape1(View.Tile, func(t *Tile) []uint32 { return t.Dims }),
+	nn.OpGather:                     gatherShape,
+	nn.OpEmbeddingLookup:            gatherShape,
+	nn.OpFill:                       shape1(View.Fill, func(f *Fill) []uint32 { return f.Dims }),
+	nn.OpLshProjection:              shape1(View.Lsh, func(l *Lsh) []uint32 { return l.Dims }),
+	nn.OpRandomMultinomial:          shape1(View.Multinomial, func(m *Multinomial) []uint32 { return m.Dims }),
+	nn.OpRank:                       shape1(View.Rank, func(*int) []uint32 { return nil }),
+	nn.OpSplit: func(v View, op *nn.Operation) ([][]uint32, error) {
+		s, err := v.Split(op)
+		if err != nil {
+			return nil, err
+		}
+		dims := make([][]uint32, len(op.Outputs))
+		for i := range dims {
+			dims[i] = s.Dims
+		}
+		return dims, nil
+	},
+	nn.OpHashtableLookup: func(v View, op *nn.Operation) ([][]uint32, error) {
+		h, err := v.Hashtable(op)
+		return [][]uint32{h.Dims, h.HitDims}, err
+	},
+	nn.OpTopkV2: func(v View, op *nn.Operation) ([][]uint32, error) {
+		t, err := v.TopK(op)
+		return [][]uint32{t.Dims, t.Dims}, err
+	},
+	nn.OpSelect:         shape1(View.Select, func(s *Select) []uint32 { return s.Dims }),
+	nn.OpTranspose:      shape1(View.Transpose, strideDims),
+	nn.OpSlice:          shape1(View.Slice, strideDims),
+	nn.OpStridedSlice:   shape1(View.StridedSlice, strideDims),
+	nn.OpDepthToSpace:   shape1(View.DepthToSpace, strideDims),
+	nn.OpSpaceToDepth:   shape1(View.SpaceToDepth, strideDims),
+	nn.OpBatchToSpaceNd: shape1(View.BatchToSpace, strideDims),
+	nn.OpSpaceToBatchNd: shape1(View.SpaceToBatch, strideDims),
+	nn.OpChannelShuffle: shape1(View.ChannelShuffle, strideDims),
+	nn.OpReduceSum:      meanShape,
+	nn.OpReduceProd:     meanShape,
+	nn.OpReduceMax:      meanShape,
+	nn.OpReduceMin:      meanShape,
+	nn.OpReduceAll:      meanShape,
+	nn.OpReduceAny:      meanShape,
 }
 
 // OutputDims infers the shapes of an operation's outputs. The error is
@@ -155,6 +203,14 @@ func (v View) MACs(op *nn.Operation) int64 {
 	switch op.Type {
 	case nn.OpConv2D, nn.OpDepthwiseConv2D:
 		if c, err := v.Conv(op); err == nil {
+			return c.MACs()
+		}
+	case nn.OpGroupedConv2D:
+		if c, err := v.GroupedConv(op); err == nil {
+			return c.MACs()
+		}
+	case nn.OpTransposeConv2D:
+		if c, err := v.TransposeConv(op); err == nil {
 			return c.MACs()
 		}
 	case nn.OpFullyConnected:

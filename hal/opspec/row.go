@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// Version is a HAL version in which something first appears.
+// Version is a HAL version or feature level in which something first appears.
 type Version int8
 
 // HAL versions.
@@ -16,11 +16,16 @@ const (
 	V11
 	V12
 	V13
+	// Feature levels of the AIDL HAL, above 1.3.
+	FL5
+	FL6
+	FL7
+	FL8
 )
 
-var versionNames = [...]string{"1.0", "1.1", "1.2", "1.3"}
+var versionNames = [...]string{"1.0", "1.1", "1.2", "1.3", "FL5", "FL6", "FL7", "FL8"}
 
-// String returns the version as "1.2".
+// String returns the version as "1.2", a feature level as "FL6".
 func (v Version) String() string {
 	if v >= 0 && int(v) < len(versionNames) {
 		return versionNames[v]

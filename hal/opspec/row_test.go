@@ -64,8 +64,8 @@ func TestRowsAgainstSpec(t *testing.T) {
 		}
 		n := 0
 		for name, since := range s.Types {
-			if !strings.HasPrefix(since, "1.") {
-				continue
+			if level, ok := strings.CutPrefix(since, "aidl"); ok {
+				since = map[string]string{"1": "FL5", "2": "FL6", "3": "FL7", "4": "FL8"}[level]
 			}
 			n++
 			k, ok := nn.ParseOperandType(name)

@@ -76,7 +76,7 @@ var rowsMath = []Row{
 	{Op: nn.OpSqrt, Since: V12, Types: float12, Forms: []Form{
 		{V12, "input:T", "output:T"},
 	}},
-	{Op: nn.OpRsqrt, Since: V12, Types: float12, Forms: []Form{
+	{Op: nn.OpRsqrt, Since: V12, Types: "F16@1.2 F32@1.2 Q8@FL7 Q8S@FL7", Forms: []Form{
 		{V12, "input:T", "output:T"},
 	}},
 	{Op: nn.OpFloor, Since: V10, Types: float10, MaxRank: 4, Forms: []Form{

@@ -10,7 +10,7 @@ var rowsShape = []Row{
 	{Op: nn.OpSplit, Since: V12, Types: number12, SameQuant: true, Forms: []Form{
 		{V12, "input:T axis:int32 count:int32", "outputs:T..."},
 	}},
-	{Op: nn.OpReshape, Since: V10, Types: floatQuant10, SameQuant: true, MaxRank: 4, Forms: []Form{
+	{Op: nn.OpReshape, Since: V10, Types: floatQuant10 + " I32@FL6", SameQuant: true, MaxRank: 4, Forms: []Form{
 		{V10, "input:T shape:I32", "output:T"},
 	}},
 	{Op: nn.OpSqueeze, Since: V11, Types: floatQuant11, SameQuant: true, MaxRank: 4, Forms: []Form{

@@ -1,0 +1,419 @@
+package opspec
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Strided is an operation that reorders or selects elements: output element
+// (i0, i1, ...) of the shape Walk, in row-major order, is input element
+// Offset + i0*Strides[0] + i1*Strides[1] + ... The product of Walk is the
+// number of output elements; its rank may differ from the output's.
+//
+// It covers TRANSPOSE, SLICE, STRIDED_SLICE, DEPTH_TO_SPACE, SPACE_TO_DEPTH,
+// BATCH_TO_SPACE_ND, SPACE_TO_BATCH_ND and CHANNEL_SHUFFLE. With Padded set
+// (SPACE_TO_BATCH_ND), the input is first padded to that shape.
+type Strided struct {
+	Input, Output uint32 // operand indexes
+	Type          nn.OperandType
+	In, Dims      []uint32 // shapes of input and output
+	Walk          []uint32
+	Strides       []int
+	Offset        int
+	Padded        []uint32
+	Before        []int // padding before each dimension, with Padded
+}
+
+// strided reads the common part.
+func (v View) strided(op *nn.Operation) (Args, Strided, error) {
+	a, err := v.Bind(op)
+	if err != nil {
+		return a, Strided{}, err
+	}
+	s := Strided{Input: a.In("input"), Output: op.Outputs[0], Type: a.Key}
+	s.In, err = a.Dims("input")
+	if err == nil && a.Row.MaxRank > 0 && len(s.In) > a.Row.MaxRank {
+		err = a.errorf("input", "rank %d, at most %d", len(s.In), a.Row.MaxRank)
+	}
+	return a, s, err
+}
+
+// step appends an axis to the walk.
+func (s *Strided) step(size, stride int) {
+	s.Walk = append(s.Walk, uint32(size))
+	s.Strides = append(s.Strides, stride)
+}
+
+// denseStrides are the strides of a row-major tensor.
+func denseStrides(dims []uint32) []int {
+	s := make([]int, len(dims))
+	n := 1
+	for i := len(dims) - 1; i >= 0; i-- {
+		s[i] = n
+		n *= int(dims[i])
+	}
+	return s
+}
+
+// imageStrides are the strides of N, H, W, C of an image.
+func imageStrides(dims []uint32, nchw bool) (n, h, w, c int) {
+	s := denseStrides(dims)
+	if nchw {
+		return s[0], s[2], s[3], s[1]
+	}
+	return s[0], s[1], s[2], s[3]
+}
+
+// Transpose reads a TRANSPOSE.
+func (v View) Transpose(op *nn.Operation) (Strided, error) {
+	a, s, err := v.strided(op)
+	if err != nil {
+		return s, err
+	}
+	rank := len(s.In)
+	perm := make([]int32, rank)
+	for i := range perm {
+		perm[i] = int32(rank - 1 - i)
+	}
+	if a.Has("perm") {
+		if perm, err = a.Int32s("perm"); err != nil {
+			return s, err
+		}
+	}
+	if len(perm) != rank {
+		return s, a.errorf("perm", "%d entries for rank %d", len(perm), rank)
+	}
+	strides, used := denseStrides(s.In), make([]bool, rank)
+	for _, p := range perm {
+		if p < 0 || int(p) >= rank || used[p] {
+			return s, a.errorf("perm", "%v is no permutation", perm)
+		}
+		used[p] = true
+		s.step(int(s.In[p]), strides[p])
+	}
+	s.Dims = s.Walk
+	return s, nil
+}
+
+// Slice reads a SLICE.
+func (v View) Slice(op *nn.Operation) (Strided, error) {
+	a, s, err := v.strided(op)
+	if err != nil {
+		return s, err
+	}
+	begin, err := a.Int32s("begin")
+	if err != nil {
+		return s, err
+	}
+	size, err := a.Int32s("size")
+	if err != nil {
+		return s, err
+	}
+	if len(begin) != len(s.In) || len(size) != len(s.In) {
+		return s, a.errorf("begin", "%d begins and %d sizes for rank %d", len(begin), len(size), len(s.In))
+	}
+	strides := denseStrides(s.In)
+	for i, d := range s.In {
+		b, n := int64(begin[i]), int64(size[i])
+		if n == -1 {
+			n = int64(d) - b
+		}
+		if b < 0 || n < 0 || b+n > int64(d) {
+			return s, a.errorf("begin", "%d elements from %d in dimension %d of %v", n, b, i, s.In)
+		}
+		s.step(int(n), strides[i])
+		s.Offset += int(b) * strides[i]
+	}
+	s.Dims = s.Walk
+	return s, nil
+}
+
+// clampIndex moves an index of STRIDED_SLICE into the dimension; a negative
+// one counts from the end.
+func clampIndex(i int32, dim int, forward bool) int {
+	n := int64(i)
+	d := int64(dim)
+	switch {
+	case forward && n >= d:
+		return dim
+	case !forward && n < -d:
+		return -1
+	case forward:
+		n = max(n, -d)
+	default:
+		n = min(n, d-1)
+	}
+	if n < 0 {
+		n += d
+	}
+	return int(n)
+}
+
+// StridedSlice reads a STRIDED_SLICE.
+func (v View) StridedSlice(op *nn.Operation) (Strided, error) {
+	a, s, err := v.strided(op)
+	if err != nil {
+		return s, err
+	}
+	var lists [3][]int32
+	for i, name := range []string{"begin", "end", "strides"} {
+		if lists[i], err = a.Int32s(name); err != nil {
+			return s, err
+		}
+		if len(lists[i]) != len(s.In) {
+			return s, a.errorf(name, "%d entries for rank %d", len(lists[i]), len(s.In))
+		}
+	}
+	var masks [3]int32
+	for i, name := range []string{"begin_mask", "end_mask", "shrink_axis_mask"} {
+		if masks[i], err = a.Int32(name); err != nil {
+			return s, err
+		}
+	}
+	strides := denseStrides(s.In)
+	s.Dims = []uint32{}
+	for i, d := range s.In {
+		stride := lists[2][i]
+		if stride == 0 {
+			return s, a.errorf("strides", "stride of dimension %d is 0", i)
+		}
+		forward := stride > 0
+		begin, end := clampIndex(lists[0][i], int(d), forward), clampIndex(lists[1][i], int(d), forward)
+		if masks[0]>>i&1 != 0 {
+			begin = 0
+			if !forward {
+				begin = int(d) - 1
+			}
+		}
+		if masks[1]>>i&1 != 0 {
+			end = int(d)
+			if !forward {
+				end = -1
+			}
+		}
+		n := max(int(math.Ceil(float64(end-begin)/float64(stride))), 0)
+		s.step(n, int(stride)*strides[i])
+		if n > 0 {
+			s.Offset += begin * strides[i]
+		}
+		if masks[2]>>i&1 == 0 {
+			s.Dims = append(s.Dims, uint32(n))
+		} else if n != 1 {
+			return s, a.errorf("shrink_axis_mask", "dimension %d has %d elements", i, n)
+		}
+	}
+	if len(s.Dims) == 0 {
+		s.Dims = append(s.Dims, 1)
+	}
+	return s, nil
+}
+
+// imageArgs reads an operation on an image that may be NCHW.
+func (v View) imageArgs(op *nn.Operation) (a Args, s Strided, nchw bool, err error) {
+	if a, s, err = v.strided(op); err != nil {
+		return
+	}
+	if len(s.In) != 4 {
+		err = a.errorf("input", "rank %d, 4 needed", len(s.In))
+		return
+	}
+	nchw, err = a.BoolOr("nchw", false)
+	return
+}
+
+// DepthToSpace reads a DEPTH_TO_SPACE.
+func (v View) DepthToSpace(op *nn.Operation) (Strided, error) {
+	a, s, nchw, err := v.imageArgs(op)
+	if err != nil {
+		return s, err
+	}
+	n, h, w, c, err := a.image("input", nchw)
+	if err != nil {
+		return s, err
+	}
+	block, err := a.Int32("block_size")
+	if err != nil {
+		return s, err
+	}
+	b := int(block)
+	if b < 1 || b > 1<<15 || c%(b*b) != 0 {
+		return s, a.errorf("block_size", "%d for %d channels", block, c)
+	}
+	d := c / (b * b)
+	sn, sh, sw, sc := imageStrides(s.In, nchw)
+	s.step(n, sn)
+	if nchw {
+		s.step(d, sc)
+	}
+	s.step(h, sh)
+	s.step(b, b*d*sc)
+	s.step(w, sw)
+	s.step(b, d*sc)
+	if !nchw {
+		s.step(d, sc)
+	}
+	s.Dims = imageDims(n, h*b, w*b, d, nchw)
+	return s, nil
+}
+
+// SpaceToDepth reads a SPACE_TO_DEPTH.
+func (v View) SpaceToDepth(op *nn.Operation) (Strided, error) {
+	a, s, nchw, err := v.imageArgs(op)
+	if err != nil {
+		return s, err
+	}
+	n, h, w, c, err := a.image("input", nchw)
+	if err != nil {
+		return s, err
+	}
+	block, err := a.Int32("block_size")
+	if err != nil {
+		return s, err
+	}
+	b := int(block)
+	if b < 1 || h%b != 0 || w%b != 0 {
+		return s, a.errorf("block_size", "%d for an image of %dx%d", block, h, w)
+	}
+	sn, sh, sw, sc := imageStrides(s.In, nchw)
+	s.step(n, sn)
+	if !nchw {
+		s.step(h/b, b*sh)
+		s.step(w/b, b*sw)
+	}
+	s.step(b, sh)
+	s.step(b, sw)
+	s.step(c, sc)
+	if nchw {
+		s.step(h/b, b*sh)
+		s.step(w/b, b*sw)
+	}
+	s.Dims = imageDims(n, h/b, w/b, c*b*b, nchw)
+	return s, nil
+}
+
+// blockShape reads the two block sizes.
+func (a *Args) blockShape() (bh, bw int, err error) {
+	b, err := a.Int32s("block_shape")
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(b) != 2 || b[0] < 1 || b[1] < 1 || int64(b[0])*int64(b[1]) > nn.MaxElements {
+		return 0, 0, a.errorf("block_shape", "%v, two positive sizes needed", b)
+	}
+	return int(b[0]), int(b[1]), nil
+}
+
+// BatchToSpace reads a BATCH_TO_SPACE_ND.
+func (v View) BatchToSpace(op *nn.Operation) (Strided, error) {
+	a, s, nchw, err := v.imageArgs(op)
+	if err != nil {
+		return s, err
+	}
+	n, h, w, c, err := a.image("input", nchw)
+	if err != nil {
+		return s, err
+	}
+	bh, bw, err := a.blockShape()
+	if err != nil {
+		return s, err
+	}
+	if n%(bh*bw) != 0 {
+		return s, a.errorf("block_shape", "%dx%d for %d batches", bh, bw, n)
+	}
+	m := n / (bh * bw)
+	sn, sh, sw, sc := imageStrides(s.In, nchw)
+	s.step(m, sn)
+	if nchw {
+		s.step(c, sc)
+	}
+	s.step(h, sh)
+	s.step(bh, bw*m*sn)
+	s.step(w, sw)
+	s.step(bw, m*sn)
+	if !nchw {
+		s.step(c, sc)
+	}
+	s.Dims = imageDims(m, h*bh, w*bw, c, nchw)
+	return s, nil
+}
+
+// SpaceToBatch reads a SPACE_TO_BATCH_ND.
+func (v View) SpaceToBatch(op *nn.Operation) (Strided, error) {
+	a, s, nchw, err := v.imageArgs(op)
+	if err != nil {
+		return s, err
+	}
+	n, h, w, c, err := a.image("input", nchw)
+	if err != nil {
+		return s, err
+	}
+	bh, bw, err := a.blockShape()
+	if err != nil {
+		return s, err
+	}
+	p, err := a.Int32s("paddings")
+	if err != nil {
+		return s, err
+	}
+	if len(p) != 4 || min(p[0], p[1], p[2], p[3]) < 0 || max(p[0], p[1], p[2], p[3]) > 1<<24 {
+		return s, a.errorf("paddings", "%v, four sizes needed", p)
+	}
+	h += int(p[0]) + int(p[1])
+	w += int(p[2]) + int(p[3])
+	if h%bh != 0 || w%bw != 0 {
+		return s, a.errorf("block_shape", "%dx%d for a padded image of %dx%d", bh, bw, h, w)
+	}
+	s.Padded, s.Before = imageDims(n, h, w, c, nchw), []int{0, int(p[0]), int(p[2]), 0}
+	if nchw {
+		s.Before = []int{0, 0, int(p[0]), int(p[2])}
+	}
+	if nn.Elements(s.Padded) < 0 {
+		return s, a.errorf("paddings", "shape %v is too large", s.Padded)
+	}
+	sn, sh, sw, sc := imageStrides(s.Padded, nchw)
+	s.step(bh, sh)
+	s.step(bw, sw)
+	s.step(n, sn)
+	if nchw {
+		s.step(c, sc)
+	}
+	s.step(h/bh, bh*sh)
+	s.step(w/bw, bw*sw)
+	if !nchw {
+		s.step(c, sc)
+	}
+	s.Dims = imageDims(n*bh*bw, h/bh, w/bw, c, nchw)
+	return s, nil
+}
+
+// ChannelShuffle reads a CHANNEL_SHUFFLE.
+func (v View) ChannelShuffle(op *nn.Operation) (Strided, error) {
+	a, s, err := v.strided(op)
+	if err != nil {
+		return s, err
+	}
+	groups, err := a.Int32("groups")
+	if err != nil {
+		return s, err
+	}
+	x, err := a.Int32("axis")
+	if err != nil {
+		return s, err
+	}
+	at, err := axis(x, len(s.In))
+	if err != nil {
+		return s, a.errorf("axis", "%w", err)
+	}
+	outer, d, inner := splitAt(s.In, at)
+	g := int(groups)
+	if g < 1 || d%g != 0 {
+		return s, a.errorf("groups", "%d for %d channels", g, d)
+	}
+	s.step(outer, d*inner)
+	s.step(d/g, inner)
+	s.step(g, d/g*inner)
+	s.step(inner, 1)
+	s.Dims = s.In
+	return s, nil
+}

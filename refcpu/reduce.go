@@ -1,0 +1,231 @@
+package refcpu
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// prepareReduce is REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ALL
+// and REDUCE_ANY.
+func prepareReduce(v opspec.View, op *nn.Operation) (kern, error) {
+	m, err := v.Mean(op)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case isFloat(m.Type):
+		start, f := reducer[float32](op.Type, -inf32, inf32)
+		return func(x *run) error {
+			in := x.floats(m.Input, &x.shared)
+			out, done := x.floatsOut(m.Output, &x.shared)
+			fillSlice(out, start)
+			reduceIndex(&m, func(o, i int) { out[o] = f(out[o], in[i]) })
+			done()
+			return nil
+		}, nil
+	case m.Type == nn.TensorBool8:
+		all := op.Type == nn.OpReduceAll
+		return func(x *run) error {
+			in, out := truths(x.bytes(m.Input)), x.bytes(m.Output)
+			fillSlice(out, 0)
+			if all {
+				fillSlice(out, 1)
+			}
+			reduceIndex(&m, func(o, i int) {
+				if all {
+					out[o] &= in[i]
+				} else {
+					out[o] |= in[i]
+				}
+			})
+			return nil
+		}, nil
+	}
+	start, f := reducer[int32](op.Type, math.MinInt32, math.MaxInt32)
+	return func(x *run) error {
+		in, out := x.bytes(m.Input), x.bytes(m.Output)
+		acc := make([]int32, len(out))
+		fillSlice(acc, start)
+		reduceIndex(&m, func(o, i int) { acc[o] = f(acc[o], quantOf(m.Type, in[i])) })
+		for i, a := range acc {
+			out[i] = byte(a)
+		}
+		return nil
+	}, nil
+}
+
+// reducer is the start and the step of a reduction.
+func reducer[T int32 | float32](t nn.OperationType, least, most T) (T, func(a, b T) T) {
+	switch t {
+	case nn.OpReduceSum:
+		return 0, func(a, b T) T { return a + b }
+	case nn.OpReduceProd:
+		return 1, func(a, b T) T { return a * b }
+	case nn.OpReduceMax:
+		return least, func(a, b T) T { return max(a, b) }
+	}
+	return most, func(a, b T) T { return min(a, b) }
+}
+
+// prepareArg is ARGMAX and ARGMIN: the first of equals.
+func prepareArg(v opspec.View, op *nn.Operation) (kern, error) {
+	r, err := v.Along(op)
+	if err != nil {
+		return nil, err
+	}
+	least := op.Type == nn.OpArgmin
+	return func(x *run) error {
+		out := x.int32s(r.Output)
+		switch {
+		case isFloat(r.Type):
+			argRows(&r, out, x.floats(r.Input, &x.shared), least)
+		case r.Type == nn.TensorInt32:
+			argRows(&r, out, x.int32s(r.Input), least)
+		default:
+			in := make([]int32, len(x.bytes(r.Input)))
+			for i, b := range x.bytes(r.Input) {
+				in[i] = quantOf(r.Type, b)
+			}
+			argRows(&r, out, in, least)
+		}
+		return nil
+	}, nil
+}
+
+func argRows[T int32 | float32](r *opspec.Along, out []int32, in []T, least bool) {
+	for o := range r.Outer {
+		for i := range r.Inner {
+			at := o*r.Depth*r.Inner + i
+			best := 0
+			for k := 1; k < r.Depth; k++ {
+				a, b := in[at+k*r.Inner], in[at+best*r.Inner]
+				if least && a < b || !least && a > b {
+					best = k
+				}
+			}
+			out[o*r.Inner+i] = int32(best)
+		}
+	}
+}
+
+// prepareL2Norm is L2_NORMALIZATION: x / sqrt(sum of squares) along an axis.
+func prepareL2Norm(v opspec.View, op *nn.Operation) (kern, error) {
+	r, err := v.Along(op)
+	if err != nil {
+		return nil, err
+	}
+	if isFloat(r.Type) {
+		return func(x *run) error {
+			in := x.floats(r.Input, &x.shared)
+			out, done := x.floatsOut(r.Output, &x.shared)
+			alongRows(&r, func(at int) {
+				sum := float32(0)
+				for k := range r.Depth {
+					q := in[at+k*r.Inner]
+					sum += float32(q * q)
+				}
+				norm := max(float32(math.Sqrt(float64(sum))), 1e-6)
+				for k := range r.Depth {
+					out[at+k*r.Inner] = in[at+k*r.Inner] / norm
+				}
+			})
+			done()
+			return nil
+		}, nil
+	}
+	zero := v.Operands[r.Input].ZeroPoint
+	lo, hi := opspec.QuantLimits(r.Type)
+	return func(x *run) error {
+		in, out := x.bytes(r.Input), x.bytes(r.Output)
+		alongRows(&r, func(at int) {
+			sum := int32(0)
+			for k := range r.Depth {
+				q := quantOf(r.Type, in[at+k*r.Inner]) - zero
+				sum += q * q
+			}
+			inv := opspec.InverseSqrt(sum)
+			for k := range r.Depth {
+				q := inv.Apply((quantOf(r.Type, in[at+k*r.Inner]) - zero) * 128)
+				out[at+k*r.Inner] = byte(min(max(q+lo+128, lo), hi))
+			}
+		})
+		return nil
+	}, nil
+}
+
+// alongRows calls f with the first element of every row along the axis.
+func alongRows(r *opspec.Along, f func(at int)) {
+	for o := range r.Outer {
+		for i := range r.Inner {
+			f(o*r.Depth*r.Inner + i)
+		}
+	}
+}
+
+// prepareLRN is LOCAL_RESPONSE_NORMALIZATION:
+// x * (bias + alpha * sum of squares within the radius)^-beta.
+func prepareLRN(v opspec.View, op *nn.Operation) (kern, error) {
+	r, err := v.Along(op)
+	if err != nil {
+		return nil, err
+	}
+	return func(x *run) error {
+		in := x.floats(r.Input, &x.shared)
+		out, done := x.floatsOut(r.Output, &x.shared)
+		prefix := make([]float64, r.Depth+1)
+		alongRows(&r, func(at int) {
+			for k := range r.Depth {
+				q := float64(in[at+k*r.Inner])
+				prefix[k+1] = prefix[k] + float64(q*q)
+			}
+			for k := range r.Depth {
+				sum := prefix[min(k+r.Radius+1, r.Depth)] - prefix[max(k-r.Radius, 0)]
+				scale := math.Pow(float64(r.Bias)+float64(float64(r.Alpha)*sum), -float64(r.Beta))
+				out[at+k*r.Inner] = float32(float64(in[at+k*r.Inner]) * scale)
+			}
+		})
+		done()
+		return nil
+	}, nil
+}
+
+// prepareInstanceNorm is INSTANCE_NORMALIZATION: each image and channel by its
+// own mean and variance.
+func prepareInstanceNorm(v opspec.View, op *nn.Operation) (kern, error) {
+	p, err := v.InstanceNorm(op)
+	if err != nil {
+		return nil, err
+	}
+	pixels := p.H * p.W
+	return func(x *run) error {
+		in := x.floats(p.Input, &x.shared)
+		out, done := x.floatsOut(p.Output, &x.shared)
+		for b := range p.N {
+			for c := range p.C {
+				at, step := b*pixels*p.C+c, p.C
+				if p.NCHW {
+					at, step = (b*p.C+c)*pixels, 1
+				}
+				mean, variance := 0., 0.
+				for i := range pixels {
+					mean += float64(in[at+i*step])
+				}
+				mean /= float64(pixels)
+				for i := range pixels {
+					d := float64(in[at+i*step]) - mean
+					variance += float64(d * d)
+				}
+				variance /= float64(pixels)
+				scale := float64(p.Gamma) / math.Sqrt(variance+float64(p.Epsilon))
+				for i := range pixels {
+					d := (float64(in[at+i*step]) - mean) * scale
+					out[at+i*step] = float32(float64(d) + float64(p.Beta))
+				}
+			}
+		}
+		done()
+		return nil
+	}, nil
+}
