@@ -39,8 +39,7 @@ type Options struct {
 	// Levels take the place of the Spec's memories, by index; nil entries and
 	// missing ones keep the Spec's bandwidth and latency. They are not reset.
 	Levels []mem.Level
-	// Span, when set, is told what each engine did: track is "mac", "output",
-	// "dma" or "command".
+	// Span, when set, is told what each engine did: track is "kernel" or "dma".
 	Span func(track, name string, start, end sim.Time)
 	// MaxWork bounds the multiply-accumulates and elements a run may take; 0
 	// means DefaultMaxWork. A run beyond it ends with an error.
@@ -59,6 +58,7 @@ type Core struct {
 	convSingle bool
 	only       arithForm // tests: not the fastest form
 	regs       regFile
+	hz         hazards
 	op         op
 	q          quantizer
 	s          scratch
@@ -100,6 +100,7 @@ func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
 	c.regs = regFile{wide: c.spec.Product == ethosu.U65}
 	clear(c.shram)
 	c.tablesLost, c.convSingle = false, o.ConvSingle
+	c.hz = newHazards(&c.spec, r)
 	t := newTimer(&c.spec, o, r)
 	work := o.MaxWork
 	if work <= 0 {
@@ -116,7 +117,7 @@ func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
 			mark++
 		}
 		t.command(cmd)
-		stop, err := c.step(cmd, r, t, &work)
+		stop, err := c.step(index, cmd, r, t, &work)
 		if err != nil {
 			return nil, &CommandError{Index: index, Word: at, Code: cmd.Code, Err: err}
 		}
@@ -146,7 +147,7 @@ func (c *Core) checkProgram(p *Program, r *Regions, o Options) error {
 }
 
 // step executes one command; stop says that it ended the stream.
-func (c *Core) step(cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop bool, err error) {
+func (c *Core) step(index int, cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop bool, err error) {
 	form := ethosu.Lookup(cmd.Code)
 	if form.U65Only && c.spec.Product != ethosu.U65 {
 		return false, fmt.Errorf("register does not exist on %s", c.spec.Name)
@@ -165,6 +166,9 @@ func (c *Core) step(cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop
 		if *work -= o.work(); *work < 0 {
 			return false, fmt.Errorf("the run takes more work than its limit")
 		}
+		if err := c.hz.kernel(o, &c.spec, index); err != nil {
+			return false, err
+		}
 		if err := c.execute(o); err != nil {
 			return false, err
 		}
@@ -177,13 +181,18 @@ func (c *Core) step(cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop
 		if err != nil {
 			return false, err
 		}
+		if err := c.hz.dma(&c.regs, index, n); err != nil {
+			return false, err
+		}
 		if *work -= int64(n); *work < 0 {
 			return false, fmt.Errorf("the run takes more work than its limit")
 		}
 		t.dma(&c.regs, n)
 	case ethosu.OpDMAWait:
+		c.hz.copies.wait(int(cmd.Param & 15))
 		t.dmaWait(int(cmd.Param & 15))
 	case ethosu.OpKernelWait:
+		c.hz.kernels.wait(int(cmd.Param & 3))
 		t.kernelWait(int(cmd.Param & 3))
 	default:
 		c.regs.set(cmd)

@@ -255,7 +255,7 @@ func (f *featureMap) writeRow(src []int32, y int) {
 	}
 }
 
-// contains reports whether the ranges two maps span may overlap.
+// span is the range of bytes that holds the whole map.
 func (f *featureMap) span() (lo, hi int) {
 	lo, hi = int(^uint(0)>>1), 0
 	tail := f.lastChannel() + f.esz

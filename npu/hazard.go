@@ -1,0 +1,147 @@
+package npu
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+)
+
+// span is a range of bytes an engine works on. SHRAM is region NumRegions.
+type span struct{ region, lo, hi int }
+
+func (a span) overlaps(b span) bool {
+	return a.region == b.region && a.lo < b.hi && b.lo < a.hi
+}
+
+// flight is a copy or a kernel that may still be running.
+type flight struct {
+	index  int // of the command
+	reads  [7]span
+	nreads int
+	write  span
+}
+
+func (f *flight) read(s span) {
+	if s.hi > s.lo {
+		f.reads[f.nreads] = s
+		f.nreads++
+	}
+}
+
+// conflict reports whether f may not run beside a later g.
+func (f *flight) conflict(g *flight) (span, bool) {
+	if f.write.overlaps(g.write) {
+		return g.write, true
+	}
+	for _, s := range g.reads[:g.nreads] {
+		if f.write.overlaps(s) {
+			return s, true
+		}
+	}
+	for _, s := range f.reads[:f.nreads] {
+		if s.overlaps(g.write) {
+			return g.write, true
+		}
+	}
+	return span{}, false
+}
+
+// flights are the newest copies or kernels, newest first. What does not fit
+// has finished: the machine's queues hold no more.
+type flights struct {
+	list [3]flight
+	n    int
+}
+
+func (q *flights) push(f *flight, limit int) {
+	copy(q.list[1:], q.list[:])
+	q.list[0] = *f
+	q.n = min(q.n+1, limit)
+}
+
+// hazards finds copies and kernels that the stream lets run at the same time
+// although one needs the other's bytes: a missing DMA_WAIT or KERNEL_WAIT. Real
+// hardware would compute from bytes that may not be there. Kernels among each
+// other are kept apart by BLOCKDEP and not checked.
+type hazards struct {
+	copies, kernels flights
+	alias           [NumRegions]int // first region with the same bytes
+	copyLimit       int
+	kernelLimit     int
+}
+
+func newHazards(s *Spec, r *Regions) hazards {
+	h := hazards{copyLimit: min(s.DMAChannels, 3), kernelLimit: min(s.Kernels, 3)}
+	for i := range r {
+		h.alias[i] = i
+		for j := range i {
+			if len(r[i]) > 0 && len(r[j]) > 0 && &r[i][0] == &r[j][0] {
+				h.alias[i] = j
+				break
+			}
+		}
+	}
+	return h
+}
+
+func (h *hazards) at(region, lo, hi int) span { return span{h.alias[region], lo, hi} }
+
+// dma checks and records a copy.
+func (h *hazards) dma(r *regFile, index, copied int) error {
+	f := flight{index: index}
+	side := func(region, addr int) span {
+		if region&ethosu.DMAInternal != 0 {
+			return span{NumRegions, addr, addr + copied}
+		}
+		return h.at(region&7, addr, addr+copied)
+	}
+	f.read(side(r.u(ethosu.SetDMA0SrcRegion), r.addr(ethosu.SetDMA0Src)))
+	f.write = side(r.u(ethosu.SetDMA0DstRegion), r.addr(ethosu.SetDMA0Dst))
+	for i := range h.kernels.n {
+		k := &h.kernels.list[i]
+		if s, bad := k.conflict(&f); bad {
+			return fmt.Errorf("copy touches region %d [%#x,%#x) while command %d may still use it: NPU_OP_KERNEL_WAIT is missing",
+				s.region, s.lo, s.hi, k.index)
+		}
+	}
+	h.copies.push(&f, h.copyLimit)
+	return nil
+}
+
+// kernel checks and records an operation.
+func (h *hazards) kernel(o *op, s *Spec, index int) error {
+	f := flight{index: index}
+	lo, hi := o.ofm.span()
+	f.write = h.at(o.ofm.region, lo, hi)
+	lo, hi = o.ifm.span()
+	f.read(h.at(o.ifm.region, lo, hi))
+	if o.hasIFM2 {
+		lo, hi = o.ifm2.span()
+		f.read(h.at(o.ifm2.region, lo, hi))
+	}
+	if o.kind <= opDepthwise {
+		for i := range o.cores {
+			w, c := o.weights[i], o.scales[i]
+			f.read(h.at(o.weightReg, w.base, w.base+w.length))
+			if i == 0 || c.length > 0 {
+				f.read(h.at(o.scaleReg, c.base, c.base+c.length))
+			}
+		}
+	}
+	if o.out.table != nil {
+		at := s.LUTBase() + (o.out.act-ethosu.ActTable)*256
+		f.read(span{NumRegions, at, at + len(o.out.table)})
+	}
+	for i := range h.copies.n {
+		c := &h.copies.list[i]
+		if sp, bad := c.conflict(&f); bad {
+			return fmt.Errorf("uses region %d [%#x,%#x) while the copy of command %d may still run: NPU_OP_DMA_WAIT is missing",
+				sp.region, sp.lo, sp.hi, c.index)
+		}
+	}
+	h.kernels.push(&f, h.kernelLimit)
+	return nil
+}
+
+// wait keeps at most n.
+func (q *flights) wait(n int) { q.n = min(q.n, n) }
