@@ -112,6 +112,8 @@ func TestAliases(t *testing.T) {
 		{"r0 = neg(r1)", "{ r0 = sub(#0x0,r1) }"},
 		{"r0 = zxtb(r1)", "{ r0 = and(r1,#0xff) }"},
 		{"if (!p2) r0 = r1", "{ if (!p2) r0 = add(r1,#0x0) }"},
+		{"r0 = mpyi(r1,#7)", "{ r0 = +mpyi(r1,#0x7) }"},
+		{"r0 = mpyi(r1,#-7)", "{ r0 = -mpyi(r1,#0x7) }"},
 		{"p1 = p2", "{ p1 = or(p2,p2) }"},
 		{"v3 = #0", "{ v3 = vxor(v3,v3) }"},
 		{"allocframe(#8)", "{ allocframe(#0x8) }"},

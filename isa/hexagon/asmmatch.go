@@ -383,6 +383,12 @@ func aliasOf(s string, ops []operand) (Inst, bool) {
 		return Inst{Op: A2_subri, R: [4]uint8{r(0), r(1)}}, true
 	case "R=zxtb(R)":
 		return Inst{Op: A2_andir, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{255}}, true
+	case "R=mpyi(R,#)":
+		in := Inst{Op: M2_mpysip, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{int32(ops[2].imm)}, Ext: ops[2].ext}
+		if in.Imm[0] < 0 && !in.Ext {
+			in.Op, in.Imm[0] = M2_mpysin, -in.Imm[0]
+		}
+		return in, true
 	case "P=P":
 		return Inst{Op: C2_or, R: [4]uint8{r(0), r(1), r(1)}}, true
 	case "if(P)R=R":
