@@ -85,7 +85,7 @@ func convFloat(x *run, c *opspec.Conv, w *floatWeights) error {
 	}
 	var gather func(dst []float32, r int)
 	if !pointwise(&c.Window) {
-		gather = func(dst []float32, r int) { patch(dst, in, &c.Window, c.C, 0, r) }
+		gather = func(dst []float32, r int) { patch(dst, in, &c.Window, c.C, c.C, 0, r) }
 	}
 	x.parallel(c.N*c.OutH*c.OutW, 16, func(worker, lo, hi int) {
 		w.product(dst, in, gather, &x.arenas[worker], lo, hi)
@@ -112,7 +112,7 @@ func convQuant(x *run, c *opspec.Conv, w *quantWeights) error {
 	var gather gatherRow
 	if !pointwise(&c.Window) || w.k%4 != 0 {
 		gather = func(dst []byte, r int) {
-			patch(dst, in, &c.Window, c.C, byte(w.xZero), r)
+			patch(dst, in, &c.Window, c.C, c.C, byte(w.xZero), r)
 			clear(dst[w.k:])
 		}
 	}

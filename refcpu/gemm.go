@@ -14,6 +14,7 @@ import (
 // flipped top bit moves value and zero point by 128.
 type quantWeights struct {
 	k, n  int
+	ldd   int // values from one row of the result to the next
 	b     []int8
 	rq    kernel.Requant
 	wZero int32 // zero point of the signed weights
@@ -29,7 +30,7 @@ type quantWeights struct {
 //
 //	sum (x-zx)(w-zw) = sum x*w - zw sum x - zx sum w + k zx zw
 func packQuant(w []byte, wt nn.OperandType, xt nn.OperandType, bias []int32, k, n int, q *opspec.GEMMQuant) *quantWeights {
-	p := &quantWeights{k: k, n: n, rq: kernel.NewRequant(n), zero: q.OutZero, lo: q.Lo, hi: q.Hi}
+	p := &quantWeights{k: k, n: n, ldd: n, rq: kernel.NewRequant(n), zero: q.OutZero, lo: q.Lo, hi: q.Hi}
 	wFlip := flipOf(wt) ^ 0x80 // unsigned weights become signed
 	p.wZero = q.FilterZero
 	if wFlip != 0 {
@@ -78,7 +79,7 @@ func blockRows(rowBytes int) int {
 type gatherRow func(dst []byte, r int)
 
 // product computes rows [lo, hi) of the requantized product. Without gather,
-// a holds the rows, lda bytes apart. dst has n bytes per row.
+// a holds the rows, lda bytes apart.
 func (p *quantWeights) product(dst, a []byte, lda int, gather gatherRow, ar *arena, lo, hi int, roundOnce bool) {
 	row := (*kernel.Requant).Row
 	if roundOnce && p.xFlip != 0 {
@@ -120,7 +121,7 @@ func (p *quantWeights) product(dst, a []byte, lda int, gather gatherRow, ar *are
 				nr := min(rows-r, kernel.TileRows)
 				kernel.DotTile(&tile, left[r*lda:], lda, packed, quads, nr, nb)
 				for i := range nr {
-					o := (r0+r+i)*p.n + c
+					o := (r0+r+i)*p.ldd + c
 					row(&p.rq, dst[o:o+cols], tile[i*kernel.TileCols:(i+1)*kernel.TileCols], c, adds[r+i], p.zero, p.lo, p.hi)
 				}
 			}
@@ -131,13 +132,14 @@ func (p *quantWeights) product(dst, a []byte, lda int, gather gatherRow, ar *are
 // floatWeights are the packed weights of a float matrix product.
 type floatWeights struct {
 	k, n   int
+	ldd    int // values from one row of the result to the next
 	b      []float32
 	bias   []float32
 	lo, hi float32
 }
 
 func packFloat(w, bias []float32, k, n int, act nn.FusedActivation) *floatWeights {
-	p := &floatWeights{k: k, n: n, bias: append([]float32(nil), bias...)}
+	p := &floatWeights{k: k, n: n, ldd: n, bias: append([]float32(nil), bias...)}
 	p.lo, p.hi = opspec.FloatActRange(act)
 	p.b = view[float32](alignedBytes(4*kernel.PackedFloats(k, n) + slack))
 	kernel.PackF32(p.b, w, n, k)
@@ -173,7 +175,7 @@ func (p *floatWeights) product(dst, a []float32, gather func(dst []float32, r in
 				nr := min(rows-r, kernel.TileRows)
 				kernel.FloatTile(&tile, left[r*p.k:], p.k, packed, p.k, nr, nb)
 				for i := range nr {
-					o := (r0+r+i)*p.n + c
+					o := (r0+r+i)*p.ldd + c
 					kernel.BiasClamp(dst[o:o+cols], tile[i*kernel.TileCols:], p.bias[c:c+cols], p.lo, p.hi)
 				}
 			}

@@ -29,12 +29,13 @@ func toNCHW[T any](dst, src []T, n, h, w, c int) {
 }
 
 // patch copies the elements under a filter at output pixel r into dst, in the
-// order [KH][KW][C]; padding elements become fill.
-func patch[T any](dst, src []T, g *opspec.Window, c int, fill T, r int) {
+// order [KH][KW][c]; padding elements become fill. A pixel of src has stride
+// elements, of which the first c are taken.
+func patch[T any](dst, src []T, g *opspec.Window, c, stride int, fill T, r int) {
 	b := r / (g.OutH * g.OutW)
 	y0 := r/g.OutW%g.OutH*g.StrideH - g.Top
 	x0 := r%g.OutW*g.StrideW - g.Left
-	img := src[b*g.H*g.W*c:]
+	img := src[b*g.H*g.W*stride:]
 	o := 0
 	for ky := range g.KH {
 		y := y0 + ky*g.DilationH
@@ -43,7 +44,7 @@ func patch[T any](dst, src []T, g *opspec.Window, c int, fill T, r int) {
 			o += g.KW * c
 			continue
 		}
-		if g.DilationW == 1 && x0 >= 0 && x0+g.KW <= g.W {
+		if g.DilationW == 1 && c == stride && x0 >= 0 && x0+g.KW <= g.W {
 			o += copy(dst[o:o+g.KW*c], img[(y*g.W+x0)*c:])
 			continue
 		}
@@ -52,7 +53,7 @@ func patch[T any](dst, src []T, g *opspec.Window, c int, fill T, r int) {
 			if x < 0 || x >= g.W {
 				fillSlice(dst[o:o+c], fill)
 			} else {
-				copy(dst[o:o+c], img[(y*g.W+x)*c:(y*g.W+x+1)*c])
+				copy(dst[o:o+c], img[(y*g.W+x)*stride:])
 			}
 			o += c
 		}

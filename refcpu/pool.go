@@ -1,6 +1,8 @@
 package refcpu
 
 import (
+	"math"
+
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -18,6 +20,11 @@ func prepareAveragePool(v opspec.View, op *nn.Operation) (kern, error) {
 // prepareMaxPool is MAX_POOL_2D.
 func prepareMaxPool(v opspec.View, op *nn.Operation) (kern, error) {
 	return preparePool(v, op, maxFloat, maxQuant)
+}
+
+// prepareL2Pool is L2_POOL_2D: the root of the mean square.
+func prepareL2Pool(v opspec.View, op *nn.Operation) (kern, error) {
+	return preparePool(v, op, l2Float, averageQuant)
 }
 
 func preparePool(v opspec.View, op *nn.Operation,
@@ -87,6 +94,21 @@ func averageFloat(lo, hi float32) poolFunc[float32] {
 		n := float32(len(off))
 		for i, v := range dst {
 			dst[i] = clampF(v/n, lo, hi)
+		}
+	}
+}
+
+func l2Float(lo, hi float32) poolFunc[float32] {
+	return func(dst, x []float32, off []int, c int) {
+		clear(dst)
+		for _, o := range off {
+			for i, v := range x[o : o+c] {
+				dst[i] += float32(v * v)
+			}
+		}
+		n := float32(len(off))
+		for i, v := range dst {
+			dst[i] = clampF(float32(math.Sqrt(float64(v/n))), lo, hi)
 		}
 	}
 }

@@ -62,10 +62,12 @@ var operations = [nn.OperationCount]prepare{
 	nn.OpGather:                     prepareGather,
 	nn.OpGreater:                    prepareCompare,
 	nn.OpGreaterEqual:               prepareCompare,
+	nn.OpGroupedConv2D:              prepareGroupedConv,
 	nn.OpHardSwish:                  prepareHardSwish,
 	nn.OpHashtableLookup:            prepareHashtable,
 	nn.OpInstanceNormalization:      prepareInstanceNorm,
 	nn.OpL2Normalization:            prepareL2Norm,
+	nn.OpL2Pool2D:                   prepareL2Pool,
 	nn.OpLess:                       prepareCompare,
 	nn.OpLessEqual:                  prepareCompare,
 	nn.OpLocalResponseNormalization: prepareLRN,
@@ -116,6 +118,7 @@ var operations = [nn.OperationCount]prepare{
 	nn.OpTile:                       prepareTile,
 	nn.OpTopkV2:                     prepareTopK,
 	nn.OpTranspose:                  prepareStrided,
+	nn.OpTransposeConv2D:            prepareTransposeConv,
 }
 
 // Supported reports whether the reference has the operation, apart from its

@@ -161,9 +161,6 @@ func (v View) TransposeConv(op *nn.Operation) (TransposeConv, error) {
 			c.Top, c.Bottom = transposePadding(oh, c.KH, c.StrideH)
 			c.Left, c.Right = transposePadding(ow, c.KW, c.StrideW)
 		case nn.PaddingValid:
-			// The tail takes up what the strides do not reach.
-			c.Bottom = tail(oh, c.KH, c.StrideH)
-			c.Right = tail(ow, c.KW, c.StrideW)
 		default:
 			return c, a.errorf("padding", "scheme %d is neither 1 (SAME) nor 2 (VALID)", scheme)
 		}
@@ -183,8 +180,6 @@ func transposePadding(out, k, stride int) (head, tail int) {
 	head = max(need-out, 0) / 2
 	return head, need - out - head
 }
-
-func tail(out, k, stride int) int { return ((out+stride-1)/stride-1)*stride + k - out }
 
 // MACs counts the multiply-accumulates: every input pixel times the filter.
 func (c *TransposeConv) MACs() int64 {

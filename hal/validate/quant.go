@@ -100,6 +100,18 @@ func quantRule(v opspec.View, op *nn.Operation, key nn.OperandType) error {
 			_, err = p.Quant(v)
 		}
 		return err
+	case nn.OpGroupedConv2D:
+		p, err := v.GroupedConv(op)
+		if err == nil {
+			_, err = p.Quant(v)
+		}
+		return err
+	case nn.OpTransposeConv2D:
+		p, err := v.TransposeConv(op)
+		if err == nil {
+			_, err = p.Quant(v)
+		}
+		return err
 	case nn.OpFullyConnected:
 		p, err := v.FullyConnected(op)
 		if err == nil {
