@@ -9,7 +9,7 @@ import (
 )
 
 // gather writes the inputs of a convolution as a matrix of one row per output
-// position, [taps][channels], padded with zeros to whole chunks. A wave writes
+// position, [taps][channels], padded with zeros to whole chunks, longer rows to whole cache lines. A wave writes
 // up to gatherRows rows of 32 elements: lanes are elements of a row, what an
 // element adds to a row's coordinates and address comes from a table.
 type gather struct {
@@ -26,6 +26,9 @@ const gatherRows = 8
 func (l *lowering) gather(g *gemm, w opspec.Window, batches int) {
 	k := g.taps * g.depth
 	per := perChunk(g.elem)
+	if k > 4*per {
+		per *= 4 // whole cache lines
+	}
 	width := (k + per - 1) / per * per
 	h := &gather{window: w, batches: batches, channels: g.depth, width: width, in: g.in}
 	h.out = l.temporary(g.elem, g.rows*width)

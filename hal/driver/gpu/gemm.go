@@ -58,7 +58,7 @@ func (g *gemm) tile() {
 // the others want them.
 func (g *gemm) step() {
 	g.waves = 1
-	for _, w := range []int{2, 4, 8} {
+	for _, w := range []int{2, 4} {
 		if (g.rows+g.p-1)/g.p >= w && g.p == 16 {
 			g.waves = w
 		}
