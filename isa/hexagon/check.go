@@ -243,6 +243,9 @@ func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
 			if f.vectorDefs() > 1 {
 				return rulePairProducer
 			}
+			if f.Has(FlagTmp) && o.Kind == KindV {
+				return ruleTmpProducer
+			}
 			if nr, nk, ok := newValue(pr); !ok || nr != r || nk != want {
 				return ruleNoProducer
 			}

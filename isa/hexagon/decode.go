@@ -213,7 +213,7 @@ func newValue(in *Inst) (r uint8, kind Kind, ok bool) {
 		if f.Has(FlagPostInc) && o.Kind == KindR && o.Role == DefUse {
 			continue // the updated address register is not forwarded
 		}
-		return in.R[o.Index], o.Kind, true
+		return in.R[o.Index], o.Kind, !f.Has(FlagTmp) // a .tmp vector is not the register's new value
 	}
 	return 0, 0, false
 }

@@ -37,6 +37,7 @@ const (
 	ruleReadOnly
 	rulePredLate
 	ruleOnlyALU
+	ruleTmpProducer
 	ruleUnusedTmp
 	ruleUnusedCur
 )
@@ -68,6 +69,7 @@ var ruleText = [...]string{
 	ruleTmpDef:       "instruction accumulates into a .tmp vector",
 	ruleReadOnly:     "control register cannot be written",
 	ruleOnlyALU:      "only ALU, shift and multiply instructions may share the packet",
+	ruleTmpProducer:  ".tmp vector is no producer for .new",
 	ruleUnusedTmp:    ".tmp vector is not used in the packet",
 	ruleUnusedCur:    ".cur vector is not used in the packet",
 	rulePredLate:     "predicate of this instruction is ready too late for .new",
