@@ -155,9 +155,7 @@ func (c *Core) step(index int, cmd ethosu.Command, r *Regions, t *timer, work *i
 	switch cmd.Code {
 	case ethosu.OpStop:
 		return true, nil
-	case ethosu.OpIRQ:
-		t.irq()
-	case ethosu.OpPMUMask:
+	case ethosu.OpIRQ, ethosu.OpPMUMask: // interrupts and counters are the host's
 	case ethosu.OpConv, ethosu.OpDepthwise, ethosu.OpPool, ethosu.OpElementwise:
 		o, err := c.decodeOp(&c.regs, cmd, r)
 		if err != nil {

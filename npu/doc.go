@@ -12,9 +12,15 @@
 // or buffer placement may change a result; only OFM_BLK_DEPTH matters, to take
 // the weight stream apart. The timing model then walks the operation's blocks.
 //
-// Not modelled: the performance counters, custom DMA, security attributes, 40
-// bit accumulator overflow (sums are exact), contention inside SHRAM banks and
-// 2D/3D copies into SHRAM.
+// Streams are held to what the hardware needs: extents inside their regions,
+// alignment, buffers that fit SHRAM where IB_END and AB_START put them, and a
+// wait between copies and kernels that share bytes. Anything else is an error
+// that names the command.
+//
+// Not modelled: the performance counters, custom DMA, security attributes,
+// accumulator overflow (sums are exact), contention inside SHRAM banks, AXI
+// outstanding limits, and hazards between kernels that a too large BLOCKDEP
+// would let through.
 //
 // Sources: command semantics and weight format as described in package ethosu;
 // micro-blocks, output cycles, delays and memory defaults are those of Vela

@@ -43,12 +43,18 @@ func (m *memory) transfer(clock *sim.Clock, at int64, r run, kind mem.Kind) int6
 	if m.level != nil {
 		return m.access(clock, at, r, kind)
 	}
-	moved := total
-	if r.bytes < m.spec.BurstBytes && r.stride != r.bytes {
-		moved = int64(m.spec.BurstBytes) * int64(r.count)
-	}
-	m.free = max(m.free, float64(at)) + float64(moved)/m.spec.BytesPerCycle
+	m.free = m.busy(at, r, 1)
 	return int64(math.Ceil(m.free)) + int64(latency)
+}
+
+// busy is until when rows times the runs would take the port from cycle at. A
+// run shorter than a burst takes a burst, unless the next one touches it.
+func (m *memory) busy(at int64, r run, rows int) float64 {
+	bytes := r.bytes
+	if r.stride != bytes {
+		bytes = max(bytes, m.spec.BurstBytes)
+	}
+	return max(m.free, float64(at)) + float64(bytes)*float64(r.count)*float64(rows)/m.spec.BytesPerCycle
 }
 
 // access is transfer on an attached Level. Runs that touch are one access.

@@ -245,9 +245,6 @@ func (f *featureMap) box(y0, y1, x0, x1, z0, z1 int) (r run, rows int, stride ui
 // core's stream, again for every block of pixels.
 func (t *timer) fetchWeights(b *block, at int64) (first, all int64, m *memory) {
 	o := b.o
-	d := b.z1 - b.z0
-	scales := 0
-	var lat int64
 	for i := range o.cores {
 		w := &o.weights[i]
 		mw, base := t.at(o.weightReg, w.base)
@@ -265,11 +262,11 @@ func (t *timer) fetchWeights(b *block, at int64) (first, all int64, m *memory) {
 		t.energy(float64(n) * (mw.spec.ReadPJ + t.spec.Energy.WeightByte))
 	}
 	// Scale records are needed by the output unit, not to start.
-	scales = d * ethosu.ScaleRecordSize
+	scales := (b.z1 - b.z0) * ethosu.ScaleRecordSize
 	ms, base := t.at(o.scaleReg, o.scales[0].base+b.z0/o.cores*ethosu.ScaleRecordSize)
-	lat = ms.transfer(&t.clock, at, run{base, scales, scales, 1}, mem.Read)
+	done := ms.transfer(&t.clock, at, run{base, scales, scales, 1}, mem.Read)
 	t.energy(float64(scales) * ms.spec.ReadPJ)
-	return first, max(all, lat), m
+	return first, max(all, done), m
 }
 
 // writeOutput queues the write of a block and answers when it is done, as far
@@ -291,17 +288,7 @@ func (t *timer) writeOutput(b *block, start, end int64) int64 {
 	t.pending[t.npending] = w
 	t.npending++
 	// The write streams behind the output unit.
-	estimate := start
-	if m.level == nil {
-		moved := float64(max(n, min(r.bytes, m.spec.BurstBytes)*r.count))
-		if r.bytes < m.spec.BurstBytes && r.stride != r.bytes {
-			moved = float64(m.spec.BurstBytes * r.count)
-		}
-		estimate = int64(max(m.free, float64(start))+moved/m.spec.BytesPerCycle) + 1
-	} else {
-		estimate += int64(float64(n)/m.spec.BytesPerCycle) + 1
-	}
-	return max(estimate, end) + int64(m.spec.WriteLatency)
+	return max(int64(m.busy(start, r, rows))+1, end) + int64(m.spec.WriteLatency)
 }
 
 // flush issues the writes that start no later than a cycle, so that a memory

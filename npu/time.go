@@ -113,8 +113,6 @@ func (t *timer) hold(end int64, why sim.Reason) {
 	}
 }
 
-func (t *timer) irq() {}
-
 // kernelWait waits until at most n kernels are outstanding.
 func (t *timer) kernelWait(n int) {
 	if !t.off && n < len(t.kernels) {
