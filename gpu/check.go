@@ -98,10 +98,13 @@ func (w *wave) checkEach(pc, end int32) bool {
 			w.m.fail(w, fmt.Errorf("%s%d is the target of a load that was not waited for (%s)", file, r, counter))
 			return false
 		}
-		for _, s := range append(d.vr[:d.nvr:d.nvr], d.vw) {
+		for _, s := range d.vr[:d.nvr] {
 			if r := anyBit(w.pendV[:], s); r >= 0 {
-				return bad("v", r, w.counterOf(false, r))
+				return bad("v", r, w.counterOf(r))
 			}
+		}
+		if r := anyBit(w.pendV[:], d.vw); r >= 0 && !w.ordered(&w.m.p.uops[i], r) {
+			return bad("v", r, w.counterOf(r))
 		}
 		for _, s := range append(d.sr[:d.nsr:d.nsr], d.sw[:d.nsw]...) {
 			if r := anyBit(w.pendS[:], s); r >= 0 {
@@ -112,10 +115,16 @@ func (w *wave) checkEach(pc, end int32) bool {
 	return true
 }
 
+// ordered reports whether u is a load that returns after the outstanding one
+// to the same register: those of one counter return in order.
+func (w *wave) ordered(u *uop, r int) bool {
+	return u.unit == unitVMEM && w.counterOf(r) == "vmcnt" || u.unit == unitLDS && w.counterOf(r) == "lgkmcnt"
+}
+
 // counterOf names the counter that vector register r waits on.
-func (w *wave) counterOf(scalar bool, r int) string {
+func (w *wave) counterOf(r int) string {
 	for i := range w.lgkm.n {
-		if e := w.lgkm.at(i); e.scalar == scalar && r >= int(e.dst) && r < int(e.dst)+int(e.regs) {
+		if e := w.lgkm.at(i); !e.scalar && r >= int(e.dst) && r < int(e.dst)+int(e.regs) {
 			return "lgkmcnt"
 		}
 	}

@@ -227,9 +227,6 @@ func (d *decoder) memory(u *uop, dep *deps) error {
 	}
 	x.mem = &op
 	u.imm = in.Offset
-	if op.d16 != 0 && !op.store {
-		dep.readV(dep.vw)
-	}
 	switch {
 	case op.mode == memSwizzle || op.mode == memPermute || op.mode == memBpermute:
 		u.unit, u.class, u.fn = unitLDS, ClassLDS, execPermute

@@ -195,26 +195,38 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *memOp) (int64, s
 	m.coalesce(mask, op.size, m.lineShift)
 	at := m.clock.At(t)
 	done, from := at, sim.StallL1
-	kind := mem.Read
-	if op.store {
-		kind = mem.Write
-	}
 	m.count[cntLines] += int64(len(m.lines))
+	c.hold = sim.StallUnit
 	for i := range m.lines {
 		l := &m.lines[i]
+		addr := l.line << m.lineShift
 		var d sim.Time
 		var f sim.Reason
-		switch {
-		case op.atomic != nil:
+		if op.store {
+			d, f = c.l0.Access(at, addr, min(l.bytes, size), mem.Write)
+			done, from = max(done, d), max(from, f)
+			continue
+		}
+		if back := c.flight[c.at]; back > at {
+			at, c.hold = back, c.flightFrom[c.at]
+		}
+		if op.atomic != nil {
 			// Atomics execute at L2, one line after the other.
-			d, f = m.h.l2.Access(at, l.line<<m.lineShift, min(l.bytes, size), mem.Read)
-			m.h.l2.Access(d, l.line<<m.lineShift, min(l.bytes, size), mem.Write)
-		case kind == mem.Read:
-			d, f = c.l0.Access(at, l.line<<m.lineShift, size, kind)
-		default:
-			d, f = c.l0.Access(at, l.line<<m.lineShift, min(l.bytes, size), kind)
+			d, f = m.h.l2.Access(at, addr, min(l.bytes, size), mem.Read)
+			m.h.l2.Access(d, addr, min(l.bytes, size), mem.Write)
+		} else {
+			d, f = c.l0.Access(at, addr, size, mem.Read)
+		}
+		if f != sim.StallL1 {
+			c.flight[c.at], c.flightFrom[c.at] = d, f
+			if c.at++; c.at == len(c.flight) {
+				c.at = 0
+			}
 		}
 		done, from = max(done, d), max(from, f)
+	}
+	if at > m.clock.At(t) {
+		c.accept = max(c.accept, m.clock.Cycle(at))
 	}
 	if op.store {
 		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(min(size, op.size*m.waveLanes(mask)))

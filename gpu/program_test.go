@@ -329,6 +329,7 @@ func TestFaults(t *testing.T) {
 		{load + "global_load_dword v2, v1, s[4:5]\nglobal_load_dword v3, v1, s[4:5]\ns_waitcnt vmcnt(1)\nv_mov_b32 v4, v2\nv_mov_b32 v4, v3\ns_endpgm", "v3 is the target"},
 		{load + "global_load_dword v2, v1, s[4:5]\nglobal_store_dword v1, v2, s[4:5]\ns_endpgm", "v2 is the target"},
 		{load + "global_load_dword v2, v1, s[4:5]\nv_mov_b32 v2, 0\ns_endpgm", "v2 is the target"},
+		{load + "global_load_dword v2, v1, s[4:5]\nds_read_b32 v2, v1\ns_endpgm", "v2 is the target of a load that was not waited for (vmcnt)"},
 		{load + "ds_read_b32 v2, v1\nv_mov_b32 v3, v2\ns_endpgm", "(lgkmcnt)"},
 		{"s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_add_u32 s6, s4, 1\ns_endpgm", "s4 is the target of a load that was not waited for (lgkmcnt)"},
 		// Scalar loads return out of order: lgkmcnt(1) guarantees nothing.

@@ -28,6 +28,15 @@ type cu struct {
 	gl1     *mem.Cache
 	groups  int
 	launch  int64 // when the next wave may start
+
+	// The vector memory pipeline takes the lines of an instruction in order and
+	// stands still while as many misses are in flight as L0 keeps track of.
+	accept int64      // when it takes the next instruction
+	hold   sim.Reason // what it stands still for
+	at     int
+	// Returns of the last misses, and who served them.
+	flight     []sim.Time
+	flightFrom []sim.Reason
 }
 
 // simd is one SIMD: its waves, oldest first, and when each unit is free.
@@ -68,6 +77,7 @@ func (m *machine) buildUnits() {
 		*c = cu{
 			id: i, cluster: k, simds: m.simds[i*s.SIMDsPerCU : (i+1)*s.SIMDsPerCU],
 			lds: &m.lds[u], l0: m.h.l0[i], scalar: m.h.scalar[k], icache: m.h.icache[k], gl1: m.h.gl1,
+			flight: make([]sim.Time, s.L0.MSHRs), flightFrom: make([]sim.Reason, s.L0.MSHRs),
 		}
 	}
 }
@@ -103,7 +113,7 @@ func (m *machine) runTimed() {
 		clear(m.fetch[i])
 	}
 	for i := range m.cus {
-		m.cus[i].groups, m.cus[i].launch = 0, first
+		m.cus[i].groups, m.cus[i].launch, m.cus[i].accept = 0, first, first
 	}
 	m.live = 0
 	// One work-group per compute unit in turn, until none takes another.
@@ -154,6 +164,8 @@ func (s *simd) choose() {
 		t := max(w.next, s.free[w.unit])
 		if w.trans {
 			t = max(t, s.trans)
+		} else if w.unit == unitVMEM {
+			t = max(t, s.cu.accept)
 		}
 		if t < best {
 			best, pick = t, i
@@ -170,7 +182,11 @@ func (s *simd) advance(w *wave, t int64) {
 	}
 	ready := min(max(w.next, s.cursor), t)
 	s.stalls[w.why] += ready - s.cursor
-	s.stalls[sim.StallUnit] += t - ready
+	busy := sim.StallUnit
+	if w.unit == unitVMEM && s.cu.accept >= t {
+		busy = s.cu.hold
+	}
+	s.stalls[busy] += t - ready
 	s.cursor = t
 }
 
@@ -181,6 +197,11 @@ func (m *machine) issue(s *simd) {
 	p := m.p
 	pc := w.pc
 	u := &p.uops[pc]
+	if u.unit == unitVMEM && t < s.cu.accept {
+		// Another SIMD of the compute unit has used the pipeline since.
+		s.choose()
+		return
+	}
 	s.advance(w, t)
 	if u.unit == unitVALU {
 		m.issueRun(s, w, t)
@@ -319,7 +340,7 @@ func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
 			i++
 		}
 		at := t + int64(p.cost[i]-p.cost[pc])
-		if m.fetchLine(c, line, at) > at {
+		if m.fetchLine(c, w, line, at) > at {
 			return i
 		}
 		w.line = line
@@ -328,19 +349,34 @@ func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
 	return end
 }
 
-// fetchLine is when a line of code is in the instruction cache. Code that
-// fits is not evicted again within a dispatch.
-func (m *machine) fetchLine(c *cu, line int32, t int64) int64 {
-	f := m.fetch[c.cluster]
-	if r := f[line]; r != 0 && m.codeFits {
+// fetchLine is when a line of code is there for a wave, which asks for the next
+// one as it enters it. Code that fits the instruction cache is not evicted
+// again within a dispatch.
+func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
+	if !m.codeFits {
+		r, from := m.fetchCode(c, line, t)
+		if line == w.line+1 && from == sim.StallFetch {
+			return t // a hit that was asked for in time
+		}
 		return r
 	}
-	done, _ := c.icache.Access(m.clock.At(t), m.p.base+uint64(line)<<m.codeShift, 4, mem.Read)
-	r := m.clock.Cycle(done)
-	if m.codeFits {
-		f[line] = max(r, 1)
+	f := m.fetch[c.cluster]
+	r := f[line]
+	if r == 0 {
+		r, _ = m.fetchCode(c, line, t)
+		r = max(r, 1)
+		f[line] = r
+	}
+	if next := line + 1; int(next)<<m.codeShift < len(m.p.k.Code) && f[next] == 0 {
+		n, _ := m.fetchCode(c, next, t)
+		f[next] = max(n, 1)
 	}
 	return r
+}
+
+func (m *machine) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {
+	done, from := c.icache.Access(m.clock.At(t), m.p.base+uint64(line)<<m.codeShift, 4, mem.Read)
+	return m.clock.Cycle(done), from
 }
 
 // ready is when the registers of an instruction are, at least t.
@@ -402,8 +438,8 @@ func (w *wave) prepare(t int64, why sim.Reason) {
 	w.trans = u.class == ClassTrans
 	w.next, w.why = t, why
 	if line := m.p.offs[w.pc] >> m.codeShift; line != w.line {
+		w.until(m.fetchLine(w.simd.cu, w, line, t), sim.StallFetch)
 		w.line = line
-		w.until(m.fetchLine(w.simd.cu, line, t), sim.StallFetch)
 	}
 	if r := w.ready(d, w.next); r > w.next {
 		w.until(r, sim.StallOperand)

@@ -1,0 +1,368 @@
+package gpu
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// cyclesOf runs text and returns the report. The kernel may use s[4:5], which
+// hold dataBase, v0 the work-item, v1 = 4 * v0.
+func cyclesOf(t testing.TB, c *Core, k *Kernel, groups, size int) *sim.Report {
+	t.Helper()
+	s, _ := space(t, 4<<20)
+	d := Dispatch{Kernel: k, Grid: [3]int{groups * size}, Workgroup: [3]int{size}, Kernarg: args(dataBase, 1<<12)}
+	r, err := c.Run(s, []Dispatch{d}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReport(t, r)
+	return r
+}
+
+func kernelOf(t testing.TB, wave int, text string) *Kernel {
+	return &Kernel{Name: "bench", Code: assemble(t, wave == 64, text+"\ns_endpgm"), WaveSize: wave, VGPRs: 64, LDSBytes: 16 << 10}
+}
+
+// quiet is a machine without costs around the kernel: what remains is the
+// pipeline.
+func quiet(s *Spec) {
+	s.LaunchCycles, s.WaveLaunch = 0, 0
+	s.Prefetch = 63 // the whole program comes with its first line
+	s.ICache.MSHRs = 64
+}
+
+// warm is the time of the second of two equal dispatches, which finds its code
+// in the instruction cache.
+func warm(t testing.TB, c *Core, k *Kernel, groups, size int) int64 {
+	t.Helper()
+	s, _ := space(t, 4<<20)
+	d := Dispatch{Kernel: k, Grid: [3]int{groups * size}, Workgroup: [3]int{size}, Kernarg: args(dataBase, 1<<12)}
+	again := d
+	again.Region = 1
+	r, err := c.Run(s, []Dispatch{d, again}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkReport(t, r)
+	return r.Regions[1].Cycles
+}
+
+// growth is the difference in cycles between a program with twice and once the
+// body, so that everything outside the body cancels.
+func growth(t testing.TB, c *Core, wave, groups, size int, before, body string) int64 {
+	t.Helper()
+	k1, k2 := kernelOf(t, wave, before+body), kernelOf(t, wave, before+body+body)
+	if size > 128 {
+		k1.VGPRs, k2.VGPRs = 24, 24
+	}
+	return warm(t, c, k2, groups, size) - warm(t, c, k1, groups, size)
+}
+
+func lines(n int, f func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(f(i))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// TestIssueTiming: chains of vector instructions against the latency table.
+func TestIssueTiming(t *testing.T) {
+	const n = 40
+	chain := lines(n, func(int) string { return "v_fma_f32 v2, v2, v2, v2" })
+	free := lines(n, func(i int) string { return fmt.Sprintf("v_fma_f32 v%d, v0, v0, v0", 2+i%20) })
+	for _, c := range []struct {
+		name  string
+		wave  int
+		lanes int
+		size  int
+		body  string
+		want  int64
+	}{
+		{"dependent fma", 32, 32, 32, chain, 5 * n},
+		{"dependent fma, wave64 on 32 lanes", 64, 32, 64, chain, 5 * n},
+		{"dependent fma, wave64 on 64 lanes", 64, 64, 64, chain, 5 * n},
+		{"independent fma", 32, 32, 32, free, n},
+		{"independent fma, wave64 on 32 lanes", 64, 32, 64, free, 2 * n},
+		{"independent fma, wave64 on 64 lanes", 64, 64, 64, free, n},
+		{"multiply", 32, 32, 32, lines(n, func(i int) string { return fmt.Sprintf("v_mul_lo_u32 v%d, v0, v0", 2+i%20) }), 4 * n},
+		{"dependent multiply", 32, 32, 32, lines(n, func(int) string { return "v_mul_lo_u32 v2, v2, v2" }), 8 * n},
+		{"reciprocal", 32, 32, 32, lines(n, func(i int) string { return fmt.Sprintf("v_rcp_f32 v%d, v0", 2+i%20) }), 4 * n},
+		{"dependent reciprocal", 32, 32, 32, lines(n, func(int) string { return "v_rcp_f32 v2, v2" }), 10 * n},
+		{"scalar chain", 32, 32, 32, lines(n, func(int) string { return "s_add_i32 s6, s6, s6" }), 2 * n},
+		{"scalar, independent", 32, 32, 32, lines(n, func(i int) string { return fmt.Sprintf("s_add_i32 s%d, s0, s0", 6+i%20) }), 2*n - n},
+		{"nops", 32, 32, 32, lines(n, func(int) string { return "s_nop 3" }), 4 * n},
+		// Two waves on one SIMD share its vector unit: the chain of one fills
+		// the gaps of the other.
+		{"two chains on a SIMD", 32, 32, 64, chain, 5 * n},
+		{"five chains on a SIMD", 32, 32, 160, chain, 5 * n},
+		// Oldest first: five chains fill the unit, the other three follow.
+		{"eight chains on a SIMD", 32, 32, 256, chain, 10 * n},
+	} {
+		core := newCore(t, func(s *Spec) {
+			quiet(s)
+			s.Clusters, s.CUsPerCluster, s.SIMDsPerCU, s.Lanes = 1, 1, 1, c.lanes
+		})
+		if c.name == "scalar, independent" {
+			// SCC is written by each: a chain through SCC does not exist, but
+			// its write order does, one per SALU latency.
+			c.want = 2 * n
+		}
+		if got := growth(t, core, c.wave, 1, c.size, "", c.body); got != c.want {
+			t.Errorf("%s: %d instructions take %d cycles, want %d", c.name, n, got, c.want)
+		}
+	}
+}
+
+// TestUnitsInParallel: in one cycle a SIMD issues to several units from
+// different waves, but one wave issues one instruction.
+func TestUnitsInParallel(t *testing.T) {
+	const n = 40
+	core := newCore(t, func(s *Spec) {
+		quiet(s)
+		s.Clusters, s.CUsPerCluster, s.SIMDsPerCU = 1, 1, 1
+	})
+	both := lines(n, func(i int) string {
+		return fmt.Sprintf("v_fma_f32 v%d, v0, v0, v0\ns_mov_b32 s%d, s0", 2+i%20, 6+i%20)
+	})
+	if got := growth(t, core, 32, 1, 32, "", both); got != 2*n {
+		t.Errorf("one wave: %d cycles, want %d", got, 2*n)
+	}
+	if got := growth(t, core, 32, 1, 64, "", both); got < 2*n || got > 2*n+2 {
+		t.Errorf("two waves: %d cycles, want %d: the units overlap", got, 2*n)
+	}
+}
+
+// TestLDSConflicts: a stride of 2^k words makes 2^k lanes of a wave32 meet in
+// one bank, 32 at stride 32; the same word is free.
+func TestLDSConflicts(t *testing.T) {
+	const n = 20
+	core := newCore(t, func(s *Spec) {
+		quiet(s)
+		s.Clusters, s.CUsPerCluster, s.SIMDsPerCU = 1, 1, 1
+	})
+	for _, c := range []struct {
+		shift int
+		want  int64
+	}{{0, 1}, {1, 2}, {2, 4}, {3, 8}, {4, 16}, {5, 32}} {
+		before := fmt.Sprintf("v_lshlrev_b32 v1, %d, v0\n", 2+c.shift)
+		body := lines(n, func(i int) string { return fmt.Sprintf("ds_read_b32 v%d, v1", 2+i%20) })
+		if got := growth(t, core, 32, 1, 32, before, body+"s_waitcnt lgkmcnt(0)\n"); got != n*c.want && got != n*c.want+22 {
+			// A wait after each body adds the latency of its last read.
+			t.Errorf("stride %d words: %d cycles for %d reads, want %d", 1<<c.shift, got, n, n*c.want)
+		}
+	}
+	for _, c := range []struct {
+		name, before, op string
+		want             int64
+	}{
+		{"same word", "v_mov_b32 v1, 0\n", "ds_read_b32 v%d, v1", 1},
+		{"b64", "v_lshlrev_b32 v1, 3, v0\n", "ds_read_b64 v[%d:%d], v1", 2},
+		{"b128", "v_lshlrev_b32 v1, 4, v0\n", "ds_read_b128 v[%d:%d], v1", 4},
+		{"read2", "v_lshlrev_b32 v1, 2, v0\n", "ds_read2_b32 v[%d:%d], v1 offset1:32", 2},
+	} {
+		body := lines(n, func(i int) string {
+			r, last := 4+4*(i%10), 5+4*(i%10)
+			switch c.name {
+			case "same word":
+				return fmt.Sprintf(c.op, r)
+			case "b128":
+				last += 2
+			}
+			return fmt.Sprintf(c.op, r, last)
+		})
+		if got := growth(t, core, 32, 1, 32, c.before, body+"s_waitcnt lgkmcnt(0)\n"); got < n*c.want || got > n*c.want+22 {
+			t.Errorf("%s: %d cycles for %d reads, want %d", c.name, got, n, n*c.want)
+		}
+	}
+}
+
+// TestUnloadedLatency: a chain of dependent loads, by the level that serves it.
+// A loop loads from addresses step bytes apart; what it takes longer than with
+// step 0, which L0 serves, is the difference of the levels.
+func TestUnloadedLatency(t *testing.T) {
+	const n = 64
+	spec := DefaultSpec()
+	chain := func(edit func(*Spec), step int, warmup bool) int64 {
+		loop := func(label string) string {
+			return fmt.Sprintf(`v_mov_b32 v3, 0
+	s_movk_i32 s6, %d
+%s:
+	global_load_dword v2, v3, s[4:5]
+	v_add_nc_u32 v3, 0x%x, v3
+	s_waitcnt vmcnt(0)
+	v_or_b32 v3, v2, v3
+	s_sub_i32 s6, s6, 1
+	s_cmp_lg_u32 s6, 0
+	s_cbranch_scc1 %[2]s
+`, n, label, step)
+		}
+		setup := "s_load_dwordx2 s[4:5], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n"
+		c := newCore(t, func(s *Spec) { quiet(s); edit(s) })
+		if warmup {
+			two := cyclesOf(t, c, kernelOf(t, 32, setup+loop("a")+loop("b")), 1, 1)
+			one := cyclesOf(t, c, kernelOf(t, 32, setup+loop("a")), 1, 1)
+			return two.Cycles - one.Cycles
+		}
+		return cyclesOf(t, c, kernelOf(t, 32, setup+loop("a")), 1, 1).Cycles
+	}
+	none := func(*Spec) {}
+	hit := chain(none, 0, true)
+	// The loop around the load: wait, or, subtract, compare, branch.
+	around := int64(1 + 5 + spec.BranchCycles)
+	if per := hit / n; per < int64(spec.L0.LatencyCycles) || per > int64(spec.L0.LatencyCycles)+around {
+		t.Errorf("L0: %d cycles per load, want %d to %d", per, spec.L0.LatencyCycles, int64(spec.L0.LatencyCycles)+around)
+	}
+	// 64 lines of 64 bytes in turn: too many for L0, not for L2.
+	if got, want := chain(none, 64, true)-hit, int64(n*(spec.L2.LatencyCycles-spec.L0.LatencyCycles)); got < want-n/8 || got > want+n/8 {
+		t.Errorf("L2: %d cycles per load more than L0, want %d", got/n, want/n)
+	}
+	clock := sim.Clock{Hz: spec.Hz}
+	behind := 100*sim.Nanosecond + sim.Time(spec.L2.Line)*33*sim.Picosecond + 60*sim.Nanosecond
+	want := float64(spec.L2.LatencyCycles-spec.L0.LatencyCycles) + float64(behind)/float64(clock.At(1))
+	cold := chain(none, 4096, false) - chain(none, 0, false)
+	if got := float64(cold) / n; got < want-4 || got > want+1 {
+		// The first load misses in both, hence up to one latency in n less.
+		t.Errorf("DRAM: %.1f cycles per load more than L0, want %.1f", got, want)
+	}
+}
+
+// TestStreamingBandwidth: many waves reading once through memory reach the
+// bandwidth of the DRAM behind, and the reason says so.
+func TestStreamingBandwidth(t *testing.T) {
+	core := newCore(t, nil)
+	const bytes = 4 << 20
+	text := `
+	s_load_dwordx2 s[4:5], s[0:1], 0x0
+	v_lshlrev_b32 v1, 4, v0
+	s_lshl_b32 s6, s2, 14
+	v_add_nc_u32 v1, s6, v1
+	v_mov_b32 v2, 0
+	s_waitcnt lgkmcnt(0)
+	` + lines(4, func(i int) string {
+		return fmt.Sprintf("global_load_dwordx4 v[%d:%d], v1, s[4:5]\nv_add_nc_u32 v1, 0x1000, v1", 4+4*i, 7+4*i)
+	}) + "s_waitcnt vmcnt(0)\n"
+	k := kernelOf(t, 32, text)
+	k.LDSBytes = 0
+	r := cyclesOf(t, core, k, bytes/(16<<10), 256)
+	clock := sim.Clock{Hz: core.Spec().Hz}
+	floor := clock.Cycle(33 * sim.Picosecond * bytes)
+	if r.Cycles < floor || float64(r.Cycles) > 1.15*float64(floor)+float64(core.Spec().LaunchCycles) {
+		t.Errorf("%d cycles for %d bytes, the memory allows %d", r.Cycles, bytes, floor)
+	}
+	if r.Stalls.Largest() != sim.StallDRAM {
+		t.Errorf("bound by %v: %v", r.Stalls.Largest(), r.Stalls)
+	}
+}
+
+// TestPeak: independent multiply-adds on all compute units reach the peak of
+// the machine.
+func TestPeak(t *testing.T) {
+	body := "s_movk_i32 s6, 0x40\nagain:\n" + lines(256, func(i int) string {
+		return fmt.Sprintf("v_fmac_f32 v%d, v0, v0", 2+i%32)
+	}) + "s_sub_i32 s6, s6, 1\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 again\n"
+	for _, wave := range []int{32, 64} {
+		c := newCore(t, nil)
+		k := kernelOf(t, wave, body)
+		k.LDSBytes = 0
+		r := cyclesOf(t, c, k, 24*4, 128)
+		s := c.Spec()
+		lanes := int64(s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes)
+		floor := int64(64*256) * 24 * 4 * 128 / lanes
+		if r.Cycles < floor || float64(r.Cycles) > 1.03*float64(floor)+3000 {
+			t.Errorf("wave%d: %d cycles, the machine's peak needs %d: %v", wave, r.Cycles, floor, r.Stalls)
+		}
+		if r.Stalls.Largest() != sim.StallIssue {
+			t.Errorf("wave%d: bound by %v", wave, r.Stalls.Largest())
+		}
+	}
+}
+
+// TestCounterLimit: a counter that is full stalls the next load.
+func TestCounterLimit(t *testing.T) {
+	text := "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_lshlrev_b32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\n" +
+		lines(40, func(i int) string { return fmt.Sprintf("global_load_dword v%d, v1, s[4:5]", 2+i) }) + "s_waitcnt vmcnt(0)\n"
+	for _, limit := range []int{63, 4} {
+		c := newCore(t, func(s *Spec) { quiet(s); s.MaxOutstanding = limit })
+		r := cyclesOf(t, c, kernelOf(t, 32, text), 1, 32)
+		if queue := r.Stalls[sim.StallQueue] > 0; queue != (limit == 4) {
+			t.Errorf("limit %d: %d cycles of queue stalls", limit, r.Stalls[sim.StallQueue])
+		}
+	}
+}
+
+// TestBarrierTiming: a wave that arrives early waits for the late one.
+func TestBarrierTiming(t *testing.T) {
+	const n = 50
+	c := newCore(t, quiet)
+	text := "v_readfirstlane_b32 s6, v0\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 skip\n" +
+		lines(n, func(int) string { return "v_fma_f32 v2, v2, v2, v2" }) + "skip:\ns_barrier\n"
+	alone := cyclesOf(t, c, kernelOf(t, 32, text), 1, 32)
+	four := cyclesOf(t, c, kernelOf(t, 32, text), 1, 128)
+	if d := four.Cycles - alone.Cycles; d < 0 || d > 16 {
+		t.Errorf("128 items take %d cycles, 32 take %d", four.Cycles, alone.Cycles)
+	}
+}
+
+// TestOccupancy: registers, LDS and wave slots each limit what runs at once.
+func TestOccupancy(t *testing.T) {
+	body := "s_nop 0\n" + lines(200, func(int) string { return "v_fma_f32 v2, v2, v2, v2" })
+	run := func(edit func(*Kernel), spec func(*Spec)) int64 {
+		c := newCore(t, func(s *Spec) {
+			quiet(s)
+			s.Clusters, s.CUsPerCluster, s.SIMDsPerCU = 1, 1, 1
+			spec(s)
+		})
+		k := kernelOf(t, 32, body)
+		k.VGPRs, k.LDSBytes = 8, 0
+		edit(k)
+		return cyclesOf(t, c, k, 8, 32).Cycles
+	}
+	none := func(*Spec) {}
+	all := run(func(*Kernel) {}, none)
+	for _, c := range []struct {
+		name string
+		got  int64
+		by   int64 // how often the work-groups take turns, at least
+	}{
+		{"registers", run(func(k *Kernel) { k.VGPRs = 192 }, none), 3},
+		{"lds", run(func(k *Kernel) { k.LDSBytes = 16 << 10 }, none), 3},
+		{"slots", run(func(*Kernel) {}, func(s *Spec) { s.WavesPerSIMD = 2 }), 3},
+		{"work-groups", run(func(*Kernel) {}, func(s *Spec) { s.WorkgroupsMax = 2 }), 2},
+	} {
+		if c.got < c.by*1000 || c.got <= all {
+			t.Errorf("%s: %d cycles, unlimited %d", c.name, c.got, all)
+		}
+	}
+}
+
+// TestEnergyScales: dynamic energy goes with the square of the voltage, static
+// energy with time.
+func TestEnergyScales(t *testing.T) {
+	body := lines(100, func(int) string { return "v_fma_f32 v2, v2, v2, v2" })
+	run := func(edit func(*Spec)) *sim.Report {
+		return cyclesOf(t, newCore(t, edit), kernelOf(t, 32, body), 4, 256)
+	}
+	base := run(func(s *Spec) { s.Energy.StaticW, s.Energy.DRAMBytePJ = 0, 0 })
+	double := run(func(s *Spec) { s.Energy.StaticW, s.Energy.DRAMBytePJ = 0, 0; s.V *= 2 })
+	if ratio := double.EnergyPJ / base.EnergyPJ; ratio < 3.999 || ratio > 4.001 {
+		t.Errorf("doubling the voltage multiplies energy by %g", ratio)
+	}
+	e := DefaultEnergy()
+	lanes := float64(4 * 256)
+	if want := 100 * lanes * e.LanePJ[ClassFMA32]; base.EnergyPJ < want {
+		t.Errorf("%g pJ, the multiply-adds alone need %g", base.EnergyPJ, want)
+	}
+	static := run(func(s *Spec) { s.Energy.DRAMBytePJ = 0; s.Energy.StaticW = 1 })
+	want := float64(static.Cycles) / float64(static.Hz) * 1e12
+	if got := static.EnergyPJ - base.EnergyPJ; got < 0.999*want || got > 1.001*want {
+		t.Errorf("static energy %g pJ, want %g", got, want)
+	}
+}
+
+var _ mem.Level = (*flat)(nil)
