@@ -369,8 +369,14 @@ func fitPipes(insts []Inst, taken uint8) bool {
 // run in the slot, the remaining ones are sorted by how much they need it: few slots and low slots weigh more. Before that
 // the instructions with the fewest choices of slots and pipes come first.
 func (l *layout) shuffle() {
-	l.sort(0, func(r *resource) uint32 { return uint32(4 - bits.OnesCount8(r.slots)) })
-	l.sort(0, func(r *resource) uint32 { return uint32(4 - r.pipes) })
+	for i := range l.res[:l.n] {
+		l.res[i].weight = uint32(4 - bits.OnesCount8(l.res[i].slots))
+	}
+	l.sort(0)
+	for i := range l.res[:l.n] {
+		l.res[i].weight = uint32(4 - l.res[i].pipes)
+	}
+	l.sort(0)
 	skipped := 0
 	for step := 0; step < 4; step++ {
 		slot := 3 - step
@@ -385,15 +391,15 @@ func (l *layout) shuffle() {
 			skipped++
 			continue
 		}
-		l.sort(from, func(r *resource) uint32 { return r.weight })
+		l.sort(from)
 	}
 }
 
-// sort orders the instructions from index from on by descending key, keeping the order of equals.
-func (l *layout) sort(from int, key func(*resource) uint32) {
+// sort orders the instructions from index from on by descending weight, keeping the order of equals.
+func (l *layout) sort(from int) {
 	rest := l.res[from:l.n]
 	for i := 1; i < len(rest); i++ {
-		for j := i; j > 0 && key(&rest[j]) > key(&rest[j-1]); j-- {
+		for j := i; j > 0 && rest[j].weight > rest[j-1].weight; j-- {
 			rest[j], rest[j-1] = rest[j-1], rest[j]
 		}
 	}

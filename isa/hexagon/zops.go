@@ -2444,7 +2444,7 @@ var forms = [numOps]Form{
 		}},
 	M5_vmacbuu: {Op: M5_vmacbuu, Name: "M5_vmacbuu", Syntax: "Rxx += vmpybu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7800020, Slots: 0xc, Units: UnitsNone,
 		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
-		Doc: "accumulate eight unsigned byte products as halfwords", tmpl: "\x80 += vmpybu(\x81,\x82)",
+		Doc: "accumulate four unsigned byte products as halfwords", tmpl: "\x80 += vmpybu(\x81,\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
@@ -6931,7 +6931,7 @@ var forms = [numOps]Form{
 		}},
 	V6_vdealb4w: {Op: V6_vdealb4w, Name: "V6_vdealb4w", Syntax: "Vd.b = vdeale(Vu.b,Vv.b)", Class: CVI_VP, Mask: 0xffe020e0, Match: 0x1f2000e0, Slots: 0xf, Units: UnitsXlane,
 		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX permute",
-		Doc: "every fourth byte: quarter-vectors of Vv then Vu, bytes 0 and 2", tmpl: "\x80.b = vdeale(\x81.b,\x82.b)",
+		Doc: "bytes 0, then bytes 2 of the words of Vv; above them the same of Vu", tmpl: "\x80.b = vdeale(\x81.b,\x82.b)",
 		Operands: []OperandSpec{
 			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
 			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
