@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
 // sharedDir is the folder of reference data; the test is skipped without it.
@@ -199,3 +202,38 @@ func TestOracleVelaNetworks(t *testing.T) {
 }
 
 func head(b []byte) []byte { return b[:min(len(b), 16)] }
+
+// Our encoder is about as good as Vela's on its own weights.
+func TestOracleVelaCompression(t *testing.T) {
+	root := sharedDir(t)
+	for _, net := range velaNetworks {
+		v := loadVela(t, velaPath(root, net, "ethos-u55-128"))
+		c := mustCore(t, "ethos-u55-128")
+		in := readFile(t, filepath.Join(root, "models", net, "case0.in0.bin"))
+		runVela(t, c, v, [][]byte{in}, Options{Functional: true})
+		theirs, ours, plain := 0, 0, 0
+		for _, set := range c.cache.sets {
+			w, _, err := ethosu.DecodeWeights(nil, set.raw, maxElements)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := ethosu.CompressWeights(nil, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, _, err := ethosu.DecodeWeights(nil, b, len(w))
+			if err != nil || !slices.Equal(back, w) {
+				t.Fatalf("%s: weights lost, %v", net, err)
+			}
+			e, err := ethosu.EncodeWeights(nil, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			theirs, ours, plain = theirs+len(set.raw), ours+len(b), plain+len(e)
+		}
+		t.Logf("%-28s %7d bytes, Vela %7d, uncompressed %7d", net, ours, theirs, plain)
+		if float64(ours) > 1.05*float64(theirs) {
+			t.Errorf("%s: %d bytes, Vela's encoder %d", net, ours, theirs)
+		}
+	}
+}

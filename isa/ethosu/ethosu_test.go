@@ -180,6 +180,80 @@ func TestWeightsRoundTrip(t *testing.T) {
 	}
 }
 
+// Compressed streams of every character decode to their weights and are no
+// longer than the uncompressed ones.
+func TestCompressWeights(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for _, c := range []struct {
+		name string
+		n    int
+		gen  func() int
+	}{
+		{"one", 1, func() int { return -7 }},
+		{"zeros", 5000, func() int { return 0 }},
+		{"uniform", 3000, func() int { return r.IntN(511) - 255 }},
+		{"bytes", 70000, func() int { return r.IntN(256) - 128 }},
+		{"peaked", 40000, func() int { return int(r.NormFloat64() * 12) }},
+		{"sparse", 90000, func() int { return int(r.NormFloat64()*20) * (r.IntN(10) / 9) }},
+		{"very sparse", 40000, func() int { return r.IntN(3) * 200 * (r.IntN(500) / 499) }},
+		{"few values", 40000, func() int { return []int{-90, 3, 7, 250, 0}[r.IntN(5)] }},
+		{"binary", 1000, func() int { return r.IntN(2)*2 - 1 }},
+	} {
+		w := make([]int16, c.n)
+		for i := range w {
+			w[i] = int16(min(max(c.gen(), -255), 255))
+		}
+		b, err := CompressWeights(nil, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, stats, err := DecodeWeights(nil, b, c.n)
+		if err != nil || !slices.Equal(got, w) {
+			t.Fatalf("%s: %d of %d weights, %v", c.name, len(got), c.n, err)
+		}
+		plain, err := EncodeWeights(nil, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(b) > len(plain)+16 {
+			t.Errorf("%s: %d bytes, uncompressed %d", c.name, len(b), len(plain))
+		}
+		t.Logf("%-12s %6d weights: %6d bytes, uncompressed %6d, %+v", c.name, c.n, len(b), len(plain), stats)
+	}
+}
+
+// Every plan, not only the best, gives a stream that decodes.
+func TestEveryPlan(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, spread := range []float64{1, 9, 60} {
+		w := make([]int16, 700)
+		for i := range w {
+			if r.IntN(3) > 0 {
+				w[i] = int16(min(max(r.NormFloat64()*spread, -255), 255))
+			}
+		}
+		tried := 0
+		for _, runs := range []bool{false, true} {
+			for _, p := range plans(w, runs) {
+				tried++
+				var b bitWriter
+				p.write(&b, w)
+				b.put(zdivEnd, 3)
+				for b.n != 0 {
+					b.put(1, 1)
+				}
+				got, _, err := DecodeWeights(nil, b.dst, len(w))
+				if err != nil || !slices.Equal(got, w) {
+					t.Fatalf("%+v: %d weights, %v", p, len(got), err)
+				}
+			}
+		}
+		if tried < 20 {
+			t.Errorf("spread %v: %d plans", spread, tried)
+		}
+	}
+}
+
 // A hand-made stream: zero runs, Golomb-Rice weights with quotients, palette.
 func TestWeightsZeroRunsAndPalette(t *testing.T) {
 	type f struct{ v, n uint32 }

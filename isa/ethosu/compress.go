@@ -1,0 +1,361 @@
+package ethosu
+
+import (
+	"fmt"
+	mathbits "math/bits"
+	"sort"
+)
+
+// codingPlan is one way to code a weight stream.
+type codingPlan struct {
+	bits    int64 // estimated size
+	runs    bool  // zeros as run lengths
+	zdiv    int
+	wdiv    int // wdivRaw: indices as they are
+	trunc   bool
+	palette []uint32 // weight codes, most frequent first; may be empty
+}
+
+// Limits of Golomb-Rice symbols.
+const (
+	maxQuotient = 31
+	maxPalette  = 32
+	maxZeroRun  = 1 << 12 // a longer run is split by a coded zero
+	maxWdiv     = 5
+	maxZdiv     = 3
+)
+
+// CompressWeights appends a weight stream, each weight -255..255, in the
+// smallest of the forms the decoder knows: indices as they are or Golomb-Rice
+// coded, with or without a palette, zeros as weights or as run lengths.
+// The choice is one for the whole stream.
+func CompressWeights(dst []byte, weights []int16) ([]byte, error) {
+	for i, v := range weights {
+		if v < -255 || v > 255 {
+			return dst, fmt.Errorf("ethosu: weight %d is %d, outside -255..255", i, v)
+		}
+	}
+	best := codingPlan{bits: -1}
+	for _, runs := range []bool{false, true} {
+		for _, p := range plans(weights, runs) {
+			if best.bits < 0 || p.bits < best.bits {
+				best = p
+			}
+		}
+	}
+	start := len(dst)
+	w := bitWriter{dst: dst}
+	best.write(&w, weights)
+	w.put(zdivEnd, 3)
+	for w.n != 0 || (len(w.dst)-start)%16 != 0 {
+		w.put(1, 1)
+	}
+	return w.dst, nil
+}
+
+// plans lists the ways to code the weights with or without zero runs, with an
+// estimate of their size from the frequencies of weights and runs.
+func plans(weights []int16, runs bool) []codingPlan {
+	var hist [maxWeightCode + 1]int64
+	var runBits [maxZdiv + 1]int64
+	n := int64(0)
+	run := 0
+	endRun := func() {
+		for d := range runBits {
+			runBits[d] += int64(run>>d) + 1 + int64(d)
+		}
+		run = 0
+	}
+	for _, v := range weights {
+		if runs && v == 0 && run < maxZeroRun {
+			run++
+			continue
+		}
+		hist[weightCode(v)]++
+		n++
+		if runs {
+			endRun()
+		}
+	}
+	zdiv := 0
+	if runs {
+		endRun()
+		for d := range runBits {
+			if runBits[d] < runBits[zdiv] {
+				zdiv = d
+			}
+		}
+	}
+	order := make([]uint32, 0, 64)
+	for c := range hist {
+		if hist[c] > 0 {
+			order = append(order, uint32(c))
+		}
+	}
+	top := 0
+	if len(order) > 0 {
+		top = int(order[len(order)-1])
+	}
+	sort.SliceStable(order, func(i, j int) bool { return hist[order[i]] > hist[order[j]] })
+	var out []codingPlan
+	for _, size := range []int{0, 2, 4, 8, 16, 32} {
+		if size > 0 && len(order) < 2 {
+			break
+		}
+		pal := order[:min(size, len(order))]
+		if len(pal) == 1 {
+			continue
+		}
+		if len(pal)+top > maxWeightCode && len(order) > len(pal) {
+			continue // the codes beyond the palette would not fit
+		}
+		rank := ranks(pal)
+		index := func(c int) int {
+			if r, ok := rank[uint32(c)]; ok {
+				return r
+			}
+			return len(pal) + c
+		}
+		for wdiv := 0; wdiv <= maxWdiv+1; wdiv++ {
+			for _, trunc := range []bool{false, true} {
+				p := codingPlan{runs: runs, zdiv: zdiv, wdiv: wdiv, trunc: trunc, palette: pal, bits: runBits[zdiv]}
+				if wdiv > maxWdiv {
+					p.wdiv = wdivRaw
+					if trunc || len(pal) > 0 && len(order) > len(pal) {
+						continue
+					}
+					p.bits += n * int64(p.rawWidth(top))
+				} else {
+					ok := true
+					for c, k := range hist {
+						if k == 0 {
+							continue
+						}
+						q := index(c) >> wdiv
+						switch {
+						case trunc && q > 2, q > maxQuotient:
+							ok = false
+						case trunc:
+							p.bits += k * int64(1+min(q, 1)+wdiv)
+						default:
+							p.bits += k * int64(q/2*2+1+q&1+wdiv)
+						}
+					}
+					if !ok {
+						continue
+					}
+				}
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+func ranks(palette []uint32) map[uint32]int {
+	m := make(map[uint32]int, len(palette))
+	for i, c := range palette {
+		m[c] = i
+	}
+	return m
+}
+
+// rawWidth is the bits of an index in raw form; top is the largest code.
+func (p *codingPlan) rawWidth(top int) int {
+	if len(p.palette) > 0 {
+		return mathbits.Len(uint(len(p.palette) - 1))
+	}
+	return max(2, mathbits.Len(uint(top)))
+}
+
+// tokens splits the weights into codes and, with zero runs, the zeros before
+// the first and after each of them.
+func (p *codingPlan) tokens(weights []int16) (codes []uint32, lead uint32, after []uint32) {
+	run := uint32(0)
+	end := func() {
+		if len(codes) == 0 {
+			lead = run
+		} else {
+			after = append(after, run)
+		}
+		run = 0
+	}
+	for _, v := range weights {
+		if p.runs && v == 0 && run < maxZeroRun {
+			run++
+			continue
+		}
+		end()
+		codes = append(codes, weightCode(v))
+	}
+	if len(codes) == 0 && run > 0 { // a slice has at least one weight
+		run--
+		end()
+		codes = append(codes, 0)
+	}
+	end()
+	return codes, lead, after
+}
+
+// write writes the slices of a stream.
+func (p *codingPlan) write(w *bitWriter, weights []int16) {
+	codes, lead, after := p.tokens(weights)
+	entry, top := 2, 0
+	for _, c := range codes {
+		top = max(top, int(c))
+	}
+	for _, c := range p.palette {
+		entry = max(entry, mathbits.Len32(c))
+	}
+	width, zdiv := p.wdiv, zdivNone
+	if p.wdiv == wdivRaw {
+		if width = p.rawWidth(top); len(p.palette) == 0 {
+			entry = width
+		}
+	}
+	if p.runs {
+		zdiv = p.zdiv
+	}
+	rank := ranks(p.palette)
+	for i, c := range codes {
+		if r, ok := rank[c]; ok {
+			codes[i] = uint32(r)
+		} else {
+			codes[i] = c + uint32(len(p.palette))
+		}
+	}
+	for at := 0; at < len(codes); at += sliceMax {
+		end := min(at+sliceMax, len(codes))
+		w.put(uint32(zdiv), 3)
+		w.put(uint32(end-at-1), 15)
+		w.put(uint32(p.wdiv), 3)
+		w.put(uint32(flag(p.trunc, 0)), 1)
+		w.put(uint32(flag(at == 0, 0)), 1)
+		if at == 0 {
+			w.put(0, 5) // direct offset
+			w.put(uint32(max(0, len(p.palette)-1)), 5)
+			w.put(uint32(entry-2), 3)
+			for _, c := range p.palette {
+				w.put(c, entry)
+			}
+		}
+		var zeros []uint32
+		if p.runs {
+			if at == 0 {
+				zeros = append(zeros, lead)
+			}
+			zeros = append(zeros, after[at:end]...)
+		}
+		p.symbols(w, codes[at:end], zeros, width)
+	}
+}
+
+// symbolWriter hands out the chunks of one kind of symbol: unary quotients
+// first, the remainders of a chunk one iteration later.
+type symbolWriter struct {
+	v    []uint32
+	pos  int    // symbols whose quotient is complete, padding included
+	done int    // remainders written
+	left uint32 // of the quotient being written
+	open bool   // a quotient is being written
+}
+
+// next is the quotient of the symbol being written; symbols past the end are 0.
+func (s *symbolWriter) next(div int) uint32 {
+	if !s.open {
+		s.left, s.open = 0, true
+		if s.pos < len(s.v) {
+			s.left = s.v[s.pos] >> div
+		}
+	}
+	return s.left
+}
+
+func (s *symbolWriter) close() { s.pos++; s.open = false }
+
+// remainders writes those of symbols up to end.
+func (s *symbolWriter) remainders(w *bitWriter, end, div int) {
+	for ; s.done < min(end, len(s.v)); s.done++ {
+		w.put(s.v[s.done]&(1<<div-1), div)
+	}
+}
+
+// symbols writes the interleaved chunks of a slice in the order the decoder
+// takes them.
+func (p *codingPlan) symbols(w *bitWriter, index, zeros []uint32, width int) {
+	ws, zs := symbolWriter{v: index}, symbolWriter{v: zeros}
+	raw := p.wdiv == wdivRaw
+	zlen := 12
+	if p.zdiv == maxZdiv {
+		zlen = 8
+	}
+	rawLen := 12
+	if raw && width > 5 {
+		rawLen = 8
+	}
+	prevW, prevZ := -1, -1
+	for {
+		doW, doZ := ws.pos < len(index), false
+		if len(zeros) > 0 {
+			bal := ws.pos - zs.pos
+			doW = doW && bal < 8
+			doZ = bal >= 0 && zs.pos < len(zeros)
+		}
+		var first, second uint32 // WUNARY0 and WUNARY1
+		n := 0
+		if doW && raw {
+			ws.pos += rawLen
+		} else if doW {
+			for i := range 12 {
+				q := ws.next(width)
+				switch {
+				case p.trunc && q > 0:
+					first |= 1 << i
+					second |= (q - 1) << n
+					n++
+					ws.close()
+				case q > 1:
+					first |= 1 << i
+					second |= 1 << n
+					n++
+					ws.left -= 2
+				case q == 1:
+					first |= 1 << i
+					n++
+					ws.close()
+				default:
+					ws.close()
+				}
+			}
+			w.put(first, 12)
+		}
+		if doZ {
+			for range zlen {
+				if zs.next(p.zdiv) > 0 {
+					w.put(1, 1)
+					zs.left--
+				} else {
+					w.put(0, 1)
+					zs.close()
+				}
+			}
+		}
+		w.put(second, n)
+		if prevW >= 0 {
+			ws.remainders(w, prevW, width)
+		}
+		if prevZ >= 0 {
+			zs.remainders(w, prevZ, p.zdiv)
+		}
+		if !doW && !doZ {
+			return
+		}
+		prevW, prevZ = -1, -1
+		if doW {
+			prevW = ws.pos
+		}
+		if doZ {
+			prevZ = zs.pos
+		}
+	}
+}
