@@ -14,6 +14,8 @@ const (
 	copyCount
 	copySrcStep
 	copyDstStep
+	copyWidth // box that l2fetch brings in: bytes per run and, with the stride above it, runs
+	copyStride
 	copyWords
 )
 
@@ -40,6 +42,9 @@ func (c *copyKernel) generate(a *asm) {
 		src, dst := a.word(table, copySrc, "src"), a.word(table, copyDst, "dst")
 		n, count := a.word(table, copyBytes, "bytes"), a.word(table, copyCount, "count")
 		ss, ds := a.word(table, copySrcStep, "step"), a.word(table, copyDstStep, "step")
+		box := a.rr("box")
+		a.op(hexagon.L2_loadrd_io, box, table, 4*copyWidth).Loads(aliasConst)
+		a.op(hexagon.Y5_l2fetch, src, box)
 		a.bump(table, 4*copyWords)
 		full, rest := a.r("full"), a.r("rest")
 		if c.full {
@@ -114,6 +119,60 @@ func generateFill(a *asm) {
 		a.bump(table, 8)
 		a.loop0(n, func() {
 			a.op(hexagon.V6_vS32Ub_pi, d, 1, v).Stores(aliasOut)
+		})
+	})
+	a.ret()
+}
+
+// widenKernel copies rows of three-byte positions to a pitch of four, four
+// positions (three words) at a time; the fourth byte is whatever follows.
+type widenKernel struct {
+	flip bool
+}
+
+func (w *widenKernel) name() string { return "widen" + flag(w.flip, "_x") }
+
+// Words of a row: source, destination and groups of four positions, each 4-byte
+// (destination 8-byte) aligned, and the box that l2fetch brings in.
+const widenWords = 6
+
+// generate writes the kernel. Arguments: table, entries.
+func (w *widenKernel) generate(a *asm) {
+	in := a.args("table", "entries")
+	table, entries := in[0], in[1]
+	var flip build.Reg
+	if w.flip {
+		flip = a.rr("flip")
+		a.op(hexagon.A2_tfrsi, lo(flip), -0x7f7f7f80)
+		a.op(hexagon.A2_tfrsi, hi(flip), -0x7f7f7f80)
+	}
+	a.repeat(entries, func() {
+		src, dst, n := a.word(table, 0, "from"), a.word(table, 1, "to"), a.word(table, 2, "groups")
+		box := a.rr("box")
+		a.op(hexagon.L2_loadrd_io, box, table, 16).Loads(aliasConst)
+		a.op(hexagon.Y5_l2fetch, src, box)
+		a.bump(table, 4*widenWords)
+		a.loop0(n, func() {
+			// Bytes 0..11 in two overlapping pairs: words 0, 1 and words 1, 2.
+			first, second, shifted := a.rr("first"), a.rr("second"), a.rr("shifted")
+			left, right := a.rr("left"), a.rr("right")
+			a.op(hexagon.L2_loadri_io, lo(first), src, 0).Loads(aliasIn)
+			a.op(hexagon.L2_loadri_io, hi(first), src, 4).Loads(aliasIn)
+			a.op(hexagon.L2_loadri_io, hi(second), src, 8).Loads(aliasIn)
+			a.op(hexagon.A2_tfr, lo(second), hi(first))
+			a.bump(src, 12)
+			a.op(hexagon.S2_lsr_i_p, shifted, first, 24)
+			a.op(hexagon.A2_combinew, left, lo(shifted), lo(first))
+			a.op(hexagon.S2_lsr_i_p, shifted, second, 16)
+			a.op(hexagon.A2_tfr, lo(right), lo(shifted))
+			a.op(hexagon.S2_lsr_i_r, hi(right), hi(second), 8)
+			for i, p := range [2]build.Reg{left, right} {
+				if w.flip {
+					a.op(hexagon.A2_xorp, p, p, flip)
+				}
+				a.op(hexagon.S2_storerd_io, dst, 8*i, p).Stores(aliasOut)
+			}
+			a.bump(dst, 16)
 		})
 	})
 	a.ret()

@@ -36,7 +36,7 @@ func (r *runs) add(dst, src uint32, n int) {
 			}
 		}
 	}
-	r.entries = append(r.entries, [copyWords]uint32{src, dst, uint32(n), 1, 0, 0})
+	r.entries = append(r.entries, [copyWords]uint32{copySrc: src, copyDst: dst, copyBytes: uint32(n), copyCount: 1})
 }
 
 // launch emits the copy.
@@ -47,6 +47,7 @@ func (r *runs) launch(l *lowering, s *step, flip bool) error {
 		e := &r.entries[i]
 		k.full = k.full || e[copyBytes] >= vecBytes
 		k.rest = k.rest || e[copyBytes]%vecBytes != 0
+		e[copyWidth], e[copyStride] = sourceBox(int(e[copyBytes]), int(e[copyCount]), int(e[copySrcStep]))
 		table = append(table, e[:]...)
 	}
 	kern, err := l.kernel(k.name(), k.generate)
@@ -57,9 +58,28 @@ func (r *runs) launch(l *lowering, s *step, flip bool) error {
 	return nil
 }
 
+// sourceBox is the l2fetch box of count runs of n bytes, step apart: as it is,
+// or as lines when the runs follow each other; empty when it fits neither.
+func sourceBox(n, count, step int) (low, high uint32) {
+	if count == 1 || step >= 0 && step <= n+vecBytes {
+		span := n
+		if count > 1 {
+			span = step*(count-1) + n
+		}
+		return boxOf(uint32(span) + vecBytes - 1), vecBytes
+	}
+	if n < 1<<16 && count < 1<<16 && step > 0 && step < 1<<16 {
+		return uint32(n)<<16 | uint32(count), uint32(step)
+	}
+	return 0, 0
+}
+
 // copyTensor emits the copy of a value into a tensor of the same shape.
 func (l *lowering) copyTensor(dst, src *tensor) {
 	l.addStep("copy", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
+		if src.dense && dst.shape.c == 3 && dst.pitch == 4 && dst.shape.w%4 == 0 && src.addr%4 == 0 {
+			return l.widen(s, dst, src)
+		}
 		r := newRuns(dst.shape.positions(), l.threads)
 		for n := range dst.shape.n {
 			for y := range dst.shape.h {
@@ -70,6 +90,24 @@ func (l *lowering) copyTensor(dst, src *tensor) {
 		}
 		return r.launch(l, s, dst.flips(src))
 	})
+}
+
+// widen is copyTensor for rows of three-byte positions.
+func (l *lowering) widen(s *step, dst, src *tensor) error {
+	k := widenKernel{flip: dst.flips(src)}
+	kern, err := l.kernel(k.name(), k.generate)
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	for n := range dst.shape.n {
+		for y := range dst.shape.h {
+			table = append(table, src.at(n, y, 0), dst.at(n, y, 0), uint32(dst.shape.w/4), 0,
+				boxOf(uint32(dst.shape.w*3)+vecBytes-1), vecBytes)
+		}
+	}
+	l.launchTable(s, kern, table, widenWords)
+	return nil
 }
 
 // newRuns bounds how many runs an entry folds, so that threads share them.

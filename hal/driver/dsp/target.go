@@ -90,14 +90,19 @@ func (t *target) NewGroup() build.Group { return &packet{} }
 type packet struct {
 	insts [4]hexagon.Inst
 	n     int
+	alone bool // holds an instruction that shares its packet with few others
 }
 
 // Reset implements build.Group.
-func (p *packet) Reset() { p.n = 0 }
+func (p *packet) Reset() { p.n, p.alone = 0, false }
 
 // TryAdd implements build.Group.
 func (p *packet) TryAdd(in *build.Instr) bool {
-	if p.n == len(p.insts) {
+	if p.n == len(p.insts) || p.alone {
+		return false
+	}
+	alone := hexagon.Op(in.Op).Form().Has(hexagon.FlagSolo | hexagon.FlagOnlyALU)
+	if alone && p.n > 0 {
 		return false
 	}
 	p.insts[p.n] = skeleton(in)
@@ -105,6 +110,7 @@ func (p *packet) TryAdd(in *build.Instr) bool {
 		return false
 	}
 	p.n++
+	p.alone = alone
 	return true
 }
 
