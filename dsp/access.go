@@ -28,12 +28,7 @@ func (t *thread) find(u *uop, ea, n uint32, write bool) unsafe.Pointer {
 			i = t.victim
 			t.victim = (t.victim + 1) % maxSegments
 		}
-		ro := uint32(0)
-		if readOnly {
-			ro = 1
-		}
-		t.seg[i] = segment{base: base, size: uint32(len(data)), readOnly: ro,
-			host: uintptr(unsafe.Pointer(unsafe.SliceData(data)))}
+		t.seg[i] = view(base, data, readOnly)
 		t.data[i] = data
 	}
 	s := &t.seg[i]
@@ -43,6 +38,19 @@ func (t *thread) find(u *uop, ea, n uint32, write bool) unsafe.Pointer {
 	}
 	u.seg = offSeg + uint16(i)*uint16(unsafe.Sizeof(segment{}))
 	return unsafe.Pointer(&t.data[i][ea-s.base])
+}
+
+// view describes a mapped range.
+func view(base uint32, data []byte, readOnly bool) segment {
+	n := uint32(len(data))
+	s := segment{base: base, size: n, host: uintptr(unsafe.Pointer(unsafe.SliceData(data)))}
+	s.read128, s.read8 = max(n, 127)-127, max(n, 7)-7
+	if readOnly {
+		s.readOnly = 1
+	} else {
+		s.write128, s.write8 = s.read128, s.read8
+	}
+	return s
 }
 
 // lookup finds the mapped bytes around ea: the program image or a segment of

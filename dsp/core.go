@@ -12,6 +12,7 @@ import (
 // memories, so runs may be made from several goroutines.
 type Core struct {
 	spec Spec
+	asm  *asmTable // nil: portable
 }
 
 // New checks the machine description.
@@ -19,7 +20,7 @@ func New(spec Spec) (*Core, error) {
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}
-	return &Core{spec: spec}, nil
+	return &Core{spec: spec, asm: hostAsm()}, nil
 }
 
 // Spec is the machine description.
@@ -50,6 +51,7 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.asm = c.asm
 	r := &run{spec: &c.spec, prog: p, space: space, opt: o, dec: d,
 		blocks: make([]*block, len(d.words)), packets: o.MaxPackets, halt: ReturnAddress}
 	if r.packets <= 0 {

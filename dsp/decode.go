@@ -27,6 +27,7 @@ type block struct {
 	loop0    bool // the last packet ends hardware loop 0 / 1
 	loop1    bool
 	vector   bool // uses HVX
+	asm      bool // the micro-ops have handlers
 	branches bool
 	hintTook bool // a conditional branch of the last packet is hinted taken
 	cond     bool // a branch of the last packet is conditional
@@ -167,6 +168,7 @@ type decoder struct {
 	prog  *Program
 	words []uint32
 	base  *[hexagon.NumOps]hexagon.Op
+	asm   *asmTable
 	stop  uint32 // a block does not run past this address
 }
 
@@ -220,7 +222,15 @@ func (d *decoder) block(addr uint32) (*block, error) {
 		}
 	}
 	b.end = pc
-	b.ops = append(b.ops, uop{asm: exitHandler(), pc: pc})
+	end := uop{pc: pc}
+	if d.asm != nil {
+		end.asm = d.asm.exit
+		b.asm = true
+	}
+	b.ops = append(b.ops, end)
+	for i := range b.ops {
+		b.ops[i].index = uint16(i)
+	}
 	return b, nil
 }
 

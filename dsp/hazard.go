@@ -33,7 +33,7 @@ type node struct {
 	load   bool
 	store  bool
 	branch bool
-	guard  bool  // runs under a scalar predicate
+	guard  bool   // runs under a scalar predicate
 	tmp    int16  // .tmp load: the vector register its value is known by, else -1
 	after  uint16 // nodes that must come first
 }
@@ -91,9 +91,8 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	n := node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), branch: f.Has(hexagon.FlagBranch)}
 	u := &n.u
 	u.fn, u.op = table[op], uint16(op)
-	u.asm = handlerOf(op)
+	u.asm = c.d.asm.handler(op)
 	u.pc, u.np = c.p.Addr, c.p.Addr+4*uint32(c.p.Words)
-	u.ext = in.Ext
 	u.seg = offSeg
 
 	k, imms := 0, 0
@@ -155,12 +154,15 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 			}
 		}
 	}
-	if err := control(&n, in, c.p.Addr); err != nil {
+	if err := control(&n, in, c.p.Addr, c.d.asm); err != nil {
 		return err
 	}
 	implied(&n, in.Op, f)
 	if guard {
-		u.asm2, u.asm = u.asm, guardHandler(u.asm)
+		u.asm2 = u.asm
+		if c.d.asm != nil {
+			u.asm = c.d.asm.guard
+		}
 		u.fn = guarded
 	}
 	if kind, ok := memKindOf(f); ok {
@@ -208,12 +210,12 @@ func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
 }
 
 // control settles what a transfer from or to a control register does.
-func control(n *node, in *hexagon.Inst, pc uint32) error {
+func control(n *node, in *hexagon.Inst, pc uint32, asm *asmTable) error {
 	switch in.Op {
 	case hexagon.A2_tfrcrr:
 		c := in.R[1]
 		if c == cPC {
-			n.u.fn, n.u.op, n.u.asm = tfrsi, uint16(hexagon.A2_tfrsi), handlerOf(hexagon.A2_tfrsi)
+			n.u.fn, n.u.op, n.u.asm = tfrsi, uint16(hexagon.A2_tfrsi), asm.handler(hexagon.A2_tfrsi)
 			n.u.imm = int32(pc)
 		} else if writableC[c] == 0 {
 			return fmt.Errorf("control register c%d is not modelled", c)
@@ -387,12 +389,13 @@ func (c *composer) redirect(i int) error {
 }
 
 func (c *composer) copyV(d, s uint16) uop {
-	return uop{fn: vassign, asm: handlerOf(hexagon.V6_vassign), op: uint16(hexagon.V6_vassign), o: [6]uint16{d, s}, pc: c.p.Addr}
+	return uop{fn: vassign, asm: c.d.asm.handler(hexagon.V6_vassign), op: uint16(hexagon.V6_vassign), o: [6]uint16{d, s}, pc: c.p.Addr}
 }
 
 // mergeCompares ands the results when two compares write one predicate.
 func (c *composer) mergeCompares() error {
 	writer := [4]int{-1, -1, -1, -1}
+	merge := [4]int{-1, -1, -1, -1}
 	n := len(c.nodes)
 	for i := range n {
 		for w := range c.nodes[i].writes {
@@ -413,7 +416,24 @@ func (c *composer) mergeCompares() error {
 			c.nextP++
 			c.nodes[i].writes[w] = tres
 			c.nodes[i].u.o[0] = t
-			m := node{tmp: -1, u: uop{fn: pand, asm: handlerOf(hexagon.C2_and), op: uint16(hexagon.C2_and), pc: c.p.Addr}}
+			if k := merge[p]; k >= 0 { // a third writer: and its result into the one that waits to be merged
+				if c.nextP >= tempP {
+					return errTemps
+				}
+				x := node{tmp: -1, u: c.nodes[k].u}
+				last := c.nodes[k].reads[0].res
+				sum, sumRes := offPT+uint16(c.nextP), resT+64+uint8(c.nextP)
+				c.nextP++
+				x.u.o = [6]uint16{sum, c.nodes[k].u.o[2], t}
+				x.reads = []read{{res: last, n: 1, slot: 1, new: true}, {res: tres, n: 1, slot: 2, new: true}}
+				x.writes = []uint8{sumRes}
+				c.nodes[k].u.o[2] = sum
+				c.nodes[k].reads[0].res = sumRes
+				c.nodes = append(c.nodes, x)
+				continue
+			}
+			merge[p] = len(c.nodes)
+			m := node{tmp: -1, u: uop{fn: pand, asm: c.d.asm.handler(hexagon.C2_and), op: uint16(hexagon.C2_and), pc: c.p.Addr}}
 			m.u.o = [6]uint16{offP + uint16(p), offP + uint16(p), t}
 			m.reads = []read{{res: tres, n: 1, slot: 2, new: true}, {res: res, n: 1, slot: 1, new: true, both: true}}
 			m.writes = []uint8{res}
@@ -579,7 +599,7 @@ func (c *composer) copyOld(i int, r *read) error {
 		if r.n == 2 {
 			op, fn = hexagon.A2_orp, orp
 		}
-		c.front = append(c.front, uop{fn: fn, asm: handlerOf(op), op: uint16(op), o: [6]uint16{to, from, from}, pc: c.p.Addr})
+		c.front = append(c.front, uop{fn: fn, asm: c.d.asm.handler(op), op: uint16(op), o: [6]uint16{to, from, from}, pc: c.p.Addr})
 	case r.res < resP:
 		t, err := c.tempV(int(r.n))
 		if err != nil {
@@ -595,7 +615,7 @@ func (c *composer) copyOld(i int, r *read) error {
 		}
 		to, from = offPT+uint16(c.nextP), offP+uint16(r.res-resP)
 		c.nextP++
-		c.front = append(c.front, uop{fn: pcopy, op: uint16(hexagon.C2_or), asm: handlerOf(hexagon.C2_or), o: [6]uint16{to, from, from}, pc: c.p.Addr})
+		c.front = append(c.front, uop{fn: pcopy, op: uint16(hexagon.C2_or), asm: c.d.asm.handler(hexagon.C2_or), o: [6]uint16{to, from, from}, pc: c.p.Addr})
 	case r.res < resC && r.res >= resQ:
 		if c.nextQ >= tempQ {
 			return errTemps
@@ -609,7 +629,7 @@ func (c *composer) copyOld(i int, r *read) error {
 			return err
 		}
 		to, from = offR+4*uint16(t), offC+4*uint16(r.res-resC)
-		c.front = append(c.front, uop{fn: tfr, op: uint16(hexagon.A2_tfr), asm: handlerOf(hexagon.A2_tfr), o: [6]uint16{to, from}, pc: c.p.Addr})
+		c.front = append(c.front, uop{fn: tfr, op: uint16(hexagon.A2_tfr), asm: c.d.asm.handler(hexagon.A2_tfr), o: [6]uint16{to, from}, pc: c.p.Addr})
 	default:
 		return errTemps
 	}

@@ -111,28 +111,10 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 			if err != nil {
 				return nil, err
 			}
-			return &path{next: bus.Port("dsp"), delay: sim.Time(math.Round(d.MemoryNs * 1e6))}, nil
+			return &mem.Path{Next: bus.Port("dsp"), Delay: sim.Time(math.Round(d.MemoryNs * 1e6))}, nil
 		},
 		JobStartCycles: int64(d.JobStartCycles), VectorLoadCycles: d.VectorLoadCycles,
 		BranchSlots: d.BranchSlots, MispredictSlots: d.MispredictSlots,
 		Energy: EnergyTable{ReferenceV: d.Energy.VRef, PJ: d.Energy.PJ, StaticMW: d.Energy.StaticMW, DRAMPJByte: c.DRAM.PJPerByte()},
 	}, nil
 }
-
-// path is the way to DRAM: it adds a constant to what a read takes.
-type path struct {
-	next  mem.Level
-	delay sim.Time
-}
-
-// Access implements mem.Level.
-func (p *path) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
-	done, from := p.next.Access(t, addr, bytes, k)
-	if k != mem.Write {
-		done += p.delay
-	}
-	return done, from
-}
-
-// Reset implements mem.Level.
-func (p *path) Reset() { p.next.Reset() }

@@ -31,11 +31,16 @@ const (
 	usrLPCFG      = 3 << usrLPCFGShift
 )
 
-// segment is a view of one mapped range: what a load needs to turn an address
-// into a host pointer. host is for assembly only; Go goes through data.
+// segment is a view of one mapped range: what an access needs to turn an
+// address into a host pointer. The ok fields count the offsets at which an
+// access is inside; assembly goes through them and host, Go through data.
 type segment struct {
 	base, size uint32
 	readOnly   uint32 // 1 when stores are refused
+	read128    uint32
+	write128   uint32
+	read8      uint32 // any scalar
+	write8     uint32
 	_          uint32
 	host       uintptr
 	_          uint64
@@ -121,21 +126,21 @@ func hi(o uint16) uint16 { return o + 128 }
 // uop is one decoded instruction (or a copy that the decoder put in): what to
 // do and on which bytes of the thread. 64 bytes; assembly knows the layout.
 type uop struct {
-	asm  uintptr // entry of the assembly handler
-	fn   semantic
-	o    [6]uint16 // operands: byte offsets in thread, in the order of the text
-	ea   uint16    // byte offset of the address slot of a memory operation
-	seg  uint16    // byte offset of the segment view used last
-	imm  int32
-	imm2 int32
-	pc   uint32 // address of the packet
-	np   uint32 // address of the packet behind it
-	op   uint16 // hexagon.Op that supplies the semantics, without its guard
-	pred uint16 // byte offset of the guarding predicate
-	want uint8  // guard: bit 0 of the predicate that lets the micro-op run
-	ext  bool   // the immediate was widened by a constant extender
-	_    [2]byte
-	asm2 uintptr // behind a guard: the handler of the operation itself
+	asm   uintptr // entry of the assembly handler
+	fn    semantic
+	o     [6]uint16 // operands: byte offsets in thread, in the order of the text
+	ea    uint16    // byte offset of the address slot of a memory operation
+	seg   uint16    // byte offset of the segment view used last
+	imm   int32
+	imm2  int32
+	pc    uint32 // address of the packet
+	np    uint32 // address of the packet behind it
+	op    uint16 // hexagon.Op that supplies the semantics, without its guard
+	pred  uint16 // byte offset of the guarding predicate
+	want  uint8  // guard: bit 0 of the predicate that lets the micro-op run
+	_     byte
+	index uint16  // place in the block
+	asm2  uintptr // behind a guard: the handler of the operation itself
 }
 
 // semantic executes one micro-op: reads operands, writes results.

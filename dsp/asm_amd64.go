@@ -1,0 +1,75 @@
+//go:build amd64 && !purego
+
+package dsp
+
+import (
+	"sync"
+
+	"golang.org/x/sys/cpu"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+//go:generate go run ./internal/asmgen -out zasm_amd64.s
+
+// asmTables are the handlers of each level, filled at first use.
+var asmTables = [...]func() *asmTable{
+	sync.OnceValue(func() *asmTable {
+		var a [len(handlerOps0) + 2]uintptr
+		handlers0(&a[0])
+		return newAsmTable(handlerOps0[:], a[:])
+	}),
+	sync.OnceValue(func() *asmTable {
+		var a [len(handlerOps1) + 2]uintptr
+		handlers1(&a[0])
+		return newAsmTable(handlerOps1[:], a[:])
+	}),
+}
+
+func newAsmTable(ops []hexagon.Op, addr []uintptr) *asmTable {
+	t := new(asmTable)
+	for i, op := range ops {
+		t.byOp[op] = addr[i]
+	}
+	t.exit, t.guard = addr[len(ops)], addr[len(ops)+1]
+	return t
+}
+
+// hostAsm is the best table this machine can run, nil when it has none.
+func hostAsm() *asmTable {
+	x := &cpu.X86
+	switch {
+	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512DQ && x.HasAVX512VNNI && x.HasAVX512VBMI && x.HasAVX2:
+		return asmTables[1]()
+	case x.HasAVX2:
+		return asmTables[0]()
+	}
+	return nil
+}
+
+// allAsm is every table this machine can run, for tests.
+func allAsm() (tables []*asmTable) {
+	if cpu.X86.HasAVX2 {
+		tables = append(tables, asmTables[0]())
+	}
+	if t := hostAsm(); t != nil && t != asmTables[0]() {
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+// execAsm runs a block through its handlers; a micro-op that a handler hands
+// over runs its Go function.
+func (t *thread) execAsm(b *block) {
+	last := &b.ops[len(b.ops)-1]
+	i := 0
+	for {
+		runOps(t, &b.ops[i])
+		u := t.stop
+		if u == last {
+			return
+		}
+		u.fn(t, u)
+		i = int(u.index) + 1
+	}
+}

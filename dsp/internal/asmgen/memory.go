@@ -1,0 +1,251 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// resolve notes the address in EAX for the timing model and turns it into a
+// host address in RDX + RBX, when the segment that the micro-op expects holds
+// it; else it goes to label "slow".
+func resolve(limit int) Mem {
+	MOVWQZX(field(uopEA), RCX)
+	MOVL(EAX, in(RCX, 0))
+	MOVWQZX(field(uopSeg), RCX)
+	MOVL(EAX, EBX)
+	SUBL(in(RCX, segBase), EBX)
+	CMPL(EBX, in(RCX, limit))
+	JCC(LabelRef("slow"))
+	MOVQ(in(RCX, segHost), RDX)
+	return Mem{Base: RDX, Index: RBX, Scale: 1}
+}
+
+// mode is how an address is made: base register operand, and what is added to
+// it before (offset) or after (step) the access.
+type mode struct {
+	suffix string
+	base   func(at int) // address into EAX
+	post   func(at int) // update of the address register
+	extra  int          // register operands beyond the base
+}
+
+var scalarModes = []mode{
+	{"io", func(at int) { MOVL(in(ptr(at, RAX), 0), EAX); ADDL(field(uopImm), EAX) }, nil, 0},
+	{"pi", func(at int) { MOVL(in(ptr(at, RAX), 0), EAX) }, stepImm, 0},
+	{"pr", func(at int) { MOVL(in(ptr(at, RAX), 0), EAX) }, stepReg, 1},
+	{"rr", func(at int) {
+		MOVL(field(uopImm), ECX)
+		MOVL(in(ptr(at+1, RAX), 0), EAX)
+		SHLL(CL, EAX)
+		ADDL(in(ptr(at, RCX), 0), EAX)
+	}, nil, 1},
+}
+
+func stepImm(at int) {
+	MOVL(field(uopImm), EAX)
+	ADDL(EAX, in(ptr(at, RCX), 0))
+}
+
+func stepReg(at int) {
+	MOVL(in(ptr(at+1, RAX), 0), EAX)
+	ADDL(EAX, in(ptr(at, RCX), 0))
+}
+
+func aligned(size int) {
+	if size > 1 {
+		TESTL(U32(uint32(size-1)), EAX)
+		JNE(LabelRef("slow"))
+	}
+}
+
+// slow ends a handler whose access may fail.
+func slow() {
+	next()
+	Label("slow")
+	leave()
+}
+
+// access is op for handlers that have a slow path.
+func access(name string, body func()) {
+	op(name, func() {
+		body()
+		slow()
+	})
+}
+
+func scalarMemory() {
+	loads := []struct {
+		name string
+		size int
+		move func(Op, Op)
+		dst  Register
+	}{
+		{"rb", 1, MOVBLSX, EAX}, {"rub", 1, MOVBLZX, EAX}, {"rh", 2, MOVWLSX, EAX}, {"ruh", 2, MOVWLZX, EAX},
+		{"ri", 4, MOVL, EAX}, {"rd", 8, MOVQ, RAX},
+	}
+	for _, l := range loads {
+		for _, m := range scalarModes {
+			name := "L2_load" + l.name + "_" + m.suffix
+			if m.suffix == "rr" {
+				name = "L4_load" + l.name + "_rr"
+			}
+			access(name, func() {
+				m.base(1)
+				aligned(l.size)
+				l.move(resolve(segRead8), l.dst)
+				if l.size == 8 {
+					MOVQ(RAX, in(ptr(0, RCX), 0))
+				} else {
+					MOVL(EAX, in(ptr(0, RCX), 0))
+				}
+				if m.post != nil {
+					m.post(1)
+				}
+			})
+		}
+	}
+	stores := []struct {
+		name string
+		size int
+		move func(Op, Op)
+		src  Register
+	}{{"rb", 1, MOVB, R8B}, {"rh", 2, MOVW, R8W}, {"ri", 4, MOVL, R8L}, {"rd", 8, MOVQ, R8}}
+	for _, s := range stores {
+		for _, m := range scalarModes {
+			names := []string{"S2_store" + s.name + "_" + m.suffix}
+			if m.suffix == "rr" {
+				names[0] = "S4_store" + s.name + "_rr"
+			}
+			if s.size < 8 && m.suffix != "pr" {
+				names = append(names, names[0][:8]+s.name+"new_"+m.suffix)
+			}
+			ops(names, func() {
+				m.base(0)
+				aligned(s.size)
+				MOVQ(in(ptr(1+m.extra, R8), 0), R8)
+				s.move(s.src, resolve(segWrite8))
+				if m.post != nil {
+					m.post(0)
+				}
+				slow()
+			})
+		}
+	}
+}
+
+// chunks calls f for every register-wide part of n bytes: its index, register
+// number and byte offset.
+func chunks(n int, f func(i, off int)) {
+	w := width()
+	for i := range n / w {
+		f(i, i*w)
+	}
+}
+
+func width() int { return []int{32, 64}[level] }
+
+// z is vector register n of the level's width.
+func z(n int) VecPhysical {
+	y := []VecPhysical{Y0, Y1, Y2, Y3, Y4, Y5, Y6, Y7, Y8, Y9, Y10, Y11, Y12, Y13, Y14, Y15}
+	if level == 0 {
+		return y[n]
+	}
+	return []VecPhysical{Z0, Z1, Z2, Z3, Z4, Z5, Z6, Z7, Z8, Z9, Z10, Z11, Z12, Z13, Z14, Z15,
+		Z16, Z17, Z18, Z19, Z20, Z21, Z22, Z23, Z24, Z25, Z26, Z27, Z28, Z29, Z30, Z31}[n]
+}
+
+func mov(from, to Op) {
+	if level == 0 {
+		VMOVDQU(from, to)
+	} else {
+		VMOVDQU64(from, to)
+	}
+}
+
+// memory writes the vector loads and stores.
+func memory() {
+	low := func(unaligned bool) {
+		if !unaligned {
+			ANDL(I32(-128), EAX)
+		}
+	}
+	modes := []mode{
+		{"ai", func(at int) { MOVL(in(ptr(at, RAX), 0), EAX); ADDL(field(uopImm), EAX) }, nil, 0},
+		{"pi", func(at int) { MOVL(in(ptr(at, RAX), 0), EAX) }, stepImm, 0},
+		{"ppu", func(at int) { MOVL(in(ptr(at, RAX), 0), EAX) }, stepReg, 1},
+	}
+	for _, m := range modes {
+		load := func(unaligned bool, names ...string) {
+			ops(names, func() {
+				m.base(1)
+				low(unaligned)
+				at := resolve(segRead128)
+				chunks(128, func(i, off int) { a := at; a.Disp = off; mov(a, z(i)) })
+				ptr(0, RCX)
+				chunks(128, func(i, off int) { mov(z(i), in(RCX, off)) })
+				if m.post != nil {
+					m.post(1)
+				}
+				slow()
+			})
+		}
+		load(false, "V6_vL32b_"+m.suffix, "V6_vL32b_cur_"+m.suffix, "V6_vL32b_tmp_"+m.suffix)
+		load(true, "V6_vL32Ub_"+m.suffix)
+		store := func(unaligned bool, names ...string) {
+			ops(names, func() {
+				m.base(0)
+				low(unaligned)
+				at := resolve(segWrite128)
+				ptr(1+m.extra, RCX)
+				chunks(128, func(i, off int) { mov(in(RCX, off), z(i)) })
+				chunks(128, func(i, off int) { a := at; a.Disp = off; mov(z(i), a) })
+				if m.post != nil {
+					m.post(0)
+				}
+				slow()
+			})
+		}
+		store(false, "V6_vS32b_"+m.suffix, "V6_vS32b_new_"+m.suffix)
+		store(true, "V6_vS32Ub_"+m.suffix)
+		for _, not := range []bool{false, true} {
+			name := "V6_vS32b_qpred_" + m.suffix
+			if not {
+				name = "V6_vS32b_nqpred_" + m.suffix
+			}
+			access(name, func() {
+				m.base(1)
+				low(false)
+				at := resolve(segWrite128)
+				ptr(0, R8)
+				ptr(2+m.extra, RCX)
+				chunks(128, func(i, off int) {
+					a := at
+					a.Disp = off
+					mov(in(R8, off), z(0))
+					mov(in(RCX, off), z(1))
+					mov(a, z(2))
+					if not {
+						blend(z(0), z(2), z(1), z(3))
+					} else {
+						blend(z(0), z(1), z(2), z(3))
+					}
+					mov(z(3), a)
+				})
+				if m.post != nil {
+					m.post(1)
+				}
+			})
+		}
+	}
+}
+
+// blend picks yes where the byte mask is set, else no.
+func blend(mask, yes, no, d Register) {
+	if level == 0 {
+		VPBLENDVB(mask, yes, no, d)
+		return
+	}
+	VMOVDQA64(mask, d)
+	VPTERNLOGD(Imm(0xca), no, yes, d)
+}

@@ -1,0 +1,376 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// VPDPBUSD adds sums of four products of unsigned bytes of a and signed bytes
+// of b to d; avo does not know it.
+func VPDPBUSD(b, a, d Op) { Instruction(&ir.Instruction{Opcode: "VPDPBUSD", Operands: []Op{b, a, d}}) }
+
+// multiplies writes the dot products and widening multiplies.
+func multiplies() {
+	dots()
+	for _, x := range []struct {
+		op           string
+		bits         uint64
+		aSign, bSign bool
+		scalar       bool
+		noAcc        bool
+	}{
+		{"V6_vmpybus", 8, false, true, true, false},
+		{"V6_vmpyub", 8, false, false, true, false},
+		{"V6_vmpybusv", 8, false, true, false, false},
+		{"V6_vmpybv", 8, true, true, false, false},
+		{"V6_vmpyubv", 8, false, false, false, false},
+		{"V6_vmpyh", 16, true, true, true, false},
+		{"V6_vmpyuh", 16, false, false, true, false},
+		{"V6_vmpyhv", 16, true, true, false, false},
+		{"V6_vmpyuhv", 16, false, false, false, false},
+		{"V6_vmpyhus", 16, true, false, false, false},
+	} {
+		for _, acc := range []bool{false, true} {
+			name := x.op
+			if acc {
+				name += "_acc"
+			}
+			widen(name, x.bits, x.aSign, x.bSign, x.scalar, acc)
+		}
+	}
+	widenAdd("V6_vaddubh", 8, false, VPADDW)
+	widenAdd("V6_vsububh", 8, false, VPSUBW)
+	widenAdd("V6_vaddhw", 16, true, VPADDD)
+	widenAdd("V6_vsubhw", 16, true, VPSUBD)
+	widenAdd("V6_vadduhw", 16, false, VPADDD)
+	widenAdd("V6_vsubuhw", 16, false, VPSUBD)
+
+	acc3 := func(name string, f func(a, b, t Register), add ins) {
+		op(name, func() {
+			ptr(0, RAX)
+			ptr(1, RCX)
+			ptr(2, RDX)
+			chunks(128, func(i, off int) {
+				mov(in(RCX, off), z(0))
+				mov(in(RDX, off), z(1))
+				f(z(0), z(1), z(2))
+				if add != nil {
+					add(in(RAX, off), z(2), z(2))
+				}
+				mov(z(2), in(RAX, off))
+			})
+		})
+	}
+	acc3("V6_vmpyih_acc", func(a, b, t Register) { VPMULLW(b, a, t) }, VPADDW)
+	low := func(a, b, t Register) { VPSLLD(Imm(16), b, b); VPSRLD(Imm(16), b, b); VPMULLD(b, a, t) }
+	acc3("V6_vmpyiewuh", low, nil)
+	acc3("V6_vmpyiewuh_acc", low, VPADDD)
+	acc3("V6_vmpyiowh", func(a, b, t Register) { VPSRAD(Imm(16), b, b); VPMULLD(b, a, t) }, nil)
+	// (a * unsigned low half of b) >> 16: even and odd words as 64-bit products.
+	acc3("V6_vmpyewuh", func(a, b, t Register) {
+		VPSLLD(Imm(16), b, b)
+		VPSRLD(Imm(16), b, b)
+		VPMULDQ(b, a, z(3))
+		VPSRLQ(Imm(32), a, a)
+		VPSRLQ(Imm(32), b, b)
+		VPMULDQ(b, a, z(4))
+		VPSRLQ(Imm(16), z(3), z(3))
+		VPSLLQ(Imm(16), z(4), z(4))
+		evenWords(z(3), z(4), t)
+	}, nil)
+	if level == 1 {
+		odd := func(name string, rnd, acc bool) {
+			op(name, func() {
+				ptr(0, RAX)
+				ptr(1, RCX)
+				ptr(2, RDX)
+				if rnd {
+					MOVQ(U64(1), R9)
+					VPBROADCASTQ(R9, z(8))
+				}
+				MOVQ(I64(-1<<31), R9)
+				VPBROADCASTQ(R9, z(9))
+				MOVQ(U64(1<<31-1), R9)
+				VPBROADCASTQ(R9, z(10))
+				chunks(128, func(i, off int) {
+					mov(in(RCX, off), z(0))
+					mov(in(RDX, off), z(1))
+					VPSRAD(Imm(16), z(1), z(1))
+					VPMULDQ(z(1), z(0), z(3))
+					VPSRLQ(Imm(32), z(0), z(0))
+					VPSRLQ(Imm(32), z(1), z(1))
+					VPMULDQ(z(1), z(0), z(4))
+					if acc {
+						mov(in(RAX, off), z(5))
+						VPSRAQ(Imm(32), z(5), z(6))
+						VPADDQ(z(6), z(4), z(4))
+						VPSLLQ(Imm(32), z(5), z(5))
+						VPSRAQ(Imm(32), z(5), z(5))
+						VPADDQ(z(5), z(3), z(3))
+					}
+					for _, r := range []Register{z(3), z(4)} {
+						VPSRAQ(Imm(14), r, r)
+						if rnd {
+							VPADDQ(z(8), r, r)
+						}
+						VPSRAQ(Imm(1), r, r)
+						VPMAXSQ(z(9), r, r)
+						VPMINSQ(z(10), r, r)
+					}
+					VPSLLQ(Imm(32), z(4), z(4))
+					evenWords(z(3), z(4), z(2))
+					mov(z(2), in(RAX, off))
+				})
+			})
+		}
+		odd("V6_vmpyowh", false, false)
+		odd("V6_vmpyowh_rnd", true, false)
+		odd("V6_vmpyowh_sacc", false, true)
+		odd("V6_vmpyowh_rnd_sacc", true, true)
+	}
+	// Word by a byte or halfword of Rt.
+	wordBy := func(name string, load func(d Register), add ins) {
+		op(name, func() {
+			ptr(0, RAX)
+			ptr(1, RCX)
+			load(z(1))
+			chunks(128, func(i, off int) {
+				mov(in(RCX, off), z(0))
+				VPMULLD(z(1), z(0), z(0))
+				if add != nil {
+					add(in(RAX, off), z(0), z(0))
+				}
+				mov(z(0), in(RAX, off))
+			})
+		})
+	}
+	// Lane i takes halfword i&1: two sign-extended words, repeated.
+	halves := func(d Register) {
+		ptr(2, R9)
+		MOVWLSX(in(R9, 0), R10L)
+		MOVWLSX(in(R9, 2), R11L)
+		SHLQ(Imm(32), R11)
+		ORQ(R11, R10)
+		VMOVQ(R10, X15)
+		VPBROADCASTQ(X15, d)
+	}
+	wordBy("V6_vmpyiwh", halves, nil)
+	wordBy("V6_vmpyiwh_acc", halves, VPADDD)
+}
+
+// evenWords takes even words from a and odd words from b.
+func evenWords(a, b, d Register) {
+	if level == 0 {
+		VPBLENDD(Imm(0xaa), b, a, d)
+		return
+	}
+	MOVW(U16(0xaaaa), R9W)
+	KMOVW(R9L, K1)
+	VPBLENDMD(b, a, K1, d)
+}
+
+// dots writes vrmpy: sums of four byte products in a word.
+func dots() {
+	for _, x := range []struct {
+		op           string
+		aSign, bSign bool
+		scalar       bool
+	}{
+		{"V6_vrmpybus", false, true, true},
+		{"V6_vrmpyub", false, false, true},
+		{"V6_vrmpybusv", false, true, false},
+		{"V6_vrmpybv", true, true, false},
+		{"V6_vrmpyubv", false, false, false},
+	} {
+		for _, acc := range []bool{false, true} {
+			name := x.op
+			if acc {
+				name += "_acc"
+			}
+			if level == 1 {
+				dotVNNI(name, x.aSign, x.bSign, x.scalar, acc)
+			} else {
+				dotAVX2(name, x.aSign, x.bSign, x.scalar, acc)
+			}
+		}
+	}
+}
+
+// dotVNNI uses the host's unsigned by signed dot product. A signed first factor
+// is moved up by 128 and 128 times the sum of the second taken off; an unsigned
+// second factor is moved down and 128 times the sum of the first added.
+func dotVNNI(name string, aSign, bSign, scalar, acc bool) {
+	op(name, func() {
+		ptr(0, RAX)
+		ptr(1, RCX)
+		if !scalar {
+			ptr(2, RDX)
+		} else {
+			splatR(2, z(4))
+		}
+		if aSign || !bSign {
+			splat(0x80808080, z(5))
+			splat(0x01010101, z(6))
+		}
+		if scalar && !bSign {
+			vpxor(z(5), z(4), z(4))
+		}
+		chunks(128, func(i, off int) {
+			a, d := z(0), z(1)
+			mov(in(RCX, off), a)
+			if acc {
+				mov(in(RAX, off), d)
+			} else {
+				vpxor(d, d, d)
+			}
+			b := z(4)
+			if !scalar {
+				b = z(2)
+				mov(in(RDX, off), b)
+				if !bSign {
+					vpxor(z(5), b, b)
+				}
+			}
+			if aSign {
+				vpxor(z(7), z(7), z(7))
+				VPDPBUSD(b, z(6), z(7)) // sum of the second factor
+				VPSLLD(Imm(7), z(7), z(7))
+				VPSUBD(z(7), d, d)
+				vpxor(z(5), a, a)
+			}
+			VPDPBUSD(b, a, d)
+			if !bSign {
+				vpxor(z(7), z(7), z(7))
+				VPDPBUSD(z(6), a, z(7)) // sum of the first factor
+				VPSLLD(Imm(7), z(7), z(7))
+				VPADDD(z(7), d, d)
+			}
+			mov(d, in(RAX, off))
+		})
+	})
+}
+
+// dotAVX2 extends even and odd bytes to halfwords and adds pairs of products.
+func dotAVX2(name string, aSign, bSign, scalar, acc bool) {
+	ext := func(signed bool, r, even, odd Register) {
+		VPSLLW(Imm(8), r, even)
+		if signed {
+			VPSRAW(Imm(8), even, even)
+			VPSRAW(Imm(8), r, odd)
+		} else {
+			VPSRLW(Imm(8), even, even)
+			VPSRLW(Imm(8), r, odd)
+		}
+	}
+	op(name, func() {
+		ptr(0, RAX)
+		ptr(1, RCX)
+		if scalar {
+			splatR(2, z(4))
+			ext(bSign, z(4), z(5), z(6))
+		} else {
+			ptr(2, RDX)
+		}
+		chunks(128, func(i, off int) {
+			mov(in(RCX, off), z(0))
+			ext(aSign, z(0), z(1), z(2))
+			if !scalar {
+				mov(in(RDX, off), z(4))
+				ext(bSign, z(4), z(5), z(6))
+			}
+			VPMADDWD(z(5), z(1), z(1))
+			VPMADDWD(z(6), z(2), z(2))
+			VPADDD(z(2), z(1), z(1))
+			if acc {
+				VPADDD(in(RAX, off), z(1), z(1))
+			}
+			mov(z(1), in(RAX, off))
+		})
+	})
+}
+
+// widen writes even products to the low and odd products to the high register
+// of a pair. All sources are read before the first result is written.
+func widen(name string, bits uint64, aSign, bSign, scalar, acc bool) {
+	left, srl, sra, mul, add := ins(VPSLLW), ins(VPSRLW), ins(VPSRAW), ins(VPMULLW), ins(VPADDW)
+	if bits == 16 {
+		left, srl, sra, mul, add = VPSLLD, VPSRLD, VPSRAD, VPMULLD, VPADDD
+	}
+	right := func(signed bool) ins {
+		if signed {
+			return sra
+		}
+		return srl
+	}
+	op(name, func() {
+		ptr(0, RAX)
+		ptr(1, RCX)
+		if scalar {
+			splatR(2, z(12))
+			left(Imm(bits), z(12), z(13))
+			right(bSign)(Imm(bits), z(13), z(13))
+			right(bSign)(Imm(bits), z(12), z(14))
+		} else {
+			ptr(2, RDX)
+		}
+		n := 128 / width()
+		even := func(i int) Register { return z(i) }
+		odd := func(i int) Register { return z(n + i) }
+		chunks(128, func(i, off int) {
+			mov(in(RCX, off), odd(i))
+			left(Imm(bits), odd(i), even(i))
+			right(aSign)(Imm(bits), even(i), even(i))
+			right(aSign)(Imm(bits), odd(i), odd(i))
+			if !scalar {
+				mov(in(RDX, off), z(12))
+				left(Imm(bits), z(12), z(13))
+				right(bSign)(Imm(bits), z(13), z(13))
+				right(bSign)(Imm(bits), z(12), z(14))
+			}
+			mul(z(13), even(i), even(i))
+			mul(z(14), odd(i), odd(i))
+		})
+		chunks(128, func(i, off int) {
+			if acc {
+				add(in(RAX, off), even(i), even(i))
+				add(in(RAX, 128+off), odd(i), odd(i))
+			}
+			mov(even(i), in(RAX, off))
+			mov(odd(i), in(RAX, 128+off))
+		})
+	})
+}
+
+func widenAdd(name string, bits uint64, signed bool, f ins) {
+	left, right := ins(VPSLLW), ins(VPSRLW)
+	if signed {
+		right = VPSRAW
+	}
+	if bits == 16 {
+		left, right = VPSLLD, VPSRLD
+		if signed {
+			right = VPSRAD
+		}
+	}
+	op(name, func() {
+		ptr(0, RAX)
+		ptr(1, RCX)
+		ptr(2, RDX)
+		n := 128 / width()
+		chunks(128, func(i, off int) {
+			mov(in(RCX, off), z(n+i))
+			mov(in(RDX, off), z(12))
+			left(Imm(bits), z(n+i), z(i))
+			right(Imm(bits), z(i), z(i))
+			left(Imm(bits), z(12), z(13))
+			right(Imm(bits), z(13), z(13))
+			f(z(13), z(i), z(i))
+			right(Imm(bits), z(n+i), z(n+i))
+			right(Imm(bits), z(12), z(12))
+			f(z(12), z(n+i), z(n+i))
+		})
+		chunks(128, func(i, off int) { mov(z(i), in(RAX, off)); mov(z(n+i), in(RAX, 128+off)) })
+	})
+}
