@@ -236,9 +236,9 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	}
 	e.bumps = l.constWords(bumps)
 	e.params = l.constWords(g.rq.params(splatHalf(-g.filter.zero)))
-	table := g.blockTable(&c)
-	e.blocks = len(table) / c.entryWords()
-	e.table = l.constWords(table)
+	e.entries = g.blockTable(&c)
+	e.blocks = len(e.entries) / c.entryWords()
+	e.table = l.constWords(e.entries)
 	var err error
 	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
 		return err
@@ -273,6 +273,7 @@ type gemmEmitter struct {
 	kernel                              *kernel
 	full                                int // full chunks; a tail chunk follows when c.tail > 0
 	blocks                              int
+	entries                             []uint32 // the block table
 	table, ones, bumps, params, scratch uint32
 }
 
@@ -308,10 +309,19 @@ func (e *gemmEmitter) launch(at uint32) error {
 			return err
 		}
 		e.job(in, from, to)
-		l.canPrefetch(convPrefetch)
+		l.prefetchInput(convPrefetch, e.g.in, e.span)
 		from = to
 	}
 	return nil
+}
+
+// span is the input of a thread of the job just launched.
+func (e *gemmEmitter) span(t int) (from, to uint32) {
+	args := e.l.jobs[len(e.l.jobs)-1].Args[t]
+	n := e.c.entryWords()
+	first := int(args[0]-e.table) / 4
+	last := first + (int(args[1])-1)*n
+	return e.entries[first], e.entries[last+e.c.positions-1]
 }
 
 // prefetchOwn lets the job just launched fetch its own weights into L2.

@@ -101,7 +101,13 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		}
 	}
 	l.launchTable(s, kern, table, 3, l.constWords(g.rq.params()), 0, 0)
-	l.canPrefetch(depthPrefetch)
+	next := 0
+	l.prefetchInput(depthPrefetch, g.in, func(t int) (from, to uint32) {
+		n := int(l.jobs[len(l.jobs)-1].Args[t][1])
+		from, to = table[3*next], table[3*(next+n-1)]+uint32(g.in.rowBytes())
+		next += n
+		return from, to
+	})
 	return nil
 }
 

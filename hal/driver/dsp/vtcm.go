@@ -101,6 +101,24 @@ func (a *asm) prefetch(addr, box build.Reg) {
 // boxOf is the prefetch argument for n bytes.
 func boxOf(n uint32) uint32 { return vecBytes<<16 | min(n/vecBytes, 0xffff) }
 
+// streamBytes is the size from which on an input is likely not in L2 any more
+// when it is read.
+const streamBytes = 192 << 10
+
+// prefetchInput lets the job just launched fetch its input, if that is large:
+// each thread, whose prefetch arguments start at index at, the addresses
+// [from, to) that it starts from and ends at.
+func (l *lowering) prefetchInput(at int, in *tensor, span func(thread int) (from, to uint32)) {
+	if in.bytes() < streamBytes {
+		l.canPrefetch(at)
+		return
+	}
+	for t, args := range l.jobs[len(l.jobs)-1].Args {
+		from, to := span(t)
+		args[at], args[at+1] = from, boxOf(min(to-from+vecBytes, prefetchLimit))
+	}
+}
+
 // generateFetch writes the kernel that copies ranges of whole units. Arguments:
 // table of (source, destination, units), entries.
 func generateFetch(a *asm) {
