@@ -24,7 +24,7 @@ func view[T int32 | float32](b []byte) []T {
 }
 
 // alignConstants copies constants to aligned storage with slack behind them.
-func alignConstants(g *nn.Subgraph) error {
+func alignConstants(g *nn.Subgraph) {
 	for i := range g.Operands {
 		o := &g.Operands[i]
 		if !o.IsConst() || len(o.Data) == 0 {
@@ -34,7 +34,6 @@ func alignConstants(g *nn.Subgraph) error {
 		copy(b, o.Data)
 		o.Data = b[:len(o.Data)]
 	}
-	return nil
 }
 
 // arena hands out scratch memory until it is reset.

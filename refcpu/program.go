@@ -123,12 +123,13 @@ var operations = [nn.OperationCount]prepare{
 
 // Supported reports whether the reference has the operation, apart from its
 // types and parameters.
-func Supported(t nn.OperationType) bool { return t.Valid() && operations[t] != nil }
+func Supported(t nn.OperationType) bool { return implementation(t) != nil }
 
 // Program is a compiled model. Runs may happen at the same time.
 type Program struct {
 	model     *nn.Model
 	graph     *nn.Subgraph // main, with inferred shapes
+	children  []*Program   // of the referenced subgraphs
 	limits    Limits
 	roundOnce bool
 	// kernels[i] is nil when operation i is prepared while it runs.
@@ -151,42 +152,60 @@ func CompileConfig(m *nn.Model, cfg Config) (*Program, error) {
 	if limits.Work == 0 {
 		limits.Work = 1 << 42
 	}
-	if len(m.Referenced) > 0 {
-		return nil, fmt.Errorf("refcpu: referenced subgraphs are not supported")
-	}
-	for i := range m.Main.Operations {
-		if t := m.Main.Operations[i].Type; !Supported(t) {
-			return nil, fmt.Errorf("refcpu: operation %d: %s is not supported", i, t)
+	budget := limits.budget()
+	children := make([]*Program, len(m.Referenced))
+	for i := range children {
+		p, err := compile(m, &m.Referenced[i], limits, &budget)
+		if err != nil {
+			return nil, fmt.Errorf("refcpu: subgraph %d: %w", i, err)
 		}
+		children[i] = p
 	}
-	g, err := opspec.Resolve(&m.Main)
+	main, err := compile(m, &m.Main, limits, &budget)
 	if err != nil {
 		return nil, fmt.Errorf("refcpu: %w", err)
 	}
-	if err := alignConstants(g); err != nil {
-		return nil, fmt.Errorf("refcpu: %w", err)
+	for _, p := range append(children, main) {
+		p.children, p.roundOnce = children, cfg.RoundOnce
 	}
-	p := &Program{model: m, graph: g, limits: limits, roundOnce: cfg.RoundOnce, kernels: make([]kern, len(g.Operations)), static: true}
-	budget := limits.budget()
+	return main, nil
+}
+
+// compile prepares one subgraph.
+func compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget *budget) (*Program, error) {
+	for i := range source.Operations {
+		if t := source.Operations[i].Type; !Supported(t) {
+			return nil, fmt.Errorf("operation %d: %s is not supported", i, t)
+		}
+	}
+	g, err := opspec.Resolve(source)
+	if err != nil {
+		return nil, err
+	}
+	alignConstants(g)
+	p := &Program{model: m, graph: g, limits: limits, kernels: make([]kern, len(g.Operations)), static: true}
 	for i := range g.Operands {
 		o := &g.Operands[i]
 		p.static = p.static && (o.Known() || o.Lifetime == nn.NoValue || o.IsConst() && len(o.Data) == 0)
 		if o.Known() && !budget.tensor(o) {
-			return nil, fmt.Errorf("refcpu: tensors of the model exceed %d bytes", limits.Bytes)
+			return nil, fmt.Errorf("tensors of the model exceed %d bytes", limits.Bytes)
 		}
 	}
 	v := opspec.ModelView(g)
 	for i := range g.Operations {
 		op := &g.Operations[i]
-		if dims, err := v.OutputDims(op); err == nil && !budget.operation(v, op, dims) {
-			return nil, fmt.Errorf("refcpu: operation %d: %s: the model exceeds %d steps of work", i, op.Type, limits.Work)
+		if controls(op.Type) {
+			p.static = false
 		}
-		k, err := operations[op.Type](v, op)
+		if dims, err := v.OutputDims(op); err == nil && !budget.operation(v, op, dims) {
+			return nil, fmt.Errorf("operation %d: %s: the model exceeds %d steps of work", i, op.Type, limits.Work)
+		}
+		k, err := implementation(op.Type)(v, op)
 		switch {
 		case errors.Is(err, opspec.ErrUnknown):
 			p.static = false
 		case err != nil:
-			return nil, fmt.Errorf("refcpu: operation %d: %w", i, err)
+			return nil, fmt.Errorf("operation %d: %w", i, err)
 		}
 		p.kernels[i] = k
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -14,6 +15,8 @@ type Options struct {
 	// Threads is the number of goroutines of an operation; 0 is GOMAXPROCS.
 	// Results do not depend on it.
 	Threads int
+	// LoopTimeout bounds each WHILE; 0 is NNAPI's default of 2 s.
+	LoopTimeout time.Duration
 	// Observe is called after each operation of the main subgraph with its
 	// outputs, which it must neither keep nor change.
 	Observe func(op int, outputs [][]byte)
@@ -37,6 +40,9 @@ type run struct {
 	// was allocated.
 	buf    [][]byte
 	arenas []arena // one per thread
+	left   *budget
+	loop   time.Duration
+	depth  int // of nested subgraphs
 	// fresh: an input was left out, so that nothing prepared earlier holds.
 	fresh  bool
 	shared arena
@@ -55,13 +61,14 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 	for i := range inputs {
 		args[i].Data = inputs[i]
 	}
-	x, err := p.start(args, o)
+	left := p.limits.budget()
+	x, err := p.start(args, o, &left)
 	if err != nil {
-		return err
+		return fmt.Errorf("refcpu: %w", err)
 	}
 	defer p.states.Put(x)
 	if err := x.execute(o); err != nil {
-		return err
+		return fmt.Errorf("refcpu: %w", err)
 	}
 	for i, idx := range g.Outputs {
 		v := x.bytes(idx)
@@ -77,10 +84,21 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 // input without Dimensions has the model's shape; with them, an entry 0 is an
 // empty tensor.
 func (p *Program) Execute(inputs []Tensor, o Options) ([]Tensor, error) {
-	x, err := p.start(inputs, o)
+	left := p.limits.budget()
+	out, err := p.execute(inputs, o, &left, 0)
+	if err != nil {
+		return nil, fmt.Errorf("refcpu: %w", err)
+	}
+	return out, nil
+}
+
+// execute runs a subgraph within what is left of the limits.
+func (p *Program) execute(inputs []Tensor, o Options, left *budget, depth int) ([]Tensor, error) {
+	x, err := p.start(inputs, o, left)
 	if err != nil {
 		return nil, err
 	}
+	x.depth = depth
 	defer p.states.Put(x)
 	if err := x.execute(o); err != nil {
 		return nil, err
@@ -94,10 +112,10 @@ func (p *Program) Execute(inputs []Tensor, o Options) ([]Tensor, error) {
 }
 
 // start takes a run state and copies the inputs into it.
-func (p *Program) start(inputs []Tensor, o Options) (*run, error) {
+func (p *Program) start(inputs []Tensor, o Options, left *budget) (*run, error) {
 	g := p.graph
 	if len(inputs) != len(g.Inputs) {
-		return nil, fmt.Errorf("refcpu: %d inputs given, the model has %d", len(inputs), len(g.Inputs))
+		return nil, fmt.Errorf("%d inputs given, the model has %d", len(inputs), len(g.Inputs))
 	}
 	x, _ := p.states.Get().(*run)
 	if x == nil {
@@ -106,6 +124,11 @@ func (p *Program) start(inputs []Tensor, o Options) (*run, error) {
 	}
 	copy(x.view.Operands, g.Operands)
 	x.fresh = false
+	x.left = left
+	x.loop = o.LoopTimeout
+	if x.loop <= 0 {
+		x.loop = 2 * time.Second
+	}
 	x.threads = o.Threads
 	if x.threads <= 0 {
 		x.threads = runtime.GOMAXPROCS(0)
@@ -115,7 +138,7 @@ func (p *Program) start(inputs []Tensor, o Options) (*run, error) {
 	}
 	for i := range g.Operands {
 		o := &g.Operands[i]
-		if o.IsConst() || o.Lifetime == nn.NoValue {
+		if o.IsConst() || o.Lifetime == nn.NoValue || o.Lifetime == nn.LifetimeSubgraph {
 			x.buf[i] = o.Data
 		}
 	}
@@ -123,7 +146,7 @@ func (p *Program) start(inputs []Tensor, o Options) (*run, error) {
 		o := &x.view.Operands[idx]
 		if d := inputs[i].Dimensions; d != nil {
 			if err := compatible(g.Operands[idx].Dimensions, d); err != nil {
-				return nil, fmt.Errorf("refcpu: input %d: %w", i, err)
+				return nil, fmt.Errorf("input %d: %w", i, err)
 			}
 			o.Dimensions = d
 		}
@@ -139,7 +162,7 @@ func (p *Program) start(inputs []Tensor, o Options) (*run, error) {
 			want = o.Bytes()
 		}
 		if int64(len(inputs[i].Data)) != want {
-			return nil, fmt.Errorf("refcpu: input %d (operand %d) has %d bytes, %s %v has %d",
+			return nil, fmt.Errorf("input %d (operand %d) has %d bytes, %s %v has %d",
 				i, idx, len(inputs[i].Data), o.Type, o.Dimensions, want)
 		}
 		copy(x.alloc(idx, len(inputs[i].Data)), inputs[i].Data)
@@ -167,22 +190,23 @@ func compatible(model, given []uint32) error {
 func (x *run) execute(o Options) error {
 	g := x.prog.graph
 	var observed [][]byte
-	left := x.prog.limits.budget()
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		k := x.prog.kernels[i]
 		if !x.prog.static || x.fresh {
 			var err error
-			if k, err = x.bind(op, k, &left); err != nil {
-				return fmt.Errorf("refcpu: operation %d: %w", i, err)
+			if k, err = x.bind(op, k); err != nil {
+				return fmt.Errorf("operation %d: %w", i, err)
 			}
 		}
-		for _, idx := range op.Outputs {
-			x.alloc(idx, int(x.view.Operands[idx].Bytes()))
+		if !controls(op.Type) {
+			for _, idx := range op.Outputs {
+				x.alloc(idx, int(x.view.Operands[idx].Bytes()))
+			}
 		}
 		x.shared.reset()
 		if err := k(x); err != nil {
-			return fmt.Errorf("refcpu: operation %d: %s: %w", i, op.Type, err)
+			return fmt.Errorf("operation %d: %s: %w", i, op.Type, err)
 		}
 		if o.Observe != nil {
 			observed = observed[:0]
@@ -197,26 +221,29 @@ func (x *run) execute(o Options) error {
 
 // bind gives the outputs of an operation their shapes and prepares the
 // operation unless that happened at compile time.
-func (x *run) bind(op *nn.Operation, k kern, left *budget) (kern, error) {
+func (x *run) bind(op *nn.Operation, k kern) (kern, error) {
+	if controls(op.Type) {
+		return implementation(op.Type)(x.view, op)
+	}
 	dims, err := x.view.OutputDims(op)
 	if err != nil {
 		return nil, err
 	}
-	if !left.operation(x.view, op, dims) {
-		return nil, fmt.Errorf("%s: the execution exceeds %d steps of work", op.Type, x.prog.limits.Work)
+	if !x.left.operation(x.view, op, dims) {
+		return nil, fmt.Errorf("%s: the execution exceeds %d steps of work: %w", op.Type, x.prog.limits.Work, errLimit)
 	}
 	for i, idx := range op.Outputs {
 		if err := x.view.SetDims(idx, dims[i]); err != nil {
 			return nil, fmt.Errorf("%s: output %d (operand %d): %w", op.Type, i, idx, err)
 		}
-		if !left.tensor(&x.view.Operands[idx]) {
-			return nil, fmt.Errorf("%s: tensors of the execution exceed %d bytes", op.Type, x.prog.limits.Bytes)
+		if !x.left.tensor(&x.view.Operands[idx]) {
+			return nil, fmt.Errorf("%s: tensors of the execution exceed %d bytes: %w", op.Type, x.prog.limits.Bytes, errLimit)
 		}
 	}
 	if k != nil && !x.fresh {
 		return k, nil
 	}
-	return operations[op.Type](x.view, op)
+	return implementation(op.Type)(x.view, op)
 }
 
 // alloc gives operand i a buffer of n bytes.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -64,6 +65,23 @@ type Mismatch struct {
 	Expected, Actual float64
 	Tolerance        Tolerance
 	Count            int // elements outside their tolerance
+	// Around are the elements from Index-8 to Index+8 that exist, expected and
+	// actual, starting at element From.
+	From   int
+	Around [][2]float64
+}
+
+// Neighbourhood lists the elements around the wrong one, a line each.
+func (m *Mismatch) Neighbourhood() string {
+	var b strings.Builder
+	for i, v := range m.Around {
+		mark := " "
+		if d := math.Abs(v[1] - v[0]); !(d <= m.Tolerance.Abs+m.Tolerance.Rel*math.Abs(v[0])) {
+			mark = "*"
+		}
+		fmt.Fprintf(&b, "  %s [%d] expected %v, actual %v\n", mark, m.From+i, v[0], v[1])
+	}
+	return b.String()
 }
 
 // Error implements error.
@@ -98,7 +116,10 @@ func Compare(c *vectors.Case, output int, dims []uint32, data []byte) error {
 		}
 		if first == nil {
 			first = &Mismatch{Output: output, Index: i / size, Coordinates: coordinates(i/size, want.Dimensions),
-				Expected: e, Actual: a, Tolerance: tol}
+				Expected: e, Actual: a, Tolerance: tol, From: max(i/size-8, 0)}
+			for k := first.From; k <= i/size+8 && (k+1)*size <= len(data); k++ {
+				first.Around = append(first.Around, [2]float64{element(want.Type, want.Data[k*size:]), element(want.Type, data[k*size:])})
+			}
 		}
 		first.Count++
 	}

@@ -50,9 +50,15 @@ func SignedCoupling(c *vectors.Case) (v *vectors.Case, ok bool) {
 			*data = b
 		}
 	}
-	for i := range v.Model.Main.Operands {
-		o := &v.Model.Main.Operands[i]
-		change(&o.Type, &o.ZeroPoint, &o.Data)
+	graph := func(g *nn.Subgraph) {
+		for i := range g.Operands {
+			o := &g.Operands[i]
+			change(&o.Type, &o.ZeroPoint, &o.Data)
+		}
+	}
+	graph(&v.Model.Main)
+	for i := range v.Model.Referenced {
+		graph(&v.Model.Referenced[i])
 	}
 	var zero int32
 	for i := range v.Inputs {
@@ -69,6 +75,10 @@ func copyCase(c *vectors.Case, suffix string) *vectors.Case {
 	v, m := *c, *c.Model
 	v.Name += suffix
 	m.Main.Operands = append([]nn.Operand(nil), m.Main.Operands...)
+	m.Referenced = append([]nn.Subgraph(nil), m.Referenced...)
+	for i := range m.Referenced {
+		m.Referenced[i].Operands = append([]nn.Operand(nil), m.Referenced[i].Operands...)
+	}
 	v.Model = &m
 	v.Inputs = append([]vectors.Value(nil), c.Inputs...)
 	v.Outputs = append([]vectors.Value(nil), c.Outputs...)

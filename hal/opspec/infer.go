@@ -143,7 +143,7 @@ var shapeRules = [nn.OperationCount]shapeRule{
 // ErrUnknown when they depend on something not known yet.
 func (v View) OutputDims(op *nn.Operation) ([][]uint32, error) {
 	if !op.Type.Valid() || shapeRules[op.Type] == nil {
-		return nil, fmt.Errorf("%s: the operation has no shape rule", op.Type)
+		return nil, fmt.Errorf("%s: the shapes of its outputs: %w", op.Type, ErrUnknown)
 	}
 	dims, err := shapeRules[op.Type](v, op)
 	if err != nil {

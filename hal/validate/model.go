@@ -243,6 +243,9 @@ func (c *checker) operations() error {
 		if err := c.row(v, &a); err != nil {
 			return err
 		}
+		if err := c.control(op); err != nil {
+			return err
+		}
 		if !opspec.HasShapeRule(op.Type) {
 			continue
 		}

@@ -1,0 +1,195 @@
+package refcpu
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// ErrLoop is the error of a WHILE that does not end in time or within the
+// limits of its execution.
+var ErrLoop = errors.New("the loop does not end")
+
+// maxDepth bounds the nesting of IF and WHILE.
+const maxDepth = 32
+
+// implementation is the kernel maker of an operation, nil when there is none.
+func implementation(t nn.OperationType) prepare {
+	switch t {
+	case nn.OpIf:
+		return prepareIf
+	case nn.OpWhile:
+		return prepareWhile
+	}
+	if !t.Valid() {
+		return nil
+	}
+	return operations[t]
+}
+
+// controls reports the operations that run subgraphs; they give their outputs
+// shapes and values themselves.
+func controls(t nn.OperationType) bool { return t == nn.OpIf || t == nn.OpWhile }
+
+// child is the program of the subgraph that an operand refers to.
+func (x *run) child(i uint32) (*Program, error) {
+	o := &x.view.Operands[i]
+	if o.Type != nn.SubgraphRef || len(o.Data) != 4 {
+		return nil, fmt.Errorf("operand %d is no subgraph", i)
+	}
+	n := binary.LittleEndian.Uint32(o.Data)
+	if uint64(n) >= uint64(len(x.prog.children)) {
+		return nil, fmt.Errorf("operand %d refers to subgraph %d of %d", i, n, len(x.prog.children))
+	}
+	return x.prog.children[n], nil
+}
+
+// call runs a subgraph on tensors within what is left of the limits.
+func (x *run) call(p *Program, in []Tensor) ([]Tensor, error) {
+	if len(in) != len(p.graph.Inputs) {
+		return nil, fmt.Errorf("%d inputs for a subgraph of %d", len(in), len(p.graph.Inputs))
+	}
+	for i, idx := range p.graph.Inputs {
+		if o := &p.graph.Operands[idx]; len(in[i].Data)%max(o.Type.ElementBytes(), 1) != 0 {
+			return nil, fmt.Errorf("input %d of a subgraph is %s", i, o.Type)
+		}
+	}
+	if x.depth >= maxDepth {
+		return nil, fmt.Errorf("subgraphs nest more than %d deep", maxDepth)
+	}
+	bytes := x.left.bytes
+	out, err := p.execute(in, Options{Threads: x.threads, LoopTimeout: x.loop}, x.left, x.depth+1)
+	x.left.bytes = bytes
+	return out, err
+}
+
+// tensor is the value of operand i.
+func (x *run) tensor(i uint32) Tensor {
+	o := &x.view.Operands[i]
+	d := o.Dimensions
+	if d == nil {
+		d = []uint32{}
+	}
+	return Tensor{Dimensions: d, Data: x.bytes(i)}
+}
+
+// store makes tensors the outputs of an operation.
+func (x *run) store(op *nn.Operation, values []Tensor) error {
+	if len(values) < len(op.Outputs) {
+		return fmt.Errorf("%d results for %d outputs", len(values), len(op.Outputs))
+	}
+	for i, idx := range op.Outputs {
+		if err := x.view.SetDims(idx, values[i].Dimensions); err != nil {
+			return fmt.Errorf("output %d (operand %d): %w", i, idx, err)
+		}
+		o := &x.view.Operands[idx]
+		if n := int64(len(values[i].Data)); n != o.Bytes() {
+			return fmt.Errorf("output %d (operand %d): %d bytes for %s %v", i, idx, n, o.Type, o.Dimensions)
+		}
+		copy(x.alloc(idx, len(values[i].Data)), values[i].Data)
+	}
+	return nil
+}
+
+// truth reads a condition: one TENSOR_BOOL8 element.
+func truth(b []byte) (bool, error) {
+	if len(b) != 1 {
+		return false, fmt.Errorf("the condition has %d elements, 1 needed", len(b))
+	}
+	return b[0] != 0, nil
+}
+
+// prepareIf is IF: one of two subgraphs runs on the remaining inputs.
+func prepareIf(v opspec.View, op *nn.Operation) (kern, error) {
+	if _, err := v.Bind(op); err != nil {
+		return nil, err
+	}
+	return func(x *run) error {
+		yes, err := truth(x.bytes(op.Inputs[0]))
+		if err != nil {
+			return err
+		}
+		branch := op.Inputs[2]
+		if yes {
+			branch = op.Inputs[1]
+		}
+		p, err := x.child(branch)
+		if err != nil {
+			return err
+		}
+		var in []Tensor
+		for _, i := range op.Inputs[3:] {
+			in = append(in, x.tensor(i))
+		}
+		out, err := x.call(p, in)
+		if err != nil {
+			return err
+		}
+		return x.store(op, out)
+	}, nil
+}
+
+// prepareWhile is WHILE: while the condition subgraph gives true, the body
+// replaces the state, which is the first inputs.
+func prepareWhile(v opspec.View, op *nn.Operation) (kern, error) {
+	if _, err := v.Bind(op); err != nil {
+		return nil, err
+	}
+	return func(x *run) error {
+		condition, err := x.child(op.Inputs[0])
+		if err != nil {
+			return err
+		}
+		body, err := x.child(op.Inputs[1])
+		if err != nil {
+			return err
+		}
+		var state []Tensor
+		for _, i := range op.Inputs[2:] {
+			state = append(state, x.tensor(i))
+		}
+		if len(body.graph.Outputs) > len(state) {
+			return fmt.Errorf("the body gives %d values for a state of %d", len(body.graph.Outputs), len(state))
+		}
+		deadline := time.Now().Add(x.loop)
+		for {
+			if time.Now().After(deadline) {
+				return fmt.Errorf("%w within %v", ErrLoop, x.loop)
+			}
+			c, err := x.call(condition, state)
+			if err != nil {
+				return loopError(err)
+			}
+			if len(c) != 1 {
+				return fmt.Errorf("the condition gives %d values", len(c))
+			}
+			more, err := truth(c[0].Data)
+			if err != nil {
+				return err
+			}
+			if !more {
+				return x.store(op, state)
+			}
+			next, err := x.call(body, state)
+			if err != nil {
+				return loopError(err)
+			}
+			copy(state, next)
+		}
+	}, nil
+}
+
+// loopError marks the exhaustion of the limits inside a loop.
+func loopError(err error) error {
+	if errors.Is(err, errLimit) {
+		return fmt.Errorf("%w: %w", ErrLoop, err)
+	}
+	return err
+}
+
+// errLimit marks an execution that exceeds its limits.
+var errLimit = errors.New("limit")

@@ -1,0 +1,127 @@
+package testvectors
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/vectors"
+)
+
+// Failure is a case that did not do what it must.
+type Failure struct {
+	Spec, Name string
+	Operations string // of the model, joined
+	Err        error
+	Mismatch   *Mismatch // nil when the failure is not a wrong element
+}
+
+// Report counts the outcome of cases on a device.
+type Report struct {
+	Cases, Passed, Failed, Unsupported, Skipped int
+	Failures                                    []Failure // in the order of the cases
+}
+
+// Plan is what to run.
+type Plan struct {
+	Device hal.Device
+	Files  []*vectors.File
+	// Run picks cases by name; nil is all.
+	Run *regexp.Regexp
+	// Functional skips the timing model.
+	Functional bool
+	// Workers is the number of cases in flight; 0 is GOMAXPROCS.
+	Workers int
+	// Progress is called with the number of finished cases, from one goroutine
+	// at a time.
+	Progress func(done, total int)
+}
+
+// Execute runs the cases of a plan in parallel. Cases outside HAL 1.3 count as
+// skipped, cases with an operation the device declines as unsupported. A
+// device that panics fails the case.
+func (p *Plan) Execute() *Report {
+	type item struct {
+		file *vectors.File
+		c    *vectors.Case
+	}
+	var items []item
+	for _, f := range p.Files {
+		for _, c := range f.Cases {
+			if p.Run == nil || p.Run.MatchString(c.Name) {
+				items = append(items, item{f, c})
+			}
+		}
+	}
+	type outcome struct {
+		supported bool
+		err       error
+	}
+	outcomes := make([]outcome, len(items))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	workers := p.Workers
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	for range min(workers, len(items)) {
+		wg.Go(func() {
+			for i := range next {
+				outcomes[i].supported, outcomes[i].err = p.one(items[i].c)
+				if p.Progress != nil {
+					mu.Lock()
+					done++
+					p.Progress(done, len(items))
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for i := range items {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+
+	r := &Report{Cases: len(items)}
+	for i, o := range outcomes {
+		c := items[i].c
+		switch {
+		case c.Model == nil:
+			r.Skipped++
+		case o.err != nil:
+			r.Failed++
+			f := Failure{Spec: items[i].file.Spec, Name: c.Name, Operations: operations(c), Err: o.err}
+			errors.As(o.err, &f.Mismatch)
+			r.Failures = append(r.Failures, f)
+		case !o.supported:
+			r.Unsupported++
+		default:
+			r.Passed++
+		}
+	}
+	return r
+}
+
+func (p *Plan) one(c *vectors.Case) (supported bool, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			supported, err = true, fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return RunCase(p.Device, c, p.Functional)
+}
+
+func operations(c *vectors.Case) string {
+	var names []string
+	for i := range c.Model.Main.Operations {
+		names = append(names, c.Model.Main.Operations[i].Type.String())
+	}
+	return strings.Join(names, ", ")
+}
