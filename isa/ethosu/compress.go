@@ -110,12 +110,7 @@ func plans(weights []int16, runs bool) []codingPlan {
 			continue // the codes beyond the palette would not fit
 		}
 		rank := ranks(pal)
-		index := func(c int) int {
-			if r, ok := rank[uint32(c)]; ok {
-				return r
-			}
-			return len(pal) + c
-		}
+		index := func(c int) int { return int(rank[c]) }
 		for wdiv := 0; wdiv <= maxWdiv+1; wdiv++ {
 			for _, trunc := range []bool{false, true} {
 				p := codingPlan{runs: runs, zdiv: zdiv, wdiv: wdiv, trunc: trunc, palette: pal, bits: runBits[zdiv]}
@@ -152,12 +147,16 @@ func plans(weights []int16, runs bool) []codingPlan {
 	return out
 }
 
-func ranks(palette []uint32) map[uint32]int {
-	m := make(map[uint32]int, len(palette))
-	for i, c := range palette {
-		m[c] = i
+// ranks is the index of each weight code.
+func ranks(palette []uint32) *[maxWeightCode + 1]uint16 {
+	var r [maxWeightCode + 1]uint16
+	for c := range r {
+		r[c] = uint16(len(palette) + c)
 	}
-	return m
+	for i, c := range palette {
+		r[c] = uint16(i)
+	}
+	return &r
 }
 
 // rawWidth is the bits of an index in raw form; top is the largest code.
@@ -218,11 +217,7 @@ func (p *codingPlan) write(w *bitWriter, weights []int16) {
 	}
 	rank := ranks(p.palette)
 	for i, c := range codes {
-		if r, ok := rank[c]; ok {
-			codes[i] = uint32(r)
-		} else {
-			codes[i] = c + uint32(len(p.palette))
-		}
+		codes[i] = uint32(rank[c])
 	}
 	for at := 0; at < len(codes); at += sliceMax {
 		end := min(at+sliceMax, len(codes))

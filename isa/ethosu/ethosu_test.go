@@ -374,3 +374,41 @@ func TestScale(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkWeights(b *testing.B) {
+	r := rand.New(rand.NewPCG(9, 9))
+	w := make([]int16, 1<<18)
+	for i := range w {
+		w[i] = int16(min(max(r.NormFloat64()*25, -127), 127))
+	}
+	plain, err := EncodeWeights(nil, w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	packed, err := CompressWeights(nil, w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	perWeight := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(w)), "ns/weight")
+	}
+	var dst []int16
+	b.Run("decode-plain", func(b *testing.B) {
+		for b.Loop() {
+			dst, _, err = DecodeWeights(dst[:0], plain, len(w))
+		}
+		perWeight(b)
+	})
+	b.Run("decode-compressed", func(b *testing.B) {
+		for b.Loop() {
+			dst, _, err = DecodeWeights(dst[:0], packed, len(w))
+		}
+		perWeight(b)
+	})
+	b.Run("compress", func(b *testing.B) {
+		for b.Loop() {
+			packed, err = CompressWeights(packed[:0], w)
+		}
+		perWeight(b)
+	})
+}

@@ -188,18 +188,36 @@ func (d *weightDecoder) plain(dst []int16, n, width, limit int) ([]int16, error)
 	dst = slices.Grow(dst, n)[:at+n]
 	out := dst[at:]
 	mask := uint64(1)<<width - 1
-	i := 0
 	ofs := int16(d.dirOfs)
-	for ; i < n && d.pos>>3+8 <= len(d.b); i++ {
-		v := int16(binary.LittleEndian.Uint64(d.b[d.pos>>3:])>>(d.pos&7)&mask) + ofs
+	value := func(code uint64) int16 {
+		v := int16(code&mask) + ofs
 		sign := v & 1
-		out[i] = (v>>1 ^ -sign) + sign
-		d.pos += width
+		return (v>>1 ^ -sign) + sign
+	}
+	// One load holds at least 57 bits: six of the widest values.
+	const perLoad = 6
+	i := 0
+	for ; i+perLoad <= n && d.pos>>3+8 <= len(d.b); i += perLoad {
+		x := binary.LittleEndian.Uint64(d.b[d.pos>>3:]) >> (d.pos & 7)
+		o := (*[perLoad]int16)(out[i:])
+		o[0] = value(x)
+		x >>= width
+		o[1] = value(x)
+		x >>= width
+		o[2] = value(x)
+		x >>= width
+		o[3] = value(x)
+		x >>= width
+		o[4] = value(x)
+		x >>= width
+		o[5] = value(x)
+		d.pos += perLoad * width
 	}
 	for ; i < n; i++ {
-		v := int16(d.get(width)) + ofs
-		sign := v & 1
-		out[i] = (v>>1 ^ -sign) + sign
+		out[i] = value(uint64(d.get(width)))
+	}
+	if ofs == 0 {
+		return dst, nil // at most 9 bits
 	}
 	for _, v := range out {
 		if v < -maxWeightCode>>1 || v > maxWeightCode>>1 {
@@ -216,10 +234,34 @@ func appendZeros(dst []int16, n int) []int16 {
 	return dst
 }
 
+// remainders appends the symbols of a chunk: quotients, and div bits of each
+// from the stream.
+func (d *weightDecoder) remainders(dst, quotients []uint32, div int) []uint32 {
+	if div > 9 || d.pos>>3+16 > len(d.b) {
+		for _, q := range quotients {
+			dst = append(dst, q<<div+d.get(div))
+		}
+		return dst
+	}
+	mask := uint32(1)<<div - 1
+	for len(quotients) > 0 {
+		// One load holds six remainders of up to 9 bits.
+		x := binary.LittleEndian.Uint64(d.b[d.pos>>3:]) >> (d.pos & 7)
+		m := min(6, len(quotients))
+		for _, q := range quotients[:m] {
+			dst = append(dst, q<<div+uint32(x)&mask)
+			x >>= div
+		}
+		d.pos += m * div
+		quotients = quotients[m:]
+	}
+	return dst
+}
+
 // symbols reads the interleaved chunks of a slice: n weight indices into d.w
 // and nz run lengths into d.z, none above room.
 func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int) error {
-	d.w, d.z = d.w[:0], d.z[:0]
+	d.w, d.z = slices.Grow(d.w[:0], n), slices.Grow(d.z[:0], nz)
 	var wq, zq [2][12]uint32 // quotients of the chunk being read and of the previous one
 	var wn, zn [2]int
 	wpos, zpos := 0, 0
@@ -270,38 +312,30 @@ func (d *weightDecoder) symbols(n, nz, wdiv, zdiv int, raw, trunc bool, room int
 				wq[cur] = [12]uint32{}
 			} else {
 				second := d.get(mathbits.OnesCount32(unary))
-				wn[cur] = 0
+				k := 0
 				for i := 0; i < 12; i++ {
-					code := unary >> i & 1
-					if code != 0 {
-						code += second & 1
-						second >>= 1
-					}
-					if wcarry += code; wcarry > maxWeightCode {
-						return fmt.Errorf("weight quotient is too large")
-					}
-					if code < 2 || trunc {
-						wq[cur][wn[cur]] = wcarry
-						wn[cur]++
+					code := unary & 1
+					unary >>= 1
+					more := second & code // second bit of a set first bit
+					second >>= code
+					wcarry += code + more
+					wq[cur][k] = wcarry
+					if more == 0 || trunc {
+						k++
 						wcarry = 0
 					}
+				}
+				if wn[cur] = k; wcarry > maxWeightCode {
+					return fmt.Errorf("weight quotient is too large")
 				}
 			}
 			wpos += wn[cur]
 		}
 		if prevW {
-			for _, q := range wq[cur^1][:wn[cur^1]] {
-				if len(d.w) < n {
-					d.w = append(d.w, q<<wdiv+d.get(wdiv))
-				}
-			}
+			d.w = d.remainders(d.w, wq[cur^1][:min(wn[cur^1], n-len(d.w))], wdiv)
 		}
 		if prevZ {
-			for _, q := range zq[cur^1][:zn[cur^1]] {
-				if len(d.z) < nz {
-					d.z = append(d.z, q<<zdiv+d.get(zdiv))
-				}
-			}
+			d.z = d.remainders(d.z, zq[cur^1][:min(zn[cur^1], nz-len(d.z))], zdiv)
 		}
 		prevW, prevZ = doW, doZ
 		if !doW && !doZ {
