@@ -20,10 +20,7 @@ type program struct {
 
 // compile lowers a model whose operations are all supported.
 func compile(m *nn.Model) (*program, error) {
-	l, err := newLowering(m)
-	if err != nil {
-		return nil, err
-	}
+	l := newLowering(m)
 	p := &program{g: l.g}
 	client, err := l.clients(l.g.Inputs, true)
 	if err != nil {

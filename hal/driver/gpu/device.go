@@ -49,10 +49,7 @@ func (d *Device) Capabilities() hal.Capabilities { return d.cfg.Capabilities }
 // SupportedOperations implements hal.Device: an operation is supported when it
 // lowers.
 func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
-	l, err := newLowering(m)
-	if err != nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "gpu driver: %w", err)
-	}
+	l := newLowering(m)
 	answers := make([]hal.Support, len(l.g.Operations))
 	for i := range answers {
 		if err := l.lower(i); err != nil {

@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -17,6 +18,7 @@ type lowering struct {
 	view    opspec.View
 	relaxed bool
 	target  *rdna2.Target
+	shapes  []error // per operation: why its outputs' shapes are wrong
 
 	op      int // operation being lowered
 	tensors []*tensor
@@ -41,12 +43,38 @@ type launch struct {
 	grid, workgroup [3]int
 }
 
-func newLowering(m *nn.Model) (*lowering, error) {
-	g, err := opspec.Resolve(&m.Main)
-	if err != nil {
-		return nil, fmt.Errorf("gpu: %w", err)
+func newLowering(m *nn.Model) *lowering {
+	g := m.Main
+	g.Operands = append([]nn.Operand(nil), g.Operands...)
+	l := &lowering{g: &g, view: opspec.ModelView(&g), relaxed: m.Relaxed, target: rdna2.NewTarget(), values: map[uint32]*tensor{}, zero: 256}
+	for i := range g.Operations {
+		l.shapes = append(l.shapes, l.inferShapes(&g.Operations[i]))
 	}
-	return &lowering{g: g, view: opspec.ModelView(g), relaxed: m.Relaxed, target: rdna2.NewTarget(), values: map[uint32]*tensor{}, zero: 256}, nil
+	return l
+}
+
+// inferShapes completes the shapes of an operation's outputs where its row
+// and inputs say them. What cannot be known yet is no error here.
+func (l *lowering) inferShapes(op *nn.Operation) error {
+	if !opspec.HasShapeRule(op.Type) {
+		return nil
+	}
+	dims, err := l.view.OutputDims(op)
+	if errors.Is(err, opspec.ErrUnknown) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for k, x := range op.Outputs {
+		if k >= len(dims) {
+			return fmt.Errorf("%s: %d outputs, it has %d", op.Type, len(op.Outputs), len(dims))
+		}
+		if err := l.view.SetDims(x, dims[k]); err != nil {
+			return fmt.Errorf("%s: output %d: %w", op.Type, k, err)
+		}
+	}
+	return nil
 }
 
 // lowerings are the operations this driver has, by NNAPI code.
@@ -81,6 +109,9 @@ func (l *lowering) lower(i int) error {
 	f := lowerings[op.Type]
 	if f == nil {
 		return fmt.Errorf("%s is not implemented", op.Type)
+	}
+	if l.shapes[i] != nil {
+		return l.shapes[i]
 	}
 	l.op = i
 	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
