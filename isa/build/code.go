@@ -28,20 +28,29 @@ type CodeGroup struct {
 // len(Groups) for a label at the end.
 func (c *Code) LabelGroup(l Label) int { return int(c.Blocks[c.labels[l]]) }
 
+// pressureSlack are the registers that successive attempts leave free in each
+// file: aligned tuples do not use every gap, and how much that costs is only
+// known after allocation.
+var pressureSlack = [...]int{2, 4, 7, 11}
+
 // Compile schedules and allocates. The Func must not be used afterwards.
 func (f *Func) Compile() (*Code, error) {
 	if err := f.resolve(); err != nil {
 		return nil, err
 	}
 	live := f.liveness()
-	code := f.schedule(live, false)
-	err := f.allocate(code, live)
-	if err != nil {
-		code = f.schedule(live, true)
-		code.InOrder = true
-		if e := f.allocate(code, live); e != nil {
-			return nil, e
+	var code *Code
+	var err error
+	for _, slack := range pressureSlack {
+		code = f.schedule(live, slack, false)
+		if err = f.allocate(code, live); err == nil {
+			return code, nil
 		}
+	}
+	code = f.schedule(live, 0, true)
+	code.InOrder = true
+	if err := f.allocate(code, live); err != nil {
+		return nil, err
 	}
 	return code, nil
 }

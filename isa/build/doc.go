@@ -11,8 +11,9 @@
 //	allocate   live segments over the scheduled groups, linear scan with aligned tuples
 //
 // and returns the groups. When allocation fails the function is scheduled again
-// in source order, which needs the fewest registers; when that fails too, the
-// error names the class, the function and the place.
+// with more registers left free, and last in source order, which needs the
+// fewest; when that fails too, the error names the class, the function and the
+// place.
 //
 // Not modelled: spilling (kernels are written to fit), moving code across
 // blocks, if-conversion.

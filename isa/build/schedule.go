@@ -21,7 +21,7 @@ type scheduler struct {
 	left  []int32
 }
 
-func (f *Func) schedule(l *liveness, inOrder bool) *Code {
+func (f *Func) schedule(l *liveness, slack int, inOrder bool) *Code {
 	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), inOrder: inOrder}
 	s.st = dagState{seen: make([]int32, l.n), lastDef: make([]int32, l.n), useHead: make([]int32, l.n)}
 	s.alive = make([]bool, l.n)
@@ -29,7 +29,7 @@ func (f *Func) schedule(l *liveness, inOrder bool) *Code {
 	s.limit = f.fileUnits()
 	for i := range s.limit {
 		if s.limit[i] >= 16 {
-			s.limit[i] -= 2 // aligned tuples do not use every gap
+			s.limit[i] -= slack
 		}
 	}
 	code := &Code{Name: f.Name, labels: f.labels}

@@ -34,7 +34,7 @@ const depthPrefetch = 3
 // that exceeds a signed byte is split over several taps of the same input.
 type depthTap struct {
 	offset int
-	first  bool // reads its input; otherwise it shares that of the tap before
+	first  bool // the first part of its weight
 }
 
 func (d *depthKernel) name() string {
@@ -62,31 +62,57 @@ func (d *depthKernel) generate(a *asm) {
 	table, entries, params := in[0], in[1], in[2]
 	a.prefetch(in[3], in[4])
 	rq := a.requantSetup(d.rq, params)
-	zero := a.zero()
+	var zero build.Reg // the partner of the last tap of an odd number
+	if len(d.taps)%2 == 1 {
+		zero = a.zero()
+	}
 	below := d.cellMasks(a)
 	a.repeat(entries, func() {
 		src, dst, rec := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "record")
 		a.bump(table, 12)
 		w := a.bases(rec, d.record())
-		a.loop0(d.steps, func() {
-			var acc [2]build.Reg
-			for i := range acc {
-				acc[i] = a.vv("acc")
-				w.load(lo(acc[i]), 2*i)
-				w.load(hi(acc[i]), 2*i+1)
-			}
-			d.multiply(a, src, w, acc, zero, below)
-			l := noLanes
-			if d.rq.perChannel {
-				l = func(j int) lanes { return d.lanes(a, w, j) }
-			}
-			v := rq.pack([4]build.Reg{lo(acc[0]), hi(acc[0]), lo(acc[1]), hi(acc[1])}, l, true)
-			a.vstore(dst, 0, v, aliasOut)
-			a.bump(src, d.inStep)
-			a.bump(dst, d.outStep)
-		})
+		step := func(n int) {
+			d.step(a, n, src, dst, w, rq, zero, below)
+			a.bump(src, n*d.inStep)
+			a.bump(dst, n*d.outStep)
+		}
+		if n := d.steps / depthSteps; n > 0 {
+			a.loop0(n, func() { step(depthSteps) })
+		}
+		if n := d.steps % depthSteps; n > 0 {
+			step(n)
+		}
 	})
 	a.ret()
+}
+
+// depthSteps is the number of output vectors that share one load of the weights.
+const depthSteps = 2
+
+// step makes n output vectors.
+func (d *depthKernel) step(a *asm, n int, src, dst build.Reg, w bases, rq *requantRegs, zero build.Reg, below []build.Reg) {
+	acc := make([][2]build.Reg, n)
+	for i := range acc {
+		for k := range acc[i] {
+			acc[i][k] = a.vv("acc")
+			if i == 0 {
+				w.load(lo(acc[0][k]), 2*k)
+				w.load(hi(acc[0][k]), 2*k+1)
+				continue
+			}
+			a.op(hexagon.V6_vassign, lo(acc[i][k]), lo(acc[0][k]))
+			a.op(hexagon.V6_vassign, hi(acc[i][k]), hi(acc[0][k]))
+		}
+	}
+	d.multiply(a, src, w, acc, zero, below)
+	l := noLanes
+	if d.rq.perChannel {
+		l = rq.keepLanes(4, func(j int) lanes { return d.lanes(a, w, j) })
+	}
+	for i, c := range acc {
+		v := rq.pack([4]build.Reg{lo(c[0]), hi(c[0]), lo(c[1]), hi(c[1])}, l, true)
+		a.vstore(dst, i*d.outStep, v, aliasOut)
+	}
 }
 
 func (d *depthKernel) lanes(a *asm, w bases, j int) lanes {
@@ -100,25 +126,32 @@ func (d *depthKernel) lanes(a *asm, w bases, j int) lanes {
 	return l
 }
 
-// multiply adds the products of all taps, two taps at a time.
-func (d *depthKernel) multiply(a *asm, src build.Reg, w bases, acc [2]build.Reg, zero build.Reg, below []build.Reg) {
-	var x build.Reg
-	var prod [2]build.Reg
+// multiply adds the products of all taps to the accumulators of each step, two
+// taps at a time. Steps share weights, and inputs where windows overlap.
+func (d *depthKernel) multiply(a *asm, src build.Reg, w bases, acc [][2]build.Reg, zero build.Reg, below []build.Reg) {
+	inputs := map[int]build.Reg{}
+	prod := make([][2]build.Reg, len(acc))
 	for i, t := range d.taps {
-		if t.first {
-			x = d.input(a, src, t.offset, below)
-		}
 		wv := a.v("w")
 		w.load(wv, d.header()+i)
-		prod[i%2] = a.vv("product")
-		a.op(hexagon.V6_vmpybusv, prod[i%2], x, wv)
-		switch {
-		case i%2 == 1:
-			a.op(hexagon.V6_vaddhw_acc, acc[0], lo(prod[0]), lo(prod[1]))
-			a.op(hexagon.V6_vaddhw_acc, acc[1], hi(prod[0]), hi(prod[1]))
-		case i == len(d.taps)-1:
-			a.op(hexagon.V6_vaddhw_acc, acc[0], lo(prod[0]), zero)
-			a.op(hexagon.V6_vaddhw_acc, acc[1], hi(prod[0]), zero)
+		for n := range acc {
+			off := t.offset + n*d.inStep
+			x, ok := inputs[off]
+			if !ok {
+				x = d.input(a, src, off, below)
+				inputs[off] = x
+			}
+			prod[n][i%2] = a.vv("product")
+			a.op(hexagon.V6_vmpybusv, prod[n][i%2], x, wv)
+			last := i == len(d.taps)-1
+			for k, half := range [2]func(build.Reg) build.Reg{lo, hi} {
+				switch {
+				case i%2 == 1:
+					a.op(hexagon.V6_vaddhw_acc, acc[n][k], half(prod[n][0]), half(prod[n][1]))
+				case last:
+					a.op(hexagon.V6_vaddhw_acc, acc[n][k], half(prod[n][0]), zero)
+				}
+			}
 		}
 	}
 }
