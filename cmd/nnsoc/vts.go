@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/testvectors"
+)
+
+type vtsReport struct {
+	SchemaVersion int          `json:"schema_version"`
+	Device        string       `json:"device"`
+	Cases         int          `json:"cases"`
+	Passed        int          `json:"passed"`
+	Failed        int          `json:"failed"`
+	Unsupported   int          `json:"unsupported"`
+	Skipped       int          `json:"skipped"`
+	Failures      []vtsFailure `json:"failures"`
+}
+
+type vtsFailure struct {
+	Name       string  `json:"name"`
+	Spec       string  `json:"spec"`
+	Operations string  `json:"operations"`
+	Error      string  `json:"error"`
+	Output     int     `json:"output"`
+	Index      int     `json:"index"`
+	Expected   float64 `json:"expected"`
+	Actual     float64 `json:"actual"`
+	Tolerance  float64 `json:"tolerance"`
+}
+
+func newVTS(a *app) *cobra.Command {
+	var device, pattern string
+	var functional bool
+	cmd := &cobra.Command{
+		Use:   "vts PATH...",
+		Short: "run operation test vectors on a device",
+		Long: `vts runs test cases - documents of the neutral JSON corpus (.json, .json.gz) or folders
+of them - on one device and compares each output with the accuracy rules of NNAPI's
+generated tests. An operation that the device declares supported must pass; a case with
+any other operation counts as unsupported. Nothing falls back to the CPU.`,
+		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("vts takes at least one PATH"))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			m, err := a.machine(hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			p := testvectors.Plan{Functional: functional || device == "reference"}
+			name := device
+			if name == "reference" { // the CPU's kernels without its timing model
+				name = m.registry.CPU().Name()
+			}
+			if p.Device, err = m.registry.Find(name); err != nil {
+				return usage(err)
+			}
+			if pattern != "" {
+				if p.Run, err = regexp.Compile(pattern); err != nil {
+					return usage(fmt.Errorf("--run: %w", err))
+				}
+			}
+			show := newProgress(a.err)
+			defer show.done()
+			if p.Files, err = readSpecs(args, show); err != nil {
+				return err
+			}
+			step := 0
+			p.Progress = func(done, total int) {
+				if 20*done/total > step || done == total {
+					step = 20 * done / total
+					show.say("%s: %d of %d cases", device, done, total)
+				}
+			}
+			r := p.Execute()
+			show.done()
+			if err := a.printVTS(device, r); err != nil {
+				return err
+			}
+			switch {
+			case r.Failed > 0:
+				return &exitError{exitMismatch, fmt.Errorf("%d of %d cases failed", r.Failed, r.Cases)}
+			case r.Cases == 0:
+				return usage(errors.New("no case matches"))
+			}
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&device, "device", "reference", "device to run on: reference or a device of the SoC")
+	fl.StringVar(&pattern, "run", "", "run only cases whose name matches this regular expression")
+	fl.BoolVar(&functional, "functional", false, "skip the timing model")
+	completeDevices(a, cmd)
+	return cmd
+}
+
+// specSuffixes are the names of documents that vts reads.
+var specSuffixes = []string{".json", ".json.gz"}
+
+// readSpecs reads documents and the documents inside folders.
+func readSpecs(paths []string, show *progress) ([]*vectors.File, error) {
+	var files []*vectors.File
+	for _, root := range paths {
+		info, err := os.Stat(root)
+		if err != nil {
+			return nil, usage(err)
+		}
+		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			if info.IsDir() && !hasSuffix(path, specSuffixes) {
+				return nil
+			}
+			show.say("read %s", filepath.Base(path))
+			f, err := vectors.Load(path)
+			if err != nil {
+				return err
+			}
+			files = append(files, f)
+			return nil
+		})
+		if err != nil {
+			return nil, usage(err)
+		}
+	}
+	return files, nil
+}
+
+func hasSuffix(s string, suffixes []string) bool {
+	for _, x := range suffixes {
+		if strings.HasSuffix(s, x) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) printVTS(device string, r *testvectors.Report) error {
+	out := vtsReport{
+		SchemaVersion: schemaVersion, Device: device, Cases: r.Cases, Passed: r.Passed, Failed: r.Failed,
+		Unsupported: r.Unsupported, Skipped: r.Skipped, Failures: []vtsFailure{},
+	}
+	for _, f := range r.Failures {
+		v := vtsFailure{Name: f.Name, Spec: f.Spec, Operations: f.Operations, Error: f.Err.Error()}
+		if m := f.Mismatch; m != nil {
+			v.Output, v.Index, v.Expected, v.Actual = m.Output, m.Index, m.Expected, m.Actual
+			v.Tolerance = m.Tolerance.Abs + m.Tolerance.Rel*max(m.Expected, -m.Expected)
+		}
+		out.Failures = append(out.Failures, v)
+	}
+	if a.json {
+		return printJSON(a.out, out)
+	}
+	for _, f := range r.Failures {
+		fmt.Fprintf(a.out, "FAIL %s (%s)\n  %s: %v\n", f.Name, f.Spec, f.Operations, f.Err)
+		if f.Mismatch != nil {
+			fmt.Fprint(a.out, f.Mismatch.Neighbourhood())
+		}
+	}
+	_, err := fmt.Fprintf(a.out, "%s: %d cases, %d passed, %d failed, %d unsupported, %d skipped\n",
+		device, r.Cases, r.Passed, r.Failed, r.Unsupported, r.Skipped)
+	return err
+}
