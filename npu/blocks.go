@@ -90,7 +90,7 @@ func (s *Spec) macCyclesExact(o *op, h, w, d int) float64 {
 	if o.reduces() {
 		total *= int64(ceilDiv(o.ifm.c, ibd))
 	}
-	return float64(total) / float64(s.Cores)
+	return float64(total) / float64(o.cores)
 }
 
 // arrayCycles is macCycles of a weight-stationary array whose rows hold any
@@ -141,7 +141,8 @@ func (s *Spec) cyclesPerElement(o *op) float64 {
 
 // outputCycles is how long the output unit works on a block.
 func (s *Spec) outputCycles(o *op, elements, depth int) int64 {
-	c := math.Ceil(s.cyclesPerElement(o) * float64(elements))
+	// The table is for all cores; an operation may use one.
+	c := math.Ceil(s.cyclesPerElement(o) * float64(elements) * float64(s.Cores/o.cores))
 	if o.kind <= opDepthwise {
 		// Scale records are read per block, 10 bytes each.
 		lat := s.Memories[s.RegionMemory[o.scaleReg]].ReadLatency

@@ -10,6 +10,37 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
+// checkReport checks the invariants of every report.
+func checkReport(t testing.TB, r *sim.Report) {
+	t.Helper()
+	if r.Stalls.Total() != r.Cycles {
+		t.Errorf("stalls add up to %d, cycles are %d", r.Stalls.Total(), r.Cycles)
+	}
+	var cycles int64
+	var energy float64
+	var sum sim.StallTable
+	for i := range r.Regions {
+		g := &r.Regions[i]
+		if g.Stalls.Total() != g.Cycles {
+			t.Errorf("region %d: stalls add up to %d, cycles are %d", g.ID, g.Stalls.Total(), g.Cycles)
+		}
+		for why, n := range g.Stalls {
+			if n < 0 {
+				t.Errorf("region %d: %d cycles of %s", g.ID, n, sim.Reason(why))
+			}
+		}
+		cycles += g.Cycles
+		energy += g.EnergyPJ
+		sum.Add(&g.Stalls)
+	}
+	if cycles != r.Cycles || sum != r.Stalls {
+		t.Errorf("regions add up to %d cycles %v, the run has %d %v", cycles, sum, r.Cycles, r.Stalls)
+	}
+	if d := energy - r.EnergyPJ; d > 1 || d < -1 {
+		t.Errorf("regions add up to %v pJ, the run has %v", energy, r.EnergyPJ)
+	}
+}
+
 // Two runs give the same report and bytes; a functional run the same bytes.
 func TestRepeatable(t *testing.T) {
 	for _, preset := range Presets() {

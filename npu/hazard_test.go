@@ -69,22 +69,3 @@ func TestMissingWaits(t *testing.T) {
 		}
 	}
 }
-
-// Vela's streams pass, and do not without their waits.
-func TestOracleVelaWaits(t *testing.T) {
-	root := sharedDir(t)
-	for _, machine := range velaMachines {
-		v := loadVela(t, velaPath(root, "mlperf_tiny_vww_int8", machine))
-		c := mustCore(t, machine)
-		for _, drop := range []ethosu.Code{ethosu.OpDMAWait, ethosu.OpKernelWait} {
-			k, err := v.Load()
-			if err != nil {
-				t.Fatal(err)
-			}
-			k.Program.Commands = without(t, k.Program.Commands, drop)
-			if _, err := c.Run(&k.Program, k.Regions(), Options{Functional: true}); err == nil || !strings.Contains(err.Error(), "is missing") {
-				t.Errorf("%s without %s: %v", machine, drop, err)
-			}
-		}
-	}
-}

@@ -41,7 +41,6 @@ type weightSet struct {
 	offset int     // formU8: weight = packed + offset
 	sums   []int32 // over the taps and inputs of each output channel
 	maxAbs int
-	stats  ethosu.WeightStats
 }
 
 // weightCache keeps decoded weights from run to run: they are a function of
@@ -130,11 +129,9 @@ func (c *Core) decodeWeights(o *op, key weightKey) (*weightSet, error) {
 		if n > 4*maxElements {
 			return nil, fmt.Errorf("%d weights are too many", n)
 		}
-		var stats ethosu.WeightStats
-		if wc.stream, stats, err = ethosu.DecodeWeights(wc.stream[:0], raw, int(n)); err != nil {
+		if wc.stream, _, err = ethosu.DecodeWeights(wc.stream[:0], raw, int(n)); err != nil {
 			return nil, err
 		}
-		set.stats.Slices += stats.Slices
 		if err := t.Scatter(wc.plain[i*per:], wc.stream, key.cores*per); err != nil {
 			return nil, err
 		}
