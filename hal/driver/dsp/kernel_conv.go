@@ -20,16 +20,19 @@ type convKernel struct {
 	runs      int
 	wide      bool // runs start on 8 bytes and have an even number of words: load pairs
 	sum       bool // filter zero point: add -zw * (sum of the inputs) of a position
-	even      bool // every input byte of a run counts, so the weights that sum them are all one
-	full      bool // has full chunks of four groups, interleaved
-	tail      int  // groups of the last chunk, which are stored one behind the other; 0 none
-	cluster   int  // output positions that share a vector in the tail
-	rq        requantKind
+	// merged: there is only a tail, and its record has one more group, of weights
+	// that sum the inputs, instead of a pass of its own.
+	merged  bool
+	even    bool // every input byte of a run counts, so the weights that sum them are all one
+	full    bool // has full chunks of four groups, interleaved
+	tail    int  // groups of the last chunk, which are stored one behind the other; 0 none
+	cluster int  // output positions that share a vector in the tail
+	rq      requantKind
 }
 
 func (c *convKernel) name() string {
 	return fmt.Sprintf("conv_p%d_w%dx%d_%s%s%st%dc%d_%s", c.positions, c.runs, c.words,
-		flag(c.wide, "d"), flag(c.sum, "s")+flag(c.sum && c.even, "e"), flag(c.full, "f"), c.tail, c.cluster, c.rq.tag())
+		flag(c.wide, "d"), flag(c.sum, "s")+flag(c.sum && c.even, "e")+flag(c.merged, "m"), flag(c.full, "f"), c.tail, c.cluster, c.rq.tag())
 }
 
 func flag(on bool, s string) string {
@@ -60,7 +63,15 @@ func (c *convKernel) entryWords() int { return c.positions + c.outputs() }
 func (c *convKernel) header(n int) int { return n * (1 + c.rq.vectors()) }
 
 // record is the size of a chunk of n groups in bytes.
-func (c *convKernel) record(n int) int { return (c.header(n) + n*c.words*c.runs) * vecBytes }
+func (c *convKernel) record(n int) int { return (c.header(n) + c.groups(n)*c.words*c.runs) * vecBytes }
+
+// groups is how many groups the weights of a chunk of n groups hold.
+func (c *convKernel) groups(n int) int {
+	if c.merged {
+		return n + 1
+	}
+	return n
+}
 
 // convPrefetch is the index of the prefetch arguments.
 const convPrefetch = 4
@@ -74,14 +85,14 @@ func (c *convKernel) generate(a *asm) {
 	rq := a.requantSetup(c.rq, params)
 	a.skipIfZero(blocks, func() {
 		a.repeat(blocks, func() {
-			if c.sum {
+			if c.sum && !c.merged {
 				c.correction(a, table, args, params)
 			}
 			if c.full {
 				c.fullChunks(a, rq, table, args)
 			}
 			if c.tail > 0 {
-				c.tailChunk(a, rq, table, args)
+				c.tailChunk(a, rq, table, args, params)
 			}
 			a.bump(table, 4*c.entryWords())
 		})
@@ -133,10 +144,19 @@ func (c *convKernel) fullChunks(a *asm, rq *requantRegs, table, args build.Reg) 
 	})
 }
 
-func (c *convKernel) tailChunk(a *asm, rq *requantRegs, table, args build.Reg) {
+func (c *convKernel) tailChunk(a *asm, rq *requantRegs, table, args, params build.Reg) {
 	rec := a.word(args, convTail, "record")
 	a.skipIfZero(rec, func() {
 		acc := c.chunk(a, c.tail, table, args, rec)
+		if c.merged {
+			neg := a.word(params, parExtra, "negzw")
+			for p := range acc {
+				a.op(hexagon.V6_vmpyiwh, acc[p][c.tail], acc[p][c.tail], neg)
+				for j := range c.tail {
+					a.op(hexagon.V6_vaddw, acc[p][j], acc[p][j], acc[p][c.tail])
+				}
+			}
+		}
 		l := rq.keepLanes(c.tail, func(j int) lanes { return rq.lanesAt(rec, c.tail*vecBytes, j, c.tail) })
 		off := a.word(args, convTailOffset, "offset")
 		for o := range c.outputs() {
@@ -169,27 +189,35 @@ func (c *convKernel) tailChunk(a *asm, rq *requantRegs, table, args build.Reg) {
 // chunk accumulates n groups of every position.
 func (c *convKernel) chunk(a *asm, n int, table, args, rec build.Reg) [][]build.Reg {
 	acc := make([][]build.Reg, c.positions)
+	var zero build.Reg
+	if c.merged {
+		zero = a.zero()
+	}
 	bias := make([]build.Reg, n)
 	for j := range bias {
 		bias[j] = a.vload(rec, j*vecBytes, aliasConst, "bias")
 	}
 	scratch := rec
-	if c.sum {
+	if c.sum && !c.merged {
 		scratch = a.word(args, convScratch, "scratch")
 	}
 	for p := range acc {
-		acc[p] = make([]build.Reg, n)
+		acc[p] = make([]build.Reg, n, n+1)
 		var corr build.Reg
-		if c.sum {
+		if c.sum && !c.merged {
 			corr = a.vload(scratch, p*vecBytes, aliasScratch, "correction")
 		}
 		for j := range acc[p] {
 			acc[p][j] = a.v(fmt.Sprintf("acc%d.%d", p, j))
-			if c.sum {
+			if corr.Valid() {
 				a.op(hexagon.V6_vaddw, acc[p][j], bias[j], corr)
 			} else {
 				a.op(hexagon.V6_vassign, acc[p][j], bias[j])
 			}
+		}
+		if c.merged {
+			acc[p] = append(acc[p], a.v("sum"))
+			a.op(hexagon.V6_vassign, acc[p][n], zero)
 		}
 	}
 	c.products(a, acc, table, args, weights{a: a, at: a.add(rec, c.header(n)*vecBytes)})

@@ -228,10 +228,14 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 		full, c.tail = full+1, 0
 	}
 	c.full = full > 0
+	c.merged = c.sum && !c.full
+	if c.cluster == 4 && !c.wide {
+		c.positions = 8
+	}
 
 	c.even = evenTaps(taps)
 	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full, scratch: l.scratch(scratch)}
-	if c.sum && !c.even {
+	if c.sum && !c.merged && !c.even {
 		e.ones = l.constant(packOnes(taps))
 	}
 	e.bumps = l.constWords(bumps)
@@ -447,6 +451,9 @@ func (g *gemm) packChunks(c *convKernel, taps [][4]tap, base, chunks, n int, int
 				}
 				out = append(out, b[:]...)
 			}
+			if c.merged {
+				out = appendOnes(out, word)
+			}
 		}
 	}
 	return out
@@ -492,19 +499,25 @@ func (g *gemm) foldedBias(ch int) int32 {
 	return int32(binary.LittleEndian.Uint32(g.bias[4*ch:])) - g.inZero*sum
 }
 
-// packOnes packs weights that sum the inputs: one where a tap exists.
+// packOnes packs weights that sum the inputs.
 func packOnes(taps [][4]tap) []byte {
 	out := make([]byte, 0, len(taps)*vecBytes)
 	for _, word := range taps {
-		var b [4]byte
-		for i, t := range word {
-			if t.y >= 0 {
-				b[i] = 1
-			}
+		out = appendOnes(out, word)
+	}
+	return out
+}
+
+// appendOnes appends a vector of weights for one word: one where a tap exists.
+func appendOnes(out []byte, word [4]tap) []byte {
+	var b [4]byte
+	for i, t := range word {
+		if t.y >= 0 {
+			b[i] = 1
 		}
-		for range 32 {
-			out = append(out, b[:]...)
-		}
+	}
+	for range 32 {
+		out = append(out, b[:]...)
 	}
 	return out
 }
