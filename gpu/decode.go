@@ -13,7 +13,8 @@ import (
 type unit uint8
 
 const (
-	unitVALU unit = iota
+	unitVALU  unit = iota
+	unitTrans      // the vector unit's transcendental part
 	unitSALU
 	unitSMEM
 	unitVMEM
@@ -369,7 +370,9 @@ func (d *decoder) uop(in *rdna2.Inst, derr error) (uop, deps) {
 	var err error
 	switch {
 	case f.IsVALU():
-		err = d.valu(&u, &dep)
+		if err = d.valu(&u, &dep); u.class == ClassTrans {
+			u.unit = unitTrans
+		}
 	case f.Format >= rdna2.SOP2 && f.Format <= rdna2.SOPP:
 		err = d.salu(&u, &dep)
 	default:
@@ -389,7 +392,7 @@ func (p *program) schedule(spec *Spec) {
 	p.end = make([]int32, n)
 	for i := range p.uops {
 		c := int32(1)
-		if u := &p.uops[i]; u.unit == unitVALU {
+		if u := &p.uops[i]; u.unit <= unitTrans {
 			c = int32(issueCycles(spec, u.class, p.k.WaveSize))
 		}
 		p.cost[i+1] = p.cost[i] + c
@@ -399,7 +402,7 @@ func (p *program) schedule(spec *Spec) {
 	for i := n - 1; i >= 0; i-- {
 		u := &p.uops[i]
 		p.touch[i].add(&p.deps[i])
-		if u.unit != unitVALU {
+		if u.unit > unitTrans {
 			stop = int32(i)
 			p.end[i] = int32(i)
 			continue

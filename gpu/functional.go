@@ -32,7 +32,7 @@ func (w *wave) runUntilBarrier() {
 	for {
 		pc := w.pc
 		u := &p.uops[pc]
-		if u.unit == unitVALU {
+		if u.unit <= unitTrans {
 			end := p.end[pc]
 			if !w.checkRun(pc, end) {
 				return

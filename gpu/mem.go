@@ -33,8 +33,12 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 	build := func(name string, c CacheSpec, above int, w mem.WritePolicy, r sim.Reason, next mem.Level) (*mem.Cache, error) {
 		cfg := mem.CacheConfig{
 			Name: name, Hz: s.Hz, Bytes: c.Bytes, LineBytes: c.Line, Ways: c.Ways, Write: w,
-			HitCycles: max(c.LatencyCycles-above, 1), BytesPerCycle: c.BytesPerCycle,
+			HitCycles: max(c.LatencyCycles-above, 1), BytesPerCycle: min(c.BytesPerCycle, c.Line),
 			Banks: 1, MSHRs: c.MSHRs, Reason: r,
+		}
+		// More than a line per cycle comes from as many banks.
+		for cfg.Banks < 64 && cfg.Banks*2*c.Line <= c.BytesPerCycle {
+			cfg.Banks *= 2
 		}
 		if name == "icache" && s.Prefetch > 0 {
 			cfg.Prefetch, cfg.PrefetchDegree = mem.PrefetchNextLine, s.Prefetch
@@ -196,7 +200,7 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *memOp) (int64, s
 	at := m.clock.At(t)
 	done, from := at, sim.StallL1
 	m.count[cntLines] += int64(len(m.lines))
-	c.hold = sim.StallUnit
+	hold := sim.StallUnit
 	for i := range m.lines {
 		l := &m.lines[i]
 		addr := l.line << m.lineShift
@@ -208,7 +212,7 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *memOp) (int64, s
 			continue
 		}
 		if back := c.flight[c.at]; back > at {
-			at, c.hold = back, c.flightFrom[c.at]
+			at, hold = back, c.flightFrom[c.at]
 		}
 		if op.atomic != nil {
 			// Atomics execute at L2, one line after the other.
@@ -225,8 +229,8 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *memOp) (int64, s
 		}
 		done, from = max(done, d), max(from, f)
 	}
-	if at > m.clock.At(t) {
-		c.accept = max(c.accept, m.clock.Cycle(at))
+	if hold != sim.StallUnit {
+		c.accept, c.hold = max(c.accept, m.clock.Cycle(at)), hold
 	}
 	if op.store {
 		m.count[cntL0Bytes] += int64(len(m.lines)) * int64(min(size, op.size*m.waveLanes(mask)))

@@ -47,41 +47,39 @@ func (q *queue) push(e queued) {
 	q.n++
 }
 
-// wave is one resident wave.
+// wave is one resident wave. What every instruction touches comes first.
 type wave struct {
 	v    unsafe.Pointer // first vector register
 	n    int            // lanes
 	high uint64         // mask of lanes 32..63: 0 in wave32
-	pc   int32
-	s    [numSReg]uint32
-
-	regs []uint32
-	wg   *workgroup
 	m    *machine
-	id   int // in the work-group
+	simd *simd
+	slot int // index in the SIMD's waves
+	pc   int32
+	line int32 // instruction cache line it last fetched from
 
-	scratch []byte
-	flat    uint64 // FLAT_SCRATCH
+	// Timing.
+	next int64 // earliest issue of the instruction at pc
+	vMax int64 // latest of vReady
+	sMax int64
+	why  sim.Reason
 
 	// Checker: registers whose load is outstanding.
+	dup   bool // one register is the target of two outstanding loads
 	pendV [4]uint64
 	pendS [2]uint64
-	dup   bool // one register is the target of two outstanding loads
+
+	s      [numSReg]uint32
+	sReady [sSCC + 1]int64
+	vReady [256]int64
 
 	vm, vs, lgkm queue
 
-	// Timing.
-	simd   *simd
-	next   int64 // earliest issue of the instruction at pc
-	why    sim.Reason
-	unit   unit
-	trans  bool  // the next instruction is transcendental
-	line   int32 // instruction cache line it last fetched from
-	vMax   int64 // latest of vReady
-	sMax   int64
-	vReady [256]int64
-	sReady [sSCC + 1]int64
-
+	regs            []uint32
+	wg              *workgroup
+	id              int // in the work-group
+	scratch         []byte
+	flat            uint64 // FLAT_SCRATCH
 	done, atBarrier bool
 	barrierPC       int32
 }

@@ -39,12 +39,22 @@ type cu struct {
 	flightFrom []sim.Reason
 }
 
+// maxWaves bounds WavesPerSIMD.
+const maxWaves = 32
+
+// runAhead is how many cycles a SIMD may be ahead of the others with
+// instructions that none of them can notice. It bounds how late a wave that
+// another SIMD starts meanwhile joins in.
+const runAhead = 200
+
 // simd is one SIMD: its waves, oldest first, and when each unit is free.
 type simd struct {
 	cu     *cu
 	waves  []*wave
+	next   [maxWaves]int64 // of each wave: earliest issue by its own state
+	unit   [maxWaves]unit  // and what it issues to
+	barred int             // waves at a barrier
 	free   [numUnits]int64
-	trans  int64
 	rows   int // register rows in use
 	cursor int64
 	end    int64  // completion of the last store of a wave that ended
@@ -129,7 +139,7 @@ func (m *machine) runTimed() {
 			m.deadlock()
 			return
 		}
-		for *s.cand <= second && *s.cand < never && !m.woken {
+		for *s.cand < never && !m.woken && (*s.cand <= second || *s.cand <= second+runAhead && s.private()) {
 			m.issue(s)
 			if m.err != nil {
 				return
@@ -160,11 +170,11 @@ func (m *machine) earliest() (*simd, int64) {
 // equals.
 func (s *simd) choose() {
 	best, pick := never, -1
-	for i, w := range s.waves {
-		t := max(w.next, s.free[w.unit])
-		if w.trans {
-			t = max(t, s.trans)
-		} else if w.unit == unitVMEM {
+	n := min(len(s.waves), maxWaves)
+	for i := range n {
+		u := s.unit[i]
+		t := max(s.next[i], s.free[u])
+		if u == unitVMEM {
 			t = max(t, s.cu.accept)
 		}
 		if t < best {
@@ -174,16 +184,26 @@ func (s *simd) choose() {
 	*s.cand, s.pick = best, pick
 }
 
+// private reports whether the next issue of s concerns nobody else and nobody
+// else can change what issues before it.
+func (s *simd) private() bool {
+	switch s.unit[s.pick] {
+	case unitVALU, unitTrans, unitSALU, unitBranch:
+		return s.barred == 0
+	}
+	return false
+}
+
 // advance charges the cycles from the cursor to t: until the wave was ready to
 // its reason, from then on to the unit it waited for.
 func (s *simd) advance(w *wave, t int64) {
 	if t <= s.cursor {
 		return
 	}
-	ready := min(max(w.next, s.cursor), t)
+	ready := min(max(s.next[s.pick], s.cursor), t)
 	s.stalls[w.why] += ready - s.cursor
 	busy := sim.StallUnit
-	if w.unit == unitVMEM && s.cu.accept >= t {
+	if s.unit[s.pick] == unitVMEM && s.cu.accept >= t {
 		busy = s.cu.hold
 	}
 	s.stalls[busy] += t - ready
@@ -203,7 +223,7 @@ func (m *machine) issue(s *simd) {
 		return
 	}
 	s.advance(w, t)
-	if u.unit == unitVALU {
+	if u.unit <= unitTrans {
 		m.issueRun(s, w, t)
 		s.choose()
 		return
@@ -253,9 +273,9 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 	pc := w.pc
 	end := p.end[pc]
 	limit := never
-	for _, o := range s.waves[:s.pick] {
-		if o.unit == unitVALU && o.next < limit {
-			limit = o.next
+	for i, u := range s.unit[:s.pick] {
+		if u <= unitTrans && s.next[i] < limit {
+			limit = s.next[i]
 		}
 	}
 	cost := p.cost
@@ -308,11 +328,11 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 		}
 	}
 	issued := int64(end-pc) * m.half
-	u := &p.uops[pc]
-	if u.class == ClassTrans {
-		s.trans = t + int64(m.spec.Vector[ClassTrans].Issue)*m.half
-	}
 	s.free[unitVALU] = finish
+	s.free[unitTrans] = max(s.free[unitTrans], finish)
+	if p.uops[pc].unit == unitTrans {
+		s.free[unitTrans] = t + int64(m.spec.Vector[ClassTrans].Issue)*m.half
+	}
 	if finish > s.cursor {
 		n := finish - s.cursor
 		busy := min(max(total-issued, 0), n)
@@ -434,8 +454,6 @@ func (w *wave) prepare(t int64, why sim.Reason) {
 	m := w.m
 	u := &m.p.uops[w.pc]
 	d := &m.p.deps[w.pc]
-	w.unit = u.unit
-	w.trans = u.class == ClassTrans
 	w.next, w.why = t, why
 	if line := m.p.offs[w.pc] >> m.codeShift; line != w.line {
 		w.until(m.fetchLine(w.simd.cu, w, line, t), sim.StallFetch)
@@ -445,7 +463,7 @@ func (w *wave) prepare(t int64, why sim.Reason) {
 		w.until(r, sim.StallOperand)
 	}
 	switch u.unit {
-	case unitVALU, unitVMEM, unitLDS:
+	case unitVALU, unitTrans, unitVMEM, unitLDS:
 		w.until(max(w.sReady[sEXEC], w.sReady[sEXEC+1]), sim.StallOperand)
 	}
 	full := m.spec.MaxOutstanding
@@ -465,6 +483,7 @@ func (w *wave) prepare(t int64, why sim.Reason) {
 			w.waitAny(&w.lgkm, int(u.b))
 		}
 	}
+	w.simd.next[w.slot], w.simd.unit[w.slot] = w.next, u.unit
 }
 
 func (w *wave) until(t int64, why sim.Reason) {
@@ -575,7 +594,9 @@ func (m *machine) control(s *simd, w *wave, u *uop, t int64) bool {
 	case ctlBarrier:
 		g := w.wg
 		w.atBarrier, w.barrierPC = true, w.pc-1
-		w.next, w.why = never, sim.StallBarrier
+		w.why = sim.StallBarrier
+		s.next[w.slot] = never
+		s.barred++
 		g.arrived++
 		m.releaseBarrier(g, t)
 		return true
@@ -597,6 +618,7 @@ func (m *machine) releaseBarrier(g *workgroup, t int64) {
 			continue
 		}
 		w.atBarrier = false
+		w.simd.barred--
 		w.prepare(t+int64(m.spec.BarrierCycles), sim.StallBarrier)
 		w.simd.choose()
 	}
@@ -606,11 +628,12 @@ func (m *machine) releaseBarrier(g *workgroup, t int64) {
 // endWave frees the wave's place and, with its work-group, starts the next.
 func (m *machine) endWave(s *simd, w *wave, t int64) {
 	s.end = max(s.end, t+1, w.vs.last)
-	for i, o := range s.waves {
-		if o == w {
-			s.waves = append(s.waves[:i], s.waves[i+1:]...)
-			break
-		}
+	i := w.slot
+	s.waves = append(s.waves[:i], s.waves[i+1:]...)
+	copy(s.next[i:], s.next[i+1:])
+	copy(s.unit[i:], s.unit[i+1:])
+	for ; i < len(s.waves); i++ {
+		s.waves[i].slot = i
 	}
 	s.rows -= rowsOf(m.spec, m.p.k)
 	g := w.wg
@@ -667,7 +690,7 @@ func (m *machine) place(c *cu, t int64) bool {
 	for _, w := range g.waves {
 		s := c.emptiest(m.spec, rows)
 		c.launch = max(c.launch, t)
-		w.simd = s
+		w.simd, w.slot = s, len(s.waves)
 		s.rows += rows
 		s.waves = append(s.waves, w)
 		w.prepare(c.launch, sim.StallLaunch)
