@@ -255,3 +255,53 @@ func TestArrayCycles(t *testing.T) {
 		}
 	}
 }
+
+// Each entry of the energy table is charged per event counted.
+func TestEnergy(t *testing.T) {
+	base, err := Preset("ethos-u55-256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	base.Energy = EnergySpec{}
+	base.Memories = append([]MemorySpec(nil), base.Memories...)
+	for i := range base.Memories {
+		base.Memories[i].ReadPJ, base.Memories[i].WritePJ = 0, 0
+	}
+	l := conv(16, 16, 32, 32, 3, 1)
+	count := func(r *sim.Report, name string) float64 {
+		for _, c := range r.Counters {
+			if c.Name == name {
+				return float64(c.Value)
+			}
+		}
+		t.Fatalf("no counter %s", name)
+		return 0
+	}
+	for _, c := range []struct {
+		name string
+		set  func(s *Spec)
+		want func(r *sim.Report) float64
+	}{
+		{"nothing", func(*Spec) {}, func(*sim.Report) float64 { return 0 }},
+		{"mac", func(s *Spec) { s.Energy.MAC = 1 }, func(r *sim.Report) float64 { return count(r, "macs") }},
+		{"output", func(s *Spec) { s.Energy.Output = 1 }, func(r *sim.Report) float64 { return count(r, "output_elements") }},
+		{"weights", func(s *Spec) { s.Energy.WeightByte = 1 }, func(r *sim.Report) float64 { return count(r, "weight_bytes") }},
+		{"commands", func(s *Spec) { s.Energy.Command = 1 }, func(r *sim.Report) float64 { return float64(r.Instructions) }},
+		{"sram writes", func(s *Spec) { s.Memories[0].WritePJ = 1 }, func(r *sim.Report) float64 { return count(r, "sram_write_bytes") }},
+		{"sram reads", func(s *Spec) { s.Memories[0].ReadPJ = 1 }, func(r *sim.Report) float64 { return count(r, "sram_read_bytes") }},
+		{"flash reads", func(s *Spec) { s.Memories[1].ReadPJ = 1 }, func(r *sim.Report) float64 { return count(r, "flash_read_bytes") }},
+		{"static", func(s *Spec) { s.Energy.StaticW = 2 }, func(r *sim.Report) float64 { return 2e12 * float64(r.Cycles) / float64(r.Hz) }},
+	} {
+		s := base
+		s.Memories = append([]MemorySpec(nil), base.Memories...)
+		c.set(&s)
+		r := runLayer(t, s, l)
+		want := c.want(r)
+		if d := r.EnergyPJ - want; d > want*1e-9+1e-6 || d < -want*1e-9-1e-6 {
+			t.Errorf("%s: %v pJ, want %v", c.name, r.EnergyPJ, want)
+		}
+		if c.name == "mac" && want != 16*16*32*32*9 {
+			t.Errorf("%v multiply-accumulates counted", want)
+		}
+	}
+}

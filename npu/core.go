@@ -46,8 +46,8 @@ type Options struct {
 	MaxWork int64
 }
 
-// DefaultMaxWork is ample for any network of a phone.
-const DefaultMaxWork = 1 << 38
+// DefaultMaxWork is 69 G multiply-accumulates: ample for a network of a phone.
+const DefaultMaxWork = 1 << 36
 
 // Core is one NPU. It keeps decoded weights from run to run and is not safe
 // for concurrent use.
