@@ -1,0 +1,175 @@
+package dsp
+
+import (
+	"bytes"
+	"math/rand"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// TestLayout checks what makes vectors lie in whole cache lines.
+func TestLayout(t *testing.T) {
+	r, err := testCore(t).newRun(&Program{Base: 0, Code: nil}, nil, Options{Functional: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		if a := uintptr(r.thread(i).at(0)); a%64 != 0 {
+			t.Errorf("thread %d lies at %#x", i, a)
+		}
+	}
+}
+
+const (
+	scratchBase = 0x300000
+	codeBase    = 0x10000
+)
+
+// runOn executes the packets at codeBase one after another on a state and a
+// scratch memory, through one table of handlers.
+func runOn(t *testing.T, core *Core, asm *asmTable, p *Program, st State, scratch []byte) (State, []byte) {
+	t.Helper()
+	c := *core
+	c.asm = asm
+	m := append([]byte(nil), scratch...)
+	space := new(mem.Space)
+	if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}); err != nil {
+		t.Fatal(err)
+	}
+	st.PC = codeBase
+	if _, err := c.RunThread(p, space, &st, codeBase+uint32(len(p.Code)), Options{Functional: true}); err != nil {
+		t.Fatal(err)
+	}
+	return st, m
+}
+
+func randomState(r *rand.Rand) (st State) {
+	for i := range st.R {
+		st.R[i] = r.Uint32()
+	}
+	st.R[26], st.R[27] = scratchBase+512, 8
+	st.R[29], st.R[30] = st.R[26], st.R[26]
+	for i := range st.V {
+		for j := range st.V[i] {
+			st.V[i][j] = byte(r.Uint32())
+			switch r.Intn(8) {
+			case 0:
+				st.V[i][j] = 0
+			case 1:
+				st.V[i][j] = 0x7f
+			case 2:
+				st.V[i][j] = 0x80
+			case 3:
+				st.V[i][j] = 0xff
+			}
+		}
+	}
+	for i := range st.Q {
+		for j := range st.Q[i] {
+			st.Q[i][j] = byte(r.Intn(2))
+		}
+	}
+	r.Read(st.P[:])
+	st.M = [2]uint32{256, ^uint32(127)}
+	return st
+}
+
+// TestAssembly runs every form through its handlers of each level and through
+// its Go function.
+func TestAssembly(t *testing.T) {
+	tables := allAsm()
+	if len(tables) == 0 {
+		t.Skip("skipped: needs AVX2")
+	}
+	core := testCore(t)
+	r := rand.New(rand.NewSource(3))
+	scratch := make([]byte, scratchSize)
+	r.Read(scratch)
+	covered := 0
+	for _, f := range hexagon.Forms() {
+		if tables[len(tables)-1].byOp[f.Op] != 0 {
+			covered++
+		}
+		for range 12 {
+			in, ok := randomInst(r, &f)
+			if !ok {
+				continue
+			}
+			p := hexagon.Packet{N: 1}
+			p.Insts[0] = in
+			words, err := p.Encode(nil)
+			if err != nil {
+				break // needs an extender
+			}
+			prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
+			st := randomState(r)
+			want, wantMem := runOn(t, core, nil, prog, st, scratch)
+			for level, asm := range tables {
+				got, gotMem := runOn(t, core, asm, prog, st, scratch)
+				if got != want || !bytes.Equal(gotMem, wantMem) {
+					t.Errorf("level %d: %s differs from Go", level, p.Asm())
+				}
+			}
+		}
+	}
+	t.Logf("%d forms with a handler", covered)
+}
+
+// TestAssemblySequences runs random legal packets in long blocks.
+func TestAssemblySequences(t *testing.T) {
+	tables := allAsm()
+	if len(tables) == 0 {
+		t.Skip("skipped: needs AVX2")
+	}
+	core := testCore(t)
+	r := rand.New(rand.NewSource(4))
+	scratch := make([]byte, scratchSize)
+	r.Read(scratch)
+	forms := hexagon.Forms()
+	for range 40 {
+		var words []uint32
+		var text []string
+		for len(text) < 25 {
+			p := randomPacket(r, forms)
+			if p.Check() != nil || p.Order() != nil || !comparable(&p) || movesBase(&p) {
+				continue
+			}
+			w, err := p.Encode(words)
+			if err != nil {
+				continue
+			}
+			words = w
+			text = append(text, p.Asm())
+		}
+		prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
+		st := randomState(r)
+		want, wantMem := runOn(t, core, nil, prog, st, scratch)
+		for level, asm := range tables {
+			got, gotMem := runOn(t, core, asm, prog, st, scratch)
+			if got != want || !bytes.Equal(gotMem, wantMem) {
+				t.Errorf("level %d differs from Go:\n%v", level, text)
+			}
+		}
+	}
+}
+
+// movesBase reports packets that change the address registers, which would
+// lead later packets out of the scratch memory.
+func movesBase(p *hexagon.Packet) bool {
+	for i := range p.Insts[:p.N] {
+		in := &p.Insts[i]
+		f := in.Op.Form()
+		if in.Op == hexagon.S2_allocframe || in.Op == hexagon.L2_deallocframe || in.Op == hexagon.A2_tfrrcr {
+			return true
+		}
+		for k := range f.Operands {
+			o := &f.Operands[k]
+			if o.Role&hexagon.Def != 0 && o.Kind == hexagon.KindR && in.R[o.Index] >= 26 {
+				return true
+			}
+		}
+	}
+	return false
+}

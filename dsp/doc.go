@@ -1,0 +1,37 @@
+// Package dsp is the Hexagon V66 core with 128-byte HVX vectors: it fetches
+// and decodes real packets from a program image, executes them on a simulated
+// address space, and times them.
+//
+// # What it models
+//
+//   - Function: every form of isa/hexagon, one Go function per operation
+//     (exec_*.go, indexed by table.go) and, for the forms of inner loops, an
+//     assembly twin (internal/asmgen) at two levels, AVX2 and AVX-512 with VNNI
+//     and VBMI. Packets read before they write: the decoder orders the
+//     instructions of a packet, or copies an old value where they exchange
+//     registers (hazard.go). New values, .cur and .tmp vectors, predication,
+//     hardware loops with sp1loop0..sp3loop0, sticky overflow.
+//   - Time: up to Threads hardware threads, each issuing at most one packet per
+//     slot of IssueInterval core cycles. Operand interlocks follow the operand
+//     cycles of the form table (schedule.go). L1I, L1D (scalar only), L2, VTCM,
+//     DRAM, posted stores, l2fetch and dcfetch (memory.go). Threads interleave
+//     in the order of their memory accesses (time.go). Each cycle is charged to
+//     one sim.Reason; the reasons of a job are those of its last thread.
+//   - Energy: counted events times a table, static power times time (energy.go).
+//
+// # What it does not model
+//
+// Interrupts, virtual memory, monitor and guest mode; duplexes and compound
+// instructions; scatter and gather; Z registers; circular and bit-reversed
+// addressing; branch prediction beyond the hint in the instruction. A load that
+// misses stops its thread; the vector pipeline hides VectorLoadCycles of a
+// load. Slots of different threads do not compete: a slot is long enough for
+// all threads of a job. Threads of one job must not race for memory: a
+// functional run executes them one after another.
+//
+// # Where the numbers come from
+//
+// Operand cycles, slots and pipes are those of LLVM 19's Hexagon tables. The
+// rest is the [dsp] section of a SoC preset (sim/soc), where each number names
+// its source.
+package dsp

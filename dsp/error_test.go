@@ -1,0 +1,85 @@
+package dsp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// TestErrors checks that broken programs end with the packet and the rule.
+func TestErrors(t *testing.T) {
+	c := testCore(t)
+	for _, k := range []struct {
+		name, text, want string
+	}{
+		{"unmapped", "\tr1 = #0\n\tr0 = memw(r1+#0)\n\tjumpr r31\n", "dsp: packet 0x10004: L2_loadri_io: 4 bytes at 0x0 are not mapped (job j, thread 0)"},
+		{"unmapped vector", "\tr1 = ##0x100fc0\n\tv0 = vmemu(r1+#0)\n\tjumpr r31\n", "dsp: packet 0x10008: V6_vL32Ub_ai: 128 bytes at 0x100fc0 are not mapped"},
+		{"misaligned", "\tr1 = ##0x100002\n\tr0 = memw(r1+#0)\n\tjumpr r31\n", "address 0x100002 is not a multiple of 4"},
+		{"store to code", "\tr1 = ##0x10000\n\tmemw(r1+#0) = r1\n\tjumpr r31\n", "store of 4 bytes to read-only address 0x10000"},
+		{"jump outside", "\tr1 = #64\n\tjumpr r1\n", "dsp: packet 0x40: jump outside the program [0x10000,0x10008)"},
+		{"falls off the end", "\tr1 = #64\n", "dsp: packet 0x10004: jump outside the program"},
+		{"endless", "top:\n\tjump top\n", "packet limit reached"},
+		{"endless loop", "\t{ loop0(top,#1000) }\ntop:\n\tnop\n\t{ nop } :endloop0\n", "packet limit reached"},
+	} {
+		for _, functional := range []bool{true, false} {
+			p := assemble(t, codeBase, k.text)
+			space := new(mem.Space)
+			if err := space.Map(mem.Segment{Name: "d", Base: 0x100000, Data: make([]byte, 0x1000)}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := c.Run(p, space, []Job{{Name: "j", Entry: codeBase, Threads: 1}}, Options{Functional: functional, MaxPackets: 1000})
+			if err == nil || !strings.Contains(err.Error(), k.want) {
+				t.Errorf("%s: %v, want %q", k.name, err, k.want)
+			}
+		}
+	}
+}
+
+func TestBadWords(t *testing.T) {
+	c := testCore(t)
+	for _, k := range []struct {
+		name string
+		code []byte
+		want string
+	}{
+		{"duplex", []byte{0, 0, 0, 0x20}, "dsp: hexagon: packet 0x10000: word 0 (0x20000000): duplex"},
+		{"unknown", []byte{0xff, 0xff, 0xff, 0xff}, "no known instruction form"},
+		{"half a packet", []byte{0x00, 0x40, 0x00, 0x7f}, "code ends inside a packet"},
+	} {
+		_, err := c.Run(&Program{Base: codeBase, Code: k.code}, nil, []Job{{Entry: codeBase, Threads: 1}}, Options{})
+		if err == nil || !strings.Contains(err.Error(), k.want) {
+			t.Errorf("%s: %v, want %q", k.name, err, k.want)
+		}
+	}
+}
+
+func TestBadJobs(t *testing.T) {
+	s := testSpec(t)
+	s.Contexts = 1
+	c, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := assemble(t, codeBase, "\tv0 = vxor(v0,v0)\n\tjumpr r31\n")
+	for _, k := range []struct {
+		name string
+		job  Job
+		want string
+	}{
+		{"threads", Job{Name: "j", Entry: codeBase, Threads: 5}, "dsp: job j: 5 threads, the core has 4"},
+		{"no thread", Job{Name: "j", Entry: codeBase}, "0 threads"},
+		{"arguments", Job{Name: "j", Entry: codeBase, Threads: 1, Args: make([][]uint32, 2)}, "arguments for 2 threads"},
+		{"registers", Job{Name: "j", Entry: codeBase, Threads: 1, Args: [][]uint32{make([]uint32, 29)}}, "29 arguments"},
+		{"contexts", Job{Name: "j", Entry: codeBase, Threads: 2}, "the 1 vector contexts belong to other threads"},
+		{"entry", Job{Name: "j", Entry: codeBase + 2, Threads: 1}, "jump outside the program"},
+	} {
+		if _, err := c.Run(p, nil, []Job{k.job}, Options{}); err == nil || !strings.Contains(err.Error(), k.want) {
+			t.Errorf("%s: %v, want %q", k.name, err, k.want)
+		}
+	}
+	s.Threads = 0
+	if _, err := New(s); err == nil {
+		t.Error("a machine without threads is accepted")
+	}
+}
