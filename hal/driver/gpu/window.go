@@ -20,10 +20,12 @@ const (
 	maximum
 )
 
-// window computes depthwise convolutions and pooling: lanes are channels, a
-// wave does up to 8 output positions. Where the taps of a position lie comes
-// from a table, so padding and stride cost no instructions: per tap there is an
-// address, a load and one operation.
+// window computes depthwise convolutions and pooling. Where the taps of a
+// position lie comes from a table, so padding and stride cost no instructions.
+//
+// With many channels lanes are channels and a wave does up to 8 output
+// positions: per tap there is an address, a load and one operation. With few,
+// lanes are elements of the output and load their own table entries.
 type window struct {
 	mode       windowMode
 	w          opspec.Window
@@ -39,6 +41,7 @@ type window struct {
 	tile  int // positions per wave
 	group int // taps per step
 	steps int
+	flat  bool // lanes are output elements
 }
 
 func (l *lowering) depthwise(c *opspec.Conv, in, out *tensor, w, bias []float32) error {
@@ -95,6 +98,10 @@ func (l *lowering) window(k *window) {
 		}
 	}
 	k.steps = (n + k.group - 1) / k.group
+	k.flat = k.outC <= 16
+	if k.flat {
+		k.tile = 1
+	}
 	l.add([]*tensor{k.in}, []*tensor{k.out}, k.emit)
 }
 
@@ -143,8 +150,21 @@ func (k *window) table(c *constants) (table, counts uint32) {
 	return c.words(t), c.words(n)
 }
 
+func (k *window) name() string { return [...]string{"depthwise", "average", "maximum"}[k.mode] }
+
+// start is the accumulator before the first tap.
+func (k *window) start() float32 {
+	if k.mode == maximum {
+		return float32(math.Inf(-1))
+	}
+	return 0
+}
+
 func (k *window) emit(l *lowering) (*launch, error) {
-	a := l.newAsm([...]string{"depthwise", "average", "maximum"}[k.mode])
+	if k.flat {
+		return k.emitFlat(l)
+	}
+	a := l.newAsm(k.name())
 	es := k.in.elem.bytes()
 	ch := a.lane(32)
 	if k.outC%32 != 0 {
@@ -169,11 +189,7 @@ func (k *window) emit(l *lowering) (*launch, error) {
 	var acc []build.Reg
 	for range k.tile {
 		r := a.v("acc")
-		init := float32(0)
-		if k.mode == maximum {
-			init = float32(math.Inf(-1))
-		}
-		a.Emit(rdna2.V_MOV_B32_E32, r, init)
+		a.Emit(rdna2.V_MOV_B32_E32, r, k.start())
 		acc = append(acc, r)
 	}
 	a.loop(k.steps, "step", func() {
@@ -292,4 +308,81 @@ func (k *window) packBias(c *constants) uint32 {
 		binary.LittleEndian.PutUint32(c.data[int(off)+4*i:], math.Float32bits(b))
 	}
 	return off
+}
+
+// columns is the table [tap][position] for lanes that load their own entries.
+func (k *window) columns(c *constants) (table, counts uint32) {
+	t := make([]uint32, k.steps*k.group*k.rows)
+	n := make([]uint32, k.rows)
+	es := k.in.elem.bytes()
+	inside := 0
+	valid := uint32(0)
+	total := k.w.KH * k.w.KW
+	taps(&k.w, k.batches, k.inC, func(row, tap, i int) {
+		if tap == 0 {
+			inside = 0
+		}
+		if i >= 0 {
+			valid = k.in.off + uint32(i*es)
+			t[tap*k.rows+row] = valid
+			inside++
+		}
+		if tap == total-1 {
+			n[row] = math.Float32bits(float32(inside))
+			for at := row; k.mode == maximum && at < len(t); at += k.rows {
+				if t[at] == 0 {
+					t[at] = valid
+				}
+			}
+		}
+	})
+	return c.words(t), c.words(n)
+}
+
+func (k *window) emitFlat(l *lowering) (*launch, error) {
+	a := l.newAsm(k.name())
+	lane := a.lane(flatGroup)
+	pos, ch := a.vDivConst(lane, k.outC, "position")
+	inCh := ch
+	if k.multiplier > 1 {
+		inCh, _ = a.vDivConst(ch, k.multiplier, "input channel")
+	}
+	chOff := a.shiftLeft(inCh, k.in.elem.shift(), "channel offset")
+	posOff := a.shiftLeft(pos, 2, "entry offset")
+	table, counts := k.columns(&l.consts)
+	tab := a.Reg(rdna2.S2, "table")
+	a.copyPair(tab, a.pointer(consts, table, "table"))
+	var wPtr, wOff build.Reg
+	if k.mode == depthwise {
+		wPtr = a.Reg(rdna2.S2, "weights")
+		a.copyPair(wPtr, a.pointer(consts, k.packWeights(&l.consts), "weights"))
+		wOff = a.shiftLeft(ch, 2, "weight offset")
+	}
+	acc := a.op1(rdna2.V_MOV_B32_E32, a.v("acc"), k.start())
+	a.loop(k.steps, "step", func() {
+		var x, w []build.Reg
+		for range k.group {
+			entry := a.load(f32, tab, posOff, 0, "entry")
+			a.advance(tab, 4*k.rows)
+			if k.mode == depthwise {
+				w = append(w, a.load(f32, wPtr, wOff, 0, "weight"))
+				a.advance(wPtr, 4*k.outC)
+			}
+			addr := a.op2(rdna2.V_ADD_NC_U32_E32, a.v("address"), entry, chOff)
+			x = append(x, a.load(k.in.elem, a.base(arena), addr, 0, "tap"))
+		}
+		for i := range x {
+			k.apply(a, acc, x[i], w, i)
+		}
+	})
+	x := acc
+	switch k.mode {
+	case depthwise:
+		x = a.op2(rdna2.V_ADD_F32_E32, a.v("sum"), a.load(f32, a.pointer(consts, k.packBias(&l.consts), "bias"), wOff, 0, "bias"), x)
+	case average:
+		x = a.divide(x, a.load(f32, a.pointer(consts, counts, "counts"), posOff, 0, "count"))
+	}
+	x = a.narrow(k.out.elem, a.clamp(x, k.lo, k.hi))
+	a.store(k.out.elem, a.pointer(arena, k.out.off, "out"), a.shiftLeft(lane, k.out.elem.shift(), "out offset"), x, 0)
+	return a.finish(k.rows*k.outC, 1, 1, flatGroup)
 }

@@ -1,0 +1,107 @@
+package gpu
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/testvectors"
+)
+
+// execute runs a model functionally.
+func execute(t *testing.T, m *nn.Model, inputs [][]byte) [][]byte {
+	t.Helper()
+	p, err := newDevice(t).PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &hal.Request{Functional: true, Inputs: inputs}
+	for _, x := range m.Main.Outputs {
+		r.Outputs = append(r.Outputs, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	if _, err := p.Execute(r); err != nil {
+		t.Fatal(err)
+	}
+	return r.Outputs
+}
+
+func reference(t *testing.T, m *nn.Model, inputs [][]byte) [][]byte {
+	t.Helper()
+	p, err := refcpu.Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]byte
+	for _, x := range m.Main.Outputs {
+		out = append(out, make([]byte, m.Main.Operands[x].Bytes()))
+	}
+	if err := p.Run(inputs, out, refcpu.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func compareNetwork(t *testing.T, m *nn.Model, inputs [][]byte, relaxed bool) {
+	t.Helper()
+	m.Relaxed = false
+	want := reference(t, m, inputs)
+	m.Relaxed = relaxed
+	got := execute(t, m, inputs)
+	for i, x := range m.Main.Outputs {
+		typ := m.Main.Operands[x].Type
+		compare(t, relaxed, typ, decode(typ, got[i]), wide(decode(typ, want[i])))
+	}
+}
+
+// TestNetworks: whole networks stay within the tolerance of one operation.
+func TestNetworks(t *testing.T) {
+	for _, name := range []string{"mobilenet_v1_1.0_224_float_dq", "mlperf_tiny_ic_resnet8_float", "tflm_hello_world_float"} {
+		dir := filepath.Join(testvectors.SharedDir(), "models", name)
+		data, err := os.ReadFile(filepath.Join(dir, "model.tflite"))
+		if err != nil {
+			t.Skip("skipped: needs shared data")
+		}
+		m, err := tflite.Import(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var inputs [][]byte
+		for i := range m.Main.Inputs {
+			b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("case0.in%d.bin", i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			inputs = append(inputs, b)
+		}
+		for _, relaxed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/relaxed=%v", name, relaxed), func(t *testing.T) { compareNetwork(t, m, inputs, relaxed) })
+		}
+	}
+}
+
+// TestSyntheticMobileNet is the network of the default run.
+func TestSyntheticMobileNet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: short")
+	}
+	m := bench.MobileNetV1(false)
+	in := newModel(nn.TensorFloat32).random(224*224*3, 1)
+	compareNetwork(t, m, [][]byte{encode(nn.TensorFloat32, in)}, false)
+}
+
+// TestGemm is the matrix product that speed is measured with.
+func TestGemm(t *testing.T) {
+	for _, typ := range []string{"f32", "f16"} {
+		m, err := bench.Gemm(typ, 80)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareNetwork(t, m, [][]byte{bench.GemmInput(m)}, false)
+	}
+}

@@ -1,0 +1,76 @@
+package gpu
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// TestOracleKernels: LLVM disassembles every kernel of a network, in both
+// precisions, to the text of our listing.
+func TestOracleKernels(t *testing.T) {
+	var tools [2]string
+	for i, name := range []string{"llvm-mc-19", "llvm-objdump-19"} {
+		p, err := exec.LookPath(name)
+		if err != nil {
+			t.Skipf("skipped: needs %s", name)
+		}
+		tools[i] = p
+	}
+	models := []*nn.Model{bench.MobileNetV1(false), bench.MobileNetV1(false)}
+	models[1].Relaxed = true
+	for _, c := range convCases {
+		b, _ := c.build(nn.TensorFloat16)
+		models = append(models, &b.m)
+	}
+	var src bytes.Buffer
+	var want []string
+	for _, m := range models {
+		p, err := compile(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range p.launches {
+			for _, b := range l.program.Code {
+				fmt.Fprintf(&src, ".byte %d\n", b)
+			}
+			for i := range l.program.Insts {
+				want = append(want, l.program.Insts[i].Text(false))
+			}
+		}
+	}
+	dir := t.TempDir()
+	s, o := filepath.Join(dir, "k.s"), filepath.Join(dir, "k.o")
+	if err := os.WriteFile(s, src.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(tools[0], "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-filetype=obj", "-o", o, s).CombinedOutput(); err != nil {
+		t.Fatalf("llvm-mc: %v\n%s", err, out)
+	}
+	out, err := exec.Command(tools[1], "-d", "--mcpu=gfx1030", o).Output()
+	if err != nil {
+		t.Fatalf("llvm-objdump: %v", err)
+	}
+	line := regexp.MustCompile(`(?m)^\t(.*?)\s*// [0-9A-F]+: `)
+	got := line.FindAllStringSubmatch(string(out), -1)
+	if len(got) != len(want) {
+		t.Errorf("%d instructions, LLVM sees %d", len(want), len(got))
+	}
+	bad := 0
+	for i := range min(len(got), len(want)) {
+		if g := strings.TrimSpace(got[i][1]); g != want[i] {
+			if bad++; bad <= 10 {
+				t.Errorf("instruction %d: ours %q, LLVM %q", i, want[i], g)
+			}
+		}
+	}
+	t.Logf("%d instructions of %d models", len(want), len(models))
+}
