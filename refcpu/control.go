@@ -62,7 +62,7 @@ func (x *run) call(p *Program, in []Tensor) ([]Tensor, error) {
 		return nil, fmt.Errorf("subgraphs nest more than %d deep", maxDepth)
 	}
 	bytes := x.left.bytes
-	out, err := p.execute(in, Options{Threads: x.threads, LoopTimeout: x.loop}, x.left, x.depth+1)
+	out, err := p.execute(in, Options{Threads: x.threads, LoopTimeout: x.loop}, x.left, x)
 	x.left.bytes = bytes
 	return out, err
 }
@@ -155,9 +155,13 @@ func prepareWhile(v opspec.View, op *nn.Operation) (kern, error) {
 		if len(body.graph.Outputs) > len(state) {
 			return fmt.Errorf("the body gives %d values for a state of %d", len(body.graph.Outputs), len(state))
 		}
-		deadline := time.Now().Add(x.loop)
+		outer := x.deadline
+		defer func() { x.deadline = outer }()
+		if own := time.Now().Add(x.loop); outer.IsZero() || own.Before(outer) {
+			x.deadline = own
+		}
 		for {
-			if time.Now().After(deadline) {
+			if time.Now().After(x.deadline) {
 				return fmt.Errorf("%w within %v", ErrLoop, x.loop)
 			}
 			c, err := x.call(condition, state)

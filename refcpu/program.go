@@ -135,6 +135,7 @@ type Program struct {
 	// kernels[i] is nil when operation i is prepared while it runs.
 	kernels []kern
 	static  bool
+	work    int64     // of one execution of a static program
 	states  sync.Pool // *run of a static program
 }
 
@@ -192,6 +193,7 @@ func compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget *budget) (*
 		}
 	}
 	v := opspec.ModelView(g)
+	before := budget.work
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		if controls(op.Type) {
@@ -209,6 +211,7 @@ func compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget *budget) (*
 		}
 		p.kernels[i] = k
 	}
+	p.work = before - budget.work
 	return p, nil
 }
 

@@ -28,6 +28,9 @@ type Tensor struct {
 	Data       []byte // dense, row-major, little-endian
 }
 
+// callWork is the work charged for running a subgraph at all.
+const callWork = 64
+
 // slack is room behind every buffer that vector loops may read.
 const slack = 64
 
@@ -41,8 +44,10 @@ type run struct {
 	buf    [][]byte
 	arenas []arena // one per thread
 	left   *budget
-	loop   time.Duration
-	depth  int // of nested subgraphs
+	// loop bounds a WHILE; one inside another ends with it at deadline.
+	loop     time.Duration
+	deadline time.Time
+	depth    int // of nested subgraphs
 	// fresh: an input was left out, so that nothing prepared earlier holds.
 	fresh  bool
 	shared arena
@@ -67,6 +72,7 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 		return fmt.Errorf("refcpu: %w", err)
 	}
 	defer p.states.Put(x)
+	x.depth, x.deadline = 0, time.Time{}
 	if err := x.execute(o); err != nil {
 		return fmt.Errorf("refcpu: %w", err)
 	}
@@ -85,7 +91,7 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 // empty tensor.
 func (p *Program) Execute(inputs []Tensor, o Options) ([]Tensor, error) {
 	left := p.limits.budget()
-	out, err := p.execute(inputs, o, &left, 0)
+	out, err := p.execute(inputs, o, &left, nil)
 	if err != nil {
 		return nil, fmt.Errorf("refcpu: %w", err)
 	}
@@ -93,12 +99,15 @@ func (p *Program) Execute(inputs []Tensor, o Options) ([]Tensor, error) {
 }
 
 // execute runs a subgraph within what is left of the limits.
-func (p *Program) execute(inputs []Tensor, o Options, left *budget, depth int) ([]Tensor, error) {
+func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *run) ([]Tensor, error) {
 	x, err := p.start(inputs, o, left)
 	if err != nil {
 		return nil, err
 	}
-	x.depth = depth
+	x.depth, x.deadline = 0, time.Time{}
+	if caller != nil {
+		x.depth, x.deadline = caller.depth+1, caller.deadline
+	}
 	defer p.states.Put(x)
 	if err := x.execute(o); err != nil {
 		return nil, err
@@ -189,6 +198,11 @@ func compatible(model, given []uint32) error {
 // execute runs all operations in order.
 func (x *run) execute(o Options) error {
 	g := x.prog.graph
+	if x.prog.static && !x.fresh {
+		if x.left.work -= x.prog.work + callWork; x.left.work < 0 {
+			return fmt.Errorf("the execution exceeds %d steps of work: %w", x.prog.limits.Work, errLimit)
+		}
+	}
 	var observed [][]byte
 	for i := range g.Operations {
 		op := &g.Operations[i]

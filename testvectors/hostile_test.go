@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
@@ -101,7 +102,7 @@ func try(m *nn.Model) (valid, ran bool) {
 			in[i].Data[k] = byte(k * 37)
 		}
 	}
-	_, err = p.Execute(in, refcpu.Options{Threads: 2})
+	_, err = p.Execute(in, refcpu.Options{Threads: 2, LoopTimeout: 20 * time.Millisecond})
 	return true, err == nil
 }
 
