@@ -108,3 +108,48 @@ func sumBytesAVX512(a *byte, n int) int64
 //
 //go:noescape
 func biasClampAVX512(dst *float32, acc *float32, bias *float32, n int, lo float32, hi float32)
+
+// dst tile of one block = a times b in bytes; see DotTile. Needs AVX2.
+//
+//go:noescape
+func dotTileAVX2r1x1(dst *int32, a *byte, lda int, b *int8, quads int)
+
+// dst tile of one block = a times b in float32; see FloatTile. Needs AVX2.
+//
+//go:noescape
+func floatTileAVX2r1x1(dst *float32, a *float32, lda int, b *float32, k int)
+
+// dst tile of one block = a times b in bytes; see DotTile. Needs AVX2.
+//
+//go:noescape
+func dotTileAVX2r4x1(dst *int32, a *byte, lda int, b *int8, quads int)
+
+// dst tile of one block = a times b in float32; see FloatTile. Needs AVX2.
+//
+//go:noescape
+func floatTileAVX2r4x1(dst *float32, a *float32, lda int, b *float32, k int)
+
+// requantizes n accumulators, n a positive multiple of 8; see Requant.Row. Needs AVX2.
+//
+//go:noescape
+func requantAVX2(dst *byte, acc *int32, bias *int32, m *int32, left *int32, right *int32, n int, add int32, zero int32, lo int32, hi int32)
+
+// accumulates taps over n channels; see DepthwiseTaps. Needs AVX2.
+//
+//go:noescape
+func depthwiseAVX2(acc *int32, x *byte, w *int32, xOff *int, wOff *int, taps int, n int, zero int32)
+
+// accumulates taps over n channels; see DepthwiseTapsF32. Needs AVX2.
+//
+//go:noescape
+func depthwiseFloatAVX2(acc *float32, x *float32, w *float32, xOff *int, wOff *int, taps int, n int)
+
+// adds n bytes, n a positive multiple of 32. Needs AVX2.
+//
+//go:noescape
+func sumBytesAVX2(a *byte, n int) int64
+
+// adds bias and clamps n values, n a positive multiple of 8; see BiasClamp. Needs AVX2.
+//
+//go:noescape
+func biasClampAVX2(dst *float32, acc *float32, bias *float32, n int, lo float32, hi float32)

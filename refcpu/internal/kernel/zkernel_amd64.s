@@ -1057,3 +1057,433 @@ loop:
 	JNZ     loop
 	VZEROUPPER
 	RET
+
+// func dotTileAVX2r1x1(dst *int32, a *byte, lda int, b *int8, quads int)
+// Requires: AVX, AVX2
+TEXT ·dotTileAVX2r1x1(SB), NOSPLIT, $0-40
+	MOVQ     a+8(FP), SI
+	MOVQ     lda+16(FP), R8
+	MOVQ     b+24(FP), DI
+	MOVQ     quads+32(FP), CX
+	IMUL3Q   $+64, CX, R10
+	LEAQ     (R8)(R8*2), R9
+	LEAQ     (R10)(R10*2), R11
+	VPCMPEQW Y14, Y14, Y14
+	VPSRLW   $0x08, Y14, Y14
+	VPXOR    Y0, Y0, Y0
+	VPXOR    Y1, Y1, Y1
+
+loop:
+	VMOVDQU      (DI), Y10
+	VPSLLW       $0x08, Y10, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y10, Y10
+	VMOVDQU      32(DI), Y11
+	VPSLLW       $0x08, Y11, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y11, Y11
+	VPBROADCASTD (SI), Y13
+	VPAND        Y14, Y13, Y12
+	VPSRLW       $0x08, Y13, Y13
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y12, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y11, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	ADDQ         $0x04, SI
+	ADDQ         $0x40, DI
+	DECQ         CX
+	JNZ          loop
+	MOVQ         dst+0(FP), DX
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	VZEROUPPER
+	RET
+
+// func floatTileAVX2r1x1(dst *float32, a *float32, lda int, b *float32, k int)
+// Requires: AVX
+TEXT ·floatTileAVX2r1x1(SB), NOSPLIT, $0-40
+	MOVQ   a+8(FP), SI
+	MOVQ   lda+16(FP), R8
+	MOVQ   b+24(FP), DI
+	MOVQ   k+32(FP), CX
+	SHLQ   $0x02, R8
+	IMUL3Q $+64, CX, R10
+	LEAQ   (R8)(R8*2), R9
+	LEAQ   (R10)(R10*2), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+
+loop:
+	VMOVUPS      (DI), Y8
+	VMOVUPS      32(DI), Y9
+	VBROADCASTSS (SI), Y10
+	VMULPS       Y8, Y10, Y12
+	VADDPS       Y12, Y0, Y0
+	VMULPS       Y9, Y10, Y13
+	VADDPS       Y13, Y1, Y1
+	ADDQ         $0x04, SI
+	ADDQ         $0x40, DI
+	DECQ         CX
+	JNZ          loop
+	MOVQ         dst+0(FP), DX
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	VZEROUPPER
+	RET
+
+// func dotTileAVX2r4x1(dst *int32, a *byte, lda int, b *int8, quads int)
+// Requires: AVX, AVX2
+TEXT ·dotTileAVX2r4x1(SB), NOSPLIT, $0-40
+	MOVQ     a+8(FP), SI
+	MOVQ     lda+16(FP), R8
+	MOVQ     b+24(FP), DI
+	MOVQ     quads+32(FP), CX
+	IMUL3Q   $+64, CX, R10
+	LEAQ     (R8)(R8*2), R9
+	LEAQ     (R10)(R10*2), R11
+	VPCMPEQW Y14, Y14, Y14
+	VPSRLW   $0x08, Y14, Y14
+	VPXOR    Y0, Y0, Y0
+	VPXOR    Y1, Y1, Y1
+	VPXOR    Y2, Y2, Y2
+	VPXOR    Y3, Y3, Y3
+	VPXOR    Y4, Y4, Y4
+	VPXOR    Y5, Y5, Y5
+	VPXOR    Y6, Y6, Y6
+	VPXOR    Y7, Y7, Y7
+
+loop:
+	VMOVDQU      (DI), Y10
+	VPSLLW       $0x08, Y10, Y8
+	VPSRAW       $0x08, Y8, Y8
+	VPSRAW       $0x08, Y10, Y10
+	VMOVDQU      32(DI), Y11
+	VPSLLW       $0x08, Y11, Y9
+	VPSRAW       $0x08, Y9, Y9
+	VPSRAW       $0x08, Y11, Y11
+	VPBROADCASTD (SI), Y13
+	VPAND        Y14, Y13, Y12
+	VPSRLW       $0x08, Y13, Y13
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y0, Y0
+	VPMADDWD     Y9, Y12, Y15
+	VPADDD       Y15, Y1, Y1
+	VPMADDWD     Y11, Y13, Y15
+	VPADDD       Y15, Y1, Y1
+	VPBROADCASTD (SI)(R8*1), Y13
+	VPAND        Y14, Y13, Y12
+	VPSRLW       $0x08, Y13, Y13
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y2, Y2
+	VPMADDWD     Y9, Y12, Y15
+	VPADDD       Y15, Y3, Y3
+	VPMADDWD     Y11, Y13, Y15
+	VPADDD       Y15, Y3, Y3
+	VPBROADCASTD (SI)(R8*2), Y13
+	VPAND        Y14, Y13, Y12
+	VPSRLW       $0x08, Y13, Y13
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y4, Y4
+	VPMADDWD     Y9, Y12, Y15
+	VPADDD       Y15, Y5, Y5
+	VPMADDWD     Y11, Y13, Y15
+	VPADDD       Y15, Y5, Y5
+	VPBROADCASTD (SI)(R9*1), Y13
+	VPAND        Y14, Y13, Y12
+	VPSRLW       $0x08, Y13, Y13
+	VPMADDWD     Y8, Y12, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y10, Y13, Y15
+	VPADDD       Y15, Y6, Y6
+	VPMADDWD     Y9, Y12, Y15
+	VPADDD       Y15, Y7, Y7
+	VPMADDWD     Y11, Y13, Y15
+	VPADDD       Y15, Y7, Y7
+	ADDQ         $0x04, SI
+	ADDQ         $0x40, DI
+	DECQ         CX
+	JNZ          loop
+	MOVQ         dst+0(FP), DX
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	VMOVUPS      Y2, 256(DX)
+	VMOVUPS      Y3, 288(DX)
+	VMOVUPS      Y4, 512(DX)
+	VMOVUPS      Y5, 544(DX)
+	VMOVUPS      Y6, 768(DX)
+	VMOVUPS      Y7, 800(DX)
+	VZEROUPPER
+	RET
+
+// func floatTileAVX2r4x1(dst *float32, a *float32, lda int, b *float32, k int)
+// Requires: AVX
+TEXT ·floatTileAVX2r4x1(SB), NOSPLIT, $0-40
+	MOVQ   a+8(FP), SI
+	MOVQ   lda+16(FP), R8
+	MOVQ   b+24(FP), DI
+	MOVQ   k+32(FP), CX
+	SHLQ   $0x02, R8
+	IMUL3Q $+64, CX, R10
+	LEAQ   (R8)(R8*2), R9
+	LEAQ   (R10)(R10*2), R11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+loop:
+	VMOVUPS      (DI), Y8
+	VMOVUPS      32(DI), Y9
+	VBROADCASTSS (SI), Y10
+	VMULPS       Y8, Y10, Y12
+	VADDPS       Y12, Y0, Y0
+	VMULPS       Y9, Y10, Y13
+	VADDPS       Y13, Y1, Y1
+	VBROADCASTSS (SI)(R8*1), Y10
+	VMULPS       Y8, Y10, Y12
+	VADDPS       Y12, Y2, Y2
+	VMULPS       Y9, Y10, Y13
+	VADDPS       Y13, Y3, Y3
+	VBROADCASTSS (SI)(R8*2), Y10
+	VMULPS       Y8, Y10, Y12
+	VADDPS       Y12, Y4, Y4
+	VMULPS       Y9, Y10, Y13
+	VADDPS       Y13, Y5, Y5
+	VBROADCASTSS (SI)(R9*1), Y10
+	VMULPS       Y8, Y10, Y12
+	VADDPS       Y12, Y6, Y6
+	VMULPS       Y9, Y10, Y13
+	VADDPS       Y13, Y7, Y7
+	ADDQ         $0x04, SI
+	ADDQ         $0x40, DI
+	DECQ         CX
+	JNZ          loop
+	MOVQ         dst+0(FP), DX
+	VMOVUPS      Y0, (DX)
+	VMOVUPS      Y1, 32(DX)
+	VMOVUPS      Y2, 256(DX)
+	VMOVUPS      Y3, 288(DX)
+	VMOVUPS      Y4, 512(DX)
+	VMOVUPS      Y5, 544(DX)
+	VMOVUPS      Y6, 768(DX)
+	VMOVUPS      Y7, 800(DX)
+	VZEROUPPER
+	RET
+
+// func requantAVX2(dst *byte, acc *int32, bias *int32, m *int32, left *int32, right *int32, n int, add int32, zero int32, lo int32, hi int32)
+// Requires: AVX, AVX2
+TEXT ·requantAVX2(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), DI
+	MOVQ         acc+8(FP), SI
+	MOVQ         bias+16(FP), R8
+	MOVQ         m+24(FP), R9
+	MOVQ         left+32(FP), R10
+	MOVQ         right+40(FP), R11
+	MOVQ         n+48(FP), CX
+	MOVL         add+56(FP), AX
+	VMOVD        AX, X10
+	VPBROADCASTD X10, Y10
+	MOVL         zero+60(FP), AX
+	VMOVD        AX, X11
+	VPBROADCASTD X11, Y11
+	MOVL         lo+64(FP), AX
+	VMOVD        AX, X12
+	VPBROADCASTD X12, Y12
+	MOVL         hi+68(FP), AX
+	VMOVD        AX, X13
+	VPBROADCASTD X13, Y13
+	MOVQ         $0x40000000, AX
+	VMOVQ        AX, X14
+	VPBROADCASTQ X14, Y14
+	VPCMPEQD     Y15, Y15, Y15
+	VPSRLD       $0x1f, Y15, Y15
+
+loop:
+	VMOVDQU      (SI), Y0
+	VPADDD       (R8), Y0, Y0
+	VPADDD       Y10, Y0, Y0
+	VMOVDQU      (R10), Y5
+	VPSLLVD      Y5, Y0, Y0
+	VMOVDQU      (R9), Y1
+	VPSRLQ       $0x20, Y0, Y2
+	VPSRLQ       $0x20, Y1, Y3
+	VPMULDQ      Y1, Y0, Y0
+	VPMULDQ      Y3, Y2, Y2
+	VPADDQ       Y14, Y0, Y0
+	VPADDQ       Y14, Y2, Y2
+	VPSRLQ       $0x1f, Y0, Y0
+	VPSLLQ       $0x01, Y2, Y2
+	VPBLENDD     $0xaa, Y2, Y0, Y0
+	VMOVDQU      (R11), Y4
+	VPSLLVD      Y4, Y15, Y5
+	VPSUBD       Y15, Y5, Y5
+	VPAND        Y0, Y5, Y6
+	VPSRLD       $0x01, Y5, Y5
+	VPSRAD       $0x1f, Y0, Y2
+	VPSUBD       Y2, Y5, Y5
+	VPCMPGTD     Y5, Y6, Y6
+	VPSRAVD      Y4, Y0, Y0
+	VPSUBD       Y6, Y0, Y0
+	VPADDD       Y11, Y0, Y0
+	VPMAXSD      Y12, Y0, Y0
+	VPMINSD      Y13, Y0, Y0
+	VPSLLD       $0x18, Y0, Y0
+	VPSRLD       $0x18, Y0, Y0
+	VEXTRACTI128 $0x01, Y0, X1
+	VPACKUSDW    X1, X0, X0
+	VPACKUSWB    X0, X0, X0
+	VMOVQ        X0, (DI)
+	ADDQ         $0x20, SI
+	ADDQ         $0x20, R8
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, R10
+	ADDQ         $0x20, R11
+	ADDQ         $0x08, DI
+	SUBQ         $0x08, CX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func depthwiseAVX2(acc *int32, x *byte, w *int32, xOff *int, wOff *int, taps int, n int, zero int32)
+// Requires: AVX, AVX2
+TEXT ·depthwiseAVX2(SB), NOSPLIT, $0-60
+	MOVL         zero+56(FP), AX
+	VMOVD        AX, X15
+	VPBROADCASTD X15, Y15
+	MOVQ         acc+0(FP), DX
+	MOVQ         x+8(FP), SI
+	MOVQ         w+16(FP), DI
+	MOVQ         xOff+24(FP), R8
+	MOVQ         wOff+32(FP), R9
+	MOVQ         taps+40(FP), R10
+	MOVQ         n+48(FP), R11
+
+channels:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	XORQ  CX, CX
+
+taps:
+	MOVQ      (R8)(CX*8), AX
+	MOVQ      (R9)(CX*8), BX
+	VPMOVZXBD (SI)(AX*1), Y4
+	VPSUBD    Y15, Y4, Y4
+	VPMULLD   (DI)(BX*4), Y4, Y4
+	VPADDD    Y4, Y0, Y0
+	VPMOVZXBD 8(SI)(AX*1), Y5
+	VPSUBD    Y15, Y5, Y5
+	VPMULLD   32(DI)(BX*4), Y5, Y5
+	VPADDD    Y5, Y1, Y1
+	INCQ      CX
+	CMPQ      CX, R10
+	JL        taps
+	VMOVUPS   Y0, (DX)
+	VMOVUPS   Y1, 32(DX)
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, DI
+	ADDQ      $0x10, SI
+	SUBQ      $0x10, R11
+	JNZ       channels
+	VZEROUPPER
+	RET
+
+// func depthwiseFloatAVX2(acc *float32, x *float32, w *float32, xOff *int, wOff *int, taps int, n int)
+// Requires: AVX, AVX2
+TEXT ·depthwiseFloatAVX2(SB), NOSPLIT, $0-56
+	MOVQ acc+0(FP), DX
+	MOVQ x+8(FP), SI
+	MOVQ w+16(FP), DI
+	MOVQ xOff+24(FP), R8
+	MOVQ wOff+32(FP), R9
+	MOVQ taps+40(FP), R10
+	MOVQ n+48(FP), R11
+
+channels:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	XORQ  CX, CX
+
+taps:
+	MOVQ    (R8)(CX*8), AX
+	MOVQ    (R9)(CX*8), BX
+	VMOVUPS (SI)(AX*4), Y4
+	VMULPS  (DI)(BX*4), Y4, Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(SI)(AX*4), Y5
+	VMULPS  32(DI)(BX*4), Y5, Y5
+	VADDPS  Y5, Y1, Y1
+	INCQ    CX
+	CMPQ    CX, R10
+	JL      taps
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, 32(DX)
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, DI
+	ADDQ    $0x40, SI
+	SUBQ    $0x10, R11
+	JNZ     channels
+	VZEROUPPER
+	RET
+
+// func sumBytesAVX2(a *byte, n int) int64
+// Requires: AVX, AVX2
+TEXT ·sumBytesAVX2(SB), NOSPLIT, $0-24
+	MOVQ  a+0(FP), SI
+	MOVQ  n+8(FP), CX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+
+loop:
+	VPSADBW      (SI), Y1, Y2
+	VPADDQ       Y2, Y0, Y0
+	ADDQ         $0x20, SI
+	SUBQ         $0x20, CX
+	JNZ          loop
+	VEXTRACTI128 $0x01, Y0, X1
+	VPADDQ       X1, X0, X0
+	VPSRLDQ      $0x08, X0, X1
+	VPADDQ       X1, X0, X0
+	VMOVQ        X0, AX
+	MOVQ         AX, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func biasClampAVX2(dst *float32, acc *float32, bias *float32, n int, lo float32, hi float32)
+// Requires: AVX, AVX2, SSE
+TEXT ·biasClampAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), DI
+	MOVQ         acc+8(FP), SI
+	MOVQ         bias+16(FP), DX
+	MOVQ         n+24(FP), CX
+	MOVSS        lo+32(FP), X0
+	VBROADCASTSS X0, Y1
+	MOVSS        hi+36(FP), X0
+	VBROADCASTSS X0, Y2
+
+loop:
+	VMOVUPS (SI), Y0
+	VADDPS  (DX), Y0, Y0
+	VMAXPS  Y0, Y1, Y0
+	VMINPS  Y0, Y2, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $0x20, DI
+	ADDQ    $0x20, SI
+	ADDQ    $0x20, DX
+	SUBQ    $0x08, CX
+	JNZ     loop
+	VZEROUPPER
+	RET

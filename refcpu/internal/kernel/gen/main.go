@@ -27,6 +27,7 @@ func main() {
 	depthwiseFloat()
 	sumBytes()
 	biasClamp()
+	avx2()
 	build.Generate()
 }
 
