@@ -149,6 +149,21 @@ func execVVV(w *wave, u *uop) {
 	}
 }
 
+// execSVV is execVVV with a scalar register as first operand.
+func execSVV(w *wave, u *uop) {
+	m := uint64(w.s[sEXEC]) | uint64(w.s[sEXEC+1])<<32&w.high
+	if m == 0 {
+		return
+	}
+	v := w.v
+	a := (*row)(unsafe.Pointer(&w.s[u.a&127]))
+	d, b := (*row)(unsafe.Add(v, uintptr(u.dst)*4)), (*row)(unsafe.Add(v, uintptr(u.b)*4))
+	c := (*row)(unsafe.Add(v, uintptr(u.c)*4))
+	if rest := u.row(d, a, b, c, m, w.n); rest != 0 {
+		u.x.lanes(d, w.src(srcS, u.a, 0), b, c, rest, w.n)
+	}
+}
+
 // execRow takes any operand.
 func execRow(w *wave, u *uop) {
 	m := w.mask()

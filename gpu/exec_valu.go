@@ -102,6 +102,9 @@ func (d *decoder) rowOp(u *uop, s *sem) error {
 		u.fn = execMods
 	case u.ak == srcV && (u.bk == srcV || u.bk == srcNone) && (u.ck == srcV || u.ck == srcNone):
 		u.fn = execVVV
+	case u.ak == srcS && u.a != sNull && (u.bk == srcV || u.bk == srcNone) && (u.ck == srcV || u.ck == srcNone) &&
+		hostSpread(s.name) != nil && !(in.Clamp && s.sat != nil):
+		u.fn, u.row = execSVV, hostSpread(s.name)
 	default:
 		u.fn = execRow
 	}

@@ -10,6 +10,25 @@ type hostRows struct {
 	avx512, avx2 rowFn
 }
 
+// spreadTable are the routines whose first operand points to one scalar.
+var spreadTable = []hostRows{
+	{"v_add_nc_u32", rowAddUSAVX512, rowAddUSAVX2},
+	{"v_and_b32", rowAndSAVX512, rowAndSAVX2},
+	{"v_lshlrev_b32", rowLshlSAVX512, rowLshlSAVX2},
+	{"v_add_f32", rowAddFSAVX512, rowAddFSAVX2},
+	{"v_mul_f32", rowMulFSAVX512, rowMulFSAVX2},
+	{"v_max_f32", rowMaxFSAVX512, rowMaxFSAVX2},
+	{"v_fma_f32", rowFmaFSAVX512, rowFmaFSAVX2},
+	{"v_fmac_f32", rowFmaFSAVX512, rowFmaFSAVX2},
+	{"v_dot4_i32_i8", rowDot4ISAVX512, rowDot4ISAVX2},
+	{"v_dot4c_i32_i8", rowDot4ISAVX512, rowDot4ISAVX2},
+	{"v_dot2_f32_f16", rowDot2FSAVX512, rowDot2FSAVX2},
+	{"v_dot2c_f32_f16", rowDot2FSAVX512, rowDot2FSAVX2},
+	{"v_pk_mul_f16", rowPkMulSAVX512, rowPkMulSAVX2},
+	{"v_pk_fma_f16", rowPkFmaSAVX512, rowPkFmaSAVX2},
+	{"v_pk_fmac_f16", rowPkFmaSAVX512, rowPkFmaSAVX2},
+}
+
 var hasAVX512 = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512VL
 var hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasF16C
 
@@ -73,9 +92,14 @@ var asmTable = []hostRows{
 
 // hostRow is the fastest routine for a mnemonic that this host runs, nil when
 // there is none.
-func hostRow(name string) rowFn {
-	for i := range asmTable {
-		if t := &asmTable[i]; t.name == name {
+func hostRow(name string) rowFn { return pickRow(asmTable, name) }
+
+// hostSpread is the same for a scalar first operand.
+func hostSpread(name string) rowFn { return pickRow(spreadTable, name) }
+
+func pickRow(table []hostRows, name string) rowFn {
+	for i := range table {
+		if t := &table[i]; t.name == name {
 			switch {
 			case hasAVX512:
 				return t.avx512

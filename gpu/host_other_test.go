@@ -3,8 +3,9 @@
 package gpu
 
 type hostEntry struct {
-	name string
-	rows []rowFn
+	name   string
+	rows   []rowFn
+	spread bool
 }
 
 func hostTable() []hostEntry { return nil }

@@ -168,12 +168,30 @@ func (m *machine) why(addr uint64, n int) string {
 // order, with how many bytes of each.
 func (m *machine) coalesce(mask uint64, size int, shift uint) {
 	m.lines = m.lines[:0]
+	if mask&(mask+1) == 0 && mask != 0 {
+		a := m.addr[:min(bits.TrailingZeros64(^mask), 64)]
+		if step := uint64(size); a[len(a)-1]-a[0] == step*uint64(len(a)-1) && (len(a) < 2 || a[1]-a[0] == step && regular(a, step)) {
+			// Neighbours in order: one block.
+			m.block(a[0], len(a)*size, shift)
+			return
+		}
+	}
 	for k := mask; k != 0; k &= k - 1 {
 		a := m.addr[firstLane(k)]
 		m.touchLine(a>>shift, min(size, int((a>>shift+1)<<shift-a)))
 		if last := (a + uint64(size) - 1) >> shift; last != a>>shift {
 			m.touchLine(last, int(a+uint64(size)-last<<shift))
 		}
+	}
+}
+
+// block notes the lines of n bytes at addr.
+func (m *machine) block(addr uint64, n int, shift uint) {
+	for n > 0 {
+		k := min(n, int((addr>>shift+1)<<shift-addr))
+		m.lines = append(m.lines, lineUse{addr >> shift, k})
+		addr += uint64(k)
+		n -= k
 	}
 }
 

@@ -51,6 +51,9 @@ func TestHostRows(t *testing.T) {
 						a[l], b[l], c[l] = a[l]&0xBFFFBFFF, b[l]&0xBFFFBFFF, c[l]&0xBFFFBFFF
 					}
 				}
+				if h.spread {
+					splatLanes(&a, a[0], 64)
+				}
 				m := fullMask(n)
 				if round%3 == 0 {
 					m &= r.Uint64()

@@ -60,6 +60,8 @@ type simd struct {
 	end    int64  // completion of the last store of a wave that ended
 	cand   *int64 // earliest issue of any wave, beside those of the other SIMDs
 	pick   int
+	second int64 // a bound of the earliest issue of the waves but pick
+	after  int   // which of them
 	stalls sim.StallTable
 }
 
@@ -167,9 +169,10 @@ func (m *machine) earliest() (*simd, int64) {
 }
 
 // choose finds the wave of s that issues next: the earliest, the oldest of
-// equals.
+// equals; and the one after it.
 func (s *simd) choose() {
 	best, pick := never, -1
+	second, after := never, maxWaves
 	n := min(len(s.waves), maxWaves)
 	for i := range n {
 		u := s.unit[i]
@@ -178,10 +181,29 @@ func (s *simd) choose() {
 			t = max(t, s.cu.accept)
 		}
 		if t < best {
+			second, after = best, pick
 			best, pick = t, i
+		} else if t < second {
+			second, after = t, i
 		}
 	}
 	*s.cand, s.pick = best, pick
+	s.second, s.after = second, after
+}
+
+// follow is choose after wave i alone has changed: it stays the next one while
+// no other can come before it. What others wait for only moves back meanwhile.
+func (s *simd) follow(i int) {
+	u := s.unit[i]
+	t := max(s.next[i], s.free[u])
+	if u == unitVMEM {
+		t = max(t, s.cu.accept)
+	}
+	if t < s.second || t == s.second && i < s.after {
+		*s.cand = t
+		return
+	}
+	s.choose()
 }
 
 // private reports whether the next issue of s concerns nobody else and nobody
@@ -225,7 +247,7 @@ func (m *machine) issue(s *simd) {
 	s.advance(w, t)
 	if u.unit <= unitTrans {
 		m.issueRun(s, w, t)
-		s.choose()
+		s.follow(s.pick)
 		return
 	}
 	if !w.checkRun(pc, pc+1) || !w.step(pc, u) {
@@ -263,7 +285,7 @@ func (m *machine) issue(s *simd) {
 		next += int64(u.imm)
 	}
 	w.prepare(next, why)
-	s.choose()
+	s.follow(s.pick)
 }
 
 // issueRun issues vector instructions of one wave back to back: as many as

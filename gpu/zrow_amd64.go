@@ -281,6 +281,72 @@ func rowDot2FAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, 
 func rowDot2FAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
 
 //go:noescape
+func rowAndSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowAndSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowLshlSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowLshlSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowAddUSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowAddUSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowDot4ISAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowDot4ISAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowAddFSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowAddFSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowMulFSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowMulFSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowFmaFSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowFmaFSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowMaxFSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowMaxFSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowPkMulSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowPkMulSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowPkFmaSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowPkFmaSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowDot2FSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
+func rowDot2FSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+
+//go:noescape
 func cmpIAVX512(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uint64)
 
 //go:noescape

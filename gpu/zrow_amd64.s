@@ -13251,6 +13251,4535 @@ care7:
 	MOVQ SI, ret+48(FP)
 	RET
 
+// func rowAndSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowAndSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         m+32(FP), BX
+	MOVQ         n+40(FP), SI
+	VPBROADCASTD (CX), Z0
+	MOVQ         BX, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VPANDD       Z1, Z0, Z1
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         BX, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VPANDD       Z1, Z0, Z1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	MOVQ         BX, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VPANDD       Z1, Z0, Z1
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         BX, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VPANDD       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowAndSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2
+TEXT ·rowAndSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ m+32(FP), BX
+	MOVQ n+40(FP), SI
+	MOVQ $-1, DI
+	CMPQ SI, $0x40
+	JE   compare
+	SHRQ $0x20, DI
+
+compare:
+	CMPQ         BX, DI
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	VPAND        Y1, Y0, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	VPAND        Y1, Y0, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	VPAND        Y1, Y0, Y1
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	VPAND        Y1, Y0, Y1
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	VPAND        Y1, Y0, Y1
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	VPAND        Y1, Y0, Y1
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	VPAND        Y1, Y0, Y1
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	VPAND        Y1, Y0, Y0
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x08, BX
+	SHLQ $0x08, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x18, BX
+	SHLQ $0x18, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x28, BX
+	SHLQ $0x28, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x38, BX
+	SHLQ $0x38, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowLshlSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowLshlSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         m+32(FP), BX
+	MOVQ         n+40(FP), SI
+	VPBROADCASTD (CX), Z0
+	MOVQ         BX, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	MOVL         $0x0000001f, CX
+	VPBROADCASTD CX, Z2
+	VPANDD       Z2, Z0, Z2
+	VPSLLVD      Z2, Z1, Z1
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         BX, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	MOVL         $0x0000001f, CX
+	VPBROADCASTD CX, Z2
+	VPANDD       Z2, Z0, Z2
+	VPSLLVD      Z2, Z1, Z1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	MOVQ         BX, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	MOVL         $0x0000001f, CX
+	VPBROADCASTD CX, Z2
+	VPANDD       Z2, Z0, Z2
+	VPSLLVD      Z2, Z1, Z1
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         BX, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	MOVL         $0x0000001f, CX
+	VPBROADCASTD CX, Z2
+	VPANDD       Z2, Z0, Z0
+	VPSLLVD      Z0, Z1, Z0
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowLshlSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2
+TEXT ·rowLshlSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ m+32(FP), BX
+	MOVQ n+40(FP), SI
+	MOVQ $-1, DI
+	CMPQ SI, $0x40
+	JE   compare
+	SHRQ $0x20, DI
+
+compare:
+	CMPQ         BX, DI
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	MOVL         $0x0000001f, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPSLLVD      Y2, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	MOVL         $0x0000001f, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPSLLVD      Y2, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	MOVL         $0x0000001f, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPSLLVD      Y2, Y1, Y1
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	MOVL         $0x0000001f, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPSLLVD      Y2, Y1, Y1
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	MOVL         $0x0000001f, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPSLLVD      Y2, Y1, Y1
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	MOVL         $0x0000001f, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPSLLVD      Y2, Y1, Y1
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	MOVL         $0x0000001f, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPSLLVD      Y2, Y1, Y1
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	MOVL         $0x0000001f, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y0
+	VPSLLVD      Y0, Y1, Y0
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x08, BX
+	SHLQ $0x08, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x18, BX
+	SHLQ $0x18, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x28, BX
+	SHLQ $0x28, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x38, BX
+	SHLQ $0x38, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowAddUSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowAddUSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         m+32(FP), BX
+	MOVQ         n+40(FP), SI
+	VPBROADCASTD (CX), Z0
+	MOVQ         BX, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VPADDD       Z1, Z0, Z1
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         BX, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VPADDD       Z1, Z0, Z1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	MOVQ         BX, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VPADDD       Z1, Z0, Z1
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         BX, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VPADDD       Z1, Z0, Z0
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowAddUSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2
+TEXT ·rowAddUSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ m+32(FP), BX
+	MOVQ n+40(FP), SI
+	MOVQ $-1, DI
+	CMPQ SI, $0x40
+	JE   compare
+	SHRQ $0x20, DI
+
+compare:
+	CMPQ         BX, DI
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	VPADDD       Y1, Y0, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	VPADDD       Y1, Y0, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	VPADDD       Y1, Y0, Y1
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	VPADDD       Y1, Y0, Y1
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	VPADDD       Y1, Y0, Y1
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	VPADDD       Y1, Y0, Y1
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	VPADDD       Y1, Y0, Y1
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	VPADDD       Y1, Y0, Y0
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x08, BX
+	SHLQ $0x08, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x18, BX
+	SHLQ $0x18, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x28, BX
+	SHLQ $0x28, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+	SHRQ $0x38, BX
+	SHLQ $0x38, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowDot4ISAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·rowDot4ISAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         c+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VPBROADCASTD (CX), Z0
+	MOVQ         SI, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VMOVUPS      (BX), Z2
+	VPSLLW       $0x08, Z0, Z3
+	VPSRAW       $0x08, Z3, Z3
+	VPSLLW       $0x08, Z1, Z4
+	VPSRAW       $0x08, Z4, Z4
+	VPMADDWD     Z4, Z3, Z3
+	VPSRAW       $0x08, Z0, Z4
+	VPSRAW       $0x08, Z1, Z1
+	VPMADDWD     Z1, Z4, Z1
+	VPADDD       Z1, Z3, Z1
+	VPADDD       Z2, Z1, Z1
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         SI, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VMOVUPS      64(BX), Z2
+	VPSLLW       $0x08, Z0, Z3
+	VPSRAW       $0x08, Z3, Z3
+	VPSLLW       $0x08, Z1, Z4
+	VPSRAW       $0x08, Z4, Z4
+	VPMADDWD     Z4, Z3, Z3
+	VPSRAW       $0x08, Z0, Z4
+	VPSRAW       $0x08, Z1, Z1
+	VPMADDWD     Z1, Z4, Z1
+	VPADDD       Z1, Z3, Z1
+	VPADDD       Z2, Z1, Z1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         DI, $0x20
+	JE           done
+	MOVQ         SI, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VMOVUPS      128(BX), Z2
+	VPSLLW       $0x08, Z0, Z3
+	VPSRAW       $0x08, Z3, Z3
+	VPSLLW       $0x08, Z1, Z4
+	VPSRAW       $0x08, Z4, Z4
+	VPMADDWD     Z4, Z3, Z3
+	VPSRAW       $0x08, Z0, Z4
+	VPSRAW       $0x08, Z1, Z1
+	VPMADDWD     Z1, Z4, Z1
+	VPADDD       Z1, Z3, Z1
+	VPADDD       Z2, Z1, Z1
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         SI, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VMOVUPS      192(BX), Z2
+	VPSLLW       $0x08, Z0, Z3
+	VPSRAW       $0x08, Z3, Z3
+	VPSLLW       $0x08, Z1, Z4
+	VPSRAW       $0x08, Z4, Z4
+	VPMADDWD     Z4, Z3, Z3
+	VPSRAW       $0x08, Z0, Z0
+	VPSRAW       $0x08, Z1, Z1
+	VPMADDWD     Z1, Z0, Z0
+	VPADDD       Z0, Z3, Z0
+	VPADDD       Z2, Z0, Z0
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+// func rowDot4ISAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2
+TEXT ·rowDot4ISAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ m+32(FP), SI
+	MOVQ n+40(FP), DI
+	MOVQ $-1, R8
+	CMPQ DI, $0x40
+	JE   compare
+	SHRQ $0x20, R8
+
+compare:
+	CMPQ         SI, R8
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	VMOVUPS      (BX), Y2
+	VPSLLW       $0x08, Y0, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPSLLW       $0x08, Y1, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPMADDWD     Y4, Y3, Y3
+	VPSRAW       $0x08, Y0, Y4
+	VPSRAW       $0x08, Y1, Y1
+	VPMADDWD     Y1, Y4, Y1
+	VPADDD       Y1, Y3, Y1
+	VPADDD       Y2, Y1, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	VMOVUPS      32(BX), Y2
+	VPSLLW       $0x08, Y0, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPSLLW       $0x08, Y1, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPMADDWD     Y4, Y3, Y3
+	VPSRAW       $0x08, Y0, Y4
+	VPSRAW       $0x08, Y1, Y1
+	VPMADDWD     Y1, Y4, Y1
+	VPADDD       Y1, Y3, Y1
+	VPADDD       Y2, Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	VMOVUPS      64(BX), Y2
+	VPSLLW       $0x08, Y0, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPSLLW       $0x08, Y1, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPMADDWD     Y4, Y3, Y3
+	VPSRAW       $0x08, Y0, Y4
+	VPSRAW       $0x08, Y1, Y1
+	VPMADDWD     Y1, Y4, Y1
+	VPADDD       Y1, Y3, Y1
+	VPADDD       Y2, Y1, Y1
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	VMOVUPS      96(BX), Y2
+	VPSLLW       $0x08, Y0, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPSLLW       $0x08, Y1, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPMADDWD     Y4, Y3, Y3
+	VPSRAW       $0x08, Y0, Y4
+	VPSRAW       $0x08, Y1, Y1
+	VPMADDWD     Y1, Y4, Y1
+	VPADDD       Y1, Y3, Y1
+	VPADDD       Y2, Y1, Y1
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         DI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	VMOVUPS      128(BX), Y2
+	VPSLLW       $0x08, Y0, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPSLLW       $0x08, Y1, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPMADDWD     Y4, Y3, Y3
+	VPSRAW       $0x08, Y0, Y4
+	VPSRAW       $0x08, Y1, Y1
+	VPMADDWD     Y1, Y4, Y1
+	VPADDD       Y1, Y3, Y1
+	VPADDD       Y2, Y1, Y1
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	VMOVUPS      160(BX), Y2
+	VPSLLW       $0x08, Y0, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPSLLW       $0x08, Y1, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPMADDWD     Y4, Y3, Y3
+	VPSRAW       $0x08, Y0, Y4
+	VPSRAW       $0x08, Y1, Y1
+	VPMADDWD     Y1, Y4, Y1
+	VPADDD       Y1, Y3, Y1
+	VPADDD       Y2, Y1, Y1
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	VMOVUPS      192(BX), Y2
+	VPSLLW       $0x08, Y0, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPSLLW       $0x08, Y1, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPMADDWD     Y4, Y3, Y3
+	VPSRAW       $0x08, Y0, Y4
+	VPSRAW       $0x08, Y1, Y1
+	VPMADDWD     Y1, Y4, Y1
+	VPADDD       Y1, Y3, Y1
+	VPADDD       Y2, Y1, Y1
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	VMOVUPS      224(BX), Y2
+	VPSLLW       $0x08, Y0, Y3
+	VPSRAW       $0x08, Y3, Y3
+	VPSLLW       $0x08, Y1, Y4
+	VPSRAW       $0x08, Y4, Y4
+	VPMADDWD     Y4, Y3, Y3
+	VPSRAW       $0x08, Y0, Y0
+	VPSRAW       $0x08, Y1, Y1
+	VPMADDWD     Y1, Y0, Y0
+	VPADDD       Y0, Y3, Y0
+	VPADDD       Y2, Y0, Y0
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x08, SI
+	SHLQ $0x08, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x18, SI
+	SHLQ $0x18, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x28, SI
+	SHLQ $0x28, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+	SHRQ $0x38, SI
+	SHLQ $0x38, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+// func rowAddFSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowAddFSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         m+32(FP), BX
+	MOVQ         n+40(FP), SI
+	VPBROADCASTD (CX), Z0
+	MOVQ         BX, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VADDPS       Z1, Z0, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care0
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         BX, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VADDPS       Z1, Z0, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	MOVQ         BX, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VADDPS       Z1, Z0, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care2
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         BX, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VADDPS       Z1, Z0, Z0
+	VCMPPS       $0x03, Z0, Z0, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care3
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowAddFSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2
+TEXT ·rowAddFSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ m+32(FP), BX
+	MOVQ n+40(FP), SI
+	MOVQ $-1, DI
+	CMPQ SI, $0x40
+	JE   compare
+	SHRQ $0x20, DI
+
+compare:
+	CMPQ         BX, DI
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	VADDPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care0
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	VADDPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	VADDPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care2
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	VADDPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care3
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	VADDPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care4
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	VADDPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care5
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	VADDPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care6
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	VADDPS       Y1, Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care7
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x08, BX
+	SHLQ $0x08, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x18, BX
+	SHLQ $0x18, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care4:
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care5:
+	SHRQ $0x28, BX
+	SHLQ $0x28, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care6:
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care7:
+	SHRQ $0x38, BX
+	SHLQ $0x38, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowMulFSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowMulFSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         m+32(FP), BX
+	MOVQ         n+40(FP), SI
+	VPBROADCASTD (CX), Z0
+	MOVQ         BX, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VMULPS       Z1, Z0, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care0
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         BX, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VMULPS       Z1, Z0, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	MOVQ         BX, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VMULPS       Z1, Z0, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care2
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         BX, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VMULPS       Z1, Z0, Z0
+	VCMPPS       $0x03, Z0, Z0, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care3
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowMulFSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2
+TEXT ·rowMulFSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ m+32(FP), BX
+	MOVQ n+40(FP), SI
+	MOVQ $-1, DI
+	CMPQ SI, $0x40
+	JE   compare
+	SHRQ $0x20, DI
+
+compare:
+	CMPQ         BX, DI
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	VMULPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care0
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	VMULPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	VMULPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care2
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	VMULPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care3
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	VMULPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care4
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	VMULPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care5
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	VMULPS       Y1, Y0, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care6
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	VMULPS       Y1, Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care7
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x08, BX
+	SHLQ $0x08, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x18, BX
+	SHLQ $0x18, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care4:
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care5:
+	SHRQ $0x28, BX
+	SHLQ $0x28, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care6:
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care7:
+	SHRQ $0x38, BX
+	SHLQ $0x38, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowFmaFSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowFmaFSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         c+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VPBROADCASTD (CX), Z0
+	MOVQ         SI, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VMOVUPS      (BX), Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care0
+	VMOVUPS      Z2, K1, (AX)
+	MOVQ         SI, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VMOVUPS      64(BX), Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care1
+	VMOVUPS      Z2, K1, 64(AX)
+	CMPQ         DI, $0x20
+	JE           done
+	MOVQ         SI, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VMOVUPS      128(BX), Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care2
+	VMOVUPS      Z2, K1, 128(AX)
+	MOVQ         SI, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VMOVUPS      192(BX), Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care3
+	VMOVUPS      Z2, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+// func rowFmaFSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2, FMA3
+TEXT ·rowFmaFSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ m+32(FP), SI
+	MOVQ n+40(FP), DI
+	MOVQ $-1, R8
+	CMPQ DI, $0x40
+	JE   compare
+	SHRQ $0x20, R8
+
+compare:
+	CMPQ         SI, R8
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	VMOVUPS      (BX), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care0
+	VMOVUPS      Y2, (AX)
+	VMOVUPS      32(DX), Y1
+	VMOVUPS      32(BX), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care1
+	VMOVUPS      Y2, 32(AX)
+	VMOVUPS      64(DX), Y1
+	VMOVUPS      64(BX), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care2
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      96(DX), Y1
+	VMOVUPS      96(BX), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care3
+	VMOVUPS      Y2, 96(AX)
+	CMPQ         DI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	VMOVUPS      128(BX), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care4
+	VMOVUPS      Y2, 128(AX)
+	VMOVUPS      160(DX), Y1
+	VMOVUPS      160(BX), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care5
+	VMOVUPS      Y2, 160(AX)
+	VMOVUPS      192(DX), Y1
+	VMOVUPS      192(BX), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care6
+	VMOVUPS      Y2, 192(AX)
+	VMOVUPS      224(DX), Y1
+	VMOVUPS      224(BX), Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VCMPPS       $0x03, Y2, Y2, Y0
+	VTESTPS      Y0, Y0
+	JNZ          care7
+	VMOVUPS      Y2, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x08, SI
+	SHLQ $0x08, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x18, SI
+	SHLQ $0x18, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care4:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care5:
+	SHRQ $0x28, SI
+	SHLQ $0x28, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care6:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care7:
+	SHRQ $0x38, SI
+	SHLQ $0x38, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+// func rowMaxFSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowMaxFSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         m+32(FP), BX
+	MOVQ         n+40(FP), SI
+	VPBROADCASTD (CX), Z0
+	MOVQ         BX, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VSUBPS       Z0, Z0, Z2
+	VSUBPS       Z1, Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care0
+	VMAXPS       Z1, Z0, Z2
+	VMAXPS       Z0, Z1, Z1
+	VPANDD       Z1, Z2, Z1
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         BX, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VSUBPS       Z0, Z0, Z2
+	VSUBPS       Z1, Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care1
+	VMAXPS       Z1, Z0, Z2
+	VMAXPS       Z0, Z1, Z1
+	VPANDD       Z1, Z2, Z1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	MOVQ         BX, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VSUBPS       Z0, Z0, Z2
+	VSUBPS       Z1, Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care2
+	VMAXPS       Z1, Z0, Z2
+	VMAXPS       Z0, Z1, Z1
+	VPANDD       Z1, Z2, Z1
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         BX, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VSUBPS       Z0, Z0, Z2
+	VSUBPS       Z1, Z1, Z3
+	VADDPS       Z3, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care3
+	VMAXPS       Z1, Z0, Z2
+	VMAXPS       Z0, Z1, Z0
+	VPANDD       Z0, Z2, Z0
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowMaxFSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2
+TEXT ·rowMaxFSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ m+32(FP), BX
+	MOVQ n+40(FP), SI
+	MOVQ $-1, DI
+	CMPQ SI, $0x40
+	JE   compare
+	SHRQ $0x20, DI
+
+compare:
+	CMPQ         BX, DI
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	VSUBPS       Y0, Y0, Y2
+	VSUBPS       Y1, Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care0
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	VSUBPS       Y0, Y0, Y2
+	VSUBPS       Y1, Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care1
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	VSUBPS       Y0, Y0, Y2
+	VSUBPS       Y1, Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care2
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	VSUBPS       Y0, Y0, Y2
+	VSUBPS       Y1, Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care3
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	VSUBPS       Y0, Y0, Y2
+	VSUBPS       Y1, Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care4
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	VSUBPS       Y0, Y0, Y2
+	VSUBPS       Y1, Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care5
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	VSUBPS       Y0, Y0, Y2
+	VSUBPS       Y1, Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care6
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	VSUBPS       Y0, Y0, Y2
+	VSUBPS       Y1, Y1, Y3
+	VADDPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care7
+	VMAXPS       Y1, Y0, Y2
+	VMAXPS       Y0, Y1, Y0
+	VPAND        Y0, Y2, Y0
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x08, BX
+	SHLQ $0x08, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x18, BX
+	SHLQ $0x18, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care4:
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care5:
+	SHRQ $0x28, BX
+	SHLQ $0x28, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care6:
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care7:
+	SHRQ $0x38, BX
+	SHLQ $0x38, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowPkMulSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowPkMulSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         m+32(FP), BX
+	MOVQ         n+40(FP), SI
+	VPBROADCASTD (CX), Z0
+	MOVQ         BX, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VPMOVDW      Z0, Y2
+	VCVTPH2PS    Y2, Z2
+	VPMOVDW      Z1, Y3
+	VCVTPH2PS    Y3, Z3
+	VMULPS       Z3, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care0
+	VPSRLD       $0x10, Z0, Z3
+	VPMOVDW      Z3, Y3
+	VCVTPH2PS    Y3, Z3
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z1, Z3, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care0
+	VCVTPS2PH    $0x00, Z2, Y2
+	VPMOVZXWD    Y2, Z2
+	VCVTPS2PH    $0x00, Z1, Y1
+	VPMOVZXWD    Y1, Z1
+	VPSLLD       $0x10, Z1, Z1
+	VPORD        Z1, Z2, Z1
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         BX, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VPMOVDW      Z0, Y2
+	VCVTPH2PS    Y2, Z2
+	VPMOVDW      Z1, Y3
+	VCVTPH2PS    Y3, Z3
+	VMULPS       Z3, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care1
+	VPSRLD       $0x10, Z0, Z3
+	VPMOVDW      Z3, Y3
+	VCVTPH2PS    Y3, Z3
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z1, Z3, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care1
+	VCVTPS2PH    $0x00, Z2, Y2
+	VPMOVZXWD    Y2, Z2
+	VCVTPS2PH    $0x00, Z1, Y1
+	VPMOVZXWD    Y1, Z1
+	VPSLLD       $0x10, Z1, Z1
+	VPORD        Z1, Z2, Z1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	MOVQ         BX, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VPMOVDW      Z0, Y2
+	VCVTPH2PS    Y2, Z2
+	VPMOVDW      Z1, Y3
+	VCVTPH2PS    Y3, Z3
+	VMULPS       Z3, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care2
+	VPSRLD       $0x10, Z0, Z3
+	VPMOVDW      Z3, Y3
+	VCVTPH2PS    Y3, Z3
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z1, Z3, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care2
+	VCVTPS2PH    $0x00, Z2, Y2
+	VPMOVZXWD    Y2, Z2
+	VCVTPS2PH    $0x00, Z1, Y1
+	VPMOVZXWD    Y1, Z1
+	VPSLLD       $0x10, Z1, Z1
+	VPORD        Z1, Z2, Z1
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         BX, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VPMOVDW      Z0, Y2
+	VCVTPH2PS    Y2, Z2
+	VPMOVDW      Z1, Y3
+	VCVTPH2PS    Y3, Z3
+	VMULPS       Z3, Z2, Z2
+	VCMPPS       $0x03, Z2, Z2, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care3
+	VPSRLD       $0x10, Z0, Z0
+	VPMOVDW      Z0, Y0
+	VCVTPH2PS    Y0, Z0
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z1, Z0, Z0
+	VCMPPS       $0x03, Z0, Z0, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care3
+	VCVTPS2PH    $0x00, Z2, Y1
+	VPMOVZXWD    Y1, Z1
+	VCVTPS2PH    $0x00, Z0, Y0
+	VPMOVZXWD    Y0, Z0
+	VPSLLD       $0x10, Z0, Z0
+	VPORD        Z0, Z1, Z0
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowPkMulSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2, F16C
+TEXT ·rowPkMulSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ m+32(FP), BX
+	MOVQ n+40(FP), SI
+	MOVQ $-1, DI
+	CMPQ SI, $0x40
+	JE   compare
+	SHRQ $0x20, DI
+
+compare:
+	CMPQ         BX, DI
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care0
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y3, Y1
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care0
+	VCVTPS2PH    $0x00, Y2, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care1
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y3, Y1
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care1
+	VCVTPS2PH    $0x00, Y2, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y3, Y1
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care2
+	VCVTPS2PH    $0x00, Y2, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care3
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y3, Y1
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care3
+	VCVTPS2PH    $0x00, Y2, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         SI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care4
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y3, Y1
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care4
+	VCVTPS2PH    $0x00, Y2, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care5
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y3, Y1
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care5
+	VCVTPS2PH    $0x00, Y2, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care6
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y3, Y1
+	VCMPPS       $0x03, Y1, Y1, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care6
+	VCVTPS2PH    $0x00, Y2, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y0, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VMULPS       Y3, Y2, Y2
+	VCMPPS       $0x03, Y2, Y2, Y3
+	VTESTPS      Y3, Y3
+	JNZ          care7
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y0, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care7
+	VCVTPS2PH    $0x00, Y2, X1
+	VPMOVZXWD    X1, Y1
+	VCVTPS2PH    $0x00, Y0, X0
+	VPMOVZXWD    X0, Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPOR         Y0, Y1, Y0
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x08, BX
+	SHLQ $0x08, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x10, BX
+	SHLQ $0x10, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x18, BX
+	SHLQ $0x18, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care4:
+	SHRQ $0x20, BX
+	SHLQ $0x20, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care5:
+	SHRQ $0x28, BX
+	SHLQ $0x28, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care6:
+	SHRQ $0x30, BX
+	SHLQ $0x30, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+care7:
+	SHRQ $0x38, BX
+	SHLQ $0x38, BX
+	VZEROUPPER
+	MOVQ BX, ret+48(FP)
+	RET
+
+// func rowPkFmaSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowPkFmaSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         c+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VPBROADCASTD (CX), Z0
+	MOVQ         SI, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VMOVUPS      (BX), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y20
+	VCVTPH2PS    Y20, Z20
+	VMULPS       Z20, Z3, Z3
+	VPMOVDW      Z2, Y20
+	VCVTPH2PS    Y20, Z20
+	VADDPS       Z20, Z3, Z21
+	VSUBPS       Z3, Z21, Z22
+	VSUBPS       Z22, Z21, Z23
+	VSUBPS       Z23, Z3, Z3
+	VSUBPS       Z22, Z20, Z20
+	VADDPS       Z20, Z3, Z3
+	MOVL         $0x00000001, CX
+	VPBROADCASTD CX, Z20
+	VPXORD       Z21, Z3, Z22
+	VPSRAD       $0x1f, Z22, Z22
+	VPORD        Z20, Z22, Z22
+	VPANDD       Z20, Z21, Z23
+	VPSUBD       Z20, Z23, Z20
+	VPXORD       Z5, Z5, Z5
+	VCMPPS       $0x04, Z5, Z3, K2
+	VPTERNLOGD   $0xff, Z4, Z4, Z4
+	VMOVDQU32.Z  Z4, K2, Z4
+	VPANDD       Z4, Z20, Z3
+	VPANDD       Z3, Z22, Z3
+	VPADDD       Z3, Z21, Z3
+	VCMPPS       $0x03, Z3, Z3, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care0
+	VPSRLD       $0x10, Z0, Z4
+	VPMOVDW      Z4, Y4
+	VCVTPH2PS    Y4, Z4
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z1, Z4, Z1
+	VPSRLD       $0x10, Z2, Z2
+	VPMOVDW      Z2, Y2
+	VCVTPH2PS    Y2, Z2
+	VADDPS       Z2, Z1, Z4
+	VSUBPS       Z1, Z4, Z5
+	VSUBPS       Z5, Z4, Z20
+	VSUBPS       Z20, Z1, Z1
+	VSUBPS       Z5, Z2, Z2
+	VADDPS       Z2, Z1, Z1
+	MOVL         $0x00000001, CX
+	VPBROADCASTD CX, Z2
+	VPXORD       Z4, Z1, Z5
+	VPSRAD       $0x1f, Z5, Z5
+	VPORD        Z2, Z5, Z5
+	VPANDD       Z2, Z4, Z20
+	VPSUBD       Z2, Z20, Z2
+	VPXORD       Z7, Z7, Z7
+	VCMPPS       $0x04, Z7, Z1, K2
+	VPTERNLOGD   $0xff, Z6, Z6, Z6
+	VMOVDQU32.Z  Z6, K2, Z6
+	VPANDD       Z6, Z2, Z1
+	VPANDD       Z1, Z5, Z1
+	VPADDD       Z1, Z4, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care0
+	VCVTPS2PH    $0x00, Z3, Y2
+	VPMOVZXWD    Y2, Z2
+	VCVTPS2PH    $0x00, Z1, Y1
+	VPMOVZXWD    Y1, Z1
+	VPSLLD       $0x10, Z1, Z1
+	VPORD        Z1, Z2, Z1
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         SI, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VMOVUPS      64(BX), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	VMULPS       Z4, Z3, Z3
+	VPMOVDW      Z2, Y4
+	VCVTPH2PS    Y4, Z4
+	VADDPS       Z4, Z3, Z5
+	VSUBPS       Z3, Z5, Z6
+	VSUBPS       Z6, Z5, Z7
+	VSUBPS       Z7, Z3, Z3
+	VSUBPS       Z6, Z4, Z4
+	VADDPS       Z4, Z3, Z3
+	MOVL         $0x00000001, CX
+	VPBROADCASTD CX, Z4
+	VPXORD       Z5, Z3, Z6
+	VPSRAD       $0x1f, Z6, Z6
+	VPORD        Z4, Z6, Z6
+	VPANDD       Z4, Z5, Z7
+	VPSUBD       Z4, Z7, Z4
+	VPXORD       Z9, Z9, Z9
+	VCMPPS       $0x04, Z9, Z3, K2
+	VPTERNLOGD   $0xff, Z8, Z8, Z8
+	VMOVDQU32.Z  Z8, K2, Z8
+	VPANDD       Z8, Z4, Z3
+	VPANDD       Z3, Z6, Z3
+	VPADDD       Z3, Z5, Z3
+	VCMPPS       $0x03, Z3, Z3, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care1
+	VPSRLD       $0x10, Z0, Z4
+	VPMOVDW      Z4, Y4
+	VCVTPH2PS    Y4, Z4
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z1, Z4, Z1
+	VPSRLD       $0x10, Z2, Z2
+	VPMOVDW      Z2, Y2
+	VCVTPH2PS    Y2, Z2
+	VADDPS       Z2, Z1, Z4
+	VSUBPS       Z1, Z4, Z5
+	VSUBPS       Z5, Z4, Z6
+	VSUBPS       Z6, Z1, Z1
+	VSUBPS       Z5, Z2, Z2
+	VADDPS       Z2, Z1, Z1
+	MOVL         $0x00000001, CX
+	VPBROADCASTD CX, Z2
+	VPXORD       Z4, Z1, Z5
+	VPSRAD       $0x1f, Z5, Z5
+	VPORD        Z2, Z5, Z5
+	VPANDD       Z2, Z4, Z6
+	VPSUBD       Z2, Z6, Z2
+	VPXORD       Z11, Z11, Z11
+	VCMPPS       $0x04, Z11, Z1, K2
+	VPTERNLOGD   $0xff, Z10, Z10, Z10
+	VMOVDQU32.Z  Z10, K2, Z10
+	VPANDD       Z10, Z2, Z1
+	VPANDD       Z1, Z5, Z1
+	VPADDD       Z1, Z4, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care1
+	VCVTPS2PH    $0x00, Z3, Y2
+	VPMOVZXWD    Y2, Z2
+	VCVTPS2PH    $0x00, Z1, Y1
+	VPMOVZXWD    Y1, Z1
+	VPSLLD       $0x10, Z1, Z1
+	VPORD        Z1, Z2, Z1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         DI, $0x20
+	JE           done
+	MOVQ         SI, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VMOVUPS      128(BX), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	VMULPS       Z4, Z3, Z3
+	VPMOVDW      Z2, Y4
+	VCVTPH2PS    Y4, Z4
+	VADDPS       Z4, Z3, Z5
+	VSUBPS       Z3, Z5, Z6
+	VSUBPS       Z6, Z5, Z7
+	VSUBPS       Z7, Z3, Z3
+	VSUBPS       Z6, Z4, Z4
+	VADDPS       Z4, Z3, Z3
+	MOVL         $0x00000001, CX
+	VPBROADCASTD CX, Z4
+	VPXORD       Z5, Z3, Z6
+	VPSRAD       $0x1f, Z6, Z6
+	VPORD        Z4, Z6, Z6
+	VPANDD       Z4, Z5, Z7
+	VPSUBD       Z4, Z7, Z4
+	VPXORD       Z13, Z13, Z13
+	VCMPPS       $0x04, Z13, Z3, K2
+	VPTERNLOGD   $0xff, Z12, Z12, Z12
+	VMOVDQU32.Z  Z12, K2, Z12
+	VPANDD       Z12, Z4, Z3
+	VPANDD       Z3, Z6, Z3
+	VPADDD       Z3, Z5, Z3
+	VCMPPS       $0x03, Z3, Z3, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care2
+	VPSRLD       $0x10, Z0, Z4
+	VPMOVDW      Z4, Y4
+	VCVTPH2PS    Y4, Z4
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z1, Z4, Z1
+	VPSRLD       $0x10, Z2, Z2
+	VPMOVDW      Z2, Y2
+	VCVTPH2PS    Y2, Z2
+	VADDPS       Z2, Z1, Z4
+	VSUBPS       Z1, Z4, Z5
+	VSUBPS       Z5, Z4, Z6
+	VSUBPS       Z6, Z1, Z1
+	VSUBPS       Z5, Z2, Z2
+	VADDPS       Z2, Z1, Z1
+	MOVL         $0x00000001, CX
+	VPBROADCASTD CX, Z2
+	VPXORD       Z4, Z1, Z5
+	VPSRAD       $0x1f, Z5, Z5
+	VPORD        Z2, Z5, Z5
+	VPANDD       Z2, Z4, Z6
+	VPSUBD       Z2, Z6, Z2
+	VPXORD       Z15, Z15, Z15
+	VCMPPS       $0x04, Z15, Z1, K2
+	VPTERNLOGD   $0xff, Z14, Z14, Z14
+	VMOVDQU32.Z  Z14, K2, Z14
+	VPANDD       Z14, Z2, Z1
+	VPANDD       Z1, Z5, Z1
+	VPADDD       Z1, Z4, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care2
+	VCVTPS2PH    $0x00, Z3, Y2
+	VPMOVZXWD    Y2, Z2
+	VCVTPS2PH    $0x00, Z1, Y1
+	VPMOVZXWD    Y1, Z1
+	VPSLLD       $0x10, Z1, Z1
+	VPORD        Z1, Z2, Z1
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         SI, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VMOVUPS      192(BX), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	VMULPS       Z4, Z3, Z3
+	VPMOVDW      Z2, Y4
+	VCVTPH2PS    Y4, Z4
+	VADDPS       Z4, Z3, Z5
+	VSUBPS       Z3, Z5, Z6
+	VSUBPS       Z6, Z5, Z7
+	VSUBPS       Z7, Z3, Z3
+	VSUBPS       Z6, Z4, Z4
+	VADDPS       Z4, Z3, Z3
+	MOVL         $0x00000001, CX
+	VPBROADCASTD CX, Z4
+	VPXORD       Z5, Z3, Z6
+	VPSRAD       $0x1f, Z6, Z6
+	VPORD        Z4, Z6, Z6
+	VPANDD       Z4, Z5, Z7
+	VPSUBD       Z4, Z7, Z4
+	VPXORD       Z17, Z17, Z17
+	VCMPPS       $0x04, Z17, Z3, K2
+	VPTERNLOGD   $0xff, Z16, Z16, Z16
+	VMOVDQU32.Z  Z16, K2, Z16
+	VPANDD       Z16, Z4, Z3
+	VPANDD       Z3, Z6, Z3
+	VPADDD       Z3, Z5, Z3
+	VCMPPS       $0x03, Z3, Z3, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care3
+	VPSRLD       $0x10, Z0, Z0
+	VPMOVDW      Z0, Y0
+	VCVTPH2PS    Y0, Z0
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMULPS       Z1, Z0, Z0
+	VPSRLD       $0x10, Z2, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VADDPS       Z1, Z0, Z2
+	VSUBPS       Z0, Z2, Z4
+	VSUBPS       Z4, Z2, Z5
+	VSUBPS       Z5, Z0, Z0
+	VSUBPS       Z4, Z1, Z1
+	VADDPS       Z1, Z0, Z0
+	MOVL         $0x00000001, CX
+	VPBROADCASTD CX, Z1
+	VPXORD       Z2, Z0, Z4
+	VPSRAD       $0x1f, Z4, Z4
+	VPORD        Z1, Z4, Z4
+	VPANDD       Z1, Z2, Z5
+	VPSUBD       Z1, Z5, Z1
+	VPXORD       Z19, Z19, Z19
+	VCMPPS       $0x04, Z19, Z0, K2
+	VPTERNLOGD   $0xff, Z18, Z18, Z18
+	VMOVDQU32.Z  Z18, K2, Z18
+	VPANDD       Z18, Z1, Z0
+	VPANDD       Z0, Z4, Z0
+	VPADDD       Z0, Z2, Z0
+	VCMPPS       $0x03, Z0, Z0, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care3
+	VCVTPS2PH    $0x00, Z3, Y1
+	VPMOVZXWD    Y1, Z1
+	VCVTPS2PH    $0x00, Z0, Y0
+	VPMOVZXWD    Y0, Z0
+	VPSLLD       $0x10, Z0, Z0
+	VPORD        Z0, Z1, Z0
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+// func rowPkFmaSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2, F16C
+TEXT ·rowPkFmaSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ m+32(FP), SI
+	MOVQ n+40(FP), DI
+	MOVQ $-1, R8
+	CMPQ DI, $0x40
+	JE   compare
+	SHRQ $0x20, R8
+
+compare:
+	CMPQ         SI, R8
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	VMOVUPS      (BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       Y4, Y3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VADDPS       Y4, Y3, Y5
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPXOR        Y5, Y3, Y6
+	VPSRAD       $0x1f, Y6, Y6
+	VPOR         Y4, Y6, Y6
+	VPAND        Y4, Y5, Y7
+	VPSUBD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x04, Y7, Y3, Y3
+	VPAND        Y3, Y4, Y3
+	VPAND        Y3, Y6, Y3
+	VPADDD       Y3, Y5, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VTESTPS      Y4, Y4
+	JNZ          care0
+	VPSRLD       $0x10, Y0, Y4
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y4, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y4, Y1
+	VPSRLD       $0x10, Y2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	VADDPS       Y2, Y1, Y4
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y5, Y4, Y6
+	VSUBPS       Y6, Y1, Y1
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPXOR        Y4, Y1, Y5
+	VPSRAD       $0x1f, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPAND        Y2, Y4, Y6
+	VPSUBD       Y2, Y6, Y2
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x04, Y6, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VPAND        Y1, Y5, Y1
+	VPADDD       Y1, Y4, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care0
+	VCVTPS2PH    $0x00, Y3, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	VMOVUPS      32(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       Y4, Y3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VADDPS       Y4, Y3, Y5
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPXOR        Y5, Y3, Y6
+	VPSRAD       $0x1f, Y6, Y6
+	VPOR         Y4, Y6, Y6
+	VPAND        Y4, Y5, Y7
+	VPSUBD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x04, Y7, Y3, Y3
+	VPAND        Y3, Y4, Y3
+	VPAND        Y3, Y6, Y3
+	VPADDD       Y3, Y5, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VTESTPS      Y4, Y4
+	JNZ          care1
+	VPSRLD       $0x10, Y0, Y4
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y4, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y4, Y1
+	VPSRLD       $0x10, Y2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	VADDPS       Y2, Y1, Y4
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y5, Y4, Y6
+	VSUBPS       Y6, Y1, Y1
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPXOR        Y4, Y1, Y5
+	VPSRAD       $0x1f, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPAND        Y2, Y4, Y6
+	VPSUBD       Y2, Y6, Y2
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x04, Y6, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VPAND        Y1, Y5, Y1
+	VPADDD       Y1, Y4, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care1
+	VCVTPS2PH    $0x00, Y3, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	VMOVUPS      64(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       Y4, Y3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VADDPS       Y4, Y3, Y5
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPXOR        Y5, Y3, Y6
+	VPSRAD       $0x1f, Y6, Y6
+	VPOR         Y4, Y6, Y6
+	VPAND        Y4, Y5, Y7
+	VPSUBD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x04, Y7, Y3, Y3
+	VPAND        Y3, Y4, Y3
+	VPAND        Y3, Y6, Y3
+	VPADDD       Y3, Y5, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VTESTPS      Y4, Y4
+	JNZ          care2
+	VPSRLD       $0x10, Y0, Y4
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y4, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y4, Y1
+	VPSRLD       $0x10, Y2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	VADDPS       Y2, Y1, Y4
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y5, Y4, Y6
+	VSUBPS       Y6, Y1, Y1
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPXOR        Y4, Y1, Y5
+	VPSRAD       $0x1f, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPAND        Y2, Y4, Y6
+	VPSUBD       Y2, Y6, Y2
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x04, Y6, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VPAND        Y1, Y5, Y1
+	VPADDD       Y1, Y4, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care2
+	VCVTPS2PH    $0x00, Y3, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	VMOVUPS      96(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       Y4, Y3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VADDPS       Y4, Y3, Y5
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPXOR        Y5, Y3, Y6
+	VPSRAD       $0x1f, Y6, Y6
+	VPOR         Y4, Y6, Y6
+	VPAND        Y4, Y5, Y7
+	VPSUBD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x04, Y7, Y3, Y3
+	VPAND        Y3, Y4, Y3
+	VPAND        Y3, Y6, Y3
+	VPADDD       Y3, Y5, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VTESTPS      Y4, Y4
+	JNZ          care3
+	VPSRLD       $0x10, Y0, Y4
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y4, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y4, Y1
+	VPSRLD       $0x10, Y2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	VADDPS       Y2, Y1, Y4
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y5, Y4, Y6
+	VSUBPS       Y6, Y1, Y1
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPXOR        Y4, Y1, Y5
+	VPSRAD       $0x1f, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPAND        Y2, Y4, Y6
+	VPSUBD       Y2, Y6, Y2
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x04, Y6, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VPAND        Y1, Y5, Y1
+	VPADDD       Y1, Y4, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care3
+	VCVTPS2PH    $0x00, Y3, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         DI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	VMOVUPS      128(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       Y4, Y3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VADDPS       Y4, Y3, Y5
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPXOR        Y5, Y3, Y6
+	VPSRAD       $0x1f, Y6, Y6
+	VPOR         Y4, Y6, Y6
+	VPAND        Y4, Y5, Y7
+	VPSUBD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x04, Y7, Y3, Y3
+	VPAND        Y3, Y4, Y3
+	VPAND        Y3, Y6, Y3
+	VPADDD       Y3, Y5, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VTESTPS      Y4, Y4
+	JNZ          care4
+	VPSRLD       $0x10, Y0, Y4
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y4, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y4, Y1
+	VPSRLD       $0x10, Y2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	VADDPS       Y2, Y1, Y4
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y5, Y4, Y6
+	VSUBPS       Y6, Y1, Y1
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPXOR        Y4, Y1, Y5
+	VPSRAD       $0x1f, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPAND        Y2, Y4, Y6
+	VPSUBD       Y2, Y6, Y2
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x04, Y6, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VPAND        Y1, Y5, Y1
+	VPADDD       Y1, Y4, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care4
+	VCVTPS2PH    $0x00, Y3, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	VMOVUPS      160(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       Y4, Y3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VADDPS       Y4, Y3, Y5
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPXOR        Y5, Y3, Y6
+	VPSRAD       $0x1f, Y6, Y6
+	VPOR         Y4, Y6, Y6
+	VPAND        Y4, Y5, Y7
+	VPSUBD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x04, Y7, Y3, Y3
+	VPAND        Y3, Y4, Y3
+	VPAND        Y3, Y6, Y3
+	VPADDD       Y3, Y5, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VTESTPS      Y4, Y4
+	JNZ          care5
+	VPSRLD       $0x10, Y0, Y4
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y4, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y4, Y1
+	VPSRLD       $0x10, Y2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	VADDPS       Y2, Y1, Y4
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y5, Y4, Y6
+	VSUBPS       Y6, Y1, Y1
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPXOR        Y4, Y1, Y5
+	VPSRAD       $0x1f, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPAND        Y2, Y4, Y6
+	VPSUBD       Y2, Y6, Y2
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x04, Y6, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VPAND        Y1, Y5, Y1
+	VPADDD       Y1, Y4, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care5
+	VCVTPS2PH    $0x00, Y3, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	VMOVUPS      192(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       Y4, Y3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VADDPS       Y4, Y3, Y5
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPXOR        Y5, Y3, Y6
+	VPSRAD       $0x1f, Y6, Y6
+	VPOR         Y4, Y6, Y6
+	VPAND        Y4, Y5, Y7
+	VPSUBD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x04, Y7, Y3, Y3
+	VPAND        Y3, Y4, Y3
+	VPAND        Y3, Y6, Y3
+	VPADDD       Y3, Y5, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VTESTPS      Y4, Y4
+	JNZ          care6
+	VPSRLD       $0x10, Y0, Y4
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y4, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y4, Y1
+	VPSRLD       $0x10, Y2, Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPERMQ       $0x08, Y2, Y2
+	VMOVDQA      X2, X2
+	VCVTPH2PS    X2, Y2
+	VADDPS       Y2, Y1, Y4
+	VSUBPS       Y1, Y4, Y5
+	VSUBPS       Y5, Y4, Y6
+	VSUBPS       Y6, Y1, Y1
+	VSUBPS       Y5, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPXOR        Y4, Y1, Y5
+	VPSRAD       $0x1f, Y5, Y5
+	VPOR         Y2, Y5, Y5
+	VPAND        Y2, Y4, Y6
+	VPSUBD       Y2, Y6, Y2
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x04, Y6, Y1, Y1
+	VPAND        Y1, Y2, Y1
+	VPAND        Y1, Y5, Y1
+	VPADDD       Y1, Y4, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care6
+	VCVTPS2PH    $0x00, Y3, X2
+	VPMOVZXWD    X2, Y2
+	VCVTPS2PH    $0x00, Y1, X1
+	VPMOVZXWD    X1, Y1
+	VPSLLD       $0x10, Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	VMOVUPS      224(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       Y4, Y3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	VADDPS       Y4, Y3, Y5
+	VSUBPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y7
+	VSUBPS       Y7, Y3, Y3
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPXOR        Y5, Y3, Y6
+	VPSRAD       $0x1f, Y6, Y6
+	VPOR         Y4, Y6, Y6
+	VPAND        Y4, Y5, Y7
+	VPSUBD       Y4, Y7, Y4
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x04, Y7, Y3, Y3
+	VPAND        Y3, Y4, Y3
+	VPAND        Y3, Y6, Y3
+	VPADDD       Y3, Y5, Y3
+	VCMPPS       $0x03, Y3, Y3, Y4
+	VTESTPS      Y4, Y4
+	JNZ          care7
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMULPS       Y1, Y0, Y0
+	VPSRLD       $0x10, Y2, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X2
+	VPBROADCASTD X2, Y2
+	VPAND        Y2, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VADDPS       Y1, Y0, Y2
+	VSUBPS       Y0, Y2, Y4
+	VSUBPS       Y4, Y2, Y5
+	VSUBPS       Y5, Y0, Y0
+	VSUBPS       Y4, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	MOVL         $0x00000001, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPXOR        Y2, Y0, Y4
+	VPSRAD       $0x1f, Y4, Y4
+	VPOR         Y1, Y4, Y4
+	VPAND        Y1, Y2, Y5
+	VPSUBD       Y1, Y5, Y1
+	VPXOR        Y5, Y5, Y5
+	VCMPPS       $0x04, Y5, Y0, Y0
+	VPAND        Y0, Y1, Y0
+	VPAND        Y0, Y4, Y0
+	VPADDD       Y0, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care7
+	VCVTPS2PH    $0x00, Y3, X1
+	VPMOVZXWD    X1, Y1
+	VCVTPS2PH    $0x00, Y0, X0
+	VPMOVZXWD    X0, Y0
+	VPSLLD       $0x10, Y0, Y0
+	VPOR         Y0, Y1, Y0
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x08, SI
+	SHLQ $0x08, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x18, SI
+	SHLQ $0x18, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care4:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care5:
+	SHRQ $0x28, SI
+	SHLQ $0x28, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care6:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care7:
+	SHRQ $0x38, SI
+	SHLQ $0x38, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+// func rowDot2FSAVX512(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX512F
+TEXT ·rowDot2FSAVX512(SB), NOSPLIT, $0-56
+	MOVQ         d+0(FP), AX
+	MOVQ         a+8(FP), CX
+	MOVQ         b+16(FP), DX
+	MOVQ         c+24(FP), BX
+	MOVQ         m+32(FP), SI
+	MOVQ         n+40(FP), DI
+	VPBROADCASTD (CX), Z0
+	MOVQ         SI, CX
+	KMOVW        CX, K1
+	VMOVUPS      (DX), Z1
+	VMOVUPS      (BX), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K2
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K2, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K2
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K2, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPMOVDW      Z3, Y3
+	VCVTPH2PS    Y3, Z3
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z3, Z2
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z1
+	VPANDD       Z1, Z2, Z1
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z3
+	VPANDD       Z3, Z2, Z3
+	VPTESTNMD    Z1, Z1, K2
+	VMOVDQA32    Z2, Z1
+	VMOVDQA32    Z3, K2, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care0
+	VMOVUPS      Z1, K1, (AX)
+	MOVQ         SI, CX
+	SHRQ         $0x10, CX
+	KMOVW        CX, K1
+	VMOVUPS      64(DX), Z1
+	VMOVUPS      64(BX), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K2
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K2, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K2
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K2, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPMOVDW      Z3, Y3
+	VCVTPH2PS    Y3, Z3
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z3, Z2
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z1
+	VPANDD       Z1, Z2, Z1
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z3
+	VPANDD       Z3, Z2, Z3
+	VPTESTNMD    Z1, Z1, K2
+	VMOVDQA32    Z2, Z1
+	VMOVDQA32    Z3, K2, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care1
+	VMOVUPS      Z1, K1, 64(AX)
+	CMPQ         DI, $0x20
+	JE           done
+	MOVQ         SI, CX
+	SHRQ         $0x20, CX
+	KMOVW        CX, K1
+	VMOVUPS      128(DX), Z1
+	VMOVUPS      128(BX), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K2
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K2, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K2
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K2, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPMOVDW      Z3, Y3
+	VCVTPH2PS    Y3, Z3
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z3, Z2
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z1
+	VPANDD       Z1, Z2, Z1
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z3
+	VPANDD       Z3, Z2, Z3
+	VPTESTNMD    Z1, Z1, K2
+	VMOVDQA32    Z2, Z1
+	VMOVDQA32    Z3, K2, Z1
+	VCMPPS       $0x03, Z1, Z1, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care2
+	VMOVUPS      Z1, K1, 128(AX)
+	MOVQ         SI, CX
+	SHRQ         $0x30, CX
+	KMOVW        CX, K1
+	VMOVUPS      192(DX), Z1
+	VMOVUPS      192(BX), Z2
+	VPMOVDW      Z0, Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVDW      Z1, Y4
+	VCVTPH2PS    Y4, Z4
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z5
+	VPANDD       Z5, Z2, Z5
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z6
+	VPANDD       Z6, Z2, Z6
+	VPTESTNMD    Z5, Z5, K2
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z6, K2, Z2
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z4, Z3, Z2
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z3
+	VPANDD       Z3, Z2, Z3
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z4
+	VPANDD       Z4, Z2, Z4
+	VPTESTNMD    Z3, Z3, K2
+	VMOVDQA32    Z2, Z2
+	VMOVDQA32    Z4, K2, Z2
+	VPSRLD       $0x10, Z0, Z0
+	VPMOVDW      Z0, Y0
+	VCVTPH2PS    Y0, Z0
+	VPSRLD       $0x10, Z1, Z1
+	VPMOVDW      Z1, Y1
+	VCVTPH2PS    Y1, Z1
+	VMOVAPS      Z2, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	MOVL         $0x7f800000, CX
+	VPBROADCASTD CX, Z0
+	VPANDD       Z0, Z2, Z0
+	MOVL         $0x80000000, CX
+	VPBROADCASTD CX, Z1
+	VPANDD       Z1, Z2, Z1
+	VPTESTNMD    Z0, Z0, K2
+	VMOVDQA32    Z2, Z0
+	VMOVDQA32    Z1, K2, Z0
+	VCMPPS       $0x03, Z0, Z0, K1, K2
+	KORTESTW     K2, K2
+	JNZ          care3
+	VMOVUPS      Z0, K1, 192(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+// func rowDot2FSAVX2(d *[64]uint32, a *[64]uint32, b *[64]uint32, c *[64]uint32, m uint64, n int) uint64
+// Requires: AVX, AVX2, F16C, FMA3
+TEXT ·rowDot2FSAVX2(SB), NOSPLIT, $0-56
+	MOVQ d+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ m+32(FP), SI
+	MOVQ n+40(FP), DI
+	MOVQ $-1, R8
+	CMPQ DI, $0x40
+	JE   compare
+	SHRQ $0x20, R8
+
+compare:
+	CMPQ         SI, R8
+	JNE          care0
+	VPBROADCASTD (CX), Y0
+	VMOVUPS      (DX), Y1
+	VMOVUPS      (BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care0
+	VMOVUPS      Y1, (AX)
+	VMOVUPS      32(DX), Y1
+	VMOVUPS      32(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care1
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      64(DX), Y1
+	VMOVUPS      64(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care2
+	VMOVUPS      Y1, 64(AX)
+	VMOVUPS      96(DX), Y1
+	VMOVUPS      96(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care3
+	VMOVUPS      Y1, 96(AX)
+	CMPQ         DI, $0x20
+	JE           done
+	VMOVUPS      128(DX), Y1
+	VMOVUPS      128(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care4
+	VMOVUPS      Y1, 128(AX)
+	VMOVUPS      160(DX), Y1
+	VMOVUPS      160(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care5
+	VMOVUPS      Y1, 160(AX)
+	VMOVUPS      192(DX), Y1
+	VMOVUPS      192(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y3, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	VPXOR        Y4, Y4, Y4
+	VPCMPEQD     Y4, Y1, Y1
+	VPBLENDVB    Y1, Y3, Y2, Y1
+	VCMPPS       $0x03, Y1, Y1, Y2
+	VTESTPS      Y2, Y2
+	JNZ          care6
+	VMOVUPS      Y1, 192(AX)
+	VMOVUPS      224(DX), Y1
+	VMOVUPS      224(BX), Y2
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y3
+	VPACKUSDW    Y3, Y3, Y3
+	VPERMQ       $0x08, Y3, Y3
+	VMOVDQA      X3, X3
+	VCVTPH2PS    X3, Y3
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y1, Y4
+	VPACKUSDW    Y4, Y4, Y4
+	VPERMQ       $0x08, Y4, Y4
+	VMOVDQA      X4, X4
+	VCVTPH2PS    X4, Y4
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X5
+	VPBROADCASTD X5, Y5
+	VPAND        Y5, Y2, Y5
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X6
+	VPBROADCASTD X6, Y6
+	VPAND        Y6, Y2, Y6
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQD     Y7, Y5, Y5
+	VPBLENDVB    Y5, Y6, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y2, Y3
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X4
+	VPBROADCASTD X4, Y4
+	VPAND        Y4, Y2, Y4
+	VPXOR        Y5, Y5, Y5
+	VPCMPEQD     Y5, Y3, Y3
+	VPBLENDVB    Y3, Y4, Y2, Y2
+	VPSRLD       $0x10, Y0, Y0
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPERMQ       $0x08, Y0, Y0
+	VMOVDQA      X0, X0
+	VCVTPH2PS    X0, Y0
+	VPSRLD       $0x10, Y1, Y1
+	MOVL         $0x0000ffff, CX
+	VMOVD        CX, X3
+	VPBROADCASTD X3, Y3
+	VPAND        Y3, Y1, Y1
+	VPACKUSDW    Y1, Y1, Y1
+	VPERMQ       $0x08, Y1, Y1
+	VMOVDQA      X1, X1
+	VCVTPH2PS    X1, Y1
+	VMOVAPS      Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	MOVL         $0x7f800000, CX
+	VMOVD        CX, X0
+	VPBROADCASTD X0, Y0
+	VPAND        Y0, Y2, Y0
+	MOVL         $0x80000000, CX
+	VMOVD        CX, X1
+	VPBROADCASTD X1, Y1
+	VPAND        Y1, Y2, Y1
+	VPXOR        Y3, Y3, Y3
+	VPCMPEQD     Y3, Y0, Y0
+	VPBLENDVB    Y0, Y1, Y2, Y0
+	VCMPPS       $0x03, Y0, Y0, Y1
+	VTESTPS      Y1, Y1
+	JNZ          care7
+	VMOVUPS      Y0, 224(AX)
+
+done:
+	XORQ AX, AX
+	VZEROUPPER
+	MOVQ AX, ret+48(FP)
+	RET
+
+care0:
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care1:
+	SHRQ $0x08, SI
+	SHLQ $0x08, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care2:
+	SHRQ $0x10, SI
+	SHLQ $0x10, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care3:
+	SHRQ $0x18, SI
+	SHLQ $0x18, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care4:
+	SHRQ $0x20, SI
+	SHLQ $0x20, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care5:
+	SHRQ $0x28, SI
+	SHLQ $0x28, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care6:
+	SHRQ $0x30, SI
+	SHLQ $0x30, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
+care7:
+	SHRQ $0x38, SI
+	SHLQ $0x38, SI
+	VZEROUPPER
+	MOVQ SI, ret+48(FP)
+	RET
+
 // func cmpIAVX512(a *[64]uint32, b *[64]uint32, n int) (lt uint64, eq uint64, un uint64)
 // Requires: AVX, AVX512F
 TEXT ·cmpIAVX512(SB), NOSPLIT, $0-48

@@ -324,6 +324,12 @@ var ops = []op{
 	}, true},
 }
 
+// spreads are the routines that come with a scalar first operand as well.
+var spreads = map[string]bool{
+	"AddU": true, "And": true, "Lshl": true, "AddF": true, "MulF": true, "MaxF": true, "FmaF": true,
+	"Dot4I": true, "Dot2F": true, "PkMul": true, "PkFma": true,
+}
+
 func (x *isa) byteToF(a vec, sh int) vec {
 	if sh > 0 {
 		a = x.shift(VPSRLD, sh, a)
@@ -348,10 +354,15 @@ func (x *isa) packedSelect(a, b vec, f func(a, b vec) vec) vec {
 	return x.pack(f(al, bl), f(ah, bh))
 }
 
-func emit(o op, wide bool) {
+// emit writes one routine. With spread, a points to a scalar that all lanes
+// take.
+func emit(o op, wide, spread bool) {
 	suffix := "AVX2"
 	if wide {
 		suffix = "AVX512"
+	}
+	if spread {
+		suffix = "S" + suffix
 	}
 	TEXT("row"+o.name+suffix, NOSPLIT, signature)
 	Pragma("noescape")
@@ -375,6 +386,11 @@ func emit(o op, wide bool) {
 		CMPQ(m, full)
 		JNE(LabelRef("care0"))
 	}
+	var scalar vec
+	if spread {
+		scalar = x.reg()
+		VPBROADCASTD(Mem{Base: src[0]}, scalar)
+	}
 	blocks := 64 / x.lanes()
 	var cares []int
 	for i := range blocks {
@@ -396,7 +412,11 @@ func emit(o op, wide bool) {
 		}
 		var v [3]vec
 		for j := range o.n {
-			v[j] = x.load(at(src[j]))
+			if j == 0 && spread {
+				v[j] = scalar
+			} else {
+				v[j] = x.load(at(src[j]))
+			}
 		}
 		r := o.f(x, v[0], v[1], v[2])
 		if o.nan {
@@ -536,11 +556,16 @@ func emitSplat(wide bool) {
 }
 
 func main() {
-	Package("github.com/nnsoc/nnsoc/gpu")
 	ConstraintExpr("amd64")
 	for _, o := range ops {
-		emit(o, true)
-		emit(o, false)
+		emit(o, true, false)
+		emit(o, false, false)
+	}
+	for _, o := range ops {
+		if spreads[o.name] {
+			emit(o, true, true)
+			emit(o, false, true)
+		}
 	}
 	for _, wide := range []bool{true, false} {
 		for _, typ := range []string{"I", "U", "F"} {
