@@ -46,6 +46,9 @@ func (l *lowering) conv(op *nn.Operation) error {
 		weights: w, bias: bias, in: in, out: out,
 	}
 	g.lo, g.hi = opspec.FloatActRange(c.Act)
+	if err := gatherFits(&g, &c.Window); err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
 	dense := c.KH == 1 && c.KW == 1 && c.StrideH == 1 && c.StrideW == 1 && c.Top+c.Bottom+c.Left+c.Right == 0
 	if c.C%perChunk(in.elem) != 0 {
 		l.gather(&g, c.Window, c.N)
@@ -86,6 +89,9 @@ func (l *lowering) fullyConnected(op *nn.Operation) error {
 		weights: w, bias: bias, in: in, out: out,
 	}
 	g.lo, g.hi = opspec.FloatActRange(f.Act)
+	if err := gatherFits(&g, &opspec.Window{}); err != nil {
+		return fmt.Errorf("%s: %w", op.Type, err)
+	}
 	if f.Depth%perChunk(in.elem) != 0 {
 		l.gather(&g, opspec.Window{H: 1, W: 1, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: 1, OutW: 1}, f.Batch)
 	}
@@ -94,7 +100,7 @@ func (l *lowering) fullyConnected(op *nn.Operation) error {
 }
 
 // maxTable bounds the entries of a table of tap offsets.
-const maxTable = 1 << 24
+const maxTable = 1 << 22
 
 // needZero makes the page of zeros at least n bytes large.
 func (l *lowering) needZero(n int) { l.zero = max(l.zero, n+guard) }

@@ -63,11 +63,21 @@ func (h *gather) table(c *constants) uint32 {
 	return c.words(t)
 }
 
+// gatherFits reports what makes the matrix of a gather too large, whether or not
+// there will be one.
+func gatherFits(g *gemm, w *opspec.Window) error {
+	const limit = maxRegion / 8 // elements
+	if g.rows > limit/g.taps/(g.depth+2*perChunk(g.elem)*4) {
+		return fmt.Errorf("%d positions of %d taps and %d channels are too many", g.rows, g.taps, g.depth)
+	}
+	if w.KH*w.DilationH >= outside || w.KW*w.DilationW >= outside || w.H >= outside || w.W >= outside {
+		return fmt.Errorf("filter of %dx%d on an image of %dx%d is too large", w.KH, w.KW, w.H, w.W)
+	}
+	return nil
+}
+
 func (h *gather) emit(l *lowering) (*launch, error) {
 	w := &h.window
-	if h.window.KH*h.window.DilationH >= outside || h.window.KW*h.window.DilationW >= outside {
-		return nil, fmt.Errorf("gpu: operation %d: filter of %dx%d is too large", l.op, w.KH, w.KW)
-	}
 	a := l.newAsm("gather")
 	es := h.in.elem.bytes()
 	rows := h.batches * w.OutH * w.OutW
