@@ -24,6 +24,6 @@
 // when a model is prepared depends on the model alone: packed weights,
 // multipliers, tables, addresses.
 //
-// Not supported: float tensors, NCHW layout, shapes that are not known when
-// the model is prepared. SupportedOperations says so per operation.
+// Not supported: float tensors, filters and shapes that are not known when the
+// model is prepared. SupportedOperations says so per operation.
 package dsp

@@ -74,10 +74,7 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if c.NCHW {
-		return fmt.Errorf("NCHW layout")
-	}
-	in, err := l.value(c.Input)
+	in, err := l.imageValue(c.Input, c.NCHW)
 	if err != nil {
 		return err
 	}
@@ -94,11 +91,15 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	in.needHalo(&c.Window)
-	g.out = l.result(c.Output, 0)
+	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
+	g.out = out
 	if c.Depthwise && c.Multiplier == 1 && c.KH*c.KW <= maxTaps {
-		return l.depthwise(&g)
+		l.depthwise(&g)
+	} else {
+		l.gemm(&g)
 	}
-	return l.gemm(&g)
+	done()
+	return nil
 }
 
 // needHalo makes room for the padding that a window reads.
@@ -140,7 +141,8 @@ func lowerFullyConnected(l *lowering, op *nn.Operation) error {
 	if g.out.shape.positions() != s.positions() || g.out.shape.c != c.Units {
 		return fmt.Errorf("output shape %v for a batch of %d", l.graph.Operands[c.Output].Dimensions, c.Batch)
 	}
-	return l.gemm(&g)
+	l.gemm(&g)
+	return nil
 }
 
 // inputRuns works out the runs of a window over the input: for every word of
@@ -202,13 +204,12 @@ func (g *gemm) inputRuns() (c convKernel, taps [][4]tap, bumps []uint32) {
 type tap struct{ y, x, c int }
 
 // gemm lowers a convolution to the conv kernel.
-func (l *lowering) gemm(g *gemm) error {
+func (l *lowering) gemm(g *gemm) {
 	scratch := l.newTensor("scratch", shape{1, 1, 1, l.threads * 4 * vecBytes}, 1, 0)
 	scratch.dense = true
 	l.addStep("conv", []*tensor{g.in}, []*tensor{g.out, scratch}, func(l *lowering, s *step) error {
 		return l.emitGemm(g, s, scratch)
 	})
-	return nil
 }
 
 func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {

@@ -142,6 +142,65 @@ func (l *lowering) reshape(dst, src *tensor) {
 	})
 }
 
+// permute copies a value with its dimensions reordered: dimension i of the
+// result is dimension perm[i] of the value, whose dimensions are given.
+func (l *lowering) permute(src *tensor, dims []uint32, perm []int) *tensor {
+	to := make([]uint32, len(dims))
+	from := [4]int{0, 1, 2, 3} // perm over [N, H, W, C]
+	for i, p := range perm {
+		to[i] = dims[p]
+		from[4-len(dims)+i] = 4 - len(dims) + p
+	}
+	dst := l.newTensor(src.name+" permuted", shapeOf(to), 0, int32(src.zero))
+	l.addStep("permute", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
+		n := 1 // contiguous bytes on both sides
+		if from[3] == 3 {
+			n = dst.shape.c
+		}
+		r := newRuns(dst.shape.elements()/n, l.threads)
+		var at [4]int
+		for i := range dst.shape.n {
+			for y := range dst.shape.h {
+				for x := range dst.shape.w {
+					for c := 0; c < dst.shape.c; c += n {
+						at[from[0]], at[from[1]], at[from[2]], at[from[3]] = i, y, x, c
+						r.add(dst.at(i, y, x)+uint32(c), src.at(at[0], at[1], at[2])+uint32(at[3]), n)
+					}
+				}
+			}
+		}
+		return r.launch(l, s, false)
+	})
+	return dst
+}
+
+// Layouts of images.
+var (
+	nchwToNHWC = []int{0, 2, 3, 1}
+	nhwcToNCHW = []int{0, 3, 1, 2}
+)
+
+// imageValue is the value of an image operand in NHWC order.
+func (l *lowering) imageValue(i uint32, nchw bool) (*tensor, error) {
+	t, err := l.value(i)
+	if err != nil || !nchw {
+		return t, err
+	}
+	return l.permute(t, l.graph.Operands[i].Dimensions, nchwToNHWC), nil
+}
+
+// imageResult makes the tensor of an image in NHWC order that an operation
+// writes; done must be called once its step is added.
+func (l *lowering) imageResult(i uint32, s shape, pitch int, nchw bool) (t *tensor, done func()) {
+	if !nchw {
+		return l.result(i, pitch), func() {}
+	}
+	t = l.newTensor(fmt.Sprintf("operand %d as NHWC", i), s, pitch, zeroOf(&l.graph.Operands[i]))
+	return t, func() {
+		l.values[i] = l.permute(t, []uint32{uint32(s.n), uint32(s.h), uint32(s.w), uint32(s.c)}, nhwcToNCHW)
+	}
+}
+
 // cursor walks the elements of a tensor in order.
 type cursor struct {
 	t          *tensor

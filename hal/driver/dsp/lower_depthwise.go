@@ -2,7 +2,7 @@ package dsp
 
 // depthwise lowers a depthwise convolution with one output channel per input
 // channel.
-func (l *lowering) depthwise(g *gemm) error {
+func (l *lowering) depthwise(g *gemm) {
 	// Vectors hold whole positions on both sides alike.
 	if g.in.pitch != g.out.pitch {
 		g.in = l.withPitch(g.in, g.out.pitch)
@@ -11,7 +11,6 @@ func (l *lowering) depthwise(g *gemm) error {
 	l.addStep("depthwise", []*tensor{g.in}, []*tensor{g.out}, func(l *lowering, s *step) error {
 		return l.emitDepthwise(g, s)
 	})
-	return nil
 }
 
 // withPitch copies a value into a tensor of another pitch.

@@ -11,9 +11,6 @@ import (
 const maxSoftmax = 4095
 
 func softmaxLimits(s *opspec.Softmax) error {
-	if s.Inner != 1 {
-		return fmt.Errorf("along axis %d of %v: only the last axis", s.Axis, s.Dims)
-	}
 	if s.Depth > maxSoftmax {
 		return fmt.Errorf("over %d elements, at most %d", s.Depth, maxSoftmax)
 	}
@@ -36,12 +33,17 @@ func lowerSoftmax(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	// A softmax along an axis that trailing dimensions of 1 follow has its
-	// elements in different positions.
-	if in.shape.c != m.Depth {
-		in = l.withShape(in, shape{1, 1, m.Outer, m.Depth}, "rows")
+	// Kernels work along the channels: another axis goes there and back.
+	dims, last := m.Dims, len(m.Dims)-1
+	if m.Axis != last {
+		perm := lastAxis(len(m.Dims), m.Axis)
+		in = l.permute(in, dims, perm)
+		dims = make([]uint32, len(perm))
+		for i, p := range perm {
+			dims[i] = m.Dims[p]
+		}
 	}
-	if in.pitch < vecBytes {
+	if in.pitch < vecBytes { // rows of whole vectors
 		in = l.withPitch(in, vecBytes)
 	}
 	out := l.newTensor("softmax", in.shape, in.pitch, zeroOf(&l.graph.Operands[m.Output]))
@@ -75,10 +77,29 @@ func lowerSoftmax(l *lowering, op *nn.Operation) error {
 		l.launch(s, kern, args)
 		return nil
 	})
-	if s := shapeOf(m.Dims); s == out.shape {
-		l.values[m.Output] = out
-	} else {
-		l.reshape(l.result(m.Output, 0), out)
+	l.values[m.Output] = out
+	if m.Axis != last {
+		l.values[m.Output] = l.permute(out, dims, firstAxis(len(dims), m.Axis))
 	}
 	return nil
+}
+
+// lastAxis is the permutation that moves an axis behind all others.
+func lastAxis(rank, axis int) []int {
+	var p []int
+	for i := range rank {
+		if i != axis {
+			p = append(p, i)
+		}
+	}
+	return append(p, axis)
+}
+
+// firstAxis is its inverse: it moves the last axis back.
+func firstAxis(rank, axis int) []int {
+	p := make([]int, rank)
+	for i, from := range lastAxis(rank, axis) {
+		p[from] = i
+	}
+	return p
 }

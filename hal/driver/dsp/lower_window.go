@@ -102,21 +102,18 @@ func lowerPool(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if p.NCHW {
-		return fmt.Errorf("NCHW layout")
-	}
 	isMax := op.Type == nn.OpMaxPool2D
 	if err := poolLimits(&p, isMax); err != nil {
 		return err
 	}
-	in, err := l.value(p.Input)
+	in, err := l.imageValue(p.Input, p.NCHW)
 	if err != nil {
 		return err
 	}
 	o := &l.graph.Operands[p.Output]
 	bias := unsignedBias(o.Type)
 	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
-	out := l.result(p.Output, roundUp(p.C, vecBytes))
+	out, done := l.imageResult(p.Output, shape{p.N, p.OutH, p.OutW, p.C}, roundUp(p.C, vecBytes), p.NCHW)
 	l.addStep("pool", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
 		k := windowKernel{max: isMax, rowStep: in.rowBytes(), colStep: in.pitch, unalign: in.pitch < vecBytes}
 		var windows []window
@@ -134,6 +131,7 @@ func lowerPool(l *lowering, op *nn.Operation) error {
 		return l.emitWindows(s, k, windows, p.C, lo+bias, hi+bias,
 			func(n int) (quotient, error) { return averageQuotient(n, bias != 0) })
 	})
+	done()
 	return nil
 }
 
