@@ -39,6 +39,8 @@ type Plan struct {
 	// Progress is called with the number of finished cases, from one goroutine
 	// at a time.
 	Progress func(done, total int)
+	// Visit is called for each case in order, after all have run.
+	Visit func(c *vectors.Case, passed bool)
 }
 
 // Execute runs the cases of a plan in parallel. Cases outside HAL 1.3 count as
@@ -92,6 +94,9 @@ func (p *Plan) Execute() *Report {
 	r := &Report{Cases: len(items)}
 	for i, o := range outcomes {
 		c := items[i].c
+		if p.Visit != nil {
+			p.Visit(c, c.Model != nil && o.supported && o.err == nil)
+		}
 		switch {
 		case c.Model == nil:
 			r.Skipped++
