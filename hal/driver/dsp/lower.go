@@ -14,9 +14,13 @@ const (
 	codeBase  = 0x00100000
 	constBase = 0x10000000
 	arenaBase = 0x40000000
-	maxArena  = 1 << 30 // bytes of activations that a model may need
-	maxConst  = 1 << 29 // bytes of packed weights and tables
-	endGuard  = 1 << 16 // mapped bytes around the arena and behind the constants
+	maxArena  = 1 << 28 // bytes of activations that a model may need
+	maxConst  = 1 << 28 // bytes of packed weights and tables
+	// maxPositions bounds a tensor, because tables have an entry per position.
+	maxPositions = 1 << 22
+	maxPadding   = 1 << 12 // rows or columns around an image
+	maxDepth     = 1 << 22 // inputs of one output of a convolution
+	endGuard     = 1 << 16 // mapped bytes around the arena and behind the constants
 )
 
 // step is one kernel launch. Which tensors it touches is known first; its
@@ -100,11 +104,11 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 		if err := s.emit(l, s); err != nil {
 			return nil, fmt.Errorf("dsp: operation %d: %w", s.region, err)
 		}
+		if len(l.consts) > maxConst {
+			return nil, fmt.Errorf("dsp: operation %d: more than %d bytes of weights and tables", s.region, maxConst)
+		}
 	}
 	l.finishFetches()
-	if len(l.consts) > maxConst {
-		return nil, fmt.Errorf("dsp: %d bytes of weights and tables, at most %d", len(l.consts), maxConst)
-	}
 	l.consts = append(l.consts, make([]byte, endGuard)...)
 	return l, nil
 }
@@ -248,16 +252,18 @@ func (l *lowering) place() error {
 			}
 		}
 	}
-	total := 0
 	for _, t := range l.tensors {
 		if t.keep {
 			t.first, t.last = 0, len(l.steps)
 		}
-		if t.first >= 0 {
-			if n := t.bytes(); n < 0 || n > maxArena {
-				return fmt.Errorf("dsp: %s needs %d bytes, at most %d", t.name, n, maxArena)
-			}
-			total += t.bytes()
+		if t.first == -1 {
+			continue
+		}
+		if p := t.shape.positions(); p > maxPositions {
+			return fmt.Errorf("dsp: %s has %d positions, at most %d", t.name, p, maxPositions)
+		}
+		if n := t.bytes(); n > maxArena {
+			return fmt.Errorf("dsp: %s needs %d bytes, at most %d", t.name, n, maxArena)
 		}
 	}
 	if l.arena = planArena(l.tensors, arenaBase); l.arena > maxArena {

@@ -64,6 +64,9 @@ func (l *lowering) newGemm(w opspec.Window, in *tensor, out, bias uint32, f filt
 	if err != nil {
 		return gemm{}, err
 	}
+	if n := f.kh * f.kw * f.c; n > maxDepth {
+		return gemm{}, fmt.Errorf("filter of %d inputs per output, at most %d", n, maxDepth)
+	}
 	sign := unsignedBias(l.graph.Operands[out].Type)
 	return gemm{Window: w, in: in, filter: f, bias: b, quant: q, inZero: int32(in.zero),
 		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, sign)}, nil
@@ -90,11 +93,15 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	in.needHalo(&c.Window)
+	if err := in.needHalo(&c.Window); err != nil {
+		return err
+	}
 	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
 	g.out = out
 	if c.Depthwise && c.Multiplier == 1 && c.KH*c.KW <= maxTaps {
-		l.depthwise(&g)
+		if err := l.depthwise(&g); err != nil {
+			return err
+		}
 	} else {
 		l.gemm(&g)
 	}
@@ -103,11 +110,15 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 }
 
 // needHalo makes room for the padding that a window reads.
-func (t *tensor) needHalo(w *opspec.Window) {
+func (t *tensor) needHalo(w *opspec.Window) error {
+	if n := max(w.Top, w.Bottom, w.Left, w.Right); n > maxPadding {
+		return fmt.Errorf("padding of %d, at most %d", n, maxPadding)
+	}
 	t.top = max(t.top, w.Top)
 	t.left = max(t.left, w.Left)
 	t.bottom = max(t.bottom, (w.OutH-1)*w.StrideH+(w.KH-1)*w.DilationH+1-w.Top-w.H)
 	t.right = max(t.right, (w.OutW-1)*w.StrideW+(w.KW-1)*w.DilationW+1-w.Left-w.W)
+	return nil
 }
 
 func lowerFullyConnected(l *lowering, op *nn.Operation) error {
@@ -235,6 +246,9 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	}
 
 	c.even = evenTaps(taps)
+	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
+		return fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
+	}
 	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full, scratch: l.scratch(scratch)}
 	if c.sum && !c.merged && !c.even {
 		e.ones = l.constant(packOnes(taps))

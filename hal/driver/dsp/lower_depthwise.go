@@ -2,15 +2,18 @@ package dsp
 
 // depthwise lowers a depthwise convolution with one output channel per input
 // channel.
-func (l *lowering) depthwise(g *gemm) {
+func (l *lowering) depthwise(g *gemm) error {
 	// Vectors hold whole positions on both sides alike.
 	if g.in.pitch != g.out.pitch {
 		g.in = l.withPitch(g.in, g.out.pitch)
-		g.in.needHalo(&g.Window)
+		if err := g.in.needHalo(&g.Window); err != nil {
+			return err
+		}
 	}
 	l.addStep("depthwise", []*tensor{g.in}, []*tensor{g.out}, func(l *lowering, s *step) error {
 		return l.emitDepthwise(g, s)
 	})
+	return nil
 }
 
 // withPitch copies a value into a tensor of another pitch.

@@ -1,0 +1,91 @@
+package dsp
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Shapes and paddings that would need more memory than a model may have are
+// errors that say so, before anything of that size is allocated.
+func TestTooLarge(t *testing.T) {
+	d := device(t)
+	image := func(b *builder, h, w, c int) uint32 {
+		return b.input(b.activation(nn.TensorQuant8Asymm, 1, h, w, c))
+	}
+	for name, build := range map[string]func(b *builder){
+		"positions": func(b *builder) {
+			x := image(b, 30000, 30000, 1)
+			o := b.m.Main.Operands[x]
+			b.add(nn.OpAdd, []uint32{x, x, b.int32(0)}, b.output(o))
+		},
+		"bytes": func(b *builder) {
+			x := image(b, 1, 1, 2_000_000_000)
+			o := b.m.Main.Operands[x]
+			b.add(nn.OpRelu, []uint32{x}, b.output(o))
+		},
+		"padding": func(b *builder) {
+			x := image(b, 4, 4, 4)
+			f, bias := b.weights(b.m.Main.Operands[x], []int{1, 1, 1, 4}, 1, 0)
+			big := b.int32(1 << 20)
+			o := b.activation(nn.TensorQuant8Asymm, 1, 4+2<<20, 4+2<<20, 1)
+			o.Dimensions = nil
+			b.add(nn.OpConv2D, []uint32{x, f, bias, big, big, big, big, b.int32(1 << 19), b.int32(1 << 19), b.int32(0)}, b.output(o))
+			b.m.Main.Operands[b.m.Main.Outputs[0]].Dimensions = []uint32{1, 5, 5, 1}
+		},
+		"window": func(b *builder) {
+			x := image(b, 1, 1000, 8)
+			o := b.activation(nn.TensorQuant8Asymm, 1, 1, 1, 8)
+			b.add(nn.OpAveragePool2D, []uint32{x, b.int32(nn.PaddingValid), b.int32(1), b.int32(1), b.int32(1000), b.int32(1), b.int32(0)}, b.output(o))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBuilder(rand.New(rand.NewPCG(1, 1)))
+			build(b)
+			_, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
+			if err == nil || !strings.Contains(err.Error(), "at most") || hal.StatusOf(err) != hal.InvalidArgument {
+				t.Fatalf("got %v", err)
+			}
+		})
+	}
+}
+
+// What the device declines it declines with a reason.
+func TestDeclined(t *testing.T) {
+	d := device(t)
+	b := newBuilder(rand.New(rand.NewPCG(1, 1)))
+	x := b.input(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1, 4}})
+	b.add(nn.OpRelu, []uint32{x}, b.output(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{1, 4}}))
+	s, err := d.SupportedOperations(&b.m)
+	if err != nil || s[0].OK || !strings.Contains(s[0].Reason, "TENSOR_FLOAT32") {
+		t.Fatalf("%v %v", s, err)
+	}
+	if _, err := d.PrepareModel(&b.m, hal.PrepareOptions{}); err == nil {
+		t.Error("prepared a float model")
+	}
+}
+
+// An execution with buffers of the wrong number or size is refused.
+func TestRequests(t *testing.T) {
+	m, in := smallNetwork()
+	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := outputs(m)
+	for name, r := range map[string]struct {
+		request hal.Request
+		status  hal.Status
+	}{
+		"no input":     {hal.Request{Outputs: out}, hal.InvalidArgument},
+		"short input":  {hal.Request{Inputs: [][]byte{in[1:]}, Outputs: out}, hal.InvalidArgument},
+		"short output": {hal.Request{Inputs: [][]byte{in}, Outputs: [][]byte{out[0][1:]}}, hal.OutputInsufficientSize},
+	} {
+		if _, err := p.Execute(&r.request); hal.StatusOf(err) != r.status {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
