@@ -11,7 +11,7 @@ import (
 // of L2, VTCM beside it, DRAM behind. Vector accesses go to L2 or VTCM.
 type memory struct {
 	spec  *Spec
-	clock sim.Clock
+	clock ticker
 	l1i   *mem.Cache
 	l1d   *mem.Cache
 	l2    *mem.Cache
@@ -65,7 +65,8 @@ func newMemory(s *Spec) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{spec: s, clock: sim.Clock{Hz: s.ClockHz}, boxes: make([]prefetchBox, s.Threads)}
+	m := &memory{spec: s, boxes: make([]prefetchBox, s.Threads)}
+	m.clock.init(s.ClockHz)
 	cache := func(name string, c CacheSpec, w mem.WritePolicy, banks int, reason sim.Reason, next mem.Level) *mem.Cache {
 		cfg := mem.CacheConfig{
 			Name: name, Hz: s.ClockHz, Bytes: c.Bytes, LineBytes: c.LineBytes, Ways: c.Ways, Write: w,
@@ -97,10 +98,10 @@ func newMemory(s *Spec) (*memory, error) {
 	}
 	m.lastI, m.setsI, m.shiftI = lastLines(s.L1I)
 	m.lastD, m.setsD, m.shiftD = lastLines(s.L1D)
-	m.hideVector = m.clock.At(int64(s.VectorLoadCycles))
-	m.hideScalar = m.clock.At(int64(s.L1D.HitCycles))
-	m.hideFetch = m.clock.At(int64(s.L1I.HitCycles))
-	m.cycle = m.clock.At(1)
+	m.hideVector = m.clock.at(int64(s.VectorLoadCycles))
+	m.hideScalar = m.clock.at(int64(s.L1D.HitCycles))
+	m.hideFetch = m.clock.at(int64(s.L1I.HitCycles))
+	m.cycle = m.clock.at(1)
 	return m, nil
 }
 
@@ -119,7 +120,7 @@ func (m *memory) inVTCM(a uint32) bool { return a-m.spec.VTCMBase < m.spec.VTCMB
 // pipeline hides.
 func (m *memory) stall(t, done, hide sim.Time) int64 {
 	if late := done - t - hide; late > 0 {
-		return sim.Clock{Hz: m.clock.Hz}.Cycle(late)
+		return m.clock.Cycle(late)
 	}
 	return 0
 }
@@ -129,35 +130,41 @@ func (m *memory) stall(t, done, hide sim.Time) int64 {
 func (m *memory) access(t *thread, op *memOp, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.kind {
 	case scalarLoad:
-		if line := ea >> m.shiftD; m.lastD[line&m.setsD] == line {
-			m.skippedD++
-			return 0, sim.StallL1
-		}
-		return m.scalarLoad(m.clock.At(cycle), ea, op.bytes)
+		return m.scalarLoad(m.clock.at(cycle), ea, op.bytes)
 	case vectorLoad:
-		return m.vectorLoad(m.clock.At(cycle), ea)
+		return m.vectorLoad(m.clock.at(cycle), ea)
 	case vectorStore:
-		return m.store(t, m.clock.At(cycle), ea, 128)
+		return m.store(t, m.clock.at(cycle), ea, 128)
 	case scalarStore:
-		return m.store(t, m.clock.At(cycle), ea, op.bytes)
+		return m.store(t, m.clock.at(cycle), ea, op.bytes)
 	case scalarUpdate:
-		now := m.clock.At(cycle)
+		now := m.clock.at(cycle)
 		if n, from := m.scalarLoad(now, ea, op.bytes); n > 0 {
-			m.store(t, m.clock.At(cycle+n), ea, op.bytes)
+			m.store(t, m.clock.at(cycle+n), ea, op.bytes)
 			return n, from
 		}
 		return m.store(t, now, ea, op.bytes)
 	case prefetchL1:
 		if !m.inVTCM(ea) {
-			now := m.clock.At(cycle)
+			now := m.clock.at(cycle)
 			m.pump(now)
 			m.l1d.Access(now, uint64(ea), 1, mem.Prefetch)
 			m.lastD[ea>>m.shiftD&m.setsD] = ^uint32(0)
 		}
 	case prefetchL2:
-		m.prefetch(t, ea, m.clock.At(cycle))
+		m.prefetch(t, ea, m.clock.at(cycle))
 	}
 	return 0, sim.StallIssue
+}
+
+// hitsAgain reports a scalar load from the line that its L1 set served last.
+func (m *memory) hitsAgain(ea uint32) bool {
+	line := ea >> m.shiftD
+	if m.lastD[line&m.setsD] != line {
+		return false
+	}
+	m.skippedD++
+	return true
 }
 
 func (m *memory) scalarLoad(now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
@@ -223,7 +230,7 @@ func (m *memory) fetch(addr, end uint32, cycle int64) int64 {
 		if m.lastI[set] == line {
 			continue
 		}
-		now := m.clock.At(cycle + wait)
+		now := m.clock.at(cycle + wait)
 		m.pump(now)
 		done, from := m.l1i.Access(now, uint64(line)<<m.shiftI, 1, mem.Read)
 		m.lastI[set] = line

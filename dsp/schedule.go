@@ -9,7 +9,7 @@ type variant struct {
 	entry  int32
 	period int64
 	slots  int64   // packets and operand stalls
-	slot   []int32 // of each memory operation
+	cycle  []int64 // of each memory operation, from the start of the block
 	exit   [4]int32
 }
 
@@ -79,7 +79,7 @@ func (tm *timing) latency(def *pending, u *use) int64 {
 }
 
 func (tm *timing) schedule(b *block, state int32) variant {
-	v := variant{entry: state, period: tm.period, slot: make([]int32, len(b.mem))}
+	v := variant{entry: state, period: tm.period, cycle: make([]int64, len(b.mem))}
 	// issued is the slot of the packet that defines a register last, as if it
 	// were before the block for those pending at entry.
 	type def struct {
@@ -104,7 +104,7 @@ func (tm *timing) schedule(b *block, state int32) variant {
 			regs[d.res] = def{pending{res: d.res, cycle: d.cycle, hvx: d.hvx}, slot, true}
 		}
 		for ; mem < len(b.mem) && int(b.mem[mem].packet) == i; mem++ {
-			v.slot[mem] = int32(slot)
+			v.cycle[mem] = slot * tm.period
 		}
 		next = slot + 1
 	}

@@ -18,7 +18,11 @@ type timing struct {
 	now    int64 // core cycle at which the last job ended
 	period int64
 	states states
+	at     [maxThreads]int64 // cycle of each thread's next event; Never when it has ended
 }
+
+// never is later than every cycle of a run.
+const never = int64(math.MaxInt64)
 
 func newTiming(s *Spec) (*timing, error) {
 	m, err := newMemory(s)
@@ -32,14 +36,13 @@ func newTiming(s *Spec) (*timing, error) {
 
 // pipeline is the timing state of a thread.
 type pipeline struct {
-	at     int64 // cycle of the thread's next event
 	start  int64 // cycle at which the current block began
 	extra  int64 // cycles the block has waited for memory
 	block  *block
 	plan   *variant
 	next   int // memory operation of the block that comes next
 	state  int32
-	done   bool
+	late   bool // the end of the block was put off until other threads had caught up
 	stalls sim.StallTable
 	stores storeQueue
 }
@@ -54,28 +57,30 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	tm.mem.events = events{}
 	for i, t := range r.threads {
 		phase := int64(i) % tm.period
-		t.pipe = pipeline{at: first + phase, start: first + phase, stores: t.pipe.stores}
+		t.pipe = pipeline{start: first + phase, stores: t.pipe.stores}
+		tm.at[i] = first + phase
 		t.pipe.stalls[sim.StallLaunch] = s.JobStartCycles + phase
 	}
 	for {
-		t, limit := earliest(r.threads)
-		if t == nil {
+		i, limit := tm.earliest(len(r.threads))
+		if tm.at[i] == never {
 			break
 		}
-		if err := tm.advance(r, t, limit); err != nil {
+		var err error
+		if tm.at[i], err = tm.advance(r, r.threads[i], limit); err != nil {
 			return jobCost{}, err
 		}
 	}
 	last := r.threads[0]
 	for _, t := range r.threads[1:] {
-		if t.pipe.at > last.pipe.at {
+		if t.pipe.start > last.pipe.start {
 			last = t
 		}
 	}
-	tm.now = last.pipe.at
+	tm.now = last.pipe.start
 	if r.opt.Span != nil {
 		for _, t := range r.threads {
-			r.opt.Span(threadTrack[min(t.id, len(threadTrack)-1)], r.job.Name, tm.mem.clock.At(first), tm.mem.clock.At(t.pipe.at))
+			r.opt.Span(threadTrack[min(t.id, len(threadTrack)-1)], r.job.Name, tm.mem.clock.At(first), tm.mem.clock.At(t.pipe.start))
 		}
 	}
 	return jobCost{
@@ -90,69 +95,64 @@ var threadTrack = [...]string{
 	"dsp other threads",
 }
 
-// earliest is the running thread whose next event comes first (the lower
-// number of equals) and the cycle up to which it stays that.
-func earliest(threads []*thread) (*thread, int64) {
-	var first *thread
-	limit := int64(math.MaxInt64)
-	for _, t := range threads {
-		if t.pipe.done {
-			continue
-		}
-		switch {
-		case first == nil:
-			first = t
-		case t.pipe.at < first.pipe.at:
-			first, limit = t, first.pipe.at
-		default:
-			limit = min(limit, t.pipe.at)
+// earliest is the thread whose next event comes first (the lower number of
+// equals) and the cycle up to which it stays that.
+func (tm *timing) earliest(n int) (int, int64) {
+	first, at, limit := 0, tm.at[0], never
+	for i, a := range tm.at[1:n] {
+		if a < at {
+			first, at, limit = i+1, a, at
+		} else if a < limit {
+			limit = a
 		}
 	}
 	return first, limit
 }
 
-// advance moves a thread on until its next event comes after limit.
-func (tm *timing) advance(r *run, t *thread, limit int64) error {
+// advance moves a thread on until its next event comes after limit, and
+// answers when that is.
+func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 	p := &t.pipe
 	for {
 		if b := p.block; b != nil {
-			for p.next < len(b.mem) {
-				at := p.start + int64(p.plan.slot[p.next])*tm.period + p.extra
+			cycle := p.plan.cycle[:len(b.mem)]
+			for ; p.next < len(cycle); p.next++ {
+				// A scalar load from the line that its set served last changes nothing
+				// and takes no port: it needs no order among the threads.
+				op, ea := &b.mem[p.next], t.addr[p.next&(maxMemOps-1)]
+				if ea == skipped || op.kind == scalarLoad && tm.mem.hitsAgain(ea) {
+					continue
+				}
+				at := p.start + cycle[p.next] + p.extra
 				if at > limit {
-					p.at = at
-					return nil
+					return at, nil
 				}
-				if ea := t.addr[p.next]; ea != skipped {
-					if wait, why := tm.mem.access(t, &b.mem[p.next], ea, at); wait > 0 {
-						wait = tm.whole(wait)
-						p.extra += wait
-						p.stalls[why] += wait
-					}
+				if wait, why := tm.mem.access(t, op, ea, at); wait > 0 {
+					wait = tm.whole(wait)
+					p.extra += wait
+					p.stalls[why] += wait
 				}
-				p.next++
 			}
-			if end := p.start + p.plan.slots*tm.period + p.extra; end > limit {
-				p.at = end
-				if p.next == len(b.mem) {
-					p.next++ // resume at the end
-					return nil
-				}
+			if end := p.start + p.plan.slots*tm.period + p.extra; end > limit && !p.late {
+				p.late = true
+				return end, nil
 			}
 			tm.leave(t, b)
 		}
 		if t.next == r.halt || t.next == ReturnAddress || t.halt != 0 {
-			p.done = true
-			p.at = p.start
-			return nil
+			return never, nil
 		}
 		if err := tm.enter(r, t); err != nil {
-			return err
+			return 0, err
 		}
 	}
 }
 
 // whole rounds a wait up to the thread's next slot.
 func (tm *timing) whole(wait int64) int64 {
+	if p := tm.period; p&(p-1) == 0 {
+		return (wait + p - 1) &^ (p - 1)
+	}
 	return (wait + tm.period - 1) / tm.period * tm.period
 }
 
@@ -213,7 +213,7 @@ func (tm *timing) enter(r *run, t *thread) error {
 		}
 		b = nb
 	}
-	p.block, p.next, p.extra = b, 0, 0
+	p.block, p.next, p.extra, p.late = b, 0, 0, false
 	p.plan = tm.plan(b, p.state)
 	return r.step(t, b)
 }
