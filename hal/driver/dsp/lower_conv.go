@@ -214,9 +214,12 @@ func (g *gemm) inputRuns() (c convKernel, taps [][4]tap, bumps []uint32) {
 // tap is a filter element without its output channel; y < 0 is none.
 type tap struct{ y, x, c int }
 
+// maxConvPositions is the most positions of a block whose sums go to scratch memory.
+const maxConvPositions = 5
+
 // gemm lowers a convolution to the conv kernel.
 func (l *lowering) gemm(g *gemm) {
-	scratch := l.newTensor("scratch", shape{1, 1, 1, l.threads * 4 * vecBytes}, 1, 0)
+	scratch := l.newTensor("scratch", shape{1, 1, 1, l.threads * maxConvPositions * vecBytes}, 1, 0)
 	scratch.dense = true
 	l.addStep("conv", []*tensor{g.in}, []*tensor{g.out, scratch}, func(l *lowering, s *step) error {
 		return l.emitGemm(g, s, scratch)
@@ -230,8 +233,13 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	c.sum = g.filter.zero != 0
 	c.cluster = g.out.perVec()
 	c.positions = max(c.cluster, 4)
-	if n := g.out.shape.positions(); c.cluster == 1 && n < 4 {
-		c.positions = n
+	if c.cluster == 1 {
+		// One more position fits beside four groups when nothing but a multiplier
+		// and a zero point stays in vector registers.
+		if c.wide && !c.rq.perChannel && !c.rq.clamp {
+			c.positions = maxConvPositions
+		}
+		c.positions = min(c.positions, g.out.shape.positions())
 	}
 	full, rest := k/128, k%128
 	if c.cluster > 1 {
@@ -376,7 +384,7 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		block := make([]uint32, convArgs)
 		block[convBumps] = e.bumps
 		block[convOnes] = e.ones
-		block[convScratch] = e.scratch + uint32(t*4*vecBytes)
+		block[convScratch] = e.scratch + uint32(t*maxConvPositions*vecBytes)
 		block[convFull] = at + uint32((n[0]-from)*c.record(4))
 		block[convChunks] = uint32(min(n[1], e.full) - min(n[0], e.full))
 		block[convOffset] = uint32(n[0] * vecBytes)

@@ -49,10 +49,10 @@ func (v *vtcm) room() int {
 	return int(v.size - vtcmScratch)
 }
 
-// scratch is n bytes of VTCM (at most vtcmScratch) for the step being emitted,
-// or of the arena when there is no VTCM.
+// scratch is the part of VTCM that the step being emitted may use instead of a
+// tensor, or that tensor when it does not fit.
 func (l *lowering) scratch(fallback *tensor) uint32 {
-	if l.vtcm.size == 0 {
+	if l.vtcm.size == 0 || fallback.bytes() > vtcmScratch {
 		return fallback.addr
 	}
 	return l.vtcm.base
