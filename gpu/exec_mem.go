@@ -218,6 +218,10 @@ func (d *decoder) memory(u *uop, dep *deps) error {
 		u.unit, u.class, u.fn = unitControl, ClassBranch, execInvalidate
 		return nil
 	}
+	if f.Mnemonic == rdna2.M_DS_NOP {
+		u.unit, u.class, u.fn = unitControl, ClassLDS, execNop
+		return nil
+	}
 	op, ok := parseMem(name)
 	if !ok {
 		return fmt.Errorf("%s is not modelled", name)

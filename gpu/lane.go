@@ -120,6 +120,48 @@ func dot4U8(a, b uint32) uint32 {
 	return (a&255)*(b&255) + (a>>8&255)*(b>>8&255) + (a>>16&255)*(b>>16&255) + (a>>24)*(b>>24)
 }
 
+func dot8I4(a, b uint32) int32 {
+	var s int32
+	for i := 0; i < 32; i += 4 {
+		s += (int32(a<<(28-i)) >> 28) * (int32(b<<(28-i)) >> 28)
+	}
+	return s
+}
+
+func dot8U4(a, b uint32) uint32 {
+	var s uint32
+	for i := 0; i < 32; i += 4 {
+		s += (a >> i & 15) * (b >> i & 15)
+	}
+	return s
+}
+
+// lerpU8 averages bytes, rounding up where the low bit of c's byte is set.
+func lerpU8(a, b, c uint32) uint32 {
+	var r uint32
+	for i := 0; i < 32; i += 8 {
+		r |= (a>>i&255 + b>>i&255 + c>>i&1) >> 1 << i
+	}
+	return r
+}
+
+// fmaLegacy is fma in which zero times anything is zero.
+func fmaLegacy(a, b, c uint32) uint32 {
+	if a<<1 == 0 || b<<1 == 0 {
+		return fadd(0, c)
+	}
+	return ffma(a, b, c)
+}
+
+// norm limits a float to [lo, 1] and scales it to an integer.
+func norm(a uint32, lo, scale float64) uint32 {
+	x := float64(f32(a))
+	if x != x {
+		return 0
+	}
+	return uint32(int32(math.RoundToEven(min(max(x, lo), 1) * scale)))
+}
+
 // dot2F32F16 flushes float32 denormals on the way in and out. The order of its
 // additions is not published; low halves first, each rounded once.
 func dot2F32F16(a, b, c uint32) uint32 {

@@ -81,6 +81,11 @@ var vectorTable = []sem{
 	{name: "v_med3_u32", class: ClassInt, f: lane3(func(a, b, c uint32) uint32 { return max(min(a, b), min(max(a, b), c)) })},
 	{name: "v_sad_u32", class: ClassInt, f: lane3(func(a, b, c uint32) uint32 { return max(a, b) - min(a, b) + c })},
 	{name: "v_sad_u8", class: ClassInt, f: lane3(sadU8)},
+	{name: "v_sad_hi_u8", class: ClassInt, f: lane3(func(a, b, c uint32) uint32 { return sadU8(a, b, 0)<<16 + c })},
+	{name: "v_sad_u16", class: ClassInt, f: lane3(func(a, b, c uint32) uint32 {
+		return max(a&0xFFFF, b&0xFFFF) - min(a&0xFFFF, b&0xFFFF) + max(a>>16, b>>16) - min(a>>16, b>>16) + c
+	})},
+	{name: "v_lerp_u8", class: ClassInt, f: lane3(lerpU8)},
 	{name: "v_mul_lo_u32", class: ClassIntMul, f: lane2(func(a, b uint32) uint32 { return a * b })},
 	{name: "v_mul_hi_u32", class: ClassIntMul, f: lane2(func(a, b uint32) uint32 { return uint32(uint64(a) * uint64(b) >> 32) })},
 	{name: "v_mul_hi_i32", class: ClassIntMul, f: lane2(func(a, b uint32) uint32 { return uint32(uint64(int64(int32(a))*int64(int32(b))) >> 32) })},
@@ -117,6 +122,13 @@ var vectorTable = []sem{
 	{name: "v_med3_i16", class: ClassInt, half: true, f: lane3(func(a, b, c uint32) uint32 {
 		x, y, z := int16(a), int16(b), int16(c)
 		return uint32(max(min(x, y), min(max(x, y), z)))
+	})},
+	{name: "v_med3_u16", class: ClassInt, half: true, f: lane3(func(a, b, c uint32) uint32 {
+		a, b, c = a&0xFFFF, b&0xFFFF, c&0xFFFF
+		return max(min(a, b), min(max(a, b), c))
+	})},
+	{name: "v_sat_pk_u8_i16", class: ClassInt, half: true, f: lane1(func(a uint32) uint32 {
+		return uint32(min(max(lo16(a), 0), 255)) | uint32(min(max(hi16(a), 0), 255))<<8
 	})},
 	{name: "v_pk_mul_lo_u16", class: ClassInt, f: lane2(func(a, b uint32) uint32 { return pack16(a*b, (a>>16)*(b>>16)) })},
 	{name: "v_pk_add_u16", class: ClassInt, f: lane2(func(a, b uint32) uint32 { return pack16(a+b, a>>16+b>>16) }), sat: lane2(func(a, b uint32) uint32 {
@@ -185,6 +197,9 @@ var vectorTable = []sem{
 	{name: "v_frexp_mant_f32", class: ClassF32, kind: fkF32, f: lane1(ffrexpMant)},
 	{name: "v_div_fixup_f32", class: ClassF32, kind: fkF32, f: lane3(divFixup)},
 
+	{name: "v_fma_legacy_f32", class: ClassFMA32, kind: fkF32, f: lane3(fmaLegacy)},
+	{name: "v_fmac_legacy_f32", class: ClassFMA32, kind: fkF32, f: lane3(fmaLegacy), acc: true},
+
 	// Conversions.
 	{name: "v_cvt_f32_i32", class: ClassF32, f: lane1(func(a uint32) uint32 { return b32(float32(int32(a))) })},
 	{name: "v_cvt_f32_u32", class: ClassF32, f: lane1(func(a uint32) uint32 { return b32(float32(a)) })},
@@ -204,6 +219,9 @@ var vectorTable = []sem{
 	{name: "v_cvt_f16_i16", class: ClassF32, half: true, f: lane1(func(a uint32) uint32 { return f32to16(b32(float32(int16(a)))) })},
 	{name: "v_cvt_u16_f16", class: ClassF32, kind: fkF16, half: true, f: lane1(func(a uint32) uint32 { return min(cvtU32(f16to32(a&0xFFFF)), 0xFFFF) })},
 	{name: "v_cvt_i16_f16", class: ClassF32, kind: fkF16, half: true, f: lane1(func(a uint32) uint32 { return satI16(int32(cvtI32(f16to32(a & 0xFFFF)))) })},
+
+	{name: "v_cvt_pknorm_i16_f32", class: ClassF32, kind: fkF32, f: lane2(func(a, b uint32) uint32 { return pack16(norm(a, -1, 32767), norm(b, -1, 32767)) })},
+	{name: "v_cvt_pknorm_u16_f32", class: ClassF32, kind: fkF32, f: lane2(func(a, b uint32) uint32 { return pack16(norm(a, 0, 65535), norm(b, 0, 65535)) })},
 
 	// Half precision.
 	{name: "v_add_f16", class: ClassF16, kind: fkF16, half: true, f: lane2(hadd)},
@@ -230,6 +248,19 @@ var vectorTable = []sem{
 	{name: "v_floor_f16", class: ClassF16, kind: fkF16, half: true, f: via32(ffloor)},
 	{name: "v_ceil_f16", class: ClassF16, kind: fkF16, half: true, f: via32(fceil)},
 	{name: "v_trunc_f16", class: ClassF16, kind: fkF16, half: true, f: via32(ftrunc)},
+	{name: "v_fract_f16", class: ClassF16, kind: fkF16, half: true, f: via32(func(a uint32) uint32 { return min(ffract(a), 0x3F7FE000) })},
+	{name: "v_sin_f16", class: ClassTrans, kind: fkF16, half: true, f: via32(fsin)},
+	{name: "v_cos_f16", class: ClassTrans, kind: fkF16, half: true, f: via32(fcos)},
+	{name: "v_frexp_mant_f16", class: ClassF16, kind: fkF16, half: true, f: via32(ffrexpMant)},
+	{name: "v_frexp_exp_i16_f16", class: ClassF16, kind: fkF16, half: true, f: lane1(func(a uint32) uint32 { return ffrexpExp(f16to32(a & 0xFFFF)) })},
+	{name: "v_ldexp_f16", class: ClassF16, kind: fkF16, half: true, f: lane2(func(a, b uint32) uint32 {
+		// Beyond 2^40 a half is zero or infinite; a float32 of that range is exact.
+		n := min(max(int32(int16(b)), -40), 40)
+		return f32to16(fldexp(f16to32(a&0xFFFF), uint32(n)))
+	})},
+	{name: "v_div_fixup_f16", class: ClassF16, kind: fkF16, half: true, f: lane3(func(a, b, c uint32) uint32 {
+		return f32to16(divFixup(f16to32(a&0xFFFF), f16to32(b&0xFFFF), f16to32(c&0xFFFF)))
+	})},
 	{name: "v_pack_b32_f16", class: ClassF16, kind: fkF16, f: lane2(func(a, b uint32) uint32 { return a&0xFFFF | b<<16 })},
 	{name: "v_pk_add_f16", class: ClassF16, kind: fkF16, f: lane2(func(a, b uint32) uint32 { return hadd(a&0xFFFF, b&0xFFFF) | hadd(a>>16, b>>16)<<16 })},
 	{name: "v_pk_mul_f16", class: ClassF16, kind: fkF16, f: lane2(func(a, b uint32) uint32 { return hmul(a&0xFFFF, b&0xFFFF) | hmul(a>>16, b>>16)<<16 })},
@@ -248,4 +279,8 @@ var vectorTable = []sem{
 		return sat32(int64(lo16(a))*int64(lo16(b)) + int64(hi16(a))*int64(hi16(b)) + int64(int32(c)))
 	})},
 	{name: "v_dot2_u32_u16", class: ClassDot, f: lane3(func(a, b, c uint32) uint32 { return (a&0xFFFF)*(b&0xFFFF) + (a>>16)*(b>>16) + c })},
+	{name: "v_dot8_i32_i4", class: ClassDot, f: lane3(func(a, b, c uint32) uint32 { return uint32(dot8I4(a, b)) + c }), sat: lane3(func(a, b, c uint32) uint32 {
+		return sat32(int64(dot8I4(a, b)) + int64(int32(c)))
+	})},
+	{name: "v_dot8_u32_u4", class: ClassDot, f: lane3(func(a, b, c uint32) uint32 { return dot8U4(a, b) + c }), sat: lane3(func(a, b, c uint32) uint32 { return addSatU32(dot8U4(a, b), c) })},
 }

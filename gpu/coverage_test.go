@@ -1,0 +1,94 @@
+package gpu
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// notModelled are the instructions of the table that have no meaning here, with
+// the reason.
+var notModelled = map[string]string{
+	"s_memtime": "no clock that functional and timed runs share", "s_memrealtime": "the same",
+}
+
+// sample is an instruction of a form with registers in every operand.
+func sample(op rdna2.Op) rdna2.Inst {
+	f := op.Form()
+	in := rdna2.Inst{Op: op}
+	for _, o := range f.Operands() {
+		reg := uint16(8)
+		if o.Class == rdna2.ClassVGPR || o.Class == rdna2.ClassVSrc {
+			reg = rdna2.V(8)
+		}
+		switch {
+		case o.Role == rdna2.RoleVDst || o.Role == rdna2.RoleSDst && o.Class != rdna2.ClassMask:
+			in.Dst = reg
+		case o.Role == rdna2.RoleSDst:
+			in.SDst = reg
+		case o.Slot() >= 0:
+			in.Src[o.Slot()] = reg
+		}
+	}
+	switch op.Mnemonic() {
+	case rdna2.M_S_DENORM_MODE:
+		in.Simm16 = 15
+	case rdna2.M_S_GETREG_B32, rdna2.M_S_SETREG_B32, rdna2.M_S_SETREG_IMM32_B32:
+		in.Simm16 = rdna2.Hwreg(hwMode, 0, 8)
+	case rdna2.M_S_WAITCNT_VSCNT, rdna2.M_S_WAITCNT_VMCNT, rdna2.M_S_WAITCNT_LGKMCNT, rdna2.M_S_WAITCNT_EXPCNT:
+		in.Src[0] = rdna2.Null
+	}
+	if f.Format == rdna2.VOP3P {
+		in.OpSelHi = 7
+	}
+	return in
+}
+
+// TestEveryForm: each form of the instruction set decodes to something that
+// executes, or is listed as not modelled.
+func TestEveryForm(t *testing.T) {
+	k := &Kernel{Name: "k", WaveSize: 32, VGPRs: 64, ScratchBytes: 16}
+	spec := DefaultSpec()
+	modelled := map[string]bool{}
+	for op := rdna2.Op(1); op < rdna2.NumOps; op++ {
+		in := sample(op)
+		f := op.Form()
+		d := decoder{p: &program{k: k, constIndex: map[uint32]uint32{}}, spec: &spec, lanes: 32}
+		u, _ := d.uop(&in, nil)
+		name := f.Mnemonic.String()
+		_, excused := notModelled[name]
+		dpp := f.Format == rdna2.DPP1 || f.Format == rdna2.DPP2
+		ok := u.x.err == nil && u.fn != nil
+		if errors.Is(u.x.err, errNoEnd) { // s_code_end: a fault by design
+			ok = true
+		}
+		if ok {
+			modelled[name] = true
+		}
+		if !ok && !excused && !dpp {
+			t.Errorf("%s: %v", f.Name, u.x.err)
+		}
+		if ok && excused {
+			t.Errorf("%s is modelled", f.Name)
+		}
+	}
+	shared := os.Getenv("NNSOC_SHARED")
+	if shared == "" {
+		shared = "../../shared"
+	}
+	for _, file := range []string{"handlist.txt", "cover99.txt"} {
+		b, err := os.ReadFile(filepath.Join(shared, "rdna2", file))
+		if err != nil {
+			t.Skip("skipped: needs shared data")
+		}
+		for _, name := range strings.Fields(string(b)) {
+			if !modelled[name] {
+				t.Errorf("%s: %s is not modelled", file, name)
+			}
+		}
+	}
+}
