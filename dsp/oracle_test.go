@@ -290,7 +290,7 @@ func TestOraclePackets(t *testing.T) {
 	forms := hexagon.Forms()
 	for tries := 0; len(names) < 3000 && tries < 300_000; tries++ {
 		p := randomPacket(r, forms)
-		if p.Check() != nil || p.Order() != nil || !comparable(&p) {
+		if p.Check() != nil || p.Order() != nil || !wellDefined(&p) {
 			continue
 		}
 		words, err := p.Encode(nil)
@@ -353,10 +353,10 @@ func randomPacketInst(r *rand.Rand, f *hexagon.Form) (hexagon.Inst, bool) {
 	return in, true
 }
 
-// comparable leaves out packets whose result the architecture does not define
+// wellDefined leaves out packets whose result the architecture does not define
 // or QEMU does not model: overlapping stores of two instructions, USR read or
 // written beside saturation.
-func comparable(p *hexagon.Packet) bool {
+func wellDefined(p *hexagon.Packet) bool {
 	stores := 0
 	var defined [6][33]int
 	for i := range p.Insts[:p.N] {

@@ -1,0 +1,53 @@
+package dsp
+
+import (
+	"math/bits"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// ticker is a sim.Clock that answers for cycles near the last ones without a
+// division: floor(k*S/hz) is exact from the quotient and remainder at a base
+// cycle and a table of both for small distances.
+type ticker struct {
+	sim.Clock
+	base int64
+	time sim.Time
+	rem  uint64
+	step [tickerSpan]struct {
+		time sim.Time
+		rem  uint64
+	}
+}
+
+const tickerSpan = 256
+
+func (c *ticker) init(hz int64) {
+	c.Clock = sim.Clock{Hz: hz}
+	for d := range c.step {
+		c.step[d].time, c.step[d].rem = c.divide(int64(d))
+	}
+}
+
+// divide is the instant of cycle k and the remainder of the division.
+func (c *ticker) divide(k int64) (sim.Time, uint64) {
+	hi, lo := bits.Mul64(uint64(k), uint64(sim.Second))
+	q, r := bits.Div64(hi, lo, uint64(c.Hz))
+	return sim.Time(q), r
+}
+
+// at is Clock.At(k).
+func (c *ticker) at(k int64) sim.Time {
+	d := k - c.base
+	if uint64(d) >= tickerSpan {
+		c.base = k
+		c.time, c.rem = c.divide(k)
+		return c.time
+	}
+	s := &c.step[d]
+	t := c.time + s.time
+	if c.rem+s.rem >= uint64(c.Hz) {
+		t++
+	}
+	return t
+}

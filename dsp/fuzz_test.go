@@ -1,0 +1,50 @@
+package dsp
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// FuzzRun executes arbitrary words as a program, functional and timed: every
+// outcome but a panic, a hang or different registers is fine.
+func FuzzRun(f *testing.F) {
+	for _, text := range []string{
+		gemmText,
+		"\tr0 = #50\ntop:\n\t{ r0 = add(r0,#-1) ; p0 = cmp.gt(r0,#1) }\n\t{ if (p0) jump:t top }\n\tjumpr r31\n",
+		"\t{ r0 = r1 ; r1 = r0 }\n\tl2fetch(r0,r3:2)\n\tdcfetch(r0+#0)\n\tv0 = vmemu(r0+#0)\n\tjumpr r31\n",
+		"\t{ v0.tmp = vmem(r0+#0) ; v3:2.w = vadd(v1:0.w,v3:2.w) }\n\t{ v4.h = vasr(v2.w,v3.w,r2):rnd:sat ; vmem(r0+#1) = v4.new }\n\tjumpr r31\n",
+	} {
+		f.Add([]byte(assemble(f, codeBase, text).Code))
+	}
+	core := testCore(f)
+	f.Fuzz(func(t *testing.T, code []byte) {
+		code = code[:len(code)&^3]
+		if len(code) > 4096 {
+			return
+		}
+		var end [2]State
+		var failed [2]bool
+		for i := range end {
+			space := new(mem.Space)
+			if err := space.Map(mem.Segment{Name: "d", Base: 0x100000, Data: make([]byte, 1<<16)}); err != nil {
+				t.Fatal(err)
+			}
+			st := &end[i]
+			for r := range st.R {
+				st.R[r] = 0x108000 + uint32(r)*128
+			}
+			st.R[31] = ReturnAddress
+			st.PC = codeBase
+			rep, err := core.RunThread(&Program{Base: codeBase, Code: code}, space, st, codeBase+uint32(len(code)),
+				Options{Functional: i == 0, MaxPackets: 2000})
+			failed[i] = err != nil
+			if err == nil && rep.Stalls.Total() != rep.Cycles {
+				t.Errorf("stalls %d, cycles %d", rep.Stalls.Total(), rep.Cycles)
+			}
+		}
+		if end[0] != end[1] || failed[0] != failed[1] {
+			t.Error("functional and timed runs differ")
+		}
+	})
+}
