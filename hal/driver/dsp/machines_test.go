@@ -1,0 +1,41 @@
+package dsp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// The same bytes come out on machines with fewer or more threads, and with no
+// VTCM, one too small for the weights and one that holds a part of them.
+func TestMachines(t *testing.T) {
+	base := device(t).cfg.Spec
+	for _, threads := range []int{1, 3, 6} {
+		for _, vtcm := range []uint32{0, 32 << 10, 80 << 10} {
+			s := base
+			s.Threads, s.Contexts, s.VTCMBytes = threads, threads, vtcm
+			d, err := New(Config{Spec: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Run(fmt.Sprintf("threads%d_vtcm%d", threads, vtcm>>10), func(t *testing.T) {
+				m, in := smallNetwork()
+				check(t, d, m, [][]byte{in}, false)
+				// Ten chunks of 100 kB of weights, used by 12 positions.
+				b := newBuilder(rand.New(rand.NewPCG(5, 5)))
+				x := b.activation(nn.TensorQuant8Asymm, 12, 200)
+				i := b.input(x)
+				f, bias := b.weights(x, []int{700, 200}, 700, 0)
+				w := &b.m.Main.Operands[f]
+				w.Type, w.Channel, w.Scale, w.ZeroPoint = nn.TensorQuant8Asymm, nil, 0.02, 100
+				b.m.Main.Operands[bias].Scale = x.Scale * w.Scale
+				y := b.activation(x.Type, 12, 700)
+				y.Scale = 0.5
+				b.add(nn.OpFullyConnected, []uint32{i, f, bias, b.int32(0)}, b.output(y))
+				check(t, d, &b.m, [][]byte{b.bytes(12 * 200)}, false)
+			})
+		}
+	}
+}
