@@ -28,8 +28,8 @@ type gemm struct {
 	window                   *opspec.Window // of table
 	table                    bool           // row addresses come from a table
 
-	p, q  int // tile: rows, groups of 32 units
-	waves int // of a work-group: tiles of rows that go through the weights in step
+	p, q                int // tile: rows, groups of 32 units
+	waveRows, waveUnits int // tiles of a work-group
 }
 
 // perChunk is the number of elements in 16 bytes.
@@ -41,8 +41,8 @@ func (g *gemm) tile() {
 	best := math.Inf(1)
 	for _, t := range []struct {
 		p    int
-		cost float64 // instructions per multiply-add
-	}{{16, 1.16}, {8, 1.25}, {4, 1.4}, {2, 1.8}, {1, 2.5}} {
+		cost float64 // per multiply-add: instructions, and memory traffic that larger tiles save
+	}{{16, 1.16}, {8, 1.4}, {4, 1.8}, {2, 2.5}, {1, 3.5}} {
 		if c := float64((g.rows+t.p-1)/t.p*t.p) * t.cost; c < best {
 			best, g.p = c, t.p
 		}
@@ -53,16 +53,26 @@ func (g *gemm) tile() {
 	}
 }
 
-// step chooses the waves per work-group. They meet at a barrier once per
-// iteration, so that the weights one of them fetches are still in the cache when
-// the others want them.
-func (g *gemm) step() {
-	g.waves = 1
-	for _, w := range []int{2, 4} {
-		if (g.rows+g.p-1)/g.p >= w && g.p == 16 {
-			g.waves = w
-		}
+// share chooses the waves of a work-group: a block of tiles of rows by tiles of
+// units. They meet at a barrier once per iteration, so that the inputs and the
+// weights one of them fetches are still in the caches when the others want them.
+func (g *gemm) share() {
+	g.waveRows, g.waveUnits = 1, 1
+	if g.p < 8 {
+		return
 	}
+	if g.tiles() >= 2 {
+		g.waveUnits = 2
+	}
+	if (g.rows+g.p-1)/g.p >= 2 {
+		g.waveRows = 2
+	}
+}
+
+// blocks are the work-groups along rows and units.
+func (g *gemm) blocks() (rows, units int) {
+	n := (g.rows + g.p - 1) / g.p
+	return (n + g.waveRows - 1) / g.waveRows, (g.tiles() + g.waveUnits - 1) / g.waveUnits
 }
 
 func (g *gemm) tiles() int { return (g.units + 32*g.q - 1) / (32 * g.q) }
@@ -124,7 +134,7 @@ func (g *gemm) rowTable(c *constants) uint32 {
 
 func (l *lowering) gemm(g *gemm) {
 	g.tile()
-	g.step()
+	g.share()
 	l.add([]*tensor{g.in}, []*tensor{g.out}, g.emit)
 }
 
@@ -141,41 +151,62 @@ func (g *gemm) emit(l *lowering) (*launch, error) {
 		k.chunkLoop(chunks)
 	})
 	k.epilogue(l)
-	return k.finish((g.rows+g.p-1)/g.p*32, g.tiles(), 1, 32*g.waves)
+	rows, units := g.blocks()
+	waves := g.waveRows * g.waveUnits
+	return k.finish(rows*waves*32, units, 1, waves*32)
 }
 
 // gemmKernel generates the kernel.
 type gemmKernel struct {
 	*gemm
 	*asm
-	wide    int         // chunks per scalar load
-	offs    []build.Reg // byte offset of each row
-	rowTile build.Reg   // number of the tile of rows
-	laneID  build.Reg
-	input   build.Reg // address the offsets are relative to, at the current chunk
-	start   build.Reg // the same at chunk 0
-	weight  build.Reg // address of the weights of the current chunk
-	lane16  build.Reg // 16 * lane
-	tableAt build.Reg
-	block   build.Reg // rows' offsets as one tuple when they come from the table
-	acc     [][]build.Reg
-	row     []build.Reg // row numbers, bounded
+	wide     int         // chunks per scalar load
+	offs     []build.Reg // byte offset of each row
+	rowTile  build.Reg   // number of the tile of rows
+	unitTile build.Reg
+	laneID   build.Reg
+	input    build.Reg // address the offsets are relative to, at the current chunk
+	start    build.Reg // the same at chunk 0
+	weight   build.Reg // address of the weights of the current chunk
+	lane16   build.Reg // 16 * lane
+	tableAt  build.Reg
+	block    build.Reg // rows' offsets as one tuple when they come from the table
+	acc      [][]build.Reg
+	row      []build.Reg // row numbers, bounded
 }
 
 // bias of the weight address, so that immediate offsets from -2048 on are used.
 const weightBias = 2048
 
+// placeWave finds the wave's tile of rows and of units; waves beyond the last
+// ones end.
+func (k *gemmKernel) placeWave() {
+	k.laneID, k.rowTile, k.unitTile = k.WorkItem(0), k.Workgroup(0), k.Workgroup(1)
+	waves := k.waveRows * k.waveUnits
+	if waves == 1 {
+		return
+	}
+	k.laneID = k.op2(rdna2.V_AND_B32_E32, k.v("lane"), 31, k.WorkItem(0))
+	w := k.op2(rdna2.V_LSHRREV_B32_E32, k.v("wave"), 5, k.WorkItem(0))
+	wave := k.op1(rdna2.V_READFIRSTLANE_B32, k.s("wave"), w)
+	unit, row := k.divConst(wave, k.waveRows, "unit of wave")
+	place := func(group build.Reg, per int, part build.Reg, tiles int, name string) build.Reg {
+		t := k.op2(rdna2.S_ADD_U32, k.s(name), k.mulConst(group, per, name), part)
+		if tiles%per != 0 {
+			k.Emit(rdna2.S_CMP_GE_U32, t, tiles)
+			k.Exit()
+		}
+		return t
+	}
+	k.rowTile = place(k.Workgroup(0), k.waveRows, row, (k.rows+k.p-1)/k.p, "tile of rows")
+	k.unitTile = place(k.Workgroup(1), k.waveUnits, unit, k.tiles(), "tile of units")
+}
+
 func (k *gemmKernel) prologue(l *lowering) {
 	chunks := k.depth / perChunk(k.elem)
-	k.laneID, k.rowTile = k.WorkItem(0), k.Workgroup(0)
-	if k.waves > 1 {
-		k.laneID = k.op2(rdna2.V_AND_B32_E32, k.v("lane"), 31, k.WorkItem(0))
-		w := k.op2(rdna2.V_LSHRREV_B32_E32, k.v("wave"), 5, k.WorkItem(0))
-		wave := k.op1(rdna2.V_READFIRSTLANE_B32, k.s("wave"), w)
-		k.rowTile = k.op2(rdna2.S_ADD_U32, k.s("tile"), k.mulConst(k.Workgroup(0), k.waves, "tile"), wave)
-	}
+	k.placeWave()
 	k.lane16 = k.shiftLeft(k.laneID, 4, "lane16")
-	tile := k.mulConst(k.Workgroup(1), k.taps*chunks*k.q*512, "tile")
+	tile := k.mulConst(k.unitTile, k.taps*chunks*k.q*512, "tile")
 	k.weight = k.Reg(rdna2.S2, "weight")
 	k.copyPair(k.weight, k.pointer(consts, k.pack(&l.consts)+weightBias, "weights"))
 	k.advance(k.weight, tile)
@@ -253,7 +284,7 @@ func (k *gemmKernel) chunkLoop(chunks int) {
 		k.wide *= 2
 	}
 	k.loop(chunks/u, "chunk", func() {
-		if k.waves > 1 {
+		if k.waveRows*k.waveUnits > 1 {
 			k.Emit(rdna2.S_BARRIER)
 		}
 		k.body(u)
@@ -342,7 +373,7 @@ func (k *gemmKernel) epilogue(l *lowering) {
 	bias := k.pointer(consts, k.packBias(&l.consts), "bias")
 	out := k.pointer(arena, k.out.off, "out")
 	unit := k.v("unit")
-	k.Emit(rdna2.V_LSHL_ADD_U32, unit, k.mulConst(k.Workgroup(1), k.q, "group"), 5, k.laneID)
+	k.Emit(rdna2.V_LSHL_ADD_U32, unit, k.mulConst(k.unitTile, k.q, "group"), 5, k.laneID)
 	biasOff := k.shiftLeft(unit, 2, "bias offset")
 	unitOff := k.shiftLeft(unit, k.out.elem.shift(), "unit offset")
 	first := k.mulConst(k.rowTile, k.p, "first row")
