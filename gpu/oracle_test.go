@@ -232,8 +232,7 @@ var compiledKernels = []compiled{
 			for i := range 64 {
 				s := int64(0)
 				for j := range 9 {
-					v := int64(int32(word(was, 9*i+j)))
-					s += v * v
+					s += int64(int32(word(was, 9*i+j))) * int64(int32(word(was, j)))
 				}
 				if got := int64(binary.LittleEndian.Uint64(b[4096+8*i:])); got != s/9 {
 					return fmt.Errorf("row %d: %d, want %d", i, got, s/9)
