@@ -32,6 +32,7 @@ var (
 	alongShape  = shape1(View.Along, func(a *Along) []uint32 { return a.Dims })
 	resizeShape = shape1(View.Resize, (*Resize).OutputDims)
 	gatherShape = shape1(View.Gather, func(g *Gather) []uint32 { return g.Dims })
+	roiShape    = shape1(View.Roi, (*Roi).OutputDims)
 	strideDims  = func(s *Strided) []uint32 { return s.Dims }
 )
 
@@ -103,6 +104,14 @@ var shapeRules = [nn.OperationCount]shapeRule{
 	nn.OpLshProjection:              shape1(View.Lsh, func(l *Lsh) []uint32 { return l.Dims }),
 	nn.OpRandomMultinomial:          shape1(View.Multinomial, func(m *Multinomial) []uint32 { return m.Dims }),
 	nn.OpRank:                       shape1(View.Rank, func(*int) []uint32 { return nil }),
+	nn.OpRoiAlign:                   roiShape,
+	nn.OpRoiPooling:                 roiShape,
+	nn.OpAxisAlignedBboxTransform:   shape1(View.BoxTransform, func(b *BoxTransform) []uint32 { return b.Dims }),
+	nn.OpHeatmapMaxKeypoint: func(v View, op *nn.Operation) ([][]uint32, error) {
+		h, err := v.Heatmap(op)
+		n, k := uint32(h.Boxes), uint32(h.Points)
+		return [][]uint32{{n, k}, {n, k, 2}}, err
+	},
 	nn.OpSplit: func(v View, op *nn.Operation) ([][]uint32, error) {
 		s, err := v.Split(op)
 		if err != nil {
