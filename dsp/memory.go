@@ -15,7 +15,6 @@ type memory struct {
 	l1i   *mem.Cache
 	l1d   *mem.Cache
 	l2    *mem.Cache
-	vtcm  *mem.Scratchpad // nil when the machine has none
 
 	// The line that each L1 set served last. A read that meets it again is a hit
 	// that changes neither the replacement order nor any time, so the cache is
@@ -24,6 +23,13 @@ type memory struct {
 	shiftI, shiftD uint
 	setsI, setsD   uint32
 	skippedD       int64 // hits that the cache has not counted
+
+	// VTCM has room for a vector load and a vector store of every packet, so its
+	// answer does not depend on other accesses: the wait beyond what the pipeline
+	// hides.
+	vtcmBase, vtcmBytes uint32
+	waitVTCM            int64
+	scalarVTCM          int64
 
 	hideVector sim.Time // load latency without a stall
 	hideScalar sim.Time
@@ -65,7 +71,7 @@ func newMemory(s *Spec) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{spec: s, boxes: make([]prefetchBox, s.Threads)}
+	m := &memory{spec: s, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads)}
 	m.clock.init(s.ClockHz)
 	cache := func(name string, c CacheSpec, w mem.WritePolicy, banks int, reason sim.Reason, next mem.Level) *mem.Cache {
 		cfg := mem.CacheConfig{
@@ -84,20 +90,13 @@ func newMemory(s *Spec) (*memory, error) {
 	m.l2 = cache("l2", s.L2, mem.WriteBack, 1, sim.StallL2, dram)
 	m.l1i = cache("l1i", s.L1I, mem.ReadOnly, 1, sim.StallFetch, m.l2)
 	m.l1d = cache("l1d", s.L1D, mem.WriteThrough, 2, sim.StallL1, m.l2)
-	if err == nil && s.VTCMBytes > 0 {
-		// One port at the rate of all loads and stores of the core: two packets
-		// per cycle, each with a vector load and a vector store.
-		ports := 2 * s.IssueWidth
-		m.vtcm, err = mem.NewScratchpad(mem.ScratchpadConfig{
-			Name: "vtcm", Hz: s.ClockHz * int64(ports), Bytes: int(s.VTCMBytes),
-			Banks: 1, BankBytes: 128, LatencyCycles: s.VTCMCycles * ports,
-		})
-	}
 	if err != nil {
 		return nil, err
 	}
 	m.lastI, m.setsI, m.shiftI = lastLines(s.L1I)
 	m.lastD, m.setsD, m.shiftD = lastLines(s.L1D)
+	m.waitVTCM = max(0, int64(s.VTCMCycles)-int64(s.VectorLoadCycles))
+	m.scalarVTCM = max(0, int64(s.VTCMCycles)-int64(s.L1D.HitCycles))
 	m.hideVector = m.clock.at(int64(s.VectorLoadCycles))
 	m.hideScalar = m.clock.at(int64(s.L1D.HitCycles))
 	m.hideFetch = m.clock.at(int64(s.L1I.HitCycles))
@@ -114,7 +113,7 @@ func lastLines(c CacheSpec) ([]uint32, uint32, uint) {
 	return l, uint32(sets - 1), uint(bits.TrailingZeros(uint(c.LineBytes)))
 }
 
-func (m *memory) inVTCM(a uint32) bool { return a-m.spec.VTCMBase < m.spec.VTCMBytes }
+func (m *memory) inVTCM(a uint32) bool { return a-m.vtcmBase < m.vtcmBytes }
 
 // stall turns a completion into the cycles that a thread waits beyond what the
 // pipeline hides.
@@ -167,11 +166,19 @@ func (m *memory) hitsAgain(ea uint32) bool {
 	return true
 }
 
+// freeVTCM reports a vector load from VTCM that does not wait.
+func (m *memory) freeVTCM(ea uint32) bool {
+	if !m.inVTCM(ea) || m.waitVTCM != 0 {
+		return false
+	}
+	m.events[evVTCM]++
+	return true
+}
+
 func (m *memory) scalarLoad(now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
-		done, from := m.vtcm.Access(now, uint64(ea), int(bytes), mem.Read)
-		return m.stall(now, done, m.hideScalar), from
+		return m.scalarVTCM, sim.StallScratchpad
 	}
 	m.pump(now)
 	done, from := m.l1d.Access(now, uint64(ea), int(bytes), mem.Read)
@@ -186,8 +193,7 @@ func (m *memory) scalarLoad(now sim.Time, ea uint32, bytes uint8) (int64, sim.Re
 func (m *memory) vectorLoad(now sim.Time, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
-		done, from := m.vtcm.Access(now, uint64(ea), 128, mem.Read)
-		return m.stall(now, done, m.hideVector), from
+		return m.waitVTCM, sim.StallScratchpad
 	}
 	m.events[evL2]++
 	m.pump(now)
@@ -198,20 +204,18 @@ func (m *memory) vectorLoad(now sim.Time, ea uint32) (int64, sim.Reason) {
 // store posts a write: the thread waits only when all entries of its queue are
 // on their way.
 func (m *memory) store(t *thread, now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
+	if m.inVTCM(ea) {
+		m.events[evVTCM]++
+		return 0, sim.StallScratchpad
+	}
 	q := &t.pipe.stores
 	start := max(now, q.free[q.pos])
 	var done sim.Time
-	switch {
-	case m.inVTCM(ea):
-		m.events[evVTCM]++
-		done, _ = m.vtcm.Access(start, uint64(ea), int(bytes), mem.Write)
-	case bytes == 128:
-		m.events[evL2]++
-		m.pump(start)
+	m.events[evL2]++
+	m.pump(start)
+	if bytes == 128 {
 		done, _ = m.l2.Access(start, uint64(ea), 128, mem.Write)
-	default:
-		m.events[evL2]++
-		m.pump(start)
+	} else {
 		done, _ = m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
 		m.lastD[ea>>m.shiftD&m.setsD] = ^uint32(0)
 	}
@@ -293,9 +297,5 @@ func (m *memory) counters() []sim.Counter {
 	d := m.l1d.Counters()
 	d[mem.CacheRead].Value += m.skippedD
 	c := append(m.l1i.Counters(), d...)
-	c = append(c, m.l2.Counters()...)
-	if m.vtcm != nil {
-		c = append(c, m.vtcm.Counters()...)
-	}
-	return c
+	return append(c, m.l2.Counters()...)
 }

@@ -1,10 +1,6 @@
 package dsp
 
-import (
-	"math"
-
-	"github.com/nnsoc/nnsoc/sim"
-)
+import "github.com/nnsoc/nnsoc/sim"
 
 // timing is the clock of a run. A thread issues at most one packet per slot; a
 // slot lasts period core cycles: the issue interval, or longer when the
@@ -22,7 +18,7 @@ type timing struct {
 }
 
 // never is later than every cycle of a run.
-const never = int64(math.MaxInt64)
+const never = int64(1) << 58
 
 func newTiming(s *Spec) (*timing, error) {
 	m, err := newMemory(s)
@@ -96,44 +92,61 @@ var threadTrack = [...]string{
 }
 
 // earliest is the thread whose next event comes first (the lower number of
-// equals) and the cycle up to which it stays that.
+// equals) and the cycle up to which it stays that. Cycle and number make one
+// key, so that no branch depends on the order.
 func (tm *timing) earliest(n int) (int, int64) {
-	first, at, limit := 0, tm.at[0], never
-	for i, a := range tm.at[1:n] {
-		if a < at {
-			first, at, limit = i+1, a, at
-		} else if a < limit {
-			limit = a
-		}
+	const numberBits = 4
+	first, second := tm.at[0]<<numberBits, never
+	for i := 1; i < n; i++ {
+		k := tm.at[i]<<numberBits | int64(i)
+		second = min(second, max(first, k))
+		first = min(first, k)
 	}
-	return first, limit
+	return int(first & (1<<numberBits - 1)), second >> numberBits
 }
 
 // advance moves a thread on until its next event comes after limit, and
 // answers when that is.
 func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 	p := &t.pipe
+	m := tm.mem
 	for {
 		if b := p.block; b != nil {
-			cycle := p.plan.cycle[:len(b.mem)]
-			for ; p.next < len(cycle); p.next++ {
-				// A scalar load from the line that its set served last changes nothing
-				// and takes no port: it needs no order among the threads.
-				op, ea := &b.mem[p.next], t.addr[p.next&(maxMemOps-1)]
-				if ea == skipped || op.kind == scalarLoad && tm.mem.hitsAgain(ea) {
-					continue
+			ops := b.mem
+			cycle := p.plan.cycle[:len(ops)]
+			start := p.start + p.extra
+			for i := p.next; i < len(ops); i++ {
+				// Accesses that change nothing need no order among the threads: VTCM
+				// serves every packet's load and store, and a scalar load from the line
+				// that its L1 set served last takes no port.
+				op, ea := &ops[i], t.addr[i&(maxMemOps-1)]
+				switch op.kind {
+				case scalarLoad:
+					if m.hitsAgain(ea) || ea == skipped {
+						continue
+					}
+				case vectorLoad:
+					if m.freeVTCM(ea) || ea == skipped {
+						continue
+					}
+				default:
+					if ea == skipped {
+						continue
+					}
 				}
-				at := p.start + cycle[p.next] + p.extra
+				at := start + cycle[i]
 				if at > limit {
+					p.next, p.extra = i, start-p.start
 					return at, nil
 				}
-				if wait, why := tm.mem.access(t, op, ea, at); wait > 0 {
+				if wait, why := m.access(t, op, ea, at); wait > 0 {
 					wait = tm.whole(wait)
-					p.extra += wait
+					start += wait
 					p.stalls[why] += wait
 				}
 			}
-			if end := p.start + p.plan.slots*tm.period + p.extra; end > limit && !p.late {
+			p.next, p.extra = len(ops), start-p.start
+			if end := start + p.plan.slots*tm.period; end > limit && !p.late {
 				p.late = true
 				return end, nil
 			}

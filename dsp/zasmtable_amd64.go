@@ -301,6 +301,9 @@ func h0V6_vaddhw()
 func h0V6_vsubhw()
 func h0V6_vadduhw()
 func h0V6_vsubuhw()
+func h0V6_vaddubh_acc()
+func h0V6_vaddhw_acc()
+func h0V6_vadduhw_acc()
 func h0V6_vmpyih_acc()
 func h0V6_vmpyiewuh()
 func h0V6_vmpyiewuh_acc()
@@ -509,6 +512,9 @@ func h1V6_vaddhw()
 func h1V6_vsubhw()
 func h1V6_vadduhw()
 func h1V6_vsubuhw()
+func h1V6_vaddubh_acc()
+func h1V6_vaddhw_acc()
+func h1V6_vadduhw_acc()
 func h1V6_vmpyih_acc()
 func h1V6_vmpyiewuh()
 func h1V6_vmpyiewuh_acc()
@@ -828,6 +834,9 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.V6_vsubhw,
 	hexagon.V6_vadduhw,
 	hexagon.V6_vsubuhw,
+	hexagon.V6_vaddubh_acc,
+	hexagon.V6_vaddhw_acc,
+	hexagon.V6_vadduhw_acc,
 	hexagon.V6_vmpyih_acc,
 	hexagon.V6_vmpyiewuh,
 	hexagon.V6_vmpyiewuh_acc,
@@ -1129,6 +1138,9 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.V6_vsubhw,
 	hexagon.V6_vadduhw,
 	hexagon.V6_vsubuhw,
+	hexagon.V6_vaddubh_acc,
+	hexagon.V6_vaddhw_acc,
+	hexagon.V6_vadduhw_acc,
 	hexagon.V6_vmpyih_acc,
 	hexagon.V6_vmpyiewuh,
 	hexagon.V6_vmpyiewuh_acc,

@@ -40,12 +40,15 @@ func multiplies() {
 			widen(name, x.bits, x.aSign, x.bSign, x.scalar, acc)
 		}
 	}
-	widenAdd("V6_vaddubh", 8, false, VPADDW)
-	widenAdd("V6_vsububh", 8, false, VPSUBW)
-	widenAdd("V6_vaddhw", 16, true, VPADDD)
-	widenAdd("V6_vsubhw", 16, true, VPSUBD)
-	widenAdd("V6_vadduhw", 16, false, VPADDD)
-	widenAdd("V6_vsubuhw", 16, false, VPSUBD)
+	widenAdd("V6_vaddubh", 8, false, VPADDW, nil)
+	widenAdd("V6_vsububh", 8, false, VPSUBW, nil)
+	widenAdd("V6_vaddhw", 16, true, VPADDD, nil)
+	widenAdd("V6_vsubhw", 16, true, VPSUBD, nil)
+	widenAdd("V6_vadduhw", 16, false, VPADDD, nil)
+	widenAdd("V6_vsubuhw", 16, false, VPSUBD, nil)
+	widenAdd("V6_vaddubh_acc", 8, false, VPADDW, VPADDW)
+	widenAdd("V6_vaddhw_acc", 16, true, VPADDD, VPADDD)
+	widenAdd("V6_vadduhw_acc", 16, false, VPADDD, VPADDD)
 
 	acc3 := func(name string, f func(a, b, t Register), add ins) {
 		op(name, func() {
@@ -343,7 +346,7 @@ func widen(name string, bits uint64, aSign, bSign, scalar, acc bool) {
 	})
 }
 
-func widenAdd(name string, bits uint64, signed bool, f ins) {
+func widenAdd(name string, bits uint64, signed bool, f, acc ins) {
 	left, right := ins(VPSLLW), ins(VPSRLW)
 	if signed {
 		right = VPSRAW
@@ -371,6 +374,13 @@ func widenAdd(name string, bits uint64, signed bool, f ins) {
 			right(Imm(bits), z(12), z(12))
 			f(z(12), z(n+i), z(n+i))
 		})
-		chunks(128, func(i, off int) { mov(z(i), in(RAX, off)); mov(z(n+i), in(RAX, 128+off)) })
+		chunks(128, func(i, off int) {
+			if acc != nil {
+				acc(in(RAX, off), z(i), z(i))
+				acc(in(RAX, 128+off), z(n+i), z(n+i))
+			}
+			mov(z(i), in(RAX, off))
+			mov(z(n+i), in(RAX, 128+off))
+		})
 	})
 }
