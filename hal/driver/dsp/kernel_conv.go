@@ -287,15 +287,24 @@ func (c *convKernel) narrowRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w we
 	})
 }
 
-// wideRuns reads pairs of words, always one step ahead: weights and inputs of
-// the next step are loaded while the current one multiplies. The last step
-// reads behind the run; the records and regions have room for that.
+// wideRuns reads pairs of words, always ahead: a weight vector is replaced by
+// the next word's as soon as all positions have used it, an input pair when all
+// groups have. What the last step reads ahead lies behind the run; the records
+// and regions have room for that.
 func (c *convKernel) wideRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w weights, nextRun func()) {
 	groups := len(acc[0])
-	now, next := make([]build.Reg, groups), make([]build.Reg, groups)
-	for j := range now {
-		now[j], next[j] = w.reg("w0"), w.reg("w1")
-		w.load(now[j], j)
+	// The loads of the inputs leave no slot at the end of a step for the last
+	// vector; where its first use is late enough, it is loaded at the beginning.
+	late := -1
+	if groups > 2 {
+		late = groups - 1
+	}
+	wv := make([]build.Reg, groups)
+	for j := range wv {
+		wv[j] = w.reg("w")
+		if j != late {
+			w.load(wv[j], j)
+		}
 	}
 	w.advance(2 * groups)
 	x := make([]build.Reg, len(ptr))
@@ -310,24 +319,23 @@ func (c *convKernel) wideRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w weig
 			load(p)
 		}
 		a.loop0(c.words/2, func() {
-			for j := range next {
-				w.load(next[j], j-groups)
+			if late >= 0 {
+				w.load(wv[late], late-2*groups)
 			}
-			for p := range x {
-				for j := range now {
-					a.op(hexagon.V6_vrmpyub_acc, acc[p][j], now[j], lo(x[p]))
+			for word := range 2 {
+				for j := range wv {
+					for p := range x {
+						a.op(hexagon.V6_vrmpyub_acc, acc[p][j], wv[j], half(x[p], word))
+						if word == 1 && j == groups-1 {
+							load(p)
+						}
+					}
+					if word == 0 || j != late {
+						w.load(wv[j], j+(word-1)*groups)
+					}
 				}
-			}
-			for j := range now {
-				w.load(now[j], j)
 			}
 			w.advance(2 * groups)
-			for p := range x {
-				for j := range next {
-					a.op(hexagon.V6_vrmpyub_acc, acc[p][j], next[j], hi(x[p]))
-				}
-				load(p)
-			}
 		})
 		nextRun()
 	})

@@ -3,6 +3,7 @@ package dsp
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -215,7 +216,7 @@ func (g *gemm) inputRuns() (c convKernel, taps [][4]tap, bumps []uint32) {
 type tap struct{ y, x, c int }
 
 // maxConvPositions is the most positions of a block whose sums go to scratch memory.
-const maxConvPositions = 5
+const maxConvPositions = 6
 
 // gemm lowers a convolution to the conv kernel.
 func (l *lowering) gemm(g *gemm) {
@@ -234,12 +235,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	c.cluster = g.out.perVec()
 	c.positions = max(c.cluster, 4)
 	if c.cluster == 1 {
-		// One more position fits beside four groups when nothing but a multiplier
-		// and a zero point stays in vector registers.
-		if c.wide && !c.rq.perChannel && !c.rq.clamp {
-			c.positions = maxConvPositions
-		}
-		c.positions = min(c.positions, g.out.shape.positions())
+		c.positions = l.blockSize(g.out.shape.positions(), &c)
 	}
 	full, rest := k/128, k%128
 	if c.cluster > 1 {
@@ -277,6 +273,26 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	at := l.constant(records)
 	l.constant(make([]byte, 2*4*vecBytes)) // read ahead of the last record
 	return e.launch(at)
+}
+
+// blockSize chooses the positions of a block. Vector registers allow four, five
+// when one multiplier serves all channels, six when the result is not clamped
+// either. Larger blocks cost less per position but may leave threads without
+// work at the end.
+func (l *lowering) blockSize(positions int, c *convKernel) int {
+	most := 4
+	if c.wide && !c.rq.perChannel {
+		if most = 5; !c.rq.clamp && !c.rq.left && !c.rq.far {
+			most = 6
+		}
+	}
+	best, cost := min(positions, 4), math.MaxInt
+	for n := best; n <= min(most, positions); n++ {
+		if k := ceilDiv(ceilDiv(positions, n), l.threads) * (2*n + 1); k <= cost {
+			best, cost = n, k
+		}
+	}
+	return best
 }
 
 // evenTaps reports whether every byte of every word is a tap.
