@@ -15,6 +15,7 @@ type program struct {
 	dispatches      []core.Dispatch
 	consts          []byte
 	arena           int
+	pages           []byte    // the arena's first bytes, which nothing writes
 	inputs, outputs []*tensor // as the client sees them
 }
 
@@ -37,7 +38,8 @@ func compile(m *nn.Model) (*program, error) {
 		return nil, err
 	}
 	l.lifetimes(p.inputs, p.outputs)
-	if p.arena, err = planArena(l.tensors, l.zero+guard); err != nil {
+	p.pages = l.pages()
+	if p.arena, err = planArena(l.tensors, len(p.pages)); err != nil {
 		return nil, err
 	}
 	code := uint64(codeBase)

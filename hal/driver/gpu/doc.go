@@ -4,8 +4,8 @@
 //
 // # Memory
 //
-// Tensors are dense NHWC in one arena, with a page of zeros at its start that
-// stands in for padding. Constants (packed weights, biases, tables of tap
+// Tensors are dense NHWC in one arena, with pages of zeros and of minus infinity
+// at its start that stand in for padding. Constants (packed weights, biases, tables of tap
 // offsets) are in a second, read-only region. Every kernel gets the two base
 // addresses as arguments; sizes and offsets are part of its code.
 //

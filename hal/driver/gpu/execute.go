@@ -47,6 +47,7 @@ func (p *prepared) machine(functional bool) (*machine, error) {
 		return nil, err
 	}
 	m := &machine{core: c, arena: make([]byte, p.program.arena)}
+	copy(m.arena, p.program.pages)
 	if err := m.space.Map(mem.Segment{Name: "constants", Base: constsBase, Data: p.program.consts, ReadOnly: true}); err != nil {
 		return nil, err
 	}

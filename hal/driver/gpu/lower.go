@@ -25,7 +25,8 @@ type lowering struct {
 	values  map[uint32]*tensor // by operand
 	jobs    []*job
 	consts  constants
-	zero    int // bytes of the page of zeros
+	zero    int     // bytes of the page of zeros
+	lowest  [2]bool // whether pages of minus infinity are needed, by element
 }
 
 // job is one kernel launch to be.

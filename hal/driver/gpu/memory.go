@@ -94,3 +94,33 @@ func (c *constants) words(w []uint32) uint32 {
 	}
 	return off
 }
+
+// The arena begins with pages that padding reads: zeros, and minus infinity in
+// each precision that needs it.
+
+// pageBytes is the size of each page.
+func (l *lowering) pageBytes() int { return (l.zero + guard + 255) / 256 * 256 }
+
+// lowestPage is the offset of the page of minus infinity.
+func (l *lowering) lowestPage(e element) uint32 {
+	n := 1
+	if e == f16 && l.lowest[f32] {
+		n++
+	}
+	return uint32(n * l.pageBytes())
+}
+
+// pages is the content of all pages.
+func (l *lowering) pages() []byte {
+	b := make([]byte, l.pageBytes())
+	for _, e := range []element{f32, f16} {
+		for i := 0; l.lowest[e] && i < l.pageBytes(); i += e.bytes() {
+			if e == f16 {
+				b = binary.LittleEndian.AppendUint16(b, 0xfc00)
+			} else {
+				b = binary.LittleEndian.AppendUint32(b, 0xff800000)
+			}
+		}
+	}
+	return b
+}

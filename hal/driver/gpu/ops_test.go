@@ -34,6 +34,8 @@ func TestPool(t *testing.T) {
 		{n: 1, h: 7, w: 7, c: 40, kh: 7, kw: 7, sh: 1, sw: 1},
 		{n: 2, h: 9, w: 8, c: 3, kh: 3, kw: 2, sh: 2, sw: 2, top: 1, bottom: 1, left: 1, right: 0, act: 3},
 		{n: 1, h: 5, w: 12, c: 33, kh: 2, kw: 5, sh: 1, sw: 2, left: 2, right: 2, act: 1},
+		{n: 2, h: 4, w: 60, c: 20, kh: 2, kw: 45, sh: 1, sw: 3, top: 1, left: 9, right: 8},            // a line of taps too long for a run
+		{n: 1, h: 20, w: 19, c: 20, kh: 9, kw: 9, sh: 2, sw: 1, top: 4, bottom: 4, left: 4, right: 4}, // line by line
 	} {
 		c.dh, c.dw, c.k = 1, 1, c.c
 		for _, op := range []nn.OperationType{nn.OpAveragePool2D, nn.OpMaxPool2D} {

@@ -23,9 +23,10 @@ const (
 // window computes depthwise convolutions and pooling. Where the taps of a
 // position lie comes from a table, so padding and stride cost no instructions.
 //
-// With many channels lanes are channels and a wave does up to 8 output
-// positions: per tap there is an address, a load and one operation. With few,
-// lanes are elements of the output and load their own table entries.
+// With many channels lanes are channels and a wave does a run of up to 8
+// neighbouring output positions, see windowTile; where lines of taps are too
+// long for that, up to 8 positions with an address and a load per tap. With few
+// channels lanes are elements of the output and load their own table entries.
 type window struct {
 	mode       windowMode
 	w          opspec.Window
@@ -86,6 +87,9 @@ func (l *lowering) pool(op *nn.Operation) error {
 
 func (l *lowering) window(k *window) {
 	l.needZero(k.inC * k.in.elem.bytes())
+	if k.mode == maximum {
+		l.lowest[k.in.elem] = true
+	}
 	k.tile = min(8, k.rows)
 	n := k.w.KH * k.w.KW
 	k.group = n
@@ -164,6 +168,9 @@ func (k *window) emit(l *lowering) (*launch, error) {
 	if k.flat {
 		return k.emitFlat(l)
 	}
+	if t, ok := k.tiled(); ok {
+		return k.emitTiled(l, &t)
+	}
 	a := l.newAsm(k.name())
 	es := k.in.elem.bytes()
 	ch := a.lane(32)
@@ -202,7 +209,7 @@ func (k *window) emit(l *lowering) (*launch, error) {
 				w = append(w, d)
 			}
 		}
-		next := k.fetch(a, tab, 0)
+		next := a.scalars(tab, 0, k.stride())
 		var before []build.Reg
 		for r := range k.tile + 1 {
 			var x []build.Reg
@@ -210,7 +217,7 @@ func (k *window) emit(l *lowering) (*launch, error) {
 				a.WaitScalar()
 				now := next
 				if r+1 < k.tile {
-					next = k.fetch(a, tab, 4*(r+1)*k.stride())
+					next = a.scalars(tab, 4*(r+1)*k.stride(), k.stride())
 				}
 				for i := range k.group {
 					addr := a.op2(rdna2.V_ADD_NC_U32_E32, a.v("address"), now[i], chOff)
@@ -260,21 +267,21 @@ func (k *window) emit(l *lowering) (*launch, error) {
 	return a.finish((k.outC+31)/32*32, (k.rows+k.tile-1)/k.tile, 1, 32)
 }
 
-// fetch loads the tap offsets of one position.
-func (k *window) fetch(a *asm, tab build.Reg, off int) []build.Reg {
+// scalars loads n words of a table, n a multiple of four.
+func (a *asm) scalars(tab build.Reg, off, n int) []build.Reg {
 	var out []build.Reg
-	for left := k.stride(); left > 0; {
-		n, class, op := 4, rdna2.S4, rdna2.S_LOAD_DWORDX4_IMM
-		if left >= 8 {
-			n, class, op = 8, rdna2.S8, rdna2.S_LOAD_DWORDX8_IMM
+	for n > 0 {
+		m, class, op := 4, rdna2.S4, rdna2.S_LOAD_DWORDX4_IMM
+		if n >= 8 {
+			m, class, op = 8, rdna2.S8, rdna2.S_LOAD_DWORDX8_IMM
 		}
 		d := a.Reg(class, "offsets")
 		a.Emit(op, d, tab, off)
-		for i := range n {
+		for i := range m {
 			out = append(out, sAt(d, i))
 		}
-		off += 4 * n
-		left -= n
+		off += 4 * m
+		n -= m
 	}
 	return out
 }
