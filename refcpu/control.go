@@ -31,9 +31,15 @@ func implementation(t nn.OperationType) prepare {
 	return operations[t]
 }
 
-// controls reports the operations that run subgraphs; they give their outputs
-// shapes and values themselves.
-func controls(t nn.OperationType) bool { return t == nn.OpIf || t == nn.OpWhile }
+// selfShaped reports the operations whose output shapes depend on values; they
+// give their outputs shapes and memory themselves.
+func selfShaped(t nn.OperationType) bool {
+	switch t {
+	case nn.OpIf, nn.OpWhile, nn.OpBoxWithNmsLimit, nn.OpGenerateProposals, nn.OpDetectionPostprocessing:
+		return true
+	}
+	return false
+}
 
 // child is the program of the subgraph that an operand refers to.
 func (x *run) child(i uint32) (*Program, error) {

@@ -44,6 +44,7 @@ var operations = [nn.OperationCount]prepare{
 	nn.OpAveragePool2D:              prepareAveragePool,
 	nn.OpAxisAlignedBboxTransform:   prepareBoxTransform,
 	nn.OpBatchToSpaceNd:             prepareStrided,
+	nn.OpBoxWithNmsLimit:            prepareNms,
 	nn.OpCast:                       prepareCast,
 	nn.OpChannelShuffle:             prepareStrided,
 	nn.OpConcatenation:              prepareConcat,
@@ -51,6 +52,7 @@ var operations = [nn.OperationCount]prepare{
 	nn.OpDepthToSpace:               prepareStrided,
 	nn.OpDepthwiseConv2D:            prepareDepthwise,
 	nn.OpDequantize:                 prepareDequantize,
+	nn.OpDetectionPostprocessing:    prepareDetection,
 	nn.OpDiv:                        prepareDiv,
 	nn.OpElu:                        prepareElu,
 	nn.OpEmbeddingLookup:            prepareGather,
@@ -61,6 +63,7 @@ var operations = [nn.OperationCount]prepare{
 	nn.OpFloor:                      prepareMath,
 	nn.OpFullyConnected:             prepareFullyConnected,
 	nn.OpGather:                     prepareGather,
+	nn.OpGenerateProposals:          prepareProposals,
 	nn.OpGreater:                    prepareCompare,
 	nn.OpGreaterEqual:               prepareCompare,
 	nn.OpGroupedConv2D:              prepareGroupedConv,
@@ -200,7 +203,7 @@ func compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget *budget) (*
 	before := budget.work
 	for i := range g.Operations {
 		op := &g.Operations[i]
-		if controls(op.Type) {
+		if selfShaped(op.Type) {
 			p.static = false
 		}
 		if dims, err := v.OutputDims(op); err == nil && !budget.operation(v, op, dims) {

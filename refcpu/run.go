@@ -213,7 +213,7 @@ func (x *run) execute(o Options) error {
 				return fmt.Errorf("operation %d: %w", i, err)
 			}
 		}
-		if !controls(op.Type) {
+		if !selfShaped(op.Type) {
 			for _, idx := range op.Outputs {
 				x.alloc(idx, int(x.view.Operands[idx].Bytes()))
 			}
@@ -236,7 +236,7 @@ func (x *run) execute(o Options) error {
 // bind gives the outputs of an operation their shapes and prepares the
 // operation unless that happened at compile time.
 func (x *run) bind(op *nn.Operation, k kern) (kern, error) {
-	if controls(op.Type) {
+	if selfShaped(op.Type) {
 		return implementation(op.Type)(x.view, op)
 	}
 	dims, err := x.view.OutputDims(op)
