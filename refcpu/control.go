@@ -31,11 +31,14 @@ func implementation(t nn.OperationType) prepare {
 	return operations[t]
 }
 
-// selfShaped reports the operations whose output shapes depend on values; they
-// give their outputs shapes and memory themselves.
+// selfShaped reports the operations that give their outputs shapes and memory
+// themselves, because these depend on values or on many optional operands.
 func selfShaped(t nn.OperationType) bool {
 	switch t {
-	case nn.OpIf, nn.OpWhile, nn.OpBoxWithNmsLimit, nn.OpGenerateProposals, nn.OpDetectionPostprocessing:
+	case nn.OpIf, nn.OpWhile, nn.OpBoxWithNmsLimit, nn.OpGenerateProposals, nn.OpDetectionPostprocessing,
+		nn.OpRnn, nn.OpUnidirectionalSequenceRnn, nn.OpBidirectionalSequenceRnn, nn.OpSvdf,
+		nn.OpLstm, nn.OpUnidirectionalSequenceLstm, nn.OpBidirectionalSequenceLstm,
+		nn.OpQuantizedLstm, nn.OpQuantized16bitLstm:
 		return true
 	}
 	return false
