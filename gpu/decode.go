@@ -264,6 +264,9 @@ func (d *decoder) source(u *uop, dep *deps, in *rdna2.Inst, o rdna2.Operand) err
 		kind, val = srcV, uint32(r)*d.lanes
 		dep.readV(span{uint8(r), uint8(regs)})
 	case code < 128:
+		if int(code)+regs > 128 && code != sNull {
+			return fmt.Errorf("reads %d scalar registers from %d on", regs, code)
+		}
 		kind, val = srcS, uint32(code)
 		if code != sNull {
 			dep.readS(span{uint8(code), uint8(regs)})
@@ -334,6 +337,9 @@ func (d *decoder) uop(in *rdna2.Inst, derr error) (uop, deps) {
 		case rdna2.RoleVDst, rdna2.RoleSDst:
 			if o.Class == rdna2.ClassMask {
 				u.sdst = in.SDst
+				if in.SDst != sNull && int(in.SDst)+int(d.lanes/32) > 128 {
+					return bad("writes a lane mask to scalar register %d", in.SDst)
+				}
 				if u.sdst == sNull {
 					u.sdst = sDrop
 				} else {
@@ -351,6 +357,9 @@ func (d *decoder) uop(in *rdna2.Inst, derr error) (uop, deps) {
 				continue
 			}
 			u.dst = uint32(in.Dst)
+			if in.Dst != sNull && int(in.Dst)+int(o.Regs) > 128 {
+				return bad("writes %d scalar registers from %d on", o.Regs, in.Dst)
+			}
 			if in.Dst == sNull {
 				u.dst = sDrop
 			} else {
