@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-//go:generate go run ./internal/asmgen -out zasm_amd64.s
+//go:generate go run ./internal/asmgen -out zasm_amd64.s -table zasmtable_amd64.go
 
 // asmTables are the handlers of each level, filled at first use.
 var asmTables = [...]func() *asmTable{

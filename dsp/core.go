@@ -182,6 +182,9 @@ func (r *run) execute() (jobCost, error) {
 			}
 		}
 	}
+	if r.timing != nil && r.opt.Profile != nil && err == nil {
+		r.opt.Profile.collect(r, r.timing.period)
+	}
 	for _, b := range r.blocks {
 		if b != nil && b.runs > 0 {
 			r.count.add(&b.count, b.runs)

@@ -35,8 +35,9 @@ type block struct {
 	insts    int64
 
 	link     [2]*block // successors seen last, by parity of use
-	variants []variant
+	variants []*variant
 	runs     int64
+	prof     *blockProfile // nil but in profiled runs
 }
 
 // memOp is a memory operation of a block as the timing model sees it.

@@ -29,6 +29,8 @@ type Options struct {
 	Functional bool
 	// MaxPackets ends a run that does not end by itself; 0 is 1<<40.
 	MaxPackets int64
+	// Profile, when set, receives the cost of every packet of a timed run.
+	Profile *Profile
 	// Span, when set, receives what every hardware thread did when.
 	Span func(track, name string, start, end sim.Time)
 }

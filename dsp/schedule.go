@@ -11,6 +11,8 @@ type variant struct {
 	slots  int64   // packets and operand stalls
 	cycle  []int64 // of each memory operation, from the start of the block
 	exit   [4]int32
+	stall  []int32 // operand stall in front of each packet, in slots
+	runs   int64   // since the last profile
 }
 
 // pending is a result that the next packets may have to wait for.
@@ -57,13 +59,14 @@ func (s *states) number(set []pending) int32 {
 
 // plan is the schedule of b for a thread that enters in state.
 func (tm *timing) plan(b *block, state int32) *variant {
-	for i := range b.variants {
-		if v := &b.variants[i]; v.entry == state && v.period == tm.period {
+	for _, v := range b.variants {
+		if v.entry == state && v.period == tm.period {
 			return v
 		}
 	}
-	b.variants = append(b.variants, tm.schedule(b, state))
-	return &b.variants[len(b.variants)-1]
+	v := tm.schedule(b, state)
+	b.variants = append(b.variants, v)
+	return v
 }
 
 // latency is the number of slots from a producing packet to the first packet
@@ -78,8 +81,8 @@ func (tm *timing) latency(def *pending, u *use) int64 {
 	return max(1, (d+tm.period-1)/tm.period)
 }
 
-func (tm *timing) schedule(b *block, state int32) variant {
-	v := variant{entry: state, period: tm.period, cycle: make([]int64, len(b.mem))}
+func (tm *timing) schedule(b *block, state int32) *variant {
+	v := &variant{entry: state, period: tm.period, stall: make([]int32, len(b.packets)), cycle: make([]int64, len(b.mem))}
 	// issued is the slot of the packet that defines a register last, as if it
 	// were before the block for those pending at entry.
 	type def struct {
@@ -100,6 +103,7 @@ func (tm *timing) schedule(b *block, state int32) variant {
 				slot = max(slot, d.slot+tm.latency(&d.pending, &pk.uses[k]))
 			}
 		}
+		v.stall[i] = int32(slot - next)
 		for _, d := range pk.defs {
 			regs[d.res] = def{pending{res: d.res, cycle: d.cycle, hvx: d.hvx}, slot, true}
 		}

@@ -143,6 +143,9 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 					wait = tm.whole(wait)
 					start += wait
 					p.stalls[why] += wait
+					if r.opt.Profile != nil {
+						b.profile().wait[op.packet][why] += wait
+					}
 				}
 			}
 			p.next, p.extra = len(ops), start-p.start
@@ -150,7 +153,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 				p.late = true
 				return end, nil
 			}
-			tm.leave(t, b)
+			tm.leave(r, t, b)
 		}
 		if t.next == r.halt || t.next == ReturnAddress || t.halt != 0 {
 			return never, nil
@@ -170,9 +173,10 @@ func (tm *timing) whole(wait int64) int64 {
 }
 
 // leave charges the block that t has run and the way out of it.
-func (tm *timing) leave(t *thread, b *block) {
+func (tm *timing) leave(r *run, t *thread, b *block) {
 	p := &t.pipe
 	v := p.plan
+	v.runs++
 	issue := int64(len(b.packets))
 	p.start += v.slots*tm.period + p.extra
 	p.stalls[sim.StallIssue] += issue * tm.period
@@ -188,6 +192,9 @@ func (tm *timing) leave(t *thread, b *block) {
 		lost := tm.lost(how) * tm.period
 		p.start += lost
 		p.stalls[sim.StallBranch] += lost
+		if r.opt.Profile != nil {
+			b.profile().lost += lost
+		}
 	}
 	p.state = v.exit[how]
 }
@@ -223,6 +230,9 @@ func (tm *timing) enter(r *run, t *thread) error {
 			wait = tm.whole(wait)
 			p.start += wait
 			p.stalls[sim.StallFetch] += wait
+			if r.opt.Profile != nil {
+				nb.profile().fetch += wait
+			}
 		}
 		b = nb
 	}

@@ -258,3 +258,44 @@ func TestDeterminism(t *testing.T) {
 		last = rep
 	}
 }
+
+// TestProfile checks that the packets of one thread add up to its cycles and
+// that a stall is charged to the packet that waits.
+func TestProfile(t *testing.T) {
+	s := microSpec(t, 2)
+	s.JobStartCycles = 500
+	c, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := assemble(t, codeBase, loopOf(10, "{ v0 = vmem(r0++#1) }\n{ v1.w += vrmpy(v0.ub,r1.b) }"))
+	space := new(mem.Space)
+	if err := space.Map(mem.Segment{Name: "data", Base: 0x100000, Data: make([]byte, 1<<16)}); err != nil {
+		t.Fatal(err)
+	}
+	var prof Profile
+	jobs := []Job{{Region: 7, Entry: codeBase, Threads: 1, Args: [][]uint32{{0x100000}}}, {Region: 3, Entry: codeBase, Threads: 1, Args: [][]uint32{{0x100000}}}}
+	rep, err := c.Run(p, space, jobs, Options{Profile: &prof})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := map[int]sim.StallTable{}
+	for _, k := range prof.Packets {
+		table := sum[k.Region]
+		table.Add(&k.Stalls)
+		sum[k.Region] = table
+		if k.Addr == codeBase+16 && (k.Count != 10 || k.Stalls[sim.StallOperand] != 20 || k.Stalls[sim.StallDRAM] != 0) {
+			t.Errorf("region %d: multiply: %+v", k.Region, k)
+		}
+		if k.Addr == codeBase+12 && k.Region == 7 && k.Stalls[sim.StallDRAM] != 1000 {
+			t.Errorf("load: %+v", k)
+		}
+	}
+	for _, g := range rep.Regions {
+		want := g.Stalls
+		want[sim.StallLaunch] = 0
+		if sum[g.ID] != want {
+			t.Errorf("region %d: packets %v, region %v", g.ID, sum[g.ID], want)
+		}
+	}
+}

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -96,8 +97,9 @@ func main() {
 		vector()
 		table()
 	}
+	path := flag.String("table", "", "Go file that declares the handlers")
 	Generate()
-	if err := writeTable("zasmtable_amd64.go"); err != nil {
+	if err := writeTable(*path); err != nil {
 		fmt.Fprintln(os.Stderr, "asmgen:", err)
 		os.Exit(1)
 	}
