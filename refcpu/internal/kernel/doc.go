@@ -4,4 +4,5 @@
 // Every loop exists as portable Go and, on amd64, as assembly that avo
 // generates (gen/). Both give the same bits for every input: integer sums wrap
 // modulo 2^32, and float sums multiply and add separately, in the same order.
+// The build tag purego selects the portable loops everywhere.
 package kernel

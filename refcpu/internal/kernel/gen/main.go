@@ -15,7 +15,7 @@ const (
 )
 
 func main() {
-	build.ConstraintExpr("amd64")
+	build.ConstraintExpr("amd64,!purego")
 	for _, rows := range []int{1, tileRows} {
 		for blocks := 1; blocks <= 4; blocks++ {
 			dot(rows, blocks)
