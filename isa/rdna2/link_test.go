@@ -121,15 +121,16 @@ func TestWaits(t *testing.T) {
 	off := k.Reg(V1, "off")
 	k.Emit(V_LSHLREV_B32_E32, off, 2, k.WorkItem(0))
 	var xs []build.Reg
-	for i := range 8 {
+	const n = 24
+	for i := range n {
 		x := k.Reg(V1, "x")
-		k.Emit(GLOBAL_LOAD_DWORD_SADDR, x, base.Sub(S2, 0), off, 128*i)
+		k.Emit(GLOBAL_LOAD_DWORD_SADDR, x, base.Sub(S2, 0), off, 64*i)
 		xs = append(xs, x)
 	}
 	acc := k.Reg(V1, "acc")
 	k.Emit(V_MOV_B32_E32, acc, xs[3])
-	for _, i := range []int{1, 0, 5, 7, 2, 4, 6} {
-		k.Emit(V_ADD_F32_E32, acc, xs[i], acc)
+	for i := 1; i < n; i++ {
+		k.Emit(V_ADD_F32_E32, acc, xs[i^3], acc)
 	}
 	k.Emit(GLOBAL_STORE_DWORD_SADDR, off, acc, base.Sub(S2, 2), 0)
 	p, err := k.Link()
@@ -144,7 +145,7 @@ func TestWaits(t *testing.T) {
 		if p.Insts[i].Op != S_WAITCNT {
 			continue
 		}
-		if c := SplitWaitcnt(p.Insts[i].Simm16); c.VM > 0 && c.VM < 8 {
+		if c := SplitWaitcnt(p.Insts[i].Simm16); c.VM > 0 && c.VM < n {
 			partial = true
 		}
 		without := append(append([]Inst(nil), p.Insts[:i]...), p.Insts[i+1:]...)

@@ -60,15 +60,50 @@ func (s *waitState) merge(o *waitState) bool {
 // need is the wait before an instruction; the maxima are no wait.
 type need struct{ vm, lgkm, vs int }
 
-// step works out the wait that vi needs and then issues it.
-func (k *Kernel) step(s *waitState, vi *build.Instr) need {
+// lookAhead is how many vector instructions behind one that must wait share its
+// wait: a little more waiting at once for fewer instructions.
+const lookAhead = 8
+
+// step works out the wait that the first of vis needs and then issues it. The
+// others follow it in the same block.
+func (k *Kernel) step(s *waitState, vis []*build.Instr) need {
 	n := need{MaxVM, MaxLGKM, MaxVS}
+	vi := vis[0]
 	f := Op(vi.Op).Form()
 	if f.Op == S_WAITCNT { // one that the kernel itself asks for
 		w := SplitWaitcnt(uint16(vi.Args[0].Imm))
 		s.wait(need{w.VM, w.LGKM, MaxVS})
 		return n
 	}
+	k.operands(s, vi, &n)
+	if n.vm < MaxVM {
+		for _, next := range vis[1:min(len(vis), lookAhead)] {
+			if !Op(next.Op).Form().IsVALU() {
+				break
+			}
+			ahead := need{MaxVM, MaxLGKM, MaxVS}
+			k.operands(s, next, &ahead)
+			n.vm = min(n.vm, ahead.vm)
+		}
+	}
+	if f.Sched == SchedBarrier {
+		if s.mem {
+			n.lgkm = 0
+		}
+		if s.vs {
+			n.vs = 0
+		}
+	}
+	if n.lgkm < MaxLGKM && s.any {
+		n.lgkm = 0
+	}
+	s.wait(n)
+	s.issue(k, f, vi)
+	return n
+}
+
+// operands lowers n to what the registers of vi need.
+func (k *Kernel) operands(s *waitState, vi *build.Instr, n *need) {
 	for i := range vi.Args {
 		a := &vi.Args[i]
 		if a.Kind != build.ArgReg || a.Implicit || a.Role == build.None {
@@ -91,20 +126,6 @@ func (k *Kernel) step(s *waitState, vi *build.Instr) need {
 			}
 		}
 	}
-	if f.Sched == SchedBarrier {
-		if s.mem || s.any {
-			n.lgkm = 0
-		}
-		if s.vs {
-			n.vs = 0
-		}
-	}
-	if n.lgkm < MaxLGKM && s.any {
-		n.lgkm = 0
-	}
-	s.wait(n)
-	s.issue(k, f, vi)
-	return n
 }
 
 func (s *waitState) wait(n need) {
@@ -185,6 +206,10 @@ func (k *Kernel) placeWaits(code *build.Code) [][]Inst {
 		}
 		return len(code.Groups)
 	}
+	seq := make([]*build.Instr, len(code.Groups)) // a group has one instruction
+	for g := range code.Groups {
+		seq[g] = code.Groups[g].Instrs[0]
+	}
 	blockOf := make([]int, len(code.Groups)+1)
 	for b := nb - 1; b >= 0; b-- { // the first block that begins at a group wins
 		blockOf[code.Blocks[b]] = b
@@ -203,7 +228,7 @@ func (k *Kernel) placeWaits(code *build.Code) [][]Inst {
 		}
 		for g := int(code.Blocks[b]); g < end(b); g++ {
 			for _, vi := range code.Groups[g].Instrs {
-				k.step(&s, vi)
+				k.step(&s, seq[g:end(b)])
 				for i := range vi.Args {
 					if vi.Args[i].Kind == build.ArgLabel {
 						push(blockOf[code.LabelGroup(vi.Args[i].Label)])
@@ -225,8 +250,8 @@ func (k *Kernel) placeWaits(code *build.Code) [][]Inst {
 		}
 		s = in[b]
 		for g := int(code.Blocks[b]); g < end(b); g++ {
-			for _, vi := range code.Groups[g].Instrs {
-				n := k.step(&s, vi)
+			for range code.Groups[g].Instrs {
+				n := k.step(&s, seq[g:end(b)])
 				if n.vm < MaxVM || n.lgkm < MaxLGKM {
 					w := Waitcnt{VM: n.vm, Exp: MaxExp, LGKM: n.lgkm}
 					waits[g] = append(waits[g], Inst{Op: S_WAITCNT, Simm16: w.Simm16()})

@@ -283,21 +283,36 @@ func (k *gemmKernel) chunkLoop(chunks int) {
 	for k.wide < 4 && u%(2*k.wide) == 0 {
 		k.wide *= 2
 	}
-	k.loop(chunks/u, "chunk", func() {
-		if k.waveRows*k.waveUnits > 1 {
-			k.Emit(rdna2.S_BARRIER)
-		}
-		k.body(u)
+	// The loop's own instructions go in front of the last multiplications: those
+	// leave SCC alone.
+	n := chunks / u
+	count, head := k.s("chunks"), k.F.Label("chunk")
+	if n > 1 {
+		k.Emit(rdna2.S_MOV_B32, count, n)
+		k.F.Bind(head)
+	}
+	if k.waveRows*k.waveUnits > 1 {
+		k.Emit(rdna2.S_BARRIER)
+	}
+	k.body(u, func() {
 		k.advance(k.weight, u*k.q*512)
-		k.advance(k.input, u*16)
+		if n > 1 {
+			k.advance(k.input, u*16)
+			k.Emit(rdna2.S_SUB_I32, count, count, 1)
+			rdna2.Fence(k.Emit(rdna2.S_CMP_LG_U32, count, 0))
+		}
 	})
+	if n > 1 {
+		k.Jump(rdna2.S_CBRANCH_SCC1, head)
+	}
 }
 
 // body is the work on u chunks: weights first, then steps of k.wide chunks of as
 // many rows as fill 32 scalar registers. While a step multiplies, the scalars of the next are fetched;
 // scalar loads return in any order, so each step begins by waiting for all of
 // its own before it issues the next ones.
-func (k *gemmKernel) body(u int) {
+// control is emitted when the last loads have been.
+func (k *gemmKernel) body(u int, control func()) {
 	var w [][]build.Reg // [chunk][group]
 	for c := range u {
 		var r []build.Reg
@@ -321,7 +336,10 @@ func (k *gemmKernel) body(u int) {
 		var x []build.Reg
 		for i := range group {
 			d := k.Reg(class, "in")
-			k.fetch(d, k.offs[s.row+i], s.chunk*16)
+			in := k.fetch(d, k.offs[s.row+i], s.chunk*16)
+			if i == group-1 {
+				rdna2.Fence(in) // loads first, then a long run of multiplications
+			}
 			x = append(x, d)
 		}
 		return x
@@ -332,6 +350,8 @@ func (k *gemmKernel) body(u int) {
 		now := next
 		if i+1 < len(steps) {
 			next = fetch(steps[i+1])
+		} else {
+			control()
 		}
 		for c := range k.wide {
 			for d := range 4 {
@@ -346,17 +366,16 @@ func (k *gemmKernel) body(u int) {
 }
 
 // fetch loads chunks of a row into scalars.
-func (k *gemmKernel) fetch(d, off build.Reg, imm int) {
+func (k *gemmKernel) fetch(d, off build.Reg, imm int) *build.Instr {
 	ops := map[build.Class][2]rdna2.Op{
 		rdna2.S4:  {rdna2.S_LOAD_DWORDX4_SGPR, rdna2.S_LOAD_DWORDX4_SGPR_IMM},
 		rdna2.S8:  {rdna2.S_LOAD_DWORDX8_SGPR, rdna2.S_LOAD_DWORDX8_SGPR_IMM},
 		rdna2.S16: {rdna2.S_LOAD_DWORDX16_SGPR, rdna2.S_LOAD_DWORDX16_SGPR_IMM},
 	}[d.Class()]
 	if imm == 0 {
-		k.Emit(ops[0], d, k.input, off)
-	} else {
-		k.Emit(ops[1], d, k.input, off, imm)
+		return k.Emit(ops[0], d, k.input, off)
 	}
+	return k.Emit(ops[1], d, k.input, off, imm)
 }
 
 // multiply accumulates one dword of input and weights.
