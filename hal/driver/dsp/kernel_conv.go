@@ -20,6 +20,7 @@ type convKernel struct {
 	runs      int
 	wide      bool // runs start on 8 bytes and have an even number of words: load pairs
 	sum       bool // filter zero point: add -zw * (sum of the inputs) of a position
+	stream    bool // inputs are likely not in L2: fetch those of a later block there
 	// merged: there is only a tail, and its record has one more group, of weights
 	// that sum the inputs, instead of a pass of its own.
 	merged  bool
@@ -32,7 +33,7 @@ type convKernel struct {
 
 func (c *convKernel) name() string {
 	return fmt.Sprintf("conv_p%d_w%dx%d_%s%s%st%dc%d_%s", c.positions, c.runs, c.words,
-		flag(c.wide, "d"), flag(c.sum, "s")+flag(c.sum && c.even, "e")+flag(c.merged, "m"), flag(c.full, "f"), c.tail, c.cluster, c.rq.tag())
+		flag(c.wide, "d"), flag(c.sum, "s")+flag(c.sum && c.even, "e")+flag(c.merged, "m"), flag(c.full, "f")+flag(c.stream, "a"), c.tail, c.cluster, c.rq.tag())
 }
 
 func flag(on bool, s string) string {
@@ -73,6 +74,17 @@ func (c *convKernel) groups(n int) int {
 	return n
 }
 
+// convAhead is how many blocks ahead inputs are fetched.
+const convAhead = 4
+
+// box loads the shape of the inputs that are fetched ahead.
+func (a *asm) box(params build.Reg) build.Reg {
+	box := a.rr("box")
+	a.op(hexagon.L2_loadri_io, lo(box), params, 4*parBox).Loads(aliasConst)
+	a.op(hexagon.L2_loadri_io, hi(box), params, 4*parStride).Loads(aliasConst)
+	return box
+}
+
 // convPrefetch is the index of the prefetch arguments.
 const convPrefetch = 4
 
@@ -85,6 +97,9 @@ func (c *convKernel) generate(a *asm) {
 	rq := a.requantSetup(c.rq, params)
 	a.skipIfZero(blocks, func() {
 		a.repeat(blocks, func() {
+			if c.stream {
+				a.op(hexagon.Y5_l2fetch, a.word(table, convAhead*c.entryWords(), "ahead"), a.box(params))
+			}
 			if c.sum && !c.merged {
 				c.correction(a, table, args, params)
 			}
@@ -115,7 +130,7 @@ func (c *convKernel) correction(a *asm, table, args, params build.Reg) {
 		w.at = a.word(args, convOnes, "ones")
 	}
 	c.products(a, acc, table, args, w)
-	neg := a.word(params, parExtra, "negzw")
+	neg := a.word(params, parNegZero, "negzw")
 	to := a.word(args, convScratch, "scratch")
 	for p := range acc {
 		v := a.v("correction")
@@ -149,7 +164,7 @@ func (c *convKernel) tailChunk(a *asm, rq *requantRegs, table, args, params buil
 	a.skipIfZero(rec, func() {
 		acc := c.chunk(a, c.tail, table, args, rec)
 		if c.merged {
-			neg := a.word(params, parExtra, "negzw")
+			neg := a.word(params, parNegZero, "negzw")
 			for p := range acc {
 				a.op(hexagon.V6_vmpyiwh, acc[p][c.tail], acc[p][c.tail], neg)
 				for j := range c.tail {

@@ -25,6 +25,10 @@ type depthKernel struct {
 	cell    int // bytes per position, when cells > 1
 	spread  int // input distance of neighbouring cells, when it is not cell
 	rq      requantKind
+	// ahead, when the input is likely not in L2: how many entries ahead inputs are
+	// fetched, and how far behind that entry's address the new ones begin.
+	ahead    int
+	aheadOff int
 }
 
 // depthPrefetch is the index of the prefetch arguments.
@@ -40,6 +44,9 @@ type depthTap struct {
 func (d *depthKernel) name() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "depth_n%d_i%d_o%d_c%dx%d.%d_%s", d.steps, d.inStep, d.outStep, d.cells, d.cell, d.spread, d.rq.tag())
+	if d.ahead > 0 {
+		fmt.Fprintf(&b, "_a%d+%d", d.ahead, d.aheadOff)
+	}
 	for _, t := range d.taps {
 		if t.first {
 			fmt.Fprintf(&b, "_%d", t.offset)
@@ -67,7 +74,14 @@ func (d *depthKernel) generate(a *asm) {
 		zero = a.zero()
 	}
 	below := d.cellMasks(a)
+	var box build.Reg
+	if d.ahead > 0 {
+		box = a.box(params)
+	}
 	a.repeat(entries, func() {
+		if d.ahead > 0 {
+			a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.ahead, "ahead"), d.aheadOff), box)
+		}
 		src, dst, rec := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "record")
 		a.bump(table, 12)
 		w := a.bases(rec, d.record())

@@ -164,11 +164,27 @@ func (l *lowering) importValue(i uint32, dense *tensor) {
 	l.copyTensor(l.result(i, pitch), dense)
 }
 
-func (l *lowering) onlyConv(i uint32) bool {
+// onlyConv reports whether nothing but convolutions read operand i, directly or
+// through a few operations that work on any pitch.
+func (l *lowering) onlyConv(i uint32) bool { return l.reachesOnlyConv(i, 4) }
+
+func (l *lowering) reachesOnlyConv(i uint32, steps int) bool {
 	for k := range l.graph.Operations {
 		op := &l.graph.Operations[k]
 		for n, in := range op.Inputs {
-			if in == i && (n != 0 || op.Type != nn.OpConv2D) {
+			if in != i {
+				continue
+			}
+			switch op.Type {
+			case nn.OpConv2D:
+				if n != 0 {
+					return false
+				}
+			case nn.OpDequantize, nn.OpQuantize, nn.OpLogistic:
+				if len(op.Outputs) != 1 || steps == 0 || !l.reachesOnlyConv(op.Outputs[0], steps-1) {
+					return false
+				}
+			default:
 				return false
 			}
 		}

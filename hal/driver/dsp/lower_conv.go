@@ -250,6 +250,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	}
 
 	c.even = evenTaps(taps)
+	c.stream = g.in.bytes() >= streamBytes
 	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
 		return fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
 	}
@@ -258,10 +259,13 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 		e.ones = l.constant(packOnes(taps))
 	}
 	e.bumps = l.constWords(bumps)
-	e.params = l.constWords(g.rq.params(splatHalf(-g.filter.zero)))
-	e.entries = g.blockTable(&c)
-	e.blocks = len(e.entries) / c.entryWords()
-	e.table = l.constWords(e.entries)
+	params := g.rq.params()
+	params[parNegZero] = splatHalf(-g.filter.zero)
+	params[parBox], params[parStride] = rowBox(((c.positions-1)*g.StrideW+g.KW)*g.in.pitch, g.KH, g.in.rowBytes())
+	e.params = l.constWords(params)
+	table := g.blockTable(&c)
+	e.blocks = len(table) / c.entryWords()
+	e.table = l.constWords(padTable(table, c.entryWords(), convAhead))
 	var err error
 	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
 		return err
@@ -316,7 +320,6 @@ type gemmEmitter struct {
 	kernel                              *kernel
 	full                                int // full chunks; a tail chunk follows when c.tail > 0
 	blocks                              int
-	entries                             []uint32 // the block table
 	table, ones, bumps, params, scratch uint32
 }
 
@@ -352,19 +355,10 @@ func (e *gemmEmitter) launch(at uint32) error {
 			return err
 		}
 		e.job(in, from, to)
-		l.prefetchInput(convPrefetch, e.g.in, e.span)
+		l.canPrefetch(convPrefetch)
 		from = to
 	}
 	return nil
-}
-
-// span is the input of a thread of the job just launched.
-func (e *gemmEmitter) span(t int) (from, to uint32) {
-	args := e.l.jobs[len(e.l.jobs)-1].Args[t]
-	n := e.c.entryWords()
-	first := int(args[0]-e.table) / 4
-	last := first + (int(args[1])-1)*n
-	return e.entries[first], e.entries[last+e.c.positions-1]
 }
 
 // prefetchOwn lets the job just launched fetch its own weights into L2.

@@ -87,6 +87,19 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 			return err
 		}
 	}
+	params := g.rq.params()
+	// A large input comes from DRAM. Where the window moves by one the
+	// multiplications take longer than that, so rows are fetched just ahead of
+	// their use. Where it moves further they wait for DRAM anyway, and a thread
+	// asks for all its rows at once.
+	large := g.in.bytes() >= streamBytes
+	wait := large && g.StrideH*g.StrideW > 1
+	if large && !wait {
+		// The rows that the next output row reads and this one does not.
+		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
+		d.ahead, d.aheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
+		params[parBox], params[parStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
+	}
 	kern, err := l.kernel(d.name(), d.generate)
 	if err != nil {
 		return err
@@ -102,14 +115,22 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 			}
 		}
 	}
-	l.launchTable(s, kern, table, 3, l.constWords(g.rq.params()), 0, 0)
-	next := 0
-	l.prefetchInput(depthPrefetch, g.in, func(t int) (from, to uint32) {
-		n := int(l.jobs[len(l.jobs)-1].Args[t][1])
-		from, to = table[3*next], table[3*(next+n-1)]+uint32(g.in.rowBytes())
-		next += n
-		return from, to
-	})
+	entries := len(table) / 3
+	at := l.constWords(padTable(table, 3, d.ahead))
+	var args [][]uint32
+	paramsAt := l.constWords(params)
+	for _, r := range l.spread(entries) {
+		var from, box uint32
+		if wait {
+			from = table[3*r[0]]
+			box = boxOf(min(table[3*(r[1]-1)]+uint32(g.in.rowBytes())-from, prefetchLimit))
+		}
+		args = append(args, []uint32{at + uint32(12*r[0]), uint32(r[1] - r[0]), paramsAt, from, box})
+	}
+	l.launch(s, kern, args)
+	if !wait {
+		l.canPrefetch(depthPrefetch)
+	}
 	return nil
 }
 

@@ -68,12 +68,14 @@ const (
 	parLeft
 	parFirst // right shift before the narrowing one
 	parRight
-	parExtra // the kernel's own
-	parWords = parExtra + 4
+	parNegZero // minus the filter's zero point, twice, as halves
+	parBox     // of the inputs that a step ahead reads: width and height, stride
+	parStride
+	parWords
 )
 
-// params is the parameter block; the kernel's own words follow.
-func (q *requant) params(extra ...uint32) []uint32 {
+// params is the parameter block.
+func (q *requant) params() []uint32 {
 	w := make([]uint32, parWords)
 	m := q.mult[0]
 	w[parMult] = uint32(m.M)
@@ -87,7 +89,6 @@ func (q *requant) params(extra ...uint32) []uint32 {
 		right = 1
 	}
 	w[parRight] = uint32(right)
-	copy(w[parExtra:], extra)
 	return w
 }
 

@@ -105,18 +105,20 @@ func boxOf(n uint32) uint32 { return vecBytes<<16 | min(n/vecBytes, 0xffff) }
 // when it is read.
 const streamBytes = 192 << 10
 
-// prefetchInput lets the job just launched fetch its input, if that is large:
-// each thread, whose prefetch arguments start at index at, the addresses
-// [from, to) that it starts from and ends at.
-func (l *lowering) prefetchInput(at int, in *tensor, span func(thread int) (from, to uint32)) {
-	if in.bytes() < streamBytes {
-		l.canPrefetch(at)
-		return
+// rowBox is the l2fetch box of rows of n bytes; empty when it fits no box.
+func rowBox(n, rows, stride int) (box, step uint32) {
+	if n >= 1<<16 || rows >= 1<<16 || stride >= 1<<16 {
+		return 0, 0
 	}
-	for t, args := range l.jobs[len(l.jobs)-1].Args {
-		from, to := span(t)
-		args[at], args[at+1] = from, boxOf(min(to-from+vecBytes, prefetchLimit))
+	return uint32(n)<<16 | uint32(rows), uint32(stride)
+}
+
+// padTable repeats the last entry, for kernels that look n entries ahead.
+func padTable(table []uint32, entryWords, n int) []uint32 {
+	for range n {
+		table = append(table, table[len(table)-entryWords:]...)
 	}
+	return table
 }
 
 // generateFetch writes the kernel that copies ranges of whole units. Arguments:
