@@ -100,6 +100,7 @@ type program struct {
 	end    []int32   // first uop after the stall-free vector run that starts here
 	cost   []int32   // prefix sum of vector issue cycles
 	touch  []touched // of the run that starts here
+	latest int64     // longest latency of a vector instruction
 	entry  int32
 	base   uint64 // address of the code
 	// Per dispatch, differences: executions and active lanes of each uop.
@@ -403,6 +404,7 @@ func (p *program) schedule(spec *Spec) {
 		c := int32(1)
 		if u := &p.uops[i]; u.unit <= unitTrans {
 			c = int32(issueCycles(spec, u.class, p.k.WaveSize))
+			p.latest = max(p.latest, int64(spec.Vector[u.class].Result))
 		}
 		p.cost[i+1] = p.cost[i] + c
 	}

@@ -289,17 +289,55 @@ func (m *machine) issue(s *simd) {
 }
 
 // issueRun issues vector instructions of one wave back to back: as many as
-// are free of stalls, fetched, and before an older wave wants the unit.
+// are free of stalls, fetched, and before an older wave wants the unit. After a
+// stall it goes on when no other wave of the SIMD issues anything before.
 func (m *machine) issueRun(s *simd, w *wave, t int64) {
 	p := m.p
 	pc := w.pc
-	end := p.end[pc]
 	limit := never
 	for i, u := range s.unit[:s.pick] {
 		if u <= unitTrans && s.next[i] < limit {
 			limit = s.next[i]
 		}
 	}
+	until := t + runAhead
+	for {
+		end := m.runEnd(s, w, pc, t, limit)
+		if !w.checkRun(pc, end) {
+			return
+		}
+		m.visit(pc, end, w.mask())
+		if m.executed > m.limit {
+			m.cur = pc
+			m.fail(w, errLimit)
+			return
+		}
+		for i := pc; i < end; i++ {
+			u := &p.uops[i]
+			u.fn(w, u)
+		}
+		finish := m.retireRun(s, w, pc, end, t)
+		w.pc = end
+		if p.uops[end].unit == unitVALU && p.uops[end-1].unit == unitVALU && finish < until &&
+			p.offs[end]>>m.codeShift == w.line && w.sMax <= finish {
+			if at := w.ready(&p.deps[end], finish); at < s.second {
+				if at > s.cursor {
+					s.stalls[sim.StallOperand] += at - s.cursor
+					s.cursor = at
+				}
+				pc, t = end, at
+				continue
+			}
+		}
+		w.prepare(t+int64(p.cost[end-1]-p.cost[pc])+1, sim.StallIssue)
+		return
+	}
+}
+
+// runEnd is where the run that starts at pc at cycle t ends.
+func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
+	p := m.p
+	end := p.end[pc]
 	cost := p.cost
 	base := cost[pc]
 	if limit < t+int64(cost[end]-base) {
@@ -318,38 +356,29 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 			break
 		}
 	}
-	end = m.fetched(s.cu, w, pc, end, t)
-	if !w.checkRun(pc, end) {
-		return
+	if p.offs[end-1]>>m.codeShift != w.line {
+		end = m.fetched(s.cu, w, pc, end, t)
 	}
-	m.visit(pc, end, w.mask())
-	if m.executed > m.limit {
-		m.cur = pc
-		m.fail(w, errLimit)
-		return
-	}
-	for i := pc; i < end; i++ {
-		u := &p.uops[i]
-		u.fn(w, u)
-	}
-	if m.err != nil {
-		return
-	}
-	total := int64(cost[end] - base)
+	return end
+}
+
+// retireRun takes the unit for the uops [pc, end) issued from t on, notes which
+// results are still on their way when the last has issued, charges the cycles,
+// and returns when the unit is free.
+func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
+	p := m.p
+	base := p.cost[pc]
+	total := int64(p.cost[end] - base)
 	finish := t + total
-	// Which results are still on their way when the run has issued.
 	for i := end - 1; i >= pc; i-- {
-		d := &p.deps[i]
-		lat := int64(m.spec.Vector[p.uops[i].class].Result)
-		at := t + int64(cost[i]-base)
-		if at+lat > finish {
-			w.wroteV(d, at+lat)
-		}
-		if finish-at > maxResult {
+		at := t + int64(p.cost[i]-base)
+		if finish-at >= p.latest {
 			break
 		}
+		if done := at + int64(m.spec.Vector[p.uops[i].class].Result); done > finish {
+			w.wroteV(&p.deps[i], done)
+		}
 	}
-	issued := int64(end-pc) * m.half
 	s.free[unitVALU] = finish
 	s.free[unitTrans] = max(s.free[unitTrans], finish)
 	if p.uops[pc].unit == unitTrans {
@@ -357,17 +386,13 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 	}
 	if finish > s.cursor {
 		n := finish - s.cursor
-		busy := min(max(total-issued, 0), n)
+		busy := min(max(total-int64(end-pc)*m.half, 0), n)
 		s.stalls[sim.StallUnit] += busy
 		s.stalls[sim.StallIssue] += n - busy
 		s.cursor = finish
 	}
-	w.pc = end
-	w.prepare(t+int64(cost[end-1]-base)+1, sim.StallIssue)
+	return finish
 }
-
-// maxResult is longer than any vector latency.
-const maxResult = 64
 
 // fetched shortens a run to the code lines that are there in time.
 func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
