@@ -1,0 +1,199 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// inst makes the node of one instruction and its share of the timing facts.
+func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
+	f := in.Op.Form()
+	op := in.Op
+	guard := f.Has(hexagon.FlagPred) && table[op] == nil
+	if guard {
+		op = c.d.base[op]
+	}
+	if op == 0 || table[op] == nil {
+		return fmt.Errorf("%s has no semantics", f.Name)
+	}
+	n := node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), branch: f.Has(hexagon.FlagBranch)}
+	u := &n.u
+	u.fn, u.op = table[op], uint16(op)
+	u.asm = c.d.asm.handler(op)
+	u.pc, u.np = c.p.Addr, c.p.Addr+4*uint32(c.p.Words)
+	u.seg = offSeg
+
+	k, imms := 0, 0
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		if o.Kind == hexagon.KindImm {
+			v := in.Imm[o.Index]
+			if o.PCRel {
+				v += int32(c.p.Addr)
+			}
+			if f.MemBytes == 128 {
+				v *= 128 // vmem offsets count vectors
+			}
+			if imms == 0 {
+				u.imm = v
+			} else {
+				u.imm2 = v
+			}
+			imms++
+			continue
+		}
+		reg := in.R[o.Index]
+		off, res, width := place(o.Kind, reg)
+		slot := int8(k)
+		if guard && i == 0 {
+			slot = guardSlot
+			u.pred = off
+			u.want = 1
+			if o.Neg {
+				u.want = 0
+			}
+		} else {
+			u.o[k] = off
+			k++
+		}
+		if o.Role&hexagon.Use != 0 {
+			isNew := o.New || o.Kind == hexagon.KindNR || o.Kind == hexagon.KindNV
+			n.reads = append(n.reads, read{res: res, n: width, slot: slot, new: isNew, both: o.Role == hexagon.DefUse})
+			if !isNew {
+				for w := range width {
+					info.uses = append(info.uses, use{res + w, o.UseCycle, f.IsHVX()})
+				}
+			}
+		}
+		if o.Role&hexagon.Def != 0 {
+			if f.Has(hexagon.FlagTmp) && o.Kind == hexagon.KindV {
+				t, err := c.tempV(1)
+				if err != nil {
+					return err
+				}
+				u.o[k-1] = offV + uint16(t)*128
+				n.tmp = int16(reg)
+				n.writes = append(n.writes, resT+uint8(t-numV))
+				continue
+			}
+			for w := range width {
+				n.writes = append(n.writes, res+w)
+				info.defs = append(info.defs, use{res + w, o.DefCycle, f.IsHVX()})
+			}
+		}
+	}
+	if err := control(&n, in, c.p.Addr, c.d.asm); err != nil {
+		return err
+	}
+	implied(&n, in.Op, f)
+	if guard {
+		u.asm2 = u.asm
+		if c.d.asm != nil {
+			u.asm = c.d.asm.guard
+		}
+		u.fn = guarded
+	}
+	if kind, ok := memKindOf(f); ok {
+		u.ea = offEA + uint16(4*len(c.b.mem))
+		c.b.mem = append(c.b.mem, memOp{kind: kind, bytes: f.MemBytes, packet: uint16(len(c.b.packets))})
+	}
+	if n.branch {
+		c.b.branches = true
+		if guard || f.Class == hexagon.NCJ {
+			c.b.cond = true
+			c.b.hintTook = c.b.hintTook || hintsTaken(f)
+		}
+	}
+	c.b.vector = c.b.vector || f.IsHVX()
+	countEvents(&c.b.count, f)
+	if in.Op != hexagon.A2_nop {
+		c.nodes = append(c.nodes, n)
+	}
+	return nil
+}
+
+// place is the byte offset, first resource and width of a register operand.
+func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
+	r := uint16(reg)
+	switch k {
+	case hexagon.KindR, hexagon.KindNR:
+		return offR + 4*r, resR + reg, 1
+	case hexagon.KindRR:
+		return offR + 4*r, resR + reg, 2
+	case hexagon.KindV, hexagon.KindNV:
+		return offV + 128*r, resV + reg, 1
+	case hexagon.KindVV:
+		return offV + 128*r, resV + reg, 2
+	case hexagon.KindP:
+		return offP + r, resP + reg, 1
+	case hexagon.KindQ:
+		return offQ + 128*r, resQ + reg, 1
+	case hexagon.KindM:
+		return offC + 4*(cM0+r), resC + cM0 + reg, 1
+	}
+	if reg == cP30 {
+		return offP, resP, 4
+	}
+	return offC + 4*r, resC + reg, 1
+}
+
+// control settles what a transfer from or to a control register does.
+func control(n *node, in *hexagon.Inst, pc uint32, asm *asmTable) error {
+	switch in.Op {
+	case hexagon.A2_tfrcrr:
+		c := in.R[1]
+		if c == cPC {
+			n.u.fn, n.u.op, n.u.asm = tfrsi, uint16(hexagon.A2_tfrsi), asm.handler(hexagon.A2_tfrsi)
+			n.u.imm = int32(pc)
+		} else if writableC[c] == 0 {
+			return fmt.Errorf("control register c%d is not modelled", c)
+		}
+	case hexagon.A2_tfrrcr:
+		c := in.R[0]
+		if writableC[c] == 0 {
+			return fmt.Errorf("control register c%d cannot be written", c)
+		}
+		n.u.imm = int32(writableC[c])
+	}
+	return nil
+}
+
+// implied adds the registers that a form uses without naming them.
+func implied(n *node, op hexagon.Op, f *hexagon.Form) {
+	old := func(res ...uint8) {
+		for _, r := range res {
+			n.reads = append(n.reads, read{res: r, n: 1, slot: implicit})
+		}
+	}
+	switch op {
+	case hexagon.S2_allocframe:
+		old(resR+30, resR+31)
+		n.writes = append(n.writes, resR+30)
+	case hexagon.L2_deallocframe, hexagon.L4_return:
+		n.writes = append(n.writes, resR+29)
+	case hexagon.J2_loop1i, hexagon.J2_loop1r:
+		n.writes = append(n.writes, resC+cSA1, resC+cLC1)
+	}
+	switch {
+	case f.Has(hexagon.FlagCall):
+		n.writes = append(n.writes, resR+31)
+	case f.Has(hexagon.FlagLoop) && op != hexagon.J2_loop1i && op != hexagon.J2_loop1r:
+		n.writes = append(n.writes, resC+cSA0, resC+cLC0, resC+cUSR)
+		if op != hexagon.J2_loop0i && op != hexagon.J2_loop0r {
+			n.writes = append(n.writes, resP+3)
+		}
+	}
+	if saturates(op, f) {
+		n.writes = append(n.writes, resC+cUSR)
+	}
+}
+
+// saturates reports scalar forms that may set the sticky overflow bit.
+func saturates(op hexagon.Op, f *hexagon.Form) bool {
+	switch op {
+	case hexagon.A2_sat, hexagon.A2_satb, hexagon.A2_sath, hexagon.A2_satub, hexagon.A2_satuh:
+		return true
+	}
+	return !f.IsHVX() && containsSat(f.Syntax)
+}
