@@ -48,6 +48,17 @@ func (a *asm) pointer(r region, off uint32, name string) build.Reg {
 	return p
 }
 
+// cursor is a pointer that may be advanced.
+func (a *asm) cursor(r region, off uint32, name string) build.Reg {
+	p := a.pointer(r, off, name)
+	if off != 0 {
+		return p
+	}
+	c := a.Reg(rdna2.S2, name)
+	a.Emit(rdna2.S_MOV_B64, c, p)
+	return c
+}
+
 // advance adds an unsigned 32-bit value to an address.
 func (a *asm) advance(p build.Reg, by any) {
 	a.Emit(rdna2.S_ADD_U32, lo(p), lo(p), by)

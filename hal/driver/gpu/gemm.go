@@ -207,14 +207,12 @@ func (k *gemmKernel) prologue(l *lowering) {
 	k.placeWave()
 	k.lane16 = k.shiftLeft(k.laneID, 4, "lane16")
 	tile := k.mulConst(k.unitTile, k.taps*chunks*k.q*512, "tile")
-	k.weight = k.Reg(rdna2.S2, "weight")
-	k.copyPair(k.weight, k.pointer(consts, k.pack(&l.consts)+weightBias, "weights"))
+	k.weight = k.cursor(consts, k.pack(&l.consts)+weightBias, "weights")
 	k.advance(k.weight, tile)
 	k.input = k.Reg(rdna2.S2, "input")
 	if k.table {
 		k.start = k.base(arena)
-		k.tableAt = k.Reg(rdna2.S2, "table")
-		k.copyPair(k.tableAt, k.pointer(consts, k.rowTable(&l.consts), "tables"))
+		k.tableAt = k.cursor(consts, k.rowTable(&l.consts), "tables")
 		k.advance(k.tableAt, k.mulConst(k.rowTile, k.taps*k.p*4, "tile of table"))
 		class := map[int]build.Class{16: rdna2.S16, 8: rdna2.S8, 4: rdna2.S4, 2: rdna2.S2, 1: rdna2.S1}[k.p]
 		k.block = k.Reg(class, "offsets")

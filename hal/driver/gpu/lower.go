@@ -132,6 +132,11 @@ func (l *lowering) lower(i int) error {
 			}
 		}
 	}
+	for _, x := range op.Outputs {
+		if l.g.Operands[x].IsConst() {
+			return fmt.Errorf("%s: output operand %d is a constant", op.Type, x)
+		}
+	}
 	return f(l, op)
 }
 

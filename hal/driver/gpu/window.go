@@ -183,14 +183,12 @@ func (k *window) emit(l *lowering) (*launch, error) {
 	}
 	chOff := a.shiftLeft(inCh, k.in.elem.shift(), "channel offset")
 	table, counts := k.table(&l.consts)
-	tab := a.Reg(rdna2.S2, "table")
-	a.copyPair(tab, a.pointer(consts, table, "table"))
+	tab := a.cursor(consts, table, "table")
 	a.advance(tab, a.mulConst(a.Workgroup(1), 4*k.steps*k.tile*k.stride(), "tile"))
 	wOff := build.Reg{}
 	var wPtr build.Reg
 	if k.mode == depthwise {
-		wPtr = a.Reg(rdna2.S2, "weights")
-		a.copyPair(wPtr, a.pointer(consts, k.packWeights(&l.consts), "weights"))
+		wPtr = a.cursor(consts, k.packWeights(&l.consts), "weights")
 		wOff = a.shiftLeft(ch, 2, "weight offset")
 	}
 	var acc []build.Reg
@@ -239,8 +237,7 @@ func (k *window) emit(l *lowering) (*launch, error) {
 	}
 	var cnt build.Reg
 	if k.mode == average {
-		p := a.Reg(rdna2.S2, "counts")
-		a.copyPair(p, a.pointer(consts, counts, "counts"))
+		p := a.cursor(consts, counts, "counts")
 		a.advance(p, a.mulConst(a.Workgroup(1), 4*k.tile, "tile"))
 		cnt = p
 	}
@@ -357,12 +354,10 @@ func (k *window) emitFlat(l *lowering) (*launch, error) {
 	chOff := a.shiftLeft(inCh, k.in.elem.shift(), "channel offset")
 	posOff := a.shiftLeft(pos, 2, "entry offset")
 	table, counts := k.columns(&l.consts)
-	tab := a.Reg(rdna2.S2, "table")
-	a.copyPair(tab, a.pointer(consts, table, "table"))
+	tab := a.cursor(consts, table, "table")
 	var wPtr, wOff build.Reg
 	if k.mode == depthwise {
-		wPtr = a.Reg(rdna2.S2, "weights")
-		a.copyPair(wPtr, a.pointer(consts, k.packWeights(&l.consts), "weights"))
+		wPtr = a.cursor(consts, k.packWeights(&l.consts), "weights")
 		wOff = a.shiftLeft(ch, 2, "weight offset")
 	}
 	acc := a.op1(rdna2.V_MOV_B32_E32, a.v("acc"), k.start())

@@ -134,13 +134,11 @@ func (k *window) emitTiled(l *lowering, t *windowTile) (*launch, error) {
 	}
 	chOff := a.shiftLeft(inCh, k.in.elem.shift(), "channel offset")
 	table, counts := k.runs(l, t)
-	tab := a.Reg(rdna2.S2, "table")
-	a.copyPair(tab, a.pointer(consts, table, "table"))
+	tab := a.cursor(consts, table, "table")
 	a.advance(tab, a.mulConst(a.Workgroup(1), 4*w.KH*t.stride(), "run"))
 	var wPtr, wOff build.Reg
 	if k.mode == depthwise {
-		wPtr = a.Reg(rdna2.S2, "weights")
-		a.copyPair(wPtr, a.pointer(consts, k.packWeights(&l.consts), "weights"))
+		wPtr = a.cursor(consts, k.packWeights(&l.consts), "weights")
 		wOff = a.shiftLeft(ch, 2, "weight offset")
 	}
 	var acc []build.Reg
@@ -194,8 +192,7 @@ func (k *window) storeRun(a *asm, l *lowering, t *windowTile, acc []build.Reg, c
 	case depthwise:
 		bias = a.load(f32, a.pointer(consts, k.packBias(&l.consts), "bias"), a.shiftLeft(ch, 2, "bias offset"), 0, "bias")
 	case average:
-		cnt = a.Reg(rdna2.S2, "counts")
-		a.copyPair(cnt, a.pointer(consts, counts, "counts"))
+		cnt = a.cursor(consts, counts, "counts")
 		a.advance(cnt, a.mulConst(a.Workgroup(1), 4*t.n, "run"))
 	}
 	out := a.pointer(arena, k.out.off, "out")
