@@ -1,0 +1,28 @@
+// Package randgraph tests a device on random models, in the manner of the
+// random graph tests of Android's Compatibility Test Suite (CTS): models of
+// one operation, and small graphs.
+//
+// A model is drawn from a signature per operation (table.go): which shapes,
+// parameters, value ranges and quantizations are legal. The types come from
+// the operation's row in hal/opspec, the shapes of results from its shape
+// rule. The rules are CTS's: dimensions with a bounded product, inputs that
+// are constants with probability 0.5, an edge between a result and a later
+// compatible input with probability 0.1, floats in [-2, 2], TENSOR_INT32 in
+// [0, 255], 8-bit values over the full range, a bias scale that is the product
+// of its factors. The device's results are compared with the reference CPU's
+// by CTS's criteria (criteria.go): a bound per element, on the mean error and
+// on the mean squared error, per class of operation.
+//
+// Different from CTS: shapes are drawn operation by operation, not solved as
+// a network of constraints; the expected result is that of the reference CPU
+// in the types of the model, not of an equivalent float model; 8-bit graphs
+// exist, because an operation adopts the quantization of the result it reads;
+// there are chains, in which edges are the rule; and float16 elements and
+// values above 100 are compared, which CTS leaves out.
+//
+// Every decision of a model is one entry of a list of small numbers in which 0
+// is the simplest (source.go). The list reproduces the model, and lowering and
+// shortening it shrinks the model while every attempt stays a legal one
+// (shrink.go). What is left is written as an Android test specification
+// (modpy.go) that fails the same way when a test runner executes it.
+package randgraph

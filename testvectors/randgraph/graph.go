@@ -1,0 +1,230 @@
+package randgraph
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// kind is a sort of graph.
+type kind struct {
+	name        string
+	operations  int
+	dim         int // dimensions are 1 to dim
+	wide        int // or, now and then, 1 to wide
+	widePercent int
+	edge        int // percent
+	class       Class
+	oneType     bool // all operations have the key type of the first
+}
+
+// kinds: CTS's single operations, small and large graphs, and chains of our own.
+var kinds = []kind{
+	{name: "single", operations: 1, dim: 10, wide: 140, widePercent: 8},
+	{name: "small", operations: 5, dim: 10, wide: 1000, widePercent: 15, edge: 10, class: SmallGraph, oneType: true},
+	{name: "chain", operations: 6, dim: 12, wide: 70, widePercent: 8, edge: 80, class: SmallGraph, oneType: true},
+	{name: "large", operations: 40, dim: 10, edge: 10, class: LargeGraph, oneType: true},
+}
+
+// slot is one operation of a recipe with its decisions.
+type slot struct {
+	variant Variant
+	choices []uint32
+}
+
+// recipe reproduces a model.
+type recipe struct {
+	kind  *kind
+	slots []slot
+}
+
+// Case is a random model with values for its inputs.
+type Case struct {
+	// Name tells seed, number and kind.
+	Name   string
+	Model  *nn.Model
+	Inputs [][]byte
+	// Variants are the operations of the model, in order.
+	Variants []Variant
+	// Class is the accuracy its results must have.
+	Class Class
+
+	recipe recipe
+}
+
+// Generator draws cases. It may be used from several goroutines.
+type Generator struct {
+	seed     uint64
+	variants []Variant
+	order    []int
+}
+
+// NewGenerator returns a generator over the operations whose name matches the
+// pattern, nil for all.
+func NewGenerator(seed uint64, operations *regexp.Regexp) (*Generator, error) {
+	g := &Generator{seed: seed}
+	for _, v := range Variants() {
+		if operations == nil || operations.MatchString(v.Op.String()) {
+			g.variants = append(g.variants, v)
+		}
+	}
+	if len(g.variants) == 0 {
+		return nil, fmt.Errorf("randgraph: no operation matches %q", operations)
+	}
+	g.order = rand.New(rand.NewPCG(seed, 1)).Perm(len(g.variants))
+	return g, nil
+}
+
+// maxTries bounds how often the decisions of an operation are drawn again
+// because they contradict each other.
+const maxTries = 100
+
+// Case returns the i-th case. Three of four are single operations, which take
+// the variants in turn; the others are graphs. An operation of a graph that
+// accepts refuses is drawn again, a few times; nil accepts all.
+func (gen *Generator) Case(i int, accepts func(*nn.Model) bool) (*Case, error) {
+	r := rand.New(rand.NewPCG(gen.seed, uint64(i)+2))
+	k := &kinds[0]
+	if i%4 == 3 {
+		k = &kinds[1+i/4%3]
+	}
+	b := newBuilder(k)
+	var key nn.OperandType
+	for n := 0; n < k.operations; n++ {
+		done := false
+		for try := 0; try < maxTries && !done; try++ {
+			v := gen.variants[r.IntN(len(gen.variants))]
+			if k.operations == 1 {
+				v = gen.variants[gen.order[(i-i/4)%len(gen.variants)]]
+			}
+			if k.oneType && n > 0 && v.Key != key && try < maxTries-1 {
+				continue
+			}
+			mark := b.mark()
+			if !b.add(v, &source{rng: r}) {
+				continue
+			}
+			if k.operations > 1 && accepts != nil && try < maxTries-10 && !accepts(b.model()) {
+				b.reset(mark)
+				continue
+			}
+			key = v.Key
+			done = true
+		}
+		if !done && k.operations == 1 {
+			return nil, fmt.Errorf("randgraph: case %d: no legal %s in %d tries", i, gen.variants[gen.order[(i-i/4)%len(gen.variants)]], maxTries)
+		}
+	}
+	c := b.finish()
+	c.Name = fmt.Sprintf("%s_seed%d_%d", k.name, gen.seed, i)
+	return c, nil
+}
+
+// builder assembles a case and its recipe.
+type builder struct {
+	gen
+	slots []slot
+}
+
+func newBuilder(k *kind) *builder { return &builder{gen: gen{kind: k}} }
+
+// mark is a state to return to.
+type mark struct{ operands, operations, results, slots, work int64 }
+
+func (b *builder) mark() mark {
+	return mark{int64(len(b.g.Operands)), int64(len(b.g.Operations)), int64(len(b.results)), int64(len(b.slots)), b.work}
+}
+
+func (b *builder) reset(m mark) {
+	b.g.Operands, b.data, b.params = b.g.Operands[:m.operands], b.data[:m.operands], b.params[:m.operands]
+	b.g.Operations, b.results = b.g.Operations[:m.operations], b.results[:m.results]
+	b.slots, b.work = b.slots[:m.slots], m.work
+}
+
+// add draws or replays an operation; without success the graph is unchanged.
+func (b *builder) add(v Variant, s *source) bool {
+	m := b.mark()
+	b.source, b.weights, b.perChannel = s, -1, v.PerChannel
+	if !v.sig.make(&b.gen, v.Op, v.Key) {
+		b.reset(m)
+		return false
+	}
+	b.slots = append(b.slots, slot{v, s.log})
+	return true
+}
+
+// model is a copy of the graph so far with lifetimes in order.
+func (b *builder) model() *nn.Model {
+	m := &nn.Model{}
+	g := &m.Main
+	*g = b.g
+	g.Operands = append([]nn.Operand(nil), g.Operands...)
+	g.Operations = append([]nn.Operation(nil), g.Operations...)
+	read := make([]bool, len(g.Operands))
+	for i := range g.Operations {
+		for _, x := range g.Operations[i].Inputs {
+			read[x] = true
+		}
+	}
+	inputs := 0
+	for i := range g.Operands {
+		if g.Operands[i].Lifetime == nn.SubgraphInput {
+			inputs++
+		}
+	}
+	for i := range g.Operands {
+		o := &g.Operands[i]
+		x := uint32(i)
+		switch o.Lifetime {
+		case nn.ConstantCopy:
+			if inputs == 0 && !b.params[i] { // at least one input remains
+				o.Lifetime = nn.SubgraphInput
+				inputs++
+				g.Inputs = append(g.Inputs, x)
+				continue
+			}
+			o.Data = b.data[i]
+		case nn.SubgraphInput:
+			g.Inputs = append(g.Inputs, x)
+		case nn.SubgraphOutput:
+			if read[i] {
+				o.Lifetime = nn.TemporaryVariable
+			} else {
+				g.Outputs = append(g.Outputs, x)
+			}
+		}
+	}
+	return m
+}
+
+// finish returns the case.
+func (b *builder) finish() *Case {
+	c := &Case{Model: b.model(), recipe: recipe{b.kind, b.slots}, Class: b.kind.class}
+	for _, x := range c.Model.Main.Inputs {
+		c.Inputs = append(c.Inputs, b.data[x])
+	}
+	for i := range b.slots {
+		c.Variants = append(c.Variants, b.slots[i].variant)
+	}
+	if len(b.slots) == 1 {
+		c.Class = b.slots[0].variant.sig.class
+	}
+	return c
+}
+
+// build replays a recipe. It returns nil where the decisions of a slot
+// contradict each other.
+func (r *recipe) build() *Case {
+	b := newBuilder(r.kind)
+	for _, s := range r.slots {
+		if !b.add(s.variant, &source{replay: s.choices}) {
+			return nil
+		}
+	}
+	if len(b.slots) == 0 {
+		return nil
+	}
+	return b.finish()
+}

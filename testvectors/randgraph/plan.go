@@ -1,0 +1,194 @@
+package randgraph
+
+import (
+	"regexp"
+	"runtime"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Options steer a run.
+type Options struct {
+	Seed  uint64
+	Count int
+	// Operations picks operations by name, nil all.
+	Operations *regexp.Regexp
+	// Exact also requires integer, boolean and quantized results to be equal.
+	Exact bool
+	// Functional skips the timing model.
+	Functional bool
+	// Workers is the number of cases in flight; 0 is GOMAXPROCS.
+	Workers int
+	// Progress is called with the number of finished steps of a phase, from one
+	// goroutine at a time.
+	Progress func(phase string, done, total int)
+}
+
+// Coverage counts what happened to a variant, as an operation of any case.
+type Coverage struct {
+	Variant                             Variant
+	Generated, Ran, Passed, Unsupported int
+}
+
+// Report is the outcome of a run; it depends only on device and options.
+type Report struct {
+	Cases, Passed, Failed, Unsupported int
+	Coverage                           []Coverage // in the order of Variants
+	Failures                           []Failure  // in the order of the cases
+}
+
+// Failure is a case that failed.
+type Failure struct {
+	Index int
+	// Case as drawn, Err what is wrong with it.
+	Case *Case
+	Err  error
+	// Small is the smallest case found that fails the same way, with SmallErr.
+	// It is nil when an earlier failure has the same operations and kind.
+	Small    *Case
+	SmallErr error
+}
+
+// Kind is what went wrong.
+func (f *Failure) Kind() Kind { return kindOf(f.Err) }
+
+// maxShrunk bounds how many failures of a run are shrunk.
+const maxShrunk = 24
+
+// Run draws cases, runs them on a device and on the reference CPU, compares
+// the results and shrinks what fails.
+func Run(d hal.Device, o Options) (*Report, error) {
+	gen, err := NewGenerator(o.Seed, o.Operations)
+	if err != nil {
+		return nil, err
+	}
+	type outcome struct {
+		c         *Case
+		supported bool
+		err       error
+	}
+	accepts := func(m *nn.Model) bool {
+		ok, err := supports(d, m)
+		return ok && err == nil
+	}
+	outcomes := make([]outcome, o.Count)
+	o.parallel("cases", o.Count, func(i int) {
+		c, err := gen.Case(i, accepts)
+		if err != nil {
+			outcomes[i] = outcome{err: fail(Invalid, "%w", err)}
+			return
+		}
+		s, err := judge(d, c, o)
+		outcomes[i] = outcome{c, s, err}
+	})
+
+	r := &Report{Cases: o.Count}
+	cov := map[string]*Coverage{}
+	for _, v := range gen.variants {
+		r.Coverage = append(r.Coverage, Coverage{Variant: v})
+	}
+	for i := range r.Coverage {
+		cov[r.Coverage[i].Variant.String()] = &r.Coverage[i]
+	}
+	for i := range outcomes {
+		x := &outcomes[i]
+		switch {
+		case x.err != nil:
+			r.Failed++
+			r.Failures = append(r.Failures, Failure{Index: i, Case: x.c, Err: x.err})
+		case !x.supported:
+			r.Unsupported++
+		default:
+			r.Passed++
+		}
+		if x.c == nil {
+			continue
+		}
+		for _, v := range x.c.Variants {
+			c := cov[v.String()]
+			c.Generated++
+			switch {
+			case !x.supported:
+				c.Unsupported++
+			case x.err == nil:
+				c.Ran++
+				c.Passed++
+			default:
+				c.Ran++
+			}
+		}
+		x.c = nil // the report keeps failures only
+	}
+	r.shrink(d, o)
+	return r, nil
+}
+
+// shrink shrinks the first failure of each group.
+func (r *Report) shrink(d hal.Device, o Options) {
+	var picked []int
+	seen := map[string]bool{}
+	for i := range r.Failures {
+		f := &r.Failures[i]
+		if f.Case == nil || len(picked) == maxShrunk {
+			continue
+		}
+		if g := group(f.Case, f.Err); !seen[g] {
+			seen[g] = true
+			picked = append(picked, i)
+		}
+	}
+	o.parallel("failures", len(picked), func(k int) {
+		f := &r.Failures[picked[k]]
+		f.Small, f.SmallErr = shrink(d, f.Case, f.Err, o)
+	})
+	seen = map[string]bool{}
+	for _, i := range picked {
+		f := &r.Failures[i]
+		if g := group(f.Small, f.SmallErr); seen[g] {
+			f.Small, f.SmallErr = nil, nil // the same in another graph
+		} else {
+			seen[g] = true
+		}
+	}
+}
+
+// group names failures that are probably one.
+func group(c *Case, err error) string {
+	s := kindOf(err).String()
+	for _, v := range c.Variants {
+		s += " " + v.String()
+	}
+	return s
+}
+
+// parallel calls f for 0 to n-1 on several goroutines.
+func (o *Options) parallel(phase string, n int, f func(i int)) {
+	workers := o.Workers
+	if workers < 1 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	next := make(chan int)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	done := 0
+	for range min(workers, n) {
+		wg.Go(func() {
+			for i := range next {
+				f(i)
+				if o.Progress != nil {
+					mu.Lock()
+					done++
+					o.Progress(phase, done, n)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}

@@ -1,0 +1,66 @@
+package randgraph
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/refcpu"
+)
+
+// noSignature are operations that CTS has no signature for, and one whose
+// result is random.
+var noSignature = []nn.OperationType{
+	nn.OpIf, nn.OpWhile, nn.OpLstm, nn.OpRnn, nn.OpSvdf, nn.OpQuantizedLstm, nn.OpQuantized16bitLstm, nn.OpRandomMultinomial,
+	nn.OpBidirectionalSequenceLstm, nn.OpBidirectionalSequenceRnn, nn.OpUnidirectionalSequenceLstm, nn.OpUnidirectionalSequenceRnn,
+}
+
+// TestEveryOperation: what the reference implements can be drawn, in all types.
+func TestEveryOperation(t *testing.T) {
+	have := map[nn.OperationType]bool{}
+	for _, v := range Variants() {
+		have[v.Op] = true
+	}
+	for op := range nn.OperationType(nn.OperationCount) {
+		if refcpu.Supported(op) && !have[op] && !slices.Contains(noSignature, op) {
+			t.Errorf("%v has no signature", op)
+		}
+	}
+}
+
+// TestLegal: what is drawn passes validation and runs on the reference.
+func TestLegal(t *testing.T) {
+	for i, v := range Variants() {
+		tries, drawn := 0, 0
+		for seed := range uint64(40) {
+			r := rand.New(rand.NewPCG(seed, uint64(i)))
+			b := newBuilder(&kinds[0])
+			for !b.add(v, &source{rng: r}) && tries < 4000 {
+				tries++
+			}
+			if len(b.slots) == 0 {
+				break
+			}
+			drawn++
+			c := b.finish()
+			if _, err := reference(c); err != nil {
+				t.Errorf("%v: %v", v, err)
+				break
+			}
+			again := c.recipe.build()
+			if again == nil || len(again.Inputs) != len(c.Inputs) {
+				t.Errorf("%v: the recipe gives another case", v)
+				break
+			}
+			for k := range c.Inputs {
+				if string(again.Inputs[k]) != string(c.Inputs[k]) {
+					t.Errorf("%v: the recipe gives other inputs", v)
+				}
+			}
+		}
+		if tries > 3*drawn+20 {
+			t.Errorf("%v: %d legal cases, %d refused", v, drawn, tries)
+		}
+	}
+}

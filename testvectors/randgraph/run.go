@@ -1,0 +1,142 @@
+package randgraph
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/refcpu"
+)
+
+// Failure kinds.
+type Kind uint8
+
+// What went wrong with a case.
+const (
+	Mismatch    Kind = iota // a result violates its criterion
+	Shape                   // a result has the wrong shape
+	DeviceError             // the device accepts the operations but does not run the model
+	Panic                   // the device panics
+	Invalid                 // the model or the reference is at fault
+)
+
+var kindNames = [...]string{"mismatch", "shape", "device error", "panic", "invalid"}
+
+// String returns the kind in words.
+func (k Kind) String() string { return kindNames[k] }
+
+// failed is a failure and its kind.
+type failed struct {
+	kind Kind
+	err  error
+}
+
+func (f *failed) Error() string { return f.kind.String() + ": " + f.err.Error() }
+func (f *failed) Unwrap() error { return f.err }
+
+func fail(k Kind, format string, args ...any) error {
+	return &failed{k, fmt.Errorf(format, args...)}
+}
+
+// kindOf is the kind of an error of judge.
+func kindOf(err error) Kind {
+	var f *failed
+	if errors.As(err, &f) {
+		return f.kind
+	}
+	return DeviceError
+}
+
+// reference runs a case on the reference CPU.
+func reference(c *Case) (out []refcpu.Tensor, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fail(Invalid, "reference: panic: %v", v)
+		}
+	}()
+	if err := validate.Model(c.Model); err != nil {
+		return nil, fail(Invalid, "model: %w", err)
+	}
+	p, err := refcpu.Compile(c.Model)
+	if err != nil {
+		return nil, fail(Invalid, "reference: %w", err)
+	}
+	in := make([]refcpu.Tensor, len(c.Inputs))
+	for i, x := range c.Model.Main.Inputs {
+		in[i] = refcpu.Tensor{Dimensions: c.Model.Main.Operands[x].Dimensions, Data: c.Inputs[i]}
+	}
+	out, err = p.Execute(in, refcpu.Options{Threads: 1})
+	if err != nil {
+		return nil, fail(Invalid, "reference: %w", err)
+	}
+	return out, nil
+}
+
+// supports reports whether a device accepts every operation of a model.
+func supports(d hal.Device, m *nn.Model) (ok bool, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			ok, err = true, fail(Panic, "supported operations: %v", v)
+		}
+	}()
+	answers, err := d.SupportedOperations(m)
+	if err != nil {
+		return true, fail(DeviceError, "supported operations: %w", err)
+	}
+	for _, a := range answers {
+		if !a.OK {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// judge runs a case on a device and on the reference. supported is false when
+// the device declines an operation; then nothing ran.
+func judge(d hal.Device, c *Case, o Options) (supported bool, err error) {
+	want, err := reference(c)
+	if err != nil {
+		return true, err
+	}
+	if ok, err := supports(d, c.Model); !ok || err != nil {
+		return ok, err
+	}
+	got, result, err := execute(d, c, want, o.Functional)
+	if err != nil {
+		return true, err
+	}
+	for i := range want {
+		t := c.Model.Main.Operands[c.Model.Main.Outputs[i]].Type
+		if i < len(result.OutputDimensions) && !t.IsScalar() && !equal(result.OutputDimensions[i], want[i].Dimensions) {
+			return true, fail(Shape, "output %d: shape %v, expected %v", i, result.OutputDimensions[i], want[i].Dimensions)
+		}
+		if err := check(c.Class, i, t, want[i].Data, got[i], o.Exact); err != nil {
+			return true, &failed{Mismatch, err}
+		}
+	}
+	return true, nil
+}
+
+// execute runs a case on a device.
+func execute(d hal.Device, c *Case, want []refcpu.Tensor, functional bool) (out [][]byte, res *hal.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fail(Panic, "%v", v)
+		}
+	}()
+	p, err := d.PrepareModel(c.Model, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
+	if err != nil {
+		return nil, nil, fail(DeviceError, "prepare: %w", err)
+	}
+	r := &hal.Request{Inputs: c.Inputs, Functional: functional}
+	for i := range want {
+		r.Outputs = append(r.Outputs, make([]byte, len(want[i].Data)))
+	}
+	res, err = p.Execute(r)
+	if err != nil {
+		return nil, nil, fail(DeviceError, "execute: %w", err)
+	}
+	return r.Outputs, res, nil
+}

@@ -1,0 +1,146 @@
+package randgraph
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/refcpu"
+)
+
+// signature says how to draw an operation and how exact its result must be.
+// The key types are those of the operation's row in hal/opspec.
+type signature struct {
+	op    nn.OperationType
+	class Class
+	make  func(g *gen, op nn.OperationType, k nn.OperandType) bool
+	// filter: an 8-bit operation may have a per-channel filter.
+	filter bool
+}
+
+var signatures = []signature{
+	{op: nn.OpConv2D, class: Conv, make: makeConv, filter: true},
+	{op: nn.OpDepthwiseConv2D, class: Conv, make: makeConv, filter: true},
+	{op: nn.OpGroupedConv2D, class: Conv, make: makeGroupedConv, filter: true},
+	{op: nn.OpTransposeConv2D, class: Conv, make: makeTransposeConv, filter: true},
+	{op: nn.OpFullyConnected, class: Relaxed, make: makeFullyConnected},
+	{op: nn.OpAveragePool2D, class: Relaxed, make: makePool},
+	{op: nn.OpMaxPool2D, class: Relaxed, make: makePool},
+	{op: nn.OpL2Pool2D, class: Relaxed, make: makePool},
+
+	{op: nn.OpAdd, class: Medium, make: makeArithmetic},
+	{op: nn.OpSub, class: Medium, make: makeArithmetic},
+	{op: nn.OpMul, class: Medium, make: makeArithmetic},
+	{op: nn.OpDiv, class: Relaxed, make: makeArithmetic},
+	{op: nn.OpMaximum, class: Medium, make: makeArithmetic},
+	{op: nn.OpMinimum, class: Medium, make: makeArithmetic},
+	{op: nn.OpPow, class: Relaxed, make: makeArithmetic},
+	{op: nn.OpPrelu, class: Medium, make: makeArithmetic},
+	{op: nn.OpEqual, class: Strict, make: makeCompare},
+	{op: nn.OpNotEqual, class: Strict, make: makeCompare},
+	{op: nn.OpLess, class: Strict, make: makeCompare},
+	{op: nn.OpLessEqual, class: Strict, make: makeCompare},
+	{op: nn.OpGreater, class: Strict, make: makeCompare},
+	{op: nn.OpGreaterEqual, class: Strict, make: makeCompare},
+	{op: nn.OpLogicalAnd, class: Strict, make: makeCompare},
+	{op: nn.OpLogicalOr, class: Strict, make: makeCompare},
+	{op: nn.OpLogicalNot, class: Strict, make: makeUnary},
+	{op: nn.OpSelect, class: Strict, make: makeSelect},
+	{op: nn.OpAbs, class: Medium, make: makeUnary},
+	{op: nn.OpNeg, class: Medium, make: makeUnary},
+	{op: nn.OpFloor, class: Medium, make: makeUnary},
+	{op: nn.OpRelu, class: Medium, make: makeUnary},
+	{op: nn.OpRelu1, class: Medium, make: makeUnary},
+	{op: nn.OpRelu6, class: Medium, make: makeUnary},
+	{op: nn.OpExp, class: Relaxed, make: makeUnary},
+	{op: nn.OpLog, class: Relaxed, make: makeUnary},
+	{op: nn.OpSin, class: Relaxed, make: makeUnary},
+	{op: nn.OpSqrt, class: Relaxed, make: makeUnary},
+	{op: nn.OpRsqrt, class: Relaxed, make: makeUnary},
+	{op: nn.OpLogistic, class: Relaxed, make: makeUnary},
+	{op: nn.OpTanh, class: Relaxed, make: makeUnary},
+	{op: nn.OpHardSwish, class: Relaxed, make: makeUnary},
+	{op: nn.OpElu, class: Relaxed, make: makeElu},
+	{op: nn.OpSoftmax, class: Relaxed, make: makeSoftmax},
+	{op: nn.OpLogSoftmax, class: Relaxed, make: makeSoftmax},
+	{op: nn.OpQuantize, class: Medium, make: makeQuantize},
+	{op: nn.OpDequantize, class: Medium, make: makeDequantize},
+	{op: nn.OpCast, class: Medium, make: makeCast},
+
+	{op: nn.OpConcatenation, class: Medium, make: makeConcat},
+	{op: nn.OpSplit, class: Medium, make: makeSplit},
+	{op: nn.OpReshape, class: Strict, make: makeReshape},
+	{op: nn.OpSqueeze, class: Strict, make: makeSqueeze},
+	{op: nn.OpExpandDims, class: Strict, make: makeExpandDims},
+	{op: nn.OpTranspose, class: Strict, make: makeTranspose},
+	{op: nn.OpPad, class: Strict, make: makePad},
+	{op: nn.OpPadV2, class: Strict, make: makePad},
+	{op: nn.OpSlice, class: Strict, make: makeSlice},
+	{op: nn.OpStridedSlice, class: Strict, make: makeStridedSlice},
+	{op: nn.OpTile, class: Strict, make: makeTile},
+	{op: nn.OpGather, class: Strict, make: makeGather},
+	{op: nn.OpEmbeddingLookup, class: Strict, make: makeEmbedding},
+	{op: nn.OpHashtableLookup, class: Strict, make: makeHashtable},
+	{op: nn.OpFill, class: Strict, make: makeFill},
+	{op: nn.OpRank, class: Strict, make: makeRank},
+	{op: nn.OpTopkV2, class: Strict, make: makeTopK},
+	{op: nn.OpDepthToSpace, class: Strict, make: makeDepthSpace},
+	{op: nn.OpSpaceToDepth, class: Strict, make: makeDepthSpace},
+	{op: nn.OpBatchToSpaceNd, class: Strict, make: makeBatchToSpace},
+	{op: nn.OpSpaceToBatchNd, class: Strict, make: makeSpaceToBatch},
+	{op: nn.OpChannelShuffle, class: Strict, make: makeShuffle},
+	{op: nn.OpResizeBilinear, class: Relaxed, make: makeResize},
+	{op: nn.OpResizeNearestNeighbor, class: Relaxed, make: makeResize},
+	{op: nn.OpLshProjection, class: Strict, make: makeLsh},
+
+	{op: nn.OpMean, class: Relaxed, make: makeReduce},
+	{op: nn.OpReduceSum, class: Relaxed, make: makeReduce},
+	{op: nn.OpReduceProd, class: Relaxed, make: makeReduce},
+	{op: nn.OpReduceMax, class: Relaxed, make: makeReduce},
+	{op: nn.OpReduceMin, class: Relaxed, make: makeReduce},
+	{op: nn.OpReduceAll, class: Strict, make: makeReduce},
+	{op: nn.OpReduceAny, class: Strict, make: makeReduce},
+	{op: nn.OpArgmax, class: Strict, make: makeArg},
+	{op: nn.OpArgmin, class: Strict, make: makeArg},
+	{op: nn.OpL2Normalization, class: Relaxed, make: makeL2Norm},
+	{op: nn.OpLocalResponseNormalization, class: Relaxed, make: makeLRN},
+	{op: nn.OpInstanceNormalization, class: Relaxed, make: makeInstanceNorm},
+}
+
+// Variant is an operation in one type.
+type Variant struct {
+	Op  nn.OperationType
+	Key nn.OperandType
+	// PerChannel: the filter is TENSOR_QUANT8_SYMM_PER_CHANNEL.
+	PerChannel bool
+	sig        *signature
+}
+
+// String is like "CONV_2D/TENSOR_QUANT8_ASYMM" or "CONV_2D/TENSOR_QUANT8_ASYMM/per-channel".
+func (v Variant) String() string {
+	s := fmt.Sprintf("%s/%s", v.Op, v.Key)
+	if v.PerChannel {
+		s += "/per-channel"
+	}
+	return s
+}
+
+// Variants lists what can be drawn: every operation that has a signature and
+// an implementation in the reference CPU, in the types of its row.
+func Variants() []Variant {
+	var list []Variant
+	for i := range signatures {
+		s := &signatures[i]
+		r := opspec.Lookup(s.op)
+		if r == nil || !refcpu.Supported(s.op) {
+			continue
+		}
+		for _, k := range r.KeyTypes() {
+			list = append(list, Variant{Op: s.op, Key: k, sig: s})
+			if s.filter && k.IsQuant8() {
+				list = append(list, Variant{Op: s.op, Key: k, PerChannel: true, sig: s})
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,41 @@
+package randgraph
+
+import (
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/testvectors"
+)
+
+// Vector is a case as a test vector: the expected outputs are the reference's.
+func Vector(c *Case) (*vectors.Case, error) {
+	want, err := reference(c)
+	if err != nil {
+		return nil, err
+	}
+	v := &vectors.Case{Name: c.Name, MinVersion: "V1_3", Model: c.Model}
+	g := &c.Model.Main
+	for i, x := range g.Inputs {
+		o := &g.Operands[x]
+		v.Inputs = append(v.Inputs, vectors.Value{Type: o.Type, Dimensions: o.Dimensions, Data: c.Inputs[i]})
+	}
+	for i, x := range g.Outputs {
+		v.Outputs = append(v.Outputs, vectors.Value{Type: g.Operands[x].Type, Dimensions: want[i].Dimensions, Data: want[i].Data})
+	}
+	return v, nil
+}
+
+// Reproduces reports whether a case also fails as a test vector, whose
+// tolerance has no bound on means.
+func Reproduces(d hal.Device, c *Case) (fails bool) {
+	defer func() {
+		if recover() != nil {
+			fails = true
+		}
+	}()
+	v, err := Vector(c)
+	if err != nil {
+		return true
+	}
+	supported, err := testvectors.RunCase(d, v, true)
+	return supported && err != nil
+}
