@@ -20,6 +20,14 @@
 //	softmax    exponentials from a table of the 256 differences, sum, reciprocal, scaling
 //	copy, fill layout changes, PAD, CONCATENATION, halos
 //
+// # Memory
+//
+// Weights, biases and multipliers are copied to VTCM before the kernels that use
+// them over and over (vector loads from L2 wait, those from VTCM do not); while
+// earlier kernels run, l2fetch brings them from DRAM to L2. Activations live in
+// an arena planned by lifetime. Rows, blocks of positions and chunks of channels
+// are spread over the hardware threads by tables of addresses.
+//
 // All arithmetic on tensor values happens in these programs; what Go computes
 // when a model is prepared depends on the model alone: packed weights,
 // multipliers, tables, addresses.

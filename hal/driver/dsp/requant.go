@@ -1,8 +1,6 @@
 package dsp
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/build"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -312,5 +310,3 @@ func (r *requantRegs) keepLanes(n int, load func(j int) lanes) func(j int) lanes
 // lanePhase[j] is the byte within each group of four that accumulator j holds
 // after interleaving; widening instructions spread bytes the same way.
 var lanePhase = [4]int{0, 2, 1, 3}
-
-func (k requantKind) String() string { return fmt.Sprint(k.tag()) }

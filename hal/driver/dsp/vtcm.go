@@ -84,11 +84,8 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 	return dst, nil
 }
 
-// Arguments with which a kernel prefetches: address and box (128 bytes wide,
-// height lines); box 0 prefetches nothing.
-const prefetchArgs = 2
-
-// prefetch writes the start of a kernel that may prefetch.
+// prefetch writes the start of a kernel that may prefetch. Its arguments are an
+// address and a box of lines, as boxOf makes it; box 0 prefetches nothing.
 func (a *asm) prefetch(addr, box build.Reg) {
 	a.skipIfZero(box, func() {
 		shape := a.rr("box")

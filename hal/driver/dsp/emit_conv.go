@@ -1,0 +1,241 @@
+package dsp
+
+import (
+	"fmt"
+	"math"
+)
+
+// maxConvPositions is the most positions of a block whose sums go to scratch memory.
+const maxConvPositions = 6
+
+// gemm lowers a convolution to the conv kernel.
+func (l *lowering) gemm(g *gemm) {
+	scratch := l.newTensor("scratch", shape{1, 1, 1, l.threads * maxConvPositions * vecBytes}, 1, 0)
+	scratch.dense = true
+	l.addStep("conv", []*tensor{g.in}, []*tensor{g.out, scratch}, func(l *lowering, s *step) error {
+		return l.emitGemm(g, s, scratch)
+	})
+}
+
+func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
+	c, taps, bumps := g.inputRuns()
+	k := g.filter.k
+	c.rq = g.rq.kind()
+	c.sum = g.filter.zero != 0
+	c.cluster = g.out.perVec()
+	c.positions = max(c.cluster, 4)
+	if c.cluster == 1 {
+		c.positions = l.blockSize(g.out.shape.positions(), &c)
+	}
+	full, rest := k/128, k%128
+	if c.cluster > 1 {
+		full, c.tail = 0, g.out.pitch/32
+	} else if c.tail = ceilDiv(rest, 32); c.tail == 4 {
+		full, c.tail = full+1, 0
+	}
+	c.full = full > 0
+	c.merged = c.sum && !c.full
+	if c.cluster == 4 && !c.wide {
+		c.positions = 8
+	}
+
+	c.even = evenTaps(taps)
+	c.stream = g.in.bytes() >= streamBytes
+	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
+		return fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
+	}
+	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full, scratch: l.scratch(scratch)}
+	if c.sum && !c.merged && !c.even {
+		e.ones = l.constant(packOnes(taps))
+	}
+	e.bumps = l.constWords(bumps)
+	params := g.rq.params()
+	params[parNegZero] = splatHalf(-g.filter.zero)
+	params[parBox], params[parStride] = rowBox(((c.positions-1)*g.StrideW+g.KW)*g.in.pitch, g.KH, g.in.rowBytes())
+	e.params = l.constWords(params)
+	table := g.blockTable(&c)
+	e.blocks = len(table) / c.entryWords()
+	e.table = l.constWords(padTable(table, c.entryWords(), convAhead))
+	var err error
+	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
+		return err
+	}
+	records := g.packChunks(&c, taps, 0, full, 4, true)
+	if c.tail > 0 {
+		records = append(records, g.packChunks(&c, taps, full*128, 1, c.tail, false)...)
+	}
+	at := l.constant(records)
+	l.constant(make([]byte, 2*4*vecBytes)) // read ahead of the last record
+	return e.launch(at)
+}
+
+// blockSize chooses the positions of a block. Vector registers allow four, five
+// when one multiplier serves all channels, six when the result is not clamped
+// either. Larger blocks cost less per position but may leave threads without
+// work at the end.
+func (l *lowering) blockSize(positions int, c *convKernel) int {
+	most := 4
+	if c.wide && !c.rq.perChannel {
+		if most = 5; !c.rq.clamp && !c.rq.left && !c.rq.far {
+			most = 6
+		}
+	}
+	best, cost := min(positions, 4), math.MaxInt
+	for n := best; n <= min(most, positions); n++ {
+		if k := ceilDiv(ceilDiv(positions, n), l.threads) * (2*n + 1); k <= cost {
+			best, cost = n, k
+		}
+	}
+	return best
+}
+
+// evenTaps reports whether every byte of every word is a tap.
+func evenTaps(taps [][4]tap) bool {
+	for _, word := range taps {
+		for _, t := range word {
+			if t.y < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// gemmEmitter launches the jobs of one convolution.
+type gemmEmitter struct {
+	l                                   *lowering
+	g                                   *gemm
+	s                                   *step
+	c                                   *convKernel
+	kernel                              *kernel
+	full                                int // full chunks; a tail chunk follows when c.tail > 0
+	blocks                              int
+	table, ones, bumps, params, scratch uint32
+}
+
+// launch emits the convolution with its records at the given address: directly,
+// or from VTCM in as many parts as that takes, when weights are used often
+// enough to pay for the way there.
+func (e *gemmEmitter) launch(at uint32) error {
+	c, l := e.c, e.l
+	chunks := e.full
+	if c.tail > 0 {
+		chunks++
+	}
+	size := func(from, to int) int {
+		n := (min(to, e.full) - min(from, e.full)) * c.record(4)
+		if to > e.full {
+			n += c.record(c.tail)
+		}
+		return n
+	}
+	const ahead = 2 * 4 * vecBytes // the kernel reads ahead of the last record
+	if e.blocks < 3 || size(0, 1)+ahead > l.vtcm.room() {
+		e.job(at, 0, chunks)
+		e.prefetchOwn(at, size(0, chunks))
+		return nil
+	}
+	for from := 0; from < chunks; {
+		to := from + 1
+		for to < chunks && size(from, to+1)+ahead <= l.vtcm.room() {
+			to++
+		}
+		in, err := l.resident(e.s, at+uint32(size(0, from)), size(from, to)+ahead)
+		if err != nil {
+			return err
+		}
+		e.job(in, from, to)
+		l.canPrefetch(convPrefetch)
+		from = to
+	}
+	return nil
+}
+
+// prefetchOwn lets the job just launched fetch its own weights into L2.
+func (e *gemmEmitter) prefetchOwn(at uint32, bytes int) {
+	args := e.l.jobs[len(e.l.jobs)-1].Args
+	share := uint32(roundUp(ceilDiv(bytes, len(args)), vecBytes))
+	for t := range args {
+		if off := uint32(t) * share; off < uint32(bytes) {
+			args[t][convPrefetch], args[t][convPrefetch+1] = at+off, boxOf(min(share, uint32(bytes)-off)+vecBytes-1)
+		}
+	}
+}
+
+// job launches chunks [from, to), whose records are at the given address.
+// Threads share the blocks, or the chunks when there are few blocks.
+func (e *gemmEmitter) job(at uint32, from, to int) {
+	c, l := e.c, e.l
+	chunks := to - from
+	byBlock := ceilDiv(e.blocks, l.threads) * chunks
+	byChunk := e.blocks * ceilDiv(chunks, l.threads)
+	items := e.blocks
+	if byChunk < byBlock {
+		items = chunks
+	}
+	var args [][]uint32
+	for t, r := range l.spread(items) {
+		b, n := [2]int{0, e.blocks}, [2]int{from, to}
+		if byChunk < byBlock {
+			n = [2]int{from + r[0], from + r[1]}
+		} else {
+			b = r
+		}
+		block := make([]uint32, convArgs)
+		block[convBumps] = e.bumps
+		block[convOnes] = e.ones
+		block[convScratch] = e.scratch + uint32(t*maxConvPositions*vecBytes)
+		block[convFull] = at + uint32((n[0]-from)*c.record(4))
+		block[convChunks] = uint32(min(n[1], e.full) - min(n[0], e.full))
+		block[convOffset] = uint32(n[0] * vecBytes)
+		if n[1] > e.full {
+			block[convTail] = at + uint32((e.full-from)*c.record(4))
+		}
+		block[convTailOffset] = uint32(e.full * vecBytes)
+		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), uint32(b[1] - b[0]), l.constWords(block), e.params, 0, 0})
+	}
+	l.launch(e.s, e.kernel, args)
+}
+
+func splatHalf(v int32) uint32 { return uint32(uint16(v)) * 0x10001 }
+
+// blockTable lists the blocks: whole clusters of positions in row order. What
+// is missing at the end of a row or of the last block repeats a neighbour.
+func (g *gemm) blockTable(c *convKernel) []uint32 {
+	type cluster struct {
+		in  [4]uint32
+		out uint32
+	}
+	var all []cluster
+	s, o := g.in.shape, g.out.shape
+	// FULLY_CONNECTED counts its positions differently on both sides.
+	flat := o.n*o.h*o.w == s.positions() && (o.h != g.OutH || o.w != g.OutW)
+	for n := range o.n {
+		for y := range o.h {
+			for x := 0; x < o.w; x += c.cluster {
+				k := cluster{out: g.out.at(n, y, x)}
+				for i := range c.cluster {
+					xi := min(x+i, o.w-1)
+					if flat {
+						p := (n*o.h+y)*o.w + xi
+						k.in[i] = g.in.at(p/(s.h*s.w), p/s.w%s.h, p%s.w)
+						continue
+					}
+					k.in[i] = g.in.at(n, y*g.StrideH-g.Top, xi*g.StrideW-g.Left)
+				}
+				all = append(all, k)
+			}
+		}
+	}
+	per := c.outputs()
+	table := make([]uint32, 0, ceilDiv(len(all), per)*c.entryWords())
+	for i := 0; i < len(all); i += per {
+		for j := range per {
+			table = append(table, all[min(i+j, len(all)-1)].in[:c.cluster]...)
+		}
+		for j := range per {
+			table = append(table, all[min(i+j, len(all)-1)].out)
+		}
+	}
+	return table
+}
