@@ -17,6 +17,7 @@ type Core struct {
 	programs map[*Kernel]*program
 	nextCode uint64
 	pool     []*wave
+	groups   []*workgroup
 	m        *machine
 }
 

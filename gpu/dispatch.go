@@ -34,12 +34,16 @@ func (m *machine) kernarg() uint64 {
 func (m *machine) newWorkgroup() *workgroup {
 	n := m.next
 	m.next++
-	g := &workgroup{number: n}
+	g := m.freeGroup()
+	g.number = n
 	g.id[0] = int(n % int64(m.size[0]))
 	g.id[1] = int(n / int64(m.size[0]) % int64(m.size[1]))
 	g.id[2] = int(n / int64(m.size[0]) / int64(m.size[1]))
-	if k := m.p.k.LDSBytes; k > 0 {
+	if k := m.p.k.LDSBytes; cap(g.lds) < k {
 		g.lds = make([]byte, k)
+	} else {
+		g.lds = g.lds[:k]
+		clear(g.lds)
 	}
 	// The last work-group of a dimension may be smaller.
 	var dim [3]int
@@ -56,6 +60,18 @@ func (m *machine) newWorkgroup() *workgroup {
 		g.waves = append(g.waves, w)
 	}
 	g.live = len(g.waves)
+	return g
+}
+
+// freeGroup takes a work-group from the pool.
+func (m *machine) freeGroup() *workgroup {
+	n := len(m.core.groups)
+	if n == 0 {
+		return &workgroup{}
+	}
+	g := m.core.groups[n-1]
+	m.core.groups = m.core.groups[:n-1]
+	g.arrived, g.cu, g.waves = 0, nil, g.waves[:0]
 	return g
 }
 
@@ -87,7 +103,12 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 		w.high = 0xFFFFFFFF << 32
 	}
 	if k.ScratchBytes > 0 {
-		w.scratch = make([]byte, k.ScratchBytes*w.n)
+		if n := k.ScratchBytes * w.n; cap(w.scratch) < n {
+			w.scratch = make([]byte, n)
+		} else {
+			w.scratch = w.scratch[:n]
+			clear(w.scratch)
+		}
 	}
 	w.flat = scratchWindow
 	w.wg, w.m, w.id = g, m, id
@@ -163,10 +184,13 @@ func (w *wave) start(dim [3]int, first, items int) {
 	}
 }
 
-// retire gives a wave back to the pool.
-func (m *machine) retire(w *wave) {
-	w.wg, w.simd = nil, nil
-	m.core.pool = append(m.core.pool, w)
+// retire gives a work-group and its waves back to the pool.
+func (m *machine) retire(g *workgroup) {
+	for _, w := range g.waves {
+		w.wg, w.simd = nil, nil
+		m.core.pool = append(m.core.pool, w)
+	}
+	m.core.groups = append(m.core.groups, g)
 }
 
 // drop forgets the waves of a dispatch that failed.

@@ -283,6 +283,15 @@ var laneCases = []struct {
 	{"v_fma_mix_f32 v5, v2, v3, v4 op_sel:[0,1,0] op_sel_hi:[1,1,0]", func(a, b, c, d uint32) uint32 {
 		return bitsOf(fma32(float32(halfOf(a)), float32(halfOf(b>>16)), floatOf(c)))
 	}, "f32"},
+	{"v_fma_mix_f32 v5, -v2, |v3|, 0.5 op_sel_hi:[1,0,0]", func(a, b, c, d uint32) uint32 {
+		return bitsOf(fma32(-float32(halfOf(a)), floatOf(b&0x7FFFFFFF), 0.5))
+	}, "f32"},
+	{"v_fma_mixlo_f16 v5, v2, v3, v4 op_sel_hi:[1,1,1]", func(a, b, c, d uint32) uint32 {
+		return d&0xFFFF0000 | f32to16(bitsOf(fma32(float32(halfOf(a)), float32(halfOf(b)), float32(halfOf(c)))))
+	}, "f16"},
+	{"v_fma_mixhi_f16 v5, v2, v3, v4", func(a, b, c, d uint32) uint32 {
+		return d&0xFFFF | f32to16(bitsOf(fma32(floatOf(a), floatOf(b), floatOf(c))))<<16
+	}, "f16"},
 	{"v_cvt_pkrtz_f16_f32 v5, v2, v3", func(a, b, c, d uint32) uint32 { return truncHalf(a) | truncHalf(b)<<16 }, "f16"},
 	{"v_cmp_lt_i32 vcc_lo, v2, v3\nv_cndmask_b32 v5, v3, v4, vcc_lo", func(a, b, c, d uint32) uint32 {
 		if int32(a) < int32(b) {

@@ -20,9 +20,7 @@ func (m *machine) runFunctional() {
 				w.atBarrier = false
 			}
 		}
-		for _, w := range g.waves {
-			m.retire(w)
-		}
+		m.retire(g)
 	}
 }
 

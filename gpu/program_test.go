@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // lanesOf runs text on one wave with v2 = lane index, v3 = 100 + lane.
@@ -427,6 +429,71 @@ func TestDeterminism(t *testing.T) {
 			first = got
 		} else if got != first {
 			t.Errorf("run %d:\n%s\nwant\n%s", i, got, first)
+		}
+	}
+}
+
+// TestMachines: the same program on other machines gives the same bytes, and a
+// report that adds up.
+func TestMachines(t *testing.T) {
+	const n = 128
+	k := gemmKernel(t)
+	var want []byte
+	for _, m := range []struct {
+		name string
+		edit func(*Spec)
+	}{
+		{"adreno", func(*Spec) {}},
+		{"three work-group processors, as in Xclipse 920", func(s *Spec) {
+			s.Name, s.Hz = "rdna2", 1_306_000_000
+			s.Clusters, s.CUsPerCluster, s.SIMDsPerCU, s.Lanes = 3, 2, 2, 32
+			s.WavesPerSIMD, s.VGPRRows, s.VGPRGranule = 16, 1024, 16
+			s.LDSBytes, s.LDSPerCluster = 64<<10, false
+			s.L0 = CacheSpec{Bytes: 16 << 10, Line: 128, Ways: 4, LatencyCycles: 30, BytesPerCycle: 128, MSHRs: 32}
+			s.GL1 = CacheSpec{Bytes: 128 << 10, Line: 128, Ways: 4, LatencyCycles: 60, BytesPerCycle: 128, MSHRs: 64}
+			s.L2 = CacheSpec{Bytes: 1 << 20, Line: 128, Ways: 16, LatencyCycles: 120, BytesPerCycle: 512, MSHRs: 128}
+		}},
+		{"one lane group", func(s *Spec) { s.Clusters, s.CUsPerCluster, s.SIMDsPerCU, s.Lanes, s.WavesPerSIMD = 1, 1, 1, 64, 8 }},
+	} {
+		c := newCore(t, m.edit)
+		s, b := space(t, 12*n*n)
+		for i := range 2 * n * n {
+			setFloat(b, i, float32(i%17)-8)
+		}
+		r, err := c.Run(s, []Dispatch{gemmDispatch(k, n)}, Options{})
+		if err != nil {
+			t.Fatal(m.name, err)
+		}
+		checkReport(t, r)
+		if want == nil {
+			want = b
+		} else if !bytes.Equal(want, b) {
+			t.Errorf("%s: other bytes", m.name)
+		}
+	}
+}
+
+// TestFromSoC: every preset with a GPU makes a valid machine.
+func TestFromSoC(t *testing.T) {
+	for _, name := range soc.Names() {
+		c, err := soc.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.GPU == nil {
+			continue
+		}
+		for _, p := range []sim.Preference{sim.LowPower, sim.FastSingleAnswer, sim.SustainedSpeed} {
+			s, err := FromSoC(c, p)
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if s.Energy.LanePJ[ClassFMA32] <= 0 || s.Energy.DRAMBytePJ <= 0 || s.Vector[ClassFMA32].Result == 0 {
+				t.Errorf("%s: %+v", name, s)
+			}
+			if _, err := New(s, &flat{}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	}
 }

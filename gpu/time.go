@@ -661,7 +661,7 @@ func (m *machine) releaseBarrier(g *workgroup, t int64) {
 	}
 	g.arrived = 0
 	for _, w := range g.waves {
-		if w == nil || w.done {
+		if w.done {
 			continue
 		}
 		w.atBarrier = false
@@ -694,9 +694,7 @@ func (m *machine) endWave(s *simd, w *wave, t int64) {
 	c := g.cu
 	c.groups--
 	c.lds.used -= m.p.k.LDSBytes
-	for _, o := range g.waves {
-		m.retire(o)
-	}
+	m.retire(g)
 	m.woken = true
 	for m.place(c, t+1) {
 	}
