@@ -43,8 +43,8 @@ type run struct {
 	halt    uint32 // address that ends a thread
 }
 
-// defaultMaxPackets is far beyond any real program.
-const defaultMaxPackets = 1 << 40
+// defaultMaxPackets is far beyond any network: minutes of host time.
+const defaultMaxPackets = 1 << 34
 
 func (c *Core) newRun(p *Program, space *mem.Space, o Options) (*run, error) {
 	d, err := newDecoder(p)

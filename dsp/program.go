@@ -27,7 +27,7 @@ const ReturnAddress = 0xfffffff0
 type Options struct {
 	// Functional skips the timing model: same bytes, a report without cycles.
 	Functional bool
-	// MaxPackets ends a run that does not end by itself; 0 is 1<<40.
+	// MaxPackets ends a run that does not end by itself; 0 is 1<<34.
 	MaxPackets int64
 	// Profile, when set, receives the cost of every packet of a timed run.
 	Profile *Profile

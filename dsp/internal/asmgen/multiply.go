@@ -203,22 +203,30 @@ func dots() {
 
 // dotVNNI uses the host's unsigned by signed dot product. A signed first factor
 // is moved up by 128 and 128 times the sum of the second taken off; an unsigned
-// second factor is moved down and 128 times the sum of the first added.
+// second factor is moved down and 128 times the sum of the first added, as two
+// more products with 64.
 func dotVNNI(name string, aSign, bSign, scalar, acc bool) {
 	op(name, func() {
 		ptr(0, RAX)
 		ptr(1, RCX)
-		if !scalar {
+		switch {
+		case !scalar:
 			ptr(2, RDX)
-		} else {
+		case bSign:
 			splatR(2, z(4))
+		default:
+			MOVL(in(ptr(2, R9), 0), R9L)
+			XORL(U32(0x80808080), R9L)
+			VPBROADCASTD(R9L, z(4))
 		}
-		if aSign || !bSign {
+		if aSign || !bSign && !scalar {
 			splat(0x80808080, z(5))
+		}
+		if aSign {
 			splat(0x01010101, z(6))
 		}
-		if scalar && !bSign {
-			vpxor(z(5), z(4), z(4))
+		if !bSign {
+			splat(0x40404040, z(6))
 		}
 		chunks(128, func(i, off int) {
 			a, d := z(0), z(1)
@@ -245,10 +253,8 @@ func dotVNNI(name string, aSign, bSign, scalar, acc bool) {
 			}
 			VPDPBUSD(b, a, d)
 			if !bSign {
-				vpxor(z(7), z(7), z(7))
-				VPDPBUSD(z(6), a, z(7)) // sum of the first factor
-				VPSLLD(Imm(7), z(7), z(7))
-				VPADDD(z(7), d, d)
+				VPDPBUSD(z(6), a, d)
+				VPDPBUSD(z(6), a, d)
 			}
 			mov(d, in(RAX, off))
 		})

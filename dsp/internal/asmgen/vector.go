@@ -61,8 +61,17 @@ func vpxor(b, a, d Op) {
 
 // splat fills a register with a 32-bit constant.
 func splat(v uint32, d Register) {
-	MOVL(U32(v), R9L)
-	VMOVD(R9L, X15)
+	constant(v, R9L, d)
+}
+
+// constant broadcasts v by way of a general register.
+func constant(v uint32, r GPPhysical, d Register) {
+	MOVL(U32(v), r)
+	if level == 1 && d.Size() == 64 {
+		VPBROADCASTD(r, d)
+		return
+	}
+	VMOVD(r, X15)
 	VPBROADCASTD(X15, d)
 }
 
@@ -356,12 +365,9 @@ func merge(bits uint64, v, u, d Register) {
 	vpor(u, v, d)
 }
 
-// splatMask sets a constant; callers hoist nothing, the broadcast is cheap
-// beside the loads.
+// splatMask is splat where R9 is in use.
 func splatMask(v uint32, d Register) {
-	MOVL(U32(v), R10L)
-	VMOVD(R10L, X15)
-	VPBROADCASTD(X15, d)
+	constant(v, R10L, d)
 }
 
 // narrowing writes the narrowing shifts and vsat: even lanes from Vv, odd
