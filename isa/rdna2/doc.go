@@ -9,6 +9,11 @@
 // (except the cache invalidations), exports, interpolation, SDWA, DPP8, GDS and
 // flat (generic) addressing. Decode reports them as unknown instructions.
 //
+// Programs are written with Kernel against the virtual registers of isa/build:
+// Target describes wave32 code to its passes, and Link inserts the waits for
+// memory that the instruction set leaves to software, resolves branches and
+// encodes.
+//
 // Nothing here executes or times anything. Encodings are facts of the LLVM
 // AMDGPU target description (LLVM 19); nominal latencies are those of LLVM's
 // GFX10 scheduling model and of Mesa's statistics for the same chips.

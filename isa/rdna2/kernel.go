@@ -78,10 +78,10 @@ func (k *Kernel) Emit(op Op, operands ...any) *build.Instr {
 	}
 	hidden := func(set Implicit, role build.Role) {
 		if set&ImplSCC != 0 {
-			args = append(args, build.Hidden(build.Arg{Reg: RegSCC, Role: role}))
+			args = append(args, build.Hidden(build.Arg{Reg: build.Phys(ClassSCC, 0), Role: role}))
 		}
 		if set&ImplVCC != 0 {
-			args = append(args, build.Hidden(build.Arg{Reg: RegVCC, Role: role}))
+			args = append(args, build.Hidden(build.Arg{Reg: VCCReg(), Role: role}))
 		}
 	}
 	hidden(f.Uses, build.Use)

@@ -8,7 +8,7 @@ import "github.com/nnsoc/nnsoc/isa/build"
 // age n is there once at most n operations are outstanding. Scalar loads return
 // in any order: only a wait for none helps.
 
-// none is the age of a register that nothing outstanding writes.
+// noAge is the age of a register that nothing outstanding writes.
 const noAge = 255
 
 // waitState is what is outstanding at one point of the program.

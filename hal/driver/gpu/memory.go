@@ -33,7 +33,6 @@ type tensor struct {
 	n      int // elements
 
 	first, last int // steps between which it must be kept
-	zeroPage    bool
 }
 
 func (t *tensor) bytes() int { return t.n * t.elem.bytes() }

@@ -51,7 +51,7 @@ func emitSoftmax(l *lowering, s *opspec.Softmax, x, out *tensor) (*launch, error
 		if rest := s.Depth % 32; rest != 0 {
 			a.Emit(rdna2.V_CMPX_GT_U32_E32, rest, a.WorkItem(0))
 			body()
-			a.Emit(rdna2.S_MOV_B32, rdna2.RegEXEC, -1)
+			a.Emit(rdna2.S_MOV_B32, rdna2.EXECReg(), -1)
 		}
 	}
 	value := func() build.Reg { return a.widen(x.elem, a.load(x.elem, src, off, 0, "x")) }
