@@ -1,0 +1,235 @@
+package nnrt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/refcpu"
+)
+
+func testCPU() *CPU {
+	s := refcpu.CPUSpec{
+		Name: "test", Threads: 1, ParallelEfficiency: 1, L3Bytes: 1 << 20, DRAMPerSecond: 1e10, OperationSeconds: 1e-6,
+		Cores: []refcpu.CoreSpec{{Name: "core", Cores: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32,
+			SIMDBytes: 32, PowerUW: 400, L1Bytes: 64 << 10, L2Bytes: 512 << 10, L2PerCycle: 32}},
+	}
+	for c := range s.Efficiency {
+		for p := range s.Efficiency[c] {
+			s.Efficiency[c][p] = 0.5
+		}
+	}
+	return NewCPU(s, 1e9, "test")
+}
+
+// picky is a device that declines some operation types and runs the others on
+// the reference CPU, one cycle each.
+type picky struct {
+	name     string
+	declines map[nn.OperationType]bool
+	prepare  error // of PrepareModel
+	prepared int
+}
+
+func (d *picky) Name() string         { return d.name }
+func (d *picky) Description() string  { return "" }
+func (d *picky) Version() string      { return "1" }
+func (d *picky) Type() hal.DeviceType { return hal.DeviceAccelerator }
+func (d *picky) Capabilities() hal.Capabilities {
+	return hal.Capabilities{Operand: map[nn.OperandType]hal.PerformanceInfo{nn.TensorFloat32: {ExecTime: 0.5, PowerUsage: 0.5}}}
+}
+
+func (d *picky) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	var s []hal.Support
+	for _, op := range m.Main.Operations {
+		if d.declines[op.Type] {
+			s = append(s, hal.Support{Reason: "declined"})
+			continue
+		}
+		s = append(s, hal.Support{OK: true})
+	}
+	return s, nil
+}
+
+func (d *picky) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
+	if d.prepare != nil {
+		return nil, d.prepare
+	}
+	d.prepared++
+	p, err := refcpu.Compile(m)
+	return &pickyModel{p, len(m.Main.Operations)}, err
+}
+
+type pickyModel struct {
+	prog *refcpu.Program
+	n    int
+}
+
+func (p *pickyModel) Execute(r *hal.Request) (*hal.Result, error) {
+	err := p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{})
+	s := hal.Stats{Cycles: int64(p.n), LatencyFs: int64(p.n) * 1e6, ClockHz: 1e9, Stalls: []hal.StallCycles{{Reason: "issue", Cycles: int64(p.n)}}}
+	for i := range p.n {
+		s.Operations = append(s.Operations, hal.OperationStats{Index: i, Cycles: 1, BoundBy: "issue"})
+	}
+	return &hal.Result{Stats: s}, err
+}
+
+func (p *pickyModel) WriteListing(io.Writer) error { return nil }
+
+// model is relu(x) + 2*x, then relu6 of it.
+func model() *nn.Model {
+	t := func(l nn.Lifetime) nn.Operand {
+		return nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{4}, Lifetime: l}
+	}
+	two := t(nn.ConstantCopy)
+	two.Dimensions = []uint32{1}
+	two.Data = []byte{0, 0, 0, 0x40}
+	none := nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)}
+	return &nn.Model{Main: nn.Subgraph{
+		Operands: []nn.Operand{t(nn.SubgraphInput), t(nn.TemporaryVariable), t(nn.TemporaryVariable), t(nn.TemporaryVariable), t(nn.SubgraphOutput), two, none},
+		Operations: []nn.Operation{
+			{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{1}},
+			{Type: nn.OpMul, Inputs: []uint32{0, 5, 6}, Outputs: []uint32{2}},
+			{Type: nn.OpAdd, Inputs: []uint32{1, 2, 6}, Outputs: []uint32{3}},
+			{Type: nn.OpRelu6, Inputs: []uint32{3}, Outputs: []uint32{4}},
+		},
+		Inputs: []uint32{0}, Outputs: []uint32{4},
+	}}
+}
+
+func input() []byte {
+	var b []byte
+	for _, v := range []uint32{0xbf800000, 0, 0x3f800000, 0x40800000} { // -1 0 1 4
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
+}
+
+// TestPartition runs a model in parts, by way of every way to cut it, and
+// demands the reference's bytes.
+func TestPartition(t *testing.T) {
+	m := model()
+	if err := Validate(m); err != nil {
+		t.Fatal(err)
+	}
+	want, err := Reference(m, [][]byte{input()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := []nn.OperationType{nn.OpRelu, nn.OpMul, nn.OpAdd, nn.OpRelu6}
+	for mask := range 16 {
+		d := &picky{name: "x", declines: map[nn.OperationType]bool{}}
+		declined := 0
+		for i, op := range types {
+			if mask>>i&1 != 0 {
+				d.declines[op] = true
+				declined++
+			}
+		}
+		r, err := NewRegistry(testCPU(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, device := range []string{"x", Auto} {
+			c, err := Compile(r, m, device, CompileOptions{Preference: hal.FastSingleAnswer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := c.Execute([][]byte{input()}, ExecuteOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(res.Outputs[0], want[0]) {
+				t.Errorf("mask %04b: outputs %v, want %v", mask, res.Outputs[0], want[0])
+			}
+			if device == "x" && len(c.Fallbacks) != declined {
+				t.Errorf("mask %04b: %d fallbacks, want %d", mask, len(c.Fallbacks), declined)
+			}
+			var stalls, latency int64
+			for _, s := range res.Stalls {
+				stalls += s.Cycles
+			}
+			for i, o := range res.Operations {
+				latency += o.TimeFs
+				onCPU := d.declines[types[i]]
+				if (o.Device == "cpu") != onCPU || o.Index != i || o.Cycles == 0 {
+					t.Errorf("mask %04b operation %d: %+v", mask, i, o)
+				}
+			}
+			if stalls != res.Cycles || latency > res.LatencyFs {
+				t.Errorf("mask %04b: stalls %d of %d cycles, operations %d of %d fs", mask, stalls, res.Cycles, latency, res.LatencyFs)
+			}
+		}
+	}
+}
+
+// TestPrepareFails moves a part to the CPU when its device cannot prepare it.
+func TestPrepareFails(t *testing.T) {
+	d := &picky{name: "x", prepare: errors.New("too large")}
+	r, _ := NewRegistry(testCPU(), d)
+	c, err := Compile(r, model(), "x", CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Fallbacks) != 4 || c.Fallbacks[0].Reason != "too large" || c.Accelerated("cpu") != 0 || c.Steps() != 1 {
+		t.Errorf("%d steps, fallbacks %v", c.Steps(), c.Fallbacks)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	r, err := NewRegistry(testCPU(), &picky{name: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewRegistry(testCPU(), &picky{name: "cpu"}); err == nil {
+		t.Error("two devices of one name are accepted")
+	}
+	if _, err := Compile(r, model(), "y", CompileOptions{}); err == nil || !strings.Contains(err.Error(), "cpu, x") {
+		t.Errorf("unknown device: %v", err)
+	}
+	c, err := Compile(r, model(), "x", CompileOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range [][][]byte{nil, {input()[:15]}, {input(), input()}} {
+		if _, err := c.Execute(in, ExecuteOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
+			t.Errorf("%d inputs: %v", len(in), err)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	f := func(v ...uint32) []byte {
+		var b []byte
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint32(b, x)
+		}
+		return b
+	}
+	const one, nan, inf = 0x3f800000, 0x7fc00000, 0x7f800000
+	for _, c := range []struct {
+		typ              nn.OperandType
+		actual, expected []byte
+		mismatches, top  int
+	}{
+		{nn.TensorQuant8Asymm, []byte{1, 200, 3}, []byte{1, 200, 3}, 0, 1},
+		{nn.TensorQuant8Asymm, []byte{1, 200, 3}, []byte{1, 201, 3}, 1, 1},
+		{nn.TensorQuant8AsymmSigned, []byte{1, 200, 3}, []byte{1, 200, 3}, 0, 2},
+		{nn.TensorFloat32, f(one, 0), f(one+4, 0), 0, 0},
+		{nn.TensorFloat32, f(one, 0), f(one+1000, 0), 1, 0},
+		{nn.TensorFloat32, f(inf, 0), f(inf, 0), 0, 0},
+		{nn.TensorFloat32, f(nan, one), f(one, one), 1, 1},
+		{nn.TensorInt32, f(7, 8), f(7, 9), 1, 1},
+	} {
+		m := &nn.Model{}
+		got := Compare(c.typ, ToleranceOf(m, c.typ), c.actual, c.expected)
+		if got.Mismatches != c.mismatches || got.Top1 != c.top {
+			t.Errorf("%v %v %v: %+v", c.typ, c.actual, c.expected, got)
+		}
+	}
+}
