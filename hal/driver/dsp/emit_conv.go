@@ -53,9 +53,9 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	params[parNegZero] = splatHalf(-g.filter.zero)
 	params[parBox], params[parStride] = rowBox(((c.positions-1)*g.StrideW+g.KW)*g.in.pitch, g.KH, g.in.rowBytes())
 	e.params = l.constWords(params)
-	table := g.blockTable(&c)
-	e.blocks = len(table) / c.entryWords()
-	e.table = l.constWords(padTable(table, c.entryWords(), convAhead))
+	e.entries = g.blockTable(&c)
+	e.blocks = len(e.entries) / c.entryWords()
+	e.table = l.constWords(padTable(e.entries, c.entryWords(), convAhead))
 	var err error
 	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
 		return err
@@ -110,6 +110,7 @@ type gemmEmitter struct {
 	kernel                              *kernel
 	full                                int // full chunks; a tail chunk follows when c.tail > 0
 	blocks                              int
+	entries                             []uint32 // the block table
 	table, ones, bumps, params, scratch uint32
 }
 
@@ -145,10 +146,29 @@ func (e *gemmEmitter) launch(at uint32) error {
 			return err
 		}
 		e.job(in, from, to)
-		l.canPrefetch(convPrefetch)
+		if c.stream {
+			e.prefetchFirst()
+		} else {
+			l.canPrefetch(convPrefetch)
+		}
 		from = to
 	}
 	return nil
+}
+
+// prefetchFirst lets the threads of the job just launched fetch the inputs of
+// the blocks before those that the kernel itself fetches ahead.
+func (e *gemmEmitter) prefetchFirst() {
+	n := e.c.entryWords()
+	for _, args := range e.l.jobs[len(e.l.jobs)-1].Args {
+		first := int(args[0]-e.table) / 4
+		last := first + min(convAhead, int(args[1])-1)*n
+		from := e.entries[first]
+		to := e.entries[last+e.c.positions-1] + uint32((e.g.KH-1)*e.g.DilationH*e.g.in.rowBytes()+e.g.KW*e.g.in.pitch)
+		if to > from {
+			args[convPrefetch], args[convPrefetch+1] = from, boxOf(min(to-from+vecBytes, prefetchLimit))
+		}
+	}
 }
 
 // prefetchOwn lets the job just launched fetch its own weights into L2.

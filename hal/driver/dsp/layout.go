@@ -102,6 +102,12 @@ func (t *tensor) at(n, y, x int) uint32 {
 	return t.addr + uint32(n*t.imageBytes()+(t.top+y)*t.rowBytes()+t.lead()+x*t.pitch)
 }
 
+// clientForm reports whether the bytes are those that the client sees: nothing
+// between positions, rows or images, and values of an unsigned type.
+func (t *tensor) clientForm(typ nn.OperandType) bool {
+	return !t.dense && !t.hasHalo() && t.pitch == t.shape.c && t.shape.c%vecBytes == 0 && typ == nn.TensorQuant8Asymm
+}
+
 // hasHalo reports whether anything surrounds the image.
 func (t *tensor) hasHalo() bool { return t.top+t.bottom+t.left+t.right > 0 }
 

@@ -65,6 +65,9 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 		l.inputs[len(l.inputs)-1].keep = true
 		if g.Operands[i].Type.IsQuant8() {
 			l.importValue(i, l.inputs[len(l.inputs)-1])
+			if l.values[i].keep { // it is the client's value itself
+				l.inputs[len(l.inputs)-1] = l.values[i]
+			}
 		}
 	}
 	for i := range g.Operations {
@@ -90,9 +93,12 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 				}
 			}
 		}
-		d := l.denseTensor(i)
+		d := l.values[i]
+		if !d.clientForm(g.Operands[i].Type) || d.keep {
+			d = l.denseTensor(i)
+			l.copyTensor(d, l.values[i])
+		}
 		d.keep = true
-		l.copyTensor(d, l.values[i])
 		l.outputs = append(l.outputs, d)
 	}
 	l.addHalos()
@@ -161,7 +167,33 @@ func (l *lowering) importValue(i uint32, dense *tensor) {
 	if l.onlyConv(i) {
 		pitch = smallPitch(s.c)
 	}
-	l.copyTensor(l.result(i, pitch), dense)
+	t := l.result(i, pitch)
+	if dense.keep && t.clientForm(o.Type) && l.staysPlain(i) {
+		t.keep = true
+		dense.first, dense.keep = -2, false
+		return
+	}
+	l.copyTensor(t, dense)
+}
+
+// staysPlain reports whether all readers of operand i leave its tensor as it is:
+// none asks for a halo or passes it on under another name.
+func (l *lowering) staysPlain(i uint32) bool {
+	for k := range l.graph.Operations {
+		op := &l.graph.Operations[k]
+		for _, in := range op.Inputs {
+			if in != i {
+				continue
+			}
+			switch op.Type {
+			case nn.OpFullyConnected, nn.OpSoftmax, nn.OpAdd, nn.OpMul, nn.OpConcatenation, nn.OpLogistic,
+				nn.OpRelu, nn.OpRelu1, nn.OpRelu6, nn.OpAveragePool2D, nn.OpMaxPool2D, nn.OpMean:
+			default:
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // onlyConv reports whether nothing but convolutions read operand i, directly or

@@ -104,6 +104,9 @@ const streamBytes = 192 << 10
 
 // rowBox is the l2fetch box of rows of n bytes; empty when it fits no box.
 func rowBox(n, rows, stride int) (box, step uint32) {
+	if rows == 1 {
+		stride = vecBytes // of no consequence
+	}
 	if n >= 1<<16 || rows >= 1<<16 || stride >= 1<<16 {
 		return 0, 0
 	}
