@@ -374,3 +374,65 @@ func TestDropMoves(t *testing.T) {
 		t.Fatalf("%d groups, label at %d", len(code.Groups), code.LabelGroup(l))
 	}
 }
+
+// Physical registers that hold arguments stay untouched until their last use,
+// and a limit keeps the allocator below it.
+func TestPhysicalAndLimit(t *testing.T) {
+	for _, limit := range []int{0, 3} {
+		f := New(newToy(6), "args")
+		if limit > 0 {
+			f.Limit(clsS, limit)
+		}
+		arg := Phys(clsS, 1)
+		a, b := f.Reg(clsS, "a"), f.Reg(clsS, "b")
+		f.Emit(opSet, Out(a), Imm(1))
+		f.Emit(opAdd, Out(b), In(a), In(a))
+		f.Emit(opStore, Imm(0), In(a)).Stores(1)
+		f.Emit(opStore, Imm(1), In(b)).Stores(1)
+		f.Emit(opStore, Imm(2), In(arg)).Stores(1)
+		code, err := f.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range code.Groups {
+			for _, in := range g.Instrs {
+				for _, o := range in.Args {
+					if o.Role&Def != 0 && o.Phys == 1 {
+						t.Errorf("limit %d: the argument is overwritten", limit)
+					}
+				}
+			}
+		}
+		if limit > 0 && code.Used[0] > limit {
+			t.Errorf("used %d units, limit %d", code.Used[0], limit)
+		}
+	}
+}
+
+// Stores keep their order among overlapping accesses, a later load waits for
+// them, and accesses of other classes move freely.
+func TestMemoryOrder(t *testing.T) {
+	f := New(newToy(6), "memory")
+	v, w := f.Reg(clsS, "v"), f.Reg(clsS, "w")
+	f.Emit(opSet, Out(v), Imm(1))
+	first := f.Emit(opStore, Imm(0), In(v)).Stores(1)
+	load := f.Emit(opLoad, Out(w), Imm(0)).Loads(1)
+	other := f.Emit(opStore, Imm(4), In(v)).Stores(2)
+	second := f.Emit(opStore, Imm(0), In(w)).Stores(1)
+	code, err := f.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[*Instr]int{}
+	for g := range code.Groups {
+		for _, in := range code.Groups[g].Instrs {
+			at[in] = g
+		}
+	}
+	if !(at[first] < at[load] && at[load] < at[second]) {
+		t.Errorf("order: store %d, load %d, store %d", at[first], at[load], at[second])
+	}
+	if at[other] > at[second] {
+		t.Errorf("an independent store waits for its place in source order")
+	}
+}
