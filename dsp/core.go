@@ -269,8 +269,8 @@ func (r *run) step(t *thread, b *block) error {
 // blame adds to a decoder's error who ran into it.
 func (r *run) blame(t *thread, err error) error {
 	var e *Error
-	if errors.As(err, &e) || r.job.Name == "" {
-		return err
+	if errors.As(err, &e) {
+		e.Job, e.Thread = r.job.Name, t.id
 	}
-	return fmt.Errorf("%w (job %s, thread %d)", err, r.job.Name, t.id)
+	return err
 }

@@ -197,7 +197,7 @@ func (d *decoder) block(addr uint32) (*block, error) {
 			if len(b.packets) > 0 { // reported when execution gets there
 				break
 			}
-			return nil, fmt.Errorf("dsp: packet %#x: jump outside the program [%#x,%#x)", pc, d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))
+			return nil, &Error{Packet: pc, Rule: fmt.Sprintf("jump outside the program [%#x,%#x)", d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))}
 		}
 		p, n, err := hexagon.DecodePacket(d.words[off/4:], pc)
 		if err == nil {
@@ -207,13 +207,13 @@ func (d *decoder) block(addr uint32) (*block, error) {
 			if len(b.packets) > 0 {
 				break
 			}
-			return nil, fmt.Errorf("dsp: %w", err)
+			return nil, illegal(pc, err)
 		}
 		if err := d.packet(b, &p); err != nil {
 			if len(b.packets) > 0 {
 				break
 			}
-			return nil, fmt.Errorf("dsp: packet %#x: %w", pc, err)
+			return nil, &Error{Packet: pc, Rule: err.Error()}
 		}
 		pc += uint32(n) * 4
 		b.loop0, b.loop1 = p.EndLoop0, p.EndLoop1

@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -20,6 +21,21 @@ func (e *Error) Error() string {
 		s += fmt.Sprintf(" (job %s, thread %d)", e.Job, e.Thread)
 	}
 	return s
+}
+
+// illegal turns an error of the decoder or the packet checker into ours.
+func illegal(pc uint32, err error) *Error {
+	var d *hexagon.DecodeError
+	var r *hexagon.RuleError
+	switch {
+	case errors.As(err, &d):
+		return &Error{Packet: d.Addr, Rule: fmt.Sprintf("word %d (%#08x): %s", d.Index, d.Word, d.Reason)}
+	case errors.As(err, &r) && r.Text != "":
+		return &Error{Packet: r.Addr, Rule: r.Text + ": " + r.Rule}
+	case errors.As(err, &r):
+		return &Error{Packet: r.Addr, Rule: r.Rule}
+	}
+	return &Error{Packet: pc, Rule: err.Error()}
 }
 
 // faultKind is why a micro-op could not be executed.

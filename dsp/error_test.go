@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -43,8 +44,9 @@ func TestBadWords(t *testing.T) {
 		code []byte
 		want string
 	}{
-		{"duplex", []byte{0, 0, 0, 0x20}, "dsp: hexagon: packet 0x10000: word 0 (0x20000000): duplex"},
+		{"duplex", []byte{0, 0, 0, 0x20}, "dsp: packet 0x10000: word 0 (0x20000000): duplex"},
 		{"unknown", []byte{0xff, 0xff, 0xff, 0xff}, "no known instruction form"},
+		{"two multiplies of both units", hexagon.Bytes([]uint32{0x1c006040, 0x1c00e041}), "dsp: packet 0x10000: vector pipes oversubscribed"},
 		{"half a packet", []byte{0x00, 0x40, 0x00, 0x7f}, "code ends inside a packet"},
 	} {
 		_, err := c.Run(&Program{Base: codeBase, Code: k.code}, nil, []Job{{Entry: codeBase, Threads: 1}}, Options{})
