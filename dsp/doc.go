@@ -14,7 +14,7 @@
 //   - Time: up to Threads hardware threads, each issuing at most one packet per
 //     slot of IssueInterval core cycles. Operand interlocks follow the operand
 //     cycles of the form table (schedule.go). L1I, L1D (scalar only), L2, VTCM,
-//     DRAM, posted stores, l2fetch and dcfetch (memory.go). Threads interleave
+//     DRAM, posted stores, l2fetch and dcfetch (mem.go). Threads interleave
 //     in the order of their memory accesses (time.go). Each cycle is charged to
 //     one sim.Reason; the reasons of a job are those of its last thread.
 //   - Energy: counted events times a table, static power times time (energy.go).
