@@ -20,7 +20,7 @@
 //	gather     rows of a convolution's input as a matrix, where channels are no multiple of 16 bytes
 //	depthwise  DEPTHWISE_CONV_2D: lanes are channels
 //	pool       AVERAGE_POOL_2D, MAX_POOL_2D: lanes are channels
-//	flat       ADD, MUL, RELU*, LOGISTIC, QUANTIZE, DEQUANTIZE, conversions: lanes are elements
+//	flat       elementwise operations of one or two tensors, QUANTIZE, DEQUANTIZE, conversions: lanes are elements
 //	rows       CONCATENATION, PAD, RESHAPE, SQUEEZE: copies of contiguous runs
 //	softmax    one wave per row, reductions across lanes
 //	mean       lanes are results

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -232,68 +231,6 @@ func ints(d []uint32) []int {
 		out[i] = int(x)
 	}
 	return out
-}
-
-// binary lowers ADD, SUB and MUL.
-func (l *lowering) binary(op *nn.Operation) error {
-	e, err := l.view.Elementwise(op)
-	if err != nil {
-		return err
-	}
-	if _, err := l.elementOf(e.Type); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	x, err := l.value(e.A)
-	if err != nil {
-		return err
-	}
-	y, out, err := l.pair(e.B, e.Output)
-	if err != nil {
-		return err
-	}
-	lo, hi := opspec.FloatActRange(e.Act)
-	code := map[nn.OperationType]rdna2.Op{nn.OpAdd: rdna2.V_ADD_F32_E32, nn.OpSub: rdna2.V_SUB_F32_E32, nn.OpMul: rdna2.V_MUL_F32_E32}[op.Type]
-	l.flat(&flat{name: map[nn.OperationType]string{nn.OpAdd: "add", nn.OpSub: "sub", nn.OpMul: "mul"}[op.Type],
-		dims: ints(e.Dims), strides: [][]int{e.StridesA, e.StridesB}, in: []*tensor{x, y}, out: out,
-		f: func(a *asm, x []build.Reg) build.Reg { return a.clamp(a.op2(code, a.v("y"), x[0], x[1]), lo, hi) }})
-	return nil
-}
-
-// unary lowers RELU, RELU1, RELU6, LOGISTIC and TANH.
-func (l *lowering) unary(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
-	if _, err := l.elementOf(u.Type); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	x, out, err := l.pair(u.Input, u.Output)
-	if err != nil {
-		return err
-	}
-	k := &flat{name: "relu", dims: ints(u.Dims), in: []*tensor{x}, out: out}
-	switch op.Type {
-	case nn.OpLogistic:
-		k.name, k.f = "logistic", func(a *asm, x []build.Reg) build.Reg { return a.logistic(x[0], -math.Log2E) }
-	case nn.OpTanh: // 2*logistic(2x) - 1
-		k.name, k.f = "tanh", func(a *asm, x []build.Reg) build.Reg {
-			return a.op3(rdna2.V_FMA_F32, a.v("y"), float32(2), a.logistic(x[0], -2*math.Log2E), float32(-1))
-		}
-	default:
-		lo, hi := opspec.FloatActRange(opspec.UnaryActivation(op.Type))
-		k.f = func(a *asm, x []build.Reg) build.Reg { return a.clamp(x[0], lo, hi) }
-	}
-	l.flat(k)
-	return nil
-}
-
-// logistic is 1 / (1 + 2^(x*scale)).
-func (a *asm) logistic(x build.Reg, scale float64) build.Reg {
-	t := a.op2(rdna2.V_MUL_F32_E32, a.v("scaled"), float32(scale), x)
-	e := a.op1(rdna2.V_EXP_F32_E32, a.v("exp"), t)
-	d := a.op2(rdna2.V_ADD_F32_E32, a.v("one more"), float32(1), e)
-	return a.op1(rdna2.V_RCP_F32_E32, a.v("y"), d)
 }
 
 // quantize lowers QUANTIZE from a float type.
