@@ -1,0 +1,109 @@
+package gpu
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// releaseBarrier lets a work-group go on when all its live waves have arrived.
+func (m *machine) releaseBarrier(g *workgroup, t int64) {
+	if g.arrived < g.live || g.live == 0 {
+		return
+	}
+	g.arrived = 0
+	for _, w := range g.waves {
+		if w.done {
+			continue
+		}
+		w.atBarrier = false
+		w.simd.barred--
+		w.prepare(t+int64(m.spec.BarrierCycles), sim.StallBarrier)
+		w.simd.choose()
+	}
+	m.woken = true
+}
+
+// endWave frees the wave's place and, with its work-group, starts the next.
+func (m *machine) endWave(s *simd, w *wave, t int64) {
+	s.end = max(s.end, t+1, w.vs.last)
+	i := w.slot
+	s.waves = append(s.waves[:i], s.waves[i+1:]...)
+	copy(s.next[i:], s.next[i+1:])
+	copy(s.unit[i:], s.unit[i+1:])
+	for ; i < len(s.waves); i++ {
+		s.waves[i].slot = i
+	}
+	s.rows -= rowsOf(m.spec, m.p.k)
+	g := w.wg
+	w.done = true
+	g.live--
+	if g.live > 0 {
+		m.releaseBarrier(g, t)
+		return
+	}
+	m.live--
+	c := g.cu
+	c.groups--
+	c.lds.used -= m.p.k.LDSBytes
+	m.retire(g)
+	m.woken = true
+	for m.place(c, t+1) {
+	}
+	if m.spec.LDSPerCluster && m.p.k.LDSBytes > 0 {
+		// The LDS it held may have kept a neighbour empty.
+		for i := range m.cus {
+			if o := &m.cus[i]; o.cluster == c.cluster && o != c {
+				for m.place(o, t+1) {
+				}
+			}
+		}
+	}
+}
+
+// place starts the next work-group on c at t if it has room.
+func (m *machine) place(c *cu, t int64) bool {
+	if m.next >= m.total || c.groups >= m.spec.WorkgroupsMax || c.lds.used+m.p.k.LDSBytes > m.spec.LDSBytes {
+		return false
+	}
+	rows := rowsOf(m.spec, m.p.k)
+	items := 1
+	for i := range 3 {
+		items *= max(m.d.Workgroup[i], 1)
+	}
+	need := (items + m.p.k.WaveSize - 1) / m.p.k.WaveSize
+	for i := range c.simds {
+		s := &c.simds[i]
+		need -= min(m.spec.WavesPerSIMD-len(s.waves), (m.spec.VGPRRows-s.rows)/rows)
+	}
+	if need > 0 {
+		return false
+	}
+	g := m.newWorkgroup()
+	g.cu = c
+	c.groups++
+	c.lds.used += m.p.k.LDSBytes
+	m.live++
+	for _, w := range g.waves {
+		s := c.emptiest(m.spec, rows)
+		c.launch = max(c.launch, t)
+		w.simd, w.slot = s, len(s.waves)
+		s.rows += rows
+		s.waves = append(s.waves, w)
+		w.prepare(c.launch, sim.StallLaunch)
+		c.launch += int64(m.spec.WaveLaunch)
+		s.choose()
+	}
+	return true
+}
+
+// emptiest is the SIMD of c with the fewest waves that has room.
+func (c *cu) emptiest(spec *Spec, rows int) *simd {
+	var best *simd
+	for i := range c.simds {
+		s := &c.simds[i]
+		if len(s.waves) >= spec.WavesPerSIMD || s.rows+rows > spec.VGPRRows {
+			continue
+		}
+		if best == nil || len(s.waves) < len(best.waves) {
+			best = s
+		}
+	}
+	return best
+}

@@ -1,0 +1,164 @@
+package gpu
+
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// issueRun issues vector instructions of one wave back to back: as many as
+// are free of stalls, fetched, and before an older wave wants the unit. After a
+// stall it goes on when no other wave of the SIMD issues anything before.
+func (m *machine) issueRun(s *simd, w *wave, t int64) {
+	p := m.p
+	pc := w.pc
+	limit := never
+	for i, u := range s.unit[:s.pick] {
+		if u <= unitTrans && s.next[i] < limit {
+			limit = s.next[i]
+		}
+	}
+	until := t + runAhead
+	for {
+		end := m.runEnd(s, w, pc, t, limit)
+		if !w.checkRun(pc, end) {
+			return
+		}
+		m.visit(pc, end, w.mask())
+		if m.executed > m.limit {
+			m.cur = pc
+			m.fail(w, errLimit)
+			return
+		}
+		for i := pc; i < end; i++ {
+			u := &p.uops[i]
+			u.fn(w, u)
+		}
+		finish := m.retireRun(s, w, pc, end, t)
+		w.pc = end
+		if p.uops[end].unit == unitVALU && p.uops[end-1].unit == unitVALU && finish < until &&
+			p.offs[end]>>m.codeShift == w.line && w.sMax <= finish {
+			if at := w.ready(&p.deps[end], finish); at < s.second {
+				if at > s.cursor {
+					s.stalls[sim.StallOperand] += at - s.cursor
+					s.cursor = at
+				}
+				pc, t = end, at
+				continue
+			}
+		}
+		w.prepare(t+int64(p.cost[end-1]-p.cost[pc])+1, sim.StallIssue)
+		return
+	}
+}
+
+// runEnd is where the run that starts at pc at cycle t ends.
+func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
+	p := m.p
+	end := p.end[pc]
+	cost := p.cost
+	base := cost[pc]
+	if limit < t+int64(cost[end]-base) {
+		for end > pc+1 && t+int64(cost[end-1]-base) >= limit {
+			end--
+		}
+	}
+	// Results of before the run that are not ready yet.
+	for i := pc + 1; i < end; i++ {
+		at := t + int64(cost[i]-base)
+		if at >= w.vMax && at >= w.sMax {
+			break
+		}
+		if r := w.ready(&p.deps[i], at); r > at {
+			end = i
+			break
+		}
+	}
+	if p.offs[end-1]>>m.codeShift != w.line {
+		end = m.fetched(s.cu, w, pc, end, t)
+	}
+	return end
+}
+
+// retireRun takes the unit for the uops [pc, end) issued from t on, notes which
+// results are still on their way when the last has issued, charges the cycles,
+// and returns when the unit is free.
+func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
+	p := m.p
+	base := p.cost[pc]
+	total := int64(p.cost[end] - base)
+	finish := t + total
+	for i := end - 1; i >= pc; i-- {
+		at := t + int64(p.cost[i]-base)
+		if finish-at >= p.latest {
+			break
+		}
+		if done := at + int64(m.spec.Vector[p.uops[i].class].Result); done > finish {
+			w.wroteV(&p.deps[i], done)
+		}
+	}
+	s.free[unitVALU] = finish
+	s.free[unitTrans] = max(s.free[unitTrans], finish)
+	if p.uops[pc].unit == unitTrans {
+		s.free[unitTrans] = t + int64(m.spec.Vector[ClassTrans].Issue)*m.half
+	}
+	if finish > s.cursor {
+		n := finish - s.cursor
+		busy := min(max(total-int64(end-pc)*m.half, 0), n)
+		s.stalls[sim.StallUnit] += busy
+		s.stalls[sim.StallIssue] += n - busy
+		s.cursor = finish
+	}
+	return finish
+}
+
+// fetched shortens a run to the code lines that are there in time.
+func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
+	p := m.p
+	shift := m.codeShift
+	line := p.offs[pc] >> shift
+	last := p.offs[end-1] >> shift
+	for line < last {
+		line++
+		i := pc
+		for p.offs[i]>>shift < line {
+			i++
+		}
+		at := t + int64(p.cost[i]-p.cost[pc])
+		if m.fetchLine(c, w, line, at) > at {
+			return i
+		}
+		w.line = line
+		pc, t = i, at
+	}
+	return end
+}
+
+// fetchLine is when a line of code is there for a wave, which asks for the next
+// one as it enters it. Code that fits the instruction cache is not evicted
+// again within a dispatch.
+func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
+	if !m.codeFits {
+		r, from := m.fetchCode(c, line, t)
+		if line == w.line+1 && from == sim.StallFetch {
+			return t // a hit that was asked for in time
+		}
+		return r
+	}
+	f := m.fetch[c.cluster]
+	r := f[line]
+	if r == 0 {
+		r, _ = m.fetchCode(c, line, t)
+		r = max(r, 1)
+		f[line] = r
+	}
+	if next := line + 1; int(next)<<m.codeShift < len(m.p.k.Code) && f[next] == 0 {
+		n, _ := m.fetchCode(c, next, t)
+		f[next] = max(n, 1)
+	}
+	return r
+}
+
+func (m *machine) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {
+	done, from := c.icache.Access(m.clock.At(t), m.p.base+uint64(line)<<m.codeShift, 4, mem.Read)
+	return m.clock.Cycle(done), from
+}
