@@ -98,6 +98,7 @@ var operations = [nn.OperationCount]prepare{
 	nn.OpPow:                        preparePow,
 	nn.OpPrelu:                      preparePrelu,
 	nn.OpQuantize:                   prepareQuantize,
+	nn.OpQuantized16bitLstm:         prepareQuantized16Lstm,
 	nn.OpRandomMultinomial:          prepareMultinomial,
 	nn.OpRank:                       prepareRank,
 	nn.OpReduceAll:                  prepareReduce,

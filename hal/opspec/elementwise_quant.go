@@ -82,13 +82,13 @@ func (u *Unary) HardSwishTable(v View) (*[256]byte, error) {
 			q = int32(int8(i))
 		}
 		x := saturate16((q - in.ZeroPoint) << 7)
-		scaled := srdhm16(x, outFactor)
+		scaled := Fixed16.Mul(x, outFactor)
 		// The gate: x rescaled so that +-3 is +-2^15, then shifted to [0, 2^15).
 		gate := x
 		if mr.Shift > 1 {
 			gate = shiftLeft16(gate, mr.Shift-1)
 		}
-		gate = srdhm16(gate, gateFactor)
+		gate = Fixed16.Mul(gate, gateFactor)
 		if mr.Shift > 0 {
 			gate = shiftLeft16(gate, 1)
 		} else {
@@ -112,9 +112,6 @@ func saturate16(x int32) int32 { return min(max(x, math.MinInt16), math.MaxInt16
 
 // narrow16 keeps the high half of a Q0.31 fraction, rounded.
 func narrow16(m int32) int32 { return int32(min((int64(m)+1<<15)>>16, math.MaxInt16)) }
-
-// srdhm16 is SRDHM on 16-bit values.
-func srdhm16(a, b int32) int32 { return saturate16((a*b + 1<<14) >> 15) }
 
 func shiftLeft16(x int32, n int) int32 {
 	if n > 16 {

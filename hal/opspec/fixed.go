@@ -5,105 +5,118 @@ import (
 	"math/bits"
 )
 
-// Fixed-point functions on int32 values with a given number of integer bits
-// (Qi.f, f = 31 - i). They follow gemmlowp's public definitions bit for bit,
-// because quantized SOFTMAX, LOGISTIC and TANH are defined through them.
+// Fixed-point functions on values with a given number of integer bits (Qi.f).
+// They follow gemmlowp's public definitions bit for bit, because quantized
+// SOFTMAX, LOGISTIC, TANH and the LSTMs are defined through them. Fixed32 works
+// on int32 values (f = 31 - i), Fixed16 on int16 values held in an int32
+// (f = 15 - i).
+type Fixed uint8
 
-// one is 1 in Q0.31, saturated.
-const one = math.MaxInt32
+// The two widths.
+const (
+	Fixed32 Fixed = 31
+	Fixed16 Fixed = 15
+)
 
-// scalePOT multiplies by 2^n: saturating for n > 0, rounding for n < 0.
-func scalePOT(x int32, n int) int32 {
+// one is 1 in Q0, saturated.
+func (w Fixed) one() int32 { return int32(1<<w - 1) }
+
+// constant rounds a constant given for 32 bits to the width.
+func (w Fixed) constant(c int32) int32 { return RDPOT(c, 31-int(w)) }
+
+// saturate clamps to the width.
+func (w Fixed) saturate(x int64) int32 { return int32(min(max(x, -1<<w), 1<<w-1)) }
+
+// Mul is the rounding doubling high product, a*b/2^f of Q0.
+func (w Fixed) Mul(a, b int32) int32 { return w.saturate((int64(a)*int64(b) + 1<<(w-1)) >> w) }
+
+// Scale multiplies by 2^n: saturating for n > 0, rounding for n < 0.
+func (w Fixed) Scale(x int32, n int) int32 {
 	if n <= 0 {
 		return RDPOT(x, -n)
 	}
-	limit := int32(1)<<uint(31-n) - 1
-	switch {
-	case x > limit:
-		return math.MaxInt32
-	case x < -limit:
-		return math.MinInt32
-	}
-	return x << uint(n)
+	return w.saturate(int64(x) << uint(n))
 }
 
 // expSteps are round(exp(-2^e) * 2^31) for e = -2 .. 4.
 var expSteps = [...]int32{1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242}
 
 const (
-	expEighth = 1895147668 // exp(-1/8) in Q0.31
-	oneThird  = 715827883  // 1/3 in Q0.31
+	expEighth    = 1895147668  // exp(-1/8) in Q0.31
+	oneThird     = 715827883   // 1/3 in Q0.31
+	fortyEight17 = 1515870810  // 48/17 in Q2.29
+	minus32by17  = -1010580540 // -32/17 in Q2.29
 )
 
-// expQuarter is exp(a) for a in [-1/4, 0), Q0.31 to Q0.31: a Taylor polynomial
-// of degree 4 around -1/8.
-func expQuarter(a int32) int32 {
-	x := a + 1<<28
-	x2 := SRDHM(x, x)
-	x3 := SRDHM(x2, x)
-	x4 := SRDHM(x2, x2)
+// wrap keeps a sum inside the width, as integer addition does.
+func (w Fixed) wrap(x int32) int32 { return x << (31 - w) >> (31 - w) }
+
+// expQuarter is exp(a) for a in [-1/4, 0), Q0 to Q0: a Taylor polynomial of
+// degree 4 around -1/8.
+func (w Fixed) expQuarter(a int32) int32 {
+	x := a + 1<<(w-3)
+	x2 := w.Mul(x, x)
+	x3 := w.Mul(x2, x)
+	x4 := w.Mul(x2, x2)
 	// x^4/24 + x^3/6 + x^2/2 = ((x^4/4 + x^3)/3 + x^2)/2
-	tail := RDPOT(SRDHM(RDPOT(x4, 2)+x3, oneThird)+x2, 1)
-	return expEighth + SRDHM(expEighth, x+tail)
+	tail := RDPOT(w.Mul(RDPOT(x4, 2)+x3, w.constant(oneThird))+x2, 1)
+	e := w.constant(expEighth)
+	return w.wrap(e + w.Mul(e, x+tail))
 }
 
 // ExpNegative is exp(a) for a <= 0 given with intBits (at most 5) integer bits;
-// the result is Q0.31.
-func ExpNegative(a int32, intBits int) int32 {
+// the result is Q0.
+func (w Fixed) ExpNegative(a int32, intBits int) int32 {
 	if a >= 0 {
-		return one
+		return w.one()
 	}
-	frac := uint(31 - intBits)
+	frac := uint(int(w) - intBits)
 	quarter := int32(1) << (frac - 2)
 	part := a&(quarter-1) - quarter // in [-1/4, 0)
-	result := expQuarter(scalePOT(part, intBits))
+	result := w.expQuarter(w.Scale(part, intBits))
 	rest := part - a // a multiple of 1/4
 	for i, step := range expSteps {
 		e := i - 2
 		if e < intBits && rest&(1<<(frac+uint(e))) != 0 {
-			result = SRDHM(result, step)
+			result = w.Mul(result, w.constant(step))
 		}
 	}
 	return result
 }
 
-const (
-	fortyEight17 = 1515870810  // 48/17 in Q2.29
-	minus32by17  = -1010580540 // -32/17 in Q2.29
-)
-
-// reciprocal is 2/(1+a) in Q2.29 for a in [0, 1) given in Q0.31: three Newton
-// steps from the linear estimate 48/17 - 32/17 d with d = (1+a)/2.
-func reciprocal(a int32) int32 {
-	sum := int64(a) + one
+// reciprocal is 2/(1+a) in Q2 for a in [0, 1) given in Q0: three Newton steps
+// from the linear estimate 48/17 - 32/17 d with d = (1+a)/2.
+func (w Fixed) reciprocal(a int32) int32 {
+	sum := int64(a) + int64(w.one())
 	d := int32((sum + 1) / 2)
 	if sum < 0 {
 		d = int32((sum - 1) / 2)
 	}
-	x := int32(fortyEight17) + SRDHM(d, minus32by17)
+	x := w.wrap(w.constant(fortyEight17) + w.Mul(d, w.constant(minus32by17)))
 	for range 3 {
-		miss := int32(1<<29) - SRDHM(d, x)
-		x += scalePOT(SRDHM(x, miss), 2)
+		miss := int32(1<<(w-2)) - w.Mul(d, x)
+		x = w.wrap(x + w.Scale(w.Mul(x, miss), 2))
 	}
 	return x
 }
 
-// OneOverOnePlus is 1/(1+a) for a in [0, 1), Q0.31 to Q0.31.
-func OneOverOnePlus(a int32) int32 { return scalePOT(reciprocal(a), 1) }
+// OneOverOnePlus is 1/(1+a) for a in [0, 1), Q0 to Q0.
+func (w Fixed) OneOverOnePlus(a int32) int32 { return w.Scale(w.reciprocal(a), 1) }
 
-// Logistic is 1/(1+exp(-a)), Q4.27 to Q0.31.
-func Logistic(a int32) int32 {
+// Logistic is 1/(1+exp(-a)) of a value with intBits integer bits, in Q0.
+func (w Fixed) Logistic(a int32, intBits int) int32 {
 	switch {
 	case a == 0:
-		return 1 << 30
+		return 1 << (w - 1)
 	case a > 0:
-		return OneOverOnePlus(ExpNegative(-a, 4))
+		return w.OneOverOnePlus(w.ExpNegative(-a, intBits))
 	}
-	return one - OneOverOnePlus(ExpNegative(a, 4))
+	return w.one() - w.OneOverOnePlus(w.ExpNegative(a, intBits))
 }
 
-// Tanh is the hyperbolic tangent, Q4.27 to Q0.31: (1-e)/(1+e), e = exp(-2|a|).
-func Tanh(a int32) int32 {
+// Tanh is the hyperbolic tangent of a value with intBits (at most 4) integer
+// bits, in Q0: (1-e)/(1+e), e = exp(-2|a|).
+func (w Fixed) Tanh(a int32, intBits int) int32 {
 	if a == 0 {
 		return 0
 	}
@@ -111,13 +124,28 @@ func Tanh(a int32) int32 {
 	if a > 0 {
 		m = -a
 	}
-	// The bits of m in Q4.27 are those of 2m in Q5.26.
-	t := scalePOT(reciprocal(ExpNegative(m, 5))-1<<29, 2)
+	// The bits of m are those of 2m with one more integer bit.
+	t := w.Scale(w.reciprocal(w.ExpNegative(m, intBits+1))-1<<(w-2), 2)
 	if a < 0 {
 		return -t
 	}
 	return t
 }
+
+// ExpNegative is Fixed32's.
+func ExpNegative(a int32, intBits int) int32 { return Fixed32.ExpNegative(a, intBits) }
+
+// OneOverOnePlus is Fixed32's.
+func OneOverOnePlus(a int32) int32 { return Fixed32.OneOverOnePlus(a) }
+
+// Logistic is Fixed32's of a Q4.27 value.
+func Logistic(a int32) int32 { return Fixed32.Logistic(a, 4) }
+
+// Tanh is Fixed32's of a Q4.27 value.
+func Tanh(a int32) int32 { return Fixed32.Tanh(a, 4) }
+
+// scalePOT is Fixed32's Scale.
+func scalePOT(x int32, n int) int32 { return Fixed32.Scale(x, n) }
 
 // inputRadius is the largest input that a left shift keeps inside intBits
 // integer bits.
