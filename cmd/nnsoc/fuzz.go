@@ -150,7 +150,7 @@ func describeFuzz(d hal.Device, device, dir string, seed uint64, r *randgraph.Re
 		if f.Small != nil {
 			x.SmallOperations, x.SmallError = variantNames(f.Small), f.SmallErr.Error()
 			x.Reproduces = randgraph.Reproduces(d, f.Small)
-			if dir != "" {
+			if dir != "" && f.Kind() != randgraph.Invalid {
 				var err error
 				if x.Spec, err = writeFind(dir, device, f); err != nil {
 					return nil, err

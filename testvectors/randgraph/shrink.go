@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"math/rand/v2"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -20,6 +21,7 @@ type shrinker struct {
 	o      Options
 	kind   Kind
 	left   int
+	drawn  bool // alone has been tried
 	best   *Case
 	err    error
 }
@@ -30,7 +32,9 @@ type shrinker struct {
 func shrink(d hal.Device, c *Case, err error, o Options) (*Case, error) {
 	o.Functional = true
 	s := &shrinker{device: d, o: o, kind: kindOf(err), left: maxAttempts, best: c, err: err}
-	for s.operations() || s.decisions() {
+	for s.operations() || s.alone() || s.decisions() {
+	}
+	for s.cut() {
 	}
 	s.values()
 	return s.best, s.err
@@ -67,6 +71,134 @@ func (s *shrinker) operations() (progress bool) {
 		}
 	}
 	return progress
+}
+
+// freshDraws is how often alone draws each operation of a graph.
+const freshDraws = 40
+
+// alone looks for a single operation of the graph that fails with decisions of
+// its own: without the results it read, its old decisions mean something else.
+func (s *shrinker) alone() bool {
+	slots := s.best.recipe.slots
+	if len(slots) < 2 || s.drawn {
+		return false
+	}
+	s.drawn = true
+	tried := map[string]bool{}
+	for i := len(slots) - 1; i >= 0 && len(tried) < 6; i-- {
+		v := slots[i].variant
+		if tried[v.String()] {
+			continue
+		}
+		tried[v.String()] = true
+		r := rand.New(rand.NewPCG(s.o.Seed, uint64(i)))
+		for range freshDraws {
+			b := newBuilder(s.best.recipe.kind)
+			if b.add(v, &source{rng: r}) && s.fails(b.finish()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cut removes one operation from the model and gives the operations that read
+// its results the values that the reference computes for them.
+func (s *shrinker) cut() bool {
+	if len(s.best.Model.Main.Operations) < 2 {
+		return false
+	}
+	values := temporaries(s.best)
+	for i := range s.best.Model.Main.Operations {
+		if c := s.best.without(i, values); c != nil && s.fails(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// temporaries are the values of the operands between operations.
+func temporaries(c *Case) map[uint32][]byte {
+	m := *c.Model
+	m.Main.Operands = append([]nn.Operand(nil), m.Main.Operands...)
+	m.Main.Outputs = append([]uint32(nil), m.Main.Outputs...)
+	for i := range m.Main.Operands {
+		if o := &m.Main.Operands[i]; o.Lifetime == nn.TemporaryVariable {
+			o.Lifetime = nn.SubgraphOutput
+			m.Main.Outputs = append(m.Main.Outputs, uint32(i))
+		}
+	}
+	all, err := reference(&Case{Model: &m, Inputs: c.Inputs})
+	if err != nil {
+		return nil
+	}
+	values := map[uint32][]byte{}
+	for i, x := range m.Main.Outputs {
+		values[x] = all[i].Data
+	}
+	return values
+}
+
+// without is a case without operation i.
+func (c *Case) without(i int, values map[uint32][]byte) *Case {
+	m := *c.Model
+	g := &m.Main
+	gone := g.Operations[i]
+	g.Operands = append([]nn.Operand(nil), g.Operands...)
+	g.Operations = append(append([]nn.Operation(nil), g.Operations[:i]...), g.Operations[i+1:]...)
+	read := make([]bool, len(g.Operands))
+	for k := range g.Operations {
+		for _, x := range g.Operations[k].Inputs {
+			read[x] = true
+		}
+	}
+	n := &Case{Name: c.Name, Model: &m, Class: c.Class,
+		Variants: append(append([]Variant(nil), c.Variants[:i]...), c.Variants[i+1:]...)}
+	if len(n.Variants) == 1 {
+		n.Class = n.Variants[0].sig.class
+	}
+	written := map[uint32]bool{}
+	for _, x := range gone.Outputs {
+		written[x] = true
+		if o := &g.Operands[x]; read[x] {
+			if values[x] == nil {
+				return nil
+			}
+			o.Lifetime = nn.SubgraphInput
+		} else { // nothing refers to it
+			*o = nn.Operand{Type: nn.TensorBool8, Dimensions: []uint32{1}}
+		}
+	}
+	g.Inputs, g.Outputs = nil, nil
+	for k, x := range c.Model.Main.Inputs {
+		if !read[x] {
+			g.Operands[x].Lifetime = nn.TemporaryVariable
+			continue
+		}
+		g.Inputs, n.Inputs = append(g.Inputs, x), append(n.Inputs, c.Inputs[k])
+	}
+	for _, x := range gone.Outputs {
+		if read[x] {
+			g.Inputs, n.Inputs = append(g.Inputs, x), append(n.Inputs, values[x])
+		}
+	}
+	for _, x := range c.Model.Main.Outputs {
+		if !written[x] {
+			g.Outputs = append(g.Outputs, x)
+		}
+	}
+	for k := range g.Operations { // what only the removed operation read becomes an output
+		for _, x := range g.Operations[k].Outputs {
+			if o := &g.Operands[x]; o.Lifetime == nn.TemporaryVariable && !read[x] {
+				o.Lifetime = nn.SubgraphOutput
+				g.Outputs = append(g.Outputs, x)
+			}
+		}
+	}
+	if len(g.Inputs) == 0 || len(g.Outputs) == 0 {
+		return nil
+	}
+	return n
 }
 
 // weight measures the decisions of a recipe.

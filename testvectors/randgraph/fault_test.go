@@ -1,0 +1,227 @@
+package randgraph
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/refcpu"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// faulty is the reference CPU as a device with one fault in it.
+type faulty struct {
+	hal.Device
+	// fault damages the outputs of a model.
+	fault func(m *nn.Model, r *hal.Request) error
+}
+
+func newFaulty(fault func(m *nn.Model, r *hal.Request) error) hal.Device {
+	return &faulty{nnrt.NewCPU(refcpu.CPUSpec{}, 0, "a CPU with a fault"), fault}
+}
+
+func (f *faulty) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := f.Device.PrepareModel(m, o)
+	return &faultyModel{p, m, f.fault}, err
+}
+
+type faultyModel struct {
+	hal.PreparedModel
+	m     *nn.Model
+	fault func(m *nn.Model, r *hal.Request) error
+}
+
+func (p *faultyModel) Execute(r *hal.Request) (*hal.Result, error) {
+	res, err := p.PreparedModel.Execute(r)
+	if err == nil {
+		err = p.fault(p.m, r)
+	}
+	return res, err
+}
+
+func (p *faultyModel) WriteListing(io.Writer) error { return nil }
+
+// outputOf is the operand and the buffer that an operation writes, if it is an
+// output of the model.
+func outputOf(m *nn.Model, op *nn.Operation, r *hal.Request) (*nn.Operand, []byte) {
+	for i, x := range m.Main.Outputs {
+		if x == op.Outputs[0] {
+			return &m.Main.Operands[x], r.Outputs[i]
+		}
+	}
+	return nil, nil
+}
+
+// wrongMax corrupts one element of quantized MAX_POOL_2D results of at least 3
+// channels.
+func wrongMax(m *nn.Model, r *hal.Request) error {
+	for i := range m.Main.Operations {
+		op := &m.Main.Operations[i]
+		if op.Type != nn.OpMaxPool2D {
+			continue
+		}
+		if o, b := outputOf(m, op, r); o != nil && o.Type.IsQuant8() && o.Dimensions[3] >= 3 {
+			b[2] ^= 0x40
+		}
+	}
+	return nil
+}
+
+func run(t *testing.T, d hal.Device, o Options) *Report {
+	t.Helper()
+	o.Functional = true
+	r, err := Run(d, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestCorruptElement: a device that corrupts one element under one condition
+// is caught, and the failure shrinks to that condition.
+func TestCorruptElement(t *testing.T) {
+	d := newFaulty(wrongMax)
+	r := run(t, d, Options{Seed: 3, Count: 600, Operations: regexp.MustCompile("POOL|RELU|ADD$")})
+	if r.Failed == 0 || r.Passed == 0 || r.Failed+r.Passed != r.Cases {
+		t.Fatalf("%d failed, %d passed of %d", r.Failed, r.Passed, r.Cases)
+	}
+	small := 0
+	for i := range r.Failures {
+		f := &r.Failures[i]
+		found := false
+		for _, v := range f.Case.Variants {
+			found = found || v.Op == nn.OpMaxPool2D
+		}
+		if !found {
+			t.Errorf("case %d has no MAX_POOL_2D: %v", f.Index, f.Err)
+		}
+		if f.Small == nil {
+			continue
+		}
+		small++
+		g := &f.Small.Model.Main
+		if len(g.Operations) != 1 || g.Operations[0].Type != nn.OpMaxPool2D {
+			t.Errorf("case %d shrinks to %d operations, the first %v", f.Index, len(g.Operations), g.Operations[0].Type)
+			continue
+		}
+		if n := g.Operands[g.Outputs[0]].Elements(); n != 3 {
+			t.Errorf("case %d: the smallest output has %d elements, 3 suffice", f.Index, n)
+		}
+		var diff *Difference
+		if !errors.As(f.SmallErr, &diff) || diff.Index != 2 {
+			t.Errorf("case %d: %v", f.Index, f.SmallErr)
+		}
+		if !Reproduces(d, f.Small) {
+			t.Errorf("case %d does not fail as a test vector", f.Index)
+		}
+		if Reproduces(nnrt.NewCPU(refcpu.CPUSpec{}, 0, ""), f.Small) {
+			t.Errorf("case %d fails without the fault", f.Index)
+		}
+		var b strings.Builder
+		if err := WriteSpec(&b, f.Small, "a fault"); err != nil || !strings.Contains(b.String(), `model.Operation("MAX_POOL_2D"`) {
+			t.Errorf("%v: %s", err, b.String())
+		}
+	}
+	if small == 0 || small > 2 {
+		t.Errorf("%d different failures, one per type expected", small)
+	}
+}
+
+// TestDeviceErrorAndPanic: errors and panics of the device are failures.
+func TestDeviceErrorAndPanic(t *testing.T) {
+	for kind, fault := range map[Kind]func(*nn.Model, *hal.Request) error{
+		DeviceError: func(*nn.Model, *hal.Request) error { return errors.New("out of order") },
+		Panic:       func(*nn.Model, *hal.Request) error { panic("index out of range") },
+	} {
+		r := run(t, newFaulty(fault), Options{Seed: 1, Count: 8, Operations: regexp.MustCompile("^ABS$")})
+		if r.Failed != r.Cases || r.Failures[0].Kind() != kind || r.Failures[0].Small == nil {
+			t.Errorf("%v: %d of %d failed, the first with %v", kind, r.Failed, r.Cases, r.Failures[0].Err)
+		}
+	}
+}
+
+// TestDeterminism: the same report at any number of workers.
+func TestDeterminism(t *testing.T) {
+	var first []byte
+	for _, workers := range []int{1, 7} {
+		r := run(t, newFaulty(wrongMax), Options{Seed: 9, Count: 120, Workers: workers, Operations: regexp.MustCompile("POOL|CONV|MUL")})
+		b, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Failures {
+			if f := &r.Failures[i]; f.Small != nil {
+				var s strings.Builder
+				if err := WriteSpec(&s, f.Small, f.Case.Name); err != nil {
+					t.Fatal(err)
+				}
+				b = append(b, s.String()...)
+			}
+		}
+		if first != nil && !bytes.Equal(first, b) {
+			t.Errorf("%d workers give another report", workers)
+		}
+		first = b
+	}
+}
+
+// TestCriteria: each criterion can fail and can pass.
+func TestCriteria(t *testing.T) {
+	f32 := func(v ...float32) []byte {
+		var b []byte
+		for _, x := range v {
+			b = append(b, simplestOf(x)...)
+		}
+		return b
+	}
+	many := func(x float32) []byte {
+		var b []byte
+		for range 16 {
+			b = append(b, simplestOf(x)...)
+		}
+		return b
+	}
+	for _, c := range []struct {
+		name  string
+		class Class
+		typ   nn.OperandType
+		e, a  []byte
+		ok    bool
+	}{
+		{"equal", Strict, nn.TensorFloat32, f32(1, 2), f32(1, 2), true},
+		{"element", Strict, nn.TensorFloat32, f32(1, 2), f32(1, 2.0001), false},
+		{"element, loose", Relaxed, nn.TensorFloat32, f32(1, 2), f32(1, 2.0001), true},
+		{"mean error", Relaxed, nn.TensorFloat32, many(1), many(1.0005), false},
+		{"mean error of few", Relaxed, nn.TensorFloat32, f32(1, 1), f32(1.0005, 1.0005), true},
+		{"huge", Strict, nn.TensorFloat32, f32(1e6), f32(2e6), true},
+		{"nan", Strict, nn.TensorFloat32, f32(1), f32(nan()), false},
+		{"quant", Strict, nn.TensorQuant8Asymm, []byte{5}, []byte{6}, true},
+		{"quant by 2", Strict, nn.TensorQuant8Asymm, []byte{5}, []byte{7}, false},
+		{"signed", Strict, nn.TensorQuant8AsymmSigned, []byte{0}, []byte{255}, true},
+		{"int", Medium, nn.TensorInt32, []byte{1, 0, 0, 0}, []byte{3, 0, 0, 0}, false},
+		{"bool", Strict, nn.TensorBool8, make([]byte, 20), append([]byte{1, 1}, make([]byte, 18)...), true},
+		{"bools", Strict, nn.TensorBool8, make([]byte, 20), append([]byte{1, 1, 1}, make([]byte, 17)...), false},
+		{"length", Strict, nn.TensorBool8, make([]byte, 2), make([]byte, 3), false},
+	} {
+		if err := check(c.class, 0, c.typ, c.e, c.a, false); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if check(Medium, 0, nn.TensorQuant8Asymm, []byte{5}, []byte{6}, true) == nil {
+		t.Error("exact accepts a difference")
+	}
+}
+
+func simplestOf(x float32) []byte {
+	return binary.LittleEndian.AppendUint32(nil, math.Float32bits(x))
+}
+
+func nan() float32 { return float32(math.NaN()) }
