@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -48,7 +49,7 @@ func (l *lowering) binary(op *nn.Operation) error {
 	}
 	lo, hi := opspec.FloatActRange(e.Act)
 	f := binaries[op.Type]
-	l.flat(&flat{name: "binary", dims: ints(e.Dims), strides: [][]int{e.StridesA, e.StridesB}, in: []*tensor{x, y}, out: out,
+	l.flat(&flat{name: strings.ToLower(op.Type.String()), dims: ints(e.Dims), strides: [][]int{e.StridesA, e.StridesB}, in: []*tensor{x, y}, out: out,
 		f: func(a *asm, x []build.Reg) build.Reg { return a.clamp(f(a, x[0], x[1]), lo, hi) }})
 	return nil
 }
@@ -110,7 +111,7 @@ func (l *lowering) unary(op *nn.Operation) error {
 		return err
 	}
 	f := unaries[op.Type]
-	l.flat(&flat{name: "unary", dims: ints(u.Dims), in: []*tensor{x}, out: out,
+	l.flat(&flat{name: strings.ToLower(op.Type.String()), dims: ints(u.Dims), in: []*tensor{x}, out: out,
 		f: func(a *asm, x []build.Reg) build.Reg { return f(a, x[0]) }})
 	return nil
 }

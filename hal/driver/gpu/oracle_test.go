@@ -15,7 +15,7 @@ import (
 )
 
 // TestOracleKernels: LLVM disassembles every kernel of a network, in both
-// precisions, to the text of our listing.
+// precisions, to the text of our listing, and assembles that to our bytes.
 func TestOracleKernels(t *testing.T) {
 	var tools [2]string
 	for i, name := range []string{"llvm-mc-19", "llvm-objdump-19"} {
@@ -48,27 +48,31 @@ func TestOracleKernels(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	s, o := filepath.Join(dir, "k.s"), filepath.Join(dir, "k.o")
-	if err := os.WriteFile(s, src.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
+	// dump assembles a source and gives text and words of its instructions.
+	line := regexp.MustCompile(`(?m)^\t(.*?)\s*// [0-9A-F]+: ([0-9A-F ]+?)(?: <.*>)?$`)
+	dump := func(name string, src []byte) [][]string {
+		s, o := filepath.Join(dir, name+".s"), filepath.Join(dir, name+".o")
+		if err := os.WriteFile(s, src, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(tools[0], "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-filetype=obj", "-o", o, s).CombinedOutput(); err != nil {
+			t.Fatalf("llvm-mc: %v\n%.2000s", err, out)
+		}
+		out, err := exec.Command(tools[1], "-d", "--mcpu=gfx1030", o).Output()
+		if err != nil {
+			t.Fatalf("llvm-objdump: %v", err)
+		}
+		return line.FindAllStringSubmatch(string(out), -1)
 	}
-	if out, err := exec.Command(tools[0], "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-filetype=obj", "-o", o, s).CombinedOutput(); err != nil {
-		t.Fatalf("llvm-mc: %v\n%s", err, out)
-	}
-	out, err := exec.Command(tools[1], "-d", "--mcpu=gfx1030", o).Output()
-	if err != nil {
-		t.Fatalf("llvm-objdump: %v", err)
-	}
-	line := regexp.MustCompile(`(?m)^\t(.*?)\s*// [0-9A-F]+: `)
-	got := line.FindAllStringSubmatch(string(out), -1)
-	if len(got) != len(want) {
-		t.Errorf("%d instructions, LLVM sees %d", len(want), len(got))
+	ours, back := dump("bytes", src.Bytes()), dump("text", []byte(strings.Join(want, "\n")+"\n"))
+	if len(ours) != len(want) || len(back) != len(want) {
+		t.Fatalf("%d instructions, LLVM sees %d and %d", len(want), len(ours), len(back))
 	}
 	bad := 0
-	for i := range min(len(got), len(want)) {
-		if g := strings.TrimSpace(got[i][1]); g != want[i] {
+	for i := range want {
+		if g := strings.TrimSpace(ours[i][1]); g != want[i] || ours[i][2] != back[i][2] {
 			if bad++; bad <= 10 {
-				t.Errorf("instruction %d: ours %q, LLVM %q", i, want[i], g)
+				t.Errorf("instruction %d: ours %q %s, LLVM %q, assembled %s", i, want[i], ours[i][2], g, back[i][2])
 			}
 		}
 	}
