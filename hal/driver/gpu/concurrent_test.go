@@ -1,0 +1,42 @@
+package gpu
+
+import (
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// TestConcurrent: executions of one prepared model share nothing that changes:
+// same bytes, same statistics, one after the other or at once.
+func TestConcurrent(t *testing.T) {
+	b, _ := convCases[3].build(nn.TensorFloat32)
+	p, err := newDevice(t).PrepareModel(&b.m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := encode(nn.TensorFloat32, b.inputs[0])
+	run := func() ([]byte, *hal.Result, error) {
+		out := make([]byte, b.m.Main.Operands[b.m.Main.Outputs[0]].Bytes())
+		res, err := p.Execute(&hal.Request{Inputs: [][]byte{in}, Outputs: [][]byte{out}})
+		return out, res, err
+	}
+	want, stats, err := run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			for range 2 {
+				got, res, err := run()
+				if err != nil || string(got) != string(want) || !reflect.DeepEqual(res, stats) {
+					t.Errorf("an execution differs: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
