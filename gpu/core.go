@@ -184,7 +184,22 @@ func (m *machine) fail(w *wave, err error) {
 	}
 }
 
-var errLimit = errors.New("instruction limit reached; the kernel may not end")
+// runaway is the error of a kernel that reached the instruction limit, with who
+// waits for the wave that goes on.
+func (m *machine) runaway(w *wave) {
+	waiting, at := 0, int32(0)
+	for _, o := range w.wg.waves {
+		if o.atBarrier {
+			waiting++
+			at = o.barrierPC
+		}
+	}
+	if waiting > 0 {
+		m.fail(w, fmt.Errorf("instruction limit reached; %d waves of its work-group wait for it at the barrier at pc %#x", waiting, m.p.offs[at]))
+		return
+	}
+	m.fail(w, errors.New("instruction limit reached; the kernel may not end"))
+}
 
 // dispatch runs one grid.
 func (m *machine) dispatch(d *Dispatch) error {

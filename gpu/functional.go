@@ -43,7 +43,7 @@ func (w *wave) runUntilBarrier() {
 			w.pc = end
 			if m.executed > m.limit {
 				m.cur = pc
-				m.fail(w, errLimit)
+				m.runaway(w)
 				return
 			}
 			continue
@@ -60,7 +60,7 @@ func (w *wave) runUntilBarrier() {
 			w.wg.live--
 			return
 		case u.ctl == ctlBarrier:
-			w.atBarrier = true
+			w.atBarrier, w.barrierPC = true, pc
 			return
 		case u.unit == unitSMEM || u.unit == unitVMEM || u.unit == unitLDS:
 			w.track(u, pc, 0, 0)
@@ -76,7 +76,7 @@ func (w *wave) step(pc int32, u *uop) bool {
 	m.cur = pc
 	m.visit(pc, pc+1, w.mask())
 	if m.executed > m.limit {
-		m.fail(w, errLimit)
+		m.runaway(w)
 		return false
 	}
 	w.pc = pc + 1

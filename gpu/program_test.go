@@ -358,6 +358,22 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
+	// One wave of four never comes to the barrier.
+	stuck := &Kernel{Name: "stuck", WaveSize: 32, VGPRs: 8, Code: assemble(t, false,
+		"v_readfirstlane_b32 s6, v0\ns_cmp_lg_u32 s6, 0\ns_cbranch_scc1 wait\nagain:\ns_branch again\nwait:\ns_barrier\ns_endpgm")}
+	for _, functional := range []bool{true, false} {
+		s, _ := space(t, 2048)
+		_, err := newCore(t, nil).Run(s, []Dispatch{{Kernel: stuck, Grid: [3]int{128}, Workgroup: [3]int{128}}},
+			Options{Functional: functional, MaxInstructions: 10000})
+		// Run one by one, the first wave of the group never lets the others go.
+		want := "3 waves of its work-group wait for it at the barrier at pc 0x10"
+		if functional {
+			want = "instruction limit reached"
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("functional %v: %v, want ...%s", functional, err, want)
+		}
+	}
 	// After a fault the core runs the next program.
 	c := newCore(t, nil)
 	s, _ := space(t, 2048)

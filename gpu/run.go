@@ -26,7 +26,7 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 		m.visit(pc, end, w.mask())
 		if m.executed > m.limit {
 			m.cur = pc
-			m.fail(w, errLimit)
+			m.runaway(w)
 			return
 		}
 		for i := pc; i < end; i++ {

@@ -6,12 +6,12 @@ import "github.com/nnsoc/nnsoc/sim"
 func (w *wave) ready(d *deps, t int64) int64 {
 	if w.vMax > t {
 		for _, s := range d.vr[:d.nvr] {
-			for r := s.reg; r < s.reg+s.n; r++ {
-				t = max(t, w.vReady[r])
+			for r := int(s.reg); r < int(s.reg)+int(s.n); r++ {
+				t = max(t, w.vReady[r&255])
 			}
 		}
-		for r := d.vw.reg; r < d.vw.reg+d.vw.n; r++ {
-			t = max(t, w.vReady[r])
+		for r := int(d.vw.reg); r < int(d.vw.reg)+int(d.vw.n); r++ {
+			t = max(t, w.vReady[r&255])
 		}
 	}
 	if w.sMax > t {
