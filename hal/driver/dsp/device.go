@@ -145,7 +145,17 @@ func pairQuantize(g *nn.Subgraph, answers []hal.Support) {
 
 // PrepareModel implements hal.Device.
 func (d *Device) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
+	for _, list := range [2][]uint32{m.Main.Inputs, m.Main.Outputs} {
+		for _, x := range list {
+			if uint64(x) >= uint64(len(m.Main.Operands)) {
+				return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: operand %d of %d does not exist", x, len(m.Main.Operands))
+			}
+		}
+	}
 	for i := range m.Main.Operations {
+		if t := m.Main.Operations[i].Type; !t.Valid() {
+			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: operation %d: %s", i, t)
+		}
 		if err := checkTypes(&m.Main, &m.Main.Operations[i]); err != nil {
 			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: operation %d: %s: %w", i, m.Main.Operations[i].Type, err)
 		}

@@ -89,3 +89,42 @@ func TestRequests(t *testing.T) {
 		}
 	}
 }
+
+// Operand numbers and operation codes that do not exist are errors.
+func TestBrokenModels(t *testing.T) {
+	d := device(t)
+	for name, change := range map[string]func(g *nn.Subgraph){
+		"input":     func(g *nn.Subgraph) { g.Inputs[0] = 1 << 20 },
+		"output":    func(g *nn.Subgraph) { g.Outputs[0] = 1 << 20 },
+		"argument":  func(g *nn.Subgraph) { g.Operations[1].Inputs[1] = 1 << 20 },
+		"result":    func(g *nn.Subgraph) { g.Operations[1].Outputs[0] = 1 << 20 },
+		"code":      func(g *nn.Subgraph) { g.Operations[1].Type = 9999 },
+		"no inputs": func(g *nn.Subgraph) { g.Operations[1].Inputs = nil },
+		"order":     func(g *nn.Subgraph) { g.Operations[0], g.Operations[2] = g.Operations[2], g.Operations[0] },
+		"no data":   func(g *nn.Subgraph) { g.Operands[g.Operations[0].Inputs[1]].Data = nil },
+	} {
+		m, _ := smallNetwork()
+		change(&m.Main)
+		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if _, err := d.SupportedOperations(m); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A model without operations hands its input through.
+func TestNoOperations(t *testing.T) {
+	b := newBuilder(rand.New(rand.NewPCG(1, 1)))
+	x := b.input(b.activation(nn.TensorQuant8AsymmSigned, 2, 3, 5))
+	b.m.Main.Outputs = []uint32{x}
+	p, err := device(t).PrepareModel(&b.m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := b.bytes(30), make([]byte, 30)
+	if _, err := p.Execute(&hal.Request{Inputs: [][]byte{in}, Outputs: [][]byte{out}}); err != nil || string(in) != string(out) {
+		t.Fatalf("%v: % x, want % x", err, out, in)
+	}
+}

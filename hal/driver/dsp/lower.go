@@ -144,7 +144,9 @@ func (l *lowering) newTensor(name string, s shape, pitch int, zero int32) *tenso
 // denseTensor is an operand as the client sees it.
 func (l *lowering) denseTensor(i uint32) *tensor {
 	o := &l.graph.Operands[i]
-	t := l.newTensor(fmt.Sprintf("operand %d", i), shapeOf(o.Dimensions), 1, 0)
+	s := shapeOf(o.Dimensions)
+	s.c *= o.Type.ElementBytes()
+	t := l.newTensor(fmt.Sprintf("operand %d", i), s, 1, 0)
 	t.dense = true
 	t.signed = o.Type == nn.TensorQuant8AsymmSigned
 	return t

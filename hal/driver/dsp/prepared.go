@@ -107,7 +107,9 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	view := opspec.ModelView(g)
 	for i := range res.Stats.Operations {
 		s := &res.Stats.Operations[i]
-		s.MACs = view.MACs(&g.Operations[s.Index])
+		if s.Index < len(g.Operations) {
+			s.MACs = view.MACs(&g.Operations[s.Index])
+		}
 	}
 	for i, x := range p.outputs {
 		copy(r.Outputs[i], m.arena[x.from:x.to])
