@@ -141,7 +141,7 @@ func (g *gen) weight(o nn.Operand, f filler) uint32 {
 func (g *gen) edge(t nn.OperandType, fits func(o *nn.Operand) bool) (uint32, bool) {
 	for i := len(g.results) - 1; i >= 0; i-- {
 		x := g.results[i]
-		if o := g.at(x); o.Type == t && len(o.Dimensions) > 0 && fits(o) && g.chance(g.kind.edge) {
+		if o := g.at(x); o.Type == t && o.Known() && fits(o) && g.chance(g.kind.edge) {
 			return x, true
 		}
 	}

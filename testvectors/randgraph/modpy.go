@@ -20,6 +20,10 @@ func WriteSpec(b *strings.Builder, c *Case, comment string) error {
 		fmt.Fprintf(b, "# %s\n", l)
 	}
 	g := &c.Model.Main
+	shape := map[uint32][]uint32{} // of outputs, as the reference gives it
+	for i, x := range g.Outputs {
+		shape[x] = want[i].Dimensions
+	}
 	name := make([]string, len(g.Operands))
 	count := map[string]int{}
 	next := func(prefix string) string {
@@ -46,7 +50,9 @@ func WriteSpec(b *strings.Builder, c *Case, comment string) error {
 			fmt.Fprintf(b, "%s = Input(%q, %s%s)\n", name[i], name[i], typeOf(o), extra(o))
 		case o.Lifetime == nn.SubgraphOutput:
 			name[i] = next("output")
-			fmt.Fprintf(b, "%s = Output(%q, %s%s)\n", name[i], name[i], typeOf(o), extra(o))
+			known := *o
+			known.Dimensions = shape[uint32(i)]
+			fmt.Fprintf(b, "%s = Output(%q, %s%s)\n", name[i], name[i], typeOf(&known), extra(o))
 		case o.Lifetime == nn.TemporaryVariable:
 			name[i] = next("internal")
 			fmt.Fprintf(b, "%s = Internal(%q, %s%s)\n", name[i], name[i], typeOf(o), extra(o))

@@ -105,6 +105,14 @@ var signatures = []signature{
 	{op: nn.OpL2Normalization, class: Relaxed, make: makeL2Norm},
 	{op: nn.OpLocalResponseNormalization, class: Relaxed, make: makeLRN},
 	{op: nn.OpInstanceNormalization, class: Relaxed, make: makeInstanceNorm},
+
+	{op: nn.OpRoiAlign, class: Relaxed, make: makeRoi},
+	{op: nn.OpRoiPooling, class: Relaxed, make: makeRoi},
+	{op: nn.OpHeatmapMaxKeypoint, class: Relaxed, make: makeHeatmap},
+	{op: nn.OpAxisAlignedBboxTransform, class: Relaxed, make: makeBoxTransform},
+	{op: nn.OpBoxWithNmsLimit, class: Relaxed, make: makeBoxNms},
+	{op: nn.OpGenerateProposals, class: Relaxed, make: makeProposals},
+	{op: nn.OpDetectionPostprocessing, class: Relaxed, make: makeDetection},
 }
 
 // Variant is an operation in one type.
