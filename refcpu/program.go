@@ -99,6 +99,7 @@ var operations = [nn.OperationCount]prepare{
 	nn.OpPrelu:                      preparePrelu,
 	nn.OpQuantize:                   prepareQuantize,
 	nn.OpQuantized16bitLstm:         prepareQuantized16Lstm,
+	nn.OpQuantizedLstm:              prepareQuantizedLstm,
 	nn.OpRandomMultinomial:          prepareMultinomial,
 	nn.OpRank:                       prepareRank,
 	nn.OpReduceAll:                  prepareReduce,

@@ -24,6 +24,10 @@ func prepareSvdf(v opspec.View, op *nn.Operation) (kern, error) {
 		if r.err != nil {
 			return r.err
 		}
+		if wTime.cols() < 1 {
+			r.fail("weights_time", "shape %v", wTime.dims)
+			return r.err
+		}
 		if rank < 1 || filters%rank != 0 {
 			r.fail("rank", "%d for %d filters", rank, filters)
 			return r.err
