@@ -1,0 +1,624 @@
+package modpy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"sort"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// impl is a built-in function.
+type impl func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error)
+
+// function wraps f as a value.
+func function(name string, f impl) *starlark.Builtin {
+	return starlark.NewBuiltin(name, func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		return f(t, args, kwargs)
+	})
+}
+
+func count(name string, args starlark.Tuple, kwargs []starlark.Tuple, low, high int) error {
+	if len(kwargs) > 0 {
+		return fmt.Errorf("%s takes no keyword arguments", name)
+	}
+	if len(args) < low || len(args) > high {
+		return fmt.Errorf("%s got %d arguments, it takes %d to %d", name, len(args), low, high)
+	}
+	return nil
+}
+
+// fixed wraps a function of n positional arguments.
+func fixed(name string, n int, f func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
+	label := strings.TrimPrefix(name, "·")
+	return function(label, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := count(label, args, kwargs, n, n); err != nil {
+			return nil, err
+		}
+		return f(t, args)
+	})
+}
+
+// metered is a Starlark function whose iterable arguments are charged first.
+func metered(name string) *starlark.Builtin {
+	b := starlark.Universe[name].(*starlark.Builtin)
+	return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		list := make(starlark.Tuple, len(args))
+		for i, a := range args {
+			if s, ok := a.(starlark.String); ok && name != "print" && name != "len" {
+				chars, err := elements(t, s)
+				if err != nil {
+					return nil, err
+				}
+				a = starlark.NewList(chars)
+			}
+			if err := charge(t, starlark.Len(a)); err != nil {
+				return nil, err
+			}
+			list[i] = a
+		}
+		return starlark.Call(t, b, list, kwargs)
+	})
+}
+
+// helpers are the functions that the parser's tree calls.
+func helpers(p *parser) starlark.StringDict {
+	d := starlark.StringDict{}
+	for op := range symbol {
+		d[op] = fixed(op, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+			return arith(t, op, a[0], a[1])
+		})
+	}
+	def := func(name string, n int, f func(*starlark.Thread, starlark.Tuple) (starlark.Value, error)) {
+		d[name] = fixed(name, n, f)
+	}
+	def(fnEnter, 0, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		if t.CallStackDepth() > maxCalls {
+			return nil, fmt.Errorf("calls are nested deeper than %d", maxCalls)
+		}
+		return starlark.True, nil
+	})
+	def(fnInPlace, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return inPlaceOp(t, string(a[0].(starlark.String)), a[1], a[2])
+	})
+	def(fnConst, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		i, err := starlark.AsInt32(a[0])
+		if err != nil {
+			return nil, err
+		}
+		if err := charge(t, len(p.consts[i])); err != nil {
+			return nil, err
+		}
+		return starlark.NewList(append([]starlark.Value(nil), p.consts[i]...)), nil
+	})
+	def(fnIs, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return starlark.Bool(identical(a[0], a[1])), nil
+	})
+	def(fnSlice, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return sliceValue{a[0], a[1], a[2]}, nil
+	})
+	def(fnSetSlice, 5, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return starlark.None, setSlice(t, a[0], a[1], a[2], a[3], a[4])
+	})
+	def(fnDelete, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return starlark.None, deleteItem(t, a[0], a[1])
+	})
+	def(fnAssert, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		if a[0].Truth() {
+			return starlark.None, nil
+		}
+		msg := ""
+		if a[1] != starlark.None {
+			s, err := text(a[1])
+			if err != nil {
+				return nil, err
+			}
+			msg = ": " + s
+		}
+		return nil, errors.New("assertion failed" + msg)
+	})
+	def(fnRaise, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		s, err := text(a[0])
+		if err != nil {
+			return nil, err
+		}
+		return nil, errors.New("raised: " + s)
+	})
+	def(fnMethod, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return method(a[0], string(a[1].(starlark.String)))
+	})
+	def("·tuple", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		e, err := elements(t, a[0])
+		return starlark.Tuple(e), err
+	})
+	def("·set", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		s := new(starlark.Set)
+		return s, iterate(t, a[0], s.Insert)
+	})
+	def("·iter", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		if s, ok := a[0].(starlark.String); ok {
+			chars, err := elements(t, s)
+			return starlark.NewList(chars), err
+		}
+		return a[0], nil
+	})
+	d[fnDict] = function("dict", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		return pairs(t, args)
+	})
+	d[fnUnpack] = function("*", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		var out []starlark.Value
+		for _, a := range args {
+			if err := iterate(t, a, func(v starlark.Value) error { out = append(out, v); return nil }); err != nil {
+				return nil, err
+			}
+		}
+		return starlark.NewList(out), nil
+	})
+	d[fnFormat] = function("f-string", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+		var b strings.Builder
+		for _, a := range args {
+			if s, ok := a.(starlark.String); ok {
+				b.WriteString(string(s))
+				continue
+			}
+			f := a.(starlark.Tuple)
+			s, err := converted(f[0], string(f[1].(starlark.String)), string(f[2].(starlark.String)))
+			if err == nil && b.Len()+len(s) > maxText {
+				err = errText
+			}
+			if err != nil {
+				return nil, err
+			}
+			b.WriteString(s)
+		}
+		return starlark.String(b.String()), charge(t, b.Len())
+	})
+	return d
+}
+
+// pairs builds a dictionary: (key,), value; or None, dictionary to merge.
+func pairs(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
+	d := new(starlark.Dict)
+	for i := 0; i+1 < len(args); i += 2 {
+		if k, ok := args[i].(starlark.Tuple); ok {
+			if err := d.SetKey(k[0], args[i+1]); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		m, ok := args[i+1].(*starlark.Dict)
+		if !ok {
+			return nil, fmt.Errorf("** needs a dict, not a %s", args[i+1].Type())
+		}
+		if err := merge(t, d, m); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func merge(t *starlark.Thread, d, from *starlark.Dict) error {
+	if err := charge(t, from.Len()); err != nil {
+		return err
+	}
+	for _, e := range from.Items() {
+		if err := d.SetKey(e[0], e[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identical is Python's "is", as far as it is defined.
+func identical(x, y starlark.Value) bool {
+	switch x.(type) {
+	case starlark.NoneType, starlark.Bool, starlark.Int, starlark.String, starlark.Float:
+		eq, err := starlark.Equal(x, y)
+		return eq && err == nil
+	case starlark.Tuple, sliceValue:
+		return false
+	}
+	switch y.(type) {
+	case starlark.Tuple, sliceValue:
+		return false
+	}
+	return x == y
+}
+
+func deleteItem(t *starlark.Thread, x, k starlark.Value) error {
+	switch x := x.(type) {
+	case *starlark.Dict:
+		_, found, err := x.Delete(k)
+		if err == nil && !found {
+			err = errors.New("the key to delete is not in the dict")
+		}
+		return err
+	case *starlark.List:
+		i, err := starlark.AsInt32(k)
+		if err != nil {
+			return err
+		}
+		if i < 0 {
+			i += x.Len()
+		}
+		if i < 0 || i >= x.Len() {
+			return fmt.Errorf("index %d to delete is out of range", i)
+		}
+		return setSlice(t, x, starlark.MakeInt(i), starlark.MakeInt(i+1), starlark.None, starlark.NewList(nil))
+	}
+	return fmt.Errorf("an element of a %s cannot be deleted", x.Type())
+}
+
+// pythonBuiltins are Python's functions that Starlark lacks, or whose cost
+// Starlark does not bound.
+func pythonBuiltins() starlark.StringDict {
+	d := starlark.StringDict{}
+	for _, name := range []string{"list", "tuple", "sorted", "reversed", "zip", "enumerate", "min", "max", "any", "all", "set"} {
+		d[name] = metered(name)
+	}
+	d["dict"] = function("dict", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := chargeLen(t, args...); err != nil {
+			return nil, err
+		}
+		return starlark.Call(t, starlark.Universe["dict"], args, kwargs)
+	})
+	d["print"] = function("print", func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
+		return starlark.None, nil
+	})
+	d["object"] = starlark.None
+	d["Ellipsis"] = sliceValue{starlark.String("..."), starlark.None, starlark.None}
+	d["__name__"] = starlark.String("__main__")
+	d["str"] = function("str", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := count("str", args, kwargs, 0, 1); err != nil || len(args) == 0 {
+			return starlark.String(""), err
+		}
+		s, err := text(args[0])
+		if err == nil {
+			err = charge(t, len(s))
+		}
+		return starlark.String(s), err
+	})
+	d["repr"] = fixed("repr", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		s, err := repr(a[0])
+		if err == nil {
+			err = charge(t, len(s))
+		}
+		return starlark.String(s), err
+	})
+	d["sum"] = function("sum", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := count("sum", args, kwargs, 1, 2); err != nil {
+			return nil, err
+		}
+		var total starlark.Value = starlark.MakeInt(0)
+		if len(args) == 2 {
+			total = args[1]
+		}
+		err := iterate(t, args[0], func(v starlark.Value) (err error) {
+			total, err = arith(t, fnAdd, total, v)
+			return err
+		})
+		return total, err
+	})
+	d["map"] = function("map", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := count("map", args, kwargs, 2, 9); err != nil {
+			return nil, err
+		}
+		rows := make([][]starlark.Value, len(args)-1)
+		n := math.MaxInt
+		for i, a := range args[1:] {
+			e, err := elements(t, a)
+			if err != nil {
+				return nil, err
+			}
+			rows[i], n = e, min(n, len(e))
+		}
+		out := make([]starlark.Value, n)
+		for i := range out {
+			one := make(starlark.Tuple, len(rows))
+			for j := range rows {
+				one[j] = rows[j][i]
+			}
+			v, err := starlark.Call(t, args[0], one, nil)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = v
+		}
+		return starlark.NewList(out), nil
+	})
+	d["filter"] = fixed("filter", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		var out []starlark.Value
+		err := iterate(t, a[1], func(v starlark.Value) error {
+			keep := v
+			if a[0] != starlark.None {
+				var err error
+				if keep, err = starlark.Call(t, a[0], starlark.Tuple{v}, nil); err != nil {
+					return err
+				}
+			}
+			if keep.Truth() {
+				out = append(out, v)
+			}
+			return nil
+		})
+		return starlark.NewList(out), err
+	})
+	d["round"] = function("round", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := count("round", args, kwargs, 1, 2); err != nil {
+			return nil, err
+		}
+		if len(args) == 1 {
+			if f, ok := args[0].(starlark.Float); ok {
+				return starlark.NumberToInt(starlark.Float(math.RoundToEven(float64(f))))
+			}
+			return fromBool(args[0]), nil
+		}
+		f, ok := starlark.AsFloat(args[0])
+		n, err := starlark.AsInt32(args[1])
+		if !ok || err != nil {
+			return nil, errors.New("round needs a number and a count of digits")
+		}
+		return starlark.Float(roundDigits(f, n)), nil
+	})
+	d["pow"] = fixed("pow", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return arith(t, fnPow, a[0], a[1])
+	})
+	d["divmod"] = fixed("divmod", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		q, err := arith(t, fnFloorDiv, a[0], a[1])
+		if err != nil {
+			return nil, err
+		}
+		r, err := arith(t, fnMod, a[0], a[1])
+		return starlark.Tuple{q, r}, err
+	})
+	d["type"] = fixed("type", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return typeOf(d, a[0]), nil
+	})
+	d["isinstance"] = fixed("isinstance", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		kinds := starlark.Tuple{a[1]}
+		if k, ok := a[1].(starlark.Tuple); ok {
+			kinds = k
+		}
+		own := typeOf(d, a[0])
+		for _, k := range kinds {
+			if own == k || isClass(a[0], k) {
+				return starlark.True, nil
+			}
+			if b, ok := k.(*starlark.Builtin); ok && b.Name() == "int" {
+				if _, ok := a[0].(starlark.Bool); ok {
+					return starlark.True, nil
+				}
+			}
+		}
+		return starlark.False, nil
+	})
+	return d
+}
+
+// typeOf is the function that makes values of v's type.
+func typeOf(d starlark.StringDict, v starlark.Value) starlark.Value {
+	name := v.Type()
+	switch name {
+	case "string":
+		name = "str"
+	}
+	if f, ok := d[name]; ok {
+		return f
+	}
+	if f, ok := starlark.Universe[name]; ok {
+		return f
+	}
+	return starlark.String(name)
+}
+
+// roundDigits rounds the decimal text of f half to even, as Python does.
+func roundDigits(f float64, n int) float64 {
+	if math.IsInf(f, 0) || math.IsNaN(f) || n > 330 {
+		return f
+	}
+	if n >= 0 {
+		var out float64
+		fmt.Sscan(fmt.Sprintf("%.*f", n, f), &out)
+		return out
+	}
+	if n < -330 {
+		return 0
+	}
+	p, _ := new(big.Float).SetString("1e" + itoa(-n))
+	unit, _ := p.Float64()
+	return math.RoundToEven(f/unit) * unit
+}
+
+// method is x.name for the names in ownMethods.
+func method(x starlark.Value, name string) (starlark.Value, error) {
+	bound := func(f impl) (starlark.Value, error) { return function(name, f), nil }
+	switch x := x.(type) {
+	case *starlark.List:
+		switch name {
+		case "extend":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				if err := count(name, args, kwargs, 1, 1); err != nil {
+					return nil, err
+				}
+				return starlark.None, extend(t, x, args[0])
+			})
+		case "copy":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				e, err := elements(t, x)
+				return starlark.NewList(e), err
+			})
+		case "sort", "reverse":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				if err := charge(t, x.Len()); err != nil {
+					return nil, err
+				}
+				fn := starlark.Universe["sorted"]
+				if name == "reverse" {
+					fn = starlark.Universe["reversed"]
+				}
+				v, err := starlark.Call(t, fn, append(starlark.Tuple{x}, args...), kwargs)
+				if err != nil {
+					return nil, err
+				}
+				for i := range x.Len() {
+					if err := x.SetIndex(i, v.(*starlark.List).Index(i)); err != nil {
+						return nil, err
+					}
+				}
+				return starlark.None, nil
+			})
+		}
+	case *starlark.Dict:
+		switch name {
+		case "copy":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				d := new(starlark.Dict)
+				return d, merge(t, d, x)
+			})
+		case "update":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				for _, a := range args {
+					m, ok := a.(*starlark.Dict)
+					if !ok {
+						return nil, fmt.Errorf("update needs a dict, not a %s", a.Type())
+					}
+					if err := merge(t, x, m); err != nil {
+						return nil, err
+					}
+				}
+				for _, kv := range kwargs {
+					if err := x.SetKey(kv[0], kv[1]); err != nil {
+						return nil, err
+					}
+				}
+				return starlark.None, nil
+			})
+		}
+	case starlark.String:
+		if f := stringMethod(string(x), name); f != nil {
+			return bound(f)
+		}
+	}
+	if name == "count" && starlark.Len(x) >= 0 {
+		if _, isString := x.(starlark.String); !isString {
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				if err := count(name, args, kwargs, 1, 1); err != nil {
+					return nil, err
+				}
+				n := 0
+				err := iterate(t, x, func(v starlark.Value) error {
+					eq, err := starlark.Equal(v, args[0])
+					n += btoi(eq)
+					return err
+				})
+				return starlark.MakeInt(n), err
+			})
+		}
+	}
+	h, ok := x.(starlark.HasAttrs)
+	if ok {
+		if v, err := h.Attr(name); err != nil || v != nil {
+			return v, err
+		}
+	}
+	return nil, fmt.Errorf("a %s has no method %q", x.Type(), name)
+}
+
+func stringMethod(s, name string) impl {
+	switch name {
+	case "format":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			return formatBraces(t, s, args, kwargs)
+		}
+	case "join":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			if err := count(name, args, kwargs, 1, 1); err != nil {
+				return nil, err
+			}
+			var parts []string
+			total := 0
+			err := iterate(t, args[0], func(v starlark.Value) error {
+				p, ok := v.(starlark.String)
+				if !ok {
+					return fmt.Errorf("join needs strings, element %d is a %s", len(parts), v.Type())
+				}
+				parts = append(parts, string(p))
+				if total += len(p) + len(s); total > maxText {
+					return errText
+				}
+				return nil
+			})
+			return starlark.String(strings.Join(parts, s)), err
+		}
+	case "replace":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			var from, to string
+			n := -1
+			if err := starlark.UnpackPositionalArgs(name, args, kwargs, 2, &from, &to, &n); err != nil {
+				return nil, err
+			}
+			if (strings.Count(s, from)*len(to))+len(s) > maxText {
+				return nil, errText
+			}
+			return starlark.String(strings.Replace(s, from, to, n)), charge(t, len(s))
+		}
+	case "zfill", "ljust", "rjust":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			var width int
+			fill := " "
+			if err := starlark.UnpackPositionalArgs(name, args, kwargs, 1, &width, &fill); err != nil {
+				return nil, err
+			}
+			pad := width - len(s)
+			if pad <= 0 {
+				return starlark.String(s), nil
+			}
+			if pad > maxText || len(fill) != 1 {
+				return nil, errText
+			}
+			switch {
+			case name == "ljust":
+				return starlark.String(s + strings.Repeat(fill, pad)), nil
+			case name == "rjust":
+				return starlark.String(strings.Repeat(fill, pad) + s), nil
+			case strings.HasPrefix(s, "-"):
+				return starlark.String("-" + strings.Repeat("0", pad) + s[1:]), nil
+			}
+			return starlark.String(strings.Repeat("0", pad) + s), nil
+		}
+	}
+	return nil
+}
+
+// namespace is a value with named attributes: a module, or a class's members.
+type namespace struct {
+	name    string
+	members starlark.StringDict
+}
+
+func (n *namespace) String() string        { return "<" + n.name + ">" }
+func (n *namespace) Type() string          { return "module" }
+func (n *namespace) Freeze()               {}
+func (n *namespace) Truth() starlark.Bool  { return true }
+func (n *namespace) Hash() (uint32, error) { return 0, errors.New("a module is not hashable") }
+
+func (n *namespace) Attr(name string) (starlark.Value, error) {
+	if v, ok := n.members[name]; ok {
+		return v, nil
+	}
+	return nil, starlark.NoSuchAttrError(fmt.Sprintf("module %s has no %q for specifications", n.name, name))
+}
+
+func (n *namespace) AttrNames() []string {
+	var out []string
+	for k := range n.members {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+var _ starlark.HasAttrs = (*namespace)(nil)

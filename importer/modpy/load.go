@@ -1,0 +1,121 @@
+package modpy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"go.starlark.net/resolve"
+	"go.starlark.net/starlark"
+
+	"github.com/nnsoc/nnsoc/importer/vectors"
+)
+
+// versionFolder is the name of a folder that says which version of NNAPI its
+// specifications are for.
+var versionFolder = regexp.MustCompile(`^(V\d_\d|AIDL_V\d+)$`)
+
+// Load reads and runs a specification file. The name of its folder (V1_2 and
+// the like) is the version its models are introduced in.
+func Load(name string) (*vectors.File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("modpy: %w", err)
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, maxSource+1))
+	if err != nil {
+		return nil, fmt.Errorf("modpy: %w", err)
+	}
+	if abs, err := filepath.Abs(name); err == nil && !strings.ContainsRune(filepath.ToSlash(name), '/') {
+		return run(name, filepath.ToSlash(abs), src, maxSteps, maxValues)
+	}
+	return run(name, filepath.ToSlash(name), src, maxSteps, maxValues)
+}
+
+// Parse runs a specification. Its name, a path with slashes, appears in errors;
+// the base name starts the names of the cases, and the folder is the version.
+// The error is an *Error where a position is known.
+func Parse(name string, src []byte) (*vectors.File, error) {
+	return run(name, name, src, maxSteps, maxValues)
+}
+
+// run parses, executes and expands within a number of steps and values.
+func run(name, slashed string, src []byte, steps uint64, values int64) (*vectors.File, error) {
+	if len(src) > maxSource {
+		return nil, fmt.Errorf("modpy: %s: the specification exceeds %d bytes", name, maxSource)
+	}
+	base, folder := path.Base(slashed), path.Base(path.Dir(slashed))
+	spec, _, _ := strings.Cut(base, ".")
+	e := &env{spec: spec, names: map[string]int{}, overrides: map[string]string{}, tests: map[string]int{}}
+	if versionFolder.MatchString(folder) {
+		e.version = folder
+	}
+	tree, p, err := parse(name, string(src))
+	if err != nil {
+		return nil, err
+	}
+	globals := pythonBuiltins()
+	for k, v := range e.classes() {
+		globals[k] = v
+	}
+	for k, v := range helpers(p) {
+		globals[k] = v
+	}
+	globals[fnImport] = importer(modules(globals))
+	prog, err := starlark.FileProgram(tree, globals.Has)
+	if err != nil {
+		return nil, wrap(err)
+	}
+	t := &starlark.Thread{Name: name, Print: func(*starlark.Thread, string) {}}
+	t.SetMaxExecutionSteps(steps)
+	t.SetLocal(budgetKey, newBudget(values))
+	if _, err := prog.Init(t, globals); err != nil {
+		return nil, wrap(err)
+	}
+	f := &vectors.File{Spec: base, Name: spec, Version: folder}
+	if folder == "." || folder == "/" {
+		f.Version = ""
+	} else {
+		f.Spec = folder + "/" + base
+	}
+	if f.Cases, err = e.expand(t); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// wrap gives an error of Starlark its position in the specification.
+func wrap(err error) error {
+	var list resolve.ErrorList
+	if errors.As(err, &list) && len(list) > 0 {
+		return &Error{Pos: list[0].Pos, Msg: list[0].Msg, Err: err}
+	}
+	var eval *starlark.EvalError
+	if !errors.As(err, &eval) {
+		return &Error{Msg: err.Error(), Err: err}
+	}
+	msg := eval.Msg
+	for _, f := range backwards(eval.CallStack) {
+		if f.Pos.Line > 0 && f.Pos.Filename() != "<builtin>" {
+			return &Error{Pos: f.Pos, Msg: msg, Err: err}
+		}
+		if !strings.HasPrefix(f.Name, "·") && !strings.HasPrefix(msg, f.Name+":") {
+			msg = f.Name + ": " + msg
+		}
+	}
+	return &Error{Msg: msg, Err: err}
+}
+
+func backwards(s starlark.CallStack) []starlark.CallFrame {
+	out := make([]starlark.CallFrame, len(s))
+	for i, f := range s {
+		out[len(s)-1-i] = f
+	}
+	return out
+}
