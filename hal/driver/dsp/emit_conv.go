@@ -10,7 +10,16 @@ const maxConvPositions = 6
 
 // gemm lowers a convolution to the conv kernel.
 func (l *lowering) gemm(g *gemm) {
-	scratch := l.newTensor("scratch", shape{1, 1, 1, l.threads * maxConvPositions * vecBytes}, 1, 0)
+	// Weights that VTCM cannot hold at once take several jobs; the sums of the
+	// inputs are then kept for all positions, as long as those are few.
+	bytes := l.threads * maxConvPositions * vecBytes
+	f := &g.filter
+	all := (g.out.shape.positions() + maxConvPositions) * vecBytes
+	g.keepSums = f.zero != 0 && f.k*f.kh*f.kw*roundUp(f.c, 4) > l.vtcm.room()*9/10 && all <= streamBytes
+	if g.keepSums {
+		bytes = max(bytes, all)
+	}
+	scratch := l.newTensor("scratch", shape{1, 1, 1, bytes}, 1, 0)
 	scratch.dense = true
 	l.addStep("conv", []*tensor{g.in}, []*tensor{g.out, scratch}, func(l *lowering, s *step) error {
 		return l.emitGemm(g, s, scratch)
@@ -35,6 +44,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	}
 	c.full = full > 0
 	c.merged = c.sum && !c.full
+	c.keep = g.keepSums && c.sum && !c.merged
 	if c.cluster == 4 && !c.wide {
 		c.positions = 8
 	}
@@ -44,7 +54,10 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
 		return fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
 	}
-	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full, scratch: l.scratch(scratch)}
+	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full, scratch: scratch.addr}
+	if !c.keep {
+		e.scratch = l.scratch(scratch)
+	}
 	if c.sum && !c.merged && !c.even {
 		e.ones = l.constant(packOnes(taps))
 	}
@@ -53,7 +66,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	params[parNegZero] = splatHalf(-g.filter.zero)
 	params[parBox], params[parStride] = rowBox(((c.positions-1)*g.StrideW+g.KW)*g.in.pitch, g.KH, g.in.rowBytes())
 	e.params = l.constWords(params)
-	e.entries = g.blockTable(&c)
+	e.entries = g.blockTable(&c, scratch.addr)
 	e.blocks = len(e.entries) / c.entryWords()
 	e.table = l.constWords(padTable(e.entries, c.entryWords(), convAhead))
 	var err error
@@ -212,6 +225,9 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 			block[convTail] = at + uint32((e.full-from)*c.record(4))
 		}
 		block[convTailOffset] = uint32(e.full * vecBytes)
+		if from == 0 {
+			block[convSum] = 1
+		}
 		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), uint32(b[1] - b[0]), l.constWords(block), e.params, 0, 0})
 	}
 	l.launch(e.s, e.kernel, args)
@@ -221,7 +237,7 @@ func splatHalf(v int32) uint32 { return uint32(uint16(v)) * 0x10001 }
 
 // blockTable lists the blocks: whole clusters of positions in row order. What
 // is missing at the end of a row or of the last block repeats a neighbour.
-func (g *gemm) blockTable(c *convKernel) []uint32 {
+func (g *gemm) blockTable(c *convKernel, sums uint32) []uint32 {
 	type cluster struct {
 		in  [4]uint32
 		out uint32
@@ -255,6 +271,10 @@ func (g *gemm) blockTable(c *convKernel) []uint32 {
 		}
 		for j := range per {
 			table = append(table, all[min(i+j, len(all)-1)].out)
+		}
+		if c.keep {
+			table = append(table, sums)
+			sums += uint32(c.positions * vecBytes)
 		}
 	}
 	return table

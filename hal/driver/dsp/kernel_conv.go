@@ -21,6 +21,9 @@ type convKernel struct {
 	wide      bool // runs start on 8 bytes and have an even number of words: load pairs
 	sum       bool // filter zero point: add -zw * (sum of the inputs) of a position
 	stream    bool // inputs are likely not in L2: fetch those of a later block there
+	// keep: the sums of all blocks are kept, because several jobs need them; the
+	// table says where.
+	keep bool
 	// merged: there is only a tail, and its record has one more group, of weights
 	// that sum the inputs, instead of a pass of its own.
 	merged  bool
@@ -33,7 +36,7 @@ type convKernel struct {
 
 func (c *convKernel) name() string {
 	return fmt.Sprintf("conv_p%d_w%dx%d_%s%s%st%dc%d_%s", c.positions, c.runs, c.words,
-		flag(c.wide, "d"), flag(c.sum, "s")+flag(c.sum && c.even, "e")+flag(c.merged, "m"), flag(c.full, "f")+flag(c.stream, "a"), c.tail, c.cluster, c.rq.tag())
+		flag(c.wide, "d"), flag(c.sum, "s")+flag(c.sum && c.even, "e")+flag(c.keep, "k")+flag(c.merged, "m"), flag(c.full, "f")+flag(c.stream, "a"), c.tail, c.cluster, c.rq.tag())
 }
 
 func flag(on bool, s string) string {
@@ -53,12 +56,27 @@ const (
 	convOffset         // of the first full chunk within a position
 	convTail           // record of the tail chunk, 0 when the thread has none
 	convTailOffset
+	convSum // not 0 when the job works out the sums
 	convArgs
 )
 
-// table entry: input address of each position, output address of each cluster.
-func (c *convKernel) outputs() int    { return c.positions / c.cluster }
-func (c *convKernel) entryWords() int { return c.positions + c.outputs() }
+// table entry: input address of each position, output address of each cluster,
+// and, where they are kept, the address of the sums.
+func (c *convKernel) outputs() int { return c.positions / c.cluster }
+func (c *convKernel) entryWords() int {
+	if c.keep {
+		return c.positions + c.outputs() + 1
+	}
+	return c.positions + c.outputs()
+}
+
+// sums is the address of the block's sums.
+func (c *convKernel) sums(a *asm, table, args build.Reg) build.Reg {
+	if c.keep {
+		return a.word(table, c.positions+c.outputs(), "sums")
+	}
+	return a.word(args, convScratch, "scratch")
+}
 
 // header is the number of vectors before the weights of a chunk of n groups.
 func (c *convKernel) header(n int) int { return n * (1 + c.rq.vectors()) }
@@ -100,7 +118,10 @@ func (c *convKernel) generate(a *asm) {
 			if c.stream {
 				a.op(hexagon.Y5_l2fetch, a.word(table, convAhead*c.entryWords(), "ahead"), a.box(params))
 			}
-			if c.sum && !c.merged {
+			switch {
+			case c.keep:
+				a.skipIfZero(a.word(args, convSum, "sum"), func() { c.correction(a, table, args, params) })
+			case c.sum && !c.merged:
 				c.correction(a, table, args, params)
 			}
 			if c.full {
@@ -131,7 +152,7 @@ func (c *convKernel) correction(a *asm, table, args, params build.Reg) {
 	}
 	c.products(a, acc, table, args, w)
 	neg := a.word(params, parNegZero, "negzw")
-	to := a.word(args, convScratch, "scratch")
+	to := c.sums(a, table, args)
 	for p := range acc {
 		v := a.v("correction")
 		a.op(hexagon.V6_vmpyiwh, v, acc[p][0], neg)
@@ -214,7 +235,7 @@ func (c *convKernel) chunk(a *asm, n int, table, args, rec build.Reg) [][]build.
 	}
 	scratch := rec
 	if c.sum && !c.merged {
-		scratch = a.word(args, convScratch, "scratch")
+		scratch = c.sums(a, table, args)
 	}
 	for p := range acc {
 		acc[p] = make([]build.Reg, n, n+1)
