@@ -16,6 +16,17 @@
 // coalescing of lane addresses into cache lines; vector L0, scalar and
 // instruction caches; GL1 and L2 in front of whatever mem.Level is given.
 //
+// # How time advances
+//
+// Nothing ticks. Each wave knows when its next instruction can issue and why not
+// before; the SIMD whose next issue is earliest goes first, so shared units
+// (LDS, caches, DRAM) see requests in time order. Vector instructions whose
+// operands are ready issue as a run, worked out when the kernel is decoded, as
+// nobody else can notice them. Two simplifications follow: a run is cut where an
+// older wave of the SIMD already wants the vector unit, not where one gets there
+// after another kind of instruction; and a SIMD may be up to 200 cycles ahead of
+// the others with such runs, so a wave that starts meanwhile joins that late.
+//
 // # Not modelled
 //
 // Graphics, images, exports, GDS, traps, preemption, WGP mode placement (a
