@@ -1,4 +1,6 @@
 # Two commands to start with: `make run` and `make test`.
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 GO ?= go
 FUZZTIME ?= 10s
 

@@ -1,12 +1,10 @@
 package nnrt
 
 import (
-	"encoding/binary"
 	"math"
 
-	"github.com/x448/float16"
-
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // Comparison relates an output to the reference.
@@ -52,7 +50,7 @@ func Compare(t nn.OperandType, tol Tolerance, actual, expected []byte) Compariso
 	c := Comparison{Elements: len(expected) / size}
 	best := math.Inf(-1)
 	for i := range c.Elements {
-		a, e := element(t, actual[i*size:]), element(t, expected[i*size:])
+		a, e := opspec.Element(t, actual[i*size:]), opspec.Element(t, expected[i*size:])
 		if a > best {
 			best, c.Top1 = a, i
 		}
@@ -69,23 +67,4 @@ func Compare(t nn.OperandType, tol Tolerance, actual, expected []byte) Compariso
 		}
 	}
 	return c
-}
-
-// element reads the first element of b as a number without quantization.
-func element(t nn.OperandType, b []byte) float64 {
-	switch t {
-	case nn.TensorFloat32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	case nn.TensorFloat16:
-		return float64(float16.Frombits(binary.LittleEndian.Uint16(b)).Float32())
-	case nn.TensorInt32:
-		return float64(int32(binary.LittleEndian.Uint32(b)))
-	case nn.TensorQuant16Symm:
-		return float64(int16(binary.LittleEndian.Uint16(b)))
-	case nn.TensorQuant16Asymm:
-		return float64(binary.LittleEndian.Uint16(b))
-	case nn.TensorQuant8AsymmSigned, nn.TensorQuant8Symm, nn.TensorQuant8SymmPerChannel:
-		return float64(int8(b[0]))
-	}
-	return float64(b[0])
 }

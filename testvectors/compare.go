@@ -1,7 +1,6 @@
 package testvectors
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -110,7 +109,7 @@ func Compare(c *vectors.Case, output int, dims []uint32, data []byte) error {
 	var first *Mismatch
 	size := want.Type.ElementBytes()
 	for i := 0; i+size <= len(data); i += size {
-		e, a := element(want.Type, want.Data[i:]), element(want.Type, data[i:])
+		e, a := opspec.Element(want.Type, want.Data[i:]), opspec.Element(want.Type, data[i:])
 		if math.Abs(a-e) <= tol.Abs+tol.Rel*math.Abs(e) || a == e && math.IsInf(e, 0) {
 			continue
 		}
@@ -118,7 +117,7 @@ func Compare(c *vectors.Case, output int, dims []uint32, data []byte) error {
 			first = &Mismatch{Output: output, Index: i / size, Coordinates: coordinates(i/size, want.Dimensions),
 				Expected: e, Actual: a, Tolerance: tol, From: max(i/size-8, 0)}
 			for k := first.From; k <= i/size+8 && (k+1)*size <= len(data); k++ {
-				first.Around = append(first.Around, [2]float64{element(want.Type, want.Data[k*size:]), element(want.Type, data[k*size:])})
+				first.Around = append(first.Around, [2]float64{opspec.Element(want.Type, want.Data[k*size:]), opspec.Element(want.Type, data[k*size:])})
 			}
 		}
 		first.Count++
@@ -163,12 +162,12 @@ func checkMultinomial(c *vectors.Case, outputs [][]byte) error {
 	for b := range batches {
 		p, sum := make([]float64, classes), 0.
 		for k := range p {
-			p[k] = math.Exp(element(in.Type, in.Data[(b*classes+k)*in.Type.ElementBytes():]))
+			p[k] = math.Exp(opspec.Element(in.Type, in.Data[(b*classes+k)*in.Type.ElementBytes():]))
 			sum += p[k]
 		}
 		count := make([]float64, classes)
 		for s := range samples {
-			k := int(element(nn.TensorInt32, outputs[0][4*(b*samples+s):]))
+			k := int(opspec.Element(nn.TensorInt32, outputs[0][4*(b*samples+s):]))
 			if k < 0 || k >= classes {
 				return fmt.Errorf("output 0: class %d of %d", k, classes)
 			}
@@ -181,30 +180,6 @@ func checkMultinomial(c *vectors.Case, outputs [][]byte) error {
 		}
 	}
 	return nil
-}
-
-// element reads one element as float64; booleans are 0 or 1.
-func element(t nn.OperandType, b []byte) float64 {
-	switch t {
-	case nn.TensorFloat32, nn.Float32:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	case nn.TensorFloat16, nn.Float16:
-		return float64(opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b)))
-	case nn.TensorInt32, nn.Int32:
-		return float64(int32(binary.LittleEndian.Uint32(b)))
-	case nn.TensorQuant8Asymm:
-		return float64(b[0])
-	case nn.TensorQuant16Asymm:
-		return float64(binary.LittleEndian.Uint16(b))
-	case nn.TensorQuant16Symm:
-		return float64(int16(binary.LittleEndian.Uint16(b)))
-	case nn.TensorBool8, nn.Bool:
-		if b[0] != 0 {
-			return 1
-		}
-		return 0
-	}
-	return float64(int8(b[0]))
 }
 
 func coordinates(i int, dims []uint32) []int {

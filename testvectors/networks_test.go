@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -187,7 +188,7 @@ func (n *network) compare(t *testing.T, out [][]byte, tol float64) {
 		}
 		size, worst, top := o.Type.ElementBytes(), 0., 0.
 		for k := 0; k < len(want); k += size {
-			e, a := element(o.Type, want[k:]), element(o.Type, out[i][k:])
+			e, a := opspec.Element(o.Type, want[k:]), opspec.Element(o.Type, out[i][k:])
 			worst, top = math.Max(worst, math.Abs(a-e)), math.Max(top, math.Abs(e))
 		}
 		limit := tol

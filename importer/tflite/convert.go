@@ -30,11 +30,7 @@ func pool(t nn.OperationType) func(*conversion) error {
 	return func(c *conversion) error {
 		var o schema.Pool2DOptions
 		c.load(o.Init)
-		padding, err := c.padding(o.Padding())
-		if err != nil {
-			return err
-		}
-		act, err := c.activation(o.Activation())
+		padding, act, err := c.window(o.Padding(), o.Activation())
 		if err != nil {
 			return err
 		}
@@ -79,11 +75,7 @@ func conv(c *conversion) error {
 	if err != nil {
 		return err
 	}
-	padding, err := c.padding(o.Padding())
-	if err != nil {
-		return err
-	}
-	act, err := c.activation(o.Activation())
+	padding, act, err := c.window(o.Padding(), o.Activation())
 	if err != nil {
 		return err
 	}
@@ -99,11 +91,7 @@ func depthwise(c *conversion) error {
 	if err != nil {
 		return err
 	}
-	padding, err := c.padding(o.Padding())
-	if err != nil {
-		return err
-	}
-	act, err := c.activation(o.Activation())
+	padding, act, err := c.window(o.Padding(), o.Activation())
 	if err != nil {
 		return err
 	}

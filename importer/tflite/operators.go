@@ -177,3 +177,12 @@ func (c *conversion) padding(code int8) (uint32, error) {
 	}
 	return 0, fmt.Errorf("padding %d is unknown", code)
 }
+
+// window is padding and activation, which all sliding windows have.
+func (c *conversion) window(padding, activation int8) (pad, act uint32, err error) {
+	if pad, err = c.padding(padding); err != nil {
+		return 0, 0, err
+	}
+	act, err = c.activation(activation)
+	return pad, act, err
+}
