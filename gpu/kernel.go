@@ -22,8 +22,9 @@ const (
 	UserSegmentSize                         // 1: scratch bytes per lane
 )
 
-// Kernel is a program and the descriptor a dispatch needs. The zero values of
-// Base, User, and so on suit code from our own builder: s[0:1] kernel
+// Kernel is a program and the descriptor a dispatch needs. A core decodes it
+// the first time it sees the pointer; it must not change afterwards. The zero
+// values of Base, User, and so on suit code from our own builder: s[0:1] kernel
 // arguments, s2 s3 s4 the work-group ids that are enabled, v0 v1 v2 the
 // work-item ids.
 type Kernel struct {
@@ -81,8 +82,8 @@ type Dispatch struct {
 
 // Span is one interval of a run's timeline.
 type Span struct {
-	Track      string // "dispatch" or "cu 3"
-	Name       string
+	Track      string // "dispatch"
+	Name       string // of the kernel
 	Region     int
 	Start, End int64 // cycles since the run began
 }

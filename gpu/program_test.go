@@ -469,6 +469,7 @@ func TestMachines(t *testing.T) {
 			s.GL1 = CacheSpec{Bytes: 128 << 10, Line: 128, Ways: 4, LatencyCycles: 60, BytesPerCycle: 128, MSHRs: 64}
 			s.L2 = CacheSpec{Bytes: 1 << 20, Line: 128, Ways: 16, LatencyCycles: 120, BytesPerCycle: 512, MSHRs: 128}
 		}},
+		{"small instruction cache", func(s *Spec) { s.ICache.Bytes = 512 }},
 		{"one lane group", func(s *Spec) { s.Clusters, s.CUsPerCluster, s.SIMDsPerCU, s.Lanes, s.WavesPerSIMD = 1, 1, 1, 64, 8 }},
 	} {
 		c := newCore(t, m.edit)
@@ -481,6 +482,9 @@ func TestMachines(t *testing.T) {
 			t.Fatal(m.name, err)
 		}
 		checkReport(t, r)
+		if m.name == "small instruction cache" && r.Stalls[sim.StallFetch] == 0 {
+			t.Error("no fetch stalls although the code does not fit")
+		}
 		if want == nil {
 			want = b
 		} else if !bytes.Equal(want, b) {
