@@ -1,8 +1,6 @@
 package refcpu
 
 import (
-	"math"
-
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -15,7 +13,7 @@ func prepareLogistic(v opspec.View, op *nn.Operation) (kern, error) {
 	}
 	if isFloat(u.Type) {
 		return unaryFloat(u, func(x float32) float32 {
-			return float32(1 / (1 + math.Exp(-float64(x))))
+			return float32(1 / (1 + exp(-float64(x))))
 		}), nil
 	}
 	t, err := u.LogisticTable(v)

@@ -12,7 +12,7 @@ import (
 var floatFunctions = [nn.OperationCount]func(float64) float64{
 	nn.OpAbs:   math.Abs,
 	nn.OpNeg:   func(x float64) float64 { return -x },
-	nn.OpExp:   math.Exp,
+	nn.OpExp:   exp,
 	nn.OpLog:   math.Log,
 	nn.OpSin:   math.Sin,
 	nn.OpSqrt:  math.Sqrt,
@@ -189,7 +189,7 @@ func prepareLogSoftmax(v opspec.View, op *nn.Operation) (kern, error) {
 				top = max(top, in[at+i*s.Inner])
 			}
 			for i := range s.Depth {
-				total += math.Exp(float64((in[at+i*s.Inner] - top) * s.Beta))
+				total += exp(float64((in[at+i*s.Inner] - top) * s.Beta))
 			}
 			for i := range s.Depth {
 				out[at+i*s.Inner] = float32(float64((in[at+i*s.Inner]-top)*s.Beta) - math.Log(total))

@@ -1,7 +1,6 @@
 package refcpu
 
 import (
-	"math"
 	"math/rand/v2"
 	"sort"
 
@@ -28,7 +27,7 @@ func prepareMultinomial(v opspec.View, op *nn.Operation) (kern, error) {
 			}
 			total := 0.
 			for c, v := range row {
-				total += math.Exp(float64(v - top))
+				total += exp(float64(v - top))
 				sums[c] = total
 			}
 			for i := range m.Samples {

@@ -2,7 +2,6 @@ package refcpu
 
 import (
 	"fmt"
-	"math"
 	"sort"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -27,7 +26,7 @@ type suppression struct {
 func (s *suppression) factor(overlap float32) float32 {
 	switch {
 	case s.kind == nmsGaussian:
-		return float32(math.Exp(float64(-overlap * overlap / s.sigma)))
+		return float32(exp(float64(-overlap * overlap / s.sigma)))
 	case overlap < s.threshold:
 		return 1
 	case s.kind == nmsLinear:

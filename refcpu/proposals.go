@@ -2,7 +2,6 @@ package refcpu
 
 import (
 	"fmt"
-	"math"
 	"sort"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -245,8 +244,8 @@ func (p detection) run(x *run, op *nn.Operation) error {
 // (centre y, centre x, height, width).
 func (p *detection) decode(d, a []float32) box {
 	y, x := d[0]/p.scale[0]*a[2]+a[0], d[1]/p.scale[1]*a[3]+a[1]
-	h := float32(math.Exp(float64(d[2]/p.scale[2]))) * a[2] / 2
-	w := float32(math.Exp(float64(d[3]/p.scale[3]))) * a[3] / 2
+	h := float32(exp(float64(d[2]/p.scale[2]))) * a[2] / 2
+	w := float32(exp(float64(d[3]/p.scale[3]))) * a[3] / 2
 	return box{y - h, x - w, y + h, x + w}
 }
 

@@ -121,7 +121,7 @@ func (r *recurrentArgs) activation(name string) func(float32) float32 {
 }
 
 func tanh(v float32) float32    { return float32(math.Tanh(float64(v))) }
-func sigmoid(v float32) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) }
+func sigmoid(v float32) float32 { return float32(1 / (1 + exp(-float64(v)))) }
 
 // spend charges steps of work.
 func (r *recurrentArgs) spend(factors ...int) {

@@ -338,8 +338,8 @@ func boxOf(r []float32) box { return box{r[0], r[1], r[2], r[3]} }
 func decodeBox(b box, d []float32) box {
 	w, h := b[2]-b[0], b[3]-b[1]
 	cx, cy := (b[0]+b[2])/2+float32(d[0]*w), (b[1]+b[3])/2+float32(d[1]*h)
-	w = float32(math.Exp(float64(d[2]))) * w / 2
-	h = float32(math.Exp(float64(d[3]))) * h / 2
+	w = float32(exp(float64(d[2]))) * w / 2
+	h = float32(exp(float64(d[3]))) * h / 2
 	return box{cx - w, cy - h, cx + w, cy + h}
 }
 

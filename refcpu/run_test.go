@@ -120,8 +120,8 @@ func TestRunErrors(t *testing.T) {
 	if _, err := CompileConfig(m, Config{Limits: Limits{Work: 1000}}); err == nil || !strings.Contains(err.Error(), "1000 steps") {
 		t.Errorf("a limit of 1000 steps: %v", err)
 	}
-	m.Main.Operations[0].Type = nn.OpLstm
-	if _, err := Compile(m); err == nil || !strings.Contains(err.Error(), "operation 0: LSTM is not supported") {
+	m.Main.Operations[0].Type = 999
+	if _, err := Compile(m); err == nil || !strings.Contains(err.Error(), "operation 0: OperationType(999) is not supported") {
 		t.Errorf("an operation the reference lacks: %v", err)
 	}
 }

@@ -32,13 +32,13 @@ func prepareSoftmax(v opspec.View, op *nn.Operation) (kern, error) {
 	if err != nil {
 		return nil, err
 	}
-	exp := q.ExpTable()
+	table := q.ExpTable()
 	return func(x *run) error {
 		in, out := x.bytes(s.Input), x.bytes(s.Output)
 		x.parallel(rows, 1+1024/max(s.Depth, 1), func(_, lo, hi int) {
 			for r := lo; r < hi; r++ {
 				at := r/s.Inner*s.Depth*s.Inner + r%s.Inner
-				softmaxQuant(out[at:], in[at:], s.Depth, s.Inner, s.Type, &q, exp)
+				softmaxQuant(out[at:], in[at:], s.Depth, s.Inner, s.Type, &q, table)
 			}
 		})
 		return nil
@@ -55,7 +55,7 @@ func softmaxFloat(out, in []float32, n, step int, beta float32) {
 	}
 	sum := float32(0)
 	for i := range n {
-		e := float32(math.Exp(float64((in[i*step] - top) * beta)))
+		e := float32(exp(float64((in[i*step] - top) * beta)))
 		out[i*step] = e
 		sum += e
 	}
@@ -64,7 +64,7 @@ func softmaxFloat(out, in []float32, n, step int, beta float32) {
 	}
 }
 
-func softmaxQuant(out, in []byte, n, step int, t nn.OperandType, q *opspec.SoftmaxQuant, exp *[256]int32) {
+func softmaxQuant(out, in []byte, n, step int, t nn.OperandType, q *opspec.SoftmaxQuant, table *[256]int32) {
 	if n == 0 {
 		return
 	}
@@ -74,14 +74,14 @@ func softmaxQuant(out, in []byte, n, step int, t nn.OperandType, q *opspec.Softm
 	}
 	sum := int32(0)
 	for i := range n {
-		sum += opspec.SoftmaxSumTerm(exp[top-quantOf(t, in[i*step])])
+		sum += opspec.SoftmaxSumTerm(table[top-quantOf(t, in[i*step])])
 	}
 	scale, shift := opspec.SoftmaxScale(sum)
 	for i := range n {
 		diff := top - quantOf(t, in[i*step])
 		v := q.Lo
 		if -diff >= q.DiffMin {
-			v = q.Finish(exp[diff], scale, shift)
+			v = q.Finish(table[diff], scale, shift)
 		}
 		out[i*step] = byte(v)
 	}
