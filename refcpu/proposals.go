@@ -81,7 +81,7 @@ func prepareProposals(v opspec.View, op *nn.Operation) (kern, error) {
 			kept := order[:0]
 			for _, i := range order {
 				k := 4 * (i % n)
-				sx, sy := float32(i/n%w)*strideW, float32(i/(w*n))*strideH
+				sx, sy := float32(float32(i/n%w)*strideW), float32(float32(i/(w*n))*strideH)
 				r := box{anchors[k] + sx, anchors[k+1] + sy, anchors[k+2] + sx, anchors[k+3] + sy}
 				delta := [4]float32{deltas[at(i, 0, 4)], deltas[at(i, 1, 4)], deltas[at(i, 2, 4)], deltas[at(i, 3, 4)]}
 				r = decodeBox(r, delta[:]).clip(height, width)
@@ -243,7 +243,7 @@ func (p detection) run(x *run, op *nn.Operation) error {
 // decode is a box as (y1, x1, y2, x2) from its encoding and its anchor, both
 // (centre y, centre x, height, width).
 func (p *detection) decode(d, a []float32) box {
-	y, x := d[0]/p.scale[0]*a[2]+a[0], d[1]/p.scale[1]*a[3]+a[1]
+	y, x := float32(d[0]/p.scale[0]*a[2])+a[0], float32(d[1]/p.scale[1]*a[3])+a[1]
 	h := float32(exp(float64(d[2]/p.scale[2]))) * a[2] / 2
 	w := float32(exp(float64(d[3]/p.scale[3]))) * a[3] / 2
 	return box{y - h, x - w, y + h, x + w}

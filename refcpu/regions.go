@@ -132,9 +132,9 @@ func prepareRoiAlign(v opspec.View, op *nn.Operation) (kern, error) {
 				for ox := range p.OutW {
 					clear(acc)
 					for sy := range ny {
-						y := y0 + binH*float32(oy) + binH/float32(ny)*(float32(sy)+0.5)
+						y := y0 + float32(binH*float32(oy)) + float32(binH/float32(ny)*(float32(sy)+0.5))
 						for sx := range nx {
-							sample(acc, base, &img, y, x0+binW*float32(ox)+binW/float32(nx)*(float32(sx)+0.5))
+							sample(acc, base, &img, y, x0+float32(binW*float32(ox))+float32(binW/float32(nx)*(float32(sx)+0.5)))
 						}
 					}
 					for c, s := range acc {
@@ -260,8 +260,8 @@ func prepareHeatmap(v opspec.View, op *nn.Operation) (kern, error) {
 				dx, dy, score := refine(at, my, mx, p.Size)
 				i := b*p.Points + k
 				scores[i] = score
-				points[2*i] = r[0] + (float32(mx)+dx+0.5)/float32(p.Size)*(r[2]-r[0])
-				points[2*i+1] = r[1] + (float32(my)+dy+0.5)/float32(p.Size)*(r[3]-r[1])
+				points[2*i] = r[0] + float32((float32(mx)+dx+0.5)/float32(p.Size)*(r[2]-r[0]))
+				points[2*i+1] = r[1] + float32((float32(my)+dy+0.5)/float32(p.Size)*(r[3]-r[1]))
 			}
 		}
 		x.setReals(p.Scores, scores)
@@ -289,7 +289,7 @@ func refine(at func(y, x int) float32, my, mx, n int) (dx, dy, score float32) {
 		}
 	}
 	bx, by := -(g[1][2]-g[1][0])/2, -(g[2][1]-g[0][1])/2
-	xx, yy := g[1][0]-2*g[1][1]+g[1][2], g[0][1]-2*g[1][1]+g[2][1]
+	xx, yy := g[1][0]-float32(2*g[1][1])+g[1][2], g[0][1]-float32(2*g[1][1])+g[2][1]
 	xy := (g[2][2] - g[2][0] - g[0][2] + g[0][0]) / 4
 	if det := float32(xx*yy) - float32(xy*xy); math.Abs(float64(det)) >= math.Abs(1e-6*float64(xx*yy)) && det != 0 {
 		dx, dy = (float32(yy*bx)-float32(xy*by))/det, (float32(xx*by)-float32(xy*bx))/det
