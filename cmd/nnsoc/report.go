@@ -180,7 +180,11 @@ func (r *report) print(w io.Writer) error {
 		for _, o := range e.Outputs {
 			mismatches += o.Mismatches
 		}
-		fmt.Fprintf(t, "%s\t%.1f\t%d\t%.1f\t%s\t%s\t%d\t%.2f\t\n", e.Device, e.LatencyUS, e.Cycles, e.EnergyUJ, speed, energy, mismatches, e.HostUserS)
+		name := e.Device
+		if e.Model != "" {
+			name += " (float form)"
+		}
+		fmt.Fprintf(t, "%s\t%.1f\t%d\t%.1f\t%s\t%s\t%d\t%.2f\t\n", name, e.LatencyUS, e.Cycles, e.EnergyUJ, speed, energy, mismatches, e.HostUserS)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -194,7 +198,7 @@ func (r *report) notes(w io.Writer) {
 	fmt.Fprintln(w)
 	for _, e := range r.data.Runs {
 		if e.Model != "" {
-			fmt.Fprintf(w, "%s runs %s, compared with that form's reference.\n", e.Device, e.Model)
+			fmt.Fprintf(w, "%s runs %s and is compared with that form's reference; speed and energy are relative to the quantized network on the CPU.\n", e.Device, e.Model)
 		}
 		if e.Fallback > 0 {
 			f := e.Fallbacks[0]

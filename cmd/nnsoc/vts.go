@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/modpy"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
@@ -45,9 +46,9 @@ func newVTS(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vts PATH...",
 		Short: "run operation test vectors on a device",
-		Long: `vts runs test cases - documents of the neutral JSON corpus (.json, .json.gz) or folders
-of them - on one device and compares each output with the accuracy rules of NNAPI's
-generated tests. An operation that the device declares supported must pass; a case with
+		Long: `vts runs test cases - documents of the neutral JSON corpus (.json, .json.gz), Android
+test specifications (.mod.py), or folders of either - on one device and compares each
+output with the accuracy rules of NNAPI's generated tests. An operation that the device declares supported must pass; a case with
 any other operation counts as unsupported. Nothing falls back to the CPU.`,
 		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -109,7 +110,18 @@ any other operation counts as unsupported. Nothing falls back to the CPU.`,
 }
 
 // specSuffixes are the names of documents that vts reads.
-var specSuffixes = []string{".json", ".json.gz"}
+var specSuffixes = []string{".json", ".json.gz", modpySuffix}
+
+// modpySuffix ends the name of an Android test specification.
+const modpySuffix = ".mod.py"
+
+// readSpec reads a document by the suffix of its name.
+func readSpec(path string) (*vectors.File, error) {
+	if strings.HasSuffix(path, modpySuffix) {
+		return modpy.Load(path)
+	}
+	return vectors.Load(path)
+}
 
 // readSpecs reads documents and the documents inside folders.
 func readSpecs(paths []string, show *progress) ([]*vectors.File, error) {
@@ -127,7 +139,7 @@ func readSpecs(paths []string, show *progress) ([]*vectors.File, error) {
 				return nil
 			}
 			show.say("read %s", filepath.Base(path))
-			f, err := vectors.Load(path)
+			f, err := readSpec(path)
 			if err != nil {
 				return err
 			}
