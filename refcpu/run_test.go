@@ -140,3 +140,31 @@ func BenchmarkRun(b *testing.B) {
 		}
 	}
 }
+
+// TestConcurrentRuns executes one program from several goroutines.
+func TestConcurrentRuns(t *testing.T) {
+	m, in := network(rand.New(rand.NewPCG(5, 6)))
+	p, err := Compile(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([]byte, 8*7*40)
+	if err := p.Run([][]byte{in}, [][]byte{want}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	results := make(chan []byte)
+	for range 4 {
+		go func() {
+			out := make([]byte, len(want))
+			if err := p.Run([][]byte{in}, [][]byte{out}, Options{Threads: 2}); err != nil {
+				t.Error(err)
+			}
+			results <- out
+		}()
+	}
+	for range 4 {
+		if !bytes.Equal(<-results, want) {
+			t.Error("concurrent runs give different bytes")
+		}
+	}
+}
