@@ -182,12 +182,9 @@ func (b *builder) model() *nn.Model {
 			if inputs == 0 && !b.params[i] { // at least one input remains
 				o.Lifetime = nn.SubgraphInput
 				inputs++
-				g.Inputs = append(g.Inputs, x)
 				continue
 			}
 			o.Data = b.data[i]
-		case nn.SubgraphInput:
-			g.Inputs = append(g.Inputs, x)
 		case nn.SubgraphOutput:
 			if read[i] {
 				o.Lifetime = nn.TemporaryVariable
@@ -196,7 +193,23 @@ func (b *builder) model() *nn.Model {
 			}
 		}
 	}
+	inputsByUse(g)
 	return m
+}
+
+// inputsByUse lists the inputs of a graph in the order in which operations
+// read them, as Android's specifications do.
+func inputsByUse(g *nn.Subgraph) {
+	g.Inputs = nil
+	listed := make([]bool, len(g.Operands))
+	for i := range g.Operations {
+		for _, x := range g.Operations[i].Inputs {
+			if g.Operands[x].Lifetime == nn.SubgraphInput && !listed[x] {
+				listed[x] = true
+				g.Inputs = append(g.Inputs, x)
+			}
+		}
+	}
 }
 
 // finish returns the case.

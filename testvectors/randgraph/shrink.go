@@ -30,7 +30,6 @@ type shrinker struct {
 // dropped, then the decisions of each are lowered (dimensions, quantization,
 // activation, padding, whole tensors), then single values.
 func shrink(d hal.Device, c *Case, err error, o Options) (*Case, error) {
-	o.Functional = true
 	s := &shrinker{device: d, o: o, kind: kindOf(err), left: maxAttempts, best: c, err: err}
 	for s.operations() || s.alone() || s.decisions() {
 	}
@@ -197,6 +196,15 @@ func (c *Case) without(i int, values map[uint32][]byte) *Case {
 	}
 	if len(g.Inputs) == 0 || len(g.Outputs) == 0 {
 		return nil
+	}
+	data := map[uint32][]byte{}
+	for k, x := range g.Inputs {
+		data[x] = n.Inputs[k]
+	}
+	inputsByUse(g)
+	n.Inputs = nil
+	for _, x := range g.Inputs {
+		n.Inputs = append(n.Inputs, data[x])
 	}
 	return n
 }

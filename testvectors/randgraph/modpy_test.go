@@ -1,0 +1,124 @@
+package randgraph
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/modpy"
+	"github.com/nnsoc/nnsoc/importer/vectors"
+)
+
+// TestSpecs: a written specification is read back as the same model with the
+// same values, for every variant and for graphs.
+func TestSpecs(t *testing.T) {
+	var cases []*Case
+	for i, v := range Variants() {
+		r := rand.New(rand.NewPCG(5, uint64(i)))
+		b := newBuilder(&kinds[0])
+		for try := 0; try < maxTries && !b.add(v, &source{rng: r}); try++ {
+		}
+		cases = append(cases, b.finish())
+	}
+	g, err := NewGenerator(2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 3; i < 100; i += 4 {
+		c, err := g.Case(i, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, c)
+	}
+	for _, c := range cases {
+		var b strings.Builder
+		if err := WriteSpec(&b, c, c.Name); err != nil {
+			t.Fatalf("%v: %v", c.Variants, err)
+		}
+		f, err := modpy.Parse("V1_3/find.mod.py", []byte(b.String()))
+		if err != nil {
+			t.Errorf("%v: %v\n%.2000s", c.Variants, err, b.String())
+			continue
+		}
+		want, err := Vector(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Cases) != 1 {
+			t.Errorf("%v: %d cases", c.Variants, len(f.Cases))
+			continue
+		}
+		if what := differ(want, f.Cases[0]); what != "" {
+			t.Errorf("%v: %s differs\n%.2000s", c.Variants, what, b.String())
+		}
+	}
+}
+
+// differ names what differs between two cases apart from names and the order
+// of operands.
+func differ(a, b *vectors.Case) string {
+	if b.Model == nil {
+		return "foreign " + b.Foreign
+	}
+	for k, l := range [2][2][]vectors.Value{{a.Inputs, b.Inputs}, {a.Outputs, b.Outputs}} {
+		what := [2]string{"input", "output"}[k]
+		if len(l[0]) != len(l[1]) {
+			return "the number of " + what + "s"
+		}
+		for i := range l[0] {
+			x, y := l[0][i], l[1][i]
+			if x.Type != y.Type || len(x.Dimensions) > 0 && !equal(x.Dimensions, y.Dimensions) || !bytes.Equal(x.Data, y.Data) {
+				return what
+			}
+		}
+	}
+	g, h := &a.Model.Main, &b.Model.Main
+	if len(g.Operations) != len(h.Operations) {
+		return "the number of operations"
+	}
+	for i := range g.Operations {
+		p, q := g.Operations[i], h.Operations[i]
+		if p.Type != q.Type || len(p.Inputs) != len(q.Inputs) || len(p.Outputs) != len(q.Outputs) {
+			return "operation " + p.Type.String()
+		}
+		for k, x := range append(p.Inputs[:len(p.Inputs):len(p.Inputs)], p.Outputs...) {
+			y := append(q.Inputs[:len(q.Inputs):len(q.Inputs)], q.Outputs...)[k]
+			if what := operandsDiffer(&g.Operands[x], &h.Operands[y]); what != "" {
+				return "operand of " + p.Type.String() + ": " + what
+			}
+		}
+	}
+	return ""
+}
+
+func operandsDiffer(o, p *nn.Operand) string {
+	known := o.Known()
+	switch {
+	case o.Type != p.Type:
+		return "type"
+	case o.Lifetime != p.Lifetime:
+		return "lifetime " + o.Lifetime.String() + " " + p.Lifetime.String()
+	case known && len(o.Dimensions) > 0 && !equal(o.Dimensions, p.Dimensions):
+		return "dimensions"
+	case o.Scale != p.Scale || o.ZeroPoint != p.ZeroPoint:
+		return "quantization"
+	case o.IsConst() && !bytes.Equal(o.Data, p.Data):
+		return "data"
+	case (o.Channel == nil) != (p.Channel == nil):
+		return "channel quantization"
+	}
+	if o.Channel != nil {
+		if o.Channel.Dim != p.Channel.Dim || len(o.Channel.Scales) != len(p.Channel.Scales) {
+			return "channel quantization"
+		}
+		for i, s := range o.Channel.Scales {
+			if s != p.Channel.Scales[i] {
+				return "channel scale"
+			}
+		}
+	}
+	return ""
+}
