@@ -28,8 +28,9 @@ generate: ## write the generated files again
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
 	$(GO) test -count=1 -run TestOracle -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'
 
-bench: ## benchmarks beside the code, then the speed budget
+bench: build ## benchmarks beside the code, then the speed budget
 	$(GO) test -run xxx -bench . -benchtime 200ms ./...
+	./nnsoc bench budget
 
 fuzz: ## every fuzz target for FUZZTIME
 	@for p in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \

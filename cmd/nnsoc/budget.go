@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// budgetReport is the JSON object of bench budget.
+type budgetReport struct {
+	SchemaVersion int         `json:"schema_version"`
+	SoC           string      `json:"soc"`
+	Rows          []budgetRow `json:"rows"`
+}
+
+// budgetRow is one line of the speed budget. Rates are better above the
+// budget, times below it.
+type budgetRow struct {
+	Work     string  `json:"work"`
+	Unit     string  `json:"unit"`
+	Budget   float64 `json:"budget"`
+	Measured float64 `json:"measured"`
+	Met      bool    `json:"met"`
+}
+
+// budgetLine is what to measure: a model on a device, as a time or as a rate.
+type budgetLine struct {
+	work   string
+	device string
+	model  func() (*nn.Model, error)
+	unit   string
+	budget float64
+	rate   func(m *nn.Model, r *nnrt.Result) float64 // nil: user CPU in ms
+}
+
+func mobilenet(quantized bool) func() (*nn.Model, error) {
+	return func() (*nn.Model, error) { return bench.MobileNetV1(quantized), nil }
+}
+
+func gemm(typ string, size int) func() (*nn.Model, error) {
+	return func() (*nn.Model, error) { return bench.Gemm(typ, size) }
+}
+
+func gigaMACs(m *nn.Model, _ *nnrt.Result) float64 { return float64(nnrt.MACs(m)) / 1e9 }
+
+func megaLanes(_ *nn.Model, r *nnrt.Result) float64 { return laneInstructions(r) / 1e6 }
+
+// budget is the speed budget of the project, user CPU on one core.
+var budget = []budgetLine{
+	{"DSP, u8 GEMM 512^3", "dsp", gemm("u8", 512), "GMAC/s", 9, gigaMACs},
+	{"GPU, f32 GEMM 256^3", "gpu", gemm("f32", 256), "M lane-instructions/s", 500, megaLanes},
+	{"NPU, i8 GEMM 512^3", "npu", gemm("i8", 512), "GMAC/s", 1, gigaMACs},
+	{"NPU, MobileNet v1 quant", "npu", mobilenet(true), "ms", 50, nil},
+	{"DSP, MobileNet v1 quant", "dsp", mobilenet(true), "ms", 200, nil},
+	{"GPU, MobileNet v1 float", "gpu", mobilenet(false), "ms", 2000, nil},
+	{"reference, MobileNet v1 quant", "cpu", mobilenet(true), "ms", 60, nil},
+	{"reference, MobileNet v1 float", "cpu", mobilenet(false), "ms", 60, nil},
+}
+
+func newBenchBudget(a *app) *cobra.Command {
+	var repeat int
+	cmd := &cobra.Command{
+		Use:   "budget",
+		Short: "measure the simulator against its speed budget",
+		Long: `budget executes each line of the speed budget --repeat times after a first run that is
+not counted and reports the median of the user CPU it took. It never fails for being
+slow: machines differ.`,
+		Example: "  nnsoc bench budget --json",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if repeat < 1 || repeat > 100 {
+				return usage(fmt.Errorf("--repeat %d is not in 1..100", repeat))
+			}
+			m, err := a.machine(hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			r := budgetReport{SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Rows: []budgetRow{}}
+			p := newProgress(a.err)
+			defer p.done()
+			for i := range budget {
+				if _, err := m.registry.Find(budget[i].device); err != nil {
+					continue // a SoC without the device
+				}
+				p.say("%s", budget[i].work)
+				row, err := budget[i].measure(m, repeat)
+				if err != nil {
+					return err
+				}
+				r.Rows = append(r.Rows, row)
+			}
+			p.done()
+			if a.json {
+				return printJSON(a.out, r)
+			}
+			t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "work\tbudget\tmeasured\tunit\tmet")
+			for _, row := range r.Rows {
+				fmt.Fprintf(t, "%s\t%.0f\t%.1f\t%s\t%v\n", row.Work, row.Budget, row.Measured, row.Unit, row.Met)
+			}
+			return t.Flush()
+		},
+	}
+	cmd.Flags().IntVar(&repeat, "repeat", 5, "executions per line")
+	return cmd
+}
+
+func (b *budgetLine) measure(m *machine, repeat int) (budgetRow, error) {
+	row := budgetRow{Work: b.work, Unit: b.unit, Budget: b.budget}
+	model, err := b.model()
+	if err != nil {
+		return row, err
+	}
+	c, err := nnrt.Compile(m.registry, model, b.device, nnrt.CompileOptions{})
+	if err != nil {
+		return row, err
+	}
+	in := [][]byte{tensor.Synthetic(&model.Main.Operands[model.Main.Inputs[0]], 1)}
+	var values []float64
+	for i := range repeat + 1 {
+		start := userTime()
+		res, err := c.Execute(in, nnrt.ExecuteOptions{})
+		if err != nil {
+			return row, err
+		}
+		spent := max(userTime()-start, time.Microsecond)
+		switch {
+		case i == 0:
+		case b.rate == nil:
+			values = append(values, float64(spent)/1e6)
+		default:
+			values = append(values, b.rate(model, res)/spent.Seconds())
+		}
+	}
+	slices.Sort(values)
+	row.Measured = values[len(values)/2]
+	row.Met = row.Measured <= b.budget
+	if b.rate != nil {
+		row.Met = row.Measured >= b.budget
+	}
+	return row, nil
+}
