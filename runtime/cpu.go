@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -76,20 +77,65 @@ type cpuModel struct {
 
 // Execute implements hal.PreparedModel.
 func (p *cpuModel) Execute(r *hal.Request) (*hal.Result, error) {
-	if err := p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{}); err != nil {
+	dims, err := p.run(r)
+	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	res := &hal.Result{OutputDimensions: p.prog.OutputDims()}
+	res := &hal.Result{OutputDimensions: dims}
 	if r.Functional {
 		return res, nil
 	}
-	t, err := p.cpu.spec.Time(p.prog.Model())
+	t, err := p.cpu.spec.Time(withOutputs(p.prog.Model(), dims))
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	res.Stats = p.cpu.stats(t)
 	p.cpu.spans(r.Trace, p.prog.Model(), t)
 	return res, nil
+}
+
+// run executes the program and returns the shapes of its outputs, also of
+// those that only an execution knows.
+func (p *cpuModel) run(r *hal.Request) ([][]uint32, error) {
+	dims := p.prog.OutputDims()
+	if !slices.ContainsFunc(dims, func(d []uint32) bool { return d == nil }) {
+		return dims, p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{})
+	}
+	in := make([]refcpu.Tensor, len(r.Inputs))
+	for i := range in {
+		in[i].Data = r.Inputs[i]
+	}
+	out, err := p.prog.Execute(in, refcpu.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Outputs) != len(out) {
+		return nil, fmt.Errorf("runtime: %d output buffers given, the model has %d", len(r.Outputs), len(out))
+	}
+	for i := range out {
+		if len(r.Outputs[i]) < len(out[i].Data) {
+			return nil, fmt.Errorf("runtime: output %d needs %d bytes, the buffer has %d", i, len(out[i].Data), len(r.Outputs[i]))
+		}
+		copy(r.Outputs[i], out[i].Data)
+		dims[i] = out[i].Dimensions
+	}
+	return dims, nil
+}
+
+// withOutputs is a model whose outputs have these shapes, for its timing: an
+// empty one, which a model cannot state, costs as much as one element.
+func withOutputs(m *nn.Model, dims [][]uint32) *nn.Model {
+	c := *m
+	c.Main.Operands = append([]nn.Operand(nil), m.Main.Operands...)
+	for i, x := range m.Main.Outputs {
+		if o := &c.Main.Operands[x]; !o.Known() {
+			o.Dimensions = append([]uint32(nil), dims[i]...)
+			for k, d := range o.Dimensions {
+				o.Dimensions[k] = max(d, 1)
+			}
+		}
+	}
+	return &c
 }
 
 // stats turns a timing into the HAL's terms, the fixed cost included.
