@@ -1,6 +1,8 @@
 package main
 
 import (
+	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +11,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+var update = flag.Bool("update", false, "write the README's output block again")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"nnsoc": main})
@@ -57,9 +61,10 @@ func TestReadme(t *testing.T) {
 	}
 	shared := sharedDir()
 	files := map[string]string{
-		"model.tflite": "models/mobilenet_v1_0.25_128_quant/model.tflite",
-		"cat.bmp":      "models/data/cat.bmp",
-		"labels.txt":   "models/data/imagenet_labels.txt",
+		"model.tflite":  "models/mobilenet_v1_0.25_128_quant/model.tflite",
+		"cat.bmp":       "models/data/cat.bmp",
+		"labels.txt":    "models/data/imagenet_labels.txt",
+		"cases.json.gz": "vectors/nnapi/V1_0__avg_pool_quant8_1.json.gz",
 	}
 	n := 0
 	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {
@@ -104,5 +109,41 @@ func TestReadme(t *testing.T) {
 	}
 	if n < 5 {
 		t.Errorf("only %d commands found", n)
+	}
+}
+
+var (
+	outputBlock = regexp.MustCompile("(?s)(`make run` prints:\n\n```\n)(.*?)(```)")
+	// hostColumn is the last column of the table, the only one that differs
+	// from run to run.
+	hostColumn = regexp.MustCompile(`(?m) +[0-9]+\.[0-9]{2} *$`)
+)
+
+// TestReadmeOutput keeps the output the README shows true, but for the host's
+// own time.
+func TestReadmeOutput(t *testing.T) {
+	path := filepath.Join("..", "..", "README.md")
+	readme, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if code := execute([]string{"run"}, &out, io.Discard); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	m := outputBlock.FindSubmatch(readme)
+	if m == nil {
+		t.Fatal("the README shows no output of make run")
+	}
+	if *update {
+		readme = outputBlock.ReplaceAll(readme, []byte("${1}"+out.String()+"${3}"))
+		if err := os.WriteFile(path, readme, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, got := hostColumn.ReplaceAllString(string(m[2]), ""), hostColumn.ReplaceAllString(out.String(), "")
+	if got != want {
+		t.Errorf("the README shows\n%s\nbut make run prints\n%s\n(go test ./cmd/nnsoc -run TestReadmeOutput -update)", want, got)
 	}
 }
