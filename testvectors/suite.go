@@ -2,7 +2,6 @@ package testvectors
 
 import (
 	"fmt"
-	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -66,10 +65,19 @@ func execute(d hal.Device, c *vectors.Case, functional bool) error {
 	return Check(c, result.OutputDimensions, r.Outputs)
 }
 
+// T is what a suite needs of *testing.T; it keeps package testing out of the
+// command line.
+type T interface {
+	Helper()
+	Skip(args ...any)
+	Error(args ...any)
+	Errorf(format string, args ...any)
+}
+
 // Run runs the corpus on a device: every case whose operations the device
 // declares supported must pass. filter picks cases, nil all. It skips when the
 // corpus is absent.
-func Run(t *testing.T, d hal.Device, filter func(*vectors.Case) bool) Summary {
+func Run(t T, d hal.Device, filter func(*vectors.Case) bool) Summary {
 	t.Helper()
 	files := Files()
 	if len(files) == 0 {
