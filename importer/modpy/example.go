@@ -113,7 +113,7 @@ var exampleMethods = map[string]func(*example, *starlark.Thread, starlark.Tuple,
 	"AddAllActivations":                    (*example).addAllActivations,
 	"AddAxis":                              (*example).addAxis,
 	"AddDims":                              (*example).addDims,
-	"AddInput":                             (*example).addFeed,
+	"AddInput":                             (*example).addInput,
 	"AddAllPositiveAxis":                   allAxes(func(dim int) []axes { return axisRange(0, dim) }),
 	"AddAllAxis":                           allAxes(func(dim int) []axes { return axisRange(-dim, dim) }),
 	"AddAllDims":                           (*example).addAllDims,
@@ -186,20 +186,17 @@ func (x *example) withMultinomial(_ *starlark.Thread, args starlark.Tuple, kwarg
 	return nil
 }
 
-// addFeed appends another dictionary of values.
-func (x *example) addFeed(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
-	for _, a := range args {
-		d, ok := a.(*starlark.Dict)
-		if !ok {
-			return fmt.Errorf("a %s is no dictionary of values", a.Type())
-		}
-		f, err := x.divide(t, d)
-		if err != nil {
-			return err
-		}
-		x.feeds = append(x.feeds, f)
+// addInput makes inputs of parameters.
+func (x *example) addInput(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) error {
+	include, name, err := options(kwargs, starlark.None)
+	if err != nil {
+		return err
 	}
-	return nil
+	v := &variation{class: "ParameterAsInputConverter", rule: parameterAsInput{}}
+	if err := v.identify(t, args); err != nil {
+		return err
+	}
+	return x.addList([]*variation{v}, include, name)
 }
 
 // options reads includeDefault and defaultName.

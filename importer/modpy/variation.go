@@ -186,7 +186,7 @@ var variationClasses = map[string]func(*starlark.Thread, starlark.Tuple, []starl
 	// The generator's own spelling is the first of each pair.
 	"AllOutputsAsInternalCoverter":  plain(outputsAsInternal{}),
 	"AllOutputsAsInternalConverter": plain(outputsAsInternal{}),
-	"ParameterAsInputConverter":     plain(tensorsAsInputs{}),
+	"ParameterAsInputConverter":     plain(parameterAsInput{}),
 }
 
 func plain(r rule) func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (*variation, error) {
@@ -236,6 +236,8 @@ func implicitVariation(t *starlark.Thread, x starlark.Value) (*variation, error)
 		v = &variation{class: "DataLayoutConverter", rule: layout(name)}
 	case "none", "relu", "relu1", "relu6":
 		v = &variation{class: "ActivationConverter", rule: activation(name)}
+	case "as_input":
+		v = &variation{class: "ParameterAsInputConverter", rule: parameterAsInput{}}
 	default:
 		return nil, fmt.Errorf("no variation %.40q", string(s))
 	}
@@ -307,6 +309,22 @@ func (tensorsAsInputs) apply(_ *variation, m *model, _ []*operand) error {
 	}
 	if !found {
 		return errSkip
+	}
+	return nil
+}
+
+// parameterAsInput makes inputs of the given parameters.
+type parameterAsInput struct{}
+
+func (parameterAsInput) label(*variation) (string, error) { return "weight_as_input", nil }
+func (parameterAsInput) subgraphs() bool                  { return false }
+
+func (parameterAsInput) apply(_ *variation, m *model, targets []*operand) error {
+	for _, o := range targets {
+		if !o.is("Parameter") {
+			return fmt.Errorf("ParameterAsInputConverter does not apply to %s", o.name)
+		}
+		m.replace(o.convertTo("Input", nn.SubgraphInput))
 	}
 	return nil
 }

@@ -1,0 +1,98 @@
+package vectors
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+func roundTrip(t *testing.T, f *File) *File {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	g, err := Read(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func TestWriteRoundTrip(t *testing.T) {
+	f, err := Read(strings.NewReader(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := f.Cases[0].Model
+	m.Main.Operands = append(m.Main.Operands,
+		nn.Operand{Name: "w", Type: nn.TensorQuant8SymmPerChannel, Dimensions: []uint32{2, 1}, Lifetime: nn.ConstantReference,
+			Channel: &nn.ChannelQuant{Dim: 0, Scales: []float32{0.1, 1e-7}}, Data: []byte{1, 2}},
+		nn.Operand{Name: "e", Type: nn.TensorInt32, Dimensions: []uint32{0}, Lifetime: nn.ConstantCopy, Data: []byte{}},
+		nn.Operand{Name: "q", Type: nn.TensorQuant8Asymm, Dimensions: []uint32{3}, Scale: 0.007812499, ZeroPoint: -3, Lifetime: nn.NoValue})
+	m.Main.Name = "main"
+	m.Referenced = []nn.Subgraph{{Name: "r", Operands: []nn.Operand{{Type: nn.Int32, Lifetime: nn.SubgraphInput}},
+		Operations: []nn.Operation{}, Inputs: []uint32{0}, Outputs: []uint32{}}}
+	f.Cases[0].Multinomial = 0.05
+	f.Cases[0].Outputs[0].Ignored = true
+	if g := roundTrip(t, f); !reflect.DeepEqual(f, g) {
+		t.Errorf("written and read again:\n%+v\n%+v", f.Cases[0], g.Cases[0])
+	}
+}
+
+func TestWriteErrors(t *testing.T) {
+	read := func() *File {
+		f, err := Read(strings.NewReader(small))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := read()
+	f.Cases[0].Model = nil
+	if err := Write(&bytes.Buffer{}, f); !errors.Is(err, ErrForeign) {
+		t.Errorf("without a model: %v", err)
+	}
+	f = read()
+	f.Cases[0].Outputs = nil
+	if err := Write(&bytes.Buffer{}, f); err == nil || !strings.Contains(err.Error(), "1 outputs have 0 values") {
+		t.Errorf("without outputs: %v", err)
+	}
+	f = read()
+	f.Cases[0].Model.Main.Inputs[0] = 9
+	if err := Write(&bytes.Buffer{}, f); err == nil || !strings.Contains(err.Error(), "operand 9 of 2") {
+		t.Errorf("input out of range: %v", err)
+	}
+	f = read()
+	f.Cases[0].Model.Main.Operations[0].Type = 999
+	if err := Write(&bytes.Buffer{}, f); err == nil || !strings.Contains(err.Error(), "code 999") {
+		t.Errorf("unknown operation: %v", err)
+	}
+}
+
+// TestWriteCorpus writes a part of the corpus and reads it again.
+func TestWriteCorpus(t *testing.T) {
+	shared := os.Getenv("NNSOC_SHARED")
+	if shared == "" {
+		shared = filepath.Join("..", "..", "..", "shared")
+	}
+	files, _ := filepath.Glob(filepath.Join(shared, "vectors", "nnapi", "V1_3*.json.gz"))
+	if len(files) == 0 {
+		t.Skip("skipped: needs shared data")
+	}
+	for _, name := range files {
+		f, err := Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g := roundTrip(t, f); !reflect.DeepEqual(f, g) {
+			t.Errorf("%s differs when written and read again", filepath.Base(name))
+		}
+	}
+}
