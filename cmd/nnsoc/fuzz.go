@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
@@ -178,7 +180,18 @@ func writeFind(dir, device string, f *randgraph.Failure) (string, error) {
 	if err := randgraph.WriteSpec(&b, f.Small, comment); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, name+".mod.py")
+	v, err := randgraph.Vector(f.Small)
+	if err != nil {
+		return "", err
+	}
+	var j bytes.Buffer
+	if err := vectors.Write(&j, &vectors.File{Spec: name + modpySuffix, Name: name, Cases: []*vectors.Case{v}}); err != nil {
+		return "", err
+	}
+	if err := writeFile(filepath.Join(dir, name+".json"), j.Bytes()); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, name+modpySuffix)
 	return path, writeFile(path, []byte(b.String()))
 }
 

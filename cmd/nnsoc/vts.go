@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,7 +42,7 @@ type vtsFailure struct {
 }
 
 func newVTS(a *app) *cobra.Command {
-	var device, pattern string
+	var device, pattern, export string
 	var functional bool
 	cmd := &cobra.Command{
 		Use:   "vts PATH...",
@@ -49,8 +50,9 @@ func newVTS(a *app) *cobra.Command {
 		Long: `vts runs test cases - documents of the neutral JSON corpus (.json, .json.gz), Android
 test specifications (.mod.py), or folders of either - on one device and compares each
 output with the accuracy rules of NNAPI's generated tests. An operation that the device declares supported must pass; a case with
-any other operation counts as unsupported. Nothing falls back to the CPU.`,
-		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json",
+any other operation counts as unsupported. Nothing falls back to the CPU. With --export
+nothing runs: the cases are written as documents of the JSON corpus, one per file read.`,
+		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json\n  nnsoc vts add_v1_3.mod.py --export expanded",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("vts takes at least one PATH"))
@@ -80,6 +82,10 @@ any other operation counts as unsupported. Nothing falls back to the CPU.`,
 			if p.Files, err = readSpecs(args, show); err != nil {
 				return err
 			}
+			if export != "" {
+				show.done()
+				return a.exportSpecs(export, p.Files, p.Run)
+			}
 			step := 0
 			p.Progress = func(done, total int) {
 				if 20*done/total > step || done == total {
@@ -104,6 +110,7 @@ any other operation counts as unsupported. Nothing falls back to the CPU.`,
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", "reference", "device to run on: reference or a device of the SoC")
 	fl.StringVar(&pattern, "run", "", "run only cases whose name matches this regular expression")
+	fl.StringVar(&export, "export", "", "write the cases to this folder as corpus JSON instead of running them")
 	fl.BoolVar(&functional, "functional", false, "skip the timing model")
 	completeDevices(a, cmd)
 	return cmd
@@ -151,6 +158,73 @@ func readSpecs(paths []string, show *progress) ([]*vectors.File, error) {
 		}
 	}
 	return files, nil
+}
+
+type exportReport struct {
+	SchemaVersion int            `json:"schema_version"`
+	Files         []exportedFile `json:"files"`
+}
+
+type exportedFile struct {
+	Spec    string `json:"spec"`
+	Path    string `json:"path"`
+	Cases   int    `json:"cases"`
+	Skipped int    `json:"skipped"` // cases outside HAL 1.3
+}
+
+// exportSpecs writes the cases whose name matches run, nil for all.
+func (a *app) exportSpecs(dir string, files []*vectors.File, run *regexp.Regexp) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return usage(err)
+	}
+	r := exportReport{SchemaVersion: schemaVersion, Files: []exportedFile{}}
+	seen := map[string]string{}
+	for _, f := range files {
+		out := *f
+		out.Cases = nil
+		x := exportedFile{Spec: f.Spec}
+		for _, c := range f.Cases {
+			switch {
+			case run != nil && !run.MatchString(c.Name):
+			case c.Model == nil:
+				x.Skipped++
+			default:
+				out.Cases = append(out.Cases, c)
+			}
+		}
+		if x.Cases = len(out.Cases); x.Cases == 0 {
+			continue
+		}
+		name := f.Name + ".json"
+		if f.Version != "" {
+			name = f.Version + "__" + name
+		}
+		if other, ok := seen[name]; ok {
+			return usage(fmt.Errorf("vts: %s and %s would both be written as %s", other, f.Spec, name))
+		}
+		seen[name] = f.Spec
+		var b bytes.Buffer
+		if err := vectors.Write(&b, &out); err != nil {
+			return err
+		}
+		x.Path = filepath.Join(dir, name)
+		if err := writeFile(x.Path, b.Bytes()); err != nil {
+			return err
+		}
+		r.Files = append(r.Files, x)
+	}
+	if len(r.Files) == 0 {
+		return usage(errors.New("no case matches"))
+	}
+	if a.json {
+		return printJSON(a.out, r)
+	}
+	for _, x := range r.Files {
+		if _, err := fmt.Fprintf(a.out, "%s: %d cases of %s, %d skipped\n", x.Path, x.Cases, x.Spec, x.Skipped); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func hasSuffix(s string, suffixes []string) bool {

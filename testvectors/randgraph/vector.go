@@ -2,6 +2,7 @@ package randgraph
 
 import (
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
@@ -12,8 +13,13 @@ func Vector(c *Case) (*vectors.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &vectors.Case{Name: c.Name, MinVersion: "V1_3", Model: c.Model}
-	g := &c.Model.Main
+	m := *c.Model
+	g := &m.Main
+	g.Operands = append([]nn.Operand(nil), g.Operands...)
+	for i, x := range g.Outputs { // also those that only an execution knows
+		g.Operands[x].Dimensions = want[i].Dimensions
+	}
+	v := &vectors.Case{Name: c.Name, MinVersion: "V1_3", Model: &m}
 	for i, x := range g.Inputs {
 		o := &g.Operands[x]
 		v.Inputs = append(v.Inputs, vectors.Value{Type: o.Type, Dimensions: o.Dimensions, Data: c.Inputs[i]})
