@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/validate"
 )
 
 // kind is a sort of graph.
@@ -148,6 +149,10 @@ func (b *builder) add(v Variant, s *source) bool {
 	m := b.mark()
 	b.source, b.weights, b.perChannel = s, -1, v.PerChannel
 	if !v.sig.make(&b.gen, v.Op, v.Key) {
+		b.reset(m)
+		return false
+	}
+	if validate.Model(b.model()) != nil { // scales of a result that do not suit, for one
 		b.reset(m)
 		return false
 	}

@@ -25,17 +25,21 @@ func (g *gen) filter(k nn.OperandType, in uint32, dims []uint32, channelDim, cha
 	out = nn.Operand{Type: k}
 	fill := filler{}
 	if k.IsQuant8() {
-		scale := float32(0)
+		scale, shrink := float32(0), float32(1)
+		if g.at(in).Scale > 0.25 && g.kind.operations > 1 { // scales do not grow from layer to layer
+			shrink = 1. / 128
+		}
 		bo.Type = nn.TensorInt32
 		if g.perChannel {
 			fo.Channel = &nn.ChannelQuant{Dim: uint32(channelDim)}
 			for range channels {
-				s := g.scale()
+				s := g.scale() * shrink
 				fo.Channel.Scales = append(fo.Channel.Scales, s)
 				scale = max(scale, s)
 			}
 		} else {
 			fo = g.typed(k, dims)
+			fo.Scale *= shrink
 			scale = fo.Scale
 			bo.Scale = g.at(in).Scale * fo.Scale
 		}

@@ -1,6 +1,7 @@
 package randgraph
 
 import (
+	"errors"
 	"regexp"
 	"runtime"
 	"sync"
@@ -110,6 +111,7 @@ func Run(d hal.Device, o Options) (*Report, error) {
 			c := cov[v.String()]
 			c.Generated++
 			switch {
+			case x.err != nil && kindOf(x.err) == Invalid:
 			case !x.supported:
 				c.Unsupported++
 			case x.err == nil:
@@ -146,7 +148,7 @@ func (r *Report) shrink(d hal.Device, o Options) {
 	seen = map[string]bool{}
 	for _, i := range picked {
 		f := &r.Failures[i]
-		if g := group(f.Small, f.SmallErr); seen[g] {
+		if g := culprit(f.Small, f.SmallErr); seen[g] {
 			f.Small, f.SmallErr = nil, nil // the same in another graph
 		} else {
 			seen[g] = true
@@ -161,6 +163,23 @@ func group(c *Case, err error) string {
 		s += " " + v.String()
 	}
 	return s
+}
+
+// culprit names shrunk failures that are probably one: by the operation that
+// gives the wrong result, as far as it is known.
+func culprit(c *Case, err error) string {
+	var d *Difference
+	if errors.As(err, &d) {
+		g := &c.Model.Main
+		for i := range g.Operations {
+			for _, x := range g.Operations[i].Outputs {
+				if x == g.Outputs[d.Output] {
+					return kindOf(err).String() + " " + c.Variants[i].String()
+				}
+			}
+		}
+	}
+	return group(c, err)
 }
 
 // parallel calls f for 0 to n-1 on several goroutines.
