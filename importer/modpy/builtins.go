@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"go.starlark.net/starlark"
 )
@@ -33,9 +34,8 @@ func count(name string, args starlark.Tuple, kwargs []starlark.Tuple, low, high 
 
 // fixed wraps a function of n positional arguments.
 func fixed(name string, n int, f func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error)) *starlark.Builtin {
-	label := strings.TrimPrefix(name, "·")
-	return function(label, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		if err := count(label, args, kwargs, n, n); err != nil {
+	return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+		if err := count(name, args, kwargs, n, n); err != nil {
 			return nil, err
 		}
 		return f(t, args)
@@ -48,7 +48,7 @@ func metered(name string) *starlark.Builtin {
 	return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 		list := make(starlark.Tuple, len(args))
 		for i, a := range args {
-			if s, ok := a.(starlark.String); ok && name != "print" && name != "len" {
+			if s, ok := a.(starlark.String); ok {
 				chars, err := elements(t, s)
 				if err != nil {
 					return nil, err
@@ -267,6 +267,16 @@ func pythonBuiltins() starlark.StringDict {
 	})
 	d["print"] = function("print", func(*starlark.Thread, starlark.Tuple, []starlark.Tuple) (starlark.Value, error) {
 		return starlark.None, nil
+	})
+	d["len"] = fixed("len", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		if s, ok := a[0].(starlark.String); ok {
+			return starlark.MakeInt(utf8.RuneCountInString(string(s))), nil
+		}
+		n := starlark.Len(a[0])
+		if n < 0 {
+			return nil, fmt.Errorf("a %s has no length", a[0].Type())
+		}
+		return starlark.MakeInt(n), nil
 	})
 	d["object"] = starlark.None
 	d["Ellipsis"] = sliceValue{starlark.String("..."), starlark.None, starlark.None}

@@ -431,8 +431,24 @@ func simple(x syntax.Expr) bool {
 		return simple(x.X) && simple(x.Y)
 	case *syntax.UnaryExpr:
 		return x.X != nil && simple(x.X)
+	case *syntax.TupleExpr:
+		return allSimple(x.List)
+	case *syntax.SliceExpr:
+		return simple(x.X) && (x.Lo == nil || simple(x.Lo)) && (x.Hi == nil || simple(x.Hi)) && (x.Step == nil || simple(x.Step))
+	case *syntax.CallExpr:
+		f, ok := x.Fn.(*syntax.Ident)
+		return ok && f.Name == fnSlice && allSimple(x.Args)
 	}
 	return false
+}
+
+func allSimple(list []syntax.Expr) bool {
+	for _, e := range list {
+		if !simple(e) {
+			return false
+		}
+	}
+	return true
 }
 
 // copyExpr copies a simple expression: a tree's identifiers may not be shared.
@@ -446,8 +462,29 @@ func copyExpr(x syntax.Expr) syntax.Expr {
 		return &syntax.IndexExpr{X: copyExpr(x.X), Lbrack: x.Lbrack, Y: copyExpr(x.Y), Rbrack: x.Rbrack}
 	case *syntax.UnaryExpr:
 		return &syntax.UnaryExpr{OpPos: x.OpPos, Op: x.Op, X: copyExpr(x.X)}
+	case *syntax.TupleExpr:
+		return &syntax.TupleExpr{Lparen: x.Lparen, List: copyList(x.List), Rparen: x.Rparen}
+	case *syntax.SliceExpr:
+		c := *x
+		c.X = copyExpr(x.X)
+		for _, part := range []*syntax.Expr{&c.Lo, &c.Hi, &c.Step} {
+			if *part != nil {
+				*part = copyExpr(*part)
+			}
+		}
+		return &c
+	case *syntax.CallExpr:
+		return &syntax.CallExpr{Fn: copyExpr(x.Fn), Lparen: x.Lparen, Args: copyList(x.Args), Rparen: x.Rparen}
 	}
 	return x
+}
+
+func copyList(list []syntax.Expr) []syntax.Expr {
+	out := make([]syntax.Expr, len(list))
+	for i, e := range list {
+		out[i] = copyExpr(e)
+	}
+	return out
 }
 
 // binaryLevels are Python's binary operators, weakest first.

@@ -102,10 +102,11 @@ func wrap(err error) error {
 	}
 	msg := eval.Msg
 	for _, f := range backwards(eval.CallStack) {
-		if f.Pos.Line > 0 && f.Pos.Filename() != "<builtin>" {
+		arity := strings.HasPrefix(msg, "function "+f.Name+" ") // blame the call, not the function
+		if f.Pos.Line > 0 && f.Pos.Filename() != "<builtin>" && !arity {
 			return &Error{Pos: f.Pos, Msg: msg, Err: err}
 		}
-		if !strings.HasPrefix(f.Name, "·") && !strings.HasPrefix(msg, f.Name+":") {
+		if !strings.HasPrefix(f.Name, "·") && !strings.HasPrefix(msg, f.Name+":") && !strings.HasPrefix(msg, f.Name+" ") && !arity {
 			msg = f.Name + ": " + msg
 		}
 	}

@@ -295,7 +295,7 @@ func (p *parser) assignment(out []syntax.Stmt) []syntax.Stmt {
 	if fn := inPlace[t.text]; fn != "" {
 		p.take()
 		y := p.exprList()
-		if !simple(x) || isSlice(x) {
+		if !simple(x) {
 			fail(pos, "the target of %s is not supported", t.text)
 		}
 		// x = inplace(op(x, y)); lists and arrays keep their identity.
@@ -324,11 +324,6 @@ func (p *parser) assignment(out []syntax.Stmt) []syntax.Stmt {
 		return out
 	}
 	return append(out, p.assign(opPos, x, value))
-}
-
-func isSlice(x syntax.Expr) bool {
-	_, ok := x.(*syntax.SliceExpr)
-	return ok
 }
 
 // assign makes target = value; to a slice it is a call.
