@@ -51,6 +51,9 @@ type fuzzFailure struct {
 	Reproduces      bool     `json:"reproduces_with_vts"`
 }
 
+// maxFuzzCount bounds the models of one run.
+const maxFuzzCount = 1 << 20
+
 func newFuzz(a *app) *cobra.Command {
 	var device, pattern, dir string
 	o := randgraph.Options{}
@@ -67,8 +70,8 @@ the same models.`,
 		Example: "  nnsoc fuzz --device npu --seed 1 --count 500\n  nnsoc fuzz --device dsp --operations 'CONV' --count 200 --exact --out finds",
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if o.Count < 1 {
-				return usage(fmt.Errorf("fuzz: --count %d is not positive", o.Count))
+			if o.Count < 1 || o.Count > maxFuzzCount {
+				return usage(fmt.Errorf("fuzz: --count %d is not 1 to %d", o.Count, maxFuzzCount))
 			}
 			m, err := a.machine(hal.FastSingleAnswer)
 			if err != nil {
@@ -145,12 +148,9 @@ func describeFuzz(d hal.Device, device, dir string, seed uint64, r *randgraph.Re
 	}
 	for i := range r.Failures {
 		f := &r.Failures[i]
-		x := fuzzFailure{Index: f.Index, Kind: f.Kind().String(), Error: f.Err.Error()}
-		if f.Case != nil {
-			x.Case, x.Operations = f.Case.Name, variantNames(f.Case)
-		}
+		x := fuzzFailure{Index: f.Index, Case: f.Name, Operations: variantNames(f.Variants), Kind: f.Kind().String(), Error: f.Err.Error()}
 		if f.Small != nil {
-			x.SmallOperations, x.SmallError = variantNames(f.Small), f.SmallErr.Error()
+			x.SmallOperations, x.SmallError = variantNames(f.Small.Variants), f.SmallErr.Error()
 			x.Reproduces = randgraph.Reproduces(d, f.Small)
 			if dir != "" && f.Kind() != randgraph.Invalid {
 				var err error
@@ -164,9 +164,9 @@ func describeFuzz(d hal.Device, device, dir string, seed uint64, r *randgraph.Re
 	return out, nil
 }
 
-func variantNames(c *randgraph.Case) []string {
-	var names []string
-	for _, v := range c.Variants {
+func variantNames(variants []randgraph.Variant) []string {
+	names := []string{}
+	for _, v := range variants {
 		names = append(names, v.String())
 	}
 	return names
@@ -176,7 +176,7 @@ func variantNames(c *randgraph.Case) []string {
 func writeFind(dir, device string, f *randgraph.Failure) (string, error) {
 	name := fmt.Sprintf("%s_%s_%s", device, strings.ToLower(f.Small.Variants[0].Op.String()), f.Small.Name)
 	var b strings.Builder
-	comment := fmt.Sprintf("Found by random models on device %s, shrunk from %s.\n%v", device, f.Case.Name, f.SmallErr)
+	comment := fmt.Sprintf("Found by random models on device %s, shrunk from %s.\n%v", device, f.Name, f.SmallErr)
 	if err := randgraph.WriteSpec(&b, f.Small, comment); err != nil {
 		return "", err
 	}
@@ -235,7 +235,11 @@ func (a *app) printFuzz(r *fuzzReport) error {
 			fmt.Fprintf(a.out, "  smallest: %s\n  %s\n", strings.Join(f.SmallOperations, ", "), f.SmallError)
 		}
 		if f.Spec != "" {
-			fmt.Fprintf(a.out, "  written to %s\n", f.Spec)
+			note := ""
+			if !f.Reproduces {
+				note = "  (within the tolerance of vts, which bounds no means)"
+			}
+			fmt.Fprintf(a.out, "  nnsoc vts %s --device %s%s\n", f.Spec, r.Device, note)
 		}
 	}
 	if same > 0 {

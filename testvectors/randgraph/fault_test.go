@@ -97,7 +97,7 @@ func TestCorruptElement(t *testing.T) {
 	for i := range r.Failures {
 		f := &r.Failures[i]
 		found := false
-		for _, v := range f.Case.Variants {
+		for _, v := range f.Variants {
 			found = found || v.Op == nn.OpMaxPool2D
 		}
 		if !found {
@@ -160,7 +160,7 @@ func TestDeterminism(t *testing.T) {
 		for i := range r.Failures {
 			if f := &r.Failures[i]; f.Small != nil {
 				var s strings.Builder
-				if err := WriteSpec(&s, f.Small, f.Case.Name); err != nil {
+				if err := WriteSpec(&s, f.Small, f.Name); err != nil {
 					t.Fatal(err)
 				}
 				b = append(b, s.String()...)

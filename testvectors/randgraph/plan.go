@@ -43,9 +43,10 @@ type Report struct {
 // Failure is a case that failed.
 type Failure struct {
 	Index int
-	// Case as drawn, Err what is wrong with it.
-	Case *Case
-	Err  error
+	// Name and Variants are of the case as drawn, Err is what is wrong with it.
+	Name     string
+	Variants []Variant
+	Err      error
 	// Small is the smallest case found that fails the same way, with SmallErr.
 	// It is nil when an earlier failure has the same operations and kind.
 	Small    *Case
@@ -65,8 +66,9 @@ func Run(d hal.Device, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	type outcome struct {
-		c         *Case
+	type outcome struct { // without the case, which can be drawn again
+		name      string
+		variants  []Variant
 		supported bool
 		err       error
 	}
@@ -82,7 +84,7 @@ func Run(d hal.Device, o Options) (*Report, error) {
 			return
 		}
 		s, err := judge(d, c, o)
-		outcomes[i] = outcome{c, s, err}
+		outcomes[i] = outcome{c.Name, c.Variants, s, err}
 	})
 
 	r := &Report{Cases: o.Count}
@@ -98,16 +100,13 @@ func Run(d hal.Device, o Options) (*Report, error) {
 		switch {
 		case x.err != nil:
 			r.Failed++
-			r.Failures = append(r.Failures, Failure{Index: i, Case: x.c, Err: x.err})
+			r.Failures = append(r.Failures, Failure{Index: i, Name: x.name, Variants: x.variants, Err: x.err})
 		case !x.supported:
 			r.Unsupported++
 		default:
 			r.Passed++
 		}
-		if x.c == nil {
-			continue
-		}
-		for _, v := range x.c.Variants {
+		for _, v := range x.variants {
 			c := cov[v.String()]
 			c.Generated++
 			switch {
@@ -121,33 +120,37 @@ func Run(d hal.Device, o Options) (*Report, error) {
 				c.Ran++
 			}
 		}
-		x.c = nil // the report keeps failures only
 	}
-	r.shrink(d, o)
+	r.shrink(d, o, func(i int) (*Case, error) { return gen.Case(i, accepts) })
 	return r, nil
 }
 
-// shrink shrinks the first failure of each group.
-func (r *Report) shrink(d hal.Device, o Options) {
+// shrink shrinks the first failure of each group; draw gives a case again.
+func (r *Report) shrink(d hal.Device, o Options, draw func(i int) (*Case, error)) {
 	var picked []int
 	seen := map[string]bool{}
 	for i := range r.Failures {
 		f := &r.Failures[i]
-		if f.Case == nil || len(picked) == maxShrunk {
+		if f.Variants == nil || len(picked) == maxShrunk {
 			continue
 		}
-		if g := group(f.Case, f.Err); !seen[g] {
+		if g := group(f.Variants, f.Err); !seen[g] {
 			seen[g] = true
 			picked = append(picked, i)
 		}
 	}
 	o.parallel("failures", len(picked), func(k int) {
 		f := &r.Failures[picked[k]]
-		f.Small, f.SmallErr = shrink(d, f.Case, f.Err, o)
+		if c, err := draw(f.Index); err == nil {
+			f.Small, f.SmallErr = shrink(d, c, f.Err, o)
+		}
 	})
 	seen = map[string]bool{}
 	for _, i := range picked {
 		f := &r.Failures[i]
+		if f.Small == nil {
+			continue
+		}
 		if g := culprit(f.Small, f.SmallErr); seen[g] {
 			f.Small, f.SmallErr = nil, nil // the same in another graph
 		} else {
@@ -157,9 +160,9 @@ func (r *Report) shrink(d hal.Device, o Options) {
 }
 
 // group names failures that are probably one.
-func group(c *Case, err error) string {
+func group(variants []Variant, err error) string {
 	s := kindOf(err).String()
-	for _, v := range c.Variants {
+	for _, v := range variants {
 		s += " " + v.String()
 	}
 	return s
@@ -179,7 +182,7 @@ func culprit(c *Case, err error) string {
 			}
 		}
 	}
-	return group(c, err)
+	return group(c.Variants, err)
 }
 
 // parallel calls f for 0 to n-1 on several goroutines.

@@ -40,7 +40,7 @@ func Reproduces(d hal.Device, c *Case) (fails bool) {
 	}()
 	v, err := Vector(c)
 	if err != nil {
-		return true
+		return false
 	}
 	supported, err := testvectors.RunCase(d, v, true)
 	return supported && err != nil
