@@ -52,7 +52,11 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	for _, s := range c.steps {
 		req := hal.Request{Functional: o.Functional}
 		if o.Trace != nil {
-			req.Trace = shifted{o.Trace, s.device.Name() + "/", r.LatencyFs}
+			prefix := ""
+			if s.device.Name() != c.Device {
+				prefix = s.device.Name() + "/"
+			}
+			req.Trace = shifted{o.Trace, prefix, r.LatencyFs}
 		}
 		for _, x := range s.inputs {
 			req.Inputs = append(req.Inputs, values[x])

@@ -184,6 +184,10 @@ func (r *report) print(w io.Writer) error {
 		if e.Model != "" {
 			name += " (float form)"
 		}
+		if e.LatencyUS == 0 { // a functional run
+			fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\t%d\t%.2f\t\n", name, mismatches, e.HostUserS)
+			continue
+		}
 		fmt.Fprintf(t, "%s\t%.1f\t%d\t%.1f\t%s\t%s\t%d\t%.2f\t\n", name, e.LatencyUS, e.Cycles, e.EnergyUJ, speed, energy, mismatches, e.HostUserS)
 	}
 	if err := t.Flush(); err != nil {
