@@ -129,7 +129,14 @@ func (p *parser) ident() *syntax.Ident {
 	return &syntax.Ident{NamePos: t.pos, Name: t.text}
 }
 
+// maxArgs is how many arguments a call in the tree has; Starlark takes 255.
+const maxArgs = 200
+
 func call(pos syntax.Position, fn string, args ...syntax.Expr) *syntax.CallExpr {
+	if len(args) > maxArgs { // f(*[...])
+		args = []syntax.Expr{&syntax.UnaryExpr{OpPos: pos, Op: syntax.STAR,
+			X: &syntax.ListExpr{Lbrack: pos, List: args, Rbrack: pos}}}
+	}
 	return &syntax.CallExpr{Fn: &syntax.Ident{NamePos: pos, Name: fn}, Lparen: pos, Args: args, Rparen: pos}
 }
 
@@ -148,9 +155,7 @@ func (p *parser) exprList() syntax.Expr {
 	pos := p.peek(0).pos
 	x := p.starred()
 	if !p.isOp(",") {
-		if u, ok := x.(*syntax.UnaryExpr); ok && u.Op == syntax.STAR {
-			fail(u.OpPos, "a starred expression is not supported here")
-		}
+		p.notStarred(x)
 		return x
 	}
 	list := []syntax.Expr{x}
@@ -188,6 +193,13 @@ func (p *parser) starred() syntax.Expr {
 		return &syntax.UnaryExpr{OpPos: pos, Op: syntax.STAR, X: p.binary(0)}
 	}
 	return p.expr()
+}
+
+// notStarred rejects "*x" where one value is needed.
+func (p *parser) notStarred(x syntax.Expr) {
+	if u, ok := x.(*syntax.UnaryExpr); ok && u.Op == syntax.STAR {
+		fail(u.OpPos, "a starred expression is not possible here")
+	}
 }
 
 // sequence makes a tuple or list of elements of which some may be starred.

@@ -78,9 +78,11 @@ func (p *parser) arguments(fn syntax.Expr) syntax.Expr {
 		}
 	}
 	c.Rparen = p.expectOp(")").pos
-	if len(positional)+len(named) > 250 {
-		// A call takes at most 255 arguments in Starlark.
-		stars = len(positional) > 0
+	if len(named)+len(double) > maxArgs {
+		fail(c.Lparen, "a call has more than %d named arguments", maxArgs)
+	}
+	if len(positional)+len(named) > maxArgs {
+		stars = true
 	}
 	if stars {
 		c.Args = append(named, &syntax.UnaryExpr{OpPos: c.Lparen, Op: syntax.STAR, X: p.joined(c.Lparen, positional)})
@@ -238,6 +240,7 @@ func (p *parser) parens() syntax.Expr {
 		return x
 	}
 	if !p.isOp(",") {
+		p.notStarred(first)
 		end := p.expectOp(")").pos
 		return &syntax.ParenExpr{Lparen: pos, X: first, Rparen: end}
 	}
@@ -347,6 +350,7 @@ func (p *parser) braces() syntax.Expr {
 		} else {
 			key := p.starred()
 			if len(set) == 0 && p.acceptOp(":") {
+				p.notStarred(key)
 				value := p.expr()
 				if first && p.isWord("for") {
 					c := p.comprehension(pos, key, value)
@@ -368,25 +372,21 @@ func (p *parser) braces() syntax.Expr {
 			break
 		}
 	}
-	end := p.expectOp("}").pos
+	p.expectOp("}")
 	if len(set) > 0 {
 		return call(pos, "·set", p.sequence(pos, set, false))
 	}
 	if len(args) == 0 {
-		return &syntax.DictExpr{Lbrace: pos, Rbrace: end}
+		return &syntax.DictExpr{Lbrace: pos, Rbrace: pos}
 	}
-	// Pairs go in one list: a call takes 255 arguments only.
-	return call(pos, fnDict, &syntax.UnaryExpr{OpPos: pos, Op: syntax.STAR,
-		X: &syntax.ListExpr{Lbrack: pos, List: args, Rbrack: end}})
+	return call(pos, fnDict, args...)
 }
 
 // comprehension parses the clauses after its element (and value, for a
 // dictionary). A generator expression becomes a list.
 func (p *parser) comprehension(pos syntax.Position, x, value syntax.Expr) syntax.Expr {
 	c := &syntax.Comprehension{Lbrack: pos, Body: x}
-	if u, ok := x.(*syntax.UnaryExpr); ok && u.Op == syntax.STAR {
-		fail(u.OpPos, "a starred element in a comprehension is not supported")
-	}
+	p.notStarred(x)
 	if value != nil {
 		c.Curly = true
 		c.Body = &syntax.DictEntry{Key: x, Colon: pos, Value: value}
