@@ -12,6 +12,11 @@ func prepareConcat(v opspec.View, op *nn.Operation) (kern, error) {
 	if err != nil {
 		return nil, err
 	}
+	return join(v, &c), nil
+}
+
+// join puts inputs side by side.
+func join(v opspec.View, c *opspec.Concat) kern {
 	tables := make([]*[256]byte, len(c.Inputs))
 	if c.Type.IsQuant8() {
 		for i, idx := range c.Inputs {
@@ -42,5 +47,5 @@ func prepareConcat(v opspec.View, op *nn.Operation) (kern, error) {
 			at += n
 		}
 		return nil
-	}, nil
+	}
 }

@@ -15,6 +15,7 @@ var stridedParsers = [nn.OperationCount]func(opspec.View, *nn.Operation) (opspec
 	nn.OpBatchToSpaceNd: opspec.View.BatchToSpace,
 	nn.OpSpaceToBatchNd: opspec.View.SpaceToBatch,
 	nn.OpChannelShuffle: opspec.View.ChannelShuffle,
+	nn.OpReverse:        opspec.View.Reverse,
 }
 
 // prepareStrided is the operations of stridedParsers.

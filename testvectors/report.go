@@ -43,7 +43,7 @@ type Plan struct {
 	Visit func(c *vectors.Case, passed bool)
 }
 
-// Execute runs the cases of a plan in parallel. Cases outside HAL 1.3 count as
+// Execute runs the cases of a plan in parallel. Cases with an unknown operation count as
 // skipped, cases with an operation the device declines as unsupported. A
 // device that panics fails the case.
 func (p *Plan) Execute() *Report {

@@ -169,7 +169,7 @@ type exportedFile struct {
 	Spec    string `json:"spec"`
 	Path    string `json:"path"`
 	Cases   int    `json:"cases"`
-	Skipped int    `json:"skipped"` // cases outside HAL 1.3
+	Skipped int    `json:"skipped"` // cases with an unknown operation
 }
 
 // exportSpecs writes the cases whose name matches run, nil for all.

@@ -2,7 +2,8 @@ package nn
 
 import "fmt"
 
-// OperationType is a NNAPI operation code.
+// OperationType is a NNAPI operation code, except for experimental operations:
+// see Code.
 type OperationType int32
 
 // Operations of HAL 1.0 to 1.3.
@@ -111,6 +112,20 @@ const (
 	OpRank                       OperationType = 101
 )
 
+// Operations of the feature levels above HAL 1.3.
+const (
+	OpBatchMatmul OperationType = 102 // feature level 6
+	OpPack        OperationType = 103
+	OpMirrorPad   OperationType = 104 // feature level 7
+	OpReverse     OperationType = 105
+	// OpDensify is experimental in NNAPI and has a number of its own there, see
+	// Code. Here numbers are dense.
+	OpDensify OperationType = 106
+)
+
+// experimentalCode is NNAPI's number of its first experimental operation.
+const experimentalCode = 20000
+
 var operationNames = [...]string{
 	OpAdd:                        "ADD",
 	OpAveragePool2D:              "AVERAGE_POOL_2D",
@@ -214,13 +229,28 @@ var operationNames = [...]string{
 	OpHardSwish:                  "HARD_SWISH",
 	OpFill:                       "FILL",
 	OpRank:                       "RANK",
+	OpBatchMatmul:                "BATCH_MATMUL",
+	OpPack:                       "PACK",
+	OpMirrorPad:                  "MIRROR_PAD",
+	OpReverse:                    "REVERSE",
+	OpDensify:                    "DENSIFY",
 }
 
-// OperationCount is the number of operations of HAL 1.3; codes are dense.
+// OperationCount is the number of operations, those above HAL 1.3 included;
+// codes are dense.
 const OperationCount = len(operationNames)
 
-// Valid reports whether t is an operation of HAL 1.0 to 1.3.
+// Valid reports whether t is an operation of HAL 1.0 to 1.3 or of a later
+// feature level.
 func (t OperationType) Valid() bool { return t >= 0 && int(t) < len(operationNames) }
+
+// Code is NNAPI's number of the operation.
+func (t OperationType) Code() int32 {
+	if t >= OpDensify && t.Valid() {
+		return experimentalCode + int32(t-OpDensify)
+	}
+	return int32(t)
+}
 
 // String returns the HAL's name of the operation.
 func (t OperationType) String() string {

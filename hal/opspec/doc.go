@@ -1,5 +1,5 @@
-// Package opspec describes the operations of NNAPI HAL 1.0 to 1.3: one row per
-// operation with its operand types, arity and optional trailing operands. The
+// Package opspec describes the operations of NNAPI HAL 1.0 to 1.3 and of the
+// feature levels above it: one row per operation with its operand types, arity and optional trailing operands. The
 // rows are the only place in the project that lists them; validation, the
 // reference CPU, the drivers and the manual read them.
 //

@@ -140,6 +140,11 @@ var shapeRules = [nn.OperationCount]shapeRule{
 	nn.OpBatchToSpaceNd: shape1(View.BatchToSpace, strideDims),
 	nn.OpSpaceToBatchNd: shape1(View.SpaceToBatch, strideDims),
 	nn.OpChannelShuffle: shape1(View.ChannelShuffle, strideDims),
+	nn.OpReverse:        shape1(View.Reverse, strideDims),
+	nn.OpPack:           shape1(View.Pack, func(c *Concat) []uint32 { return c.Dims }),
+	nn.OpMirrorPad:      shape1(View.MirrorPad, func(p *MirrorPad) []uint32 { return p.Dims }),
+	nn.OpBatchMatmul:    shape1(View.BatchMatmul, func(m *BatchMatmul) []uint32 { return m.Dims }),
+	nn.OpDensify:        shape1(View.Densify, func(d *Densify) []uint32 { return d.Dims }),
 	nn.OpReduceSum:      meanShape,
 	nn.OpReduceProd:     meanShape,
 	nn.OpReduceMax:      meanShape,
@@ -225,6 +230,10 @@ func (v View) MACs(op *nn.Operation) int64 {
 	case nn.OpFullyConnected:
 		if f, err := v.FullyConnected(op); err == nil {
 			return f.MACs()
+		}
+	case nn.OpBatchMatmul:
+		if m, err := v.BatchMatmul(op); err == nil {
+			return m.MACs()
 		}
 	}
 	return 0

@@ -21,11 +21,14 @@ const (
 	FL6
 	FL7
 	FL8
+	// Experimental is above every feature level.
+	Experimental
 )
 
-var versionNames = [...]string{"1.0", "1.1", "1.2", "1.3", "FL5", "FL6", "FL7", "FL8"}
+var versionNames = [...]string{"1.0", "1.1", "1.2", "1.3", "FL5", "FL6", "FL7", "FL8", "experimental"}
 
-// String returns the version as "1.2", a feature level as "FL6".
+// String returns the version as "1.2", a feature level as "FL6", and
+// "experimental".
 func (v Version) String() string {
 	if v >= 0 && int(v) < len(versionNames) {
 		return versionNames[v]
@@ -76,7 +79,7 @@ type Row struct {
 // is quantized, Q8CH), B (a bias: T, or I32 when T is quantized), S (a float
 // scalar as wide as T), the short names of typeNames, and the rules C, D, A,
 // R, P, E, ANY explained at slotClass. "?" marks an operand that may be
-// omitted, "..." one that repeats. "[1.2 a:x b:y]" is a group of optional
+// omitted, "..." one that repeats, "...?" one of which each may be omitted. "[1.2 a:x b:y]" is a group of optional
 // trailing operands and the version that added it. Output alternatives are
 // separated by "|", each with the version that added it unless it is the form's.
 type Form struct {
@@ -170,7 +173,7 @@ var table = buildTable()
 
 func buildTable() [nn.OperationCount]parsedRow {
 	var t [nn.OperationCount]parsedRow
-	for _, rows := range [][]Row{rowsConv, rowsMath, rowsShape, rowsReduce, rowsDetect, rowsRecurrent} {
+	for _, rows := range [][]Row{rowsConv, rowsMath, rowsShape, rowsReduce, rowsDetect, rowsRecurrent, rowsLater} {
 		for i := range rows {
 			r := &rows[i]
 			if t[r.Op].present {
@@ -280,9 +283,8 @@ func parseForm(f Form) (signature, error) {
 func parseSlot(w string) (slot, error) {
 	name, typ, ok := strings.Cut(w, ":")
 	sl := slot{name: name}
-	if typ, sl.optional = strings.CutSuffix(typ, "?"); !sl.optional {
-		typ, sl.variadic = strings.CutSuffix(typ, "...")
-	}
+	typ, sl.optional = strings.CutSuffix(typ, "?")
+	typ, sl.variadic = strings.CutSuffix(typ, "...")
 	if sl.class, ok = classNames[typ]; ok {
 		return sl, nil
 	}

@@ -12,7 +12,7 @@ import (
 // number of output elements; its rank may differ from the output's.
 //
 // It covers TRANSPOSE, SLICE, STRIDED_SLICE, DEPTH_TO_SPACE, SPACE_TO_DEPTH,
-// BATCH_TO_SPACE_ND, SPACE_TO_BATCH_ND and CHANNEL_SHUFFLE. With Padded set
+// BATCH_TO_SPACE_ND, SPACE_TO_BATCH_ND, CHANNEL_SHUFFLE and REVERSE. With Padded set
 // (SPACE_TO_BATCH_ND), the input is first padded to that shape.
 type Strided struct {
 	Input, Output uint32 // operand indexes

@@ -79,10 +79,17 @@ func (c *checker) row(v opspec.View, a *opspec.Args) error {
 			return c.errorf("output %d (operand %d) has scale %v and zero point %d, it must have %v and %d",
 				k, x, o.Scale, o.ZeroPoint, scale, zero)
 		}
-		if in := &v.Operands[a.Op.Inputs[0]]; r.SameQuant && o.Type == in.Type &&
-			(o.Scale != in.Scale || o.ZeroPoint != in.ZeroPoint) {
-			return c.errorf("output %d (operand %d) has scale %v and zero point %d, input 0 has %v and %d",
-				k, x, o.Scale, o.ZeroPoint, in.Scale, in.ZeroPoint)
+		if !r.SameQuant {
+			continue
+		}
+		for i, y := range a.Op.Inputs {
+			if i > 0 && a.SlotName(i) != a.SlotName(len(a.Op.Inputs)-1) {
+				continue // only input 0 and PACK's inputs
+			}
+			if in := &v.Operands[y]; o.Type == in.Type && (o.Scale != in.Scale || o.ZeroPoint != in.ZeroPoint) {
+				return c.errorf("output %d (operand %d) has scale %v and zero point %d, input %d has %v and %d",
+					k, x, o.Scale, o.ZeroPoint, i, in.Scale, in.ZeroPoint)
+			}
 		}
 	}
 	return nil
@@ -128,6 +135,12 @@ func quantRule(v opspec.View, op *nn.Operation, key nn.OperandType) error {
 		p, err := v.Elementwise(op)
 		if err == nil {
 			_, err = p.MulQuant(v)
+		}
+		return err
+	case nn.OpBatchMatmul:
+		p, err := v.BatchMatmul(op)
+		if err == nil {
+			_, err = p.Quant(v)
 		}
 		return err
 	case nn.OpSoftmax:

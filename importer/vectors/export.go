@@ -14,7 +14,7 @@ import (
 )
 
 // ErrForeign is the failure to write a case whose model is not kept, because it
-// uses something outside HAL 1.3.
+// uses something unknown.
 var ErrForeign = errors.New("the model of the case is not representable")
 
 // Write writes f as an uncompressed document of the corpus format. Equal values

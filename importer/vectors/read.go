@@ -34,7 +34,7 @@ type Case struct {
 	ExpectFailure bool
 	// Multinomial is the tolerance of RANDOM_MULTINOMIAL cases, 0 elsewhere.
 	Multinomial float32
-	// Model is nil when the case uses something outside HAL 1.3; Foreign names it.
+	// Model is nil when the case uses something unknown; Foreign names it.
 	Model   *nn.Model
 	Foreign string
 	Inputs  []Value
@@ -195,7 +195,7 @@ func (c *Case) build(doc *document, main *subgraph, referenced []subgraph) error
 	return nil
 }
 
-// convert fills g; foreign names an operation or type outside HAL 1.3.
+// convert fills g; foreign names an operation that is unknown.
 func (s *subgraph) convert(doc *document, g *nn.Subgraph) (foreign string, err error) {
 	*g = nn.Subgraph{Name: s.Name, Inputs: s.Inputs, Outputs: s.Outputs,
 		Operands: make([]nn.Operand, len(s.Operands)), Operations: make([]nn.Operation, len(s.Operations))}

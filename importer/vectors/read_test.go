@@ -56,8 +56,8 @@ func TestReadErrors(t *testing.T) {
 			t.Errorf("%s -> %s: error %v, want %q", c.from, c.to, err, c.want)
 		}
 	}
-	f, err := Read(strings.NewReader(strings.Replace(small, `"RELU"`, `"PACK"`, 1)))
-	if err != nil || f.Cases[0].Model != nil || f.Cases[0].Foreign != "operation PACK" {
+	f, err := Read(strings.NewReader(strings.Replace(small, `"RELU"`, `"EINSUM"`, 1)))
+	if err != nil || f.Cases[0].Model != nil || f.Cases[0].Foreign != "operation EINSUM" {
 		t.Errorf("foreign operation: %v %+v", err, f)
 	}
 	for i := range len(small) {

@@ -9,11 +9,12 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// noSignature are operations that CTS has no signature for, and one whose
-// result is random.
+// noSignature are operations that CTS has no signature for, one whose result is
+// random, and DENSIFY, whose inputs describe a tree.
 var noSignature = []nn.OperationType{
 	nn.OpIf, nn.OpWhile, nn.OpLstm, nn.OpRnn, nn.OpSvdf, nn.OpQuantizedLstm, nn.OpQuantized16bitLstm, nn.OpRandomMultinomial,
 	nn.OpBidirectionalSequenceLstm, nn.OpBidirectionalSequenceRnn, nn.OpUnidirectionalSequenceLstm, nn.OpUnidirectionalSequenceRnn,
+	nn.OpDensify,
 }
 
 // TestEveryOperation: what the reference implements can be drawn, in all types.

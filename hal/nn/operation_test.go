@@ -1,0 +1,28 @@
+package nn
+
+import "testing"
+
+// TestOperationCodes checks the numbers against NNAPI's at the ends of each
+// range, and that names are unique and read back.
+func TestOperationCodes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		code int32
+	}{
+		{"ADD", 0}, {"TRANSPOSE", 37}, {"ABS", 38}, {"RESIZE_NEAREST_NEIGHBOR", 94}, {"QUANTIZED_LSTM", 95}, {"RANK", 101},
+		{"BATCH_MATMUL", 102}, {"PACK", 103}, {"MIRROR_PAD", 104}, {"REVERSE", 105}, {"DENSIFY", 20000},
+	} {
+		op, ok := ParseOperationType(c.name)
+		if !ok || op.Code() != c.code {
+			t.Errorf("%s: code %d, %v; want %d", c.name, op.Code(), ok, c.code)
+		}
+	}
+	for op := range OperationType(OperationCount) {
+		if back, ok := ParseOperationType(op.String()); !ok || back != op {
+			t.Errorf("%d is %q, which reads as %d", op, op, back)
+		}
+	}
+	if op := OperationType(OperationCount); op.Valid() || op.Code() != int32(OperationCount) {
+		t.Errorf("%s is valid or has the code %d", op, op.Code())
+	}
+}
