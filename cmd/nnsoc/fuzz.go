@@ -133,6 +133,7 @@ the same models.`,
 	fl.StringVar(&pattern, "operations", "", "draw only operations whose name matches this regular expression")
 	fl.StringVar(&dir, "out", "", "write each shrunk failure to this folder as .mod.py and .json")
 	fl.BoolVar(&o.Exact, "exact", false, "integer, boolean and quantized results must equal the reference's")
+	fl.BoolVar(&o.Float, "float", false, "judge by the equivalent float32 model, as CTS does; tests the reference itself too")
 	fl.BoolVar(&functional, "functional", false, "skip the timing model")
 	completeDevices(a, cmd)
 	return cmd

@@ -15,8 +15,8 @@
 //
 // Different from CTS: shapes are drawn operation by operation, not solved as
 // a network of constraints; the expected result is that of the reference CPU
-// in the types of the model, not of an equivalent float model; 8-bit graphs
-// exist, because an operation adopts the quantization of the result it reads;
+// in the types of the model, and only on demand that of the equivalent float32
+// model (golden.go), which tests the reference as well; 8-bit graphs exist, because an operation adopts the quantization of the result it reads;
 // there are chains, in which edges are the rule; and float16 elements and
 // values above 100 are compared, which CTS leaves out.
 //

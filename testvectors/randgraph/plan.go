@@ -18,6 +18,10 @@ type Options struct {
 	Operations *regexp.Regexp
 	// Exact also requires integer, boolean and quantized results to be equal.
 	Exact bool
+	// Float judges by the equivalent float32 model on the reference CPU, where
+	// there is one, as CTS does; else the reference in the model's own types is
+	// the judge.
+	Float bool
 	// Functional skips the timing model.
 	Functional bool
 	// Workers is the number of cases in flight; 0 is GOMAXPROCS.

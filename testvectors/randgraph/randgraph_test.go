@@ -65,3 +65,48 @@ func TestLegal(t *testing.T) {
 		}
 	}
 }
+
+// TestFloat: the reference in 8 bits and in float16 agrees with its float32
+// results, and the comparison can fail.
+func TestFloat(t *testing.T) {
+	g, err := NewGenerator(8, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for i := range 1200 {
+		c, err := g.Case(i, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if equivalent(c) == nil {
+			continue
+		}
+		want, err := reference(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		float, err := golden(c, append([]refcpu.Tensor(nil), want...))
+		if err != nil {
+			t.Fatalf("%s: %v", c.Name, err)
+		}
+		compared++
+		for k, x := range c.Model.Main.Outputs {
+			o := &c.Model.Main.Operands[x]
+			if err := check(c.Class, k, o.Type, float[k].Data, want[k].Data, false); err != nil {
+				t.Errorf("%s: %v: %v", c.Name, c.Variants, err)
+			}
+			if !o.Type.IsQuant8() {
+				continue
+			}
+			wrong := append([]byte(nil), want[k].Data...)
+			wrong[0] ^= 0x80
+			if check(c.Class, k, o.Type, float[k].Data, wrong, false) == nil {
+				t.Errorf("%s: %v: a wrong element passes", c.Name, c.Variants)
+			}
+		}
+	}
+	if compared < 300 {
+		t.Errorf("only %d cases have a float32 equivalent", compared)
+	}
+}

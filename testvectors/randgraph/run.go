@@ -107,6 +107,11 @@ func judge(d hal.Device, c *Case, o Options) (supported bool, err error) {
 	if err != nil {
 		return true, err
 	}
+	if o.Float {
+		if want, err = golden(c, want); err != nil {
+			return true, err
+		}
+	}
 	for i := range want {
 		t := c.Model.Main.Operands[c.Model.Main.Outputs[i]].Type
 		if i < len(result.OutputDimensions) && !t.IsScalar() && !equal(result.OutputDimensions[i], want[i].Dimensions) {

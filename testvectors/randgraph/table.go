@@ -113,6 +113,11 @@ var signatures = []signature{
 	{op: nn.OpBoxWithNmsLimit, class: Relaxed, make: makeBoxNms},
 	{op: nn.OpGenerateProposals, class: Relaxed, make: makeProposals},
 	{op: nn.OpDetectionPostprocessing, class: Relaxed, make: makeDetection},
+
+	{op: nn.OpBatchMatmul, class: Relaxed, make: makeBatchMatmul},
+	{op: nn.OpPack, class: Strict, make: makePack},
+	{op: nn.OpMirrorPad, class: Strict, make: makeMirrorPad},
+	{op: nn.OpReverse, class: Strict, make: makeReverse},
 }
 
 // Variant is an operation in one type.

@@ -1,0 +1,137 @@
+package randgraph
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/refcpu"
+)
+
+// noEquivalent are the operations that mean something else in float32.
+var noEquivalent = map[nn.OperationType]bool{
+	nn.OpQuantize: true, nn.OpDequantize: true, nn.OpCast: true, nn.OpHashtableLookup: true, nn.OpLshProjection: true,
+	nn.OpRank: true, nn.OpHeatmapMaxKeypoint: true, nn.OpBoxWithNmsLimit: true, nn.OpGenerateProposals: true,
+	nn.OpAxisAlignedBboxTransform: true, nn.OpRoiAlign: true, nn.OpRoiPooling: true, nn.OpDetectionPostprocessing: true,
+}
+
+// golden is the expected result: that of the equivalent float32 model, turned
+// into the types of the model, where there is one, else that of the reference
+// in those types.
+func golden(c *Case, want []refcpu.Tensor) ([]refcpu.Tensor, error) {
+	e := equivalent(c)
+	if e == nil {
+		return want, nil
+	}
+	out, err := reference(e)
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range c.Model.Main.Outputs {
+		o := &c.Model.Main.Operands[x]
+		if e.Model.Main.Operands[x].Type == o.Type {
+			continue
+		}
+		n := len(out[i].Data) / 4
+		b := make([]byte, 0, n*o.Type.ElementBytes())
+		for k := range n {
+			v := math.Float32frombits(binary.LittleEndian.Uint32(out[i].Data[4*k:]))
+			if o.Type == nn.TensorFloat16 {
+				b = binary.LittleEndian.AppendUint16(b, opspec.Float32ToFloat16(v))
+				continue
+			}
+			lo, hi := opspec.QuantLimits(o.Type)
+			b = append(b, byte(opspec.QuantizeValue(v, o.Scale, o.ZeroPoint, lo, hi)))
+		}
+		out[i].Data = b
+	}
+	return out, nil
+}
+
+// equivalent is the model in float32, nil where there is none: results of
+// 8-bit operations are only comparable one by one, because those between
+// operations saturate.
+func equivalent(c *Case) *Case {
+	m := *c.Model
+	g := &m.Main
+	changes := false
+	for i := range g.Operations {
+		k := c.Variants[i].Key
+		if noEquivalent[g.Operations[i].Type] || k.IsQuant8() && len(g.Operations) > 1 || k != nn.TensorFloat16 && !k.IsQuant8() {
+			return nil
+		}
+		changes = true
+	}
+	if !changes {
+		return nil
+	}
+	g.Operands = append([]nn.Operand(nil), g.Operands...)
+	e := &Case{Name: c.Name, Model: &m, Variants: c.Variants, Class: c.Class, Inputs: append([][]byte(nil), c.Inputs...)}
+	// The bias of an 8-bit operation and its scales.
+	bias := map[uint32]func(i int) float32{}
+	for i := range g.Operations {
+		if op := &g.Operations[i]; c.Variants[i].sig.filter || op.Type == nn.OpFullyConnected {
+			in, f, b := g.Operands[op.Inputs[0]], g.Operands[op.Inputs[1]], op.Inputs[2]
+			if f.Channel != nil {
+				bias[b] = func(i int) float32 { return in.Scale * f.Channel.Scales[i] }
+			} else if f.Type.IsQuant8() {
+				bias[b] = func(int) float32 { return in.Scale * f.Scale }
+			}
+		}
+	}
+	for i := range g.Operands {
+		o := &g.Operands[i]
+		if _, ok := bias[uint32(i)]; !ok && (o.Type == nn.TensorInt32 || o.Type == nn.TensorBool8 || o.Type == nn.TensorFloat32) {
+			continue
+		}
+		was := *o
+		switch {
+		case o.Type == nn.Float16:
+			o.Type = nn.Float32
+		case !o.Type.IsScalar():
+			o.Type, o.Scale, o.ZeroPoint, o.Channel = nn.TensorFloat32, 0, 0, nil
+		default:
+			continue
+		}
+		if o.IsConst() {
+			o.Data = floats(&was, o.Data, bias[uint32(i)])
+		}
+		for k, x := range g.Inputs {
+			if x == uint32(i) {
+				e.Inputs[k] = floats(&was, c.Inputs[k], bias[x])
+			}
+		}
+	}
+	for i := range g.Operations { // the value that PAD_V2 fills with is of the input's type
+		if op := &g.Operations[i]; op.Type == nn.OpPadV2 {
+			in, v := &c.Model.Main.Operands[op.Inputs[0]], &g.Operands[op.Inputs[2]]
+			if v.Type == nn.Int32 {
+				q := int32(binary.LittleEndian.Uint32(v.Data)) - in.ZeroPoint
+				v.Type, v.Data = nn.Float32, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(q)*in.Scale))
+			}
+		}
+	}
+	return e
+}
+
+// floats are the real values of a tensor as float32.
+func floats(o *nn.Operand, data []byte, bias func(i int) float32) []byte {
+	size := o.Type.ElementBytes()
+	var b []byte
+	for i := 0; i*size < len(data); i++ {
+		v := element(o.Type, data[i*size:])
+		switch {
+		case o.Type == nn.TensorFloat16 || o.Type == nn.Float16:
+		case bias != nil:
+			v *= float64(bias(i))
+		case o.Channel != nil:
+			inner := int(nn.Elements(o.Dimensions[o.Channel.Dim+1:]))
+			v *= float64(o.Channel.Scales[i/inner%len(o.Channel.Scales)])
+		default:
+			v = (v - float64(o.ZeroPoint)) * float64(o.Scale)
+		}
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+	}
+	return b
+}
