@@ -4,7 +4,9 @@ SHELL := /bin/bash
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build run test check generate oracle bench fuzz clean
+NNSOC_SHARED ?= ../shared
+
+.PHONY: build run test check generate docs oracle bench fuzz clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -24,6 +26,11 @@ check: ## formatting, vet, other platforms, generated files up to date
 
 generate: ## write the generated files again
 	$(GO) generate ./...
+
+docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
+	@mkdir -p out; if [ -d "$(NNSOC_SHARED)/vectors/nnapi" ]; then \
+	  ./nnsoc ops "$(NNSOC_SHARED)/vectors/nnapi" --markdown >out/OPERATIONS.md && cp out/OPERATIONS.md docs/; \
+	else echo "skipped: needs shared data"; fi
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
 	$(GO) test -count=1 -run TestOracle -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'

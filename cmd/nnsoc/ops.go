@@ -133,7 +133,7 @@ func (r *opsReport) text(w io.Writer) error {
 }
 
 func (r *opsReport) markdown(w io.Writer) error {
-	fmt.Fprintf(w, "# Operations\n\nEvery operation and key type of NNAPI HAL 1.0 to 1.3, the version that added it, the cases of the test-vector corpus that\ncontain it and how many of those each device runs and passes on its own. Written by `nnsoc ops PATH --markdown`.\n\n")
+	fmt.Fprintf(w, "# Operations\n\nEvery operation and key type of NNAPI HAL 1.0 to 1.3 and of the feature levels (FL) above it, the version that added it, the\ncases of the test-vector corpus that contain it and how many of those each device runs and passes on its own. Written by\n`nnsoc ops PATH --markdown` (`make docs`).\n\n")
 	h := r.head()
 	fmt.Fprintf(w, "| %s |\n|%s\n", strings.Join(h, " | "), strings.Repeat("---|", len(h)))
 	for i := range r.Rows {
