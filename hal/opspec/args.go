@@ -330,6 +330,21 @@ func (a *Args) Variadic() []uint32 {
 	return a.Op.Inputs[a.varAt : a.varAt+a.varLen]
 }
 
+// QuantSources are the inputs whose quantization the output of a SameQuant row
+// has: the first input of the key type, all of them where it repeats.
+func (a *Args) QuantSources() []uint32 {
+	for i := range a.in {
+		if a.in[i].class != classKey {
+			continue
+		}
+		if a.in[i].variadic {
+			return a.Variadic()
+		}
+		return a.Op.Inputs[i : i+1]
+	}
+	return nil
+}
+
 // SlotName is the name of the i-th input.
 func (a *Args) SlotName(i int) string { return a.in[slotOf(i, a.varAt, a.varLen)].name }
 

@@ -64,7 +64,8 @@ type Row struct {
 	Types string
 	// Key names the operand that carries the key type; "" is in0.
 	Key string
-	// SameQuant: a quantized output has input 0's scale and zero point.
+	// SameQuant: a quantized output has the scale and zero point of its
+	// QuantSources.
 	SameQuant bool
 	// Out is the only quantization a quantized output may have.
 	Out OutQuant

@@ -82,13 +82,10 @@ func (c *checker) row(v opspec.View, a *opspec.Args) error {
 		if !r.SameQuant {
 			continue
 		}
-		for i, y := range a.Op.Inputs {
-			if i > 0 && a.SlotName(i) != a.SlotName(len(a.Op.Inputs)-1) {
-				continue // only input 0 and PACK's inputs
-			}
+		for _, y := range a.QuantSources() {
 			if in := &v.Operands[y]; o.Type == in.Type && (o.Scale != in.Scale || o.ZeroPoint != in.ZeroPoint) {
-				return c.errorf("output %d (operand %d) has scale %v and zero point %d, input %d has %v and %d",
-					k, x, o.Scale, o.ZeroPoint, i, in.Scale, in.ZeroPoint)
+				return c.errorf("output %d (operand %d) has scale %v and zero point %d, operand %d has %v and %d",
+					k, x, o.Scale, o.ZeroPoint, y, in.Scale, in.ZeroPoint)
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func TestModel(t *testing.T) {
 		{"(bias) has scale 0.3", func(g *nn.Subgraph) { g.Operands[2].Scale = 0.3 }},
 		{"output 0 is operand 6: declared shape [1 3 2 2]", func(g *nn.Subgraph) { g.Operands[6].Dimensions = []uint32{1, 3, 2, 2} }},
 		{"stride_w: 0 is not positive", func(g *nn.Subgraph) { g.Operands[4].Data = make([]byte, 4) }},
-		{"(operand 7) has scale 2 and zero point 10, input 0 has 1", func(g *nn.Subgraph) { g.Operands[7].Scale = 2 }},
+		{"(operand 7) has scale 2 and zero point 10, operand 6 has 1", func(g *nn.Subgraph) { g.Operands[7].Scale = 2 }},
 		{"no such operation", func(g *nn.Subgraph) { g.Operations[1].Type = 1234 }},
 		{"may not be omitted", func(g *nn.Subgraph) { g.Operands[2].Lifetime, g.Operands[2].Data = nn.NoValue, nil }},
 		{"may not be omitted", func(g *nn.Subgraph) { g.Operands[2].Data = nil }},
@@ -108,6 +108,40 @@ func TestModel(t *testing.T) {
 	}
 	if Model(nil) == nil {
 		t.Error("no model passes")
+	}
+}
+
+// TestSameQuant: every input of PACK has the output's quantization; an operand
+// that only steers an operation need not.
+func TestSameQuant(t *testing.T) {
+	tensor := func(typ nn.OperandType, l nn.Lifetime, scale float32, dims ...uint32) nn.Operand {
+		return nn.Operand{Type: typ, Dimensions: dims, Scale: scale, Lifetime: l}
+	}
+	pack := func(second float32) *nn.Model {
+		const q8 = nn.TensorQuant8Asymm
+		return &nn.Model{Main: nn.Subgraph{
+			Operands: []nn.Operand{
+				{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: make([]byte, 4)},
+				tensor(q8, nn.SubgraphInput, 0.5, 3), tensor(q8, nn.SubgraphInput, second, 3), tensor(q8, nn.SubgraphOutput, 0.5, 2, 3),
+			},
+			Operations: []nn.Operation{{Type: nn.OpPack, Inputs: []uint32{0, 1, 2}, Outputs: []uint32{3}}},
+			Inputs:     []uint32{1, 2}, Outputs: []uint32{3},
+		}}
+	}
+	if err := Model(pack(0.5)); err != nil {
+		t.Error(err)
+	}
+	if err := Model(pack(0.25)); err == nil || !strings.Contains(err.Error(), "scale 0.5 and zero point 0, operand 2 has 0.25") {
+		t.Errorf("error %v", err)
+	}
+	tile := &nn.Model{Main: nn.Subgraph{
+		Operands: []nn.Operand{tensor(nn.TensorInt32, nn.SubgraphInput, 0.5, 3), tensor(nn.TensorInt32, nn.SubgraphInput, 0, 1),
+			tensor(nn.TensorInt32, nn.SubgraphOutput, 0.5, 0)},
+		Operations: []nn.Operation{{Type: nn.OpTile, Inputs: []uint32{0, 1}, Outputs: []uint32{2}}},
+		Inputs:     []uint32{0, 1}, Outputs: []uint32{2},
+	}}
+	if err := Model(tile); err != nil {
+		t.Error(err)
 	}
 }
 
