@@ -1,6 +1,7 @@
 package modpy
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -286,16 +287,16 @@ func (l *lexer) number() {
 	text := src[start:l.at]
 	plain := strings.ReplaceAll(text, "_", "")
 	var value any
-	if i, err := strconv.ParseInt(plain, 0, 64); err == nil {
-		value = i
-	} else if b, ok := new(big.Int).SetString(plain, 0); ok && len(plain) < 1000 {
-		value = b
-	} else if !hex && strings.ContainsAny(plain, ".eE") {
+	if !hex && strings.ContainsAny(plain, ".eE") {
 		f, err := strconv.ParseFloat(plain, 64)
-		if err != nil && !strings.Contains(err.Error(), "range") {
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			fail(pos, "%.40q is not a number", text)
 		}
 		value = f
+	} else if i, err := strconv.ParseInt(plain, 0, 64); err == nil {
+		value = i
+	} else if b, ok := new(big.Int).SetString(plain, 0); ok && len(plain) < 1000 {
+		value = b
 	} else {
 		fail(pos, "%.40q is not a number", text)
 	}
@@ -368,6 +369,11 @@ func unescape(pos syntax.Position, s string, raw bool) string {
 
 func (l *lexer) operator() {
 	pos := l.pos()
+	if l.src[l.at] == ',' {
+		l.skip(1)
+		l.out = append(l.out, token{kind: kOp, text: ",", pos: pos})
+		return
+	}
 	for _, op := range operators {
 		if !strings.HasPrefix(l.src[l.at:], op) {
 			continue

@@ -1,0 +1,41 @@
+package modpy
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// BenchmarkProgram loads a specification that computes its data.
+func BenchmarkProgram(b *testing.B) {
+	src, err := os.ReadFile("testdata/V1_3/program.mod.py")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Parse("V1_3/program.mod.py", src); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkWeights loads a specification of 256 Ki numbers.
+func BenchmarkWeights(b *testing.B) {
+	var s strings.Builder
+	s.WriteString("x = Input('x', 'TENSOR_FLOAT32', '{1}')\ny = Output('y', 'TENSOR_FLOAT32', '{1}')\nw = Parameter('w', 'TENSOR_FLOAT32', '{262144}', [")
+	for i := range 1 << 18 {
+		fmt.Fprintf(&s, "%.6f, ", float64(i%1000)/777-0.5)
+	}
+	s.WriteString("])\nModel().Operation('ADD', x, w, 0).To(y)\nExample({x: [1], y: [1]}).DisableLifeTimeVariation()\n")
+	src := []byte(s.String())
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Parse("w.mod.py", src); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

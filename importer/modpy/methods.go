@@ -1,0 +1,201 @@
+package modpy
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"go.starlark.net/starlark"
+)
+
+// method is x.name for the names in ownMethods.
+func method(x starlark.Value, name string) (starlark.Value, error) {
+	bound := func(f impl) (starlark.Value, error) { return function(name, f), nil }
+	switch x := x.(type) {
+	case *starlark.List:
+		switch name {
+		case "extend":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				if err := count(name, args, kwargs, 1, 1); err != nil {
+					return nil, err
+				}
+				return starlark.None, extend(t, x, args[0])
+			})
+		case "copy":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				e, err := elements(t, x)
+				return starlark.NewList(e), err
+			})
+		case "sort", "reverse":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				if err := charge(t, x.Len()); err != nil {
+					return nil, err
+				}
+				fn := starlark.Universe["sorted"]
+				if name == "reverse" {
+					fn = starlark.Universe["reversed"]
+				}
+				v, err := starlark.Call(t, fn, append(starlark.Tuple{x}, args...), kwargs)
+				if err != nil {
+					return nil, err
+				}
+				for i := range x.Len() {
+					if err := x.SetIndex(i, v.(*starlark.List).Index(i)); err != nil {
+						return nil, err
+					}
+				}
+				return starlark.None, nil
+			})
+		}
+	case *starlark.Dict:
+		switch name {
+		case "copy":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				d := new(starlark.Dict)
+				return d, merge(t, d, x)
+			})
+		case "update":
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				for _, a := range args {
+					m, ok := a.(*starlark.Dict)
+					if !ok {
+						return nil, fmt.Errorf("update needs a dict, not a %s", a.Type())
+					}
+					if err := merge(t, x, m); err != nil {
+						return nil, err
+					}
+				}
+				for _, kv := range kwargs {
+					if err := x.SetKey(kv[0], kv[1]); err != nil {
+						return nil, err
+					}
+				}
+				return starlark.None, nil
+			})
+		}
+	case starlark.String:
+		if f := stringMethod(string(x), name); f != nil {
+			return bound(f)
+		}
+	}
+	if name == "count" && starlark.Len(x) >= 0 {
+		if _, isString := x.(starlark.String); !isString {
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				if err := count(name, args, kwargs, 1, 1); err != nil {
+					return nil, err
+				}
+				n := 0
+				err := iterate(t, x, func(v starlark.Value) error {
+					eq, err := starlark.Equal(v, args[0])
+					n += btoi(eq)
+					return err
+				})
+				return starlark.MakeInt(n), err
+			})
+		}
+	}
+	h, ok := x.(starlark.HasAttrs)
+	if ok {
+		if v, err := h.Attr(name); err != nil || v != nil {
+			return v, err
+		}
+	}
+	return nil, fmt.Errorf("a %s has no method %q", x.Type(), name)
+}
+
+func stringMethod(s, name string) impl {
+	switch name {
+	case "format":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			return formatBraces(t, s, args, kwargs)
+		}
+	case "join":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			if err := count(name, args, kwargs, 1, 1); err != nil {
+				return nil, err
+			}
+			var parts []string
+			total := 0
+			err := iterate(t, args[0], func(v starlark.Value) error {
+				p, ok := v.(starlark.String)
+				if !ok {
+					return fmt.Errorf("join needs strings, element %d is a %s", len(parts), v.Type())
+				}
+				parts = append(parts, string(p))
+				if total += len(p) + len(s); total > maxText {
+					return errText
+				}
+				return nil
+			})
+			return starlark.String(strings.Join(parts, s)), err
+		}
+	case "replace":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			var from, to string
+			n := -1
+			if err := starlark.UnpackPositionalArgs(name, args, kwargs, 2, &from, &to, &n); err != nil {
+				return nil, err
+			}
+			if (strings.Count(s, from)*len(to))+len(s) > maxText {
+				return nil, errText
+			}
+			return starlark.String(strings.Replace(s, from, to, n)), charge(t, len(s))
+		}
+	case "zfill", "ljust", "rjust":
+		return func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+			var width int
+			fill := " "
+			if err := starlark.UnpackPositionalArgs(name, args, kwargs, 1, &width, &fill); err != nil {
+				return nil, err
+			}
+			pad := width - len(s)
+			if pad <= 0 {
+				return starlark.String(s), nil
+			}
+			if pad > maxText || len(fill) != 1 {
+				return nil, errText
+			}
+			switch {
+			case name == "ljust":
+				return starlark.String(s + strings.Repeat(fill, pad)), nil
+			case name == "rjust":
+				return starlark.String(strings.Repeat(fill, pad) + s), nil
+			case strings.HasPrefix(s, "-"):
+				return starlark.String("-" + strings.Repeat("0", pad) + s[1:]), nil
+			}
+			return starlark.String(strings.Repeat("0", pad) + s), nil
+		}
+	}
+	return nil
+}
+
+// namespace is a value with named attributes: a module, or a class's members.
+type namespace struct {
+	name    string
+	members starlark.StringDict
+}
+
+func (n *namespace) String() string        { return "<" + n.name + ">" }
+func (n *namespace) Type() string          { return "module" }
+func (n *namespace) Freeze()               {}
+func (n *namespace) Truth() starlark.Bool  { return true }
+func (n *namespace) Hash() (uint32, error) { return 0, errors.New("a module is not hashable") }
+
+func (n *namespace) Attr(name string) (starlark.Value, error) {
+	if v, ok := n.members[name]; ok {
+		return v, nil
+	}
+	return nil, starlark.NoSuchAttrError(fmt.Sprintf("module %s has no %q for specifications", n.name, name))
+}
+
+func (n *namespace) AttrNames() []string {
+	var out []string
+	for k := range n.members {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+var _ starlark.HasAttrs = (*namespace)(nil)

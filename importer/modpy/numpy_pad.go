@@ -1,0 +1,266 @@
+package modpy
+
+import (
+	"errors"
+	"fmt"
+
+	"go.starlark.net/starlark"
+)
+
+func (c *numpyCall) repeat(a *array) (*array, error) {
+	var n int
+	var axis starlark.Value
+	if err := c.unpack("repeats", &n, "axis?", &axis); err != nil {
+		return nil, err
+	}
+	if n < 0 || n > maxValues {
+		return nil, fmt.Errorf("repeat: %d times", n)
+	}
+	k := 0
+	if axis == nil || axis == starlark.None {
+		var err error
+		if a, err = a.reshape(c.t, []int{a.size()}); err != nil {
+			return nil, err
+		}
+	} else {
+		var err error
+		if k, err = starlark.AsInt32(axis); err != nil {
+			return nil, err
+		}
+		if k < 0 {
+			k += len(a.shape)
+		}
+		if k < 0 || k >= len(a.shape) {
+			return nil, fmt.Errorf("repeat: axis %d of %d", k, len(a.shape))
+		}
+	}
+	// A new axis of stride 0 behind k, then merged with it.
+	view := &array{data: a.data, off: a.off, dtype: a.dtype,
+		shape:   append(append(append([]int(nil), a.shape[:k+1]...), n), a.shape[k+1:]...),
+		strides: append(append(append([]int(nil), a.strides[:k+1]...), 0), a.strides[k+1:]...)}
+	if _, err := product(view.shape); err != nil {
+		return nil, err
+	}
+	shape := append([]int(nil), a.shape...)
+	shape[k] *= n
+	return view.reshape(c.t, shape)
+}
+
+// pad widens an array; the new elements are constant or mirror the old ones.
+func (c *numpyCall) pad(a *array) (*array, error) {
+	var width, value starlark.Value
+	mode := "constant"
+	if err := c.unpack("pad_width", &width, "mode?", &mode, "constant_values?", &value); err != nil {
+		return nil, err
+	}
+	w, err := toArray(c.t, width)
+	if err != nil {
+		return nil, err
+	}
+	n := len(a.shape)
+	if w, err = w.broadcast([]int{n, 2}); err != nil {
+		return nil, fmt.Errorf("pad: %w", err)
+	}
+	fill := 0.0
+	if value != nil && value != starlark.None {
+		f, ok := starlark.AsFloat(value)
+		if !ok {
+			return nil, errors.New("pad: the constant is one number")
+		}
+		fill = f
+	}
+	widths := w.flat()
+	shape := make([]int, n)
+	for i, d := range a.shape {
+		before, after := widths[2*i], widths[2*i+1]
+		if before < 0 || after < 0 || before > maxValues || after > maxValues {
+			return nil, fmt.Errorf("pad: widths %v and %v", before, after)
+		}
+		if mode != "constant" && d == 0 {
+			return nil, fmt.Errorf("pad: mode %q of no elements", mode)
+		}
+		shape[i] = int(before) + d + int(after)
+	}
+	out, err := newArray(c.t, a.dtype, shape)
+	if err != nil {
+		return nil, err
+	}
+	idx := make([]int, n)
+	for k := range out.data {
+		at, inside := a.off, true
+		for i, d := range a.shape {
+			j := idx[i] - int(widths[2*i])
+			switch {
+			case j >= 0 && j < d:
+			case mode == "constant":
+				inside = false
+				continue
+			case mode == "edge":
+				j = min(max(j, 0), d-1)
+			case mode == "symmetric":
+				if j = ((j % (2 * d)) + 2*d) % (2 * d); j >= d {
+					j = 2*d - 1 - j
+				}
+			case mode == "reflect":
+				if period := 2*d - 2; period == 0 {
+					j = 0
+				} else if j = ((j % period) + period) % period; j >= d {
+					j = period - j
+				}
+			default:
+				return nil, fmt.Errorf("pad: mode %.20q is not supported", mode)
+			}
+			at += j * a.strides[i]
+		}
+		out.data[k] = out.dtype.round(fill)
+		if inside {
+			out.data[k] = a.data[at]
+		}
+		for i := n - 1; i >= 0; i-- {
+			if idx[i]++; idx[i] < shape[i] {
+				break
+			}
+			idx[i] = 0
+		}
+	}
+	return out, nil
+}
+
+// roll rotates the elements, along an axis or as a flat list.
+func (c *numpyCall) roll(a *array) (*array, error) {
+	var by int
+	var axis starlark.Value
+	if err := c.unpack("shift", &by, "axis?", &axis); err != nil {
+		return nil, err
+	}
+	flat := axis == nil || axis == starlark.None
+	k := 0
+	b := a
+	var err error
+	if flat {
+		b, err = a.reshape(c.t, []int{a.size()})
+	} else if k, err = starlark.AsInt32(axis); err == nil {
+		if k < 0 {
+			k += len(a.shape)
+		}
+		if k < 0 || k >= len(a.shape) {
+			err = fmt.Errorf("roll: axis %d of %d", k, len(a.shape))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := b.shape[k]
+	if n == 0 {
+		return a.copyAs(c.t, a.dtype)
+	}
+	cut := ((-by % n) + n) % n
+	key := make(starlark.Tuple, k+1)
+	for i := range key {
+		key[i] = sliceValue{starlark.None, starlark.None, starlark.None}
+	}
+	var parts []*array
+	for _, s := range []sliceValue{{starlark.MakeInt(cut), starlark.None, starlark.None}, {starlark.None, starlark.MakeInt(cut), starlark.None}} {
+		key[k] = s
+		v, err := b.index(c.t, key)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, v.(*array))
+	}
+	out, err := concatenate(c.t, parts, k)
+	if err != nil {
+		return nil, err
+	}
+	return out.reshape(c.t, a.shape)
+}
+
+func (c *numpyCall) tile(a *array) (*array, error) {
+	var x starlark.Value
+	if err := c.unpack("reps", &x); err != nil {
+		return nil, err
+	}
+	reps, err := parseShape(c.t, x)
+	if err != nil {
+		return nil, err
+	}
+	shape := a.shape
+	for len(reps) < len(shape) {
+		reps = append([]int{1}, reps...)
+	}
+	for len(shape) < len(reps) {
+		shape = append([]int{1}, shape...)
+	}
+	if a, err = a.reshape(c.t, shape); err != nil {
+		return nil, err
+	}
+	for i, n := range reps {
+		if n < 0 || n > 1<<16 {
+			return nil, fmt.Errorf("tile: %d times", n)
+		}
+		if n == 0 {
+			z := append([]int(nil), a.shape...)
+			z[i] = 0
+			if a, err = newArray(c.t, a.dtype, z); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		parts := make([]*array, n)
+		for k := range parts {
+			parts[k] = a
+		}
+		if a, err = concatenate(c.t, parts, i); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+func (c *numpyCall) split(a *array) (starlark.Value, error) {
+	var x starlark.Value
+	axis := 0
+	if err := c.unpack("indices_or_sections", &x, "axis?", &axis); err != nil {
+		return nil, err
+	}
+	if axis < 0 {
+		axis += len(a.shape)
+	}
+	if axis < 0 || axis >= len(a.shape) {
+		return nil, fmt.Errorf("split: axis %d of %d", axis, len(a.shape))
+	}
+	size := a.shape[axis]
+	var ends []int
+	if n, err := starlark.AsInt32(x); err == nil {
+		if n < 1 || size%n != 0 {
+			return nil, fmt.Errorf("split: %d elements in %d parts", size, n)
+		}
+		for i := range n {
+			ends = append(ends, (i+1)*(size/n))
+		}
+	} else {
+		if ends, err = parseShape(c.t, x); err != nil {
+			return nil, err
+		}
+		ends = append(ends, size)
+	}
+	if err := charge(c.t, len(ends)); err != nil {
+		return nil, err
+	}
+	var out []starlark.Value
+	from := 0
+	for _, end := range ends {
+		key := make(starlark.Tuple, axis+1)
+		for i := range key {
+			key[i] = sliceValue{starlark.None, starlark.None, starlark.None}
+		}
+		key[axis] = sliceValue{starlark.MakeInt(from), starlark.MakeInt(end), starlark.None}
+		v, err := a.index(c.t, key)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+		from = end
+	}
+	return starlark.NewList(out), nil
+}
