@@ -19,8 +19,10 @@ func floatText(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return "nan"
-	case math.IsInf(f, 0):
-		return strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, 64), "+")[:min(4, 3+btoi(f < 0))]
+	case math.IsInf(f, 1):
+		return "inf"
+	case math.IsInf(f, -1):
+		return "-inf"
 	}
 	s := strconv.FormatFloat(f, 'e', -1, 64)
 	_, e, _ := strings.Cut(s, "e")

@@ -47,7 +47,7 @@ var programs = []struct{ name, src, want string }{
 	{"format", "result = [int(s) for s in ['{}{}'.format(1, 2), '{1}{0}'.format(1, 2), '{a}{b:03d}'.format(a=1, b=2), '{:>3}'.format('7').replace(' ', '1'), '{0[1]}'.format([5, 6])]]\nresult += [int('{:.3f} {:e} {:,} {:<4}| {:^5} {!r}'.format(1.5, 12345.678, 1234567, 'a', 'b', 'c') == \"1.500 1.234568e+04 1,234,567 a   |   b   'c'\")]", "12 21 1002 117 6 1"},
 	{"f-strings", "a = 3\nb = {'k': 2.5}\nresult = [int(f'{a}{a + 1}') , float(f\"{b['k']:.2f}\"), len(f'{{{a!r}}}'), len(f'x' 'y' f'{a:>4}'), len(f'{a if a else \"no\"}')]", "34 2.5 3 6 1"},
 	{"booleans are numbers", "result = [True + 1, sum([True, False, True]), sum(i < 2 for i in range(4)), 3 * True]", "2 2 2 3"},
-	{"floats as text", "result = [int(str(v) == w) for v, w in [(1.0, '1.0'), (1e16, '1e+16'), (1e-5, '1e-05'), (123456.0, '123456.0'), (0.1, '0.1'), (-2.5e-7, '-2.5e-07'), (1e15, '1000000000000000.0')]]", "1 1 1 1 1 1 1"},
+	{"floats as text", "result = [int(str(v) == w) for v, w in [(1.0, '1.0'), (1e16, '1e+16'), (1e-5, '1e-05'), (123456.0, '123456.0'), (0.1, '0.1'), (-2.5e-7, '-2.5e-07'), (1e15, '1000000000000000.0'), (float('-inf'), '-inf'), (float('nan'), 'nan')]]", "1 1 1 1 1 1 1 1 1"},
 	{"generators and comprehensions", "result = [sum(i * i for i in range(4)), max(x for x in [1, 5, 2]), len({i % 3 for i in range(9)}), {k: v for k, v in [(1, 2)]}[1], sum([i * j for i in range(3) for j in range(i) if j != 1])]", "14 5 3 2 0"},
 	{"lambda and closures", "def adder(n):\n  def add(x, k=2): return x + n * k\n  return add\nf = lambda x, *r, k=1: x + len(r) + k\nresult = [adder(3)(1), adder(3)(1, k=0), f(1, 2, 3), (lambda: 7)(), list(map(lambda x: x + 1, [1, 2]))[1]]", "7 1 4 7 3"},
 	{"recursion", "def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\nresult = [fib(12)]", "144"},
@@ -120,6 +120,18 @@ func TestPrograms(t *testing.T) {
 			t.Errorf("%s: %v", p.name, err)
 		} else if numbers(got) != p.want {
 			t.Errorf("%s: %s, want %s", p.name, numbers(got), p.want)
+		}
+	}
+}
+
+// TestNumpyNames finds functions that are listed and not implemented.
+func TestNumpyNames(t *testing.T) {
+	for _, list := range [][]string{arrayMethodNames, otherNumpy} {
+		for _, name := range list {
+			_, err := Parse("t.mod.py", []byte("import numpy as np\nf = np."+name+"\nf([1], [1], [1], [1], [1], [1], [1])"))
+			if err != nil && strings.Contains(err.Error(), "not supported") {
+				t.Errorf("numpy.%s: %v", name, err)
+			}
 		}
 	}
 }
