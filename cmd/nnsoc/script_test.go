@@ -32,13 +32,19 @@ func sharedDir() string {
 }
 
 // TestScripts runs testdata/*.txtar. The condition [shared] holds where the
-// real networks are; $SHARED names their folder.
+// real networks are; $SHARED names their folder, $FINDS that of the finds of
+// random models.
 func TestScripts(t *testing.T) {
 	shared := sharedDir()
+	finds, err := filepath.Abs(filepath.Join("..", "..", "testvectors", "finds"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SHARED", shared)
+			e.Setenv("FINDS", finds)
 			return nil
 		},
 		Condition: func(c string) (bool, error) { return c == "shared" && shared != "", nil },

@@ -138,6 +138,7 @@ func readSpecs(paths []string, show *progress) ([]*vectors.File, error) {
 		if err != nil {
 			return nil, usage(err)
 		}
+		show.say("read %s", root)
 		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -145,7 +146,6 @@ func readSpecs(paths []string, show *progress) ([]*vectors.File, error) {
 			if info.IsDir() && !hasSuffix(path, specSuffixes) {
 				return nil
 			}
-			show.say("read %s", filepath.Base(path))
 			f, err := readSpec(path)
 			if err != nil {
 				return err

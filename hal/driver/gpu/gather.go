@@ -30,6 +30,7 @@ func (l *lowering) gather(g *gemm, w opspec.Window, batches int) {
 		per *= 4 // whole cache lines
 	}
 	width := (k + per - 1) / per * per
+	g.in = l.inArena(g.in)
 	h := &gather{window: w, batches: batches, channels: g.depth, width: width, in: g.in}
 	h.out = l.temporary(g.elem, g.rows*width)
 	l.needZero(guard)

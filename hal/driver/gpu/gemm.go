@@ -133,6 +133,7 @@ func (g *gemm) rowTable(c *constants) uint32 {
 }
 
 func (l *lowering) gemm(g *gemm) {
+	g.in = l.inArena(g.in)
 	g.tile()
 	g.share()
 	l.add([]*tensor{g.in}, []*tensor{g.out}, g.emit)

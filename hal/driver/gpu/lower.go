@@ -224,6 +224,17 @@ func (l *lowering) temporary(e element, n int) *tensor {
 	return t
 }
 
+// inArena is a tensor that tables of arena offsets can point into: a constant
+// is copied.
+func (l *lowering) inArena(t *tensor) *tensor {
+	if t.region == arena {
+		return t
+	}
+	c := l.temporary(t.elem, t.n)
+	l.convert(t, c)
+	return c
+}
+
 // add appends a job.
 func (l *lowering) add(reads, writes []*tensor, emit func(l *lowering) (*launch, error)) {
 	l.jobs = append(l.jobs, &job{op: l.op, reads: reads, writes: writes, emit: emit})

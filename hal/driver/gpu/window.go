@@ -86,6 +86,7 @@ func (l *lowering) pool(op *nn.Operation) error {
 }
 
 func (l *lowering) window(k *window) {
+	k.in = l.inArena(k.in)
 	l.needZero(k.inC * k.in.elem.bytes())
 	if k.mode == maximum {
 		l.lowest[k.in.elem] = true
