@@ -79,13 +79,15 @@ func (l *lowering) supports(i int) error {
 	if err := checkTypes(l.graph, op); err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)
 	}
-	l.op, l.steps, l.tensors = i, nil, nil
-	l.values = make([]*tensor, len(l.graph.Operands))
-	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
-		for _, x := range list {
-			if o := &l.graph.Operands[x]; o.Type.IsQuant8() && o.Known() && !o.IsConst() {
+	l.op, l.steps, l.tensors, l.consts = i, nil, nil, nil
+	l.forget()
+	for _, x := range op.Inputs {
+		if o := &l.graph.Operands[x]; storable(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
+			if o.Type.IsQuant8() {
 				l.values[x] = l.newTensor("", shapeOf(o.Dimensions), 0, zeroOf(o))
+				continue
 			}
+			l.clients[x] = l.denseTensor(x)
 		}
 	}
 	if from, ok := dequantized(l.graph, op); ok && op.Type == nn.OpQuantize {
@@ -114,12 +116,12 @@ func checkTypes(g *nn.Subgraph, op *nn.Operation) error {
 	if op.Type == nn.OpQuantize {
 		t = g.Operands[op.Outputs[0]].Type
 	}
-	if !t.IsQuant8() {
+	if whole := t == nn.TensorInt32 || t == nn.TensorBool8; !t.IsQuant8() && !(whole && op.Type.Valid() && integers[op.Type]) {
 		return fmt.Errorf("type %s: this device computes on TENSOR_QUANT8_ASYMM and TENSOR_QUANT8_ASYMM_SIGNED", t)
 	}
 	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
 		for _, x := range list {
-			if o := &g.Operands[x]; o.Type.IsQuant8() && !o.Known() {
+			if o := &g.Operands[x]; storable(o.Type) && o.Lifetime != nn.NoValue && !o.Known() {
 				return fmt.Errorf("operand %d has shape %v, which must be known", x, o.Dimensions)
 			}
 		}

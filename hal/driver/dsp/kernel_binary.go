@@ -8,9 +8,10 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// binaryKernel is ADD or MUL over ranges of whole vectors.
+// binaryKernel is ADD, SUB or MUL over ranges of whole vectors.
 type binaryKernel struct {
 	mul    bool
+	sub    bool
 	roundA bool // ADD: the input's multiplier shifts right
 	roundB bool
 	rq     requantKind
@@ -30,7 +31,11 @@ func (b *binaryKernel) name() string {
 	if b.mul {
 		return "mul_" + b.rq.tag()
 	}
-	return fmt.Sprintf("add_%s%s_%s", flag(b.roundA, "a"), flag(b.roundB, "b"), b.rq.tag())
+	op := "add"
+	if b.sub {
+		op = "sub"
+	}
+	return fmt.Sprintf("%s_%s%s_%s", op, flag(b.roundA, "a"), flag(b.roundB, "b"), b.rq.tag())
 }
 
 // addParams are the parameter words of an ADD, mulParams those of a MUL.
@@ -51,6 +56,10 @@ func (b *binaryKernel) generate(a *asm) {
 	rq := a.requantSetup(b.rq, params)
 	zeroA := a.splat(a.word(params, binZeroA, "zeroA"), "zeroA")
 	zeroB := a.splat(a.word(params, binZeroB, "zeroB"), "zeroB")
+	sum := hexagon.V6_vaddw
+	if b.sub {
+		sum = hexagon.V6_vsubw
+	}
 	var termA, termB *addTerm
 	if !b.mul {
 		termA = a.addTerm(params, binMultA, binRightA, b.roundA)
@@ -74,7 +83,7 @@ func (b *binaryKernel) generate(a *asm) {
 				wa, wb := termA.widen(a, xa[i]), termB.widen(a, xb[i])
 				for k := range wa {
 					acc[2*i+k] = a.v("sum")
-					a.op(hexagon.V6_vaddw, acc[2*i+k], wa[k], wb[k])
+					a.op(sum, acc[2*i+k], wa[k], wb[k])
 				}
 			}
 			a.op(hexagon.V6_vS32b_pi, po, 1, rq.pack(acc, noLanes, true)).Stores(aliasOut)

@@ -42,6 +42,8 @@ type lowering struct {
 	consts  []byte
 	tensors []*tensor
 	values  []*tensor // of each operand, nil while it has none
+	flats   []*tensor // of each operand in flat form
+	clients []*tensor // of each model input: the bytes of the client
 	inputs  []*tensor // dense, in model order
 	outputs []*tensor
 	steps   []*step
@@ -58,17 +60,13 @@ type lowering struct {
 // lowerModel lowers a model whose shapes are all known.
 func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 	l := &lowering{graph: g, view: opspec.ModelView(g), threads: threads, image: newImage(codeBase),
-		values: make([]*tensor, len(g.Operands)), vtcm: v}
+		vtcm: v}
+	l.forget()
 	for _, i := range g.Inputs {
-		l.op = l.firstUser(i)
-		l.inputs = append(l.inputs, l.denseTensor(i))
-		l.inputs[len(l.inputs)-1].keep = true
-		if g.Operands[i].Type.IsQuant8() {
-			l.importValue(i, l.inputs[len(l.inputs)-1])
-			if l.values[i].keep { // it is the client's value itself
-				l.inputs[len(l.inputs)-1] = l.values[i]
-			}
-		}
+		d := l.denseTensor(i)
+		d.keep = true
+		l.inputs = append(l.inputs, d)
+		l.clients[i] = d
 	}
 	for i := range g.Operations {
 		op := &g.Operations[i]
@@ -82,7 +80,7 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 		}
 	}
 	for _, i := range g.Outputs {
-		if l.values[i] == nil {
+		if l.values[i] == nil && l.flats[i] == nil && l.clients[i] == nil {
 			return nil, fmt.Errorf("dsp: output operand %d has no value", i)
 		}
 		l.op = max(len(g.Operations)-1, 0)
@@ -92,6 +90,16 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 					l.op = k
 				}
 			}
+		}
+		if f := l.flats[i]; f != nil || l.values[i] == nil {
+			f, err := l.flat(i)
+			if err != nil {
+				return nil, fmt.Errorf("dsp: output operand %d: %w", i, err)
+			}
+			d := l.flatOutput(i, f)
+			d.keep = true
+			l.outputs = append(l.outputs, d)
+			continue
 		}
 		d := l.values[i]
 		if !d.clientForm(g.Operands[i].Type) || d.keep {
@@ -119,16 +127,10 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 	return l, nil
 }
 
-// firstUser is the first operation that reads operand i.
-func (l *lowering) firstUser(i uint32) int {
-	for k := range l.graph.Operations {
-		for _, in := range l.graph.Operations[k].Inputs {
-			if in == i {
-				return k
-			}
-		}
-	}
-	return 0
+// forget drops the tensors of all operands.
+func (l *lowering) forget() {
+	n := len(l.graph.Operands)
+	l.values, l.flats, l.clients = make([]*tensor, n), make([]*tensor, n), make([]*tensor, n)
 }
 
 // newTensor makes an internal tensor; pitch 0 is the usual one.
@@ -148,7 +150,7 @@ func (l *lowering) denseTensor(i uint32) *tensor {
 	s.c *= o.Type.ElementBytes()
 	t := l.newTensor(fmt.Sprintf("operand %d", i), s, 1, 0)
 	t.dense = true
-	t.signed = o.Type == nn.TensorQuant8AsymmSigned
+	t.signed = signedBytes(o.Type)
 	return t
 }
 
@@ -231,13 +233,28 @@ func (l *lowering) reachesOnlyConv(i uint32, steps int) bool {
 	return true
 }
 
-// value is the internal tensor of an operand; constants are imported on first
-// use, by the program itself.
+// value is the internal tensor of an operand; inputs and constants are imported
+// on first use, by the program itself.
 func (l *lowering) value(i uint32) (*tensor, error) {
 	if t := l.values[i]; t != nil {
 		return t, nil
 	}
 	o := &l.graph.Operands[i]
+	if f := l.flats[i]; f != nil && o.Type.IsQuant8() {
+		return l.fromFlat(i, f), nil
+	}
+	if c := l.clients[i]; c != nil && o.Type.IsQuant8() {
+		l.importValue(i, c)
+		if l.values[i].keep { // it is the client's value itself
+			l.clients[i] = nil
+			for k := range l.inputs {
+				if l.inputs[k] == c {
+					l.inputs[k] = l.values[i]
+				}
+			}
+		}
+		return l.values[i], nil
+	}
 	if !o.IsConst() || !o.Type.IsQuant8() {
 		return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
 	}
@@ -363,30 +380,4 @@ func (l *lowering) launchTable(s *step, k *kernel, table []uint32, entryWords in
 		args = append(args, append([]uint32{addr + uint32(4*entryWords*r[0]), uint32(r[1] - r[0])}, rest...))
 	}
 	l.launch(s, k, args)
-}
-
-// lowerFunc lowers one operation.
-type lowerFunc func(l *lowering, op *nn.Operation) error
-
-// lowerings are the operations this driver knows.
-var lowerings = [nn.OperationCount]lowerFunc{
-	nn.OpConv2D:          lowerConv,
-	nn.OpDepthwiseConv2D: lowerConv,
-	nn.OpFullyConnected:  lowerFullyConnected,
-	nn.OpAveragePool2D:   lowerPool,
-	nn.OpMaxPool2D:       lowerPool,
-	nn.OpMean:            lowerMean,
-	nn.OpAdd:             lowerAdd,
-	nn.OpMul:             lowerMul,
-	nn.OpRelu:            lowerUnary,
-	nn.OpRelu1:           lowerUnary,
-	nn.OpRelu6:           lowerUnary,
-	nn.OpLogistic:        lowerUnary,
-	nn.OpQuantize:        lowerUnary,
-	nn.OpDequantize:      lowerDequantize,
-	nn.OpSoftmax:         lowerSoftmax,
-	nn.OpReshape:         lowerReshape,
-	nn.OpSqueeze:         lowerReshape,
-	nn.OpPad:             lowerPad,
-	nn.OpConcatenation:   lowerConcat,
 }

@@ -78,6 +78,13 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
+	if !l.packable(c.Filter, c.Bias) {
+		groups := 1
+		if c.Depthwise {
+			groups = c.C
+		}
+		return l.dotConv(&c, groups, false)
+	}
 	in, err := l.imageValue(c.Input, c.NCHW)
 	if err != nil {
 		return err
@@ -126,6 +133,9 @@ func lowerFullyConnected(l *lowering, op *nn.Operation) error {
 	c, err := l.view.FullyConnected(op)
 	if err != nil {
 		return err
+	}
+	if !l.packable(c.Weights, c.Bias) {
+		return l.dotFullyConnected(&c)
 	}
 	in, err := l.value(c.Input)
 	if err != nil {

@@ -248,11 +248,15 @@ func haloStep(t *tensor, region int) *step {
 }
 
 func (l *lowering) launchFill(s *step, table []uint32, value byte) error {
+	return l.launchFillWord(s, table, uint32(value)*0x01010101)
+}
+
+func (l *lowering) launchFillWord(s *step, table []uint32, word uint32) error {
 	k, err := l.kernel("fill", generateFill)
 	if err != nil {
 		return err
 	}
-	l.launchTable(s, k, table, 2, uint32(value)*0x01010101)
+	l.launchTable(s, k, table, 2, word)
 	return nil
 }
 

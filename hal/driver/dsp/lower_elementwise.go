@@ -50,10 +50,14 @@ func (l *lowering) vectorTable(ts ...*tensor) []uint32 {
 	return table
 }
 
+// lowerAdd lowers ADD and SUB.
 func lowerAdd(l *lowering, op *nn.Operation) error {
 	e, err := l.view.Elementwise(op)
 	if err != nil {
 		return err
+	}
+	if e.Type == nn.TensorInt32 {
+		return l.words(op, &e)
 	}
 	q, err := e.AddQuant(l.view)
 	if err != nil {
@@ -61,7 +65,7 @@ func lowerAdd(l *lowering, op *nn.Operation) error {
 	}
 	bias := unsignedBias(e.Type)
 	rq := newRequant([]opspec.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
-	k := binaryKernel{roundA: q.A.Shift < 0, roundB: q.B.Shift < 0, rq: rq.kind()}
+	k := binaryKernel{sub: op.Type == nn.OpSub, roundA: q.A.Shift < 0, roundB: q.B.Shift < 0, rq: rq.kind()}
 	return l.binary(&e, k, addParams(&rq, &q, bias))
 }
 
@@ -69,6 +73,9 @@ func lowerMul(l *lowering, op *nn.Operation) error {
 	e, err := l.view.Elementwise(op)
 	if err != nil {
 		return err
+	}
+	if e.Type == nn.TensorInt32 {
+		return l.words(op, &e)
 	}
 	q, err := e.MulQuant(l.view)
 	if err != nil {
@@ -162,6 +169,14 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 	switch op.Type {
 	case nn.OpLogistic:
 		if t, err = u.LogisticTable(l.view); err != nil {
+			return err
+		}
+	case nn.OpTanh:
+		if t, err = u.TanhTable(l.view); err != nil {
+			return err
+		}
+	case nn.OpHardSwish:
+		if t, err = u.HardSwishTable(l.view); err != nil {
 			return err
 		}
 	case nn.OpQuantize:

@@ -2,8 +2,9 @@ package dsp
 
 import "sort"
 
-// regionGuard separates regions: kernels read a little beyond what they use.
-const regionGuard = 256
+// regionGuard separates regions: kernels read a little beyond what they use, and
+// those on words write up to four vectors at a time.
+const regionGuard = 512
 
 // planArena gives every tensor an address in [base, base+size) such that tensors
 // whose lifetimes overlap do not. Largest first, lowest free place.

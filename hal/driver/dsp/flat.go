@@ -1,0 +1,185 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Flat values are elements in row-major order with nothing between them:
+// unsigned bytes for quantized types, bytes for booleans, words for
+// TENSOR_INT32. Operations that reorder elements, compare them or work on
+// words use this form; the two forms of an operand are made from each other
+// when an operation asks for one.
+
+// signedBytes reports whether the client's bytes are signed.
+func signedBytes(t nn.OperandType) bool {
+	return t == nn.TensorQuant8AsymmSigned || t == nn.TensorQuant8SymmPerChannel
+}
+
+// storable reports whether tensors of a type have a flat form.
+func storable(t nn.OperandType) bool {
+	switch t {
+	case nn.TensorInt32, nn.TensorBool8, nn.TensorQuant8SymmPerChannel:
+		return true
+	}
+	return t.IsQuant8()
+}
+
+// newFlat makes a flat tensor of n elements of the given size.
+func (l *lowering) newFlat(name string, n, size int) *tensor {
+	t := l.newTensor(name, shape{1, 1, 1, n * size}, 1, 0)
+	t.dense = true
+	return t
+}
+
+// flat is operand i in flat form.
+func (l *lowering) flat(i uint32) (*tensor, error) {
+	if t := l.flats[i]; t != nil {
+		return t, nil
+	}
+	o := &l.graph.Operands[i]
+	if !storable(o.Type) {
+		return nil, fmt.Errorf("operand %d has type %s", i, o.Type)
+	}
+	src := l.values[i]
+	if src == nil {
+		src = l.clients[i]
+	}
+	if src == nil {
+		if !o.IsConst() || !o.Known() {
+			return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
+		}
+		src = l.denseTensor(i)
+		src.first = -2 // not in the arena
+		src.addr = l.constant(o.Data)
+	}
+	if src.shape.elements() == 0 {
+		return nil, fmt.Errorf("operand %d has no elements", i)
+	}
+	if src.dense && !src.signed {
+		l.flats[i] = src
+		return src, nil
+	}
+	t := l.denseTensor(i)
+	t.signed, t.zero = false, src.zero
+	l.copyTensor(t, src)
+	l.flats[i] = t
+	return t, nil
+}
+
+// flatResult makes the flat tensor of an operation's output.
+func (l *lowering) flatResult(i uint32) *tensor {
+	t := l.denseTensor(i)
+	t.signed = false
+	l.flats[i] = t
+	return t
+}
+
+// fromFlat makes the internal form of a flat value.
+func (l *lowering) fromFlat(i uint32, flat *tensor) *tensor {
+	s := shapeOf(l.graph.Operands[i].Dimensions)
+	pitch := pitchOf(s.c)
+	if l.onlyConv(i) {
+		pitch = smallPitch(s.c)
+	}
+	t := l.result(i, pitch)
+	if s != flat.shape {
+		l.reshape(t, flat)
+	} else {
+		l.copyTensor(t, flat)
+	}
+	return t
+}
+
+// sizeOf is the size of an element of operand i in flat form.
+func (l *lowering) sizeOf(i uint32) int { return l.graph.Operands[i].Type.ElementBytes() }
+
+// flatOutput is the tensor that the client reads of a flat value.
+func (l *lowering) flatOutput(i uint32, flat *tensor) *tensor {
+	d := l.denseTensor(i)
+	if !d.signed && !flat.keep && flat.first != -2 {
+		d.first = -2
+		return flat
+	}
+	if d.shape != flat.shape {
+		l.reshape(d, flat)
+	} else {
+		l.copyTensor(d, flat)
+	}
+	return d
+}
+
+// flatVectors is how many vectors hold a flat tensor; the last may reach into
+// the guard behind it.
+func flatVectors(t *tensor) int { return ceilDiv(t.bytes(), vecBytes) }
+
+// flatTable lists ranges of vectors, one per thread: the addresses of the tensors
+// and the number of steps. Tensor i takes step[i] vectors per step.
+func (l *lowering) flatTable(steps int, ts []*tensor, step []int) []uint32 {
+	var table []uint32
+	for _, r := range l.spread(steps) {
+		for i, t := range ts {
+			table = append(table, t.addr+uint32(r[0]*step[i]*vecBytes))
+		}
+		table = append(table, uint32(r[1]-r[0]))
+	}
+	return table
+}
+
+// fillFlat stores a word over a whole flat tensor.
+func (l *lowering) fillFlat(t *tensor, word uint32) {
+	l.addStep("fill", nil, []*tensor{t}, func(l *lowering, s *step) error {
+		var table []uint32
+		for _, r := range l.spread(flatVectors(t)) {
+			table = append(table, t.addr+uint32(r[0]*vecBytes), uint32(r[1]-r[0]))
+		}
+		return l.launchFillWord(s, table, word)
+	})
+}
+
+// move emits copies of n bytes each; list calls put with offsets into both
+// tensors.
+func (l *lowering) move(name string, dst, src *tensor, count int, list func(put func(to, from, n int))) error {
+	if count > maxPositions {
+		return fmt.Errorf("%d separate pieces, at most %d", count, maxPositions)
+	}
+	l.addStep(name, []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
+		r := newRuns(count, l.threads)
+		list(func(to, from, n int) { r.add(dst.addr+uint32(to), src.addr+uint32(from), n) })
+		return r.launch(l, s, false)
+	})
+	return nil
+}
+
+// walk moves the elements of a strided walk over src to dst in order.
+func (l *lowering) walk(name string, dst, src *tensor, dims []uint32, strides []int, offset, size int) error {
+	// Inner dimensions without gaps are one piece.
+	n, inner := 1, len(dims)
+	for inner > 0 && (strides[inner-1] == n || dims[inner-1] == 1) {
+		n *= int(dims[inner-1])
+		inner--
+	}
+	count := 1
+	for _, d := range dims[:inner] {
+		count *= int(d)
+	}
+	if count == 0 || n == 0 {
+		return fmt.Errorf("shape %v has no elements", dims)
+	}
+	return l.move(name, dst, src, count, func(put func(to, from, n int)) {
+		at := make([]int, inner)
+		from := offset
+		for k := range count {
+			put(k*n*size, from*size, n*size)
+			for i := inner - 1; i >= 0; i-- {
+				from += strides[i]
+				if at[i]++; at[i] < int(dims[i]) {
+					break
+				}
+				from -= at[i] * strides[i]
+				at[i] = 0
+			}
+		}
+	})
+}

@@ -1,0 +1,250 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// flatKernel computes vectors of a result from vectors at the same place of its
+// operands. Operand i takes in[i] vectors per step, the result out.
+type flatKernel struct {
+	name string
+	in   []int
+	out  int
+	// splats are how many words of arguments the body gets as vectors.
+	splats int
+	body   func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg
+}
+
+// generate writes the kernel. Arguments: table of (operands, result, steps),
+// entries, words.
+func (k *flatKernel) generate(a *asm) {
+	names := []string{"table", "entries", "c0", "c1", "c2"}
+	in := a.args(names[:2+k.splats]...)
+	table, entries := in[0], in[1]
+	var c []build.Reg
+	for _, r := range in[2:] {
+		c = append(c, a.splat(r, "constant"))
+	}
+	a.repeat(entries, func() {
+		var ptr []build.Reg
+		for i := range len(k.in) + 1 {
+			ptr = append(ptr, a.word(table, i, "at"))
+		}
+		steps := a.word(table, len(ptr), "steps")
+		a.bump(table, 4*(len(ptr)+1))
+		dst := ptr[len(k.in)]
+		a.loop0(steps, func() {
+			var x [][]build.Reg
+			for i, n := range k.in {
+				var v []build.Reg
+				for range n {
+					r := a.v("x")
+					a.op(hexagon.V6_vL32b_pi, r, ptr[i], 1).Loads(aliasIn)
+					v = append(v, r)
+				}
+				x = append(x, v)
+			}
+			for _, r := range k.body(a, x, c) {
+				a.op(hexagon.V6_vS32b_pi, dst, 1, r).Stores(aliasOut)
+			}
+		})
+	})
+	a.ret()
+}
+
+// flatOp makes a kernel of vectors of one size whose body is one or a few
+// operations.
+func flatOp(name string, inputs, splats int, f func(a *asm, out build.Reg, x, c []build.Reg)) *flatKernel {
+	k := &flatKernel{name: "flat_" + name, out: 1, splats: splats}
+	for range inputs {
+		k.in = append(k.in, 1)
+	}
+	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
+		var v []build.Reg
+		for _, r := range x {
+			v = append(v, r[0])
+		}
+		out := a.v("out")
+		f(a, out, v, c)
+		return []build.Reg{out}
+	}
+	return k
+}
+
+// simpleKernel is one instruction on two operands.
+func simpleKernel(name string, op hexagon.Op) *flatKernel {
+	return flatOp(name, 2, 0, func(a *asm, out build.Reg, x, _ []build.Reg) { a.op(op, out, x[0], x[1]) })
+}
+
+// truthKernel is op on operands that are brought to 0 and 1 first; the constant
+// is 1 in every byte.
+func truthKernel(name string, op hexagon.Op) *flatKernel {
+	return flatOp(name, 2, 1, func(a *asm, out build.Reg, x, c []build.Reg) {
+		p, q := a.v("p"), a.v("q")
+		a.op(hexagon.V6_vminub, p, x[0], c[0])
+		a.op(hexagon.V6_vminub, q, x[1], c[0])
+		a.op(op, out, p, q)
+	})
+}
+
+// notKernel is LOGICAL_NOT of bytes.
+func notKernel() *flatKernel {
+	return flatOp("not", 1, 1, func(a *asm, out build.Reg, x, c []build.Reg) {
+		t := a.v("truth")
+		a.op(hexagon.V6_vminub, t, x[0], c[0])
+		a.op(hexagon.V6_vxor, out, t, c[0])
+	})
+}
+
+// intervalKernel is 1 where the first operand is between the others, inclusive,
+// or where it is not; constants 1 and 0 in every byte.
+func intervalKernel(outside bool) *flatKernel {
+	return flatOp("interval"+flag(outside, "_not"), 3, 2, func(a *asm, out build.Reg, x, c []build.Reg) {
+		below, above := a.q("below"), a.q("above")
+		a.op(hexagon.V6_vgtub, below, x[1], x[0])
+		a.op(hexagon.V6_vgtub, above, x[0], x[2])
+		q := a.q("outside")
+		a.op(hexagon.V6_pred_or, q, below, above)
+		if outside {
+			a.op(hexagon.V6_vmux, out, q, c[0], c[1])
+		} else {
+			a.op(hexagon.V6_vmux, out, q, c[1], c[0])
+		}
+	})
+}
+
+// aboveKernel takes the second operand where the first is greater than the
+// constant, the third elsewhere: bytes.
+func aboveKernel() *flatKernel {
+	return flatOp("above", 3, 1, func(a *asm, out build.Reg, x, c []build.Reg) {
+		q := a.q("above")
+		a.op(hexagon.V6_vgtub, q, x[0], c[0])
+		a.op(hexagon.V6_vmux, out, q, x[1], x[2])
+	})
+}
+
+// selectWordsKernel is aboveKernel for words, with a byte for each as the first
+// operand.
+func selectWordsKernel() *flatKernel {
+	k := &flatKernel{name: "flat_select_words", in: []int{1, 4, 4}, out: 4, splats: 1}
+	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
+		var out []build.Reg
+		for i, w := range a.widenBytes(x[0][0]) {
+			q, r := a.q("above"), a.v("selected")
+			a.op(hexagon.V6_vgtw, q, w, c[0])
+			a.op(hexagon.V6_vmux, r, q, x[1][i], x[2][i])
+			out = append(out, r)
+		}
+		return out
+	}
+	return k
+}
+
+// widenBytes makes four vectors of words from a vector of unsigned bytes.
+func (a *asm) widenBytes(v build.Reg) [4]build.Reg {
+	h := a.vv("halves")
+	a.op(hexagon.V6_vunpackub, h, v)
+	w0, w1 := a.vv("words"), a.vv("words")
+	a.op(hexagon.V6_vunpackuh, w0, lo(h))
+	a.op(hexagon.V6_vunpackuh, w1, hi(h))
+	return [4]build.Reg{lo(w0), hi(w0), lo(w1), hi(w1)}
+}
+
+// narrowWords makes a vector of unsigned bytes from four of words, saturating.
+func (a *asm) narrowWords(w [4]build.Reg) build.Reg {
+	h0, h1, v := a.v("half"), a.v("half"), a.v("bytes")
+	a.op(hexagon.V6_vpackwh_sat, h0, w[1], w[0])
+	a.op(hexagon.V6_vpackwh_sat, h1, w[3], w[2])
+	a.op(hexagon.V6_vpackhub_sat, v, h1, h0)
+	return v
+}
+
+// wordMulKernel is the low half of 32-bit products.
+func wordMulKernel() *flatKernel {
+	return flatOp("mul_words", 2, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
+		// Low half of x times both halves of y: the crossed product, shifted, and
+		// all of x times the low half of y.
+		a.op(hexagon.V6_vmpyieoh, out, x[0], x[1])
+		a.op(hexagon.V6_vmpyiewuh_acc, out, x[0], x[1])
+	})
+}
+
+// compareWordsKernel compares words; the constants are 1 and 0 in every word.
+func compareWordsKernel(equal, swap, not bool) *flatKernel {
+	k := &flatKernel{name: "flat_compare_" + flag(equal, "e") + flag(swap, "s") + flag(not, "n"), in: []int{4, 4}, out: 1, splats: 2}
+	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
+		var w [4]build.Reg
+		for i := range w {
+			p, q := x[0][i], x[1][i]
+			if swap {
+				p, q = q, p
+			}
+			holds := a.q("holds")
+			w[i] = a.v("truth")
+			if equal {
+				a.op(hexagon.V6_veqw, holds, p, q)
+			} else {
+				a.op(hexagon.V6_vgtw, holds, p, q)
+			}
+			if not {
+				a.op(hexagon.V6_vmux, w[i], holds, c[1], c[0])
+			} else {
+				a.op(hexagon.V6_vmux, w[i], holds, c[0], c[1])
+			}
+		}
+		return []build.Reg{a.narrowWords(w)}
+	}
+	return k
+}
+
+// widenWordsKernel makes words from unsigned bytes and subtracts the constant.
+func widenWordsKernel() *flatKernel {
+	k := &flatKernel{name: "flat_widen", in: []int{1}, out: 4, splats: 1}
+	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
+		var out []build.Reg
+		for _, w := range a.widenBytes(x[0][0]) {
+			r := a.v("word")
+			a.op(hexagon.V6_vsubw, r, w, c[0])
+			out = append(out, r)
+		}
+		return out
+	}
+	return k
+}
+
+// narrowWordsKernel adds the constant to words and makes unsigned bytes of
+// them, saturating.
+func narrowWordsKernel() *flatKernel {
+	k := &flatKernel{name: "flat_narrow", in: []int{4}, out: 1, splats: 1}
+	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
+		var w [4]build.Reg
+		for i := range w {
+			w[i] = a.v("sum")
+			a.op(hexagon.V6_vaddw, w[i], x[0][i], c[0])
+		}
+		return []build.Reg{a.narrowWords(w)}
+	}
+	return k
+}
+
+// flatStep launches a kernel over whole flat tensors.
+func (l *lowering) flatStep(name string, k *flatKernel, out *tensor, in []*tensor, words ...uint32) {
+	if len(words) != k.splats {
+		panic(fmt.Sprintf("dsp: %s takes %d words, got %d", k.name, k.splats, len(words)))
+	}
+	l.addStep(name, in, []*tensor{out}, func(l *lowering, s *step) error {
+		kern, err := l.kernel(k.name, k.generate)
+		if err != nil {
+			return err
+		}
+		all := append(append([]*tensor{}, in...), out)
+		step := append(append([]int{}, k.in...), k.out)
+		steps := ceilDiv(flatVectors(out), k.out)
+		table := l.flatTable(steps, all, step)
+		l.launchTable(s, kern, table, len(all)+1, words...)
+		return nil
+	})
+}
