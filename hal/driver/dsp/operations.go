@@ -46,6 +46,7 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpGather:                lowerGather,
 	nn.OpEmbeddingLookup:       lowerGather,
 	nn.OpResizeNearestNeighbor: lowerNearest,
+	nn.OpResizeBilinear:        lowerBilinear,
 	nn.OpSub:                   lowerAdd,
 	nn.OpMaximum:               lowerExtreme,
 	nn.OpMinimum:               lowerExtreme,
@@ -64,6 +65,13 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpNeg:                   lowerUnaryFlat,
 	nn.OpCast:                  lowerCast,
 	nn.OpFill:                  lowerFill,
+	nn.OpReduceMax:             lowerReduce,
+	nn.OpReduceMin:             lowerReduce,
+	nn.OpReduceAll:             lowerReduce,
+	nn.OpReduceAny:             lowerReduce,
+	nn.OpArgmax:                lowerArg,
+	nn.OpArgmin:                lowerArg,
+	nn.OpL2Normalization:       lowerNorm,
 }
 
 // integers are the operations with a form for TENSOR_INT32 or TENSOR_BOOL8 here.
@@ -73,4 +81,5 @@ var integers = [nn.OperationCount]bool{
 	nn.OpAdd: true, nn.OpSub: true, nn.OpMul: true, nn.OpMaximum: true, nn.OpMinimum: true, nn.OpAbs: true, nn.OpNeg: true,
 	nn.OpEqual: true, nn.OpNotEqual: true, nn.OpLess: true, nn.OpLessEqual: true, nn.OpGreater: true, nn.OpGreaterEqual: true,
 	nn.OpLogicalAnd: true, nn.OpLogicalOr: true, nn.OpLogicalNot: true, nn.OpSelect: true, nn.OpCast: true, nn.OpFill: true,
+	nn.OpReduceAll: true, nn.OpReduceAny: true, nn.OpArgmax: true, nn.OpArgmin: true,
 }

@@ -13,7 +13,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/testvectors"
 )
 
 func needTools(t *testing.T, names ...string) {
@@ -62,7 +64,7 @@ func smallNetwork() (*nn.Model, []byte) {
 }
 
 // TestOraclePackets has llvm-mc assemble every distinct packet that lowering the
-// networks emits, and demands our words.
+// networks and the corpus emits, and demands our words.
 func TestOraclePackets(t *testing.T) {
 	needTools(t, "llvm-mc-19", "llvm-objcopy-19")
 	d := device(t)
@@ -94,6 +96,20 @@ func TestOraclePackets(t *testing.T) {
 			t.Fatal(err)
 		}
 		take(p)
+	}
+	for _, path := range testvectors.Files() {
+		f, err := vectors.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range f.Cases {
+			if c.Model == nil || c.ExpectFailure {
+				continue
+			}
+			if p, err := d.PrepareModel(c.Model, hal.PrepareOptions{}); err == nil {
+				take(p)
+			}
+		}
 	}
 	var text strings.Builder
 	var want []uint32

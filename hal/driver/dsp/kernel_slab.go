@@ -1,0 +1,265 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Slabs are how reductions see a value: one slab for each index along the
+// reduced axes, holding the elements of all rows; a lane is a row. A slab is whole
+// vectors.
+
+// slabKernel walks the slabs of one vector of rows.
+type slabKernel struct {
+	name string
+	// words are arguments that the body gets as vectors.
+	words int
+	body  func(a *asm, s *slabWalk, c []build.Reg)
+}
+
+// Words of a slab entry: the vector in the first slab and in the result, the
+// number of slabs and their distance.
+const (
+	slabIn = iota
+	slabOut
+	slabCount
+	slabStep
+	slabWords
+)
+
+// slabWalk is the walk of a kernel.
+type slabWalk struct {
+	in, out, count, step build.Reg
+}
+
+// generate writes the kernel. Arguments: table, entries, words.
+func (k *slabKernel) generate(a *asm) {
+	in := a.args([]string{"table", "entries", "c0", "c1"}[:2+k.words]...)
+	table, entries := in[0], in[1]
+	var c []build.Reg
+	for _, r := range in[2:] {
+		c = append(c, a.splat(r, "constant"))
+	}
+	a.repeat(entries, func() {
+		s := &slabWalk{a.word(table, slabIn, "in"), a.word(table, slabOut, "out"), a.word(table, slabCount, "slabs"), a.word(table, slabStep, "step")}
+		a.bump(table, 4*slabWords)
+		k.body(a, s, c)
+	})
+	a.ret()
+}
+
+// each visits the vectors of all slabs; from is advanced.
+func (s *slabWalk) each(a *asm, from build.Reg, visit func(x build.Reg)) {
+	a.loop0(s.count, func() {
+		visit(a.vload(from, 0, aliasIn, "x"))
+		a.op(hexagon.A2_add, from, from, s.step)
+	})
+}
+
+// copyOf is a register that may change.
+func (a *asm) copyOf(r build.Reg) build.Reg {
+	c := a.r("copy")
+	a.op(hexagon.A2_tfr, c, r)
+	return c
+}
+
+// foldKernel reduces with one instruction and bounds the result of bytes by
+// the constant.
+func foldKernel(op hexagon.Op) *slabKernel {
+	return &slabKernel{name: "fold_" + op.Form().Name, words: 1, body: func(a *asm, s *slabWalk, c []build.Reg) {
+		v := a.v("result")
+		a.vloadTo(v, s.in, 0, aliasIn)
+		s.each(a, s.in, func(x build.Reg) { a.op(op, v, v, x) })
+		a.op(hexagon.V6_vminub, v, v, c[0])
+		a.vstore(s.out, 0, v, aliasOut)
+	}}
+}
+
+// argKernel is ARGMAX or ARGMIN of words: the index of the first of the
+// greatest. The constant is 1.
+func argKernel(least bool) *slabKernel {
+	return &slabKernel{name: "arg" + flag(least, "_least"), words: 1, body: func(a *asm, s *slabWalk, c []build.Reg) {
+		best, index, at := a.v("best"), a.v("index"), a.v("at")
+		a.vloadTo(best, s.in, 0, aliasIn)
+		a.op(hexagon.V6_vxor, index, best, best)
+		a.op(hexagon.V6_vxor, at, best, best)
+		s.each(a, s.in, func(x build.Reg) {
+			q := a.q("better")
+			if least {
+				a.op(hexagon.V6_vgtw, q, best, x)
+			} else {
+				a.op(hexagon.V6_vgtw, q, x, best)
+			}
+			a.op(hexagon.V6_vmux, best, q, x, best)
+			a.op(hexagon.V6_vmux, index, q, at, index)
+			a.op(hexagon.V6_vaddw, at, at, c[0])
+		})
+		a.vstore(s.out, 0, index, aliasOut)
+	}}
+}
+
+// normKernel is L2_NORMALIZATION of words, centred values on entry and results
+// in units of 1/128 on exit; results lie in slabs as the values do.
+func normKernel() *slabKernel {
+	return &slabKernel{name: "norm", body: func(a *asm, s *slabWalk, _ []build.Reg) {
+		sum := a.v("sum")
+		a.op(hexagon.V6_vassign, sum, a.zero())
+		s.each(a, a.copyOf(s.in), func(x build.Reg) {
+			p := a.v("square")
+			a.op(hexagon.V6_vmpyieoh, p, x, x)
+			a.op(hexagon.V6_vmpyiewuh_acc, p, x, x)
+			a.op(hexagon.V6_vaddw, sum, sum, p)
+		})
+		factor, right := a.inverseRoot(sum)
+		// What rounding adds: half of the divisor, and the sign where something is
+		// shifted out, because halves round away from zero.
+		one, zero, c31 := a.splat(a.imm(1), "one"), a.zero(), a.imm(31)
+		half, some := a.v("half"), a.v("some")
+		a.op(hexagon.V6_vaslwv, half, one, right)
+		a.op(hexagon.V6_vlsrw, half, half, a.imm(1))
+		q := a.q("shifts")
+		a.op(hexagon.V6_vgtw, q, right, zero)
+		a.op(hexagon.V6_vmux, some, q, a.splat(a.imm(-1), "all"), zero)
+		seven := a.imm(7)
+		a.loop0(s.count, func() {
+			x, y, sign := a.vload(s.in, 0, aliasIn, "x"), a.v("y"), a.v("sign")
+			a.op(hexagon.V6_vaslw, x, x, seven)
+			z := a.mulHigh(x, factor)
+			a.op(hexagon.V6_vasrw, sign, z, c31)
+			a.op(hexagon.V6_vand, sign, sign, some)
+			a.op(hexagon.V6_vaddw, y, z, half)
+			a.op(hexagon.V6_vaddw, y, y, sign)
+			a.op(hexagon.V6_vasrwv, y, y, right)
+			a.vstore(s.out, 0, y, aliasOut)
+			a.op(hexagon.A2_add, s.in, s.in, s.step)
+			a.op(hexagon.A2_add, s.out, s.out, s.step)
+		})
+	}}
+}
+
+// inverseRoot is 1/sqrt of every word, which is 0 to 2^29-1, as a factor in
+// Q0.31 and a right shift: five Newton steps on a value brought into [1/4, 1) in
+// Q3.28.
+func (a *asm) inverseRoot(sum build.Reg) (factor, right build.Reg) {
+	one, zero := a.splat(a.imm(1), "one"), a.zero()
+	pairs, double, x := a.v("pairs"), a.v("double"), a.v("aligned")
+	a.op(hexagon.V6_vcl0w, pairs, sum)
+	a.op(hexagon.V6_vsubw, pairs, pairs, one)
+	a.op(hexagon.V6_vasrw, pairs, pairs, a.imm(1))
+	a.op(hexagon.V6_vsubw, pairs, pairs, one)
+	a.op(hexagon.V6_vaslw, double, pairs, a.imm(1))
+	a.op(hexagon.V6_vaslwv, x, sum, double)
+	half := a.v("half")
+	a.op(hexagon.V6_vasrw, half, x, a.imm(1))
+	a.op(hexagon.V6_vavgwrnd, half, half, zero)
+	r := a.splat(a.imm(1<<28), "root")
+	threeHalves := a.splat(a.imm(3<<27), "3/2")
+	for range 5 {
+		cube := a.doubled(a.mulHigh(a.mulHigh(r, r), r), 6)
+		next := a.v("root")
+		a.op(hexagon.V6_vsubw, next, a.mulHigh(threeHalves, r), a.mulHigh(half, cube))
+		r = a.doubled(next, 3)
+	}
+	r = a.mulHigh(r, a.splat(a.imm(1518500250), "sqrt 1/2"))
+	// Right shift 11 - pairs; where that is negative the factor shifts left.
+	shift, left := a.v("shift"), a.v("left")
+	a.op(hexagon.V6_vsubw, shift, a.splat(a.imm(11), "eleven"), pairs)
+	right = a.v("right")
+	a.op(hexagon.V6_vmaxw, right, shift, zero)
+	a.op(hexagon.V6_vsubw, left, right, shift)
+	a.op(hexagon.V6_vaslwv, r, r, left)
+	// 0 and 1 have almost 1.
+	q := a.q("more")
+	factor = a.v("factor")
+	a.op(hexagon.V6_vgtw, q, sum, one)
+	a.op(hexagon.V6_vmux, factor, q, r, a.splat(a.imm(1<<31-1), "almost one"))
+	a.op(hexagon.V6_vmux, right, q, right, zero)
+	return factor, right
+}
+
+// doubled is v * 2^n, saturated.
+func (a *asm) doubled(v build.Reg, n int) build.Reg {
+	for range n {
+		t := a.v("doubled")
+		a.op(hexagon.V6_vaddwsat, t, v, v)
+		v = t
+	}
+	return v
+}
+
+// slabs is a value laid out in slabs.
+type slabs struct {
+	t           *tensor
+	count, rows int // slabs, elements of a slab that count
+	size        int // bytes of an element
+	pitch       int // bytes from slab to slab
+}
+
+// intoSlabs lays out a value seen as dims; reduced dimensions become slabs.
+func (l *lowering) intoSlabs(in *tensor, dims []uint32, reduced []bool, size int) (slabs, error) {
+	s := slabs{count: 1, rows: 1, size: size}
+	var at [2][]uint32 // reduced dimensions, others
+	var strides [2][]int
+	n := 1
+	for i := len(dims) - 1; i >= 0; i-- {
+		k := 1
+		if reduced[i] {
+			k = 0
+			s.count *= int(dims[i])
+		} else {
+			s.rows *= int(dims[i])
+		}
+		at[k] = append([]uint32{dims[i]}, at[k]...)
+		strides[k] = append([]int{n}, strides[k]...)
+		n *= int(dims[i])
+	}
+	if s.count == 0 || s.rows == 0 {
+		return s, fmt.Errorf("shape %v has no elements", dims)
+	}
+	s.pitch = roundUp(s.rows*size, vecBytes)
+	if int64(s.pitch)*int64(s.count) > maxArena {
+		return s, fmt.Errorf("reduction of %d rows by %d needs too much memory", s.rows, s.count)
+	}
+	s.t = l.newFlat(in.name+" in slabs", s.pitch*s.count, 1)
+	return s, l.move("slabs", s.t, in, s.count*s.rows, func(put func(to, from, n int)) {
+		eachOffset(at[0], strides[0], func(k, base int) {
+			eachOffset(at[1], strides[1], func(row, off int) { put(k*s.pitch+row*size, (base+off)*size, size) })
+		})
+	})
+}
+
+// eachOffset visits the elements of a shape in order with their offsets.
+func eachOffset(dims []uint32, strides []int, visit func(k, off int)) {
+	at := make([]int, len(dims))
+	off := 0
+	for k := range int(nn.Elements(dims)) {
+		visit(k, off)
+		for i := len(dims) - 1; i >= 0; i-- {
+			off += strides[i]
+			if at[i]++; at[i] < int(dims[i]) {
+				break
+			}
+			off -= at[i] * strides[i]
+			at[i] = 0
+		}
+	}
+}
+
+// slabStep launches a kernel over all vectors of rows.
+func (l *lowering) slabStep(name string, k *slabKernel, out *tensor, s slabs, words ...uint32) {
+	l.addStep(name, []*tensor{s.t}, []*tensor{out}, func(l *lowering, st *step) error {
+		kern, err := l.kernel("slab_"+k.name, k.generate)
+		if err != nil {
+			return err
+		}
+		var table []uint32
+		for v := 0; v < s.pitch; v += vecBytes {
+			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v), uint32(s.count), uint32(s.pitch))
+		}
+		l.launchTable(st, kern, table, slabWords, words...)
+		return nil
+	})
+}
