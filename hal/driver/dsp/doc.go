@@ -15,10 +15,24 @@
 //	conv       CONV_2D, FULLY_CONNECTED, DEPTHWISE_CONV_2D with a multiplier: weights in vectors of 32 output channels, activations as scalar words (vrmpy ub x ub)
 //	depthwise  128 channels or positions per vector (vmpy ub x b, widening adds)
 //	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
-//	binary     ADD, MUL
-//	unary      RELU*, LOGISTIC, requantization by table or clamp
+//	binary     ADD, SUB, MUL
+//	unary      RELU*, LOGISTIC, TANH, HARD_SWISH, requantization by table or clamp
 //	softmax    exponentials from a table of the 256 differences, sum, reciprocal, scaling
-//	copy, fill layout changes, PAD, CONCATENATION, halos
+//	copy, fill layout changes, PAD, CONCATENATION, halos, every operation that selects or reorders elements
+//
+// # Flat values
+//
+// TENSOR_INT32 and TENSOR_BOOL8 values, and quantized ones for the operations
+// below, are elements in row-major order with nothing between them. Values
+// change between the two forms when an operation asks for the other.
+//
+//	flat     vectors of results from vectors of operands: comparisons, logic, MAXIMUM, MINIMUM, SELECT, PRELU, CAST, words
+//	slab     a lane per row, a slab per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION
+//	dot      rows of inputs, gathered, times rows of weights: GROUPED_CONV_2D, TRANSPOSE_CONV_2D and convolutions whose filter the model computes
+//	rescale  the requantization of what dot makes
+//
+// RESIZE_BILINEAR weighs with 22 fraction bits where the reference computes in
+// float32, so a value halfway between two may round the other way.
 //
 // # Memory
 //
@@ -32,6 +46,7 @@
 // when a model is prepared depends on the model alone: packed weights,
 // multipliers, tables, addresses.
 //
-// Not supported: float tensors, filters and shapes that are not known when the
-// model is prepared. SupportedOperations says so per operation.
+// Not supported: float tensors; shapes, paddings, axes, indexes and other
+// parameters that are not known when the model is prepared. SupportedOperations
+// says so per operation.
 package dsp

@@ -50,7 +50,9 @@ func (l *lowering) flat(i uint32) (*tensor, error) {
 		if !o.IsConst() || !o.Known() {
 			return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
 		}
-		src = l.denseTensor(i)
+		if src = l.denseTensor(i); len(o.Data) != src.bytes() {
+			return nil, fmt.Errorf("operand %d has %d bytes, its shape needs %d", i, len(o.Data), src.bytes())
+		}
 		src.first = -2 // not in the arena
 		src.addr = l.constant(o.Data)
 	}
