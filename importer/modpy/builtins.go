@@ -99,6 +99,17 @@ func helpers(p *parser) starlark.StringDict {
 	def(fnSlice, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return sliceValue{a[0], a[1], a[2]}, nil
 	})
+	for op, name := range comparisons {
+		def(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+			return compareValues(t, op, a[0], a[1])
+		})
+	}
+	def(fnIn, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return contains(t, a[0], a[1])
+	})
+	def(fnGetSlice, 4, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return getSlice(t, a[0], a[1], a[2], a[3])
+	})
 	def(fnSetSlice, 5, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return starlark.None, setSlice(t, a[0], a[1], a[2], a[3], a[4])
 	})

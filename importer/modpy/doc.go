@@ -6,8 +6,8 @@
 // Input, Parameter, Output, Example and others). The package tokenizes and
 // parses the subset of Python that specifications are written in, and builds
 // the syntax tree that go.starlark.net compiles and runs. Where Starlark and
-// Python differ (power, chained comparison, several *args, multi-dimensional
-// slices, string formatting, arithmetic on arrays) the tree calls built-in
+// Python differ (power, comparison, several *args, multi-dimensional slices,
+// string formatting, arithmetic on arrays) the tree calls built-in
 // functions of this package. Modules that specifications import (math, copy,
 // itertools, collections, functools, operator, random, sys, numpy) exist as far
 // as specifications use them; random numbers are CPython's and NumPy's.
@@ -18,8 +18,8 @@
 // whose constant tensors become inputs and whose inputs become internal.
 // Names, order and values of the cases are those of Android's own generator.
 //
-// Not modelled: classes, exceptions, generators, decorators, global and
-// nonlocal statements, comparison of arrays. Each is an error that names file,
-// line and construct. A specification may be hostile: source size, nesting,
+// Not modelled: classes, exceptions, generators (a generator expression is a
+// list), decorators, global and nonlocal statements. Each is an error that names
+// file, line and construct. A specification may be hostile: source size, nesting,
 // steps, call depth, values allocated and expanded cases are bounded (limits.go).
 package modpy

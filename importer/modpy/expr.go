@@ -27,6 +27,8 @@ const (
 	fnDict                     = "·dict"
 	fnUnpack                   = "·unpack"
 	fnSlice                    = "·slice"
+	fnGetSlice                 = "·getslice"
+	fnIn                       = "·in"
 	fnSetSlice                 = "·setslice"
 	fnDelete                   = "·delete"
 	fnAssert                   = "·assert"

@@ -53,6 +53,8 @@ var programs = []struct{ name, src, want string }{
 	{"recursion", "def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\nresult = [fib(12)]", "144"},
 	{"control flow", "result = []\nfor i in range(10):\n  if i == 2: continue\n  elif i == 5: break\n  else:\n    result.append(i)\nwhile len(result) < 6: result.append(-1); result.append(-2)", "0 1 3 4 -1 -2"},
 	{"for with several targets", "result = []\nfor i, (a, b) in enumerate(zip([1, 2], [3, 4])):\n  result += [i, a, b]\nfor c in 'ab': result.append(len(c))", "0 1 3 1 2 4 1 1"},
+	{"slices of everything", "x = [1, 2, 3, 4]\nt = (5, 6, 7)\nresult = x[:-1] + x[::-2] + list(t[1:]) + list(range(10)[2:8:3]) + [len('abcd'[1:3]), int('abc'[::-1] == 'cba'), x[1:][0], x[9:] == []]\nx[1:3] = x[2:0:-1]\nresult += x", "1 2 3 4 2 6 7 2 5 2 1 2 1 1 3 2 4"},
+	{"membership and equality", "result = [int(v) for v in [2 in [1, 2], 'a' in 'cat', 3 not in (1, 2), 'k' in {'k': 1}, [1, [2]] == [1, [2]], (1, 2) < (1, 3), True == 1, 1 == 1.0, 'a' != 'b', [] == (), None == 0]]", "1 1 1 1 1 1 1 1 1 0 0"},
 	{"line continuation", "x = 1 + \\\n    2\ny = [1,\n  2,  # two\n\n  3,\n]\nif x == 3 and \\\n   y: result = [x] + y", "3 1 2 3"},
 	{"conditional and logic", "result = [1 if [] else 2, (0 or 3), (1 and 4), int(not 0), int(not 1 == 2), int(None is None), int(1 is not None), int(3 not in [1, 2])]", "2 3 4 1 1 1 1 1"},
 	{"integer arithmetic", "result = [7 // 2, -7 // 2, 7 % -3, -7 % 3, 7 / 2, 1_000, 0xff, 0b101, 0o17, 1 << 4, 5 & 6, 5 ^ 6, ~5, abs(-3), divmod(7, 2)[1], pow(2, 5)]", "3 -4 -2 2 3.5 1000 255 5 15 16 4 3 -6 3 1 32"},
@@ -94,6 +96,7 @@ var arrays = []struct{ name, src, want string }{
 	{"random", "np.random.seed(0)\na = np.random.rand(2)\nb = np.random.RandomState(0)\nc = b.uniform(-1, 1, size=[2, 1])\nd = b.randint(0, 10, 3)\nnp.random.seed(0)\nresult = a.tolist() + c.flatten().tolist() + d.tolist() + [np.random.randn()]", "0.5488135 0.71518934 0.09762701 0.43037874 3 3 7 1.7640524"},
 	{"pad", "result = np.pad([[1, 2]], [[1, 0], [0, 2]], 'constant').flatten().tolist() + np.pad([1, 2], 1, constant_values=7).tolist() + np.pad([1, 2, 3], (2, 3), mode='reflect').tolist() + np.pad([1, 2, 3], (2, 4), mode='symmetric').tolist() + np.pad([1, 2], 2, mode='edge').tolist()", "0 0 0 0 1 2 0 0 7 1 2 7 3 2 1 2 3 2 1 2 2 1 1 2 3 3 2 1 1 1 1 1 2 2 2"},
 	{"roll, sort, cumsum, stacks", "a = np.arange(4)\nresult = np.roll(a, 1).tolist() + np.roll(a.reshape(2, 2), -1, axis=1).flatten().tolist() + np.sort([[3, 1], [2, 0]]).flatten().tolist() + np.cumsum([1, 2, 3]).tolist() + np.vstack([[1, 2], [3, 4]])[1].tolist() + np.hstack([[1], [2]]).tolist() + [np.divide(1, 2)]", "3 0 1 2 1 0 3 2 1 3 0 2 1 3 6 3 4 1 2 0.5"},
+	{"comparison", "a = np.array([1, 2, 3])\nresult = (a > 1).astype(int).tolist() + (a == [1, 0, 3]).tolist() + a[a >= 2].tolist() + [int((a != 2).all()), int((a < 4).all())]", "0 1 1 1 0 1 2 3 0 1"},
 	{"iteration", "result = [int(r.sum()) for r in np.arange(4).reshape(2, 2)] + [x for x in np.array([7, 8])]", "1 5 7 8"},
 }
 

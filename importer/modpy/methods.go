@@ -97,7 +97,16 @@ func method(x starlark.Value, name string) (starlark.Value, error) {
 	}
 	h, ok := x.(starlark.HasAttrs)
 	if ok {
-		if v, err := h.Attr(name); err != nil || v != nil {
+		v, err := h.Attr(name)
+		if f, isFunc := v.(*starlark.Builtin); isFunc && err == nil && starlark.Len(x) > 0 && !isArray(x) {
+			return bound(func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+				if len(args) > 0 || name != "pop" { // a pop from the end costs nothing
+					t.Steps += uint64(starlark.Len(x))
+				}
+				return starlark.Call(t, f, args, kwargs)
+			})
+		}
+		if err != nil || v != nil {
 			return v, err
 		}
 	}

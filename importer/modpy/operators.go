@@ -4,15 +4,11 @@ import (
 	"go.starlark.net/syntax"
 )
 
-var comparisons = map[string]syntax.Token{
-	"==": syntax.EQL, "!=": syntax.NEQ, "<": syntax.LT, "<=": syntax.LE, ">": syntax.GT, ">=": syntax.GE,
-}
-
 // compareOp takes a comparison operator; name is "" when there is none.
 func (p *parser) compareOp() (name string, pos syntax.Position) {
 	t := p.peek(0)
 	pos = t.pos
-	if t.kind == kOp && comparisons[t.text] != 0 {
+	if t.kind == kOp && comparisons[t.text] != "" {
 		return p.take().text, pos
 	}
 	switch {
@@ -37,11 +33,11 @@ func compare(pos syntax.Position, op string, x, y syntax.Expr) syntax.Expr {
 	case "is not":
 		return &syntax.UnaryExpr{OpPos: pos, Op: syntax.NOT, X: call(pos, fnIs, x, y)}
 	case "in":
-		return &syntax.BinaryExpr{X: x, OpPos: pos, Op: syntax.IN, Y: y}
+		return call(pos, fnIn, x, y)
 	case "not in":
-		return &syntax.BinaryExpr{X: x, OpPos: pos, Op: syntax.NOT_IN, Y: y}
+		return &syntax.UnaryExpr{OpPos: pos, Op: syntax.NOT, X: call(pos, fnIn, x, y)}
 	}
-	return &syntax.BinaryExpr{X: x, OpPos: pos, Op: comparisons[op], Y: y}
+	return call(pos, comparisons[op], x, y)
 }
 
 // comparison parses a chain of comparisons; a < b < c becomes a < b and b < c,

@@ -15,6 +15,8 @@ func itoa(i int) string { return strconv.Itoa(i) }
 var ownMethods = map[string]bool{
 	"sort": true, "reverse": true, "count": true, "copy": true, "extend": true, "join": true, "format": true,
 	"replace": true, "update": true, "zfill": true, "ljust": true, "rjust": true,
+	"index": true, "remove": true, "insert": true, "pop": true, "items": true, "keys": true, "values": true,
+	"split": true, "rsplit": true, "splitlines": true, "strip": true, "lower": true, "upper": true, "find": true, "rfind": true,
 }
 
 // primary parses an atom and what is applied to it: calls, indexes, attributes.
@@ -22,6 +24,10 @@ func (p *parser) primary() syntax.Expr {
 	x := p.atom()
 	for n := 0; ; n++ {
 		t := p.peek(0)
+		if s, ok := x.(*syntax.SliceExpr); ok && !(t.kind == kOp && (t.text == "=" || inPlace[t.text] != "")) {
+			// Not a target: the slice is read.
+			x = call(s.Lbrack, fnGetSlice, s.X, orNone(s.Lbrack, s.Lo), orNone(s.Lbrack, s.Hi), orNone(s.Lbrack, s.Step))
+		}
 		if t.kind != kOp {
 			return x
 		}

@@ -1,0 +1,175 @@
+package modpy
+
+import (
+	"errors"
+	"fmt"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// comparisons are Python's, by the built-in that does each.
+var comparisons = map[string]string{"==": "·eq", "!=": "·ne", "<": "·lt", "<=": "·le", ">": "·gt", ">=": "·ge"}
+
+// compareTokens are Starlark's operators for the same.
+var compareTokens = map[string]syntax.Token{
+	"==": syntax.EQL, "!=": syntax.NEQ, "<": syntax.LT, "<=": syntax.LE, ">": syntax.GT, ">=": syntax.GE,
+}
+
+// compareValues applies a comparison, elementwise where arrays are involved.
+func compareValues(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
+	if isArray(x) || isArray(y) {
+		return compareArrays(t, op, x, y)
+	}
+	if err := chargeWeight(t, x, y); err != nil {
+		return nil, err
+	}
+	if _, ok := starlark.AsFloat(y); ok {
+		x = fromBool(x)
+	} else if _, ok := starlark.AsFloat(x); ok {
+		y = fromBool(y)
+	}
+	b, err := starlark.Compare(compareTokens[op], x, y)
+	return starlark.Bool(b), err
+}
+
+func compareArrays(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
+	if x == starlark.None || y == starlark.None {
+		return starlark.Bool(op == "!="), nil
+	}
+	a, err := toArray(t, x)
+	if err != nil {
+		return nil, err
+	}
+	b, err := toArray(t, y)
+	if err != nil {
+		return nil, err
+	}
+	return zipWith(t, a, b, dBool, func(p, q float64) float64 {
+		switch op {
+		case "==":
+			return float64(btoi(p == q))
+		case "!=":
+			return float64(btoi(p != q))
+		case "<":
+			return float64(btoi(p < q))
+		case "<=":
+			return float64(btoi(p <= q))
+		case ">":
+			return float64(btoi(p > q))
+		}
+		return float64(btoi(p >= q))
+	})
+}
+
+// chargeWeight charges the elements in containers, each as often as it occurs:
+// a list of lists may have far more than its memory tells.
+func chargeWeight(t *starlark.Thread, values ...starlark.Value) error {
+	left := maxSteps / 16
+	for _, v := range values {
+		if !weigh(v, &left, 0) {
+			return errors.New("the values are too large to compare")
+		}
+	}
+	t.Steps += uint64(maxSteps/16 - left)
+	return nil
+}
+
+func weigh(v starlark.Value, left *int, depth int) bool {
+	var list starlark.Indexable
+	switch v := v.(type) {
+	case *starlark.List:
+		list = v
+	case starlark.Tuple:
+		list = v
+	case *record:
+		list = v.Tuple
+	case *starlark.Dict:
+		if *left -= v.Len(); *left < 0 || depth > 20 {
+			return false
+		}
+		for _, e := range v.Items() {
+			if !weigh(e[1], left, depth+1) {
+				return false
+			}
+		}
+		return true
+	default:
+		return true
+	}
+	if *left -= list.Len(); *left < 0 || depth > 20 {
+		return false
+	}
+	for i := range list.Len() {
+		if !weigh(list.Index(i), left, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// contains is "x in y".
+func contains(t *starlark.Thread, x, y starlark.Value) (starlark.Value, error) {
+	switch y.(type) {
+	case *starlark.List, starlark.Tuple:
+		if err := chargeLen(t, y); err != nil {
+			return nil, err
+		}
+		if starlark.Len(x) >= 0 && x.Type() != "string" {
+			if err := chargeWeight(t, x, y); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return starlark.Binary(syntax.IN, x, y)
+}
+
+// getSlice is x[lo:hi:step].
+func getSlice(t *starlark.Thread, x, lo, hi, step starlark.Value) (starlark.Value, error) {
+	s := sliceValue{lo, hi, step}
+	switch x := x.(type) {
+	case *array:
+		return x.index(t, starlark.Tuple{s})
+	case *starlark.List, starlark.Tuple:
+		list := x.(starlark.Indexable)
+		start, n, by, err := s.resolve(list.Len())
+		if err != nil {
+			return nil, err
+		}
+		if err := charge(t, n); err != nil {
+			return nil, err
+		}
+		out := make([]starlark.Value, n)
+		for i := range out {
+			out[i] = list.Index(start + i*by)
+		}
+		if _, ok := x.(starlark.Tuple); ok {
+			return starlark.Tuple(out), nil
+		}
+		return starlark.NewList(out), nil
+	case *record:
+		return getSlice(t, x.Tuple, lo, hi, step)
+	case starlark.String:
+		r := []rune(string(x))
+		if err := charge(t, len(r)); err != nil {
+			return nil, err
+		}
+		start, n, by, err := s.resolve(len(r))
+		if err != nil {
+			return nil, err
+		}
+		out := make([]rune, n)
+		for i := range out {
+			out[i] = r[start+i*by]
+		}
+		return starlark.String(string(out)), nil
+	}
+	if list, ok := x.(starlark.Sliceable); ok { // a range
+		start, n, by, err := s.resolve(list.Len())
+		if err != nil {
+			return nil, err
+		}
+		return list.Slice(start, start+n*by, by), nil
+	}
+	return nil, fmt.Errorf("a %s has no slices", x.Type())
+}
