@@ -260,6 +260,15 @@ func (r *run) step(t *thread, b *block) error {
 	if t.halt == 2 {
 		return &Error{Packet: t.fault.pc, Thread: t.id, Job: r.job.Name, Rule: t.fault.rule()}
 	}
+	if t.halt == 1 && r.opt.Trap != nil {
+		exit, err := r.opt.Trap((*[32]uint32)(t.R[:numR]))
+		if err != nil {
+			return &Error{Packet: b.packets[len(b.packets)-1].addr, Thread: t.id, Job: r.job.Name, Rule: err.Error()}
+		}
+		if !exit {
+			t.halt = 0
+		}
+	}
 	if b.loop0 || b.loop1 {
 		t.endLoop(b.loop0, b.loop1)
 	}

@@ -115,7 +115,7 @@ var baseOf = sync.OnceValue(func() *[hexagon.NumOps]hexagon.Op {
 // letters and immediate widths are left out.
 func plainText(s string) string {
 	var b strings.Builder
-	s = strings.NewReplacer(":nt", "", ":t", "", "Os.new", "Vs", "Nt.new", "Rt").Replace(s)
+	s = strings.NewReplacer("gp+#", "#", ":nt", "", ":t", "", "Os.new", "Vs", "Nt.new", "Rt").Replace(s)
 	for i := 0; i < len(s); i++ {
 		b.WriteByte(s[i])
 		switch c := s[i]; {

@@ -21,9 +21,8 @@
 //
 // # What it does not model
 //
-// Interrupts, virtual memory, monitor and guest mode; duplexes and compound
-// instructions; scatter and gather; Z registers; circular and bit-reversed
-// addressing; branch prediction beyond the hint in the instruction. A load that
+// Interrupts, virtual memory, monitor and guest mode; scatter and
+// gather; Z registers; branch prediction beyond the hint in the instruction. A load that
 // misses stops its thread; the vector pipeline hides VectorLoadCycles of a
 // load. Slots of different threads do not compete: a slot is long enough for
 // all threads of a job. Threads of one job must not race for memory: a

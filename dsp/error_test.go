@@ -44,7 +44,7 @@ func TestBadWords(t *testing.T) {
 		code []byte
 		want string
 	}{
-		{"duplex", []byte{0, 0, 0, 0x20}, "dsp: packet 0x10000: word 0 (0x20000000): duplex"},
+		{"duplex", []byte{0, 0, 0, 0x20}, "dsp: packet 0x10000: r0 = memh(r0+#0x0): register written twice"},
 		{"unknown", []byte{0xff, 0xff, 0xff, 0xff}, "no known instruction form"},
 		{"two multiplies of both units", hexagon.Bytes([]uint32{0x1c006040, 0x1c00e041}), "dsp: packet 0x10000: vector pipes oversubscribed"},
 		{"half a packet", []byte{0x00, 0x40, 0x00, 0x7f}, "code ends inside a packet"},

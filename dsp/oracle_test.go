@@ -192,7 +192,7 @@ func (h *harness) finish(state, scratch string) string {
 // scratch area; ok is false for forms that need more than one packet.
 func randomInst(r *rand.Rand, f *hexagon.Form) (in hexagon.Inst, ok bool) {
 	if f.Has(hexagon.FlagBranch|hexagon.FlagLoop|hexagon.FlagSolo|hexagon.FlagNewStore|hexagon.FlagNewJump|hexagon.FlagCur|hexagon.FlagTmp|hexagon.FlagPredNew) ||
-		f.Op == hexagon.L4_return {
+		f.Op == hexagon.L4_return || strings.Contains(f.Syntax, ":brev") {
 		return in, false
 	}
 	in.Op = f.Op
@@ -203,7 +203,7 @@ func randomInst(r *rand.Rand, f *hexagon.Form) (in hexagon.Inst, ok bool) {
 		switch o.Kind {
 		case hexagon.KindImm:
 			in.Imm[o.Index] = randomImm(r, o)
-			if memory && o.Extendable && strings.HasSuffix(f.Name, "_ur") {
+			if memory && o.Extendable && (f.Has(hexagon.FlagExtended) || strings.Contains(f.Syntax, "(gp+")) {
 				in.Imm[o.Index], in.Ext = scratchBase+512, true
 				continue
 			}
@@ -235,6 +235,9 @@ func randomInst(r *rand.Rand, f *hexagon.Form) (in hexagon.Inst, ok bool) {
 				in.R[o.Index] = uint8(r.Intn(8))
 			}
 			if memory && o.Role&hexagon.Use != 0 {
+				if strings.Contains(f.Syntax, "(gp+") || strings.HasSuffix(f.Name, "_abs") || strings.HasSuffix(f.Name, "_ap") {
+					continue
+				}
 				if strings.HasSuffix(f.Name, "_ur") && !base {
 					in.R[o.Index] = 27
 				} else if !base {

@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -25,6 +26,11 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	u.seg = offSeg
 
 	k, imms := 0, 0
+	if p, ok := compoundPredicate(f); ok { // stands in front of the operands of the text
+		u.o[0], k = offP+uint16(p), 1
+		n.writes = append(n.writes, resP+p)
+		info.defs = append(info.defs, use{resP + p, 3, false})
+	}
 	for i := range f.Operands {
 		o := &f.Operands[i]
 		if o.Kind == hexagon.KindImm {
@@ -86,7 +92,16 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	if err := control(&n, in, c.p.Addr, c.d.asm); err != nil {
 		return err
 	}
-	implied(&n, in.Op, f)
+	implied(&n, op, f)
+	if res, ok := circularBuffer(in, f); ok {
+		n.reads = append(n.reads, read{res: res, n: 1, slot: implicit})
+	}
+	if isGlobal(op) {
+		n.reads = append(n.reads, read{res: resC + cGP, n: 1, slot: implicit})
+		if in.Ext {
+			u.imm2 = 1
+		}
+	}
 	if guard {
 		u.asm2 = u.asm
 		if c.d.asm != nil {
@@ -100,7 +115,7 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	}
 	if n.branch {
 		c.b.branches = true
-		if guard || f.Class == hexagon.NCJ {
+		if conditional(f, guard) {
 			c.b.cond = true
 			c.b.hintTook = c.b.hintTook || hintsTaken(f)
 		}
@@ -184,9 +199,40 @@ func implied(n *node, op hexagon.Op, f *hexagon.Form) {
 			n.writes = append(n.writes, resP+3)
 		}
 	}
-	if saturates(op, f) {
+	if f.Has(hexagon.FlagOvf) || saturates(op, f) {
 		n.writes = append(n.writes, resC+cUSR)
 	}
+}
+
+// compoundPredicate is the predicate that a compound instruction makes.
+func compoundPredicate(f *hexagon.Form) (uint8, bool) {
+	if f.Class != hexagon.CJ || f.Syntax[0] != 'p' {
+		return 0, false
+	}
+	return f.Syntax[1] - '0', true
+}
+
+// conditional reports branches that may fall through.
+func conditional(f *hexagon.Form, guard bool) bool {
+	_, compound := compoundPredicate(f)
+	return guard || f.Class == hexagon.NCJ || compound || strings.HasPrefix(f.Syntax, "if (")
+}
+
+// isGlobal reports accesses relative to gp, or at a constant address.
+func isGlobal(op hexagon.Op) bool { return strings.Contains(op.Form().Syntax, "(gp+") }
+
+// circularBuffer is the register that holds the start of the buffer of a
+// circular access.
+func circularBuffer(in *hexagon.Inst, f *hexagon.Form) (uint8, bool) {
+	if !strings.Contains(f.Syntax, ":circ(") {
+		return 0, false
+	}
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.Kind == hexagon.KindM {
+			return resC + cCS0 + in.R[o.Index], true
+		}
+	}
+	return 0, false
 }
 
 // saturates reports scalar forms that may set the sticky overflow bit.

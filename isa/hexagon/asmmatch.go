@@ -138,6 +138,10 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 				i += 2
 				continue
 			}
+			if t.text == "gp" && after(1).is("+") { // base of a gp-relative address
+				b.WriteString(t.text)
+				continue
+			}
 			if l, n, ok := registerOf(t.text); ok {
 				o := operand{letter: l, reg: n, at: t}
 				if (l == 'R' || l == 'V') && after(1).is(":") && after(2).kind == tokNum {
@@ -160,7 +164,7 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 			}
 			b.WriteString(t.text)
 		case t.kind == tokNum:
-			if i > 0 && toks[i-1].is("<") && t.text == "1" || i > 0 && toks[i-1].is(">") {
+			if i > 0 && toks[i-1].is("<") && (t.text == "1" || t.text == "16") || i > 0 && toks[i-1].is(">") {
 				b.WriteString(t.text) // :<<1, :>>16
 				continue
 			}
@@ -213,6 +217,11 @@ func (a *assembler) match(toks []token) (Inst, *fixup, error) {
 	s, ops, err := a.shape(toks)
 	if err != nil {
 		return Inst{}, nil, err
+	}
+	if ix := index(); ix.shapes[s] == nil { // a constant address is the extended form of a gp-relative one
+		if g := strings.Replace(s, "(#)", "(gp+#)", 1); ix.shapes[g] != nil {
+			s = g
+		}
 	}
 	if in, ok := aliasOf(s, ops); ok {
 		return in, nil, nil

@@ -44,9 +44,16 @@ func (p *Packet) Check() error {
 func (p *Packet) broken() (rule, int) {
 	insts := p.Insts[:p.N]
 	var l layout
-	if r := l.assign(insts); r != ruleOK {
-		return r, -1
+	if p.Duplex { // takes slots 0 and 1; the rest has 2 and 3
+		insts = insts[:p.N-2]
+		l.reserved = 3
 	}
+	if len(insts) > 0 {
+		if r := l.assign(insts); r != ruleOK {
+			return r, -1
+		}
+	}
+	insts = p.Insts[:p.N]
 	if q := *p; q.padLoopEnd() != nil {
 		return ruleLoop0Words, -1
 	}
@@ -308,11 +315,11 @@ func b2u(b bool) uint32 {
 // implicitDef returns the scalar register that the form writes without naming it, or -1.
 func implicitDef(op Op) int {
 	switch op {
-	case L2_deallocframe, L4_return:
+	case L2_deallocframe, L4_return, L4_return_t, L4_return_f, L4_return_tnew_pt, L4_return_fnew_pt, L4_return_tnew_pnt, L4_return_fnew_pnt:
 		return 29
 	case S2_allocframe:
 		return 30
-	case J2_call, J2_callr, J2_callt, J2_callf:
+	case J2_call, J2_callr, J2_callt, J2_callf, J2_callrt, J2_callrf:
 		return 31
 	}
 	return -1

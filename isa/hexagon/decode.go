@@ -65,7 +65,17 @@ func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 		pp := w >> parseShift & 3
 		switch pp {
 		case parseDuplex:
-			return fail(i, "duplex (two sub-instructions in a word) is not supported")
+			if p.N > 2 {
+				return fail(i, "duplex beside more than two instructions")
+			}
+			high, low, reason := decodeDuplex(w, ext, haveExt)
+			if reason != "" {
+				return fail(i, reason)
+			}
+			p.Insts[p.N], p.Insts[p.N+1] = high, low
+			dist[p.N], dist[p.N+1] = -1, -1
+			p.N += 2
+			p.Duplex, p.Words = true, uint8(i+1)
 		case parseLoopEnd:
 			switch i {
 			case 0:
@@ -75,6 +85,9 @@ func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 			default:
 				return fail(i, "loop-end parse bits in the third word")
 			}
+		}
+		if p.Duplex {
+			break
 		}
 		if w>>28 == 0 { // constant extender
 			if haveExt {
@@ -148,6 +161,9 @@ func decodeInst(in *Inst, op Op, w, ext uint32, haveExt bool) (dist int8, reason
 			}
 			in.R[o.Index] = uint8(v)
 		default:
+			if o.Low16 {
+				v = v&7 | v>>3<<4
+			}
 			in.R[o.Index] = uint8(v)
 		}
 	}
@@ -162,7 +178,7 @@ func decodeInst(in *Inst, op Op, w, ext uint32, haveExt bool) (dist int8, reason
 
 // alwaysExtended reports forms whose address is a 32-bit constant and that exist with an extender only.
 func alwaysExtended(op Op) bool {
-	return op == L4_loadri_ur || op == L4_loadrub_ur || op == S4_storeri_ur
+	return forms[op].Has(FlagExtended)
 }
 
 // resolveNew turns the distance field of instruction k into the number of the register its producer writes.
@@ -212,6 +228,9 @@ func newValue(in *Inst) (r uint8, kind Kind, ok bool) {
 		}
 		if f.Has(FlagPostInc) && o.Kind == KindR && o.Role == DefUse {
 			continue // the updated address register is not forwarded
+		}
+		if f.Has(FlagExtended) && !f.Has(FlagPred) && i > 0 {
+			continue // neither is the register that keeps a constant address
 		}
 		return in.R[o.Index], o.Kind, !f.Has(FlagTmp) // a .tmp vector is not the register's new value
 	}

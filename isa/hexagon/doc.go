@@ -5,8 +5,9 @@
 // operand cycles and meaning. zops.go is generated from it. Names are LLVM's tags, text is LLVM's syntax, and packets are
 // laid out in LLVM's slot order, so llvm-mc and llvm-objdump can check everything this package writes.
 //
-// Not modelled: duplexes and compound instructions (decoding one is an error that says so), instruction forms that
-// forms.txt does not list, scatter/gather, histogram and Z-register forms.
+// Duplexes and compound instructions are decoded, never written: a duplex becomes the two forms it abbreviates.
+//
+// Not modelled: instruction forms that forms.txt does not list, scatter/gather, histogram and Z-register forms.
 //
 // Sources: encodings, types, slots, pipes and operand cycles are those of LLVM 19.1.7's Hexagon tables; packet rules
 // follow the V66 programmer's manual's description of slots, .new values and hardware loops, as llvm-mc enforces them.

@@ -34,6 +34,9 @@ func (o *OperandSpec) fits(v int32) bool {
 // extenders where they are needed and no-operations where a loop end needs a longer packet. It fails when an operand cannot
 // be encoded or no slot assignment exists; it does not run the other rules of Check.
 func (p *Packet) Encode(dst []uint32) ([]uint32, error) {
+	if p.Duplex {
+		return dst, fmt.Errorf("hexagon: packet 0x%x: duplexes are decoded, not encoded", p.Addr)
+	}
 	q := *p
 	if err := q.Layout(); err != nil {
 		return dst, err
@@ -99,8 +102,11 @@ func (p *Packet) padLoopEnd() error {
 
 func (p *Packet) countWords() int {
 	n := int(p.N)
+	if p.Duplex {
+		n--
+	}
 	for i := range p.Insts[:p.N] {
-		if p.Insts[i].Extended() {
+		if p.Insts[i].Ext || !p.Duplex && p.Insts[i].Extended() {
 			n++
 		}
 	}
@@ -163,6 +169,12 @@ func (in *Inst) valid() error {
 		if o.Low8 {
 			limit = 8
 		}
+		if o.Low16 && r&8 != 0 {
+			limit = 0
+		}
+		if o.Low16 {
+			limit = min(limit, 24)
+		}
 		if r >= limit {
 			return fmt.Errorf("%s: register number %d, limit %d", f.Name, r, limit-1)
 		}
@@ -216,6 +228,9 @@ func (p *Packet) encodeInst(k int, ext bool) (uint32, error) {
 			v = d
 		default:
 			v = uint32(in.R[o.Index]) >> o.Shift
+			if o.Low16 {
+				v = v&7 | v>>4<<3
+			}
 		}
 		w |= scatter(v, o.Field)
 	}

@@ -19,6 +19,7 @@ const (
 	V4LDST              // read-modify-write of memory: slot 0
 	JUMP                // direct jump, call: slots 2, 3
 	NCJ                 // compare-and-jump on a new value: slot 0
+	CJ                  // compare or move together with a jump (compound): decoded, not assembled
 	CR                  // control registers, predicate logic, hardware loop setup: slot 3 (some 2)
 	CVI_VA              // HVX ALU, one vector
 	CVI_VA_DV           // HVX ALU, vector pair
@@ -92,6 +93,7 @@ type OperandSpec struct {
 	Role  Role
 	Index uint8 // index into Inst.R, or into Inst.Imm for an immediate
 	Low8  bool  // only r0..r7 (or v0..v7) can be encoded
+	Low16 bool  // only r0..r7 and r16..r23 can be encoded
 	New   bool  // predicate is read as .new: the value this packet makes
 	Neg   bool  // predicate is read negated
 	Width uint8 // number of encoded bits
@@ -140,6 +142,7 @@ const (
 	FlagOnlyALU                       // only ALU, shift and multiply instructions may share its packet
 	FlagNoStore1                      // keeps stores out of slot 1
 	FlagOvf                           // may set usr:ovf
+	FlagExtended                      // exists with a constant extender only
 )
 
 // Form describes one instruction form: a row of the instruction table.
@@ -177,4 +180,5 @@ type Packet struct {
 	N                  uint8   // instructions, extenders not counted
 	Words              uint8   // words in memory, extenders counted
 	EndLoop0, EndLoop1 bool    // the packet ends hardware loop 0 / 1
+	Duplex             bool    // the last two instructions share the last word
 }

@@ -1,6 +1,9 @@
 package hexagon
 
-import "math/rand"
+import (
+	"math/rand"
+	"strings"
+)
 
 // gen makes random instructions and packets for tests.
 type gen struct{ r *rand.Rand }
@@ -43,8 +46,17 @@ func (g *gen) inst(op Op) Inst {
 		if o.Low8 {
 			in.R[o.Index] &= 7
 		}
+		if o.Low16 {
+			in.R[o.Index] &= 0x17
+		}
 	}
 	return in
+}
+
+// decodeOnly reports forms that the assembler does not write: text gives the two instructions they are made of, or has constants
+// that are part of the form.
+func decodeOnly(f *Form) bool {
+	return f.Class == CJ || strings.HasPrefix(f.Syntax, "if (Rs")
 }
 
 // carrier returns a legal packet around one random instruction of the form: with a producer for its .new operands and a
@@ -89,6 +101,9 @@ func (g *gen) packet() Packet {
 	for int(p.N) < n {
 		op := Op(1 + g.r.Intn(int(numOps)-1))
 		f := op.Form()
+		if decodeOnly(f) {
+			continue
+		}
 		if f.Has(FlagSolo) && g.r.Intn(8) != 0 {
 			continue
 		}

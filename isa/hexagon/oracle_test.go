@@ -131,7 +131,18 @@ func TestOracleText(t *testing.T) {
 	}
 	var src strings.Builder
 	for i := range packets {
-		src.WriteString(packets[i].Asm() + "\n")
+		p := &packets[i]
+		only := false
+		for k := range p.Insts[:p.N] {
+			only = only || decodeOnly(p.Insts[k].Op.Form())
+		}
+		if only { // compared as text above; a word holds the place
+			for _, w := range words[p.Addr/4 : p.Addr/4+uint32(p.Words)] {
+				fmt.Fprintf(&src, ".word 0x%08x\n", w)
+			}
+			continue
+		}
+		src.WriteString(p.Asm() + "\n")
 	}
 	obj, diag, ok := assembleLLVM(t, src.String())
 	if !ok {

@@ -1,6 +1,9 @@
 package hexagon
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // controlNames are the control registers c0..c31; empty ones are reserved.
 var controlNames = [32]string{
@@ -54,7 +57,11 @@ func (p *Packet) String() string {
 			b = strconv.AppendUint(b, uint64(in.extValue()&^0x3f), 16)
 			b = append(b, ')')
 		}
-		line()
+		if p.Duplex && i == int(p.N)-1 {
+			b = append(b, "; \t"...)
+		} else {
+			line()
+		}
 		b = in.appendText(b, p.Addr, false)
 	}
 	b = append(b, " } "...)
@@ -98,7 +105,7 @@ func (p *Packet) loopSuffix(lead string) string {
 // Text is the assembly text of one instruction; branch targets are absolute, so it needs the packet's address.
 func (in *Inst) Text(addr uint32) string { return string(in.appendText(nil, addr, false)) }
 
-func (in *Inst) appendText(b []byte, addr uint32, relative bool) []byte {
+func (in *Inst) appendText(b []byte, addr uint32, relative bool) (out []byte) {
 	if in.Op == opNone || in.Op >= numOps {
 		return append(b, "<invalid>"...)
 	}
@@ -112,9 +119,16 @@ func (in *Inst) appendText(b []byte, addr uint32, relative bool) []byte {
 		return b
 	}
 	ext := in.Extended()
+	if f.Has(FlagPred) && f.Has(FlagIndirect) && f.Has(FlagLoad) {
+		defer func() { out = plainReturn(out) }()
+	}
 	for i := 0; i < len(f.tmpl); i++ {
 		c := f.tmpl[i]
 		if c < 0x80 {
+			if ext && c == 'g' && strings.HasPrefix(f.tmpl[i:], "gp+") {
+				i += 2 // extended, the address is the constant alone
+				continue
+			}
 			b = append(b, c)
 			continue
 		}
@@ -143,6 +157,15 @@ func (in *Inst) alias() string {
 		return "dealloc_return"
 	}
 	return ""
+}
+
+// plainReturn shortens the text of a return on the standard registers.
+func plainReturn(b []byte) []byte {
+	s := string(b)
+	for _, hint := range []string{"", ":nt", ":t"} {
+		s = strings.Replace(s, "r31:30 = dealloc_return(r30)"+hint+":raw", "dealloc_return"+hint, 1)
+	}
+	return append(b[:0], s...)
 }
 
 // target reports whether the operand is a branch target or a loop start.

@@ -75,6 +75,26 @@ const (
 	C2_ccombinewnewf // if (!Pu.new) Rdd = combine(Rs,Rt)
 	C2_ccombinewnewt // if (Pu.new) Rdd = combine(Rs,Rt)
 	C2_ccombinewt    // if (Pu) Rdd = combine(Rs,Rt)
+	A4_paslhf        // if (!Pu) Rd = aslh(Rs)
+	A4_paslhfnew     // if (!Pu.new) Rd = aslh(Rs)
+	A4_paslht        // if (Pu) Rd = aslh(Rs)
+	A4_paslhtnew     // if (Pu.new) Rd = aslh(Rs)
+	A4_pasrhf        // if (!Pu) Rd = asrh(Rs)
+	A4_pasrhfnew     // if (!Pu.new) Rd = asrh(Rs)
+	A4_pasrht        // if (Pu) Rd = asrh(Rs)
+	A4_pasrhtnew     // if (Pu.new) Rd = asrh(Rs)
+	A4_psxtbf        // if (!Pu) Rd = sxtb(Rs)
+	A4_psxtbfnew     // if (!Pu.new) Rd = sxtb(Rs)
+	A4_psxtbt        // if (Pu) Rd = sxtb(Rs)
+	A4_psxtbtnew     // if (Pu.new) Rd = sxtb(Rs)
+	A4_psxthf        // if (!Pu) Rd = sxth(Rs)
+	A4_psxthfnew     // if (!Pu.new) Rd = sxth(Rs)
+	A4_psxtht        // if (Pu) Rd = sxth(Rs)
+	A4_psxthtnew     // if (Pu.new) Rd = sxth(Rs)
+	A4_pzxthf        // if (!Pu) Rd = zxth(Rs)
+	A4_pzxthfnew     // if (!Pu.new) Rd = zxth(Rs)
+	A4_pzxtht        // if (Pu) Rd = zxth(Rs)
+	A4_pzxthtnew     // if (Pu.new) Rd = zxth(Rs)
 
 	// Compares and predicates.
 	C2_cmpeq     // Pd = cmp.eq(Rs,Rt)
@@ -111,79 +131,224 @@ const (
 	C2_vmux      // Rdd = vmux(Pu,Rss,Rtt)
 	C2_tfrpr     // Rd = Ps
 	C2_tfrrp     // Pd = Rs
+	A4_cmpbeq    // Pd = cmpb.eq(Rs,Rt)
+	A4_cmpbeqi   // Pd = cmpb.eq(Rs,#u8)
+	A4_cmpbgt    // Pd = cmpb.gt(Rs,Rt)
+	A4_cmpbgti   // Pd = cmpb.gt(Rs,#s8)
+	A4_cmpbgtu   // Pd = cmpb.gtu(Rs,Rt)
+	A4_cmpbgtui  // Pd = cmpb.gtu(Rs,#u7*)
+	A4_cmpheq    // Pd = cmph.eq(Rs,Rt)
+	A4_cmpheqi   // Pd = cmph.eq(Rs,#s8*)
+	A4_cmphgt    // Pd = cmph.gt(Rs,Rt)
+	A4_cmphgti   // Pd = cmph.gt(Rs,#s8*)
+	A4_cmphgtu   // Pd = cmph.gtu(Rs,Rt)
+	A4_cmphgtui  // Pd = cmph.gtu(Rs,#u7*)
+	C4_and_and   // Pd = and(Ps,and(Pt,Pu))
+	C4_and_or    // Pd = and(Ps,or(Pt,Pu))
+	C4_and_andn  // Pd = and(Ps,and(Pt,!Pu))
+	C4_and_orn   // Pd = and(Ps,or(Pt,!Pu))
+	C4_or_and    // Pd = or(Ps,and(Pt,Pu))
+	C4_or_or     // Pd = or(Ps,or(Pt,Pu))
+	C4_or_andn   // Pd = or(Ps,and(Pt,!Pu))
+	C4_or_orn    // Pd = or(Ps,or(Pt,!Pu))
 
 	// ALU64: 64-bit and min/max.
-	A2_max   // Rd = max(Rs,Rt)
-	A2_maxu  // Rd = maxu(Rs,Rt)
-	A2_min   // Rd = min(Rt,Rs)
-	A2_minu  // Rd = minu(Rt,Rs)
-	A2_abs   // Rd = abs(Rs)
-	A2_addp  // Rdd = add(Rss,Rtt)
-	A2_subp  // Rdd = sub(Rtt,Rss)
-	A2_andp  // Rdd = and(Rss,Rtt)
-	A2_orp   // Rdd = or(Rss,Rtt)
-	A2_xorp  // Rdd = xor(Rss,Rtt)
-	A2_negp  // Rdd = neg(Rss)
-	A2_notp  // Rdd = not(Rss)
-	A2_sxtw  // Rdd = sxtw(Rs)
-	A2_sat   // Rd = sat(Rss)
-	A2_satb  // Rd = satb(Rs)
-	A2_sath  // Rd = sath(Rs)
-	A2_satub // Rd = satub(Rs)
-	A2_satuh // Rd = satuh(Rs)
-	A2_maxp  // Rdd = max(Rss,Rtt)
-	A2_minp  // Rdd = min(Rtt,Rss)
+	A2_max      // Rd = max(Rs,Rt)
+	A2_maxu     // Rd = maxu(Rs,Rt)
+	A2_min      // Rd = min(Rt,Rs)
+	A2_minu     // Rd = minu(Rt,Rs)
+	A2_abs      // Rd = abs(Rs)
+	A2_addp     // Rdd = add(Rss,Rtt)
+	A2_subp     // Rdd = sub(Rtt,Rss)
+	A2_andp     // Rdd = and(Rss,Rtt)
+	A2_orp      // Rdd = or(Rss,Rtt)
+	A2_xorp     // Rdd = xor(Rss,Rtt)
+	A2_negp     // Rdd = neg(Rss)
+	A2_notp     // Rdd = not(Rss)
+	A2_sxtw     // Rdd = sxtw(Rs)
+	A2_sat      // Rd = sat(Rss)
+	A2_satb     // Rd = satb(Rs)
+	A2_sath     // Rd = sath(Rs)
+	A2_satub    // Rd = satub(Rs)
+	A2_satuh    // Rd = satuh(Rs)
+	A2_maxp     // Rdd = max(Rss,Rtt)
+	A2_minp     // Rdd = min(Rtt,Rss)
+	A2_negsat   // Rd = neg(Rs):sat
+	A2_abssat   // Rd = abs(Rs):sat
+	A2_absp     // Rdd = abs(Rss)
+	A2_maxup    // Rdd = maxu(Rss,Rtt)
+	A2_minup    // Rdd = minu(Rtt,Rss)
+	A4_andnp    // Rdd = and(Rtt,~Rss)
+	A4_ornp     // Rdd = or(Rtt,~Rss)
+	M4_xor_xacc // Rxx ^= xor(Rss,Rtt)
 
 	// Shifts and bits.
-	S2_asl_i_p     // Rdd = asl(Rss,#u6)
-	S2_asl_i_r     // Rd = asl(Rs,#u5)
-	S2_asl_r_p     // Rdd = asl(Rss,Rt)
-	S2_asl_r_r     // Rd = asl(Rs,Rt)
-	S2_asr_i_p     // Rdd = asr(Rss,#u6)
-	S2_asr_i_r     // Rd = asr(Rs,#u5)
-	S2_asr_r_p     // Rdd = asr(Rss,Rt)
-	S2_asr_r_r     // Rd = asr(Rs,Rt)
-	S2_lsr_i_p     // Rdd = lsr(Rss,#u6)
-	S2_lsr_i_r     // Rd = lsr(Rs,#u5)
-	S2_lsr_r_p     // Rdd = lsr(Rss,Rt)
-	S2_lsr_r_r     // Rd = lsr(Rs,Rt)
-	S2_asl_i_r_sat // Rd = asl(Rs,#u5):sat
-	S2_asr_i_r_rnd // Rd = asr(Rs,#u5):rnd
-	S2_asl_i_r_acc // Rx += asl(Rs,#u5)
-	S2_asl_i_r_and // Rx &= asl(Rs,#u5)
-	S2_asl_i_r_nac // Rx -= asl(Rs,#u5)
-	S2_asl_i_r_or  // Rx |= asl(Rs,#u5)
-	S2_asr_i_r_acc // Rx += asr(Rs,#u5)
-	S2_asr_i_r_and // Rx &= asr(Rs,#u5)
-	S2_asr_i_r_nac // Rx -= asr(Rs,#u5)
-	S2_asr_i_r_or  // Rx |= asr(Rs,#u5)
-	S2_lsr_i_r_acc // Rx += lsr(Rs,#u5)
-	S2_lsr_i_r_and // Rx &= lsr(Rs,#u5)
-	S2_lsr_i_r_nac // Rx -= lsr(Rs,#u5)
-	S2_lsr_i_r_or  // Rx |= lsr(Rs,#u5)
-	S2_addasl_rrri // Rd = addasl(Rt,Rs,#u3)
-	S4_addaddi     // Rd = add(Rs,add(Ru,#s6*))
-	S4_subaddi     // Rd = add(Rs,sub(#s6*,Ru))
-	S4_or_andi     // Rx |= and(Rs,#s10*)
-	S4_addi_asl_ri // Rx = add(#u8*,asl(Rx',#u5))
-	S4_lsli        // Rd = lsl(#s6,Rt)
-	S2_extractu    // Rd = extractu(Rs,#u5,#u5)
-	S4_extract     // Rd = extract(Rs,#u5,#u5)
-	S2_insert      // Rx = insert(Rs,#u5,#u5)
-	S2_setbit_i    // Rd = setbit(Rs,#u5)
-	S2_clrbit_i    // Rd = clrbit(Rs,#u5)
-	S2_togglebit_i // Rd = togglebit(Rs,#u5)
-	S2_cl0         // Rd = cl0(Rs)
-	S2_cl1         // Rd = cl1(Rs)
-	S2_clb         // Rd = clb(Rs)
-	S2_ct0         // Rd = ct0(Rs)
-	S2_ct1         // Rd = ct1(Rs)
-	S2_brev        // Rd = brev(Rs)
-	A2_swiz        // Rd = swiz(Rs)
-	S2_vsplatrb    // Rd = vsplatb(Rs)
-	S2_vsplatrh    // Rdd = vsplath(Rs)
-	S2_valignib    // Rdd = valignb(Rtt,Rss,#u3)
-	S2_packhl      // Rdd = packhl(Rs,Rt)
+	S2_asl_i_p      // Rdd = asl(Rss,#u6)
+	S2_asl_i_r      // Rd = asl(Rs,#u5)
+	S2_asl_r_p      // Rdd = asl(Rss,Rt)
+	S2_asl_r_r      // Rd = asl(Rs,Rt)
+	S2_asr_i_p      // Rdd = asr(Rss,#u6)
+	S2_asr_i_r      // Rd = asr(Rs,#u5)
+	S2_asr_r_p      // Rdd = asr(Rss,Rt)
+	S2_asr_r_r      // Rd = asr(Rs,Rt)
+	S2_lsr_i_p      // Rdd = lsr(Rss,#u6)
+	S2_lsr_i_r      // Rd = lsr(Rs,#u5)
+	S2_lsr_r_p      // Rdd = lsr(Rss,Rt)
+	S2_lsr_r_r      // Rd = lsr(Rs,Rt)
+	S2_asl_i_r_sat  // Rd = asl(Rs,#u5):sat
+	S2_asr_i_r_rnd  // Rd = asr(Rs,#u5):rnd
+	S2_asl_i_r_acc  // Rx += asl(Rs,#u5)
+	S2_asl_i_r_and  // Rx &= asl(Rs,#u5)
+	S2_asl_i_r_nac  // Rx -= asl(Rs,#u5)
+	S2_asl_i_r_or   // Rx |= asl(Rs,#u5)
+	S2_asr_i_r_acc  // Rx += asr(Rs,#u5)
+	S2_asr_i_r_and  // Rx &= asr(Rs,#u5)
+	S2_asr_i_r_nac  // Rx -= asr(Rs,#u5)
+	S2_asr_i_r_or   // Rx |= asr(Rs,#u5)
+	S2_lsr_i_r_acc  // Rx += lsr(Rs,#u5)
+	S2_lsr_i_r_and  // Rx &= lsr(Rs,#u5)
+	S2_lsr_i_r_nac  // Rx -= lsr(Rs,#u5)
+	S2_lsr_i_r_or   // Rx |= lsr(Rs,#u5)
+	S2_addasl_rrri  // Rd = addasl(Rt,Rs,#u3)
+	S4_addaddi      // Rd = add(Rs,add(Ru,#s6*))
+	S4_subaddi      // Rd = add(Rs,sub(#s6*,Ru))
+	S4_or_andi      // Rx |= and(Rs,#s10*)
+	S4_addi_asl_ri  // Rx = add(#u8*,asl(Rx',#u5))
+	S4_lsli         // Rd = lsl(#s6,Rt)
+	S2_extractu     // Rd = extractu(Rs,#u5,#u5)
+	S4_extract      // Rd = extract(Rs,#u5,#u5)
+	S2_insert       // Rx = insert(Rs,#u5,#u5)
+	S2_setbit_i     // Rd = setbit(Rs,#u5)
+	S2_clrbit_i     // Rd = clrbit(Rs,#u5)
+	S2_togglebit_i  // Rd = togglebit(Rs,#u5)
+	S2_cl0          // Rd = cl0(Rs)
+	S2_cl1          // Rd = cl1(Rs)
+	S2_clb          // Rd = clb(Rs)
+	S2_ct0          // Rd = ct0(Rs)
+	S2_ct1          // Rd = ct1(Rs)
+	S2_brev         // Rd = brev(Rs)
+	A2_swiz         // Rd = swiz(Rs)
+	S2_vsplatrb     // Rd = vsplatb(Rs)
+	S2_vsplatrh     // Rdd = vsplath(Rs)
+	S2_valignib     // Rdd = valignb(Rtt,Rss,#u3)
+	S2_packhl       // Rdd = packhl(Rs,Rt)
+	S2_asl_i_r_xacc // Rx ^= asl(Rs,#u5)
+	S2_asl_i_p_acc  // Rxx += asl(Rss,#u6)
+	S2_asl_i_p_nac  // Rxx -= asl(Rss,#u6)
+	S2_asl_i_p_and  // Rxx &= asl(Rss,#u6)
+	S2_asl_i_p_or   // Rxx |= asl(Rss,#u6)
+	S2_asl_i_p_xacc // Rxx ^= asl(Rss,#u6)
+	S2_asl_r_r_acc  // Rx += asl(Rs,Rt)
+	S2_asl_r_r_nac  // Rx -= asl(Rs,Rt)
+	S2_asl_r_r_and  // Rx &= asl(Rs,Rt)
+	S2_asl_r_r_or   // Rx |= asl(Rs,Rt)
+	S2_asl_r_p_acc  // Rxx += asl(Rss,Rt)
+	S2_asl_r_p_nac  // Rxx -= asl(Rss,Rt)
+	S2_asl_r_p_and  // Rxx &= asl(Rss,Rt)
+	S2_asl_r_p_or   // Rxx |= asl(Rss,Rt)
+	S2_asl_r_p_xor  // Rxx ^= asl(Rss,Rt)
+	S2_asl_i_vh     // Rdd = vaslh(Rss,#u4)
+	S2_asl_i_vw     // Rdd = vaslw(Rss,#u5)
+	S2_asl_r_vh     // Rdd = vaslh(Rss,Rt)
+	S2_asl_r_vw     // Rdd = vaslw(Rss,Rt)
+	S2_asr_i_p_acc  // Rxx += asr(Rss,#u6)
+	S2_asr_i_p_nac  // Rxx -= asr(Rss,#u6)
+	S2_asr_i_p_and  // Rxx &= asr(Rss,#u6)
+	S2_asr_i_p_or   // Rxx |= asr(Rss,#u6)
+	S2_asr_r_r_acc  // Rx += asr(Rs,Rt)
+	S2_asr_r_r_nac  // Rx -= asr(Rs,Rt)
+	S2_asr_r_r_and  // Rx &= asr(Rs,Rt)
+	S2_asr_r_r_or   // Rx |= asr(Rs,Rt)
+	S2_asr_r_p_acc  // Rxx += asr(Rss,Rt)
+	S2_asr_r_p_nac  // Rxx -= asr(Rss,Rt)
+	S2_asr_r_p_and  // Rxx &= asr(Rss,Rt)
+	S2_asr_r_p_or   // Rxx |= asr(Rss,Rt)
+	S2_asr_r_p_xor  // Rxx ^= asr(Rss,Rt)
+	S2_asr_i_vh     // Rdd = vasrh(Rss,#u4)
+	S2_asr_i_vw     // Rdd = vasrw(Rss,#u5)
+	S2_asr_r_vh     // Rdd = vasrh(Rss,Rt)
+	S2_asr_r_vw     // Rdd = vasrw(Rss,Rt)
+	S2_lsr_i_r_xacc // Rx ^= lsr(Rs,#u5)
+	S2_lsr_i_p_acc  // Rxx += lsr(Rss,#u6)
+	S2_lsr_i_p_nac  // Rxx -= lsr(Rss,#u6)
+	S2_lsr_i_p_and  // Rxx &= lsr(Rss,#u6)
+	S2_lsr_i_p_or   // Rxx |= lsr(Rss,#u6)
+	S2_lsr_i_p_xacc // Rxx ^= lsr(Rss,#u6)
+	S2_lsr_r_r_acc  // Rx += lsr(Rs,Rt)
+	S2_lsr_r_r_nac  // Rx -= lsr(Rs,Rt)
+	S2_lsr_r_r_and  // Rx &= lsr(Rs,Rt)
+	S2_lsr_r_r_or   // Rx |= lsr(Rs,Rt)
+	S2_lsr_r_p_acc  // Rxx += lsr(Rss,Rt)
+	S2_lsr_r_p_nac  // Rxx -= lsr(Rss,Rt)
+	S2_lsr_r_p_and  // Rxx &= lsr(Rss,Rt)
+	S2_lsr_r_p_or   // Rxx |= lsr(Rss,Rt)
+	S2_lsr_r_p_xor  // Rxx ^= lsr(Rss,Rt)
+	S2_lsr_i_vh     // Rdd = vlsrh(Rss,#u4)
+	S2_lsr_i_vw     // Rdd = vlsrw(Rss,#u5)
+	S2_lsr_r_vh     // Rdd = vlsrh(Rss,Rt)
+	S2_lsr_r_vw     // Rdd = vlsrw(Rss,Rt)
+	S2_lsl_r_r      // Rd = lsl(Rs,Rt)
+	S2_lsl_r_r_acc  // Rx += lsl(Rs,Rt)
+	S2_lsl_r_r_nac  // Rx -= lsl(Rs,Rt)
+	S2_lsl_r_r_and  // Rx &= lsl(Rs,Rt)
+	S2_lsl_r_r_or   // Rx |= lsl(Rs,Rt)
+	S2_lsl_r_p      // Rdd = lsl(Rss,Rt)
+	S2_lsl_r_p_acc  // Rxx += lsl(Rss,Rt)
+	S2_lsl_r_p_nac  // Rxx -= lsl(Rss,Rt)
+	S2_lsl_r_p_and  // Rxx &= lsl(Rss,Rt)
+	S2_lsl_r_p_or   // Rxx |= lsl(Rss,Rt)
+	S2_lsl_r_p_xor  // Rxx ^= lsl(Rss,Rt)
+	S2_lsl_r_vh     // Rdd = vlslh(Rss,Rt)
+	S2_lsl_r_vw     // Rdd = vlslw(Rss,Rt)
+	S6_rol_i_r      // Rd = rol(Rs,#u5)
+	S6_rol_i_r_acc  // Rx += rol(Rs,#u5)
+	S6_rol_i_r_nac  // Rx -= rol(Rs,#u5)
+	S6_rol_i_r_and  // Rx &= rol(Rs,#u5)
+	S6_rol_i_r_or   // Rx |= rol(Rs,#u5)
+	S6_rol_i_r_xacc // Rx ^= rol(Rs,#u5)
+	S6_rol_i_p      // Rdd = rol(Rss,#u6)
+	S6_rol_i_p_acc  // Rxx += rol(Rss,#u6)
+	S6_rol_i_p_nac  // Rxx -= rol(Rss,#u6)
+	S6_rol_i_p_and  // Rxx &= rol(Rss,#u6)
+	S6_rol_i_p_or   // Rxx |= rol(Rss,#u6)
+	S6_rol_i_p_xacc // Rxx ^= rol(Rss,#u6)
+	S4_addi_lsr_ri  // Rx = add(#u8*,lsr(Rx',#u5))
+	S4_andi_asl_ri  // Rx = and(#u8*,asl(Rx',#u5))
+	S4_andi_lsr_ri  // Rx = and(#u8*,lsr(Rx',#u5))
+	S4_ori_asl_ri   // Rx = or(#u8*,asl(Rx',#u5))
+	S4_ori_lsr_ri   // Rx = or(#u8*,lsr(Rx',#u5))
+	S4_subi_asl_ri  // Rx = sub(#u8*,asl(Rx',#u5))
+	S4_subi_lsr_ri  // Rx = sub(#u8*,lsr(Rx',#u5))
+	S4_or_andix     // Rx = or(Ru,and(Rx',#s10*))
+	S4_or_ori       // Rx |= or(Rs,#s10*)
+	S2_setbit_r     // Rd = setbit(Rs,Rt)
+	S2_clrbit_r     // Rd = clrbit(Rs,Rt)
+	S2_togglebit_r  // Rd = togglebit(Rs,Rt)
+	S2_tstbit_r     // Pd = tstbit(Rs,Rt)
+	S4_ntstbit_r    // Pd = !tstbit(Rs,Rt)
+	C2_bitsclr      // Pd = bitsclr(Rs,Rt)
+	C4_nbitsclr     // Pd = !bitsclr(Rs,Rt)
+	C4_nbitsclri    // Pd = !bitsclr(Rs,#u6)
+	C2_bitsset      // Pd = bitsset(Rs,Rt)
+	C4_nbitsset     // Pd = !bitsset(Rs,Rt)
+	A4_bitspliti    // Rdd = bitsplit(Rs,#u5)
+	A4_bitsplit     // Rdd = bitsplit(Rs,Rt)
+	S2_cl0p         // Rd = cl0(Rss)
+	S2_cl1p         // Rd = cl1(Rss)
+	S2_ct0p         // Rd = ct0(Rss)
+	S2_ct1p         // Rd = ct1(Rss)
+	S2_clbp         // Rd = clb(Rss)
+	S2_clbnorm      // Rd = normamt(Rs)
+	S2_brevp        // Rdd = brev(Rss)
+	S4_clbaddi      // Rd = add(clb(Rs),#s6)
+	S4_clbpaddi     // Rd = add(clb(Rss),#s6)
+	S5_popcountp    // Rd = popcount(Rss)
+	S4_parity       // Rd = parity(Rs,Rt)
+	S2_parityp      // Rd = parity(Rss,Rtt)
+	S2_extractup    // Rdd = extractu(Rss,#u6,#u6)
+	S4_extractp     // Rdd = extract(Rss,#u6,#u6)
+	S2_insertp      // Rxx = insert(Rss,#u6,#u6)
+	S2_mask         // Rd = mask(#u5,#u5)
 
 	// Multiply.
 	M2_mpyi           // Rd = mpyi(Rs,Rt)
@@ -216,120 +381,454 @@ const (
 	M5_vrmpybuu       // Rdd = vrmpybu(Rss,Rtt)
 	M5_vrmpybsu       // Rdd = vrmpybsu(Rss,Rtt)
 	M5_vmacbuu        // Rxx += vmpybu(Rs,Rt)
+	M2_dpmpyss_nac_s0 // Rxx -= mpy(Rs,Rt)
+	M2_dpmpyuu_nac_s0 // Rxx -= mpyu(Rs,Rt)
+	M2_dpmpyss_rnd_s0 // Rd = mpy(Rs,Rt):rnd
+	M2_mpysu_up       // Rd = mpysu(Rs,Rt)
+	M2_subacc         // Rx += sub(Rt,Rs)
+	M4_mac_up_s1_sat  // Rx += mpy(Rs,Rt):<<1:sat
+	M4_nac_up_s1_sat  // Rx -= mpy(Rs,Rt):<<1:sat
+	M4_mpyri_addr_u2  // Rd = add(Ru,mpyi(#u6:2,Rs))
+	M2_xor_xacc       // Rx ^= xor(Rs,Rt)
+	M4_and_and        // Rx &= and(Rs,Rt)
+	M4_and_or         // Rx &= or(Rs,Rt)
+	M4_and_xor        // Rx &= xor(Rs,Rt)
+	M4_and_andn       // Rx &= and(Rs,~Rt)
+	M4_or_and         // Rx |= and(Rs,Rt)
+	M4_or_or          // Rx |= or(Rs,Rt)
+	M4_or_xor         // Rx |= xor(Rs,Rt)
+	M4_or_andn        // Rx |= and(Rs,~Rt)
+	M4_xor_and        // Rx ^= and(Rs,Rt)
+	M4_xor_or         // Rx ^= or(Rs,Rt)
+	M4_xor_andn       // Rx ^= and(Rs,~Rt)
 
 	// Loads.
-	L2_loadrb_io       // Rd = memb(Rs+#s11*)
-	L2_loadrd_io       // Rdd = memd(Rs+#s11:3*)
-	L2_loadrh_io       // Rd = memh(Rs+#s11:1*)
-	L2_loadri_io       // Rd = memw(Rs+#s11:2*)
-	L2_loadrub_io      // Rd = memub(Rs+#s11*)
-	L2_loadruh_io      // Rd = memuh(Rs+#s11:1*)
-	L2_loadrb_pi       // Rd = memb(Rx++#s4)
-	L2_loadrd_pi       // Rdd = memd(Rx++#s4:3)
-	L2_loadrh_pi       // Rd = memh(Rx++#s4:1)
-	L2_loadri_pi       // Rd = memw(Rx++#s4:2)
-	L2_loadrub_pi      // Rd = memub(Rx++#s4)
-	L2_loadruh_pi      // Rd = memuh(Rx++#s4:1)
-	L2_loadrb_pr       // Rd = memb(Rx++Mu)
-	L2_loadrd_pr       // Rdd = memd(Rx++Mu)
-	L2_loadrh_pr       // Rd = memh(Rx++Mu)
-	L2_loadri_pr       // Rd = memw(Rx++Mu)
-	L2_loadrub_pr      // Rd = memub(Rx++Mu)
-	L2_loadruh_pr      // Rd = memuh(Rx++Mu)
-	L4_loadrb_rr       // Rd = memb(Rs+Rt<<#u2)
-	L4_loadrd_rr       // Rdd = memd(Rs+Rt<<#u2)
-	L4_loadrh_rr       // Rd = memh(Rs+Rt<<#u2)
-	L4_loadri_rr       // Rd = memw(Rs+Rt<<#u2)
-	L4_loadrub_rr      // Rd = memub(Rs+Rt<<#u2)
-	L4_loadruh_rr      // Rd = memuh(Rs+Rt<<#u2)
-	L4_loadri_ur       // Rd = memw(Rt<<#u2+#u6*)
-	L4_loadrub_ur      // Rd = memub(Rt<<#u2+#u6*)
-	L2_ploadrbf_io     // if (!Pt) Rd = memb(Rs+#u6*)
-	L2_ploadrbfnew_io  // if (!Pt.new) Rd = memb(Rs+#u6*)
-	L2_ploadrbt_io     // if (Pt) Rd = memb(Rs+#u6*)
-	L2_ploadrbtnew_io  // if (Pt.new) Rd = memb(Rs+#u6*)
-	L2_ploadrdf_io     // if (!Pt) Rdd = memd(Rs+#u6:3*)
-	L2_ploadrdfnew_io  // if (!Pt.new) Rdd = memd(Rs+#u6:3*)
-	L2_ploadrdt_io     // if (Pt) Rdd = memd(Rs+#u6:3*)
-	L2_ploadrdtnew_io  // if (Pt.new) Rdd = memd(Rs+#u6:3*)
-	L2_ploadrhf_io     // if (!Pt) Rd = memh(Rs+#u6:1*)
-	L2_ploadrhfnew_io  // if (!Pt.new) Rd = memh(Rs+#u6:1*)
-	L2_ploadrht_io     // if (Pt) Rd = memh(Rs+#u6:1*)
-	L2_ploadrhtnew_io  // if (Pt.new) Rd = memh(Rs+#u6:1*)
-	L2_ploadrif_io     // if (!Pt) Rd = memw(Rs+#u6:2*)
-	L2_ploadrifnew_io  // if (!Pt.new) Rd = memw(Rs+#u6:2*)
-	L2_ploadrit_io     // if (Pt) Rd = memw(Rs+#u6:2*)
-	L2_ploadritnew_io  // if (Pt.new) Rd = memw(Rs+#u6:2*)
-	L2_ploadrubf_io    // if (!Pt) Rd = memub(Rs+#u6*)
-	L2_ploadrubfnew_io // if (!Pt.new) Rd = memub(Rs+#u6*)
-	L2_ploadrubt_io    // if (Pt) Rd = memub(Rs+#u6*)
-	L2_ploadrubtnew_io // if (Pt.new) Rd = memub(Rs+#u6*)
-	L2_ploadruhf_io    // if (!Pt) Rd = memuh(Rs+#u6:1*)
-	L2_ploadruhfnew_io // if (!Pt.new) Rd = memuh(Rs+#u6:1*)
-	L2_ploadruht_io    // if (Pt) Rd = memuh(Rs+#u6:1*)
-	L2_ploadruhtnew_io // if (Pt.new) Rd = memuh(Rs+#u6:1*)
-	L2_ploadrdf_pi     // if (!Pt) Rdd = memd(Rx++#s4:3)
-	L2_ploadrdt_pi     // if (Pt) Rdd = memd(Rx++#s4:3)
-	L2_ploadrif_pi     // if (!Pt) Rd = memw(Rx++#s4:2)
-	L2_ploadrit_pi     // if (Pt) Rd = memw(Rx++#s4:2)
-	L2_deallocframe    // Rdd = deallocframe(Rs):raw
-	L4_return          // Rdd = dealloc_return(Rs):raw
+	L2_loadrb_io        // Rd = memb(Rs+#s11*)
+	L2_loadrd_io        // Rdd = memd(Rs+#s11:3*)
+	L2_loadrh_io        // Rd = memh(Rs+#s11:1*)
+	L2_loadri_io        // Rd = memw(Rs+#s11:2*)
+	L2_loadrub_io       // Rd = memub(Rs+#s11*)
+	L2_loadruh_io       // Rd = memuh(Rs+#s11:1*)
+	L2_loadrb_pi        // Rd = memb(Rx++#s4)
+	L2_loadrd_pi        // Rdd = memd(Rx++#s4:3)
+	L2_loadrh_pi        // Rd = memh(Rx++#s4:1)
+	L2_loadri_pi        // Rd = memw(Rx++#s4:2)
+	L2_loadrub_pi       // Rd = memub(Rx++#s4)
+	L2_loadruh_pi       // Rd = memuh(Rx++#s4:1)
+	L2_loadrb_pr        // Rd = memb(Rx++Mu)
+	L2_loadrd_pr        // Rdd = memd(Rx++Mu)
+	L2_loadrh_pr        // Rd = memh(Rx++Mu)
+	L2_loadri_pr        // Rd = memw(Rx++Mu)
+	L2_loadrub_pr       // Rd = memub(Rx++Mu)
+	L2_loadruh_pr       // Rd = memuh(Rx++Mu)
+	L4_loadrb_rr        // Rd = memb(Rs+Rt<<#u2)
+	L4_loadrd_rr        // Rdd = memd(Rs+Rt<<#u2)
+	L4_loadrh_rr        // Rd = memh(Rs+Rt<<#u2)
+	L4_loadri_rr        // Rd = memw(Rs+Rt<<#u2)
+	L4_loadrub_rr       // Rd = memub(Rs+Rt<<#u2)
+	L4_loadruh_rr       // Rd = memuh(Rs+Rt<<#u2)
+	L4_loadri_ur        // Rd = memw(Rt<<#u2+#u6*)
+	L4_loadrub_ur       // Rd = memub(Rt<<#u2+#u6*)
+	L2_ploadrbf_io      // if (!Pt) Rd = memb(Rs+#u6*)
+	L2_ploadrbfnew_io   // if (!Pt.new) Rd = memb(Rs+#u6*)
+	L2_ploadrbt_io      // if (Pt) Rd = memb(Rs+#u6*)
+	L2_ploadrbtnew_io   // if (Pt.new) Rd = memb(Rs+#u6*)
+	L2_ploadrdf_io      // if (!Pt) Rdd = memd(Rs+#u6:3*)
+	L2_ploadrdfnew_io   // if (!Pt.new) Rdd = memd(Rs+#u6:3*)
+	L2_ploadrdt_io      // if (Pt) Rdd = memd(Rs+#u6:3*)
+	L2_ploadrdtnew_io   // if (Pt.new) Rdd = memd(Rs+#u6:3*)
+	L2_ploadrhf_io      // if (!Pt) Rd = memh(Rs+#u6:1*)
+	L2_ploadrhfnew_io   // if (!Pt.new) Rd = memh(Rs+#u6:1*)
+	L2_ploadrht_io      // if (Pt) Rd = memh(Rs+#u6:1*)
+	L2_ploadrhtnew_io   // if (Pt.new) Rd = memh(Rs+#u6:1*)
+	L2_ploadrif_io      // if (!Pt) Rd = memw(Rs+#u6:2*)
+	L2_ploadrifnew_io   // if (!Pt.new) Rd = memw(Rs+#u6:2*)
+	L2_ploadrit_io      // if (Pt) Rd = memw(Rs+#u6:2*)
+	L2_ploadritnew_io   // if (Pt.new) Rd = memw(Rs+#u6:2*)
+	L2_ploadrubf_io     // if (!Pt) Rd = memub(Rs+#u6*)
+	L2_ploadrubfnew_io  // if (!Pt.new) Rd = memub(Rs+#u6*)
+	L2_ploadrubt_io     // if (Pt) Rd = memub(Rs+#u6*)
+	L2_ploadrubtnew_io  // if (Pt.new) Rd = memub(Rs+#u6*)
+	L2_ploadruhf_io     // if (!Pt) Rd = memuh(Rs+#u6:1*)
+	L2_ploadruhfnew_io  // if (!Pt.new) Rd = memuh(Rs+#u6:1*)
+	L2_ploadruht_io     // if (Pt) Rd = memuh(Rs+#u6:1*)
+	L2_ploadruhtnew_io  // if (Pt.new) Rd = memuh(Rs+#u6:1*)
+	L2_ploadrdf_pi      // if (!Pt) Rdd = memd(Rx++#s4:3)
+	L2_ploadrdt_pi      // if (Pt) Rdd = memd(Rx++#s4:3)
+	L2_ploadrif_pi      // if (!Pt) Rd = memw(Rx++#s4:2)
+	L2_ploadrit_pi      // if (Pt) Rd = memw(Rx++#s4:2)
+	L2_deallocframe     // Rdd = deallocframe(Rs):raw
+	L4_return           // Rdd = dealloc_return(Rs):raw
+	L2_loadrb_pci       // Rd = memb(Rx++#s4:circ(Mu))
+	L2_loadrb_pcr       // Rd = memb(Rx++I:circ(Mu))
+	L2_loadrb_pbr       // Rd = memb(Rx++Mu:brev)
+	L4_loadrb_ap        // Rd = memb(Re=#u6*)
+	L4_loadrb_ur        // Rd = memb(Rt<<#u2+#u6*)
+	L2_loadrbgp         // Rd = memb(gp+#u16*)
+	L2_loadrub_pci      // Rd = memub(Rx++#s4:circ(Mu))
+	L2_loadrub_pcr      // Rd = memub(Rx++I:circ(Mu))
+	L2_loadrub_pbr      // Rd = memub(Rx++Mu:brev)
+	L4_loadrub_ap       // Rd = memub(Re=#u6*)
+	L2_loadrubgp        // Rd = memub(gp+#u16*)
+	L2_loadrh_pci       // Rd = memh(Rx++#s4:1:circ(Mu))
+	L2_loadrh_pcr       // Rd = memh(Rx++I:circ(Mu))
+	L2_loadrh_pbr       // Rd = memh(Rx++Mu:brev)
+	L4_loadrh_ap        // Rd = memh(Re=#u6*)
+	L4_loadrh_ur        // Rd = memh(Rt<<#u2+#u6*)
+	L2_loadrhgp         // Rd = memh(gp+#u16:1*)
+	L2_loadruh_pci      // Rd = memuh(Rx++#s4:1:circ(Mu))
+	L2_loadruh_pcr      // Rd = memuh(Rx++I:circ(Mu))
+	L2_loadruh_pbr      // Rd = memuh(Rx++Mu:brev)
+	L4_loadruh_ap       // Rd = memuh(Re=#u6*)
+	L4_loadruh_ur       // Rd = memuh(Rt<<#u2+#u6*)
+	L2_loadruhgp        // Rd = memuh(gp+#u16:1*)
+	L2_loadri_pci       // Rd = memw(Rx++#s4:2:circ(Mu))
+	L2_loadri_pcr       // Rd = memw(Rx++I:circ(Mu))
+	L2_loadri_pbr       // Rd = memw(Rx++Mu:brev)
+	L4_loadri_ap        // Rd = memw(Re=#u6*)
+	L2_loadrigp         // Rd = memw(gp+#u16:2*)
+	L2_loadrd_pci       // Rdd = memd(Rx++#s4:3:circ(Mu))
+	L2_loadrd_pcr       // Rdd = memd(Rx++I:circ(Mu))
+	L2_loadrd_pbr       // Rdd = memd(Rx++Mu:brev)
+	L4_loadrd_ap        // Rdd = memd(Re=#u6*)
+	L4_loadrd_ur        // Rdd = memd(Rt<<#u2+#u6*)
+	L2_loadrdgp         // Rdd = memd(gp+#u16:3*)
+	L2_loadbsw2_io      // Rd = membh(Rs+#s11:1*)
+	L2_loadbsw2_pi      // Rd = membh(Rx++#s4:1)
+	L2_loadbsw2_pr      // Rd = membh(Rx++Mu)
+	L2_loadbsw2_pci     // Rd = membh(Rx++#s4:1:circ(Mu))
+	L2_loadbsw2_pcr     // Rd = membh(Rx++I:circ(Mu))
+	L2_loadbsw2_pbr     // Rd = membh(Rx++Mu:brev)
+	L4_loadbsw2_ap      // Rd = membh(Re=#u6*)
+	L4_loadbsw2_ur      // Rd = membh(Rt<<#u2+#u6*)
+	L2_loadbzw2_io      // Rd = memubh(Rs+#s11:1*)
+	L2_loadbzw2_pi      // Rd = memubh(Rx++#s4:1)
+	L2_loadbzw2_pr      // Rd = memubh(Rx++Mu)
+	L2_loadbzw2_pci     // Rd = memubh(Rx++#s4:1:circ(Mu))
+	L2_loadbzw2_pcr     // Rd = memubh(Rx++I:circ(Mu))
+	L2_loadbzw2_pbr     // Rd = memubh(Rx++Mu:brev)
+	L4_loadbzw2_ap      // Rd = memubh(Re=#u6*)
+	L4_loadbzw2_ur      // Rd = memubh(Rt<<#u2+#u6*)
+	L2_loadbsw4_io      // Rdd = membh(Rs+#s11:2*)
+	L2_loadbsw4_pi      // Rdd = membh(Rx++#s4:2)
+	L2_loadbsw4_pr      // Rdd = membh(Rx++Mu)
+	L2_loadbsw4_pci     // Rdd = membh(Rx++#s4:2:circ(Mu))
+	L2_loadbsw4_pcr     // Rdd = membh(Rx++I:circ(Mu))
+	L2_loadbsw4_pbr     // Rdd = membh(Rx++Mu:brev)
+	L4_loadbsw4_ap      // Rdd = membh(Re=#u6*)
+	L4_loadbsw4_ur      // Rdd = membh(Rt<<#u2+#u6*)
+	L2_loadbzw4_io      // Rdd = memubh(Rs+#s11:2*)
+	L2_loadbzw4_pi      // Rdd = memubh(Rx++#s4:2)
+	L2_loadbzw4_pr      // Rdd = memubh(Rx++Mu)
+	L2_loadbzw4_pci     // Rdd = memubh(Rx++#s4:2:circ(Mu))
+	L2_loadbzw4_pcr     // Rdd = memubh(Rx++I:circ(Mu))
+	L2_loadbzw4_pbr     // Rdd = memubh(Rx++Mu:brev)
+	L4_loadbzw4_ap      // Rdd = memubh(Re=#u6*)
+	L4_loadbzw4_ur      // Rdd = memubh(Rt<<#u2+#u6*)
+	L2_loadalignb_io    // Ryy = memb_fifo(Rs+#s11*)
+	L2_loadalignb_pi    // Ryy = memb_fifo(Rx++#s4)
+	L2_loadalignb_pr    // Ryy = memb_fifo(Rx++Mu)
+	L2_loadalignb_pci   // Ryy = memb_fifo(Rx++#s4:circ(Mu))
+	L2_loadalignb_pcr   // Ryy = memb_fifo(Rx++I:circ(Mu))
+	L2_loadalignb_pbr   // Ryy = memb_fifo(Rx++Mu:brev)
+	L4_loadalignb_ap    // Ryy = memb_fifo(Re=#u6*)
+	L4_loadalignb_ur    // Ryy = memb_fifo(Rt<<#u2+#u6*)
+	L2_loadalignh_io    // Ryy = memh_fifo(Rs+#s11:1*)
+	L2_loadalignh_pi    // Ryy = memh_fifo(Rx++#s4:1)
+	L2_loadalignh_pr    // Ryy = memh_fifo(Rx++Mu)
+	L2_loadalignh_pci   // Ryy = memh_fifo(Rx++#s4:1:circ(Mu))
+	L2_loadalignh_pcr   // Ryy = memh_fifo(Rx++I:circ(Mu))
+	L2_loadalignh_pbr   // Ryy = memh_fifo(Rx++Mu:brev)
+	L4_loadalignh_ap    // Ryy = memh_fifo(Re=#u6*)
+	L4_loadalignh_ur    // Ryy = memh_fifo(Rt<<#u2+#u6*)
+	L2_ploadrbf_pi      // if (!Pt) Rd = memb(Rx++#s4)
+	L2_ploadrbfnew_pi   // if (!Pt.new) Rd = memb(Rx++#s4)
+	L2_ploadrbt_pi      // if (Pt) Rd = memb(Rx++#s4)
+	L2_ploadrbtnew_pi   // if (Pt.new) Rd = memb(Rx++#s4)
+	L2_ploadrdfnew_pi   // if (!Pt.new) Rdd = memd(Rx++#s4:3)
+	L2_ploadrdtnew_pi   // if (Pt.new) Rdd = memd(Rx++#s4:3)
+	L2_ploadrhf_pi      // if (!Pt) Rd = memh(Rx++#s4:1)
+	L2_ploadrhfnew_pi   // if (!Pt.new) Rd = memh(Rx++#s4:1)
+	L2_ploadrht_pi      // if (Pt) Rd = memh(Rx++#s4:1)
+	L2_ploadrhtnew_pi   // if (Pt.new) Rd = memh(Rx++#s4:1)
+	L2_ploadrifnew_pi   // if (!Pt.new) Rd = memw(Rx++#s4:2)
+	L2_ploadritnew_pi   // if (Pt.new) Rd = memw(Rx++#s4:2)
+	L2_ploadrubf_pi     // if (!Pt) Rd = memub(Rx++#s4)
+	L2_ploadrubfnew_pi  // if (!Pt.new) Rd = memub(Rx++#s4)
+	L2_ploadrubt_pi     // if (Pt) Rd = memub(Rx++#s4)
+	L2_ploadrubtnew_pi  // if (Pt.new) Rd = memub(Rx++#s4)
+	L2_ploadruhf_pi     // if (!Pt) Rd = memuh(Rx++#s4:1)
+	L2_ploadruhfnew_pi  // if (!Pt.new) Rd = memuh(Rx++#s4:1)
+	L2_ploadruht_pi     // if (Pt) Rd = memuh(Rx++#s4:1)
+	L2_ploadruhtnew_pi  // if (Pt.new) Rd = memuh(Rx++#s4:1)
+	L4_ploadrbf_abs     // if (!Pt) Rd = memb(#u6*)
+	L4_ploadrbf_rr      // if (!Pv) Rd = memb(Rs+Rt<<#u2)
+	L4_ploadrbfnew_abs  // if (!Pt.new) Rd = memb(#u6*)
+	L4_ploadrbfnew_rr   // if (!Pv.new) Rd = memb(Rs+Rt<<#u2)
+	L4_ploadrbt_abs     // if (Pt) Rd = memb(#u6*)
+	L4_ploadrbt_rr      // if (Pv) Rd = memb(Rs+Rt<<#u2)
+	L4_ploadrbtnew_abs  // if (Pt.new) Rd = memb(#u6*)
+	L4_ploadrbtnew_rr   // if (Pv.new) Rd = memb(Rs+Rt<<#u2)
+	L4_ploadrdf_abs     // if (!Pt) Rdd = memd(#u6*)
+	L4_ploadrdf_rr      // if (!Pv) Rdd = memd(Rs+Rt<<#u2)
+	L4_ploadrdfnew_abs  // if (!Pt.new) Rdd = memd(#u6*)
+	L4_ploadrdfnew_rr   // if (!Pv.new) Rdd = memd(Rs+Rt<<#u2)
+	L4_ploadrdt_abs     // if (Pt) Rdd = memd(#u6*)
+	L4_ploadrdt_rr      // if (Pv) Rdd = memd(Rs+Rt<<#u2)
+	L4_ploadrdtnew_abs  // if (Pt.new) Rdd = memd(#u6*)
+	L4_ploadrdtnew_rr   // if (Pv.new) Rdd = memd(Rs+Rt<<#u2)
+	L4_ploadrhf_abs     // if (!Pt) Rd = memh(#u6*)
+	L4_ploadrhf_rr      // if (!Pv) Rd = memh(Rs+Rt<<#u2)
+	L4_ploadrhfnew_abs  // if (!Pt.new) Rd = memh(#u6*)
+	L4_ploadrhfnew_rr   // if (!Pv.new) Rd = memh(Rs+Rt<<#u2)
+	L4_ploadrht_abs     // if (Pt) Rd = memh(#u6*)
+	L4_ploadrht_rr      // if (Pv) Rd = memh(Rs+Rt<<#u2)
+	L4_ploadrhtnew_abs  // if (Pt.new) Rd = memh(#u6*)
+	L4_ploadrhtnew_rr   // if (Pv.new) Rd = memh(Rs+Rt<<#u2)
+	L4_ploadrif_abs     // if (!Pt) Rd = memw(#u6*)
+	L4_ploadrif_rr      // if (!Pv) Rd = memw(Rs+Rt<<#u2)
+	L4_ploadrifnew_abs  // if (!Pt.new) Rd = memw(#u6*)
+	L4_ploadrifnew_rr   // if (!Pv.new) Rd = memw(Rs+Rt<<#u2)
+	L4_ploadrit_abs     // if (Pt) Rd = memw(#u6*)
+	L4_ploadrit_rr      // if (Pv) Rd = memw(Rs+Rt<<#u2)
+	L4_ploadritnew_abs  // if (Pt.new) Rd = memw(#u6*)
+	L4_ploadritnew_rr   // if (Pv.new) Rd = memw(Rs+Rt<<#u2)
+	L4_ploadrubf_abs    // if (!Pt) Rd = memub(#u6*)
+	L4_ploadrubf_rr     // if (!Pv) Rd = memub(Rs+Rt<<#u2)
+	L4_ploadrubfnew_abs // if (!Pt.new) Rd = memub(#u6*)
+	L4_ploadrubfnew_rr  // if (!Pv.new) Rd = memub(Rs+Rt<<#u2)
+	L4_ploadrubt_abs    // if (Pt) Rd = memub(#u6*)
+	L4_ploadrubt_rr     // if (Pv) Rd = memub(Rs+Rt<<#u2)
+	L4_ploadrubtnew_abs // if (Pt.new) Rd = memub(#u6*)
+	L4_ploadrubtnew_rr  // if (Pv.new) Rd = memub(Rs+Rt<<#u2)
+	L4_ploadruhf_abs    // if (!Pt) Rd = memuh(#u6*)
+	L4_ploadruhf_rr     // if (!Pv) Rd = memuh(Rs+Rt<<#u2)
+	L4_ploadruhfnew_abs // if (!Pt.new) Rd = memuh(#u6*)
+	L4_ploadruhfnew_rr  // if (!Pv.new) Rd = memuh(Rs+Rt<<#u2)
+	L4_ploadruht_abs    // if (Pt) Rd = memuh(#u6*)
+	L4_ploadruht_rr     // if (Pv) Rd = memuh(Rs+Rt<<#u2)
+	L4_ploadruhtnew_abs // if (Pt.new) Rd = memuh(#u6*)
+	L4_ploadruhtnew_rr  // if (Pv.new) Rd = memuh(Rs+Rt<<#u2)
+	L4_return_t         // if (Pv) Rdd = dealloc_return(Rs):raw
+	L4_return_f         // if (!Pv) Rdd = dealloc_return(Rs):raw
+	L4_return_tnew_pt   // if (Pv.new) Rdd = dealloc_return(Rs):t:raw
+	L4_return_fnew_pt   // if (!Pv.new) Rdd = dealloc_return(Rs):t:raw
+	L4_return_tnew_pnt  // if (Pv.new) Rdd = dealloc_return(Rs):nt:raw
+	L4_return_fnew_pnt  // if (!Pv.new) Rdd = dealloc_return(Rs):nt:raw
 
 	// Stores.
-	S2_storerb_io      // memb(Rs+#s11*) = Rt
-	S2_storerd_io      // memd(Rs+#s11:3*) = Rtt
-	S2_storerh_io      // memh(Rs+#s11:1*) = Rt
-	S2_storeri_io      // memw(Rs+#s11:2*) = Rt
-	S2_storerb_pi      // memb(Rx++#s4) = Rt
-	S2_storerd_pi      // memd(Rx++#s4:3) = Rtt
-	S2_storerh_pi      // memh(Rx++#s4:1) = Rt
-	S2_storeri_pi      // memw(Rx++#s4:2) = Rt
-	S2_storerb_pr      // memb(Rx++Mu) = Rt
-	S2_storerd_pr      // memd(Rx++Mu) = Rtt
-	S2_storerh_pr      // memh(Rx++Mu) = Rt
-	S2_storeri_pr      // memw(Rx++Mu) = Rt
-	S4_storerb_rr      // memb(Rs+Ru<<#u2) = Rt
-	S4_storerd_rr      // memd(Rs+Ru<<#u2) = Rtt
-	S4_storerh_rr      // memh(Rs+Ru<<#u2) = Rt
-	S4_storeri_rr      // memw(Rs+Ru<<#u2) = Rt
-	S4_storeri_ur      // memw(Ru<<#u2+#u6*) = Rt
-	S2_storerbnew_io   // memb(Rs+#s11*) = Nt.new
-	S2_storerhnew_io   // memh(Rs+#s11:1*) = Nt.new
-	S2_storerinew_io   // memw(Rs+#s11:2*) = Nt.new
-	S2_storerbnew_pi   // memb(Rx++#s4) = Nt.new
-	S2_storerhnew_pi   // memh(Rx++#s4:1) = Nt.new
-	S2_storerinew_pi   // memw(Rx++#s4:2) = Nt.new
-	S4_storerbnew_rr   // memb(Rs+Ru<<#u2) = Nt.new
-	S4_storerhnew_rr   // memh(Rs+Ru<<#u2) = Nt.new
-	S4_storerinew_rr   // memw(Rs+Ru<<#u2) = Nt.new
-	S4_storeirb_io     // memb(Rs+#u6) = #s8*
-	S4_storeirh_io     // memh(Rs+#u6:1) = #s8*
-	S4_storeiri_io     // memw(Rs+#u6:2) = #s8*
-	S2_pstorerbf_io    // if (!Pv) memb(Rs+#u6*) = Rt
-	S2_pstorerbt_io    // if (Pv) memb(Rs+#u6*) = Rt
-	S2_pstorerdf_io    // if (!Pv) memd(Rs+#u6:3*) = Rtt
-	S2_pstorerdt_io    // if (Pv) memd(Rs+#u6:3*) = Rtt
-	S2_pstorerhf_io    // if (!Pv) memh(Rs+#u6:1*) = Rt
-	S2_pstorerht_io    // if (Pv) memh(Rs+#u6:1*) = Rt
-	S2_pstorerif_io    // if (!Pv) memw(Rs+#u6:2*) = Rt
-	S2_pstorerit_io    // if (Pv) memw(Rs+#u6:2*) = Rt
-	S4_pstorerbfnew_io // if (!Pv.new) memb(Rs+#u6*) = Rt
-	S4_pstorerbtnew_io // if (Pv.new) memb(Rs+#u6*) = Rt
-	S4_pstorerdfnew_io // if (!Pv.new) memd(Rs+#u6:3*) = Rtt
-	S4_pstorerdtnew_io // if (Pv.new) memd(Rs+#u6:3*) = Rtt
-	S4_pstorerhfnew_io // if (!Pv.new) memh(Rs+#u6:1*) = Rt
-	S4_pstorerhtnew_io // if (Pv.new) memh(Rs+#u6:1*) = Rt
-	S4_pstorerifnew_io // if (!Pv.new) memw(Rs+#u6:2*) = Rt
-	S4_pstoreritnew_io // if (Pv.new) memw(Rs+#u6:2*) = Rt
-	S2_pstorerinewf_io // if (!Pv) memw(Rs+#u6:2*) = Nt.new
-	S2_pstorerinewt_io // if (Pv) memw(Rs+#u6:2*) = Nt.new
-	S2_pstorerbf_pi    // if (!Pv) memb(Rx++#s4) = Rt
-	S2_pstorerbt_pi    // if (Pv) memb(Rx++#s4) = Rt
-	S2_pstorerdf_pi    // if (!Pv) memd(Rx++#s4:3) = Rtt
-	S2_pstorerdt_pi    // if (Pv) memd(Rx++#s4:3) = Rtt
-	S2_pstorerif_pi    // if (!Pv) memw(Rx++#s4:2) = Rt
-	S2_pstorerit_pi    // if (Pv) memw(Rx++#s4:2) = Rt
-	S2_allocframe      // allocframe(Rx,#u11:3):raw
+	S2_storerb_io          // memb(Rs+#s11*) = Rt
+	S2_storerd_io          // memd(Rs+#s11:3*) = Rtt
+	S2_storerh_io          // memh(Rs+#s11:1*) = Rt
+	S2_storeri_io          // memw(Rs+#s11:2*) = Rt
+	S2_storerb_pi          // memb(Rx++#s4) = Rt
+	S2_storerd_pi          // memd(Rx++#s4:3) = Rtt
+	S2_storerh_pi          // memh(Rx++#s4:1) = Rt
+	S2_storeri_pi          // memw(Rx++#s4:2) = Rt
+	S2_storerb_pr          // memb(Rx++Mu) = Rt
+	S2_storerd_pr          // memd(Rx++Mu) = Rtt
+	S2_storerh_pr          // memh(Rx++Mu) = Rt
+	S2_storeri_pr          // memw(Rx++Mu) = Rt
+	S4_storerb_rr          // memb(Rs+Ru<<#u2) = Rt
+	S4_storerd_rr          // memd(Rs+Ru<<#u2) = Rtt
+	S4_storerh_rr          // memh(Rs+Ru<<#u2) = Rt
+	S4_storeri_rr          // memw(Rs+Ru<<#u2) = Rt
+	S4_storeri_ur          // memw(Ru<<#u2+#u6*) = Rt
+	S2_storerbnew_io       // memb(Rs+#s11*) = Nt.new
+	S2_storerhnew_io       // memh(Rs+#s11:1*) = Nt.new
+	S2_storerinew_io       // memw(Rs+#s11:2*) = Nt.new
+	S2_storerbnew_pi       // memb(Rx++#s4) = Nt.new
+	S2_storerhnew_pi       // memh(Rx++#s4:1) = Nt.new
+	S2_storerinew_pi       // memw(Rx++#s4:2) = Nt.new
+	S4_storerbnew_rr       // memb(Rs+Ru<<#u2) = Nt.new
+	S4_storerhnew_rr       // memh(Rs+Ru<<#u2) = Nt.new
+	S4_storerinew_rr       // memw(Rs+Ru<<#u2) = Nt.new
+	S4_storeirb_io         // memb(Rs+#u6) = #s8*
+	S4_storeirh_io         // memh(Rs+#u6:1) = #s8*
+	S4_storeiri_io         // memw(Rs+#u6:2) = #s8*
+	S2_pstorerbf_io        // if (!Pv) memb(Rs+#u6*) = Rt
+	S2_pstorerbt_io        // if (Pv) memb(Rs+#u6*) = Rt
+	S2_pstorerdf_io        // if (!Pv) memd(Rs+#u6:3*) = Rtt
+	S2_pstorerdt_io        // if (Pv) memd(Rs+#u6:3*) = Rtt
+	S2_pstorerhf_io        // if (!Pv) memh(Rs+#u6:1*) = Rt
+	S2_pstorerht_io        // if (Pv) memh(Rs+#u6:1*) = Rt
+	S2_pstorerif_io        // if (!Pv) memw(Rs+#u6:2*) = Rt
+	S2_pstorerit_io        // if (Pv) memw(Rs+#u6:2*) = Rt
+	S4_pstorerbfnew_io     // if (!Pv.new) memb(Rs+#u6*) = Rt
+	S4_pstorerbtnew_io     // if (Pv.new) memb(Rs+#u6*) = Rt
+	S4_pstorerdfnew_io     // if (!Pv.new) memd(Rs+#u6:3*) = Rtt
+	S4_pstorerdtnew_io     // if (Pv.new) memd(Rs+#u6:3*) = Rtt
+	S4_pstorerhfnew_io     // if (!Pv.new) memh(Rs+#u6:1*) = Rt
+	S4_pstorerhtnew_io     // if (Pv.new) memh(Rs+#u6:1*) = Rt
+	S4_pstorerifnew_io     // if (!Pv.new) memw(Rs+#u6:2*) = Rt
+	S4_pstoreritnew_io     // if (Pv.new) memw(Rs+#u6:2*) = Rt
+	S2_pstorerinewf_io     // if (!Pv) memw(Rs+#u6:2*) = Nt.new
+	S2_pstorerinewt_io     // if (Pv) memw(Rs+#u6:2*) = Nt.new
+	S2_pstorerbf_pi        // if (!Pv) memb(Rx++#s4) = Rt
+	S2_pstorerbt_pi        // if (Pv) memb(Rx++#s4) = Rt
+	S2_pstorerdf_pi        // if (!Pv) memd(Rx++#s4:3) = Rtt
+	S2_pstorerdt_pi        // if (Pv) memd(Rx++#s4:3) = Rtt
+	S2_pstorerif_pi        // if (!Pv) memw(Rx++#s4:2) = Rt
+	S2_pstorerit_pi        // if (Pv) memw(Rx++#s4:2) = Rt
+	S2_allocframe          // allocframe(Rx,#u11:3):raw
+	S2_storerb_pci         // memb(Rx++#s4:circ(Mu)) = Rt
+	S2_storerb_pcr         // memb(Rx++I:circ(Mu)) = Rt
+	S2_storerb_pbr         // memb(Rx++Mu:brev) = Rt
+	S4_storerb_ap          // memb(Re=#u6*) = Rt
+	S4_storerb_ur          // memb(Ru<<#u2+#u6*) = Rt
+	S2_storerbgp           // memb(gp+#u16*) = Rt
+	S2_storerbnew_pr       // memb(Rx++Mu) = Nt.new
+	S2_storerbnew_pci      // memb(Rx++#s4:circ(Mu)) = Nt.new
+	S2_storerbnew_pcr      // memb(Rx++I:circ(Mu)) = Nt.new
+	S2_storerbnew_pbr      // memb(Rx++Mu:brev) = Nt.new
+	S4_storerbnew_ap       // memb(Re=#u6*) = Nt.new
+	S4_storerbnew_ur       // memb(Ru<<#u2+#u6*) = Nt.new
+	S2_storerbnewgp        // memb(gp+#u16*) = Nt.new
+	S2_storerh_pci         // memh(Rx++#s4:1:circ(Mu)) = Rt
+	S2_storerh_pcr         // memh(Rx++I:circ(Mu)) = Rt
+	S2_storerh_pbr         // memh(Rx++Mu:brev) = Rt
+	S4_storerh_ap          // memh(Re=#u6*) = Rt
+	S4_storerh_ur          // memh(Ru<<#u2+#u6*) = Rt
+	S2_storerhgp           // memh(gp+#u16:1*) = Rt
+	S2_storerhnew_pr       // memh(Rx++Mu) = Nt.new
+	S2_storerhnew_pci      // memh(Rx++#s4:1:circ(Mu)) = Nt.new
+	S2_storerhnew_pcr      // memh(Rx++I:circ(Mu)) = Nt.new
+	S2_storerhnew_pbr      // memh(Rx++Mu:brev) = Nt.new
+	S4_storerhnew_ap       // memh(Re=#u6*) = Nt.new
+	S4_storerhnew_ur       // memh(Ru<<#u2+#u6*) = Nt.new
+	S2_storerhnewgp        // memh(gp+#u16:1*) = Nt.new
+	S2_storeri_pci         // memw(Rx++#s4:2:circ(Mu)) = Rt
+	S2_storeri_pcr         // memw(Rx++I:circ(Mu)) = Rt
+	S2_storeri_pbr         // memw(Rx++Mu:brev) = Rt
+	S4_storeri_ap          // memw(Re=#u6*) = Rt
+	S2_storerigp           // memw(gp+#u16:2*) = Rt
+	S2_storerinew_pr       // memw(Rx++Mu) = Nt.new
+	S2_storerinew_pci      // memw(Rx++#s4:2:circ(Mu)) = Nt.new
+	S2_storerinew_pcr      // memw(Rx++I:circ(Mu)) = Nt.new
+	S2_storerinew_pbr      // memw(Rx++Mu:brev) = Nt.new
+	S4_storerinew_ap       // memw(Re=#u6*) = Nt.new
+	S4_storerinew_ur       // memw(Ru<<#u2+#u6*) = Nt.new
+	S2_storerinewgp        // memw(gp+#u16:2*) = Nt.new
+	S2_storerd_pci         // memd(Rx++#s4:3:circ(Mu)) = Rtt
+	S2_storerd_pcr         // memd(Rx++I:circ(Mu)) = Rtt
+	S2_storerd_pbr         // memd(Rx++Mu:brev) = Rtt
+	S4_storerd_ap          // memd(Re=#u6*) = Rtt
+	S4_storerd_ur          // memd(Ru<<#u2+#u6*) = Rtt
+	S2_storerdgp           // memd(gp+#u16:3*) = Rtt
+	S2_storerf_io          // memh(Rs+#s11:1*) = Rt.h
+	S2_storerf_pi          // memh(Rx++#s4:1) = Rt.h
+	S2_storerf_pr          // memh(Rx++Mu) = Rt.h
+	S2_storerf_pci         // memh(Rx++#s4:1:circ(Mu)) = Rt.h
+	S2_storerf_pcr         // memh(Rx++I:circ(Mu)) = Rt.h
+	S2_storerf_pbr         // memh(Rx++Mu:brev) = Rt.h
+	S4_storerf_ap          // memh(Re=#u6*) = Rt.h
+	S4_storerf_ur          // memh(Ru<<#u2+#u6*) = Rt.h
+	S4_storerf_rr          // memh(Rs+Ru<<#u2) = Rt.h
+	S2_storerfgp           // memh(gp+#u16:1*) = Rt.h
+	S2_pstorerbfnew_pi     // if (!Pv.new) memb(Rx++#s4) = Rt
+	S2_pstorerbnewf_io     // if (!Pv) memb(Rs+#u6*) = Nt.new
+	S2_pstorerbnewf_pi     // if (!Pv) memb(Rx++#s4) = Nt.new
+	S2_pstorerbnewfnew_pi  // if (!Pv.new) memb(Rx++#s4) = Nt.new
+	S2_pstorerbnewt_io     // if (Pv) memb(Rs+#u6*) = Nt.new
+	S2_pstorerbnewt_pi     // if (Pv) memb(Rx++#s4) = Nt.new
+	S2_pstorerbnewtnew_pi  // if (Pv.new) memb(Rx++#s4) = Nt.new
+	S2_pstorerbtnew_pi     // if (Pv.new) memb(Rx++#s4) = Rt
+	S2_pstorerdfnew_pi     // if (!Pv.new) memd(Rx++#s4:3) = Rtt
+	S2_pstorerdtnew_pi     // if (Pv.new) memd(Rx++#s4:3) = Rtt
+	S2_pstorerff_io        // if (!Pv) memh(Rs+#u6:1*) = Rt.h
+	S2_pstorerff_pi        // if (!Pv) memh(Rx++#s4:1) = Rt.h
+	S2_pstorerffnew_pi     // if (!Pv.new) memh(Rx++#s4:1) = Rt.h
+	S2_pstorerft_io        // if (Pv) memh(Rs+#u6:1*) = Rt.h
+	S2_pstorerft_pi        // if (Pv) memh(Rx++#s4:1) = Rt.h
+	S2_pstorerftnew_pi     // if (Pv.new) memh(Rx++#s4:1) = Rt.h
+	S2_pstorerhf_pi        // if (!Pv) memh(Rx++#s4:1) = Rt
+	S2_pstorerhfnew_pi     // if (!Pv.new) memh(Rx++#s4:1) = Rt
+	S2_pstorerhnewf_io     // if (!Pv) memh(Rs+#u6:1*) = Nt.new
+	S2_pstorerhnewf_pi     // if (!Pv) memh(Rx++#s4:1) = Nt.new
+	S2_pstorerhnewfnew_pi  // if (!Pv.new) memh(Rx++#s4:1) = Nt.new
+	S2_pstorerhnewt_io     // if (Pv) memh(Rs+#u6:1*) = Nt.new
+	S2_pstorerhnewt_pi     // if (Pv) memh(Rx++#s4:1) = Nt.new
+	S2_pstorerhnewtnew_pi  // if (Pv.new) memh(Rx++#s4:1) = Nt.new
+	S2_pstorerht_pi        // if (Pv) memh(Rx++#s4:1) = Rt
+	S2_pstorerhtnew_pi     // if (Pv.new) memh(Rx++#s4:1) = Rt
+	S2_pstorerifnew_pi     // if (!Pv.new) memw(Rx++#s4:2) = Rt
+	S2_pstorerinewf_pi     // if (!Pv) memw(Rx++#s4:2) = Nt.new
+	S2_pstorerinewfnew_pi  // if (!Pv.new) memw(Rx++#s4:2) = Nt.new
+	S2_pstorerinewt_pi     // if (Pv) memw(Rx++#s4:2) = Nt.new
+	S2_pstorerinewtnew_pi  // if (Pv.new) memw(Rx++#s4:2) = Nt.new
+	S2_pstoreritnew_pi     // if (Pv.new) memw(Rx++#s4:2) = Rt
+	S4_pstorerbf_abs       // if (!Pv) memb(#u6*) = Rt
+	S4_pstorerbf_rr        // if (!Pv) memb(Rs+Ru<<#u2) = Rt
+	S4_pstorerbfnew_abs    // if (!Pv.new) memb(#u6*) = Rt
+	S4_pstorerbfnew_rr     // if (!Pv.new) memb(Rs+Ru<<#u2) = Rt
+	S4_pstorerbnewf_abs    // if (!Pv) memb(#u6*) = Nt.new
+	S4_pstorerbnewfnew_abs // if (!Pv.new) memb(#u6*) = Nt.new
+	S4_pstorerbnewfnew_io  // if (!Pv.new) memb(Rs+#u6*) = Nt.new
+	S4_pstorerbnewt_abs    // if (Pv) memb(#u6*) = Nt.new
+	S4_pstorerbnewtnew_abs // if (Pv.new) memb(#u6*) = Nt.new
+	S4_pstorerbnewtnew_io  // if (Pv.new) memb(Rs+#u6*) = Nt.new
+	S4_pstorerbt_abs       // if (Pv) memb(#u6*) = Rt
+	S4_pstorerbt_rr        // if (Pv) memb(Rs+Ru<<#u2) = Rt
+	S4_pstorerbtnew_abs    // if (Pv.new) memb(#u6*) = Rt
+	S4_pstorerbtnew_rr     // if (Pv.new) memb(Rs+Ru<<#u2) = Rt
+	S4_pstorerdf_abs       // if (!Pv) memd(#u6*) = Rtt
+	S4_pstorerdf_rr        // if (!Pv) memd(Rs+Ru<<#u2) = Rtt
+	S4_pstorerdfnew_abs    // if (!Pv.new) memd(#u6*) = Rtt
+	S4_pstorerdfnew_rr     // if (!Pv.new) memd(Rs+Ru<<#u2) = Rtt
+	S4_pstorerdt_abs       // if (Pv) memd(#u6*) = Rtt
+	S4_pstorerdt_rr        // if (Pv) memd(Rs+Ru<<#u2) = Rtt
+	S4_pstorerdtnew_abs    // if (Pv.new) memd(#u6*) = Rtt
+	S4_pstorerdtnew_rr     // if (Pv.new) memd(Rs+Ru<<#u2) = Rtt
+	S4_pstorerff_abs       // if (!Pv) memh(#u6*) = Rt.h
+	S4_pstorerff_rr        // if (!Pv) memh(Rs+Ru<<#u2) = Rt.h
+	S4_pstorerffnew_abs    // if (!Pv.new) memh(#u6*) = Rt.h
+	S4_pstorerffnew_io     // if (!Pv.new) memh(Rs+#u6:1*) = Rt.h
+	S4_pstorerffnew_rr     // if (!Pv.new) memh(Rs+Ru<<#u2) = Rt.h
+	S4_pstorerft_abs       // if (Pv) memh(#u6*) = Rt.h
+	S4_pstorerft_rr        // if (Pv) memh(Rs+Ru<<#u2) = Rt.h
+	S4_pstorerftnew_abs    // if (Pv.new) memh(#u6*) = Rt.h
+	S4_pstorerftnew_io     // if (Pv.new) memh(Rs+#u6:1*) = Rt.h
+	S4_pstorerftnew_rr     // if (Pv.new) memh(Rs+Ru<<#u2) = Rt.h
+	S4_pstorerhf_abs       // if (!Pv) memh(#u6*) = Rt
+	S4_pstorerhf_rr        // if (!Pv) memh(Rs+Ru<<#u2) = Rt
+	S4_pstorerhfnew_abs    // if (!Pv.new) memh(#u6*) = Rt
+	S4_pstorerhfnew_rr     // if (!Pv.new) memh(Rs+Ru<<#u2) = Rt
+	S4_pstorerhnewf_abs    // if (!Pv) memh(#u6*) = Nt.new
+	S4_pstorerhnewfnew_abs // if (!Pv.new) memh(#u6*) = Nt.new
+	S4_pstorerhnewfnew_io  // if (!Pv.new) memh(Rs+#u6:1*) = Nt.new
+	S4_pstorerhnewt_abs    // if (Pv) memh(#u6*) = Nt.new
+	S4_pstorerhnewtnew_abs // if (Pv.new) memh(#u6*) = Nt.new
+	S4_pstorerhnewtnew_io  // if (Pv.new) memh(Rs+#u6:1*) = Nt.new
+	S4_pstorerht_abs       // if (Pv) memh(#u6*) = Rt
+	S4_pstorerht_rr        // if (Pv) memh(Rs+Ru<<#u2) = Rt
+	S4_pstorerhtnew_abs    // if (Pv.new) memh(#u6*) = Rt
+	S4_pstorerhtnew_rr     // if (Pv.new) memh(Rs+Ru<<#u2) = Rt
+	S4_pstorerif_abs       // if (!Pv) memw(#u6*) = Rt
+	S4_pstorerif_rr        // if (!Pv) memw(Rs+Ru<<#u2) = Rt
+	S4_pstorerifnew_abs    // if (!Pv.new) memw(#u6*) = Rt
+	S4_pstorerifnew_rr     // if (!Pv.new) memw(Rs+Ru<<#u2) = Rt
+	S4_pstorerinewf_abs    // if (!Pv) memw(#u6*) = Nt.new
+	S4_pstorerinewfnew_abs // if (!Pv.new) memw(#u6*) = Nt.new
+	S4_pstorerinewfnew_io  // if (!Pv.new) memw(Rs+#u6:2*) = Nt.new
+	S4_pstorerinewt_abs    // if (Pv) memw(#u6*) = Nt.new
+	S4_pstorerinewtnew_abs // if (Pv.new) memw(#u6*) = Nt.new
+	S4_pstorerinewtnew_io  // if (Pv.new) memw(Rs+#u6:2*) = Nt.new
+	S4_pstorerit_abs       // if (Pv) memw(#u6*) = Rt
+	S4_pstorerit_rr        // if (Pv) memw(Rs+Ru<<#u2) = Rt
+	S4_pstoreritnew_abs    // if (Pv.new) memw(#u6*) = Rt
+	S4_pstoreritnew_rr     // if (Pv.new) memw(Rs+Ru<<#u2) = Rt
+	S4_storeirbf_io        // if (!Pv) memb(Rs+#u6) = #s6*
+	S4_storeirbfnew_io     // if (!Pv.new) memb(Rs+#u6) = #s6*
+	S4_storeirbt_io        // if (Pv) memb(Rs+#u6) = #s6*
+	S4_storeirbtnew_io     // if (Pv.new) memb(Rs+#u6) = #s6*
+	S4_storeirhf_io        // if (!Pv) memh(Rs+#u6:1) = #s6*
+	S4_storeirhfnew_io     // if (!Pv.new) memh(Rs+#u6:1) = #s6*
+	S4_storeirht_io        // if (Pv) memh(Rs+#u6:1) = #s6*
+	S4_storeirhtnew_io     // if (Pv.new) memh(Rs+#u6:1) = #s6*
+	S4_storeirif_io        // if (!Pv) memw(Rs+#u6:2) = #s6*
+	S4_storeirifnew_io     // if (!Pv.new) memw(Rs+#u6:2) = #s6*
+	S4_storeirit_io        // if (Pv) memw(Rs+#u6:2) = #s6*
+	S4_storeiritnew_io     // if (Pv.new) memw(Rs+#u6:2) = #s6*
 
 	// Memory operations.
 	L4_add_memopb_io  // memb(Rs+#u6*) += Rt
@@ -350,6 +849,12 @@ const (
 	L4_sub_memopb_io  // memb(Rs+#u6*) -= Rt
 	L4_sub_memoph_io  // memh(Rs+#u6:1*) -= Rt
 	L4_sub_memopw_io  // memw(Rs+#u6:2*) -= Rt
+	L4_iand_memopb_io // memb(Rs+#u6*) = clrbit(#u5)
+	L4_ior_memopb_io  // memb(Rs+#u6*) = setbit(#u5)
+	L4_iand_memoph_io // memh(Rs+#u6:1*) = clrbit(#u5)
+	L4_ior_memoph_io  // memh(Rs+#u6:1*) = setbit(#u5)
+	L4_iand_memopw_io // memw(Rs+#u6:2*) = clrbit(#u5)
+	L4_ior_memopw_io  // memw(Rs+#u6:2*) = setbit(#u5)
 
 	// Branches, calls, loops.
 	J2_jump                // jump #r22:2*
@@ -405,6 +910,20 @@ const (
 	J2_ploop3si            // p3 = sp3loop0(#r7:2*,#u10)
 	J2_ploop3sr            // p3 = sp3loop0(#r7:2*,Rs)
 	J2_trap0               // trap0(#u8)
+	J2_jumprz              // if (Rs!=#0) jump:nt #r13:2
+	J2_jumprzpt            // if (Rs!=#0) jump:t #r13:2
+	J2_jumprnz             // if (Rs==#0) jump:nt #r13:2
+	J2_jumprnzpt           // if (Rs==#0) jump:t #r13:2
+	J2_jumprgtez           // if (Rs>=#0) jump:nt #r13:2
+	J2_jumprgtezpt         // if (Rs>=#0) jump:t #r13:2
+	J2_jumprltez           // if (Rs<=#0) jump:nt #r13:2
+	J2_jumprltezpt         // if (Rs<=#0) jump:t #r13:2
+	J2_jumprfpt            // if (!Pu) jumpr:t Rs
+	J2_jumprtpt            // if (Pu) jumpr:t Rs
+	J2_jumprfnewpt         // if (!Pu.new) jumpr:t Rs
+	J2_jumprtnewpt         // if (Pu.new) jumpr:t Rs
+	J2_callrf              // if (!Pu) callr Rs
+	J2_callrt              // if (Pu) callr Rs
 
 	// Control registers, cache, extender.
 	A2_tfrcrr    // Rd = Cs
@@ -414,55 +933,98 @@ const (
 	Y5_l2fetch   // l2fetch(Rs,Rtt)
 
 	// HVX loads.
-	V6_vL32b_ai        // Vd = vmem(Rt+#s4)
-	V6_vL32b_pi        // Vd = vmem(Rx++#s3)
-	V6_vL32b_ppu       // Vd = vmem(Rx++Mu)
-	V6_vL32b_cur_ai    // Vd.cur = vmem(Rt+#s4)
-	V6_vL32b_cur_pi    // Vd.cur = vmem(Rx++#s3)
-	V6_vL32b_cur_ppu   // Vd.cur = vmem(Rx++Mu)
-	V6_vL32b_tmp_ai    // Vd.tmp = vmem(Rt+#s4)
-	V6_vL32b_tmp_pi    // Vd.tmp = vmem(Rx++#s3)
-	V6_vL32b_tmp_ppu   // Vd.tmp = vmem(Rx++Mu)
-	V6_vL32Ub_ai       // Vd = vmemu(Rt+#s4)
-	V6_vL32Ub_pi       // Vd = vmemu(Rx++#s3)
-	V6_vL32Ub_ppu      // Vd = vmemu(Rx++Mu)
-	V6_vL32b_npred_ai  // if (!Pv) Vd = vmem(Rt+#s4)
-	V6_vL32b_npred_pi  // if (!Pv) Vd = vmem(Rx++#s3)
-	V6_vL32b_npred_ppu // if (!Pv) Vd = vmem(Rx++Mu)
-	V6_vL32b_pred_ai   // if (Pv) Vd = vmem(Rt+#s4)
-	V6_vL32b_pred_pi   // if (Pv) Vd = vmem(Rx++#s3)
-	V6_vL32b_pred_ppu  // if (Pv) Vd = vmem(Rx++Mu)
+	V6_vL32b_ai           // Vd = vmem(Rt+#s4)
+	V6_vL32b_pi           // Vd = vmem(Rx++#s3)
+	V6_vL32b_ppu          // Vd = vmem(Rx++Mu)
+	V6_vL32b_cur_ai       // Vd.cur = vmem(Rt+#s4)
+	V6_vL32b_cur_pi       // Vd.cur = vmem(Rx++#s3)
+	V6_vL32b_cur_ppu      // Vd.cur = vmem(Rx++Mu)
+	V6_vL32b_tmp_ai       // Vd.tmp = vmem(Rt+#s4)
+	V6_vL32b_tmp_pi       // Vd.tmp = vmem(Rx++#s3)
+	V6_vL32b_tmp_ppu      // Vd.tmp = vmem(Rx++Mu)
+	V6_vL32Ub_ai          // Vd = vmemu(Rt+#s4)
+	V6_vL32Ub_pi          // Vd = vmemu(Rx++#s3)
+	V6_vL32Ub_ppu         // Vd = vmemu(Rx++Mu)
+	V6_vL32b_npred_ai     // if (!Pv) Vd = vmem(Rt+#s4)
+	V6_vL32b_npred_pi     // if (!Pv) Vd = vmem(Rx++#s3)
+	V6_vL32b_npred_ppu    // if (!Pv) Vd = vmem(Rx++Mu)
+	V6_vL32b_pred_ai      // if (Pv) Vd = vmem(Rt+#s4)
+	V6_vL32b_pred_pi      // if (Pv) Vd = vmem(Rx++#s3)
+	V6_vL32b_pred_ppu     // if (Pv) Vd = vmem(Rx++Mu)
+	V6_vL32b_nt_ai        // Vd = vmem(Rt+#s4):nt
+	V6_vL32b_nt_cur_ai    // Vd.cur = vmem(Rt+#s4):nt
+	V6_vL32b_nt_cur_pi    // Vd.cur = vmem(Rx++#s3):nt
+	V6_vL32b_nt_cur_ppu   // Vd.cur = vmem(Rx++Mu):nt
+	V6_vL32b_nt_npred_ai  // if (!Pv) Vd = vmem(Rt+#s4):nt
+	V6_vL32b_nt_npred_pi  // if (!Pv) Vd = vmem(Rx++#s3):nt
+	V6_vL32b_nt_npred_ppu // if (!Pv) Vd = vmem(Rx++Mu):nt
+	V6_vL32b_nt_pi        // Vd = vmem(Rx++#s3):nt
+	V6_vL32b_nt_ppu       // Vd = vmem(Rx++Mu):nt
+	V6_vL32b_nt_pred_ai   // if (Pv) Vd = vmem(Rt+#s4):nt
+	V6_vL32b_nt_pred_pi   // if (Pv) Vd = vmem(Rx++#s3):nt
+	V6_vL32b_nt_pred_ppu  // if (Pv) Vd = vmem(Rx++Mu):nt
+	V6_vL32b_nt_tmp_ai    // Vd.tmp = vmem(Rt+#s4):nt
+	V6_vL32b_nt_tmp_pi    // Vd.tmp = vmem(Rx++#s3):nt
+	V6_vL32b_nt_tmp_ppu   // Vd.tmp = vmem(Rx++Mu):nt
 
 	// HVX stores.
-	V6_vS32b_ai           // vmem(Rt+#s4) = Vs
-	V6_vS32b_pi           // vmem(Rx++#s3) = Vs
-	V6_vS32b_ppu          // vmem(Rx++Mu) = Vs
-	V6_vS32b_new_ai       // vmem(Rt+#s4) = Os.new
-	V6_vS32b_new_pi       // vmem(Rx++#s3) = Os.new
-	V6_vS32b_new_ppu      // vmem(Rx++Mu) = Os.new
-	V6_vS32Ub_ai          // vmemu(Rt+#s4) = Vs
-	V6_vS32Ub_pi          // vmemu(Rx++#s3) = Vs
-	V6_vS32Ub_ppu         // vmemu(Rx++Mu) = Vs
-	V6_vS32b_nqpred_ai    // if (!Qv) vmem(Rt+#s4) = Vs
-	V6_vS32b_nqpred_pi    // if (!Qv) vmem(Rx++#s3) = Vs
-	V6_vS32b_nqpred_ppu   // if (!Qv) vmem(Rx++Mu) = Vs
-	V6_vS32b_qpred_ai     // if (Qv) vmem(Rt+#s4) = Vs
-	V6_vS32b_qpred_pi     // if (Qv) vmem(Rx++#s3) = Vs
-	V6_vS32b_qpred_ppu    // if (Qv) vmem(Rx++Mu) = Vs
-	V6_vS32b_npred_ai     // if (!Pv) vmem(Rt+#s4) = Vs
-	V6_vS32b_npred_pi     // if (!Pv) vmem(Rx++#s3) = Vs
-	V6_vS32b_npred_ppu    // if (!Pv) vmem(Rx++Mu) = Vs
-	V6_vS32b_pred_ai      // if (Pv) vmem(Rt+#s4) = Vs
-	V6_vS32b_pred_pi      // if (Pv) vmem(Rx++#s3) = Vs
-	V6_vS32b_pred_ppu     // if (Pv) vmem(Rx++Mu) = Vs
-	V6_vS32b_new_npred_ai // if (!Pv) vmem(Rt+#s4) = Os.new
-	V6_vS32b_new_npred_pi // if (!Pv) vmem(Rx++#s3) = Os.new
-	V6_vS32b_new_pred_ai  // if (Pv) vmem(Rt+#s4) = Os.new
-	V6_vS32b_new_pred_pi  // if (Pv) vmem(Rx++#s3) = Os.new
-	V6_vS32Ub_npred_ai    // if (!Pv) vmemu(Rt+#s4) = Vs
-	V6_vS32Ub_npred_pi    // if (!Pv) vmemu(Rx++#s3) = Vs
-	V6_vS32Ub_pred_ai     // if (Pv) vmemu(Rt+#s4) = Vs
-	V6_vS32Ub_pred_pi     // if (Pv) vmemu(Rx++#s3) = Vs
+	V6_vS32b_ai               // vmem(Rt+#s4) = Vs
+	V6_vS32b_pi               // vmem(Rx++#s3) = Vs
+	V6_vS32b_ppu              // vmem(Rx++Mu) = Vs
+	V6_vS32b_new_ai           // vmem(Rt+#s4) = Os.new
+	V6_vS32b_new_pi           // vmem(Rx++#s3) = Os.new
+	V6_vS32b_new_ppu          // vmem(Rx++Mu) = Os.new
+	V6_vS32Ub_ai              // vmemu(Rt+#s4) = Vs
+	V6_vS32Ub_pi              // vmemu(Rx++#s3) = Vs
+	V6_vS32Ub_ppu             // vmemu(Rx++Mu) = Vs
+	V6_vS32b_nqpred_ai        // if (!Qv) vmem(Rt+#s4) = Vs
+	V6_vS32b_nqpred_pi        // if (!Qv) vmem(Rx++#s3) = Vs
+	V6_vS32b_nqpred_ppu       // if (!Qv) vmem(Rx++Mu) = Vs
+	V6_vS32b_qpred_ai         // if (Qv) vmem(Rt+#s4) = Vs
+	V6_vS32b_qpred_pi         // if (Qv) vmem(Rx++#s3) = Vs
+	V6_vS32b_qpred_ppu        // if (Qv) vmem(Rx++Mu) = Vs
+	V6_vS32b_npred_ai         // if (!Pv) vmem(Rt+#s4) = Vs
+	V6_vS32b_npred_pi         // if (!Pv) vmem(Rx++#s3) = Vs
+	V6_vS32b_npred_ppu        // if (!Pv) vmem(Rx++Mu) = Vs
+	V6_vS32b_pred_ai          // if (Pv) vmem(Rt+#s4) = Vs
+	V6_vS32b_pred_pi          // if (Pv) vmem(Rx++#s3) = Vs
+	V6_vS32b_pred_ppu         // if (Pv) vmem(Rx++Mu) = Vs
+	V6_vS32b_new_npred_ai     // if (!Pv) vmem(Rt+#s4) = Os.new
+	V6_vS32b_new_npred_pi     // if (!Pv) vmem(Rx++#s3) = Os.new
+	V6_vS32b_new_pred_ai      // if (Pv) vmem(Rt+#s4) = Os.new
+	V6_vS32b_new_pred_pi      // if (Pv) vmem(Rx++#s3) = Os.new
+	V6_vS32Ub_npred_ai        // if (!Pv) vmemu(Rt+#s4) = Vs
+	V6_vS32Ub_npred_pi        // if (!Pv) vmemu(Rx++#s3) = Vs
+	V6_vS32Ub_pred_ai         // if (Pv) vmemu(Rt+#s4) = Vs
+	V6_vS32Ub_pred_pi         // if (Pv) vmemu(Rx++#s3) = Vs
+	V6_vS32Ub_npred_ppu       // if (!Pv) vmemu(Rx++Mu) = Vs
+	V6_vS32Ub_pred_ppu        // if (Pv) vmemu(Rx++Mu) = Vs
+	V6_vS32b_new_npred_ppu    // if (!Pv) vmem(Rx++Mu) = Os.new
+	V6_vS32b_new_pred_ppu     // if (Pv) vmem(Rx++Mu) = Os.new
+	V6_vS32b_nt_ai            // vmem(Rt+#s4):nt = Vs
+	V6_vS32b_nt_new_ai        // vmem(Rt+#s4):nt = Os.new
+	V6_vS32b_nt_new_npred_ai  // if (!Pv) vmem(Rt+#s4):nt = Os.new
+	V6_vS32b_nt_new_npred_pi  // if (!Pv) vmem(Rx++#s3):nt = Os.new
+	V6_vS32b_nt_new_npred_ppu // if (!Pv) vmem(Rx++Mu):nt = Os.new
+	V6_vS32b_nt_new_pi        // vmem(Rx++#s3):nt = Os.new
+	V6_vS32b_nt_new_ppu       // vmem(Rx++Mu):nt = Os.new
+	V6_vS32b_nt_new_pred_ai   // if (Pv) vmem(Rt+#s4):nt = Os.new
+	V6_vS32b_nt_new_pred_pi   // if (Pv) vmem(Rx++#s3):nt = Os.new
+	V6_vS32b_nt_new_pred_ppu  // if (Pv) vmem(Rx++Mu):nt = Os.new
+	V6_vS32b_nt_npred_ai      // if (!Pv) vmem(Rt+#s4):nt = Vs
+	V6_vS32b_nt_npred_pi      // if (!Pv) vmem(Rx++#s3):nt = Vs
+	V6_vS32b_nt_npred_ppu     // if (!Pv) vmem(Rx++Mu):nt = Vs
+	V6_vS32b_nt_nqpred_ai     // if (!Qv) vmem(Rt+#s4):nt = Vs
+	V6_vS32b_nt_nqpred_pi     // if (!Qv) vmem(Rx++#s3):nt = Vs
+	V6_vS32b_nt_nqpred_ppu    // if (!Qv) vmem(Rx++Mu):nt = Vs
+	V6_vS32b_nt_pi            // vmem(Rx++#s3):nt = Vs
+	V6_vS32b_nt_ppu           // vmem(Rx++Mu):nt = Vs
+	V6_vS32b_nt_pred_ai       // if (Pv) vmem(Rt+#s4):nt = Vs
+	V6_vS32b_nt_pred_pi       // if (Pv) vmem(Rx++#s3):nt = Vs
+	V6_vS32b_nt_pred_ppu      // if (Pv) vmem(Rx++Mu):nt = Vs
+	V6_vS32b_nt_qpred_ai      // if (Qv) vmem(Rt+#s4):nt = Vs
+	V6_vS32b_nt_qpred_pi      // if (Qv) vmem(Rx++#s3):nt = Vs
+	V6_vS32b_nt_qpred_ppu     // if (Qv) vmem(Rx++Mu):nt = Vs
 
 	// HVX add, subtract, average.
 	V6_vaddb         // Vd.b = vadd(Vu.b,Vv.b)
@@ -831,6 +1393,346 @@ const (
 	V6_vlutvwh_oracc  // Vxx.h |= vlut16(Vu.b,Vv.h,Rt8)
 	V6_vlutvwh_oracci // Vxx.h |= vlut16(Vu.b,Vv.h,#u3)
 	V6_vlutvwhi       // Vdd.h = vlut16(Vu.b,Vv.h,#u3)
+
+	// Multiply of halves.
+	M2_mpy_hh_s1         // Rd = mpy(Rs.h,Rt.h):<<1
+	M2_mpy_hl_s1         // Rd = mpy(Rs.h,Rt.l):<<1
+	M2_mpy_lh_s1         // Rd = mpy(Rs.l,Rt.h):<<1
+	M2_mpy_ll_s1         // Rd = mpy(Rs.l,Rt.l):<<1
+	M2_mpy_sat_hh_s0     // Rd = mpy(Rs.h,Rt.h):sat
+	M2_mpy_sat_hh_s1     // Rd = mpy(Rs.h,Rt.h):<<1:sat
+	M2_mpy_sat_hl_s0     // Rd = mpy(Rs.h,Rt.l):sat
+	M2_mpy_sat_hl_s1     // Rd = mpy(Rs.h,Rt.l):<<1:sat
+	M2_mpy_sat_lh_s0     // Rd = mpy(Rs.l,Rt.h):sat
+	M2_mpy_sat_lh_s1     // Rd = mpy(Rs.l,Rt.h):<<1:sat
+	M2_mpy_sat_ll_s0     // Rd = mpy(Rs.l,Rt.l):sat
+	M2_mpy_sat_ll_s1     // Rd = mpy(Rs.l,Rt.l):<<1:sat
+	M2_mpy_rnd_hh_s0     // Rd = mpy(Rs.h,Rt.h):rnd
+	M2_mpy_rnd_hh_s1     // Rd = mpy(Rs.h,Rt.h):<<1:rnd
+	M2_mpy_rnd_hl_s0     // Rd = mpy(Rs.h,Rt.l):rnd
+	M2_mpy_rnd_hl_s1     // Rd = mpy(Rs.h,Rt.l):<<1:rnd
+	M2_mpy_rnd_lh_s0     // Rd = mpy(Rs.l,Rt.h):rnd
+	M2_mpy_rnd_lh_s1     // Rd = mpy(Rs.l,Rt.h):<<1:rnd
+	M2_mpy_rnd_ll_s0     // Rd = mpy(Rs.l,Rt.l):rnd
+	M2_mpy_rnd_ll_s1     // Rd = mpy(Rs.l,Rt.l):<<1:rnd
+	M2_mpy_sat_rnd_hh_s0 // Rd = mpy(Rs.h,Rt.h):rnd:sat
+	M2_mpy_sat_rnd_hh_s1 // Rd = mpy(Rs.h,Rt.h):<<1:rnd:sat
+	M2_mpy_sat_rnd_hl_s0 // Rd = mpy(Rs.h,Rt.l):rnd:sat
+	M2_mpy_sat_rnd_hl_s1 // Rd = mpy(Rs.h,Rt.l):<<1:rnd:sat
+	M2_mpy_sat_rnd_lh_s0 // Rd = mpy(Rs.l,Rt.h):rnd:sat
+	M2_mpy_sat_rnd_lh_s1 // Rd = mpy(Rs.l,Rt.h):<<1:rnd:sat
+	M2_mpy_sat_rnd_ll_s0 // Rd = mpy(Rs.l,Rt.l):rnd:sat
+	M2_mpy_sat_rnd_ll_s1 // Rd = mpy(Rs.l,Rt.l):<<1:rnd:sat
+	M2_mpy_acc_hh_s0     // Rx += mpy(Rs.h,Rt.h)
+	M2_mpy_acc_hh_s1     // Rx += mpy(Rs.h,Rt.h):<<1
+	M2_mpy_acc_hl_s0     // Rx += mpy(Rs.h,Rt.l)
+	M2_mpy_acc_hl_s1     // Rx += mpy(Rs.h,Rt.l):<<1
+	M2_mpy_acc_lh_s0     // Rx += mpy(Rs.l,Rt.h)
+	M2_mpy_acc_lh_s1     // Rx += mpy(Rs.l,Rt.h):<<1
+	M2_mpy_acc_ll_s0     // Rx += mpy(Rs.l,Rt.l)
+	M2_mpy_acc_ll_s1     // Rx += mpy(Rs.l,Rt.l):<<1
+	M2_mpy_acc_sat_hh_s0 // Rx += mpy(Rs.h,Rt.h):sat
+	M2_mpy_acc_sat_hh_s1 // Rx += mpy(Rs.h,Rt.h):<<1:sat
+	M2_mpy_acc_sat_hl_s0 // Rx += mpy(Rs.h,Rt.l):sat
+	M2_mpy_acc_sat_hl_s1 // Rx += mpy(Rs.h,Rt.l):<<1:sat
+	M2_mpy_acc_sat_lh_s0 // Rx += mpy(Rs.l,Rt.h):sat
+	M2_mpy_acc_sat_lh_s1 // Rx += mpy(Rs.l,Rt.h):<<1:sat
+	M2_mpy_acc_sat_ll_s0 // Rx += mpy(Rs.l,Rt.l):sat
+	M2_mpy_acc_sat_ll_s1 // Rx += mpy(Rs.l,Rt.l):<<1:sat
+	M2_mpy_nac_hh_s0     // Rx -= mpy(Rs.h,Rt.h)
+	M2_mpy_nac_hh_s1     // Rx -= mpy(Rs.h,Rt.h):<<1
+	M2_mpy_nac_hl_s0     // Rx -= mpy(Rs.h,Rt.l)
+	M2_mpy_nac_hl_s1     // Rx -= mpy(Rs.h,Rt.l):<<1
+	M2_mpy_nac_lh_s0     // Rx -= mpy(Rs.l,Rt.h)
+	M2_mpy_nac_lh_s1     // Rx -= mpy(Rs.l,Rt.h):<<1
+	M2_mpy_nac_ll_s0     // Rx -= mpy(Rs.l,Rt.l)
+	M2_mpy_nac_ll_s1     // Rx -= mpy(Rs.l,Rt.l):<<1
+	M2_mpy_nac_sat_hh_s0 // Rx -= mpy(Rs.h,Rt.h):sat
+	M2_mpy_nac_sat_hh_s1 // Rx -= mpy(Rs.h,Rt.h):<<1:sat
+	M2_mpy_nac_sat_hl_s0 // Rx -= mpy(Rs.h,Rt.l):sat
+	M2_mpy_nac_sat_hl_s1 // Rx -= mpy(Rs.h,Rt.l):<<1:sat
+	M2_mpy_nac_sat_lh_s0 // Rx -= mpy(Rs.l,Rt.h):sat
+	M2_mpy_nac_sat_lh_s1 // Rx -= mpy(Rs.l,Rt.h):<<1:sat
+	M2_mpy_nac_sat_ll_s0 // Rx -= mpy(Rs.l,Rt.l):sat
+	M2_mpy_nac_sat_ll_s1 // Rx -= mpy(Rs.l,Rt.l):<<1:sat
+	M2_mpyd_hh_s0        // Rdd = mpy(Rs.h,Rt.h)
+	M2_mpyd_hh_s1        // Rdd = mpy(Rs.h,Rt.h):<<1
+	M2_mpyd_hl_s0        // Rdd = mpy(Rs.h,Rt.l)
+	M2_mpyd_hl_s1        // Rdd = mpy(Rs.h,Rt.l):<<1
+	M2_mpyd_lh_s0        // Rdd = mpy(Rs.l,Rt.h)
+	M2_mpyd_lh_s1        // Rdd = mpy(Rs.l,Rt.h):<<1
+	M2_mpyd_ll_s0        // Rdd = mpy(Rs.l,Rt.l)
+	M2_mpyd_ll_s1        // Rdd = mpy(Rs.l,Rt.l):<<1
+	M2_mpyd_rnd_hh_s0    // Rdd = mpy(Rs.h,Rt.h):rnd
+	M2_mpyd_rnd_hh_s1    // Rdd = mpy(Rs.h,Rt.h):<<1:rnd
+	M2_mpyd_rnd_hl_s0    // Rdd = mpy(Rs.h,Rt.l):rnd
+	M2_mpyd_rnd_hl_s1    // Rdd = mpy(Rs.h,Rt.l):<<1:rnd
+	M2_mpyd_rnd_lh_s0    // Rdd = mpy(Rs.l,Rt.h):rnd
+	M2_mpyd_rnd_lh_s1    // Rdd = mpy(Rs.l,Rt.h):<<1:rnd
+	M2_mpyd_rnd_ll_s0    // Rdd = mpy(Rs.l,Rt.l):rnd
+	M2_mpyd_rnd_ll_s1    // Rdd = mpy(Rs.l,Rt.l):<<1:rnd
+	M2_mpyd_acc_hh_s0    // Rxx += mpy(Rs.h,Rt.h)
+	M2_mpyd_acc_hh_s1    // Rxx += mpy(Rs.h,Rt.h):<<1
+	M2_mpyd_acc_hl_s0    // Rxx += mpy(Rs.h,Rt.l)
+	M2_mpyd_acc_hl_s1    // Rxx += mpy(Rs.h,Rt.l):<<1
+	M2_mpyd_acc_lh_s0    // Rxx += mpy(Rs.l,Rt.h)
+	M2_mpyd_acc_lh_s1    // Rxx += mpy(Rs.l,Rt.h):<<1
+	M2_mpyd_acc_ll_s0    // Rxx += mpy(Rs.l,Rt.l)
+	M2_mpyd_acc_ll_s1    // Rxx += mpy(Rs.l,Rt.l):<<1
+	M2_mpyd_nac_hh_s0    // Rxx -= mpy(Rs.h,Rt.h)
+	M2_mpyd_nac_hh_s1    // Rxx -= mpy(Rs.h,Rt.h):<<1
+	M2_mpyd_nac_hl_s0    // Rxx -= mpy(Rs.h,Rt.l)
+	M2_mpyd_nac_hl_s1    // Rxx -= mpy(Rs.h,Rt.l):<<1
+	M2_mpyd_nac_lh_s0    // Rxx -= mpy(Rs.l,Rt.h)
+	M2_mpyd_nac_lh_s1    // Rxx -= mpy(Rs.l,Rt.h):<<1
+	M2_mpyd_nac_ll_s0    // Rxx -= mpy(Rs.l,Rt.l)
+	M2_mpyd_nac_ll_s1    // Rxx -= mpy(Rs.l,Rt.l):<<1
+	M2_mpyu_hh_s0        // Rd = mpyu(Rs.h,Rt.h)
+	M2_mpyu_hh_s1        // Rd = mpyu(Rs.h,Rt.h):<<1
+	M2_mpyu_hl_s0        // Rd = mpyu(Rs.h,Rt.l)
+	M2_mpyu_hl_s1        // Rd = mpyu(Rs.h,Rt.l):<<1
+	M2_mpyu_lh_s0        // Rd = mpyu(Rs.l,Rt.h)
+	M2_mpyu_lh_s1        // Rd = mpyu(Rs.l,Rt.h):<<1
+	M2_mpyu_ll_s0        // Rd = mpyu(Rs.l,Rt.l)
+	M2_mpyu_ll_s1        // Rd = mpyu(Rs.l,Rt.l):<<1
+	M2_mpyu_acc_hh_s0    // Rx += mpyu(Rs.h,Rt.h)
+	M2_mpyu_acc_hh_s1    // Rx += mpyu(Rs.h,Rt.h):<<1
+	M2_mpyu_acc_hl_s0    // Rx += mpyu(Rs.h,Rt.l)
+	M2_mpyu_acc_hl_s1    // Rx += mpyu(Rs.h,Rt.l):<<1
+	M2_mpyu_acc_lh_s0    // Rx += mpyu(Rs.l,Rt.h)
+	M2_mpyu_acc_lh_s1    // Rx += mpyu(Rs.l,Rt.h):<<1
+	M2_mpyu_acc_ll_s0    // Rx += mpyu(Rs.l,Rt.l)
+	M2_mpyu_acc_ll_s1    // Rx += mpyu(Rs.l,Rt.l):<<1
+	M2_mpyu_nac_hh_s0    // Rx -= mpyu(Rs.h,Rt.h)
+	M2_mpyu_nac_hh_s1    // Rx -= mpyu(Rs.h,Rt.h):<<1
+	M2_mpyu_nac_hl_s0    // Rx -= mpyu(Rs.h,Rt.l)
+	M2_mpyu_nac_hl_s1    // Rx -= mpyu(Rs.h,Rt.l):<<1
+	M2_mpyu_nac_lh_s0    // Rx -= mpyu(Rs.l,Rt.h)
+	M2_mpyu_nac_lh_s1    // Rx -= mpyu(Rs.l,Rt.h):<<1
+	M2_mpyu_nac_ll_s0    // Rx -= mpyu(Rs.l,Rt.l)
+	M2_mpyu_nac_ll_s1    // Rx -= mpyu(Rs.l,Rt.l):<<1
+	M2_mpyud_hh_s0       // Rdd = mpyu(Rs.h,Rt.h)
+	M2_mpyud_hh_s1       // Rdd = mpyu(Rs.h,Rt.h):<<1
+	M2_mpyud_hl_s0       // Rdd = mpyu(Rs.h,Rt.l)
+	M2_mpyud_hl_s1       // Rdd = mpyu(Rs.h,Rt.l):<<1
+	M2_mpyud_lh_s0       // Rdd = mpyu(Rs.l,Rt.h)
+	M2_mpyud_lh_s1       // Rdd = mpyu(Rs.l,Rt.h):<<1
+	M2_mpyud_ll_s0       // Rdd = mpyu(Rs.l,Rt.l)
+	M2_mpyud_ll_s1       // Rdd = mpyu(Rs.l,Rt.l):<<1
+	M2_mpyud_acc_hh_s0   // Rxx += mpyu(Rs.h,Rt.h)
+	M2_mpyud_acc_hh_s1   // Rxx += mpyu(Rs.h,Rt.h):<<1
+	M2_mpyud_acc_hl_s0   // Rxx += mpyu(Rs.h,Rt.l)
+	M2_mpyud_acc_hl_s1   // Rxx += mpyu(Rs.h,Rt.l):<<1
+	M2_mpyud_acc_lh_s0   // Rxx += mpyu(Rs.l,Rt.h)
+	M2_mpyud_acc_lh_s1   // Rxx += mpyu(Rs.l,Rt.h):<<1
+	M2_mpyud_acc_ll_s0   // Rxx += mpyu(Rs.l,Rt.l)
+	M2_mpyud_acc_ll_s1   // Rxx += mpyu(Rs.l,Rt.l):<<1
+	M2_mpyud_nac_hh_s0   // Rxx -= mpyu(Rs.h,Rt.h)
+	M2_mpyud_nac_hh_s1   // Rxx -= mpyu(Rs.h,Rt.h):<<1
+	M2_mpyud_nac_hl_s0   // Rxx -= mpyu(Rs.h,Rt.l)
+	M2_mpyud_nac_hl_s1   // Rxx -= mpyu(Rs.h,Rt.l):<<1
+	M2_mpyud_nac_lh_s0   // Rxx -= mpyu(Rs.l,Rt.h)
+	M2_mpyud_nac_lh_s1   // Rxx -= mpyu(Rs.l,Rt.h):<<1
+	M2_mpyud_nac_ll_s0   // Rxx -= mpyu(Rs.l,Rt.l)
+	M2_mpyud_nac_ll_s1   // Rxx -= mpyu(Rs.l,Rt.l):<<1
+	M2_hmmpyh_s1         // Rd = mpy(Rs,Rt.h):<<1:sat
+	M2_hmmpyl_s1         // Rd = mpy(Rs,Rt.l):<<1:sat
+	M2_hmmpyh_rs1        // Rd = mpy(Rs,Rt.h):<<1:rnd:sat
+	M2_hmmpyl_rs1        // Rd = mpy(Rs,Rt.l):<<1:rnd:sat
+
+	// Halves.
+	A2_addh_h16_hh     // Rd = add(Rt.h,Rs.h):<<16
+	A2_addh_h16_hl     // Rd = add(Rt.h,Rs.l):<<16
+	A2_addh_h16_lh     // Rd = add(Rt.l,Rs.h):<<16
+	A2_addh_h16_ll     // Rd = add(Rt.l,Rs.l):<<16
+	A2_addh_h16_sat_hh // Rd = add(Rt.h,Rs.h):sat:<<16
+	A2_addh_h16_sat_hl // Rd = add(Rt.h,Rs.l):sat:<<16
+	A2_addh_h16_sat_lh // Rd = add(Rt.l,Rs.h):sat:<<16
+	A2_addh_h16_sat_ll // Rd = add(Rt.l,Rs.l):sat:<<16
+	A2_addh_l16_hl     // Rd = add(Rt.l,Rs.h)
+	A2_addh_l16_ll     // Rd = add(Rt.l,Rs.l)
+	A2_addh_l16_sat_hl // Rd = add(Rt.l,Rs.h):sat
+	A2_addh_l16_sat_ll // Rd = add(Rt.l,Rs.l):sat
+	A2_subh_h16_hh     // Rd = sub(Rt.h,Rs.h):<<16
+	A2_subh_h16_hl     // Rd = sub(Rt.h,Rs.l):<<16
+	A2_subh_h16_lh     // Rd = sub(Rt.l,Rs.h):<<16
+	A2_subh_h16_ll     // Rd = sub(Rt.l,Rs.l):<<16
+	A2_subh_h16_sat_hh // Rd = sub(Rt.h,Rs.h):sat:<<16
+	A2_subh_h16_sat_hl // Rd = sub(Rt.h,Rs.l):sat:<<16
+	A2_subh_h16_sat_lh // Rd = sub(Rt.l,Rs.h):sat:<<16
+	A2_subh_h16_sat_ll // Rd = sub(Rt.l,Rs.l):sat:<<16
+	A2_subh_l16_hl     // Rd = sub(Rt.l,Rs.h)
+	A2_subh_l16_ll     // Rd = sub(Rt.l,Rs.l)
+	A2_subh_l16_sat_hl // Rd = sub(Rt.l,Rs.h):sat
+	A2_subh_l16_sat_ll // Rd = sub(Rt.l,Rs.l):sat
+	A2_svaddh          // Rd = vaddh(Rs,Rt)
+	A2_svaddhs         // Rd = vaddh(Rs,Rt):sat
+	A2_svadduhs        // Rd = vadduh(Rs,Rt):sat
+	A2_svsubh          // Rd = vsubh(Rt,Rs)
+	A2_svsubhs         // Rd = vsubh(Rt,Rs):sat
+	A2_svsubuhs        // Rd = vsubuh(Rt,Rs):sat
+	A2_svavgh          // Rd = vavgh(Rs,Rt)
+	A2_svavghs         // Rd = vavgh(Rs,Rt):rnd
+	A2_svnavgh         // Rd = vnavgh(Rt,Rs)
+
+	// Lanes of pairs.
+	A2_vaddh      // Rdd = vaddh(Rss,Rtt)
+	A2_vaddw      // Rdd = vaddw(Rss,Rtt)
+	A2_vaddub     // Rdd = vaddub(Rss,Rtt)
+	A2_vaddhs     // Rdd = vaddh(Rss,Rtt):sat
+	A2_vaddws     // Rdd = vaddw(Rss,Rtt):sat
+	A2_vaddubs    // Rdd = vaddub(Rss,Rtt):sat
+	A2_vadduhs    // Rdd = vadduh(Rss,Rtt):sat
+	A2_vsubh      // Rdd = vsubh(Rtt,Rss)
+	A2_vsubw      // Rdd = vsubw(Rtt,Rss)
+	A2_vsubub     // Rdd = vsubub(Rtt,Rss)
+	A2_vsubhs     // Rdd = vsubh(Rtt,Rss):sat
+	A2_vsubws     // Rdd = vsubw(Rtt,Rss):sat
+	A2_vsububs    // Rdd = vsubub(Rtt,Rss):sat
+	A2_vsubuhs    // Rdd = vsubuh(Rtt,Rss):sat
+	A2_vmaxb      // Rdd = vmaxb(Rtt,Rss)
+	A2_vminb      // Rdd = vminb(Rtt,Rss)
+	A2_vmaxh      // Rdd = vmaxh(Rtt,Rss)
+	A2_vminh      // Rdd = vminh(Rtt,Rss)
+	A2_vavgh      // Rdd = vavgh(Rss,Rtt)
+	A2_vavghr     // Rdd = vavgh(Rss,Rtt):rnd
+	A2_vavghcr    // Rdd = vavgh(Rss,Rtt):crnd
+	A2_vmaxw      // Rdd = vmaxw(Rtt,Rss)
+	A2_vminw      // Rdd = vminw(Rtt,Rss)
+	A2_vavgw      // Rdd = vavgw(Rss,Rtt)
+	A2_vavgwr     // Rdd = vavgw(Rss,Rtt):rnd
+	A2_vavgwcr    // Rdd = vavgw(Rss,Rtt):crnd
+	A2_vmaxub     // Rdd = vmaxub(Rtt,Rss)
+	A2_vminub     // Rdd = vminub(Rtt,Rss)
+	A2_vavgub     // Rdd = vavgub(Rss,Rtt)
+	A2_vavgubr    // Rdd = vavgub(Rss,Rtt):rnd
+	A2_vmaxuh     // Rdd = vmaxuh(Rtt,Rss)
+	A2_vminuh     // Rdd = vminuh(Rtt,Rss)
+	A2_vavguh     // Rdd = vavguh(Rss,Rtt)
+	A2_vavguhr    // Rdd = vavguh(Rss,Rtt):rnd
+	A2_vmaxuw     // Rdd = vmaxuw(Rtt,Rss)
+	A2_vminuw     // Rdd = vminuw(Rtt,Rss)
+	A2_vavguw     // Rdd = vavguw(Rss,Rtt)
+	A2_vavguwr    // Rdd = vavguw(Rss,Rtt):rnd
+	A2_vnavgh     // Rdd = vnavgh(Rtt,Rss)
+	A2_vnavghr    // Rdd = vnavgh(Rtt,Rss):rnd:sat
+	A2_vnavghcr   // Rdd = vnavgh(Rtt,Rss):crnd:sat
+	M2_vabsdiffh  // Rdd = vabsdiffh(Rtt,Rss)
+	A2_vabsh      // Rdd = vabsh(Rss)
+	A2_vabshsat   // Rdd = vabsh(Rss):sat
+	A2_vnavgw     // Rdd = vnavgw(Rtt,Rss)
+	A2_vnavgwr    // Rdd = vnavgw(Rtt,Rss):rnd:sat
+	A2_vnavgwcr   // Rdd = vnavgw(Rtt,Rss):crnd:sat
+	M2_vabsdiffw  // Rdd = vabsdiffw(Rtt,Rss)
+	A2_vabsw      // Rdd = vabsw(Rss)
+	A2_vabswsat   // Rdd = vabsw(Rss):sat
+	M6_vabsdiffb  // Rdd = vabsdiffb(Rtt,Rss)
+	M6_vabsdiffub // Rdd = vabsdiffub(Rtt,Rss)
+	A2_vcmpbeq    // Pd = vcmpb.eq(Rss,Rtt)
+	A2_vcmpbgtu   // Pd = vcmpb.gtu(Rss,Rtt)
+	A4_vcmpbgt    // Pd = vcmpb.gt(Rss,Rtt)
+	A2_vcmpheq    // Pd = vcmph.eq(Rss,Rtt)
+	A2_vcmphgt    // Pd = vcmph.gt(Rss,Rtt)
+	A2_vcmphgtu   // Pd = vcmph.gtu(Rss,Rtt)
+	A2_vcmpweq    // Pd = vcmpw.eq(Rss,Rtt)
+	A2_vcmpwgt    // Pd = vcmpw.gt(Rss,Rtt)
+	A2_vcmpwgtu   // Pd = vcmpw.gtu(Rss,Rtt)
+	A4_vcmpbeqi   // Pd = vcmpb.eq(Rss,#u8)
+	A4_vcmpbgti   // Pd = vcmpb.gt(Rss,#s8)
+	A4_vcmpbgtui  // Pd = vcmpb.gtu(Rss,#u7)
+	A4_vcmpheqi   // Pd = vcmph.eq(Rss,#s8)
+	A4_vcmphgti   // Pd = vcmph.gt(Rss,#s8)
+	A4_vcmphgtui  // Pd = vcmph.gtu(Rss,#u7)
+	A4_vcmpweqi   // Pd = vcmpw.eq(Rss,#s8)
+	A4_vcmpwgti   // Pd = vcmpw.gt(Rss,#s8)
+	A4_vcmpwgtui  // Pd = vcmpw.gtu(Rss,#u7)
+	S2_vsxtbh     // Rdd = vsxtbh(Rs)
+	S2_vzxtbh     // Rdd = vzxtbh(Rs)
+	S2_vsxthw     // Rdd = vsxthw(Rs)
+	S2_vzxthw     // Rdd = vzxthw(Rs)
+	S2_vtrunehb   // Rd = vtrunehb(Rss)
+	S2_vtrunohb   // Rd = vtrunohb(Rss)
+	S2_shuffeb    // Rdd = shuffeb(Rss,Rtt)
+	S2_shuffob    // Rdd = shuffob(Rtt,Rss)
+	S2_shuffeh    // Rdd = shuffeh(Rss,Rtt)
+	S2_shuffoh    // Rdd = shuffoh(Rtt,Rss)
+	S2_valignrb   // Rdd = valignb(Rtt,Rss,Pu)
+
+	// Compound jumps.
+	J4_cmpeq_tp0_jump_nt   // p0 = cmp.eq(Rs16,Rt16); if (p0.new) jump:nt #r9:2*
+	J4_cmpeqi_tp0_jump_nt  // p0 = cmp.eq(Rs16,#u5); if (p0.new) jump:nt #r9:2*
+	J4_cmpeqn1_tp0_jump_nt // p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:nt #r9:2
+	J4_tstbit0_tp0_jump_nt // p0 = tstbit(Rs16,#0); if (p0.new) jump:nt #r9:2*
+	J4_cmpeq_tp0_jump_t    // p0 = cmp.eq(Rs16,Rt16); if (p0.new) jump:t #r9:2*
+	J4_cmpeqi_tp0_jump_t   // p0 = cmp.eq(Rs16,#u5); if (p0.new) jump:t #r9:2*
+	J4_cmpeqn1_tp0_jump_t  // p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:t #r9:2
+	J4_tstbit0_tp0_jump_t  // p0 = tstbit(Rs16,#0); if (p0.new) jump:t #r9:2*
+	J4_cmpeq_tp1_jump_nt   // p1 = cmp.eq(Rs16,Rt16); if (p1.new) jump:nt #r9:2*
+	J4_cmpeqi_tp1_jump_nt  // p1 = cmp.eq(Rs16,#u5); if (p1.new) jump:nt #r9:2*
+	J4_cmpeqn1_tp1_jump_nt // p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:nt #r9:2
+	J4_tstbit0_tp1_jump_nt // p1 = tstbit(Rs16,#0); if (p1.new) jump:nt #r9:2*
+	J4_cmpeq_tp1_jump_t    // p1 = cmp.eq(Rs16,Rt16); if (p1.new) jump:t #r9:2*
+	J4_cmpeqi_tp1_jump_t   // p1 = cmp.eq(Rs16,#u5); if (p1.new) jump:t #r9:2*
+	J4_cmpeqn1_tp1_jump_t  // p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:t #r9:2
+	J4_tstbit0_tp1_jump_t  // p1 = tstbit(Rs16,#0); if (p1.new) jump:t #r9:2*
+	J4_cmpeq_fp0_jump_nt   // p0 = cmp.eq(Rs16,Rt16); if (!p0.new) jump:nt #r9:2*
+	J4_cmpeqi_fp0_jump_nt  // p0 = cmp.eq(Rs16,#u5); if (!p0.new) jump:nt #r9:2*
+	J4_cmpeqn1_fp0_jump_nt // p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2
+	J4_tstbit0_fp0_jump_nt // p0 = tstbit(Rs16,#0); if (!p0.new) jump:nt #r9:2*
+	J4_cmpeq_fp0_jump_t    // p0 = cmp.eq(Rs16,Rt16); if (!p0.new) jump:t #r9:2*
+	J4_cmpeqi_fp0_jump_t   // p0 = cmp.eq(Rs16,#u5); if (!p0.new) jump:t #r9:2*
+	J4_cmpeqn1_fp0_jump_t  // p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:t #r9:2
+	J4_tstbit0_fp0_jump_t  // p0 = tstbit(Rs16,#0); if (!p0.new) jump:t #r9:2*
+	J4_cmpeq_fp1_jump_nt   // p1 = cmp.eq(Rs16,Rt16); if (!p1.new) jump:nt #r9:2*
+	J4_cmpeqi_fp1_jump_nt  // p1 = cmp.eq(Rs16,#u5); if (!p1.new) jump:nt #r9:2*
+	J4_cmpeqn1_fp1_jump_nt // p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2
+	J4_tstbit0_fp1_jump_nt // p1 = tstbit(Rs16,#0); if (!p1.new) jump:nt #r9:2*
+	J4_cmpeq_fp1_jump_t    // p1 = cmp.eq(Rs16,Rt16); if (!p1.new) jump:t #r9:2*
+	J4_cmpeqi_fp1_jump_t   // p1 = cmp.eq(Rs16,#u5); if (!p1.new) jump:t #r9:2*
+	J4_cmpeqn1_fp1_jump_t  // p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:t #r9:2
+	J4_tstbit0_fp1_jump_t  // p1 = tstbit(Rs16,#0); if (!p1.new) jump:t #r9:2*
+	J4_cmpgt_tp0_jump_nt   // p0 = cmp.gt(Rs16,Rt16); if (p0.new) jump:nt #r9:2*
+	J4_cmpgti_tp0_jump_nt  // p0 = cmp.gt(Rs16,#u5); if (p0.new) jump:nt #r9:2*
+	J4_cmpgtn1_tp0_jump_nt // p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:nt #r9:2
+	J4_cmpgt_tp0_jump_t    // p0 = cmp.gt(Rs16,Rt16); if (p0.new) jump:t #r9:2*
+	J4_cmpgti_tp0_jump_t   // p0 = cmp.gt(Rs16,#u5); if (p0.new) jump:t #r9:2*
+	J4_cmpgtn1_tp0_jump_t  // p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:t #r9:2
+	J4_cmpgt_tp1_jump_nt   // p1 = cmp.gt(Rs16,Rt16); if (p1.new) jump:nt #r9:2*
+	J4_cmpgti_tp1_jump_nt  // p1 = cmp.gt(Rs16,#u5); if (p1.new) jump:nt #r9:2*
+	J4_cmpgtn1_tp1_jump_nt // p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:nt #r9:2
+	J4_cmpgt_tp1_jump_t    // p1 = cmp.gt(Rs16,Rt16); if (p1.new) jump:t #r9:2*
+	J4_cmpgti_tp1_jump_t   // p1 = cmp.gt(Rs16,#u5); if (p1.new) jump:t #r9:2*
+	J4_cmpgtn1_tp1_jump_t  // p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:t #r9:2
+	J4_cmpgt_fp0_jump_nt   // p0 = cmp.gt(Rs16,Rt16); if (!p0.new) jump:nt #r9:2*
+	J4_cmpgti_fp0_jump_nt  // p0 = cmp.gt(Rs16,#u5); if (!p0.new) jump:nt #r9:2*
+	J4_cmpgtn1_fp0_jump_nt // p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2
+	J4_cmpgt_fp0_jump_t    // p0 = cmp.gt(Rs16,Rt16); if (!p0.new) jump:t #r9:2*
+	J4_cmpgti_fp0_jump_t   // p0 = cmp.gt(Rs16,#u5); if (!p0.new) jump:t #r9:2*
+	J4_cmpgtn1_fp0_jump_t  // p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:t #r9:2
+	J4_cmpgt_fp1_jump_nt   // p1 = cmp.gt(Rs16,Rt16); if (!p1.new) jump:nt #r9:2*
+	J4_cmpgti_fp1_jump_nt  // p1 = cmp.gt(Rs16,#u5); if (!p1.new) jump:nt #r9:2*
+	J4_cmpgtn1_fp1_jump_nt // p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2
+	J4_cmpgt_fp1_jump_t    // p1 = cmp.gt(Rs16,Rt16); if (!p1.new) jump:t #r9:2*
+	J4_cmpgti_fp1_jump_t   // p1 = cmp.gt(Rs16,#u5); if (!p1.new) jump:t #r9:2*
+	J4_cmpgtn1_fp1_jump_t  // p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:t #r9:2
+	J4_cmpgtu_tp0_jump_nt  // p0 = cmp.gtu(Rs16,Rt16); if (p0.new) jump:nt #r9:2*
+	J4_cmpgtui_tp0_jump_nt // p0 = cmp.gtu(Rs16,#u5); if (p0.new) jump:nt #r9:2*
+	J4_cmpgtu_tp0_jump_t   // p0 = cmp.gtu(Rs16,Rt16); if (p0.new) jump:t #r9:2*
+	J4_cmpgtui_tp0_jump_t  // p0 = cmp.gtu(Rs16,#u5); if (p0.new) jump:t #r9:2*
+	J4_cmpgtu_tp1_jump_nt  // p1 = cmp.gtu(Rs16,Rt16); if (p1.new) jump:nt #r9:2*
+	J4_cmpgtui_tp1_jump_nt // p1 = cmp.gtu(Rs16,#u5); if (p1.new) jump:nt #r9:2*
+	J4_cmpgtu_tp1_jump_t   // p1 = cmp.gtu(Rs16,Rt16); if (p1.new) jump:t #r9:2*
+	J4_cmpgtui_tp1_jump_t  // p1 = cmp.gtu(Rs16,#u5); if (p1.new) jump:t #r9:2*
+	J4_cmpgtu_fp0_jump_nt  // p0 = cmp.gtu(Rs16,Rt16); if (!p0.new) jump:nt #r9:2*
+	J4_cmpgtui_fp0_jump_nt // p0 = cmp.gtu(Rs16,#u5); if (!p0.new) jump:nt #r9:2*
+	J4_cmpgtu_fp0_jump_t   // p0 = cmp.gtu(Rs16,Rt16); if (!p0.new) jump:t #r9:2*
+	J4_cmpgtui_fp0_jump_t  // p0 = cmp.gtu(Rs16,#u5); if (!p0.new) jump:t #r9:2*
+	J4_cmpgtu_fp1_jump_nt  // p1 = cmp.gtu(Rs16,Rt16); if (!p1.new) jump:nt #r9:2*
+	J4_cmpgtui_fp1_jump_nt // p1 = cmp.gtu(Rs16,#u5); if (!p1.new) jump:nt #r9:2*
+	J4_cmpgtu_fp1_jump_t   // p1 = cmp.gtu(Rs16,Rt16); if (!p1.new) jump:t #r9:2*
+	J4_cmpgtui_fp1_jump_t  // p1 = cmp.gtu(Rs16,#u5); if (!p1.new) jump:t #r9:2*
+	J4_jumpseti            // Rd16 = #u6 ; jump #r9:2*
+	J4_jumpsetr            // Rd16 = Rs16 ; jump #r9:2*
 
 	numOps
 )
@@ -1399,6 +2301,166 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
+	A4_paslhf: {Op: A4_paslhf, Name: "A4_paslhf", Syntax: "if (!Pu) Rd = aslh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70002800, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "shift left by 16 if the predicate is false", tmpl: "if (!\x80) \x81 = aslh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_paslhfnew: {Op: A4_paslhfnew, Name: "A4_paslhfnew", Syntax: "if (!Pu.new) Rd = aslh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70002c00, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "shift left by 16 if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = aslh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_paslht: {Op: A4_paslht, Name: "A4_paslht", Syntax: "if (Pu) Rd = aslh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70002000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "shift left by 16 if the predicate is true", tmpl: "if (\x80) \x81 = aslh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_paslhtnew: {Op: A4_paslhtnew, Name: "A4_paslhtnew", Syntax: "if (Pu.new) Rd = aslh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70002400, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "shift left by 16 if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = aslh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pasrhf: {Op: A4_pasrhf, Name: "A4_pasrhf", Syntax: "if (!Pu) Rd = asrh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70202800, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "arithmetic shift right by 16 if the predicate is false", tmpl: "if (!\x80) \x81 = asrh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pasrhfnew: {Op: A4_pasrhfnew, Name: "A4_pasrhfnew", Syntax: "if (!Pu.new) Rd = asrh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70202c00, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "arithmetic shift right by 16 if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = asrh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pasrht: {Op: A4_pasrht, Name: "A4_pasrht", Syntax: "if (Pu) Rd = asrh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70202000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "arithmetic shift right by 16 if the predicate is true", tmpl: "if (\x80) \x81 = asrh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pasrhtnew: {Op: A4_pasrhtnew, Name: "A4_pasrhtnew", Syntax: "if (Pu.new) Rd = asrh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70202400, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "arithmetic shift right by 16 if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = asrh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_psxtbf: {Op: A4_psxtbf, Name: "A4_psxtbf", Syntax: "if (!Pu) Rd = sxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70a02800, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "sign-extend the low byte if the predicate is false", tmpl: "if (!\x80) \x81 = sxtb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_psxtbfnew: {Op: A4_psxtbfnew, Name: "A4_psxtbfnew", Syntax: "if (!Pu.new) Rd = sxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70a02c00, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "sign-extend the low byte if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = sxtb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_psxtbt: {Op: A4_psxtbt, Name: "A4_psxtbt", Syntax: "if (Pu) Rd = sxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70a02000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "sign-extend the low byte if the predicate is true", tmpl: "if (\x80) \x81 = sxtb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_psxtbtnew: {Op: A4_psxtbtnew, Name: "A4_psxtbtnew", Syntax: "if (Pu.new) Rd = sxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70a02400, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "sign-extend the low byte if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = sxtb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_psxthf: {Op: A4_psxthf, Name: "A4_psxthf", Syntax: "if (!Pu) Rd = sxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70e02800, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "sign-extend the low half if the predicate is false", tmpl: "if (!\x80) \x81 = sxth(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_psxthfnew: {Op: A4_psxthfnew, Name: "A4_psxthfnew", Syntax: "if (!Pu.new) Rd = sxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70e02c00, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "sign-extend the low half if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = sxth(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_psxtht: {Op: A4_psxtht, Name: "A4_psxtht", Syntax: "if (Pu) Rd = sxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70e02000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "sign-extend the low half if the predicate is true", tmpl: "if (\x80) \x81 = sxth(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_psxthtnew: {Op: A4_psxthtnew, Name: "A4_psxthtnew", Syntax: "if (Pu.new) Rd = sxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70e02400, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "sign-extend the low half if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = sxth(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pzxthf: {Op: A4_pzxthf, Name: "A4_pzxthf", Syntax: "if (!Pu) Rd = zxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70c02800, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "zero-extend the low half if the predicate is false", tmpl: "if (!\x80) \x81 = zxth(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pzxthfnew: {Op: A4_pzxthfnew, Name: "A4_pzxthfnew", Syntax: "if (!Pu.new) Rd = zxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70c02c00, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "zero-extend the low half if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = zxth(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pzxtht: {Op: A4_pzxtht, Name: "A4_pzxtht", Syntax: "if (Pu) Rd = zxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70c02000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "zero-extend the low half if the predicate is true", tmpl: "if (\x80) \x81 = zxth(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pzxthtnew: {Op: A4_pzxthtnew, Name: "A4_pzxthtnew", Syntax: "if (Pu.new) Rd = zxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70c02400, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Doc: "zero-extend the low half if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = zxth(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
 	C2_cmpeq: {Op: C2_cmpeq, Name: "C2_cmpeq", Syntax: "Pd = cmp.eq(Rs,Rt)", Class: ALU32, Mask: 0xffe020fc, Match: 0xf2000000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagCmp, NumReg: 3, NumImm: 0, Section: "Compares and predicates",
 		Doc: "all ones if Rs == Rt", tmpl: "\x80 = cmp.eq(\x81,\x82)",
@@ -1666,6 +2728,174 @@ var forms = [numOps]Form{
 			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
+	A4_cmpbeq: {Op: A4_cmpbeq, Name: "A4_cmpbeq", Syntax: "Pd = cmpb.eq(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7c000c0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Compares and predicates",
+		Doc: "all ones if the low bytes compare", tmpl: "\x80 = cmpb.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_cmpbeqi: {Op: A4_cmpbeqi, Name: "A4_cmpbeqi", Syntax: "Pd = cmpb.eq(Rs,#u8)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdd000000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Compares and predicates",
+		Doc: "all ones if the low byte compare with the immediate", tmpl: "\x80 = cmpb.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, UseCycle: 2},
+		}},
+	A4_cmpbgt: {Op: A4_cmpbgt, Name: "A4_cmpbgt", Syntax: "Pd = cmpb.gt(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7c00040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Compares and predicates",
+		Doc: "all ones if the low bytes compare", tmpl: "\x80 = cmpb.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_cmpbgti: {Op: A4_cmpbgti, Name: "A4_cmpbgti", Syntax: "Pd = cmpb.gt(Rs,#s8)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdd200000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Compares and predicates",
+		Doc: "all ones if the low byte compare with the immediate", tmpl: "\x80 = cmpb.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, UseCycle: 2},
+		}},
+	A4_cmpbgtu: {Op: A4_cmpbgtu, Name: "A4_cmpbgtu", Syntax: "Pd = cmpb.gtu(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7c000e0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Compares and predicates",
+		Doc: "all ones if the low bytes compare", tmpl: "\x80 = cmpb.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_cmpbgtui: {Op: A4_cmpbgtui, Name: "A4_cmpbgtui", Syntax: "Pd = cmpb.gtu(Rs,#u7*)", Class: ALU64, Mask: 0xffe0301c, Match: 0xdd400000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Compares and predicates",
+		Doc: "all ones if the low byte compare with the immediate", tmpl: "\x80 = cmpb.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 7, Field: 0x00000fe0, Extendable: true, UseCycle: 2},
+		}},
+	A4_cmpheq: {Op: A4_cmpheq, Name: "A4_cmpheq", Syntax: "Pd = cmph.eq(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7c00060, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Compares and predicates",
+		Doc: "all ones if the low halves compare", tmpl: "\x80 = cmph.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_cmpheqi: {Op: A4_cmpheqi, Name: "A4_cmpheqi", Syntax: "Pd = cmph.eq(Rs,#s8*)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdd000008, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Compares and predicates",
+		Doc: "all ones if the low halve compare with the immediate", tmpl: "\x80 = cmph.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	A4_cmphgt: {Op: A4_cmphgt, Name: "A4_cmphgt", Syntax: "Pd = cmph.gt(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7c00080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Compares and predicates",
+		Doc: "all ones if the low halves compare", tmpl: "\x80 = cmph.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_cmphgti: {Op: A4_cmphgti, Name: "A4_cmphgti", Syntax: "Pd = cmph.gt(Rs,#s8*)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdd200008, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Compares and predicates",
+		Doc: "all ones if the low halve compare with the immediate", tmpl: "\x80 = cmph.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	A4_cmphgtu: {Op: A4_cmphgtu, Name: "A4_cmphgtu", Syntax: "Pd = cmph.gtu(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7c000a0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Compares and predicates",
+		Doc: "all ones if the low halves compare", tmpl: "\x80 = cmph.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_cmphgtui: {Op: A4_cmphgtui, Name: "A4_cmphgtui", Syntax: "Pd = cmph.gtu(Rs,#u7*)", Class: ALU64, Mask: 0xffe0301c, Match: 0xdd400008, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Compares and predicates",
+		Doc: "all ones if the low halve compare with the immediate", tmpl: "\x80 = cmph.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 7, Field: 0x00000fe0, Extendable: true, UseCycle: 2},
+		}},
+	C4_and_and: {Op: C4_and_and, Name: "C4_and_and", Syntax: "Pd = and(Ps,and(Pt,Pu))", Class: CR, Mask: 0xfffc3c3c, Match: 0x6b100000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Compares and predicates",
+		Doc: "and of one predicate with and of two others", tmpl: "\x80 = and(\x81,and(\x82,\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x000000c0, UseCycle: 2},
+		}},
+	C4_and_or: {Op: C4_and_or, Name: "C4_and_or", Syntax: "Pd = and(Ps,or(Pt,Pu))", Class: CR, Mask: 0xfffc3c3c, Match: 0x6b300000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Compares and predicates",
+		Doc: "and of one predicate with or of two others", tmpl: "\x80 = and(\x81,or(\x82,\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x000000c0, UseCycle: 2},
+		}},
+	C4_and_andn: {Op: C4_and_andn, Name: "C4_and_andn", Syntax: "Pd = and(Ps,and(Pt,!Pu))", Class: CR, Mask: 0xfffc3c3c, Match: 0x6b900000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Compares and predicates",
+		Doc: "and of one predicate with and not of two others", tmpl: "\x80 = and(\x81,and(\x82,!\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x000000c0, Neg: true, UseCycle: 2},
+		}},
+	C4_and_orn: {Op: C4_and_orn, Name: "C4_and_orn", Syntax: "Pd = and(Ps,or(Pt,!Pu))", Class: CR, Mask: 0xfffc3c3c, Match: 0x6bb00000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Compares and predicates",
+		Doc: "and of one predicate with or not of two others", tmpl: "\x80 = and(\x81,or(\x82,!\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x000000c0, Neg: true, UseCycle: 2},
+		}},
+	C4_or_and: {Op: C4_or_and, Name: "C4_or_and", Syntax: "Pd = or(Ps,and(Pt,Pu))", Class: CR, Mask: 0xfffc3c3c, Match: 0x6b500000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Compares and predicates",
+		Doc: "or of one predicate with and of two others", tmpl: "\x80 = or(\x81,and(\x82,\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x000000c0, UseCycle: 2},
+		}},
+	C4_or_or: {Op: C4_or_or, Name: "C4_or_or", Syntax: "Pd = or(Ps,or(Pt,Pu))", Class: CR, Mask: 0xfffc3c3c, Match: 0x6b700000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Compares and predicates",
+		Doc: "or of one predicate with or of two others", tmpl: "\x80 = or(\x81,or(\x82,\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x000000c0, UseCycle: 2},
+		}},
+	C4_or_andn: {Op: C4_or_andn, Name: "C4_or_andn", Syntax: "Pd = or(Ps,and(Pt,!Pu))", Class: CR, Mask: 0xfffc3c3c, Match: 0x6bd00000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Compares and predicates",
+		Doc: "or of one predicate with and not of two others", tmpl: "\x80 = or(\x81,and(\x82,!\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x000000c0, Neg: true, UseCycle: 2},
+		}},
+	C4_or_orn: {Op: C4_or_orn, Name: "C4_or_orn", Syntax: "Pd = or(Ps,or(Pt,!Pu))", Class: CR, Mask: 0xfffc3c3c, Match: 0x6bf00000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Compares and predicates",
+		Doc: "or of one predicate with or not of two others", tmpl: "\x80 = or(\x81,or(\x82,!\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x000000c0, Neg: true, UseCycle: 2},
+		}},
 	A2_max: {Op: A2_max, Name: "A2_max", Syntax: "Rd = max(Rs,Rt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5c00000, Slots: 0xc, Units: UnitsNone,
 		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
 		Doc: "larger, signed", tmpl: "\x80 = max(\x81,\x82)",
@@ -1816,6 +3046,67 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
 			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_negsat: {Op: A2_negsat, Name: "A2_negsat", Syntax: "Rd = neg(Rs):sat", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c8000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Doc: "negation, saturated", tmpl: "\x80 = neg(\x81):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_abssat: {Op: A2_abssat, Name: "A2_abssat", Syntax: "Rd = abs(Rs):sat", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c8000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Doc: "absolute value, saturated", tmpl: "\x80 = abs(\x81):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_absp: {Op: A2_absp, Name: "A2_absp", Syntax: "Rdd = abs(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x808000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Doc: "64-bit absolute value", tmpl: "\x80 = abs(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_maxup: {Op: A2_maxup, Name: "A2_maxup", Syntax: "Rdd = maxu(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3c000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Doc: "larger of two unsigned 64-bit values", tmpl: "\x80 = maxu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_minup: {Op: A2_minup, Name: "A2_minup", Syntax: "Rdd = minu(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3a000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Doc: "smaller of two unsigned 64-bit values", tmpl: "\x80 = minu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A4_andnp: {Op: A4_andnp, Name: "A4_andnp", Syntax: "Rdd = and(Rtt,~Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3e00020, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Doc: "64-bit and not", tmpl: "\x80 = and(\x81,~\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A4_ornp: {Op: A4_ornp, Name: "A4_ornp", Syntax: "Rdd = or(Rtt,~Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3e00060, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Doc: "64-bit or not", tmpl: "\x80 = or(\x81,~\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	M4_xor_xacc: {Op: M4_xor_xacc, Name: "M4_xor_xacc", Syntax: "Rxx ^= xor(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xca800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "ALU64: 64-bit and min/max",
+		Doc: "64-bit exclusive or into the destination", tmpl: "\x80 ^= xor(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
 		}},
 	S2_asl_i_p: {Op: S2_asl_i_p, Name: "S2_asl_i_p", Syntax: "Rdd = asl(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x80000040, Slots: 0xc, Units: UnitsNone,
 		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
@@ -2207,6 +3498,937 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
+	S2_asl_i_r_xacc: {Op: S2_asl_i_r_xacc, Name: "S2_asl_i_r_xacc", Syntax: "Rx ^= asl(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "shift left, exclusive or into the destination", tmpl: "\x80 ^= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_i_p_acc: {Op: S2_asl_i_p_acc, Name: "S2_asl_i_p_acc", Syntax: "Rxx += asl(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x820000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits, add to the destination", tmpl: "\x80 += asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asl_i_p_nac: {Op: S2_asl_i_p_nac, Name: "S2_asl_i_p_nac", Syntax: "Rxx -= asl(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits, subtract from the destination", tmpl: "\x80 -= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asl_i_p_and: {Op: S2_asl_i_p_and, Name: "S2_asl_i_p_and", Syntax: "Rxx &= asl(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits, and into the destination", tmpl: "\x80 &= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asl_i_p_or: {Op: S2_asl_i_p_or, Name: "S2_asl_i_p_or", Syntax: "Rxx |= asl(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x824000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits, or into the destination", tmpl: "\x80 |= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asl_i_p_xacc: {Op: S2_asl_i_p_xacc, Name: "S2_asl_i_p_xacc", Syntax: "Rxx ^= asl(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits, exclusive or into the destination", tmpl: "\x80 ^= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asl_r_r_acc: {Op: S2_asl_r_r_acc, Name: "S2_asl_r_r_acc", Syntax: "Rx += asl(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xccc00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left by Rt (signed 7-bit count), add to the destination", tmpl: "\x80 += asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_r_nac: {Op: S2_asl_r_r_nac, Name: "S2_asl_r_r_nac", Syntax: "Rx -= asl(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc800080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left by Rt (signed 7-bit count), subtract from the destination", tmpl: "\x80 -= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_r_and: {Op: S2_asl_r_r_and, Name: "S2_asl_r_r_and", Syntax: "Rx &= asl(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left by Rt (signed 7-bit count), and into the destination", tmpl: "\x80 &= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_r_or: {Op: S2_asl_r_r_or, Name: "S2_asl_r_r_or", Syntax: "Rx |= asl(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left by Rt (signed 7-bit count), or into the destination", tmpl: "\x80 |= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_p_acc: {Op: S2_asl_r_p_acc, Name: "S2_asl_r_p_acc", Syntax: "Rxx += asl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcbc00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits by Rt (signed 7-bit count), add to the destination", tmpl: "\x80 += asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_p_nac: {Op: S2_asl_r_p_nac, Name: "S2_asl_r_p_nac", Syntax: "Rxx -= asl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb800080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits by Rt (signed 7-bit count), subtract from the destination", tmpl: "\x80 -= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_p_and: {Op: S2_asl_r_p_and, Name: "S2_asl_r_p_and", Syntax: "Rxx &= asl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits by Rt (signed 7-bit count), and into the destination", tmpl: "\x80 &= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_p_or: {Op: S2_asl_r_p_or, Name: "S2_asl_r_p_or", Syntax: "Rxx |= asl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits by Rt (signed 7-bit count), or into the destination", tmpl: "\x80 |= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_p_xor: {Op: S2_asl_r_p_xor, Name: "S2_asl_r_p_xor", Syntax: "Rxx ^= asl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb600080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left of 64 bits by Rt (signed 7-bit count), exclusive or into the destination", tmpl: "\x80 ^= asl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_i_vh: {Op: S2_asl_i_vh, Name: "S2_asl_i_vh", Syntax: "Rdd = vaslh(Rss,#u4)", Class: SOP, Mask: 0xffe030e0, Match: 0x80800040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "shift left of each half", tmpl: "\x80 = vaslh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000f00, UseCycle: 2},
+		}},
+	S2_asl_i_vw: {Op: S2_asl_i_vw, Name: "S2_asl_i_vw", Syntax: "Rdd = vaslw(Rss,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x80400040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "shift left of each word", tmpl: "\x80 = vaslw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_vh: {Op: S2_asl_r_vh, Name: "S2_asl_r_vh", Syntax: "Rdd = vaslh(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc3400080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left of each half", tmpl: "\x80 = vaslh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_vw: {Op: S2_asl_r_vw, Name: "S2_asl_r_vw", Syntax: "Rdd = vaslw(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc3000080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift left of each word", tmpl: "\x80 = vaslw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_i_p_acc: {Op: S2_asr_i_p_acc, Name: "S2_asr_i_p_acc", Syntax: "Rxx += asr(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of 64 bits, add to the destination", tmpl: "\x80 += asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asr_i_p_nac: {Op: S2_asr_i_p_nac, Name: "S2_asr_i_p_nac", Syntax: "Rxx -= asr(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of 64 bits, subtract from the destination", tmpl: "\x80 -= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asr_i_p_and: {Op: S2_asr_i_p_and, Name: "S2_asr_i_p_and", Syntax: "Rxx &= asr(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of 64 bits, and into the destination", tmpl: "\x80 &= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asr_i_p_or: {Op: S2_asr_i_p_or, Name: "S2_asr_i_p_or", Syntax: "Rxx |= asr(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of 64 bits, or into the destination", tmpl: "\x80 |= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asr_r_r_acc: {Op: S2_asr_r_r_acc, Name: "S2_asr_r_r_acc", Syntax: "Rx += asr(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xccc00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right by Rt (signed 7-bit count), add to the destination", tmpl: "\x80 += asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_r_nac: {Op: S2_asr_r_r_nac, Name: "S2_asr_r_r_nac", Syntax: "Rx -= asr(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right by Rt (signed 7-bit count), subtract from the destination", tmpl: "\x80 -= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_r_and: {Op: S2_asr_r_r_and, Name: "S2_asr_r_r_and", Syntax: "Rx &= asr(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right by Rt (signed 7-bit count), and into the destination", tmpl: "\x80 &= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_r_or: {Op: S2_asr_r_r_or, Name: "S2_asr_r_r_or", Syntax: "Rx |= asr(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right by Rt (signed 7-bit count), or into the destination", tmpl: "\x80 |= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_p_acc: {Op: S2_asr_r_p_acc, Name: "S2_asr_r_p_acc", Syntax: "Rxx += asr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcbc00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of 64 bits by Rt (signed 7-bit count), add to the destination", tmpl: "\x80 += asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_p_nac: {Op: S2_asr_r_p_nac, Name: "S2_asr_r_p_nac", Syntax: "Rxx -= asr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of 64 bits by Rt (signed 7-bit count), subtract from the destination", tmpl: "\x80 -= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_p_and: {Op: S2_asr_r_p_and, Name: "S2_asr_r_p_and", Syntax: "Rxx &= asr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of 64 bits by Rt (signed 7-bit count), and into the destination", tmpl: "\x80 &= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_p_or: {Op: S2_asr_r_p_or, Name: "S2_asr_r_p_or", Syntax: "Rxx |= asr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of 64 bits by Rt (signed 7-bit count), or into the destination", tmpl: "\x80 |= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_p_xor: {Op: S2_asr_r_p_xor, Name: "S2_asr_r_p_xor", Syntax: "Rxx ^= asr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb600000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of 64 bits by Rt (signed 7-bit count), exclusive or into the destination", tmpl: "\x80 ^= asr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_i_vh: {Op: S2_asr_i_vh, Name: "S2_asr_i_vh", Syntax: "Rdd = vasrh(Rss,#u4)", Class: SOP, Mask: 0xffe030e0, Match: 0x80800000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of each half", tmpl: "\x80 = vasrh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000f00, UseCycle: 2},
+		}},
+	S2_asr_i_vw: {Op: S2_asr_i_vw, Name: "S2_asr_i_vw", Syntax: "Rdd = vasrw(Rss,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x80400000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of each word", tmpl: "\x80 = vasrw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_vh: {Op: S2_asr_r_vh, Name: "S2_asr_r_vh", Syntax: "Rdd = vasrh(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc3400000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of each half", tmpl: "\x80 = vasrh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_vw: {Op: S2_asr_r_vw, Name: "S2_asr_r_vw", Syntax: "Rdd = vasrw(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc3000000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "arithmetic shift right of each word", tmpl: "\x80 = vasrw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_i_r_xacc: {Op: S2_lsr_i_r_xacc, Name: "S2_lsr_i_r_xacc", Syntax: "Rx ^= lsr(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e800020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "logical shift right, exclusive or into the destination", tmpl: "\x80 ^= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_i_p_acc: {Op: S2_lsr_i_p_acc, Name: "S2_lsr_i_p_acc", Syntax: "Rxx += lsr(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x820000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits, add to the destination", tmpl: "\x80 += lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_lsr_i_p_nac: {Op: S2_lsr_i_p_nac, Name: "S2_lsr_i_p_nac", Syntax: "Rxx -= lsr(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits, subtract from the destination", tmpl: "\x80 -= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_lsr_i_p_and: {Op: S2_lsr_i_p_and, Name: "S2_lsr_i_p_and", Syntax: "Rxx &= lsr(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits, and into the destination", tmpl: "\x80 &= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_lsr_i_p_or: {Op: S2_lsr_i_p_or, Name: "S2_lsr_i_p_or", Syntax: "Rxx |= lsr(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x824000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits, or into the destination", tmpl: "\x80 |= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_lsr_i_p_xacc: {Op: S2_lsr_i_p_xacc, Name: "S2_lsr_i_p_xacc", Syntax: "Rxx ^= lsr(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82800020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits, exclusive or into the destination", tmpl: "\x80 ^= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_lsr_r_r_acc: {Op: S2_lsr_r_r_acc, Name: "S2_lsr_r_r_acc", Syntax: "Rx += lsr(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xccc00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right by Rt (signed 7-bit count), add to the destination", tmpl: "\x80 += lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_r_nac: {Op: S2_lsr_r_r_nac, Name: "S2_lsr_r_r_nac", Syntax: "Rx -= lsr(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right by Rt (signed 7-bit count), subtract from the destination", tmpl: "\x80 -= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_r_and: {Op: S2_lsr_r_r_and, Name: "S2_lsr_r_r_and", Syntax: "Rx &= lsr(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right by Rt (signed 7-bit count), and into the destination", tmpl: "\x80 &= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_r_or: {Op: S2_lsr_r_r_or, Name: "S2_lsr_r_r_or", Syntax: "Rx |= lsr(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right by Rt (signed 7-bit count), or into the destination", tmpl: "\x80 |= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_p_acc: {Op: S2_lsr_r_p_acc, Name: "S2_lsr_r_p_acc", Syntax: "Rxx += lsr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcbc00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits by Rt (signed 7-bit count), add to the destination", tmpl: "\x80 += lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_p_nac: {Op: S2_lsr_r_p_nac, Name: "S2_lsr_r_p_nac", Syntax: "Rxx -= lsr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits by Rt (signed 7-bit count), subtract from the destination", tmpl: "\x80 -= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_p_and: {Op: S2_lsr_r_p_and, Name: "S2_lsr_r_p_and", Syntax: "Rxx &= lsr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits by Rt (signed 7-bit count), and into the destination", tmpl: "\x80 &= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_p_or: {Op: S2_lsr_r_p_or, Name: "S2_lsr_r_p_or", Syntax: "Rxx |= lsr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits by Rt (signed 7-bit count), or into the destination", tmpl: "\x80 |= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_p_xor: {Op: S2_lsr_r_p_xor, Name: "S2_lsr_r_p_xor", Syntax: "Rxx ^= lsr(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb600040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right of 64 bits by Rt (signed 7-bit count), exclusive or into the destination", tmpl: "\x80 ^= lsr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_i_vh: {Op: S2_lsr_i_vh, Name: "S2_lsr_i_vh", Syntax: "Rdd = vlsrh(Rss,#u4)", Class: SOP, Mask: 0xffe030e0, Match: 0x80800020, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "logical shift right of each half", tmpl: "\x80 = vlsrh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000f00, UseCycle: 2},
+		}},
+	S2_lsr_i_vw: {Op: S2_lsr_i_vw, Name: "S2_lsr_i_vw", Syntax: "Rdd = vlsrw(Rss,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x80400020, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "logical shift right of each word", tmpl: "\x80 = vlsrw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_vh: {Op: S2_lsr_r_vh, Name: "S2_lsr_r_vh", Syntax: "Rdd = vlsrh(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc3400040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right of each half", tmpl: "\x80 = vlsrh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsr_r_vw: {Op: S2_lsr_r_vw, Name: "S2_lsr_r_vw", Syntax: "Rdd = vlsrw(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc3000040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift right of each word", tmpl: "\x80 = vlsrw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_r: {Op: S2_lsl_r_r, Name: "S2_lsl_r_r", Syntax: "Rd = lsl(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc64000c0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left by Rt (signed 7-bit count)", tmpl: "\x80 = lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_r_acc: {Op: S2_lsl_r_r_acc, Name: "S2_lsl_r_r_acc", Syntax: "Rx += lsl(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xccc000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left by Rt (signed 7-bit count), add to the destination", tmpl: "\x80 += lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_r_nac: {Op: S2_lsl_r_r_nac, Name: "S2_lsl_r_r_nac", Syntax: "Rx -= lsl(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc8000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left by Rt (signed 7-bit count), subtract from the destination", tmpl: "\x80 -= lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_r_and: {Op: S2_lsl_r_r_and, Name: "S2_lsl_r_r_and", Syntax: "Rx &= lsl(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc4000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left by Rt (signed 7-bit count), and into the destination", tmpl: "\x80 &= lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_r_or: {Op: S2_lsl_r_r_or, Name: "S2_lsl_r_r_or", Syntax: "Rx |= lsl(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcc0000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left by Rt (signed 7-bit count), or into the destination", tmpl: "\x80 |= lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_p: {Op: S2_lsl_r_p, Name: "S2_lsl_r_p", Syntax: "Rdd = lsl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc38000c0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left of 64 bits by Rt (signed 7-bit count)", tmpl: "\x80 = lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_p_acc: {Op: S2_lsl_r_p_acc, Name: "S2_lsl_r_p_acc", Syntax: "Rxx += lsl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcbc000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left of 64 bits by Rt (signed 7-bit count), add to the destination", tmpl: "\x80 += lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_p_nac: {Op: S2_lsl_r_p_nac, Name: "S2_lsl_r_p_nac", Syntax: "Rxx -= lsl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb8000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left of 64 bits by Rt (signed 7-bit count), subtract from the destination", tmpl: "\x80 -= lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_p_and: {Op: S2_lsl_r_p_and, Name: "S2_lsl_r_p_and", Syntax: "Rxx &= lsl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb4000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left of 64 bits by Rt (signed 7-bit count), and into the destination", tmpl: "\x80 &= lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_p_or: {Op: S2_lsl_r_p_or, Name: "S2_lsl_r_p_or", Syntax: "Rxx |= lsl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb0000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left of 64 bits by Rt (signed 7-bit count), or into the destination", tmpl: "\x80 |= lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_p_xor: {Op: S2_lsl_r_p_xor, Name: "S2_lsl_r_p_xor", Syntax: "Rxx ^= lsl(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb6000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left of 64 bits by Rt (signed 7-bit count), exclusive or into the destination", tmpl: "\x80 ^= lsl(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_vh: {Op: S2_lsl_r_vh, Name: "S2_lsl_r_vh", Syntax: "Rdd = vlslh(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc34000c0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left of each half", tmpl: "\x80 = vlslh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_lsl_r_vw: {Op: S2_lsl_r_vw, Name: "S2_lsl_r_vw", Syntax: "Rdd = vlslw(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc30000c0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "logical shift left of each word", tmpl: "\x80 = vlslw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S6_rol_i_r: {Op: S6_rol_i_r, Name: "S6_rol_i_r", Syntax: "Rd = rol(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8c000060, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left", tmpl: "\x80 = rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S6_rol_i_r_acc: {Op: S6_rol_i_r_acc, Name: "S6_rol_i_r_acc", Syntax: "Rx += rol(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e0000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left, add to the destination", tmpl: "\x80 += rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S6_rol_i_r_nac: {Op: S6_rol_i_r_nac, Name: "S6_rol_i_r_nac", Syntax: "Rx -= rol(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e000060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left, subtract from the destination", tmpl: "\x80 -= rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S6_rol_i_r_and: {Op: S6_rol_i_r_and, Name: "S6_rol_i_r_and", Syntax: "Rx &= rol(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e400060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left, and into the destination", tmpl: "\x80 &= rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S6_rol_i_r_or: {Op: S6_rol_i_r_or, Name: "S6_rol_i_r_or", Syntax: "Rx |= rol(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e4000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left, or into the destination", tmpl: "\x80 |= rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S6_rol_i_r_xacc: {Op: S6_rol_i_r_xacc, Name: "S6_rol_i_r_xacc", Syntax: "Rx ^= rol(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8e800060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left, exclusive or into the destination", tmpl: "\x80 ^= rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S6_rol_i_p: {Op: S6_rol_i_p, Name: "S6_rol_i_p", Syntax: "Rdd = rol(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x80000060, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left of 64 bits", tmpl: "\x80 = rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S6_rol_i_p_acc: {Op: S6_rol_i_p_acc, Name: "S6_rol_i_p_acc", Syntax: "Rxx += rol(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x820000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left of 64 bits, add to the destination", tmpl: "\x80 += rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S6_rol_i_p_nac: {Op: S6_rol_i_p_nac, Name: "S6_rol_i_p_nac", Syntax: "Rxx -= rol(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82000060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left of 64 bits, subtract from the destination", tmpl: "\x80 -= rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S6_rol_i_p_and: {Op: S6_rol_i_p_and, Name: "S6_rol_i_p_and", Syntax: "Rxx &= rol(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82400060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left of 64 bits, and into the destination", tmpl: "\x80 &= rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S6_rol_i_p_or: {Op: S6_rol_i_p_or, Name: "S6_rol_i_p_or", Syntax: "Rxx |= rol(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x824000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left of 64 bits, or into the destination", tmpl: "\x80 |= rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S6_rol_i_p_xacc: {Op: S6_rol_i_p_xacc, Name: "S6_rol_i_p_xacc", Syntax: "Rxx ^= rol(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x82800060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "rotate left of 64 bits, exclusive or into the destination", tmpl: "\x80 ^= rol(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S4_addi_lsr_ri: {Op: S4_addi_lsr_ri, Name: "S4_addi_lsr_ri", Syntax: "Rx = add(#u8*,lsr(Rx,#u5))", Class: ALU64, Mask: 0xff000017, Match: 0xde000014, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 1, NumImm: 2, Section: "Shifts and bits",
+		Doc: "immediate + (Rx >> n)", tmpl: "\x80 = add(\x81,lsr(\x80,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00e020e8, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S4_andi_asl_ri: {Op: S4_andi_asl_ri, Name: "S4_andi_asl_ri", Syntax: "Rx = and(#u8*,asl(Rx,#u5))", Class: ALU64, Mask: 0xff000017, Match: 0xde000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 1, NumImm: 2, Section: "Shifts and bits",
+		Doc: "immediate and (Rx << n)", tmpl: "\x80 = and(\x81,asl(\x80,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00e020e8, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S4_andi_lsr_ri: {Op: S4_andi_lsr_ri, Name: "S4_andi_lsr_ri", Syntax: "Rx = and(#u8*,lsr(Rx,#u5))", Class: ALU64, Mask: 0xff000017, Match: 0xde000010, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 1, NumImm: 2, Section: "Shifts and bits",
+		Doc: "immediate and (Rx >> n)", tmpl: "\x80 = and(\x81,lsr(\x80,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00e020e8, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S4_ori_asl_ri: {Op: S4_ori_asl_ri, Name: "S4_ori_asl_ri", Syntax: "Rx = or(#u8*,asl(Rx,#u5))", Class: ALU64, Mask: 0xff000017, Match: 0xde000002, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 1, NumImm: 2, Section: "Shifts and bits",
+		Doc: "immediate or (Rx << n)", tmpl: "\x80 = or(\x81,asl(\x80,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00e020e8, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S4_ori_lsr_ri: {Op: S4_ori_lsr_ri, Name: "S4_ori_lsr_ri", Syntax: "Rx = or(#u8*,lsr(Rx,#u5))", Class: ALU64, Mask: 0xff000017, Match: 0xde000012, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 1, NumImm: 2, Section: "Shifts and bits",
+		Doc: "immediate or (Rx >> n)", tmpl: "\x80 = or(\x81,lsr(\x80,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00e020e8, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S4_subi_asl_ri: {Op: S4_subi_asl_ri, Name: "S4_subi_asl_ri", Syntax: "Rx = sub(#u8*,asl(Rx,#u5))", Class: ALU64, Mask: 0xff000017, Match: 0xde000006, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 1, NumImm: 2, Section: "Shifts and bits",
+		Doc: "immediate - (Rx << n)", tmpl: "\x80 = sub(\x81,asl(\x80,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00e020e8, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S4_subi_lsr_ri: {Op: S4_subi_lsr_ri, Name: "S4_subi_lsr_ri", Syntax: "Rx = sub(#u8*,lsr(Rx,#u5))", Class: ALU64, Mask: 0xff000017, Match: 0xde000016, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 1, NumImm: 2, Section: "Shifts and bits",
+		Doc: "immediate - (Rx >> n)", tmpl: "\x80 = sub(\x81,lsr(\x80,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00e020e8, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S4_or_andix: {Op: S4_or_andix, Name: "S4_or_andix", Syntax: "Rx = or(Ru,and(Rx,#s10*))", Class: ALU64, Mask: 0xffc00000, Match: 0xda400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "Ru or (Rx and immediate)", tmpl: "\x80 = or(\x81,and(\x80,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 10, Field: 0x00203fe0, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_or_ori: {Op: S4_or_ori, Name: "S4_or_ori", Syntax: "Rx |= or(Rs,#s10*)", Class: ALU64, Mask: 0xffc00000, Match: 0xda800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "Rx |= Rs | immediate", tmpl: "\x80 |= or(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 10, Field: 0x00203fe0, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S2_setbit_r: {Op: S2_setbit_r, Name: "S2_setbit_r", Syntax: "Rd = setbit(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc6800000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "set the bit that Rt names", tmpl: "\x80 = setbit(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_clrbit_r: {Op: S2_clrbit_r, Name: "S2_clrbit_r", Syntax: "Rd = clrbit(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc6800040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "clear the bit that Rt names", tmpl: "\x80 = clrbit(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_togglebit_r: {Op: S2_togglebit_r, Name: "S2_togglebit_r", Syntax: "Rd = togglebit(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc6800080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "flip the bit that Rt names", tmpl: "\x80 = togglebit(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_tstbit_r: {Op: S2_tstbit_r, Name: "S2_tstbit_r", Syntax: "Pd = tstbit(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7000000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "all ones if the bit that Rt names is set", tmpl: "\x80 = tstbit(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S4_ntstbit_r: {Op: S4_ntstbit_r, Name: "S4_ntstbit_r", Syntax: "Pd = !tstbit(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7200000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "all ones if the bit that Rt names is clear", tmpl: "\x80 = !tstbit(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	C2_bitsclr: {Op: C2_bitsclr, Name: "C2_bitsclr", Syntax: "Pd = bitsclr(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7800000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "all ones if no bit of the mask is set", tmpl: "\x80 = bitsclr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	C4_nbitsclr: {Op: C4_nbitsclr, Name: "C4_nbitsclr", Syntax: "Pd = !bitsclr(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7a00000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "all ones if a bit of the mask is set", tmpl: "\x80 = !bitsclr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	C4_nbitsclri: {Op: C4_nbitsclri, Name: "C4_nbitsclri", Syntax: "Pd = !bitsclr(Rs,#u6)", Class: SOP, Mask: 0xffe000fc, Match: 0x85a00000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "all ones if a masked bit is set", tmpl: "\x80 = !bitsclr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	C2_bitsset: {Op: C2_bitsset, Name: "C2_bitsset", Syntax: "Pd = bitsset(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7400000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "all ones if every bit of the mask is set", tmpl: "\x80 = bitsset(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	C4_nbitsset: {Op: C4_nbitsset, Name: "C4_nbitsset", Syntax: "Pd = !bitsset(Rs,Rt)", Class: SOP, Mask: 0xffe020fc, Match: 0xc7600000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "all ones if a bit of the mask is clear", tmpl: "\x80 = !bitsset(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_bitspliti: {Op: A4_bitspliti, Name: "A4_bitspliti", Syntax: "Rdd = bitsplit(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x88c00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "split at bit n: high word from it up, low word below", tmpl: "\x80 = bitsplit(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_bitsplit: {Op: A4_bitsplit, Name: "A4_bitsplit", Syntax: "Rdd = bitsplit(Rs,Rt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd4200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "split at the bit that Rt names", tmpl: "\x80 = bitsplit(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_cl0p: {Op: S2_cl0p, Name: "S2_cl0p", Syntax: "Rd = cl0(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Doc: "count leading zeros of 64 bits", tmpl: "\x80 = cl0(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_cl1p: {Op: S2_cl1p, Name: "S2_cl1p", Syntax: "Rd = cl1(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Doc: "count leading ones of 64 bits", tmpl: "\x80 = cl1(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_ct0p: {Op: S2_ct0p, Name: "S2_ct0p", Syntax: "Rd = ct0(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88e00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Doc: "count trailing zeros of 64 bits", tmpl: "\x80 = ct0(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_ct1p: {Op: S2_ct1p, Name: "S2_ct1p", Syntax: "Rd = ct1(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88e00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Doc: "count trailing ones of 64 bits", tmpl: "\x80 = ct1(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_clbp: {Op: S2_clbp, Name: "S2_clbp", Syntax: "Rd = clb(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Doc: "count leading bits equal to the sign of 64 bits", tmpl: "\x80 = clb(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_clbnorm: {Op: S2_clbnorm, Name: "S2_clbnorm", Syntax: "Rd = normamt(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c0000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Doc: "shift that normalizes a word", tmpl: "\x80 = normamt(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	S2_brevp: {Op: S2_brevp, Name: "S2_brevp", Syntax: "Rdd = brev(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x80c000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Doc: "reverse 64 bits", tmpl: "\x80 = brev(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S4_clbaddi: {Op: S4_clbaddi, Name: "S4_clbaddi", Syntax: "Rd = add(clb(Rs),#s6)", Class: SOP, Mask: 0xffe000e0, Match: 0x8c200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "leading bits equal to the sign, plus an immediate", tmpl: "\x80 = add(clb(\x81),\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, Signed: true, UseCycle: 2},
+		}},
+	S4_clbpaddi: {Op: S4_clbpaddi, Name: "S4_clbpaddi", Syntax: "Rd = add(clb(Rss),#s6)", Class: SOP, Mask: 0xffe000e0, Match: 0x88600040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Shifts and bits",
+		Doc: "leading bits equal to the sign of 64 bits, plus an immediate", tmpl: "\x80 = add(clb(\x81),\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, Signed: true, UseCycle: 2},
+		}},
+	S5_popcountp: {Op: S5_popcountp, Name: "S5_popcountp", Syntax: "Rd = popcount(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88600060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Shifts and bits",
+		Doc: "count the ones of 64 bits", tmpl: "\x80 = popcount(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S4_parity: {Op: S4_parity, Name: "S4_parity", Syntax: "Rd = parity(Rs,Rt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5e00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "parity of the bits set in both", tmpl: "\x80 = parity(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_parityp: {Op: S2_parityp, Name: "S2_parityp", Syntax: "Rd = parity(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd0000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Shifts and bits",
+		Doc: "parity of the bits set in both pairs", tmpl: "\x80 = parity(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S2_extractup: {Op: S2_extractup, Name: "S2_extractup", Syntax: "Rdd = extractu(Rss,#u6,#u6)", Class: SOP, Mask: 0xff000000, Match: 0x81000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Shifts and bits",
+		Doc: "zero-extended bit field of 64 bits: width, offset", tmpl: "\x80 = extractu(\x81,\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00e000e0, UseCycle: 2},
+		}},
+	S4_extractp: {Op: S4_extractp, Name: "S4_extractp", Syntax: "Rdd = extract(Rss,#u6,#u6)", Class: SOP, Mask: 0xff000000, Match: 0x8a000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Shifts and bits",
+		Doc: "sign-extended bit field of 64 bits: width, offset", tmpl: "\x80 = extract(\x81,\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00e000e0, UseCycle: 2},
+		}},
+	S2_insertp: {Op: S2_insertp, Name: "S2_insertp", Syntax: "Rxx = insert(Rss,#u6,#u6)", Class: SOP, Mask: 0xff000000, Match: 0x83000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Shifts and bits",
+		Doc: "replace a bit field of 64 bits: width, offset", tmpl: "\x80 = insert(\x81,\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00e000e0, UseCycle: 2},
+		}},
+	S2_mask: {Op: S2_mask, Name: "S2_mask", Syntax: "Rd = mask(#u5,#u5)", Class: SOP, Mask: 0xff9f2000, Match: 0x8d002000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 1, NumImm: 2, Section: "Shifts and bits",
+		Doc: "ones in a bit field: width, offset", tmpl: "\x80 = mask(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x006000e0, UseCycle: 2},
+		}},
 	M2_mpyi: {Op: M2_mpyi, Name: "M2_mpyi", Syntax: "Rd = mpyi(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xed000000, Slots: 0xc, Units: UnitsNone,
 		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
 		Doc: "low 32 bits of the product", tmpl: "\x80 = mpyi(\x81,\x82)",
@@ -2450,6 +4672,167 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
+	M2_dpmpyss_nac_s0: {Op: M2_dpmpyss_nac_s0, Name: "M2_dpmpyss_nac_s0", Syntax: "Rxx -= mpy(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "subtract the signed 64-bit product", tmpl: "\x80 -= mpy(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_dpmpyuu_nac_s0: {Op: M2_dpmpyuu_nac_s0, Name: "M2_dpmpyuu_nac_s0", Syntax: "Rxx -= mpyu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7600000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "subtract the unsigned 64-bit product", tmpl: "\x80 -= mpyu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_dpmpyss_rnd_s0: {Op: M2_dpmpyss_rnd_s0, Name: "M2_dpmpyss_rnd_s0", Syntax: "Rd = mpy(Rs,Rt):rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xed200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "high 32 bits of the signed product, rounded", tmpl: "\x80 = mpy(\x81,\x82):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpysu_up: {Op: M2_mpysu_up, Name: "M2_mpysu_up", Syntax: "Rd = mpysu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xed600020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "high 32 bits of the product of signed Rs and unsigned Rt", tmpl: "\x80 = mpysu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_subacc: {Op: M2_subacc, Name: "M2_subacc", Syntax: "Rx += sub(Rt,Rs)", Class: MPY, Mask: 0xffe020e0, Match: 0xef000060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx += Rt - Rs", tmpl: "\x80 += sub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	M4_mac_up_s1_sat: {Op: M4_mac_up_s1_sat, Name: "M4_mac_up_s1_sat", Syntax: "Rx += mpy(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xef600000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "add the doubled product, high part, saturated", tmpl: "\x80 += mpy(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M4_nac_up_s1_sat: {Op: M4_nac_up_s1_sat, Name: "M4_nac_up_s1_sat", Syntax: "Rx -= mpy(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xef600020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "subtract the doubled product, high part, saturated", tmpl: "\x80 -= mpy(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M4_mpyri_addr_u2: {Op: M4_mpyri_addr_u2, Name: "M4_mpyri_addr_u2", Syntax: "Rd = add(Ru,mpyi(#u6:2,Rs))", Class: ALU64, Mask: 0xff800000, Match: 0xdf000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 1, Section: "Multiply",
+		Doc: "Ru + Rs times an unsigned immediate", tmpl: "\x80 = add(\x81,mpyi(\x82,\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x00001f00, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x006020e0, Scale: 2, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	M2_xor_xacc: {Op: M2_xor_xacc, Name: "M2_xor_xacc", Syntax: "Rx ^= xor(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef800060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "exclusive or of both registers into Rx", tmpl: "\x80 ^= xor(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_and_and: {Op: M4_and_and, Name: "M4_and_and", Syntax: "Rx &= and(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx &= Rs and Rt", tmpl: "\x80 &= and(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_and_or: {Op: M4_and_or, Name: "M4_and_or", Syntax: "Rx &= or(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx &= Rs or Rt", tmpl: "\x80 &= or(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_and_xor: {Op: M4_and_xor, Name: "M4_and_xor", Syntax: "Rx &= xor(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx &= Rs xor Rt", tmpl: "\x80 &= xor(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_and_andn: {Op: M4_and_andn, Name: "M4_and_andn", Syntax: "Rx &= and(Rs,~Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx &= Rs and not Rt", tmpl: "\x80 &= and(\x81,~\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_or_and: {Op: M4_or_and, Name: "M4_or_and", Syntax: "Rx |= and(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef400060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx |= Rs and Rt", tmpl: "\x80 |= and(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_or_or: {Op: M4_or_or, Name: "M4_or_or", Syntax: "Rx |= or(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xefc00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx |= Rs or Rt", tmpl: "\x80 |= or(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_or_xor: {Op: M4_or_xor, Name: "M4_or_xor", Syntax: "Rx |= xor(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xefc00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx |= Rs xor Rt", tmpl: "\x80 |= xor(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_or_andn: {Op: M4_or_andn, Name: "M4_or_andn", Syntax: "Rx |= and(Rs,~Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx |= Rs and not Rt", tmpl: "\x80 |= and(\x81,~\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_xor_and: {Op: M4_xor_and, Name: "M4_xor_and", Syntax: "Rx ^= and(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xefc00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx ^= Rs and Rt", tmpl: "\x80 ^= and(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_xor_or: {Op: M4_xor_or, Name: "M4_xor_or", Syntax: "Rx ^= or(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xefc00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx ^= Rs or Rt", tmpl: "\x80 ^= or(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	M4_xor_andn: {Op: M4_xor_andn, Name: "M4_xor_andn", Syntax: "Rx ^= and(Rs,~Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xef200040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply",
+		Doc: "Rx ^= Rs and not Rt", tmpl: "\x80 ^= and(\x81,~\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
 	L2_loadrb_io: {Op: L2_loadrb_io, Name: "L2_loadrb_io", Syntax: "Rd = memb(Rs+#s11*)", Class: LD, Mask: 0xf9e00000, Match: 0x91000000, Slots: 0x3, Units: UnitsNone,
 		Flags: FlagLoad, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a sign-extended byte", tmpl: "\x80 = memb(\x81+\x82)",
@@ -2649,7 +5032,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_loadri_ur: {Op: L4_loadri_ur, Name: "L4_loadri_ur", Syntax: "Rd = memw(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9d801000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Loads",
+		Flags: FlagLoad | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Loads",
 		Doc: "load a word at (index << n) + 32-bit constant", tmpl: "\x80 = memw(\x81<<\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2658,7 +5041,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
 		}},
 	L4_loadrub_ur: {Op: L4_loadrub_ur, Name: "L4_loadrub_ur", Syntax: "Rd = memub(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9d201000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Loads",
+		Flags: FlagLoad | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Loads",
 		Doc: "load a zero-extended byte at (index << n) + 32-bit constant", tmpl: "\x80 = memub(\x81<<\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
@@ -2932,6 +5315,1338 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
+	L2_loadrb_pci: {Op: L2_loadrb_pci, Name: "L2_loadrb_pci", Syntax: "Rd = memb(Rx++#s4:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x99000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a byte, sign-extended, then step the address in its circular buffer", tmpl: "\x80 = memb(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadrb_pcr: {Op: L2_loadrb_pcr, Name: "L2_loadrb_pcr", Syntax: "Rd = memb(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x99000200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a byte, sign-extended, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memb(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadrb_pbr: {Op: L2_loadrb_pbr, Name: "L2_loadrb_pbr", Syntax: "Rd = memb(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9f000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a byte, sign-extended, bit-reversed address, then add the modifier", tmpl: "\x80 = memb(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadrb_ap: {Op: L4_loadrb_ap, Name: "L4_loadrb_ap", Syntax: "Rd = memb(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9b001000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a byte, sign-extended, constant address, kept in a register", tmpl: "\x80 = memb(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadrb_ur: {Op: L4_loadrb_ur, Name: "L4_loadrb_ur", Syntax: "Rd = memb(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9d001000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a byte, sign-extended, from a constant and a shifted register", tmpl: "\x80 = memb(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadrbgp: {Op: L2_loadrbgp, Name: "L2_loadrbgp", Syntax: "Rd = memb(gp+#u16*)", Class: V2LDST, Mask: 0xf9e00000, Match: 0x49000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 1, NumReg: 1, NumImm: 1, Section: "Loads",
+		Doc: "load a byte, sign-extended, relative to gp", tmpl: "\x80 = memb(gp+\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f3fe0, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadrub_pci: {Op: L2_loadrub_pci, Name: "L2_loadrub_pci", Syntax: "Rd = memub(Rx++#s4:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x99200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a byte, zero-extended, then step the address in its circular buffer", tmpl: "\x80 = memub(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadrub_pcr: {Op: L2_loadrub_pcr, Name: "L2_loadrub_pcr", Syntax: "Rd = memub(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x99200200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a byte, zero-extended, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memub(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadrub_pbr: {Op: L2_loadrub_pbr, Name: "L2_loadrub_pbr", Syntax: "Rd = memub(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9f200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a byte, zero-extended, bit-reversed address, then add the modifier", tmpl: "\x80 = memub(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadrub_ap: {Op: L4_loadrub_ap, Name: "L4_loadrub_ap", Syntax: "Rd = memub(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9b201000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a byte, zero-extended, constant address, kept in a register", tmpl: "\x80 = memub(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadrubgp: {Op: L2_loadrubgp, Name: "L2_loadrubgp", Syntax: "Rd = memub(gp+#u16*)", Class: V2LDST, Mask: 0xf9e00000, Match: 0x49200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 1, NumReg: 1, NumImm: 1, Section: "Loads",
+		Doc: "load a byte, zero-extended, relative to gp", tmpl: "\x80 = memub(gp+\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f3fe0, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadrh_pci: {Op: L2_loadrh_pci, Name: "L2_loadrh_pci", Syntax: "Rd = memh(Rx++#s4:1:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x99400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword, sign-extended, then step the address in its circular buffer", tmpl: "\x80 = memh(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadrh_pcr: {Op: L2_loadrh_pcr, Name: "L2_loadrh_pcr", Syntax: "Rd = memh(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x99400200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a halfword, sign-extended, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memh(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadrh_pbr: {Op: L2_loadrh_pbr, Name: "L2_loadrh_pbr", Syntax: "Rd = memh(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9f400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a halfword, sign-extended, bit-reversed address, then add the modifier", tmpl: "\x80 = memh(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadrh_ap: {Op: L4_loadrh_ap, Name: "L4_loadrh_ap", Syntax: "Rd = memh(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9b401000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword, sign-extended, constant address, kept in a register", tmpl: "\x80 = memh(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadrh_ur: {Op: L4_loadrh_ur, Name: "L4_loadrh_ur", Syntax: "Rd = memh(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9d401000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a halfword, sign-extended, from a constant and a shifted register", tmpl: "\x80 = memh(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadrhgp: {Op: L2_loadrhgp, Name: "L2_loadrhgp", Syntax: "Rd = memh(gp+#u16:1*)", Class: V2LDST, Mask: 0xf9e00000, Match: 0x49400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 2, NumReg: 1, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword, sign-extended, relative to gp", tmpl: "\x80 = memh(gp+\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f3fe0, Scale: 1, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadruh_pci: {Op: L2_loadruh_pci, Name: "L2_loadruh_pci", Syntax: "Rd = memuh(Rx++#s4:1:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x99600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword, zero-extended, then step the address in its circular buffer", tmpl: "\x80 = memuh(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadruh_pcr: {Op: L2_loadruh_pcr, Name: "L2_loadruh_pcr", Syntax: "Rd = memuh(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x99600200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a halfword, zero-extended, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memuh(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadruh_pbr: {Op: L2_loadruh_pbr, Name: "L2_loadruh_pbr", Syntax: "Rd = memuh(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9f600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a halfword, zero-extended, bit-reversed address, then add the modifier", tmpl: "\x80 = memuh(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadruh_ap: {Op: L4_loadruh_ap, Name: "L4_loadruh_ap", Syntax: "Rd = memuh(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9b601000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword, zero-extended, constant address, kept in a register", tmpl: "\x80 = memuh(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadruh_ur: {Op: L4_loadruh_ur, Name: "L4_loadruh_ur", Syntax: "Rd = memuh(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9d601000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a halfword, zero-extended, from a constant and a shifted register", tmpl: "\x80 = memuh(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadruhgp: {Op: L2_loadruhgp, Name: "L2_loadruhgp", Syntax: "Rd = memuh(gp+#u16:1*)", Class: V2LDST, Mask: 0xf9e00000, Match: 0x49600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 2, NumReg: 1, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword, zero-extended, relative to gp", tmpl: "\x80 = memuh(gp+\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f3fe0, Scale: 1, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadri_pci: {Op: L2_loadri_pci, Name: "L2_loadri_pci", Syntax: "Rd = memw(Rx++#s4:2:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x99800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a word, then step the address in its circular buffer", tmpl: "\x80 = memw(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadri_pcr: {Op: L2_loadri_pcr, Name: "L2_loadri_pcr", Syntax: "Rd = memw(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x99800200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a word, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memw(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadri_pbr: {Op: L2_loadri_pbr, Name: "L2_loadri_pbr", Syntax: "Rd = memw(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9f800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a word, bit-reversed address, then add the modifier", tmpl: "\x80 = memw(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadri_ap: {Op: L4_loadri_ap, Name: "L4_loadri_ap", Syntax: "Rd = memw(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9b801000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a word, constant address, kept in a register", tmpl: "\x80 = memw(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadrigp: {Op: L2_loadrigp, Name: "L2_loadrigp", Syntax: "Rd = memw(gp+#u16:2*)", Class: V2LDST, Mask: 0xf9e00000, Match: 0x49800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 4, NumReg: 1, NumImm: 1, Section: "Loads",
+		Doc: "load a word, relative to gp", tmpl: "\x80 = memw(gp+\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f3fe0, Scale: 2, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadrd_pci: {Op: L2_loadrd_pci, Name: "L2_loadrd_pci", Syntax: "Rdd = memd(Rx++#s4:3:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x99c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword, then step the address in its circular buffer", tmpl: "\x80 = memd(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 3, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadrd_pcr: {Op: L2_loadrd_pcr, Name: "L2_loadrd_pcr", Syntax: "Rdd = memd(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x99c00200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a doubleword, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memd(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadrd_pbr: {Op: L2_loadrd_pbr, Name: "L2_loadrd_pbr", Syntax: "Rdd = memd(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9fc00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a doubleword, bit-reversed address, then add the modifier", tmpl: "\x80 = memd(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadrd_ap: {Op: L4_loadrd_ap, Name: "L4_loadrd_ap", Syntax: "Rdd = memd(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9bc01000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword, constant address, kept in a register", tmpl: "\x80 = memd(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadrd_ur: {Op: L4_loadrd_ur, Name: "L4_loadrd_ur", Syntax: "Rdd = memd(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9dc01000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a doubleword, from a constant and a shifted register", tmpl: "\x80 = memd(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadrdgp: {Op: L2_loadrdgp, Name: "L2_loadrdgp", Syntax: "Rdd = memd(gp+#u16:3*)", Class: V2LDST, Mask: 0xf9e00000, Match: 0x49c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 8, NumReg: 1, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword, relative to gp", tmpl: "\x80 = memd(gp+\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f3fe0, Scale: 3, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadbsw2_io: {Op: L2_loadbsw2_io, Name: "L2_loadbsw2_io", Syntax: "Rd = membh(Rs+#s11:1*)", Class: LD, Mask: 0xf9e00000, Match: 0x90200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a two bytes sign-extended to halves, from base and offset", tmpl: "\x80 = membh(\x81+\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 11, Field: 0x06003fe0, Signed: true, Scale: 1, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadbsw2_pi: {Op: L2_loadbsw2_pi, Name: "L2_loadbsw2_pi", Syntax: "Rd = membh(Rx++#s4:1)", Class: LD, Mask: 0xffe03e00, Match: 0x9a200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a two bytes sign-extended to halves, then add the step to the address", tmpl: "\x80 = membh(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_loadbsw2_pr: {Op: L2_loadbsw2_pr, Name: "L2_loadbsw2_pr", Syntax: "Rd = membh(Rx++Mu)", Class: LD, Mask: 0xffe01fe0, Match: 0x9c200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a two bytes sign-extended to halves, then add the modifier to the address", tmpl: "\x80 = membh(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbsw2_pci: {Op: L2_loadbsw2_pci, Name: "L2_loadbsw2_pci", Syntax: "Rd = membh(Rx++#s4:1:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x98200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a two bytes sign-extended to halves, then step the address in its circular buffer", tmpl: "\x80 = membh(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbsw2_pcr: {Op: L2_loadbsw2_pcr, Name: "L2_loadbsw2_pcr", Syntax: "Rd = membh(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x98200200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a two bytes sign-extended to halves, then step the address by the modifier in its circular buffer", tmpl: "\x80 = membh(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbsw2_pbr: {Op: L2_loadbsw2_pbr, Name: "L2_loadbsw2_pbr", Syntax: "Rd = membh(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9e200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a two bytes sign-extended to halves, bit-reversed address, then add the modifier", tmpl: "\x80 = membh(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadbsw2_ap: {Op: L4_loadbsw2_ap, Name: "L4_loadbsw2_ap", Syntax: "Rd = membh(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9a201000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a two bytes sign-extended to halves, constant address, kept in a register", tmpl: "\x80 = membh(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadbsw2_ur: {Op: L4_loadbsw2_ur, Name: "L4_loadbsw2_ur", Syntax: "Rd = membh(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9c201000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a two bytes sign-extended to halves, from a constant and a shifted register", tmpl: "\x80 = membh(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadbzw2_io: {Op: L2_loadbzw2_io, Name: "L2_loadbzw2_io", Syntax: "Rd = memubh(Rs+#s11:1*)", Class: LD, Mask: 0xf9e00000, Match: 0x90600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a two bytes zero-extended to halves, from base and offset", tmpl: "\x80 = memubh(\x81+\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 11, Field: 0x06003fe0, Signed: true, Scale: 1, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadbzw2_pi: {Op: L2_loadbzw2_pi, Name: "L2_loadbzw2_pi", Syntax: "Rd = memubh(Rx++#s4:1)", Class: LD, Mask: 0xffe03e00, Match: 0x9a600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a two bytes zero-extended to halves, then add the step to the address", tmpl: "\x80 = memubh(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_loadbzw2_pr: {Op: L2_loadbzw2_pr, Name: "L2_loadbzw2_pr", Syntax: "Rd = memubh(Rx++Mu)", Class: LD, Mask: 0xffe01fe0, Match: 0x9c600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a two bytes zero-extended to halves, then add the modifier to the address", tmpl: "\x80 = memubh(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbzw2_pci: {Op: L2_loadbzw2_pci, Name: "L2_loadbzw2_pci", Syntax: "Rd = memubh(Rx++#s4:1:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x98600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a two bytes zero-extended to halves, then step the address in its circular buffer", tmpl: "\x80 = memubh(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbzw2_pcr: {Op: L2_loadbzw2_pcr, Name: "L2_loadbzw2_pcr", Syntax: "Rd = memubh(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x98600200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a two bytes zero-extended to halves, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memubh(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbzw2_pbr: {Op: L2_loadbzw2_pbr, Name: "L2_loadbzw2_pbr", Syntax: "Rd = memubh(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9e600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a two bytes zero-extended to halves, bit-reversed address, then add the modifier", tmpl: "\x80 = memubh(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadbzw2_ap: {Op: L4_loadbzw2_ap, Name: "L4_loadbzw2_ap", Syntax: "Rd = memubh(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9a601000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a two bytes zero-extended to halves, constant address, kept in a register", tmpl: "\x80 = memubh(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadbzw2_ur: {Op: L4_loadbzw2_ur, Name: "L4_loadbzw2_ur", Syntax: "Rd = memubh(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9c601000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a two bytes zero-extended to halves, from a constant and a shifted register", tmpl: "\x80 = memubh(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadbsw4_io: {Op: L2_loadbsw4_io, Name: "L2_loadbsw4_io", Syntax: "Rdd = membh(Rs+#s11:2*)", Class: LD, Mask: 0xf9e00000, Match: 0x90e00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a four bytes sign-extended to halves, from base and offset", tmpl: "\x80 = membh(\x81+\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 11, Field: 0x06003fe0, Signed: true, Scale: 2, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadbsw4_pi: {Op: L2_loadbsw4_pi, Name: "L2_loadbsw4_pi", Syntax: "Rdd = membh(Rx++#s4:2)", Class: LD, Mask: 0xffe03e00, Match: 0x9ae00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a four bytes sign-extended to halves, then add the step to the address", tmpl: "\x80 = membh(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
+		}},
+	L2_loadbsw4_pr: {Op: L2_loadbsw4_pr, Name: "L2_loadbsw4_pr", Syntax: "Rdd = membh(Rx++Mu)", Class: LD, Mask: 0xffe01fe0, Match: 0x9ce00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a four bytes sign-extended to halves, then add the modifier to the address", tmpl: "\x80 = membh(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbsw4_pci: {Op: L2_loadbsw4_pci, Name: "L2_loadbsw4_pci", Syntax: "Rdd = membh(Rx++#s4:2:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x98e00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a four bytes sign-extended to halves, then step the address in its circular buffer", tmpl: "\x80 = membh(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbsw4_pcr: {Op: L2_loadbsw4_pcr, Name: "L2_loadbsw4_pcr", Syntax: "Rdd = membh(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x98e00200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a four bytes sign-extended to halves, then step the address by the modifier in its circular buffer", tmpl: "\x80 = membh(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbsw4_pbr: {Op: L2_loadbsw4_pbr, Name: "L2_loadbsw4_pbr", Syntax: "Rdd = membh(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9ee00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a four bytes sign-extended to halves, bit-reversed address, then add the modifier", tmpl: "\x80 = membh(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadbsw4_ap: {Op: L4_loadbsw4_ap, Name: "L4_loadbsw4_ap", Syntax: "Rdd = membh(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9ae01000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a four bytes sign-extended to halves, constant address, kept in a register", tmpl: "\x80 = membh(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadbsw4_ur: {Op: L4_loadbsw4_ur, Name: "L4_loadbsw4_ur", Syntax: "Rdd = membh(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9ce01000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a four bytes sign-extended to halves, from a constant and a shifted register", tmpl: "\x80 = membh(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadbzw4_io: {Op: L2_loadbzw4_io, Name: "L2_loadbzw4_io", Syntax: "Rdd = memubh(Rs+#s11:2*)", Class: LD, Mask: 0xf9e00000, Match: 0x90a00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a four bytes zero-extended to halves, from base and offset", tmpl: "\x80 = memubh(\x81+\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 11, Field: 0x06003fe0, Signed: true, Scale: 2, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadbzw4_pi: {Op: L2_loadbzw4_pi, Name: "L2_loadbzw4_pi", Syntax: "Rdd = memubh(Rx++#s4:2)", Class: LD, Mask: 0xffe03e00, Match: 0x9aa00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a four bytes zero-extended to halves, then add the step to the address", tmpl: "\x80 = memubh(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
+		}},
+	L2_loadbzw4_pr: {Op: L2_loadbzw4_pr, Name: "L2_loadbzw4_pr", Syntax: "Rdd = memubh(Rx++Mu)", Class: LD, Mask: 0xffe01fe0, Match: 0x9ca00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a four bytes zero-extended to halves, then add the modifier to the address", tmpl: "\x80 = memubh(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbzw4_pci: {Op: L2_loadbzw4_pci, Name: "L2_loadbzw4_pci", Syntax: "Rdd = memubh(Rx++#s4:2:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x98a00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a four bytes zero-extended to halves, then step the address in its circular buffer", tmpl: "\x80 = memubh(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbzw4_pcr: {Op: L2_loadbzw4_pcr, Name: "L2_loadbzw4_pcr", Syntax: "Rdd = memubh(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x98a00200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a four bytes zero-extended to halves, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memubh(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadbzw4_pbr: {Op: L2_loadbzw4_pbr, Name: "L2_loadbzw4_pbr", Syntax: "Rdd = memubh(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9ea00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a four bytes zero-extended to halves, bit-reversed address, then add the modifier", tmpl: "\x80 = memubh(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadbzw4_ap: {Op: L4_loadbzw4_ap, Name: "L4_loadbzw4_ap", Syntax: "Rdd = memubh(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9aa01000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a four bytes zero-extended to halves, constant address, kept in a register", tmpl: "\x80 = memubh(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadbzw4_ur: {Op: L4_loadbzw4_ur, Name: "L4_loadbzw4_ur", Syntax: "Rdd = memubh(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9ca01000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a four bytes zero-extended to halves, from a constant and a shifted register", tmpl: "\x80 = memubh(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadalignb_io: {Op: L2_loadalignb_io, Name: "L2_loadalignb_io", Syntax: "Ryy = memb_fifo(Rs+#s11*)", Class: LD, Mask: 0xf9e00000, Match: 0x90800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a byte shifted into a pair, from base and offset", tmpl: "\x80 = memb_fifo(\x81+\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 11, Field: 0x06003fe0, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadalignb_pi: {Op: L2_loadalignb_pi, Name: "L2_loadalignb_pi", Syntax: "Ryy = memb_fifo(Rx++#s4)", Class: LD, Mask: 0xffe03e00, Match: 0x9a800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a byte shifted into a pair, then add the step to the address", tmpl: "\x80 = memb_fifo(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+		}},
+	L2_loadalignb_pr: {Op: L2_loadalignb_pr, Name: "L2_loadalignb_pr", Syntax: "Ryy = memb_fifo(Rx++Mu)", Class: LD, Mask: 0xffe01fe0, Match: 0x9c800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a byte shifted into a pair, then add the modifier to the address", tmpl: "\x80 = memb_fifo(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadalignb_pci: {Op: L2_loadalignb_pci, Name: "L2_loadalignb_pci", Syntax: "Ryy = memb_fifo(Rx++#s4:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x98800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a byte shifted into a pair, then step the address in its circular buffer", tmpl: "\x80 = memb_fifo(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadalignb_pcr: {Op: L2_loadalignb_pcr, Name: "L2_loadalignb_pcr", Syntax: "Ryy = memb_fifo(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x98800200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a byte shifted into a pair, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memb_fifo(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadalignb_pbr: {Op: L2_loadalignb_pbr, Name: "L2_loadalignb_pbr", Syntax: "Ryy = memb_fifo(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9e800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a byte shifted into a pair, bit-reversed address, then add the modifier", tmpl: "\x80 = memb_fifo(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadalignb_ap: {Op: L4_loadalignb_ap, Name: "L4_loadalignb_ap", Syntax: "Ryy = memb_fifo(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9a801000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a byte shifted into a pair, constant address, kept in a register", tmpl: "\x80 = memb_fifo(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadalignb_ur: {Op: L4_loadalignb_ur, Name: "L4_loadalignb_ur", Syntax: "Ryy = memb_fifo(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9c801000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a byte shifted into a pair, from a constant and a shifted register", tmpl: "\x80 = memb_fifo(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadalignh_io: {Op: L2_loadalignh_io, Name: "L2_loadalignh_io", Syntax: "Ryy = memh_fifo(Rs+#s11:1*)", Class: LD, Mask: 0xf9e00000, Match: 0x90400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword shifted into a pair, from base and offset", tmpl: "\x80 = memh_fifo(\x81+\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 11, Field: 0x06003fe0, Signed: true, Scale: 1, Extendable: true, UseCycle: 2},
+		}},
+	L2_loadalignh_pi: {Op: L2_loadalignh_pi, Name: "L2_loadalignh_pi", Syntax: "Ryy = memh_fifo(Rx++#s4:1)", Class: LD, Mask: 0xffe03e00, Match: 0x9a400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword shifted into a pair, then add the step to the address", tmpl: "\x80 = memh_fifo(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_loadalignh_pr: {Op: L2_loadalignh_pr, Name: "L2_loadalignh_pr", Syntax: "Ryy = memh_fifo(Rx++Mu)", Class: LD, Mask: 0xffe01fe0, Match: 0x9c400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a halfword shifted into a pair, then add the modifier to the address", tmpl: "\x80 = memh_fifo(\x81++\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadalignh_pci: {Op: L2_loadalignh_pci, Name: "L2_loadalignh_pci", Syntax: "Ryy = memh_fifo(Rx++#s4:1:circ(Mu))", Class: LD, Mask: 0xffe01e00, Match: 0x98400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword shifted into a pair, then step the address in its circular buffer", tmpl: "\x80 = memh_fifo(\x81++\x82:circ(\x83))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadalignh_pcr: {Op: L2_loadalignh_pcr, Name: "L2_loadalignh_pcr", Syntax: "Ryy = memh_fifo(Rx++I:circ(Mu))", Class: LD, Mask: 0xffe01fe0, Match: 0x98400200, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a halfword shifted into a pair, then step the address by the modifier in its circular buffer", tmpl: "\x80 = memh_fifo(\x81++I:circ(\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L2_loadalignh_pbr: {Op: L2_loadalignh_pbr, Name: "L2_loadalignh_pbr", Syntax: "Ryy = memh_fifo(Rx++Mu:brev)", Class: LD, Mask: 0xffe01fe0, Match: 0x9e400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "load a halfword shifted into a pair, bit-reversed address, then add the modifier", tmpl: "\x80 = memh_fifo(\x81++\x82:brev)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	L4_loadalignh_ap: {Op: L4_loadalignh_ap, Name: "L4_loadalignh_ap", Syntax: "Ryy = memh_fifo(Re=#u6*)", Class: LD, Mask: 0xffe03080, Match: 0x9a401000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword shifted into a pair, constant address, kept in a register", tmpl: "\x80 = memh_fifo(\x81=\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L4_loadalignh_ur: {Op: L4_loadalignh_ur, Name: "L4_loadalignh_ur", Syntax: "Ryy = memh_fifo(Rt<<#u2+#u6*)", Class: LD, Mask: 0xffe01000, Match: 0x9c401000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Loads",
+		Doc: "load a halfword shifted into a pair, from a constant and a shifted register", tmpl: "\x80 = memh_fifo(\x81<<\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
+		}},
+	L2_ploadrbf_pi: {Op: L2_ploadrbf_pi, Name: "L2_ploadrbf_pi", Syntax: "if (!Pt) Rd = memb(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b002800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from the address that it then steps if the predicate is false", tmpl: "if (!\x80) \x81 = memb(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+		}},
+	L2_ploadrbfnew_pi: {Op: L2_ploadrbfnew_pi, Name: "L2_ploadrbfnew_pi", Syntax: "if (!Pt.new) Rd = memb(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b003800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memb(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+		}},
+	L2_ploadrbt_pi: {Op: L2_ploadrbt_pi, Name: "L2_ploadrbt_pi", Syntax: "if (Pt) Rd = memb(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b002000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from the address that it then steps if the predicate is true", tmpl: "if (\x80) \x81 = memb(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+		}},
+	L2_ploadrbtnew_pi: {Op: L2_ploadrbtnew_pi, Name: "L2_ploadrbtnew_pi", Syntax: "if (Pt.new) Rd = memb(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b003000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memb(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+		}},
+	L2_ploadrdfnew_pi: {Op: L2_ploadrdfnew_pi, Name: "L2_ploadrdfnew_pi", Syntax: "if (!Pt.new) Rdd = memd(Rx++#s4:3)", Class: LD, Mask: 0xffe03800, Match: 0x9bc03800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memd(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 3, UseCycle: 2},
+		}},
+	L2_ploadrdtnew_pi: {Op: L2_ploadrdtnew_pi, Name: "L2_ploadrdtnew_pi", Syntax: "if (Pt.new) Rdd = memd(Rx++#s4:3)", Class: LD, Mask: 0xffe03800, Match: 0x9bc03000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memd(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 3, UseCycle: 2},
+		}},
+	L2_ploadrhf_pi: {Op: L2_ploadrhf_pi, Name: "L2_ploadrhf_pi", Syntax: "if (!Pt) Rd = memh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b402800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from the address that it then steps if the predicate is false", tmpl: "if (!\x80) \x81 = memh(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_ploadrhfnew_pi: {Op: L2_ploadrhfnew_pi, Name: "L2_ploadrhfnew_pi", Syntax: "if (!Pt.new) Rd = memh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b403800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memh(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_ploadrht_pi: {Op: L2_ploadrht_pi, Name: "L2_ploadrht_pi", Syntax: "if (Pt) Rd = memh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b402000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from the address that it then steps if the predicate is true", tmpl: "if (\x80) \x81 = memh(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_ploadrhtnew_pi: {Op: L2_ploadrhtnew_pi, Name: "L2_ploadrhtnew_pi", Syntax: "if (Pt.new) Rd = memh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b403000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memh(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_ploadrifnew_pi: {Op: L2_ploadrifnew_pi, Name: "L2_ploadrifnew_pi", Syntax: "if (!Pt.new) Rd = memw(Rx++#s4:2)", Class: LD, Mask: 0xffe03800, Match: 0x9b803800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a word from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memw(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
+		}},
+	L2_ploadritnew_pi: {Op: L2_ploadritnew_pi, Name: "L2_ploadritnew_pi", Syntax: "if (Pt.new) Rd = memw(Rx++#s4:2)", Class: LD, Mask: 0xffe03800, Match: 0x9b803000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a word from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memw(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
+		}},
+	L2_ploadrubf_pi: {Op: L2_ploadrubf_pi, Name: "L2_ploadrubf_pi", Syntax: "if (!Pt) Rd = memub(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b202800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from the address that it then steps if the predicate is false", tmpl: "if (!\x80) \x81 = memub(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+		}},
+	L2_ploadrubfnew_pi: {Op: L2_ploadrubfnew_pi, Name: "L2_ploadrubfnew_pi", Syntax: "if (!Pt.new) Rd = memub(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b203800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memub(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+		}},
+	L2_ploadrubt_pi: {Op: L2_ploadrubt_pi, Name: "L2_ploadrubt_pi", Syntax: "if (Pt) Rd = memub(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b202000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from the address that it then steps if the predicate is true", tmpl: "if (\x80) \x81 = memub(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+		}},
+	L2_ploadrubtnew_pi: {Op: L2_ploadrubtnew_pi, Name: "L2_ploadrubtnew_pi", Syntax: "if (Pt.new) Rd = memub(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b203000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memub(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
+		}},
+	L2_ploadruhf_pi: {Op: L2_ploadruhf_pi, Name: "L2_ploadruhf_pi", Syntax: "if (!Pt) Rd = memuh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b602800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from the address that it then steps if the predicate is false", tmpl: "if (!\x80) \x81 = memuh(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_ploadruhfnew_pi: {Op: L2_ploadruhfnew_pi, Name: "L2_ploadruhfnew_pi", Syntax: "if (!Pt.new) Rd = memuh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b603800, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memuh(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_ploadruht_pi: {Op: L2_ploadruht_pi, Name: "L2_ploadruht_pi", Syntax: "if (Pt) Rd = memuh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b602000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from the address that it then steps if the predicate is true", tmpl: "if (\x80) \x81 = memuh(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L2_ploadruhtnew_pi: {Op: L2_ploadruhtnew_pi, Name: "L2_ploadruhtnew_pi", Syntax: "if (Pt.new) Rd = memuh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b603000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memuh(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
+		}},
+	L4_ploadrbf_abs: {Op: L4_ploadrbf_abs, Name: "L4_ploadrbf_abs", Syntax: "if (!Pt) Rd = memb(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f002880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrbf_rr: {Op: L4_ploadrbf_rr, Name: "L4_ploadrbf_rr", Syntax: "if (!Pv) Rd = memb(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memb(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrbfnew_abs: {Op: L4_ploadrbfnew_abs, Name: "L4_ploadrbfnew_abs", Syntax: "if (!Pt.new) Rd = memb(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f003880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrbfnew_rr: {Op: L4_ploadrbfnew_rr, Name: "L4_ploadrbfnew_rr", Syntax: "if (!Pv.new) Rd = memb(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memb(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrbt_abs: {Op: L4_ploadrbt_abs, Name: "L4_ploadrbt_abs", Syntax: "if (Pt) Rd = memb(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f002080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrbt_rr: {Op: L4_ploadrbt_rr, Name: "L4_ploadrbt_rr", Syntax: "if (Pv) Rd = memb(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memb(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrbtnew_abs: {Op: L4_ploadrbtnew_abs, Name: "L4_ploadrbtnew_abs", Syntax: "if (Pt.new) Rd = memb(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f003080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrbtnew_rr: {Op: L4_ploadrbtnew_rr, Name: "L4_ploadrbtnew_rr", Syntax: "if (Pv.new) Rd = memb(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a byte from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memb(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrdf_abs: {Op: L4_ploadrdf_abs, Name: "L4_ploadrdf_abs", Syntax: "if (!Pt) Rdd = memd(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9fc02880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memd(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrdf_rr: {Op: L4_ploadrdf_rr, Name: "L4_ploadrdf_rr", Syntax: "if (!Pv) Rdd = memd(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memd(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrdfnew_abs: {Op: L4_ploadrdfnew_abs, Name: "L4_ploadrdfnew_abs", Syntax: "if (!Pt.new) Rdd = memd(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9fc03880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memd(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrdfnew_rr: {Op: L4_ploadrdfnew_rr, Name: "L4_ploadrdfnew_rr", Syntax: "if (!Pv.new) Rdd = memd(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memd(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrdt_abs: {Op: L4_ploadrdt_abs, Name: "L4_ploadrdt_abs", Syntax: "if (Pt) Rdd = memd(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9fc02080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memd(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrdt_rr: {Op: L4_ploadrdt_rr, Name: "L4_ploadrdt_rr", Syntax: "if (Pv) Rdd = memd(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memd(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrdtnew_abs: {Op: L4_ploadrdtnew_abs, Name: "L4_ploadrdtnew_abs", Syntax: "if (Pt.new) Rdd = memd(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9fc03080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memd(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrdtnew_rr: {Op: L4_ploadrdtnew_rr, Name: "L4_ploadrdtnew_rr", Syntax: "if (Pv.new) Rdd = memd(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a doubleword from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memd(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrhf_abs: {Op: L4_ploadrhf_abs, Name: "L4_ploadrhf_abs", Syntax: "if (!Pt) Rd = memh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f402880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrhf_rr: {Op: L4_ploadrhf_rr, Name: "L4_ploadrhf_rr", Syntax: "if (!Pv) Rd = memh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memh(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrhfnew_abs: {Op: L4_ploadrhfnew_abs, Name: "L4_ploadrhfnew_abs", Syntax: "if (!Pt.new) Rd = memh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f403880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrhfnew_rr: {Op: L4_ploadrhfnew_rr, Name: "L4_ploadrhfnew_rr", Syntax: "if (!Pv.new) Rd = memh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memh(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrht_abs: {Op: L4_ploadrht_abs, Name: "L4_ploadrht_abs", Syntax: "if (Pt) Rd = memh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f402080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrht_rr: {Op: L4_ploadrht_rr, Name: "L4_ploadrht_rr", Syntax: "if (Pv) Rd = memh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memh(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrhtnew_abs: {Op: L4_ploadrhtnew_abs, Name: "L4_ploadrhtnew_abs", Syntax: "if (Pt.new) Rd = memh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f403080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrhtnew_rr: {Op: L4_ploadrhtnew_rr, Name: "L4_ploadrhtnew_rr", Syntax: "if (Pv.new) Rd = memh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a halfword from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memh(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrif_abs: {Op: L4_ploadrif_abs, Name: "L4_ploadrif_abs", Syntax: "if (!Pt) Rd = memw(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f802880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a word from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memw(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrif_rr: {Op: L4_ploadrif_rr, Name: "L4_ploadrif_rr", Syntax: "if (!Pv) Rd = memw(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a word from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memw(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrifnew_abs: {Op: L4_ploadrifnew_abs, Name: "L4_ploadrifnew_abs", Syntax: "if (!Pt.new) Rd = memw(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f803880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a word from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memw(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrifnew_rr: {Op: L4_ploadrifnew_rr, Name: "L4_ploadrifnew_rr", Syntax: "if (!Pv.new) Rd = memw(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a word from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memw(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrit_abs: {Op: L4_ploadrit_abs, Name: "L4_ploadrit_abs", Syntax: "if (Pt) Rd = memw(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f802080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a word from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memw(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrit_rr: {Op: L4_ploadrit_rr, Name: "L4_ploadrit_rr", Syntax: "if (Pv) Rd = memw(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a word from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memw(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadritnew_abs: {Op: L4_ploadritnew_abs, Name: "L4_ploadritnew_abs", Syntax: "if (Pt.new) Rd = memw(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f803080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a word from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memw(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadritnew_rr: {Op: L4_ploadritnew_rr, Name: "L4_ploadritnew_rr", Syntax: "if (Pv.new) Rd = memw(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a word from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memw(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrubf_abs: {Op: L4_ploadrubf_abs, Name: "L4_ploadrubf_abs", Syntax: "if (!Pt) Rd = memub(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f202880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memub(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrubf_rr: {Op: L4_ploadrubf_rr, Name: "L4_ploadrubf_rr", Syntax: "if (!Pv) Rd = memub(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memub(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrubfnew_abs: {Op: L4_ploadrubfnew_abs, Name: "L4_ploadrubfnew_abs", Syntax: "if (!Pt.new) Rd = memub(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f203880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memub(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrubfnew_rr: {Op: L4_ploadrubfnew_rr, Name: "L4_ploadrubfnew_rr", Syntax: "if (!Pv.new) Rd = memub(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memub(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrubt_abs: {Op: L4_ploadrubt_abs, Name: "L4_ploadrubt_abs", Syntax: "if (Pt) Rd = memub(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f202080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memub(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrubt_rr: {Op: L4_ploadrubt_rr, Name: "L4_ploadrubt_rr", Syntax: "if (Pv) Rd = memub(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memub(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadrubtnew_abs: {Op: L4_ploadrubtnew_abs, Name: "L4_ploadrubtnew_abs", Syntax: "if (Pt.new) Rd = memub(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f203080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memub(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadrubtnew_rr: {Op: L4_ploadrubtnew_rr, Name: "L4_ploadrubtnew_rr", Syntax: "if (Pv.new) Rd = memub(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned byte from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memub(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadruhf_abs: {Op: L4_ploadruhf_abs, Name: "L4_ploadruhf_abs", Syntax: "if (!Pt) Rd = memuh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f602880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memuh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadruhf_rr: {Op: L4_ploadruhf_rr, Name: "L4_ploadruhf_rr", Syntax: "if (!Pv) Rd = memuh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memuh(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadruhfnew_abs: {Op: L4_ploadruhfnew_abs, Name: "L4_ploadruhfnew_abs", Syntax: "if (!Pt.new) Rd = memuh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f603880, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memuh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadruhfnew_rr: {Op: L4_ploadruhfnew_rr, Name: "L4_ploadruhfnew_rr", Syntax: "if (!Pv.new) Rd = memuh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memuh(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadruht_abs: {Op: L4_ploadruht_abs, Name: "L4_ploadruht_abs", Syntax: "if (Pt) Rd = memuh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f602080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memuh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadruht_rr: {Op: L4_ploadruht_rr, Name: "L4_ploadruht_rr", Syntax: "if (Pv) Rd = memuh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memuh(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_ploadruhtnew_abs: {Op: L4_ploadruhtnew_abs, Name: "L4_ploadruhtnew_abs", Syntax: "if (Pt.new) Rd = memuh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f603080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memuh(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
+		}},
+	L4_ploadruhtnew_rr: {Op: L4_ploadruhtnew_rr, Name: "L4_ploadruhtnew_rr", Syntax: "if (Pv.new) Rd = memuh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Doc: "load a unsigned halfword from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memuh(\x82+\x83<<\x84)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+		}},
+	L4_return_t: {Op: L4_return_t, Name: "L4_return_t", Syntax: "if (Pv) Rdd = dealloc_return(Rs):raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96001000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "deallocframe and return if the predicate is true", tmpl: "if (\x80) \x81 = dealloc_return(\x82):raw",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	L4_return_f: {Op: L4_return_f, Name: "L4_return_f", Syntax: "if (!Pv) Rdd = dealloc_return(Rs):raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96003000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNot, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "deallocframe and return if the predicate is false", tmpl: "if (!\x80) \x81 = dealloc_return(\x82):raw",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	L4_return_tnew_pt: {Op: L4_return_tnew_pt, Name: "L4_return_tnew_pt", Syntax: "if (Pv.new) Rdd = dealloc_return(Rs):t:raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96001800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "deallocframe and return if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = dealloc_return(\x82):t:raw",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	L4_return_fnew_pt: {Op: L4_return_fnew_pt, Name: "L4_return_fnew_pt", Syntax: "if (!Pv.new) Rdd = dealloc_return(Rs):t:raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96003800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "deallocframe and return if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = dealloc_return(\x82):t:raw",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	L4_return_tnew_pnt: {Op: L4_return_tnew_pnt, Name: "L4_return_tnew_pnt", Syntax: "if (Pv.new) Rdd = dealloc_return(Rs):nt:raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96000800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "deallocframe and return if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = dealloc_return(\x82):nt:raw",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	L4_return_fnew_pnt: {Op: L4_return_fnew_pnt, Name: "L4_return_fnew_pnt", Syntax: "if (!Pv.new) Rdd = dealloc_return(Rs):nt:raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96002800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Doc: "deallocframe and return if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = dealloc_return(\x82):nt:raw",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindRR, Role: Def, Index: 1, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
 	S2_storerb_io: {Op: S2_storerb_io, Name: "S2_storerb_io", Syntax: "memb(Rs+#s11*) = Rt", Class: ST, Mask: 0xf9e00000, Match: 0xa1000000, Slots: 0x3, Units: UnitsNone,
 		Flags: FlagStore, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte", tmpl: "memb(\x80+\x81) = \x82",
@@ -3065,7 +6780,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_storeri_ur: {Op: S4_storeri_ur, Name: "S4_storeri_ur", Syntax: "memw(Ru<<#u2+#u6*) = Rt", Class: ST, Mask: 0xffe00080, Match: 0xad800080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a word at (index << n) + 32-bit constant", tmpl: "memw(\x80<<\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
@@ -3395,6 +7110,1370 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 11, Field: 0x000007ff, Scale: 3, UseCycle: 2},
 		}},
+	S2_storerb_pci: {Op: S2_storerb_pci, Name: "S2_storerb_pci", Syntax: "memb(Rx++#s4:circ(Mu)) = Rt", Class: ST, Mask: 0xffe00087, Match: 0xa9000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte, then step the address in its circular buffer", tmpl: "memb(\x80++\x81:circ(\x82)) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerb_pcr: {Op: S2_storerb_pcr, Name: "S2_storerb_pcr", Syntax: "memb(Rx++I:circ(Mu)) = Rt", Class: ST, Mask: 0xffe000ff, Match: 0xa9000002, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a byte, then step the address by the modifier in its circular buffer", tmpl: "memb(\x80++I:circ(\x81)) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerb_pbr: {Op: S2_storerb_pbr, Name: "S2_storerb_pbr", Syntax: "memb(Rx++Mu:brev) = Rt", Class: ST, Mask: 0xffe000ff, Match: 0xaf000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a byte, bit-reversed address, then add the modifier", tmpl: "memb(\x80++\x81:brev) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_storerb_ap: {Op: S4_storerb_ap, Name: "S4_storerb_ap", Syntax: "memb(Re=#u6*) = Rt", Class: ST, Mask: 0xffe020c0, Match: 0xab000080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte, constant address, kept in a register", tmpl: "memb(\x80=\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_storerb_ur: {Op: S4_storerb_ur, Name: "S4_storerb_ur", Syntax: "memb(Ru<<#u2+#u6*) = Rt", Class: ST, Mask: 0xffe00080, Match: 0xad000080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a byte, at a constant and a shifted register", tmpl: "memb(\x80<<\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002040, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerbgp: {Op: S2_storerbgp, Name: "S2_storerbgp", Syntax: "memb(gp+#u16*) = Rt", Class: V2LDST, Mask: 0xf9e00000, Match: 0x48000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore, MemBytes: 1, NumReg: 1, NumImm: 1, Section: "Stores",
+		Doc: "store a byte, relative to gp", tmpl: "memb(gp+\x80) = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f20ff, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerbnew_pr: {Op: S2_storerbnew_pr, Name: "S2_storerbnew_pr", Syntax: "memb(Rx++Mu) = Nt.new", Class: ST, Mask: 0xffe018ff, Match: 0xada00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a byte made in this packet, then add the modifier to the address", tmpl: "memb(\x80++\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerbnew_pci: {Op: S2_storerbnew_pci, Name: "S2_storerbnew_pci", Syntax: "memb(Rx++#s4:circ(Mu)) = Nt.new", Class: ST, Mask: 0xffe01887, Match: 0xa9a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet, then step the address in its circular buffer", tmpl: "memb(\x80++\x81:circ(\x82)) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerbnew_pcr: {Op: S2_storerbnew_pcr, Name: "S2_storerbnew_pcr", Syntax: "memb(Rx++I:circ(Mu)) = Nt.new", Class: ST, Mask: 0xffe018ff, Match: 0xa9a00002, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a byte made in this packet, then step the address by the modifier in its circular buffer", tmpl: "memb(\x80++I:circ(\x81)) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerbnew_pbr: {Op: S2_storerbnew_pbr, Name: "S2_storerbnew_pbr", Syntax: "memb(Rx++Mu:brev) = Nt.new", Class: ST, Mask: 0xffe018ff, Match: 0xafa00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a byte made in this packet, bit-reversed address, then add the modifier", tmpl: "memb(\x80++\x81:brev) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_storerbnew_ap: {Op: S4_storerbnew_ap, Name: "S4_storerbnew_ap", Syntax: "memb(Re=#u6*) = Nt.new", Class: ST, Mask: 0xffe038c0, Match: 0xaba00080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet, constant address, kept in a register", tmpl: "memb(\x80=\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_storerbnew_ur: {Op: S4_storerbnew_ur, Name: "S4_storerbnew_ur", Syntax: "memb(Ru<<#u2+#u6*) = Nt.new", Class: ST, Mask: 0xffe01880, Match: 0xada00080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a byte made in this packet, at a constant and a shifted register", tmpl: "memb(\x80<<\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002040, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerbnewgp: {Op: S2_storerbnewgp, Name: "S2_storerbnewgp", Syntax: "memb(gp+#u16*) = Nt.new", Class: V2LDST, Mask: 0xf9e01800, Match: 0x48a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore, MemBytes: 1, NumReg: 1, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet, relative to gp", tmpl: "memb(gp+\x80) = \x81.new",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f20ff, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerh_pci: {Op: S2_storerh_pci, Name: "S2_storerh_pci", Syntax: "memh(Rx++#s4:1:circ(Mu)) = Rt", Class: ST, Mask: 0xffe00087, Match: 0xa9400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword, then step the address in its circular buffer", tmpl: "memh(\x80++\x81:circ(\x82)) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerh_pcr: {Op: S2_storerh_pcr, Name: "S2_storerh_pcr", Syntax: "memh(Rx++I:circ(Mu)) = Rt", Class: ST, Mask: 0xffe000ff, Match: 0xa9400002, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a halfword, then step the address by the modifier in its circular buffer", tmpl: "memh(\x80++I:circ(\x81)) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerh_pbr: {Op: S2_storerh_pbr, Name: "S2_storerh_pbr", Syntax: "memh(Rx++Mu:brev) = Rt", Class: ST, Mask: 0xffe000ff, Match: 0xaf400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a halfword, bit-reversed address, then add the modifier", tmpl: "memh(\x80++\x81:brev) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_storerh_ap: {Op: S4_storerh_ap, Name: "S4_storerh_ap", Syntax: "memh(Re=#u6*) = Rt", Class: ST, Mask: 0xffe020c0, Match: 0xab400080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword, constant address, kept in a register", tmpl: "memh(\x80=\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_storerh_ur: {Op: S4_storerh_ur, Name: "S4_storerh_ur", Syntax: "memh(Ru<<#u2+#u6*) = Rt", Class: ST, Mask: 0xffe00080, Match: 0xad400080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a halfword, at a constant and a shifted register", tmpl: "memh(\x80<<\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002040, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerhgp: {Op: S2_storerhgp, Name: "S2_storerhgp", Syntax: "memh(gp+#u16:1*) = Rt", Class: V2LDST, Mask: 0xf9e00000, Match: 0x48400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore, MemBytes: 2, NumReg: 1, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword, relative to gp", tmpl: "memh(gp+\x80) = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f20ff, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerhnew_pr: {Op: S2_storerhnew_pr, Name: "S2_storerhnew_pr", Syntax: "memh(Rx++Mu) = Nt.new", Class: ST, Mask: 0xffe018ff, Match: 0xada00800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a halfword made in this packet, then add the modifier to the address", tmpl: "memh(\x80++\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerhnew_pci: {Op: S2_storerhnew_pci, Name: "S2_storerhnew_pci", Syntax: "memh(Rx++#s4:1:circ(Mu)) = Nt.new", Class: ST, Mask: 0xffe01887, Match: 0xa9a00800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet, then step the address in its circular buffer", tmpl: "memh(\x80++\x81:circ(\x82)) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerhnew_pcr: {Op: S2_storerhnew_pcr, Name: "S2_storerhnew_pcr", Syntax: "memh(Rx++I:circ(Mu)) = Nt.new", Class: ST, Mask: 0xffe018ff, Match: 0xa9a00802, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a halfword made in this packet, then step the address by the modifier in its circular buffer", tmpl: "memh(\x80++I:circ(\x81)) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerhnew_pbr: {Op: S2_storerhnew_pbr, Name: "S2_storerhnew_pbr", Syntax: "memh(Rx++Mu:brev) = Nt.new", Class: ST, Mask: 0xffe018ff, Match: 0xafa00800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a halfword made in this packet, bit-reversed address, then add the modifier", tmpl: "memh(\x80++\x81:brev) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_storerhnew_ap: {Op: S4_storerhnew_ap, Name: "S4_storerhnew_ap", Syntax: "memh(Re=#u6*) = Nt.new", Class: ST, Mask: 0xffe038c0, Match: 0xaba00880, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet, constant address, kept in a register", tmpl: "memh(\x80=\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_storerhnew_ur: {Op: S4_storerhnew_ur, Name: "S4_storerhnew_ur", Syntax: "memh(Ru<<#u2+#u6*) = Nt.new", Class: ST, Mask: 0xffe01880, Match: 0xada00880, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a halfword made in this packet, at a constant and a shifted register", tmpl: "memh(\x80<<\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002040, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerhnewgp: {Op: S2_storerhnewgp, Name: "S2_storerhnewgp", Syntax: "memh(gp+#u16:1*) = Nt.new", Class: V2LDST, Mask: 0xf9e01800, Match: 0x48a00800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore, MemBytes: 2, NumReg: 1, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet, relative to gp", tmpl: "memh(gp+\x80) = \x81.new",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f20ff, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storeri_pci: {Op: S2_storeri_pci, Name: "S2_storeri_pci", Syntax: "memw(Rx++#s4:2:circ(Mu)) = Rt", Class: ST, Mask: 0xffe00087, Match: 0xa9800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word, then step the address in its circular buffer", tmpl: "memw(\x80++\x81:circ(\x82)) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storeri_pcr: {Op: S2_storeri_pcr, Name: "S2_storeri_pcr", Syntax: "memw(Rx++I:circ(Mu)) = Rt", Class: ST, Mask: 0xffe000ff, Match: 0xa9800002, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a word, then step the address by the modifier in its circular buffer", tmpl: "memw(\x80++I:circ(\x81)) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storeri_pbr: {Op: S2_storeri_pbr, Name: "S2_storeri_pbr", Syntax: "memw(Rx++Mu:brev) = Rt", Class: ST, Mask: 0xffe000ff, Match: 0xaf800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a word, bit-reversed address, then add the modifier", tmpl: "memw(\x80++\x81:brev) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_storeri_ap: {Op: S4_storeri_ap, Name: "S4_storeri_ap", Syntax: "memw(Re=#u6*) = Rt", Class: ST, Mask: 0xffe020c0, Match: 0xab800080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word, constant address, kept in a register", tmpl: "memw(\x80=\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerigp: {Op: S2_storerigp, Name: "S2_storerigp", Syntax: "memw(gp+#u16:2*) = Rt", Class: V2LDST, Mask: 0xf9e00000, Match: 0x48800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore, MemBytes: 4, NumReg: 1, NumImm: 1, Section: "Stores",
+		Doc: "store a word, relative to gp", tmpl: "memw(gp+\x80) = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f20ff, Scale: 2, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerinew_pr: {Op: S2_storerinew_pr, Name: "S2_storerinew_pr", Syntax: "memw(Rx++Mu) = Nt.new", Class: ST, Mask: 0xffe018ff, Match: 0xada01000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a word made in this packet, then add the modifier to the address", tmpl: "memw(\x80++\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerinew_pci: {Op: S2_storerinew_pci, Name: "S2_storerinew_pci", Syntax: "memw(Rx++#s4:2:circ(Mu)) = Nt.new", Class: ST, Mask: 0xffe01887, Match: 0xa9a01000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet, then step the address in its circular buffer", tmpl: "memw(\x80++\x81:circ(\x82)) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerinew_pcr: {Op: S2_storerinew_pcr, Name: "S2_storerinew_pcr", Syntax: "memw(Rx++I:circ(Mu)) = Nt.new", Class: ST, Mask: 0xffe018ff, Match: 0xa9a01002, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a word made in this packet, then step the address by the modifier in its circular buffer", tmpl: "memw(\x80++I:circ(\x81)) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerinew_pbr: {Op: S2_storerinew_pbr, Name: "S2_storerinew_pbr", Syntax: "memw(Rx++Mu:brev) = Nt.new", Class: ST, Mask: 0xffe018ff, Match: 0xafa01000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a word made in this packet, bit-reversed address, then add the modifier", tmpl: "memw(\x80++\x81:brev) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_storerinew_ap: {Op: S4_storerinew_ap, Name: "S4_storerinew_ap", Syntax: "memw(Re=#u6*) = Nt.new", Class: ST, Mask: 0xffe038c0, Match: 0xaba01080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet, constant address, kept in a register", tmpl: "memw(\x80=\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_storerinew_ur: {Op: S4_storerinew_ur, Name: "S4_storerinew_ur", Syntax: "memw(Ru<<#u2+#u6*) = Nt.new", Class: ST, Mask: 0xffe01880, Match: 0xada01080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a word made in this packet, at a constant and a shifted register", tmpl: "memw(\x80<<\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002040, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerinewgp: {Op: S2_storerinewgp, Name: "S2_storerinewgp", Syntax: "memw(gp+#u16:2*) = Nt.new", Class: V2LDST, Mask: 0xf9e01800, Match: 0x48a01000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore, MemBytes: 4, NumReg: 1, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet, relative to gp", tmpl: "memw(gp+\x80) = \x81.new",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f20ff, Scale: 2, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_storerd_pci: {Op: S2_storerd_pci, Name: "S2_storerd_pci", Syntax: "memd(Rx++#s4:3:circ(Mu)) = Rtt", Class: ST, Mask: 0xffe00087, Match: 0xa9c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword, then step the address in its circular buffer", tmpl: "memd(\x80++\x81:circ(\x82)) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 3, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S2_storerd_pcr: {Op: S2_storerd_pcr, Name: "S2_storerd_pcr", Syntax: "memd(Rx++I:circ(Mu)) = Rtt", Class: ST, Mask: 0xffe000ff, Match: 0xa9c00002, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a doubleword, then step the address by the modifier in its circular buffer", tmpl: "memd(\x80++I:circ(\x81)) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S2_storerd_pbr: {Op: S2_storerd_pbr, Name: "S2_storerd_pbr", Syntax: "memd(Rx++Mu:brev) = Rtt", Class: ST, Mask: 0xffe000ff, Match: 0xafc00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a doubleword, bit-reversed address, then add the modifier", tmpl: "memd(\x80++\x81:brev) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S4_storerd_ap: {Op: S4_storerd_ap, Name: "S4_storerd_ap", Syntax: "memd(Re=#u6*) = Rtt", Class: ST, Mask: 0xffe020c0, Match: 0xabc00080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword, constant address, kept in a register", tmpl: "memd(\x80=\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S4_storerd_ur: {Op: S4_storerd_ur, Name: "S4_storerd_ur", Syntax: "memd(Ru<<#u2+#u6*) = Rtt", Class: ST, Mask: 0xffe00080, Match: 0xadc00080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a doubleword, at a constant and a shifted register", tmpl: "memd(\x80<<\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002040, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S2_storerdgp: {Op: S2_storerdgp, Name: "S2_storerdgp", Syntax: "memd(gp+#u16:3*) = Rtt", Class: V2LDST, Mask: 0xf9e00000, Match: 0x48c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore, MemBytes: 8, NumReg: 1, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword, relative to gp", tmpl: "memd(gp+\x80) = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f20ff, Scale: 3, Extendable: true, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 0, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S2_storerf_io: {Op: S2_storerf_io, Name: "S2_storerf_io", Syntax: "memh(Rs+#s11:1*) = Rt.h", Class: ST, Mask: 0xf9e00000, Match: 0xa1600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a high halfword, at base and offset", tmpl: "memh(\x80+\x81) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 11, Field: 0x060020ff, Signed: true, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerf_pi: {Op: S2_storerf_pi, Name: "S2_storerf_pi", Syntax: "memh(Rx++#s4:1) = Rt.h", Class: ST, Mask: 0xffe02087, Match: 0xab600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a high halfword, then add the step to the address", tmpl: "memh(\x80++\x81) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerf_pr: {Op: S2_storerf_pr, Name: "S2_storerf_pr", Syntax: "memh(Rx++Mu) = Rt.h", Class: ST, Mask: 0xffe000ff, Match: 0xad600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a high halfword, then add the modifier to the address", tmpl: "memh(\x80++\x81) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerf_pci: {Op: S2_storerf_pci, Name: "S2_storerf_pci", Syntax: "memh(Rx++#s4:1:circ(Mu)) = Rt.h", Class: ST, Mask: 0xffe00087, Match: 0xa9600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a high halfword, then step the address in its circular buffer", tmpl: "memh(\x80++\x81:circ(\x82)) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerf_pcr: {Op: S2_storerf_pcr, Name: "S2_storerf_pcr", Syntax: "memh(Rx++I:circ(Mu)) = Rt.h", Class: ST, Mask: 0xffe000ff, Match: 0xa9600002, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a high halfword, then step the address by the modifier in its circular buffer", tmpl: "memh(\x80++I:circ(\x81)) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_storerf_pbr: {Op: S2_storerf_pbr, Name: "S2_storerf_pbr", Syntax: "memh(Rx++Mu:brev) = Rt.h", Class: ST, Mask: 0xffe000ff, Match: 0xaf600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Stores",
+		Doc: "store a high halfword, bit-reversed address, then add the modifier", tmpl: "memh(\x80++\x81:brev) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_storerf_ap: {Op: S4_storerf_ap, Name: "S4_storerf_ap", Syntax: "memh(Re=#u6*) = Rt.h", Class: ST, Mask: 0xffe020c0, Match: 0xab600080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a high halfword, constant address, kept in a register", tmpl: "memh(\x80=\x81) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x001f0000, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_storerf_ur: {Op: S4_storerf_ur, Name: "S4_storerf_ur", Syntax: "memh(Ru<<#u2+#u6*) = Rt.h", Class: ST, Mask: 0xffe00080, Match: 0xad600080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a high halfword, at a constant and a shifted register", tmpl: "memh(\x80<<\x81+\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002040, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000003f, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_storerf_rr: {Op: S4_storerf_rr, Name: "S4_storerf_rr", Syntax: "memh(Rs+Ru<<#u2) = Rt.h", Class: ST, Mask: 0xffe00060, Match: 0x3b600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a high halfword, at base and shifted index", tmpl: "memh(\x80+\x81<<\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S2_storerfgp: {Op: S2_storerfgp, Name: "S2_storerfgp", Syntax: "memh(gp+#u16:1*) = Rt.h", Class: V2LDST, Mask: 0xf9e00000, Match: 0x48600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore, MemBytes: 2, NumReg: 1, NumImm: 1, Section: "Stores",
+		Doc: "store a high halfword, relative to gp", tmpl: "memh(gp+\x80) = \x81.h",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 16, Field: 0x061f20ff, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_pstorerbfnew_pi: {Op: S2_pstorerbfnew_pi, Name: "S2_pstorerbfnew_pi", Syntax: "if (!Pv.new) memb(Rx++#s4) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab002084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S2_pstorerbnewf_io: {Op: S2_pstorerbnewf_io, Name: "S2_pstorerbnewf_io", Syntax: "if (!Pv) memb(Rs+#u6*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x44a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at base and offset if the predicate is false", tmpl: "if (!\x80) memb(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerbnewf_pi: {Op: S2_pstorerbnewf_pi, Name: "S2_pstorerbnewf_pi", Syntax: "if (!Pv) memb(Rx++#s4) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02004, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memb(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerbnewfnew_pi: {Op: S2_pstorerbnewfnew_pi, Name: "S2_pstorerbnewfnew_pi", Syntax: "if (!Pv.new) memb(Rx++#s4) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02084, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerbnewt_io: {Op: S2_pstorerbnewt_io, Name: "S2_pstorerbnewt_io", Syntax: "if (Pv) memb(Rs+#u6*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x40a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at base and offset if the predicate is true", tmpl: "if (\x80) memb(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerbnewt_pi: {Op: S2_pstorerbnewt_pi, Name: "S2_pstorerbnewt_pi", Syntax: "if (Pv) memb(Rx++#s4) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at the address that it then steps if the predicate is true", tmpl: "if (\x80) memb(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerbnewtnew_pi: {Op: S2_pstorerbnewtnew_pi, Name: "S2_pstorerbnewtnew_pi", Syntax: "if (Pv.new) memb(Rx++#s4) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerbtnew_pi: {Op: S2_pstorerbtnew_pi, Name: "S2_pstorerbtnew_pi", Syntax: "if (Pv.new) memb(Rx++#s4) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab002080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S2_pstorerdfnew_pi: {Op: S2_pstorerdfnew_pi, Name: "S2_pstorerdfnew_pi", Syntax: "if (!Pv.new) memd(Rx++#s4:3) = Rtt", Class: ST, Mask: 0xffe02084, Match: 0xabc02084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memd(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 3, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	S2_pstorerdtnew_pi: {Op: S2_pstorerdtnew_pi, Name: "S2_pstorerdtnew_pi", Syntax: "if (Pv.new) memd(Rx++#s4:3) = Rtt", Class: ST, Mask: 0xffe02084, Match: 0xabc02080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memd(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 3, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	S2_pstorerff_io: {Op: S2_pstorerff_io, Name: "S2_pstorerff_io", Syntax: "if (!Pv) memh(Rs+#u6:1*) = Rt.h", Class: V2LDST, Mask: 0xffe00004, Match: 0x44600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and offset if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_pstorerff_pi: {Op: S2_pstorerff_pi, Name: "S2_pstorerff_pi", Syntax: "if (!Pv) memh(Rx++#s4:1) = Rt.h", Class: ST, Mask: 0xffe02084, Match: 0xab602004, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memh(\x81++\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_pstorerffnew_pi: {Op: S2_pstorerffnew_pi, Name: "S2_pstorerffnew_pi", Syntax: "if (!Pv.new) memh(Rx++#s4:1) = Rt.h", Class: ST, Mask: 0xffe02084, Match: 0xab602084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81++\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S2_pstorerft_io: {Op: S2_pstorerft_io, Name: "S2_pstorerft_io", Syntax: "if (Pv) memh(Rs+#u6:1*) = Rt.h", Class: V2LDST, Mask: 0xffe00004, Match: 0x40600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and offset if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_pstorerft_pi: {Op: S2_pstorerft_pi, Name: "S2_pstorerft_pi", Syntax: "if (Pv) memh(Rx++#s4:1) = Rt.h", Class: ST, Mask: 0xffe02084, Match: 0xab602000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at the address that it then steps if the predicate is true", tmpl: "if (\x80) memh(\x81++\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_pstorerftnew_pi: {Op: S2_pstorerftnew_pi, Name: "S2_pstorerftnew_pi", Syntax: "if (Pv.new) memh(Rx++#s4:1) = Rt.h", Class: ST, Mask: 0xffe02084, Match: 0xab602080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81++\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S2_pstorerhf_pi: {Op: S2_pstorerhf_pi, Name: "S2_pstorerhf_pi", Syntax: "if (!Pv) memh(Rx++#s4:1) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab402004, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memh(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_pstorerhfnew_pi: {Op: S2_pstorerhfnew_pi, Name: "S2_pstorerhfnew_pi", Syntax: "if (!Pv.new) memh(Rx++#s4:1) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab402084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S2_pstorerhnewf_io: {Op: S2_pstorerhnewf_io, Name: "S2_pstorerhnewf_io", Syntax: "if (!Pv) memh(Rs+#u6:1*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x44a00800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at base and offset if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerhnewf_pi: {Op: S2_pstorerhnewf_pi, Name: "S2_pstorerhnewf_pi", Syntax: "if (!Pv) memh(Rx++#s4:1) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02804, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memh(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerhnewfnew_pi: {Op: S2_pstorerhnewfnew_pi, Name: "S2_pstorerhnewfnew_pi", Syntax: "if (!Pv.new) memh(Rx++#s4:1) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02884, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerhnewt_io: {Op: S2_pstorerhnewt_io, Name: "S2_pstorerhnewt_io", Syntax: "if (Pv) memh(Rs+#u6:1*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x40a00800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at base and offset if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerhnewt_pi: {Op: S2_pstorerhnewt_pi, Name: "S2_pstorerhnewt_pi", Syntax: "if (Pv) memh(Rx++#s4:1) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at the address that it then steps if the predicate is true", tmpl: "if (\x80) memh(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerhnewtnew_pi: {Op: S2_pstorerhnewtnew_pi, Name: "S2_pstorerhnewtnew_pi", Syntax: "if (Pv.new) memh(Rx++#s4:1) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02880, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerht_pi: {Op: S2_pstorerht_pi, Name: "S2_pstorerht_pi", Syntax: "if (Pv) memh(Rx++#s4:1) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab402000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at the address that it then steps if the predicate is true", tmpl: "if (\x80) memh(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S2_pstorerhtnew_pi: {Op: S2_pstorerhtnew_pi, Name: "S2_pstorerhtnew_pi", Syntax: "if (Pv.new) memh(Rx++#s4:1) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab402080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S2_pstorerifnew_pi: {Op: S2_pstorerifnew_pi, Name: "S2_pstorerifnew_pi", Syntax: "if (!Pv.new) memw(Rx++#s4:2) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab802084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S2_pstorerinewf_pi: {Op: S2_pstorerinewf_pi, Name: "S2_pstorerinewf_pi", Syntax: "if (!Pv) memw(Rx++#s4:2) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba03004, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memw(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerinewfnew_pi: {Op: S2_pstorerinewfnew_pi, Name: "S2_pstorerinewfnew_pi", Syntax: "if (!Pv.new) memw(Rx++#s4:2) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba03084, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerinewt_pi: {Op: S2_pstorerinewt_pi, Name: "S2_pstorerinewt_pi", Syntax: "if (Pv) memw(Rx++#s4:2) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba03000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at the address that it then steps if the predicate is true", tmpl: "if (\x80) memw(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstorerinewtnew_pi: {Op: S2_pstorerinewtnew_pi, Name: "S2_pstorerinewtnew_pi", Syntax: "if (Pv.new) memw(Rx++#s4:2) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba03080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S2_pstoreritnew_pi: {Op: S2_pstoreritnew_pi, Name: "S2_pstoreritnew_pi", Syntax: "if (Pv.new) memw(Rx++#s4:2) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab802080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000078, Signed: true, Scale: 2, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S4_pstorerbf_abs: {Op: S4_pstorerbf_abs, Name: "S4_pstorerbf_abs", Syntax: "if (!Pv) memb(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf000084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at a constant address if the predicate is false", tmpl: "if (!\x80) memb(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerbf_rr: {Op: S4_pstorerbf_rr, Name: "S4_pstorerbf_rr", Syntax: "if (!Pv) memb(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x35000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at base and shifted index if the predicate is false", tmpl: "if (!\x80) memb(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerbfnew_abs: {Op: S4_pstorerbfnew_abs, Name: "S4_pstorerbfnew_abs", Syntax: "if (!Pv.new) memb(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf002084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerbfnew_rr: {Op: S4_pstorerbfnew_rr, Name: "S4_pstorerbfnew_rr", Syntax: "if (!Pv.new) memb(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x37000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerbnewf_abs: {Op: S4_pstorerbnewf_abs, Name: "S4_pstorerbnewf_abs", Syntax: "if (!Pv) memb(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa00084, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at a constant address if the predicate is false", tmpl: "if (!\x80) memb(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerbnewfnew_abs: {Op: S4_pstorerbnewfnew_abs, Name: "S4_pstorerbnewfnew_abs", Syntax: "if (!Pv.new) memb(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa02084, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerbnewfnew_io: {Op: S4_pstorerbnewfnew_io, Name: "S4_pstorerbnewfnew_io", Syntax: "if (!Pv.new) memb(Rs+#u6*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x46a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerbnewt_abs: {Op: S4_pstorerbnewt_abs, Name: "S4_pstorerbnewt_abs", Syntax: "if (Pv) memb(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa00080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at a constant address if the predicate is true", tmpl: "if (\x80) memb(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerbnewtnew_abs: {Op: S4_pstorerbnewtnew_abs, Name: "S4_pstorerbnewtnew_abs", Syntax: "if (Pv.new) memb(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa02080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerbnewtnew_io: {Op: S4_pstorerbnewtnew_io, Name: "S4_pstorerbnewtnew_io", Syntax: "if (Pv.new) memb(Rs+#u6*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x42a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a byte made in this packet at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerbt_abs: {Op: S4_pstorerbt_abs, Name: "S4_pstorerbt_abs", Syntax: "if (Pv) memb(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf000080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at a constant address if the predicate is true", tmpl: "if (\x80) memb(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerbt_rr: {Op: S4_pstorerbt_rr, Name: "S4_pstorerbt_rr", Syntax: "if (Pv) memb(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x34000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at base and shifted index if the predicate is true", tmpl: "if (\x80) memb(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerbtnew_abs: {Op: S4_pstorerbtnew_abs, Name: "S4_pstorerbtnew_abs", Syntax: "if (Pv.new) memb(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf002080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerbtnew_rr: {Op: S4_pstorerbtnew_rr, Name: "S4_pstorerbtnew_rr", Syntax: "if (Pv.new) memb(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x36000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a byte at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerdf_abs: {Op: S4_pstorerdf_abs, Name: "S4_pstorerdf_abs", Syntax: "if (!Pv) memd(#u6*) = Rtt", Class: ST, Mask: 0xfffc2084, Match: 0xafc00084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at a constant address if the predicate is false", tmpl: "if (!\x80) memd(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S4_pstorerdf_rr: {Op: S4_pstorerdf_rr, Name: "S4_pstorerdf_rr", Syntax: "if (!Pv) memd(Rs+Ru<<#u2) = Rtt", Class: ST, Mask: 0xffe00000, Match: 0x35c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at base and shifted index if the predicate is false", tmpl: "if (!\x80) memd(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 3},
+		}},
+	S4_pstorerdfnew_abs: {Op: S4_pstorerdfnew_abs, Name: "S4_pstorerdfnew_abs", Syntax: "if (!Pv.new) memd(#u6*) = Rtt", Class: ST, Mask: 0xfffc2084, Match: 0xafc02084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memd(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S4_pstorerdfnew_rr: {Op: S4_pstorerdfnew_rr, Name: "S4_pstorerdfnew_rr", Syntax: "if (!Pv.new) memd(Rs+Ru<<#u2) = Rtt", Class: ST, Mask: 0xffe00000, Match: 0x37c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memd(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 3},
+		}},
+	S4_pstorerdt_abs: {Op: S4_pstorerdt_abs, Name: "S4_pstorerdt_abs", Syntax: "if (Pv) memd(#u6*) = Rtt", Class: ST, Mask: 0xfffc2084, Match: 0xafc00080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at a constant address if the predicate is true", tmpl: "if (\x80) memd(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S4_pstorerdt_rr: {Op: S4_pstorerdt_rr, Name: "S4_pstorerdt_rr", Syntax: "if (Pv) memd(Rs+Ru<<#u2) = Rtt", Class: ST, Mask: 0xffe00000, Match: 0x34c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at base and shifted index if the predicate is true", tmpl: "if (\x80) memd(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 3},
+		}},
+	S4_pstorerdtnew_abs: {Op: S4_pstorerdtnew_abs, Name: "S4_pstorerdtnew_abs", Syntax: "if (Pv.new) memd(#u6*) = Rtt", Class: ST, Mask: 0xfffc2084, Match: 0xafc02080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memd(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
+		}},
+	S4_pstorerdtnew_rr: {Op: S4_pstorerdtnew_rr, Name: "S4_pstorerdtnew_rr", Syntax: "if (Pv.new) memd(Rs+Ru<<#u2) = Rtt", Class: ST, Mask: 0xffe00000, Match: 0x36c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a doubleword at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memd(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 3},
+		}},
+	S4_pstorerff_abs: {Op: S4_pstorerff_abs, Name: "S4_pstorerff_abs", Syntax: "if (!Pv) memh(#u6*) = Rt.h", Class: ST, Mask: 0xfffc2084, Match: 0xaf600084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at a constant address if the predicate is false", tmpl: "if (!\x80) memh(\x81) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerff_rr: {Op: S4_pstorerff_rr, Name: "S4_pstorerff_rr", Syntax: "if (!Pv) memh(Rs+Ru<<#u2) = Rt.h", Class: ST, Mask: 0xffe00000, Match: 0x35600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and shifted index if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82<<\x83) = \x84.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerffnew_abs: {Op: S4_pstorerffnew_abs, Name: "S4_pstorerffnew_abs", Syntax: "if (!Pv.new) memh(#u6*) = Rt.h", Class: ST, Mask: 0xfffc2084, Match: 0xaf602084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerffnew_io: {Op: S4_pstorerffnew_io, Name: "S4_pstorerffnew_io", Syntax: "if (!Pv.new) memh(Rs+#u6:1*) = Rt.h", Class: V2LDST, Mask: 0xffe00004, Match: 0x46600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerffnew_rr: {Op: S4_pstorerffnew_rr, Name: "S4_pstorerffnew_rr", Syntax: "if (!Pv.new) memh(Rs+Ru<<#u2) = Rt.h", Class: ST, Mask: 0xffe00000, Match: 0x37600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82<<\x83) = \x84.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerft_abs: {Op: S4_pstorerft_abs, Name: "S4_pstorerft_abs", Syntax: "if (Pv) memh(#u6*) = Rt.h", Class: ST, Mask: 0xfffc2084, Match: 0xaf600080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at a constant address if the predicate is true", tmpl: "if (\x80) memh(\x81) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerft_rr: {Op: S4_pstorerft_rr, Name: "S4_pstorerft_rr", Syntax: "if (Pv) memh(Rs+Ru<<#u2) = Rt.h", Class: ST, Mask: 0xffe00000, Match: 0x34600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and shifted index if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82<<\x83) = \x84.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerftnew_abs: {Op: S4_pstorerftnew_abs, Name: "S4_pstorerftnew_abs", Syntax: "if (Pv.new) memh(#u6*) = Rt.h", Class: ST, Mask: 0xfffc2084, Match: 0xaf602080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81) = \x82.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerftnew_io: {Op: S4_pstorerftnew_io, Name: "S4_pstorerftnew_io", Syntax: "if (Pv.new) memh(Rs+#u6:1*) = Rt.h", Class: V2LDST, Mask: 0xffe00004, Match: 0x42600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82) = \x83.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerftnew_rr: {Op: S4_pstorerftnew_rr, Name: "S4_pstorerftnew_rr", Syntax: "if (Pv.new) memh(Rs+Ru<<#u2) = Rt.h", Class: ST, Mask: 0xffe00000, Match: 0x36600000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82<<\x83) = \x84.h",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerhf_abs: {Op: S4_pstorerhf_abs, Name: "S4_pstorerhf_abs", Syntax: "if (!Pv) memh(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf400084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at a constant address if the predicate is false", tmpl: "if (!\x80) memh(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerhf_rr: {Op: S4_pstorerhf_rr, Name: "S4_pstorerhf_rr", Syntax: "if (!Pv) memh(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x35400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and shifted index if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerhfnew_abs: {Op: S4_pstorerhfnew_abs, Name: "S4_pstorerhfnew_abs", Syntax: "if (!Pv.new) memh(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf402084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerhfnew_rr: {Op: S4_pstorerhfnew_rr, Name: "S4_pstorerhfnew_rr", Syntax: "if (!Pv.new) memh(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x37400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerhnewf_abs: {Op: S4_pstorerhnewf_abs, Name: "S4_pstorerhnewf_abs", Syntax: "if (!Pv) memh(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa00884, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at a constant address if the predicate is false", tmpl: "if (!\x80) memh(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerhnewfnew_abs: {Op: S4_pstorerhnewfnew_abs, Name: "S4_pstorerhnewfnew_abs", Syntax: "if (!Pv.new) memh(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa02884, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerhnewfnew_io: {Op: S4_pstorerhnewfnew_io, Name: "S4_pstorerhnewfnew_io", Syntax: "if (!Pv.new) memh(Rs+#u6:1*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x46a00800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerhnewt_abs: {Op: S4_pstorerhnewt_abs, Name: "S4_pstorerhnewt_abs", Syntax: "if (Pv) memh(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa00880, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at a constant address if the predicate is true", tmpl: "if (\x80) memh(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerhnewtnew_abs: {Op: S4_pstorerhnewtnew_abs, Name: "S4_pstorerhnewtnew_abs", Syntax: "if (Pv.new) memh(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa02880, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerhnewtnew_io: {Op: S4_pstorerhnewtnew_io, Name: "S4_pstorerhnewtnew_io", Syntax: "if (Pv.new) memh(Rs+#u6:1*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x42a00800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword made in this packet at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerht_abs: {Op: S4_pstorerht_abs, Name: "S4_pstorerht_abs", Syntax: "if (Pv) memh(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf400080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at a constant address if the predicate is true", tmpl: "if (\x80) memh(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerht_rr: {Op: S4_pstorerht_rr, Name: "S4_pstorerht_rr", Syntax: "if (Pv) memh(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x34400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and shifted index if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerhtnew_abs: {Op: S4_pstorerhtnew_abs, Name: "S4_pstorerhtnew_abs", Syntax: "if (Pv.new) memh(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf402080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerhtnew_rr: {Op: S4_pstorerhtnew_rr, Name: "S4_pstorerhtnew_rr", Syntax: "if (Pv.new) memh(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x36400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a halfword at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerif_abs: {Op: S4_pstorerif_abs, Name: "S4_pstorerif_abs", Syntax: "if (!Pv) memw(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf800084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word at a constant address if the predicate is false", tmpl: "if (!\x80) memw(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerif_rr: {Op: S4_pstorerif_rr, Name: "S4_pstorerif_rr", Syntax: "if (!Pv) memw(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x35800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a word at base and shifted index if the predicate is false", tmpl: "if (!\x80) memw(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerifnew_abs: {Op: S4_pstorerifnew_abs, Name: "S4_pstorerifnew_abs", Syntax: "if (!Pv.new) memw(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf802084, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerifnew_rr: {Op: S4_pstorerifnew_rr, Name: "S4_pstorerifnew_rr", Syntax: "if (!Pv.new) memw(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x37800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a word at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstorerinewf_abs: {Op: S4_pstorerinewf_abs, Name: "S4_pstorerinewf_abs", Syntax: "if (!Pv) memw(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa01084, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at a constant address if the predicate is false", tmpl: "if (!\x80) memw(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerinewfnew_abs: {Op: S4_pstorerinewfnew_abs, Name: "S4_pstorerinewfnew_abs", Syntax: "if (!Pv.new) memw(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa03084, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerinewfnew_io: {Op: S4_pstorerinewfnew_io, Name: "S4_pstorerinewfnew_io", Syntax: "if (!Pv.new) memw(Rs+#u6:2*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x46a01000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 2, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerinewt_abs: {Op: S4_pstorerinewt_abs, Name: "S4_pstorerinewt_abs", Syntax: "if (Pv) memw(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa01080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at a constant address if the predicate is true", tmpl: "if (\x80) memw(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerinewtnew_abs: {Op: S4_pstorerinewtnew_abs, Name: "S4_pstorerinewtnew_abs", Syntax: "if (Pv.new) memw(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa03080, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81) = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerinewtnew_io: {Op: S4_pstorerinewtnew_io, Name: "S4_pstorerinewtnew_io", Syntax: "if (Pv.new) memw(Rs+#u6:2*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x42a01000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Doc: "store a word made in this packet at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81+\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000020f8, Scale: 2, Extendable: true, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
+		}},
+	S4_pstorerit_abs: {Op: S4_pstorerit_abs, Name: "S4_pstorerit_abs", Syntax: "if (Pv) memw(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf800080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word at a constant address if the predicate is true", tmpl: "if (\x80) memw(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstorerit_rr: {Op: S4_pstorerit_rr, Name: "S4_pstorerit_rr", Syntax: "if (Pv) memw(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x34800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a word at base and shifted index if the predicate is true", tmpl: "if (\x80) memw(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_pstoreritnew_abs: {Op: S4_pstoreritnew_abs, Name: "S4_pstoreritnew_abs", Syntax: "if (Pv.new) memw(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf802080, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Doc: "store a word at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00030078, Extendable: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
+		}},
+	S4_pstoreritnew_rr: {Op: S4_pstoreritnew_rr, Name: "S4_pstoreritnew_rr", Syntax: "if (Pv.new) memw(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x36800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Stores",
+		Doc: "store a word at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81+\x82<<\x83) = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	S4_storeirbf_io: {Op: S4_storeirbf_io, Name: "S4_storeirbf_io", Syntax: "if (!Pv) memb(Rs+#u6) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a byte at base and offset if the predicate is false", tmpl: "if (!\x80) memb(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirbfnew_io: {Op: S4_storeirbfnew_io, Name: "S4_storeirbfnew_io", Syntax: "if (!Pv.new) memb(Rs+#u6) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39800000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a byte at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirbt_io: {Op: S4_storeirbt_io, Name: "S4_storeirbt_io", Syntax: "if (Pv) memb(Rs+#u6) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a byte at base and offset if the predicate is true", tmpl: "if (\x80) memb(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirbtnew_io: {Op: S4_storeirbtnew_io, Name: "S4_storeirbtnew_io", Syntax: "if (Pv.new) memb(Rs+#u6) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39000000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a byte at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirhf_io: {Op: S4_storeirhf_io, Name: "S4_storeirhf_io", Syntax: "if (!Pv) memh(Rs+#u6:1) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38a00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a halfword at base and offset if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirhfnew_io: {Op: S4_storeirhfnew_io, Name: "S4_storeirhfnew_io", Syntax: "if (!Pv.new) memh(Rs+#u6:1) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39a00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a halfword at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirht_io: {Op: S4_storeirht_io, Name: "S4_storeirht_io", Syntax: "if (Pv) memh(Rs+#u6:1) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a halfword at base and offset if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirhtnew_io: {Op: S4_storeirhtnew_io, Name: "S4_storeirhtnew_io", Syntax: "if (Pv.new) memh(Rs+#u6:1) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39200000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a halfword at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirif_io: {Op: S4_storeirif_io, Name: "S4_storeirif_io", Syntax: "if (!Pv) memw(Rs+#u6:2) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a word at base and offset if the predicate is false", tmpl: "if (!\x80) memw(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 2, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirifnew_io: {Op: S4_storeirifnew_io, Name: "S4_storeirifnew_io", Syntax: "if (!Pv.new) memw(Rs+#u6:2) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39c00000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a word at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 2, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeirit_io: {Op: S4_storeirit_io, Name: "S4_storeirit_io", Syntax: "if (Pv) memw(Rs+#u6:2) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a word at base and offset if the predicate is true", tmpl: "if (\x80) memw(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 2, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_storeiritnew_io: {Op: S4_storeiritnew_io, Name: "S4_storeiritnew_io", Syntax: "if (Pv.new) memw(Rs+#u6:2) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39400000, Slots: 0x3, Units: UnitsNone,
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Doc: "store a word at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81+\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 2, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
+		}},
 	L4_add_memopb_io: {Op: L4_add_memopb_io, Name: "L4_add_memopb_io", Syntax: "memb(Rs+#u6*) += Rt", Class: V4LDST, Mask: 0xffe02060, Match: 0x3e000000, Slots: 0x1, Units: UnitsNone,
 		Flags: FlagLoad | FlagStore | FlagAcc, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Memory operations",
 		Doc: "add a register to a byte in memory", tmpl: "memb(\x80+\x81) += \x82",
@@ -3538,6 +8617,54 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 2, Extendable: true, UseCycle: 2},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 3},
+		}},
+	L4_iand_memopb_io: {Op: L4_iand_memopb_io, Name: "L4_iand_memopb_io", Syntax: "memb(Rs+#u6*) = clrbit(#u5)", Class: V4LDST, Mask: 0xffe02060, Match: 0x3f000040, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagLoad | FlagStore, MemBytes: 1, NumReg: 1, NumImm: 2, Section: "Memory operations",
+		Doc: "clear a bit of a byte in memory", tmpl: "memb(\x80+\x81) = clrbit(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	L4_ior_memopb_io: {Op: L4_ior_memopb_io, Name: "L4_ior_memopb_io", Syntax: "memb(Rs+#u6*) = setbit(#u5)", Class: V4LDST, Mask: 0xffe02060, Match: 0x3f000060, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagLoad | FlagStore, MemBytes: 1, NumReg: 1, NumImm: 2, Section: "Memory operations",
+		Doc: "set a bit of a byte in memory", tmpl: "memb(\x80+\x81) = setbit(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	L4_iand_memoph_io: {Op: L4_iand_memoph_io, Name: "L4_iand_memoph_io", Syntax: "memh(Rs+#u6:1*) = clrbit(#u5)", Class: V4LDST, Mask: 0xffe02060, Match: 0x3f200040, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagLoad | FlagStore, MemBytes: 2, NumReg: 1, NumImm: 2, Section: "Memory operations",
+		Doc: "clear a bit of a halfword in memory", tmpl: "memh(\x80+\x81) = clrbit(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	L4_ior_memoph_io: {Op: L4_ior_memoph_io, Name: "L4_ior_memoph_io", Syntax: "memh(Rs+#u6:1*) = setbit(#u5)", Class: V4LDST, Mask: 0xffe02060, Match: 0x3f200060, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagLoad | FlagStore, MemBytes: 2, NumReg: 1, NumImm: 2, Section: "Memory operations",
+		Doc: "set a bit of a halfword in memory", tmpl: "memh(\x80+\x81) = setbit(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 1, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	L4_iand_memopw_io: {Op: L4_iand_memopw_io, Name: "L4_iand_memopw_io", Syntax: "memw(Rs+#u6:2*) = clrbit(#u5)", Class: V4LDST, Mask: 0xffe02060, Match: 0x3f400040, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagLoad | FlagStore, MemBytes: 4, NumReg: 1, NumImm: 2, Section: "Memory operations",
+		Doc: "clear a bit of a word in memory", tmpl: "memw(\x80+\x81) = clrbit(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 2, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	L4_ior_memopw_io: {Op: L4_ior_memopw_io, Name: "L4_ior_memopw_io", Syntax: "memw(Rs+#u6:2*) = setbit(#u5)", Class: V4LDST, Mask: 0xffe02060, Match: 0x3f400060, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagLoad | FlagStore, MemBytes: 4, NumReg: 1, NumImm: 2, Section: "Memory operations",
+		Doc: "set a bit of a word in memory", tmpl: "memw(\x80+\x81) = setbit(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00001f80, Scale: 2, Extendable: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 2},
 		}},
 	J2_jump: {Op: J2_jump, Name: "J2_jump", Syntax: "jump #r22:2*", Class: JUMP, Mask: 0xfe000001, Match: 0x58000000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 0, NumImm: 1, Section: "Branches, calls, loops",
@@ -3929,6 +9056,104 @@ var forms = [numOps]Form{
 		Operands: []OperandSpec{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001f1c, UseCycle: 2},
 		}},
+	J2_jumprz: {Op: J2_jumprz, Name: "J2_jumprz", Syntax: "if (Rs!=#0) jump:nt #r13:2", Class: CR, Mask: 0xffc01001, Match: 0x61000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Doc: "jump by comparison of Rs with zero", tmpl: "if (\x80!=#0) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 13, Field: 0x00202ffe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J2_jumprzpt: {Op: J2_jumprzpt, Name: "J2_jumprzpt", Syntax: "if (Rs!=#0) jump:t #r13:2", Class: CR, Mask: 0xffc01001, Match: 0x61001000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Doc: "jump by comparison of Rs with zero, predicted taken", tmpl: "if (\x80!=#0) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 13, Field: 0x00202ffe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J2_jumprnz: {Op: J2_jumprnz, Name: "J2_jumprnz", Syntax: "if (Rs==#0) jump:nt #r13:2", Class: CR, Mask: 0xffc01001, Match: 0x61800000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Doc: "jump by comparison of Rs with zero", tmpl: "if (\x80==#0) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 13, Field: 0x00202ffe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J2_jumprnzpt: {Op: J2_jumprnzpt, Name: "J2_jumprnzpt", Syntax: "if (Rs==#0) jump:t #r13:2", Class: CR, Mask: 0xffc01001, Match: 0x61801000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Doc: "jump by comparison of Rs with zero, predicted taken", tmpl: "if (\x80==#0) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 13, Field: 0x00202ffe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J2_jumprgtez: {Op: J2_jumprgtez, Name: "J2_jumprgtez", Syntax: "if (Rs>=#0) jump:nt #r13:2", Class: CR, Mask: 0xffc01001, Match: 0x61400000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Doc: "jump by comparison of Rs with zero", tmpl: "if (\x80>=#0) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 13, Field: 0x00202ffe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J2_jumprgtezpt: {Op: J2_jumprgtezpt, Name: "J2_jumprgtezpt", Syntax: "if (Rs>=#0) jump:t #r13:2", Class: CR, Mask: 0xffc01001, Match: 0x61401000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Doc: "jump by comparison of Rs with zero, predicted taken", tmpl: "if (\x80>=#0) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 13, Field: 0x00202ffe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J2_jumprltez: {Op: J2_jumprltez, Name: "J2_jumprltez", Syntax: "if (Rs<=#0) jump:nt #r13:2", Class: CR, Mask: 0xffc01001, Match: 0x61c00000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Doc: "jump by comparison of Rs with zero", tmpl: "if (\x80<=#0) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 13, Field: 0x00202ffe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J2_jumprltezpt: {Op: J2_jumprltezpt, Name: "J2_jumprltezpt", Syntax: "if (Rs<=#0) jump:t #r13:2", Class: CR, Mask: 0xffc01001, Match: 0x61c01000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Doc: "jump by comparison of Rs with zero, predicted taken", tmpl: "if (\x80<=#0) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 13, Field: 0x00202ffe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J2_jumprfpt: {Op: J2_jumprfpt, Name: "J2_jumprfpt", Syntax: "if (!Pu) jumpr:t Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53601000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Doc: "jump to a register if the predicate is false, predicted taken", tmpl: "if (!\x80) jumpr:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	J2_jumprtpt: {Op: J2_jumprtpt, Name: "J2_jumprtpt", Syntax: "if (Pu) jumpr:t Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53401000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagBranch | FlagIndirect | FlagPred, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Doc: "jump to a register if the predicate is true, predicted taken", tmpl: "if (\x80) jumpr:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	J2_jumprfnewpt: {Op: J2_jumprfnewpt, Name: "J2_jumprfnewpt", Syntax: "if (!Pu.new) jumpr:t Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53601800, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot | FlagPredNew, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Doc: "jump to a register if the predicate made in this packet is false, predicted taken", tmpl: "if (!\x80.new) jumpr:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	J2_jumprtnewpt: {Op: J2_jumprtnewpt, Name: "J2_jumprtnewpt", Syntax: "if (Pu.new) jumpr:t Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53401800, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNew, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Doc: "jump to a register if the predicate made in this packet is true, predicted taken", tmpl: "if (\x80.new) jumpr:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	J2_callrf: {Op: J2_callrf, Name: "J2_callrf", Syntax: "if (!Pu) callr Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x51200000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagCall | FlagBranch | FlagIndirect | FlagPred | FlagPredNot, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Doc: "call a register if the predicate is false", tmpl: "if (!\x80) callr \x81",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	J2_callrt: {Op: J2_callrt, Name: "J2_callrt", Syntax: "if (Pu) callr Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x51000000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagCall | FlagBranch | FlagIndirect | FlagPred, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Doc: "call a register if the predicate is true", tmpl: "if (\x80) callr \x81",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
 	A2_tfrcrr: {Op: A2_tfrcrr, Name: "A2_tfrcrr", Syntax: "Rd = Cs", Class: CR, Mask: 0xffe03fe0, Match: 0x6a000000, Slots: 0x8, Units: UnitsNone,
 		NumReg: 2, NumImm: 0, Section: "Control registers, cache, extender",
 		Doc: "control register to register", tmpl: "\x80 = \x81",
@@ -4113,6 +9338,132 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
 			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
 			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_nt_ai: {Op: V6_vL32b_nt_ai, Name: "V6_vL32b_nt_ai", Syntax: "Vd = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe018e0, Match: 0x28400000, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache", tmpl: "\x80 = vmem(\x81+\x82):nt",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_cur_ai: {Op: V6_vL32b_nt_cur_ai, Name: "V6_vL32b_nt_cur_ai", Syntax: "Vd.cur = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe018e0, Match: 0x28400020, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, usable in this packet, not kept in the cache", tmpl: "\x80.cur = vmem(\x81+\x82):nt",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_cur_pi: {Op: V6_vL32b_nt_cur_pi, Name: "V6_vL32b_nt_cur_pi", Syntax: "Vd.cur = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe038e0, Match: 0x29400020, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, usable in this packet, not kept in the cache", tmpl: "\x80.cur = vmem(\x81++\x82):nt",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_cur_ppu: {Op: V6_vL32b_nt_cur_ppu, Name: "V6_vL32b_nt_cur_ppu", Syntax: "Vd.cur = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe01fe0, Match: 0x2b400020, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, usable in this packet, not kept in the cache", tmpl: "\x80.cur = vmem(\x81++\x82):nt",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_nt_npred_ai: {Op: V6_vL32b_nt_npred_ai, Name: "V6_vL32b_nt_npred_ai", Syntax: "if (!Pv) Vd = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28c00060, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) \x81 = vmem(\x82+\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_npred_pi: {Op: V6_vL32b_nt_npred_pi, Name: "V6_vL32b_nt_npred_pi", Syntax: "if (!Pv) Vd = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29c00060, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) \x81 = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_npred_ppu: {Op: V6_vL32b_nt_npred_ppu, Name: "V6_vL32b_nt_npred_ppu", Syntax: "if (!Pv) Vd = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2bc00060, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) \x81 = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_nt_pi: {Op: V6_vL32b_nt_pi, Name: "V6_vL32b_nt_pi", Syntax: "Vd = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe038e0, Match: 0x29400000, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache", tmpl: "\x80 = vmem(\x81++\x82):nt",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_ppu: {Op: V6_vL32b_nt_ppu, Name: "V6_vL32b_nt_ppu", Syntax: "Vd = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe01fe0, Match: 0x2b400000, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache", tmpl: "\x80 = vmem(\x81++\x82):nt",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_nt_pred_ai: {Op: V6_vL32b_nt_pred_ai, Name: "V6_vL32b_nt_pred_ai", Syntax: "if (Pv) Vd = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28c00040, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) \x81 = vmem(\x82+\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_pred_pi: {Op: V6_vL32b_nt_pred_pi, Name: "V6_vL32b_nt_pred_pi", Syntax: "if (Pv) Vd = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29c00040, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) \x81 = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_pred_ppu: {Op: V6_vL32b_nt_pred_ppu, Name: "V6_vL32b_nt_pred_ppu", Syntax: "if (Pv) Vd = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2bc00040, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) \x81 = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_nt_tmp_ai: {Op: V6_vL32b_nt_tmp_ai, Name: "V6_vL32b_nt_tmp_ai", Syntax: "Vd.tmp = vmem(Rt+#s4):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe018e0, Match: 0x28400040, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, for this packet only, not kept in the cache", tmpl: "\x80.tmp = vmem(\x81+\x82):nt",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_tmp_pi: {Op: V6_vL32b_nt_tmp_pi, Name: "V6_vL32b_nt_tmp_pi", Syntax: "Vd.tmp = vmem(Rx++#s3):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe038e0, Match: 0x29400040, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, for this packet only, not kept in the cache", tmpl: "\x80.tmp = vmem(\x81++\x82):nt",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_tmp_ppu: {Op: V6_vL32b_nt_tmp_ppu, Name: "V6_vL32b_nt_tmp_ppu", Syntax: "Vd.tmp = vmem(Rx++Mu):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe01fe0, Match: 0x2b400040, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, for this packet only, not kept in the cache", tmpl: "\x80.tmp = vmem(\x81++\x82):nt",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vS32b_ai: {Op: V6_vS32b_ai, Name: "V6_vS32b_ai", Syntax: "vmem(Rt+#s4) = Vs", Class: CVI_VM_ST, Mask: 0xffe018e0, Match: 0x28200000, Slots: 0x1, Units: UnitsSt1,
 		Flags: FlagStore | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX stores",
@@ -4365,6 +9716,252 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 5},
+		}},
+	V6_vS32Ub_npred_ppu: {Op: V6_vS32Ub_npred_ppu, Name: "V6_vS32Ub_npred_ppu", Syntax: "if (!Pv) vmemu(Rx++Mu) = Vs", Class: CVI_VM_STU, Mask: 0xffe007e0, Match: 0x2ba000e0, Slots: 0x1, Units: UnitsStXlane,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store a vector, unaligned if the predicate is false", tmpl: "if (!\x80) vmemu(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 5},
+		}},
+	V6_vS32Ub_pred_ppu: {Op: V6_vS32Ub_pred_ppu, Name: "V6_vS32Ub_pred_ppu", Syntax: "if (Pv) vmemu(Rx++Mu) = Vs", Class: CVI_VM_STU, Mask: 0xffe007e0, Match: 0x2ba000c0, Slots: 0x1, Units: UnitsStXlane,
+		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store a vector, unaligned if the predicate is true", tmpl: "if (\x80) vmemu(\x81++\x82) = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 5},
+		}},
+	V6_vS32b_new_npred_ppu: {Op: V6_vS32b_new_npred_ppu, Name: "V6_vS32b_new_npred_ppu", Syntax: "if (!Pv) vmem(Rx++Mu) = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe007f8, Match: 0x2ba00068, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store the vector made in this packet if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_new_pred_ppu: {Op: V6_vS32b_new_pred_ppu, Name: "V6_vS32b_new_pred_ppu", Syntax: "if (Pv) vmem(Rx++Mu) = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe007f8, Match: 0x2ba00040, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store the vector made in this packet if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82) = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_ai: {Op: V6_vS32b_nt_ai, Name: "V6_vS32b_nt_ai", Syntax: "vmem(Rt+#s4):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe018e0, Match: 0x28600000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache", tmpl: "vmem(\x80+\x81):nt = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_new_ai: {Op: V6_vS32b_nt_new_ai, Name: "V6_vS32b_nt_new_ai", Syntax: "vmem(Rt+#s4):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe018f8, Match: 0x28600020, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX stores",
+		Doc: "store the vector made in this packet, not kept in the cache", tmpl: "vmem(\x80+\x81):nt = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 1, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_new_npred_ai: {Op: V6_vS32b_nt_new_npred_ai, Name: "V6_vS32b_nt_new_npred_ai", Syntax: "if (!Pv) vmem(Rt+#s4):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe000f8, Match: 0x28e00078, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store the vector made in this packet, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81+\x82):nt = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_new_npred_pi: {Op: V6_vS32b_nt_new_npred_pi, Name: "V6_vS32b_nt_new_npred_pi", Syntax: "if (!Pv) vmem(Rx++#s3):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe020f8, Match: 0x29e00078, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store the vector made in this packet, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_new_npred_ppu: {Op: V6_vS32b_nt_new_npred_ppu, Name: "V6_vS32b_nt_new_npred_ppu", Syntax: "if (!Pv) vmem(Rx++Mu):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe007f8, Match: 0x2be00078, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store the vector made in this packet, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_new_pi: {Op: V6_vS32b_nt_new_pi, Name: "V6_vS32b_nt_new_pi", Syntax: "vmem(Rx++#s3):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe038f8, Match: 0x29600020, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX stores",
+		Doc: "store the vector made in this packet, not kept in the cache", tmpl: "vmem(\x80++\x81):nt = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 1, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_new_ppu: {Op: V6_vS32b_nt_new_ppu, Name: "V6_vS32b_nt_new_ppu", Syntax: "vmem(Rx++Mu):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe01ff8, Match: 0x2b600020, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 0, Section: "HVX stores",
+		Doc: "store the vector made in this packet, not kept in the cache", tmpl: "vmem(\x80++\x81):nt = \x82.new",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_new_pred_ai: {Op: V6_vS32b_nt_new_pred_ai, Name: "V6_vS32b_nt_new_pred_ai", Syntax: "if (Pv) vmem(Rt+#s4):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe000f8, Match: 0x28e00050, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store the vector made in this packet, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81+\x82):nt = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_new_pred_pi: {Op: V6_vS32b_nt_new_pred_pi, Name: "V6_vS32b_nt_new_pred_pi", Syntax: "if (Pv) vmem(Rx++#s3):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe020f8, Match: 0x29e00050, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store the vector made in this packet, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_new_pred_ppu: {Op: V6_vS32b_nt_new_pred_ppu, Name: "V6_vS32b_nt_new_pred_ppu", Syntax: "if (Pv) vmem(Rx++Mu):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe007f8, Match: 0x2be00050, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store the vector made in this packet, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindNV, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 5},
+		}},
+	V6_vS32b_nt_npred_ai: {Op: V6_vS32b_nt_npred_ai, Name: "V6_vS32b_nt_npred_ai", Syntax: "if (!Pv) vmem(Rt+#s4):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe000e0, Match: 0x28e00020, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81+\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_npred_pi: {Op: V6_vS32b_nt_npred_pi, Name: "V6_vS32b_nt_npred_pi", Syntax: "if (!Pv) vmem(Rx++#s3):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe020e0, Match: 0x29e00020, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_npred_ppu: {Op: V6_vS32b_nt_npred_ppu, Name: "V6_vS32b_nt_npred_ppu", Syntax: "if (!Pv) vmem(Rx++Mu):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe007e0, Match: 0x2be00020, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_nqpred_ai: {Op: V6_vS32b_nt_nqpred_ai, Name: "V6_vS32b_nt_nqpred_ai", Syntax: "if (!Qv) vmem(Rt+#s4):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe000e0, Match: 0x28c00020, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagQPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache where the byte predicate is clear", tmpl: "if (!\x80) vmem(\x81+\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 7},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_nqpred_pi: {Op: V6_vS32b_nt_nqpred_pi, Name: "V6_vS32b_nt_nqpred_pi", Syntax: "if (!Qv) vmem(Rx++#s3):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe020e0, Match: 0x29c00020, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagQPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache where the byte predicate is clear", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 7},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_nqpred_ppu: {Op: V6_vS32b_nt_nqpred_ppu, Name: "V6_vS32b_nt_nqpred_ppu", Syntax: "if (!Qv) vmem(Rx++Mu):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe007e0, Match: 0x2bc00020, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagQPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache where the byte predicate is clear", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 7},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_pi: {Op: V6_vS32b_nt_pi, Name: "V6_vS32b_nt_pi", Syntax: "vmem(Rx++#s3):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe038e0, Match: 0x29600000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache", tmpl: "vmem(\x80++\x81):nt = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_ppu: {Op: V6_vS32b_nt_ppu, Name: "V6_vS32b_nt_ppu", Syntax: "vmem(Rx++Mu):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe01fe0, Match: 0x2b600000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 0, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache", tmpl: "vmem(\x80++\x81):nt = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_pred_ai: {Op: V6_vS32b_nt_pred_ai, Name: "V6_vS32b_nt_pred_ai", Syntax: "if (Pv) vmem(Rt+#s4):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe000e0, Match: 0x28e00000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81+\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_pred_pi: {Op: V6_vS32b_nt_pred_pi, Name: "V6_vS32b_nt_pred_pi", Syntax: "if (Pv) vmem(Rx++#s3):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe020e0, Match: 0x29e00000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_pred_ppu: {Op: V6_vS32b_nt_pred_ppu, Name: "V6_vS32b_nt_pred_ppu", Syntax: "if (Pv) vmem(Rx++Mu):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe007e0, Match: 0x2be00000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_qpred_ai: {Op: V6_vS32b_nt_qpred_ai, Name: "V6_vS32b_nt_qpred_ai", Syntax: "if (Qv) vmem(Rt+#s4):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe000e0, Match: 0x28c00000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagQPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache where the byte predicate is set", tmpl: "if (\x80) vmem(\x81+\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 7},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_qpred_pi: {Op: V6_vS32b_nt_qpred_pi, Name: "V6_vS32b_nt_qpred_pi", Syntax: "if (Qv) vmem(Rx++#s3):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe020e0, Match: 0x29c00000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagQPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache where the byte predicate is set", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 7},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vS32b_nt_qpred_ppu: {Op: V6_vS32b_nt_qpred_ppu, Name: "V6_vS32b_nt_qpred_ppu", Syntax: "if (Qv) vmem(Rx++Mu):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe007e0, Match: 0x2bc00000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagQPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Doc: "store a vector, not kept in the cache where the byte predicate is set", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 7},
+			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vaddb: {Op: V6_vaddb, Name: "V6_vaddb", Syntax: "Vd.b = vadd(Vu.b,Vv.b)", Class: CVI_VA, Mask: 0xffe020e0, Match: 0x1fa000c0, Slots: 0xf, Units: UnitsAny1,
 		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
@@ -7169,6 +12766,2629 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 5},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x000000e0, UseCycle: 2},
 		}},
+	M2_mpy_hh_s1: {Op: M2_mpy_hh_s1, Name: "M2_mpy_hh_s1", Syntax: "Rd = mpy(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xec800060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled", tmpl: "\x80 = mpy(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_hl_s1: {Op: M2_mpy_hl_s1, Name: "M2_mpy_hl_s1", Syntax: "Rd = mpy(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xec800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled", tmpl: "\x80 = mpy(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_lh_s1: {Op: M2_mpy_lh_s1, Name: "M2_mpy_lh_s1", Syntax: "Rd = mpy(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xec800020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled", tmpl: "\x80 = mpy(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_ll_s1: {Op: M2_mpy_ll_s1, Name: "M2_mpy_ll_s1", Syntax: "Rd = mpy(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xec800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled", tmpl: "\x80 = mpy(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_hh_s0: {Op: M2_mpy_sat_hh_s0, Name: "M2_mpy_sat_hh_s0", Syntax: "Rd = mpy(Rs.h,Rt.h):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec0000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, saturated", tmpl: "\x80 = mpy(\x81.h,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_hh_s1: {Op: M2_mpy_sat_hh_s1, Name: "M2_mpy_sat_hh_s1", Syntax: "Rd = mpy(Rs.h,Rt.h):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec8000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, saturated", tmpl: "\x80 = mpy(\x81.h,\x82.h):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_hl_s0: {Op: M2_mpy_sat_hl_s0, Name: "M2_mpy_sat_hl_s0", Syntax: "Rd = mpy(Rs.h,Rt.l):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec0000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, saturated", tmpl: "\x80 = mpy(\x81.h,\x82.l):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_hl_s1: {Op: M2_mpy_sat_hl_s1, Name: "M2_mpy_sat_hl_s1", Syntax: "Rd = mpy(Rs.h,Rt.l):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec8000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, saturated", tmpl: "\x80 = mpy(\x81.h,\x82.l):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_lh_s0: {Op: M2_mpy_sat_lh_s0, Name: "M2_mpy_sat_lh_s0", Syntax: "Rd = mpy(Rs.l,Rt.h):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec0000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, saturated", tmpl: "\x80 = mpy(\x81.l,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_lh_s1: {Op: M2_mpy_sat_lh_s1, Name: "M2_mpy_sat_lh_s1", Syntax: "Rd = mpy(Rs.l,Rt.h):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec8000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, saturated", tmpl: "\x80 = mpy(\x81.l,\x82.h):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_ll_s0: {Op: M2_mpy_sat_ll_s0, Name: "M2_mpy_sat_ll_s0", Syntax: "Rd = mpy(Rs.l,Rt.l):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, saturated", tmpl: "\x80 = mpy(\x81.l,\x82.l):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_ll_s1: {Op: M2_mpy_sat_ll_s1, Name: "M2_mpy_sat_ll_s1", Syntax: "Rd = mpy(Rs.l,Rt.l):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec800080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, saturated", tmpl: "\x80 = mpy(\x81.l,\x82.l):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_rnd_hh_s0: {Op: M2_mpy_rnd_hh_s0, Name: "M2_mpy_rnd_hh_s0", Syntax: "Rd = mpy(Rs.h,Rt.h):rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xec200060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, plus 0x8000", tmpl: "\x80 = mpy(\x81.h,\x82.h):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_rnd_hh_s1: {Op: M2_mpy_rnd_hh_s1, Name: "M2_mpy_rnd_hh_s1", Syntax: "Rd = mpy(Rs.h,Rt.h):<<1:rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xeca00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, plus 0x8000", tmpl: "\x80 = mpy(\x81.h,\x82.h):<<1:rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_rnd_hl_s0: {Op: M2_mpy_rnd_hl_s0, Name: "M2_mpy_rnd_hl_s0", Syntax: "Rd = mpy(Rs.h,Rt.l):rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xec200040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, plus 0x8000", tmpl: "\x80 = mpy(\x81.h,\x82.l):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_rnd_hl_s1: {Op: M2_mpy_rnd_hl_s1, Name: "M2_mpy_rnd_hl_s1", Syntax: "Rd = mpy(Rs.h,Rt.l):<<1:rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xeca00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, plus 0x8000", tmpl: "\x80 = mpy(\x81.h,\x82.l):<<1:rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_rnd_lh_s0: {Op: M2_mpy_rnd_lh_s0, Name: "M2_mpy_rnd_lh_s0", Syntax: "Rd = mpy(Rs.l,Rt.h):rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xec200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, plus 0x8000", tmpl: "\x80 = mpy(\x81.l,\x82.h):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_rnd_lh_s1: {Op: M2_mpy_rnd_lh_s1, Name: "M2_mpy_rnd_lh_s1", Syntax: "Rd = mpy(Rs.l,Rt.h):<<1:rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xeca00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, plus 0x8000", tmpl: "\x80 = mpy(\x81.l,\x82.h):<<1:rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_rnd_ll_s0: {Op: M2_mpy_rnd_ll_s0, Name: "M2_mpy_rnd_ll_s0", Syntax: "Rd = mpy(Rs.l,Rt.l):rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xec200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, plus 0x8000", tmpl: "\x80 = mpy(\x81.l,\x82.l):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_rnd_ll_s1: {Op: M2_mpy_rnd_ll_s1, Name: "M2_mpy_rnd_ll_s1", Syntax: "Rd = mpy(Rs.l,Rt.l):<<1:rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xeca00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, plus 0x8000", tmpl: "\x80 = mpy(\x81.l,\x82.l):<<1:rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_rnd_hh_s0: {Op: M2_mpy_sat_rnd_hh_s0, Name: "M2_mpy_sat_rnd_hh_s0", Syntax: "Rd = mpy(Rs.h,Rt.h):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec2000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, plus 0x8000, saturated", tmpl: "\x80 = mpy(\x81.h,\x82.h):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_rnd_hh_s1: {Op: M2_mpy_sat_rnd_hh_s1, Name: "M2_mpy_sat_rnd_hh_s1", Syntax: "Rd = mpy(Rs.h,Rt.h):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeca000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, plus 0x8000, saturated", tmpl: "\x80 = mpy(\x81.h,\x82.h):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_rnd_hl_s0: {Op: M2_mpy_sat_rnd_hl_s0, Name: "M2_mpy_sat_rnd_hl_s0", Syntax: "Rd = mpy(Rs.h,Rt.l):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec2000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, plus 0x8000, saturated", tmpl: "\x80 = mpy(\x81.h,\x82.l):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_rnd_hl_s1: {Op: M2_mpy_sat_rnd_hl_s1, Name: "M2_mpy_sat_rnd_hl_s1", Syntax: "Rd = mpy(Rs.h,Rt.l):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeca000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, plus 0x8000, saturated", tmpl: "\x80 = mpy(\x81.h,\x82.l):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_rnd_lh_s0: {Op: M2_mpy_sat_rnd_lh_s0, Name: "M2_mpy_sat_rnd_lh_s0", Syntax: "Rd = mpy(Rs.l,Rt.h):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec2000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, plus 0x8000, saturated", tmpl: "\x80 = mpy(\x81.l,\x82.h):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_rnd_lh_s1: {Op: M2_mpy_sat_rnd_lh_s1, Name: "M2_mpy_sat_rnd_lh_s1", Syntax: "Rd = mpy(Rs.l,Rt.h):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeca000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, plus 0x8000, saturated", tmpl: "\x80 = mpy(\x81.l,\x82.h):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_rnd_ll_s0: {Op: M2_mpy_sat_rnd_ll_s0, Name: "M2_mpy_sat_rnd_ll_s0", Syntax: "Rd = mpy(Rs.l,Rt.l):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xec200080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, plus 0x8000, saturated", tmpl: "\x80 = mpy(\x81.l,\x82.l):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_sat_rnd_ll_s1: {Op: M2_mpy_sat_rnd_ll_s1, Name: "M2_mpy_sat_rnd_ll_s1", Syntax: "Rd = mpy(Rs.l,Rt.l):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeca00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, plus 0x8000, saturated", tmpl: "\x80 = mpy(\x81.l,\x82.l):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_hh_s0: {Op: M2_mpy_acc_hh_s0, Name: "M2_mpy_acc_hh_s0", Syntax: "Rx += mpy(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xee000060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, added", tmpl: "\x80 += mpy(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_hh_s1: {Op: M2_mpy_acc_hh_s1, Name: "M2_mpy_acc_hh_s1", Syntax: "Rx += mpy(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xee800060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, added", tmpl: "\x80 += mpy(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_hl_s0: {Op: M2_mpy_acc_hl_s0, Name: "M2_mpy_acc_hl_s0", Syntax: "Rx += mpy(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xee000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, added", tmpl: "\x80 += mpy(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_hl_s1: {Op: M2_mpy_acc_hl_s1, Name: "M2_mpy_acc_hl_s1", Syntax: "Rx += mpy(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xee800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, added", tmpl: "\x80 += mpy(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_lh_s0: {Op: M2_mpy_acc_lh_s0, Name: "M2_mpy_acc_lh_s0", Syntax: "Rx += mpy(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xee000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, added", tmpl: "\x80 += mpy(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_lh_s1: {Op: M2_mpy_acc_lh_s1, Name: "M2_mpy_acc_lh_s1", Syntax: "Rx += mpy(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xee800020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, added", tmpl: "\x80 += mpy(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_ll_s0: {Op: M2_mpy_acc_ll_s0, Name: "M2_mpy_acc_ll_s0", Syntax: "Rx += mpy(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xee000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, added", tmpl: "\x80 += mpy(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_ll_s1: {Op: M2_mpy_acc_ll_s1, Name: "M2_mpy_acc_ll_s1", Syntax: "Rx += mpy(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xee800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, added", tmpl: "\x80 += mpy(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_sat_hh_s0: {Op: M2_mpy_acc_sat_hh_s0, Name: "M2_mpy_acc_sat_hh_s0", Syntax: "Rx += mpy(Rs.h,Rt.h):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee0000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, added, saturated", tmpl: "\x80 += mpy(\x81.h,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_sat_hh_s1: {Op: M2_mpy_acc_sat_hh_s1, Name: "M2_mpy_acc_sat_hh_s1", Syntax: "Rx += mpy(Rs.h,Rt.h):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee8000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, added, saturated", tmpl: "\x80 += mpy(\x81.h,\x82.h):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_sat_hl_s0: {Op: M2_mpy_acc_sat_hl_s0, Name: "M2_mpy_acc_sat_hl_s0", Syntax: "Rx += mpy(Rs.h,Rt.l):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee0000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, added, saturated", tmpl: "\x80 += mpy(\x81.h,\x82.l):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_sat_hl_s1: {Op: M2_mpy_acc_sat_hl_s1, Name: "M2_mpy_acc_sat_hl_s1", Syntax: "Rx += mpy(Rs.h,Rt.l):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee8000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, added, saturated", tmpl: "\x80 += mpy(\x81.h,\x82.l):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_sat_lh_s0: {Op: M2_mpy_acc_sat_lh_s0, Name: "M2_mpy_acc_sat_lh_s0", Syntax: "Rx += mpy(Rs.l,Rt.h):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee0000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, added, saturated", tmpl: "\x80 += mpy(\x81.l,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_sat_lh_s1: {Op: M2_mpy_acc_sat_lh_s1, Name: "M2_mpy_acc_sat_lh_s1", Syntax: "Rx += mpy(Rs.l,Rt.h):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee8000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, added, saturated", tmpl: "\x80 += mpy(\x81.l,\x82.h):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_sat_ll_s0: {Op: M2_mpy_acc_sat_ll_s0, Name: "M2_mpy_acc_sat_ll_s0", Syntax: "Rx += mpy(Rs.l,Rt.l):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, added, saturated", tmpl: "\x80 += mpy(\x81.l,\x82.l):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_acc_sat_ll_s1: {Op: M2_mpy_acc_sat_ll_s1, Name: "M2_mpy_acc_sat_ll_s1", Syntax: "Rx += mpy(Rs.l,Rt.l):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee800080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, added, saturated", tmpl: "\x80 += mpy(\x81.l,\x82.l):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_hh_s0: {Op: M2_mpy_nac_hh_s0, Name: "M2_mpy_nac_hh_s0", Syntax: "Rx -= mpy(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xee200060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, subtracted", tmpl: "\x80 -= mpy(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_hh_s1: {Op: M2_mpy_nac_hh_s1, Name: "M2_mpy_nac_hh_s1", Syntax: "Rx -= mpy(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeea00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, subtracted", tmpl: "\x80 -= mpy(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_hl_s0: {Op: M2_mpy_nac_hl_s0, Name: "M2_mpy_nac_hl_s0", Syntax: "Rx -= mpy(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xee200040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, subtracted", tmpl: "\x80 -= mpy(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_hl_s1: {Op: M2_mpy_nac_hl_s1, Name: "M2_mpy_nac_hl_s1", Syntax: "Rx -= mpy(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeea00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, subtracted", tmpl: "\x80 -= mpy(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_lh_s0: {Op: M2_mpy_nac_lh_s0, Name: "M2_mpy_nac_lh_s0", Syntax: "Rx -= mpy(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xee200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, subtracted", tmpl: "\x80 -= mpy(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_lh_s1: {Op: M2_mpy_nac_lh_s1, Name: "M2_mpy_nac_lh_s1", Syntax: "Rx -= mpy(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeea00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, subtracted", tmpl: "\x80 -= mpy(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_ll_s0: {Op: M2_mpy_nac_ll_s0, Name: "M2_mpy_nac_ll_s0", Syntax: "Rx -= mpy(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xee200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, subtracted", tmpl: "\x80 -= mpy(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_ll_s1: {Op: M2_mpy_nac_ll_s1, Name: "M2_mpy_nac_ll_s1", Syntax: "Rx -= mpy(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeea00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, subtracted", tmpl: "\x80 -= mpy(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_sat_hh_s0: {Op: M2_mpy_nac_sat_hh_s0, Name: "M2_mpy_nac_sat_hh_s0", Syntax: "Rx -= mpy(Rs.h,Rt.h):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee2000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, subtracted, saturated", tmpl: "\x80 -= mpy(\x81.h,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_sat_hh_s1: {Op: M2_mpy_nac_sat_hh_s1, Name: "M2_mpy_nac_sat_hh_s1", Syntax: "Rx -= mpy(Rs.h,Rt.h):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeea000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, subtracted, saturated", tmpl: "\x80 -= mpy(\x81.h,\x82.h):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_sat_hl_s0: {Op: M2_mpy_nac_sat_hl_s0, Name: "M2_mpy_nac_sat_hl_s0", Syntax: "Rx -= mpy(Rs.h,Rt.l):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee2000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, subtracted, saturated", tmpl: "\x80 -= mpy(\x81.h,\x82.l):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_sat_hl_s1: {Op: M2_mpy_nac_sat_hl_s1, Name: "M2_mpy_nac_sat_hl_s1", Syntax: "Rx -= mpy(Rs.h,Rt.l):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeea000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, subtracted, saturated", tmpl: "\x80 -= mpy(\x81.h,\x82.l):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_sat_lh_s0: {Op: M2_mpy_nac_sat_lh_s0, Name: "M2_mpy_nac_sat_lh_s0", Syntax: "Rx -= mpy(Rs.l,Rt.h):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee2000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, subtracted, saturated", tmpl: "\x80 -= mpy(\x81.l,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_sat_lh_s1: {Op: M2_mpy_nac_sat_lh_s1, Name: "M2_mpy_nac_sat_lh_s1", Syntax: "Rx -= mpy(Rs.l,Rt.h):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeea000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, subtracted, saturated", tmpl: "\x80 -= mpy(\x81.l,\x82.h):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_sat_ll_s0: {Op: M2_mpy_nac_sat_ll_s0, Name: "M2_mpy_nac_sat_ll_s0", Syntax: "Rx -= mpy(Rs.l,Rt.l):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xee200080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, subtracted, saturated", tmpl: "\x80 -= mpy(\x81.l,\x82.l):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpy_nac_sat_ll_s1: {Op: M2_mpy_nac_sat_ll_s1, Name: "M2_mpy_nac_sat_ll_s1", Syntax: "Rx -= mpy(Rs.l,Rt.l):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeea00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, subtracted, saturated", tmpl: "\x80 -= mpy(\x81.l,\x82.l):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_hh_s0: {Op: M2_mpyd_hh_s0, Name: "M2_mpyd_hh_s0", Syntax: "Rdd = mpy(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe4000060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt", tmpl: "\x80 = mpy(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_hh_s1: {Op: M2_mpyd_hh_s1, Name: "M2_mpyd_hh_s1", Syntax: "Rdd = mpy(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe4800060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled", tmpl: "\x80 = mpy(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_hl_s0: {Op: M2_mpyd_hl_s0, Name: "M2_mpyd_hl_s0", Syntax: "Rdd = mpy(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe4000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt", tmpl: "\x80 = mpy(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_hl_s1: {Op: M2_mpyd_hl_s1, Name: "M2_mpyd_hl_s1", Syntax: "Rdd = mpy(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe4800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled", tmpl: "\x80 = mpy(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_lh_s0: {Op: M2_mpyd_lh_s0, Name: "M2_mpyd_lh_s0", Syntax: "Rdd = mpy(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe4000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt", tmpl: "\x80 = mpy(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_lh_s1: {Op: M2_mpyd_lh_s1, Name: "M2_mpyd_lh_s1", Syntax: "Rdd = mpy(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe4800020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled", tmpl: "\x80 = mpy(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_ll_s0: {Op: M2_mpyd_ll_s0, Name: "M2_mpyd_ll_s0", Syntax: "Rdd = mpy(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe4000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt", tmpl: "\x80 = mpy(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_ll_s1: {Op: M2_mpyd_ll_s1, Name: "M2_mpyd_ll_s1", Syntax: "Rdd = mpy(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe4800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled", tmpl: "\x80 = mpy(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_rnd_hh_s0: {Op: M2_mpyd_rnd_hh_s0, Name: "M2_mpyd_rnd_hh_s0", Syntax: "Rdd = mpy(Rs.h,Rt.h):rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xe4200060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, plus 0x8000", tmpl: "\x80 = mpy(\x81.h,\x82.h):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_rnd_hh_s1: {Op: M2_mpyd_rnd_hh_s1, Name: "M2_mpyd_rnd_hh_s1", Syntax: "Rdd = mpy(Rs.h,Rt.h):<<1:rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xe4a00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, plus 0x8000", tmpl: "\x80 = mpy(\x81.h,\x82.h):<<1:rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_rnd_hl_s0: {Op: M2_mpyd_rnd_hl_s0, Name: "M2_mpyd_rnd_hl_s0", Syntax: "Rdd = mpy(Rs.h,Rt.l):rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xe4200040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, plus 0x8000", tmpl: "\x80 = mpy(\x81.h,\x82.l):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_rnd_hl_s1: {Op: M2_mpyd_rnd_hl_s1, Name: "M2_mpyd_rnd_hl_s1", Syntax: "Rdd = mpy(Rs.h,Rt.l):<<1:rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xe4a00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, plus 0x8000", tmpl: "\x80 = mpy(\x81.h,\x82.l):<<1:rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_rnd_lh_s0: {Op: M2_mpyd_rnd_lh_s0, Name: "M2_mpyd_rnd_lh_s0", Syntax: "Rdd = mpy(Rs.l,Rt.h):rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xe4200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, plus 0x8000", tmpl: "\x80 = mpy(\x81.l,\x82.h):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_rnd_lh_s1: {Op: M2_mpyd_rnd_lh_s1, Name: "M2_mpyd_rnd_lh_s1", Syntax: "Rdd = mpy(Rs.l,Rt.h):<<1:rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xe4a00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, plus 0x8000", tmpl: "\x80 = mpy(\x81.l,\x82.h):<<1:rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_rnd_ll_s0: {Op: M2_mpyd_rnd_ll_s0, Name: "M2_mpyd_rnd_ll_s0", Syntax: "Rdd = mpy(Rs.l,Rt.l):rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xe4200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, plus 0x8000", tmpl: "\x80 = mpy(\x81.l,\x82.l):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_rnd_ll_s1: {Op: M2_mpyd_rnd_ll_s1, Name: "M2_mpyd_rnd_ll_s1", Syntax: "Rdd = mpy(Rs.l,Rt.l):<<1:rnd", Class: MPY, Mask: 0xffe020e0, Match: 0xe4a00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, plus 0x8000", tmpl: "\x80 = mpy(\x81.l,\x82.l):<<1:rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_acc_hh_s0: {Op: M2_mpyd_acc_hh_s0, Name: "M2_mpyd_acc_hh_s0", Syntax: "Rxx += mpy(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6000060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, added", tmpl: "\x80 += mpy(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_acc_hh_s1: {Op: M2_mpyd_acc_hh_s1, Name: "M2_mpyd_acc_hh_s1", Syntax: "Rxx += mpy(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6800060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, added", tmpl: "\x80 += mpy(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_acc_hl_s0: {Op: M2_mpyd_acc_hl_s0, Name: "M2_mpyd_acc_hl_s0", Syntax: "Rxx += mpy(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, added", tmpl: "\x80 += mpy(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_acc_hl_s1: {Op: M2_mpyd_acc_hl_s1, Name: "M2_mpyd_acc_hl_s1", Syntax: "Rxx += mpy(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, added", tmpl: "\x80 += mpy(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_acc_lh_s0: {Op: M2_mpyd_acc_lh_s0, Name: "M2_mpyd_acc_lh_s0", Syntax: "Rxx += mpy(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, added", tmpl: "\x80 += mpy(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_acc_lh_s1: {Op: M2_mpyd_acc_lh_s1, Name: "M2_mpyd_acc_lh_s1", Syntax: "Rxx += mpy(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6800020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, added", tmpl: "\x80 += mpy(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_acc_ll_s0: {Op: M2_mpyd_acc_ll_s0, Name: "M2_mpyd_acc_ll_s0", Syntax: "Rxx += mpy(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, added", tmpl: "\x80 += mpy(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_acc_ll_s1: {Op: M2_mpyd_acc_ll_s1, Name: "M2_mpyd_acc_ll_s1", Syntax: "Rxx += mpy(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, added", tmpl: "\x80 += mpy(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_nac_hh_s0: {Op: M2_mpyd_nac_hh_s0, Name: "M2_mpyd_nac_hh_s0", Syntax: "Rxx -= mpy(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6200060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, subtracted", tmpl: "\x80 -= mpy(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_nac_hh_s1: {Op: M2_mpyd_nac_hh_s1, Name: "M2_mpyd_nac_hh_s1", Syntax: "Rxx -= mpy(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6a00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, doubled, subtracted", tmpl: "\x80 -= mpy(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_nac_hl_s0: {Op: M2_mpyd_nac_hl_s0, Name: "M2_mpyd_nac_hl_s0", Syntax: "Rxx -= mpy(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6200040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, subtracted", tmpl: "\x80 -= mpy(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_nac_hl_s1: {Op: M2_mpyd_nac_hl_s1, Name: "M2_mpyd_nac_hl_s1", Syntax: "Rxx -= mpy(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6a00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, doubled, subtracted", tmpl: "\x80 -= mpy(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_nac_lh_s0: {Op: M2_mpyd_nac_lh_s0, Name: "M2_mpyd_nac_lh_s0", Syntax: "Rxx -= mpy(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, subtracted", tmpl: "\x80 -= mpy(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_nac_lh_s1: {Op: M2_mpyd_nac_lh_s1, Name: "M2_mpyd_nac_lh_s1", Syntax: "Rxx -= mpy(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6a00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, doubled, subtracted", tmpl: "\x80 -= mpy(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_nac_ll_s0: {Op: M2_mpyd_nac_ll_s0, Name: "M2_mpyd_nac_ll_s0", Syntax: "Rxx -= mpy(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, subtracted", tmpl: "\x80 -= mpy(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyd_nac_ll_s1: {Op: M2_mpyd_nac_ll_s1, Name: "M2_mpyd_nac_ll_s1", Syntax: "Rxx -= mpy(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6a00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, doubled, subtracted", tmpl: "\x80 -= mpy(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_hh_s0: {Op: M2_mpyu_hh_s0, Name: "M2_mpyu_hh_s0", Syntax: "Rd = mpyu(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xec400060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned", tmpl: "\x80 = mpyu(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_hh_s1: {Op: M2_mpyu_hh_s1, Name: "M2_mpyu_hh_s1", Syntax: "Rd = mpyu(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xecc00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, doubled", tmpl: "\x80 = mpyu(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_hl_s0: {Op: M2_mpyu_hl_s0, Name: "M2_mpyu_hl_s0", Syntax: "Rd = mpyu(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xec400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned", tmpl: "\x80 = mpyu(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_hl_s1: {Op: M2_mpyu_hl_s1, Name: "M2_mpyu_hl_s1", Syntax: "Rd = mpyu(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xecc00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, doubled", tmpl: "\x80 = mpyu(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_lh_s0: {Op: M2_mpyu_lh_s0, Name: "M2_mpyu_lh_s0", Syntax: "Rd = mpyu(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xec400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned", tmpl: "\x80 = mpyu(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_lh_s1: {Op: M2_mpyu_lh_s1, Name: "M2_mpyu_lh_s1", Syntax: "Rd = mpyu(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xecc00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, doubled", tmpl: "\x80 = mpyu(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_ll_s0: {Op: M2_mpyu_ll_s0, Name: "M2_mpyu_ll_s0", Syntax: "Rd = mpyu(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xec400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned", tmpl: "\x80 = mpyu(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_ll_s1: {Op: M2_mpyu_ll_s1, Name: "M2_mpyu_ll_s1", Syntax: "Rd = mpyu(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xecc00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, doubled", tmpl: "\x80 = mpyu(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_acc_hh_s0: {Op: M2_mpyu_acc_hh_s0, Name: "M2_mpyu_acc_hh_s0", Syntax: "Rx += mpyu(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xee400060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, added", tmpl: "\x80 += mpyu(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_acc_hh_s1: {Op: M2_mpyu_acc_hh_s1, Name: "M2_mpyu_acc_hh_s1", Syntax: "Rx += mpyu(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeec00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, doubled, added", tmpl: "\x80 += mpyu(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_acc_hl_s0: {Op: M2_mpyu_acc_hl_s0, Name: "M2_mpyu_acc_hl_s0", Syntax: "Rx += mpyu(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xee400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, added", tmpl: "\x80 += mpyu(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_acc_hl_s1: {Op: M2_mpyu_acc_hl_s1, Name: "M2_mpyu_acc_hl_s1", Syntax: "Rx += mpyu(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeec00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, doubled, added", tmpl: "\x80 += mpyu(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_acc_lh_s0: {Op: M2_mpyu_acc_lh_s0, Name: "M2_mpyu_acc_lh_s0", Syntax: "Rx += mpyu(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xee400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, added", tmpl: "\x80 += mpyu(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_acc_lh_s1: {Op: M2_mpyu_acc_lh_s1, Name: "M2_mpyu_acc_lh_s1", Syntax: "Rx += mpyu(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeec00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, doubled, added", tmpl: "\x80 += mpyu(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_acc_ll_s0: {Op: M2_mpyu_acc_ll_s0, Name: "M2_mpyu_acc_ll_s0", Syntax: "Rx += mpyu(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xee400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, added", tmpl: "\x80 += mpyu(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_acc_ll_s1: {Op: M2_mpyu_acc_ll_s1, Name: "M2_mpyu_acc_ll_s1", Syntax: "Rx += mpyu(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeec00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, doubled, added", tmpl: "\x80 += mpyu(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_nac_hh_s0: {Op: M2_mpyu_nac_hh_s0, Name: "M2_mpyu_nac_hh_s0", Syntax: "Rx -= mpyu(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xee600060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, subtracted", tmpl: "\x80 -= mpyu(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_nac_hh_s1: {Op: M2_mpyu_nac_hh_s1, Name: "M2_mpyu_nac_hh_s1", Syntax: "Rx -= mpyu(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeee00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, doubled, subtracted", tmpl: "\x80 -= mpyu(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_nac_hl_s0: {Op: M2_mpyu_nac_hl_s0, Name: "M2_mpyu_nac_hl_s0", Syntax: "Rx -= mpyu(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xee600040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, subtracted", tmpl: "\x80 -= mpyu(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_nac_hl_s1: {Op: M2_mpyu_nac_hl_s1, Name: "M2_mpyu_nac_hl_s1", Syntax: "Rx -= mpyu(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeee00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, doubled, subtracted", tmpl: "\x80 -= mpyu(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_nac_lh_s0: {Op: M2_mpyu_nac_lh_s0, Name: "M2_mpyu_nac_lh_s0", Syntax: "Rx -= mpyu(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xee600020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, subtracted", tmpl: "\x80 -= mpyu(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_nac_lh_s1: {Op: M2_mpyu_nac_lh_s1, Name: "M2_mpyu_nac_lh_s1", Syntax: "Rx -= mpyu(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeee00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, doubled, subtracted", tmpl: "\x80 -= mpyu(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_nac_ll_s0: {Op: M2_mpyu_nac_ll_s0, Name: "M2_mpyu_nac_ll_s0", Syntax: "Rx -= mpyu(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xee600000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, subtracted", tmpl: "\x80 -= mpyu(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyu_nac_ll_s1: {Op: M2_mpyu_nac_ll_s1, Name: "M2_mpyu_nac_ll_s1", Syntax: "Rx -= mpyu(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeee00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, doubled, subtracted", tmpl: "\x80 -= mpyu(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_hh_s0: {Op: M2_mpyud_hh_s0, Name: "M2_mpyud_hh_s0", Syntax: "Rdd = mpyu(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe4400060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned", tmpl: "\x80 = mpyu(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_hh_s1: {Op: M2_mpyud_hh_s1, Name: "M2_mpyud_hh_s1", Syntax: "Rdd = mpyu(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe4c00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, doubled", tmpl: "\x80 = mpyu(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_hl_s0: {Op: M2_mpyud_hl_s0, Name: "M2_mpyud_hl_s0", Syntax: "Rdd = mpyu(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe4400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned", tmpl: "\x80 = mpyu(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_hl_s1: {Op: M2_mpyud_hl_s1, Name: "M2_mpyud_hl_s1", Syntax: "Rdd = mpyu(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe4c00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, doubled", tmpl: "\x80 = mpyu(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_lh_s0: {Op: M2_mpyud_lh_s0, Name: "M2_mpyud_lh_s0", Syntax: "Rdd = mpyu(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe4400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned", tmpl: "\x80 = mpyu(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_lh_s1: {Op: M2_mpyud_lh_s1, Name: "M2_mpyud_lh_s1", Syntax: "Rdd = mpyu(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe4c00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, doubled", tmpl: "\x80 = mpyu(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_ll_s0: {Op: M2_mpyud_ll_s0, Name: "M2_mpyud_ll_s0", Syntax: "Rdd = mpyu(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe4400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned", tmpl: "\x80 = mpyu(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_ll_s1: {Op: M2_mpyud_ll_s1, Name: "M2_mpyud_ll_s1", Syntax: "Rdd = mpyu(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe4c00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, doubled", tmpl: "\x80 = mpyu(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_acc_hh_s0: {Op: M2_mpyud_acc_hh_s0, Name: "M2_mpyud_acc_hh_s0", Syntax: "Rxx += mpyu(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6400060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, added", tmpl: "\x80 += mpyu(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_acc_hh_s1: {Op: M2_mpyud_acc_hh_s1, Name: "M2_mpyud_acc_hh_s1", Syntax: "Rxx += mpyu(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6c00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, doubled, added", tmpl: "\x80 += mpyu(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_acc_hl_s0: {Op: M2_mpyud_acc_hl_s0, Name: "M2_mpyud_acc_hl_s0", Syntax: "Rxx += mpyu(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, added", tmpl: "\x80 += mpyu(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_acc_hl_s1: {Op: M2_mpyud_acc_hl_s1, Name: "M2_mpyud_acc_hl_s1", Syntax: "Rxx += mpyu(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6c00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, doubled, added", tmpl: "\x80 += mpyu(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_acc_lh_s0: {Op: M2_mpyud_acc_lh_s0, Name: "M2_mpyud_acc_lh_s0", Syntax: "Rxx += mpyu(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, added", tmpl: "\x80 += mpyu(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_acc_lh_s1: {Op: M2_mpyud_acc_lh_s1, Name: "M2_mpyud_acc_lh_s1", Syntax: "Rxx += mpyu(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6c00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, doubled, added", tmpl: "\x80 += mpyu(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_acc_ll_s0: {Op: M2_mpyud_acc_ll_s0, Name: "M2_mpyud_acc_ll_s0", Syntax: "Rxx += mpyu(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, added", tmpl: "\x80 += mpyu(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_acc_ll_s1: {Op: M2_mpyud_acc_ll_s1, Name: "M2_mpyud_acc_ll_s1", Syntax: "Rxx += mpyu(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6c00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, doubled, added", tmpl: "\x80 += mpyu(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_nac_hh_s0: {Op: M2_mpyud_nac_hh_s0, Name: "M2_mpyud_nac_hh_s0", Syntax: "Rxx -= mpyu(Rs.h,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6600060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, subtracted", tmpl: "\x80 -= mpyu(\x81.h,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_nac_hh_s1: {Op: M2_mpyud_nac_hh_s1, Name: "M2_mpyud_nac_hh_s1", Syntax: "Rxx -= mpyu(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6e00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times high half of Rt, unsigned, doubled, subtracted", tmpl: "\x80 -= mpyu(\x81.h,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_nac_hl_s0: {Op: M2_mpyud_nac_hl_s0, Name: "M2_mpyud_nac_hl_s0", Syntax: "Rxx -= mpyu(Rs.h,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6600040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, subtracted", tmpl: "\x80 -= mpyu(\x81.h,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_nac_hl_s1: {Op: M2_mpyud_nac_hl_s1, Name: "M2_mpyud_nac_hl_s1", Syntax: "Rxx -= mpyu(Rs.h,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6e00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "high half of Rs times low half of Rt, unsigned, doubled, subtracted", tmpl: "\x80 -= mpyu(\x81.h,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_nac_lh_s0: {Op: M2_mpyud_nac_lh_s0, Name: "M2_mpyud_nac_lh_s0", Syntax: "Rxx -= mpyu(Rs.l,Rt.h)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6600020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, subtracted", tmpl: "\x80 -= mpyu(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_nac_lh_s1: {Op: M2_mpyud_nac_lh_s1, Name: "M2_mpyud_nac_lh_s1", Syntax: "Rxx -= mpyu(Rs.l,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6e00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times high half of Rt, unsigned, doubled, subtracted", tmpl: "\x80 -= mpyu(\x81.l,\x82.h):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_nac_ll_s0: {Op: M2_mpyud_nac_ll_s0, Name: "M2_mpyud_nac_ll_s0", Syntax: "Rxx -= mpyu(Rs.l,Rt.l)", Class: MPY, Mask: 0xffe020e0, Match: 0xe6600000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, subtracted", tmpl: "\x80 -= mpyu(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mpyud_nac_ll_s1: {Op: M2_mpyud_nac_ll_s1, Name: "M2_mpyud_nac_ll_s1", Syntax: "Rxx -= mpyu(Rs.l,Rt.l):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe6e00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "low half of Rs times low half of Rt, unsigned, doubled, subtracted", tmpl: "\x80 -= mpyu(\x81.l,\x82.l):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_hmmpyh_s1: {Op: M2_hmmpyh_s1, Name: "M2_hmmpyh_s1", Syntax: "Rd = mpy(Rs,Rt.h):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeda00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "word times high half, doubled, high part, saturated", tmpl: "\x80 = mpy(\x81,\x82.h):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_hmmpyl_s1: {Op: M2_hmmpyl_s1, Name: "M2_hmmpyl_s1", Syntax: "Rd = mpy(Rs,Rt.l):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeda00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "word times low half, doubled, high part, saturated", tmpl: "\x80 = mpy(\x81,\x82.l):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_hmmpyh_rs1: {Op: M2_hmmpyh_rs1, Name: "M2_hmmpyh_rs1", Syntax: "Rd = mpy(Rs,Rt.h):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeda00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "word times high half, doubled, high part rounded, saturated", tmpl: "\x80 = mpy(\x81,\x82.h):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_hmmpyl_rs1: {Op: M2_hmmpyl_rs1, Name: "M2_hmmpyl_rs1", Syntax: "Rd = mpy(Rs,Rt.l):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xede00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
+		Doc: "word times low half, doubled, high part rounded, saturated", tmpl: "\x80 = mpy(\x81,\x82.l):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	A2_addh_h16_hh: {Op: A2_addh_h16_hh, Name: "A2_addh_h16_hh", Syntax: "Rd = add(Rt.h,Rs.h):<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5400060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the high half of Rt and the high half of Rs, result in the high half", tmpl: "\x80 = add(\x81.h,\x82.h):<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_h16_hl: {Op: A2_addh_h16_hl, Name: "A2_addh_h16_hl", Syntax: "Rd = add(Rt.h,Rs.l):<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the high half of Rt and the low half of Rs, result in the high half", tmpl: "\x80 = add(\x81.h,\x82.l):<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_h16_lh: {Op: A2_addh_h16_lh, Name: "A2_addh_h16_lh", Syntax: "Rd = add(Rt.l,Rs.h):<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the low half of Rt and the high half of Rs, result in the high half", tmpl: "\x80 = add(\x81.l,\x82.h):<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_h16_ll: {Op: A2_addh_h16_ll, Name: "A2_addh_h16_ll", Syntax: "Rd = add(Rt.l,Rs.l):<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the low half of Rt and the low half of Rs, result in the high half", tmpl: "\x80 = add(\x81.l,\x82.l):<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_h16_sat_hh: {Op: A2_addh_h16_sat_hh, Name: "A2_addh_h16_sat_hh", Syntax: "Rd = add(Rt.h,Rs.h):sat:<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd54000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the high half of Rt and the high half of Rs, saturated, result in the high half", tmpl: "\x80 = add(\x81.h,\x82.h):sat:<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_h16_sat_hl: {Op: A2_addh_h16_sat_hl, Name: "A2_addh_h16_sat_hl", Syntax: "Rd = add(Rt.h,Rs.l):sat:<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd54000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the high half of Rt and the low half of Rs, saturated, result in the high half", tmpl: "\x80 = add(\x81.h,\x82.l):sat:<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_h16_sat_lh: {Op: A2_addh_h16_sat_lh, Name: "A2_addh_h16_sat_lh", Syntax: "Rd = add(Rt.l,Rs.h):sat:<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd54000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the low half of Rt and the high half of Rs, saturated, result in the high half", tmpl: "\x80 = add(\x81.l,\x82.h):sat:<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_h16_sat_ll: {Op: A2_addh_h16_sat_ll, Name: "A2_addh_h16_sat_ll", Syntax: "Rd = add(Rt.l,Rs.l):sat:<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the low half of Rt and the low half of Rs, saturated, result in the high half", tmpl: "\x80 = add(\x81.l,\x82.l):sat:<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_l16_hl: {Op: A2_addh_l16_hl, Name: "A2_addh_l16_hl", Syntax: "Rd = add(Rt.l,Rs.h)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the low half of Rt and the high half of Rs, result in the low half", tmpl: "\x80 = add(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_l16_ll: {Op: A2_addh_l16_ll, Name: "A2_addh_l16_ll", Syntax: "Rd = add(Rt.l,Rs.l)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the low half of Rt and the low half of Rs, result in the low half", tmpl: "\x80 = add(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_l16_sat_hl: {Op: A2_addh_l16_sat_hl, Name: "A2_addh_l16_sat_hl", Syntax: "Rd = add(Rt.l,Rs.h):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd50000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the low half of Rt and the high half of Rs, saturated, result in the low half", tmpl: "\x80 = add(\x81.l,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addh_l16_sat_ll: {Op: A2_addh_l16_sat_ll, Name: "A2_addh_l16_sat_ll", Syntax: "Rd = add(Rt.l,Rs.l):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "add the low half of Rt and the low half of Rs, saturated, result in the low half", tmpl: "\x80 = add(\x81.l,\x82.l):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_h16_hh: {Op: A2_subh_h16_hh, Name: "A2_subh_h16_hh", Syntax: "Rd = sub(Rt.h,Rs.h):<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5600060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the high half of Rt and the high half of Rs, result in the high half", tmpl: "\x80 = sub(\x81.h,\x82.h):<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_h16_hl: {Op: A2_subh_h16_hl, Name: "A2_subh_h16_hl", Syntax: "Rd = sub(Rt.h,Rs.l):<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5600040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the high half of Rt and the low half of Rs, result in the high half", tmpl: "\x80 = sub(\x81.h,\x82.l):<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_h16_lh: {Op: A2_subh_h16_lh, Name: "A2_subh_h16_lh", Syntax: "Rd = sub(Rt.l,Rs.h):<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5600020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the low half of Rt and the high half of Rs, result in the high half", tmpl: "\x80 = sub(\x81.l,\x82.h):<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_h16_ll: {Op: A2_subh_h16_ll, Name: "A2_subh_h16_ll", Syntax: "Rd = sub(Rt.l,Rs.l):<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5600000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the low half of Rt and the low half of Rs, result in the high half", tmpl: "\x80 = sub(\x81.l,\x82.l):<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_h16_sat_hh: {Op: A2_subh_h16_sat_hh, Name: "A2_subh_h16_sat_hh", Syntax: "Rd = sub(Rt.h,Rs.h):sat:<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd56000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the high half of Rt and the high half of Rs, saturated, result in the high half", tmpl: "\x80 = sub(\x81.h,\x82.h):sat:<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_h16_sat_hl: {Op: A2_subh_h16_sat_hl, Name: "A2_subh_h16_sat_hl", Syntax: "Rd = sub(Rt.h,Rs.l):sat:<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd56000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the high half of Rt and the low half of Rs, saturated, result in the high half", tmpl: "\x80 = sub(\x81.h,\x82.l):sat:<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_h16_sat_lh: {Op: A2_subh_h16_sat_lh, Name: "A2_subh_h16_sat_lh", Syntax: "Rd = sub(Rt.l,Rs.h):sat:<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd56000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the low half of Rt and the high half of Rs, saturated, result in the high half", tmpl: "\x80 = sub(\x81.l,\x82.h):sat:<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_h16_sat_ll: {Op: A2_subh_h16_sat_ll, Name: "A2_subh_h16_sat_ll", Syntax: "Rd = sub(Rt.l,Rs.l):sat:<<16", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5600080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the low half of Rt and the low half of Rs, saturated, result in the high half", tmpl: "\x80 = sub(\x81.l,\x82.l):sat:<<16",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_l16_hl: {Op: A2_subh_l16_hl, Name: "A2_subh_l16_hl", Syntax: "Rd = sub(Rt.l,Rs.h)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5200040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the low half of Rt and the high half of Rs, result in the low half", tmpl: "\x80 = sub(\x81.l,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_l16_ll: {Op: A2_subh_l16_ll, Name: "A2_subh_l16_ll", Syntax: "Rd = sub(Rt.l,Rs.l)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the low half of Rt and the low half of Rs, result in the low half", tmpl: "\x80 = sub(\x81.l,\x82.l)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_l16_sat_hl: {Op: A2_subh_l16_sat_hl, Name: "A2_subh_l16_sat_hl", Syntax: "Rd = sub(Rt.l,Rs.h):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd52000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the low half of Rt and the high half of Rs, saturated, result in the low half", tmpl: "\x80 = sub(\x81.l,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_subh_l16_sat_ll: {Op: A2_subh_l16_sat_ll, Name: "A2_subh_l16_sat_ll", Syntax: "Rd = sub(Rt.l,Rs.l):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5200080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "subtract the low half of Rt and the low half of Rs, saturated, result in the low half", tmpl: "\x80 = sub(\x81.l,\x82.l):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_svaddh: {Op: A2_svaddh, Name: "A2_svaddh", Syntax: "Rd = vaddh(Rs,Rt)", Class: ALU32, Mask: 0xffe020e0, Match: 0xf6000000, Slots: 0xf, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "sum of halves of a register, wraps", tmpl: "\x80 = vaddh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A2_svaddhs: {Op: A2_svaddhs, Name: "A2_svaddhs", Syntax: "Rd = vaddh(Rs,Rt):sat", Class: ALU32, Mask: 0xffe020e0, Match: 0xf6200000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "sum of halves of a register, saturates", tmpl: "\x80 = vaddh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A2_svadduhs: {Op: A2_svadduhs, Name: "A2_svadduhs", Syntax: "Rd = vadduh(Rs,Rt):sat", Class: ALU32, Mask: 0xffe020e0, Match: 0xf6600000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "sum of unsigned halves of a register, saturates", tmpl: "\x80 = vadduh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A2_svsubh: {Op: A2_svsubh, Name: "A2_svsubh", Syntax: "Rd = vsubh(Rt,Rs)", Class: ALU32, Mask: 0xffe020e0, Match: 0xf6800000, Slots: 0xf, Units: UnitsNone,
+		MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "difference of halves of a register, wraps", tmpl: "\x80 = vsubh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_svsubhs: {Op: A2_svsubhs, Name: "A2_svsubhs", Syntax: "Rd = vsubh(Rt,Rs):sat", Class: ALU32, Mask: 0xffe020e0, Match: 0xf6a00000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, MemBytes: 2, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "difference of halves of a register, saturates", tmpl: "\x80 = vsubh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_svsubuhs: {Op: A2_svsubuhs, Name: "A2_svsubuhs", Syntax: "Rd = vsubuh(Rt,Rs):sat", Class: ALU32, Mask: 0xffe020e0, Match: 0xf6e00000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "difference of unsigned halves of a register, saturates", tmpl: "\x80 = vsubuh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_svavgh: {Op: A2_svavgh, Name: "A2_svavgh", Syntax: "Rd = vavgh(Rs,Rt)", Class: ALU32, Mask: 0xffe020e0, Match: 0xf7000000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "average of halves of a register", tmpl: "\x80 = vavgh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A2_svavghs: {Op: A2_svavghs, Name: "A2_svavghs", Syntax: "Rd = vavgh(Rs,Rt):rnd", Class: ALU32, Mask: 0xffe020e0, Match: 0xf7200000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "average of halves of a register, rounded", tmpl: "\x80 = vavgh(\x81,\x82):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A2_svnavgh: {Op: A2_svnavgh, Name: "A2_svnavgh", Syntax: "Rd = vnavgh(Rt,Rs)", Class: ALU32, Mask: 0xffe020e0, Match: 0xf7600000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Halves",
+		Doc: "half the difference of halves of a register", tmpl: "\x80 = vnavgh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_vaddh: {Op: A2_vaddh, Name: "A2_vaddh", Syntax: "Rdd = vaddh(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3000040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "sum of halves, wraps", tmpl: "\x80 = vaddh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vaddw: {Op: A2_vaddw, Name: "A2_vaddw", Syntax: "Rdd = vaddw(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd30000a0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "sum of words, wraps", tmpl: "\x80 = vaddw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vaddub: {Op: A2_vaddub, Name: "A2_vaddub", Syntax: "Rdd = vaddub(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3000000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "sum of bytes, wraps", tmpl: "\x80 = vaddub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vaddhs: {Op: A2_vaddhs, Name: "A2_vaddhs", Syntax: "Rdd = vaddh(Rss,Rtt):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3000060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "sum of halves, saturates", tmpl: "\x80 = vaddh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vaddws: {Op: A2_vaddws, Name: "A2_vaddws", Syntax: "Rdd = vaddw(Rss,Rtt):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd30000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "sum of words, saturates", tmpl: "\x80 = vaddw(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vaddubs: {Op: A2_vaddubs, Name: "A2_vaddubs", Syntax: "Rdd = vaddub(Rss,Rtt):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "sum of unsigned bytes, saturates", tmpl: "\x80 = vaddub(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vadduhs: {Op: A2_vadduhs, Name: "A2_vadduhs", Syntax: "Rdd = vadduh(Rss,Rtt):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "sum of unsigned halves, saturates", tmpl: "\x80 = vadduh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vsubh: {Op: A2_vsubh, Name: "A2_vsubh", Syntax: "Rdd = vsubh(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3200040, Slots: 0xc, Units: UnitsNone,
+		MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "difference of halves, wraps", tmpl: "\x80 = vsubh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vsubw: {Op: A2_vsubw, Name: "A2_vsubw", Syntax: "Rdd = vsubw(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd32000a0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "difference of words, wraps", tmpl: "\x80 = vsubw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vsubub: {Op: A2_vsubub, Name: "A2_vsubub", Syntax: "Rdd = vsubub(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3200000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "difference of bytes, wraps", tmpl: "\x80 = vsubub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vsubhs: {Op: A2_vsubhs, Name: "A2_vsubhs", Syntax: "Rdd = vsubh(Rtt,Rss):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3200060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "difference of halves, saturates", tmpl: "\x80 = vsubh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vsubws: {Op: A2_vsubws, Name: "A2_vsubws", Syntax: "Rdd = vsubw(Rtt,Rss):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd32000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "difference of words, saturates", tmpl: "\x80 = vsubw(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vsububs: {Op: A2_vsububs, Name: "A2_vsububs", Syntax: "Rdd = vsubub(Rtt,Rss):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "difference of unsigned bytes, saturates", tmpl: "\x80 = vsubub(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vsubuhs: {Op: A2_vsubuhs, Name: "A2_vsubuhs", Syntax: "Rdd = vsubuh(Rtt,Rss):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3200080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "difference of unsigned halves, saturates", tmpl: "\x80 = vsubuh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vmaxb: {Op: A2_vmaxb, Name: "A2_vmaxb", Syntax: "Rdd = vmaxb(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3c000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "larger of bytes", tmpl: "\x80 = vmaxb(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vminb: {Op: A2_vminb, Name: "A2_vminb", Syntax: "Rdd = vminb(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3c000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "smaller of bytes", tmpl: "\x80 = vminb(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vmaxh: {Op: A2_vmaxh, Name: "A2_vmaxh", Syntax: "Rdd = vmaxh(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3c00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "larger of halves", tmpl: "\x80 = vmaxh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vminh: {Op: A2_vminh, Name: "A2_vminh", Syntax: "Rdd = vminh(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3a00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "smaller of halves", tmpl: "\x80 = vminh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavgh: {Op: A2_vavgh, Name: "A2_vavgh", Syntax: "Rdd = vavgh(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of halves", tmpl: "\x80 = vavgh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavghr: {Op: A2_vavghr, Name: "A2_vavghr", Syntax: "Rdd = vavgh(Rss,Rtt):rnd", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3400060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of halves, rounded", tmpl: "\x80 = vavgh(\x81,\x82):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavghcr: {Op: A2_vavghcr, Name: "A2_vavghcr", Syntax: "Rdd = vavgh(Rss,Rtt):crnd", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of halves, rounded to even", tmpl: "\x80 = vavgh(\x81,\x82):crnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vmaxw: {Op: A2_vmaxw, Name: "A2_vmaxw", Syntax: "Rdd = vmaxw(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3c00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "larger of words", tmpl: "\x80 = vmaxw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vminw: {Op: A2_vminw, Name: "A2_vminw", Syntax: "Rdd = vminw(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3a00060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "smaller of words", tmpl: "\x80 = vminw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavgw: {Op: A2_vavgw, Name: "A2_vavgw", Syntax: "Rdd = vavgw(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3600000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of words", tmpl: "\x80 = vavgw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavgwr: {Op: A2_vavgwr, Name: "A2_vavgwr", Syntax: "Rdd = vavgw(Rss,Rtt):rnd", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3600020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of words, rounded", tmpl: "\x80 = vavgw(\x81,\x82):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavgwcr: {Op: A2_vavgwcr, Name: "A2_vavgwcr", Syntax: "Rdd = vavgw(Rss,Rtt):crnd", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3600040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of words, rounded to even", tmpl: "\x80 = vavgw(\x81,\x82):crnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vmaxub: {Op: A2_vmaxub, Name: "A2_vmaxub", Syntax: "Rdd = vmaxub(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3c00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "larger of unsigned bytes", tmpl: "\x80 = vmaxub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vminub: {Op: A2_vminub, Name: "A2_vminub", Syntax: "Rdd = vminub(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3a00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "smaller of unsigned bytes", tmpl: "\x80 = vminub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavgub: {Op: A2_vavgub, Name: "A2_vavgub", Syntax: "Rdd = vavgub(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of unsigned bytes", tmpl: "\x80 = vavgub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavgubr: {Op: A2_vavgubr, Name: "A2_vavgubr", Syntax: "Rdd = vavgub(Rss,Rtt):rnd", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of unsigned bytes, rounded", tmpl: "\x80 = vavgub(\x81,\x82):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vmaxuh: {Op: A2_vmaxuh, Name: "A2_vmaxuh", Syntax: "Rdd = vmaxuh(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3c00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "larger of unsigned halves", tmpl: "\x80 = vmaxuh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vminuh: {Op: A2_vminuh, Name: "A2_vminuh", Syntax: "Rdd = vminuh(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3a00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "smaller of unsigned halves", tmpl: "\x80 = vminuh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavguh: {Op: A2_vavguh, Name: "A2_vavguh", Syntax: "Rdd = vavguh(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd34000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of unsigned halves", tmpl: "\x80 = vavguh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavguhr: {Op: A2_vavguhr, Name: "A2_vavguhr", Syntax: "Rdd = vavguh(Rss,Rtt):rnd", Class: ALU64, Mask: 0xffe020e0, Match: 0xd34000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of unsigned halves, rounded", tmpl: "\x80 = vavguh(\x81,\x82):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vmaxuw: {Op: A2_vmaxuw, Name: "A2_vmaxuw", Syntax: "Rdd = vmaxuw(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3a000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "larger of unsigned words", tmpl: "\x80 = vmaxuw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vminuw: {Op: A2_vminuw, Name: "A2_vminuw", Syntax: "Rdd = vminuw(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3a00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "smaller of unsigned words", tmpl: "\x80 = vminuw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavguw: {Op: A2_vavguw, Name: "A2_vavguw", Syntax: "Rdd = vavguw(Rss,Rtt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3600060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of unsigned words", tmpl: "\x80 = vavguw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vavguwr: {Op: A2_vavguwr, Name: "A2_vavguwr", Syntax: "Rdd = vavguw(Rss,Rtt):rnd", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3600080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "average of unsigned words, rounded", tmpl: "\x80 = vavguw(\x81,\x82):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vnavgh: {Op: A2_vnavgh, Name: "A2_vnavgh", Syntax: "Rdd = vnavgh(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "half the difference of halves", tmpl: "\x80 = vnavgh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vnavghr: {Op: A2_vnavghr, Name: "A2_vnavghr", Syntax: "Rdd = vnavgh(Rtt,Rss):rnd:sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3800020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "half the difference of halves, rounded, saturated", tmpl: "\x80 = vnavgh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vnavghcr: {Op: A2_vnavghcr, Name: "A2_vnavghcr", Syntax: "Rdd = vnavgh(Rtt,Rss):crnd:sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "half the difference of halves, rounded to even, saturated", tmpl: "\x80 = vnavgh(\x81,\x82):crnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	M2_vabsdiffh: {Op: M2_vabsdiffh, Name: "M2_vabsdiffh", Syntax: "Rdd = vabsdiffh(Rtt,Rss)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8600000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "absolute difference of halves", tmpl: "\x80 = vabsdiffh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vabsh: {Op: A2_vabsh, Name: "A2_vabsh", Syntax: "Rdd = vabsh(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x80400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "absolute value of halves", tmpl: "\x80 = vabsh(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vabshsat: {Op: A2_vabshsat, Name: "A2_vabshsat", Syntax: "Rdd = vabsh(Rss):sat", Class: SOP, Mask: 0xffe03fe0, Match: 0x804000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "absolute value of halves, saturated", tmpl: "\x80 = vabsh(\x81):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vnavgw: {Op: A2_vnavgw, Name: "A2_vnavgw", Syntax: "Rdd = vnavgw(Rtt,Rss)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3800060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "half the difference of words", tmpl: "\x80 = vnavgw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vnavgwr: {Op: A2_vnavgwr, Name: "A2_vnavgwr", Syntax: "Rdd = vnavgw(Rtt,Rss):rnd:sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3800080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "half the difference of words, rounded, saturated", tmpl: "\x80 = vnavgw(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vnavgwcr: {Op: A2_vnavgwcr, Name: "A2_vnavgwcr", Syntax: "Rdd = vnavgw(Rtt,Rss):crnd:sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd38000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "half the difference of words, rounded to even, saturated", tmpl: "\x80 = vnavgw(\x81,\x82):crnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	M2_vabsdiffw: {Op: M2_vabsdiffw, Name: "M2_vabsdiffw", Syntax: "Rdd = vabsdiffw(Rtt,Rss)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "absolute difference of words", tmpl: "\x80 = vabsdiffw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vabsw: {Op: A2_vabsw, Name: "A2_vabsw", Syntax: "Rdd = vabsw(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x804000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "absolute value of words", tmpl: "\x80 = vabsw(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vabswsat: {Op: A2_vabswsat, Name: "A2_vabswsat", Syntax: "Rdd = vabsw(Rss):sat", Class: SOP, Mask: 0xffe03fe0, Match: 0x804000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf | FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "absolute value of words, saturated", tmpl: "\x80 = vabsw(\x81):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	M6_vabsdiffb: {Op: M6_vabsdiffb, Name: "M6_vabsdiffb", Syntax: "Rdd = vabsdiffb(Rtt,Rss)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8e00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "absolute difference of bytes", tmpl: "\x80 = vabsdiffb(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	M6_vabsdiffub: {Op: M6_vabsdiffub, Name: "M6_vabsdiffub", Syntax: "Rdd = vabsdiffub(Rtt,Rss)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8a00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "absolute difference of unsigned bytes", tmpl: "\x80 = vabsdiffub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vcmpbeq: {Op: A2_vcmpbeq, Name: "A2_vcmpbeq", Syntax: "Pd = vcmpb.eq(Rss,Rtt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd20000c0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "predicate bits of the bytes that compare", tmpl: "\x80 = vcmpb.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vcmpbgtu: {Op: A2_vcmpbgtu, Name: "A2_vcmpbgtu", Syntax: "Pd = vcmpb.gtu(Rss,Rtt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd20000e0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "predicate bits of the bytes that compare", tmpl: "\x80 = vcmpb.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A4_vcmpbgt: {Op: A4_vcmpbgt, Name: "A4_vcmpbgt", Syntax: "Pd = vcmpb.gt(Rss,Rtt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2002040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "predicate bits of the bytes that compare", tmpl: "\x80 = vcmpb.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vcmpheq: {Op: A2_vcmpheq, Name: "A2_vcmpheq", Syntax: "Pd = vcmph.eq(Rss,Rtt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2000060, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "predicate bits of the halves that compare", tmpl: "\x80 = vcmph.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vcmphgt: {Op: A2_vcmphgt, Name: "A2_vcmphgt", Syntax: "Pd = vcmph.gt(Rss,Rtt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2000080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "predicate bits of the halves that compare", tmpl: "\x80 = vcmph.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vcmphgtu: {Op: A2_vcmphgtu, Name: "A2_vcmphgtu", Syntax: "Pd = vcmph.gtu(Rss,Rtt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd20000a0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "predicate bits of the halves that compare", tmpl: "\x80 = vcmph.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vcmpweq: {Op: A2_vcmpweq, Name: "A2_vcmpweq", Syntax: "Pd = vcmpw.eq(Rss,Rtt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2000000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "predicate bits of the words that compare", tmpl: "\x80 = vcmpw.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vcmpwgt: {Op: A2_vcmpwgt, Name: "A2_vcmpwgt", Syntax: "Pd = vcmpw.gt(Rss,Rtt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2000020, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "predicate bits of the words that compare", tmpl: "\x80 = vcmpw.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_vcmpwgtu: {Op: A2_vcmpwgtu, Name: "A2_vcmpwgtu", Syntax: "Pd = vcmpw.gtu(Rss,Rtt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2000040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "predicate bits of the words that compare", tmpl: "\x80 = vcmpw.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A4_vcmpbeqi: {Op: A4_vcmpbeqi, Name: "A4_vcmpbeqi", Syntax: "Pd = vcmpb.eq(Rss,#u8)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdc000000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Lanes of pairs",
+		Doc: "predicate bits of the bytes that compare with an immediate", tmpl: "\x80 = vcmpb.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, UseCycle: 2},
+		}},
+	A4_vcmpbgti: {Op: A4_vcmpbgti, Name: "A4_vcmpbgti", Syntax: "Pd = vcmpb.gt(Rss,#s8)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdc200000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Lanes of pairs",
+		Doc: "predicate bits of the bytes that compare with an immediate", tmpl: "\x80 = vcmpb.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, UseCycle: 2},
+		}},
+	A4_vcmpbgtui: {Op: A4_vcmpbgtui, Name: "A4_vcmpbgtui", Syntax: "Pd = vcmpb.gtu(Rss,#u7)", Class: ALU64, Mask: 0xffe0301c, Match: 0xdc400000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Lanes of pairs",
+		Doc: "predicate bits of the bytes that compare with an immediate", tmpl: "\x80 = vcmpb.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 7, Field: 0x00000fe0, UseCycle: 2},
+		}},
+	A4_vcmpheqi: {Op: A4_vcmpheqi, Name: "A4_vcmpheqi", Syntax: "Pd = vcmph.eq(Rss,#s8)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdc000008, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Lanes of pairs",
+		Doc: "predicate bits of the halves that compare with an immediate", tmpl: "\x80 = vcmph.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, UseCycle: 2},
+		}},
+	A4_vcmphgti: {Op: A4_vcmphgti, Name: "A4_vcmphgti", Syntax: "Pd = vcmph.gt(Rss,#s8)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdc200008, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Lanes of pairs",
+		Doc: "predicate bits of the halves that compare with an immediate", tmpl: "\x80 = vcmph.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, UseCycle: 2},
+		}},
+	A4_vcmphgtui: {Op: A4_vcmphgtui, Name: "A4_vcmphgtui", Syntax: "Pd = vcmph.gtu(Rss,#u7)", Class: ALU64, Mask: 0xffe0301c, Match: 0xdc400008, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Lanes of pairs",
+		Doc: "predicate bits of the halves that compare with an immediate", tmpl: "\x80 = vcmph.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 7, Field: 0x00000fe0, UseCycle: 2},
+		}},
+	A4_vcmpweqi: {Op: A4_vcmpweqi, Name: "A4_vcmpweqi", Syntax: "Pd = vcmpw.eq(Rss,#s8)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdc000010, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Lanes of pairs",
+		Doc: "predicate bits of the words that compare with an immediate", tmpl: "\x80 = vcmpw.eq(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, UseCycle: 2},
+		}},
+	A4_vcmpwgti: {Op: A4_vcmpwgti, Name: "A4_vcmpwgti", Syntax: "Pd = vcmpw.gt(Rss,#s8)", Class: ALU64, Mask: 0xffe0201c, Match: 0xdc200010, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Lanes of pairs",
+		Doc: "predicate bits of the words that compare with an immediate", tmpl: "\x80 = vcmpw.gt(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, UseCycle: 2},
+		}},
+	A4_vcmpwgtui: {Op: A4_vcmpwgtui, Name: "A4_vcmpwgtui", Syntax: "Pd = vcmpw.gtu(Rss,#u7)", Class: ALU64, Mask: 0xffe0301c, Match: 0xdc400010, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Lanes of pairs",
+		Doc: "predicate bits of the words that compare with an immediate", tmpl: "\x80 = vcmpw.gtu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 7, Field: 0x00000fe0, UseCycle: 2},
+		}},
+	S2_vsxtbh: {Op: S2_vsxtbh, Name: "S2_vsxtbh", Syntax: "Rdd = vsxtbh(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x84000000, Slots: 0xc, Units: UnitsNone,
+		MemBytes: 4, NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "sign-extend each byte", tmpl: "\x80 = vsxtbh(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	S2_vzxtbh: {Op: S2_vzxtbh, Name: "S2_vzxtbh", Syntax: "Rdd = vzxtbh(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x84000040, Slots: 0xc, Units: UnitsNone,
+		MemBytes: 4, NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "zero-extend each byte", tmpl: "\x80 = vzxtbh(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	S2_vsxthw: {Op: S2_vsxthw, Name: "S2_vsxthw", Syntax: "Rdd = vsxthw(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x84000080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "sign-extend each half", tmpl: "\x80 = vsxthw(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	S2_vzxthw: {Op: S2_vzxthw, Name: "S2_vzxthw", Syntax: "Rdd = vzxthw(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x840000c0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "zero-extend each half", tmpl: "\x80 = vzxthw(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	S2_vtrunehb: {Op: S2_vtrunehb, Name: "S2_vtrunehb", Syntax: "Rd = vtrunehb(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88800040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "even bytes", tmpl: "\x80 = vtrunehb(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vtrunohb: {Op: S2_vtrunohb, Name: "S2_vtrunohb", Syntax: "Rd = vtrunohb(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88800000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "odd bytes", tmpl: "\x80 = vtrunohb(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_shuffeb: {Op: S2_shuffeb, Name: "S2_shuffeb", Syntax: "Rdd = shuffeb(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc1000040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "interleave even bytes", tmpl: "\x80 = shuffeb(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S2_shuffob: {Op: S2_shuffob, Name: "S2_shuffob", Syntax: "Rdd = shuffob(Rtt,Rss)", Class: SOP, Mask: 0xffe020e0, Match: 0xc1000080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "interleave odd bytes", tmpl: "\x80 = shuffob(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_shuffeh: {Op: S2_shuffeh, Name: "S2_shuffeh", Syntax: "Rdd = shuffeh(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc10000c0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "interleave even halves", tmpl: "\x80 = shuffeh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S2_shuffoh: {Op: S2_shuffoh, Name: "S2_shuffoh", Syntax: "Rdd = shuffoh(Rtt,Rss)", Class: SOP, Mask: 0xffe020e0, Match: 0xc1800000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "interleave odd halves", tmpl: "\x80 = shuffoh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_valignrb: {Op: S2_valignrb, Name: "S2_valignrb", Syntax: "Rdd = valignb(Rtt,Rss,Pu)", Class: SOP, Mask: 0xffe02080, Match: 0xc2000000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Lanes of pairs",
+		Doc: "8 bytes from the offset in a predicate", tmpl: "\x80 = valignb(\x81,\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x00000060, UseCycle: 2},
+		}},
+	J4_cmpeq_tp0_jump_nt: {Op: J4_cmpeq_tp0_jump_nt, Name: "J4_cmpeq_tp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,Rt16); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14000000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if true", tmpl: "p0 = cmp.eq(\x80,\x81); if (p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqi_tp0_jump_nt: {Op: J4_cmpeqi_tp0_jump_nt, Name: "J4_cmpeqi_tp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,#u5); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x10000000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if true", tmpl: "p0 = cmp.eq(\x80,\x81); if (p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_tp0_jump_nt: {Op: J4_cmpeqn1_tp0_jump_nt, Name: "J4_cmpeqn1_tp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11800000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare with -1, jump if true", tmpl: "p0 = cmp.eq(\x80,#-0x1); if (p0.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_tstbit0_tp0_jump_nt: {Op: J4_tstbit0_tp0_jump_nt, Name: "J4_tstbit0_tp0_jump_nt", Syntax: "p0 = tstbit(Rs16,#0); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11800300, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = lowest bit, jump if true", tmpl: "p0 = tstbit(\x80,#0); if (p0.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeq_tp0_jump_t: {Op: J4_cmpeq_tp0_jump_t, Name: "J4_cmpeq_tp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,Rt16); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14002000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if true, predicted taken", tmpl: "p0 = cmp.eq(\x80,\x81); if (p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqi_tp0_jump_t: {Op: J4_cmpeqi_tp0_jump_t, Name: "J4_cmpeqi_tp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,#u5); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x10002000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if true, predicted taken", tmpl: "p0 = cmp.eq(\x80,\x81); if (p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_tp0_jump_t: {Op: J4_cmpeqn1_tp0_jump_t, Name: "J4_cmpeqn1_tp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11802000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare with -1, jump if true, predicted taken", tmpl: "p0 = cmp.eq(\x80,#-0x1); if (p0.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_tstbit0_tp0_jump_t: {Op: J4_tstbit0_tp0_jump_t, Name: "J4_tstbit0_tp0_jump_t", Syntax: "p0 = tstbit(Rs16,#0); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11802300, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = lowest bit, jump if true, predicted taken", tmpl: "p0 = tstbit(\x80,#0); if (p0.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeq_tp1_jump_nt: {Op: J4_cmpeq_tp1_jump_nt, Name: "J4_cmpeq_tp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,Rt16); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14001000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if true", tmpl: "p1 = cmp.eq(\x80,\x81); if (p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqi_tp1_jump_nt: {Op: J4_cmpeqi_tp1_jump_nt, Name: "J4_cmpeqi_tp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,#u5); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x12000000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if true", tmpl: "p1 = cmp.eq(\x80,\x81); if (p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_tp1_jump_nt: {Op: J4_cmpeqn1_tp1_jump_nt, Name: "J4_cmpeqn1_tp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13800000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare with -1, jump if true", tmpl: "p1 = cmp.eq(\x80,#-0x1); if (p1.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_tstbit0_tp1_jump_nt: {Op: J4_tstbit0_tp1_jump_nt, Name: "J4_tstbit0_tp1_jump_nt", Syntax: "p1 = tstbit(Rs16,#0); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13800300, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = lowest bit, jump if true", tmpl: "p1 = tstbit(\x80,#0); if (p1.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeq_tp1_jump_t: {Op: J4_cmpeq_tp1_jump_t, Name: "J4_cmpeq_tp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,Rt16); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14003000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if true, predicted taken", tmpl: "p1 = cmp.eq(\x80,\x81); if (p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqi_tp1_jump_t: {Op: J4_cmpeqi_tp1_jump_t, Name: "J4_cmpeqi_tp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,#u5); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x12002000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if true, predicted taken", tmpl: "p1 = cmp.eq(\x80,\x81); if (p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_tp1_jump_t: {Op: J4_cmpeqn1_tp1_jump_t, Name: "J4_cmpeqn1_tp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13802000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare with -1, jump if true, predicted taken", tmpl: "p1 = cmp.eq(\x80,#-0x1); if (p1.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_tstbit0_tp1_jump_t: {Op: J4_tstbit0_tp1_jump_t, Name: "J4_tstbit0_tp1_jump_t", Syntax: "p1 = tstbit(Rs16,#0); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13802300, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = lowest bit, jump if true, predicted taken", tmpl: "p1 = tstbit(\x80,#0); if (p1.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeq_fp0_jump_nt: {Op: J4_cmpeq_fp0_jump_nt, Name: "J4_cmpeq_fp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,Rt16); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14400000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if false", tmpl: "p0 = cmp.eq(\x80,\x81); if (!p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqi_fp0_jump_nt: {Op: J4_cmpeqi_fp0_jump_nt, Name: "J4_cmpeqi_fp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,#u5); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x10400000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if false", tmpl: "p0 = cmp.eq(\x80,\x81); if (!p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_fp0_jump_nt: {Op: J4_cmpeqn1_fp0_jump_nt, Name: "J4_cmpeqn1_fp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11c00000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare with -1, jump if false", tmpl: "p0 = cmp.eq(\x80,#-0x1); if (!p0.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_tstbit0_fp0_jump_nt: {Op: J4_tstbit0_fp0_jump_nt, Name: "J4_tstbit0_fp0_jump_nt", Syntax: "p0 = tstbit(Rs16,#0); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11c00300, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = lowest bit, jump if false", tmpl: "p0 = tstbit(\x80,#0); if (!p0.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeq_fp0_jump_t: {Op: J4_cmpeq_fp0_jump_t, Name: "J4_cmpeq_fp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,Rt16); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14402000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if false, predicted taken", tmpl: "p0 = cmp.eq(\x80,\x81); if (!p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqi_fp0_jump_t: {Op: J4_cmpeqi_fp0_jump_t, Name: "J4_cmpeqi_fp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,#u5); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x10402000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if false, predicted taken", tmpl: "p0 = cmp.eq(\x80,\x81); if (!p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_fp0_jump_t: {Op: J4_cmpeqn1_fp0_jump_t, Name: "J4_cmpeqn1_fp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11c02000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare with -1, jump if false, predicted taken", tmpl: "p0 = cmp.eq(\x80,#-0x1); if (!p0.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_tstbit0_fp0_jump_t: {Op: J4_tstbit0_fp0_jump_t, Name: "J4_tstbit0_fp0_jump_t", Syntax: "p0 = tstbit(Rs16,#0); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11c02300, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = lowest bit, jump if false, predicted taken", tmpl: "p0 = tstbit(\x80,#0); if (!p0.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeq_fp1_jump_nt: {Op: J4_cmpeq_fp1_jump_nt, Name: "J4_cmpeq_fp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,Rt16); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14401000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if false", tmpl: "p1 = cmp.eq(\x80,\x81); if (!p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqi_fp1_jump_nt: {Op: J4_cmpeqi_fp1_jump_nt, Name: "J4_cmpeqi_fp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,#u5); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x12400000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if false", tmpl: "p1 = cmp.eq(\x80,\x81); if (!p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_fp1_jump_nt: {Op: J4_cmpeqn1_fp1_jump_nt, Name: "J4_cmpeqn1_fp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13c00000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare with -1, jump if false", tmpl: "p1 = cmp.eq(\x80,#-0x1); if (!p1.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_tstbit0_fp1_jump_nt: {Op: J4_tstbit0_fp1_jump_nt, Name: "J4_tstbit0_fp1_jump_nt", Syntax: "p1 = tstbit(Rs16,#0); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13c00300, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = lowest bit, jump if false", tmpl: "p1 = tstbit(\x80,#0); if (!p1.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeq_fp1_jump_t: {Op: J4_cmpeq_fp1_jump_t, Name: "J4_cmpeq_fp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,Rt16); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14403000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if false, predicted taken", tmpl: "p1 = cmp.eq(\x80,\x81); if (!p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqi_fp1_jump_t: {Op: J4_cmpeqi_fp1_jump_t, Name: "J4_cmpeqi_fp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,#u5); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x12402000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if false, predicted taken", tmpl: "p1 = cmp.eq(\x80,\x81); if (!p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_fp1_jump_t: {Op: J4_cmpeqn1_fp1_jump_t, Name: "J4_cmpeqn1_fp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13c02000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare with -1, jump if false, predicted taken", tmpl: "p1 = cmp.eq(\x80,#-0x1); if (!p1.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_tstbit0_fp1_jump_t: {Op: J4_tstbit0_fp1_jump_t, Name: "J4_tstbit0_fp1_jump_t", Syntax: "p1 = tstbit(Rs16,#0); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13c02300, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = lowest bit, jump if false, predicted taken", tmpl: "p1 = tstbit(\x80,#0); if (!p1.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgt_tp0_jump_nt: {Op: J4_cmpgt_tp0_jump_nt, Name: "J4_cmpgt_tp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,Rt16); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14800000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if true", tmpl: "p0 = cmp.gt(\x80,\x81); if (p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgti_tp0_jump_nt: {Op: J4_cmpgti_tp0_jump_nt, Name: "J4_cmpgti_tp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,#u5); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x10800000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if true", tmpl: "p0 = cmp.gt(\x80,\x81); if (p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_tp0_jump_nt: {Op: J4_cmpgtn1_tp0_jump_nt, Name: "J4_cmpgtn1_tp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11800100, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare with -1, jump if true", tmpl: "p0 = cmp.gt(\x80,#-0x1); if (p0.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_cmpgt_tp0_jump_t: {Op: J4_cmpgt_tp0_jump_t, Name: "J4_cmpgt_tp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,Rt16); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14802000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if true, predicted taken", tmpl: "p0 = cmp.gt(\x80,\x81); if (p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgti_tp0_jump_t: {Op: J4_cmpgti_tp0_jump_t, Name: "J4_cmpgti_tp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,#u5); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x10802000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if true, predicted taken", tmpl: "p0 = cmp.gt(\x80,\x81); if (p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_tp0_jump_t: {Op: J4_cmpgtn1_tp0_jump_t, Name: "J4_cmpgtn1_tp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11802100, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare with -1, jump if true, predicted taken", tmpl: "p0 = cmp.gt(\x80,#-0x1); if (p0.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_cmpgt_tp1_jump_nt: {Op: J4_cmpgt_tp1_jump_nt, Name: "J4_cmpgt_tp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,Rt16); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14801000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if true", tmpl: "p1 = cmp.gt(\x80,\x81); if (p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgti_tp1_jump_nt: {Op: J4_cmpgti_tp1_jump_nt, Name: "J4_cmpgti_tp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,#u5); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x12800000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if true", tmpl: "p1 = cmp.gt(\x80,\x81); if (p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_tp1_jump_nt: {Op: J4_cmpgtn1_tp1_jump_nt, Name: "J4_cmpgtn1_tp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13800100, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare with -1, jump if true", tmpl: "p1 = cmp.gt(\x80,#-0x1); if (p1.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_cmpgt_tp1_jump_t: {Op: J4_cmpgt_tp1_jump_t, Name: "J4_cmpgt_tp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,Rt16); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14803000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if true, predicted taken", tmpl: "p1 = cmp.gt(\x80,\x81); if (p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgti_tp1_jump_t: {Op: J4_cmpgti_tp1_jump_t, Name: "J4_cmpgti_tp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,#u5); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x12802000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if true, predicted taken", tmpl: "p1 = cmp.gt(\x80,\x81); if (p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_tp1_jump_t: {Op: J4_cmpgtn1_tp1_jump_t, Name: "J4_cmpgtn1_tp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13802100, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare with -1, jump if true, predicted taken", tmpl: "p1 = cmp.gt(\x80,#-0x1); if (p1.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_cmpgt_fp0_jump_nt: {Op: J4_cmpgt_fp0_jump_nt, Name: "J4_cmpgt_fp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,Rt16); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14c00000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if false", tmpl: "p0 = cmp.gt(\x80,\x81); if (!p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgti_fp0_jump_nt: {Op: J4_cmpgti_fp0_jump_nt, Name: "J4_cmpgti_fp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,#u5); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x10c00000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if false", tmpl: "p0 = cmp.gt(\x80,\x81); if (!p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_fp0_jump_nt: {Op: J4_cmpgtn1_fp0_jump_nt, Name: "J4_cmpgtn1_fp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11c00100, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare with -1, jump if false", tmpl: "p0 = cmp.gt(\x80,#-0x1); if (!p0.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_cmpgt_fp0_jump_t: {Op: J4_cmpgt_fp0_jump_t, Name: "J4_cmpgt_fp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,Rt16); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14c02000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if false, predicted taken", tmpl: "p0 = cmp.gt(\x80,\x81); if (!p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgti_fp0_jump_t: {Op: J4_cmpgti_fp0_jump_t, Name: "J4_cmpgti_fp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,#u5); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x10c02000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if false, predicted taken", tmpl: "p0 = cmp.gt(\x80,\x81); if (!p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_fp0_jump_t: {Op: J4_cmpgtn1_fp0_jump_t, Name: "J4_cmpgtn1_fp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11c02100, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare with -1, jump if false, predicted taken", tmpl: "p0 = cmp.gt(\x80,#-0x1); if (!p0.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_cmpgt_fp1_jump_nt: {Op: J4_cmpgt_fp1_jump_nt, Name: "J4_cmpgt_fp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,Rt16); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14c01000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if false", tmpl: "p1 = cmp.gt(\x80,\x81); if (!p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgti_fp1_jump_nt: {Op: J4_cmpgti_fp1_jump_nt, Name: "J4_cmpgti_fp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,#u5); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x12c00000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if false", tmpl: "p1 = cmp.gt(\x80,\x81); if (!p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_fp1_jump_nt: {Op: J4_cmpgtn1_fp1_jump_nt, Name: "J4_cmpgtn1_fp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13c00100, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare with -1, jump if false", tmpl: "p1 = cmp.gt(\x80,#-0x1); if (!p1.new) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_cmpgt_fp1_jump_t: {Op: J4_cmpgt_fp1_jump_t, Name: "J4_cmpgt_fp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,Rt16); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14c03000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if false, predicted taken", tmpl: "p1 = cmp.gt(\x80,\x81); if (!p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgti_fp1_jump_t: {Op: J4_cmpgti_fp1_jump_t, Name: "J4_cmpgti_fp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,#u5); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x12c02000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if false, predicted taken", tmpl: "p1 = cmp.gt(\x80,\x81); if (!p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_fp1_jump_t: {Op: J4_cmpgtn1_fp1_jump_t, Name: "J4_cmpgtn1_fp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13c02100, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare with -1, jump if false, predicted taken", tmpl: "p1 = cmp.gt(\x80,#-0x1); if (!p1.new) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+		}},
+	J4_cmpgtu_tp0_jump_nt: {Op: J4_cmpgtu_tp0_jump_nt, Name: "J4_cmpgtu_tp0_jump_nt", Syntax: "p0 = cmp.gtu(Rs16,Rt16); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x15000000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if true", tmpl: "p0 = cmp.gtu(\x80,\x81); if (p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtui_tp0_jump_nt: {Op: J4_cmpgtui_tp0_jump_nt, Name: "J4_cmpgtui_tp0_jump_nt", Syntax: "p0 = cmp.gtu(Rs16,#u5); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x11000000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if true", tmpl: "p0 = cmp.gtu(\x80,\x81); if (p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtu_tp0_jump_t: {Op: J4_cmpgtu_tp0_jump_t, Name: "J4_cmpgtu_tp0_jump_t", Syntax: "p0 = cmp.gtu(Rs16,Rt16); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x15002000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if true, predicted taken", tmpl: "p0 = cmp.gtu(\x80,\x81); if (p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtui_tp0_jump_t: {Op: J4_cmpgtui_tp0_jump_t, Name: "J4_cmpgtui_tp0_jump_t", Syntax: "p0 = cmp.gtu(Rs16,#u5); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x11002000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if true, predicted taken", tmpl: "p0 = cmp.gtu(\x80,\x81); if (p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtu_tp1_jump_nt: {Op: J4_cmpgtu_tp1_jump_nt, Name: "J4_cmpgtu_tp1_jump_nt", Syntax: "p1 = cmp.gtu(Rs16,Rt16); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x15001000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if true", tmpl: "p1 = cmp.gtu(\x80,\x81); if (p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtui_tp1_jump_nt: {Op: J4_cmpgtui_tp1_jump_nt, Name: "J4_cmpgtui_tp1_jump_nt", Syntax: "p1 = cmp.gtu(Rs16,#u5); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x13000000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if true", tmpl: "p1 = cmp.gtu(\x80,\x81); if (p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtu_tp1_jump_t: {Op: J4_cmpgtu_tp1_jump_t, Name: "J4_cmpgtu_tp1_jump_t", Syntax: "p1 = cmp.gtu(Rs16,Rt16); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x15003000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if true, predicted taken", tmpl: "p1 = cmp.gtu(\x80,\x81); if (p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtui_tp1_jump_t: {Op: J4_cmpgtui_tp1_jump_t, Name: "J4_cmpgtui_tp1_jump_t", Syntax: "p1 = cmp.gtu(Rs16,#u5); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x13002000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if true, predicted taken", tmpl: "p1 = cmp.gtu(\x80,\x81); if (p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtu_fp0_jump_nt: {Op: J4_cmpgtu_fp0_jump_nt, Name: "J4_cmpgtu_fp0_jump_nt", Syntax: "p0 = cmp.gtu(Rs16,Rt16); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x15400000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if false", tmpl: "p0 = cmp.gtu(\x80,\x81); if (!p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtui_fp0_jump_nt: {Op: J4_cmpgtui_fp0_jump_nt, Name: "J4_cmpgtui_fp0_jump_nt", Syntax: "p0 = cmp.gtu(Rs16,#u5); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x11400000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if false", tmpl: "p0 = cmp.gtu(\x80,\x81); if (!p0.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtu_fp0_jump_t: {Op: J4_cmpgtu_fp0_jump_t, Name: "J4_cmpgtu_fp0_jump_t", Syntax: "p0 = cmp.gtu(Rs16,Rt16); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x15402000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p0 = compare, jump if false, predicted taken", tmpl: "p0 = cmp.gtu(\x80,\x81); if (!p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtui_fp0_jump_t: {Op: J4_cmpgtui_fp0_jump_t, Name: "J4_cmpgtui_fp0_jump_t", Syntax: "p0 = cmp.gtu(Rs16,#u5); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x11402000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p0 = compare with an immediate, jump if false, predicted taken", tmpl: "p0 = cmp.gtu(\x80,\x81); if (!p0.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtu_fp1_jump_nt: {Op: J4_cmpgtu_fp1_jump_nt, Name: "J4_cmpgtu_fp1_jump_nt", Syntax: "p1 = cmp.gtu(Rs16,Rt16); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x15401000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if false", tmpl: "p1 = cmp.gtu(\x80,\x81); if (!p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtui_fp1_jump_nt: {Op: J4_cmpgtui_fp1_jump_nt, Name: "J4_cmpgtui_fp1_jump_nt", Syntax: "p1 = cmp.gtu(Rs16,#u5); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x13400000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if false", tmpl: "p1 = cmp.gtu(\x80,\x81); if (!p1.new) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtu_fp1_jump_t: {Op: J4_cmpgtu_fp1_jump_t, Name: "J4_cmpgtu_fp1_jump_t", Syntax: "p1 = cmp.gtu(Rs16,Rt16); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x15403000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "p1 = compare, jump if false, predicted taken", tmpl: "p1 = cmp.gtu(\x80,\x81); if (!p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x00000f00, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtui_fp1_jump_t: {Op: J4_cmpgtui_fp1_jump_t, Name: "J4_cmpgtui_fp1_jump_t", Syntax: "p1 = cmp.gtu(Rs16,#u5); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc02001, Match: 0x13402000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "p1 = compare with an immediate, jump if false, predicted taken", tmpl: "p1 = cmp.gtu(\x80,\x81); if (!p1.new) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_jumpseti: {Op: J4_jumpseti, Name: "J4_jumpseti", Syntax: "Rd16 = #u6 ; jump #r9:2*", Class: CJ, Mask: 0xffc00001, Match: 0x16000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 1, NumImm: 2, Section: "Compound jumps",
+		Doc: "Rd = immediate, jump", tmpl: "\x80 = \x81 ; jump \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_jumpsetr: {Op: J4_jumpsetr, Name: "J4_jumpsetr", Syntax: "Rd16 = Rs16 ; jump #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x17000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
+		Doc: "Rd = Rs, jump", tmpl: "\x80 = \x81 ; jump \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 4, Field: 0x00000f00, Low16: true, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
 }
 
 // decodeStart[k]..decodeStart[k+1] is the range of decodeList with the forms whose bits 31:21 can be k.
@@ -7178,116 +15398,127 @@ var decodeStart = [2049]uint16{
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 8, 16, 24, 32, 40, 48, 56, 64, 79, 89, 99, 113, 125, 138, 141, 143, 144, 145, 146, 147, 147, 147, 147,
-	147, 162, 177, 192, 207, 222, 237, 252, 267, 283, 299, 310, 318, 353, 361, 370, 379, 379, 379, 379, 379, 379, 379, 379,
-	379, 428, 430, 451, 453, 474, 482, 503, 504, 517, 525, 533, 541, 550, 558, 566, 573, 575, 577, 579, 581, 583, 585, 587,
-	589, 591, 593, 595, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597, 597,
-	597, 599, 601, 603, 605, 607, 609, 611, 613, 615, 617, 619, 621, 621, 621, 621, 621, 621, 621, 621, 621, 621, 621, 621,
-	621, 621, 621, 621, 621, 621, 621, 621, 621, 625, 628, 628, 628, 632, 638, 638, 638, 642, 645, 645, 645, 649, 655, 655,
-	655, 655, 655, 655, 655, 655, 655, 655, 655, 659, 662, 662, 662, 666, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668,
-	668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668,
-	668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668,
-	668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668,
-	668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668, 668,
-	668, 668, 668, 668, 668, 668, 668, 668, 668, 669, 670, 671, 672, 673, 673, 674, 674, 675, 675, 676, 676, 677, 680, 681,
-	681, 682, 683, 684, 684, 684, 684, 684, 684, 684, 684, 684, 684, 684, 684, 684, 684, 688, 692, 696, 696, 696, 696, 696,
-	696, 698, 700, 702, 702, 702, 702, 702, 702, 703, 703, 704, 704, 705, 706, 707, 707, 708, 709, 710, 711, 712, 712, 713,
-	713, 714, 714, 715, 715, 716, 716, 717, 717, 718, 719, 720, 721, 722, 722, 723, 723, 724, 724, 725, 725, 726, 727, 728,
-	728, 729, 730, 731, 732, 733, 733, 734, 734, 735, 735, 736, 736, 737, 737, 738, 738, 739, 740, 741, 742, 743, 743, 744,
-	744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744,
-	744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744,
-	744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 744, 745, 745,
-	745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 746, 746, 746, 746, 746, 746, 748, 750, 750, 750, 750,
-	750, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751, 751,
-	751, 751, 751, 751, 751, 751, 751, 751, 751, 752, 753, 754, 755, 756, 757, 758, 759, 760, 761, 762, 763, 764, 765, 766,
-	767, 768, 769, 770, 771, 772, 773, 774, 775, 776, 777, 778, 779, 780, 781, 782, 783, 787, 791, 795, 799, 803, 807, 811,
-	815, 816, 817, 818, 819, 820, 821, 822, 823, 823, 823, 823, 823, 823, 823, 823, 823, 823, 823, 823, 823, 823, 823, 823,
-	823, 824, 825, 825, 825, 825, 826, 827, 828, 828, 828, 828, 828, 828, 828, 828, 828, 828, 829, 829, 829, 829, 829, 829,
-	829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829,
-	829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829, 829,
-	829, 830, 831, 831, 831, 831, 832, 833, 834, 835, 835, 836, 836, 836, 836, 836, 836, 837, 838, 839, 840, 841, 842, 843,
-	844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844, 844,
-	844, 844, 844, 844, 844, 844, 844, 844, 844, 845, 846, 846, 847, 847, 848, 849, 850, 850, 851, 851, 852, 852, 853, 853,
-	854, 854, 855, 855, 856, 856, 857, 857, 858, 860, 862, 864, 866, 867, 868, 869, 870, 872, 874, 876, 878, 880, 882, 884,
-	886, 888, 890, 892, 894, 896, 896, 896, 896, 897, 898, 899, 900, 901, 902, 902, 902, 902, 902, 902, 902, 902, 902, 902,
-	902, 903, 903, 904, 904, 905, 905, 906, 906, 906, 906, 906, 906, 906, 906, 906, 906, 907, 908, 909, 910, 911, 912, 913,
-	914, 915, 916, 917, 918, 919, 920, 921, 922, 923, 924, 925, 926, 927, 927, 927, 927, 927, 927, 927, 927, 927, 927, 927,
-	927, 929, 931, 933, 935, 937, 939, 941, 943, 944, 944, 944, 944, 944, 944, 944, 944, 947, 947, 947, 947, 949, 949, 949,
-	949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949, 949,
-	949, 949, 949, 951, 951, 951, 951, 951, 951, 952, 953, 954, 954, 955, 955, 955, 955, 956, 956, 956, 956, 956, 956, 956,
-	956, 956, 956, 956, 956, 956, 956, 956, 956, 956, 956, 956, 956, 956, 956, 957, 957, 957, 957, 958, 958, 958, 958, 958,
-	958, 958, 958, 958, 958, 958, 958, 958, 958, 958, 958, 958, 958, 958, 958, 958, 958, 964, 964, 970, 970, 972, 972, 979,
-	979, 980, 981, 982, 983, 984, 985, 986, 987, 993, 993, 999, 999, 999, 999, 999, 999, 1000, 1001, 1002, 1003, 1003, 1003, 1003,
-	1003, 1004, 1004, 1004, 1004, 1004, 1004, 1004, 1004, 1005, 1006, 1007, 1008, 1009, 1009, 1010, 1010, 1011, 1011, 1011, 1011, 1011, 1011, 1011,
-	1011, 1012, 1013, 1014, 1015, 1016, 1016, 1017, 1017, 1018, 1018, 1018, 1018, 1018, 1018, 1018, 1018, 1019, 1020, 1021, 1022, 1023, 1023, 1024,
-	1024, 1025, 1025, 1025, 1025, 1025, 1025, 1025, 1025, 1026, 1027, 1028, 1029, 1030, 1030, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031,
-	1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1031, 1032, 1033, 1034, 1035, 1038, 1038, 1041,
-	1041, 1041, 1041, 1041, 1041, 1041, 1041, 1041, 1041, 1042, 1044, 1045, 1046, 1048, 1048, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049,
-	1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1049, 1050, 1050, 1050, 1050, 1051, 1051, 1052, 1052, 1053, 1056, 1057,
-	1057, 1057, 1057, 1057, 1057, 1057, 1057, 1057, 1057, 1058, 1058, 1059, 1059, 1060, 1063, 1064, 1064, 1064, 1064, 1064, 1064, 1064, 1064, 1064,
-	1064, 1065, 1065, 1066, 1066, 1067, 1070, 1071, 1071, 1071, 1071, 1071, 1071, 1072, 1072, 1072, 1072, 1073, 1073, 1074, 1074, 1075, 1078, 1079,
-	1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079, 1079,
-	1079, 1082, 1082, 1083, 1083, 1086, 1089, 1092, 1092, 1092, 1092, 1092, 1092, 1092, 1092, 1092, 1092, 1093, 1093, 1094, 1094, 1096, 1096, 1097,
-	1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1097, 1098, 1099, 1100, 1101, 1102, 1103, 1104,
-	1105, 1106, 1107, 1108, 1109, 1110, 1111, 1112, 1113, 1114, 1115, 1116, 1117, 1118, 1119, 1120, 1121, 1122, 1123, 1124, 1125, 1126, 1127, 1128,
-	1129, 1130, 1131, 1132, 1133, 1134, 1135, 1136, 1137, 1138, 1139, 1140, 1141, 1142, 1143, 1144, 1145, 1146, 1147, 1148, 1149, 1150, 1151, 1152,
-	1153, 1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 1162, 1163, 1164, 1165, 1166, 1167, 1168, 1169, 1170, 1171, 1172, 1173, 1174, 1175, 1176,
-	1177, 1178, 1179, 1180, 1181, 1182, 1183, 1184, 1185, 1186, 1187, 1188, 1189, 1190, 1191, 1192, 1193, 1194, 1195, 1196, 1197, 1198, 1199, 1200,
-	1201, 1202, 1203, 1204, 1205, 1206, 1207, 1208, 1209, 1210, 1211, 1212, 1213, 1214, 1215, 1216, 1217, 1218, 1219, 1220, 1221, 1222, 1223, 1224,
-	1225, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226, 1226,
-	1226, 1226, 1226, 1226, 1226, 1229, 1229, 1229, 1229, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230,
-	1230, 1230, 1230, 1233, 1233, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234,
-	1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234,
-	1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234,
-	1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1234, 1235, 1235, 1235, 1235, 1235, 1235, 1235,
-	1235, 1235, 1235, 1235, 1235, 1238, 1238, 1238, 1238, 1239, 1240, 1240, 1240, 1240, 1241, 1242, 1245, 1245, 1245, 1245, 1245, 1245, 1245, 1245,
-	1245, 1245, 1245, 1245, 1245, 1245, 1247, 1249, 1249, 1249, 1249, 1249, 1249, 1249, 1249, 1249, 1249, 1250, 1251, 1252, 1253, 1253, 1253, 1253,
-	1253, 1254, 1255, 1256, 1257, 1258, 1259, 1260, 1261, 1261, 1261, 1261, 1261, 1261, 1261, 1261, 1261, 1262, 1263, 1263, 1263, 1263, 1263, 1263,
-	1263, 1264, 1265, 1266, 1267, 1268, 1269, 1270, 1271, 1271, 1271, 1271, 1271, 1271, 1271, 1271, 1271, 1271, 1271, 1271, 1271, 1271, 1271, 1271,
-	1271, 1272, 1273, 1274, 1275, 1276, 1277, 1278, 1279, 1279, 1279, 1279, 1279, 1280, 1281, 1282, 1283, 1284, 1284, 1284, 1284, 1285, 1285, 1285,
-	1285, 1286, 1286, 1286, 1286, 1287, 1287, 1287, 1287, 1288, 1288, 1288, 1288, 1289, 1289, 1289, 1289, 1290, 1290, 1290, 1290, 1290, 1290, 1290,
-	1290, 1290, 1290, 1290, 1290, 1290, 1290, 1290, 1290, 1291, 1291, 1292, 1292, 1292, 1292, 1292, 1292, 1292, 1292, 1292, 1292, 1292, 1292, 1292,
-	1292, 1293, 1293, 1294, 1294, 1295, 1295, 1295, 1295, 1295, 1295, 1295, 1295, 1296, 1296, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297,
-	1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1297, 1301, 1301, 1301, 1301, 1301, 1301, 1301,
-	1301, 1303, 1303, 1304, 1304, 1304, 1305, 1305, 1306, 1306, 1306, 1306, 1306, 1306, 1306, 1306, 1306, 1308, 1308, 1308, 1308, 1310, 1310, 1310,
-	1310, 1310, 1310, 1310, 1310, 1310, 1310, 1310, 1310, 1311, 1312, 1312, 1313, 1314, 1315, 1315, 1315, 1317, 1317, 1319, 1321, 1321, 1321, 1321,
-	1321, 1322, 1323, 1324, 1325, 1326, 1327, 1328, 1329, 1330, 1330, 1330, 1330, 1330, 1330, 1330, 1330, 1331, 1331, 1331, 1331, 1332, 1332, 1332,
-	1332, 1332, 1332, 1333, 1333, 1333, 1333, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334, 1334,
-	1334, 1338, 1342, 1342, 1346, 1346, 1346, 1346, 1346, 1346, 1346, 1346, 1346, 1346, 1346, 1346, 1346, 1350, 1354, 1354, 1354, 1354, 1354, 1354,
-	1354, 1354, 1354, 1354, 1354, 1354, 1354, 1354, 1354, 1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358,
-	1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358, 1358,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 30, 36, 42,
+	48, 50, 52, 54, 56, 58, 60, 62, 64, 66, 68, 70, 72, 78, 84, 90, 96, 100, 104, 108, 112, 116, 120, 124,
+	128, 132, 136, 140, 144, 144, 144, 144, 144, 145, 146, 146, 146, 146, 146, 146, 146, 147, 148, 148, 148, 148, 148, 148,
+	148, 156, 164, 172, 180, 188, 196, 204, 212, 227, 237, 247, 261, 273, 286, 289, 291, 292, 293, 294, 295, 295, 295, 295,
+	295, 310, 325, 340, 355, 370, 385, 400, 415, 431, 447, 458, 466, 501, 509, 518, 527, 527, 527, 527, 527, 527, 527, 527,
+	527, 576, 578, 599, 601, 622, 630, 651, 652, 665, 673, 681, 689, 698, 706, 714, 721, 723, 725, 727, 729, 731, 733, 735,
+	737, 739, 741, 743, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745,
+	745, 747, 749, 751, 753, 755, 757, 759, 761, 763, 765, 767, 769, 769, 769, 769, 769, 769, 769, 769, 769, 769, 769, 769,
+	769, 769, 769, 769, 769, 769, 769, 769, 769, 773, 776, 779, 781, 785, 791, 795, 799, 803, 806, 809, 811, 815, 821, 825,
+	829, 829, 829, 829, 829, 829, 829, 829, 829, 833, 836, 839, 841, 845, 851, 855, 859, 859, 859, 859, 859, 859, 859, 859,
+	859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859,
+	859, 860, 861, 862, 863, 864, 864, 865, 865, 866, 867, 868, 869, 870, 870, 871, 871, 872, 873, 874, 875, 876, 876, 877,
+	877, 878, 879, 880, 881, 882, 882, 883, 883, 884, 884, 885, 886, 887, 887, 888, 888, 889, 889, 890, 891, 892, 892, 893,
+	893, 894, 894, 895, 896, 897, 897, 898, 898, 899, 899, 900, 901, 902, 902, 903, 903, 904, 905, 906, 906, 907, 908, 909,
+	909, 910, 911, 912, 912, 913, 914, 915, 915, 916, 917, 918, 919, 920, 920, 921, 921, 922, 922, 923, 924, 925, 928, 929,
+	929, 930, 931, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 936, 940, 944, 944, 944, 944, 944,
+	944, 948, 952, 956, 956, 956, 956, 956, 956, 957, 957, 958, 959, 960, 963, 964, 964, 965, 966, 967, 968, 969, 969, 970,
+	970, 971, 971, 972, 973, 974, 977, 978, 978, 979, 980, 981, 982, 983, 983, 984, 984, 985, 985, 986, 987, 988, 991, 992,
+	992, 993, 994, 995, 996, 997, 997, 998, 998, 999, 999, 1000, 1001, 1002, 1005, 1006, 1006, 1007, 1008, 1009, 1010, 1011, 1011, 1012,
+	1012, 1013, 1013, 1014, 1015, 1016, 1019, 1020, 1020, 1021, 1022, 1023, 1024, 1025, 1025, 1026, 1026, 1027, 1027, 1028, 1029, 1030, 1033, 1034,
+	1034, 1035, 1036, 1037, 1038, 1039, 1039, 1040, 1040, 1041, 1041, 1042, 1043, 1044, 1047, 1048, 1048, 1049, 1050, 1051, 1052, 1053, 1053, 1054,
+	1054, 1055, 1055, 1056, 1057, 1058, 1061, 1062, 1062, 1063, 1064, 1065, 1066, 1067, 1067, 1068, 1068, 1068, 1068, 1068, 1068, 1068, 1069, 1069,
+	1069, 1070, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1072, 1072, 1072, 1072, 1072, 1072, 1076, 1080, 1080, 1080, 1080,
+	1080, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081,
+	1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1082, 1083, 1084, 1085, 1086, 1087, 1088, 1089, 1090, 1091, 1092, 1093, 1094, 1095, 1096,
+	1097, 1098, 1099, 1100, 1101, 1102, 1103, 1104, 1105, 1106, 1107, 1108, 1109, 1110, 1111, 1112, 1113, 1117, 1121, 1125, 1129, 1133, 1137, 1141,
+	1145, 1146, 1147, 1148, 1149, 1150, 1151, 1152, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153,
+	1153, 1154, 1155, 1155, 1155, 1155, 1156, 1157, 1158, 1160, 1162, 1164, 1166, 1168, 1170, 1172, 1174, 1174, 1175, 1175, 1175, 1175, 1175, 1175,
+	1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175,
+	1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175,
+	1175, 1176, 1177, 1177, 1177, 1177, 1178, 1179, 1180, 1181, 1181, 1182, 1182, 1182, 1182, 1182, 1182, 1184, 1186, 1188, 1190, 1192, 1194, 1196,
+	1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198,
+	1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1203, 1208, 1208, 1209, 1209, 1214, 1219, 1224, 1224, 1225, 1225, 1226, 1226, 1227, 1227,
+	1228, 1228, 1229, 1229, 1230, 1230, 1231, 1231, 1232, 1234, 1236, 1238, 1240, 1241, 1242, 1243, 1244, 1246, 1248, 1250, 1252, 1254, 1256, 1258,
+	1260, 1262, 1264, 1266, 1268, 1270, 1270, 1270, 1270, 1271, 1272, 1273, 1274, 1275, 1276, 1276, 1276, 1276, 1276, 1276, 1276, 1276, 1276, 1276,
+	1276, 1277, 1277, 1278, 1278, 1279, 1279, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1281, 1282, 1283, 1284, 1285, 1286, 1287,
+	1288, 1289, 1290, 1291, 1292, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 1300, 1301, 1301, 1301, 1301, 1301, 1301, 1301, 1301, 1301, 1301, 1301,
+	1301, 1303, 1305, 1307, 1309, 1311, 1313, 1315, 1317, 1318, 1318, 1318, 1318, 1318, 1318, 1318, 1318, 1322, 1322, 1329, 1329, 1335, 1335, 1336,
+	1336, 1337, 1338, 1339, 1340, 1341, 1342, 1343, 1344, 1352, 1352, 1360, 1360, 1363, 1363, 1363, 1363, 1364, 1365, 1366, 1367, 1368, 1369, 1370,
+	1371, 1375, 1375, 1377, 1377, 1377, 1377, 1377, 1377, 1378, 1379, 1380, 1380, 1381, 1382, 1382, 1382, 1383, 1383, 1383, 1383, 1383, 1383, 1383,
+	1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1386, 1388, 1390, 1390, 1392, 1394, 1394, 1394, 1395, 1395, 1395, 1395, 1395,
+	1395, 1396, 1397, 1398, 1399, 1400, 1401, 1402, 1403, 1403, 1403, 1403, 1403, 1403, 1403, 1403, 1403, 1411, 1412, 1418, 1418, 1422, 1422, 1429,
+	1429, 1431, 1433, 1435, 1437, 1438, 1439, 1440, 1441, 1449, 1449, 1457, 1457, 1460, 1460, 1460, 1460, 1461, 1462, 1463, 1464, 1464, 1464, 1464,
+	1464, 1465, 1466, 1467, 1468, 1469, 1470, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1476, 1477, 1477, 1478, 1479, 1480, 1481, 1482, 1483, 1483,
+	1484, 1485, 1486, 1487, 1488, 1489, 1489, 1490, 1490, 1491, 1492, 1493, 1494, 1495, 1496, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1502, 1503,
+	1503, 1510, 1511, 1512, 1513, 1514, 1515, 1515, 1516, 1517, 1518, 1519, 1520, 1521, 1521, 1522, 1522, 1522, 1524, 1526, 1528, 1530, 1532, 1532,
+	1534, 1536, 1538, 1540, 1542, 1544, 1544, 1546, 1546, 1546, 1548, 1550, 1552, 1554, 1556, 1556, 1558, 1564, 1570, 1576, 1582, 1588, 1588, 1594,
+	1594, 1594, 1596, 1598, 1600, 1602, 1604, 1604, 1606, 1608, 1610, 1612, 1614, 1616, 1616, 1618, 1618, 1618, 1619, 1620, 1621, 1622, 1623, 1623,
+	1624, 1629, 1634, 1639, 1644, 1649, 1649, 1654, 1654, 1654, 1654, 1654, 1654, 1655, 1655, 1655, 1655, 1656, 1656, 1657, 1658, 1659, 1662, 1663,
+	1663, 1663, 1663, 1663, 1663, 1663, 1663, 1663, 1663, 1664, 1664, 1665, 1666, 1667, 1670, 1671, 1671, 1671, 1671, 1671, 1671, 1671, 1671, 1671,
+	1671, 1672, 1672, 1673, 1674, 1675, 1678, 1679, 1679, 1679, 1679, 1679, 1679, 1680, 1680, 1680, 1680, 1681, 1681, 1682, 1683, 1684, 1687, 1688,
+	1688, 1688, 1688, 1688, 1688, 1688, 1688, 1688, 1688, 1690, 1690, 1692, 1694, 1696, 1702, 1704, 1704, 1704, 1704, 1704, 1704, 1704, 1704, 1704,
+	1704, 1710, 1710, 1716, 1722, 1728, 1746, 1752, 1752, 1752, 1752, 1752, 1752, 1752, 1752, 1752, 1752, 1754, 1754, 1756, 1758, 1760, 1766, 1768,
+	1768, 1768, 1768, 1768, 1768, 1768, 1768, 1768, 1768, 1773, 1773, 1778, 1783, 1788, 1803, 1808, 1808, 1809, 1810, 1811, 1812, 1813, 1814, 1815,
+	1816, 1817, 1818, 1819, 1820, 1821, 1822, 1823, 1824, 1825, 1826, 1827, 1828, 1829, 1830, 1831, 1832, 1833, 1834, 1835, 1836, 1837, 1838, 1839,
+	1840, 1841, 1842, 1843, 1844, 1845, 1846, 1847, 1848, 1849, 1850, 1851, 1852, 1853, 1854, 1855, 1856, 1857, 1858, 1859, 1860, 1861, 1862, 1863,
+	1864, 1865, 1866, 1867, 1868, 1869, 1870, 1871, 1872, 1873, 1874, 1875, 1876, 1877, 1878, 1879, 1880, 1881, 1882, 1883, 1884, 1885, 1886, 1887,
+	1888, 1889, 1890, 1891, 1892, 1893, 1894, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 1902, 1903, 1904, 1905, 1906, 1907, 1908, 1909, 1910, 1911,
+	1912, 1913, 1914, 1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923, 1924, 1925, 1926, 1927, 1928, 1929, 1930, 1931, 1932, 1933, 1934, 1935,
+	1936, 1937, 1937, 1937, 1937, 1937, 1937, 1937, 1937, 1940, 1940, 1940, 1940, 1941, 1941, 1941, 1941, 1942, 1942, 1942, 1942, 1942, 1942, 1942,
+	1942, 1946, 1946, 1950, 1950, 1954, 1954, 1954, 1954, 1955, 1955, 1955, 1955, 1955, 1955, 1955, 1955, 1955, 1955, 1955, 1955, 1955, 1955, 1955,
+	1955, 1955, 1955, 1959, 1959, 1963, 1963, 1963, 1963, 1964, 1965, 1966, 1967, 1968, 1969, 1975, 1975, 1975, 1975, 1975, 1975, 1975, 1975, 1975,
+	1975, 1975, 1975, 1975, 1975, 1975, 1975, 1975, 1975, 1975, 1975, 1975, 1975, 1976, 1976, 1976, 1976, 1980, 1980, 1984, 1988, 1992, 1992, 1996,
+	1996, 2000, 2000, 2004, 2004, 2008, 2008, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012,
+	2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2012, 2013, 2013, 2013, 2013, 2013, 2013, 2013, 2013, 2014, 2014, 2014, 2014, 2014, 2014, 2014,
+	2014, 2023, 2023, 2023, 2023, 2026, 2026, 2026, 2026, 2034, 2042, 2049, 2054, 2060, 2068, 2076, 2081, 2081, 2082, 2082, 2082, 2082, 2082, 2082,
+	2082, 2086, 2090, 2098, 2106, 2106, 2108, 2110, 2111, 2111, 2111, 2111, 2111, 2111, 2111, 2111, 2111, 2112, 2113, 2114, 2115, 2115, 2115, 2115,
+	2115, 2116, 2117, 2118, 2119, 2120, 2121, 2122, 2123, 2123, 2123, 2123, 2123, 2123, 2123, 2123, 2123, 2124, 2125, 2126, 2127, 2128, 2129, 2129,
+	2129, 2130, 2131, 2132, 2133, 2134, 2135, 2136, 2137, 2140, 2143, 2146, 2146, 2146, 2146, 2146, 2146, 2148, 2150, 2152, 2152, 2152, 2152, 2152,
+	2152, 2160, 2168, 2176, 2184, 2192, 2200, 2208, 2216, 2217, 2218, 2219, 2220, 2221, 2222, 2223, 2224, 2225, 2225, 2225, 2225, 2226, 2226, 2226,
+	2226, 2227, 2227, 2227, 2227, 2228, 2228, 2228, 2228, 2229, 2229, 2229, 2229, 2230, 2230, 2230, 2230, 2231, 2231, 2231, 2231, 2231, 2231, 2231,
+	2231, 2235, 2239, 2243, 2243, 2247, 2251, 2255, 2255, 2256, 2256, 2257, 2257, 2257, 2257, 2257, 2257, 2261, 2265, 2269, 2273, 2277, 2281, 2285,
+	2289, 2290, 2291, 2292, 2293, 2294, 2294, 2294, 2294, 2294, 2295, 2295, 2296, 2297, 2298, 2299, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300,
+	2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2300, 2308, 2316, 2320, 2320, 2328, 2336, 2340,
+	2340, 2342, 2343, 2344, 2345, 2345, 2349, 2349, 2351, 2359, 2367, 2371, 2375, 2383, 2391, 2395, 2399, 2402, 2405, 2409, 2411, 2414, 2414, 2418,
+	2418, 2418, 2418, 2418, 2418, 2418, 2418, 2418, 2418, 2419, 2420, 2420, 2421, 2422, 2423, 2423, 2423, 2425, 2425, 2427, 2429, 2429, 2429, 2429,
+	2429, 2430, 2431, 2432, 2433, 2434, 2435, 2436, 2437, 2438, 2438, 2438, 2438, 2438, 2438, 2438, 2438, 2439, 2439, 2439, 2439, 2440, 2440, 2440,
+	2440, 2441, 2442, 2443, 2444, 2445, 2446, 2447, 2448, 2449, 2450, 2450, 2451, 2451, 2451, 2451, 2451, 2451, 2451, 2451, 2451, 2451, 2451, 2451,
+	2451, 2455, 2459, 2459, 2463, 2463, 2463, 2463, 2463, 2463, 2463, 2463, 2463, 2463, 2463, 2463, 2463, 2467, 2471, 2471, 2471, 2471, 2471, 2471,
+	2471, 2471, 2471, 2471, 2471, 2471, 2471, 2471, 2471, 2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475,
+	2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475, 2475,
 }
 
-var decodeList = [1358]Op{
-	V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat, V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm,
-	V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat, V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm,
-	V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat, V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm,
-	V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat, V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm,
-	V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat, V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm,
-	V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat, V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm,
-	V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat, V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm,
-	V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat, V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm,
-	V6_vrmpybus, V6_vrmpybus_acc, V6_vrmpyub, V6_vrmpyub_acc, V6_vdmpybus, V6_vdmpybus_acc, V6_vdmpybus_dv, V6_vdmpybus_dv_acc,
-	V6_vtmpyb, V6_vtmpyb_acc, V6_vtmpybus, V6_vtmpybus_acc, V6_vdmpyhb, V6_vdmpyhb_acc, V6_vtmpyhb_acc, V6_vmpybus,
-	V6_vmpybus_acc, V6_vmpabus, V6_vmpabus_acc, V6_vdmpyhb_dv, V6_vdmpyhb_dv_acc, V6_vdmpyhsat, V6_vdmpyhsat_acc, V6_vmpahb,
-	V6_vmpahb_acc, V6_vrmpybusi, V6_vrmpybusi_acc, V6_vmpyh, V6_vmpyhsat_acc, V6_vmpyhsrs, V6_vmpyhss, V6_vmpyuh,
-	V6_vmpyuh_acc, V6_vmpyiwb_acc, V6_vmpyiwh_acc, V6_vandvrt_acc, V6_vandnqrt_acc, V6_vandqrt_acc, V6_vrmpyubi_acc, V6_vmpabuu,
-	V6_vmpyuhe, V6_vmpyihb, V6_vmpyihb_acc, V6_vaslw, V6_vaslw_acc, V6_vasrh, V6_vasrw, V6_vasrw_acc,
-	V6_vror, V6_vmpyub_acc, V6_vmpyuhe_acc, V6_vmpauhb, V6_vmpauhb_acc, V6_vmpyiwh, V6_vmpyiwub, V6_vmpyiwub_acc,
-	V6_vaslh, V6_vasrh_acc, V6_vlsrb, V6_vlsrh, V6_vlsrw, V6_pred_scalar2, V6_pred_scalar2v2, V6_vandvrt,
-	V6_vandnqrt, V6_vandqrt, V6_lvsplatw, V6_vinsertwr, V6_vrmpyubi, V6_vmpabuu_acc, V6_vmpyh_acc, V6_vtmpyhb,
-	V6_vmpyiwb, V6_vaslh_acc, V6_lvsplatb, V6_lvsplath, V6_vmpyub, V6_vshuff, V6_vdeal, V6_vcmov,
-	V6_vncmov, V6_vnccombine, V6_vccombine, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat,
-	V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc,
-	V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat,
-	V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh,
-	V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat,
-	V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc,
-	V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd,
-	V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh,
+var decodeList = [2475]Op{
+	J4_cmpeqi_tp0_jump_nt, J4_cmpeqi_tp0_jump_t, J4_cmpeqi_tp0_jump_nt, J4_cmpeqi_tp0_jump_t, J4_cmpeqi_fp0_jump_nt, J4_cmpeqi_fp0_jump_t, J4_cmpeqi_fp0_jump_nt, J4_cmpeqi_fp0_jump_t,
+	J4_cmpgti_tp0_jump_nt, J4_cmpgti_tp0_jump_t, J4_cmpgti_tp0_jump_nt, J4_cmpgti_tp0_jump_t, J4_cmpgti_fp0_jump_nt, J4_cmpgti_fp0_jump_t, J4_cmpgti_fp0_jump_nt, J4_cmpgti_fp0_jump_t,
+	J4_cmpgtui_tp0_jump_nt, J4_cmpgtui_tp0_jump_t, J4_cmpgtui_tp0_jump_nt, J4_cmpgtui_tp0_jump_t, J4_cmpgtui_fp0_jump_nt, J4_cmpgtui_fp0_jump_t, J4_cmpgtui_fp0_jump_nt, J4_cmpgtui_fp0_jump_t,
+	J4_cmpeqn1_tp0_jump_nt, J4_tstbit0_tp0_jump_nt, J4_cmpeqn1_tp0_jump_t, J4_tstbit0_tp0_jump_t, J4_cmpgtn1_tp0_jump_nt, J4_cmpgtn1_tp0_jump_t, J4_cmpeqn1_tp0_jump_nt, J4_tstbit0_tp0_jump_nt,
+	J4_cmpeqn1_tp0_jump_t, J4_tstbit0_tp0_jump_t, J4_cmpgtn1_tp0_jump_nt, J4_cmpgtn1_tp0_jump_t, J4_cmpeqn1_fp0_jump_nt, J4_tstbit0_fp0_jump_nt, J4_cmpeqn1_fp0_jump_t, J4_tstbit0_fp0_jump_t,
+	J4_cmpgtn1_fp0_jump_nt, J4_cmpgtn1_fp0_jump_t, J4_cmpeqn1_fp0_jump_nt, J4_tstbit0_fp0_jump_nt, J4_cmpeqn1_fp0_jump_t, J4_tstbit0_fp0_jump_t, J4_cmpgtn1_fp0_jump_nt, J4_cmpgtn1_fp0_jump_t,
+	J4_cmpeqi_tp1_jump_nt, J4_cmpeqi_tp1_jump_t, J4_cmpeqi_tp1_jump_nt, J4_cmpeqi_tp1_jump_t, J4_cmpeqi_fp1_jump_nt, J4_cmpeqi_fp1_jump_t, J4_cmpeqi_fp1_jump_nt, J4_cmpeqi_fp1_jump_t,
+	J4_cmpgti_tp1_jump_nt, J4_cmpgti_tp1_jump_t, J4_cmpgti_tp1_jump_nt, J4_cmpgti_tp1_jump_t, J4_cmpgti_fp1_jump_nt, J4_cmpgti_fp1_jump_t, J4_cmpgti_fp1_jump_nt, J4_cmpgti_fp1_jump_t,
+	J4_cmpgtui_tp1_jump_nt, J4_cmpgtui_tp1_jump_t, J4_cmpgtui_tp1_jump_nt, J4_cmpgtui_tp1_jump_t, J4_cmpgtui_fp1_jump_nt, J4_cmpgtui_fp1_jump_t, J4_cmpgtui_fp1_jump_nt, J4_cmpgtui_fp1_jump_t,
+	J4_cmpeqn1_tp1_jump_nt, J4_tstbit0_tp1_jump_nt, J4_cmpeqn1_tp1_jump_t, J4_tstbit0_tp1_jump_t, J4_cmpgtn1_tp1_jump_nt, J4_cmpgtn1_tp1_jump_t, J4_cmpeqn1_tp1_jump_nt, J4_tstbit0_tp1_jump_nt,
+	J4_cmpeqn1_tp1_jump_t, J4_tstbit0_tp1_jump_t, J4_cmpgtn1_tp1_jump_nt, J4_cmpgtn1_tp1_jump_t, J4_cmpeqn1_fp1_jump_nt, J4_tstbit0_fp1_jump_nt, J4_cmpeqn1_fp1_jump_t, J4_tstbit0_fp1_jump_t,
+	J4_cmpgtn1_fp1_jump_nt, J4_cmpgtn1_fp1_jump_t, J4_cmpeqn1_fp1_jump_nt, J4_tstbit0_fp1_jump_nt, J4_cmpeqn1_fp1_jump_t, J4_tstbit0_fp1_jump_t, J4_cmpgtn1_fp1_jump_nt, J4_cmpgtn1_fp1_jump_t,
+	J4_cmpeq_tp0_jump_nt, J4_cmpeq_tp0_jump_t, J4_cmpeq_tp1_jump_nt, J4_cmpeq_tp1_jump_t, J4_cmpeq_tp0_jump_nt, J4_cmpeq_tp0_jump_t, J4_cmpeq_tp1_jump_nt, J4_cmpeq_tp1_jump_t,
+	J4_cmpeq_fp0_jump_nt, J4_cmpeq_fp0_jump_t, J4_cmpeq_fp1_jump_nt, J4_cmpeq_fp1_jump_t, J4_cmpeq_fp0_jump_nt, J4_cmpeq_fp0_jump_t, J4_cmpeq_fp1_jump_nt, J4_cmpeq_fp1_jump_t,
+	J4_cmpgt_tp0_jump_nt, J4_cmpgt_tp0_jump_t, J4_cmpgt_tp1_jump_nt, J4_cmpgt_tp1_jump_t, J4_cmpgt_tp0_jump_nt, J4_cmpgt_tp0_jump_t, J4_cmpgt_tp1_jump_nt, J4_cmpgt_tp1_jump_t,
+	J4_cmpgt_fp0_jump_nt, J4_cmpgt_fp0_jump_t, J4_cmpgt_fp1_jump_nt, J4_cmpgt_fp1_jump_t, J4_cmpgt_fp0_jump_nt, J4_cmpgt_fp0_jump_t, J4_cmpgt_fp1_jump_nt, J4_cmpgt_fp1_jump_t,
+	J4_cmpgtu_tp0_jump_nt, J4_cmpgtu_tp0_jump_t, J4_cmpgtu_tp1_jump_nt, J4_cmpgtu_tp1_jump_t, J4_cmpgtu_tp0_jump_nt, J4_cmpgtu_tp0_jump_t, J4_cmpgtu_tp1_jump_nt, J4_cmpgtu_tp1_jump_t,
+	J4_cmpgtu_fp0_jump_nt, J4_cmpgtu_fp0_jump_t, J4_cmpgtu_fp1_jump_nt, J4_cmpgtu_fp1_jump_t, J4_cmpgtu_fp0_jump_nt, J4_cmpgtu_fp0_jump_t, J4_cmpgtu_fp1_jump_nt, J4_cmpgtu_fp1_jump_t,
+	J4_jumpseti, J4_jumpseti, J4_jumpsetr, J4_jumpsetr, V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat,
+	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat,
+	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat,
+	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat,
+	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat,
+	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat,
+	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat,
+	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat,
+	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vrmpybus, V6_vrmpybus_acc, V6_vrmpyub, V6_vrmpyub_acc,
+	V6_vdmpybus, V6_vdmpybus_acc, V6_vdmpybus_dv, V6_vdmpybus_dv_acc, V6_vtmpyb, V6_vtmpyb_acc, V6_vtmpybus, V6_vtmpybus_acc,
+	V6_vdmpyhb, V6_vdmpyhb_acc, V6_vtmpyhb_acc, V6_vmpybus, V6_vmpybus_acc, V6_vmpabus, V6_vmpabus_acc, V6_vdmpyhb_dv,
+	V6_vdmpyhb_dv_acc, V6_vdmpyhsat, V6_vdmpyhsat_acc, V6_vmpahb, V6_vmpahb_acc, V6_vrmpybusi, V6_vrmpybusi_acc, V6_vmpyh,
+	V6_vmpyhsat_acc, V6_vmpyhsrs, V6_vmpyhss, V6_vmpyuh, V6_vmpyuh_acc, V6_vmpyiwb_acc, V6_vmpyiwh_acc, V6_vandvrt_acc,
+	V6_vandnqrt_acc, V6_vandqrt_acc, V6_vrmpyubi_acc, V6_vmpabuu, V6_vmpyuhe, V6_vmpyihb, V6_vmpyihb_acc, V6_vaslw,
+	V6_vaslw_acc, V6_vasrh, V6_vasrw, V6_vasrw_acc, V6_vror, V6_vmpyub_acc, V6_vmpyuhe_acc, V6_vmpauhb,
+	V6_vmpauhb_acc, V6_vmpyiwh, V6_vmpyiwub, V6_vmpyiwub_acc, V6_vaslh, V6_vasrh_acc, V6_vlsrb, V6_vlsrh,
+	V6_vlsrw, V6_pred_scalar2, V6_pred_scalar2v2, V6_vandvrt, V6_vandnqrt, V6_vandqrt, V6_lvsplatw, V6_vinsertwr,
+	V6_vrmpyubi, V6_vmpabuu_acc, V6_vmpyh_acc, V6_vtmpyhb, V6_vmpyiwb, V6_vaslh_acc, V6_lvsplatb, V6_lvsplath,
+	V6_vmpyub, V6_vshuff, V6_vdeal, V6_vcmov, V6_vncmov, V6_vnccombine, V6_vccombine, V6_vasrwh,
 	V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd,
 	V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat,
 	V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb,
@@ -7295,111 +15526,188 @@ var decodeList = [1358]Op{
 	V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb,
 	V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat,
 	V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb,
-	V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vrmpybusv, V6_vrmpybusv_acc, V6_vrmpybv, V6_vrmpybv_acc, V6_vrmpyubv,
-	V6_vrmpyubv_acc, V6_vmpybusv, V6_vmpybusv_acc, V6_vmpybv, V6_vmpybv_acc, V6_vmpyubv, V6_vmpyubv_acc, V6_vdmpyhvsat,
-	V6_vdmpyhvsat_acc, V6_vmpyhv, V6_vmpyhv_acc, V6_vaddhw_acc, V6_vand, V6_vor, V6_vxor, V6_vmpabusv,
-	V6_vmpyhvsrs, V6_vmpyhus, V6_vmpyhus_acc, V6_vmpyuhv, V6_vmpyuhv_acc, V6_vmpyih, V6_vmpyih_acc, V6_vmpyowh_rnd_sacc,
-	V6_vmpyowh_sacc, V6_vmpyowh_64_acc, V6_vmpyiewuh_acc, V6_vaddw, V6_vsubb, V6_vsubh, V6_vsubw, V6_vaddhsat,
-	V6_vaddubsat, V6_vadduhsat, V6_vaddwsat, V6_vaddubh_acc, V6_vadduhw_acc, V6_vmpyiewh_acc, V6_vsubhsat, V6_vsububsat,
-	V6_vsubuhsat, V6_vsubwsat, V6_vaddb_dv, V6_vaddh_dv, V6_vaddw_dv, V6_vaddubsat_dv, V6_vsubb_dv, V6_vsubh_dv,
-	V6_vsubw_dv, V6_vaddhsat_dv, V6_vadduhsat_dv, V6_vaddwsat_dv, V6_vsububsat_dv, V6_vsubuhsat_dv, V6_veqb_and, V6_veqb_or,
-	V6_veqb_xor, V6_veqh_and, V6_veqh_or, V6_veqh_xor, V6_veqw_and, V6_veqw_or, V6_veqw_xor, V6_vgtb_and,
-	V6_vgtb_or, V6_vgtb_xor, V6_vgth_and, V6_vgth_or, V6_vgth_xor, V6_vgtub_and, V6_vgtub_or, V6_vgtub_xor,
-	V6_vgtuh_and, V6_vgtuh_or, V6_vgtuh_xor, V6_vgtuw_and, V6_vgtuw_or, V6_vgtuw_xor, V6_vgtw_and, V6_vgtw_or,
-	V6_vgtw_xor, V6_vsubhsat_dv, V6_vsubwsat_dv, V6_vaddhw, V6_vaddubh, V6_vadduhw, V6_vsubhw, V6_vsububh,
-	V6_vsubuhw, V6_vavgh, V6_vavgub, V6_vavguh, V6_vavgw, V6_vabsdiffh, V6_vabsdiffub, V6_vabsdiffuh,
-	V6_vabsdiffw, V6_vlutvvb_oracci, V6_vavghrnd, V6_vavgubrnd, V6_vavguhrnd, V6_vavgwrnd, V6_vnavgh, V6_vnavgub,
-	V6_vnavgw, V6_vmpabuuv, V6_vlutvwh_oracci, V6_vaddbnq, V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq,
-	V6_vaddwq, V6_vsubbnq, V6_vsubbq, V6_vsubhnq, V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_vabsb,
-	V6_vabsb_sat, V6_vabsh, V6_vabsh_sat, V6_vabsw, V6_vabsw_sat, V6_vnot, V6_vassign, V6_pred_and,
-	V6_pred_and_n, V6_pred_not, V6_pred_or, V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh,
-	V6_shuffeqw, V6_vcl0h, V6_vcl0w, V6_vnormamth, V6_vnormamtw, V6_vpopcounth, V6_vunpackb, V6_vunpackh,
-	V6_vunpackob, V6_vunpackoh, V6_vunpackub, V6_vunpackuh, V6_vzb, V6_vzh, V6_vsb, V6_vsh,
-	V6_vshuffb, V6_vshuffh, V6_vdealb, V6_vdealh, V6_valignbi, V6_vlutvvbi, V6_vaddbnq, V6_vaddbq,
+	V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat,
+	V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc,
+	V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat,
+	V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh,
+	V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat,
+	V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc,
+	V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd,
+	V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vrmpybusv,
+	V6_vrmpybusv_acc, V6_vrmpybv, V6_vrmpybv_acc, V6_vrmpyubv, V6_vrmpyubv_acc, V6_vmpybusv, V6_vmpybusv_acc, V6_vmpybv,
+	V6_vmpybv_acc, V6_vmpyubv, V6_vmpyubv_acc, V6_vdmpyhvsat, V6_vdmpyhvsat_acc, V6_vmpyhv, V6_vmpyhv_acc, V6_vaddhw_acc,
+	V6_vand, V6_vor, V6_vxor, V6_vmpabusv, V6_vmpyhvsrs, V6_vmpyhus, V6_vmpyhus_acc, V6_vmpyuhv,
+	V6_vmpyuhv_acc, V6_vmpyih, V6_vmpyih_acc, V6_vmpyowh_rnd_sacc, V6_vmpyowh_sacc, V6_vmpyowh_64_acc, V6_vmpyiewuh_acc, V6_vaddw,
+	V6_vsubb, V6_vsubh, V6_vsubw, V6_vaddhsat, V6_vaddubsat, V6_vadduhsat, V6_vaddwsat, V6_vaddubh_acc,
+	V6_vadduhw_acc, V6_vmpyiewh_acc, V6_vsubhsat, V6_vsububsat, V6_vsubuhsat, V6_vsubwsat, V6_vaddb_dv, V6_vaddh_dv,
+	V6_vaddw_dv, V6_vaddubsat_dv, V6_vsubb_dv, V6_vsubh_dv, V6_vsubw_dv, V6_vaddhsat_dv, V6_vadduhsat_dv, V6_vaddwsat_dv,
+	V6_vsububsat_dv, V6_vsubuhsat_dv, V6_veqb_and, V6_veqb_or, V6_veqb_xor, V6_veqh_and, V6_veqh_or, V6_veqh_xor,
+	V6_veqw_and, V6_veqw_or, V6_veqw_xor, V6_vgtb_and, V6_vgtb_or, V6_vgtb_xor, V6_vgth_and, V6_vgth_or,
+	V6_vgth_xor, V6_vgtub_and, V6_vgtub_or, V6_vgtub_xor, V6_vgtuh_and, V6_vgtuh_or, V6_vgtuh_xor, V6_vgtuw_and,
+	V6_vgtuw_or, V6_vgtuw_xor, V6_vgtw_and, V6_vgtw_or, V6_vgtw_xor, V6_vsubhsat_dv, V6_vsubwsat_dv, V6_vaddhw,
+	V6_vaddubh, V6_vadduhw, V6_vsubhw, V6_vsububh, V6_vsubuhw, V6_vavgh, V6_vavgub, V6_vavguh,
+	V6_vavgw, V6_vabsdiffh, V6_vabsdiffub, V6_vabsdiffuh, V6_vabsdiffw, V6_vlutvvb_oracci, V6_vavghrnd, V6_vavgubrnd,
+	V6_vavguhrnd, V6_vavgwrnd, V6_vnavgh, V6_vnavgub, V6_vnavgw, V6_vmpabuuv, V6_vlutvwh_oracci, V6_vaddbnq,
+	V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq, V6_vsubbq, V6_vsubhnq,
+	V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_vabsb, V6_vabsb_sat, V6_vabsh, V6_vabsh_sat, V6_vabsw,
+	V6_vabsw_sat, V6_vnot, V6_vassign, V6_pred_and, V6_pred_and_n, V6_pred_not, V6_pred_or, V6_pred_or_n,
+	V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vcl0h, V6_vcl0w, V6_vnormamth,
+	V6_vnormamtw, V6_vpopcounth, V6_vunpackb, V6_vunpackh, V6_vunpackob, V6_vunpackoh, V6_vunpackub, V6_vunpackuh,
+	V6_vzb, V6_vzh, V6_vsb, V6_vsh, V6_vshuffb, V6_vshuffh, V6_vdealb, V6_vdealh,
+	V6_valignbi, V6_vlutvvbi, V6_vaddbnq, V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq,
+	V6_vsubbnq, V6_vsubbq, V6_vsubhnq, V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_pred_and, V6_pred_and_n,
+	V6_pred_or, V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vlalignbi,
+	V6_vlutvwhi, V6_vaddbnq, V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq,
+	V6_vsubbq, V6_vsubhnq, V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_pred_and, V6_pred_and_n, V6_pred_or,
+	V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vaddbsat_dv, V6_vadduwsat_dv,
+	V6_vsubbsat_dv, V6_vsubuwsat_dv, V6_vaddububb_sat, V6_vsubububb_sat, V6_vswap, V6_vmpyewuh_64, V6_vaddbnq, V6_vaddbq,
 	V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq, V6_vsubbq, V6_vsubhnq, V6_vsubhq,
 	V6_vsubwnq, V6_vsubwq, V6_pred_and, V6_pred_and_n, V6_pred_or, V6_pred_or_n, V6_pred_xor, V6_vandvnqv,
-	V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vlalignbi, V6_vlutvwhi, V6_vaddbnq, V6_vaddbq, V6_vaddhnq,
-	V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq, V6_vsubbq, V6_vsubhnq, V6_vsubhq, V6_vsubwnq,
-	V6_vsubwq, V6_pred_and, V6_pred_and_n, V6_pred_or, V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv,
-	V6_shuffeqh, V6_shuffeqw, V6_vaddbsat_dv, V6_vadduwsat_dv, V6_vsubbsat_dv, V6_vsubuwsat_dv, V6_vaddububb_sat, V6_vsubububb_sat,
-	V6_vswap, V6_vmpyewuh_64, V6_vaddbnq, V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq,
-	V6_vsubbnq, V6_vsubbq, V6_vsubhnq, V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_pred_and, V6_pred_and_n,
-	V6_pred_or, V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vmux,
-	V6_vaddbsat, V6_vavgb, V6_vavgbrnd, V6_vavguw, V6_vavguwrnd, V6_vnavgb, V6_vmaxh, V6_vmaxub,
-	V6_vmaxuh, V6_vminh, V6_vminub, V6_vminuh, V6_vminw, V6_vsubbsat, V6_vmaxb, V6_vmaxw,
-	V6_vminb, V6_vsatuwuh, V6_vdealb4w, V6_vdelta, V6_vrdelta, V6_vcombine, V6_vmpyowh_rnd, V6_vshuffeb,
-	V6_vshuffob, V6_vshufeh, V6_vshufoh, V6_vshufoeb, V6_vshufoeh, V6_vadduwsat, V6_vmpyieoh, V6_vroundhb,
-	V6_vroundhub, V6_vroundwh, V6_vroundwuh, V6_vsathub, V6_vsatwh, V6_veqb, V6_veqh, V6_veqw,
-	V6_vgtb, V6_vgth, V6_vgtub, V6_vgtuh, V6_vgtuw, V6_vgtw, V6_vaddb, V6_vaddh,
-	V6_vaslhv, V6_vaslwv, V6_vasrhv, V6_vasrwv, V6_vlsrhv, V6_vlsrwv, V6_vsubuwsat, V6_vmpyiewuh,
-	V6_vmpyiowh, V6_vpackhb_sat, V6_vpackhub_sat, V6_vpackwuh_sat, V6_vpackeb, V6_vpackeh, V6_vmpyewuh, V6_vmpyowh,
-	V6_vrounduhub, V6_vrounduwuh, V6_vpackwh_sat, V6_vpackob, V6_vpackoh, J4_cmpeq_t_jumpnv_nt, J4_cmpeq_t_jumpnv_t, J4_cmpeq_t_jumpnv_nt,
-	J4_cmpeq_t_jumpnv_t, J4_cmpeq_f_jumpnv_nt, J4_cmpeq_f_jumpnv_t, J4_cmpeq_f_jumpnv_nt, J4_cmpeq_f_jumpnv_t, J4_cmpgt_t_jumpnv_nt, J4_cmpgt_t_jumpnv_t, J4_cmpgt_t_jumpnv_nt,
-	J4_cmpgt_t_jumpnv_t, J4_cmpgt_f_jumpnv_nt, J4_cmpgt_f_jumpnv_t, J4_cmpgt_f_jumpnv_nt, J4_cmpgt_f_jumpnv_t, J4_cmpgtu_t_jumpnv_nt, J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_t_jumpnv_nt,
-	J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_f_jumpnv_nt, J4_cmpgtu_f_jumpnv_t, J4_cmpgtu_f_jumpnv_nt, J4_cmpgtu_f_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_t_jumpnv_nt,
-	J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_f_jumpnv_nt, J4_cmpeqi_f_jumpnv_t, J4_cmpeqi_f_jumpnv_nt, J4_cmpeqi_f_jumpnv_t, J4_cmpgti_t_jumpnv_nt, J4_cmpgti_t_jumpnv_t, J4_cmpgti_t_jumpnv_nt,
-	J4_cmpgti_t_jumpnv_t, J4_cmpgti_f_jumpnv_nt, J4_cmpgti_f_jumpnv_t, J4_cmpgti_f_jumpnv_nt, J4_cmpgti_f_jumpnv_t, J4_cmpgtui_t_jumpnv_nt, J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_t_jumpnv_nt,
-	J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_f_jumpnv_nt, J4_cmpgtui_f_jumpnv_t, J4_cmpgtui_f_jumpnv_nt, J4_cmpgtui_f_jumpnv_t, V6_vL32b_ai, V6_vL32b_cur_ai, V6_vL32b_tmp_ai,
-	V6_vL32Ub_ai, V6_vS32b_ai, V6_vS32b_new_ai, V6_vS32Ub_ai, V6_vL32b_npred_ai, V6_vL32b_pred_ai, V6_vS32b_nqpred_ai, V6_vS32b_qpred_ai,
-	V6_vS32b_npred_ai, V6_vS32b_pred_ai, V6_vS32b_new_npred_ai, V6_vS32b_new_pred_ai, V6_vS32Ub_npred_ai, V6_vS32Ub_pred_ai, V6_vL32b_pi, V6_vL32b_cur_pi,
-	V6_vL32b_tmp_pi, V6_vL32Ub_pi, V6_vS32b_pi, V6_vS32b_new_pi, V6_vS32Ub_pi, V6_vL32b_npred_pi, V6_vL32b_pred_pi, V6_vS32b_nqpred_pi,
-	V6_vS32b_qpred_pi, V6_vS32b_npred_pi, V6_vS32b_pred_pi, V6_vS32b_new_npred_pi, V6_vS32b_new_pred_pi, V6_vS32Ub_npred_pi, V6_vS32Ub_pred_pi, V6_vL32b_ppu,
-	V6_vL32b_cur_ppu, V6_vL32b_tmp_ppu, V6_vL32Ub_ppu, V6_vS32b_ppu, V6_vS32b_new_ppu, V6_vS32Ub_ppu, V6_vL32b_npred_ppu, V6_vL32b_pred_ppu,
-	V6_vS32b_nqpred_ppu, V6_vS32b_qpred_ppu, V6_vS32b_npred_ppu, V6_vS32b_pred_ppu, L4_loadrb_rr, L4_loadrub_rr, L4_loadrh_rr, L4_loadruh_rr,
-	L4_loadri_rr, L4_loadrd_rr, S4_storerb_rr, S4_storerh_rr, S4_storeri_rr, S4_storerbnew_rr, S4_storerhnew_rr, S4_storerinew_rr,
+	V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vmux, V6_vaddbsat, V6_vavgb, V6_vavgbrnd, V6_vavguw,
+	V6_vavguwrnd, V6_vnavgb, V6_vmaxh, V6_vmaxub, V6_vmaxuh, V6_vminh, V6_vminub, V6_vminuh,
+	V6_vminw, V6_vsubbsat, V6_vmaxb, V6_vmaxw, V6_vminb, V6_vsatuwuh, V6_vdealb4w, V6_vdelta,
+	V6_vrdelta, V6_vcombine, V6_vmpyowh_rnd, V6_vshuffeb, V6_vshuffob, V6_vshufeh, V6_vshufoh, V6_vshufoeb,
+	V6_vshufoeh, V6_vadduwsat, V6_vmpyieoh, V6_vroundhb, V6_vroundhub, V6_vroundwh, V6_vroundwuh, V6_vsathub,
+	V6_vsatwh, V6_veqb, V6_veqh, V6_veqw, V6_vgtb, V6_vgth, V6_vgtub, V6_vgtuh,
+	V6_vgtuw, V6_vgtw, V6_vaddb, V6_vaddh, V6_vaslhv, V6_vaslwv, V6_vasrhv, V6_vasrwv,
+	V6_vlsrhv, V6_vlsrwv, V6_vsubuwsat, V6_vmpyiewuh, V6_vmpyiowh, V6_vpackhb_sat, V6_vpackhub_sat, V6_vpackwuh_sat,
+	V6_vpackeb, V6_vpackeh, V6_vmpyewuh, V6_vmpyowh, V6_vrounduhub, V6_vrounduwuh, V6_vpackwh_sat, V6_vpackob,
+	V6_vpackoh, J4_cmpeq_t_jumpnv_nt, J4_cmpeq_t_jumpnv_t, J4_cmpeq_t_jumpnv_nt, J4_cmpeq_t_jumpnv_t, J4_cmpeq_f_jumpnv_nt, J4_cmpeq_f_jumpnv_t, J4_cmpeq_f_jumpnv_nt,
+	J4_cmpeq_f_jumpnv_t, J4_cmpgt_t_jumpnv_nt, J4_cmpgt_t_jumpnv_t, J4_cmpgt_t_jumpnv_nt, J4_cmpgt_t_jumpnv_t, J4_cmpgt_f_jumpnv_nt, J4_cmpgt_f_jumpnv_t, J4_cmpgt_f_jumpnv_nt,
+	J4_cmpgt_f_jumpnv_t, J4_cmpgtu_t_jumpnv_nt, J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_t_jumpnv_nt, J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_f_jumpnv_nt, J4_cmpgtu_f_jumpnv_t, J4_cmpgtu_f_jumpnv_nt,
+	J4_cmpgtu_f_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_f_jumpnv_nt, J4_cmpeqi_f_jumpnv_t, J4_cmpeqi_f_jumpnv_nt,
+	J4_cmpeqi_f_jumpnv_t, J4_cmpgti_t_jumpnv_nt, J4_cmpgti_t_jumpnv_t, J4_cmpgti_t_jumpnv_nt, J4_cmpgti_t_jumpnv_t, J4_cmpgti_f_jumpnv_nt, J4_cmpgti_f_jumpnv_t, J4_cmpgti_f_jumpnv_nt,
+	J4_cmpgti_f_jumpnv_t, J4_cmpgtui_t_jumpnv_nt, J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_t_jumpnv_nt, J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_f_jumpnv_nt, J4_cmpgtui_f_jumpnv_t, J4_cmpgtui_f_jumpnv_nt,
+	J4_cmpgtui_f_jumpnv_t, V6_vL32b_ai, V6_vL32b_cur_ai, V6_vL32b_tmp_ai, V6_vL32Ub_ai, V6_vS32b_ai, V6_vS32b_new_ai, V6_vS32Ub_ai,
+	V6_vL32b_nt_ai, V6_vL32b_nt_cur_ai, V6_vL32b_nt_tmp_ai, V6_vS32b_nt_ai, V6_vS32b_nt_new_ai, V6_vL32b_npred_ai, V6_vL32b_pred_ai, V6_vS32b_nqpred_ai,
+	V6_vS32b_qpred_ai, V6_vS32b_npred_ai, V6_vS32b_pred_ai, V6_vS32b_new_npred_ai, V6_vS32b_new_pred_ai, V6_vS32Ub_npred_ai, V6_vS32Ub_pred_ai, V6_vL32b_nt_npred_ai,
+	V6_vL32b_nt_pred_ai, V6_vS32b_nt_nqpred_ai, V6_vS32b_nt_qpred_ai, V6_vS32b_nt_new_npred_ai, V6_vS32b_nt_new_pred_ai, V6_vS32b_nt_npred_ai, V6_vS32b_nt_pred_ai, V6_vL32b_pi,
+	V6_vL32b_cur_pi, V6_vL32b_tmp_pi, V6_vL32Ub_pi, V6_vS32b_pi, V6_vS32b_new_pi, V6_vS32Ub_pi, V6_vL32b_nt_cur_pi, V6_vL32b_nt_pi,
+	V6_vL32b_nt_tmp_pi, V6_vS32b_nt_new_pi, V6_vS32b_nt_pi, V6_vL32b_npred_pi, V6_vL32b_pred_pi, V6_vS32b_nqpred_pi, V6_vS32b_qpred_pi, V6_vS32b_npred_pi,
+	V6_vS32b_pred_pi, V6_vS32b_new_npred_pi, V6_vS32b_new_pred_pi, V6_vS32Ub_npred_pi, V6_vS32Ub_pred_pi, V6_vL32b_nt_npred_pi, V6_vL32b_nt_pred_pi, V6_vS32b_nt_nqpred_pi,
+	V6_vS32b_nt_qpred_pi, V6_vS32b_nt_new_npred_pi, V6_vS32b_nt_new_pred_pi, V6_vS32b_nt_npred_pi, V6_vS32b_nt_pred_pi, V6_vL32b_ppu, V6_vL32b_cur_ppu, V6_vL32b_tmp_ppu,
+	V6_vL32Ub_ppu, V6_vS32b_ppu, V6_vS32b_new_ppu, V6_vS32Ub_ppu, V6_vL32b_nt_cur_ppu, V6_vL32b_nt_ppu, V6_vL32b_nt_tmp_ppu, V6_vS32b_nt_new_ppu,
+	V6_vS32b_nt_ppu, V6_vL32b_npred_ppu, V6_vL32b_pred_ppu, V6_vS32b_nqpred_ppu, V6_vS32b_qpred_ppu, V6_vS32b_npred_ppu, V6_vS32b_pred_ppu, V6_vS32Ub_npred_ppu,
+	V6_vS32Ub_pred_ppu, V6_vS32b_new_npred_ppu, V6_vS32b_new_pred_ppu, V6_vL32b_nt_npred_ppu, V6_vL32b_nt_pred_ppu, V6_vS32b_nt_nqpred_ppu, V6_vS32b_nt_qpred_ppu, V6_vS32b_nt_new_npred_ppu,
+	V6_vS32b_nt_new_pred_ppu, V6_vS32b_nt_npred_ppu, V6_vS32b_nt_pred_ppu, L4_ploadrbt_rr, L4_ploadrubt_rr, L4_ploadrht_rr, L4_ploadruht_rr, L4_ploadrit_rr,
+	L4_ploadrdt_rr, L4_ploadrbf_rr, L4_ploadrubf_rr, L4_ploadrhf_rr, L4_ploadruhf_rr, L4_ploadrif_rr, L4_ploadrdf_rr, L4_ploadrbtnew_rr,
+	L4_ploadrubtnew_rr, L4_ploadrhtnew_rr, L4_ploadruhtnew_rr, L4_ploadritnew_rr, L4_ploadrdtnew_rr, L4_ploadrbfnew_rr, L4_ploadrubfnew_rr, L4_ploadrhfnew_rr,
+	L4_ploadruhfnew_rr, L4_ploadrifnew_rr, L4_ploadrdfnew_rr, S4_pstorerbt_rr, S4_pstorerht_rr, S4_pstorerft_rr, S4_pstorerit_rr, S4_pstorerdt_rr,
+	S4_pstorerbf_rr, S4_pstorerhf_rr, S4_pstorerff_rr, S4_pstorerif_rr, S4_pstorerdf_rr, S4_pstorerbtnew_rr, S4_pstorerhtnew_rr, S4_pstorerftnew_rr,
+	S4_pstoreritnew_rr, S4_pstorerdtnew_rr, S4_pstorerbfnew_rr, S4_pstorerhfnew_rr, S4_pstorerffnew_rr, S4_pstorerifnew_rr, S4_pstorerdfnew_rr, S4_storeirbt_io,
+	S4_storeirht_io, S4_storeirit_io, S4_storeirbf_io, S4_storeirhf_io, S4_storeirif_io, S4_storeirbtnew_io, S4_storeirhtnew_io, S4_storeiritnew_io,
+	S4_storeirbfnew_io, S4_storeirhfnew_io, S4_storeirifnew_io, L4_loadrb_rr, L4_loadrub_rr, L4_loadrh_rr, L4_loadruh_rr, L4_loadri_rr,
+	L4_loadrd_rr, S4_storerb_rr, S4_storerh_rr, S4_storerf_rr, S4_storeri_rr, S4_storerbnew_rr, S4_storerhnew_rr, S4_storerinew_rr,
 	S4_storerd_rr, S4_storeirb_io, S4_storeirh_io, S4_storeiri_io, L4_add_memopb_io, L4_and_memopb_io, L4_or_memopb_io, L4_sub_memopb_io,
 	L4_add_memoph_io, L4_and_memoph_io, L4_or_memoph_io, L4_sub_memoph_io, L4_add_memopw_io, L4_and_memopw_io, L4_or_memopw_io, L4_sub_memopw_io,
-	L4_iadd_memopb_io, L4_isub_memopb_io, L4_iadd_memoph_io, L4_isub_memoph_io, L4_iadd_memopw_io, L4_isub_memopw_io, S2_pstorerbt_io, S2_pstorerht_io,
-	S2_pstorerit_io, S2_pstorerinewt_io, S2_pstorerdt_io, L2_ploadrbt_io, L2_ploadrubt_io, L2_ploadrht_io, L2_ploadruht_io, L2_ploadrit_io,
-	L2_ploadrdt_io, S4_pstorerbtnew_io, S4_pstorerhtnew_io, S4_pstoreritnew_io, S4_pstorerdtnew_io, L2_ploadrbtnew_io, L2_ploadrubtnew_io, L2_ploadrhtnew_io,
-	L2_ploadruhtnew_io, L2_ploadritnew_io, L2_ploadrdtnew_io, S2_pstorerbf_io, S2_pstorerhf_io, S2_pstorerif_io, S2_pstorerinewf_io, S2_pstorerdf_io,
+	L4_iadd_memopb_io, L4_isub_memopb_io, L4_iand_memopb_io, L4_ior_memopb_io, L4_iadd_memoph_io, L4_isub_memoph_io, L4_iand_memoph_io, L4_ior_memoph_io,
+	L4_iadd_memopw_io, L4_isub_memopw_io, L4_iand_memopw_io, L4_ior_memopw_io, S2_pstorerbt_io, S2_pstorerht_io, S2_pstorerft_io, S2_pstorerit_io,
+	S2_pstorerinewt_io, S2_pstorerbnewt_io, S2_pstorerhnewt_io, S2_pstorerdt_io, L2_ploadrbt_io, L2_ploadrubt_io, L2_ploadrht_io, L2_ploadruht_io,
+	L2_ploadrit_io, L2_ploadrdt_io, S4_pstorerbtnew_io, S4_pstorerhtnew_io, S4_pstorerftnew_io, S4_pstoreritnew_io, S4_pstorerbnewtnew_io, S4_pstorerhnewtnew_io,
+	S4_pstorerinewtnew_io, S4_pstorerdtnew_io, L2_ploadrbtnew_io, L2_ploadrubtnew_io, L2_ploadrhtnew_io, L2_ploadruhtnew_io, L2_ploadritnew_io, L2_ploadrdtnew_io,
+	S2_pstorerbf_io, S2_pstorerhf_io, S2_pstorerff_io, S2_pstorerif_io, S2_pstorerinewf_io, S2_pstorerbnewf_io, S2_pstorerhnewf_io, S2_pstorerdf_io,
 	L2_ploadrbf_io, L2_ploadrubf_io, L2_ploadrhf_io, L2_ploadruhf_io, L2_ploadrif_io, L2_ploadrdf_io, S4_pstorerbfnew_io, S4_pstorerhfnew_io,
-	S4_pstorerifnew_io, S4_pstorerdfnew_io, L2_ploadrbfnew_io, L2_ploadrubfnew_io, L2_ploadrhfnew_io, L2_ploadruhfnew_io, L2_ploadrifnew_io, L2_ploadrdfnew_io,
-	J2_callr, J2_jumpr, J2_jumprt, J2_jumprtnew, J2_jumprf, J2_jumprfnew, J2_trap0, J2_jump,
+	S4_pstorerffnew_io, S4_pstorerifnew_io, S4_pstorerbnewfnew_io, S4_pstorerhnewfnew_io, S4_pstorerinewfnew_io, S4_pstorerdfnew_io, L2_ploadrbfnew_io, L2_ploadrubfnew_io,
+	L2_ploadrhfnew_io, L2_ploadruhfnew_io, L2_ploadrifnew_io, L2_ploadrdfnew_io, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp,
+	S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp,
+	L2_loadrigp, L2_loadrdgp, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp,
+	S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp,
+	S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp,
+	L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp, S2_storerbgp, S2_storerhgp,
+	S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp,
+	L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp, J2_callr, J2_callrt, J2_callrf, J2_jumpr,
+	J2_jumprt, J2_jumprtnew, J2_jumprtpt, J2_jumprtnewpt, J2_jumprf, J2_jumprfnew, J2_jumprfpt, J2_jumprfnewpt,
+	J2_trap0, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump,
 	J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump,
-	J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_call,
+	J2_jump, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call,
 	J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call,
-	J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_jumpt,
-	J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew, J2_jumpfnewpt, J2_jumpt,
-	J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew, J2_jumpfnewpt, J2_jumpt,
-	J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew, J2_jumpfnewpt, J2_jumpt,
-	J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew, J2_jumpfnewpt, J2_callt,
-	J2_callf, J2_callt, J2_callf, J2_callt, J2_callf, J2_callt, J2_callf, J2_loop0r,
-	J2_loop1r, J2_ploop1sr, J2_ploop2sr, J2_ploop3sr, A2_tfrrcr, J2_loop0i, J2_loop1i, J2_ploop1si,
-	J2_ploop2si, J2_ploop3si, A2_tfrcrr, C4_addipc, C2_and, C2_or, C2_xor, C2_andn,
-	C2_any8, C2_all8, C2_not, C2_orn, A2_aslh, A2_asrh, A2_tfr, A2_sxtb,
-	A2_zxth, A2_sxth, A2_tfril, A2_tfril, A2_tfril, A2_tfril, A2_tfrih, A2_tfrih,
-	A2_tfrih, A2_tfrih, A4_combineri, C2_muxir, A4_combineir, C2_muxir, C2_muxir, A4_rcmpeqi,
-	C2_muxir, A4_rcmpneqi, C2_muxri, C2_muxri, C2_muxri, C2_muxri, A2_paddit, A2_padditnew,
-	A2_paddit, A2_padditnew, A2_paddit, A2_padditnew, A2_paddit, A2_padditnew, A2_paddif, A2_paddifnew,
-	A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew, C2_cmpeqi, C4_cmpneqi,
-	C2_cmpeqi, C4_cmpneqi, C2_cmpgti, C4_cmpltei, C2_cmpgti, C4_cmpltei, C2_cmpgtui, C4_cmplteui,
-	A2_andir, A2_andir, A2_subri, A2_subri, A2_orir, A2_orir, A2_tfrsi, A2_tfrsi,
-	A2_tfrsi, A2_tfrsi, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii,
+	J2_call, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew,
+	J2_jumpfnewpt, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew,
+	J2_jumpfnewpt, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew,
+	J2_jumpfnewpt, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew,
+	J2_jumpfnewpt, J2_callt, J2_callf, J2_callt, J2_callf, J2_callt, J2_callf, J2_callt,
+	J2_callf, J2_loop0r, J2_loop1r, J2_ploop1sr, J2_ploop2sr, J2_ploop3sr, J2_jumprz, J2_jumprzpt,
+	J2_jumprz, J2_jumprzpt, J2_jumprgtez, J2_jumprgtezpt, J2_jumprgtez, J2_jumprgtezpt, J2_jumprnz, J2_jumprnzpt,
+	J2_jumprnz, J2_jumprnzpt, J2_jumprltez, J2_jumprltezpt, J2_jumprltez, J2_jumprltezpt, A2_tfrrcr, J2_loop0i,
+	J2_loop1i, J2_ploop1si, J2_ploop2si, J2_ploop3si, A2_tfrcrr, C4_addipc, C2_and, C4_and_and,
+	C2_or, C4_and_or, C2_xor, C4_or_and, C2_andn, C4_or_or, C2_any8, C4_and_andn,
+	C2_all8, C4_and_orn, C2_not, C4_or_andn, C2_orn, C4_or_orn, A2_aslh, A4_paslhf,
+	A4_paslhfnew, A4_paslht, A4_paslhtnew, A2_asrh, A4_pasrhf, A4_pasrhfnew, A4_pasrht, A4_pasrhtnew,
+	A2_tfr, A2_sxtb, A4_psxtbf, A4_psxtbfnew, A4_psxtbt, A4_psxtbtnew, A2_zxth, A4_pzxthf,
+	A4_pzxthfnew, A4_pzxtht, A4_pzxthtnew, A2_sxth, A4_psxthf, A4_psxthfnew, A4_psxtht, A4_psxthtnew,
+	A2_tfril, A2_tfril, A2_tfril, A2_tfril, A2_tfrih, A2_tfrih, A2_tfrih, A2_tfrih,
+	A4_combineri, C2_muxir, A4_combineir, C2_muxir, C2_muxir, A4_rcmpeqi, C2_muxir, A4_rcmpneqi,
+	C2_muxri, C2_muxri, C2_muxri, C2_muxri, A2_paddit, A2_padditnew, A2_paddit, A2_padditnew,
+	A2_paddit, A2_padditnew, A2_paddit, A2_padditnew, A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew,
+	A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew, C2_cmpeqi, C4_cmpneqi, C2_cmpeqi, C4_cmpneqi,
+	C2_cmpgti, C4_cmpltei, C2_cmpgti, C4_cmpltei, C2_cmpgtui, C4_cmplteui, A2_andir, A2_andir,
+	A2_subri, A2_subri, A2_orir, A2_orir, A2_tfrsi, A2_tfrsi, A2_tfrsi, A2_tfrsi,
 	C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii,
-	C2_muxii, C2_muxii, A2_combineii, A2_combineii, A2_combineii, A2_combineii, A4_combineii, C2_cmoveit,
-	C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveif,
-	C2_cmovenewif, C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif, A2_nop,
-	S2_asl_i_p, S2_asr_i_p, S2_lsr_i_p, A2_negp, A2_notp, A2_sxtw, S2_vsplatrh, S2_tstbit_i,
-	S4_ntstbit_i, C2_tfrrp, C2_bitsclri, C2_mask, A2_sat, C2_tfrpr, S2_asl_i_r, S2_asr_i_r,
-	S2_lsr_i_r, S2_cl0, S2_cl1, S2_clb, S2_asl_i_r_sat, S2_asr_i_r_rnd, S2_ct0, S2_ct1,
-	S2_brev, S2_vsplatrb, A2_abs, A2_swiz, A2_satb, A2_sath, A2_satub, A2_satuh,
-	S2_setbit_i, S2_clrbit_i, S2_togglebit_i, S2_extractu, S2_extractu, S2_extractu, S2_extractu, S4_extract,
-	S4_extract, S4_extract, S4_extract, S2_asl_i_r_acc, S2_asl_i_r_nac, S2_asr_i_r_acc, S2_asr_i_r_nac, S2_lsr_i_r_acc,
-	S2_lsr_i_r_nac, S2_asl_i_r_and, S2_asl_i_r_or, S2_asr_i_r_and, S2_asr_i_r_or, S2_lsr_i_r_and, S2_lsr_i_r_or, S2_insert,
-	S2_insert, S2_insert, S2_insert, L2_deallocframe, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io,
-	L2_loadri_io, L2_loadrd_io, V6_extractw, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io,
-	L2_loadrd_io, Y2_dcfetchbo, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io,
-	L4_return, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, L2_loadrb_pi,
-	L2_loadrub_pi, L2_loadrh_pi, L2_loadruh_pi, L2_loadri_pi, L2_ploadrif_pi, L2_ploadrit_pi, L2_loadrd_pi, L2_ploadrdf_pi,
-	L2_ploadrdt_pi, L2_loadrb_pr, L2_loadrub_pr, L4_loadrub_ur, L2_loadrh_pr, L2_loadruh_pr, L2_loadri_pr, L4_loadri_ur,
-	L2_loadrd_pr, S2_allocframe, S2_storerb_io, S2_storerh_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io,
-	S2_storerd_io, S2_storerb_io, S2_storerh_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io,
-	S2_storerb_io, S2_storerh_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, Y5_l2fetch,
-	S2_storerb_io, S2_storerh_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, S2_storerb_pi,
-	S2_pstorerbf_pi, S2_pstorerbt_pi, S2_storerh_pi, S2_storeri_pi, S2_pstorerif_pi, S2_pstorerit_pi, S2_storerbnew_pi, S2_storerhnew_pi,
-	S2_storerinew_pi, S2_storerd_pi, S2_pstorerdf_pi, S2_pstorerdt_pi, S2_storerb_pr, S2_storerh_pr, S2_storeri_pr, S4_storeri_ur,
-	S2_storerd_pr, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
+	C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii,
+	A2_combineii, A2_combineii, A2_combineii, A2_combineii, A4_combineii, C2_cmoveit, C2_cmovenewit, C2_cmoveit,
+	C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveif, C2_cmovenewif, C2_cmoveif,
+	C2_cmovenewif, C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif, A2_nop, S2_asl_i_p, S2_asr_i_p,
+	S2_lsr_i_p, S6_rol_i_p, S2_asl_i_vw, S2_asr_i_vw, S2_lsr_i_vw, A2_vabsh, A2_vabshsat, A2_vabsw,
+	A2_vabswsat, A2_negp, A2_notp, A2_absp, S2_asl_i_vh, S2_asr_i_vh, S2_lsr_i_vh, S2_brevp,
+	S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup,
+	S2_asl_i_p_acc, S2_asl_i_p_nac, S2_asr_i_p_acc, S2_asr_i_p_nac, S2_lsr_i_p_acc, S2_lsr_i_p_nac, S6_rol_i_p_acc, S6_rol_i_p_nac,
+	S2_asl_i_p_and, S2_asl_i_p_or, S2_asr_i_p_and, S2_asr_i_p_or, S2_lsr_i_p_and, S2_lsr_i_p_or, S6_rol_i_p_and, S6_rol_i_p_or,
+	S2_asl_i_p_xacc, S2_lsr_i_p_xacc, S6_rol_i_p_xacc, S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_insertp,
+	S2_insertp, S2_insertp, S2_insertp, S2_vsxtbh, S2_vzxtbh, S2_vsxthw, S2_vzxthw, A2_sxtw,
+	S2_vsplatrh, S2_tstbit_i, S4_ntstbit_i, C2_tfrrp, C2_bitsclri, C4_nbitsclri, C2_mask, S2_cl0p,
+	S2_cl1p, S2_clbp, S4_clbpaddi, S5_popcountp, S2_vtrunehb, S2_vtrunohb, A2_sat, A4_bitspliti,
+	S2_ct0p, S2_ct1p, C2_tfrpr, S4_extractp, S4_extractp, S4_extractp, S4_extractp, S4_extractp,
+	S4_extractp, S4_extractp, S4_extractp, S2_asl_i_r, S2_asr_i_r, S2_lsr_i_r, S2_cl0, S2_cl1,
+	S2_clb, S6_rol_i_r, S2_clbnorm, S4_clbaddi, S2_asl_i_r_sat, S2_asr_i_r_rnd, S2_ct0, S2_ct1,
+	S2_brev, S2_vsplatrb, A2_abs, A2_negsat, A2_abssat, A2_swiz, A2_satb, A2_sath,
+	A2_satub, A2_satuh, S2_setbit_i, S2_clrbit_i, S2_togglebit_i, S2_extractu, S2_mask, S2_extractu,
+	S2_mask, S2_extractu, S2_mask, S2_extractu, S2_mask, S4_extract, S4_extract, S4_extract,
+	S4_extract, S2_asl_i_r_acc, S2_asl_i_r_nac, S2_asr_i_r_acc, S2_asr_i_r_nac, S2_lsr_i_r_acc, S2_lsr_i_r_nac, S6_rol_i_r_acc,
+	S6_rol_i_r_nac, S2_asl_i_r_and, S2_asl_i_r_or, S2_asr_i_r_and, S2_asr_i_r_or, S2_lsr_i_r_and, S2_lsr_i_r_or, S6_rol_i_r_and,
+	S6_rol_i_r_or, S2_asl_i_r_xacc, S2_lsr_i_r_xacc, S6_rol_i_r_xacc, S2_insert, S2_insert, S2_insert, S2_insert,
+	L2_deallocframe, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io,
+	L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, V6_extractw, L2_loadbsw2_io, L2_loadalignh_io,
+	L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io,
+	L2_loadri_io, L2_loadrd_io, Y2_dcfetchbo, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io,
+	L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, L4_return,
+	L4_return_t, L4_return_f, L4_return_tnew_pt, L4_return_fnew_pt, L4_return_tnew_pnt, L4_return_fnew_pnt, L2_loadbsw2_io, L2_loadalignh_io,
+	L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io,
+	L2_loadri_io, L2_loadrd_io, L2_loadbsw2_pci, L2_loadbsw2_pcr, L2_loadalignh_pci, L2_loadalignh_pcr, L2_loadbzw2_pci, L2_loadbzw2_pcr,
+	L2_loadalignb_pci, L2_loadalignb_pcr, L2_loadbzw4_pci, L2_loadbzw4_pcr, L2_loadbsw4_pci, L2_loadbsw4_pcr, L2_loadrb_pci, L2_loadrb_pcr,
+	L2_loadrub_pci, L2_loadrub_pcr, L2_loadrh_pci, L2_loadrh_pcr, L2_loadruh_pci, L2_loadruh_pcr, L2_loadri_pci, L2_loadri_pcr,
+	L2_loadrd_pci, L2_loadrd_pcr, L2_loadbsw2_pi, L4_loadbsw2_ap, L2_loadalignh_pi, L4_loadalignh_ap, L2_loadbzw2_pi, L4_loadbzw2_ap,
+	L2_loadalignb_pi, L4_loadalignb_ap, L2_loadbzw4_pi, L4_loadbzw4_ap, L2_loadbsw4_pi, L4_loadbsw4_ap, L2_loadrb_pi, L4_loadrb_ap,
+	L2_ploadrbf_pi, L2_ploadrbfnew_pi, L2_ploadrbt_pi, L2_ploadrbtnew_pi, L2_loadrub_pi, L4_loadrub_ap, L2_ploadrubf_pi, L2_ploadrubfnew_pi,
+	L2_ploadrubt_pi, L2_ploadrubtnew_pi, L2_loadrh_pi, L4_loadrh_ap, L2_ploadrhf_pi, L2_ploadrhfnew_pi, L2_ploadrht_pi, L2_ploadrhtnew_pi,
+	L2_loadruh_pi, L4_loadruh_ap, L2_ploadruhf_pi, L2_ploadruhfnew_pi, L2_ploadruht_pi, L2_ploadruhtnew_pi, L2_loadri_pi, L2_ploadrif_pi,
+	L2_ploadrit_pi, L4_loadri_ap, L2_ploadrifnew_pi, L2_ploadritnew_pi, L2_loadrd_pi, L2_ploadrdf_pi, L2_ploadrdt_pi, L4_loadrd_ap,
+	L2_ploadrdfnew_pi, L2_ploadrdtnew_pi, L2_loadbsw2_pr, L4_loadbsw2_ur, L2_loadalignh_pr, L4_loadalignh_ur, L2_loadbzw2_pr, L4_loadbzw2_ur,
+	L2_loadalignb_pr, L4_loadalignb_ur, L2_loadbzw4_pr, L4_loadbzw4_ur, L2_loadbsw4_pr, L4_loadbsw4_ur, L2_loadrb_pr, L4_loadrb_ur,
+	L2_loadrub_pr, L4_loadrub_ur, L2_loadrh_pr, L4_loadrh_ur, L2_loadruh_pr, L4_loadruh_ur, L2_loadri_pr, L4_loadri_ur,
+	L2_loadrd_pr, L4_loadrd_ur, L2_loadbsw2_pbr, L2_loadalignh_pbr, L2_loadbzw2_pbr, L2_loadalignb_pbr, L2_loadbzw4_pbr, L2_loadbsw4_pbr,
+	L2_loadrb_pbr, L4_ploadrbf_abs, L4_ploadrbfnew_abs, L4_ploadrbt_abs, L4_ploadrbtnew_abs, L2_loadrub_pbr, L4_ploadrubf_abs, L4_ploadrubfnew_abs,
+	L4_ploadrubt_abs, L4_ploadrubtnew_abs, L2_loadrh_pbr, L4_ploadrhf_abs, L4_ploadrhfnew_abs, L4_ploadrht_abs, L4_ploadrhtnew_abs, L2_loadruh_pbr,
+	L4_ploadruhf_abs, L4_ploadruhfnew_abs, L4_ploadruht_abs, L4_ploadruhtnew_abs, L2_loadri_pbr, L4_ploadrif_abs, L4_ploadrifnew_abs, L4_ploadrit_abs,
+	L4_ploadritnew_abs, L2_loadrd_pbr, L4_ploadrdf_abs, L4_ploadrdfnew_abs, L4_ploadrdt_abs, L4_ploadrdtnew_abs, S2_allocframe, S2_storerb_io,
+	S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, S2_storerb_io,
+	S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, S2_storerb_io,
+	S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, Y5_l2fetch,
+	S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io,
+	S2_storerb_pci, S2_storerb_pcr, S2_storerh_pci, S2_storerh_pcr, S2_storerf_pci, S2_storerf_pcr, S2_storeri_pci, S2_storeri_pcr,
+	S2_storerbnew_pci, S2_storerbnew_pcr, S2_storerhnew_pci, S2_storerhnew_pcr, S2_storerinew_pci, S2_storerinew_pcr, S2_storerd_pci, S2_storerd_pcr,
+	S2_storerb_pi, S2_pstorerbf_pi, S2_pstorerbt_pi, S4_storerb_ap, S2_pstorerbfnew_pi, S2_pstorerbtnew_pi, S2_storerh_pi, S4_storerh_ap,
+	S2_pstorerhf_pi, S2_pstorerhfnew_pi, S2_pstorerht_pi, S2_pstorerhtnew_pi, S2_storerf_pi, S4_storerf_ap, S2_pstorerff_pi, S2_pstorerffnew_pi,
+	S2_pstorerft_pi, S2_pstorerftnew_pi, S2_storeri_pi, S2_pstorerif_pi, S2_pstorerit_pi, S4_storeri_ap, S2_pstorerifnew_pi, S2_pstoreritnew_pi,
+	S2_storerbnew_pi, S2_storerhnew_pi, S2_storerinew_pi, S4_storerbnew_ap, S4_storerhnew_ap, S4_storerinew_ap, S2_pstorerbnewf_pi, S2_pstorerbnewfnew_pi,
+	S2_pstorerbnewt_pi, S2_pstorerbnewtnew_pi, S2_pstorerhnewf_pi, S2_pstorerhnewfnew_pi, S2_pstorerhnewt_pi, S2_pstorerhnewtnew_pi, S2_pstorerinewf_pi, S2_pstorerinewfnew_pi,
+	S2_pstorerinewt_pi, S2_pstorerinewtnew_pi, S2_storerd_pi, S2_pstorerdf_pi, S2_pstorerdt_pi, S4_storerd_ap, S2_pstorerdfnew_pi, S2_pstorerdtnew_pi,
+	S2_storerb_pr, S4_storerb_ur, S2_storerh_pr, S4_storerh_ur, S2_storerf_pr, S4_storerf_ur, S2_storeri_pr, S4_storeri_ur,
+	S2_storerbnew_pr, S4_storerbnew_ur, S2_storerhnew_pr, S4_storerhnew_ur, S2_storerinew_pr, S4_storerinew_ur, S2_storerd_pr, S4_storerd_ur,
+	S2_storerb_pbr, S4_pstorerbf_abs, S4_pstorerbfnew_abs, S4_pstorerbt_abs, S4_pstorerbtnew_abs, S2_storerh_pbr, S4_pstorerhf_abs, S4_pstorerhfnew_abs,
+	S4_pstorerht_abs, S4_pstorerhtnew_abs, S2_storerf_pbr, S4_pstorerff_abs, S4_pstorerffnew_abs, S4_pstorerft_abs, S4_pstorerftnew_abs, S2_storeri_pbr,
+	S4_pstorerif_abs, S4_pstorerifnew_abs, S4_pstorerit_abs, S4_pstoreritnew_abs, S2_storerbnew_pbr, S2_storerhnew_pbr, S2_storerinew_pbr, S4_pstorerbnewf_abs,
+	S4_pstorerbnewfnew_abs, S4_pstorerbnewt_abs, S4_pstorerbnewtnew_abs, S4_pstorerhnewf_abs, S4_pstorerhnewfnew_abs, S4_pstorerhnewt_abs, S4_pstorerhnewtnew_abs, S4_pstorerinewf_abs,
+	S4_pstorerinewfnew_abs, S4_pstorerinewt_abs, S4_pstorerinewtnew_abs, S2_storerd_pbr, S4_pstorerdf_abs, S4_pstorerdfnew_abs, S4_pstorerdt_abs, S4_pstorerdtnew_abs,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
@@ -7415,21 +15723,73 @@ var decodeList = [1358]Op{
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
-	A2_addi, S2_valignib, S2_asl_r_p, S2_asr_r_p, S2_lsr_r_p, S2_addasl_rrri, S2_asl_r_r, S2_asr_r_r,
-	S2_lsr_r_r, S4_lsli, C2_vmux, C2_cmpeqp, C2_cmpgtp, C2_cmpgtup, A2_addp, A2_subp,
-	A2_minp, A2_maxp, A2_andp, A2_orp, A2_xorp, A2_min, A2_minu, A2_max,
-	A2_maxu, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi,
-	M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, S4_or_andi, S4_or_andi, S4_addaddi,
-	S4_addaddi, S4_addaddi, S4_addaddi, S4_subaddi, S4_subaddi, S4_subaddi, S4_subaddi, S4_addi_asl_ri,
-	S4_addi_asl_ri, S4_addi_asl_ri, S4_addi_asl_ri, S4_addi_asl_ri, S4_addi_asl_ri, S4_addi_asl_ri, S4_addi_asl_ri, M4_mpyri_addr,
-	M4_mpyri_addr, M4_mpyri_addr, M4_mpyri_addr, M2_mpysip, M2_mpysin, M2_macsip, M2_macsin, M2_accii,
-	M2_naccii, M4_mpyrr_addr, M2_dpmpyss_s0, M2_dpmpyuu_s0, M2_dpmpyss_acc_s0, M2_dpmpyuu_acc_s0, M5_vmacbuu, M5_vrmpybuu,
-	M5_vrmpybsu, M2_mpy_hh_s0, M2_mpy_hl_s0, M2_mpy_lh_s0, M2_mpy_ll_s0, M2_mpyi, M2_mpy_up, M2_mpyu_up,
-	M2_mpy_up_s1, M2_mpy_up_s1_sat, M2_maci, M2_acci, M2_mnaci, M2_nacci, A2_and, A2_or,
-	A2_xor, A4_andn, A4_orn, C2_cmpeq, C4_cmpneq, C2_cmpgt, C4_cmplte, C2_cmpgtu,
-	C4_cmplteu, A2_add, A2_sub, A4_rcmpeq, A4_rcmpneq, A2_combine_hh, A2_combine_hl, A2_combine_lh,
-	A2_combine_ll, C2_mux, A2_combinew, S2_packhl, A2_addsat, A2_subsat, A2_pandf, A2_pandfnew,
-	A2_pandt, A2_pandtnew, A2_porf, A2_porfnew, A2_port, A2_portnew, A2_pxorf, A2_pxorfnew,
-	A2_pxort, A2_pxortnew, A2_paddf, A2_paddfnew, A2_paddt, A2_paddtnew, A2_psubf, A2_psubfnew,
-	A2_psubt, A2_psubtnew, C2_ccombinewf, C2_ccombinewnewf, C2_ccombinewnewt, C2_ccombinewt,
+	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
+	S2_valignib, S2_shuffeb, S2_shuffob, S2_shuffeh, S2_shuffoh, S2_valignrb, S2_asl_r_vw, S2_asr_r_vw,
+	S2_lsr_r_vw, S2_lsl_r_vw, S2_asl_r_vh, S2_asr_r_vh, S2_lsr_r_vh, S2_lsl_r_vh, S2_asl_r_p, S2_asr_r_p,
+	S2_lsr_r_p, S2_lsl_r_p, S2_addasl_rrri, S2_asl_r_r, S2_asr_r_r, S2_lsr_r_r, S2_lsl_r_r, S4_lsli,
+	S2_setbit_r, S2_clrbit_r, S2_togglebit_r, S2_tstbit_r, S4_ntstbit_r, C2_bitsset, C4_nbitsset, C2_bitsclr,
+	C4_nbitsclr, A4_cmpbeq, A4_cmpbgt, A4_cmpbgtu, A4_cmpheq, A4_cmphgt, A4_cmphgtu, M4_xor_xacc,
+	S2_asl_r_p_or, S2_asr_r_p_or, S2_lsr_r_p_or, S2_lsl_r_p_or, S2_asl_r_p_and, S2_asr_r_p_and, S2_lsr_r_p_and, S2_lsl_r_p_and,
+	S2_asl_r_p_xor, S2_asr_r_p_xor, S2_lsr_r_p_xor, S2_lsl_r_p_xor, S2_asl_r_p_nac, S2_asr_r_p_nac, S2_lsr_r_p_nac, S2_lsl_r_p_nac,
+	S2_asl_r_p_acc, S2_asr_r_p_acc, S2_lsr_r_p_acc, S2_lsl_r_p_acc, S2_asl_r_r_or, S2_asr_r_r_or, S2_lsr_r_r_or, S2_lsl_r_r_or,
+	S2_asl_r_r_and, S2_asr_r_r_and, S2_lsr_r_r_and, S2_lsl_r_r_and, S2_asl_r_r_nac, S2_asr_r_r_nac, S2_lsr_r_r_nac, S2_lsl_r_r_nac,
+	S2_asl_r_r_acc, S2_asr_r_r_acc, S2_lsr_r_r_acc, S2_lsl_r_r_acc, S2_parityp, C2_vmux, A2_vcmpbeq, A2_vcmpbgtu,
+	A4_vcmpbgt, A2_vcmpheq, A2_vcmphgt, A2_vcmphgtu, A2_vcmpweq, A2_vcmpwgt, A2_vcmpwgtu, C2_cmpeqp,
+	C2_cmpgtp, C2_cmpgtup, A2_addp, A2_vaddh, A2_vaddw, A2_vaddub, A2_vaddhs, A2_vaddws,
+	A2_vaddubs, A2_vadduhs, A2_subp, A2_vsubh, A2_vsubw, A2_vsubub, A2_vsubhs, A2_vsubws,
+	A2_vsububs, A2_vsubuhs, A2_vavgh, A2_vavghr, A2_vavghcr, A2_vavgub, A2_vavgubr, A2_vavguh,
+	A2_vavguhr, A2_vavgw, A2_vavgwr, A2_vavgwcr, A2_vavguw, A2_vavguwr, A2_vnavgh, A2_vnavghr,
+	A2_vnavghcr, A2_vnavgw, A2_vnavgwr, A2_vnavgwcr, A2_minp, A2_minup, A2_vminh, A2_vminw,
+	A2_vminub, A2_vminuh, A2_vmaxuw, A2_vminuw, A2_maxp, A2_maxup, A2_vmaxb, A2_vminb,
+	A2_vmaxh, A2_vmaxw, A2_vmaxub, A2_vmaxuh, A2_andp, A2_orp, A2_xorp, A4_andnp,
+	A4_ornp, A4_bitsplit, A2_addh_l16_hl, A2_addh_l16_ll, A2_addh_l16_sat_hl, A2_addh_l16_sat_ll, A2_subh_l16_hl, A2_subh_l16_ll,
+	A2_subh_l16_sat_hl, A2_subh_l16_sat_ll, A2_addh_h16_hh, A2_addh_h16_hl, A2_addh_h16_lh, A2_addh_h16_ll, A2_addh_h16_sat_hh, A2_addh_h16_sat_hl,
+	A2_addh_h16_sat_lh, A2_addh_h16_sat_ll, A2_subh_h16_hh, A2_subh_h16_hl, A2_subh_h16_lh, A2_subh_h16_ll, A2_subh_h16_sat_hh, A2_subh_h16_sat_hl,
+	A2_subh_h16_sat_lh, A2_subh_h16_sat_ll, A2_min, A2_minu, A2_max, A2_maxu, S4_parity, M4_mpyrr_addi,
+	M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi,
+	M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, S4_or_andi, S4_or_andi, S4_or_andix, S4_or_andix, S4_or_ori,
+	S4_or_ori, S4_addaddi, S4_addaddi, S4_addaddi, S4_addaddi, S4_subaddi, S4_subaddi, S4_subaddi,
+	S4_subaddi, A4_vcmpbeqi, A4_vcmpheqi, A4_vcmpweqi, A4_vcmpbgti, A4_vcmphgti, A4_vcmpwgti, A4_vcmpbgtui,
+	A4_vcmphgtui, A4_vcmpwgtui, A4_cmpbeqi, A4_cmpheqi, A4_cmpbgti, A4_cmphgti, A4_cmpbgtui, A4_cmphgtui,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	M4_mpyri_addr_u2, M4_mpyri_addr_u2, M4_mpyri_addr_u2, M4_mpyri_addr_u2, M4_mpyri_addr, M4_mpyri_addr, M4_mpyri_addr, M4_mpyri_addr,
+	M2_mpysip, M2_mpysin, M2_macsip, M2_macsin, M2_accii, M2_naccii, M4_mpyrr_addr, M2_mpyd_hh_s0,
+	M2_mpyd_hl_s0, M2_mpyd_lh_s0, M2_mpyd_ll_s0, M2_mpyd_rnd_hh_s0, M2_mpyd_rnd_hl_s0, M2_mpyd_rnd_lh_s0, M2_mpyd_rnd_ll_s0, M2_mpyud_hh_s0,
+	M2_mpyud_hl_s0, M2_mpyud_lh_s0, M2_mpyud_ll_s0, M2_mpyd_hh_s1, M2_mpyd_hl_s1, M2_mpyd_lh_s1, M2_mpyd_ll_s1, M2_mpyd_rnd_hh_s1,
+	M2_mpyd_rnd_hl_s1, M2_mpyd_rnd_lh_s1, M2_mpyd_rnd_ll_s1, M2_mpyud_hh_s1, M2_mpyud_hl_s1, M2_mpyud_lh_s1, M2_mpyud_ll_s1, M2_dpmpyss_s0,
+	M2_dpmpyuu_s0, M2_mpyd_acc_hh_s0, M2_mpyd_acc_hl_s0, M2_mpyd_acc_lh_s0, M2_mpyd_acc_ll_s0, M2_mpyd_nac_hh_s0, M2_mpyd_nac_hl_s0, M2_mpyd_nac_lh_s0,
+	M2_mpyd_nac_ll_s0, M2_mpyud_acc_hh_s0, M2_mpyud_acc_hl_s0, M2_mpyud_acc_lh_s0, M2_mpyud_acc_ll_s0, M2_mpyud_nac_hh_s0, M2_mpyud_nac_hl_s0, M2_mpyud_nac_lh_s0,
+	M2_mpyud_nac_ll_s0, M2_mpyd_acc_hh_s1, M2_mpyd_acc_hl_s1, M2_mpyd_acc_lh_s1, M2_mpyd_acc_ll_s1, M2_mpyd_nac_hh_s1, M2_mpyd_nac_hl_s1, M2_mpyd_nac_lh_s1,
+	M2_mpyd_nac_ll_s1, M2_mpyud_acc_hh_s1, M2_mpyud_acc_hl_s1, M2_mpyud_acc_lh_s1, M2_mpyud_acc_ll_s1, M2_mpyud_nac_hh_s1, M2_mpyud_nac_hl_s1, M2_mpyud_nac_lh_s1,
+	M2_mpyud_nac_ll_s1, M2_dpmpyss_acc_s0, M2_dpmpyss_nac_s0, M2_dpmpyuu_acc_s0, M2_dpmpyuu_nac_s0, M5_vmacbuu, M2_vabsdiffw, M2_vabsdiffh,
+	M5_vrmpybuu, M6_vabsdiffub, M5_vrmpybsu, M6_vabsdiffb, M2_mpy_hh_s0, M2_mpy_hl_s0, M2_mpy_lh_s0, M2_mpy_ll_s0,
+	M2_mpy_sat_hh_s0, M2_mpy_sat_hl_s0, M2_mpy_sat_lh_s0, M2_mpy_sat_ll_s0, M2_mpy_rnd_hh_s0, M2_mpy_rnd_hl_s0, M2_mpy_rnd_lh_s0, M2_mpy_rnd_ll_s0,
+	M2_mpy_sat_rnd_hh_s0, M2_mpy_sat_rnd_hl_s0, M2_mpy_sat_rnd_lh_s0, M2_mpy_sat_rnd_ll_s0, M2_mpyu_hh_s0, M2_mpyu_hl_s0, M2_mpyu_lh_s0, M2_mpyu_ll_s0,
+	M2_mpy_hh_s1, M2_mpy_hl_s1, M2_mpy_lh_s1, M2_mpy_ll_s1, M2_mpy_sat_hh_s1, M2_mpy_sat_hl_s1, M2_mpy_sat_lh_s1, M2_mpy_sat_ll_s1,
+	M2_mpy_rnd_hh_s1, M2_mpy_rnd_hl_s1, M2_mpy_rnd_lh_s1, M2_mpy_rnd_ll_s1, M2_mpy_sat_rnd_hh_s1, M2_mpy_sat_rnd_hl_s1, M2_mpy_sat_rnd_lh_s1, M2_mpy_sat_rnd_ll_s1,
+	M2_mpyu_hh_s1, M2_mpyu_hl_s1, M2_mpyu_lh_s1, M2_mpyu_ll_s1, M2_mpyi, M2_mpy_up, M2_dpmpyss_rnd_s0, M2_mpyu_up,
+	M2_mpysu_up, M2_mpy_up_s1, M2_hmmpyh_s1, M2_hmmpyl_s1, M2_hmmpyh_rs1, M2_mpy_up_s1_sat, M2_hmmpyl_rs1, M2_mpy_acc_hh_s0,
+	M2_mpy_acc_hl_s0, M2_mpy_acc_lh_s0, M2_mpy_acc_ll_s0, M2_mpy_acc_sat_hh_s0, M2_mpy_acc_sat_hl_s0, M2_mpy_acc_sat_lh_s0, M2_mpy_acc_sat_ll_s0, M2_mpy_nac_hh_s0,
+	M2_mpy_nac_hl_s0, M2_mpy_nac_lh_s0, M2_mpy_nac_ll_s0, M2_mpy_nac_sat_hh_s0, M2_mpy_nac_sat_hl_s0, M2_mpy_nac_sat_lh_s0, M2_mpy_nac_sat_ll_s0, M2_mpyu_acc_hh_s0,
+	M2_mpyu_acc_hl_s0, M2_mpyu_acc_lh_s0, M2_mpyu_acc_ll_s0, M2_mpyu_nac_hh_s0, M2_mpyu_nac_hl_s0, M2_mpyu_nac_lh_s0, M2_mpyu_nac_ll_s0, M2_mpy_acc_hh_s1,
+	M2_mpy_acc_hl_s1, M2_mpy_acc_lh_s1, M2_mpy_acc_ll_s1, M2_mpy_acc_sat_hh_s1, M2_mpy_acc_sat_hl_s1, M2_mpy_acc_sat_lh_s1, M2_mpy_acc_sat_ll_s1, M2_mpy_nac_hh_s1,
+	M2_mpy_nac_hl_s1, M2_mpy_nac_lh_s1, M2_mpy_nac_ll_s1, M2_mpy_nac_sat_hh_s1, M2_mpy_nac_sat_hl_s1, M2_mpy_nac_sat_lh_s1, M2_mpy_nac_sat_ll_s1, M2_mpyu_acc_hh_s1,
+	M2_mpyu_acc_hl_s1, M2_mpyu_acc_lh_s1, M2_mpyu_acc_ll_s1, M2_mpyu_nac_hh_s1, M2_mpyu_nac_hl_s1, M2_mpyu_nac_lh_s1, M2_mpyu_nac_ll_s1, M2_maci,
+	M2_acci, M2_subacc, M4_and_andn, M4_or_andn, M4_xor_andn, M4_and_and, M4_and_or, M4_and_xor,
+	M4_or_and, M4_mac_up_s1_sat, M4_nac_up_s1_sat, M2_mnaci, M2_nacci, M2_xor_xacc, M4_or_or, M4_or_xor,
+	M4_xor_and, M4_xor_or, A2_and, A2_or, A2_xor, A4_andn, A4_orn, C2_cmpeq,
+	C4_cmpneq, C2_cmpgt, C4_cmplte, C2_cmpgtu, C4_cmplteu, A2_add, A2_sub, A4_rcmpeq,
+	A4_rcmpneq, A2_combine_hh, A2_combine_hl, A2_combine_lh, A2_combine_ll, C2_mux, A2_combinew, S2_packhl,
+	A2_svaddh, A2_svaddhs, A2_addsat, A2_svadduhs, A2_svsubh, A2_svsubhs, A2_subsat, A2_svsubuhs,
+	A2_svavgh, A2_svavghs, A2_svnavgh, A2_pandf, A2_pandfnew, A2_pandt, A2_pandtnew, A2_porf,
+	A2_porfnew, A2_port, A2_portnew, A2_pxorf, A2_pxorfnew, A2_pxort, A2_pxortnew, A2_paddf,
+	A2_paddfnew, A2_paddt, A2_paddtnew, A2_psubf, A2_psubfnew, A2_psubt, A2_psubtnew, C2_ccombinewf,
+	C2_ccombinewnewf, C2_ccombinewnewt, C2_ccombinewt,
 }

@@ -89,6 +89,7 @@ func emitOperand(b *bytes.Buffer, o *Operand) {
 		}
 	}
 	flag(o.Low8, "Low8")
+	flag(o.Low16, "Low16")
 	flag(o.New, "New")
 	flag(o.Neg, "Neg")
 	flag(o.Signed, "Signed")
@@ -118,13 +119,13 @@ func (r *Row) memBytes() int {
 	switch {
 	case strings.Contains(r.Syntax, "vmem"):
 		return 128
-	case strings.Contains(r.Syntax, "memd("), r.Name == "S2_allocframe", r.Name == "L2_deallocframe", r.Name == "L4_return":
+	case strings.Contains(r.Syntax, "memd("), r.Name == "S2_allocframe", r.Name == "L2_deallocframe", strings.HasPrefix(r.Name, "L4_return"):
 		return 8
-	case strings.Contains(r.Syntax, "memw("):
+	case strings.Contains(r.Syntax, "memw("), strings.Contains(r.Syntax, "bh(") && r.Operands[0].Kind == "RR":
 		return 4
-	case strings.Contains(r.Syntax, "memh("), strings.Contains(r.Syntax, "memuh("):
+	case strings.Contains(r.Syntax, "memh("), strings.Contains(r.Syntax, "memuh("), strings.Contains(r.Syntax, "bh("), strings.Contains(r.Syntax, "memh_fifo("):
 		return 2
-	case strings.Contains(r.Syntax, "memb("), strings.Contains(r.Syntax, "memub("):
+	case strings.Contains(r.Syntax, "memb("), strings.Contains(r.Syntax, "memub("), strings.Contains(r.Syntax, "memb_fifo("):
 		return 1
 	}
 	return 0
@@ -170,6 +171,7 @@ func (r *Row) flags() ([]string, error) {
 	add(strings.HasPrefix(r.Name, "V6_"), "FlagHVX")
 	add(strings.Contains(s, "vmemu"), "FlagUnaligned")
 	add(r.Blocks1, "FlagBlocksSlot1")
+	add(strings.HasSuffix(r.Name, "_ur") || strings.HasSuffix(r.Name, "_ap") || strings.HasSuffix(r.Name, "_abs") && r.Name != "A2_abs", "FlagExtended")
 	add(r.Class != "CR" && r.Operands != nil && r.Operands[0].Kind == "P" && r.Operands[0].Role == "Def" && strings.Contains(s, "cmp."), "FlagCmp")
 	return out, nil
 }

@@ -15,6 +15,7 @@ type Operand struct {
 	Letter     byte
 	Role       string // Use, Def, DefUse
 	Low8       bool
+	Low16      bool
 	New, Neg   bool
 	Index      int
 	Field      uint32
@@ -80,7 +81,7 @@ func Parse(text string) ([]Row, error) {
 	return rows, nil
 }
 
-var operandRE = regexp.MustCompile(`([RVPQCMNO])([a-z]{1,2})(8?)('?)|#([sur])(\d+)(?::(\d))?(\*?)`)
+var operandRE = regexp.MustCompile(`([RVPQCMNO])([a-z]{1,2})(8|16|)('?)|#([sur])(\d+)(?::(\d))?(\*?)`)
 
 func parseRow(f []string) (Row, error) {
 	var r Row
@@ -169,7 +170,7 @@ func (r *Row) parseSyntax() error {
 			}
 			continue
 		}
-		o := Operand{Letter: letter, Index: r.NumReg, Low8: g(3) != "", Role: "Use"}
+		o := Operand{Letter: letter, Index: r.NumReg, Low8: g(3) == "8", Low16: g(3) == "16", Role: "Use"}
 		switch g(1) {
 		case "N":
 			o.Kind = "NR"
@@ -262,6 +263,9 @@ func (r *Row) parseBits() error {
 		want := map[string]int{"R": 5, "RR": 5, "V": 5, "VV": 5, "P": 2, "Q": 2, "C": 5, "M": 1, "NR": 3, "NV": 3}[o.Kind]
 		if o.Low8 {
 			want = 3
+		}
+		if o.Low16 {
+			want = 4
 		}
 		if o.Kind == "RR" && n == 4 {
 			o.Shift, want = 1, 4

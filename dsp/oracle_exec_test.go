@@ -1,0 +1,70 @@
+package dsp
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestOracleExec runs whole programs, assembled and compiled, in QEMU and in the core.
+func TestOracleExec(t *testing.T) {
+	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	root := os.Getenv("NNSOC_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared")
+	}
+	root, _ = filepath.Abs(filepath.Join(root, "hexagon"))
+	if _, err := os.Stat(root); err != nil {
+		t.Skip("skipped: needs shared data")
+	}
+	for _, c := range []struct {
+		src  string
+		args []string
+	}{
+		{"hello.S", nil}, {"core.S", nil},
+		{"gemm.c", []string{"-O3", "-ffreestanding", "-fno-builtin", "-DSZ=128", "-DREP=1"}},
+		{"gemm.c", []string{"-O1", "-ffreestanding", "-fno-builtin", "-DSZ=128", "-DREP=1"}},
+	} {
+		dir := t.TempDir()
+		obj, exe := filepath.Join(dir, "p.o"), filepath.Join(dir, "p.elf")
+		args := append([]string{"-target", "hexagon-unknown-linux-musl", "-mv66", "-mhvx=v66", "-mhvx-length=128B", "-nostdlib", "-c", "-o", obj}, c.args...)
+		for _, cmd := range []*exec.Cmd{
+			exec.Command("clang-19", append(args, filepath.Join(root, c.src))...),
+			exec.Command("ld.lld-19", "-m", "hexagonelf", "-static", "-o", exe, obj),
+		} {
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %v\n%.2000s", cmd.Args, err, out)
+			}
+		}
+		want, err := exec.Command("qemu-hexagon", exe).Output()
+		if err != nil {
+			t.Fatalf("%s: qemu: %v", c.src, err)
+		}
+		data, err := os.ReadFile(exe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		im, err := LoadELF(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got bytes.Buffer
+		p := &Process{Image: im, Args: []string{exe}, Stdout: &got, Stderr: &got}
+		if _, err := testCore(t).Exec(p, Options{}); err != nil {
+			t.Fatalf("%s %v: %v", c.src, c.args, err)
+		}
+		if !bytes.Equal(got.Bytes(), want) || p.Status != 0 {
+			t.Errorf("%s %v: %d bytes and status %d, QEMU writes %d others", c.src, c.args, got.Len(), p.Status, len(want))
+		}
+	}
+}
+
+func TestLoadELFErrors(t *testing.T) {
+	for _, data := range [][]byte{nil, []byte("\x7fELF"), bytes.Repeat([]byte{0x7f}, 100)} {
+		if _, err := LoadELF(data); err == nil {
+			t.Errorf("%q is accepted", data)
+		}
+	}
+}
