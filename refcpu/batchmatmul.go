@@ -21,7 +21,7 @@ func prepareBatchMatmul(v opspec.View, op *nn.Operation) (kern, error) {
 			out, done := x.floatsOut(m.Output, &x.shared)
 			x.parallel(rows, step, func(_, lo, hi int) {
 				for r := lo; r < hi; r++ {
-					productRow(&m, r, out[r*m.Cols:(r+1)*m.Cols], a, b, addScaled, dotFloat)
+					productRow(&m, r, out[r*m.Cols:(r+1)*m.Cols], a, b, addRows, dotFloat)
 				}
 			})
 			done()
@@ -32,7 +32,7 @@ func prepareBatchMatmul(v opspec.View, op *nn.Operation) (kern, error) {
 			a, b, out := x.int32s(m.A), x.int32s(m.B), x.int32s(m.Output)
 			x.parallel(rows, step, func(_, lo, hi int) {
 				for r := lo; r < hi; r++ {
-					productRow(&m, r, out[r*m.Cols:(r+1)*m.Cols], a, b, addScaledInt, dotInt)
+					productRow(&m, r, out[r*m.Cols:(r+1)*m.Cols], a, b, addRowsInt, dotInt)
 				}
 			})
 			return nil
@@ -49,7 +49,7 @@ func prepareBatchMatmul(v opspec.View, op *nn.Operation) (kern, error) {
 		x.parallel(rows, step, func(worker, lo, hi int) {
 			sums := x.arenas[worker].ints(m.Cols)
 			for r := lo; r < hi; r++ {
-				productRow(&m, r, sums, a, b, addScaledInt, dotInt)
+				productRow(&m, r, sums, a, b, addRowsInt, dotInt)
 				for k, s := range sums {
 					out[r*m.Cols+k] = byte(min(max(mult.Apply(s)+q.OutZero, q.Lo), q.Hi))
 				}
@@ -70,7 +70,7 @@ func (x *run) centred(i uint32, zero int32) []int32 {
 }
 
 // productRow computes row r of all batches: dst = sum over k of a[k] * b[k].
-func productRow[T float32 | int32](m *opspec.BatchMatmul, r int, dst, a, b []T, add func(dst, b []T, s T), dot func(a, b []T, step int) T) {
+func productRow[T float32 | int32](m *opspec.BatchMatmul, r int, dst, a, b []T, add func(dst, b, a []T, step, n int), dot func(a, b []T, step int) T) {
 	batch, row := r/m.Rows, r%m.Rows
 	b = b[batch*m.Depth*m.Cols : (batch+1)*m.Depth*m.Cols]
 	a = a[batch*m.Rows*m.Depth : (batch+1)*m.Rows*m.Depth]
@@ -85,39 +85,5 @@ func productRow[T float32 | int32](m *opspec.BatchMatmul, r int, dst, a, b []T, 
 		return
 	}
 	clear(dst)
-	for k := range m.Depth {
-		add(dst, b[k*m.Cols:(k+1)*m.Cols], a[at+k*step])
-	}
-}
-
-// addScaled and dotFloat round each product: the conversion keeps hosts with
-// fused multiply-add from giving other bytes.
-func addScaled(dst, b []float32, s float32) {
-	for i, v := range b {
-		dst[i] += float32(s * v)
-	}
-}
-
-func dotFloat(a, b []float32, step int) float32 {
-	sum, at := float32(0), 0
-	for _, v := range b {
-		sum += float32(a[at] * v)
-		at += step
-	}
-	return sum
-}
-
-func addScaledInt(dst, b []int32, s int32) {
-	for i, v := range b {
-		dst[i] += s * v
-	}
-}
-
-func dotInt(a, b []int32, step int) int32 {
-	sum, at := int32(0), 0
-	for _, v := range b {
-		sum += a[at] * v
-		at += step
-	}
-	return sum
+	add(dst, b, a[at:], step, m.Depth)
 }

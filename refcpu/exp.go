@@ -20,9 +20,16 @@ func exp(x float64) float64 {
 	)
 	k := math.Floor(float64(x*math.Log2E) + 0.5)
 	r := x - float64(k*ln2Hi) - float64(k*ln2Lo)
-	p := inverseFactorials[len(inverseFactorials)-1]
-	for i := len(inverseFactorials) - 2; i >= 0; i-- {
-		p = float64(p*r) + inverseFactorials[i]
+	// Even and odd terms apart: two short chains instead of a long one.
+	r2 := r * r
+	even, odd := inverseFactorials[12], inverseFactorials[13]
+	for i := 10; i >= 0; i -= 2 {
+		even = float64(even*r2) + inverseFactorials[i]
+		odd = float64(odd*r2) + inverseFactorials[i+1]
+	}
+	p := even + float64(odd*r)
+	if k > -1000 && k < 1000 {
+		return p * math.Float64frombits(uint64(1023+int(k))<<52)
 	}
 	return math.Ldexp(p, int(k))
 }

@@ -23,9 +23,7 @@ func prepareTransposeConv(v opspec.View, op *nn.Operation) (kern, error) {
 			bias := x.floats(c.Bias, &x.shared)
 			in := x.floats(c.Input, &x.shared)
 			out, done := x.floatsOut(c.Output, &x.shared)
-			acc := scatter(x, &c, in, byTap(w, &c, func(f float32) float32 { return f }), x.shared.floats, func(a, b, s float32) float32 {
-				return s + float32(a*b)
-			})
+			acc := scatter(x, &c, in, byTap(w, &c, func(f float32) float32 { return f }), x.shared.floats, addRows)
 			for r := range c.N * c.OutH * c.OutW {
 				a := acc[r*c.K : (r+1)*c.K]
 				kernel.BiasClamp(a, a, bias, lo, hi)
@@ -59,7 +57,7 @@ func prepareTransposeConv(v opspec.View, op *nn.Operation) (kern, error) {
 			in[i] = quantOf(c.Type, b) - q.InZero
 		}
 		acc := scatter(x, &c, in, byTap(w, &c, func(b byte) int32 { return quantOf(wt, b) - q.FilterZero }),
-			func(n int) []int32 { return x.shared.ints(n + kernel.Block) }, func(a, b, s int32) int32 { return s + a*b })
+			func(n int) []int32 { return x.shared.ints(n + kernel.Block) }, addRowsInt)
 		res := x.shared.bytes(c.N * c.OutH * c.OutW * c.K)
 		for r := range c.N * c.OutH * c.OutW {
 			rq.Row(res[r*c.K:(r+1)*c.K], acc[r*c.K:], 0, 0, q.OutZero, q.Lo, q.Hi)
@@ -82,7 +80,7 @@ func byTap[S, T any](w []S, c *opspec.TransposeConv, f func(S) T) []T {
 }
 
 // scatter sums the products of input and filter into an NHWC image.
-func scatter[T int32 | float32](x *run, c *opspec.TransposeConv, in, w []T, scratch func(int) []T, step func(a, b, s T) T) []T {
+func scatter[T int32 | float32](x *run, c *opspec.TransposeConv, in, w []T, scratch func(int) []T, add func(dst, b, a []T, step, n int)) []T {
 	if c.NCHW {
 		t := scratch(len(in))
 		toNHWC(t, in, c.N, c.H, c.W, c.C)
@@ -99,12 +97,7 @@ func scatter[T int32 | float32](x *run, c *opspec.TransposeConv, in, w []T, scra
 					continue
 				}
 				dst := acc[((b*c.OutH+oy)*c.OutW+ox)*c.K:][:c.K]
-				for ch, v := range in[p*c.C : (p+1)*c.C] {
-					row := w[(t*c.C+ch)*c.K:][:len(dst)]
-					for k := range dst {
-						dst[k] = step(v, row[k], dst[k])
-					}
-				}
+				add(dst, w[t*c.C*c.K:], in[p*c.C:], 1, c.C)
 			}
 		}
 	})
