@@ -74,7 +74,7 @@ func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 func (l *lowering) supports(i int) error {
 	op := &l.graph.Operations[i]
 	if !op.Type.Valid() || lowerings[op.Type] == nil {
-		return fmt.Errorf("%s: not implemented on this device", op.Type)
+		return fmt.Errorf("%s has no lowering on this DSP", op.Type)
 	}
 	if err := checkTypes(l.graph, op); err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)

@@ -120,7 +120,7 @@ func (l *lowering) lower(i int) error {
 	op := &l.g.Operations[i]
 	f := lowerings[op.Type]
 	if f == nil {
-		return fmt.Errorf("%s is not implemented", op.Type)
+		return fmt.Errorf("%s has no lowering on this GPU", op.Type)
 	}
 	if l.shapes[i] != nil {
 		return l.shapes[i]
