@@ -20,10 +20,14 @@ type Failure struct {
 	Mismatch   *Mismatch // nil when the failure is not a wrong element
 }
 
+// Declined is a case that the device does not take, and why.
+type Declined struct{ Spec, Name, Operations, Reason string }
+
 // Report counts the outcome of cases on a device.
 type Report struct {
 	Cases, Passed, Failed, Unsupported, Skipped int
-	Failures                                    []Failure // in the order of the cases
+	Failures                                    []Failure  // in the order of the cases
+	Declined                                    []Declined // likewise
 }
 
 // Plan is what to run.
@@ -60,8 +64,8 @@ func (p *Plan) Execute() *Report {
 		}
 	}
 	type outcome struct {
-		supported bool
-		err       error
+		declined string
+		err      error
 	}
 	outcomes := make([]outcome, len(items))
 	next := make(chan int)
@@ -75,7 +79,7 @@ func (p *Plan) Execute() *Report {
 	for range min(workers, len(items)) {
 		wg.Go(func() {
 			for i := range next {
-				outcomes[i].supported, outcomes[i].err = p.one(items[i].c)
+				outcomes[i].declined, outcomes[i].err = p.one(items[i].c)
 				if p.Progress != nil {
 					mu.Lock()
 					done++
@@ -95,7 +99,7 @@ func (p *Plan) Execute() *Report {
 	for i, o := range outcomes {
 		c := items[i].c
 		if p.Visit != nil {
-			p.Visit(c, c.Model != nil && o.supported && o.err == nil)
+			p.Visit(c, c.Model != nil && o.declined == "" && o.err == nil)
 		}
 		switch {
 		case c.Model == nil:
@@ -105,8 +109,9 @@ func (p *Plan) Execute() *Report {
 			f := Failure{Spec: items[i].file.Spec, Name: c.Name, Operations: operations(c), Err: o.err}
 			errors.As(o.err, &f.Mismatch)
 			r.Failures = append(r.Failures, f)
-		case !o.supported:
+		case o.declined != "":
 			r.Unsupported++
+			r.Declined = append(r.Declined, Declined{items[i].file.Spec, c.Name, operations(c), o.declined})
 		default:
 			r.Passed++
 		}
@@ -114,10 +119,10 @@ func (p *Plan) Execute() *Report {
 	return r
 }
 
-func (p *Plan) one(c *vectors.Case) (supported bool, err error) {
+func (p *Plan) one(c *vectors.Case) (declined string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			supported, err = true, fmt.Errorf("panic: %v", v)
+			declined, err = "", fmt.Errorf("panic: %v", v)
 		}
 	}()
 	return RunCase(p.Device, c, p.Functional)

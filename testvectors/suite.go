@@ -15,32 +15,32 @@ type Summary struct {
 	ByOperation [nn.OperationCount]int
 }
 
-// RunCase executes a case on a device. supported is false when the device
+// RunCase executes a case on a device. declined is the reason why the device
 // declines an operation of the case; then nothing runs.
-func RunCase(d hal.Device, c *vectors.Case, functional bool) (supported bool, err error) {
+func RunCase(d hal.Device, c *vectors.Case, functional bool) (declined string, err error) {
 	if c.Model == nil {
-		return false, nil
+		return "the case has an unknown operation", nil
 	}
 	answers, err := d.SupportedOperations(c.Model)
 	if err != nil {
 		if c.ExpectFailure {
-			return true, nil
+			return "", nil
 		}
-		return false, err
+		return "", err
 	}
-	for _, a := range answers {
+	for i, a := range answers {
 		if !a.OK {
-			return false, nil
+			return fmt.Sprintf("operation %d: %s", i, a.Reason), nil
 		}
 	}
 	err = execute(d, c, functional)
 	if c.ExpectFailure {
 		if err == nil {
-			return true, fmt.Errorf("no error, one was expected")
+			return "", fmt.Errorf("no error, one was expected")
 		}
-		return true, nil
+		return "", nil
 	}
-	return true, err
+	return "", err
 }
 
 func execute(d hal.Device, c *vectors.Case, functional bool) error {
@@ -94,12 +94,12 @@ func Run(t T, d hal.Device, filter func(*vectors.Case) bool) Summary {
 			if filter != nil && !filter(c) {
 				continue
 			}
-			supported, err := RunCase(d, c, false)
+			declined, err := RunCase(d, c, false)
 			switch {
 			case err != nil:
 				s.Failed++
 				t.Errorf("%s: %s: %s: %v", d.Name(), f.Spec, c.Name, err)
-			case !supported:
+			case declined != "":
 				s.Unsupported++
 			default:
 				s.Passed++

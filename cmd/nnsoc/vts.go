@@ -19,14 +19,22 @@ import (
 )
 
 type vtsReport struct {
-	SchemaVersion int          `json:"schema_version"`
-	Device        string       `json:"device"`
-	Cases         int          `json:"cases"`
-	Passed        int          `json:"passed"`
-	Failed        int          `json:"failed"`
-	Unsupported   int          `json:"unsupported"`
-	Skipped       int          `json:"skipped"`
-	Failures      []vtsFailure `json:"failures"`
+	SchemaVersion int           `json:"schema_version"`
+	Device        string        `json:"device"`
+	Cases         int           `json:"cases"`
+	Passed        int           `json:"passed"`
+	Failed        int           `json:"failed"`
+	Unsupported   int           `json:"unsupported"`
+	Skipped       int           `json:"skipped"`
+	Failures      []vtsFailure  `json:"failures"`
+	Declined      []vtsDeclined `json:"declined,omitempty"` // with --declined
+}
+
+type vtsDeclined struct {
+	Name       string `json:"name"`
+	Spec       string `json:"spec"`
+	Operations string `json:"operations"`
+	Reason     string `json:"reason"`
 }
 
 type vtsFailure struct {
@@ -43,15 +51,15 @@ type vtsFailure struct {
 
 func newVTS(a *app) *cobra.Command {
 	var device, pattern, export string
-	var functional bool
+	var functional, declined bool
 	cmd := &cobra.Command{
 		Use:   "vts PATH...",
 		Short: "run operation test vectors on a device",
 		Long: `vts runs test cases - documents of the neutral JSON corpus (.json, .json.gz), Android
 test specifications (.mod.py), or folders of either - on one device and compares each
 output with the accuracy rules of NNAPI's generated tests. An operation that the device declares supported must pass; a case with
-any other operation counts as unsupported. Nothing falls back to the CPU. With --export
-nothing runs: the cases are written as documents of the JSON corpus, one per file read.`,
+any other operation counts as unsupported; --declined lists these with the reason. Nothing
+falls back to the CPU. With --export nothing runs: the cases are written as documents of the JSON corpus, one per file read.`,
 		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json\n  nnsoc vts add_v1_3.mod.py --export expanded",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -95,7 +103,7 @@ nothing runs: the cases are written as documents of the JSON corpus, one per fil
 			}
 			r := p.Execute()
 			show.done()
-			if err := a.printVTS(device, r); err != nil {
+			if err := a.printVTS(device, r, declined); err != nil {
 				return err
 			}
 			switch {
@@ -111,6 +119,7 @@ nothing runs: the cases are written as documents of the JSON corpus, one per fil
 	fl.StringVar(&device, "device", "reference", "device to run on: reference or a device of the SoC")
 	fl.StringVar(&pattern, "run", "", "run only cases whose name matches this regular expression")
 	fl.StringVar(&export, "export", "", "write the cases to this folder as corpus JSON instead of running them")
+	fl.BoolVar(&declined, "declined", false, "list the unsupported cases with the reason")
 	fl.BoolVar(&functional, "functional", false, "skip the timing model")
 	completeDevices(a, cmd)
 	return cmd
@@ -236,7 +245,7 @@ func hasSuffix(s string, suffixes []string) bool {
 	return false
 }
 
-func (a *app) printVTS(device string, r *testvectors.Report) error {
+func (a *app) printVTS(device string, r *testvectors.Report, declined bool) error {
 	out := vtsReport{
 		SchemaVersion: schemaVersion, Device: device, Cases: r.Cases, Passed: r.Passed, Failed: r.Failed,
 		Unsupported: r.Unsupported, Skipped: r.Skipped, Failures: []vtsFailure{},
@@ -249,8 +258,16 @@ func (a *app) printVTS(device string, r *testvectors.Report) error {
 		}
 		out.Failures = append(out.Failures, v)
 	}
+	if declined {
+		for _, d := range r.Declined {
+			out.Declined = append(out.Declined, vtsDeclined{d.Name, d.Spec, d.Operations, d.Reason})
+		}
+	}
 	if a.json {
 		return printJSON(a.out, out)
+	}
+	for _, d := range out.Declined {
+		fmt.Fprintf(a.out, "declined %s (%s): %s\n", d.Name, d.Spec, d.Reason)
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintf(a.out, "FAIL %s (%s)\n  %s: %v\n", f.Name, f.Spec, f.Operations, f.Err)

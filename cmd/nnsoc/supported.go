@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/hal"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+type supportedReport struct {
+	SchemaVersion int               `json:"schema_version"`
+	Model         modelReport       `json:"model"`
+	SoC           string            `json:"soc"`
+	Devices       []deviceSupported `json:"devices"`
+}
+
+type deviceSupported struct {
+	Device     string               `json:"device"`
+	Supported  int                  `json:"supported"`
+	Operations []operationSupported `json:"operations"`
+}
+
+type operationSupported struct {
+	Index     int      `json:"index"`
+	Type      string   `json:"type"`
+	Output    []uint32 `json:"output"`
+	Supported bool     `json:"supported"`
+	Reason    string   `json:"reason,omitempty"`
+}
+
+func newSupported(a *app) *cobra.Command {
+	var devices []string
+	cmd := &cobra.Command{
+		Use:   "supported [MODEL]",
+		Short: "list which operations of a network each device takes, and why not",
+		Long: `supported asks each device which operations of a network (.tflite) it can run and
+prints the answers operation by operation, with the reason where the answer is no.
+Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --declined.`,
+		Example: "  nnsoc supported model.tflite --device dsp\n  nnsoc supported model.tflite --json",
+		Args:    atMostOne,
+		RunE: func(_ *cobra.Command, args []string) error {
+			m, err := a.machine(hal.FastSingleAnswer)
+			if err != nil {
+				return err
+			}
+			names, err := m.choose(devices)
+			if err != nil {
+				return err
+			}
+			model, err := compileModel(args, m, nnrt.Auto)
+			if err != nil {
+				return err
+			}
+			if err := nnrt.Validate(model); err != nil {
+				return usage(fmt.Errorf("%s: %w", model.Name, err))
+			}
+			g := &model.Main
+			r := supportedReport{SchemaVersion: schemaVersion, SoC: m.config.SoC.Name,
+				Model: modelReport{model.Name, len(g.Operations), nnrt.MACs(model)}}
+			for _, name := range names {
+				d, err := m.registry.Find(name)
+				if err != nil {
+					return usage(err)
+				}
+				answers, err := d.SupportedOperations(model)
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				s := deviceSupported{Device: name, Operations: []operationSupported{}}
+				for i, x := range answers {
+					op := &g.Operations[i]
+					s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), g.Operands[op.Outputs[0]].Dimensions, x.OK, x.Reason})
+					if x.OK {
+						s.Supported++
+					}
+				}
+				r.Devices = append(r.Devices, s)
+			}
+			if a.json {
+				return printJSON(a.out, r)
+			}
+			return r.text(a.out)
+		},
+	}
+	cmd.Flags().StringSliceVar(&devices, "device", nil, "devices to ask (default: all)")
+	completeDevices(a, cmd)
+	return cmd
+}
+
+func (r *supportedReport) text(w io.Writer) error {
+	fmt.Fprintf(w, "%s: %d operations on %s\n", r.Model.Name, r.Model.Operations, r.SoC)
+	for _, d := range r.Devices {
+		fmt.Fprintf(w, "\n%s takes %d of %d\n", d.Device, d.Supported, r.Model.Operations)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, op := range d.Operations {
+			answer := "yes"
+			if !op.Supported {
+				answer = "no: " + op.Reason
+			}
+			fmt.Fprintf(t, "  %d\t%s\t%v\t%s\n", op.Index, op.Type, op.Output, answer)
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
