@@ -103,6 +103,9 @@ func (k *checker) config(c *Config) {
 		if d.Contexts > d.Threads {
 			k.fail("dsp.contexts", "%d vector contexts for %d threads", d.Contexts, d.Threads)
 		}
+		if d.DMA != nil && d.DMA.BurstBytes&(d.DMA.BurstBytes-1) != 0 {
+			k.fail("dsp.dma.burst_bytes", "%d is not a power of two", d.DMA.BurstBytes)
+		}
 	}
 	if n := c.NPU; n != nil {
 		k.clock("npu.clock", &n.Clock)

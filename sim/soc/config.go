@@ -230,10 +230,20 @@ type DSP struct {
 	BranchSlots      int    `toml:"branch_slots" range:"0..100"`        // lost by a taken branch
 	MispredictSlots  int    `toml:"mispredict_slots" range:"0..100"`    // lost on top against the hint
 	JobStartCycles   int    `toml:"job_start_cycles" range:"0..1000000"`
+	DMA              *DMA   `toml:"dma" soc:"optional"` // user DMA, absent before V68
 	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
 	Launch   Launch  `toml:"launch"`
 	Energy   Energy  `toml:"energy"` // DSPEvents
+}
+
+// DMA is the copy engine of one hardware thread.
+type DMA struct {
+	BurstBytes  int `toml:"burst_bytes" range:"16..4096"` // a power of two
+	Outstanding int `toml:"outstanding" range:"1..256"`   // bursts in flight
+	StartCycles int `toml:"start_cycles" range:"0..10000"`
+	IssueCycles int `toml:"issue_cycles" range:"0..1000"` // between two bursts
+	Queue       int `toml:"queue" range:"1..64"`          // descriptors in work
 }
 
 // NPU runs Ethos-U register commands.
