@@ -51,7 +51,7 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.asm = c.asm
+	d.asm, d.extract = c.asm, uint8(c.spec.ExtractCycles)
 	r := &run{spec: &c.spec, prog: p, space: space, opt: o, dec: d,
 		blocks: make([]*block, len(d.words)), packets: o.MaxPackets, halt: ReturnAddress}
 	if r.packets <= 0 {

@@ -171,6 +171,8 @@ type decoder struct {
 	base  *[hexagon.NumOps]hexagon.Op
 	asm   *asmTable
 	stop  uint32 // a block does not run past this address
+
+	extract uint8 // Spec.ExtractCycles
 }
 
 func newDecoder(p *Program) (*decoder, error) {

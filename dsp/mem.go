@@ -35,6 +35,7 @@ type memory struct {
 	hideScalar sim.Time
 	hideFetch  sim.Time
 	cycle      sim.Time
+	reachL2    sim.Time // from a vector store to its line in L2
 
 	boxes  []prefetchBox // one per thread
 	active int
@@ -48,6 +49,29 @@ const storeDepth = 8
 type storeQueue struct {
 	free [storeDepth]sim.Time
 	pos  int
+}
+
+// recentStores remembers, by L2 line, when the vector stores of a thread reach
+// L2. A load of the same line starts no sooner.
+type recentStores [64]struct {
+	line uint32 // of 128 bytes
+	at   sim.Time
+}
+
+func (r *recentStores) add(ea uint32, at sim.Time) {
+	line := ea >> 7
+	s := &r[line%uint32(len(r))]
+	s.line, s.at = line, at
+}
+
+// visible is the instant from which [ea, ea+n) can be loaded, now at the soonest.
+func (r *recentStores) visible(now sim.Time, ea, n uint32) sim.Time {
+	for line := ea >> 7; line <= (ea+n-1)>>7; line++ {
+		if s := &r[line%uint32(len(r))]; s.at > now && s.line == line {
+			now = s.at
+		}
+	}
+	return now
 }
 
 // boxDepth is the number of lines an l2fetch has in flight.
@@ -101,14 +125,18 @@ func newMemory(s *Spec) (*memory, error) {
 	m.hideScalar = m.clock.at(int64(s.L1D.HitCycles))
 	m.hideFetch = m.clock.at(int64(s.L1I.HitCycles))
 	m.cycle = m.clock.at(1)
+	m.reachL2 = m.clock.at(int64(s.StoreLoadPackets * s.IssueInterval))
 	return m, nil
 }
+
+// noLine is no line of any cache: lines are shorter than the address space.
+const noLine = ^uint32(0)
 
 func lastLines(c CacheSpec) ([]uint32, uint32, uint) {
 	sets := c.Bytes / c.LineBytes / c.Ways
 	l := make([]uint32, sets)
 	for i := range l {
-		l[i] = ^uint32(0)
+		l[i] = noLine
 	}
 	return l, uint32(sets - 1), uint(bits.TrailingZeros(uint(c.LineBytes)))
 }
@@ -129,26 +157,26 @@ func (m *memory) stall(t, done, hide sim.Time) int64 {
 func (m *memory) access(t *thread, op *memOp, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.kind {
 	case scalarLoad:
-		return m.scalarLoad(m.clock.at(cycle), ea, op.bytes)
+		return m.scalarLoad(t, m.clock.at(cycle), ea, op.bytes)
 	case vectorLoad:
-		return m.vectorLoad(m.clock.at(cycle), ea)
+		return m.vectorLoad(t, m.clock.at(cycle), ea)
 	case vectorStore:
 		return m.store(t, m.clock.at(cycle), ea, 128)
 	case scalarStore:
 		return m.store(t, m.clock.at(cycle), ea, op.bytes)
 	case scalarUpdate:
 		now := m.clock.at(cycle)
-		if n, from := m.scalarLoad(now, ea, op.bytes); n > 0 {
+		if n, from := m.scalarLoad(t, now, ea, op.bytes); n > 0 {
 			m.store(t, m.clock.at(cycle+n), ea, op.bytes)
 			return n, from
 		}
 		return m.store(t, now, ea, op.bytes)
 	case prefetchL1:
 		if !m.inVTCM(ea) {
-			now := m.clock.at(cycle)
+			now := t.recent.visible(m.clock.at(cycle), ea, 1)
 			m.pump(now)
 			m.l1d.Access(now, uint64(ea), 1, mem.Prefetch)
-			m.lastD[ea>>m.shiftD&m.setsD] = ^uint32(0)
+			m.lastD[ea>>m.shiftD&m.setsD] = noLine
 		}
 	case prefetchL2:
 		m.prefetch(t, ea, m.clock.at(cycle))
@@ -175,29 +203,38 @@ func (m *memory) freeVTCM(ea uint32) bool {
 	return true
 }
 
-func (m *memory) scalarLoad(now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
+func (m *memory) scalarLoad(t *thread, now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return m.scalarVTCM, sim.StallScratchpad
 	}
-	m.pump(now)
-	done, from := m.l1d.Access(now, uint64(ea), int(bytes), mem.Read)
-	line := ea >> m.shiftD
-	m.lastD[line&m.setsD] = line
+	start := t.recent.visible(now, ea, uint32(bytes))
+	m.pump(start)
+	done, from := m.l1d.Access(start, uint64(ea), int(bytes), mem.Read)
 	if from != sim.StallL1 {
 		m.events[evL2]++
+	} else if start > now {
+		from = sim.StallL2
 	}
-	return m.stall(now, done, m.hideScalar), from
+	wait := m.stall(now, done, m.hideScalar)
+	line := ea >> m.shiftD
+	if wait > 0 { // on its way: whoever comes next asks the cache
+		m.lastD[line&m.setsD] = noLine
+	} else {
+		m.lastD[line&m.setsD] = line
+	}
+	return wait, from
 }
 
-func (m *memory) vectorLoad(now sim.Time, ea uint32) (int64, sim.Reason) {
+func (m *memory) vectorLoad(t *thread, now sim.Time, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return m.waitVTCM, sim.StallScratchpad
 	}
 	m.events[evL2]++
-	m.pump(now)
-	done, from := m.l2.Access(now, uint64(ea), 128, mem.Read)
+	start := t.recent.visible(now, ea, 128)
+	m.pump(start)
+	done, from := m.l2.Access(start, uint64(ea), 128, mem.Read)
 	return m.stall(now, done, m.hideVector), from
 }
 
@@ -215,15 +252,27 @@ func (m *memory) store(t *thread, now sim.Time, ea uint32, bytes uint8) (int64, 
 	m.pump(start)
 	if bytes == 128 {
 		done, _ = m.l2.Access(start, uint64(ea), 128, mem.Write)
+		t.recent.add(ea, start+m.reachL2)
+		m.dropL1(ea)
 	} else {
 		done, _ = m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
-		m.lastD[ea>>m.shiftD&m.setsD] = ^uint32(0)
+		m.lastD[ea>>m.shiftD&m.setsD] = noLine
 	}
 	q.free[q.pos] = done
 	if q.pos++; q.pos == storeDepth {
 		q.pos = 0
 	}
 	return m.stall(now, start, 0), sim.StallQueue
+}
+
+// dropL1 takes the lines that a vector store overwrites out of L1D.
+func (m *memory) dropL1(ea uint32) {
+	for line := ea >> m.shiftD; line <= (ea+127)>>m.shiftD; line++ {
+		m.l1d.Drop(uint64(line) << m.shiftD)
+		if set := line & m.setsD; m.lastD[set] == line {
+			m.lastD[set] = noLine
+		}
+	}
 }
 
 // fetch times the instruction lines of [addr, end) and answers the wait.
@@ -241,7 +290,10 @@ func (m *memory) fetch(addr, end uint32, cycle int64) int64 {
 		if from != sim.StallFetch {
 			m.events[evL2]++
 		}
-		wait += m.stall(now, done, m.hideFetch)
+		if w := m.stall(now, done, m.hideFetch); w > 0 {
+			wait += w
+			m.lastI[set] = noLine
+		}
 	}
 	return wait
 }

@@ -24,7 +24,7 @@ type pending struct {
 }
 
 // maxAge bounds how long a result can be waited for; older ones are forgotten.
-const maxAge = 8
+const maxAge = 96
 
 // states numbers the sets of pending results.
 type states struct {

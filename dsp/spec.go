@@ -40,6 +40,8 @@ type Spec struct {
 
 	JobStartCycles   int64 // submit and start one job
 	VectorLoadCycles int   // load latency that the vector pipeline hides: no stall up to it
+	StoreLoadPackets int   // packets from a vector store to a load of the same line without a stall
+	ExtractCycles    int   // vextract takes so many core cycles longer than a scalar load
 	BranchSlots      int   // issue slots lost by a taken branch that is not a loop end
 	MispredictSlots  int   // more slots lost when a conditional branch goes against its hint
 
@@ -69,6 +71,8 @@ func (s *Spec) validate() error {
 	in("VTCMBytes", int64(s.VTCMBytes), 0, 1<<28)
 	in("JobStartCycles", s.JobStartCycles, 0, 1e9)
 	in("VectorLoadCycles", int64(s.VectorLoadCycles), 0, 1e4)
+	in("StoreLoadPackets", int64(s.StoreLoadPackets), 0, 1000)
+	in("ExtractCycles", int64(s.ExtractCycles), 0, 64)
 	in("BranchSlots", int64(s.BranchSlots), 0, 100)
 	in("MispredictSlots", int64(s.MispredictSlots), 0, 100)
 	if s.NewDRAM == nil {
@@ -114,6 +118,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 			return &mem.Path{Next: bus.Port("dsp"), Delay: sim.Time(math.Round(d.MemoryNs * 1e6))}, nil
 		},
 		JobStartCycles: int64(d.JobStartCycles), VectorLoadCycles: d.VectorLoadCycles,
+		StoreLoadPackets: d.StoreLoadPackets, ExtractCycles: d.ExtractCycles,
 		BranchSlots: d.BranchSlots, MispredictSlots: d.MispredictSlots,
 		Energy: EnergyTable{ReferenceV: d.Energy.VRef, PJ: d.Energy.PJ, StaticMW: d.Energy.StaticMW, DRAMPJByte: c.DRAM.PJPerByte()},
 	}, nil

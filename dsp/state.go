@@ -79,7 +79,8 @@ type thread struct {
 	fault  fault
 	box    box
 
-	pipe pipeline
+	pipe   pipeline
+	recent recentStores
 
 	_ [24 << 10]byte
 }

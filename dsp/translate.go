@@ -85,7 +85,11 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 			}
 			for w := range width {
 				n.writes = append(n.writes, res+w)
-				info.defs = append(info.defs, use{res + w, o.DefCycle, f.IsHVX()})
+				cycle := o.DefCycle
+				if op == hexagon.V6_extractw {
+					cycle += c.d.extract
+				}
+				info.defs = append(info.defs, use{res + w, cycle, f.IsHVX()})
 			}
 		}
 	}

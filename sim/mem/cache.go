@@ -418,6 +418,21 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 	return done
 }
 
+// Drop takes the line that holds addr out of the cache; what was written to it
+// is lost unless cleaned before.
+func (c *Cache) Drop(addr uint64) {
+	ln := addr >> c.lineShift
+	base := int(ln&c.setMask) * c.cfg.Ways
+	tags := c.tag[base : base+c.cfg.Ways]
+	for w := range tags {
+		if tags[w] == ln {
+			tags[w] = noTag
+			c.flags[base+w] = 0
+			return
+		}
+	}
+}
+
 // Invalidate drops every line; dirty ones are lost unless cleaned before.
 func (c *Cache) Invalidate() {
 	for i := range c.tag {

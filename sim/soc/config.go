@@ -227,6 +227,8 @@ type DSP struct {
 	VTCMKiB          int    `toml:"vtcm_kib" range:"0..65536"`
 	VTCMCycles       int    `toml:"vtcm_cycles" range:"0..1000"`
 	VectorLoadCycles int    `toml:"vector_load_cycles" range:"0..1000"` // load latency the vector pipeline hides
+	StoreLoadPackets int    `toml:"store_load_packets" range:"0..1000"` // from a vector store to a load of the same line without a stall
+	ExtractCycles    int    `toml:"extract_cycles" range:"0..64"`       // vextract to its result, on top of a scalar load's
 	BranchSlots      int    `toml:"branch_slots" range:"0..100"`        // lost by a taken branch
 	MispredictSlots  int    `toml:"mispredict_slots" range:"0..100"`    // lost on top against the hint
 	JobStartCycles   int    `toml:"job_start_cycles" range:"0..1000000"`
