@@ -25,6 +25,8 @@ type View struct {
 	// Bound: dimensions are final (0 is an empty tensor, not an unknown size)
 	// and Data holds the value of any operand.
 	Bound bool
+	// Final: dimensions are final, data is not there.
+	Final bool
 }
 
 // ModelView is the view of a subgraph before execution.
@@ -37,7 +39,7 @@ func (v View) Dims(i uint32) ([]uint32, error) {
 		return nil, fmt.Errorf("operand %d of %d does not exist", i, len(v.Operands))
 	}
 	o := &v.Operands[i]
-	if !v.Bound && !o.Known() {
+	if !v.Bound && !o.Known() && !(v.Final && len(o.Dimensions) > 0) {
 		return nil, fmt.Errorf("operand %d has shape %v: %w", i, o.Dimensions, ErrUnknown)
 	}
 	if o.Elements() < 0 {

@@ -1,8 +1,8 @@
 package dsp
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
@@ -56,7 +56,10 @@ func (d *Device) threads() int { return max(1, min(d.cfg.Spec.Threads, d.cfg.Spe
 // SupportedOperations implements hal.Device: an operation is supported when it
 // lowers, wherever its inputs come from.
 func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
-	g := &m.Main
+	g, err := opspec.Resolve(&m.Main)
+	if err != nil { // operations that contradict the model decline by themselves
+		g = &m.Main
+	}
 	l := &lowering{graph: g, view: opspec.ModelView(g), threads: d.threads(), image: newImage(codeBase)}
 	answers := make([]hal.Support, len(g.Operations))
 	for i := range g.Operations {
@@ -77,7 +80,10 @@ func (l *lowering) supports(i int) error {
 		return fmt.Errorf("%s has no lowering on this DSP", op.Type)
 	}
 	if err := checkTypes(l.graph, op); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
+		return about(op, err)
+	}
+	if late, err := isLate(l.graph, op); late || err != nil {
+		return about(op, err)
 	}
 	l.op, l.steps, l.tensors, l.consts = i, nil, nil, nil
 	l.forget()
@@ -94,13 +100,19 @@ func (l *lowering) supports(i int) error {
 		o := &l.graph.Operands[from]
 		l.values[from] = l.newTensor("", shapeOf(o.Dimensions), 0, zeroOf(o))
 	}
-	if err := lowerings[op.Type](l, op); err != nil {
-		return fmt.Errorf("%s: %w", op.Type, err)
-	}
-	return nil
+	return about(op, lowerings[op.Type](l, op))
 }
 
-// checkTypes rejects float operations before their operands are looked at.
+// about prefixes an error with the name of the operation unless it has it.
+func about(op *nn.Operation, err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), op.Type.String()+":") {
+		return err
+	}
+	return fmt.Errorf("%s: %w", op.Type, err)
+}
+
+// checkTypes rejects what this device cannot compute on before shapes and
+// values are looked at.
 func checkTypes(g *nn.Subgraph, op *nn.Operation) error {
 	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
 		for _, x := range list {
@@ -109,21 +121,23 @@ func checkTypes(g *nn.Subgraph, op *nn.Operation) error {
 			}
 		}
 	}
-	if len(op.Inputs) == 0 || len(op.Outputs) == 0 {
-		return errors.New("no operands")
+	a, err := opspec.ModelView(g).Bind(op)
+	if err != nil {
+		return err
 	}
-	t := g.Operands[op.Inputs[0]].Type
-	if op.Type == nn.OpQuantize {
-		t = g.Operands[op.Outputs[0]].Type
+	if whole := a.Key == nn.TensorInt32 || a.Key == nn.TensorBool8; whole && !integers[op.Type] {
+		return fmt.Errorf("%s has no lowering on this DSP", a.Key)
 	}
-	if whole := t == nn.TensorInt32 || t == nn.TensorBool8; !t.IsQuant8() && !(whole && op.Type.Valid() && integers[op.Type]) {
-		return fmt.Errorf("type %s: this device computes on TENSOR_QUANT8_ASYMM and TENSOR_QUANT8_ASYMM_SIGNED", t)
-	}
-	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
-		for _, x := range list {
-			if o := &g.Operands[x]; storable(o.Type) && o.Lifetime != nn.NoValue && !o.Known() {
-				return fmt.Errorf("operand %d has shape %v, which must be known", x, o.Dimensions)
+	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for i, x := range list {
+			o := &g.Operands[x]
+			if o.Type.IsScalar() || storable(o.Type) || k != 1 && o.Lifetime == nn.NoValue {
+				continue
 			}
+			if op.Type == nn.OpQuantize && k == 0 || op.Type == nn.OpDequantize && k == 1 {
+				continue // the two are one table
+			}
+			return fmt.Errorf("%s %d is %s: this device computes on integers", [2]string{"input", "output"}[k], i, o.Type)
 		}
 	}
 	return nil
@@ -162,9 +176,9 @@ func (d *Device) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedMo
 			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: operation %d: %s: %w", i, m.Main.Operations[i].Type, err)
 		}
 	}
-	l, err := lowerModel(&m.Main, d.threads(), newVTCM(&d.cfg.Spec))
+	p, err := prepare(d, m)
 	if err != nil {
 		return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: %w", err)
 	}
-	return newPrepared(d, m, l), nil
+	return p, nil
 }

@@ -98,6 +98,20 @@ func check(t testing.TB, d *Device, m *nn.Model, inputs [][]byte, functional boo
 	return res
 }
 
+// allKernels are the kernels that a prepared model has so far.
+func allKernels(p hal.PreparedModel) []*kernel {
+	var list []*kernel
+	for _, s := range p.(*prepared).stages {
+		if s.fixed != nil {
+			list = append(list, s.fixed.all...)
+		}
+		for _, x := range s.plans {
+			list = append(list, x.all...)
+		}
+	}
+	return list
+}
+
 func sharedDir() string {
 	if dir := os.Getenv("NNSOC_SHARED"); dir != "" {
 		return dir
@@ -212,7 +226,12 @@ func (b *builder) run(t *testing.T, d *Device, what string) {
 	for _, i := range b.m.Main.Inputs {
 		in = append(in, b.bytes(int(b.m.Main.Operands[i].Bytes())))
 	}
-	t.Run(what, func(t *testing.T) { check(t, d, &b.m, in, b.r.IntN(2) == 0) })
+	t.Run(what, func(t *testing.T) {
+		check(t, d, &b.m, in, b.r.IntN(2) == 0)
+		if b.r.IntN(3) == 0 {
+			checkLate(t, d, &b.m, in)
+		}
+	})
 }
 
 func pick[T any](r *rand.Rand, l ...T) T { return l[r.IntN(len(l))] }

@@ -46,7 +46,12 @@
 // when a model is prepared depends on the model alone: packed weights,
 // multipliers, tables, addresses.
 //
-// Not supported: float tensors; shapes, paddings, axes, indexes and other
-// parameters that are not known when the model is prepared. SupportedOperations
-// says so per operation.
+// # Stages
+//
+// An operation whose parameters - axes, paddings, strides, shapes - are inputs of
+// the model is lowered when an execution brings them; plans are kept by their
+// values. Where the model itself computes a parameter, or a shape that only an
+// execution gives, it is cut into stages that run one after the other.
+//
+// SupportedOperations says per operation what is not supported and why.
 package dsp

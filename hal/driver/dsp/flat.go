@@ -47,7 +47,7 @@ func (l *lowering) flat(i uint32) (*tensor, error) {
 		src = l.clients[i]
 	}
 	if src == nil {
-		if !o.IsConst() || !o.Known() {
+		if !o.IsConst() {
 			return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
 		}
 		if src = l.denseTensor(i); len(o.Data) != src.bytes() {
@@ -55,9 +55,6 @@ func (l *lowering) flat(i uint32) (*tensor, error) {
 		}
 		src.first = -2 // not in the arena
 		src.addr = l.constant(o.Data)
-	}
-	if src.shape.elements() == 0 {
-		return nil, fmt.Errorf("operand %d has no elements", i)
 	}
 	if src.dense && !src.signed {
 		l.flats[i] = src
@@ -146,6 +143,9 @@ func (l *lowering) move(name string, dst, src *tensor, count int, list func(put 
 	if count > maxPositions {
 		return fmt.Errorf("%d separate pieces, at most %d", count, maxPositions)
 	}
+	if count == 0 {
+		return nil
+	}
 	l.addStep(name, []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
 		r := newRuns(count, l.threads)
 		list(func(to, from, n int) { r.add(dst.addr+uint32(to), src.addr+uint32(from), n) })
@@ -166,8 +166,8 @@ func (l *lowering) walk(name string, dst, src *tensor, dims []uint32, strides []
 	for _, d := range dims[:inner] {
 		count *= int(d)
 	}
-	if count == 0 || n == 0 {
-		return fmt.Errorf("shape %v has no elements", dims)
+	if count == 0 || n == 0 { // nothing to move
+		return nil
 	}
 	return l.move(name, dst, src, count, func(put func(to, from, n int)) {
 		at := make([]int, inner)

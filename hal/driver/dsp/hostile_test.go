@@ -68,26 +68,6 @@ func TestDeclined(t *testing.T) {
 	}
 }
 
-// Parameters that only an execution knows are a reason to decline.
-func TestDeclinedParameters(t *testing.T) {
-	b := newBuilder(rand.New(rand.NewPCG(1, 2)))
-	in := b.activation(nn.TensorQuant8Asymm, 3, 4)
-	x := b.input(in)
-	sizes := b.input(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{2}})
-	b.add(nn.OpSlice, []uint32{x, sizes, sizes}, b.output(in))
-	b.add(nn.OpTile, []uint32{x, sizes}, b.output(in))
-	b.add(nn.OpGather, []uint32{x, b.int32(0), sizes}, b.output(b.activation(nn.TensorQuant8Asymm, 2, 4)))
-	s, err := device(t).SupportedOperations(&b.m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, a := range s {
-		if a.OK || !strings.Contains(a.Reason, "not known before execution") {
-			t.Errorf("operation %d: %+v", i, a)
-		}
-	}
-}
-
 // An execution with buffers of the wrong number or size is refused.
 func TestRequests(t *testing.T) {
 	m, in := smallNetwork()

@@ -24,7 +24,7 @@ func TestListing(t *testing.T) {
 		}
 	}
 	n := 0
-	for _, k := range p.(*prepared).all {
+	for _, k := range allKernels(p) {
 		n += len(k.packets)
 	}
 	if got := strings.Count(b.String(), " @"); got < n {

@@ -55,14 +55,19 @@ type lowering struct {
 	// prefetchers is, for each job, the index of its prefetch arguments, 0 when it
 	// has none.
 	prefetchers []int
+	faults      []fault
 }
 
 // lowerModel lowers a model whose shapes are all known.
 func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
-	l := &lowering{graph: g, view: opspec.ModelView(g), threads: threads, image: newImage(codeBase),
+	l := &lowering{graph: g, view: opspec.FinalView(g), threads: threads, image: newImage(codeBase),
 		vtcm: v}
 	l.forget()
 	for _, i := range g.Inputs {
+		if g.Operands[i].IsConst() { // a parameter that an execution has brought
+			l.inputs = append(l.inputs, nil)
+			continue
+		}
 		d := l.denseTensor(i)
 		d.keep = true
 		l.inputs = append(l.inputs, d)
@@ -74,6 +79,12 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 		fn := lowerings[op.Type]
 		if fn == nil {
 			return nil, fmt.Errorf("dsp: operation %d: %s is not supported", i, op.Type)
+		}
+		if l.empty(op) {
+			for _, x := range op.Outputs {
+				l.flatResult(x)
+			}
+			continue
 		}
 		if err := fn(l, op); err != nil {
 			return nil, fmt.Errorf("dsp: operation %d: %w", i, err)
@@ -125,6 +136,16 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 	l.finishFetches()
 	l.consts = append(l.consts, make([]byte, endGuard)...)
 	return l, nil
+}
+
+// empty reports whether an operation has nothing to compute.
+func (l *lowering) empty(op *nn.Operation) bool {
+	for _, x := range op.Outputs {
+		if o := &l.graph.Operands[x]; o.Type.IsScalar() || len(o.Dimensions) == 0 || o.Elements() != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // forget drops the tensors of all operands.

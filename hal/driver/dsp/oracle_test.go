@@ -71,7 +71,7 @@ func TestOraclePackets(t *testing.T) {
 	seen := map[string]bool{}
 	var packets []hexagon.Packet
 	take := func(p hal.PreparedModel) {
-		for _, k := range p.(*prepared).all {
+		for _, k := range allKernels(p) {
 			for _, q := range k.packets {
 				q.Addr = 0
 				if s := q.Asm(); !seen[s] {
@@ -174,9 +174,9 @@ func TestOracleProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := pm.(*prepared)
+	p := pm.(*prepared).stages[0].fixed
 	ours := outputs(m)
-	if _, err := p.Execute(&hal.Request{Inputs: [][]byte{in}, Outputs: ours}); err != nil {
+	if _, err := pm.Execute(&hal.Request{Inputs: [][]byte{in}, Outputs: ours}); err != nil {
 		t.Fatal(err)
 	}
 	arena := make([]byte, p.arena)

@@ -1,40 +1,146 @@
 package dsp
 
-import "sort"
+import (
+	"sync"
 
-// regionGuard separates regions: kernels read a little beyond what they use, and
-// those on words write up to four vectors at a time.
-const regionGuard = 512
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
 
-// planArena gives every tensor an address in [base, base+size) such that tensors
-// whose lifetimes overlap do not. Largest first, lowest free place.
-func planArena(tensors []*tensor, base uint32) (size uint32) {
-	order := make([]*tensor, 0, len(tensors))
-	for _, t := range tensors {
-		if t.first >= 0 {
-			order = append(order, t)
-		}
-	}
-	sort.SliceStable(order, func(i, j int) bool { return order[i].bytes() > order[j].bytes() })
-	var placed []*tensor // by address
-	for _, t := range order {
-		need := uint32(roundUp(t.bytes()+regionGuard, vecBytes))
-		at := base
-		for _, o := range placed {
-			if o.last < t.first || t.last < o.first {
-				continue
-			}
-			if at+need <= o.addr {
-				break
-			}
-			at = max(at, o.addr+uint32(roundUp(o.bytes()+regionGuard, vecBytes)))
-		}
-		t.addr = at
-		i := sort.Search(len(placed), func(i int) bool { return placed[i].addr > at })
-		placed = append(placed, nil)
-		copy(placed[i+1:], placed[i:])
-		placed[i] = t
-		size = max(size, at+need-base)
-	}
-	return size
+// plan is a graph as a program, its constants and its jobs.
+type plan struct {
+	dev     *Device
+	graph   *nn.Subgraph
+	program dsp.Program
+	consts  []byte
+	jobs    []dsp.Job
+	kernels []*kernel // of each job
+	all     []*kernel
+	inputs  []region
+	outputs []region
+	faults  []fault
+	arena   int       // bytes, guards included
+	idle    sync.Pool // *memory
 }
+
+// memory is what an execution writes; executions do not share one.
+type memory struct{ arena, vtcm []byte }
+
+// region is a part of the arena.
+type region struct{ from, to int }
+
+// newPlan lowers a graph whose shapes and parameters are known.
+func newPlan(d *Device, g *nn.Subgraph) (*plan, error) {
+	l, err := lowerModel(g, d.threads(), newVTCM(&d.cfg.Spec))
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{dev: d, graph: g, program: dsp.Program{Base: l.image.base, Code: l.image.code},
+		consts: l.consts, jobs: l.jobs, kernels: l.kernels, all: l.image.kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
+	for _, t := range l.inputs {
+		if t == nil { // a parameter, which is part of the program
+			p.inputs = append(p.inputs, region{})
+			continue
+		}
+		p.inputs = append(p.inputs, regionOf(t))
+	}
+	for _, t := range l.outputs {
+		p.outputs = append(p.outputs, regionOf(t))
+	}
+	return p, nil
+}
+
+func regionOf(t *tensor) region {
+	from := int(t.addr-arenaBase) + endGuard
+	return region{from, from + t.bytes()}
+}
+
+// space maps constants, VTCM and an arena.
+func (p *plan) space(arena, vtcm []byte) (*mem.Space, error) {
+	s := &mem.Space{}
+	if err := s.Map(mem.Segment{Name: "constants", Base: constBase, Data: p.consts, ReadOnly: true}); err != nil {
+		return nil, err
+	}
+	if v := &p.dev.cfg.Spec; v.VTCMBytes > 0 {
+		if err := s.Map(mem.Segment{Name: "vtcm", Base: uint64(v.VTCMBase), Data: vtcm}); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.Map(mem.Segment{Name: "arena", Base: arenaBase - endGuard, Data: arena})
+}
+
+// outcome is a finished run; its outputs are parts of the memory until that is
+// released.
+type outcome struct {
+	plan   *plan
+	memory *memory
+	report *sim.Report
+}
+
+func (o *outcome) output(i int) []byte {
+	r := o.plan.outputs[i]
+	return o.memory.arena[r.from:r.to]
+}
+
+func (o *outcome) release() { o.plan.idle.Put(o.memory) }
+
+// run executes the plan on dense inputs.
+func (p *plan) run(inputs [][]byte, o dsp.Options) (*outcome, error) {
+	for i, x := range p.inputs {
+		if len(inputs[i]) != x.to-x.from && !p.graph.Operands[p.graph.Inputs[i]].IsConst() {
+			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: input %d has %d bytes, want %d", i, len(inputs[i]), x.to-x.from)
+		}
+	}
+	m, ok := p.idle.Get().(*memory)
+	if ok {
+		clear(m.arena)
+		clear(m.vtcm)
+	} else {
+		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes)}
+	}
+	done := &outcome{plan: p, memory: m}
+	for i, x := range p.inputs {
+		copy(m.arena[x.from:x.to], inputs[i])
+	}
+	space, err := p.space(m.arena, m.vtcm)
+	if err == nil {
+		done.report, err = p.dev.core.Run(&p.program, space, p.jobs, o)
+	}
+	if err != nil {
+		done.release()
+		return nil, hal.Errorf(hal.GeneralFailure, "dsp driver: %w", err)
+	}
+	for _, c := range p.faults {
+		if err := c.failed(m.arena); err != nil {
+			done.release()
+			return nil, hal.Errorf(hal.GeneralFailure, "dsp driver: operation %d: %w", c.op, err)
+		}
+	}
+	return done, nil
+}
+
+// fault is a word that a program leaves at something other than 0 when a value
+// that only an execution knows is not valid.
+type fault struct {
+	op     int
+	t      *tensor
+	reason string
+}
+
+func (c *fault) failed(arena []byte) error {
+	at := int(c.t.addr-arenaBase) + endGuard
+	for _, b := range arena[at : at+c.t.bytes()] {
+		if b != 0 {
+			return errInvalid(c.reason)
+		}
+	}
+	return nil
+}
+
+// errInvalid is the reason why an execution failed.
+type errInvalid string
+
+func (e errInvalid) Error() string { return string(e) }

@@ -1,7 +1,8 @@
 package dsp
 
 import (
-	"sync"
+	"errors"
+	"fmt"
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
@@ -9,111 +10,174 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// prepared is a model as a program, its constants and its jobs.
+// prepared is a model as stages.
 type prepared struct {
-	dev     *Device
-	model   *nn.Model
-	program dsp.Program
-	consts  []byte
-	jobs    []dsp.Job
-	kernels []*kernel // of each job
-	all     []*kernel
-	inputs  []region
-	outputs []region
-	arena   int       // bytes, guards included
-	idle    sync.Pool // *memory
+	dev    *Device
+	model  *nn.Model
+	graph  *nn.Subgraph // the model's, its shapes resolved as far as they can be
+	stages []*stage
 }
 
-// memory is what an execution writes; executions do not share one.
-type memory struct{ arena, vtcm []byte }
-
-// region is a part of the arena.
-type region struct{ from, to int }
-
-func newPrepared(d *Device, m *nn.Model, l *lowering) *prepared {
-	p := &prepared{dev: d, model: m, program: dsp.Program{Base: l.image.base, Code: l.image.code},
-		consts: l.consts, jobs: l.jobs, kernels: l.kernels, all: l.image.kernels, arena: int(l.arena) + 2*endGuard}
-	for _, t := range l.inputs {
-		p.inputs = append(p.inputs, regionOf(t))
-	}
-	for _, t := range l.outputs {
-		p.outputs = append(p.outputs, regionOf(t))
-	}
-	return p
-}
-
-func regionOf(t *tensor) region {
-	from := int(t.addr-arenaBase) + endGuard
-	return region{from, from + t.bytes()}
-}
-
-// space maps constants, VTCM and an arena.
-func (p *prepared) space(arena, vtcm []byte) (*mem.Space, error) {
-	s := &mem.Space{}
-	if err := s.Map(mem.Segment{Name: "constants", Base: constBase, Data: p.consts, ReadOnly: true}); err != nil {
+// prepare cuts a model into stages and lowers those that need nothing from an
+// execution.
+func prepare(d *Device, m *nn.Model) (*prepared, error) {
+	g, err := opspec.Resolve(&m.Main)
+	if err != nil {
 		return nil, err
 	}
-	if v := &p.dev.cfg.Spec; v.VTCMBytes > 0 {
-		if err := s.Map(mem.Segment{Name: "vtcm", Base: uint64(v.VTCMBase), Data: vtcm}); err != nil {
+	for i := range g.Operations {
+		if _, err := isLate(g, &g.Operations[i]); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", i, err)
+		}
+	}
+	p := &prepared{dev: d, model: m, graph: g}
+	if p.stages, err = cut(g); err != nil {
+		return nil, err
+	}
+	for _, s := range p.stages {
+		if !s.ready() {
+			continue
+		}
+		whole, err := s.bind(nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		if s.fixed, err = newPlan(d, whole); err != nil {
 			return nil, err
 		}
 	}
-	return s, s.Map(mem.Segment{Name: "arena", Base: arenaBase - endGuard, Data: arena})
+	return p, nil
 }
 
-// Execute implements hal.PreparedModel.
+// Execute implements hal.PreparedModel. When an output does not fit its buffer,
+// the error has the status OUTPUT_INSUFFICIENT_SIZE and the result the shapes.
 func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
-	g := &p.model.Main
+	g := p.graph
 	if len(r.Inputs) != len(g.Inputs) || len(r.Outputs) != len(g.Outputs) {
 		return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: %d inputs and %d outputs, the model has %d and %d",
 			len(r.Inputs), len(r.Outputs), len(g.Inputs), len(g.Outputs))
 	}
-	for i, x := range p.outputs {
-		if len(r.Outputs[i]) < x.to-x.from {
-			return nil, hal.Errorf(hal.OutputInsufficientSize, "dsp driver: output %d has %d bytes, needs %d",
-				i, len(r.Outputs[i]), x.to-x.from)
+	for i, x := range g.Inputs {
+		// An input of no bytes is one left out; its stage knows whether it may be.
+		if n := g.Operands[x].Bytes(); int64(len(r.Inputs[i])) != n && len(r.Inputs[i]) > 0 {
+			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: input %d has %d bytes, want %d", i, len(r.Inputs[i]), n)
 		}
 	}
-	m, ok := p.idle.Get().(*memory)
-	if ok {
-		clear(m.arena)
-		clear(m.vtcm)
-	} else {
-		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes)}
-	}
-	defer p.idle.Put(m)
-	for i, x := range p.inputs {
-		if len(r.Inputs[i]) != x.to-x.from {
-			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: input %d has %d bytes, want %d", i, len(r.Inputs[i]), x.to-x.from)
+	res := &hal.Result{OutputDimensions: make([][]uint32, len(g.Outputs))}
+	if len(p.stages) == 1 && p.stages[0].fixed != nil {
+		for i, x := range g.Outputs {
+			res.OutputDimensions[i] = g.Operands[x].Dimensions
 		}
-		copy(m.arena[x.from:x.to], r.Inputs[i])
+		if err := p.fits(r, res, p.stages[0].fixed.sizes()); err != nil {
+			return res, err
+		}
 	}
-	space, err := p.space(m.arena, m.vtcm)
+	values, dims := make([][]byte, len(g.Operands)), make([][]uint32, len(g.Operands))
+	for i, x := range g.Inputs {
+		values[x], dims[x] = r.Inputs[i], g.Operands[x].Dimensions
+	}
+	for k, s := range p.stages {
+		done, err := p.stage(s, r, res, values, dims)
+		if err != nil {
+			return nil, err
+		}
+		defer done.release()
+		for i, x := range s.graph.Outputs {
+			values[x], dims[x] = done.output(i), done.plan.graph.Operands[x].Dimensions
+		}
+		if k == 0 {
+			res.Stats = p.stats(s, done)
+			continue
+		}
+		next := p.stats(s, done)
+		lower.Append(&res.Stats, &next)
+	}
+	sizes := make([]int, len(g.Outputs))
+	for i, x := range g.Outputs {
+		res.OutputDimensions[i], sizes[i] = dims[x], len(values[x])
+	}
+	if err := p.fits(r, res, sizes); err != nil {
+		return res, err
+	}
+	for i, x := range g.Outputs {
+		copy(r.Outputs[i], values[x])
+	}
+	return res, nil
+}
+
+// fits compares output buffers with what the outputs need.
+func (p *prepared) fits(r *hal.Request, res *hal.Result, sizes []int) error {
+	for i, n := range sizes {
+		if len(r.Outputs[i]) < n {
+			return hal.Errorf(hal.OutputInsufficientSize, "dsp driver: output %d of shape %v has %d bytes, needs %d",
+				i, res.OutputDimensions[i], len(r.Outputs[i]), n)
+		}
+	}
+	return nil
+}
+
+// stage runs one stage on the values so far.
+func (p *prepared) stage(s *stage, r *hal.Request, res *hal.Result, values [][]byte, dims [][]uint32) (*outcome, error) {
+	in, shapes := make([][]byte, len(s.graph.Inputs)), make([][]uint32, len(s.graph.Inputs))
+	for i, x := range s.graph.Inputs {
+		in[i], shapes[i] = values[x], dims[x]
+	}
+	pl, err := s.plan(p.dev, in, shapes)
 	if err != nil {
-		return nil, err
+		var known *hal.Error
+		if errors.As(err, &known) {
+			return nil, err
+		}
+		return nil, hal.Errorf(hal.GeneralFailure, "dsp driver: %w", err)
 	}
 	o := dsp.Options{Functional: r.Functional}
 	if r.Trace != nil {
-		o.Span = func(track, name string, start, end sim.Time) { r.Trace.Span(track, name, int64(start), int64(end)) }
-	}
-	report, err := p.dev.core.Run(&p.program, space, p.jobs, o)
-	if err != nil {
-		return nil, hal.Errorf(hal.GeneralFailure, "dsp driver: %w", err)
-	}
-	res := &hal.Result{Stats: lower.Stats(report, p.dev.cfg.Launch)}
-	view := opspec.ModelView(g)
-	for i := range res.Stats.Operations {
-		s := &res.Stats.Operations[i]
-		if s.Index < len(g.Operations) {
-			s.MACs = view.MACs(&g.Operations[s.Index])
+		start := res.Stats.LatencyFs
+		o.Span = func(track, name string, from, to sim.Time) {
+			r.Trace.Span(track, name, start+int64(from), start+int64(to))
 		}
 	}
-	for i, x := range p.outputs {
-		copy(r.Outputs[i], m.arena[x.from:x.to])
-		res.OutputDimensions = append(res.OutputDimensions, g.Operands[g.Outputs[i]].Dimensions)
+	return pl.run(in, o)
+}
+
+// stats are the costs of a stage in terms of the model.
+func (p *prepared) stats(s *stage, done *outcome) hal.Stats {
+	st := lower.Stats(done.report, p.dev.cfg.Launch)
+	g := done.plan.graph
+	view := opspec.ModelView(g)
+	for i := range st.Operations {
+		o := &st.Operations[i]
+		if o.Index >= 0 && o.Index < len(g.Operations) {
+			o.MACs = view.MACs(&g.Operations[o.Index])
+			o.Index += s.first
+		}
 	}
-	return res, nil
+	if s.fixed == nil {
+		st.Counters = append(st.Counters, hal.Counter{Name: lateCounter, Value: int64(len(g.Operations))})
+	}
+	return st
+}
+
+// lateCounter counts the operations that were lowered when they executed, or
+// could have been: whether their plan was at hand does not show.
+const lateCounter = "late_operations"
+
+// sizes are the bytes of each output.
+func (p *plan) sizes() []int {
+	n := make([]int, len(p.outputs))
+	for i, r := range p.outputs {
+		n[i] = r.to - r.from
+	}
+	return n
+}
+
+// describe names the operations of a stage.
+func (s *stage) describe() string {
+	last := s.first + len(s.graph.Operations) - 1
+	if last <= s.first {
+		return fmt.Sprintf("operation %d", s.first)
+	}
+	return fmt.Sprintf("operations %d to %d", s.first, last)
 }

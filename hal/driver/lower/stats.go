@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -36,4 +38,37 @@ func Stats(r *sim.Report, launch sim.Time) hal.Stats {
 		s.Counters = append(s.Counters, hal.Counter(c))
 	}
 	return s
+}
+
+// Append adds the costs of a part that runs after those of s.
+func Append(s, next *hal.Stats) {
+	s.Cycles += next.Cycles
+	s.LatencyFs += next.LatencyFs
+	s.EnergyPJ += next.EnergyPJ
+	s.Instructions += next.Instructions
+	s.ClockHz = max(s.ClockHz, next.ClockHz)
+	s.Operations = append(s.Operations, next.Operations...)
+	var stalls []hal.StallCycles
+	for reason := range sim.NumReasons {
+		x := hal.StallCycles{Reason: reason.String()}
+		for _, list := range [2][]hal.StallCycles{s.Stalls, next.Stalls} {
+			for _, y := range list {
+				if y.Reason == x.Reason {
+					x.Cycles += y.Cycles
+				}
+			}
+		}
+		if x.Cycles != 0 {
+			stalls = append(stalls, x)
+		}
+	}
+	s.Stalls = stalls
+	for _, c := range next.Counters {
+		i := slices.IndexFunc(s.Counters, func(x hal.Counter) bool { return x.Name == c.Name })
+		if i < 0 {
+			s.Counters = append(s.Counters, c)
+			continue
+		}
+		s.Counters[i].Value += c.Value
+	}
 }
