@@ -241,19 +241,16 @@ func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
 				continue
 			}
 			reg := pr.R[o.Index]
-			if (o.Kind == KindRR && want == KindR || o.Kind == KindVV && want == KindV) && reg == r&^1 {
+			if o.Kind == KindRR && want == KindR && reg == r&^1 {
 				return rulePairProducer
 			}
-			if o.Kind != want || reg != r {
+			if !(o.Kind == want && reg == r) && !(o.Kind == KindVV && want == KindV && reg == r&^1) {
 				continue
-			}
-			if f.vectorDefs() > 1 {
-				return rulePairProducer
 			}
 			if f.Has(FlagTmp) && o.Kind == KindV {
 				return ruleTmpProducer
 			}
-			if nr, nk, ok := newValue(pr); !ok || nr != r || nk != want {
+			if !makesNew(pr, r, want) {
 				return ruleNoProducer
 			}
 			pg, cg := pr.guard(), p.Insts[k].guard()
@@ -264,6 +261,15 @@ func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
 		}
 	}
 	return ruleNoProducer
+}
+
+func makesNew(in *Inst, r uint8, kind Kind) bool {
+	for odd := range uint8(2) {
+		if nr, nk, ok := newValue(in, odd); ok && nr == r && nk == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // p3Writers counts the instructions that write p3 and returns the loop setup among them, or -1.
@@ -285,12 +291,16 @@ func (p *Packet) p3Writers() (late, writers int) {
 	return late, writers
 }
 
-// vectorDefs counts the vector operands that the form defines; vshuff and vdeal in place define two.
+// vectorDefs counts the vectors that the form defines: two for a pair and for vshuff and vdeal in place.
 func (f *Form) vectorDefs() int {
 	n := 0
 	for i := range f.Operands {
-		if f.Operands[i].Kind == KindV && f.Operands[i].Role&Def != 0 {
+		switch o := &f.Operands[i]; {
+		case o.Role&Def == 0:
+		case o.Kind == KindV:
 			n++
+		case o.Kind == KindVV:
+			n += 2
 		}
 	}
 	return n

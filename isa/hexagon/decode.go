@@ -183,9 +183,6 @@ func alwaysExtended(op Op) bool {
 
 // resolveNew turns the distance field of instruction k into the number of the register its producer writes.
 func (p *Packet) resolveNew(k int, field uint8) string {
-	if field&1 != 0 {
-		return ".new operand selects the odd register of a pair"
-	}
 	vector := forms[p.Insts[k].Op].IsHVX()
 	n := field >> 1
 	if n == 0 {
@@ -199,7 +196,7 @@ func (p *Packet) resolveNew(k int, field uint8) string {
 		if n--; n > 0 {
 			continue
 		}
-		r, kind, ok := newValue(&p.Insts[j])
+		r, kind, ok := newValue(&p.Insts[j], field&1)
 		if !ok || (kind == KindV) != vector {
 			return ".new operand refers to an instruction without a new value"
 		}
@@ -218,12 +215,18 @@ func (p *Packet) setNew(k int, r uint8) {
 	}
 }
 
-// newValue returns the single register whose new value other instructions of the packet can use.
-func newValue(in *Inst) (r uint8, kind Kind, ok bool) {
+// newValue returns the register whose new value other instructions of the packet can use. A vector instruction with two
+// results, a pair or two registers exchanged in place, has one for each value of odd, the low bit of the distance field.
+func newValue(in *Inst, odd uint8) (r uint8, kind Kind, ok bool) {
 	f := &forms[in.Op]
+	two := f.vectorDefs() > 1
+	if odd != 0 && !two {
+		return 0, 0, false
+	}
+	first := two && odd != 0 // of registers exchanged in place, vshuff(Vy,Vx,Rt), the first is the odd one
 	for i := range f.Operands {
 		o := &f.Operands[i]
-		if o.Role&Def == 0 || (o.Kind != KindR && o.Kind != KindV) {
+		if o.Role&Def == 0 || o.Kind != KindR && o.Kind != KindV && o.Kind != KindVV {
 			continue
 		}
 		if f.Has(FlagPostInc) && o.Kind == KindR && o.Role == DefUse {
@@ -232,7 +235,15 @@ func newValue(in *Inst) (r uint8, kind Kind, ok bool) {
 		if f.Has(FlagExtended) && !f.Has(FlagPred) && i > 0 {
 			continue // neither is the register that keeps a constant address
 		}
-		return in.R[o.Index], o.Kind, !f.Has(FlagTmp) // a .tmp vector is not the register's new value
+		r = in.R[o.Index]
+		switch {
+		case o.Kind == KindVV:
+			return r | odd, KindV, true
+		case two && !first:
+			first = true
+			continue
+		}
+		return r, o.Kind, !f.Has(FlagTmp) // a .tmp vector is not the register's new value
 	}
 	return 0, 0, false
 }

@@ -246,8 +246,10 @@ func (p *Packet) newDistance(k int, r uint8) (uint32, bool) {
 			continue
 		}
 		n++
-		if pr, kind, ok := newValue(&p.Insts[j]); ok && pr == r && (kind == KindV) == vector {
-			return n << 1, true
+		for odd := range uint8(2) {
+			if pr, kind, ok := newValue(&p.Insts[j], odd); ok && pr == r && (kind == KindV) == vector {
+				return n<<1 | uint32(odd), true
+			}
 		}
 	}
 	return 0, false
