@@ -37,8 +37,9 @@ type run struct {
 	threads []*thread
 	packets int64 // left until the run counts as runaway
 	job     *Job
-	timing  *timing // nil in functional mode
-	count   events  // of the current job
+	timing  *timing  // nil in functional mode
+	dma     *copiers // nil without user DMA
+	count   events   // of the current job
 	insts   int64
 	halt    uint32 // address that ends a thread
 }
@@ -51,7 +52,7 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.asm, d.extract = c.asm, uint8(c.spec.ExtractCycles)
+	d.asm, d.extract, d.dma = c.asm, uint8(c.spec.ExtractCycles), c.spec.DMA != nil
 	r := &run{spec: &c.spec, prog: p, space: space, opt: o, dec: d,
 		blocks: make([]*block, len(d.words)), packets: o.MaxPackets, halt: ReturnAddress}
 	if r.packets <= 0 {
@@ -60,6 +61,14 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options) (*run, error) {
 	if !o.Functional {
 		if r.timing, err = newTiming(&c.spec); err != nil {
 			return nil, err
+		}
+	}
+	if c.spec.DMA != nil {
+		if r.dma, err = newCopiers(r); err != nil {
+			return nil, err
+		}
+		if r.timing != nil {
+			r.timing.mem.dma = r.dma
 		}
 	}
 	return r, nil
@@ -86,6 +95,9 @@ func (c *Core) Run(p *Program, space *mem.Space, jobs []Job, o Options) (*sim.Re
 			return nil, err
 		}
 		cost, err := r.execute()
+		if err == nil && i == len(jobs)-1 && r.timing != nil {
+			err = r.timing.drain(r, &cost)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -110,6 +122,9 @@ func (c *Core) RunThread(p *Program, space *mem.Space, st *State, halt uint32, o
 	r.threads = r.threads[:1]
 	rep := newReporter(&c.spec)
 	cost, err := r.execute()
+	if err == nil && r.timing != nil {
+		err = r.timing.drain(r, &cost)
+	}
 	t.store(st)
 	if err != nil {
 		return nil, err
@@ -267,6 +282,11 @@ func (r *run) step(t *thread, b *block) error {
 		}
 		if !exit {
 			t.halt = 0
+		}
+	}
+	if t.dma.command != dmaNone && r.timing == nil {
+		if _, err := r.dma.serve(t, 0); err != nil {
+			return err
 		}
 	}
 	if b.loop0 || b.loop1 {

@@ -148,7 +148,7 @@ func memKindOf(f *hexagon.Form) (memKind, bool) {
 	switch {
 	case f.Op == hexagon.Y2_dcfetchbo:
 		return prefetchL1, true
-	case f.Op == hexagon.Y5_l2fetch:
+	case f.Op == hexagon.Y5_l2fetch, f.Op == hexagon.Y4_l2fetch:
 		return prefetchL2, true
 	case f.MemBytes == 128 && load:
 		return vectorLoad, true
@@ -173,6 +173,7 @@ type decoder struct {
 	stop  uint32 // a block does not run past this address
 
 	extract uint8 // Spec.ExtractCycles
+	dma     bool  // the core has user DMA
 }
 
 func newDecoder(p *Program) (*decoder, error) {
@@ -242,7 +243,8 @@ func (d *decoder) block(addr uint32) (*block, error) {
 func (d *decoder) endsBlock(p *hexagon.Packet) bool {
 	for i := range p.Insts[:p.N] {
 		switch p.Insts[i].Op {
-		case hexagon.J2_trap0, hexagon.Y5_l2fetch, hexagon.A2_tfrrcr:
+		case hexagon.J2_trap0, hexagon.Y5_l2fetch, hexagon.Y4_l2fetch, hexagon.A2_tfrrcr,
+			hexagon.Y6_dmstart, hexagon.Y6_dmlink, hexagon.Y6_dmpoll, hexagon.Y6_dmwait, hexagon.Y6_dmpause, hexagon.Y6_dmresume:
 			return true
 		}
 		if p.Insts[i].Op.Form().Has(hexagon.FlagLoop) {

@@ -260,6 +260,13 @@ func vstoreNQPPU(t *thread, u *uop) {
 // dcfetch has no architectural effect: the address goes to the timing model.
 func dcfetch(t *thread, u *uop) { *t.r(u.ea) = t.ea(u, 0) }
 
+// l2fetchWord is l2fetch with the shape in one register.
+func l2fetchWord(t *thread, u *uop) {
+	*t.r(u.ea) = *t.r(u.o[0])
+	s := *t.r(u.o[1])
+	t.box = box{height: s & 0xff, width: s >> 8 & 0xff, stride: s >> 16}
+}
+
 // l2fetch also leaves the shape of the box for the timing model.
 func l2fetch(t *thread, u *uop) {
 	*t.r(u.ea) = *t.r(u.o[0])

@@ -37,9 +37,12 @@ type memory struct {
 	cycle      sim.Time
 	reachL2    sim.Time // from a vector store to its line in L2
 
-	boxes  []prefetchBox // one per thread
-	active int
-	events events
+	boxes    []prefetchBox // one per thread
+	active   int           // boxes and DMA engines at work
+	dma      *copiers
+	dram     mem.Level
+	bypassed int64 // bytes that DMA moved to and from DRAM beside L2
+	events   events
 }
 
 // storeDepth is the number of stores of a thread that may be on their way.
@@ -95,7 +98,7 @@ func newMemory(s *Spec) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{spec: s, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads)}
+	m := &memory{spec: s, dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads)}
 	m.clock.init(s.ClockHz)
 	cache := func(name string, c CacheSpec, w mem.WritePolicy, banks int, reason sim.Reason, next mem.Level) *mem.Cache {
 		cfg := mem.CacheConfig{
@@ -316,6 +319,9 @@ func (m *memory) pump(now sim.Time) {
 	if m.active == 0 {
 		return
 	}
+	if m.dma != nil {
+		_ = m.dma.advance(now) // the loop over the threads looks at its error
+	}
 	for i := range m.boxes {
 		b := &m.boxes[i]
 		for b.on && b.at <= now {
@@ -342,7 +348,7 @@ func (m *memory) pump(now sim.Time) {
 // dramBytes is the traffic behind L2 so far.
 func (m *memory) dramBytes() int64 {
 	c := m.l2.Counters()
-	return (c[mem.CacheFill].Value + c[mem.CacheWriteBack].Value) * int64(m.spec.L2.LineBytes)
+	return (c[mem.CacheFill].Value+c[mem.CacheWriteBack].Value)*int64(m.spec.L2.LineBytes) + m.bypassed
 }
 
 func (m *memory) counters() []sim.Counter {

@@ -340,7 +340,8 @@ func TestOracleCovers(t *testing.T) {
 		_, single := randomInst(r, &f)
 		company := f.Has(hexagon.FlagNewStore|hexagon.FlagPredNew|hexagon.FlagCur|hexagon.FlagTmp) && !f.Has(hexagon.FlagBranch|hexagon.FlagLoop|hexagon.FlagSolo)
 		flow := f.Has(hexagon.FlagBranch|hexagon.FlagLoop) || strings.Contains(f.Syntax, ":brev")
-		if !single && !company && !flow && !fixed[f.Op] {
+		newer := f.Has(hexagon.FlagV68) // unknown to QEMU's cpu
+		if !single && !company && !flow && !fixed[f.Op] && !newer {
 			t.Errorf("%s is compared nowhere", f.Name)
 		}
 	}

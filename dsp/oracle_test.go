@@ -196,7 +196,7 @@ func randomInst(r *rand.Rand, f *hexagon.Form) (in hexagon.Inst, ok bool) {
 		return in, false
 	}
 	in.Op = f.Op
-	memory := f.MemBytes > 0 || f.Op == hexagon.Y2_dcfetchbo || f.Op == hexagon.Y5_l2fetch
+	memory := f.MemBytes > 0 || f.Op == hexagon.Y2_dcfetchbo || f.Op == hexagon.Y5_l2fetch || f.Op == hexagon.Y4_l2fetch
 	base := false
 	for i := range f.Operands {
 		o := &f.Operands[i]

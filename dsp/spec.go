@@ -34,7 +34,8 @@ type Spec struct {
 	L1I, L1D, L2 CacheSpec
 	VTCMBase     uint32 // address range served by VTCM instead of L2
 	VTCMBytes    uint32
-	VTCMCycles   int // core cycles from request to data
+	VTCMCycles   int      // core cycles from request to data
+	DMA          *DMASpec // user DMA of V68 and later, nil: none
 	// NewDRAM makes the memory behind L2, cold. A run owns what it gets.
 	NewDRAM func() (mem.Level, error)
 
@@ -75,6 +76,12 @@ func (s *Spec) validate() error {
 	in("ExtractCycles", int64(s.ExtractCycles), 0, 64)
 	in("BranchSlots", int64(s.BranchSlots), 0, 100)
 	in("MispredictSlots", int64(s.MispredictSlots), 0, 100)
+	if d := s.DMA; d != nil {
+		c := d.config(s.ClockHz)
+		if err := c.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
+		}
+	}
 	if s.NewDRAM == nil {
 		errs = append(errs, fmt.Errorf("dsp: spec %s: no DRAM", s.Name))
 	}
@@ -104,12 +111,17 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		return CacheSpec{Bytes: c.Bytes(), LineBytes: c.LineBytes, Ways: c.Ways, HitCycles: c.HitCycles,
 			BytesPerCycle: c.BytesPerCycle, MSHRs: c.MSHRs}
 	}
+	var dma *DMASpec
+	if x := d.DMA; x != nil {
+		dma = &DMASpec{BurstBytes: x.BurstBytes, Outstanding: x.Outstanding, StartCycles: x.StartCycles, IssueCycles: x.IssueCycles, Queue: x.Queue}
+	}
 	return Spec{
 		Name: d.Name, Threads: d.Threads, Contexts: d.Contexts,
 		IssueInterval: d.IssueInterval, IssueWidth: d.IssueWidth,
 		ClockHz: opp.Hz, VoltageV: opp.Volts,
 		L1I: cache(d.L1I), L1D: cache(d.L1D), L2: cache(d.L2),
 		VTCMBase: VTCMBase, VTCMBytes: uint32(d.VTCMKiB) << 10, VTCMCycles: d.VTCMCycles,
+		DMA: dma,
 		NewDRAM: func() (mem.Level, error) {
 			_, bus, err := c.NewFabric()
 			if err != nil {

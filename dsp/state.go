@@ -78,6 +78,7 @@ type thread struct {
 	vector bool // owns an HVX context
 	fault  fault
 	box    box
+	dma    dmaRequest // of the block that ran last
 
 	pipe   pipeline
 	recent recentStores

@@ -314,7 +314,16 @@ var table = [hexagon.NumOps]semantic{
 	hexagon.A2_tfrrcr:    tfrrcr,
 	hexagon.C4_addipc:    addipc,
 	hexagon.Y2_dcfetchbo: dcfetch,
+	hexagon.Y4_l2fetch:   l2fetchWord,
 	hexagon.Y5_l2fetch:   l2fetch,
+
+	// User DMA.
+	hexagon.Y6_dmstart:  dmCommand(dmaStart),
+	hexagon.Y6_dmlink:   dmCommand(dmaLink),
+	hexagon.Y6_dmpoll:   dmCommand(dmaPoll),
+	hexagon.Y6_dmwait:   dmCommand(dmaWait),
+	hexagon.Y6_dmpause:  dmCommand(dmaPause),
+	hexagon.Y6_dmresume: dmCommand(dmaResume),
 
 	// HVX loads.
 	hexagon.V6_vL32b_ai:      vloadAI,

@@ -38,6 +38,7 @@ type pipeline struct {
 	plan   *variant
 	next   int // memory operation of the block that comes next
 	state  int32
+	left   bool // the block has been left: its end is charged
 	late   bool // the end of the block was put off until other threads had caught up
 	stalls sim.StallTable
 	stores storeQueue
@@ -62,6 +63,12 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 		if tm.at[i] == never {
 			break
 		}
+		if r.dma != nil && tm.mem.active > 0 {
+			if err := r.dma.advance(tm.mem.clock.At(tm.at[i])); err != nil {
+				return jobCost{}, err
+			}
+			limit = max(tm.at[i], min(limit, tm.due(r)))
+		}
 		var err error
 		if tm.at[i], err = tm.advance(r, r.threads[i], limit); err != nil {
 			return jobCost{}, err
@@ -83,6 +90,27 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 		cycles: tm.now - begin, stalls: last.pipe.stalls,
 		events: tm.mem.events, dram: tm.mem.dramBytes() - dram,
 	}, nil
+}
+
+// due is the cycle of the next event of the DMA engines.
+func (tm *timing) due(r *run) int64 { return min(never, tm.mem.clock.Cycle(r.dma.due())) }
+
+// drain lets DMA that outlives the last job end.
+func (tm *timing) drain(r *run, c *jobCost) error {
+	if r.dma == nil {
+		return nil
+	}
+	events, dram := tm.mem.events, tm.mem.dramBytes()
+	end, err := r.dma.drain(tm.mem.clock.At(tm.now))
+	wait := tm.mem.clock.Cycle(end) - tm.now
+	tm.now += wait
+	c.cycles += wait
+	c.stalls[sim.StallDMA] += wait
+	for i := range c.events {
+		c.events[i] += tm.mem.events[i] - events[i]
+	}
+	c.dram += tm.mem.dramBytes() - dram
+	return err
 }
 
 // threadTrack names the tracks of a timeline.
@@ -111,7 +139,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 	p := &t.pipe
 	m := tm.mem
 	for {
-		if b := p.block; b != nil {
+		if b := p.block; b != nil && !p.left {
 			ops := b.mem
 			cycle := p.plan.cycle[:len(ops)]
 			start := p.start + p.extra
@@ -155,6 +183,25 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 			}
 			tm.leave(r, t, b)
 		}
+		for t.dma.command != dmaNone {
+			done, err := r.dma.serve(t, m.clock.At(p.start))
+			if err != nil {
+				return 0, err
+			}
+			if done {
+				limit = min(limit, tm.due(r))
+				break
+			}
+			wait := tm.whole(max(1, tm.due(r)-p.start))
+			p.start += wait
+			p.stalls[sim.StallDMA] += wait
+			if r.opt.Profile != nil {
+				p.block.profile().wait[len(p.block.packets)-1][sim.StallDMA] += wait
+			}
+			if p.start > limit {
+				return p.start, nil
+			}
+		}
 		if t.next == r.halt || t.next == ReturnAddress || t.halt != 0 {
 			return never, nil
 		}
@@ -176,6 +223,7 @@ func (tm *timing) whole(wait int64) int64 {
 func (tm *timing) leave(r *run, t *thread, b *block) {
 	p := &t.pipe
 	v := p.plan
+	p.left = true
 	v.runs++
 	issue := int64(len(b.packets))
 	p.start += v.slots*tm.period + p.extra
@@ -236,7 +284,7 @@ func (tm *timing) enter(r *run, t *thread) error {
 		}
 		b = nb
 	}
-	p.block, p.next, p.extra, p.late = b, 0, 0, false
+	p.block, p.next, p.extra, p.late, p.left = b, 0, 0, false, false
 	p.plan = tm.plan(b, p.state)
 	return r.step(t, b)
 }

@@ -18,6 +18,9 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	if op == 0 || table[op] == nil {
 		return fmt.Errorf("%s has no semantics", f.Name)
 	}
+	if f.Has(hexagon.FlagV68) && !c.d.dma {
+		return fmt.Errorf("%s: this core has no user DMA, which comes with V68", f.Syntax)
+	}
 	n := node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), branch: f.Has(hexagon.FlagBranch)}
 	u := &n.u
 	u.fn, u.op = table[op], uint16(op)

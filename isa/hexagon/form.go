@@ -142,6 +142,7 @@ const (
 	FlagOnlyALU                       // only ALU, shift and multiply instructions may share its packet
 	FlagNoStore1                      // keeps stores out of slot 1
 	FlagOvf                           // may set usr:ovf
+	FlagV68                           // needs a core of V68 or later
 	FlagExtended                      // exists with a constant extender only
 )
 

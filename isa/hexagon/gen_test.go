@@ -101,7 +101,7 @@ func (g *gen) packet() Packet {
 	for int(p.N) < n {
 		op := Op(1 + g.r.Intn(int(numOps)-1))
 		f := op.Form()
-		if decodeOnly(f) {
+		if decodeOnly(f) || f.Has(FlagV68) {
 			continue
 		}
 		if f.Has(FlagSolo) && g.r.Intn(8) != 0 {

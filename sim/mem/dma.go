@@ -162,6 +162,9 @@ func (e *DMA) Advance(now sim.Time) {
 	}
 }
 
+// Finished reports whether every write of descriptor id has been made.
+func (e *DMA) Finished(id Ticket) bool { return id < e.head }
+
 // Wait runs the engine until descriptor id is finished and answers when its
 // first burst was issued and its last write accepted. Descriptors that were
 // submitted more than Queue submissions ago are forgotten: both answers are 0.

@@ -1,0 +1,429 @@
+package dsp
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// User DMA (V68): every hardware thread has an engine that walks a chain of
+// descriptors in memory and copies beside the thread. The instructions end
+// their block, so that the engine sees the time at which they execute. Bytes
+// and the done bit of a descriptor change when its last write is accepted; a
+// functional run copies at once.
+//
+// A descriptor is 16 bytes, or 32 for a box (LLVM hexagon_types.h, Apache TVM
+// hexagon_user_dma_descriptors.h):
+//
+//	word 0  address of the next descriptor, 0 ends the chain
+//	word 1  31 done, 30 order, 29 source and 28 destination bypass L2, 27 26 compression, 25:24 kind, 23:0 bytes
+//	word 2  source
+//	word 3  destination
+//	word 4  31:28 padding
+//	word 5  31:16 rows, 15:0 bytes of a row
+//	word 6  31:16 destination and 15:0 source stride
+//	word 7  31:16 destination and 15:0 source offset in the row
+
+// DMASpec describes the engine of one thread.
+type DMASpec struct {
+	BurstBytes  int // power of two
+	Outstanding int // bursts in flight
+	StartCycles int // to fetch and start a descriptor
+	IssueCycles int // between two bursts
+	Queue       int // descriptors in work
+}
+
+// dmaCommand is what a DMA instruction asks its thread's engine for.
+type dmaCommand uint8
+
+const (
+	dmaNone dmaCommand = iota
+	dmaStart
+	dmaLink
+	dmaPoll
+	dmaWait
+	dmaPause
+	dmaResume
+)
+
+type dmaRequest struct {
+	command dmaCommand
+	op      hexagon.Op
+	pc      uint32
+	a, b    uint32
+	out     uint16 // byte offset of the result
+}
+
+// dmCommand leaves the request for the end of the block.
+func dmCommand(c dmaCommand) semantic {
+	return func(t *thread, u *uop) {
+		t.dma = dmaRequest{command: c, op: hexagon.Op(u.op), pc: u.pc}
+		switch c {
+		case dmaStart, dmaResume:
+			t.dma.a = *t.r(u.o[0])
+		case dmaLink:
+			t.dma.a, t.dma.b = *t.r(u.o[0]), *t.r(u.o[1])
+		default:
+			t.dma.out = u.o[0]
+		}
+	}
+}
+
+// Bits of descriptor word 1 and of the status that dmpoll answers.
+const (
+	dmaDone      = 1 << 31
+	dmaBypassSrc = 1 << 29
+	dmaBypassDst = 1 << 28
+	dmaCompress  = 3 << 26
+	dmaKindShift = 24
+	dmaLength    = 1<<24 - 1
+	dmaRunning   = 1
+	dmaAddress   = ^uint32(15)
+)
+
+// descriptor is one transfer as the engine has read it.
+type descriptor struct {
+	addr, next           uint32
+	src, dst             uint32
+	width, rows          uint32
+	srcStride, dstStride uint32
+	bypassSrc, bypassDst bool
+	ticket               mem.Ticket
+}
+
+func (d *descriptor) bytes() int64 { return int64(d.width) * int64(d.rows) }
+
+// writable is the mapped memory at [addr, addr+n), nil when there is none that can be written.
+func (r *run) writable(addr, n uint32) []byte {
+	base, data, readOnly := r.lookup(addr, n)
+	if data == nil || readOnly {
+		return nil
+	}
+	return data[addr-base:][:n]
+}
+
+// descriptor reads and checks the descriptor at addr.
+func (r *run) descriptor(addr uint32) (descriptor, error) {
+	fail := func(format string, a ...any) (descriptor, error) {
+		return descriptor{}, fmt.Errorf("DMA descriptor at %#x: %s", addr, fmt.Sprintf(format, a...))
+	}
+	if addr&15 != 0 {
+		return fail("not aligned to 16 bytes")
+	}
+	m := r.writable(addr, 16)
+	if m == nil {
+		return fail("not in writable memory")
+	}
+	word := func(i int) uint32 { return binary.LittleEndian.Uint32(m[4*i:]) }
+	w1 := word(1)
+	d := descriptor{addr: addr, next: word(0) & dmaAddress, src: word(2), dst: word(3),
+		width: w1 & dmaLength, rows: 1, bypassSrc: w1&dmaBypassSrc != 0, bypassDst: w1&dmaBypassDst != 0}
+	if w1&dmaCompress != 0 {
+		return fail("bandwidth compression is not supported")
+	}
+	switch kind := w1 >> dmaKindShift & 3; kind {
+	case 0:
+	case 1:
+		if addr&31 != 0 {
+			return fail("a box is aligned to 32 bytes")
+		}
+		if m = r.writable(addr, 32); m == nil {
+			return fail("not in writable memory")
+		}
+		if word(4)>>28 != 0 {
+			return fail("padding mode %d is not supported", word(4)>>28)
+		}
+		if word(7) != 0 {
+			return fail("offsets in a row are not supported")
+		}
+		d.width, d.rows = word(5)&0xffff, word(5)>>16
+		d.srcStride, d.dstStride = word(6)&0xffff, word(6)>>16
+		if d.width > d.srcStride || d.width > d.dstStride {
+			return fail("rows of %d bytes, but strides of %d and %d", d.width, d.srcStride, d.dstStride)
+		}
+	default:
+		return fail("unknown kind %d", kind)
+	}
+	if r.packets -= d.bytes()/int64(r.spec.DMA.BurstBytes) + int64(d.rows) + 1; r.packets < 0 {
+		return fail("packet limit reached, the chain does not end")
+	}
+	return d, r.reachable(&d)
+}
+
+// reachable checks that every row of d is mapped, so that moving cannot fail.
+func (r *run) reachable(d *descriptor) error {
+	if d.bytes() == 0 {
+		return nil
+	}
+	for i := range d.rows {
+		if src := d.src + i*d.srcStride; r.readable(src, d.width) == nil {
+			return fmt.Errorf("DMA descriptor at %#x: source of %d bytes at %#x is not mapped", d.addr, d.width, src)
+		}
+		if dst := d.dst + i*d.dstStride; r.writable(dst, d.width) == nil {
+			return fmt.Errorf("DMA descriptor at %#x: destination of %d bytes at %#x is not writable memory", d.addr, d.width, dst)
+		}
+	}
+	return nil
+}
+
+func (r *run) readable(addr, n uint32) []byte {
+	base, data, _ := r.lookup(addr, n)
+	if data == nil {
+		return nil
+	}
+	return data[addr-base:][:n]
+}
+
+// finish moves the bytes of d and marks it done.
+func (r *run) finish(d *descriptor) {
+	if d.bytes() > 0 {
+		for i := range d.rows {
+			copy(r.writable(d.dst+i*d.dstStride, d.width), r.readable(d.src+i*d.srcStride, d.width))
+		}
+	}
+	m := r.writable(d.addr, 16)
+	binary.LittleEndian.PutUint32(m[4:], binary.LittleEndian.Uint32(m[4:])|dmaDone)
+}
+
+// copier is the engine of one thread.
+type copier struct {
+	eng    *mem.DMA // nil in functional mode
+	work   []descriptor
+	next   uint32 // descriptor to take next, 0: none
+	last   uint32 // descriptor taken last
+	paused uint32 // where dmpause has stopped, until it has answered
+	pc     uint32 // packet that gave the engine work last
+}
+
+func (c *copier) running() bool { return len(c.work) > 0 || c.next != 0 }
+
+// copiers are the engines of a run.
+type copiers struct {
+	r      *run
+	list   []copier
+	err    error // of a chain that ran on while its thread did something else
+	memory *memory
+	l2     dmaLevel
+	vtcm   dmaLevel
+	dram   dmaLevel
+}
+
+func newCopiers(r *run) (*copiers, error) {
+	s := r.spec
+	cs := &copiers{r: r, list: make([]copier, s.Threads)}
+	if r.timing == nil {
+		return cs, nil
+	}
+	cs.memory = r.timing.mem
+	cs.l2 = dmaLevel{cs.memory, cs.memory.l2, evL2}
+	cs.dram = dmaLevel{cs.memory, cs.memory.dram, evDRAM}
+	pad, err := mem.NewScratchpad(mem.ScratchpadConfig{Name: "vtcm", Hz: s.ClockHz, Bytes: max(1, int(s.VTCMBytes)), Banks: 1, BankBytes: 128, LatencyCycles: s.VTCMCycles})
+	if err != nil {
+		return nil, err
+	}
+	cs.vtcm = dmaLevel{cs.memory, pad, evVTCM}
+	for i := range cs.list {
+		cs.list[i].eng, err = mem.NewDMA(s.DMA.config(s.ClockHz))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return cs, nil
+}
+
+func (d *DMASpec) config(hz int64) mem.DMAConfig {
+	return mem.DMAConfig{Name: "dma", Hz: hz, BurstBytes: d.BurstBytes, Outstanding: d.Outstanding,
+		StartCycles: d.StartCycles, IssueCycles: d.IssueCycles, Queue: d.Queue}
+}
+
+// dmaLevel counts what the engines ask of a memory.
+type dmaLevel struct {
+	m     *memory
+	level mem.Level
+	event int
+}
+
+// evDRAM marks bytes that pass L2 by; they are counted as DRAM traffic.
+const evDRAM = -1
+
+// Access implements mem.Level.
+func (l *dmaLevel) Access(t sim.Time, addr uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
+	if l.event == evDRAM {
+		l.m.bypassed += int64(bytes)
+	} else {
+		l.m.events[l.event]++
+	}
+	return l.level.Access(t, addr, bytes, k)
+}
+
+// Reset implements mem.Level.
+func (l *dmaLevel) Reset() { l.level.Reset() }
+
+// level is the memory that serves an address.
+func (cs *copiers) level(addr uint32, bypass bool) mem.Level {
+	switch {
+	case cs.memory.inVTCM(addr):
+		return &cs.vtcm
+	case bypass:
+		return &cs.dram
+	}
+	return &cs.l2
+}
+
+// serve executes the request of t at now; done is false while it waits.
+func (cs *copiers) serve(t *thread, now sim.Time) (done bool, err error) {
+	q := &t.dma
+	c := &cs.list[t.id]
+	c.pc = q.pc
+	if err := cs.advance(now); err != nil {
+		return false, err
+	}
+	var answer uint32
+	switch q.command {
+	case dmaStart, dmaResume:
+		if c.running() {
+			return false, cs.blame(t.id, fmt.Errorf("%s while the engine runs", q.op))
+		}
+		c.next = q.a & dmaAddress
+	case dmaLink:
+		err = cs.link(c, q.a&dmaAddress, q.b&dmaAddress)
+	case dmaPoll:
+		if len(c.work) > 0 {
+			answer = c.work[0].addr
+		}
+		if c.running() {
+			answer |= dmaRunning
+		}
+	case dmaWait:
+		if c.running() {
+			return false, nil
+		}
+	case dmaPause:
+		if c.next != 0 {
+			c.paused, c.next = c.next, 0
+		}
+		if len(c.work) > 0 {
+			return false, nil
+		}
+		answer, c.paused = c.paused, 0
+	}
+	if q.out != 0 {
+		*t.r(q.out) = answer
+	}
+	if err == nil {
+		err = cs.take(c, now)
+	}
+	if err != nil {
+		return false, cs.blame(t.id, err)
+	}
+	q.command = dmaNone
+	return true, nil
+}
+
+// link appends next to the descriptor tail.
+func (cs *copiers) link(c *copier, tail, next uint32) error {
+	if tail != 0 {
+		m := cs.r.writable(tail, 16)
+		if m == nil {
+			return fmt.Errorf("dmlink: no descriptor at %#x: not in writable memory", tail)
+		}
+		binary.LittleEndian.PutUint32(m, next)
+	}
+	if !c.running() || tail == 0 || tail == c.last && c.next == 0 {
+		c.next = next
+	}
+	return nil
+}
+
+// blame names the packet that gave the engine of thread i the work that failed.
+func (cs *copiers) blame(i int, err error) error {
+	return &Error{Packet: cs.list[i].pc, Thread: i, Job: cs.r.job.Name, Rule: err.Error()}
+}
+
+// take starts descriptors of the chain while the engine has room.
+func (cs *copiers) take(c *copier, now sim.Time) error {
+	for c.next != 0 && (c.eng == nil || len(c.work) < cs.r.spec.DMA.Queue) {
+		d, err := cs.r.descriptor(c.next)
+		if err != nil {
+			c.next = 0
+			return err
+		}
+		c.last, c.next = d.addr, d.next
+		if c.eng == nil {
+			cs.r.finish(&d)
+			continue
+		}
+		if len(c.work) == 0 {
+			cs.memory.active++
+		}
+		x := mem.Descriptor{From: cs.level(d.src, d.bypassSrc), To: cs.level(d.dst, d.bypassDst),
+			Src: uint64(d.src), Dst: uint64(d.dst), Bytes: int(d.width), Rows: int(d.rows),
+			SrcStride: int64(d.srcStride), DstStride: int64(d.dstStride)}
+		if d.rows == 0 {
+			x.Bytes = 0
+		}
+		d.ticket, _ = c.eng.Submit(now, x)
+		c.work = append(c.work, d)
+	}
+	return nil
+}
+
+// advance lets every engine work up to now.
+func (cs *copiers) advance(now sim.Time) error {
+	for i := range cs.list {
+		c := &cs.list[i]
+		for len(c.work) > 0 {
+			c.eng.Advance(now)
+			d := &c.work[0]
+			if !c.eng.Finished(d.ticket) {
+				break
+			}
+			_, done := c.eng.Wait(d.ticket)
+			if done > now {
+				break
+			}
+			cs.r.finish(d)
+			if c.work = append(c.work[:0], c.work[1:]...); len(c.work) == 0 {
+				cs.memory.active--
+			}
+			if err := cs.take(c, done); err != nil && cs.err == nil {
+				cs.err = cs.blame(i, err)
+			}
+		}
+	}
+	return cs.err
+}
+
+// due is the instant of the engines' next event, sim.Never when all rest.
+func (cs *copiers) due() sim.Time {
+	at := sim.Never
+	for i := range cs.list {
+		c := &cs.list[i]
+		if len(c.work) == 0 {
+			continue
+		}
+		at = min(at, c.eng.Next())
+		if d := &c.work[0]; c.eng.Finished(d.ticket) {
+			_, done := c.eng.Wait(d.ticket)
+			at = min(at, done)
+		}
+	}
+	return at
+}
+
+// drain lets the engines end and answers when the last one has.
+func (cs *copiers) drain(now sim.Time) (sim.Time, error) {
+	for {
+		at := cs.due()
+		if at == sim.Never {
+			return now, cs.err
+		}
+		now = max(now, at)
+		if err := cs.advance(now); err != nil {
+			return now, err
+		}
+	}
+}
