@@ -72,8 +72,11 @@ func countEvents(e *events, f *hexagon.Form) {
 type jobCost struct {
 	cycles int64
 	stalls sim.StallTable
-	events events // of the memory system
-	dram   int64  // bytes to and from DRAM
+	// threads are the cycles of all threads that may use vectors, and of those that
+	// did run if they are more; idle where a thread has ended or was not started.
+	threads sim.StallTable
+	events  events // of the memory system
+	dram    int64  // bytes to and from DRAM
 }
 
 // reporter adds up the jobs of a run.
@@ -108,6 +111,7 @@ func (p *reporter) add(region int, r *run, c jobCost) {
 	}
 	g.Cycles += c.cycles
 	g.Stalls.Add(&c.stalls)
+	g.Threads.Add(&c.threads)
 	r.count.add(&c.events, 1)
 	p.total.add(&r.count, 1)
 	p.dram += c.dram

@@ -75,19 +75,22 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 		}
 	}
 	last := r.threads[0]
-	for _, t := range r.threads[1:] {
+	var threads sim.StallTable
+	for _, t := range r.threads {
 		if t.pipe.start > last.pipe.start {
 			last = t
 		}
+		threads.Add(&t.pipe.stalls)
 	}
 	tm.now = last.pipe.start
+	threads[sim.StallIdle] += int64(max(len(r.threads), s.Contexts))*(tm.now-begin) - threads.Total()
 	if r.opt.Span != nil {
 		for _, t := range r.threads {
 			r.opt.Span(threadTrack[min(t.id, len(threadTrack)-1)], r.job.Name, tm.mem.clock.At(first), tm.mem.clock.At(t.pipe.start))
 		}
 	}
 	return jobCost{
-		cycles: tm.now - begin, stalls: last.pipe.stalls,
+		cycles: tm.now - begin, stalls: last.pipe.stalls, threads: threads,
 		events: tm.mem.events, dram: tm.mem.dramBytes() - dram,
 	}, nil
 }

@@ -70,7 +70,9 @@ type Request struct {
 	Outputs [][]byte
 	// Functional skips the timing model: same tensors, no cycles, no energy.
 	Functional bool
-	Trace      Tracer
+	// Detail asks for OperationStats.Threads and .Counters, which cost time.
+	Detail bool
+	Trace  Tracer
 }
 
 // StallCycles is the share of a run charged to one reason.
@@ -86,6 +88,10 @@ type OperationStats struct {
 	EnergyPJ float64
 	MACs     int64  // multiply-accumulates of the operation as defined, without padding waste
 	BoundBy  string // the resource that limits it: the largest reason, "issue" when none stalls
+	// Of a Request with Detail, from devices that have it: the cycles of all
+	// hardware threads by reason, with "idle" where one had no work, and event counts.
+	Threads  []StallCycles
+	Counters []Counter
 }
 
 // Stats are the costs of one execution. Cycles are of the device's own clock;

@@ -16,6 +16,9 @@ type OperationCost struct {
 	Cycles  int64
 	TimeFs  int64
 	BoundBy string
+	// With ExecuteOptions.Detail, from devices that have it; see hal.OperationStats.
+	Threads  []hal.StallCycles
+	Counters []hal.Counter
 }
 
 // Result is one execution of a compilation.
@@ -34,6 +37,7 @@ type Result struct {
 // ExecuteOptions steer Execute.
 type ExecuteOptions struct {
 	Functional bool
+	Detail     bool
 	Trace      hal.Tracer
 }
 
@@ -50,7 +54,7 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	r := &Result{Operations: make([]OperationCost, len(g.Operations))}
 	stalls := stallSum{}
 	for _, s := range c.steps {
-		req := hal.Request{Functional: o.Functional}
+		req := hal.Request{Functional: o.Functional, Detail: o.Detail}
 		if o.Trace != nil {
 			prefix := ""
 			if s.device.Name() != c.Device {
@@ -114,7 +118,7 @@ func (r *Result) add(g *nn.Subgraph, s *step, st *hal.Stats, stalls stallSum) {
 			continue // costs of the part as a whole: launch, layout of inputs and outputs
 		}
 		c := &r.Operations[s.operations[op.Index]]
-		c.Cycles, c.BoundBy = op.Cycles, op.BoundBy
+		c.Cycles, c.BoundBy, c.Threads, c.Counters = op.Cycles, op.BoundBy, op.Threads, op.Counters
 		if st.ClockHz > 0 {
 			c.TimeFs = int64(float64(op.Cycles) * 1e15 / float64(st.ClockHz))
 		}

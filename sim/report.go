@@ -13,6 +13,9 @@ type RegionReport struct {
 	Cycles   int64
 	Stalls   StallTable
 	EnergyPJ float64
+	// Threads are the cycles of all hardware threads while the region ran, "idle"
+	// where one had nothing to do; empty for cores that do not tell.
+	Threads StallTable
 }
 
 // Report is what a core says about one run. Stalls.Total() == Cycles, and the

@@ -138,6 +138,7 @@ func (c *convKernel) generate(a *asm) {
 
 // correction leaves -zw * sum of the inputs of each position in scratch memory.
 func (c *convKernel) correction(a *asm, table, args, params build.Reg) {
+	a.phase(phaseSums)
 	acc := make([][]build.Reg, c.positions)
 	zero := a.zero()
 	for p := range acc {
@@ -158,6 +159,7 @@ func (c *convKernel) correction(a *asm, table, args, params build.Reg) {
 		a.op(hexagon.V6_vmpyiwh, v, acc[p][0], neg)
 		a.vstore(to, p*vecBytes, v, aliasScratch)
 	}
+	a.phase(phaseOther)
 }
 
 func (c *convKernel) fullChunks(a *asm, rq *requantRegs, table, args build.Reg) {
@@ -167,6 +169,7 @@ func (c *convKernel) fullChunks(a *asm, rq *requantRegs, table, args build.Reg) 
 	a.skipIfZero(count, func() {
 		a.repeat(count, func() {
 			acc := c.chunk(a, 4, table, args, rec)
+			a.phase(phaseRequantize)
 			l := rq.keepLanes(4, func(j int) lanes { return rq.lanesAt(rec, 4*vecBytes, j, 4) })
 			for p := range acc {
 				v := rq.pack([4]build.Reg(acc[p]), l, true)
@@ -174,6 +177,7 @@ func (c *convKernel) fullChunks(a *asm, rq *requantRegs, table, args build.Reg) 
 				a.op(hexagon.A2_add, to, a.word(table, c.positions+p, "out"), off)
 				a.vstore(to, 0, v, aliasOut)
 			}
+			a.phase(phaseOther)
 			a.bump(off, vecBytes)
 			a.bump(rec, c.record(4))
 		})
@@ -184,6 +188,7 @@ func (c *convKernel) tailChunk(a *asm, rq *requantRegs, table, args, params buil
 	rec := a.word(args, convTail, "record")
 	a.skipIfZero(rec, func() {
 		acc := c.chunk(a, c.tail, table, args, rec)
+		a.phase(phaseRequantize)
 		if c.merged {
 			neg := a.word(params, parNegZero, "negzw")
 			for p := range acc {
@@ -219,6 +224,7 @@ func (c *convKernel) tailChunk(a *asm, rq *requantRegs, table, args, params buil
 			a.op(hexagon.A2_add, to, a.word(table, c.positions+o, "out"), off)
 			a.vstore(to, 0, v, aliasOut)
 		}
+		a.phase(phaseOther)
 	})
 }
 
@@ -256,6 +262,7 @@ func (c *convKernel) chunk(a *asm, n int, table, args, rec build.Reg) [][]build.
 			a.op(hexagon.V6_vassign, acc[p][n], zero)
 		}
 	}
+	a.phase(phaseProducts)
 	c.products(a, acc, table, args, weights{a: a, at: a.add(rec, c.header(n)*vecBytes)})
 	return acc
 }

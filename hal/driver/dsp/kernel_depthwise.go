@@ -118,7 +118,9 @@ func (d *depthKernel) step(a *asm, n int, src, dst build.Reg, w bases, rq *requa
 			a.op(hexagon.V6_vassign, hi(acc[i][k]), hi(acc[0][k]))
 		}
 	}
+	a.phase(phaseProducts)
 	d.multiply(a, src, w, acc, zero, below)
+	a.phase(phaseRequantize)
 	l := noLanes
 	if d.rq.perChannel {
 		l = rq.keepLanes(4, func(j int) lanes { return d.lanes(a, w, j) })
@@ -127,6 +129,7 @@ func (d *depthKernel) step(a *asm, n int, src, dst build.Reg, w bases, rq *requa
 		v := rq.pack([4]build.Reg{lo(c[0]), hi(c[0]), lo(c[1]), hi(c[1])}, l, true)
 		a.vstore(dst, i*d.outStep, v, aliasOut)
 	}
+	a.phase(phaseOther)
 }
 
 func (d *depthKernel) lanes(a *asm, w bases, j int) lanes {

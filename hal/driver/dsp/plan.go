@@ -75,9 +75,10 @@ func (p *plan) space(arena, vtcm []byte) (*mem.Space, error) {
 // outcome is a finished run; its outputs are parts of the memory until that is
 // released.
 type outcome struct {
-	plan   *plan
-	memory *memory
-	report *sim.Report
+	plan    *plan
+	memory  *memory
+	report  *sim.Report
+	profile *dsp.Profile // nil unless asked for
 }
 
 func (o *outcome) output(i int) []byte {
@@ -101,7 +102,7 @@ func (p *plan) run(inputs [][]byte, o dsp.Options) (*outcome, error) {
 	} else {
 		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes)}
 	}
-	done := &outcome{plan: p, memory: m}
+	done := &outcome{plan: p, memory: m, profile: o.Profile}
 	for i, x := range p.inputs {
 		copy(m.arena[x.from:x.to], inputs[i])
 	}

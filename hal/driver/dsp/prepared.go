@@ -133,6 +133,9 @@ func (p *prepared) stage(s *stage, r *hal.Request, res *hal.Result, values [][]b
 		return nil, hal.Errorf(hal.GeneralFailure, "dsp driver: %w", err)
 	}
 	o := dsp.Options{Functional: r.Functional}
+	if r.Detail && !r.Functional {
+		o.Profile = &dsp.Profile{}
+	}
 	if r.Trace != nil {
 		start := res.Stats.LatencyFs
 		o.Span = func(track, name string, from, to sim.Time) {
@@ -147,6 +150,9 @@ func (p *prepared) stats(s *stage, done *outcome) hal.Stats {
 	st := lower.Stats(done.report, p.dev.cfg.Launch)
 	g := done.plan.graph
 	view := opspec.ModelView(g)
+	if done.profile != nil {
+		done.plan.detail(&st, done.report, done.profile)
+	}
 	for i := range st.Operations {
 		o := &st.Operations[i]
 		if o.Index >= 0 && o.Index < len(g.Operations) {

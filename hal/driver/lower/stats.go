@@ -23,11 +23,7 @@ func Stats(r *sim.Report, launch sim.Time) hal.Stats {
 		s.Cycles += cycles
 		s.LatencyFs += int64(launch)
 	}
-	for reason, n := range stalls {
-		if n != 0 {
-			s.Stalls = append(s.Stalls, hal.StallCycles{Reason: sim.Reason(reason).String(), Cycles: n})
-		}
-	}
+	s.Stalls = list(&stalls)
 	for i := range r.Regions {
 		g := &r.Regions[i]
 		s.Operations = append(s.Operations, hal.OperationStats{
@@ -71,4 +67,18 @@ func Append(s, next *hal.Stats) {
 		}
 		s.Counters[i].Value += c.Value
 	}
+}
+
+// Threads is the cycles of all threads in the HAL's terms.
+func Threads(g *sim.RegionReport) []hal.StallCycles { return list(&g.Threads) }
+
+// list is a table in the HAL's terms; reasons with 0 cycles are left out.
+func list(t *sim.StallTable) []hal.StallCycles {
+	var l []hal.StallCycles
+	for reason, n := range t {
+		if n != 0 {
+			l = append(l, hal.StallCycles{Reason: sim.Reason(reason).String(), Cycles: n})
+		}
+	}
+	return l
 }

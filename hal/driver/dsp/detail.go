@@ -1,0 +1,119 @@
+package dsp
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// phase is what an instruction of a kernel is there for.
+type phase uint8
+
+const (
+	phaseOther      phase = iota // loops, tables, addresses, copies
+	phaseProducts                // multiply-accumulates and the loads for them
+	phaseSums                    // sums of inputs that a filter's zero point asks for
+	phaseRequantize              // 32-bit sums to bytes, and their stores
+	numPhases
+)
+
+var phaseNames = [numPhases]string{"other", "products", "sums", "requantize"}
+
+// phase marks the instructions that follow.
+func (a *asm) phase(p phase) { a.f.SetSource(int(p)) }
+
+// phaseOf is the phase of a packet: that of its first multiplication, or else
+// of its first instruction.
+func phaseOf(g *build.CodeGroup) phase {
+	p := phaseOther
+	for i, in := range g.Instrs {
+		q := phase(max(in.Source, 0))
+		if multiplyUnits(hexagon.Op(in.Op).Form()) > 0 {
+			return q
+		}
+		if i == 0 {
+			p = q
+		}
+	}
+	return p
+}
+
+// multiplyUnits is how many of a packet's two multipliers an instruction takes.
+func multiplyUnits(f *hexagon.Form) int64 {
+	switch f.Class {
+	case hexagon.CVI_VX, hexagon.CVI_VX_LATE:
+		return 1
+	case hexagon.CVI_VX_DV:
+		return 2
+	}
+	return 0
+}
+
+// byteProducts is how many products of bytes an instruction makes.
+func byteProducts(f *hexagon.Form) int64 {
+	switch {
+	case strings.HasPrefix(f.Name, "V6_vmpabus"):
+		return 256
+	case strings.HasPrefix(f.Name, "V6_vrmpy"), strings.HasPrefix(f.Name, "V6_vmpyb"):
+		return 128
+	}
+	return 0
+}
+
+// detail fills the threads and counters of every operation: packets, the packets
+// of each phase, the multipliers they took, the products of bytes they made and
+// the packets that all threads together had time for.
+func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
+	type counts struct {
+		packets, units, products int64
+		phases                   [numPhases]int64
+	}
+	regions := map[int]*counts{}
+	for i := range prof.Packets {
+		x := &prof.Packets[i]
+		c := regions[x.Region]
+		if c == nil {
+			c = &counts{}
+			regions[x.Region] = c
+		}
+		pk, ph := p.packetAt(x.Addr)
+		c.packets += x.Count
+		c.phases[ph] += x.Count
+		for k := range pk.Insts[:pk.N] {
+			f := pk.Insts[k].Op.Form()
+			c.units += x.Count * multiplyUnits(f)
+			c.products += x.Count * byteProducts(f)
+		}
+	}
+	s := &p.dev.cfg.Spec
+	for i := range st.Operations {
+		o, g := &st.Operations[i], &report.Regions[i]
+		o.Threads = lower.Threads(g)
+		c := regions[o.Index]
+		if c == nil {
+			continue
+		}
+		o.Counters = []hal.Counter{
+			{Name: "packets", Value: c.packets},
+			{Name: "packet_slots", Value: g.Threads.Total() / int64(max(s.IssueInterval, (s.Contexts+s.IssueWidth-1)/s.IssueWidth))},
+			{Name: "multiply_units", Value: c.units},
+			{Name: "byte_products", Value: c.products},
+		}
+		for ph, n := range c.phases {
+			o.Counters = append(o.Counters, hal.Counter{Name: "packets_" + phaseNames[ph], Value: n})
+		}
+	}
+}
+
+// packetAt is the packet at an address and its phase.
+func (p *plan) packetAt(addr uint32) (*hexagon.Packet, phase) {
+	k := p.all[sort.Search(len(p.all), func(i int) bool { return p.all[i].entry > addr })-1]
+	i := sort.Search(len(k.packets), func(i int) bool { return k.packets[i].Addr > addr }) - 1
+	return &k.packets[i], k.phases[i]
+}
