@@ -1,0 +1,222 @@
+package dsp
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/testvectors"
+)
+
+// elf links a plan and its inputs as a Linux program: it calls every job for
+// every thread, one after another, and writes the outputs.
+func (p *plan) elf(inputs [][]byte) ([]byte, error) {
+	arena := make([]byte, p.arena)
+	for i, x := range p.inputs {
+		copy(arena[x.from:x.to], inputs[i])
+	}
+	var stub hexagon.Stub
+	for _, j := range p.jobs {
+		for i := range j.Threads {
+			c := hexagon.Call{Entry: j.Entry}
+			if i < len(j.Args) {
+				for r, v := range j.Args[i] {
+					c.Regs = append(c.Regs, hexagon.RegValue{Reg: uint8(r), Value: v})
+				}
+			}
+			stub.Calls = append(stub.Calls, c)
+		}
+	}
+	for _, x := range p.outputs {
+		if x.to > x.from {
+			stub.Dump = append(stub.Dump, hexagon.MemRange{Addr: uint32(arenaBase - endGuard + x.from), Len: uint32(x.to - x.from)})
+		}
+	}
+	const stubBase = 0x00010000
+	code, err := stub.Code(stubBase)
+	if err != nil {
+		return nil, err
+	}
+	if stubBase+len(code) > codeBase {
+		return nil, fmt.Errorf("start routine of %d bytes", len(code))
+	}
+	image := hexagon.Image{Entry: stubBase, Segments: []hexagon.Segment{
+		{Addr: stubBase, Data: code, Exec: true},
+		{Addr: constBase, Data: p.consts},
+		{Addr: arenaBase - endGuard, Data: arena, Write: true},
+	}}
+	if len(p.program.Code) > 0 {
+		image.Segments = append(image.Segments, hexagon.Segment{Addr: p.program.Base, Data: p.program.Code, Exec: true})
+	}
+	if v := &p.dev.cfg.Spec; v.VTCMBytes > 0 {
+		image.Segments = append(image.Segments, hexagon.Segment{Addr: v.VTCMBase, Size: v.VTCMBytes, Write: true})
+	}
+	return image.ELF()
+}
+
+// emulate has QEMU run a plan and compares its outputs with the core's.
+func (p *plan) emulate(file string, inputs [][]byte) error {
+	elf, err := p.elf(inputs)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, elf, 0o755); err != nil {
+		return err
+	}
+	defer os.Remove(file)
+	theirs, err := exec.Command("qemu-hexagon", file).Output()
+	if err != nil {
+		return fmt.Errorf("qemu-hexagon: %w", err)
+	}
+	done, err := p.run(inputs, dsp.Options{})
+	if err != nil {
+		return err
+	}
+	defer done.release()
+	var ours []byte
+	for i := range p.outputs {
+		ours = append(ours, done.output(i)...)
+	}
+	if len(ours) != len(theirs) {
+		return fmt.Errorf("QEMU writes %d bytes, the core %d", len(theirs), len(ours))
+	}
+	for i := range ours {
+		if ours[i] != theirs[i] {
+			return fmt.Errorf("byte %d of %d is %#x in QEMU, %#x in the core", i, len(ours), theirs[i], ours[i])
+		}
+	}
+	return nil
+}
+
+// TestOracleProgram runs a whole lowered network in QEMU.
+func TestOracleProgram(t *testing.T) {
+	needTools(t, "qemu-hexagon")
+	m, in := smallNetwork()
+	pm, err := device(t).PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := pm.(*prepared).stages[0].fixed
+	if err := p.emulate(filepath.Join(t.TempDir(), "network.elf"), [][]byte{in}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// kind is what makes a case of the corpus different from others here: its
+// operations, the types and ranks of what they read and write.
+func kind(g *nn.Subgraph) string {
+	var b strings.Builder
+	for i := range g.Operations {
+		o := &g.Operations[i]
+		fmt.Fprint(&b, o.Type, len(o.Inputs))
+		for _, l := range [][]uint32{o.Inputs[:min(2, len(o.Inputs))], o.Outputs[:min(1, len(o.Outputs))]} {
+			for _, x := range l {
+				fmt.Fprint(&b, " ", g.Operands[x].Type, len(g.Operands[x].Dimensions), g.Operands[x].IsConst())
+			}
+		}
+	}
+	return b.String()
+}
+
+// TestOracleOperations runs the first case of every kind in the corpus that the
+// driver takes in QEMU.
+func TestOracleOperations(t *testing.T) {
+	needTools(t, "qemu-hexagon")
+	if len(testvectors.Files()) == 0 {
+		t.Skip("skipped: needs shared data")
+	}
+	d := device(t)
+	kinds := map[string]bool{}
+	operations := map[nn.OperationType]bool{}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	dir := t.TempDir()
+	slots := make(chan string, runtime.GOMAXPROCS(0))
+	for i := range cap(slots) {
+		slots <- filepath.Join(dir, fmt.Sprintf("%d.elf", i))
+	}
+	programs, bytesOut := 0, 0
+	one := func(c *vectors.Case) {
+		p, err := d.PrepareModel(c.Model, hal.PrepareOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			return
+		}
+		stages := p.(*prepared).stages
+		if len(stages) != 1 {
+			return
+		}
+		var in [][]byte
+		var dims [][]uint32
+		for i := range c.Inputs {
+			in, dims = append(in, c.Inputs[i].Data), append(dims, c.Inputs[i].Dimensions)
+		}
+		pl, err := stages[0].plan(d, in, dims)
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			return
+		}
+		file := <-slots
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			err := pl.emulate(file, in)
+			slots <- file
+			mu.Lock()
+			defer mu.Unlock()
+			programs++
+			for _, x := range pl.outputs {
+				bytesOut += x.to - x.from
+			}
+			for i := range c.Model.Main.Operations {
+				operations[c.Model.Main.Operations[i].Type] = true
+			}
+			if err != nil {
+				t.Errorf("%s: %v", c.Name, err)
+			}
+		}()
+	}
+	for _, path := range testvectors.Files() {
+		f, err := vectors.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range f.Cases {
+			if c.Model == nil || c.ExpectFailure {
+				continue
+			}
+			k := kind(&c.Model.Main)
+			if kinds[k] || !d.takes(c.Model) {
+				continue
+			}
+			kinds[k] = true
+			one(c)
+		}
+	}
+	wait.Wait()
+	t.Logf("%d programs with %d operation types, %d bytes of output", programs, len(operations), bytesOut)
+	if programs < 200 || bytesOut == 0 {
+		t.Errorf("only %d programs ran", programs)
+	}
+}
+
+// takes reports models that run on the device as a whole.
+func (d *Device) takes(m *nn.Model) bool {
+	support, err := d.SupportedOperations(m)
+	for i := range support {
+		if !support[i].OK {
+			return false
+		}
+	}
+	return err == nil
+}
