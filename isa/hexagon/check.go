@@ -98,11 +98,14 @@ func loopOf(op Op) int {
 	return 0
 }
 
-// onlyALU reports whether every instruction but k is an ALU, shift or multiply instruction.
+// onlyALU reports whether every instruction but k is an integer ALU, shift or multiply instruction.
 func (p *Packet) onlyALU(k int) bool {
 	for i := range p.Insts[:p.N] {
 		switch forms[p.Insts[i].Op].Class {
 		case ALU32, ALU64, SOP, MPY:
+			if forms[p.Insts[i].Op].Has(FlagFloat) {
+				return false
+			}
 		default:
 			if i != k {
 				return false
@@ -204,19 +207,11 @@ func (p *Packet) newOperands(k int) rule {
 }
 
 func (p *Packet) predicateMade(r uint8) rule {
-	made := false
-	for j := range p.Insts[:p.N] {
-		f := &forms[p.Insts[j].Op]
-		for i := range f.Operands {
-			if o := &f.Operands[i]; o.Kind == KindP && o.Role&Def != 0 && p.Insts[j].R[o.Index] == r {
-				made = true
-			}
-		}
-		if r == 3 && writesP3Late(p.Insts[j].Op) {
-			return rulePredLate
-		}
-	}
-	if !made {
+	late, writers := p.predicateWriters(r)
+	switch {
+	case late >= 0:
+		return rulePredLate
+	case writers == 0:
 		return rulePredProducer
 	}
 	return ruleOK
@@ -247,6 +242,9 @@ func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
 			if !(o.Kind == want && reg == r) && !(o.Kind == KindVV && want == KindV && reg == r&^1) {
 				continue
 			}
+			if f.Has(FlagFloat) && forms[p.Insts[k].Op].Has(FlagNewJump) {
+				return ruleFloatProducer
+			}
 			if f.Has(FlagTmp) && o.Kind == KindV {
 				return ruleTmpProducer
 			}
@@ -272,18 +270,22 @@ func makesNew(in *Inst, r uint8, kind Kind) bool {
 	return false
 }
 
-// p3Writers counts the instructions that write p3 and returns the loop setup among them, or -1.
-func (p *Packet) p3Writers() (late, writers int) {
+// predicateWriters counts the instructions that write predicate r and returns the one among them that makes it too late for
+// use in the packet, or -1.
+func (p *Packet) predicateWriters(r uint8) (late, writers int) {
 	late = -1
 	for k := range p.Insts[:p.N] {
 		in := &p.Insts[k]
 		f := &forms[in.Op]
-		if writesP3Late(in.Op) {
+		if r == 3 && writesP3Late(in.Op) {
 			late = k
 			writers++
 		}
 		for i := range f.Operands {
-			if o := &f.Operands[i]; o.Kind == KindP && o.Role&Def != 0 && in.R[o.Index] == 3 {
+			if o := &f.Operands[i]; o.Kind == KindP && o.Role&Def != 0 && in.R[o.Index] == r {
+				if f.Has(FlagPredLate) {
+					late = k
+				}
 				writers++
 			}
 		}
@@ -337,8 +339,10 @@ func implicitDef(op Op) int {
 
 // definitions checks that no register is written twice, unless under complementary predicates.
 func (p *Packet) definitions() (rule, int) {
-	if late, writers := p.p3Writers(); late >= 0 && writers > 1 {
-		return ruleDoubleDef, late
+	for r := range uint8(4) {
+		if late, writers := p.predicateWriters(r); late >= 0 && writers > 1 {
+			return ruleDoubleDef, late
+		}
 	}
 	// Per register: bit 2p+s is set when it is written under predicate p with sense s; plain writes are separate.
 	var under [defN]uint8

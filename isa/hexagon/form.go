@@ -144,6 +144,8 @@ const (
 	FlagOvf                           // may set usr:ovf
 	FlagV68                           // needs a core of V68 or later
 	FlagExtended                      // exists with a constant extender only
+	FlagFloat                         // floating-point arithmetic: packet rules of its own
+	FlagPredLate                      // its predicate is made too late for .new
 )
 
 // Form describes one instruction form: a row of the instruction table.

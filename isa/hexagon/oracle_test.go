@@ -21,7 +21,7 @@ const (
 	objdumpName = "llvm-objdump-19"
 )
 
-var mcArgs = []string{"-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "--mno-pairing", "--mno-compound", "-filetype=obj"}
+var mcArgs = []string{"-arch=hexagon", "-mcpu=hexagonv67", "-mattr=+hvxv66,+hvx-length128b", "--mno-pairing", "--mno-compound", "-filetype=obj"}
 
 func needTools(t *testing.T, names ...string) {
 	t.Helper()
@@ -80,7 +80,7 @@ func disassembleLLVM(t *testing.T, words []uint32) map[uint32]string {
 	if !ok {
 		t.Fatal(diag)
 	}
-	out, err := exec.Command(objdumpName, "-d", "-z", "--no-show-raw-insn", "--mcpu=hexagonv66", "--mattr=+hvxv66,+hvx-length128b", obj).Output()
+	out, err := exec.Command(objdumpName, "-d", "-z", "--no-show-raw-insn", "--mcpu=hexagonv67", "--mattr=+hvxv66,+hvx-length128b", obj).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

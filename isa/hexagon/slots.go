@@ -30,6 +30,7 @@ const (
 	rulePredProducer
 	rulePredicated
 	rulePairProducer
+	ruleFloatProducer
 	ruleLoopBranch
 	ruleLoopRegs
 	ruleLoop0Words
@@ -43,36 +44,37 @@ const (
 )
 
 var ruleText = [...]string{
-	ruleCount:        "a packet holds one to four instructions",
-	ruleWords:        "more than four words",
-	ruleMemory:       "two instructions need memory slot 0",
-	ruleHVXLoads:     "two vector loads",
-	ruleHVXStores:    "two vector stores",
-	ruleStores:       "too many stores: two stores need slot 0",
-	ruleStoreSingle:  "read-modify-write of memory beside another store",
-	ruleLoads:        "too many loads: slots 0 and 1 are taken",
-	ruleSlots:        "no free slot can run every instruction",
-	rulePipes:        "vector pipes oversubscribed",
-	ruleBranches:     "more than two branches",
-	ruleBranchSlots:  "two branches find no slots in their order",
-	ruleBranchAlone:  "branch cannot share its packet with another branch",
-	ruleBranchFirst:  "unconditional branch before another branch",
-	ruleSolo:         "instruction must be alone in its packet",
-	ruleDoubleDef:    "register written twice",
-	ruleNoProducer:   ".new operand has no producer before it in the packet",
-	rulePredProducer: ".new predicate is not made in the packet",
-	rulePredicated:   ".new producer runs under another predicate than its consumer",
-	rulePairProducer: ".new operand is half of a register pair",
-	ruleLoopBranch:   "branch in a packet that ends a hardware loop",
-	ruleLoopRegs:     "loop registers written in the packet that ends the loop",
-	ruleLoop0Words:   "no room for the words a loop end needs",
-	ruleTmpDef:       "instruction accumulates into a .tmp vector",
-	ruleReadOnly:     "control register cannot be written",
-	ruleOnlyALU:      "only ALU, shift and multiply instructions may share the packet",
-	ruleTmpProducer:  ".tmp vector is no producer for .new",
-	ruleUnusedTmp:    ".tmp vector is not used in the packet",
-	ruleUnusedCur:    ".cur vector is not used in the packet",
-	rulePredLate:     "predicate of this instruction is ready too late for .new",
+	ruleCount:         "a packet holds one to four instructions",
+	ruleWords:         "more than four words",
+	ruleMemory:        "two instructions need memory slot 0",
+	ruleHVXLoads:      "two vector loads",
+	ruleHVXStores:     "two vector stores",
+	ruleStores:        "too many stores: two stores need slot 0",
+	ruleStoreSingle:   "read-modify-write of memory beside another store",
+	ruleLoads:         "too many loads: slots 0 and 1 are taken",
+	ruleSlots:         "no free slot can run every instruction",
+	rulePipes:         "vector pipes oversubscribed",
+	ruleBranches:      "more than two branches",
+	ruleBranchSlots:   "two branches find no slots in their order",
+	ruleBranchAlone:   "branch cannot share its packet with another branch",
+	ruleBranchFirst:   "unconditional branch before another branch",
+	ruleSolo:          "instruction must be alone in its packet",
+	ruleDoubleDef:     "register written twice",
+	ruleNoProducer:    ".new operand has no producer before it in the packet",
+	rulePredProducer:  ".new predicate is not made in the packet",
+	rulePredicated:    ".new producer runs under another predicate than its consumer",
+	rulePairProducer:  ".new operand is half of a register pair",
+	ruleFloatProducer: "floating-point result is ready too late for a compare-and-jump on it",
+	ruleLoopBranch:    "branch in a packet that ends a hardware loop",
+	ruleLoopRegs:      "loop registers written in the packet that ends the loop",
+	ruleLoop0Words:    "no room for the words a loop end needs",
+	ruleTmpDef:        "instruction accumulates into a .tmp vector",
+	ruleReadOnly:      "control register cannot be written",
+	ruleOnlyALU:       "only ALU, shift and multiply instructions may share the packet",
+	ruleTmpProducer:   ".tmp vector is no producer for .new",
+	ruleUnusedTmp:     ".tmp vector is not used in the packet",
+	ruleUnusedCur:     ".cur vector is not used in the packet",
+	rulePredLate:      "predicate of this instruction is ready too late for .new",
 }
 
 func (r rule) String() string { return ruleText[r] }

@@ -16,6 +16,7 @@ var pipeName = map[string]string{
 var flagName = map[string]string{
 	"load": "FlagLoad", "store": "FlagStore", "branch": "FlagBranch", "call": "FlagCall", "indirect": "FlagIndirect",
 	"loop": "FlagLoop", "hint": "FlagHint", "solo": "FlagSolo", "prefer3": "FlagPreferSlot3", "onlyalu": "FlagOnlyALU", "nostore1": "FlagNoStore1", "ovf": "FlagOvf", "v68": "FlagV68",
+	"fp": "FlagFloat", "latep": "FlagPredLate",
 }
 
 // Ops writes the operation constants and the form table.
