@@ -79,7 +79,9 @@ const (
 	resP = 64
 	resQ = 68
 	resC = 72
-	resT = 104 // temporaries made by the decoder
+	// resFlags is the floating-point flags of usr; c31 is not modelled.
+	resFlags = resC + 31
+	resT     = 104 // temporaries made by the decoder
 	// noRes is a read that a copy has taken out of the analysis.
 	noRes = 255
 )

@@ -26,12 +26,16 @@ func TestOracleExec(t *testing.T) {
 		{"hello.S", nil}, {"core.S", nil},
 		{"gemm.c", []string{"-O3", "-ffreestanding", "-fno-builtin", "-DSZ=128", "-DREP=1"}},
 		{"gemm.c", []string{"-O1", "-ffreestanding", "-fno-builtin", "-DSZ=128", "-DREP=1"}},
+		{"testdata/float.c", []string{"-O2", "-ffreestanding"}}, {"testdata/float.c", []string{"-O0", "-ffreestanding"}},
 	} {
-		dir := t.TempDir()
+		dir, source := t.TempDir(), c.src
+		if filepath.Dir(source) == "." {
+			source = filepath.Join(root, source)
+		}
 		obj, exe := filepath.Join(dir, "p.o"), filepath.Join(dir, "p.elf")
 		args := append([]string{"-target", "hexagon-unknown-linux-musl", "-mv66", "-mhvx=v66", "-mhvx-length=128B", "-nostdlib", "-c", "-o", obj}, c.args...)
 		for _, cmd := range []*exec.Cmd{
-			exec.Command("clang-19", append(args, filepath.Join(root, c.src))...),
+			exec.Command("clang-19", append(args, source)...),
 			exec.Command("ld.lld-19", "-m", "hexagonelf", "-static", "-o", exe, obj),
 		} {
 			if out, err := cmd.CombinedOutput(); err != nil {

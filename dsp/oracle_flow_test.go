@@ -174,6 +174,7 @@ var fixedBlocks = []string{
 	"{ memw(r26+#8) = ##0x12345678 }",
 	"{ r2 = mux(p0,##0x12345,#5) }",
 	"{ p0 = cmp.gtu(r3,##0x80000000) }",
+	"{ r2 = ##0x3f800000 ; r3 = ##0x33000000 }\n{ r7 = ##0x00c00000 }\n{ usr = r7 }\n{ r6 = usr ; r4 = sfadd(r2,r3) }\n{ r5 = usr }",
 	"{ r2 = and(r3,##0xff00ff) ; if (p0) r4 = ##0x11112222 }",
 }
 

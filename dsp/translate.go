@@ -168,6 +168,8 @@ func control(n *node, in *hexagon.Inst, pc uint32, asm *asmTable) error {
 		if c == cPC {
 			n.u.fn, n.u.op, n.u.asm = tfrsi, uint16(hexagon.A2_tfrsi), asm.handler(hexagon.A2_tfrsi)
 			n.u.imm = int32(pc)
+		} else if c == cUSR {
+			n.reads = append(n.reads, read{res: resFlags, n: 1, slot: implicit})
 		} else if writableC[c] == 0 {
 			return fmt.Errorf("control register c%d is not modelled", c)
 		}
@@ -208,6 +210,10 @@ func implied(n *node, op hexagon.Op, f *hexagon.Form) {
 	}
 	if f.Has(hexagon.FlagOvf) || saturates(op, f) {
 		n.writes = append(n.writes, resC+cUSR)
+	}
+	if f.Has(hexagon.FlagFloat) { // several may raise flags in one packet, all in the old rounding mode
+		old(resC + cUSR)
+		n.writes = append(n.writes, resFlags)
 	}
 }
 
