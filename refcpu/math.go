@@ -41,11 +41,9 @@ func prepareMath(v opspec.View, op *nn.Operation) (kern, error) {
 	}
 	f := floatFunctions[op.Type]
 	if u.Type.IsQuant8() { // RSQRT of feature level 7: as on reals
-		in, o := realTable(&v.Operands[u.Input]), &v.Operands[u.Output]
-		lo, hi := opspec.QuantLimits(o.Type)
-		t := new([256]byte)
-		for i := range t {
-			t[i] = byte(opspec.QuantizeValue(float32(f(float64(in[i]))), o.Scale, o.ZeroPoint, lo, hi))
+		t, err := u.RsqrtTable(v)
+		if err != nil {
+			return nil, err
 		}
 		return unaryTable(u, t), nil
 	}

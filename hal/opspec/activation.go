@@ -126,6 +126,25 @@ func (u *Unary) TanhTable(v View) (*[256]byte, error) {
 	})
 }
 
+// RsqrtTable is quantized RSQRT for every input byte: as on reals.
+func (u *Unary) RsqrtTable(v View) (*[256]byte, error) {
+	if _, _, _, err := v.scales(u.Input, u.Input, u.Output); err != nil {
+		return nil, err
+	}
+	in, out := &v.Operands[u.Input], &v.Operands[u.Output]
+	lo, hi := QuantLimits(out.Type)
+	t := new([256]byte)
+	for i := range t {
+		q := int32(i)
+		if in.Type != nn.TensorQuant8Asymm {
+			q = int32(int8(i))
+		}
+		real := in.Scale * float32(q-in.ZeroPoint)
+		t[i] = byte(QuantizeValue(float32(1/math.Sqrt(float64(real))), out.Scale, out.ZeroPoint, lo, hi))
+	}
+	return t, nil
+}
+
 // sigmoidTable runs f (centred input to an unsigned result) over all bytes.
 func (u *Unary) sigmoidTable(v View, out OutQuant, f func(x, radius int32, m Multiplier) int32) (*[256]byte, error) {
 	scale, err := v.quantScale(u.Input)

@@ -1,6 +1,10 @@
 package opspec
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
 
 // Formats of a DENSIFY level.
 const (
@@ -118,4 +122,72 @@ func (v View) Densify(op *nn.Operation) (Densify, error) {
 		d.Levels = append(d.Levels, l)
 	}
 	return d, nil
+}
+
+// Walk checks the lists of the sparse levels against each other and against the
+// number of values, and visits the values in order with their places in the
+// result. A place may come twice; the later value counts.
+func (d *Densify) Walk(list func(operand uint32) []int32, values int, visit func(value, at int)) error {
+	t := sparseTree{levels: make([]sparseLevel, len(d.Levels)), visit: visit}
+	nodes := int64(1)
+	for i, l := range d.Levels {
+		t.levels[i].DensifyLevel = l
+		if !l.Sparse {
+			if nodes *= int64(l.Size); nodes > nn.MaxElements {
+				return fmt.Errorf("level %d: %d nodes are too many", i, nodes)
+			}
+			continue
+		}
+		segments, indices := list(l.Segments), list(l.Indices)
+		if int64(len(segments)) != nodes+1 || segments[0] != 0 || int64(segments[nodes]) != int64(len(indices)) {
+			return fmt.Errorf("level %d: %d segment bounds for %d nodes and %d indices", i, len(segments), nodes, len(indices))
+		}
+		for k := range nodes {
+			if segments[k] > segments[k+1] {
+				return fmt.Errorf("level %d: segment %d begins at %d and ends at %d", i, k, segments[k], segments[k+1])
+			}
+		}
+		for k, x := range indices {
+			if x < 0 || int(x) >= l.Size {
+				return fmt.Errorf("level %d: index %d is %d, there are %d", i, k, x, l.Size)
+			}
+		}
+		t.levels[i].segments, t.levels[i].indices = segments, indices
+		nodes = int64(len(indices))
+	}
+	if n := int64(values); nodes != n {
+		return fmt.Errorf("%d values for %d places", n, nodes)
+	}
+	t.walk(0, 0, 0)
+	return nil
+}
+
+// sparseTree is a DENSIFY whose lists have been checked, so that the walk reads
+// nothing outside them and takes no longer than they are.
+type sparseTree struct {
+	levels []sparseLevel
+	visit  func(value, at int)
+}
+
+type sparseLevel struct {
+	DensifyLevel
+	segments, indices []int32
+}
+
+// walk visits a node, which lies at element at of the result.
+func (t *sparseTree) walk(level, node, at int) {
+	if level == len(t.levels) {
+		t.visit(node, at)
+		return
+	}
+	l := &t.levels[level]
+	if !l.Sparse {
+		for i := range l.Size {
+			t.walk(level+1, node*l.Size+i, at+i*l.Stride)
+		}
+		return
+	}
+	for i := int(l.segments[node]); i < int(l.segments[node+1]); i++ {
+		t.walk(level+1, i, at+int(l.indices[i])*l.Stride)
+	}
 }

@@ -7,20 +7,20 @@ import (
 )
 
 // Flat values are elements in row-major order with nothing between them:
-// unsigned bytes for quantized types, bytes for booleans, words for
-// TENSOR_INT32. Operations that reorder elements, compare them or work on
+// unsigned bytes for 8-bit quantized types, halves for 16-bit ones, bytes for
+// booleans, words for TENSOR_INT32. Operations that reorder elements, compare them or work on
 // words use this form; the two forms of an operand are made from each other
 // when an operation asks for one.
 
 // signedBytes reports whether the client's bytes are signed.
 func signedBytes(t nn.OperandType) bool {
-	return t == nn.TensorQuant8AsymmSigned || t == nn.TensorQuant8SymmPerChannel
+	return t == nn.TensorQuant8AsymmSigned || t == nn.TensorQuant8SymmPerChannel || t == nn.TensorQuant8Symm
 }
 
 // storable reports whether tensors of a type have a flat form.
 func storable(t nn.OperandType) bool {
 	switch t {
-	case nn.TensorInt32, nn.TensorBool8, nn.TensorQuant8SymmPerChannel:
+	case nn.TensorInt32, nn.TensorBool8, nn.TensorQuant8SymmPerChannel, nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm:
 		return true
 	}
 	return t.IsQuant8()

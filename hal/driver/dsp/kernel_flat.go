@@ -165,10 +165,7 @@ func (a *asm) narrowWords(w [4]build.Reg) build.Reg {
 // wordMulKernel is the low half of 32-bit products.
 func wordMulKernel() *flatKernel {
 	return flatOp("mul_words", 2, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
-		// Low half of x times both halves of y: the crossed product, shifted, and
-		// all of x times the low half of y.
-		a.op(hexagon.V6_vmpyieoh, out, x[0], x[1])
-		a.op(hexagon.V6_vmpyiewuh_acc, out, x[0], x[1])
+		a.op(hexagon.V6_vassign, out, a.mulWords(x[0], x[1]))
 	})
 }
 

@@ -267,6 +267,9 @@ func lowerReshape(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
+	if p.Type == nn.TensorInt32 {
+		return lowerAlias(l, op)
+	}
 	in, err := l.value(p.Input)
 	if err != nil {
 		return err

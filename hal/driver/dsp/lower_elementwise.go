@@ -179,6 +179,10 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 		if t, err = u.HardSwishTable(l.view); err != nil {
 			return err
 		}
+	case nn.OpRsqrt:
+		if t, err = u.RsqrtTable(l.view); err != nil {
+			return err
+		}
 	case nn.OpQuantize:
 		t = opspec.QuantizeTable(i, o)
 	default:

@@ -88,6 +88,8 @@ func (l *lowering) words(op *nn.Operation, e *opspec.Elementwise) error {
 		k = simpleKernel("min_words", hexagon.V6_vminw)
 	case nn.OpMul:
 		k = wordMulKernel()
+	case nn.OpDiv:
+		k = divKernel()
 	default:
 		return fmt.Errorf("%s of %s", op.Type, e.Type)
 	}
@@ -293,7 +295,7 @@ func lowerCast(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	from, to := l.graph.Operands[u.Input].Type, l.graph.Operands[u.Output].Type
-	if !storable(to) || from != to && (signedBytes(from) || signedBytes(to)) {
+	if from != to && (signedBytes(from) || signedBytes(to)) {
 		return fmt.Errorf("%s to %s", from, to)
 	}
 	in, err := l.flat(u.Input)
@@ -301,7 +303,7 @@ func lowerCast(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	switch wide := to == nn.TensorInt32; {
-	case wide == (from == nn.TensorInt32): // the same bytes
+	case from == to || wide == (from == nn.TensorInt32): // the same bytes
 		l.flats[u.Output] = in
 	case wide:
 		l.flatStep("widen", widenWordsKernel(), l.flatResult(u.Output), []*tensor{in}, 0)

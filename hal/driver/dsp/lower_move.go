@@ -28,6 +28,8 @@ func lowerStrided(l *lowering, op *nn.Operation) error {
 		s, err = l.view.BatchToSpace(op)
 	case nn.OpSpaceToBatchNd:
 		s, err = l.view.SpaceToBatch(op)
+	case nn.OpReverse:
+		s, err = l.view.Reverse(op)
 	default:
 		s, err = l.view.ChannelShuffle(op)
 	}
@@ -71,7 +73,10 @@ func (l *lowering) padInto(out, in *tensor, dims, to []uint32, before []int, siz
 		n *= int(to[i])
 	}
 	row := int(dims[rank-1])
-	rows := int(nn.Elements(dims)) / row
+	rows := 0 // of an empty value
+	if row > 0 {
+		rows = int(nn.Elements(dims)) / row
+	}
 	return l.move("pad", out, in, rows, func(put func(to, from, n int)) {
 		for k := range rows {
 			at, rest := before[rank-1], k
@@ -158,43 +163,6 @@ func lowerAlias(l *lowering, op *nn.Operation) error {
 	}
 	l.flats[p.Output] = in
 	return nil
-}
-
-// lowerGather lowers GATHER and EMBEDDING_LOOKUP with constant indexes.
-func lowerGather(l *lowering, op *nn.Operation) error {
-	g, err := l.view.Gather(op)
-	if err != nil {
-		return err
-	}
-	if g.Outer == 0 || g.Inner == 0 || nn.Elements(g.Dims) == 0 {
-		return fmt.Errorf("shape %v has no elements", g.Dims)
-	}
-	data, err := l.view.Data(g.Indices)
-	if err != nil {
-		return err
-	}
-	in, err := l.flat(g.Input)
-	if err != nil {
-		return err
-	}
-	index := make([]int, len(data)/4)
-	for i := range index {
-		x := int32(binary.LittleEndian.Uint32(data[4*i:]))
-		if x < 0 || int(x) >= g.Count {
-			return fmt.Errorf("index %d of %d entries", x, g.Count)
-		}
-		index[i] = int(x)
-	}
-	n := g.Inner * l.sizeOf(g.Input)
-	return l.move("gather", l.flatResult(g.Output), in, g.Outer*len(index), func(put func(to, from, n int)) {
-		to := 0
-		for o := range g.Outer {
-			for _, x := range index {
-				put(to, (o*g.Count+x)*n, n)
-				to += n
-			}
-		}
-	})
 }
 
 // lowerNearest lowers RESIZE_NEAREST_NEIGHBOR.

@@ -72,6 +72,16 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpArgmax:                lowerArg,
 	nn.OpArgmin:                lowerArg,
 	nn.OpL2Normalization:       lowerNorm,
+	nn.OpReverse:               lowerStrided,
+	nn.OpPack:                  lowerPack,
+	nn.OpMirrorPad:             lowerMirrorPad,
+	nn.OpDensify:               lowerDensify,
+	nn.OpRank:                  lowerRank,
+	nn.OpBatchMatmul:           lowerBatchMatmul,
+	nn.OpHashtableLookup:       lowerHashtable,
+	nn.OpTopkV2:                lowerTopK,
+	nn.OpDiv:                   lowerDiv,
+	nn.OpRsqrt:                 lowerUnary,
 }
 
 // integers are the operations with a form for TENSOR_INT32 or TENSOR_BOOL8 here.
@@ -81,5 +91,7 @@ var integers = [nn.OperationCount]bool{
 	nn.OpAdd: true, nn.OpSub: true, nn.OpMul: true, nn.OpMaximum: true, nn.OpMinimum: true, nn.OpAbs: true, nn.OpNeg: true,
 	nn.OpEqual: true, nn.OpNotEqual: true, nn.OpLess: true, nn.OpLessEqual: true, nn.OpGreater: true, nn.OpGreaterEqual: true,
 	nn.OpLogicalAnd: true, nn.OpLogicalOr: true, nn.OpLogicalNot: true, nn.OpSelect: true, nn.OpCast: true, nn.OpFill: true,
+	nn.OpReshape: true, nn.OpReverse: true, nn.OpPack: true, nn.OpMirrorPad: true, nn.OpDensify: true, nn.OpRank: true, nn.OpBatchMatmul: true,
+	nn.OpHashtableLookup: true, nn.OpTopkV2: true, nn.OpDiv: true,
 	nn.OpReduceAll: true, nn.OpReduceAny: true, nn.OpArgmax: true, nn.OpArgmin: true,
 }

@@ -1,0 +1,368 @@
+package dsp
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// lowerGather lowers GATHER and EMBEDDING_LOOKUP: with constant indexes as
+// copies, otherwise the program reads them.
+func lowerGather(l *lowering, op *nn.Operation) error {
+	g, err := l.view.Gather(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(g.Input)
+	if err != nil {
+		return err
+	}
+	n := g.Inner * l.sizeOf(g.Input)
+	if !l.graph.Operands[g.Indices].IsConst() {
+		indices, err := l.flat(g.Indices)
+		if err != nil {
+			return err
+		}
+		reason := fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count)
+		return l.gather(l.flatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
+	}
+	data, err := l.view.Data(g.Indices)
+	if err != nil {
+		return err
+	}
+	index := make([]int, len(data)/4)
+	for i := range index {
+		x := int32(binary.LittleEndian.Uint32(data[4*i:]))
+		if x < 0 || int(x) >= g.Count {
+			return fmt.Errorf("index %d of %d entries", x, g.Count)
+		}
+		index[i] = int(x)
+	}
+	return l.move("gather", l.flatResult(g.Output), in, g.Outer*len(index), func(put func(to, from, n int)) {
+		to := 0
+		for o := range g.Outer {
+			for _, x := range index {
+				put(to, (o*g.Count+x)*n, n)
+				to += n
+			}
+		}
+	})
+}
+
+// gather copies the entries of n bytes that indices name, for each of outer.
+func (l *lowering) gather(out, in, indices *tensor, outer, count, n int, reason string) error {
+	list := indices.bytes() / 4
+	if int64(outer)*int64(list) > maxPositions {
+		return fmt.Errorf("%d entries for each of %d, at most %d in all", list, outer, maxPositions)
+	}
+	bad := l.newFlat("invalid index", vecBytes, 1)
+	bad.keep = true
+	l.faults = append(l.faults, fault{l.op, bad, reason})
+	l.addStep("gather", []*tensor{in, indices}, []*tensor{out, bad}, func(l *lowering, s *step) error {
+		k := gatherKernel{full: n >= vecBytes, rest: n%vecBytes != 0}
+		kern, err := l.kernel(k.name(), k.generate)
+		if err != nil {
+			return err
+		}
+		var table []uint32
+		for o := range outer {
+			for _, r := range l.spread(list) {
+				table = append(table, indices.addr+uint32(4*r[0]), in.addr+uint32(o*count*n), out.addr+uint32((o*list+r[0])*n), uint32(r[1]-r[0]))
+			}
+		}
+		l.launchTable(s, kern, table, 4, uint32(count), uint32(n), bad.addr)
+		return nil
+	})
+	return nil
+}
+
+// gatherKernel copies entries named by indexes in memory; one that does not
+// exist sets a word and copies entry 0.
+type gatherKernel struct {
+	full, rest bool // as copyKernel's
+}
+
+func (g *gatherKernel) name() string { return "gather_" + flag(g.full, "v") + flag(g.rest, "r") }
+
+// generate writes the kernel. Arguments: table of (indexes, entry 0, result,
+// number of indexes), entries, number of entries that exist, bytes of each,
+// the word to set.
+func (g *gatherKernel) generate(a *asm) {
+	in := a.args("table", "entries", "count", "bytes", "bad")
+	table, entries, count, n, bad := in[0], in[1], in[2], in[3], in[4]
+	full, rest := a.r("full"), a.r("rest")
+	if g.full {
+		a.op(hexagon.S2_lsr_i_r, full, n, 7)
+	}
+	if g.rest {
+		a.op(hexagon.A2_andir, rest, n, vecBytes-1)
+	}
+	a.repeat(entries, func() {
+		index, base, out := a.word(table, 0, "index"), a.word(table, 1, "base"), a.word(table, 2, "out")
+		left := a.word(table, 3, "left")
+		a.bump(table, 16)
+		a.repeat(left, func() {
+			x, s, d := a.r("x"), a.r("from"), a.r("to")
+			a.op(hexagon.L2_loadri_pi, x, index, 4).Loads(aliasIn)
+			over, p := a.f.Label("valid"), a.p("valid")
+			a.op(hexagon.C2_cmpgtu, p, count, x)
+			a.op(hexagon.J2_jumptpt, p, over)
+			a.op(hexagon.S2_storeri_io, bad, 0, a.imm(1)).Stores(aliasOut)
+			a.op(hexagon.A2_tfrsi, x, 0)
+			a.f.Bind(over)
+			a.op(hexagon.M2_mpyi, s, x, n)
+			a.op(hexagon.A2_add, s, s, base)
+			a.op(hexagon.A2_tfr, d, out)
+			if g.full {
+				a.loop0(full, func() {
+					v := a.v("bytes")
+					a.op(hexagon.V6_vL32Ub_pi, v, s, 1).Loads(aliasIn)
+					a.op(hexagon.V6_vS32Ub_pi, d, 1, v).Stores(aliasOut)
+				})
+			}
+			if g.rest {
+				a.storeBytes(d, a.vloadu(s, 0, aliasIn, "bytes"), rest)
+			}
+			a.op(hexagon.A2_add, out, out, n)
+		})
+	})
+	a.ret()
+}
+
+// lowerHashtable lowers HASHTABLE_LOOKUP: the program finds the row of each key,
+// one behind the last where there is none, and gathers from the rows and a row
+// of zeros.
+func lowerHashtable(l *lowering, op *nn.Operation) error {
+	h, err := l.view.Hashtable(op)
+	if err != nil {
+		return err
+	}
+	var in [3]*tensor
+	for i, x := range [3]uint32{h.Lookups, h.Keys, h.Values} {
+		if in[i], err = l.flat(x); err != nil {
+			return err
+		}
+	}
+	n, list := h.Size*l.sizeOf(h.Values), in[0].bytes()/4
+	found := l.newFlat("rows", list, 4)
+	l.addStep("find", in[:2], []*tensor{found}, func(l *lowering, s *step) error {
+		kern, err := l.kernel("find_key", generateFindKey)
+		if err != nil {
+			return err
+		}
+		var table []uint32
+		for _, r := range l.spread(list) {
+			table = append(table, in[0].addr+uint32(4*r[0]), found.addr+uint32(4*r[0]), uint32(r[1]-r[0]))
+		}
+		lane := make([]uint32, vecBytes/4)
+		for i := range lane {
+			lane[i] = uint32(i)
+		}
+		l.launchTable(s, kern, table, 3, in[1].addr, uint32(ceilDiv(max(h.Rows, 1), vecBytes/4)), uint32(h.Rows), l.constWords(lane))
+		return nil
+	})
+	rows := l.newFlat("rows and zeros", (h.Rows+1)*n, 1)
+	l.fillFlat(rows, 0)
+	if err := l.move("rows", rows, in[2], min(h.Rows*n, 1), func(put func(to, from, n int)) { put(0, 0, h.Rows*n) }); err != nil {
+		return err
+	}
+	hits, all := l.flatResult(h.Hits), l.newFlat("row count", list, 4)
+	l.fillFlat(all, uint32(h.Rows))
+	l.flatStep("hits", compareWordsKernel(false, false, false), hits, []*tensor{all, found}, 1, 0)
+	if n == 0 {
+		l.flatResult(h.Output)
+		return nil
+	}
+	return l.gather(l.flatResult(h.Output), rows, found, 1, h.Rows+1, n, "HASHTABLE_LOOKUP: no row")
+}
+
+// generateFindKey writes the kernel that finds the first of equal words.
+// Arguments: table of (words to find, results, number), entries, words to search,
+// their vectors, their number - the result where there is none - and a vector
+// of lane numbers.
+func generateFindKey(a *asm) {
+	in := a.args("table", "entries", "keys", "vectors", "rows", "lanes")
+	table, entries, keys, vectors := in[0], in[1], in[2], in[3]
+	none, lanes := a.splat(in[4], "none"), a.vload(in[5], 0, aliasConst, "lanes")
+	step := a.splat(a.imm(vecBytes/4), "step")
+	a.repeat(entries, func() {
+		want, out, left := a.word(table, 0, "want"), a.word(table, 1, "out"), a.word(table, 2, "left")
+		a.bump(table, 12)
+		a.repeat(left, func() {
+			w, from := a.r("key"), a.copyOf(keys)
+			a.op(hexagon.L2_loadri_pi, w, want, 4).Loads(aliasIn)
+			key, best, at := a.splat(w, "key"), a.v("best"), a.v("at")
+			a.op(hexagon.V6_vassign, best, none)
+			a.op(hexagon.V6_vassign, at, lanes)
+			a.loop0(vectors, func() {
+				x, q, hit := a.v("x"), a.q("equal"), a.v("hit")
+				a.op(hexagon.V6_vL32b_pi, x, from, 1).Loads(aliasIn)
+				a.op(hexagon.V6_veqw, q, x, key)
+				a.op(hexagon.V6_vmux, hit, q, at, none)
+				a.op(hexagon.V6_vminw, best, best, hit)
+				a.op(hexagon.V6_vaddw, at, at, step)
+			})
+			for n := vecBytes / 2; n >= 4; n /= 2 {
+				t := a.v("turned")
+				a.op(hexagon.V6_vror, t, best, a.imm(n))
+				a.op(hexagon.V6_vminw, best, best, t)
+			}
+			r := a.r("row")
+			a.op(hexagon.V6_extractw, r, best, a.imm(0))
+			a.op(hexagon.S2_storeri_pi, out, 4, r).Stores(aliasOut)
+		})
+	})
+	a.ret()
+}
+
+// lowerTopK lowers TOPK_V2: rows in lanes, the next best of each row again and
+// again.
+func lowerTopK(l *lowering, op *nn.Operation) error {
+	t, err := l.view.TopK(op)
+	if err != nil {
+		return err
+	}
+	zero := int32(0)
+	s, err := l.along(t.Input, t.Rows, t.Depth, 1, zero)
+	if err != nil {
+		return err
+	}
+	if int64(s.pitch)*int64(t.K) > maxArena {
+		return fmt.Errorf("%d values of each of %d rows need too much memory", t.K, t.Rows)
+	}
+	values, indices := l.newFlat("best values", s.pitch*t.K, 1), l.newFlat("best indexes", s.pitch*t.K, 1)
+	l.addStep("topk", []*tensor{s.t}, []*tensor{values, indices}, func(l *lowering, st *step) error {
+		kern, err := l.kernel("topk", generateTopK)
+		if err != nil {
+			return err
+		}
+		var table []uint32
+		for v := uint32(0); v < uint32(s.pitch); v += vecBytes {
+			table = append(table, s.t.addr+v, values.addr+v, indices.addr+v, uint32(t.K))
+		}
+		l.launchTable(st, kern, table, 4, uint32(s.count), uint32(s.pitch))
+		return nil
+	})
+	rows := func(name string, from *tensor) (*tensor, error) {
+		out := l.newFlat(name, t.Rows*t.K, 4)
+		return out, l.move("rows", out, from, t.Rows*t.K, func(put func(to, from, n int)) {
+			for r := range t.Rows {
+				for k := range t.K {
+					put(4*(r*t.K+k), k*s.pitch+4*r, 4)
+				}
+			}
+		})
+	}
+	if l.flats[t.Indices], err = rows("indexes", indices); err != nil {
+		return err
+	}
+	best, err := rows("values", values)
+	if err != nil {
+		return err
+	}
+	if l.sizeOf(t.Values) == 4 {
+		l.flats[t.Values] = best
+		return nil
+	}
+	l.flatStep("narrow", narrowWordsKernel(), l.flatResult(t.Values), []*tensor{best}, uint32(zero))
+	return nil
+}
+
+// generateTopK writes the kernel that lists the greatest words of each lane in
+// descending order, equal ones by ascending slab. Each round looks for the best of
+// those that come after the one found before. Arguments: table of (first slab,
+// values, indexes, how many), entries, slabs, distance.
+func generateTopK(a *asm) {
+	in := a.args("table", "entries", "slabs", "step")
+	table, entries, slabs, step := in[0], in[1], in[2], in[3]
+	zero, one := a.zero(), a.splat(a.imm(1), "one")
+	least, none := a.splat(a.imm(-1<<31), "least"), a.splat(a.imm(-1), "none")
+	a.repeat(entries, func() {
+		from, values := a.word(table, 0, "from"), a.word(table, 1, "values")
+		indices, left := a.word(table, 2, "indexes"), a.word(table, 3, "left")
+		a.bump(table, 16)
+		last, lastAt := a.v("last"), a.v("last at")
+		a.op(hexagon.V6_vnot, last, least) // the greatest word
+		a.op(hexagon.V6_vassign, lastAt, none)
+		a.repeat(left, func() {
+			best, index, at := a.v("best"), a.v("index"), a.v("at")
+			a.op(hexagon.V6_vassign, best, least)
+			a.op(hexagon.V6_vassign, index, none)
+			a.op(hexagon.V6_vassign, at, zero)
+			p := a.copyOf(from)
+			a.loop0(slabs, func() {
+				x := a.vload(p, 0, aliasIn, "x")
+				a.op(hexagon.A2_add, p, p, step)
+				next, better := a.q("next"), a.q("better")
+				a.op(hexagon.V6_veqw, next, x, last)
+				a.op(hexagon.V6_vgtw_and, next, at, lastAt)
+				a.op(hexagon.V6_vgtw_or, next, last, x)
+				a.op(hexagon.V6_vgtw, better, x, best)
+				a.op(hexagon.V6_vgtw_or, better, zero, index)
+				take := a.q("take")
+				a.op(hexagon.V6_pred_and, take, next, better)
+				a.op(hexagon.V6_vmux, best, take, x, best)
+				a.op(hexagon.V6_vmux, index, take, at, index)
+				a.op(hexagon.V6_vaddw, at, at, one)
+			})
+			a.vstore(values, 0, best, aliasOut)
+			a.vstore(indices, 0, index, aliasOut)
+			a.op(hexagon.A2_add, values, values, step)
+			a.op(hexagon.A2_add, indices, indices, step)
+			a.op(hexagon.V6_vassign, last, best)
+			a.op(hexagon.V6_vassign, lastAt, index)
+		})
+	})
+	a.ret()
+}
+
+// divKernel divides words and rounds towards minus infinity; a division by 0
+// gives 0. Magnitudes are divided bit by bit; 32 bits are 32 rounds.
+func divKernel() *flatKernel {
+	return flatOp("div_words", 2, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
+		zero, one, c31 := a.zero(), a.splat(a.imm(1), "one"), a.imm(31)
+		n, d := a.v("dividend"), a.v("divisor")
+		a.op(hexagon.V6_vabsw, n, x[0])
+		a.op(hexagon.V6_vabsw, d, x[1])
+		rem, quot := a.v("remainder"), a.v("quotient")
+		a.op(hexagon.V6_vassign, rem, zero)
+		a.op(hexagon.V6_vassign, quot, zero)
+		for range 32 {
+			top, fits, bit := a.v("top"), a.q("too large"), a.v("bit")
+			a.op(hexagon.V6_vlsrw, top, n, c31)
+			a.op(hexagon.V6_vaddw, n, n, n)
+			a.op(hexagon.V6_vaddw, rem, rem, rem)
+			a.op(hexagon.V6_vaddw, rem, rem, top)
+			a.op(hexagon.V6_vgtuw, fits, d, rem)
+			a.op(hexagon.V6_vsubwnq, fits, rem, d)
+			a.op(hexagon.V6_vmux, bit, fits, zero, one)
+			a.op(hexagon.V6_vaddw, quot, quot, quot)
+			a.op(hexagon.V6_vaddw, quot, quot, bit)
+		}
+		// Signs that differ: the quotient is negative, and one less with a remainder.
+		signs, down := a.v("signs"), a.v("down")
+		a.op(hexagon.V6_vxor, signs, x[0], x[1])
+		differ, whole, none := a.q("differ"), a.q("whole"), a.q("none")
+		a.op(hexagon.V6_vgtw, differ, zero, signs)
+		a.op(hexagon.V6_veqw, whole, rem, zero)
+		a.op(hexagon.V6_vmux, down, whole, zero, one)
+		negative := a.v("negative")
+		a.op(hexagon.V6_vsubw, negative, zero, quot)
+		a.op(hexagon.V6_vsubw, negative, negative, down)
+		a.op(hexagon.V6_vmux, quot, differ, negative, quot)
+		a.op(hexagon.V6_veqw, none, d, zero)
+		a.op(hexagon.V6_vmux, out, none, zero, quot)
+	})
+}
+
+// lowerDiv lowers DIV of TENSOR_INT32.
+func lowerDiv(l *lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	return l.words(op, &e)
+}
