@@ -427,3 +427,18 @@ func (cs *copiers) drain(now sim.Time) (sim.Time, error) {
 		}
 	}
 }
+
+// counters adds up the engines'.
+func (cs *copiers) counters() []sim.Counter {
+	var sum []sim.Counter
+	for i := range cs.list {
+		for k, c := range cs.list[i].eng.Counters() {
+			if i == 0 {
+				sum = append(sum, c)
+			} else {
+				sum[k].Value += c.Value
+			}
+		}
+	}
+	return sum
+}

@@ -11,11 +11,9 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// dmaSpec is microSpec with the engines of a V68 core.
+// dmaSpec is a machine with DMA.
 func dmaSpec(t testing.TB) Spec {
-	s := microSpec(t, 2)
-	s.DMA = &DMASpec{BurstBytes: 128, Outstanding: 16, StartCycles: 40, IssueCycles: 1, Queue: 4}
-	return s
+	return microSpec(t, "sd888")
 }
 
 const dmaData = 0x100000
@@ -125,7 +123,9 @@ func TestDMAPoll(t *testing.T) {
 // TestDMAPause: what dmpause stops, dmresume takes up.
 func TestDMAPause(t *testing.T) {
 	s := dmaSpec(t)
-	s.DMA.Queue = 1
+	d := *s.DMA
+	d.Queue = 1
+	s.DMA = &d
 	p := assemble(t, codeBase, "\tdmstart(r0)\n\tr1 = dmpause\n\tr2 = memw(r4+#0)\n\tmemw(r3+#0) = r1\n\tmemw(r3+#4) = r2\n\tdmresume(r1)\n\tr5 = dmwait\n\tjumpr r31\n")
 	space, data, vtcm := dmaMemory(t, s)
 	words(data, 0, dmaData+16, 4096, dmaData+8192, s.VTCMBase)

@@ -278,15 +278,17 @@ func (m *memory) dropL1(ea uint32) {
 	}
 }
 
-// fetch times the instruction lines of [addr, end) and answers the wait.
+// fetch times the instruction lines of [addr, end), which are needed one after
+// another, and answers the wait.
 func (m *memory) fetch(addr, end uint32, cycle int64) int64 {
 	var wait int64
-	for line := addr >> m.shiftI; line <= (end-1)>>m.shiftI; line++ {
+	first := addr >> m.shiftI
+	for line := first; line <= (end-1)>>m.shiftI; line++ {
 		set := line & m.setsI
 		if m.lastI[set] == line {
 			continue
 		}
-		now := m.clock.at(cycle + wait)
+		now := m.clock.at(cycle + wait + int64(line-first))
 		m.pump(now)
 		done, from := m.l1i.Access(now, uint64(line)<<m.shiftI, 1, mem.Read)
 		m.lastI[set] = line
@@ -355,5 +357,9 @@ func (m *memory) counters() []sim.Counter {
 	d := m.l1d.Counters()
 	d[mem.CacheRead].Value += m.skippedD
 	c := append(m.l1i.Counters(), d...)
-	return append(c, m.l2.Counters()...)
+	c = append(c, m.l2.Counters()...)
+	if m.dma != nil {
+		c = append(c, m.dma.counters()...)
+	}
+	return c
 }
