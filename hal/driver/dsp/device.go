@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/dsp"
@@ -58,7 +59,9 @@ func (d *Device) threads() int { return max(1, min(d.cfg.Spec.Threads, d.cfg.Spe
 func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	g, err := opspec.Resolve(&m.Main)
 	if err != nil { // operations that contradict the model decline by themselves
-		g = &m.Main
+		same := m.Main
+		same.Operands = slices.Clone(same.Operands)
+		g = &same
 	}
 	l := &lowering{graph: g, view: opspec.ModelView(g), threads: d.threads(), image: newImage(codeBase)}
 	answers := make([]hal.Support, len(g.Operations))

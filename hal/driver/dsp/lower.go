@@ -56,6 +56,7 @@ type lowering struct {
 	// has none.
 	prefetchers []int
 	faults      []fault
+	extents     map[uint32]*tensor // see openOutput
 }
 
 // lowerModel lowers a model whose shapes are all known.

@@ -1,6 +1,8 @@
 package dsp
 
 import (
+	"encoding/binary"
+	"slices"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/dsp"
@@ -22,8 +24,9 @@ type plan struct {
 	inputs  []region
 	outputs []region
 	faults  []fault
-	arena   int       // bytes, guards included
-	idle    sync.Pool // *memory
+	extents map[uint32]region // of outputs whose first dimension is a word in memory
+	arena   int               // bytes, guards included
+	idle    sync.Pool         // *memory
 }
 
 // memory is what an execution writes; executions do not share one.
@@ -50,7 +53,26 @@ func newPlan(d *Device, g *nn.Subgraph) (*plan, error) {
 	for _, t := range l.outputs {
 		p.outputs = append(p.outputs, regionOf(t))
 	}
+	for x, t := range l.extents {
+		if p.extents == nil {
+			p.extents = map[uint32]region{}
+		}
+		p.extents[x] = regionOf(t)
+	}
 	return p, nil
+}
+
+// openOutput makes the tensor of an output with the given shape of which only
+// as many entries along dimension 0 count as the word in count says when the
+// program has run.
+func (l *lowering) openOutput(x uint32, dims []uint32, count *tensor) *tensor {
+	l.graph.Operands[x].Dimensions = dims
+	if l.extents == nil {
+		l.extents = map[uint32]*tensor{}
+	}
+	count.keep = true
+	l.extents[x] = count
+	return l.flatResult(x)
 }
 
 func regionOf(t *tensor) region {
@@ -81,9 +103,18 @@ type outcome struct {
 	profile *dsp.Profile // nil unless asked for
 }
 
-func (o *outcome) output(i int) []byte {
-	r := o.plan.outputs[i]
-	return o.memory.arena[r.from:r.to]
+// output is output i with its shape.
+func (o *outcome) output(i int) (data []byte, dims []uint32) {
+	r, x := o.plan.outputs[i], o.plan.graph.Outputs[i]
+	data, dims = o.memory.arena[r.from:r.to], o.plan.graph.Operands[x].Dimensions
+	n, ok := o.plan.extents[x]
+	if !ok || len(dims) == 0 || dims[0] == 0 {
+		return data, dims
+	}
+	entry := len(data) / int(dims[0])
+	dims = slices.Clone(dims)
+	dims[0] = min(dims[0], binary.LittleEndian.Uint32(o.memory.arena[n.from:]))
+	return data[:int(dims[0])*entry], dims
 }
 
 func (o *outcome) release() { o.plan.idle.Put(o.memory) }

@@ -66,11 +66,11 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 		}
 	}
 	res := &hal.Result{OutputDimensions: make([][]uint32, len(g.Outputs))}
-	if len(p.stages) == 1 && p.stages[0].fixed != nil {
+	if f := p.stages[0].fixed; len(p.stages) == 1 && f != nil && len(f.extents) == 0 {
 		for i, x := range g.Outputs {
 			res.OutputDimensions[i] = g.Operands[x].Dimensions
 		}
-		if err := p.fits(r, res, p.stages[0].fixed.sizes()); err != nil {
+		if err := p.fits(r, res, f.sizes()); err != nil {
 			return res, err
 		}
 	}
@@ -85,7 +85,7 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 		}
 		defer done.release()
 		for i, x := range s.graph.Outputs {
-			values[x], dims[x] = done.output(i), done.plan.graph.Operands[x].Dimensions
+			values[x], dims[x] = done.output(i)
 		}
 		if k == 0 {
 			res.Stats = p.stats(s, done)

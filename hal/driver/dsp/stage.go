@@ -40,7 +40,8 @@ const (
 	maxLateBytes = 1 << 28
 )
 
-// openShapes are operations whose output shapes only their execution gives.
+// openShapes are operations whose output shapes only their execution gives; each
+// ends its stage. Their lowering calls openOutput for every output.
 var openShapes = [nn.OperationCount]bool{}
 
 func isOpen(t nn.OperationType) bool { return t.Valid() && openShapes[t] }
@@ -74,6 +75,9 @@ func isLate(g *nn.Subgraph, op *nn.Operation) (bool, error) {
 		}
 	}
 	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		if k == 1 && isOpen(op.Type) {
+			break
+		}
 		for _, x := range list {
 			o := &g.Operands[x]
 			if o.Type.IsScalar() || o.Known() || o.Lifetime == nn.NoValue || o.IsConst() {
