@@ -202,3 +202,26 @@ func BenchmarkBuildMobileNet(b *testing.B) {
 		bench.MobileNetV1(true)
 	}
 }
+
+// TestNetworkSizes: multiply-accumulates of the other networks, as published.
+func TestNetworkSizes(t *testing.T) {
+	for _, c := range []struct {
+		m          *nn.Model
+		operations int
+		mmac       int64
+	}{
+		{bench.MobileNetV1Quarter(), 31, 41},
+		{bench.MobileNetV2(), 66, 300},
+		{bench.InceptionV3(), 126, 5713},
+	} {
+		if err := nnrt.Validate(c.m); err != nil {
+			t.Errorf("%s: %v", c.m.Name, err)
+		}
+		if n := len(c.m.Main.Operations); n != c.operations {
+			t.Errorf("%s: %d operations, want %d", c.m.Name, n, c.operations)
+		}
+		if got := nnrt.MACs(c.m) / 1e6; got != c.mmac {
+			t.Errorf("%s: %d million multiply-accumulates, want %d", c.m.Name, got, c.mmac)
+		}
+	}
+}
