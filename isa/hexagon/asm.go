@@ -1,10 +1,6 @@
 package hexagon
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-)
+import "fmt"
 
 // SyntaxError is an assembler error with its position.
 type SyntaxError struct {
@@ -28,131 +24,97 @@ func ParsePacket(text string, addr uint32) (Packet, error) {
 	return pk[0], nil
 }
 
-// Assemble reads packets in LLVM syntax and lays them out from the address base. A packet is an instruction on a line of
-// its own or a brace group { a ; b } with an optional :endloop0, :endloop1 or :endloop01; instructions are separated by
-// semicolons or newlines, comments are // and /* */. "name:" defines a label that branches and loop setups can name; a bare
-// number there is an absolute address, #n a displacement. Errors are *SyntaxError with the position; the legality rules of
-// Check are applied to every packet.
+// Assemble reads packets in LLVM syntax and lays them out from the address base: one word per instruction, so the packets
+// are what the text says. The syntax is that of AssembleObject; errors are *SyntaxError.
 func Assemble(text string, base uint32) ([]Packet, error) {
-	a := &assembler{labels: map[string]int{}}
+	o, err := AssembleObject(text, AsmOptions{Base: base, Separate: true})
+	if err != nil {
+		return nil, err
+	}
+	return o.Packets, nil
+}
+
+// AsmOptions steer AssembleObject.
+type AsmOptions struct {
+	// Base is the address of the code.
+	Base uint32
+	// Separate keeps a word for every instruction. Without it packets get compounds and duplexes where LLVM's assembler
+	// makes them.
+	Separate bool
+	// Flat puts data right behind the code. Without it every section begins on a page of its own, as an executable needs.
+	Flat bool
+}
+
+// Object is an assembled program: an image, and the packets of its code in order of address.
+type Object struct {
+	Image
+	Packets []Packet
+}
+
+// AssembleObject assembles a source file.
+//
+// A packet is an instruction on a line of its own or a brace group { a ; b } with an optional :endloop0, :endloop1 or
+// :endloop01; instructions are separated by semicolons or newlines, comments are // and /* */. "name:" defines a label that
+// branches, loop setups, immediates (##name+4) and data can name; "1:" one that 1b and 1f find. In a branch a bare number is
+// an absolute address, #n a displacement. Directives are listed in asmdirective.go.
+//
+// Errors are *SyntaxError with the position; the legality rules of Check are applied to every packet.
+func AssembleObject(text string, o AsmOptions) (*Object, error) {
+	a := &assembler{opt: o, symbols: map[string]*symbol{}, pairing: !o.Separate}
 	if err := a.lex(text); err != nil {
 		return nil, err
 	}
-	if err := a.packets(); err != nil {
+	if err := a.statements(); err != nil {
 		return nil, err
 	}
-	if err := a.layout(base); err != nil {
+	if err := a.layout(); err != nil {
 		return nil, err
 	}
-	return a.out, nil
+	return a.object()
 }
 
-type tokKind uint8
-
+// Limits of one source, so that a few bytes of text cannot ask for all memory.
 const (
-	tokEOF   tokKind = iota
-	tokSpace         // separator between words; dropped unless it separates
-	tokNewline
-	tokWord  // identifier: mnemonic, register or label
-	tokNum   // number
-	tokPunct // one character
+	maxAsmBytes      = 64 << 20 // of all sections
+	maxAsmStatements = 1 << 21  // repetitions counted
+	maxPacketText    = 8        // instructions in the text of a packet, before some are joined
 )
 
-type token struct {
-	kind      tokKind
-	text      string
-	line, col int
-	glued     bool // no space before it
-}
-
-type fixup struct {
-	packet, inst, imm int
-	label             string
-	absolute          uint32
-	isLabel           bool
-	at                token
-}
-
 type assembler struct {
-	toks   []token
-	pos    int
-	out    []Packet
-	start  []token // where each packet starts, for errors
-	labels map[string]int
-	fixups []fixup
+	toks []token
+	pos  int
+	opt  AsmOptions
 
-	forceExt bool // an immext line came before
+	sections  [numSections]section
+	cur       int // section
+	packets   []asmPacket
+	symbols   map[string]*symbol
+	order     []string // symbols in order of appearance
+	dots      int
+	pairing   bool
+	bytes     int64
+	statement int
+	forceExt  bool // an immext line came before
+	stopped   bool // .end
+	depth     int
+}
+
+// asmPacket is a packet with its open immediates.
+type asmPacket struct {
+	Packet
+	fixups []fixup
+	at     token
+}
+
+// fixup is an immediate that is known when addresses are.
+type fixup struct {
+	inst, imm int
+	value     value
+	at        token
 }
 
 func (a *assembler) errorf(t token, format string, args ...any) error {
 	return &SyntaxError{t.line, t.col, fmt.Sprintf(format, args...)}
-}
-
-func wordByte(c byte) bool {
-	return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-}
-
-func (a *assembler) lex(s string) error {
-	line, lineStart := 1, 0
-	glued := false
-	for i := 0; i < len(s); {
-		c := s[i]
-		t := token{line: line, col: i - lineStart + 1, glued: glued}
-		glued = true
-		switch {
-		case c == '\n':
-			t.kind, t.text = tokNewline, "\n"
-			a.toks = append(a.toks, t)
-			i++
-			line, lineStart = line+1, i
-			glued = false
-		case c == ' ' || c == '\t' || c == '\r':
-			i++
-			glued = false
-		case strings.HasPrefix(s[i:], "//"):
-			for i < len(s) && s[i] != '\n' {
-				i++
-			}
-		case strings.HasPrefix(s[i:], "/*"):
-			n := strings.Index(s[i:], "*/")
-			if n < 0 {
-				return a.errorf(t, "comment does not end")
-			}
-			for _, c := range []byte(s[i : i+n]) {
-				if c == '\n' {
-					line++
-				}
-			}
-			i += n + 2
-			lineStart = strings.LastIndexByte(s[:i], '\n') + 1
-			glued = false
-		case c >= '0' && c <= '9':
-			j := i
-			for j < len(s) && wordByte(s[j]) && s[j] != '.' {
-				j++
-			}
-			t.kind, t.text = tokNum, s[i:j]
-			i = j
-			a.toks = append(a.toks, t)
-		case wordByte(c):
-			// A register ends where its digits end, so that r2.h and r8.new split; a label may hold dots.
-			j := i + 1
-			for j < len(s) && wordByte(s[j]) && (s[j] != '.' || c == '.' && !t.glued) {
-				j++
-			}
-			t.kind, t.text = tokWord, s[i:j]
-			i = j
-			a.toks = append(a.toks, t)
-		case c < 0x21 || c > 0x7e:
-			return a.errorf(t, "unexpected character %q", c)
-		default:
-			t.kind, t.text = tokPunct, s[i:i+1]
-			i++
-			a.toks = append(a.toks, t)
-		}
-	}
-	a.toks = append(a.toks, token{kind: tokEOF, line: line, col: len(s) - lineStart + 1})
-	return nil
 }
 
 func (a *assembler) peek() token { return a.toks[a.pos] }
@@ -167,20 +129,38 @@ func (a *assembler) next() token {
 
 func (t token) is(p string) bool { return t.kind == tokPunct && t.text == p }
 
-func (a *assembler) packets() error {
-	for {
+func (t token) ends() bool { return t.kind == tokEOF || t.kind == tokNewline || t.is(";") }
+
+func (a *assembler) statements() error {
+	for !a.stopped {
 		t := a.peek()
+		if a.statement++; a.statement > maxAsmStatements {
+			return a.errorf(t, "more than %d statements", maxAsmStatements)
+		}
+		after := a.toks[min(a.pos+1, len(a.toks)-1)]
 		switch {
 		case t.kind == tokEOF:
 			return nil
 		case t.kind == tokNewline || t.is(";"):
 			a.pos++
-		case t.kind == tokWord && a.toks[a.pos+1].is(":") && endsLabel(a.toks[a.pos+2]):
-			if _, dup := a.labels[t.text]; dup {
-				return a.errorf(t, "label %s is defined twice", t.text)
-			}
-			a.labels[t.text] = len(a.out)
+		case after.is(":") && t.kind == tokNum && allDigits(t.text):
 			a.pos += 2
+			a.numbered(t)
+		case after.is(":") && (t.kind == tokWord || t.kind == tokString) && endsLabel(a.toks[a.pos+2]):
+			a.pos += 2
+			if err := a.define(t); err != nil {
+				return err
+			}
+		case t.kind == tokWord && t.text[0] == '.':
+			a.pos++
+			if err := a.directive(t); err != nil {
+				return err
+			}
+		case t.kind == tokWord && after.is("=") && a.assigns(t):
+			a.pos += 2
+			if err := a.set(t); err != nil {
+				return err
+			}
 		case t.is("{"):
 			a.pos++
 			if err := a.group(t); err != nil {
@@ -189,15 +169,25 @@ func (a *assembler) packets() error {
 		case t.is("}"):
 			return a.errorf(t, "} outside a packet")
 		default:
-			a.begin(t)
-			if err := a.instruction(); err != nil {
+			d := draftPacket{at: t}
+			if err := a.instruction(&d); err != nil {
 				return err
 			}
-			if p := &a.out[len(a.out)-1]; p.N == 0 {
-				return a.errorf(t, "constant extender outside a packet")
+			if len(d.insts) == 0 {
+				return a.errorf(t, "immext outside a packet")
+			}
+			if err := a.emit(&d); err != nil {
+				return err
 			}
 		}
 	}
+	return nil
+}
+
+// assigns reports whether "name =" assigns to a symbol and is not the start of an instruction.
+func (a *assembler) assigns(t token) bool {
+	_, _, register := registerOf(t.text)
+	return !register && !index().words[t.text]
 }
 
 // endsLabel reports whether what follows a colon shows that the colon ends a label and not a register pair.
@@ -205,14 +195,16 @@ func endsLabel(t token) bool {
 	return !t.glued || t.kind == tokNewline || t.kind == tokEOF || t.is("{")
 }
 
-func (a *assembler) begin(t token) {
-	a.out = append(a.out, Packet{})
-	a.start = append(a.start, t)
+// draftPacket is the text of a packet.
+type draftPacket struct {
+	draft
+	fixups             []fixup
+	at                 token
+	endLoop0, endLoop1 bool
 }
 
 func (a *assembler) group(open token) error {
-	a.begin(open)
-	p := len(a.out) - 1
+	d := draftPacket{at: open}
 	for {
 		t := a.peek()
 		switch {
@@ -222,28 +214,32 @@ func (a *assembler) group(open token) error {
 			a.pos++
 		case t.is("}"):
 			a.pos++
-			if a.out[p].N == 0 {
+			if len(d.insts) == 0 {
 				return a.errorf(t, "packet is empty")
 			}
-			return a.loopEnds(p)
+			if err := a.loopEnds(&d); err != nil {
+				return err
+			}
+			return a.emit(&d)
 		default:
-			if err := a.instruction(); err != nil {
+			if err := a.instruction(&d); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-func (a *assembler) loopEnds(p int) error {
+func (a *assembler) loopEnds(d *draftPacket) error {
 	for a.peek().is(":") {
 		a.pos++
 		switch t := a.next(); t.text {
 		case "endloop0":
-			a.out[p].EndLoop0 = true
+			d.endLoop0 = true
 		case "endloop1":
-			a.out[p].EndLoop1 = true
+			d.endLoop1 = true
 		case "endloop01":
-			a.out[p].EndLoop0, a.out[p].EndLoop1 = true, true
+			d.endLoop0, d.endLoop1 = true, true
+		case "mem_noshuf", "mem_shuf": // how LLVM may order memory accesses; they keep the order of the text here
 		default:
 			return a.errorf(t, "unknown packet suffix :%s", t.text)
 		}
@@ -251,12 +247,12 @@ func (a *assembler) loopEnds(p int) error {
 	return nil
 }
 
-// instruction parses tokens up to the end of the instruction and adds it to the last packet.
-func (a *assembler) instruction() error {
+// instruction parses tokens up to the end of the instruction and adds it to the packet.
+func (a *assembler) instruction(d *draftPacket) error {
 	from := a.pos
 	for {
 		t := a.peek()
-		if t.kind == tokEOF || t.kind == tokNewline || t.is(";") || t.is("}") {
+		if t.ends() || t.is("}") {
 			break
 		}
 		if t.is("{") {
@@ -272,78 +268,75 @@ func (a *assembler) instruction() error {
 		a.forceExt = true // the value is repeated in the instruction that follows
 		return nil
 	}
-	p := &a.out[len(a.out)-1]
-	if int(p.N) == len(p.Insts) {
+	if len(d.insts) == maxPacketText {
 		return a.errorf(toks[0], "%s", ruleText[ruleCount])
 	}
 	in, fix, err := a.match(toks)
 	if err != nil {
 		return err
 	}
-	in.Ext = in.Ext || a.forceExt
-	a.forceExt = false
-	if fix != nil {
-		fix.packet, fix.inst = len(a.out)-1, int(p.N)
-		a.fixups = append(a.fixups, *fix)
+	if a.forceExt && (in.Ext || in.hasTarget()) { // a listing writes ## too, except for targets
+		in.Ext, a.forceExt = true, false
 	}
-	p.Insts[p.N] = in
-	p.N++
+	id := len(d.insts)
+	for i := range fix {
+		fix[i].inst = id
+		d.fixups = append(d.fixups, fix[i])
+	}
+	d.insts, d.ids = append(d.insts, in), append(d.ids, id)
 	return nil
 }
 
-// layout gives packets their addresses and branches their displacements. A branch that does not reach takes an extender,
-// which moves what follows, so this repeats; extenders are only added, so it ends.
-func (a *assembler) layout(base uint32) error {
-	for {
-		addr := base
-		for i := range a.out {
-			p := &a.out[i]
-			p.Addr = addr
-			q := *p
-			if err := q.padLoopEnd(); err != nil {
-				return a.errorf(a.start[i], "%s", ruleText[ruleWords])
-			}
-			addr += uint32(4 * q.countWords())
-		}
-		again := false
-		for _, f := range a.fixups {
-			p := &a.out[f.packet]
-			target := f.absolute
-			if f.isLabel {
-				n, ok := a.labels[f.label]
-				if !ok {
-					return a.errorf(f.at, "label %s is not defined", f.label)
-				}
-				target = addr
-				if n < len(a.out) {
-					target = a.out[n].Addr
-				}
-			}
-			in := &p.Insts[f.inst]
-			before := in.Extended()
-			in.Imm[f.imm] = int32(target - p.Addr)
-			if after := in.Extended(); after {
-				in.Ext = true
-				again = again || !before
-			}
-		}
-		if !again {
-			break
+// hasTarget reports a branch whose displacement can be extended.
+func (in *Inst) hasTarget() bool {
+	f := &forms[in.Op]
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.PCRel && o.Extendable {
+			return true
 		}
 	}
-	for i := range a.out {
-		p := &a.out[i]
-		if err := p.Check(); err != nil {
-			return a.errorf(a.start[i], "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
-		}
-		if err := p.Layout(); err != nil {
-			return a.errorf(a.start[i], "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
-		}
-	}
-	return nil
+	return false
 }
 
-func parseNumber(t token) (int64, bool) {
-	n, err := strconv.ParseUint(t.text, 0, 32)
-	return int64(n), err == nil
+// emit joins what LLVM would join and adds the packet to the current section.
+func (a *assembler) emit(d *draftPacket) error {
+	p := asmPacket{at: d.at}
+	p.EndLoop0, p.EndLoop1 = d.endLoop0, d.endLoop1
+	if a.pairing {
+		d.joinCompounds()
+		p.Duplex = d.joinDuplex()
+	}
+	if a.forceExt {
+		return a.errorf(d.at, "immext extends nothing in its packet")
+	}
+	if len(d.insts) > len(p.Insts) {
+		return a.errorf(d.at, "%s", ruleText[ruleCount])
+	}
+	p.N = uint8(copy(p.Insts[:], d.insts))
+	for _, f := range d.fixups {
+		for k, id := range d.ids {
+			if id == f.inst {
+				f.inst = k
+				if in := &p.Insts[k]; forms[in.Op].Class == CJ {
+					f.imm = int(forms[in.Op].NumImm) - 1
+				}
+				p.fixups = append(p.fixups, f)
+				break
+			}
+		}
+	}
+	if !sectionKinds[a.cur].exec {
+		return a.errorf(d.at, "packet in %s", sectionKinds[a.cur].name)
+	}
+	a.packets = append(a.packets, p)
+	return a.add(item{kind: itemPacket, n: int64(len(a.packets) - 1), at: d.at})
+}
+
+func allDigits(s string) bool {
+	for _, c := range []byte(s) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
 }

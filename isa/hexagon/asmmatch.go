@@ -1,6 +1,7 @@
 package hexagon
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -49,6 +50,8 @@ func formShape(f *Form) string {
 		case c == ' ':
 		case c < 0x80:
 			b.WriteByte(c)
+			_, n := fixedImm(lit[i:])
+			i += n
 		default:
 			o := &f.Operands[c-0x80]
 			if o.PCRel {
@@ -61,14 +64,27 @@ func formShape(f *Form) string {
 	return b.String()
 }
 
+// fixedImm reads an immediate that is part of a form's text, "#-0x1", and answers how many bytes follow its #.
+func fixedImm(s string) (v int64, n int) {
+	if s[0] != '#' {
+		return 0, 0
+	}
+	for n = 1; n < len(s) && strings.IndexByte("-0123456789xabcdef", s[n]) >= 0; n++ {
+	}
+	v, err := strconv.ParseInt(s[1:n], 0, 64)
+	if err != nil {
+		return 0, 0
+	}
+	return v, n - 1
+}
+
 // operand is one parsed operand of the text.
 type operand struct {
 	letter byte
 	reg    uint8
-	imm    int64
-	ext    bool // written with ##
-	bare   bool // number without #: an absolute address
-	label  string
+	val    value // immediate
+	ext    bool  // written with ##
+	bare   bool  // without #: an address
 	at     token
 }
 
@@ -122,6 +138,14 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 	var b strings.Builder
 	var ops []operand
 	ix := index()
+	address := func(i *int) error { // of a branch: an expression without #
+		o := operand{letter: '@', bare: true, at: toks[*i]}
+		v, n, err := a.expr(toks, *i)
+		o.val, *i = v, n-1
+		ops = append(ops, o)
+		b.WriteByte('@')
+		return err
+	}
 	for i := 0; i < len(toks); i++ {
 		t := toks[i]
 		after := func(k int) token {
@@ -145,8 +169,8 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 			if l, n, ok := registerOf(t.text); ok {
 				o := operand{letter: l, reg: n, at: t}
 				if (l == 'R' || l == 'V') && after(1).is(":") && after(2).kind == tokNum {
-					lo, ok := parseNumber(after(2))
-					if !ok || lo+1 != int64(n) || lo&1 != 0 {
+					lo, err := strconv.ParseUint(after(2).text, 10, 8)
+					if err != nil || lo+1 != uint64(n) || lo&1 != 0 {
 						return "", nil, a.errorf(t, "register pair %s:%s is not odd:even", t.text, after(2).text)
 					}
 					o.reg = uint8(lo)
@@ -157,23 +181,25 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 				b.WriteByte(o.letter)
 				continue
 			}
-			if !ix.words[strings.TrimPrefix(t.text, ".")] {
-				ops = append(ops, operand{letter: '@', label: t.text, at: t})
-				b.WriteByte('@')
+			if ix.words[strings.TrimPrefix(t.text, ".")] && !expectsTarget(toks, i) {
+				b.WriteString(t.text)
 				continue
 			}
-			b.WriteString(t.text)
+			if err := address(&i); err != nil {
+				return "", nil, err
+			}
+		case t.kind == tokString:
+			if err := address(&i); err != nil {
+				return "", nil, err
+			}
 		case t.kind == tokNum:
 			if i > 0 && toks[i-1].is("<") && (t.text == "1" || t.text == "16") || i > 0 && toks[i-1].is(">") {
 				b.WriteString(t.text) // :<<1, :>>16
 				continue
 			}
-			n, ok := parseNumber(t)
-			if !ok {
-				return "", nil, a.errorf(t, "bad number %s", t.text)
+			if err := address(&i); err != nil {
+				return "", nil, err
 			}
-			ops = append(ops, operand{letter: '@', imm: n, bare: true, at: t})
-			b.WriteByte('@')
 		case t.is("#"):
 			o := operand{letter: '#', at: t}
 			i++
@@ -181,28 +207,11 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 				o.ext = true
 				i++
 			}
-			neg := false
-			if i < len(toks) && toks[i].is("-") {
-				neg = true
-				i++
+			var err error
+			if o.val, i, err = a.expr(toks, i); err != nil {
+				return "", nil, err
 			}
-			if i >= len(toks) || toks[i].kind != tokNum {
-				if i < len(toks) && toks[i].kind == tokWord && !neg {
-					o.label = toks[i].text
-					ops = append(ops, o)
-					b.WriteByte('#')
-					continue
-				}
-				return "", nil, a.errorf(t, "number expected after #")
-			}
-			n, ok := parseNumber(toks[i])
-			if !ok {
-				return "", nil, a.errorf(toks[i], "bad number %s", toks[i].text)
-			}
-			if neg {
-				n = -n
-			}
-			o.imm = n
+			i--
 			ops = append(ops, o)
 			b.WriteByte('#')
 		default:
@@ -212,8 +221,16 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 	return b.String(), ops, nil
 }
 
+// expectsTarget reports places where a word is the target of a branch, whatever else it means: functions may be called abs.
+func expectsTarget(toks []token, i int) bool {
+	if i > 2 && toks[i-2].is(":") && (toks[i-1].text == "t" || toks[i-1].text == "nt") {
+		i -= 2
+	}
+	return i > 0 && (toks[i-1].text == "jump" || toks[i-1].text == "call")
+}
+
 // match finds the form of an instruction and fills its operands.
-func (a *assembler) match(toks []token) (Inst, *fixup, error) {
+func (a *assembler) match(toks []token) (Inst, []fixup, error) {
 	s, ops, err := a.shape(toks)
 	if err != nil {
 		return Inst{}, nil, err
@@ -224,10 +241,19 @@ func (a *assembler) match(toks []token) (Inst, *fixup, error) {
 		}
 	}
 	if in, ok := aliasOf(s, ops); ok {
+		for i := range ops {
+			if ops[i].val.open() {
+				return in, nil, a.errorf(ops[i].at, "number expected, not a symbol")
+			}
+		}
 		return in, nil, nil
 	}
 	if strings.HasPrefix(s, "if(") && (strings.HasSuffix(s, ")jump@") || strings.HasSuffix(s, ")jump#")) {
 		s = s[:len(s)-1] + ":nt@"
+	}
+	if guard, hint, ok := strings.Cut(s, ")dealloc_return"); ok && strings.HasPrefix(s, "if(") && !strings.HasSuffix(s, ":raw") {
+		s = guard + ")D=dealloc_return(R)" + hint + ":raw" // of the standard registers
+		ops = append(ops, operand{letter: 'D', reg: 30, at: toks[0]}, operand{letter: 'R', reg: 30, at: toks[0]})
 	}
 	cands := candidates(s, ops)
 	if at := strings.Index(s, "mem"); len(cands) == 0 && at >= 0 {
@@ -307,10 +333,10 @@ func candidates(s string, ops []operand) []Op {
 	return nil
 }
 
-func (a *assembler) fill(op Op, ops []operand) (Inst, *fixup, error) {
+func (a *assembler) fill(op Op, ops []operand) (Inst, []fixup, error) {
 	f := &forms[op]
 	in := Inst{Op: op}
-	var fix *fixup
+	var fix []fixup
 	if writesP3Late(op) {
 		if ops[0].reg != 3 {
 			return in, nil, a.errorf(ops[0].at, "the loop predicate is p3")
@@ -319,13 +345,24 @@ func (a *assembler) fill(op Op, ops []operand) (Inst, *fixup, error) {
 	}
 	k := 0
 	for i := 0; i < len(f.tmpl); i++ {
+		fixed, n := int64(0), 0
 		if f.tmpl[i] < 0x80 {
-			continue
+			if fixed, n = fixedImm(f.tmpl[i:]); n == 0 {
+				continue
+			}
 		}
-		o := &f.Operands[f.tmpl[i]-0x80]
 		if k >= len(ops) {
 			return in, nil, a.errorf(ops[0].at, "too few operands for %s", f.Syntax)
 		}
+		if n > 0 {
+			if x := &ops[k].val; x.open() || x.add != fixed {
+				return in, nil, a.errorf(ops[k].at, "only #%d can stand here", fixed)
+			}
+			i += n
+			k++
+			continue
+		}
+		o := &f.Operands[f.tmpl[i]-0x80]
 		x := ops[k]
 		k++
 		repeat := strings.IndexByte(f.tmpl[:i], f.tmpl[i]) >= 0
@@ -343,24 +380,25 @@ func (a *assembler) fill(op Op, ops []operand) (Inst, *fixup, error) {
 			in.R[o.Index] = r
 			continue
 		}
-		if x.label != "" || x.bare {
-			if !o.PCRel {
-				return in, nil, a.errorf(x.at, "immediate operands start with #")
-			}
-			fix = &fixup{imm: int(o.Index), label: x.label, isLabel: x.label != "", absolute: uint32(x.imm), at: x.at}
-			in.Ext = in.Ext || x.ext
-			continue
+		if x.bare && !o.PCRel {
+			return in, nil, a.errorf(x.at, "immediate operands start with #")
 		}
 		if x.ext && !o.Extendable {
 			return in, nil, a.errorf(x.at, "immediate of %s cannot be extended", f.Syntax)
 		}
 		in.Ext = in.Ext || x.ext
-		if x.imm < -1<<31 || x.imm >= 1<<32 {
+		if x.bare || x.val.open() {
+			// Branches grow when they turn out too short; other forms take an extender for a symbol at once, as in LLVM.
+			in.Ext = in.Ext || !o.PCRel && o.Extendable
+			fix = append(fix, fixup{imm: int(o.Index), value: x.val, at: x.at})
+			continue
+		}
+		if x.val.add < -1<<31 || x.val.add >= 1<<32 {
 			return in, nil, a.errorf(x.at, "immediate does not fit 32 bits")
 		}
-		in.Imm[o.Index] = int32(uint32(x.imm))
+		in.Imm[o.Index] = int32(uint32(x.val.add))
 		if !o.Extendable && !o.fits(in.Imm[o.Index]) {
-			return in, nil, a.errorf(x.at, "immediate %d does not fit %s", x.imm, o.immType())
+			return in, nil, a.errorf(x.at, "immediate %d does not fit %s", x.val.add, o.immType())
 		}
 	}
 	if k != len(ops) {
@@ -381,7 +419,7 @@ func aliasOf(s string, ops []operand) (Inst, bool) {
 	case "dealloc_return":
 		return Inst{Op: L4_return, R: [4]uint8{30, 30}}, true
 	case "allocframe(#)":
-		return Inst{Op: S2_allocframe, R: [4]uint8{29}, Imm: [2]int32{int32(ops[0].imm)}}, true
+		return Inst{Op: S2_allocframe, R: [4]uint8{29}, Imm: [2]int32{int32(ops[0].val.add)}}, true
 	case "R=pc":
 		return Inst{Op: A2_tfrcrr, R: [4]uint8{r(0), CtrlPC}}, true
 	case "D=D":
@@ -393,7 +431,7 @@ func aliasOf(s string, ops []operand) (Inst, bool) {
 	case "R=zxtb(R)":
 		return Inst{Op: A2_andir, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{255}}, true
 	case "R=mpyi(R,#)":
-		in := Inst{Op: M2_mpysip, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{int32(ops[2].imm)}, Ext: ops[2].ext}
+		in := Inst{Op: M2_mpysip, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{int32(ops[2].val.add)}, Ext: ops[2].ext}
 		if in.Imm[0] < 0 && !in.Ext {
 			in.Op, in.Imm[0] = M2_mpysin, -in.Imm[0]
 		}
@@ -409,7 +447,7 @@ func aliasOf(s string, ops []operand) (Inst, bool) {
 	case "if(!P.new)R=R":
 		return Inst{Op: A2_paddifnew, R: [4]uint8{r(0), r(1), r(2)}}, true
 	case "V=#":
-		if ops[1].imm == 0 {
+		if ops[1].val.add == 0 {
 			return Inst{Op: V6_vxor, R: [4]uint8{r(0), r(0), r(0)}}, true
 		}
 	}

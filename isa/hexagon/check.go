@@ -21,7 +21,7 @@ func (e *RuleError) Error() string {
 
 // Check reports the first rule that makes the packet illegal, as a *RuleError, or an operand that cannot be encoded.
 func (p *Packet) Check() error {
-	if p.N == 0 || int(p.N) > len(p.Insts) {
+	if p.N == 0 || int(p.N) > len(p.Insts) || p.Duplex && p.N < 2 {
 		return &RuleError{Addr: p.Addr, Rule: ruleText[ruleCount]}
 	}
 	for i := range p.Insts[:p.N] {
@@ -43,17 +43,12 @@ func (p *Packet) Check() error {
 // broken returns the first broken rule and the instruction that breaks it (-1: the packet). It does not allocate.
 func (p *Packet) broken() (rule, int) {
 	insts := p.Insts[:p.N]
-	var l layout
-	if p.Duplex { // takes slots 0 and 1; the rest has 2 and 3
-		insts = insts[:p.N-2]
-		l.reserved = 3
-	}
-	if len(insts) > 0 {
-		if r := l.assign(insts); r != ruleOK {
+	l := p.slotLayout()
+	if n := p.singles(); n > 0 {
+		if r := l.assign(insts[:n]); r != ruleOK {
 			return r, -1
 		}
 	}
-	insts = p.Insts[:p.N]
 	if q := *p; q.padLoopEnd() != nil {
 		return ruleLoop0Words, -1
 	}
@@ -217,6 +212,9 @@ func (p *Packet) predicateMade(r uint8) rule {
 	return ruleOK
 }
 
+// comparesAndJumps reports compounds that make a predicate, p0 or p1 by their form, and jump by it.
+func (f *Form) comparesAndJumps() bool { return f.Class == CJ && f.tmpl[0] == 'p' }
+
 func writesP3Late(op Op) bool { return op >= J2_ploop1si && op <= J2_ploop3sr }
 
 func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
@@ -279,6 +277,9 @@ func (p *Packet) predicateWriters(r uint8) (late, writers int) {
 		f := &forms[in.Op]
 		if r == 3 && writesP3Late(in.Op) {
 			late = k
+			writers++
+		}
+		if f.comparesAndJumps() && f.tmpl[1]-'0' == r {
 			writers++
 		}
 		for i := range f.Operands {

@@ -2,6 +2,9 @@ package hexagon
 
 // A duplex is two sub-instructions of 13 bits in one word, which ends its packet. Each is a short encoding of an ordinary
 // form and decodes to that form. The one in the high bits runs in slot 1, the one in the low bits in slot 0.
+//
+// One table serves both ways: the decoder takes the row whose bits match, the encoder the first row that decodes to the
+// instruction it wants.
 
 // subGroup is a group of sub-instructions: what the bits 31:29 and 13 of a duplex say about each of its halves.
 type subGroup uint8
@@ -24,7 +27,7 @@ var duplexGroups = [16][2]subGroup{
 }
 
 // subForm is a sub-instruction: mask and match of its bits, the form it stands for, and where the operands of that form
-// come from, in their order.
+// come from, in their order. Where two rows can hold an instruction the special one stands first.
 type subForm struct {
 	mask, match uint16
 	op          Op
@@ -97,8 +100,6 @@ var subForms = [...][]subForm{
 		{0x1f00, 0x1300, S4_storeirb_io, false, [4]subArg{sReg(4), sImm(0, 4, 0), sVal(1)}},
 	},
 	subA: {
-		{0x1800, 0x0000, A2_addi, true, [4]subArg{sReg(0), sReg(0), {from: subSigned, shift: 4, width: 7}}},
-		{0x1c00, 0x0800, A2_tfrsi, true, [4]subArg{sReg(0), sImm(4, 6, 0)}},
 		{0x1c00, 0x0c00, A2_addi, false, [4]subArg{sReg(0), sVal(29), sImm(4, 6, 2)}},
 		{0x1f00, 0x1000, A2_tfr, false, [4]subArg{sReg(0), sReg(4)}},
 		{0x1f00, 0x1100, A2_addi, false, [4]subArg{sReg(0), sReg(4), sVal(1)}},
@@ -121,6 +122,8 @@ var subForms = [...][]subForm{
 		{0x1f98, 0x1c18, A2_combineii, false, [4]subArg{sPair(0), sVal(3), sImm(5, 2, 0)}},
 		{0x1f08, 0x1d00, A4_combineir, false, [4]subArg{sPair(0), sVal(0), sReg(4)}},
 		{0x1f08, 0x1d08, A4_combineri, false, [4]subArg{sPair(0), sReg(4), sVal(0)}},
+		{0x1800, 0x0000, A2_addi, true, [4]subArg{sReg(0), sReg(0), {from: subSigned, shift: 4, width: 7}}},
+		{0x1c00, 0x0800, A2_tfrsi, true, [4]subArg{sReg(0), sImm(4, 6, 0)}},
 	},
 }
 
@@ -136,43 +139,120 @@ func decodeDuplex(w, ext uint32, haveExt bool) (high, low Inst, reason string) {
 	return high, low, ""
 }
 
+// decodeSub decodes a sub-instruction of group g.
 func decodeSub(in *Inst, g subGroup, w uint16, ext uint32, haveExt bool) bool {
 	for i := range subForms[g] {
-		s := &subForms[g][i]
-		if w&s.mask != s.match {
-			continue
+		if s := &subForms[g][i]; w&s.mask == s.match {
+			return s.decode(in, w, ext, haveExt)
 		}
-		if haveExt && !s.ext {
-			return false
-		}
-		in.Op = s.op
-		f := &forms[s.op]
-		for k := range f.Operands {
-			o, a := &f.Operands[k], &s.args[k]
-			v := int32(w >> a.shift & (1<<a.width - 1))
-			switch a.from {
-			case subReg:
-				v = v&7 | v>>3<<4
-			case subPair:
-				v = v&3<<1 | v>>2<<4
-			case subSigned:
-				n := 32 - uint(a.width)
-				v = v << n >> n << a.scale
-			case subUnsigned:
-				v <<= a.scale
-			case subConst:
-				v = a.value
-			}
-			if o.Kind != KindImm {
-				in.R[o.Index] = uint8(v)
-				continue
-			}
-			if haveExt && o.Extendable {
-				in.Ext, v = true, int32(ext|uint32(v)&0x3f)
-			}
-			in.Imm[o.Index] = v
-		}
-		return true
 	}
 	return false
+}
+
+func (s *subForm) decode(in *Inst, w uint16, ext uint32, haveExt bool) bool {
+	if haveExt && !s.ext {
+		return false
+	}
+	in.Op = s.op
+	f := &forms[s.op]
+	for k := range f.Operands {
+		o, a := &f.Operands[k], &s.args[k]
+		v := int32(w >> a.shift & (1<<a.width - 1))
+		switch a.from {
+		case subReg:
+			v = v&7 | v>>3<<4
+		case subPair:
+			v = v&3<<1 | v>>2<<4
+		case subSigned:
+			n := 32 - uint(a.width)
+			v = v << n >> n << a.scale
+		case subUnsigned:
+			v <<= a.scale
+		case subConst:
+			v = a.value
+		}
+		if o.Kind != KindImm {
+			in.R[o.Index] = uint8(v)
+			continue
+		}
+		if haveExt && o.Extendable {
+			in.Ext, v = true, int32(ext|uint32(v)&0x3f)
+		}
+		in.Imm[o.Index] = v
+	}
+	return true
+}
+
+// encode returns the bits of the sub-instruction; ok is false when they would not decode to the same instruction.
+func (s *subForm) encode(in *Inst) (w uint16, ok bool) {
+	if in.Op != s.op || in.Ext && !s.ext {
+		return 0, false
+	}
+	f := &forms[s.op]
+	w = s.match
+	ext := uint32(0)
+	for k := range f.Operands {
+		o, a := &f.Operands[k], &s.args[k]
+		v := int32(in.R[o.Index])
+		if o.Kind == KindImm {
+			if v = in.Imm[o.Index] >> a.scale; in.Ext && o.Extendable {
+				ext, v = uint32(v)&^0x3f, v&0x3f
+			}
+		}
+		switch a.from {
+		case subReg:
+			v = v&7 | v>>4<<3
+		case subPair:
+			v = v>>1&3 | v>>4<<2
+		case subConst:
+			continue
+		}
+		w |= uint16(v) & (1<<a.width - 1) << a.shift
+	}
+	var back Inst
+	return w, s.decode(&back, w, ext, in.Ext) && back == *in
+}
+
+// sub is an instruction as a sub-instruction.
+type sub struct {
+	group subGroup
+	row   *subForm
+	bits  uint16
+}
+
+// subOf finds the sub-instruction that stands for in. Ext must say whether in takes an extender.
+func subOf(in *Inst) (sub, bool) {
+	for g := range subForms {
+		for i := range subForms[g] {
+			s := &subForms[g][i]
+			if w, ok := s.encode(in); ok {
+				return sub{subGroup(g), s, w}, true
+			}
+		}
+	}
+	return sub{}, false
+}
+
+// encodeDuplex packs two instructions into a duplex, high in slot 1 and low in slot 0.
+func encodeDuplex(high, low *Inst) (uint32, bool) {
+	h, ok := subOf(high)
+	if !ok || low.Ext {
+		return 0, false
+	}
+	l, ok := subOf(low)
+	if !ok {
+		return 0, false
+	}
+	class, ok := duplexClass(l.group, h.group)
+	return class>>1<<29 | class&1<<13 | uint32(h.bits)<<16 | uint32(l.bits), ok
+}
+
+// duplexClass is the class of a duplex whose low and high halves are of these groups.
+func duplexClass(low, high subGroup) (uint32, bool) {
+	for c := range duplexGroups {
+		if duplexGroups[c] == [2]subGroup{low, high} {
+			return uint32(c), true
+		}
+	}
+	return 0, false
 }

@@ -12,6 +12,7 @@ const (
 	elfFlagsV66 = 0x66 // EF_HEXAGON_MACH_V66
 	elfHeader   = 52
 	elfProgHdr  = 32
+	elfSecHdr   = 40
 	elfPage     = 0x10000 // page size of Hexagon Linux
 
 	progExec  = 1
@@ -21,6 +22,7 @@ const (
 
 // Segment is a range of memory in an executable image.
 type Segment struct {
+	Name  string // of its section; none without a name
 	Addr  uint32
 	Data  []byte
 	Size  uint32 // bytes in memory; what exceeds Data is zero. 0 means len(Data)
@@ -34,6 +36,16 @@ func (s *Segment) size() uint32 { return max(s.Size, uint32(len(s.Data))) }
 type Image struct {
 	Entry    uint32
 	Segments []Segment
+	Symbols  []Symbol
+}
+
+// Symbol is a name for an address.
+type Symbol struct {
+	Name    string
+	Addr    uint32
+	Segment int // index of the segment it lies in
+	Global  bool
+	Func    bool
 }
 
 // ELF returns the image as a 32-bit little-endian static Linux executable for Hexagon V66, as qemu-hexagon runs it. It is an
@@ -64,19 +76,20 @@ func (im *Image) ELF() ([]byte, error) {
 	for _, v := range []uint16{2, elfMachine} { // ET_EXEC
 		out = le.AppendUint16(out, v)
 	}
-	for _, v := range []uint32{1, im.Entry, elfHeader, 0, elfFlagsV66} { // version, entry, program headers, no sections
+	tables := im.sections()
+	for _, v := range []uint32{1, im.Entry, elfHeader, 0, elfFlagsV66} { // version, entry, program headers, sections patched below
 		out = le.AppendUint32(out, v)
 	}
-	for _, v := range []uint16{elfHeader, elfProgHdr, uint16(len(segs)), 0, 0, 0} {
+	for _, v := range []uint16{elfHeader, elfProgHdr, uint16(len(segs)), elfSecHdr, uint16(len(tables)), uint16(max(len(tables)-1, 0))} {
 		out = le.AppendUint16(out, v)
 	}
 	// File offsets are congruent to addresses modulo the page, so that the loader can map them.
 	off := uint32(elfHeader + elfProgHdr*len(segs))
-	offsets := make([]uint32, len(segs))
+	offsets := map[uint32]uint32{} // by address
 	for i := range segs {
 		s := &segs[i]
 		off += (s.Addr - off) & (elfPage - 1)
-		offsets[i] = off
+		offsets[s.Addr] = off
 		flags := uint32(progRead)
 		if s.Exec {
 			flags |= progExec
@@ -90,10 +103,10 @@ func (im *Image) ELF() ([]byte, error) {
 		off += uint32(len(s.Data))
 	}
 	for i := range segs {
-		out = append(out, make([]byte, int(offsets[i])-len(out))...)
+		out = append(out, make([]byte, int(offsets[segs[i].Addr])-len(out))...)
 		out = append(out, segs[i].Data...)
 	}
-	return out, nil
+	return appendSections(out, tables, offsets), nil
 }
 
 // Bytes returns code words as they lie in memory.

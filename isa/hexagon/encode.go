@@ -34,26 +34,30 @@ func (o *OperandSpec) fits(v int32) bool {
 // extenders where they are needed and no-operations where a loop end needs a longer packet. It fails when an operand cannot
 // be encoded or no slot assignment exists; it does not run the other rules of Check.
 func (p *Packet) Encode(dst []uint32) ([]uint32, error) {
-	if p.Duplex {
-		return dst, fmt.Errorf("hexagon: packet 0x%x: duplexes are decoded, not encoded", p.Addr)
-	}
 	q := *p
 	if err := q.Layout(); err != nil {
 		return dst, err
 	}
 	n := int(q.Words)
 	w := 0
+	single := q.singles()
 	for i := range q.Insts[:q.N] {
 		in := &q.Insts[i]
-		ext := in.Extended()
-		word, err := q.encodeInst(i, ext)
-		if err != nil {
-			return dst, fmt.Errorf("hexagon: packet 0x%x: %w", p.Addr, err)
-		}
-		if ext {
+		if in.Ext {
 			v := in.extValue() >> 6
 			dst = append(dst, v>>14<<16|v&0x3fff|q.parse(w, n))
 			w++
+		}
+		if i == single {
+			word, ok := encodeDuplex(in, &q.Insts[i+1])
+			if !ok {
+				return dst, fmt.Errorf("hexagon: packet 0x%x: %s and %s make no duplex", p.Addr, in.Op, q.Insts[i+1].Op)
+			}
+			return append(dst, word), nil
+		}
+		word, err := q.encodeInst(i, in.Ext)
+		if err != nil {
+			return dst, fmt.Errorf("hexagon: packet 0x%x: %w", p.Addr, err)
 		}
 		dst = append(dst, word|q.parse(w, n))
 		w++
@@ -61,10 +65,18 @@ func (p *Packet) Encode(dst []uint32) ([]uint32, error) {
 	return dst, nil
 }
 
+// singles is the number of instructions that have a word of their own; a duplex follows them.
+func (p *Packet) singles() int {
+	if p.Duplex {
+		return int(p.N) - 2
+	}
+	return int(p.N)
+}
+
 // Layout brings the packet into the form in which it is encoded, and in which DecodePacket would return it: operands checked,
 // extenders decided, loop ends padded with no-operations, instructions in slot order, Words counted.
 func (p *Packet) Layout() error {
-	if p.N == 0 || int(p.N) > len(p.Insts) {
+	if p.N == 0 || int(p.N) > len(p.Insts) || p.Duplex && p.N < 2 {
 		return fmt.Errorf("hexagon: packet 0x%x: %s", p.Addr, ruleText[ruleCount])
 	}
 	for i := range p.Insts[:p.N] {
@@ -90,8 +102,10 @@ func (p *Packet) padLoopEnd() error {
 	if p.EndLoop1 {
 		need = 3
 	}
-	for p.countWords() < need {
-		p.Insts[p.N] = Inst{Op: A2_nop}
+	for p.countWords() < need && int(p.N) < len(p.Insts) {
+		k := p.singles()
+		copy(p.Insts[k+1:], p.Insts[k:p.N])
+		p.Insts[k] = Inst{Op: A2_nop}
 		p.N++
 	}
 	if n := p.countWords(); n > MaxWords {
@@ -106,7 +120,7 @@ func (p *Packet) countWords() int {
 		n--
 	}
 	for i := range p.Insts[:p.N] {
-		if p.Insts[i].Ext || !p.Duplex && p.Insts[i].Extended() {
+		if p.Insts[i].Extended() {
 			n++
 		}
 	}

@@ -137,7 +137,7 @@ func TestOracleText(t *testing.T) {
 		p := &packets[i]
 		only := false
 		for k := range p.Insts[:p.N] {
-			only = only || decodeOnly(p.Insts[k].Op.Form())
+			only = only || joins(p.Insts[k].Op.Form())
 		}
 		if only { // compared as text above; a word holds the place
 			for _, w := range words[p.Addr/4 : p.Addr/4+uint32(p.Words)] {

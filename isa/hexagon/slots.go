@@ -92,6 +92,7 @@ type layout struct {
 	res      [4]resource
 	n        int
 	reserved uint8
+	anyWords bool // do not count words: some may still be joined
 }
 
 // summary counts what the memory and branch rules look at.
@@ -109,10 +110,15 @@ func SlotsOK(insts []Inst) bool {
 	return l.assign(insts) == ruleOK
 }
 
-// Order puts the instructions into the order in which LLVM lays the packet out, highest slot first.
+// Order puts the instructions into the order in which LLVM lays the packet out, highest slot first. The halves of a duplex
+// stay at the end.
 func (p *Packet) Order() error {
-	var l layout
-	if r := l.assign(p.Insts[:p.N]); r != ruleOK {
+	l := p.slotLayout()
+	n := p.singles()
+	if n == 0 {
+		return nil
+	}
+	if r := l.assign(p.Insts[:n]); r != ruleOK {
 		return fmt.Errorf("hexagon: packet 0x%x: %s", p.Addr, r)
 	}
 	l.shuffle()
@@ -121,6 +127,14 @@ func (p *Packet) Order() error {
 		p.Insts[i] = old[l.res[i].index]
 	}
 	return nil
+}
+
+// slotLayout is the state in which slot assignment of the packet begins: a duplex has slots 0 and 1.
+func (p *Packet) slotLayout() (l layout) {
+	if p.Duplex {
+		l.reserved = 3
+	}
+	return l
 }
 
 // assign checks resources and narrows each instruction's slots to those the memory and branch rules leave it.
@@ -141,7 +155,7 @@ func (l *layout) assign(insts []Inst) rule {
 		}
 		noStore1 = noStore1 || f.Has(FlagNoStore1)
 	}
-	if words > MaxWords {
+	if words > MaxWords && !l.anyWords {
 		return ruleWords
 	}
 	l.n = len(insts)
@@ -286,7 +300,7 @@ func (l *layout) branchOrder(insts []Inst, s *summary) rule {
 		switch {
 		case f.Has(FlagIndirect | FlagNewJump):
 			return ruleBranchAlone
-		case k == 0 && !f.Has(FlagPred):
+		case k == 0 && !f.Has(FlagPred) && !f.comparesAndJumps():
 			return ruleBranchFirst
 		}
 	}

@@ -1,0 +1,267 @@
+package hexagon
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// value is an expression: a constant, or one that needs the addresses of symbols: plus - minus + add.
+type value struct {
+	add         int64
+	plus, minus string
+	half        uint8 // 1: the low half of it, 2: the high half
+	pcrel       bool  // less the address of the packet
+}
+
+func (v *value) open() bool { return v.plus != "" || v.minus != "" || v.pcrel }
+
+// symbol is a name: a place in a section, or an expression.
+type symbol struct {
+	defined bool
+	place   bool // item of section
+	section int
+	item    int
+	value   value
+	global  bool
+	isFunc  bool
+	at      token
+}
+
+// maxExprDepth bounds the nesting of parentheses and of symbols defined by symbols.
+const maxExprDepth = 64
+
+// binary operators by binding strength, weakest first.
+var exprOps = [...][]string{{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
+
+// expr parses the expression that begins at toks[i] and returns the index behind it.
+func (a *assembler) expr(toks []token, i int) (value, int, error) {
+	return a.exprLevel(toks, i, 0, 0)
+}
+
+func tokAt(toks []token, i int) token {
+	if i < len(toks) {
+		return toks[i]
+	}
+	t := token{kind: tokEOF}
+	if len(toks) > 0 {
+		t.line, t.col = toks[len(toks)-1].line, toks[len(toks)-1].col+len(toks[len(toks)-1].text)
+	}
+	return t
+}
+
+func (a *assembler) exprLevel(toks []token, i, level, depth int) (value, int, error) {
+	if level == len(exprOps) {
+		return a.unary(toks, i, depth)
+	}
+	x, i, err := a.exprLevel(toks, i, level+1, depth)
+	for err == nil {
+		op := ""
+		for _, o := range exprOps[level] {
+			if tokAt(toks, i).is(o[:1]) && (len(o) == 1 || tokAt(toks, i+1).is(o[1:]) && tokAt(toks, i+1).glued) {
+				op = o
+			}
+		}
+		// What follows an immediate can begin with an operator too: "#2+##table".
+		if op == "" || tokAt(toks, i+len(op)).is("#") {
+			return x, i, nil
+		}
+		at := tokAt(toks, i)
+		var y value
+		if y, i, err = a.exprLevel(toks, i+len(op), level+1, depth); err == nil {
+			if x, err = combine(op, x, y); err != nil {
+				err = a.errorf(at, "%s", err)
+			}
+		}
+	}
+	return x, i, err
+}
+
+// combine applies an operator; symbols may only be added, subtracted and offset.
+func combine(op string, x, y value) (value, error) {
+	if op == "-" && !y.pcrel && y.half == 0 && x.half == 0 && (y.minus == "" || x.plus == "") && (y.plus == "" || x.minus == "") {
+		if y.minus != "" {
+			x.plus = y.minus
+		}
+		if y.plus != "" {
+			x.minus = y.plus
+		}
+		x.add -= y.add
+		return x, nil
+	}
+	if op == "+" && x.half == 0 && y.half == 0 && (x.plus == "" || y.plus == "") && (x.minus == "" || y.minus == "") {
+		x.plus, x.minus = x.plus+y.plus, x.minus+y.minus
+		x.pcrel = x.pcrel || y.pcrel
+		x.add += y.add
+		return x, nil
+	}
+	if x.open() || y.open() {
+		return value{}, fmt.Errorf("symbols can be added, subtracted and offset, not combined by %s", op)
+	}
+	m, n := x.add, y.add
+	switch op {
+	case "*":
+		m *= n
+	case "/", "%":
+		if n == 0 {
+			return value{}, fmt.Errorf("division by zero")
+		}
+		if op == "/" {
+			m /= n
+		} else {
+			m %= n
+		}
+	case "<<", ">>":
+		if n < 0 || n > 63 {
+			return value{}, fmt.Errorf("shift by %d", n)
+		}
+		if op == "<<" {
+			m <<= n
+		} else {
+			m >>= n
+		}
+	case "&":
+		m &= n
+	case "|":
+		m |= n
+	case "^":
+		m ^= n
+	}
+	return value{add: m}, nil
+}
+
+func (a *assembler) unary(toks []token, i, depth int) (value, int, error) {
+	t := tokAt(toks, i)
+	if depth > maxExprDepth {
+		return value{}, i, a.errorf(t, "expression nests too deep")
+	}
+	switch {
+	case t.is("-"), t.is("~"), t.is("+"):
+		x, j, err := a.unary(toks, i+1, depth+1)
+		if err != nil {
+			return x, j, err
+		}
+		switch t.text {
+		case "-":
+			x, err = combine("-", value{}, x)
+		case "~":
+			x, err = combine("^", x, value{add: -1})
+		}
+		if err != nil {
+			err = a.errorf(t, "%s", err)
+		}
+		return x, j, err
+	case t.is("("):
+		x, j, err := a.exprLevel(toks, i+1, 0, depth+1)
+		if err == nil && !tokAt(toks, j).is(")") {
+			err = a.errorf(tokAt(toks, j), ") expected")
+		}
+		return x, j + 1, err
+	case t.kind == tokNum:
+		return a.number(t, i)
+	case t.kind == tokWord && tokAt(toks, i+1).is("(") && len(t.text) == 2 && strings.Contains("hi lo HI LO", t.text):
+		x, j, err := a.unary(toks, i+1, depth+1)
+		x.half = 1
+		if t.text[0]|32 == 'h' {
+			x.half = 2
+		}
+		if err == nil && !x.open() {
+			x = value{add: x.add >> (16 * (x.half - 1)) & 0xffff}
+		}
+		return x, j, err
+	case t.kind == tokWord || t.kind == tokString && t.text != "":
+		return a.name(toks, i)
+	}
+	return value{}, i, a.errorf(t, "number expected")
+}
+
+func (a *assembler) number(t token, i int) (value, int, error) {
+	if n := len(t.text) - 1; n > 0 && (t.text[n] == 'b' || t.text[n] == 'f') && allDigits(t.text[:n]) {
+		k := a.count("#" + t.text[:n])
+		if t.text[n] == 'b' {
+			if k--; k < 0 {
+				return value{}, i, a.errorf(t, "no label %s: before", t.text[:n])
+			}
+		}
+		return value{plus: numberedName(t.text[:n], k)}, i + 1, nil
+	}
+	n, err := strconv.ParseUint(t.text, 0, 64)
+	if err != nil {
+		return value{}, i, a.errorf(t, "bad number %s", t.text)
+	}
+	return value{add: int64(n)}, i + 1, nil
+}
+
+// name reads a symbol with its suffix. One that is a number by now is replaced by it.
+func (a *assembler) name(toks []token, i int) (value, int, error) {
+	t := toks[i]
+	name := t.text
+	for i++; tokAt(toks, i).kind == tokWord && toks[i].glued && toks[i].text[0] == '.'; i++ {
+		name += toks[i].text
+	}
+	v := value{plus: name}
+	if name == "." {
+		v.plus = a.here()
+	} else if s := a.symbols[name]; s != nil && s.defined && !s.place && !s.value.open() {
+		v = s.value
+	}
+	if tokAt(toks, i).is("@") {
+		if k := tokAt(toks, i+1); !strings.EqualFold(k.text, "pcrel") {
+			return v, i, a.errorf(k, "relocation @%s is not supported", k.text)
+		}
+		v.pcrel = true
+		i += 2
+	}
+	return v, i, nil
+}
+
+// absolute parses an expression that must be a number by now.
+func (a *assembler) absolute() (int64, error) {
+	t := a.peek()
+	v, n, err := a.expr(a.toks, a.pos)
+	a.pos = min(n, len(a.toks)-1)
+	if err == nil && v.open() {
+		err = a.errorf(t, "number expected, the value of %s is not known here", v.plus+v.minus)
+	}
+	return v.add, err
+}
+
+// resolve is the number of v for a packet or datum at address here.
+func (a *assembler) resolve(v value, here uint32, at token, depth int) (int64, error) {
+	n := v.add
+	for k, name := range [...]string{v.plus, v.minus} {
+		if name == "" {
+			continue
+		}
+		s := a.symbols[name]
+		if s == nil || !s.defined {
+			return 0, a.errorf(at, "label %s is not defined", strings.TrimLeft(name, "#"))
+		}
+		if depth > maxExprDepth {
+			return 0, a.errorf(at, "symbol %s is defined by itself", name)
+		}
+		m := int64(0)
+		if s.place {
+			m = int64(a.address(s))
+		} else {
+			var err error
+			if m, err = a.resolve(s.value, here, at, depth+1); err != nil {
+				return 0, err
+			}
+		}
+		if k == 1 {
+			m = -m
+		}
+		n += m
+	}
+	if v.pcrel {
+		n -= int64(here)
+	}
+	switch v.half {
+	case 1:
+		n &= 0xffff
+	case 2:
+		n = n >> 16 & 0xffff
+	}
+	return n, nil
+}

@@ -1,0 +1,343 @@
+package hexagon
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+type itemKind uint8
+
+const (
+	itemPacket itemKind = iota // n: packet
+	itemData
+	itemSpace // n: bytes
+	itemAlign // n: alignment, limit: the most bytes it may skip
+)
+
+// item is a piece of a section.
+type item struct {
+	kind   itemKind
+	fill   byte
+	filled bool // fill is given: no no-operations in code
+	n      int64
+	limit  int64
+	data   []byte
+	fixups []dataFix
+	at     token
+	addr   uint32
+}
+
+// dataFix is a datum that is known when addresses are.
+type dataFix struct {
+	off, size int
+	value     value
+	at        token
+}
+
+type section struct {
+	items []item
+	align uint32
+	addr  uint32
+	end   uint32
+}
+
+func (a *assembler) add(it item) error {
+	switch it.kind {
+	case itemSpace:
+		if it.n < 0 {
+			return a.errorf(it.at, "%d bytes", it.n)
+		}
+		a.bytes += it.n
+	case itemPacket:
+		a.bytes += 4 * MaxWords
+	default:
+		a.bytes += int64(len(it.data)) + it.n
+	}
+	if a.bytes > maxAsmBytes || a.bytes < 0 {
+		return a.errorf(it.at, "more than %d bytes", maxAsmBytes)
+	}
+	if sectionKinds[a.cur].zero && (it.kind == itemData || it.fill != 0) {
+		return a.errorf(it.at, "data in %s", sectionKinds[a.cur].name)
+	}
+	s := &a.sections[a.cur]
+	if it.kind == itemAlign {
+		s.align = max(s.align, uint32(it.n))
+	}
+	s.items = append(s.items, it)
+	return nil
+}
+
+func (a *assembler) symbol(name string) *symbol {
+	s := a.symbols[name]
+	if s == nil {
+		s = &symbol{}
+		a.symbols[name] = s
+		a.order = append(a.order, name)
+	}
+	return s
+}
+
+// define puts a label here.
+func (a *assembler) define(t token) error {
+	s := a.symbol(t.text)
+	if s.defined {
+		return a.errorf(t, "label %s is defined twice", t.text)
+	}
+	a.place(s, t)
+	return nil
+}
+
+func (a *assembler) place(s *symbol, t token) {
+	s.defined, s.place, s.at = true, true, t
+	s.section, s.item = a.cur, len(a.sections[a.cur].items)
+}
+
+// here is a label without a name at the current place.
+func (a *assembler) here() string {
+	a.dots++
+	name := "#." + strconv.Itoa(a.dots)
+	a.place(a.symbol(name), token{})
+	return name
+}
+
+// numbered defines the next of the labels that 1b and 1f name.
+func (a *assembler) numbered(t token) {
+	c := a.symbol("#" + t.text)
+	a.place(a.symbol(numberedName(t.text, int(c.value.add))), t)
+	c.value.add++
+}
+
+func numberedName(n string, k int) string { return fmt.Sprintf("#%s.%d", n, k) }
+
+// count is how many labels of this number there are so far.
+func (a *assembler) count(counter string) int {
+	if s := a.symbols[counter]; s != nil {
+		return int(s.value.add)
+	}
+	return 0
+}
+
+// address is where a placed symbol lies.
+func (a *assembler) address(s *symbol) uint32 {
+	sec := &a.sections[s.section]
+	if s.item < len(sec.items) {
+		return sec.items[s.item].addr
+	}
+	return sec.end
+}
+
+// layout gives items their addresses and branches their displacements. A branch that does not reach takes an extender,
+// which moves what follows, so this repeats; extenders are only added, so it ends.
+func (a *assembler) layout() error {
+	for {
+		if err := a.addresses(); err != nil {
+			return err
+		}
+		again, err := a.fixPackets()
+		if err != nil {
+			return err
+		}
+		if !again {
+			break
+		}
+	}
+	for i := range a.packets {
+		p := &a.packets[i]
+		err := p.Check()
+		if err == nil {
+			err = p.Layout()
+		}
+		if err != nil {
+			return a.errorf(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
+		}
+		if p.Addr&3 != 0 {
+			return a.errorf(p.at, "packet at 0x%x is not aligned to 4", p.Addr)
+		}
+	}
+	return nil
+}
+
+func (a *assembler) addresses() error {
+	addr := uint64(a.opt.Base)
+	for k := range a.sections {
+		s := &a.sections[k]
+		if k == secNone {
+			addr = 0
+		} else if k != secText && len(s.items) > 0 {
+			unit := uint64(max(s.align, 4))
+			if !a.opt.Flat {
+				unit = elfPage
+			}
+			addr = (addr + unit - 1) &^ (unit - 1)
+		}
+		s.addr = uint32(addr)
+		for i := range s.items {
+			it := &s.items[i]
+			it.addr = uint32(addr)
+			switch it.kind {
+			case itemPacket:
+				p := &a.packets[it.n]
+				p.Addr = it.addr
+				q := p.Packet
+				if err := q.padLoopEnd(); err != nil {
+					return a.errorf(it.at, "%s", ruleText[ruleWords])
+				}
+				addr += uint64(4 * q.countWords())
+			case itemAlign:
+				addr += a.skip(it, addr)
+			case itemSpace:
+				addr += uint64(it.n)
+			default:
+				addr += uint64(len(it.data))
+			}
+			if addr > 1<<32-1 {
+				return a.errorf(it.at, "the program leaves the address space")
+			}
+		}
+		s.end = uint32(addr)
+	}
+	return nil
+}
+
+func (a *assembler) skip(it *item, addr uint64) uint64 {
+	if n := -addr & uint64(it.n-1); n <= uint64(it.limit) {
+		return n
+	}
+	return 0
+}
+
+// fixPackets fills open immediates in; again tells that a branch has grown.
+func (a *assembler) fixPackets() (again bool, err error) {
+	for i := range a.packets {
+		p := &a.packets[i]
+		for _, f := range p.fixups {
+			n, err := a.resolve(f.value, p.Addr, f.at, 0)
+			if err != nil {
+				return false, err
+			}
+			in := &p.Insts[f.inst]
+			before := in.Extended()
+			form := &forms[in.Op]
+			for k := range form.Operands {
+				o := &form.Operands[k]
+				if o.Kind != KindImm || int(o.Index) != f.imm {
+					continue
+				}
+				if o.PCRel {
+					n -= int64(p.Addr)
+				}
+				if n < -1<<32 || n >= 1<<32 {
+					return false, a.errorf(f.at, "%d does not fit 32 bits", n)
+				}
+				in.Imm[f.imm] = int32(n)
+				if !o.Extendable && !o.fits(int32(n)) {
+					return false, a.errorf(f.at, "immediate %d does not fit %s", n, o.immType())
+				}
+			}
+			if in.Extended() && !before {
+				in.Ext, again = true, true
+			}
+		}
+	}
+	return again, nil
+}
+
+// object encodes the sections.
+func (a *assembler) object() (*Object, error) {
+	o := &Object{Image: Image{Entry: a.sections[secText].addr}}
+	number := [numSections]int{}
+	for k := range a.sections {
+		s := &a.sections[k]
+		number[k] = -1
+		if k == secNone || len(s.items) == 0 {
+			continue
+		}
+		kind := &sectionKinds[k]
+		seg := Segment{Name: kind.name, Addr: s.addr, Size: s.end - s.addr, Exec: kind.exec, Write: kind.write}
+		if !kind.zero {
+			var err error
+			if seg.Data, err = a.encodeSection(s, kind.exec); err != nil {
+				return nil, err
+			}
+		}
+		number[k] = len(o.Segments)
+		o.Segments = append(o.Segments, seg)
+	}
+	for i := range a.packets {
+		o.Packets = append(o.Packets, a.packets[i].Packet)
+	}
+	for _, name := range a.order {
+		s := a.symbols[name]
+		if !s.defined || !s.place || name[0] == '#' || strings.HasPrefix(name, ".L") || number[s.section] < 0 {
+			continue
+		}
+		addr := a.address(s)
+		o.Symbols = append(o.Symbols, Symbol{Name: name, Addr: addr, Segment: number[s.section], Global: s.global, Func: s.isFunc || sectionKinds[s.section].exec && s.global})
+		if name == "_start" {
+			o.Entry = addr
+		}
+	}
+	return o, nil
+}
+
+func (a *assembler) encodeSection(s *section, code bool) ([]byte, error) {
+	out := make([]byte, 0, s.end-s.addr)
+	for i := range s.items {
+		it := &s.items[i]
+		switch it.kind {
+		case itemPacket:
+			p := &a.packets[it.n]
+			words, err := p.Encode(nil)
+			if err != nil {
+				return nil, a.errorf(p.at, "%s", strings.TrimPrefix(err.Error(), "hexagon: "))
+			}
+			out = append(out, Bytes(words)...)
+		case itemData:
+			from := len(out)
+			out = append(out, it.data...)
+			for _, f := range it.fixups {
+				v, err := a.resolve(f.value, it.addr+uint32(f.off), f.at, 0)
+				if err == nil {
+					if e := fitsData(v, f.size); e != nil {
+						err = a.errorf(f.at, "%s", e)
+					}
+				}
+				if err != nil {
+					return nil, err
+				}
+				copy(out[from+f.off:], binary.LittleEndian.AppendUint64(nil, uint64(v))[:f.size])
+			}
+		case itemSpace:
+			for range it.n {
+				out = append(out, it.fill)
+			}
+		case itemAlign:
+			n := int(a.skip(it, uint64(it.addr)))
+			if code && !it.filled {
+				out = appendNops(out, n)
+				continue
+			}
+			for range n {
+				out = append(out, it.fill)
+			}
+		}
+	}
+	return out, nil
+}
+
+// appendNops fills n bytes of code: packets of up to four no-operations, the last ones full.
+func appendNops(out []byte, n int) []byte {
+	for ; n%4 != 0; n-- {
+		out = append(out, 0)
+	}
+	for n -= 4; n >= 0; n -= 4 {
+		w := forms[A2_nop].Match | parseMore<<parseShift
+		if n%(4*MaxWords) == 0 {
+			w = forms[A2_nop].Match | parseEnd<<parseShift
+		}
+		out = binary.LittleEndian.AppendUint32(out, w)
+	}
+	return out
+}

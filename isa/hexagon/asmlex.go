@@ -1,0 +1,151 @@
+package hexagon
+
+import (
+	"strconv"
+	"strings"
+)
+
+type tokKind uint8
+
+const (
+	tokEOF     tokKind = iota
+	tokNewline         // end of a line
+	tokWord            // identifier: mnemonic, register, label or directive
+	tokNum             // number
+	tokString          // quoted text, unquoted
+	tokPunct           // one character
+)
+
+type token struct {
+	kind      tokKind
+	text      string
+	line, col int
+	glued     bool // no space before it
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c == '.' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func (a *assembler) lex(s string) error {
+	line, lineStart := 1, 0
+	glued, fresh := false, true // fresh: nothing but blanks in this line so far
+	for i := 0; i < len(s); {
+		c := s[i]
+		t := token{line: line, col: i - lineStart + 1, glued: glued}
+		glued = true
+		first := fresh
+		fresh = fresh && (c == ' ' || c == '\t' || c == '\r')
+		switch {
+		case c == '\n':
+			t.kind, t.text = tokNewline, "\n"
+			a.toks = append(a.toks, t)
+			i++
+			line, lineStart = line+1, i
+			glued, fresh = false, true
+		case c == ' ' || c == '\t' || c == '\r':
+			i++
+			glued = false
+		case strings.HasPrefix(s[i:], "//"), c == '#' && first: // the second is a line marker of a preprocessor
+			for i < len(s) && s[i] != '\n' {
+				i++
+			}
+		case strings.HasPrefix(s[i:], "/*"):
+			n := strings.Index(s[i:], "*/")
+			if n < 0 {
+				return a.errorf(t, "comment does not end")
+			}
+			line += strings.Count(s[i:i+n], "\n")
+			i += n + 2
+			if n := strings.LastIndexByte(s[:i], '\n'); n >= lineStart {
+				lineStart = n + 1
+			}
+			glued = false
+		case c >= '0' && c <= '9':
+			j := i
+			for j < len(s) && wordByte(s[j]) && s[j] != '.' {
+				j++
+			}
+			t.kind, t.text = tokNum, s[i:j]
+			i = j
+			a.toks = append(a.toks, t)
+		case wordByte(c):
+			// A register ends where its digits end, so that r2.h and r8.new split; a label may hold dots.
+			j := i + 1
+			for j < len(s) && wordByte(s[j]) && (s[j] != '.' || c == '.' && !t.glued) {
+				j++
+			}
+			t.kind, t.text = tokWord, s[i:j]
+			i = j
+			a.toks = append(a.toks, t)
+		case c == '"':
+			text, n, ok := unquote(s[i:])
+			if !ok {
+				return a.errorf(t, "bad string")
+			}
+			t.kind, t.text = tokString, text
+			i += n
+			a.toks = append(a.toks, t)
+		case c == '\'' && i+2 < len(s) && s[i+2] == '\'' && s[i+1] != '\\' && s[i+1] != '\n':
+			t.kind, t.text = tokNum, strconv.Itoa(int(s[i+1]))
+			i += 3
+			a.toks = append(a.toks, t)
+		case c < 0x21 || c > 0x7e:
+			return a.errorf(t, "unexpected character %q", c)
+		default:
+			t.kind, t.text = tokPunct, s[i:i+1]
+			i++
+			a.toks = append(a.toks, t)
+		}
+	}
+	a.toks = append(a.toks, token{kind: tokEOF, line: line, col: len(s) - lineStart + 1})
+	return nil
+}
+
+// unquote reads a string with the escapes of C and answers how much of s it took.
+func unquote(s string) (text string, n int, ok bool) {
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; c {
+		case '"':
+			return b.String(), i + 1, true
+		case '\n':
+			return "", 0, false
+		case '\\':
+			if i++; i == len(s) {
+				return "", 0, false
+			}
+			if k := strings.IndexByte(`nrtbfv\"'`, s[i]); k >= 0 {
+				b.WriteByte("\n\r\t\b\f\v\\\"'"[k])
+				continue
+			}
+			from, base, most := i, 8, 3
+			if s[i] == 'x' {
+				from, base, most = i+1, 16, 2
+			}
+			j := from
+			for j < len(s) && j-from < most && digitOf(s[j]) < base {
+				j++
+			}
+			v, err := strconv.ParseUint(s[from:j], base, 16)
+			if err != nil {
+				return "", 0, false
+			}
+			b.WriteByte(byte(v))
+			i = j - 1
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", 0, false
+}
+
+func digitOf(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c|32 >= 'a' && c|32 <= 'f':
+		return int(c|32-'a') + 10
+	}
+	return 99
+}

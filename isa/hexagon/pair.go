@@ -1,0 +1,233 @@
+package hexagon
+
+import (
+	"strings"
+	"sync"
+)
+
+// LLVM's assembler shortens packets: a compare or a move and a jump that goes with it become one compound instruction, and
+// two instructions that have sub-instructions become a duplex. These are its choices, so that text gives the same words.
+
+// compound is a pair of instructions that one compound instruction stands for.
+type compound struct {
+	first, jump Op
+	op          Op
+	pred        uint8 // predicate that both name
+	onP         bool
+	fixed       bool // the immediate of first is part of the form
+	imm         int32
+}
+
+// compounds are the rows of the table that stand for two instructions, by the first of them. Their text names both.
+var compounds = sync.OnceValue(func() map[Op][]compound {
+	m := map[Op][]compound{}
+	for op := Op(1); op < numOps; op++ {
+		f := &forms[op]
+		if f.Class != CJ {
+			continue
+		}
+		in := Inst{Op: op} // all registers r0, all immediates 0
+		first, jump, ok := strings.Cut(string(in.appendText(nil, 0, true)), ";")
+		if !ok {
+			continue
+		}
+		x, errA := parsePlain(first)
+		b, errB := parsePlain(jump)
+		if errA != nil || errB != nil {
+			continue // the table does not know the halves: no text can ask for the compound
+		}
+		c := compound{first: x.Op, jump: b.Op, op: op}
+		if forms[x.Op].Operands[0].Kind == KindP {
+			c.onP, c.pred = true, x.R[0]
+		}
+		if forms[x.Op].NumImm > 0 && f.NumImm == 1 {
+			c.fixed, c.imm = true, x.Imm[0]
+		}
+		m[c.first] = append(m[c.first], c)
+	}
+	return m
+})
+
+// parsePlain assembles one instruction that need not be legal alone.
+func parsePlain(text string) (Inst, error) {
+	a := &assembler{}
+	if err := a.lex(text); err != nil {
+		return Inst{}, err
+	}
+	in, _, err := a.match(a.toks[:len(a.toks)-1])
+	return in, err
+}
+
+// compoundOf joins a and jump, if there is a form for both.
+func compoundOf(a, jump *Inst) (Inst, bool) {
+	for _, c := range compounds()[a.Op] {
+		if jump.Op != c.jump || a.Extended() {
+			continue
+		}
+		regs := a.R[:]
+		if c.onP {
+			if a.R[0] != c.pred || jump.R[0] != c.pred {
+				continue
+			}
+			regs = a.R[1:]
+		}
+		if c.fixed && a.Imm[0] != c.imm {
+			continue
+		}
+		in := Inst{Op: c.op, Ext: jump.Ext}
+		f := &forms[c.op]
+		copy(in.R[:f.NumReg], regs)
+		if in.Imm[f.NumImm-1] = jump.Imm[0]; f.NumImm == 2 {
+			in.Imm[0] = a.Imm[0]
+		}
+		if in.valid() == nil {
+			return in, true
+		}
+	}
+	return Inst{}, false
+}
+
+// draft is a packet under construction: instructions in the order of the text, more than a packet has place for until
+// some of them are joined. Fixups name instructions by their id.
+type draft struct {
+	insts []Inst
+	ids   []int
+}
+
+func (d *draft) remove(k int) {
+	d.insts = append(d.insts[:k], d.insts[k+1:]...)
+	d.ids = append(d.ids[:k], d.ids[k+1:]...)
+}
+
+func (d *draft) clone() draft {
+	return draft{append([]Inst(nil), d.insts...), append([]int(nil), d.ids...)}
+}
+
+// fits reports whether the instructions find slots, however many words they take.
+func (d *draft) fits() bool {
+	l := layout{anyWords: true}
+	return l.assign(d.insts) == ruleOK
+}
+
+// joinCompounds turns each jump and the first instruction that goes with it into a compound, as long as the packet finds
+// slots then.
+func (d *draft) joinCompounds() {
+	valid, next := d.fits(), d.clone()
+	for next.joinCompound() {
+		if ok := next.fits(); ok || !valid {
+			*d, valid = next.clone(), ok
+		}
+	}
+}
+
+// joinCompound makes one compound. It keeps the id of the jump, whose target may still be open.
+func (d *draft) joinCompound() bool {
+	for j := range d.insts {
+		if forms[d.insts[j].Op].Class != JUMP {
+			continue
+		}
+		for k := range d.insts {
+			if in, ok := compoundOf(&d.insts[k], &d.insts[j]); ok && k != j {
+				d.insts[j] = in
+				d.remove(k)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// candidate is a possible duplex: places of the instructions for slots 1 and 0.
+type candidate struct{ high, low int }
+
+// candidates lists the possible duplexes in the order in which LLVM finds them, nearest neighbours first; it takes the last
+// that fits. Extenders count as neighbours.
+func (d *draft) candidates() (out []candidate) {
+	type place struct {
+		k   int // -1: an extender
+		sub sub
+		ok  bool
+	}
+	var at []place
+	for k := range d.insts {
+		if d.insts[k].Ext {
+			at = append(at, place{k: -1})
+		}
+		s, ok := subOf(&d.insts[k])
+		at = append(at, place{k, s, ok})
+	}
+	fits := func(high, low *place, free bool) bool {
+		h, l := &d.insts[high.k], &d.insts[low.k]
+		switch {
+		case l.Ext || h.Op == S2_allocframe:
+			return false
+		case high.sub.group == low.sub.group && free && low.sub.row.match < high.sub.row.match:
+			return false // of two from one group the smaller opcode goes to slot 1
+		case h.Op == J2_jumpr || forms[h.Op].Has(FlagIndirect):
+			return false // a return belongs to slot 0
+		}
+		_, ok := duplexClass(low.sub.group, high.sub.group)
+		return ok
+	}
+	for distance := 1; distance < len(at); distance++ {
+		for j := 0; j+distance < len(at); j++ {
+			x, y := &at[j], &at[j+distance]
+			if !x.ok || !y.ok {
+				continue
+			}
+			free := !forms[d.insts[x.k].Op].Has(FlagStore) || !forms[d.insts[y.k].Op].Has(FlagStore)
+			switch {
+			case fits(x, y, free):
+				out = append(out, candidate{x.k, y.k})
+			case free && fits(y, x, free):
+				out = append(out, candidate{y.k, x.k})
+			}
+		}
+	}
+	return out
+}
+
+// joinDuplex moves the two instructions of the duplex that LLVM would make to the end and reports whether there is one.
+func (d *draft) joinDuplex() bool {
+	if len(d.insts) < 2 || len(d.insts) > 4 {
+		return false
+	}
+	for k := range d.insts {
+		d.insts[k].Ext = d.insts[k].Extended()
+	}
+	var l layout
+	l.anyWords = true
+	if l.assign(d.insts) == ruleOK {
+		l.shuffle()
+		old := d.clone()
+		for i := range l.res[:l.n] {
+			d.insts[i], d.ids[i] = old.insts[l.res[i].index], old.ids[l.res[i].index]
+		}
+	}
+	found := d.candidates()
+	for i := len(found) - 1; i >= 0; i-- {
+		c := found[i]
+		var rest []Inst
+		for k := range d.insts {
+			if k != c.high && k != c.low {
+				rest = append(rest, d.insts[k])
+			}
+		}
+		l := layout{anyWords: true, reserved: 3}
+		if len(rest) > 0 && l.assign(rest) != ruleOK {
+			continue
+		}
+		next := draft{}
+		for k := range d.insts {
+			if k != c.high && k != c.low {
+				next.insts, next.ids = append(next.insts, d.insts[k]), append(next.ids, d.ids[k])
+			}
+		}
+		for _, k := range [...]int{c.high, c.low} {
+			next.insts, next.ids = append(next.insts, d.insts[k]), append(next.ids, d.ids[k])
+		}
+		*d = next
+		return true
+	}
+	return false
+}
