@@ -3,6 +3,7 @@ package hexagon
 import (
 	"fmt"
 	"math/bits"
+	"strings"
 )
 
 // RuleError says which packet rule is broken, and by which instruction of the packet.
@@ -214,6 +215,11 @@ func (p *Packet) predicateMade(r uint8) rule {
 
 // comparesAndJumps reports compounds that make a predicate, p0 or p1 by their form, and jump by it.
 func (f *Form) comparesAndJumps() bool { return f.Class == CJ && f.tmpl[0] == 'p' }
+
+// conditional reports branches that may fall through.
+func (f *Form) conditional() bool {
+	return f.Has(FlagPred) || f.comparesAndJumps() || strings.HasPrefix(f.tmpl, "if (")
+}
 
 func writesP3Late(op Op) bool { return op >= J2_ploop1si && op <= J2_ploop3sr }
 

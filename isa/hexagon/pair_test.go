@@ -59,6 +59,12 @@ func (g *gen) pairable() Packet {
 		if f := in.Op.Form(); in.Op == L2_deallocframe || f.Has(FlagIndirect) && f.Has(FlagLoad) { // llvm-mc forgets other registers
 			in.R[f.NumReg-1], in.R[f.NumReg-2] = 30, 30
 		}
+		if in.Ext && (in.Imm[0] == 1 || in.Imm[0] == -1) {
+			continue // llvm-mc forgets the extender
+		}
+		if f := in.Op.Form(); f.Class == JUMP && f.NumImm > 0 && (in.Imm[0] > 1000 || in.Imm[0] < -1000) {
+			continue // llvm-mc cuts the displacement of a compound
+		}
 		if in.Op == S2_allocframe {
 			in.R[0] = 29
 		}

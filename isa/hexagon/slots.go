@@ -300,7 +300,7 @@ func (l *layout) branchOrder(insts []Inst, s *summary) rule {
 		switch {
 		case f.Has(FlagIndirect | FlagNewJump):
 			return ruleBranchAlone
-		case k == 0 && !f.Has(FlagPred) && !f.comparesAndJumps():
+		case k == 0 && !f.conditional():
 			return ruleBranchFirst
 		}
 	}
