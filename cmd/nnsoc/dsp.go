@@ -21,7 +21,7 @@ func newDSPCommand(a *app) *cobra.Command {
 		Args:    noArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDSPExec(a))
+	cmd.AddCommand(newDSPExec(a), newDSPAsm(a), newDSPDisasm(a))
 	return cmd
 }
 

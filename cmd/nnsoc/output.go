@@ -59,13 +59,15 @@ func (o *output) commit() error {
 }
 
 // writeFile replaces a file in one step: it is whole or as it was.
-func writeFile(path string, data []byte) error {
+func writeFile(path string, data []byte) error { return writeFileMode(path, data, 0o644) }
+
+func writeFileMode(path string, data []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".nnsoc-*")
 	if err != nil {
 		return usage(err)
 	}
 	_, err = f.Write(data)
-	if e := f.Chmod(0o644); err == nil {
+	if e := f.Chmod(mode); err == nil {
 		err = e
 	}
 	if e := f.Close(); err == nil {

@@ -146,9 +146,10 @@ func (a *assembler) statements() error {
 		case after.is(":") && t.kind == tokNum && allDigits(t.text):
 			a.pos += 2
 			a.numbered(t)
-		case after.is(":") && (t.kind == tokWord || t.kind == tokString) && endsLabel(a.toks[a.pos+2]):
-			a.pos += 2
-			if err := a.define(t); err != nil {
+		case a.atLabel():
+			name, _ := a.name()
+			a.pos++
+			if err := a.define(name); err != nil {
 				return err
 			}
 		case t.kind == tokWord && t.text[0] == '.':
@@ -188,6 +189,27 @@ func (a *assembler) statements() error {
 func (a *assembler) assigns(t token) bool {
 	_, _, register := registerOf(t.text)
 	return !register && !index().words[t.text]
+}
+
+// name takes the name of a symbol: a word, with what dots join to it, or quoted text.
+func (a *assembler) name() (token, error) {
+	t := a.next()
+	if t.kind != tokWord && (t.kind != tokString || t.text == "") {
+		return t, a.errorf(t, "name expected")
+	}
+	for k := a.peek(); t.kind == tokWord && k.kind == tokWord && k.glued && k.text[0] == '.'; k = a.peek() {
+		t.text += a.next().text
+	}
+	return t, nil
+}
+
+// atLabel reports whether a label is defined here.
+func (a *assembler) atLabel() bool {
+	defer func(pos int) { a.pos = pos }(a.pos)
+	if _, err := a.name(); err != nil || !a.peek().is(":") {
+		return false
+	}
+	return endsLabel(a.toks[a.pos+1])
 }
 
 // endsLabel reports whether what follows a colon shows that the colon ends a label and not a register pair.

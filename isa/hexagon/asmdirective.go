@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// directives by name. Those in ignored say nothing that an image needs.
+// directives by name. Some say nothing that an image needs; .falign is a wish that LLVM does not grant either.
 var directives map[string]func(a *assembler, t token) error
 
 func init() {
@@ -17,14 +17,14 @@ func init() {
 		".word": data(4), ".long": data(4), ".int": data(4), ".4byte": data(4), ".quad": data(8), ".8byte": data(8),
 		".ascii": text(""), ".asciz": text("\x00"), ".string": text("\x00"),
 		".space": space, ".skip": space, ".zero": space, ".fill": fill,
-		".align": align(false), ".balign": align(false), ".p2align": align(true), ".falign": falign,
+		".align": align(false), ".balign": align(false), ".p2align": align(true),
 		".set": assign, ".equ": assign, ".equiv": assign,
 		".globl": mark, ".global": mark, ".type": mark,
 		".comm": common, ".lcomm": common,
 		".rept": repeat, ".rep": repeat,
 		".end": func(a *assembler, _ token) error { a.stopped = true; return nil },
 	}
-	for _, name := range strings.Fields(".file .loc .size .ident .weak .hidden .local .protected .internal .addrsig .addrsig_sym .attribute " +
+	for _, name := range strings.Fields(".falign .file .loc .size .ident .weak .hidden .local .protected .internal .addrsig .addrsig_sym .attribute " +
 		".cfi_startproc .cfi_endproc .cfi_def_cfa .cfi_def_cfa_offset .cfi_def_cfa_register .cfi_offset .cfi_sections .cfi_restore .cfi_personality .cfi_lsda .cfi_adjust_cfa_offset") {
 		directives[name] = func(a *assembler, _ token) error { a.skipLine(); return nil }
 	}
@@ -84,9 +84,9 @@ const (
 func toSection(a *assembler, t token) error {
 	name := t.text
 	if name == ".section" {
-		n := a.next()
-		if n.kind != tokWord && n.kind != tokString {
-			return a.errorf(n, "name of a section expected")
+		n, err := a.name()
+		if err != nil {
+			return err
 		}
 		name = n.text
 		a.skipLine() // flags: the name tells what it is
@@ -221,15 +221,10 @@ func align(power bool) func(a *assembler, t token) error {
 	}
 }
 
-// falign aligns the next packet to the fetch width of 16 bytes.
-func falign(a *assembler, t token) error {
-	return a.add(item{kind: itemAlign, n: 16, limit: 16, at: t})
-}
-
-func assign(a *assembler, t token) error {
-	name := a.next()
-	if name.kind != tokWord && name.kind != tokString {
-		return a.errorf(name, "name expected after %s", t.text)
+func assign(a *assembler, _ token) error {
+	name, err := a.name()
+	if err != nil {
+		return err
 	}
 	if !a.comma() {
 		return a.errorf(a.peek(), ", expected")
@@ -261,9 +256,9 @@ func (a *assembler) set(name token) error {
 // mark notes which symbols are global and which are functions.
 func mark(a *assembler, t token) error {
 	for {
-		n := a.next()
-		if n.kind != tokWord && n.kind != tokString {
-			return a.errorf(n, "name expected after %s", t.text)
+		n, err := a.name()
+		if err != nil {
+			return err
 		}
 		s := a.symbol(n.text)
 		if t.text != ".type" {
@@ -281,11 +276,14 @@ func mark(a *assembler, t token) error {
 
 // common is .comm NAME, SIZE, ALIGNMENT: zeroed memory.
 func common(a *assembler, t token) error {
-	name := a.next()
-	if name.kind != tokWord && name.kind != tokString || !a.comma() {
-		return a.errorf(name, "%s takes a name and a size", t.text)
+	name, err := a.name()
+	if err == nil && !a.comma() {
+		err = a.errorf(a.peek(), "%s takes a name and a size", t.text)
 	}
-	size, err := a.absolute()
+	size := int64(0)
+	if err == nil {
+		size, err = a.absolute()
+	}
 	n := int64(8)
 	if err == nil && a.comma() {
 		n, err = a.absolute()

@@ -170,7 +170,7 @@ func (a *assembler) unary(toks []token, i, depth int) (value, int, error) {
 		}
 		return x, j, err
 	case t.kind == tokWord || t.kind == tokString && t.text != "":
-		return a.name(toks, i)
+		return a.symbolic(toks, i)
 	}
 	return value{}, i, a.errorf(t, "number expected")
 }
@@ -192,8 +192,8 @@ func (a *assembler) number(t token, i int) (value, int, error) {
 	return value{add: int64(n)}, i + 1, nil
 }
 
-// name reads a symbol with its suffix. One that is a number by now is replaced by it.
-func (a *assembler) name(toks []token, i int) (value, int, error) {
+// symbolic reads a symbol with its suffix. One that is a number by now is replaced by it.
+func (a *assembler) symbolic(toks []token, i int) (value, int, error) {
 	t := toks[i]
 	name := t.text
 	for i++; tokAt(toks, i).kind == tokWord && toks[i].glued && toks[i].text[0] == '.'; i++ {

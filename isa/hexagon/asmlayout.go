@@ -143,6 +143,14 @@ func (a *assembler) layout() error {
 			break
 		}
 	}
+	if a.padPackets() {
+		if err := a.addresses(); err != nil {
+			return err
+		}
+		if _, err := a.fixPackets(); err != nil {
+			return err
+		}
+	}
 	for i := range a.packets {
 		p := &a.packets[i]
 		err := p.Check()
@@ -157,6 +165,31 @@ func (a *assembler) layout() error {
 		}
 	}
 	return nil
+}
+
+// padPackets takes the no-operations that an alignment needs into the packet before it, as far as they fit, as LLVM does.
+// What follows the alignment stays where it is.
+func (a *assembler) padPackets() (padded bool) {
+	items := a.sections[secText].items
+	for i := 1; i < len(items); i++ {
+		it, before := &items[i], &items[i-1]
+		if it.kind != itemAlign || it.filled || before.kind != itemPacket {
+			continue
+		}
+		p := &a.packets[before.n].Packet
+		for n := a.skip(it, uint64(it.addr)); n >= 4; n -= 4 {
+			q := *p
+			if q.padLoopEnd() != nil || q.countWords() >= MaxWords || int(q.N) == len(q.Insts) {
+				break
+			}
+			q.insert(Inst{Op: A2_nop})
+			if q.Check() != nil {
+				break
+			}
+			*p, padded = q, true
+		}
+	}
+	return padded
 }
 
 func (a *assembler) addresses() error {

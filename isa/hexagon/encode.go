@@ -103,15 +103,20 @@ func (p *Packet) padLoopEnd() error {
 		need = 3
 	}
 	for p.countWords() < need && int(p.N) < len(p.Insts) {
-		k := p.singles()
-		copy(p.Insts[k+1:], p.Insts[k:p.N])
-		p.Insts[k] = Inst{Op: A2_nop}
-		p.N++
+		p.insert(Inst{Op: A2_nop})
 	}
 	if n := p.countWords(); n > MaxWords {
 		return fmt.Errorf("hexagon: packet 0x%x: %s", p.Addr, ruleText[ruleWords])
 	}
 	return nil
+}
+
+// insert adds an instruction, in front of a duplex.
+func (p *Packet) insert(in Inst) {
+	k := p.singles()
+	copy(p.Insts[k+1:], p.Insts[k:p.N])
+	p.Insts[k] = in
+	p.N++
 }
 
 func (p *Packet) countWords() int {

@@ -27,7 +27,7 @@ var compounds = sync.OnceValue(func() map[Op][]compound {
 			continue
 		}
 		in := Inst{Op: op} // all registers r0, all immediates 0
-		first, jump, ok := strings.Cut(string(in.appendText(nil, 0, true)), ";")
+		first, jump, ok := strings.Cut(string(in.appendText(nil, 0, relativeTarget, nil)), ";")
 		if !ok {
 			continue
 		}

@@ -38,45 +38,56 @@ func controlName(c uint8) string {
 
 // String is the packet as llvm-objdump prints it, one line per word (constant extenders included), each line without the
 // address column: "{ \tr0 = add(r1,r2) } ".
-func (p *Packet) String() string {
-	var b []byte
-	first := true
-	line := func() {
-		if first {
-			b = append(b, "{ \t"...)
-		} else {
-			b = append(b, "\n  \t"...)
+func (p *Packet) String() string { return strings.Join(p.rows(absoluteTarget), "\n") }
+
+// rows are the lines of String.
+func (p *Packet) rows(target targetText) []string {
+	var rows []string
+	add := func(b []byte) {
+		lead := "  \t"
+		if len(rows) == 0 {
+			lead = "{ \t"
 		}
-		first = false
+		rows = append(rows, lead+string(b))
 	}
-	for i := range p.Insts[:min(int(p.N), len(p.Insts))] {
+	n := min(int(p.N), len(p.Insts))
+	for i := range p.Insts[:n] {
 		in := &p.Insts[i]
 		if in.Op != opNone && in.Op < numOps && in.Extended() {
-			line()
-			b = append(b, "immext(#0x"...)
+			b := append([]byte(nil), "immext(#0x"...)
 			b = strconv.AppendUint(b, uint64(in.extValue()&^0x3f), 16)
-			b = append(b, ')')
+			add(append(b, ')'))
 		}
-		if p.Duplex && i == int(p.N)-1 {
-			b = append(b, "; \t"...)
+		var half *subForm
+		if p.Duplex && i >= n-2 {
+			if s, ok := subOf(in); ok {
+				half = s.row
+			}
+		}
+		if b := in.appendText(nil, p.Addr, target, half); p.Duplex && i == n-1 && len(rows) > 0 {
+			rows[len(rows)-1] += "; \t" + string(b)
 		} else {
-			line()
+			add(b)
 		}
-		b = in.appendText(b, p.Addr, false)
 	}
-	b = append(b, " } "...)
-	return string(append(b, p.loopSuffix(" ")...))
+	if len(rows) == 0 {
+		rows = []string{"{ "}
+	}
+	rows[len(rows)-1] += " } " + p.loopSuffix(" ")
+	return rows
 }
 
 // Asm is the packet on one line, as llvm-mc and Assemble read it: "{ r0 = add(r1,r2) ; r3 = #1 }:endloop0". Branch targets
 // are displacements from the packet (#-0x40), so the text does not depend on its address.
-func (p *Packet) Asm() string {
+func (p *Packet) Asm() string { return p.asm(relativeTarget) }
+
+func (p *Packet) asm(target targetText) string {
 	b := []byte("{ ")
 	for i := range p.Insts[:min(int(p.N), len(p.Insts))] {
 		if i > 0 {
 			b = append(b, " ; "...)
 		}
-		b = p.Insts[i].appendText(b, p.Addr, true)
+		b = p.Insts[i].appendText(b, p.Addr, target, nil)
 	}
 	b = append(b, " }"...)
 	switch {
@@ -103,9 +114,24 @@ func (p *Packet) loopSuffix(lead string) string {
 }
 
 // Text is the assembly text of one instruction; branch targets are absolute, so it needs the packet's address.
-func (in *Inst) Text(addr uint32) string { return string(in.appendText(nil, addr, false)) }
+func (in *Inst) Text(addr uint32) string {
+	return string(in.appendText(nil, addr, absoluteTarget, nil))
+}
 
-func (in *Inst) appendText(b []byte, addr uint32, relative bool) (out []byte) {
+// targetText writes a branch target: the operand's value v, seen from the packet at addr.
+type targetText func(b []byte, o *OperandSpec, addr uint32, v int32, ext bool) []byte
+
+func absoluteTarget(b []byte, _ *OperandSpec, addr uint32, v int32, _ bool) []byte {
+	b = append(b, "0x"...)
+	return strconv.AppendUint(b, uint64(addr+uint32(v)), 16)
+}
+
+func relativeTarget(b []byte, o *OperandSpec, _ uint32, v int32, ext bool) []byte {
+	return appendImm(b, o, v, ext)
+}
+
+// appendText writes the instruction; as half of a duplex, sub, the constants that are part of the sub-instruction are decimal.
+func (in *Inst) appendText(b []byte, addr uint32, target targetText, sub *subForm) (out []byte) {
 	if in.Op == opNone || in.Op >= numOps {
 		return append(b, "<invalid>"...)
 	}
@@ -134,9 +160,10 @@ func (in *Inst) appendText(b []byte, addr uint32, relative bool) (out []byte) {
 		}
 		o := &f.Operands[c-0x80]
 		switch {
-		case o.Kind == KindImm && o.target() && !relative:
-			b = append(b, "0x"...)
-			b = strconv.AppendUint(b, uint64(addr+uint32(in.Imm[o.Index])), 16)
+		case o.PCRel:
+			b = target(b, o, addr, in.Imm[o.Index], ext && o.Extendable)
+		case o.Kind == KindImm && sub != nil && sub.args[c-0x80].from == subConst && in.Imm[o.Index] >= 0:
+			b = strconv.AppendInt(append(b, '#'), int64(in.Imm[o.Index]), 10)
 		case o.Kind == KindImm:
 			b = appendImm(b, o, in.Imm[o.Index], ext && o.Extendable)
 		default:
@@ -167,9 +194,6 @@ func plainReturn(b []byte) []byte {
 	}
 	return append(b[:0], s...)
 }
-
-// target reports whether the operand is a branch target or a loop start.
-func (o *OperandSpec) target() bool { return o.PCRel }
 
 func appendImm(b []byte, o *OperandSpec, v int32, ext bool) []byte {
 	b = append(b, '#')

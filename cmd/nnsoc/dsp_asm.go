@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// dspBase is where code lies unless a command says otherwise: behind the page that the linker gives the ELF header.
+const dspBase = 0x20000
+
+type asmFlags struct {
+	output, format string
+	base           uint32
+	separate       bool
+}
+
+func newDSPAsm(a *app) *cobra.Command {
+	var f asmFlags
+	cmd := &cobra.Command{
+		Use:   "asm FILE.s",
+		Short: "assemble Hexagon source in LLVM's syntax",
+		Long: `asm assembles Hexagon V66 source with 128-byte vectors and checks every packet. The
+syntax is LLVM's: packets { a ; b }:endloop0, labels (also 1: with 1b and 1f),
+constants #n and ##n, symbols in constants, branches and data, comments // and /* */,
+and the usual directives (.text .data .rodata .bss .section .globl .word .half .byte
+.quad .ascii .string .space .fill .align .p2align .falign .set .equ .comm .rept).
+Packets get compounds and duplexes where llvm-mc makes them; --separate keeps a word
+for every instruction, and ".set .pairing, 0" does so from there on.
+
+Without -o it prints a listing. With -o it writes an executable that starts at _start
+and that "nnsoc dsp exec" and qemu-hexagon run, or what --format says: elf, bin (code
+and data from --base on), hex (one word of code per line) or list.`,
+		Example: "  nnsoc dsp asm kernel.s\n  nnsoc dsp asm program.s -o program.elf && nnsoc dsp exec program.elf\n  nnsoc dsp asm kernel.s --format bin --base 0x1000 -o kernel.bin",
+		Args:    oneFile("source file"),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.dspAsm(args[0], &f) },
+
+		ValidArgsFunction: completeFiles("s", "S", "asm"),
+	}
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write, - for standard output")
+	cmd.Flags().StringVar(&f.format, "format", "", "elf, bin, hex or list (default elf with -o, list without)")
+	cmd.Flags().Uint32Var(&f.base, "base", dspBase, "address of the code")
+	cmd.Flags().BoolVar(&f.separate, "separate", false, "make no compounds and duplexes")
+	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"elf", "bin", "hex", "list"}, cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+// oneFile demands exactly one argument.
+func oneFile(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage(fmt.Errorf("%s takes one %s, got %d arguments", cmd.CommandPath(), what, len(args)))
+		}
+		return nil
+	}
+}
+
+// completeFiles offers files with these extensions.
+func completeFiles(ext ...string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return ext, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+// assembleFile reads and assembles a source file; errors name file, line and column.
+func assembleFile(path string, o hexagon.AsmOptions) (*hexagon.Object, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage(err)
+	}
+	obj, err := hexagon.AssembleObject(string(text), o)
+	var at *hexagon.SyntaxError
+	if errors.As(err, &at) {
+		err = fmt.Errorf("%s:%d:%d: %s", path, at.Line, at.Col, at.Msg)
+	}
+	return obj, usage(err)
+}
+
+func (a *app) dspAsm(path string, f *asmFlags) error {
+	format := f.format
+	if format == "" {
+		format = "list"
+		if f.output != "" {
+			format = "elf"
+		}
+	}
+	if !strings.Contains(" elf bin hex list ", " "+format+" ") {
+		return usage(fmt.Errorf("unknown format %q: elf, bin, hex or list", format))
+	}
+	if f.base%4 != 0 {
+		return usage(fmt.Errorf("base %#x is not a multiple of 4", f.base))
+	}
+	obj, err := assembleFile(path, hexagon.AsmOptions{Base: f.base, Separate: f.separate, Flat: format != "elf"})
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	mode := os.FileMode(0o644)
+	switch format {
+	case "elf":
+		mode = 0o755
+		b, err := obj.ELF()
+		if err != nil {
+			return usage(fmt.Errorf("%s: %w", path, err))
+		}
+		out.Write(b)
+	case "bin":
+		out.Write(obj.Flat(f.base))
+	case "hex":
+		for _, c := range obj.Code() {
+			for _, w := range hexagon.Words(c.Data) {
+				fmt.Fprintf(&out, "%08x\n", w)
+			}
+		}
+	case "list":
+		if err := listCode(&out, obj.Code()); err != nil {
+			return err
+		}
+	}
+	switch {
+	case f.output == "-", f.output == "" && !a.json:
+		_, err = a.out.Write(out.Bytes())
+	case f.output != "":
+		err = writeFileMode(f.output, out.Bytes(), mode)
+	}
+	if err == nil && a.json && f.output != "-" {
+		err = a.printCode(path, obj.Entry, obj.Code())
+	}
+	return err
+}
+
+func listCode(w io.Writer, code []hexagon.Code) error {
+	for i := range code {
+		if len(code) > 1 {
+			if _, err := fmt.Fprintf(w, "\nDisassembly of section %s:\n", code[i].Name); err != nil {
+				return err
+			}
+		}
+		if err := code[i].List(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// codeReport is the JSON form of code.
+type codeReport struct {
+	SchemaVersion int           `json:"schema_version"`
+	File          string        `json:"file"`
+	Entry         uint32        `json:"entry"`
+	Sections      []codeSection `json:"sections"`
+}
+
+type codeSection struct {
+	Name    string       `json:"name"`
+	Addr    uint32       `json:"addr"`
+	Bytes   int          `json:"bytes"`
+	Symbols []codeSymbol `json:"symbols"`
+	Packets []codePacket `json:"packets"`
+}
+
+type codeSymbol struct {
+	Name string `json:"name"`
+	Addr uint32 `json:"addr"`
+}
+
+type codePacket struct {
+	Addr  uint32   `json:"addr"`
+	Words []uint32 `json:"words"`
+	Text  string   `json:"text"`
+	Error string   `json:"error,omitempty"`
+}
+
+func (a *app) printCode(path string, entry uint32, code []hexagon.Code) error {
+	r := codeReport{SchemaVersion: 1, File: path, Entry: entry, Sections: []codeSection{}}
+	for i := range code {
+		c := &code[i]
+		s := codeSection{Name: c.Name, Addr: c.Addr, Bytes: len(c.Data), Symbols: []codeSymbol{}, Packets: []codePacket{}}
+		for _, y := range c.Symbols {
+			s.Symbols = append(s.Symbols, codeSymbol{y.Name, y.Addr})
+		}
+		words := hexagon.Words(c.Data)
+		for p, err := range c.Packets() {
+			k := codePacket{Addr: p.Addr, Words: words[(p.Addr-c.Addr)/4:][:p.Words], Text: p.Asm()}
+			if err != nil {
+				k.Text, k.Error = "", err.Error()
+			}
+			s.Packets = append(s.Packets, k)
+		}
+		r.Sections = append(r.Sections, s)
+	}
+	enc := json.NewEncoder(a.out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(r)
+}

@@ -1,0 +1,131 @@
+package hexagon
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// compiled builds a C or assembly file and returns clang's assembly text and the linked executable.
+func compiled(t *testing.T, src string, flags ...string) (text string, exe []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	flags = append([]string{"-target", "hexagon-unknown-linux-musl", "-mv66", "-mhvx=v66", "-mhvx-length=128B", "-ffreestanding", "-fno-builtin", "-nostdlib"}, flags...)
+	for _, c := range [][]string{
+		append(append([]string{"clang-19"}, flags...), "-S", "-o", at("p.s"), src),
+		{mcName, "-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "-filetype=obj", "-o", at("p.o"), at("p.s")},
+		{"ld.lld-19", "-m", "hexagonelf", "-static", "--section-start", ".text=0x20000", "-o", at("p.elf"), at("p.o")},
+	} {
+		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%.2000s", c, err, out)
+		}
+	}
+	s, err := os.ReadFile(at("p.s"))
+	if err == nil {
+		exe, err = os.ReadFile(at("p.elf"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(s), exe
+}
+
+var symbolNote = regexp.MustCompile(` <[^>]*>`)
+
+// TestOracleAssembler gives the assembler and the disassembler what a compiler makes: its assembly text must become the
+// bytes that llvm-mc and the linker make, our listing must be llvm-objdump's, and our source must become the same bytes.
+func TestOracleAssembler(t *testing.T) {
+	needTools(t, "clang-19", mcName, objdumpName, "ld.lld-19")
+	type source struct {
+		path string
+		data bool // addresses of data differ from the linker's
+	}
+	sources := []source{{filepath.Join("testdata", "program.c"), false}}
+	root := os.Getenv("NNSOC_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	if gemm := filepath.Join(root, "hexagon", "gemm.c"); exists(gemm) {
+		sources = append(sources, source{gemm, true})
+	}
+	for _, src := range sources {
+		for _, level := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
+			text, exe := compiled(t, src.path, level, "-DSZ=128", "-DREP=1")
+			name := filepath.Base(src.path) + " " + level
+			code, err := ReadELF(exe)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &code[0]
+			o, err := AssembleObject(text, AsmOptions{Base: c.Addr})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got := o.Code()[0].Data; !src.data && !bytes.Equal(got, c.Data) || len(got) != len(c.Data) {
+				t.Errorf("%s: clang's text becomes other bytes than llvm-mc's: %s", name, firstDifference(got, c.Data))
+			}
+			plain, err := AssembleObject(text, AsmOptions{Base: c.Addr, Separate: true})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, c := range []*Code{c, &plain.Code()[0]} {
+				var again bytes.Buffer
+				if err := c.Source(&again); err != nil {
+					t.Fatal(err)
+				}
+				o, err := AssembleObject(again.String(), AsmOptions{Base: c.Addr})
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if got := o.Code()[0].Data; !bytes.Equal(got, c.Data) {
+					t.Errorf("%s: our source becomes other bytes: %s", name, firstDifference(got, c.Data))
+				}
+				if strings.Contains(again.String(), ".word") {
+					t.Errorf("%s: words without text in\n%s", name, again.String())
+				}
+			}
+			var list bytes.Buffer
+			if err := c.List(&list); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "p.elf")
+			if err := os.WriteFile(path, exe, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command(objdumpName, "-d", "--mcpu=hexagonv66", "--mattr=+hvxv66,+hvx-length128b", path).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, theirs, _ := strings.Cut(string(out), "section .text:\n")
+			ours := strings.Split(list.String(), "\n")
+			for i, want := range strings.Split(theirs, "\n") {
+				if i >= len(ours) || strings.HasSuffix(want, ">:") && ours[i] != want || !strings.HasSuffix(want, ">:") && symbolNote.ReplaceAllString(ours[i], "") != want {
+					t.Errorf("%s, line %d: ours %q, llvm-objdump %q", name, i, ours[min(i, len(ours)-1)], want)
+					break
+				}
+			}
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func firstDifference(got, want []byte) string {
+	a, b := Words(got), Words(want)
+	for i := range a {
+		if i >= len(b) || a[i] != b[i] {
+			p, _, _ := DecodePacket(a[i:], uint32(4*i))
+			q, _, _ := DecodePacket(b[min(i, len(b)):], uint32(4*i))
+			return "at word " + p.String() + " for " + q.String()
+		}
+	}
+	return "length"
+}
