@@ -97,11 +97,7 @@ func (g *gen) packet() Packet {
 	for int(p.N) < n {
 		op := Op(1 + g.r.Intn(int(numOps)-1))
 		f := op.Form()
-<<<<<<< HEAD
-		if decodeOnly(f) || f.Has(FlagV68) {
-=======
-		if joins(f) {
->>>>>>> b2184a5 (isa/hexagon: duplexes and compounds are encoded; the assembler joins packets as llvm-mc does, knows sections, data, symbols and expressions)
+		if joins(f) || f.Has(FlagV68) {
 			continue
 		}
 		if f.Has(FlagSolo) && g.r.Intn(8) != 0 {

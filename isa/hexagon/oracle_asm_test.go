@@ -18,7 +18,7 @@ func compiled(t *testing.T, src string, flags ...string) (text string, exe []byt
 	flags = append([]string{"-target", "hexagon-unknown-linux-musl", "-mv66", "-mhvx=v66", "-mhvx-length=128B", "-ffreestanding", "-fno-builtin", "-nostdlib"}, flags...)
 	for _, c := range [][]string{
 		append(append([]string{"clang-19"}, flags...), "-S", "-o", at("p.s"), src),
-		{mcName, "-arch=hexagon", "-mcpu=hexagonv66", "-mattr=+hvxv66,+hvx-length128b", "-filetype=obj", "-o", at("p.o"), at("p.s")},
+		append(append([]string{mcName}, joiningArgs()...), "-o", at("p.o"), at("p.s")),
 		{"ld.lld-19", "-m", "hexagonelf", "-static", "--section-start", ".text=0x20000", "-o", at("p.elf"), at("p.o")},
 	} {
 		if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
