@@ -72,6 +72,8 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpArgmax:                lowerArg,
 	nn.OpArgmin:                lowerArg,
 	nn.OpL2Normalization:       lowerNorm,
+	nn.OpRoiAlign:              lowerRoi,
+	nn.OpRoiPooling:            lowerRoi,
 	nn.OpReverse:               lowerStrided,
 	nn.OpPack:                  lowerPack,
 	nn.OpMirrorPad:             lowerMirrorPad,

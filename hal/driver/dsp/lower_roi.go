@@ -1,0 +1,53 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// lowerRoi lowers ROI_ALIGN and ROI_POOLING: threads share the regions.
+func lowerRoi(l *lowering, op *nn.Operation) error {
+	p, err := l.view.Roi(op)
+	if err != nil {
+		return err
+	}
+	if p.C > maxPositions || p.Rois*p.OutH*p.OutW > maxPositions {
+		return fmt.Errorf("%d regions of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
+	}
+	in, err := l.nhwc(p.Input, p.NCHW)
+	if err != nil {
+		return err
+	}
+	regions, err := l.flat(p.Regions)
+	if err != nil {
+		return err
+	}
+	batches, err := l.flat(p.Batches)
+	if err != nil {
+		return err
+	}
+	o := l.graph.Operands
+	k := roiKernel{Roi: p, align: op.Type == nn.OpRoiAlign, box: affineOf(&o[p.Regions]), out: affineOf(&o[p.Output])}
+	out, finish := l.orderedResult(p.Output, p.Rois, p.OutH, p.OutW, p.C, p.NCHW)
+	bad := l.invalid("a region is upside down, too large or of no image")
+	frames := l.roomFor(roiFrame + p.C)
+	l.addStep(op.Type.String(), []*tensor{in, regions, batches}, []*tensor{out, bad, frames}, func(l *lowering, s *step) error {
+		kern, err := l.kernel(fmt.Sprintf("roi_%+v", k), k.generate)
+		if err != nil {
+			return err
+		}
+		table := l.constWords(affineOf(&o[p.Input]).reals())
+		l.launchRange(s, kern, p.Rois, frames, in.addr, regions.addr, batches.addr, out.addr, bad.addr, table)
+		return nil
+	})
+	return finish()
+}
+
+// roiKernel is ROI_ALIGN or ROI_POOLING on an image in NHWC order.
+type roiKernel struct {
+	opspec.Roi
+	align    bool
+	box, out affine
+}
