@@ -101,8 +101,10 @@ func (p *Port) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	if len(p.flight) > 0 {
 		t = max(t, p.flight[p.pos]) // the oldest leaves first
 	}
-	beats := sim.Time((bytes + b.cfg.BytesPerCycle - 1) / b.cfg.BytesPerCycle)
-	busy := beats * b.cycle
+	busy := b.cycle
+	if bytes > b.cfg.BytesPerCycle {
+		busy *= sim.Time(uint32(bytes+b.cfg.BytesPerCycle-1) / uint32(b.cfg.BytesPerCycle))
+	}
 	var done sim.Time
 	var from sim.Reason
 	if k == Write {

@@ -1,6 +1,10 @@
 package mem
 
-import "github.com/nnsoc/nnsoc/sim"
+import (
+	"math/bits"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
 
 // Replacement chooses the victim of a set.
 type Replacement uint8
@@ -106,28 +110,37 @@ const (
 
 const noTag = ^uint64(0)
 
+// lineState is what a cache knows of a line beside its tag.
+type lineState struct {
+	ready sim.Time   // when its fill has come
+	from  sim.Reason // who served the fill
+	flags uint8
+}
+
 // Cache implements Level. Lookups of one access that spans several lines are
 // made line by line, each on its bank.
 type Cache struct {
 	cfg  CacheConfig
 	next Level
 
-	tag   []uint64 // line number, noTag when empty; sets x ways
-	ready []sim.Time
-	use   []uint64 // LRU stamp
-	flags []uint8
-	from  []sim.Reason // who served the fill
-	tree  []uint64     // PLRU bits of a set
+	tag  []uint64 // line number, noTag when empty; sets x ways
+	line []lineState
+	use  []uint64 // LRU stamp, 0 when empty
+	tree []uint64 // PLRU bits of a set
+
+	// Tables by line number, modulo their length. way is where the line was seen
+	// last: a guess that saves looking through the set. held counts the lines in
+	// the cache, all of one set, so that most that are not are known at once.
+	way  []uint8
+	held []uint8
 
 	bankFree []sim.Time
-	mshr     []sim.Time // when each entry is free again
-	hand     int        // where to look for a free one first
+	mshr     []sim.Time // when each entry is free again, a heap: the first comes first
 	stamp    uint64
 	setMask  uint64
 
 	hit, cycle, fill sim.Time
 	lineShift        uint
-	widthShift       uint // log2 BytesPerCycle when it is a power of two
 	count            [numCacheEvents]int64
 }
 
@@ -139,9 +152,10 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 	lines := cfg.Bytes / cfg.LineBytes
 	c := &Cache{
 		cfg: cfg, next: next,
-		tag: make([]uint64, lines), ready: make([]sim.Time, lines), use: make([]uint64, lines),
-		flags: make([]uint8, lines), from: make([]sim.Reason, lines),
+		tag: make([]uint64, lines), line: make([]lineState, lines), use: make([]uint64, lines),
 		tree:      make([]uint64, lines/cfg.Ways),
+		way:       make([]uint8, 1<<bits.Len(uint(lines-1))),
+		held:      make([]uint8, 2<<bits.Len(uint(lines-1))),
 		bankFree:  make([]sim.Time, cfg.Banks),
 		mshr:      make([]sim.Time, cfg.MSHRs),
 		setMask:   uint64(lines/cfg.Ways - 1),
@@ -174,13 +188,13 @@ func (c *Cache) clear() {
 	for i := range c.tag {
 		c.tag[i] = noTag
 	}
-	clear(c.ready)
+	clear(c.line)
 	clear(c.use)
-	clear(c.flags)
 	clear(c.tree)
+	clear(c.held)
 	clear(c.bankFree)
 	clear(c.mshr)
-	c.stamp, c.hand = 0, 0
+	c.stamp = 0
 	c.count = [numCacheEvents]int64{}
 }
 
@@ -192,10 +206,13 @@ func (c *Cache) Counters() []sim.Counter {
 // Access implements Level. A read is done when its last line is; a write when
 // every line is in the cache or its miss is registered.
 func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
+	if int(addr&uint64(c.cfg.LineBytes-1))+bytes <= c.cfg.LineBytes && bytes > 0 {
+		return c.one(t, addr, bytes, k)
+	}
 	done, from := t, c.cfg.Reason
 	for bytes > 0 {
 		n := min(bytes, c.cfg.LineBytes-int(addr&uint64(c.cfg.LineBytes-1)))
-		d, f := c.line(t, addr, n, k)
+		d, f := c.one(t, addr, n, k)
 		if d > done {
 			done = d
 		}
@@ -208,8 +225,8 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, si
 	return done, from
 }
 
-// line serves n bytes of one line.
-func (c *Cache) line(t sim.Time, addr uint64, n int, k Kind) (sim.Time, sim.Reason) {
+// one serves n bytes of one line.
+func (c *Cache) one(t sim.Time, addr uint64, n int, k Kind) (sim.Time, sim.Reason) {
 	ln := addr >> c.lineShift
 	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 	if *bank > t {
@@ -221,46 +238,76 @@ func (c *Cache) line(t sim.Time, addr uint64, n int, k Kind) (sim.Time, sim.Reas
 	}
 	*bank = t + busy
 	done := t + c.hit + busy - c.cycle
+	event := CacheRead
 	if k == Write {
-		c.count[CacheWrite]++
-	} else {
-		c.count[CacheRead]++
+		event = CacheWrite
 	}
+	c.count[event]++
 
 	set := ln & c.setMask
 	base := int(set) * c.cfg.Ways
-	tags := c.tag[base : base+c.cfg.Ways]
-	for w := range tags {
-		if tags[w] == ln {
-			return c.hitLine(t, done, base, w, set, ln, addr, n, k)
-		}
+	w := c.find(ln, base)
+	if w < 0 {
+		return c.missLine(t, done, base, set, ln, addr, n, k)
 	}
-	return c.missLine(t, done, base, set, ln, addr, n, k)
-}
-
-func (c *Cache) hitLine(t, done sim.Time, base, w int, set, ln, addr uint64, n int, k Kind) (sim.Time, sim.Reason) {
-	i := base + w
-	c.touch(base, w, set)
-	if c.flags[i]&linePrefetched != 0 {
-		c.flags[i] &^= linePrefetched
+	l := &c.line[base+w]
+	if c.cfg.Replacement == LRU {
+		c.stamp++
+		c.use[base+w] = c.stamp
+	} else {
+		c.touch(base, w, set)
+	}
+	if l.flags&linePrefetched != 0 {
+		l.flags &^= linePrefetched
 		c.prefetchAfter(t, ln)
 	}
 	if k == Write {
-		switch c.cfg.Write {
-		case WriteBack:
-			c.flags[i] |= lineDirty
-			return done, c.cfg.Reason
-		case ReadOnly:
-			c.tag[i] = noTag
-			c.flags[i] = 0
-		}
-		return c.next.Access(done, addr, n, Write)
+		return c.writeHit(done, base+w, addr, n)
 	}
-	if r := c.ready[i]; r > done {
+	if l.ready > done {
 		c.count[CacheMerged]++
-		return r, c.from[i]
+		return l.ready, l.from
 	}
 	return done, c.cfg.Reason
+}
+
+// find is the way that holds line ln, -1 when none does.
+func (c *Cache) find(ln uint64, base int) int {
+	guess := &c.way[ln&uint64(len(c.way)-1)]
+	if w := int(*guess); c.tag[base+w] == ln {
+		return w
+	}
+	if c.held[ln&uint64(len(c.held)-1)] == 0 {
+		return -1
+	}
+	for w, tag := range c.tag[base : base+c.cfg.Ways] {
+		if tag == ln {
+			*guess = uint8(w)
+			return w
+		}
+	}
+	return -1
+}
+
+// empty takes what entry i of the arrays holds out.
+func (c *Cache) empty(i int) {
+	if ln := c.tag[i]; ln != noTag {
+		c.held[ln&uint64(len(c.held)-1)]--
+		c.tag[i] = noTag
+		c.line[i] = lineState{}
+		c.use[i] = 0
+	}
+}
+
+func (c *Cache) writeHit(done sim.Time, i int, addr uint64, n int) (sim.Time, sim.Reason) {
+	switch c.cfg.Write {
+	case WriteBack:
+		c.line[i].flags |= lineDirty
+		return done, c.cfg.Reason
+	case ReadOnly:
+		c.empty(i)
+	}
+	return c.next.Access(done, addr, n, Write)
 }
 
 func (c *Cache) missLine(t, done sim.Time, base int, set, ln, addr uint64, n int, k Kind) (sim.Time, sim.Reason) {
@@ -271,7 +318,7 @@ func (c *Cache) missLine(t, done sim.Time, base int, set, ln, addr uint64, n int
 		}
 		whole := n == c.cfg.LineBytes
 		start, i, _ := c.allocate(done, base, set, ln, !whole)
-		c.flags[i] = lineDirty
+		c.line[i].flags = lineDirty
 		c.prefetchAfter(t, ln)
 		return start, c.cfg.Reason
 	}
@@ -279,29 +326,16 @@ func (c *Cache) missLine(t, done sim.Time, base int, set, ln, addr uint64, n int
 	// The miss is known when the tags have been read: the hit latency.
 	_, i, ready := c.allocate(done, base, set, ln, true)
 	c.prefetchAfter(t, ln)
-	return ready, c.from[i]
+	return ready, c.line[i].from
 }
 
 // allocate gives line ln a way: it waits for an MSHR, evicts the victim and,
 // when fetch is set, reads the line from the next level. It answers when the
 // MSHR was taken, which line it is, and when its data is there.
 func (c *Cache) allocate(t sim.Time, base int, set, ln uint64, fetch bool) (sim.Time, int, sim.Time) {
-	// Any free MSHR will do. They come free about in the order they were taken,
-	// so the one after the last is the first to look at.
-	m := c.hand
-	if c.mshr[m] > t {
-		for j := range c.mshr {
-			if c.mshr[j] < c.mshr[m] {
-				m = j
-			}
-		}
-	}
-	if c.hand = m + 1; c.hand == len(c.mshr) {
-		c.hand = 0
-	}
-	if c.mshr[m] > t {
+	if free := c.mshr[0]; free > t {
 		c.count[CacheMSHRFull]++
-		t = c.mshr[m]
+		t = free
 	}
 	w := c.victim(base, set)
 	i := base + w
@@ -313,14 +347,18 @@ func (c *Cache) allocate(t sim.Time, base int, set, ln uint64, fetch bool) (sim.
 		c.count[CacheFill]++
 		release = ready
 	}
-	if c.flags[i]&lineDirty != 0 && c.tag[i] != noTag {
+	if l := &c.line[i]; l.flags&lineDirty != 0 && c.tag[i] != noTag {
 		c.count[CacheWriteBack]++
 		// The victim leaves after its own fill has come, behind the new fetch.
-		accepted, _ := c.next.Access(max(t, c.ready[i]), c.tag[i]<<c.lineShift, c.cfg.LineBytes, Write)
+		accepted, _ := c.next.Access(max(t, l.ready), c.tag[i]<<c.lineShift, c.cfg.LineBytes, Write)
 		release = max(release, accepted)
 	}
-	c.mshr[m] = release
-	c.tag[i], c.ready[i], c.from[i], c.flags[i] = ln, ready, from, 0
+	c.occupy(release)
+	c.empty(i)
+	c.tag[i] = ln
+	c.held[ln&uint64(len(c.held)-1)]++
+	c.way[ln&uint64(len(c.way)-1)] = uint8(w)
+	c.line[i] = lineState{ready: ready, from: from}
 	c.touch(base, w, set)
 	return t, i, ready
 }
@@ -338,20 +376,36 @@ func (c *Cache) prefetchAfter(t sim.Time, ln uint64) {
 func (c *Cache) prefetch(t sim.Time, ln uint64) {
 	set := ln & c.setMask
 	base := int(set) * c.cfg.Ways
-	for _, tag := range c.tag[base : base+c.cfg.Ways] {
-		if tag == ln {
-			return
-		}
+	if c.find(ln, base) >= 0 {
+		return
 	}
 	// A prefetch never waits: without a free MSHR it is dropped.
-	for _, free := range c.mshr {
-		if free <= t {
-			_, i, _ := c.allocate(t, base, set, ln, true)
-			c.flags[i] = linePrefetched
-			c.count[CachePrefetch]++
-			return
-		}
+	if c.mshr[0] <= t {
+		_, i, _ := c.allocate(t, base, set, ln, true)
+		c.line[i].flags = linePrefetched
+		c.count[CachePrefetch]++
 	}
+}
+
+// occupy takes the MSHR that is free first until an instant.
+func (c *Cache) occupy(until sim.Time) {
+	h := c.mshr
+	i := 0
+	for {
+		k := 2*i + 1
+		if k >= len(h) {
+			break
+		}
+		if k+1 < len(h) && h[k+1] < h[k] {
+			k++
+		}
+		if h[k] >= until {
+			break
+		}
+		h[i] = h[k]
+		i = k
+	}
+	h[i] = until
 }
 
 // touch makes way w the most recently used of its set.
@@ -377,20 +431,21 @@ func (c *Cache) touch(base, w int, set uint64) {
 
 // victim is an empty way, else the one the policy gives up.
 func (c *Cache) victim(base int, set uint64) int {
+	if c.cfg.Replacement == LRU { // an empty way has no stamp
+		best := 0
+		use := c.use[base : base+c.cfg.Ways]
+		oldest := use[0]
+		for w, u := range use {
+			if u < oldest {
+				best, oldest = w, u
+			}
+		}
+		return best
+	}
 	for w, tag := range c.tag[base : base+c.cfg.Ways] {
 		if tag == noTag {
 			return w
 		}
-	}
-	if c.cfg.Replacement == LRU {
-		best := 0
-		use := c.use[base : base+c.cfg.Ways]
-		for w := range use {
-			if use[w] < use[best] {
-				best = w
-			}
-		}
-		return best
 	}
 	w, n := 0, 1
 	for half := c.cfg.Ways >> 1; half > 0; half >>= 1 {
@@ -406,13 +461,14 @@ func (c *Cache) victim(base int, set uint64) int {
 // Clean writes every dirty line back and answers when the last is accepted.
 func (c *Cache) Clean(t sim.Time) sim.Time {
 	done := t
-	for i, f := range c.flags {
-		if f&lineDirty == 0 || c.tag[i] == noTag {
+	for i := range c.line {
+		l := &c.line[i]
+		if l.flags&lineDirty == 0 || c.tag[i] == noTag {
 			continue
 		}
-		c.flags[i] &^= lineDirty
+		l.flags &^= lineDirty
 		c.count[CacheWriteBack]++
-		d, _ := c.next.Access(max(t, c.ready[i]), c.tag[i]<<c.lineShift, c.cfg.LineBytes, Write)
+		d, _ := c.next.Access(max(t, l.ready), c.tag[i]<<c.lineShift, c.cfg.LineBytes, Write)
 		done = max(done, d)
 	}
 	return done
@@ -421,23 +477,22 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 // Drop takes the line that holds addr out of the cache; what was written to it
 // is lost unless cleaned before.
 func (c *Cache) Drop(addr uint64) {
-	ln := addr >> c.lineShift
+	if ln := addr >> c.lineShift; c.held[ln&uint64(len(c.held)-1)] != 0 {
+		c.drop(ln)
+	}
+}
+
+func (c *Cache) drop(ln uint64) {
 	base := int(ln&c.setMask) * c.cfg.Ways
-	tags := c.tag[base : base+c.cfg.Ways]
-	for w := range tags {
-		if tags[w] == ln {
-			tags[w] = noTag
-			c.flags[base+w] = 0
-			return
-		}
+	if w := c.find(ln, base); w >= 0 {
+		c.empty(base + w)
 	}
 }
 
 // Invalidate drops every line; dirty ones are lost unless cleaned before.
 func (c *Cache) Invalidate() {
 	for i := range c.tag {
-		c.tag[i] = noTag
-		c.flags[i] = 0
+		c.empty(i)
 	}
 	clear(c.tree)
 }
