@@ -38,7 +38,7 @@ var index = sync.OnceValue(func() *shapeIndex {
 	return ix
 })
 
-var shapeLetter = [...]byte{KindR: 'R', KindRR: 'D', KindV: 'V', KindVV: 'W', KindP: 'P', KindQ: 'Q', KindC: 'C', KindM: 'M', KindNR: 'R', KindNV: 'V', KindImm: '#'}
+var shapeLetter = [...]byte{KindR: 'R', KindRR: 'D', KindV: 'V', KindVV: 'W', KindP: 'P', KindQ: 'Q', KindC: 'C', KindM: 'M', KindMImm: 'M', KindNR: 'R', KindNV: 'V', KindImm: '#'}
 
 func formShape(f *Form) string {
 	var b strings.Builder
@@ -99,6 +99,8 @@ func registerOf(s string) (letter byte, n uint8, ok bool) {
 		}
 	}
 	switch s {
+	case "vtmp":
+		return 'V', VTmp, true
 	case "sp":
 		return 'R', 29, true
 	case "fp":
@@ -162,7 +164,7 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 				i += 2
 				continue
 			}
-			if t.text == "gp" && after(1).is("+") { // base of a gp-relative address
+			if t.text == "gp" && after(1).is("+") || t.text == "vtmp" && after(1).text != ".new" { // literal words
 				b.WriteString(t.text)
 				continue
 			}
@@ -377,7 +379,11 @@ func (a *assembler) fill(op Op, ops []operand) (Inst, []fixup, error) {
 			if o.Low8 && r > 7 {
 				return in, nil, a.errorf(x.at, "only registers 0 to 7 can stand here")
 			}
-			in.R[o.Index] = r
+			if o.Kind == KindMImm {
+				in.Imm[o.Index] = int32(r)
+			} else {
+				in.R[o.Index] = r
+			}
 			continue
 		}
 		if x.bare && !o.PCRel {

@@ -73,12 +73,6 @@ func (p *Packet) broken() (rule, int) {
 		if f.Has(FlagTmp) && p.accumulatesInto(i) {
 			return ruleTmpDef, i
 		}
-		if f.Has(FlagCur|FlagTmp) && !p.vectorUsed(i) {
-			if f.Has(FlagTmp) {
-				return ruleUnusedTmp, i
-			}
-			return ruleUnusedCur, i
-		}
 		if r := p.newOperands(i); r != ruleOK {
 			return r, i
 		}
@@ -111,41 +105,13 @@ func (p *Packet) onlyALU(k int) bool {
 	return true
 }
 
-// vectorUsed reports whether the packet reads the vector that instruction k loads.
-func (p *Packet) vectorUsed(k int) bool {
-	r, _, _ := vectorDef(&p.Insts[k])
-	for i := range p.Insts[:p.N] {
-		in := &p.Insts[i]
-		f := &forms[in.Op]
-		for j := range f.Operands {
-			o := &f.Operands[j]
-			if o.Role&Use == 0 {
-				continue
-			}
-			switch reg := in.R[o.Index]; o.Kind {
-			case KindV, KindNV:
-				if reg == r {
-					return true
-				}
-			case KindVV:
-				if reg == r&^1 {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// accumulatesInto reports whether another instruction accumulates into the vector that instruction k loads for this packet
-// only.
+// accumulatesInto reports whether another instruction accumulates into the single vector that instruction k loads for this
+// packet only.
 func (p *Packet) accumulatesInto(k int) bool {
 	r, _, _ := vectorDef(&p.Insts[k])
 	for i := range p.Insts[:p.N] {
-		if d, pair, ok := vectorDef(&p.Insts[i]); ok && i != k && forms[p.Insts[i].Op].Has(FlagAcc) {
-			if d == r || pair && d == r&^1 {
-				return true
-			}
+		if d, pair, ok := vectorDef(&p.Insts[i]); ok && i != k && !pair && d == r && forms[p.Insts[i].Op].Has(FlagAcc) {
+			return true
 		}
 	}
 	return false
@@ -223,57 +189,6 @@ func (f *Form) conditional() bool {
 
 func writesP3Late(op Op) bool { return op >= J2_ploop1si && op <= J2_ploop3sr }
 
-func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
-	want := KindR
-	if kind == KindNV {
-		want = KindV
-	}
-	for j := range p.Insts[:p.N] {
-		if j == k {
-			continue
-		}
-		pr := &p.Insts[j]
-		f := &forms[pr.Op]
-		for i := range f.Operands {
-			o := &f.Operands[i]
-			if o.Role&Def == 0 {
-				continue
-			}
-			reg := pr.R[o.Index]
-			if o.Kind == KindRR && want == KindR && reg == r&^1 {
-				return rulePairProducer
-			}
-			if !(o.Kind == want && reg == r) && !(o.Kind == KindVV && want == KindV && reg == r&^1) {
-				continue
-			}
-			if f.Has(FlagFloat) && forms[p.Insts[k].Op].Has(FlagNewJump) {
-				return ruleFloatProducer
-			}
-			if f.Has(FlagTmp) && o.Kind == KindV {
-				return ruleTmpProducer
-			}
-			if !makesNew(pr, r, want) {
-				return ruleNoProducer
-			}
-			pg, cg := pr.guard(), p.Insts[k].guard()
-			if pg.on && (!cg.on || pg.reg != cg.reg || pg.not != cg.not || pg.fresh != cg.fresh) {
-				return rulePredicated
-			}
-			return ruleOK
-		}
-	}
-	return ruleNoProducer
-}
-
-func makesNew(in *Inst, r uint8, kind Kind) bool {
-	for odd := range uint8(2) {
-		if nr, nk, ok := newValue(in, odd); ok && nr == r && nk == kind {
-			return true
-		}
-	}
-	return false
-}
-
 // predicateWriters counts the instructions that write predicate r and returns the one among them that makes it too late for
 // use in the packet, or -1.
 func (p *Packet) predicateWriters(r uint8) (late, writers int) {
@@ -298,21 +213,6 @@ func (p *Packet) predicateWriters(r uint8) (late, writers int) {
 		}
 	}
 	return late, writers
-}
-
-// vectorDefs counts the vectors that the form defines: two for a pair and for vshuff and vdeal in place.
-func (f *Form) vectorDefs() int {
-	n := 0
-	for i := range f.Operands {
-		switch o := &f.Operands[i]; {
-		case o.Role&Def == 0:
-		case o.Kind == KindV:
-			n++
-		case o.Kind == KindVV:
-			n += 2
-		}
-	}
-	return n
 }
 
 // definition space: scalar registers, vector registers, vector predicates and control registers in one numbering.

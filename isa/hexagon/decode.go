@@ -101,7 +101,7 @@ func DecodePacket(words []uint32, addr uint32) (Packet, int, error) {
 		}
 		op, ok := Lookup(w)
 		if !ok {
-			return fail(i, "no known instruction form")
+			return fail(i, unknown(w))
 		}
 		in := &p.Insts[p.N]
 		d, reason := decodeInst(in, op, w, ext, haveExt)
@@ -148,6 +148,8 @@ func decodeInst(in *Inst, op Op, w, ext uint32, haveExt bool) (dist int8, reason
 			}
 		case KindNR, KindNV:
 			dist = int8(v)
+		case KindMImm:
+			in.Imm[o.Index] = int32(v)
 		case KindRR:
 			in.R[o.Index] = uint8(v<<o.Shift) &^ 1
 		case KindVV:
@@ -179,73 +181,6 @@ func decodeInst(in *Inst, op Op, w, ext uint32, haveExt bool) (dist int8, reason
 // alwaysExtended reports forms whose address is a 32-bit constant and that exist with an extender only.
 func alwaysExtended(op Op) bool {
 	return forms[op].Has(FlagExtended)
-}
-
-// resolveNew turns the distance field of instruction k into the number of the register its producer writes.
-func (p *Packet) resolveNew(k int, field uint8) string {
-	vector := forms[p.Insts[k].Op].IsHVX()
-	n := field >> 1
-	if n == 0 {
-		return ".new operand with distance zero"
-	}
-	for j := k - 1; j >= 0; j-- {
-		f := &forms[p.Insts[j].Op]
-		if vector && !f.IsHVX() {
-			continue // vector consumers count vector instructions only
-		}
-		if n--; n > 0 {
-			continue
-		}
-		r, kind, ok := newValue(&p.Insts[j], field&1)
-		if !ok || (kind == KindV) != vector {
-			return ".new operand refers to an instruction without a new value"
-		}
-		p.setNew(k, r)
-		return ""
-	}
-	return ".new operand refers to an instruction before the packet"
-}
-
-func (p *Packet) setNew(k int, r uint8) {
-	f := &forms[p.Insts[k].Op]
-	for i := range f.Operands {
-		if o := &f.Operands[i]; o.Kind == KindNR || o.Kind == KindNV {
-			p.Insts[k].R[o.Index] = r
-		}
-	}
-}
-
-// newValue returns the register whose new value other instructions of the packet can use. A vector instruction with two
-// results, a pair or two registers exchanged in place, has one for each value of odd, the low bit of the distance field.
-func newValue(in *Inst, odd uint8) (r uint8, kind Kind, ok bool) {
-	f := &forms[in.Op]
-	two := f.vectorDefs() > 1
-	if odd != 0 && !two {
-		return 0, 0, false
-	}
-	first := two && odd != 0 // of registers exchanged in place, vshuff(Vy,Vx,Rt), the first is the odd one
-	for i := range f.Operands {
-		o := &f.Operands[i]
-		if o.Role&Def == 0 || o.Kind != KindR && o.Kind != KindV && o.Kind != KindVV {
-			continue
-		}
-		if f.Has(FlagPostInc) && o.Kind == KindR && o.Role == DefUse {
-			continue // the updated address register is not forwarded
-		}
-		if f.Has(FlagExtended) && !f.Has(FlagPred) && i > 0 {
-			continue // neither is the register that keeps a constant address
-		}
-		r = in.R[o.Index]
-		switch {
-		case o.Kind == KindVV:
-			return r | odd, KindV, true
-		case two && !first:
-			first = true
-			continue
-		}
-		return r, o.Kind, !f.Has(FlagTmp) // a .tmp vector is not the register's new value
-	}
-	return 0, 0, false
 }
 
 // gather collects the bits of w under mask, least significant first.

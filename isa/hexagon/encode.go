@@ -173,13 +173,15 @@ func (in *Inst) valid() error {
 			}
 			continue
 		}
-		r := in.R[o.Index]
+		r := o.Reg(in)
 		limit := uint8(32)
 		switch o.Kind {
 		case KindP, KindQ:
 			limit = 4
-		case KindM:
+		case KindM, KindMImm:
 			limit = 2
+		case KindNV:
+			limit = VTmp + 1
 		case KindC:
 			if r < 32 && controlName(r) == "" {
 				return fmt.Errorf("%s: control register c%d is reserved", f.Name, r)
@@ -246,7 +248,7 @@ func (p *Packet) encodeInst(k int, ext bool) (uint32, error) {
 			}
 			v = d
 		default:
-			v = uint32(in.R[o.Index]) >> o.Shift
+			v = uint32(o.Reg(in)) >> o.Shift
 			if o.Low16 {
 				v = v&7 | v>>4<<3
 			}
@@ -254,22 +256,4 @@ func (p *Packet) encodeInst(k int, ext bool) (uint32, error) {
 		w |= scatter(v, o.Field)
 	}
 	return w, nil
-}
-
-// newDistance finds the producer of register r before instruction k and returns the encoded distance to it.
-func (p *Packet) newDistance(k int, r uint8) (uint32, bool) {
-	vector := forms[p.Insts[k].Op].IsHVX()
-	n := uint32(0)
-	for j := k - 1; j >= 0; j-- {
-		if vector && !forms[p.Insts[j].Op].IsHVX() {
-			continue
-		}
-		n++
-		for odd := range uint8(2) {
-			if pr, kind, ok := newValue(&p.Insts[j], odd); ok && pr == r && (kind == KindV) == vector {
-				return n<<1 | uint32(odd), true
-			}
-		}
-	}
-	return 0, false
 }

@@ -8,33 +8,40 @@ type Class uint8
 
 // Instruction types, named as in LLVM.
 const (
-	ClassNone     Class = iota
-	ALU32               // 32-bit add, logic, move, compare: any slot
-	ALU64               // 64-bit and min/max: slots 2, 3
-	SOP                 // shifts and bit fields (LLVM S_2op, S_3op): slots 2, 3
-	MPY                 // scalar multiply (LLVM M): slots 2, 3
-	LD                  // scalar load
-	ST                  // scalar store, including allocframe and cache operations
-	V2LDST              // scalar load or store with immediate offset (LLVM V2LDST)
-	V4LDST              // read-modify-write of memory: slot 0
-	JUMP                // direct jump, call: slots 2, 3
-	NCJ                 // compare-and-jump on a new value: slot 0
-	CJ                  // compare or move together with a jump (compound): decoded, not assembled
-	CR                  // control registers, predicate logic, hardware loop setup: slot 3 (some 2)
-	CVI_VA              // HVX ALU, one vector
-	CVI_VA_DV           // HVX ALU, vector pair
-	CVI_VX              // HVX multiply, one multiplier (some take both)
-	CVI_VX_DV           // HVX multiply, both multipliers
-	CVI_VX_LATE         // HVX operations in the multiplier with late inputs
-	CVI_VS              // HVX shift
-	CVI_VP              // HVX permute
-	CVI_VP_VS           // HVX permute of a pair
-	CVI_VM_LD           // HVX load
-	CVI_VM_TMP_LD       // HVX load to a temporary
-	CVI_VM_VP_LDU       // HVX unaligned load
-	CVI_VM_ST           // HVX store
-	CVI_VM_NEW_ST       // HVX store of a value made in the same packet
-	CVI_VM_STU          // HVX unaligned store
+	ClassNone           Class = iota
+	ALU32                     // 32-bit add, logic, move, compare: any slot
+	ALU64                     // 64-bit and min/max: slots 2, 3
+	SOP                       // shifts and bit fields (LLVM S_2op, S_3op): slots 2, 3
+	MPY                       // scalar multiply (LLVM M): slots 2, 3
+	LD                        // scalar load
+	ST                        // scalar store, including allocframe and cache operations
+	V2LDST                    // scalar load or store with immediate offset (LLVM V2LDST)
+	V4LDST                    // read-modify-write of memory: slot 0
+	JUMP                      // direct jump, call: slots 2, 3
+	NCJ                       // compare-and-jump on a new value: slot 0
+	CJ                        // compare or move together with a jump (compound): decoded, not assembled
+	CR                        // control registers, predicate logic, hardware loop setup: slot 3 (some 2)
+	CVI_VA                    // HVX ALU, one vector
+	CVI_VA_DV                 // HVX ALU, vector pair
+	CVI_VX                    // HVX multiply, one multiplier (some take both)
+	CVI_VX_DV                 // HVX multiply, both multipliers
+	CVI_VX_LATE               // HVX operations in the multiplier with late inputs
+	CVI_VS                    // HVX shift
+	CVI_VP                    // HVX permute
+	CVI_VP_VS                 // HVX permute of a pair
+	CVI_VM_LD                 // HVX load
+	CVI_VM_TMP_LD             // HVX load to a temporary
+	CVI_VM_VP_LDU             // HVX unaligned load
+	CVI_VM_ST                 // HVX store
+	CVI_VM_NEW_ST             // HVX store of a value made in the same packet
+	CVI_VM_STU                // HVX unaligned store
+	CVI_VS_VX                 // HVX multiply by a register pair: a multiplier and one of the other pipes
+	CVI_GATHER                // HVX gather, offsets in one vector
+	CVI_GATHER_DV             // HVX gather, offsets in a pair
+	CVI_SCATTER               // HVX scatter, offsets in one vector
+	CVI_SCATTER_DV            // HVX scatter, offsets in a pair
+	CVI_SCATTER_NEW_RST       // HVX wait for scatters
+	CVI_HIST                  // HVX histogram: all pipes and all registers
 )
 
 // Units is the set of HVX pipes a form takes, as alternatives.
@@ -42,20 +49,24 @@ type Units uint8
 
 // HVX resource demands. The four compute pipes are MPY0, MPY1, SHIFT and XLANE.
 const (
-	UnitsNone    Units = iota
-	UnitsAny1          // one of the four pipes
-	UnitsMpy1          // MPY0 or MPY1
-	UnitsMpy01         // both multipliers
-	UnitsDV            // a pair of pipes: MPY0+MPY1 or SHIFT+XLANE
-	UnitsShift         // SHIFT
-	UnitsXlane         // XLANE
-	UnitsXlShf         // SHIFT and XLANE
-	UnitsLd1           // the load port and one of the four pipes
-	UnitsLd            // the load port only
-	UnitsLdXlane       // the load port and XLANE
-	UnitsSt1           // the store port and one of the four pipes
-	UnitsSt            // the store port only
-	UnitsStXlane       // the store port and XLANE
+	UnitsNone     Units = iota
+	UnitsAny1           // one of the four pipes
+	UnitsMpy1           // MPY0 or MPY1
+	UnitsMpy01          // both multipliers
+	UnitsDV             // a pair of pipes: MPY0+MPY1 or SHIFT+XLANE
+	UnitsShift          // SHIFT
+	UnitsXlane          // XLANE
+	UnitsXlShf          // SHIFT and XLANE
+	UnitsLd1            // the load port and one of the four pipes
+	UnitsLd             // the load port only
+	UnitsLdXlane        // the load port and XLANE
+	UnitsSt1            // the store port and one of the four pipes
+	UnitsSt             // the store port only
+	UnitsStXlane        // the store port and XLANE
+	UnitsMpy1ShXl       // a multiplier, and SHIFT or XLANE
+	UnitsAll            // all four pipes
+	UnitsLdDV           // the load port and a pair of pipes
+	UnitsStDV           // the store port and a pair of pipes
 )
 
 // Kind is the register class (or immediate) of an operand.
@@ -72,6 +83,7 @@ const (
 	KindQ         // vector predicate q0..q3, one bit per byte
 	KindC         // control register c0..c31
 	KindM         // modifier register m0, m1
+	KindMImm      // modifier register of a form with five registers: its number is in Inst.Imm
 	KindNR        // scalar register written in the same packet (.new)
 	KindNV        // vector register written in the same packet (.new)
 	KindImm       // immediate
@@ -86,6 +98,14 @@ const (
 	Def    Role = 2
 	DefUse Role = Use | Def
 )
+
+// Reg is the register number that in holds for the operand, which must not be an immediate.
+func (o *OperandSpec) Reg(in *Inst) uint8 {
+	if o.Kind == KindMImm {
+		return uint8(in.Imm[o.Index])
+	}
+	return in.R[o.Index]
+}
 
 // OperandSpec is one operand of a form. Operands are listed in the order in which the assembly text first names them.
 type OperandSpec struct {

@@ -33,6 +33,9 @@ func (g *gen) inst(op Op) Inst {
 			in.Imm[o.Index] = v << o.Scale
 		case KindP, KindQ:
 			in.R[o.Index] = uint8(g.r.Intn(4))
+		case KindMImm:
+			in.Imm[o.Index] = int32(g.r.Intn(2))
+			continue
 		case KindM:
 			in.R[o.Index] = uint8(g.r.Intn(2))
 		case KindC:

@@ -38,9 +38,6 @@ const (
 	ruleReadOnly
 	rulePredLate
 	ruleOnlyALU
-	ruleTmpProducer
-	ruleUnusedTmp
-	ruleUnusedCur
 )
 
 var ruleText = [...]string{
@@ -63,7 +60,7 @@ var ruleText = [...]string{
 	ruleNoProducer:    ".new operand has no producer before it in the packet",
 	rulePredProducer:  ".new predicate is not made in the packet",
 	rulePredicated:    ".new producer runs under another predicate than its consumer",
-	rulePairProducer:  ".new operand is half of a register pair",
+	rulePairProducer:  ".new operand is half of a scalar register pair",
 	ruleFloatProducer: "floating-point result is ready too late for a compare-and-jump on it",
 	ruleLoopBranch:    "branch in a packet that ends a hardware loop",
 	ruleLoopRegs:      "loop registers written in the packet that ends the loop",
@@ -71,9 +68,6 @@ var ruleText = [...]string{
 	ruleTmpDef:        "instruction accumulates into a .tmp vector",
 	ruleReadOnly:      "control register cannot be written",
 	ruleOnlyALU:       "only ALU, shift and multiply instructions may share the packet",
-	ruleTmpProducer:   ".tmp vector is no producer for .new",
-	ruleUnusedTmp:     ".tmp vector is not used in the packet",
-	ruleUnusedCur:     ".cur vector is not used in the packet",
 	rulePredLate:      "predicate of this instruction is ready too late for .new",
 }
 
@@ -198,14 +192,14 @@ func (s *summary) count(insts []Inst) {
 		f := &forms[insts[i].Op]
 		load, store := f.Has(FlagLoad), f.Has(FlagStore)
 		switch f.Class {
-		case CVI_VM_LD, CVI_VM_TMP_LD, CVI_VM_VP_LDU:
+		case CVI_VM_LD, CVI_VM_TMP_LD, CVI_VM_VP_LDU, CVI_GATHER, CVI_GATHER_DV:
 			s.hvxLoad++
 			s.loads++
 			s.memory++
 			if f.Slots == 1 || f.Class == CVI_VM_VP_LDU {
 				s.load0++
 			}
-		case CVI_VM_ST, CVI_VM_NEW_ST, CVI_VM_STU:
+		case CVI_VM_ST, CVI_VM_NEW_ST, CVI_VM_STU, CVI_SCATTER, CVI_SCATTER_DV, CVI_SCATTER_NEW_RST:
 			s.hvxStor++
 			s.stores++
 			s.memory++
@@ -247,13 +241,13 @@ func (s *summary) count(insts []Inst) {
 	}
 }
 
-// memoryOrder pins loads and stores: a single memory access takes slot 0, two stores take slots 1 and 0 in order.
+// memoryOrder pins loads and stores: a single memory access takes slot 0 (a gather slot 1), two stores take slots 1 and 0 in order.
 func (l *layout) memoryOrder(insts []Inst, s *summary) rule {
 	next := uint8(2) // the highest slot still open to stores
 	for i := range l.res[:l.n] {
 		f := &forms[insts[i].Op]
 		r := &l.res[i]
-		if f.Has(FlagLoad) && s.loads == 1 && s.loads == s.memory && s.memops == 0 {
+		if f.Has(FlagLoad) && f.Slots != 2 && s.loads == 1 && s.loads == s.memory && s.memops == 0 {
 			r.slots &= 1
 		}
 		if !f.Has(FlagStore) {
@@ -361,6 +355,8 @@ func fitSlots(res []resource, taken uint8) bool {
 var pipes = [...][]uint8{
 	UnitsNone: nil, UnitsAny1: {1, 2, 4, 8}, UnitsMpy1: {1, 2}, UnitsMpy01: {3}, UnitsDV: {3, 12}, UnitsShift: {4}, UnitsXlane: {8},
 	UnitsXlShf: {12}, UnitsLd1: {1, 2, 4, 8}, UnitsLd: nil, UnitsLdXlane: {8}, UnitsSt1: {1, 2, 4, 8}, UnitsSt: nil, UnitsStXlane: {8},
+	UnitsMpy1ShXl: {4, 8}, // as llvm-mc, which looks at the second of the two stages only
+	UnitsAll:      {15}, UnitsLdDV: {3, 12}, UnitsStDV: {3, 12},
 }
 
 // pipesExist reports whether the vector instructions can share the four pipes.

@@ -167,7 +167,7 @@ func (in *Inst) appendText(b []byte, addr uint32, target targetText, sub *subFor
 		case o.Kind == KindImm:
 			b = appendImm(b, o, in.Imm[o.Index], ext && o.Extendable)
 		default:
-			b = appendReg(b, o.Kind, in.R[o.Index])
+			b = appendReg(b, o.Kind, o.Reg(in))
 		}
 	}
 	return b
@@ -217,12 +217,15 @@ func appendReg(b []byte, k Kind, r uint8) []byte {
 	case KindR, KindNR:
 		b = append(b, 'r')
 	case KindV, KindNV:
+		if r == VTmp {
+			return append(b, "vtmp"...)
+		}
 		b = append(b, 'v')
 	case KindP:
 		b = append(b, 'p')
 	case KindQ:
 		b = append(b, 'q')
-	case KindM:
+	case KindM, KindMImm:
 		b = append(b, 'm')
 	case KindC:
 		if s := controlName(r); s != "" {

@@ -942,39 +942,63 @@ const (
 	Y6_dmresume // dmresume(Rs)
 
 	// HVX loads.
-	V6_vL32b_ai           // Vd = vmem(Rt+#s4)
-	V6_vL32b_pi           // Vd = vmem(Rx++#s3)
-	V6_vL32b_ppu          // Vd = vmem(Rx++Mu)
-	V6_vL32b_cur_ai       // Vd.cur = vmem(Rt+#s4)
-	V6_vL32b_cur_pi       // Vd.cur = vmem(Rx++#s3)
-	V6_vL32b_cur_ppu      // Vd.cur = vmem(Rx++Mu)
-	V6_vL32b_tmp_ai       // Vd.tmp = vmem(Rt+#s4)
-	V6_vL32b_tmp_pi       // Vd.tmp = vmem(Rx++#s3)
-	V6_vL32b_tmp_ppu      // Vd.tmp = vmem(Rx++Mu)
-	V6_vL32Ub_ai          // Vd = vmemu(Rt+#s4)
-	V6_vL32Ub_pi          // Vd = vmemu(Rx++#s3)
-	V6_vL32Ub_ppu         // Vd = vmemu(Rx++Mu)
-	V6_vL32b_npred_ai     // if (!Pv) Vd = vmem(Rt+#s4)
-	V6_vL32b_npred_pi     // if (!Pv) Vd = vmem(Rx++#s3)
-	V6_vL32b_npred_ppu    // if (!Pv) Vd = vmem(Rx++Mu)
-	V6_vL32b_pred_ai      // if (Pv) Vd = vmem(Rt+#s4)
-	V6_vL32b_pred_pi      // if (Pv) Vd = vmem(Rx++#s3)
-	V6_vL32b_pred_ppu     // if (Pv) Vd = vmem(Rx++Mu)
-	V6_vL32b_nt_ai        // Vd = vmem(Rt+#s4):nt
-	V6_vL32b_nt_cur_ai    // Vd.cur = vmem(Rt+#s4):nt
-	V6_vL32b_nt_cur_pi    // Vd.cur = vmem(Rx++#s3):nt
-	V6_vL32b_nt_cur_ppu   // Vd.cur = vmem(Rx++Mu):nt
-	V6_vL32b_nt_npred_ai  // if (!Pv) Vd = vmem(Rt+#s4):nt
-	V6_vL32b_nt_npred_pi  // if (!Pv) Vd = vmem(Rx++#s3):nt
-	V6_vL32b_nt_npred_ppu // if (!Pv) Vd = vmem(Rx++Mu):nt
-	V6_vL32b_nt_pi        // Vd = vmem(Rx++#s3):nt
-	V6_vL32b_nt_ppu       // Vd = vmem(Rx++Mu):nt
-	V6_vL32b_nt_pred_ai   // if (Pv) Vd = vmem(Rt+#s4):nt
-	V6_vL32b_nt_pred_pi   // if (Pv) Vd = vmem(Rx++#s3):nt
-	V6_vL32b_nt_pred_ppu  // if (Pv) Vd = vmem(Rx++Mu):nt
-	V6_vL32b_nt_tmp_ai    // Vd.tmp = vmem(Rt+#s4):nt
-	V6_vL32b_nt_tmp_pi    // Vd.tmp = vmem(Rx++#s3):nt
-	V6_vL32b_nt_tmp_ppu   // Vd.tmp = vmem(Rx++Mu):nt
+	V6_vL32b_ai               // Vd = vmem(Rt+#s4)
+	V6_vL32b_pi               // Vd = vmem(Rx++#s3)
+	V6_vL32b_ppu              // Vd = vmem(Rx++Mu)
+	V6_vL32b_cur_ai           // Vd.cur = vmem(Rt+#s4)
+	V6_vL32b_cur_pi           // Vd.cur = vmem(Rx++#s3)
+	V6_vL32b_cur_ppu          // Vd.cur = vmem(Rx++Mu)
+	V6_vL32b_tmp_ai           // Vd.tmp = vmem(Rt+#s4)
+	V6_vL32b_tmp_pi           // Vd.tmp = vmem(Rx++#s3)
+	V6_vL32b_tmp_ppu          // Vd.tmp = vmem(Rx++Mu)
+	V6_vL32Ub_ai              // Vd = vmemu(Rt+#s4)
+	V6_vL32Ub_pi              // Vd = vmemu(Rx++#s3)
+	V6_vL32Ub_ppu             // Vd = vmemu(Rx++Mu)
+	V6_vL32b_npred_ai         // if (!Pv) Vd = vmem(Rt+#s4)
+	V6_vL32b_npred_pi         // if (!Pv) Vd = vmem(Rx++#s3)
+	V6_vL32b_npred_ppu        // if (!Pv) Vd = vmem(Rx++Mu)
+	V6_vL32b_pred_ai          // if (Pv) Vd = vmem(Rt+#s4)
+	V6_vL32b_pred_pi          // if (Pv) Vd = vmem(Rx++#s3)
+	V6_vL32b_pred_ppu         // if (Pv) Vd = vmem(Rx++Mu)
+	V6_vL32b_nt_ai            // Vd = vmem(Rt+#s4):nt
+	V6_vL32b_nt_cur_ai        // Vd.cur = vmem(Rt+#s4):nt
+	V6_vL32b_nt_cur_pi        // Vd.cur = vmem(Rx++#s3):nt
+	V6_vL32b_nt_cur_ppu       // Vd.cur = vmem(Rx++Mu):nt
+	V6_vL32b_nt_npred_ai      // if (!Pv) Vd = vmem(Rt+#s4):nt
+	V6_vL32b_nt_npred_pi      // if (!Pv) Vd = vmem(Rx++#s3):nt
+	V6_vL32b_nt_npred_ppu     // if (!Pv) Vd = vmem(Rx++Mu):nt
+	V6_vL32b_nt_pi            // Vd = vmem(Rx++#s3):nt
+	V6_vL32b_nt_ppu           // Vd = vmem(Rx++Mu):nt
+	V6_vL32b_nt_pred_ai       // if (Pv) Vd = vmem(Rt+#s4):nt
+	V6_vL32b_nt_pred_pi       // if (Pv) Vd = vmem(Rx++#s3):nt
+	V6_vL32b_nt_pred_ppu      // if (Pv) Vd = vmem(Rx++Mu):nt
+	V6_vL32b_nt_tmp_ai        // Vd.tmp = vmem(Rt+#s4):nt
+	V6_vL32b_nt_tmp_pi        // Vd.tmp = vmem(Rx++#s3):nt
+	V6_vL32b_nt_tmp_ppu       // Vd.tmp = vmem(Rx++Mu):nt
+	V6_vL32b_cur_npred_ai     // if (!Pv) Vd.cur = vmem(Rt+#s4)
+	V6_vL32b_cur_npred_pi     // if (!Pv) Vd.cur = vmem(Rx++#s3)
+	V6_vL32b_cur_npred_ppu    // if (!Pv) Vd.cur = vmem(Rx++Mu)
+	V6_vL32b_cur_pred_ai      // if (Pv) Vd.cur = vmem(Rt+#s4)
+	V6_vL32b_cur_pred_pi      // if (Pv) Vd.cur = vmem(Rx++#s3)
+	V6_vL32b_cur_pred_ppu     // if (Pv) Vd.cur = vmem(Rx++Mu)
+	V6_vL32b_nt_cur_npred_ai  // if (!Pv) Vd.cur = vmem(Rt+#s4):nt
+	V6_vL32b_nt_cur_npred_pi  // if (!Pv) Vd.cur = vmem(Rx++#s3):nt
+	V6_vL32b_nt_cur_npred_ppu // if (!Pv) Vd.cur = vmem(Rx++Mu):nt
+	V6_vL32b_nt_cur_pred_ai   // if (Pv) Vd.cur = vmem(Rt+#s4):nt
+	V6_vL32b_nt_cur_pred_pi   // if (Pv) Vd.cur = vmem(Rx++#s3):nt
+	V6_vL32b_nt_cur_pred_ppu  // if (Pv) Vd.cur = vmem(Rx++Mu):nt
+	V6_vL32b_nt_tmp_npred_ai  // if (!Pv) Vd.tmp = vmem(Rt+#s4):nt
+	V6_vL32b_nt_tmp_npred_pi  // if (!Pv) Vd.tmp = vmem(Rx++#s3):nt
+	V6_vL32b_nt_tmp_npred_ppu // if (!Pv) Vd.tmp = vmem(Rx++Mu):nt
+	V6_vL32b_nt_tmp_pred_ai   // if (Pv) Vd.tmp = vmem(Rt+#s4):nt
+	V6_vL32b_nt_tmp_pred_pi   // if (Pv) Vd.tmp = vmem(Rx++#s3):nt
+	V6_vL32b_nt_tmp_pred_ppu  // if (Pv) Vd.tmp = vmem(Rx++Mu):nt
+	V6_vL32b_tmp_npred_ai     // if (!Pv) Vd.tmp = vmem(Rt+#s4)
+	V6_vL32b_tmp_npred_pi     // if (!Pv) Vd.tmp = vmem(Rx++#s3)
+	V6_vL32b_tmp_npred_ppu    // if (!Pv) Vd.tmp = vmem(Rx++Mu)
+	V6_vL32b_tmp_pred_ai      // if (Pv) Vd.tmp = vmem(Rt+#s4)
+	V6_vL32b_tmp_pred_pi      // if (Pv) Vd.tmp = vmem(Rx++#s3)
+	V6_vL32b_tmp_pred_ppu     // if (Pv) Vd.tmp = vmem(Rx++Mu)
 
 	// HVX stores.
 	V6_vS32b_ai               // vmem(Rt+#s4) = Vs
@@ -1121,6 +1145,12 @@ const (
 	V6_vabsdiffub    // Vd.ub = vabsdiff(Vu.ub,Vv.ub)
 	V6_vabsdiffuh    // Vd.uh = vabsdiff(Vu.uh,Vv.uh)
 	V6_vabsdiffw     // Vd.uw = vabsdiff(Vu.w,Vv.w)
+	V6_vaddcarry     // Vd.w = vadd(Vu.w,Vv.w,Qx):carry
+	V6_vaddcarryo    // Vd.w,Qe = vadd(Vu.w,Vv.w):carry
+	V6_vaddcarrysat  // Vd.w = vadd(Vu.w,Vv.w,Qs):carry:sat
+	V6_vsatdw        // Vd.w = vsatdw(Vu.w,Vv.w)
+	V6_vsubcarry     // Vd.w = vsub(Vu.w,Vv.w,Qx):carry
+	V6_vsubcarryo    // Vd.w,Qe = vsub(Vu.w,Vv.w):carry
 
 	// HVX min, max, compare, select.
 	V6_vmaxb      // Vd.b = vmax(Vu.b,Vv.b)
@@ -1201,6 +1231,9 @@ const (
 	V6_vandvqv        // Vd = vand(Qv,Vu)
 	V6_shuffeqh       // Qd.b = vshuffe(Qs.h,Qt.h)
 	V6_shuffeqw       // Qd.h = vshuffe(Qs.w,Qt.w)
+	V6_vprefixqb      // Vd.b = prefixsum(Qv)
+	V6_vprefixqh      // Vd.h = prefixsum(Qv)
+	V6_vprefixqw      // Vd.w = prefixsum(Qv)
 
 	// HVX broadcast, insert, extract.
 	V6_lvsplatb  // Vd.b = vsplat(Rt)
@@ -1210,80 +1243,98 @@ const (
 	V6_extractw  // Rd = vextract(Vu,Rs)
 
 	// HVX multiply, 8-bit.
-	V6_vrmpybus        // Vd.w = vrmpy(Vu.ub,Rt.b)
-	V6_vrmpybus_acc    // Vx.w += vrmpy(Vu.ub,Rt.b)
-	V6_vrmpyub         // Vd.uw = vrmpy(Vu.ub,Rt.ub)
-	V6_vrmpyub_acc     // Vx.uw += vrmpy(Vu.ub,Rt.ub)
-	V6_vrmpybusv       // Vd.w = vrmpy(Vu.ub,Vv.b)
-	V6_vrmpybusv_acc   // Vx.w += vrmpy(Vu.ub,Vv.b)
-	V6_vrmpybv         // Vd.w = vrmpy(Vu.b,Vv.b)
-	V6_vrmpybv_acc     // Vx.w += vrmpy(Vu.b,Vv.b)
-	V6_vrmpyubv        // Vd.uw = vrmpy(Vu.ub,Vv.ub)
-	V6_vrmpyubv_acc    // Vx.uw += vrmpy(Vu.ub,Vv.ub)
-	V6_vrmpybusi       // Vdd.w = vrmpy(Vuu.ub,Rt.b,#u1)
-	V6_vrmpybusi_acc   // Vxx.w += vrmpy(Vuu.ub,Rt.b,#u1)
-	V6_vrmpyubi        // Vdd.uw = vrmpy(Vuu.ub,Rt.ub,#u1)
-	V6_vrmpyubi_acc    // Vxx.uw += vrmpy(Vuu.ub,Rt.ub,#u1)
-	V6_vdmpybus        // Vd.h = vdmpy(Vu.ub,Rt.b)
-	V6_vdmpybus_acc    // Vx.h += vdmpy(Vu.ub,Rt.b)
-	V6_vdmpybus_dv     // Vdd.h = vdmpy(Vuu.ub,Rt.b)
-	V6_vdmpybus_dv_acc // Vxx.h += vdmpy(Vuu.ub,Rt.b)
-	V6_vmpybus         // Vdd.h = vmpy(Vu.ub,Rt.b)
-	V6_vmpybus_acc     // Vxx.h += vmpy(Vu.ub,Rt.b)
-	V6_vmpyub          // Vdd.uh = vmpy(Vu.ub,Rt.ub)
-	V6_vmpyub_acc      // Vxx.uh += vmpy(Vu.ub,Rt.ub)
-	V6_vmpybusv        // Vdd.h = vmpy(Vu.ub,Vv.b)
-	V6_vmpybusv_acc    // Vxx.h += vmpy(Vu.ub,Vv.b)
-	V6_vmpybv          // Vdd.h = vmpy(Vu.b,Vv.b)
-	V6_vmpybv_acc      // Vxx.h += vmpy(Vu.b,Vv.b)
-	V6_vmpyubv         // Vdd.uh = vmpy(Vu.ub,Vv.ub)
-	V6_vmpyubv_acc     // Vxx.uh += vmpy(Vu.ub,Vv.ub)
-	V6_vmpabus         // Vdd.h = vmpa(Vuu.ub,Rt.b)
-	V6_vmpabus_acc     // Vxx.h += vmpa(Vuu.ub,Rt.b)
-	V6_vmpabusv        // Vdd.h = vmpa(Vuu.ub,Vvv.b)
-	V6_vmpabuu         // Vdd.h = vmpa(Vuu.ub,Rt.ub)
-	V6_vmpabuu_acc     // Vxx.h += vmpa(Vuu.ub,Rt.ub)
-	V6_vmpabuuv        // Vdd.h = vmpa(Vuu.ub,Vvv.ub)
-	V6_vtmpyb          // Vdd.h = vtmpy(Vuu.b,Rt.b)
-	V6_vtmpyb_acc      // Vxx.h += vtmpy(Vuu.b,Rt.b)
-	V6_vtmpybus        // Vdd.h = vtmpy(Vuu.ub,Rt.b)
-	V6_vtmpybus_acc    // Vxx.h += vtmpy(Vuu.ub,Rt.b)
+	V6_vrmpybus         // Vd.w = vrmpy(Vu.ub,Rt.b)
+	V6_vrmpybus_acc     // Vx.w += vrmpy(Vu.ub,Rt.b)
+	V6_vrmpyub          // Vd.uw = vrmpy(Vu.ub,Rt.ub)
+	V6_vrmpyub_acc      // Vx.uw += vrmpy(Vu.ub,Rt.ub)
+	V6_vrmpybusv        // Vd.w = vrmpy(Vu.ub,Vv.b)
+	V6_vrmpybusv_acc    // Vx.w += vrmpy(Vu.ub,Vv.b)
+	V6_vrmpybv          // Vd.w = vrmpy(Vu.b,Vv.b)
+	V6_vrmpybv_acc      // Vx.w += vrmpy(Vu.b,Vv.b)
+	V6_vrmpyubv         // Vd.uw = vrmpy(Vu.ub,Vv.ub)
+	V6_vrmpyubv_acc     // Vx.uw += vrmpy(Vu.ub,Vv.ub)
+	V6_vrmpybusi        // Vdd.w = vrmpy(Vuu.ub,Rt.b,#u1)
+	V6_vrmpybusi_acc    // Vxx.w += vrmpy(Vuu.ub,Rt.b,#u1)
+	V6_vrmpyubi         // Vdd.uw = vrmpy(Vuu.ub,Rt.ub,#u1)
+	V6_vrmpyubi_acc     // Vxx.uw += vrmpy(Vuu.ub,Rt.ub,#u1)
+	V6_vdmpybus         // Vd.h = vdmpy(Vu.ub,Rt.b)
+	V6_vdmpybus_acc     // Vx.h += vdmpy(Vu.ub,Rt.b)
+	V6_vdmpybus_dv      // Vdd.h = vdmpy(Vuu.ub,Rt.b)
+	V6_vdmpybus_dv_acc  // Vxx.h += vdmpy(Vuu.ub,Rt.b)
+	V6_vmpybus          // Vdd.h = vmpy(Vu.ub,Rt.b)
+	V6_vmpybus_acc      // Vxx.h += vmpy(Vu.ub,Rt.b)
+	V6_vmpyub           // Vdd.uh = vmpy(Vu.ub,Rt.ub)
+	V6_vmpyub_acc       // Vxx.uh += vmpy(Vu.ub,Rt.ub)
+	V6_vmpybusv         // Vdd.h = vmpy(Vu.ub,Vv.b)
+	V6_vmpybusv_acc     // Vxx.h += vmpy(Vu.ub,Vv.b)
+	V6_vmpybv           // Vdd.h = vmpy(Vu.b,Vv.b)
+	V6_vmpybv_acc       // Vxx.h += vmpy(Vu.b,Vv.b)
+	V6_vmpyubv          // Vdd.uh = vmpy(Vu.ub,Vv.ub)
+	V6_vmpyubv_acc      // Vxx.uh += vmpy(Vu.ub,Vv.ub)
+	V6_vmpabus          // Vdd.h = vmpa(Vuu.ub,Rt.b)
+	V6_vmpabus_acc      // Vxx.h += vmpa(Vuu.ub,Rt.b)
+	V6_vmpabusv         // Vdd.h = vmpa(Vuu.ub,Vvv.b)
+	V6_vmpabuu          // Vdd.h = vmpa(Vuu.ub,Rt.ub)
+	V6_vmpabuu_acc      // Vxx.h += vmpa(Vuu.ub,Rt.ub)
+	V6_vmpabuuv         // Vdd.h = vmpa(Vuu.ub,Vvv.ub)
+	V6_vtmpyb           // Vdd.h = vtmpy(Vuu.b,Rt.b)
+	V6_vtmpyb_acc       // Vxx.h += vtmpy(Vuu.b,Rt.b)
+	V6_vtmpybus         // Vdd.h = vtmpy(Vuu.ub,Rt.b)
+	V6_vtmpybus_acc     // Vxx.h += vtmpy(Vuu.ub,Rt.b)
+	V6_vrmpybub_rtt     // Vdd.w = vrmpy(Vu.b,Rtt.ub)
+	V6_vrmpybub_rtt_acc // Vxx.w += vrmpy(Vu.b,Rtt.ub)
+	V6_vrmpyub_rtt      // Vdd.uw = vrmpy(Vu.ub,Rtt.ub)
+	V6_vrmpyub_rtt_acc  // Vxx.uw += vrmpy(Vu.ub,Rtt.ub)
+	V6_vrsadubi         // Vdd.uw = vrsad(Vuu.ub,Rt.ub,#u1)
+	V6_vrsadubi_acc     // Vxx.uw += vrsad(Vuu.ub,Rt.ub,#u1)
 
 	// HVX multiply, 16-bit.
-	V6_vdmpyhb        // Vd.w = vdmpy(Vu.h,Rt.b)
-	V6_vdmpyhb_acc    // Vx.w += vdmpy(Vu.h,Rt.b)
-	V6_vdmpyhb_dv     // Vdd.w = vdmpy(Vuu.h,Rt.b)
-	V6_vdmpyhb_dv_acc // Vxx.w += vdmpy(Vuu.h,Rt.b)
-	V6_vdmpyhsat      // Vd.w = vdmpy(Vu.h,Rt.h):sat
-	V6_vdmpyhsat_acc  // Vx.w += vdmpy(Vu.h,Rt.h):sat
-	V6_vdmpyhvsat     // Vd.w = vdmpy(Vu.h,Vv.h):sat
-	V6_vdmpyhvsat_acc // Vx.w += vdmpy(Vu.h,Vv.h):sat
-	V6_vmpyh          // Vdd.w = vmpy(Vu.h,Rt.h)
-	V6_vmpyh_acc      // Vxx.w += vmpy(Vu.h,Rt.h)
-	V6_vmpyhsat_acc   // Vxx.w += vmpy(Vu.h,Rt.h):sat
-	V6_vmpyhsrs       // Vd.h = vmpy(Vu.h,Rt.h):<<1:rnd:sat
-	V6_vmpyhss        // Vd.h = vmpy(Vu.h,Rt.h):<<1:sat
-	V6_vmpyhvsrs      // Vd.h = vmpy(Vu.h,Vv.h):<<1:rnd:sat
-	V6_vmpyhus        // Vdd.w = vmpy(Vu.h,Vv.uh)
-	V6_vmpyhus_acc    // Vxx.w += vmpy(Vu.h,Vv.uh)
-	V6_vmpyhv         // Vdd.w = vmpy(Vu.h,Vv.h)
-	V6_vmpyhv_acc     // Vxx.w += vmpy(Vu.h,Vv.h)
-	V6_vmpyuhv        // Vdd.uw = vmpy(Vu.uh,Vv.uh)
-	V6_vmpyuhv_acc    // Vxx.uw += vmpy(Vu.uh,Vv.uh)
-	V6_vmpyuh         // Vdd.uw = vmpy(Vu.uh,Rt.uh)
-	V6_vmpyuh_acc     // Vxx.uw += vmpy(Vu.uh,Rt.uh)
-	V6_vmpyuhe        // Vd.uw = vmpye(Vu.uh,Rt.uh)
-	V6_vmpyuhe_acc    // Vx.uw += vmpye(Vu.uh,Rt.uh)
-	V6_vmpyih         // Vd.h = vmpyi(Vu.h,Vv.h)
-	V6_vmpyih_acc     // Vx.h += vmpyi(Vu.h,Vv.h)
-	V6_vmpyihb        // Vd.h = vmpyi(Vu.h,Rt.b)
-	V6_vmpyihb_acc    // Vx.h += vmpyi(Vu.h,Rt.b)
-	V6_vmpahb         // Vdd.w = vmpa(Vuu.h,Rt.b)
-	V6_vmpahb_acc     // Vxx.w += vmpa(Vuu.h,Rt.b)
-	V6_vmpauhb        // Vdd.w = vmpa(Vuu.uh,Rt.b)
-	V6_vmpauhb_acc    // Vxx.w += vmpa(Vuu.uh,Rt.b)
-	V6_vtmpyhb        // Vdd.w = vtmpy(Vuu.h,Rt.b)
-	V6_vtmpyhb_acc    // Vxx.w += vtmpy(Vuu.h,Rt.b)
+	V6_vdmpyhb          // Vd.w = vdmpy(Vu.h,Rt.b)
+	V6_vdmpyhb_acc      // Vx.w += vdmpy(Vu.h,Rt.b)
+	V6_vdmpyhb_dv       // Vdd.w = vdmpy(Vuu.h,Rt.b)
+	V6_vdmpyhb_dv_acc   // Vxx.w += vdmpy(Vuu.h,Rt.b)
+	V6_vdmpyhsat        // Vd.w = vdmpy(Vu.h,Rt.h):sat
+	V6_vdmpyhsat_acc    // Vx.w += vdmpy(Vu.h,Rt.h):sat
+	V6_vdmpyhvsat       // Vd.w = vdmpy(Vu.h,Vv.h):sat
+	V6_vdmpyhvsat_acc   // Vx.w += vdmpy(Vu.h,Vv.h):sat
+	V6_vmpyh            // Vdd.w = vmpy(Vu.h,Rt.h)
+	V6_vmpyh_acc        // Vxx.w += vmpy(Vu.h,Rt.h)
+	V6_vmpyhsat_acc     // Vxx.w += vmpy(Vu.h,Rt.h):sat
+	V6_vmpyhsrs         // Vd.h = vmpy(Vu.h,Rt.h):<<1:rnd:sat
+	V6_vmpyhss          // Vd.h = vmpy(Vu.h,Rt.h):<<1:sat
+	V6_vmpyhvsrs        // Vd.h = vmpy(Vu.h,Vv.h):<<1:rnd:sat
+	V6_vmpyhus          // Vdd.w = vmpy(Vu.h,Vv.uh)
+	V6_vmpyhus_acc      // Vxx.w += vmpy(Vu.h,Vv.uh)
+	V6_vmpyhv           // Vdd.w = vmpy(Vu.h,Vv.h)
+	V6_vmpyhv_acc       // Vxx.w += vmpy(Vu.h,Vv.h)
+	V6_vmpyuhv          // Vdd.uw = vmpy(Vu.uh,Vv.uh)
+	V6_vmpyuhv_acc      // Vxx.uw += vmpy(Vu.uh,Vv.uh)
+	V6_vmpyuh           // Vdd.uw = vmpy(Vu.uh,Rt.uh)
+	V6_vmpyuh_acc       // Vxx.uw += vmpy(Vu.uh,Rt.uh)
+	V6_vmpyuhe          // Vd.uw = vmpye(Vu.uh,Rt.uh)
+	V6_vmpyuhe_acc      // Vx.uw += vmpye(Vu.uh,Rt.uh)
+	V6_vmpyih           // Vd.h = vmpyi(Vu.h,Vv.h)
+	V6_vmpyih_acc       // Vx.h += vmpyi(Vu.h,Vv.h)
+	V6_vmpyihb          // Vd.h = vmpyi(Vu.h,Rt.b)
+	V6_vmpyihb_acc      // Vx.h += vmpyi(Vu.h,Rt.b)
+	V6_vmpahb           // Vdd.w = vmpa(Vuu.h,Rt.b)
+	V6_vmpahb_acc       // Vxx.w += vmpa(Vuu.h,Rt.b)
+	V6_vmpauhb          // Vdd.w = vmpa(Vuu.uh,Rt.b)
+	V6_vmpauhb_acc      // Vxx.w += vmpa(Vuu.uh,Rt.b)
+	V6_vtmpyhb          // Vdd.w = vtmpy(Vuu.h,Rt.b)
+	V6_vtmpyhb_acc      // Vxx.w += vtmpy(Vuu.h,Rt.b)
+	V6_vdmpyhisat       // Vd.w = vdmpy(Vuu.h,Rt.h):sat
+	V6_vdmpyhisat_acc   // Vx.w += vdmpy(Vuu.h,Rt.h):sat
+	V6_vdmpyhsuisat     // Vd.w = vdmpy(Vuu.h,Rt.uh,#1):sat
+	V6_vdmpyhsuisat_acc // Vx.w += vdmpy(Vuu.h,Rt.uh,#1):sat
+	V6_vdmpyhsusat      // Vd.w = vdmpy(Vu.h,Rt.uh):sat
+	V6_vdmpyhsusat_acc  // Vx.w += vdmpy(Vu.h,Rt.uh):sat
+	V6_vdsaduh          // Vdd.uw = vdsad(Vuu.uh,Rt.uh)
+	V6_vdsaduh_acc      // Vxx.uw += vdsad(Vuu.uh,Rt.uh)
+	V6_vlut4            // Vd.h = vlut4(Vu.uh,Rtt.h)
+	V6_vmpahhsat        // Vx.h = vmpa(Vx.h,Vu.h,Rtt.h):sat
+	V6_vmpauhuhsat      // Vx.h = vmpa(Vx.h,Vu.uh,Rtt.uh):sat
+	V6_vmpsuhuhsat      // Vx.h = vmps(Vx.h,Vu.uh,Rtt.uh):sat
 
 	// HVX multiply, 32-bit.
 	V6_vmpyewuh         // Vd.w = vmpye(Vu.w,Vv.uh)
@@ -1350,6 +1401,10 @@ const (
 	V6_vnormamth      // Vd.h = vnormamt(Vu.h)
 	V6_vnormamtw      // Vd.w = vnormamt(Vu.w)
 	V6_vpopcounth     // Vd.h = vpopcount(Vu.h)
+	V6_vaddclbh       // Vd.h = vadd(vclb(Vu.h),Vv.h)
+	V6_vaddclbw       // Vd.w = vadd(vclb(Vu.w),Vv.w)
+	V6_vasr_into      // Vxx.w = vasrinto(Vu.w,Vv.w)
+	V6_vrotr          // Vd.uw = vrotr(Vu.uw,Vv.uw)
 
 	// HVX permute.
 	V6_vpackhb_sat    // Vd.b = vpack(Vu.h,Vv.h):sat
@@ -1402,6 +1457,38 @@ const (
 	V6_vlutvwh_oracc  // Vxx.h |= vlut16(Vu.b,Vv.h,Rt8)
 	V6_vlutvwh_oracci // Vxx.h |= vlut16(Vu.b,Vv.h,#u3)
 	V6_vlutvwhi       // Vdd.h = vlut16(Vu.b,Vv.h,#u3)
+
+	// HVX histogram.
+	V6_vhist          // vhist
+	V6_vhistq         // vhist(Qv)
+	V6_vwhist128      // vwhist128
+	V6_vwhist128m     // vwhist128(#u1)
+	V6_vwhist128q     // vwhist128(Qv)
+	V6_vwhist128qm    // vwhist128(Qv,#u1)
+	V6_vwhist256      // vwhist256
+	V6_vwhist256_sat  // vwhist256:sat
+	V6_vwhist256q     // vwhist256(Qv)
+	V6_vwhist256q_sat // vwhist256(Qv):sat
+
+	// HVX scatter and gather.
+	V6_vS32b_srls_ai   // vmem(Rt+#s4):scatter_release
+	V6_vS32b_srls_pi   // vmem(Rx++#s3):scatter_release
+	V6_vS32b_srls_ppu  // vmem(Rx++Mu):scatter_release
+	V6_vgathermh       // vtmp.h = vgather(Rt,Mu,Vv.h).h
+	V6_vgathermhq      // if (Qs) vtmp.h = vgather(Rt,Mu,Vv.h).h
+	V6_vgathermhw      // vtmp.h = vgather(Rt,Mu,Vvv.w).h
+	V6_vgathermhwq     // if (Qs) vtmp.h = vgather(Rt,Mu,Vvv.w).h
+	V6_vgathermw       // vtmp.w = vgather(Rt,Mu,Vv.w).w
+	V6_vgathermwq      // if (Qs) vtmp.w = vgather(Rt,Mu,Vv.w).w
+	V6_vscattermh      // vscatter(Rt,Mu,Vv.h).h = Vw
+	V6_vscattermh_add  // vscatter(Rt,Mu,Vv.h).h += Vw
+	V6_vscattermhq     // if (Qs) vscatter(Rt,Mu,Vv.h).h = Vw
+	V6_vscattermhw     // vscatter(Rt,Mu,Vvv.w).h = Vw
+	V6_vscattermhw_add // vscatter(Rt,Mu,Vvv.w).h += Vw
+	V6_vscattermhwq    // if (Qs) vscatter(Rt,Mu,Vvv.w).h = Vw
+	V6_vscattermw      // vscatter(Rt,Mu,Vv.w).w = Vw
+	V6_vscattermw_add  // vscatter(Rt,Mu,Vv.w).w += Vw
+	V6_vscattermwq     // if (Qs) vscatter(Rt,Mu,Vv.w).w = Vw
 
 	// Multiply of halves.
 	M2_mpy_hh_s1         // Rd = mpy(Rs.h,Rt.h):<<1
@@ -9583,6 +9670,222 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: DefUse, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
 			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
+	V6_vL32b_cur_npred_ai: {Op: V6_vL32b_cur_npred_ai, Name: "V6_vL32b_cur_npred_ai", Syntax: "if (!Pv) Vd.cur = vmem(Rt+#s4)", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x288000a0, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_cur_npred_pi: {Op: V6_vL32b_cur_npred_pi, Name: "V6_vL32b_cur_npred_pi", Syntax: "if (!Pv) Vd.cur = vmem(Rx++#s3)", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x298000a0, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_cur_npred_ppu: {Op: V6_vL32b_cur_npred_ppu, Name: "V6_vL32b_cur_npred_ppu", Syntax: "if (!Pv) Vd.cur = vmem(Rx++Mu)", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2b8000a0, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_cur_pred_ai: {Op: V6_vL32b_cur_pred_ai, Name: "V6_vL32b_cur_pred_ai", Syntax: "if (Pv) Vd.cur = vmem(Rt+#s4)", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28800080, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_cur_pred_pi: {Op: V6_vL32b_cur_pred_pi, Name: "V6_vL32b_cur_pred_pi", Syntax: "if (Pv) Vd.cur = vmem(Rx++#s3)", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29800080, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_cur_pred_ppu: {Op: V6_vL32b_cur_pred_ppu, Name: "V6_vL32b_cur_pred_ppu", Syntax: "if (Pv) Vd.cur = vmem(Rx++Mu)", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2b800080, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_nt_cur_npred_ai: {Op: V6_vL32b_nt_cur_npred_ai, Name: "V6_vL32b_nt_cur_npred_ai", Syntax: "if (!Pv) Vd.cur = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28c000a0, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet and kept if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82+\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_cur_npred_pi: {Op: V6_vL32b_nt_cur_npred_pi, Name: "V6_vL32b_nt_cur_npred_pi", Syntax: "if (!Pv) Vd.cur = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29c000a0, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet and kept, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_cur_npred_ppu: {Op: V6_vL32b_nt_cur_npred_ppu, Name: "V6_vL32b_nt_cur_npred_ppu", Syntax: "if (!Pv) Vd.cur = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2bc000a0, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet and kept, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_nt_cur_pred_ai: {Op: V6_vL32b_nt_cur_pred_ai, Name: "V6_vL32b_nt_cur_pred_ai", Syntax: "if (Pv) Vd.cur = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28c00080, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet and kept if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82+\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_cur_pred_pi: {Op: V6_vL32b_nt_cur_pred_pi, Name: "V6_vL32b_nt_cur_pred_pi", Syntax: "if (Pv) Vd.cur = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29c00080, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet and kept, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_cur_pred_ppu: {Op: V6_vL32b_nt_cur_pred_ppu, Name: "V6_vL32b_nt_cur_pred_ppu", Syntax: "if (Pv) Vd.cur = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2bc00080, Slots: 0x3, Units: UnitsLd1,
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet and kept, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_nt_tmp_npred_ai: {Op: V6_vL32b_nt_tmp_npred_ai, Name: "V6_vL32b_nt_tmp_npred_ai", Syntax: "if (!Pv) Vd.tmp = vmem(Rt+#s4):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe000e0, Match: 0x28c000e0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet only if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82+\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_tmp_npred_pi: {Op: V6_vL32b_nt_tmp_npred_pi, Name: "V6_vL32b_nt_tmp_npred_pi", Syntax: "if (!Pv) Vd.tmp = vmem(Rx++#s3):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe020e0, Match: 0x29c000e0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet only, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_tmp_npred_ppu: {Op: V6_vL32b_nt_tmp_npred_ppu, Name: "V6_vL32b_nt_tmp_npred_ppu", Syntax: "if (!Pv) Vd.tmp = vmem(Rx++Mu):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe007e0, Match: 0x2bc000e0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet only, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_nt_tmp_pred_ai: {Op: V6_vL32b_nt_tmp_pred_ai, Name: "V6_vL32b_nt_tmp_pred_ai", Syntax: "if (Pv) Vd.tmp = vmem(Rt+#s4):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe000e0, Match: 0x28c000c0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet only if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82+\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_tmp_pred_pi: {Op: V6_vL32b_nt_tmp_pred_pi, Name: "V6_vL32b_nt_tmp_pred_pi", Syntax: "if (Pv) Vd.tmp = vmem(Rx++#s3):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe020e0, Match: 0x29c000c0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet only, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_nt_tmp_pred_ppu: {Op: V6_vL32b_nt_tmp_pred_ppu, Name: "V6_vL32b_nt_tmp_pred_ppu", Syntax: "if (Pv) Vd.tmp = vmem(Rx++Mu):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe007e0, Match: 0x2bc000c0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, not kept in the cache, usable in this packet only, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82++\x83):nt",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_tmp_npred_ai: {Op: V6_vL32b_tmp_npred_ai, Name: "V6_vL32b_tmp_npred_ai", Syntax: "if (!Pv) Vd.tmp = vmem(Rt+#s4)", Class: CVI_VM_TMP_LD, Mask: 0xffe000e0, Match: 0x288000e0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_tmp_npred_pi: {Op: V6_vL32b_tmp_npred_pi, Name: "V6_vL32b_tmp_npred_pi", Syntax: "if (!Pv) Vd.tmp = vmem(Rx++#s3)", Class: CVI_VM_TMP_LD, Mask: 0xffe020e0, Match: 0x298000e0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_tmp_npred_ppu: {Op: V6_vL32b_tmp_npred_ppu, Name: "V6_vL32b_tmp_npred_ppu", Syntax: "if (!Pv) Vd.tmp = vmem(Rx++Mu)", Class: CVI_VM_TMP_LD, Mask: 0xffe007e0, Match: 0x2b8000e0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vL32b_tmp_pred_ai: {Op: V6_vL32b_tmp_pred_ai, Name: "V6_vL32b_tmp_pred_ai", Syntax: "if (Pv) Vd.tmp = vmem(Rt+#s4)", Class: CVI_VM_TMP_LD, Mask: 0xffe000e0, Match: 0x288000c0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82+\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_tmp_pred_pi: {Op: V6_vL32b_tmp_pred_pi, Name: "V6_vL32b_tmp_pred_pi", Syntax: "if (Pv) Vd.tmp = vmem(Rx++#s3)", Class: CVI_VM_TMP_LD, Mask: 0xffe020e0, Match: 0x298000c0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vL32b_tmp_pred_ppu: {Op: V6_vL32b_tmp_pred_ppu, Name: "V6_vL32b_tmp_pred_ppu", Syntax: "if (Pv) Vd.tmp = vmem(Rx++Mu)", Class: CVI_VM_TMP_LD, Mask: 0xffe007e0, Match: 0x2b8000c0, Slots: 0x3, Units: UnitsLd,
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82++\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
+			{Kind: KindV, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindR, Role: DefUse, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
 	V6_vS32b_ai: {Op: V6_vS32b_ai, Name: "V6_vS32b_ai", Syntax: "vmem(Rt+#s4) = Vs", Class: CVI_VM_ST, Mask: 0xffe018e0, Match: 0x28200000, Slots: 0x1, Units: UnitsSt1,
 		Flags: FlagStore | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, 128-byte aligned (low address bits ignored)", tmpl: "vmem(\x80+\x81) = \x82",
@@ -10755,6 +11058,59 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 5},
 		}},
+	V6_vaddcarry: {Op: V6_vaddcarry, Name: "V6_vaddcarry", Syntax: "Vd.w = vadd(Vu.w,Vv.w,Qx):carry", Class: CVI_VA, Mask: 0xffe02080, Match: 0x1ca02000, Slots: 0xf, Units: UnitsAny1,
+		Flags: FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX add, subtract, average",
+		Doc: "sum of w lanes with the carry in Qx, carry out to Qx", tmpl: "\x80.w = vadd(\x81.w,\x82.w,\x83):carry",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 7},
+			{Kind: KindQ, Role: DefUse, Index: 3, Width: 2, Field: 0x00000060, UseCycle: 7, DefCycle: 9},
+		}},
+	V6_vaddcarryo: {Op: V6_vaddcarryo, Name: "V6_vaddcarryo", Syntax: "Vd.w,Qe = vadd(Vu.w,Vv.w):carry", Class: CVI_VA, Mask: 0xffe02080, Match: 0x1da02000, Slots: 0xf, Units: UnitsAny1,
+		Flags: FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX add, subtract, average",
+		Doc: "sum of w lanes, carry out to Qe", tmpl: "\x80.w,\x81 = vadd(\x82.w,\x83.w):carry",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindQ, Role: Def, Index: 1, Width: 2, Field: 0x00000060, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x001f0000, UseCycle: 7},
+		}},
+	V6_vaddcarrysat: {Op: V6_vaddcarrysat, Name: "V6_vaddcarrysat", Syntax: "Vd.w = vadd(Vu.w,Vv.w,Qs):carry:sat", Class: CVI_VA, Mask: 0xffe02080, Match: 0x1d802000, Slots: 0xf, Units: UnitsAny1,
+		Flags: FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX add, subtract, average",
+		Doc: "sum of w lanes with the carry in Qs, saturate", tmpl: "\x80.w = vadd(\x81.w,\x82.w,\x83):carry:sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 7},
+			{Kind: KindQ, Role: Use, Index: 3, Width: 2, Field: 0x00000060, UseCycle: 7},
+		}},
+	V6_vsatdw: {Op: V6_vsatdw, Name: "V6_vsatdw", Syntax: "Vd.w = vsatdw(Vu.w,Vv.w)", Class: CVI_VA, Mask: 0xffe020e0, Match: 0x1d8020e0, Slots: 0xf, Units: UnitsAny1,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
+		Doc: "saturate the 64-bit value Vu:Vv to w", tmpl: "\x80.w = vsatdw(\x81.w,\x82.w)",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 7},
+		}},
+	V6_vsubcarry: {Op: V6_vsubcarry, Name: "V6_vsubcarry", Syntax: "Vd.w = vsub(Vu.w,Vv.w,Qx):carry", Class: CVI_VA, Mask: 0xffe02080, Match: 0x1ca02080, Slots: 0xf, Units: UnitsAny1,
+		Flags: FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX add, subtract, average",
+		Doc: "difference of w lanes, Vu + ~Vv + carry in Qx, carry out to Qx", tmpl: "\x80.w = vsub(\x81.w,\x82.w,\x83):carry",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 7},
+			{Kind: KindQ, Role: DefUse, Index: 3, Width: 2, Field: 0x00000060, UseCycle: 7, DefCycle: 9},
+		}},
+	V6_vsubcarryo: {Op: V6_vsubcarryo, Name: "V6_vsubcarryo", Syntax: "Vd.w,Qe = vsub(Vu.w,Vv.w):carry", Class: CVI_VA, Mask: 0xffe02080, Match: 0x1da02080, Slots: 0xf, Units: UnitsAny1,
+		Flags: FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX add, subtract, average",
+		Doc: "difference of w lanes, carry (no borrow) out to Qe", tmpl: "\x80.w,\x81 = vsub(\x82.w,\x83.w):carry",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindQ, Role: Def, Index: 1, Width: 2, Field: 0x00000060, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x001f0000, UseCycle: 7},
+		}},
 	V6_vmaxb: {Op: V6_vmaxb, Name: "V6_vmaxb", Syntax: "Vd.b = vmax(Vu.b,Vv.b)", Class: CVI_VA, Mask: 0xffe020e0, Match: 0x1f2000a0, Slots: 0xf, Units: UnitsAny1,
 		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX min, max, compare, select",
 		Doc: "larger of b lanes", tmpl: "\x80.b = vmax(\x81.b,\x82.b)",
@@ -11362,6 +11718,27 @@ var forms = [numOps]Form{
 			{Kind: KindQ, Role: Use, Index: 1, Width: 2, Field: 0x00000300, UseCycle: 7},
 			{Kind: KindQ, Role: Use, Index: 2, Width: 2, Field: 0x00c00000, UseCycle: 7},
 		}},
+	V6_vprefixqb: {Op: V6_vprefixqb, Name: "V6_vprefixqb", Syntax: "Vd.b = prefixsum(Qv)", Class: CVI_VS, Mask: 0xff3f3fe0, Match: 0x1e032040, Slots: 0xf, Units: UnitsShift,
+		Flags: FlagHVX, NumReg: 2, NumImm: 0, Section: "HVX logic and vector predicates",
+		Doc: "number of set lanes of Qv up to and including each b lane", tmpl: "\x80.b = prefixsum(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindQ, Role: Use, Index: 1, Width: 2, Field: 0x00c00000, UseCycle: 5},
+		}},
+	V6_vprefixqh: {Op: V6_vprefixqh, Name: "V6_vprefixqh", Syntax: "Vd.h = prefixsum(Qv)", Class: CVI_VS, Mask: 0xff3f3fe0, Match: 0x1e032140, Slots: 0xf, Units: UnitsShift,
+		Flags: FlagHVX, NumReg: 2, NumImm: 0, Section: "HVX logic and vector predicates",
+		Doc: "number of set lanes of Qv up to and including each h lane", tmpl: "\x80.h = prefixsum(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindQ, Role: Use, Index: 1, Width: 2, Field: 0x00c00000, UseCycle: 5},
+		}},
+	V6_vprefixqw: {Op: V6_vprefixqw, Name: "V6_vprefixqw", Syntax: "Vd.w = prefixsum(Qv)", Class: CVI_VS, Mask: 0xff3f3fe0, Match: 0x1e032240, Slots: 0xf, Units: UnitsShift,
+		Flags: FlagHVX, NumReg: 2, NumImm: 0, Section: "HVX logic and vector predicates",
+		Doc: "number of set lanes of Qv up to and including each w lane", tmpl: "\x80.w = prefixsum(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindQ, Role: Use, Index: 1, Width: 2, Field: 0x00c00000, UseCycle: 5},
+		}},
 	V6_lvsplatb: {Op: V6_lvsplatb, Name: "V6_lvsplatb", Syntax: "Vd.b = vsplat(Rt)", Class: CVI_VX_LATE, Mask: 0xffe03fe0, Match: 0x19c00040, Slots: 0xc, Units: UnitsMpy1,
 		Flags: FlagHVX, NumReg: 2, NumImm: 0, Section: "HVX broadcast, insert, extract",
 		Doc: "replicate the low byte to every byte", tmpl: "\x80.b = vsplat(\x81)",
@@ -11706,6 +12083,56 @@ var forms = [numOps]Form{
 			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
+	V6_vrmpybub_rtt: {Op: V6_vrmpybub_rtt, Name: "V6_vrmpybub_rtt", Syntax: "Vdd.w = vrmpy(Vu.b,Rtt.ub)", Class: CVI_VS_VX, Mask: 0xffe020e0, Match: 0x19c000a0, Slots: 0xc, Units: UnitsMpy1ShXl,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 8-bit",
+		Doc: "sum of four byte products per word, b x ub: low word of Rtt to the low vector, high word to the high one", tmpl: "\x80.w = vrmpy(\x81.b,\x82.ub)",
+		Operands: []OperandSpec{
+			{Kind: KindVV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vrmpybub_rtt_acc: {Op: V6_vrmpybub_rtt_acc, Name: "V6_vrmpybub_rtt_acc", Syntax: "Vxx.w += vrmpy(Vu.b,Rtt.ub)", Class: CVI_VS_VX, Mask: 0xffe020e0, Match: 0x19a02000, Slots: 0xc, Units: UnitsMpy1ShXl,
+		Flags: FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 8-bit",
+		Doc: "accumulate sum of four byte products per word, b x ub: low word of Rtt to the low vector, high word to the high one", tmpl: "\x80.w += vrmpy(\x81.b,\x82.ub)",
+		Operands: []OperandSpec{
+			{Kind: KindVV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 7, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vrmpyub_rtt: {Op: V6_vrmpyub_rtt, Name: "V6_vrmpyub_rtt", Syntax: "Vdd.uw = vrmpy(Vu.ub,Rtt.ub)", Class: CVI_VS_VX, Mask: 0xffe020e0, Match: 0x19c00080, Slots: 0xc, Units: UnitsMpy1ShXl,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 8-bit",
+		Doc: "sum of four byte products per word, ub x ub: low word of Rtt to the low vector, high word to the high one", tmpl: "\x80.uw = vrmpy(\x81.ub,\x82.ub)",
+		Operands: []OperandSpec{
+			{Kind: KindVV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vrmpyub_rtt_acc: {Op: V6_vrmpyub_rtt_acc, Name: "V6_vrmpyub_rtt_acc", Syntax: "Vxx.uw += vrmpy(Vu.ub,Rtt.ub)", Class: CVI_VS_VX, Mask: 0xffe020e0, Match: 0x19a020e0, Slots: 0xc, Units: UnitsMpy1ShXl,
+		Flags: FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 8-bit",
+		Doc: "accumulate sum of four byte products per word, ub x ub: low word of Rtt to the low vector, high word to the high one", tmpl: "\x80.uw += vrmpy(\x81.ub,\x82.ub)",
+		Operands: []OperandSpec{
+			{Kind: KindVV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 7, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vrsadubi: {Op: V6_vrsadubi, Name: "V6_vrsadubi", Syntax: "Vdd.uw = vrsad(Vuu.ub,Rt.ub,#u1)", Class: CVI_VX_DV, Mask: 0xffe020c0, Match: 0x194000c0, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagHVX, NumReg: 3, NumImm: 1, Section: "HVX multiply, 8-bit",
+		Doc: "two overlapping sums of four absolute byte differences over a pair", tmpl: "\x80.uw = vrsad(\x81.ub,\x82.ub,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindVV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 1, Field: 0x00000020, UseCycle: 2},
+		}},
+	V6_vrsadubi_acc: {Op: V6_vrsadubi_acc, Name: "V6_vrsadubi_acc", Syntax: "Vxx.uw += vrsad(Vuu.ub,Rt.ub,#u1)", Class: CVI_VX_DV, Mask: 0xffe020c0, Match: 0x194020c0, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagAcc | FlagHVX, NumReg: 3, NumImm: 1, Section: "HVX multiply, 8-bit",
+		Doc: "accumulate two overlapping sums of four absolute byte differences over a pair", tmpl: "\x80.uw += vrsad(\x81.ub,\x82.ub,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindVV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 7, DefCycle: 9},
+			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 1, Field: 0x00000020, UseCycle: 2},
+		}},
 	V6_vdmpyhb: {Op: V6_vdmpyhb, Name: "V6_vdmpyhb", Syntax: "Vd.w = vdmpy(Vu.h,Rt.b)", Class: CVI_VX, Mask: 0xffe020e0, Match: 0x19000040, Slots: 0xc, Units: UnitsMpy1,
 		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
 		Doc: "sum of two products per lane, h x b", tmpl: "\x80.w = vdmpy(\x81.h,\x82.b)",
@@ -11977,6 +12404,102 @@ var forms = [numOps]Form{
 			{Kind: KindVV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 7, DefCycle: 9},
 			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vdmpyhisat: {Op: V6_vdmpyhisat, Name: "V6_vdmpyhisat", Syntax: "Vd.w = vdmpy(Vuu.h,Rt.h):sat", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x19200060, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "sum of products of odd halves of the low and even halves of the high vector, h x h, saturate", tmpl: "\x80.w = vdmpy(\x81.h,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vdmpyhisat_acc: {Op: V6_vdmpyhisat_acc, Name: "V6_vdmpyhisat_acc", Syntax: "Vx.w += vdmpy(Vuu.h,Rt.h):sat", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x19202040, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "accumulate sum of products of odd halves of the low and even halves of the high vector, h x h, saturate", tmpl: "\x80.w += vdmpy(\x81.h,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 7, DefCycle: 9},
+			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vdmpyhsuisat: {Op: V6_vdmpyhsuisat, Name: "V6_vdmpyhsuisat", Syntax: "Vd.w = vdmpy(Vuu.h,Rt.uh,#1):sat", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x19200020, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "sum of products of odd halves of the low and even halves of the high vector, h x uh, saturate", tmpl: "\x80.w = vdmpy(\x81.h,\x82.uh,#1):sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vdmpyhsuisat_acc: {Op: V6_vdmpyhsuisat_acc, Name: "V6_vdmpyhsuisat_acc", Syntax: "Vx.w += vdmpy(Vuu.h,Rt.uh,#1):sat", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x19202020, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "accumulate sum of products of odd halves of the low and even halves of the high vector, h x uh, saturate", tmpl: "\x80.w += vdmpy(\x81.h,\x82.uh,#1):sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 7, DefCycle: 9},
+			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vdmpyhsusat: {Op: V6_vdmpyhsusat, Name: "V6_vdmpyhsusat", Syntax: "Vd.w = vdmpy(Vu.h,Rt.uh):sat", Class: CVI_VX, Mask: 0xffe020e0, Match: 0x19200000, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "sum of two products per lane, h x uh, saturate", tmpl: "\x80.w = vdmpy(\x81.h,\x82.uh):sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vdmpyhsusat_acc: {Op: V6_vdmpyhsusat_acc, Name: "V6_vdmpyhsusat_acc", Syntax: "Vx.w += vdmpy(Vu.h,Rt.uh):sat", Class: CVI_VX, Mask: 0xffe020e0, Match: 0x19202000, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "accumulate sum of two products per lane, h x uh, saturate", tmpl: "\x80.w += vdmpy(\x81.h,\x82.uh):sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 7, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vdsaduh: {Op: V6_vdsaduh, Name: "V6_vdsaduh", Syntax: "Vdd.uw = vdsad(Vuu.uh,Rt.uh)", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x190000a0, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "sum of two absolute differences per lane, sliding over a pair, uh", tmpl: "\x80.uw = vdsad(\x81.uh,\x82.uh)",
+		Operands: []OperandSpec{
+			{Kind: KindVV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vdsaduh_acc: {Op: V6_vdsaduh_acc, Name: "V6_vdsaduh_acc", Syntax: "Vxx.uw += vdsad(Vuu.uh,Rt.uh)", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x19602000, Slots: 0xc, Units: UnitsMpy01,
+		Flags: FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "accumulate sum of two absolute differences per lane, sliding over a pair, uh", tmpl: "\x80.uw += vdsad(\x81.uh,\x82.uh)",
+		Operands: []OperandSpec{
+			{Kind: KindVV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 7, DefCycle: 9},
+			{Kind: KindVV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vlut4: {Op: V6_vlut4, Name: "V6_vlut4", Syntax: "Vd.h = vlut4(Vu.uh,Rtt.h)", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x19600080, Slots: 0x4, Units: UnitsMpy01,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "look up halves in Rtt by the top two bits", tmpl: "\x80.h = vlut4(\x81.uh,\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vmpahhsat: {Op: V6_vmpahhsat, Name: "V6_vmpahhsat", Syntax: "Vx.h = vmpa(Vx.h,Vu.h,Rtt.h):sat", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x19802080, Slots: 0x4, Units: UnitsMpy01,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "(2 Vx Vu + Rtt half chosen by the top bits of Vu << 15) >> 16, saturate", tmpl: "\x80.h = vmpa(\x80.h,\x81.h,\x82.h):sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 5, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vmpauhuhsat: {Op: V6_vmpauhuhsat, Name: "V6_vmpauhuhsat", Syntax: "Vx.h = vmpa(Vx.h,Vu.uh,Rtt.uh):sat", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x198020a0, Slots: 0x4, Units: UnitsMpy01,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "(Vx Vu + Rtt half chosen by the top bits of Vu << 15) >> 16, h x uh, saturate", tmpl: "\x80.h = vmpa(\x80.h,\x81.uh,\x82.uh):sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 5, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	V6_vmpsuhuhsat: {Op: V6_vmpsuhuhsat, Name: "V6_vmpsuhuhsat", Syntax: "Vx.h = vmps(Vx.h,Vu.uh,Rtt.uh):sat", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x198020c0, Slots: 0x4, Units: UnitsMpy01,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 16-bit",
+		Doc: "(Vx Vu - Rtt half chosen by the top bits of Vu << 15) >> 16, h x uh, saturate", tmpl: "\x80.h = vmps(\x80.h,\x81.uh,\x82.uh):sat",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 5, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	V6_vmpyewuh: {Op: V6_vmpyewuh, Name: "V6_vmpyewuh", Syntax: "Vd.w = vmpye(Vu.w,Vv.uh)", Class: CVI_VX_DV, Mask: 0xffe020e0, Match: 0x1fe000a0, Slots: 0xc, Units: UnitsMpy01,
 		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX multiply, 32-bit",
@@ -12482,6 +13005,38 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
 			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
 		}},
+	V6_vaddclbh: {Op: V6_vaddclbh, Name: "V6_vaddclbh", Syntax: "Vd.h = vadd(vclb(Vu.h),Vv.h)", Class: CVI_VS, Mask: 0xffe020e0, Match: 0x1f002000, Slots: 0xf, Units: UnitsShift,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX shifts, rounding, counting",
+		Doc: "leading equal bits of h lanes of Vu, plus Vv", tmpl: "\x80.h = vadd(vclb(\x81.h),\x82.h)",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 5},
+		}},
+	V6_vaddclbw: {Op: V6_vaddclbw, Name: "V6_vaddclbw", Syntax: "Vd.w = vadd(vclb(Vu.w),Vv.w)", Class: CVI_VS, Mask: 0xffe020e0, Match: 0x1f002020, Slots: 0xf, Units: UnitsShift,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX shifts, rounding, counting",
+		Doc: "leading equal bits of w lanes of Vu, plus Vv", tmpl: "\x80.w = vadd(vclb(\x81.w),\x82.w)",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 5},
+		}},
+	V6_vasr_into: {Op: V6_vasr_into, Name: "V6_vasr_into", Syntax: "Vxx.w = vasrinto(Vu.w,Vv.w)", Class: CVI_VP_VS, Mask: 0xffe020e0, Match: 0x1aa020e0, Slots: 0xf, Units: UnitsXlShf,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX shifts, rounding, counting",
+		Doc: "shift Vu as the upper word of a 64-bit lane by a signed 7-bit count, filling with bits of Vxx", tmpl: "\x80.w = vasrinto(\x81.w,\x82.w)",
+		Operands: []OperandSpec{
+			{Kind: KindVV, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 7, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 5},
+		}},
+	V6_vrotr: {Op: V6_vrotr, Name: "V6_vrotr", Syntax: "Vd.uw = vrotr(Vu.uw,Vv.uw)", Class: CVI_VS, Mask: 0xffe020e0, Match: 0x1a8020e0, Slots: 0xf, Units: UnitsShift,
+		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX shifts, rounding, counting",
+		Doc: "rotate w lanes right", tmpl: "\x80.uw = vrotr(\x81.uw,\x82.uw)",
+		Operands: []OperandSpec{
+			{Kind: KindV, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 9},
+			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 5},
+		}},
 	V6_vpackhb_sat: {Op: V6_vpackhb_sat, Name: "V6_vpackhb_sat", Syntax: "Vd.b = vpack(Vu.h,Vv.h):sat", Class: CVI_VP, Mask: 0xffe020e0, Match: 0x1fc000c0, Slots: 0xf, Units: UnitsXlane,
 		Flags: FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX permute",
 		Doc: "saturate h to b: Vv to the low half, Vu to the high half", tmpl: "\x80.b = vpack(\x81.h,\x82.h):sat",
@@ -12883,6 +13438,211 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 5},
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 5},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x000000e0, UseCycle: 2},
+		}},
+	V6_vhist: {Op: V6_vhist, Name: "V6_vhist", Syntax: "vhist", Class: CVI_HIST, Mask: 0xffff3fff, Match: 0x1e002080, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 0, NumImm: 0, Section: "HVX histogram",
+		Doc: "count the bytes of the .tmp vector: eight histograms of 256 uh over all vector registers", tmpl: "vhist"},
+	V6_vhistq: {Op: V6_vhistq, Name: "V6_vhistq", Syntax: "vhist(Qv)", Class: CVI_HIST, Mask: 0xff3f3fff, Match: 0x1e022080, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 1, NumImm: 0, Section: "HVX histogram",
+		Doc: "count the bytes of the .tmp vector where Qv is set: eight histograms of 256 uh over all vector registers", tmpl: "vhist(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, UseCycle: 3},
+		}},
+	V6_vwhist128: {Op: V6_vwhist128, Name: "V6_vwhist128", Syntax: "vwhist128", Class: CVI_HIST, Mask: 0xffff3fff, Match: 0x1e002480, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 0, NumImm: 0, Section: "HVX histogram",
+		Doc: "weighted count: even bytes of the .tmp vector choose, odd bytes weigh; uw counters of 128 buckets over all vector registers", tmpl: "vwhist128"},
+	V6_vwhist128m: {Op: V6_vwhist128m, Name: "V6_vwhist128m", Syntax: "vwhist128(#u1)", Class: CVI_HIST, Mask: 0xffff3eff, Match: 0x1e002680, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 0, NumImm: 1, Section: "HVX histogram",
+		Doc: "weighted count: even bytes of the .tmp vector choose, odd bytes weigh; uw counters of 128 buckets over all vector registers, buckets of parity #u1", tmpl: "vwhist128(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 1, Field: 0x00000100, UseCycle: 2},
+		}},
+	V6_vwhist128q: {Op: V6_vwhist128q, Name: "V6_vwhist128q", Syntax: "vwhist128(Qv)", Class: CVI_HIST, Mask: 0xff3f3fff, Match: 0x1e022480, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 1, NumImm: 0, Section: "HVX histogram",
+		Doc: "weighted count: even bytes of the .tmp vector choose, odd bytes weigh; uw counters of 128 buckets over all vector registers, where Qv is set", tmpl: "vwhist128(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, UseCycle: 3},
+		}},
+	V6_vwhist128qm: {Op: V6_vwhist128qm, Name: "V6_vwhist128qm", Syntax: "vwhist128(Qv,#u1)", Class: CVI_HIST, Mask: 0xff3f3eff, Match: 0x1e022680, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 1, NumImm: 1, Section: "HVX histogram",
+		Doc: "weighted count: even bytes of the .tmp vector choose, odd bytes weigh; uw counters of 128 buckets over all vector registers, buckets of parity #u1, where Qv is set", tmpl: "vwhist128(\x80,\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 1, Field: 0x00000100, UseCycle: 2},
+		}},
+	V6_vwhist256: {Op: V6_vwhist256, Name: "V6_vwhist256", Syntax: "vwhist256", Class: CVI_HIST, Mask: 0xffff3fff, Match: 0x1e002280, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 0, NumImm: 0, Section: "HVX histogram",
+		Doc: "weighted count: even bytes of the .tmp vector choose, odd bytes weigh; uh counters of 256 buckets over all vector registers", tmpl: "vwhist256"},
+	V6_vwhist256_sat: {Op: V6_vwhist256_sat, Name: "V6_vwhist256_sat", Syntax: "vwhist256:sat", Class: CVI_HIST, Mask: 0xffff3fff, Match: 0x1e002380, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 0, NumImm: 0, Section: "HVX histogram",
+		Doc: "weighted count: even bytes of the .tmp vector choose, odd bytes weigh; uh counters of 256 buckets over all vector registers, saturate", tmpl: "vwhist256:sat"},
+	V6_vwhist256q: {Op: V6_vwhist256q, Name: "V6_vwhist256q", Syntax: "vwhist256(Qv)", Class: CVI_HIST, Mask: 0xff3f3fff, Match: 0x1e022280, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 1, NumImm: 0, Section: "HVX histogram",
+		Doc: "weighted count: even bytes of the .tmp vector choose, odd bytes weigh; uh counters of 256 buckets over all vector registers, where Qv is set", tmpl: "vwhist256(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, UseCycle: 3},
+		}},
+	V6_vwhist256q_sat: {Op: V6_vwhist256q_sat, Name: "V6_vwhist256q_sat", Syntax: "vwhist256(Qv):sat", Class: CVI_HIST, Mask: 0xff3f3fff, Match: 0x1e022380, Slots: 0xf, Units: UnitsAll,
+		Flags: FlagHVX, NumReg: 1, NumImm: 0, Section: "HVX histogram",
+		Doc: "weighted count: even bytes of the .tmp vector choose, odd bytes weigh; uh counters of 256 buckets over all vector registers, where Qv is set, saturate", tmpl: "vwhist256(\x80):sat",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, UseCycle: 3},
+		}},
+	V6_vS32b_srls_ai: {Op: V6_vS32b_srls_ai, Name: "V6_vS32b_srls_ai", Syntax: "vmem(Rt+#s4):scatter_release", Class: CVI_SCATTER_NEW_RST, Mask: 0xffe018ff, Match: 0x28200028, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagHVX, MemBytes: 128, NumReg: 1, NumImm: 1, Section: "HVX scatter and gather",
+		Doc: "wait until the scatters of this thread to the region at the address are done", tmpl: "vmem(\x80+\x81):scatter_release",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
+		}},
+	V6_vS32b_srls_pi: {Op: V6_vS32b_srls_pi, Name: "V6_vS32b_srls_pi", Syntax: "vmem(Rx++#s3):scatter_release", Class: CVI_SCATTER_NEW_RST, Mask: 0xffe038ff, Match: 0x29200028, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 1, NumImm: 1, Section: "HVX scatter and gather",
+		Doc: "wait until the scatters of this thread to the region at the address are done, then add the step to the address", tmpl: "vmem(\x80++\x81):scatter_release",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
+		}},
+	V6_vS32b_srls_ppu: {Op: V6_vS32b_srls_ppu, Name: "V6_vS32b_srls_ppu", Syntax: "vmem(Rx++Mu):scatter_release", Class: CVI_SCATTER_NEW_RST, Mask: 0xffe01fff, Match: 0x2b200028, Slots: 0x1, Units: UnitsSt,
+		Flags: FlagStore | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 2, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "wait until the scatters of this thread to the region at the address are done, then add the step to the address", tmpl: "vmem(\x80++\x81):scatter_release",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 3},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+		}},
+	V6_vgathermh: {Op: V6_vgathermh, Name: "V6_vgathermh", Syntax: "vtmp.h = vgather(Rt,Mu,Vv.h).h", Class: CVI_GATHER, Mask: 0xffe01fe0, Match: 0x2f000100, Slots: 0x2, Units: UnitsLd1,
+		Flags: FlagLoad | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "gather halves from Rt + offset h, inside Rt..Rt+Mu", tmpl: "vtmp.h = vgather(\x80,\x81,\x82.h).h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vgathermhq: {Op: V6_vgathermhq, Name: "V6_vgathermhq", Syntax: "if (Qs) vtmp.h = vgather(Rt,Mu,Vv.h).h", Class: CVI_GATHER, Mask: 0xffe01f80, Match: 0x2f000500, Slots: 0x2, Units: UnitsLd1,
+		Flags: FlagLoad | FlagQPred | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "gather halves from Rt + offset h, inside Rt..Rt+Mu, where Qs is set", tmpl: "if (\x80) vtmp.h = vgather(\x81,\x82,\x83.h).h",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 7},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vgathermhw: {Op: V6_vgathermhw, Name: "V6_vgathermhw", Syntax: "vtmp.h = vgather(Rt,Mu,Vvv.w).h", Class: CVI_GATHER_DV, Mask: 0xffe01fe0, Match: 0x2f000200, Slots: 0x2, Units: UnitsLdDV,
+		Flags: FlagLoad | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "gather halves from Rt + offset w (pair: even, odd halves), inside Rt..Rt+Mu", tmpl: "vtmp.h = vgather(\x80,\x81,\x82.w).h",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindVV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vgathermhwq: {Op: V6_vgathermhwq, Name: "V6_vgathermhwq", Syntax: "if (Qs) vtmp.h = vgather(Rt,Mu,Vvv.w).h", Class: CVI_GATHER_DV, Mask: 0xffe01f80, Match: 0x2f000600, Slots: 0x2, Units: UnitsLdDV,
+		Flags: FlagLoad | FlagQPred | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "gather halves from Rt + offset w (pair: even, odd halves), inside Rt..Rt+Mu, where Qs is set", tmpl: "if (\x80) vtmp.h = vgather(\x81,\x82,\x83.w).h",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 7},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindVV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vgathermw: {Op: V6_vgathermw, Name: "V6_vgathermw", Syntax: "vtmp.w = vgather(Rt,Mu,Vv.w).w", Class: CVI_GATHER, Mask: 0xffe01fe0, Match: 0x2f000000, Slots: 0x2, Units: UnitsLd1,
+		Flags: FlagLoad | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "gather words from Rt + offset w, inside Rt..Rt+Mu", tmpl: "vtmp.w = vgather(\x80,\x81,\x82.w).w",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vgathermwq: {Op: V6_vgathermwq, Name: "V6_vgathermwq", Syntax: "if (Qs) vtmp.w = vgather(Rt,Mu,Vv.w).w", Class: CVI_GATHER, Mask: 0xffe01f80, Match: 0x2f000400, Slots: 0x2, Units: UnitsLd1,
+		Flags: FlagLoad | FlagQPred | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "gather words from Rt + offset w, inside Rt..Rt+Mu, where Qs is set", tmpl: "if (\x80) vtmp.w = vgather(\x81,\x82,\x83.w).w",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 7},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vscattermh: {Op: V6_vscattermh, Name: "V6_vscattermh", Syntax: "vscatter(Rt,Mu,Vv.h).h = Vw", Class: CVI_SCATTER, Mask: 0xffe000e0, Match: 0x2f200020, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "scatter halves to Rt + offset h, inside Rt..Rt+Mu", tmpl: "vscatter(\x80,\x81,\x82.h).h = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vscattermh_add: {Op: V6_vscattermh_add, Name: "V6_vscattermh_add", Syntax: "vscatter(Rt,Mu,Vv.h).h += Vw", Class: CVI_SCATTER, Mask: 0xffe000e0, Match: 0x2f2000a0, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagAcc | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "add halves to those at Rt + offset h, inside Rt..Rt+Mu", tmpl: "vscatter(\x80,\x81,\x82.h).h += \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vscattermhq: {Op: V6_vscattermhq, Name: "V6_vscattermhq", Syntax: "if (Qs) vscatter(Rt,Mu,Vv.h).h = Vw", Class: CVI_SCATTER, Mask: 0xffe00080, Match: 0x2f800080, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagQPred | FlagHVX, NumReg: 4, NumImm: 1, Section: "HVX scatter and gather",
+		Doc: "scatter halves to Rt + offset h, inside Rt..Rt+Mu, where Qs is set", tmpl: "if (\x80) vscatter(\x81,\x82,\x83.h).h = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 7},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindMImm, Role: Use, Index: 0, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vscattermhw: {Op: V6_vscattermhw, Name: "V6_vscattermhw", Syntax: "vscatter(Rt,Mu,Vvv.w).h = Vw", Class: CVI_SCATTER_DV, Mask: 0xffe000e0, Match: 0x2f200040, Slots: 0x1, Units: UnitsStDV,
+		Flags: FlagStore | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "scatter halves to Rt + offset w (pair: even, odd halves), inside Rt..Rt+Mu", tmpl: "vscatter(\x80,\x81,\x82.w).h = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindVV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vscattermhw_add: {Op: V6_vscattermhw_add, Name: "V6_vscattermhw_add", Syntax: "vscatter(Rt,Mu,Vvv.w).h += Vw", Class: CVI_SCATTER_DV, Mask: 0xffe000e0, Match: 0x2f2000c0, Slots: 0x1, Units: UnitsStDV,
+		Flags: FlagStore | FlagAcc | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "add halves to those at Rt + offset w (pair: even, odd halves), inside Rt..Rt+Mu", tmpl: "vscatter(\x80,\x81,\x82.w).h += \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindVV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vscattermhwq: {Op: V6_vscattermhwq, Name: "V6_vscattermhwq", Syntax: "if (Qs) vscatter(Rt,Mu,Vvv.w).h = Vw", Class: CVI_SCATTER_DV, Mask: 0xffe00080, Match: 0x2fa00000, Slots: 0x1, Units: UnitsStDV,
+		Flags: FlagStore | FlagQPred | FlagHVX, NumReg: 4, NumImm: 1, Section: "HVX scatter and gather",
+		Doc: "scatter halves to Rt + offset w (pair: even, odd halves), inside Rt..Rt+Mu, where Qs is set", tmpl: "if (\x80) vscatter(\x81,\x82,\x83.w).h = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 7},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindMImm, Role: Use, Index: 0, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindVV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vscattermw: {Op: V6_vscattermw, Name: "V6_vscattermw", Syntax: "vscatter(Rt,Mu,Vv.w).w = Vw", Class: CVI_SCATTER, Mask: 0xffe000e0, Match: 0x2f200000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "scatter words to Rt + offset w, inside Rt..Rt+Mu", tmpl: "vscatter(\x80,\x81,\x82.w).w = \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vscattermw_add: {Op: V6_vscattermw_add, Name: "V6_vscattermw_add", Syntax: "vscatter(Rt,Mu,Vv.w).w += Vw", Class: CVI_SCATTER, Mask: 0xffe000e0, Match: 0x2f200080, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagAcc | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX scatter and gather",
+		Doc: "add words to those at Rt + offset w, inside Rt..Rt+Mu", tmpl: "vscatter(\x80,\x81,\x82.w).w += \x83",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindM, Role: Use, Index: 1, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
+		}},
+	V6_vscattermwq: {Op: V6_vscattermwq, Name: "V6_vscattermwq", Syntax: "if (Qs) vscatter(Rt,Mu,Vv.w).w = Vw", Class: CVI_SCATTER, Mask: 0xffe00080, Match: 0x2f800000, Slots: 0x1, Units: UnitsSt1,
+		Flags: FlagStore | FlagQPred | FlagHVX, NumReg: 4, NumImm: 1, Section: "HVX scatter and gather",
+		Doc: "scatter words to Rt + offset w, inside Rt..Rt+Mu, where Qs is set", tmpl: "if (\x80) vscatter(\x81,\x82,\x83.w).w = \x84",
+		Operands: []OperandSpec{
+			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 7},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindMImm, Role: Use, Index: 0, Width: 1, Field: 0x00002000, UseCycle: 2},
+			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
+			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	M2_mpy_hh_s1: {Op: M2_mpy_hh_s1, Name: "M2_mpy_hh_s1", Syntax: "Rd = mpy(Rs.h,Rt.h):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xec800060, Slots: 0xc, Units: UnitsNone,
 		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Multiply of halves",
@@ -15994,87 +16754,87 @@ var decodeStart = [2049]uint16{
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 30, 36, 42,
 	48, 50, 52, 54, 56, 58, 60, 62, 64, 66, 68, 70, 72, 78, 84, 90, 96, 100, 104, 108, 112, 116, 120, 124,
 	128, 132, 136, 140, 144, 144, 144, 144, 144, 145, 146, 146, 146, 146, 146, 146, 146, 147, 148, 148, 148, 148, 148, 148,
-	148, 156, 164, 172, 180, 188, 196, 204, 212, 227, 237, 247, 261, 273, 286, 289, 291, 292, 293, 294, 295, 295, 295, 295,
-	295, 310, 325, 340, 355, 370, 385, 400, 415, 431, 447, 458, 466, 501, 509, 518, 527, 527, 527, 527, 527, 527, 527, 527,
-	527, 576, 578, 599, 601, 622, 630, 651, 652, 665, 673, 681, 689, 698, 706, 714, 721, 723, 725, 727, 729, 731, 733, 735,
-	737, 739, 741, 743, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745, 745,
-	745, 747, 749, 751, 753, 755, 757, 759, 761, 763, 765, 767, 769, 769, 769, 769, 769, 769, 769, 769, 769, 769, 769, 769,
-	769, 769, 769, 769, 769, 769, 769, 769, 769, 773, 776, 779, 781, 785, 791, 795, 799, 803, 806, 809, 811, 815, 821, 825,
-	829, 829, 829, 829, 829, 829, 829, 829, 829, 833, 836, 839, 841, 845, 851, 855, 859, 859, 859, 859, 859, 859, 859, 859,
-	859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859, 859,
-	859, 860, 861, 862, 863, 864, 864, 865, 865, 866, 867, 868, 869, 870, 870, 871, 871, 872, 873, 874, 875, 876, 876, 877,
-	877, 878, 879, 880, 881, 882, 882, 883, 883, 884, 884, 885, 886, 887, 887, 888, 888, 889, 889, 890, 891, 892, 892, 893,
-	893, 894, 894, 895, 896, 897, 897, 898, 898, 899, 899, 900, 901, 902, 902, 903, 903, 904, 905, 906, 906, 907, 908, 909,
-	909, 910, 911, 912, 912, 913, 914, 915, 915, 916, 917, 918, 919, 920, 920, 921, 921, 922, 922, 923, 924, 925, 928, 929,
-	929, 930, 931, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 932, 936, 940, 944, 944, 944, 944, 944,
-	944, 948, 952, 956, 956, 956, 956, 956, 956, 957, 957, 958, 959, 960, 963, 964, 964, 965, 966, 967, 968, 969, 969, 970,
-	970, 971, 971, 972, 973, 974, 977, 978, 978, 979, 980, 981, 982, 983, 983, 984, 984, 985, 985, 986, 987, 988, 991, 992,
-	992, 993, 994, 995, 996, 997, 997, 998, 998, 999, 999, 1000, 1001, 1002, 1005, 1006, 1006, 1007, 1008, 1009, 1010, 1011, 1011, 1012,
-	1012, 1013, 1013, 1014, 1015, 1016, 1019, 1020, 1020, 1021, 1022, 1023, 1024, 1025, 1025, 1026, 1026, 1027, 1027, 1028, 1029, 1030, 1033, 1034,
-	1034, 1035, 1036, 1037, 1038, 1039, 1039, 1040, 1040, 1041, 1041, 1042, 1043, 1044, 1047, 1048, 1048, 1049, 1050, 1051, 1052, 1053, 1053, 1054,
-	1054, 1055, 1055, 1056, 1057, 1058, 1061, 1062, 1062, 1063, 1064, 1065, 1066, 1067, 1067, 1068, 1068, 1068, 1068, 1068, 1068, 1068, 1069, 1069,
-	1069, 1070, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1071, 1072, 1072, 1072, 1072, 1072, 1072, 1076, 1080, 1080, 1080, 1080,
-	1080, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081,
-	1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1081, 1082, 1083, 1084, 1085, 1086, 1087, 1088, 1089, 1090, 1091, 1092, 1093, 1094, 1095, 1096,
-	1097, 1098, 1099, 1100, 1101, 1102, 1103, 1104, 1105, 1106, 1107, 1108, 1109, 1110, 1111, 1112, 1113, 1117, 1121, 1125, 1129, 1133, 1137, 1141,
-	1145, 1146, 1147, 1148, 1149, 1150, 1151, 1152, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153, 1153,
-	1153, 1154, 1155, 1155, 1155, 1155, 1156, 1157, 1158, 1160, 1162, 1164, 1166, 1168, 1170, 1172, 1174, 1174, 1175, 1175, 1175, 1175, 1175, 1175,
-	1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175,
-	1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1175,
-	1175, 1176, 1177, 1177, 1177, 1177, 1178, 1179, 1180, 1181, 1181, 1182, 1182, 1182, 1182, 1182, 1182, 1184, 1186, 1188, 1190, 1192, 1194, 1196,
-	1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198,
-	1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1198, 1203, 1208, 1208, 1209, 1209, 1214, 1219, 1224, 1224, 1225, 1225, 1226, 1226, 1227, 1227,
-	1228, 1228, 1229, 1229, 1230, 1230, 1231, 1231, 1232, 1234, 1236, 1238, 1240, 1241, 1242, 1243, 1244, 1246, 1248, 1250, 1252, 1254, 1256, 1258,
-	1260, 1262, 1264, 1266, 1268, 1270, 1270, 1270, 1270, 1271, 1272, 1273, 1274, 1275, 1276, 1276, 1276, 1276, 1276, 1276, 1276, 1276, 1276, 1276,
-	1276, 1277, 1277, 1278, 1278, 1279, 1279, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1281, 1282, 1283, 1284, 1285, 1286, 1287,
-	1288, 1289, 1290, 1291, 1292, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 1300, 1301, 1301, 1301, 1301, 1301, 1301, 1301, 1301, 1301, 1301, 1301,
-	1301, 1303, 1305, 1307, 1309, 1311, 1313, 1315, 1317, 1318, 1318, 1318, 1318, 1318, 1318, 1318, 1318, 1322, 1322, 1329, 1329, 1335, 1335, 1336,
-	1342, 1343, 1344, 1345, 1346, 1347, 1348, 1349, 1350, 1358, 1358, 1366, 1366, 1369, 1369, 1369, 1369, 1370, 1371, 1372, 1373, 1374, 1375, 1376,
-	1377, 1381, 1381, 1383, 1383, 1390, 1390, 1390, 1390, 1391, 1392, 1393, 1393, 1394, 1395, 1395, 1396, 1397, 1397, 1397, 1397, 1397, 1397, 1397,
-	1397, 1397, 1397, 1397, 1397, 1397, 1397, 1397, 1397, 1398, 1399, 1403, 1406, 1409, 1410, 1412, 1415, 1415, 1415, 1416, 1416, 1416, 1416, 1416,
-	1416, 1417, 1418, 1419, 1420, 1421, 1422, 1423, 1424, 1424, 1425, 1426, 1428, 1430, 1431, 1431, 1432, 1440, 1441, 1447, 1447, 1451, 1451, 1458,
-	1458, 1460, 1462, 1464, 1466, 1467, 1468, 1469, 1470, 1478, 1478, 1486, 1486, 1489, 1489, 1489, 1489, 1490, 1491, 1492, 1493, 1493, 1493, 1493,
-	1493, 1494, 1495, 1496, 1497, 1498, 1499, 1499, 1500, 1501, 1502, 1503, 1504, 1505, 1505, 1506, 1506, 1507, 1508, 1509, 1510, 1511, 1512, 1512,
-	1513, 1514, 1515, 1516, 1517, 1518, 1518, 1519, 1519, 1520, 1521, 1522, 1523, 1524, 1525, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1531, 1532,
-	1532, 1539, 1540, 1541, 1542, 1543, 1544, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 1550, 1551, 1551, 1551, 1553, 1555, 1557, 1559, 1561, 1561,
-	1563, 1565, 1567, 1569, 1571, 1573, 1573, 1575, 1575, 1575, 1577, 1579, 1581, 1583, 1585, 1585, 1587, 1593, 1599, 1605, 1611, 1617, 1617, 1623,
-	1623, 1623, 1625, 1627, 1629, 1631, 1633, 1633, 1635, 1637, 1639, 1641, 1643, 1645, 1645, 1647, 1647, 1647, 1648, 1649, 1650, 1651, 1652, 1652,
-	1653, 1658, 1663, 1668, 1673, 1678, 1678, 1683, 1683, 1683, 1683, 1683, 1683, 1684, 1684, 1684, 1684, 1685, 1685, 1686, 1687, 1688, 1691, 1692,
-	1692, 1692, 1692, 1692, 1692, 1692, 1692, 1692, 1692, 1693, 1693, 1694, 1695, 1696, 1699, 1700, 1700, 1700, 1700, 1700, 1700, 1700, 1700, 1700,
-	1700, 1701, 1701, 1702, 1703, 1704, 1707, 1708, 1708, 1712, 1712, 1712, 1712, 1713, 1713, 1713, 1713, 1714, 1714, 1715, 1716, 1717, 1720, 1721,
-	1721, 1724, 1724, 1724, 1724, 1724, 1724, 1724, 1724, 1726, 1726, 1728, 1730, 1732, 1738, 1740, 1740, 1740, 1740, 1740, 1740, 1740, 1740, 1740,
-	1740, 1746, 1746, 1752, 1758, 1764, 1782, 1788, 1788, 1788, 1788, 1788, 1788, 1788, 1788, 1788, 1788, 1790, 1790, 1792, 1794, 1796, 1802, 1804,
-	1804, 1804, 1804, 1804, 1804, 1804, 1804, 1804, 1804, 1809, 1809, 1814, 1819, 1824, 1839, 1844, 1844, 1845, 1846, 1847, 1848, 1849, 1850, 1851,
-	1852, 1853, 1854, 1855, 1856, 1857, 1858, 1859, 1860, 1861, 1862, 1863, 1864, 1865, 1866, 1867, 1868, 1869, 1870, 1871, 1872, 1873, 1874, 1875,
-	1876, 1877, 1878, 1879, 1880, 1881, 1882, 1883, 1884, 1885, 1886, 1887, 1888, 1889, 1890, 1891, 1892, 1893, 1894, 1895, 1896, 1897, 1898, 1899,
-	1900, 1901, 1902, 1903, 1904, 1905, 1906, 1907, 1908, 1909, 1910, 1911, 1912, 1913, 1914, 1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923,
-	1924, 1925, 1926, 1927, 1928, 1929, 1930, 1931, 1932, 1933, 1934, 1935, 1936, 1937, 1938, 1939, 1940, 1941, 1942, 1943, 1944, 1945, 1946, 1947,
-	1948, 1949, 1950, 1951, 1952, 1953, 1954, 1955, 1956, 1957, 1958, 1959, 1960, 1961, 1962, 1963, 1964, 1965, 1966, 1967, 1968, 1969, 1970, 1971,
-	1972, 1973, 1973, 1973, 1973, 1973, 1973, 1973, 1973, 1976, 1976, 1976, 1976, 1977, 1977, 1977, 1977, 1978, 1978, 1978, 1978, 1978, 1978, 1978,
-	1978, 1982, 1982, 1986, 1986, 1990, 1990, 1990, 1990, 1991, 1991, 1991, 1991, 1991, 1991, 1991, 1991, 1991, 1991, 1991, 1991, 1991, 1991, 1991,
-	1991, 1991, 1991, 1995, 1995, 1999, 1999, 1999, 1999, 2000, 2001, 2002, 2003, 2004, 2005, 2011, 2015, 2015, 2015, 2015, 2015, 2015, 2015, 2015,
-	2015, 2015, 2015, 2015, 2015, 2015, 2015, 2015, 2015, 2015, 2015, 2015, 2015, 2016, 2016, 2016, 2016, 2020, 2020, 2024, 2028, 2032, 2032, 2036,
-	2036, 2040, 2040, 2044, 2044, 2048, 2048, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052,
-	2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2052, 2053, 2053, 2053, 2053, 2053, 2053, 2053, 2053, 2054, 2054, 2054, 2054, 2054, 2054, 2054,
-	2054, 2063, 2063, 2063, 2063, 2066, 2066, 2066, 2070, 2078, 2086, 2093, 2098, 2104, 2112, 2120, 2125, 2125, 2126, 2126, 2126, 2126, 2126, 2126,
-	2126, 2130, 2134, 2142, 2150, 2150, 2152, 2154, 2155, 2156, 2157, 2158, 2159, 2159, 2159, 2159, 2159, 2160, 2161, 2162, 2163, 2163, 2163, 2163,
-	2163, 2164, 2165, 2166, 2167, 2168, 2169, 2170, 2171, 2172, 2173, 2174, 2175, 2175, 2175, 2175, 2175, 2176, 2177, 2178, 2179, 2180, 2181, 2181,
-	2181, 2182, 2183, 2184, 2185, 2186, 2187, 2188, 2189, 2192, 2195, 2198, 2198, 2199, 2199, 2199, 2199, 2201, 2203, 2205, 2205, 2205, 2205, 2205,
-	2205, 2213, 2221, 2229, 2237, 2245, 2253, 2261, 2269, 2270, 2271, 2272, 2273, 2274, 2275, 2276, 2277, 2278, 2278, 2278, 2278, 2279, 2279, 2279,
-	2279, 2280, 2280, 2280, 2280, 2281, 2281, 2281, 2281, 2282, 2282, 2282, 2282, 2283, 2283, 2283, 2283, 2284, 2284, 2284, 2284, 2284, 2284, 2284,
-	2284, 2288, 2292, 2296, 2296, 2300, 2304, 2308, 2308, 2309, 2309, 2310, 2310, 2310, 2310, 2310, 2310, 2314, 2318, 2322, 2326, 2330, 2334, 2338,
-	2342, 2343, 2344, 2345, 2346, 2347, 2347, 2347, 2347, 2348, 2350, 2351, 2352, 2354, 2356, 2358, 2359, 2359, 2359, 2359, 2359, 2359, 2359, 2359,
-	2359, 2360, 2360, 2360, 2360, 2361, 2361, 2361, 2361, 2363, 2363, 2364, 2364, 2366, 2366, 2368, 2369, 2377, 2385, 2389, 2389, 2397, 2405, 2409,
-	2409, 2411, 2412, 2413, 2414, 2414, 2418, 2418, 2420, 2428, 2436, 2440, 2444, 2452, 2460, 2464, 2468, 2475, 2478, 2482, 2485, 2488, 2488, 2492,
-	2492, 2492, 2492, 2492, 2492, 2492, 2492, 2492, 2492, 2493, 2494, 2494, 2495, 2496, 2497, 2497, 2497, 2499, 2499, 2501, 2503, 2503, 2503, 2503,
-	2503, 2504, 2505, 2506, 2507, 2508, 2509, 2510, 2511, 2512, 2512, 2512, 2512, 2512, 2512, 2512, 2512, 2513, 2513, 2513, 2513, 2514, 2514, 2514,
-	2514, 2515, 2516, 2517, 2518, 2519, 2520, 2521, 2522, 2523, 2524, 2524, 2525, 2525, 2525, 2525, 2525, 2525, 2525, 2525, 2525, 2525, 2525, 2525,
-	2525, 2529, 2533, 2533, 2537, 2537, 2537, 2537, 2537, 2537, 2537, 2537, 2537, 2537, 2537, 2537, 2537, 2541, 2545, 2545, 2545, 2545, 2545, 2545,
-	2545, 2545, 2545, 2545, 2545, 2545, 2545, 2545, 2545, 2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549,
-	2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549, 2549,
+	148, 156, 164, 172, 180, 188, 196, 204, 212, 228, 244, 256, 272, 287, 302, 307, 309, 310, 311, 312, 313, 314, 315, 315,
+	315, 330, 345, 360, 375, 390, 405, 420, 435, 451, 467, 478, 486, 521, 531, 540, 549, 549, 549, 549, 549, 551, 553, 553,
+	553, 615, 617, 646, 648, 677, 685, 714, 715, 730, 738, 746, 754, 763, 771, 779, 786, 788, 790, 792, 794, 796, 798, 800,
+	802, 804, 806, 808, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810,
+	810, 812, 814, 816, 818, 820, 822, 824, 826, 828, 830, 832, 834, 834, 834, 834, 834, 834, 834, 834, 834, 834, 834, 834,
+	834, 834, 834, 834, 834, 834, 834, 834, 834, 838, 842, 845, 847, 855, 861, 869, 873, 877, 881, 884, 886, 894, 900, 908,
+	912, 912, 912, 912, 912, 912, 912, 912, 912, 916, 920, 923, 925, 933, 939, 947, 951, 951, 951, 951, 951, 951, 951, 951,
+	951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 957, 963, 963, 963, 965, 966, 966,
+	966, 967, 968, 969, 970, 971, 971, 972, 972, 973, 974, 975, 976, 977, 977, 978, 978, 979, 980, 981, 982, 983, 983, 984,
+	984, 985, 986, 987, 988, 989, 989, 990, 990, 991, 991, 992, 993, 994, 994, 995, 995, 996, 996, 997, 998, 999, 999, 1000,
+	1000, 1001, 1001, 1002, 1003, 1004, 1004, 1005, 1005, 1006, 1006, 1007, 1008, 1009, 1009, 1010, 1010, 1011, 1012, 1013, 1013, 1014, 1015, 1016,
+	1016, 1017, 1018, 1019, 1019, 1020, 1021, 1022, 1022, 1023, 1024, 1025, 1026, 1027, 1027, 1028, 1028, 1029, 1029, 1030, 1031, 1032, 1035, 1036,
+	1036, 1037, 1038, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1043, 1047, 1051, 1051, 1051, 1051, 1051,
+	1051, 1055, 1059, 1063, 1063, 1063, 1063, 1063, 1063, 1064, 1064, 1065, 1066, 1067, 1070, 1071, 1071, 1072, 1073, 1074, 1075, 1076, 1076, 1077,
+	1077, 1078, 1078, 1079, 1080, 1081, 1084, 1085, 1085, 1086, 1087, 1088, 1089, 1090, 1090, 1091, 1091, 1092, 1092, 1093, 1094, 1095, 1098, 1099,
+	1099, 1100, 1101, 1102, 1103, 1104, 1104, 1105, 1105, 1106, 1106, 1107, 1108, 1109, 1112, 1113, 1113, 1114, 1115, 1116, 1117, 1118, 1118, 1119,
+	1119, 1120, 1120, 1121, 1122, 1123, 1126, 1127, 1127, 1128, 1129, 1130, 1131, 1132, 1132, 1133, 1133, 1134, 1134, 1135, 1136, 1137, 1140, 1141,
+	1141, 1142, 1143, 1144, 1145, 1146, 1146, 1147, 1147, 1148, 1148, 1149, 1150, 1151, 1154, 1155, 1155, 1156, 1157, 1158, 1159, 1160, 1160, 1161,
+	1161, 1162, 1162, 1163, 1164, 1165, 1168, 1169, 1169, 1170, 1171, 1172, 1173, 1174, 1174, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1176, 1176,
+	1176, 1177, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1179, 1179, 1179, 1179, 1179, 1179, 1183, 1187, 1187, 1187, 1187,
+	1187, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188,
+	1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1189, 1190, 1191, 1192, 1193, 1194, 1195, 1196, 1197, 1198, 1199, 1200, 1201, 1202, 1203,
+	1204, 1205, 1206, 1207, 1208, 1209, 1210, 1211, 1212, 1213, 1214, 1215, 1216, 1217, 1218, 1219, 1220, 1224, 1228, 1232, 1236, 1240, 1244, 1248,
+	1252, 1253, 1254, 1255, 1256, 1257, 1258, 1259, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260,
+	1260, 1261, 1262, 1262, 1262, 1262, 1263, 1264, 1265, 1267, 1269, 1271, 1273, 1275, 1277, 1279, 1281, 1281, 1282, 1282, 1282, 1282, 1282, 1282,
+	1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282,
+	1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282,
+	1282, 1283, 1284, 1284, 1284, 1284, 1285, 1286, 1287, 1288, 1288, 1289, 1289, 1289, 1289, 1289, 1289, 1291, 1293, 1295, 1297, 1299, 1301, 1303,
+	1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305,
+	1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1310, 1315, 1315, 1316, 1316, 1321, 1326, 1331, 1331, 1332, 1332, 1333, 1333, 1334, 1334,
+	1335, 1335, 1336, 1336, 1337, 1337, 1338, 1338, 1339, 1341, 1343, 1345, 1347, 1348, 1349, 1350, 1351, 1353, 1355, 1357, 1359, 1361, 1363, 1365,
+	1367, 1369, 1371, 1373, 1375, 1377, 1377, 1377, 1377, 1378, 1379, 1380, 1381, 1382, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383,
+	1383, 1384, 1384, 1385, 1385, 1386, 1386, 1387, 1387, 1387, 1387, 1387, 1387, 1387, 1387, 1387, 1387, 1388, 1389, 1390, 1391, 1392, 1393, 1394,
+	1395, 1396, 1397, 1398, 1399, 1400, 1401, 1402, 1403, 1404, 1405, 1406, 1407, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1408,
+	1408, 1410, 1412, 1414, 1416, 1418, 1420, 1422, 1424, 1425, 1425, 1425, 1425, 1425, 1425, 1425, 1425, 1429, 1429, 1436, 1436, 1442, 1442, 1443,
+	1449, 1450, 1451, 1452, 1453, 1454, 1455, 1456, 1457, 1465, 1465, 1473, 1473, 1476, 1476, 1476, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483,
+	1484, 1488, 1488, 1490, 1490, 1497, 1497, 1497, 1497, 1498, 1499, 1500, 1500, 1501, 1502, 1502, 1503, 1504, 1504, 1504, 1504, 1504, 1504, 1504,
+	1504, 1504, 1504, 1504, 1504, 1504, 1504, 1504, 1504, 1505, 1506, 1510, 1513, 1516, 1517, 1519, 1522, 1522, 1522, 1523, 1523, 1523, 1523, 1523,
+	1523, 1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1531, 1532, 1533, 1535, 1537, 1538, 1538, 1539, 1547, 1548, 1554, 1554, 1558, 1558, 1565,
+	1565, 1567, 1569, 1571, 1573, 1574, 1575, 1576, 1577, 1585, 1585, 1593, 1593, 1596, 1596, 1596, 1596, 1597, 1598, 1599, 1600, 1600, 1600, 1600,
+	1600, 1601, 1602, 1603, 1604, 1605, 1606, 1606, 1607, 1608, 1609, 1610, 1611, 1612, 1612, 1613, 1613, 1614, 1615, 1616, 1617, 1618, 1619, 1619,
+	1620, 1621, 1622, 1623, 1624, 1625, 1625, 1626, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1632, 1633, 1634, 1635, 1636, 1637, 1638, 1638, 1639,
+	1639, 1646, 1647, 1648, 1649, 1650, 1651, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1657, 1658, 1658, 1658, 1660, 1662, 1664, 1666, 1668, 1668,
+	1670, 1672, 1674, 1676, 1678, 1680, 1680, 1682, 1682, 1682, 1684, 1686, 1688, 1690, 1692, 1692, 1694, 1700, 1706, 1712, 1718, 1724, 1724, 1730,
+	1730, 1730, 1732, 1734, 1736, 1738, 1740, 1740, 1742, 1744, 1746, 1748, 1750, 1752, 1752, 1754, 1754, 1754, 1755, 1756, 1757, 1758, 1759, 1759,
+	1760, 1765, 1770, 1775, 1780, 1785, 1785, 1790, 1790, 1790, 1790, 1790, 1790, 1791, 1791, 1791, 1791, 1792, 1792, 1793, 1794, 1795, 1798, 1799,
+	1799, 1799, 1799, 1799, 1799, 1799, 1799, 1799, 1799, 1800, 1800, 1801, 1802, 1803, 1806, 1807, 1807, 1807, 1807, 1807, 1807, 1807, 1807, 1807,
+	1807, 1808, 1808, 1809, 1810, 1811, 1814, 1815, 1815, 1819, 1819, 1819, 1819, 1820, 1820, 1820, 1820, 1821, 1821, 1822, 1823, 1824, 1827, 1828,
+	1828, 1831, 1831, 1831, 1831, 1831, 1831, 1831, 1831, 1833, 1833, 1835, 1837, 1839, 1845, 1847, 1847, 1847, 1847, 1847, 1847, 1847, 1847, 1847,
+	1847, 1853, 1853, 1859, 1865, 1871, 1889, 1895, 1895, 1895, 1895, 1895, 1895, 1895, 1895, 1895, 1895, 1897, 1897, 1899, 1901, 1903, 1909, 1911,
+	1911, 1911, 1911, 1911, 1911, 1911, 1911, 1911, 1911, 1916, 1916, 1921, 1926, 1931, 1946, 1951, 1951, 1952, 1953, 1954, 1955, 1956, 1957, 1958,
+	1959, 1960, 1961, 1962, 1963, 1964, 1965, 1966, 1967, 1968, 1969, 1970, 1971, 1972, 1973, 1974, 1975, 1976, 1977, 1978, 1979, 1980, 1981, 1982,
+	1983, 1984, 1985, 1986, 1987, 1988, 1989, 1990, 1991, 1992, 1993, 1994, 1995, 1996, 1997, 1998, 1999, 2000, 2001, 2002, 2003, 2004, 2005, 2006,
+	2007, 2008, 2009, 2010, 2011, 2012, 2013, 2014, 2015, 2016, 2017, 2018, 2019, 2020, 2021, 2022, 2023, 2024, 2025, 2026, 2027, 2028, 2029, 2030,
+	2031, 2032, 2033, 2034, 2035, 2036, 2037, 2038, 2039, 2040, 2041, 2042, 2043, 2044, 2045, 2046, 2047, 2048, 2049, 2050, 2051, 2052, 2053, 2054,
+	2055, 2056, 2057, 2058, 2059, 2060, 2061, 2062, 2063, 2064, 2065, 2066, 2067, 2068, 2069, 2070, 2071, 2072, 2073, 2074, 2075, 2076, 2077, 2078,
+	2079, 2080, 2080, 2080, 2080, 2080, 2080, 2080, 2080, 2083, 2083, 2083, 2083, 2084, 2084, 2084, 2084, 2085, 2085, 2085, 2085, 2085, 2085, 2085,
+	2085, 2089, 2089, 2093, 2093, 2097, 2097, 2097, 2097, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098,
+	2098, 2098, 2098, 2102, 2102, 2106, 2106, 2106, 2106, 2107, 2108, 2109, 2110, 2111, 2112, 2118, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122,
+	2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2123, 2123, 2123, 2123, 2127, 2127, 2131, 2135, 2139, 2139, 2143,
+	2143, 2147, 2147, 2151, 2151, 2155, 2155, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159,
+	2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2160, 2160, 2160, 2160, 2160, 2160, 2160, 2160, 2161, 2161, 2161, 2161, 2161, 2161, 2161,
+	2161, 2170, 2170, 2170, 2170, 2173, 2173, 2173, 2177, 2185, 2193, 2200, 2205, 2211, 2219, 2227, 2232, 2232, 2233, 2233, 2233, 2233, 2233, 2233,
+	2233, 2237, 2241, 2249, 2257, 2257, 2259, 2261, 2262, 2263, 2264, 2265, 2266, 2266, 2266, 2266, 2266, 2267, 2268, 2269, 2270, 2270, 2270, 2270,
+	2270, 2271, 2272, 2273, 2274, 2275, 2276, 2277, 2278, 2279, 2280, 2281, 2282, 2282, 2282, 2282, 2282, 2283, 2284, 2285, 2286, 2287, 2288, 2288,
+	2288, 2289, 2290, 2291, 2292, 2293, 2294, 2295, 2296, 2299, 2302, 2305, 2305, 2306, 2306, 2306, 2306, 2308, 2310, 2312, 2312, 2312, 2312, 2312,
+	2312, 2320, 2328, 2336, 2344, 2352, 2360, 2368, 2376, 2377, 2378, 2379, 2380, 2381, 2382, 2383, 2384, 2385, 2385, 2385, 2385, 2386, 2386, 2386,
+	2386, 2387, 2387, 2387, 2387, 2388, 2388, 2388, 2388, 2389, 2389, 2389, 2389, 2390, 2390, 2390, 2390, 2391, 2391, 2391, 2391, 2391, 2391, 2391,
+	2391, 2395, 2399, 2403, 2403, 2407, 2411, 2415, 2415, 2416, 2416, 2417, 2417, 2417, 2417, 2417, 2417, 2421, 2425, 2429, 2433, 2437, 2441, 2445,
+	2449, 2450, 2451, 2452, 2453, 2454, 2454, 2454, 2454, 2455, 2457, 2458, 2459, 2461, 2463, 2465, 2466, 2466, 2466, 2466, 2466, 2466, 2466, 2466,
+	2466, 2467, 2467, 2467, 2467, 2468, 2468, 2468, 2468, 2470, 2470, 2471, 2471, 2473, 2473, 2475, 2476, 2484, 2492, 2496, 2496, 2504, 2512, 2516,
+	2516, 2518, 2519, 2520, 2521, 2521, 2525, 2525, 2527, 2535, 2543, 2547, 2551, 2559, 2567, 2571, 2575, 2582, 2585, 2589, 2592, 2595, 2595, 2599,
+	2599, 2599, 2599, 2599, 2599, 2599, 2599, 2599, 2599, 2600, 2601, 2601, 2602, 2603, 2604, 2604, 2604, 2606, 2606, 2608, 2610, 2610, 2610, 2610,
+	2610, 2611, 2612, 2613, 2614, 2615, 2616, 2617, 2618, 2619, 2619, 2619, 2619, 2619, 2619, 2619, 2619, 2620, 2620, 2620, 2620, 2621, 2621, 2621,
+	2621, 2622, 2623, 2624, 2625, 2626, 2627, 2628, 2629, 2630, 2631, 2631, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632,
+	2632, 2636, 2640, 2640, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2648, 2652, 2652, 2652, 2652, 2652, 2652,
+	2652, 2652, 2652, 2652, 2652, 2652, 2652, 2652, 2652, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656,
+	2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656,
 }
 
-var decodeList = [2549]Op{
+var decodeList = [2656]Op{
 	J4_cmpeqi_tp0_jump_nt, J4_cmpeqi_tp0_jump_t, J4_cmpeqi_tp0_jump_nt, J4_cmpeqi_tp0_jump_t, J4_cmpeqi_fp0_jump_nt, J4_cmpeqi_fp0_jump_t, J4_cmpeqi_fp0_jump_nt, J4_cmpeqi_fp0_jump_t,
 	J4_cmpgti_tp0_jump_nt, J4_cmpgti_tp0_jump_t, J4_cmpgti_tp0_jump_nt, J4_cmpgti_tp0_jump_t, J4_cmpgti_fp0_jump_nt, J4_cmpgti_fp0_jump_t, J4_cmpgti_fp0_jump_nt, J4_cmpgti_fp0_jump_t,
 	J4_cmpgtui_tp0_jump_nt, J4_cmpgtui_tp0_jump_t, J4_cmpgtui_tp0_jump_nt, J4_cmpgtui_tp0_jump_t, J4_cmpgtui_fp0_jump_nt, J4_cmpgtui_fp0_jump_t, J4_cmpgtui_fp0_jump_nt, J4_cmpgtui_fp0_jump_t,
@@ -16103,15 +16863,25 @@ var decodeList = [2549]Op{
 	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vasrwuhrndsat, V6_vasruwuhrndsat, V6_vasruwuhsat, V6_vasrhbsat,
 	V6_vasruhubrndsat, V6_vasruhubsat, V6_vlutvvb_nm, V6_vlutvwh_nm, V6_vrmpybus, V6_vrmpybus_acc, V6_vrmpyub, V6_vrmpyub_acc,
 	V6_vdmpybus, V6_vdmpybus_acc, V6_vdmpybus_dv, V6_vdmpybus_dv_acc, V6_vtmpyb, V6_vtmpyb_acc, V6_vtmpybus, V6_vtmpybus_acc,
-	V6_vdmpyhb, V6_vdmpyhb_acc, V6_vtmpyhb_acc, V6_vmpybus, V6_vmpybus_acc, V6_vmpabus, V6_vmpabus_acc, V6_vdmpyhb_dv,
-	V6_vdmpyhb_dv_acc, V6_vdmpyhsat, V6_vdmpyhsat_acc, V6_vmpahb, V6_vmpahb_acc, V6_vrmpybusi, V6_vrmpybusi_acc, V6_vmpyh,
-	V6_vmpyhsat_acc, V6_vmpyhsrs, V6_vmpyhss, V6_vmpyuh, V6_vmpyuh_acc, V6_vmpyiwb_acc, V6_vmpyiwh_acc, V6_vandvrt_acc,
-	V6_vandnqrt_acc, V6_vandqrt_acc, V6_vrmpyubi_acc, V6_vmpabuu, V6_vmpyuhe, V6_vmpyihb, V6_vmpyihb_acc, V6_vaslw,
-	V6_vaslw_acc, V6_vasrh, V6_vasrw, V6_vasrw_acc, V6_vror, V6_vmpyub_acc, V6_vmpyuhe_acc, V6_vmpauhb,
-	V6_vmpauhb_acc, V6_vmpyiwh, V6_vmpyiwub, V6_vmpyiwub_acc, V6_vaslh, V6_vasrh_acc, V6_vlsrb, V6_vlsrh,
-	V6_vlsrw, V6_pred_scalar2, V6_pred_scalar2v2, V6_vandvrt, V6_vandnqrt, V6_vandqrt, V6_lvsplatw, V6_vinsertwr,
-	V6_vrmpyubi, V6_vmpabuu_acc, V6_vmpyh_acc, V6_vtmpyhb, V6_vmpyiwb, V6_vaslh_acc, V6_lvsplatb, V6_lvsplath,
-	V6_vmpyub, V6_vshuff, V6_vdeal, V6_vcmov, V6_vncmov, V6_vnccombine, V6_vccombine, V6_vasrwh,
+	V6_vdmpyhb, V6_vdmpyhb_acc, V6_vtmpyhb_acc, V6_vdsaduh, V6_vmpybus, V6_vmpybus_acc, V6_vmpabus, V6_vmpabus_acc,
+	V6_vdmpyhb_dv, V6_vdmpyhb_dv_acc, V6_vdmpyhsat, V6_vdmpyhsat_acc, V6_vmpahb, V6_vmpahb_acc, V6_vdmpyhisat, V6_vdmpyhisat_acc,
+	V6_vdmpyhsuisat, V6_vdmpyhsuisat_acc, V6_vdmpyhsusat, V6_vdmpyhsusat_acc, V6_vrmpybusi, V6_vrmpybusi_acc, V6_vrsadubi, V6_vrsadubi_acc,
+	V6_vmpyh, V6_vmpyhsat_acc, V6_vmpyhsrs, V6_vmpyhss, V6_vmpyuh, V6_vmpyuh_acc, V6_vmpyiwb_acc, V6_vmpyiwh_acc,
+	V6_vandvrt_acc, V6_vandnqrt_acc, V6_vandqrt_acc, V6_vrmpyubi_acc, V6_vmpabuu, V6_vmpyuhe, V6_vmpyihb, V6_vmpyihb_acc,
+	V6_vdsaduh_acc, V6_vlut4, V6_vaslw, V6_vaslw_acc, V6_vasrh, V6_vasrw, V6_vasrw_acc, V6_vror,
+	V6_vmpyub_acc, V6_vmpyuhe_acc, V6_vmpauhb, V6_vmpauhb_acc, V6_vmpahhsat, V6_vmpauhuhsat, V6_vmpsuhuhsat, V6_vmpyiwh,
+	V6_vmpyiwub, V6_vmpyiwub_acc, V6_vaslh, V6_vasrh_acc, V6_vlsrb, V6_vlsrh, V6_vlsrw, V6_pred_scalar2,
+	V6_pred_scalar2v2, V6_vandvrt, V6_vandnqrt, V6_vandqrt, V6_lvsplatw, V6_vinsertwr, V6_vrmpyubi, V6_vmpabuu_acc,
+	V6_vrmpybub_rtt_acc, V6_vrmpyub_rtt_acc, V6_vmpyh_acc, V6_vtmpyhb, V6_vmpyiwb, V6_vaslh_acc, V6_lvsplatb, V6_lvsplath,
+	V6_vmpyub, V6_vrmpybub_rtt, V6_vrmpyub_rtt, V6_vshuff, V6_vdeal, V6_vcmov, V6_vncmov, V6_vnccombine,
+	V6_vccombine, V6_vrotr, V6_vasr_into, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat,
+	V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc,
+	V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat,
+	V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh,
+	V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat,
+	V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc,
+	V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd,
+	V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh,
 	V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd,
 	V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat,
 	V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb,
@@ -16119,193 +16889,196 @@ var decodeList = [2549]Op{
 	V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb,
 	V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat,
 	V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb,
-	V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat,
-	V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc,
-	V6_vlutvwh, V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat,
-	V6_vasrhbrndsat, V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh,
-	V6_vlutvwh_oracc, V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat,
-	V6_vshuffvdd, V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc,
-	V6_vasrwh, V6_vasrwhrndsat, V6_vasrwhsat, V6_vasrwuhsat, V6_vasrhubrndsat, V6_vasrhubsat, V6_vasrhbrndsat, V6_vshuffvdd,
-	V6_vdealvdd, V6_valignb, V6_vlalignb, V6_vlutvvb, V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vrmpybusv,
-	V6_vrmpybusv_acc, V6_vrmpybv, V6_vrmpybv_acc, V6_vrmpyubv, V6_vrmpyubv_acc, V6_vmpybusv, V6_vmpybusv_acc, V6_vmpybv,
-	V6_vmpybv_acc, V6_vmpyubv, V6_vmpyubv_acc, V6_vdmpyhvsat, V6_vdmpyhvsat_acc, V6_vmpyhv, V6_vmpyhv_acc, V6_vaddhw_acc,
-	V6_vand, V6_vor, V6_vxor, V6_vmpabusv, V6_vmpyhvsrs, V6_vmpyhus, V6_vmpyhus_acc, V6_vmpyuhv,
-	V6_vmpyuhv_acc, V6_vmpyih, V6_vmpyih_acc, V6_vmpyowh_rnd_sacc, V6_vmpyowh_sacc, V6_vmpyowh_64_acc, V6_vmpyiewuh_acc, V6_vaddw,
-	V6_vsubb, V6_vsubh, V6_vsubw, V6_vaddhsat, V6_vaddubsat, V6_vadduhsat, V6_vaddwsat, V6_vaddubh_acc,
-	V6_vadduhw_acc, V6_vmpyiewh_acc, V6_vsubhsat, V6_vsububsat, V6_vsubuhsat, V6_vsubwsat, V6_vaddb_dv, V6_vaddh_dv,
-	V6_vaddw_dv, V6_vaddubsat_dv, V6_vsubb_dv, V6_vsubh_dv, V6_vsubw_dv, V6_vaddhsat_dv, V6_vadduhsat_dv, V6_vaddwsat_dv,
-	V6_vsububsat_dv, V6_vsubuhsat_dv, V6_veqb_and, V6_veqb_or, V6_veqb_xor, V6_veqh_and, V6_veqh_or, V6_veqh_xor,
-	V6_veqw_and, V6_veqw_or, V6_veqw_xor, V6_vgtb_and, V6_vgtb_or, V6_vgtb_xor, V6_vgth_and, V6_vgth_or,
-	V6_vgth_xor, V6_vgtub_and, V6_vgtub_or, V6_vgtub_xor, V6_vgtuh_and, V6_vgtuh_or, V6_vgtuh_xor, V6_vgtuw_and,
-	V6_vgtuw_or, V6_vgtuw_xor, V6_vgtw_and, V6_vgtw_or, V6_vgtw_xor, V6_vsubhsat_dv, V6_vsubwsat_dv, V6_vaddhw,
-	V6_vaddubh, V6_vadduhw, V6_vsubhw, V6_vsububh, V6_vsubuhw, V6_vavgh, V6_vavgub, V6_vavguh,
-	V6_vavgw, V6_vabsdiffh, V6_vabsdiffub, V6_vabsdiffuh, V6_vabsdiffw, V6_vlutvvb_oracci, V6_vavghrnd, V6_vavgubrnd,
-	V6_vavguhrnd, V6_vavgwrnd, V6_vnavgh, V6_vnavgub, V6_vnavgw, V6_vmpabuuv, V6_vlutvwh_oracci, V6_vaddbnq,
-	V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq, V6_vsubbq, V6_vsubhnq,
-	V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_vabsb, V6_vabsb_sat, V6_vabsh, V6_vabsh_sat, V6_vabsw,
-	V6_vabsw_sat, V6_vnot, V6_vassign, V6_pred_and, V6_pred_and_n, V6_pred_not, V6_pred_or, V6_pred_or_n,
-	V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vcl0h, V6_vcl0w, V6_vnormamth,
-	V6_vnormamtw, V6_vpopcounth, V6_vunpackb, V6_vunpackh, V6_vunpackob, V6_vunpackoh, V6_vunpackub, V6_vunpackuh,
-	V6_vzb, V6_vzh, V6_vsb, V6_vsh, V6_vshuffb, V6_vshuffh, V6_vdealb, V6_vdealh,
-	V6_valignbi, V6_vlutvvbi, V6_vaddbnq, V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq,
-	V6_vsubbnq, V6_vsubbq, V6_vsubhnq, V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_pred_and, V6_pred_and_n,
-	V6_pred_or, V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vlalignbi,
-	V6_vlutvwhi, V6_vaddbnq, V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq,
+	V6_vlutvvb_oracc, V6_vlutvwh, V6_vlutvwh_oracc, V6_vrmpybusv, V6_vrmpybusv_acc, V6_vrmpybv, V6_vrmpybv_acc, V6_vrmpyubv,
+	V6_vrmpyubv_acc, V6_vmpybusv, V6_vmpybusv_acc, V6_vmpybv, V6_vmpybv_acc, V6_vmpyubv, V6_vmpyubv_acc, V6_vdmpyhvsat,
+	V6_vdmpyhvsat_acc, V6_vmpyhv, V6_vmpyhv_acc, V6_vaddhw_acc, V6_vand, V6_vor, V6_vxor, V6_vmpabusv,
+	V6_vmpyhvsrs, V6_vmpyhus, V6_vmpyhus_acc, V6_vmpyuhv, V6_vmpyuhv_acc, V6_vmpyih, V6_vmpyih_acc, V6_vmpyowh_rnd_sacc,
+	V6_vmpyowh_sacc, V6_vmpyowh_64_acc, V6_vmpyiewuh_acc, V6_vaddw, V6_vsubb, V6_vsubh, V6_vsubw, V6_vaddhsat,
+	V6_vaddubsat, V6_vadduhsat, V6_vaddwsat, V6_vaddubh_acc, V6_vadduhw_acc, V6_vmpyiewh_acc, V6_vsubhsat, V6_vsububsat,
+	V6_vsubuhsat, V6_vsubwsat, V6_vaddb_dv, V6_vaddh_dv, V6_vaddw_dv, V6_vaddubsat_dv, V6_vsubb_dv, V6_vsubh_dv,
+	V6_vsubw_dv, V6_vaddhsat_dv, V6_vadduhsat_dv, V6_vaddwsat_dv, V6_vsububsat_dv, V6_vsubuhsat_dv, V6_veqb_and, V6_veqb_or,
+	V6_veqb_xor, V6_veqh_and, V6_veqh_or, V6_veqh_xor, V6_veqw_and, V6_veqw_or, V6_veqw_xor, V6_vgtb_and,
+	V6_vgtb_or, V6_vgtb_xor, V6_vgth_and, V6_vgth_or, V6_vgth_xor, V6_vgtub_and, V6_vgtub_or, V6_vgtub_xor,
+	V6_vgtuh_and, V6_vgtuh_or, V6_vgtuh_xor, V6_vgtuw_and, V6_vgtuw_or, V6_vgtuw_xor, V6_vgtw_and, V6_vgtw_or,
+	V6_vgtw_xor, V6_vsubhsat_dv, V6_vsubwsat_dv, V6_vaddhw, V6_vaddubh, V6_vadduhw, V6_vsubhw, V6_vsububh,
+	V6_vsubuhw, V6_vaddcarry, V6_vsubcarry, V6_vavgh, V6_vavgub, V6_vavguh, V6_vavgw, V6_vabsdiffh,
+	V6_vabsdiffub, V6_vabsdiffuh, V6_vabsdiffw, V6_vlutvvb_oracci, V6_vavghrnd, V6_vavgubrnd, V6_vavguhrnd, V6_vavgwrnd,
+	V6_vnavgh, V6_vnavgub, V6_vnavgw, V6_vmpabuuv, V6_vlutvwh_oracci, V6_vaddcarrysat, V6_vsatdw, V6_vaddcarryo,
+	V6_vsubcarryo, V6_vaddbnq, V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq,
+	V6_vsubbq, V6_vsubhnq, V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_vabsb, V6_vabsb_sat, V6_vabsh,
+	V6_vabsh_sat, V6_vabsw, V6_vabsw_sat, V6_vnot, V6_vassign, V6_pred_and, V6_pred_and_n, V6_pred_not,
+	V6_pred_or, V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vprefixqb,
+	V6_vprefixqh, V6_vprefixqw, V6_vcl0h, V6_vcl0w, V6_vnormamth, V6_vnormamtw, V6_vpopcounth, V6_vunpackb,
+	V6_vunpackh, V6_vunpackob, V6_vunpackoh, V6_vunpackub, V6_vunpackuh, V6_vzb, V6_vzh, V6_vsb,
+	V6_vsh, V6_vshuffb, V6_vshuffh, V6_vdealb, V6_vdealh, V6_vhist, V6_vhistq, V6_vwhist128,
+	V6_vwhist128m, V6_vwhist128q, V6_vwhist128qm, V6_vwhist256, V6_vwhist256_sat, V6_vwhist256q, V6_vwhist256q_sat, V6_valignbi,
+	V6_vlutvvbi, V6_vaddbnq, V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq,
 	V6_vsubbq, V6_vsubhnq, V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_pred_and, V6_pred_and_n, V6_pred_or,
-	V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vaddbsat_dv, V6_vadduwsat_dv,
-	V6_vsubbsat_dv, V6_vsubuwsat_dv, V6_vaddububb_sat, V6_vsubububb_sat, V6_vswap, V6_vmpyewuh_64, V6_vaddbnq, V6_vaddbq,
-	V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq, V6_vsubbq, V6_vsubhnq, V6_vsubhq,
-	V6_vsubwnq, V6_vsubwq, V6_pred_and, V6_pred_and_n, V6_pred_or, V6_pred_or_n, V6_pred_xor, V6_vandvnqv,
-	V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vmux, V6_vaddbsat, V6_vavgb, V6_vavgbrnd, V6_vavguw,
-	V6_vavguwrnd, V6_vnavgb, V6_vmaxh, V6_vmaxub, V6_vmaxuh, V6_vminh, V6_vminub, V6_vminuh,
-	V6_vminw, V6_vsubbsat, V6_vmaxb, V6_vmaxw, V6_vminb, V6_vsatuwuh, V6_vdealb4w, V6_vdelta,
-	V6_vrdelta, V6_vcombine, V6_vmpyowh_rnd, V6_vshuffeb, V6_vshuffob, V6_vshufeh, V6_vshufoh, V6_vshufoeb,
-	V6_vshufoeh, V6_vadduwsat, V6_vmpyieoh, V6_vroundhb, V6_vroundhub, V6_vroundwh, V6_vroundwuh, V6_vsathub,
-	V6_vsatwh, V6_veqb, V6_veqh, V6_veqw, V6_vgtb, V6_vgth, V6_vgtub, V6_vgtuh,
-	V6_vgtuw, V6_vgtw, V6_vaddb, V6_vaddh, V6_vaslhv, V6_vaslwv, V6_vasrhv, V6_vasrwv,
-	V6_vlsrhv, V6_vlsrwv, V6_vsubuwsat, V6_vmpyiewuh, V6_vmpyiowh, V6_vpackhb_sat, V6_vpackhub_sat, V6_vpackwuh_sat,
-	V6_vpackeb, V6_vpackeh, V6_vmpyewuh, V6_vmpyowh, V6_vrounduhub, V6_vrounduwuh, V6_vpackwh_sat, V6_vpackob,
-	V6_vpackoh, J4_cmpeq_t_jumpnv_nt, J4_cmpeq_t_jumpnv_t, J4_cmpeq_t_jumpnv_nt, J4_cmpeq_t_jumpnv_t, J4_cmpeq_f_jumpnv_nt, J4_cmpeq_f_jumpnv_t, J4_cmpeq_f_jumpnv_nt,
-	J4_cmpeq_f_jumpnv_t, J4_cmpgt_t_jumpnv_nt, J4_cmpgt_t_jumpnv_t, J4_cmpgt_t_jumpnv_nt, J4_cmpgt_t_jumpnv_t, J4_cmpgt_f_jumpnv_nt, J4_cmpgt_f_jumpnv_t, J4_cmpgt_f_jumpnv_nt,
-	J4_cmpgt_f_jumpnv_t, J4_cmpgtu_t_jumpnv_nt, J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_t_jumpnv_nt, J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_f_jumpnv_nt, J4_cmpgtu_f_jumpnv_t, J4_cmpgtu_f_jumpnv_nt,
-	J4_cmpgtu_f_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_f_jumpnv_nt, J4_cmpeqi_f_jumpnv_t, J4_cmpeqi_f_jumpnv_nt,
-	J4_cmpeqi_f_jumpnv_t, J4_cmpgti_t_jumpnv_nt, J4_cmpgti_t_jumpnv_t, J4_cmpgti_t_jumpnv_nt, J4_cmpgti_t_jumpnv_t, J4_cmpgti_f_jumpnv_nt, J4_cmpgti_f_jumpnv_t, J4_cmpgti_f_jumpnv_nt,
-	J4_cmpgti_f_jumpnv_t, J4_cmpgtui_t_jumpnv_nt, J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_t_jumpnv_nt, J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_f_jumpnv_nt, J4_cmpgtui_f_jumpnv_t, J4_cmpgtui_f_jumpnv_nt,
-	J4_cmpgtui_f_jumpnv_t, V6_vL32b_ai, V6_vL32b_cur_ai, V6_vL32b_tmp_ai, V6_vL32Ub_ai, V6_vS32b_ai, V6_vS32b_new_ai, V6_vS32Ub_ai,
-	V6_vL32b_nt_ai, V6_vL32b_nt_cur_ai, V6_vL32b_nt_tmp_ai, V6_vS32b_nt_ai, V6_vS32b_nt_new_ai, V6_vL32b_npred_ai, V6_vL32b_pred_ai, V6_vS32b_nqpred_ai,
-	V6_vS32b_qpred_ai, V6_vS32b_npred_ai, V6_vS32b_pred_ai, V6_vS32b_new_npred_ai, V6_vS32b_new_pred_ai, V6_vS32Ub_npred_ai, V6_vS32Ub_pred_ai, V6_vL32b_nt_npred_ai,
-	V6_vL32b_nt_pred_ai, V6_vS32b_nt_nqpred_ai, V6_vS32b_nt_qpred_ai, V6_vS32b_nt_new_npred_ai, V6_vS32b_nt_new_pred_ai, V6_vS32b_nt_npred_ai, V6_vS32b_nt_pred_ai, V6_vL32b_pi,
-	V6_vL32b_cur_pi, V6_vL32b_tmp_pi, V6_vL32Ub_pi, V6_vS32b_pi, V6_vS32b_new_pi, V6_vS32Ub_pi, V6_vL32b_nt_cur_pi, V6_vL32b_nt_pi,
-	V6_vL32b_nt_tmp_pi, V6_vS32b_nt_new_pi, V6_vS32b_nt_pi, V6_vL32b_npred_pi, V6_vL32b_pred_pi, V6_vS32b_nqpred_pi, V6_vS32b_qpred_pi, V6_vS32b_npred_pi,
-	V6_vS32b_pred_pi, V6_vS32b_new_npred_pi, V6_vS32b_new_pred_pi, V6_vS32Ub_npred_pi, V6_vS32Ub_pred_pi, V6_vL32b_nt_npred_pi, V6_vL32b_nt_pred_pi, V6_vS32b_nt_nqpred_pi,
-	V6_vS32b_nt_qpred_pi, V6_vS32b_nt_new_npred_pi, V6_vS32b_nt_new_pred_pi, V6_vS32b_nt_npred_pi, V6_vS32b_nt_pred_pi, V6_vL32b_ppu, V6_vL32b_cur_ppu, V6_vL32b_tmp_ppu,
-	V6_vL32Ub_ppu, V6_vS32b_ppu, V6_vS32b_new_ppu, V6_vS32Ub_ppu, V6_vL32b_nt_cur_ppu, V6_vL32b_nt_ppu, V6_vL32b_nt_tmp_ppu, V6_vS32b_nt_new_ppu,
-	V6_vS32b_nt_ppu, V6_vL32b_npred_ppu, V6_vL32b_pred_ppu, V6_vS32b_nqpred_ppu, V6_vS32b_qpred_ppu, V6_vS32b_npred_ppu, V6_vS32b_pred_ppu, V6_vS32Ub_npred_ppu,
-	V6_vS32Ub_pred_ppu, V6_vS32b_new_npred_ppu, V6_vS32b_new_pred_ppu, V6_vL32b_nt_npred_ppu, V6_vL32b_nt_pred_ppu, V6_vS32b_nt_nqpred_ppu, V6_vS32b_nt_qpred_ppu, V6_vS32b_nt_new_npred_ppu,
-	V6_vS32b_nt_new_pred_ppu, V6_vS32b_nt_npred_ppu, V6_vS32b_nt_pred_ppu, L4_ploadrbt_rr, L4_ploadrubt_rr, L4_ploadrht_rr, L4_ploadruht_rr, L4_ploadrit_rr,
-	L4_ploadrdt_rr, L4_ploadrbf_rr, L4_ploadrubf_rr, L4_ploadrhf_rr, L4_ploadruhf_rr, L4_ploadrif_rr, L4_ploadrdf_rr, L4_ploadrbtnew_rr,
-	L4_ploadrubtnew_rr, L4_ploadrhtnew_rr, L4_ploadruhtnew_rr, L4_ploadritnew_rr, L4_ploadrdtnew_rr, L4_ploadrbfnew_rr, L4_ploadrubfnew_rr, L4_ploadrhfnew_rr,
-	L4_ploadruhfnew_rr, L4_ploadrifnew_rr, L4_ploadrdfnew_rr, S4_pstorerbt_rr, S4_pstorerht_rr, S4_pstorerft_rr, S4_pstorerit_rr, S4_pstorerdt_rr,
-	S4_pstorerbf_rr, S4_pstorerhf_rr, S4_pstorerff_rr, S4_pstorerif_rr, S4_pstorerdf_rr, S4_pstorerbtnew_rr, S4_pstorerhtnew_rr, S4_pstorerftnew_rr,
-	S4_pstoreritnew_rr, S4_pstorerdtnew_rr, S4_pstorerbfnew_rr, S4_pstorerhfnew_rr, S4_pstorerffnew_rr, S4_pstorerifnew_rr, S4_pstorerdfnew_rr, S4_storeirbt_io,
-	S4_storeirht_io, S4_storeirit_io, S4_storeirbf_io, S4_storeirhf_io, S4_storeirif_io, S4_storeirbtnew_io, S4_storeirhtnew_io, S4_storeiritnew_io,
-	S4_storeirbfnew_io, S4_storeirhfnew_io, S4_storeirifnew_io, L4_loadrb_rr, L4_loadrub_rr, L4_loadrh_rr, L4_loadruh_rr, L4_loadri_rr,
-	L4_loadrd_rr, S4_storerb_rr, S4_storerh_rr, S4_storerf_rr, S4_storeri_rr, S4_storerbnew_rr, S4_storerhnew_rr, S4_storerinew_rr,
-	S4_storerd_rr, S4_storeirb_io, S4_storeirh_io, S4_storeiri_io, L4_add_memopb_io, L4_and_memopb_io, L4_or_memopb_io, L4_sub_memopb_io,
-	L4_add_memoph_io, L4_and_memoph_io, L4_or_memoph_io, L4_sub_memoph_io, L4_add_memopw_io, L4_and_memopw_io, L4_or_memopw_io, L4_sub_memopw_io,
-	L4_iadd_memopb_io, L4_isub_memopb_io, L4_iand_memopb_io, L4_ior_memopb_io, L4_iadd_memoph_io, L4_isub_memoph_io, L4_iand_memoph_io, L4_ior_memoph_io,
-	L4_iadd_memopw_io, L4_isub_memopw_io, L4_iand_memopw_io, L4_ior_memopw_io, S2_pstorerbt_io, S2_pstorerht_io, S2_pstorerft_io, S2_pstorerit_io,
-	S2_pstorerinewt_io, S2_pstorerbnewt_io, S2_pstorerhnewt_io, S2_pstorerdt_io, L2_ploadrbt_io, L2_ploadrubt_io, L2_ploadrht_io, L2_ploadruht_io,
-	L2_ploadrit_io, L2_ploadrdt_io, S4_pstorerbtnew_io, S4_pstorerhtnew_io, S4_pstorerftnew_io, S4_pstoreritnew_io, S4_pstorerbnewtnew_io, S4_pstorerhnewtnew_io,
-	S4_pstorerinewtnew_io, S4_pstorerdtnew_io, L2_ploadrbtnew_io, L2_ploadrubtnew_io, L2_ploadrhtnew_io, L2_ploadruhtnew_io, L2_ploadritnew_io, L2_ploadrdtnew_io,
-	S2_pstorerbf_io, S2_pstorerhf_io, S2_pstorerff_io, S2_pstorerif_io, S2_pstorerinewf_io, S2_pstorerbnewf_io, S2_pstorerhnewf_io, S2_pstorerdf_io,
-	L2_ploadrbf_io, L2_ploadrubf_io, L2_ploadrhf_io, L2_ploadruhf_io, L2_ploadrif_io, L2_ploadrdf_io, S4_pstorerbfnew_io, S4_pstorerhfnew_io,
-	S4_pstorerffnew_io, S4_pstorerifnew_io, S4_pstorerbnewfnew_io, S4_pstorerhnewfnew_io, S4_pstorerinewfnew_io, S4_pstorerdfnew_io, L2_ploadrbfnew_io, L2_ploadrubfnew_io,
-	L2_ploadrhfnew_io, L2_ploadruhfnew_io, L2_ploadrifnew_io, L2_ploadrdfnew_io, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp,
-	S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp,
-	L2_loadrigp, L2_loadrdgp, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp,
-	S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp,
-	S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp,
-	L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp, S2_storerbgp, S2_storerhgp,
-	S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp,
-	L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp, J2_callr, J2_callrt, J2_callrf, J2_jumpr,
-	J2_jumprt, J2_jumprtnew, J2_jumprtpt, J2_jumprtnewpt, J2_jumprf, J2_jumprfnew, J2_jumprfpt, J2_jumprfnewpt,
-	J2_trap0, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump,
+	V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vprefixqb, V6_vprefixqh,
+	V6_vprefixqw, V6_vhistq, V6_vwhist128q, V6_vwhist128qm, V6_vwhist256q, V6_vwhist256q_sat, V6_vlalignbi, V6_vlutvwhi,
+	V6_vaddbnq, V6_vaddbq, V6_vaddhnq, V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq, V6_vsubbq,
+	V6_vsubhnq, V6_vsubhq, V6_vsubwnq, V6_vsubwq, V6_pred_and, V6_pred_and_n, V6_pred_or, V6_pred_or_n,
+	V6_pred_xor, V6_vandvnqv, V6_vandvqv, V6_shuffeqh, V6_shuffeqw, V6_vprefixqb, V6_vprefixqh, V6_vprefixqw,
+	V6_vhistq, V6_vwhist128q, V6_vwhist128qm, V6_vwhist256q, V6_vwhist256q_sat, V6_vaddbsat_dv, V6_vadduwsat_dv, V6_vsubbsat_dv,
+	V6_vsubuwsat_dv, V6_vaddububb_sat, V6_vsubububb_sat, V6_vswap, V6_vmpyewuh_64, V6_vaddbnq, V6_vaddbq, V6_vaddhnq,
+	V6_vaddhq, V6_vaddwnq, V6_vaddwq, V6_vsubbnq, V6_vsubbq, V6_vsubhnq, V6_vsubhq, V6_vsubwnq,
+	V6_vsubwq, V6_pred_and, V6_pred_and_n, V6_pred_or, V6_pred_or_n, V6_pred_xor, V6_vandvnqv, V6_vandvqv,
+	V6_shuffeqh, V6_shuffeqw, V6_vprefixqb, V6_vprefixqh, V6_vprefixqw, V6_vhistq, V6_vwhist128q, V6_vwhist128qm,
+	V6_vwhist256q, V6_vwhist256q_sat, V6_vmux, V6_vaddbsat, V6_vavgb, V6_vavgbrnd, V6_vavguw, V6_vavguwrnd,
+	V6_vnavgb, V6_vmaxh, V6_vmaxub, V6_vmaxuh, V6_vminh, V6_vminub, V6_vminuh, V6_vminw,
+	V6_vaddclbh, V6_vaddclbw, V6_vsubbsat, V6_vmaxb, V6_vmaxw, V6_vminb, V6_vsatuwuh, V6_vdealb4w,
+	V6_vdelta, V6_vrdelta, V6_vcombine, V6_vmpyowh_rnd, V6_vshuffeb, V6_vshuffob, V6_vshufeh, V6_vshufoh,
+	V6_vshufoeb, V6_vshufoeh, V6_vadduwsat, V6_vmpyieoh, V6_vroundhb, V6_vroundhub, V6_vroundwh, V6_vroundwuh,
+	V6_vsathub, V6_vsatwh, V6_veqb, V6_veqh, V6_veqw, V6_vgtb, V6_vgth, V6_vgtub,
+	V6_vgtuh, V6_vgtuw, V6_vgtw, V6_vaddb, V6_vaddh, V6_vaslhv, V6_vaslwv, V6_vasrhv,
+	V6_vasrwv, V6_vlsrhv, V6_vlsrwv, V6_vsubuwsat, V6_vmpyiewuh, V6_vmpyiowh, V6_vpackhb_sat, V6_vpackhub_sat,
+	V6_vpackwuh_sat, V6_vpackeb, V6_vpackeh, V6_vmpyewuh, V6_vmpyowh, V6_vrounduhub, V6_vrounduwuh, V6_vpackwh_sat,
+	V6_vpackob, V6_vpackoh, J4_cmpeq_t_jumpnv_nt, J4_cmpeq_t_jumpnv_t, J4_cmpeq_t_jumpnv_nt, J4_cmpeq_t_jumpnv_t, J4_cmpeq_f_jumpnv_nt, J4_cmpeq_f_jumpnv_t,
+	J4_cmpeq_f_jumpnv_nt, J4_cmpeq_f_jumpnv_t, J4_cmpgt_t_jumpnv_nt, J4_cmpgt_t_jumpnv_t, J4_cmpgt_t_jumpnv_nt, J4_cmpgt_t_jumpnv_t, J4_cmpgt_f_jumpnv_nt, J4_cmpgt_f_jumpnv_t,
+	J4_cmpgt_f_jumpnv_nt, J4_cmpgt_f_jumpnv_t, J4_cmpgtu_t_jumpnv_nt, J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_t_jumpnv_nt, J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_f_jumpnv_nt, J4_cmpgtu_f_jumpnv_t,
+	J4_cmpgtu_f_jumpnv_nt, J4_cmpgtu_f_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_f_jumpnv_nt, J4_cmpeqi_f_jumpnv_t,
+	J4_cmpeqi_f_jumpnv_nt, J4_cmpeqi_f_jumpnv_t, J4_cmpgti_t_jumpnv_nt, J4_cmpgti_t_jumpnv_t, J4_cmpgti_t_jumpnv_nt, J4_cmpgti_t_jumpnv_t, J4_cmpgti_f_jumpnv_nt, J4_cmpgti_f_jumpnv_t,
+	J4_cmpgti_f_jumpnv_nt, J4_cmpgti_f_jumpnv_t, J4_cmpgtui_t_jumpnv_nt, J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_t_jumpnv_nt, J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_f_jumpnv_nt, J4_cmpgtui_f_jumpnv_t,
+	J4_cmpgtui_f_jumpnv_nt, J4_cmpgtui_f_jumpnv_t, V6_vL32b_ai, V6_vL32b_cur_ai, V6_vL32b_tmp_ai, V6_vL32Ub_ai, V6_vS32b_ai, V6_vS32b_new_ai,
+	V6_vS32Ub_ai, V6_vS32b_srls_ai, V6_vL32b_nt_ai, V6_vL32b_nt_cur_ai, V6_vL32b_nt_tmp_ai, V6_vS32b_nt_ai, V6_vS32b_nt_new_ai, V6_vL32b_npred_ai,
+	V6_vL32b_pred_ai, V6_vL32b_cur_npred_ai, V6_vL32b_cur_pred_ai, V6_vL32b_tmp_npred_ai, V6_vL32b_tmp_pred_ai, V6_vS32b_nqpred_ai, V6_vS32b_qpred_ai, V6_vS32b_npred_ai,
+	V6_vS32b_pred_ai, V6_vS32b_new_npred_ai, V6_vS32b_new_pred_ai, V6_vS32Ub_npred_ai, V6_vS32Ub_pred_ai, V6_vL32b_nt_npred_ai, V6_vL32b_nt_pred_ai, V6_vL32b_nt_cur_npred_ai,
+	V6_vL32b_nt_cur_pred_ai, V6_vL32b_nt_tmp_npred_ai, V6_vL32b_nt_tmp_pred_ai, V6_vS32b_nt_nqpred_ai, V6_vS32b_nt_qpred_ai, V6_vS32b_nt_new_npred_ai, V6_vS32b_nt_new_pred_ai, V6_vS32b_nt_npred_ai,
+	V6_vS32b_nt_pred_ai, V6_vL32b_pi, V6_vL32b_cur_pi, V6_vL32b_tmp_pi, V6_vL32Ub_pi, V6_vS32b_pi, V6_vS32b_new_pi, V6_vS32Ub_pi,
+	V6_vS32b_srls_pi, V6_vL32b_nt_cur_pi, V6_vL32b_nt_pi, V6_vL32b_nt_tmp_pi, V6_vS32b_nt_new_pi, V6_vS32b_nt_pi, V6_vL32b_npred_pi, V6_vL32b_pred_pi,
+	V6_vL32b_cur_npred_pi, V6_vL32b_cur_pred_pi, V6_vL32b_tmp_npred_pi, V6_vL32b_tmp_pred_pi, V6_vS32b_nqpred_pi, V6_vS32b_qpred_pi, V6_vS32b_npred_pi, V6_vS32b_pred_pi,
+	V6_vS32b_new_npred_pi, V6_vS32b_new_pred_pi, V6_vS32Ub_npred_pi, V6_vS32Ub_pred_pi, V6_vL32b_nt_npred_pi, V6_vL32b_nt_pred_pi, V6_vL32b_nt_cur_npred_pi, V6_vL32b_nt_cur_pred_pi,
+	V6_vL32b_nt_tmp_npred_pi, V6_vL32b_nt_tmp_pred_pi, V6_vS32b_nt_nqpred_pi, V6_vS32b_nt_qpred_pi, V6_vS32b_nt_new_npred_pi, V6_vS32b_nt_new_pred_pi, V6_vS32b_nt_npred_pi, V6_vS32b_nt_pred_pi,
+	V6_vL32b_ppu, V6_vL32b_cur_ppu, V6_vL32b_tmp_ppu, V6_vL32Ub_ppu, V6_vS32b_ppu, V6_vS32b_new_ppu, V6_vS32Ub_ppu, V6_vS32b_srls_ppu,
+	V6_vL32b_nt_cur_ppu, V6_vL32b_nt_ppu, V6_vL32b_nt_tmp_ppu, V6_vS32b_nt_new_ppu, V6_vS32b_nt_ppu, V6_vL32b_npred_ppu, V6_vL32b_pred_ppu, V6_vL32b_cur_npred_ppu,
+	V6_vL32b_cur_pred_ppu, V6_vL32b_tmp_npred_ppu, V6_vL32b_tmp_pred_ppu, V6_vS32b_nqpred_ppu, V6_vS32b_qpred_ppu, V6_vS32b_npred_ppu, V6_vS32b_pred_ppu, V6_vS32Ub_npred_ppu,
+	V6_vS32Ub_pred_ppu, V6_vS32b_new_npred_ppu, V6_vS32b_new_pred_ppu, V6_vL32b_nt_npred_ppu, V6_vL32b_nt_pred_ppu, V6_vL32b_nt_cur_npred_ppu, V6_vL32b_nt_cur_pred_ppu, V6_vL32b_nt_tmp_npred_ppu,
+	V6_vL32b_nt_tmp_pred_ppu, V6_vS32b_nt_nqpred_ppu, V6_vS32b_nt_qpred_ppu, V6_vS32b_nt_new_npred_ppu, V6_vS32b_nt_new_pred_ppu, V6_vS32b_nt_npred_ppu, V6_vS32b_nt_pred_ppu, V6_vgathermh,
+	V6_vgathermhq, V6_vgathermhw, V6_vgathermhwq, V6_vgathermw, V6_vgathermwq, V6_vscattermh, V6_vscattermh_add, V6_vscattermhw,
+	V6_vscattermhw_add, V6_vscattermw, V6_vscattermw_add, V6_vscattermhq, V6_vscattermwq, V6_vscattermhwq, L4_ploadrbt_rr, L4_ploadrubt_rr,
+	L4_ploadrht_rr, L4_ploadruht_rr, L4_ploadrit_rr, L4_ploadrdt_rr, L4_ploadrbf_rr, L4_ploadrubf_rr, L4_ploadrhf_rr, L4_ploadruhf_rr,
+	L4_ploadrif_rr, L4_ploadrdf_rr, L4_ploadrbtnew_rr, L4_ploadrubtnew_rr, L4_ploadrhtnew_rr, L4_ploadruhtnew_rr, L4_ploadritnew_rr, L4_ploadrdtnew_rr,
+	L4_ploadrbfnew_rr, L4_ploadrubfnew_rr, L4_ploadrhfnew_rr, L4_ploadruhfnew_rr, L4_ploadrifnew_rr, L4_ploadrdfnew_rr, S4_pstorerbt_rr, S4_pstorerht_rr,
+	S4_pstorerft_rr, S4_pstorerit_rr, S4_pstorerdt_rr, S4_pstorerbf_rr, S4_pstorerhf_rr, S4_pstorerff_rr, S4_pstorerif_rr, S4_pstorerdf_rr,
+	S4_pstorerbtnew_rr, S4_pstorerhtnew_rr, S4_pstorerftnew_rr, S4_pstoreritnew_rr, S4_pstorerdtnew_rr, S4_pstorerbfnew_rr, S4_pstorerhfnew_rr, S4_pstorerffnew_rr,
+	S4_pstorerifnew_rr, S4_pstorerdfnew_rr, S4_storeirbt_io, S4_storeirht_io, S4_storeirit_io, S4_storeirbf_io, S4_storeirhf_io, S4_storeirif_io,
+	S4_storeirbtnew_io, S4_storeirhtnew_io, S4_storeiritnew_io, S4_storeirbfnew_io, S4_storeirhfnew_io, S4_storeirifnew_io, L4_loadrb_rr, L4_loadrub_rr,
+	L4_loadrh_rr, L4_loadruh_rr, L4_loadri_rr, L4_loadrd_rr, S4_storerb_rr, S4_storerh_rr, S4_storerf_rr, S4_storeri_rr,
+	S4_storerbnew_rr, S4_storerhnew_rr, S4_storerinew_rr, S4_storerd_rr, S4_storeirb_io, S4_storeirh_io, S4_storeiri_io, L4_add_memopb_io,
+	L4_and_memopb_io, L4_or_memopb_io, L4_sub_memopb_io, L4_add_memoph_io, L4_and_memoph_io, L4_or_memoph_io, L4_sub_memoph_io, L4_add_memopw_io,
+	L4_and_memopw_io, L4_or_memopw_io, L4_sub_memopw_io, L4_iadd_memopb_io, L4_isub_memopb_io, L4_iand_memopb_io, L4_ior_memopb_io, L4_iadd_memoph_io,
+	L4_isub_memoph_io, L4_iand_memoph_io, L4_ior_memoph_io, L4_iadd_memopw_io, L4_isub_memopw_io, L4_iand_memopw_io, L4_ior_memopw_io, S2_pstorerbt_io,
+	S2_pstorerht_io, S2_pstorerft_io, S2_pstorerit_io, S2_pstorerinewt_io, S2_pstorerbnewt_io, S2_pstorerhnewt_io, S2_pstorerdt_io, L2_ploadrbt_io,
+	L2_ploadrubt_io, L2_ploadrht_io, L2_ploadruht_io, L2_ploadrit_io, L2_ploadrdt_io, S4_pstorerbtnew_io, S4_pstorerhtnew_io, S4_pstorerftnew_io,
+	S4_pstoreritnew_io, S4_pstorerbnewtnew_io, S4_pstorerhnewtnew_io, S4_pstorerinewtnew_io, S4_pstorerdtnew_io, L2_ploadrbtnew_io, L2_ploadrubtnew_io, L2_ploadrhtnew_io,
+	L2_ploadruhtnew_io, L2_ploadritnew_io, L2_ploadrdtnew_io, S2_pstorerbf_io, S2_pstorerhf_io, S2_pstorerff_io, S2_pstorerif_io, S2_pstorerinewf_io,
+	S2_pstorerbnewf_io, S2_pstorerhnewf_io, S2_pstorerdf_io, L2_ploadrbf_io, L2_ploadrubf_io, L2_ploadrhf_io, L2_ploadruhf_io, L2_ploadrif_io,
+	L2_ploadrdf_io, S4_pstorerbfnew_io, S4_pstorerhfnew_io, S4_pstorerffnew_io, S4_pstorerifnew_io, S4_pstorerbnewfnew_io, S4_pstorerhnewfnew_io, S4_pstorerinewfnew_io,
+	S4_pstorerdfnew_io, L2_ploadrbfnew_io, L2_ploadrubfnew_io, L2_ploadrhfnew_io, L2_ploadruhfnew_io, L2_ploadrifnew_io, L2_ploadrdfnew_io, S2_storerbgp,
+	S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp,
+	L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp, S2_storerbgp, S2_storerhgp, S2_storerfgp,
+	S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp,
+	L2_loadruhgp, L2_loadrigp, L2_loadrdgp, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp,
+	S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp,
+	L2_loadrdgp, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp,
+	S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp, J2_callr,
+	J2_callrt, J2_callrf, J2_jumpr, J2_jumprt, J2_jumprtnew, J2_jumprtpt, J2_jumprtnewpt, J2_jumprf,
+	J2_jumprfnew, J2_jumprfpt, J2_jumprfnewpt, J2_trap0, J2_jump, J2_jump, J2_jump, J2_jump,
 	J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump,
-	J2_jump, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call,
+	J2_jump, J2_jump, J2_jump, J2_jump, J2_call, J2_call, J2_call, J2_call,
 	J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call,
-	J2_call, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew,
-	J2_jumpfnewpt, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew,
-	J2_jumpfnewpt, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew,
-	J2_jumpfnewpt, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt, J2_jumpf, J2_jumpfpt, J2_jumpfnew,
-	J2_jumpfnewpt, J2_callt, J2_callf, J2_callt, J2_callf, J2_callt, J2_callf, J2_callt,
-	J2_callf, J2_loop0r, J2_loop1r, J2_ploop1sr, J2_ploop2sr, J2_ploop3sr, J2_jumprz, J2_jumprzpt,
-	J2_jumprz, J2_jumprzpt, J2_jumprgtez, J2_jumprgtezpt, J2_jumprgtez, J2_jumprgtezpt, J2_jumprnz, J2_jumprnzpt,
-	J2_jumprnz, J2_jumprnzpt, J2_jumprltez, J2_jumprltezpt, J2_jumprltez, J2_jumprltezpt, A2_tfrrcr, J2_loop0i,
-	J2_loop1i, J2_ploop1si, J2_ploop2si, J2_ploop3si, A2_tfrcrr, C4_addipc, C2_and, C4_and_and,
-	C2_or, C4_and_or, C2_xor, C4_or_and, C2_andn, C4_or_or, C2_any8, C4_and_andn,
-	C2_all8, C4_and_orn, C2_not, C4_or_andn, C2_orn, C4_or_orn, A2_aslh, A4_paslhf,
-	A4_paslhfnew, A4_paslht, A4_paslhtnew, A2_asrh, A4_pasrhf, A4_pasrhfnew, A4_pasrht, A4_pasrhtnew,
-	A2_tfr, A2_sxtb, A4_psxtbf, A4_psxtbfnew, A4_psxtbt, A4_psxtbtnew, A2_zxth, A4_pzxthf,
-	A4_pzxthfnew, A4_pzxtht, A4_pzxthtnew, A2_sxth, A4_psxthf, A4_psxthfnew, A4_psxtht, A4_psxthtnew,
-	A2_tfril, A2_tfril, A2_tfril, A2_tfril, A2_tfrih, A2_tfrih, A2_tfrih, A2_tfrih,
-	A4_combineri, C2_muxir, A4_combineir, C2_muxir, C2_muxir, A4_rcmpeqi, C2_muxir, A4_rcmpneqi,
-	C2_muxri, C2_muxri, C2_muxri, C2_muxri, A2_paddit, A2_padditnew, A2_paddit, A2_padditnew,
-	A2_paddit, A2_padditnew, A2_paddit, A2_padditnew, A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew,
-	A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew, C2_cmpeqi, C4_cmpneqi, C2_cmpeqi, C4_cmpneqi,
-	C2_cmpgti, C4_cmpltei, C2_cmpgti, C4_cmpltei, C2_cmpgtui, C4_cmplteui, A2_andir, A2_andir,
-	A2_subri, A2_subri, A2_orir, A2_orir, A2_tfrsi, A2_tfrsi, A2_tfrsi, A2_tfrsi,
+	J2_call, J2_call, J2_call, J2_call, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt,
+	J2_jumpf, J2_jumpfpt, J2_jumpfnew, J2_jumpfnewpt, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt,
+	J2_jumpf, J2_jumpfpt, J2_jumpfnew, J2_jumpfnewpt, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt,
+	J2_jumpf, J2_jumpfpt, J2_jumpfnew, J2_jumpfnewpt, J2_jumpt, J2_jumptpt, J2_jumptnew, J2_jumptnewpt,
+	J2_jumpf, J2_jumpfpt, J2_jumpfnew, J2_jumpfnewpt, J2_callt, J2_callf, J2_callt, J2_callf,
+	J2_callt, J2_callf, J2_callt, J2_callf, J2_loop0r, J2_loop1r, J2_ploop1sr, J2_ploop2sr,
+	J2_ploop3sr, J2_jumprz, J2_jumprzpt, J2_jumprz, J2_jumprzpt, J2_jumprgtez, J2_jumprgtezpt, J2_jumprgtez,
+	J2_jumprgtezpt, J2_jumprnz, J2_jumprnzpt, J2_jumprnz, J2_jumprnzpt, J2_jumprltez, J2_jumprltezpt, J2_jumprltez,
+	J2_jumprltezpt, A2_tfrrcr, J2_loop0i, J2_loop1i, J2_ploop1si, J2_ploop2si, J2_ploop3si, A2_tfrcrr,
+	C4_addipc, C2_and, C4_and_and, C2_or, C4_and_or, C2_xor, C4_or_and, C2_andn,
+	C4_or_or, C2_any8, C4_and_andn, C2_all8, C4_and_orn, C2_not, C4_or_andn, C2_orn,
+	C4_or_orn, A2_aslh, A4_paslhf, A4_paslhfnew, A4_paslht, A4_paslhtnew, A2_asrh, A4_pasrhf,
+	A4_pasrhfnew, A4_pasrht, A4_pasrhtnew, A2_tfr, A2_sxtb, A4_psxtbf, A4_psxtbfnew, A4_psxtbt,
+	A4_psxtbtnew, A2_zxth, A4_pzxthf, A4_pzxthfnew, A4_pzxtht, A4_pzxthtnew, A2_sxth, A4_psxthf,
+	A4_psxthfnew, A4_psxtht, A4_psxthtnew, A2_tfril, A2_tfril, A2_tfril, A2_tfril, A2_tfrih,
+	A2_tfrih, A2_tfrih, A2_tfrih, A4_combineri, C2_muxir, A4_combineir, C2_muxir, C2_muxir,
+	A4_rcmpeqi, C2_muxir, A4_rcmpneqi, C2_muxri, C2_muxri, C2_muxri, C2_muxri, A2_paddit,
+	A2_padditnew, A2_paddit, A2_padditnew, A2_paddit, A2_padditnew, A2_paddit, A2_padditnew, A2_paddif,
+	A2_paddifnew, A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew, C2_cmpeqi,
+	C4_cmpneqi, C2_cmpeqi, C4_cmpneqi, C2_cmpgti, C4_cmpltei, C2_cmpgti, C4_cmpltei, C2_cmpgtui,
+	C4_cmplteui, A2_andir, A2_andir, A2_subri, A2_subri, A2_orir, A2_orir, A2_tfrsi,
+	A2_tfrsi, A2_tfrsi, A2_tfrsi, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii,
 	C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii,
-	C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii,
-	A2_combineii, A2_combineii, A2_combineii, A2_combineii, A4_combineii, C2_cmoveit, C2_cmovenewit, C2_cmoveit,
-	C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveif, C2_cmovenewif, C2_cmoveif,
-	C2_cmovenewif, C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif, A2_nop, S2_asl_i_p, S2_asr_i_p,
-	S2_lsr_i_p, S6_rol_i_p, S2_asl_i_vw, S2_asr_i_vw, S2_lsr_i_vw, A2_vabsh, A2_vabshsat, A2_vabsw,
-	A2_vabswsat, A2_negp, A2_notp, A2_absp, S2_asl_i_vh, S2_asr_i_vh, S2_lsr_i_vh, S2_brevp,
-	F2_conv_d2df, F2_conv_df2d, F2_conv_df2d_chop, F2_conv_df2ud, F2_conv_df2ud_chop, F2_conv_ud2df, S2_extractup, S2_extractup,
-	S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_asl_i_p_acc, S2_asl_i_p_nac,
-	S2_asr_i_p_acc, S2_asr_i_p_nac, S2_lsr_i_p_acc, S2_lsr_i_p_nac, S6_rol_i_p_acc, S6_rol_i_p_nac, S2_asl_i_p_and, S2_asl_i_p_or,
-	S2_asr_i_p_and, S2_asr_i_p_or, S2_lsr_i_p_and, S2_lsr_i_p_or, S6_rol_i_p_and, S6_rol_i_p_or, S2_asl_i_p_xacc, S2_lsr_i_p_xacc,
-	S6_rol_i_p_xacc, S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_insertp,
-	S2_insertp, S2_vsxtbh, S2_vzxtbh, S2_vsxthw, S2_vzxthw, A2_sxtw, S2_vsplatrh, F2_conv_sf2d,
-	F2_conv_sf2d_chop, F2_conv_sf2df, F2_conv_sf2ud, F2_conv_sf2ud_chop, F2_conv_uw2df, F2_conv_w2df, S2_tstbit_i, S4_ntstbit_i,
-	C2_tfrrp, C2_bitsclri, C4_nbitsclri, F2_sfclass, C2_mask, F2_conv_df2sf, F2_conv_ud2sf, S2_cl0p,
-	S2_cl1p, S2_clbp, F2_conv_d2sf, S4_clbpaddi, S5_popcountp, F2_conv_df2uw, S2_vtrunehb, S2_vtrunohb,
-	F2_conv_df2w, F2_conv_df2uw_chop, A2_sat, A4_bitspliti, S2_ct0p, S2_ct1p, F2_conv_df2w_chop, C2_tfrpr,
-	S4_extractp, S4_extractp, S4_extractp, S4_extractp, S4_extractp, S4_extractp, S4_extractp, S4_extractp,
-	F2_conv_uw2sf, F2_conv_w2sf, F2_conv_sf2uw, F2_conv_sf2uw_chop, F2_conv_sf2w, F2_conv_sf2w_chop, F2_sffixupr, F2_sfinvsqrta,
-	S2_asl_i_r, S2_asr_i_r, S2_lsr_i_r, S2_cl0, S2_cl1, S2_clb, S6_rol_i_r, S2_clbnorm,
-	S4_clbaddi, S2_asl_i_r_sat, S2_asr_i_r_rnd, S2_ct0, S2_ct1, S2_brev, S2_vsplatrb, A2_abs,
-	A2_negsat, A2_abssat, A2_swiz, A2_satb, A2_sath, A2_satub, A2_satuh, S2_setbit_i,
-	S2_clrbit_i, S2_togglebit_i, S2_extractu, S2_mask, S2_extractu, S2_mask, S2_extractu, S2_mask,
-	S2_extractu, S2_mask, S4_extract, S4_extract, S4_extract, S4_extract, S2_asl_i_r_acc, S2_asl_i_r_nac,
-	S2_asr_i_r_acc, S2_asr_i_r_nac, S2_lsr_i_r_acc, S2_lsr_i_r_nac, S6_rol_i_r_acc, S6_rol_i_r_nac, S2_asl_i_r_and, S2_asl_i_r_or,
-	S2_asr_i_r_and, S2_asr_i_r_or, S2_lsr_i_r_and, S2_lsr_i_r_or, S6_rol_i_r_and, S6_rol_i_r_or, S2_asl_i_r_xacc, S2_lsr_i_r_xacc,
-	S6_rol_i_r_xacc, S2_insert, S2_insert, S2_insert, S2_insert, L2_deallocframe, L2_loadbsw2_io, L2_loadalignh_io,
+	C2_muxii, C2_muxii, C2_muxii, A2_combineii, A2_combineii, A2_combineii, A2_combineii, A4_combineii,
+	C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit,
+	C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif,
+	A2_nop, S2_asl_i_p, S2_asr_i_p, S2_lsr_i_p, S6_rol_i_p, S2_asl_i_vw, S2_asr_i_vw, S2_lsr_i_vw,
+	A2_vabsh, A2_vabshsat, A2_vabsw, A2_vabswsat, A2_negp, A2_notp, A2_absp, S2_asl_i_vh,
+	S2_asr_i_vh, S2_lsr_i_vh, S2_brevp, F2_conv_d2df, F2_conv_df2d, F2_conv_df2d_chop, F2_conv_df2ud, F2_conv_df2ud_chop,
+	F2_conv_ud2df, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup,
+	S2_extractup, S2_asl_i_p_acc, S2_asl_i_p_nac, S2_asr_i_p_acc, S2_asr_i_p_nac, S2_lsr_i_p_acc, S2_lsr_i_p_nac, S6_rol_i_p_acc,
+	S6_rol_i_p_nac, S2_asl_i_p_and, S2_asl_i_p_or, S2_asr_i_p_and, S2_asr_i_p_or, S2_lsr_i_p_and, S2_lsr_i_p_or, S6_rol_i_p_and,
+	S6_rol_i_p_or, S2_asl_i_p_xacc, S2_lsr_i_p_xacc, S6_rol_i_p_xacc, S2_insertp, S2_insertp, S2_insertp, S2_insertp,
+	S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_vsxtbh, S2_vzxtbh, S2_vsxthw, S2_vzxthw,
+	A2_sxtw, S2_vsplatrh, F2_conv_sf2d, F2_conv_sf2d_chop, F2_conv_sf2df, F2_conv_sf2ud, F2_conv_sf2ud_chop, F2_conv_uw2df,
+	F2_conv_w2df, S2_tstbit_i, S4_ntstbit_i, C2_tfrrp, C2_bitsclri, C4_nbitsclri, F2_sfclass, C2_mask,
+	F2_conv_df2sf, F2_conv_ud2sf, S2_cl0p, S2_cl1p, S2_clbp, F2_conv_d2sf, S4_clbpaddi, S5_popcountp,
+	F2_conv_df2uw, S2_vtrunehb, S2_vtrunohb, F2_conv_df2w, F2_conv_df2uw_chop, A2_sat, A4_bitspliti, S2_ct0p,
+	S2_ct1p, F2_conv_df2w_chop, C2_tfrpr, S4_extractp, S4_extractp, S4_extractp, S4_extractp, S4_extractp,
+	S4_extractp, S4_extractp, S4_extractp, F2_conv_uw2sf, F2_conv_w2sf, F2_conv_sf2uw, F2_conv_sf2uw_chop, F2_conv_sf2w,
+	F2_conv_sf2w_chop, F2_sffixupr, F2_sfinvsqrta, S2_asl_i_r, S2_asr_i_r, S2_lsr_i_r, S2_cl0, S2_cl1,
+	S2_clb, S6_rol_i_r, S2_clbnorm, S4_clbaddi, S2_asl_i_r_sat, S2_asr_i_r_rnd, S2_ct0, S2_ct1,
+	S2_brev, S2_vsplatrb, A2_abs, A2_negsat, A2_abssat, A2_swiz, A2_satb, A2_sath,
+	A2_satub, A2_satuh, S2_setbit_i, S2_clrbit_i, S2_togglebit_i, S2_extractu, S2_mask, S2_extractu,
+	S2_mask, S2_extractu, S2_mask, S2_extractu, S2_mask, S4_extract, S4_extract, S4_extract,
+	S4_extract, S2_asl_i_r_acc, S2_asl_i_r_nac, S2_asr_i_r_acc, S2_asr_i_r_nac, S2_lsr_i_r_acc, S2_lsr_i_r_nac, S6_rol_i_r_acc,
+	S6_rol_i_r_nac, S2_asl_i_r_and, S2_asl_i_r_or, S2_asr_i_r_and, S2_asr_i_r_or, S2_lsr_i_r_and, S2_lsr_i_r_or, S6_rol_i_r_and,
+	S6_rol_i_r_or, S2_asl_i_r_xacc, S2_lsr_i_r_xacc, S6_rol_i_r_xacc, S2_insert, S2_insert, S2_insert, S2_insert,
+	L2_deallocframe, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io,
+	L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, V6_extractw, L2_loadbsw2_io, L2_loadalignh_io,
 	L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io,
-	L2_loadri_io, L2_loadrd_io, V6_extractw, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io,
-	L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, Y2_dcfetchbo,
-	L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io,
-	L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, L4_return, L4_return_t, L4_return_f, L4_return_tnew_pt,
-	L4_return_fnew_pt, L4_return_tnew_pnt, L4_return_fnew_pnt, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io,
-	L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, L2_loadbsw2_pci,
-	L2_loadbsw2_pcr, L2_loadalignh_pci, L2_loadalignh_pcr, L2_loadbzw2_pci, L2_loadbzw2_pcr, L2_loadalignb_pci, L2_loadalignb_pcr, L2_loadbzw4_pci,
-	L2_loadbzw4_pcr, L2_loadbsw4_pci, L2_loadbsw4_pcr, L2_loadrb_pci, L2_loadrb_pcr, L2_loadrub_pci, L2_loadrub_pcr, L2_loadrh_pci,
-	L2_loadrh_pcr, L2_loadruh_pci, L2_loadruh_pcr, L2_loadri_pci, L2_loadri_pcr, L2_loadrd_pci, L2_loadrd_pcr, L2_loadbsw2_pi,
-	L4_loadbsw2_ap, L2_loadalignh_pi, L4_loadalignh_ap, L2_loadbzw2_pi, L4_loadbzw2_ap, L2_loadalignb_pi, L4_loadalignb_ap, L2_loadbzw4_pi,
-	L4_loadbzw4_ap, L2_loadbsw4_pi, L4_loadbsw4_ap, L2_loadrb_pi, L4_loadrb_ap, L2_ploadrbf_pi, L2_ploadrbfnew_pi, L2_ploadrbt_pi,
-	L2_ploadrbtnew_pi, L2_loadrub_pi, L4_loadrub_ap, L2_ploadrubf_pi, L2_ploadrubfnew_pi, L2_ploadrubt_pi, L2_ploadrubtnew_pi, L2_loadrh_pi,
-	L4_loadrh_ap, L2_ploadrhf_pi, L2_ploadrhfnew_pi, L2_ploadrht_pi, L2_ploadrhtnew_pi, L2_loadruh_pi, L4_loadruh_ap, L2_ploadruhf_pi,
-	L2_ploadruhfnew_pi, L2_ploadruht_pi, L2_ploadruhtnew_pi, L2_loadri_pi, L2_ploadrif_pi, L2_ploadrit_pi, L4_loadri_ap, L2_ploadrifnew_pi,
-	L2_ploadritnew_pi, L2_loadrd_pi, L2_ploadrdf_pi, L2_ploadrdt_pi, L4_loadrd_ap, L2_ploadrdfnew_pi, L2_ploadrdtnew_pi, L2_loadbsw2_pr,
-	L4_loadbsw2_ur, L2_loadalignh_pr, L4_loadalignh_ur, L2_loadbzw2_pr, L4_loadbzw2_ur, L2_loadalignb_pr, L4_loadalignb_ur, L2_loadbzw4_pr,
-	L4_loadbzw4_ur, L2_loadbsw4_pr, L4_loadbsw4_ur, L2_loadrb_pr, L4_loadrb_ur, L2_loadrub_pr, L4_loadrub_ur, L2_loadrh_pr,
-	L4_loadrh_ur, L2_loadruh_pr, L4_loadruh_ur, L2_loadri_pr, L4_loadri_ur, L2_loadrd_pr, L4_loadrd_ur, L2_loadbsw2_pbr,
-	L2_loadalignh_pbr, L2_loadbzw2_pbr, L2_loadalignb_pbr, L2_loadbzw4_pbr, L2_loadbsw4_pbr, L2_loadrb_pbr, L4_ploadrbf_abs, L4_ploadrbfnew_abs,
-	L4_ploadrbt_abs, L4_ploadrbtnew_abs, L2_loadrub_pbr, L4_ploadrubf_abs, L4_ploadrubfnew_abs, L4_ploadrubt_abs, L4_ploadrubtnew_abs, L2_loadrh_pbr,
-	L4_ploadrhf_abs, L4_ploadrhfnew_abs, L4_ploadrht_abs, L4_ploadrhtnew_abs, L2_loadruh_pbr, L4_ploadruhf_abs, L4_ploadruhfnew_abs, L4_ploadruht_abs,
-	L4_ploadruhtnew_abs, L2_loadri_pbr, L4_ploadrif_abs, L4_ploadrifnew_abs, L4_ploadrit_abs, L4_ploadritnew_abs, L2_loadrd_pbr, L4_ploadrdf_abs,
-	L4_ploadrdfnew_abs, L4_ploadrdt_abs, L4_ploadrdtnew_abs, S2_allocframe, S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io,
-	S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io,
-	S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io,
-	S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, Y4_l2fetch, Y6_dmstart, Y6_dmlink, Y6_dmresume,
-	Y5_l2fetch, S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io,
-	S2_storerd_io, Y6_dmpoll, Y6_dmwait, Y6_dmpause, S2_storerb_pci, S2_storerb_pcr, S2_storerh_pci, S2_storerh_pcr,
-	S2_storerf_pci, S2_storerf_pcr, S2_storeri_pci, S2_storeri_pcr, S2_storerbnew_pci, S2_storerbnew_pcr, S2_storerhnew_pci, S2_storerhnew_pcr,
-	S2_storerinew_pci, S2_storerinew_pcr, S2_storerd_pci, S2_storerd_pcr, S2_storerb_pi, S2_pstorerbf_pi, S2_pstorerbt_pi, S4_storerb_ap,
-	S2_pstorerbfnew_pi, S2_pstorerbtnew_pi, S2_storerh_pi, S4_storerh_ap, S2_pstorerhf_pi, S2_pstorerhfnew_pi, S2_pstorerht_pi, S2_pstorerhtnew_pi,
-	S2_storerf_pi, S4_storerf_ap, S2_pstorerff_pi, S2_pstorerffnew_pi, S2_pstorerft_pi, S2_pstorerftnew_pi, S2_storeri_pi, S2_pstorerif_pi,
-	S2_pstorerit_pi, S4_storeri_ap, S2_pstorerifnew_pi, S2_pstoreritnew_pi, S2_storerbnew_pi, S2_storerhnew_pi, S2_storerinew_pi, S4_storerbnew_ap,
-	S4_storerhnew_ap, S4_storerinew_ap, S2_pstorerbnewf_pi, S2_pstorerbnewfnew_pi, S2_pstorerbnewt_pi, S2_pstorerbnewtnew_pi, S2_pstorerhnewf_pi, S2_pstorerhnewfnew_pi,
-	S2_pstorerhnewt_pi, S2_pstorerhnewtnew_pi, S2_pstorerinewf_pi, S2_pstorerinewfnew_pi, S2_pstorerinewt_pi, S2_pstorerinewtnew_pi, S2_storerd_pi, S2_pstorerdf_pi,
-	S2_pstorerdt_pi, S4_storerd_ap, S2_pstorerdfnew_pi, S2_pstorerdtnew_pi, S2_storerb_pr, S4_storerb_ur, S2_storerh_pr, S4_storerh_ur,
-	S2_storerf_pr, S4_storerf_ur, S2_storeri_pr, S4_storeri_ur, S2_storerbnew_pr, S4_storerbnew_ur, S2_storerhnew_pr, S4_storerhnew_ur,
-	S2_storerinew_pr, S4_storerinew_ur, S2_storerd_pr, S4_storerd_ur, S2_storerb_pbr, S4_pstorerbf_abs, S4_pstorerbfnew_abs, S4_pstorerbt_abs,
-	S4_pstorerbtnew_abs, S2_storerh_pbr, S4_pstorerhf_abs, S4_pstorerhfnew_abs, S4_pstorerht_abs, S4_pstorerhtnew_abs, S2_storerf_pbr, S4_pstorerff_abs,
-	S4_pstorerffnew_abs, S4_pstorerft_abs, S4_pstorerftnew_abs, S2_storeri_pbr, S4_pstorerif_abs, S4_pstorerifnew_abs, S4_pstorerit_abs, S4_pstoreritnew_abs,
-	S2_storerbnew_pbr, S2_storerhnew_pbr, S2_storerinew_pbr, S4_pstorerbnewf_abs, S4_pstorerbnewfnew_abs, S4_pstorerbnewt_abs, S4_pstorerbnewtnew_abs, S4_pstorerhnewf_abs,
-	S4_pstorerhnewfnew_abs, S4_pstorerhnewt_abs, S4_pstorerhnewtnew_abs, S4_pstorerinewf_abs, S4_pstorerinewfnew_abs, S4_pstorerinewt_abs, S4_pstorerinewtnew_abs, S2_storerd_pbr,
-	S4_pstorerdf_abs, S4_pstorerdfnew_abs, S4_pstorerdt_abs, S4_pstorerdtnew_abs, A2_addi, A2_addi, A2_addi, A2_addi,
+	L2_loadri_io, L2_loadrd_io, Y2_dcfetchbo, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io,
+	L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, L4_return,
+	L4_return_t, L4_return_f, L4_return_tnew_pt, L4_return_fnew_pt, L4_return_tnew_pnt, L4_return_fnew_pnt, L2_loadbsw2_io, L2_loadalignh_io,
+	L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io,
+	L2_loadri_io, L2_loadrd_io, L2_loadbsw2_pci, L2_loadbsw2_pcr, L2_loadalignh_pci, L2_loadalignh_pcr, L2_loadbzw2_pci, L2_loadbzw2_pcr,
+	L2_loadalignb_pci, L2_loadalignb_pcr, L2_loadbzw4_pci, L2_loadbzw4_pcr, L2_loadbsw4_pci, L2_loadbsw4_pcr, L2_loadrb_pci, L2_loadrb_pcr,
+	L2_loadrub_pci, L2_loadrub_pcr, L2_loadrh_pci, L2_loadrh_pcr, L2_loadruh_pci, L2_loadruh_pcr, L2_loadri_pci, L2_loadri_pcr,
+	L2_loadrd_pci, L2_loadrd_pcr, L2_loadbsw2_pi, L4_loadbsw2_ap, L2_loadalignh_pi, L4_loadalignh_ap, L2_loadbzw2_pi, L4_loadbzw2_ap,
+	L2_loadalignb_pi, L4_loadalignb_ap, L2_loadbzw4_pi, L4_loadbzw4_ap, L2_loadbsw4_pi, L4_loadbsw4_ap, L2_loadrb_pi, L4_loadrb_ap,
+	L2_ploadrbf_pi, L2_ploadrbfnew_pi, L2_ploadrbt_pi, L2_ploadrbtnew_pi, L2_loadrub_pi, L4_loadrub_ap, L2_ploadrubf_pi, L2_ploadrubfnew_pi,
+	L2_ploadrubt_pi, L2_ploadrubtnew_pi, L2_loadrh_pi, L4_loadrh_ap, L2_ploadrhf_pi, L2_ploadrhfnew_pi, L2_ploadrht_pi, L2_ploadrhtnew_pi,
+	L2_loadruh_pi, L4_loadruh_ap, L2_ploadruhf_pi, L2_ploadruhfnew_pi, L2_ploadruht_pi, L2_ploadruhtnew_pi, L2_loadri_pi, L2_ploadrif_pi,
+	L2_ploadrit_pi, L4_loadri_ap, L2_ploadrifnew_pi, L2_ploadritnew_pi, L2_loadrd_pi, L2_ploadrdf_pi, L2_ploadrdt_pi, L4_loadrd_ap,
+	L2_ploadrdfnew_pi, L2_ploadrdtnew_pi, L2_loadbsw2_pr, L4_loadbsw2_ur, L2_loadalignh_pr, L4_loadalignh_ur, L2_loadbzw2_pr, L4_loadbzw2_ur,
+	L2_loadalignb_pr, L4_loadalignb_ur, L2_loadbzw4_pr, L4_loadbzw4_ur, L2_loadbsw4_pr, L4_loadbsw4_ur, L2_loadrb_pr, L4_loadrb_ur,
+	L2_loadrub_pr, L4_loadrub_ur, L2_loadrh_pr, L4_loadrh_ur, L2_loadruh_pr, L4_loadruh_ur, L2_loadri_pr, L4_loadri_ur,
+	L2_loadrd_pr, L4_loadrd_ur, L2_loadbsw2_pbr, L2_loadalignh_pbr, L2_loadbzw2_pbr, L2_loadalignb_pbr, L2_loadbzw4_pbr, L2_loadbsw4_pbr,
+	L2_loadrb_pbr, L4_ploadrbf_abs, L4_ploadrbfnew_abs, L4_ploadrbt_abs, L4_ploadrbtnew_abs, L2_loadrub_pbr, L4_ploadrubf_abs, L4_ploadrubfnew_abs,
+	L4_ploadrubt_abs, L4_ploadrubtnew_abs, L2_loadrh_pbr, L4_ploadrhf_abs, L4_ploadrhfnew_abs, L4_ploadrht_abs, L4_ploadrhtnew_abs, L2_loadruh_pbr,
+	L4_ploadruhf_abs, L4_ploadruhfnew_abs, L4_ploadruht_abs, L4_ploadruhtnew_abs, L2_loadri_pbr, L4_ploadrif_abs, L4_ploadrifnew_abs, L4_ploadrit_abs,
+	L4_ploadritnew_abs, L2_loadrd_pbr, L4_ploadrdf_abs, L4_ploadrdfnew_abs, L4_ploadrdt_abs, L4_ploadrdtnew_abs, S2_allocframe, S2_storerb_io,
+	S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, S2_storerb_io,
+	S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, S2_storerb_io,
+	S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, Y4_l2fetch,
+	Y6_dmstart, Y6_dmlink, Y6_dmresume, Y5_l2fetch, S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io,
+	S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, Y6_dmpoll, Y6_dmwait, Y6_dmpause, S2_storerb_pci,
+	S2_storerb_pcr, S2_storerh_pci, S2_storerh_pcr, S2_storerf_pci, S2_storerf_pcr, S2_storeri_pci, S2_storeri_pcr, S2_storerbnew_pci,
+	S2_storerbnew_pcr, S2_storerhnew_pci, S2_storerhnew_pcr, S2_storerinew_pci, S2_storerinew_pcr, S2_storerd_pci, S2_storerd_pcr, S2_storerb_pi,
+	S2_pstorerbf_pi, S2_pstorerbt_pi, S4_storerb_ap, S2_pstorerbfnew_pi, S2_pstorerbtnew_pi, S2_storerh_pi, S4_storerh_ap, S2_pstorerhf_pi,
+	S2_pstorerhfnew_pi, S2_pstorerht_pi, S2_pstorerhtnew_pi, S2_storerf_pi, S4_storerf_ap, S2_pstorerff_pi, S2_pstorerffnew_pi, S2_pstorerft_pi,
+	S2_pstorerftnew_pi, S2_storeri_pi, S2_pstorerif_pi, S2_pstorerit_pi, S4_storeri_ap, S2_pstorerifnew_pi, S2_pstoreritnew_pi, S2_storerbnew_pi,
+	S2_storerhnew_pi, S2_storerinew_pi, S4_storerbnew_ap, S4_storerhnew_ap, S4_storerinew_ap, S2_pstorerbnewf_pi, S2_pstorerbnewfnew_pi, S2_pstorerbnewt_pi,
+	S2_pstorerbnewtnew_pi, S2_pstorerhnewf_pi, S2_pstorerhnewfnew_pi, S2_pstorerhnewt_pi, S2_pstorerhnewtnew_pi, S2_pstorerinewf_pi, S2_pstorerinewfnew_pi, S2_pstorerinewt_pi,
+	S2_pstorerinewtnew_pi, S2_storerd_pi, S2_pstorerdf_pi, S2_pstorerdt_pi, S4_storerd_ap, S2_pstorerdfnew_pi, S2_pstorerdtnew_pi, S2_storerb_pr,
+	S4_storerb_ur, S2_storerh_pr, S4_storerh_ur, S2_storerf_pr, S4_storerf_ur, S2_storeri_pr, S4_storeri_ur, S2_storerbnew_pr,
+	S4_storerbnew_ur, S2_storerhnew_pr, S4_storerhnew_ur, S2_storerinew_pr, S4_storerinew_ur, S2_storerd_pr, S4_storerd_ur, S2_storerb_pbr,
+	S4_pstorerbf_abs, S4_pstorerbfnew_abs, S4_pstorerbt_abs, S4_pstorerbtnew_abs, S2_storerh_pbr, S4_pstorerhf_abs, S4_pstorerhfnew_abs, S4_pstorerht_abs,
+	S4_pstorerhtnew_abs, S2_storerf_pbr, S4_pstorerff_abs, S4_pstorerffnew_abs, S4_pstorerft_abs, S4_pstorerftnew_abs, S2_storeri_pbr, S4_pstorerif_abs,
+	S4_pstorerifnew_abs, S4_pstorerit_abs, S4_pstoreritnew_abs, S2_storerbnew_pbr, S2_storerhnew_pbr, S2_storerinew_pbr, S4_pstorerbnewf_abs, S4_pstorerbnewfnew_abs,
+	S4_pstorerbnewt_abs, S4_pstorerbnewtnew_abs, S4_pstorerhnewf_abs, S4_pstorerhnewfnew_abs, S4_pstorerhnewt_abs, S4_pstorerhnewtnew_abs, S4_pstorerinewf_abs, S4_pstorerinewfnew_abs,
+	S4_pstorerinewt_abs, S4_pstorerinewtnew_abs, S2_storerd_pbr, S4_pstorerdf_abs, S4_pstorerdfnew_abs, S4_pstorerdt_abs, S4_pstorerdtnew_abs, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
@@ -16321,77 +17094,77 @@ var decodeList = [2549]Op{
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
-	A2_addi, A2_addi, A2_addi, A2_addi, S2_valignib, S2_shuffeb, S2_shuffob, S2_shuffeh,
-	S2_shuffoh, S2_valignrb, S2_asl_r_vw, S2_asr_r_vw, S2_lsr_r_vw, S2_lsl_r_vw, S2_asl_r_vh, S2_asr_r_vh,
-	S2_lsr_r_vh, S2_lsl_r_vh, S2_asl_r_p, S2_asr_r_p, S2_lsr_r_p, S2_lsl_r_p, S2_addasl_rrri, S2_asl_r_r,
-	S2_asr_r_r, S2_lsr_r_r, S2_lsl_r_r, S4_lsli, S2_setbit_r, S2_clrbit_r, S2_togglebit_r, S2_tstbit_r,
-	S4_ntstbit_r, C2_bitsset, C4_nbitsset, C2_bitsclr, C4_nbitsclr, A4_cmpbeq, A4_cmpbgt, A4_cmpbgtu,
-	A4_cmpheq, A4_cmphgt, A4_cmphgtu, F2_sfcmpeq, F2_sfcmpge, F2_sfcmpgt, F2_sfcmpuo, M4_xor_xacc,
-	S2_asl_r_p_or, S2_asr_r_p_or, S2_lsr_r_p_or, S2_lsl_r_p_or, S2_asl_r_p_and, S2_asr_r_p_and, S2_lsr_r_p_and, S2_lsl_r_p_and,
-	S2_asl_r_p_xor, S2_asr_r_p_xor, S2_lsr_r_p_xor, S2_lsl_r_p_xor, S2_asl_r_p_nac, S2_asr_r_p_nac, S2_lsr_r_p_nac, S2_lsl_r_p_nac,
-	S2_asl_r_p_acc, S2_asr_r_p_acc, S2_lsr_r_p_acc, S2_lsl_r_p_acc, S2_asl_r_r_or, S2_asr_r_r_or, S2_lsr_r_r_or, S2_lsl_r_r_or,
-	S2_asl_r_r_and, S2_asr_r_r_and, S2_lsr_r_r_and, S2_lsl_r_r_and, S2_asl_r_r_nac, S2_asr_r_r_nac, S2_lsr_r_r_nac, S2_lsl_r_r_nac,
-	S2_asl_r_r_acc, S2_asr_r_r_acc, S2_lsr_r_r_acc, S2_lsl_r_r_acc, S2_parityp, C2_vmux, A2_vcmpbeq, A2_vcmpbgtu,
-	A4_vcmpbgt, A2_vcmpheq, A2_vcmphgt, A2_vcmphgtu, A2_vcmpweq, A2_vcmpwgt, A2_vcmpwgtu, C2_cmpeqp,
-	C2_cmpgtp, C2_cmpgtup, F2_dfcmpeq, F2_dfcmpge, F2_dfcmpgt, F2_dfcmpuo, A2_addp, A2_vaddh,
-	A2_vaddw, A2_vaddub, A2_vaddhs, A2_vaddws, A2_vaddubs, A2_vadduhs, A2_subp, A2_vsubh,
-	A2_vsubw, A2_vsubub, A2_vsubhs, A2_vsubws, A2_vsububs, A2_vsubuhs, A2_vavgh, A2_vavghr,
-	A2_vavghcr, A2_vavgub, A2_vavgubr, A2_vavguh, A2_vavguhr, A2_vavgw, A2_vavgwr, A2_vavgwcr,
-	A2_vavguw, A2_vavguwr, A2_vnavgh, A2_vnavghr, A2_vnavghcr, A2_vnavgw, A2_vnavgwr, A2_vnavgwcr,
-	A2_minp, A2_minup, A2_vminh, A2_vminw, A2_vminub, A2_vminuh, A2_vmaxuw, A2_vminuw,
-	A2_maxp, A2_maxup, A2_vmaxb, A2_vminb, A2_vmaxh, A2_vmaxw, A2_vmaxub, A2_vmaxuh,
-	A2_andp, A2_orp, A2_xorp, A4_andnp, A4_ornp, A4_bitsplit, A2_addh_l16_hl, A2_addh_l16_ll,
-	A2_addh_l16_sat_hl, A2_addh_l16_sat_ll, A2_subh_l16_hl, A2_subh_l16_ll, A2_subh_l16_sat_hl, A2_subh_l16_sat_ll, A2_addh_h16_hh, A2_addh_h16_hl,
-	A2_addh_h16_lh, A2_addh_h16_ll, A2_addh_h16_sat_hh, A2_addh_h16_sat_hl, A2_addh_h16_sat_lh, A2_addh_h16_sat_ll, A2_subh_h16_hh, A2_subh_h16_hl,
-	A2_subh_h16_lh, A2_subh_h16_ll, A2_subh_h16_sat_hh, A2_subh_h16_sat_hl, A2_subh_h16_sat_lh, A2_subh_h16_sat_ll, A2_min, A2_minu,
-	A2_max, A2_maxu, S4_parity, F2_sfimm_p, F2_sfimm_p, F2_sfimm_n, F2_sfimm_n, M4_mpyrr_addi,
-	M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi,
-	M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, F2_dfimm_p, F2_dfimm_p, F2_dfimm_n, F2_dfimm_n, S4_or_andi,
-	S4_or_andi, S4_or_andix, S4_or_andix, S4_or_ori, S4_or_ori, S4_addaddi, S4_addaddi, S4_addaddi,
-	S4_addaddi, S4_subaddi, S4_subaddi, S4_subaddi, S4_subaddi, A4_vcmpbeqi, A4_vcmpheqi, A4_vcmpweqi,
-	A4_vcmpbgti, A4_vcmphgti, A4_vcmpwgti, A4_vcmpbgtui, A4_vcmphgtui, A4_vcmpwgtui, F2_dfclass, A4_cmpbeqi,
-	A4_cmpheqi, A4_cmpbgti, A4_cmphgti, A4_cmpbgtui, A4_cmphgtui, S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri,
-	S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri, S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri,
-	S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri, S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri,
-	S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri, S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri,
-	S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri, S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri,
-	S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri, S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri,
-	S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri, S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri,
-	S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri, S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri,
-	S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri, M4_mpyri_addr_u2, M4_mpyri_addr_u2, M4_mpyri_addr_u2,
-	M4_mpyri_addr_u2, M4_mpyri_addr, M4_mpyri_addr, M4_mpyri_addr, M4_mpyri_addr, M2_mpysip, M2_mpysin, M2_macsip,
-	M2_macsin, M2_accii, M2_naccii, M4_mpyrr_addr, M2_mpyd_hh_s0, M2_mpyd_hl_s0, M2_mpyd_lh_s0, M2_mpyd_ll_s0,
-	M2_mpyd_rnd_hh_s0, M2_mpyd_rnd_hl_s0, M2_mpyd_rnd_lh_s0, M2_mpyd_rnd_ll_s0, M2_mpyud_hh_s0, M2_mpyud_hl_s0, M2_mpyud_lh_s0, M2_mpyud_ll_s0,
-	M2_mpyd_hh_s1, M2_mpyd_hl_s1, M2_mpyd_lh_s1, M2_mpyd_ll_s1, M2_mpyd_rnd_hh_s1, M2_mpyd_rnd_hl_s1, M2_mpyd_rnd_lh_s1, M2_mpyd_rnd_ll_s1,
-	M2_mpyud_hh_s1, M2_mpyud_hl_s1, M2_mpyud_lh_s1, M2_mpyud_ll_s1, M2_dpmpyss_s0, M2_dpmpyuu_s0, M2_mpyd_acc_hh_s0, M2_mpyd_acc_hl_s0,
-	M2_mpyd_acc_lh_s0, M2_mpyd_acc_ll_s0, M2_mpyd_nac_hh_s0, M2_mpyd_nac_hl_s0, M2_mpyd_nac_lh_s0, M2_mpyd_nac_ll_s0, M2_mpyud_acc_hh_s0, M2_mpyud_acc_hl_s0,
-	M2_mpyud_acc_lh_s0, M2_mpyud_acc_ll_s0, M2_mpyud_nac_hh_s0, M2_mpyud_nac_hl_s0, M2_mpyud_nac_lh_s0, M2_mpyud_nac_ll_s0, M2_mpyd_acc_hh_s1, M2_mpyd_acc_hl_s1,
-	M2_mpyd_acc_lh_s1, M2_mpyd_acc_ll_s1, M2_mpyd_nac_hh_s1, M2_mpyd_nac_hl_s1, M2_mpyd_nac_lh_s1, M2_mpyd_nac_ll_s1, M2_mpyud_acc_hh_s1, M2_mpyud_acc_hl_s1,
-	M2_mpyud_acc_lh_s1, M2_mpyud_acc_ll_s1, M2_mpyud_nac_hh_s1, M2_mpyud_nac_hl_s1, M2_mpyud_nac_lh_s1, M2_mpyud_nac_ll_s1, M2_dpmpyss_acc_s0, M2_dpmpyss_nac_s0,
-	M2_dpmpyuu_acc_s0, M2_dpmpyuu_nac_s0, M5_vmacbuu, F2_dfadd, M2_vabsdiffw, F2_dfmax, F2_dfmpyfix, M2_vabsdiffh,
-	M5_vrmpybuu, F2_dfsub, M6_vabsdiffub, F2_dfmpyll, M5_vrmpybsu, F2_dfmin, M6_vabsdiffb, F2_dfmpylh,
-	F2_dfmpyhh, F2_sfadd, F2_sfsub, F2_sfmpy, F2_sfmax, F2_sfmin, F2_sffixupd, F2_sffixupn,
-	F2_sfrecipa, M2_mpy_hh_s0, M2_mpy_hl_s0, M2_mpy_lh_s0, M2_mpy_ll_s0, M2_mpy_sat_hh_s0, M2_mpy_sat_hl_s0, M2_mpy_sat_lh_s0,
-	M2_mpy_sat_ll_s0, M2_mpy_rnd_hh_s0, M2_mpy_rnd_hl_s0, M2_mpy_rnd_lh_s0, M2_mpy_rnd_ll_s0, M2_mpy_sat_rnd_hh_s0, M2_mpy_sat_rnd_hl_s0, M2_mpy_sat_rnd_lh_s0,
-	M2_mpy_sat_rnd_ll_s0, M2_mpyu_hh_s0, M2_mpyu_hl_s0, M2_mpyu_lh_s0, M2_mpyu_ll_s0, M2_mpy_hh_s1, M2_mpy_hl_s1, M2_mpy_lh_s1,
-	M2_mpy_ll_s1, M2_mpy_sat_hh_s1, M2_mpy_sat_hl_s1, M2_mpy_sat_lh_s1, M2_mpy_sat_ll_s1, M2_mpy_rnd_hh_s1, M2_mpy_rnd_hl_s1, M2_mpy_rnd_lh_s1,
-	M2_mpy_rnd_ll_s1, M2_mpy_sat_rnd_hh_s1, M2_mpy_sat_rnd_hl_s1, M2_mpy_sat_rnd_lh_s1, M2_mpy_sat_rnd_ll_s1, M2_mpyu_hh_s1, M2_mpyu_hl_s1, M2_mpyu_lh_s1,
-	M2_mpyu_ll_s1, M2_mpyi, M2_mpy_up, M2_dpmpyss_rnd_s0, M2_mpyu_up, M2_mpysu_up, M2_mpy_up_s1, M2_hmmpyh_s1,
-	M2_hmmpyl_s1, M2_hmmpyh_rs1, M2_mpy_up_s1_sat, M2_hmmpyl_rs1, M2_mpy_acc_hh_s0, M2_mpy_acc_hl_s0, M2_mpy_acc_lh_s0, M2_mpy_acc_ll_s0,
-	M2_mpy_acc_sat_hh_s0, M2_mpy_acc_sat_hl_s0, M2_mpy_acc_sat_lh_s0, M2_mpy_acc_sat_ll_s0, M2_mpy_nac_hh_s0, M2_mpy_nac_hl_s0, M2_mpy_nac_lh_s0, M2_mpy_nac_ll_s0,
-	M2_mpy_nac_sat_hh_s0, M2_mpy_nac_sat_hl_s0, M2_mpy_nac_sat_lh_s0, M2_mpy_nac_sat_ll_s0, M2_mpyu_acc_hh_s0, M2_mpyu_acc_hl_s0, M2_mpyu_acc_lh_s0, M2_mpyu_acc_ll_s0,
-	M2_mpyu_nac_hh_s0, M2_mpyu_nac_hl_s0, M2_mpyu_nac_lh_s0, M2_mpyu_nac_ll_s0, M2_mpy_acc_hh_s1, M2_mpy_acc_hl_s1, M2_mpy_acc_lh_s1, M2_mpy_acc_ll_s1,
-	M2_mpy_acc_sat_hh_s1, M2_mpy_acc_sat_hl_s1, M2_mpy_acc_sat_lh_s1, M2_mpy_acc_sat_ll_s1, M2_mpy_nac_hh_s1, M2_mpy_nac_hl_s1, M2_mpy_nac_lh_s1, M2_mpy_nac_ll_s1,
-	M2_mpy_nac_sat_hh_s1, M2_mpy_nac_sat_hl_s1, M2_mpy_nac_sat_lh_s1, M2_mpy_nac_sat_ll_s1, M2_mpyu_acc_hh_s1, M2_mpyu_acc_hl_s1, M2_mpyu_acc_lh_s1, M2_mpyu_acc_ll_s1,
-	M2_mpyu_nac_hh_s1, M2_mpyu_nac_hl_s1, M2_mpyu_nac_lh_s1, M2_mpyu_nac_ll_s1, M2_maci, M2_acci, M2_subacc, F2_sffma,
-	F2_sffma_lib, F2_sffms, F2_sffms_lib, M4_and_andn, M4_or_andn, M4_xor_andn, M4_and_and, M4_and_or,
-	M4_and_xor, M4_or_and, M4_mac_up_s1_sat, M4_nac_up_s1_sat, F2_sffma_sc, M2_mnaci, M2_nacci, M2_xor_xacc,
-	M4_or_or, M4_or_xor, M4_xor_and, M4_xor_or, A2_and, A2_or, A2_xor, A4_andn,
-	A4_orn, C2_cmpeq, C4_cmpneq, C2_cmpgt, C4_cmplte, C2_cmpgtu, C4_cmplteu, A2_add,
-	A2_sub, A4_rcmpeq, A4_rcmpneq, A2_combine_hh, A2_combine_hl, A2_combine_lh, A2_combine_ll, C2_mux,
-	A2_combinew, S2_packhl, A2_svaddh, A2_svaddhs, A2_addsat, A2_svadduhs, A2_svsubh, A2_svsubhs,
-	A2_subsat, A2_svsubuhs, A2_svavgh, A2_svavghs, A2_svnavgh, A2_pandf, A2_pandfnew, A2_pandt,
-	A2_pandtnew, A2_porf, A2_porfnew, A2_port, A2_portnew, A2_pxorf, A2_pxorfnew, A2_pxort,
-	A2_pxortnew, A2_paddf, A2_paddfnew, A2_paddt, A2_paddtnew, A2_psubf, A2_psubfnew, A2_psubt,
-	A2_psubtnew, C2_ccombinewf, C2_ccombinewnewf, C2_ccombinewnewt, C2_ccombinewt,
+	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, S2_valignib,
+	S2_shuffeb, S2_shuffob, S2_shuffeh, S2_shuffoh, S2_valignrb, S2_asl_r_vw, S2_asr_r_vw, S2_lsr_r_vw,
+	S2_lsl_r_vw, S2_asl_r_vh, S2_asr_r_vh, S2_lsr_r_vh, S2_lsl_r_vh, S2_asl_r_p, S2_asr_r_p, S2_lsr_r_p,
+	S2_lsl_r_p, S2_addasl_rrri, S2_asl_r_r, S2_asr_r_r, S2_lsr_r_r, S2_lsl_r_r, S4_lsli, S2_setbit_r,
+	S2_clrbit_r, S2_togglebit_r, S2_tstbit_r, S4_ntstbit_r, C2_bitsset, C4_nbitsset, C2_bitsclr, C4_nbitsclr,
+	A4_cmpbeq, A4_cmpbgt, A4_cmpbgtu, A4_cmpheq, A4_cmphgt, A4_cmphgtu, F2_sfcmpeq, F2_sfcmpge,
+	F2_sfcmpgt, F2_sfcmpuo, M4_xor_xacc, S2_asl_r_p_or, S2_asr_r_p_or, S2_lsr_r_p_or, S2_lsl_r_p_or, S2_asl_r_p_and,
+	S2_asr_r_p_and, S2_lsr_r_p_and, S2_lsl_r_p_and, S2_asl_r_p_xor, S2_asr_r_p_xor, S2_lsr_r_p_xor, S2_lsl_r_p_xor, S2_asl_r_p_nac,
+	S2_asr_r_p_nac, S2_lsr_r_p_nac, S2_lsl_r_p_nac, S2_asl_r_p_acc, S2_asr_r_p_acc, S2_lsr_r_p_acc, S2_lsl_r_p_acc, S2_asl_r_r_or,
+	S2_asr_r_r_or, S2_lsr_r_r_or, S2_lsl_r_r_or, S2_asl_r_r_and, S2_asr_r_r_and, S2_lsr_r_r_and, S2_lsl_r_r_and, S2_asl_r_r_nac,
+	S2_asr_r_r_nac, S2_lsr_r_r_nac, S2_lsl_r_r_nac, S2_asl_r_r_acc, S2_asr_r_r_acc, S2_lsr_r_r_acc, S2_lsl_r_r_acc, S2_parityp,
+	C2_vmux, A2_vcmpbeq, A2_vcmpbgtu, A4_vcmpbgt, A2_vcmpheq, A2_vcmphgt, A2_vcmphgtu, A2_vcmpweq,
+	A2_vcmpwgt, A2_vcmpwgtu, C2_cmpeqp, C2_cmpgtp, C2_cmpgtup, F2_dfcmpeq, F2_dfcmpge, F2_dfcmpgt,
+	F2_dfcmpuo, A2_addp, A2_vaddh, A2_vaddw, A2_vaddub, A2_vaddhs, A2_vaddws, A2_vaddubs,
+	A2_vadduhs, A2_subp, A2_vsubh, A2_vsubw, A2_vsubub, A2_vsubhs, A2_vsubws, A2_vsububs,
+	A2_vsubuhs, A2_vavgh, A2_vavghr, A2_vavghcr, A2_vavgub, A2_vavgubr, A2_vavguh, A2_vavguhr,
+	A2_vavgw, A2_vavgwr, A2_vavgwcr, A2_vavguw, A2_vavguwr, A2_vnavgh, A2_vnavghr, A2_vnavghcr,
+	A2_vnavgw, A2_vnavgwr, A2_vnavgwcr, A2_minp, A2_minup, A2_vminh, A2_vminw, A2_vminub,
+	A2_vminuh, A2_vmaxuw, A2_vminuw, A2_maxp, A2_maxup, A2_vmaxb, A2_vminb, A2_vmaxh,
+	A2_vmaxw, A2_vmaxub, A2_vmaxuh, A2_andp, A2_orp, A2_xorp, A4_andnp, A4_ornp,
+	A4_bitsplit, A2_addh_l16_hl, A2_addh_l16_ll, A2_addh_l16_sat_hl, A2_addh_l16_sat_ll, A2_subh_l16_hl, A2_subh_l16_ll, A2_subh_l16_sat_hl,
+	A2_subh_l16_sat_ll, A2_addh_h16_hh, A2_addh_h16_hl, A2_addh_h16_lh, A2_addh_h16_ll, A2_addh_h16_sat_hh, A2_addh_h16_sat_hl, A2_addh_h16_sat_lh,
+	A2_addh_h16_sat_ll, A2_subh_h16_hh, A2_subh_h16_hl, A2_subh_h16_lh, A2_subh_h16_ll, A2_subh_h16_sat_hh, A2_subh_h16_sat_hl, A2_subh_h16_sat_lh,
+	A2_subh_h16_sat_ll, A2_min, A2_minu, A2_max, A2_maxu, S4_parity, F2_sfimm_p, F2_sfimm_p,
+	F2_sfimm_n, F2_sfimm_n, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyri_addi, M4_mpyri_addi,
+	M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, F2_dfimm_p, F2_dfimm_p,
+	F2_dfimm_n, F2_dfimm_n, S4_or_andi, S4_or_andi, S4_or_andix, S4_or_andix, S4_or_ori, S4_or_ori,
+	S4_addaddi, S4_addaddi, S4_addaddi, S4_addaddi, S4_subaddi, S4_subaddi, S4_subaddi, S4_subaddi,
+	A4_vcmpbeqi, A4_vcmpheqi, A4_vcmpweqi, A4_vcmpbgti, A4_vcmphgti, A4_vcmpwgti, A4_vcmpbgtui, A4_vcmphgtui,
+	A4_vcmpwgtui, F2_dfclass, A4_cmpbeqi, A4_cmpheqi, A4_cmpbgti, A4_cmphgti, A4_cmpbgtui, A4_cmphgtui,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	S4_addi_asl_ri, S4_addi_lsr_ri, S4_andi_asl_ri, S4_andi_lsr_ri, S4_ori_asl_ri, S4_ori_lsr_ri, S4_subi_asl_ri, S4_subi_lsr_ri,
+	M4_mpyri_addr_u2, M4_mpyri_addr_u2, M4_mpyri_addr_u2, M4_mpyri_addr_u2, M4_mpyri_addr, M4_mpyri_addr, M4_mpyri_addr, M4_mpyri_addr,
+	M2_mpysip, M2_mpysin, M2_macsip, M2_macsin, M2_accii, M2_naccii, M4_mpyrr_addr, M2_mpyd_hh_s0,
+	M2_mpyd_hl_s0, M2_mpyd_lh_s0, M2_mpyd_ll_s0, M2_mpyd_rnd_hh_s0, M2_mpyd_rnd_hl_s0, M2_mpyd_rnd_lh_s0, M2_mpyd_rnd_ll_s0, M2_mpyud_hh_s0,
+	M2_mpyud_hl_s0, M2_mpyud_lh_s0, M2_mpyud_ll_s0, M2_mpyd_hh_s1, M2_mpyd_hl_s1, M2_mpyd_lh_s1, M2_mpyd_ll_s1, M2_mpyd_rnd_hh_s1,
+	M2_mpyd_rnd_hl_s1, M2_mpyd_rnd_lh_s1, M2_mpyd_rnd_ll_s1, M2_mpyud_hh_s1, M2_mpyud_hl_s1, M2_mpyud_lh_s1, M2_mpyud_ll_s1, M2_dpmpyss_s0,
+	M2_dpmpyuu_s0, M2_mpyd_acc_hh_s0, M2_mpyd_acc_hl_s0, M2_mpyd_acc_lh_s0, M2_mpyd_acc_ll_s0, M2_mpyd_nac_hh_s0, M2_mpyd_nac_hl_s0, M2_mpyd_nac_lh_s0,
+	M2_mpyd_nac_ll_s0, M2_mpyud_acc_hh_s0, M2_mpyud_acc_hl_s0, M2_mpyud_acc_lh_s0, M2_mpyud_acc_ll_s0, M2_mpyud_nac_hh_s0, M2_mpyud_nac_hl_s0, M2_mpyud_nac_lh_s0,
+	M2_mpyud_nac_ll_s0, M2_mpyd_acc_hh_s1, M2_mpyd_acc_hl_s1, M2_mpyd_acc_lh_s1, M2_mpyd_acc_ll_s1, M2_mpyd_nac_hh_s1, M2_mpyd_nac_hl_s1, M2_mpyd_nac_lh_s1,
+	M2_mpyd_nac_ll_s1, M2_mpyud_acc_hh_s1, M2_mpyud_acc_hl_s1, M2_mpyud_acc_lh_s1, M2_mpyud_acc_ll_s1, M2_mpyud_nac_hh_s1, M2_mpyud_nac_hl_s1, M2_mpyud_nac_lh_s1,
+	M2_mpyud_nac_ll_s1, M2_dpmpyss_acc_s0, M2_dpmpyss_nac_s0, M2_dpmpyuu_acc_s0, M2_dpmpyuu_nac_s0, M5_vmacbuu, F2_dfadd, M2_vabsdiffw,
+	F2_dfmax, F2_dfmpyfix, M2_vabsdiffh, M5_vrmpybuu, F2_dfsub, M6_vabsdiffub, F2_dfmpyll, M5_vrmpybsu,
+	F2_dfmin, M6_vabsdiffb, F2_dfmpylh, F2_dfmpyhh, F2_sfadd, F2_sfsub, F2_sfmpy, F2_sfmax,
+	F2_sfmin, F2_sffixupd, F2_sffixupn, F2_sfrecipa, M2_mpy_hh_s0, M2_mpy_hl_s0, M2_mpy_lh_s0, M2_mpy_ll_s0,
+	M2_mpy_sat_hh_s0, M2_mpy_sat_hl_s0, M2_mpy_sat_lh_s0, M2_mpy_sat_ll_s0, M2_mpy_rnd_hh_s0, M2_mpy_rnd_hl_s0, M2_mpy_rnd_lh_s0, M2_mpy_rnd_ll_s0,
+	M2_mpy_sat_rnd_hh_s0, M2_mpy_sat_rnd_hl_s0, M2_mpy_sat_rnd_lh_s0, M2_mpy_sat_rnd_ll_s0, M2_mpyu_hh_s0, M2_mpyu_hl_s0, M2_mpyu_lh_s0, M2_mpyu_ll_s0,
+	M2_mpy_hh_s1, M2_mpy_hl_s1, M2_mpy_lh_s1, M2_mpy_ll_s1, M2_mpy_sat_hh_s1, M2_mpy_sat_hl_s1, M2_mpy_sat_lh_s1, M2_mpy_sat_ll_s1,
+	M2_mpy_rnd_hh_s1, M2_mpy_rnd_hl_s1, M2_mpy_rnd_lh_s1, M2_mpy_rnd_ll_s1, M2_mpy_sat_rnd_hh_s1, M2_mpy_sat_rnd_hl_s1, M2_mpy_sat_rnd_lh_s1, M2_mpy_sat_rnd_ll_s1,
+	M2_mpyu_hh_s1, M2_mpyu_hl_s1, M2_mpyu_lh_s1, M2_mpyu_ll_s1, M2_mpyi, M2_mpy_up, M2_dpmpyss_rnd_s0, M2_mpyu_up,
+	M2_mpysu_up, M2_mpy_up_s1, M2_hmmpyh_s1, M2_hmmpyl_s1, M2_hmmpyh_rs1, M2_mpy_up_s1_sat, M2_hmmpyl_rs1, M2_mpy_acc_hh_s0,
+	M2_mpy_acc_hl_s0, M2_mpy_acc_lh_s0, M2_mpy_acc_ll_s0, M2_mpy_acc_sat_hh_s0, M2_mpy_acc_sat_hl_s0, M2_mpy_acc_sat_lh_s0, M2_mpy_acc_sat_ll_s0, M2_mpy_nac_hh_s0,
+	M2_mpy_nac_hl_s0, M2_mpy_nac_lh_s0, M2_mpy_nac_ll_s0, M2_mpy_nac_sat_hh_s0, M2_mpy_nac_sat_hl_s0, M2_mpy_nac_sat_lh_s0, M2_mpy_nac_sat_ll_s0, M2_mpyu_acc_hh_s0,
+	M2_mpyu_acc_hl_s0, M2_mpyu_acc_lh_s0, M2_mpyu_acc_ll_s0, M2_mpyu_nac_hh_s0, M2_mpyu_nac_hl_s0, M2_mpyu_nac_lh_s0, M2_mpyu_nac_ll_s0, M2_mpy_acc_hh_s1,
+	M2_mpy_acc_hl_s1, M2_mpy_acc_lh_s1, M2_mpy_acc_ll_s1, M2_mpy_acc_sat_hh_s1, M2_mpy_acc_sat_hl_s1, M2_mpy_acc_sat_lh_s1, M2_mpy_acc_sat_ll_s1, M2_mpy_nac_hh_s1,
+	M2_mpy_nac_hl_s1, M2_mpy_nac_lh_s1, M2_mpy_nac_ll_s1, M2_mpy_nac_sat_hh_s1, M2_mpy_nac_sat_hl_s1, M2_mpy_nac_sat_lh_s1, M2_mpy_nac_sat_ll_s1, M2_mpyu_acc_hh_s1,
+	M2_mpyu_acc_hl_s1, M2_mpyu_acc_lh_s1, M2_mpyu_acc_ll_s1, M2_mpyu_nac_hh_s1, M2_mpyu_nac_hl_s1, M2_mpyu_nac_lh_s1, M2_mpyu_nac_ll_s1, M2_maci,
+	M2_acci, M2_subacc, F2_sffma, F2_sffma_lib, F2_sffms, F2_sffms_lib, M4_and_andn, M4_or_andn,
+	M4_xor_andn, M4_and_and, M4_and_or, M4_and_xor, M4_or_and, M4_mac_up_s1_sat, M4_nac_up_s1_sat, F2_sffma_sc,
+	M2_mnaci, M2_nacci, M2_xor_xacc, M4_or_or, M4_or_xor, M4_xor_and, M4_xor_or, A2_and,
+	A2_or, A2_xor, A4_andn, A4_orn, C2_cmpeq, C4_cmpneq, C2_cmpgt, C4_cmplte,
+	C2_cmpgtu, C4_cmplteu, A2_add, A2_sub, A4_rcmpeq, A4_rcmpneq, A2_combine_hh, A2_combine_hl,
+	A2_combine_lh, A2_combine_ll, C2_mux, A2_combinew, S2_packhl, A2_svaddh, A2_svaddhs, A2_addsat,
+	A2_svadduhs, A2_svsubh, A2_svsubhs, A2_subsat, A2_svsubuhs, A2_svavgh, A2_svavghs, A2_svnavgh,
+	A2_pandf, A2_pandfnew, A2_pandt, A2_pandtnew, A2_porf, A2_porfnew, A2_port, A2_portnew,
+	A2_pxorf, A2_pxorfnew, A2_pxort, A2_pxortnew, A2_paddf, A2_paddfnew, A2_paddt, A2_paddtnew,
+	A2_psubf, A2_psubfnew, A2_psubt, A2_psubtnew, C2_ccombinewf, C2_ccombinewnewf, C2_ccombinewnewt, C2_ccombinewt,
 }

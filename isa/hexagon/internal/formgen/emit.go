@@ -11,6 +11,7 @@ var pipeName = map[string]string{
 	"-": "UnitsNone", "any1": "UnitsAny1", "mpy1": "UnitsMpy1", "mpy01": "UnitsMpy01", "dv": "UnitsDV", "shift": "UnitsShift",
 	"xlane": "UnitsXlane", "xlshf": "UnitsXlShf", "ld+any1": "UnitsLd1", "ld": "UnitsLd", "ld+xlane": "UnitsLdXlane",
 	"st+any1": "UnitsSt1", "st": "UnitsSt", "st+xlane": "UnitsStXlane",
+	"mpy1+shxl": "UnitsMpy1ShXl", "all": "UnitsAll", "ld+dv": "UnitsLdDV", "st+dv": "UnitsStDV",
 }
 
 var flagName = map[string]string{

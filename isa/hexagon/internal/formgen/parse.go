@@ -11,7 +11,7 @@ import (
 
 // Operand is one operand of a form, in the order of first appearance in the syntax.
 type Operand struct {
-	Kind       string // R RR V VV P Q C M NR NV Imm
+	Kind       string // R RR V VV P Q C M MImm NR NV Imm
 	Letter     byte
 	Role       string // Use, Def, DefUse
 	Low8       bool
@@ -202,10 +202,32 @@ func (r *Row) parseSyntax() error {
 	b.WriteString(r.Syntax[last:])
 	r.Template = b.String()
 	r.NumImm = imms
+	r.spillModifier()
 	if r.NumReg > 4 {
 		return fmt.Errorf("%s: more than four registers", r.Name)
 	}
 	return nil
+}
+
+// spillModifier moves the modifier register of a form with five registers to the immediates.
+func (r *Row) spillModifier() {
+	if r.NumReg != 5 || r.NumImm != 0 {
+		return
+	}
+	for k := range r.Operands {
+		o := &r.Operands[k]
+		if o.Kind != "M" {
+			continue
+		}
+		for j := range r.Operands {
+			if r.Operands[j].Index > o.Index {
+				r.Operands[j].Index--
+			}
+		}
+		o.Kind, o.Index = "MImm", 0
+		r.NumReg, r.NumImm = 4, 1
+		return
+	}
 }
 
 func (r *Row) operand(letter byte) int {
@@ -260,7 +282,7 @@ func (r *Row) parseBits() error {
 			}
 			continue
 		}
-		want := map[string]int{"R": 5, "RR": 5, "V": 5, "VV": 5, "P": 2, "Q": 2, "C": 5, "M": 1, "NR": 3, "NV": 3}[o.Kind]
+		want := map[string]int{"R": 5, "RR": 5, "V": 5, "VV": 5, "P": 2, "Q": 2, "C": 5, "M": 1, "MImm": 1, "NR": 3, "NV": 3}[o.Kind]
 		if o.Low8 {
 			want = 3
 		}
