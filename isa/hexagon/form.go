@@ -149,7 +149,7 @@ const (
 	FlagPredNot                       // ... when it is false
 	FlagPredNew                       // ... made in this packet
 	FlagPostInc                       // updates its address register by an immediate or a modifier
-	FlagAcc                           // accumulates into its destination
+	FlagAcc                           // accumulates into its destination (as LLVM has it: not under a vector predicate with -=)
 	FlagLoop                          // writes loop registers
 	FlagSolo                          // must be alone in its packet
 	FlagHVX                           // vector instruction

@@ -10809,7 +10809,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
 		}},
 	V6_vsubbnq: {Op: V6_vsubbnq, Name: "V6_vsubbnq", Syntax: "if (!Qv) Vx.b -= Vu.b", Class: CVI_VA, Mask: 0xff3f20e0, Match: 0x1e022020, Slots: 0xf, Units: UnitsAny1,
-		Flags: FlagQPred | FlagPredNot | FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
+		Flags: FlagQPred | FlagPredNot | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
 		Doc: "subtract b lanes where the byte predicate is clear", tmpl: "if (!\x80) \x81.b -= \x82.b",
 		Operands: []OperandSpec{
 			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, Neg: true, UseCycle: 7},
@@ -10817,7 +10817,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
 		}},
 	V6_vsubbq: {Op: V6_vsubbq, Name: "V6_vsubbq", Syntax: "if (Qv) Vx.b -= Vu.b", Class: CVI_VA, Mask: 0xff3f20e0, Match: 0x1e0120c0, Slots: 0xf, Units: UnitsAny1,
-		Flags: FlagQPred | FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
+		Flags: FlagQPred | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
 		Doc: "subtract b lanes where the byte predicate is set", tmpl: "if (\x80) \x81.b -= \x82.b",
 		Operands: []OperandSpec{
 			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, UseCycle: 7},
@@ -10825,7 +10825,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
 		}},
 	V6_vsubhnq: {Op: V6_vsubhnq, Name: "V6_vsubhnq", Syntax: "if (!Qv) Vx.h -= Vu.h", Class: CVI_VA, Mask: 0xff3f20e0, Match: 0x1e022040, Slots: 0xf, Units: UnitsAny1,
-		Flags: FlagQPred | FlagPredNot | FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
+		Flags: FlagQPred | FlagPredNot | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
 		Doc: "subtract h lanes where the byte predicate is clear", tmpl: "if (!\x80) \x81.h -= \x82.h",
 		Operands: []OperandSpec{
 			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, Neg: true, UseCycle: 7},
@@ -10833,7 +10833,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
 		}},
 	V6_vsubhq: {Op: V6_vsubhq, Name: "V6_vsubhq", Syntax: "if (Qv) Vx.h -= Vu.h", Class: CVI_VA, Mask: 0xff3f20e0, Match: 0x1e0120e0, Slots: 0xf, Units: UnitsAny1,
-		Flags: FlagQPred | FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
+		Flags: FlagQPred | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
 		Doc: "subtract h lanes where the byte predicate is set", tmpl: "if (\x80) \x81.h -= \x82.h",
 		Operands: []OperandSpec{
 			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, UseCycle: 7},
@@ -10841,7 +10841,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
 		}},
 	V6_vsubwnq: {Op: V6_vsubwnq, Name: "V6_vsubwnq", Syntax: "if (!Qv) Vx.w -= Vu.w", Class: CVI_VA, Mask: 0xff3f20e0, Match: 0x1e022060, Slots: 0xf, Units: UnitsAny1,
-		Flags: FlagQPred | FlagPredNot | FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
+		Flags: FlagQPred | FlagPredNot | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
 		Doc: "subtract w lanes where the byte predicate is clear", tmpl: "if (!\x80) \x81.w -= \x82.w",
 		Operands: []OperandSpec{
 			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, Neg: true, UseCycle: 7},
@@ -10849,7 +10849,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
 		}},
 	V6_vsubwq: {Op: V6_vsubwq, Name: "V6_vsubwq", Syntax: "if (Qv) Vx.w -= Vu.w", Class: CVI_VA, Mask: 0xff3f20e0, Match: 0x1e022000, Slots: 0xf, Units: UnitsAny1,
-		Flags: FlagQPred | FlagAcc | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
+		Flags: FlagQPred | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX add, subtract, average",
 		Doc: "subtract w lanes where the byte predicate is set", tmpl: "if (\x80) \x81.w -= \x82.w",
 		Operands: []OperandSpec{
 			{Kind: KindQ, Role: Use, Index: 0, Width: 2, Field: 0x00c00000, UseCycle: 7},

@@ -169,7 +169,7 @@ func (r *Row) flags() ([]string, error) {
 		}
 	}
 	add(strings.Contains(s, "Rx++"), "FlagPostInc")
-	add(strings.Contains(s, " += ") || strings.Contains(s, " -= ") || strings.Contains(s, " |= ") || strings.Contains(s, " &= ") || strings.Contains(s, " ^= "), "FlagAcc")
+	add(strings.Contains(s, " += ") || strings.Contains(s, " -= ") && !strings.HasPrefix(s, "if (") || strings.Contains(s, " |= ") || strings.Contains(s, " &= ") || strings.Contains(s, " ^= "), "FlagAcc")
 	add(strings.HasPrefix(r.Name, "V6_"), "FlagHVX")
 	add(strings.Contains(s, "vmemu"), "FlagUnaligned")
 	add(r.Blocks1, "FlagBlocksSlot1")
