@@ -57,6 +57,8 @@ const (
 	vectorStore
 	prefetchL1
 	prefetchL2
+	scatterGather // starts in the background; bytes holds the number of elements
+	scatterWait   // until the thread's scatters and gathers are done
 )
 
 // use is a register read or written by a packet, with its pipeline cycle.
@@ -152,6 +154,10 @@ func memKindOf(f *hexagon.Form) (memKind, bool) {
 		return prefetchL1, true
 	case f.Op == hexagon.Y5_l2fetch, f.Op == hexagon.Y4_l2fetch:
 		return prefetchL2, true
+	case f.Class == hexagon.CVI_SCATTER_NEW_RST:
+		return scatterWait, true
+	case isScatterGather(f):
+		return scatterGather, true
 	case f.MemBytes == 128 && load:
 		return vectorLoad, true
 	case f.MemBytes == 128 && store:
@@ -164,6 +170,19 @@ func memKindOf(f *hexagon.Form) (memKind, bool) {
 		return scalarStore, true
 	}
 	return 0, false
+}
+
+// isScatterGather reports accesses to single elements of memory.
+func isScatterGather(f *hexagon.Form) bool {
+	return f.Class >= hexagon.CVI_GATHER && f.Class <= hexagon.CVI_SCATTER_DV
+}
+
+// elements is what a scatter or gather moves.
+func elements(f *hexagon.Form) uint8 {
+	if strings.Contains(f.Name, "termw") || strings.Contains(f.Name, "thermw") {
+		return 32
+	}
+	return 64
 }
 
 // decoder turns code into blocks.

@@ -54,9 +54,14 @@ func countEvents(e *events, f *hexagon.Form) {
 		e[evPermute]++
 	case hexagon.CVI_VA, hexagon.CVI_VA_DV:
 		e[evVectorALU]++
-	case hexagon.CVI_VM_LD, hexagon.CVI_VM_TMP_LD, hexagon.CVI_VM_VP_LDU:
+	case hexagon.CVI_VS_VX:
+		e[evVectorMultiply]++
+		e[evPermute]++
+	case hexagon.CVI_HIST: // all four pipes
+		e[evVectorALU] += 4
+	case hexagon.CVI_VM_LD, hexagon.CVI_VM_TMP_LD, hexagon.CVI_VM_VP_LDU, hexagon.CVI_GATHER, hexagon.CVI_GATHER_DV:
 		e[evVectorLoad]++
-	case hexagon.CVI_VM_ST, hexagon.CVI_VM_NEW_ST, hexagon.CVI_VM_STU:
+	case hexagon.CVI_VM_ST, hexagon.CVI_VM_NEW_ST, hexagon.CVI_VM_STU, hexagon.CVI_SCATTER, hexagon.CVI_SCATTER_DV:
 		e[evVectorStore]++
 	default:
 		if f.Op != hexagon.A2_nop {

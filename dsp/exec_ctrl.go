@@ -111,7 +111,7 @@ func (t *thread) endLoop(loop0, loop1 bool) bool {
 // Control registers that a program may read and write. Bits outside the mask
 // keep their value.
 var writableC = [32]uint32{
-	cSA0: ^uint32(3), cLC0: ^uint32(0), cSA1: ^uint32(3), cLC1: ^uint32(0), cP30: ^uint32(0),
+	cSA0: ^uint32(0), cLC0: ^uint32(0), cSA1: ^uint32(0), cLC1: ^uint32(0), cP30: ^uint32(0),
 	cM0: ^uint32(0), cM0 + 1: ^uint32(0), cUSR: ^uint32(0xc13000c0), cUGP: ^uint32(0), cGP: ^uint32(0x3f),
 	cCS0: ^uint32(0), cCS0 + 1: ^uint32(0),
 }

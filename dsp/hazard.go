@@ -2,7 +2,6 @@ package dsp
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -34,6 +33,7 @@ type node struct {
 	store  bool
 	branch bool
 	guard  bool   // runs under a scalar predicate
+	hist   bool   // counts the vector of a .tmp load
 	tmp    int16  // .tmp load: the vector register its value is known by, else -1
 	after  uint16 // nodes that must come first
 }
@@ -51,6 +51,9 @@ func (d *decoder) packet(b *block, p *hexagon.Packet) error {
 		}
 	}
 	if err := c.temporaries(); err != nil {
+		return err
+	}
+	if err := c.histograms(); err != nil {
 		return err
 	}
 	if err := c.mergeCompares(); err != nil {
@@ -75,6 +78,8 @@ type composer struct {
 	nextR int
 	nextP int
 	nextQ int
+
+	gatherV, gatherQ int // temporaries of vtmp and of its byte mask, numbered from 1
 }
 
 var errTemps = errors.New("more exchanged registers than the core has temporaries for")
@@ -132,6 +137,16 @@ func curOperand(f *hexagon.Form) uint8 {
 	return 0
 }
 
+// isMade reports whether a node writes the register.
+func (c *composer) isMade(res uint8) bool {
+	for i := range c.nodes {
+		if c.nodes[i].writesTo(res) {
+			return true
+		}
+	}
+	return false
+}
+
 // forward turns reads of res into reads of the value made in this packet. A
 // pair is split: only one of its registers may be new.
 func (c *composer) forward(res uint8) {
@@ -162,11 +177,16 @@ func (c *composer) redirect(i int) error {
 	for j := range c.nodes {
 		for k := range c.nodes[j].reads {
 			r := &c.nodes[j].reads[k]
-			if r.new || r.res > v || r.res+r.n <= v || r.slot < 0 {
+			if r.new && c.isMade(v) || r.res > v || r.res+r.n <= v || r.slot < 0 {
 				continue
 			}
-			if r.both {
-				return fmt.Errorf(".tmp vector v%d is accumulated into", v-resV)
+			if r.both { // accumulates: the register starts as the loaded vector
+				n := node{tmp: -1, u: c.copyV(offV+128*uint16(v-resV), tmpOff)}
+				n.reads = []read{{res: tmpRes, n: 1, slot: 1, new: true}}
+				n.writes = []uint8{v}
+				r.new = true
+				c.nodes = append(c.nodes, n)
+				continue
 			}
 			slot := r.slot
 			if r.n == 1 {

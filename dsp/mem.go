@@ -41,6 +41,7 @@ type memory struct {
 	active   int           // boxes and DMA engines at work
 	dma      *copiers
 	dram     mem.Level
+	elements elementUnit
 	bypassed int64 // bytes that DMA moved to and from DRAM beside L2
 	events   events
 }
@@ -183,6 +184,10 @@ func (m *memory) access(t *thread, op *memOp, ea uint32, cycle int64) (int64, si
 		}
 	case prefetchL2:
 		m.prefetch(t, ea, m.clock.at(cycle))
+	case scatterGather:
+		return m.scatterGather(t, m.clock.at(cycle), int64(op.bytes)), sim.StallScratchpad
+	case scatterWait:
+		return m.stall(m.clock.at(cycle), t.pipe.scattered, 0), sim.StallScratchpad
 	}
 	return 0, sim.StallIssue
 }
@@ -199,7 +204,7 @@ func (m *memory) hitsAgain(ea uint32) bool {
 
 // freeVTCM reports a vector load from VTCM that does not wait.
 func (m *memory) freeVTCM(ea uint32) bool {
-	if !m.inVTCM(ea) || m.waitVTCM != 0 {
+	if !m.inVTCM(ea) || m.waitVTCM != 0 || m.elements.used {
 		return false
 	}
 	m.events[evVTCM]++
@@ -232,7 +237,7 @@ func (m *memory) scalarLoad(t *thread, now sim.Time, ea uint32, bytes uint8) (in
 func (m *memory) vectorLoad(t *thread, now sim.Time, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
-		return m.waitVTCM, sim.StallScratchpad
+		return max(m.waitVTCM, m.stall(now, t.pipe.scattered, m.hideVector)), sim.StallScratchpad
 	}
 	m.events[evL2]++
 	start := t.recent.visible(now, ea, 128)

@@ -42,6 +42,8 @@ type pipeline struct {
 	late   bool // the end of the block was put off until other threads had caught up
 	stalls sim.StallTable
 	stores storeQueue
+
+	scattered sim.Time // when the scatters and gathers of the thread are done
 }
 
 // execute runs the current job of r and advances the clock to its end.

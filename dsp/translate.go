@@ -29,6 +29,16 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	u.seg = offSeg
 
 	k, imms := 0, 0
+	if storesGather(in, f) { // the byte mask stands in front of the operands of the text
+		v, q, err := c.vtmp()
+		if err != nil {
+			return err
+		}
+		op = maskedStore(f)
+		u.fn, u.op, u.asm = table[op], uint16(op), c.d.asm.handler(op)
+		u.o[0], k = q, 1
+		n.reads = append(n.reads, read{res: resT + v, n: 1, slot: implicit, new: true})
+	}
 	if p, ok := compoundPredicate(f); ok { // stands in front of the operands of the text
 		u.o[0], k = offP+uint16(p), 1
 		n.writes = append(n.writes, resP+p)
@@ -52,7 +62,11 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 			imms++
 			continue
 		}
-		reg := in.R[o.Index]
+		reg := o.Reg(in)
+		if reg == hexagon.VTmp {
+			u.o[k] = offV + uint16(numV+c.gatherV-1)*128
+			continue
+		}
 		off, res, width := place(o.Kind, reg)
 		slot := int8(k)
 		if guard && i == 0 {
@@ -109,7 +123,13 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 			u.imm2 = 1
 		}
 	}
+	if err := c.special(&n, f, info); err != nil {
+		return err
+	}
 	if guard {
+		if n.tmp >= 0 { // a load that does not run leaves the old vector
+			c.front = append(c.front, c.copyV(u.o[0], offV+uint16(n.tmp)*128))
+		}
 		u.asm2 = u.asm
 		if c.d.asm != nil {
 			u.asm = c.d.asm.guard
@@ -117,8 +137,12 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 		u.fn = guarded
 	}
 	if kind, ok := memKindOf(f); ok {
+		bytes := f.MemBytes
+		if kind == scatterGather {
+			bytes = elements(f)
+		}
 		u.ea = offEA + uint16(4*len(c.b.mem))
-		c.b.mem = append(c.b.mem, memOp{kind: kind, bytes: f.MemBytes, packet: uint16(len(c.b.packets))})
+		c.b.mem = append(c.b.mem, memOp{kind: kind, bytes: bytes, packet: uint16(len(c.b.packets))})
 	}
 	if n.branch {
 		c.b.branches = true
@@ -151,7 +175,7 @@ func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
 		return offP + r, resP + reg, 1
 	case hexagon.KindQ:
 		return offQ + 128*r, resQ + reg, 1
-	case hexagon.KindM:
+	case hexagon.KindM, hexagon.KindMImm:
 		return offC + 4*(cM0+r), resC + cM0 + reg, 1
 	}
 	if reg == cP30 {

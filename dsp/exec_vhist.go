@@ -1,0 +1,57 @@
+package dsp
+
+// HVX histograms. All 32 vector registers are counters; the input is the
+// vector that a .tmp load of the packet makes (the decoder puts it in o[5]).
+
+// vhist: each 16-byte lane of the input is counted in the same lane of the
+// registers: byte value v in halfword v&7 of register v>>3.
+func hist(t *thread, u *uop, q *v8u) {
+	in := t.ub(u.o[5])
+	for i, v := range in {
+		if q == nil || q[i] != 0 {
+			(*v16u)(t.at(offV + uint16(v>>3)*128))[i>>4<<3+int(v&7)]++
+		}
+	}
+}
+
+func vhist(t *thread, u *uop)  { hist(t, u, nil) }
+func vhistq(t *thread, u *uop) { hist(t, u, t.ub(u.o[0])) }
+
+// vwhist256: the low byte of each halfword names a counter, the high byte is
+// added to it.
+func whist256(t *thread, u *uop, q *v8u, top uint32) {
+	in := t.ub(u.o[5])
+	for i := range 64 {
+		v, w := in[2*i], in[2*i+1]
+		if q != nil && q[2*i] == 0 {
+			continue
+		}
+		c := &(*v16u)(t.at(offV + uint16(v>>3)*128))[i&^7+int(v&7)]
+		*c = uint16(min(uint32(*c)+uint32(w), top))
+	}
+}
+
+const noTop = 1<<32 - 1
+
+func vwhist256(t *thread, u *uop)     { whist256(t, u, nil, noTop) }
+func vwhist256Sat(t *thread, u *uop)  { whist256(t, u, nil, maxUH) }
+func vwhist256q(t *thread, u *uop)    { whist256(t, u, t.ub(u.o[0]), noTop) }
+func vwhist256qSat(t *thread, u *uop) { whist256(t, u, t.ub(u.o[0]), maxUH) }
+
+// vwhist128 has word counters for pairs of values; with an immediate it counts
+// the values of that parity only.
+func whist128(t *thread, u *uop, q *v8u, parity uint8, any bool) {
+	in := t.ub(u.o[5])
+	for i := range 64 {
+		v, w := in[2*i], in[2*i+1]
+		if q != nil && q[2*i] == 0 || !any && v&1 != parity {
+			continue
+		}
+		(*v32u)(t.at(offV + uint16(v>>3)*128))[i>>1&^3+int(v>>1&3)] += uint32(w)
+	}
+}
+
+func vwhist128(t *thread, u *uop)   { whist128(t, u, nil, 0, true) }
+func vwhist128q(t *thread, u *uop)  { whist128(t, u, t.ub(u.o[0]), 0, true) }
+func vwhist128m(t *thread, u *uop)  { whist128(t, u, nil, uint8(u.imm), false) }
+func vwhist128qm(t *thread, u *uop) { whist128(t, u, t.ub(u.o[0]), uint8(u.imm), false) }

@@ -1,0 +1,200 @@
+package dsp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// linked assembles text at address 0x10000.
+func linked(t *testing.T, text string) *Program {
+	t.Helper()
+	pk, err := hexagon.Assemble(text, 0x10000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := hexagon.EncodeAll(nil, pk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Program{Base: 0x10000, Code: hexagon.Bytes(words)}
+}
+
+// runText runs code on a state and a memory at scratchBase.
+func runText(t *testing.T, text string, st *State, memory []byte) error {
+	t.Helper()
+	p := linked(t, text)
+	space := new(mem.Space)
+	if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: memory}); err != nil {
+		t.Fatal(err)
+	}
+	st.PC = p.Base
+	_, err := testCore(t).RunThread(p, space, st, p.Base+uint32(len(p.Code)), Options{Functional: true})
+	return err
+}
+
+// TestRtt checks the dot products by a register pair, which no emulator has, against their definition: the low word of
+// the pair weighs the low vector of the result.
+func TestRtt(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	for _, c := range []struct {
+		text        string
+		signed, acc bool
+	}{
+		{"v1:0.w = vrmpy(v2.b,r5:4.ub)", true, false}, {"v1:0.w += vrmpy(v2.b,r5:4.ub)", true, true},
+		{"v1:0.uw = vrmpy(v2.ub,r5:4.ub)", false, false}, {"v1:0.uw += vrmpy(v2.ub,r5:4.ub)", false, true},
+	} {
+		st := randomState(r)
+		old, w := st.V, [2]uint32{st.R[4], st.R[5]}
+		if err := runText(t, c.text, &st, make([]byte, 128)); err != nil {
+			t.Fatal(err)
+		}
+		for half := range 2 {
+			for i := range 32 {
+				var want uint32
+				if c.acc {
+					want = binary.LittleEndian.Uint32(old[half][4*i:])
+				}
+				for k := range 4 {
+					x := uint32(old[2][4*i+k])
+					if c.signed {
+						x = uint32(int32(int8(x)))
+					}
+					want += x * (w[half] >> (8 * k) & 0xff)
+				}
+				if got := binary.LittleEndian.Uint32(st.V[half][4*i:]); got != want {
+					t.Fatalf("%s: v%d word %d is %#x, want %#x", c.text, half, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRegion checks that scatters and gathers drop elements outside their region, and bytes of a clear predicate.
+func TestRegion(t *testing.T) {
+	var st State
+	offsets := []uint32{0, 4, 60, 61, 64, 1 << 20, ^uint32(3), 8}
+	for i := range 32 {
+		off := uint32(1 << 16)
+		if i < len(offsets) {
+			off = offsets[i]
+		}
+		binary.LittleEndian.PutUint32(st.V[1][4*i:], off)
+		binary.LittleEndian.PutUint32(st.V[2][4*i:], 0x01010101*uint32(i+1))
+	}
+	for i := range st.Q[0] {
+		st.Q[0][i] = 1
+	}
+	copy(st.Q[0][4*7:], []byte{0, 1, 0, 1})
+	st.R[0], st.R[1], st.M[0] = scratchBase, scratchBase+128, 63
+	memory, want := make([]byte, 256), make([]byte, 256)
+	if err := runText(t, "{ if (q0) vscatter(r0,m0,v1.w).w = v2 }", &st, memory); err != nil {
+		t.Fatal(err)
+	}
+	copy(want, []byte{1, 1, 1, 1, 2, 2, 2, 2, 0, 8, 0, 8})
+	copy(want[60:], []byte{3, 3, 3, 3})
+	if !bytes.Equal(memory, want) {
+		t.Errorf("scatter left\n%v, want\n%v", memory, want)
+	}
+	for i := range memory[128:] {
+		memory[128+i], want[128+i] = 0xee, 0xee
+	}
+	if err := runText(t, "{ if (q0) vtmp.w = vgather(r0,m0,v1.w).w ; vmem(r1+#0) = vtmp.new }", &st, memory); err != nil {
+		t.Fatal(err)
+	}
+	copy(want[128:], []byte{1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3})
+	copy(want[128+4*7:], []byte{0xee, 8, 0xee, 8})
+	if !bytes.Equal(memory, want) {
+		t.Errorf("gather left\n%v, want\n%v", memory[128:], want[128:])
+	}
+	if err := runText(t, "{ vtmp.w = vgather(r0,m0,v1.w).w }", &st, memory); err != nil || !bytes.Equal(memory, want) {
+		t.Errorf("a gather without a store: error %v, or it wrote", err)
+	}
+	st.M[0] = 1 << 24
+	if err := runText(t, "{ vscatter(r0,m0,v1.w).w = v2 }", &st, memory); err == nil || !strings.Contains(err.Error(), "not mapped") {
+		t.Errorf("an element outside of memory: error %v", err)
+	}
+}
+
+// TestTmpCur checks what QEMU 7.2 leaves open: a load that does not run leaves the register, and with it every reader, as
+// it was; a .new store of a .tmp load stores the loaded vector.
+func TestTmpCur(t *testing.T) {
+	r := rand.New(rand.NewSource(2))
+	type vector = [128]byte
+	for _, c := range []struct {
+		text   string
+		v0, v1 string // which vector they hold afterwards: old 0, old 1 or the loaded one
+		stored bool
+	}{
+		{"{ if (p0) v0.cur = vmem(r0+#0) ; v1 = v0 }", "old0", "old0", false},
+		{"{ if (!p0) v0.cur = vmem(r0+#0) ; v1 = v0 }", "load", "load", false},
+		{"{ if (p0) v0.tmp = vmem(r0+#0) ; v1 = v0 }", "old0", "old0", false},
+		{"{ if (!p0) v0.tmp = vmem(r0+#0) ; v1 = v0 }", "old0", "load", false},
+		{"{ v0.tmp = vmem(r0+#0) ; vmem(r0+#1) = v0.new }", "old0", "old1", true},
+		{"{ v0.tmp = vmem(r0+#0) }", "old0", "old1", false},
+		{"{ v0.cur = vmem(r0+#0) }", "load", "old1", false},
+		{"{ v0.tmp = vmem(r0+#0) ; v1:0.h += vmpy(v4.ub,r1.b) }", "load", "old1", false}, // r1 = 0
+	} {
+		st := randomState(r)
+		st.P, st.R[0], st.R[1] = [4]byte{}, scratchBase, 0
+		memory := make([]byte, 256)
+		r.Read(memory)
+		is := map[string]vector{"old0": st.V[0], "old1": st.V[1], "load": vector(memory[:128])}
+		rest := vector(memory[128:])
+		if c.stored {
+			rest = is["load"]
+		}
+		if err := runText(t, c.text, &st, memory); err != nil {
+			t.Errorf("%s: %v", c.text, err)
+		} else if st.V[0] != is[c.v0] || st.V[1] != is[c.v1] || vector(memory[128:]) != rest {
+			t.Errorf("%s: wrong result", c.text)
+		}
+	}
+}
+
+// TestHistogramAlone: a histogram has nothing to count without a .tmp load.
+func TestHistogramAlone(t *testing.T) {
+	var st State
+	if err := runText(t, "{ vhist }", &st, make([]byte, 128)); err == nil || !strings.Contains(err.Error(), ".tmp load") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestScatterTime checks the clock of the scatter/gather unit: a thread goes on at once, a release waits until the last
+// element is visible, and a full queue stops the thread.
+func TestScatterTime(t *testing.T) {
+	core := testCore(t)
+	s := core.Spec()
+	cycles := func(n int, then string) int64 {
+		p := linked(t, strings.Repeat("{ vscatter(r0,m0,v1.h).h = v2 }\n", n)+then+"{ jumpr r31 }")
+		space := new(mem.Space)
+		if err := space.Map(mem.Segment{Name: "vtcm", Base: uint64(s.VTCMBase), Data: make([]byte, 4096)}); err != nil {
+			t.Fatal(err)
+		}
+		rep, err := core.Run(p, space, []Job{{Entry: p.Base, Threads: 1, Args: [][]uint32{{s.VTCMBase}}}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rep.Cycles
+	}
+	busy, period := int64(64/elementsPerCycle), int64(s.IssueInterval)
+	up := func(x int64) int64 { return (x + period - 1) / period * period }
+	if d := cycles(2, "") - cycles(1, ""); d != period {
+		t.Errorf("a second scatter costs %d cycles, want %d", d, period)
+	}
+	wait := up(busy+elementCycles-period) + period
+	if d := cycles(1, "{ vmem(r0+#0):scatter_release }\n") - cycles(1, ""); d != wait {
+		t.Errorf("a release costs %d cycles, want %d", d, wait)
+	}
+	if d := cycles(1, "{ v3 = vmem(r0+#0) }\n") - cycles(1, ""); d != wait-int64(s.VectorLoadCycles) {
+		t.Errorf("a load behind a scatter costs %d cycles, want %d", d, wait-int64(s.VectorLoadCycles))
+	}
+	if d := cycles(40, "") - cycles(39, ""); d != up(busy) {
+		t.Errorf("in a long row a scatter costs %d cycles, want %d", d, up(busy))
+	}
+}
