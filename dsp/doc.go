@@ -14,15 +14,16 @@
 //   - Time: up to Threads hardware threads, each issuing at most one packet per
 //     slot of IssueInterval core cycles. Operand interlocks follow the operand
 //     cycles of the form table (schedule.go). L1I, L1D (scalar only), L2, VTCM,
-//     DRAM, posted stores, l2fetch and dcfetch (mem.go). Threads interleave
+//     DRAM, posted stores, l2fetch and dcfetch (mem.go), the scatter/gather unit
+//     (scatter.go). Threads interleave
 //     in the order of their memory accesses (time.go). Each cycle is charged to
 //     one sim.Reason; the reasons of a job are those of its last thread.
 //   - Energy: counted events times a table, static power times time (energy.go).
 //
 // # What it does not model
 //
-// Interrupts, virtual memory, monitor and guest mode; scatter and
-// gather; Z registers; branch prediction beyond the hint in the instruction. A load that
+// Interrupts, virtual memory, monitor and guest mode;
+// Z registers; branch prediction beyond the hint in the instruction. A load that
 // misses stops its thread; the vector pipeline hides VectorLoadCycles of a
 // load. Slots of different threads do not compete: a slot is long enough for
 // all threads of a job. Threads of one job must not race for memory: a

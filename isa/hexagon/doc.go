@@ -7,7 +7,7 @@
 //
 // Duplexes and compound instructions are decoded, never written: a duplex becomes the two forms it abbreviates.
 //
-// Not modelled: instruction forms that forms.txt does not list, scatter/gather, histogram and Z-register forms.
+// Not modelled: Z registers and later HVX revisions; their encodings are known by name only (foreign.go).
 //
 // Sources: encodings, types, slots, pipes and operand cycles are those of LLVM 19.1.7's Hexagon tables; packet rules
 // follow the V66 programmer's manual's description of slots, .new values and hardware loops, as llvm-mc enforces them.
