@@ -16,6 +16,9 @@ import (
 // Activations stay alive through all layers, as in a trained network.
 func MobileNetV1(quantized bool) *nn.Model { return mobileNetV1(quantized, 4) }
 
+// MobileNetV1Quant is the quantized form.
+func MobileNetV1Quant() *nn.Model { return MobileNetV1(true) }
+
 // MobileNetV1Quarter is the quantized network with a quarter of the channels.
 func MobileNetV1Quarter() *nn.Model { return mobileNetV1(true, 1) }
 
