@@ -144,9 +144,20 @@ func (e *gemmEmitter) launch(at uint32) error {
 		return n
 	}
 	const ahead = 2 * 4 * vecBytes // the kernel reads ahead of the last record
-	if e.blocks < 3 || size(0, 1)+ahead > l.vtcm.room() {
+	if e.blocks < 3 {
 		e.job(at, 0, chunks)
 		e.prefetchOwn(at, size(0, chunks))
+		return nil
+	}
+	if size(0, 1)+ahead > l.vtcm.room() { // every block reads all weights of a job: no more of them than stay in L2
+		for from, to := 0, 0; from < chunks; from = to {
+			for to = from + 1; to < chunks && size(from, to+1) <= prefetchLimit; {
+				to++
+			}
+			part := at + uint32(size(0, from))
+			e.job(part, from, to)
+			e.prefetchOwn(part, size(from, to))
+		}
 		return nil
 	}
 	for from := 0; from < chunks; {

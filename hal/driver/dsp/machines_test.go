@@ -23,18 +23,21 @@ func TestMachines(t *testing.T) {
 			t.Run(fmt.Sprintf("threads%d_vtcm%d", threads, vtcm>>10), func(t *testing.T) {
 				m, in := smallNetwork()
 				check(t, d, m, [][]byte{in}, false)
-				// Ten chunks of 100 kB of weights, used by 12 positions.
-				b := newBuilder(rand.New(rand.NewPCG(5, 5)))
-				x := b.activation(nn.TensorQuant8Asymm, 12, 200)
-				i := b.input(x)
-				f, bias := b.weights(x, []int{700, 200}, 700, 0)
-				w := &b.m.Main.Operands[f]
-				w.Type, w.Channel, w.Scale, w.ZeroPoint = nn.TensorQuant8Asymm, nil, 0.02, 100
-				b.m.Main.Operands[bias].Scale = x.Scale * w.Scale
-				y := b.activation(x.Type, 12, 700)
-				y.Scale = 0.5
-				b.add(nn.OpFullyConnected, []uint32{i, f, bias, b.int32(0)}, b.output(y))
-				check(t, d, &b.m, [][]byte{b.bytes(12 * 200)}, false)
+				// Used by 12 positions: chunks of 26 kB of weights, and of 154 kB, more than
+				// VTCM holds, which go through L2 in two parts.
+				for _, size := range [][2]int{{700, 200}, {640, 1200}} {
+					b := newBuilder(rand.New(rand.NewPCG(5, 5)))
+					x := b.activation(nn.TensorQuant8Asymm, 12, size[1])
+					i := b.input(x)
+					f, bias := b.weights(x, size[:], size[0], 0)
+					w := &b.m.Main.Operands[f]
+					w.Type, w.Channel, w.Scale, w.ZeroPoint = nn.TensorQuant8Asymm, nil, 0.02, 100
+					b.m.Main.Operands[bias].Scale = x.Scale * w.Scale
+					y := b.activation(x.Type, 12, size[0])
+					y.Scale = 0.5
+					b.add(nn.OpFullyConnected, []uint32{i, f, bias, b.int32(0)}, b.output(y))
+					check(t, d, &b.m, [][]byte{b.bytes(12 * size[1])}, false)
+				}
 			})
 		}
 	}
