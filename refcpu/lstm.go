@@ -9,14 +9,14 @@ import (
 
 // Gates of an LSTM cell.
 const (
-	gateInput = iota
-	gateForget
-	gateCell
-	gateOutput
-	gates
+	gateInput  = opspec.GateInput
+	gateForget = opspec.GateForget
+	gateCell   = opspec.GateCell
+	gateOutput = opspec.GateOutput
+	gates      = opspec.Gates
 )
 
-var gateNames = [gates]string{"input", "forget", "cell", "output"}
+var gateNames = opspec.GateNames
 
 // lstmCell is an LSTM cell with the optional parts of NNAPI: coupled input and
 // forget gates (no weights of the input gate), peepholes, projection, layer

@@ -2,7 +2,6 @@ package refcpu
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -15,19 +14,19 @@ func prepareQuantized16Lstm(v opspec.View, op *nn.Operation) (kern, error) {
 		return nil, err
 	}
 	return func(x *run) error {
-		a, err := x.view.Bind(op)
+		p, err := x.view.Lstm16(op)
 		if err != nil {
 			return err
 		}
-		l, err := newLstm16(x, &a)
-		if err != nil {
-			return err
+		l := lstm16{Lstm16: p, in: x.bytes(p.Input), last: x.bytes(p.Last), state: x.bytes(p.State)}
+		for g := range opspec.Gates {
+			l.w[g], l.r[g], l.bias[g] = x.bytes(p.W[g]), x.bytes(p.R[g]), x.int32s(p.Bias[g])
 		}
-		d := []uint32{uint32(l.batch), uint32(l.units)}
+		d := []uint32{uint32(l.Batch), uint32(l.Units)}
 		if err := x.give(op, d, d); err != nil {
 			return err
 		}
-		if x.left.work -= int64(gates) * int64(l.batch) * int64(l.units) * int64(l.size+l.units); x.left.work < 0 {
+		if x.left.work -= int64(gates) * int64(l.Batch) * int64(l.Units) * int64(l.Size+l.Units); x.left.work < 0 {
 			return errLimit
 		}
 		l.run(x.bytes(op.Outputs[0]), x.bytes(op.Outputs[1]))
@@ -35,69 +34,13 @@ func prepareQuantized16Lstm(v opspec.View, op *nn.Operation) (kern, error) {
 	}, nil
 }
 
-// lstm16 are the operands of a QUANTIZED_16BIT_LSTM.
+// lstm16 is a QUANTIZED_16BIT_LSTM with its values.
 type lstm16 struct {
-	batch, size, units int
-	in, last           []byte // input and previous output, zero point 128
-	state              []byte // int16
-	w, r               [gates][]byte
-	wZero, rZero       [gates]int32
-	bias               [gates][]int32
-	scale              opspec.Multiplier // of the sums to Q3.12
-}
-
-func newLstm16(x *run, a *opspec.Args) (*lstm16, error) {
-	shape := func(name string, want ...int) ([]uint32, []byte, error) {
-		d, err := a.Dims(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		ok := len(d) == len(want)
-		for i := 0; ok && i < len(d); i++ {
-			ok = want[i] < 0 || int(d[i]) == want[i]
-		}
-		if !ok {
-			return nil, nil, fmt.Errorf("%s: shape %v, %v needed", name, d, want)
-		}
-		return d, x.bytes(a.In(name)), nil
-	}
-	l := &lstm16{}
-	d, in, err := shape("input", -1, -1)
-	if err != nil {
-		return nil, err
-	}
-	l.batch, l.size, l.in = int(d[0]), int(d[1]), in
-	if d, l.last, err = shape("prev_output", l.batch, -1); err != nil {
-		return nil, err
-	}
-	l.units = int(d[1])
-	if _, l.state, err = shape("prev_cell_state", l.batch, l.units); err != nil {
-		return nil, err
-	}
-	for g, n := range gateNames {
-		if _, l.w[g], err = shape("input_to_"+n+"_weights", l.units, l.size); err != nil {
-			return nil, err
-		}
-		if _, l.r[g], err = shape("recurrent_to_"+n+"_weights", l.units, l.units); err != nil {
-			return nil, err
-		}
-		if _, _, err = shape(n+"_gate_bias", l.units); err != nil {
-			return nil, err
-		}
-		l.bias[g] = x.int32s(a.In(n + "_gate_bias"))
-		w, r := &x.view.Operands[a.In("input_to_"+n+"_weights")], &x.view.Operands[a.In("recurrent_to_"+n+"_weights")]
-		if w.Scale != r.Scale || w.ZeroPoint != r.ZeroPoint || w.Scale != x.view.Operands[a.In("input_to_input_weights")].Scale {
-			return nil, fmt.Errorf("the weights of the %s gate have another quantization", n)
-		}
-		l.wZero[g], l.rZero[g] = w.ZeroPoint, r.ZeroPoint
-	}
-	bias := &x.view.Operands[a.In("input_gate_bias")]
-	real := 4096 * float64(bias.Scale)
-	if !(real > 0 && real < 1) {
-		return nil, fmt.Errorf("bias scale %v", bias.Scale)
-	}
-	l.scale = opspec.QuantizeMultiplier(real)
-	return l, nil
+	opspec.Lstm16
+	in, last []byte // zero point 128
+	state    []byte // int16
+	w, r     [gates][]byte
+	bias     [gates][]int32
 }
 
 // gate is the input of gate g of unit u, Q3.12. NNAPI multiplies the row of
@@ -105,23 +48,23 @@ func newLstm16(x *run, a *opspec.Args) (*lstm16, error) {
 // this order whatever their sizes; its test vectors hold that product.
 func (l *lstm16) gate(g, b, u int) int32 {
 	sum := l.bias[g][u]
-	in, last := l.in[b*l.size:(b+1)*l.size], l.last[b*l.units:(b+1)*l.units]
-	w, r := l.w[g][u*l.size:(u+1)*l.size], l.r[g][u*l.units:(u+1)*l.units]
-	for i := range l.size + l.units {
+	in, last := l.in[b*l.Size:(b+1)*l.Size], l.last[b*l.Units:(b+1)*l.Units]
+	w, r := l.w[g][u*l.Size:(u+1)*l.Size], l.r[g][u*l.Units:(u+1)*l.Units]
+	for i := range l.Size + l.Units {
 		weight, value := int32(0), int32(0)
-		if i < l.units {
-			weight = int32(r[i]) - l.rZero[g]
+		if i < l.Units {
+			weight = int32(r[i]) - l.Zero[g]
 		} else {
-			weight = int32(w[i-l.units]) - l.wZero[g]
+			weight = int32(w[i-l.Units]) - l.Zero[g]
 		}
-		if i < l.size {
+		if i < l.Size {
 			value = int32(in[i]) - 128
 		} else {
-			value = int32(last[i-l.size]) - 128
+			value = int32(last[i-l.Size]) - 128
 		}
 		sum += weight * value
 	}
-	return saturate16(l.scale.Apply(sum))
+	return saturate16(l.Scale.Apply(sum))
 }
 
 func saturate16(v int32) int32 { return min(max(v, -1<<15), 1<<15-1) }
@@ -129,11 +72,11 @@ func saturate16(v int32) int32 { return min(max(v, -1<<15), 1<<15-1) }
 // run writes the new state (int16, Q4.11) and output.
 func (l *lstm16) run(state, out []byte) {
 	const f = opspec.Fixed16
-	for b := range l.batch {
-		for u := range l.units {
+	for b := range l.Batch {
+		for u := range l.Units {
 			in, forget := f.Logistic(l.gate(gateInput, b, u), 3), f.Logistic(l.gate(gateForget, b, u), 3)
 			cell, open := f.Tanh(l.gate(gateCell, b, u), 3), f.Logistic(l.gate(gateOutput, b, u), 3)
-			i := b*l.units + u
+			i := b*l.Units + u
 			old := int32(int16(binary.LittleEndian.Uint16(l.state[2*i:])))
 			next := saturate16(f.Scale(f.Mul(in, cell), -4) + f.Mul(forget, old))
 			binary.LittleEndian.PutUint16(state[2*i:], uint16(int16(next)))

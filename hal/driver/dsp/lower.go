@@ -121,22 +121,27 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 		d.keep = true
 		l.outputs = append(l.outputs, d)
 	}
+	return l, l.finish()
+}
+
+// finish gives tensors their addresses and steps their launches.
+func (l *lowering) finish() error {
 	l.addHalos()
 	if err := l.place(); err != nil {
-		return nil, err
+		return err
 	}
 	for _, s := range l.steps {
 		l.op = s.region
 		if err := s.emit(l, s); err != nil {
-			return nil, fmt.Errorf("dsp: operation %d: %w", s.region, err)
+			return fmt.Errorf("dsp: operation %d: %w", s.region, err)
 		}
 		if len(l.consts) > maxConst {
-			return nil, fmt.Errorf("dsp: operation %d: more than %d bytes of weights and tables", s.region, maxConst)
+			return fmt.Errorf("dsp: operation %d: more than %d bytes of weights and tables", s.region, maxConst)
 		}
 	}
 	l.finishFetches()
 	l.consts = append(l.consts, make([]byte, endGuard)...)
-	return l, nil
+	return nil
 }
 
 // empty reports whether an operation has nothing to compute.

@@ -85,6 +85,7 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpHashtableLookup:          lowerHashtable,
 	nn.OpTopkV2:                   lowerTopK,
 	nn.OpDiv:                      lowerDiv,
+	nn.OpQuantized16bitLstm:       lowerLstm16,
 	nn.OpRsqrt:                    lowerUnary,
 }
 

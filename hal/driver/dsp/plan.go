@@ -41,7 +41,12 @@ func newPlan(d *Device, g *nn.Subgraph) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{dev: d, graph: g, program: dsp.Program{Base: l.image.base, Code: l.image.code},
+	return l.plan(d), nil
+}
+
+// plan is what the lowering has made.
+func (l *lowering) plan(d *Device) *plan {
+	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: l.image.base, Code: l.image.code},
 		consts: l.consts, jobs: l.jobs, kernels: l.kernels, all: l.image.kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
 	for _, t := range l.inputs {
 		if t == nil { // a parameter, which is part of the program
@@ -59,7 +64,7 @@ func newPlan(d *Device, g *nn.Subgraph) (*plan, error) {
 		}
 		p.extents[x] = regionOf(t)
 	}
-	return p, nil
+	return p
 }
 
 // openOutput makes the tensor of an output with the given shape of which only

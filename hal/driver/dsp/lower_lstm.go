@@ -1,0 +1,126 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// lowerLstm16 lowers QUANTIZED_16BIT_LSTM: dot products of each gate's weights
+// with the input and the previous output, scaled to halves; the gates' functions
+// in 16-bit fixed point.
+func lowerLstm16(l *lowering, op *nn.Operation) error {
+	p, err := l.view.Lstm16(op)
+	if err != nil {
+		return err
+	}
+	n := p.Batch * p.Units
+	// NNAPI multiplies the recurrent and then the input weights of a row with the
+	// input and then the previous output.
+	values, err := l.joined("values", p.Batch, []uint32{p.Input, p.Last}, []int{p.Size, p.Units})
+	if err != nil {
+		return err
+	}
+	rq := newRequant([]opspec.Multiplier{p.Scale}, 0, 0, 255, 0)
+	var gate [opspec.Gates]*tensor
+	for g := range gate {
+		weights, err := l.joined("weights", p.Units, []uint32{p.R[g], p.W[g]}, []int{p.Units, p.Size})
+		if err != nil {
+			return err
+		}
+		bias, err := l.flat(p.Bias[g])
+		if err != nil {
+			return err
+		}
+		sums := l.newFlat(opspec.GateNames[g]+" gate sums", n, 4)
+		l.dotRows(sums, values, weights, bias, p.Batch, p.Units, 128, p.Zero[g])
+		gate[g] = l.newFlat(opspec.GateNames[g]+" gate", n, 2)
+		l.halves(gate[g], sums, &rq)
+	}
+	state, err := l.flat(p.State)
+	if err != nil {
+		return err
+	}
+	next := l.flatResult(p.NextState)
+	l.flatStep("cell", cellKernel(), next, []*tensor{gate[opspec.GateInput], gate[opspec.GateForget], gate[opspec.GateCell], state})
+	l.flatStep("output", outputKernel(), l.flatResult(p.Output), []*tensor{gate[opspec.GateOutput], next})
+	return nil
+}
+
+// joined lays out rows of bytes, each the rows of several operands one behind
+// the other, on whole vectors. What lies behind them is the zero point of the
+// first.
+func (l *lowering) joined(name string, rows int, operands []uint32, sizes []int) (*tensor, error) {
+	sum := 0
+	for _, n := range sizes {
+		sum += n
+	}
+	width := roundUp(sum, vecBytes)
+	if n := int64(rows) * int64(width); n > maxArena {
+		return nil, fmt.Errorf("%s of %d rows need %d bytes, at most %d", name, rows, n, maxArena)
+	}
+	out := l.newFlat(name, rows*width, 1)
+	zero := &l.graph.Operands[operands[0]]
+	fill := uint32(zeroOf(zero))
+	if zero.Type == nn.TensorQuant8Symm {
+		fill = 128
+	}
+	l.fillFlat(out, fill*ones)
+	at := 0
+	for i, x := range operands {
+		in, err := l.flat(x)
+		if err != nil {
+			return nil, err
+		}
+		to, n := at, sizes[i]
+		at += n
+		if n == 0 {
+			continue
+		}
+		if err := l.move(name, out, in, rows, func(put func(to, from, n int)) {
+			for r := range rows {
+				put(r*width+to, r*n, n)
+			}
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// dotRows multiplies every row of values with every row of weights, both on
+// whole vectors and with the given zero points, and adds a bias per row of weights.
+func (l *lowering) dotRows(out, values, weights, bias *tensor, batch, units int, zeroV, zeroW int32) {
+	width := values.bytes() / batch
+	l.addStep("dot", []*tensor{values, weights, bias}, []*tensor{out}, func(l *lowering, s *step) error {
+		kern := dotKernel{width / vecBytes}
+		code, err := l.kernel(kern.name(), kern.generate)
+		if err != nil {
+			return err
+		}
+		var table []uint32
+		for b := range batch {
+			for _, r := range l.spread(units) {
+				table = append(table, values.addr+uint32(b*width), weights.addr+uint32(r[0]*width), bias.addr+uint32(4*r[0]),
+					out.addr+uint32(4*(b*units+r[0])), uint32(r[1]-r[0]))
+			}
+		}
+		l.launchTable(s, code, table, dotWords, splatHalf(zeroV), splatHalf(zeroW))
+		return nil
+	})
+}
+
+// halves scales words to saturated halves.
+func (l *lowering) halves(out, in *tensor, rq *requant) {
+	l.addStep("scale", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+		kind := rq.kind()
+		kern, err := l.kernel("halves_"+kind.tag(), kind.generateHalves)
+		if err != nil {
+			return err
+		}
+		table := l.flatTable(flatVectors(out), []*tensor{in, out}, []int{2, 1})
+		l.launchTable(s, kern, table, 3, l.constWords(rq.params()))
+		return nil
+	})
+}
