@@ -138,10 +138,24 @@ func checkTypes(g *nn.Subgraph, op *nn.Operation) error {
 				continue
 			}
 			if op.Type == nn.OpQuantize && k == 0 || op.Type == nn.OpDequantize && k == 1 {
+				if err := pairs(g, op); err != nil {
+					return err
+				}
 				continue // the two are one table
 			}
 			return fmt.Errorf("%s %d is %s: this device computes on integers", [2]string{"input", "output"}[k], i, o.Type)
 		}
+	}
+	return nil
+}
+
+// pairs reports why an operation is not half of such a table.
+func pairs(g *nn.Subgraph, op *nn.Operation) error {
+	if op.Type == nn.OpDequantize {
+		return onlyRequantizes(g, op)
+	}
+	if _, ok := dequantized(g, op); !ok {
+		return fmt.Errorf("input 0 is %s, of a value that is not only dequantized", g.Operands[op.Inputs[0]].Type)
 	}
 	return nil
 }

@@ -247,22 +247,19 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 }
 
 func onlyRequantizes(g *nn.Subgraph, op *nn.Operation) error {
-	u, err := opspec.ParseUnary(g, op)
-	if err != nil {
-		return err
-	}
-	if !g.Operands[u.Input].Type.IsQuant8() {
-		return fmt.Errorf("%s of %s", op.Type, g.Operands[u.Input].Type)
+	from, to := op.Inputs[0], op.Outputs[0]
+	if !g.Operands[from].Type.IsQuant8() {
+		return fmt.Errorf("%s of %s", op.Type, g.Operands[from].Type)
 	}
 	for _, o := range g.Outputs {
-		if o == u.Output {
-			return fmt.Errorf("%s to a float output", op.Type)
+		if o == to {
+			return fmt.Errorf("output 0 is %s, an output of the model", g.Operands[to].Type)
 		}
 	}
 	for i := range g.Operations {
 		for _, in := range g.Operations[i].Inputs {
-			if in == u.Output && g.Operations[i].Type != nn.OpQuantize {
-				return fmt.Errorf("%s for %s in float", op.Type, g.Operations[i].Type)
+			if in == to && g.Operations[i].Type != nn.OpQuantize {
+				return fmt.Errorf("output 0 is %s, read by %s", g.Operands[to].Type, g.Operations[i].Type)
 			}
 		}
 	}
