@@ -2,6 +2,8 @@ package dsp
 
 import (
 	"unsafe"
+
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // find is the slow half of an address lookup: it brings the segment that holds
@@ -17,7 +19,7 @@ func (t *thread) find(u *uop, ea, n uint32, write bool) unsafe.Pointer {
 		}
 	}
 	if i < 0 {
-		base, data, readOnly := t.run.lookup(ea, n)
+		base, data, readOnly := t.lookup(ea, n)
 		if data == nil {
 			t.raise(u, faultUnmapped, ea, n)
 			return nil
@@ -55,14 +57,25 @@ func view(base uint32, data []byte, readOnly bool) segment {
 
 // lookup finds the mapped bytes around ea: the program image or a segment of
 // the address space, cut to the 32-bit range.
+func (t *thread) lookup(ea, n uint32) (base uint32, data []byte, readOnly bool) {
+	if t.process != nil {
+		return t.run.lookupIn(t.process.Image.Space, ea, n)
+	}
+	return t.run.lookup(ea, n)
+}
+
 func (r *run) lookup(ea, n uint32) (base uint32, data []byte, readOnly bool) {
+	return r.lookupIn(r.space, ea, n)
+}
+
+func (r *run) lookupIn(space *mem.Space, ea, n uint32) (base uint32, data []byte, readOnly bool) {
 	if off := ea - r.prog.Base; off < uint32(len(r.prog.Code)) && uint32(len(r.prog.Code))-off >= n {
 		return r.prog.Base, r.prog.Code, true
 	}
-	if r.space == nil {
+	if space == nil {
 		return 0, nil, false
 	}
-	s := r.space.Find(uint64(ea), int(n))
+	s := space.Find(uint64(ea), int(n))
 	if s == nil {
 		return 0, nil, false
 	}

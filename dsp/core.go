@@ -120,12 +120,18 @@ func (c *Core) RunThread(p *Program, space *mem.Space, st *State, halt uint32, o
 	t.load(st)
 	t.vector = true
 	r.threads = r.threads[:1]
-	rep := newReporter(&c.spec)
+	rep, err := r.once()
+	t.store(st)
+	return rep, err
+}
+
+// once executes the threads of a run that is a single job.
+func (r *run) once() (*sim.Report, error) {
+	rep := newReporter(r.spec)
 	cost, err := r.execute()
 	if err == nil && r.timing != nil {
 		err = r.timing.drain(r, &cost)
 	}
-	t.store(st)
 	if err != nil {
 		return nil, err
 	}
@@ -252,7 +258,7 @@ func (r *run) fetch(t *thread, from *block) (*block, error) {
 		return nil, r.blame(t, err)
 	}
 	if b.vector && !t.vector {
-		return nil, &Error{Packet: b.addr, Thread: t.id, Job: r.job.Name,
+		return nil, &Error{Kind: FaultIllegal, Packet: b.addr, Thread: t.id, Job: r.job.Name,
 			Rule: fmt.Sprintf("vector instructions, but the %d vector contexts belong to other threads", r.spec.Contexts)}
 	}
 	if from != nil {
@@ -264,7 +270,7 @@ func (r *run) fetch(t *thread, from *block) (*block, error) {
 // step executes one block functionally and moves t.next on.
 func (r *run) step(t *thread, b *block) error {
 	if r.packets -= int64(len(b.packets)); r.packets < 0 {
-		return &Error{Packet: b.addr, Thread: t.id, Job: r.job.Name, Rule: "packet limit reached, the program does not end"}
+		return &Error{Kind: FaultLimit, Packet: b.addr, Thread: t.id, Job: r.job.Name, Rule: "packet limit reached, the program does not end"}
 	}
 	b.runs++
 	t.took = 0
@@ -273,12 +279,16 @@ func (r *run) step(t *thread, b *block) error {
 		t.next = b.end
 	}
 	if t.halt == 2 {
-		return &Error{Packet: t.fault.pc, Thread: t.id, Job: r.job.Name, Rule: t.fault.rule()}
+		return &Error{Kind: t.fault.public(), Packet: t.fault.pc, Thread: t.id, Job: r.job.Name, Rule: t.fault.rule()}
 	}
-	if t.halt == 1 && r.opt.Trap != nil {
-		exit, err := r.opt.Trap((*[32]uint32)(t.R[:numR]))
+	if t.halt == 1 && t.process != nil {
+		exit, err := t.process.call((*[32]uint32)(t.R[:numR]))
 		if err != nil {
-			return &Error{Packet: b.packets[len(b.packets)-1].addr, Thread: t.id, Job: r.job.Name, Rule: err.Error()}
+			kind := FaultHost
+			if errors.As(err, new(*callError)) {
+				kind = FaultCall
+			}
+			return &Error{Kind: kind, Packet: b.packets[len(b.packets)-1].addr, Thread: t.id, Job: r.job.Name, Rule: err.Error()}
 		}
 		if !exit {
 			t.halt = 0

@@ -192,6 +192,7 @@ type decoder struct {
 	base  *[hexagon.NumOps]hexagon.Op
 	asm   *asmTable
 	stop  uint32 // a block does not run past this address
+	mark  []byte // by word of the program: where packets have been seen
 
 	extract uint8 // Spec.ExtractCycles
 	dma     bool  // the core has user DMA
@@ -204,7 +205,7 @@ func newDecoder(p *Program) (*decoder, error) {
 	if uint64(p.Base)+uint64(len(p.Code)) > ReturnAddress {
 		return nil, fmt.Errorf("dsp: program of %d bytes at %#x leaves the address space", len(p.Code), p.Base)
 	}
-	d := &decoder{prog: p, words: make([]uint32, len(p.Code)/4), base: baseOf()}
+	d := &decoder{prog: p, words: make([]uint32, len(p.Code)/4), mark: make([]byte, len(p.Code)/4), base: baseOf()}
 	for i := range d.words {
 		d.words[i] = binary.LittleEndian.Uint32(p.Code[4*i:])
 	}
@@ -216,30 +217,20 @@ func (d *decoder) block(addr uint32) (*block, error) {
 	b := &block{addr: addr}
 	pc := addr
 	for {
-		off := pc - d.prog.Base
-		if pc&3 != 0 || off >= uint32(len(d.prog.Code)) {
+		p, err := d.decode(pc)
+		if err != nil {
 			if len(b.packets) > 0 { // reported when execution gets there
 				break
 			}
-			return nil, &Error{Packet: pc, Rule: fmt.Sprintf("jump outside the program [%#x,%#x)", d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))}
-		}
-		p, n, err := hexagon.DecodePacket(d.words[off/4:], pc)
-		if err == nil {
-			err = p.Check()
-		}
-		if err != nil {
-			if len(b.packets) > 0 {
-				break
-			}
-			return nil, illegal(pc, err)
+			return nil, err
 		}
 		if err := d.packet(b, &p); err != nil {
 			if len(b.packets) > 0 {
 				break
 			}
-			return nil, &Error{Packet: pc, Rule: err.Error()}
+			return nil, &Error{Kind: FaultIllegal, Packet: pc, Rule: err.Error()}
 		}
-		pc += uint32(n) * 4
+		pc += 4 * uint32(p.Words)
 		b.loop0, b.loop1 = p.EndLoop0, p.EndLoop1
 		if pc == d.stop || b.loop0 || b.loop1 || b.branches || d.endsBlock(&p) ||
 			len(b.packets) >= maxBlockPackets || len(b.ops) > maxBlockOps || len(b.mem) > maxMemOps-4 {
@@ -257,6 +248,53 @@ func (d *decoder) block(addr uint32) (*block, error) {
 		b.ops[i].index = uint16(i)
 	}
 	return b, nil
+}
+
+// Marks of program words.
+const (
+	packetStart = 1
+	packetRest  = 2
+)
+
+// decode is the packet at pc. Code runs in one division into packets: a jump
+// into the middle of one that has run, or around it, is an error.
+func (d *decoder) decode(pc uint32) (p hexagon.Packet, err error) {
+	off := pc - d.prog.Base
+	if off >= uint32(len(d.prog.Code)) {
+		return p, &Error{Kind: FaultJump, Packet: pc, Rule: fmt.Sprintf("jump outside the program [%#x,%#x)", d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))}
+	}
+	if pc&3 != 0 {
+		return p, &Error{Kind: FaultJump, Packet: pc, Rule: "jump to an address that is not a multiple of 4"}
+	}
+	at := int(off / 4)
+	if d.mark[at] == packetRest {
+		return p, &Error{Kind: FaultJump, Packet: pc, Rule: fmt.Sprintf("jump into the middle of packet %#x", d.startOf(at))}
+	}
+	p, n, err := hexagon.DecodePacket(d.words[at:], pc)
+	if err == nil {
+		err = p.Check()
+	}
+	if err != nil {
+		return p, illegal(pc, err)
+	}
+	for k := at + 1; k < at+n; k++ {
+		if d.mark[k] == packetStart {
+			return p, &Error{Kind: FaultJump, Packet: pc, Rule: fmt.Sprintf("its word %d was entered by a jump into the middle", k-at)}
+		}
+	}
+	d.mark[at] = packetStart
+	for k := at + 1; k < at+n; k++ {
+		d.mark[k] = packetRest
+	}
+	return p, nil
+}
+
+// startOf is the address of the packet that word k belongs to.
+func (d *decoder) startOf(k int) uint32 {
+	for d.mark[k] == packetRest {
+		k--
+	}
+	return d.prog.Base + 4*uint32(k)
 }
 
 // endsBlock reports packets behind which the driver of the thread looks at its

@@ -340,7 +340,7 @@ func (cs *copiers) link(c *copier, tail, next uint32) error {
 
 // blame names the packet that gave the engine of thread i the work that failed.
 func (cs *copiers) blame(i int, err error) error {
-	return &Error{Packet: cs.list[i].pc, Thread: i, Job: cs.r.job.Name, Rule: err.Error()}
+	return &Error{Kind: FaultMemory, Packet: cs.list[i].pc, Thread: i, Job: cs.r.job.Name, Rule: err.Error()}
 }
 
 // take starts descriptors of the chain while the engine has room.

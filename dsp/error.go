@@ -7,8 +7,23 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
+// FaultKind says what kind of rule a program broke.
+type FaultKind uint8
+
+// Kinds of faults.
+const (
+	FaultHost    FaultKind = iota // not the program's: the host could not serve it
+	FaultIllegal                  // a packet that is none, or breaks a packet rule
+	FaultMemory                   // access outside memory, or store to read-only memory
+	FaultAlign                    // scalar access to an address that is not a multiple of its size
+	FaultJump                     // jump outside the program or into the middle of a packet
+	FaultCall                     // system call that is not supported
+	FaultLimit                    // the program runs longer than it may
+)
+
 // Error is a fault of the program: which packet broke which rule.
 type Error struct {
+	Kind   FaultKind
 	Packet uint32 // address of the packet
 	Thread int
 	Job    string
@@ -29,13 +44,13 @@ func illegal(pc uint32, err error) *Error {
 	var r *hexagon.RuleError
 	switch {
 	case errors.As(err, &d):
-		return &Error{Packet: d.Addr, Rule: fmt.Sprintf("word %d (%#08x): %s", d.Index, d.Word, d.Reason)}
+		return &Error{Kind: FaultIllegal, Packet: d.Addr, Rule: fmt.Sprintf("word %d (%#08x): %s", d.Index, d.Word, d.Reason)}
 	case errors.As(err, &r) && r.Text != "":
-		return &Error{Packet: r.Addr, Rule: r.Text + ": " + r.Rule}
+		return &Error{Kind: FaultIllegal, Packet: r.Addr, Rule: r.Text + ": " + r.Rule}
 	case errors.As(err, &r):
-		return &Error{Packet: r.Addr, Rule: r.Rule}
+		return &Error{Kind: FaultIllegal, Packet: r.Addr, Rule: r.Rule}
 	}
-	return &Error{Packet: pc, Rule: err.Error()}
+	return &Error{Kind: FaultIllegal, Packet: pc, Rule: err.Error()}
 }
 
 // faultKind is why a micro-op could not be executed.
@@ -64,6 +79,13 @@ func (t *thread) raise(u *uop, kind faultKind, addr, n uint32) {
 		t.fault = fault{kind: kind, pc: u.pc, op: hexagon.Op(u.op), addr: addr, n: n}
 		t.halt = 2
 	}
+}
+
+func (f *fault) public() FaultKind {
+	if f.kind == faultMisaligned {
+		return FaultAlign
+	}
+	return FaultMemory
 }
 
 func (f *fault) rule() string {

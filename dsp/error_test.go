@@ -74,7 +74,7 @@ func TestBadJobs(t *testing.T) {
 		{"arguments", Job{Name: "j", Entry: codeBase, Threads: 1, Args: make([][]uint32, 2)}, "arguments for 2 threads"},
 		{"registers", Job{Name: "j", Entry: codeBase, Threads: 1, Args: [][]uint32{make([]uint32, 29)}}, "29 arguments"},
 		{"contexts", Job{Name: "j", Entry: codeBase, Threads: 2}, "the 1 vector contexts belong to other threads"},
-		{"entry", Job{Name: "j", Entry: codeBase + 2, Threads: 1}, "jump outside the program"},
+		{"entry", Job{Name: "j", Entry: codeBase + 2, Threads: 1}, "not a multiple of 4"},
 	} {
 		if _, err := c.Run(p, nil, []Job{k.job}, Options{}); err == nil || !strings.Contains(err.Error(), k.want) {
 			t.Errorf("%s: %v, want %q", k.name, err, k.want)

@@ -3,6 +3,7 @@ package dsp
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -17,6 +18,8 @@ type Image struct {
 	Space   *mem.Space
 	Entry   uint32
 	End     uint32 // behind the last segment
+
+	headers, headerBytes, headerCount uint32 // program headers, where they are in memory; 0 if they are not
 }
 
 // LoadELF maps a static 32-bit Hexagon executable. Errors name what is wrong
@@ -43,6 +46,10 @@ func LoadELF(data []byte) (*Image, error) {
 		end := ph.Vaddr + ph.Memsz
 		if ph.Filesz > ph.Memsz || ph.Memsz > maxImageBytes || total > maxImageBytes || end > heapBase || ph.Off > uint64(len(data)) || ph.Filesz > uint64(len(data))-ph.Off {
 			return nil, fmt.Errorf("dsp: elf: segment %d at %#x: %d bytes in the file, %d in memory: outside the file, above %#x or more than %d in all", i, ph.Vaddr, ph.Filesz, ph.Memsz, uint32(heapBase), maxImageBytes)
+		}
+		if off := uint64(binary.LittleEndian.Uint32(data[28:])); ph.Off <= off && off-ph.Off < ph.Filesz {
+			im.headers = uint32(ph.Vaddr + off - ph.Off)
+			im.headerBytes, im.headerCount = uint32(binary.LittleEndian.Uint16(data[42:])), uint32(len(f.Progs))
 		}
 		image := make([]byte, (ph.Memsz+3)&^3)
 		copy(image, data[ph.Off:ph.Off+ph.Filesz])

@@ -33,7 +33,7 @@ func TestExec(t *testing.T) {
 	c := testCore(t)
 	var out bytes.Buffer
 	p := Process{Image: im, Args: []string{"hello"}, Stdout: &out, Stderr: &out}
-	r, err := c.Exec(&p, Options{})
+	r, err := c.Exec([]*Process{&p}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

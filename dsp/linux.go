@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -41,6 +42,7 @@ const (
 type Process struct {
 	Image          *Image
 	Args           []string // argv, with the name of the program
+	Env            []string // NAME=VALUE
 	Stdout, Stderr io.Writer
 
 	Status int // exit status after Exec
@@ -48,12 +50,44 @@ type Process struct {
 	brk, arena uint32
 }
 
-// Exec runs the process to its exit. System calls beyond write, exit, brk and
-// anonymous mmap are errors that name the number.
-func (c *Core) Exec(p *Process, o Options) (*sim.Report, error) {
-	stack, sp, err := initialStack(p.Args)
+// Exec runs processes of one program to their exits, each on a hardware thread
+// of its own and in memory of its own; the caches see one address space.
+// System calls beyond write, exit, brk and anonymous mmap are errors that name
+// the call. Other faults of the program are errors too: *Error tells them
+// apart.
+func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
+	if len(ps) == 0 || len(ps) > c.spec.Threads {
+		return nil, fmt.Errorf("dsp: %d processes, the core has %d threads", len(ps), c.spec.Threads)
+	}
+	im := ps[0].Image
+	r, err := c.newRun(im.Program, im.Space, o)
 	if err != nil {
 		return nil, err
+	}
+	r.job = &Job{Threads: len(ps), Entry: im.Entry}
+	for i, p := range ps {
+		if p.Image.Program.Base != im.Program.Base || len(p.Image.Program.Code) != len(im.Program.Code) {
+			return nil, errors.New("dsp: processes of different programs")
+		}
+		sp, err := p.start()
+		if err != nil {
+			return nil, err
+		}
+		// USR as qemu-hexagon hands it to a program.
+		st := &State{PC: im.Entry, USR: 0x00056000}
+		st.R[29] = sp
+		t := r.thread(i)
+		t.load(st)
+		t.process, t.vector = p, i < c.spec.Contexts
+	}
+	return r.once()
+}
+
+// start maps heap, arena and stack and answers the stack pointer.
+func (p *Process) start() (uint32, error) {
+	stack, sp, err := p.initialStack()
+	if err != nil {
+		return 0, err
 	}
 	for _, s := range []mem.Segment{
 		{Name: "heap", Base: heapBase, Data: make([]byte, heapBytes)},
@@ -61,33 +95,75 @@ func (c *Core) Exec(p *Process, o Options) (*sim.Report, error) {
 		{Name: "stack", Base: stackBase, Data: stack},
 	} {
 		if err := p.Image.Space.Map(s); err != nil {
-			return nil, fmt.Errorf("dsp: %w", err)
+			return 0, fmt.Errorf("dsp: %w", err)
 		}
 	}
 	p.brk, p.arena = heapBase, arenaBase
-	o.Trap = p.call
-	// USR as qemu-hexagon hands it to a program.
-	st := &State{PC: p.Image.Entry, USR: 0x00056000}
-	st.R[29] = sp
-	return c.RunThread(p.Image.Program, p.Image.Space, st, ReturnAddress, o)
+	return sp, nil
 }
 
-// initialStack lays out argc, argv, an empty environment and auxiliary vector.
-func initialStack(args []string) ([]byte, uint32, error) {
+// Entries of the auxiliary vector.
+const (
+	auxNull         = 0
+	auxHeaders      = 3
+	auxHeaderBytes  = 4
+	auxHeaderCount  = 5
+	auxPageBytes    = 6
+	auxBase         = 7
+	auxFlags        = 8
+	auxEntry        = 9
+	auxUID          = 11
+	auxEUID         = 12
+	auxGID          = 13
+	auxEGID         = 14
+	auxHardware     = 16
+	auxClockTick    = 17
+	auxSecure       = 23
+	auxRandom       = 25
+	auxFileName     = 31
+	clockTicks      = 100
+	stackRandom     = "nnsoc dsp random" // sixteen bytes, the same in every run
+	stackPointerMod = 128
+)
+
+// initialStack lays out what Linux hands to a program: argc, argv, environment
+// and auxiliary vector, and above them the strings.
+func (p *Process) initialStack() ([]byte, uint32, error) {
 	stack := make([]byte, stackBytes)
 	top := len(stack)
-	ptrs := make([]uint32, len(args))
-	for i, a := range args {
-		if top -= len(a) + 1; top < stackBytes/2 {
-			return nil, 0, fmt.Errorf("dsp: arguments of more than %d bytes", stackBytes/2)
+	push := func(s string) uint32 {
+		if top -= len(s); top < stackBytes/2 {
+			top = stackBytes / 2
+			return 0
 		}
-		copy(stack[top:], a)
-		ptrs[i] = stackBase + uint32(top)
+		copy(stack[top:], s)
+		return stackBase + uint32(top)
 	}
-	words := append(append([]uint32{uint32(len(args))}, ptrs...), 0, 0, 0, 0)
-	top = (top - 4*len(words)) &^ 127
+	pushAll := func(list []string) (ptrs []uint32) {
+		for _, s := range list {
+			ptrs = append(ptrs, push(s+"\x00"))
+		}
+		return append(ptrs, 0)
+	}
+	random := push(stackRandom)
+	name := uint32(0)
+	if len(p.Args) > 0 {
+		name = push(p.Args[0] + "\x00")
+	}
+	env := pushAll(p.Env)
+	args := pushAll(p.Args)
+	if top <= stackBytes/2 {
+		return nil, 0, fmt.Errorf("dsp: arguments and environment of more than %d bytes", stackBytes/2)
+	}
+	words := append(append([]uint32{uint32(len(p.Args))}, args...), env...)
+	if p.Image.headers != 0 {
+		words = append(words, auxHeaders, p.Image.headers, auxHeaderBytes, p.Image.headerBytes, auxHeaderCount, p.Image.headerCount)
+	}
+	words = append(words, auxPageBytes, pageBytes, auxBase, 0, auxFlags, 0, auxEntry, p.Image.Entry, auxUID, 0, auxEUID, 0, auxGID, 0, auxEGID, 0,
+		auxHardware, 0, auxClockTick, clockTicks, auxSecure, 0, auxRandom, random, auxFileName, name, auxNull, 0)
+	top = (top - 4*len(words)) &^ (stackPointerMod - 1)
 	if top < stackBytes/4 {
-		return nil, 0, fmt.Errorf("dsp: %d arguments do not fit the stack", len(args))
+		return nil, 0, fmt.Errorf("dsp: %d arguments do not fit the stack", len(p.Args))
 	}
 	for i, w := range words {
 		binary.LittleEndian.PutUint32(stack[top+4*i:], w)
@@ -135,7 +211,7 @@ func (p *Process) call(r *[32]uint32) (exit bool, err error) {
 	case sysMmap:
 		const anonymous = 0x20
 		if r[3]&anonymous == 0 {
-			return true, fmt.Errorf("system call mmap (%d) of a file is not supported", sysMmap)
+			return true, &callError{sysMmap, " of a file"}
 		}
 		n := (uint64(r[1]) + pageBytes - 1) &^ (pageBytes - 1)
 		if r[1] == 0 || uint64(p.arena)+n > arenaBase+arenaBytes {
@@ -145,7 +221,7 @@ func (p *Process) call(r *[32]uint32) (exit bool, err error) {
 		r[0] = p.arena
 		p.arena += uint32(n)
 	default:
-		return true, fmt.Errorf("system call %d is not supported", r[6])
+		return true, &callError{r[6], ""}
 	}
 	return false, nil
 }

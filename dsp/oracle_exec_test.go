@@ -56,7 +56,7 @@ func TestOracleExec(t *testing.T) {
 		}
 		var got bytes.Buffer
 		p := &Process{Image: im, Args: []string{exe}, Stdout: &got, Stderr: &got}
-		if _, err := testCore(t).Exec(p, Options{}); err != nil {
+		if _, err := testCore(t).Exec([]*Process{p}, Options{}); err != nil {
 			t.Fatalf("%s %v: %v", c.src, c.args, err)
 		}
 		if !bytes.Equal(got.Bytes(), want) || p.Status != 0 {

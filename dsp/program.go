@@ -31,9 +31,8 @@ type Options struct {
 	MaxPackets int64
 	// Profile, when set, receives the cost of every packet of a timed run.
 	Profile *Profile
-	// Trap, when set, serves trap0 instead of ending the thread: it may change the registers, and answers whether the
-	// thread ends. Its error ends the run.
-	Trap func(r *[32]uint32) (exit bool, err error)
+	// Record, when set, receives packets of a timed run one by one.
+	Record *Recorder
 	// Span, when set, receives what every hardware thread did when.
 	Span func(track, name string, start, end sim.Time)
 }

@@ -12,6 +12,7 @@ type variant struct {
 	cycle  []int64 // of each memory operation, from the start of the block
 	exit   [4]int32
 	stall  []int32 // operand stall in front of each packet, in slots
+	cause  []uint8 // register that it waits for
 	runs   int64   // since the last profile
 }
 
@@ -82,7 +83,7 @@ func (tm *timing) latency(def *pending, u *use) int64 {
 }
 
 func (tm *timing) schedule(b *block, state int32) *variant {
-	v := &variant{entry: state, period: tm.period, stall: make([]int32, len(b.packets)), cycle: make([]int64, len(b.mem))}
+	v := &variant{entry: state, period: tm.period, stall: make([]int32, len(b.packets)), cause: make([]uint8, len(b.packets)), cycle: make([]int64, len(b.mem))}
 	// issued is the slot of the packet that defines a register last, as if it
 	// were before the block for those pending at entry.
 	type def struct {
@@ -100,7 +101,9 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 		slot := next
 		for k := range pk.uses {
 			if d := &regs[pk.uses[k].res]; d.ok {
-				slot = max(slot, d.slot+tm.latency(&d.pending, &pk.uses[k]))
+				if ready := d.slot + tm.latency(&d.pending, &pk.uses[k]); ready > slot {
+					slot, v.cause[i] = ready, d.res
+				}
 			}
 		}
 		v.stall[i] = int32(slot - next)

@@ -70,15 +70,16 @@ type thread struct {
 	addr [maxMemOps]uint32 // of the memory operations of the block
 	seg  [maxSegments]segment
 
-	run    *run
-	data   [maxSegments][]byte
-	nseg   int
-	victim int
-	id     int
-	vector bool // owns an HVX context
-	fault  fault
-	box    box
-	dma    dmaRequest // of the block that ran last
+	run     *run
+	process *Process // serves trap0 and has memory of its own; nil outside Exec
+	data    [maxSegments][]byte
+	nseg    int
+	victim  int
+	id      int
+	vector  bool // owns an HVX context
+	fault   fault
+	box     box
+	dma     dmaRequest // of the block that ran last
 
 	pipe   pipeline
 	recent recentStores

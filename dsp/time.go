@@ -179,6 +179,9 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 					if r.opt.Profile != nil {
 						b.profile().wait[op.packet][why] += wait
 					}
+					if r.opt.Record != nil {
+						r.opt.Record.waited(t, op, why, wait, ea)
+					}
 				}
 			}
 			p.next, p.extra = len(ops), start-p.start
@@ -202,6 +205,9 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 			p.stalls[sim.StallDMA] += wait
 			if r.opt.Profile != nil {
 				p.block.profile().wait[len(p.block.packets)-1][sim.StallDMA] += wait
+			}
+			if r.opt.Record != nil {
+				r.opt.Record.after(t, sim.StallDMA, wait)
 			}
 			if p.start > limit {
 				return p.start, nil
@@ -231,10 +237,11 @@ func (tm *timing) leave(r *run, t *thread, b *block) {
 	p.left = true
 	v.runs++
 	issue := int64(len(b.packets))
+	start := p.start
 	p.start += v.slots*tm.period + p.extra
 	p.stalls[sim.StallIssue] += issue * tm.period
 	p.stalls[sim.StallOperand] += (v.slots - issue) * tm.period
-	how := 0
+	how, lost := 0, int64(0)
 	if b.branches {
 		if t.took != 0 {
 			how |= wayTaken
@@ -242,7 +249,7 @@ func (tm *timing) leave(r *run, t *thread, b *block) {
 		if b.cond && (t.took != 0) != b.hintTook {
 			how |= wayMissed
 		}
-		lost := tm.lost(how) * tm.period
+		lost = tm.lost(how) * tm.period
 		p.start += lost
 		p.stalls[sim.StallBranch] += lost
 		if r.opt.Profile != nil {
@@ -250,6 +257,9 @@ func (tm *timing) leave(r *run, t *thread, b *block) {
 		}
 	}
 	p.state = v.exit[how]
+	if r.opt.Record != nil {
+		r.opt.Record.left(t, b, v, tm.period, start, lost)
+	}
 }
 
 // Ways out of a block.
@@ -285,6 +295,9 @@ func (tm *timing) enter(r *run, t *thread) error {
 			p.stalls[sim.StallFetch] += wait
 			if r.opt.Profile != nil {
 				nb.profile().fetch += wait
+			}
+			if r.opt.Record != nil {
+				r.opt.Record.fetched(t, wait)
 			}
 		}
 		b = nb

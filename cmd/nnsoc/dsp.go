@@ -1,9 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -15,106 +14,68 @@ import (
 
 func newDSPCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "dsp",
-		Short:   "run Hexagon programs on the simulated DSP",
-		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec --json program.elf > output",
-		Args:    noArguments,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "dsp",
+		Short: "run, assemble and inspect Hexagon programs",
+		Example: "  nnsoc dsp asm program.s -o program.elf\n  nnsoc dsp exec program.elf\n" +
+			"  nnsoc dsp disasm program.elf\n  nnsoc dsp pipeline program.elf",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newDSPExec(a), newDSPAsm(a), newDSPDisasm(a))
+	cmd.AddCommand(newDSPExec(a), newDSPAsm(a), newDSPDisasm(a), newDSPPipeline(a))
 	return cmd
 }
 
-type execReport struct {
-	SchemaVersion int              `json:"schema_version"`
-	Program       string           `json:"program"`
-	Status        int              `json:"exit_status"`
-	Cycles        int64            `json:"cycles"`
-	Instructions  int64            `json:"instructions"`
-	Packets       int64            `json:"packets"`
-	IPC           float64          `json:"instructions_per_cycle"`
-	Stalls        map[string]int64 `json:"stall_cycles"`
-}
-
-func newDSPExec(a *app) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "exec FILE.elf [ARG]...",
-		Short: "run a static Linux program for Hexagon and report its cycles",
-		Long: `exec runs a static Linux executable for Hexagon V66 with 128-byte vectors on one
-thread of the DSP. Its output and exit code are passed through; the report, a table
-or with --json one object, goes to standard error.`,
-		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec --json program.elf 2> report.json",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage(fmt.Errorf("%s takes the path of a program", cmd.CommandPath()))
-			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.dspExec(args) },
-	}
-	cmd.Flags().SetInterspersed(false)
-	return cmd
-}
-
-func (a *app) dspExec(args []string) error {
+// dspCore is the DSP of the chosen SoC.
+func (a *app) dspCore() (*dsp.Core, error) {
 	c, err := soc.Load(a.soc)
 	if err != nil {
-		return usage(err)
+		return nil, usage(err)
 	}
 	spec, err := dsp.FromSoC(c, sim.FastSingleAnswer)
 	if err != nil {
-		return usage(err)
+		return nil, usage(err)
 	}
-	core, err := dsp.New(spec)
-	if err != nil {
-		return err
-	}
-	data, err := os.ReadFile(args[0])
-	if err != nil {
-		return usage(err)
-	}
-	image, err := dsp.LoadELF(data)
-	if err != nil {
-		return usage(fmt.Errorf("%s: %w", args[0], err))
-	}
-	p := &dsp.Process{Image: image, Args: args, Stdout: a.out, Stderr: a.err}
-	var prof dsp.Profile
-	rep, err := core.Exec(p, dsp.Options{Profile: &prof})
-	if err != nil {
-		return usage(fmt.Errorf("%s: %w", args[0], err))
-	}
-	e := execReport{SchemaVersion: 1, Program: args[0], Status: p.Status, Cycles: rep.Stalls.Total(), Instructions: rep.Instructions, Stalls: map[string]int64{}}
-	for i := range prof.Packets {
-		e.Packets += prof.Packets[i].Count
-	}
-	if e.Cycles > 0 {
-		e.IPC = float64(e.Instructions) / float64(e.Cycles)
-	}
-	for r, n := range rep.Stalls {
-		if n != 0 {
-			e.Stalls[sim.Reason(r).String()] = n
-		}
-	}
-	if err := a.printExec(a.err, &e, &rep.Stalls); err != nil {
-		return err
-	}
-	if p.Status != 0 {
-		return &exitError{p.Status, fmt.Errorf("%s: exit status %d", args[0], p.Status)}
-	}
-	return nil
+	return dsp.New(spec)
 }
 
-func (a *app) printExec(w io.Writer, e *execReport, stalls *sim.StallTable) error {
-	if a.json {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(e)
+// loadProgram reads an executable.
+func loadProgram(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	return data, usage(err)
+}
+
+func loadImage(path string, data []byte) (*dsp.Image, error) {
+	image, err := dsp.LoadELF(data)
+	if err != nil {
+		return nil, usage(fmt.Errorf("%s: %w", path, err))
 	}
-	fmt.Fprintf(w, "%s: exit status %d, %d cycles, %d packets, %d instructions, %.2f per cycle\n", e.Program, e.Status, e.Cycles, e.Packets, e.Instructions, e.IPC)
-	for r, n := range stalls {
-		if n != 0 {
-			fmt.Fprintf(w, "  %-12s %12d  %5.1f %%\n", sim.Reason(r), n, 100*float64(n)/float64(e.Cycles))
-		}
+	return image, nil
+}
+
+// faultSignals are what Linux would end a faulting program with; its exit code
+// is 128 more.
+var faultSignals = map[dsp.FaultKind]struct {
+	name   string
+	number int
+}{
+	dsp.FaultIllegal: {"illegal packet", 4},           // SIGILL
+	dsp.FaultAlign:   {"misaligned access", 7},        // SIGBUS
+	dsp.FaultMemory:  {"memory fault", 11},            // SIGSEGV
+	dsp.FaultJump:    {"bad jump", 11},                // SIGSEGV
+	dsp.FaultLimit:   {"packet limit", 24},            // SIGXCPU
+	dsp.FaultCall:    {"unsupported system call", 31}, // SIGSYS
+}
+
+// fault turns an error of a simulated program into one that says so and has the
+// exit code of the signal.
+func fault(path string, err error) error {
+	var e *dsp.Error
+	if !errors.As(err, &e) {
+		return usage(fmt.Errorf("%s: %w", path, err))
 	}
-	return nil
+	s, ok := faultSignals[e.Kind]
+	if !ok {
+		return fmt.Errorf("%s: packet %#x: %s", path, e.Packet, e.Rule)
+	}
+	return &exitError{128 + s.number, fmt.Errorf("%s: %s at packet %#x: %s", path, s.name, e.Packet, e.Rule)}
 }

@@ -15,14 +15,20 @@ const (
 	exitInternal = 3
 )
 
-// exitError is an error with the exit code it asks for.
+// exitError is an error with the exit code it asks for; without err there is
+// nothing left to say.
 type exitError struct {
 	code int
 	err  error
 }
 
 // Error implements error.
-func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
 
 // Unwrap returns the cause.
 func (e *exitError) Unwrap() error { return e.err }

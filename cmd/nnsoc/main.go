@@ -23,7 +23,7 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 	root := newRoot(stdout, stderr)
 	root.SetArgs(args)
 	err := root.Execute()
-	if err != nil {
+	if err != nil && err.Error() != "" {
 		fmt.Fprintf(stderr, "nnsoc: %v\n", err)
 	}
 	return exitCode(err)

@@ -292,3 +292,12 @@ func (im *Image) Flat(base uint32) []byte {
 	}
 	return out
 }
+
+// SymbolAt is the name of an address: a symbol, or one and the distance to it; empty where none comes before.
+func (c *Code) SymbolAt(addr uint32) string {
+	name, off, ok := c.symbolAt(addr)
+	if !ok || off == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s+0x%x", name, off)
+}

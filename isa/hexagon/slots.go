@@ -351,12 +351,13 @@ func fitSlots(res []resource, taken uint8) bool {
 	return false
 }
 
-// pipes lists, for each Units value, the alternative sets of pipes (MPY0 1, MPY1 2, SHIFT 4, XLANE 8).
+// pipes lists, for each Units value, the alternative sets of pipes (MPY0 1, MPY1 2, SHIFT 4, XLANE 8); what can run in any
+// leaves the multipliers to others.
 var pipes = [...][]uint8{
-	UnitsNone: nil, UnitsAny1: {1, 2, 4, 8}, UnitsMpy1: {1, 2}, UnitsMpy01: {3}, UnitsDV: {3, 12}, UnitsShift: {4}, UnitsXlane: {8},
-	UnitsXlShf: {12}, UnitsLd1: {1, 2, 4, 8}, UnitsLd: nil, UnitsLdXlane: {8}, UnitsSt1: {1, 2, 4, 8}, UnitsSt: nil, UnitsStXlane: {8},
+	UnitsNone: nil, UnitsAny1: {8, 4, 2, 1}, UnitsMpy1: {1, 2}, UnitsMpy01: {3}, UnitsDV: {3, 12}, UnitsShift: {4}, UnitsXlane: {8},
+	UnitsXlShf: {12}, UnitsLd1: {8, 4, 2, 1}, UnitsLd: nil, UnitsLdXlane: {8}, UnitsSt1: {8, 4, 2, 1}, UnitsSt: nil, UnitsStXlane: {8},
 	UnitsMpy1ShXl: {4, 8}, // as llvm-mc, which looks at the second of the two stages only
-	UnitsAll:      {15}, UnitsLdDV: {3, 12}, UnitsStDV: {3, 12},
+	UnitsAll:      {15}, UnitsLdDV: {12, 3}, UnitsStDV: {12, 3},
 }
 
 // pipesExist reports whether the vector instructions can share the four pipes.
@@ -422,4 +423,53 @@ func slotWeight(slots uint8, slot int) uint32 {
 		return 0
 	}
 	return (7 - uint32(bits.OnesCount8(slots))) << bits.TrailingZeros8(slots) << (8 * slot)
+}
+
+// Placement is where the instructions of a packet run.
+type Placement struct {
+	Slot  [4]uint8 // slot of each instruction
+	Pipes [4]uint8 // vector pipes it takes: MPY0 1, MPY1 2, SHIFT 4, XLANE 8
+}
+
+// Place assigns slots and pipes to the instructions of a legal packet in encoding order: the highest slots and the first
+// pipes that leave room for the others.
+func (p *Packet) Place() (pl Placement) {
+	l := p.slotLayout()
+	n := p.singles()
+	if p.Duplex {
+		pl.Slot[n], pl.Slot[n+1] = 1, 0
+	}
+	if n > 0 && l.assign(p.Insts[:n]) == ruleOK {
+		placeSlots(l.res[:n], l.reserved, pl.Slot[:])
+	}
+	placePipes(p.Insts[:p.N], 0, pl.Pipes[:])
+	return pl
+}
+
+func placeSlots(res []resource, taken uint8, out []uint8) {
+	if len(res) == 0 {
+		return
+	}
+	for s := 3; s >= 0; s-- {
+		bit := uint8(1) << s
+		if res[0].slots&^taken&bit != 0 && fitSlots(res[1:], taken|bit) {
+			out[0] = uint8(s)
+			placeSlots(res[1:], taken|bit, out[1:])
+			return
+		}
+	}
+}
+
+func placePipes(insts []Inst, taken uint8, out []uint8) {
+	if len(insts) == 0 {
+		return
+	}
+	for _, m := range pipes[forms[insts[0].Op].Units] {
+		if m&taken == 0 && fitPipes(insts[1:], taken|m) {
+			out[0] = m
+			placePipes(insts[1:], taken|m, out[1:])
+			return
+		}
+	}
+	placePipes(insts[1:], taken, out[1:])
 }

@@ -29,6 +29,9 @@ const (
 	CtrlCS1 = 13
 )
 
+// ControlName is the name of control register c, empty for reserved ones.
+func ControlName(c uint8) string { return controlName(c) }
+
 func controlName(c uint8) string {
 	if int(c) >= len(controlNames) {
 		return ""

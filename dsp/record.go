@@ -1,0 +1,133 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// Recorder keeps single packets of a timed run: those in an address range,
+// after the packet at its beginning has run a number of times. Set
+// Options.Record to use it; a run without one pays nothing.
+type Recorder struct {
+	Lo, Hi uint32 // packets at addresses in [Lo,Hi)
+	Skip   int64  // executions of the packet at Lo to pass over, by every thread
+	Max    int    // packets to keep, of every thread
+
+	Events []PacketEvent // by thread in order of time
+
+	threads [maxThreads]threadRecord
+}
+
+// PacketEvent is one execution of a packet: when it was issued and what its
+// thread waited for, in core cycles from the start of the run.
+type PacketEvent struct {
+	Thread int
+	Addr   uint32
+	Issue  int64
+	// Before it was issued: its instructions had to be fetched, or an operand was
+	// not there yet.
+	Fetch    int64
+	Operand  int64
+	Register string // that operand
+	// After it: its memory accesses, and the way to the next packet.
+	Waits  []MemoryWait
+	Branch int64
+}
+
+// MemoryWait is a memory access that the thread waited for.
+type MemoryWait struct {
+	Reason sim.Reason
+	Cycles int64
+	Addr   uint32
+}
+
+// threadRecord is what a recorder remembers of a thread.
+type threadRecord struct {
+	entries int64 // executions of the packet at Lo
+	kept    int
+	last    int // index of its last event, if kept > 0
+	fetch   int64
+	waits   []blockWait // of the block that runs
+}
+
+type blockWait struct {
+	packet uint16
+	MemoryWait
+}
+
+func (rec *Recorder) fetched(t *thread, wait int64) { rec.threads[t.id].fetch += wait }
+
+func (rec *Recorder) waited(t *thread, op *memOp, why sim.Reason, wait int64, ea uint32) {
+	r := &rec.threads[t.id]
+	r.waits = append(r.waits, blockWait{op.packet, MemoryWait{why, wait, ea}})
+}
+
+// after charges a wait between two blocks to the packet before it.
+func (rec *Recorder) after(t *thread, why sim.Reason, wait int64) {
+	if r := &rec.threads[t.id]; r.kept > 0 {
+		e := &rec.Events[r.last]
+		e.Waits = append(e.Waits, MemoryWait{Reason: why, Cycles: wait})
+	}
+}
+
+// left adds the packets of a block that the thread entered in cycle start.
+func (rec *Recorder) left(t *thread, b *block, v *variant, period, start, branch int64) {
+	r := &rec.threads[t.id]
+	defer func() { r.fetch, r.waits = 0, r.waits[:0] }()
+	if r.kept >= rec.Max || b.end <= rec.Lo || b.addr >= rec.Hi {
+		return
+	}
+	slot, waits := int64(0), r.waits
+	for i := range b.packets {
+		slot += int64(v.stall[i])
+		e := PacketEvent{Thread: t.id, Addr: b.packets[i].addr, Issue: start + slot*period, Operand: int64(v.stall[i]) * period}
+		if e.Operand > 0 {
+			e.Register = registerName(v.cause[i])
+		}
+		slot++
+		if i == 0 {
+			e.Fetch = r.fetch
+		}
+		if i == len(b.packets)-1 {
+			e.Branch = branch
+		}
+		for len(waits) > 0 && int(waits[0].packet) == i {
+			e.Waits = append(e.Waits, waits[0].MemoryWait)
+			start += waits[0].Cycles
+			waits = waits[1:]
+		}
+		if e.Addr < rec.Lo || e.Addr >= rec.Hi {
+			continue
+		}
+		if e.Addr == rec.Lo {
+			r.entries++
+		}
+		if r.entries <= rec.Skip || r.kept >= rec.Max {
+			continue
+		}
+		r.kept++
+		r.last = len(rec.Events)
+		rec.Events = append(rec.Events, e)
+	}
+}
+
+// registerName is the name of a resource of the interlock analysis.
+func registerName(res uint8) string {
+	switch {
+	case res < resV:
+		return fmt.Sprintf("r%d", res)
+	case res < resP:
+		return fmt.Sprintf("v%d", res-resV)
+	case res < resQ:
+		return fmt.Sprintf("p%d", res-resP)
+	case res < resC:
+		return fmt.Sprintf("q%d", res-resQ)
+	case res == resFlags:
+		return "usr"
+	case res < resT:
+		return hexagon.ControlName(res - resC)
+	}
+	return "temporary"
+}

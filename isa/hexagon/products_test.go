@@ -1,0 +1,23 @@
+package hexagon
+
+import "testing"
+
+func TestProducts(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{"v0.w += vrmpy(v1.ub,r2.b)", 128}, {"v0.w = vrmpy(v1.ub,v2.b)", 128}, {"v1:0.h = vmpy(v2.ub,r3.b)", 128},
+		{"v1:0.w = vmpy(v2.h,v3.h)", 64}, {"v0.w = vmpye(v1.w,v2.uh)", 32}, {"v0.h = vmpyi(v1.h,r2.b)", 64},
+		{"v1:0.h = vmpa(v3:2.ub,r4.b)", 256}, {"v0.w = vdmpy(v1.h,r2.h):sat", 64}, {"v0.w = vdmpy(v3:2.h,r2.h):sat", 64},
+		{"v0.b = vadd(v1.b,v2.b)", 0}, {"v0 = vmem(r0+#0)", 0}, {"r0 = mpyi(r1,r2)", 0},
+	} {
+		p, err := ParsePacket(c.text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Insts[0].Op.Form().Products(); got != c.want {
+			t.Errorf("%s: %d products, want %d", c.text, got, c.want)
+		}
+	}
+}
