@@ -31,6 +31,9 @@ func (f *Form) Products() int {
 		}
 	}
 	pairIn, pairOut := strings.HasPrefix(args, "Vuu"), strings.HasPrefix(f.Syntax, "Vdd") || strings.HasPrefix(f.Syntax, "Vxx")
+	if strings.Contains(args, "Rtt.") { // a word for the even and one for the odd results
+		lanes *= 2
+	}
 	if pairIn && (pairOut || name != "dmpy") { // vdmpy of a pair into one vector takes half of each
 		lanes *= 2
 	}
