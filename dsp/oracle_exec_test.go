@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"bytes"
+	"math/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,11 +20,22 @@ func TestOracleExec(t *testing.T) {
 	if _, err := os.Stat(root); err != nil {
 		t.Skip("skipped: needs shared data")
 	}
+	data := t.TempDir() // what the harness starts from
+	r := rand.New(rand.NewSource(1))
+	for name, n := range map[string]int{"state.bin": 4*128 + 32*128 + 128, "scratch.bin": 4096} {
+		b := make([]byte, n)
+		r.Read(b)
+		if err := os.WriteFile(filepath.Join(data, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	body := func(name string) []string { return []string{"-DBODY=\"" + name + "\"", "-I", root, "-I", data} }
 	for _, c := range []struct {
 		src  string
 		args []string
 	}{
 		{"hello.S", nil}, {"core.S", nil},
+		{"harness.S", body("body1.inc")}, {"harness.S", body("body_misc.inc")}, {"harness.S", body("body_requant.inc")},
 		{"gemm.c", []string{"-O3", "-ffreestanding", "-fno-builtin", "-DSZ=128", "-DREP=1"}},
 		{"gemm.c", []string{"-O1", "-ffreestanding", "-fno-builtin", "-DSZ=128", "-DREP=1"}},
 		{"testdata/float.c", []string{"-O2", "-ffreestanding"}}, {"testdata/float.c", []string{"-O0", "-ffreestanding"}},

@@ -95,12 +95,12 @@ func (g *gen) carrier(op Op, addr uint32) Packet {
 // packet returns a random packet, legal or not, of one to four instructions over few registers.
 func (g *gen) packet() Packet {
 	n := 1 + g.r.Intn(4)
-	few := g.r.Intn(3) == 0
+	few, vectors := g.r.Intn(3) == 0, g.r.Intn(3) == 0
 	var p Packet
 	for int(p.N) < n {
 		op := Op(1 + g.r.Intn(int(numOps)-1))
 		f := op.Form()
-		if joins(f) || f.Has(FlagV68) {
+		if joins(f) || f.Has(FlagV68) || vectors && !f.IsHVX() && g.r.Intn(4) != 0 {
 			continue
 		}
 		if f.Has(FlagSolo) && g.r.Intn(8) != 0 {
@@ -122,13 +122,18 @@ func (g *gen) packet() Packet {
 					q := &p.Insts[g.r.Intn(int(p.N))]
 					for k := range q.Op.Form().Operands {
 						if x := &q.Op.Form().Operands[k]; x.Role&Def != 0 && x.Kind != KindImm {
-							in.R[o.Index] = q.R[x.Index]
+							if in.R[o.Index] = q.R[x.Index]; x.Kind == KindVV {
+								in.R[o.Index] += uint8(g.r.Intn(2))
+							}
 							break
 						}
 					}
+					if q.Op.Form().Class == CVI_GATHER || q.Op.Form().Class == CVI_GATHER_DV {
+						in.R[o.Index] = VTmp
+					}
 				}
 			}
-			if few && o.Kind != KindImm && o.Kind != KindC {
+			if few && o.Kind != KindImm && o.Kind != KindC && in.R[o.Index] != VTmp {
 				in.R[o.Index] &= 3
 			}
 			if o.Kind == KindImm && in.Ext && o.Extendable && g.r.Intn(3) != 0 {

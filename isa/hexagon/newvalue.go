@@ -97,8 +97,8 @@ func (p *Packet) setNew(k int, r uint8) {
 	}
 }
 
-// valueMade checks that the packet makes the new value of register r that instruction k uses. Of several producers the one
-// under the consumer's own predicate counts, else the last.
+// valueMade checks that the packet makes the new value of register r that instruction k uses. Of several producers one
+// under the consumer's own predicate decides; else none may run under another predicate.
 func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
 	want := KindR
 	if kind == KindNV {
@@ -127,8 +127,10 @@ func (p *Packet) valueMade(k int, kind Kind, r uint8) rule {
 			}
 			pg := pr.guard()
 			same := pg.on == cg.on && pg.reg == cg.reg && pg.not == cg.not
-			if found = ruleOK; pg.on && (!same || pg.fresh != cg.fresh) {
+			if pg.on && (!same || pg.fresh != cg.fresh) {
 				found = rulePredicated
+			} else if same || found == ruleNoProducer {
+				found = ruleOK
 			}
 			if same {
 				return found

@@ -1,0 +1,64 @@
+package hexagon
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// pipeFacts are the names that the extract of LLVM's tables has for HVX resources.
+var pipeFacts = map[string]string{
+	"": "-", "MPY0/MPY1/SHIFT/XLANE": "any1", "MPY0/MPY1": "mpy1", "MPY01": "mpy01", "MPY01/XLSHF": "dv", "SHIFT": "shift", "XLANE": "xlane",
+	"XLSHF": "xlshf", "MPY0/MPY1 SHIFT/XLANE": "mpy1+shxl", "ALL": "all", "LD": "ld", "ST": "st",
+	"LD MPY0/MPY1/SHIFT/XLANE": "ld+any1", "ST MPY0/MPY1/SHIFT/XLANE": "st+any1", "LD XLANE": "ld+xlane", "ST XLANE": "st+xlane",
+	"LD MPY01/XLSHF": "ld+dv", "ST MPY01/XLSHF": "st+dv",
+}
+
+// TestVectorFormsAgainstShared checks that the table has every HVX form to V66 with LLVM's class and resources, and that words of
+// the others are named.
+func TestVectorFormsAgainstShared(t *testing.T) {
+	root := os.Getenv("NNSOC_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	data, err := os.ReadFile(filepath.Join(root, "hexagon", "isa_v66.tsv"))
+	if err != nil {
+		t.Skip("skipped: needs shared data")
+	}
+	rows := map[string]int{}
+	table := parseTable(t)
+	for i := range table {
+		rows[table[i].Name] = i
+	}
+	have, foreign := 0, 0
+	for _, l := range strings.Split(string(data), "\n")[1:] {
+		f := strings.Split(l, "\t")
+		if len(f) < 8 || !strings.HasPrefix(f[0], "V6_") {
+			continue
+		}
+		later := strings.Contains(f[3], "V68") || strings.Contains(f[3], "V69") || strings.Contains(f[3], "V73")
+		if later || strings.Contains(f[3], "ZReg") {
+			foreign++
+			match, _ := strconv.ParseUint(f[5], 16, 32)
+			_, _, err := DecodePacket([]uint32{uint32(match) | parseEnd<<parseShift}, 0)
+			if err == nil || !strings.Contains(err.Error(), "unsupported: "+f[0]+" needs ") {
+				t.Errorf("%s: error %v", f[0], err)
+			}
+			continue
+		}
+		i, ok := rows[f[0]]
+		if !ok {
+			t.Errorf("%s is missing", f[0])
+			continue
+		}
+		have++
+		r := &table[i]
+		_, units, _ := strings.Cut(f[6], " ")
+		if r.Class != f[2] || pipeFacts[strings.TrimPrefix(units, "S1 ")] != r.Pipes {
+			t.Errorf("%s: %s %s, extract %s %s", r.Name, r.Class, r.Pipes, f[2], units)
+		}
+	}
+	t.Logf("%d forms, %d named only", have, foreign)
+}
