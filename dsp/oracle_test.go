@@ -427,8 +427,12 @@ func compareQEMU(t *testing.T, r *rand.Rand, h *harness, names []string) {
 			state[i] = 0xff
 		}
 	}
+	for v := range 32 {
+		extremeLanes(r, state[512+128*v:][:128])
+	}
 	scratch := make([]byte, scratchSize)
 	r.Read(scratch)
+	extremeLanes(r, scratch[512:640])
 	os.WriteFile(filepath.Join(dir, "state.bin"), state, 0o644)
 	os.WriteFile(filepath.Join(dir, "scratch.bin"), scratch, 0o644)
 	exe := buildELF(t, dir, h.finish(filepath.Join(dir, "state.bin"), filepath.Join(dir, "scratch.bin")))
@@ -457,6 +461,20 @@ func compareQEMU(t *testing.T, r *rand.Rand, h *harness, names []string) {
 		}
 	}
 	t.Logf("%d packets, %d differ", len(names), bad)
+}
+
+// extremeLanes makes some halfword or word lanes of a vector the ends of their ranges, or nothing.
+func extremeLanes(r *rand.Rand, v []byte) {
+	w := []int{0, 0, 2, 4}[r.Intn(4)]
+	for i := 0; w > 0 && i < len(v); i += w {
+		top := uint32(1) << (8*w - 1)
+		x := []uint32{0, 1, ^uint32(0), top, top - 1, top + 1, top >> 1, uint32(r.Intn(64))}[r.Intn(8)]
+		if r.Intn(3) > 0 {
+			for b := range w {
+				v[i+b] = byte(x >> (8 * b))
+			}
+		}
+	}
 }
 
 func firstDiff(g, w []byte) string {
