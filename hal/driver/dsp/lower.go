@@ -146,6 +146,9 @@ func (l *lowering) finish() error {
 
 // empty reports whether an operation has nothing to compute.
 func (l *lowering) empty(op *nn.Operation) bool {
+	if isOpen(op.Type) {
+		return false
+	}
 	for _, x := range op.Outputs {
 		if o := &l.graph.Operands[x]; o.Type.IsScalar() || len(o.Dimensions) == 0 || o.Elements() != 0 {
 			return false

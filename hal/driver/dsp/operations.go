@@ -73,6 +73,7 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpArgmin:                   lowerArg,
 	nn.OpL2Normalization:          lowerNorm,
 	nn.OpRoiAlign:                 lowerRoi,
+	nn.OpBoxWithNmsLimit:          lowerNms,
 	nn.OpRoiPooling:               lowerRoi,
 	nn.OpHeatmapMaxKeypoint:       lowerHeatmap,
 	nn.OpAxisAlignedBboxTransform: lowerBoxTransform,

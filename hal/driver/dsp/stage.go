@@ -42,7 +42,7 @@ const (
 
 // openShapes are operations whose output shapes only their execution gives; each
 // ends its stage. Their lowering calls openOutput for every output.
-var openShapes = [nn.OperationCount]bool{}
+var openShapes = [nn.OperationCount]bool{nn.OpBoxWithNmsLimit: true, nn.OpGenerateProposals: true}
 
 func isOpen(t nn.OperationType) bool { return t.Valid() && openShapes[t] }
 
