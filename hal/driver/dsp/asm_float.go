@@ -155,6 +155,8 @@ func affineOf(o *nn.Operand) affine {
 	switch o.Type {
 	case nn.TensorQuant16Asymm:
 		return affine{o.Scale, o.ZeroPoint, 0, math.MaxUint16}
+	case nn.TensorQuant16Symm:
+		return affine{o.Scale, 0, math.MinInt16, math.MaxInt16}
 	}
 	return affine{o.Scale, zeroOf(o), 0, math.MaxUint8}
 }
@@ -187,8 +189,11 @@ func (a *asm) corners(at build.Reg, q affine) [4]build.Reg {
 }
 
 func (a *asm) halfReal(at build.Reg, off int, q affine, alias uint16) build.Reg {
-	v := a.r("stored")
-	a.op(hexagon.L2_loadruh_io, v, at, off).Loads(alias)
+	v, load := a.r("stored"), hexagon.L2_loadruh_io
+	if q.lo < 0 {
+		load = hexagon.L2_loadrh_io
+	}
+	a.op(load, v, at, off).Loads(alias)
 	return a.fmul(a.ofInt(a.add(v, -int(q.zero))), a.real(q.scale))
 }
 

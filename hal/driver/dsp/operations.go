@@ -73,6 +73,7 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpArgmin:                   lowerArg,
 	nn.OpL2Normalization:          lowerNorm,
 	nn.OpRoiAlign:                 lowerRoi,
+	nn.OpGenerateProposals:        lowerProposals,
 	nn.OpBoxWithNmsLimit:          lowerNms,
 	nn.OpRoiPooling:               lowerRoi,
 	nn.OpHeatmapMaxKeypoint:       lowerHeatmap,
