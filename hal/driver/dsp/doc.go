@@ -31,6 +31,20 @@
 //	dot      rows of inputs, gathered, times rows of weights: GROUPED_CONV_2D, TRANSPOSE_CONV_2D and convolutions whose filter the model computes
 //	rescale  the requantization of what dot makes
 //
+// # Detection
+//
+// The operations on regions decide and compute in scalar single precision, step
+// by step as the reference does, so that results are equal; pixels are maxima of
+// vectors or table lookups.
+//
+//	roi        ROI_ALIGN, ROI_POOLING: threads share the regions
+//	boxes      AXIS_ALIGNED_BBOX_TRANSFORM: exponentials of stored bytes come from a table
+//	heatmap    HEATMAP_MAX_KEYPOINT: threads share the boxes
+//	nms        BOX_WITH_NMS_LIMIT, on one thread; e^-x in 64-bit fixed point
+//	proposals  GENERATE_PROPOSALS, on one thread; anchors sorted by counting
+//
+// The last two write how many results there are; the shape follows from it.
+//
 // RESIZE_BILINEAR weighs with 22 fraction bits where the reference computes in
 // float32, so a value halfway between two may round the other way.
 //

@@ -84,9 +84,8 @@ func (p *plan) emulate(file string, inputs [][]byte) error {
 	}
 	defer done.release()
 	var ours []byte
-	for i := range p.outputs {
-		data, _ := done.output(i)
-		ours = append(ours, data...)
+	for _, x := range p.outputs { // with the room that an output of open shape leaves
+		ours = append(ours, done.memory.arena[x.from:x.to]...)
 	}
 	if len(ours) != len(theirs) {
 		return fmt.Errorf("QEMU writes %d bytes, the core %d", len(theirs), len(ours))

@@ -1,0 +1,173 @@
+package dsp
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
+)
+
+// TestRandomDetection requires the detection operations to equal the reference
+// in every bit, output shapes included.
+func TestRandomDetection(t *testing.T) {
+	names := regexp.MustCompile("ROI_|HEATMAP|BBOX_TRANSFORM|NMS_LIMIT|PROPOSALS")
+	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 7, Count: 400, Operations: names, Exact: true, Functional: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Failures {
+		t.Errorf("%s: %v", f.Name, f.Err)
+	}
+	quantized := 0
+	for _, c := range r.Coverage {
+		if k := c.Variant.String(); strings.Contains(k, "QUANT") && names.MatchString(k) {
+			quantized++
+			if c.Passed == 0 {
+				t.Errorf("%s never ran", k)
+			}
+		}
+	}
+	if quantized < 11 {
+		t.Errorf("%d quantized variants", quantized)
+	}
+}
+
+// compute runs a kernel that maps pairs of words to words.
+func compute(t *testing.T, name string, f func(a *asm, x, y, table build.Reg) build.Reg, in []uint32, table []uint32) []uint32 {
+	t.Helper()
+	im := newImage(codeBase)
+	k, err := im.kernel(name, 0, func(a *asm) {
+		r := a.args("in", "out", "n", "table")
+		a.repeat(r[2], func() {
+			x, y := a.word(r[0], 0, "x"), a.word(r[0], 1, "y")
+			a.op(hexagon.S2_storeri_io, r[1], 0, f(a, x, y, r[3])).Stores(aliasOut)
+			a.bump(r[0], 8)
+			a.bump(r[1], 4)
+		})
+		a.ret()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes := func(w []uint32) (b []byte) {
+		for _, x := range w {
+			b = binary.LittleEndian.AppendUint32(b, x)
+		}
+		return b
+	}
+	out := make([]byte, 2*len(in))
+	space := &mem.Space{}
+	for i, data := range [][]byte{bytes(in), out, bytes(append(table, 0, 0))} {
+		if err := space.Map(mem.Segment{Name: name, Base: uint64(arenaBase + i<<24), Data: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job := dsp.Job{Entry: k.entry, Threads: 1, Args: [][]uint32{{arenaBase, arenaBase + 1<<24, uint32(len(in) / 2), arenaBase + 2<<24}}}
+	if _, err := device(t).core.Run(&dsp.Program{Base: im.base, Code: im.code}, space, []dsp.Job{job}, dsp.Options{Functional: true}); err != nil {
+		t.Fatal(err)
+	}
+	var w []uint32
+	for ; len(out) > 0; out = out[4:] {
+		w = append(w, binary.LittleEndian.Uint32(out))
+	}
+	return w
+}
+
+// TestDivide compares quotients with the host's, over all exponents.
+func TestDivide(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 41))
+	var in []uint32
+	for i := range 200_000 {
+		x, y := r.Uint32(), r.Uint32()
+		switch i % 4 {
+		case 0: // quotients near a tie
+			x, y = x&0x807fffff|0x3f800000, y&0x807fffff|0x3f800000
+		case 1: // small integers
+			x, y = math.Float32bits(float32(int32(x)>>16)), math.Float32bits(float32(int32(y)>>20))
+		case 2: // denormal quotients
+			x = x&0x80ffffff | 0x01000000
+			y = y&0x807fffff | (0x3f800000 + y&0x0f000000)
+		}
+		in = append(in, x, y)
+	}
+	out := compute(t, "divide", func(a *asm, x, y, _ build.Reg) build.Reg { return a.fdiv(x, y) }, in, nil)
+	bad := 0
+	for i, got := range out {
+		x, y := math.Float32frombits(in[2*i]), math.Float32frombits(in[2*i+1])
+		if q := x / y; math.Float32bits(q) != got && q == q {
+			if bad++; bad < 10 {
+				t.Errorf("%g / %g: %#x, want %#x", x, y, got, math.Float32bits(q))
+			}
+		}
+	}
+}
+
+// TestExpMinus compares e^-x, rounded, with the host's.
+func TestExpMinus(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 41))
+	in := []uint32{0, 0, 1, 0, math.Float32bits(200), 0, math.Float32bits(float32(math.Inf(1))), 0}
+	for range 20_000 {
+		in = append(in, math.Float32bits(float32(math.Exp2(40*r.Float64()-34))), 0)
+	}
+	out := compute(t, "exp", func(a *asm, x, _, table build.Reg) build.Reg { return a.expMinus(x, table) }, in, reciprocals())
+	for i, got := range out {
+		x := math.Float32frombits(in[2*i])
+		want := float32(math.Exp(-float64(x)))
+		if want < 0x1p-126 { // denormals are rounded twice
+			if g := math.Float32frombits(got); math.Abs(float64(g-want)) > 0x1p-149 {
+				t.Errorf("exp(-%g) = %g, want %g", x, g, want)
+			}
+		} else if got != math.Float32bits(want) {
+			t.Errorf("exp(-%g) = %#x, want %#x", x, got, math.Float32bits(want))
+		}
+	}
+}
+
+// TestInvalidRegions requires an error for boxes upside down and images that
+// are not there.
+func TestInvalidRegions(t *testing.T) {
+	for _, c := range []struct {
+		region [4]uint16
+		batch  int32
+		ok     bool
+	}{
+		{[4]uint16{0, 0, 16, 16}, 0, true},
+		{[4]uint16{17, 0, 16, 16}, 0, false},
+		{[4]uint16{0, 17, 16, 16}, 0, false},
+		{[4]uint16{0, 0, 16, 16}, 1, false},
+		{[4]uint16{0, 0, 16, 16}, -1, false},
+	} {
+		b := newBuilder(rand.New(rand.NewPCG(3, 41)))
+		in := b.activation(nn.TensorQuant8Asymm, 1, 4, 4, 3)
+		x := b.input(in)
+		region := nn.Operand{Type: nn.TensorQuant16Asymm, Dimensions: []uint32{1, 4}, Scale: 0.125}
+		rois, batches := b.input(region), b.input(b.plain(nn.TensorInt32, 1))
+		out := in
+		out.Dimensions = []uint32{1, 2, 2, 3}
+		one := b.float32(1)
+		b.add(nn.OpRoiPooling, []uint32{x, rois, batches, b.int32(2), b.int32(2), one, one, b.bool(false)}, b.output(out))
+		p, err := device(t).PrepareModel(&b.m, hal.PrepareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var box, batch []byte
+		for _, v := range c.region {
+			box = binary.LittleEndian.AppendUint16(box, v)
+		}
+		batch = binary.LittleEndian.AppendUint32(batch, uint32(c.batch))
+		_, err = p.Execute(&hal.Request{Inputs: [][]byte{b.bytes(48), box, batch}, Outputs: [][]byte{make([]byte, 12)}})
+		if (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
