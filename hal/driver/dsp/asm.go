@@ -18,10 +18,11 @@ const (
 
 // asm writes one kernel.
 type asm struct {
-	f *build.Func
+	f   *build.Func
+	dma bool // the core has user DMA
 }
 
-func newAsm(t *target, name string) *asm { return &asm{build.New(t, name)} }
+func newAsm(t *target, name string) *asm { return &asm{f: build.New(t, name)} }
 
 // Virtual registers.
 func (a *asm) r(name string) build.Reg  { return a.f.Reg(clsR, name) }

@@ -52,6 +52,7 @@ type lowering struct {
 	kernels []*kernel // of each job
 	arena   uint32
 	vtcm    vtcm
+	chains  []byte // descriptors of the fetches
 	// prefetchers is, for each job, the index of its prefetch arguments, 0 when it
 	// has none.
 	prefetchers []int
@@ -381,7 +382,10 @@ func (l *lowering) canPrefetch(at int) { l.prefetchers[len(l.jobs)-1] = at }
 
 // kernel returns a kernel of the image.
 func (l *lowering) kernel(name string, gen func(a *asm)) (*kernel, error) {
-	return l.image.kernel(name, l.op, gen)
+	return l.image.kernel(name, l.op, func(a *asm) {
+		a.dma = l.vtcm.dma
+		gen(a)
+	})
 }
 
 // spread divides n items among the threads as evenly as possible, in order;

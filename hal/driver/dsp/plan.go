@@ -18,6 +18,7 @@ type plan struct {
 	graph   *nn.Subgraph
 	program dsp.Program
 	consts  []byte
+	chains  []byte // DMA descriptors
 	jobs    []dsp.Job
 	kernels []*kernel // of each job
 	all     []*kernel
@@ -30,7 +31,7 @@ type plan struct {
 }
 
 // memory is what an execution writes; executions do not share one.
-type memory struct{ arena, vtcm []byte }
+type memory struct{ arena, vtcm, chains []byte }
 
 // region is a part of the arena.
 type region struct{ from, to int }
@@ -47,7 +48,7 @@ func newPlan(d *Device, g *nn.Subgraph) (*plan, error) {
 // plan is what the lowering has made.
 func (l *lowering) plan(d *Device) *plan {
 	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: l.image.base, Code: l.image.code},
-		consts: l.consts, jobs: l.jobs, kernels: l.kernels, all: l.image.kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
+		consts: l.consts, jobs: l.jobs, chains: l.chains, kernels: l.kernels, all: l.image.kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
 	for _, t := range l.inputs {
 		if t == nil { // a parameter, which is part of the program
 			p.inputs = append(p.inputs, region{})
@@ -85,18 +86,23 @@ func regionOf(t *tensor) region {
 	return region{from, from + t.bytes()}
 }
 
-// space maps constants, VTCM and an arena.
-func (p *plan) space(arena, vtcm []byte) (*mem.Space, error) {
+// space maps constants, VTCM, DMA descriptors and an arena.
+func (p *plan) space(m *memory) (*mem.Space, error) {
 	s := &mem.Space{}
 	if err := s.Map(mem.Segment{Name: "constants", Base: constBase, Data: p.consts, ReadOnly: true}); err != nil {
 		return nil, err
 	}
 	if v := &p.dev.cfg.Spec; v.VTCMBytes > 0 {
-		if err := s.Map(mem.Segment{Name: "vtcm", Base: uint64(v.VTCMBase), Data: vtcm}); err != nil {
+		if err := s.Map(mem.Segment{Name: "vtcm", Base: uint64(v.VTCMBase), Data: m.vtcm}); err != nil {
 			return nil, err
 		}
 	}
-	return s, s.Map(mem.Segment{Name: "arena", Base: arenaBase - endGuard, Data: arena})
+	if len(m.chains) > 0 {
+		if err := s.Map(mem.Segment{Name: "chains", Base: chainBase, Data: m.chains}); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.Map(mem.Segment{Name: "arena", Base: arenaBase - endGuard, Data: m.arena})
 }
 
 // outcome is a finished run; its outputs are parts of the memory until that is
@@ -136,13 +142,14 @@ func (p *plan) run(inputs [][]byte, o dsp.Options) (*outcome, error) {
 		clear(m.arena)
 		clear(m.vtcm)
 	} else {
-		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes)}
+		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes), chains: make([]byte, len(p.chains))}
 	}
 	done := &outcome{plan: p, memory: m, profile: o.Profile}
 	for i, x := range p.inputs {
 		copy(m.arena[x.from:x.to], inputs[i])
 	}
-	space, err := p.space(m.arena, m.vtcm)
+	copy(m.chains, p.chains)
+	space, err := p.space(m)
 	if err == nil {
 		done.report, err = p.dev.core.Run(&p.program, space, p.jobs, o)
 	}

@@ -9,7 +9,7 @@ import (
 // Vector loads from L2 wait; those from VTCM do not. So what kernels read over
 // and over (weights, biases, multipliers) is fetched into VTCM first: one fetch
 // job for as many steps as fit. While the jobs before it run, l2fetch brings
-// its bytes from DRAM to L2.
+// its bytes from DRAM to L2. A core with user DMA does both in one (chain.go).
 
 const (
 	// vtcmScratch is the part of VTCM that threads keep intermediate vectors in.
@@ -22,6 +22,8 @@ const (
 // vtcm hands out VTCM and remembers what must be fetched.
 type vtcm struct {
 	base, size uint32
+	dma        bool   // the core has user DMA
+	next       uint32 // with DMA: offset behind the last fetch
 	batches    []*batch
 }
 
@@ -38,7 +40,7 @@ func newVTCM(s *dsp.Spec) vtcm {
 	if s.VTCMBytes < 2*vtcmScratch {
 		return vtcm{}
 	}
-	return vtcm{base: s.VTCMBase, size: s.VTCMBytes}
+	return vtcm{base: s.VTCMBase, size: s.VTCMBytes, dma: s.DMA != nil}
 }
 
 // room is how much a single step can make resident.
@@ -64,6 +66,9 @@ func (l *lowering) scratch(fallback *tensor) uint32 {
 func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 	need := uint32(roundUp(bytes, fetchUnit))
 	v := &l.vtcm
+	if v.dma {
+		return l.chained(s, src, need)
+	}
 	var b *batch
 	if n := len(v.batches); n > 0 {
 		b = v.batches[n-1]
@@ -92,6 +97,14 @@ func (a *asm) prefetch(addr, box build.Reg) {
 		a.op(hexagon.A2_tfr, lo(shape), box)
 		a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
 		a.op(hexagon.Y5_l2fetch, addr, shape)
+		if a.dma { // the l2fetch of a chain asked for a row of no bytes
+			over := a.f.Label("box")
+			p := a.p("chain")
+			a.op(hexagon.C2_cmpeqi, p, box, chainBox)
+			a.op(hexagon.J2_jumpf, p, over)
+			a.startChain(addr)
+			a.f.Bind(over)
+		}
 	})
 }
 
@@ -148,6 +161,10 @@ func generateFetch(a *asm) {
 // finishFetches fills in the fetch jobs once all their ranges are known, and
 // lets the first job behind each fetch that can prefetch do so for the next.
 func (l *lowering) finishFetches() {
+	if l.vtcm.dma {
+		l.finishChains()
+		return
+	}
 	from := 0 // first job that may prefetch for the next batch
 	for _, b := range l.vtcm.batches {
 		tables := make([][]uint32, l.threads)
