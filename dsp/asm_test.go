@@ -164,7 +164,7 @@ func movesBase(p *hexagon.Packet) bool {
 	for i := range p.Insts[:p.N] {
 		in := &p.Insts[i]
 		f := in.Op.Form()
-		if in.Op == hexagon.S2_allocframe || in.Op == hexagon.L2_deallocframe || in.Op == hexagon.A2_tfrrcr {
+		if in.Op == hexagon.S2_allocframe || in.Op == hexagon.L2_deallocframe || in.Op == hexagon.A2_tfrrcr || in.Op == hexagon.A4_tfrpcp {
 			return true
 		}
 		for k := range f.Operands {

@@ -300,7 +300,7 @@ func (r *run) step(t *thread, b *block) error {
 		}
 	}
 	if b.loop0 || b.loop1 {
-		t.endLoop(b.loop0, b.loop1)
+		t.endLoop(b)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ type block struct {
 	mem      []memOp
 	loop0    bool // the last packet ends hardware loop 0 / 1
 	loop1    bool
+	makesP3  bool // that packet writes p3, which then is not set by the end of the loop
 	vector   bool // uses HVX
 	asm      bool // the micro-ops have handlers
 	branches bool
@@ -59,6 +60,8 @@ const (
 	prefetchL2
 	scatterGather // starts in the background; bytes holds the number of elements
 	scatterWait   // until the thread's scatters and gathers are done
+	waitStores    // until the stores of the thread are done
+	waitCycles    // as many as the address slot says
 )
 
 // use is a register read or written by a packet, with its pipeline cycle.
@@ -158,6 +161,10 @@ func memKindOf(f *hexagon.Form) (memKind, bool) {
 		return scatterWait, true
 	case isScatterGather(f):
 		return scatterGather, true
+	case f.Op == hexagon.Y2_barrier || f.Op == hexagon.Y2_syncht || f.Op == hexagon.Y2_isync:
+		return waitStores, true
+	case f.Op == hexagon.J2_pause:
+		return waitCycles, true
 	case f.MemBytes == 128 && load:
 		return vectorLoad, true
 	case f.MemBytes == 128 && store:
@@ -302,7 +309,7 @@ func (d *decoder) startOf(k int) uint32 {
 func (d *decoder) endsBlock(p *hexagon.Packet) bool {
 	for i := range p.Insts[:p.N] {
 		switch p.Insts[i].Op {
-		case hexagon.J2_trap0, hexagon.Y5_l2fetch, hexagon.Y4_l2fetch, hexagon.A2_tfrrcr,
+		case hexagon.J2_trap0, hexagon.Y5_l2fetch, hexagon.Y4_l2fetch, hexagon.A2_tfrrcr, hexagon.A4_tfrpcp,
 			hexagon.Y6_dmstart, hexagon.Y6_dmlink, hexagon.Y6_dmpoll, hexagon.Y6_dmwait, hexagon.Y6_dmpause, hexagon.Y6_dmresume:
 			return true
 		}

@@ -68,7 +68,7 @@ func countEvents(e *events, f *hexagon.Form) {
 			e[evScalar]++
 		}
 	}
-	if f.MemBytes > 0 && f.MemBytes <= 8 {
+	if f.MemBytes > 0 && f.MemBytes < 128 {
 		e[evL1]++
 	}
 }

@@ -56,6 +56,21 @@ func TestBadWords(t *testing.T) {
 	}
 }
 
+// TestSupervisor checks that every instruction beyond a program's privilege ends with an error that names it.
+func TestSupervisor(t *testing.T) {
+	c := testCore(t)
+	for _, f := range hexagon.Forms() {
+		if !f.Has(hexagon.FlagSupervisor) {
+			continue
+		}
+		words := []uint32{0x7f00c000, f.Match | 3<<14} // nop, then the instruction with all operands zero
+		_, err := c.Run(&Program{Base: codeBase, Code: hexagon.Bytes(words)}, nil, []Job{{Entry: codeBase, Threads: 1}}, Options{})
+		if err == nil || !strings.Contains(err.Error(), "dsp: packet 0x10004: supervisor instruction ") || !strings.Contains(err.Error(), f.Name) {
+			t.Errorf("%s: %v", f.Name, err)
+		}
+	}
+}
+
 func TestBadJobs(t *testing.T) {
 	s := testSpec(t)
 	s.Contexts = 1

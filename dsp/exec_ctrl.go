@@ -86,10 +86,10 @@ func ploopr(n uint32) semantic {
 
 // endLoop does what the parse bits of a loop-ending packet ask for, after the
 // packet. It answers whether it went back to a loop start.
-func (t *thread) endLoop(loop0, loop1 bool) bool {
-	if loop0 {
+func (t *thread) endLoop(b *block) bool {
+	if b.loop0 {
 		if cfg := t.C[cUSR] & usrLPCFG; cfg != 0 {
-			if cfg == 1<<usrLPCFGShift {
+			if cfg == 1<<usrLPCFGShift && !b.makesP3 {
 				*t.p(offP + 3) = 0xff
 			}
 			t.C[cUSR] -= 1 << usrLPCFGShift
@@ -100,7 +100,7 @@ func (t *thread) endLoop(loop0, loop1 bool) bool {
 			return true
 		}
 	}
-	if loop1 && t.C[cLC1] > 1 {
+	if b.loop1 && t.C[cLC1] > 1 {
 		t.C[cLC1]--
 		t.next = t.C[cSA1]
 		return true
@@ -108,18 +108,11 @@ func (t *thread) endLoop(loop0, loop1 bool) bool {
 	return false
 }
 
-// Control registers that a program may read and write. Bits outside the mask
-// keep their value.
-var writableC = [32]uint32{
-	cSA0: ^uint32(0), cLC0: ^uint32(0), cSA1: ^uint32(0), cLC1: ^uint32(0), cP30: ^uint32(0),
-	cM0: ^uint32(0), cM0 + 1: ^uint32(0), cUSR: ^uint32(0xc13000c0), cUGP: ^uint32(0), cGP: ^uint32(0x3f),
-	cCS0: ^uint32(0), cCS0 + 1: ^uint32(0),
-}
-
-// tfrrcr writes the bits of a control register that the decoder found writable.
-func tfrrcr(t *thread, u *uop) {
-	m := uint32(u.imm)
-	*t.r(u.o[0]) = *t.r(u.o[0])&^m | *t.r(u.o[1])&m
+// modelledC are the control registers that a program may read and write. All
+// bits of each can be written, as in QEMU.
+var modelledC = [32]bool{
+	cSA0: true, cLC0: true, cSA1: true, cLC1: true, cP30: true, cP30 + 1: true, cM0: true, cM0 + 1: true,
+	cUSR: true, cUGP: true, cGP: true, cCS0: true, cCS0 + 1: true,
 }
 
 func addipc(t *thread, u *uop) { *t.r(u.o[0]) = u.pc + uint32(u.imm) }

@@ -46,8 +46,18 @@ func (d *decoder) packet(b *block, p *hexagon.Packet) error {
 	c.d, c.b, c.p = d, b, p
 	info := packetInfo{addr: p.Addr}
 	for i := range p.Insts[:p.N] {
-		if err := c.inst(&p.Insts[i], &info); err != nil {
-			return err
+		parts := p.Insts[i : i+1]
+		if c.sharesPredicate(i) {
+			q, err := hexagon.ParsePacket("{ "+p.Insts[i].Text(p.Addr)+" }", p.Addr)
+			if err != nil {
+				return err
+			}
+			parts = q.Insts[:q.N]
+		}
+		for k := range parts {
+			if err := c.inst(&parts[k], &info); err != nil {
+				return err
+			}
 		}
 	}
 	if err := c.temporaries(); err != nil {
@@ -62,10 +72,36 @@ func (d *decoder) packet(b *block, p *hexagon.Packet) error {
 	if err := c.order(); err != nil {
 		return err
 	}
+	b.makesP3 = false
+	for i := range c.nodes {
+		b.makesP3 = b.makesP3 || c.nodes[i].writesTo(resP+3)
+	}
 	b.packets = append(b.packets, info)
 	b.count[evPacket]++
 	b.insts += int64(p.N)
 	return nil
+}
+
+// sharesPredicate reports a compound instruction whose predicate another one of
+// the packet writes, too: its jump looks at both, so it is taken apart.
+func (c *composer) sharesPredicate(k int) bool {
+	r, ok := compoundPredicate(c.p.Insts[k].Op.Form())
+	if !ok {
+		return false
+	}
+	for i := range c.p.Insts[:c.p.N] {
+		in := &c.p.Insts[i]
+		f := in.Op.Form()
+		if q, ok := compoundPredicate(f); ok && q == r && i != k {
+			return true
+		}
+		for j := range f.Operands {
+			if o := &f.Operands[j]; o.Kind == hexagon.KindP && o.Role&hexagon.Def != 0 && in.R[o.Index] == r {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 type composer struct {
@@ -451,13 +487,15 @@ func (c *composer) copyOld(i int, r *read) error {
 		to, from = offQ+128*uint16(numQ+c.nextQ), offQ+128*uint16(r.res-resQ)
 		c.nextQ++
 		c.front = append(c.front, c.copyV(to, from))
-	case r.res < resT && r.n == 1: // a control or modifier register
-		t, err := c.tempR(1)
+	case r.res < resT && r.n <= 2 && r.res >= resC: // control or modifier registers
+		t, err := c.tempR(int(r.n))
 		if err != nil {
 			return err
 		}
 		to, from = offR+4*uint16(t), offC+4*uint16(r.res-resC)
-		c.front = append(c.front, uop{fn: tfr, op: uint16(hexagon.A2_tfr), asm: c.d.asm.handler(hexagon.A2_tfr), o: [6]uint16{to, from}, pc: c.p.Addr})
+		for h := range uint16(r.n) {
+			c.front = append(c.front, uop{fn: tfr, op: uint16(hexagon.A2_tfr), asm: c.d.asm.handler(hexagon.A2_tfr), o: [6]uint16{to + 4*h, from + 4*h}, pc: c.p.Addr})
+		}
 	default:
 		return errTemps
 	}

@@ -78,6 +78,14 @@ func (r *recentStores) visible(now sim.Time, ea, n uint32) sim.Time {
 	return now
 }
 
+// last is the instant at which all entries are free.
+func (q *storeQueue) last() (t sim.Time) {
+	for _, f := range q.free {
+		t = max(t, f)
+	}
+	return t
+}
+
 // boxDepth is the number of lines an l2fetch has in flight.
 const boxDepth = 8
 
@@ -182,6 +190,11 @@ func (m *memory) access(t *thread, op *memOp, ea uint32, cycle int64) (int64, si
 			m.l1d.Access(now, uint64(ea), 1, mem.Prefetch)
 			m.lastD[ea>>m.shiftD&m.setsD] = noLine
 		}
+	case waitStores:
+		now := m.clock.at(cycle)
+		return m.stall(now, t.pipe.stores.last(), 0), sim.StallDrain
+	case waitCycles:
+		return int64(ea), sim.StallBarrier
 	case prefetchL2:
 		m.prefetch(t, ea, m.clock.at(cycle))
 	case scatterGather:

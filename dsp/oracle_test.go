@@ -191,7 +191,7 @@ func (h *harness) finish(state, scratch string) string {
 // randomInst fills the operands of a form so that memory operands lie in the
 // scratch area; ok is false for forms that need more than one packet.
 func randomInst(r *rand.Rand, f *hexagon.Form) (in hexagon.Inst, ok bool) {
-	if f.Has(hexagon.FlagBranch|hexagon.FlagLoop|hexagon.FlagSolo|hexagon.FlagNewStore|hexagon.FlagNewJump|hexagon.FlagCur|hexagon.FlagTmp|hexagon.FlagPredNew) ||
+	if notInQEMU(f) != "" || f.Has(hexagon.FlagBranch|hexagon.FlagLoop|hexagon.FlagSolo|hexagon.FlagNewStore|hexagon.FlagNewJump|hexagon.FlagCur|hexagon.FlagTmp|hexagon.FlagPredNew) ||
 		f.Op == hexagon.L4_return || elementForm(f) || f.Class == hexagon.CVI_VS_VX || strings.Contains(f.Syntax, ":brev") {
 		return in, false
 	}
@@ -224,6 +224,8 @@ func randomInst(r *rand.Rand, f *hexagon.Form) (in hexagon.Inst, ok bool) {
 			in.R[o.Index] = uint8(r.Intn(2))
 		case hexagon.KindC:
 			in.R[o.Index] = []uint8{0, 1, 2, 3, 4, 6, 7}[r.Intn(7)]
+		case hexagon.KindCC:
+			in.R[o.Index] = []uint8{0, 2, 4, 6}[r.Intn(4)]
 		case hexagon.KindRR:
 			in.R[o.Index] = uint8(r.Intn(13)) * 2
 			if f.Op == hexagon.L2_deallocframe || f.Op == hexagon.S2_allocframe {

@@ -78,6 +78,7 @@ type thread struct {
 	id      int
 	vector  bool // owns an HVX context
 	fault   fault
+	watch   watch
 	box     box
 	dma     dmaRequest // of the block that ran last
 

@@ -11,6 +11,9 @@ import (
 func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	f := in.Op.Form()
 	op := in.Op
+	if f.Has(hexagon.FlagSupervisor) {
+		return fmt.Errorf("supervisor instruction %s (%s)", in.Text(c.p.Addr), f.Name)
+	}
 	guard := f.Has(hexagon.FlagPred) && table[op] == nil
 	if guard {
 		op = c.d.base[op]
@@ -178,6 +181,9 @@ func place(k hexagon.Kind, reg uint8) (off uint16, res, width uint8) {
 	case hexagon.KindM, hexagon.KindMImm:
 		return offC + 4*(cM0+r), resC + cM0 + reg, 1
 	}
+	if k == hexagon.KindCC {
+		return offC + 4*r, resC + reg, 2
+	}
 	if reg == cP30 {
 		return offP, resP, 4
 	}
@@ -194,15 +200,33 @@ func control(n *node, in *hexagon.Inst, pc uint32, asm *asmTable) error {
 			n.u.imm = int32(pc)
 		} else if c == cUSR {
 			n.reads = append(n.reads, read{res: resFlags, n: 1, slot: implicit})
-		} else if writableC[c] == 0 {
+		} else if !modelledC[c] {
 			return fmt.Errorf("control register c%d is not modelled", c)
 		}
 	case hexagon.A2_tfrrcr:
 		c := in.R[0]
-		if writableC[c] == 0 {
+		if !modelledC[c] {
 			return fmt.Errorf("control register c%d cannot be written", c)
 		}
-		n.u.imm = int32(writableC[c])
+	case hexagon.A4_tfrcpp:
+		c := in.R[1]
+		switch {
+		case c == cUSR:
+			n.u.fn, n.u.asm = tfrUsrPC, asm.handler(in.Op)
+			n.reads = append(n.reads, read{res: resFlags, n: 1, slot: implicit})
+		case !modelledC[c] || !modelledC[c+1]:
+			return fmt.Errorf("control registers c%d:%d are not modelled", c+1, c)
+		case c == cP30:
+			n.reads = append(n.reads, read{res: resP, n: 4, slot: implicit})
+		}
+	case hexagon.A4_tfrpcp:
+		c := in.R[0]
+		if !modelledC[c] || !modelledC[c+1] {
+			return fmt.Errorf("control registers c%d:%d cannot be written", c+1, c)
+		}
+		if c == cP30 {
+			n.writes = append(n.writes, resP, resP+1, resP+2, resP+3)
+		}
 	}
 	return nil
 }
@@ -222,6 +246,8 @@ func implied(n *node, op hexagon.Op, f *hexagon.Form) {
 		n.writes = append(n.writes, resR+29)
 	case hexagon.J2_loop1i, hexagon.J2_loop1r:
 		n.writes = append(n.writes, resC+cSA1, resC+cLC1)
+	case hexagon.S2_cabacdecbin:
+		n.writes = append(n.writes, resP)
 	}
 	switch {
 	case f.Has(hexagon.FlagCall):

@@ -18,6 +18,9 @@ type shapeIndex struct {
 var index = sync.OnceValue(func() *shapeIndex {
 	ix := &shapeIndex{map[string][]Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true}} // of aliases
 	for op := Op(1); op < numOps; op++ {
+		if forms[op].Has(FlagSupervisor) {
+			continue
+		}
 		s := formShape(&forms[op])
 		ix.shapes[s] = append(ix.shapes[s], op)
 		a := &assembler{}
@@ -38,7 +41,10 @@ var index = sync.OnceValue(func() *shapeIndex {
 	return ix
 })
 
-var shapeLetter = [...]byte{KindR: 'R', KindRR: 'D', KindV: 'V', KindVV: 'W', KindP: 'P', KindQ: 'Q', KindC: 'C', KindM: 'M', KindMImm: 'M', KindNR: 'R', KindNV: 'V', KindImm: '#'}
+var shapeLetter = [...]byte{KindR: 'R', KindRR: 'D', KindV: 'V', KindVV: 'W', KindP: 'P', KindQ: 'Q', KindC: 'C', KindCC: 'X', KindM: 'M', KindMImm: 'M', KindNR: 'R', KindNV: 'V', KindImm: '#'}
+
+// operandLetters are the letters of operands in shapes.
+const operandLetters = "RDVWPQCXM#@"
 
 func formShape(f *Form) string {
 	var b strings.Builder
@@ -107,8 +113,6 @@ func registerOf(s string) (letter byte, n uint8, ok bool) {
 		return 'R', 30, true
 	case "lr":
 		return 'R', 31, true
-	case "c9":
-		return 'C', CtrlPC, true
 	}
 	if len(s) < 2 || len(s) > 3 || s[1] == '0' && len(s) > 2 {
 		return 0, 0, false
@@ -128,6 +132,8 @@ func registerOf(s string) (letter byte, n uint8, ok bool) {
 		limit = 4
 	case 'm':
 		limit = 2
+	case 'c':
+		limit = len(controlNames)
 	}
 	if v >= limit {
 		return 0, 0, false
@@ -170,13 +176,13 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 			}
 			if l, n, ok := registerOf(t.text); ok {
 				o := operand{letter: l, reg: n, at: t}
-				if (l == 'R' || l == 'V') && after(1).is(":") && after(2).kind == tokNum {
+				if (l == 'R' || l == 'V' || l == 'C') && after(1).is(":") && after(2).kind == tokNum {
 					lo, err := strconv.ParseUint(after(2).text, 10, 8)
 					if err != nil || lo+1 != uint64(n) || lo&1 != 0 {
 						return "", nil, a.errorf(t, "register pair %s:%s is not odd:even", t.text, after(2).text)
 					}
 					o.reg = uint8(lo)
-					o.letter = map[byte]byte{'R': 'D', 'V': 'W'}[l]
+					o.letter = map[byte]byte{'R': 'D', 'V': 'W', 'C': 'X'}[l]
 					i += 2
 				}
 				ops = append(ops, o)
@@ -288,7 +294,7 @@ func zeroOffset(s string, at int, ops []operand) (string, []operand, bool) {
 	}
 	k := 0 // operand that is the address
 	for _, c := range []byte(s[:at+open]) {
-		if strings.IndexByte("RDVWPQCM#@", c) >= 0 {
+		if strings.IndexByte(operandLetters, c) >= 0 {
 			k++
 		}
 	}
@@ -311,7 +317,7 @@ func candidates(s string, ops []operand) []Op {
 	k := 0
 	b := []byte(s)
 	for i := range b {
-		if !strings.ContainsRune("RDVWPQCM#@", rune(b[i])) {
+		if !strings.ContainsRune(operandLetters, rune(b[i])) {
 			continue
 		}
 		if k >= len(ops) || b[i] != ops[k].letter {

@@ -64,7 +64,9 @@ func (p *Packet) broken() (rule, int) {
 		if f.Has(FlagOnlyALU) && !p.onlyALU(i) {
 			return ruleOnlyALU, i
 		}
-		if insts[i].Op == A2_tfrrcr && (p.EndLoop0 && insts[i].R[0] <= CtrlLC0 || p.EndLoop1 && insts[i].R[0]|1 == CtrlLC1) {
+		if c, ok := writesControl(&insts[i]); ok && (c == CtrlPC || c == CtrlUSR && insts[i].Op == A4_tfrpcp) {
+			return ruleReadOnly, i
+		} else if ok && (p.EndLoop0 && c <= CtrlLC0 || p.EndLoop1 && c|1 == CtrlLC1) {
 			return ruleLoopRegs, i
 		}
 		if f.Has(FlagLoop) && (p.EndLoop0 && loopOf(insts[i].Op) == 0 || p.EndLoop1 && loopOf(insts[i].Op) == 1) {
@@ -78,6 +80,11 @@ func (p *Packet) broken() (rule, int) {
 		}
 	}
 	return p.definitions()
+}
+
+// writesControl is the control register, or the even one of the pair, that a transfer writes.
+func writesControl(in *Inst) (uint8, bool) {
+	return in.R[0], in.Op == A2_tfrrcr || in.Op == A4_tfrpcp
 }
 
 // loopOf returns which hardware loop a loop setup starts.
@@ -187,6 +194,17 @@ func (f *Form) conditional() bool {
 	return f.Has(FlagPred) || f.comparesAndJumps() || strings.HasPrefix(f.tmpl, "if (")
 }
 
+// impliedPredicate is the predicate that the form writes and does not name as an operand.
+func impliedPredicate(op Op) (uint8, bool) {
+	switch f := &forms[op]; {
+	case f.comparesAndJumps():
+		return f.tmpl[1] - '0', true
+	case op == S2_cabacdecbin:
+		return 0, true
+	}
+	return 3, writesP3Late(op)
+}
+
 func writesP3Late(op Op) bool { return op >= J2_ploop1si && op <= J2_ploop3sr }
 
 // predicateWriters counts the instructions that write predicate r and returns the one among them that makes it too late for
@@ -196,11 +214,10 @@ func (p *Packet) predicateWriters(r uint8) (late, writers int) {
 	for k := range p.Insts[:p.N] {
 		in := &p.Insts[k]
 		f := &forms[in.Op]
-		if r == 3 && writesP3Late(in.Op) {
-			late = k
-			writers++
-		}
-		if f.comparesAndJumps() && f.tmpl[1]-'0' == r {
+		if q, ok := impliedPredicate(in.Op); ok && q == r {
+			if f.Class != CJ {
+				late = k
+			}
 			writers++
 		}
 		for i := range f.Operands {
@@ -244,11 +261,26 @@ func implicitDef(op Op) int {
 	return -1
 }
 
+// writesPredicates is the instruction that writes p3:0 as a whole, or -1.
+func (p *Packet) writesPredicates() int {
+	for k := range p.Insts[:p.N] {
+		if c, ok := writesControl(&p.Insts[k]); ok && c == CtrlP30 {
+			return k
+		}
+	}
+	return -1
+}
+
 // definitions checks that no register is written twice, unless under complementary predicates.
 func (p *Packet) definitions() (rule, int) {
+	all := p.writesPredicates()
 	for r := range uint8(4) {
-		if late, writers := p.predicateWriters(r); late >= 0 && writers > 1 {
+		late, writers := p.predicateWriters(r)
+		if late >= 0 && writers > 1 {
 			return ruleDoubleDef, late
+		}
+		if all >= 0 && writers > 0 {
+			return ruleDoubleDef, all
 		}
 	}
 	// Per register: bit 2p+s is set when it is written under predicate p with sense s; plain writes are separate.
@@ -273,7 +305,7 @@ func (p *Packet) definitions() (rule, int) {
 	setsUSR, mayOvf := -1, false
 	for k := range p.Insts[:p.N] {
 		in := &p.Insts[k]
-		if in.Op == A2_tfrrcr && in.R[0] == CtrlUSR {
+		if c, ok := writesControl(in); ok && c == CtrlUSR {
 			setsUSR = k
 		}
 		mayOvf = mayOvf || forms[in.Op].Has(FlagOvf)
@@ -308,6 +340,8 @@ func (p *Packet) definitions() (rule, int) {
 				first = defQ + r
 			case KindC:
 				first = defC + r
+			case KindCC:
+				first, n = defC+r, 2
 			default:
 				continue
 			}

@@ -150,16 +150,17 @@ func decodeInst(in *Inst, op Op, w, ext uint32, haveExt bool) (dist int8, reason
 			dist = int8(v)
 		case KindMImm:
 			in.Imm[o.Index] = int32(v)
-		case KindRR:
+		case KindRR, KindGG:
 			in.R[o.Index] = uint8(v<<o.Shift) &^ 1
+		case KindC, KindCC, KindS, KindSS:
+			r := uint8(v << o.Shift)
+			if !registerExists(o.Kind, r) {
+				return -1, "reserved " + kindNames[o.Kind]
+			}
+			in.R[o.Index] = r
 		case KindVV:
 			if v&1 != 0 {
 				return -1, "odd vector register pair"
-			}
-			in.R[o.Index] = uint8(v)
-		case KindC:
-			if controlName(uint8(v)) == "" {
-				return -1, "reserved control register"
 			}
 			in.R[o.Index] = uint8(v)
 		default:

@@ -175,6 +175,9 @@ func (in *Inst) valid() error {
 		}
 		r := o.Reg(in)
 		limit := uint8(32)
+		if !registerExists(o.Kind, r) {
+			return fmt.Errorf("%s: %s %d is reserved", f.Name, kindNames[o.Kind], r)
+		}
 		switch o.Kind {
 		case KindP, KindQ:
 			limit = 4
@@ -182,10 +185,8 @@ func (in *Inst) valid() error {
 			limit = 2
 		case KindNV:
 			limit = VTmp + 1
-		case KindC:
-			if r < 32 && controlName(r) == "" {
-				return fmt.Errorf("%s: control register c%d is reserved", f.Name, r)
-			}
+		case KindS, KindSS:
+			limit = 128
 		}
 		if o.Low8 {
 			limit = 8
@@ -199,7 +200,7 @@ func (in *Inst) valid() error {
 		if r >= limit {
 			return fmt.Errorf("%s: register number %d, limit %d", f.Name, r, limit-1)
 		}
-		if (o.Kind == KindRR || o.Kind == KindVV) && r&1 != 0 {
+		if o.Kind.isPair() && r&1 != 0 {
 			return fmt.Errorf("%s: register pair starts at odd register %d", f.Name, r)
 		}
 	}

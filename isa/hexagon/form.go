@@ -82,8 +82,13 @@ const (
 	KindP         // scalar predicate p0..p3
 	KindQ         // vector predicate q0..q3, one bit per byte
 	KindC         // control register c0..c31
+	KindCC        // control register pair c1:0 ..
 	KindM         // modifier register m0, m1
 	KindMImm      // modifier register of a form with five registers: its number is in Inst.Imm
+	KindS         // system register s0..s80
+	KindSS        // system register pair
+	KindG         // guest register g0..g31
+	KindGG        // guest register pair
 	KindNR        // scalar register written in the same packet (.new)
 	KindNV        // vector register written in the same packet (.new)
 	KindImm       // immediate
@@ -166,6 +171,8 @@ const (
 	FlagExtended                      // exists with a constant extender only
 	FlagFloat                         // floating-point arithmetic: packet rules of its own
 	FlagPredLate                      // its predicate is made too late for .new
+	FlagSupervisor                    // needs a privilege that programs do not have: decoded, never assembled
+	FlagSlot1ALU                      // only an ALU32 instruction may take slot 1 beside it
 )
 
 // Form describes one instruction form: a row of the instruction table.

@@ -40,8 +40,17 @@ func (g *gen) inst(op Op) Inst {
 			in.R[o.Index] = uint8(g.r.Intn(2))
 		case KindC:
 			in.R[o.Index] = []uint8{CtrlSA0, CtrlLC0, CtrlSA1, CtrlLC1, CtrlM0, CtrlM1, CtrlUSR, CtrlCS0, CtrlCS1, CtrlUGP, CtrlGP}[g.r.Intn(11)]
-		case KindRR, KindVV:
+		case KindRR, KindVV, KindGG:
 			in.R[o.Index] = uint8(g.r.Intn(16) * 2)
+		case KindCC:
+			in.R[o.Index] = []uint8{0, 2, 6, 10, 12, 4}[g.r.Intn(6)]
+			if op == A4_tfrpcp && in.R[o.Index] == 4 {
+				in.R[o.Index] = 0 // llvm-mc takes a write of c5:4 as a producer of .new predicates, but not one of p3:0
+			}
+		case KindS:
+			in.R[o.Index] = uint8(g.r.Intn(lastSystem + 1))
+		case KindSS:
+			in.R[o.Index] = uint8(g.r.Intn(lastSystem/2) * 2)
 		default:
 			in.R[o.Index] = uint8(g.r.Intn(32))
 		}
@@ -100,7 +109,7 @@ func (g *gen) packet() Packet {
 	for int(p.N) < n {
 		op := Op(1 + g.r.Intn(int(numOps)-1))
 		f := op.Form()
-		if joins(f) || f.Has(FlagV68) || vectors && !f.IsHVX() && g.r.Intn(4) != 0 {
+		if joins(f) || f.Has(FlagV68|FlagSupervisor) || vectors && !f.IsHVX() && g.r.Intn(4) != 0 {
 			continue
 		}
 		if f.Has(FlagSolo) && g.r.Intn(8) != 0 {

@@ -20,7 +20,7 @@ const (
 	objdumpName = "llvm-objdump-19"
 )
 
-var mcArgs = []string{"-arch=hexagon", "-mcpu=hexagonv67", "-mattr=+hvxv66,+hvx-length128b", "--mno-pairing", "--mno-compound", "-filetype=obj"}
+var mcArgs = []string{"-arch=hexagon", "-mcpu=hexagonv67", "-mattr=+hvxv66,+hvx-length128b,+audio", "--mno-pairing", "--mno-compound", "-filetype=obj"}
 
 func needTools(t *testing.T, names ...string) {
 	t.Helper()
@@ -79,7 +79,7 @@ func disassembleLLVM(t *testing.T, words []uint32) map[uint32]string {
 	if !ok {
 		t.Fatal(diag)
 	}
-	out, err := exec.Command(objdumpName, "-d", "-z", "--no-show-raw-insn", "--mcpu=hexagonv67", "--mattr=+hvxv66,+hvx-length128b", obj).Output()
+	out, err := exec.Command(objdumpName, "-d", "-z", "--no-show-raw-insn", "--mcpu=hexagonv67", "--mattr=+hvxv66,+hvx-length128b,+audio", obj).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,10 +102,13 @@ func TestOracleText(t *testing.T) {
 	var words []uint32
 	for round := 0; round < 12; round++ {
 		for op := Op(1); op < numOps; op++ {
-			if op.Form().Has(FlagV68) {
-				continue // TestOracleV68
+			if op.Form().Has(FlagV68) || op == Y4_crswap10 {
+				continue // TestOracleV68; llvm-objdump 19 crashes
 			}
 			p := g.carrier(op, uint32(4*len(words)))
+			for losesExtender(&p) {
+				p = g.carrier(op, uint32(4*len(words)))
+			}
 			var err error
 			n := len(words)
 			if words, err = p.Encode(words); err != nil {
@@ -136,7 +139,8 @@ func TestOracleText(t *testing.T) {
 		p := &packets[i]
 		only := false
 		for k := range p.Insts[:p.N] {
-			only = only || joins(p.Insts[k].Op.Form())
+			f := p.Insts[k].Op.Form()
+			only = only || joins(f) || f.Has(FlagSupervisor)
 		}
 		if only { // compared as text above; a word holds the place
 			for _, w := range words[p.Addr/4 : p.Addr/4+uint32(p.Words)] {
@@ -163,6 +167,16 @@ func TestOracleText(t *testing.T) {
 		}
 	}
 	t.Logf("%d packets, %d forms", len(packets), numOps-1)
+}
+
+// losesExtender reports the jumps after a compare with -1 whose target llvm-objdump 19 prints without the extender.
+func losesExtender(p *Packet) bool {
+	for i := range p.Insts[:p.N] {
+		if in := &p.Insts[i]; in.Ext && strings.Contains(in.Op.Form().Syntax, "#-0x1)") {
+			return true
+		}
+	}
+	return false
 }
 
 var errorLine = regexp.MustCompile(`in\.s:(\d+):\d+: (error|warning): (.*)`)

@@ -49,7 +49,7 @@ func (g *gen) pairable() Packet {
 			in.Imm[0] = int32(g.r.Intn(100)-50) * 4
 		case 6:
 			in = g.inst(Op(1 + g.r.Intn(int(numOps)-1)))
-			if joins(in.Op.Form()) || in.Op.Form().Has(FlagSolo|FlagV68) {
+			if joins(in.Op.Form()) || in.Op.Form().Has(FlagSolo|FlagV68|FlagSupervisor) {
 				continue
 			}
 		default:

@@ -136,7 +136,7 @@ func (l *layout) assign(insts []Inst) rule {
 	if len(insts) == 0 || len(insts) > 4 {
 		return ruleCount
 	}
-	words, noStore1 := len(insts), false
+	words, noStore1, onlyALU1 := len(insts), false, false
 	for i := range insts {
 		in := &insts[i]
 		f := &forms[in.Op]
@@ -148,14 +148,16 @@ func (l *layout) assign(insts []Inst) rule {
 			l.reserved |= 2
 		}
 		noStore1 = noStore1 || f.Has(FlagNoStore1)
+		onlyALU1 = onlyALU1 || f.Has(FlagSlot1ALU)
 	}
 	if words > MaxWords && !l.anyWords {
 		return ruleWords
 	}
 	l.n = len(insts)
-	if noStore1 {
+	if noStore1 || onlyALU1 {
 		for i := range insts {
-			if forms[insts[i].Op].Has(FlagStore) {
+			f := &forms[insts[i].Op]
+			if noStore1 && f.Has(FlagStore) || onlyALU1 && f.Class != ALU32 {
 				l.res[i].slots &^= 2
 			}
 		}
@@ -294,7 +296,7 @@ func (l *layout) branchOrder(insts []Inst, s *summary) rule {
 		switch {
 		case f.Has(FlagIndirect | FlagNewJump):
 			return ruleBranchAlone
-		case k == 0 && !f.conditional():
+		case k == 0 && !f.conditional() && !f.Has(FlagHint):
 			return ruleBranchFirst
 		}
 	}

@@ -5,40 +5,6 @@ import (
 	"strings"
 )
 
-// controlNames are the control registers c0..c31; empty ones are reserved.
-var controlNames = [32]string{
-	0: "sa0", 1: "lc0", 2: "sa1", 3: "lc1", 4: "p3:0", 5: "c5", 6: "m0", 7: "m1", 8: "usr", 9: "pc", 10: "ugp", 11: "gp",
-	12: "cs0", 13: "cs1", 14: "upcyclelo", 15: "upcyclehi", 16: "framelimit", 17: "framekey", 18: "pktcountlo", 19: "pktcounthi",
-	30: "utimerlo", 31: "utimerhi",
-}
-
-// Numbers of the control registers that programs use.
-const (
-	CtrlSA0 = 0
-	CtrlLC0 = 1
-	CtrlSA1 = 2
-	CtrlLC1 = 3
-	CtrlP30 = 4 // p3:0 as one word
-	CtrlM0  = 6
-	CtrlM1  = 7
-	CtrlUSR = 8
-	CtrlPC  = 9
-	CtrlUGP = 10
-	CtrlGP  = 11
-	CtrlCS0 = 12
-	CtrlCS1 = 13
-)
-
-// ControlName is the name of control register c, empty for reserved ones.
-func ControlName(c uint8) string { return controlName(c) }
-
-func controlName(c uint8) string {
-	if int(c) >= len(controlNames) {
-		return ""
-	}
-	return controlNames[c]
-}
-
 // String is the packet as llvm-objdump prints it, one line per word (constant extenders included), each line without the
 // address column: "{ \tr0 = add(r1,r2) } ".
 func (p *Packet) String() string { return strings.Join(p.rows(absoluteTarget), "\n") }
@@ -230,17 +196,10 @@ func appendReg(b []byte, k Kind, r uint8) []byte {
 		b = append(b, 'q')
 	case KindM, KindMImm:
 		b = append(b, 'm')
-	case KindC:
-		if s := controlName(r); s != "" {
-			return append(b, s...)
-		}
-		b = append(b, 'c')
-	case KindRR, KindVV:
-		c := byte('r')
-		if k == KindVV {
-			c = 'v'
-		}
-		b = append(b, c)
+	case KindC, KindS, KindG:
+		return append(b, registerName(k, r)...)
+	case KindRR, KindVV, KindCC, KindSS, KindGG:
+		b = append(b, pairLetter[k])
 		b = strconv.AppendUint(b, uint64(r)+1, 10)
 		b = append(b, ':')
 	}

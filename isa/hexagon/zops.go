@@ -1757,60 +1757,60 @@ const (
 	// Compound jumps.
 	J4_cmpeq_tp0_jump_nt   // p0 = cmp.eq(Rs16,Rt16); if (p0.new) jump:nt #r9:2*
 	J4_cmpeqi_tp0_jump_nt  // p0 = cmp.eq(Rs16,#u5); if (p0.new) jump:nt #r9:2*
-	J4_cmpeqn1_tp0_jump_nt // p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:nt #r9:2
+	J4_cmpeqn1_tp0_jump_nt // p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:nt #r9:2*
 	J4_tstbit0_tp0_jump_nt // p0 = tstbit(Rs16,#0); if (p0.new) jump:nt #r9:2*
 	J4_cmpeq_tp0_jump_t    // p0 = cmp.eq(Rs16,Rt16); if (p0.new) jump:t #r9:2*
 	J4_cmpeqi_tp0_jump_t   // p0 = cmp.eq(Rs16,#u5); if (p0.new) jump:t #r9:2*
-	J4_cmpeqn1_tp0_jump_t  // p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:t #r9:2
+	J4_cmpeqn1_tp0_jump_t  // p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:t #r9:2*
 	J4_tstbit0_tp0_jump_t  // p0 = tstbit(Rs16,#0); if (p0.new) jump:t #r9:2*
 	J4_cmpeq_tp1_jump_nt   // p1 = cmp.eq(Rs16,Rt16); if (p1.new) jump:nt #r9:2*
 	J4_cmpeqi_tp1_jump_nt  // p1 = cmp.eq(Rs16,#u5); if (p1.new) jump:nt #r9:2*
-	J4_cmpeqn1_tp1_jump_nt // p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:nt #r9:2
+	J4_cmpeqn1_tp1_jump_nt // p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:nt #r9:2*
 	J4_tstbit0_tp1_jump_nt // p1 = tstbit(Rs16,#0); if (p1.new) jump:nt #r9:2*
 	J4_cmpeq_tp1_jump_t    // p1 = cmp.eq(Rs16,Rt16); if (p1.new) jump:t #r9:2*
 	J4_cmpeqi_tp1_jump_t   // p1 = cmp.eq(Rs16,#u5); if (p1.new) jump:t #r9:2*
-	J4_cmpeqn1_tp1_jump_t  // p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:t #r9:2
+	J4_cmpeqn1_tp1_jump_t  // p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:t #r9:2*
 	J4_tstbit0_tp1_jump_t  // p1 = tstbit(Rs16,#0); if (p1.new) jump:t #r9:2*
 	J4_cmpeq_fp0_jump_nt   // p0 = cmp.eq(Rs16,Rt16); if (!p0.new) jump:nt #r9:2*
 	J4_cmpeqi_fp0_jump_nt  // p0 = cmp.eq(Rs16,#u5); if (!p0.new) jump:nt #r9:2*
-	J4_cmpeqn1_fp0_jump_nt // p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2
+	J4_cmpeqn1_fp0_jump_nt // p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2*
 	J4_tstbit0_fp0_jump_nt // p0 = tstbit(Rs16,#0); if (!p0.new) jump:nt #r9:2*
 	J4_cmpeq_fp0_jump_t    // p0 = cmp.eq(Rs16,Rt16); if (!p0.new) jump:t #r9:2*
 	J4_cmpeqi_fp0_jump_t   // p0 = cmp.eq(Rs16,#u5); if (!p0.new) jump:t #r9:2*
-	J4_cmpeqn1_fp0_jump_t  // p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:t #r9:2
+	J4_cmpeqn1_fp0_jump_t  // p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:t #r9:2*
 	J4_tstbit0_fp0_jump_t  // p0 = tstbit(Rs16,#0); if (!p0.new) jump:t #r9:2*
 	J4_cmpeq_fp1_jump_nt   // p1 = cmp.eq(Rs16,Rt16); if (!p1.new) jump:nt #r9:2*
 	J4_cmpeqi_fp1_jump_nt  // p1 = cmp.eq(Rs16,#u5); if (!p1.new) jump:nt #r9:2*
-	J4_cmpeqn1_fp1_jump_nt // p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2
+	J4_cmpeqn1_fp1_jump_nt // p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2*
 	J4_tstbit0_fp1_jump_nt // p1 = tstbit(Rs16,#0); if (!p1.new) jump:nt #r9:2*
 	J4_cmpeq_fp1_jump_t    // p1 = cmp.eq(Rs16,Rt16); if (!p1.new) jump:t #r9:2*
 	J4_cmpeqi_fp1_jump_t   // p1 = cmp.eq(Rs16,#u5); if (!p1.new) jump:t #r9:2*
-	J4_cmpeqn1_fp1_jump_t  // p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:t #r9:2
+	J4_cmpeqn1_fp1_jump_t  // p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:t #r9:2*
 	J4_tstbit0_fp1_jump_t  // p1 = tstbit(Rs16,#0); if (!p1.new) jump:t #r9:2*
 	J4_cmpgt_tp0_jump_nt   // p0 = cmp.gt(Rs16,Rt16); if (p0.new) jump:nt #r9:2*
 	J4_cmpgti_tp0_jump_nt  // p0 = cmp.gt(Rs16,#u5); if (p0.new) jump:nt #r9:2*
-	J4_cmpgtn1_tp0_jump_nt // p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:nt #r9:2
+	J4_cmpgtn1_tp0_jump_nt // p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:nt #r9:2*
 	J4_cmpgt_tp0_jump_t    // p0 = cmp.gt(Rs16,Rt16); if (p0.new) jump:t #r9:2*
 	J4_cmpgti_tp0_jump_t   // p0 = cmp.gt(Rs16,#u5); if (p0.new) jump:t #r9:2*
-	J4_cmpgtn1_tp0_jump_t  // p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:t #r9:2
+	J4_cmpgtn1_tp0_jump_t  // p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:t #r9:2*
 	J4_cmpgt_tp1_jump_nt   // p1 = cmp.gt(Rs16,Rt16); if (p1.new) jump:nt #r9:2*
 	J4_cmpgti_tp1_jump_nt  // p1 = cmp.gt(Rs16,#u5); if (p1.new) jump:nt #r9:2*
-	J4_cmpgtn1_tp1_jump_nt // p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:nt #r9:2
+	J4_cmpgtn1_tp1_jump_nt // p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:nt #r9:2*
 	J4_cmpgt_tp1_jump_t    // p1 = cmp.gt(Rs16,Rt16); if (p1.new) jump:t #r9:2*
 	J4_cmpgti_tp1_jump_t   // p1 = cmp.gt(Rs16,#u5); if (p1.new) jump:t #r9:2*
-	J4_cmpgtn1_tp1_jump_t  // p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:t #r9:2
+	J4_cmpgtn1_tp1_jump_t  // p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:t #r9:2*
 	J4_cmpgt_fp0_jump_nt   // p0 = cmp.gt(Rs16,Rt16); if (!p0.new) jump:nt #r9:2*
 	J4_cmpgti_fp0_jump_nt  // p0 = cmp.gt(Rs16,#u5); if (!p0.new) jump:nt #r9:2*
-	J4_cmpgtn1_fp0_jump_nt // p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2
+	J4_cmpgtn1_fp0_jump_nt // p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2*
 	J4_cmpgt_fp0_jump_t    // p0 = cmp.gt(Rs16,Rt16); if (!p0.new) jump:t #r9:2*
 	J4_cmpgti_fp0_jump_t   // p0 = cmp.gt(Rs16,#u5); if (!p0.new) jump:t #r9:2*
-	J4_cmpgtn1_fp0_jump_t  // p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:t #r9:2
+	J4_cmpgtn1_fp0_jump_t  // p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:t #r9:2*
 	J4_cmpgt_fp1_jump_nt   // p1 = cmp.gt(Rs16,Rt16); if (!p1.new) jump:nt #r9:2*
 	J4_cmpgti_fp1_jump_nt  // p1 = cmp.gt(Rs16,#u5); if (!p1.new) jump:nt #r9:2*
-	J4_cmpgtn1_fp1_jump_nt // p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2
+	J4_cmpgtn1_fp1_jump_nt // p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2*
 	J4_cmpgt_fp1_jump_t    // p1 = cmp.gt(Rs16,Rt16); if (!p1.new) jump:t #r9:2*
 	J4_cmpgti_fp1_jump_t   // p1 = cmp.gt(Rs16,#u5); if (!p1.new) jump:t #r9:2*
-	J4_cmpgtn1_fp1_jump_t  // p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:t #r9:2
+	J4_cmpgtn1_fp1_jump_t  // p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:t #r9:2*
 	J4_cmpgtu_tp0_jump_nt  // p0 = cmp.gtu(Rs16,Rt16); if (p0.new) jump:nt #r9:2*
 	J4_cmpgtui_tp0_jump_nt // p0 = cmp.gtu(Rs16,#u5); if (p0.new) jump:nt #r9:2*
 	J4_cmpgtu_tp0_jump_t   // p0 = cmp.gtu(Rs16,Rt16); if (p0.new) jump:t #r9:2*
@@ -1894,6 +1894,365 @@ const (
 	F2_conv_uw2sf      // Rd = convert_uw2sf(Rs)
 	F2_conv_w2df       // Rdd = convert_w2df(Rs)
 	F2_conv_w2sf       // Rd = convert_w2sf(Rs)
+
+	// Complex and vector multiplies.
+	A2_vraddub          // Rdd = vraddub(Rss,Rtt)
+	A2_vraddub_acc      // Rxx += vraddub(Rss,Rtt)
+	A2_vrsadub          // Rdd = vrsadub(Rss,Rtt)
+	A2_vrsadub_acc      // Rxx += vrsadub(Rss,Rtt)
+	A5_ACS              // Rxx,Pe = vacsh(Rss,Rtt)
+	A6_vminub_RdP       // Rdd,Pe = vminub(Rtt,Rss)
+	M2_cmaci_s0         // Rxx += cmpyi(Rs,Rt)
+	M2_cmacr_s0         // Rxx += cmpyr(Rs,Rt)
+	M2_cmacs_s0         // Rxx += cmpy(Rs,Rt):sat
+	M2_cmacs_s1         // Rxx += cmpy(Rs,Rt):<<1:sat
+	M2_cmacsc_s0        // Rxx += cmpy(Rs,Rt*):sat
+	M2_cmacsc_s1        // Rxx += cmpy(Rs,Rt*):<<1:sat
+	M2_cmpyi_s0         // Rdd = cmpyi(Rs,Rt)
+	M2_cmpyr_s0         // Rdd = cmpyr(Rs,Rt)
+	M2_cmpyrs_s0        // Rd = cmpy(Rs,Rt):rnd:sat
+	M2_cmpyrs_s1        // Rd = cmpy(Rs,Rt):<<1:rnd:sat
+	M2_cmpyrsc_s0       // Rd = cmpy(Rs,Rt*):rnd:sat
+	M2_cmpyrsc_s1       // Rd = cmpy(Rs,Rt*):<<1:rnd:sat
+	M2_cmpys_s0         // Rdd = cmpy(Rs,Rt):sat
+	M2_cmpys_s1         // Rdd = cmpy(Rs,Rt):<<1:sat
+	M2_cmpysc_s0        // Rdd = cmpy(Rs,Rt*):sat
+	M2_cmpysc_s1        // Rdd = cmpy(Rs,Rt*):<<1:sat
+	M2_cnacs_s0         // Rxx -= cmpy(Rs,Rt):sat
+	M2_cnacs_s1         // Rxx -= cmpy(Rs,Rt):<<1:sat
+	M2_cnacsc_s0        // Rxx -= cmpy(Rs,Rt*):sat
+	M2_cnacsc_s1        // Rxx -= cmpy(Rs,Rt*):<<1:sat
+	M2_mmachs_rs0       // Rxx += vmpywoh(Rss,Rtt):rnd:sat
+	M2_mmachs_rs1       // Rxx += vmpywoh(Rss,Rtt):<<1:rnd:sat
+	M2_mmachs_s0        // Rxx += vmpywoh(Rss,Rtt):sat
+	M2_mmachs_s1        // Rxx += vmpywoh(Rss,Rtt):<<1:sat
+	M2_mmacls_rs0       // Rxx += vmpyweh(Rss,Rtt):rnd:sat
+	M2_mmacls_rs1       // Rxx += vmpyweh(Rss,Rtt):<<1:rnd:sat
+	M2_mmacls_s0        // Rxx += vmpyweh(Rss,Rtt):sat
+	M2_mmacls_s1        // Rxx += vmpyweh(Rss,Rtt):<<1:sat
+	M2_mmacuhs_rs0      // Rxx += vmpywouh(Rss,Rtt):rnd:sat
+	M2_mmacuhs_rs1      // Rxx += vmpywouh(Rss,Rtt):<<1:rnd:sat
+	M2_mmacuhs_s0       // Rxx += vmpywouh(Rss,Rtt):sat
+	M2_mmacuhs_s1       // Rxx += vmpywouh(Rss,Rtt):<<1:sat
+	M2_mmaculs_rs0      // Rxx += vmpyweuh(Rss,Rtt):rnd:sat
+	M2_mmaculs_rs1      // Rxx += vmpyweuh(Rss,Rtt):<<1:rnd:sat
+	M2_mmaculs_s0       // Rxx += vmpyweuh(Rss,Rtt):sat
+	M2_mmaculs_s1       // Rxx += vmpyweuh(Rss,Rtt):<<1:sat
+	M2_mmpyh_rs0        // Rdd = vmpywoh(Rss,Rtt):rnd:sat
+	M2_mmpyh_rs1        // Rdd = vmpywoh(Rss,Rtt):<<1:rnd:sat
+	M2_mmpyh_s0         // Rdd = vmpywoh(Rss,Rtt):sat
+	M2_mmpyh_s1         // Rdd = vmpywoh(Rss,Rtt):<<1:sat
+	M2_mmpyl_rs0        // Rdd = vmpyweh(Rss,Rtt):rnd:sat
+	M2_mmpyl_rs1        // Rdd = vmpyweh(Rss,Rtt):<<1:rnd:sat
+	M2_mmpyl_s0         // Rdd = vmpyweh(Rss,Rtt):sat
+	M2_mmpyl_s1         // Rdd = vmpyweh(Rss,Rtt):<<1:sat
+	M2_mmpyuh_rs0       // Rdd = vmpywouh(Rss,Rtt):rnd:sat
+	M2_mmpyuh_rs1       // Rdd = vmpywouh(Rss,Rtt):<<1:rnd:sat
+	M2_mmpyuh_s0        // Rdd = vmpywouh(Rss,Rtt):sat
+	M2_mmpyuh_s1        // Rdd = vmpywouh(Rss,Rtt):<<1:sat
+	M2_mmpyul_rs0       // Rdd = vmpyweuh(Rss,Rtt):rnd:sat
+	M2_mmpyul_rs1       // Rdd = vmpyweuh(Rss,Rtt):<<1:rnd:sat
+	M2_mmpyul_s0        // Rdd = vmpyweuh(Rss,Rtt):sat
+	M2_mmpyul_s1        // Rdd = vmpyweuh(Rss,Rtt):<<1:sat
+	M2_vcmac_s0_sat_i   // Rxx += vcmpyi(Rss,Rtt):sat
+	M2_vcmac_s0_sat_r   // Rxx += vcmpyr(Rss,Rtt):sat
+	M2_vcmpy_s0_sat_i   // Rdd = vcmpyi(Rss,Rtt):sat
+	M2_vcmpy_s0_sat_r   // Rdd = vcmpyr(Rss,Rtt):sat
+	M2_vcmpy_s1_sat_i   // Rdd = vcmpyi(Rss,Rtt):<<1:sat
+	M2_vcmpy_s1_sat_r   // Rdd = vcmpyr(Rss,Rtt):<<1:sat
+	M2_vdmacs_s0        // Rxx += vdmpy(Rss,Rtt):sat
+	M2_vdmacs_s1        // Rxx += vdmpy(Rss,Rtt):<<1:sat
+	M2_vdmpyrs_s0       // Rd = vdmpy(Rss,Rtt):rnd:sat
+	M2_vdmpyrs_s1       // Rd = vdmpy(Rss,Rtt):<<1:rnd:sat
+	M2_vdmpys_s0        // Rdd = vdmpy(Rss,Rtt):sat
+	M2_vdmpys_s1        // Rdd = vdmpy(Rss,Rtt):<<1:sat
+	M2_vmac2            // Rxx += vmpyh(Rs,Rt)
+	M2_vmac2es          // Rxx += vmpyeh(Rss,Rtt)
+	M2_vmac2es_s0       // Rxx += vmpyeh(Rss,Rtt):sat
+	M2_vmac2es_s1       // Rxx += vmpyeh(Rss,Rtt):<<1:sat
+	M2_vmac2s_s0        // Rxx += vmpyh(Rs,Rt):sat
+	M2_vmac2s_s1        // Rxx += vmpyh(Rs,Rt):<<1:sat
+	M2_vmac2su_s0       // Rxx += vmpyhsu(Rs,Rt):sat
+	M2_vmac2su_s1       // Rxx += vmpyhsu(Rs,Rt):<<1:sat
+	M2_vmpy2es_s0       // Rdd = vmpyeh(Rss,Rtt):sat
+	M2_vmpy2es_s1       // Rdd = vmpyeh(Rss,Rtt):<<1:sat
+	M2_vmpy2s_s0        // Rdd = vmpyh(Rs,Rt):sat
+	M2_vmpy2s_s0pack    // Rd = vmpyh(Rs,Rt):rnd:sat
+	M2_vmpy2s_s1        // Rdd = vmpyh(Rs,Rt):<<1:sat
+	M2_vmpy2s_s1pack    // Rd = vmpyh(Rs,Rt):<<1:rnd:sat
+	M2_vmpy2su_s0       // Rdd = vmpyhsu(Rs,Rt):sat
+	M2_vmpy2su_s1       // Rdd = vmpyhsu(Rs,Rt):<<1:sat
+	M2_vraddh           // Rd = vraddh(Rss,Rtt)
+	M2_vradduh          // Rd = vradduh(Rss,Rtt)
+	M2_vrcmaci_s0       // Rxx += vrcmpyi(Rss,Rtt)
+	M2_vrcmaci_s0c      // Rxx += vrcmpyi(Rss,Rtt*)
+	M2_vrcmacr_s0       // Rxx += vrcmpyr(Rss,Rtt)
+	M2_vrcmacr_s0c      // Rxx += vrcmpyr(Rss,Rtt*)
+	M2_vrcmpyi_s0       // Rdd = vrcmpyi(Rss,Rtt)
+	M2_vrcmpyi_s0c      // Rdd = vrcmpyi(Rss,Rtt*)
+	M2_vrcmpyr_s0       // Rdd = vrcmpyr(Rss,Rtt)
+	M2_vrcmpyr_s0c      // Rdd = vrcmpyr(Rss,Rtt*)
+	M2_vrcmpys_acc_s1_h // Rxx += vrcmpys(Rss,Rtt):<<1:sat:raw:hi
+	M2_vrcmpys_acc_s1_l // Rxx += vrcmpys(Rss,Rtt):<<1:sat:raw:lo
+	M2_vrcmpys_s1_h     // Rdd = vrcmpys(Rss,Rtt):<<1:sat:raw:hi
+	M2_vrcmpys_s1_l     // Rdd = vrcmpys(Rss,Rtt):<<1:sat:raw:lo
+	M2_vrcmpys_s1rp_h   // Rd = vrcmpys(Rss,Rtt):<<1:rnd:sat:raw:hi
+	M2_vrcmpys_s1rp_l   // Rd = vrcmpys(Rss,Rtt):<<1:rnd:sat:raw:lo
+	M2_vrmac_s0         // Rxx += vrmpyh(Rss,Rtt)
+	M2_vrmpy_s0         // Rdd = vrmpyh(Rss,Rtt)
+	M4_pmpyw            // Rdd = pmpyw(Rs,Rt)
+	M4_pmpyw_acc        // Rxx ^= pmpyw(Rs,Rt)
+	M4_vpmpyh           // Rdd = vpmpyh(Rs,Rt)
+	M4_vpmpyh_acc       // Rxx ^= vpmpyh(Rs,Rt)
+	M4_vrmpyeh_acc_s0   // Rxx += vrmpyweh(Rss,Rtt)
+	M4_vrmpyeh_acc_s1   // Rxx += vrmpyweh(Rss,Rtt):<<1
+	M4_vrmpyeh_s0       // Rdd = vrmpyweh(Rss,Rtt)
+	M4_vrmpyeh_s1       // Rdd = vrmpyweh(Rss,Rtt):<<1
+	M4_vrmpyoh_acc_s0   // Rxx += vrmpywoh(Rss,Rtt)
+	M4_vrmpyoh_acc_s1   // Rxx += vrmpywoh(Rss,Rtt):<<1
+	M4_vrmpyoh_s0       // Rdd = vrmpywoh(Rss,Rtt)
+	M4_vrmpyoh_s1       // Rdd = vrmpywoh(Rss,Rtt):<<1
+	M5_vdmacbsu         // Rxx += vdmpybsu(Rss,Rtt):sat
+	M5_vdmpybsu         // Rdd = vdmpybsu(Rss,Rtt):sat
+	M5_vmacbsu          // Rxx += vmpybsu(Rs,Rt)
+	M5_vmpybsu          // Rdd = vmpybsu(Rs,Rt)
+	M5_vmpybuu          // Rdd = vmpybu(Rs,Rt)
+	M5_vrmacbsu         // Rxx += vrmpybsu(Rss,Rtt)
+	M5_vrmacbuu         // Rxx += vrmpybu(Rss,Rtt)
+	M7_dcmpyiw          // Rdd = cmpyiw(Rss,Rtt)
+	M7_dcmpyiw_acc      // Rxx += cmpyiw(Rss,Rtt)
+	M7_dcmpyiwc         // Rdd = cmpyiw(Rss,Rtt*)
+	M7_dcmpyiwc_acc     // Rxx += cmpyiw(Rss,Rtt*)
+	M7_dcmpyrw          // Rdd = cmpyrw(Rss,Rtt)
+	M7_dcmpyrw_acc      // Rxx += cmpyrw(Rss,Rtt)
+	M7_dcmpyrwc         // Rdd = cmpyrw(Rss,Rtt*)
+	M7_dcmpyrwc_acc     // Rxx += cmpyrw(Rss,Rtt*)
+	M7_wcmpyiw          // Rd = cmpyiw(Rss,Rtt):<<1:sat
+	M7_wcmpyiw_rnd      // Rd = cmpyiw(Rss,Rtt):<<1:rnd:sat
+	M7_wcmpyiwc         // Rd = cmpyiw(Rss,Rtt*):<<1:sat
+	M7_wcmpyiwc_rnd     // Rd = cmpyiw(Rss,Rtt*):<<1:rnd:sat
+	M7_wcmpyrw          // Rd = cmpyrw(Rss,Rtt):<<1:sat
+	M7_wcmpyrw_rnd      // Rd = cmpyrw(Rss,Rtt):<<1:rnd:sat
+	M7_wcmpyrwc         // Rd = cmpyrw(Rss,Rtt*):<<1:sat
+	M7_wcmpyrwc_rnd     // Rd = cmpyrw(Rss,Rtt*):<<1:rnd:sat
+	M4_cmpyi_wh         // Rd = cmpyiwh(Rss,Rt):<<1:rnd:sat
+	M4_cmpyi_whc        // Rd = cmpyiwh(Rss,Rt*):<<1:rnd:sat
+	M4_cmpyr_wh         // Rd = cmpyrwh(Rss,Rt):<<1:rnd:sat
+	M4_cmpyr_whc        // Rd = cmpyrwh(Rss,Rt*):<<1:rnd:sat
+
+	// Rounding, saturation, bit fields and lanes.
+	A4_pzxtbt          // if (Pu) Rd = zxtb(Rs)
+	A4_pzxtbf          // if (!Pu) Rd = zxtb(Rs)
+	A4_pzxtbtnew       // if (Pu.new) Rd = zxtb(Rs)
+	A4_pzxtbfnew       // if (!Pu.new) Rd = zxtb(Rs)
+	A2_addpsat         // Rdd = add(Rss,Rtt):sat
+	A2_addsph          // Rdd = add(Rss,Rtt):raw:hi
+	A2_addspl          // Rdd = add(Rss,Rtt):raw:lo
+	A4_boundscheck_hi  // Pd = boundscheck(Rss,Rtt):raw:hi
+	A4_boundscheck_lo  // Pd = boundscheck(Rss,Rtt):raw:lo
+	A4_modwrapu        // Rd = modwrap(Rs,Rt)
+	A4_tlbmatch        // Pd = tlbmatch(Rss,Rt)
+	A4_vcmpbeq_any     // Pd = any8(vcmpb.eq(Rss,Rtt))
+	A6_vcmpbeq_notany  // Pd = !any8(vcmpb.eq(Rss,Rtt))
+	Dep_A2_addsat      // Rd = add(Rs,Rt):sat:deprecated
+	Dep_A2_subsat      // Rd = sub(Rt,Rs):sat:deprecated
+	Dep_S2_packhl      // Rdd = packhl(Rs,Rt):deprecated
+	A2_roundsat        // Rd = round(Rss):sat
+	A2_vconj           // Rdd = vconj(Rss):sat
+	A4_cround_ri       // Rd = cround(Rs,#u5)
+	A4_round_ri        // Rd = round(Rs,#u5)
+	A4_round_ri_sat    // Rd = round(Rs,#u5):sat
+	A7_clip            // Rd = clip(Rs,#u5)
+	A7_croundd_ri      // Rdd = cround(Rss,#u6)
+	A7_vclip           // Rdd = vclip(Rss,#u5)
+	C2_vitpack         // Rd = vitpack(Ps,Pt)
+	S2_asr_i_p_rnd     // Rdd = asr(Rss,#u6):rnd
+	S2_asr_i_svw_trun  // Rd = vasrw(Rss,#u5)
+	S2_deinterleave    // Rdd = deinterleave(Rss)
+	S2_interleave      // Rdd = interleave(Rss)
+	S2_svsathb         // Rd = vsathb(Rs)
+	S2_svsathub        // Rd = vsathub(Rs)
+	S2_tableidxb       // Rx = tableidxb(Rs,#u4,#s6):raw
+	S2_tableidxd       // Rx = tableidxd(Rs,#u4,#s6):raw
+	S2_tableidxh       // Rx = tableidxh(Rs,#u4,#s6):raw
+	S2_tableidxw       // Rx = tableidxw(Rs,#u4,#s6):raw
+	S2_vrndpackwh      // Rd = vrndwh(Rss)
+	S2_vrndpackwhs     // Rd = vrndwh(Rss):sat
+	S2_vsathb          // Rd = vsathb(Rss)
+	S2_vsathb_nopack   // Rdd = vsathb(Rss)
+	S2_vsathub         // Rd = vsathub(Rss)
+	S2_vsathub_nopack  // Rdd = vsathub(Rss)
+	S2_vsatwh          // Rd = vsatwh(Rss)
+	S2_vsatwh_nopack   // Rdd = vsatwh(Rss)
+	S2_vsatwuh         // Rd = vsatwuh(Rss)
+	S2_vsatwuh_nopack  // Rdd = vsatwuh(Rss)
+	S4_clbpnorm        // Rd = normamt(Rss)
+	S5_asrhub_rnd_sat  // Rd = vasrhub(Rss,#u4):raw
+	S5_asrhub_sat      // Rd = vasrhub(Rss,#u4):sat
+	S5_vasrhrnd        // Rdd = vasrh(Rss,#u4):raw
+	S6_vsplatrbp       // Rdd = vsplatb(Rs)
+	A4_addp_c          // Rdd = add(Rss,Rtt,Px):carry
+	A4_cround_rr       // Rd = cround(Rs,Rt)
+	A4_round_rr        // Rd = round(Rs,Rt)
+	A4_round_rr_sat    // Rd = round(Rs,Rt):sat
+	A4_subp_c          // Rdd = sub(Rss,Rtt,Px):carry
+	A4_vrmaxh          // Rxx = vrmaxh(Rss,Ru)
+	A4_vrmaxuh         // Rxx = vrmaxuh(Rss,Ru)
+	A4_vrmaxuw         // Rxx = vrmaxuw(Rss,Ru)
+	A4_vrmaxw          // Rxx = vrmaxw(Rss,Ru)
+	A4_vrminh          // Rxx = vrminh(Rss,Ru)
+	A4_vrminuh         // Rxx = vrminuh(Rss,Ru)
+	A4_vrminuw         // Rxx = vrminuw(Rss,Ru)
+	A4_vrminw          // Rxx = vrminw(Rss,Ru)
+	A5_vaddhubs        // Rd = vaddhub(Rss,Rtt):sat
+	A7_croundd_rr      // Rdd = cround(Rss,Rt)
+	S2_asl_r_r_sat     // Rd = asl(Rs,Rt):sat
+	S2_asr_r_r_sat     // Rd = asr(Rs,Rt):sat
+	S2_asr_r_svw_trun  // Rd = vasrw(Rss,Rt)
+	S2_cabacdecbin     // Rdd = decbin(Rss,Rtt)
+	S2_extractu_rp     // Rd = extractu(Rs,Rtt)
+	S2_extractup_rp    // Rdd = extractu(Rss,Rtt)
+	S2_insert_rp       // Rx = insert(Rs,Rtt)
+	S2_insertp_rp      // Rxx = insert(Rss,Rtt)
+	S2_lfsp            // Rdd = lfs(Rss,Rtt)
+	S2_vcnegh          // Rdd = vcnegh(Rss,Rt)
+	S2_vcrotate        // Rdd = vcrotate(Rss,Rt)
+	S2_vrcnegh         // Rxx += vrcnegh(Rss,Rt)
+	S2_vspliceib       // Rdd = vspliceb(Rss,Rtt,#u3)
+	S2_vsplicerb       // Rdd = vspliceb(Rss,Rtt,Pu)
+	S2_vtrunewh        // Rdd = vtrunewh(Rss,Rtt)
+	S2_vtrunowh        // Rdd = vtrunowh(Rss,Rtt)
+	S4_extract_rp      // Rd = extract(Rs,Rtt)
+	S4_extractp_rp     // Rdd = extract(Rss,Rtt)
+	S4_vrcrotate       // Rdd = vrcrotate(Rss,Rt,#u2)
+	S4_vrcrotate_acc   // Rxx += vrcrotate(Rss,Rt,#u2)
+	S4_vxaddsubh       // Rdd = vxaddsubh(Rss,Rtt):sat
+	S4_vxaddsubhr      // Rdd = vxaddsubh(Rss,Rtt):rnd:>>1:sat
+	S4_vxaddsubw       // Rdd = vxaddsubw(Rss,Rtt):sat
+	S4_vxsubaddh       // Rdd = vxsubaddh(Rss,Rtt):sat
+	S4_vxsubaddhr      // Rdd = vxsubaddh(Rss,Rtt):rnd:>>1:sat
+	S4_vxsubaddw       // Rdd = vxsubaddw(Rss,Rtt):sat
+	S6_vtrunehb_ppp    // Rdd = vtrunehb(Rss,Rtt)
+	S6_vtrunohb_ppp    // Rdd = vtrunohb(Rss,Rtt)
+	C4_fastcorner9     // Pd = fastcorner9(Ps,Pt)
+	C4_fastcorner9_not // Pd = !fastcorner9(Ps,Pt)
+
+	// New-value jumps and stores, second part.
+	J4_cmpeqn1_f_jumpnv_nt // if (!cmp.eq(Ns.new,#-0x1)) jump:nt #r9:2*
+	J4_cmpeqn1_f_jumpnv_t  // if (!cmp.eq(Ns.new,#-0x1)) jump:t #r9:2*
+	J4_cmpeqn1_t_jumpnv_nt // if (cmp.eq(Ns.new,#-0x1)) jump:nt #r9:2*
+	J4_cmpeqn1_t_jumpnv_t  // if (cmp.eq(Ns.new,#-0x1)) jump:t #r9:2*
+	J4_cmpgtn1_f_jumpnv_nt // if (!cmp.gt(Ns.new,#-0x1)) jump:nt #r9:2*
+	J4_cmpgtn1_f_jumpnv_t  // if (!cmp.gt(Ns.new,#-0x1)) jump:t #r9:2*
+	J4_cmpgtn1_t_jumpnv_nt // if (cmp.gt(Ns.new,#-0x1)) jump:nt #r9:2*
+	J4_cmpgtn1_t_jumpnv_t  // if (cmp.gt(Ns.new,#-0x1)) jump:t #r9:2*
+	J4_cmplt_f_jumpnv_nt   // if (!cmp.gt(Rt,Ns.new)) jump:nt #r9:2*
+	J4_cmplt_f_jumpnv_t    // if (!cmp.gt(Rt,Ns.new)) jump:t #r9:2*
+	J4_cmplt_t_jumpnv_nt   // if (cmp.gt(Rt,Ns.new)) jump:nt #r9:2*
+	J4_cmplt_t_jumpnv_t    // if (cmp.gt(Rt,Ns.new)) jump:t #r9:2*
+	J4_cmpltu_f_jumpnv_nt  // if (!cmp.gtu(Rt,Ns.new)) jump:nt #r9:2*
+	J4_cmpltu_f_jumpnv_t   // if (!cmp.gtu(Rt,Ns.new)) jump:t #r9:2*
+	J4_cmpltu_t_jumpnv_nt  // if (cmp.gtu(Rt,Ns.new)) jump:nt #r9:2*
+	J4_cmpltu_t_jumpnv_t   // if (cmp.gtu(Rt,Ns.new)) jump:t #r9:2*
+	J4_tstbit0_f_jumpnv_nt // if (!tstbit(Ns.new,#0)) jump:nt #r9:2*
+	J4_tstbit0_f_jumpnv_t  // if (!tstbit(Ns.new,#0)) jump:t #r9:2*
+	J4_tstbit0_t_jumpnv_nt // if (tstbit(Ns.new,#0)) jump:nt #r9:2*
+	J4_tstbit0_t_jumpnv_t  // if (tstbit(Ns.new,#0)) jump:t #r9:2*
+	S4_pstorerbnewf_rr     // if (!Pv) memb(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerbnewt_rr     // if (Pv) memb(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerbnewfnew_rr  // if (!Pv.new) memb(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerbnewtnew_rr  // if (Pv.new) memb(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerhnewf_rr     // if (!Pv) memh(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerhnewt_rr     // if (Pv) memh(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerhnewfnew_rr  // if (!Pv.new) memh(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerhnewtnew_rr  // if (Pv.new) memh(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerinewf_rr     // if (!Pv) memw(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerinewt_rr     // if (Pv) memw(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerinewfnew_rr  // if (!Pv.new) memw(Rs+Ru<<#u2) = Nt.new
+	S4_pstorerinewtnew_rr  // if (Pv.new) memw(Rs+Ru<<#u2) = Nt.new
+
+	// Control register pairs, locks, caches.
+	A4_tfrcpp        // Rdd = Css
+	A4_tfrpcp        // Cdd = Rss
+	J2_pause         // pause(#u10)
+	J4_hintjumpr     // hintjr(Rs)
+	Y2_icinva        // icinva(Rs)
+	Y2_isync         // isync
+	L2_loadw_locked  // Rd = memw_locked(Rs)
+	L4_loadd_locked  // Rdd = memd_locked(Rs)
+	S2_storew_locked // memw_locked(Rs,Pd) = Rt
+	S4_stored_locked // memd_locked(Rs,Pd) = Rtt
+	Y2_barrier       // barrier
+	Y2_dccleana      // dccleana(Rs)
+	Y2_dccleaninva   // dccleaninva(Rs)
+	Y2_dcinva        // dcinva(Rs)
+	Y2_dczeroa       // dczeroa(Rs)
+	Y2_syncht        // syncht
+
+	// Supervisor: decoded, an error when executed.
+	G4_tfrgcpp       // Rdd = Gss
+	G4_tfrgcrr       // Rd = Gs
+	G4_tfrgpcp       // Gdd = Rss
+	G4_tfrgrcr       // Gd = Rs
+	Y2_break         // brkpt
+	Y2_ciad          // ciad(Rs)
+	Y2_crswap0       // crswap(Rx,sgp0)
+	Y2_cswi          // cswi(Rs)
+	Y2_getimask      // Rd = getimask(Rs)
+	Y2_iassignr      // Rd = iassignr(Rs)
+	Y2_iassignw      // iassignw(Rs)
+	Y2_k0lock        // k0lock
+	Y2_k0unlock      // k0unlock
+	Y2_resume        // resume(Rs)
+	Y2_setimask      // setimask(Pt,Rs)
+	Y2_setprio       // setprio(Pt,Rs)
+	Y2_start         // start(Rs)
+	Y2_stop          // stop(Rs)
+	Y2_swi           // swi(Rs)
+	Y2_tfrscrr       // Rd = Ss
+	Y2_tfrsrcr       // Sd = Rs
+	Y2_tlblock       // tlblock
+	Y2_tlbp          // Rd = tlbp(Rs)
+	Y2_tlbr          // Rdd = tlbr(Rs)
+	Y2_tlbunlock     // tlbunlock
+	Y2_tlbw          // tlbw(Rss,Rt)
+	Y2_wait          // wait(Rs)
+	Y4_crswap1       // crswap(Rx,sgp1)
+	Y4_crswap10      // crswap(Rxx,sgp1:0)
+	Y4_nmi           // nmi(Rs)
+	Y4_siad          // siad(Rs)
+	Y4_tfrscpp       // Rdd = Sss
+	Y4_tfrspcp       // Sdd = Rss
+	Y4_trace         // trace(Rs)
+	Y5_ctlbw         // Rd = ctlbw(Rss,Rt)
+	Y5_tlbasidi      // tlbinvasid(Rs)
+	Y5_tlboc         // Rd = tlboc(Rss)
+	J2_rte           // rte
+	J2_trap1         // trap1(Rx,#u8)
+	Y2_icdatar       // Rd = icdatar(Rs)
+	Y2_icdataw       // icdataw(Rs,Rt)
+	Y2_icinvidx      // icinvidx(Rs)
+	Y2_ickill        // ickill
+	Y2_ictagr        // Rd = ictagr(Rs)
+	Y2_ictagw        // ictagw(Rs,Rt)
+	L4_loadw_phys    // Rd = memw_phys(Rs,Rt)
+	Y2_dccleanidx    // dccleanidx(Rs)
+	Y2_dccleaninvidx // dccleaninvidx(Rs)
+	Y2_dcinvidx      // dcinvidx(Rs)
+	Y2_dckill        // dckill
+	Y2_dctagr        // Rd = dctagr(Rs)
+	Y2_dctagw        // dctagw(Rs,Rt)
+	Y2_l2cleaninvidx // l2cleaninvidx(Rs)
+	Y2_l2kill        // l2kill
+	Y4_l2tagr        // Rd = l2tagr(Rs)
+	Y4_l2tagw        // l2tagw(Rs,Rt)
+	Y5_l2cleanidx    // l2cleanidx(Rs)
+	Y5_l2gclean      // l2gclean
+	Y5_l2gcleaninv   // l2gcleaninv
+	Y5_l2gunlock     // l2gunlock
+	Y5_l2invidx      // l2invidx(Rs)
+	Y5_l2locka       // Pd = l2locka(Rs)
+	Y5_l2unlocka     // l2unlocka(Rs)
 
 	numOps
 )
@@ -15715,12 +16074,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpeqn1_tp0_jump_nt: {Op: J4_cmpeqn1_tp0_jump_nt, Name: "J4_cmpeqn1_tp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11800000, Slots: 0xf, Units: UnitsNone,
+	J4_cmpeqn1_tp0_jump_nt: {Op: J4_cmpeqn1_tp0_jump_nt, Name: "J4_cmpeqn1_tp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11800000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p0 = compare with -1, jump if true", tmpl: "p0 = cmp.eq(\x80,#-0x1); if (p0.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_tstbit0_tp0_jump_nt: {Op: J4_tstbit0_tp0_jump_nt, Name: "J4_tstbit0_tp0_jump_nt", Syntax: "p0 = tstbit(Rs16,#0); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11800300, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
@@ -15745,12 +16104,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpeqn1_tp0_jump_t: {Op: J4_cmpeqn1_tp0_jump_t, Name: "J4_cmpeqn1_tp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11802000, Slots: 0xf, Units: UnitsNone,
+	J4_cmpeqn1_tp0_jump_t: {Op: J4_cmpeqn1_tp0_jump_t, Name: "J4_cmpeqn1_tp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11802000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p0 = compare with -1, jump if true, predicted taken", tmpl: "p0 = cmp.eq(\x80,#-0x1); if (p0.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_tstbit0_tp0_jump_t: {Op: J4_tstbit0_tp0_jump_t, Name: "J4_tstbit0_tp0_jump_t", Syntax: "p0 = tstbit(Rs16,#0); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11802300, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
@@ -15775,12 +16134,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpeqn1_tp1_jump_nt: {Op: J4_cmpeqn1_tp1_jump_nt, Name: "J4_cmpeqn1_tp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13800000, Slots: 0xf, Units: UnitsNone,
+	J4_cmpeqn1_tp1_jump_nt: {Op: J4_cmpeqn1_tp1_jump_nt, Name: "J4_cmpeqn1_tp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13800000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p1 = compare with -1, jump if true", tmpl: "p1 = cmp.eq(\x80,#-0x1); if (p1.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_tstbit0_tp1_jump_nt: {Op: J4_tstbit0_tp1_jump_nt, Name: "J4_tstbit0_tp1_jump_nt", Syntax: "p1 = tstbit(Rs16,#0); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13800300, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
@@ -15805,12 +16164,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpeqn1_tp1_jump_t: {Op: J4_cmpeqn1_tp1_jump_t, Name: "J4_cmpeqn1_tp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13802000, Slots: 0xf, Units: UnitsNone,
+	J4_cmpeqn1_tp1_jump_t: {Op: J4_cmpeqn1_tp1_jump_t, Name: "J4_cmpeqn1_tp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13802000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p1 = compare with -1, jump if true, predicted taken", tmpl: "p1 = cmp.eq(\x80,#-0x1); if (p1.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_tstbit0_tp1_jump_t: {Op: J4_tstbit0_tp1_jump_t, Name: "J4_tstbit0_tp1_jump_t", Syntax: "p1 = tstbit(Rs16,#0); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13802300, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
@@ -15835,12 +16194,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpeqn1_fp0_jump_nt: {Op: J4_cmpeqn1_fp0_jump_nt, Name: "J4_cmpeqn1_fp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11c00000, Slots: 0xf, Units: UnitsNone,
+	J4_cmpeqn1_fp0_jump_nt: {Op: J4_cmpeqn1_fp0_jump_nt, Name: "J4_cmpeqn1_fp0_jump_nt", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11c00000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p0 = compare with -1, jump if false", tmpl: "p0 = cmp.eq(\x80,#-0x1); if (!p0.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_tstbit0_fp0_jump_nt: {Op: J4_tstbit0_fp0_jump_nt, Name: "J4_tstbit0_fp0_jump_nt", Syntax: "p0 = tstbit(Rs16,#0); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11c00300, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
@@ -15865,12 +16224,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpeqn1_fp0_jump_t: {Op: J4_cmpeqn1_fp0_jump_t, Name: "J4_cmpeqn1_fp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11c02000, Slots: 0xf, Units: UnitsNone,
+	J4_cmpeqn1_fp0_jump_t: {Op: J4_cmpeqn1_fp0_jump_t, Name: "J4_cmpeqn1_fp0_jump_t", Syntax: "p0 = cmp.eq(Rs16,#-0x1); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11c02000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p0 = compare with -1, jump if false, predicted taken", tmpl: "p0 = cmp.eq(\x80,#-0x1); if (!p0.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_tstbit0_fp0_jump_t: {Op: J4_tstbit0_fp0_jump_t, Name: "J4_tstbit0_fp0_jump_t", Syntax: "p0 = tstbit(Rs16,#0); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11c02300, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
@@ -15895,12 +16254,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpeqn1_fp1_jump_nt: {Op: J4_cmpeqn1_fp1_jump_nt, Name: "J4_cmpeqn1_fp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13c00000, Slots: 0xf, Units: UnitsNone,
+	J4_cmpeqn1_fp1_jump_nt: {Op: J4_cmpeqn1_fp1_jump_nt, Name: "J4_cmpeqn1_fp1_jump_nt", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13c00000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p1 = compare with -1, jump if false", tmpl: "p1 = cmp.eq(\x80,#-0x1); if (!p1.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_tstbit0_fp1_jump_nt: {Op: J4_tstbit0_fp1_jump_nt, Name: "J4_tstbit0_fp1_jump_nt", Syntax: "p1 = tstbit(Rs16,#0); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13c00300, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
@@ -15925,12 +16284,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpeqn1_fp1_jump_t: {Op: J4_cmpeqn1_fp1_jump_t, Name: "J4_cmpeqn1_fp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13c02000, Slots: 0xf, Units: UnitsNone,
+	J4_cmpeqn1_fp1_jump_t: {Op: J4_cmpeqn1_fp1_jump_t, Name: "J4_cmpeqn1_fp1_jump_t", Syntax: "p1 = cmp.eq(Rs16,#-0x1); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13c02000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p1 = compare with -1, jump if false, predicted taken", tmpl: "p1 = cmp.eq(\x80,#-0x1); if (!p1.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_tstbit0_fp1_jump_t: {Op: J4_tstbit0_fp1_jump_t, Name: "J4_tstbit0_fp1_jump_t", Syntax: "p1 = tstbit(Rs16,#0); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13c02300, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
@@ -15955,12 +16314,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpgtn1_tp0_jump_nt: {Op: J4_cmpgtn1_tp0_jump_nt, Name: "J4_cmpgtn1_tp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11800100, Slots: 0xf, Units: UnitsNone,
+	J4_cmpgtn1_tp0_jump_nt: {Op: J4_cmpgtn1_tp0_jump_nt, Name: "J4_cmpgtn1_tp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11800100, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p0 = compare with -1, jump if true", tmpl: "p0 = cmp.gt(\x80,#-0x1); if (p0.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_cmpgt_tp0_jump_t: {Op: J4_cmpgt_tp0_jump_t, Name: "J4_cmpgt_tp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,Rt16); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14802000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
@@ -15978,12 +16337,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpgtn1_tp0_jump_t: {Op: J4_cmpgtn1_tp0_jump_t, Name: "J4_cmpgtn1_tp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11802100, Slots: 0xf, Units: UnitsNone,
+	J4_cmpgtn1_tp0_jump_t: {Op: J4_cmpgtn1_tp0_jump_t, Name: "J4_cmpgtn1_tp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11802100, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p0 = compare with -1, jump if true, predicted taken", tmpl: "p0 = cmp.gt(\x80,#-0x1); if (p0.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_cmpgt_tp1_jump_nt: {Op: J4_cmpgt_tp1_jump_nt, Name: "J4_cmpgt_tp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,Rt16); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14801000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
@@ -16001,12 +16360,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpgtn1_tp1_jump_nt: {Op: J4_cmpgtn1_tp1_jump_nt, Name: "J4_cmpgtn1_tp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13800100, Slots: 0xf, Units: UnitsNone,
+	J4_cmpgtn1_tp1_jump_nt: {Op: J4_cmpgtn1_tp1_jump_nt, Name: "J4_cmpgtn1_tp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13800100, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p1 = compare with -1, jump if true", tmpl: "p1 = cmp.gt(\x80,#-0x1); if (p1.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_cmpgt_tp1_jump_t: {Op: J4_cmpgt_tp1_jump_t, Name: "J4_cmpgt_tp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,Rt16); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14803000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
@@ -16024,12 +16383,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpgtn1_tp1_jump_t: {Op: J4_cmpgtn1_tp1_jump_t, Name: "J4_cmpgtn1_tp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13802100, Slots: 0xf, Units: UnitsNone,
+	J4_cmpgtn1_tp1_jump_t: {Op: J4_cmpgtn1_tp1_jump_t, Name: "J4_cmpgtn1_tp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13802100, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p1 = compare with -1, jump if true, predicted taken", tmpl: "p1 = cmp.gt(\x80,#-0x1); if (p1.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_cmpgt_fp0_jump_nt: {Op: J4_cmpgt_fp0_jump_nt, Name: "J4_cmpgt_fp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,Rt16); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14c00000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
@@ -16047,12 +16406,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpgtn1_fp0_jump_nt: {Op: J4_cmpgtn1_fp0_jump_nt, Name: "J4_cmpgtn1_fp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11c00100, Slots: 0xf, Units: UnitsNone,
+	J4_cmpgtn1_fp0_jump_nt: {Op: J4_cmpgtn1_fp0_jump_nt, Name: "J4_cmpgtn1_fp0_jump_nt", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11c00100, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p0 = compare with -1, jump if false", tmpl: "p0 = cmp.gt(\x80,#-0x1); if (!p0.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_cmpgt_fp0_jump_t: {Op: J4_cmpgt_fp0_jump_t, Name: "J4_cmpgt_fp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,Rt16); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14c02000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
@@ -16070,12 +16429,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpgtn1_fp0_jump_t: {Op: J4_cmpgtn1_fp0_jump_t, Name: "J4_cmpgtn1_fp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x11c02100, Slots: 0xf, Units: UnitsNone,
+	J4_cmpgtn1_fp0_jump_t: {Op: J4_cmpgtn1_fp0_jump_t, Name: "J4_cmpgtn1_fp0_jump_t", Syntax: "p0 = cmp.gt(Rs16,#-0x1); if (!p0.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x11c02100, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p0 = compare with -1, jump if false, predicted taken", tmpl: "p0 = cmp.gt(\x80,#-0x1); if (!p0.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_cmpgt_fp1_jump_nt: {Op: J4_cmpgt_fp1_jump_nt, Name: "J4_cmpgt_fp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,Rt16); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14c01000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
@@ -16093,12 +16452,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpgtn1_fp1_jump_nt: {Op: J4_cmpgtn1_fp1_jump_nt, Name: "J4_cmpgtn1_fp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13c00100, Slots: 0xf, Units: UnitsNone,
+	J4_cmpgtn1_fp1_jump_nt: {Op: J4_cmpgtn1_fp1_jump_nt, Name: "J4_cmpgtn1_fp1_jump_nt", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13c00100, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p1 = compare with -1, jump if false", tmpl: "p1 = cmp.gt(\x80,#-0x1); if (!p1.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_cmpgt_fp1_jump_t: {Op: J4_cmpgt_fp1_jump_t, Name: "J4_cmpgt_fp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,Rt16); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x14c03000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
@@ -16116,12 +16475,12 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 1, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
-	J4_cmpgtn1_fp1_jump_t: {Op: J4_cmpgtn1_fp1_jump_t, Name: "J4_cmpgtn1_fp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:t #r9:2", Class: CJ, Mask: 0xffc03f01, Match: 0x13c02100, Slots: 0xf, Units: UnitsNone,
+	J4_cmpgtn1_fp1_jump_t: {Op: J4_cmpgtn1_fp1_jump_t, Name: "J4_cmpgtn1_fp1_jump_t", Syntax: "p1 = cmp.gt(Rs16,#-0x1); if (!p1.new) jump:t #r9:2*", Class: CJ, Mask: 0xffc03f01, Match: 0x13c02100, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 1, NumImm: 1, Section: "Compound jumps",
 		Doc: "p1 = compare with -1, jump if false, predicted taken", tmpl: "p1 = cmp.gt(\x80,#-0x1); if (!p1.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindR, Role: Use, Index: 0, Width: 4, Field: 0x000f0000, Low16: true, UseCycle: 2},
-			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J4_cmpgtu_tp0_jump_nt: {Op: J4_cmpgtu_tp0_jump_nt, Name: "J4_cmpgtu_tp0_jump_nt", Syntax: "p0 = cmp.gtu(Rs16,Rt16); if (p0.new) jump:nt #r9:2*", Class: CJ, Mask: 0xffc03001, Match: 0x15000000, Slots: 0xf, Units: UnitsNone,
 		Flags: FlagBranch, NumReg: 2, NumImm: 1, Section: "Compound jumps",
@@ -16742,6 +17101,2639 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 5},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
+	A2_vraddub: {Op: A2_vraddub, Name: "A2_vraddub", Syntax: "Rdd = vraddub(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sums of eight unsigned bytes per word", tmpl: "\x80 = vraddub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	A2_vraddub_acc: {Op: A2_vraddub_acc, Name: "A2_vraddub_acc", Syntax: "Rxx += vraddub(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add sums of eight unsigned bytes per word", tmpl: "\x80 += vraddub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	A2_vrsadub: {Op: A2_vrsadub, Name: "A2_vrsadub", Syntax: "Rdd = vrsadub(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sums of absolute differences of four unsigned bytes per word", tmpl: "\x80 = vrsadub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	A2_vrsadub_acc: {Op: A2_vrsadub_acc, Name: "A2_vrsadub_acc", Syntax: "Rxx += vrsadub(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add sums of absolute differences of four unsigned bytes per word", tmpl: "\x80 += vrsadub(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	A5_ACS: {Op: A5_ACS, Name: "A5_ACS", Syntax: "Rxx,Pe = vacsh(Rss,Rtt)", Class: MPY, Mask: 0xffe02080, Match: 0xeaa00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagPredLate, NumReg: 4, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "Viterbi step: larger of Rxx + Rtt and Rss - Rtt per half, saturated; predicate tells which", tmpl: "\x80,\x81 = vacsh(\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindP, Role: Def, Index: 1, Width: 2, Field: 0x00000060, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	A6_vminub_RdP: {Op: A6_vminub_RdP, Name: "A6_vminub_RdP", Syntax: "Rdd,Pe = vminub(Rtt,Rss)", Class: MPY, Mask: 0xffe02080, Match: 0xeae00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagPredLate, NumReg: 4, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "smaller unsigned byte; predicate tells where it is the one of Rss", tmpl: "\x80,\x81 = vminub(\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindP, Role: Def, Index: 1, Width: 2, Field: 0x00000060, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	M2_cmaci_s0: {Op: M2_cmaci_s0, Name: "M2_cmaci_s0", Syntax: "Rxx += cmpyi(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the imaginary part of a complex product of halves", tmpl: "\x80 += cmpyi(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmacr_s0: {Op: M2_cmacr_s0, Name: "M2_cmacr_s0", Syntax: "Rxx += cmpyr(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the real part of a complex product of halves", tmpl: "\x80 += cmpyr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmacs_s0: {Op: M2_cmacs_s0, Name: "M2_cmacs_s0", Syntax: "Rxx += cmpy(Rs,Rt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe70000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the complex product of halves, saturated", tmpl: "\x80 += cmpy(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmacs_s1: {Op: M2_cmacs_s1, Name: "M2_cmacs_s1", Syntax: "Rxx += cmpy(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe78000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the complex product of halves, doubled, saturated", tmpl: "\x80 += cmpy(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmacsc_s0: {Op: M2_cmacsc_s0, Name: "M2_cmacsc_s0", Syntax: "Rxx += cmpy(Rs,Rt*):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe74000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the complex product of halves with the conjugate of Rt, saturated", tmpl: "\x80 += cmpy(\x81,\x82*):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmacsc_s1: {Op: M2_cmacsc_s1, Name: "M2_cmacsc_s1", Syntax: "Rxx += cmpy(Rs,Rt*):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe7c000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the complex product of halves with the conjugate of Rt, doubled, saturated", tmpl: "\x80 += cmpy(\x81,\x82*):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpyi_s0: {Op: M2_cmpyi_s0, Name: "M2_cmpyi_s0", Syntax: "Rdd = cmpyi(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe5000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary part of a complex product of halves", tmpl: "\x80 = cmpyi(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpyr_s0: {Op: M2_cmpyr_s0, Name: "M2_cmpyr_s0", Syntax: "Rdd = cmpyr(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe5000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real part of a complex product of halves", tmpl: "\x80 = cmpyr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpyrs_s0: {Op: M2_cmpyrs_s0, Name: "M2_cmpyrs_s0", Syntax: "Rd = cmpy(Rs,Rt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xed2000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "complex product of halves, rounded to halves, saturated", tmpl: "\x80 = cmpy(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpyrs_s1: {Op: M2_cmpyrs_s1, Name: "M2_cmpyrs_s1", Syntax: "Rd = cmpy(Rs,Rt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeda000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "complex product of halves, doubled, rounded to halves, saturated", tmpl: "\x80 = cmpy(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpyrsc_s0: {Op: M2_cmpyrsc_s0, Name: "M2_cmpyrsc_s0", Syntax: "Rd = cmpy(Rs,Rt*):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xed6000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "complex product of halves with the conjugate of Rt, rounded to halves, saturated", tmpl: "\x80 = cmpy(\x81,\x82*):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpyrsc_s1: {Op: M2_cmpyrsc_s1, Name: "M2_cmpyrsc_s1", Syntax: "Rd = cmpy(Rs,Rt*):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xede000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "complex product of halves with the conjugate of Rt, doubled, rounded to halves, saturated", tmpl: "\x80 = cmpy(\x81,\x82*):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpys_s0: {Op: M2_cmpys_s0, Name: "M2_cmpys_s0", Syntax: "Rdd = cmpy(Rs,Rt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe50000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "complex product of halves, saturated", tmpl: "\x80 = cmpy(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpys_s1: {Op: M2_cmpys_s1, Name: "M2_cmpys_s1", Syntax: "Rdd = cmpy(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe58000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "complex product of halves, doubled, saturated", tmpl: "\x80 = cmpy(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpysc_s0: {Op: M2_cmpysc_s0, Name: "M2_cmpysc_s0", Syntax: "Rdd = cmpy(Rs,Rt*):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe54000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "complex product of halves with the conjugate of Rt, saturated", tmpl: "\x80 = cmpy(\x81,\x82*):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cmpysc_s1: {Op: M2_cmpysc_s1, Name: "M2_cmpysc_s1", Syntax: "Rdd = cmpy(Rs,Rt*):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe5c000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "complex product of halves with the conjugate of Rt, doubled, saturated", tmpl: "\x80 = cmpy(\x81,\x82*):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cnacs_s0: {Op: M2_cnacs_s0, Name: "M2_cnacs_s0", Syntax: "Rxx -= cmpy(Rs,Rt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe70000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "subtract the complex product of halves, saturated", tmpl: "\x80 -= cmpy(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cnacs_s1: {Op: M2_cnacs_s1, Name: "M2_cnacs_s1", Syntax: "Rxx -= cmpy(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe78000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "subtract the complex product of halves, doubled, saturated", tmpl: "\x80 -= cmpy(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cnacsc_s0: {Op: M2_cnacsc_s0, Name: "M2_cnacsc_s0", Syntax: "Rxx -= cmpy(Rs,Rt*):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe74000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "subtract the complex product of halves with the conjugate of Rt, saturated", tmpl: "\x80 -= cmpy(\x81,\x82*):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_cnacsc_s1: {Op: M2_cnacsc_s1, Name: "M2_cnacsc_s1", Syntax: "Rxx -= cmpy(Rs,Rt*):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe7c000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "subtract the complex product of halves with the conjugate of Rt, doubled, saturated", tmpl: "\x80 -= cmpy(\x81,\x82*):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_mmachs_rs0: {Op: M2_mmachs_rs0, Name: "M2_mmachs_rs0", Syntax: "Rxx += vmpywoh(Rss,Rtt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea2000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times odd halves, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpywoh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmachs_rs1: {Op: M2_mmachs_rs1, Name: "M2_mmachs_rs1", Syntax: "Rxx += vmpywoh(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeaa000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times odd halves, doubled, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpywoh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmachs_s0: {Op: M2_mmachs_s0, Name: "M2_mmachs_s0", Syntax: "Rxx += vmpywoh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea0000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times odd halves, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpywoh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmachs_s1: {Op: M2_mmachs_s1, Name: "M2_mmachs_s1", Syntax: "Rxx += vmpywoh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea8000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times odd halves, doubled, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpywoh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmacls_rs0: {Op: M2_mmacls_rs0, Name: "M2_mmacls_rs0", Syntax: "Rxx += vmpyweh(Rss,Rtt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea2000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times even halves, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpyweh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmacls_rs1: {Op: M2_mmacls_rs1, Name: "M2_mmacls_rs1", Syntax: "Rxx += vmpyweh(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeaa000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times even halves, doubled, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpyweh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmacls_s0: {Op: M2_mmacls_s0, Name: "M2_mmacls_s0", Syntax: "Rxx += vmpyweh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea0000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times even halves, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpyweh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmacls_s1: {Op: M2_mmacls_s1, Name: "M2_mmacls_s1", Syntax: "Rxx += vmpyweh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea8000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times even halves, doubled, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpyweh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmacuhs_rs0: {Op: M2_mmacuhs_rs0, Name: "M2_mmacuhs_rs0", Syntax: "Rxx += vmpywouh(Rss,Rtt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea6000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times unsigned odd halves, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpywouh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmacuhs_rs1: {Op: M2_mmacuhs_rs1, Name: "M2_mmacuhs_rs1", Syntax: "Rxx += vmpywouh(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeae000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times unsigned odd halves, doubled, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpywouh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmacuhs_s0: {Op: M2_mmacuhs_s0, Name: "M2_mmacuhs_s0", Syntax: "Rxx += vmpywouh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea4000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times unsigned odd halves, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpywouh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmacuhs_s1: {Op: M2_mmacuhs_s1, Name: "M2_mmacuhs_s1", Syntax: "Rxx += vmpywouh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeac000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times unsigned odd halves, doubled, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpywouh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmaculs_rs0: {Op: M2_mmaculs_rs0, Name: "M2_mmaculs_rs0", Syntax: "Rxx += vmpyweuh(Rss,Rtt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea6000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times unsigned even halves, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpyweuh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmaculs_rs1: {Op: M2_mmaculs_rs1, Name: "M2_mmaculs_rs1", Syntax: "Rxx += vmpyweuh(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeae000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times unsigned even halves, doubled, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpyweuh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmaculs_s0: {Op: M2_mmaculs_s0, Name: "M2_mmaculs_s0", Syntax: "Rxx += vmpyweuh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea4000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times unsigned even halves, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpyweuh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmaculs_s1: {Op: M2_mmaculs_s1, Name: "M2_mmaculs_s1", Syntax: "Rxx += vmpyweuh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeac000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add words times unsigned even halves, doubled, high 32 of 48 bits, saturated", tmpl: "\x80 += vmpyweuh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyh_rs0: {Op: M2_mmpyh_rs0, Name: "M2_mmpyh_rs0", Syntax: "Rdd = vmpywoh(Rss,Rtt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe82000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times odd halves, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpywoh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyh_rs1: {Op: M2_mmpyh_rs1, Name: "M2_mmpyh_rs1", Syntax: "Rdd = vmpywoh(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8a000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times odd halves, doubled, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpywoh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyh_s0: {Op: M2_mmpyh_s0, Name: "M2_mmpyh_s0", Syntax: "Rdd = vmpywoh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe80000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times odd halves, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpywoh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyh_s1: {Op: M2_mmpyh_s1, Name: "M2_mmpyh_s1", Syntax: "Rdd = vmpywoh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe88000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times odd halves, doubled, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpywoh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyl_rs0: {Op: M2_mmpyl_rs0, Name: "M2_mmpyl_rs0", Syntax: "Rdd = vmpyweh(Rss,Rtt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe82000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times even halves, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpyweh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyl_rs1: {Op: M2_mmpyl_rs1, Name: "M2_mmpyl_rs1", Syntax: "Rdd = vmpyweh(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8a000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times even halves, doubled, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpyweh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyl_s0: {Op: M2_mmpyl_s0, Name: "M2_mmpyl_s0", Syntax: "Rdd = vmpyweh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe80000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times even halves, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpyweh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyl_s1: {Op: M2_mmpyl_s1, Name: "M2_mmpyl_s1", Syntax: "Rdd = vmpyweh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe88000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times even halves, doubled, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpyweh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyuh_rs0: {Op: M2_mmpyuh_rs0, Name: "M2_mmpyuh_rs0", Syntax: "Rdd = vmpywouh(Rss,Rtt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe86000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times unsigned odd halves, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpywouh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyuh_rs1: {Op: M2_mmpyuh_rs1, Name: "M2_mmpyuh_rs1", Syntax: "Rdd = vmpywouh(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8e000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times unsigned odd halves, doubled, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpywouh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyuh_s0: {Op: M2_mmpyuh_s0, Name: "M2_mmpyuh_s0", Syntax: "Rdd = vmpywouh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe84000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times unsigned odd halves, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpywouh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyuh_s1: {Op: M2_mmpyuh_s1, Name: "M2_mmpyuh_s1", Syntax: "Rdd = vmpywouh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8c000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times unsigned odd halves, doubled, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpywouh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyul_rs0: {Op: M2_mmpyul_rs0, Name: "M2_mmpyul_rs0", Syntax: "Rdd = vmpyweuh(Rss,Rtt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe86000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times unsigned even halves, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpyweuh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyul_rs1: {Op: M2_mmpyul_rs1, Name: "M2_mmpyul_rs1", Syntax: "Rdd = vmpyweuh(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8e000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times unsigned even halves, doubled, rounded, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpyweuh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyul_s0: {Op: M2_mmpyul_s0, Name: "M2_mmpyul_s0", Syntax: "Rdd = vmpyweuh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe84000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times unsigned even halves, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpyweuh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_mmpyul_s1: {Op: M2_mmpyul_s1, Name: "M2_mmpyul_s1", Syntax: "Rdd = vmpyweuh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8c000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "words times unsigned even halves, doubled, high 32 of 48 bits, saturated", tmpl: "\x80 = vmpyweuh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vcmac_s0_sat_i: {Op: M2_vcmac_s0_sat_i, Name: "M2_vcmac_s0_sat_i", Syntax: "Rxx += vcmpyi(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the imaginary parts of two complex products, saturated", tmpl: "\x80 += vcmpyi(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vcmac_s0_sat_r: {Op: M2_vcmac_s0_sat_r, Name: "M2_vcmac_s0_sat_r", Syntax: "Rxx += vcmpyr(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea200080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the real parts of two complex products, saturated", tmpl: "\x80 += vcmpyr(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vcmpy_s0_sat_i: {Op: M2_vcmpy_s0_sat_i, Name: "M2_vcmpy_s0_sat_i", Syntax: "Rdd = vcmpyi(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe84000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary parts of two complex products, saturated", tmpl: "\x80 = vcmpyi(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vcmpy_s0_sat_r: {Op: M2_vcmpy_s0_sat_r, Name: "M2_vcmpy_s0_sat_r", Syntax: "Rdd = vcmpyr(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe82000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real parts of two complex products, saturated", tmpl: "\x80 = vcmpyr(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vcmpy_s1_sat_i: {Op: M2_vcmpy_s1_sat_i, Name: "M2_vcmpy_s1_sat_i", Syntax: "Rdd = vcmpyi(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8c000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary parts of two complex products, doubled, saturated", tmpl: "\x80 = vcmpyi(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vcmpy_s1_sat_r: {Op: M2_vcmpy_s1_sat_r, Name: "M2_vcmpy_s1_sat_r", Syntax: "Rdd = vcmpyr(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8a000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real parts of two complex products, doubled, saturated", tmpl: "\x80 = vcmpyr(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vdmacs_s0: {Op: M2_vdmacs_s0, Name: "M2_vdmacs_s0", Syntax: "Rxx += vdmpy(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add two dot products of two halves, saturated", tmpl: "\x80 += vdmpy(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vdmacs_s1: {Op: M2_vdmacs_s1, Name: "M2_vdmacs_s1", Syntax: "Rxx += vdmpy(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea800080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add two dot products of two halves, doubled, saturated", tmpl: "\x80 += vdmpy(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vdmpyrs_s0: {Op: M2_vdmpyrs_s0, Name: "M2_vdmpyrs_s0", Syntax: "Rd = vdmpy(Rss,Rtt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "two dot products of two halves, rounded to halves, saturated", tmpl: "\x80 = vdmpy(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vdmpyrs_s1: {Op: M2_vdmpyrs_s1, Name: "M2_vdmpyrs_s1", Syntax: "Rd = vdmpy(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "two dot products of two halves, doubled, rounded to halves, saturated", tmpl: "\x80 = vdmpy(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vdmpys_s0: {Op: M2_vdmpys_s0, Name: "M2_vdmpys_s0", Syntax: "Rdd = vdmpy(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "two dot products of two halves, saturated", tmpl: "\x80 = vdmpy(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vdmpys_s1: {Op: M2_vdmpys_s1, Name: "M2_vdmpys_s1", Syntax: "Rdd = vdmpy(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8800080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "two dot products of two halves, doubled, saturated", tmpl: "\x80 = vdmpy(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vmac2: {Op: M2_vmac2, Name: "M2_vmac2", Syntax: "Rxx += vmpyh(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add products of halves", tmpl: "\x80 += vmpyh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmac2es: {Op: M2_vmac2es, Name: "M2_vmac2es", Syntax: "Rxx += vmpyeh(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea200040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add products of even halves", tmpl: "\x80 += vmpyeh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vmac2es_s0: {Op: M2_vmac2es_s0, Name: "M2_vmac2es_s0", Syntax: "Rxx += vmpyeh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea0000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add products of even halves, saturated", tmpl: "\x80 += vmpyeh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vmac2es_s1: {Op: M2_vmac2es_s1, Name: "M2_vmac2es_s1", Syntax: "Rxx += vmpyeh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea8000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add products of even halves, doubled, saturated", tmpl: "\x80 += vmpyeh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vmac2s_s0: {Op: M2_vmac2s_s0, Name: "M2_vmac2s_s0", Syntax: "Rxx += vmpyh(Rs,Rt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe70000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add products of halves, saturated", tmpl: "\x80 += vmpyh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmac2s_s1: {Op: M2_vmac2s_s1, Name: "M2_vmac2s_s1", Syntax: "Rxx += vmpyh(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe78000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add products of halves, doubled, saturated", tmpl: "\x80 += vmpyh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmac2su_s0: {Op: M2_vmac2su_s0, Name: "M2_vmac2su_s0", Syntax: "Rxx += vmpyhsu(Rs,Rt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe76000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add products of signed and unsigned halves, saturated", tmpl: "\x80 += vmpyhsu(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmac2su_s1: {Op: M2_vmac2su_s1, Name: "M2_vmac2su_s1", Syntax: "Rxx += vmpyhsu(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe7e000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add products of signed and unsigned halves, doubled, saturated", tmpl: "\x80 += vmpyhsu(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmpy2es_s0: {Op: M2_vmpy2es_s0, Name: "M2_vmpy2es_s0", Syntax: "Rdd = vmpyeh(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe80000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of even halves, saturated", tmpl: "\x80 = vmpyeh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vmpy2es_s1: {Op: M2_vmpy2es_s1, Name: "M2_vmpy2es_s1", Syntax: "Rdd = vmpyeh(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe88000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of even halves, doubled, saturated", tmpl: "\x80 = vmpyeh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vmpy2s_s0: {Op: M2_vmpy2s_s0, Name: "M2_vmpy2s_s0", Syntax: "Rdd = vmpyh(Rs,Rt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe50000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of halves, saturated", tmpl: "\x80 = vmpyh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmpy2s_s0pack: {Op: M2_vmpy2s_s0pack, Name: "M2_vmpy2s_s0pack", Syntax: "Rd = vmpyh(Rs,Rt):rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xed2000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of halves, rounded to halves, saturated", tmpl: "\x80 = vmpyh(\x81,\x82):rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmpy2s_s1: {Op: M2_vmpy2s_s1, Name: "M2_vmpy2s_s1", Syntax: "Rdd = vmpyh(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe58000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of halves, doubled, saturated", tmpl: "\x80 = vmpyh(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmpy2s_s1pack: {Op: M2_vmpy2s_s1pack, Name: "M2_vmpy2s_s1pack", Syntax: "Rd = vmpyh(Rs,Rt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xeda000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of halves, doubled, rounded to halves, saturated", tmpl: "\x80 = vmpyh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmpy2su_s0: {Op: M2_vmpy2su_s0, Name: "M2_vmpy2su_s0", Syntax: "Rdd = vmpyhsu(Rs,Rt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe50000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of signed and unsigned halves, saturated", tmpl: "\x80 = vmpyhsu(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vmpy2su_s1: {Op: M2_vmpy2su_s1, Name: "M2_vmpy2su_s1", Syntax: "Rdd = vmpyhsu(Rs,Rt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe58000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of signed and unsigned halves, doubled, saturated", tmpl: "\x80 = vmpyhsu(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M2_vraddh: {Op: M2_vraddh, Name: "M2_vraddh", Syntax: "Rd = vraddh(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe92000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of eight halves", tmpl: "\x80 = vraddh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vradduh: {Op: M2_vradduh, Name: "M2_vradduh", Syntax: "Rd = vradduh(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe9000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of eight unsigned halves", tmpl: "\x80 = vradduh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmaci_s0: {Op: M2_vrcmaci_s0, Name: "M2_vrcmaci_s0", Syntax: "Rxx += vrcmpyi(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the imaginary parts of two complex products to one sum", tmpl: "\x80 += vrcmpyi(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmaci_s0c: {Op: M2_vrcmaci_s0c, Name: "M2_vrcmaci_s0c", Syntax: "Rxx += vrcmpyi(Rss,Rtt*)", Class: MPY, Mask: 0xffe020e0, Match: 0xea400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the imaginary parts of two complex products with conjugates of Rtt to one sum", tmpl: "\x80 += vrcmpyi(\x81,\x82*)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmacr_s0: {Op: M2_vrcmacr_s0, Name: "M2_vrcmacr_s0", Syntax: "Rxx += vrcmpyr(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the real parts of two complex products to one sum", tmpl: "\x80 += vrcmpyr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmacr_s0c: {Op: M2_vrcmacr_s0c, Name: "M2_vrcmacr_s0c", Syntax: "Rxx += vrcmpyr(Rss,Rtt*)", Class: MPY, Mask: 0xffe020e0, Match: 0xea600020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the real parts of two complex products with conjugates of Rtt to one sum", tmpl: "\x80 += vrcmpyr(\x81,\x82*)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpyi_s0: {Op: M2_vrcmpyi_s0, Name: "M2_vrcmpyi_s0", Syntax: "Rdd = vrcmpyi(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of the imaginary parts of two complex products", tmpl: "\x80 = vrcmpyi(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpyi_s0c: {Op: M2_vrcmpyi_s0c, Name: "M2_vrcmpyi_s0c", Syntax: "Rdd = vrcmpyi(Rss,Rtt*)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of the imaginary parts of two complex products with conjugates of Rtt", tmpl: "\x80 = vrcmpyi(\x81,\x82*)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpyr_s0: {Op: M2_vrcmpyr_s0, Name: "M2_vrcmpyr_s0", Syntax: "Rdd = vrcmpyr(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8000020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of the real parts of two complex products", tmpl: "\x80 = vrcmpyr(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpyr_s0c: {Op: M2_vrcmpyr_s0c, Name: "M2_vrcmpyr_s0c", Syntax: "Rdd = vrcmpyr(Rss,Rtt*)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8600020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of the real parts of two complex products with conjugates of Rtt", tmpl: "\x80 = vrcmpyr(\x81,\x82*)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpys_acc_s1_h: {Op: M2_vrcmpys_acc_s1_h, Name: "M2_vrcmpys_acc_s1_h", Syntax: "Rxx += vrcmpys(Rss,Rtt):<<1:sat:raw:hi", Class: MPY, Mask: 0xffe020e0, Match: 0xeaa00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add sums of complex halves times the scalars of the high word of Rtt, doubled, saturated", tmpl: "\x80 += vrcmpys(\x81,\x82):<<1:sat:raw:hi",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpys_acc_s1_l: {Op: M2_vrcmpys_acc_s1_l, Name: "M2_vrcmpys_acc_s1_l", Syntax: "Rxx += vrcmpys(Rss,Rtt):<<1:sat:raw:lo", Class: MPY, Mask: 0xffe020e0, Match: 0xeae00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add sums of complex halves times the scalars of the low word of Rtt, doubled, saturated", tmpl: "\x80 += vrcmpys(\x81,\x82):<<1:sat:raw:lo",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpys_s1_h: {Op: M2_vrcmpys_s1_h, Name: "M2_vrcmpys_s1_h", Syntax: "Rdd = vrcmpys(Rss,Rtt):<<1:sat:raw:hi", Class: MPY, Mask: 0xffe020e0, Match: 0xe8a00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sums of complex halves times the scalars of the high word of Rtt, doubled, saturated", tmpl: "\x80 = vrcmpys(\x81,\x82):<<1:sat:raw:hi",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpys_s1_l: {Op: M2_vrcmpys_s1_l, Name: "M2_vrcmpys_s1_l", Syntax: "Rdd = vrcmpys(Rss,Rtt):<<1:sat:raw:lo", Class: MPY, Mask: 0xffe020e0, Match: 0xe8e00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sums of complex halves times the scalars of the low word of Rtt, doubled, saturated", tmpl: "\x80 = vrcmpys(\x81,\x82):<<1:sat:raw:lo",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpys_s1rp_h: {Op: M2_vrcmpys_s1rp_h, Name: "M2_vrcmpys_s1rp_h", Syntax: "Rd = vrcmpys(Rss,Rtt):<<1:rnd:sat:raw:hi", Class: MPY, Mask: 0xffe020e0, Match: 0xe9a000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sums of complex halves times the scalars of the high word of Rtt, doubled, rounded to halves, saturated", tmpl: "\x80 = vrcmpys(\x81,\x82):<<1:rnd:sat:raw:hi",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrcmpys_s1rp_l: {Op: M2_vrcmpys_s1rp_l, Name: "M2_vrcmpys_s1rp_l", Syntax: "Rd = vrcmpys(Rss,Rtt):<<1:rnd:sat:raw:lo", Class: MPY, Mask: 0xffe020e0, Match: 0xe9a000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sums of complex halves times the scalars of the low word of Rtt, doubled, rounded to halves, saturated", tmpl: "\x80 = vrcmpys(\x81,\x82):<<1:rnd:sat:raw:lo",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrmac_s0: {Op: M2_vrmac_s0, Name: "M2_vrmac_s0", Syntax: "Rxx += vrmpyh(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the dot product of four halves", tmpl: "\x80 += vrmpyh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M2_vrmpy_s0: {Op: M2_vrmpy_s0, Name: "M2_vrmpy_s0", Syntax: "Rdd = vrmpyh(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "dot product of four halves", tmpl: "\x80 = vrmpyh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M4_pmpyw: {Op: M4_pmpyw, Name: "M4_pmpyw", Syntax: "Rdd = pmpyw(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe54000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "polynomial product of words over GF(2)", tmpl: "\x80 = pmpyw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M4_pmpyw_acc: {Op: M4_pmpyw_acc, Name: "M4_pmpyw_acc", Syntax: "Rxx ^= pmpyw(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe72000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "exclusive or with the polynomial product of words over GF(2)", tmpl: "\x80 ^= pmpyw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M4_vpmpyh: {Op: M4_vpmpyh, Name: "M4_vpmpyh", Syntax: "Rdd = vpmpyh(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe5c000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "polynomial products of halves over GF(2), low halves below high halves", tmpl: "\x80 = vpmpyh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M4_vpmpyh_acc: {Op: M4_vpmpyh_acc, Name: "M4_vpmpyh_acc", Syntax: "Rxx ^= vpmpyh(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7a000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "exclusive or with polynomial products of halves over GF(2)", tmpl: "\x80 ^= vpmpyh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M4_vrmpyeh_acc_s0: {Op: M4_vrmpyeh_acc_s0, Name: "M4_vrmpyeh_acc_s0", Syntax: "Rxx += vrmpyweh(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea2000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the sum of words times even halves", tmpl: "\x80 += vrmpyweh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M4_vrmpyeh_acc_s1: {Op: M4_vrmpyeh_acc_s1, Name: "M4_vrmpyeh_acc_s1", Syntax: "Rxx += vrmpyweh(Rss,Rtt):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeaa000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the sum of words times even halves, doubled", tmpl: "\x80 += vrmpyweh(\x81,\x82):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M4_vrmpyeh_s0: {Op: M4_vrmpyeh_s0, Name: "M4_vrmpyeh_s0", Syntax: "Rdd = vrmpyweh(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of words times even halves", tmpl: "\x80 = vrmpyweh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M4_vrmpyeh_s1: {Op: M4_vrmpyeh_s1, Name: "M4_vrmpyeh_s1", Syntax: "Rdd = vrmpyweh(Rss,Rtt):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe8c00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of words times even halves, doubled", tmpl: "\x80 = vrmpyweh(\x81,\x82):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M4_vrmpyoh_acc_s0: {Op: M4_vrmpyoh_acc_s0, Name: "M4_vrmpyoh_acc_s0", Syntax: "Rxx += vrmpywoh(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea6000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the sum of words times odd halves", tmpl: "\x80 += vrmpywoh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M4_vrmpyoh_acc_s1: {Op: M4_vrmpyoh_acc_s1, Name: "M4_vrmpyoh_acc_s1", Syntax: "Rxx += vrmpywoh(Rss,Rtt):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xeae000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the sum of words times odd halves, doubled", tmpl: "\x80 += vrmpywoh(\x81,\x82):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M4_vrmpyoh_s0: {Op: M4_vrmpyoh_s0, Name: "M4_vrmpyoh_s0", Syntax: "Rdd = vrmpywoh(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8200040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of words times odd halves", tmpl: "\x80 = vrmpywoh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M4_vrmpyoh_s1: {Op: M4_vrmpyoh_s1, Name: "M4_vrmpyoh_s1", Syntax: "Rdd = vrmpywoh(Rss,Rtt):<<1", Class: MPY, Mask: 0xffe020e0, Match: 0xe8a00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "sum of words times odd halves, doubled", tmpl: "\x80 = vrmpywoh(\x81,\x82):<<1",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M5_vdmacbsu: {Op: M5_vdmacbsu, Name: "M5_vdmacbsu", Syntax: "Rxx += vdmpybsu(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xea200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add dot products of two signed and unsigned bytes, saturated", tmpl: "\x80 += vdmpybsu(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M5_vdmpybsu: {Op: M5_vdmpybsu, Name: "M5_vdmpybsu", Syntax: "Rdd = vdmpybsu(Rss,Rtt):sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe8a00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "dot products of two signed and unsigned bytes, saturated", tmpl: "\x80 = vdmpybsu(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M5_vmacbsu: {Op: M5_vmacbsu, Name: "M5_vmacbsu", Syntax: "Rxx += vmpybsu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe7c00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add products of signed and unsigned bytes", tmpl: "\x80 += vmpybsu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M5_vmpybsu: {Op: M5_vmpybsu, Name: "M5_vmpybsu", Syntax: "Rdd = vmpybsu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe5400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of signed and unsigned bytes", tmpl: "\x80 = vmpybsu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M5_vmpybuu: {Op: M5_vmpybuu, Name: "M5_vmpybuu", Syntax: "Rdd = vmpybu(Rs,Rt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe5800020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "products of unsigned bytes", tmpl: "\x80 = vmpybu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M5_vrmacbsu: {Op: M5_vrmacbsu, Name: "M5_vrmacbsu", Syntax: "Rxx += vrmpybsu(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xeac00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add dot products of four signed and unsigned bytes", tmpl: "\x80 += vrmpybsu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M5_vrmacbuu: {Op: M5_vrmacbuu, Name: "M5_vrmacbuu", Syntax: "Rxx += vrmpybu(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea800020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add dot products of four unsigned bytes", tmpl: "\x80 += vrmpybu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_dcmpyiw: {Op: M7_dcmpyiw, Name: "M7_dcmpyiw", Syntax: "Rdd = cmpyiw(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8600040, Slots: 0x8, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary part of a complex product of words", tmpl: "\x80 = cmpyiw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_dcmpyiw_acc: {Op: M7_dcmpyiw_acc, Name: "M7_dcmpyiw_acc", Syntax: "Rxx += cmpyiw(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea600040, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the imaginary part of a complex product of words", tmpl: "\x80 += cmpyiw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_dcmpyiwc: {Op: M7_dcmpyiwc, Name: "M7_dcmpyiwc", Syntax: "Rdd = cmpyiw(Rss,Rtt*)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8e00040, Slots: 0x8, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary part of a complex product of words with the conjugate of Rtt", tmpl: "\x80 = cmpyiw(\x81,\x82*)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_dcmpyiwc_acc: {Op: M7_dcmpyiwc_acc, Name: "M7_dcmpyiwc_acc", Syntax: "Rxx += cmpyiw(Rss,Rtt*)", Class: MPY, Mask: 0xffe020e0, Match: 0xea4000c0, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the imaginary part of a complex product of words with the conjugate of Rtt", tmpl: "\x80 += cmpyiw(\x81,\x82*)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_dcmpyrw: {Op: M7_dcmpyrw, Name: "M7_dcmpyrw", Syntax: "Rdd = cmpyrw(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8800040, Slots: 0x8, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real part of a complex product of words", tmpl: "\x80 = cmpyrw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_dcmpyrw_acc: {Op: M7_dcmpyrw_acc, Name: "M7_dcmpyrw_acc", Syntax: "Rxx += cmpyrw(Rss,Rtt)", Class: MPY, Mask: 0xffe020e0, Match: 0xea800040, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the real part of a complex product of words", tmpl: "\x80 += cmpyrw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_dcmpyrwc: {Op: M7_dcmpyrwc, Name: "M7_dcmpyrwc", Syntax: "Rdd = cmpyrw(Rss,Rtt*)", Class: MPY, Mask: 0xffe020e0, Match: 0xe8c00040, Slots: 0x8, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real part of a complex product of words with the conjugate of Rtt", tmpl: "\x80 = cmpyrw(\x81,\x82*)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_dcmpyrwc_acc: {Op: M7_dcmpyrwc_acc, Name: "M7_dcmpyrwc_acc", Syntax: "Rxx += cmpyrw(Rss,Rtt*)", Class: MPY, Mask: 0xffe020e0, Match: 0xeac00040, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagAcc, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "add the real part of a complex product of words with the conjugate of Rtt", tmpl: "\x80 += cmpyrw(\x81,\x82*)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_wcmpyiw: {Op: M7_wcmpyiw, Name: "M7_wcmpyiw", Syntax: "Rd = cmpyiw(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9200000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary part of a complex product of words, doubled, high word, saturated", tmpl: "\x80 = cmpyiw(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_wcmpyiw_rnd: {Op: M7_wcmpyiw_rnd, Name: "M7_wcmpyiw_rnd", Syntax: "Rd = cmpyiw(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9a00000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary part of a complex product of words, doubled, rounded, high word, saturated", tmpl: "\x80 = cmpyiw(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_wcmpyiwc: {Op: M7_wcmpyiwc, Name: "M7_wcmpyiwc", Syntax: "Rd = cmpyiw(Rss,Rtt*):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9000080, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary part of a complex product of words with the conjugate of Rtt, doubled, high word, saturated", tmpl: "\x80 = cmpyiw(\x81,\x82*):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_wcmpyiwc_rnd: {Op: M7_wcmpyiwc_rnd, Name: "M7_wcmpyiwc_rnd", Syntax: "Rd = cmpyiw(Rss,Rtt*):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9800080, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary part of a complex product of words with the conjugate of Rtt, doubled, rounded, high word, saturated", tmpl: "\x80 = cmpyiw(\x81,\x82*):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_wcmpyrw: {Op: M7_wcmpyrw, Name: "M7_wcmpyrw", Syntax: "Rd = cmpyrw(Rss,Rtt):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9400000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real part of a complex product of words, doubled, high word, saturated", tmpl: "\x80 = cmpyrw(\x81,\x82):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_wcmpyrw_rnd: {Op: M7_wcmpyrw_rnd, Name: "M7_wcmpyrw_rnd", Syntax: "Rd = cmpyrw(Rss,Rtt):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9c00000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real part of a complex product of words, doubled, rounded, high word, saturated", tmpl: "\x80 = cmpyrw(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_wcmpyrwc: {Op: M7_wcmpyrwc, Name: "M7_wcmpyrwc", Syntax: "Rd = cmpyrw(Rss,Rtt*):<<1:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9600000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real part of a complex product of words with the conjugate of Rtt, doubled, high word, saturated", tmpl: "\x80 = cmpyrw(\x81,\x82*):<<1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M7_wcmpyrwc_rnd: {Op: M7_wcmpyrwc_rnd, Name: "M7_wcmpyrwc_rnd", Syntax: "Rd = cmpyrw(Rss,Rtt*):<<1:rnd:sat", Class: MPY, Mask: 0xffe020e0, Match: 0xe9e00000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real part of a complex product of words with the conjugate of Rtt, doubled, rounded, high word, saturated", tmpl: "\x80 = cmpyrw(\x81,\x82*):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	M4_cmpyi_wh: {Op: M4_cmpyi_wh, Name: "M4_cmpyi_wh", Syntax: "Rd = cmpyiwh(Rss,Rt):<<1:rnd:sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc5000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary part of complex words times complex halves, doubled, rounded, saturated", tmpl: "\x80 = cmpyiwh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M4_cmpyi_whc: {Op: M4_cmpyi_whc, Name: "M4_cmpyi_whc", Syntax: "Rd = cmpyiwh(Rss,Rt*):<<1:rnd:sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc50000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "imaginary part of complex words times complex halves conjugated, doubled, rounded, saturated", tmpl: "\x80 = cmpyiwh(\x81,\x82*):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M4_cmpyr_wh: {Op: M4_cmpyr_wh, Name: "M4_cmpyr_wh", Syntax: "Rd = cmpyrwh(Rss,Rt):<<1:rnd:sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc50000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real part of complex words times complex halves, doubled, rounded, saturated", tmpl: "\x80 = cmpyrwh(\x81,\x82):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	M4_cmpyr_whc: {Op: M4_cmpyr_whc, Name: "M4_cmpyr_whc", Syntax: "Rd = cmpyrwh(Rss,Rt*):<<1:rnd:sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc50000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Complex and vector multiplies",
+		Doc: "real part of complex words times complex halves conjugated, doubled, rounded, saturated", tmpl: "\x80 = cmpyrwh(\x81,\x82*):<<1:rnd:sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	A4_pzxtbt: {Op: A4_pzxtbt, Name: "A4_pzxtbt", Syntax: "if (Pu) Rd = zxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70802000, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "zero-extend the low byte if the predicate is true", tmpl: "if (\x80) \x81 = zxtb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pzxtbf: {Op: A4_pzxtbf, Name: "A4_pzxtbf", Syntax: "if (!Pu) Rd = zxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70802800, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "zero-extend the low byte if the predicate is false", tmpl: "if (!\x80) \x81 = zxtb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pzxtbtnew: {Op: A4_pzxtbtnew, Name: "A4_pzxtbtnew", Syntax: "if (Pu.new) Rd = zxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70802400, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "zero-extend the low byte if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = zxtb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_pzxtbfnew: {Op: A4_pzxtbfnew, Name: "A4_pzxtbfnew", Syntax: "if (!Pu.new) Rd = zxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70802c00, Slots: 0xf, Units: UnitsNone,
+		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "zero-extend the low byte if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = zxtb(\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Def, Index: 1, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A2_addpsat: {Op: A2_addpsat, Name: "A2_addpsat", Syntax: "Rdd = add(Rss,Rtt):sat", Class: ALU64, Mask: 0xffe020e0, Match: 0xd36000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "64-bit sum, saturated", tmpl: "\x80 = add(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_addsph: {Op: A2_addsph, Name: "A2_addsph", Syntax: "Rdd = add(Rss,Rtt):raw:hi", Class: ALU64, Mask: 0xffe020e0, Match: 0xd36000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "high word of Rss, sign-extended, plus Rtt", tmpl: "\x80 = add(\x81,\x82):raw:hi",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A2_addspl: {Op: A2_addspl, Name: "A2_addspl", Syntax: "Rdd = add(Rss,Rtt):raw:lo", Class: ALU64, Mask: 0xffe020e0, Match: 0xd36000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "low word of Rss, sign-extended, plus Rtt", tmpl: "\x80 = add(\x81,\x82):raw:lo",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A4_boundscheck_hi: {Op: A4_boundscheck_hi, Name: "A4_boundscheck_hi", Syntax: "Pd = boundscheck(Rss,Rtt):raw:hi", Class: ALU64, Mask: 0xffe020fc, Match: 0xd20020a0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "all ones if the high word of Rss lies in [low word, high word) of Rtt, unsigned", tmpl: "\x80 = boundscheck(\x81,\x82):raw:hi",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A4_boundscheck_lo: {Op: A4_boundscheck_lo, Name: "A4_boundscheck_lo", Syntax: "Pd = boundscheck(Rss,Rtt):raw:lo", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2002080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "all ones if the low word of Rss lies in [low word, high word) of Rtt, unsigned", tmpl: "\x80 = boundscheck(\x81,\x82):raw:lo",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A4_modwrapu: {Op: A4_modwrapu, Name: "A4_modwrapu", Syntax: "Rd = modwrap(Rs,Rt)", Class: ALU64, Mask: 0xffe020e0, Match: 0xd3e000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "Rs brought back into [0,Rt) by one addition or subtraction of Rt", tmpl: "\x80 = modwrap(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_tlbmatch: {Op: A4_tlbmatch, Name: "A4_tlbmatch", Syntax: "Pd = tlbmatch(Rss,Rt)", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2002060, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPredLate, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "all ones if the TLB entry Rss covers the address Rt", tmpl: "\x80 = tlbmatch(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	A4_vcmpbeq_any: {Op: A4_vcmpbeq_any, Name: "A4_vcmpbeq_any", Syntax: "Pd = any8(vcmpb.eq(Rss,Rtt))", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2002000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "all ones if any bytes are equal", tmpl: "\x80 = any8(vcmpb.eq(\x81,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A6_vcmpbeq_notany: {Op: A6_vcmpbeq_notany, Name: "A6_vcmpbeq_notany", Syntax: "Pd = !any8(vcmpb.eq(Rss,Rtt))", Class: ALU64, Mask: 0xffe020fc, Match: 0xd2002020, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "all ones if no bytes are equal", tmpl: "\x80 = !any8(vcmpb.eq(\x81,\x82))",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	Dep_A2_addsat: {Op: Dep_A2_addsat, Name: "dep_A2_addsat", Syntax: "Rd = add(Rs,Rt):sat:deprecated", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "sum, saturates and sets usr.ovf (old encoding)", tmpl: "\x80 = add(\x81,\x82):sat:deprecated",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	Dep_A2_subsat: {Op: Dep_A2_subsat, Name: "dep_A2_subsat", Syntax: "Rd = sub(Rt,Rs):sat:deprecated", Class: ALU64, Mask: 0xffe020e0, Match: 0xd5800080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "Rt - Rs, saturates and sets usr.ovf (old encoding)", tmpl: "\x80 = sub(\x81,\x82):sat:deprecated",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	Dep_S2_packhl: {Op: Dep_S2_packhl, Name: "dep_S2_packhl", Syntax: "Rdd = packhl(Rs,Rt):deprecated", Class: ALU64, Mask: 0xffe020e0, Match: 0xd4000000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "high halves to the high word, low halves to the low word (old encoding)", tmpl: "\x80 = packhl(\x81,\x82):deprecated",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A2_roundsat: {Op: A2_roundsat, Name: "A2_roundsat", Syntax: "Rd = round(Rss):sat", Class: SOP, Mask: 0xffe03fe0, Match: 0x88c00020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "high word of Rss, rounded, saturated", tmpl: "\x80 = round(\x81):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A2_vconj: {Op: A2_vconj, Name: "A2_vconj", Syntax: "Rdd = vconj(Rss):sat", Class: SOP, Mask: 0xffe03fe0, Match: 0x808000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "complex conjugates of halves, saturated", tmpl: "\x80 = vconj(\x81):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A4_cround_ri: {Op: A4_cround_ri, Name: "A4_cround_ri", Syntax: "Rd = cround(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8ce00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "shift right by an immediate, rounded half to even", tmpl: "\x80 = cround(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_round_ri: {Op: A4_round_ri, Name: "A4_round_ri", Syntax: "Rd = round(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x8ce00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "shift right by an immediate, rounded half up", tmpl: "\x80 = round(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_round_ri_sat: {Op: A4_round_ri_sat, Name: "A4_round_ri_sat", Syntax: "Rd = round(Rs,#u5):sat", Class: SOP, Mask: 0xffe020e0, Match: 0x8ce000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "shift right by an immediate, rounded half up, sum saturated", tmpl: "\x80 = round(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A7_clip: {Op: A7_clip, Name: "A7_clip", Syntax: "Rd = clip(Rs,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x88c000a0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "clamp to [-2^n, 2^n - 1]", tmpl: "\x80 = clip(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A7_croundd_ri: {Op: A7_croundd_ri, Name: "A7_croundd_ri", Syntax: "Rdd = cround(Rss,#u6)", Class: SOP, Mask: 0xffe000e0, Match: 0x8ce00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "64-bit shift right by an immediate, rounded half to even", tmpl: "\x80 = cround(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	A7_vclip: {Op: A7_vclip, Name: "A7_vclip", Syntax: "Rdd = vclip(Rss,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x88c000c0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "clamp words to [-2^n, 2^n - 1]", tmpl: "\x80 = vclip(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	C2_vitpack: {Op: C2_vitpack, Name: "C2_vitpack", Syntax: "Rd = vitpack(Ps,Pt)", Class: SOP, Mask: 0xfffc3ce0, Match: 0x89000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "even bits of Ps, odd bits of Pt", tmpl: "\x80 = vitpack(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+		}},
+	S2_asr_i_p_rnd: {Op: S2_asr_i_p_rnd, Name: "S2_asr_i_p_rnd", Syntax: "Rdd = asr(Rss,#u6):rnd", Class: SOP, Mask: 0xffe000e0, Match: 0x80c000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "64-bit arithmetic shift right by n + 1, rounded", tmpl: "\x80 = asr(\x81,\x82):rnd",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x00003f00, UseCycle: 2},
+		}},
+	S2_asr_i_svw_trun: {Op: S2_asr_i_svw_trun, Name: "S2_asr_i_svw_trun", Syntax: "Rd = vasrw(Rss,#u5)", Class: SOP, Mask: 0xffe020e0, Match: 0x88c00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "low halves of words shifted right by an immediate", tmpl: "\x80 = vasrw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_deinterleave: {Op: S2_deinterleave, Name: "S2_deinterleave", Syntax: "Rdd = deinterleave(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x80c00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "odd bits to the high word, even bits to the low word", tmpl: "\x80 = deinterleave(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_interleave: {Op: S2_interleave, Name: "S2_interleave", Syntax: "Rdd = interleave(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x80c000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "bits of the high word to odd, of the low word to even places", tmpl: "\x80 = interleave(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_svsathb: {Op: S2_svsathb, Name: "S2_svsathb", Syntax: "Rd = vsathb(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "two halves to bytes, saturated", tmpl: "\x80 = vsathb(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	S2_svsathub: {Op: S2_svsathub, Name: "S2_svsathub", Syntax: "Rd = vsathub(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x8c800040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "two halves to unsigned bytes, saturated", tmpl: "\x80 = vsathub(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	S2_tableidxb: {Op: S2_tableidxb, Name: "S2_tableidxb", Syntax: "Rx = tableidxb(Rs,#u4,#s6):raw", Class: SOP, Mask: 0xffc00000, Match: 0x87000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "insert n bits of Rs from bit S on into Rx at bit 0: index of a table of bytes", tmpl: "\x80 = tableidxb(\x81,\x82,\x83):raw",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x002000e0, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00003f00, Signed: true, UseCycle: 2},
+		}},
+	S2_tableidxd: {Op: S2_tableidxd, Name: "S2_tableidxd", Syntax: "Rx = tableidxd(Rs,#u4,#s6):raw", Class: SOP, Mask: 0xffc00000, Match: 0x87c00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "insert n bits of Rs from bit S on into Rx at bit 3: index of a table of doublewords", tmpl: "\x80 = tableidxd(\x81,\x82,\x83):raw",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x002000e0, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00003f00, Signed: true, UseCycle: 2},
+		}},
+	S2_tableidxh: {Op: S2_tableidxh, Name: "S2_tableidxh", Syntax: "Rx = tableidxh(Rs,#u4,#s6):raw", Class: SOP, Mask: 0xffc00000, Match: 0x87400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "insert n bits of Rs from bit S on into Rx at bit 1: index of a table of halves", tmpl: "\x80 = tableidxh(\x81,\x82,\x83):raw",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x002000e0, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00003f00, Signed: true, UseCycle: 2},
+		}},
+	S2_tableidxw: {Op: S2_tableidxw, Name: "S2_tableidxw", Syntax: "Rx = tableidxw(Rs,#u4,#s6):raw", Class: SOP, Mask: 0xffc00000, Match: 0x87800000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 2, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "insert n bits of Rs from bit S on into Rx at bit 2: index of a table of words", tmpl: "\x80 = tableidxw(\x81,\x82,\x83):raw",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x002000e0, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00003f00, Signed: true, UseCycle: 2},
+		}},
+	S2_vrndpackwh: {Op: S2_vrndpackwh, Name: "S2_vrndpackwh", Syntax: "Rd = vrndwh(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88800080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "high halves of words, rounded", tmpl: "\x80 = vrndwh(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vrndpackwhs: {Op: S2_vrndpackwhs, Name: "S2_vrndpackwhs", Syntax: "Rd = vrndwh(Rss):sat", Class: SOP, Mask: 0xffe03fe0, Match: 0x888000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "high halves of words, rounded, saturated", tmpl: "\x80 = vrndwh(\x81):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vsathb: {Op: S2_vsathb, Name: "S2_vsathb", Syntax: "Rd = vsathb(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x880000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "halves to bytes, saturated", tmpl: "\x80 = vsathb(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vsathb_nopack: {Op: S2_vsathb_nopack, Name: "S2_vsathb_nopack", Syntax: "Rdd = vsathb(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x800000e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "halves to bytes, saturated, left in their lanes", tmpl: "\x80 = vsathb(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vsathub: {Op: S2_vsathub, Name: "S2_vsathub", Syntax: "Rd = vsathub(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "halves to unsigned bytes, saturated", tmpl: "\x80 = vsathub(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vsathub_nopack: {Op: S2_vsathub_nopack, Name: "S2_vsathub_nopack", Syntax: "Rdd = vsathub(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x80000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "halves to unsigned bytes, saturated, left in their lanes", tmpl: "\x80 = vsathub(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vsatwh: {Op: S2_vsatwh, Name: "S2_vsatwh", Syntax: "Rd = vsatwh(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "words to halves, saturated", tmpl: "\x80 = vsatwh(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vsatwh_nopack: {Op: S2_vsatwh_nopack, Name: "S2_vsatwh_nopack", Syntax: "Rdd = vsatwh(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x800000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "words to halves, saturated, left in their lanes", tmpl: "\x80 = vsatwh(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vsatwuh: {Op: S2_vsatwuh, Name: "S2_vsatwuh", Syntax: "Rd = vsatwuh(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "words to unsigned halves, saturated", tmpl: "\x80 = vsatwuh(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S2_vsatwuh_nopack: {Op: S2_vsatwuh_nopack, Name: "S2_vsatwuh_nopack", Syntax: "Rdd = vsatwuh(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x800000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagOvf, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "words to unsigned halves, saturated, left in their lanes", tmpl: "\x80 = vsatwuh(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S4_clbpnorm: {Op: S4_clbpnorm, Name: "S4_clbpnorm", Syntax: "Rd = normamt(Rss)", Class: SOP, Mask: 0xffe03fe0, Match: 0x88600000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "sign bits of a doubleword, less one; 0 for 0", tmpl: "\x80 = normamt(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	S5_asrhub_rnd_sat: {Op: S5_asrhub_rnd_sat, Name: "S5_asrhub_rnd_sat", Syntax: "Rd = vasrhub(Rss,#u4):raw", Class: SOP, Mask: 0xffe030e0, Match: 0x88600080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "halves shifted right by n + 1, rounded, to unsigned bytes, saturated", tmpl: "\x80 = vasrhub(\x81,\x82):raw",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000f00, UseCycle: 2},
+		}},
+	S5_asrhub_sat: {Op: S5_asrhub_sat, Name: "S5_asrhub_sat", Syntax: "Rd = vasrhub(Rss,#u4):sat", Class: SOP, Mask: 0xffe030e0, Match: 0x886000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "halves shifted right to unsigned bytes, saturated", tmpl: "\x80 = vasrhub(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000f00, UseCycle: 2},
+		}},
+	S5_vasrhrnd: {Op: S5_vasrhrnd, Name: "S5_vasrhrnd", Syntax: "Rdd = vasrh(Rss,#u4):raw", Class: SOP, Mask: 0xffe030e0, Match: 0x80200000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 2, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "halves shifted right by n + 1, rounded", tmpl: "\x80 = vasrh(\x81,\x82):raw",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00000f00, UseCycle: 2},
+		}},
+	S6_vsplatrbp: {Op: S6_vsplatrbp, Name: "S6_vsplatrbp", Syntax: "Rdd = vsplatb(Rs)", Class: SOP, Mask: 0xffe03fe0, Match: 0x84400080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 2, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "low byte to eight bytes", tmpl: "\x80 = vsplatb(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	A4_addp_c: {Op: A4_addp_c, Name: "A4_addp_c", Syntax: "Rdd = add(Rss,Rtt,Px):carry", Class: SOP, Mask: 0xffe02080, Match: 0xc2c00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPredLate, NumReg: 4, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "64-bit sum with carry in and out", tmpl: "\x80 = add(\x81,\x82,\x83):carry",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindP, Role: DefUse, Index: 3, Width: 2, Field: 0x00000060, UseCycle: 2, DefCycle: 4},
+		}},
+	A4_cround_rr: {Op: A4_cround_rr, Name: "A4_cround_rr", Syntax: "Rd = cround(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc6c00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "shift right by a register, rounded half to even", tmpl: "\x80 = cround(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_round_rr: {Op: A4_round_rr, Name: "A4_round_rr", Syntax: "Rd = round(Rs,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc6c00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "shift right by a register, rounded half up", tmpl: "\x80 = round(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_round_rr_sat: {Op: A4_round_rr_sat, Name: "A4_round_rr_sat", Syntax: "Rd = round(Rs,Rt):sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc6c000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "shift right by a register, rounded half up, sum saturated", tmpl: "\x80 = round(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	A4_subp_c: {Op: A4_subp_c, Name: "A4_subp_c", Syntax: "Rdd = sub(Rss,Rtt,Px):carry", Class: SOP, Mask: 0xffe02080, Match: 0xc2e00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPredLate, NumReg: 4, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "64-bit difference with carry in and out (carry 1: no borrow)", tmpl: "\x80 = sub(\x81,\x82,\x83):carry",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindP, Role: DefUse, Index: 3, Width: 2, Field: 0x00000060, UseCycle: 2, DefCycle: 4},
+		}},
+	A4_vrmaxh: {Op: A4_vrmaxh, Name: "A4_vrmaxh", Syntax: "Rxx = vrmaxh(Rss,Ru)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb200020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "largest half of Rss than the low word of Rxx, and its address (Ru or offset) to the high word", tmpl: "\x80 = vrmaxh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	A4_vrmaxuh: {Op: A4_vrmaxuh, Name: "A4_vrmaxuh", Syntax: "Rxx = vrmaxuh(Rss,Ru)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb202020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "largest unsigned half of Rss than the low word of Rxx, and its address (Ru or offset) to the high word", tmpl: "\x80 = vrmaxuh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	A4_vrmaxuw: {Op: A4_vrmaxuw, Name: "A4_vrmaxuw", Syntax: "Rxx = vrmaxuw(Rss,Ru)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb202040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "largest unsigned word of Rss than the low word of Rxx, and its address (Ru or offset) to the high word", tmpl: "\x80 = vrmaxuw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	A4_vrmaxw: {Op: A4_vrmaxw, Name: "A4_vrmaxw", Syntax: "Rxx = vrmaxw(Rss,Ru)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb200040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "largest word of Rss than the low word of Rxx, and its address (Ru or offset) to the high word", tmpl: "\x80 = vrmaxw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	A4_vrminh: {Op: A4_vrminh, Name: "A4_vrminh", Syntax: "Rxx = vrminh(Rss,Ru)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb2000a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "smallest half of Rss than the low word of Rxx, and its address (Ru or offset) to the high word", tmpl: "\x80 = vrminh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	A4_vrminuh: {Op: A4_vrminuh, Name: "A4_vrminuh", Syntax: "Rxx = vrminuh(Rss,Ru)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb2020a0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "smallest unsigned half of Rss than the low word of Rxx, and its address (Ru or offset) to the high word", tmpl: "\x80 = vrminuh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	A4_vrminuw: {Op: A4_vrminuw, Name: "A4_vrminuw", Syntax: "Rxx = vrminuw(Rss,Ru)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb2020c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "smallest unsigned word of Rss than the low word of Rxx, and its address (Ru or offset) to the high word", tmpl: "\x80 = vrminuw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	A4_vrminw: {Op: A4_vrminw, Name: "A4_vrminw", Syntax: "Rxx = vrminw(Rss,Ru)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb2000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "smallest word of Rss than the low word of Rxx, and its address (Ru or offset) to the high word", tmpl: "\x80 = vrminw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 2},
+		}},
+	A5_vaddhubs: {Op: A5_vaddhubs, Name: "A5_vaddhubs", Syntax: "Rd = vaddhub(Rss,Rtt):sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc1400020, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "sums of halves to unsigned bytes, saturated", tmpl: "\x80 = vaddhub(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	A7_croundd_rr: {Op: A7_croundd_rr, Name: "A7_croundd_rr", Syntax: "Rdd = cround(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc6c00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "64-bit shift right by a register, rounded half to even", tmpl: "\x80 = cround(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asl_r_r_sat: {Op: S2_asl_r_r_sat, Name: "S2_asl_r_r_sat", Syntax: "Rd = asl(Rs,Rt):sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc6000080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "shift left by a register, saturated; right if negative", tmpl: "\x80 = asl(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_r_sat: {Op: S2_asr_r_r_sat, Name: "S2_asr_r_r_sat", Syntax: "Rd = asr(Rs,Rt):sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc6000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "arithmetic shift right by a register; left if negative, saturated", tmpl: "\x80 = asr(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_asr_r_svw_trun: {Op: S2_asr_r_svw_trun, Name: "S2_asr_r_svw_trun", Syntax: "Rd = vasrw(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc5000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "low halves of words shifted right by a register", tmpl: "\x80 = vasrw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_cabacdecbin: {Op: S2_cabacdecbin, Name: "S2_cabacdecbin", Syntax: "Rdd = decbin(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc1c000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagPredLate, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "decode one binary decision of H.264 CABAC: state and range, offset; p0 = the bit", tmpl: "\x80 = decbin(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	S2_extractu_rp: {Op: S2_extractu_rp, Name: "S2_extractu_rp", Syntax: "Rd = extractu(Rs,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc9000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "bit field of width and offset in Rtt, zero-extended", tmpl: "\x80 = extractu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S2_extractup_rp: {Op: S2_extractup_rp, Name: "S2_extractup_rp", Syntax: "Rdd = extractu(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc1000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "64-bit bit field of width and offset in Rtt, zero-extended", tmpl: "\x80 = extractu(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S2_insert_rp: {Op: S2_insert_rp, Name: "S2_insert_rp", Syntax: "Rx = insert(Rs,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc8000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "insert a bit field of width and offset in Rtt", tmpl: "\x80 = insert(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x0000001f, UseCycle: 2, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S2_insertp_rp: {Op: S2_insertp_rp, Name: "S2_insertp_rp", Syntax: "Rxx = insert(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xca000000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "insert a 64-bit bit field of width and offset in Rtt", tmpl: "\x80 = insert(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S2_lfsp: {Op: S2_lfsp, Name: "S2_lfsp", Syntax: "Rdd = lfs(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc18000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "shift right by one, parity of Rss and Rtt into the top bit", tmpl: "\x80 = lfs(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S2_vcnegh: {Op: S2_vcnegh, Name: "S2_vcnegh", Syntax: "Rdd = vcnegh(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc3c00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "halves negated where a bit of Rt is set, saturated", tmpl: "\x80 = vcnegh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_vcrotate: {Op: S2_vcrotate, Name: "S2_vcrotate", Syntax: "Rdd = vcrotate(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc3c00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "two complex halves turned by multiples of 90 degrees, saturated", tmpl: "\x80 = vcrotate(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	S2_vrcnegh: {Op: S2_vrcnegh, Name: "S2_vrcnegh", Syntax: "Rxx += vrcnegh(Rss,Rt)", Class: SOP, Mask: 0xffe020e0, Match: 0xcb2020e0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "add halves, negated where a bit of Rt is set", tmpl: "\x80 += vrcnegh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S2_vspliceib: {Op: S2_vspliceib, Name: "S2_vspliceib", Syntax: "Rdd = vspliceb(Rss,Rtt,#u3)", Class: SOP, Mask: 0xffe02000, Match: 0xc0800000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "low n bytes of Rss below low bytes of Rtt", tmpl: "\x80 = vspliceb(\x81,\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x000000e0, UseCycle: 2},
+		}},
+	S2_vsplicerb: {Op: S2_vsplicerb, Name: "S2_vsplicerb", Syntax: "Rdd = vspliceb(Rss,Rtt,Pu)", Class: SOP, Mask: 0xffe02080, Match: 0xc2800000, Slots: 0xc, Units: UnitsNone,
+		NumReg: 4, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "low Pu bytes of Rss below low bytes of Rtt", tmpl: "\x80 = vspliceb(\x81,\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 3, Width: 2, Field: 0x00000060, UseCycle: 2},
+		}},
+	S2_vtrunewh: {Op: S2_vtrunewh, Name: "S2_vtrunewh", Syntax: "Rdd = vtrunewh(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc1800040, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "even halves of both", tmpl: "\x80 = vtrunewh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S2_vtrunowh: {Op: S2_vtrunowh, Name: "S2_vtrunowh", Syntax: "Rdd = vtrunowh(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc1800080, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "odd halves of both", tmpl: "\x80 = vtrunowh(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S4_extract_rp: {Op: S4_extract_rp, Name: "S4_extract_rp", Syntax: "Rd = extract(Rs,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc9000040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "bit field of width and offset in Rtt, sign-extended", tmpl: "\x80 = extract(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S4_extractp_rp: {Op: S4_extractp_rp, Name: "S4_extractp_rp", Syntax: "Rdd = extract(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc1c00080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "64-bit bit field of width and offset in Rtt, sign-extended", tmpl: "\x80 = extract(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S4_vrcrotate: {Op: S4_vrcrotate, Name: "S4_vrcrotate", Syntax: "Rdd = vrcrotate(Rss,Rt,#u2)", Class: SOP, Mask: 0xffe000c0, Match: 0xc3c000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3, NumReg: 3, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "sum of complex bytes turned by multiples of 90 degrees", tmpl: "\x80 = vrcrotate(\x81,\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002020, UseCycle: 2},
+		}},
+	S4_vrcrotate_acc: {Op: S4_vrcrotate_acc, Name: "S4_vrcrotate_acc", Syntax: "Rxx += vrcrotate(Rss,Rt,#u2)", Class: SOP, Mask: 0xffe000c0, Match: 0xcba00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagAcc, NumReg: 3, NumImm: 1, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "add the sum of complex bytes turned by multiples of 90 degrees", tmpl: "\x80 += vrcrotate(\x81,\x82,\x83)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 2, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002020, UseCycle: 2},
+		}},
+	S4_vxaddsubh: {Op: S4_vxaddsubh, Name: "S4_vxaddsubh", Syntax: "Rdd = vxaddsubh(Rss,Rtt):sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc1400080, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "cross add and subtract of halves, saturated", tmpl: "\x80 = vxaddsubh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S4_vxaddsubhr: {Op: S4_vxaddsubhr, Name: "S4_vxaddsubhr", Syntax: "Rdd = vxaddsubh(Rss,Rtt):rnd:>>1:sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc1c00000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "cross add and subtract of halves, halved with rounding, saturated", tmpl: "\x80 = vxaddsubh(\x81,\x82):rnd:>>1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S4_vxaddsubw: {Op: S4_vxaddsubw, Name: "S4_vxaddsubw", Syntax: "Rdd = vxaddsubw(Rss,Rtt):sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc1400000, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "cross add and subtract of words, saturated", tmpl: "\x80 = vxaddsubw(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S4_vxsubaddh: {Op: S4_vxsubaddh, Name: "S4_vxsubaddh", Syntax: "Rdd = vxsubaddh(Rss,Rtt):sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc14000c0, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "cross subtract and add of halves, saturated", tmpl: "\x80 = vxsubaddh(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S4_vxsubaddhr: {Op: S4_vxsubaddhr, Name: "S4_vxsubaddhr", Syntax: "Rdd = vxsubaddh(Rss,Rtt):rnd:>>1:sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc1c00040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "cross subtract and add of halves, halved with rounding, saturated", tmpl: "\x80 = vxsubaddh(\x81,\x82):rnd:>>1:sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S4_vxsubaddw: {Op: S4_vxsubaddw, Name: "S4_vxsubaddw", Syntax: "Rdd = vxsubaddw(Rss,Rtt):sat", Class: SOP, Mask: 0xffe020e0, Match: 0xc1400040, Slots: 0xc, Units: UnitsNone,
+		Flags: FlagPreferSlot3 | FlagOvf, NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "cross subtract and add of words, saturated", tmpl: "\x80 = vxsubaddw(\x81,\x82):sat",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S6_vtrunehb_ppp: {Op: S6_vtrunehb_ppp, Name: "S6_vtrunehb_ppp", Syntax: "Rdd = vtrunehb(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc1800060, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "even bytes of both", tmpl: "\x80 = vtrunehb(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	S6_vtrunohb_ppp: {Op: S6_vtrunohb_ppp, Name: "S6_vtrunohb_ppp", Syntax: "Rdd = vtrunohb(Rss,Rtt)", Class: SOP, Mask: 0xffe020e0, Match: 0xc18000a0, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "odd bytes of both", tmpl: "\x80 = vtrunohb(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 3},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 2},
+		}},
+	C4_fastcorner9: {Op: C4_fastcorner9, Name: "C4_fastcorner9", Syntax: "Pd = fastcorner9(Ps,Pt)", Class: CR, Mask: 0xfffc3cfc, Match: 0x6b002090, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "all ones if nine neighbours of sixteen in a circle are set", tmpl: "\x80 = fastcorner9(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+		}},
+	C4_fastcorner9_not: {Op: C4_fastcorner9_not, Name: "C4_fastcorner9_not", Syntax: "Pd = !fastcorner9(Ps,Pt)", Class: CR, Mask: 0xfffc3cfc, Match: 0x6b102090, Slots: 0xc, Units: UnitsNone,
+		NumReg: 3, NumImm: 0, Section: "Rounding, saturation, bit fields and lanes",
+		Doc: "all ones unless nine neighbours of sixteen in a circle are set", tmpl: "\x80 = !fastcorner9(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 3},
+			{Kind: KindP, Role: Use, Index: 1, Width: 2, Field: 0x00030000, UseCycle: 2},
+			{Kind: KindP, Role: Use, Index: 2, Width: 2, Field: 0x00000300, UseCycle: 2},
+		}},
+	J4_cmpeqn1_f_jumpnv_nt: {Op: J4_cmpeqn1_f_jumpnv_nt, Name: "J4_cmpeqn1_f_jumpnv_nt", Syntax: "if (!cmp.eq(Ns.new,#-0x1)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x26400000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not new value == -1, predicted not taken", tmpl: "if (!cmp.eq(\x80.new,#-0x1)) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_f_jumpnv_t: {Op: J4_cmpeqn1_f_jumpnv_t, Name: "J4_cmpeqn1_f_jumpnv_t", Syntax: "if (!cmp.eq(Ns.new,#-0x1)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x26402000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not new value == -1, predicted taken", tmpl: "if (!cmp.eq(\x80.new,#-0x1)) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_t_jumpnv_nt: {Op: J4_cmpeqn1_t_jumpnv_nt, Name: "J4_cmpeqn1_t_jumpnv_nt", Syntax: "if (cmp.eq(Ns.new,#-0x1)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x26000000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if new value == -1, predicted not taken", tmpl: "if (cmp.eq(\x80.new,#-0x1)) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpeqn1_t_jumpnv_t: {Op: J4_cmpeqn1_t_jumpnv_t, Name: "J4_cmpeqn1_t_jumpnv_t", Syntax: "if (cmp.eq(Ns.new,#-0x1)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x26002000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if new value == -1, predicted taken", tmpl: "if (cmp.eq(\x80.new,#-0x1)) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_f_jumpnv_nt: {Op: J4_cmpgtn1_f_jumpnv_nt, Name: "J4_cmpgtn1_f_jumpnv_nt", Syntax: "if (!cmp.gt(Ns.new,#-0x1)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x26c00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not new value > -1, predicted not taken", tmpl: "if (!cmp.gt(\x80.new,#-0x1)) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_f_jumpnv_t: {Op: J4_cmpgtn1_f_jumpnv_t, Name: "J4_cmpgtn1_f_jumpnv_t", Syntax: "if (!cmp.gt(Ns.new,#-0x1)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x26c02000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not new value > -1, predicted taken", tmpl: "if (!cmp.gt(\x80.new,#-0x1)) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_t_jumpnv_nt: {Op: J4_cmpgtn1_t_jumpnv_nt, Name: "J4_cmpgtn1_t_jumpnv_nt", Syntax: "if (cmp.gt(Ns.new,#-0x1)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x26800000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if new value > -1, predicted not taken", tmpl: "if (cmp.gt(\x80.new,#-0x1)) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpgtn1_t_jumpnv_t: {Op: J4_cmpgtn1_t_jumpnv_t, Name: "J4_cmpgtn1_t_jumpnv_t", Syntax: "if (cmp.gt(Ns.new,#-0x1)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x26802000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if new value > -1, predicted taken", tmpl: "if (cmp.gt(\x80.new,#-0x1)) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmplt_f_jumpnv_nt: {Op: J4_cmplt_f_jumpnv_nt, Name: "J4_cmplt_f_jumpnv_nt", Syntax: "if (!cmp.gt(Rt,Ns.new)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc82001, Match: 0x21c00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 2, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not Rt > new value, predicted not taken", tmpl: "if (!cmp.gt(\x80,\x81.new)) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmplt_f_jumpnv_t: {Op: J4_cmplt_f_jumpnv_t, Name: "J4_cmplt_f_jumpnv_t", Syntax: "if (!cmp.gt(Rt,Ns.new)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc82001, Match: 0x21c02000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 2, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not Rt > new value, predicted taken", tmpl: "if (!cmp.gt(\x80,\x81.new)) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmplt_t_jumpnv_nt: {Op: J4_cmplt_t_jumpnv_nt, Name: "J4_cmplt_t_jumpnv_nt", Syntax: "if (cmp.gt(Rt,Ns.new)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc82001, Match: 0x21800000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 2, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if Rt > new value, predicted not taken", tmpl: "if (cmp.gt(\x80,\x81.new)) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmplt_t_jumpnv_t: {Op: J4_cmplt_t_jumpnv_t, Name: "J4_cmplt_t_jumpnv_t", Syntax: "if (cmp.gt(Rt,Ns.new)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc82001, Match: 0x21802000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 2, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if Rt > new value, predicted taken", tmpl: "if (cmp.gt(\x80,\x81.new)) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpltu_f_jumpnv_nt: {Op: J4_cmpltu_f_jumpnv_nt, Name: "J4_cmpltu_f_jumpnv_nt", Syntax: "if (!cmp.gtu(Rt,Ns.new)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc82001, Match: 0x22400000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 2, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not Rt > (unsigned) new value, predicted not taken", tmpl: "if (!cmp.gtu(\x80,\x81.new)) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpltu_f_jumpnv_t: {Op: J4_cmpltu_f_jumpnv_t, Name: "J4_cmpltu_f_jumpnv_t", Syntax: "if (!cmp.gtu(Rt,Ns.new)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc82001, Match: 0x22402000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 2, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not Rt > (unsigned) new value, predicted taken", tmpl: "if (!cmp.gtu(\x80,\x81.new)) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpltu_t_jumpnv_nt: {Op: J4_cmpltu_t_jumpnv_nt, Name: "J4_cmpltu_t_jumpnv_nt", Syntax: "if (cmp.gtu(Rt,Ns.new)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc82001, Match: 0x22000000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 2, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if Rt > (unsigned) new value, predicted not taken", tmpl: "if (cmp.gtu(\x80,\x81.new)) jump:nt \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_cmpltu_t_jumpnv_t: {Op: J4_cmpltu_t_jumpnv_t, Name: "J4_cmpltu_t_jumpnv_t", Syntax: "if (cmp.gtu(Rt,Ns.new)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc82001, Match: 0x22002000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 2, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if Rt > (unsigned) new value, predicted taken", tmpl: "if (cmp.gtu(\x80,\x81.new)) jump:t \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
+			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_tstbit0_f_jumpnv_nt: {Op: J4_tstbit0_f_jumpnv_nt, Name: "J4_tstbit0_f_jumpnv_nt", Syntax: "if (!tstbit(Ns.new,#0)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x25c00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not lowest bit of the new value is set, predicted not taken", tmpl: "if (!tstbit(\x80.new,#0)) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_tstbit0_f_jumpnv_t: {Op: J4_tstbit0_f_jumpnv_t, Name: "J4_tstbit0_f_jumpnv_t", Syntax: "if (!tstbit(Ns.new,#0)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x25c02000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if not lowest bit of the new value is set, predicted taken", tmpl: "if (!tstbit(\x80.new,#0)) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_tstbit0_t_jumpnv_nt: {Op: J4_tstbit0_t_jumpnv_nt, Name: "J4_tstbit0_t_jumpnv_nt", Syntax: "if (tstbit(Ns.new,#0)) jump:nt #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x25800000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if lowest bit of the new value is set, predicted not taken", tmpl: "if (tstbit(\x80.new,#0)) jump:nt \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	J4_tstbit0_t_jumpnv_t: {Op: J4_tstbit0_t_jumpnv_t, Name: "J4_tstbit0_t_jumpnv_t", Syntax: "if (tstbit(Ns.new,#0)) jump:t #r9:2*", Class: NCJ, Mask: 0xffc83f01, Match: 0x25802000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagBranch | FlagNewJump, NumReg: 1, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "jump if lowest bit of the new value is set, predicted taken", tmpl: "if (tstbit(\x80.new,#0)) jump:t \x81",
+		Operands: []OperandSpec{
+			{Kind: KindNR, Role: Use, Index: 0, Width: 3, Field: 0x00070000, UseCycle: 3},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
+		}},
+	S4_pstorerbnewf_rr: {Op: S4_pstorerbnewf_rr, Name: "S4_pstorerbnewf_rr", Syntax: "if (!Pv) memb(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x35a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a byte made in this packet at base and shifted index if the predicate is false", tmpl: "if (!\x80) memb(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerbnewt_rr: {Op: S4_pstorerbnewt_rr, Name: "S4_pstorerbnewt_rr", Syntax: "if (Pv) memb(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x34a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a byte made in this packet at base and shifted index if the predicate is true", tmpl: "if (\x80) memb(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerbnewfnew_rr: {Op: S4_pstorerbnewfnew_rr, Name: "S4_pstorerbnewfnew_rr", Syntax: "if (!Pv.new) memb(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x37a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a byte made in this packet at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerbnewtnew_rr: {Op: S4_pstorerbnewtnew_rr, Name: "S4_pstorerbnewtnew_rr", Syntax: "if (Pv.new) memb(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x36a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a byte made in this packet at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerhnewf_rr: {Op: S4_pstorerhnewf_rr, Name: "S4_pstorerhnewf_rr", Syntax: "if (!Pv) memh(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x35a00008, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a half made in this packet at base and shifted index if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerhnewt_rr: {Op: S4_pstorerhnewt_rr, Name: "S4_pstorerhnewt_rr", Syntax: "if (Pv) memh(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x34a00008, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a half made in this packet at base and shifted index if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerhnewfnew_rr: {Op: S4_pstorerhnewfnew_rr, Name: "S4_pstorerhnewfnew_rr", Syntax: "if (!Pv.new) memh(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x37a00008, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a half made in this packet at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerhnewtnew_rr: {Op: S4_pstorerhnewtnew_rr, Name: "S4_pstorerhnewtnew_rr", Syntax: "if (Pv.new) memh(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x36a00008, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a half made in this packet at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerinewf_rr: {Op: S4_pstorerinewf_rr, Name: "S4_pstorerinewf_rr", Syntax: "if (!Pv) memw(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x35a00010, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a word made in this packet at base and shifted index if the predicate is false", tmpl: "if (!\x80) memw(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerinewt_rr: {Op: S4_pstorerinewt_rr, Name: "S4_pstorerinewt_rr", Syntax: "if (Pv) memw(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x34a00010, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a word made in this packet at base and shifted index if the predicate is true", tmpl: "if (\x80) memw(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerinewfnew_rr: {Op: S4_pstorerinewfnew_rr, Name: "S4_pstorerinewfnew_rr", Syntax: "if (!Pv.new) memw(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x37a00010, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a word made in this packet at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	S4_pstorerinewtnew_rr: {Op: S4_pstorerinewtnew_rr, Name: "S4_pstorerinewtnew_rr", Syntax: "if (Pv.new) memw(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x36a00010, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Doc: "store a word made in this packet at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81+\x82<<\x83) = \x84.new",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
+			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
+		}},
+	A4_tfrcpp: {Op: A4_tfrcpp, Name: "A4_tfrcpp", Syntax: "Rdd = Css", Class: CR, Mask: 0xffe03fe0, Match: 0x68000000, Slots: 0x8, Units: UnitsNone,
+		NumReg: 2, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "control register pair to registers", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindCC, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	A4_tfrpcp: {Op: A4_tfrpcp, Name: "A4_tfrpcp", Syntax: "Cdd = Rss", Class: CR, Mask: 0xffe03fe0, Match: 0x63200000, Slots: 0x8, Units: UnitsNone,
+		NumReg: 2, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "registers to control register pair", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindCC, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+		}},
+	J2_pause: {Op: J2_pause, Name: "J2_pause", Syntax: "pause(#u10)", Class: JUMP, Mask: 0xfffc20e3, Match: 0x54400000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagHint, NumReg: 0, NumImm: 1, Section: "Control register pairs, locks, caches",
+		Doc: "hint: let other threads run for up to n cycles", tmpl: "pause(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindImm, Role: Use, Index: 0, Width: 10, Field: 0x00031f1c, UseCycle: 2},
+		}},
+	J4_hintjumpr: {Op: J4_hintjumpr, Name: "J4_hintjumpr", Syntax: "hintjr(Rs)", Class: JUMP, Mask: 0xffe03fff, Match: 0x52a00000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagBranch | FlagHint, NumReg: 1, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "hint: a jump to Rs follows", tmpl: "hintjr(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	Y2_icinva: {Op: Y2_icinva, Name: "Y2_icinva", Syntax: "icinva(Rs)", Class: JUMP, Mask: 0xffe03fff, Match: 0x56c00000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagHint, NumReg: 1, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "drop an instruction cache line", tmpl: "icinva(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_isync: {Op: Y2_isync, Name: "Y2_isync", Syntax: "isync", Class: JUMP, Mask: 0xffff3fff, Match: 0x57c00002, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagHint, NumReg: 0, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "wait for instruction memory", tmpl: "isync"},
+	L2_loadw_locked: {Op: L2_loadw_locked, Name: "L2_loadw_locked", Syntax: "Rd = memw_locked(Rs)", Class: LD, Mask: 0xffe03fe0, Match: 0x92000000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagLoad, MemBytes: 4, NumReg: 2, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "load a word and watch its address", tmpl: "\x80 = memw_locked(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	L4_loadd_locked: {Op: L4_loadd_locked, Name: "L4_loadd_locked", Syntax: "Rdd = memd_locked(Rs)", Class: LD, Mask: 0xffe03fe0, Match: 0x92001000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagLoad, MemBytes: 8, NumReg: 2, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "load a doubleword and watch its address", tmpl: "\x80 = memd_locked(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	S2_storew_locked: {Op: S2_storew_locked, Name: "S2_storew_locked", Syntax: "memw_locked(Rs,Pd) = Rt", Class: ST, Mask: 0xffe020fc, Match: 0xa0a00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagPredLate | FlagStore, MemBytes: 4, NumReg: 3, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "store a word if the watched address is unchanged; predicate tells", tmpl: "memw_locked(\x80,\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindP, Role: Def, Index: 1, Width: 2, Field: 0x00000003, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	S4_stored_locked: {Op: S4_stored_locked, Name: "S4_stored_locked", Syntax: "memd_locked(Rs,Pd) = Rtt", Class: ST, Mask: 0xffe020fc, Match: 0xa0e00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagPredLate | FlagStore, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "store a doubleword if the watched address is unchanged; predicate tells", tmpl: "memd_locked(\x80,\x81) = \x82",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindP, Role: Def, Index: 1, Width: 2, Field: 0x00000003, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
+		}},
+	Y2_barrier: {Op: Y2_barrier, Name: "Y2_barrier", Syntax: "barrier", Class: ST, Mask: 0xffff3fff, Match: 0xa8000000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagHint, NumReg: 0, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "order memory accesses", tmpl: "barrier"},
+	Y2_dccleana: {Op: Y2_dccleana, Name: "Y2_dccleana", Syntax: "dccleana(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa0000000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSlot1ALU | FlagHint, NumReg: 1, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "write a data cache line back", tmpl: "dccleana(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_dccleaninva: {Op: Y2_dccleaninva, Name: "Y2_dccleaninva", Syntax: "dccleaninva(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa0400000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSlot1ALU | FlagHint, NumReg: 1, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "write a data cache line back and drop it", tmpl: "dccleaninva(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_dcinva: {Op: Y2_dcinva, Name: "Y2_dcinva", Syntax: "dcinva(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa0200000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSlot1ALU | FlagHint, NumReg: 1, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "drop a data cache line", tmpl: "dcinva(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_dczeroa: {Op: Y2_dczeroa, Name: "Y2_dczeroa", Syntax: "dczeroa(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa0c00000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSlot1ALU | FlagStore, MemBytes: 32, NumReg: 1, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "zero 32 bytes", tmpl: "dczeroa(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_syncht: {Op: Y2_syncht, Name: "Y2_syncht", Syntax: "syncht", Class: ST, Mask: 0xffff3fff, Match: 0xa8400000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSolo | FlagHint, NumReg: 0, NumImm: 0, Section: "Control register pairs, locks, caches",
+		Doc: "wait for the memory accesses of all threads", tmpl: "syncht"},
+	G4_tfrgcpp: {Op: G4_tfrgcpp, Name: "G4_tfrgcpp", Syntax: "Rdd = Gss", Class: CR, Mask: 0xffe03fe0, Match: 0x68200000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "guest register pair to registers", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindGG, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 2},
+		}},
+	G4_tfrgcrr: {Op: G4_tfrgcrr, Name: "G4_tfrgcrr", Syntax: "Rd = Gs", Class: CR, Mask: 0xffe03fe0, Match: 0x6a200000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "guest register to register", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindG, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
+		}},
+	G4_tfrgpcp: {Op: G4_tfrgpcp, Name: "G4_tfrgpcp", Syntax: "Gdd = Rss", Class: CR, Mask: 0xffe03fe0, Match: 0x63000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "registers to guest register pair", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindGG, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+		}},
+	G4_tfrgrcr: {Op: G4_tfrgrcr, Name: "G4_tfrgrcr", Syntax: "Gd = Rs", Class: CR, Mask: 0xffe03fe0, Match: 0x62000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "register to guest register", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindG, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_break: {Op: Y2_break, Name: "Y2_break", Syntax: "brkpt", Class: CR, Mask: 0xffff3fff, Match: 0x6c200000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "debugger breakpoint", tmpl: "brkpt"},
+	Y2_ciad: {Op: Y2_ciad, Name: "Y2_ciad", Syntax: "ciad(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64000060, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "clear interrupt auto-disable", tmpl: "ciad(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_crswap0: {Op: Y2_crswap0, Name: "Y2_crswap0", Syntax: "crswap(Rx,sgp0)", Class: CR, Mask: 0xffe03fff, Match: 0x65000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "exchange with sgp0", tmpl: "crswap(\x80,sgp0)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+		}},
+	Y2_cswi: {Op: Y2_cswi, Name: "Y2_cswi", Syntax: "cswi(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64000020, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "clear pending interrupts", tmpl: "cswi(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_getimask: {Op: Y2_getimask, Name: "Y2_getimask", Syntax: "Rd = getimask(Rs)", Class: CR, Mask: 0xffe03fe0, Match: 0x66000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "interrupt mask of a thread", tmpl: "\x80 = getimask(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_iassignr: {Op: Y2_iassignr, Name: "Y2_iassignr", Syntax: "Rd = iassignr(Rs)", Class: CR, Mask: 0xffe03fe0, Match: 0x66600000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "interrupt assignment", tmpl: "\x80 = iassignr(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_iassignw: {Op: Y2_iassignw, Name: "Y2_iassignw", Syntax: "iassignw(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64000040, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "set the interrupt assignment", tmpl: "iassignw(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_k0lock: {Op: Y2_k0lock, Name: "Y2_k0lock", Syntax: "k0lock", Class: CR, Mask: 0xffff3fff, Match: 0x6c200060, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "take the kernel lock", tmpl: "k0lock"},
+	Y2_k0unlock: {Op: Y2_k0unlock, Name: "Y2_k0unlock", Syntax: "k0unlock", Class: CR, Mask: 0xffff3fff, Match: 0x6c200080, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "release the kernel lock", tmpl: "k0unlock"},
+	Y2_resume: {Op: Y2_resume, Name: "Y2_resume", Syntax: "resume(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64400020, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "resume threads", tmpl: "resume(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_setimask: {Op: Y2_setimask, Name: "Y2_setimask", Syntax: "setimask(Pt,Rs)", Class: CR, Mask: 0xffe03cff, Match: 0x64800000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "set the interrupt mask of a thread", tmpl: "setimask(\x80,\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_setprio: {Op: Y2_setprio, Name: "Y2_setprio", Syntax: "setprio(Pt,Rs)", Class: CR, Mask: 0xffe03cff, Match: 0x64800020, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "set the priority of a thread", tmpl: "setprio(\x80,\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_start: {Op: Y2_start, Name: "Y2_start", Syntax: "start(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64600020, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "start threads", tmpl: "start(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_stop: {Op: Y2_stop, Name: "Y2_stop", Syntax: "stop(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64600000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "stop threads", tmpl: "stop(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_swi: {Op: Y2_swi, Name: "Y2_swi", Syntax: "swi(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "raise interrupts", tmpl: "swi(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_tfrscrr: {Op: Y2_tfrscrr, Name: "Y2_tfrscrr", Syntax: "Rd = Ss", Class: CR, Mask: 0xff803fe0, Match: 0x6e800000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "system register to register", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindS, Role: Use, Index: 1, Width: 7, Field: 0x007f0000, UseCycle: 2},
+		}},
+	Y2_tfrsrcr: {Op: Y2_tfrsrcr, Name: "Y2_tfrsrcr", Syntax: "Sd = Rs", Class: CR, Mask: 0xffe03f80, Match: 0x67000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "register to system register", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindS, Role: Def, Index: 0, Width: 7, Field: 0x0000007f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_tlblock: {Op: Y2_tlblock, Name: "Y2_tlblock", Syntax: "tlblock", Class: CR, Mask: 0xffff3fff, Match: 0x6c200020, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "take the TLB lock", tmpl: "tlblock"},
+	Y2_tlbp: {Op: Y2_tlbp, Name: "Y2_tlbp", Syntax: "Rd = tlbp(Rs)", Class: CR, Mask: 0xffe03fe0, Match: 0x6c800000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "search the TLB", tmpl: "\x80 = tlbp(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_tlbr: {Op: Y2_tlbr, Name: "Y2_tlbr", Syntax: "Rdd = tlbr(Rs)", Class: CR, Mask: 0xffe03fe0, Match: 0x6c400000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "read a TLB entry", tmpl: "\x80 = tlbr(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_tlbunlock: {Op: Y2_tlbunlock, Name: "Y2_tlbunlock", Syntax: "tlbunlock", Class: CR, Mask: 0xffff3fff, Match: 0x6c200040, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "release the TLB lock", tmpl: "tlbunlock"},
+	Y2_tlbw: {Op: Y2_tlbw, Name: "Y2_tlbw", Syntax: "tlbw(Rss,Rt)", Class: CR, Mask: 0xffe020ff, Match: 0x6c000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write a TLB entry", tmpl: "tlbw(\x80,\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Use, Index: 0, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	Y2_wait: {Op: Y2_wait, Name: "Y2_wait", Syntax: "wait(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64400000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "put threads to sleep", tmpl: "wait(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y4_crswap1: {Op: Y4_crswap1, Name: "Y4_crswap1", Syntax: "crswap(Rx,sgp1)", Class: CR, Mask: 0xffe03fff, Match: 0x65200000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "exchange with sgp1", tmpl: "crswap(\x80,sgp1)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+		}},
+	Y4_crswap10: {Op: Y4_crswap10, Name: "Y4_crswap10", Syntax: "crswap(Rxx,sgp1:0)", Class: CR, Mask: 0xffe03fff, Match: 0x6d800000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "exchange with sgp1:0", tmpl: "crswap(\x80,sgp1:0)",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: DefUse, Index: 0, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1, DefCycle: 4},
+		}},
+	Y4_nmi: {Op: Y4_nmi, Name: "Y4_nmi", Syntax: "nmi(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64600040, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "non-maskable interrupt", tmpl: "nmi(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y4_siad: {Op: Y4_siad, Name: "Y4_siad", Syntax: "siad(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x64800060, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "set interrupt auto-disable", tmpl: "siad(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y4_tfrscpp: {Op: Y4_tfrscpp, Name: "Y4_tfrscpp", Syntax: "Rdd = Sss", Class: CR, Mask: 0xff803fe0, Match: 0x6f000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "system register pair to registers", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindRR, Role: Def, Index: 0, Width: 4, Field: 0x0000001e, Shift: 1, DefCycle: 4},
+			{Kind: KindSS, Role: Use, Index: 1, Width: 6, Field: 0x007e0000, Shift: 1, UseCycle: 2},
+		}},
+	Y4_tfrspcp: {Op: Y4_tfrspcp, Name: "Y4_tfrspcp", Syntax: "Sdd = Rss", Class: CR, Mask: 0xffe03f80, Match: 0x6d000000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "registers to system register pair", tmpl: "\x80 = \x81",
+		Operands: []OperandSpec{
+			{Kind: KindSS, Role: Def, Index: 0, Width: 6, Field: 0x0000007e, Shift: 1, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+		}},
+	Y4_trace: {Op: Y4_trace, Name: "Y4_trace", Syntax: "trace(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x62400000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write to the trace", tmpl: "trace(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y5_ctlbw: {Op: Y5_ctlbw, Name: "Y5_ctlbw", Syntax: "Rd = ctlbw(Rss,Rt)", Class: CR, Mask: 0xffe020e0, Match: 0x6cc00000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 3, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write a TLB entry unless it overlaps", tmpl: "\x80 = ctlbw(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	Y5_tlbasidi: {Op: Y5_tlbasidi, Name: "Y5_tlbasidi", Syntax: "tlbinvasid(Rs)", Class: CR, Mask: 0xffe03fff, Match: 0x6ca00000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "invalidate TLB entries of an address space", tmpl: "tlbinvasid(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y5_tlboc: {Op: Y5_tlboc, Name: "Y5_tlboc", Syntax: "Rd = tlboc(Rss)", Class: CR, Mask: 0xffe03fe0, Match: 0x6ce00000, Slots: 0x8, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "search the TLB for overlaps", tmpl: "\x80 = tlboc(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x001e0000, Shift: 1, UseCycle: 1},
+		}},
+	J2_rte: {Op: J2_rte, Name: "J2_rte", Syntax: "rte", Class: JUMP, Mask: 0xffff3fff, Match: 0x57e00000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "return from an exception", tmpl: "rte"},
+	J2_trap1: {Op: J2_trap1, Name: "J2_trap1", Syntax: "trap1(Rx,#u8)", Class: JUMP, Mask: 0xffe020e3, Match: 0x54800000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 1, NumImm: 1, Section: "Supervisor: decoded, an error when executed",
+		Doc: "trap to the virtual machine", tmpl: "trap1(\x80,\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: DefUse, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1, DefCycle: 4},
+			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001f1c, UseCycle: 2},
+		}},
+	Y2_icdatar: {Op: Y2_icdatar, Name: "Y2_icdatar", Syntax: "Rd = icdatar(Rs)", Class: JUMP, Mask: 0xffe03fe0, Match: 0x55a00000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "read instruction cache data", tmpl: "\x80 = icdatar(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_icdataw: {Op: Y2_icdataw, Name: "Y2_icdataw", Syntax: "icdataw(Rs,Rt)", Class: JUMP, Mask: 0xffe020ff, Match: 0x55c02000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write instruction cache data", tmpl: "icdataw(\x80,\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	Y2_icinvidx: {Op: Y2_icinvidx, Name: "Y2_icinvidx", Syntax: "icinvidx(Rs)", Class: JUMP, Mask: 0xffe03fff, Match: 0x56c00800, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "invalidate an instruction cache line by index", tmpl: "icinvidx(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_ickill: {Op: Y2_ickill, Name: "Y2_ickill", Syntax: "ickill", Class: JUMP, Mask: 0xffff3fff, Match: 0x56c01000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "invalidate the instruction cache", tmpl: "ickill"},
+	Y2_ictagr: {Op: Y2_ictagr, Name: "Y2_ictagr", Syntax: "Rd = ictagr(Rs)", Class: JUMP, Mask: 0xffe03fe0, Match: 0x55e00000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "read an instruction cache tag", tmpl: "\x80 = ictagr(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_ictagw: {Op: Y2_ictagw, Name: "Y2_ictagw", Syntax: "ictagw(Rs,Rt)", Class: JUMP, Mask: 0xffe020ff, Match: 0x55c00000, Slots: 0x4, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write an instruction cache tag", tmpl: "ictagw(\x80,\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	L4_loadw_phys: {Op: L4_loadw_phys, Name: "L4_loadw_phys", Syntax: "Rd = memw_phys(Rs,Rt)", Class: LD, Mask: 0xffe020e0, Match: 0x92002000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 3, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "load a word from a physical address", tmpl: "\x80 = memw_phys(\x81,\x82)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	Y2_dccleanidx: {Op: Y2_dccleanidx, Name: "Y2_dccleanidx", Syntax: "dccleanidx(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa2200000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write a data cache line back by index", tmpl: "dccleanidx(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_dccleaninvidx: {Op: Y2_dccleaninvidx, Name: "Y2_dccleaninvidx", Syntax: "dccleaninvidx(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa2600000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write back and invalidate a data cache line by index", tmpl: "dccleaninvidx(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_dcinvidx: {Op: Y2_dcinvidx, Name: "Y2_dcinvidx", Syntax: "dcinvidx(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa2400000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "invalidate a data cache line by index", tmpl: "dcinvidx(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_dckill: {Op: Y2_dckill, Name: "Y2_dckill", Syntax: "dckill", Class: ST, Mask: 0xffff3fff, Match: 0xa2000000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "invalidate the data cache", tmpl: "dckill"},
+	Y2_dctagr: {Op: Y2_dctagr, Name: "Y2_dctagr", Syntax: "Rd = dctagr(Rs)", Class: ST, Mask: 0xffe03fe0, Match: 0xa4200000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "read a data cache tag", tmpl: "\x80 = dctagr(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_dctagw: {Op: Y2_dctagw, Name: "Y2_dctagw", Syntax: "dctagw(Rs,Rt)", Class: ST, Mask: 0xffe020ff, Match: 0xa4000000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write a data cache tag", tmpl: "dctagw(\x80,\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 1},
+		}},
+	Y2_l2cleaninvidx: {Op: Y2_l2cleaninvidx, Name: "Y2_l2cleaninvidx", Syntax: "l2cleaninvidx(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa8600000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write back and invalidate an L2 line by index", tmpl: "l2cleaninvidx(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y2_l2kill: {Op: Y2_l2kill, Name: "Y2_l2kill", Syntax: "l2kill", Class: ST, Mask: 0xffff3fff, Match: 0xa8200000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "invalidate L2", tmpl: "l2kill"},
+	Y4_l2tagr: {Op: Y4_l2tagr, Name: "Y4_l2tagr", Syntax: "Rd = l2tagr(Rs)", Class: ST, Mask: 0xffe03fe0, Match: 0xa4600000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "read an L2 tag", tmpl: "\x80 = l2tagr(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Def, Index: 0, Width: 5, Field: 0x0000001f, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y4_l2tagw: {Op: Y4_l2tagw, Name: "Y4_l2tagw", Syntax: "l2tagw(Rs,Rt)", Class: ST, Mask: 0xffe020ff, Match: 0xa4400000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write an L2 tag", tmpl: "l2tagw(\x80,\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 2},
+		}},
+	Y5_l2cleanidx: {Op: Y5_l2cleanidx, Name: "Y5_l2cleanidx", Syntax: "l2cleanidx(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa6200000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write an L2 line back by index", tmpl: "l2cleanidx(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y5_l2gclean: {Op: Y5_l2gclean, Name: "Y5_l2gclean", Syntax: "l2gclean", Class: ST, Mask: 0xffff3fff, Match: 0xa8201000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write all of L2 back", tmpl: "l2gclean"},
+	Y5_l2gcleaninv: {Op: Y5_l2gcleaninv, Name: "Y5_l2gcleaninv", Syntax: "l2gcleaninv", Class: ST, Mask: 0xffff3fff, Match: 0xa8201800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "write back and invalidate all of L2", tmpl: "l2gcleaninv"},
+	Y5_l2gunlock: {Op: Y5_l2gunlock, Name: "Y5_l2gunlock", Syntax: "l2gunlock", Class: ST, Mask: 0xffff3fff, Match: 0xa8200800, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagSolo | FlagSupervisor, NumReg: 0, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "unlock all of L2", tmpl: "l2gunlock"},
+	Y5_l2invidx: {Op: Y5_l2invidx, Name: "Y5_l2invidx", Syntax: "l2invidx(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa6400000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "invalidate an L2 line by index", tmpl: "l2invidx(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y5_l2locka: {Op: Y5_l2locka, Name: "Y5_l2locka", Syntax: "Pd = l2locka(Rs)", Class: ST, Mask: 0xffe03ffc, Match: 0xa0e02000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagPredLate | FlagSupervisor, NumReg: 2, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "lock an L2 line; predicate tells", tmpl: "\x80 = l2locka(\x81)",
+		Operands: []OperandSpec{
+			{Kind: KindP, Role: Def, Index: 0, Width: 2, Field: 0x00000003, DefCycle: 4},
+			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
+	Y5_l2unlocka: {Op: Y5_l2unlocka, Name: "Y5_l2unlocka", Syntax: "l2unlocka(Rs)", Class: ST, Mask: 0xffe03fff, Match: 0xa6600000, Slots: 0x1, Units: UnitsNone,
+		Flags: FlagOnlyALU | FlagSupervisor, NumReg: 1, NumImm: 0, Section: "Supervisor: decoded, an error when executed",
+		Doc: "unlock an L2 line", tmpl: "l2unlocka(\x80)",
+		Operands: []OperandSpec{
+			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
+		}},
 }
 
 // decodeStart[k]..decodeStart[k+1] is the range of decodeList with the forms whose bits 31:21 can be k.
@@ -16757,84 +19749,84 @@ var decodeStart = [2049]uint16{
 	148, 156, 164, 172, 180, 188, 196, 204, 212, 228, 244, 256, 272, 287, 302, 307, 309, 310, 311, 312, 313, 314, 315, 315,
 	315, 330, 345, 360, 375, 390, 405, 420, 435, 451, 467, 478, 486, 521, 531, 540, 549, 549, 549, 549, 549, 551, 553, 553,
 	553, 615, 617, 646, 648, 677, 685, 714, 715, 730, 738, 746, 754, 763, 771, 779, 786, 788, 790, 792, 794, 796, 798, 800,
-	802, 804, 806, 808, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810, 810,
-	810, 812, 814, 816, 818, 820, 822, 824, 826, 828, 830, 832, 834, 834, 834, 834, 834, 834, 834, 834, 834, 834, 834, 834,
-	834, 834, 834, 834, 834, 834, 834, 834, 834, 838, 842, 845, 847, 855, 861, 869, 873, 877, 881, 884, 886, 894, 900, 908,
-	912, 912, 912, 912, 912, 912, 912, 912, 912, 916, 920, 923, 925, 933, 939, 947, 951, 951, 951, 951, 951, 951, 951, 951,
-	951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 951, 957, 963, 963, 963, 965, 966, 966,
-	966, 967, 968, 969, 970, 971, 971, 972, 972, 973, 974, 975, 976, 977, 977, 978, 978, 979, 980, 981, 982, 983, 983, 984,
-	984, 985, 986, 987, 988, 989, 989, 990, 990, 991, 991, 992, 993, 994, 994, 995, 995, 996, 996, 997, 998, 999, 999, 1000,
-	1000, 1001, 1001, 1002, 1003, 1004, 1004, 1005, 1005, 1006, 1006, 1007, 1008, 1009, 1009, 1010, 1010, 1011, 1012, 1013, 1013, 1014, 1015, 1016,
-	1016, 1017, 1018, 1019, 1019, 1020, 1021, 1022, 1022, 1023, 1024, 1025, 1026, 1027, 1027, 1028, 1028, 1029, 1029, 1030, 1031, 1032, 1035, 1036,
-	1036, 1037, 1038, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1039, 1043, 1047, 1051, 1051, 1051, 1051, 1051,
-	1051, 1055, 1059, 1063, 1063, 1063, 1063, 1063, 1063, 1064, 1064, 1065, 1066, 1067, 1070, 1071, 1071, 1072, 1073, 1074, 1075, 1076, 1076, 1077,
-	1077, 1078, 1078, 1079, 1080, 1081, 1084, 1085, 1085, 1086, 1087, 1088, 1089, 1090, 1090, 1091, 1091, 1092, 1092, 1093, 1094, 1095, 1098, 1099,
-	1099, 1100, 1101, 1102, 1103, 1104, 1104, 1105, 1105, 1106, 1106, 1107, 1108, 1109, 1112, 1113, 1113, 1114, 1115, 1116, 1117, 1118, 1118, 1119,
-	1119, 1120, 1120, 1121, 1122, 1123, 1126, 1127, 1127, 1128, 1129, 1130, 1131, 1132, 1132, 1133, 1133, 1134, 1134, 1135, 1136, 1137, 1140, 1141,
-	1141, 1142, 1143, 1144, 1145, 1146, 1146, 1147, 1147, 1148, 1148, 1149, 1150, 1151, 1154, 1155, 1155, 1156, 1157, 1158, 1159, 1160, 1160, 1161,
-	1161, 1162, 1162, 1163, 1164, 1165, 1168, 1169, 1169, 1170, 1171, 1172, 1173, 1174, 1174, 1175, 1175, 1175, 1175, 1175, 1175, 1175, 1176, 1176,
-	1176, 1177, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1178, 1179, 1179, 1179, 1179, 1179, 1179, 1183, 1187, 1187, 1187, 1187,
-	1187, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188,
-	1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1188, 1189, 1190, 1191, 1192, 1193, 1194, 1195, 1196, 1197, 1198, 1199, 1200, 1201, 1202, 1203,
-	1204, 1205, 1206, 1207, 1208, 1209, 1210, 1211, 1212, 1213, 1214, 1215, 1216, 1217, 1218, 1219, 1220, 1224, 1228, 1232, 1236, 1240, 1244, 1248,
-	1252, 1253, 1254, 1255, 1256, 1257, 1258, 1259, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260, 1260,
-	1260, 1261, 1262, 1262, 1262, 1262, 1263, 1264, 1265, 1267, 1269, 1271, 1273, 1275, 1277, 1279, 1281, 1281, 1282, 1282, 1282, 1282, 1282, 1282,
-	1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282,
-	1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282, 1282,
-	1282, 1283, 1284, 1284, 1284, 1284, 1285, 1286, 1287, 1288, 1288, 1289, 1289, 1289, 1289, 1289, 1289, 1291, 1293, 1295, 1297, 1299, 1301, 1303,
-	1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305,
-	1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1305, 1310, 1315, 1315, 1316, 1316, 1321, 1326, 1331, 1331, 1332, 1332, 1333, 1333, 1334, 1334,
-	1335, 1335, 1336, 1336, 1337, 1337, 1338, 1338, 1339, 1341, 1343, 1345, 1347, 1348, 1349, 1350, 1351, 1353, 1355, 1357, 1359, 1361, 1363, 1365,
-	1367, 1369, 1371, 1373, 1375, 1377, 1377, 1377, 1377, 1378, 1379, 1380, 1381, 1382, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383, 1383,
-	1383, 1384, 1384, 1385, 1385, 1386, 1386, 1387, 1387, 1387, 1387, 1387, 1387, 1387, 1387, 1387, 1387, 1388, 1389, 1390, 1391, 1392, 1393, 1394,
-	1395, 1396, 1397, 1398, 1399, 1400, 1401, 1402, 1403, 1404, 1405, 1406, 1407, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1408,
-	1408, 1410, 1412, 1414, 1416, 1418, 1420, 1422, 1424, 1425, 1425, 1425, 1425, 1425, 1425, 1425, 1425, 1429, 1429, 1436, 1436, 1442, 1442, 1443,
-	1449, 1450, 1451, 1452, 1453, 1454, 1455, 1456, 1457, 1465, 1465, 1473, 1473, 1476, 1476, 1476, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483,
-	1484, 1488, 1488, 1490, 1490, 1497, 1497, 1497, 1497, 1498, 1499, 1500, 1500, 1501, 1502, 1502, 1503, 1504, 1504, 1504, 1504, 1504, 1504, 1504,
-	1504, 1504, 1504, 1504, 1504, 1504, 1504, 1504, 1504, 1505, 1506, 1510, 1513, 1516, 1517, 1519, 1522, 1522, 1522, 1523, 1523, 1523, 1523, 1523,
-	1523, 1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1531, 1532, 1533, 1535, 1537, 1538, 1538, 1539, 1547, 1548, 1554, 1554, 1558, 1558, 1565,
-	1565, 1567, 1569, 1571, 1573, 1574, 1575, 1576, 1577, 1585, 1585, 1593, 1593, 1596, 1596, 1596, 1596, 1597, 1598, 1599, 1600, 1600, 1600, 1600,
-	1600, 1601, 1602, 1603, 1604, 1605, 1606, 1606, 1607, 1608, 1609, 1610, 1611, 1612, 1612, 1613, 1613, 1614, 1615, 1616, 1617, 1618, 1619, 1619,
-	1620, 1621, 1622, 1623, 1624, 1625, 1625, 1626, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1632, 1633, 1634, 1635, 1636, 1637, 1638, 1638, 1639,
-	1639, 1646, 1647, 1648, 1649, 1650, 1651, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1657, 1658, 1658, 1658, 1660, 1662, 1664, 1666, 1668, 1668,
-	1670, 1672, 1674, 1676, 1678, 1680, 1680, 1682, 1682, 1682, 1684, 1686, 1688, 1690, 1692, 1692, 1694, 1700, 1706, 1712, 1718, 1724, 1724, 1730,
-	1730, 1730, 1732, 1734, 1736, 1738, 1740, 1740, 1742, 1744, 1746, 1748, 1750, 1752, 1752, 1754, 1754, 1754, 1755, 1756, 1757, 1758, 1759, 1759,
-	1760, 1765, 1770, 1775, 1780, 1785, 1785, 1790, 1790, 1790, 1790, 1790, 1790, 1791, 1791, 1791, 1791, 1792, 1792, 1793, 1794, 1795, 1798, 1799,
-	1799, 1799, 1799, 1799, 1799, 1799, 1799, 1799, 1799, 1800, 1800, 1801, 1802, 1803, 1806, 1807, 1807, 1807, 1807, 1807, 1807, 1807, 1807, 1807,
-	1807, 1808, 1808, 1809, 1810, 1811, 1814, 1815, 1815, 1819, 1819, 1819, 1819, 1820, 1820, 1820, 1820, 1821, 1821, 1822, 1823, 1824, 1827, 1828,
-	1828, 1831, 1831, 1831, 1831, 1831, 1831, 1831, 1831, 1833, 1833, 1835, 1837, 1839, 1845, 1847, 1847, 1847, 1847, 1847, 1847, 1847, 1847, 1847,
-	1847, 1853, 1853, 1859, 1865, 1871, 1889, 1895, 1895, 1895, 1895, 1895, 1895, 1895, 1895, 1895, 1895, 1897, 1897, 1899, 1901, 1903, 1909, 1911,
-	1911, 1911, 1911, 1911, 1911, 1911, 1911, 1911, 1911, 1916, 1916, 1921, 1926, 1931, 1946, 1951, 1951, 1952, 1953, 1954, 1955, 1956, 1957, 1958,
-	1959, 1960, 1961, 1962, 1963, 1964, 1965, 1966, 1967, 1968, 1969, 1970, 1971, 1972, 1973, 1974, 1975, 1976, 1977, 1978, 1979, 1980, 1981, 1982,
-	1983, 1984, 1985, 1986, 1987, 1988, 1989, 1990, 1991, 1992, 1993, 1994, 1995, 1996, 1997, 1998, 1999, 2000, 2001, 2002, 2003, 2004, 2005, 2006,
-	2007, 2008, 2009, 2010, 2011, 2012, 2013, 2014, 2015, 2016, 2017, 2018, 2019, 2020, 2021, 2022, 2023, 2024, 2025, 2026, 2027, 2028, 2029, 2030,
-	2031, 2032, 2033, 2034, 2035, 2036, 2037, 2038, 2039, 2040, 2041, 2042, 2043, 2044, 2045, 2046, 2047, 2048, 2049, 2050, 2051, 2052, 2053, 2054,
-	2055, 2056, 2057, 2058, 2059, 2060, 2061, 2062, 2063, 2064, 2065, 2066, 2067, 2068, 2069, 2070, 2071, 2072, 2073, 2074, 2075, 2076, 2077, 2078,
-	2079, 2080, 2080, 2080, 2080, 2080, 2080, 2080, 2080, 2083, 2083, 2083, 2083, 2084, 2084, 2084, 2084, 2085, 2085, 2085, 2085, 2085, 2085, 2085,
-	2085, 2089, 2089, 2093, 2093, 2097, 2097, 2097, 2097, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098, 2098,
-	2098, 2098, 2098, 2102, 2102, 2106, 2106, 2106, 2106, 2107, 2108, 2109, 2110, 2111, 2112, 2118, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122,
-	2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2122, 2123, 2123, 2123, 2123, 2127, 2127, 2131, 2135, 2139, 2139, 2143,
-	2143, 2147, 2147, 2151, 2151, 2155, 2155, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159,
-	2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2159, 2160, 2160, 2160, 2160, 2160, 2160, 2160, 2160, 2161, 2161, 2161, 2161, 2161, 2161, 2161,
-	2161, 2170, 2170, 2170, 2170, 2173, 2173, 2173, 2177, 2185, 2193, 2200, 2205, 2211, 2219, 2227, 2232, 2232, 2233, 2233, 2233, 2233, 2233, 2233,
-	2233, 2237, 2241, 2249, 2257, 2257, 2259, 2261, 2262, 2263, 2264, 2265, 2266, 2266, 2266, 2266, 2266, 2267, 2268, 2269, 2270, 2270, 2270, 2270,
-	2270, 2271, 2272, 2273, 2274, 2275, 2276, 2277, 2278, 2279, 2280, 2281, 2282, 2282, 2282, 2282, 2282, 2283, 2284, 2285, 2286, 2287, 2288, 2288,
-	2288, 2289, 2290, 2291, 2292, 2293, 2294, 2295, 2296, 2299, 2302, 2305, 2305, 2306, 2306, 2306, 2306, 2308, 2310, 2312, 2312, 2312, 2312, 2312,
-	2312, 2320, 2328, 2336, 2344, 2352, 2360, 2368, 2376, 2377, 2378, 2379, 2380, 2381, 2382, 2383, 2384, 2385, 2385, 2385, 2385, 2386, 2386, 2386,
-	2386, 2387, 2387, 2387, 2387, 2388, 2388, 2388, 2388, 2389, 2389, 2389, 2389, 2390, 2390, 2390, 2390, 2391, 2391, 2391, 2391, 2391, 2391, 2391,
-	2391, 2395, 2399, 2403, 2403, 2407, 2411, 2415, 2415, 2416, 2416, 2417, 2417, 2417, 2417, 2417, 2417, 2421, 2425, 2429, 2433, 2437, 2441, 2445,
-	2449, 2450, 2451, 2452, 2453, 2454, 2454, 2454, 2454, 2455, 2457, 2458, 2459, 2461, 2463, 2465, 2466, 2466, 2466, 2466, 2466, 2466, 2466, 2466,
-	2466, 2467, 2467, 2467, 2467, 2468, 2468, 2468, 2468, 2470, 2470, 2471, 2471, 2473, 2473, 2475, 2476, 2484, 2492, 2496, 2496, 2504, 2512, 2516,
-	2516, 2518, 2519, 2520, 2521, 2521, 2525, 2525, 2527, 2535, 2543, 2547, 2551, 2559, 2567, 2571, 2575, 2582, 2585, 2589, 2592, 2595, 2595, 2599,
-	2599, 2599, 2599, 2599, 2599, 2599, 2599, 2599, 2599, 2600, 2601, 2601, 2602, 2603, 2604, 2604, 2604, 2606, 2606, 2608, 2610, 2610, 2610, 2610,
-	2610, 2611, 2612, 2613, 2614, 2615, 2616, 2617, 2618, 2619, 2619, 2619, 2619, 2619, 2619, 2619, 2619, 2620, 2620, 2620, 2620, 2621, 2621, 2621,
-	2621, 2622, 2623, 2624, 2625, 2626, 2627, 2628, 2629, 2630, 2631, 2631, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632, 2632,
-	2632, 2636, 2640, 2640, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2644, 2648, 2652, 2652, 2652, 2652, 2652, 2652,
-	2652, 2652, 2652, 2652, 2652, 2652, 2652, 2652, 2652, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656,
-	2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656, 2656,
+	802, 804, 806, 808, 810, 812, 814, 816, 818, 820, 822, 824, 826, 826, 826, 826, 826, 826, 826, 826, 826, 826, 826, 826,
+	826, 828, 830, 832, 834, 836, 838, 840, 842, 844, 846, 848, 850, 852, 854, 856, 858, 860, 862, 864, 866, 868, 870, 872,
+	874, 874, 874, 874, 874, 874, 874, 874, 874, 878, 882, 885, 887, 895, 901, 909, 913, 917, 921, 924, 926, 934, 940, 948,
+	952, 952, 952, 952, 952, 952, 952, 952, 952, 956, 960, 963, 965, 973, 979, 987, 991, 991, 991, 991, 991, 991, 991, 991,
+	991, 991, 991, 991, 991, 991, 991, 991, 991, 991, 991, 991, 991, 991, 991, 991, 991, 997, 1003, 1003, 1003, 1005, 1006, 1006,
+	1006, 1007, 1008, 1009, 1010, 1011, 1011, 1012, 1012, 1013, 1014, 1015, 1016, 1017, 1017, 1018, 1018, 1019, 1020, 1021, 1022, 1023, 1023, 1024,
+	1024, 1025, 1026, 1027, 1028, 1029, 1029, 1030, 1030, 1031, 1031, 1032, 1033, 1034, 1037, 1038, 1038, 1039, 1039, 1040, 1041, 1042, 1045, 1046,
+	1046, 1047, 1047, 1048, 1049, 1050, 1053, 1054, 1054, 1055, 1055, 1056, 1057, 1058, 1061, 1062, 1062, 1063, 1064, 1065, 1065, 1066, 1067, 1068,
+	1068, 1069, 1070, 1071, 1071, 1072, 1073, 1074, 1074, 1075, 1076, 1077, 1078, 1079, 1079, 1080, 1080, 1081, 1081, 1082, 1083, 1084, 1087, 1088,
+	1088, 1089, 1090, 1091, 1091, 1091, 1091, 1091, 1091, 1091, 1091, 1091, 1091, 1091, 1091, 1091, 1091, 1095, 1099, 1103, 1103, 1103, 1103, 1103,
+	1103, 1107, 1111, 1115, 1115, 1115, 1115, 1115, 1115, 1116, 1116, 1117, 1118, 1119, 1122, 1123, 1123, 1124, 1125, 1126, 1127, 1128, 1128, 1129,
+	1129, 1130, 1130, 1131, 1132, 1133, 1136, 1137, 1137, 1138, 1139, 1140, 1141, 1142, 1142, 1143, 1143, 1144, 1144, 1145, 1146, 1147, 1150, 1151,
+	1151, 1152, 1153, 1154, 1155, 1156, 1156, 1157, 1157, 1158, 1158, 1159, 1160, 1161, 1164, 1165, 1165, 1166, 1167, 1168, 1169, 1170, 1170, 1171,
+	1171, 1172, 1172, 1173, 1174, 1175, 1178, 1179, 1179, 1180, 1181, 1182, 1183, 1184, 1184, 1185, 1185, 1186, 1186, 1187, 1188, 1189, 1192, 1193,
+	1193, 1194, 1195, 1196, 1197, 1198, 1198, 1199, 1199, 1200, 1200, 1201, 1202, 1203, 1206, 1207, 1207, 1208, 1209, 1210, 1211, 1212, 1212, 1213,
+	1213, 1214, 1214, 1215, 1216, 1217, 1220, 1221, 1221, 1222, 1223, 1224, 1225, 1226, 1226, 1227, 1227, 1227, 1227, 1227, 1227, 1227, 1228, 1228,
+	1228, 1229, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1230, 1231, 1232, 1232, 1232, 1232, 1232, 1236, 1240, 1240, 1240, 1240,
+	1240, 1241, 1241, 1242, 1242, 1243, 1243, 1243, 1243, 1243, 1243, 1243, 1243, 1243, 1244, 1246, 1247, 1247, 1247, 1247, 1247, 1247, 1247, 1250,
+	1250, 1250, 1250, 1250, 1250, 1250, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258, 1259, 1260, 1261, 1262, 1263, 1264, 1265, 1266, 1267,
+	1268, 1269, 1270, 1271, 1272, 1273, 1274, 1275, 1276, 1277, 1278, 1279, 1280, 1281, 1282, 1283, 1284, 1288, 1292, 1296, 1300, 1304, 1308, 1312,
+	1316, 1317, 1318, 1319, 1320, 1321, 1322, 1323, 1324, 1324, 1324, 1324, 1324, 1324, 1324, 1324, 1324, 1324, 1324, 1324, 1324, 1324, 1324, 1324,
+	1324, 1325, 1326, 1326, 1326, 1326, 1327, 1328, 1329, 1331, 1333, 1335, 1337, 1339, 1341, 1343, 1345, 1346, 1347, 1348, 1348, 1348, 1348, 1348,
+	1348, 1349, 1350, 1350, 1350, 1350, 1350, 1350, 1350, 1354, 1354, 1356, 1359, 1362, 1362, 1362, 1362, 1363, 1364, 1364, 1364, 1364, 1364, 1364,
+	1364, 1365, 1365, 1365, 1366, 1366, 1366, 1366, 1366, 1367, 1367, 1367, 1367, 1367, 1367, 1367, 1367, 1368, 1369, 1369, 1369, 1369, 1369, 1369,
+	1369, 1370, 1371, 1371, 1371, 1371, 1372, 1373, 1374, 1375, 1376, 1377, 1377, 1377, 1377, 1377, 1377, 1381, 1383, 1385, 1387, 1389, 1391, 1393,
+	1395, 1396, 1401, 1402, 1402, 1403, 1404, 1405, 1406, 1407, 1407, 1407, 1407, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1408, 1409, 1410, 1411,
+	1412, 1413, 1414, 1415, 1416, 1416, 1416, 1416, 1416, 1421, 1426, 1426, 1427, 1431, 1436, 1441, 1446, 1446, 1447, 1447, 1448, 1448, 1449, 1449,
+	1450, 1450, 1451, 1451, 1452, 1452, 1453, 1453, 1454, 1456, 1458, 1460, 1462, 1463, 1464, 1465, 1466, 1468, 1470, 1472, 1474, 1476, 1478, 1480,
+	1482, 1484, 1486, 1488, 1490, 1492, 1492, 1492, 1492, 1493, 1494, 1495, 1496, 1497, 1498, 1498, 1498, 1498, 1498, 1498, 1498, 1498, 1498, 1498,
+	1498, 1499, 1499, 1500, 1500, 1501, 1501, 1502, 1502, 1502, 1502, 1502, 1502, 1502, 1502, 1502, 1502, 1503, 1504, 1505, 1506, 1507, 1508, 1509,
+	1510, 1511, 1512, 1513, 1514, 1515, 1516, 1517, 1518, 1519, 1520, 1521, 1522, 1523, 1523, 1523, 1523, 1523, 1523, 1523, 1523, 1523, 1523, 1523,
+	1523, 1525, 1527, 1529, 1531, 1533, 1535, 1537, 1539, 1540, 1540, 1540, 1540, 1540, 1540, 1540, 1540, 1548, 1549, 1556, 1556, 1563, 1563, 1567,
+	1573, 1574, 1575, 1576, 1577, 1578, 1579, 1580, 1581, 1589, 1589, 1597, 1597, 1600, 1600, 1600, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607,
+	1608, 1612, 1612, 1615, 1615, 1622, 1622, 1622, 1622, 1623, 1624, 1625, 1625, 1626, 1627, 1627, 1628, 1629, 1629, 1629, 1629, 1629, 1629, 1629,
+	1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636, 1637, 1642, 1643, 1647, 1653, 1658, 1659, 1665, 1668, 1669, 1669, 1670, 1670, 1670, 1670, 1670,
+	1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678, 1678, 1679, 1680, 1682, 1684, 1685, 1685, 1686, 1694, 1695, 1701, 1701, 1707, 1707, 1714,
+	1718, 1720, 1722, 1724, 1726, 1727, 1728, 1729, 1730, 1738, 1738, 1746, 1746, 1749, 1749, 1749, 1749, 1750, 1751, 1752, 1753, 1753, 1753, 1753,
+	1753, 1754, 1755, 1756, 1757, 1758, 1759, 1759, 1760, 1761, 1762, 1763, 1764, 1765, 1765, 1766, 1766, 1770, 1771, 1772, 1773, 1774, 1775, 1775,
+	1776, 1777, 1778, 1779, 1780, 1781, 1781, 1782, 1782, 1783, 1784, 1785, 1786, 1787, 1788, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1794, 1795,
+	1795, 1802, 1803, 1804, 1805, 1806, 1807, 1807, 1808, 1809, 1810, 1811, 1812, 1813, 1813, 1814, 1814, 1814, 1816, 1818, 1820, 1822, 1824, 1824,
+	1826, 1828, 1830, 1832, 1834, 1836, 1836, 1838, 1838, 1838, 1840, 1842, 1844, 1846, 1848, 1848, 1850, 1856, 1862, 1868, 1874, 1880, 1880, 1886,
+	1886, 1886, 1888, 1890, 1892, 1894, 1896, 1896, 1898, 1900, 1902, 1904, 1906, 1908, 1908, 1910, 1910, 1910, 1911, 1912, 1913, 1914, 1915, 1915,
+	1916, 1921, 1926, 1931, 1936, 1941, 1941, 1946, 1946, 1947, 1948, 1949, 1949, 1950, 1951, 1952, 1954, 1955, 1955, 1956, 1957, 1958, 1961, 1962,
+	1962, 1963, 1964, 1965, 1966, 1966, 1966, 1966, 1966, 1967, 1967, 1968, 1969, 1970, 1973, 1974, 1974, 1975, 1976, 1977, 1978, 1978, 1978, 1978,
+	1978, 1979, 1979, 1980, 1981, 1982, 1985, 1986, 1986, 1990, 1991, 1992, 1993, 1994, 1994, 1994, 1994, 1995, 1995, 1996, 1997, 1998, 2001, 2002,
+	2002, 2006, 2010, 2011, 2012, 2012, 2012, 2012, 2012, 2014, 2014, 2016, 2018, 2020, 2026, 2028, 2028, 2028, 2028, 2028, 2028, 2028, 2028, 2028,
+	2028, 2034, 2034, 2040, 2046, 2052, 2070, 2076, 2076, 2076, 2076, 2076, 2076, 2076, 2076, 2076, 2076, 2078, 2078, 2080, 2082, 2084, 2090, 2092,
+	2092, 2092, 2092, 2092, 2092, 2092, 2092, 2092, 2092, 2097, 2097, 2102, 2107, 2112, 2127, 2132, 2132, 2133, 2134, 2135, 2136, 2137, 2138, 2139,
+	2140, 2141, 2142, 2143, 2144, 2145, 2146, 2147, 2148, 2149, 2150, 2151, 2152, 2153, 2154, 2155, 2156, 2157, 2158, 2159, 2160, 2161, 2162, 2163,
+	2164, 2165, 2166, 2167, 2168, 2169, 2170, 2171, 2172, 2173, 2174, 2175, 2176, 2177, 2178, 2179, 2180, 2181, 2182, 2183, 2184, 2185, 2186, 2187,
+	2188, 2189, 2190, 2191, 2192, 2193, 2194, 2195, 2196, 2197, 2198, 2199, 2200, 2201, 2202, 2203, 2204, 2205, 2206, 2207, 2208, 2209, 2210, 2211,
+	2212, 2213, 2214, 2215, 2216, 2217, 2218, 2219, 2220, 2221, 2222, 2223, 2224, 2225, 2226, 2227, 2228, 2229, 2230, 2231, 2232, 2233, 2234, 2235,
+	2236, 2237, 2238, 2239, 2240, 2241, 2242, 2243, 2244, 2245, 2246, 2247, 2248, 2249, 2250, 2251, 2252, 2253, 2254, 2255, 2256, 2257, 2258, 2259,
+	2260, 2261, 2261, 2261, 2261, 2262, 2262, 2262, 2262, 2266, 2266, 2271, 2271, 2277, 2277, 2281, 2281, 2282, 2282, 2282, 2282, 2283, 2283, 2284,
+	2285, 2289, 2289, 2293, 2293, 2297, 2297, 2300, 2300, 2301, 2301, 2301, 2301, 2301, 2301, 2301, 2301, 2306, 2306, 2306, 2306, 2306, 2306, 2306,
+	2306, 2308, 2308, 2312, 2312, 2316, 2316, 2320, 2320, 2321, 2322, 2323, 2324, 2325, 2326, 2332, 2336, 2337, 2337, 2337, 2337, 2337, 2337, 2337,
+	2337, 2339, 2339, 2339, 2339, 2339, 2339, 2339, 2339, 2340, 2340, 2340, 2340, 2341, 2341, 2341, 2341, 2345, 2354, 2358, 2362, 2366, 2367, 2371,
+	2371, 2375, 2375, 2379, 2379, 2383, 2383, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387,
+	2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2387, 2388, 2388, 2388, 2388, 2388, 2388, 2388, 2388, 2389, 2389, 2389, 2389, 2389, 2389, 2389,
+	2389, 2403, 2403, 2403, 2403, 2406, 2406, 2406, 2410, 2418, 2426, 2433, 2441, 2447, 2455, 2463, 2469, 2470, 2471, 2471, 2471, 2471, 2471, 2471,
+	2471, 2475, 2479, 2487, 2495, 2497, 2499, 2501, 2502, 2503, 2504, 2505, 2506, 2506, 2506, 2506, 2506, 2507, 2508, 2509, 2510, 2510, 2510, 2510,
+	2510, 2511, 2512, 2513, 2514, 2515, 2516, 2517, 2518, 2519, 2520, 2521, 2522, 2522, 2522, 2522, 2522, 2523, 2524, 2525, 2526, 2527, 2528, 2528,
+	2528, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536, 2539, 2542, 2545, 2545, 2546, 2546, 2546, 2546, 2548, 2550, 2552, 2552, 2552, 2552, 2552,
+	2552, 2560, 2568, 2576, 2584, 2592, 2600, 2608, 2616, 2617, 2618, 2619, 2620, 2621, 2622, 2623, 2624, 2625, 2625, 2625, 2625, 2626, 2626, 2626,
+	2626, 2627, 2627, 2627, 2627, 2628, 2628, 2628, 2628, 2629, 2629, 2629, 2629, 2630, 2630, 2630, 2630, 2631, 2631, 2631, 2631, 2631, 2631, 2631,
+	2631, 2635, 2639, 2643, 2643, 2647, 2651, 2655, 2655, 2661, 2661, 2665, 2665, 2669, 2669, 2671, 2671, 2675, 2679, 2683, 2687, 2691, 2695, 2699,
+	2703, 2709, 2712, 2715, 2717, 2721, 2722, 2725, 2726, 2734, 2740, 2748, 2753, 2760, 2768, 2775, 2780, 2783, 2785, 2786, 2787, 2789, 2792, 2793,
+	2794, 2802, 2808, 2815, 2820, 2827, 2832, 2836, 2841, 2843, 2843, 2844, 2844, 2846, 2846, 2848, 2849, 2857, 2865, 2869, 2869, 2877, 2885, 2889,
+	2889, 2891, 2894, 2895, 2897, 2897, 2903, 2903, 2906, 2914, 2922, 2926, 2930, 2938, 2946, 2950, 2954, 2961, 2964, 2968, 2971, 2974, 2974, 2978,
+	2978, 2978, 2978, 2978, 2978, 2978, 2978, 2978, 2978, 2979, 2980, 2980, 2981, 2982, 2983, 2983, 2983, 2985, 2985, 2987, 2989, 2989, 2989, 2989,
+	2989, 2990, 2991, 2992, 2993, 2994, 2995, 2996, 2997, 2998, 2998, 2998, 2998, 2998, 2998, 2998, 2998, 2999, 2999, 2999, 2999, 3000, 3000, 3000,
+	3000, 3001, 3002, 3003, 3004, 3005, 3006, 3007, 3008, 3009, 3010, 3010, 3011, 3011, 3011, 3011, 3011, 3011, 3011, 3011, 3011, 3011, 3011, 3011,
+	3011, 3015, 3019, 3019, 3023, 3023, 3023, 3023, 3023, 3023, 3023, 3023, 3023, 3023, 3023, 3023, 3023, 3027, 3031, 3031, 3031, 3031, 3031, 3031,
+	3031, 3031, 3031, 3031, 3031, 3031, 3031, 3031, 3031, 3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035,
+	3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035, 3035,
 }
 
-var decodeList = [2656]Op{
+var decodeList = [3035]Op{
 	J4_cmpeqi_tp0_jump_nt, J4_cmpeqi_tp0_jump_t, J4_cmpeqi_tp0_jump_nt, J4_cmpeqi_tp0_jump_t, J4_cmpeqi_fp0_jump_nt, J4_cmpeqi_fp0_jump_t, J4_cmpeqi_fp0_jump_nt, J4_cmpeqi_fp0_jump_t,
 	J4_cmpgti_tp0_jump_nt, J4_cmpgti_tp0_jump_t, J4_cmpgti_tp0_jump_nt, J4_cmpgti_tp0_jump_t, J4_cmpgti_fp0_jump_nt, J4_cmpgti_fp0_jump_t, J4_cmpgti_fp0_jump_nt, J4_cmpgti_fp0_jump_t,
 	J4_cmpgtui_tp0_jump_nt, J4_cmpgtui_tp0_jump_t, J4_cmpgtui_tp0_jump_nt, J4_cmpgtui_tp0_jump_t, J4_cmpgtui_fp0_jump_nt, J4_cmpgtui_fp0_jump_t, J4_cmpgtui_fp0_jump_nt, J4_cmpgtui_fp0_jump_t,
@@ -16936,10 +19928,15 @@ var decodeList = [2656]Op{
 	V6_vpackob, V6_vpackoh, J4_cmpeq_t_jumpnv_nt, J4_cmpeq_t_jumpnv_t, J4_cmpeq_t_jumpnv_nt, J4_cmpeq_t_jumpnv_t, J4_cmpeq_f_jumpnv_nt, J4_cmpeq_f_jumpnv_t,
 	J4_cmpeq_f_jumpnv_nt, J4_cmpeq_f_jumpnv_t, J4_cmpgt_t_jumpnv_nt, J4_cmpgt_t_jumpnv_t, J4_cmpgt_t_jumpnv_nt, J4_cmpgt_t_jumpnv_t, J4_cmpgt_f_jumpnv_nt, J4_cmpgt_f_jumpnv_t,
 	J4_cmpgt_f_jumpnv_nt, J4_cmpgt_f_jumpnv_t, J4_cmpgtu_t_jumpnv_nt, J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_t_jumpnv_nt, J4_cmpgtu_t_jumpnv_t, J4_cmpgtu_f_jumpnv_nt, J4_cmpgtu_f_jumpnv_t,
-	J4_cmpgtu_f_jumpnv_nt, J4_cmpgtu_f_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_f_jumpnv_nt, J4_cmpeqi_f_jumpnv_t,
+	J4_cmpgtu_f_jumpnv_nt, J4_cmpgtu_f_jumpnv_t, J4_cmplt_t_jumpnv_nt, J4_cmplt_t_jumpnv_t, J4_cmplt_t_jumpnv_nt, J4_cmplt_t_jumpnv_t, J4_cmplt_f_jumpnv_nt, J4_cmplt_f_jumpnv_t,
+	J4_cmplt_f_jumpnv_nt, J4_cmplt_f_jumpnv_t, J4_cmpltu_t_jumpnv_nt, J4_cmpltu_t_jumpnv_t, J4_cmpltu_t_jumpnv_nt, J4_cmpltu_t_jumpnv_t, J4_cmpltu_f_jumpnv_nt, J4_cmpltu_f_jumpnv_t,
+	J4_cmpltu_f_jumpnv_nt, J4_cmpltu_f_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_t_jumpnv_nt, J4_cmpeqi_t_jumpnv_t, J4_cmpeqi_f_jumpnv_nt, J4_cmpeqi_f_jumpnv_t,
 	J4_cmpeqi_f_jumpnv_nt, J4_cmpeqi_f_jumpnv_t, J4_cmpgti_t_jumpnv_nt, J4_cmpgti_t_jumpnv_t, J4_cmpgti_t_jumpnv_nt, J4_cmpgti_t_jumpnv_t, J4_cmpgti_f_jumpnv_nt, J4_cmpgti_f_jumpnv_t,
 	J4_cmpgti_f_jumpnv_nt, J4_cmpgti_f_jumpnv_t, J4_cmpgtui_t_jumpnv_nt, J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_t_jumpnv_nt, J4_cmpgtui_t_jumpnv_t, J4_cmpgtui_f_jumpnv_nt, J4_cmpgtui_f_jumpnv_t,
-	J4_cmpgtui_f_jumpnv_nt, J4_cmpgtui_f_jumpnv_t, V6_vL32b_ai, V6_vL32b_cur_ai, V6_vL32b_tmp_ai, V6_vL32Ub_ai, V6_vS32b_ai, V6_vS32b_new_ai,
+	J4_cmpgtui_f_jumpnv_nt, J4_cmpgtui_f_jumpnv_t, J4_tstbit0_t_jumpnv_nt, J4_tstbit0_t_jumpnv_t, J4_tstbit0_t_jumpnv_nt, J4_tstbit0_t_jumpnv_t, J4_tstbit0_f_jumpnv_nt, J4_tstbit0_f_jumpnv_t,
+	J4_tstbit0_f_jumpnv_nt, J4_tstbit0_f_jumpnv_t, J4_cmpeqn1_t_jumpnv_nt, J4_cmpeqn1_t_jumpnv_t, J4_cmpeqn1_t_jumpnv_nt, J4_cmpeqn1_t_jumpnv_t, J4_cmpeqn1_f_jumpnv_nt, J4_cmpeqn1_f_jumpnv_t,
+	J4_cmpeqn1_f_jumpnv_nt, J4_cmpeqn1_f_jumpnv_t, J4_cmpgtn1_t_jumpnv_nt, J4_cmpgtn1_t_jumpnv_t, J4_cmpgtn1_t_jumpnv_nt, J4_cmpgtn1_t_jumpnv_t, J4_cmpgtn1_f_jumpnv_nt, J4_cmpgtn1_f_jumpnv_t,
+	J4_cmpgtn1_f_jumpnv_nt, J4_cmpgtn1_f_jumpnv_t, V6_vL32b_ai, V6_vL32b_cur_ai, V6_vL32b_tmp_ai, V6_vL32Ub_ai, V6_vS32b_ai, V6_vS32b_new_ai,
 	V6_vS32Ub_ai, V6_vS32b_srls_ai, V6_vL32b_nt_ai, V6_vL32b_nt_cur_ai, V6_vL32b_nt_tmp_ai, V6_vS32b_nt_ai, V6_vS32b_nt_new_ai, V6_vL32b_npred_ai,
 	V6_vL32b_pred_ai, V6_vL32b_cur_npred_ai, V6_vL32b_cur_pred_ai, V6_vL32b_tmp_npred_ai, V6_vL32b_tmp_pred_ai, V6_vS32b_nqpred_ai, V6_vS32b_qpred_ai, V6_vS32b_npred_ai,
 	V6_vS32b_pred_ai, V6_vS32b_new_npred_ai, V6_vS32b_new_pred_ai, V6_vS32Ub_npred_ai, V6_vS32Ub_pred_ai, V6_vL32b_nt_npred_ai, V6_vL32b_nt_pred_ai, V6_vL32b_nt_cur_npred_ai,
@@ -16959,31 +19956,34 @@ var decodeList = [2656]Op{
 	L4_ploadrht_rr, L4_ploadruht_rr, L4_ploadrit_rr, L4_ploadrdt_rr, L4_ploadrbf_rr, L4_ploadrubf_rr, L4_ploadrhf_rr, L4_ploadruhf_rr,
 	L4_ploadrif_rr, L4_ploadrdf_rr, L4_ploadrbtnew_rr, L4_ploadrubtnew_rr, L4_ploadrhtnew_rr, L4_ploadruhtnew_rr, L4_ploadritnew_rr, L4_ploadrdtnew_rr,
 	L4_ploadrbfnew_rr, L4_ploadrubfnew_rr, L4_ploadrhfnew_rr, L4_ploadruhfnew_rr, L4_ploadrifnew_rr, L4_ploadrdfnew_rr, S4_pstorerbt_rr, S4_pstorerht_rr,
-	S4_pstorerft_rr, S4_pstorerit_rr, S4_pstorerdt_rr, S4_pstorerbf_rr, S4_pstorerhf_rr, S4_pstorerff_rr, S4_pstorerif_rr, S4_pstorerdf_rr,
-	S4_pstorerbtnew_rr, S4_pstorerhtnew_rr, S4_pstorerftnew_rr, S4_pstoreritnew_rr, S4_pstorerdtnew_rr, S4_pstorerbfnew_rr, S4_pstorerhfnew_rr, S4_pstorerffnew_rr,
-	S4_pstorerifnew_rr, S4_pstorerdfnew_rr, S4_storeirbt_io, S4_storeirht_io, S4_storeirit_io, S4_storeirbf_io, S4_storeirhf_io, S4_storeirif_io,
-	S4_storeirbtnew_io, S4_storeirhtnew_io, S4_storeiritnew_io, S4_storeirbfnew_io, S4_storeirhfnew_io, S4_storeirifnew_io, L4_loadrb_rr, L4_loadrub_rr,
-	L4_loadrh_rr, L4_loadruh_rr, L4_loadri_rr, L4_loadrd_rr, S4_storerb_rr, S4_storerh_rr, S4_storerf_rr, S4_storeri_rr,
-	S4_storerbnew_rr, S4_storerhnew_rr, S4_storerinew_rr, S4_storerd_rr, S4_storeirb_io, S4_storeirh_io, S4_storeiri_io, L4_add_memopb_io,
-	L4_and_memopb_io, L4_or_memopb_io, L4_sub_memopb_io, L4_add_memoph_io, L4_and_memoph_io, L4_or_memoph_io, L4_sub_memoph_io, L4_add_memopw_io,
-	L4_and_memopw_io, L4_or_memopw_io, L4_sub_memopw_io, L4_iadd_memopb_io, L4_isub_memopb_io, L4_iand_memopb_io, L4_ior_memopb_io, L4_iadd_memoph_io,
-	L4_isub_memoph_io, L4_iand_memoph_io, L4_ior_memoph_io, L4_iadd_memopw_io, L4_isub_memopw_io, L4_iand_memopw_io, L4_ior_memopw_io, S2_pstorerbt_io,
-	S2_pstorerht_io, S2_pstorerft_io, S2_pstorerit_io, S2_pstorerinewt_io, S2_pstorerbnewt_io, S2_pstorerhnewt_io, S2_pstorerdt_io, L2_ploadrbt_io,
-	L2_ploadrubt_io, L2_ploadrht_io, L2_ploadruht_io, L2_ploadrit_io, L2_ploadrdt_io, S4_pstorerbtnew_io, S4_pstorerhtnew_io, S4_pstorerftnew_io,
-	S4_pstoreritnew_io, S4_pstorerbnewtnew_io, S4_pstorerhnewtnew_io, S4_pstorerinewtnew_io, S4_pstorerdtnew_io, L2_ploadrbtnew_io, L2_ploadrubtnew_io, L2_ploadrhtnew_io,
-	L2_ploadruhtnew_io, L2_ploadritnew_io, L2_ploadrdtnew_io, S2_pstorerbf_io, S2_pstorerhf_io, S2_pstorerff_io, S2_pstorerif_io, S2_pstorerinewf_io,
-	S2_pstorerbnewf_io, S2_pstorerhnewf_io, S2_pstorerdf_io, L2_ploadrbf_io, L2_ploadrubf_io, L2_ploadrhf_io, L2_ploadruhf_io, L2_ploadrif_io,
-	L2_ploadrdf_io, S4_pstorerbfnew_io, S4_pstorerhfnew_io, S4_pstorerffnew_io, S4_pstorerifnew_io, S4_pstorerbnewfnew_io, S4_pstorerhnewfnew_io, S4_pstorerinewfnew_io,
-	S4_pstorerdfnew_io, L2_ploadrbfnew_io, L2_ploadrubfnew_io, L2_ploadrhfnew_io, L2_ploadruhfnew_io, L2_ploadrifnew_io, L2_ploadrdfnew_io, S2_storerbgp,
+	S4_pstorerft_rr, S4_pstorerit_rr, S4_pstorerbnewt_rr, S4_pstorerhnewt_rr, S4_pstorerinewt_rr, S4_pstorerdt_rr, S4_pstorerbf_rr, S4_pstorerhf_rr,
+	S4_pstorerff_rr, S4_pstorerif_rr, S4_pstorerbnewf_rr, S4_pstorerhnewf_rr, S4_pstorerinewf_rr, S4_pstorerdf_rr, S4_pstorerbtnew_rr, S4_pstorerhtnew_rr,
+	S4_pstorerftnew_rr, S4_pstoreritnew_rr, S4_pstorerbnewtnew_rr, S4_pstorerhnewtnew_rr, S4_pstorerinewtnew_rr, S4_pstorerdtnew_rr, S4_pstorerbfnew_rr, S4_pstorerhfnew_rr,
+	S4_pstorerffnew_rr, S4_pstorerifnew_rr, S4_pstorerbnewfnew_rr, S4_pstorerhnewfnew_rr, S4_pstorerinewfnew_rr, S4_pstorerdfnew_rr, S4_storeirbt_io, S4_storeirht_io,
+	S4_storeirit_io, S4_storeirbf_io, S4_storeirhf_io, S4_storeirif_io, S4_storeirbtnew_io, S4_storeirhtnew_io, S4_storeiritnew_io, S4_storeirbfnew_io,
+	S4_storeirhfnew_io, S4_storeirifnew_io, L4_loadrb_rr, L4_loadrub_rr, L4_loadrh_rr, L4_loadruh_rr, L4_loadri_rr, L4_loadrd_rr,
+	S4_storerb_rr, S4_storerh_rr, S4_storerf_rr, S4_storeri_rr, S4_storerbnew_rr, S4_storerhnew_rr, S4_storerinew_rr, S4_storerd_rr,
+	S4_storeirb_io, S4_storeirh_io, S4_storeiri_io, L4_add_memopb_io, L4_and_memopb_io, L4_or_memopb_io, L4_sub_memopb_io, L4_add_memoph_io,
+	L4_and_memoph_io, L4_or_memoph_io, L4_sub_memoph_io, L4_add_memopw_io, L4_and_memopw_io, L4_or_memopw_io, L4_sub_memopw_io, L4_iadd_memopb_io,
+	L4_isub_memopb_io, L4_iand_memopb_io, L4_ior_memopb_io, L4_iadd_memoph_io, L4_isub_memoph_io, L4_iand_memoph_io, L4_ior_memoph_io, L4_iadd_memopw_io,
+	L4_isub_memopw_io, L4_iand_memopw_io, L4_ior_memopw_io, S2_pstorerbt_io, S2_pstorerht_io, S2_pstorerft_io, S2_pstorerit_io, S2_pstorerinewt_io,
+	S2_pstorerbnewt_io, S2_pstorerhnewt_io, S2_pstorerdt_io, L2_ploadrbt_io, L2_ploadrubt_io, L2_ploadrht_io, L2_ploadruht_io, L2_ploadrit_io,
+	L2_ploadrdt_io, S4_pstorerbtnew_io, S4_pstorerhtnew_io, S4_pstorerftnew_io, S4_pstoreritnew_io, S4_pstorerbnewtnew_io, S4_pstorerhnewtnew_io, S4_pstorerinewtnew_io,
+	S4_pstorerdtnew_io, L2_ploadrbtnew_io, L2_ploadrubtnew_io, L2_ploadrhtnew_io, L2_ploadruhtnew_io, L2_ploadritnew_io, L2_ploadrdtnew_io, S2_pstorerbf_io,
+	S2_pstorerhf_io, S2_pstorerff_io, S2_pstorerif_io, S2_pstorerinewf_io, S2_pstorerbnewf_io, S2_pstorerhnewf_io, S2_pstorerdf_io, L2_ploadrbf_io,
+	L2_ploadrubf_io, L2_ploadrhf_io, L2_ploadruhf_io, L2_ploadrif_io, L2_ploadrdf_io, S4_pstorerbfnew_io, S4_pstorerhfnew_io, S4_pstorerffnew_io,
+	S4_pstorerifnew_io, S4_pstorerbnewfnew_io, S4_pstorerhnewfnew_io, S4_pstorerinewfnew_io, S4_pstorerdfnew_io, L2_ploadrbfnew_io, L2_ploadrubfnew_io, L2_ploadrhfnew_io,
+	L2_ploadruhfnew_io, L2_ploadrifnew_io, L2_ploadrdfnew_io, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp,
+	S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp,
+	L2_loadrdgp, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp,
+	S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp, S2_storerbgp,
 	S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp,
 	L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp, S2_storerbgp, S2_storerhgp, S2_storerfgp,
 	S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp,
-	L2_loadruhgp, L2_loadrigp, L2_loadrdgp, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp,
-	S2_storerhnewgp, S2_storerinewgp, S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp,
-	L2_loadrdgp, S2_storerbgp, S2_storerhgp, S2_storerfgp, S2_storerigp, S2_storerbnewgp, S2_storerhnewgp, S2_storerinewgp,
-	S2_storerdgp, L2_loadrbgp, L2_loadrubgp, L2_loadrhgp, L2_loadruhgp, L2_loadrigp, L2_loadrdgp, J2_callr,
-	J2_callrt, J2_callrf, J2_jumpr, J2_jumprt, J2_jumprtnew, J2_jumprtpt, J2_jumprtnewpt, J2_jumprf,
-	J2_jumprfnew, J2_jumprfpt, J2_jumprfnewpt, J2_trap0, J2_jump, J2_jump, J2_jump, J2_jump,
+	L2_loadruhgp, L2_loadrigp, L2_loadrdgp, J2_callr, J2_callrt, J2_callrf, J2_jumpr, J4_hintjumpr,
+	J2_jumprt, J2_jumprtnew, J2_jumprtpt, J2_jumprtnewpt, J2_jumprf, J2_jumprfnew, J2_jumprfpt, J2_jumprfnewpt,
+	J2_trap0, J2_pause, J2_trap1, Y2_icdatar, Y2_icdataw, Y2_ictagw, Y2_ictagr, Y2_icinva,
+	Y2_icinvidx, Y2_ickill, Y2_isync, J2_rte, J2_jump, J2_jump, J2_jump, J2_jump,
 	J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump, J2_jump,
 	J2_jump, J2_jump, J2_jump, J2_jump, J2_call, J2_call, J2_call, J2_call,
 	J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call, J2_call,
@@ -16995,90 +19995,105 @@ var decodeList = [2656]Op{
 	J2_callt, J2_callf, J2_callt, J2_callf, J2_loop0r, J2_loop1r, J2_ploop1sr, J2_ploop2sr,
 	J2_ploop3sr, J2_jumprz, J2_jumprzpt, J2_jumprz, J2_jumprzpt, J2_jumprgtez, J2_jumprgtezpt, J2_jumprgtez,
 	J2_jumprgtezpt, J2_jumprnz, J2_jumprnzpt, J2_jumprnz, J2_jumprnzpt, J2_jumprltez, J2_jumprltezpt, J2_jumprltez,
-	J2_jumprltezpt, A2_tfrrcr, J2_loop0i, J2_loop1i, J2_ploop1si, J2_ploop2si, J2_ploop3si, A2_tfrcrr,
-	C4_addipc, C2_and, C4_and_and, C2_or, C4_and_or, C2_xor, C4_or_and, C2_andn,
-	C4_or_or, C2_any8, C4_and_andn, C2_all8, C4_and_orn, C2_not, C4_or_andn, C2_orn,
-	C4_or_orn, A2_aslh, A4_paslhf, A4_paslhfnew, A4_paslht, A4_paslhtnew, A2_asrh, A4_pasrhf,
-	A4_pasrhfnew, A4_pasrht, A4_pasrhtnew, A2_tfr, A2_sxtb, A4_psxtbf, A4_psxtbfnew, A4_psxtbt,
-	A4_psxtbtnew, A2_zxth, A4_pzxthf, A4_pzxthfnew, A4_pzxtht, A4_pzxthtnew, A2_sxth, A4_psxthf,
-	A4_psxthfnew, A4_psxtht, A4_psxthtnew, A2_tfril, A2_tfril, A2_tfril, A2_tfril, A2_tfrih,
-	A2_tfrih, A2_tfrih, A2_tfrih, A4_combineri, C2_muxir, A4_combineir, C2_muxir, C2_muxir,
-	A4_rcmpeqi, C2_muxir, A4_rcmpneqi, C2_muxri, C2_muxri, C2_muxri, C2_muxri, A2_paddit,
-	A2_padditnew, A2_paddit, A2_padditnew, A2_paddit, A2_padditnew, A2_paddit, A2_padditnew, A2_paddif,
-	A2_paddifnew, A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew, C2_cmpeqi,
-	C4_cmpneqi, C2_cmpeqi, C4_cmpneqi, C2_cmpgti, C4_cmpltei, C2_cmpgti, C4_cmpltei, C2_cmpgtui,
-	C4_cmplteui, A2_andir, A2_andir, A2_subri, A2_subri, A2_orir, A2_orir, A2_tfrsi,
-	A2_tfrsi, A2_tfrsi, A2_tfrsi, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii,
+	J2_jumprltezpt, G4_tfrgrcr, A2_tfrrcr, Y4_trace, G4_tfrgpcp, A4_tfrpcp, Y2_ciad, Y2_cswi,
+	Y2_iassignw, Y2_swi, Y2_resume, Y2_wait, Y2_start, Y2_stop, Y4_nmi, Y2_setimask,
+	Y2_setprio, Y4_siad, Y2_crswap0, Y4_crswap1, Y2_getimask, Y2_iassignr, Y2_tfrsrcr, A4_tfrcpp,
+	G4_tfrgcpp, J2_loop0i, J2_loop1i, J2_ploop1si, J2_ploop2si, J2_ploop3si, A2_tfrcrr, G4_tfrgcrr,
+	C4_addipc, C2_and, C4_and_and, C4_fastcorner9, C4_fastcorner9_not, C2_or, C4_and_or, C2_xor,
+	C4_or_and, C2_andn, C4_or_or, C2_any8, C4_and_andn, C2_all8, C4_and_orn, C2_not,
+	C4_or_andn, C2_orn, C4_or_orn, Y2_tlbw, Y2_break, Y2_k0lock, Y2_k0unlock, Y2_tlblock,
+	Y2_tlbunlock, Y2_tlbr, Y2_tlbp, Y5_tlbasidi, Y5_ctlbw, Y5_tlboc, Y4_tfrspcp, Y4_crswap10,
+	Y2_tfrscrr, Y2_tfrscrr, Y2_tfrscrr, Y2_tfrscrr, Y4_tfrscpp, Y4_tfrscpp, Y4_tfrscpp, Y4_tfrscpp,
+	A2_aslh, A4_paslhf, A4_paslhfnew, A4_paslht, A4_paslhtnew, A2_asrh, A4_pasrhf, A4_pasrhfnew,
+	A4_pasrht, A4_pasrhtnew, A2_tfr, A4_pzxtbt, A4_pzxtbf, A4_pzxtbtnew, A4_pzxtbfnew, A2_sxtb,
+	A4_psxtbf, A4_psxtbfnew, A4_psxtbt, A4_psxtbtnew, A2_zxth, A4_pzxthf, A4_pzxthfnew, A4_pzxtht,
+	A4_pzxthtnew, A2_sxth, A4_psxthf, A4_psxthfnew, A4_psxtht, A4_psxthtnew, A2_tfril, A2_tfril,
+	A2_tfril, A2_tfril, A2_tfrih, A2_tfrih, A2_tfrih, A2_tfrih, A4_combineri, C2_muxir,
+	A4_combineir, C2_muxir, C2_muxir, A4_rcmpeqi, C2_muxir, A4_rcmpneqi, C2_muxri, C2_muxri,
+	C2_muxri, C2_muxri, A2_paddit, A2_padditnew, A2_paddit, A2_padditnew, A2_paddit, A2_padditnew,
+	A2_paddit, A2_padditnew, A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew, A2_paddif, A2_paddifnew,
+	A2_paddif, A2_paddifnew, C2_cmpeqi, C4_cmpneqi, C2_cmpeqi, C4_cmpneqi, C2_cmpgti, C4_cmpltei,
+	C2_cmpgti, C4_cmpltei, C2_cmpgtui, C4_cmplteui, A2_andir, A2_andir, A2_subri, A2_subri,
+	A2_orir, A2_orir, A2_tfrsi, A2_tfrsi, A2_tfrsi, A2_tfrsi, C2_muxii, C2_muxii,
 	C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii,
-	C2_muxii, C2_muxii, C2_muxii, A2_combineii, A2_combineii, A2_combineii, A2_combineii, A4_combineii,
-	C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit,
-	C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif,
-	A2_nop, S2_asl_i_p, S2_asr_i_p, S2_lsr_i_p, S6_rol_i_p, S2_asl_i_vw, S2_asr_i_vw, S2_lsr_i_vw,
+	C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, C2_muxii, A2_combineii, A2_combineii,
+	A2_combineii, A2_combineii, A4_combineii, C2_cmoveit, C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveit,
+	C2_cmovenewit, C2_cmoveit, C2_cmovenewit, C2_cmoveif, C2_cmovenewif, C2_cmoveif, C2_cmovenewif, C2_cmoveif,
+	C2_cmovenewif, C2_cmoveif, C2_cmovenewif, A2_nop, S2_asl_i_p, S2_asr_i_p, S2_lsr_i_p, S6_rol_i_p,
+	S2_vsathb_nopack, S2_vsathub_nopack, S2_vsatwh_nopack, S2_vsatwuh_nopack, S5_vasrhrnd, S2_asl_i_vw, S2_asr_i_vw, S2_lsr_i_vw,
 	A2_vabsh, A2_vabshsat, A2_vabsw, A2_vabswsat, A2_negp, A2_notp, A2_absp, S2_asl_i_vh,
-	S2_asr_i_vh, S2_lsr_i_vh, S2_brevp, F2_conv_d2df, F2_conv_df2d, F2_conv_df2d_chop, F2_conv_df2ud, F2_conv_df2ud_chop,
-	F2_conv_ud2df, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup,
-	S2_extractup, S2_asl_i_p_acc, S2_asl_i_p_nac, S2_asr_i_p_acc, S2_asr_i_p_nac, S2_lsr_i_p_acc, S2_lsr_i_p_nac, S6_rol_i_p_acc,
-	S6_rol_i_p_nac, S2_asl_i_p_and, S2_asl_i_p_or, S2_asr_i_p_and, S2_asr_i_p_or, S2_lsr_i_p_and, S2_lsr_i_p_or, S6_rol_i_p_and,
-	S6_rol_i_p_or, S2_asl_i_p_xacc, S2_lsr_i_p_xacc, S6_rol_i_p_xacc, S2_insertp, S2_insertp, S2_insertp, S2_insertp,
-	S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_vsxtbh, S2_vzxtbh, S2_vsxthw, S2_vzxthw,
-	A2_sxtw, S2_vsplatrh, F2_conv_sf2d, F2_conv_sf2d_chop, F2_conv_sf2df, F2_conv_sf2ud, F2_conv_sf2ud_chop, F2_conv_uw2df,
-	F2_conv_w2df, S2_tstbit_i, S4_ntstbit_i, C2_tfrrp, C2_bitsclri, C4_nbitsclri, F2_sfclass, C2_mask,
-	F2_conv_df2sf, F2_conv_ud2sf, S2_cl0p, S2_cl1p, S2_clbp, F2_conv_d2sf, S4_clbpaddi, S5_popcountp,
-	F2_conv_df2uw, S2_vtrunehb, S2_vtrunohb, F2_conv_df2w, F2_conv_df2uw_chop, A2_sat, A4_bitspliti, S2_ct0p,
-	S2_ct1p, F2_conv_df2w_chop, C2_tfrpr, S4_extractp, S4_extractp, S4_extractp, S4_extractp, S4_extractp,
-	S4_extractp, S4_extractp, S4_extractp, F2_conv_uw2sf, F2_conv_w2sf, F2_conv_sf2uw, F2_conv_sf2uw_chop, F2_conv_sf2w,
-	F2_conv_sf2w_chop, F2_sffixupr, F2_sfinvsqrta, S2_asl_i_r, S2_asr_i_r, S2_lsr_i_r, S2_cl0, S2_cl1,
-	S2_clb, S6_rol_i_r, S2_clbnorm, S4_clbaddi, S2_asl_i_r_sat, S2_asr_i_r_rnd, S2_ct0, S2_ct1,
-	S2_brev, S2_vsplatrb, A2_abs, A2_negsat, A2_abssat, A2_swiz, A2_satb, A2_sath,
-	A2_satub, A2_satuh, S2_setbit_i, S2_clrbit_i, S2_togglebit_i, S2_extractu, S2_mask, S2_extractu,
-	S2_mask, S2_extractu, S2_mask, S2_extractu, S2_mask, S4_extract, S4_extract, S4_extract,
-	S4_extract, S2_asl_i_r_acc, S2_asl_i_r_nac, S2_asr_i_r_acc, S2_asr_i_r_nac, S2_lsr_i_r_acc, S2_lsr_i_r_nac, S6_rol_i_r_acc,
-	S6_rol_i_r_nac, S2_asl_i_r_and, S2_asl_i_r_or, S2_asr_i_r_and, S2_asr_i_r_or, S2_lsr_i_r_and, S2_lsr_i_r_or, S6_rol_i_r_and,
-	S6_rol_i_r_or, S2_asl_i_r_xacc, S2_lsr_i_r_xacc, S6_rol_i_r_xacc, S2_insert, S2_insert, S2_insert, S2_insert,
-	L2_deallocframe, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io,
-	L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, V6_extractw, L2_loadbsw2_io, L2_loadalignh_io,
-	L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io,
-	L2_loadri_io, L2_loadrd_io, Y2_dcfetchbo, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io,
-	L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, L4_return,
-	L4_return_t, L4_return_f, L4_return_tnew_pt, L4_return_fnew_pt, L4_return_tnew_pnt, L4_return_fnew_pnt, L2_loadbsw2_io, L2_loadalignh_io,
-	L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io,
-	L2_loadri_io, L2_loadrd_io, L2_loadbsw2_pci, L2_loadbsw2_pcr, L2_loadalignh_pci, L2_loadalignh_pcr, L2_loadbzw2_pci, L2_loadbzw2_pcr,
-	L2_loadalignb_pci, L2_loadalignb_pcr, L2_loadbzw4_pci, L2_loadbzw4_pcr, L2_loadbsw4_pci, L2_loadbsw4_pcr, L2_loadrb_pci, L2_loadrb_pcr,
-	L2_loadrub_pci, L2_loadrub_pcr, L2_loadrh_pci, L2_loadrh_pcr, L2_loadruh_pci, L2_loadruh_pcr, L2_loadri_pci, L2_loadri_pcr,
-	L2_loadrd_pci, L2_loadrd_pcr, L2_loadbsw2_pi, L4_loadbsw2_ap, L2_loadalignh_pi, L4_loadalignh_ap, L2_loadbzw2_pi, L4_loadbzw2_ap,
-	L2_loadalignb_pi, L4_loadalignb_ap, L2_loadbzw4_pi, L4_loadbzw4_ap, L2_loadbsw4_pi, L4_loadbsw4_ap, L2_loadrb_pi, L4_loadrb_ap,
-	L2_ploadrbf_pi, L2_ploadrbfnew_pi, L2_ploadrbt_pi, L2_ploadrbtnew_pi, L2_loadrub_pi, L4_loadrub_ap, L2_ploadrubf_pi, L2_ploadrubfnew_pi,
-	L2_ploadrubt_pi, L2_ploadrubtnew_pi, L2_loadrh_pi, L4_loadrh_ap, L2_ploadrhf_pi, L2_ploadrhfnew_pi, L2_ploadrht_pi, L2_ploadrhtnew_pi,
-	L2_loadruh_pi, L4_loadruh_ap, L2_ploadruhf_pi, L2_ploadruhfnew_pi, L2_ploadruht_pi, L2_ploadruhtnew_pi, L2_loadri_pi, L2_ploadrif_pi,
-	L2_ploadrit_pi, L4_loadri_ap, L2_ploadrifnew_pi, L2_ploadritnew_pi, L2_loadrd_pi, L2_ploadrdf_pi, L2_ploadrdt_pi, L4_loadrd_ap,
-	L2_ploadrdfnew_pi, L2_ploadrdtnew_pi, L2_loadbsw2_pr, L4_loadbsw2_ur, L2_loadalignh_pr, L4_loadalignh_ur, L2_loadbzw2_pr, L4_loadbzw2_ur,
-	L2_loadalignb_pr, L4_loadalignb_ur, L2_loadbzw4_pr, L4_loadbzw4_ur, L2_loadbsw4_pr, L4_loadbsw4_ur, L2_loadrb_pr, L4_loadrb_ur,
-	L2_loadrub_pr, L4_loadrub_ur, L2_loadrh_pr, L4_loadrh_ur, L2_loadruh_pr, L4_loadruh_ur, L2_loadri_pr, L4_loadri_ur,
-	L2_loadrd_pr, L4_loadrd_ur, L2_loadbsw2_pbr, L2_loadalignh_pbr, L2_loadbzw2_pbr, L2_loadalignb_pbr, L2_loadbzw4_pbr, L2_loadbsw4_pbr,
-	L2_loadrb_pbr, L4_ploadrbf_abs, L4_ploadrbfnew_abs, L4_ploadrbt_abs, L4_ploadrbtnew_abs, L2_loadrub_pbr, L4_ploadrubf_abs, L4_ploadrubfnew_abs,
-	L4_ploadrubt_abs, L4_ploadrubtnew_abs, L2_loadrh_pbr, L4_ploadrhf_abs, L4_ploadrhfnew_abs, L4_ploadrht_abs, L4_ploadrhtnew_abs, L2_loadruh_pbr,
-	L4_ploadruhf_abs, L4_ploadruhfnew_abs, L4_ploadruht_abs, L4_ploadruhtnew_abs, L2_loadri_pbr, L4_ploadrif_abs, L4_ploadrifnew_abs, L4_ploadrit_abs,
-	L4_ploadritnew_abs, L2_loadrd_pbr, L4_ploadrdf_abs, L4_ploadrdfnew_abs, L4_ploadrdt_abs, L4_ploadrdtnew_abs, S2_allocframe, S2_storerb_io,
-	S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, S2_storerb_io,
-	S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, S2_storerb_io,
-	S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, Y4_l2fetch,
-	Y6_dmstart, Y6_dmlink, Y6_dmresume, Y5_l2fetch, S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io,
-	S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, Y6_dmpoll, Y6_dmwait, Y6_dmpause, S2_storerb_pci,
-	S2_storerb_pcr, S2_storerh_pci, S2_storerh_pcr, S2_storerf_pci, S2_storerf_pcr, S2_storeri_pci, S2_storeri_pcr, S2_storerbnew_pci,
-	S2_storerbnew_pcr, S2_storerhnew_pci, S2_storerhnew_pcr, S2_storerinew_pci, S2_storerinew_pcr, S2_storerd_pci, S2_storerd_pcr, S2_storerb_pi,
-	S2_pstorerbf_pi, S2_pstorerbt_pi, S4_storerb_ap, S2_pstorerbfnew_pi, S2_pstorerbtnew_pi, S2_storerh_pi, S4_storerh_ap, S2_pstorerhf_pi,
-	S2_pstorerhfnew_pi, S2_pstorerht_pi, S2_pstorerhtnew_pi, S2_storerf_pi, S4_storerf_ap, S2_pstorerff_pi, S2_pstorerffnew_pi, S2_pstorerft_pi,
-	S2_pstorerftnew_pi, S2_storeri_pi, S2_pstorerif_pi, S2_pstorerit_pi, S4_storeri_ap, S2_pstorerifnew_pi, S2_pstoreritnew_pi, S2_storerbnew_pi,
-	S2_storerhnew_pi, S2_storerinew_pi, S4_storerbnew_ap, S4_storerhnew_ap, S4_storerinew_ap, S2_pstorerbnewf_pi, S2_pstorerbnewfnew_pi, S2_pstorerbnewt_pi,
-	S2_pstorerbnewtnew_pi, S2_pstorerhnewf_pi, S2_pstorerhnewfnew_pi, S2_pstorerhnewt_pi, S2_pstorerhnewtnew_pi, S2_pstorerinewf_pi, S2_pstorerinewfnew_pi, S2_pstorerinewt_pi,
-	S2_pstorerinewtnew_pi, S2_storerd_pi, S2_pstorerdf_pi, S2_pstorerdt_pi, S4_storerd_ap, S2_pstorerdfnew_pi, S2_pstorerdtnew_pi, S2_storerb_pr,
-	S4_storerb_ur, S2_storerh_pr, S4_storerh_ur, S2_storerf_pr, S4_storerf_ur, S2_storeri_pr, S4_storeri_ur, S2_storerbnew_pr,
-	S4_storerbnew_ur, S2_storerhnew_pr, S4_storerhnew_ur, S2_storerinew_pr, S4_storerinew_ur, S2_storerd_pr, S4_storerd_ur, S2_storerb_pbr,
-	S4_pstorerbf_abs, S4_pstorerbfnew_abs, S4_pstorerbt_abs, S4_pstorerbtnew_abs, S2_storerh_pbr, S4_pstorerhf_abs, S4_pstorerhfnew_abs, S4_pstorerht_abs,
-	S4_pstorerhtnew_abs, S2_storerf_pbr, S4_pstorerff_abs, S4_pstorerffnew_abs, S4_pstorerft_abs, S4_pstorerftnew_abs, S2_storeri_pbr, S4_pstorerif_abs,
-	S4_pstorerifnew_abs, S4_pstorerit_abs, S4_pstoreritnew_abs, S2_storerbnew_pbr, S2_storerhnew_pbr, S2_storerinew_pbr, S4_pstorerbnewf_abs, S4_pstorerbnewfnew_abs,
-	S4_pstorerbnewt_abs, S4_pstorerbnewtnew_abs, S4_pstorerhnewf_abs, S4_pstorerhnewfnew_abs, S4_pstorerhnewt_abs, S4_pstorerhnewtnew_abs, S4_pstorerinewf_abs, S4_pstorerinewfnew_abs,
-	S4_pstorerinewt_abs, S4_pstorerinewtnew_abs, S2_storerd_pbr, S4_pstorerdf_abs, S4_pstorerdfnew_abs, S4_pstorerdt_abs, S4_pstorerdtnew_abs, A2_addi,
+	S2_asr_i_vh, S2_lsr_i_vh, A2_vconj, S2_brevp, S2_asr_i_p_rnd, S2_deinterleave, S2_interleave, F2_conv_d2df,
+	F2_conv_df2d, F2_conv_df2d_chop, F2_conv_df2ud, F2_conv_df2ud_chop, F2_conv_ud2df, S2_extractup, S2_extractup, S2_extractup,
+	S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_extractup, S2_asl_i_p_acc, S2_asl_i_p_nac, S2_asr_i_p_acc,
+	S2_asr_i_p_nac, S2_lsr_i_p_acc, S2_lsr_i_p_nac, S6_rol_i_p_acc, S6_rol_i_p_nac, S2_asl_i_p_and, S2_asl_i_p_or, S2_asr_i_p_and,
+	S2_asr_i_p_or, S2_lsr_i_p_and, S2_lsr_i_p_or, S6_rol_i_p_and, S6_rol_i_p_or, S2_asl_i_p_xacc, S2_lsr_i_p_xacc, S6_rol_i_p_xacc,
+	S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_insertp, S2_insertp,
+	S2_vsxtbh, S2_vzxtbh, S2_vsxthw, S2_vzxthw, A2_sxtw, S2_vsplatrh, S6_vsplatrbp, F2_conv_sf2d,
+	F2_conv_sf2d_chop, F2_conv_sf2df, F2_conv_sf2ud, F2_conv_sf2ud_chop, F2_conv_uw2df, F2_conv_w2df, S2_tstbit_i, S4_ntstbit_i,
+	C2_tfrrp, C2_bitsclri, C4_nbitsclri, F2_sfclass, C2_mask, S2_tableidxb, S2_tableidxb, S2_tableidxh,
+	S2_tableidxh, S2_tableidxw, S2_tableidxw, S2_tableidxd, S2_tableidxd, F2_conv_df2sf, S2_vsathb, S2_vsathub,
+	S2_vsatwh, S2_vsatwuh, F2_conv_ud2sf, S2_cl0p, S2_cl1p, S2_clbp, F2_conv_d2sf, S4_clbpaddi,
+	S5_popcountp, F2_conv_df2uw, S4_clbpnorm, S5_asrhub_rnd_sat, S5_asrhub_sat, S2_vtrunehb, S2_vtrunohb, F2_conv_df2w,
+	S2_vrndpackwh, S2_vrndpackwhs, F2_conv_df2uw_chop, A2_sat, A4_bitspliti, A2_roundsat, A7_clip, A7_vclip,
+	S2_asr_i_svw_trun, S2_ct0p, S2_ct1p, F2_conv_df2w_chop, C2_vitpack, C2_tfrpr, S4_extractp, S4_extractp,
+	S4_extractp, S4_extractp, S4_extractp, S4_extractp, S4_extractp, S4_extractp, F2_conv_uw2sf, F2_conv_w2sf,
+	F2_conv_sf2uw, F2_conv_sf2uw_chop, F2_conv_sf2w, F2_conv_sf2w_chop, F2_sffixupr, F2_sfinvsqrta, S2_asl_i_r, S2_asr_i_r,
+	S2_lsr_i_r, S2_cl0, S2_cl1, S2_clb, S6_rol_i_r, S2_clbnorm, S4_clbaddi, S2_asl_i_r_sat,
+	S2_asr_i_r_rnd, S2_ct0, S2_ct1, S2_brev, S2_vsplatrb, A2_abs, A2_negsat, A2_abssat,
+	A2_swiz, S2_svsathb, S2_svsathub, A2_satb, A2_sath, A2_satub, A2_satuh, S2_setbit_i,
+	S2_clrbit_i, S2_togglebit_i, A4_cround_ri, A4_round_ri, A4_round_ri_sat, A7_croundd_ri, S2_extractu, S2_mask,
+	S2_extractu, S2_mask, S2_extractu, S2_mask, S2_extractu, S2_mask, S4_extract, S4_extract,
+	S4_extract, S4_extract, S2_asl_i_r_acc, S2_asl_i_r_nac, S2_asr_i_r_acc, S2_asr_i_r_nac, S2_lsr_i_r_acc, S2_lsr_i_r_nac,
+	S6_rol_i_r_acc, S6_rol_i_r_nac, S2_asl_i_r_and, S2_asl_i_r_or, S2_asr_i_r_and, S2_asr_i_r_or, S2_lsr_i_r_and, S2_lsr_i_r_or,
+	S6_rol_i_r_and, S6_rol_i_r_or, S2_asl_i_r_xacc, S2_lsr_i_r_xacc, S6_rol_i_r_xacc, S2_insert, S2_insert, S2_insert,
+	S2_insert, L2_deallocframe, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io,
+	L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, V6_extractw, L2_loadw_locked,
+	L4_loadd_locked, L4_loadw_phys, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io,
+	L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, Y2_dcfetchbo, L2_loadbsw2_io,
+	L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io, L2_loadrb_io, L2_loadrub_io, L2_loadrh_io,
+	L2_loadruh_io, L2_loadri_io, L2_loadrd_io, L4_return, L4_return_t, L4_return_f, L4_return_tnew_pt, L4_return_fnew_pt,
+	L4_return_tnew_pnt, L4_return_fnew_pnt, L2_loadbsw2_io, L2_loadalignh_io, L2_loadbzw2_io, L2_loadalignb_io, L2_loadbzw4_io, L2_loadbsw4_io,
+	L2_loadrb_io, L2_loadrub_io, L2_loadrh_io, L2_loadruh_io, L2_loadri_io, L2_loadrd_io, L2_loadbsw2_pci, L2_loadbsw2_pcr,
+	L2_loadalignh_pci, L2_loadalignh_pcr, L2_loadbzw2_pci, L2_loadbzw2_pcr, L2_loadalignb_pci, L2_loadalignb_pcr, L2_loadbzw4_pci, L2_loadbzw4_pcr,
+	L2_loadbsw4_pci, L2_loadbsw4_pcr, L2_loadrb_pci, L2_loadrb_pcr, L2_loadrub_pci, L2_loadrub_pcr, L2_loadrh_pci, L2_loadrh_pcr,
+	L2_loadruh_pci, L2_loadruh_pcr, L2_loadri_pci, L2_loadri_pcr, L2_loadrd_pci, L2_loadrd_pcr, L2_loadbsw2_pi, L4_loadbsw2_ap,
+	L2_loadalignh_pi, L4_loadalignh_ap, L2_loadbzw2_pi, L4_loadbzw2_ap, L2_loadalignb_pi, L4_loadalignb_ap, L2_loadbzw4_pi, L4_loadbzw4_ap,
+	L2_loadbsw4_pi, L4_loadbsw4_ap, L2_loadrb_pi, L4_loadrb_ap, L2_ploadrbf_pi, L2_ploadrbfnew_pi, L2_ploadrbt_pi, L2_ploadrbtnew_pi,
+	L2_loadrub_pi, L4_loadrub_ap, L2_ploadrubf_pi, L2_ploadrubfnew_pi, L2_ploadrubt_pi, L2_ploadrubtnew_pi, L2_loadrh_pi, L4_loadrh_ap,
+	L2_ploadrhf_pi, L2_ploadrhfnew_pi, L2_ploadrht_pi, L2_ploadrhtnew_pi, L2_loadruh_pi, L4_loadruh_ap, L2_ploadruhf_pi, L2_ploadruhfnew_pi,
+	L2_ploadruht_pi, L2_ploadruhtnew_pi, L2_loadri_pi, L2_ploadrif_pi, L2_ploadrit_pi, L4_loadri_ap, L2_ploadrifnew_pi, L2_ploadritnew_pi,
+	L2_loadrd_pi, L2_ploadrdf_pi, L2_ploadrdt_pi, L4_loadrd_ap, L2_ploadrdfnew_pi, L2_ploadrdtnew_pi, L2_loadbsw2_pr, L4_loadbsw2_ur,
+	L2_loadalignh_pr, L4_loadalignh_ur, L2_loadbzw2_pr, L4_loadbzw2_ur, L2_loadalignb_pr, L4_loadalignb_ur, L2_loadbzw4_pr, L4_loadbzw4_ur,
+	L2_loadbsw4_pr, L4_loadbsw4_ur, L2_loadrb_pr, L4_loadrb_ur, L2_loadrub_pr, L4_loadrub_ur, L2_loadrh_pr, L4_loadrh_ur,
+	L2_loadruh_pr, L4_loadruh_ur, L2_loadri_pr, L4_loadri_ur, L2_loadrd_pr, L4_loadrd_ur, L2_loadbsw2_pbr, L2_loadalignh_pbr,
+	L2_loadbzw2_pbr, L2_loadalignb_pbr, L2_loadbzw4_pbr, L2_loadbsw4_pbr, L2_loadrb_pbr, L4_ploadrbf_abs, L4_ploadrbfnew_abs, L4_ploadrbt_abs,
+	L4_ploadrbtnew_abs, L2_loadrub_pbr, L4_ploadrubf_abs, L4_ploadrubfnew_abs, L4_ploadrubt_abs, L4_ploadrubtnew_abs, L2_loadrh_pbr, L4_ploadrhf_abs,
+	L4_ploadrhfnew_abs, L4_ploadrht_abs, L4_ploadrhtnew_abs, L2_loadruh_pbr, L4_ploadruhf_abs, L4_ploadruhfnew_abs, L4_ploadruht_abs, L4_ploadruhtnew_abs,
+	L2_loadri_pbr, L4_ploadrif_abs, L4_ploadrifnew_abs, L4_ploadrit_abs, L4_ploadritnew_abs, L2_loadrd_pbr, L4_ploadrdf_abs, L4_ploadrdfnew_abs,
+	L4_ploadrdt_abs, L4_ploadrdtnew_abs, Y2_dccleana, Y2_dcinva, Y2_dccleaninva, S2_allocframe, S2_storew_locked, Y2_dczeroa,
+	S4_stored_locked, Y5_l2locka, S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io,
+	S2_storerinew_io, S2_storerd_io, Y2_dckill, Y2_dccleanidx, Y2_dcinvidx, Y2_dccleaninvidx, S2_storerb_io, S2_storerh_io,
+	S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io, S2_storerinew_io, S2_storerd_io, Y2_dctagw, Y2_dctagr,
+	Y4_l2tagw, Y4_l2tagr, S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io,
+	S2_storerinew_io, S2_storerd_io, Y4_l2fetch, Y6_dmstart, Y6_dmlink, Y6_dmresume, Y5_l2cleanidx, Y5_l2invidx,
+	Y5_l2unlocka, Y5_l2fetch, S2_storerb_io, S2_storerh_io, S2_storerf_io, S2_storeri_io, S2_storerbnew_io, S2_storerhnew_io,
+	S2_storerinew_io, S2_storerd_io, Y6_dmpoll, Y6_dmwait, Y6_dmpause, Y2_barrier, Y2_l2kill, Y5_l2gclean,
+	Y5_l2gcleaninv, Y5_l2gunlock, Y2_syncht, Y2_l2cleaninvidx, S2_storerb_pci, S2_storerb_pcr, S2_storerh_pci, S2_storerh_pcr,
+	S2_storerf_pci, S2_storerf_pcr, S2_storeri_pci, S2_storeri_pcr, S2_storerbnew_pci, S2_storerbnew_pcr, S2_storerhnew_pci, S2_storerhnew_pcr,
+	S2_storerinew_pci, S2_storerinew_pcr, S2_storerd_pci, S2_storerd_pcr, S2_storerb_pi, S2_pstorerbf_pi, S2_pstorerbt_pi, S4_storerb_ap,
+	S2_pstorerbfnew_pi, S2_pstorerbtnew_pi, S2_storerh_pi, S4_storerh_ap, S2_pstorerhf_pi, S2_pstorerhfnew_pi, S2_pstorerht_pi, S2_pstorerhtnew_pi,
+	S2_storerf_pi, S4_storerf_ap, S2_pstorerff_pi, S2_pstorerffnew_pi, S2_pstorerft_pi, S2_pstorerftnew_pi, S2_storeri_pi, S2_pstorerif_pi,
+	S2_pstorerit_pi, S4_storeri_ap, S2_pstorerifnew_pi, S2_pstoreritnew_pi, S2_storerbnew_pi, S2_storerhnew_pi, S2_storerinew_pi, S4_storerbnew_ap,
+	S4_storerhnew_ap, S4_storerinew_ap, S2_pstorerbnewf_pi, S2_pstorerbnewfnew_pi, S2_pstorerbnewt_pi, S2_pstorerbnewtnew_pi, S2_pstorerhnewf_pi, S2_pstorerhnewfnew_pi,
+	S2_pstorerhnewt_pi, S2_pstorerhnewtnew_pi, S2_pstorerinewf_pi, S2_pstorerinewfnew_pi, S2_pstorerinewt_pi, S2_pstorerinewtnew_pi, S2_storerd_pi, S2_pstorerdf_pi,
+	S2_pstorerdt_pi, S4_storerd_ap, S2_pstorerdfnew_pi, S2_pstorerdtnew_pi, S2_storerb_pr, S4_storerb_ur, S2_storerh_pr, S4_storerh_ur,
+	S2_storerf_pr, S4_storerf_ur, S2_storeri_pr, S4_storeri_ur, S2_storerbnew_pr, S4_storerbnew_ur, S2_storerhnew_pr, S4_storerhnew_ur,
+	S2_storerinew_pr, S4_storerinew_ur, S2_storerd_pr, S4_storerd_ur, S2_storerb_pbr, S4_pstorerbf_abs, S4_pstorerbfnew_abs, S4_pstorerbt_abs,
+	S4_pstorerbtnew_abs, S2_storerh_pbr, S4_pstorerhf_abs, S4_pstorerhfnew_abs, S4_pstorerht_abs, S4_pstorerhtnew_abs, S2_storerf_pbr, S4_pstorerff_abs,
+	S4_pstorerffnew_abs, S4_pstorerft_abs, S4_pstorerftnew_abs, S2_storeri_pbr, S4_pstorerif_abs, S4_pstorerifnew_abs, S4_pstorerit_abs, S4_pstoreritnew_abs,
+	S2_storerbnew_pbr, S2_storerhnew_pbr, S2_storerinew_pbr, S4_pstorerbnewf_abs, S4_pstorerbnewfnew_abs, S4_pstorerbnewt_abs, S4_pstorerbnewtnew_abs, S4_pstorerhnewf_abs,
+	S4_pstorerhnewfnew_abs, S4_pstorerhnewt_abs, S4_pstorerhnewtnew_abs, S4_pstorerinewf_abs, S4_pstorerinewfnew_abs, S4_pstorerinewt_abs, S4_pstorerinewtnew_abs, S2_storerd_pbr,
+	S4_pstorerdf_abs, S4_pstorerdfnew_abs, S4_pstorerdt_abs, S4_pstorerdtnew_abs, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
@@ -17094,30 +20109,37 @@ var decodeList = [2656]Op{
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
 	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi,
-	A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, A2_addi, S2_valignib,
-	S2_shuffeb, S2_shuffob, S2_shuffeh, S2_shuffoh, S2_valignrb, S2_asl_r_vw, S2_asr_r_vw, S2_lsr_r_vw,
+	A2_addi, A2_addi, A2_addi, A2_addi, S2_valignib, S2_vspliceib, S2_shuffeb, S2_shuffob,
+	S2_shuffeh, S2_extractup_rp, A5_vaddhubs, S4_vxaddsubh, S4_vxaddsubw, S4_vxsubaddh, S4_vxsubaddw, S2_shuffoh,
+	S2_lfsp, S2_vtrunewh, S2_vtrunowh, S6_vtrunehb_ppp, S6_vtrunohb_ppp, S2_cabacdecbin, S4_extractp_rp, S4_vxaddsubhr,
+	S4_vxsubaddhr, S2_valignrb, S2_vsplicerb, A4_addp_c, A4_subp_c, S2_asl_r_vw, S2_asr_r_vw, S2_lsr_r_vw,
 	S2_lsl_r_vw, S2_asl_r_vh, S2_asr_r_vh, S2_lsr_r_vh, S2_lsl_r_vh, S2_asl_r_p, S2_asr_r_p, S2_lsr_r_p,
-	S2_lsl_r_p, S2_addasl_rrri, S2_asl_r_r, S2_asr_r_r, S2_lsr_r_r, S2_lsl_r_r, S4_lsli, S2_setbit_r,
-	S2_clrbit_r, S2_togglebit_r, S2_tstbit_r, S4_ntstbit_r, C2_bitsset, C4_nbitsset, C2_bitsclr, C4_nbitsclr,
-	A4_cmpbeq, A4_cmpbgt, A4_cmpbgtu, A4_cmpheq, A4_cmphgt, A4_cmphgtu, F2_sfcmpeq, F2_sfcmpge,
-	F2_sfcmpgt, F2_sfcmpuo, M4_xor_xacc, S2_asl_r_p_or, S2_asr_r_p_or, S2_lsr_r_p_or, S2_lsl_r_p_or, S2_asl_r_p_and,
-	S2_asr_r_p_and, S2_lsr_r_p_and, S2_lsl_r_p_and, S2_asl_r_p_xor, S2_asr_r_p_xor, S2_lsr_r_p_xor, S2_lsl_r_p_xor, S2_asl_r_p_nac,
-	S2_asr_r_p_nac, S2_lsr_r_p_nac, S2_lsl_r_p_nac, S2_asl_r_p_acc, S2_asr_r_p_acc, S2_lsr_r_p_acc, S2_lsl_r_p_acc, S2_asl_r_r_or,
-	S2_asr_r_r_or, S2_lsr_r_r_or, S2_lsl_r_r_or, S2_asl_r_r_and, S2_asr_r_r_and, S2_lsr_r_r_and, S2_lsl_r_r_and, S2_asl_r_r_nac,
-	S2_asr_r_r_nac, S2_lsr_r_r_nac, S2_lsl_r_r_nac, S2_asl_r_r_acc, S2_asr_r_r_acc, S2_lsr_r_r_acc, S2_lsl_r_r_acc, S2_parityp,
-	C2_vmux, A2_vcmpbeq, A2_vcmpbgtu, A4_vcmpbgt, A2_vcmpheq, A2_vcmphgt, A2_vcmphgtu, A2_vcmpweq,
-	A2_vcmpwgt, A2_vcmpwgtu, C2_cmpeqp, C2_cmpgtp, C2_cmpgtup, F2_dfcmpeq, F2_dfcmpge, F2_dfcmpgt,
-	F2_dfcmpuo, A2_addp, A2_vaddh, A2_vaddw, A2_vaddub, A2_vaddhs, A2_vaddws, A2_vaddubs,
-	A2_vadduhs, A2_subp, A2_vsubh, A2_vsubw, A2_vsubub, A2_vsubhs, A2_vsubws, A2_vsububs,
-	A2_vsubuhs, A2_vavgh, A2_vavghr, A2_vavghcr, A2_vavgub, A2_vavgubr, A2_vavguh, A2_vavguhr,
-	A2_vavgw, A2_vavgwr, A2_vavgwcr, A2_vavguw, A2_vavguwr, A2_vnavgh, A2_vnavghr, A2_vnavghcr,
-	A2_vnavgw, A2_vnavgwr, A2_vnavgwcr, A2_minp, A2_minup, A2_vminh, A2_vminw, A2_vminub,
-	A2_vminuh, A2_vmaxuw, A2_vminuw, A2_maxp, A2_maxup, A2_vmaxb, A2_vminb, A2_vmaxh,
-	A2_vmaxw, A2_vmaxub, A2_vmaxuh, A2_andp, A2_orp, A2_xorp, A4_andnp, A4_ornp,
-	A4_bitsplit, A2_addh_l16_hl, A2_addh_l16_ll, A2_addh_l16_sat_hl, A2_addh_l16_sat_ll, A2_subh_l16_hl, A2_subh_l16_ll, A2_subh_l16_sat_hl,
-	A2_subh_l16_sat_ll, A2_addh_h16_hh, A2_addh_h16_hl, A2_addh_h16_lh, A2_addh_h16_ll, A2_addh_h16_sat_hh, A2_addh_h16_sat_hl, A2_addh_h16_sat_lh,
-	A2_addh_h16_sat_ll, A2_subh_h16_hh, A2_subh_h16_hl, A2_subh_h16_lh, A2_subh_h16_ll, A2_subh_h16_sat_hh, A2_subh_h16_sat_hl, A2_subh_h16_sat_lh,
-	A2_subh_h16_sat_ll, A2_min, A2_minu, A2_max, A2_maxu, S4_parity, F2_sfimm_p, F2_sfimm_p,
+	S2_lsl_r_p, S2_vcnegh, S2_vcrotate, S4_vrcrotate, S2_addasl_rrri, M4_cmpyi_wh, M4_cmpyi_whc, M4_cmpyr_wh,
+	M4_cmpyr_whc, S2_asr_r_svw_trun, S2_asl_r_r_sat, S2_asr_r_r_sat, S2_asl_r_r, S2_asr_r_r, S2_lsr_r_r, S2_lsl_r_r,
+	S4_lsli, S2_setbit_r, S2_clrbit_r, S2_togglebit_r, A4_cround_rr, A4_round_rr, A4_round_rr_sat, A7_croundd_rr,
+	S2_tstbit_r, S4_ntstbit_r, C2_bitsset, C4_nbitsset, C2_bitsclr, C4_nbitsclr, A4_cmpbeq, A4_cmpbgt,
+	A4_cmpbgtu, A4_cmpheq, A4_cmphgt, A4_cmphgtu, F2_sfcmpeq, F2_sfcmpge, F2_sfcmpgt, F2_sfcmpuo,
+	S2_insert_rp, S2_extractu_rp, S4_extract_rp, S2_insertp_rp, M4_xor_xacc, S2_asl_r_p_or, S2_asr_r_p_or, S2_lsr_r_p_or,
+	S2_lsl_r_p_or, A4_vrmaxh, A4_vrmaxuh, A4_vrmaxuw, A4_vrmaxw, A4_vrminh, A4_vrminuh, A4_vrminuw,
+	A4_vrminw, S2_vrcnegh, S2_asl_r_p_and, S2_asr_r_p_and, S2_lsr_r_p_and, S2_lsl_r_p_and, S2_asl_r_p_xor, S2_asr_r_p_xor,
+	S2_lsr_r_p_xor, S2_lsl_r_p_xor, S2_asl_r_p_nac, S2_asr_r_p_nac, S2_lsr_r_p_nac, S2_lsl_r_p_nac, S4_vrcrotate_acc, S2_asl_r_p_acc,
+	S2_asr_r_p_acc, S2_lsr_r_p_acc, S2_lsl_r_p_acc, S2_asl_r_r_or, S2_asr_r_r_or, S2_lsr_r_r_or, S2_lsl_r_r_or, S2_asl_r_r_and,
+	S2_asr_r_r_and, S2_lsr_r_r_and, S2_lsl_r_r_and, S2_asl_r_r_nac, S2_asr_r_r_nac, S2_lsr_r_r_nac, S2_lsl_r_r_nac, S2_asl_r_r_acc,
+	S2_asr_r_r_acc, S2_lsr_r_r_acc, S2_lsl_r_r_acc, S2_parityp, C2_vmux, A2_vcmpbeq, A2_vcmpbgtu, A4_vcmpbgt,
+	A2_vcmpheq, A2_vcmphgt, A2_vcmphgtu, A2_vcmpweq, A2_vcmpwgt, A2_vcmpwgtu, A4_boundscheck_hi, A4_boundscheck_lo,
+	A4_tlbmatch, A4_vcmpbeq_any, A6_vcmpbeq_notany, C2_cmpeqp, C2_cmpgtp, C2_cmpgtup, F2_dfcmpeq, F2_dfcmpge,
+	F2_dfcmpgt, F2_dfcmpuo, A2_addp, A2_vaddh, A2_vaddw, A2_vaddub, A2_vaddhs, A2_vaddws,
+	A2_vaddubs, A2_vadduhs, A2_subp, A2_vsubh, A2_vsubw, A2_vsubub, A2_vsubhs, A2_vsubws,
+	A2_vsububs, A2_vsubuhs, A2_vavgh, A2_vavghr, A2_vavghcr, A2_vavgub, A2_vavgubr, A2_vavguh,
+	A2_vavguhr, A2_vavgw, A2_vavgwr, A2_vavgwcr, A2_vavguw, A2_vavguwr, A2_addpsat, A2_addsph,
+	A2_addspl, A2_vnavgh, A2_vnavghr, A2_vnavghcr, A2_vnavgw, A2_vnavgwr, A2_vnavgwcr, A2_minp,
+	A2_minup, A2_vminh, A2_vminw, A2_vminub, A2_vminuh, A2_vmaxuw, A2_vminuw, A2_maxp,
+	A2_maxup, A2_vmaxb, A2_vminb, A2_vmaxh, A2_vmaxw, A2_vmaxub, A2_vmaxuh, A2_andp,
+	A2_orp, A2_xorp, A4_andnp, A4_ornp, A4_modwrapu, Dep_S2_packhl, A4_bitsplit, A2_addh_l16_hl,
+	A2_addh_l16_ll, A2_addh_l16_sat_hl, A2_addh_l16_sat_ll, A2_subh_l16_hl, A2_subh_l16_ll, A2_subh_l16_sat_hl, A2_subh_l16_sat_ll, A2_addh_h16_hh,
+	A2_addh_h16_hl, A2_addh_h16_lh, A2_addh_h16_ll, A2_addh_h16_sat_hh, A2_addh_h16_sat_hl, A2_addh_h16_sat_lh, A2_addh_h16_sat_ll, A2_subh_h16_hh,
+	A2_subh_h16_hl, A2_subh_h16_lh, A2_subh_h16_ll, A2_subh_h16_sat_hh, A2_subh_h16_sat_hl, A2_subh_h16_sat_lh, A2_subh_h16_sat_ll, Dep_A2_addsat,
+	Dep_A2_subsat, A2_min, A2_minu, A2_max, A2_maxu, S4_parity, F2_sfimm_p, F2_sfimm_p,
 	F2_sfimm_n, F2_sfimm_n, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyrr_addi, M4_mpyri_addi, M4_mpyri_addi,
 	M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, M4_mpyri_addi, F2_dfimm_p, F2_dfimm_p,
 	F2_dfimm_n, F2_dfimm_n, S4_or_andi, S4_or_andi, S4_or_andix, S4_or_andix, S4_or_ori, S4_or_ori,
@@ -17137,34 +20159,52 @@ var decodeList = [2656]Op{
 	M2_mpyd_hl_s0, M2_mpyd_lh_s0, M2_mpyd_ll_s0, M2_mpyd_rnd_hh_s0, M2_mpyd_rnd_hl_s0, M2_mpyd_rnd_lh_s0, M2_mpyd_rnd_ll_s0, M2_mpyud_hh_s0,
 	M2_mpyud_hl_s0, M2_mpyud_lh_s0, M2_mpyud_ll_s0, M2_mpyd_hh_s1, M2_mpyd_hl_s1, M2_mpyd_lh_s1, M2_mpyd_ll_s1, M2_mpyd_rnd_hh_s1,
 	M2_mpyd_rnd_hl_s1, M2_mpyd_rnd_lh_s1, M2_mpyd_rnd_ll_s1, M2_mpyud_hh_s1, M2_mpyud_hl_s1, M2_mpyud_lh_s1, M2_mpyud_ll_s1, M2_dpmpyss_s0,
-	M2_dpmpyuu_s0, M2_mpyd_acc_hh_s0, M2_mpyd_acc_hl_s0, M2_mpyd_acc_lh_s0, M2_mpyd_acc_ll_s0, M2_mpyd_nac_hh_s0, M2_mpyd_nac_hl_s0, M2_mpyd_nac_lh_s0,
-	M2_mpyd_nac_ll_s0, M2_mpyud_acc_hh_s0, M2_mpyud_acc_hl_s0, M2_mpyud_acc_lh_s0, M2_mpyud_acc_ll_s0, M2_mpyud_nac_hh_s0, M2_mpyud_nac_hl_s0, M2_mpyud_nac_lh_s0,
-	M2_mpyud_nac_ll_s0, M2_mpyd_acc_hh_s1, M2_mpyd_acc_hl_s1, M2_mpyd_acc_lh_s1, M2_mpyd_acc_ll_s1, M2_mpyd_nac_hh_s1, M2_mpyd_nac_hl_s1, M2_mpyd_nac_lh_s1,
-	M2_mpyd_nac_ll_s1, M2_mpyud_acc_hh_s1, M2_mpyud_acc_hl_s1, M2_mpyud_acc_lh_s1, M2_mpyud_acc_ll_s1, M2_mpyud_nac_hh_s1, M2_mpyud_nac_hl_s1, M2_mpyud_nac_lh_s1,
-	M2_mpyud_nac_ll_s1, M2_dpmpyss_acc_s0, M2_dpmpyss_nac_s0, M2_dpmpyuu_acc_s0, M2_dpmpyuu_nac_s0, M5_vmacbuu, F2_dfadd, M2_vabsdiffw,
-	F2_dfmax, F2_dfmpyfix, M2_vabsdiffh, M5_vrmpybuu, F2_dfsub, M6_vabsdiffub, F2_dfmpyll, M5_vrmpybsu,
-	F2_dfmin, M6_vabsdiffb, F2_dfmpylh, F2_dfmpyhh, F2_sfadd, F2_sfsub, F2_sfmpy, F2_sfmax,
-	F2_sfmin, F2_sffixupd, F2_sffixupn, F2_sfrecipa, M2_mpy_hh_s0, M2_mpy_hl_s0, M2_mpy_lh_s0, M2_mpy_ll_s0,
-	M2_mpy_sat_hh_s0, M2_mpy_sat_hl_s0, M2_mpy_sat_lh_s0, M2_mpy_sat_ll_s0, M2_mpy_rnd_hh_s0, M2_mpy_rnd_hl_s0, M2_mpy_rnd_lh_s0, M2_mpy_rnd_ll_s0,
-	M2_mpy_sat_rnd_hh_s0, M2_mpy_sat_rnd_hl_s0, M2_mpy_sat_rnd_lh_s0, M2_mpy_sat_rnd_ll_s0, M2_mpyu_hh_s0, M2_mpyu_hl_s0, M2_mpyu_lh_s0, M2_mpyu_ll_s0,
-	M2_mpy_hh_s1, M2_mpy_hl_s1, M2_mpy_lh_s1, M2_mpy_ll_s1, M2_mpy_sat_hh_s1, M2_mpy_sat_hl_s1, M2_mpy_sat_lh_s1, M2_mpy_sat_ll_s1,
-	M2_mpy_rnd_hh_s1, M2_mpy_rnd_hl_s1, M2_mpy_rnd_lh_s1, M2_mpy_rnd_ll_s1, M2_mpy_sat_rnd_hh_s1, M2_mpy_sat_rnd_hl_s1, M2_mpy_sat_rnd_lh_s1, M2_mpy_sat_rnd_ll_s1,
-	M2_mpyu_hh_s1, M2_mpyu_hl_s1, M2_mpyu_lh_s1, M2_mpyu_ll_s1, M2_mpyi, M2_mpy_up, M2_dpmpyss_rnd_s0, M2_mpyu_up,
-	M2_mpysu_up, M2_mpy_up_s1, M2_hmmpyh_s1, M2_hmmpyl_s1, M2_hmmpyh_rs1, M2_mpy_up_s1_sat, M2_hmmpyl_rs1, M2_mpy_acc_hh_s0,
-	M2_mpy_acc_hl_s0, M2_mpy_acc_lh_s0, M2_mpy_acc_ll_s0, M2_mpy_acc_sat_hh_s0, M2_mpy_acc_sat_hl_s0, M2_mpy_acc_sat_lh_s0, M2_mpy_acc_sat_ll_s0, M2_mpy_nac_hh_s0,
-	M2_mpy_nac_hl_s0, M2_mpy_nac_lh_s0, M2_mpy_nac_ll_s0, M2_mpy_nac_sat_hh_s0, M2_mpy_nac_sat_hl_s0, M2_mpy_nac_sat_lh_s0, M2_mpy_nac_sat_ll_s0, M2_mpyu_acc_hh_s0,
-	M2_mpyu_acc_hl_s0, M2_mpyu_acc_lh_s0, M2_mpyu_acc_ll_s0, M2_mpyu_nac_hh_s0, M2_mpyu_nac_hl_s0, M2_mpyu_nac_lh_s0, M2_mpyu_nac_ll_s0, M2_mpy_acc_hh_s1,
-	M2_mpy_acc_hl_s1, M2_mpy_acc_lh_s1, M2_mpy_acc_ll_s1, M2_mpy_acc_sat_hh_s1, M2_mpy_acc_sat_hl_s1, M2_mpy_acc_sat_lh_s1, M2_mpy_acc_sat_ll_s1, M2_mpy_nac_hh_s1,
-	M2_mpy_nac_hl_s1, M2_mpy_nac_lh_s1, M2_mpy_nac_ll_s1, M2_mpy_nac_sat_hh_s1, M2_mpy_nac_sat_hl_s1, M2_mpy_nac_sat_lh_s1, M2_mpy_nac_sat_ll_s1, M2_mpyu_acc_hh_s1,
-	M2_mpyu_acc_hl_s1, M2_mpyu_acc_lh_s1, M2_mpyu_acc_ll_s1, M2_mpyu_nac_hh_s1, M2_mpyu_nac_hl_s1, M2_mpyu_nac_lh_s1, M2_mpyu_nac_ll_s1, M2_maci,
-	M2_acci, M2_subacc, F2_sffma, F2_sffma_lib, F2_sffms, F2_sffms_lib, M4_and_andn, M4_or_andn,
-	M4_xor_andn, M4_and_and, M4_and_or, M4_and_xor, M4_or_and, M4_mac_up_s1_sat, M4_nac_up_s1_sat, F2_sffma_sc,
-	M2_mnaci, M2_nacci, M2_xor_xacc, M4_or_or, M4_or_xor, M4_xor_and, M4_xor_or, A2_and,
-	A2_or, A2_xor, A4_andn, A4_orn, C2_cmpeq, C4_cmpneq, C2_cmpgt, C4_cmplte,
-	C2_cmpgtu, C4_cmplteu, A2_add, A2_sub, A4_rcmpeq, A4_rcmpneq, A2_combine_hh, A2_combine_hl,
-	A2_combine_lh, A2_combine_ll, C2_mux, A2_combinew, S2_packhl, A2_svaddh, A2_svaddhs, A2_addsat,
-	A2_svadduhs, A2_svsubh, A2_svsubhs, A2_subsat, A2_svsubuhs, A2_svavgh, A2_svavghs, A2_svnavgh,
-	A2_pandf, A2_pandfnew, A2_pandt, A2_pandtnew, A2_porf, A2_porfnew, A2_port, A2_portnew,
-	A2_pxorf, A2_pxorfnew, A2_pxort, A2_pxortnew, A2_paddf, A2_paddfnew, A2_paddt, A2_paddtnew,
-	A2_psubf, A2_psubfnew, A2_psubt, A2_psubtnew, C2_ccombinewf, C2_ccombinewnewf, C2_ccombinewnewt, C2_ccombinewt,
+	M2_cmpyi_s0, M2_cmpyr_s0, M2_cmpys_s0, M2_vmpy2s_s0, M2_vmpy2su_s0, M2_dpmpyuu_s0, M2_cmpysc_s0, M4_pmpyw,
+	M5_vmpybsu, M2_cmpys_s1, M2_vmpy2s_s1, M2_vmpy2su_s1, M5_vmpybuu, M2_cmpysc_s1, M4_vpmpyh, M2_mpyd_acc_hh_s0,
+	M2_mpyd_acc_hl_s0, M2_mpyd_acc_lh_s0, M2_mpyd_acc_ll_s0, M2_mpyd_nac_hh_s0, M2_mpyd_nac_hl_s0, M2_mpyd_nac_lh_s0, M2_mpyd_nac_ll_s0, M2_mpyud_acc_hh_s0,
+	M2_mpyud_acc_hl_s0, M2_mpyud_acc_lh_s0, M2_mpyud_acc_ll_s0, M2_mpyud_nac_hh_s0, M2_mpyud_nac_hl_s0, M2_mpyud_nac_lh_s0, M2_mpyud_nac_ll_s0, M2_mpyd_acc_hh_s1,
+	M2_mpyd_acc_hl_s1, M2_mpyd_acc_lh_s1, M2_mpyd_acc_ll_s1, M2_mpyd_nac_hh_s1, M2_mpyd_nac_hl_s1, M2_mpyd_nac_lh_s1, M2_mpyd_nac_ll_s1, M2_mpyud_acc_hh_s1,
+	M2_mpyud_acc_hl_s1, M2_mpyud_acc_lh_s1, M2_mpyud_acc_ll_s1, M2_mpyud_nac_hh_s1, M2_mpyud_nac_hl_s1, M2_mpyud_nac_lh_s1, M2_mpyud_nac_ll_s1, M2_dpmpyss_acc_s0,
+	M2_cmaci_s0, M2_cmacr_s0, M2_cmacs_s0, M2_cnacs_s0, M2_vmac2s_s0, M2_dpmpyss_nac_s0, M2_vmac2, M4_pmpyw_acc,
+	M2_dpmpyuu_acc_s0, M2_cmacsc_s0, M2_cnacsc_s0, M2_dpmpyuu_nac_s0, M2_vmac2su_s0, M5_vmacbuu, M2_cmacs_s1, M2_cnacs_s1,
+	M2_vmac2s_s1, M4_vpmpyh_acc, M2_cmacsc_s1, M2_cnacsc_s1, M5_vmacbsu, M2_vmac2su_s1, F2_dfadd, M2_mmpyh_s0,
+	M2_mmpyl_s0, M2_vdmpys_s0, M2_vmpy2es_s0, M2_vrcmpyi_s0, M2_vrcmpyr_s0, M2_vrmpy_s0, M2_vabsdiffw, F2_dfmax,
+	M2_mmpyh_rs0, M2_mmpyl_rs0, M2_vcmpy_s0_sat_r, M4_vrmpyoh_s0, F2_dfmpyfix, A2_vraddub, A2_vrsadub, M2_mmpyuh_s0,
+	M2_mmpyul_s0, M2_vcmpy_s0_sat_i, M2_vrcmpyi_s0c, M4_vrmpyeh_s0, M2_vabsdiffh, M2_mmpyuh_rs0, M2_mmpyul_rs0, M2_vrcmpyr_s0c,
+	M7_dcmpyiw, M5_vrmpybuu, F2_dfsub, M2_mmpyh_s1, M2_mmpyl_s1, M2_vdmpys_s1, M2_vmpy2es_s1, M7_dcmpyrw,
+	M6_vabsdiffub, F2_dfmpyll, M2_mmpyh_rs1, M2_mmpyl_rs1, M2_vcmpy_s1_sat_r, M2_vrcmpys_s1_h, M4_vrmpyoh_s1, M5_vdmpybsu,
+	M5_vrmpybsu, F2_dfmin, M2_mmpyuh_s1, M2_mmpyul_s1, M2_vcmpy_s1_sat_i, M4_vrmpyeh_s1, M7_dcmpyrwc, M6_vabsdiffb,
+	M2_mmpyuh_rs1, M2_mmpyul_rs1, M2_vrcmpys_s1_l, M7_dcmpyiwc, M2_vdmpyrs_s0, M2_vradduh, M7_wcmpyiwc, M2_vraddh,
+	M7_wcmpyiw, M7_wcmpyrw, M7_wcmpyrwc, M2_vdmpyrs_s1, M7_wcmpyiwc_rnd, M2_vrcmpys_s1rp_h, M2_vrcmpys_s1rp_l, M7_wcmpyiw_rnd,
+	M7_wcmpyrw_rnd, M7_wcmpyrwc_rnd, F2_dfmpylh, M2_mmachs_s0, M2_mmacls_s0, M2_vdmacs_s0, M2_vmac2es_s0, M2_vrcmaci_s0,
+	M2_vrcmacr_s0, M2_vrmac_s0, M2_mmachs_rs0, M2_mmacls_rs0, M2_vcmac_s0_sat_r, M2_vmac2es, M4_vrmpyeh_acc_s0, M5_vdmacbsu,
+	A2_vraddub_acc, A2_vrsadub_acc, M2_mmacuhs_s0, M2_mmaculs_s0, M2_vcmac_s0_sat_i, M2_vrcmaci_s0c, M7_dcmpyiwc_acc, M2_mmacuhs_rs0,
+	M2_mmaculs_rs0, M2_vrcmacr_s0c, M4_vrmpyoh_acc_s0, M7_dcmpyiw_acc, F2_dfmpyhh, M2_mmachs_s1, M2_mmacls_s1, M2_vdmacs_s1,
+	M2_vmac2es_s1, M5_vrmacbuu, M7_dcmpyrw_acc, A5_ACS, M2_mmachs_rs1, M2_mmacls_rs1, M2_vrcmpys_acc_s1_h, M4_vrmpyeh_acc_s1,
+	M2_mmacuhs_s1, M2_mmaculs_s1, M5_vrmacbsu, M7_dcmpyrwc_acc, A6_vminub_RdP, M2_mmacuhs_rs1, M2_mmaculs_rs1, M2_vrcmpys_acc_s1_l,
+	M4_vrmpyoh_acc_s1, F2_sfadd, F2_sfsub, F2_sfmpy, F2_sfmax, F2_sfmin, F2_sffixupd, F2_sffixupn,
+	F2_sfrecipa, M2_mpy_hh_s0, M2_mpy_hl_s0, M2_mpy_lh_s0, M2_mpy_ll_s0, M2_mpy_sat_hh_s0, M2_mpy_sat_hl_s0, M2_mpy_sat_lh_s0,
+	M2_mpy_sat_ll_s0, M2_mpy_rnd_hh_s0, M2_mpy_rnd_hl_s0, M2_mpy_rnd_lh_s0, M2_mpy_rnd_ll_s0, M2_mpy_sat_rnd_hh_s0, M2_mpy_sat_rnd_hl_s0, M2_mpy_sat_rnd_lh_s0,
+	M2_mpy_sat_rnd_ll_s0, M2_mpyu_hh_s0, M2_mpyu_hl_s0, M2_mpyu_lh_s0, M2_mpyu_ll_s0, M2_mpy_hh_s1, M2_mpy_hl_s1, M2_mpy_lh_s1,
+	M2_mpy_ll_s1, M2_mpy_sat_hh_s1, M2_mpy_sat_hl_s1, M2_mpy_sat_lh_s1, M2_mpy_sat_ll_s1, M2_mpy_rnd_hh_s1, M2_mpy_rnd_hl_s1, M2_mpy_rnd_lh_s1,
+	M2_mpy_rnd_ll_s1, M2_mpy_sat_rnd_hh_s1, M2_mpy_sat_rnd_hl_s1, M2_mpy_sat_rnd_lh_s1, M2_mpy_sat_rnd_ll_s1, M2_mpyu_hh_s1, M2_mpyu_hl_s1, M2_mpyu_lh_s1,
+	M2_mpyu_ll_s1, M2_mpyi, M2_mpy_up, M2_dpmpyss_rnd_s0, M2_cmpyrs_s0, M2_vmpy2s_s0pack, M2_mpyu_up, M2_mpysu_up,
+	M2_cmpyrsc_s0, M2_mpy_up_s1, M2_hmmpyh_s1, M2_hmmpyl_s1, M2_hmmpyh_rs1, M2_cmpyrs_s1, M2_vmpy2s_s1pack, M2_mpy_up_s1_sat,
+	M2_hmmpyl_rs1, M2_cmpyrsc_s1, M2_mpy_acc_hh_s0, M2_mpy_acc_hl_s0, M2_mpy_acc_lh_s0, M2_mpy_acc_ll_s0, M2_mpy_acc_sat_hh_s0, M2_mpy_acc_sat_hl_s0,
+	M2_mpy_acc_sat_lh_s0, M2_mpy_acc_sat_ll_s0, M2_mpy_nac_hh_s0, M2_mpy_nac_hl_s0, M2_mpy_nac_lh_s0, M2_mpy_nac_ll_s0, M2_mpy_nac_sat_hh_s0, M2_mpy_nac_sat_hl_s0,
+	M2_mpy_nac_sat_lh_s0, M2_mpy_nac_sat_ll_s0, M2_mpyu_acc_hh_s0, M2_mpyu_acc_hl_s0, M2_mpyu_acc_lh_s0, M2_mpyu_acc_ll_s0, M2_mpyu_nac_hh_s0, M2_mpyu_nac_hl_s0,
+	M2_mpyu_nac_lh_s0, M2_mpyu_nac_ll_s0, M2_mpy_acc_hh_s1, M2_mpy_acc_hl_s1, M2_mpy_acc_lh_s1, M2_mpy_acc_ll_s1, M2_mpy_acc_sat_hh_s1, M2_mpy_acc_sat_hl_s1,
+	M2_mpy_acc_sat_lh_s1, M2_mpy_acc_sat_ll_s1, M2_mpy_nac_hh_s1, M2_mpy_nac_hl_s1, M2_mpy_nac_lh_s1, M2_mpy_nac_ll_s1, M2_mpy_nac_sat_hh_s1, M2_mpy_nac_sat_hl_s1,
+	M2_mpy_nac_sat_lh_s1, M2_mpy_nac_sat_ll_s1, M2_mpyu_acc_hh_s1, M2_mpyu_acc_hl_s1, M2_mpyu_acc_lh_s1, M2_mpyu_acc_ll_s1, M2_mpyu_nac_hh_s1, M2_mpyu_nac_hl_s1,
+	M2_mpyu_nac_lh_s1, M2_mpyu_nac_ll_s1, M2_maci, M2_acci, M2_subacc, F2_sffma, F2_sffma_lib, F2_sffms,
+	F2_sffms_lib, M4_and_andn, M4_or_andn, M4_xor_andn, M4_and_and, M4_and_or, M4_and_xor, M4_or_and,
+	M4_mac_up_s1_sat, M4_nac_up_s1_sat, F2_sffma_sc, M2_mnaci, M2_nacci, M2_xor_xacc, M4_or_or, M4_or_xor,
+	M4_xor_and, M4_xor_or, A2_and, A2_or, A2_xor, A4_andn, A4_orn, C2_cmpeq,
+	C4_cmpneq, C2_cmpgt, C4_cmplte, C2_cmpgtu, C4_cmplteu, A2_add, A2_sub, A4_rcmpeq,
+	A4_rcmpneq, A2_combine_hh, A2_combine_hl, A2_combine_lh, A2_combine_ll, C2_mux, A2_combinew, S2_packhl,
+	A2_svaddh, A2_svaddhs, A2_addsat, A2_svadduhs, A2_svsubh, A2_svsubhs, A2_subsat, A2_svsubuhs,
+	A2_svavgh, A2_svavghs, A2_svnavgh, A2_pandf, A2_pandfnew, A2_pandt, A2_pandtnew, A2_porf,
+	A2_porfnew, A2_port, A2_portnew, A2_pxorf, A2_pxorfnew, A2_pxort, A2_pxortnew, A2_paddf,
+	A2_paddfnew, A2_paddt, A2_paddtnew, A2_psubf, A2_psubfnew, A2_psubt, A2_psubtnew, C2_ccombinewf,
+	C2_ccombinewnewf, C2_ccombinewnewt, C2_ccombinewt,
 }

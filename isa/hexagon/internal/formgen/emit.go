@@ -17,8 +17,11 @@ var pipeName = map[string]string{
 var flagName = map[string]string{
 	"load": "FlagLoad", "store": "FlagStore", "branch": "FlagBranch", "call": "FlagCall", "indirect": "FlagIndirect",
 	"loop": "FlagLoop", "hint": "FlagHint", "solo": "FlagSolo", "prefer3": "FlagPreferSlot3", "onlyalu": "FlagOnlyALU", "nostore1": "FlagNoStore1", "ovf": "FlagOvf", "v68": "FlagV68",
-	"fp": "FlagFloat", "latep": "FlagPredLate",
+	"fp": "FlagFloat", "latep": "FlagPredLate", "super": "FlagSupervisor", "slot1alu": "FlagSlot1ALU",
 }
+
+// ident is the name of the operation's constant: the tag, exported.
+func (r *Row) ident() string { return strings.ToUpper(r.Name[:1]) + r.Name[1:] }
 
 // Ops writes the operation constants and the form table.
 func Ops(rows []Row) ([]byte, error) {
@@ -31,7 +34,7 @@ func Ops(rows []Row) ([]byte, error) {
 			section = r.Section
 			fmt.Fprintf(&b, "\n\t// %s.\n", section)
 		}
-		fmt.Fprintf(&b, "\t%s // %s\n", r.Name, r.Syntax)
+		fmt.Fprintf(&b, "\t%s // %s\n", r.ident(), r.Syntax)
 	}
 	b.WriteString("\n\tnumOps\n)\n\n")
 	b.WriteString("// forms is indexed by Op. It is never written to.\nvar forms = [numOps]Form{\n")
@@ -59,7 +62,7 @@ func emitForm(b *bytes.Buffer, r *Row) error {
 		return err
 	}
 	fmt.Fprintf(b, "\t%s: {Op: %s, Name: %q, Syntax: %q, Class: %s, Mask: %#08x, Match: %#08x, Slots: %#x, Units: %s,\n",
-		r.Name, r.Name, r.Name, strings.ReplaceAll(r.Syntax, "'", ""), r.Class, r.Mask, r.Match, r.SlotMask, pipes)
+		r.ident(), r.ident(), r.Name, strings.ReplaceAll(r.Syntax, "'", ""), r.Class, r.Mask, r.Match, r.SlotMask, pipes)
 	if len(flags) > 0 {
 		fmt.Fprintf(b, "Flags: %s, ", strings.Join(flags, " | "))
 	}
@@ -119,11 +122,13 @@ func (r *Row) goTemplate() string {
 
 func (r *Row) memBytes() int {
 	switch {
+	case r.Name == "Y2_dczeroa":
+		return 32
 	case strings.Contains(r.Syntax, "vmem"):
 		return 128
-	case strings.Contains(r.Syntax, "memd("), r.Name == "S2_allocframe", r.Name == "L2_deallocframe", strings.HasPrefix(r.Name, "L4_return"):
+	case strings.Contains(r.Syntax, "memd("), strings.Contains(r.Syntax, "memd_locked("), r.Name == "S2_allocframe", r.Name == "L2_deallocframe", strings.HasPrefix(r.Name, "L4_return"):
 		return 8
-	case strings.Contains(r.Syntax, "memw("), strings.Contains(r.Syntax, "bh(") && r.Operands[0].Kind == "RR":
+	case strings.Contains(r.Syntax, "memw("), strings.Contains(r.Syntax, "memw_locked("), strings.Contains(r.Syntax, "bh(") && r.Operands[0].Kind == "RR":
 		return 4
 	case strings.Contains(r.Syntax, "memh("), strings.Contains(r.Syntax, "memuh("), strings.Contains(r.Syntax, "bh("), strings.Contains(r.Syntax, "memh_fifo("):
 		return 2
@@ -186,7 +191,7 @@ func emitIndex(b *bytes.Buffer, rows []Row) {
 		start = append(start, len(list))
 		for _, r := range rows {
 			if m := r.Mask >> 21; key&m == r.Match>>21&m {
-				list = append(list, r.Name)
+				list = append(list, r.ident())
 			}
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Operand is one operand of a form, in the order of first appearance in the syntax.
 type Operand struct {
-	Kind       string // R RR V VV P Q C M MImm NR NV Imm
+	Kind       string // R RR V VV P Q C CC M MImm S SS G GG NR NV Imm
 	Letter     byte
 	Role       string // Use, Def, DefUse
 	Low8       bool
@@ -81,7 +81,7 @@ func Parse(text string) ([]Row, error) {
 	return rows, nil
 }
 
-var operandRE = regexp.MustCompile(`([RVPQCMNO])([a-z]{1,2})(8|16|)('?)|#([sur])(\d+)(?::(\d))?(\*?)`)
+var operandRE = regexp.MustCompile(`([RVPQCMNOSG])([a-z]{1,2})(8|16|)('?)|#([sur])(\d+)(?::(\d))?(\*?)`)
 
 func parseRow(f []string) (Row, error) {
 	var r Row
@@ -176,7 +176,7 @@ func (r *Row) parseSyntax() error {
 			o.Kind = "NR"
 		case "O":
 			o.Kind = "NV"
-		case "R", "V":
+		case "R", "V", "C", "S", "G":
 			o.Kind = g(1)
 			if len(g(2)) == 2 {
 				o.Kind += g(1)
@@ -239,6 +239,11 @@ func (r *Row) operand(letter byte) int {
 	return -1
 }
 
+// registerBits is the width of a register number in the encoding.
+var registerBits = map[string]int{
+	"R": 5, "RR": 5, "V": 5, "VV": 5, "P": 2, "Q": 2, "C": 5, "CC": 5, "M": 1, "MImm": 1, "S": 7, "SS": 7, "G": 5, "GG": 5, "NR": 3, "NV": 3,
+}
+
 func (r *Row) parseBits() error {
 	if len(r.Bits) != 32 {
 		return fmt.Errorf("%s: %d encoding bits, want 32", r.Name, len(r.Bits))
@@ -282,15 +287,15 @@ func (r *Row) parseBits() error {
 			}
 			continue
 		}
-		want := map[string]int{"R": 5, "RR": 5, "V": 5, "VV": 5, "P": 2, "Q": 2, "C": 5, "M": 1, "MImm": 1, "NR": 3, "NV": 3}[o.Kind]
+		want := registerBits[o.Kind]
 		if o.Low8 {
 			want = 3
 		}
 		if o.Low16 {
 			want = 4
 		}
-		if o.Kind == "RR" && n == 4 {
-			o.Shift, want = 1, 4
+		if scalarPair := len(o.Kind) == 2 && o.Kind[0] == o.Kind[1] && o.Kind != "VV"; scalarPair && n == want-1 {
+			o.Shift, want = 1, n
 		}
 		if n != want {
 			return fmt.Errorf("%s: register operand %c has %d encoding bits, want %d", r.Name, o.Letter, n, want)
