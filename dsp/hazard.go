@@ -31,6 +31,7 @@ type node struct {
 	writes []uint8
 	load   bool
 	store  bool
+	vector bool
 	branch bool
 	guard  bool   // runs under a scalar predicate
 	hist   bool   // counts the vector of a .tmp load
@@ -358,7 +359,13 @@ func (c *composer) edges() error {
 			case a.branch && b.branch, a.store && b.store, a.load && !a.store && b.store:
 				b.after |= 1 << j
 			case a.store && b.load && !b.store:
-				a.after |= 1 << i
+				// A load in slot 0 sees what the store in slot 1 wrote; a vector load sees
+				// memory as it was before the packet (QEMU).
+				if b.vector {
+					a.after |= 1 << i
+				} else {
+					b.after |= 1 << j
+				}
 			case a.writesTo(resP+0) || a.writesTo(resP+1) || a.writesTo(resP+2) || a.writesTo(resP+3):
 				// merged compares: the first writer, then the merge
 				for p := range uint8(4) {

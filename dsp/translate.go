@@ -24,7 +24,7 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	if f.Has(hexagon.FlagV68) && !c.d.dma {
 		return fmt.Errorf("%s: this core has no user DMA, which comes with V68", f.Syntax)
 	}
-	n := node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), branch: f.Has(hexagon.FlagBranch)}
+	n := node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), vector: f.IsHVX(), branch: f.Has(hexagon.FlagBranch)}
 	u := &n.u
 	u.fn, u.op = table[op], uint16(op)
 	u.asm = c.d.asm.handler(op)
