@@ -66,7 +66,8 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 		vtcm: v}
 	l.forget()
 	for _, i := range g.Inputs {
-		if g.Operands[i].IsConst() { // a parameter that an execution has brought
+		// A parameter that an execution has brought, or an operand it left out.
+		if o := &g.Operands[i]; o.IsConst() || o.Lifetime == nn.NoValue {
 			l.inputs = append(l.inputs, nil)
 			continue
 		}

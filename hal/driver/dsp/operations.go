@@ -88,6 +88,7 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpTopkV2:                   lowerTopK,
 	nn.OpDiv:                      lowerDiv,
 	nn.OpQuantized16bitLstm:       lowerLstm16,
+	nn.OpQuantizedLstm:            lowerLstm8,
 	nn.OpRsqrt:                    lowerUnary,
 }
 

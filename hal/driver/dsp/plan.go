@@ -50,7 +50,7 @@ func (l *lowering) plan(d *Device) *plan {
 	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: l.image.base, Code: l.image.code},
 		consts: l.consts, jobs: l.jobs, chains: l.chains, kernels: l.kernels, all: l.image.kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
 	for _, t := range l.inputs {
-		if t == nil { // a parameter, which is part of the program
+		if t == nil { // nothing that the program reads
 			p.inputs = append(p.inputs, region{})
 			continue
 		}
@@ -133,7 +133,8 @@ func (o *outcome) release() { o.plan.idle.Put(o.memory) }
 // run executes the plan on dense inputs.
 func (p *plan) run(inputs [][]byte, o dsp.Options) (*outcome, error) {
 	for i, x := range p.inputs {
-		if len(inputs[i]) != x.to-x.from && !p.graph.Operands[p.graph.Inputs[i]].IsConst() {
+		o := &p.graph.Operands[p.graph.Inputs[i]]
+		if read := !o.IsConst() && o.Lifetime != nn.NoValue; read && len(inputs[i]) != x.to-x.from {
 			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: input %d has %d bytes, want %d", i, len(inputs[i]), x.to-x.from)
 		}
 	}

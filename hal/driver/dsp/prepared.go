@@ -160,7 +160,7 @@ func (p *prepared) stats(s *stage, done *outcome) hal.Stats {
 			o.Index += s.first
 		}
 	}
-	if s.fixed == nil {
+	if done.plan != s.fixed {
 		st.Counters = append(st.Counters, hal.Counter{Name: lateCounter, Value: int64(len(g.Operations))})
 	}
 	return st

@@ -196,17 +196,32 @@ func (s *stage) classify() error {
 // ready reports whether the stage can be lowered before an execution.
 func (s *stage) ready() bool { return len(s.late)+len(s.open) == 0 }
 
+// omits reports whether an execution leaves out input k, as it may an optional
+// operand: it brings no bytes of a value that has some.
+func (s *stage) omits(k int, values [][]byte, dims [][]uint32) bool {
+	if k >= len(values) || len(values[k]) > 0 {
+		return false
+	}
+	return s.graph.Operands[s.graph.Inputs[k]].Type.IsScalar() || nn.Elements(dims[k]) != 0
+}
+
 // bind is the stage's graph with the values of its parameters and the shapes of
-// its inputs.
+// its inputs, less those left out.
 func (s *stage) bind(values [][]byte, dims [][]uint32) (*nn.Subgraph, error) {
 	g := s.graph
 	g.Operands = slices.Clone(g.Operands)
+	for k, x := range g.Inputs {
+		if s.omits(k, values, dims) {
+			g.Operands[x].Lifetime = nn.NoValue
+		}
+	}
 	for _, k := range s.open {
 		g.Operands[g.Inputs[k]].Dimensions = dims[k]
 	}
 	for _, k := range s.late {
-		o := &g.Operands[g.Inputs[k]]
-		o.Lifetime, o.Data = nn.ConstantCopy, slices.Clone(values[k])
+		if o := &g.Operands[g.Inputs[k]]; o.Lifetime != nn.NoValue {
+			o.Lifetime, o.Data = nn.ConstantCopy, slices.Clone(values[k])
+		}
 	}
 	return opspec.Complete(&g, isOpen)
 }
@@ -214,6 +229,12 @@ func (s *stage) bind(values [][]byte, dims [][]uint32) (*nn.Subgraph, error) {
 // key names what a plan depends on.
 func (s *stage) key(values [][]byte, dims [][]uint32) string {
 	var b []byte
+	for k := range values {
+		if s.omits(k, values, dims) {
+			b = binary.LittleEndian.AppendUint32(b, uint32(k))
+		}
+	}
+	b = binary.LittleEndian.AppendUint32(b, ^uint32(0))
 	for _, k := range s.late {
 		b = binary.LittleEndian.AppendUint32(b, uint32(len(values[k])))
 		b = append(b, values[k]...)
@@ -229,7 +250,11 @@ func (s *stage) key(values [][]byte, dims [][]uint32) string {
 
 // plan is the stage's plan for these inputs, made now unless it is at hand.
 func (s *stage) plan(d *Device, values [][]byte, dims [][]uint32) (*plan, error) {
-	if s.fixed != nil {
+	omitted := false
+	for k := range values {
+		omitted = omitted || s.omits(k, values, dims)
+	}
+	if s.fixed != nil && !omitted {
 		return s.fixed, nil
 	}
 	key := s.key(values, dims)
