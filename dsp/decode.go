@@ -58,10 +58,11 @@ const (
 	vectorStore
 	prefetchL1
 	prefetchL2
-	scatterGather // starts in the background; bytes holds the number of elements
-	scatterWait   // until the thread's scatters and gathers are done
-	waitStores    // until the stores of the thread are done
-	waitCycles    // as many as the address slot says
+	scatterElements // start in the background; bytes holds the number of elements
+	gatherElements
+	scatterWait // until the thread's scatters and gathers are done
+	waitStores  // until the stores of the thread are done
+	waitCycles  // as many as the address slot says
 )
 
 // use is a register read or written by a packet, with its pipeline cycle.
@@ -159,8 +160,10 @@ func memKindOf(f *hexagon.Form) (memKind, bool) {
 		return prefetchL2, true
 	case f.Class == hexagon.CVI_SCATTER_NEW_RST:
 		return scatterWait, true
+	case isScatterGather(f) && load:
+		return gatherElements, true
 	case isScatterGather(f):
-		return scatterGather, true
+		return scatterElements, true
 	case f.Op == hexagon.Y2_barrier || f.Op == hexagon.Y2_syncht || f.Op == hexagon.Y2_isync:
 		return waitStores, true
 	case f.Op == hexagon.J2_pause:

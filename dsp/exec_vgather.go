@@ -48,11 +48,13 @@ func gather(n uint32, masked bool, at offsets) semantic {
 		d, m := t.ub(u.o[5]), t.ub(u.o[4])
 		*t.r(u.ea) = *t.r(u.o[k])
 		*m = v8u{}
+		var banks bankSet
 		for i := range 128 / int(n) {
 			ea, ok := t.element(u, k, at(t, u.o[k+2], i), n)
 			if !ok || masked && !anySet(t.ub(u.o[0])[i*int(n):][:n]) {
 				continue
 			}
+			banks.add(ea)
 			p := t.bytesAt(u, k, ea, n, false)
 			if p == nil {
 				return
@@ -65,6 +67,7 @@ func gather(n uint32, masked bool, at offsets) semantic {
 				}
 			}
 		}
+		banks.note(t, u)
 	}
 }
 
@@ -78,6 +81,7 @@ func scatter(n uint32, masked, sum bool, at offsets) semantic {
 	return func(t *thread, u *uop) {
 		s := t.ub(u.o[k+3])
 		*t.r(u.ea) = *t.r(u.o[k])
+		var banks bankSet
 		for i := range 128 / int(n) {
 			off := at(t, u.o[k+2], i)
 			if sum {
@@ -87,6 +91,7 @@ func scatter(n uint32, masked, sum bool, at offsets) semantic {
 			if !ok || masked && !anySet(t.ub(u.o[0])[i*int(n):][:n]) {
 				continue
 			}
+			banks.add(ea)
 			p := t.bytesAt(u, k, ea, n, true)
 			if p == nil {
 				return
@@ -105,6 +110,7 @@ func scatter(n uint32, masked, sum bool, at offsets) semantic {
 				}
 			}
 		}
+		banks.note(t, u)
 	}
 }
 

@@ -155,18 +155,22 @@ func lastLines(c CacheSpec) ([]uint32, uint32, uint) {
 
 func (m *memory) inVTCM(a uint32) bool { return a-m.vtcmBase < m.vtcmBytes }
 
+// rounding is what the sum of spans that are each rounded down to a femtosecond
+// may be too late when one of them is taken off again.
+const rounding = 2
+
 // stall turns a completion into the cycles that a thread waits beyond what the
 // pipeline hides.
 func (m *memory) stall(t, done, hide sim.Time) int64 {
-	if late := done - t - hide; late > 0 {
-		return m.clock.Cycle(late)
+	if end := done - hide - rounding; end > t {
+		return m.clock.Cycle(end) - m.clock.Cycle(t)
 	}
 	return 0
 }
 
-// access times one memory operation of thread t at a core cycle and answers
+// access times the i-th memory operation of a block of thread t at a core cycle and answers
 // how many cycles the thread waits, and for what.
-func (m *memory) access(t *thread, op *memOp, ea uint32, cycle int64) (int64, sim.Reason) {
+func (m *memory) access(t *thread, op *memOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.kind {
 	case scalarLoad:
 		return m.scalarLoad(t, m.clock.at(cycle), ea, op.bytes)
@@ -197,8 +201,8 @@ func (m *memory) access(t *thread, op *memOp, ea uint32, cycle int64) (int64, si
 		return int64(ea), sim.StallBarrier
 	case prefetchL2:
 		m.prefetch(t, ea, m.clock.at(cycle))
-	case scatterGather:
-		return m.scatterGather(t, m.clock.at(cycle), int64(op.bytes)), sim.StallScratchpad
+	case scatterElements, gatherElements:
+		return m.scatterGather(t, m.clock.at(cycle), op, i), sim.StallScratchpad
 	case scatterWait:
 		return m.stall(m.clock.at(cycle), t.pipe.scattered, 0), sim.StallScratchpad
 	}

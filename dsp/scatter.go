@@ -2,12 +2,18 @@ package dsp
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// The scatter/gather unit beside VTCM. No figure of it is published; all three
-// numbers are assumed (docs/DEVIATIONS.md, D-150).
+// The scatter/gather unit beside VTCM. A packet here is one of the thread. The
+// rates are the published peaks of V73 (HVX manual 3.9.8, table 3-2): without
+// conflicts, when bits 7:1 of the addresses differ from each other (3.9.5), and
+// for random addresses. A vector with any conflict counts as random (D-150).
+var elementRates = [2]struct{ busy, scatter, gather int64 }{
+	{busy: 2, scatter: 18, gather: 24},
+	{busy: 6, scatter: 30, gather: 48},
+}
+
 const (
-	elementsPerCycle = 8  // served by the banks of VTCM without conflicts
-	elementCycles    = 16 // from the last element to its visibility
-	elementDepth     = 4  // instructions that wait for the unit before a thread does
+	elementDepth   = 4 // instructions on their way before a thread waits: bursts of four in the manual
+	elementsPerRow = 8 // served by one access of VTCM, for energy
 )
 
 // elementUnit is shared by the threads and works in the order of arrival.
@@ -16,15 +22,44 @@ type elementUnit struct {
 	free sim.Time // when it can begin the next instruction
 }
 
-// scatterGather hands n elements to the unit; the thread goes on unless too
-// many instructions wait already. It answers the cycles that the thread waits.
-func (m *memory) scatterGather(t *thread, now sim.Time, n int64) int64 {
+// bankSet collects bits 7:1 of the addresses of a vector.
+type bankSet struct {
+	seen     [2]uint64
+	conflict bool
+}
+
+func (b *bankSet) add(ea uint32) {
+	w, bit := &b.seen[ea>>7&1], uint64(1)<<(ea>>1&63)
+	b.conflict = b.conflict || *w&bit != 0
+	*w |= bit
+}
+
+// note leaves for the timing model whether the memory operation of u has
+// conflicts.
+func (b *bankSet) note(t *thread, u *uop) {
+	bit := uint64(1) << ((u.ea - offEA) / 4)
+	t.conflicts &^= bit
+	if b.conflict {
+		t.conflicts |= bit
+	}
+}
+
+// scatterGather hands the i-th memory operation of a block to the unit; the
+// thread goes on unless too many instructions wait already. It answers the
+// cycles that the thread waits.
+func (m *memory) scatterGather(t *thread, now sim.Time, op *memOp, i int) int64 {
 	e := &m.elements
 	e.used = true
-	busy := m.clock.at((n + elementsPerCycle - 1) / elementsPerCycle)
+	rate := &elementRates[t.conflicts>>i&1]
+	packets := func(n int64) sim.Time { return m.clock.at(n * int64(m.spec.IssueInterval)) }
+	busy := packets(rate.busy)
 	start := max(now, e.free)
 	e.free = start + busy
-	t.pipe.scattered = max(t.pipe.scattered, e.free+m.clock.at(elementCycles))
-	m.events[evVTCM] += (n + elementsPerCycle - 1) / elementsPerCycle
+	latency := rate.scatter
+	if op.kind == gatherElements {
+		latency = rate.gather
+	}
+	t.pipe.scattered = max(t.pipe.scattered, start+packets(latency))
+	m.events[evVTCM] += (int64(op.bytes) + elementsPerRow - 1) / elementsPerRow
 	return m.stall(now, start, elementDepth*busy)
 }

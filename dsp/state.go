@@ -82,6 +82,8 @@ type thread struct {
 	box     box
 	dma     dmaRequest // of the block that ran last
 
+	conflicts uint64 // bit per memory operation of the block: a scatter or gather whose elements meet in a bank
+
 	pipe   pipeline
 	recent recentStores
 

@@ -172,7 +172,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 					p.next, p.extra = i, start-p.start
 					return at, nil
 				}
-				if wait, why := m.access(t, op, ea, at); wait > 0 {
+				if wait, why := m.access(t, op, i, ea, at); wait > 0 {
 					wait = tm.whole(wait)
 					start += wait
 					p.stalls[why] += wait

@@ -141,7 +141,7 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	}
 	if kind, ok := memKindOf(f); ok {
 		bytes := f.MemBytes
-		if kind == scatterGather {
+		if kind == scatterElements || kind == gatherElements {
 			bytes = elements(f)
 		}
 		u.ea = offEA + uint16(4*len(c.b.mem))

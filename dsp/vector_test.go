@@ -166,28 +166,40 @@ func TestHistogramAlone(t *testing.T) {
 }
 
 // TestScatterTime checks the clock of the scatter/gather unit: a thread goes on at once, a release waits until the last
-// element is visible, and a full queue stops the thread.
+// element is visible, and a full queue stops the thread. All offsets are zero, which is a conflict; a region too
+// small for any element has none.
 func TestScatterTime(t *testing.T) {
+	for conflict, region := range []uint32{0, 255} {
+		testScatterTime(t, conflict, region)
+	}
+}
+
+func testScatterTime(t *testing.T, conflict int, region uint32) {
 	core := testCore(t)
 	s := core.Spec()
+	rate := elementRates[conflict]
 	cycles := func(n int, then string) int64 {
-		p := linked(t, strings.Repeat("{ vscatter(r0,m0,v1.h).h = v2 }\n", n)+then+"{ jumpr r31 }")
+		p := linked(t, "{ m0 = r1 }\n"+strings.Repeat("{ vscatter(r0,m0,v1.h).h = v2 }\n", n)+then+"{ jumpr r31 }")
 		space := new(mem.Space)
 		if err := space.Map(mem.Segment{Name: "vtcm", Base: uint64(s.VTCMBase), Data: make([]byte, 4096)}); err != nil {
 			t.Fatal(err)
 		}
-		rep, err := core.Run(p, space, []Job{{Entry: p.Base, Threads: 1, Args: [][]uint32{{s.VTCMBase}}}}, Options{})
+		job := Job{Entry: p.Base, Threads: 1, Args: [][]uint32{{s.VTCMBase, region}}}
+		warm := job
+		warm.Region = 1
+		rep, err := core.Run(p, space, []Job{job, warm}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return rep.Cycles
+		return rep.Regions[1].Cycles
 	}
-	busy, period := int64(64/elementsPerCycle), int64(s.IssueInterval)
+	period := int64(s.IssueInterval)
+	busy := rate.busy * period
 	up := func(x int64) int64 { return (x + period - 1) / period * period }
 	if d := cycles(2, "") - cycles(1, ""); d != period {
 		t.Errorf("a second scatter costs %d cycles, want %d", d, period)
 	}
-	wait := up(busy+elementCycles-period) + period
+	wait := up(rate.scatter*period-period) + period
 	if d := cycles(1, "{ vmem(r0+#0):scatter_release }\n") - cycles(1, ""); d != wait {
 		t.Errorf("a release costs %d cycles, want %d", d, wait)
 	}
