@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -69,8 +70,21 @@ func (l *lowering) newGemm(w opspec.Window, in *tensor, out, bias uint32, f filt
 		return gemm{}, fmt.Errorf("filter of %d inputs per output, at most %d", n, maxDepth)
 	}
 	sign := unsignedBias(l.graph.Operands[out].Type)
-	return gemm{Window: w, in: in, filter: f, bias: b, quant: q, inZero: int32(in.zero),
-		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, sign)}, nil
+	g := gemm{Window: w, in: in, filter: f, bias: b, quant: q, inZero: int32(in.zero),
+		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, sign)}
+	g.rq.useHalf(g.maxSum())
+	return g, nil
+}
+
+// maxSum bounds the accumulators.
+func (g *gemm) maxSum() int64 {
+	most := int64(0)
+	for i := 0; i+4 <= len(g.bias); i += 4 {
+		b := int64(int32(binary.LittleEndian.Uint32(g.bias[i:])))
+		most = max(most, b, -b)
+	}
+	f := &g.filter
+	return most + 255*255*int64(f.kh*f.kw*f.c)
 }
 
 func lowerConv(l *lowering, op *nn.Operation) error {

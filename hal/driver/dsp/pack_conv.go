@@ -81,7 +81,7 @@ func (g *gemm) foldedBias(ch int) int32 {
 			}
 		}
 	}
-	return int32(binary.LittleEndian.Uint32(g.bias[4*ch:])) - g.inZero*sum
+	return int32(binary.LittleEndian.Uint32(g.bias[4*ch:])) - g.inZero*sum - g.rq.centre()
 }
 
 // packOnes packs weights that sum the inputs.

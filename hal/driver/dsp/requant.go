@@ -18,6 +18,7 @@ import (
 type requant struct {
 	mult         []opspec.Multiplier // one, or one per channel
 	zero, lo, hi int32
+	half         *halfRequant // nil: the definition
 }
 
 func newRequant(mult []opspec.Multiplier, zero, lo, hi, bias int32) requant {
@@ -31,10 +32,17 @@ type requantKind struct {
 	whole      bool // some multiplier shifts neither way: nothing to round
 	far        bool // one multiplier shifts right by more than the 15 of the narrowing shift
 	clamp      bool // bounds narrower than a byte
+	half       bool // by products of halves; none of the above but clamp holds
+	positive   bool // what rounds a negative value is below the bounds, so halves may go up
+	plain      bool // zero point 0
 }
 
 func (q *requant) kind() requantKind {
-	k := requantKind{perChannel: len(q.mult) > 1, clamp: q.lo > 0 || q.hi < 255}
+	k := requantKind{clamp: q.lo > 0 || q.hi < 255, half: q.half != nil}
+	if k.half {
+		return k
+	}
+	k.perChannel, k.positive, k.plain = len(q.mult) > 1, q.lo >= q.zero, q.zero == 0
 	for _, m := range q.mult {
 		k.left = k.left || m.Shift > 0
 		k.whole = k.whole || m.Shift >= 0
@@ -49,7 +57,7 @@ func (k requantKind) tag() string {
 	for _, f := range []struct {
 		on bool
 		c  string
-	}{{k.perChannel, "c"}, {k.left, "l"}, {k.whole, "w"}, {k.far, "f"}, {k.clamp, "k"}} {
+	}{{k.perChannel, "c"}, {k.left, "l"}, {k.whole, "w"}, {k.far, "f"}, {k.clamp, "k"}, {k.half, "h"}, {k.positive, "p"}, {k.plain, "z"}} {
 		if f.on {
 			s += f.c
 		}
@@ -69,6 +77,9 @@ const (
 	parNegZero // minus the filter's zero point, twice, as halves
 	parBox     // of the inputs that a step ahead reads: width and height, stride
 	parStride
+	parHigh // of the form with halves, twice, as halves
+	parLow
+	parAdd
 	parWords
 )
 
@@ -87,6 +98,9 @@ func (q *requant) params() []uint32 {
 		right = 1
 	}
 	w[parRight] = uint32(right)
+	if h := q.half; h != nil {
+		w[parHigh], w[parLow], w[parAdd] = uint32(h.high)*0x10001, uint32(h.low)*0x10001, uint32(h.add)
+	}
 	return w
 }
 
@@ -120,12 +134,16 @@ type requantRegs struct {
 	leftBy, first build.Reg // shifts of the one multiplier
 	right         build.Reg
 	c31           build.Reg
+	low, sixteen  build.Reg // of the form with halves, whose other constants are mult, zero (add) and right
 }
 
 // requantSetup loads what stays in registers for the whole kernel.
 func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
 	r := &requantRegs{requantKind: k, a: a}
-	if !k.perChannel {
+	switch {
+	case k.half:
+		r.halfSetup(par)
+	case !k.perChannel:
 		r.mult = a.splat(a.word(par, parMult, "mult"), "mult")
 		if k.left {
 			r.leftBy = a.word(par, parLeft, "left")
@@ -134,7 +152,7 @@ func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
 			r.first = a.word(par, parFirst, "first")
 		}
 	}
-	if k.perChannel || !k.whole {
+	if !k.half && (k.perChannel || !k.whole) {
 		r.c31 = a.imm(31)
 		r.right = a.r8("right")
 		if k.perChannel {
@@ -143,7 +161,9 @@ func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
 			a.op(hexagon.L2_loadri_io, r.right, par, 4*parRight).Loads(aliasConst)
 		}
 	}
-	r.zero = a.splat(a.word(par, parZero, "zero"), "zero")
+	if !k.half && !k.plain {
+		r.zero = a.splat(a.word(par, parZero, "zero"), "zero")
+	}
 	if k.clamp {
 		r.lo = a.splat(a.word(par, parLo, "lo"), "lo")
 		r.hi = a.splat(a.word(par, parHi, "hi"), "hi")
@@ -212,7 +232,9 @@ func (r *requantRegs) narrow(x, y build.Reg, lx, ly lanes) build.Reg {
 	for i, v := range [2]build.Reg{x, y} {
 		switch {
 		case !r.perChannel:
-			a.op(hexagon.V6_vasrw_acc, v, v, r.c31)
+			if !r.positive {
+				a.op(hexagon.V6_vasrw_acc, v, v, r.c31)
+			}
 			if r.far {
 				a.op(hexagon.V6_vasrw, v, v, r.first)
 			}
@@ -220,7 +242,7 @@ func (r *requantRegs) narrow(x, y build.Reg, lx, ly lanes) build.Reg {
 			l := [2]lanes{lx, ly}[i]
 			if r.whole {
 				r.roundLanes(v, l)
-			} else {
+			} else if !r.positive {
 				a.op(hexagon.V6_vasrw_acc, v, v, r.c31)
 			}
 			a.op(hexagon.V6_vasrwv, v, v, l.shift)
@@ -260,7 +282,9 @@ func (r *requantRegs) finish(x, y build.Reg, interleaved bool) build.Reg {
 	a := r.a
 	out := a.v("bytes")
 	for _, v := range [2]build.Reg{x, y} {
-		a.op(hexagon.V6_vaddhsat, v, v, r.zero)
+		if r.zero.Valid() && !r.half {
+			a.op(hexagon.V6_vaddhsat, v, v, r.zero)
+		}
 		if !interleaved {
 			a.op(hexagon.V6_vdealh, v, v)
 		}
@@ -284,6 +308,10 @@ func (r *requantRegs) finish(x, y build.Reg, interleaved bool) build.Reg {
 func (r *requantRegs) pack(acc [4]build.Reg, lanesOf func(j int) lanes, interleaved bool) build.Reg {
 	var h [2]build.Reg
 	for i := range h {
+		if r.half {
+			h[i] = r.narrowHalf(acc[2*i], acc[2*i+1])
+			continue
+		}
 		l0, l1 := lanesOf(2*i), lanesOf(2*i+1)
 		x, y := r.scale(acc[2*i], l0), r.scale(acc[2*i+1], l1)
 		h[i] = r.narrow(x, y, l0, l1)
