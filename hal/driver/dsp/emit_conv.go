@@ -5,19 +5,25 @@ import (
 	"math"
 )
 
-// maxConvPositions is the most positions of a block whose sums go to scratch memory.
-const maxConvPositions = 6
+// maxConvPositions bounds the positions of a block.
+const maxConvPositions = 8
+
+// maxFlat is how many vrmpy a chunk may have that is written without a loop.
+const maxFlat = 288
+
+// maxNear bounds the distance of positions that share an address: the last ones
+// of a row may read that far behind it.
+const maxNear = 1024
 
 // gemm lowers a convolution to the conv kernel.
 func (l *lowering) gemm(g *gemm) {
 	// Weights that VTCM cannot hold at once take several jobs; the sums of the
-	// inputs are then kept for all positions, as long as those are few.
-	bytes := l.threads * maxConvPositions * vecBytes
+	// inputs are then kept for all positions.
+	bytes := l.threads * maxConvPositions * 4
 	f := &g.filter
-	all := (g.out.shape.positions() + maxConvPositions) * vecBytes
-	g.keepSums = f.zero != 0 && f.k*f.kh*f.kw*roundUp(f.c, 4) > l.vtcm.room()*9/10 && all <= streamBytes
+	g.keepSums = f.zero != 0 && f.k*f.kh*f.kw*roundUp(f.c, 4) > l.vtcm.room()*9/10
 	if g.keepSums {
-		bytes = max(bytes, all)
+		bytes = (g.out.shape.positions() + maxConvPositions) * 4
 	}
 	scratch := l.newTensor("scratch", shape{1, 1, 1, bytes}, 1, 0)
 	scratch.dense = true
@@ -26,16 +32,13 @@ func (l *lowering) gemm(g *gemm) {
 	})
 }
 
+// splatHalf is v in both halves of a word.
+func splatHalf(v int32) uint32 { return uint32(uint16(v)) * 0x10001 }
+
 func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
-	c, taps, bumps := g.inputRuns()
 	k := g.filter.k
-	c.rq = g.rq.kind()
-	c.sum = g.filter.zero != 0
-	c.cluster = g.out.perVec()
-	c.positions = max(c.cluster, 4)
-	if c.cluster == 1 {
-		c.positions = l.blockSize(g.out.shape.positions(), &c)
-	}
+	words, perRun := g.runWords()
+	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.kind(), sum: g.filter.zero != 0, cluster: g.out.perVec()}
 	full, rest := k/128, k%128
 	if c.cluster > 1 {
 		full, c.tail = 0, g.out.pitch/32
@@ -43,27 +46,27 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 		full, c.tail = full+1, 0
 	}
 	c.full = full > 0
-	c.merged = c.sum && !c.full
-	c.keep = g.keepSums && c.sum && !c.merged
-	if c.cluster == 4 && !c.wide {
-		c.positions = 8
+	c.single = full == 0 || full == 1 && c.tail == 0
+	c.keep = g.keepSums && !c.single
+	// Runs of pairs start on 8 bytes everywhere.
+	c.pairs = g.in.pitch%8 == 0 || g.in.pitch == 4 && g.StrideW%2 == 0 && g.Left%2 == 0 && perRun > 1
+	l.shapeBlock(&c, g.out.shape.positions())
+	if near := g.StrideW * g.in.pitch; c.cluster > 1 && c.flat && !g.recounts() && near <= maxNear {
+		c.near = near
 	}
-
+	taps, bumps := g.inputRuns(&c, perRun)
 	c.even = evenTaps(taps)
 	c.stream = g.in.bytes() >= streamBytes
 	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
 		return fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
 	}
 	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full, scratch: scratch.addr}
-	if !c.keep {
-		e.scratch = l.scratch(scratch)
-	}
-	if c.sum && !c.merged && !c.even {
-		e.ones = l.constant(packOnes(taps))
+	if c.sum && !c.even {
+		e.masks = l.constant(packMasks(taps, c.words, byte(g.filter.zero)))
 	}
 	e.bumps = l.constWords(bumps)
 	params := g.rq.params()
-	params[parNegZero] = splatHalf(-g.filter.zero)
+	params[parFilterZero] = uint32(g.filter.zero) * ones
 	params[parBox], params[parStride] = rowBox(((c.positions-1)*g.StrideW+g.KW)*g.in.pitch, g.KH, g.in.rowBytes())
 	e.params = l.constWords(params)
 	e.entries = g.blockTable(&c, scratch.addr)
@@ -82,24 +85,38 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	return e.launch(at)
 }
 
-// blockSize chooses the positions of a block. Vector registers allow four, five
-// when one multiplier serves all channels, six when the result is not clamped
-// either. Larger blocks cost less per position but may leave threads without
-// work at the end.
-func (l *lowering) blockSize(positions int, c *convKernel) int {
-	most := 4
-	if c.wide && !c.rq.perChannel {
-		if most = 5; !c.rq.clamp && !c.rq.left && !c.rq.far {
-			most = 6
+// shapeBlock chooses the positions of a block, and whether its products are
+// written without a loop. Vector registers allow sixteen to twenty accumulators.
+// Larger blocks cost less per position but may leave threads without work at the
+// end.
+func (l *lowering) shapeBlock(c *convKernel, positions int) {
+	groups := max(c.tail, 1)
+	if c.full {
+		groups = 4
+	}
+	vrmpy := func(n int) int { return n * groups * c.words * c.runs }
+	c.positions = max(c.cluster, 4)
+	if c.cluster > 1 && vrmpy(8) <= maxFlat {
+		c.positions = 8
+	}
+	if c.cluster == 1 {
+		cost := math.MaxInt
+		for n := min(positions, 4); n <= min(positions, 5); n++ {
+			if n == 5 && (c.rq.perChannel || !c.pairs) {
+				break
+			}
+			if k := ceilDiv(ceilDiv(positions, n), l.threads) * (vrmpy(n)/2 + 6*n + 10); k < cost {
+				c.positions, cost = n, k
+			}
 		}
 	}
-	best, cost := min(positions, 4), math.MaxInt
-	for n := best; n <= min(most, positions); n++ {
-		if k := ceilDiv(ceilDiv(positions, n), l.threads) * (2*n + 1); k <= cost {
-			best, cost = n, k
-		}
+	c.flat = vrmpy(c.positions) <= maxFlat
+	if !c.flat && c.words <= 4 {
+		c.pairs = false
 	}
-	return best
+	if !c.flat && c.pairs {
+		c.words = roundUp(c.words, 2)
+	}
 }
 
 // evenTaps reports whether every byte of every word is a tap.
@@ -116,15 +133,15 @@ func evenTaps(taps [][4]tap) bool {
 
 // gemmEmitter launches the jobs of one convolution.
 type gemmEmitter struct {
-	l                                   *lowering
-	g                                   *gemm
-	s                                   *step
-	c                                   *convKernel
-	kernel                              *kernel
-	full                                int // full chunks; a tail chunk follows when c.tail > 0
-	blocks                              int
-	entries                             []uint32 // the block table
-	table, ones, bumps, params, scratch uint32
+	l                                    *lowering
+	g                                    *gemm
+	s                                    *step
+	c                                    *convKernel
+	kernel                               *kernel
+	full                                 int // full chunks; a tail chunk follows when c.tail > 0
+	blocks                               int
+	entries                              []uint32 // the block table
+	table, masks, bumps, params, scratch uint32
 }
 
 // launch emits the convolution with its records at the given address: directly,
@@ -188,7 +205,7 @@ func (e *gemmEmitter) prefetchFirst() {
 		first := int(args[0]-e.table) / 4
 		last := first + min(convAhead, int(args[1])-1)*n
 		from := e.entries[first]
-		to := e.entries[last+e.c.positions-1] + uint32((e.g.KH-1)*e.g.DilationH*e.g.in.rowBytes()+e.g.KW*e.g.in.pitch)
+		to := e.entries[last+e.c.inputs()-1] + uint32((e.g.KH-1)*e.g.DilationH*e.g.in.rowBytes()+e.g.KW*e.g.in.pitch)
 		if to > from {
 			args[convPrefetch], args[convPrefetch+1] = from, boxOf(min(to-from+vecBytes, prefetchLimit))
 		}
@@ -227,8 +244,8 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		}
 		block := make([]uint32, convArgs)
 		block[convBumps] = e.bumps
-		block[convOnes] = e.ones
-		block[convScratch] = e.scratch + uint32(t*maxConvPositions*vecBytes)
+		block[convMasks] = e.masks
+		block[convScratch] = e.scratch + uint32(t*maxConvPositions*4)
 		block[convFull] = at + uint32((n[0]-from)*c.record(4))
 		block[convChunks] = uint32(min(n[1], e.full) - min(n[0], e.full))
 		block[convOffset] = uint32(n[0] * vecBytes)
@@ -244,7 +261,12 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 	l.launch(e.s, e.kernel, args)
 }
 
-func splatHalf(v int32) uint32 { return uint32(uint16(v)) * 0x10001 }
+// recounts reports whether positions are counted differently on both sides, as
+// FULLY_CONNECTED may.
+func (g *gemm) recounts() bool {
+	s, o := g.in.shape, g.out.shape
+	return o.positions() == s.positions() && (o.h != g.OutH || o.w != g.OutW)
+}
 
 // blockTable lists the blocks: whole clusters of positions in row order. What
 // is missing at the end of a row or of the last block repeats a neighbour.
@@ -255,8 +277,7 @@ func (g *gemm) blockTable(c *convKernel, sums uint32) []uint32 {
 	}
 	var all []cluster
 	s, o := g.in.shape, g.out.shape
-	// FULLY_CONNECTED counts its positions differently on both sides.
-	flat := o.n*o.h*o.w == s.positions() && (o.h != g.OutH || o.w != g.OutW)
+	flat := g.recounts()
 	for n := range o.n {
 		for y := range o.h {
 			for x := 0; x < o.w; x += c.cluster {
@@ -278,14 +299,14 @@ func (g *gemm) blockTable(c *convKernel, sums uint32) []uint32 {
 	table := make([]uint32, 0, ceilDiv(len(all), per)*c.entryWords())
 	for i := 0; i < len(all); i += per {
 		for j := range per {
-			table = append(table, all[min(i+j, len(all)-1)].in[:c.cluster]...)
+			table = append(table, all[min(i+j, len(all)-1)].in[:c.inputs()/c.outputs()]...)
 		}
 		for j := range per {
 			table = append(table, all[min(i+j, len(all)-1)].out)
 		}
 		if c.keep {
 			table = append(table, sums)
-			sums += uint32(c.positions * vecBytes)
+			sums += uint32(c.positions * 4)
 		}
 	}
 	return table

@@ -14,29 +14,34 @@ import (
 // channels by 4 inputs, activations scalar words of 4 inputs, so one vrmpy
 // makes 128 products. Inputs are read in runs of contiguous words: one run per
 // filter row where the channels fill their pitch, otherwise one per tap.
+//
+// Requantization leaves slots that the next chunk's, or where there is only one
+// chunk the next block's, first instructions fill: its biases, and with a filter
+// zero point zw the -zw * (sum of the inputs) of each position.
 type convKernel struct {
 	positions int // per block
 	words     int // per run
 	runs      int
-	wide      bool // runs start on 8 bytes and have an even number of words: load pairs
-	sum       bool // filter zero point: add -zw * (sum of the inputs) of a position
+	pairs     bool // runs start on 8 bytes: load pairs of words
+	flat      bool // few words: one block of code
+	sum       bool // the filter has a zero point
 	stream    bool // inputs are likely not in L2: fetch those of a later block there
 	// keep: the sums of all blocks are kept, because several jobs need them; the
 	// table says where.
-	keep bool
-	// merged: there is only a tail, and its record has one more group, of weights
-	// that sum the inputs, instead of a pass of its own.
-	merged  bool
-	even    bool // every input byte of a run counts, so the weights that sum them are all one
+	keep    bool
+	even    bool // every input byte of a run counts for the sums
 	full    bool // has full chunks of four groups, interleaved
+	single  bool // one chunk in all
 	tail    int  // groups of the last chunk, which are stored one behind the other; 0 none
 	cluster int  // output positions that share a vector in the tail
+	near    int  // input distance of the positions of a cluster; 0 when they have addresses of their own
 	rq      requantKind
 }
 
 func (c *convKernel) name() string {
-	return fmt.Sprintf("conv_p%d_w%dx%d_%s%s%st%dc%d_%s", c.positions, c.runs, c.words,
-		flag(c.wide, "d"), flag(c.sum, "s")+flag(c.sum && c.even, "e")+flag(c.keep, "k")+flag(c.merged, "m"), flag(c.full, "f")+flag(c.stream, "a"), c.tail, c.cluster, c.rq.tag())
+	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d_%s", c.positions, c.runs, c.words,
+		flag(c.pairs, "d")+flag(c.flat, "u")+flag(c.sum, "s")+flag(c.sum && c.even, "e")+flag(c.keep, "k"),
+		flag(c.full, "f")+flag(c.single, "1")+flag(c.stream, "a"), c.tail, c.cluster, c.near, c.rq.tag())
 }
 
 func flag(on bool, s string) string {
@@ -49,8 +54,8 @@ func flag(on bool, s string) string {
 // Words of a conv thread's argument block.
 const (
 	convBumps   = iota // table of address steps between runs
-	convOnes           // weights that sum the inputs
-	convScratch        // room for one vector per position
+	convMasks          // the zero point where an input byte counts
+	convScratch        // room for one word per position
 	convFull           // records of the full chunks
 	convChunks         // number of full chunks
 	convOffset         // of the first full chunk within a position
@@ -60,37 +65,35 @@ const (
 	convArgs
 )
 
-// table entry: input address of each position, output address of each cluster,
-// and, where they are kept, the address of the sums.
+// table entry: input addresses, of each position or each cluster, output address
+// of each cluster, and, where they are kept, the address of the sums.
 func (c *convKernel) outputs() int { return c.positions / c.cluster }
+func (c *convKernel) inputs() int {
+	if c.near > 0 {
+		return c.outputs()
+	}
+	return c.positions
+}
 func (c *convKernel) entryWords() int {
 	if c.keep {
-		return c.positions + c.outputs() + 1
+		return c.inputs() + c.outputs() + 1
 	}
-	return c.positions + c.outputs()
+	return c.inputs() + c.outputs()
 }
 
-// sums is the address of the block's sums.
-func (c *convKernel) sums(a *asm, table, args build.Reg) build.Reg {
-	if c.keep {
-		return a.word(table, c.positions+c.outputs(), "sums")
+// input is which input address position p has, and how far behind it lies.
+func (c *convKernel) input(p int) (int, int) {
+	if c.near > 0 {
+		return p / c.cluster, p % c.cluster * c.near
 	}
-	return a.word(args, convScratch, "scratch")
+	return p, 0
 }
 
 // header is the number of vectors before the weights of a chunk of n groups.
 func (c *convKernel) header(n int) int { return n * (1 + c.rq.vectors()) }
 
 // record is the size of a chunk of n groups in bytes.
-func (c *convKernel) record(n int) int { return (c.header(n) + c.groups(n)*c.words*c.runs) * vecBytes }
-
-// groups is how many groups the weights of a chunk of n groups hold.
-func (c *convKernel) groups(n int) int {
-	if c.merged {
-		return n + 1
-	}
-	return n
-}
+func (c *convKernel) record(n int) int { return (c.header(n) + n*c.words*c.runs) * vecBytes }
 
 // convAhead is how many blocks ahead inputs are fetched.
 const convAhead = 4
@@ -106,319 +109,251 @@ func (a *asm) box(params build.Reg) build.Reg {
 // convPrefetch is the index of the prefetch arguments.
 const convPrefetch = 4
 
+// convCode is a convolution kernel being written.
+type convCode struct {
+	*convKernel
+	a                   *asm
+	rq                  *requantRegs
+	table, args, params build.Reg
+	zero                build.Reg // pair: the filter's zero point in every byte
+}
+
 // generate writes the kernel. Arguments: table, blocks, argument block,
 // parameter block, prefetch.
 func (c *convKernel) generate(a *asm) {
 	in := a.args("table", "blocks", "args", "params", "address", "box")
-	table, blocks, args, params := in[0], in[1], in[2], in[3]
+	e := &convCode{convKernel: c, a: a, table: in[0], args: in[2], params: in[3]}
+	blocks := in[1]
 	a.prefetch(in[4], in[5])
-	rq := a.requantSetup(c.rq, params)
+	e.rq = a.requantSetup(c.rq, e.params)
+	if c.sum && c.even {
+		e.zero = a.rr("zero point")
+		for i := range 2 {
+			a.op(hexagon.L2_loadri_io, half(e.zero, i), e.params, 4*parFilterZero).Loads(aliasConst)
+		}
+	}
 	a.skipIfZero(blocks, func() {
-		a.repeat(blocks, func() {
-			if c.stream {
-				a.op(hexagon.Y5_l2fetch, a.word(table, convAhead*c.entryWords(), "ahead"), a.box(params))
-			}
-			switch {
-			case c.keep:
-				a.skipIfZero(a.word(args, convSum, "sum"), func() { c.correction(a, table, args, params) })
-			case c.sum && !c.merged:
-				c.correction(a, table, args, params)
-			}
-			if c.full {
-				c.fullChunks(a, rq, table, args)
-			}
-			if c.tail > 0 {
-				c.tailChunk(a, rq, table, args, params)
-			}
-			a.bump(table, 4*c.entryWords())
-		})
+		if c.single {
+			e.oneChunk(blocks)
+		} else {
+			e.manyChunks(blocks)
+		}
 	})
 	a.ret()
 }
 
-// correction leaves -zw * sum of the inputs of each position in scratch memory.
-func (c *convKernel) correction(a *asm, table, args, params build.Reg) {
-	a.phase(phaseSums)
-	acc := make([][]build.Reg, c.positions)
-	zero := a.zero()
-	for p := range acc {
-		acc[p] = []build.Reg{a.v("sum")}
-		a.op(hexagon.V6_vassign, acc[p][0], zero)
+// fetchAhead fetches the inputs of a later block into L2.
+func (e *convCode) fetchAhead() {
+	if e.stream {
+		e.a.op(hexagon.Y5_l2fetch, e.a.word(e.table, convAhead*e.entryWords(), "ahead"), e.a.box(e.params))
 	}
-	w := weights{a: a}
-	if c.even {
-		w.same = a.splat(a.imm(0x01010101), "ones")
-	} else {
-		w.at = a.word(args, convOnes, "ones")
-	}
-	c.products(a, acc, table, args, w)
-	neg := a.word(params, parNegZero, "negzw")
-	to := c.sums(a, table, args)
-	for p := range acc {
-		v := a.v("correction")
-		a.op(hexagon.V6_vmpyiwh, v, acc[p][0], neg)
-		a.vstore(to, p*vecBytes, v, aliasScratch)
-	}
-	a.phase(phaseOther)
 }
 
-func (c *convKernel) fullChunks(a *asm, rq *requantRegs, table, args build.Reg) {
-	count := a.word(args, convChunks, "chunks")
-	rec := a.word(args, convFull, "record")
-	off := a.word(args, convOffset, "offset")
-	a.skipIfZero(count, func() {
-		a.repeat(count, func() {
-			acc := c.chunk(a, 4, table, args, rec)
-			a.phase(phaseRequantize)
-			l := rq.keepLanes(4, func(j int) lanes { return rq.lanesAt(rec, 4*vecBytes, j, 4) })
-			for p := range acc {
-				v := rq.pack([4]build.Reg(acc[p]), l, true)
-				to := a.r("to")
-				a.op(hexagon.A2_add, to, a.word(table, c.positions+p, "out"), off)
-				a.vstore(to, 0, v, aliasOut)
+func (e *convCode) oneChunk(blocks build.Reg) {
+	a, at, offset, n := e.a, convFull, convOffset, 4
+	if !e.full {
+		at, offset, n = convTail, convTailOffset, e.tail
+	}
+	rec, off := a.word(e.args, at, "record"), a.word(e.args, offset, "offset")
+	b := e.newChunk(n)
+	begin := func() {
+		bias := e.biases(b, rec)
+		switch {
+		case !e.sum:
+			for p := range b.acc {
+				e.start(b, p, bias, build.Reg{})
 			}
-			a.phase(phaseOther)
-			a.bump(off, vecBytes)
-			a.bump(rec, c.record(4))
-		})
+		case e.flat: // one position after the other: there are not registers for all at once
+			for p := range b.acc {
+				i, off := e.input(p)
+				from := a.word(e.table, i, "in")
+				e.start(b, p, bias, e.sums([]build.Reg{from}, []convInput{{from, off}})[0])
+			}
+		default:
+			e.pointers(b)
+			for p, s := range e.sums(b.ptr, b.in) {
+				e.start(b, p, bias, s)
+			}
+		}
+	}
+	begin()
+	a.repeat(blocks, func() {
+		e.fetchAhead()
+		e.pointers(b)
+		e.products(b, rec)
+		out := e.outAddresses(off)
+		a.bump(e.table, 4*e.entryWords())
+		e.finish(b, rec, out)
+		begin()
 	})
 }
 
-func (c *convKernel) tailChunk(a *asm, rq *requantRegs, table, args, params build.Reg) {
-	rec := a.word(args, convTail, "record")
-	a.skipIfZero(rec, func() {
-		acc := c.chunk(a, c.tail, table, args, rec)
-		a.phase(phaseRequantize)
-		if c.merged {
-			neg := a.word(params, parNegZero, "negzw")
-			for p := range acc {
-				a.op(hexagon.V6_vmpyiwh, acc[p][c.tail], acc[p][c.tail], neg)
-				for j := range c.tail {
-					a.op(hexagon.V6_vaddw, acc[p][j], acc[p][j], acc[p][c.tail])
+func (e *convCode) manyChunks(blocks build.Reg) {
+	a := e.a
+	a.repeat(blocks, func() {
+		e.fetchAhead()
+		var at build.Reg // of the sums
+		if e.sum {
+			sum := func() {
+				b := e.newChunk(0)
+				e.pointers(b)
+				a.phase(phaseSums)
+				for p, s := range e.sums(b.ptr, b.in) {
+					a.op(hexagon.S2_storeri_io, at, 4*p, s).Stores(aliasScratch)
 				}
+				a.phase(phaseOther)
 			}
-		}
-		l := rq.keepLanes(c.tail, func(j int) lanes { return rq.lanesAt(rec, c.tail*vecBytes, j, c.tail) })
-		off := a.word(args, convTailOffset, "offset")
-		for o := range c.outputs() {
-			// Four cells of 32 bytes: groups of a position, then positions. A
-			// position with fewer groups than a vector repeats its last one.
-			var x [4]build.Reg
-			var group [4]int
-			for n := range x {
-				p, j := n/c.tail, n%c.tail
-				if c.cluster == 1 {
-					p, j = 0, min(n, c.tail-1)
-				}
-				x[n], group[n] = acc[o*c.cluster+p][j], j
-				for k := range n {
-					if x[k] == x[n] {
-						x[n] = a.v("copy")
-						a.op(hexagon.V6_vassign, x[n], x[k])
-						break
-					}
-				}
-			}
-			v := rq.pack(x, func(n int) lanes { return l(group[n]) }, false)
-			to := a.r("to")
-			a.op(hexagon.A2_add, to, a.word(table, c.positions+o, "out"), off)
-			a.vstore(to, 0, v, aliasOut)
-		}
-		a.phase(phaseOther)
-	})
-}
-
-// chunk accumulates n groups of every position.
-func (c *convKernel) chunk(a *asm, n int, table, args, rec build.Reg) [][]build.Reg {
-	acc := make([][]build.Reg, c.positions)
-	var zero build.Reg
-	if c.merged {
-		zero = a.zero()
-	}
-	bias := make([]build.Reg, n)
-	for j := range bias {
-		bias[j] = a.vload(rec, j*vecBytes, aliasConst, "bias")
-	}
-	scratch := rec
-	if c.sum && !c.merged {
-		scratch = c.sums(a, table, args)
-	}
-	for p := range acc {
-		acc[p] = make([]build.Reg, n, n+1)
-		var corr build.Reg
-		if c.sum && !c.merged {
-			corr = a.vload(scratch, p*vecBytes, aliasScratch, "correction")
-		}
-		for j := range acc[p] {
-			acc[p][j] = a.v(fmt.Sprintf("acc%d.%d", p, j))
-			if corr.Valid() {
-				a.op(hexagon.V6_vaddw, acc[p][j], bias[j], corr)
+			if e.keep {
+				at = a.word(e.table, e.inputs()+e.outputs(), "sums")
+				a.skipIfZero(a.word(e.args, convSum, "sum"), sum)
 			} else {
-				a.op(hexagon.V6_vassign, acc[p][j], bias[j])
+				at = a.word(e.args, convScratch, "scratch")
+				sum()
 			}
 		}
-		if c.merged {
-			acc[p] = append(acc[p], a.v("sum"))
-			a.op(hexagon.V6_vassign, acc[p][n], zero)
-		}
-	}
-	a.phase(phaseProducts)
-	c.products(a, acc, table, args, weights{a: a, at: a.add(rec, c.header(n)*vecBytes)})
-	return acc
-}
-
-// products adds all products of the block's inputs and the weights from w on.
-func (c *convKernel) products(a *asm, acc [][]build.Reg, table, args build.Reg, w weights) {
-	ptr := make([]build.Reg, c.positions)
-	for p := range ptr {
-		ptr[p] = a.word(table, p, "in")
-	}
-	var bumps build.Reg
-	if c.runs > 1 {
-		bumps = a.word(args, convBumps, "bumps")
-	}
-	nextRun := func() {
-		if c.runs == 1 {
-			return
-		}
-		step := a.r("step")
-		a.op(hexagon.L2_loadri_pi, step, bumps, 4).Loads(aliasConst)
-		for p := range ptr {
-			a.op(hexagon.A2_add, ptr[p], ptr[p], step)
-		}
-	}
-	if c.wide {
-		c.wideRuns(a, acc, ptr, w, nextRun)
-	} else {
-		c.narrowRuns(a, acc, ptr, w, nextRun)
-	}
-}
-
-// narrowRuns reads one word at a time.
-func (c *convKernel) narrowRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w weights, nextRun func()) {
-	groups := len(acc[0])
-	step := func(n int) {
-		for k := range n {
-			wv := make([]build.Reg, groups)
-			for j := range wv {
-				wv[j] = w.next()
-			}
-			for p := range ptr {
-				x := a.r("x")
-				a.op(hexagon.L2_loadri_io, x, ptr[p], 4*k).Loads(aliasIn)
-				for j := range wv {
-					a.op(hexagon.V6_vrmpyub_acc, acc[p][j], wv[j], x)
+		begin := func(b *convChunk, rec build.Reg) {
+			e.pointers(b)
+			bias := e.biases(b, rec)
+			for p := range b.acc {
+				var s build.Reg
+				if e.sum {
+					s = a.r("sum")
+					a.op(hexagon.L2_loadri_io, s, at, 4*p).Loads(aliasScratch)
 				}
+				e.start(b, p, bias, s)
 			}
 		}
-		for p := range ptr {
-			a.bump(ptr[p], 4*n)
+		if e.full {
+			count, rec, off := a.word(e.args, convChunks, "chunks"), a.word(e.args, convFull, "record"), a.word(e.args, convOffset, "offset")
+			b := e.newChunk(4)
+			a.skipIfZero(count, func() {
+				begin(b, rec)
+				a.repeat(count, func() {
+					e.products(b, rec)
+					e.finish(b, rec, e.outAddresses(off))
+					a.bump(off, vecBytes)
+					a.bump(rec, e.record(4))
+					begin(b, rec)
+				})
+			})
+		}
+		if e.tail > 0 {
+			rec := a.word(e.args, convTail, "record")
+			a.skipIfZero(rec, func() {
+				b := e.newChunk(e.tail)
+				begin(b, rec)
+				e.products(b, rec)
+				e.finish(b, rec, e.outAddresses(a.word(e.args, convTailOffset, "offset")))
+			})
+		}
+		a.bump(e.table, 4*e.entryWords())
+	})
+}
+
+// convChunk are the registers of the chunk at hand.
+type convChunk struct {
+	groups int
+	acc    [][]build.Reg // by position and group
+	ptr    []build.Reg   // the input addresses
+	in     []convInput   // where each position reads
+}
+
+// convInput is an input address of a position.
+type convInput struct {
+	ptr build.Reg
+	off int
+}
+
+func (e *convCode) newChunk(groups int) *convChunk {
+	b := &convChunk{groups: groups}
+	for range e.inputs() {
+		b.ptr = append(b.ptr, e.a.r("in"))
+	}
+	for p := range e.positions {
+		i, off := e.input(p)
+		b.in = append(b.in, convInput{b.ptr[i], off})
+		acc := make([]build.Reg, groups)
+		for j := range acc {
+			acc[j] = e.a.v(fmt.Sprintf("acc%d.%d", p, j))
+		}
+		b.acc = append(b.acc, acc)
+	}
+	return b
+}
+
+// pointers loads the input addresses of the block.
+func (e *convCode) pointers(b *convChunk) {
+	for p, r := range b.ptr {
+		e.a.op(hexagon.L2_loadri_io, r, e.table, 4*p).Loads(aliasConst)
+	}
+}
+
+// outAddresses loads where the block's results go.
+func (e *convCode) outAddresses(off build.Reg) []build.Reg {
+	out := make([]build.Reg, e.outputs())
+	for o := range out {
+		out[o] = e.a.r("to")
+		e.a.op(hexagon.A2_add, out[o], e.a.word(e.table, e.inputs()+o, "out"), off)
+	}
+	return out
+}
+
+// biases loads the biases of a chunk.
+func (e *convCode) biases(b *convChunk, rec build.Reg) []build.Reg {
+	bias := make([]build.Reg, b.groups)
+	for j := range bias {
+		bias[j] = e.a.vload(rec, j*vecBytes, aliasConst, "bias")
+	}
+	return bias
+}
+
+// start begins the accumulators of position p: biases and, with a filter zero
+// point, what the sum of the inputs adds.
+func (e *convCode) start(b *convChunk, p int, bias []build.Reg, sum build.Reg) {
+	a := e.a
+	var corr build.Reg
+	if sum.Valid() {
+		corr = a.splat(sum, "correction")
+	}
+	for j, acc := range b.acc[p] {
+		if corr.Valid() {
+			a.op(hexagon.V6_vaddw, acc, bias[j], corr)
+		} else {
+			a.op(hexagon.V6_vassign, acc, bias[j])
 		}
 	}
-	a.loop1(c.runs, func() {
-		if c.words <= 8 {
-			step(c.words)
-		} else {
-			for k := 4; k > 0; k /= 2 {
-				if c.words%k == 0 {
-					a.loop0(c.words/k, func() { step(k) })
+}
+
+// finish requantizes and stores the chunk.
+func (e *convCode) finish(b *convChunk, rec build.Reg, out []build.Reg) {
+	a, rq, n := e.a, e.rq, b.groups
+	a.phase(phaseRequantize)
+	l := rq.keepLanes(n, func(j int) lanes { return rq.lanesAt(rec, n*vecBytes, j, n) })
+	interleaved := n == 4
+	for o, to := range out {
+		if interleaved {
+			a.vstore(to, 0, rq.pack([4]build.Reg(b.acc[o]), l, true), aliasOut)
+			continue
+		}
+		// Four cells of 32 bytes: groups of a position, then positions. A
+		// position with fewer groups than a vector repeats its last one.
+		var x [4]build.Reg
+		var group [4]int
+		for i := range x {
+			p, j := i/n, i%n
+			if e.cluster == 1 {
+				p, j = 0, min(i, n-1)
+			}
+			x[i], group[i] = b.acc[o*e.cluster+p][j], j
+			for k := range i {
+				if x[k] == x[i] {
+					x[i] = a.v("copy")
+					a.op(hexagon.V6_vassign, x[i], x[k])
 					break
 				}
 			}
 		}
-		nextRun()
-	})
-}
-
-// wideRuns reads pairs of words, always ahead: a weight vector is replaced by
-// the next word's as soon as all positions have used it, an input pair when all
-// groups have. What the last step reads ahead lies behind the run; the records
-// and regions have room for that.
-func (c *convKernel) wideRuns(a *asm, acc [][]build.Reg, ptr []build.Reg, w weights, nextRun func()) {
-	groups := len(acc[0])
-	// The loads of the inputs leave no slot at the end of a step for the last
-	// vector; where its first use is late enough, it is loaded at the beginning.
-	late := -1
-	if groups > 2 {
-		late = groups - 1
+		a.vstore(to, 0, rq.pack(x, func(i int) lanes { return l(group[i]) }, false), aliasOut)
 	}
-	wv := make([]build.Reg, groups)
-	for j := range wv {
-		wv[j] = w.reg("w")
-		if j != late {
-			w.load(wv[j], j)
-		}
-	}
-	w.advance(2 * groups)
-	x := make([]build.Reg, len(ptr))
-	for p := range x {
-		x[p] = a.rr("x")
-	}
-	load := func(p int) {
-		a.op(hexagon.L2_loadrd_pi, x[p], ptr[p], 8).Loads(aliasIn)
-	}
-	a.loop1(c.runs, func() {
-		for p := range x {
-			load(p)
-		}
-		a.loop0(c.words/2, func() {
-			if late >= 0 {
-				w.load(wv[late], late-2*groups)
-			}
-			for word := range 2 {
-				for j := range wv {
-					for p := range x {
-						a.op(hexagon.V6_vrmpyub_acc, acc[p][j], wv[j], half(x[p], word))
-						if word == 1 && j == groups-1 {
-							load(p)
-						}
-					}
-					if word == 0 || j != late {
-						w.load(wv[j], j+(word-1)*groups)
-					}
-				}
-			}
-			w.advance(2 * groups)
-		})
-		nextRun()
-	})
-}
-
-// weights is a stream of weight vectors, or one vector over and over.
-type weights struct {
-	a    *asm
-	at   build.Reg
-	same build.Reg
-}
-
-// next reads the next vector.
-func (w *weights) next() build.Reg {
-	if w.same.Valid() {
-		return w.same
-	}
-	v := w.a.v("w")
-	w.a.op(hexagon.V6_vL32b_pi, v, w.at, 1).Loads(aliasConst)
-	return v
-}
-
-// reg is a register for vectors that load reads.
-func (w *weights) reg(name string) build.Reg {
-	if w.same.Valid() {
-		return w.same
-	}
-	return w.a.v(name)
-}
-
-// load reads the vector n behind the current place.
-func (w *weights) load(v build.Reg, n int) {
-	if !w.same.Valid() {
-		w.a.vloadTo(v, w.at, n*vecBytes, aliasConst)
-	}
-}
-
-// advance moves the current place.
-func (w *weights) advance(n int) {
-	if !w.same.Valid() {
-		w.a.bump(w.at, n*vecBytes)
-	}
+	a.phase(phaseOther)
 }

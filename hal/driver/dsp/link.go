@@ -74,6 +74,12 @@ func (im *image) link(code *build.Code) (*kernel, error) {
 		p.EndLoop1 = g.EndLoop&2 != 0
 	}
 	var words []uint32
+	for i, at := 0, k.entry; i < len(addr); i++ { // without extenders
+		addr[i] = at
+		if i < len(k.packets) {
+			at += 4 * uint32(k.packets[i].N)
+		}
+	}
 	// Distances depend on sizes and, through extenders, sizes on distances: sizes only grow.
 	for round := 0; ; round++ {
 		words = words[:0]

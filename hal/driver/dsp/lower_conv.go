@@ -181,25 +181,27 @@ func lowerFullyConnected(l *lowering, op *nn.Operation) error {
 	return nil
 }
 
+// runWords is the number of words of a run and of the taps that it covers.
+func (g *gemm) runWords() (words, perRun int) {
+	f, pitch := &g.filter, g.in.pitch
+	words = ceilDiv(f.c, 4)
+	if g.DilationW == 1 && words*4 == pitch || f.kw == 1 {
+		return words + (f.kw-1)*pitch/4, f.kw
+	}
+	return words, 1
+}
+
 // inputRuns works out the runs of a window over the input: for every word of
 // every run which filter weights its four bytes meet, and the address steps
-// between runs.
-func (g *gemm) inputRuns() (c convKernel, taps [][4]tap, bumps []uint32) {
-	f, pitch := &g.filter, g.in.pitch
-	words := ceilDiv(f.c, 4)
-	runs, perRun := f.kh*f.kw, 1
-	if g.DilationW == 1 && words*4 == pitch || f.kw == 1 {
-		runs, perRun = f.kh, f.kw
-		words += (f.kw - 1) * pitch / 4
-	}
-	c = convKernel{words: words, runs: runs}
-	if pitch%8 == 0 && words > 4 {
-		c.wide = true
-		c.words = roundUp(words, 2)
-	}
-	consumed := 4 * c.words
-	if c.wide {
-		consumed += 8
+// from where the kernel leaves one run to the next.
+func (g *gemm) inputRuns(c *convKernel, perRun int) (taps [][4]tap, bumps []uint32) {
+	f, pitch, runs := &g.filter, g.in.pitch, c.runs
+	consumed := 0
+	if !c.flat {
+		consumed = 4 * c.words
+		if c.pairs {
+			consumed += 8
+		}
 	}
 	start := func(r int) int { // of a run, relative to the first
 		y, x := r, 0
@@ -233,7 +235,7 @@ func (g *gemm) inputRuns() (c convKernel, taps [][4]tap, bumps []uint32) {
 			bumps = append(bumps, 0)
 		}
 	}
-	return c, taps, bumps
+	return taps, bumps
 }
 
 // tap is a filter element without its output channel; y < 0 is none.

@@ -36,9 +36,6 @@ func (g *gemm) packChunks(c *convKernel, taps [][4]tap, base, chunks, n int, int
 				}
 				out = append(out, b[:]...)
 			}
-			if c.merged {
-				out = appendOnes(out, word)
-			}
 		}
 	}
 	return out
@@ -84,25 +81,21 @@ func (g *gemm) foldedBias(ch int) int32 {
 	return int32(binary.LittleEndian.Uint32(g.bias[4*ch:])) - g.inZero*sum - g.rq.centre()
 }
 
-// packOnes packs weights that sum the inputs.
-func packOnes(taps [][4]tap) []byte {
-	out := make([]byte, 0, len(taps)*vecBytes)
-	for _, word := range taps {
-		out = appendOnes(out, word)
-	}
-	return out
-}
-
-// appendOnes appends a vector of weights for one word: one where a tap exists.
-func appendOnes(out []byte, word [4]tap) []byte {
-	var b [4]byte
-	for i, t := range word {
-		if t.y >= 0 {
-			b[i] = 1
+// packMasks packs words that have the zero point where a tap exists; runs of
+// words are filled up to pairs.
+func packMasks(taps [][4]tap, words int, zero byte) []byte {
+	var out []byte
+	for i, word := range taps {
+		for _, t := range word {
+			if t.y >= 0 {
+				out = append(out, zero)
+			} else {
+				out = append(out, 0)
+			}
 		}
-	}
-	for range 32 {
-		out = append(out, b[:]...)
+		if words%2 == 1 && i%words == words-1 {
+			out = append(out, 0, 0, 0, 0)
+		}
 	}
 	return out
 }

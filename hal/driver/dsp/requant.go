@@ -74,8 +74,8 @@ const (
 	parLeft
 	parFirst // right shift before the narrowing one
 	parRight
-	parNegZero // minus the filter's zero point, twice, as halves
-	parBox     // of the inputs that a step ahead reads: width and height, stride
+	parFilterZero // the filter's, in every byte
+	parBox        // of the inputs that a step ahead reads: width and height, stride
 	parStride
 	parHigh // of the form with halves, twice, as halves
 	parLow

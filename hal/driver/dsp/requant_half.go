@@ -1,0 +1,119 @@
+package dsp
+
+import (
+	"math"
+	"sort"
+
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Requantization is a staircase with at most 255 steps. Where all of them lie
+// within 2^16 of the accumulator, the accumulator less the middle of that window
+// saturates to a half without losing a step, and products of halves, which take
+// half the multiplier time of products of words, can climb the same stairs:
+//
+//	x   = sat16(acc - centre)
+//	out = clamp((x*high + (x*low >> 16) + add + 2^14) >> 15)
+//
+// The steps of both are compared one by one when a model is prepared, so the
+// results are those of the definition; where no factor gives the same steps, the
+// definition is computed.
+
+// halfRequant are the constants of that form; the zero point is part of add.
+type halfRequant struct {
+	high   int16
+	low    uint16
+	add    int32
+	centre int32
+}
+
+// product is x*high + (x*low >> 16).
+func (h *halfRequant) product(x int64) int64 { return x*int64(h.high) + x*int64(h.low)>>16 }
+
+// halfTries is how many factors next to the exact one are tried on both sides.
+const halfTries = 16
+
+// findHalf looks for constants with the same steps; lo < hi are the bounds of
+// the result.
+func findHalf(m opspec.Multiplier, zero, lo, hi int32) (halfRequant, bool) {
+	if lo >= hi || lo < 0 || hi > 255 || m.M <= 0 {
+		return halfRequant{}, false
+	}
+	steps := make([]int64, 0, 255) // first accumulator of each result above lo
+	for k := lo + 1; k <= hi; k++ {
+		at := int64(sort.Search(1<<32-1, func(i int) bool {
+			return int64(m.Apply(int32(i+math.MinInt32)))+int64(zero) >= int64(k)
+		})) + math.MinInt32
+		steps = append(steps, at)
+	}
+	first, last := steps[0]-1, steps[len(steps)-1]
+	centre := (first + last + 1) >> 1
+	if last-first >= 1<<16-1 || centre < math.MinInt32/2 || centre > math.MaxInt32/2 {
+		return halfRequant{}, false
+	}
+	exact := int64(math.Round(math.Ldexp(float64(m.M), m.Shift)))
+	for try := range 2*halfTries + 1 {
+		factor := exact + int64((try+1)/2)*int64(1-2*(try%2))
+		if factor < 1 || factor >= 1<<30 {
+			continue
+		}
+		h := halfRequant{high: int16(factor >> 16), low: uint16(factor), centre: int32(centre)}
+		least, most := int64(math.MinInt32), int64(math.MaxInt32)
+		for i, at := range steps {
+			edge := int64(int(lo)+1+i)<<15 - 1<<14
+			least = max(least, edge-h.product(at-centre))
+			most = min(most, edge-1-h.product(at-1-centre))
+		}
+		if least <= most {
+			h.add = int32(least + (most-least)/2)
+			return h, true
+		}
+	}
+	return halfRequant{}, false
+}
+
+// useHalf switches to the form with halves where it exists and accumulators of
+// up to limit cannot leave int32 by the centre.
+func (q *requant) useHalf(limit int64) {
+	if len(q.mult) != 1 {
+		return
+	}
+	if h, ok := findHalf(q.mult[0], q.zero, max(q.lo, 0), min(q.hi, 255)); ok && limit+int64(max(h.centre, -h.centre)) <= math.MaxInt32 {
+		q.half = &h
+	}
+}
+
+// centre is what accumulators start below their bias.
+func (q *requant) centre() int32 {
+	if q.half == nil {
+		return 0
+	}
+	return q.half.centre
+}
+
+// halfSetup loads the constants.
+func (r *requantRegs) halfSetup(par build.Reg) {
+	a := r.a
+	r.mult = a.splat(a.word(par, parHigh, "high"), "high")
+	r.low = a.splat(a.word(par, parLow, "low"), "low")
+	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
+	r.sixteen = a.imm(16)
+	r.right = a.imm8(15)
+}
+
+// narrowHalf is narrow of the scaled values, from the accumulators.
+func (r *requantRegs) narrowHalf(x, y build.Reg) build.Reg {
+	a := r.a
+	h, p, t := a.v("half"), a.vv("low product"), a.vv("sum")
+	a.op(hexagon.V6_vsatwh, h, y, x)
+	a.op(hexagon.V6_vmpyhus, p, h, r.low)
+	a.op(hexagon.V6_vcombine, t, r.zero, r.zero)
+	a.op(hexagon.V6_vasrw_acc, lo(t), lo(p), r.sixteen)
+	a.op(hexagon.V6_vasrw_acc, hi(t), hi(p), r.sixteen)
+	a.op(hexagon.V6_vmpyhv_acc, t, h, r.mult)
+	out := a.v("half")
+	a.op(hexagon.V6_vasrwhrndsat, out, hi(t), lo(t), r.right)
+	return out
+}
