@@ -44,8 +44,7 @@ func (f *Func) allocate(code *Code, l *liveness) error {
 			return err
 		}
 	}
-	a.rewrite()
-	a.dropMoves()
+	code.placed = a
 	return nil
 }
 
@@ -237,6 +236,13 @@ func (a *allocator) fail(v int) error {
 	}
 	return fmt.Errorf("build: out of %s registers in %s at %s, group %d, for %s",
 		a.f.classes[a.f.vregs[v].class].Name, a.f.Name, where, g-int(a.code.Blocks[grp.Block]), a.f.vregs[v].name)
+}
+
+// apply makes the allocation final: instructions are shared between schedules.
+func (a *allocator) apply() {
+	a.rewrite()
+	a.dropMoves()
+	a.code.placed = nil
 }
 
 // rewrite stores physical numbers in the operands and counts what is used.

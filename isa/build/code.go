@@ -13,6 +13,8 @@ type Code struct {
 	InOrder bool
 
 	labels []int32
+	waits  []int32 // of each block: cycles in which nothing issues
+	placed *allocator
 }
 
 // CodeGroup is one issue group. The instructions are in scheduling order;
@@ -28,10 +30,19 @@ type CodeGroup struct {
 // len(Groups) for a label at the end.
 func (c *Code) LabelGroup(l Label) int { return int(c.Blocks[c.labels[l]]) }
 
-// pressureSlack are the registers that successive attempts leave free in each
-// file: aligned tuples do not use every gap, and how much that costs is only
-// known after allocation.
-var pressureSlack = [...]int{2, 4, 7, 11}
+// attempt is how a function is scheduled: slack registers are left free in each
+// file (aligned tuples do not use every gap, and how much that costs is only known
+// after allocation), and instructions overtake at most window others.
+type attempt struct{ slack, window int }
+
+// attempts are made from left to right until one fits; of the rows that fit the
+// one with the shortest loops wins.
+var attempts = [...][]attempt{
+	{{2, farAhead}, {4, farAhead}, {7, farAhead}, {11, farAhead}},
+	{{0, 96}, {2, 48}, {2, 24}, {2, 12}},
+}
+
+const farAhead = 1 << 30
 
 // Compile schedules and allocates. The Func must not be used afterwards.
 func (f *Func) Compile() (*Code, error) {
@@ -39,18 +50,63 @@ func (f *Func) Compile() (*Code, error) {
 		return nil, err
 	}
 	live := f.liveness()
-	var code *Code
-	var err error
-	for _, slack := range pressureSlack {
-		code = f.schedule(live, slack, false)
-		if err = f.allocate(code, live); err == nil {
-			return code, nil
+	depth := f.loopDepths()
+	var best *Code
+	for _, row := range attempts {
+		for _, t := range row {
+			code := f.schedule(live, t.slack, t.window)
+			if f.allocate(code, live) == nil {
+				if best == nil || code.cost(depth) < best.cost(depth) {
+					best = code
+				}
+				break
+			}
 		}
 	}
-	code = f.schedule(live, 0, true)
+	if best != nil {
+		best.placed.apply()
+		return best, nil
+	}
+	code := f.schedule(live, 0, 1)
 	code.InOrder = true
 	if err := f.allocate(code, live); err != nil {
 		return nil, err
 	}
+	code.placed.apply()
 	return code, nil
+}
+
+// loopDepths is how many loops surround each block: the ranges of blocks that a
+// later block branches back over.
+func (f *Func) loopDepths() []int {
+	depth := make([]int, len(f.blocks))
+	for i := range f.blocks {
+		for _, s := range f.blocks[i].succ {
+			if s < 0 || int(s) > i {
+				continue
+			}
+			for b := int(s); b <= i; b++ {
+				depth[b]++
+			}
+		}
+	}
+	return depth
+}
+
+// cost is the number of cycles that the groups take when every loop runs ten
+// times.
+func (c *Code) cost(depth []int) int {
+	n := 0
+	for i, first := range c.Blocks {
+		last := int32(len(c.Groups))
+		if i+1 < len(c.Blocks) {
+			last = c.Blocks[i+1]
+		}
+		per := 1
+		for range depth[i] {
+			per *= 10
+		}
+		n += per * (int(last-first+c.waits[i]))
+	}
+	return n
 }

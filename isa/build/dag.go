@@ -170,3 +170,12 @@ func resize(s []int32, n int, v int32) []int32 {
 	}
 	return s
 }
+
+func resizeBool(s []bool, n int) []bool {
+	if cap(s) < n {
+		return make([]bool, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}

@@ -12,7 +12,8 @@ type scheduler struct {
 
 	earliest []int32 // first cycle in which an instruction may issue
 	ready    []int32 // all predecessors scheduled; by priority
-	inOrder  bool
+	window   int32   // how far ahead of the oldest one an instruction may issue
+	issued   []bool
 
 	// Pressure: units live now per file, and what is left of each cell's uses.
 	live  [MaxFiles]int
@@ -21,8 +22,8 @@ type scheduler struct {
 	left  []int32
 }
 
-func (f *Func) schedule(l *liveness, slack int, inOrder bool) *Code {
-	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), inOrder: inOrder}
+func (f *Func) schedule(l *liveness, slack, window int) *Code {
+	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), window: int32(window)}
 	s.st = dagState{seen: make([]int32, l.n), lastDef: make([]int32, l.n), useHead: make([]int32, l.n)}
 	s.alive = make([]bool, l.n)
 	s.left = make([]int32, l.n)
@@ -36,6 +37,7 @@ func (f *Func) schedule(l *liveness, slack int, inOrder bool) *Code {
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		code.Blocks = append(code.Blocks, int32(len(code.Groups)))
+		code.waits = append(code.waits, 0)
 		if len(b.instrs) > 0 {
 			s.d.build(l, f.target, &s.st, b.instrs)
 			s.block(code, int32(i))
@@ -87,8 +89,11 @@ func (s *scheduler) block(code *Code, bi int32) {
 		}
 	}
 	s.startPressure(bi)
-	var next int32 // next instruction in source order
+	s.issued = resizeBool(s.issued, int(n))
+	var next int32 // oldest instruction left
 	done := int32(0)
+	begin := len(code.Groups)
+	last := int32(-1) // cycle of the last group
 	for cycle := int32(0); done < n; cycle++ {
 		s.group.Reset()
 		first := len(code.Groups)
@@ -113,7 +118,11 @@ func (s *scheduler) block(code *Code, bi int32) {
 			g.Instrs = append(g.Instrs, s.d.ins[i])
 			count++
 			done++
-			next = max(next, i+1)
+			s.issued[i] = true
+			for next < n && s.issued[next] {
+				next++
+			}
+			last = cycle
 			s.place(i)
 			for e := s.d.head[i]; e >= 0; e = s.d.edges[e].next {
 				to := s.d.edges[e].to
@@ -129,6 +138,7 @@ func (s *scheduler) block(code *Code, bi int32) {
 			}
 		}
 	}
+	code.waits[bi] = last + 1 - int32(len(code.Groups)-begin)
 }
 
 // push inserts i into the ready list: longest path first, then source order.
@@ -165,8 +175,9 @@ func (s *scheduler) pick(cycle, next int32, force bool) int {
 			continue
 		}
 		switch {
-		case s.inOrder:
-			if i == next && s.group.TryAdd(s.d.ins[i]) {
+		case i-next >= s.window:
+		case s.window == 1:
+			if s.group.TryAdd(s.d.ins[i]) {
 				return k
 			}
 		case force:
