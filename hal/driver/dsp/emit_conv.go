@@ -55,7 +55,8 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 		c.near = near
 	}
 	taps, bumps := g.inputRuns(&c, perRun)
-	c.even = evenTaps(taps)
+	mask, even := commonMask(taps)
+	c.even = even
 	c.stream = g.in.bytes() >= streamBytes
 	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
 		return fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
@@ -66,7 +67,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	}
 	e.bumps = l.constWords(bumps)
 	params := g.rq.params()
-	params[parFilterZero] = uint32(g.filter.zero) * ones
+	params[parFilterZero] = uint32(g.filter.zero) * ones & mask
 	params[parBox], params[parStride] = rowBox(((c.positions-1)*g.StrideW+g.KW)*g.in.pitch, g.KH, g.in.rowBytes())
 	e.params = l.constWords(params)
 	e.entries = g.blockTable(&c, scratch.addr)
@@ -102,10 +103,10 @@ func (l *lowering) shapeBlock(c *convKernel, positions int) {
 	if c.cluster == 1 {
 		cost := math.MaxInt
 		for n := min(positions, 4); n <= min(positions, 5); n++ {
-			if n == 5 && (c.rq.perChannel || !c.pairs) {
+			if n == 5 && (c.rq.perChannel || c.rq.clamp || !c.pairs || c.single) {
 				break
 			}
-			if k := ceilDiv(ceilDiv(positions, n), l.threads) * (vrmpy(n)/2 + 6*n + 10); k < cost {
+			if k := ceilDiv(ceilDiv(positions, n), l.threads) * (vrmpy(n)/2 + 9*n + 12); k < cost {
 				c.positions, cost = n, k
 			}
 		}
@@ -119,16 +120,23 @@ func (l *lowering) shapeBlock(c *convKernel, positions int) {
 	}
 }
 
-// evenTaps reports whether every byte of every word is a tap.
-func evenTaps(taps [][4]tap) bool {
-	for _, word := range taps {
-		for _, t := range word {
-			if t.y < 0 {
-				return false
+// commonMask selects the bytes of every word that are taps, if these are the same
+// in all words.
+func commonMask(taps [][4]tap) (uint32, bool) {
+	var mask uint32
+	for i, word := range taps {
+		m := uint32(0)
+		for b, t := range word {
+			if t.y >= 0 {
+				m |= 0xff << (8 * b)
 			}
 		}
+		if i > 0 && m != mask {
+			return 0, false
+		}
+		mask = m
 	}
-	return true
+	return mask, true
 }
 
 // gemmEmitter launches the jobs of one convolution.

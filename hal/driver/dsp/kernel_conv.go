@@ -29,7 +29,7 @@ type convKernel struct {
 	// keep: the sums of all blocks are kept, because several jobs need them; the
 	// table says where.
 	keep    bool
-	even    bool // every input byte of a run counts for the sums
+	even    bool // the same bytes of every word count for the sums
 	full    bool // has full chunks of four groups, interleaved
 	single  bool // one chunk in all
 	tail    int  // groups of the last chunk, which are stored one behind the other; 0 none
@@ -97,6 +97,17 @@ func (c *convKernel) record(n int) int { return (c.header(n) + n*c.words*c.runs)
 
 // convAhead is how many blocks ahead inputs are fetched.
 const convAhead = 4
+
+// consumed is how far the products of a run move the pointers.
+func (c *convKernel) consumed() int {
+	switch {
+	case c.flat:
+		return 0
+	case c.pairs:
+		return 4*c.words + 8
+	}
+	return 4 * c.words
+}
 
 // box loads the shape of the inputs that are fetched ahead.
 func (a *asm) box(params build.Reg) build.Reg {
@@ -166,12 +177,11 @@ func (e *convCode) oneChunk(blocks build.Reg) {
 		case e.flat: // one position after the other: there are not registers for all at once
 			for p := range b.acc {
 				i, off := e.input(p)
-				from := a.word(e.table, i, "in")
-				e.start(b, p, bias, e.sums([]build.Reg{from}, []convInput{{from, off}})[0])
+				e.start(b, p, bias, e.sums([]convInput{{a.word(e.table, i, "in"), off}})[0])
 			}
 		default:
 			e.pointers(b)
-			for p, s := range e.sums(b.ptr, b.in) {
+			for p, s := range e.sums(b.in) {
 				e.start(b, p, bias, s)
 			}
 		}
@@ -198,7 +208,7 @@ func (e *convCode) manyChunks(blocks build.Reg) {
 				b := e.newChunk(0)
 				e.pointers(b)
 				a.phase(phaseSums)
-				for p, s := range e.sums(b.ptr, b.in) {
+				for p, s := range e.sums(b.in) {
 					a.op(hexagon.S2_storeri_io, at, 4*p, s).Stores(aliasScratch)
 				}
 				a.phase(phaseOther)

@@ -167,52 +167,89 @@ func (e *convCode) pairProducts(b *convChunk, w build.Reg) {
 	})
 }
 
-// sums is -zw * (sum of the inputs) of each position; it moves the pointers.
-func (e *convCode) sums(ptr []build.Reg, in []convInput) []build.Reg {
+// maxFlatSums is how many pairs of words are added up without a loop.
+const maxFlatSums = 16
+
+// sums is -zw * (sum of the inputs) of each position; it moves the pointers. Two
+// positions at a time, there are not registers for all at once.
+func (e *convCode) sums(in []convInput) []build.Reg {
 	e.a.phase(phaseSums)
 	defer e.a.phase(phaseOther)
-	s := e.newSums(ptr, in)
-	if e.flat {
-		e.eachRun(ptr, false, 0, func() {
-			for k := 0; k < e.words; k += 2 {
-				s.add(k, k+1 == e.words)
-			}
-		})
-		return s.negatives()
+	var sums []build.Reg
+	for i := 0; i < len(in); i += 2 {
+		s := e.newSums(in[i:min(i+2, len(in))])
+		if e.runs*ceilDiv(e.words, 2) <= maxFlatSums {
+			s.flat()
+		} else {
+			s.loop()
+		}
+		sums = append(sums, s.negatives()...)
 	}
-	for _, t := range s.total {
-		e.a.op(hexagon.A2_combineii, t, 0, 0)
+	return sums
+}
+
+// flat writes every addition.
+func (s *convSums) flat() {
+	extra := 0 // the way from run to run when the products do not loop
+	if !s.convCode.flat {
+		extra = s.consumed()
 	}
-	s.begun = true
-	extra := 0
-	if e.pairs { // the products read one pair further
-		extra = 8
-	}
-	e.eachRun(ptr, true, extra, func() {
-		e.a.loop0(e.words/2, func() {
-			s.add(0, false)
-			s.move(8)
-		})
-		if e.words%2 == 1 {
-			s.add(0, true)
-			s.move(4)
+	s.eachRun(s.ptr, false, extra, func() {
+		for k := 0; k < s.words; k += 2 {
+			s.add(k, k+1 == s.words)
 		}
 	})
-	return s.negatives()
+}
+
+// loop loops over the runs and the pairs of words.
+func (s *convSums) loop() {
+	a := s.a
+	for _, t := range s.total {
+		a.op(hexagon.A2_combineii, t, 0, 0)
+	}
+	s.begun = true
+	move := func(n int) {
+		for _, p := range s.ptr {
+			a.bump(p, n)
+		}
+	}
+	pairs, unroll := s.words/2, 8
+	for pairs%unroll != 0 {
+		unroll /= 2
+	}
+	s.eachRun(s.ptr, true, s.consumed()-4*s.words, func() {
+		if pairs > 0 {
+			a.loop0(pairs/unroll, func() {
+				for k := range unroll {
+					s.add(2*k, false)
+				}
+				move(8 * unroll)
+			})
+		}
+		if s.words%2 == 1 {
+			s.add(0, true)
+			move(4)
+		}
+	})
 }
 
 // convSums adds up inputs.
 type convSums struct {
 	*convCode
-	ptr   []build.Reg
+	ptr   []build.Reg // of the inputs, each once
 	in    []convInput
 	total []build.Reg // pairs, one per input
 	masks build.Reg
 	begun bool // totals hold something
 }
 
-func (e *convCode) newSums(ptr []build.Reg, in []convInput) *convSums {
-	s := &convSums{convCode: e, ptr: ptr, in: in}
+func (e *convCode) newSums(in []convInput) *convSums {
+	s := &convSums{convCode: e, in: in}
+	for _, x := range in {
+		if len(s.ptr) == 0 || s.ptr[len(s.ptr)-1] != x.ptr {
+			s.ptr = append(s.ptr, x.ptr)
+		}
+	}
 	if !e.even {
 		s.masks = e.a.word(e.args, convMasks, "masks")
 	}
@@ -247,12 +284,6 @@ func (s *convSums) add(k int, odd bool) {
 			a.op(hexagon.L2_loadri_io, hi(x), in.ptr, in.off+4*k+4).Loads(aliasIn)
 		}
 		a.op(op, s.total[p], x, mask)
-	}
-}
-
-func (s *convSums) move(n int) {
-	for _, p := range s.ptr {
-		s.a.bump(p, n)
 	}
 }
 

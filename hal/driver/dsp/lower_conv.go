@@ -196,13 +196,6 @@ func (g *gemm) runWords() (words, perRun int) {
 // from where the kernel leaves one run to the next.
 func (g *gemm) inputRuns(c *convKernel, perRun int) (taps [][4]tap, bumps []uint32) {
 	f, pitch, runs := &g.filter, g.in.pitch, c.runs
-	consumed := 0
-	if !c.flat {
-		consumed = 4 * c.words
-		if c.pairs {
-			consumed += 8
-		}
-	}
 	start := func(r int) int { // of a run, relative to the first
 		y, x := r, 0
 		if perRun == 1 {
@@ -230,7 +223,7 @@ func (g *gemm) inputRuns(c *convKernel, perRun int) (taps [][4]tap, bumps []uint
 			taps = append(taps, word)
 		}
 		if r+1 < runs {
-			bumps = append(bumps, uint32(start(r+1)-start(r)-consumed))
+			bumps = append(bumps, uint32(start(r+1)-start(r)-c.consumed()))
 		} else {
 			bumps = append(bumps, 0)
 		}

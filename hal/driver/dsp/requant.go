@@ -134,7 +134,7 @@ type requantRegs struct {
 	leftBy, first build.Reg // shifts of the one multiplier
 	right         build.Reg
 	c31           build.Reg
-	low, sixteen  build.Reg // of the form with halves, whose other constants are mult, zero (add) and right
+	low           build.Reg // of the form with halves, whose other constants are mult and zero (add)
 }
 
 // requantSetup loads what stays in registers for the whole kernel.

@@ -99,21 +99,20 @@ func (r *requantRegs) halfSetup(par build.Reg) {
 	r.mult = a.splat(a.word(par, parHigh, "high"), "high")
 	r.low = a.splat(a.word(par, parLow, "low"), "low")
 	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
-	r.sixteen = a.imm(16)
-	r.right = a.imm8(15)
 }
 
 // narrowHalf is narrow of the scaled values, from the accumulators.
 func (r *requantRegs) narrowHalf(x, y build.Reg) build.Reg {
 	a := r.a
+	sixteen, right := a.imm(16), a.imm8(15)
 	h, p, t := a.v("half"), a.vv("low product"), a.vv("sum")
 	a.op(hexagon.V6_vsatwh, h, y, x)
 	a.op(hexagon.V6_vmpyhus, p, h, r.low)
 	a.op(hexagon.V6_vcombine, t, r.zero, r.zero)
-	a.op(hexagon.V6_vasrw_acc, lo(t), lo(p), r.sixteen)
-	a.op(hexagon.V6_vasrw_acc, hi(t), hi(p), r.sixteen)
+	a.op(hexagon.V6_vasrw_acc, lo(t), lo(p), sixteen)
+	a.op(hexagon.V6_vasrw_acc, hi(t), hi(p), sixteen)
 	a.op(hexagon.V6_vmpyhv_acc, t, h, r.mult)
 	out := a.v("half")
-	a.op(hexagon.V6_vasrwhrndsat, out, hi(t), lo(t), r.right)
+	a.op(hexagon.V6_vasrwhrndsat, out, hi(t), lo(t), right)
 	return out
 }
