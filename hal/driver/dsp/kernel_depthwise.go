@@ -8,59 +8,78 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// maxTaps bounds the window of the depthwise kernel, whose taps are unrolled.
-const maxTaps = 128
-
 // depthKernel are the parameters that the code of a depthwise convolution
 // depends on. A vector holds 128 channels of one position or, with a small
 // pitch, all channels of several positions; each entry of the table is one
-// row (and one chunk of channels). Products of unsigned inputs and signed
-// weights (filter zero point already out) are added pairwise to 32 bits.
+// row (and one chunk of channels).
+//
+// Up to three rows of a column of the window are interleaved to words, one per
+// channel, so that one vrmpy multiplies them with the weights of 32 channels
+// (filter zero point already out) and adds the products.
 type depthKernel struct {
-	taps    []depthTap
-	steps   int // vectors made per entry
-	inStep  int // bytes from one to the next
-	outStep int
-	cells   int // positions per vector
-	cell    int // bytes per position, when cells > 1
-	spread  int // input distance of neighbouring cells, when it is not cell
-	rq      requantKind
+	kh, kw   int
+	rowStep  int // bytes between the window's rows
+	stride   int // positions between neighbouring windows
+	dilation int // positions between the window's columns
+	pitch    int // bytes between positions
+	// parts are, for each column and set of rows, how many signed bytes its weights
+	// need: one that exceeds a signed byte is split.
+	parts []int
+	steps int // vectors made per entry
+	cells int // positions per vector
+	rq    requantKind
 	// ahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.
 	ahead    int
 	aheadOff int
 }
 
+// maxTaps bounds the window of the depthwise kernel, whose taps are unrolled.
+const maxTaps = 128
+
+// rowSet is how many rows of the window share a word.
+const rowSet = 3
+
+// sets is the number of sets of rows.
+func (d *depthKernel) sets() int { return ceilDiv(d.kh, rowSet) }
+
 // depthPrefetch is the index of the prefetch arguments.
 const depthPrefetch = 3
 
-// depthTap is a tap's input offset from the entry's input address. A weight
-// that exceeds a signed byte is split over several taps of the same input.
-type depthTap struct {
-	offset int
-	first  bool // the first part of its weight
-}
-
 func (d *depthKernel) name() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "depth_n%d_i%d_o%d_c%dx%d.%d_%s", d.steps, d.inStep, d.outStep, d.cells, d.cell, d.spread, d.rq.tag())
-	if d.ahead > 0 {
-		fmt.Fprintf(&b, "_a%d+%d", d.ahead, d.aheadOff)
-	}
-	for _, t := range d.taps {
-		if t.first {
-			fmt.Fprintf(&b, "_%d", t.offset)
-		} else {
-			b.WriteByte('+')
-		}
-	}
-	return b.String()
+	return fmt.Sprintf("depth_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d_%s_a%d+%d_%s", d.kh, d.kw, d.rowStep, d.stride, d.dilation, d.pitch,
+		d.steps, d.cells, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.parts), " ", ""), "[]"))
 }
 
 // header is the number of vectors before a record's weights.
 func (d *depthKernel) header() int { return 4 * (1 + d.rq.vectors()) }
 
-func (d *depthKernel) record() int { return (d.header() + len(d.taps)) * vecBytes }
+// weights is the number of weight vectors.
+func (d *depthKernel) weights() int {
+	n := 0
+	for _, p := range d.parts {
+		n += 4 * p
+	}
+	return n
+}
+
+func (d *depthKernel) record() int { return (d.header() + d.weights()) * vecBytes }
+
+// outStep is the distance of output vectors.
+func (d *depthKernel) outStep() int { return d.pitch * d.cells }
+
+// keptWeights is how many weight vectors stay in registers.
+const keptWeights = 12
+
+// depthCode is a depthwise kernel being written.
+type depthCode struct {
+	*depthKernel
+	a     *asm
+	rq    *requantRegs
+	w     bases
+	kept  []build.Reg // all weights, when there are registers for them
+	below []build.Reg
+}
 
 // generate writes the kernel. Arguments: table of (input, output, record),
 // entries, parameter block, prefetch.
@@ -68,135 +87,174 @@ func (d *depthKernel) generate(a *asm) {
 	in := a.args("table", "entries", "params", "address", "box")
 	table, entries, params := in[0], in[1], in[2]
 	a.prefetch(in[3], in[4])
-	rq := a.requantSetup(d.rq, params)
-	var zero build.Reg // the partner of the last tap of an odd number
-	if len(d.taps)%2 == 1 {
-		zero = a.zero()
-	}
-	below := d.cellMasks(a)
-	var box build.Reg
-	if d.ahead > 0 {
-		box = a.box(params)
-	}
+	e := &depthCode{depthKernel: d, a: a, rq: a.requantSetup(d.rq, params)}
+	e.cellMasks()
 	a.repeat(entries, func() {
 		if d.ahead > 0 {
-			a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.ahead, "ahead"), d.aheadOff), box)
+			a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.ahead, "ahead"), d.aheadOff), a.box(params))
 		}
 		src, dst, rec := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "record")
 		a.bump(table, 12)
-		w := a.bases(rec, d.record())
-		step := func(n int) {
-			d.step(a, n, src, dst, w, rq, zero, below)
-			a.bump(src, n*d.inStep)
-			a.bump(dst, n*d.outStep)
+		e.w = a.bases(rec, d.record())
+		e.kept = nil
+		if n := d.weights(); n <= keptWeights {
+			for i := range n {
+				e.kept = append(e.kept, a.v("w"))
+				e.w.load(e.kept[i], d.header()+i)
+			}
 		}
-		if n := d.steps / depthSteps; n > 0 {
-			a.loop0(n, func() { step(depthSteps) })
+		if d.slides() {
+			e.slide(src, dst)
+			return
 		}
-		if n := d.steps % depthSteps; n > 0 {
-			step(n)
-		}
+		a.loop0(d.steps, func() {
+			e.window(src, dst)
+			a.bump(src, d.stride*d.pitch*d.cells)
+			a.bump(dst, d.outStep())
+		})
 	})
 	a.ret()
 }
 
-// depthSteps is the number of output vectors that share one load of the weights.
-const depthSteps = 2
-
-// step makes n output vectors.
-func (d *depthKernel) step(a *asm, n int, src, dst build.Reg, w bases, rq *requantRegs, zero build.Reg, below []build.Reg) {
-	acc := make([][2]build.Reg, n)
-	for i := range acc {
-		for k := range acc[i] {
-			acc[i][k] = a.vv("acc")
-			if i == 0 {
-				w.load(lo(acc[0][k]), 2*k)
-				w.load(hi(acc[0][k]), 2*k+1)
-				continue
-			}
-			a.op(hexagon.V6_vassign, lo(acc[i][k]), lo(acc[0][k]))
-			a.op(hexagon.V6_vassign, hi(acc[i][k]), hi(acc[0][k]))
+// window makes one output vector from all columns of its window.
+func (e *depthCode) window(src, dst build.Reg) {
+	e.a.phase(phaseProducts)
+	var acc [4]build.Reg
+	for col := range e.kw {
+		for set := range e.sets() {
+			x := e.words(set, func(row int) build.Reg {
+				return e.input(src, row*e.rowStep+col*e.dilation*e.pitch)
+			})
+			e.multiply(&acc, acc, x, col, set)
 		}
 	}
-	a.phase(phaseProducts)
-	d.multiply(a, src, w, acc, zero, below)
+	e.finish(acc, dst, 0)
+}
+
+// words interleaves the rows of a set: word i of vector j has the bytes of
+// channel 4i + lanePhase[j].
+func (e *depthCode) words(set int, load func(row int) build.Reg) [4]build.Reg {
+	a := e.a
+	var rows [rowSet]build.Reg
+	for r := range rows {
+		if row := set*rowSet + r; row < e.kh {
+			rows[r] = load(row)
+		} else {
+			rows[r] = rows[0]
+		}
+	}
+	even, odd := a.v("even"), a.v("odd")
+	a.op(hexagon.V6_vshuffeb, even, rows[1], rows[0])
+	a.op(hexagon.V6_vshuffob, odd, rows[1], rows[0])
+	var x [4]build.Reg
+	for j, from := range [4]build.Reg{even, even, odd, odd} {
+		op := hexagon.V6_vshufeh
+		if j%2 == 1 {
+			op = hexagon.V6_vshufoh
+		}
+		x[j] = a.v("words")
+		a.op(op, x[j], rows[2], from)
+	}
+	return x
+}
+
+// tapByte is the byte of a word in which row r of a set lies for vector j: the
+// third row comes with its neighbour, of which odd channels are the second.
+func tapByte(r, j int) int {
+	if r == 2 && lanePhase[j]%2 == 1 {
+		return 3
+	}
+	return r
+}
+
+// multiply makes to the sum of from, unless that is empty, and the products of a
+// column.
+func (e *depthCode) multiply(to *[4]build.Reg, from [4]build.Reg, x [4]build.Reg, col, set int) {
+	a := e.a
+	first := 0
+	for i := range col*e.sets() + set {
+		first += 4 * e.parts[i]
+	}
+	for part := range e.parts[col*e.sets()+set] {
+		for j := range x {
+			w := e.weight(first + 4*part + j)
+			if !from[j].Valid() {
+				if !to[j].Valid() {
+					to[j] = a.v("acc")
+				}
+				a.op(hexagon.V6_vrmpybusv, to[j], x[j], w)
+				continue
+			}
+			t := a.v("product")
+			a.op(hexagon.V6_vrmpybusv, t, x[j], w)
+			a.op(hexagon.V6_vaddw, to[j], from[j], t)
+		}
+		from = *to
+	}
+}
+
+func (e *depthCode) weight(i int) build.Reg {
+	if e.kept != nil {
+		return e.kept[i]
+	}
+	v := e.a.v("w")
+	e.w.load(v, e.header()+i)
+	return v
+}
+
+// finish adds the biases, requantizes and stores.
+func (e *depthCode) finish(acc [4]build.Reg, dst build.Reg, off int) {
+	a := e.a
 	a.phase(phaseRequantize)
-	l := noLanes
-	if d.rq.perChannel {
-		l = rq.keepLanes(4, func(j int) lanes { return d.lanes(a, w, j) })
+	var sum [4]build.Reg
+	for j := range sum {
+		bias := a.v("bias")
+		e.w.load(bias, j)
+		sum[j] = a.v("sum")
+		a.op(hexagon.V6_vaddw, sum[j], acc[j], bias)
 	}
-	for i, c := range acc {
-		v := rq.pack([4]build.Reg{lo(c[0]), hi(c[0]), lo(c[1]), hi(c[1])}, l, true)
-		a.vstore(dst, i*d.outStep, v, aliasOut)
-	}
+	a.vstore(dst, off, e.rq.pack(sum, e.lanes, true), aliasOut)
 	a.phase(phaseOther)
 }
 
-func (d *depthKernel) lanes(a *asm, w bases, j int) lanes {
-	l := lanes{mult: a.v("mult"), shift: a.v("shift")}
-	w.load(l.mult, 4+j)
-	w.load(l.shift, 8+j)
-	if d.rq.left {
-		l.left = a.v("left")
-		w.load(l.left, 12+j)
+func (e *depthCode) lanes(j int) lanes {
+	if !e.depthKernel.rq.perChannel {
+		return lanes{}
+	}
+	l := lanes{mult: e.a.v("mult"), shift: e.a.v("shift")}
+	e.w.load(l.mult, 4+j)
+	e.w.load(l.shift, 8+j)
+	if e.depthKernel.rq.left {
+		l.left = e.a.v("left")
+		e.w.load(l.left, 12+j)
 	}
 	return l
 }
 
-// multiply adds the products of all taps to the accumulators of each step, two
-// taps at a time. Steps share weights, and inputs where windows overlap.
-func (d *depthKernel) multiply(a *asm, src build.Reg, w bases, acc [][2]build.Reg, zero build.Reg, below []build.Reg) {
-	inputs := map[int]build.Reg{}
-	prod := make([][2]build.Reg, len(acc))
-	for i, t := range d.taps {
-		wv := a.v("w")
-		w.load(wv, d.header()+i)
-		for n := range acc {
-			off := t.offset + n*d.inStep
-			x, ok := inputs[off]
-			if !ok {
-				x = d.input(a, src, off, below)
-				inputs[off] = x
-			}
-			prod[n][i%2] = a.vv("product")
-			a.op(hexagon.V6_vmpybusv, prod[n][i%2], x, wv)
-			last := i == len(d.taps)-1
-			for k, half := range [2]func(build.Reg) build.Reg{lo, hi} {
-				switch {
-				case i%2 == 1:
-					a.op(hexagon.V6_vaddhw_acc, acc[n][k], half(prod[n][0]), half(prod[n][1]))
-				case last:
-					a.op(hexagon.V6_vaddhw_acc, acc[n][k], half(prod[n][0]), zero)
-				}
-			}
-		}
-	}
-}
-
 // cellMasks are the predicates that select the lanes before each cell, where
 // cells must be gathered one by one.
-func (d *depthKernel) cellMasks(a *asm) []build.Reg {
-	if d.cells == 1 || d.spread == d.cell {
-		return nil
+func (e *depthCode) cellMasks() {
+	if e.cells == 1 || e.stride == 1 {
+		return
 	}
-	below := make([]build.Reg, d.cells)
-	for i := 1; i < d.cells; i++ {
-		below[i] = a.q("below")
-		a.op(hexagon.V6_pred_scalar2, below[i], a.imm(i*d.cell))
+	e.below = make([]build.Reg, e.cells)
+	for i := 1; i < e.cells; i++ {
+		e.below[i] = e.a.q("below")
+		e.a.op(hexagon.V6_pred_scalar2, e.below[i], e.a.imm(i*e.pitch))
 	}
-	return below
 }
 
-// input loads a tap's input vector.
-func (d *depthKernel) input(a *asm, src build.Reg, off int, below []build.Reg) build.Reg {
-	if d.cells == 1 {
+// input loads the vector of inputs that begins off behind src.
+func (e *depthCode) input(src build.Reg, off int) build.Reg {
+	a := e.a
+	if e.cells == 1 {
 		return a.vload(src, off, aliasIn, "x")
 	}
 	x := a.vloadu(src, off, aliasIn, "x")
-	for i := 1; i < len(below); i++ {
-		y := a.vloadu(src, off+i*(d.spread-d.cell), aliasIn, "y")
+	for i := 1; i < len(e.below); i++ {
+		y := a.vloadu(src, off+i*(e.stride-1)*e.pitch, aliasIn, "y")
 		z := a.v("x")
-		a.op(hexagon.V6_vmux, z, below[i], x, y)
+		a.op(hexagon.V6_vmux, z, e.below[i], x, y)
 		x = z
 	}
 	return x

@@ -25,28 +25,20 @@ func (l *lowering) withPitch(t *tensor, pitch int) *tensor {
 
 func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 	f, pitch := &g.filter, g.in.pitch
-	d := depthKernel{rq: g.rq.kind(), cells: g.in.perVec(), cell: pitch, spread: g.StrideW * pitch}
+	d := depthKernel{kh: f.kh, kw: f.kw, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
+		pitch: pitch, cells: g.in.perVec(), rq: g.rq.kind()}
 	chunks := ceilDiv(f.k, vecBytes)
-	if d.cells > 1 {
-		d.steps = ceilDiv(g.out.shape.w, d.cells)
-		d.inStep, d.outStep = vecBytes*g.StrideW, vecBytes
-	} else {
-		d.steps, d.cell, d.spread = g.out.shape.w, 0, 0
-		d.inStep, d.outStep = pitch*g.StrideW, pitch
-	}
-	// Which taps need how many signed bytes is the same for all chunks.
-	type part struct{ y, x, n int }
-	var parts []part
-	for y := range f.kh {
-		for x := range f.kw {
+	d.steps = ceilDiv(g.out.shape.w, d.cells)
+	// How many signed bytes weights need is the same for all chunks.
+	for x := range f.kw {
+		for set := range d.sets() {
 			n := 1
-			for ch := range f.k {
-				n = max(n, len(splitWeight(f.centred(ch, y, x))))
+			for y := set * rowSet; y < min((set+1)*rowSet, f.kh); y++ {
+				for ch := range f.k {
+					n = max(n, len(splitWeight(f.centred(ch, y, x))))
+				}
 			}
-			for i := range n {
-				parts = append(parts, part{y, x, i})
-				d.taps = append(d.taps, depthTap{offset: y*g.DilationH*g.in.rowBytes() + x*g.DilationW*pitch, first: i == 0})
-			}
+			d.parts = append(d.parts, n)
 		}
 	}
 	records := make([]byte, 0, chunks*d.record())
@@ -68,15 +60,18 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 			}
 		}
 		records = g.packHeader(records, d.rq, lane)
-		for _, p := range parts {
-			for i := range vecBytes {
-				w := int8(0)
-				if ch := channel(i); ch >= 0 {
-					if ws := splitWeight(f.centred(ch, p.y, p.x)); p.n < len(ws) {
-						w = ws[p.n]
+		for i, parts := range d.parts {
+			x, set := i/d.sets(), i%d.sets()
+			for part := range parts {
+				for k, ch := range lane {
+					var word [4]byte
+					for y := set * rowSet; ch >= 0 && y < min((set+1)*rowSet, f.kh); y++ {
+						if ws := splitWeight(f.centred(ch, y, x)); part < len(ws) {
+							word[tapByte(y-set*rowSet, k/32)] = byte(ws[part])
+						}
 					}
+					records = append(records, word[:]...)
 				}
-				records = append(records, byte(w))
 			}
 		}
 	}
