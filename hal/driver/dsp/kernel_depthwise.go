@@ -18,16 +18,15 @@ import (
 // (filter zero point already out) and adds the products.
 type depthKernel struct {
 	kh, kw   int
-	rowStep  int // bytes between the window's rows
-	stride   int // positions between neighbouring windows
-	dilation int // positions between the window's columns
-	pitch    int // bytes between positions
-	// parts are, for each column and set of rows, how many signed bytes its weights
-	// need: one that exceeds a signed byte is split.
-	parts []int
-	steps int // vectors made per entry
-	cells int // positions per vector
-	rq    requantKind
+	rowStep  int   // bytes between the window's rows
+	stride   int   // positions between neighbouring windows
+	dilation int   // positions between the window's columns
+	pitch    int   // bytes between positions
+	twice    []int // of each set: row that its words have twice, -1 none
+	parts    []int // of each column and set: how many signed bytes its weights need
+	steps    int   // vectors made per entry
+	cells    int   // positions per vector
+	rq       requantKind
 	// ahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.
 	ahead    int
@@ -48,7 +47,7 @@ const depthPrefetch = 3
 
 func (d *depthKernel) name() string {
 	return fmt.Sprintf("depth_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d_%s_a%d+%d_%s", d.kh, d.kw, d.rowStep, d.stride, d.dilation, d.pitch,
-		d.steps, d.cells, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.parts), " ", ""), "[]"))
+		d.steps, d.cells, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
 }
 
 // header is the number of vectors before a record's weights.
@@ -97,11 +96,9 @@ func (d *depthKernel) generate(a *asm) {
 		a.bump(table, 12)
 		e.w = a.bases(rec, d.record())
 		e.kept = nil
-		if n := d.weights(); n <= keptWeights {
-			for i := range n {
-				e.kept = append(e.kept, a.v("w"))
-				e.w.load(e.kept[i], d.header()+i)
-			}
+		for i := range min(d.weights(), keptWeights) {
+			e.kept = append(e.kept, a.v("w"))
+			e.w.load(e.kept[i], d.header()+i)
 		}
 		if d.slides() {
 			e.slide(src, dst)
@@ -146,25 +143,47 @@ func (e *depthCode) words(set int, load func(row int) build.Reg) [4]build.Reg {
 	even, odd := a.v("even"), a.v("odd")
 	a.op(hexagon.V6_vshuffeb, even, rows[1], rows[0])
 	a.op(hexagon.V6_vshuffob, odd, rows[1], rows[0])
+	low := [2]build.Reg{even, odd}
+	high := [2]build.Reg{rows[2], rows[2]}
+	if n := e.twice[set]; n >= 0 {
+		high = [2]build.Reg{a.v("even"), a.v("odd")}
+		a.op(hexagon.V6_vshuffeb, high[0], rows[n], rows[2])
+		a.op(hexagon.V6_vshuffob, high[1], rows[n], rows[2])
+	}
 	var x [4]build.Reg
-	for j, from := range [4]build.Reg{even, even, odd, odd} {
+	for j := range x {
 		op := hexagon.V6_vshufeh
 		if j%2 == 1 {
 			op = hexagon.V6_vshufoh
 		}
 		x[j] = a.v("words")
-		a.op(op, x[j], rows[2], from)
+		a.op(op, x[j], high[j/2], low[j/2])
 	}
 	return x
 }
 
-// tapByte is the byte of a word in which row r of a set lies for vector j: the
-// third row comes with its neighbour, of which odd channels are the second.
-func tapByte(r, j int) int {
-	if r == 2 && lanePhase[j]%2 == 1 {
-		return 3
+// packTaps packs the weights of the rows of a set for channel vector j: one part of
+// each. The third row comes with its neighbour, of which odd channels are the
+// second, unless the fourth byte is for the second part of a row.
+func packTaps(rows [rowSet][]int8, twice, part, j int) (w [4]int8) {
+	for r, parts := range rows {
+		if r == twice {
+			for n, at := range [2]int{r, 3} {
+				if k := 2*part + n; k < len(parts) {
+					w[at] = parts[k]
+				}
+			}
+			continue
+		}
+		at := r
+		if r == 2 && twice < 0 && lanePhase[j]%2 == 1 {
+			at = 3
+		}
+		if part < len(parts) {
+			w[at] = parts[part]
+		}
 	}
-	return r
+	return w
 }
 
 // multiply makes to the sum of from, unless that is empty, and the products of a
@@ -194,7 +213,7 @@ func (e *depthCode) multiply(to *[4]build.Reg, from [4]build.Reg, x [4]build.Reg
 }
 
 func (e *depthCode) weight(i int) build.Reg {
-	if e.kept != nil {
+	if i < len(e.kept) {
 		return e.kept[i]
 	}
 	v := e.a.v("w")
@@ -204,16 +223,44 @@ func (e *depthCode) weight(i int) build.Reg {
 
 // finish adds the biases, requantizes and stores.
 func (e *depthCode) finish(acc [4]build.Reg, dst build.Reg, off int) {
+	e.store(e.ready(acc, nil), dst, off)
+}
+
+// ready adds the biases; where halves are multiplied it leaves two vectors. They
+// go to the given registers if there are any.
+func (e *depthCode) ready(acc [4]build.Reg, to []build.Reg) []build.Reg {
 	a := e.a
 	a.phase(phaseRequantize)
 	var sum [4]build.Reg
 	for j := range sum {
 		bias := a.v("bias")
 		e.w.load(bias, j)
-		sum[j] = a.v("sum")
+		if sum[j] = a.v("sum"); to != nil && !e.rq.half {
+			sum[j] = to[j]
+		}
 		a.op(hexagon.V6_vaddw, sum[j], acc[j], bias)
 	}
-	a.vstore(dst, off, e.rq.pack(sum, e.lanes, true), aliasOut)
+	if !e.rq.half {
+		return sum[:]
+	}
+	if to == nil {
+		to = []build.Reg{a.v("half"), a.v("half")}
+	}
+	e.rq.halves(sum, to)
+	return to
+}
+
+// store requantizes and stores what ready made.
+func (e *depthCode) store(ready []build.Reg, dst build.Reg, off int) {
+	a := e.a
+	a.phase(phaseRequantize)
+	var v build.Reg
+	if e.rq.half {
+		v = e.rq.scaleHalves(ready, true)
+	} else {
+		v = e.rq.pack([4]build.Reg(ready), e.lanes, true)
+	}
+	a.vstore(dst, off, v, aliasOut)
 	a.phase(phaseOther)
 }
 

@@ -25,6 +25,9 @@ type depthSlide struct {
 	at   int         // columns that the addresses are behind
 	// sums[n] are those of the n-th output from now on.
 	sums [][4]build.Reg
+	// ready is the output before, which is requantized and stored while the next one
+	// is multiplied.
+	ready []build.Reg
 }
 
 func (e *depthCode) slide(src, dst build.Reg) {
@@ -46,27 +49,30 @@ func (e *depthCode) slide(src, dst build.Reg) {
 	}
 	// Outputs before the first one only have their part in those that follow.
 	for i := -ceilDiv(e.kw-e.stride, e.stride); i < 0; i++ {
-		s.output(i, build.Reg{}, 0)
+		s.output(i)
 	}
+	s.output(0)
 	s.catchUp()
 	round := func(n int) {
 		for i := range n {
-			s.output(0, dst, i*e.outStep())
+			s.store(s.ready, dst, i*e.outStep())
+			s.output(0)
 		}
 		s.catchUp()
 		a.bump(dst, n*e.outStep())
 	}
-	if n := e.steps / slideSteps; n > 0 {
+	if n := (e.steps - 1) / slideSteps; n > 0 {
 		a.loop0(n, func() { round(slideSteps) })
 	}
-	if n := e.steps % slideSteps; n > 0 {
+	if n := (e.steps - 1) % slideSteps; n > 0 {
 		round(n)
 	}
+	s.store(s.ready, dst, 0)
 }
 
 // output takes the columns that end output i; outputs below 0 do not exist, nor
 // do columns. The sums of the outputs behind it move up.
-func (s *depthSlide) output(i int, dst build.Reg, off int) {
+func (s *depthSlide) output(i int) {
 	var done [4]build.Reg
 	for q := range s.stride {
 		if i < 0 && i*s.stride+s.kw-s.stride+q < 0 {
@@ -99,9 +105,10 @@ func (s *depthSlide) output(i int, dst build.Reg, off int) {
 			s.multiply(to, from, x, col, 0)
 		}
 	}
-	if i >= 0 {
-		s.finish(done, dst, off)
+	if i < 0 {
+		return
 	}
+	s.ready = s.depthCode.ready(done, s.ready)
 }
 
 // column loads the vector of a row in the next column.

@@ -29,18 +29,7 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		pitch: pitch, cells: g.in.perVec(), rq: g.rq.kind()}
 	chunks := ceilDiv(f.k, vecBytes)
 	d.steps = ceilDiv(g.out.shape.w, d.cells)
-	// How many signed bytes weights need is the same for all chunks.
-	for x := range f.kw {
-		for set := range d.sets() {
-			n := 1
-			for y := set * rowSet; y < min((set+1)*rowSet, f.kh); y++ {
-				for ch := range f.k {
-					n = max(n, len(splitWeight(f.centred(ch, y, x))))
-				}
-			}
-			d.parts = append(d.parts, n)
-		}
-	}
+	d.twice, d.parts = f.signedParts(d.sets())
 	records := make([]byte, 0, chunks*d.record())
 	for chunk := range chunks {
 		channel := func(i int) int { // of byte i of a vector
@@ -64,13 +53,13 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 			x, set := i/d.sets(), i%d.sets()
 			for part := range parts {
 				for k, ch := range lane {
-					var word [4]byte
-					for y := set * rowSet; ch >= 0 && y < min((set+1)*rowSet, f.kh); y++ {
-						if ws := splitWeight(f.centred(ch, y, x)); part < len(ws) {
-							word[tapByte(y-set*rowSet, k/32)] = byte(ws[part])
-						}
+					var rows [rowSet][]int8
+					for r := 0; ch >= 0 && r < min(rowSet, f.kh-set*rowSet); r++ {
+						rows[r] = splitWeight(f.centred(ch, set*rowSet+r, x))
 					}
-					records = append(records, word[:]...)
+					for _, w := range packTaps(rows, d.twice[set], part, k/32) {
+						records = append(records, byte(w))
+					}
 				}
 			}
 		}
@@ -127,6 +116,48 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		l.canPrefetch(depthPrefetch)
 	}
 	return nil
+}
+
+// signedParts is how many signed bytes weights need, the same for all channels.
+// Of each set, the row that needs more than one in most columns is there twice.
+func (f *filter) signedParts(sets int) (twice, parts []int) {
+	row := make([]int, f.kh*f.kw)
+	for y := range f.kh {
+		for x := range f.kw {
+			n := 1
+			for ch := range f.k {
+				n = max(n, len(splitWeight(f.centred(ch, y, x))))
+			}
+			row[y*f.kw+x] = n
+		}
+	}
+	parts = make([]int, sets*f.kw)
+	for set := range sets {
+		from, to := set*rowSet, min((set+1)*rowSet, f.kh)
+		best, most := -1, 0
+		for y := from; y < to; y++ {
+			wide := 0
+			for x := range f.kw {
+				wide += row[y*f.kw+x] - 1
+			}
+			if wide > most {
+				best, most = y-from, wide
+			}
+		}
+		twice = append(twice, best)
+		for x := range f.kw {
+			n := 1
+			for y := from; y < to; y++ {
+				if y-from == best {
+					n = max(n, ceilDiv(row[y*f.kw+x], 2))
+				} else {
+					n = max(n, row[y*f.kw+x])
+				}
+			}
+			parts[x*sets+set] = n
+		}
+	}
+	return twice, parts
 }
 
 // centred is a depthwise weight without its zero point.

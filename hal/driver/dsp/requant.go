@@ -134,7 +134,7 @@ type requantRegs struct {
 	leftBy, first build.Reg // shifts of the one multiplier
 	right         build.Reg
 	c31           build.Reg
-	low           build.Reg // of the form with halves, whose other constants are mult and zero (add)
+	high, low     build.Reg // of the form with halves, whose third constant is zero (add)
 }
 
 // requantSetup loads what stays in registers for the whole kernel.
@@ -306,12 +306,13 @@ func (r *requantRegs) finish(x, y build.Reg, interleaved bool) build.Reg {
 // lanePhase[j] is k; otherwise the accumulators follow each other. lanesOf(j)
 // is asked shortly before accumulator j is used.
 func (r *requantRegs) pack(acc [4]build.Reg, lanesOf func(j int) lanes, interleaved bool) build.Reg {
+	if r.half {
+		x := []build.Reg{r.a.v("half"), r.a.v("half")}
+		r.halves(acc, x)
+		return r.scaleHalves(x, interleaved)
+	}
 	var h [2]build.Reg
 	for i := range h {
-		if r.half {
-			h[i] = r.narrowHalf(acc[2*i], acc[2*i+1])
-			continue
-		}
 		l0, l1 := lanesOf(2*i), lanesOf(2*i+1)
 		x, y := r.scale(acc[2*i], l0), r.scale(acc[2*i+1], l1)
 		h[i] = r.narrow(x, y, l0, l1)

@@ -15,7 +15,7 @@ import (
 // half the multiplier time of products of words, can climb the same stairs:
 //
 //	x   = sat16(acc - centre)
-//	out = clamp((x*high + (x*low >> 16) + add + 2^14) >> 15)
+//	out = clamp((x*high + (x*low >> 15) + add + 2^14) >> 15)
 //
 // The steps of both are compared one by one when a model is prepared, so the
 // results are those of the definition; where no factor gives the same steps, the
@@ -24,13 +24,13 @@ import (
 // halfRequant are the constants of that form; the zero point is part of add.
 type halfRequant struct {
 	high   int16
-	low    uint16
+	low    int16
 	add    int32
 	centre int32
 }
 
-// product is x*high + (x*low >> 16).
-func (h *halfRequant) product(x int64) int64 { return x*int64(h.high) + x*int64(h.low)>>16 }
+// product is x*high + (x*low >> 15).
+func (h *halfRequant) product(x int64) int64 { return x*int64(h.high) + x*int64(h.low)>>15 }
 
 // halfTries is how many factors next to the exact one are tried on both sides.
 const halfTries = 16
@@ -53,13 +53,13 @@ func findHalf(m opspec.Multiplier, zero, lo, hi int32) (halfRequant, bool) {
 	if last-first >= 1<<16-1 || centre < math.MinInt32/2 || centre > math.MaxInt32/2 {
 		return halfRequant{}, false
 	}
-	exact := int64(math.Round(math.Ldexp(float64(m.M), m.Shift)))
+	exact := int64(math.Round(math.Ldexp(float64(m.M), m.Shift-1)))
 	for try := range 2*halfTries + 1 {
 		factor := exact + int64((try+1)/2)*int64(1-2*(try%2))
-		if factor < 1 || factor >= 1<<30 {
+		if factor < 1 || factor >= 1<<29 {
 			continue
 		}
-		h := halfRequant{high: int16(factor >> 16), low: uint16(factor), centre: int32(centre)}
+		h := halfRequant{high: int16(factor >> 15), low: int16(factor & 0x7fff), centre: int32(centre)}
 		least, most := int64(math.MinInt32), int64(math.MaxInt32)
 		for i, at := range steps {
 			edge := int64(int(lo)+1+i)<<15 - 1<<14
@@ -96,23 +96,31 @@ func (q *requant) centre() int32 {
 // halfSetup loads the constants.
 func (r *requantRegs) halfSetup(par build.Reg) {
 	a := r.a
-	r.mult = a.splat(a.word(par, parHigh, "high"), "high")
-	r.low = a.splat(a.word(par, parLow, "low"), "low")
+	r.high, r.low = a.word(par, parHigh, "high"), a.word(par, parLow, "low")
 	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
 }
 
-// narrowHalf is narrow of the scaled values, from the accumulators.
-func (r *requantRegs) narrowHalf(x, y build.Reg) build.Reg {
+// halves makes the accumulators halves, two and two.
+func (r *requantRegs) halves(acc [4]build.Reg, to []build.Reg) {
+	for i, h := range to {
+		r.a.op(hexagon.V6_vsatwh, h, acc[2*i+1], acc[2*i])
+	}
+}
+
+// scaleHalves is what follows: bytes from halves.
+func (r *requantRegs) scaleHalves(x []build.Reg, interleaved bool) build.Reg {
 	a := r.a
-	sixteen, right := a.imm(16), a.imm8(15)
-	h, p, t := a.v("half"), a.vv("low product"), a.vv("sum")
-	a.op(hexagon.V6_vsatwh, h, y, x)
-	a.op(hexagon.V6_vmpyhus, p, h, r.low)
-	a.op(hexagon.V6_vcombine, t, r.zero, r.zero)
-	a.op(hexagon.V6_vasrw_acc, lo(t), lo(p), sixteen)
-	a.op(hexagon.V6_vasrw_acc, hi(t), hi(p), sixteen)
-	a.op(hexagon.V6_vmpyhv_acc, t, h, r.mult)
-	out := a.v("half")
-	a.op(hexagon.V6_vasrwhrndsat, out, hi(t), lo(t), right)
-	return out
+	fifteen := a.imm8(15)
+	var h [2]build.Reg
+	for i := range h {
+		p, t := a.vv("low product"), a.vv("sum")
+		a.op(hexagon.V6_vmpyh, p, x[i], r.low)
+		a.op(hexagon.V6_vcombine, t, r.zero, r.zero)
+		a.op(hexagon.V6_vasrw_acc, lo(t), lo(p), fifteen)
+		a.op(hexagon.V6_vasrw_acc, hi(t), hi(p), fifteen)
+		a.op(hexagon.V6_vmpyh_acc, t, x[i], r.high)
+		h[i] = a.v("half")
+		a.op(hexagon.V6_vasrwhrndsat, h[i], hi(t), lo(t), fifteen)
+	}
+	return r.finish(h[0], h[1], interleaved)
 }
