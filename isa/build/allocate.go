@@ -41,11 +41,31 @@ func (f *Func) allocate(code *Code, l *liveness) error {
 		width := func(v int) int { return f.classes[f.vregs[v].class].Width }
 		sort.SliceStable(order, func(i, j int) bool { return width(order[i]) > width(order[j]) })
 		if a.assign(order) != nil {
-			return err
+			// Those that live through most of the function before all others.
+			span := a.spans()
+			long := func(v int) bool { return span[v] > len(code.Groups)/2 }
+			sort.SliceStable(order, func(i, j int) bool { return long(order[i]) && !long(order[j]) })
+			if a.assign(order) != nil {
+				sort.SliceStable(order, func(i, j int) bool { return span[order[i]] > span[order[j]] })
+				if a.assign(order) != nil {
+					return err
+				}
+			}
 		}
 	}
 	code.placed = a
 	return nil
+}
+
+// spans is in how many groups each register lives.
+func (a *allocator) spans() []int {
+	span := make([]int, len(a.segs))
+	for v, segs := range a.segs {
+		for _, s := range segs {
+			span[v] += int(s.to-s.from)/2 + 1
+		}
+	}
+	return span
 }
 
 // collect turns liveness over the scheduled groups into segments; those of

@@ -15,6 +15,8 @@ type Code struct {
 	labels []int32
 	waits  []int32 // of each block: cycles in which nothing issues
 	placed *allocator
+	// crowded: instructions waited for registers, so another schedule may be shorter.
+	crowded bool
 }
 
 // CodeGroup is one issue group. The instructions are in scheduling order;
@@ -33,13 +35,19 @@ func (c *Code) LabelGroup(l Label) int { return int(c.Blocks[c.labels[l]]) }
 // attempt is how a function is scheduled: slack registers are left free in each
 // file (aligned tuples do not use every gap, and how much that costs is only known
 // after allocation), and instructions overtake at most window others.
-type attempt struct{ slack, window int }
+type attempt struct {
+	slack, window int
+	thrifty       bool
+}
 
 // attempts are made from left to right until one fits; of the rows that fit the
 // one with the shortest loops wins.
 var attempts = [...][]attempt{
-	{{2, farAhead}, {4, farAhead}, {7, farAhead}, {11, farAhead}},
-	{{0, 96}, {2, 48}, {2, 24}, {2, 12}},
+	{{2, farAhead, false}, {4, farAhead, false}, {7, farAhead, false}, {11, farAhead, false}},
+	{{0, farAhead, true}, {2, farAhead, true}, {4, farAhead, true}},
+	{{0, 96, true}, {2, 96, true}},
+	{{0, 40, true}, {2, 40, true}},
+	{{0, 96, false}, {2, 48, false}, {2, 24, false}, {2, 12, false}},
 }
 
 const farAhead = 1 << 30
@@ -54,7 +62,7 @@ func (f *Func) Compile() (*Code, error) {
 	var best *Code
 	for _, row := range attempts {
 		for _, t := range row {
-			code := f.schedule(live, t.slack, t.window)
+			code := f.schedule(live, t)
 			if f.allocate(code, live) == nil {
 				if best == nil || code.cost(depth) < best.cost(depth) {
 					best = code
@@ -62,12 +70,15 @@ func (f *Func) Compile() (*Code, error) {
 				break
 			}
 		}
+		if best != nil && !best.crowded {
+			break
+		}
 	}
 	if best != nil {
 		best.placed.apply()
 		return best, nil
 	}
-	code := f.schedule(live, 0, 1)
+	code := f.schedule(live, attempt{window: 1})
 	code.InOrder = true
 	if err := f.allocate(code, live); err != nil {
 		return nil, err
@@ -106,7 +117,7 @@ func (c *Code) cost(depth []int) int {
 		for range depth[i] {
 			per *= 10
 		}
-		n += per * (int(last-first+c.waits[i]))
+		n += per * (int(last - first + c.waits[i]))
 	}
 	return n
 }

@@ -1,6 +1,10 @@
 package build
 
-import "sort"
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
 
 // scheduler packs the instructions of each block into groups.
 type scheduler struct {
@@ -14,6 +18,9 @@ type scheduler struct {
 	ready    []int32 // all predecessors scheduled; by priority
 	window   int32   // how far ahead of the oldest one an instruction may issue
 	issued   []bool
+	thrifty  bool // where registers are few, free them first
+	rank     []ranked
+	crowded  bool // an instruction had to wait for a register
 
 	// Pressure: units live now per file, and what is left of each cell's uses.
 	live  [MaxFiles]int
@@ -22,15 +29,15 @@ type scheduler struct {
 	left  []int32
 }
 
-func (f *Func) schedule(l *liveness, slack, window int) *Code {
-	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), window: int32(window)}
+func (f *Func) schedule(l *liveness, t attempt) *Code {
+	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), window: int32(t.window), thrifty: t.thrifty}
 	s.st = dagState{seen: make([]int32, l.n), lastDef: make([]int32, l.n), useHead: make([]int32, l.n)}
 	s.alive = make([]bool, l.n)
 	s.left = make([]int32, l.n)
 	s.limit = f.fileUnits()
 	for i := range s.limit {
 		if s.limit[i] >= 16 {
-			s.limit[i] -= slack
+			s.limit[i] -= t.slack
 		}
 	}
 	code := &Code{Name: f.Name, labels: f.labels}
@@ -55,6 +62,7 @@ func (f *Func) schedule(l *liveness, slack, window int) *Code {
 			code.Groups[len(code.Groups)-1].EndLoop = end
 		}
 	}
+	code.crowded = s.crowded
 	return code
 }
 
@@ -169,6 +177,9 @@ func (s *scheduler) waiting(now int32) int32 {
 // -1 when there is none. With force the pressure guard is off and the first
 // in source order wins.
 func (s *scheduler) pick(cycle, next int32, force bool) int {
+	if s.thrifty && !force && s.tight() {
+		return s.pickThrifty(cycle, next)
+	}
 	best := -1
 	for k, i := range s.ready {
 		if s.earliest[i] > cycle {
@@ -184,7 +195,9 @@ func (s *scheduler) pick(cycle, next int32, force bool) int {
 			if best < 0 || i < s.ready[best] {
 				best = k
 			}
-		case !s.raises(i) && s.group.TryAdd(s.d.ins[i]):
+		case s.raises(i):
+			s.crowded = true
+		case s.group.TryAdd(s.d.ins[i]):
 			return k
 		}
 	}
@@ -192,6 +205,43 @@ func (s *scheduler) pick(cycle, next int32, force bool) int {
 		return best
 	}
 	return -1
+}
+
+// tightUnits is how few free units make a file tight.
+const tightUnits = 6
+
+// tight reports whether a file has few units left.
+func (s *scheduler) tight() bool {
+	for f, n := range s.limit {
+		if n >= 16 && s.live[f]+tightUnits >= n {
+			return true
+		}
+	}
+	return false
+}
+
+// pickThrifty picks what frees most units, or takes fewest, and of equals the
+// first in source order.
+func (s *scheduler) pickThrifty(cycle, next int32) int {
+	s.rank = s.rank[:0]
+	for k, i := range s.ready {
+		if s.earliest[i] <= cycle && i-next < s.window && !s.raises(i) {
+			s.rank = append(s.rank, ranked{k, s.change(i), i})
+		}
+	}
+	slices.SortFunc(s.rank, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.i, b.i)) })
+	for _, r := range s.rank {
+		if s.group.TryAdd(s.d.ins[r.i]) {
+			return r.k
+		}
+	}
+	return -1
+}
+
+// ranked is a candidate of pickThrifty.
+type ranked struct {
+	k, change int
+	i         int32
 }
 
 func (s *scheduler) startPressure(bi int32) {
@@ -218,10 +268,8 @@ func (s *scheduler) startPressure(bi int32) {
 	}
 }
 
-// raises reports whether issuing i would push a file over its limit.
-func (s *scheduler) raises(i int32) bool {
-	var delta [MaxFiles]int
-	grows := false
+// deltas are the units that issuing i takes (or frees) in each file.
+func (s *scheduler) deltas(i int32) (delta [MaxFiles]int, grows bool) {
 	for _, a := range s.d.ins[i].Args {
 		if a.Kind != ArgReg {
 			continue
@@ -236,6 +284,22 @@ func (s *scheduler) raises(i int32) bool {
 			}
 		}
 	}
+	return delta, grows
+}
+
+// change is the sum of deltas.
+func (s *scheduler) change(i int32) int {
+	n := 0
+	delta, _ := s.deltas(i)
+	for _, d := range delta {
+		n += d
+	}
+	return n
+}
+
+// raises reports whether issuing i would push a file over its limit.
+func (s *scheduler) raises(i int32) bool {
+	delta, grows := s.deltas(i)
 	if !grows {
 		return false
 	}

@@ -68,7 +68,7 @@ func (d *depthKernel) record() int { return (d.header() + d.weights()) * vecByte
 func (d *depthKernel) outStep() int { return d.pitch * d.cells }
 
 // keptWeights is how many weight vectors stay in registers.
-const keptWeights = 12
+const keptWeights = 4
 
 // depthCode is a depthwise kernel being written.
 type depthCode struct {
