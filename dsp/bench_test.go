@@ -173,3 +173,27 @@ func userTime() time.Duration {
 	}
 	return time.Duration(u.Utime.Nano())
 }
+
+// BenchmarkFloat is a dependent chain of scalar products and sums, and divisions as
+// libraries make them; ns per instruction.
+func BenchmarkFloat(b *testing.B) {
+	for _, c := range []struct {
+		name, body string
+		insts      int
+	}{
+		{"sum", "{ r4 = sfmpy(r2,r3) }\n{ r5 = sfadd(r5,r4) }", 2},
+		{"division", "{ r4,p0 = sfrecipa(r2,r3) }\n{ r6 = sffixupd(r2,r3) }\n{ r7 = r8 }\n{ r7 -= sfmpy(r6,r4):lib }\n{ r4 += sfmpy(r7,r4):lib }\n{ r5 += sfmpy(r2,r4,p0):scale }", 5},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			core := testCore(b)
+			const n = 100_000
+			p := assemble(b, codeBase, fmt.Sprintf("{ r2 = ##0x3f9e0652 ; r3 = ##0x3fa4d3c1 }\n{ r8 = ##0x3f800000 ; r5 = #0 }\n{ r1 = #%d }\n{ loop0(again,r1) }\nagain:\n%s:endloop0\n{ jumpr r31 }\n", n, c.body))
+			for range b.N {
+				if _, err := core.Run(p, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Functional: true}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n*c.insts), "ns/inst")
+		})
+	}
+}

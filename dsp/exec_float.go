@@ -21,6 +21,57 @@ func dfOp(op floatOp) semantic {
 	return func(t *thread, u *uop) { *t.d(u.o[0]) = op(t, double, *t.d(u.o[1]), *t.d(u.o[2])) }
 }
 
+// The host's arithmetic serves where nothing but the result can change: rounding
+// to nearest with the inexact flag already up, and a result away from the ends
+// of the exponents. Otherwise ok is false.
+
+func (t *thread) hostRounds() bool {
+	return t.C[cUSR]&(3<<usrRoundShift|usrInexact) == usrInexact
+}
+
+// plain32 tells that r is finite and above what underflow could have touched.
+func plain32(r float32) bool { return math.Float32bits(r)>>23&0xff-2 < 253 }
+
+func (t *thread) r32(o uint16) float32 { return math.Float32frombits(*t.r(o)) }
+
+// sfSum and sfProduct are sfOps with the host in front.
+func sfSum(host func(x, y float32) float32, op floatOp) semantic {
+	slow := sfOp(op)
+	return func(t *thread, u *uop) {
+		if t.hostRounds() {
+			if r := host(t.r32(u.o[1]), t.r32(u.o[2])); plain32(r) || r == 0 { // a sum of 0 is exact
+				*t.r(u.o[0]) = math.Float32bits(r)
+				return
+			}
+		}
+		slow(t, u)
+	}
+}
+
+func sfProduct(t *thread, u *uop) {
+	if x, y := t.r32(u.o[1]), t.r32(u.o[2]); t.hostRounds() {
+		if r := x * y; plain32(r) {
+			*t.r(u.o[0]) = math.Float32bits(r)
+			return
+		}
+	}
+	*t.r(u.o[0]) = uint32(t.fmul(single, t.f32(u.o[1]), t.f32(u.o[2])))
+}
+
+// hostFMA is z + x*y where a sum of doubles holds it without an error: then the
+// conversion rounds only once.
+func hostFMA(x, y, z uint64) (uint32, bool) {
+	f := func(v uint64) float64 { return float64(math.Float32frombits(uint32(v))) }
+	p, c := f(x)*f(y), f(z) // the product of two fractions of 24 bits is exact
+	s := p + c
+	b := s - p
+	if (p-(s-b))+(c-b) != 0 {
+		return 0, false
+	}
+	r := float32(s)
+	return math.Float32bits(r), plain32(r)
+}
+
 // extremum makes minimum and maximum: a number beats a NaN, and -0 is below +0.
 func extremum(larger bool) floatOp {
 	return func(t *thread, f *floatFormat, x, y uint64) uint64 {
@@ -44,7 +95,14 @@ func extremum(larger bool) floatOp {
 // Multiply and add.
 
 func sffma(t *thread, u *uop) {
-	*t.r(u.o[0]) = uint32(t.fma(t.f32(u.o[1]), t.f32(u.o[2]), t.f32(u.o[0]), 0))
+	x, y, z := t.f32(u.o[1]), t.f32(u.o[2]), t.f32(u.o[0])
+	if t.hostRounds() {
+		if r, ok := hostFMA(x, y, z); ok {
+			*t.r(u.o[0]) = r
+			return
+		}
+	}
+	*t.r(u.o[0]) = uint32(t.fma(x, y, z, 0))
 }
 
 // sffms takes the product from 0 - Rs, which is not -Rs for a zero.
@@ -71,10 +129,14 @@ func keepsZero(x, y, z uint64) bool {
 func sffmaLib(negate uint64) semantic {
 	return func(t *thread, u *uop) {
 		x, y, z := t.f32(u.o[1])^negate, t.f32(u.o[2]), t.f32(u.o[0])
-		a, b, c := single.unpack(x), single.unpack(y), single.unpack(z)
+		if r, ok := hostFMA(x, y, z); ok {
+			*t.r(u.o[0]) = r
+			return
+		}
 		if keepsZero(x, y, z) {
 			return
 		}
+		a, b, c := single.unpack(x), single.unpack(y), single.unpack(z)
 		usr := t.C[cUSR]
 		t.C[cUSR] &^= 3 << usrRoundShift
 		out := t.fma(x, y, z, 0)

@@ -59,7 +59,7 @@ func floatOperands(r *rand.Rand, double bool) []byte {
 		out = le.AppendUint64(out, b)
 		out = le.AppendUint64(out, c)
 		out = le.AppendUint32(out, r.Uint32()&0xff)
-		out = le.AppendUint32(out, uint32(r.Intn(4))<<usrRoundShift|uint32(r.Intn(4)&r.Intn(32))<<1)
+		out = le.AppendUint32(out, uint32(r.Intn(4))<<usrRoundShift|uint32(r.Intn(32)&r.Intn(32))<<1)
 	}
 	return out
 }

@@ -1478,9 +1478,9 @@ var table = [hexagon.NumOps]semantic{
 	hexagon.J2_jumprltezpt: jumpZero(isLtez),
 
 	// Scalar floating point.
-	hexagon.F2_sfadd:           sfOp((*thread).fadd),
-	hexagon.F2_sfmpy:           sfOp((*thread).fmul),
-	hexagon.F2_sfsub:           sfOp((*thread).fsub),
+	hexagon.F2_sfadd:           sfSum(func(x, y float32) float32 { return x + y }, (*thread).fadd),
+	hexagon.F2_sfmpy:           sfProduct,
+	hexagon.F2_sfsub:           sfSum(func(x, y float32) float32 { return x - y }, (*thread).fsub),
 	hexagon.F2_sffma:           sffma,
 	hexagon.F2_sffma_lib:       sffmaLib(0),
 	hexagon.F2_sffma_sc:        sffmaScale,
