@@ -91,7 +91,7 @@ func (l *lowering) supports(i int) error {
 	l.op, l.steps, l.tensors, l.consts = i, nil, nil, nil
 	l.forget()
 	for _, x := range op.Inputs {
-		if o := &l.graph.Operands[x]; storable(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
+		if o := &l.graph.Operands[x]; carried(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
 			if o.Type.IsQuant8() {
 				l.values[x] = l.newTensor("", shapeOf(o.Dimensions), 0, zeroOf(o))
 				continue
@@ -134,6 +134,9 @@ func checkTypes(g *nn.Subgraph, op *nn.Operation) error {
 	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
 		for i, x := range list {
 			o := &g.Operands[x]
+			if o.Type == nn.TensorFloat32 && floatEdge(op.Type, k) {
+				continue
+			}
 			if o.Type.IsScalar() || storable(o.Type) || k != 1 && o.Lifetime == nn.NoValue {
 				continue
 			}

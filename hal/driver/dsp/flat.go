@@ -39,7 +39,7 @@ func (l *lowering) flat(i uint32) (*tensor, error) {
 		return t, nil
 	}
 	o := &l.graph.Operands[i]
-	if !storable(o.Type) {
+	if !carried(o.Type) {
 		return nil, fmt.Errorf("operand %d has type %s", i, o.Type)
 	}
 	src := l.values[i]

@@ -156,7 +156,7 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 	if op.Type == nn.OpQuantize {
 		from, ok := dequantized(l.graph, op)
 		if !ok {
-			return fmt.Errorf("%s of a float value", op.Type)
+			return quantizeFloat(l, &u)
 		}
 		src = from
 	}
@@ -240,12 +240,8 @@ func dequantized(g *nn.Subgraph, quantize *nn.Operation) (uint32, bool) {
 	return 0, false
 }
 
-// lowerDequantize lowers a DEQUANTIZE whose result only QUANTIZE reads: it is
-// part of the table of each of them.
-func lowerDequantize(l *lowering, op *nn.Operation) error {
-	return onlyRequantizes(l.graph, op)
-}
-
+// onlyRequantizes reports why the result of a DEQUANTIZE is a value of its own:
+// something else than QUANTIZE reads it.
 func onlyRequantizes(g *nn.Subgraph, op *nn.Operation) error {
 	from, to := op.Inputs[0], op.Outputs[0]
 	if !g.Operands[from].Type.IsQuant8() {

@@ -302,6 +302,9 @@ func lowerCast(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
+	if from != to && (from == nn.TensorFloat32 || to == nn.TensorFloat32) {
+		return castFloat(l, &u, in, from, to)
+	}
 	switch wide := to == nn.TensorInt32; {
 	case from == to || wide == (from == nn.TensorInt32): // the same bytes
 		l.flats[u.Output] = in

@@ -1,0 +1,178 @@
+package dsp
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// TENSOR_FLOAT32 values exist at the edges of a model: QUANTIZE reads them,
+// DEQUANTIZE makes them, CAST does both. They are flat words.
+
+// edges are these operations; where says whether operand list 0 (inputs) or 1
+// (outputs) may hold floats.
+func floatEdge(op nn.OperationType, list int) bool {
+	switch op {
+	case nn.OpQuantize:
+		return list == 0
+	case nn.OpDequantize:
+		return list == 1
+	}
+	return op == nn.OpCast
+}
+
+// carried reports whether tensors of a type have a flat form here.
+func carried(t nn.OperandType) bool { return storable(t) || t == nn.TensorFloat32 }
+
+// scalarMap computes elements one by one in scalar registers.
+type scalarMap struct {
+	name    string
+	in, out int // bytes of an element
+	unroll  int
+	body    func(a *asm, v, table build.Reg) build.Reg
+}
+
+// generate writes the kernel. Arguments: table of (input, output, elements,
+// lookup table), entries.
+func (k *scalarMap) generate(a *asm) {
+	in := a.args("table", "entries")
+	table, entries := in[0], in[1]
+	load := map[int]hexagon.Op{1: hexagon.L2_loadrub_io, 4: hexagon.L2_loadri_io}[k.in]
+	store := map[int]hexagon.Op{1: hexagon.S2_storerb_io, 4: hexagon.S2_storeri_io}[k.out]
+	a.repeat(entries, func() {
+		src, dst, n, lookup := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "elements"), a.word(table, 3, "lookup")
+		a.bump(table, 16)
+		pass := func(count build.Reg, times int) {
+			a.skipIfZero(count, func() {
+				a.loop0(count, func() {
+					for i := range times {
+						v := a.r("element")
+						a.op(load, v, src, i*k.in).Loads(aliasIn)
+						a.op(store, dst, i*k.out, k.body(a, v, lookup)).Stores(aliasOut)
+					}
+					a.bump(src, times*k.in)
+					a.bump(dst, times*k.out)
+				})
+			})
+		}
+		rest := a.into(hexagon.A2_andir, n, k.unroll-1)
+		pass(a.into(hexagon.S2_lsr_i_r, n, map[int]int{2: 1, 4: 2}[k.unroll]), k.unroll)
+		pass(rest, 1)
+	})
+	a.ret()
+}
+
+// piece is a run of elements that one lookup table serves.
+type piece struct{ from, n, table int }
+
+// mapScalars computes out from in.
+func (l *lowering) mapScalars(k *scalarMap, out, in *tensor, pieces []piece, tables ...[]uint32) {
+	l.addStep(k.name, []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+		kern, err := l.kernel(k.name, k.generate)
+		if err != nil {
+			return err
+		}
+		at := make([]uint32, max(len(tables), 1))
+		for i, t := range tables {
+			at[i] = l.constWords(t)
+		}
+		var table []uint32
+		for _, p := range pieces {
+			table = append(table, in.addr+uint32(p.from*k.in), out.addr+uint32(p.from*k.out), uint32(p.n), at[p.table])
+		}
+		l.launchTable(s, kern, table, 4)
+		return nil
+	})
+}
+
+// evenly divides n elements among the threads.
+func (l *lowering) evenly(n int) (list []piece) {
+	for _, r := range l.spread(n) {
+		list = append(list, piece{r[0], r[1] - r[0], 0})
+	}
+	return list
+}
+
+// quantizeFloat lowers a QUANTIZE of a float value.
+func quantizeFloat(l *lowering, u *opspec.Unary) error {
+	in, err := l.flat(u.Input)
+	if err != nil {
+		return err
+	}
+	q := affineOf(&l.graph.Operands[u.Output])
+	k := &scalarMap{name: fmt.Sprintf("quantize_%+v", q), in: 4, out: 1, unroll: 2, body: func(a *asm, v, _ build.Reg) build.Reg {
+		return a.quantize(v, q)
+	}}
+	l.mapScalars(k, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	return nil
+}
+
+// lowerDequantize lowers DEQUANTIZE: a table of the values of all bytes, one
+// for each channel where channels have scales. One whose result only QUANTIZE
+// reads is part of the table of that.
+func lowerDequantize(l *lowering, op *nn.Operation) error {
+	if onlyRequantizes(l.graph, op) == nil {
+		return nil
+	}
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(u.Input)
+	if err != nil {
+		return err
+	}
+	o := &l.graph.Operands[u.Input]
+	n, zero := int(nn.Elements(u.Dims)), o.ZeroPoint
+	if signedBytes(o.Type) {
+		zero += 128
+	}
+	reals := func(scale float32) []uint32 { return affine{scale: scale, zero: zero}.reals() }
+	pieces, tables := l.evenly(n), [][]uint32{reals(o.Scale)}
+	if o.Type == nn.TensorQuant8SymmPerChannel {
+		c := o.Channel
+		if c == nil || int64(c.Dim) >= int64(len(u.Dims)) || len(c.Scales) != int(u.Dims[c.Dim]) {
+			return fmt.Errorf("operand %d has no scale for each channel", u.Input)
+		}
+		run := int(nn.Elements(u.Dims[c.Dim+1:]))
+		if run == 0 || n/run > maxPositions || len(c.Scales) > maxConst/4096 {
+			return fmt.Errorf("%d runs of %d elements in %d channels", n/max(run, 1), run, len(c.Scales))
+		}
+		pieces, tables = nil, nil
+		for _, s := range c.Scales {
+			tables = append(tables, reals(s))
+		}
+		for i := range n / run {
+			pieces = append(pieces, piece{i * run, run, i % len(c.Scales)})
+		}
+	}
+	k := &scalarMap{name: "dequantize", in: 1, out: 4, unroll: 4, body: func(a *asm, v, table build.Reg) build.Reg {
+		r := a.r("real")
+		a.op(hexagon.L4_loadri_rr, r, table, v, 2).Loads(aliasConst)
+		return r
+	}}
+	l.mapScalars(k, l.flatResult(u.Output), in, pieces, tables...)
+	return nil
+}
+
+// castFloat lowers a CAST from or to floats: to integers towards zero, to bytes
+// within 0 and 255.
+func castFloat(l *lowering, u *opspec.Unary, in *tensor, from, to nn.OperandType) error {
+	k := &scalarMap{name: fmt.Sprintf("cast_%s_%s", from, to), in: from.ElementBytes(), out: to.ElementBytes(), unroll: 4}
+	k.body = func(a *asm, v, _ build.Reg) build.Reg {
+		if from != nn.TensorFloat32 {
+			return a.ofInt(v)
+		}
+		v = a.into(hexagon.F2_conv_sf2w_chop, v)
+		if to != nn.TensorInt32 {
+			v = a.into(hexagon.A2_max, a.into(hexagon.A2_min, v, a.imm(math.MaxUint8)), a.imm(0))
+		}
+		return v
+	}
+	l.mapScalars(k, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	return nil
+}
