@@ -21,7 +21,7 @@ import (
 // in every bit, output shapes included.
 func TestRandomDetection(t *testing.T) {
 	names := regexp.MustCompile("ROI_|HEATMAP|BBOX_TRANSFORM|NMS_LIMIT|PROPOSALS")
-	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 7, Count: 400, Operations: names, Exact: true, Functional: true})
+	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 7, Count: 250, Operations: names, Exact: true, Functional: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +39,24 @@ func TestRandomDetection(t *testing.T) {
 	}
 	if quantized < 11 {
 		t.Errorf("%d quantized variants", quantized)
+	}
+}
+
+// TestRandomFloatEdges requires the same of the operations that read or make
+// float32 values.
+func TestRandomFloatEdges(t *testing.T) {
+	names := regexp.MustCompile("^(QUANTIZE|DEQUANTIZE|CAST)$")
+	r, err := randgraph.Run(device(t), randgraph.Options{Seed: 8, Count: 150, Operations: names, Exact: true, Functional: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Failures {
+		t.Errorf("%s: %v", f.Name, f.Err)
+	}
+	for _, c := range r.Coverage {
+		if k := c.Variant.String(); strings.Contains(k, "FLOAT32") && c.Generated > 0 && c.Passed == 0 {
+			t.Errorf("%s never ran", k)
+		}
 	}
 }
 

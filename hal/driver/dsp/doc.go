@@ -45,6 +45,9 @@
 //
 // The last two write how many results there are; the shape follows from it.
 //
+// TENSOR_FLOAT32 exists at the edges of a model: QUANTIZE, DEQUANTIZE and CAST go
+// from or to it, element by element.
+//
 // RESIZE_BILINEAR weighs with 22 fraction bits where the reference computes in
 // float32, so a value halfway between two may round the other way.
 //
