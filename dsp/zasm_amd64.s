@@ -8494,6 +8494,282 @@ TEXT ·h0V6_vrmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ     $0x40, SI
 	JMP      (SI)
 
+// func h0V6_vrmpybub_rtt()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vrmpybub_rtt(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRLW       $0x08, Y5, Y5
+	VPSRLW       $0x08, Y4, Y6
+	VPBROADCASTD 4(DI)(R9*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRLW       $0x08, Y7, Y7
+	VPSRLW       $0x08, Y4, Y8
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vrmpyub_rtt()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vrmpyub_rtt(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRLW       $0x08, Y5, Y5
+	VPSRLW       $0x08, Y4, Y6
+	VPBROADCASTD 4(DI)(R9*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRLW       $0x08, Y7, Y7
+	VPSRLW       $0x08, Y4, Y8
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vrmpybub_rtt_acc()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vrmpybub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRLW       $0x08, Y5, Y5
+	VPSRLW       $0x08, Y4, Y6
+	VPBROADCASTD 4(DI)(R9*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRLW       $0x08, Y7, Y7
+	VPSRLW       $0x08, Y4, Y8
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       (DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       128(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       32(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       160(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       64(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       192(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRAW       $0x08, Y1, Y1
+	VPSRAW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       96(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       224(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vrmpyub_rtt_acc()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vrmpyub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y4
+	VPSLLW       $0x08, Y4, Y5
+	VPSRLW       $0x08, Y5, Y5
+	VPSRLW       $0x08, Y4, Y6
+	VPBROADCASTD 4(DI)(R9*1), Y4
+	VPSLLW       $0x08, Y4, Y7
+	VPSRLW       $0x08, Y7, Y7
+	VPSRLW       $0x08, Y4, Y8
+	VMOVDQU      (DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       (DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, (DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       128(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 128(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       32(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 32(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       160(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 160(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       64(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 64(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       192(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 192(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPSLLW       $0x08, Y0, Y1
+	VPSRLW       $0x08, Y1, Y1
+	VPSRLW       $0x08, Y0, Y2
+	VPMADDWD     Y5, Y1, Y3
+	VPMADDWD     Y6, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       96(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 96(DI)(AX*1)
+	VPMADDWD     Y7, Y1, Y3
+	VPMADDWD     Y8, Y2, Y4
+	VPADDD       Y4, Y3, Y3
+	VPADDD       224(DI)(AX*1), Y3, Y3
+	VMOVDQU      Y3, 224(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
 // func h0V6_vmpybus()
 // Requires: AVX, AVX2
 TEXT ·h0V6_vmpybus(SB), NOSPLIT|NOFRAME, $0
@@ -10929,82 +11205,90 @@ TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 2096(DI)
 	LEAQ ·h0V6_vrmpyubv_acc+0(SB), AX
 	MOVQ AX, 2104(DI)
-	LEAQ ·h0V6_vmpybus+0(SB), AX
+	LEAQ ·h0V6_vrmpybub_rtt+0(SB), AX
 	MOVQ AX, 2112(DI)
-	LEAQ ·h0V6_vmpybus_acc+0(SB), AX
+	LEAQ ·h0V6_vrmpyub_rtt+0(SB), AX
 	MOVQ AX, 2120(DI)
-	LEAQ ·h0V6_vmpyub+0(SB), AX
+	LEAQ ·h0V6_vrmpybub_rtt_acc+0(SB), AX
 	MOVQ AX, 2128(DI)
-	LEAQ ·h0V6_vmpyub_acc+0(SB), AX
+	LEAQ ·h0V6_vrmpyub_rtt_acc+0(SB), AX
 	MOVQ AX, 2136(DI)
-	LEAQ ·h0V6_vmpybusv+0(SB), AX
+	LEAQ ·h0V6_vmpybus+0(SB), AX
 	MOVQ AX, 2144(DI)
-	LEAQ ·h0V6_vmpybusv_acc+0(SB), AX
+	LEAQ ·h0V6_vmpybus_acc+0(SB), AX
 	MOVQ AX, 2152(DI)
-	LEAQ ·h0V6_vmpybv+0(SB), AX
+	LEAQ ·h0V6_vmpyub+0(SB), AX
 	MOVQ AX, 2160(DI)
-	LEAQ ·h0V6_vmpybv_acc+0(SB), AX
+	LEAQ ·h0V6_vmpyub_acc+0(SB), AX
 	MOVQ AX, 2168(DI)
-	LEAQ ·h0V6_vmpyubv+0(SB), AX
+	LEAQ ·h0V6_vmpybusv+0(SB), AX
 	MOVQ AX, 2176(DI)
-	LEAQ ·h0V6_vmpyubv_acc+0(SB), AX
+	LEAQ ·h0V6_vmpybusv_acc+0(SB), AX
 	MOVQ AX, 2184(DI)
-	LEAQ ·h0V6_vmpyh+0(SB), AX
+	LEAQ ·h0V6_vmpybv+0(SB), AX
 	MOVQ AX, 2192(DI)
-	LEAQ ·h0V6_vmpyh_acc+0(SB), AX
+	LEAQ ·h0V6_vmpybv_acc+0(SB), AX
 	MOVQ AX, 2200(DI)
-	LEAQ ·h0V6_vmpyuh+0(SB), AX
+	LEAQ ·h0V6_vmpyubv+0(SB), AX
 	MOVQ AX, 2208(DI)
-	LEAQ ·h0V6_vmpyuh_acc+0(SB), AX
+	LEAQ ·h0V6_vmpyubv_acc+0(SB), AX
 	MOVQ AX, 2216(DI)
-	LEAQ ·h0V6_vmpyhv+0(SB), AX
+	LEAQ ·h0V6_vmpyh+0(SB), AX
 	MOVQ AX, 2224(DI)
-	LEAQ ·h0V6_vmpyhv_acc+0(SB), AX
+	LEAQ ·h0V6_vmpyh_acc+0(SB), AX
 	MOVQ AX, 2232(DI)
-	LEAQ ·h0V6_vmpyuhv+0(SB), AX
+	LEAQ ·h0V6_vmpyuh+0(SB), AX
 	MOVQ AX, 2240(DI)
-	LEAQ ·h0V6_vmpyuhv_acc+0(SB), AX
+	LEAQ ·h0V6_vmpyuh_acc+0(SB), AX
 	MOVQ AX, 2248(DI)
-	LEAQ ·h0V6_vmpyhus+0(SB), AX
+	LEAQ ·h0V6_vmpyhv+0(SB), AX
 	MOVQ AX, 2256(DI)
-	LEAQ ·h0V6_vmpyhus_acc+0(SB), AX
+	LEAQ ·h0V6_vmpyhv_acc+0(SB), AX
 	MOVQ AX, 2264(DI)
-	LEAQ ·h0V6_vaddubh+0(SB), AX
+	LEAQ ·h0V6_vmpyuhv+0(SB), AX
 	MOVQ AX, 2272(DI)
-	LEAQ ·h0V6_vsububh+0(SB), AX
+	LEAQ ·h0V6_vmpyuhv_acc+0(SB), AX
 	MOVQ AX, 2280(DI)
-	LEAQ ·h0V6_vaddhw+0(SB), AX
+	LEAQ ·h0V6_vmpyhus+0(SB), AX
 	MOVQ AX, 2288(DI)
-	LEAQ ·h0V6_vsubhw+0(SB), AX
+	LEAQ ·h0V6_vmpyhus_acc+0(SB), AX
 	MOVQ AX, 2296(DI)
-	LEAQ ·h0V6_vadduhw+0(SB), AX
+	LEAQ ·h0V6_vaddubh+0(SB), AX
 	MOVQ AX, 2304(DI)
-	LEAQ ·h0V6_vsubuhw+0(SB), AX
+	LEAQ ·h0V6_vsububh+0(SB), AX
 	MOVQ AX, 2312(DI)
-	LEAQ ·h0V6_vaddubh_acc+0(SB), AX
+	LEAQ ·h0V6_vaddhw+0(SB), AX
 	MOVQ AX, 2320(DI)
-	LEAQ ·h0V6_vaddhw_acc+0(SB), AX
+	LEAQ ·h0V6_vsubhw+0(SB), AX
 	MOVQ AX, 2328(DI)
-	LEAQ ·h0V6_vadduhw_acc+0(SB), AX
+	LEAQ ·h0V6_vadduhw+0(SB), AX
 	MOVQ AX, 2336(DI)
-	LEAQ ·h0V6_vmpyih_acc+0(SB), AX
+	LEAQ ·h0V6_vsubuhw+0(SB), AX
 	MOVQ AX, 2344(DI)
-	LEAQ ·h0V6_vmpyiewuh+0(SB), AX
+	LEAQ ·h0V6_vaddubh_acc+0(SB), AX
 	MOVQ AX, 2352(DI)
-	LEAQ ·h0V6_vmpyiewuh_acc+0(SB), AX
+	LEAQ ·h0V6_vaddhw_acc+0(SB), AX
 	MOVQ AX, 2360(DI)
-	LEAQ ·h0V6_vmpyiowh+0(SB), AX
+	LEAQ ·h0V6_vadduhw_acc+0(SB), AX
 	MOVQ AX, 2368(DI)
-	LEAQ ·h0V6_vmpyewuh+0(SB), AX
+	LEAQ ·h0V6_vmpyih_acc+0(SB), AX
 	MOVQ AX, 2376(DI)
-	LEAQ ·h0V6_vmpyiwh+0(SB), AX
+	LEAQ ·h0V6_vmpyiewuh+0(SB), AX
 	MOVQ AX, 2384(DI)
-	LEAQ ·h0V6_vmpyiwh_acc+0(SB), AX
+	LEAQ ·h0V6_vmpyiewuh_acc+0(SB), AX
 	MOVQ AX, 2392(DI)
-	LEAQ ·hExit+0(SB), AX
+	LEAQ ·h0V6_vmpyiowh+0(SB), AX
 	MOVQ AX, 2400(DI)
-	LEAQ ·hGuard+0(SB), AX
+	LEAQ ·h0V6_vmpyewuh+0(SB), AX
 	MOVQ AX, 2408(DI)
+	LEAQ ·h0V6_vmpyiwh+0(SB), AX
+	MOVQ AX, 2416(DI)
+	LEAQ ·h0V6_vmpyiwh_acc+0(SB), AX
+	MOVQ AX, 2424(DI)
+	LEAQ ·hExit+0(SB), AX
+	MOVQ AX, 2432(DI)
+	LEAQ ·hGuard+0(SB), AX
+	MOVQ AX, 2440(DI)
 	RET
 
 // func h1V6_vL32b_ai()
@@ -15813,6 +16097,134 @@ TEXT ·h1V6_vrmpyubv_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
+// func h1V6_vrmpybub_rtt()
+// Requires: AVX512F
+TEXT ·h1V6_vrmpybub_rtt(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z4
+	VPBROADCASTD 4(DI)(R9*1), Z5
+	VMOVDQU64    (DI)(CX*1), Z0
+	VPXORD       Z1, Z1, Z1
+	VPDPBUSD     Z0, Z4, Z1
+	VPXORD       Z2, Z2, Z2
+	VPDPBUSD     Z0, Z5, Z2
+	VMOVDQU64    Z1, (DI)(AX*1)
+	VMOVDQU64    Z2, 128(DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VPXORD       Z1, Z1, Z1
+	VPDPBUSD     Z0, Z4, Z1
+	VPXORD       Z2, Z2, Z2
+	VPDPBUSD     Z0, Z5, Z2
+	VMOVDQU64    Z1, 64(DI)(AX*1)
+	VMOVDQU64    Z2, 192(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vrmpyub_rtt()
+// Requires: AVX512F
+TEXT ·h1V6_vrmpyub_rtt(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z4
+	VPBROADCASTD 4(DI)(R9*1), Z5
+	MOVL         $0x80808080, R9
+	VPBROADCASTD R9, Z6
+	VPXORD       Z6, Z4, Z4
+	VPXORD       Z6, Z5, Z5
+	MOVL         $0x40404040, R9
+	VPBROADCASTD R9, Z6
+	VMOVDQU64    (DI)(CX*1), Z0
+	VPXORD       Z1, Z1, Z1
+	VPDPBUSD     Z4, Z0, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VPXORD       Z2, Z2, Z2
+	VPDPBUSD     Z5, Z0, Z2
+	VPDPBUSD     Z6, Z0, Z2
+	VPDPBUSD     Z6, Z0, Z2
+	VMOVDQU64    Z1, (DI)(AX*1)
+	VMOVDQU64    Z2, 128(DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VPXORD       Z1, Z1, Z1
+	VPDPBUSD     Z4, Z0, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VPXORD       Z2, Z2, Z2
+	VPDPBUSD     Z5, Z0, Z2
+	VPDPBUSD     Z6, Z0, Z2
+	VPDPBUSD     Z6, Z0, Z2
+	VMOVDQU64    Z1, 64(DI)(AX*1)
+	VMOVDQU64    Z2, 192(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vrmpybub_rtt_acc()
+// Requires: AVX512F
+TEXT ·h1V6_vrmpybub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z4
+	VPBROADCASTD 4(DI)(R9*1), Z5
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(AX*1), Z1
+	VPDPBUSD     Z0, Z4, Z1
+	VMOVDQU64    128(DI)(AX*1), Z2
+	VPDPBUSD     Z0, Z5, Z2
+	VMOVDQU64    Z1, (DI)(AX*1)
+	VMOVDQU64    Z2, 128(DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(AX*1), Z1
+	VPDPBUSD     Z0, Z4, Z1
+	VMOVDQU64    192(DI)(AX*1), Z2
+	VPDPBUSD     Z0, Z5, Z2
+	VMOVDQU64    Z1, 64(DI)(AX*1)
+	VMOVDQU64    Z2, 192(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vrmpyub_rtt_acc()
+// Requires: AVX512F
+TEXT ·h1V6_vrmpyub_rtt_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z4
+	VPBROADCASTD 4(DI)(R9*1), Z5
+	MOVL         $0x80808080, R9
+	VPBROADCASTD R9, Z6
+	VPXORD       Z6, Z4, Z4
+	VPXORD       Z6, Z5, Z5
+	MOVL         $0x40404040, R9
+	VPBROADCASTD R9, Z6
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(AX*1), Z1
+	VPDPBUSD     Z4, Z0, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VMOVDQU64    128(DI)(AX*1), Z2
+	VPDPBUSD     Z5, Z0, Z2
+	VPDPBUSD     Z6, Z0, Z2
+	VPDPBUSD     Z6, Z0, Z2
+	VMOVDQU64    Z1, (DI)(AX*1)
+	VMOVDQU64    Z2, 128(DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(AX*1), Z1
+	VPDPBUSD     Z4, Z0, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VPDPBUSD     Z6, Z0, Z1
+	VMOVDQU64    192(DI)(AX*1), Z2
+	VPDPBUSD     Z5, Z0, Z2
+	VPDPBUSD     Z6, Z0, Z2
+	VPDPBUSD     Z6, Z0, Z2
+	VMOVDQU64    Z1, 64(DI)(AX*1)
+	VMOVDQU64    Z2, 192(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
 // func h1V6_vmpybus()
 // Requires: AVX512BW, AVX512F
 TEXT ·h1V6_vmpybus(SB), NOSPLIT|NOFRAME, $0
@@ -18503,118 +18915,126 @@ TEXT ·handlers1(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 2096(DI)
 	LEAQ ·h1V6_vrmpyubv_acc+0(SB), AX
 	MOVQ AX, 2104(DI)
-	LEAQ ·h1V6_vmpybus+0(SB), AX
+	LEAQ ·h1V6_vrmpybub_rtt+0(SB), AX
 	MOVQ AX, 2112(DI)
-	LEAQ ·h1V6_vmpybus_acc+0(SB), AX
+	LEAQ ·h1V6_vrmpyub_rtt+0(SB), AX
 	MOVQ AX, 2120(DI)
-	LEAQ ·h1V6_vmpyub+0(SB), AX
+	LEAQ ·h1V6_vrmpybub_rtt_acc+0(SB), AX
 	MOVQ AX, 2128(DI)
-	LEAQ ·h1V6_vmpyub_acc+0(SB), AX
+	LEAQ ·h1V6_vrmpyub_rtt_acc+0(SB), AX
 	MOVQ AX, 2136(DI)
-	LEAQ ·h1V6_vmpybusv+0(SB), AX
+	LEAQ ·h1V6_vmpybus+0(SB), AX
 	MOVQ AX, 2144(DI)
-	LEAQ ·h1V6_vmpybusv_acc+0(SB), AX
+	LEAQ ·h1V6_vmpybus_acc+0(SB), AX
 	MOVQ AX, 2152(DI)
-	LEAQ ·h1V6_vmpybv+0(SB), AX
+	LEAQ ·h1V6_vmpyub+0(SB), AX
 	MOVQ AX, 2160(DI)
-	LEAQ ·h1V6_vmpybv_acc+0(SB), AX
+	LEAQ ·h1V6_vmpyub_acc+0(SB), AX
 	MOVQ AX, 2168(DI)
-	LEAQ ·h1V6_vmpyubv+0(SB), AX
+	LEAQ ·h1V6_vmpybusv+0(SB), AX
 	MOVQ AX, 2176(DI)
-	LEAQ ·h1V6_vmpyubv_acc+0(SB), AX
+	LEAQ ·h1V6_vmpybusv_acc+0(SB), AX
 	MOVQ AX, 2184(DI)
-	LEAQ ·h1V6_vmpyh+0(SB), AX
+	LEAQ ·h1V6_vmpybv+0(SB), AX
 	MOVQ AX, 2192(DI)
-	LEAQ ·h1V6_vmpyh_acc+0(SB), AX
+	LEAQ ·h1V6_vmpybv_acc+0(SB), AX
 	MOVQ AX, 2200(DI)
-	LEAQ ·h1V6_vmpyuh+0(SB), AX
+	LEAQ ·h1V6_vmpyubv+0(SB), AX
 	MOVQ AX, 2208(DI)
-	LEAQ ·h1V6_vmpyuh_acc+0(SB), AX
+	LEAQ ·h1V6_vmpyubv_acc+0(SB), AX
 	MOVQ AX, 2216(DI)
-	LEAQ ·h1V6_vmpyhv+0(SB), AX
+	LEAQ ·h1V6_vmpyh+0(SB), AX
 	MOVQ AX, 2224(DI)
-	LEAQ ·h1V6_vmpyhv_acc+0(SB), AX
+	LEAQ ·h1V6_vmpyh_acc+0(SB), AX
 	MOVQ AX, 2232(DI)
-	LEAQ ·h1V6_vmpyuhv+0(SB), AX
+	LEAQ ·h1V6_vmpyuh+0(SB), AX
 	MOVQ AX, 2240(DI)
-	LEAQ ·h1V6_vmpyuhv_acc+0(SB), AX
+	LEAQ ·h1V6_vmpyuh_acc+0(SB), AX
 	MOVQ AX, 2248(DI)
-	LEAQ ·h1V6_vmpyhus+0(SB), AX
+	LEAQ ·h1V6_vmpyhv+0(SB), AX
 	MOVQ AX, 2256(DI)
-	LEAQ ·h1V6_vmpyhus_acc+0(SB), AX
+	LEAQ ·h1V6_vmpyhv_acc+0(SB), AX
 	MOVQ AX, 2264(DI)
-	LEAQ ·h1V6_vaddubh+0(SB), AX
+	LEAQ ·h1V6_vmpyuhv+0(SB), AX
 	MOVQ AX, 2272(DI)
-	LEAQ ·h1V6_vsububh+0(SB), AX
+	LEAQ ·h1V6_vmpyuhv_acc+0(SB), AX
 	MOVQ AX, 2280(DI)
-	LEAQ ·h1V6_vaddhw+0(SB), AX
+	LEAQ ·h1V6_vmpyhus+0(SB), AX
 	MOVQ AX, 2288(DI)
-	LEAQ ·h1V6_vsubhw+0(SB), AX
+	LEAQ ·h1V6_vmpyhus_acc+0(SB), AX
 	MOVQ AX, 2296(DI)
-	LEAQ ·h1V6_vadduhw+0(SB), AX
+	LEAQ ·h1V6_vaddubh+0(SB), AX
 	MOVQ AX, 2304(DI)
-	LEAQ ·h1V6_vsubuhw+0(SB), AX
+	LEAQ ·h1V6_vsububh+0(SB), AX
 	MOVQ AX, 2312(DI)
-	LEAQ ·h1V6_vaddubh_acc+0(SB), AX
+	LEAQ ·h1V6_vaddhw+0(SB), AX
 	MOVQ AX, 2320(DI)
-	LEAQ ·h1V6_vaddhw_acc+0(SB), AX
+	LEAQ ·h1V6_vsubhw+0(SB), AX
 	MOVQ AX, 2328(DI)
-	LEAQ ·h1V6_vadduhw_acc+0(SB), AX
+	LEAQ ·h1V6_vadduhw+0(SB), AX
 	MOVQ AX, 2336(DI)
-	LEAQ ·h1V6_vmpyih_acc+0(SB), AX
+	LEAQ ·h1V6_vsubuhw+0(SB), AX
 	MOVQ AX, 2344(DI)
-	LEAQ ·h1V6_vmpyiewuh+0(SB), AX
+	LEAQ ·h1V6_vaddubh_acc+0(SB), AX
 	MOVQ AX, 2352(DI)
-	LEAQ ·h1V6_vmpyiewuh_acc+0(SB), AX
+	LEAQ ·h1V6_vaddhw_acc+0(SB), AX
 	MOVQ AX, 2360(DI)
-	LEAQ ·h1V6_vmpyiowh+0(SB), AX
+	LEAQ ·h1V6_vadduhw_acc+0(SB), AX
 	MOVQ AX, 2368(DI)
-	LEAQ ·h1V6_vmpyewuh+0(SB), AX
+	LEAQ ·h1V6_vmpyih_acc+0(SB), AX
 	MOVQ AX, 2376(DI)
-	LEAQ ·h1V6_vmpyowh+0(SB), AX
+	LEAQ ·h1V6_vmpyiewuh+0(SB), AX
 	MOVQ AX, 2384(DI)
-	LEAQ ·h1V6_vmpyowh_rnd+0(SB), AX
+	LEAQ ·h1V6_vmpyiewuh_acc+0(SB), AX
 	MOVQ AX, 2392(DI)
-	LEAQ ·h1V6_vmpyowh_sacc+0(SB), AX
+	LEAQ ·h1V6_vmpyiowh+0(SB), AX
 	MOVQ AX, 2400(DI)
-	LEAQ ·h1V6_vmpyowh_rnd_sacc+0(SB), AX
+	LEAQ ·h1V6_vmpyewuh+0(SB), AX
 	MOVQ AX, 2408(DI)
-	LEAQ ·h1V6_vmpyiwh+0(SB), AX
+	LEAQ ·h1V6_vmpyowh+0(SB), AX
 	MOVQ AX, 2416(DI)
-	LEAQ ·h1V6_vmpyiwh_acc+0(SB), AX
+	LEAQ ·h1V6_vmpyowh_rnd+0(SB), AX
 	MOVQ AX, 2424(DI)
-	LEAQ ·h1V6_vshuffb+0(SB), AX
+	LEAQ ·h1V6_vmpyowh_sacc+0(SB), AX
 	MOVQ AX, 2432(DI)
-	LEAQ ·h1V6_vshuffh+0(SB), AX
+	LEAQ ·h1V6_vmpyowh_rnd_sacc+0(SB), AX
 	MOVQ AX, 2440(DI)
-	LEAQ ·h1V6_vdealb+0(SB), AX
+	LEAQ ·h1V6_vmpyiwh+0(SB), AX
 	MOVQ AX, 2448(DI)
-	LEAQ ·h1V6_vdealh+0(SB), AX
+	LEAQ ·h1V6_vmpyiwh_acc+0(SB), AX
 	MOVQ AX, 2456(DI)
-	LEAQ ·h1V6_valignb+0(SB), AX
+	LEAQ ·h1V6_vshuffb+0(SB), AX
 	MOVQ AX, 2464(DI)
-	LEAQ ·h1V6_valignbi+0(SB), AX
+	LEAQ ·h1V6_vshuffh+0(SB), AX
 	MOVQ AX, 2472(DI)
-	LEAQ ·h1V6_vlalignbi+0(SB), AX
+	LEAQ ·h1V6_vdealb+0(SB), AX
 	MOVQ AX, 2480(DI)
-	LEAQ ·h1V6_vlalignb+0(SB), AX
+	LEAQ ·h1V6_vdealh+0(SB), AX
 	MOVQ AX, 2488(DI)
-	LEAQ ·h1V6_vror+0(SB), AX
+	LEAQ ·h1V6_valignb+0(SB), AX
 	MOVQ AX, 2496(DI)
-	LEAQ ·h1V6_vlutvvb+0(SB), AX
+	LEAQ ·h1V6_valignbi+0(SB), AX
 	MOVQ AX, 2504(DI)
-	LEAQ ·h1V6_vlutvvbi+0(SB), AX
+	LEAQ ·h1V6_vlalignbi+0(SB), AX
 	MOVQ AX, 2512(DI)
-	LEAQ ·h1V6_vlutvvb_oracc+0(SB), AX
+	LEAQ ·h1V6_vlalignb+0(SB), AX
 	MOVQ AX, 2520(DI)
-	LEAQ ·h1V6_vlutvvb_oracci+0(SB), AX
+	LEAQ ·h1V6_vror+0(SB), AX
 	MOVQ AX, 2528(DI)
-	LEAQ ·h1V6_vshuffvdd+0(SB), AX
+	LEAQ ·h1V6_vlutvvb+0(SB), AX
 	MOVQ AX, 2536(DI)
-	LEAQ ·h1V6_vdealvdd+0(SB), AX
+	LEAQ ·h1V6_vlutvvbi+0(SB), AX
 	MOVQ AX, 2544(DI)
-	LEAQ ·hExit+0(SB), AX
+	LEAQ ·h1V6_vlutvvb_oracc+0(SB), AX
 	MOVQ AX, 2552(DI)
-	LEAQ ·hGuard+0(SB), AX
+	LEAQ ·h1V6_vlutvvb_oracci+0(SB), AX
 	MOVQ AX, 2560(DI)
+	LEAQ ·h1V6_vshuffvdd+0(SB), AX
+	MOVQ AX, 2568(DI)
+	LEAQ ·h1V6_vdealvdd+0(SB), AX
+	MOVQ AX, 2576(DI)
+	LEAQ ·hExit+0(SB), AX
+	MOVQ AX, 2584(DI)
+	LEAQ ·hGuard+0(SB), AX
+	MOVQ AX, 2592(DI)
 	RET

@@ -275,6 +275,10 @@ func h0V6_vrmpybv()
 func h0V6_vrmpybv_acc()
 func h0V6_vrmpyubv()
 func h0V6_vrmpyubv_acc()
+func h0V6_vrmpybub_rtt()
+func h0V6_vrmpyub_rtt()
+func h0V6_vrmpybub_rtt_acc()
+func h0V6_vrmpyub_rtt_acc()
 func h0V6_vmpybus()
 func h0V6_vmpybus_acc()
 func h0V6_vmpyub()
@@ -486,6 +490,10 @@ func h1V6_vrmpybv()
 func h1V6_vrmpybv_acc()
 func h1V6_vrmpyubv()
 func h1V6_vrmpyubv_acc()
+func h1V6_vrmpybub_rtt()
+func h1V6_vrmpyub_rtt()
+func h1V6_vrmpybub_rtt_acc()
+func h1V6_vrmpyub_rtt_acc()
 func h1V6_vmpybus()
 func h1V6_vmpybus_acc()
 func h1V6_vmpyub()
@@ -808,6 +816,10 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.V6_vrmpybv_acc,
 	hexagon.V6_vrmpyubv,
 	hexagon.V6_vrmpyubv_acc,
+	hexagon.V6_vrmpybub_rtt,
+	hexagon.V6_vrmpyub_rtt,
+	hexagon.V6_vrmpybub_rtt_acc,
+	hexagon.V6_vrmpyub_rtt_acc,
 	hexagon.V6_vmpybus,
 	hexagon.V6_vmpybus_acc,
 	hexagon.V6_vmpyub,
@@ -1112,6 +1124,10 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.V6_vrmpybv_acc,
 	hexagon.V6_vrmpyubv,
 	hexagon.V6_vrmpyubv_acc,
+	hexagon.V6_vrmpybub_rtt,
+	hexagon.V6_vrmpyub_rtt,
+	hexagon.V6_vrmpybub_rtt_acc,
+	hexagon.V6_vrmpyub_rtt_acc,
 	hexagon.V6_vmpybus,
 	hexagon.V6_vmpybus_acc,
 	hexagon.V6_vmpyub,

@@ -14,6 +14,7 @@ func VPDPBUSD(b, a, d Op) { Instruction(&ir.Instruction{Opcode: "VPDPBUSD", Oper
 // multiplies writes the dot products and widening multiplies.
 func multiplies() {
 	dots()
+	pairDots()
 	for _, x := range []struct {
 		op           string
 		bits         uint64
