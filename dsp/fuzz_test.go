@@ -15,6 +15,8 @@ func FuzzRun(f *testing.F) {
 		"\t{ r0 = r1 ; r1 = r0 }\n\tl2fetch(r0,r3:2)\n\tdcfetch(r0+#0)\n\tv0 = vmemu(r0+#0)\n\tjumpr r31\n",
 		"\t{ v0.tmp = vmem(r0+#0) ; v3:2.w = vadd(v1:0.w,v3:2.w) }\n\t{ v4.h = vasr(v2.w,v3.w,r2):rnd:sat ; vmem(r0+#1) = v4.new }\n\tjumpr r31\n",
 		"\tmemw(r0+#4) = r8\n\tmemw(r0+#0) = r4\n\tdmstart(r0)\n\tdmlink(r0,r2)\n\tr5 = dmpoll\n\tr5 = dmpause\n\tdmresume(r5)\n\tr6 = dmwait\n\tjumpr r31\n",
+		"\tm0 = r1\n\t{ vtmp.h = vgather(r0,m0,v0.h).h ; vmem(r2+#0) = vtmp.new }\n\tif (q0) vscatter(r0,m0,v1.h).h = v2\n" +
+			"\t{ v1.tmp = vmem(r0+#0) ; vhist(q1) }\n\t{ if (p0) v0.tmp = vmem(r0+#0) ; v1:0.h += vmpy(v4.ub,r0.b) }\n\tjumpr r31\n",
 	} {
 		f.Add([]byte(assemble(f, codeBase, text).Code))
 	}
