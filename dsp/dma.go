@@ -13,19 +13,7 @@ import (
 // descriptors in memory and copies beside the thread. The instructions end
 // their block, so that the engine sees the time at which they execute. Bytes
 // and the done bit of a descriptor change when its last write is accepted; a
-// functional run copies at once.
-//
-// A descriptor is 16 bytes, or 32 for a box (LLVM hexagon_types.h, Apache TVM
-// hexagon_user_dma_descriptors.h):
-//
-//	word 0  address of the next descriptor, 0 ends the chain
-//	word 1  31 done, 30 order, 29 source and 28 destination bypass L2, 27 26 compression, 25:24 kind, 23:0 bytes
-//	word 2  source
-//	word 3  destination
-//	word 4  31:28 padding
-//	word 5  31:16 rows, 15:0 bytes of a row
-//	word 6  31:16 destination and 15:0 source stride
-//	word 7  31:16 destination and 15:0 source offset in the row
+// functional run copies at once. Their format is in descriptor.go.
 
 // DMASpec describes the engine of one thread.
 type DMASpec struct {
@@ -72,130 +60,15 @@ func dmCommand(c dmaCommand) semantic {
 	}
 }
 
-// Bits of descriptor word 1 and of the status that dmpoll answers.
-const (
-	dmaDone      = 1 << 31
-	dmaBypassSrc = 1 << 29
-	dmaBypassDst = 1 << 28
-	dmaCompress  = 3 << 26
-	dmaKindShift = 24
-	dmaLength    = 1<<24 - 1
-	dmaRunning   = 1
-	dmaAddress   = ^uint32(15)
-)
-
-// descriptor is one transfer as the engine has read it.
-type descriptor struct {
-	addr, next           uint32
-	src, dst             uint32
-	width, rows          uint32
-	srcStride, dstStride uint32
-	bypassSrc, bypassDst bool
-	ticket               mem.Ticket
-}
-
-func (d *descriptor) bytes() int64 { return int64(d.width) * int64(d.rows) }
-
-// writable is the mapped memory at [addr, addr+n), nil when there is none that can be written.
-func (r *run) writable(addr, n uint32) []byte {
-	base, data, readOnly := r.lookup(addr, n)
-	if data == nil || readOnly {
-		return nil
-	}
-	return data[addr-base:][:n]
-}
-
-// descriptor reads and checks the descriptor at addr.
-func (r *run) descriptor(addr uint32) (descriptor, error) {
-	fail := func(format string, a ...any) (descriptor, error) {
-		return descriptor{}, fmt.Errorf("DMA descriptor at %#x: %s", addr, fmt.Sprintf(format, a...))
-	}
-	if addr&15 != 0 {
-		return fail("not aligned to 16 bytes")
-	}
-	m := r.writable(addr, 16)
-	if m == nil {
-		return fail("not in writable memory")
-	}
-	word := func(i int) uint32 { return binary.LittleEndian.Uint32(m[4*i:]) }
-	w1 := word(1)
-	d := descriptor{addr: addr, next: word(0) & dmaAddress, src: word(2), dst: word(3),
-		width: w1 & dmaLength, rows: 1, bypassSrc: w1&dmaBypassSrc != 0, bypassDst: w1&dmaBypassDst != 0}
-	if w1&dmaCompress != 0 {
-		return fail("bandwidth compression is not supported")
-	}
-	switch kind := w1 >> dmaKindShift & 3; kind {
-	case 0:
-	case 1:
-		if addr&31 != 0 {
-			return fail("a box is aligned to 32 bytes")
-		}
-		if m = r.writable(addr, 32); m == nil {
-			return fail("not in writable memory")
-		}
-		if word(4)>>28 != 0 {
-			return fail("padding mode %d is not supported", word(4)>>28)
-		}
-		if word(7) != 0 {
-			return fail("offsets in a row are not supported")
-		}
-		d.width, d.rows = word(5)&0xffff, word(5)>>16
-		d.srcStride, d.dstStride = word(6)&0xffff, word(6)>>16
-		if d.width > d.srcStride || d.width > d.dstStride {
-			return fail("rows of %d bytes, but strides of %d and %d", d.width, d.srcStride, d.dstStride)
-		}
-	default:
-		return fail("unknown kind %d", kind)
-	}
-	if r.packets -= d.bytes()/int64(r.spec.DMA.BurstBytes) + int64(d.rows) + 1; r.packets < 0 {
-		return fail("packet limit reached, the chain does not end")
-	}
-	return d, r.reachable(&d)
-}
-
-// reachable checks that every row of d is mapped, so that moving cannot fail.
-func (r *run) reachable(d *descriptor) error {
-	if d.bytes() == 0 {
-		return nil
-	}
-	for i := range d.rows {
-		if src := d.src + i*d.srcStride; r.readable(src, d.width) == nil {
-			return fmt.Errorf("DMA descriptor at %#x: source of %d bytes at %#x is not mapped", d.addr, d.width, src)
-		}
-		if dst := d.dst + i*d.dstStride; r.writable(dst, d.width) == nil {
-			return fmt.Errorf("DMA descriptor at %#x: destination of %d bytes at %#x is not writable memory", d.addr, d.width, dst)
-		}
-	}
-	return nil
-}
-
-func (r *run) readable(addr, n uint32) []byte {
-	base, data, _ := r.lookup(addr, n)
-	if data == nil {
-		return nil
-	}
-	return data[addr-base:][:n]
-}
-
-// finish moves the bytes of d and marks it done.
-func (r *run) finish(d *descriptor) {
-	if d.bytes() > 0 {
-		for i := range d.rows {
-			copy(r.writable(d.dst+i*d.dstStride, d.width), r.readable(d.src+i*d.srcStride, d.width))
-		}
-	}
-	m := r.writable(d.addr, 16)
-	binary.LittleEndian.PutUint32(m[4:], binary.LittleEndian.Uint32(m[4:])|dmaDone)
-}
-
 // copier is the engine of one thread.
 type copier struct {
 	eng    *mem.DMA // nil in functional mode
 	work   []descriptor
-	next   uint32 // descriptor to take next, 0: none
-	last   uint32 // descriptor taken last
-	paused uint32 // where dmpause has stopped, until it has answered
-	pc     uint32 // packet that gave the engine work last
+	next   uint32  // descriptor to take next, 0: none
+	last   uint32  // descriptor taken last
+	paused uint32  // where dmpause has stopped, until it has answered
+	t      *thread // that has given the engine work
+	pc     uint32  // and the packet
 }
 
 func (c *copier) running() bool { return len(c.work) > 0 || c.next != 0 }
@@ -277,7 +150,7 @@ func (cs *copiers) level(addr uint32, bypass bool) mem.Level {
 func (cs *copiers) serve(t *thread, now sim.Time) (done bool, err error) {
 	q := &t.dma
 	c := &cs.list[t.id]
-	c.pc = q.pc
+	c.t, c.pc = t, q.pc
 	if err := cs.advance(now); err != nil {
 		return false, err
 	}
@@ -326,7 +199,7 @@ func (cs *copiers) serve(t *thread, now sim.Time) (done bool, err error) {
 // link appends next to the descriptor tail.
 func (cs *copiers) link(c *copier, tail, next uint32) error {
 	if tail != 0 {
-		m := cs.r.writable(tail, 16)
+		m := c.t.writable(tail, 16)
 		if m == nil {
 			return fmt.Errorf("dmlink: no descriptor at %#x: not in writable memory", tail)
 		}
@@ -346,14 +219,14 @@ func (cs *copiers) blame(i int, err error) error {
 // take starts descriptors of the chain while the engine has room.
 func (cs *copiers) take(c *copier, now sim.Time) error {
 	for c.next != 0 && (c.eng == nil || len(c.work) < cs.r.spec.DMA.Queue) {
-		d, err := cs.r.descriptor(c.next)
+		d, err := c.t.descriptor(c.next)
 		if err != nil {
 			c.next = 0
 			return err
 		}
 		c.last, c.next = d.addr, d.next
 		if c.eng == nil {
-			cs.r.finish(&d)
+			c.t.move(&d)
 			continue
 		}
 		if len(c.work) == 0 {
@@ -385,7 +258,7 @@ func (cs *copiers) advance(now sim.Time) error {
 			if done > now {
 				break
 			}
-			cs.r.finish(d)
+			c.t.move(d)
 			if c.work = append(c.work[:0], c.work[1:]...); len(c.work) == 0 {
 				cs.memory.active--
 			}

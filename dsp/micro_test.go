@@ -163,20 +163,25 @@ func microTable(s *Spec) []micro {
 // codeFetch runs blocks that each begin in a line of their own, too far apart
 // for the next-line prefetch.
 func codeFetch(s *Spec) []micro {
-	const blocks = 32
+	const apart = 4 // lines
 	f := newForm(s, 1)
-	var text strings.Builder
-	for i := range blocks {
-		fmt.Fprintf(&text, "b%d:\n\t{ jump b%d }\n", i, i+1)
-		for range 4*s.L1I.LineBytes/4 - 1 {
-			text.WriteString("\tnop\n")
+	program := func(blocks int) (text string, cycles int64) {
+		var b strings.Builder
+		for i := range blocks {
+			fmt.Fprintf(&b, "b%d:\n\t{ jump b%d }\n", i, i+1)
+			b.WriteString(strings.Repeat("\tnop\n", apart*s.L1I.LineBytes/4-1))
 		}
+		fmt.Fprintf(&b, "b%d:\n\tjumpr r31\n", blocks)
+		return b.String(), f.p * int64(blocks+1) * int64(1+s.BranchSlots)
 	}
-	fmt.Fprintf(&text, "b%d:\n\tjumpr r31\n", blocks)
-	run := f.p * int64(blocks+1) * int64(1+s.BranchSlots)
+	const few = 32
+	many := 2 * s.L1I.Bytes / (apart * s.L1I.LineBytes) // more than L1I keeps, less than L2
+	small, short := program(few)
+	large, long := program(many)
 	return []micro{
-		{name: "instruction cache cold", text: text.String(), first: true, want: run + (blocks+1)*f.wait(f.miss(0))},
-		{name: "instruction cache warm", text: text.String(), want: run},
+		{name: "instruction cache cold", text: small, first: true, want: short + (few+1)*f.wait(f.miss(0))},
+		{name: "instruction cache warm", text: small, want: short},
+		{name: "instruction cache too small", text: large, want: long + int64(many+1)*f.wait(s.L2.HitCycles)},
 	}
 }
 
@@ -205,6 +210,12 @@ func prefetches(s *Spec) []micro {
 		}, text: k.text + "\t{ loop0(wait,r5) }\nwait:\n\tnop\n\t{ nop } :endloop0\n" + loopOf(lines, "{ v0 = vmem(r0++#1) }\n{ nop }"),
 			want: f.p*int64(2+2*ahead) + f.loop(2*lines)})
 	}
+	// A box with gaps: 64 rows of one line, three lines apart.
+	gaps := lines * f.miss(0)
+	list = append(list, micro{name: "l2fetch of a box with gaps", args: func(_, job int) []uint32 {
+		return []uint32{dataAt + uint32(job)*0x40000, 0, 128<<16 | lines, 384, 384, uint32(gaps)}
+	}, text: "\tl2fetch(r0,r3:2)\n\t{ loop0(wait,r5) }\nwait:\n\tnop\n\t{ nop } :endloop0\n" + loopOf(lines, "{ v0 = vmem(r0+#0) ; r0 = add(r0,r4) }\n{ nop }"),
+		want: f.p*int64(2+2*gaps) + f.loop(2*lines)})
 	// A stream right behind its l2fetch runs at the rate of the lines in flight.
 	const many = 800
 	return append(list, micro{name: "stream behind its l2fetch", slack: 0.02, args: func(_, job int) []uint32 {
