@@ -30,31 +30,13 @@ func TestFixed16(t *testing.T) {
 		"square":   {func(a int32) int32 { return f.Mul(a, a) }, func(h halves, a build.Reg) build.Reg { return h.mul(a, a) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := device(t)
-			o := nn.Operand{Type: nn.TensorQuant16Symm, Dimensions: []uint32{1 << 16}, Scale: 1}
-			b := newBuilder(rand.New(rand.NewPCG(1, 1)))
-			in, out := b.input(o), b.output(o)
-			l := &lowering{graph: &b.m.Main, view: opspec.FinalView(&b.m.Main), threads: d.threads(), image: newImage(codeBase), vtcm: newVTCM(&d.cfg.Spec)}
-			l.forget()
-			from, to := l.denseTensor(in), l.flatResult(out)
-			from.keep, to.keep = true, true
-			l.inputs, l.outputs = []*tensor{from}, []*tensor{to}
-			l.flatStep("function", flatOp(name, 1, 0, func(a *asm, out build.Reg, v, _ []build.Reg) {
-				a.op(hexagon.V6_vassign, out, x.make(halves{a}, v[0]))
-			}), to, []*tensor{from})
-			if err := l.finish(); err != nil {
-				t.Fatal(err)
-			}
 			var data []byte
 			for i := range 1 << 16 {
 				data = binary.LittleEndian.AppendUint16(data, uint16(i))
 			}
-			done, err := l.plan(d).run([][]byte{data}, dsp.Options{Functional: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer done.release()
-			got, _ := done.output(0)
+			got := runKernel(t, flatOp(name, 1, 0, func(a *asm, out build.Reg, v, _ []build.Reg) {
+				a.op(hexagon.V6_vassign, out, x.make(halves{a}, v[0]))
+			}), nn.TensorQuant16Symm, data)
 			for i := range 1 << 16 {
 				a := int32(int16(i))
 				if y := int32(int16(binary.LittleEndian.Uint16(got[2*i:]))); y != x.want(a) {
@@ -62,6 +44,49 @@ func TestFixed16(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// runKernel runs a kernel of one operand on values of a type.
+func runKernel(t *testing.T, k *flatKernel, typ nn.OperandType, data []byte) []byte {
+	t.Helper()
+	d := device(t)
+	o := nn.Operand{Type: typ, Dimensions: []uint32{uint32(len(data) / typ.ElementBytes())}, Scale: 1}
+	b := newBuilder(rand.New(rand.NewPCG(1, 1)))
+	in, out := b.input(o), b.output(o)
+	l := &lowering{graph: &b.m.Main, view: opspec.FinalView(&b.m.Main), threads: d.threads(), image: newImage(codeBase), vtcm: newVTCM(&d.cfg.Spec)}
+	l.forget()
+	from, to := l.denseTensor(in), l.flatResult(out)
+	from.keep, to.keep = true, true
+	l.inputs, l.outputs = []*tensor{from}, []*tensor{to}
+	l.flatStep("function", k, to, []*tensor{from})
+	if err := l.finish(); err != nil {
+		t.Fatal(err)
+	}
+	done, err := l.plan(d).run([][]byte{data}, dsp.Options{Functional: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done.release()
+	got, _ := done.output(0)
+	return append([]byte(nil), got...)
+}
+
+// TestInverseRoot compares the inverse root of words with its definition.
+func TestInverseRoot(t *testing.T) {
+	values := []int{0, 1, 2, 3, 4, 5, 1 << 28, 1<<29 - 1, 1 << 29, 1<<29 + 3, 1 << 30, 1<<31 - 1}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 4000 {
+		values = append(values, int(r.Uint32N(1<<31)>>r.Uint32N(31)))
+	}
+	factors := runKernel(t, rootKernel(false), nn.TensorInt32, words(values...))
+	shifts := runKernel(t, rootKernel(true), nn.TensorInt32, words(values...))
+	for i, x := range values {
+		want := opspec.InverseSqrt(int32(x))
+		got := opspec.Multiplier{M: int32(binary.LittleEndian.Uint32(factors[4*i:])), Shift: -int(int32(binary.LittleEndian.Uint32(shifts[4*i:])))}
+		if got != want {
+			t.Fatalf("of %d is %+v, want %+v", x, got, want)
+		}
 	}
 }
 

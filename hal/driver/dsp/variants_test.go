@@ -1,7 +1,10 @@
 package dsp
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -104,4 +107,67 @@ func TestLateVariants(t *testing.T) {
 		t.Errorf("only %d cases ran", ran)
 	}
 	t.Logf("%d cases", ran)
+}
+
+// TestLateHostile changes parameters at random: the device gives what the
+// reference gives, or fails as well, and does not panic.
+func TestLateHostile(t *testing.T) {
+	d := device(t)
+	gen, err := randgraph.NewGenerator(79, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(4, 4))
+	failed, ran := 0, 0
+	for i := range 300 {
+		c, err := gen.Case(i, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, in := lateModel(t, c.Model, c.Inputs)
+		s, err := d.SupportedOperations(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(in) == len(c.Inputs) || slices.ContainsFunc(s, func(a hal.Support) bool { return !a.OK }) ||
+			slices.ContainsFunc(c.Variants, func(v randgraph.Variant) bool { return v.Op == nn.OpResizeBilinear }) {
+			continue
+		}
+		p, err := d.PrepareModel(m, hal.PrepareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 6 {
+			list := slices.Clone(in)
+			for n := 1 + r.IntN(2); n > 0; n-- {
+				k := len(c.Inputs) + r.IntN(len(in)-len(c.Inputs))
+				if m.Main.Operands[m.Main.Inputs[k]].Type == nn.Float32 {
+					continue
+				}
+				list[k] = slices.Clone(list[k])
+				if b := list[k]; len(b) >= 4 {
+					binary.LittleEndian.PutUint32(b[4*r.IntN(len(b)/4):], pick(r, 0, 1, 2, 3, 7, ^uint32(0), ^uint32(1), 1<<31, 1<<30, 40))
+				} else {
+					b[r.IntN(len(b))] ^= 1
+				}
+			}
+			t.Run(c.Name, func(t *testing.T) {
+				ran++
+				if _, err := p.Execute(&hal.Request{Functional: true, Inputs: list, Outputs: make([][]byte, len(m.Main.Outputs))}); tooLarge(err) {
+					return
+				}
+				if _, err := execute(t, p, m, list); err != nil {
+					failed++
+				}
+			})
+		}
+	}
+	if ran < 250 || failed < 25 || failed > ran-100 {
+		t.Errorf("%d of %d executions failed", failed, ran)
+	}
+}
+
+// tooLarge reports an error that names a bound of this driver.
+func tooLarge(err error) bool {
+	return err != nil && hal.StatusOf(err) == hal.GeneralFailure && (strings.Contains(err.Error(), "too many") || strings.Contains(err.Error(), "at most"))
 }
