@@ -281,7 +281,11 @@ func (m *memory) store(t *thread, now sim.Time, ea uint32, bytes uint8) (int64, 
 		m.dropL1(ea)
 	} else {
 		done, _ = m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
-		m.lastD[ea>>m.shiftD&m.setsD] = noLine
+		// A store to the line served last leaves it that; one to another line may
+		// have moved that in front.
+		if last := &m.lastD[ea>>m.shiftD&m.setsD]; *last != ea>>m.shiftD {
+			*last = noLine
+		}
 	}
 	q.free[q.pos] = done
 	if q.pos++; q.pos == storeDepth {

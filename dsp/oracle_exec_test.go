@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math/rand"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -40,40 +39,11 @@ func TestOracleExec(t *testing.T) {
 		{"gemm.c", []string{"-O1", "-ffreestanding", "-fno-builtin", "-DSZ=128", "-DREP=1"}},
 		{"testdata/float.c", []string{"-O2", "-ffreestanding"}}, {"testdata/float.c", []string{"-O0", "-ffreestanding"}},
 	} {
-		dir, source := t.TempDir(), c.src
+		source := c.src
 		if filepath.Dir(source) == "." {
 			source = filepath.Join(root, source)
 		}
-		obj, exe := filepath.Join(dir, "p.o"), filepath.Join(dir, "p.elf")
-		args := append([]string{"-target", "hexagon-unknown-linux-musl", "-mv66", "-mhvx=v66", "-mhvx-length=128B", "-nostdlib", "-c", "-o", obj}, c.args...)
-		for _, cmd := range []*exec.Cmd{
-			exec.Command("clang-19", append(args, source)...),
-			exec.Command("ld.lld-19", "-m", "hexagonelf", "-static", "-o", exe, obj),
-		} {
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %v\n%.2000s", cmd.Args, err, out)
-			}
-		}
-		want, err := exec.Command("qemu-hexagon", exe).Output()
-		if err != nil {
-			t.Fatalf("%s: qemu: %v", c.src, err)
-		}
-		data, err := os.ReadFile(exe)
-		if err != nil {
-			t.Fatal(err)
-		}
-		im, err := LoadELF(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got bytes.Buffer
-		p := &Process{Image: im, Args: []string{exe}, Stdout: &got, Stderr: &got}
-		if _, err := testCore(t).Exec([]*Process{p}, Options{}); err != nil {
-			t.Fatalf("%s %v: %v", c.src, c.args, err)
-		}
-		if !bytes.Equal(got.Bytes(), want) || p.Status != 0 {
-			t.Errorf("%s %v: %d bytes and status %d, QEMU writes %d others", c.src, c.args, got.Len(), p.Status, len(want))
-		}
+		sameAsQEMU(t, crossCompile(t, source, c.args...))
 	}
 }
 
