@@ -1,6 +1,9 @@
 package hexagon
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // SyntaxError is an assembler error with its position.
 type SyntaxError struct {
@@ -187,8 +190,9 @@ func (a *assembler) statements() error {
 
 // assigns reports whether "name =" assigns to a symbol and is not the start of an instruction.
 func (a *assembler) assigns(t token) bool {
-	_, _, register := registerOf(t.text)
-	return !register && !index().words[t.text]
+	word := strings.ToLower(t.text)
+	_, _, register := registerOf(word)
+	return !register && !index().words[word]
 }
 
 // name takes the name of a symbol: a word, with what dots join to it, or quoted text.
@@ -286,7 +290,7 @@ func (a *assembler) instruction(d *draftPacket) error {
 	if len(toks) == 0 {
 		return a.errorf(a.peek(), "instruction expected")
 	}
-	if toks[0].text == "immext" {
+	if strings.EqualFold(toks[0].text, "immext") {
 		a.forceExt = true // the value is repeated in the instruction that follows
 		return nil
 	}

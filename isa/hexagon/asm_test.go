@@ -126,10 +126,23 @@ func TestAliases(t *testing.T) {
 		{"m1 = r3", "{ m1 = r3 }"},
 		{"p3:0 = r3", "{ p3:0 = r3 }"},
 		{"r3 = pc", "{ r3 = pc }"},
+		{"R3 = Add(R4.x,r5)", ""},
+		{"R3 = ADD(r4,R5)", "{ r3 = add(r4,r5) }"},
+		{"r1:0 = #-5", "{ r1:0 = combine(#-0x1,#-0x5) }"},
+		{"r0 = asrrnd(r1,#3)", "{ r0 = asr(r1,#0x2):rnd }"},
+		{"r0 = asrrnd(r1,#0)", "{ r0 = r1 }"},
+		{"r0 = mpyui(r1,r2)", "{ r0 = mpyi(r1,r2) }"},
+		{"v1:0 = #0", "{ v1:0.w = vsub(v31:30.w,v31:30.w) }"},
+		{"q1 |= vcmp.eq(v2.uh,v3.uh)", "{ q1 |= vcmp.eq(v2.h,v3.h) }"},
+		{"if (p1) jumpr r3", "{ if (p1) jumpr:nt r3 }"},
+		{"if (!p1) r1:0 = r3:2", "{ if (!p1) r1:0 = combine(r3,r2) }"},
+		{"if (!p0) dealloc_return", "{ if (!p0) dealloc_return }"},
 	} {
 		p, err := ParsePacket(c.text, 0)
 		if err != nil {
-			t.Errorf("%s: %v", c.text, err)
+			if c.want != "" {
+				t.Errorf("%s: %v", c.text, err)
+			}
 		} else if got := p.Asm(); got != c.want {
 			t.Errorf("%s: %s, want %s", c.text, got, c.want)
 		}

@@ -16,7 +16,7 @@ type shapeIndex struct {
 }
 
 var index = sync.OnceValue(func() *shapeIndex {
-	ix := &shapeIndex{map[string][]Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true}} // of aliases
+	ix := &shapeIndex{map[string][]Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true, "asrrnd": true, "mpyui": true}} // of aliases
 	for op := Op(1); op < numOps; op++ {
 		if forms[op].Has(FlagSupervisor) {
 			continue
@@ -156,6 +156,10 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 	}
 	for i := 0; i < len(toks); i++ {
 		t := toks[i]
+		word := t.text // mnemonics and registers may be written in capitals; names of symbols keep their case
+		if !ix.words[strings.TrimPrefix(word, ".")] {
+			word = strings.ToLower(word)
+		}
 		after := func(k int) token {
 			if i+k < len(toks) {
 				return toks[i+k]
@@ -164,7 +168,7 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 		}
 		switch {
 		case t.kind == tokWord:
-			if t.text == "p3" && after(1).is(":") && after(2).text == "0" {
+			if word == "p3" && after(1).is(":") && after(2).text == "0" {
 				ops = append(ops, operand{letter: 'C', reg: CtrlP30, at: t})
 				b.WriteByte('C')
 				i += 2
@@ -174,7 +178,7 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 				b.WriteString(t.text)
 				continue
 			}
-			if l, n, ok := registerOf(t.text); ok {
+			if l, n, ok := registerOf(word); ok {
 				o := operand{letter: l, reg: n, at: t}
 				if (l == 'R' || l == 'V' || l == 'C') && after(1).is(":") && after(2).kind == tokNum {
 					lo, err := strconv.ParseUint(after(2).text, 10, 8)
@@ -189,8 +193,8 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 				b.WriteByte(o.letter)
 				continue
 			}
-			if ix.words[strings.TrimPrefix(t.text, ".")] && !expectsTarget(toks, i) {
-				b.WriteString(t.text)
+			if ix.words[strings.TrimPrefix(word, ".")] && !expectsTarget(toks, i) {
+				b.WriteString(word)
 				continue
 			}
 			if err := address(&i); err != nil {
@@ -243,11 +247,7 @@ func (a *assembler) match(toks []token) (Inst, []fixup, error) {
 	if err != nil {
 		return Inst{}, nil, err
 	}
-	if ix := index(); ix.shapes[s] == nil { // a constant address is the extended form of a gp-relative one
-		if g := strings.Replace(s, "(#)", "(gp+#)", 1); ix.shapes[g] != nil {
-			s = g
-		}
-	}
+	s = otherSpelling(s, func(s string) bool { return index().shapes[s] != nil })
 	if in, ok := aliasOf(s, ops); ok {
 		for i := range ops {
 			if ops[i].val.open() {
@@ -255,9 +255,6 @@ func (a *assembler) match(toks []token) (Inst, []fixup, error) {
 			}
 		}
 		return in, nil, nil
-	}
-	if strings.HasPrefix(s, "if(") && (strings.HasSuffix(s, ")jump@") || strings.HasSuffix(s, ")jump#")) {
-		s = s[:len(s)-1] + ":nt@"
 	}
 	if guard, hint, ok := strings.Cut(s, ")dealloc_return"); ok && strings.HasPrefix(s, "if(") && !strings.HasSuffix(s, ":raw") {
 		s = guard + ")D=dealloc_return(R)" + hint + ":raw" // of the standard registers
@@ -420,48 +417,4 @@ func (a *assembler) fill(op Op, ops []operand) (Inst, []fixup, error) {
 		return in, nil, a.errorf(ops[0].at, "%s", err)
 	}
 	return in, fix, nil
-}
-
-// aliasOf knows the short forms that stand for other instructions.
-func aliasOf(s string, ops []operand) (Inst, bool) {
-	r := func(i int) uint8 { return ops[i].reg }
-	switch s {
-	case "deallocframe":
-		return Inst{Op: L2_deallocframe, R: [4]uint8{30, 30}}, true
-	case "dealloc_return":
-		return Inst{Op: L4_return, R: [4]uint8{30, 30}}, true
-	case "allocframe(#)":
-		return Inst{Op: S2_allocframe, R: [4]uint8{29}, Imm: [2]int32{int32(ops[0].val.add)}}, true
-	case "R=pc":
-		return Inst{Op: A2_tfrcrr, R: [4]uint8{r(0), CtrlPC}}, true
-	case "D=D":
-		return Inst{Op: A2_combinew, R: [4]uint8{r(0), r(1) + 1, r(1)}}, true
-	case "R=not(R)":
-		return Inst{Op: A2_subri, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{-1}}, true
-	case "R=neg(R)":
-		return Inst{Op: A2_subri, R: [4]uint8{r(0), r(1)}}, true
-	case "R=zxtb(R)":
-		return Inst{Op: A2_andir, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{255}}, true
-	case "R=mpyi(R,#)":
-		in := Inst{Op: M2_mpysip, R: [4]uint8{r(0), r(1)}, Imm: [2]int32{int32(ops[2].val.add)}, Ext: ops[2].ext}
-		if in.Imm[0] < 0 && !in.Ext {
-			in.Op, in.Imm[0] = M2_mpysin, -in.Imm[0]
-		}
-		return in, true
-	case "P=P":
-		return Inst{Op: C2_or, R: [4]uint8{r(0), r(1), r(1)}}, true
-	case "if(P)R=R":
-		return Inst{Op: A2_paddit, R: [4]uint8{r(0), r(1), r(2)}}, true
-	case "if(!P)R=R":
-		return Inst{Op: A2_paddif, R: [4]uint8{r(0), r(1), r(2)}}, true
-	case "if(P.new)R=R":
-		return Inst{Op: A2_padditnew, R: [4]uint8{r(0), r(1), r(2)}}, true
-	case "if(!P.new)R=R":
-		return Inst{Op: A2_paddifnew, R: [4]uint8{r(0), r(1), r(2)}}, true
-	case "V=#":
-		if ops[1].val.add == 0 {
-			return Inst{Op: V6_vxor, R: [4]uint8{r(0), r(0), r(0)}}, true
-		}
-	}
-	return Inst{}, false
 }

@@ -230,8 +230,9 @@ func quoteName(s string) string {
 	for _, c := range []byte(s) {
 		plain = plain && wordByte(c)
 	}
-	_, _, register := registerOf(s)
-	if plain && !register && !index().words[s] && directives[s] == nil && s != "." {
+	word := strings.ToLower(s)
+	_, _, register := registerOf(word)
+	if plain && !register && !index().words[word] && directives[s] == nil && s != "." {
 		return s
 	}
 	b := []byte{'"'}
