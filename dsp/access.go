@@ -59,7 +59,7 @@ func view(base uint32, data []byte, readOnly bool) segment {
 // the address space, cut to the 32-bit range.
 func (t *thread) lookup(ea, n uint32) (base uint32, data []byte, readOnly bool) {
 	if t.process != nil {
-		return t.run.lookupIn(t.process.Image.Space, ea, n)
+		return t.run.lookupIn(t.process.space, ea, n)
 	}
 	return t.run.lookup(ea, n)
 }

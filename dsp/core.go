@@ -278,7 +278,7 @@ func (r *run) step(t *thread, b *block) error {
 	if t.took == 0 {
 		t.next = b.end
 	}
-	if t.halt == 2 {
+	if t.fault.kind != faultNone { // halt may say that the block traps, too
 		return &Error{Kind: t.fault.public(), Packet: t.fault.pc, Thread: t.id, Job: r.job.Name, Rule: t.fault.rule()}
 	}
 	if t.halt == 1 && t.process != nil {

@@ -47,6 +47,8 @@ type Process struct {
 
 	Status int // exit status after Exec
 
+	space      *mem.Space // the image and what start maps
+	memory     []byte     // of heap, arena and stack
 	brk, arena uint32
 }
 
@@ -60,7 +62,7 @@ func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
 		return nil, fmt.Errorf("dsp: %d processes, the core has %d threads", len(ps), c.spec.Threads)
 	}
 	im := ps[0].Image
-	r, err := c.newRun(im.Program, im.Space, o)
+	r, err := c.newRun(im.Program, nil, o)
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +72,7 @@ func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
 			return nil, errors.New("dsp: processes of different programs")
 		}
 		sp, err := p.start()
+		defer p.end()
 		if err != nil {
 			return nil, err
 		}
@@ -79,27 +82,41 @@ func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
 		t := r.thread(i)
 		t.load(st)
 		t.process, t.vector = p, i < c.spec.Contexts
+		if i == 0 {
+			r.space = p.space // for the DMA engines, which take physical addresses
+		}
 	}
 	return r.once()
 }
 
-// start maps heap, arena and stack and answers the stack pointer.
-func (p *Process) start() (uint32, error) {
-	stack, sp, err := p.initialStack()
-	if err != nil {
+// start maps heap, arena and stack and answers the stack pointer. The host
+// gives memory to what the program touches.
+func (p *Process) start() (sp uint32, err error) {
+	if p.memory, err = reserve(heapBytes + arenaBytes + stackBytes); err != nil {
+		return 0, fmt.Errorf("dsp: memory of a process: %w", err)
+	}
+	p.space = p.Image.Space.Clone()
+	heap, arena, stack := p.memory[:heapBytes], p.memory[heapBytes:][:arenaBytes], p.memory[heapBytes+arenaBytes:]
+	if sp, err = p.fillStack(stack); err != nil {
 		return 0, err
 	}
 	for _, s := range []mem.Segment{
-		{Name: "heap", Base: heapBase, Data: make([]byte, heapBytes)},
-		{Name: "mappings", Base: arenaBase, Data: make([]byte, arenaBytes)},
+		{Name: "heap", Base: heapBase, Data: heap},
+		{Name: "mappings", Base: arenaBase, Data: arena},
 		{Name: "stack", Base: stackBase, Data: stack},
 	} {
-		if err := p.Image.Space.Map(s); err != nil {
+		if err := p.space.Map(s); err != nil {
 			return 0, fmt.Errorf("dsp: %w", err)
 		}
 	}
 	p.brk, p.arena = heapBase, arenaBase
 	return sp, nil
+}
+
+// end gives the memory back.
+func (p *Process) end() {
+	release(p.memory)
+	p.space, p.memory = nil, nil
 }
 
 // Entries of the auxiliary vector.
@@ -126,10 +143,9 @@ const (
 	stackPointerMod = 128
 )
 
-// initialStack lays out what Linux hands to a program: argc, argv, environment
-// and auxiliary vector, and above them the strings.
-func (p *Process) initialStack() ([]byte, uint32, error) {
-	stack := make([]byte, stackBytes)
+// fillStack lays out what Linux hands to a program: argc, argv, environment and
+// auxiliary vector, and above them the strings.
+func (p *Process) fillStack(stack []byte) (uint32, error) {
 	top := len(stack)
 	push := func(s string) uint32 {
 		if top -= len(s); top < stackBytes/2 {
@@ -153,7 +169,7 @@ func (p *Process) initialStack() ([]byte, uint32, error) {
 	env := pushAll(p.Env)
 	args := pushAll(p.Args)
 	if top <= stackBytes/2 {
-		return nil, 0, fmt.Errorf("dsp: arguments and environment of more than %d bytes", stackBytes/2)
+		return 0, fmt.Errorf("dsp: arguments and environment of more than %d bytes", stackBytes/2)
 	}
 	words := append(append([]uint32{uint32(len(p.Args))}, args...), env...)
 	if p.Image.headers != 0 {
@@ -163,12 +179,12 @@ func (p *Process) initialStack() ([]byte, uint32, error) {
 		auxHardware, 0, auxClockTick, clockTicks, auxSecure, 0, auxRandom, random, auxFileName, name, auxNull, 0)
 	top = (top - 4*len(words)) &^ (stackPointerMod - 1)
 	if top < stackBytes/4 {
-		return nil, 0, fmt.Errorf("dsp: %d arguments do not fit the stack", len(p.Args))
+		return 0, fmt.Errorf("dsp: %d arguments do not fit the stack", len(p.Args))
 	}
 	for i, w := range words {
 		binary.LittleEndian.PutUint32(stack[top+4*i:], w)
 	}
-	return stack, stackBase + uint32(top), nil
+	return stackBase + uint32(top), nil
 }
 
 // bytes is a range of the process's memory, nil when it is not mapped.
@@ -176,7 +192,7 @@ func (p *Process) bytes(addr, n uint32) []byte {
 	if pr := p.Image.Program; addr >= pr.Base && uint64(addr)+uint64(n) <= uint64(pr.Base)+uint64(len(pr.Code)) {
 		return pr.Code[addr-pr.Base:][:n]
 	}
-	s := p.Image.Space.Find(uint64(addr), int(n))
+	s := p.space.Find(uint64(addr), int(n))
 	if s == nil {
 		return nil
 	}

@@ -42,6 +42,10 @@ func (s *Space) Map(seg Segment) error {
 	return nil
 }
 
+// Clone is a space of the same segments: it shares their bytes, not what is
+// mapped later.
+func (s *Space) Clone() *Space { return &Space{segs: append([]Segment(nil), s.segs...)} }
+
 // Find is the segment that holds n bytes at addr, nil when none does.
 func (s *Space) Find(addr uint64, n int) *Segment {
 	lo, hi := 0, len(s.segs)

@@ -1,0 +1,288 @@
+package dsp
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// executable assembles a program.
+func executable(t testing.TB, text string) []byte {
+	t.Helper()
+	o, err := hexagon.AssembleObject(text, hexagon.AsmOptions{Base: codeBase})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := o.ELF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// fragment is code that no assembler would make: words as they are.
+func fragment(words ...uint32) string {
+	var b strings.Builder
+	b.WriteString("_start:\n nop\n")
+	for _, w := range words {
+		b.WriteString(" .word " + hex(w) + "\n")
+	}
+	return b.String()
+}
+
+func hex(w uint32) string {
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], w)
+	const digits = "0123456789abcdef"
+	s := []byte("0x")
+	for _, c := range b {
+		s = append(s, digits[c>>4], digits[c&15])
+	}
+	return string(s)
+}
+
+// joined packs single-instruction texts into one packet without a check.
+func joined(t testing.TB, insts ...string) []uint32 {
+	t.Helper()
+	var out []uint32
+	for i, text := range insts {
+		pk, err := hexagon.Assemble(text, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := pk[0].Encode(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range w {
+			w[k] = w[k]&^0xc000 | 0x4000
+		}
+		if i == len(insts)-1 {
+			w[len(w)-1] |= 0xc000
+		}
+		out = append(out, w...)
+	}
+	return out
+}
+
+const end = "{ r6 = #93 ; r0 = #0 }\n trap0(#1)\n"
+
+// TestFaults runs programs that break a rule: each is an error that names the
+// packet and the rule, and says what kind it is of.
+func TestFaults(t *testing.T) {
+	more := func(w []uint32) []uint32 { // without the mark of the last word
+		w[len(w)-1] = w[len(w)-1]&^0xc000 | 0x4000
+		return w
+	}
+	for _, c := range []struct {
+		name, text string
+		at         uint32 // behind codeBase
+		kind       FaultKind
+		want       string
+	}{
+		{"two vector stores", fragment(joined(t, "vmem(r0+#0) = v0", "vmem(r1+#0) = v1")...), 4, FaultIllegal, "memory slot 0"},
+		{"two vector loads", fragment(joined(t, "v0 = vmem(r0+#0)", "v1 = vmem(r1+#0)")...), 4, FaultIllegal, "two vector loads"},
+		{"three stores", fragment(joined(t, "memw(r0+#0) = r1", "memw(r0+#4) = r1", "memw(r0+#8) = r1")...), 4, FaultIllegal, "stores"},
+		{"three loads", fragment(joined(t, "r0 = memw(r0+#0)", "r1 = memw(r0+#4)", "r2 = memw(r0+#8)")...), 4, FaultIllegal, "slot"},
+		{"memop and store", fragment(joined(t, "memw(r0+#0) += r1", "memw(r0+#4) = r1")...), 4, FaultIllegal, "read-modify-write"},
+		{"vector pipes", fragment(joined(t, "v1:0.h = vmpy(v2.ub,r3.b)", "v5:4.h = vmpy(v2.ub,r3.b)")...), 4, FaultIllegal, "pipes"},
+		{"slots", fragment(joined(t, "r0 = mpyi(r1,r2)", "r3 = mpyi(r1,r2)", "r4 = mpyi(r1,r2)")...), 4, FaultIllegal, "slot"},
+		{"double definition", fragment(joined(t, "r0 = add(r1,r2)", "r0 = sub(r1,r2)")...), 4, FaultIllegal, "written twice"},
+		{"solo", fragment(joined(t, "trap0(#1)", "r0 = r1")...), 4, FaultIllegal, "alone"},
+		{"new without producer", fragment(0xa1a0c400 | 0x2<<8), 4, FaultIllegal, ".new"},
+		{"new predicate without producer", fragment(joined(t, "{ p0 = cmp.eq(r1,r2) ; if (p0.new) r3 = add(r4,r5) }")[1] | 0xc000), 4, FaultIllegal, "not made in the packet"},
+		{"unknown word", fragment(0xffffffff), 4, FaultIllegal, "no known instruction"},
+		{"five words", fragment(more(joined(t, "nop", "nop", "nop", "nop", "nop"))...), 4, FaultIllegal, "four words"},
+		{"no end", fragment(more(joined(t, "nop", "nop"))...), 4, FaultIllegal, "code ends inside a packet"},
+		{"extender at the end", fragment(0x0000c000), 4, FaultIllegal, "extender"},
+		{"reserved duplex", fragment(0xe0002000), 4, FaultIllegal, "duplex"},
+		{"branch that ends a loop", fragment(joined(t, "nop", "jump #0x40")[0]&^0xc000|0x8000, joined(t, "jump #0x40")[0]|0xc000), 4, FaultIllegal, "ends a hardware loop"},
+
+		{"jump out", "_start: { r0 = ##0x12345678 }\n jumpr r0\n", 0, FaultJump, "jump outside"},
+		{"jump to data", "_start: jump there\n nop\n .data\nthere: nop_here: .word 0\n", 0, FaultJump, "jump outside"},
+		{"odd jump", "_start: { r0 = ##_start+2 }\n jumpr r0\n", 2, FaultJump, "multiple of 4"},
+		{"into a packet", "_start: { r0 = r1 ; v0 = v1 ; r5 = r6 }\n { r7 = ##_start+4 }\n jumpr r7\n", 4, FaultJump, "into the middle of packet 0x10000"},
+		{"into a packet that comes later", "_start: jump p+4\np: { r1 = add(r2,r3) ; r2 = add(r3,r4) ; r3 = add(r4,r5) }\n jump p\n", 4, FaultJump, "entered by a jump into the middle"},
+		{"runs off the end", "_start: nop\n", 4, FaultJump, "jump outside"},
+
+		{"load nowhere", "_start: { r0 = #8 }\n nop\n{ r1 = memw(r0+#0) }\n" + end, 8, FaultMemory, "4 bytes at 0x8 are not mapped"},
+		{"store nowhere", "_start: { r0 = ##0x50000000 }\n{ memd(r0+#0) = r3:2 }\n" + end, 8, FaultMemory, "not mapped"},
+		{"vector nowhere", "_start: { r0 = #0 }\n{ v0 = vmem(r0+#0) }\n" + end, 4, FaultMemory, "128 bytes"},
+		{"store to code", "_start: { r0 = ##_start }\n{ memw(r0+#0) = r1 }\n" + end, 8, FaultMemory, "read-only"},
+		{"store to constants", "_start: { r0 = ##k }\n{ memw(r0+#0) = r1 }\n" + end + ".section .rodata\nk: .word 1\n", 8, FaultMemory, "read-only"},
+		{"past the end of data", "_start: { r0 = ##k }\n{ r3:2 = memd(r0+#0) }\n" + end + ".data\nk: .word 1\n", 8, FaultMemory, "not mapped"},
+		{"misaligned load", "_start: { r0 = ##k+2 }\n{ r1 = memw(r0+#0) }\n" + end + ".data\nk: .word 1,2\n", 8, FaultAlign, "multiple of 4"},
+		{"misaligned store", "_start: { r0 = ##k+1 }\n{ memh(r0+#0) = r1 }\n" + end + ".data\nk: .word 1,2\n", 8, FaultAlign, "multiple of 2"},
+
+		{"writev", "_start: { r6 = #66 }\n trap0(#1)\n", 4, FaultCall, "system call writev (66) is not supported"},
+		{"openat", "_start: { r6 = #56 }\n trap0(#1)\n", 4, FaultCall, "openat (56)"},
+		{"unknown call", "_start: { r6 = ##9999 }\n trap0(#1)\n", 8, FaultCall, "of unknown number (9999)"},
+		{"mmap of a file", "_start: { r6 = ##222 ; r1 = #8 }\n{ r3 = #2 }\n trap0(#1)\n", 12, FaultCall, "mmap (222) of a file"},
+		{"endless", "_start: jump _start\n", 0, FaultLimit, "packet limit"},
+	} {
+		for _, functional := range []bool{false, true} {
+			im, err := LoadELF(executable(t, c.text))
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			p := &Process{Image: im, Args: []string{"p"}, Stdout: io.Discard, Stderr: io.Discard}
+			_, err = testCore(t).Exec([]*Process{p}, Options{Functional: functional, MaxPackets: 10000})
+			var e *Error
+			if !errors.As(err, &e) {
+				t.Errorf("%s: %v, want a fault", c.name, err)
+				continue
+			}
+			outside := c.kind == FaultJump && strings.Contains(c.want, "outside")
+			if e.Kind != c.kind || !strings.Contains(e.Rule, c.want) || !outside && e.Packet != codeBase+c.at {
+				t.Errorf("%s: kind %d, packet %#x: %s; want kind %d, packet %#x: %s", c.name, e.Kind, e.Packet, e.Rule, c.kind, codeBase+c.at, c.want)
+			}
+		}
+	}
+}
+
+// TestProcessStack checks what a program finds on its stack.
+func TestProcessStack(t *testing.T) {
+	text := `_start:
+	{ r16 = r29 }
+	{ r6 = #64 ; r0 = #1 }
+	{ r1 = r16 ; r2 = sub(##0xb0800000,r16) }
+	trap0(#1)
+	{ r6 = #93 ; r0 = #42 }
+	trap0(#1)
+`
+	im, err := LoadELF(executable(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	p := &Process{Image: im, Args: []string{"prog", "first", ""}, Env: []string{"A=b"}, Stdout: &out, Stderr: io.Discard}
+	if _, err := testCore(t).Exec([]*Process{p}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	words := hexagon.Words(out.Bytes())
+	sp := stackBase + stackBytes - uint32(out.Len())
+	out.WriteByte(0)
+	str := func(addr uint32) string {
+		if addr-sp >= uint32(out.Len()) {
+			t.Fatalf("string at %#x, stack at %#x", addr, sp)
+		}
+		b := out.Bytes()[addr-sp:]
+		return string(b[:bytes.IndexByte(b, 0)])
+	}
+	if words[0] != 3 || str(words[1]) != "prog" || str(words[2]) != "first" || str(words[3]) != "" || words[4] != 0 {
+		t.Errorf("argc and argv: %x", words[:5])
+	}
+	if str(words[5]) != "A=b" || words[6] != 0 {
+		t.Errorf("environment: %x", words[5:7])
+	}
+	aux := map[uint32]uint32{}
+	for w := words[7:]; w[0] != auxNull; w = w[2:] {
+		aux[w[0]] = w[1]
+	}
+	if aux[auxPageBytes] != pageBytes || aux[auxEntry] != im.Entry || str(aux[auxRandom])[:16] != stackRandom || str(aux[auxFileName]) != "prog" {
+		t.Errorf("auxiliary vector: %x", aux)
+	}
+	if p.Status != 42 {
+		t.Errorf("status %d", p.Status)
+	}
+}
+
+// TestProcesses runs a program on all threads: each has memory of its own.
+func TestProcesses(t *testing.T) {
+	b := executable(t, `_start:
+	{ r0 = ##n ; r2 = #0 }
+	loop0(1f,#100)
+1:	{ r1 = memw(r0+#0) }
+	{ r1 = add(r1,#1) ; memw(r0+#0) = r1.new }:endloop0
+	{ r6 = #93 ; r0 = memw(r0+#0) }
+	trap0(#1)
+	.data
+n:	.word 7
+`)
+	core := testCore(t)
+	var ps []*Process
+	for range core.Spec().Threads {
+		im, err := LoadELF(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps = append(ps, &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard})
+	}
+	rec := &Recorder{Lo: codeBase + 12, Hi: codeBase + 24, Skip: 50, Max: 4}
+	rep, err := core.Exec(ps, Options{Record: rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range ps {
+		if p.Status != 107 {
+			t.Errorf("thread %d: %d", i, p.Status)
+		}
+	}
+	count := map[int]int{}
+	for _, e := range rec.Events {
+		count[e.Thread]++
+		if e.Addr < rec.Lo || e.Addr >= rec.Hi || e.Issue < 0 || e.Issue >= rep.Cycles {
+			t.Errorf("event %+v", e)
+		}
+	}
+	for i := range ps {
+		if count[i] != rec.Max {
+			t.Errorf("%d packets of thread %d recorded, want %d", count[i], i, rec.Max)
+		}
+	}
+}
+
+// TestRecorder checks that what a recorder says of a straight run adds up to
+// its cycles.
+func TestRecorder(t *testing.T) {
+	im, err := LoadELF(executable(t, `_start:
+	{ r0 = ##x ; r2 = ##0x01010101 }
+	{ v0 = vmem(r0+#0) }
+	{ v1.w += vrmpy(v0.ub,r2.b) }
+	{ v1 = vror(v1,r2) }
+	{ v2 = v1 ; r3 = memw(r0+#0) }
+	{ r4 = add(r3,#1) ; r0 = #5 }
+	jump 1f
+	nop
+1:	{ r6 = #93 }
+	trap0(#1)
+	.data
+	.p2align 7
+x:	.space 128
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := &Recorder{Lo: codeBase, Hi: codeBase + 1<<10, Max: 100}
+	core := testCore(t)
+	rep, err := core.Exec([]*Process{{Image: im, Stdout: io.Discard, Stderr: io.Discard}}, Options{Record: rec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, operands, memory := core.Spec().JobStartCycles, 0, 0
+	for i, e := range rec.Events {
+		now += e.Fetch + e.Operand
+		if e.Issue != now {
+			t.Errorf("packet %d at %#x issued in cycle %d, want %d", i, e.Addr, e.Issue, now)
+		}
+		now += int64(core.Spec().IssueInterval) + e.Branch
+		for _, w := range e.Waits {
+			now += w.Cycles
+			memory++
+		}
+		if e.Operand > 0 {
+			operands++
+			if e.Register == "" {
+				t.Errorf("packet at %#x waits for no register", e.Addr)
+			}
+		}
+	}
+	if now != rep.Cycles || operands == 0 || memory == 0 {
+		t.Errorf("packets end in cycle %d, the run in %d; %d operand and %d memory waits", now, rep.Cycles, operands, memory)
+	}
+}

@@ -1,0 +1,18 @@
+//go:build unix
+
+package dsp
+
+import "syscall"
+
+// reserve is zeroed memory that the host backs page by page as it is touched,
+// however often a process asks for it.
+func reserve(n int) ([]byte, error) {
+	return syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+}
+
+// release gives memory of reserve back.
+func release(b []byte) {
+	if b != nil {
+		_ = syscall.Munmap(b)
+	}
+}
