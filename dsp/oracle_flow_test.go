@@ -45,12 +45,12 @@ func flowBlock(r *rand.Rand, f *hexagon.Form) string {
 	return set + "{ " + same + s + " ; r4 = add(r4,#1) }\n{ r5 = add(r5,#1) ; r6 = r4 }\n{ r7 = r5 }\n.La: { r8 = add(r8,#3) ; r9 = r5 }\n"
 }
 
-// decodeOnly reports forms that the assembler does not write.
+// decodeOnly reports forms that the comparison encodes itself: compounds, whose text is two instructions, and jumps by a register.
 func decodeOnly(f *hexagon.Form) bool {
 	return f.Class == hexagon.CJ || strings.HasPrefix(f.Syntax, "if (Rs")
 }
 
-// compoundBlock adds a block around a form that is encoded, not assembled: it jumps over one packet or not.
+// compoundBlock adds a block around such a form: it jumps over one packet or not.
 func compoundBlock(t *testing.T, h *harness, r *rand.Rand, f *hexagon.Form, names *[]string) {
 	in := hexagon.Inst{Op: f.Op}
 	for i := range f.Operands {

@@ -103,7 +103,7 @@ func (a *app) dspAsm(path string, f *asmFlags) error {
 	if f.base%4 != 0 {
 		return usage(fmt.Errorf("base %#x is not a multiple of 4", f.base))
 	}
-	obj, err := assembleFile(path, hexagon.AsmOptions{Base: f.base, Separate: f.separate, Flat: format != "elf"})
+	obj, err := assembleFile(path, hexagon.AsmOptions{Base: f.base, Separate: f.separate, Flat: format == "bin"})
 	if err != nil {
 		return err
 	}

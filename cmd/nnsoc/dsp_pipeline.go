@@ -232,7 +232,7 @@ func (p *program) choose(code *dsp.Program, packets []ranPacket, f *pipelineFlag
 		}
 		where = codeRange{lo: uint32(a), hi: uint32(b)}
 	}
-	if where == all || f.loop {
+	if f.function == "" && f.address == "" || f.loop {
 		if loops := innerLoops(packets, where); len(loops) > 0 {
 			return loops[0], true, nil
 		}

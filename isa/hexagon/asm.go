@@ -198,7 +198,7 @@ func (a *assembler) assigns(t token) bool {
 // name takes the name of a symbol: a word, with what dots join to it, or quoted text.
 func (a *assembler) name() (token, error) {
 	t := a.next()
-	if t.kind != tokWord && (t.kind != tokString || t.text == "") {
+	if t.kind != tokWord && (t.kind != tokString || t.text == "" || strings.IndexByte(t.text, 0) >= 0) {
 		return t, a.errorf(t, "name expected")
 	}
 	for k := a.peek(); t.kind == tokWord && k.kind == tokWord && k.glued && k.text[0] == '.'; k = a.peek() {

@@ -28,6 +28,9 @@ type symbol struct {
 	at      token
 }
 
+// hiddenName begins the names of numbered labels and of places without a name; no symbol can have it.
+const hiddenName = "\x00"
+
 // maxExprDepth bounds the nesting of parentheses and of symbols defined by symbols.
 const maxExprDepth = 64
 
@@ -169,7 +172,7 @@ func (a *assembler) unary(toks []token, i, depth int) (value, int, error) {
 			x = value{add: x.add >> (16 * (x.half - 1)) & 0xffff}
 		}
 		return x, j, err
-	case t.kind == tokWord || t.kind == tokString && t.text != "":
+	case t.kind == tokWord || t.kind == tokString && t.text != "" && strings.IndexByte(t.text, 0) < 0:
 		return a.symbolic(toks, i)
 	}
 	return value{}, i, a.errorf(t, "number expected")
@@ -177,7 +180,7 @@ func (a *assembler) unary(toks []token, i, depth int) (value, int, error) {
 
 func (a *assembler) number(t token, i int) (value, int, error) {
 	if n := len(t.text) - 1; n > 0 && (t.text[n] == 'b' || t.text[n] == 'f') && allDigits(t.text[:n]) {
-		k := a.count("#" + t.text[:n])
+		k := a.count(hiddenName + t.text[:n])
 		if t.text[n] == 'b' {
 			if k--; k < 0 {
 				return value{}, i, a.errorf(t, "no label %s: before", t.text[:n])
@@ -235,7 +238,7 @@ func (a *assembler) resolve(v value, here uint32, at token, depth int) (int64, e
 		}
 		s := a.symbols[name]
 		if s == nil || !s.defined {
-			return 0, a.errorf(at, "label %s is not defined", strings.TrimLeft(name, "#"))
+			return 0, a.errorf(at, "label %s is not defined", strings.TrimPrefix(name, hiddenName))
 		}
 		if depth > maxExprDepth {
 			return 0, a.errorf(at, "symbol %s is defined by itself", name)

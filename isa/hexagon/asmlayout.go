@@ -97,19 +97,19 @@ func (a *assembler) place(s *symbol, t token) {
 // here is a label without a name at the current place.
 func (a *assembler) here() string {
 	a.dots++
-	name := "#." + strconv.Itoa(a.dots)
+	name := hiddenName + "." + strconv.Itoa(a.dots)
 	a.place(a.symbol(name), token{})
 	return name
 }
 
 // numbered defines the next of the labels that 1b and 1f name.
 func (a *assembler) numbered(t token) {
-	c := a.symbol("#" + t.text)
+	c := a.symbol(hiddenName + t.text)
 	a.place(a.symbol(numberedName(t.text, int(c.value.add))), t)
 	c.value.add++
 }
 
-func numberedName(n string, k int) string { return fmt.Sprintf("#%s.%d", n, k) }
+func numberedName(n string, k int) string { return fmt.Sprintf("%s%s.%d", hiddenName, n, k) }
 
 // count is how many labels of this number there are so far.
 func (a *assembler) count(counter string) int {
@@ -303,7 +303,7 @@ func (a *assembler) object() (*Object, error) {
 	}
 	for _, name := range a.order {
 		s := a.symbols[name]
-		if !s.defined || !s.place || name[0] == '#' || strings.HasPrefix(name, ".L") || number[s.section] < 0 {
+		if !s.defined || !s.place || name[:1] == hiddenName || strings.HasPrefix(name, ".L") || number[s.section] < 0 {
 			continue
 		}
 		addr := a.address(s)

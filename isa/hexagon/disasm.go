@@ -232,7 +232,7 @@ func quoteName(s string) string {
 	}
 	word := strings.ToLower(s)
 	_, _, register := registerOf(word)
-	if plain && !register && !index().words[word] && directives[s] == nil && s != "." {
+	if plain && !register && !index().words[strings.TrimPrefix(word, ".")] && directives[s] == nil && s != "." {
 		return s
 	}
 	b := []byte{'"'}

@@ -5,7 +5,8 @@
 // operand cycles and meaning. zops.go is generated from it. Names are LLVM's tags, text is LLVM's syntax, and packets are
 // laid out in LLVM's slot order, so llvm-mc and llvm-objdump can check everything this package writes.
 //
-// Duplexes and compound instructions are decoded, never written: a duplex becomes the two forms it abbreviates.
+// A duplex is the two forms it abbreviates and a mark on its packet; AssembleObject makes duplexes and compounds where LLVM
+// does, Assemble leaves every instruction a word. Code.List and Code.Source print code, the second to assemble again.
 //
 // Not modelled: Z registers and later HVX revisions; their encodings are known by name only (foreign.go).
 //

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"sort"
+	"strings"
 )
 
 // ReadELF returns the code of an executable or relocatable Hexagon ELF file: its executable sections, or where it has no
@@ -58,11 +59,11 @@ func ReadELF(data []byte) ([]Code, error) {
 	return out, nil
 }
 
-// keepInside drops symbols outside the code and orders the others.
+// keepInside drops symbols outside the code, and names that cannot be; it orders the others.
 func (c *Code) keepInside() {
 	in := c.Symbols[:0]
 	for _, s := range c.Symbols {
-		if s.Addr-c.Addr < uint32(len(c.Data)) {
+		if s.Addr-c.Addr < uint32(len(c.Data)) && s.Name != "" && strings.IndexByte(s.Name, 0) < 0 {
 			in = append(in, s)
 		}
 	}

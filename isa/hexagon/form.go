@@ -19,7 +19,7 @@ const (
 	V4LDST                    // read-modify-write of memory: slot 0
 	JUMP                      // direct jump, call: slots 2, 3
 	NCJ                       // compare-and-jump on a new value: slot 0
-	CJ                        // compare or move together with a jump (compound): decoded, not assembled
+	CJ                        // compare or move together with a jump (compound); the assembler makes it of two
 	CR                        // control registers, predicate logic, hardware loop setup: slot 3 (some 2)
 	CVI_VA                    // HVX ALU, one vector
 	CVI_VA_DV                 // HVX ALU, vector pair

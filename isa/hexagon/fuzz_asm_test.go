@@ -1,0 +1,107 @@
+package hexagon
+
+import (
+	"bytes"
+	"errors"
+	"math/rand"
+	"strings"
+	"testing"
+)
+
+// FuzzAssembleObject: any source assembles or gives an error with a position; what assembles disassembles into a source of
+// the same bytes.
+func FuzzAssembleObject(f *testing.F) {
+	f.Add("_start: { r0 = ##msg+4 ; memw(r29+#8) = r1 }\n1: { r3 = add(r3,#1) }:endloop0\n\tloop0(1b,#3)\n\t.p2align 4\n\tcall abs\nabs: jumpr lr\n.data\nmsg: .word 1, _start, msg-2\n.rept 3\n.byte i\n.endr\n.set i,4\n.comm buf,8\n")
+	f.Add(".text\n.ascii \"a\\n\\x41\"\n.space 3\n.balign 8\n.set .pairing, 0\n{ r0 = r1 ; r2 = r3 }\n.fill 2,4,~1<<3\n")
+	g := newGen(rand.New(rand.NewSource(16)))
+	for range 40 {
+		p := g.pairable()
+		f.Add(p.Asm())
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<12 || strings.Contains(text, ".rep") && strings.Count(text, ".rep") > 1 {
+			return // repetitions of repetitions take their time
+		}
+		o, err := AssembleObject(text, AsmOptions{Base: 0x1000})
+		if err != nil {
+			if !errors.As(err, new(*SyntaxError)) {
+				t.Fatalf("error without a position: %v", err)
+			}
+			return
+		}
+		_, _ = o.ELF()
+		for _, c := range o.Code() {
+			if len(c.Data) < 1<<12 {
+				again(t, &c)
+			}
+		}
+	})
+}
+
+// again checks that the source of code becomes the same bytes.
+func again(t *testing.T, c *Code) {
+	t.Helper()
+	var src, list bytes.Buffer
+	if err := errors.Join(c.Source(&src), c.List(&list)); err != nil {
+		t.Fatal(err)
+	}
+	o, err := AssembleObject(src.String(), AsmOptions{Base: c.Addr})
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, src.String())
+	}
+	got := []byte{}
+	if code := o.Code(); len(code) > 0 {
+		got = code[0].Data
+	}
+	if !bytes.Equal(got, c.Data) {
+		t.Fatalf("source of other bytes\n%s", src.String())
+	}
+}
+
+// FuzzDisassemble: any bytes have a source of the same bytes.
+func FuzzDisassemble(f *testing.F) {
+	_, words := legalPackets(20)
+	f.Add(Bytes(words), "sym", uint32(8))
+	f.Add([]byte{1, 2, 3}, "r0", uint32(1))
+	f.Fuzz(func(t *testing.T, data []byte, name string, at uint32) {
+		if len(data) > 1<<10 {
+			return
+		}
+		c := &Code{Name: ".text", Addr: 0x2000, Data: data, Symbols: []Symbol{{Name: name, Addr: 0x2000 + at%1024, Global: at&1 != 0}}}
+		c.keepInside()
+		again(t, c)
+	})
+}
+
+// FuzzReadELF: any file is read or refused.
+func FuzzReadELF(f *testing.F) {
+	o, err := AssembleObject("_start: jump _start\nf: nop\n.data\n.word 1\n", AsmOptions{Base: 0x10000})
+	if err != nil {
+		f.Fatal(err)
+	}
+	b, err := o.ELF()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		code, err := ReadELF(data)
+		if err != nil {
+			return
+		}
+		for i := range code {
+			if len(code[i].Data) < 1<<10 {
+				var out bytes.Buffer
+				if err := errors.Join(code[i].List(&out), code[i].Source(&out)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// TestSourceOfPackets: random packets, none of them joined, have a source of the same bytes.
+func TestSourceOfPackets(t *testing.T) {
+	_, words := legalPackets(300)
+	again(t, &Code{Name: ".text", Addr: 0x4000, Data: Bytes(words)})
+}
