@@ -202,13 +202,6 @@ func vmpyhvsrs(t *thread, u *uop) {
 	}
 }
 
-func vmpyuhvs(t *thread, u *uop) {
-	d, a, b := t.uh3(u)
-	for i := range d {
-		d[i] = uint16(uint32(a[i]) * uint32(b[i]) >> 16)
-	}
-}
-
 // Products that keep the width of their lane (vmpyi): low bits only.
 
 func vmpyih(t *thread, u *uop) {

@@ -1,0 +1,209 @@
+package dsp
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Vectors that travel within a packet: what .tmp and .cur loads hand to their
+// readers, a gather to its store, a .tmp load to a histogram.
+
+// vtmp reserves the temporaries of the packet's gather and answers the number
+// of the vector and the place of the byte mask.
+func (c *composer) vtmp() (v uint8, mask uint16, err error) {
+	if c.gatherV == 0 {
+		t, err := c.tempV(1)
+		if err != nil {
+			return 0, 0, err
+		}
+		if c.nextQ >= tempQ {
+			return 0, 0, errTemps
+		}
+		c.gatherV, c.gatherQ = t-numV+1, c.nextQ+1
+		c.nextQ++
+	}
+	return uint8(c.gatherV - 1), offQ + 128*uint16(numQ+c.gatherQ-1), nil
+}
+
+// storesGather reports stores of vtmp.
+func storesGather(in *hexagon.Inst, f *hexagon.Form) bool {
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.Kind == hexagon.KindNV && in.R[o.Index] == hexagon.VTmp {
+			return true
+		}
+	}
+	return false
+}
+
+// maskedStore is the store under a byte mask with the address mode of f.
+func maskedStore(f *hexagon.Form) hexagon.Op {
+	switch {
+	case strings.HasSuffix(f.Name, "_ppu"):
+		return hexagon.V6_vS32b_qpred_ppu
+	case strings.HasSuffix(f.Name, "_pi"):
+		return hexagon.V6_vS32b_qpred_pi
+	}
+	return hexagon.V6_vS32b_qpred_ai
+}
+
+// special adds what a gather or histogram uses without naming it.
+func (c *composer) special(n *node, f *hexagon.Form, info *packetInfo) error {
+	switch f.Class {
+	case hexagon.CVI_GATHER, hexagon.CVI_GATHER_DV:
+		v, mask, err := c.vtmp()
+		if err != nil {
+			return err
+		}
+		n.u.o[4], n.u.o[5] = mask, offV+128*uint16(numV+v)
+		n.writes = append(n.writes, resT+v)
+	case hexagon.CVI_HIST:
+		n.hist = true
+		for v := range uint8(numV) {
+			n.writes = append(n.writes, resV+v)
+			info.uses = append(info.uses, use{resV + v, histUse, true})
+			info.defs = append(info.defs, use{resV + v, histDef, true})
+		}
+		n.reads = append(n.reads, read{res: resV, n: numV, slot: implicit})
+	}
+	return nil
+}
+
+// Operand cycles of the counters of a histogram, for which the tables have
+// none: assumed those of an accumulator.
+const histUse, histDef = 7, 9
+
+// histograms makes them count the vector of the packet's .tmp load.
+func (c *composer) histograms() error {
+	for i := range c.nodes {
+		if !c.nodes[i].hist {
+			continue
+		}
+		from := -1
+		for j := range c.nodes {
+			if c.nodes[j].tmp >= 0 {
+				from = j
+			}
+		}
+		if from < 0 {
+			return errors.New("a histogram needs a .tmp load in its packet")
+		}
+		load := &c.nodes[from]
+		c.nodes[i].u.o[5] = load.u.o[0]
+		c.nodes[i].reads = append(c.nodes[i].reads, read{res: load.writes[0], n: 1, slot: implicit, new: true})
+	}
+	return nil
+}
+
+// temporaries makes readers of .tmp and .cur loads see the loaded vector.
+func (c *composer) temporaries() error {
+	for i := range c.p.N {
+		f := c.p.Insts[i].Op.Form()
+		if f.Has(hexagon.FlagCur) {
+			c.forward(resV + c.p.Insts[i].R[curOperand(f)])
+		}
+	}
+	for i := range c.nodes {
+		if c.nodes[i].tmp < 0 {
+			continue
+		}
+		if err := c.redirect(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// curOperand is the index in Inst.R of the vector that a load defines.
+func curOperand(f *hexagon.Form) uint8 {
+	for i := range f.Operands {
+		if o := &f.Operands[i]; o.Kind == hexagon.KindV && o.Role&hexagon.Def != 0 {
+			return o.Index
+		}
+	}
+	return 0
+}
+
+// isMade reports whether a node writes the register.
+func (c *composer) isMade(res uint8) bool {
+	for i := range c.nodes {
+		if c.nodes[i].writesTo(res) {
+			return true
+		}
+	}
+	return false
+}
+
+// forward turns reads of res into reads of the value made in this packet. A
+// pair is split: only one of its registers may be new.
+func (c *composer) forward(res uint8) {
+	for i := range c.nodes {
+		for k := range c.nodes[i].reads {
+			r := &c.nodes[i].reads[k]
+			switch {
+			case r.new:
+			case r.n == 1 && r.res == res:
+				r.new = true
+			case r.n == 2 && (r.res == res || r.res+1 == res):
+				other := r.res ^ 1
+				if r.res != res {
+					other = r.res
+				}
+				r.res, r.n, r.new = res, 1, true
+				c.nodes[i].reads = append(c.nodes[i].reads, read{res: other, n: 1, slot: implicit})
+			}
+		}
+	}
+}
+
+// redirect makes readers of the register named by .tmp load i read its
+// temporary. A pair of which it is one half is put together from copies.
+func (c *composer) redirect(i int) error {
+	v := uint8(c.nodes[i].tmp) + resV
+	tmpRes, tmpOff := c.nodes[i].writes[0], c.nodes[i].u.o[0]
+	for j := range c.nodes {
+		for k := range c.nodes[j].reads {
+			r := &c.nodes[j].reads[k]
+			if r.new && c.isMade(v) || r.res > v || r.res+r.n <= v || r.slot < 0 {
+				continue
+			}
+			if r.both { // accumulates: the register starts as the loaded vector
+				n := node{tmp: -1, u: c.copyV(offV+128*uint16(v-resV), tmpOff)}
+				n.reads = []read{{res: tmpRes, n: 1, slot: 1, new: true}}
+				n.writes = []uint8{v}
+				r.new = true
+				c.nodes = append(c.nodes, n)
+				continue
+			}
+			slot := r.slot
+			if r.n == 1 {
+				r.res, r.new = tmpRes, true
+				c.nodes[j].u.o[slot] = tmpOff
+				continue
+			}
+			t, err := c.tempV(2)
+			if err != nil {
+				return err
+			}
+			low := r.res
+			r.res, r.new = resT+uint8(t-numV), true
+			c.nodes[j].u.o[slot] = offV + 128*uint16(t)
+			for h := range uint8(2) {
+				from, src, isNew := offV+128*uint16(low+h-resV), low+h, false
+				if low+h == v {
+					from, src, isNew = tmpOff, tmpRes, true
+				}
+				n := node{tmp: -1, u: c.copyV(offV+128*uint16(t+int(h)), from)}
+				n.reads = []read{{res: src, n: 1, slot: 1, new: isNew}}
+				n.writes = []uint8{resT + uint8(t-numV) + h}
+				c.nodes = append(c.nodes, n)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *composer) copyV(d, s uint16) uop {
+	return uop{fn: vassign, asm: c.d.asm.handler(hexagon.V6_vassign), op: uint16(hexagon.V6_vassign), o: [6]uint16{d, s}, pc: c.p.Addr}
+}
