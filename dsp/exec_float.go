@@ -21,10 +21,9 @@ func dfOp(op floatOp) semantic {
 	return func(t *thread, u *uop) { *t.d(u.o[0]) = op(t, double, *t.d(u.o[1]), *t.d(u.o[2])) }
 }
 
-// The host's arithmetic serves where nothing but the result can change: rounding
-// to nearest with the inexact flag already up, and a result away from the ends
-// of the exponents. Otherwise ok is false.
-
+// hostRounds tells that the host's arithmetic may serve, because nothing but the
+// result can change: rounding is to nearest and the inexact flag is up already.
+// The result must also lie away from the ends of the exponents.
 func (t *thread) hostRounds() bool {
 	return t.C[cUSR]&(3<<usrRoundShift|usrInexact) == usrInexact
 }
@@ -107,7 +106,14 @@ func sffma(t *thread, u *uop) {
 
 // sffms takes the product from 0 - Rs, which is not -Rs for a zero.
 func sffms(t *thread, u *uop) {
-	*t.r(u.o[0]) = uint32(t.fma(t.fsub(single, 0, t.f32(u.o[1])), t.f32(u.o[2]), t.f32(u.o[0]), 0))
+	x, y, z := t.f32(u.o[1]), t.f32(u.o[2]), t.f32(u.o[0])
+	if t.hostRounds() {
+		if r, ok := hostFMA(x^single.sign(), y, z); ok {
+			*t.r(u.o[0]) = r
+			return
+		}
+	}
+	*t.r(u.o[0]) = uint32(t.fma(t.fsub(single, 0, x), y, z, 0))
 }
 
 func sffmaScale(t *thread, u *uop) {
