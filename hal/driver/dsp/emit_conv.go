@@ -180,8 +180,10 @@ func (e *gemmEmitter) launch(at uint32) error {
 				to++
 			}
 			part := at + uint32(size(0, from))
+			if err := l.warm(e.s, part, size(from, to)); err != nil {
+				return err
+			}
 			e.job(part, from, to)
-			e.prefetchOwn(part, size(from, to))
 		}
 		return nil
 	}

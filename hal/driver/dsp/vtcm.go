@@ -134,6 +134,37 @@ func padTable(table []uint32, entryWords, n int) []uint32 {
 	return table
 }
 
+// warm launches a job that brings constants into L2: the threads of a kernel
+// that prefetches its inputs would replace each other's boxes and wait for the
+// same lines.
+func (l *lowering) warm(s *step, src uint32, bytes int) error {
+	k, err := l.kernel("warm", generateWarm)
+	if err != nil {
+		return err
+	}
+	var args [][]uint32
+	for _, r := range l.spread(bytes / vecBytes) {
+		args = append(args, []uint32{src + uint32(r[0]*vecBytes), uint32(r[1] - r[0])})
+	}
+	l.launch(s, k, args)
+	l.jobs[len(l.jobs)-1].Name = "warm"
+	return nil
+}
+
+// generateWarm writes the kernel that prefetches vectors and reads them, to end
+// when they have come. Arguments: address, vectors.
+func generateWarm(a *asm) {
+	in := a.args("from", "vectors")
+	src, n := in[0], in[1]
+	shape := a.rr("box")
+	a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
+	a.op(hexagon.A2_tfr, lo(shape), n)
+	a.op(hexagon.S2_setbit_i, lo(shape), lo(shape), 23) // 128 bytes wide
+	a.op(hexagon.Y5_l2fetch, src, shape)
+	a.loop0(n, func() { a.op(hexagon.V6_vL32b_pi, a.v("bytes"), src, 1).Loads(aliasConst) })
+	a.ret()
+}
+
 // generateFetch writes the kernel that copies ranges of whole units. Arguments:
 // table of (source, destination, units), entries.
 func generateFetch(a *asm) {
