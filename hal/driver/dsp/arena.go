@@ -1,10 +1,86 @@
 package dsp
 
-import "sort"
+import (
+	"fmt"
+	"sort"
+)
 
 // regionGuard separates regions: kernels read a little beyond what they use, and
 // those on words write up to four vectors at a time.
 const regionGuard = 512
+
+// finish gives tensors their addresses and steps their launches.
+func (l *lowering) finish() error {
+	l.addHalos()
+	if err := l.place(); err != nil {
+		return err
+	}
+	for _, s := range l.steps {
+		l.op = s.region
+		if err := s.emit(l, s); err != nil {
+			return fmt.Errorf("dsp: operation %d: %w", s.region, err)
+		}
+		if len(l.consts) > maxConst {
+			return fmt.Errorf("dsp: operation %d: more than %d bytes of weights and tables", s.region, maxConst)
+		}
+	}
+	l.finishFetches()
+	l.consts = append(l.consts, make([]byte, endGuard)...)
+	return nil
+}
+
+// addHalos inserts, behind the last step that writes a tensor with a halo,
+// one that fills it.
+func (l *lowering) addHalos() {
+	lastWrite := map[*tensor]int{}
+	for i, s := range l.steps {
+		for _, t := range s.writes {
+			lastWrite[t] = i
+		}
+	}
+	var steps []*step
+	for i, s := range l.steps {
+		steps = append(steps, s)
+		for _, t := range s.writes {
+			if t.hasHalo() && lastWrite[t] == i {
+				steps = append(steps, haloStep(t, s.region))
+			}
+		}
+	}
+	l.steps = steps
+}
+
+// place works out lifetimes and addresses.
+func (l *lowering) place() error {
+	for i, s := range l.steps {
+		for _, list := range [2][]*tensor{s.reads, s.writes} {
+			for _, t := range list {
+				if t.first == -1 {
+					t.first = i
+				}
+				t.last = max(t.last, i)
+			}
+		}
+	}
+	for _, t := range l.tensors {
+		if t.keep {
+			t.first, t.last = 0, len(l.steps)
+		}
+		if t.first == -1 {
+			continue
+		}
+		if p := t.shape.positions(); p > maxPositions {
+			return fmt.Errorf("dsp: %s has %d positions, at most %d", t.name, p, maxPositions)
+		}
+		if n := t.bytes(); n > maxArena {
+			return fmt.Errorf("dsp: %s needs %d bytes, at most %d", t.name, n, maxArena)
+		}
+	}
+	if l.arena = planArena(l.tensors, arenaBase); l.arena > maxArena {
+		return fmt.Errorf("dsp: activations need %d bytes, at most %d", l.arena, maxArena)
+	}
+	return nil
+}
 
 // planArena gives every tensor an address in [base, base+size) such that tensors
 // whose lifetimes overlap do not. Largest first, lowest free place.

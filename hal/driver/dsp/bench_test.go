@@ -70,3 +70,28 @@ func BenchmarkPrepareMobileNetV1(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkLate executes a model one of whose parameters is an input: with a plan
+// at hand, and with values that are always new.
+func BenchmarkLate(b *testing.B) {
+	m, in := latePad()
+	for _, c := range []struct {
+		name   string
+		values int
+	}{{"kept", 1}, {"new", 2 * maxLatePlans}} {
+		b.Run(c.name, func(b *testing.B) {
+			p, err := device(b).PrepareModel(m, hal.PrepareOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			out := make([]byte, 1<<12)
+			k := 0
+			for b.Loop() {
+				k++
+				if _, err := p.Execute(&hal.Request{Inputs: [][]byte{in, words(k%c.values, 1, 2, 0)}, Outputs: [][]byte{out}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

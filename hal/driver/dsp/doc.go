@@ -16,7 +16,7 @@
 //	depthwise  128 channels or positions per vector (vmpy ub x b, widening adds)
 //	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
 //	binary     ADD, SUB, MUL
-//	unary      RELU*, LOGISTIC, TANH, HARD_SWISH, requantization by table or clamp
+//	unary      RELU*, LOGISTIC, TANH, HARD_SWISH, RSQRT, requantization by table or clamp
 //	softmax    exponentials from a table of the 256 differences, sum, reciprocal, scaling
 //	copy, fill layout changes, PAD, CONCATENATION, halos, every operation that selects or reorders elements
 //
@@ -27,8 +27,10 @@
 // change between the two forms when an operation asks for the other.
 //
 //	flat     vectors of results from vectors of operands: comparisons, logic, MAXIMUM, MINIMUM, SELECT, PRELU, CAST, words
-//	slab     a lane per row, a slab per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION
-//	dot      rows of inputs, gathered, times rows of weights: GROUPED_CONV_2D, TRANSPOSE_CONV_2D and convolutions whose filter the model computes
+//	slab     a lane per row, a slab per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION, TOPK_V2
+//	dot      rows of inputs, gathered, times rows of weights: GROUPED_CONV_2D, TRANSPOSE_CONV_2D, BATCH_MATMUL and convolutions whose filter the model computes
+//	lookup   GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP with indexes that the program reads and checks
+//	halves   QUANTIZED_16BIT_LSTM, QUANTIZED_LSTM: the gates' functions in 16-bit fixed point, sums and layer normalization in words
 //	rescale  the requantization of what dot makes
 //
 // # Detection

@@ -126,26 +126,6 @@ func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 	return l, l.finish()
 }
 
-// finish gives tensors their addresses and steps their launches.
-func (l *lowering) finish() error {
-	l.addHalos()
-	if err := l.place(); err != nil {
-		return err
-	}
-	for _, s := range l.steps {
-		l.op = s.region
-		if err := s.emit(l, s); err != nil {
-			return fmt.Errorf("dsp: operation %d: %w", s.region, err)
-		}
-		if len(l.consts) > maxConst {
-			return fmt.Errorf("dsp: operation %d: more than %d bytes of weights and tables", s.region, maxConst)
-		}
-	}
-	l.finishFetches()
-	l.consts = append(l.consts, make([]byte, endGuard)...)
-	return nil
-}
-
 // empty reports whether an operation has nothing to compute.
 func (l *lowering) empty(op *nn.Operation) bool {
 	if isOpen(op.Type) {
@@ -316,59 +296,6 @@ func (l *lowering) constWords(w []uint32) uint32 {
 // addStep appends a step of the current operation.
 func (l *lowering) addStep(name string, reads, writes []*tensor, emit func(l *lowering, s *step) error) {
 	l.steps = append(l.steps, &step{region: l.op, name: name, reads: reads, writes: writes, emit: emit})
-}
-
-// addHalos inserts, behind the last step that writes a tensor with a halo,
-// one that fills it.
-func (l *lowering) addHalos() {
-	lastWrite := map[*tensor]int{}
-	for i, s := range l.steps {
-		for _, t := range s.writes {
-			lastWrite[t] = i
-		}
-	}
-	var steps []*step
-	for i, s := range l.steps {
-		steps = append(steps, s)
-		for _, t := range s.writes {
-			if t.hasHalo() && lastWrite[t] == i {
-				steps = append(steps, haloStep(t, s.region))
-			}
-		}
-	}
-	l.steps = steps
-}
-
-// place works out lifetimes and addresses.
-func (l *lowering) place() error {
-	for i, s := range l.steps {
-		for _, list := range [2][]*tensor{s.reads, s.writes} {
-			for _, t := range list {
-				if t.first == -1 {
-					t.first = i
-				}
-				t.last = max(t.last, i)
-			}
-		}
-	}
-	for _, t := range l.tensors {
-		if t.keep {
-			t.first, t.last = 0, len(l.steps)
-		}
-		if t.first == -1 {
-			continue
-		}
-		if p := t.shape.positions(); p > maxPositions {
-			return fmt.Errorf("dsp: %s has %d positions, at most %d", t.name, p, maxPositions)
-		}
-		if n := t.bytes(); n > maxArena {
-			return fmt.Errorf("dsp: %s needs %d bytes, at most %d", t.name, n, maxArena)
-		}
-	}
-	if l.arena = planArena(l.tensors, arenaBase); l.arena > maxArena {
-		return fmt.Errorf("dsp: activations need %d bytes, at most %d", l.arena, maxArena)
-	}
-	return nil
 }
 
 // launch appends a job: args[t] are the arguments of thread t.
