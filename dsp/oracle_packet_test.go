@@ -41,6 +41,9 @@ func (g *packetGen) block(f *hexagon.Form) (x scalarBlock, ok bool) {
 		if constant, relative := globals(&p); constant && relative {
 			continue
 		}
+		if g.r.Intn(3) == 0 {
+			p = joined(p)
+		}
 		g.land(&p)
 		return scalarBlock{packet: p, prelude: g.prelude(&p)}, true
 	}
@@ -242,7 +245,7 @@ func (g *packetGen) prelude(p *hexagon.Packet) (out []string) {
 		case f.Has(hexagon.FlagIndirect) && f.Has(hexagon.FlagLoad): // returns to what lies in the frame
 			out = append(out, "{ r24 = ##LA }\n\t{ memw(r26+#4) = r24 }")
 		case f.Has(hexagon.FlagIndirect):
-			out = append(out, "{ r24 = ##LA }")
+			out = append(out, "{ r24 = ##LA }\n\t{ r31 = r24 }")
 		case in.Op == hexagon.S2_storew_locked && g.r.Intn(4) != 0:
 			out = append(out, fmt.Sprintf("{ r24 = memw_locked(r26) }\n\t{ memw(r26+#%d) = r24 }", 4*g.r.Intn(2)))
 		case in.Op == hexagon.S4_stored_locked && g.r.Intn(4) != 0:
@@ -250,6 +253,83 @@ func (g *packetGen) prelude(p *hexagon.Packet) (out []string) {
 		}
 	}
 	return out
+}
+
+// shortForms are the forms that sub-instructions of duplexes stand for.
+var shortForms = []hexagon.Op{
+	hexagon.L2_loadri_io, hexagon.L2_loadrub_io, hexagon.L2_loadrh_io, hexagon.L2_loadruh_io, hexagon.L2_loadrb_io, hexagon.L2_loadrd_io,
+	hexagon.S2_storeri_io, hexagon.S2_storerb_io, hexagon.S2_storerh_io, hexagon.S2_storerd_io, hexagon.S4_storeiri_io, hexagon.S4_storeirb_io,
+	hexagon.S2_allocframe, hexagon.L2_deallocframe, hexagon.L4_return, hexagon.L4_return_t, hexagon.L4_return_fnew_pnt, hexagon.J2_jumpr, hexagon.J2_jumprt,
+	hexagon.J2_jumprfnew, hexagon.A2_addi, hexagon.A2_tfrsi, hexagon.A2_tfr, hexagon.A2_add, hexagon.A2_andir, hexagon.A2_sxtb, hexagon.A2_sxth, hexagon.A2_zxth,
+	hexagon.C2_cmpeqi, hexagon.A2_combineii, hexagon.A4_combineri, hexagon.A4_combineir, hexagon.C2_cmoveit, hexagon.C2_cmoveif, hexagon.C2_cmovenewit,
+}
+
+// duplex returns a packet of short instructions that LLVM's assembler joins to a duplex.
+func (g *packetGen) duplex() scalarBlock {
+	for {
+		p := hexagon.Packet{}
+		for range 2 + g.r.Intn(2) {
+			op := shortForms[g.r.Intn(len(shortForms))]
+			n := p.N
+			g.add(&p, op.Form())
+			for k := n; k < min(p.N, uint8(len(p.Insts))); k++ {
+				g.shorten(&p.Insts[k])
+			}
+		}
+		if int(p.N) > len(p.Insts) || p.Layout() != nil || p.Check() != nil || !defined(&p) {
+			continue
+		}
+		if p = joined(p); p.Duplex {
+			g.land(&p)
+			return scalarBlock{packet: p, prelude: g.prelude(&p)}
+		}
+	}
+}
+
+// shorten gives an instruction operands that sub-instructions can hold.
+func (g *packetGen) shorten(in *hexagon.Inst) {
+	f := in.Op.Form()
+	for i := range f.Operands {
+		o := &f.Operands[i]
+		x := &in.R[o.Index]
+		switch {
+		case o.Kind == hexagon.KindImm && o.Signed && g.r.Intn(4) == 0:
+			in.Imm[o.Index], in.Ext = -1<<o.Scale, false
+		case o.Kind == hexagon.KindImm && (!in.Ext || g.r.Intn(2) == 0):
+			in.Imm[o.Index], in.Ext = int32(g.r.Intn(8))<<o.Scale, false
+			if in.Op == hexagon.A2_andir {
+				in.Imm[o.Index] = []int32{1, 255}[g.r.Intn(2)]
+			}
+		case o.Kind == hexagon.KindP:
+			*x = 0
+		case o.Kind == hexagon.KindR && *x == 24 && f.Has(hexagon.FlagIndirect):
+			*x = 31
+		case o.Kind == hexagon.KindR && *x == 26 && f.MemBytes > 0:
+			*x = []uint8{21, 21, 29}[g.r.Intn(3)]
+			if f.Has(hexagon.FlagIndirect) || in.Op == hexagon.L2_deallocframe {
+				*x = 30
+			}
+		case o.Kind == hexagon.KindRR && *x > 6:
+			*x = 16 + *x&6
+			if in.Op == hexagon.L2_deallocframe || f.Has(hexagon.FlagIndirect) {
+				*x = 30
+			}
+		case o.Kind == hexagon.KindR && *x > 7 && *x < 24:
+			*x = 16 + *x&7
+		}
+	}
+	if in.Op == hexagon.A2_add && g.r.Intn(2) == 0 {
+		in.R[1] = in.R[0]
+	}
+}
+
+// joined is the packet with the compounds and duplexes that LLVM's assembler makes.
+func joined(p hexagon.Packet) hexagon.Packet {
+	o, err := hexagon.AssembleObject(p.Asm(), hexagon.AsmOptions{})
+	if err != nil || len(o.Packets) != 1 || o.Packets[0].Check() != nil {
+		return p
+	}
+	return o.Packets[0]
 }
 
 // globals reports accesses at constant addresses and relative to gp.

@@ -51,7 +51,7 @@ func scalarProgram(t *testing.T, blocks []scalarBlock, state, scratch string) st
 	for r := 0; r < 24; r += 2 {
 		ln("{ r%d:%d = memd(r28+#%d) }", r+1, r, 4*r)
 	}
-	ln("{ sa1 = r31 }\n\t{ lc1 = r31 }\n\t{ r26 = ##scratch+512 ; r27 = #8 }\n\t{ r25 = r26 ; r24 = r26 ; r29 = r26 }\n\t{ r30 = r26 ; jumpr r31 }")
+	ln("{ sa1 = r31 }\n\t{ lc1 = r31 }\n\t{ r26 = ##scratch+512 ; r27 = #8 }\n\t{ r25 = r26 ; r21 = r26 ; r29 = r26 }\n\t{ r30 = r26 ; jumpr r31 }")
 	b.WriteString("record:\n")
 	ln("{ r28 = ##where }\n\t{ r28 = memw(r28+#0) }")
 	for r := 0; r < 28; r += 2 {
@@ -182,6 +182,11 @@ func TestOracleRandom(t *testing.T) {
 			blocks = append(blocks, x)
 		}
 	}
+	for range want / 10 {
+		x := g.duplex()
+		x.state = r.Intn(scalarStates)
+		blocks = append(blocks, x)
+	}
 	bad := 0
 	for from := 0; from < len(blocks); from += blocksPerRun {
 		bad += compareScalar(t, r, blocks[from:min(from+blocksPerRun, len(blocks))])
@@ -190,7 +195,7 @@ func TestOracleRandom(t *testing.T) {
 	for _, f := range g.forms {
 		fewest = min(fewest, count[f.Op])
 	}
-	t.Logf("%d packets, %d forms, each in %d or more, %d differ", len(blocks), len(g.forms), fewest, bad)
+	t.Logf("%d packets, %d and more with a duplex, %d forms, each in %d or more, %d differ", len(blocks), want/10, len(g.forms), fewest, bad)
 	var why []string
 	for w, n := range left {
 		why = append(why, fmt.Sprintf("%d %s", n, w))
