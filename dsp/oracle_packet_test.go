@@ -42,7 +42,7 @@ func (g *packetGen) block(f *hexagon.Form) (x scalarBlock, ok bool) {
 			continue
 		}
 		if g.r.Intn(3) == 0 {
-			p = joined(p)
+			p = withPairs(p)
 		}
 		g.land(&p)
 		return scalarBlock{packet: p, prelude: g.prelude(&p)}, true
@@ -279,7 +279,7 @@ func (g *packetGen) duplex() scalarBlock {
 		if int(p.N) > len(p.Insts) || p.Layout() != nil || p.Check() != nil || !defined(&p) {
 			continue
 		}
-		if p = joined(p); p.Duplex {
+		if p = withPairs(p); p.Duplex {
 			g.land(&p)
 			return scalarBlock{packet: p, prelude: g.prelude(&p)}
 		}
@@ -323,8 +323,8 @@ func (g *packetGen) shorten(in *hexagon.Inst) {
 	}
 }
 
-// joined is the packet with the compounds and duplexes that LLVM's assembler makes.
-func joined(p hexagon.Packet) hexagon.Packet {
+// withPairs is the packet with the compounds and duplexes that LLVM's assembler makes.
+func withPairs(p hexagon.Packet) hexagon.Packet {
 	o, err := hexagon.AssembleObject(p.Asm(), hexagon.AsmOptions{})
 	if err != nil || len(o.Packets) != 1 || o.Packets[0].Check() != nil {
 		return p
