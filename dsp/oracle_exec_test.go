@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // TestOracleExec runs whole programs, assembled and compiled, in QEMU and in the core.
@@ -29,6 +31,7 @@ func TestOracleExec(t *testing.T) {
 		}
 	}
 	body := func(name string) []string { return []string{"-DBODY=\"" + name + "\"", "-I", root, "-I", data} }
+	const program = "../isa/hexagon/testdata/program.c"
 	for _, c := range []struct {
 		src  string
 		args []string
@@ -38,12 +41,45 @@ func TestOracleExec(t *testing.T) {
 		{"gemm.c", []string{"-O3", "-ffreestanding", "-fno-builtin", "-DSZ=128", "-DREP=1"}},
 		{"gemm.c", []string{"-O1", "-ffreestanding", "-fno-builtin", "-DSZ=128", "-DREP=1"}},
 		{"testdata/float.c", []string{"-O2", "-ffreestanding"}}, {"testdata/float.c", []string{"-O0", "-ffreestanding"}},
+		{program, []string{"-O0", "-ffreestanding"}}, {program, []string{"-O1", "-ffreestanding"}},
+		{program, []string{"-O2", "-ffreestanding"}}, {program, []string{"-Os", "-ffreestanding"}},
 	} {
 		source := c.src
 		if filepath.Dir(source) == "." {
 			source = filepath.Join(root, source)
 		}
 		sameAsQEMU(t, crossCompile(t, source, c.args...))
+	}
+}
+
+// TestOracleAssembled runs programs of our own assembler, with and without
+// compounds and duplexes, in QEMU and in the core.
+func TestOracleAssembled(t *testing.T) {
+	needTools(t, "qemu-hexagon")
+	root := os.Getenv("NNSOC_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared")
+	}
+	for _, name := range []string{"hello.S", "core.S"} {
+		text, err := os.ReadFile(filepath.Join(root, "hexagon", name))
+		if err != nil {
+			t.Skip("skipped: needs shared data")
+		}
+		for _, separate := range []bool{false, true} {
+			o, err := hexagon.AssembleObject(string(text), hexagon.AsmOptions{Base: 0x20000, Separate: separate})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			b, err := o.ELF()
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(t.TempDir(), "p.elf")
+			if err := os.WriteFile(path, b, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			sameAsQEMU(t, path)
+		}
 	}
 }
 

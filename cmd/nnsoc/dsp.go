@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -38,10 +40,21 @@ func (a *app) dspCore() (*dsp.Core, error) {
 	return dsp.New(spec)
 }
 
-// loadProgram reads an executable.
-func loadProgram(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	return data, usage(err)
+// readELF reads an executable, or assembles one from source.
+func readELF(path string) ([]byte, error) {
+	if ext := filepath.Ext(path); ext != ".s" && ext != ".S" && ext != ".asm" {
+		data, err := os.ReadFile(path)
+		return data, usage(err)
+	}
+	obj, err := assembleFile(path, hexagon.AsmOptions{Base: dspBase})
+	if err != nil {
+		return nil, err
+	}
+	data, err := obj.ELF()
+	if err != nil {
+		err = usage(fmt.Errorf("%s: %w", path, err))
+	}
+	return data, err
 }
 
 func loadImage(path string, data []byte) (*dsp.Image, error) {

@@ -21,10 +21,10 @@ type execFlags struct {
 func newDSPExec(a *app) *cobra.Command {
 	var f execFlags
 	cmd := &cobra.Command{
-		Use:   "exec FILE.elf [ARG]...",
+		Use:   "exec FILE.elf|FILE.s [ARG]...",
 		Short: "run a static Linux program for Hexagon and report its cycles",
 		Long: `exec runs a static Linux executable for Hexagon V66 with 128-byte vectors on one
-thread of the DSP. Its standard output, standard error and exit code are passed through.
+thread of the DSP; a source file is assembled first. Its standard output, standard error and exit code are passed through.
 The report - cycles, packets, instructions per cycle, how long the vector resources were
 busy, what the cycles went to, caches, energy - goes to standard error, or with --report
 to a file; --json makes it one object.
@@ -34,7 +34,7 @@ call ends it with an error that names the call. A program that breaks a rule end
 an error that names the packet, and an exit code as from the signal that Linux sends:
 132 illegal packet, 135 misaligned access, 139 access or jump outside memory, 152 more
 packets than --max-packets, 159 system call that is not supported.`,
-		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec --json --report report.json program.elf > output",
+		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec kernel.s\n  nnsoc dsp exec --json --report report.json program.elf > output",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(fmt.Errorf("%s takes the path of a program", cmd.CommandPath()))
@@ -43,7 +43,7 @@ packets than --max-packets, 159 system call that is not supported.`,
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return a.dspExec(args, &f) },
 
-		ValidArgsFunction: completeFiles("elf"),
+		ValidArgsFunction: completeFiles("elf", "s", "S"),
 	}
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&f.report, "report", "", "write the report to a file")
@@ -95,11 +95,11 @@ func (a *app) dspExec(args []string, f *execFlags) error {
 	if err != nil {
 		return err
 	}
-	data, err := loadProgram(args[0])
+	elf, err := readELF(args[0])
 	if err != nil {
 		return err
 	}
-	image, err := loadImage(args[0], data)
+	image, err := loadImage(args[0], elf)
 	if err != nil {
 		return err
 	}

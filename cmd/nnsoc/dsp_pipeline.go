@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
@@ -121,15 +120,7 @@ type program struct {
 func readProgram(path string) (*program, error) {
 	p := &program{path: path}
 	var err error
-	if ext := filepath.Ext(path); ext == ".s" || ext == ".S" || ext == ".asm" {
-		obj, err := assembleFile(path, hexagon.AsmOptions{Base: dspBase})
-		if err != nil {
-			return nil, err
-		}
-		if p.elf, err = obj.ELF(); err != nil {
-			return nil, usage(fmt.Errorf("%s: %w", path, err))
-		}
-	} else if p.elf, err = loadProgram(path); err != nil {
+	if p.elf, err = readELF(path); err != nil {
 		return nil, err
 	}
 	if p.code, err = hexagon.ReadELF(p.elf); err != nil {

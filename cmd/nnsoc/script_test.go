@@ -93,6 +93,10 @@ func TestReadme(t *testing.T) {
 				}
 				dir := t.TempDir()
 				for i, w := range words {
+					if here, ok := strings.CutPrefix(w, "cmd/nnsoc/"); ok { // of this repository
+						words[i] = here
+						continue
+					}
 					if p, ok := files[w]; ok {
 						if shared == "" {
 							t.Skip("skipped: needs shared data")
@@ -107,7 +111,7 @@ func TestReadme(t *testing.T) {
 				if code := execute(words[1:], &out, &errs); code != 0 {
 					t.Fatalf("exit code %d: %s", code, errs.String())
 				}
-				if out.Len() == 0 && !strings.Contains(line, " -o ") {
+				if out.Len()+errs.Len() == 0 && !strings.Contains(line, " -o ") {
 					t.Error("no output")
 				}
 			})

@@ -46,7 +46,9 @@ func (a *assembler) lex(s string) error {
 		case c == ' ' || c == '\t' || c == '\r':
 			i++
 			glued = false
-		case strings.HasPrefix(s[i:], "//"), c == '#' && first: // the second is a line marker of a preprocessor
+		case c == '#' && first && cppDirective(s[i+1:]):
+			return a.errorf(t, "source for the C preprocessor: run clang -E first")
+		case strings.HasPrefix(s[i:], "//"), c == '#' && first: // the second is a line marker of the preprocessor
 			for i < len(s) && s[i] != '\n' {
 				i++
 			}
@@ -100,6 +102,17 @@ func (a *assembler) lex(s string) error {
 	}
 	a.toks = append(a.toks, token{kind: tokEOF, line: line, col: len(s) - lineStart + 1})
 	return nil
+}
+
+// cppDirective reports a line that only a preprocessor understands.
+func cppDirective(s string) bool {
+	s = strings.TrimLeft(s, " \t")
+	for _, d := range [...]string{"include", "define", "undef", "if", "el", "endif", "pragma", "error"} {
+		if strings.HasPrefix(s, d) {
+			return true
+		}
+	}
+	return false
 }
 
 // unquote reads a string with the escapes of C and answers how much of s it took.

@@ -193,7 +193,7 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 				b.WriteByte(o.letter)
 				continue
 			}
-			if ix.words[strings.TrimPrefix(word, ".")] && !expectsTarget(toks, i) {
+			if ix.words[strings.TrimPrefix(word, ".")] && !expectsTarget(toks, i) && (word[0] != '.' || isSuffix(toks, i)) {
 				b.WriteString(word)
 				continue
 			}
@@ -231,6 +231,11 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 		}
 	}
 	return b.String(), ops, nil
+}
+
+// isSuffix reports that ".h" belongs to what stands before it: it is no label.
+func isSuffix(toks []token, i int) bool {
+	return i > 0 && toks[i].glued && (toks[i-1].kind == tokWord || toks[i-1].kind == tokNum || toks[i-1].is(")"))
 }
 
 // expectsTarget reports places where a word is the target of a branch, whatever else it means: functions may be called abs.

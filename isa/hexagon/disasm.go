@@ -98,7 +98,8 @@ func (c *Code) List(w io.Writer) error {
 }
 
 // Source writes the code as assembly that AssembleObject turns into the same bytes. Where its own choice of compounds and
-// duplexes would be another it is switched off or on; words that no text gives become .word.
+// duplexes would be another the instructions change places, or the choice is switched off or on; words that no text gives
+// become .word.
 func (c *Code) Source(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	words := Words(c.Data)
@@ -135,8 +136,8 @@ func (c *Code) Source(w io.Writer) error {
 		at := (l.Addr - c.Addr) / 4
 		want := words[at : at+uint32(l.Words)]
 		ok := l.err == nil && l.Check() == nil
-		if ok && !gives(&l.Packet, want, pairing) {
-			if ok = gives(&l.Packet, want, !pairing); ok {
+		if ok && !l.arrange(want, pairing) {
+			if ok = l.arrange(want, !pairing); ok {
 				pairing = !pairing
 				fmt.Fprintf(out, "\t.set %s, %d\n", pairingSymbol, b2u(pairing))
 			}
@@ -212,6 +213,32 @@ func (in *Inst) Target(addr uint32) (to uint32, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// arrange finds an order of the instructions in which the text of the packet assembles to the words: which of them are
+// joined depends on it.
+func (p *Packet) arrange(words []uint32, pairing bool) bool {
+	var try func(q *Packet, k int) bool
+	try = func(q *Packet, k int) bool {
+		if k == int(q.N) {
+			return gives(q, words, pairing)
+		}
+		for i := k; i < int(q.N); i++ {
+			r := *q
+			r.Insts[k], r.Insts[i] = q.Insts[i], q.Insts[k]
+			if try(&r, k+1) {
+				*q = r
+				return true
+			}
+		}
+		return false
+	}
+	q := *p
+	if !try(&q, 0) {
+		return false
+	}
+	p.Insts = q.Insts
+	return true
 }
 
 // gives reports whether the text of the packet assembles to the words.

@@ -99,7 +99,8 @@ func relativeTarget(b []byte, o *OperandSpec, _ uint32, v int32, ext bool) []byt
 	return appendImm(b, o, v, ext)
 }
 
-// appendText writes the instruction; as half of a duplex, sub, the constants that are part of the sub-instruction are decimal.
+// appendText writes the instruction; as half of a duplex, sub, the constants that are part of the sub-instruction
+// are decimal, those in unsigned fields are unsigned.
 func (in *Inst) appendText(b []byte, addr uint32, target targetText, sub *subForm) (out []byte) {
 	if in.Op == opNone || in.Op >= numOps {
 		return append(b, "<invalid>"...)
@@ -133,6 +134,8 @@ func (in *Inst) appendText(b []byte, addr uint32, target targetText, sub *subFor
 			b = target(b, o, addr, in.Imm[o.Index], ext && o.Extendable)
 		case o.Kind == KindImm && sub != nil && sub.args[c-0x80].from == subConst && in.Imm[o.Index] >= 0:
 			b = strconv.AppendInt(append(b, '#'), int64(in.Imm[o.Index]), 10)
+		case o.Kind == KindImm && sub != nil && sub.args[c-0x80].from == subUnsigned:
+			b = appendImm(b, &OperandSpec{}, in.Imm[o.Index], ext && o.Extendable)
 		case o.Kind == KindImm:
 			b = appendImm(b, o, in.Imm[o.Index], ext && o.Extendable)
 		default:
