@@ -141,6 +141,7 @@ type Cache struct {
 
 	hit, cycle, fill sim.Time
 	lineShift        uint
+	lineMask         uint64 // LineBytes - 1
 	count            [numCacheEvents]int64
 }
 
@@ -160,6 +161,7 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 		mshr:      make([]sim.Time, cfg.MSHRs),
 		setMask:   uint64(lines/cfg.Ways - 1),
 		lineShift: log2(cfg.LineBytes),
+		lineMask:  uint64(cfg.LineBytes - 1),
 	}
 	c.Retime(cfg.Hz)
 	c.clear()
@@ -206,27 +208,10 @@ func (c *Cache) Counters() []sim.Counter {
 // Access implements Level. A read is done when its last line is; a write when
 // every line is in the cache or its miss is registered.
 func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
-	if int(addr&uint64(c.cfg.LineBytes-1))+bytes <= c.cfg.LineBytes && bytes > 0 {
-		return c.one(t, addr, bytes, k)
+	n := bytes
+	if uint64(n-1) > c.lineMask-addr&c.lineMask {
+		return c.lines(t, addr, bytes, k)
 	}
-	done, from := t, c.cfg.Reason
-	for bytes > 0 {
-		n := min(bytes, c.cfg.LineBytes-int(addr&uint64(c.cfg.LineBytes-1)))
-		d, f := c.one(t, addr, n, k)
-		if d > done {
-			done = d
-		}
-		if f > from {
-			from = f
-		}
-		addr += uint64(n)
-		bytes -= n
-	}
-	return done, from
-}
-
-// one serves n bytes of one line.
-func (c *Cache) one(t sim.Time, addr uint64, n int, k Kind) (sim.Time, sim.Reason) {
 	ln := addr >> c.lineShift
 	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 	if *bank > t {
@@ -269,6 +254,25 @@ func (c *Cache) one(t sim.Time, addr uint64, n int, k Kind) (sim.Time, sim.Reaso
 		return l.ready, l.from
 	}
 	return done, c.cfg.Reason
+}
+
+// lines serves an access that is not within one line: line by line, or not at
+// all when it has no bytes.
+func (c *Cache) lines(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
+	done, from := t, c.cfg.Reason
+	for bytes > 0 {
+		n := min(bytes, c.cfg.LineBytes-int(addr&c.lineMask))
+		d, f := c.Access(t, addr, n, k)
+		if d > done {
+			done = d
+		}
+		if f > from {
+			from = f
+		}
+		addr += uint64(n)
+		bytes -= n
+	}
+	return done, from
 }
 
 // find is the way that holds line ln, -1 when none does.
