@@ -168,3 +168,16 @@ func TestAliases(t *testing.T) {
 		}
 	}
 }
+
+// TestLoopLabels assembles loops whose labels look like halves of registers.
+func TestLoopLabels(t *testing.T) {
+	for _, name := range []string{".Lo", ".L", "l", "h", "hi"} {
+		text := "{ loop0(" + name + ",#4) }\n" + name + ": { r2 = add(r2,#1) }:endloop0\n"
+		pk, err := Assemble(text, 0)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if in := pk[0].Insts[0]; in.Op != J2_loop0i || in.Imm[0] != 4 {
+			t.Errorf("%q: starts at %d", text, in.Imm[0])
+		}
+	}
+}

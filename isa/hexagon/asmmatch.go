@@ -238,10 +238,13 @@ func isSuffix(toks []token, i int) bool {
 	return i > 0 && toks[i].glued && (toks[i-1].kind == tokWord || toks[i-1].kind == tokNum || toks[i-1].is(")"))
 }
 
-// expectsTarget reports places where a word is the target of a branch, whatever else it means: functions may be called abs.
+// expectsTarget reports places where a word is the target of a branch or the start of a loop, whatever else it means: functions may be called abs.
 func expectsTarget(toks []token, i int) bool {
 	if i > 2 && toks[i-2].is(":") && (toks[i-1].text == "t" || toks[i-1].text == "nt") {
 		i -= 2
+	}
+	if i > 1 && toks[i-1].is("(") && strings.Contains(toks[i-2].text, "loop") {
+		return true
 	}
 	return i > 0 && (toks[i-1].text == "jump" || toks[i-1].text == "call")
 }
