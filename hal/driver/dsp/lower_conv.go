@@ -20,6 +20,11 @@ type filter struct {
 	// depthwise filters are [kh][kw][k]; channel k reads input k / mult only.
 	depthwise bool
 	mult      int
+	// grouped filters are [k][kh][kw][per]: a group of output channels reads per
+	// inputs of its own; 0 when all read all.
+	per, groups int
+	// mirrored: taps count from the other end.
+	mirrored bool
 }
 
 func (l *lowering) newFilter(operand uint32, k, kh, kw, c int, depthwise bool, mult int) (filter, error) {
@@ -38,6 +43,15 @@ func (l *lowering) newFilter(operand uint32, k, kh, kw, c int, depthwise bool, m
 
 // at is the unsigned weight of output channel k for tap (y, x), input c.
 func (f *filter) at(k, y, x, c int) byte {
+	if f.mirrored {
+		y, x = f.kh-1-y, f.kw-1-x
+	}
+	if f.per > 0 {
+		if c -= k / (f.k / f.groups) * f.per; c < 0 || c >= f.per {
+			return byte(f.zero)
+		}
+		return f.data[((k*f.kh+y)*f.kw+x)*f.per+c] ^ f.flip
+	}
 	if f.depthwise {
 		if k/f.mult != c {
 			return byte(f.zero)
@@ -103,11 +117,16 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	q, err := c.Quant(l.view)
+	f, err := l.newFilter(c.Filter, c.K, c.KH, c.KW, c.C, c.Depthwise, c.Multiplier)
 	if err != nil {
 		return err
 	}
-	f, err := l.newFilter(c.Filter, c.K, c.KH, c.KW, c.C, c.Depthwise, c.Multiplier)
+	return l.packedConv(&c, in, f)
+}
+
+// packedConv lowers a convolution of a filter that is known.
+func (l *lowering) packedConv(c *opspec.Conv, in *tensor, f filter) error {
+	q, err := c.Quant(l.view)
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,7 @@ import (
 
 // dots is a convolution as dot products of rows that are gathered first: one
 // row of inputs per output position and group, one of weights per channel. It
-// serves every convolution whose filter is not known when the model is
-// prepared, or that is none of those that the packed kernels cover.
+// serves every convolution whose filter is not known when the model is prepared.
 type dots struct {
 	operation            opspec.Conv
 	groups               int  // input channels, and output channels, are divided among them
@@ -215,22 +214,6 @@ func laneVectors(rq *requant, kinds, steps int) []byte {
 		}
 	}
 	return b
-}
-
-// lowerConvVariant lowers GROUPED_CONV_2D and TRANSPOSE_CONV_2D.
-func lowerConvVariant(l *lowering, op *nn.Operation) error {
-	if op.Type == nn.OpGroupedConv2D {
-		c, err := l.view.GroupedConv(op)
-		if err != nil {
-			return err
-		}
-		return l.dotConv(&c.Conv, c.Groups, false)
-	}
-	c, err := l.view.TransposeConv(op)
-	if err != nil {
-		return err
-	}
-	return l.dotConv(&c.Conv, 1, true)
 }
 
 // dotFullyConnected is a FULLY_CONNECTED as dot products.

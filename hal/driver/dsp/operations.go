@@ -29,8 +29,8 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpPad:             lowerPad,
 	nn.OpConcatenation:   lowerConcat,
 
-	nn.OpGroupedConv2D:            lowerConvVariant,
-	nn.OpTransposeConv2D:          lowerConvVariant,
+	nn.OpGroupedConv2D:            lowerGroupedConv,
+	nn.OpTransposeConv2D:          lowerTransposeConv,
 	nn.OpTranspose:                lowerStrided,
 	nn.OpSlice:                    lowerStrided,
 	nn.OpStridedSlice:             lowerStrided,

@@ -68,8 +68,12 @@ func (g *gemm) foldedBias(ch int) int32 {
 	f := &g.filter
 	sum := int32(0)
 	c0, c1 := 0, f.c
-	if f.depthwise {
+	switch {
+	case f.depthwise:
 		c0, c1 = ch/f.mult, ch/f.mult+1
+	case f.per > 0:
+		c0 = ch / (f.k / f.groups) * f.per
+		c1 = c0 + f.per
 	}
 	for y := range f.kh {
 		for x := range f.kw {
