@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -59,6 +60,39 @@ func benchmark(b *testing.B, m *nn.Model, in []byte) {
 	b.ReportMetric(float64(macs)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GMAC/s")
 	b.ReportMetric(float64(res.Stats.Cycles), "cycles")
 	b.ReportMetric(float64(res.Stats.Instructions), "instructions")
+}
+
+// BenchmarkCostPerMAC compares networks of different sizes: the host's time and
+// the simulated cycles of a multiply-accumulate should not depend on the size.
+func BenchmarkCostPerMAC(b *testing.B) {
+	for _, n := range []struct {
+		name  string
+		build func() *nn.Model
+	}{
+		{"MobileNetV1Quarter", bench.MobileNetV1Quarter}, {"MobileNetV1", bench.MobileNetV1Quant},
+		{"MobileNetV2", bench.MobileNetV2}, {"InceptionV3", bench.InceptionV3},
+	} {
+		b.Run(n.name, func(b *testing.B) {
+			m := n.build()
+			p, err := device(b).PrepareModel(m, hal.PrepareOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			r := &hal.Request{Inputs: [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}, Outputs: outputs(m)}
+			var res *hal.Result
+			for b.Loop() {
+				if res, err = p.Execute(r); err != nil {
+					b.Fatal(err)
+				}
+			}
+			macs := 0.0
+			for _, s := range res.Stats.Operations {
+				macs += float64(s.MACs)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/macs, "ns/MAC")
+			b.ReportMetric(float64(res.Stats.Cycles)/macs*1000, "cycles/kMAC")
+		})
+	}
 }
 
 func BenchmarkPrepareMobileNetV1(b *testing.B) {
