@@ -178,6 +178,7 @@ func (s *scheduler) waiting(now int32) int32 {
 // in source order wins.
 func (s *scheduler) pick(cycle, next int32, force bool) int {
 	if s.thrifty && !force && s.tight() {
+		s.crowded = true
 		return s.pickThrifty(cycle, next)
 	}
 	best := -1

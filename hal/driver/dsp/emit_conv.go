@@ -97,7 +97,7 @@ func (l *lowering) shapeBlock(c *convKernel, positions int) {
 	}
 	vrmpy := func(n int) int { return n * groups * c.words * c.runs }
 	c.positions = max(c.cluster, 4)
-	if c.cluster > 1 && vrmpy(8) <= maxFlat {
+	if c.cluster == 4 && vrmpy(8) <= maxFlat {
 		c.positions = 8
 	}
 	if c.cluster == 1 {

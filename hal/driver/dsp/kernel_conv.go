@@ -137,6 +137,7 @@ func (c *convKernel) generate(a *asm) {
 	blocks := in[1]
 	a.prefetch(in[4], in[5])
 	e.rq = a.requantSetup(c.rq, e.params)
+	e.rq.factorsInVectors()
 	if c.sum && c.even {
 		e.zero = a.rr("zero point")
 		for i := range 2 {

@@ -168,7 +168,7 @@ func (e *convCode) pairProducts(b *convChunk, w build.Reg) {
 }
 
 // maxFlatSums is how many pairs of words are added up without a loop.
-const maxFlatSums = 16
+const maxFlatSums = 40
 
 // sums is -zw * (sum of the inputs) of each position; it moves the pointers. Two
 // positions at a time, there are not registers for all at once.
@@ -213,9 +213,9 @@ func (s *convSums) loop() {
 			a.bump(p, n)
 		}
 	}
-	pairs, unroll := s.words/2, 8
+	pairs, unroll := s.words/2, 12
 	for pairs%unroll != 0 {
-		unroll /= 2
+		unroll--
 	}
 	s.eachRun(s.ptr, true, s.consumed()-4*s.words, func() {
 		if pairs > 0 {

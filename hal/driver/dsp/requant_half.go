@@ -93,11 +93,20 @@ func (q *requant) centre() int32 {
 	return q.half.centre
 }
 
-// halfSetup loads the constants.
+// halfSetup loads the constants; the factors stay in scalar registers or, with
+// factorsInVectors, become vectors.
 func (r *requantRegs) halfSetup(par build.Reg) {
 	a := r.a
 	r.high, r.low = a.word(par, parHigh, "high"), a.word(par, parLow, "low")
 	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
+}
+
+// factorsInVectors moves the factors to vector registers, for kernels that need
+// scalar ones more.
+func (r *requantRegs) factorsInVectors() {
+	if r.half {
+		r.high, r.low = r.a.splat(r.high, "high"), r.a.splat(r.low, "low")
+	}
 }
 
 // halves makes the accumulators halves, two and two.
@@ -111,14 +120,18 @@ func (r *requantRegs) halves(acc [4]build.Reg, to []build.Reg) {
 func (r *requantRegs) scaleHalves(x []build.Reg, interleaved bool) build.Reg {
 	a := r.a
 	fifteen := a.imm8(15)
+	mul, mulAcc := hexagon.V6_vmpyh, hexagon.V6_vmpyh_acc
+	if r.high.Class() == clsV {
+		mul, mulAcc = hexagon.V6_vmpyhv, hexagon.V6_vmpyhv_acc
+	}
 	var h [2]build.Reg
 	for i := range h {
 		p, t := a.vv("low product"), a.vv("sum")
-		a.op(hexagon.V6_vmpyh, p, x[i], r.low)
+		a.op(mul, p, x[i], r.low)
 		a.op(hexagon.V6_vcombine, t, r.zero, r.zero)
 		a.op(hexagon.V6_vasrw_acc, lo(t), lo(p), fifteen)
 		a.op(hexagon.V6_vasrw_acc, hi(t), hi(p), fifteen)
-		a.op(hexagon.V6_vmpyh_acc, t, x[i], r.high)
+		a.op(mulAcc, t, x[i], r.high)
 		h[i] = a.v("half")
 		a.op(hexagon.V6_vasrwhrndsat, h[i], hi(t), lo(t), fifteen)
 	}
