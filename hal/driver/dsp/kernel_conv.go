@@ -169,6 +169,7 @@ func (e *convCode) oneChunk(blocks build.Reg) {
 	rec, off := a.word(e.args, at, "record"), a.word(e.args, offset, "offset")
 	b := e.newChunk(n)
 	begin := func() {
+		defer e.pointers(b)
 		bias := e.biases(b, rec)
 		switch {
 		case !e.sum:
@@ -190,7 +191,6 @@ func (e *convCode) oneChunk(blocks build.Reg) {
 	begin()
 	a.repeat(blocks, func() {
 		e.fetchAhead()
-		e.pointers(b)
 		e.products(b, rec)
 		out := e.outAddresses(off)
 		a.bump(e.table, 4*e.entryWords())
