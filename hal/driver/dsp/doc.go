@@ -12,8 +12,8 @@
 //
 // # Kernels
 //
-//	conv       CONV_2D, FULLY_CONNECTED, DEPTHWISE_CONV_2D with a multiplier: weights in vectors of 32 output channels, activations as scalar words (vrmpy ub x ub)
-//	depthwise  128 channels or positions per vector (vmpy ub x b, widening adds)
+//	conv       CONV_2D, FULLY_CONNECTED, GROUPED_CONV_2D, TRANSPOSE_CONV_2D, DEPTHWISE_CONV_2D with a multiplier: weights in vectors of 32 output channels, activations as scalar words (vrmpy ub x ub), sums for a filter zero point in scalar registers
+//	depthwise  128 channels or positions per vector; up to three rows interleaved to words (vrmpy ub x b), windows that slide along the row
 //	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
 //	binary     ADD, SUB, MUL
 //	unary      RELU*, LOGISTIC, TANH, HARD_SWISH, RSQRT, requantization by table or clamp

@@ -1,0 +1,64 @@
+package dsp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// The form with halves gives the definition's byte for every accumulator: those
+// around each step, around the ends of the window and of int32, and random ones.
+func TestHalfRequant(t *testing.T) {
+	found := 0
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		m := opspec.QuantizeMultiplier(math.Exp2(-10*r.Float64()) * (0.5 + r.Float64()))
+		zero, lo, hi := r.Int32N(256), int32(0), int32(255)
+		switch r.IntN(3) {
+		case 0: // RELU
+			zero, lo = 0, 0
+		case 1:
+			lo = zero
+			hi = lo + r.Int32N(256-lo)
+		}
+		h, ok := findHalf(m, zero, lo, hi)
+		if !ok {
+			continue
+		}
+		found++
+		try := func(acc int64) {
+			if acc < math.MinInt32 || acc > math.MaxInt32 || acc-int64(h.centre) < math.MinInt32 || acc-int64(h.centre) > math.MaxInt32 {
+				return
+			}
+			want := min(max(int64(m.Apply(int32(acc)))+int64(zero), int64(lo)), int64(hi))
+			x := min(max(acc-int64(h.centre), math.MinInt16), math.MaxInt16)
+			sum := h.product(x) + int64(h.add)
+			if sum < math.MinInt32 || sum > math.MaxInt32 {
+				t.Fatalf("seed %d: sum %d overflows", seed, sum)
+			}
+			if got := min(max((sum+1<<14)>>15, int64(lo)), int64(hi)); got != want {
+				t.Fatalf("seed %d: %+v of %+v, zero %d, %d..%d: accumulator %d gives %d, want %d", seed, h, m, zero, lo, hi, acc, got, want)
+			}
+		}
+		for off := range int64(1 << 9) {
+			try(int64(h.centre) - 1<<15 - 256 + off)
+			try(int64(h.centre) + 1<<15 - 256 + off)
+			try(math.MinInt32 + off)
+			try(math.MaxInt32 - off)
+			try(int64(r.Int32()) - 1<<30)
+			try(int64(h.centre) + int64(r.Int32N(1<<17)) - 1<<16)
+		}
+	}
+	if found < 500 {
+		t.Errorf("only %d of 3000 requantizations have the form", found)
+	}
+}
+
+func BenchmarkFindHalf(b *testing.B) {
+	m := opspec.QuantizeMultiplier(0.0123)
+	for b.Loop() {
+		findHalf(m, 0, 0, 255)
+	}
+}
