@@ -28,7 +28,7 @@
 //
 //	flat     vectors of results from vectors of operands: comparisons, logic, MAXIMUM, MINIMUM, SELECT, PRELU, CAST, words
 //	slab     a lane per row, a slab per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION, TOPK_V2
-//	dot      rows of inputs, gathered, times rows of weights: GROUPED_CONV_2D, TRANSPOSE_CONV_2D, BATCH_MATMUL and convolutions whose filter the model computes
+//	dot      rows of inputs, gathered, times rows of weights: BATCH_MATMUL and convolutions whose filter the model computes
 //	lookup   GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP with indexes that the program reads and checks
 //	halves   QUANTIZED_16BIT_LSTM, QUANTIZED_LSTM: the gates' functions in 16-bit fixed point, sums and layer normalization in words
 //	rescale  the requantization of what dot makes

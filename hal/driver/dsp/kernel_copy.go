@@ -124,27 +124,29 @@ func generateFill(a *asm) {
 	a.ret()
 }
 
-// widenKernel copies rows of three-byte positions to a pitch of four, four
-// positions (three words) at a time; the fourth byte is whatever follows.
+// widenKernel copies rows of three-byte positions to a pitch of four, 32 positions
+// at a time; the fourth byte is one of a neighbour.
 type widenKernel struct {
 	flip bool
 }
 
 func (w *widenKernel) name() string { return "widen" + flag(w.flip, "_x") }
 
-// Words of a row: source, destination and groups of four positions, each 4-byte
-// (destination 8-byte) aligned, and the box that l2fetch brings in.
+// Words of a row: source, destination and groups of 32 positions, and the box that
+// l2fetch brings in.
 const widenWords = 6
 
-// generate writes the kernel. Arguments: table, entries.
+// widenGroup is the positions of a group.
+const widenGroup = vecBytes / 4
+
+// generate writes the kernel. Arguments: table, entries, the network's controls.
 func (w *widenKernel) generate(a *asm) {
-	in := a.args("table", "entries")
+	in := a.args("table", "entries", "controls")
 	table, entries := in[0], in[1]
+	controls := a.vload(in[2], 0, aliasConst, "controls")
 	var flip build.Reg
 	if w.flip {
-		flip = a.rr("flip")
-		a.op(hexagon.A2_tfrsi, lo(flip), -0x7f7f7f80)
-		a.op(hexagon.A2_tfrsi, hi(flip), -0x7f7f7f80)
+		flip = a.splat(a.imm(-0x7f7f7f80), "flip")
 	}
 	a.repeat(entries, func() {
 		src, dst, n := a.word(table, 0, "from"), a.word(table, 1, "to"), a.word(table, 2, "groups")
@@ -153,27 +155,31 @@ func (w *widenKernel) generate(a *asm) {
 		a.op(hexagon.Y5_l2fetch, src, box)
 		a.bump(table, 4*widenWords)
 		a.loop0(n, func() {
-			// Bytes 0..11 in two overlapping pairs: words 0, 1 and words 1, 2.
-			first, second, shifted := a.rr("first"), a.rr("second"), a.rr("shifted")
-			left, right := a.rr("left"), a.rr("right")
-			a.op(hexagon.L2_loadri_io, lo(first), src, 0).Loads(aliasIn)
-			a.op(hexagon.L2_loadri_io, hi(first), src, 4).Loads(aliasIn)
-			a.op(hexagon.L2_loadri_io, hi(second), src, 8).Loads(aliasIn)
-			a.op(hexagon.A2_tfr, lo(second), hi(first))
-			a.bump(src, 12)
-			a.op(hexagon.S2_lsr_i_p, shifted, first, 24)
-			a.op(hexagon.A2_combinew, left, lo(shifted), lo(first))
-			a.op(hexagon.S2_lsr_i_p, shifted, second, 16)
-			a.op(hexagon.A2_tfr, lo(right), lo(shifted))
-			a.op(hexagon.S2_lsr_i_r, hi(right), hi(second), 8)
-			for i, p := range [2]build.Reg{left, right} {
-				if w.flip {
-					a.op(hexagon.A2_xorp, p, p, flip)
-				}
-				a.op(hexagon.S2_storerd_io, dst, 8*i, p).Stores(aliasOut)
+			x, y := a.vloadu(src, 0, aliasIn, "x"), a.v("y")
+			a.bump(src, 3*widenGroup)
+			a.op(hexagon.V6_vdelta, y, x, controls)
+			if w.flip {
+				a.op(hexagon.V6_vxor, y, y, flip)
 			}
-			a.bump(dst, 16)
+			a.op(hexagon.V6_vS32b_pi, dst, 1, y).Stores(aliasOut)
 		})
 	})
 	a.ret()
+}
+
+// widenControls are the controls of a butterfly network that moves byte 3i+j to
+// 4i+j. From the widest stride down, a byte takes the bit of its goal; those of a
+// spread that keeps the order never meet.
+func widenControls() []byte {
+	controls := make([]byte, vecBytes)
+	for i := range 3 * widenGroup {
+		at, goal := i, i/3*4+i%3
+		for stride := vecBytes / 2; stride > 0; stride /= 2 {
+			if (at^goal)&stride != 0 {
+				at ^= stride
+				controls[at] |= byte(stride)
+			}
+		}
+	}
+	return controls
 }

@@ -77,7 +77,7 @@ func sourceBox(n, count, step int) (low, high uint32) {
 // copyTensor emits the copy of a value into a tensor of the same shape.
 func (l *lowering) copyTensor(dst, src *tensor) {
 	l.addStep("copy", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		if src.dense && dst.shape.c == 3 && dst.pitch == 4 && dst.shape.w%4 == 0 && src.addr%4 == 0 {
+		if src.dense && dst.shape.c == 3 && dst.pitch == 4 {
 			return l.widen(s, dst, src)
 		}
 		r := newRuns(dst.shape.positions(), l.threads)
@@ -102,11 +102,11 @@ func (l *lowering) widen(s *step, dst, src *tensor) error {
 	var table []uint32
 	for n := range dst.shape.n {
 		for y := range dst.shape.h {
-			table = append(table, src.at(n, y, 0), dst.at(n, y, 0), uint32(dst.shape.w/4), 0,
+			table = append(table, src.at(n, y, 0), dst.at(n, y, 0), uint32(ceilDiv(dst.shape.w, widenGroup)), 0,
 				boxOf(uint32(dst.shape.w*3)+vecBytes-1), vecBytes)
 		}
 	}
-	l.launchTable(s, kern, table, widenWords)
+	l.launchTable(s, kern, table, widenWords, l.constant(widenControls()))
 	return nil
 }
 
