@@ -157,8 +157,8 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 	for i := 0; i < len(toks); i++ {
 		t := toks[i]
 		word := t.text // mnemonics and registers may be written in capitals; names of symbols keep their case
-		if !ix.words[strings.TrimPrefix(word, ".")] {
-			word = strings.ToLower(word)
+		if !ix.words[strings.TrimPrefix(word, ".")] && !(strings.HasPrefix(word, ".") && (i == 0 || toks[i-1].kind == tokPunct)) {
+			word = strings.ToLower(word) // but .Lo in loop0(.Lo,#2) is a label, .LO in r2.LO is not
 		}
 		after := func(k int) token {
 			if i+k < len(toks) {
