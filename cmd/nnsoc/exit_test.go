@@ -17,10 +17,28 @@ func TestExitCodes(t *testing.T) {
 	if err := os.WriteFile(text, []byte("not a model at all"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	source := func(name, code string) string {
+		path := filepath.Join(dir, name+".s")
+		if err := os.WriteFile(path, []byte("_start: "+code+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
 	for _, c := range []struct {
 		args []string
 		want int
 	}{
+		{[]string{"dsp", "exec", source("status", "{ r6 = #93 ; r0 = #77 }\n trap0(#1)")}, 77},
+		{[]string{"dsp", "exec", source("illegal", ".word 0xffffffff")}, 132},
+		{[]string{"dsp", "exec", source("misaligned", "{ r0 = #3 }\n{ r1 = memw(r0+#0) }")}, 135},
+		{[]string{"dsp", "exec", source("memory", "{ r0 = #4 }\n{ r1 = memw(r0+#0) }")}, 139},
+		{[]string{"dsp", "exec", source("jump", "{ r0 = #4 }\n jumpr r0")}, 139},
+		{[]string{"dsp", "exec", "--max-packets", "9", source("limit", "jump _start")}, 152},
+		{[]string{"dsp", "exec", source("call", "{ r6 = #63 }\n trap0(#1)")}, 159},
+		{[]string{"dsp", "exec", source("syntax", "frob")}, exitUsage},
+		{[]string{"dsp", "asm", filepath.Join(dir, "none.s")}, exitUsage},
+		{[]string{"dsp", "disasm", text}, exitUsage},
+		{[]string{"dsp", "pipeline", source("line", "{ r6 = #93 ; r0 = #1 }\n trap0(#1)"), "--loop"}, exitUsage},
 		{[]string{}, exitOK},
 		{[]string{"version"}, exitOK},
 		{[]string{"devices"}, exitOK},
