@@ -227,6 +227,7 @@ type draftPacket struct {
 	fixups             []fixup
 	at                 token
 	endLoop0, endLoop1 bool
+	noShuf             bool
 }
 
 func (a *assembler) group(open token) error {
@@ -265,7 +266,9 @@ func (a *assembler) loopEnds(d *draftPacket) error {
 			d.endLoop1 = true
 		case "endloop01":
 			d.endLoop0, d.endLoop1 = true, true
-		case "mem_noshuf", "mem_shuf": // how LLVM may order memory accesses; they keep the order of the text here
+		case "mem_noshuf":
+			d.noShuf = true
+		case "mem_shuf":
 		default:
 			return a.errorf(t, "unknown packet suffix :%s", t.text)
 		}
@@ -328,9 +331,11 @@ func (in *Inst) hasTarget() bool {
 func (a *assembler) emit(d *draftPacket) error {
 	p := asmPacket{at: d.at}
 	p.EndLoop0, p.EndLoop1 = d.endLoop0, d.endLoop1
+	_, p.NoShuf = storeThenLoad(d.insts)
+	p.NoShuf = p.NoShuf && d.noShuf
 	if a.pairing {
 		d.joinCompounds()
-		p.Duplex = d.joinDuplex()
+		p.Duplex = !p.NoShuf && d.joinDuplex()
 	}
 	if a.forceExt {
 		return a.errorf(d.at, "immext extends nothing in its packet")

@@ -282,6 +282,37 @@ func TestOracleOrder(t *testing.T) {
 	t.Logf("%d packets, %d differ", n, wrong)
 }
 
+// TestOracleNoShuf compares the words of packets whose load stays behind the store before it.
+func TestOracleNoShuf(t *testing.T) {
+	needTools(t, mcName, "llvm-objcopy-19")
+	for text, behind := range map[string]bool{
+		"{ memw(r0+#0) = r1 ; r2 = memw(r3+#0) }:mem_noshuf":                                                        true,
+		"{ memb(r0++#1) = r1 ; r2 = add(r4,r5) ; r7:6 = memd(r3+#8) }:mem_noshuf":                                   true,
+		"{ r2 = memw(r3+#0) ; memw(r0+#0) = r1 }:mem_noshuf":                                                        false,
+		"{ r8 = add(r6,r7) ; if (p0) memh(r0+#2) = r1 ; if (!p1) r2 = memub(r3+#0) ; r9 = mpyi(r1,r2) }:mem_noshuf": true,
+	} {
+		o, err := AssembleObject(text, AsmOptions{Separate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, err := o.Packets[0].Encode(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		obj, diag, ok := assembleLLVM(t, text+"\n")
+		if !ok {
+			t.Fatal(diag)
+		}
+		if theirs := textSection(t, obj); !slices.Equal(ours, theirs) {
+			t.Errorf("%s: ours %08x, llvm-mc %08x", text, ours, theirs)
+		}
+		q, _, err := DecodePacket(ours, 0)
+		if err != nil || q.NoShuf != behind {
+			t.Errorf("%s decodes to %s, %v", text, q.Asm(), err)
+		}
+	}
+}
+
 // seed is the fixed seed of a test, or NNSOC_SEED when a longer hunt is wanted.
 func seed(fixed int64) int64 {
 	if s, err := strconv.ParseInt(os.Getenv("NNSOC_SEED"), 10, 64); err == nil {

@@ -26,6 +26,7 @@ func (p *Packet) Order() error {
 
 // slotLayout is the state in which slot assignment of the packet begins: a duplex has slots 0 and 1.
 func (p *Packet) slotLayout() (l layout) {
+	l.ordered = p.NoShuf
 	if p.Duplex {
 		l.reserved = 3
 	}

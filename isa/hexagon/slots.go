@@ -82,6 +82,7 @@ type layout struct {
 	n        int
 	reserved uint8
 	anyWords bool // do not count words: some may still be joined
+	ordered  bool // a load stays behind the store before it
 }
 
 // summary counts what the memory and branch rules look at.
@@ -213,6 +214,11 @@ func (s *summary) count(insts []Inst) {
 
 // memoryOrder pins loads and stores: a single memory access takes slot 0 (a gather slot 1), two stores take slots 1 and 0 in order.
 func (l *layout) memoryOrder(insts []Inst, s *summary) rule {
+	if k, ok := storeThenLoad(insts); ok && l.ordered {
+		l.res[k[0]].slots &= 2
+		l.res[k[1]].slots &= 1
+		return ruleOK
+	}
 	next := uint8(2) // the highest slot still open to stores
 	for i := range l.res[:l.n] {
 		f := &forms[insts[i].Op]
@@ -239,6 +245,24 @@ func (l *layout) memoryOrder(insts []Inst, s *summary) rule {
 		}
 	}
 	return ruleOK
+}
+
+// storeThenLoad finds a scalar store that can run in slot 1 and a scalar load behind it, if the packet touches memory by no
+// other instruction.
+func storeThenLoad(insts []Inst) (at [2]int, ok bool) {
+	n := 0
+	for i := range insts {
+		f := &forms[insts[i].Op]
+		if !f.Has(FlagLoad | FlagStore) {
+			continue
+		}
+		if n == 2 || f.IsHVX() || f.Has(FlagLoad) != (n == 1) || f.Has(FlagStore) != (n == 0) || n == 0 && f.Slots&2 == 0 {
+			return at, false
+		}
+		at[n] = i
+		n++
+	}
+	return at, n == 2
 }
 
 // othersOnlySlot0 reports whether another instruction can run in slot 0 only.

@@ -67,6 +67,9 @@ func (p *Packet) asm(target targetText) string {
 	case p.EndLoop1:
 		b = append(b, ":endloop1"...)
 	}
+	if p.NoShuf {
+		b = append(b, ":mem_noshuf"...)
+	}
 	return string(b)
 }
 
