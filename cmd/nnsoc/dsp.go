@@ -71,7 +71,7 @@ var faultSignals = map[dsp.FaultKind]struct {
 	name   string
 	number int
 }{
-	dsp.FaultIllegal: {"illegal packet", 4},           // SIGILL
+	dsp.FaultIllegal: {"illegal code", 4},             // SIGILL
 	dsp.FaultAlign:   {"misaligned access", 7},        // SIGBUS
 	dsp.FaultMemory:  {"memory fault", 11},            // SIGSEGV
 	dsp.FaultJump:    {"bad jump", 11},                // SIGSEGV
