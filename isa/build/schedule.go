@@ -209,7 +209,7 @@ func (s *scheduler) pick(cycle, next int32, force bool) int {
 }
 
 // tightUnits is how few free units make a file tight.
-const tightUnits = 6
+const tightUnits = 10
 
 // tight reports whether a file has few units left.
 func (s *scheduler) tight() bool {

@@ -9,7 +9,7 @@ import (
 const maxConvPositions = 8
 
 // maxFlat is how many vrmpy a chunk may have that is written without a loop.
-const maxFlat = 288
+const maxFlat = 200
 
 // maxNear bounds the distance of positions that share an address: the last ones
 // of a row may read that far behind it.
