@@ -22,7 +22,7 @@ func lowerLstm16(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	rq := newRequant([]opspec.Multiplier{p.Scale}, 0, 0, 255, 0)
+	rq := newRequant([]opspec.Multiplier{p.Scale}, 0, -1<<15, 1<<15-1, 0) // halves: nothing is clamped
 	var gate [opspec.Gates]*tensor
 	for g := range gate {
 		weights, err := l.joined("weights", p.Units, []uint32{p.R[g], p.W[g]}, []int{p.Units, p.Size})
