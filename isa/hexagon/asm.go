@@ -331,11 +331,11 @@ func (in *Inst) hasTarget() bool {
 func (a *assembler) emit(d *draftPacket) error {
 	p := asmPacket{at: d.at}
 	p.EndLoop0, p.EndLoop1 = d.endLoop0, d.endLoop1
-	_, p.NoShuf = storeThenLoad(d.insts)
-	p.NoShuf = p.NoShuf && d.noShuf
+	p.NoShuf = d.noShuf
 	if a.pairing {
+		_, behind := storeThenLoad(d.insts)
 		d.joinCompounds()
-		p.Duplex = !p.NoShuf && d.joinDuplex()
+		p.Duplex = !(p.NoShuf && behind) && d.joinDuplex()
 	}
 	if a.forceExt {
 		return a.errorf(d.at, "immext extends nothing in its packet")

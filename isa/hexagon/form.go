@@ -211,5 +211,5 @@ type Packet struct {
 	Words              uint8   // words in memory, extenders counted
 	EndLoop0, EndLoop1 bool    // the packet ends hardware loop 0 / 1
 	Duplex             bool    // the last two instructions share the last word
-	NoShuf             bool    // :mem_noshuf: the store runs in slot 1, and the load behind it sees what it wrote
+	NoShuf             bool    // :mem_noshuf: memory accesses keep their order; a load behind a scalar store sees what it wrote
 }

@@ -313,6 +313,49 @@ func TestOracleNoShuf(t *testing.T) {
 	}
 }
 
+// TestOracleNoShufOrders gives every pair of memory accesses, with and without a third instruction, the :mem_noshuf suffix:
+// the words, or that there are none, are llvm-mc's.
+func TestOracleNoShufOrders(t *testing.T) {
+	needTools(t, mcName, "llvm-objcopy-19")
+	access := []string{
+		"memw(r2+#0) = r3", "if (p0) memb(r2+#1) = r3", "memd(r2++#8) = r5:4", "memw(gp+#8) = r3", "vmem(r2+#0) = v3",
+		"memw(r2+#4) += r3", "memw(r2+#0) = r9.new", "memw(r2+#0) = #5", "dczeroa(r2)",
+		"r1 = memw(r0+#0)", "if (!p1) r14 = memub(r0+#3)", "v1 = vmem(r0+#0)", "v1.tmp = vmem(r0++#1)", "v1 = vmemu(r0+#0)",
+		"dcfetch(r0+#0)", "r13:12 = memd(##70000)", "vmem(r2+#1) = v7.new",
+	}
+	legal := 0
+	for i, a := range access {
+		for k, b := range access {
+			text := "{ " + a + " ; " + b + " }:mem_noshuf"
+			switch third := []string{"", "r9 = add(r6,r7)", "v7.w = vadd(v1.w,v2.w)", "r8 = mpyi(r6,r7)"}[(i+k)%4]; {
+			case third != "" && i%2 == 0:
+				text = "{ " + a + " ; " + third + " ; " + b + " }:mem_noshuf"
+			case third != "":
+				text = "{ " + third + " ; " + a + " ; " + b + " }:mem_noshuf"
+			}
+			obj, diag, ok := assembleLLVM(t, strings.ReplaceAll(text, " ; ", "\n")+"\n")
+			o, err := AssembleObject(text, AsmOptions{Separate: true})
+			if (err == nil) != ok {
+				t.Errorf("%s: ours %v, llvm-mc %s", text, err, diag)
+			}
+			if err != nil || !ok {
+				continue
+			}
+			legal++
+			ours, err := o.Packets[0].Encode(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if theirs := textSection(t, obj); !slices.Equal(ours, theirs) {
+				t.Errorf("%s: ours %08x, llvm-mc %08x", text, ours, theirs)
+			}
+		}
+	}
+	if legal < 50 {
+		t.Errorf("only %d packets are legal", legal)
+	}
+}
+
 // seed is the fixed seed of a test, or NNSOC_SEED when a longer hunt is wanted.
 func seed(fixed int64) int64 {
 	if s, err := strconv.ParseInt(os.Getenv("NNSOC_SEED"), 10, 64); err == nil {

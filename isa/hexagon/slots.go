@@ -82,7 +82,7 @@ type layout struct {
 	n        int
 	reserved uint8
 	anyWords bool // do not count words: some may still be joined
-	ordered  bool // a load stays behind the store before it
+	ordered  bool // memory accesses keep their order
 }
 
 // summary counts what the memory and branch rules look at.
@@ -116,7 +116,7 @@ func (l *layout) assign(insts []Inst) rule {
 		if f.Has(FlagBlocksSlot1) {
 			l.reserved |= 2
 		}
-		noStore1 = noStore1 || f.Has(FlagNoStore1)
+		noStore1 = noStore1 || f.Has(FlagNoStore1) || f.Has(FlagLoad) && f.IsHVX()
 		onlyALU1 = onlyALU1 || f.Has(FlagSlot1ALU)
 	}
 	if words > MaxWords && !l.anyWords {
@@ -212,25 +212,27 @@ func (s *summary) count(insts []Inst) {
 	}
 }
 
-// memoryOrder pins loads and stores: a single memory access takes slot 0 (a gather slot 1), two stores take slots 1 and 0 in order.
+// memoryOrder pins loads and stores: a single memory access takes slot 0 (a gather slot 1), two stores take slots 1 and 0 in
+// order; in an ordered packet any two accesses do, and a memory operation, which is two, fits none.
 func (l *layout) memoryOrder(insts []Inst, s *summary) rule {
-	if k, ok := storeThenLoad(insts); ok && l.ordered {
-		l.res[k[0]].slots &= 2
-		l.res[k[1]].slots &= 1
-		return ruleOK
-	}
-	next := uint8(2) // the highest slot still open to stores
+	next := uint8(2) // the highest slot still open
 	for i := range l.res[:l.n] {
 		f := &forms[insts[i].Op]
 		r := &l.res[i]
 		if f.Has(FlagLoad) && f.Slots != 2 && s.loads == 1 && s.loads == s.memory && s.memops == 0 {
 			r.slots &= 1
+		} else if f.Has(FlagLoad) && l.ordered {
+			if next == 0 {
+				return ruleLoads
+			}
+			r.slots &= next
+			next >>= 1
 		}
 		if !f.Has(FlagStore) {
 			continue
 		}
 		if s.store0 == 0 {
-			if s.stores == 1 && (s.loads == 0 || !othersOnlySlot0(l, i)) {
+			if s.stores == 1 && (s.loads == 0 || !l.ordered && !othersOnlySlot0(l, i)) {
 				r.slots &= 1
 			} else if s.stores >= 1 {
 				if next == 0 {
