@@ -176,13 +176,19 @@ func (v View) OutputDims(op *nn.Operation) ([][]uint32, error) {
 // Operand data is shared. A declared shape that an operation contradicts is an
 // error.
 func Resolve(g *nn.Subgraph) (*nn.Subgraph, error) {
+	return inferAll(g, false, func(*nn.Operation) bool { return true })
+}
+
+// inferAll completes the shapes of a copy of the subgraph, operation by
+// operation. mayStay says whether the outputs of one may stay unknown.
+func inferAll(g *nn.Subgraph, final bool, mayStay func(*nn.Operation) bool) (*nn.Subgraph, error) {
 	r := *g
 	r.Operands = append([]nn.Operand(nil), g.Operands...)
-	v := View{Operands: r.Operands}
+	v := View{Operands: r.Operands, Final: final}
 	for i := range r.Operations {
 		op := &r.Operations[i]
 		dims, err := v.OutputDims(op)
-		if errors.Is(err, ErrUnknown) {
+		if errors.Is(err, ErrUnknown) && mayStay(op) {
 			continue
 		}
 		if err != nil {

@@ -1,11 +1,6 @@
 package opspec
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/nnsoc/nnsoc/hal/nn"
-)
+import "github.com/nnsoc/nnsoc/hal/nn"
 
 // steering are the TENSOR_INT32 inputs that say what an operation does; the
 // others are what it works on.
@@ -34,28 +29,7 @@ func FinalView(g *nn.Subgraph) View { return View{Operands: g.Operands, Final: t
 // whose parameters are constants: an operation whose output shapes are still not
 // known is an error, unless open says that only its execution gives them.
 func Complete(g *nn.Subgraph, open func(nn.OperationType) bool) (*nn.Subgraph, error) {
-	r := *g
-	r.Operands = append([]nn.Operand(nil), g.Operands...)
-	v := FinalView(&r)
-	for i := range r.Operations {
-		op := &r.Operations[i]
-		if open(op.Type) {
-			continue
-		}
-		dims, err := v.OutputDims(op)
-		if errors.Is(err, ErrUnknown) && allKnown(&r, op.Outputs) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("operation %d: %w", i, err)
-		}
-		for k, x := range op.Outputs {
-			if err := v.SetDims(x, dims[k]); err != nil {
-				return nil, fmt.Errorf("operation %d: %s: output %d (operand %d): %w", i, op.Type, k, x, err)
-			}
-		}
-	}
-	return &r, nil
+	return inferAll(g, true, func(op *nn.Operation) bool { return open(op.Type) || allKnown(g, op.Outputs) })
 }
 
 func allKnown(g *nn.Subgraph, list []uint32) bool {
