@@ -241,11 +241,14 @@ func (a *assembler) group(open token) error {
 			a.pos++
 		case t.is("}"):
 			a.pos++
-			if len(d.insts) == 0 {
-				return a.errorf(t, "packet is empty")
-			}
 			if err := a.loopEnds(&d); err != nil {
 				return err
+			}
+			if len(d.insts) == 0 {
+				if !d.endLoop0 && !d.endLoop1 {
+					return nil // no code, as in llvm-mc
+				}
+				d.insts, d.ids = append(d.insts, Inst{Op: A2_nop}), append(d.ids, 0)
 			}
 			return a.emit(&d)
 		default:
@@ -289,10 +292,11 @@ func (a *assembler) instruction(d *draftPacket) error {
 		}
 		a.pos++
 	}
-	toks := a.toks[from:a.pos]
+	toks := guarded(a.toks[from:a.pos])
 	if len(toks) == 0 {
 		return a.errorf(a.peek(), "instruction expected")
 	}
+	joinSuffixes(toks)
 	if strings.EqualFold(toks[0].text, "immext") {
 		a.forceExt = true // the value is repeated in the instruction that follows
 		return nil

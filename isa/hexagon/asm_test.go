@@ -102,7 +102,6 @@ func TestAssembleErrors(t *testing.T) {
 		{".byte 1\n nop", "not aligned to 4"},
 		{".rept 100000000\n.endr", "statements"},
 		{"{ r0 = add(r1,r2)", "1:1: packet is not closed"},
-		{"{ }", "empty"},
 		{"{ jump nowhere }", "label nowhere is not defined"},
 		{"a:\na:\n nop", "2:1: label a is defined twice"},
 		{"{ r0 = r1 ; r0 = r2 }", "register written twice"},
@@ -157,6 +156,18 @@ func TestAliases(t *testing.T) {
 		{"if (p1) jumpr r3", "{ if (p1) jumpr:nt r3 }"},
 		{"if (!p1) r1:0 = r3:2", "{ if (!p1) r1:0 = combine(r3,r2) }"},
 		{"if (!p0) dealloc_return", "{ if (!p0) dealloc_return }"},
+		{"if p0 v1 = v2", "{ if (p0) v1 = v2 }"},
+		{"if !p3 vmem(r0++#1) = v2", "{ if (!p3) vmem(r0++#0x1) = v2 }"},
+		{"{ p0 = cmp.eq(r1,r2) ; if ! p0 .new r3 = #0 }", "{ p0 = cmp.eq(r1,r2) ; if (!p0.new) r3 = #0x0 }"},
+		{"if q0 vmem(r0) = v2", ""},
+		{"if (p0 r1 = r2", ""},
+		{"v1:0 .uh += vmpy(v2 .ub,r9 .ub)", "{ v1:0.uh += vmpy(v2.ub,r9.ub) }"},
+		{"r2 .L = #5", "{ r2.l = #0x5 }"},
+		{"r1 = mpy(r2 .h,r3 .l):rnd :sat", "{ r1 = mpy(r2.h,r3.l):rnd:sat }"},
+		{"{ }:endloop0", "{ nop ; nop }:endloop0"},
+		{"{ }", ""},
+		{"if", ""},
+		{"if p0", ""},
 	} {
 		p, err := ParsePacket(c.text, 0)
 		if err != nil {

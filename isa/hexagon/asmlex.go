@@ -104,6 +104,50 @@ func (a *assembler) lex(s string) error {
 	return nil
 }
 
+// joinSuffixes takes the blank out of "v1:0 .uh", which preprocessors put between a macro and what follows it.
+func joinSuffixes(toks []token) {
+	for i := range toks {
+		if t := &toks[i]; i > 0 && t.kind == tokWord && t.text[0] == '.' {
+			last := toks[i-1]
+			t.glued = t.glued || isRegister(last, 0) || i > 2 && last.kind == tokNum && toks[i-2].is(":") && isRegister(toks[i-3], 0)
+		}
+	}
+}
+
+// guarded writes the parentheses around a scalar predicate that "if !p0.new r1 = r2" leaves out.
+func guarded(toks []token) []token {
+	if len(toks) == 0 || !strings.EqualFold(toks[0].text, "if") {
+		return toks
+	}
+	end := 1
+	if tokAt(toks, 1).is("!") {
+		end++
+	}
+	if !isRegister(tokAt(toks, end), 'P') {
+		return toks
+	}
+	end++
+	if strings.EqualFold(tokAt(toks, end).text, ".new") {
+		end++
+	}
+	paren := func(s string, at token) token {
+		at.kind, at.text = tokPunct, s
+		return at
+	}
+	out := append(make([]token, 0, len(toks)+2), toks[0], paren("(", toks[1]))
+	out = append(append(out, toks[1:end]...), paren(")", toks[end-1]))
+	return append(out, toks[end:]...)
+}
+
+// isRegister reports a register of the class letter, 0 for any.
+func isRegister(t token, class byte) bool {
+	if t.kind != tokWord {
+		return false
+	}
+	letter, _, ok := registerOf(strings.ToLower(t.text))
+	return ok && (class == 0 || letter == class)
+}
+
 // cppDirective reports a line that only a preprocessor understands.
 func cppDirective(s string) bool {
 	s = strings.TrimLeft(s, " \t")
