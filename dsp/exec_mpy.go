@@ -70,6 +70,17 @@ func svrmpybuu(t *thread, u *uop) {
 func svrmpybsu(t *thread, u *uop) {
 	*t.d(u.o[0]) = dotBytes(*t.d(u.o[1]), *t.d(u.o[2]), true)
 }
+func svrmacbuu(t *thread, u *uop) {
+	d := t.d(u.o[0])
+	*d = addWords(*d, dotBytes(*t.d(u.o[1]), *t.d(u.o[2]), false))
+}
+func svrmacbsu(t *thread, u *uop) {
+	d := t.d(u.o[0])
+	*d = addWords(*d, dotBytes(*t.d(u.o[1]), *t.d(u.o[2]), true))
+}
+
+// addWords adds two pairs of words; each sum wraps.
+func addWords(x, y uint64) uint64 { return pair(uint32(x>>32)+uint32(y>>32), uint32(x)+uint32(y)) }
 
 func svmacbuu(t *thread, u *uop) {
 	a, b, x := *t.r(u.o[1]), *t.r(u.o[2]), *t.d(u.o[0])

@@ -184,6 +184,8 @@ var table = [hexagon.NumOps]semantic{
 	hexagon.M4_mpyri_addr:     mpyriAddr,
 	hexagon.M5_vrmpybuu:       svrmpybuu,
 	hexagon.M5_vrmpybsu:       svrmpybsu,
+	hexagon.M5_vrmacbuu:       svrmacbuu,
+	hexagon.M5_vrmacbsu:       svrmacbsu,
 	hexagon.M5_vmacbuu:        svmacbuu,
 
 	// Loads.
@@ -1672,8 +1674,6 @@ var table = [hexagon.NumOps]semantic{
 	hexagon.M5_vmacbsu:          dots(8, 8, "+00 +11 +22 +33").unsigned(false, true).add().halves(),
 	hexagon.M5_vdmpybsu:         dots(8, 8, "+00+11 +22+33 +44+55 +66+77").unsigned(false, true).sat().halves(),
 	hexagon.M5_vdmacbsu:         dots(8, 8, "+00+11 +22+33 +44+55 +66+77").unsigned(false, true).add().sat().halves(),
-	hexagon.M5_vrmacbsu:         dots(8, 8, "+00+11+22+33 +44+55+66+77").unsigned(false, true).add().words(),
-	hexagon.M5_vrmacbuu:         dots(8, 8, "+00+11+22+33 +44+55+66+77").unsigned(true, true).add().words(),
 	hexagon.M4_pmpyw:            pmpyw,
 	hexagon.M4_pmpyw_acc:        pmpywAcc,
 	hexagon.M4_vpmpyh:           vpmpyh,
