@@ -167,6 +167,7 @@ func TestAliases(t *testing.T) {
 		{"{ }:endloop0", "{ nop ; nop }:endloop0"},
 		{"{ }", ""},
 		{"if", ""},
+		{"jump@", ""},
 		{"if p0", ""},
 	} {
 		p, err := ParsePacket(c.text, 0)

@@ -226,6 +226,8 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 			i--
 			ops = append(ops, o)
 			b.WriteByte('#')
+		case t.is("@"): // no instruction has one, and in a shape it stands for a target
+			return "", nil, a.errorf(t, "@ belongs to a symbol")
 		default:
 			b.WriteString(t.text)
 		}
