@@ -145,7 +145,6 @@ func nSat(f laneFn, lo, hi int64) laneFn {
 }
 
 func nSame(_ *thread, _ *uop, x int64) int64 { return x }
-func nNeg(_ *thread, _ *uop, x int64) int64  { return -x }
 func nHigh(_ *thread, _ *uop, x int64) int64 { return (x + 0x8000) >> 16 }
 func nAsrI(_ *thread, u *uop, x int64) int64 { return x >> u.imm }
 func nRndI(_ *thread, u *uop, x int64) int64 { return (x>>u.imm + 1) >> 1 }

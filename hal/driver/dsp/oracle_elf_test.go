@@ -186,23 +186,12 @@ func TestOracleOperations(t *testing.T) {
 			}
 		}()
 	}
-	for _, path := range testvectors.Files() {
-		f, err := vectors.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range f.Cases {
-			if c.Model == nil || c.ExpectFailure {
-				continue
-			}
-			k := kind(&c.Model.Main)
-			if kinds[k] || !d.takes(c.Model) {
-				continue
-			}
+	eachCase(t, func(c *vectors.Case) {
+		if k := kind(&c.Model.Main); !kinds[k] && d.takes(c.Model) {
 			kinds[k] = true
 			one(c)
 		}
-	}
+	})
 	wait.Wait()
 	t.Logf("%d programs with %d operation types, %d bytes of output", programs, len(operations), bytesOut)
 	if programs < 200 || bytesOut == 0 {

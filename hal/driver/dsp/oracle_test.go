@@ -15,7 +15,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
-	"github.com/nnsoc/nnsoc/testvectors"
 )
 
 func needTools(t *testing.T, names ...string) {
@@ -97,28 +96,19 @@ func TestOraclePackets(t *testing.T) {
 		}
 		take(p)
 	}
-	for _, path := range testvectors.Files() {
-		f, err := vectors.Load(path)
+	eachCase(t, func(c *vectors.Case) {
+		p, err := d.PrepareModel(c.Model, hal.PrepareOptions{})
 		if err != nil {
-			t.Fatal(err)
+			return
 		}
-		for _, c := range f.Cases {
-			if c.Model == nil || c.ExpectFailure {
-				continue
+		for _, s := range p.(*prepared).stages {
+			if s.fixed == nil { // lowered when it executes
+				executeCase(t, p, c)
+				break
 			}
-			p, err := d.PrepareModel(c.Model, hal.PrepareOptions{})
-			if err != nil {
-				continue
-			}
-			for _, s := range p.(*prepared).stages {
-				if s.fixed == nil { // lowered when it executes
-					executeCase(t, p, c)
-					break
-				}
-			}
-			take(p)
 		}
-	}
+		take(p)
+	})
 	var text strings.Builder
 	var want []uint32
 	for i := range packets {

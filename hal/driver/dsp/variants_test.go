@@ -71,7 +71,7 @@ func TestLateVariants(t *testing.T) {
 	}
 	ran := 0
 	for i := range 800 {
-		if i%4 == 3 && i%8 != 7 {
+		if i%8 == 3 { // half of the graphs are enough
 			continue
 		}
 		c, err := gen.Case(i, nil)
@@ -79,11 +79,11 @@ func TestLateVariants(t *testing.T) {
 			t.Fatal(err)
 		}
 		m, in := lateModel(t, c.Model, c.Inputs)
-		s, err := d.SupportedOperations(m)
-		if err != nil {
-			t.Fatal(err)
+		if !d.takes(c.Model) {
+			continue
 		}
-		if slices.ContainsFunc(s, func(a hal.Support) bool { return !a.OK }) {
+		if !d.takes(m) {
+			t.Errorf("%s: taken with constant parameters, not with late ones", c.Name)
 			continue
 		}
 		if slices.ContainsFunc(c.Variants, func(v randgraph.Variant) bool { return v.Op == nn.OpResizeBilinear }) {
