@@ -17,17 +17,14 @@ const maxNear = 1024
 
 // gemm lowers a convolution to the conv kernel.
 func (l *lowering) gemm(g *gemm) {
-	// Weights that VTCM cannot hold at once take several jobs; the sums of the
-	// inputs are then kept for all positions.
-	bytes := l.threads * maxConvPositions * 4
-	f := &g.filter
-	g.keepSums = f.zero != 0 && f.k*f.kh*f.kw*roundUp(f.c, 4) > l.vtcm.room()*9/10
-	if g.keepSums {
-		bytes = (g.out.shape.positions() + maxConvPositions) * 4
+	writes := []*tensor{g.out}
+	var scratch *tensor
+	if g.filter.zero != 0 {
+		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * g.sumsBytes()}, 1, 0)
+		scratch.dense = true
+		writes = append(writes, scratch)
 	}
-	scratch := l.newTensor("scratch", shape{1, 1, 1, bytes}, 1, 0)
-	scratch.dense = true
-	l.addStep("conv", []*tensor{g.in}, []*tensor{g.out, scratch}, func(l *lowering, s *step) error {
+	l.addStep("conv", []*tensor{g.in}, writes, func(l *lowering, s *step) error {
 		return l.emitGemm(g, s, scratch)
 	})
 }
@@ -47,32 +44,29 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	}
 	c.full = full > 0
 	c.single = full == 0 || full == 1 && c.tail == 0
-	c.keep = g.keepSums && !c.single
 	// Runs of pairs start on 8 bytes everywhere.
 	c.pairs = g.in.pitch%8 == 0 || g.in.pitch == 4 && g.StrideW%2 == 0 && g.Left%2 == 0 && perRun > 1
 	l.shapeBlock(&c, g.out.shape.positions())
 	if near := g.StrideW * g.in.pitch; c.cluster > 1 && c.flat && !g.recounts() && near <= maxNear {
-		c.near = near
+		c.near, c.step = near, g.StrideW
 	}
 	taps, bumps := g.inputRuns(&c, perRun)
-	mask, even := commonMask(taps)
-	c.even = even
 	c.stream = g.in.bytes() >= streamBytes
 	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
 		return fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
 	}
-	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full, scratch: scratch.addr}
-	if c.sum && !c.even {
-		e.masks = l.constant(packMasks(taps, c.words, byte(g.filter.zero)))
-	}
+	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full}
+	entries := g.blockTable(&c)
+	e.blocks = len(entries) / c.entryWords()
+	e.strips = newStrips(g, &c, entries)
+	e.table = l.constWords(append(entries, entries[len(entries)-c.entryWords():]...)) // begun in vain
 	e.bumps = l.constWords(bumps)
-	params := g.rq.params()
-	params[parFilterZero] = uint32(g.filter.zero) * ones & mask
-	params[parBox], params[parStride] = rowBox(((c.positions-1)*g.StrideW+g.KW)*g.in.pitch, g.KH, g.in.rowBytes())
-	e.params = l.constWords(params)
-	e.entries = g.blockTable(&c, scratch.addr)
-	e.blocks = len(e.entries) / c.entryWords()
-	e.table = l.constWords(padTable(e.entries, c.entryWords(), convAhead))
+	e.params = l.constWords(g.rq.params())
+	if c.sum {
+		c.sums = e.strips.kernel(l.spread(e.blocks))
+		e.sums = g.sumsArgs(l, &c.sums)
+		e.scratch = scratch.addr
+	}
 	var err error
 	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
 		return err
@@ -120,36 +114,19 @@ func (l *lowering) shapeBlock(c *convKernel, positions int) {
 	}
 }
 
-// commonMask selects the bytes of every word that are taps, if these are the same
-// in all words.
-func commonMask(taps [][4]tap) (uint32, bool) {
-	var mask uint32
-	for i, word := range taps {
-		m := uint32(0)
-		for b, t := range word {
-			if t.y >= 0 {
-				m |= 0xff << (8 * b)
-			}
-		}
-		if i > 0 && m != mask {
-			return 0, false
-		}
-		mask = m
-	}
-	return mask, true
-}
-
 // gemmEmitter launches the jobs of one convolution.
 type gemmEmitter struct {
-	l                                    *lowering
-	g                                    *gemm
-	s                                    *step
-	c                                    *convKernel
-	kernel                               *kernel
-	full                                 int // full chunks; a tail chunk follows when c.tail > 0
-	blocks                               int
-	entries                              []uint32 // the block table
-	table, masks, bumps, params, scratch uint32
+	l                             *lowering
+	g                             *gemm
+	s                             *step
+	c                             *convKernel
+	kernel                        *kernel
+	full                          int // full chunks; a tail chunk follows when c.tail > 0
+	blocks                        int
+	strips                        *strips
+	shares                        [][2]int         // blocks of the threads of the last job
+	sums                          [sumsArgs]uint32 // but for the scratch
+	table, bumps, params, scratch uint32
 }
 
 // launch emits the convolution with its records at the given address: directly,
@@ -208,17 +185,10 @@ func (e *gemmEmitter) launch(at uint32) error {
 }
 
 // prefetchFirst lets the threads of the job just launched fetch the inputs of
-// the blocks before those that the kernel itself fetches ahead.
+// their first strips; the kernel itself fetches those of the others.
 func (e *gemmEmitter) prefetchFirst() {
-	n := e.c.entryWords()
-	for _, args := range e.l.jobs[len(e.l.jobs)-1].Args {
-		first := int(args[0]-e.table) / 4
-		last := first + min(convAhead, int(args[1])-1)*n
-		from := e.entries[first]
-		to := e.entries[last+e.c.inputs()-1] + uint32((e.g.KH-1)*e.g.DilationH*e.g.in.rowBytes()+e.g.KW*e.g.in.pitch)
-		if to > from {
-			args[convPrefetch], args[convPrefetch+1] = from, boxOf(min(to-from+vecBytes, prefetchLimit))
-		}
+	for t, args := range e.l.jobs[len(e.l.jobs)-1].Args {
+		args[convPrefetch], args[convPrefetch+1] = e.strips.ahead(e.shares[t][0], e.shares[t][1])
 	}
 }
 
@@ -245,6 +215,7 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		items = chunks
 	}
 	var args [][]uint32
+	e.shares = e.shares[:0]
 	for t, r := range l.spread(items) {
 		b, n := [2]int{0, e.blocks}, [2]int{from, to}
 		if byChunk < byBlock {
@@ -254,8 +225,6 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		}
 		block := make([]uint32, convArgs)
 		block[convBumps] = e.bumps
-		block[convMasks] = e.masks
-		block[convScratch] = e.scratch + uint32(t*maxConvPositions*4)
 		block[convFull] = at + uint32((n[0]-from)*c.record(4))
 		block[convChunks] = uint32(min(n[1], e.full) - min(n[0], e.full))
 		block[convOffset] = uint32(n[0] * vecBytes)
@@ -263,10 +232,13 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 			block[convTail] = at + uint32((e.full-from)*c.record(4))
 		}
 		block[convTailOffset] = uint32(e.full * vecBytes)
-		if from == 0 {
-			block[convSum] = 1
+		if c.sum {
+			copy(block[convSums:], e.sums[:])
+			block[convSums+sumsScratch] = e.scratch + uint32(t*e.g.sumsBytes())
 		}
-		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), uint32(b[1] - b[0]), l.constWords(block), e.params, 0, 0})
+		e.shares = append(e.shares, b)
+		strips, count := e.strips.table(l, b[0], b[1])
+		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), strips, uint32(count), l.constWords(block), e.params, 0, 0})
 	}
 	l.launch(e.s, e.kernel, args)
 }
@@ -280,7 +252,7 @@ func (g *gemm) recounts() bool {
 
 // blockTable lists the blocks: whole clusters of positions in row order. What
 // is missing at the end of a row or of the last block repeats a neighbour.
-func (g *gemm) blockTable(c *convKernel, sums uint32) []uint32 {
+func (g *gemm) blockTable(c *convKernel) []uint32 {
 	type cluster struct {
 		in  [4]uint32
 		out uint32
@@ -311,12 +283,9 @@ func (g *gemm) blockTable(c *convKernel, sums uint32) []uint32 {
 		for j := range per {
 			table = append(table, all[min(i+j, len(all)-1)].in[:c.inputs()/c.outputs()]...)
 		}
+		table = append(table, make([]uint32, c.firstOutput()-c.inputs())...) // newStrips fills this in
 		for j := range per {
 			table = append(table, all[min(i+j, len(all)-1)].out)
-		}
-		if c.keep {
-			table = append(table, sums)
-			sums += uint32(c.positions * 4)
 		}
 	}
 	return table

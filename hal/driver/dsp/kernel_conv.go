@@ -16,8 +16,8 @@ import (
 // filter row where the channels fill their pitch, otherwise one per tap.
 //
 // Requantization leaves slots that the next chunk's, or where there is only one
-// chunk the next block's, first instructions fill: its biases, and with a filter
-// zero point zw the -zw * (sum of the inputs) of each position.
+// chunk the next block's, first instructions fill: its biases, less the sums that
+// a filter zero point asks for. These are made strip by strip (kernel_sums.go).
 type convKernel struct {
 	positions int // per block
 	words     int // per run
@@ -25,23 +25,24 @@ type convKernel struct {
 	pairs     bool // runs start on 8 bytes: load pairs of words
 	flat      bool // few words: one block of code
 	sum       bool // the filter has a zero point
-	stream    bool // inputs are likely not in L2: fetch those of a later block there
-	// keep: the sums of all blocks are kept, because several jobs need them; the
-	// table says where.
-	keep    bool
-	even    bool // the same bytes of every word count for the sums
-	full    bool // has full chunks of four groups, interleaved
-	single  bool // one chunk in all
-	tail    int  // groups of the last chunk, which are stored one behind the other; 0 none
-	cluster int  // output positions that share a vector in the tail
-	near    int  // input distance of the positions of a cluster; 0 when they have addresses of their own
-	rq      requantKind
+	stream    bool // inputs are likely not in L2: fetch those of the next strip there
+	full      bool // has full chunks of four groups, interleaved
+	single    bool // one chunk in all
+	tail      int  // groups of the last chunk, which are stored one behind the other; 0 none
+	cluster   int  // output positions that share a vector in the tail
+	near      int  // input distance of the positions of a cluster; 0 when they have addresses of their own
+	step      int  // and that of their sums
+	rq        requantKind
+	sums      sumsKernel
 }
 
 func (c *convKernel) name() string {
-	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d_%s", c.positions, c.runs, c.words,
-		flag(c.pairs, "d")+flag(c.flat, "u")+flag(c.sum, "s")+flag(c.sum && c.even, "e")+flag(c.keep, "k"),
-		flag(c.full, "f")+flag(c.single, "1")+flag(c.stream, "a"), c.tail, c.cluster, c.near, c.rq.tag())
+	sums := ""
+	if c.sum {
+		sums = "_" + c.sums.name()
+	}
+	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.flat, "u"),
+		flag(c.full, "f")+flag(c.single, "1")+flag(c.stream, "a"), c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums)
 }
 
 func flag(on bool, s string) string {
@@ -53,20 +54,18 @@ func flag(on bool, s string) string {
 
 // Words of a conv thread's argument block.
 const (
-	convBumps   = iota // table of address steps between runs
-	convMasks          // the zero point where an input byte counts
-	convScratch        // room for one word per position
-	convFull           // records of the full chunks
-	convChunks         // number of full chunks
-	convOffset         // of the first full chunk within a position
-	convTail           // record of the tail chunk, 0 when the thread has none
+	convBumps  = iota // table of address steps between runs
+	convFull          // records of the full chunks
+	convChunks        // number of full chunks
+	convOffset        // of the first full chunk within a position
+	convTail          // record of the tail chunk, 0 when the thread has none
 	convTailOffset
-	convSum // not 0 when the job works out the sums
-	convArgs
+	convSums // the arguments of the sums
+	convArgs = convSums + sumsArgs
 )
 
-// table entry: input addresses, of each position or each cluster, output address
-// of each cluster, and, where they are kept, the address of the sums.
+// table entry: input addresses, of each position or each cluster, where each
+// finds its sum behind the thread's scratch, output address of each cluster.
 func (c *convKernel) outputs() int { return c.positions / c.cluster }
 func (c *convKernel) inputs() int {
 	if c.near > 0 {
@@ -74,17 +73,18 @@ func (c *convKernel) inputs() int {
 	}
 	return c.positions
 }
-func (c *convKernel) entryWords() int {
-	if c.keep {
-		return c.inputs() + c.outputs() + 1
+func (c *convKernel) firstOutput() int {
+	if c.sum {
+		return 2 * c.inputs()
 	}
-	return c.inputs() + c.outputs()
+	return c.inputs()
 }
+func (c *convKernel) entryWords() int { return c.firstOutput() + c.outputs() }
 
-// input is which input address position p has, and how far behind it lies.
+// input is which input address position p has, and the how manieth behind it it is.
 func (c *convKernel) input(p int) (int, int) {
 	if c.near > 0 {
-		return p / c.cluster, p % c.cluster * c.near
+		return p / c.cluster, p % c.cluster
 	}
 	return p, 0
 }
@@ -94,9 +94,6 @@ func (c *convKernel) header(n int) int { return n * (1 + c.rq.vectors()) }
 
 // record is the size of a chunk of n groups in bytes.
 func (c *convKernel) record(n int) int { return (c.header(n) + n*c.words*c.runs) * vecBytes }
-
-// convAhead is how many blocks ahead inputs are fetched.
-const convAhead = 4
 
 // consumed is how far the products of a run move the pointers.
 func (c *convKernel) consumed() int {
@@ -118,7 +115,7 @@ func (a *asm) box(params build.Reg) build.Reg {
 }
 
 // convPrefetch is the index of the prefetch arguments.
-const convPrefetch = 4
+const convPrefetch = 5
 
 // convCode is a convolution kernel being written.
 type convCode struct {
@@ -126,25 +123,28 @@ type convCode struct {
 	a                   *asm
 	rq                  *requantRegs
 	table, args, params build.Reg
-	zero                build.Reg // pair: the filter's zero point in every byte
 }
 
-// generate writes the kernel. Arguments: table, blocks, argument block,
-// parameter block, prefetch.
+// generate writes the kernel. Arguments: table, strips, their number, argument
+// block, parameter block, prefetch.
 func (c *convKernel) generate(a *asm) {
-	in := a.args("table", "blocks", "args", "params", "address", "box")
-	e := &convCode{convKernel: c, a: a, table: in[0], args: in[2], params: in[3]}
-	blocks := in[1]
-	a.prefetch(in[4], in[5])
+	in := a.args("table", "strip", "strips", "args", "params", "address", "box")
+	e := &convCode{convKernel: c, a: a, table: in[0], args: in[3], params: in[4]}
+	strip := in[1]
+	a.prefetch(in[5], in[6])
 	e.rq = a.requantSetup(c.rq, e.params)
 	e.rq.factorsInVectors()
-	if c.sum && c.even {
-		e.zero = a.rr("zero point")
-		for i := range 2 {
-			a.op(hexagon.L2_loadri_io, half(e.zero, i), e.params, 4*parFilterZero).Loads(aliasConst)
+	a.repeat(in[2], func() {
+		if c.sum {
+			c.sums.emit(a, strip, a.add(e.args, 4*convSums))
 		}
-	}
-	a.skipIfZero(blocks, func() {
+		if c.stream {
+			box := a.rr("box")
+			a.op(hexagon.L2_loadrd_io, box, strip, 4*stripBox).Loads(aliasConst)
+			a.op(hexagon.Y5_l2fetch, a.word(strip, stripAhead, "ahead"), box)
+		}
+		blocks := a.word(strip, stripBlocks, "blocks")
+		a.bump(strip, 4*stripWords)
 		if c.single {
 			e.oneChunk(blocks)
 		} else {
@@ -154,13 +154,6 @@ func (c *convKernel) generate(a *asm) {
 	a.ret()
 }
 
-// fetchAhead fetches the inputs of a later block into L2.
-func (e *convCode) fetchAhead() {
-	if e.stream {
-		e.a.op(hexagon.Y5_l2fetch, e.a.word(e.table, convAhead*e.entryWords(), "ahead"), e.a.box(e.params))
-	}
-}
-
 func (e *convCode) oneChunk(blocks build.Reg) {
 	a, at, offset, n := e.a, convFull, convOffset, 4
 	if !e.full {
@@ -168,83 +161,30 @@ func (e *convCode) oneChunk(blocks build.Reg) {
 	}
 	rec, off := a.word(e.args, at, "record"), a.word(e.args, offset, "offset")
 	b := e.newChunk(n)
-	begin := func() {
-		defer e.pointers(b)
-		bias := e.biases(b, rec)
-		switch {
-		case !e.sum:
-			for p := range b.acc {
-				e.start(b, p, bias, build.Reg{})
-			}
-		case e.flat: // one position after the other: there are not registers for all at once
-			for p := range b.acc {
-				i, off := e.input(p)
-				e.start(b, p, bias, e.sums([]convInput{{a.word(e.table, i, "in"), off}})[0])
-			}
-		default:
-			e.pointers(b)
-			for p, s := range e.sums(b.in) {
-				e.start(b, p, bias, s)
-			}
-		}
-	}
-	begin()
+	e.begin(b, rec)
 	a.repeat(blocks, func() {
-		e.fetchAhead()
 		e.products(b, rec)
 		out := e.outAddresses(off)
 		a.bump(e.table, 4*e.entryWords())
 		e.finish(b, rec, out)
-		begin()
+		e.begin(b, rec) // of the next block; behind a strip's last one in vain
 	})
 }
 
 func (e *convCode) manyChunks(blocks build.Reg) {
 	a := e.a
 	a.repeat(blocks, func() {
-		e.fetchAhead()
-		var at build.Reg // of the sums
-		if e.sum {
-			sum := func() {
-				b := e.newChunk(0)
-				e.pointers(b)
-				a.phase(phaseSums)
-				for p, s := range e.sums(b.in) {
-					a.op(hexagon.S2_storeri_io, at, 4*p, s).Stores(aliasScratch)
-				}
-				a.phase(phaseOther)
-			}
-			if e.keep {
-				at = a.word(e.table, e.inputs()+e.outputs(), "sums")
-				a.skipIfZero(a.word(e.args, convSum, "sum"), sum)
-			} else {
-				at = a.word(e.args, convScratch, "scratch")
-				sum()
-			}
-		}
-		begin := func(b *convChunk, rec build.Reg) {
-			e.pointers(b)
-			bias := e.biases(b, rec)
-			for p := range b.acc {
-				var s build.Reg
-				if e.sum {
-					s = a.r("sum")
-					a.op(hexagon.L2_loadri_io, s, at, 4*p).Loads(aliasScratch)
-				}
-				e.start(b, p, bias, s)
-			}
-		}
 		if e.full {
 			count, rec, off := a.word(e.args, convChunks, "chunks"), a.word(e.args, convFull, "record"), a.word(e.args, convOffset, "offset")
 			b := e.newChunk(4)
 			a.skipIfZero(count, func() {
-				begin(b, rec)
+				e.begin(b, rec)
 				a.repeat(count, func() {
 					e.products(b, rec)
 					e.finish(b, rec, e.outAddresses(off))
 					a.bump(off, vecBytes)
 					a.bump(rec, e.record(4))
-					begin(b, rec)
+					e.begin(b, rec)
 				})
 			})
 		}
@@ -252,7 +192,7 @@ func (e *convCode) manyChunks(blocks build.Reg) {
 			rec := a.word(e.args, convTail, "record")
 			a.skipIfZero(rec, func() {
 				b := e.newChunk(e.tail)
-				begin(b, rec)
+				e.begin(b, rec)
 				e.products(b, rec)
 				e.finish(b, rec, e.outAddresses(a.word(e.args, convTailOffset, "offset")))
 			})
@@ -281,8 +221,8 @@ func (e *convCode) newChunk(groups int) *convChunk {
 		b.ptr = append(b.ptr, e.a.r("in"))
 	}
 	for p := range e.positions {
-		i, off := e.input(p)
-		b.in = append(b.in, convInput{b.ptr[i], off})
+		i, n := e.input(p)
+		b.in = append(b.in, convInput{b.ptr[i], n * e.near})
 		acc := make([]build.Reg, groups)
 		for j := range acc {
 			acc[j] = e.a.v(fmt.Sprintf("acc%d.%d", p, j))
@@ -292,45 +232,49 @@ func (e *convCode) newChunk(groups int) *convChunk {
 	return b
 }
 
-// pointers loads the input addresses of the block.
-func (e *convCode) pointers(b *convChunk) {
-	for p, r := range b.ptr {
-		e.a.op(hexagon.L2_loadri_io, r, e.table, 4*p).Loads(aliasConst)
-	}
-}
-
 // outAddresses loads where the block's results go.
 func (e *convCode) outAddresses(off build.Reg) []build.Reg {
 	out := make([]build.Reg, e.outputs())
 	for o := range out {
 		out[o] = e.a.r("to")
-		e.a.op(hexagon.A2_add, out[o], e.a.word(e.table, e.inputs()+o, "out"), off)
+		e.a.op(hexagon.A2_add, out[o], e.a.word(e.table, e.firstOutput()+o, "out"), off)
 	}
 	return out
 }
 
-// biases loads the biases of a chunk.
-func (e *convCode) biases(b *convChunk, rec build.Reg) []build.Reg {
+// begin loads the addresses of a chunk and begins its accumulators: biases, less
+// the sums of the inputs that a filter zero point asks for.
+func (e *convCode) begin(b *convChunk, rec build.Reg) {
+	a := e.a
+	for i, r := range b.ptr {
+		a.op(hexagon.L2_loadri_io, r, e.table, 4*i).Loads(aliasConst)
+	}
 	bias := make([]build.Reg, b.groups)
 	for j := range bias {
-		bias[j] = e.a.vload(rec, j*vecBytes, aliasConst, "bias")
+		bias[j] = a.vload(rec, j*vecBytes, aliasConst, "bias")
 	}
-	return bias
-}
-
-// start begins the accumulators of position p: biases and, with a filter zero
-// point, what the sum of the inputs adds.
-func (e *convCode) start(b *convChunk, p int, bias []build.Reg, sum build.Reg) {
-	a := e.a
-	var corr build.Reg
-	if sum.Valid() {
-		corr = a.splat(sum, "correction")
+	var scratch, at build.Reg
+	if e.sum {
+		scratch = a.word(e.args, convSums+sumsScratch, "scratch")
 	}
-	for j, acc := range b.acc[p] {
-		if corr.Valid() {
-			a.op(hexagon.V6_vaddw, acc, bias[j], corr)
-		} else {
-			a.op(hexagon.V6_vassign, acc, bias[j])
+	for p, acc := range b.acc {
+		var less build.Reg
+		if e.sum {
+			i, n := e.input(p)
+			if n == 0 {
+				at = a.word(e.table, e.inputs()+i, "offset")
+				a.op(hexagon.A2_add, at, at, scratch)
+			}
+			sum := a.r("sum")
+			a.op(hexagon.L2_loadri_io, sum, at, 4*n*e.step).Loads(aliasScratch)
+			less = a.splat(sum, "less")
+		}
+		for j := range acc {
+			if e.sum {
+				a.op(hexagon.V6_vsubw, acc[j], bias[j], less)
+			} else {
+				a.op(hexagon.V6_vassign, acc[j], bias[j])
+			}
 		}
 	}
 }

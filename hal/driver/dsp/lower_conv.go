@@ -70,8 +70,6 @@ type gemm struct {
 	quant   opspec.GEMMQuant
 	rq      requant
 	inZero  int32
-	// keepSums: room for the sums of all positions was reserved.
-	keepSums bool
 }
 
 // newGemm reads the parts that CONV_2D and FULLY_CONNECTED share.

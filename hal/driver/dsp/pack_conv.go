@@ -84,22 +84,3 @@ func (g *gemm) foldedBias(ch int) int32 {
 	}
 	return int32(binary.LittleEndian.Uint32(g.bias[4*ch:])) - g.inZero*sum - g.rq.centre()
 }
-
-// packMasks packs words that have the zero point where a tap exists; runs of
-// words are filled up to pairs.
-func packMasks(taps [][4]tap, words int, zero byte) []byte {
-	var out []byte
-	for i, word := range taps {
-		for _, t := range word {
-			if t.y >= 0 {
-				out = append(out, zero)
-			} else {
-				out = append(out, 0)
-			}
-		}
-		if words%2 == 1 && i%words == words-1 {
-			out = append(out, 0, 0, 0, 0)
-		}
-	}
-	return out
-}

@@ -74,8 +74,7 @@ const (
 	parLeft
 	parFirst // right shift before the narrowing one
 	parRight
-	parFilterZero // the filter's, in every byte
-	parBox        // of the inputs that a step ahead reads: width and height, stride
+	parBox // of the inputs that a step ahead reads: width and height, stride
 	parStride
 	parHigh // of the form with halves, twice, as halves
 	parLow

@@ -1,0 +1,242 @@
+package dsp
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+)
+
+const (
+	// maxStripSums bounds the sums of a strip, unless one block has more.
+	maxStripSums = 512
+	// maxStripBytes bounds its inputs in the same way: those of two strips of each
+	// thread should stay in L2.
+	maxStripBytes = 64 << 10
+	// maxSumsAhead bounds how far behind its last position a chunk reads.
+	maxSumsAhead = endGuard / 2
+	// sumsGap is up to how many positions between two runs are summed as well.
+	sumsGap = 16
+)
+
+// sumRun are positions without a gap, of which at words come before in the strip.
+type sumRun struct{ first, end, at int }
+
+// sumRuns are the positions whose sums a strip needs, in order.
+type sumRuns []sumRun
+
+// add adds the positions [first, end), none of which lies before the last run.
+func (s *sumRuns) add(first, end int) {
+	at := 0
+	if n := len(*s); n > 0 {
+		last := &(*s)[n-1]
+		if first <= last.end+sumsGap {
+			last.end = max(last.end, end)
+			return
+		}
+		at = s.words()
+	}
+	*s = append(*s, sumRun{first, end, at})
+}
+
+func (s sumRuns) words() int {
+	last := s[len(s)-1]
+	return last.at + last.end - last.first
+}
+
+// word is where the sum of a position lies.
+func (s sumRuns) word(position int) int {
+	i := sort.Search(len(s), func(i int) bool { return s[i].first > position }) - 1
+	return s[i].at + position - s[i].first
+}
+
+// span is the distance from the first position to the last one's end.
+func (s sumRuns) span() int { return s[len(s)-1].end - s[0].first }
+
+// strip are consecutive blocks.
+type strip struct {
+	from, to int
+	runs     sumRuns
+}
+
+// strips divides the blocks of a convolution and says which inputs their sums take.
+type strips struct {
+	g       *gemm
+	c       *convKernel
+	entries []uint32 // the block table
+	list    []strip
+}
+
+// columns is how far the window reaches to the right.
+func (g *gemm) columns() int { return (g.KW - 1) * g.DilationW }
+
+// sumsBytes bounds the room that a thread needs for the sums of a strip.
+func (g *gemm) sumsBytes() int {
+	block := maxConvPositions*(vecBytes+g.columns()) + 2*maxNear
+	return roundUp(4*(max(maxStripSums, block)+vecBytes), vecBytes)
+}
+
+// position is the number of the position at an address.
+func (p *strips) position(addr uint32) int { return int(addr-p.g.in.addr) / p.g.in.pitch }
+
+// addBlock adds what block b needs. Chunks begin on whole vectors.
+func (p *strips) addBlock(s *sumRuns, b int) {
+	c, g := p.c, p.g
+	whole := g.in.perVec()
+	reach := g.columns() + 1
+	if c.near > 0 {
+		reach += (c.cluster - 1) * g.StrideW
+	}
+	for _, in := range p.entries[b*c.entryWords():][:c.inputs()] {
+		at := p.position(in)
+		s.add(at-at%whole, at+reach)
+	}
+}
+
+// runs is what the blocks [from, to) need.
+func (p *strips) runs(from, to int) sumRuns {
+	var s sumRuns
+	for b := from; b < to; b++ {
+		p.addBlock(&s, b)
+	}
+	return s
+}
+
+// newStrips cuts the blocks into strips and enters into the block table where
+// each position finds its sum.
+func newStrips(g *gemm, c *convKernel, entries []uint32) *strips {
+	p := &strips{g: g, c: c, entries: entries}
+	var s sumRuns
+	from, n := 0, len(entries)/c.entryWords()
+	end := func(to int) {
+		p.list = append(p.list, strip{from, to, s})
+		from = to
+	}
+	for b := range n {
+		old, last := len(s), sumRun{}
+		if old > 0 {
+			last = s[old-1]
+		}
+		p.addBlock(&s, b)
+		if b > from && (s.words() > maxStripSums || s.span()*g.in.pitch > maxStripBytes) {
+			s = s[:old]
+			s[old-1] = last
+			end(b)
+			s = nil
+			p.addBlock(&s, b)
+		}
+	}
+	end(n)
+	if c.sum {
+		for _, t := range p.list {
+			for b := t.from; b < t.to; b++ {
+				e := entries[b*c.entryWords():]
+				for i := range c.inputs() {
+					e[c.inputs()+i] = uint32(4 * t.runs.word(p.position(e[i])))
+				}
+			}
+		}
+	}
+	return p
+}
+
+// each calls fn for the parts of strips that lie in the blocks [from, to).
+func (p *strips) each(from, to int, fn func(whole *strip, part strip)) {
+	for i := range p.list {
+		if t := &p.list[i]; t.from < to && from < t.to {
+			a, b := max(from, t.from), min(to, t.to)
+			fn(t, strip{a, b, p.runs(a, b)})
+		}
+	}
+}
+
+// kernel chooses the code for the sums when the threads share the blocks as given.
+func (p *strips) kernel(shares [][2]int) sumsKernel {
+	g := p.g
+	channels, pitch := g.filter.c, g.in.pitch
+	k := sumsKernel{pitch: pitch, vectors: ceilDiv(channels, vecBytes), rows: g.KH, taps: g.KW, dilation: g.DilationW}
+	// Where a position is a word, the zero point itself is masked.
+	k.masked = pitch > 4 && channels%min(pitch, vecBytes) != 0
+	var words []int
+	for _, s := range shares {
+		p.each(s[0], s[1], func(_ *strip, part strip) {
+			for _, r := range part.runs {
+				words = append(words, r.end-r.first)
+			}
+		})
+	}
+	best, cost := 0, math.MaxInt
+	for n := 32; n >= max(1, vecBytes/pitch); n /= 2 {
+		if k.positions = n; n > 1 && n*k.leafBytes() > maxSumsAhead {
+			continue
+		}
+		leaves := k.leaves()
+		chunk := leaves*(k.rows*k.vectors+1) + 6*(k.levels()-bits.Len(uint(leaves))+1) + 10
+		sum := 0
+		for _, w := range words {
+			sum += ceilDiv(w, n) * chunk
+		}
+		if sum < cost {
+			best, cost = n, sum
+		}
+	}
+	k.positions = best
+	return k
+}
+
+// sumsArgs are the constants for the sums, but for the scratch of each thread.
+func (g *gemm) sumsArgs(l *lowering, k *sumsKernel) (w [sumsArgs]uint32) {
+	zero := byte(g.filter.zero)
+	w[sumsZero], w[sumsRowStep] = uint32(zero)*ones, uint32(g.DilationH*g.in.rowBytes())
+	if c := g.filter.c; k.pitch == 4 {
+		w[sumsZero] &= 1<<(8*c) - 1
+	}
+	if k.masked {
+		mask := make([]byte, vecBytes)
+		for i := range mask {
+			if i%min(k.pitch, vecBytes) < (g.filter.c-1)%vecBytes+1 {
+				mask[i] = zero
+			}
+		}
+		w[sumsMask] = l.constant(mask)
+	}
+	return w
+}
+
+// ahead is the range of memory, and the box of lines for it, that the first strip
+// of the blocks [from, to) reads.
+func (p *strips) ahead(from, to int) (at, box uint32) {
+	for i := range p.list {
+		if t := &p.list[i]; from < t.to {
+			runs, g := p.runs(from, min(to, t.to)), p.g
+			bytes := runs.span()*g.in.pitch + (g.KH-1)*g.DilationH*g.in.rowBytes()
+			return g.in.addr + uint32(runs[0].first*g.in.pitch), boxOf(min(uint32(bytes)+vecBytes, prefetchLimit))
+		}
+	}
+	return 0, 0
+}
+
+// table makes the strips of a thread that works on the blocks [from, to): their
+// address and number.
+func (p *strips) table(l *lowering, from, to int) (uint32, int) {
+	var list, runs []uint32
+	p.each(from, to, func(whole *strip, part strip) {
+		w := [stripWords]uint32{stripBlocks: uint32(part.to - part.from), stripRuns: uint32(4 * len(runs)), stripRunCount: uint32(len(part.runs)), stripStride: vecBytes}
+		if p.c.sum {
+			for _, r := range part.runs {
+				runs = append(runs, p.g.in.addr+uint32(r.first*p.g.in.pitch), uint32(4*whole.runs.word(r.first)), uint32(ceilDiv(r.end-r.first, p.c.sums.positions)))
+			}
+			first := whole.runs.word(part.runs[0].first) / 32
+			last := whole.runs.word(part.runs[len(part.runs)-1].end-1) - p.g.columns()
+			w[stripAcross], w[stripVectors] = uint32(first*vecBytes), uint32(last/32-first+1)
+		}
+		if part.to < to {
+			w[stripAhead], w[stripBox] = p.ahead(part.to, to)
+		}
+		list = append(list, w[:]...)
+	})
+	at := l.constWords(runs)
+	for i := stripRuns; i < len(list); i += stripWords {
+		list[i] += at
+	}
+	return l.constWords(list), len(list) / stripWords
+}
