@@ -147,7 +147,7 @@ func (l *lowering) move(name string, dst, src *tensor, count int, list func(put 
 		return nil
 	}
 	l.addStep(name, []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		r := newRuns(count, l.threads)
+		r := new(runs)
 		list(func(to, from, n int) { r.add(dst.addr+uint32(to), src.addr+uint32(from), n) })
 		return r.launch(l, s, false)
 	})

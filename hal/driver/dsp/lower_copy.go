@@ -6,58 +6,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// runs collects copies of contiguous bytes and folds regular sequences.
-type runs struct {
-	entries  [][copyWords]uint32
-	anyFull  bool
-	anyRest  bool
-	maxCount uint32
-}
-
-// add appends a copy of n bytes; runs must not overlap.
-func (r *runs) add(dst, src uint32, n int) {
-	if n <= 0 {
-		return
-	}
-	if len(r.entries) > 0 {
-		e := &r.entries[len(r.entries)-1]
-		if e[copyCount] == 1 && src == e[copySrc]+e[copyBytes] && dst == e[copyDst]+e[copyBytes] {
-			e[copyBytes] += uint32(n)
-			return
-		}
-		if e[copyBytes] == uint32(n) && e[copyCount] < r.maxCount {
-			k := e[copyCount]
-			if k == 1 {
-				e[copySrcStep], e[copyDstStep] = src-e[copySrc], dst-e[copyDst]
-			}
-			if src == e[copySrc]+k*e[copySrcStep] && dst == e[copyDst]+k*e[copyDstStep] {
-				e[copyCount]++
-				return
-			}
-		}
-	}
-	r.entries = append(r.entries, [copyWords]uint32{copySrc: src, copyDst: dst, copyBytes: uint32(n), copyCount: 1})
-}
-
-// launch emits the copy.
-func (r *runs) launch(l *lowering, s *step, flip bool) error {
-	k := copyKernel{flip: flip}
-	var table []uint32
-	for i := range r.entries {
-		e := &r.entries[i]
-		k.full = k.full || e[copyBytes] >= vecBytes
-		k.rest = k.rest || e[copyBytes]%vecBytes != 0
-		e[copyWidth], e[copyStride] = sourceBox(int(e[copyBytes]), int(e[copyCount]), int(e[copySrcStep]))
-		table = append(table, e[:]...)
-	}
-	kern, err := l.kernel(k.name(), k.generate)
-	if err != nil {
-		return err
-	}
-	l.launchTable(s, kern, table, copyWords)
-	return nil
-}
-
 // sourceBox is the l2fetch box of count runs of n bytes, step apart: as it is,
 // or as lines when the runs follow each other; empty when it fits neither.
 func sourceBox(n, count, step int) (low, high uint32) {
@@ -80,7 +28,7 @@ func (l *lowering) copyTensor(dst, src *tensor) {
 		if src.dense && dst.shape.c == 3 && dst.pitch == 4 {
 			return l.widen(s, dst, src)
 		}
-		r := newRuns(dst.shape.positions(), l.threads)
+		r := new(runs)
 		for n := range dst.shape.n {
 			for y := range dst.shape.h {
 				for x := range dst.shape.w {
@@ -110,11 +58,6 @@ func (l *lowering) widen(s *step, dst, src *tensor) error {
 	return nil
 }
 
-// newRuns bounds how many runs an entry folds, so that threads share them.
-func newRuns(count, threads int) *runs {
-	return &runs{maxCount: uint32(max(ceilDiv(count, threads), 1))}
-}
-
 // flips reports whether a copy between two tensors changes the sign form.
 func (t *tensor) flips(o *tensor) bool { return (t.dense && t.signed) != (o.dense && o.signed) }
 
@@ -129,7 +72,7 @@ func (l *lowering) withShape(src *tensor, s shape, name string) *tensor {
 // reshape emits the copy between shapes of the same number of elements.
 func (l *lowering) reshape(dst, src *tensor) {
 	l.addStep("reshape", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		r := newRuns(max(dst.shape.positions(), src.shape.positions()), l.threads)
+		r := new(runs)
 		a, b := cursor{t: src}, cursor{t: dst}
 		for left := src.shape.elements(); left > 0; {
 			n := min(src.shape.c-a.c, dst.shape.c-b.c)
@@ -157,7 +100,7 @@ func (l *lowering) permute(src *tensor, dims []uint32, perm []int) *tensor {
 		if from[3] == 3 {
 			n = dst.shape.c
 		}
-		r := newRuns(dst.shape.elements()/n, l.threads)
+		r := new(runs)
 		var at [4]int
 		for i := range dst.shape.n {
 			for y := range dst.shape.h {
@@ -314,7 +257,7 @@ func lowerPad(l *lowering, op *nn.Operation) error {
 		return l.launchFill(s, table, out.zero)
 	})
 	l.addStep("pad", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		r := newRuns(in.shape.positions(), l.threads)
+		r := new(runs)
 		for n := range in.shape.n {
 			for y := range in.shape.h {
 				for x := range in.shape.w {

@@ -122,10 +122,7 @@ func (l *lowering) broadcast(src *tensor, to shape) *tensor {
 	dst := l.newTensor(src.name+" broadcast", to, 0, int32(src.zero))
 	l.addStep("broadcast", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
 		f := src.shape
-		r := newRuns(to.positions(), l.threads)
-		if f.c != to.c {
-			r = newRuns(to.elements(), l.threads)
-		}
+		r := new(runs)
 		for n := range to.n {
 			for y := range to.h {
 				for x := range to.w {

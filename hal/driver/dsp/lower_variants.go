@@ -77,7 +77,7 @@ func (l *lowering) spreadImage(in *tensor, h, w, dy, dx int) *tensor {
 		return l.launchFill(s, table, out.zero)
 	})
 	l.addStep("spread", []*tensor{in}, []*tensor{out}, func(l *lowering, st *step) error {
-		r := newRuns(s.positions(), l.threads)
+		r := new(runs)
 		for n := range s.n {
 			for y := range s.h {
 				for x := range s.w {

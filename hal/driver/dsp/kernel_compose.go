@@ -1,0 +1,126 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// composeKernel makes up vectors from windows of the source; see compose.go.
+type composeKernel struct {
+	kind switches
+	flip bool // add 128 to every byte
+}
+
+func (c *composeKernel) name() string { return fmt.Sprintf("compose_%d%s", c.kind, flag(c.flip, "x")) }
+
+// Words of an entry: count vectors, whose sources and destinations are steps
+// apart, of one pattern; and what l2fetch is to bring in.
+const (
+	composeSrc = iota
+	composeDst
+	composePattern
+	composeWindows
+	composeCount
+	composeSrcStep
+	composeDstStep
+	composeFrom
+	composeBox
+	composeWords
+)
+
+// composeUnroll is how many vectors share the controls of a window.
+const composeUnroll = 4
+
+// generate writes the kernel. Arguments: table, entries.
+func (c *composeKernel) generate(a *asm) {
+	in := a.args("table", "entries")
+	table, entries := in[0], in[1]
+	zero, none := a.zero(), build.Reg{}
+	if c.kind == looking {
+		none = a.splat(a.imm(-1), "none")
+	}
+	var flip build.Reg
+	if c.flip {
+		flip = a.splat(a.imm(-0x7f7f7f80), "flip")
+	}
+	a.repeat(entries, func() {
+		v := composeVectors{kernel: c, src: a.word(table, composeSrc, "src"), dst: a.word(table, composeDst, "dst"),
+			pattern: a.word(table, composePattern, "pattern"), windows: a.word(table, composeWindows, "windows"),
+			srcStep: a.word(table, composeSrcStep, "step"), dstStep: a.word(table, composeDstStep, "step"), zero: zero, none: none, flip: flip}
+		count, from, box := a.word(table, composeCount, "count"), a.word(table, composeFrom, "from"), a.word(table, composeBox, "box")
+		a.bump(table, 4*composeWords)
+		a.skipIfZero(box, func() {
+			shape := a.rr("box")
+			a.op(hexagon.A2_tfr, lo(shape), box)
+			a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
+			a.op(hexagon.Y5_l2fetch, from, shape)
+		})
+		groups := a.r("groups")
+		a.op(hexagon.S2_lsr_i_r, groups, count, 2)
+		a.op(hexagon.A2_andir, count, count, composeUnroll-1)
+		a.skipIfZero(groups, func() { a.repeat(groups, func() { v.write(a, composeUnroll) }) })
+		a.skipIfZero(count, func() { a.repeat(count, func() { v.write(a, 1) }) })
+	})
+	a.ret()
+}
+
+// composeVectors are the vectors of an entry.
+type composeVectors struct {
+	kernel                                                         *composeKernel
+	src, dst, pattern, windows, srcStep, dstStep, zero, none, flip build.Reg
+}
+
+// write makes the next n vectors.
+func (v *composeVectors) write(a *asm, n int) {
+	at := a.copyOf(v.pattern)
+	src, acc := make([]build.Reg, n), make([]build.Reg, n)
+	for i := range src {
+		src[i] = a.copyOf(v.src)
+		a.op(hexagon.A2_add, v.src, v.src, v.srcStep)
+		acc[i] = a.v("vector")
+		a.op(hexagon.V6_vassign, acc[i], v.zero)
+	}
+	cover := a.q("cover")
+	a.op(hexagon.V6_vgtb, cover, v.zero, v.zero)
+	a.loop0(v.windows, func() {
+		w := a.rr("window")
+		a.op(hexagon.L2_loadrd_pi, w, at, 8).Loads(aliasConst)
+		controls := a.vload(hi(w), 0, aliasConst, "controls")
+		looks := v.kernel.kind == looking
+		var q build.Reg
+		if looks {
+			// Indexes are not negative.
+			a.op(hexagon.V6_vgtb_or, cover, controls, v.none)
+		} else {
+			q = a.q("moved")
+			a.op(hexagon.V6_vgtb, q, v.zero, controls)
+			a.op(hexagon.V6_vgtb_or, cover, v.zero, controls)
+		}
+		for i := range src {
+			s := a.r("at")
+			a.op(hexagon.A2_add, s, src[i], lo(w))
+			x := a.vloadu(s, 0, aliasIn, "bytes")
+			switch v.kernel.kind {
+			case looking:
+				for bank := range 4 {
+					a.op(hexagon.V6_vlutvvb_oracci, acc[i], controls, x, bank)
+				}
+				continue
+			case compressing:
+				a.op(hexagon.V6_vrdelta, x, x, controls)
+			default:
+				a.op(hexagon.V6_vdelta, x, x, controls)
+			}
+			a.op(hexagon.V6_vmux, acc[i], q, x, acc[i])
+		}
+	})
+	for i := range acc {
+		if v.kernel.flip {
+			a.op(hexagon.V6_vxor, acc[i], acc[i], v.flip)
+		}
+		a.op(hexagon.V6_vS32b_qpred_ai, cover, v.dst, 0, acc[i]).Stores(aliasOut)
+		a.op(hexagon.A2_add, v.dst, v.dst, v.dstStep)
+	}
+}

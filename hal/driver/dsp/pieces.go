@@ -1,0 +1,181 @@
+package dsp
+
+import (
+	"cmp"
+	"slices"
+)
+
+// bytePiece is a copy of n bytes.
+type bytePiece struct{ dst, src, n uint32 }
+
+// runs collects copies of contiguous bytes that do not overlap.
+type runs struct{ pieces []bytePiece }
+
+// longPiece is the length from which a piece is a run of the copy kernel; shorter
+// ones make up vectors of the compose kernel.
+const longPiece = 192
+
+// fewPieces is how many short pieces are not worth patterns of their own.
+const fewPieces = 8
+
+// add appends a copy of n bytes.
+func (r *runs) add(dst, src uint32, n int) {
+	if n <= 0 {
+		return
+	}
+	if k := len(r.pieces); k > 0 {
+		if p := &r.pieces[k-1]; dst == p.dst+p.n && src == p.src+p.n {
+			p.n += uint32(n)
+			return
+		}
+	}
+	r.pieces = append(r.pieces, bytePiece{dst, src, uint32(n)})
+}
+
+// launch emits the copies.
+func (r *runs) launch(l *lowering, s *step, flip bool) error {
+	short := 0
+	for i := range r.pieces {
+		if r.pieces[i].n < longPiece {
+			short++
+		}
+	}
+	if short <= fewPieces {
+		return l.copyPieces(s, r.pieces, flip)
+	}
+	if !slices.IsSortedFunc(r.pieces, byDst) {
+		slices.SortFunc(r.pieces, byDst)
+	}
+	if short == len(r.pieces) {
+		return l.composePieces(s, r.pieces, flip)
+	}
+	var parts [2][]bytePiece
+	for _, p := range r.pieces {
+		if p.n < longPiece {
+			parts[0] = append(parts[0], p)
+		} else {
+			parts[1] = append(parts[1], p)
+		}
+	}
+	if err := l.composePieces(s, parts[0], flip); err != nil {
+		return err
+	}
+	return l.copyPieces(s, parts[1], flip)
+}
+
+func byDst(a, b bytePiece) int { return cmp.Compare(a.dst, b.dst) }
+
+// copyPieces launches the copy kernel: regular sequences of pieces are entries,
+// and threads share the bytes.
+func (l *lowering) copyPieces(s *step, pieces []bytePiece, flip bool) error {
+	k := copyKernel{flip: flip}
+	var entries []copyEntry
+	var costs []int
+	total := 0
+	for _, p := range pieces {
+		k.full = k.full || p.n >= vecBytes
+		k.rest = k.rest || p.n%vecBytes != 0
+		total += copyCost(p.n)
+		if n := len(entries); n > 0 && entries[n-1].extend(p) {
+			continue
+		}
+		entries = append(entries, copyEntry{copySrc: p.src, copyDst: p.dst, copyBytes: p.n, copyCount: 1})
+	}
+	share := ceilDiv(total, l.threads)
+	var table []uint32
+	for _, e := range entries {
+		// Parts of no more than half a thread's share can be dealt evenly.
+		n := max(share/2/copyCost(e[copyBytes]), 1)
+		for _, e := range e.split(n, max(share*copyRate/2, vecBytes)&^(vecBytes-1)) {
+			e[copyWidth], e[copyStride] = sourceBox(int(e[copyBytes]), int(e[copyCount]), int(e[copySrcStep]))
+			table = append(table, e[:]...)
+			costs = append(costs, int(e[copyCount])*copyCost(e[copyBytes]))
+		}
+	}
+	kern, err := l.kernel(k.name(), k.generate)
+	if err != nil {
+		return err
+	}
+	l.launchShares(s, kern, table, copyWords, costs)
+	return nil
+}
+
+// copyRate is the bytes that the copy kernel moves per packet of its loop.
+const copyRate = 64
+
+// copyCost is about how many packets a run takes.
+func copyCost(n uint32) int { return 16 + int(n)/copyRate }
+
+// copyEntry is an entry of the copy kernel's table.
+type copyEntry [copyWords]uint32
+
+// extend takes a piece that continues the sequence.
+func (e *copyEntry) extend(p bytePiece) bool {
+	if e[copyBytes] != p.n {
+		return false
+	}
+	k := e[copyCount]
+	if k == 1 {
+		e[copySrcStep], e[copyDstStep] = p.src-e[copySrc], p.dst-e[copyDst]
+	}
+	if p.src != e[copySrc]+k*e[copySrcStep] || p.dst != e[copyDst]+k*e[copyDstStep] {
+		return false
+	}
+	e[copyCount]++
+	return true
+}
+
+// split divides an entry into ones of at most count runs; a single run is cut after
+// each most bytes.
+func (e copyEntry) split(count, most int) []copyEntry {
+	var out []copyEntry
+	for left := e[copyCount]; left > 0; left -= e[copyCount] {
+		e[copyCount] = min(left, uint32(count))
+		if e[copyCount] > 1 {
+			out = append(out, e)
+		} else {
+			one := e
+			for rest := e[copyBytes]; rest > 0; rest -= one[copyBytes] {
+				one[copyBytes] = min(rest, uint32(most))
+				out = append(out, one)
+				one[copySrc] += one[copyBytes]
+				one[copyDst] += one[copyBytes]
+			}
+		}
+		e[copySrc] += e[copyCount] * e[copySrcStep]
+		e[copyDst] += e[copyCount] * e[copyDstStep]
+	}
+	return out
+}
+
+// launchShares is launchTable for entries of different costs: each thread gets
+// consecutive ones of about the same sum.
+func (l *lowering) launchShares(s *step, k *kernel, table []uint32, entryWords int, costs []int, rest ...uint32) {
+	addr := l.constWords(table)
+	var args [][]uint32
+	for _, r := range shares(costs, l.threads) {
+		args = append(args, append([]uint32{addr + uint32(4*entryWords*r[0]), uint32(r[1] - r[0])}, rest...))
+	}
+	if len(args) > 0 {
+		l.launch(s, k, args)
+	}
+}
+
+// shares cuts a list of costs into at most n consecutive parts of about equal sums.
+func shares(costs []int, n int) [][2]int {
+	total := 0
+	for _, c := range costs {
+		total += c
+	}
+	var out [][2]int
+	from, sum := 0, 0
+	for i, c := range costs {
+		sum += c
+		// A part ends where the next entry would take it further from its share.
+		if i+1 == len(costs) || sum+costs[i+1]/2 >= total*(len(out)+1)/n && len(out) < n-1 {
+			out = append(out, [2]int{from, i + 1})
+			from = i + 1
+		}
+	}
+	return out
+}
