@@ -120,8 +120,9 @@ func (k switches) next(s int, at, goal byte) byte {
 	return at&^stride | goal&stride
 }
 
-// pattern is windows in memory: pairs of a distance and the address of controls.
-type pattern struct{ addr, windows uint32 }
+// pattern is a range of the composer's words: pairs of a distance and the address
+// of controls.
+type pattern struct{ from, windows uint32 }
 
 // vectorMove is a vector of the result: its place, the chunks that it is made of
 // and the address that they are relative to.
@@ -137,9 +138,12 @@ type composer struct {
 	kind     switches
 	patterns map[string]pattern
 	controls map[[vecBytes]byte]uint32
+	words    []uint32 // of all patterns
 	entries  []composeEntry
+	segments []int           // of each entry
 	open     map[pattern]int // entries that vectors of a pattern may still join
 	from     uint32          // of the segment of the result that open belongs to
+	segment  int             // its number
 }
 
 // composeEntry is an entry of the kernel's table.
@@ -240,18 +244,20 @@ func (c *composer) add(v *vectorMove) {
 	}
 	if c.open == nil || v.dst-c.from >= composeSegment {
 		c.open, c.from = map[pattern]int{}, v.dst
+		c.segment++
 	}
 	if i, ok := c.open[p]; ok && c.entries[i].extend(v.src, v.dst) {
 		return
 	}
 	c.open[p] = len(c.entries)
-	c.entries = append(c.entries, composeEntry{composeSrc: v.src, composeDst: v.dst, composePattern: p.addr, composeWindows: p.windows, composeCount: 1})
+	c.entries = append(c.entries, composeEntry{composeSrc: v.src, composeDst: v.dst, composePattern: p.from, composeWindows: p.windows, composeCount: 1})
+	c.segments = append(c.segments, c.segment)
 }
 
 // pattern stores the windows of chunks.
 func (c *composer) pattern(chunks []chunk) pattern {
 	list := c.kind.windows(chunks)
-	var words []uint32
+	from := uint32(len(c.words))
 	for i := range list {
 		w := &list[i]
 		addr, ok := c.controls[w.controls]
@@ -259,9 +265,9 @@ func (c *composer) pattern(chunks []chunk) pattern {
 			addr = c.l.constant(w.controls[:])
 			c.controls[w.controls] = addr
 		}
-		words = append(words, w.at, addr)
+		c.words = append(c.words, w.at, addr)
 	}
-	return pattern{c.l.constWords(words), uint32(len(list))}
+	return pattern{from, uint32(len(list))}
 }
 
 // extend takes a vector of the same pattern when it continues the sequence.
@@ -292,14 +298,17 @@ func (c *composer) table() (table []uint32, costs []int) {
 		total += c.cost(&c.entries[i])
 	}
 	most := max(total/(8*c.l.threads), 1)
+	words := c.l.constWords(c.words)
 	var entries []composeEntry
-	for _, e := range c.entries {
+	var segments []int
+	for i, e := range c.entries {
+		e[composePattern] = words + 4*e[composePattern]
 		n := e[composeCount]
 		part := max(uint32(int(n)*most/c.cost(&e)), 1)
 		part = (part + composeUnroll - 1) / composeUnroll * composeUnroll
 		for n > 0 {
 			e[composeCount] = min(n, part)
-			entries = append(entries, e)
+			entries, segments = append(entries, e), append(segments, c.segments[i])
 			e[composeSrc] += e[composeCount] * e[composeSrcStep]
 			e[composeDst] += e[composeCount] * e[composeDstStep]
 			n -= e[composeCount]
@@ -308,9 +317,7 @@ func (c *composer) table() (table []uint32, costs []int) {
 	for i := range entries {
 		costs = append(costs, c.cost(&entries[i]))
 	}
-	for _, r := range shares(costs, c.l.threads) {
-		prefetchEntries(entries[r[0]:r[1]])
-	}
+	prefetchEntries(entries, segments, shares(costs, c.l.threads))
 	for i := range entries {
 		table = append(table, entries[i][:]...)
 	}
@@ -323,39 +330,67 @@ func (e *composeEntry) span() (from, to uint32) {
 	return min(e[composeSrc], last), max(e[composeSrc], last) + vecBytes
 }
 
-// prefetchEntries has the first entry of a thread fetch the source of its first
-// two batches of entries, and the first of each batch that of the next.
-func prefetchEntries(entries []composeEntry) {
-	type batch struct {
-		entry    int
-		from, to uint32
+// sourceBatch is a thread's entries of a segment: the first one, and what they read.
+type sourceBatch struct {
+	entry    int
+	from, to uint32
+}
+
+// boxBytes is about how much of the source a thread asks for at a time: a request
+// replaces the one before, so the next must not come before that is done.
+const boxBytes = 96 << 10
+
+// prefetchEntries says which entries of the threads' parts fetch what. Where the
+// threads read all of the source anyway, in no order, each fetches a part of it
+// first. Otherwise a thread asks for what its first segments read, and at the last
+// of them for what the next ones do.
+func prefetchEntries(entries []composeEntry, segments []int, parts [][2]int) {
+	set := func(entry int, from, to uint32) {
+		entries[entry][composeFrom] = from &^ (vecBytes - 1)
+		entries[entry][composeBox] = boxOf(to - from + 2*vecBytes)
 	}
-	var list []batch
-	for i := range entries {
-		from, to := entries[i].span()
-		if n := len(list); n > 0 {
-			b := &list[n-1]
-			if lo, hi := min(b.from, from), max(b.to, to); hi-lo <= composeSegment {
-				b.from, b.to = lo, hi
+	batches := make([][]sourceBatch, len(parts))
+	low, high, sum := ^uint32(0), uint32(0), 0
+	for t, p := range parts {
+		for i := p[0]; i < p[1]; i++ {
+			from, to := entries[i].span()
+			if n := len(batches[t]); n > 0 && segments[i] == segments[i-1] {
+				b := &batches[t][n-1]
+				b.from, b.to = min(b.from, from), max(b.to, to)
 				continue
 			}
+			batches[t] = append(batches[t], sourceBatch{i, from, to})
 		}
-		list = append(list, batch{i, from, to})
-	}
-	set := func(entry int, from, to uint32) {
-		if to-from < prefetchLimit {
-			entries[entry][composeFrom] = from &^ (vecBytes - 1)
-			entries[entry][composeBox] = boxOf(to - from + 2*vecBytes)
+		for _, b := range batches[t] {
+			low, high, sum = min(low, b.from), max(high, b.to), sum+int(b.to-b.from)
 		}
 	}
-	for i := range list {
-		switch {
-		case i == 0 && len(list) > 1:
-			set(0, min(list[0].from, list[1].from), max(list[0].to, list[1].to))
-		case i == 0:
-			set(0, list[0].from, list[0].to)
-		case i+1 < len(list):
-			set(list[i].entry, list[i+1].from, list[i+1].to)
+	if high-low <= prefetchLimit && sum > 3*int(high-low)/2 {
+		share := (high-low)/uint32(len(parts)) + vecBytes
+		for t, p := range parts {
+			if from := low + uint32(t)*share; from < high {
+				set(p[0], from, min(from+share, high))
+			}
+		}
+		return
+	}
+	for _, list := range batches {
+		at := list[0].entry // where the next box is asked for
+		for i := 0; i < len(list); {
+			from, to := list[i].from, list[i].to
+			next := i + 1
+			for ; next < len(list); next++ {
+				lo, hi := min(from, list[next].from), max(to, list[next].to)
+				if hi-lo > boxBytes {
+					break
+				}
+				from, to = lo, hi
+			}
+			if to-from < prefetchLimit {
+				set(at, from, to)
+			}
+			at = list[next-1].entry
+			i = next
 		}
 	}
 }

@@ -156,32 +156,26 @@ func (l *lowering) move(name string, dst, src *tensor, count int, list func(put 
 
 // walk moves the elements of a strided walk over src to dst in order.
 func (l *lowering) walk(name string, dst, src *tensor, dims []uint32, strides []int, offset, size int) error {
-	// Inner dimensions without gaps are one piece.
-	n, inner := 1, len(dims)
-	for inner > 0 && (strides[inner-1] == n || dims[inner-1] == 1) {
-		n *= int(dims[inner-1])
-		inner--
+	list := make([]moveDim, len(dims))
+	n := size
+	for i := len(dims) - 1; i >= 0; i-- {
+		list[i] = moveDim{int(dims[i]), strides[i] * size, n}
+		n *= int(dims[i])
 	}
-	count := 1
-	for _, d := range dims[:inner] {
-		count *= int(d)
-	}
-	if count == 0 || n == 0 { // nothing to move
+	return l.moveFlat(name, dst, src, size, list, 0, offset*size)
+}
+
+// moveFlat is moveAlong between flat tensors.
+func (l *lowering) moveFlat(name string, dst, src *tensor, size int, dims []moveDim, to, from int) error {
+	m := newMove(size, dims)
+	n := m.pieces()
+	if n == 0 || size == 0 {
 		return nil
 	}
-	return l.move(name, dst, src, count, func(put func(to, from, n int)) {
-		at := make([]int, inner)
-		from := offset
-		for k := range count {
-			put(k*n*size, from*size, n*size)
-			for i := inner - 1; i >= 0; i-- {
-				from += strides[i]
-				if at[i]++; at[i] < int(dims[i]) {
-					break
-				}
-				from -= at[i] * strides[i]
-				at[i] = 0
-			}
-		}
-	})
+	_, tiled := m.tiles()
+	if !tiled && n > maxPositions {
+		return fmt.Errorf("%d separate pieces, at most %d", n, maxPositions)
+	}
+	l.moveAlong(name, dst, src, size, tiled, func() ([]moveDim, uint32, uint32) { return dims, uint32(to), uint32(from) })
+	return nil
 }

@@ -30,6 +30,9 @@ const (
 	composeWords
 )
 
+// tableAhead is how far ahead lines of tables are asked for, in bytes.
+const tableAhead = 512
+
 // composeUnroll is how many vectors share the controls of a window.
 const composeUnroll = 4
 
@@ -51,6 +54,8 @@ func (c *composeKernel) generate(a *asm) {
 			srcStep: a.word(table, composeSrcStep, "step"), dstStep: a.word(table, composeDstStep, "step"), zero: zero, none: none, flip: flip}
 		count, from, box := a.word(table, composeCount, "count"), a.word(table, composeFrom, "from"), a.word(table, composeBox, "box")
 		a.bump(table, 4*composeWords)
+		a.op(hexagon.Y2_dcfetchbo, table, tableAhead)
+		a.op(hexagon.Y2_dcfetchbo, v.pattern, tableAhead)
 		a.skipIfZero(box, func() {
 			shape := a.rr("box")
 			a.op(hexagon.A2_tfr, lo(shape), box)

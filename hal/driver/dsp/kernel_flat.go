@@ -40,6 +40,7 @@ func (k *flatKernel) generate(a *asm) {
 			var x [][]build.Reg
 			for i, n := range k.in {
 				var v []build.Reg
+				a.op(hexagon.Y2_dcfetchbo, ptr[i], 12*vecBytes)
 				for range n {
 					r := a.v("x")
 					a.op(hexagon.V6_vL32b_pi, r, ptr[i], 1).Loads(aliasIn)

@@ -95,26 +95,22 @@ func (l *lowering) permute(src *tensor, dims []uint32, perm []int) *tensor {
 		from[4-len(dims)+i] = 4 - len(dims) + p
 	}
 	dst := l.newTensor(src.name+" permuted", shapeOf(to), 0, int32(src.zero))
-	l.addStep("permute", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		n := 1 // contiguous bytes on both sides
-		if from[3] == 3 {
-			n = dst.shape.c
+	l.moveAlong("permute", dst, src, 1, true, func() ([]moveDim, uint32, uint32) {
+		a, b := src.steps(), dst.steps()
+		d := dst.shape
+		var list []moveDim
+		for i, n := range [4]int{d.n, d.h, d.w, d.c} {
+			list = append(list, moveDim{n, a[from[i]], b[i]})
 		}
-		r := new(runs)
-		var at [4]int
-		for i := range dst.shape.n {
-			for y := range dst.shape.h {
-				for x := range dst.shape.w {
-					for c := 0; c < dst.shape.c; c += n {
-						at[from[0]], at[from[1]], at[from[2]], at[from[3]] = i, y, x, c
-						r.add(dst.at(i, y, x)+uint32(c), src.at(at[0], at[1], at[2])+uint32(at[3]), n)
-					}
-				}
-			}
-		}
-		return r.launch(l, s, false)
+		return list, dst.at(0, 0, 0) - dst.addr, src.at(0, 0, 0) - src.addr
 	})
 	return dst
+}
+
+// steps are the distances in memory along N, H, W and C.
+func (t *tensor) steps() [4]int {
+	at := t.at(0, 0, 0)
+	return [4]int{int(t.at(1, 0, 0) - at), int(t.at(0, 1, 0) - at), int(t.at(0, 0, 1) - at), 1}
 }
 
 // Layouts of images.

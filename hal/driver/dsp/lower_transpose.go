@@ -1,0 +1,166 @@
+package dsp
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// moveDim is a dimension of a move: n elements, whose distances in bytes are src
+// and dst.
+type moveDim struct{ n, src, dst int }
+
+// leastTile is how many elements of a tile's row or column make it worth its
+// transposition.
+const leastTile = 32
+
+// ndMove moves elements of size bytes along dimensions in any order.
+type ndMove struct {
+	dims []moveDim // the last one has the nearest results
+	size int
+}
+
+// newMove brings a move into its simplest form: dimensions by the distance of
+// their results, those that continue each other as one, elements without gaps as
+// one.
+func newMove(size int, dims []moveDim) ndMove {
+	m := ndMove{size: size}
+	for _, d := range dims {
+		if d.n != 1 {
+			m.dims = append(m.dims, d)
+		}
+	}
+	slices.SortStableFunc(m.dims, func(a, b moveDim) int { return cmp.Compare(b.dst, a.dst) })
+	for i := len(m.dims) - 1; i > 0; i-- {
+		if o, d := m.dims[i-1], m.dims[i]; o.src == d.n*d.src && o.dst == d.n*d.dst {
+			m.dims[i-1] = moveDim{o.n * d.n, d.src, d.dst}
+			m.dims = slices.Delete(m.dims, i, i+1)
+		}
+	}
+	if k := len(m.dims) - 1; k >= 0 && m.dims[k].src == size && m.dims[k].dst == size {
+		m.size *= m.dims[k].n
+		m.dims = m.dims[:k]
+	}
+	return m
+}
+
+// pieces is how many separate pieces the move has.
+func (m *ndMove) pieces() int {
+	n := 1
+	for _, d := range m.dims {
+		n *= d.n
+	}
+	return n
+}
+
+// tiles finds the dimension along which elements that follow each other in the
+// source lie, when with the last one it makes tiles worth transposing.
+func (m *ndMove) tiles() (column int, ok bool) {
+	k := len(m.dims) - 1
+	if k < 1 || m.size > 8 || m.size&(m.size-1) != 0 || m.dims[k].dst != m.size || m.dims[k].n*m.size < leastTile {
+		return 0, false
+	}
+	for i, d := range m.dims[:k] {
+		if d.src == m.size && d.n*m.size >= leastTile && m.dims[k].src > 0 {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// moveAlong emits a move between tensors, which may need tiles. The dimensions are
+// asked for once the tensors have addresses; offsets are those of the first elements.
+func (l *lowering) moveAlong(name string, dst, src *tensor, size int, tiled bool, shape func() (dims []moveDim, to, from uint32)) {
+	writes := []*tensor{dst}
+	if tiled {
+		writes = append(writes, l.newFlat("tiles", l.threads*tileScratch, 1))
+	}
+	l.addStep(name, []*tensor{src}, writes, func(l *lowering, s *step) error {
+		dims, to, from := shape()
+		m := newMove(size, dims)
+		if m.pieces() == 0 || m.size == 0 {
+			return nil
+		}
+		if column, ok := m.tiles(); ok && tiled {
+			return l.transpose(s, &m, column, dst.addr+to, src.addr+from, writes[1].addr, dst.flips(src))
+		}
+		if n := m.pieces(); n > maxPositions {
+			return fmt.Errorf("%d separate pieces, at most %d", n, maxPositions)
+		}
+		r := new(runs)
+		m.each(dst.addr+to, src.addr+from, func(to, from uint32) { r.add(to, from, m.size) })
+		return r.launch(l, s, dst.flips(src))
+	})
+}
+
+// each visits all pieces.
+func (m *ndMove) each(to, from uint32, visit func(to, from uint32)) {
+	at := make([]int, len(m.dims))
+	for range m.pieces() {
+		visit(to, from)
+		for i := len(m.dims) - 1; i >= 0; i-- {
+			d := &m.dims[i]
+			from, to = from+uint32(d.src), to+uint32(d.dst)
+			if at[i]++; at[i] < d.n {
+				break
+			}
+			from, to = from-uint32(at[i]*d.src), to-uint32(at[i]*d.dst)
+			at[i] = 0
+		}
+	}
+}
+
+// transpose launches a move as tiles.
+func (l *lowering) transpose(s *step, m *ndMove, column int, to, from, scratch uint32, flip bool) error {
+	last := len(m.dims) - 1
+	rows, columns := m.dims[last], m.dims[column]
+	k := transposeKernel{size: m.size, flip: flip}
+	n := k.tile()
+	k.rest, k.partial = rows.n < n, columns.n < n
+	outer := ndMove{size: m.size, dims: slices.Delete(slices.Clone(m.dims[:last]), column, column+1)}
+	count := outer.pieces() * ceilDiv(rows.n, n) * ceilDiv(columns.n, n)
+	if count > maxPositions {
+		return fmt.Errorf("%d tiles, at most %d", count, maxPositions)
+	}
+	// Tiles at the end reach back over others.
+	starts := func(size int) (list []int) {
+		for at := 0; at < size; at += n {
+			list = append(list, max(min(at, size-n), 0))
+		}
+		return list
+	}
+	height, width := min(rows.n, n), min(columns.n, n)
+	low, high := rowBox(vecBytes, height, rows.src)
+	table := make([]uint32, 0, count*tileWords)
+	outer.each(to, from, func(to, from uint32) {
+		for _, r := range starts(rows.n) {
+			for _, c := range starts(columns.n) {
+				src := from + uint32(r*rows.src+c*columns.src)
+				table = append(table, src, src+uint32((height-1)*rows.src), uint32(rows.src), to+uint32(r*rows.dst+c*columns.dst),
+					uint32(columns.dst), uint32(height*m.size), uint32(width), src, low, high)
+			}
+		}
+	})
+	kern, err := l.kernel(k.name(), k.generate)
+	if err != nil {
+		return err
+	}
+	parts := l.spread(count)
+	for _, p := range parts { // each fetches the next of its thread
+		for i := p[0]; i < p[1]; i++ {
+			if e := table[i*tileWords:]; i+1 < p[1] {
+				e[tileFrom] = table[(i+1)*tileWords]
+			} else {
+				e[tileBox], e[tileStride] = 0, 0
+			}
+		}
+	}
+	addr, box := l.constWords(table), l.constWords([]uint32{low, high})
+	var args [][]uint32
+	for t, p := range parts {
+		args = append(args, []uint32{addr + uint32(4*tileWords*p[0]), uint32(p[1] - p[0]), scratch + uint32(t*tileScratch),
+			table[p[0]*tileWords], box})
+	}
+	l.launch(s, kern, args)
+	return nil
+}
