@@ -3,7 +3,6 @@ package dsp
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/isa/build"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -21,13 +20,14 @@ type slabKernel struct {
 }
 
 // Words of a slab entry: the vector in the first slab and in the result, the
-// number of slabs and their distance.
+// number of slabs and their distance, and the box of all for l2fetch.
 const (
 	slabIn = iota
 	slabOut
 	slabCount
 	slabStep
-	slabWords
+	slabBox   // two words on eight bytes
+	slabWords = slabBox + 2
 )
 
 // slabWalk is the walk of a kernel.
@@ -45,6 +45,9 @@ func (k *slabKernel) generate(a *asm) {
 	}
 	a.repeat(entries, func() {
 		s := &slabWalk{a.word(table, slabIn, "in"), a.word(table, slabOut, "out"), a.word(table, slabCount, "slabs"), a.word(table, slabStep, "step")}
+		box := a.rr("box")
+		a.op(hexagon.L2_loadrd_io, box, table, 4*slabBox).Loads(aliasConst)
+		a.op(hexagon.Y5_l2fetch, s.in, box)
 		a.bump(table, 4*slabWords)
 		k.body(a, s, c)
 	})
@@ -201,20 +204,18 @@ type slabs struct {
 // intoSlabs lays out a value seen as dims; reduced dimensions become slabs.
 func (l *lowering) intoSlabs(in *tensor, dims []uint32, reduced []bool, size int) (slabs, error) {
 	s := slabs{count: 1, rows: 1, size: size}
-	var at [2][]uint32 // reduced dimensions, others
-	var strides [2][]int
-	n := 1
+	list := make([]moveDim, len(dims))
+	n := size
 	for i := len(dims) - 1; i >= 0; i-- {
-		k := 1
+		d := int(dims[i])
+		list[i] = moveDim{d, n, size * s.rows}
 		if reduced[i] {
-			k = 0
-			s.count *= int(dims[i])
+			list[i].dst = s.count // slabs; their distance is not known yet
+			s.count *= d
 		} else {
-			s.rows *= int(dims[i])
+			s.rows *= d
 		}
-		at[k] = append([]uint32{dims[i]}, at[k]...)
-		strides[k] = append([]int{n}, strides[k]...)
-		n *= int(dims[i])
+		n *= d
 	}
 	if s.count == 0 || s.rows == 0 {
 		return s, fmt.Errorf("shape %v has no elements", dims)
@@ -223,29 +224,13 @@ func (l *lowering) intoSlabs(in *tensor, dims []uint32, reduced []bool, size int
 	if int64(s.pitch)*int64(s.count) > maxArena {
 		return s, fmt.Errorf("reduction of %d rows by %d needs too much memory", s.rows, s.count)
 	}
-	s.t = l.newFlat(in.name+" in slabs", s.pitch*s.count, 1)
-	return s, l.move("slabs", s.t, in, s.count*s.rows, func(put func(to, from, n int)) {
-		eachOffset(at[0], strides[0], func(k, base int) {
-			eachOffset(at[1], strides[1], func(row, off int) { put(k*s.pitch+row*size, (base+off)*size, size) })
-		})
-	})
-}
-
-// eachOffset visits the elements of a shape in order with their offsets.
-func eachOffset(dims []uint32, strides []int, visit func(k, off int)) {
-	at := make([]int, len(dims))
-	off := 0
-	for k := range int(nn.Elements(dims)) {
-		visit(k, off)
-		for i := len(dims) - 1; i >= 0; i-- {
-			off += strides[i]
-			if at[i]++; at[i] < int(dims[i]) {
-				break
-			}
-			off -= at[i] * strides[i]
-			at[i] = 0
+	for i := range list {
+		if reduced[i] {
+			list[i].dst *= s.pitch
 		}
 	}
+	s.t = l.newFlat(in.name+" in slabs", s.pitch*s.count, 1)
+	return s, l.moveFlat("slabs", s.t, in, size, list, 0, 0)
 }
 
 // slabStep launches a kernel over all vectors of rows.
@@ -256,8 +241,9 @@ func (l *lowering) slabStep(name string, k *slabKernel, out *tensor, s slabs, wo
 			return err
 		}
 		var table []uint32
+		low, high := rowBox(vecBytes, s.count, s.pitch)
 		for v := 0; v < s.pitch; v += vecBytes {
-			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v), uint32(s.count), uint32(s.pitch))
+			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v), uint32(s.count), uint32(s.pitch), low, high)
 		}
 		l.launchTable(st, kern, table, slabWords, words...)
 		return nil

@@ -195,7 +195,23 @@ func (l *lowering) launchFillWord(s *step, table []uint32, word uint32) error {
 	if err != nil {
 		return err
 	}
-	l.launchTable(s, k, table, 2, word)
+	total := 0
+	for i := 1; i < len(table); i += 2 {
+		total += int(table[i])
+	}
+	// Ranges of no more than half a thread's share can be dealt evenly.
+	most := uint32(max(total/(2*l.threads), 16))
+	var parts []uint32
+	var costs []int
+	for i := 0; i < len(table); i += 2 {
+		for at, left := table[i], table[i+1]; left > 0; {
+			n := min(left, most)
+			parts = append(parts, at, n)
+			costs = append(costs, 4+int(n))
+			at, left = at+n*vecBytes, left-n
+		}
+	}
+	l.launchShares(s, k, parts, 2, costs, word)
 	return nil
 }
 
@@ -222,11 +238,19 @@ func lowerReshape(l *lowering, op *nn.Operation) error {
 }
 
 // lowerPad lowers PAD: the value becomes a part of a larger one that is filled
-// with the zero point first.
+// with the zero point first, in the form that it has.
 func lowerPad(l *lowering, op *nn.Operation) error {
 	p, err := l.view.Pad(op)
 	if err != nil {
 		return err
+	}
+	if l.values[p.Input] == nil {
+		in, err := l.flat(p.Input)
+		if err != nil {
+			return err
+		}
+		fill := uint32(zeroOf(&l.graph.Operands[p.Input])) * ones
+		return l.padInto(l.flatResult(p.Output), in, p.In, p.Dims, p.Before, 1, fill)
 	}
 	in, err := l.value(p.Input)
 	if err != nil {

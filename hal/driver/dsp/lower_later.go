@@ -213,22 +213,11 @@ func (l *lowering) matrixRows(in *tensor, batch, rows, depth int, transposed boo
 	}
 	out := l.newFlat(in.name+" as rows", batch*rows*width, 1)
 	l.fillFlat(out, uint32(zero)*ones)
-	if !transposed {
-		return out, l.move("rows", out, in, batch*rows, func(put func(to, from, n int)) {
-			for r := range batch * rows {
-				put(r*width, r*depth, depth)
-			}
-		})
+	list := []moveDim{{batch, rows * depth, rows * width}, {rows, depth, width}, {depth, 1, 1}}
+	if transposed {
+		list[1].src, list[2].src = 1, rows
 	}
-	return out, l.move("transposed rows", out, in, batch*rows*depth, func(put func(to, from, n int)) {
-		for i := range batch {
-			for r := range rows {
-				for k := range depth {
-					put((i*rows+r)*width+k, (i*depth+k)*rows+r, 1)
-				}
-			}
-		}
-	})
+	return out, l.moveFlat("rows", out, in, 1, list, 0, 0)
 }
 
 // matmulWords multiplies matrices of words, modulo 2^32.
@@ -238,23 +227,12 @@ func (l *lowering) matmulWords(m *opspec.BatchMatmul, a, b *tensor) error {
 		return fmt.Errorf("matrices of %d columns need %d bytes, at most %d", m.Cols, n, maxArena)
 	}
 	// The second matrix by rows, each on a vector.
-	pieces, n := m.Batch*m.Depth, 4*m.Cols
-	if m.AdjB {
-		pieces, n = pieces*m.Cols, 4
-	}
 	right := l.newFlat(b.name+" as rows", m.Batch*m.Depth*pitch, 1)
-	err := l.move("rows", right, b, pieces, func(put func(to, from, n int)) {
-		for r := range m.Batch * m.Depth {
-			if !m.AdjB {
-				put(r*pitch, r*n, n)
-				continue
-			}
-			for c := range m.Cols {
-				put(r*pitch+4*c, 4*((r/m.Depth*m.Cols+c)*m.Depth+r%m.Depth), 4)
-			}
-		}
-	})
-	if err != nil {
+	list := []moveDim{{m.Batch, 4 * m.Cols * m.Depth, m.Depth * pitch}, {m.Depth, 4 * m.Cols, pitch}, {m.Cols, 4, 4}}
+	if m.AdjB {
+		list[1].src, list[2].src = 4, 4*m.Depth
+	}
+	if err := l.moveFlat("rows", right, b, 4, list, 0, 0); err != nil {
 		return err
 	}
 	rows := m.Batch * m.Rows

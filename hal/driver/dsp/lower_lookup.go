@@ -248,13 +248,7 @@ func lowerTopK(l *lowering, op *nn.Operation) error {
 	})
 	rows := func(name string, from *tensor) (*tensor, error) {
 		out := l.newFlat(name, t.Rows*t.K, 4)
-		return out, l.move("rows", out, from, t.Rows*t.K, func(put func(to, from, n int)) {
-			for r := range t.Rows {
-				for k := range t.K {
-					put(4*(r*t.K+k), k*s.pitch+4*r, 4)
-				}
-			}
-		})
+		return out, l.moveFlat("rows", out, from, 4, []moveDim{{t.Rows, 4, 4 * t.K}, {t.K, s.pitch, 4}}, 0, 0)
 	}
 	if l.flats[t.Indices], err = rows("indexes", indices); err != nil {
 		return err

@@ -66,27 +66,14 @@ func (l *lowering) padInto(out, in *tensor, dims, to []uint32, before []int, siz
 		return fmt.Errorf("rank 0")
 	}
 	l.fillFlat(out, fill)
-	strides := make([]int, rank)
-	n := 1
+	list := make([]moveDim, rank)
+	from, at, offset := size, size, 0
 	for i := rank - 1; i >= 0; i-- {
-		strides[i] = n
-		n *= int(to[i])
+		list[i] = moveDim{int(dims[i]), from, at}
+		offset += before[i] * at
+		from, at = from*int(dims[i]), at*int(to[i])
 	}
-	row := int(dims[rank-1])
-	rows := 0 // of an empty value
-	if row > 0 {
-		rows = int(nn.Elements(dims)) / row
-	}
-	return l.move("pad", out, in, rows, func(put func(to, from, n int)) {
-		for k := range rows {
-			at, rest := before[rank-1], k
-			for i := rank - 2; i >= 0; i-- {
-				at += (rest%int(dims[i]) + before[i]) * strides[i]
-				rest /= int(dims[i])
-			}
-			put(at*size, k*row*size, row*size)
-		}
-	})
+	return l.moveFlat("pad", out, in, size, list, offset, 0)
 }
 
 // lowerPadV2 lowers PAD_V2: the filling is a raw value of the type.

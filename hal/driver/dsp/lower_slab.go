@@ -87,13 +87,8 @@ func lowerNorm(l *lowering, op *nn.Operation) error {
 	scaled.t = l.newFlat("normalized", s.pitch*s.count, 1)
 	l.slabStep("normalize", normKernel(), scaled.t, s)
 	back := l.newFlat("normalized rows", s.count*s.rows, 4)
-	err = l.move("rows", back, scaled.t, s.count*s.rows, func(put func(to, from, n int)) {
-		to := 0
-		eachOffset([]uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []int{4 * r.Inner, s.pitch, 4}, func(_, from int) {
-			put(to, from, 4)
-			to += 4
-		})
-	})
+	err = l.moveFlat("rows", back, scaled.t, 4, []moveDim{
+		{r.Outer, 4 * r.Inner, 4 * r.Depth * r.Inner}, {r.Depth, s.pitch, 4 * r.Inner}, {r.Inner, 4, 4}}, 0, 0)
 	if err != nil {
 		return err
 	}
