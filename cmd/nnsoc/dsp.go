@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -40,17 +43,34 @@ func (a *app) dspCore() (*dsp.Core, error) {
 	return dsp.New(spec)
 }
 
-// readELF reads an executable, or assembles one from source.
-func readELF(path string) ([]byte, error) {
-	if ext := filepath.Ext(path); ext != ".s" && ext != ".S" && ext != ".asm" {
+// maxStdin bounds what is read from standard input.
+const maxStdin = 256 << 20
+
+// readInput reads a file, or standard input where the path is -.
+func readInput(path string) ([]byte, error) {
+	if path != "-" {
 		data, err := os.ReadFile(path)
 		return data, usage(err)
 	}
-	obj, err := assembleFile(path, hexagon.AsmOptions{Base: dspBase})
+	data, err := io.ReadAll(io.LimitReader(os.Stdin, maxStdin+1))
+	if err == nil && len(data) > maxStdin {
+		err = fmt.Errorf("more than %d bytes on standard input", maxStdin)
+	}
+	return data, usage(err)
+}
+
+// readELF reads an executable, or assembles one from source: a file named so, or standard input that is no ELF file.
+func readELF(path string) ([]byte, error) {
+	data, err := readInput(path)
+	ext := filepath.Ext(path)
+	if err != nil || ext != ".s" && ext != ".S" && ext != ".asm" && (path != "-" || bytes.HasPrefix(data, []byte(elf.ELFMAG))) {
+		return data, err
+	}
+	obj, err := assembleText(path, data, hexagon.AsmOptions{Base: dspBase})
 	if err != nil {
 		return nil, err
 	}
-	data, err := obj.ELF()
+	data, err = obj.ELF()
 	if err != nil {
 		err = usage(fmt.Errorf("%s: %w", path, err))
 	}

@@ -31,15 +31,16 @@ func newDSPAsm(a *app) *cobra.Command {
 		Long: `asm assembles Hexagon V66 source with 128-byte vectors and checks every packet. The
 syntax is LLVM's: packets { a ; b }:endloop0, labels (also 1: with 1b and 1f),
 constants #n and ##n, symbols in constants, branches and data, comments // and /* */,
-and the usual directives (.text .data .rodata .bss .section .globl .word .half .byte
-.quad .ascii .string .space .fill .align .p2align .falign .set .equ .comm .rept).
+and the usual directives: sections, data (.byte to .octa, .float, .double, .ascii,
+.space, .fill, alignments), .set, .macro, .rept, .irp and conditions from .if to .endif.
+A bare number in a branch is a displacement, as #n. The path - is standard input.
 Packets get compounds and duplexes where llvm-mc makes them; --separate keeps a word
 for every instruction, and ".set .pairing, 0" does so from there on.
 
 Without -o it prints a listing. With -o it writes an executable that starts at _start
 and that "nnsoc dsp exec" and qemu-hexagon run, or what --format says: elf, bin (code
 and data from --base on), hex (one word of code per line) or list.`,
-		Example: "  nnsoc dsp asm kernel.s\n  nnsoc dsp asm program.s -o program.elf && nnsoc dsp exec program.elf\n  nnsoc dsp asm kernel.s --format bin --base 0x1000 -o kernel.bin",
+		Example: "  nnsoc dsp asm kernel.s\n  nnsoc dsp asm program.s -o program.elf && nnsoc dsp exec program.elf\n  clang -target hexagon -mv66 -S -o - f.c | nnsoc dsp asm -\n  nnsoc dsp asm kernel.s --format bin --base 0x1000 -o kernel.bin",
 		Args:    oneFile("source file"),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.dspAsm(args[0], &f) },
 
@@ -75,12 +76,8 @@ func completeFiles(ext ...string) cobra.CompletionFunc {
 	}
 }
 
-// assembleFile reads and assembles a source file; errors name file, line and column.
-func assembleFile(path string, o hexagon.AsmOptions) (*hexagon.Object, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, usage(err)
-	}
+// assembleText assembles the text of a file; errors name file, line and column.
+func assembleText(path string, text []byte, o hexagon.AsmOptions) (*hexagon.Object, error) {
 	obj, err := hexagon.AssembleObject(string(text), o)
 	var at *hexagon.SyntaxError
 	if errors.As(err, &at) {
@@ -103,7 +100,11 @@ func (a *app) dspAsm(path string, f *asmFlags) error {
 	if f.base%4 != 0 {
 		return usage(fmt.Errorf("base %#x is not a multiple of 4", f.base))
 	}
-	obj, err := assembleFile(path, hexagon.AsmOptions{Base: f.base, Separate: f.separate, Flat: format == "bin"})
+	text, err := readInput(path)
+	if err != nil {
+		return err
+	}
+	obj, err := assembleText(path, text, hexagon.AsmOptions{Base: f.base, Separate: f.separate, Flat: format == "bin"})
 	if err != nil {
 		return err
 	}

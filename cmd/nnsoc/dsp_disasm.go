@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +22,7 @@ func newDSPDisasm(a *app) *cobra.Command {
 		Short: "disassemble a Hexagon program or object",
 		Long: `disasm prints the code of an ELF file, or with --raw of a file that is nothing but
 code, as llvm-objdump does: address, bytes, word and text, with the symbols of branch
-targets. With -S it prints source that "nnsoc dsp asm" turns into the same bytes.`,
+targets; the path - is standard input. With -S it prints source that "nnsoc dsp asm" turns into the same bytes.`,
 		Example: "  nnsoc dsp disasm program.elf\n  nnsoc dsp disasm --raw --base 0x1000 kernel.bin\n  nnsoc dsp disasm -S program.elf > program.s && nnsoc dsp asm program.s",
 		Args:    oneFile("file"),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.dspDisasm(args[0], &f) },
@@ -37,9 +36,9 @@ targets. With -S it prints source that "nnsoc dsp asm" turns into the same bytes
 }
 
 func (a *app) dspDisasm(path string, f *disasmFlags) error {
-	data, err := os.ReadFile(path)
+	data, err := readInput(path)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	var code []hexagon.Code
 	if f.raw {

@@ -24,7 +24,7 @@ func newDSPExec(a *app) *cobra.Command {
 		Use:   "exec FILE.elf|FILE.s [ARG]...",
 		Short: "run a static Linux program for Hexagon and report its cycles",
 		Long: `exec runs a static Linux executable for Hexagon V66 with 128-byte vectors on one
-thread of the DSP; a source file is assembled first. Its standard output, standard error and exit code are passed through.
+thread of the DSP; a source file is assembled first, and the path - is standard input. Its standard output, standard error and exit code are passed through.
 The report - cycles, packets, instructions per cycle, how long the vector resources were
 busy, what the cycles went to, caches, energy - goes to standard error, or with --report
 to a file; --json makes it one object.

@@ -28,9 +28,10 @@ func ParsePacket(text string, addr uint32) (Packet, error) {
 }
 
 // Assemble reads packets in LLVM syntax and lays them out from the address base: one word per instruction, so the packets
-// are what the text says. The syntax is that of AssembleObject; errors are *SyntaxError.
+// are what the text says, and bare numbers in branches are addresses. Else the syntax is that of AssembleObject; errors are
+// *SyntaxError.
 func Assemble(text string, base uint32) ([]Packet, error) {
-	o, err := AssembleObject(text, AsmOptions{Base: base, Separate: true})
+	o, err := AssembleObject(text, AsmOptions{Base: base, Separate: true, Addresses: true})
 	if err != nil {
 		return nil, err
 	}
@@ -46,6 +47,8 @@ type AsmOptions struct {
 	Separate bool
 	// Flat puts data right behind the code. Without it every section begins on a page of its own, as an executable needs.
 	Flat bool
+	// Addresses makes a bare number in a branch an absolute address, as listings print it, not a displacement as in sources.
+	Addresses bool
 }
 
 // Object is an assembled program: an image, and the packets of its code in order of address.
@@ -58,17 +61,18 @@ type Object struct {
 //
 // A packet is an instruction on a line of its own or a brace group { a ; b } with an optional :endloop0, :endloop1 or
 // :endloop01; instructions are separated by semicolons or newlines, comments are // and /* */. "name:" defines a label that
-// branches, loop setups, immediates (##name+4) and data can name; "1:" one that 1b and 1f find. In a branch a bare number is
-// an absolute address, #n a displacement. Directives are listed in asmdirective.go.
+// branches, loop setups, immediates (##name+4) and data can name; "1:" one that 1b and 1f find. Directives are listed in
+// asmdirective.go, macros and repetitions in asmmacro.go, conditions in asmcond.go.
 //
 // Errors are *SyntaxError with the position; the legality rules of Check are applied to every packet.
 func AssembleObject(text string, o AsmOptions) (*Object, error) {
 	a := &assembler{opt: o, symbols: map[string]*symbol{}, pairing: !o.Separate}
-	if err := a.lex(text); err != nil {
-		return nil, err
+	var err error
+	if a.toks, err = a.lex(text, 1); err == nil {
+		err = a.statements()
 	}
-	if err := a.statements(); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, a.inside(err)
 	}
 	if err := a.layout(); err != nil {
 		return nil, err
@@ -90,6 +94,8 @@ type assembler struct {
 
 	sections  [numSections]section
 	cur       int // section
+	previous  int
+	pushed    [][2]int // cur and previous
 	packets   []asmPacket
 	symbols   map[string]*symbol
 	order     []string // symbols in order of appearance
@@ -99,7 +105,14 @@ type assembler struct {
 	statement int
 	forceExt  bool // an immext line came before
 	stopped   bool // .end
-	depth     int
+
+	outer    []source // around what toks are
+	more     int64    // times to read toks again
+	conds    []condition
+	base     int // conditions open where toks began
+	macros   map[string]*macro
+	uses     int // of macros
+	expanded int // bytes that macros and repetitions became
 }
 
 // asmPacket is a packet with its open immediates.
@@ -140,9 +153,17 @@ func (a *assembler) statements() error {
 		if a.statement++; a.statement > maxAsmStatements {
 			return a.errorf(t, "more than %d statements", maxAsmStatements)
 		}
+		if used, err := a.control(t); err != nil {
+			return err
+		} else if used {
+			continue
+		}
 		after := a.toks[min(a.pos+1, len(a.toks)-1)]
 		switch {
 		case t.kind == tokEOF:
+			if len(a.conds) > 0 {
+				return a.unclosed()
+			}
 			return nil
 		case t.kind == tokNewline || t.is(";"):
 			a.pos++
@@ -234,6 +255,14 @@ func (a *assembler) group(open token) error {
 	d := draftPacket{at: open}
 	for {
 		t := a.peek()
+		if a.statement++; a.statement > maxAsmStatements {
+			return a.errorf(t, "more than %d statements", maxAsmStatements)
+		}
+		if used, err := a.control(t); err != nil {
+			return err
+		} else if used {
+			continue
+		}
 		switch {
 		case t.kind == tokEOF:
 			return a.errorf(open, "packet is not closed")

@@ -31,7 +31,7 @@ func TestRoundTrip(t *testing.T) {
 				continue // never assembled
 			}
 			for _, text := range []string{p.Asm(), p.String()} {
-				o, err := AssembleObject(text, AsmOptions{Base: p.Addr, Separate: !joins(op.Form())})
+				o, err := AssembleObject(text, AsmOptions{Base: p.Addr, Separate: !joins(op.Form()), Addresses: true})
 				if err != nil {
 					t.Errorf("%q: %v", text, err)
 				} else if r := o.Packets[0]; r != p {

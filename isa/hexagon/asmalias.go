@@ -32,6 +32,9 @@ func aliasOf(s string, ops []operand) (Inst, bool) {
 		return Inst{Op: C2_or, R: [4]uint8{r(0), r(1), r(1)}}, true
 	case "D=#":
 		v := int32(ops[1].val.add)
+		if ops[1].ext || v != int32(int8(v)) {
+			return Inst{Op: A4_combineii, R: [4]uint8{r(0)}, Imm: [2]int32{v >> 31, v}, Ext: true}, true
+		}
 		return Inst{Op: A2_combineii, R: [4]uint8{r(0)}, Imm: [2]int32{v >> 31, v}}, true
 	case "R=asrrnd(R,#)":
 		if n := int32(ops[2].val.add); n > 0 {

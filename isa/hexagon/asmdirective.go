@@ -1,11 +1,6 @@
 package hexagon
 
-import (
-	"encoding/binary"
-	"fmt"
-	"math/bits"
-	"strings"
-)
+import "strings"
 
 // directives by name. Some say nothing that an image needs; .falign is a wish that LLVM does not grant either.
 var directives map[string]func(a *assembler, t token) error
@@ -13,15 +8,16 @@ var directives map[string]func(a *assembler, t token) error
 func init() {
 	directives = map[string]func(a *assembler, t token) error{
 		".text": toSection, ".data": toSection, ".bss": toSection, ".rodata": toSection, ".section": toSection,
+		".pushsection": toSection, ".popsection": popSection, ".previous": previousSection,
 		".byte": data(1), ".half": data(2), ".hword": data(2), ".short": data(2), ".2byte": data(2),
 		".word": data(4), ".long": data(4), ".int": data(4), ".4byte": data(4), ".quad": data(8), ".8byte": data(8),
+		".octa": octa, ".float": floats(4), ".single": floats(4), ".double": floats(8), ".uleb128": leb, ".sleb128": leb,
 		".ascii": text(""), ".asciz": text("\x00"), ".string": text("\x00"),
 		".space": space, ".skip": space, ".zero": space, ".fill": fill,
 		".align": align(false), ".balign": align(false), ".p2align": align(true),
-		".set": assign, ".equ": assign, ".equiv": assign,
 		".globl": mark, ".global": mark, ".type": mark,
 		".comm": common, ".lcomm": common,
-		".rept": repeat, ".rep": repeat,
+		".error": failure, ".err": failure,
 		".end": func(a *assembler, _ token) error { a.stopped = true; return nil },
 	}
 	for _, name := range strings.Fields(".falign .file .loc .size .ident .weak .hidden .local .protected .internal .addrsig .addrsig_sym .attribute " +
@@ -30,18 +26,24 @@ func init() {
 	}
 }
 
+// toSections are the directives that are read in sections which are dropped, too.
+var toSections = map[string]bool{
+	".text": true, ".data": true, ".bss": true, ".rodata": true, ".section": true, ".pushsection": true, ".popsection": true, ".previous": true, ".end": true,
+}
+
 func (a *assembler) directive(t token) error {
-	f := directives[t.text]
+	f := directives[strings.ToLower(t.text)]
 	if f == nil {
 		return a.errorf(t, "unknown directive %s", t.text)
 	}
-	if err := f(a, t); err != nil {
+	if a.cur == secNone && !toSections[strings.ToLower(t.text)] { // what is dropped may be anything, such as the sizes of code
+		a.skipLine()
+		return nil
+	}
+	if err := f(a, t); err != nil || a.stopped {
 		return err
 	}
-	if n := a.peek(); !n.ends() && !a.stopped {
-		return a.errorf(n, "%q after %s", n.text, t.text)
-	}
-	return nil
+	return a.endLine(t)
 }
 
 func (a *assembler) skipLine() {
@@ -59,177 +61,18 @@ func (a *assembler) comma() bool {
 	return false
 }
 
-// sectionKinds are the sections that a program can have. Names beyond these go to the one they begin with.
-var sectionKinds = [...]struct {
-	name              string
-	exec, write, zero bool
-	prefixes          []string
-}{
-	secText:   {".text", true, false, false, []string{".text", ".init", ".fini"}},
-	secRodata: {".rodata", false, false, false, []string{".rodata", ".srodata"}},
-	secData:   {".data", false, true, false, []string{".data", ".sdata", ".lita"}},
-	secBSS:    {".bss", false, true, true, []string{".bss", ".sbss"}},
-	secNone:   {".note", false, false, false, []string{".note", ".comment", ".debug", ".hexagon.attributes", ".llvm"}},
-}
-
-const (
-	secText = iota
-	secRodata
-	secData
-	secBSS
-	secNone // dropped from the image
-	numSections
-)
-
-func toSection(a *assembler, t token) error {
-	name := t.text
-	if name == ".section" {
-		n, err := a.name()
-		if err != nil {
-			return err
-		}
-		name = n.text
-		a.skipLine() // flags: the name tells what it is
-	}
-	for k := range sectionKinds {
-		for _, p := range sectionKinds[k].prefixes {
-			if name == p || strings.HasPrefix(name, p) && strings.IndexByte("._", name[len(p)]) >= 0 {
-				a.cur = k
-				return nil
-			}
-		}
-	}
-	return a.errorf(t, "section %s is not one of .text, .rodata, .data and .bss", name)
-}
-
-func data(size int) func(a *assembler, t token) error {
-	return func(a *assembler, t token) error {
-		if a.peek().ends() {
-			return nil
-		}
-		it := item{kind: itemData, at: t}
-		for {
-			at := a.peek()
-			v, n, err := a.expr(a.toks, a.pos)
-			if err != nil {
-				return err
-			}
-			a.pos = n
-			if v.open() {
-				it.fixups = append(it.fixups, dataFix{len(it.data), size, v, at})
-			} else if err := fitsData(v.add, size); err != nil {
-				return a.errorf(at, "%s", err)
-			}
-			it.data = append(it.data, binary.LittleEndian.AppendUint64(nil, uint64(v.add))[:size]...)
-			if !a.comma() {
-				return a.add(it)
-			}
-		}
-	}
-}
-
-func fitsData(v int64, size int) error {
-	if n := 8 * size; n < 64 && (v >= 1<<n || v < -1<<(n-1)) {
-		return fmt.Errorf("%d does not fit %d bytes", v, size)
-	}
-	return nil
-}
-
-func text(end string) func(a *assembler, t token) error {
-	return func(a *assembler, t token) error {
-		it := item{kind: itemData, at: t}
-		for {
-			s := a.next()
-			if s.kind != tokString {
-				return a.errorf(s, "%s takes quoted text", t.text)
-			}
-			it.data = append(it.data, s.text+end...)
-			if !a.comma() {
-				return a.add(it)
-			}
-		}
-	}
-}
-
-func space(a *assembler, t token) error {
-	n, err := a.absolute()
-	if err != nil {
-		return err
-	}
-	it := item{kind: itemSpace, n: n, at: t}
-	if a.comma() {
-		v, err := a.absolute()
-		if err != nil {
-			return err
-		}
-		it.fill = byte(v)
-	}
-	return a.add(it)
-}
-
-// fill is .fill COUNT, SIZE, VALUE.
-func fill(a *assembler, t token) error {
-	n, err := a.absolute()
-	size, v := int64(1), int64(0)
-	if err == nil && a.comma() {
-		if size, err = a.absolute(); err == nil && a.comma() {
-			v, err = a.absolute()
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if n < 0 || size < 0 || size > 8 || n > maxAsmBytes {
-		return a.errorf(t, ".fill of %d times %d bytes", n, size)
-	}
-	it := item{kind: itemData, at: t}
-	if a.bytes+n*size > maxAsmBytes {
-		return a.errorf(t, "more than %d bytes", maxAsmBytes)
-	}
-	for range n {
-		it.data = append(it.data, binary.LittleEndian.AppendUint64(nil, uint64(v))[:size]...)
-	}
-	return a.add(it)
-}
-
-func align(power bool) func(a *assembler, t token) error {
-	return func(a *assembler, t token) error {
-		n, err := a.absolute()
-		if err != nil {
-			return err
-		}
-		if power && n >= 0 && n < 32 {
-			n = 1 << n
-		}
-		it := item{kind: itemAlign, n: n, limit: n, at: t}
-		if a.comma() && !a.peek().is(",") {
-			v, err := a.absolute()
-			if err != nil {
-				return err
-			}
-			it.fill, it.filled = byte(v), v != 0
-		}
-		if a.comma() {
-			if it.limit, err = a.absolute(); err != nil {
-				return err
-			}
-		}
-		if n < 1 || n > elfPage || bits.OnesCount64(uint64(n)) != 1 {
-			return a.errorf(t, "alignment of %d is not a power of two up to %d", n, elfPage)
-		}
-		return a.add(it)
-	}
-}
-
-func assign(a *assembler, _ token) error {
+func assign(a *assembler, t token) error {
 	name, err := a.name()
-	if err != nil {
-		return err
+	if err == nil && !a.comma() {
+		err = a.errorf(a.peek(), ", expected")
 	}
-	if !a.comma() {
-		return a.errorf(a.peek(), ", expected")
+	if err == nil {
+		err = a.set(name)
 	}
-	return a.set(name)
+	if err == nil {
+		err = a.endLine(t)
+	}
+	return err
 }
 
 // pairingSymbol turns compounds and duplexes on and off where it is set.
@@ -274,74 +117,10 @@ func mark(a *assembler, t token) error {
 	}
 }
 
-// common is .comm NAME, SIZE, ALIGNMENT: zeroed memory.
-func common(a *assembler, t token) error {
-	name, err := a.name()
-	if err == nil && !a.comma() {
-		err = a.errorf(a.peek(), "%s takes a name and a size", t.text)
+// failure is .error TEXT and .err.
+func failure(a *assembler, t token) error {
+	if s := a.peek(); s.kind == tokString {
+		return a.errorf(t, "%s", s.text)
 	}
-	size := int64(0)
-	if err == nil {
-		size, err = a.absolute()
-	}
-	n := int64(8)
-	if err == nil && a.comma() {
-		n, err = a.absolute()
-		for err == nil && a.comma() { // LLVM's access size
-			_, err = a.absolute()
-		}
-	}
-	if err != nil {
-		return err
-	}
-	if n < 1 || n > elfPage || bits.OnesCount64(uint64(n)) != 1 {
-		return a.errorf(t, "alignment of %d is not a power of two up to %d", n, elfPage)
-	}
-	defer func(s int) { a.cur = s }(a.cur)
-	a.cur = secBSS
-	if err := a.add(item{kind: itemAlign, n: n, limit: n, at: t}); err != nil {
-		return err
-	}
-	if err := a.define(name); err != nil {
-		return err
-	}
-	return a.add(item{kind: itemSpace, n: size, at: t})
-}
-
-// repeat is .rept COUNT ... .endr.
-func repeat(a *assembler, t token) error {
-	n, err := a.absolute()
-	if err != nil {
-		return err
-	}
-	from, depth := a.pos, 1
-	for first := false; ; a.pos++ {
-		k := a.peek()
-		if k.kind == tokEOF {
-			return a.errorf(t, "%s without .endr", t.text)
-		}
-		if first && (k.text == ".rept" || k.text == ".rep") {
-			depth++
-		}
-		if first && k.text == ".endr" {
-			if depth--; depth == 0 {
-				break
-			}
-		}
-		first = k.ends()
-	}
-	body := append(append([]token(nil), a.toks[from:a.pos]...), token{kind: tokEOF, line: t.line, col: t.col})
-	all, after := a.toks, a.pos+1
-	for range n {
-		a.toks, a.pos = body, 0
-		if a.depth++; a.depth > maxExprDepth {
-			return a.errorf(t, "%s nests too deep", t.text)
-		}
-		if err := a.statements(); err != nil {
-			return err
-		}
-		a.depth--
-	}
-	a.toks, a.pos = all, after
-	return nil
+	return a.errorf(t, "%s", t.text)
 }

@@ -12,6 +12,7 @@ type value struct {
 	plus, minus string
 	half        uint8 // 1: the low half of it, 2: the high half
 	pcrel       bool  // less the address of the packet
+	late        bool  // a number that came from addresses: immediates take an extender for it, as for a symbol
 }
 
 func (v *value) open() bool { return v.plus != "" || v.minus != "" || v.pcrel }
@@ -34,8 +35,21 @@ const hiddenName = "\x00"
 // maxExprDepth bounds the nesting of parentheses and of symbols defined by symbols.
 const maxExprDepth = 64
 
-// binary operators by binding strength, weakest first.
-var exprOps = [...][]string{{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
+// exprOps are the binary operators by binding strength, weakest first: the order of the GNU assembler, not that of C. In
+// it ! is "or not".
+var exprOps = [...]string{" || ", " && ", " == != <> < <= > >= ", " + - ", " | ^ & ! ", " * / % << >> "}
+
+// exprOp is the binary operator at toks[i], or "".
+func exprOp(toks []token, i int) string {
+	t, u := tokAt(toks, i), tokAt(toks, i+1)
+	if t.kind != tokPunct {
+		return ""
+	}
+	if op := t.text + u.text; u.kind == tokPunct && u.glued && strings.Contains(" || && == != <> <= >= << >> ", " "+op+" ") {
+		return op
+	}
+	return t.text
+}
 
 // expr parses the expression that begins at toks[i] and returns the index behind it.
 func (a *assembler) expr(toks []token, i int) (value, int, error) {
@@ -59,19 +73,17 @@ func (a *assembler) exprLevel(toks []token, i, level, depth int) (value, int, er
 	}
 	x, i, err := a.exprLevel(toks, i, level+1, depth)
 	for err == nil {
-		op := ""
-		for _, o := range exprOps[level] {
-			if tokAt(toks, i).is(o[:1]) && (len(o) == 1 || tokAt(toks, i+1).is(o[1:]) && tokAt(toks, i+1).glued) {
-				op = o
-			}
-		}
+		op := exprOp(toks, i)
 		// What follows an immediate can begin with an operator too: "#2+##table".
-		if op == "" || tokAt(toks, i+len(op)).is("#") {
+		if op == "" || !strings.Contains(exprOps[level], " "+op+" ") || tokAt(toks, i+len(op)).is("#") {
 			return x, i, nil
 		}
 		at := tokAt(toks, i)
 		var y value
 		if y, i, err = a.exprLevel(toks, i+len(op), level+1, depth); err == nil {
+			if op != "+" && op != "-" {
+				x, y = a.settle(x, 0), a.settle(y, 0)
+			}
 			if x, err = combine(op, x, y); err != nil {
 				err = a.errorf(at, "%s", err)
 			}
@@ -101,7 +113,7 @@ func combine(op string, x, y value) (value, error) {
 	if x.open() || y.open() {
 		return value{}, fmt.Errorf("symbols can be added, subtracted and offset, not combined by %s", op)
 	}
-	m, n := x.add, y.add
+	m, n, late := x.add, y.add, x.late || y.late
 	switch op {
 	case "*":
 		m *= n
@@ -129,8 +141,34 @@ func combine(op string, x, y value) (value, error) {
 		m |= n
 	case "^":
 		m ^= n
+	case "!":
+		m |= ^n
+	case "||":
+		m = truth(m != 0 || n != 0) & 1
+	case "&&":
+		m = truth(m != 0 && n != 0) & 1
+	case "==":
+		m = truth(m == n)
+	case "!=", "<>":
+		m = truth(m != n)
+	case "<":
+		m = truth(m < n)
+	case "<=":
+		m = truth(m <= n)
+	case ">":
+		m = truth(m > n)
+	case ">=":
+		m = truth(m >= n)
 	}
-	return value{add: m}, nil
+	return value{add: m, late: late}, nil
+}
+
+// truth is the value of a comparison.
+func truth(b bool) int64 {
+	if b {
+		return -1
+	}
+	return 0
 }
 
 func (a *assembler) unary(toks []token, i, depth int) (value, int, error) {
@@ -139,16 +177,23 @@ func (a *assembler) unary(toks []token, i, depth int) (value, int, error) {
 		return value{}, i, a.errorf(t, "expression nests too deep")
 	}
 	switch {
-	case t.is("-"), t.is("~"), t.is("+"):
+	case t.is("-"), t.is("~"), t.is("+"), t.is("!"):
 		x, j, err := a.unary(toks, i+1, depth+1)
 		if err != nil {
 			return x, j, err
+		}
+		if t.text != "-" {
+			x = a.settle(x, 0)
 		}
 		switch t.text {
 		case "-":
 			x, err = combine("-", value{}, x)
 		case "~":
 			x, err = combine("^", x, value{add: -1})
+		case "!":
+			if x, err = combine("==", x, value{}); err == nil {
+				x.add &= 1
+			}
 		}
 		if err != nil {
 			err = a.errorf(t, "%s", err)
@@ -223,10 +268,36 @@ func (a *assembler) absolute() (int64, error) {
 	t := a.peek()
 	v, n, err := a.expr(a.toks, a.pos)
 	a.pos = min(n, len(a.toks)-1)
-	if err == nil && v.open() {
+	if v = a.settle(v, 0); err == nil && v.open() {
 		err = a.errorf(t, "number expected, the value of %s is not known here", v.plus+v.minus)
 	}
 	return v.add, err
+}
+
+// settle makes a difference of two places a number if nothing between them can still grow.
+func (a *assembler) settle(v value, depth int) value {
+	for k, name := range [...]string{v.plus, v.minus} {
+		if s := a.symbols[name]; s != nil && s.defined && !s.place && depth < maxExprDepth {
+			rest, op := v, "+"
+			if rest.plus = ""; k == 1 {
+				rest, op = v, "-"
+				rest.minus = ""
+			}
+			if w, err := combine(op, rest, s.value); err == nil {
+				return a.settle(w, depth+1)
+			}
+		}
+	}
+	x, y := a.symbols[v.plus], a.symbols[v.minus]
+	if x == nil || y == nil || v.pcrel || v.half != 0 || !x.place || !y.place || x.section != y.section {
+		return v
+	}
+	s := &a.sections[x.section]
+	to, from := s.before(x.item), s.before(y.item)
+	if to.moving != from.moving {
+		return v
+	}
+	return value{add: v.add + to.fixed - from.fixed, late: true}
 }
 
 // resolve is the number of v for a packet or datum at address here.

@@ -1,6 +1,7 @@
 package hexagon
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -27,6 +28,17 @@ type item struct {
 	fixups []dataFix
 	at     token
 	addr   uint32
+	before extent
+}
+
+// extent is what stands before an item: bytes that are known and items whose size is not, code and alignments.
+type extent struct{ fixed, moving int64 }
+
+func (s *section) before(item int) extent {
+	if item < len(s.items) {
+		return s.items[item].before
+	}
+	return s.size
 }
 
 // dataFix is a datum that is known when addresses are.
@@ -41,6 +53,7 @@ type section struct {
 	align uint32
 	addr  uint32
 	end   uint32
+	size  extent
 }
 
 func (a *assembler) add(it item) error {
@@ -58,12 +71,24 @@ func (a *assembler) add(it item) error {
 	if a.bytes > maxAsmBytes || a.bytes < 0 {
 		return a.errorf(it.at, "more than %d bytes", maxAsmBytes)
 	}
+	if sectionKinds[a.cur].zero && it.kind == itemData && len(it.fixups) == 0 && len(bytes.Trim(it.data, "\x00")) == 0 {
+		it = item{kind: itemSpace, n: int64(len(it.data)), at: it.at} // zeros are what is there
+	}
 	if sectionKinds[a.cur].zero && (it.kind == itemData || it.fill != 0) {
 		return a.errorf(it.at, "data in %s", sectionKinds[a.cur].name)
 	}
 	s := &a.sections[a.cur]
 	if it.kind == itemAlign {
 		s.align = max(s.align, uint32(it.n))
+	}
+	it.before = s.size
+	switch it.kind {
+	case itemData:
+		s.size.fixed += int64(len(it.data))
+	case itemSpace:
+		s.size.fixed += it.n
+	default:
+		s.size.moving++
 	}
 	s.items = append(s.items, it)
 	return nil

@@ -14,23 +14,47 @@ const (
 	tokNum             // number
 	tokString          // quoted text, unquoted
 	tokPunct           // one character
+	tokBody            // text between .macro and .endm, .rept and .endr
 )
 
 type token struct {
 	kind      tokKind
 	text      string
 	line, col int
-	glued     bool // no space before it
+	glued     bool   // no space before it
+	raw       string // quoted text as it is written
+}
+
+// written is the token's text in the source.
+func (t token) written() string {
+	if t.raw != "" {
+		return t.raw
+	}
+	return t.text
 }
 
 func wordByte(c byte) bool {
 	return c == '_' || c == '.' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-func (a *assembler) lex(s string) error {
-	line, lineStart := 1, 0
+// lex splits text that begins at a line.
+func (a *assembler) lex(s string, line int) (toks []token, err error) {
+	lineStart := 0
+	directive := ""             // a body follows its line
 	glued, fresh := false, true // fresh: nothing but blanks in this line so far
 	for i := 0; i < len(s); {
+		if n := len(toks); directive != "" && toks[n-1].ends() {
+			end, next, ok := bodyEnd(s[i:], directive)
+			if !ok {
+				return nil, a.errorf(toks[n-1], "%s without %s", directive, bodies[directive])
+			}
+			toks = append(toks, token{kind: tokBody, text: s[i:][:end], line: line, col: i - lineStart + 1})
+			line += strings.Count(s[i:][:next], "\n")
+			i += next
+			lineStart = strings.LastIndexByte(s[:i], '\n') + 1
+			directive, glued, fresh = "", false, false
+			continue
+		}
 		c := s[i]
 		t := token{line: line, col: i - lineStart + 1, glued: glued}
 		glued = true
@@ -39,7 +63,7 @@ func (a *assembler) lex(s string) error {
 		switch {
 		case c == '\n':
 			t.kind, t.text = tokNewline, "\n"
-			a.toks = append(a.toks, t)
+			toks = append(toks, t)
 			i++
 			line, lineStart = line+1, i
 			glued, fresh = false, true
@@ -47,7 +71,7 @@ func (a *assembler) lex(s string) error {
 			i++
 			glued = false
 		case c == '#' && first && cppDirective(s[i+1:]):
-			return a.errorf(t, "source for the C preprocessor: run clang -E first")
+			return nil, a.errorf(t, "source for the C preprocessor: run clang -E first")
 		case strings.HasPrefix(s[i:], "//"), c == '#' && first: // the second is a line marker of the preprocessor
 			for i < len(s) && s[i] != '\n' {
 				i++
@@ -55,7 +79,7 @@ func (a *assembler) lex(s string) error {
 		case strings.HasPrefix(s[i:], "/*"):
 			n := strings.Index(s[i:], "*/")
 			if n < 0 {
-				return a.errorf(t, "comment does not end")
+				return nil, a.errorf(t, "comment does not end")
 			}
 			line += strings.Count(s[i:i+n], "\n")
 			i += n + 2
@@ -70,7 +94,7 @@ func (a *assembler) lex(s string) error {
 			}
 			t.kind, t.text = tokNum, s[i:j]
 			i = j
-			a.toks = append(a.toks, t)
+			toks = append(toks, t)
 		case wordByte(c):
 			// A register ends where its digits end, so that r2.h and r8.new split; a label may hold dots.
 			j := i + 1
@@ -79,29 +103,38 @@ func (a *assembler) lex(s string) error {
 			}
 			t.kind, t.text = tokWord, s[i:j]
 			i = j
-			a.toks = append(a.toks, t)
+			if c == '.' && bodies[strings.ToLower(t.text)] != "" && (len(toks) == 0 || toks[len(toks)-1].ends() || toks[len(toks)-1].is(":")) {
+				directive = strings.ToLower(t.text)
+			}
+			toks = append(toks, t)
 		case c == '"':
 			text, n, ok := unquote(s[i:])
 			if !ok {
-				return a.errorf(t, "bad string")
+				return nil, a.errorf(t, "bad string")
 			}
-			t.kind, t.text = tokString, text
+			t.kind, t.text, t.raw = tokString, text, s[i:i+n]
 			i += n
-			a.toks = append(a.toks, t)
+			toks = append(toks, t)
 		case c == '\'' && i+2 < len(s) && s[i+2] == '\'' && s[i+1] != '\\' && s[i+1] != '\n':
-			t.kind, t.text = tokNum, strconv.Itoa(int(s[i+1]))
+			t.kind, t.text, t.raw = tokNum, strconv.Itoa(int(s[i+1])), s[i:i+3]
 			i += 3
-			a.toks = append(a.toks, t)
+			toks = append(toks, t)
+		case c == '\'' && i+3 < len(s) && s[i+3] == '\'' && s[i+1] == '\\' && strings.IndexByte(escapes, s[i+2]) >= 0:
+			t.kind, t.text, t.raw = tokNum, strconv.Itoa(int(escaped[strings.IndexByte(escapes, s[i+2])])), s[i:i+4]
+			i += 4
+			toks = append(toks, t)
 		case c < 0x21 || c > 0x7e:
-			return a.errorf(t, "unexpected character %q", c)
+			return nil, a.errorf(t, "unexpected character %q", c)
 		default:
 			t.kind, t.text = tokPunct, s[i:i+1]
 			i++
-			a.toks = append(a.toks, t)
+			toks = append(toks, t)
 		}
 	}
-	a.toks = append(a.toks, token{kind: tokEOF, line: line, col: len(s) - lineStart + 1})
-	return nil
+	if directive != "" {
+		return nil, a.errorf(toks[len(toks)-1], "%s without %s", directive, bodies[directive])
+	}
+	return append(toks, token{kind: tokEOF, line: line, col: len(s) - lineStart + 1}), nil
 }
 
 // joinSuffixes takes the blank out of "v1:0 .uh", which preprocessors put between a macro and what follows it.
@@ -159,6 +192,12 @@ func cppDirective(s string) bool {
 	return false
 }
 
+// Escapes of C after a backslash and what they stand for.
+const (
+	escapes = `nrtbfv\"'`
+	escaped = "\n\r\t\b\f\v\\\"'"
+)
+
 // unquote reads a string with the escapes of C and answers how much of s it took.
 func unquote(s string) (text string, n int, ok bool) {
 	var b strings.Builder
@@ -172,8 +211,8 @@ func unquote(s string) (text string, n int, ok bool) {
 			if i++; i == len(s) {
 				return "", 0, false
 			}
-			if k := strings.IndexByte(`nrtbfv\"'`, s[i]); k >= 0 {
-				b.WriteByte("\n\r\t\b\f\v\\\"'"[k])
+			if k := strings.IndexByte(escapes, s[i]); k >= 0 {
+				b.WriteByte(escaped[k])
 				continue
 			}
 			from, base, most := i, 8, 3

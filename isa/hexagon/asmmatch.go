@@ -11,18 +11,21 @@ import (
 
 // shapes maps a shape to the forms that have it; words holds every literal word of the table.
 type shapeIndex struct {
-	shapes map[string][]Op
-	words  map[string]bool
+	shapes     map[string][]Op
+	words      map[string]bool
+	privileged map[string]bool // words of instructions that are never assembled
 }
 
 var index = sync.OnceValue(func() *shapeIndex {
-	ix := &shapeIndex{map[string][]Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true, "asrrnd": true, "mpyui": true}} // of aliases
+	ix := &shapeIndex{map[string][]Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true, "asrrnd": true, "mpyui": true}, map[string]bool{}} // of aliases
 	for op := Op(1); op < numOps; op++ {
+		words := ix.words
 		if forms[op].Has(FlagSupervisor) {
-			continue
+			words = ix.privileged
+		} else {
+			s := formShape(&forms[op])
+			ix.shapes[s] = append(ix.shapes[s], op)
 		}
-		s := formShape(&forms[op])
-		ix.shapes[s] = append(ix.shapes[s], op)
 		a := &assembler{}
 		literal := strings.Map(func(r rune) rune {
 			if r >= 0x80 {
@@ -30,13 +33,15 @@ var index = sync.OnceValue(func() *shapeIndex {
 			}
 			return r
 		}, strings.ToValidUTF8(forms[op].tmpl, "\u0080"))
-		if a.lex(literal) == nil {
-			for _, t := range a.toks {
-				if t.kind == tokWord {
-					ix.words[strings.TrimPrefix(t.text, ".")] = true
-				}
+		toks, _ := a.lex(literal, 1)
+		for _, t := range toks {
+			if t.kind == tokWord {
+				words[strings.TrimPrefix(t.text, ".")] = true
 			}
 		}
+	}
+	for w := range ix.words {
+		delete(ix.privileged, w)
 	}
 	return ix
 })
@@ -92,6 +97,13 @@ type operand struct {
 	ext    bool  // written with ##
 	bare   bool  // without #: an address
 	at     token
+}
+
+// namedRegisters are pairs with a name, and the predicates as one register.
+var namedRegisters = map[string]operand{
+	"p3:0": {letter: 'C', reg: CtrlP30}, "lr:fp": {letter: 'D', reg: 30},
+	"lc0:sa0": {letter: 'X', reg: 0}, "lc1:sa1": {letter: 'X', reg: 2}, "m1:0": {letter: 'X', reg: 6}, "cs1:0": {letter: 'X', reg: 12},
+	"upcycle": {letter: 'X', reg: 14}, "pktcount": {letter: 'X', reg: 18}, "utimer": {letter: 'X', reg: 30},
 }
 
 // registerOf parses r7, v12, p3, q0, m1 and control register names.
@@ -168,10 +180,15 @@ func (a *assembler) shape(toks []token) (string, []operand, error) {
 		}
 		switch {
 		case t.kind == tokWord:
-			if word == "p3" && after(1).is(":") && after(2).text == "0" {
-				ops = append(ops, operand{letter: 'C', reg: CtrlP30, at: t})
-				b.WriteByte('C')
-				i += 2
+			named, n := namedRegisters[word], 0
+			if after(1).is(":") && named.letter == 0 {
+				named, n = namedRegisters[word+":"+strings.ToLower(after(2).text)], 2
+			}
+			if named.letter != 0 {
+				named.at = t
+				ops = append(ops, named)
+				b.WriteByte(named.letter)
+				i += n
 				continue
 			}
 			if t.text == "gp" && after(1).is("+") || t.text == "vtmp" && after(1).text != ".new" { // literal words
@@ -271,13 +288,18 @@ func (a *assembler) match(toks []token) (Inst, []fixup, error) {
 		ops = append(ops, operand{letter: 'D', reg: 30, at: toks[0]}, operand{letter: 'R', reg: 30, at: toks[0]})
 	}
 	cands := candidates(s, ops)
-	if at := strings.Index(s, "mem"); len(cands) == 0 && at >= 0 {
+	if at := max(strings.Index(s, "mem"), strings.Index(s, "dcfetch")); len(cands) == 0 && at >= 0 {
 		if long, more, ok := zeroOffset(s, at, ops); ok { // memw(r1) is memw(r1+#0)
 			s, ops = long, more
 			cands = candidates(s, ops)
 		}
 	}
 	if len(cands) == 0 {
+		for _, t := range toks {
+			if t.kind == tokWord && index().privileged[strings.ToLower(t.text)] {
+				return Inst{}, nil, a.errorf(t, "%s is an instruction of supervisors", t.text)
+			}
+		}
 		return Inst{}, nil, a.errorf(toks[0], "no instruction has the form %s", s)
 	}
 	var firstErr error
@@ -405,8 +427,8 @@ func (a *assembler) fill(op Op, ops []operand) (Inst, []fixup, error) {
 		if x.ext && !o.Extendable {
 			return in, nil, a.errorf(x.at, "immediate of %s cannot be extended", f.Syntax)
 		}
-		in.Ext = in.Ext || x.ext
-		if x.bare || x.val.open() {
+		in.Ext = in.Ext || x.ext || x.val.late && o.Extendable && !o.PCRel
+		if x.bare && a.opt.Addresses || x.val.open() {
 			// Branches grow when they turn out too short; other forms take an extender for a symbol at once, as in LLVM.
 			in.Ext = in.Ext || !o.PCRel && o.Extendable
 			fix = append(fix, fixup{imm: int(o.Index), value: x.val, at: x.at})
@@ -416,10 +438,11 @@ func (a *assembler) fill(op Op, ops []operand) (Inst, []fixup, error) {
 			return in, nil, a.errorf(x.at, "immediate does not fit 32 bits")
 		}
 		in.Imm[o.Index] = int32(uint32(x.val.add))
-		if !o.Extendable && !o.fits(in.Imm[o.Index]) {
-			return in, nil, a.errorf(x.at, "immediate %d does not fit %s", x.val.add, o.immType())
+		if v := in.Imm[o.Index]; !o.fits(v) && (!o.Extendable || !in.Ext && (v&(1<<o.Scale-1) != 0 || strings.Contains(f.tmpl, "gp+"))) {
+			return in, nil, a.errorf(x.at, "immediate %d does not fit %s", x.val.add, o.immType()) // extended it would mean something else
 		}
 	}
+	in.Ext = in.Ext || alwaysExtended(op)
 	if k != len(ops) {
 		return in, nil, a.errorf(ops[k].at, "too many operands for %s", f.Syntax)
 	}

@@ -259,7 +259,7 @@ func quoteName(s string) string {
 	}
 	word := strings.ToLower(s)
 	_, _, register := registerOf(word)
-	if plain && !register && !index().words[strings.TrimPrefix(word, ".")] && directives[s] == nil && s != "." {
+	if plain && !register && !index().words[strings.TrimPrefix(word, ".")] && directives[strings.ToLower(s)] == nil && controls[strings.ToLower(s)] == nil && s != "." {
 		return s
 	}
 	b := []byte{'"'}

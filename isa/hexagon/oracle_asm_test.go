@@ -2,6 +2,8 @@ package hexagon
 
 import (
 	"bytes"
+	"debug/elf"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,6 +112,53 @@ func TestOracleAssembler(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestOracleSources: macros, conditions, data and rare spellings become the bytes that llvm-mc and the linker make.
+func TestOracleSources(t *testing.T) {
+	needTools(t, mcName, "ld.lld-19")
+	sources, err := filepath.Glob(filepath.Join("testdata", "*.s"))
+	if err != nil || len(sources) == 0 {
+		t.Fatal("no sources", err)
+	}
+	for _, src := range sources {
+		text, err := os.ReadFile(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := AssembleObject(string(text), AsmOptions{Base: 0x20000})
+		if err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		at := func(name string) string { return filepath.Join(t.TempDir(), name) }
+		obj, exe := at("p.o"), at("p.elf")
+		link := []string{"ld.lld-19", "-m", "hexagonelf", "-static", "-e", "0", "-o", exe, obj}
+		for _, s := range o.Segments {
+			link = append(link, fmt.Sprintf("--section-start=%s=%#x", s.Name, s.Addr))
+		}
+		for _, c := range [][]string{append(append([]string{mcName}, joiningArgs()...), "-o", obj, src), link} {
+			if out, err := exec.Command(c[0], c[1:]...).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %v\n%.2000s", c, err, out)
+			}
+		}
+		f, err := elf.Open(exe)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range o.Segments {
+			want := []byte(nil)
+			if theirs := f.Section(s.Name); theirs != nil && s.Data != nil {
+				if want, err = theirs.Data(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !bytes.Equal(s.Data, want) {
+				t.Errorf("%s: %s has other bytes than llvm-mc's:\n%x\n%x", src, s.Name, s.Data, want)
+			}
+		}
+		f.Close()
 	}
 }
 

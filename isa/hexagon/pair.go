@@ -51,7 +51,8 @@ var compounds = sync.OnceValue(func() map[Op][]compound {
 // parsePlain assembles one instruction that need not be legal alone.
 func parsePlain(text string) (Inst, error) {
 	a := &assembler{}
-	if err := a.lex(text); err != nil {
+	var err error
+	if a.toks, err = a.lex(text, 1); err != nil {
 		return Inst{}, err
 	}
 	in, _, err := a.match(a.toks[:len(a.toks)-1])
