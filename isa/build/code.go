@@ -34,20 +34,35 @@ func (c *Code) LabelGroup(l Label) int { return int(c.Blocks[c.labels[l]]) }
 
 // attempt is how a function is scheduled: slack registers are left free in each
 // file (aligned tuples do not use every gap, and how much that costs is only known
-// after allocation), and instructions overtake at most window others.
+// after allocation), and instructions overtake at most window others. What can
+// issue does so by the longest path, by the registers that it frees (thrifty), or
+// as it was written.
 type attempt struct {
 	slack, window int
-	thrifty       bool
+	by            priority
 }
+
+type priority uint8
+
+const (
+	byPath priority = iota
+	thrifty
+	asWritten
+)
 
 // attempts are made from left to right until one fits; of the rows that fit the
 // one with the shortest loops wins.
 var attempts = [...][]attempt{
-	{{2, farAhead, false}, {4, farAhead, false}, {7, farAhead, false}, {11, farAhead, false}},
-	{{0, farAhead, true}, {2, farAhead, true}, {4, farAhead, true}},
-	{{0, 96, true}, {2, 96, true}},
-	{{0, 40, true}, {2, 40, true}},
-	{{0, 96, false}, {2, 48, false}, {2, 24, false}, {2, 12, false}},
+	{{2, farAhead, byPath}, {4, farAhead, byPath}, {7, farAhead, byPath}, {11, farAhead, byPath}},
+	{{0, 96, byPath}, {2, 48, byPath}, {2, 24, byPath}, {2, 12, byPath}},
+	{{0, 96, asWritten}, {2, 96, asWritten}, {4, 96, asWritten}},
+	{{0, 20, asWritten}, {2, 20, asWritten}},
+}
+
+// lastAttempts are made where none of those fits.
+var lastAttempts = [...][]attempt{
+	{{0, farAhead, thrifty}, {2, farAhead, thrifty}, {4, farAhead, thrifty}},
+	{{0, 40, thrifty}, {2, 40, thrifty}},
 }
 
 const farAhead = 1 << 30
@@ -59,32 +74,40 @@ func (f *Func) Compile() (*Code, error) {
 	}
 	live := f.liveness()
 	depth := f.loopDepths()
+	best := f.best(attempts[:], live, depth)
+	if best == nil {
+		best = f.best(lastAttempts[:], live, depth)
+	}
+	if best == nil {
+		best = f.schedule(live, attempt{window: 1})
+		best.InOrder = true
+		if err := f.allocate(best, live); err != nil {
+			return nil, err
+		}
+	}
+	best.placed.apply()
+	return best, nil
+}
+
+// best is the code of the best row, nil when none fits.
+func (f *Func) best(rows [][]attempt, live *liveness, depth []int) *Code {
 	var best *Code
-	for _, row := range attempts {
+	for _, row := range rows {
 		for _, t := range row {
 			code := f.schedule(live, t)
-			if f.allocate(code, live) == nil {
-				if best == nil || code.cost(depth) < best.cost(depth) {
-					best = code
-				}
-				break
+			if f.allocate(code, live) != nil {
+				continue
 			}
+			if best == nil || code.cost(depth) < best.cost(depth) {
+				best = code
+			}
+			break
 		}
 		if best != nil && !best.crowded {
 			break
 		}
 	}
-	if best != nil {
-		best.placed.apply()
-		return best, nil
-	}
-	code := f.schedule(live, attempt{window: 1})
-	code.InOrder = true
-	if err := f.allocate(code, live); err != nil {
-		return nil, err
-	}
-	code.placed.apply()
-	return code, nil
+	return best
 }
 
 // loopDepths is how many loops surround each block: the ranges of blocks that a

@@ -10,10 +10,14 @@
 //	schedule   per block: dependence graph, critical-path list scheduling into groups, with a guard on register pressure
 //	allocate   live segments over the scheduled groups, linear scan with aligned tuples
 //
-// and returns the groups. When allocation fails the function is scheduled again
-// with more registers left free, and last in source order, which needs the
-// fewest; when that fails too, the error names the class, the function and the
-// place.
+// and returns the groups. A function that needs most registers is scheduled in
+// several ways, by the longest path and as it was written, and the one with the
+// shortest loops is taken. When allocation fails it is scheduled again with more
+// registers left free, and last in source order, which needs the fewest; when that
+// fails too, the error names the class, the function and the place.
+//
+// Software pipelining is written by hand: Weave mixes streams of instructions
+// that do not depend on each other.
 //
 // Not modelled: spilling (kernels are written to fit), moving code across
 // blocks, if-conversion.

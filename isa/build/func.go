@@ -117,6 +117,41 @@ func (f *Func) Jump(op uint32, flags Flags, args ...Arg) *Instr {
 	return in
 }
 
+// Weave appends what the streams emit, in turn: an instruction of a stream comes
+// where its share of its stream is due. Each stream keeps its order; none may
+// read what another makes, or end the block.
+func (f *Func) Weave(streams ...func()) {
+	if !f.open {
+		f.startBlock()
+	}
+	b := len(f.blocks) - 1
+	first := len(f.blocks[b].instrs)
+	ends := make([]int, len(streams)+1)
+	ends[0] = first
+	for i, emit := range streams {
+		emit()
+		if len(f.blocks)-1 != b || !f.open {
+			panic("build: a stream of " + f.Name + " ends its block")
+		}
+		ends[i+1] = len(f.blocks[b].instrs)
+	}
+	all := f.blocks[b].instrs[first:]
+	woven := make([]*Instr, 0, len(all))
+	done := make([]int, len(streams))
+	for len(woven) < len(all) {
+		best, least := -1, 0.0
+		for i, n := range done {
+			size := ends[i+1] - ends[i]
+			if due := (float64(n) + 0.5) / float64(size); n < size && (best < 0 || due < least) {
+				best, least = i, due
+			}
+		}
+		woven = append(woven, all[ends[best]-first+done[best]])
+		done[best]++
+	}
+	copy(all, woven)
+}
+
 // EndLoop ends the block as the last one of hardware loop n (0 or 1), which
 // jumps back to head while its counter lasts. Both loops may end at one place:
 // call it twice.

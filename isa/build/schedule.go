@@ -18,7 +18,7 @@ type scheduler struct {
 	ready    []int32 // all predecessors scheduled; by priority
 	window   int32   // how far ahead of the oldest one an instruction may issue
 	issued   []bool
-	thrifty  bool // where registers are few, free them first
+	by       priority
 	rank     []ranked
 	crowded  bool // an instruction had to wait for a register
 
@@ -30,7 +30,7 @@ type scheduler struct {
 }
 
 func (f *Func) schedule(l *liveness, t attempt) *Code {
-	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), window: int32(t.window), thrifty: t.thrifty}
+	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), window: int32(t.window), by: t.by}
 	s.st = dagState{seen: make([]int32, l.n), lastDef: make([]int32, l.n), useHead: make([]int32, l.n)}
 	s.alive = make([]bool, l.n)
 	s.left = make([]int32, l.n)
@@ -149,11 +149,15 @@ func (s *scheduler) block(code *Code, bi int32) {
 	code.waits[bi] = last + 1 - int32(len(code.Groups)-begin)
 }
 
-// push inserts i into the ready list: longest path first, then source order.
+// push inserts i into the ready list: longest path first, then source order, or
+// source order alone.
 func (s *scheduler) push(i int32) {
 	h := s.d.height[i]
 	p := sort.Search(len(s.ready), func(k int) bool {
 		o := s.ready[k]
+		if s.by == asWritten {
+			return o > i
+		}
 		return s.d.height[o] < h || s.d.height[o] == h && o > i
 	})
 	s.ready = append(s.ready, 0)
@@ -177,7 +181,7 @@ func (s *scheduler) waiting(now int32) int32 {
 // -1 when there is none. With force the pressure guard is off and the first
 // in source order wins.
 func (s *scheduler) pick(cycle, next int32, force bool) int {
-	if s.thrifty && !force && s.tight() {
+	if s.by == thrifty && !force && s.tight() {
 		s.crowded = true
 		return s.pickThrifty(cycle, next)
 	}

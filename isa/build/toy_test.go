@@ -436,3 +436,30 @@ func TestMemoryOrder(t *testing.T) {
 		t.Errorf("an independent store waits for its place in source order")
 	}
 }
+
+func TestWeave(t *testing.T) {
+	f := New(newToy(12), "woven")
+	emit := func(from, n int) func() {
+		return func() {
+			for i := range n {
+				f.Emit(opSet, Out(f.Reg(clsS, "x")), Imm(int64(from+i)))
+			}
+		}
+	}
+	emit(0, 1)()
+	f.Weave(emit(10, 2), emit(20, 6), func() {}, emit(30, 1))
+	emit(99, 1)()
+	var got []int64
+	for _, in := range f.blocks[len(f.blocks)-1].instrs {
+		got = append(got, in.Args[1].Imm)
+	}
+	if want := []int64{0, 20, 10, 21, 22, 30, 23, 11, 24, 25, 99}; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("woven: %v, want %v", got, want)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a stream that ends its block is taken")
+		}
+	}()
+	f.Weave(emit(0, 1), func() { f.Bind(f.Label("within")) })
+}

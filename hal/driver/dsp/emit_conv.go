@@ -46,31 +46,22 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	c.single = full == 0 || full == 1 && c.tail == 0
 	// Runs of pairs start on 8 bytes everywhere.
 	c.pairs = g.in.pitch%8 == 0 || g.in.pitch == 4 && g.StrideW%2 == 0 && g.Left%2 == 0 && perRun > 1
-	l.shapeBlock(&c, g.out.shape.positions())
-	if near := g.StrideW * g.in.pitch; c.cluster > 1 && c.flat && !g.recounts() && near <= maxNear {
-		c.near, c.step = near, g.StrideW
-	}
-	taps, bumps := g.inputRuns(&c, perRun)
-	c.stream = g.in.bytes() >= streamBytes
-	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
-		return fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
-	}
-	e := gemmEmitter{l: l, g: g, s: s, c: &c, full: full}
-	entries := g.blockTable(&c)
-	e.blocks = len(entries) / c.entryWords()
-	e.strips = newStrips(g, &c, entries)
-	e.table = l.constWords(append(entries, entries[len(entries)-c.entryWords():]...)) // begun in vain
-	e.bumps = l.constWords(bumps)
-	e.params = l.constWords(g.rq.params())
-	if c.sum {
-		c.sums = e.strips.kernel(l.spread(e.blocks))
-		e.sums = g.sumsArgs(l, &c.sums)
-		e.scratch = scratch.addr
-	}
+	var e gemmEmitter
+	var taps [][4]tap
 	var err error
-	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
+	for _, woven := range [...]bool{true, false} {
+		c := c
+		if woven && !l.weave(&c, full, g.out.shape.positions()) {
+			continue
+		}
+		if taps, err = e.prepare(l, g, s, c, full, perRun, scratch); err == nil {
+			break
+		}
+	}
+	if err != nil {
 		return err
 	}
+	c = *e.c
 	records := g.packChunks(&c, taps, 0, full, 4, true)
 	if c.tail > 0 {
 		records = append(records, g.packChunks(&c, taps, full*128, 1, c.tail, false)...)
@@ -78,6 +69,63 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	at := l.constant(records)
 	l.constant(make([]byte, 2*4*vecBytes)) // read ahead of the last record
 	return e.launch(at)
+}
+
+// prepare makes the kernel and its tables.
+func (e *gemmEmitter) prepare(l *lowering, g *gemm, s *step, c convKernel, full, perRun int, scratch *tensor) ([][4]tap, error) {
+	if !c.woven {
+		l.shapeBlock(&c, g.out.shape.positions())
+	}
+	if near := g.StrideW * g.in.pitch; c.cluster > 1 && c.flat && !g.recounts() && near <= maxNear {
+		c.near, c.step = near, g.StrideW
+	}
+	taps, bumps := g.inputRuns(&c, perRun)
+	c.stream = g.in.bytes() >= streamBytes
+	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
+		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
+	}
+	*e = gemmEmitter{l: l, g: g, s: s, c: &c, full: full}
+	entries := g.blockTable(&c)
+	e.blocks = len(entries) / c.entryWords()
+	e.strips = newStrips(g, &c, entries)
+	if c.sum {
+		c.sums = e.strips.kernel(l.spread(e.blocks))
+	}
+	var err error
+	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
+		return nil, err
+	}
+	e.table = l.constWords(append(entries, entries[len(entries)-c.entryWords():]...)) // begun in vain
+	e.bumps = l.constWords(bumps)
+	e.params = l.constWords(g.rq.params())
+	if c.sum {
+		e.sums = g.sumsArgs(l, &c.sums)
+		e.scratch = scratch.addr
+	}
+	return taps, nil
+}
+
+// maxWoven is how many vrmpy a block of a woven kernel may have.
+const maxWoven = 300
+
+// weave chooses a woven kernel where all products of a block are few and there
+// are blocks enough for the threads.
+func (l *lowering) weave(c *convKernel, full, positions int) bool {
+	groups := 4*full + c.tail
+	c.positions = max(c.cluster, 4)
+	if full > 0 && full+min(c.tail, 1) > 1 {
+		c.positions = 2
+	}
+	vrmpy := groups * c.words * c.runs
+	if c.cluster == 4 && 8*vrmpy <= maxWoven {
+		c.positions = 8
+	}
+	size := c.record(4)*full + c.record(max(c.tail, 1)) + 2*4*vecBytes
+	if c.positions*vrmpy > maxWoven || size > l.vtcm.room() || positions < 2*l.threads*c.positions {
+		return false
+	}
+	c.woven, c.flat, c.chunks = true, true, full
+	return true
 }
 
 // shapeBlock chooses the positions of a block, and whether its products are
@@ -211,14 +259,15 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 	byBlock := ceilDiv(e.blocks, l.threads) * chunks
 	byChunk := e.blocks * ceilDiv(chunks, l.threads)
 	items := e.blocks
-	if byChunk < byBlock {
+	byChunks := byChunk < byBlock && !c.woven
+	if byChunks {
 		items = chunks
 	}
 	var args [][]uint32
 	e.shares = e.shares[:0]
 	for t, r := range l.spread(items) {
 		b, n := [2]int{0, e.blocks}, [2]int{from, to}
-		if byChunk < byBlock {
+		if byChunks {
 			n = [2]int{from + r[0], from + r[1]}
 		} else {
 			b = r

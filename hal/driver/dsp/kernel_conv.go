@@ -34,12 +34,19 @@ type convKernel struct {
 	step      int  // and that of their sums
 	rq        requantKind
 	sums      sumsKernel
+	// chunks: the kernel is a woven one, of so many full chunks and the tail.
+	woven  bool
+	chunks int
 }
 
 func (c *convKernel) name() string {
 	sums := ""
 	if c.sum {
 		sums = "_" + c.sums.name()
+	}
+	if c.woven {
+		return fmt.Sprintf("woven_p%d_w%dx%d_%s%d+%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.stream, "a"),
+			c.chunks, c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums)
 	}
 	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.flat, "u"),
 		flag(c.full, "f")+flag(c.single, "1")+flag(c.stream, "a"), c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums)
@@ -133,7 +140,9 @@ func (c *convKernel) generate(a *asm) {
 	strip := in[1]
 	a.prefetch(in[5], in[6])
 	e.rq = a.requantSetup(c.rq, e.params)
-	e.rq.factorsInVectors()
+	if !c.woven {
+		e.rq.factorsInVectors()
+	}
 	a.repeat(in[2], func() {
 		if c.sum {
 			c.sums.emit(a, strip, a.add(e.args, 4*convSums))
@@ -145,7 +154,9 @@ func (c *convKernel) generate(a *asm) {
 		}
 		blocks := a.word(strip, stripBlocks, "blocks")
 		a.bump(strip, 4*stripWords)
-		if c.single {
+		if c.woven {
+			e.woven(blocks)
+		} else if c.single {
 			e.oneChunk(blocks)
 		} else {
 			e.manyChunks(blocks)

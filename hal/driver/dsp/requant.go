@@ -134,6 +134,7 @@ type requantRegs struct {
 	right         build.Reg
 	c31           build.Reg
 	high, low     build.Reg // of the form with halves, whose third constant is zero (add)
+	fifteen       build.Reg // its shift, where a kernel keeps it
 }
 
 // requantSetup loads what stays in registers for the whole kernel.
@@ -278,16 +279,26 @@ func (r *requantRegs) roundLanes(v build.Reg, l lanes) {
 // clamps. Interleaved: x goes to even bytes, y to odd ones; otherwise each is
 // dealt first (its even halves, then its odd ones) and y follows x.
 func (r *requantRegs) finish(x, y build.Reg, interleaved bool) build.Reg {
+	for _, v := range [2]build.Reg{x, y} {
+		r.settle(v, interleaved)
+	}
+	return r.join(x, y, interleaved)
+}
+
+// settle adds the zero point to a vector of halves and deals it.
+func (r *requantRegs) settle(v build.Reg, interleaved bool) {
+	if r.zero.Valid() && !r.half {
+		r.a.op(hexagon.V6_vaddhsat, v, v, r.zero)
+	}
+	if !interleaved {
+		r.a.op(hexagon.V6_vdealh, v, v)
+	}
+}
+
+// join makes bytes of two vectors of halves that are settled.
+func (r *requantRegs) join(x, y build.Reg, interleaved bool) build.Reg {
 	a := r.a
 	out := a.v("bytes")
-	for _, v := range [2]build.Reg{x, y} {
-		if r.zero.Valid() && !r.half {
-			a.op(hexagon.V6_vaddhsat, v, v, r.zero)
-		}
-		if !interleaved {
-			a.op(hexagon.V6_vdealh, v, v)
-		}
-	}
 	if interleaved {
 		a.op(hexagon.V6_vsathub, out, y, x)
 	} else {

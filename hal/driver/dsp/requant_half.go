@@ -118,22 +118,27 @@ func (r *requantRegs) halves(acc [4]build.Reg, to []build.Reg) {
 
 // scaleHalves is what follows: bytes from halves.
 func (r *requantRegs) scaleHalves(x []build.Reg, interleaved bool) build.Reg {
+	return r.finish(r.scaleHalf(x[0]), r.scaleHalf(x[1]), interleaved)
+}
+
+// scaleHalf scales a vector of halves.
+func (r *requantRegs) scaleHalf(x build.Reg) build.Reg {
 	a := r.a
-	fifteen := a.imm8(15)
+	fifteen := r.fifteen
+	if !fifteen.Valid() {
+		fifteen = a.imm8(15)
+	}
 	mul, mulAcc := hexagon.V6_vmpyh, hexagon.V6_vmpyh_acc
 	if r.high.Class() == clsV {
 		mul, mulAcc = hexagon.V6_vmpyhv, hexagon.V6_vmpyhv_acc
 	}
-	var h [2]build.Reg
-	for i := range h {
-		p, t := a.vv("low product"), a.vv("sum")
-		a.op(mul, p, x[i], r.low)
-		a.op(hexagon.V6_vcombine, t, r.zero, r.zero)
-		a.op(hexagon.V6_vasrw_acc, lo(t), lo(p), fifteen)
-		a.op(hexagon.V6_vasrw_acc, hi(t), hi(p), fifteen)
-		a.op(mulAcc, t, x[i], r.high)
-		h[i] = a.v("half")
-		a.op(hexagon.V6_vasrwhrndsat, h[i], hi(t), lo(t), fifteen)
-	}
-	return r.finish(h[0], h[1], interleaved)
+	p, t := a.vv("low product"), a.vv("sum")
+	a.op(mul, p, x, r.low)
+	a.op(hexagon.V6_vcombine, t, r.zero, r.zero)
+	a.op(hexagon.V6_vasrw_acc, lo(t), lo(p), fifteen)
+	a.op(hexagon.V6_vasrw_acc, hi(t), hi(p), fifteen)
+	a.op(mulAcc, t, x, r.high)
+	h := a.v("half")
+	a.op(hexagon.V6_vasrwhrndsat, h, hi(t), lo(t), fifteen)
+	return h
 }
