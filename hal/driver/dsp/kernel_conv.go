@@ -165,6 +165,15 @@ func (c *convKernel) generate(a *asm) {
 	a.ret()
 }
 
+// fetchTable brings the entry of a later block to L1D: it comes from DRAM.
+func (e *convCode) fetchTable() {
+	const ahead, line = 8, 64
+	bytes := 4 * e.entryWords()
+	for off := 0; off < bytes; off += line {
+		e.a.op(hexagon.Y2_dcfetchbo, e.table, (ahead*bytes+off)&^7)
+	}
+}
+
 func (e *convCode) oneChunk(blocks build.Reg) {
 	a, at, offset, n := e.a, convFull, convOffset, 4
 	if !e.full {
@@ -174,6 +183,7 @@ func (e *convCode) oneChunk(blocks build.Reg) {
 	b := e.newChunk(n)
 	e.begin(b, rec)
 	a.repeat(blocks, func() {
+		e.fetchTable()
 		e.products(b, rec)
 		out := e.outAddresses(off)
 		a.bump(e.table, 4*e.entryWords())
@@ -185,6 +195,7 @@ func (e *convCode) oneChunk(blocks build.Reg) {
 func (e *convCode) manyChunks(blocks build.Reg) {
 	a := e.a
 	a.repeat(blocks, func() {
+		e.fetchTable()
 		if e.full {
 			count, rec, off := a.word(e.args, convChunks, "chunks"), a.word(e.args, convFull, "record"), a.word(e.args, convOffset, "offset")
 			b := e.newChunk(4)
