@@ -172,6 +172,19 @@ func (e *convCode) fetchTable() {
 	for off := 0; off < bytes; off += line {
 		e.a.op(hexagon.Y2_dcfetchbo, e.table, (ahead*bytes+off)&^7)
 	}
+	span := 4 * e.words
+	if e.near > 0 {
+		span += (e.cluster - 1) * e.near
+	}
+	if e.runs > 1 || span*e.inputs() > 1024 {
+		return
+	}
+	for i := range e.inputs() {
+		p := e.a.word(e.table, e.entryWords()+i, "next")
+		for off := 0; off < span; off += line {
+			e.a.op(hexagon.Y2_dcfetchbo, p, off)
+		}
+	}
 }
 
 func (e *convCode) oneChunk(blocks build.Reg) {
