@@ -11,7 +11,7 @@ const (
 	maxStripSums = 512
 	// maxStripBytes bounds its inputs in the same way: those of two strips of each
 	// thread should stay in L2.
-	maxStripBytes = 64 << 10
+	maxStripBytes = 16 << 10
 	// maxSumsAhead bounds how far behind its last position a chunk reads.
 	maxSumsAhead = endGuard / 2
 	// sumsGap is up to how many positions between two runs are summed as well.
