@@ -138,6 +138,9 @@ func (c *convKernel) generate(a *asm) {
 	in := a.args("table", "strip", "strips", "args", "params", "address", "box")
 	e := &convCode{convKernel: c, a: a, table: in[0], args: in[3], params: in[4]}
 	strip := in[1]
+	for _, p := range []build.Reg{e.args, strip, e.table, e.params} { // all at once
+		a.op(hexagon.Y2_dcfetchbo, p, 0)
+	}
 	a.prefetch(in[5], in[6])
 	e.rq = a.requantSetup(c.rq, e.params)
 	if !c.woven {

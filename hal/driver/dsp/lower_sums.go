@@ -149,6 +149,17 @@ func (p *strips) each(from, to int, fn func(whole *strip, part strip)) {
 	}
 }
 
+// chunks divides a run into chunks of n positions: how many whole ones, and where
+// one more begins, -1 if there is none. It ends with the run, unless that is
+// shorter: what lies behind a tensor is slow to come.
+func (p *strips) chunks(r sumRun, n int) (full, rest int) {
+	end := roundUp(r.end, p.g.in.perVec())
+	if full = (end - r.first) / n; r.first+full*n == end {
+		return full, -1
+	}
+	return full, max(r.first, end-n)
+}
+
 // kernel chooses the code for the sums when the threads share the blocks as given.
 func (p *strips) kernel(shares [][2]int) sumsKernel {
 	g := p.g
@@ -156,14 +167,11 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 	k := sumsKernel{pitch: pitch, vectors: ceilDiv(channels, vecBytes), rows: g.KH, taps: g.KW, dilation: g.DilationW}
 	// Where a position is a word, the zero point itself is masked.
 	k.masked = pitch > 4 && channels%min(pitch, vecBytes) != 0
-	var words []int
+	var runs sumRuns
 	for _, s := range shares {
-		p.each(s[0], s[1], func(_ *strip, part strip) {
-			for _, r := range part.runs {
-				words = append(words, r.end-r.first)
-			}
-		})
+		p.each(s[0], s[1], func(_ *strip, part strip) { runs = append(runs, part.runs...) })
 	}
+	end := g.in.bytes() / pitch
 	best, cost := 0, math.MaxInt
 	for n := 32; n >= max(1, vecBytes/pitch); n /= 2 {
 		if k.positions = n; n > 1 && n*k.leafBytes() > maxSumsAhead {
@@ -172,8 +180,13 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 		leaves := k.leaves()
 		chunk := leaves*(k.rows*k.vectors+1) + 6*(k.levels()-bits.Len(uint(leaves))+1) + 10
 		sum := 0
-		for _, w := range words {
-			sum += ceilDiv(w, n) * chunk
+		for _, r := range runs {
+			full, rest := p.chunks(r, n)
+			sum += full * chunk
+			if rest >= 0 {
+				const miss = 130 // packets that a line from DRAM takes
+				sum += chunk + max(0, rest+n-end)*k.vectors*miss
+			}
 		}
 		if sum < cost {
 			best, cost = n, sum
@@ -220,10 +233,20 @@ func (p *strips) ahead(from, to int) (at, box uint32) {
 func (p *strips) table(l *lowering, from, to int) (uint32, int) {
 	var list, runs []uint32
 	p.each(from, to, func(whole *strip, part strip) {
-		w := [stripWords]uint32{stripBlocks: uint32(part.to - part.from), stripRuns: uint32(4 * len(runs)), stripRunCount: uint32(len(part.runs)), stripStride: vecBytes}
+		w := [stripWords]uint32{stripBlocks: uint32(part.to - part.from), stripRuns: uint32(4 * len(runs)), stripStride: vecBytes}
 		if p.c.sum {
+			add := func(first, chunks int) {
+				runs = append(runs, p.g.in.addr+uint32(first*p.g.in.pitch), uint32(4*whole.runs.word(first)), uint32(chunks))
+				w[stripRunCount]++
+			}
 			for _, r := range part.runs {
-				runs = append(runs, p.g.in.addr+uint32(r.first*p.g.in.pitch), uint32(4*whole.runs.word(r.first)), uint32(ceilDiv(r.end-r.first, p.c.sums.positions)))
+				full, rest := p.chunks(r, p.c.sums.positions)
+				if full > 0 {
+					add(r.first, full)
+				}
+				if rest >= 0 {
+					add(rest, 1)
+				}
 			}
 			first := whole.runs.word(part.runs[0].first) / 32
 			last := whole.runs.word(part.runs[len(part.runs)-1].end-1) - p.g.columns()
