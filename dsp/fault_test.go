@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // executable assembles a program.
@@ -264,7 +265,7 @@ x:	.space 128
 	if err != nil {
 		t.Fatal(err)
 	}
-	now, operands, memory := core.Spec().JobStartCycles, 0, 0
+	now, operands, memory := int64(0), 0, 0
 	for i, e := range rec.Events {
 		now += e.Fetch + e.Operand
 		if e.Issue != now {
@@ -284,5 +285,31 @@ x:	.space 128
 	}
 	if now != rep.Cycles || operands == 0 || memory == 0 {
 		t.Errorf("packets end in cycle %d, the run in %d; %d operand and %d memory waits", now, rep.Cycles, operands, memory)
+	}
+}
+
+// TestExecAccounts: the cycles of programs have reasons that add up, for the run and for all threads, and no launch.
+func TestExecAccounts(t *testing.T) {
+	im, err := LoadELF(executable(t, "_start:\n loop0(1f,#50)\n1: { r1 = memw(r29++#4) }\n{ r2 = add(r1,r2) }:endloop0\n{ r6 = #94 ; r0 = #0 }\n trap0(#1)\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := testCore(t)
+	for n := 1; n <= core.Spec().Threads; n++ {
+		var ps []*Process
+		for range n {
+			ps = append(ps, &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard})
+		}
+		rep, err := core.Exec(ps, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := &rep.Regions[0]
+		if want := int64(max(n, core.Spec().Contexts)) * rep.Cycles; rep.Stalls.Total() != rep.Cycles || g.Threads.Total() != want || rep.Cycles == 0 {
+			t.Errorf("%d threads: %d cycles have reasons of %d, those of all threads %d, want %d", n, rep.Cycles, rep.Stalls.Total(), g.Threads.Total(), want)
+		}
+		if first := rep.Stalls[sim.StallLaunch]; first >= int64(core.Spec().Threads) {
+			t.Errorf("%d threads: %d cycles of launch", n, first)
+		}
 	}
 }

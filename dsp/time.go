@@ -51,14 +51,18 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	s := tm.spec
 	tm.period = max(int64(s.IssueInterval), int64((len(r.threads)+s.IssueWidth-1)/s.IssueWidth))
 	begin := tm.now
-	first := begin + s.JobStartCycles
+	launch := s.JobStartCycles
+	if r.threads[0].process != nil {
+		launch = 0 // a program of its own: nobody submits it
+	}
+	first := begin + launch
 	dram := tm.mem.dramBytes()
 	tm.mem.events = events{}
 	for i, t := range r.threads {
 		phase := int64(i) % tm.period
 		t.pipe = pipeline{start: first + phase, stores: t.pipe.stores}
 		tm.at[i] = first + phase
-		t.pipe.stalls[sim.StallLaunch] = s.JobStartCycles + phase
+		t.pipe.stalls[sim.StallLaunch] = launch + phase
 	}
 	for {
 		i, limit := tm.earliest(len(r.threads))
