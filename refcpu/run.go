@@ -20,6 +20,8 @@ type Options struct {
 	// Observe is called after each operation of the main subgraph with its
 	// outputs, which it must neither keep nor change.
 	Observe func(op int, outputs [][]byte)
+	// Shapes, where it is set, gets the final shape of every operand.
+	Shapes *[][]uint32
 }
 
 // Tensor is a value with its shape.
@@ -111,6 +113,12 @@ func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *run)
 	defer p.states.Put(x)
 	if err := x.execute(o); err != nil {
 		return nil, err
+	}
+	if o.Shapes != nil {
+		*o.Shapes = make([][]uint32, len(x.view.Operands))
+		for i := range x.view.Operands {
+			(*o.Shapes)[i] = append([]uint32(nil), x.view.Operands[i].Dimensions...)
+		}
 	}
 	out := make([]Tensor, len(p.graph.Outputs))
 	for i, idx := range p.graph.Outputs {

@@ -44,12 +44,15 @@ func ToleranceOf(m *nn.Model, t nn.OperandType) Tolerance {
 }
 
 // Compare relates one output buffer to the reference's. Both hold elements of
-// type t.
+// type t; elements that only one of them has are mismatches.
 func Compare(t nn.OperandType, tol Tolerance, actual, expected []byte) Comparison {
 	size := t.ElementBytes()
 	c := Comparison{Elements: len(expected) / size}
+	if n := len(actual) / size; n != c.Elements {
+		c.Mismatches = max(n, c.Elements) - min(n, c.Elements)
+	}
 	best := math.Inf(-1)
-	for i := range c.Elements {
+	for i := range min(c.Elements, len(actual)/size) {
 		a, e := opspec.Element(t, actual[i*size:]), opspec.Element(t, expected[i*size:])
 		if a > best {
 			best, c.Top1 = a, i

@@ -33,8 +33,10 @@ type Compilation struct {
 	Device    string // the name asked for
 	Fallbacks []Fallback
 
-	steps []step
-	owner []string // device name per operation
+	steps      []step
+	cpu        hal.Device
+	preference hal.Preference
+	owner      []string // device name per operation
 }
 
 // CompileOptions steer Compile.
@@ -46,7 +48,7 @@ type CompileOptions struct {
 // of each operation. Operations that a named device declines, or whose part it
 // cannot prepare, run on the CPU and are listed in Fallbacks.
 func Compile(r *Registry, m *nn.Model, device string, o CompileOptions) (*Compilation, error) {
-	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations))}
+	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), preference: o.Preference}
 	target := -1
 	var strategy partition.Strategy = partition.Best{}
 	candidates := make([]partition.Candidate, len(r.devices))
@@ -111,7 +113,11 @@ func (c *Compilation) prepare(r *Registry, m *nn.Model, assign []int, reasons []
 		for _, s := range partition.Steps(&m.Main, assign, len(r.devices)) {
 			d := r.devices[s.Candidate]
 			part := extract(m, s.Operations)
-			p, err := d.PrepareModel(part.model, hal.PrepareOptions{Preference: o.Preference})
+			var p hal.PreparedModel = later{}
+			var err error
+			if !hasOpenInput(&m.Main, &part) {
+				p, err = d.PrepareModel(part.model, hal.PrepareOptions{Preference: o.Preference})
+			}
 			if err != nil {
 				if s.Candidate == 0 {
 					return fmt.Errorf("%s: %w", d.Name(), err)

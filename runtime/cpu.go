@@ -77,15 +77,18 @@ type cpuModel struct {
 
 // Execute implements hal.PreparedModel.
 func (p *cpuModel) Execute(r *hal.Request) (*hal.Result, error) {
-	dims, err := p.run(r)
+	dims, shapes, err := p.run(r)
+	res := &hal.Result{OutputDimensions: dims}
+	if hal.StatusOf(err) == hal.OutputInsufficientSize {
+		return res, err
+	}
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	res := &hal.Result{OutputDimensions: dims}
 	if r.Functional {
 		return res, nil
 	}
-	t, err := p.cpu.spec.Time(withOutputs(p.prog.Model(), dims))
+	t, err := p.cpu.spec.Time(withShapes(p.prog.Model(), shapes))
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
@@ -94,42 +97,46 @@ func (p *cpuModel) Execute(r *hal.Request) (*hal.Result, error) {
 	return res, nil
 }
 
-// run executes the program and returns the shapes of its outputs, also of
-// those that only an execution knows.
-func (p *cpuModel) run(r *hal.Request) ([][]uint32, error) {
-	dims := p.prog.OutputDims()
+// run executes the program and returns the shapes of its outputs, and of all
+// operands if only an execution knows some.
+func (p *cpuModel) run(r *hal.Request) (dims, shapes [][]uint32, err error) {
+	dims = p.prog.OutputDims()
 	if !slices.ContainsFunc(dims, func(d []uint32) bool { return d == nil }) {
-		return dims, p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{})
+		return dims, nil, p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{})
 	}
 	in := make([]refcpu.Tensor, len(r.Inputs))
 	for i := range in {
 		in[i].Data = r.Inputs[i]
 	}
-	out, err := p.prog.Execute(in, refcpu.Options{})
+	out, err := p.prog.Execute(in, refcpu.Options{Shapes: &shapes})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(r.Outputs) != len(out) {
-		return nil, fmt.Errorf("runtime: %d output buffers given, the model has %d", len(r.Outputs), len(out))
+		return nil, nil, fmt.Errorf("runtime: %d output buffers given, the model has %d", len(r.Outputs), len(out))
 	}
 	for i := range out {
-		if len(r.Outputs[i]) < len(out[i].Data) {
-			return nil, fmt.Errorf("runtime: output %d needs %d bytes, the buffer has %d", i, len(out[i].Data), len(r.Outputs[i]))
-		}
-		copy(r.Outputs[i], out[i].Data)
 		dims[i] = out[i].Dimensions
+		if len(r.Outputs[i]) < len(out[i].Data) && err == nil {
+			err = hal.Errorf(hal.OutputInsufficientSize, "runtime: output %d of shape %v has %d bytes, needs %d", i, dims[i], len(r.Outputs[i]), len(out[i].Data))
+		}
 	}
-	return dims, nil
+	for i := range out {
+		if err == nil {
+			copy(r.Outputs[i], out[i].Data)
+		}
+	}
+	return dims, shapes, err
 }
 
-// withOutputs is a model whose outputs have these shapes, for its timing: an
+// withShapes is a model whose operands have these shapes, for its timing: an
 // empty one, which a model cannot state, costs as much as one element.
-func withOutputs(m *nn.Model, dims [][]uint32) *nn.Model {
+func withShapes(m *nn.Model, shapes [][]uint32) *nn.Model {
 	c := *m
 	c.Main.Operands = append([]nn.Operand(nil), m.Main.Operands...)
-	for i, x := range m.Main.Outputs {
-		if o := &c.Main.Operands[x]; !o.Known() {
-			o.Dimensions = append([]uint32(nil), dims[i]...)
+	for i, d := range shapes {
+		if o := &c.Main.Operands[i]; !o.Known() {
+			o.Dimensions = append([]uint32(nil), d...)
 			for k, d := range o.Dimensions {
 				o.Dimensions[k] = max(d, 1)
 			}

@@ -23,7 +23,8 @@ type OperationCost struct {
 
 // Result is one execution of a compilation.
 type Result struct {
-	Outputs    [][]byte // in the order of the model's outputs
+	Outputs    [][]byte   // in the order of the model's outputs
+	Dimensions [][]uint32 // of the outputs, also of those whose shape only an execution gives
 	LatencyFs  int64
 	Cycles     int64 // sum over the parts, each in cycles of its device's clock
 	EnergyPJ   float64
@@ -41,47 +42,54 @@ type ExecuteOptions struct {
 	Trace      hal.Tracer
 }
 
-// Execute runs the model once. Inputs are dense buffers in model order.
+// Execute runs the model once. Inputs are dense buffers in model order. Shapes
+// that the model leaves open come from the devices.
 func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error) {
 	g := &c.Model.Main
 	if err := CheckInputs(c.Model, inputs); err != nil {
 		return nil, err
 	}
-	values := make([][]byte, len(g.Operands))
+	e := &execution{c, make([][]byte, len(g.Operands)), make([][]uint32, len(g.Operands))}
 	for i, x := range g.Inputs {
-		values[x] = inputs[i]
+		e.values[x] = inputs[i]
+	}
+	for i := range g.Operands {
+		if x := &g.Operands[i]; x.Known() {
+			e.dims[i] = x.Dimensions
+		}
 	}
 	r := &Result{Operations: make([]OperationCost, len(g.Operations))}
 	stalls := stallSum{}
-	for _, s := range c.steps {
+	for i := range c.steps {
+		s := &c.steps[i]
+		device, prepared, ok, err := e.prepared(s)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.device.Name(), err)
+		}
+		if !ok {
+			return c.wholeOnCPU(inputs, o)
+		}
 		req := hal.Request{Functional: o.Functional, Detail: o.Detail}
 		if o.Trace != nil {
 			prefix := ""
-			if s.device.Name() != c.Device {
-				prefix = s.device.Name() + "/"
+			if device.Name() != c.Device {
+				prefix = device.Name() + "/"
 			}
 			req.Trace = shifted{o.Trace, prefix, r.LatencyFs}
 		}
 		for _, x := range s.inputs {
-			req.Inputs = append(req.Inputs, values[x])
+			req.Inputs = append(req.Inputs, e.values[x])
 		}
-		for _, x := range s.outputs {
-			n := g.Operands[x].Bytes()
-			if n < 0 || (n == 0 && !g.Operands[x].Known()) {
-				return nil, hal.Errorf(hal.InvalidArgument, "runtime: output operand %d has the unknown shape %v", x, g.Operands[x].Dimensions)
-			}
-			values[x] = make([]byte, n)
-			req.Outputs = append(req.Outputs, values[x])
-		}
-		res, err := s.prepared.Execute(&req)
+		res, err := e.run(prepared, &req, s.outputs)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.device.Name(), err)
+			return nil, fmt.Errorf("%s: %w", device.Name(), err)
 		}
-		r.add(g, &s, &res.Stats, stalls)
+		r.add(g, device, s.operations, &res.Stats, stalls)
 	}
 	r.Stalls = stalls.list()
 	for _, x := range g.Outputs {
-		r.Outputs = append(r.Outputs, values[x])
+		r.Outputs = append(r.Outputs, e.values[x])
+		r.Dimensions = append(r.Dimensions, e.dims[x])
 	}
 	return r, nil
 }
@@ -101,7 +109,7 @@ func CheckInputs(m *nn.Model, inputs [][]byte) error {
 	return nil
 }
 
-func (r *Result) add(g *nn.Subgraph, s *step, st *hal.Stats, stalls stallSum) {
+func (r *Result) add(g *nn.Subgraph, device hal.Device, operations []int, st *hal.Stats, stalls stallSum) {
 	r.LatencyFs += st.LatencyFs
 	r.Cycles += st.Cycles
 	r.EnergyPJ += st.EnergyPJ
@@ -110,14 +118,14 @@ func (r *Result) add(g *nn.Subgraph, s *step, st *hal.Stats, stalls stallSum) {
 	for _, x := range st.Stalls {
 		stalls[x.Reason] += x.Cycles
 	}
-	for _, i := range s.operations {
-		r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: s.device.Name(), BoundBy: "none"}
+	for _, i := range operations {
+		r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: device.Name(), BoundBy: "none"}
 	}
 	for _, op := range st.Operations {
-		if op.Index < 0 || op.Index >= len(s.operations) {
+		if op.Index < 0 || op.Index >= len(operations) {
 			continue // costs of the part as a whole: launch, layout of inputs and outputs
 		}
-		c := &r.Operations[s.operations[op.Index]]
+		c := &r.Operations[operations[op.Index]]
 		c.Cycles, c.BoundBy, c.Threads, c.Counters = op.Cycles, op.BoundBy, op.Threads, op.Counters
 		if st.ClockHz > 0 {
 			c.TimeFs = int64(float64(op.Cycles) * 1e15 / float64(st.ClockHz))

@@ -25,17 +25,17 @@ func Reference(m *nn.Model, inputs [][]byte) ([][]byte, error) {
 	if err != nil {
 		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
 	}
-	out := outputBuffers(&m.Main)
-	if err := p.Run(inputs, out, refcpu.Options{}); err != nil {
+	in := make([]refcpu.Tensor, len(inputs))
+	for i := range in {
+		in[i].Data = inputs[i]
+	}
+	values, err := p.Execute(in, refcpu.Options{})
+	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	return out, nil
-}
-
-func outputBuffers(g *nn.Subgraph) [][]byte {
-	out := make([][]byte, len(g.Outputs))
-	for i, x := range g.Outputs {
-		out[i] = make([]byte, max(g.Operands[x].Bytes(), 0))
+	out := make([][]byte, len(values))
+	for i := range values {
+		out[i] = values[i].Data
 	}
-	return out
+	return out, nil
 }

@@ -36,7 +36,7 @@ func (o *output) add(device string, m *nn.Model, r *nnrt.Result) error {
 	}
 	for i, t := range outputsOf(m) {
 		var b bytes.Buffer
-		if err := tensor.WriteNpy(&b, t.Type, t.Dimensions, r.Outputs[i]); err != nil {
+		if err := tensor.WriteNpy(&b, t.Type, r.Dimensions[i], r.Outputs[i]); err != nil {
 			return fmt.Errorf("output %d: %w", i, err)
 		}
 		name := fmt.Sprintf("%s.out%d.npy", device, i)

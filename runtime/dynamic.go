@@ -1,0 +1,144 @@
+package nnrt
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// maxDynamicBytes bounds an output whose size a device tells.
+const maxDynamicBytes = 1 << 30
+
+// later stands for a part whose inputs get their shapes from other parts: it is
+// prepared when they are known.
+type later struct{}
+
+// Execute implements hal.PreparedModel.
+func (later) Execute(*hal.Request) (*hal.Result, error) {
+	return nil, hal.Errorf(hal.GeneralFailure, "runtime: the shapes of the part's inputs are not known")
+}
+
+// WriteListing implements hal.PreparedModel.
+func (later) WriteListing(w io.Writer) error {
+	_, err := fmt.Fprintln(w, "; prepared when an execution knows the shapes of its inputs")
+	return err
+}
+
+// hasOpenInput reports whether a part of m reads a temporary of unknown shape.
+func hasOpenInput(g *nn.Subgraph, part *subModel) bool {
+	return slices.ContainsFunc(part.inputs, func(x uint32) bool {
+		return g.Operands[x].Lifetime != nn.SubgraphInput && !g.Operands[x].Known()
+	})
+}
+
+// execution is one run of a compilation: values and final shapes of operands.
+type execution struct {
+	*Compilation
+	values [][]byte
+	dims   [][]uint32
+}
+
+// prepared is what runs a step: what Compile prepared, or the part with the
+// shapes that the steps before have given, on the CPU where the device declines
+// it then. A model cannot say that a tensor is empty; ok is false then.
+func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok bool, err error) {
+	if _, open := s.prepared.(later); !open {
+		return s.device, s.prepared, true, nil
+	}
+	m := *e.Model
+	m.Main.Operands = slices.Clone(m.Main.Operands)
+	for _, x := range s.inputs {
+		m.Main.Operands[x].Dimensions = e.dims[x]
+		if !m.Main.Operands[x].Known() {
+			return nil, nil, false, nil
+		}
+	}
+	part := extract(&m, s.operations)
+	g, err := opspec.Resolve(&part.model.Main)
+	if err != nil {
+		return nil, nil, true, hal.Errorf(hal.GeneralFailure, "runtime: %w", err)
+	}
+	part.model.Main = *g
+	for k, x := range part.model.Main.Outputs {
+		if o := &part.model.Main.Operands[x]; o.Known() {
+			e.dims[s.outputs[k]] = o.Dimensions
+		}
+	}
+	if support, err := s.device.SupportedOperations(part.model); err == nil && !slices.ContainsFunc(support, func(a hal.Support) bool { return !a.OK }) {
+		if p, err := s.device.PrepareModel(part.model, hal.PrepareOptions{Preference: e.preference}); err == nil {
+			return s.device, p, true, nil
+		}
+	}
+	p, err = e.cpu.PrepareModel(part.model, hal.PrepareOptions{Preference: e.preference})
+	return e.cpu, p, true, err
+}
+
+// run executes a prepared part. Outputs of unknown shape begin with room for one
+// element; a device that needs more says so, and the part runs again. Only the
+// run that succeeds is charged.
+func (e *execution) run(p hal.PreparedModel, req *hal.Request, outputs []uint32) (*hal.Result, error) {
+	g := &e.Model.Main
+	open := make([]bool, len(outputs))
+	for k, x := range outputs {
+		open[k] = e.dims[x] == nil && !g.Operands[x].Type.IsScalar()
+	}
+	for again := false; ; again = true {
+		req.Outputs = req.Outputs[:0]
+		for _, x := range outputs {
+			n := int64(g.Operands[x].Type.ElementBytes())
+			if d := e.dims[x]; d != nil {
+				n *= nn.Elements(d)
+			}
+			if n < 0 || n > maxDynamicBytes && !g.Operands[x].Known() {
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v is too large", x, e.dims[x])
+			}
+			e.values[x] = make([]byte, n)
+			req.Outputs = append(req.Outputs, e.values[x])
+		}
+		res, err := p.Execute(req)
+		if status := hal.StatusOf(err); res == nil || status != hal.StatusNone && status != hal.OutputInsufficientSize || again && err != nil {
+			return nil, err
+		}
+		grown := false
+		for k, x := range outputs {
+			if !open[k] {
+				continue
+			}
+			if len(res.OutputDimensions) != len(outputs) || res.OutputDimensions[k] == nil {
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device does not tell the shape of output operand %d", x)
+			}
+			e.dims[x] = res.OutputDimensions[k]
+			n := nn.Elements(e.dims[x]) * int64(g.Operands[x].Type.ElementBytes())
+			if n > int64(len(e.values[x])) || n < 0 {
+				grown = true
+			} else {
+				e.values[x] = e.values[x][:n]
+			}
+		}
+		if err == nil && !grown {
+			return res, nil
+		}
+		if !grown { // a buffer of the full size was too small for it
+			return nil, err
+		}
+	}
+}
+
+// wholeOnCPU runs the model on the CPU alone.
+func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions) (*Result, error) {
+	p, err := c.cpu.PrepareModel(c.Model, hal.PrepareOptions{Preference: c.preference})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.cpu.Name(), err)
+	}
+	all := step{device: c.cpu, prepared: p, inputs: c.Model.Main.Inputs, outputs: c.Model.Main.Outputs}
+	for i := range c.Model.Main.Operations {
+		all.operations = append(all.operations, i)
+	}
+	whole := *c
+	whole.steps = []step{all}
+	return whole.Execute(inputs, o)
+}

@@ -1,0 +1,139 @@
+package nnrt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// filled is FILL with the size that an execution brings, and relu of that.
+func filled() *nn.Model {
+	open := func(l nn.Lifetime) nn.Operand {
+		return nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{0}, Lifetime: l}
+	}
+	return &nn.Model{Main: nn.Subgraph{
+		Operands: []nn.Operand{
+			{Type: nn.TensorInt32, Dimensions: []uint32{1}, Lifetime: nn.SubgraphInput},
+			{Type: nn.Float32, Lifetime: nn.ConstantCopy, Data: []byte{0, 0, 0xc0, 0x3f}},
+			open(nn.TemporaryVariable), open(nn.SubgraphOutput),
+		},
+		Operations: []nn.Operation{
+			{Type: nn.OpFill, Inputs: []uint32{0, 1}, Outputs: []uint32{2}},
+			{Type: nn.OpRelu, Inputs: []uint32{2}, Outputs: []uint32{3}},
+		},
+		Inputs: []uint32{0}, Outputs: []uint32{3},
+	}}
+}
+
+// TestOpenShapes runs a model whose shapes an execution gives, in one part and in
+// two, with room for more than one element and for none.
+func TestOpenShapes(t *testing.T) {
+	m := filled()
+	if err := Validate(m); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name     string
+		declines map[nn.OperationType]bool
+		prepare  error
+		owner    string // of the second operation
+	}{
+		{"together", map[nn.OperationType]bool{nn.OpFill: true, nn.OpRelu: true}, nil, "cpu"},
+		{"apart", map[nn.OperationType]bool{nn.OpFill: true}, nil, "x"},
+		{"not prepared", map[nn.OperationType]bool{nn.OpFill: true}, errors.New("no"), "cpu"},
+	} {
+		r, err := NewRegistry(testCPU(), &picky{name: "x", declines: c.declines, prepare: c.prepare})
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiled, err := Compile(r, m, "x", CompileOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []uint32{1, 5, 300, 0} {
+			in := [][]byte{binary.LittleEndian.AppendUint32(nil, n)}
+			res, err := compiled.Execute(in, ExecuteOptions{})
+			if err != nil {
+				t.Errorf("%s, %d elements: %v", c.name, n, err)
+				continue
+			}
+			want := bytes.Repeat([]byte{0, 0, 0xc0, 0x3f}, int(n))
+			ref, err := Reference(m, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(res.Outputs[0], want) || !bytes.Equal(ref[0], want) || !slices.Equal(res.Dimensions[0], []uint32{n}) {
+				t.Errorf("%s, %d elements: %d bytes, reference %d, shape %v", c.name, n, len(res.Outputs[0]), len(ref[0]), res.Dimensions[0])
+			}
+			owner := c.owner
+			if n == 0 {
+				owner = "cpu" // no model can say so to a device
+			}
+			if got := res.Operations[1].Device; got != owner {
+				t.Errorf("%s, %d elements: relu on %s, want %s", c.name, n, got, owner)
+			}
+			var stalls int64
+			for _, s := range res.Stalls {
+				stalls += s.Cycles
+			}
+			if stalls != res.Cycles || res.Cycles == 0 {
+				t.Errorf("%s: stalls of %d cycles, %d", c.name, stalls, res.Cycles)
+			}
+		}
+		if _, err := compiled.Execute([][]byte{{0xff, 0xff, 0xff, 0x7f}}, ExecuteOptions{}); err == nil {
+			t.Errorf("%s: 2^31 elements, no error", c.name)
+		}
+	}
+}
+
+// stubborn is a device whose outputs never have room.
+type stubborn struct {
+	picky
+	dims [][]uint32
+}
+
+func (d *stubborn) PrepareModel(*nn.Model, hal.PrepareOptions) (hal.PreparedModel, error) {
+	return d, nil
+}
+func (d *stubborn) Execute(*hal.Request) (*hal.Result, error) {
+	return &hal.Result{OutputDimensions: d.dims}, hal.Errorf(hal.OutputInsufficientSize, "too small")
+}
+func (d *stubborn) WriteListing(io.Writer) error { return nil }
+
+// TestOutputInsufficientSize: a device that asks for room more than once, for
+// more than there is or for outputs of known shape gets its status passed on.
+func TestOutputInsufficientSize(t *testing.T) {
+	for _, c := range []struct {
+		dims [][]uint32
+		want hal.Status
+	}{
+		{[][]uint32{{7}}, hal.OutputInsufficientSize},
+		{[][]uint32{{1}}, hal.OutputInsufficientSize},
+		{nil, hal.GeneralFailure},
+		{[][]uint32{{1 << 30, 1 << 30}}, hal.GeneralFailure},
+	} {
+		r, err := NewRegistry(testCPU(), &stubborn{picky{name: "x"}, c.dims})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []*nn.Model{filled(), model()} {
+			compiled, err := Compile(r, m, "x", CompileOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, want := []byte{3, 0, 0, 0}, c.want
+			if len(m.Main.Operations) > 2 {
+				in, want = input(), hal.OutputInsufficientSize
+			}
+			if _, err = compiled.Execute([][]byte{in}, ExecuteOptions{}); hal.StatusOf(err) != want {
+				t.Errorf("shapes %v: %v, want %v", c.dims, err, want)
+			}
+		}
+	}
+}
