@@ -232,9 +232,10 @@ func (r *run) blockAt(addr uint32) (*block, error) {
 
 // functional runs a thread to its end without the timing model.
 func (r *run) functional(t *thread) error {
+	var b *block
 	for t.next != r.halt && t.next != ReturnAddress && t.halt == 0 {
-		b, err := r.fetch(t, nil)
-		if err != nil {
+		var err error
+		if b, err = r.after(t, b); err != nil {
 			return err
 		}
 		if err := r.step(t, b); err != nil {
@@ -244,15 +245,24 @@ func (r *run) functional(t *thread) error {
 	return nil
 }
 
-// fetch is the block at t.next; from is the block t comes from, nil at first.
-func (r *run) fetch(t *thread, from *block) (*block, error) {
-	if from != nil {
-		for _, l := range from.link {
-			if l != nil && l.addr == t.next {
+// after is the block at t.next, where t comes from block b, nil at first.
+func (r *run) after(t *thread, b *block) (*block, error) {
+	if b != nil {
+		for _, l := range b.link {
+			if l != nil && l.addr == t.next && (t.vector || !l.vector) {
 				return l, nil
 			}
 		}
 	}
+	next, err := r.fetch(t)
+	if b != nil && err == nil {
+		b.link[0], b.link[1] = next, b.link[0]
+	}
+	return next, err
+}
+
+// fetch is the block at t.next.
+func (r *run) fetch(t *thread) (*block, error) {
 	b, err := r.blockAt(t.next)
 	if err != nil {
 		return nil, r.blame(t, err)
@@ -260,9 +270,6 @@ func (r *run) fetch(t *thread, from *block) (*block, error) {
 	if b.vector && !t.vector {
 		return nil, &Error{Kind: FaultIllegal, Packet: b.addr, Thread: t.id, Job: r.job.Name,
 			Rule: fmt.Sprintf("vector instructions, but the %d vector contexts belong to other threads", r.spec.Contexts)}
-	}
-	if from != nil {
-		from.link[0], from.link[1] = b, from.link[0]
 	}
 	return b, nil
 }

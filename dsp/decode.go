@@ -35,8 +35,9 @@ type block struct {
 	count    events
 	insts    int64
 
-	link     [2]*block // successors seen last, by parity of use
+	link     [2]*block // successors seen last in functional runs
 	variants []*variant
+	fetched  int64 // memory.fetches when L1I answered for all of its lines without changing
 	runs     int64
 	prof     *blockProfile // nil but in profiled runs
 }

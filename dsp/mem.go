@@ -23,6 +23,7 @@ type memory struct {
 	shiftI, shiftD uint
 	setsI, setsD   uint32
 	skippedD       int64 // hits that the cache has not counted
+	fetches        int64 // changes of lastI so far, from 1
 
 	// VTCM has room for a vector load and a vector store of every packet, so its
 	// answer does not depend on other accesses: the wait beyond what the pipeline
@@ -107,7 +108,7 @@ func newMemory(s *Spec) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &memory{spec: s, dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads)}
+	m := &memory{spec: s, dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads), fetches: 1}
 	m.clock.init(s.ClockHz)
 	cache := func(name string, c CacheSpec, w mem.WritePolicy, banks int, reason sim.Reason, next mem.Level) *mem.Cache {
 		cfg := mem.CacheConfig{
@@ -304,17 +305,20 @@ func (m *memory) dropL1(ea uint32) {
 	}
 }
 
-// fetch times the instruction lines of [addr, end), which are needed one after
+// fetch times the instruction lines of a block, which are needed one after
 // another, and answers the wait.
-func (m *memory) fetch(addr, end uint32, cycle int64) int64 {
+func (m *memory) fetch(b *block, cycle int64) int64 {
 	var wait int64
-	first := addr >> m.shiftI
-	for line := first; line <= (end-1)>>m.shiftI; line++ {
+	changed := false
+	first := b.addr >> m.shiftI
+	for line := first; line <= (b.end-1)>>m.shiftI; line++ {
 		set := line & m.setsI
 		if m.lastI[set] == line {
 			continue
 		}
-		now := m.clock.at(cycle + wait + int64(line-first))
+		changed = true
+		at := cycle + wait + int64(line-first)
+		now := m.clock.at(at)
 		m.pump(now)
 		done, from := m.l1i.Access(now, uint64(line)<<m.shiftI, 1, mem.Read)
 		m.lastI[set] = line
@@ -325,6 +329,11 @@ func (m *memory) fetch(addr, end uint32, cycle int64) int64 {
 			wait += w
 			m.lastI[set] = noLine
 		}
+	}
+	if changed {
+		m.fetches++
+	} else {
+		b.fetched = m.fetches
 	}
 	return wait
 }

@@ -6,14 +6,24 @@ import "encoding/binary"
 // still under way. Memory stalls freeze the thread, so they move the schedule
 // but do not change it.
 type variant struct {
-	entry  int32
-	period int64
-	slots  int64   // packets and operand stalls
-	cycle  []int64 // of each memory operation, from the start of the block
-	exit   [4]int32
-	stall  []int32 // operand stall in front of each packet, in slots
-	cause  []uint8 // register that it waits for
-	runs   int64   // since the last profile
+	block   *block
+	entry   int32
+	period  int64
+	cycles  int64   // from its first packet to the first of the next block: issue and operand
+	issue   int64   // cycles of its packets
+	operand int64   // cycles of operand stalls
+	cycle   []int64 // of each memory operation, from the start of the block
+	ways    [4]way
+	stall   []int32 // operand stall in front of each packet, in slots
+	cause   []uint8 // register that it waits for
+	runs    int64   // since the last profile
+}
+
+// way is a way out of a block.
+type way struct {
+	lost int64    // cycles
+	exit int32    // state in which the next block is entered
+	next *variant // the one entered last
 }
 
 // pending is a result that the next packets may have to wait for.
@@ -83,7 +93,7 @@ func (tm *timing) latency(def *pending, u *use) int64 {
 }
 
 func (tm *timing) schedule(b *block, state int32) *variant {
-	v := &variant{entry: state, period: tm.period, stall: make([]int32, len(b.packets)), cause: make([]uint8, len(b.packets)), cycle: make([]int64, len(b.mem))}
+	v := &variant{block: b, entry: state, period: tm.period, stall: make([]int32, len(b.packets)), cause: make([]uint8, len(b.packets)), cycle: make([]int64, len(b.mem))}
 	// issued is the slot of the packet that defines a register last, as if it
 	// were before the block for those pending at entry.
 	type def struct {
@@ -115,8 +125,10 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 		}
 		next = slot + 1
 	}
-	v.slots = next
-	for how := range v.exit {
+	v.cycles = next * tm.period
+	v.issue = int64(len(b.packets)) * tm.period
+	v.operand = v.cycles - v.issue
+	for how := range v.ways {
 		end := next + tm.lost(how)
 		var out []pending
 		for r := range regs {
@@ -129,7 +141,7 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 				}
 			}
 		}
-		v.exit[how] = tm.states.number(out)
+		v.ways[how] = way{lost: tm.lost(how) * tm.period, exit: tm.states.number(out)}
 	}
 	return v
 }

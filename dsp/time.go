@@ -36,8 +36,8 @@ type pipeline struct {
 	extra  int64 // cycles the block has waited for memory
 	block  *block
 	plan   *variant
-	next   int // memory operation of the block that comes next
-	state  int32
+	way    *way // out of the block before
+	next   int  // memory operation of the block that comes next
 	left   bool // the block has been left: its end is charged
 	late   bool // the end of the block was put off until other threads had caught up
 	stalls sim.StallTable
@@ -189,7 +189,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 				}
 			}
 			p.next, p.extra = len(ops), start-p.start
-			if end := start + p.plan.slots*tm.period; end > limit && !p.late {
+			if end := start + p.plan.cycles; end > limit && !p.late {
 				p.late = true
 				return end, nil
 			}
@@ -240,29 +240,27 @@ func (tm *timing) leave(r *run, t *thread, b *block) {
 	v := p.plan
 	p.left = true
 	v.runs++
-	issue := int64(len(b.packets))
 	start := p.start
-	p.start += v.slots*tm.period + p.extra
-	p.stalls[sim.StallIssue] += issue * tm.period
-	p.stalls[sim.StallOperand] += (v.slots - issue) * tm.period
-	how, lost := 0, int64(0)
+	how := 0
 	if b.branches {
-		if t.took != 0 {
-			how |= wayTaken
-		}
+		how = int(t.took & wayTaken)
 		if b.cond && (t.took != 0) != b.hintTook {
 			how |= wayMissed
 		}
-		lost = tm.lost(how) * tm.period
-		p.start += lost
-		p.stalls[sim.StallBranch] += lost
+	}
+	w := &v.ways[how]
+	p.way = w
+	p.start += v.cycles + p.extra + w.lost
+	p.stalls[sim.StallIssue] += v.issue
+	p.stalls[sim.StallOperand] += v.operand
+	if w.lost != 0 {
+		p.stalls[sim.StallBranch] += w.lost
 		if r.opt.Profile != nil {
-			b.profile().lost += lost
+			b.profile().lost += w.lost
 		}
 	}
-	p.state = v.exit[how]
 	if r.opt.Record != nil {
-		r.opt.Record.left(t, b, v, tm.period, start, lost)
+		r.opt.Record.left(t, b, v, tm.period, start, w.lost)
 	}
 }
 
@@ -287,26 +285,54 @@ func (tm *timing) lost(how int) int64 {
 // enter fetches the next block, executes it and plans its time.
 func (tm *timing) enter(r *run, t *thread) error {
 	p := &t.pipe
-	b := p.block
-	if b == nil || b.addr != t.next {
-		nb, err := r.fetch(t, b)
-		if err != nil {
-			return err
-		}
-		if wait := tm.mem.fetch(nb.addr, nb.end, p.start); wait > 0 {
-			wait = tm.whole(wait)
-			p.start += wait
-			p.stalls[sim.StallFetch] += wait
-			if r.opt.Profile != nil {
-				nb.profile().fetch += wait
-			}
-			if r.opt.Record != nil {
-				r.opt.Record.fetched(t, wait)
-			}
-		}
-		b = nb
+	if w := p.way; w != nil && w.next != nil && w.next.block.addr == t.next && (t.vector || !w.next.block.vector) {
+		p.plan = w.next
+	} else if err := tm.find(r, t); err != nil {
+		return err
 	}
-	p.block, p.next, p.extra, p.late, p.left = b, 0, 0, false, false
-	p.plan = tm.plan(b, p.state)
+	b := p.plan.block
+	if b != p.block {
+		if m := tm.mem; b.fetched != m.fetches {
+			tm.instructions(r, t, b)
+		}
+		p.block = b
+	}
+	p.next, p.extra, p.late, p.left = 0, 0, false, false
 	return r.step(t, b)
+}
+
+// find decodes the block at t.next and plans it, and lets the way that leads there
+// know.
+func (tm *timing) find(r *run, t *thread) error {
+	b, err := r.fetch(t)
+	if err != nil {
+		return err
+	}
+	state := int32(0)
+	if w := t.pipe.way; w != nil {
+		state = w.exit
+	}
+	t.pipe.plan = tm.plan(b, state)
+	if w := t.pipe.way; w != nil {
+		w.next = t.pipe.plan
+	}
+	return nil
+}
+
+// instructions waits for the lines of a block.
+func (tm *timing) instructions(r *run, t *thread, b *block) {
+	p := &t.pipe
+	wait := tm.mem.fetch(b, p.start)
+	if wait == 0 {
+		return
+	}
+	wait = tm.whole(wait)
+	p.start += wait
+	p.stalls[sim.StallFetch] += wait
+	if r.opt.Profile != nil {
+		b.profile().fetch += wait
+	}
+	if r.opt.Record != nil {
+		r.opt.Record.fetched(t, wait)
+	}
 }

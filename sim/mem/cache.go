@@ -110,6 +110,9 @@ const (
 
 const noTag = ^uint64(0)
 
+// wayBits is the width of a way's number.
+const wayBits = 6
+
 // lineState is what a cache knows of a line beside its tag.
 type lineState struct {
 	ready sim.Time   // when its fill has come
@@ -135,7 +138,7 @@ type Cache struct {
 	held []uint8
 
 	bankFree []sim.Time
-	mshr     []sim.Time // when each entry is free again, a heap: the first comes first
+	mshr     ring // when each entry is free again
 	stamp    uint64
 	setMask  uint64
 
@@ -158,7 +161,7 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 		way:       make([]uint8, 1<<bits.Len(uint(lines-1))),
 		held:      make([]uint8, 2<<bits.Len(uint(lines-1))),
 		bankFree:  make([]sim.Time, cfg.Banks),
-		mshr:      make([]sim.Time, cfg.MSHRs),
+		mshr:      newRing(cfg.MSHRs),
 		setMask:   uint64(lines/cfg.Ways - 1),
 		lineShift: log2(cfg.LineBytes),
 		lineMask:  uint64(cfg.LineBytes - 1),
@@ -195,7 +198,7 @@ func (c *Cache) clear() {
 	clear(c.tree)
 	clear(c.held)
 	clear(c.bankFree)
-	clear(c.mshr)
+	c.mshr.clear()
 	c.stamp = 0
 	c.count = [numCacheEvents]int64{}
 }
@@ -337,7 +340,7 @@ func (c *Cache) missLine(t, done sim.Time, base int, set, ln, addr uint64, n int
 // when fetch is set, reads the line from the next level. It answers when the
 // MSHR was taken, which line it is, and when its data is there.
 func (c *Cache) allocate(t sim.Time, base int, set, ln uint64, fetch bool) (sim.Time, int, sim.Time) {
-	if free := c.mshr[0]; free > t {
+	if free := c.mshr.first(); free > t {
 		c.count[CacheMSHRFull]++
 		t = free
 	}
@@ -357,7 +360,7 @@ func (c *Cache) allocate(t sim.Time, base int, set, ln uint64, fetch bool) (sim.
 		accepted, _ := c.next.Access(max(t, l.ready), c.tag[i]<<c.lineShift, c.cfg.LineBytes, Write)
 		release = max(release, accepted)
 	}
-	c.occupy(release)
+	c.mshr.replaceFirst(release)
 	c.empty(i)
 	c.tag[i] = ln
 	c.held[ln&uint64(len(c.held)-1)]++
@@ -384,32 +387,11 @@ func (c *Cache) prefetch(t sim.Time, ln uint64) {
 		return
 	}
 	// A prefetch never waits: without a free MSHR it is dropped.
-	if c.mshr[0] <= t {
+	if c.mshr.first() <= t {
 		_, i, _ := c.allocate(t, base, set, ln, true)
 		c.line[i].flags = linePrefetched
 		c.count[CachePrefetch]++
 	}
-}
-
-// occupy takes the MSHR that is free first until an instant.
-func (c *Cache) occupy(until sim.Time) {
-	h := c.mshr
-	i := 0
-	for {
-		k := 2*i + 1
-		if k >= len(h) {
-			break
-		}
-		if k+1 < len(h) && h[k+1] < h[k] {
-			k++
-		}
-		if h[k] >= until {
-			break
-		}
-		h[i] = h[k]
-		i = k
-	}
-	h[i] = until
 }
 
 // touch makes way w the most recently used of its set.
@@ -436,15 +418,12 @@ func (c *Cache) touch(base, w int, set uint64) {
 // victim is an empty way, else the one the policy gives up.
 func (c *Cache) victim(base int, set uint64) int {
 	if c.cfg.Replacement == LRU { // an empty way has no stamp
-		best := 0
-		use := c.use[base : base+c.cfg.Ways]
-		oldest := use[0]
-		for w, u := range use {
-			if u < oldest {
-				best, oldest = w, u
-			}
+		// Stamp and way make one key, so that no branch depends on the order.
+		oldest := ^uint64(0)
+		for w, u := range c.use[base : base+c.cfg.Ways] {
+			oldest = min(oldest, u<<wayBits|uint64(w))
 		}
-		return best
+		return int(oldest & (1<<wayBits - 1))
 	}
 	for w, tag := range c.tag[base : base+c.cfg.Ways] {
 		if tag == noTag {
