@@ -20,7 +20,7 @@ type ticker struct {
 	}
 }
 
-const tickerSpan = 256
+const tickerSpan = 512
 
 func (c *ticker) init(hz int64) {
 	c.Clock = sim.Clock{Hz: hz}
@@ -51,3 +51,31 @@ func (c *ticker) at(k int64) sim.Time {
 	}
 	return t
 }
+
+// until is the number of cycles from the beginning of cycle k to the first that
+// begins at or after end: Clock.Cycle(end) - k, at least 0.
+func (c *ticker) until(k int64, end sim.Time) int64 {
+	d := k - c.base
+	if uint64(d) >= tickerSpan {
+		c.at(k)
+		d = 0
+	}
+	s := &c.step[d]
+	t, rem := c.time+s.time, c.rem+s.rem
+	if rem >= uint64(c.Hz) {
+		t, rem = t+1, rem-uint64(c.Hz)
+	}
+	span := end - t
+	if span <= 0 {
+		return 0
+	}
+	if span >= untilSpan {
+		return c.Cycle(end) - k
+	}
+	// floor((rem + n*S)/hz) >= span  <=>  n >= (span*hz - rem)/S
+	return int64((uint64(span)*uint64(c.Hz) - rem + uint64(sim.Second) - 1) / uint64(sim.Second))
+}
+
+// untilSpan bounds the spans whose product with a frequency of up to 10 GHz
+// does not overflow.
+const untilSpan = sim.Microsecond

@@ -18,6 +18,10 @@ func TestTicker(t *testing.T) {
 			if got, want := c.at(k), (sim.Clock{Hz: hz}).At(k); got != want {
 				t.Fatalf("%d Hz: cycle %d at %d, want %d", hz, k, got, want)
 			}
+			end := c.at(k) + sim.Time(r.Int63n(int64(10*sim.Nanosecond)<<r.Intn(8))-1000)
+			if got, want := c.until(k, end), max(0, c.Cycle(end)-k); got != want {
+				t.Fatalf("%d Hz: %d cycles from %d to %d, want %d", hz, got, k, end, want)
+			}
 			switch r.Intn(20) {
 			case 0:
 				k += int64(r.Intn(5000))

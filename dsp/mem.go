@@ -53,7 +53,7 @@ const storeDepth = 8
 // storeQueue holds the instants at which its entries are free again.
 type storeQueue struct {
 	free [storeDepth]sim.Time
-	pos  int
+	pos  uint
 }
 
 // recentStores remembers, by L2 line, when the vector stores of a thread reach
@@ -77,6 +77,12 @@ func (r *recentStores) visible(now sim.Time, ea, n uint32) sim.Time {
 		}
 	}
 	return now
+}
+
+// add takes the entry that is used next until an instant.
+func (q *storeQueue) add(until sim.Time) {
+	q.free[q.pos&(storeDepth-1)] = until
+	q.pos++
 }
 
 // last is the instant at which all entries are free.
@@ -160,13 +166,10 @@ func (m *memory) inVTCM(a uint32) bool { return a-m.vtcmBase < m.vtcmBytes }
 // may be too late when one of them is taken off again.
 const rounding = 2
 
-// stall turns a completion into the cycles that a thread waits beyond what the
-// pipeline hides.
-func (m *memory) stall(t, done, hide sim.Time) int64 {
-	if end := done - hide - rounding; end > t {
-		return m.clock.Cycle(end) - m.clock.Cycle(t)
-	}
-	return 0
+// stall turns a completion into the cycles that a thread waits from a cycle on
+// beyond what the pipeline hides.
+func (m *memory) stall(cycle int64, done, hide sim.Time) int64 {
+	return m.clock.until(cycle, done-hide-rounding)
 }
 
 // access times the i-th memory operation of a block of thread t at a core cycle and answers
@@ -174,38 +177,36 @@ func (m *memory) stall(t, done, hide sim.Time) int64 {
 func (m *memory) access(t *thread, op *memOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.kind {
 	case scalarLoad:
-		return m.scalarLoad(t, m.clock.at(cycle), ea, op.bytes)
+		return m.scalarLoad(t, cycle, ea, op.bytes)
 	case vectorLoad:
-		return m.vectorLoad(t, m.clock.at(cycle), ea)
+		return m.vectorLoad(t, cycle, ea)
 	case vectorStore:
-		return m.store(t, m.clock.at(cycle), ea, 128)
+		return m.vectorStore(t, cycle, ea)
 	case scalarStore:
-		return m.store(t, m.clock.at(cycle), ea, op.bytes)
+		return m.scalarStore(t, cycle, ea, op.bytes)
 	case scalarUpdate:
-		now := m.clock.at(cycle)
-		if n, from := m.scalarLoad(t, now, ea, op.bytes); n > 0 {
-			m.store(t, m.clock.at(cycle+n), ea, op.bytes)
+		if n, from := m.scalarLoad(t, cycle, ea, op.bytes); n > 0 {
+			m.scalarStore(t, cycle+n, ea, op.bytes)
 			return n, from
 		}
-		return m.store(t, now, ea, op.bytes)
+		return m.scalarStore(t, cycle, ea, op.bytes)
 	case prefetchL1:
 		if !m.inVTCM(ea) {
 			now := t.recent.visible(m.clock.at(cycle), ea, 1)
-			m.pump(now)
+			m.catchUp(now)
 			m.l1d.Access(now, uint64(ea), 1, mem.Prefetch)
 			m.lastD[ea>>m.shiftD&m.setsD] = noLine
 		}
 	case waitStores:
-		now := m.clock.at(cycle)
-		return m.stall(now, t.pipe.stores.last(), 0), sim.StallDrain
+		return m.stall(cycle, t.pipe.stores.last(), 0), sim.StallDrain
 	case waitCycles:
 		return int64(ea), sim.StallBarrier
 	case prefetchL2:
 		m.prefetch(t, ea, m.clock.at(cycle))
 	case scatterElements, gatherElements:
-		return m.scatterGather(t, m.clock.at(cycle), op, i), sim.StallScratchpad
+		return m.scatterGather(t, cycle, op, i), sim.StallScratchpad
 	case scatterWait:
-		return m.stall(m.clock.at(cycle), t.pipe.scattered, 0), sim.StallScratchpad
+		return m.stall(cycle, t.pipe.scattered, 0), sim.StallScratchpad
 	}
 	return 0, sim.StallIssue
 }
@@ -229,20 +230,21 @@ func (m *memory) freeVTCM(ea uint32) bool {
 	return true
 }
 
-func (m *memory) scalarLoad(t *thread, now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
+func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return m.scalarVTCM, sim.StallScratchpad
 	}
+	now := m.clock.at(cycle)
 	start := t.recent.visible(now, ea, uint32(bytes))
-	m.pump(start)
+	m.catchUp(start)
 	done, from := m.l1d.Access(start, uint64(ea), int(bytes), mem.Read)
 	if from != sim.StallL1 {
 		m.events[evL2]++
 	} else if start > now {
 		from = sim.StallL2
 	}
-	wait := m.stall(now, done, m.hideScalar)
+	wait := m.stall(cycle, done, m.hideScalar)
 	line := ea >> m.shiftD
 	if wait > 0 { // on its way: whoever comes next asks the cache
 		m.lastD[line&m.setsD] = noLine
@@ -252,57 +254,73 @@ func (m *memory) scalarLoad(t *thread, now sim.Time, ea uint32, bytes uint8) (in
 	return wait, from
 }
 
-func (m *memory) vectorLoad(t *thread, now sim.Time, ea uint32) (int64, sim.Reason) {
+func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
-		return max(m.waitVTCM, m.stall(now, t.pipe.scattered, m.hideVector)), sim.StallScratchpad
+		return max(m.waitVTCM, m.stall(cycle, t.pipe.scattered, m.hideVector)), sim.StallScratchpad
 	}
 	m.events[evL2]++
-	start := t.recent.visible(now, ea, 128)
-	m.pump(start)
+	start := t.recent.visible(m.clock.at(cycle), ea, 128)
+	m.catchUp(start)
 	done, from := m.l2.Access(start, uint64(ea), 128, mem.Read)
-	return m.stall(now, done, m.hideVector), from
+	return m.stall(cycle, done, m.hideVector), from
 }
 
-// store posts a write: the thread waits only when all entries of its queue are
-// on their way.
-func (m *memory) store(t *thread, now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
+// Stores are posted: the thread waits only when all entries of its queue are on
+// their way.
+
+func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
-	q := &t.pipe.stores
-	start := max(now, q.free[q.pos])
-	var done sim.Time
 	m.events[evL2]++
-	m.pump(start)
-	if bytes == 128 {
-		done, _ = m.l2.Access(start, uint64(ea), 128, mem.Write)
-		t.recent.add(ea, start+m.reachL2)
-		m.dropL1(ea)
-	} else {
-		done, _ = m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
-		// A store to the line served last leaves it that; one to another line may
-		// have moved that in front.
-		if last := &m.lastD[ea>>m.shiftD&m.setsD]; *last != ea>>m.shiftD {
-			*last = noLine
+	now := m.clock.at(cycle)
+	q := &t.pipe.stores
+	start := max(now, q.free[q.pos&(storeDepth-1)])
+	m.catchUp(start)
+	done, _ := m.l2.Access(start, uint64(ea), 128, mem.Write)
+	t.recent.add(ea, start+m.reachL2)
+	// The lines that it overwrites leave L1D.
+	if m.l1d.Drop(uint64(ea), 128) {
+		for line := ea >> m.shiftD; line <= (ea+127)>>m.shiftD; line++ {
+			if last := &m.lastD[line&m.setsD]; *last == line {
+				*last = noLine
+			}
 		}
 	}
-	q.free[q.pos] = done
-	if q.pos++; q.pos == storeDepth {
-		q.pos = 0
+	q.add(done)
+	if start > now {
+		return m.stall(cycle, start, 0), sim.StallQueue
 	}
-	return m.stall(now, start, 0), sim.StallQueue
+	return 0, sim.StallQueue
 }
 
-// dropL1 takes the lines that a vector store overwrites out of L1D.
-func (m *memory) dropL1(ea uint32) {
-	for line := ea >> m.shiftD; line <= (ea+127)>>m.shiftD; line++ {
-		m.l1d.Drop(uint64(line) << m.shiftD)
-		if set := line & m.setsD; m.lastD[set] == line {
-			m.lastD[set] = noLine
-		}
+func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
+	if m.inVTCM(ea) {
+		m.events[evVTCM]++
+		return 0, sim.StallScratchpad
 	}
+	m.events[evL2]++
+	now := m.clock.at(cycle)
+	q := &t.pipe.stores
+	start := max(now, q.free[q.pos&(storeDepth-1)])
+	m.catchUp(start)
+	if done, ok := m.l1d.WriteAgain(start, uint64(ea), int(bytes)); ok {
+		q.add(done)
+	} else {
+		done, _ := m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
+		q.add(done)
+	}
+	// A store to the line served last leaves it that; one to another line may
+	// have moved that in front.
+	if last := &m.lastD[ea>>m.shiftD&m.setsD]; *last != ea>>m.shiftD {
+		*last = noLine
+	}
+	if start > now {
+		return m.stall(cycle, start, 0), sim.StallQueue
+	}
+	return 0, sim.StallQueue
 }
 
 // fetch times the instruction lines of a block, which are needed one after
@@ -319,13 +337,13 @@ func (m *memory) fetch(b *block, cycle int64) int64 {
 		changed = true
 		at := cycle + wait + int64(line-first)
 		now := m.clock.at(at)
-		m.pump(now)
+		m.catchUp(now)
 		done, from := m.l1i.Access(now, uint64(line)<<m.shiftI, 1, mem.Read)
 		m.lastI[set] = line
 		if from != sim.StallFetch {
 			m.events[evL2]++
 		}
-		if w := m.stall(now, done, m.hideFetch); w > 0 {
+		if w := m.stall(at, done, m.hideFetch); w > 0 {
 			wait += w
 			m.lastI[set] = noLine
 		}
@@ -351,11 +369,15 @@ func (m *memory) prefetch(t *thread, ea uint32, now sim.Time) {
 	}
 }
 
-// pump lets the prefetch boxes ask for the lines they get to by now.
-func (m *memory) pump(now sim.Time) {
-	if m.active == 0 {
-		return
+// catchUp lets what works beside the threads do what it gets to by now.
+func (m *memory) catchUp(now sim.Time) {
+	if m.active != 0 {
+		m.pump(now)
 	}
+}
+
+// pump lets DMA go on and the prefetch boxes ask for their lines.
+func (m *memory) pump(now sim.Time) {
 	if m.dma != nil {
 		_ = m.dma.advance(now) // the loop over the threads looks at its error
 	}

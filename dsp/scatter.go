@@ -47,8 +47,8 @@ func (b *bankSet) note(t *thread, u *uop) {
 // scatterGather hands the i-th memory operation of a block to the unit; the
 // thread goes on unless too many instructions wait already. It answers the
 // cycles that the thread waits.
-func (m *memory) scatterGather(t *thread, now sim.Time, op *memOp, i int) int64 {
-	e := &m.elements
+func (m *memory) scatterGather(t *thread, cycle int64, op *memOp, i int) int64 {
+	e, now := &m.elements, m.clock.at(cycle)
 	e.used = true
 	rate := &elementRates[t.conflicts>>i&1]
 	packets := func(n int64) sim.Time { return m.clock.at(n * int64(m.spec.IssueInterval)) }
@@ -61,5 +61,5 @@ func (m *memory) scatterGather(t *thread, now sim.Time, op *memOp, i int) int64 
 	}
 	t.pipe.scattered = max(t.pipe.scattered, start+packets(latency))
 	m.events[evVTCM] += (int64(op.bytes) + elementsPerRow - 1) / elementsPerRow
-	return m.stall(now, start, elementDepth*busy)
+	return m.stall(cycle, start, elementDepth*busy)
 }

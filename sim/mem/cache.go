@@ -137,6 +137,14 @@ type Cache struct {
 	way  []uint8
 	held []uint8
 
+	// What WriteAgain needs of the last write: its line, the stamp after it, and
+	// whether it was a miss that did not allocate. The stamp changes with every
+	// other change of the cache.
+	lastWrite, lastStamp uint64
+	lastMiss             int64
+	behind               *Cache // of a write-through cache: the next level, when WriteAgain can skip it, too
+	narrow               int    // bytes that take one cycle in both
+
 	bankFree []sim.Time
 	mshr     ring // when each entry is free again
 	stamp    uint64
@@ -165,6 +173,9 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 		setMask:   uint64(lines/cfg.Ways - 1),
 		lineShift: log2(cfg.LineBytes),
 		lineMask:  uint64(cfg.LineBytes - 1),
+	}
+	if b, ok := next.(*Cache); ok && cfg.Write == WriteThrough && b.cfg.Write == WriteBack && b.cfg.LineBytes >= cfg.LineBytes {
+		c.behind, c.narrow = b, min(cfg.BytesPerCycle, b.cfg.BytesPerCycle)
 	}
 	c.Retime(cfg.Hz)
 	c.clear()
@@ -199,7 +210,7 @@ func (c *Cache) clear() {
 	clear(c.held)
 	clear(c.bankFree)
 	c.mshr.clear()
-	c.stamp = 0
+	c.stamp, c.lastWrite = 0, noTag
 	c.count = [numCacheEvents]int64{}
 }
 
@@ -239,11 +250,11 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, si
 		return c.missLine(t, done, base, set, ln, addr, n, k)
 	}
 	l := &c.line[base+w]
+	c.stamp++
 	if c.cfg.Replacement == LRU {
-		c.stamp++
 		c.use[base+w] = c.stamp
 	} else {
-		c.touch(base, w, set)
+		c.point(w, set)
 	}
 	if l.flags&linePrefetched != 0 {
 		l.flags &^= linePrefetched
@@ -303,10 +314,12 @@ func (c *Cache) empty(i int) {
 		c.tag[i] = noTag
 		c.line[i] = lineState{}
 		c.use[i] = 0
+		c.stamp++
 	}
 }
 
 func (c *Cache) writeHit(done sim.Time, i int, addr uint64, n int) (sim.Time, sim.Reason) {
+	c.lastWrite, c.lastStamp, c.lastMiss = addr>>c.lineShift, c.stamp, 0
 	switch c.cfg.Write {
 	case WriteBack:
 		c.line[i].flags |= lineDirty
@@ -317,22 +330,50 @@ func (c *Cache) writeHit(done sim.Time, i int, addr uint64, n int) (sim.Time, si
 	return c.next.Access(done, addr, n, Write)
 }
 
+// WriteAgain is Access for a write, when it is one that repeats the last write:
+// to the same line of this cache and the one behind, with nothing else in
+// between. Then both stay what they are, and only time passes.
+func (c *Cache) WriteAgain(t sim.Time, addr uint64, n int) (done sim.Time, ok bool) {
+	b := c.behind
+	if b == nil || addr>>c.lineShift != c.lastWrite || c.stamp != c.lastStamp || addr>>b.lineShift != b.lastWrite || b.stamp != b.lastStamp ||
+		uint(n-1) >= uint(c.narrow) || uint64(n-1) > c.lineMask-addr&c.lineMask {
+		return 0, false
+	}
+	c.count[CacheWrite]++
+	c.count[CacheWriteMiss] += c.lastMiss
+	b.count[CacheWrite]++
+	bank := &c.bankFree[c.lastWrite&uint64(len(c.bankFree)-1)]
+	t = max(t, *bank)
+	*bank = t + c.cycle
+	t += c.hit
+	bank = &b.bankFree[b.lastWrite&uint64(len(b.bankFree)-1)]
+	t = max(t, *bank)
+	*bank = t + b.cycle
+	return t + b.hit, true
+}
+
 func (c *Cache) missLine(t, done sim.Time, base int, set, ln, addr uint64, n int, k Kind) (sim.Time, sim.Reason) {
 	if k == Write {
 		c.count[CacheWriteMiss]++
 		if c.cfg.Write != WriteBack {
+			c.lastWrite, c.lastStamp, c.lastMiss = ln, c.stamp, 1
 			return c.next.Access(done, addr, n, Write)
 		}
 		whole := n == c.cfg.LineBytes
 		start, i, _ := c.allocate(done, base, set, ln, !whole)
 		c.line[i].flags = lineDirty
-		c.prefetchAfter(t, ln)
+		c.lastWrite, c.lastStamp, c.lastMiss = ln, c.stamp, 0
+		if c.cfg.Prefetch != PrefetchNone {
+			c.prefetchAfter(t, ln)
+		}
 		return start, c.cfg.Reason
 	}
 	c.count[CacheReadMiss]++
 	// The miss is known when the tags have been read: the hit latency.
 	_, i, ready := c.allocate(done, base, set, ln, true)
-	c.prefetchAfter(t, ln)
+	if c.cfg.Prefetch != PrefetchNone {
+		c.prefetchAfter(t, ln)
+	}
 	return ready, c.line[i].from
 }
 
@@ -372,9 +413,6 @@ func (c *Cache) allocate(t sim.Time, base int, set, ln uint64, fetch bool) (sim.
 
 // prefetchAfter fetches the lines after ln that are absent.
 func (c *Cache) prefetchAfter(t sim.Time, ln uint64) {
-	if c.cfg.Prefetch == PrefetchNone {
-		return
-	}
 	for d := 1; d <= c.cfg.PrefetchDegree; d++ {
 		c.prefetch(t, ln+uint64(d))
 	}
@@ -396,12 +434,17 @@ func (c *Cache) prefetch(t sim.Time, ln uint64) {
 
 // touch makes way w the most recently used of its set.
 func (c *Cache) touch(base, w int, set uint64) {
+	c.stamp++
 	if c.cfg.Replacement == LRU {
-		c.stamp++
 		c.use[base+w] = c.stamp
-		return
+	} else {
+		c.point(w, set)
 	}
-	// Node n has children 2n and 2n+1; each bit points away from w.
+}
+
+// point lets the tree of a set point away from way w: node n has children 2n
+// and 2n+1.
+func (c *Cache) point(w int, set uint64) {
 	bits := c.tree[set]
 	for n, half := 1, c.cfg.Ways>>1; half > 0; half >>= 1 {
 		if w&half != 0 {
@@ -450,6 +493,7 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 			continue
 		}
 		l.flags &^= lineDirty
+		c.stamp++
 		c.count[CacheWriteBack]++
 		d, _ := c.next.Access(max(t, l.ready), c.tag[i]<<c.lineShift, c.cfg.LineBytes, Write)
 		done = max(done, d)
@@ -457,19 +501,21 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 	return done
 }
 
-// Drop takes the line that holds addr out of the cache; what was written to it
-// is lost unless cleaned before.
-func (c *Cache) Drop(addr uint64) {
-	if ln := addr >> c.lineShift; c.held[ln&uint64(len(c.held)-1)] != 0 {
-		c.drop(ln)
+// Drop takes the lines that hold n bytes at addr out of the cache; what was
+// written to them is lost unless cleaned before. It answers whether there were
+// any.
+func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
+	for ln := addr >> c.lineShift; ln <= (addr+uint64(n)-1)>>c.lineShift; ln++ {
+		if c.held[ln&uint64(len(c.held)-1)] == 0 {
+			continue
+		}
+		base := int(ln&c.setMask) * c.cfg.Ways
+		if w := c.find(ln, base); w >= 0 {
+			c.empty(base + w)
+			dropped = true
+		}
 	}
-}
-
-func (c *Cache) drop(ln uint64) {
-	base := int(ln&c.setMask) * c.cfg.Ways
-	if w := c.find(ln, base); w >= 0 {
-		c.empty(base + w)
-	}
+	return dropped
 }
 
 // Invalidate drops every line; dirty ones are lost unless cleaned before.
