@@ -168,25 +168,57 @@ func (c *convKernel) generate(a *asm) {
 	a.ret()
 }
 
-// fetchTable brings the entry of a later block to L1D: it comes from DRAM.
-func (e *convCode) fetchTable() {
-	const ahead, line = 8, 64
+// fetches bring the entry of a later block and the inputs of the next one to L1D:
+// they come from DRAM and from L2. They may stand anywhere in a block.
+func (e *convCode) fetches() (list []func()) {
+	const ahead, line, most = 8, 64, 32
+	add := func(base build.Reg, off int) {
+		list = append(list, func() { e.a.op(hexagon.Y2_dcfetchbo, base, off) })
+	}
 	bytes := 4 * e.entryWords()
 	for off := 0; off < bytes; off += line {
-		e.a.op(hexagon.Y2_dcfetchbo, e.table, (ahead*bytes+off)&^7)
+		add(e.table, (ahead*bytes+off)&^7)
 	}
-	span := 4 * e.words
-	if e.near > 0 {
-		span += (e.cluster - 1) * e.near
+	var lines []int // behind an input address
+	for p := range e.positions / e.inputs() {
+		for off := range ceilDiv(4*e.words, line) {
+			if at := (p*e.near + off*line) &^ (line - 1); len(lines) == 0 || at > lines[len(lines)-1] {
+				lines = append(lines, at)
+			}
+		}
 	}
-	if e.runs > 1 || span*e.inputs() > 1024 {
-		return
+	if e.sum && (e.flat || e.convKernel.woven) { // those of a block mostly lie together
+		at := e.a.r("sums")
+		list = append(list, func() {
+			e.a.op(hexagon.L2_loadri_io, at, e.table, 4*(e.entryWords()+e.inputs())).Loads(aliasConst)
+		}, func() {
+			e.a.op(hexagon.A2_add, at, at, e.a.word(e.args, convSums+sumsScratch, "scratch"))
+		})
+		add(at, 4*(e.positions-1)&^7)
+	}
+	rows := e.runs // one is known how to get to with sums only
+	if rows > 1 && (!e.sum || e.sums.rows != rows) || rows*len(lines)*e.inputs() > most {
+		return list
 	}
 	for i := range e.inputs() {
-		p := e.a.word(e.table, e.entryWords()+i, "next")
-		for off := 0; off < span; off += line {
-			e.a.op(hexagon.Y2_dcfetchbo, p, off)
+		p := e.a.r("next")
+		list = append(list, func() { e.a.op(hexagon.L2_loadri_io, p, e.table, 4*(e.entryWords()+i)).Loads(aliasConst) })
+		for r := range rows {
+			if r > 0 {
+				list = append(list, func() { e.a.op(hexagon.A2_add, p, p, e.a.word(e.args, convSums+sumsRowStep, "row step")) })
+			}
+			for _, off := range lines {
+				add(p, off)
+			}
 		}
+	}
+	return list
+}
+
+// fetchAhead writes all fetches of a block.
+func (e *convCode) fetchAhead() {
+	for _, f := range e.fetches() {
+		f()
 	}
 }
 
@@ -199,7 +231,7 @@ func (e *convCode) oneChunk(blocks build.Reg) {
 	b := e.newChunk(n)
 	e.begin(b, rec)
 	a.repeat(blocks, func() {
-		e.fetchTable()
+		e.fetchAhead()
 		e.products(b, rec)
 		out := e.outAddresses(off)
 		a.bump(e.table, 4*e.entryWords())
@@ -211,7 +243,7 @@ func (e *convCode) oneChunk(blocks build.Reg) {
 func (e *convCode) manyChunks(blocks build.Reg) {
 	a := e.a
 	a.repeat(blocks, func() {
-		e.fetchTable()
+		e.fetchAhead()
 		if e.full {
 			count, rec, off := a.word(e.args, convChunks, "chunks"), a.word(e.args, convFull, "record"), a.word(e.args, convOffset, "offset")
 			b := e.newChunk(4)

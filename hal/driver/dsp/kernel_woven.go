@@ -78,11 +78,19 @@ func (e *convCode) woven(blocks build.Reg) {
 	a := e.a
 	w := &wovenCode{convCode: e, parts: e.convKernel.parts(), rec: a.word(e.args, convFull, "record")}
 	w.setup()
+	fetches := e.fetches()
 	a.repeat(blocks, func() {
 		last := len(w.parts) - 1
 		for k, p := range w.parts {
 			before := w.parts[(k+last)%(last+1)]
 			streams := []func(){func() { w.multiply(p) }, func() { w.requantize(before) }}
+			if share := fetches[k*len(fetches)/(last+1) : (k+1)*len(fetches)/(last+1)]; len(share) > 0 {
+				streams = append(streams, func() {
+					for _, f := range share {
+						f()
+					}
+				})
+			}
 			a.f.Weave(streams...)
 		}
 		a.bump(e.table, 4*e.entryWords())
