@@ -68,6 +68,14 @@ func (s *sumsKernel) levels() int { return bits.Len(uint(min(s.pitch, vecBytes)/
 
 func (s *sumsKernel) flat() bool { return s.rows*s.vectors <= maxFlatSums }
 
+// code is about how many instructions make a chunk.
+func (s *sumsKernel) code() int {
+	if s.flat() {
+		return 2 * s.leaves() * (s.rows*s.vectors + 1)
+	}
+	return 8 * s.leaves()
+}
+
 // sumsCode are sums being written.
 type sumsCode struct {
 	*sumsKernel

@@ -172,6 +172,10 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 		p.each(s[0], s[1], func(_ *strip, part strip) { runs = append(runs, part.runs...) })
 	}
 	end := g.in.bytes() / pitch
+	const (
+		miss  = 130 // packets that a line from DRAM takes
+		fetch = 2   // and an instruction of a kernel that is used more than once
+	)
 	best, cost := 0, math.MaxInt
 	for n := 32; n >= max(1, vecBytes/pitch); n /= 2 {
 		if k.positions = n; n > 1 && n*k.leafBytes() > maxSumsAhead {
@@ -184,11 +188,10 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 			full, rest := p.chunks(r, n)
 			sum += full * chunk
 			if rest >= 0 {
-				const miss = 130 // packets that a line from DRAM takes
 				sum += chunk + max(0, rest+n-end)*k.vectors*miss
 			}
 		}
-		if sum < cost {
+		if sum = sum/len(shares) + k.code()*fetch; sum < cost {
 			best, cost = n, sum
 		}
 	}
