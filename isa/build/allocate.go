@@ -14,7 +14,7 @@ type allocator struct {
 	f     *Func
 	l     *liveness
 	code  *Code
-	segs  [][]segment // per virtual register
+	segs  [][]segment // per cell of a virtual register
 	start []int32     // first position of each, -1 unused
 	units [MaxFiles][]bitset
 	words int
@@ -59,10 +59,10 @@ func (f *Func) allocate(code *Code, l *liveness) error {
 
 // spans is in how many groups each register lives.
 func (a *allocator) spans() []int {
-	span := make([]int, len(a.segs))
-	for v, segs := range a.segs {
+	span := make([]int, len(a.f.vregs))
+	for c, segs := range a.segs {
 		for _, s := range segs {
-			span[v] += int(s.to-s.from)/2 + 1
+			span[a.l.owner[c]] += int(s.to-s.from)/2 + 1
 		}
 	}
 	return span
@@ -72,7 +72,7 @@ func (a *allocator) spans() []int {
 // physical registers go to a.units at once.
 func (a *allocator) collect() {
 	l, f := a.l, a.f
-	a.segs = make([][]segment, len(f.vregs))
+	a.segs = make([][]segment, l.nVirt)
 	a.start = make([]int32, len(f.vregs))
 	a.place = make([]int32, len(f.vregs))
 	for i := range a.start {
@@ -89,7 +89,7 @@ func (a *allocator) collect() {
 			return
 		}
 		v := l.owner[c]
-		a.segs[v] = append(a.segs[v], segment{from, to})
+		a.segs[c] = append(a.segs[c], segment{from, to})
 		if a.start[v] < 0 || from < a.start[v] {
 			a.start[v] = from
 		}
@@ -229,7 +229,7 @@ func (a *allocator) fits(v int, info *ClassInfo, base int) bool {
 	}
 	for u := base; u < base+info.Width; u++ {
 		b := a.unit(int(info.File), u)
-		for _, s := range a.segs[v] {
+		for _, s := range a.segs[a.cell(v, u-base)] {
 			if b.anyIn(s.from, s.to) {
 				return false
 			}
@@ -238,10 +238,13 @@ func (a *allocator) fits(v int, info *ClassInfo, base int) bool {
 	return true
 }
 
+// cell is cell k of a virtual register: its units live on their own.
+func (a *allocator) cell(v, k int) int32 { return a.l.vbase[v] + int32(k) }
+
 func (a *allocator) take(v int, info *ClassInfo, base int) {
 	a.place[v] = int32(base)
 	for u := base; u < base+info.Width; u++ {
-		for _, s := range a.segs[v] {
+		for _, s := range a.segs[a.cell(v, u-base)] {
 			a.occupy(int(info.File), u, s)
 		}
 	}

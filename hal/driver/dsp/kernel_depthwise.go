@@ -18,14 +18,16 @@ import (
 // (filter zero point already out) and adds the products.
 type depthKernel struct {
 	kh, kw   int
-	rowStep  int   // bytes between the window's rows
-	stride   int   // positions between neighbouring windows
-	dilation int   // positions between the window's columns
-	pitch    int   // bytes between positions
-	twice    []int // of each set: row that its words have twice, -1 none
-	parts    []int // of each column and set: how many signed bytes its weights need
-	steps    int   // vectors made per entry
-	cells    int   // positions per vector
+	rowStep  int       // bytes between the window's rows
+	stride   int       // positions between neighbouring windows
+	dilation int       // positions between the window's columns
+	pitch    int       // bytes between positions
+	twice    []int     // of each set: row that its words have twice, -1 none
+	parts    []int     // of each column and set: how many signed bytes its weights need
+	steps    int       // vectors made per entry
+	cells    int       // positions per vector
+	skew     int       // bytes of a row's first vector before its first window
+	form     slideForm // none: the kernel does not slide
 	rq       requantKind
 	// ahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.
@@ -46,8 +48,8 @@ func (d *depthKernel) sets() int { return ceilDiv(d.kh, rowSet) }
 const depthPrefetch = 3
 
 func (d *depthKernel) name() string {
-	return fmt.Sprintf("depth_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d_%s_a%d+%d_%s", d.kh, d.kw, d.rowStep, d.stride, d.dilation, d.pitch,
-		d.steps, d.cells, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
+	return fmt.Sprintf("depth_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d+%d_f%d.%d_%s_a%d+%d_%s", d.kh, d.kw, d.rowStep, d.stride, d.dilation, d.pitch,
+		d.steps, d.cells, d.skew, d.form.steps, d.form.kept, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
 }
 
 // header is the number of vectors before a record's weights.
@@ -67,8 +69,15 @@ func (d *depthKernel) record() int { return (d.header() + d.weights()) * vecByte
 // outStep is the distance of output vectors.
 func (d *depthKernel) outStep() int { return d.pitch * d.cells }
 
-// keptWeights is how many weight vectors stay in registers.
-const keptWeights = 4
+// quad is a vector for each j of lanePhase, as two pairs.
+type quad [2]build.Reg
+
+func (a *asm) quad(name string) quad { return quad{a.vv(name), a.vv(name)} }
+
+// at is vector j.
+func (q quad) at(j int) build.Reg { return half(q[j/2], j%2) }
+
+func (q quad) all() [4]build.Reg { return [4]build.Reg{q.at(0), q.at(1), q.at(2), q.at(3)} }
 
 // depthCode is a depthwise kernel being written.
 type depthCode struct {
@@ -76,7 +85,8 @@ type depthCode struct {
 	a     *asm
 	rq    *requantRegs
 	w     bases
-	kept  []build.Reg // all weights, when there are registers for them
+	bias  quad        // when it stays in registers
+	kept  []build.Reg // the weights that do
 	below []build.Reg
 }
 
@@ -87,7 +97,9 @@ func (d *depthKernel) generate(a *asm) {
 	table, entries, params := in[0], in[1], in[2]
 	a.prefetch(in[3], in[4])
 	e := &depthCode{depthKernel: d, a: a, rq: a.requantSetup(d.rq, params)}
-	e.cellMasks()
+	if d.form.steps == 0 {
+		e.cellMasks()
+	}
 	a.repeat(entries, func() {
 		if d.ahead > 0 {
 			a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.ahead, "ahead"), d.aheadOff), a.box(params))
@@ -95,15 +107,11 @@ func (d *depthKernel) generate(a *asm) {
 		src, dst, rec := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "record")
 		a.bump(table, 12)
 		e.w = a.bases(rec, d.record())
-		e.kept = nil
-		for i := range min(d.weights(), keptWeights) {
-			e.kept = append(e.kept, a.v("w"))
-			e.w.load(e.kept[i], d.header()+i)
-		}
-		if d.slides() {
+		if d.form.steps > 0 {
 			e.slide(src, dst)
 			return
 		}
+		e.keep(windowWeights)
 		a.loop0(d.steps, func() {
 			e.window(src, dst)
 			a.bump(src, d.stride*d.pitch*d.cells)
@@ -113,53 +121,87 @@ func (d *depthKernel) generate(a *asm) {
 	a.ret()
 }
 
+// keep loads the first weights into registers.
+func (e *depthCode) keep(n int) {
+	e.kept = nil
+	for i := range min(e.weights(), n) {
+		e.kept = append(e.kept, e.a.v("w"))
+		e.w.load(e.kept[i], e.header()+i)
+	}
+}
+
+// keepBias loads the biases into registers.
+func (e *depthCode) keepBias() {
+	e.bias = e.a.quad("bias")
+	for j := range 4 {
+		e.w.load(e.bias.at(j), j)
+	}
+}
+
+// windowWeights is how many weight vectors stay in registers.
+const windowWeights = 4
+
 // window makes one output vector from all columns of its window.
 func (e *depthCode) window(src, dst build.Reg) {
 	e.a.phase(phaseProducts)
-	var acc [4]build.Reg
+	sum := e.a.quad("sum")
 	for col := range e.kw {
 		for set := range e.sets() {
-			x := e.words(set, func(row int) build.Reg {
+			x := e.a.quad("words")
+			e.words(x, set, func(row int) build.Reg {
 				return e.input(src, row*e.rowStep+col*e.dilation*e.pitch)
-			})
-			e.multiply(&acc, acc, x, col, set)
+			}, nil)
+			e.multiply(sum, x, col, set, col+set == 0, sum)
 		}
 	}
-	e.finish(acc, dst, 0)
+	e.store(e.ready(sum, nil), dst, 0)
 }
 
 // words interleaves the rows of a set: word i of vector j has the bytes of
-// channel 4i + lanePhase[j].
-func (e *depthCode) words(set int, load func(row int) build.Reg) [4]build.Reg {
-	a := e.a
+// channel 4i + lanePhase[j]. With a place to load from, a row that one instruction
+// reads is not loaded into a register.
+func (e *depthCode) words(x quad, set int, load func(row int) build.Reg, place func(row int) (build.Reg, int)) {
+	a, n, from := e.a, min(rowSet, e.kh-set*rowSet), set*rowSet
 	var rows [rowSet]build.Reg
-	for r := range rows {
-		if row := set*rowSet + r; row < e.kh {
-			rows[r] = load(row)
+	row := func(r int) build.Reg { // rows that are not there repeat the first one
+		if r >= n {
+			r = 0
+		}
+		if !rows[r].Valid() {
+			rows[r] = load(from + r)
+		}
+		return rows[r]
+	}
+	// bytes interleaves two rows: their even bytes, then their odd ones. Row once, if
+	// it is not loaded yet, is read by nothing else.
+	bytes := func(odd, even, once int) build.Reg {
+		to := a.vv("bytes")
+		if once >= n || rows[once].Valid() || place == nil || e.twice[set] == once {
+			a.op(hexagon.V6_vshufoeb, to, row(odd), row(even))
+			return to
+		}
+		v := a.v("row")
+		u, w, arg := v, v, 1
+		if once == odd {
+			w = row(even)
 		} else {
-			rows[r] = rows[0]
+			u, arg = row(odd), 2
 		}
+		base, off := place(from + once)
+		a.opTmp(aliasIn, arg, base, off, hexagon.V6_vshufoeb, to, u, w)
+		return to
 	}
-	even, odd := a.v("even"), a.v("odd")
-	a.op(hexagon.V6_vshuffeb, even, rows[1], rows[0])
-	a.op(hexagon.V6_vshuffob, odd, rows[1], rows[0])
-	low := [2]build.Reg{even, odd}
-	high := [2]build.Reg{rows[2], rows[2]}
-	if n := e.twice[set]; n >= 0 {
-		high = [2]build.Reg{a.v("even"), a.v("odd")}
-		a.op(hexagon.V6_vshuffeb, high[0], rows[n], rows[2])
-		a.op(hexagon.V6_vshuffob, high[1], rows[n], rows[2])
+	low := bytes(1, 0, 1)
+	high := [2]build.Reg{}
+	if r := e.twice[set]; r >= 0 {
+		h := bytes(r, 2, 2)
+		high = [2]build.Reg{lo(h), hi(h)}
+	} else {
+		high = [2]build.Reg{row(2), row(2)}
 	}
-	var x [4]build.Reg
-	for j := range x {
-		op := hexagon.V6_vshufeh
-		if j%2 == 1 {
-			op = hexagon.V6_vshufoh
-		}
-		x[j] = a.v("words")
-		a.op(op, x[j], high[j/2], low[j/2])
+	for k := range x {
+		a.op(hexagon.V6_vshufoeh, x[k], high[k], half(low, k))
 	}
-	return x
 }
 
 // packTaps packs the weights of the rows of a set for channel vector j: one part of
@@ -186,67 +228,67 @@ func packTaps(rows [rowSet][]int8, twice, part, j int) (w [4]int8) {
 	return w
 }
 
-// multiply makes to the sum of from, unless that is empty, and the products of a
-// column.
-func (e *depthCode) multiply(to *[4]build.Reg, from [4]build.Reg, x [4]build.Reg, col, set int) {
+// multiply adds the products of a column to sums, which begin as the biases.
+func (e *depthCode) multiply(sum, x quad, col, set int, begin bool, to quad) {
 	a := e.a
 	first := 0
 	for i := range col*e.sets() + set {
 		first += 4 * e.parts[i]
 	}
-	for part := range e.parts[col*e.sets()+set] {
-		for j := range x {
-			w := e.weight(first + 4*part + j)
-			if !from[j].Valid() {
-				if !to[j].Valid() {
-					to[j] = a.v("acc")
-				}
-				a.op(hexagon.V6_vrmpybusv, to[j], x[j], w)
-				continue
+	parts := e.parts[col*e.sets()+set]
+	for part := range parts {
+		out := sum
+		if part == parts-1 {
+			out = to
+		}
+		for k := range x {
+			t := a.vv("products")
+			for j := range 2 {
+				e.product(half(t, j), half(x[k], j), first+4*part+2*k+j)
 			}
-			t := a.v("product")
-			a.op(hexagon.V6_vrmpybusv, t, x[j], w)
-			a.op(hexagon.V6_vaddw, to[j], from[j], t)
+			switch {
+			case !begin || part > 0:
+				a.op(hexagon.V6_vaddw_dv, out[k], sum[k], t)
+			case e.bias[k].Valid():
+				a.op(hexagon.V6_vaddw_dv, out[k], e.bias[k], t)
+			default:
+				for j := range 2 {
+					base, off := e.w.at(2*k + j)
+					a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(out[k], j), half(t, j), a.v("bias"))
+				}
+			}
 		}
-		from = *to
 	}
 }
 
-func (e *depthCode) weight(i int) build.Reg {
+// product multiplies with weight vector i.
+func (e *depthCode) product(to, x build.Reg, i int) {
 	if i < len(e.kept) {
-		return e.kept[i]
+		e.a.op(hexagon.V6_vrmpybusv, to, x, e.kept[i])
+		return
 	}
-	v := e.a.v("w")
-	e.w.load(v, e.header()+i)
-	return v
+	base, off := e.w.at(e.header() + i)
+	e.a.opTmp(aliasConst, 2, base, off, hexagon.V6_vrmpybusv, to, x, e.a.v("w"))
 }
 
-// finish adds the biases, requantizes and stores.
-func (e *depthCode) finish(acc [4]build.Reg, dst build.Reg, off int) {
-	e.store(e.ready(acc, nil), dst, off)
-}
-
-// ready adds the biases; where halves are multiplied it leaves two vectors. They
-// go to the given registers if there are any.
-func (e *depthCode) ready(acc [4]build.Reg, to []build.Reg) []build.Reg {
+// ready makes halves of the sums where halves are multiplied, in the given
+// registers if there are any.
+func (e *depthCode) ready(sum quad, to []build.Reg) []build.Reg {
 	a := e.a
-	a.phase(phaseRequantize)
-	var sum [4]build.Reg
-	for j := range sum {
-		bias := a.v("bias")
-		e.w.load(bias, j)
-		if sum[j] = a.v("sum"); to != nil && !e.rq.half {
-			sum[j] = to[j]
-		}
-		a.op(hexagon.V6_vaddw, sum[j], acc[j], bias)
-	}
 	if !e.rq.half {
-		return sum[:]
+		all := sum.all()
+		return all[:]
 	}
+	a.phase(phaseRequantize)
 	if to == nil {
-		to = []build.Reg{a.v("half"), a.v("half")}
+		x := a.quad("half")
+		to = []build.Reg{x.at(0), x.at(2)}
+		if e.rq.short {
+			e.rq.halves(sum.all(), to)
+			return x[:]
+		}
 	}
-	e.rq.halves(sum, to)
+	e.rq.halves(sum.all(), to)
 	return to
 }
 
@@ -255,7 +297,9 @@ func (e *depthCode) store(ready []build.Reg, dst build.Reg, off int) {
 	a := e.a
 	a.phase(phaseRequantize)
 	var v build.Reg
-	if e.rq.half {
+	if e.rq.short {
+		v = e.rq.scaleShort([2]build.Reg(ready))
+	} else if e.rq.half {
 		v = e.rq.scaleHalves(ready, true)
 	} else {
 		v = e.rq.pack([4]build.Reg(ready), e.lanes, true)
@@ -322,7 +366,11 @@ func (a *asm) bases(rec build.Reg, bytes int) bases {
 	return b
 }
 
+// at is where vector n of the record lies.
+func (b bases) at(n int) (build.Reg, int) { return b.r[n/16], n%16 - 8 }
+
 // load loads vector n of the record.
 func (b bases) load(to build.Reg, n int) {
-	b.a.op(hexagon.V6_vL32b_ai, to, b.r[n/16], n%16-8).Loads(aliasConst)
+	base, off := b.at(n)
+	b.a.op(hexagon.V6_vL32b_ai, to, base, off).Loads(aliasConst)
 }

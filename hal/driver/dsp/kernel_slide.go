@@ -5,128 +5,477 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// A window that overlaps its neighbour slides: each column is loaded and
+// Windows that overlap slide: each vector of input columns is loaded and
 // interleaved once and multiplied for all windows that it belongs to, whose sums
 // wait in registers for their last column.
+//
+// Wide positions have a vector per column. Otherwise a vector has one column of
+// each of its cells' windows, and the next columns are the same words moved on by
+// cells. With a stride the columns come in as many streams: column p of a row is
+// column p/stride of stream p%stride.
 
-// slideSteps is how many outputs one round of the loop makes.
-const slideSteps = 2
+// depthColumn is where a column of the window lies: how many vectors of its stream
+// behind the one of the output's first cell, and how many bytes into it.
+type depthColumn struct{ stream, index, shift int }
 
-// slides reports whether the kernel slides: whole vectors, neighbouring columns,
-// and registers for the sums.
-func (d *depthKernel) slides() bool {
-	return d.cells == 1 && d.dilation == 1 && d.kw > d.stride && (d.kw-1)/d.stride <= 2 && d.sets() == 1
+func (d *depthKernel) column(col int) depthColumn {
+	p := col * d.dilation
+	if d.cells == 1 {
+		return depthColumn{p % d.stride, p / d.stride, 0}
+	}
+	p += d.skew / d.pitch
+	at := p / d.stride * d.pitch
+	return depthColumn{p % d.stride, at / vecBytes, at % vecBytes}
 }
 
-// depthSlide is the state between outputs.
+// delay is how many steps behind its output's first one the column is complete.
+func (c depthColumn) delay() int {
+	if c.shift > 0 {
+		return c.index + 1
+	}
+	return c.index
+}
+
+// slideShape is what a sliding kernel keeps in registers.
+type slideShape struct {
+	columns     []depthColumn
+	first, last int    // least and greatest delay
+	shifts      []bool // of each stream: whether words of the vector before are needed
+}
+
+func (d *depthKernel) slideShape() slideShape {
+	s := slideShape{first: 1 << 30, shifts: make([]bool, d.stride)}
+	for col := range d.kw {
+		c := d.column(col)
+		s.columns = append(s.columns, c)
+		s.first, s.last = min(s.first, c.delay()), max(s.last, c.delay())
+		s.shifts[c.stream] = s.shifts[c.stream] || c.shift > 0
+	}
+	return s
+}
+
+// waiting is how many outputs have sums between two steps.
+func (s *slideShape) waiting() int { return s.last - s.first }
+
+// units is how many units a step has.
+func (s *slideShape) units(sets int) int {
+	used := map[int]bool{}
+	for _, c := range s.columns {
+		used[c.stream] = true
+	}
+	return len(used) * sets
+}
+
+// slideForm is how a kernel slides: so many steps at a time, which share what they
+// load, and so many weight vectors in registers.
+type slideForm struct{ steps, kept int }
+
+// slideForms lists the forms that a kernel may have registers for, the best first;
+// none where cells cannot be dealt to streams.
+func (d *depthKernel) slideForms() []slideForm {
+	if d.cells > 1 && d.stride > 2 {
+		return nil
+	}
+	s := d.slideShape()
+	regs := func(steps int) int { // of sums, words and outputs
+		n := 4*s.waiting() + 4*s.units(d.sets())*steps + 4*steps
+		if d.rq.half {
+			n -= 2 * steps
+		}
+		for _, on := range s.shifts {
+			if on {
+				n += 8 * d.sets()
+			}
+		}
+		return n
+	}
+	var list []slideForm
+	if regs(2) <= 24 && len(s.shifts) == 1 && !s.shifts[0] {
+		list = append(list, slideForm{2, 2})
+	}
+	for _, kept := range [...]int{8, 4, 0} {
+		if regs(1)+kept <= 32 {
+			list = append(list, slideForm{1, kept})
+		}
+	}
+	return list
+}
+
+// slideUnit is a vector of words: those of a set of rows in the columns of a
+// stream at one step.
+type slideUnit struct{ step, stream, set int }
+
+// depthSlide is the state between blocks of steps.
 type depthSlide struct {
 	*depthCode
-	rows []build.Reg // where the next column lies, for each row
-	at   int         // columns that the addresses are behind
-	// sums[n] are those of the n-th output from now on.
-	sums [][4]build.Reg
-	// ready is the output before, which is requantized and stored while the next one
-	// is multiplied.
-	ready []build.Reg
+	slideShape
+	rows []build.Reg // of each row: the address slideReach bytes behind at
+	at   int         // bytes from the row's first column
+	step int
+	// bound is behind the last output whose columns are taken: none of those in a loop.
+	bound int
+	// sums are those of output n at n modulo their number.
+	sums []quad
+	// words are those of the block's units and, where they are shifted, of the step
+	// before it. Of its last step they are in registers that a loop can rely on,
+	// every other block in others.
+	words map[slideUnit]quad
+	homes [2]map[slideUnit]quad
+	block int
+	// ready are the outputs before, which are requantized and stored while the next
+	// words are made.
+	ready []quad
+	done  int               // how many
+	out   int               // and where the next one goes
+	deal  build.Reg         // how cells are dealt to streams
+	by    map[int]build.Reg // shifts
+}
+
+// slideReach is how far behind its vectors an address lies: they are reached by
+// offsets of four bits.
+const slideReach = 8 * vecBytes
+
+// endless is a bound for loops.
+const endless = 1 << 30
+
+func (e *depthCode) newSlide(src build.Reg) *depthSlide {
+	a := e.a
+	s := &depthSlide{depthCode: e, slideShape: e.slideShape(), by: map[int]build.Reg{}, words: map[slideUnit]quad{}}
+	for r := range e.kh {
+		s.rows = append(s.rows, a.add(src, r*e.rowStep+slideReach))
+	}
+	for _, c := range s.columns {
+		if c.shift > 0 && !s.by[c.shift].Valid() {
+			s.by[c.shift] = a.imm8(c.shift)
+		}
+	}
+	if e.cells > 1 && e.stride == 2 {
+		s.deal = a.imm8(-e.pitch)
+	}
+	for range s.waiting() {
+		s.sums = append(s.sums, a.quad("sum"))
+	}
+	for i := range s.homes {
+		s.homes[i] = map[slideUnit]quad{}
+		for q, on := range s.shifts {
+			for set := range e.sets() {
+				if on {
+					s.homes[i][slideUnit{0, q, set}] = a.quad("words")
+				}
+			}
+		}
+	}
+	return s
 }
 
 func (e *depthCode) slide(src, dst build.Reg) {
 	a := e.a
-	s := &depthSlide{depthCode: e}
-	for r := range e.kh {
-		if r == 0 {
-			s.rows = append(s.rows, src)
-			continue
-		}
-		s.rows = append(s.rows, a.add(src, r*e.rowStep))
+	e.keep(e.form.kept)
+	if e.rq.half && !e.rq.short {
+		e.rq.fifteen = a.imm8(15)
 	}
-	waiting := (e.kw - 1) / e.stride
-	s.sums = make([][4]build.Reg, waiting+1)
-	for n := range s.sums {
-		for j := range s.sums[n] {
-			s.sums[n][j] = a.v("sum")
-		}
+	s := e.newSlide(src)
+	// A block makes so many outputs, a loop repeats so many blocks.
+	size, blocks := e.form.steps, 1
+	for (size*blocks)%max(1, s.waiting()) > 0 {
+		blocks++
 	}
-	// Outputs before the first one only have their part in those that follow.
-	for i := -ceilDiv(e.kw-e.stride, e.stride); i < 0; i++ {
-		s.output(i)
+	if len(s.homes[0]) > 0 && blocks%2 > 0 {
+		blocks *= 2
 	}
-	s.output(0)
-	s.catchUp()
+	for range size {
+		s.ready = append(s.ready, a.quad("ready"))
+	}
+	first := min(size, e.steps)
+	rounds, rest := (e.steps-first)/(size*blocks), (e.steps-first)%(size*blocks)
+	all := first + rest
+	if s.bound = all; rounds > 0 {
+		all += size * blocks
+		s.bound = endless
+	}
+	for n := s.last; n > 0; n -= min(n, size) { // no output is complete yet
+		s.steps(min(n, size), dst)
+	}
+	s.steps(first, dst)
 	round := func(n int) {
-		for i := range n {
-			s.store(s.ready, dst, i*e.outStep())
-			s.output(0)
+		for at := 0; at < n; at += size {
+			s.steps(min(size, n-at), dst)
 		}
-		s.catchUp()
-		a.bump(dst, n*e.outStep())
+		s.moveTo(s.step * s.stepBytes())
+		a.bump(dst, s.out*e.outStep())
+		s.out = 0
 	}
-	if n := (e.steps - 1) / slideSteps; n > 0 {
-		a.loop0(n, func() { round(slideSteps) })
+	s.moveTo(s.step * s.stepBytes())
+	if rounds > 0 {
+		a.loop0(rounds, func() { round(size * blocks) })
 	}
-	if n := (e.steps - 1) % slideSteps; n > 0 {
-		round(n)
-	}
-	s.store(s.ready, dst, 0)
+	s.bound = all
+	round(rest)
+	s.flush(dst)
 }
 
-// output takes the columns that end output i; outputs below 0 do not exist, nor
-// do columns. The sums of the outputs behind it move up.
-func (s *depthSlide) output(i int) {
-	var done [4]build.Reg
-	for q := range s.stride {
-		if i < 0 && i*s.stride+s.kw-s.stride+q < 0 {
-			continue
+// flush requantizes and stores the outputs that are ready.
+func (s *depthSlide) flush(dst build.Reg) {
+	for i := range s.done {
+		s.store(s.readyRegs(i), dst, s.out*s.outStep())
+		s.out++
+	}
+	s.done = 0
+}
+
+// steps is a block of steps: the words of all their columns are made, while the
+// outputs of the block before are requantized, and multiplied.
+func (s *depthSlide) steps(n int, dst build.Reg) {
+	before, end := s.words, s.step+n
+	s.words = map[slideUnit]quad{}
+	dealt := map[[2]int]build.Reg{}
+	var list []slideUnit
+	for step := s.step; step < end; step++ {
+		list = append(list, s.stepUnits(step)...)
+	}
+	s.a.f.Weave(func() {
+		for _, u := range list {
+			x, ok := s.homes[s.block%2][slideUnit{0, u.stream, u.set}]
+			if !ok || u.step < end-1 {
+				x = s.a.quad("words")
+			}
+			s.words[u] = x
+			s.take(x, u, dealt)
 		}
-		s.a.phase(phaseProducts)
-		x := s.words(0, func(row int) build.Reg { return s.column(row) })
-		s.at++
-		last := q == s.stride-1
-		for n := range s.sums { // output i+n
-			col := s.kw - s.stride + q - n*s.stride
-			if col < 0 || i+n < 0 {
-				continue
+	}, func() { s.flush(dst) })
+	for u, x := range before {
+		s.words[u] = x
+	}
+	for k := range 2 {
+		s.products(k, end)
+	}
+	for u := range s.words {
+		if u.step < end-1 {
+			delete(s.words, u)
+		}
+	}
+	for n := s.step - s.last; n < end-s.last; n++ {
+		if s.wanted(n) {
+			s.done++
+		}
+	}
+	s.block++
+	s.step = end
+}
+
+// wanted reports whether output n is made.
+func (s *depthSlide) wanted(n int) bool { return n >= 0 && n < s.bound }
+
+// stepUnits lists what a step takes.
+func (s *depthSlide) stepUnits(step int) []slideUnit {
+	var list []slideUnit
+	for q := range s.stride {
+		needed := false
+		for _, c := range s.columns {
+			if c.stream == q {
+				needed = needed || s.wanted(step-c.delay()) || c.shift > 0 && s.wanted(step+1-c.delay())
 			}
-			from := s.sums[n]
-			if col == 0 {
-				from = [4]build.Reg{}
+		}
+		for set := range s.sets() {
+			if needed {
+				list = append(list, slideUnit{step, q, set})
 			}
-			to := &s.sums[n]
-			if last {
-				if n == 0 {
-					to = &done
-					for j := range done {
-						done[j] = s.a.v("done")
-					}
-				} else {
-					to = &s.sums[n-1]
+		}
+	}
+	return list
+}
+
+// products multiplies vectors 2k and 2k+1 of the words up to step end by all columns
+// that they are for. The last columns come first: outputs that are complete leave
+// their registers to those that begin.
+func (s *depthSlide) products(k, end int) {
+	a := s.a
+	a.phase(phaseProducts)
+	left := map[int]int{} // products that an output waits for
+	for _, c := range s.columns {
+		for step := s.step; step < end; step++ {
+			left[step-c.delay()] += s.sets()
+		}
+	}
+	begun := map[int]build.Reg{}
+	var order []int
+	for col := s.kw - 1; col >= 0; col-- {
+		for set := range s.sets() {
+			var outs []int
+			var x []build.Reg
+			for step := s.step; step < end; step++ {
+				if n := step - s.columns[col].delay(); s.wanted(n) {
+					outs = append(outs, n)
+					x = append(x, s.column(slideUnit{step, s.columns[col].stream, set}, k, s.columns[col].shift))
 				}
 			}
-			s.multiply(to, from, x, col, 0)
+			for part := range s.parts[col*s.sets()+set] {
+				t := s.weigh(x, k, col, set, part)
+				for i, n := range outs {
+					switch sum := begun[n]; {
+					case sum.Valid():
+						a.op(hexagon.V6_vaddw_dv, sum, sum, t[i])
+					case n+s.first >= s.step:
+						begun[n] = t[i]
+						order = append(order, n)
+					default:
+						r := s.sums[n%len(s.sums)][k]
+						a.op(hexagon.V6_vaddw_dv, r, r, t[i])
+					}
+				}
+			}
+			for _, n := range outs {
+				if left[n]--; left[n] == 0 && n+s.last < end && !begun[n].Valid() {
+					s.complete(n, k, s.sums[n%len(s.sums)][k])
+				}
+			}
 		}
 	}
-	if i < 0 {
-		return
+	// Those that began get their biases.
+	to := make([]build.Reg, len(order))
+	for i, n := range order {
+		if n+s.last < end {
+			to[i] = begun[n]
+		} else {
+			to[i] = s.sums[n%len(s.sums)][k]
+		}
 	}
-	s.ready = s.depthCode.ready(done, s.ready)
+	for i := 0; i < len(order); i += 2 {
+		for j := range 2 {
+			base, off := s.w.at(2*k + j)
+			if i+1 < len(order) {
+				a.opTmp2(aliasConst, base, off, hexagon.V6_vaddw, [2]build.Reg{half(to[i], j), half(to[i+1], j)},
+					[2]build.Reg{half(begun[order[i]], j), half(begun[order[i+1]], j)})
+			} else {
+				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(to[i], j), half(begun[order[i]], j), a.v("bias"))
+			}
+		}
+	}
+	for i, n := range order {
+		if n+s.last < end {
+			s.complete(n, k, to[i])
+		}
+	}
 }
 
-// column loads the vector of a row in the next column.
-func (s *depthSlide) column(row int) build.Reg {
-	off := s.at * s.pitch / vecBytes
-	if off > 7 {
-		s.catchUp()
-		off = 0
+// complete takes the sums 2k and 2k+1 of an output.
+func (s *depthSlide) complete(n, k int, sum build.Reg) {
+	a := s.a
+	i := n + s.last - s.step
+	if !s.rq.half {
+		a.op(hexagon.V6_vcombine, s.ready[i][k], hi(sum), lo(sum))
+		return
 	}
+	a.phase(phaseRequantize)
+	a.op(hexagon.V6_vsatwh, lo(s.ready[i][k]), hi(sum), lo(sum))
+	a.phase(phaseProducts)
+}
+
+// column is the pair k of a unit's words, shift bytes into them.
+func (s *depthSlide) column(u slideUnit, k, shift int) build.Reg {
+	x := s.words[u][k]
+	if shift == 0 {
+		return x
+	}
+	a := s.a
+	before := s.words[slideUnit{u.step - 1, u.stream, u.set}][k]
+	y := a.vv("moved")
+	for j := range 2 {
+		a.op(hexagon.V6_valignb, half(y, j), half(x, j), half(before, j), s.by[shift])
+	}
+	return y
+}
+
+// weigh multiplies pairs k of words by the weights of a column: each vector of
+// these is read once for two steps.
+func (s *depthSlide) weigh(x []build.Reg, k, col, set, part int) []build.Reg {
+	first := 4*part + 2*k
+	for i := range col*s.sets() + set {
+		first += 4 * s.parts[i]
+	}
+	t := make([]build.Reg, len(x))
+	for i := range t {
+		t[i] = s.a.vv("products")
+	}
+	for i := 0; i < len(x); i += 2 {
+		for j := range 2 {
+			if i+1 < len(x) && first+j >= len(s.kept) {
+				base, off := s.w.at(s.header() + first + j)
+				s.a.opTmp2(aliasConst, base, off, hexagon.V6_vrmpybusv, [2]build.Reg{half(t[i], j), half(t[i+1], j)},
+					[2]build.Reg{half(x[i], j), half(x[i+1], j)})
+				continue
+			}
+			for m := i; m < min(i+2, len(x)); m++ {
+				s.product(half(t[m], j), half(x[m], j), first+j)
+			}
+		}
+	}
+	return t
+}
+
+// readyRegs are the vectors of the i-th output before.
+func (s *depthSlide) readyRegs(i int) []build.Reg {
+	all := s.ready[i].all()
+	switch {
+	case s.rq.short:
+		return s.ready[i][:]
+	case s.rq.half:
+		return []build.Reg{all[0], all[2]}
+	}
+	return all[:]
+}
+
+// take makes the words of a unit.
+func (s *depthSlide) take(x quad, u slideUnit, dealt map[[2]int]build.Reg) {
+	a := s.a
+	a.phase(phaseProducts)
+	at := u.step * s.stepBytes()
+	if s.cells == 1 {
+		at += u.stream * s.pitch
+	}
+	if s.cells == 1 || s.stride == 1 {
+		s.depthCode.words(x, u.set, func(row int) build.Reg { return s.load(row, at) },
+			func(row int) (build.Reg, int) { return s.place(row, at) })
+		return
+	}
+	s.depthCode.words(x, u.set, func(row int) build.Reg {
+		key := [2]int{u.step, row}
+		if !dealt[key].Valid() {
+			dealt[key] = a.vv("dealt")
+			first, second := s.load(row, at), s.load(row, at+vecBytes)
+			a.op(hexagon.V6_vdealvdd, dealt[key], second, first, s.deal)
+		}
+		return half(dealt[key], u.stream)
+	}, nil)
+}
+
+// stepBytes is the distance of a step's columns from those of the next one.
+func (s *depthSlide) stepBytes() int {
+	if s.cells == 1 {
+		return s.stride * s.pitch
+	}
+	return s.stride * vecBytes
+}
+
+// place is where the vector of a row lies, at bytes from the first one.
+func (s *depthSlide) place(row, at int) (build.Reg, int) {
+	if at-s.at >= 2*slideReach || at < s.at {
+		s.moveTo(at)
+	}
+	return s.rows[row], (at - s.at - slideReach) / vecBytes
+}
+
+func (s *depthSlide) load(row, at int) build.Reg {
 	v := s.a.v("x")
-	s.a.op(hexagon.V6_vL32b_ai, v, s.rows[row], off).Loads(aliasIn)
+	base, n := s.place(row, at)
+	s.a.op(hexagon.V6_vL32b_ai, v, base, n).Loads(aliasIn)
 	return v
 }
 
-// catchUp moves the addresses to the next column.
-func (s *depthSlide) catchUp() {
+// moveTo moves the addresses.
+func (s *depthSlide) moveTo(at int) {
 	for _, r := range s.rows {
-		s.a.bump(r, s.at*s.pitch)
+		s.a.bump(r, at-s.at)
 	}
-	s.at = 0
+	s.at = at
 }

@@ -63,8 +63,9 @@ func (im *image) link(code *build.Code) (*kernel, error) {
 		g, p := &code.Groups[i], &k.packets[i]
 		k.phases[i] = phaseOf(g)
 		for _, in := range g.Instrs {
-			p.Insts[p.N] = skeleton(in)
-			p.N++
+			parts, n := instructions(in)
+			copy(p.Insts[p.N:], parts[:n])
+			p.N += uint8(n)
 		}
 		if p.N == 0 {
 			p.Insts[0] = hexagon.Inst{Op: hexagon.A2_nop}
@@ -128,12 +129,15 @@ func (im *image) link(code *build.Code) (*kernel, error) {
 
 // setLabels fills the branch distances of packet i.
 func setLabels(code *build.Code, i int, p *hexagon.Packet, addr []uint32) {
-	for j, in := range code.Groups[i].Instrs {
+	j := 0
+	for _, in := range code.Groups[i].Instrs {
 		for n := range in.Args {
 			if a := &in.Args[n]; a.Kind == build.ArgLabel {
 				o := &hexagon.Op(in.Op).Form().Operands[n]
 				p.Insts[j].Imm[o.Index] = int32(addr[code.LabelGroup(a.Label)] - p.Addr)
 			}
 		}
+		_, n := instructions(in)
+		j += n
 	}
 }

@@ -25,6 +25,7 @@ func (l *lowering) withPitch(t *tensor, pitch int) *tensor {
 
 func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 	f, pitch := &g.filter, g.in.pitch
+	g.rq.useShort(g.maxSum())
 	d := depthKernel{kh: f.kh, kw: f.kw, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
 		pitch: pitch, cells: g.in.perVec(), rq: g.rq.kind()}
 	chunks := ceilDiv(f.k, vecBytes)
@@ -84,7 +85,7 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		d.ahead, d.aheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
 		params[parBox], params[parStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
 	}
-	kern, err := l.kernel(d.name(), d.generate)
+	kern, err := l.depthKernel(&d, -g.Left*pitch&(vecBytes-1))
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		for y := range o.h {
 			for chunk := range chunks {
 				at := uint32(chunk * vecBytes)
-				table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)+at, g.out.at(n, y, 0)+at,
+				table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.skew)+at, g.out.at(n, y, 0)+at,
 					rec+uint32(chunk*d.record()))
 			}
 		}
@@ -116,6 +117,22 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		l.canPrefetch(depthPrefetch)
 	}
 	return nil
+}
+
+// depthKernel is the kernel that slides in the best way for which there are
+// registers, or one that does not. A sliding kernel's rows begin on a vector, skew
+// bytes before their first window.
+func (l *lowering) depthKernel(d *depthKernel, skew int) (*kernel, error) {
+	if d.cells > 1 {
+		d.skew = skew
+	}
+	for _, d.form = range d.slideForms() {
+		if k, err := l.kernel(d.name(), d.generate); err == nil {
+			return k, nil
+		}
+	}
+	d.skew, d.form = 0, slideForm{}
+	return l.kernel(d.name(), d.generate)
 }
 
 // signedParts is how many signed bytes weights need, the same for all channels.

@@ -18,7 +18,8 @@ import (
 type requant struct {
 	mult         []opspec.Multiplier // one, or one per channel
 	zero, lo, hi int32
-	half         *halfRequant // nil: the definition
+	half         *halfRequant  // nil: the definition
+	short        *shortRequant // before the others
 }
 
 func newRequant(mult []opspec.Multiplier, zero, lo, hi, bias int32) requant {
@@ -35,10 +36,11 @@ type requantKind struct {
 	half       bool // by products of halves; none of the above but clamp holds
 	positive   bool // what rounds a negative value is below the bounds, so halves may go up
 	plain      bool // zero point 0
+	short      bool // with half: a byte and a fraction
 }
 
 func (q *requant) kind() requantKind {
-	k := requantKind{clamp: q.lo > 0 || q.hi < 255, half: q.half != nil}
+	k := requantKind{clamp: q.lo > 0 || q.hi < 255, half: q.half != nil || q.short != nil, short: q.short != nil}
 	if k.half {
 		return k
 	}
@@ -57,7 +59,7 @@ func (k requantKind) tag() string {
 	for _, f := range []struct {
 		on bool
 		c  string
-	}{{k.perChannel, "c"}, {k.left, "l"}, {k.whole, "w"}, {k.far, "f"}, {k.clamp, "k"}, {k.half, "h"}, {k.positive, "p"}, {k.plain, "z"}} {
+	}{{k.perChannel, "c"}, {k.left, "l"}, {k.whole, "w"}, {k.far, "f"}, {k.clamp, "k"}, {k.half, "h"}, {k.positive, "p"}, {k.plain, "z"}, {k.short, "s"}} {
 		if f.on {
 			s += f.c
 		}
@@ -97,7 +99,9 @@ func (q *requant) params() []uint32 {
 		right = 1
 	}
 	w[parRight] = uint32(right)
-	if h := q.half; h != nil {
+	if q.short != nil {
+		q.short.params(w)
+	} else if h := q.half; h != nil {
 		w[parHigh], w[parLow], w[parAdd] = uint32(h.high)*0x10001, uint32(h.low)*0x10001, uint32(h.add)
 	}
 	return w
@@ -135,12 +139,15 @@ type requantRegs struct {
 	c31           build.Reg
 	high, low     build.Reg // of the form with halves, whose third constant is zero (add)
 	fifteen       build.Reg // its shift, where a kernel keeps it
+	c128          build.Reg // of the short form
 }
 
 // requantSetup loads what stays in registers for the whole kernel.
 func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
 	r := &requantRegs{requantKind: k, a: a}
 	switch {
+	case k.short:
+		r.shortSetup(par)
 	case k.half:
 		r.halfSetup(par)
 	case !k.perChannel:
@@ -304,9 +311,14 @@ func (r *requantRegs) join(x, y build.Reg, interleaved bool) build.Reg {
 	} else {
 		a.op(hexagon.V6_vpackhub_sat, out, y, x)
 	}
+	return r.bounded(out)
+}
+
+// bounded applies the bounds.
+func (r *requantRegs) bounded(out build.Reg) build.Reg {
 	if r.clamp {
-		a.op(hexagon.V6_vmaxub, out, out, r.lo)
-		a.op(hexagon.V6_vminub, out, out, r.hi)
+		r.a.op(hexagon.V6_vmaxub, out, out, r.lo)
+		r.a.op(hexagon.V6_vminub, out, out, r.hi)
 	}
 	return out
 }

@@ -87,10 +87,13 @@ func (q *requant) useHalf(limit int64) {
 
 // centre is what accumulators start below their bias.
 func (q *requant) centre() int32 {
-	if q.half == nil {
-		return 0
+	switch {
+	case q.short != nil:
+		return q.short.centre
+	case q.half != nil:
+		return q.half.centre
 	}
-	return q.half.centre
+	return 0
 }
 
 // halfSetup loads the constants; the factors stay in scalar registers or, with

@@ -66,7 +66,8 @@ func (t *target) Classes() []build.ClassInfo { return t.classes }
 // vector producers have two per packet.
 func (t *target) Latency(def *build.Instr, da int, use *build.Instr, ua int) int {
 	df, uf := hexagon.Op(def.Op).Form(), hexagon.Op(use.Op).Form()
-	if da >= len(df.Operands) || ua >= len(uf.Operands) {
+	da, ua = operand(def, da), operand(use, ua)
+	if da < 0 || ua < 0 {
 		return 1
 	}
 	d, u := &df.Operands[da], &uf.Operands[ua]
@@ -98,31 +99,32 @@ func (p *packet) Reset() { p.n, p.alone = 0, false }
 
 // TryAdd implements build.Group.
 func (p *packet) TryAdd(in *build.Instr) bool {
-	if p.n == len(p.insts) || p.alone {
+	parts, n := instructions(in)
+	if p.n+n > len(p.insts) || p.alone {
 		return false
 	}
 	alone := hexagon.Op(in.Op).Form().Has(hexagon.FlagSolo | hexagon.FlagOnlyALU)
 	if alone && p.n > 0 {
 		return false
 	}
-	p.insts[p.n] = skeleton(in)
-	if !hexagon.SlotsOK(p.insts[:p.n+1]) {
+	copy(p.insts[p.n:], parts[:n])
+	if !hexagon.SlotsOK(p.insts[:p.n+n]) {
 		return false
 	}
-	p.n++
+	p.n += n
 	p.alone = alone
 	return true
 }
 
-// skeleton is the instruction with its immediates and physical registers; the
+// skeleton is the instruction whose operands begin at from, with its immediates and physical registers; the
 // registers are 0 before allocation. Label operands stay 0. A hardware loop's start
 // is often too far for its nine bits, so it always takes an extender.
-func skeleton(in *build.Instr) hexagon.Inst {
+func skeleton(in *build.Instr, from int) hexagon.Inst {
 	out := hexagon.Inst{Op: hexagon.Op(in.Op)}
 	f := out.Op.Form()
 	for i := range f.Operands {
 		o := &f.Operands[i]
-		a := &in.Args[i]
+		a := &in.Args[from+i]
 		if o.Kind == hexagon.KindImm {
 			out.Imm[o.Index] = int32(a.Imm)
 		} else {

@@ -1,0 +1,72 @@
+package dsp
+
+import (
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// A vector that is read in one packet only need not be loaded into a register: a
+// load for the packet alone (.tmp) takes no pipe, and its register is free again
+// in the next one. The load and the one or two instructions that read it are one
+// instruction to the scheduler and the allocator, and two or three to the packet
+// and the encoder. Its operands are those of the readers, then the load's base
+// and offset; its modifiers say which one is loaded, and how many operands a reader
+// has where there are two.
+
+// opTmp emits an instruction whose operand n, a vector register, is the vector at
+// base plus off vectors, loaded for its packet alone.
+func (a *asm) opTmp(alias uint16, n int, base build.Reg, off int, op hexagon.Op, args ...any) {
+	in := a.op(op, args...)
+	in.Args[n].Role = build.EarlyDef // a register of its own within the packet
+	in.Args = append(in.Args, build.Hidden(build.In(base)), build.Hidden(build.Imm(int64(off))))
+	in.Loads(alias).Mods(uint64(n + 1))
+}
+
+// opTmp2 emits two instructions of one packet that read the same vector as their
+// last operand.
+func (a *asm) opTmp2(alias uint16, base build.Reg, off int, op hexagon.Op, to, x [2]build.Reg) {
+	f, v := op.Form(), a.v("loaded")
+	in := a.op(op, to[0], x[0], v)
+	n := len(in.Args)
+	second := [...]build.Arg{{Reg: to[1], Role: build.Role(f.Operands[0].Role)}, {Reg: x[1], Role: build.Role(f.Operands[1].Role)}, {Reg: v}}
+	in.Args[n-1].Role = build.EarlyDef
+	in.Args = append(append(in.Args, second[:]...), build.Hidden(build.In(base)), build.Hidden(build.Imm(int64(off))))
+	in.Loads(alias).Mods(uint64(n) | uint64(n)<<8)
+}
+
+// operand is which operand of its form argument n of an instruction is, -1 for
+// those of the load.
+func operand(in *build.Instr, n int) int {
+	f := hexagon.Op(in.Op).Form()
+	if twin := int(in.Aux >> 8); twin > 0 && n >= twin && n < 2*twin {
+		return n - twin
+	}
+	if n >= len(f.Operands) {
+		return -1
+	}
+	return n
+}
+
+// instructions are what an instruction of the scheduler becomes.
+func instructions(in *build.Instr) (insts [3]hexagon.Inst, n int) {
+	insts[0] = skeleton(in, 0)
+	if in.Aux == 0 {
+		return insts, 1
+	}
+	n = 1
+	if twin := int(in.Aux >> 8); twin > 0 {
+		insts[1] = skeleton(in, twin)
+		n = 2
+	}
+	load := &insts[n]
+	load.Op = hexagon.V6_vL32b_tmp_ai
+	args := [...]*build.Arg{&in.Args[in.Aux&0xff-1], &in.Args[len(in.Args)-2], &in.Args[len(in.Args)-1]}
+	for i, o := range load.Op.Form().Operands {
+		if o.Kind == hexagon.KindImm {
+			load.Imm[o.Index] = int32(args[i].Imm)
+		} else {
+			load.R[o.Index] = uint8(args[i].Phys)
+		}
+	}
+	return insts, n + 1
+}

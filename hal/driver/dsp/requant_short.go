@@ -1,0 +1,153 @@
+package dsp
+
+import (
+	"math"
+	"sort"
+
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// A factor of a signed byte and a fraction climbs most stairs as well as one of
+// two halves (requant_half.go), in fewer instructions:
+//
+//	x   = sat16(acc - centre)                  result 128 begins near x = 0
+//	v   = (x*low + 2^14 >> 15) + add
+//	out = clamp(sat8(x*high + v + 2^(shift-1) >> shift) + 128)
+//
+// Again the steps are compared one by one when a model is prepared.
+
+// shortRequant are the constants of that form.
+type shortRequant struct {
+	high   int32 // 1..127
+	low    int32 // within 2^14 of 0
+	add    int32
+	shift  int
+	centre int32
+}
+
+// shortTries is how many centres are tried on both sides, each with shortLows
+// fractions on both sides of the exact one.
+const (
+	shortTries = 48
+	shortLows  = 1
+)
+
+// fraction is what v adds for the fraction of the factor.
+func (h *shortRequant) fraction(x int64) int64 { return (x*int64(h.low) + 1<<14) >> 15 }
+
+// fits reports whether no intermediate sum leaves its half, which the ends decide.
+func (h *shortRequant) fits() bool {
+	for _, x := range [2]int64{math.MinInt16, math.MaxInt16} {
+		if v := h.fraction(x) + int64(h.add); v < math.MinInt16 || v > math.MaxInt16 {
+			return false
+		}
+	}
+	return true
+}
+
+// findShort looks for constants with the same steps; lo < hi are the bounds of
+// the result.
+func findShort(m opspec.Multiplier, zero, lo, hi int32) (shortRequant, bool) {
+	if lo >= hi || lo < 0 || hi > 255 || m.M <= 0 {
+		return shortRequant{}, false
+	}
+	begin := func(k int32) int64 { // the first accumulator of result k, were there no bounds
+		return int64(sort.Search(1<<32-1, func(i int) bool {
+			return int64(m.Apply(int32(i+math.MinInt32)))+int64(zero) >= int64(k)
+		})) + math.MinInt32
+	}
+	middle := begin(128)
+	scale := math.Ldexp(float64(m.M), m.Shift-31)
+	shift := min(15, int(math.Floor(math.Log2(127/scale))))
+	if shift < 1 || middle < math.MinInt32/2 || middle > math.MaxInt32/2 {
+		return shortRequant{}, false
+	}
+	var steps [255]int64
+	for k := lo + 1; k <= hi; k++ {
+		if steps[k-1] = begin(k); steps[k-1]-middle < math.MinInt16+shortTries || steps[k-1]-middle > math.MaxInt16-shortTries {
+			return shortRequant{}, false
+		}
+	}
+	factor := math.Ldexp(scale, shift)
+	high := math.Round(factor)
+	low := math.Round((factor - high) * (1 << 15))
+	for try := range (2*shortTries + 1) * (2*shortLows + 1) {
+		h := shortRequant{high: int32(high), low: int32(low) + aside(try%(2*shortLows+1)), shift: shift,
+			centre: int32(middle) + aside(try/(2*shortLows+1))}
+		least, most := int64(math.MinInt16), int64(math.MaxInt16)
+		for i := lo; i < hi && least <= most; i++ {
+			edge := int64(i+1-128)<<shift - 1<<(shift-1)
+			x := steps[i] - int64(h.centre)
+			least = max(least, edge-x*int64(h.high)-h.fraction(x))
+			x--
+			most = min(most, edge-1-x*int64(h.high)-h.fraction(x))
+		}
+		if least > most {
+			continue
+		}
+		if h.add = int32(least + (most-least)/2); h.high >= 1 && h.fits() {
+			return h, true
+		}
+	}
+	return shortRequant{}, false
+}
+
+// aside counts 0, 1, -1, 2, -2, ..
+func aside(n int) int32 {
+	if n%2 == 1 {
+		return int32(n/2 + 1)
+	}
+	return -int32(n / 2)
+}
+
+// useShort switches from the form with halves to the short one where it exists.
+func (q *requant) useShort(limit int64) {
+	if len(q.mult) != 1 {
+		return
+	}
+	if h, ok := findShort(q.mult[0], q.zero, max(q.lo, 0), min(q.hi, 255)); ok && limit+int64(max(h.centre, -h.centre)) <= math.MaxInt32 {
+		q.short = &h
+	}
+}
+
+// params fills the words of the parameter block.
+func (h *shortRequant) params(w []uint32) {
+	w[parHigh] = (uint32(h.high) | 1<<8) * 0x10001
+	w[parLow] = uint32(uint16(h.low)) * 0x10001
+	w[parAdd] = uint32(uint16(h.add)) * 0x10001
+	w[parRight] = uint32(h.shift)
+}
+
+// shortSetup loads the constants: high and low stay in scalar registers.
+func (r *requantRegs) shortSetup(par build.Reg) {
+	a := r.a
+	r.high, r.low = a.word(par, parHigh, "high"), a.word(par, parLow, "low")
+	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
+	r.right = a.r8("shift")
+	a.op(hexagon.L2_loadri_io, r.right, par, 4*parRight).Loads(aliasConst)
+	r.fifteen = a.imm8(0)
+	r.c128 = a.splat(a.imm(-0x7f7f7f80), "128")
+}
+
+// scaleShort makes bytes of halves, which are the low vectors of pairs.
+func (r *requantRegs) scaleShort(x [2]build.Reg) build.Reg {
+	a := r.a
+	var u, t, h [2]build.Reg
+	for i := range u {
+		u[i], t[i], h[i] = a.v("fraction"), a.vv("sum"), a.v("half")
+		a.op(hexagon.V6_vmpyhsrs, u[i], lo(x[i]), r.low)
+	}
+	for i := range u {
+		a.op(hexagon.V6_vaddh, hi(x[i]), u[i], r.zero)
+		a.op(hexagon.V6_vmpahb, t[i], x[i], r.high)
+	}
+	for i := range u {
+		a.op(hexagon.V6_vasrwhrndsat, h[i], hi(t[i]), lo(t[i]), r.right)
+	}
+	out := a.v("bytes")
+	a.op(hexagon.V6_vasrhbsat, out, h[1], h[0], r.fifteen)
+	a.op(hexagon.V6_vxor, out, out, r.c128)
+	return r.bounded(out)
+}

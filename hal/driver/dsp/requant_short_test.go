@@ -1,0 +1,69 @@
+package dsp
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// value is the result of an accumulator in the short form.
+func (h *shortRequant) value(acc int64, lo, hi int32) int64 {
+	x := min(max(acc-int64(h.centre), math.MinInt16), math.MaxInt16)
+	v := h.fraction(x) + int64(h.add)
+	out := min(max((x*int64(h.high)+v+1<<(h.shift-1))>>h.shift, -128), 127) + 128
+	return min(max(out, int64(lo)), int64(hi))
+}
+
+// The short form gives the definition's byte for every accumulator in and around
+// its window, and for those at the ends of int32.
+func TestShortRequant(t *testing.T) {
+	found, all := 0, 0
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		m := opspec.QuantizeMultiplier(math.Exp2(-8 * r.Float64()))
+		zero, lo, hi := r.Int32N(256), int32(0), int32(255)
+		switch r.IntN(3) {
+		case 0: // RELU
+			zero, lo = 0, 0
+		case 1:
+			lo = zero
+			hi = lo + r.Int32N(256-lo)
+		}
+		all++
+		h, ok := findShort(m, zero, lo, hi)
+		if !ok {
+			continue
+		}
+		found++
+		try := func(acc int64) {
+			if acc < math.MinInt32 || acc > math.MaxInt32 || acc-int64(h.centre) < math.MinInt32 || acc-int64(h.centre) > math.MaxInt32 {
+				return
+			}
+			want := min(max(int64(m.Apply(int32(acc)))+int64(zero), int64(lo)), int64(hi))
+			if got := h.value(acc, lo, hi); got != want {
+				t.Fatalf("seed %d: %+v of %+v, zero %d, %d..%d: accumulator %d gives %d, want %d", seed, h, m, zero, lo, hi, acc, got, want)
+			}
+		}
+		for off := range int64(1<<16 + 512) {
+			try(int64(h.centre) - 1<<15 - 256 + off)
+		}
+		for off := range int64(256) {
+			try(math.MinInt32 + off)
+			try(math.MaxInt32 - off)
+			try(int64(r.Int32()) - 1<<30)
+		}
+	}
+	t.Logf("%d of %d requantizations have the form", found, all)
+	if found < 200 {
+		t.Errorf("only %d of %d requantizations have the form", found, all)
+	}
+}
+
+func BenchmarkFindShort(b *testing.B) {
+	m := opspec.QuantizeMultiplier(0.0123)
+	for b.Loop() {
+		findShort(m, 0, 0, 255)
+	}
+}
