@@ -28,20 +28,26 @@ var phaseNames = [numPhases]string{"other", "products", "sums", "requantize"}
 // phase marks the instructions that follow.
 func (a *asm) phase(p phase) { a.f.SetSource(int(p)) }
 
-// phaseOf is the phase of a packet: that of its first multiplication, or else
-// of its first instruction.
-func phaseOf(g *build.CodeGroup) phase {
-	p := phaseOther
-	for i, in := range g.Instrs {
-		q := phase(max(in.Source, 0))
-		if multiplyUnits(hexagon.Op(in.Op).Form()) > 0 {
-			return q
-		}
-		if i == 0 {
-			p = q
-		}
+// phaseShares divides a packet among phases: twelfths, by instructions.
+type phaseShares [numPhases]int64
+
+const packetShare = 12
+
+func sharesOf(g *build.CodeGroup) phaseShares {
+	var s phaseShares
+	all := int64(0)
+	for _, in := range g.Instrs {
+		_, n := instructions(in)
+		s[max(in.Source, 0)] += int64(n)
+		all += int64(n)
 	}
-	return p
+	if all == 0 { // nothing but the end of a loop
+		s[phaseOther], all = 1, 1
+	}
+	for p := range s {
+		s[p] *= packetShare / all
+	}
+	return s
 }
 
 // multiplyUnits is how many of a packet's two multipliers an instruction takes.
@@ -67,7 +73,7 @@ func byteProducts(f *hexagon.Form) int64 {
 }
 
 // detail fills the threads and counters of every operation: packets, the packets
-// of each phase, the multipliers they took, the products of bytes they made and
+// of each phase (a packet counts for several in parts), the multipliers they took, the products of bytes they made and
 // the packets that all threads together had time for.
 func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 	type counts struct {
@@ -82,9 +88,11 @@ func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 			c = &counts{}
 			regions[x.Region] = c
 		}
-		pk, ph := p.packetAt(x.Addr)
+		pk, shares := p.packetAt(x.Addr)
 		c.packets += x.Count
-		c.phases[ph] += x.Count
+		for ph, n := range shares {
+			c.phases[ph] += x.Count * n
+		}
 		for k := range pk.Insts[:pk.N] {
 			f := pk.Insts[k].Op.Form()
 			c.units += x.Count * multiplyUnits(f)
@@ -106,14 +114,14 @@ func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 			{Name: "byte_products", Value: c.products},
 		}
 		for ph, n := range c.phases {
-			o.Counters = append(o.Counters, hal.Counter{Name: "packets_" + phaseNames[ph], Value: n})
+			o.Counters = append(o.Counters, hal.Counter{Name: "packets_" + phaseNames[ph], Value: (n + packetShare/2) / packetShare})
 		}
 	}
 }
 
-// packetAt is the packet at an address and its phase.
-func (p *plan) packetAt(addr uint32) (*hexagon.Packet, phase) {
+// packetAt is the packet at an address and what it is for.
+func (p *plan) packetAt(addr uint32) (*hexagon.Packet, *phaseShares) {
 	k := p.all[sort.Search(len(p.all), func(i int) bool { return p.all[i].entry > addr })-1]
 	i := sort.Search(len(k.packets), func(i int) bool { return k.packets[i].Addr > addr }) - 1
-	return &k.packets[i], k.phases[i]
+	return &k.packets[i], &k.shares[i]
 }

@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/build"
@@ -18,16 +19,16 @@ import (
 // (filter zero point already out) and adds the products.
 type depthKernel struct {
 	kh, kw   int
-	rowStep  int       // bytes between the window's rows
-	stride   int       // positions between neighbouring windows
-	dilation int       // positions between the window's columns
-	pitch    int       // bytes between positions
-	twice    []int     // of each set: row that its words have twice, -1 none
-	parts    []int     // of each column and set: how many signed bytes its weights need
-	steps    int       // vectors made per entry
-	cells    int       // positions per vector
-	skew     int       // bytes of a row's first vector before its first window
-	form     slideForm // none: the kernel does not slide
+	rowStep  int         // bytes between the window's rows
+	stride   int         // positions between neighbouring windows
+	dilation int         // positions between the window's columns
+	pitch    int         // bytes between positions
+	twice    []int       // of each set: row that its words have twice, -1 none
+	parts    []laneParts // of each column and set
+	steps    int         // vectors made per entry
+	cells    int         // positions per vector
+	skew     int         // bytes of a row's first vector before its first window
+	form     slideForm   // none: the kernel does not slide
 	rq       requantKind
 	// ahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.
@@ -52,6 +53,29 @@ func (d *depthKernel) name() string {
 		d.steps, d.cells, d.skew, d.form.steps, d.form.kept, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
 }
 
+// laneParts is how many signed bytes the weights need, for each of the four vectors of
+// words.
+type laneParts [4]int
+
+// has reports which vectors of pair k have a part.
+func (p laneParts) has(k, part int) (first, second bool) { return p[2*k] > part, p[2*k+1] > part }
+
+// weight is the number of a weight vector.
+func (d *depthKernel) weight(i, part, j int) int {
+	n := 0
+	for _, p := range d.parts[:i] {
+		n += p[0] + p[1] + p[2] + p[3]
+	}
+	for q := range part + 1 {
+		for l, parts := range d.parts[i] {
+			if parts > q && (q < part || l < j) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // header is the number of vectors before a record's weights.
 func (d *depthKernel) header() int { return 4 * (1 + d.rq.vectors()) }
 
@@ -59,7 +83,7 @@ func (d *depthKernel) header() int { return 4 * (1 + d.rq.vectors()) }
 func (d *depthKernel) weights() int {
 	n := 0
 	for _, p := range d.parts {
-		n += 4 * p
+		n += p[0] + p[1] + p[2] + p[3]
 	}
 	return n
 }
@@ -85,7 +109,6 @@ type depthCode struct {
 	a     *asm
 	rq    *requantRegs
 	w     bases
-	bias  quad        // when it stays in registers
 	kept  []build.Reg // the weights that do
 	below []build.Reg
 }
@@ -130,14 +153,6 @@ func (e *depthCode) keep(n int) {
 	}
 }
 
-// keepBias loads the biases into registers.
-func (e *depthCode) keepBias() {
-	e.bias = e.a.quad("bias")
-	for j := range 4 {
-		e.w.load(e.bias.at(j), j)
-	}
-}
-
 // windowWeights is how many weight vectors stay in registers.
 const windowWeights = 4
 
@@ -151,7 +166,7 @@ func (e *depthCode) window(src, dst build.Reg) {
 			e.words(x, set, func(row int) build.Reg {
 				return e.input(src, row*e.rowStep+col*e.dilation*e.pitch)
 			}, nil)
-			e.multiply(sum, x, col, set, col+set == 0, sum)
+			e.multiply(sum, x, col, set, col+set == 0)
 		}
 	}
 	e.store(e.ready(sum, nil), dst, 0)
@@ -229,35 +244,37 @@ func packTaps(rows [rowSet][]int8, twice, part, j int) (w [4]int8) {
 }
 
 // multiply adds the products of a column to sums, which begin as the biases.
-func (e *depthCode) multiply(sum, x quad, col, set int, begin bool, to quad) {
-	a := e.a
-	first := 0
-	for i := range col*e.sets() + set {
-		first += 4 * e.parts[i]
-	}
-	parts := e.parts[col*e.sets()+set]
-	for part := range parts {
-		out := sum
-		if part == parts-1 {
-			out = to
-		}
+func (e *depthCode) multiply(sum, x quad, col, set int, begin bool) {
+	a, i := e.a, col*e.sets()+set
+	for part := range slices.Max(e.parts[i][:]) {
 		for k := range x {
 			t := a.vv("products")
 			for j := range 2 {
-				e.product(half(t, j), half(x[k], j), first+4*part+2*k+j)
-			}
-			switch {
-			case !begin || part > 0:
-				a.op(hexagon.V6_vaddw_dv, out[k], sum[k], t)
-			case e.bias[k].Valid():
-				a.op(hexagon.V6_vaddw_dv, out[k], e.bias[k], t)
-			default:
-				for j := range 2 {
-					base, off := e.w.at(2*k + j)
-					a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(out[k], j), half(t, j), a.v("bias"))
+				if e.parts[i][2*k+j] > part {
+					e.product(half(t, j), half(x[k], j), e.weight(i, part, 2*k+j))
 				}
 			}
+			if !begin || part > 0 {
+				e.addTo(sum[k], t, i, k, part)
+				continue
+			}
+			for j := range 2 {
+				base, off := e.w.at(2*k + j)
+				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(sum[k], j), half(t, j), a.v("bias"))
+			}
 		}
+	}
+}
+
+// addTo adds the products of pair k that a part has.
+func (e *depthCode) addTo(sum, t build.Reg, i, k, part int) {
+	switch first, second := e.parts[i].has(k, part); {
+	case first && second:
+		e.a.op(hexagon.V6_vaddw_dv, sum, sum, t)
+	case first:
+		e.a.op(hexagon.V6_vaddw, lo(sum), lo(sum), lo(t))
+	case second:
+		e.a.op(hexagon.V6_vaddw, hi(sum), hi(sum), hi(t))
 	}
 }
 

@@ -1,6 +1,8 @@
 package dsp
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/isa/build"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -309,18 +311,18 @@ func (s *depthSlide) products(k, end int) {
 					x = append(x, s.column(slideUnit{step, s.columns[col].stream, set}, k, s.columns[col].shift))
 				}
 			}
-			for part := range s.parts[col*s.sets()+set] {
-				t := s.weigh(x, k, col, set, part)
+			at := col*s.sets() + set
+			for part := range slices.Max(s.parts[at][2*k : 2*k+2]) {
+				t := s.weigh(x, k, at, part)
 				for i, n := range outs {
 					switch sum := begun[n]; {
 					case sum.Valid():
-						a.op(hexagon.V6_vaddw_dv, sum, sum, t[i])
+						s.addTo(sum, t[i], at, k, part)
 					case n+s.first >= s.step:
 						begun[n] = t[i]
 						order = append(order, n)
 					default:
-						r := s.sums[n%len(s.sums)][k]
-						a.op(hexagon.V6_vaddw_dv, r, r, t[i])
+						s.addTo(s.sums[n%len(s.sums)][k], t[i], at, k, part)
 					}
 				}
 			}
@@ -332,6 +334,7 @@ func (s *depthSlide) products(k, end int) {
 		}
 	}
 	// Those that began get their biases.
+	a.phase(phaseRequantize)
 	to := make([]build.Reg, len(order))
 	for i, n := range order {
 		if n+s.last < end {
@@ -386,27 +389,27 @@ func (s *depthSlide) column(u slideUnit, k, shift int) build.Reg {
 	return y
 }
 
-// weigh multiplies pairs k of words by the weights of a column: each vector of
-// these is read once for two steps.
-func (s *depthSlide) weigh(x []build.Reg, k, col, set, part int) []build.Reg {
-	first := 4*part + 2*k
-	for i := range col*s.sets() + set {
-		first += 4 * s.parts[i]
-	}
+// weigh multiplies pairs k of words by part of the weights of a column: each vector
+// of these is read once for two steps.
+func (s *depthSlide) weigh(x []build.Reg, k, at, part int) []build.Reg {
 	t := make([]build.Reg, len(x))
 	for i := range t {
 		t[i] = s.a.vv("products")
 	}
-	for i := 0; i < len(x); i += 2 {
-		for j := range 2 {
-			if i+1 < len(x) && first+j >= len(s.kept) {
-				base, off := s.w.at(s.header() + first + j)
+	for j := range 2 {
+		if s.parts[at][2*k+j] <= part {
+			continue
+		}
+		w := s.weight(at, part, 2*k+j)
+		for i := 0; i < len(x); i += 2 {
+			if i+1 < len(x) && w >= len(s.kept) {
+				base, off := s.w.at(s.header() + w)
 				s.a.opTmp2(aliasConst, base, off, hexagon.V6_vrmpybusv, [2]build.Reg{half(t[i], j), half(t[i+1], j)},
 					[2]build.Reg{half(x[i], j), half(x[i+1], j)})
 				continue
 			}
 			for m := i; m < min(i+2, len(x)); m++ {
-				s.product(half(t[m], j), half(x[m], j), first+j)
+				s.product(half(t[m], j), half(x[m], j), w)
 			}
 		}
 	}

@@ -13,8 +13,8 @@ type kernel struct {
 	name    string
 	entry   uint32
 	packets []hexagon.Packet
-	phases  []phase // of each packet
-	sources []int   // operations of the model that it was generated for, rising
+	shares  []phaseShares // of each packet
+	sources []int         // operations of the model that it was generated for, rising
 }
 
 // image collects the kernels of a prepared model.
@@ -57,11 +57,11 @@ func (im *image) kernel(name string, source int, gen func(a *asm)) (*kernel, err
 func (im *image) link(code *build.Code) (*kernel, error) {
 	k := &kernel{name: code.Name, entry: im.base + uint32(len(im.code))}
 	k.packets = make([]hexagon.Packet, len(code.Groups))
-	k.phases = make([]phase, len(code.Groups))
+	k.shares = make([]phaseShares, len(code.Groups))
 	addr := make([]uint32, len(code.Groups)+1)
 	for i := range code.Groups {
 		g, p := &code.Groups[i], &k.packets[i]
-		k.phases[i] = phaseOf(g)
+		k.shares[i] = sharesOf(g)
 		for _, in := range g.Instrs {
 			parts, n := instructions(in)
 			copy(p.Insts[p.N:], parts[:n])

@@ -1,5 +1,7 @@
 package dsp
 
+import "slices"
+
 // depthwise lowers a depthwise convolution with one output channel per input
 // channel.
 func (l *lowering) depthwise(g *gemm) error {
@@ -30,7 +32,11 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		pitch: pitch, cells: g.in.perVec(), rq: g.rq.kind()}
 	chunks := ceilDiv(f.k, vecBytes)
 	d.steps = ceilDiv(g.out.shape.w, d.cells)
-	d.twice, d.parts = f.signedParts(d.sets())
+	if d.cells > 1 {
+		d.skew = -g.Left * pitch & (vecBytes - 1)
+	}
+	shape := d.slideShape()
+	d.twice, d.parts = f.signedParts(d.sets(), shape.units(1))
 	records := make([]byte, 0, chunks*d.record())
 	for chunk := range chunks {
 		channel := func(i int) int { // of byte i of a vector
@@ -52,8 +58,11 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		records = g.packHeader(records, d.rq, lane)
 		for i, parts := range d.parts {
 			x, set := i/d.sets(), i%d.sets()
-			for part := range parts {
+			for part := range slices.Max(parts[:]) {
 				for k, ch := range lane {
+					if parts[k/32] <= part {
+						continue
+					}
 					var rows [rowSet][]int8
 					for r := 0; ch >= 0 && r < min(rowSet, f.kh-set*rowSet); r++ {
 						rows[r] = splitWeight(f.centred(ch, set*rowSet+r, x))
@@ -85,7 +94,7 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 		d.ahead, d.aheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
 		params[parBox], params[parStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
 	}
-	kern, err := l.depthKernel(&d, -g.Left*pitch&(vecBytes-1))
+	kern, err := l.depthKernel(&d)
 	if err != nil {
 		return err
 	}
@@ -122,10 +131,7 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 // depthKernel is the kernel that slides in the best way for which there are
 // registers, or one that does not. A sliding kernel's rows begin on a vector, skew
 // bytes before their first window.
-func (l *lowering) depthKernel(d *depthKernel, skew int) (*kernel, error) {
-	if d.cells > 1 {
-		d.skew = skew
-	}
+func (l *lowering) depthKernel(d *depthKernel) (*kernel, error) {
 	for _, d.form = range d.slideForms() {
 		if k, err := l.kernel(d.name(), d.generate); err == nil {
 			return k, nil
@@ -135,46 +141,59 @@ func (l *lowering) depthKernel(d *depthKernel, skew int) (*kernel, error) {
 	return l.kernel(d.name(), d.generate)
 }
 
-// signedParts is how many signed bytes weights need, the same for all channels.
-// Of each set, the row that needs more than one in most columns is there twice.
-func (f *filter) signedParts(sets int) (twice, parts []int) {
-	row := make([]int, f.kh*f.kw)
+// signedParts is how many signed bytes weights need, the same for all channels of a
+// vector of words. Of each set, words have one row twice, or none, whichever takes
+// fewer instructions: two to interleave it in each of a step's units of words, two
+// to multiply with one more part.
+func (f *filter) signedParts(sets, units int) (twice []int, parts []laneParts) {
+	need := make([]laneParts, f.kh*f.kw)
 	for y := range f.kh {
 		for x := range f.kw {
-			n := 1
 			for ch := range f.k {
-				n = max(n, len(splitWeight(f.centred(ch, y, x))))
+				n := &need[y*f.kw+x][slices.Index(lanePhase[:], ch%4)]
+				*n = max(*n, len(splitWeight(f.centred(ch, y, x))))
 			}
-			row[y*f.kw+x] = n
 		}
 	}
-	parts = make([]int, sets*f.kw)
+	parts = make([]laneParts, sets*f.kw)
 	for set := range sets {
 		from, to := set*rowSet, min((set+1)*rowSet, f.kh)
-		best, most := -1, 0
-		for y := from; y < to; y++ {
-			wide := 0
-			for x := range f.kw {
-				wide += row[y*f.kw+x] - 1
+		best, least := -1, 0
+		for row := from - 1; row < to; row++ { // from - 1: none
+			cost := 0
+			if row >= from {
+				cost = units
 			}
-			if wide > most {
-				best, most = y-from, wide
+			for x := range f.kw {
+				for _, n := range f.partsWith(need, row, from, to, x) {
+					cost += n - 1
+				}
+			}
+			if row < from || cost < least || cost == least && best < 0 {
+				best, least = row-from, cost
 			}
 		}
 		twice = append(twice, best)
 		for x := range f.kw {
-			n := 1
-			for y := from; y < to; y++ {
-				if y-from == best {
-					n = max(n, ceilDiv(row[y*f.kw+x], 2))
-				} else {
-					n = max(n, row[y*f.kw+x])
-				}
-			}
-			parts[x*sets+set] = n
+			parts[x*sets+set] = f.partsWith(need, best+from, from, to, x)
 		}
 	}
 	return twice, parts
+}
+
+// partsWith is the parts of a column of rows from to to-1, one of which is there
+// twice.
+func (f *filter) partsWith(need []laneParts, twice, from, to, x int) laneParts {
+	all := laneParts{1, 1, 1, 1}
+	for y := from; y < to; y++ {
+		for j, n := range need[y*f.kw+x] {
+			if y == twice {
+				n = ceilDiv(n, 2)
+			}
+			all[j] = max(all[j], n)
+		}
+	}
+	return all
 }
 
 // centred is a depthwise weight without its zero point.
