@@ -225,44 +225,79 @@ func (s *depthSlide) flush(dst build.Reg) {
 	s.done = 0
 }
 
-// steps is a block of steps: the words of all their columns are made, while the
-// outputs of the block before are requantized, and multiplied.
+// steps is a block of steps: units of words are made and multiplied, together or,
+// where they are many, one after the other. The outputs of the block before are
+// requantized while the first words are made.
 func (s *depthSlide) steps(n int, dst build.Reg) {
-	before, end := s.words, s.step+n
+	before := s.words
 	s.words = map[slideUnit]quad{}
-	dealt := map[[2]int]build.Reg{}
-	var list []slideUnit
-	for step := s.step; step < end; step++ {
-		list = append(list, s.stepUnits(step)...)
-	}
-	s.a.f.Weave(func() {
-		for _, u := range list {
-			x, ok := s.homes[s.block%2][slideUnit{0, u.stream, u.set}]
-			if !ok || u.step < end-1 {
-				x = s.a.quad("words")
-			}
-			s.words[u] = x
-			s.take(x, u, dealt)
-		}
-	}, func() { s.flush(dst) })
 	for u, x := range before {
-		s.words[u] = x
-	}
-	for k := range 2 {
-		s.products(k, end)
-	}
-	for u := range s.words {
-		if u.step < end-1 {
-			delete(s.words, u)
+		if u.step == s.step-1 {
+			s.words[u] = x
 		}
 	}
-	for n := s.step - s.last; n < end-s.last; n++ {
+	b := &slideBlock{depthSlide: s, end: s.step + n, dealt: map[[2]int]build.Reg{}}
+	for k := range b.begun {
+		b.begun[k] = map[int]build.Reg{}
+		b.left[k] = b.contributions()
+	}
+	var units []slideUnit
+	for step := s.step; step < b.end; step++ {
+		units = append(units, s.stepUnits(step)...)
+	}
+	each := max(1, len(units)) // of a group
+	if s.sets() > 1 {
+		each = 1
+	}
+	for i := 0; i < max(1, len(units)); i += each {
+		group := units[i:min(i+each, len(units))]
+		words := func() {
+			for _, u := range group {
+				b.take(u)
+			}
+		}
+		if i == 0 {
+			s.a.f.Weave(words, func() { s.flush(dst) })
+		} else {
+			words()
+		}
+		for k := range 2 {
+			b.products(k, group)
+			if i+each >= len(units) {
+				b.begin(k)
+			}
+		}
+	}
+	for n := s.step - s.last; n < b.end-s.last; n++ {
 		if s.wanted(n) {
 			s.done++
 		}
 	}
 	s.block++
-	s.step = end
+	s.step = b.end
+}
+
+// slideBlock is a block of steps being written.
+type slideBlock struct {
+	*depthSlide
+	end   int                  // the step behind it
+	dealt map[[2]int]build.Reg // streams of a row's cells, by step and row
+	// Of each pair of vectors: begun are the sums so far of outputs that begin in this
+	// block, in that order; left are the columns and sets that outputs wait for.
+	begun [2]map[int]build.Reg
+	order [2][]int
+	left  [2]map[int]int
+}
+
+// contributions counts what the block adds to each output.
+func (b *slideBlock) contributions() map[int]int {
+	left := map[int]int{}
+	for _, c := range b.columns {
+		for step := b.step; step < b.end; step++ {
+			left[step-c.delay()] += b.sets()
+		}
+	}
+	return left
 }
 
 // wanted reports whether output n is made.
@@ -287,76 +322,80 @@ func (s *depthSlide) stepUnits(step int) []slideUnit {
 	return list
 }
 
-// products multiplies vectors 2k and 2k+1 of the words up to step end by all columns
-// that they are for. The last columns come first: outputs that are complete leave
-// their registers to those that begin.
-func (s *depthSlide) products(k, end int) {
-	a := s.a
-	a.phase(phaseProducts)
-	left := map[int]int{} // products that an output waits for
-	for _, c := range s.columns {
-		for step := s.step; step < end; step++ {
-			left[step-c.delay()] += s.sets()
-		}
-	}
-	begun := map[int]build.Reg{}
-	var order []int
-	for col := s.kw - 1; col >= 0; col-- {
-		for set := range s.sets() {
+// products multiplies vectors 2k and 2k+1 of a group of units by all columns that
+// they are for. The last columns come first: outputs that are complete leave their
+// registers to those that begin.
+func (b *slideBlock) products(k int, group []slideUnit) {
+	b.a.phase(phaseProducts)
+	for i := range b.columns {
+		col := len(b.columns) - 1 - i
+		c := b.columns[col]
+		for set := range b.sets() {
 			var outs []int
 			var x []build.Reg
-			for step := s.step; step < end; step++ {
-				if n := step - s.columns[col].delay(); s.wanted(n) {
+			for _, u := range group {
+				if n := u.step - c.delay(); u.stream == c.stream && u.set == set && b.wanted(n) {
 					outs = append(outs, n)
-					x = append(x, s.column(slideUnit{step, s.columns[col].stream, set}, k, s.columns[col].shift))
+					x = append(x, b.column(u, k, c.shift))
 				}
 			}
-			at := col*s.sets() + set
-			for part := range slices.Max(s.parts[at][2*k : 2*k+2]) {
-				t := s.weigh(x, k, at, part)
-				for i, n := range outs {
-					switch sum := begun[n]; {
-					case sum.Valid():
-						s.addTo(sum, t[i], at, k, part)
-					case n+s.first >= s.step:
-						begun[n] = t[i]
-						order = append(order, n)
-					default:
-						s.addTo(s.sums[n%len(s.sums)][k], t[i], at, k, part)
-					}
+			if len(outs) == 0 {
+				continue
+			}
+			at := col*b.sets() + set
+			for part := range slices.Max(b.parts[at][2*k : 2*k+2]) {
+				for i, t := range b.weigh(x, k, at, part) {
+					b.add(outs[i], t, at, k, part)
 				}
 			}
 			for _, n := range outs {
-				if left[n]--; left[n] == 0 && n+s.last < end && !begun[n].Valid() {
-					s.complete(n, k, s.sums[n%len(s.sums)][k])
+				if b.left[k][n]--; b.left[k][n] == 0 && n+b.last < b.end && !b.begun[k][n].Valid() {
+					b.complete(n, k, b.sums[n%len(b.sums)][k])
 				}
 			}
 		}
 	}
-	// Those that began get their biases.
+}
+
+// add adds products to what output n has.
+func (b *slideBlock) add(n int, t build.Reg, at, k, part int) {
+	switch sum := b.begun[k][n]; {
+	case sum.Valid():
+		b.addTo(sum, t, at, k, part)
+	case n+b.first >= b.step:
+		b.begun[k][n] = t
+		b.order[k] = append(b.order[k], n)
+	default:
+		b.addTo(b.sums[n%len(b.sums)][k], t, at, k, part)
+	}
+}
+
+// begin adds the biases to the outputs that began, and completes those that end in
+// the same block.
+func (b *slideBlock) begin(k int) {
+	a, order := b.a, b.order[k]
 	a.phase(phaseRequantize)
 	to := make([]build.Reg, len(order))
 	for i, n := range order {
-		if n+s.last < end {
-			to[i] = begun[n]
-		} else {
-			to[i] = s.sums[n%len(s.sums)][k]
+		if to[i] = b.begun[k][n]; n+b.last >= b.end {
+			to[i] = b.sums[n%len(b.sums)][k]
 		}
 	}
 	for i := 0; i < len(order); i += 2 {
 		for j := range 2 {
-			base, off := s.w.at(2*k + j)
+			base, off := b.w.at(2*k + j)
+			x := half(b.begun[k][order[i]], j)
 			if i+1 < len(order) {
 				a.opTmp2(aliasConst, base, off, hexagon.V6_vaddw, [2]build.Reg{half(to[i], j), half(to[i+1], j)},
-					[2]build.Reg{half(begun[order[i]], j), half(begun[order[i+1]], j)})
+					[2]build.Reg{x, half(b.begun[k][order[i+1]], j)})
 			} else {
-				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(to[i], j), half(begun[order[i]], j), a.v("bias"))
+				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(to[i], j), x, a.v("bias"))
 			}
 		}
 	}
 	for i, n := range order {
-		if n+s.last < end {
-			s.complete(n, k, to[i])
+		if n+b.last < b.end {
+			b.complete(n, k, to[i])
 		}
 	}
 }
@@ -429,26 +468,31 @@ func (s *depthSlide) readyRegs(i int) []build.Reg {
 }
 
 // take makes the words of a unit.
-func (s *depthSlide) take(x quad, u slideUnit, dealt map[[2]int]build.Reg) {
-	a := s.a
+func (b *slideBlock) take(u slideUnit) {
+	a := b.a
 	a.phase(phaseProducts)
-	at := u.step * s.stepBytes()
-	if s.cells == 1 {
-		at += u.stream * s.pitch
+	x, ok := b.homes[b.block%2][slideUnit{0, u.stream, u.set}]
+	if !ok || u.step < b.end-1 {
+		x = a.quad("words")
 	}
-	if s.cells == 1 || s.stride == 1 {
-		s.depthCode.words(x, u.set, func(row int) build.Reg { return s.load(row, at) },
-			func(row int) (build.Reg, int) { return s.place(row, at) })
+	b.words[u] = x
+	at := u.step * b.stepBytes()
+	if b.cells == 1 {
+		at += u.stream * b.pitch
+	}
+	if b.cells == 1 || b.stride == 1 {
+		b.depthCode.words(x, u.set, func(row int) build.Reg { return b.load(row, at) },
+			func(row int) (build.Reg, int) { return b.place(row, at) })
 		return
 	}
-	s.depthCode.words(x, u.set, func(row int) build.Reg {
+	b.depthCode.words(x, u.set, func(row int) build.Reg {
 		key := [2]int{u.step, row}
-		if !dealt[key].Valid() {
-			dealt[key] = a.vv("dealt")
-			first, second := s.load(row, at), s.load(row, at+vecBytes)
-			a.op(hexagon.V6_vdealvdd, dealt[key], second, first, s.deal)
+		if !b.dealt[key].Valid() {
+			b.dealt[key] = a.vv("dealt")
+			first, second := b.load(row, at), b.load(row, at+vecBytes)
+			a.op(hexagon.V6_vdealvdd, b.dealt[key], second, first, b.deal)
 		}
-		return half(dealt[key], u.stream)
+		return half(b.dealt[key], u.stream)
 	}, nil)
 }
 

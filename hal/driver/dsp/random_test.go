@@ -44,6 +44,47 @@ func TestRandomDepthwise(t *testing.T) {
 	}
 }
 
+// TestRandomDepthwiseSlides covers windows that slide: rows long enough for loops,
+// every pitch, and filters of which few weights need more than a signed byte.
+func TestRandomDepthwiseSlides(t *testing.T) {
+	d := device(t)
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 33))
+		b := newBuilder(r)
+		c := pick(r, 3, 8, 24, 32, 40, 64, 96, 128, 144, 256)
+		h, w := 1+r.IntN(4), 1+r.IntN(40)
+		kh, kw := pick(r, 1, 2, 3, 3, 3, 5, 7), pick(r, 1, 2, 3, 3, 3, 5, 7)
+		s, dil := pick(r, 1, 1, 2, 2, 3), pick(r, 1, 1, 2)
+		typ := quantType(r)
+		if seed%2 == 0 {
+			typ = nn.TensorQuant8Asymm
+		}
+		in := b.activation(typ, 1, h, w, c)
+		x := b.input(in)
+		f, bias := b.weights(in, []int{1, kh, kw, c}, c, 3)
+		if o := &b.m.Main.Operands[f]; o.Type == nn.TensorQuant8Asymm {
+			for i := range o.Data {
+				if r.IntN(100) > 0 {
+					o.Data[i] = byte(max(0, min(255, int(o.ZeroPoint)+r.IntN(120)-60)))
+				}
+			}
+		}
+		out := b.activation(in.Type, 1, 0, 0, c)
+		out.Scale = outScale(b, in, kh*kw)
+		p := [4]int{r.IntN(kw + 1), r.IntN(kw + 1), r.IntN(kh + 1), r.IntN(kh + 1)}
+		for (kw-1)*dil+1 > w+p[0]+p[1] {
+			p[1]++
+		}
+		for (kh-1)*dil+1 > h+p[2]+p[3] {
+			p[3]++
+		}
+		out.Dimensions[1], out.Dimensions[2] = uint32((h+p[2]+p[3]-(kh-1)*dil-1)/s+1), uint32((w+p[0]+p[1]-(kw-1)*dil-1)/s+1)
+		b.add(nn.OpDepthwiseConv2D, []uint32{x, f, bias, b.int32(p[0]), b.int32(p[1]), b.int32(p[2]), b.int32(p[3]), b.int32(s), b.int32(s),
+			b.int32(1), b.int32(r.IntN(4)), b.bool(false), b.int32(dil), b.int32(dil)}, b.output(out))
+		b.run(t, d, fmt.Sprintf("%d_%dx%dx%d_f%dx%d_s%d_d%d", seed, h, w, c, kh, kw, s, dil))
+	}
+}
+
 func TestRandomFullyConnected(t *testing.T) {
 	d := device(t)
 	for seed := range uint64(30) {
