@@ -231,15 +231,13 @@ func (a *assembler) name() (token, error) {
 // atLabel reports whether a label is defined here.
 func (a *assembler) atLabel() bool {
 	defer func(pos int) { a.pos = pos }(a.pos)
-	if _, err := a.name(); err != nil || !a.peek().is(":") {
+	name, err := a.name()
+	if err != nil || !a.peek().is(":") {
 		return false
 	}
-	return endsLabel(a.toks[a.pos+1])
-}
-
-// endsLabel reports whether what follows a colon shows that the colon ends a label and not a register pair.
-func endsLabel(t token) bool {
-	return !t.glued || t.kind == tokNewline || t.kind == tokEOF || t.is("{")
+	after := a.toks[a.pos+1]
+	return !after.glued || after.ends() || after.is("{") ||
+		after.kind == tokWord && namedRegisters[strings.ToLower(name.text+":"+after.text)].letter == 0 // not lr:fp
 }
 
 // draftPacket is the text of a packet.

@@ -22,6 +22,7 @@ func TestSourceBodies(t *testing.T) {
 		{".if 0\n.if 1\n.word 1\n.else\n.word 2\n.endif\n.elseif 1\n.word 3\n.endif", ".word 3"},
 		{".word 1+2<<3, 1|2+4, 3==3, 5!3, !7", ".word 17, 7, -1, -3, 0"},
 		{"a: .word 1,2\nb: .if b-a == 8\n .word 5\n.endif", ".word 1,2,5"},
+		{"a:nop\nb:.word b-a\n lr:fp = r1:0\nc:{ nop }", "nop\n.word 4\n r31:30 = combine(r1,r0)\n nop"},
 		{" jump 8\n loop0(16,#3)", " jump #8\n loop0(#16,#3)"},
 	} {
 		var code [2][]byte
