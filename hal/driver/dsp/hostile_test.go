@@ -68,6 +68,27 @@ func TestDeclined(t *testing.T) {
 	}
 }
 
+// Strides whose quotients are not those of the reference are declined by name.
+func TestDenormalStride(t *testing.T) {
+	for stride, ok := range map[float32]bool{0x1p-126: true, 0x1p-127: false, 0x1p-149: false, 1: true} {
+		for op, more := range map[nn.OperationType]int{nn.OpRoiPooling: 0, nn.OpRoiAlign: 2} {
+			b := newBuilder(rand.New(rand.NewPCG(3, 42)))
+			in := b.activation(nn.TensorQuant8Asymm, 1, 4, 4, 3)
+			list := []uint32{b.input(in), b.input(nn.Operand{Type: nn.TensorQuant16Asymm, Dimensions: []uint32{1, 4}, Scale: 0.125}),
+				b.input(b.plain(nn.TensorInt32, 1)), b.int32(2), b.int32(2), b.float32(1), b.float32(stride)}
+			for range more {
+				list = append(list, b.int32(1))
+			}
+			in.Dimensions = []uint32{1, 2, 2, 3}
+			b.add(op, append(list, b.bool(false)), b.output(in))
+			s, err := device(t).SupportedOperations(&b.m)
+			if err != nil || s[0].OK != ok || !ok && !strings.Contains(s[0].Reason, "none may be below") {
+				t.Errorf("%v, stride %g: %+v, %v", op, stride, s, err)
+			}
+		}
+	}
+}
+
 // An execution with buffers of the wrong number or size is refused.
 func TestRequests(t *testing.T) {
 	m, in := smallNetwork()

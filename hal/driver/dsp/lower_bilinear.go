@@ -89,6 +89,10 @@ func lowerBilinear(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	ys, xs := bilinearSamples(p.H, p.OutH, &p), bilinearSamples(p.W, p.OutW, &p)
+	if n <= exactBlend && needsFloat(ys, xs) {
+		l.blendExactly(&p, in, ys, xs)
+		return nil
+	}
 	planes, size := p.N, p.C
 	if p.NCHW {
 		planes, size = p.N*p.C, 1

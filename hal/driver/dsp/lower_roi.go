@@ -7,6 +7,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
+// minNormal is the least float with all its bits.
+const minNormal = 0x1p-126
+
 // lowerRoi lowers ROI_ALIGN and ROI_POOLING: threads share the regions.
 func lowerRoi(l *lowering, op *nn.Operation) error {
 	p, err := l.view.Roi(op)
@@ -15,6 +18,9 @@ func lowerRoi(l *lowering, op *nn.Operation) error {
 	}
 	if p.C > maxPositions || p.Rois*p.OutH*p.OutW > maxPositions {
 		return fmt.Errorf("%d regions of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
+	}
+	if min(p.StrideH, p.StrideW) < minNormal { // a quotient by it is not rounded as the reference rounds it
+		return fmt.Errorf("strides %g and %g, none may be below %g", p.StrideH, p.StrideW, minNormal)
 	}
 	in, err := l.nhwc(p.Input, p.NCHW)
 	if err != nil {

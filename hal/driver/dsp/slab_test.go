@@ -76,6 +76,27 @@ func TestRandomAlong(t *testing.T) {
 	}
 }
 
+// TestRandomBlend covers RESIZE_BILINEAR of few elements on any sizes.
+func TestRandomBlend(t *testing.T) {
+	d := device(t)
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 26))
+		b := newBuilder(r)
+		n, h, w, c, oh, ow := 1+r.IntN(2), 1+r.IntN(12), 1+r.IntN(12), pick(r, 1, 2, 3, 9), 1+r.IntN(25), 1+r.IntN(25)
+		in := b.activation(quantType(r), n, h, w, c)
+		out := in
+		out.Dimensions = []uint32{uint32(n), uint32(oh), uint32(ow), uint32(c)}
+		nchw := r.IntN(3) == 0
+		if nchw {
+			in.Dimensions = []uint32{uint32(n), uint32(c), uint32(h), uint32(w)}
+			out.Dimensions = []uint32{uint32(n), uint32(c), uint32(oh), uint32(ow)}
+		}
+		corners := r.IntN(2) == 0
+		b.add(nn.OpResizeBilinear, []uint32{b.input(in), b.int32(ow), b.int32(oh), b.bool(nchw), b.bool(corners), b.bool(!corners && r.IntN(2) == 0)}, b.output(out))
+		b.run(t, d, fmt.Sprintf("%d_%dx%dx%dx%d_%dx%d", seed, n, h, w, c, oh, ow))
+	}
+}
+
 // TestRandomBilinear covers RESIZE_BILINEAR on sizes whose weights are exact in
 // both float32 and fixed point: powers of two.
 func TestRandomBilinear(t *testing.T) {

@@ -86,9 +86,6 @@ func TestLateVariants(t *testing.T) {
 			t.Errorf("%s: taken with constant parameters, not with late ones", c.Name)
 			continue
 		}
-		if slices.ContainsFunc(c.Variants, func(v randgraph.Variant) bool { return v.Op == nn.OpResizeBilinear }) {
-			continue // D-74
-		}
 		t.Run(c.Name, func(t *testing.T) {
 			p, err := d.PrepareModel(m, hal.PrepareOptions{})
 			if err != nil {
@@ -126,8 +123,7 @@ func TestLateHostile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(in) == len(c.Inputs) || slices.ContainsFunc(s, func(a hal.Support) bool { return !a.OK }) ||
-			slices.ContainsFunc(c.Variants, func(v randgraph.Variant) bool { return v.Op == nn.OpResizeBilinear }) {
+		if len(in) == len(c.Inputs) || slices.ContainsFunc(s, func(a hal.Support) bool { return !a.OK }) {
 			continue
 		}
 		p, err := d.PrepareModel(m, hal.PrepareOptions{})

@@ -1,0 +1,114 @@
+package dsp
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+const (
+	// exactBlend is up to how many elements RESIZE_BILINEAR rounds every step as the
+	// reference does, in scalar registers, where fixed point would not give the same.
+	exactBlend = 1 << 14
+	// blendFraction is up to how many fraction bits the sums of bytes are exact in
+	// single precision as well as in fixed point.
+	blendFraction = 15
+)
+
+// needsFloat reports whether the weights of two axes have so many bits that
+// rounding in single precision can show.
+func needsFloat(ys, xs samples) bool {
+	return fractionBitsOf(ys.frac)+fractionBitsOf(xs.frac) > blendFraction
+}
+
+// fractionBitsOf is how many bits behind the point a list needs.
+func fractionBitsOf(list []float64) int {
+	most := 0
+	for _, f := range list {
+		n := 0
+		for ; n <= blendFraction && f != math.Trunc(f); n++ {
+			f *= 2
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// Words of an entry of the exact blend: the neighbours, the result, and the
+// weights of the upper, lower, left and right ones.
+const (
+	exactFrom  = 0
+	exactOut   = 4
+	exactAbove = 5
+	exactLeft  = 7
+	exactWords = 9
+)
+
+// exactKernel blends runs of size bytes, each with one set of weights, in the
+// order and with the roundings of the reference. Arguments: table, entries.
+type exactKernel struct{ size, bias int }
+
+func (k exactKernel) generate(a *asm) {
+	in := a.args("table", "entries")
+	table, entries := in[0], in[1]
+	a.repeat(entries, func() {
+		var from, w [4]build.Reg
+		for i := range from {
+			from[i], w[i] = a.word(table, exactFrom+i, "neighbour"), a.word(table, exactAbove+i, "weight")
+		}
+		out := a.word(table, exactOut, "out")
+		a.bump(table, 4*exactWords)
+		a.loop0(k.size, func() {
+			var sum build.Reg
+			for i := range from {
+				v := a.r("stored")
+				a.op(hexagon.L2_loadrub_pi, v, from[i], 1).Loads(aliasIn)
+				f := a.fmul(a.fmul(a.ofInt(a.add(v, -k.bias)), w[i/2]), w[exactLeft-exactAbove+i%2])
+				if i > 0 {
+					f = a.fadd(sum, f)
+				}
+				sum = f
+			}
+			a.op(hexagon.S2_storerb_pi, out, 1, a.add(a.round(sum), k.bias)).Stores(aliasOut)
+		})
+	})
+	a.ret()
+}
+
+// blendExactly lowers a RESIZE_BILINEAR of few elements.
+func (l *lowering) blendExactly(p *opspec.Resize, in *tensor, ys, xs samples) {
+	planes, size := p.N, p.C
+	if p.NCHW {
+		planes, size = p.N*p.C, 1
+	}
+	out := l.flatResult(p.Output)
+	k := exactKernel{size, int(unsignedBias(p.Type))}
+	l.addStep("blend", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+		kern, err := l.kernel(fmt.Sprintf("exact_blend_%+v", k), k.generate)
+		if err != nil {
+			return err
+		}
+		var table []uint32
+		to := out.addr
+		for i := range planes {
+			for y := range p.OutH {
+				for x := range p.OutW {
+					for n := range 4 {
+						at := (i*p.H+ys.at[n/2][y])*p.W + xs.at[n%2][x]
+						table = append(table, in.addr+uint32(at*size))
+					}
+					table = append(table, to)
+					for _, f := range [2]float32{float32(ys.frac[y]), float32(xs.frac[x])} {
+						table = append(table, math.Float32bits(1-f), math.Float32bits(f))
+					}
+					to += uint32(size)
+				}
+			}
+		}
+		l.launchTable(s, kern, table, exactWords)
+		return nil
+	})
+}
