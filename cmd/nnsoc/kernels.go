@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
@@ -59,7 +63,7 @@ type kernelEntry struct {
 const packetMACs = 256
 
 func newBenchKernels(a *app) *cobra.Command {
-	var device, path string
+	var device, path, network string
 	cmd := &cobra.Command{
 		Use:   "kernels",
 		Short: "show how well each operation of a network uses the DSP's multipliers",
@@ -72,21 +76,50 @@ all packets of an operation. "inner loop" counts only those of products: the mul
 their additions, and the loads, interleaving and shifting of what they multiply. It compares
 with figures published for the inner loops of other libraries. A packet with instructions of
 several kinds counts for each in proportion. "of machine" counts the multiply-accumulates
-against all packets that the threads had time for. Without --model it takes the embedded
-MobileNet v1.`,
-		Example: "  nnsoc bench kernels --model mobilenet.tflite --device dsp\n  nnsoc bench kernels --json",
+against all packets that the threads had time for. The network is a file (--model) or one that
+the program builds with synthetic weights (--network).`,
+		Example: "  nnsoc bench kernels --model mobilenet.tflite --device dsp\n  nnsoc bench kernels --network inception_v3 --json",
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return a.benchKernels(path, device) },
+		RunE:    func(*cobra.Command, []string) error { return a.benchKernels(path, network, device) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&path, "model", "", "TensorFlow Lite network (default: the embedded MobileNet v1)")
+	fl.StringVar(&path, "model", "", "TensorFlow Lite network")
+	fl.StringVar(&network, "network", "mobilenet_v1", "built-in quantized network: "+strings.Join(networkNames(), ", "))
+	cmd.MarkFlagsMutuallyExclusive("model", "network")
+	_ = cmd.RegisterFlagCompletionFunc("network", cobra.FixedCompletions(networkNames(), cobra.ShellCompDirectiveNoFileComp))
 	fl.StringVar(&device, "device", "dsp", "device to measure; it must count packets")
 	completeDevices(a, cmd)
 	_ = cmd.MarkFlagFilename("model", "tflite")
 	return cmd
 }
 
-func (a *app) benchKernels(path, device string) error {
+// builtIn are the quantized networks that package bench builds.
+var builtIn = map[string]func() *nn.Model{
+	"inception_v3":      bench.InceptionV3,
+	"mobilenet_v1":      bench.MobileNetV1Quant,
+	"mobilenet_v1_0.25": bench.MobileNetV1Quarter,
+	"mobilenet_v2":      bench.MobileNetV2,
+}
+
+func networkNames() []string { return slices.Sorted(maps.Keys(builtIn)) }
+
+// kernelsNetwork is the network of a file or, without one, that of the name.
+func kernelsNetwork(path, name string) (*form, error) {
+	if path != "" {
+		m, err := readModel(path)
+		if err != nil {
+			return nil, err
+		}
+		return newForm(m, &runFlags{})
+	}
+	build := builtIn[name]
+	if build == nil {
+		return nil, usage(fmt.Errorf("network %q is none of %s", name, strings.Join(networkNames(), ", ")))
+	}
+	return newForm(build(), &runFlags{})
+}
+
+func (a *app) benchKernels(path, network, device string) error {
 	m, err := a.machine(hal.FastSingleAnswer)
 	if err != nil {
 		return err
@@ -94,15 +127,10 @@ func (a *app) benchKernels(path, device string) error {
 	if _, err := m.registry.Find(device); err != nil {
 		return usage(err)
 	}
-	var args []string
-	if path != "" {
-		args = []string{path}
-	}
-	w, err := newWorkload(args, &runFlags{})
+	f, err := kernelsNetwork(path, network)
 	if err != nil {
 		return err
 	}
-	f := w.primary
 	p := newProgress(a.err)
 	defer p.done()
 	p.say("%s: compile %s", device, f.model.Name)

@@ -12,21 +12,43 @@ const regionGuard = 512
 // finish gives tensors their addresses and steps their launches.
 func (l *lowering) finish() error {
 	l.addHalos()
-	if err := l.place(); err != nil {
+	groups := l.groups()
+	if err := l.place(groups); err != nil {
 		return err
 	}
-	for _, s := range l.steps {
-		l.op = s.region
-		if err := s.emit(l, s); err != nil {
-			return fmt.Errorf("dsp: operation %d: %w", s.region, err)
+	for i := 0; i < len(l.steps); i++ {
+		if len(groups) > 0 && groups[0].from == i {
+			if err := l.emitBands(groups[0]); err != nil {
+				return err
+			}
+			i = groups[0].to - 1
+			groups = groups[1:]
+		} else if err := l.emitStep(l.steps[i]); err != nil {
+			return err
 		}
 		if len(l.consts) > maxConst {
-			return fmt.Errorf("dsp: operation %d: more than %d bytes of weights and tables", s.region, maxConst)
+			return fmt.Errorf("dsp: operation %d: more than %d bytes of weights and tables", l.op, maxConst)
 		}
 	}
 	l.finishFetches()
+	l.lookAhead()
 	l.consts = append(l.consts, make([]byte, endGuard)...)
 	return nil
+}
+
+// emitStep emits a step on its own.
+func (l *lowering) emitStep(s *step) error {
+	l.op = s.region
+	jobs, consts := len(l.jobs), len(l.consts)
+	if err := s.emit(l, s); err != nil {
+		return l.failed(s, err)
+	}
+	l.pass(s, len(l.jobs)-jobs, len(l.consts)-consts)
+	return nil
+}
+
+func (l *lowering) failed(s *step, err error) error {
+	return fmt.Errorf("dsp: operation %d: %w", s.region, err)
 }
 
 // addHalos inserts, behind the last step that writes a tensor with a halo,
@@ -50,15 +72,22 @@ func (l *lowering) addHalos() {
 	l.steps = steps
 }
 
-// place works out lifetimes and addresses.
-func (l *lowering) place() error {
+// place works out lifetimes and addresses. The steps of a group share theirs.
+func (l *lowering) place(groups []group) error {
 	for i, s := range l.steps {
+		from, to := i, i
+		if len(groups) > 0 && i >= groups[0].to {
+			groups = groups[1:]
+		}
+		if len(groups) > 0 && i >= groups[0].from {
+			from, to = groups[0].from, groups[0].to-1
+		}
 		for _, list := range [2][]*tensor{s.reads, s.writes} {
 			for _, t := range list {
 				if t.first == -1 {
-					t.first = i
+					t.first = from
 				}
-				t.last = max(t.last, i)
+				t.last = max(t.last, to)
 			}
 		}
 	}

@@ -35,6 +35,7 @@ func (l *lowering) chained(s *step, src, bytes uint32) (uint32, error) {
 	r := fetchRange{src, v.base + v.next, bytes}
 	v.next += bytes
 	v.batches = append(v.batches, &batch{job: len(l.jobs), ranges: []fetchRange{r}})
+	l.claimFor(len(l.jobs), src, int(bytes), byDMA)
 	l.launch(s, k, nil)
 	l.jobs[len(l.jobs)-1].Name = "fetch"
 	return r.dst, nil

@@ -3,6 +3,8 @@ package dsp
 import (
 	"fmt"
 	"math"
+
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // maxConvPositions bounds the positions of a block.
@@ -24,15 +26,36 @@ func (l *lowering) gemm(g *gemm) {
 		scratch.dense = true
 		writes = append(writes, scratch)
 	}
-	l.addStep("conv", []*tensor{g.in}, writes, func(l *lowering, s *step) error {
+	w := rowWork{count: g.out.shape.n * g.out.shape.h, needs: g.needs, begin: func(l *lowering, s *step) (func(from, to int) error, error) {
 		return l.emitGemm(g, s, scratch)
-	})
+	}}
+	l.addRows("conv", []*tensor{g.in}, writes, w)
+	if g.recounts() {
+		l.steps[len(l.steps)-1].rows = nil
+	}
+}
+
+// needs is how many rows of the input the first rows of the output take.
+func (g *gemm) needs(rows int) int { return windowRows(&g.Window, rows) }
+
+// askRows lets the last job fetch the rows that rows before from have used, too.
+func (g *gemm) askRows(l *lowering, at, from int) {
+	if from > 0 {
+		l.askRows(at, g.in, from*g.StrideH-g.Top, g.needs(from))
+	}
+}
+
+func windowRows(w *opspec.Window, rows int) int {
+	if rows <= 0 {
+		return 0
+	}
+	return (rows-1)*w.StrideH - w.Top + (w.KH-1)*w.DilationH + 1
 }
 
 // splatHalf is v in both halves of a word.
 func splatHalf(v int32) uint32 { return uint32(uint16(v)) * 0x10001 }
 
-func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
+func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to int) error, error) {
 	k := g.filter.k
 	words, perRun := g.runWords()
 	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.kind(), sum: g.filter.zero != 0, cluster: g.out.perVec()}
@@ -46,7 +69,10 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 	c.single = full == 0 || full == 1 && c.tail == 0
 	// Runs of pairs start on 8 bytes everywhere.
 	c.pairs = g.in.pitch%8 == 0 || g.in.pitch == 4 && g.StrideW%2 == 0 && g.Left%2 == 0 && perRun > 1
-	var e gemmEmitter
+	e := &gemmEmitter{l: l, g: g, s: s, full: full, parts: map[[2]int]uint32{}}
+	if scratch != nil {
+		e.scratch = scratch.addr
+	}
 	var taps [][4]tap
 	var err error
 	for _, woven := range [...]bool{true, false} {
@@ -54,25 +80,24 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) error {
 		if woven && !l.weave(&c, full, g.out.shape.positions()) {
 			continue
 		}
-		if taps, err = e.prepare(l, g, s, c, full, perRun, scratch); err == nil {
+		if taps, err = e.prepare(c, perRun); err == nil {
 			break
 		}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c = *e.c
-	records := g.packChunks(&c, taps, 0, full, 4, true)
+	e.params = l.constWords(g.rq.params())
+	e.records = g.packChunks(e.c, taps, 0, full, 4, true)
 	if c.tail > 0 {
-		records = append(records, g.packChunks(&c, taps, full*128, 1, c.tail, false)...)
+		e.records = append(e.records, g.packChunks(e.c, taps, full*128, 1, c.tail, false)...)
 	}
-	at := l.constant(records)
-	l.constant(make([]byte, 2*4*vecBytes)) // read ahead of the last record
-	return e.launch(at)
+	return e.rows, nil
 }
 
-// prepare makes the kernel and its tables.
-func (e *gemmEmitter) prepare(l *lowering, g *gemm, s *step, c convKernel, full, perRun int, scratch *tensor) ([][4]tap, error) {
+// prepare makes the kernel.
+func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
+	l, g := e.l, e.g
 	if !c.woven {
 		l.shapeBlock(&c, g.out.shape.positions())
 	}
@@ -80,14 +105,12 @@ func (e *gemmEmitter) prepare(l *lowering, g *gemm, s *step, c convKernel, full,
 		c.near, c.step = near, g.StrideW
 	}
 	taps, bumps := g.inputRuns(&c, perRun)
-	c.stream = g.in.bytes() >= streamBytes
-	if n := int64(full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
+	c.stream = l.cold(g.in)
+	if n := int64(e.full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
 		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
 	}
-	*e = gemmEmitter{l: l, g: g, s: s, c: &c, full: full}
-	entries := g.blockTable(&c)
-	e.blocks = len(entries) / c.entryWords()
-	e.strips = newStrips(g, &c, entries)
+	e.c = &c
+	e.block(0, g.out.shape.n*g.out.shape.h)
 	if c.sum {
 		c.sums = e.strips.kernel(l.spread(e.blocks))
 	}
@@ -95,14 +118,30 @@ func (e *gemmEmitter) prepare(l *lowering, g *gemm, s *step, c convKernel, full,
 	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
 		return nil, err
 	}
-	e.table = l.constWords(append(entries, entries[len(entries)-c.entryWords():]...)) // begun in vain
 	e.bumps = l.constWords(bumps)
-	e.params = l.constWords(g.rq.params())
-	if c.sum {
-		e.sums = g.sumsArgs(l, &c.sums)
-		e.scratch = scratch.addr
-	}
 	return taps, nil
+}
+
+// block divides rows of the result into blocks and strips.
+func (e *gemmEmitter) block(from, to int) {
+	if e.strips != nil && e.strips.c == e.c && e.from == from && e.to == to {
+		return
+	}
+	e.from, e.to = from, to
+	e.entries = e.g.blockTable(e.c, from, to)
+	e.blocks = len(e.entries) / e.c.entryWords()
+	e.strips = newStrips(e.g, e.c, e.entries)
+}
+
+// rows emits some rows of the result.
+func (e *gemmEmitter) rows(from, to int) error {
+	c, l := e.c, e.l
+	e.block(from, to)
+	e.table = l.constWords(append(e.entries, e.entries[len(e.entries)-c.entryWords():]...)) // begun in vain
+	if c.sum {
+		e.sums = e.g.sumsArgs(l, &c.sums)
+	}
+	return e.launch()
 }
 
 // maxWoven is how many vrmpy a block of a woven kernel may have.
@@ -171,83 +210,89 @@ type gemmEmitter struct {
 	kernel                        *kernel
 	full                          int // full chunks; a tail chunk follows when c.tail > 0
 	blocks                        int
+	from, to                      int      // rows that they make
+	entries                       []uint32 // the block table
 	strips                        *strips
 	shares                        [][2]int         // blocks of the threads of the last job
 	sums                          [sumsArgs]uint32 // but for the scratch
 	table, bumps, params, scratch uint32
+	records                       []byte
+	parts                         map[[2]int]uint32 // where the records of chunks lie
 }
 
-// launch emits the convolution with its records at the given address: directly,
-// or from VTCM in as many parts as that takes, when weights are used often
-// enough to pay for the way there.
-func (e *gemmEmitter) launch(at uint32) error {
+// part places the records of chunks where they are used.
+func (e *gemmEmitter) part(from, to int) uint32 {
+	at, ok := e.parts[[2]int{from, to}]
+	if !ok {
+		at = e.l.constant(e.records[e.size(0, from):e.size(0, to)])
+		e.parts[[2]int{from, to}] = at
+	}
+	return at
+}
+
+// size is that of the records of chunks from to to-1.
+func (e *gemmEmitter) size(from, to int) int {
+	n := (min(to, e.full) - min(from, e.full)) * e.c.record(4)
+	if to > e.full {
+		n += e.c.record(e.c.tail)
+	}
+	return n
+}
+
+// launch emits the convolution: with records where they lie, or from VTCM in as
+// many parts as that takes, when weights are used often enough to pay for the way
+// there.
+func (e *gemmEmitter) launch() error {
 	c, l := e.c, e.l
 	chunks := e.full
 	if c.tail > 0 {
 		chunks++
 	}
-	size := func(from, to int) int {
-		n := (min(to, e.full) - min(from, e.full)) * c.record(4)
-		if to > e.full {
-			n += c.record(c.tail)
-		}
-		return n
-	}
 	const ahead = 2 * 4 * vecBytes // the kernel reads ahead of the last record
 	if e.blocks < 3 {
-		e.job(at, 0, chunks)
-		e.prefetchOwn(at, size(0, chunks))
+		e.job(e.part(0, chunks), 0, chunks)
+		l.canPrefetch(convPrefetch)
 		return nil
 	}
-	if size(0, 1)+ahead > l.vtcm.room() { // every block reads all weights of a job: no more of them than stay in L2
-		for from, to := 0, 0; from < chunks; from = to {
-			for to = from + 1; to < chunks && size(from, to+1) <= prefetchLimit; {
-				to++
-			}
-			part := at + uint32(size(0, from))
-			if err := l.warm(e.s, part, size(from, to)); err != nil {
+	if e.size(0, 1)+ahead > l.vtcm.room() { // every block reads all weights of a job from L2
+		for n := range chunks {
+			part := e.part(n, n+1)
+			if err := l.warm(e.s, part, e.size(n, n+1)); err != nil {
 				return err
 			}
-			e.job(part, from, to)
+			e.job(part, n, n+1)
+			l.traffic[len(l.jobs)-1].reads += e.size(n, n+1) * 5 / 4
+			e.prefetches()
 		}
 		return nil
 	}
 	for from := 0; from < chunks; {
 		to := from + 1
-		for to < chunks && size(from, to+1)+ahead <= l.vtcm.room() {
+		for to < chunks && e.size(from, to+1)+ahead <= l.vtcm.room() {
 			to++
 		}
-		in, err := l.resident(e.s, at+uint32(size(0, from)), size(from, to)+ahead)
+		in, err := l.resident(e.s, e.part(from, to), e.size(from, to)+ahead)
 		if err != nil {
 			return err
 		}
 		e.job(in, from, to)
-		if c.stream {
-			e.prefetchFirst()
-		} else {
-			l.canPrefetch(convPrefetch)
-		}
+		e.prefetches()
 		from = to
 	}
 	return nil
 }
 
-// prefetchFirst lets the threads of the job just launched fetch the inputs of
-// their first strips; the kernel itself fetches those of the others.
-func (e *gemmEmitter) prefetchFirst() {
+// prefetches lets the threads of the job just launched fetch the inputs of their
+// first strips, when the kernel itself fetches those of the others, or else what
+// later jobs need.
+func (e *gemmEmitter) prefetches() {
+	if !e.c.stream {
+		e.l.canPrefetch(convPrefetch)
+		e.g.askRows(e.l, convPrefetch, e.from)
+		return
+	}
 	for t, args := range e.l.jobs[len(e.l.jobs)-1].Args {
 		args[convPrefetch], args[convPrefetch+1] = e.strips.ahead(e.shares[t][0], e.shares[t][1])
-	}
-}
-
-// prefetchOwn lets the job just launched fetch its own weights into L2.
-func (e *gemmEmitter) prefetchOwn(at uint32, bytes int) {
-	args := e.l.jobs[len(e.l.jobs)-1].Args
-	share := uint32(roundUp(ceilDiv(bytes, len(args)), vecBytes))
-	for t := range args {
-		if off := uint32(t) * share; off < uint32(bytes) {
-			args[t][convPrefetch], args[t][convPrefetch+1] = at+off, boxOf(min(share, uint32(bytes)-off)+vecBytes-1)
-		}
 	}
 }
 
@@ -287,9 +332,15 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		}
 		e.shares = append(e.shares, b)
 		strips, count := e.strips.table(l, b[0], b[1])
-		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), strips, uint32(count), l.constWords(block), e.params, 0, 0})
+		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), strips, uint32(count), l.constWords(block), e.params, 0, 0, vecBytes})
 	}
 	l.launch(e.s, e.kernel, args)
+	groups := 4
+	if !c.full {
+		groups = c.tail
+	}
+	perBlock := c.positions*groups*c.words*c.runs/2 + 9*c.positions + 12
+	l.takes(min(byBlock, byChunk) * perBlock)
 }
 
 // recounts reports whether positions are counted differently on both sides, as
@@ -299,9 +350,9 @@ func (g *gemm) recounts() bool {
 	return o.positions() == s.positions() && (o.h != g.OutH || o.w != g.OutW)
 }
 
-// blockTable lists the blocks: whole clusters of positions in row order. What
+// blockTable lists the blocks of some rows: whole clusters of positions in row order. What
 // is missing at the end of a row or of the last block repeats a neighbour.
-func (g *gemm) blockTable(c *convKernel) []uint32 {
+func (g *gemm) blockTable(c *convKernel, from, to int) []uint32 {
 	type cluster struct {
 		in  [4]uint32
 		out uint32
@@ -309,21 +360,20 @@ func (g *gemm) blockTable(c *convKernel) []uint32 {
 	var all []cluster
 	s, o := g.in.shape, g.out.shape
 	flat := g.recounts()
-	for n := range o.n {
-		for y := range o.h {
-			for x := 0; x < o.w; x += c.cluster {
-				k := cluster{out: g.out.at(n, y, x)}
-				for i := range c.cluster {
-					xi := min(x+i, o.w-1)
-					if flat {
-						p := (n*o.h+y)*o.w + xi
-						k.in[i] = g.in.at(p/(s.h*s.w), p/s.w%s.h, p%s.w)
-						continue
-					}
-					k.in[i] = g.in.at(n, y*g.StrideH-g.Top, xi*g.StrideW-g.Left)
+	for row := from; row < to; row++ {
+		n, y := row/o.h, row%o.h
+		for x := 0; x < o.w; x += c.cluster {
+			k := cluster{out: g.out.at(n, y, x)}
+			for i := range c.cluster {
+				xi := min(x+i, o.w-1)
+				if flat {
+					p := (n*o.h+y)*o.w + xi
+					k.in[i] = g.in.at(p/(s.h*s.w), p/s.w%s.h, p%s.w)
+					continue
 				}
-				all = append(all, k)
+				k.in[i] = g.in.at(n, y*g.StrideH-g.Top, xi*g.StrideW-g.Left)
 			}
+			all = append(all, k)
 		}
 	}
 	per := c.outputs()

@@ -90,19 +90,23 @@ func TestRandomGraphs(t *testing.T) {
 				values = append(values, y)
 			}
 		}
-		// Whatever nobody reads is an output.
-		read := map[uint32]bool{}
-		for _, op := range b.m.Main.Operations {
-			for _, i := range op.Inputs {
-				read[i] = true
-			}
-		}
-		for _, op := range b.m.Main.Operations {
-			if y := op.Outputs[0]; !read[y] && b.m.Main.Operands[y].Lifetime != nn.SubgraphOutput {
-				b.m.Main.Operands[y].Lifetime = nn.SubgraphOutput
-				b.m.Main.Outputs = append(b.m.Main.Outputs, y)
-			}
-		}
+		b.finish()
 		b.run(t, d, fmt.Sprintf("%d_%v_%d", seed, in.Dimensions, len(b.m.Main.Operations)))
+	}
+}
+
+// finish makes whatever nobody reads an output.
+func (b *builder) finish() {
+	read := map[uint32]bool{}
+	for _, op := range b.m.Main.Operations {
+		for _, i := range op.Inputs {
+			read[i] = true
+		}
+	}
+	for _, op := range b.m.Main.Operations {
+		if y := op.Outputs[0]; !read[y] && b.m.Main.Operands[y].Lifetime != nn.SubgraphOutput {
+			b.m.Main.Operands[y].Lifetime = nn.SubgraphOutput
+			b.m.Main.Outputs = append(b.m.Main.Outputs, y)
+		}
 	}
 }

@@ -48,8 +48,18 @@ func mulParams(rq *requant, q *opspec.MulQuant, bias int32) []uint32 {
 	return append(rq.params(), splatHalf(q.ZeroA+bias), splatHalf(q.ZeroB+bias))
 }
 
-// generate writes the kernel. Arguments: table of (a, b, output, vectors),
-// entries, parameter block.
+// Words of an entry: a range of vectors, and what l2fetch is to bring in.
+const (
+	binA = iota
+	binB
+	binOut
+	binVectors
+	binAhead
+	binBox
+	binWords
+)
+
+// generate writes the kernel. Arguments: table, entries, parameter block.
 func (b *binaryKernel) generate(a *asm) {
 	in := a.args("table", "entries", "params")
 	table, entries, params := in[0], in[1], in[2]
@@ -66,9 +76,15 @@ func (b *binaryKernel) generate(a *asm) {
 		termB = a.addTerm(params, binMultB, binRightB, b.roundB)
 	}
 	a.repeat(entries, func() {
-		pa, pb, po := a.word(table, 0, "a"), a.word(table, 1, "b"), a.word(table, 2, "out")
-		n := a.word(table, 3, "vectors")
-		a.bump(table, 16)
+		pa, pb, po := a.word(table, binA, "a"), a.word(table, binB, "b"), a.word(table, binOut, "out")
+		n, ahead, box := a.word(table, binVectors, "vectors"), a.word(table, binAhead, "ahead"), a.word(table, binBox, "box")
+		a.bump(table, 4*binWords)
+		a.skipIfZero(box, func() {
+			shape := a.rr("box")
+			a.op(hexagon.A2_tfr, lo(shape), box)
+			a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
+			a.op(hexagon.Y5_l2fetch, ahead, shape)
+		})
 		a.loop0(n, func() {
 			xa := a.centred(pa, zeroA)
 			xb := a.centred(pb, zeroB)

@@ -135,13 +135,13 @@ type convCode struct {
 // generate writes the kernel. Arguments: table, strips, their number, argument
 // block, parameter block, prefetch.
 func (c *convKernel) generate(a *asm) {
-	in := a.args("table", "strip", "strips", "args", "params", "address", "box")
+	in := a.args("table", "strip", "strips", "args", "params", "address", "box", "stride")
 	e := &convCode{convKernel: c, a: a, table: in[0], args: in[3], params: in[4]}
 	strip := in[1]
 	for _, p := range []build.Reg{e.args, strip, e.table, e.params} { // all at once
 		a.op(hexagon.Y2_dcfetchbo, p, 0)
 	}
-	a.prefetch(in[5], in[6])
+	a.prefetch(in[convPrefetch:])
 	e.rq = a.requantSetup(c.rq, e.params)
 	if !c.woven {
 		e.rq.factorsInVectors()
@@ -168,18 +168,12 @@ func (c *convKernel) generate(a *asm) {
 	a.ret()
 }
 
-// fetches bring the entry of a later block and the inputs of the next one to L1D:
-// they come from DRAM and from L2. They may stand anywhere in a block.
-func (e *convCode) fetches() (list []func()) {
-	const ahead, line, most = 8, 64, 32
-	add := func(base build.Reg, off int) {
-		list = append(list, func() { e.a.op(hexagon.Y2_dcfetchbo, base, off) })
-	}
-	bytes := 4 * e.entryWords()
-	for off := 0; off < bytes; off += line {
-		add(e.table, (ahead*bytes+off)&^7)
-	}
-	var lines []int // behind an input address
+// line is that of L1D, which holds up to mostLines of the inputs of a block.
+const line, mostLines = 64, 32
+
+// inputLines are the lines that a run of a block reads behind an input address, and
+// whether all of the next block come to L1D while one is at work.
+func (e *convCode) inputLines() (lines []int, all bool) {
 	for p := range e.positions / e.inputs() {
 		for off := range ceilDiv(4*e.words, line) {
 			if at := (p*e.near + off*line) &^ (line - 1); len(lines) == 0 || at > lines[len(lines)-1] {
@@ -187,6 +181,23 @@ func (e *convCode) fetches() (list []func()) {
 			}
 		}
 	}
+	// The way to another run is known with sums only.
+	reached := e.runs == 1 || e.sum && e.sums.rows == e.runs
+	return lines, reached && e.runs*len(lines)*e.inputs() <= mostLines
+}
+
+// fetches bring the entry of a later block and the inputs of the next one to L1D:
+// they come from DRAM and from L2. They may stand anywhere in a block.
+func (e *convCode) fetches() (list []func()) {
+	const ahead = 8
+	add := func(base build.Reg, off int) {
+		list = append(list, func() { e.a.op(hexagon.Y2_dcfetchbo, base, off) })
+	}
+	bytes := 4 * e.entryWords()
+	for off := 0; off < bytes; off += line {
+		add(e.table, (ahead*bytes+off)&^7)
+	}
+	lines, all := e.inputLines()
 	if e.sum && (e.flat || e.convKernel.woven) { // those of a block mostly lie together
 		at := e.a.r("sums")
 		list = append(list, func() {
@@ -196,14 +207,13 @@ func (e *convCode) fetches() (list []func()) {
 		})
 		add(at, 4*(e.positions-1)&^7)
 	}
-	rows := e.runs // one is known how to get to with sums only
-	if rows > 1 && (!e.sum || e.sums.rows != rows) || rows*len(lines)*e.inputs() > most {
+	if !all {
 		return list
 	}
 	for i := range e.inputs() {
 		p := e.a.r("next")
 		list = append(list, func() { e.a.op(hexagon.L2_loadri_io, p, e.table, 4*(e.entryWords()+i)).Loads(aliasConst) })
-		for r := range rows {
+		for r := range e.runs {
 			if r > 0 {
 				list = append(list, func() { e.a.op(hexagon.A2_add, p, p, e.a.word(e.args, convSums+sumsRowStep, "row step")) })
 			}

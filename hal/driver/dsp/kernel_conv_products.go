@@ -138,30 +138,45 @@ func (e *convCode) pairProducts(b *convChunk, w build.Reg) {
 		x[p] = a.rr("x")
 	}
 	load := func(p int) { a.op(hexagon.L2_loadrd_pi, x[p], b.ptr[p], 8).Loads(aliasIn) }
+	// With few groups the slots for asking for the next line of L1D are those of
+	// several rounds.
+	rounds := 1
+	if _, all := e.inputLines(); all {
+		rounds = 0
+	} else {
+		for rounds*n < 4 && e.words%(4*rounds) == 0 {
+			rounds *= 2
+		}
+	}
 	e.eachRun(b.ptr, true, func() {
 		for p := range x {
 			load(p)
 		}
-		a.loop0(e.words/2, func() {
-			second := make([]build.Reg, n)
-			for j := range second {
-				second[j] = a.vload(w, (j-n)*vecBytes, aliasConst, "w")
-			}
-			for j := range first {
-				for p := range x {
-					a.op(hexagon.V6_vrmpyub_acc, b.acc[p][j], first[j], lo(x[p]))
+		a.loop0(e.words/2/max(rounds, 1), func() {
+			for r := range max(rounds, 1) {
+				second := make([]build.Reg, n)
+				for j := range second {
+					second[j] = a.vload(w, (j-n)*vecBytes, aliasConst, "w")
 				}
-				a.vloadTo(first[j], w, j*vecBytes, aliasConst)
-			}
-			for j := range second {
-				for p := range x {
-					a.op(hexagon.V6_vrmpyub_acc, b.acc[p][j], second[j], hi(x[p]))
-					if j == n-1 {
-						load(p)
+				for j := range first {
+					for p := range x {
+						a.op(hexagon.V6_vrmpyub_acc, b.acc[p][j], first[j], lo(x[p]))
+					}
+					a.vloadTo(first[j], w, j*vecBytes, aliasConst)
+				}
+				for j := range second {
+					for p := range x {
+						a.op(hexagon.V6_vrmpyub_acc, b.acc[p][j], second[j], hi(x[p]))
+						if j == 0 && rounds*n > 2 && p%rounds == r {
+							a.op(hexagon.Y2_dcfetchbo, b.ptr[p], 64)
+						}
+						if j == n-1 {
+							load(p)
+						}
 					}
 				}
+				a.bump(w, 2*n*vecBytes)
 			}
-			a.bump(w, 2*n*vecBytes)
 		})
 	})
 }

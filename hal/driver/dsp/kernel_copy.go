@@ -44,7 +44,7 @@ func (c *copyKernel) generate(a *asm) {
 		ss, ds := a.word(table, copySrcStep, "step"), a.word(table, copyDstStep, "step")
 		box := a.rr("box")
 		a.op(hexagon.L2_loadrd_io, box, table, 4*copyWidth).Loads(aliasConst)
-		a.op(hexagon.Y5_l2fetch, src, box)
+		a.skipIfZero(lo(box), func() { a.op(hexagon.Y5_l2fetch, src, box) })
 		a.bump(table, 4*copyWords)
 		full, rest := a.r("full"), a.r("rest")
 		if c.full {

@@ -116,9 +116,9 @@ type depthCode struct {
 // generate writes the kernel. Arguments: table of (input, output, record),
 // entries, parameter block, prefetch.
 func (d *depthKernel) generate(a *asm) {
-	in := a.args("table", "entries", "params", "address", "box")
+	in := a.args("table", "entries", "params", "address", "box", "stride")
 	table, entries, params := in[0], in[1], in[2]
-	a.prefetch(in[3], in[4])
+	a.prefetch(in[depthPrefetch:])
 	e := &depthCode{depthKernel: d, a: a, rq: a.requantSetup(d.rq, params)}
 	if d.form.steps == 0 {
 		e.cellMasks()

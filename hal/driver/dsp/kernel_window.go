@@ -8,7 +8,8 @@ import (
 )
 
 // windowKernel reduces windows of positions: the maximum or a quotient of the
-// sum. An entry of the table is one window of one chunk of 128 channels.
+// sum. An entry of the table are equal windows, equally far apart, of one chunk of
+// 128 channels.
 type windowKernel struct {
 	max     bool
 	rowStep int // bytes between the rows of a window
@@ -17,12 +18,15 @@ type windowKernel struct {
 	clamp   bool
 }
 
-// Words of a window entry; a maximum has only the first four.
+// Words of a window entry; a maximum has only those before winAbove.
 const (
 	winIn = iota
 	winOut
 	winRows
 	winCols
+	winCount // of windows
+	winInStep
+	winOutStep
 	winAbove // sum above which winMore is added, otherwise winLess
 	winMore
 	winLess
@@ -51,42 +55,73 @@ func (w *windowKernel) entryWords() int {
 	return winWords
 }
 
+// winPrefetch is the index of the prefetch arguments.
+const winPrefetch = 4
+
 // generate writes the kernel. Arguments: table, entries, lower and upper bound
-// four times each.
+// four times each, prefetch.
 func (w *windowKernel) generate(a *asm) {
-	in := a.args("table", "entries", "lo", "hi")
+	in := a.args("table", "entries", "lo", "hi", "address", "box", "stride")
 	table, entries := in[0], in[1]
+	a.prefetch(in[winPrefetch:])
 	var low, high build.Reg
 	if w.clamp {
 		low, high = a.splat(in[2], "lo"), a.splat(in[3], "hi")
 	}
 	zero := a.zero()
 	a.repeat(entries, func() {
-		var v build.Reg
-		if w.max {
-			v = w.maximum(a, table, zero)
-		} else {
-			v = w.average(a, table, zero)
+		e := windowEntry{in: a.word(table, winIn, "in"), rows: a.word(table, winRows, "rows"), cols: a.word(table, winCols, "cols")}
+		out, count := a.word(table, winOut, "out"), a.word(table, winCount, "count")
+		inStep, outStep := a.word(table, winInStep, "step"), a.word(table, winOutStep, "step")
+		if !w.max {
+			e.divisor = a.divisor(table)
 		}
-		if w.clamp {
-			a.op(hexagon.V6_vmaxub, v, v, low)
-			a.op(hexagon.V6_vminub, v, v, high)
-		}
-		a.vstore(a.word(table, winOut, "out"), 0, v, aliasOut)
 		a.bump(table, 4*w.entryWords())
+		a.repeat(count, func() {
+			var v build.Reg
+			if w.max {
+				v = w.maximum(a, e, zero)
+			} else {
+				v = w.average(a, e, zero)
+			}
+			if w.clamp {
+				a.op(hexagon.V6_vmaxub, v, v, low)
+				a.op(hexagon.V6_vminub, v, v, high)
+			}
+			a.vstore(out, 0, v, aliasOut)
+			a.op(hexagon.A2_add, e.in, e.in, inStep)
+			a.op(hexagon.A2_add, out, out, outStep)
+		})
 	})
 	a.ret()
 }
 
+// windowEntry are the registers of an entry.
+type windowEntry struct {
+	in, rows, cols build.Reg
+	divisor        divisor
+}
+
+// divisor are the constants of a quotient.
+type divisor struct{ above, more, less, round, mult, up, down build.Reg }
+
+func (a *asm) divisor(table build.Reg) divisor {
+	return divisor{
+		above: a.splat(a.word(table, winAbove, "above"), "above"), more: a.splat(a.word(table, winMore, "more"), "more"),
+		less: a.splat(a.word(table, winLess, "less"), "less"), round: a.splat(a.word(table, winHalf, "half"), "half"),
+		mult: a.splat(a.word(table, winMult, "mult"), "mult"), up: a.word(table, winUp, "up"), down: a.word(table, winDown, "down"),
+	}
+}
+
 // walk visits the positions of a window, row by row.
-func (w *windowKernel) walk(a *asm, table build.Reg, startRow func(), visit func(x build.Reg), endRow func()) {
-	row := a.word(table, winIn, "in")
-	cols := a.word(table, winCols, "cols")
-	a.loop1(a.word(table, winRows, "rows"), func() {
+func (w *windowKernel) walk(a *asm, e windowEntry, startRow func(), visit func(x build.Reg), endRow func()) {
+	row := a.r("row")
+	a.op(hexagon.A2_tfr, row, e.in)
+	a.loop1(e.rows, func() {
 		startRow()
 		at := a.r("at")
 		a.op(hexagon.A2_tfr, at, row)
-		a.loop0(cols, func() {
+		a.loop0(e.cols, func() {
 			if w.unalign {
 				visit(a.vloadu(at, 0, aliasIn, "x"))
 			} else {
@@ -99,43 +134,38 @@ func (w *windowKernel) walk(a *asm, table build.Reg, startRow func(), visit func
 	})
 }
 
-func (w *windowKernel) maximum(a *asm, table, zero build.Reg) build.Reg {
+func (w *windowKernel) maximum(a *asm, e windowEntry, zero build.Reg) build.Reg {
 	v := a.v("max")
 	a.op(hexagon.V6_vassign, v, zero)
-	w.walk(a, table, func() {}, func(x build.Reg) { a.op(hexagon.V6_vmaxub, v, v, x) }, func() {})
+	w.walk(a, e, func() {}, func(x build.Reg) { a.op(hexagon.V6_vmaxub, v, v, x) }, func() {})
 	return v
 }
 
 // average sums in 16 bits along a row, in 32 bits over the rows, and divides.
-func (w *windowKernel) average(a *asm, table, zero build.Reg) build.Reg {
+func (w *windowKernel) average(a *asm, e windowEntry, zero build.Reg) build.Reg {
 	sum := [2]build.Reg{a.vv("sum"), a.vv("sum")}
 	for _, s := range sum {
 		a.op(hexagon.V6_vcombine, s, zero, zero)
 	}
 	part := a.vv("row")
-	w.walk(a, table,
+	w.walk(a, e,
 		func() { a.op(hexagon.V6_vcombine, part, zero, zero) },
 		func(x build.Reg) { a.op(hexagon.V6_vaddubh_acc, part, x, zero) },
 		func() {
 			a.op(hexagon.V6_vadduhw_acc, sum[0], lo(part), zero)
 			a.op(hexagon.V6_vadduhw_acc, sum[1], hi(part), zero)
 		})
-	above := a.splat(a.word(table, winAbove, "above"), "above")
-	more := a.splat(a.word(table, winMore, "more"), "more")
-	less := a.splat(a.word(table, winLess, "less"), "less")
-	round := a.splat(a.word(table, winHalf, "half"), "half")
-	mult := a.splat(a.word(table, winMult, "mult"), "mult")
-	up, down := a.word(table, winUp, "up"), a.word(table, winDown, "down")
+	d := e.divisor
 	var quot [4]build.Reg
 	for i, s := range [4]build.Reg{lo(sum[0]), hi(sum[0]), lo(sum[1]), hi(sum[1])} {
 		q, add, y := a.q("positive"), a.v("add"), a.v("dividend")
-		a.op(hexagon.V6_vgtw, q, s, above)
-		a.op(hexagon.V6_vmux, add, q, more, less)
+		a.op(hexagon.V6_vgtw, q, s, d.above)
+		a.op(hexagon.V6_vmux, add, q, d.more, d.less)
 		a.op(hexagon.V6_vaddw, y, s, add)
-		a.op(hexagon.V6_vaslw, y, y, up)
-		a.op(hexagon.V6_vaddw, y, y, round)
-		quot[i] = a.mulHigh(y, mult)
-		a.op(hexagon.V6_vasrw, quot[i], quot[i], down)
+		a.op(hexagon.V6_vaslw, y, y, d.up)
+		a.op(hexagon.V6_vaddw, y, y, d.round)
+		quot[i] = a.mulHigh(y, d.mult)
+		a.op(hexagon.V6_vasrw, quot[i], quot[i], d.down)
 	}
 	h0, h1, out := a.v("half"), a.v("half"), a.v("bytes")
 	a.op(hexagon.V6_vsatwh, h0, quot[1], quot[0])

@@ -31,6 +31,7 @@ type step struct {
 	reads  []*tensor
 	writes []*tensor
 	emit   func(l *lowering, s *step) error
+	rows   *rowWork // nil when it is all or nothing
 }
 
 // lowering is the state of one PrepareModel.
@@ -56,6 +57,14 @@ type lowering struct {
 	// prefetchers is, for each job, the index of its prefetch arguments, 0 when it
 	// has none.
 	prefetchers []int
+	packets     []int // of each job's longest thread, about
+	traffic     []traffic
+	jobStep     []*step
+	passed      int              // bytes that steps have brought into L2
+	flow        int              // of the group being emitted
+	hot         map[*tensor]bool // its tensors
+	constUses   []constUse
+	claimed     int // offset up to which constants have a first reader
 	faults      []fault
 	extents     map[uint32]*tensor // see openOutput
 }
@@ -300,9 +309,13 @@ func (l *lowering) addStep(name string, reads, writes []*tensor, emit func(l *lo
 
 // launch appends a job: args[t] are the arguments of thread t.
 func (l *lowering) launch(s *step, k *kernel, args [][]uint32) {
+	l.claim(len(l.jobs), len(l.consts), once)
+	l.traffic = append(l.traffic, l.trafficOf(s))
+	l.jobStep = append(l.jobStep, s)
 	l.jobs = append(l.jobs, dsp.Job{Region: s.region, Name: s.name, Entry: k.entry, Threads: len(args), Args: args})
 	l.kernels = append(l.kernels, k)
 	l.prefetchers = append(l.prefetchers, 0)
+	l.packets = append(l.packets, 0)
 }
 
 // canPrefetch marks the last job launched: its arguments from at on prefetch.

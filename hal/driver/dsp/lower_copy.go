@@ -24,37 +24,40 @@ func sourceBox(n, count, step int) (low, high uint32) {
 
 // copyTensor emits the copy of a value into a tensor of the same shape.
 func (l *lowering) copyTensor(dst, src *tensor) {
-	l.addStep("copy", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		if src.dense && dst.shape.c == 3 && dst.pitch == 4 {
-			return l.widen(s, dst, src)
-		}
-		r := new(runs)
-		for n := range dst.shape.n {
-			for y := range dst.shape.h {
-				for x := range dst.shape.w {
-					r.add(dst.at(n, y, x), src.at(n, y, x), dst.shape.c)
-				}
+	rows := dst.shape.n * dst.shape.h
+	l.addRows("copy", []*tensor{src}, []*tensor{dst}, rowWork{count: rows, needs: sameRows,
+		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
+			if src.dense && dst.shape.c == 3 && dst.pitch == 4 {
+				controls := l.constant(widenControls())
+				return func(from, to int) error { return l.widen(s, dst, src, from, to, controls) }, nil
 			}
-		}
-		return r.launch(l, s, dst.flips(src))
-	})
+			return func(from, to int) error {
+				r := new(runs)
+				for row := from; row < to; row++ {
+					for x := range dst.shape.w {
+						n, y := row/dst.shape.h, row%dst.shape.h
+						r.add(dst.at(n, y, x), src.at(n, y, x), dst.shape.c)
+					}
+				}
+				return r.launch(l, s, dst.flips(src))
+			}, nil
+		}})
 }
 
 // widen is copyTensor for rows of three-byte positions.
-func (l *lowering) widen(s *step, dst, src *tensor) error {
+func (l *lowering) widen(s *step, dst, src *tensor, from, to int, controls uint32) error {
 	k := widenKernel{flip: dst.flips(src)}
 	kern, err := l.kernel(k.name(), k.generate)
 	if err != nil {
 		return err
 	}
 	var table []uint32
-	for n := range dst.shape.n {
-		for y := range dst.shape.h {
-			table = append(table, src.at(n, y, 0), dst.at(n, y, 0), uint32(ceilDiv(dst.shape.w, widenGroup)), 0,
-				boxOf(uint32(dst.shape.w*3)+vecBytes-1), vecBytes)
-		}
+	for row := from; row < to; row++ {
+		n, y := row/dst.shape.h, row%dst.shape.h
+		table = append(table, src.at(n, y, 0), dst.at(n, y, 0), uint32(ceilDiv(dst.shape.w, widenGroup)), 0,
+			boxOf(uint32(dst.shape.w*3)+vecBytes-1), vecBytes)
 	}
-	l.launchTable(s, kern, table, widenWords, l.constant(widenControls()))
+	l.launchTable(s, kern, table, widenWords, controls)
 	return nil
 }
 
@@ -164,9 +167,12 @@ func (c *cursor) advance(n int) {
 	c.n++
 }
 
-// haloStep fills what surrounds the images of t.
+const haloName = "halo"
+
+// haloStep fills what surrounds the images of t, behind whoever writes these:
+// whole vectors, which may reach into the halo.
 func haloStep(t *tensor, region int) *step {
-	return &step{region: region, name: "halo", writes: []*tensor{t}, emit: func(l *lowering, s *step) error {
+	fill := func(l *lowering, s *step, from, to int) error {
 		var table []uint32
 		put := func(addr uint32, bytes int) {
 			if bytes > 0 {
@@ -175,15 +181,27 @@ func haloStep(t *tensor, region int) *step {
 		}
 		lead := uint32(t.lead())
 		for n := range t.shape.n {
-			put(t.at(n, -t.top, 0)-lead, t.top*t.rowBytes())
-			put(t.at(n, t.shape.h, 0)-lead, t.bottom*t.rowBytes())
-			for y := range t.shape.h {
+			if from == 0 {
+				put(t.at(n, -t.top, 0)-lead, t.top*t.rowBytes())
+			}
+			for y := from; y < to; y++ {
 				put(t.at(n, y, 0)-lead, int(lead))
 				put(t.at(n, y, t.shape.w), t.right*t.pitch)
 			}
+			if to == t.shape.h {
+				put(t.at(n, t.shape.h, 0)-lead, t.bottom*t.rowBytes())
+			}
 		}
 		return l.launchFill(s, table, t.zero)
-	}}
+	}
+	s := rowStep(region, haloName, nil, []*tensor{t}, rowWork{count: t.shape.h, needs: sameRows,
+		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
+			return func(from, to int) error { return fill(l, s, from, to) }, nil
+		}})
+	if t.shape.n > 1 {
+		s.rows = nil
+	}
+	return s
 }
 
 func (l *lowering) launchFill(s *step, table []uint32, value byte) error {

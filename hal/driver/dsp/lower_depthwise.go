@@ -12,9 +12,8 @@ func (l *lowering) depthwise(g *gemm) error {
 			return err
 		}
 	}
-	l.addStep("depthwise", []*tensor{g.in}, []*tensor{g.out}, func(l *lowering, s *step) error {
-		return l.emitDepthwise(g, s)
-	})
+	rows := g.out.shape.n * g.out.shape.h
+	l.addRows("depthwise", []*tensor{g.in}, []*tensor{g.out}, rowWork{count: rows, needs: g.needs, begin: g.beginDepthwise})
 	return nil
 }
 
@@ -25,7 +24,7 @@ func (l *lowering) withPitch(t *tensor, pitch int) *tensor {
 	return dst
 }
 
-func (l *lowering) emitDepthwise(g *gemm, s *step) error {
+func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, error) {
 	f, pitch := &g.filter, g.in.pitch
 	g.rq.useShort(g.maxSum())
 	d := depthKernel{kh: f.kh, kw: f.kw, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
@@ -74,10 +73,16 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 			}
 		}
 	}
-	rec := l.constant(records)
-	if len(records) <= l.vtcm.room() {
+	at := l.constant(records)
+	return func(from, to int) error { return g.depthwiseRows(l, s, d, at, len(records), from, to) }, nil
+}
+
+// depthwiseRows emits some rows of the result with the records at an address.
+func (g *gemm) depthwiseRows(l *lowering, s *step, d depthKernel, rec uint32, bytes, first, last int) error {
+	pitch, chunks := g.in.pitch, ceilDiv(g.filter.k, vecBytes)
+	if bytes <= l.vtcm.room() {
 		var err error
-		if rec, err = l.resident(s, rec, len(records)); err != nil {
+		if rec, err = l.resident(s, rec, bytes); err != nil {
 			return err
 		}
 	}
@@ -86,7 +91,7 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 	// multiplications take longer than that, so rows are fetched just ahead of
 	// their use. Where it moves further they wait for DRAM anyway, and a thread
 	// asks for all its rows at once.
-	large := g.in.bytes() >= streamBytes
+	large := l.cold(g.in)
 	wait := large && g.StrideH*g.StrideW > 1
 	if large && !wait {
 		// The rows that the next output row reads and this one does not.
@@ -100,13 +105,12 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 	}
 	var table []uint32
 	o := g.out.shape
-	for n := range o.n {
-		for y := range o.h {
-			for chunk := range chunks {
-				at := uint32(chunk * vecBytes)
-				table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.skew)+at, g.out.at(n, y, 0)+at,
-					rec+uint32(chunk*d.record()))
-			}
+	for row := first; row < last; row++ {
+		n, y := row/o.h, row%o.h
+		for chunk := range chunks {
+			at := uint32(chunk * vecBytes)
+			table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.skew)+at, g.out.at(n, y, 0)+at,
+				rec+uint32(chunk*d.record()))
 		}
 	}
 	entries := len(table) / 3
@@ -119,11 +123,12 @@ func (l *lowering) emitDepthwise(g *gemm, s *step) error {
 			from = table[3*r[0]]
 			box = boxOf(min(table[3*(r[1]-1)]+uint32(g.in.rowBytes())-from, prefetchLimit))
 		}
-		args = append(args, []uint32{at + uint32(12*r[0]), uint32(r[1] - r[0]), paramsAt, from, box})
+		args = append(args, []uint32{at + uint32(12*r[0]), uint32(r[1] - r[0]), paramsAt, from, box, vecBytes})
 	}
 	l.launch(s, kern, args)
 	if !wait {
 		l.canPrefetch(depthPrefetch)
+		g.askRows(l, depthPrefetch, first)
 	}
 	return nil
 }

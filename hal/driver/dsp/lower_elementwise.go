@@ -111,10 +111,49 @@ func (l *lowering) binary(e *opspec.Elementwise, k binaryKernel, params []uint32
 		if err != nil {
 			return err
 		}
-		l.launchTable(s, kern, l.vectorTable(in[0], in[1], out), 4, l.constWords(params))
+		l.launchTable(s, kern, l.binaryTable(l.vectorTable(in[0], in[1], out), in), binWords, l.constWords(params))
 		return nil
 	})
 	return nil
+}
+
+// aheadVectors is how many vectors of both operands at most are combined while
+// l2fetch brings in two such numbers of one of them; it begins with fewer.
+const (
+	aheadVectors = 32
+	firstVectors = 4
+)
+
+// binaryTable makes the kernel's table from ranges of vectors. Operands that are not
+// in L2 are fetched ahead, in turn.
+func (l *lowering) binaryTable(ranges []uint32, in [2]*tensor) []uint32 {
+	var cold []int
+	for i, t := range in {
+		if l.cold(t) && (i == 0 || t != in[0]) {
+			cold = append(cold, i)
+		}
+	}
+	var table []uint32
+	for r := ranges; len(r) > 0; r = r[4:] {
+		step := r[3]
+		if len(cold) > 0 {
+			step = firstVectors
+		}
+		for k, from := 0, uint32(0); from < r[3]; k++ {
+			n := min(step, r[3]-from)
+			e := [binWords]uint32{binA: r[0] + from*vecBytes, binB: r[1] + from*vecBytes, binOut: r[2] + from*vecBytes, binVectors: n}
+			next := min(2*step, aheadVectors)
+			if rest := int(r[3]) - int(from+uint32(2-k%2)*step); rest > 0 && k%2 < len(cold) {
+				at := r[cold[k%2]] + uint32(int(r[3])-rest)*vecBytes
+				e[binAhead], e[binBox] = at, boxOf(min(uint32(rest), 2*next)*vecBytes)
+			}
+			table = append(table, e[:]...)
+			if from += n; k%2 == 1 {
+				step = next
+			}
+		}
+	}
+	return table
 }
 
 // broadcast repeats a value along the dimensions in which it has size 1.

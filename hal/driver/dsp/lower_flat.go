@@ -275,7 +275,7 @@ func lowerPrelu(l *lowering, op *nn.Operation) error {
 			return err
 		}
 		table := l.flatTable(flatVectors(product), []*tensor{in[0], in[1], product}, []int{1, 1, 1})
-		l.launchTable(s, kern, table, 4, l.constWords(mulParams(&rq, &m, bias)))
+		l.launchTable(s, kern, l.binaryTable(table, in), binWords, l.constWords(mulParams(&rq, &m, bias)))
 		return nil
 	})
 	zero := zeroOf(&l.graph.Operands[e.A])

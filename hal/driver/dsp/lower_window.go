@@ -69,8 +69,12 @@ type window struct {
 	rows, cols int
 }
 
+// windowShares is how many entries a thread has at least, so that threads get
+// about equal numbers of windows.
+const windowShares = 4
+
 // emitWindows launches the window kernel over the given windows.
-func (l *lowering) emitWindows(s *step, k windowKernel, windows []window, channels int, lo, hi int32,
+func (l *lowering) emitWindows(s *step, k windowKernel, in *tensor, windows []window, channels int, lo, hi int32,
 	divide func(n int) (quotient, error)) error {
 	k.clamp = lo > 0 || hi < 255
 	kern, err := l.kernel(k.name(), k.generate)
@@ -78,7 +82,20 @@ func (l *lowering) emitWindows(s *step, k windowKernel, windows []window, channe
 		return err
 	}
 	var table []uint32
-	for _, w := range windows {
+	longest := ceilDiv(len(windows)*ceilDiv(channels, vecBytes), windowShares*l.threads)
+	for len(windows) > 0 {
+		w, n, inStep, outStep := windows[0], 1, uint32(0), uint32(0)
+		for n < min(len(windows), longest) {
+			last, next := windows[n-1], windows[n]
+			if n == 1 {
+				inStep, outStep = next.in-last.in, next.out-last.out
+			}
+			if next != (window{last.in + inStep, last.out + outStep, w.rows, w.cols}) {
+				break
+			}
+			n++
+		}
+		windows = windows[n:]
 		var q []uint32
 		if !k.max {
 			d, err := divide(w.rows * w.cols)
@@ -88,11 +105,21 @@ func (l *lowering) emitWindows(s *step, k windowKernel, windows []window, channe
 			q = d.words()
 		}
 		for c := 0; c < channels; c += vecBytes {
-			table = append(table, w.in+uint32(c), w.out+uint32(c), uint32(w.rows), uint32(w.cols))
+			table = append(table, w.in+uint32(c), w.out+uint32(c), uint32(w.rows), uint32(w.cols), uint32(n), inStep, outStep)
 			table = append(table, q...)
 		}
 	}
-	l.launchTable(s, kern, table, k.entryWords(), uint32(lo)*0x01010101, uint32(hi)*0x01010101)
+	l.launchTable(s, kern, table, k.entryWords(), uint32(lo)*0x01010101, uint32(hi)*0x01010101, 0, 0, vecBytes)
+	l.canPrefetch(winPrefetch)
+	if !l.cold(in) {
+		return nil
+	}
+	words := k.entryWords()
+	for t, r := range l.spread(len(table) / words) { // each thread its own rows
+		first, last := table[words*r[0]:], table[words*(r[1]-1):]
+		from, to := first[winIn], last[winIn]+(last[winRows]-1)*uint32(k.rowStep)+last[winCols]*uint32(k.colStep)+(last[winCount]-1)*last[winInStep]
+		l.fetchFirst(winPrefetch, t, from, max(from, to))
+	}
 	return nil
 }
 
@@ -114,23 +141,31 @@ func lowerPool(l *lowering, op *nn.Operation) error {
 	bias := unsignedBias(o.Type)
 	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	out, done := l.imageResult(p.Output, shape{p.N, p.OutH, p.OutW, p.C}, roundUp(p.C, vecBytes), p.NCHW)
-	l.addStep("pool", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+	emit := func(l *lowering, s *step, from, to int) error {
 		k := windowKernel{max: isMax, rowStep: in.rowBytes(), colStep: in.pitch, unalign: in.pitch < vecBytes}
 		var windows []window
-		for n := range p.N {
-			for y := range p.OutH {
-				y0 := max(y*p.StrideH-p.Top, 0)
-				y1 := min(y*p.StrideH-p.Top+p.KH, p.H)
-				for x := range p.OutW {
-					x0 := max(x*p.StrideW-p.Left, 0)
-					x1 := min(x*p.StrideW-p.Left+p.KW, p.W)
-					windows = append(windows, window{in.at(n, y0, x0), out.at(n, y, x), y1 - y0, x1 - x0})
-				}
+		for row := from; row < to; row++ {
+			n, y := row/p.OutH, row%p.OutH
+			y0 := max(y*p.StrideH-p.Top, 0)
+			y1 := min(y*p.StrideH-p.Top+p.KH, p.H)
+			for x := range p.OutW {
+				x0 := max(x*p.StrideW-p.Left, 0)
+				x1 := min(x*p.StrideW-p.Left+p.KW, p.W)
+				windows = append(windows, window{in.at(n, y0, x0), out.at(n, y, x), y1 - y0, x1 - x0})
 			}
 		}
-		return l.emitWindows(s, k, windows, p.C, lo+bias, hi+bias,
+		err := l.emitWindows(s, k, in, windows, p.C, lo+bias, hi+bias,
 			func(n int) (quotient, error) { return averageQuotient(n, bias != 0) })
-	})
+		if err == nil && from > 0 {
+			l.askRows(winPrefetch, in, from*p.StrideH-p.Top, windowRows(&p.Window, from))
+		}
+		return err
+	}
+	l.addRows("pool", []*tensor{in}, []*tensor{out}, rowWork{count: p.N * p.OutH,
+		needs: func(rows int) int { return windowRows(&p.Window, rows) },
+		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
+			return func(from, to int) error { return emit(l, s, from, to) }, nil
+		}})
 	done()
 	return nil
 }
@@ -185,7 +220,7 @@ func lowerMean(l *lowering, op *nn.Operation) error {
 		for i := range outer {
 			windows = append(windows, window{w.at(i, 0, 0), sums.at(0, 0, i), rows, cols})
 		}
-		return l.emitWindows(s, k, windows, channels, 0, 255, divide)
+		return l.emitWindows(s, k, w, windows, channels, 0, 255, divide)
 	})
 	// The result may count its positions in several dimensions.
 	if s := shapeOf(m.Dims); s == sums.shape {

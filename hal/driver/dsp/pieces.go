@@ -82,12 +82,15 @@ func (l *lowering) copyPieces(s *step, pieces []bytePiece, flip bool) error {
 		entries = append(entries, copyEntry{copySrc: p.src, copyDst: p.dst, copyBytes: p.n, copyCount: 1})
 	}
 	share := ceilDiv(total, l.threads)
+	cold := slices.ContainsFunc(s.reads, l.cold)
 	var table []uint32
 	for _, e := range entries {
 		// Parts of no more than half a thread's share can be dealt evenly.
 		n := max(share/2/copyCost(e[copyBytes]), 1)
 		for _, e := range e.split(n, max(share*copyRate/2, vecBytes)&^(vecBytes-1)) {
-			e[copyWidth], e[copyStride] = sourceBox(int(e[copyBytes]), int(e[copyCount]), int(e[copySrcStep]))
+			if cold {
+				e[copyWidth], e[copyStride] = sourceBox(int(e[copyBytes]), int(e[copyCount]), int(e[copySrcStep]))
+			}
 			table = append(table, e[:]...)
 			costs = append(costs, int(e[copyCount])*copyCost(e[copyBytes]))
 		}

@@ -1,6 +1,8 @@
 package dsp
 
 import (
+	"encoding/binary"
+
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/isa/build"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -22,14 +24,21 @@ const (
 // vtcm hands out VTCM and remembers what must be fetched.
 type vtcm struct {
 	base, size uint32
+	l2         int    // bytes of the cache
+	launch     int    // bytes that DRAM moves while a job is launched
 	dma        bool   // the core has user DMA
 	next       uint32 // with DMA: offset behind the last fetch
 	batches    []*batch
 }
 
+// batchRanges is how many ranges the table of a fetch job has room for beside the
+// constants that it is used with.
+const batchRanges = 10
+
 // batch is one fetch job.
 type batch struct {
-	job    int // in lowering.jobs
+	job    int    // in lowering.jobs
+	table  uint32 // room for its table
 	used   uint32
 	ranges []fetchRange
 }
@@ -37,10 +46,11 @@ type batch struct {
 type fetchRange struct{ src, dst, bytes uint32 }
 
 func newVTCM(s *dsp.Spec) vtcm {
-	if s.VTCMBytes < 2*vtcmScratch {
-		return vtcm{}
+	v := vtcm{l2: s.L2.Bytes, launch: int(s.JobStartCycles) * launchRate}
+	if s.VTCMBytes >= 2*vtcmScratch {
+		v.base, v.size, v.dma = s.VTCMBase, s.VTCMBytes, s.DMA != nil
 	}
-	return vtcm{base: s.VTCMBase, size: s.VTCMBytes, dma: s.DMA != nil}
+	return v
 }
 
 // room is how much a single step can make resident.
@@ -73,6 +83,13 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 	if n := len(v.batches); n > 0 {
 		b = v.batches[n-1]
 	}
+	if b != nil { // for an earlier band
+		for _, r := range b.ranges {
+			if r.src == src && r.bytes == need {
+				return r.dst, nil
+			}
+		}
+	}
 	if b == nil || b.used+need > v.size {
 		k, err := l.kernel("fetch", generateFetch)
 		if err != nil {
@@ -80,9 +97,12 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 		}
 		b = &batch{job: len(l.jobs), used: vtcmScratch}
 		v.batches = append(v.batches, b)
+		l.claimFor(b.job, src, bytes, toVTCM)
+		b.table = l.constant(make([]byte, l.threads*batchRanges*12))
 		l.launch(s, k, nil)
 		l.jobs[b.job].Name = "fetch"
 	}
+	l.claimFor(b.job, src, bytes, toVTCM)
 	dst := v.base + b.used
 	b.used += need
 	b.ranges = append(b.ranges, fetchRange{src, dst, need})
@@ -90,12 +110,14 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 }
 
 // prefetch writes the start of a kernel that may prefetch. Its arguments are an
-// address and a box of lines, as boxOf makes it; box 0 prefetches nothing.
-func (a *asm) prefetch(addr, box build.Reg) {
+// address, a box of lines, as boxOf makes it, and the distance of lines; box 0
+// prefetches nothing.
+func (a *asm) prefetch(args []build.Reg) {
+	addr, box, stride := args[0], args[1], args[2]
 	a.skipIfZero(box, func() {
 		shape := a.rr("box")
 		a.op(hexagon.A2_tfr, lo(shape), box)
-		a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
+		a.op(hexagon.A2_tfr, hi(shape), stride)
 		a.op(hexagon.Y5_l2fetch, addr, shape)
 		if a.dma { // the l2fetch of a chain asked for a row of no bytes
 			over := a.f.Label("box")
@@ -110,10 +132,6 @@ func (a *asm) prefetch(addr, box build.Reg) {
 
 // boxOf is the prefetch argument for n bytes.
 func boxOf(n uint32) uint32 { return vecBytes<<16 | min(n/vecBytes, 0xffff) }
-
-// streamBytes is the size from which on an input is likely not in L2 any more
-// when it is read.
-const streamBytes = 192 << 10
 
 // rowBox is the l2fetch box of rows of n bytes; empty when it fits no box.
 func rowBox(n, rows, stride int) (box, step uint32) {
@@ -189,14 +207,12 @@ func generateFetch(a *asm) {
 	a.ret()
 }
 
-// finishFetches fills in the fetch jobs once all their ranges are known, and
-// lets the first job behind each fetch that can prefetch do so for the next.
+// finishFetches fills in the fetch jobs once all their ranges are known.
 func (l *lowering) finishFetches() {
 	if l.vtcm.dma {
 		l.finishChains()
 		return
 	}
-	from := 0 // first job that may prefetch for the next batch
 	for _, b := range l.vtcm.batches {
 		tables := make([][]uint32, l.threads)
 		for _, r := range b.ranges {
@@ -205,38 +221,24 @@ func (l *lowering) finishFetches() {
 				tables[t] = append(tables[t], r.src+off, r.dst+off, uint32(part[1]-part[0]))
 			}
 		}
-		for j := from; j < b.job; j++ {
-			if at := l.prefetchers[j]; at > 0 && l.jobs[j].Args[0][at+1] == 0 {
-				l.prefetchInto(j, at, b.ranges)
-				break
-			}
-		}
-		from = b.job + 1
 		job := &l.jobs[b.job]
-		for _, t := range tables {
+		for i, t := range tables {
 			if len(t) > 0 {
-				job.Args = append(job.Args, []uint32{l.constWords(t), uint32(len(t) / 3)})
+				job.Args = append(job.Args, []uint32{l.batchTable(b, i, t), uint32(len(t) / 3)})
 			}
 		}
 		job.Threads = len(job.Args)
 	}
 }
 
-// prefetchInto gives job j, whose prefetch arguments start at index at, the
-// ranges of a batch: the largest one, shared among its threads.
-func (l *lowering) prefetchInto(j, at int, ranges []fetchRange) {
-	big := ranges[0]
-	for _, r := range ranges {
-		if r.bytes > big.bytes {
-			big = r
-		}
+// batchTable places the table of thread i of a fetch job.
+func (l *lowering) batchTable(b *batch, i int, table []uint32) uint32 {
+	if len(table) > 3*batchRanges {
+		return l.constWords(table)
 	}
-	args := l.jobs[j].Args
-	n := min(big.bytes, prefetchLimit)
-	share := uint32(roundUp(int(n)/len(args), vecBytes))
-	for t := range args {
-		if off := uint32(t) * share; off < n {
-			args[t][at], args[t][at+1] = big.src+off, boxOf(min(share, n-off))
-		}
+	at := b.table + uint32(i*12*batchRanges)
+	for k, w := range table {
+		binary.LittleEndian.PutUint32(l.consts[int(at-constBase)+4*k:], w)
 	}
+	return at
 }

@@ -1,0 +1,215 @@
+package dsp
+
+// Steps whose tensors do not fit in L2 together run in bands: some rows of the
+// first, the rows of the second that can be made from them, and so on to the last
+// step, then the next rows of the first. What a step writes is read while it is
+// in L2. Every band is a job of its own.
+
+// rowWork is a step that can be done row by row.
+type rowWork struct {
+	count int // rows of the result
+	// needs is how many rows of the inputs the first rows of the result take.
+	needs func(rows int) int
+	// begin places what all rows share and answers what launches the rows from
+	// to to-1, which are asked for in order.
+	begin func(l *lowering, s *step) (launch func(from, to int) error, err error)
+}
+
+// addRows appends a step of the current operation that can be done row by row.
+func (l *lowering) addRows(name string, reads, writes []*tensor, w rowWork) {
+	s := rowStep(l.op, name, reads, writes, w)
+	if writes[0].shape.n > 1 { // rows of several images do not need each other in order
+		s.rows = nil
+	}
+	l.steps = append(l.steps, s)
+}
+
+func rowStep(region int, name string, reads, writes []*tensor, w rowWork) *step {
+	return &step{region: region, name: name, reads: reads, writes: writes, rows: &w, emit: func(l *lowering, s *step) error {
+		launch, err := w.begin(l, s)
+		if err != nil {
+			return err
+		}
+		return launch(0, w.count)
+	}}
+}
+
+// sameRows is needs of steps that read row n for row n.
+func sameRows(rows int) int { return rows }
+
+// group are steps that run in bands.
+type group struct{ from, to, bands int }
+
+const (
+	// launchRate is how many bytes DRAM can move in a cycle of a launch.
+	launchRate = 10
+	maxBands   = 16
+)
+
+// groups finds the steps that are to run in bands.
+func (l *lowering) groups() []group {
+	l2 := l.vtcm.l2
+	var list []group
+	end := 0 // of the last group
+	for i := 0; i < len(l.steps); i++ {
+		if i < end || !l.overflows(i, l2*7/8) {
+			continue
+		}
+		g := group{from: i, to: i + 1}
+		for g.from > end && l.reads(g.from).bytes() >= l2/8 {
+			before := l.maker(g.from - 1)
+			if before < end || l.reader(before) != g.from {
+				break
+			}
+			g.from = before
+		}
+		for next := l.reader(g.to - 1); next > 0; next = l.reader(g.to - 1) {
+			out := l.steps[l.maker(g.to-1)].writes[0]
+			if !l.overflows(g.to-1, l2*7/8) && out.bytes() < l2/8 {
+				break
+			}
+			g.to = next + 1
+		}
+		if l.divide(&g, l2*5/8) {
+			list = append(list, g)
+			end = g.to
+		}
+	}
+	return list
+}
+
+// reads is the first input of a step.
+func (l *lowering) reads(i int) *tensor { return l.steps[i].reads[0] }
+
+// maker is the step at i or, when that is a halo, the one that makes its tensor.
+func (l *lowering) maker(i int) int {
+	for i > 0 && l.steps[i].rows != nil && l.steps[i].name == haloName {
+		i--
+	}
+	return i
+}
+
+// reader is the step behind i that reads what i makes, when both can be done row
+// by row; 0 when there is none.
+func (l *lowering) reader(i int) int {
+	i = l.maker(i)
+	if l.steps[i].rows == nil || len(l.steps[i].writes) == 0 {
+		return 0
+	}
+	out := l.steps[i].writes[0]
+	for j := i + 1; j < len(l.steps) && l.steps[j].rows != nil; j++ {
+		if l.steps[j].name == haloName {
+			continue
+		}
+		for _, t := range l.steps[j].reads {
+			if t == out {
+				return j
+			}
+		}
+		return 0
+	}
+	return 0
+}
+
+// overflows reports whether what step i makes has left a cache when its reader
+// comes to it.
+func (l *lowering) overflows(i, cache int) bool {
+	j := l.reader(i)
+	return j > 0 && l.steps[l.maker(i)].writes[0].bytes()+l.steps[j].writes[0].bytes() > cache
+}
+
+// divide chooses the bands of a group: no more than what is written and read again
+// needs, if that pays for their launches.
+func (l *lowering) divide(g *group, cache int) bool {
+	steps := l.steps[g.from:g.to]
+	most, gain, last := 0, 0, steps[len(steps)-1].rows.count
+	for _, s := range steps {
+		n := 0
+		for _, list := range [2][]*tensor{s.reads, s.writes} {
+			for _, t := range list {
+				n += t.bytes()
+			}
+		}
+		most = max(most, n)
+		if n > cache {
+			gain += s.writes[0].bytes()
+		}
+	}
+	g.bands = min(ceilDiv(most, cache), last, maxBands)
+	return g.bands > 1 && gain > (g.bands-1)*len(steps)*l.vtcm.launch
+}
+
+// emitBands emits a group.
+func (l *lowering) emitBands(g group) error {
+	steps := l.steps[g.from:g.to]
+	inside, flow := map[*tensor]bool{}, 0
+	for _, s := range steps {
+		for _, t := range s.writes {
+			if !inside[t] {
+				inside[t] = true
+				flow += t.bytes()
+			}
+		}
+	}
+	l.hot, l.flow = inside, flow
+	defer func() { l.hot, l.flow = nil, 0 }()
+	launch, done := make([]func(from, to int) error, len(steps)), make([]int, len(steps))
+	to := make([]int, len(steps))
+	for i, s := range steps {
+		l.op = s.region
+		var err error
+		if launch[i], err = s.rows.begin(l, s); err != nil {
+			return l.failed(s, err)
+		}
+	}
+	consts := len(l.consts)
+	for band := range g.bands {
+		for i := len(steps) - 1; i >= 0; i-- {
+			w := steps[i].rows
+			if to[i] = w.count * (band + 1) / g.bands; i < len(steps)-1 && band < g.bands-1 {
+				to[i] = l.wanted(steps, to, i)
+			}
+			if band == g.bands-1 {
+				to[i] = w.count
+			}
+		}
+		for i, s := range steps {
+			if done[i] >= to[i] {
+				continue
+			}
+			l.op = s.region
+			if err := launch[i](done[i], to[i]); err != nil {
+				return l.failed(s, err)
+			}
+			done[i] = to[i]
+		}
+	}
+	now := l.passed
+	l.passed += flow + len(l.consts) - consts
+	for _, s := range steps {
+		for _, list := range [2][]*tensor{s.reads, s.writes} {
+			for _, t := range list {
+				t.touched = max(now, 1)
+			}
+		}
+	}
+	return nil
+}
+
+// wanted is how many rows of step i those behind it need to make the rows that
+// are wanted of them.
+func (l *lowering) wanted(steps []*step, to []int, i int) int {
+	n := 0
+	for j := i + 1; j < len(steps); j++ {
+		for _, t := range steps[i].writes {
+			for _, list := range [2][]*tensor{steps[j].reads, steps[j].writes} {
+				for _, x := range list {
+					if x == t {
+						n = max(n, steps[j].rows.needs(to[j]))
+					}
+				}
+			}
+		}
+	}
+	return max(min(n, steps[i].rows.count), 0)
+}
