@@ -21,6 +21,7 @@ const (
 // constUse is the first job that reads a range of the constants.
 type constUse struct {
 	job     int
+	due     int // first job that reads these or any behind them
 	off, to uint32
 	how     constWay
 }
@@ -38,7 +39,7 @@ const (
 // nobody has claimed.
 func (l *lowering) claim(job, to int, how constWay) {
 	if to > l.claimed {
-		l.constUses = append(l.constUses, constUse{job, uint32(l.claimed), uint32(to), how})
+		l.constUses = append(l.constUses, constUse{job, job, uint32(l.claimed), uint32(to), how})
 		l.claimed = to
 	}
 }
@@ -55,6 +56,9 @@ func (l *lowering) takes(packets int) { l.packets[len(l.jobs)-1] = packets }
 // lookAhead fills in the prefetch arguments of all jobs that have them free.
 func (l *lowering) lookAhead() {
 	uses, asked := l.constUses, uint32(0)
+	for i := len(uses) - 2; i >= 0; i-- { // a fetch job brings what lies behind later jobs' tables
+		uses[i].due = min(uses[i].due, uses[i+1].due)
+	}
 	for j := range l.jobs {
 		for len(uses) > 0 && (uses[0].job < j || uses[0].how == byDMA) {
 			uses = uses[1:]
@@ -91,7 +95,7 @@ func (l *lowering) reach(j int, uses []constUse) uint32 {
 	room := l.vtcm.l2*7/8 - l.traffic[j].reads
 	to, k := uses[0].off, j
 	for _, u := range uses {
-		for ; k <= u.job; k++ {
+		for ; k <= u.due; k++ {
 			room -= l.traffic[k].writes
 		}
 		times := 1

@@ -52,7 +52,7 @@ func (l *lowering) groups() []group {
 	var list []group
 	end := 0 // of the last group
 	for i := 0; i < len(l.steps); i++ {
-		if i < end || !l.overflows(i, l2*7/8) {
+		if i < end || l.maker(i) != i || !l.overflows(i, l2*7/8) {
 			continue
 		}
 		g := group{from: i, to: i + 1}

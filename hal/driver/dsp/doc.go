@@ -58,9 +58,11 @@
 // # Memory
 //
 // Weights, biases and multipliers are copied to VTCM before the kernels that use
-// them over and over (vector loads from L2 wait, those from VTCM do not); while
-// earlier kernels run, l2fetch brings them from DRAM to L2. Activations live in
-// an arena planned by lifetime. Rows, blocks of positions and chunks of channels
+// them over and over (vector loads from L2 wait, those from VTCM do not).
+// Constants lie in the order of their use, so that kernels ask by l2fetch for what
+// the jobs behind them need, as far ahead as L2 holds it. Activations live in an
+// arena planned by lifetime. Steps whose tensors do not fit in L2 together run in
+// bands of rows, one band through all of them before the next. Rows, blocks of positions and chunks of channels
 // are spread over the hardware threads by tables of addresses.
 //
 // All arithmetic on tensor values happens in these programs; what Go computes
