@@ -28,6 +28,8 @@ func aliasOf(s string, ops []operand) (Inst, bool) {
 			in.Op, in.Imm[0] = M2_mpysin, -in.Imm[0]
 		}
 		return in, true
+	case "W=W":
+		return Inst{Op: V6_vcombine, R: [4]uint8{r(0), r(1) + 1, r(1)}}, true
 	case "P=P":
 		return Inst{Op: C2_or, R: [4]uint8{r(0), r(1), r(1)}}, true
 	case "D=#":

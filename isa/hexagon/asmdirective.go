@@ -9,7 +9,7 @@ func init() {
 	directives = map[string]func(a *assembler, t token) error{
 		".text": toSection, ".data": toSection, ".bss": toSection, ".rodata": toSection, ".section": toSection,
 		".pushsection": toSection, ".popsection": popSection, ".previous": previousSection,
-		".byte": data(1), ".half": data(2), ".hword": data(2), ".short": data(2), ".2byte": data(2),
+		".byte": data(1), ".half": data(2), ".hword": data(2), ".short": data(2), ".2byte": data(2), ".value": data(2),
 		".word": data(4), ".long": data(4), ".int": data(4), ".4byte": data(4), ".quad": data(8), ".8byte": data(8),
 		".octa": octa, ".float": floats(4), ".single": floats(4), ".double": floats(8), ".uleb128": leb, ".sleb128": leb,
 		".ascii": text(""), ".asciz": text("\x00"), ".string": text("\x00"),
@@ -20,7 +20,7 @@ func init() {
 		".error": failure, ".err": failure,
 		".end": func(a *assembler, _ token) error { a.stopped = true; return nil },
 	}
-	for _, name := range strings.Fields(".falign .file .loc .size .ident .weak .hidden .local .protected .internal .addrsig .addrsig_sym .attribute " +
+	for _, name := range strings.Fields(".falign .file .loc .line .size .ident .weak .hidden .local .protected .internal .addrsig .addrsig_sym .attribute " +
 		".cfi_startproc .cfi_endproc .cfi_def_cfa .cfi_def_cfa_offset .cfi_def_cfa_register .cfi_offset .cfi_sections .cfi_restore .cfi_personality .cfi_lsda .cfi_adjust_cfa_offset") {
 		directives[name] = func(a *assembler, _ token) error { a.skipLine(); return nil }
 	}

@@ -17,7 +17,8 @@ type shapeIndex struct {
 }
 
 var index = sync.OnceValue(func() *shapeIndex {
-	ix := &shapeIndex{map[string][]Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true, "asrrnd": true, "mpyui": true}, map[string]bool{}} // of aliases
+	ix := &shapeIndex{map[string][]Op{}, map[string]bool{"zxtb": true, "neg": true, "not": true, "asrrnd": true, "mpyui": true,
+		"vaddb": true, "vsubb": true, "lt": true, "ltu": true, "ge": true, "geu": true, "vtrans2x2": true}, map[string]bool{}} // of aliases
 	for op := Op(1); op < numOps; op++ {
 		words := ix.words
 		if forms[op].Has(FlagSupervisor) {
@@ -272,6 +273,9 @@ func expectsTarget(toks []token, i int) bool {
 func (a *assembler) match(toks []token) (Inst, []fixup, error) {
 	s, ops, err := a.shape(toks)
 	if err != nil {
+		return Inst{}, nil, err
+	}
+	if s, ops, err = a.respelled(s, ops); err != nil {
 		return Inst{}, nil, err
 	}
 	s = otherSpelling(s, func(s string) bool { return index().shapes[s] != nil })
