@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/isa/build"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -16,8 +17,9 @@ import (
 // whose first tap is position i is word i. It is made a chunk of positions at a
 // time. vrmpy adds the bytes of a position's vectors, of all rows of the window,
 // to words; then pairs of neighbouring words are added, and the words of two
-// vectors become those of one, until a position has one. Where the window has
-// columns, words at their distances are added to that.
+// vectors become those of one, until a position has one. Words that fit halves are
+// packed and added by vdmpy, which takes fewer pipes than dealing them. Where the
+// window has columns, words at their distances are added.
 type sumsKernel struct {
 	pitch     int  // of a position
 	vectors   int  // that hold a position's channels
@@ -51,7 +53,8 @@ const runWords = 3
 // Words of the block of constants for the sums.
 const (
 	sumsZero    = iota // the filter's zero point in every byte
-	sumsMask           // address of a vector: the zero point in every byte of the last vector that is a channel
+	sumsOnes           // 1 in every byte of a word that is a channel
+	sumsMask           // address of a vector: 1 in every byte of the last vector that is a channel
 	sumsRowStep        // distance of the window's rows
 	sumsScratch        // of the thread: the sums of the strip at hand
 	sumsArgs
@@ -59,6 +62,9 @@ const (
 
 // maxFlatSums bounds the vectors of a position that are added without a loop.
 const maxFlatSums = 4
+
+// maxLoopLeaves bounds the leaves of a chunk with loops, whose sums wait in registers.
+const maxLoopLeaves = 16
 
 // leaves is the number of vectors that positions of a chunk begin in.
 func (s *sumsKernel) leaves() int { return s.positions * min(s.pitch, vecBytes) / vecBytes }
@@ -79,22 +85,28 @@ func (s *sumsKernel) code() int {
 // sumsCode are sums being written.
 type sumsCode struct {
 	*sumsKernel
-	a        *asm
-	zero     build.Reg
-	mask     build.Reg // where masked
-	rowStep  build.Reg // with rows
-	pairs    build.Reg // control of the deal of words
-	nothing  build.Reg // a vector of zeros, unless flat
-	consumed int       // how far the code has moved the input pointer
+	a       *asm
+	zero    build.Reg
+	ones    build.Reg
+	mask    build.Reg // where masked
+	each    build.Reg // 1 in every byte
+	rowStep build.Reg // with rows
+	words   build.Reg // control of the deal of words
+	nothing build.Reg // a vector of zeros, unless flat
+	todo    []timed   // what the chunk at hand is made of
 }
 
 // emit writes the code that makes the sums of the strip at hand.
 func (s *sumsKernel) emit(a *asm, strip, args build.Reg) {
 	a.phase(phaseSums)
 	defer a.phase(phaseOther)
-	e := &sumsCode{sumsKernel: s, a: a, zero: a.word(args, sumsZero, "zero point")}
-	if s.levels() > 0 {
-		e.pairs = a.imm8(-4)
+	e := &sumsCode{sumsKernel: s, a: a, zero: a.word(args, sumsZero, "zero point"), ones: a.word(args, sumsOnes, "ones")}
+	e.each = e.ones
+	if s.pitch < vecBytes { // the bytes of a word may be no channels
+		e.each = a.imm(ones)
+	}
+	if !s.halves(s.levels() - 1) {
+		e.words = a.imm8(-4)
 	}
 	if s.masked {
 		e.mask = a.vload(a.word(args, sumsMask, "mask"), 0, aliasConst, "mask")
@@ -125,77 +137,128 @@ func (s *sumsKernel) emit(a *asm, strip, args build.Reg) {
 	}
 }
 
-// chunk makes the words of a chunk and moves the pointer behind it.
+// partial is a vector of words that a chunk makes, and the packet from the chunk's
+// first one on in which it can be used.
+type partial struct {
+	words build.Reg
+	at    int
+}
+
+// at lists an instruction, or a few, for a packet of the chunk. Scheduling does
+// not look far ahead, so they are written in the order of these packets.
+func (e *sumsCode) at(packet int, emit func()) {
+	e.todo = append(e.todo, timed{packet, emit})
+}
+
+type timed struct {
+	at   int
+	emit func()
+}
+
+// Packets from an instruction to the use of its result.
+const (
+	afterLoad    = 1
+	afterProduct = 2
+	afterAdd     = 1
+)
+
+// chunk makes the words of a chunk and moves the pointer to the next one.
 func (e *sumsCode) chunk(in build.Reg) build.Reg {
-	e.consumed = 0
 	n := e.leaves()
-	var tree []build.Reg // sums of 1, 2, 4, .. vectors that wait for their neighbours
-	add := func(i int, x build.Reg) {
-		for ; i&1 == 1; i >>= 1 {
-			x = e.halve(tree[len(tree)-1], x)
-			tree = tree[:len(tree)-1]
-		}
-		tree = append(tree, x)
-	}
+	var leaves []partial
 	if e.flat() {
-		rows := []build.Reg{in}
+		rows := []convInput{{ptr: in}}
 		for r := 1; r < e.rows; r++ {
 			p := e.a.r("row")
-			e.a.op(hexagon.A2_add, p, rows[r-1], e.rowStep)
-			rows = append(rows, p)
+			e.a.op(hexagon.A2_add, p, rows[r-1].ptr, e.rowStep)
+			rows = append(rows, convInput{ptr: p})
 		}
 		for i := range n {
-			add(i, e.leaf(rows))
+			leaves = append(leaves, e.leaf(rows, i))
 		}
 	} else {
 		const together = 4
 		for i := 0; i < n; i += together {
-			for j, x := range e.loops(in, min(together, n-i)) {
-				add(i+j, x)
-			}
+			leaves = append(leaves, e.loops(in, i, min(together, n-i))...)
 		}
 	}
-	e.a.bump(in, e.positions*e.pitch-e.consumed)
-	x := tree[0]
-	for range e.levels() - (bits.Len(uint(n)) - 1) {
-		x = e.halve(x, x)
+	level := 0
+	for ; len(leaves) > 1; level++ {
+		for i := range len(leaves) / 2 {
+			leaves[i] = e.halve(level, leaves[2*i], leaves[2*i+1])
+		}
+		leaves = leaves[:len(leaves)/2]
 	}
-	return x
-}
-
-// halve adds the neighbouring words of two vectors.
-func (e *sumsCode) halve(first, second build.Reg) build.Reg {
-	d, sum := e.a.vv("even and odd"), e.a.v("halves")
-	e.a.op(hexagon.V6_vdealvdd, d, second, first, e.pairs)
-	e.a.op(hexagon.V6_vaddw, sum, lo(d), hi(d))
+	x := leaves[0]
+	for ; level < e.levels(); level++ {
+		x = e.halve(level, x, x)
+	}
+	slices.SortStableFunc(e.todo, func(a, b timed) int { return a.at - b.at })
+	for _, t := range e.todo {
+		t.emit()
+	}
+	e.todo = e.todo[:0]
+	e.a.bump(in, e.positions*e.pitch)
+	sum := e.a.v("sums")
+	e.a.op(hexagon.V6_vmpyiwub, sum, x.words, e.zero)
 	return sum
 }
 
-// leaf adds the vectors of a position, or of all positions of a vector.
-func (e *sumsCode) leaf(rows []build.Reg) build.Reg {
+// halves reports whether words that have been added so many times are positive
+// halves.
+func (s *sumsKernel) halves(level int) bool {
+	return 4*255*s.rows*s.vectors<<max(level, 0) < 1<<15
+}
+
+// halve adds the neighbouring words of two vectors.
+func (e *sumsCode) halve(level int, x, y partial) partial {
+	a, sum, t := e.a, e.a.v("halved"), max(x.at, y.at)
+	if e.halves(level) {
+		packed := a.v("packed")
+		e.at(t, func() { a.op(hexagon.V6_vpackeh, packed, y.words, x.words) })
+		e.at(t+afterProduct, func() { a.op(hexagon.V6_vdmpyhb, sum, packed, e.each) })
+		return partial{sum, t + 2*afterProduct}
+	}
+	dealt := a.vv("even and odd")
+	e.at(t, func() { a.op(hexagon.V6_vdealvdd, dealt, y.words, x.words, e.words) })
+	e.at(t+afterProduct, func() { a.op(hexagon.V6_vaddw, sum, lo(dealt), hi(dealt)) })
+	return partial{sum, t + afterProduct + afterAdd}
+}
+
+// leaf adds the vectors of position i of the chunk, or of all positions of vector i.
+func (e *sumsCode) leaf(rows []convInput, i int) partial {
 	a, acc := e.a, e.a.v("sum")
-	for r, p := range rows {
-		for v := range e.vectors {
-			x := a.v("x")
-			a.op(hexagon.V6_vL32b_pi, x, p, 1).Loads(aliasIn)
-			e.addBytes(acc, x, v == e.vectors-1, r+v > 0)
+	t, last := i*e.rows*e.vectors, e.vectors-1
+	const near = 8 * vecBytes // what a load reaches; a pointer that moves is slower
+	for r := range rows {
+		x := make([]build.Reg, e.vectors)
+		for v := range x {
+			x[v] = a.v("x")
+			off := i*e.leafBytes() + v*vecBytes
+			if far := off / near * near; far > rows[r].off {
+				from, by := rows[r].ptr, far-rows[r].off
+				p := a.r("in")
+				rows[r] = convInput{p, far}
+				e.at(t-2, func() { a.op(hexagon.A2_addi, p, from, by) })
+			}
+			p := rows[r].ptr
+			e.at(t, func() { a.op(hexagon.V6_vL32b_ai, x[v], p, off%near/vecBytes).Loads(aliasIn) })
+			t++
 		}
-		if r > 0 {
-			a.bump(p, e.leafBytes()-e.vectors*vecBytes)
+		for v := last; v >= 0; v-- { // the masked one first: without an accumulator it takes one pipe, not two
+			e.at(t+afterLoad+last-v, func() { e.addBytes(acc, x[v], v == last, r > 0 || v < last) })
 		}
 	}
-	a.bump(rows[0], e.leafBytes()-e.vectors*vecBytes)
-	e.consumed += e.leafBytes()
-	return acc
+	return partial{acc, t + afterLoad + last + afterProduct}
 }
 
 // leafBytes is the distance of leaves.
 func (s *sumsKernel) leafBytes() int { return max(s.pitch, vecBytes) }
 
-// addBytes adds the bytes of x, times the zero point, to the words of acc, which
-// holds something if more is set.
+// addBytes adds the bytes of x to the words of acc, which holds something if more
+// is set.
 func (e *sumsCode) addBytes(acc, x build.Reg, last, more bool) {
-	op, by := hexagon.V6_vrmpyub, e.zero
+	op, by := hexagon.V6_vrmpyub, e.ones
 	switch masked := last && e.masked; {
 	case masked && more:
 		op, by = hexagon.V6_vrmpyubv_acc, e.mask
@@ -207,12 +270,14 @@ func (e *sumsCode) addBytes(acc, x build.Reg, last, more bool) {
 	e.a.op(op, acc, x, by)
 }
 
-// loops adds the vectors of the next n positions in loops over rows and vectors.
-func (e *sumsCode) loops(in build.Reg, n int) []build.Reg {
-	a := e.a
+// loops adds the vectors of n leaves from the one given on in loops over rows and
+// vectors.
+func (e *sumsCode) loops(in build.Reg, first, n int) []partial {
+	a, list := e.a, make([]partial, n)
 	acc, ptr, x := make([]build.Reg, n), make([]build.Reg, n), make([]build.Reg, n)
 	for j := range acc {
 		acc[j], ptr[j], x[j] = a.v("sum"), a.r("in"), a.v("x")
+		list[j].words = acc[j]
 		a.op(hexagon.V6_vassign, acc[j], e.nothing)
 	}
 	row := a.r("row")
@@ -220,7 +285,7 @@ func (e *sumsCode) loops(in build.Reg, n int) []build.Reg {
 	load := func(j int) { a.op(hexagon.V6_vL32b_pi, x[j], ptr[j], 1).Loads(aliasIn) }
 	a.loop1(e.rows, func() {
 		for j := range ptr {
-			a.op(hexagon.A2_addi, ptr[j], row, j*e.leafBytes())
+			a.op(hexagon.A2_addi, ptr[j], row, (first+j)*e.leafBytes())
 			load(j)
 		}
 		if e.vectors > 1 {
@@ -238,9 +303,7 @@ func (e *sumsCode) loops(in build.Reg, n int) []build.Reg {
 			a.op(hexagon.A2_add, row, row, e.rowStep)
 		}
 	})
-	a.bump(in, n*e.leafBytes())
-	e.consumed += n * e.leafBytes()
-	return acc
+	return list
 }
 
 // across adds, to the words of n vectors, those of the window's other columns.

@@ -165,7 +165,7 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 	g := p.g
 	channels, pitch := g.filter.c, g.in.pitch
 	k := sumsKernel{pitch: pitch, vectors: ceilDiv(channels, vecBytes), rows: g.KH, taps: g.KW, dilation: g.DilationW}
-	// Where a position is a word, the zero point itself is masked.
+	// Where a position is a word, all words are masked alike.
 	k.masked = pitch > 4 && channels%min(pitch, vecBytes) != 0
 	var runs sumRuns
 	for _, s := range shares {
@@ -178,7 +178,7 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 	)
 	best, cost := 0, math.MaxInt
 	for n := 32; n >= max(1, vecBytes/pitch); n /= 2 {
-		if k.positions = n; n > 1 && n*k.leafBytes() > maxSumsAhead {
+		if k.positions = n; n > 1 && n*k.leafBytes() > maxSumsAhead || !k.flat() && k.leaves() > maxLoopLeaves {
 			continue
 		}
 		leaves := k.leaves()
@@ -201,16 +201,15 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 
 // sumsArgs are the constants for the sums, but for the scratch of each thread.
 func (g *gemm) sumsArgs(l *lowering, k *sumsKernel) (w [sumsArgs]uint32) {
-	zero := byte(g.filter.zero)
-	w[sumsZero], w[sumsRowStep] = uint32(zero)*ones, uint32(g.DilationH*g.in.rowBytes())
+	w[sumsZero], w[sumsOnes], w[sumsRowStep] = uint32(g.filter.zero)*ones, ones, uint32(g.DilationH*g.in.rowBytes())
 	if c := g.filter.c; k.pitch == 4 {
-		w[sumsZero] &= 1<<(8*c) - 1
+		w[sumsOnes] &= 1<<(8*c) - 1
 	}
 	if k.masked {
 		mask := make([]byte, vecBytes)
 		for i := range mask {
 			if i%min(k.pitch, vecBytes) < (g.filter.c-1)%vecBytes+1 {
-				mask[i] = zero
+				mask[i] = 1
 			}
 		}
 		w[sumsMask] = l.constant(mask)
