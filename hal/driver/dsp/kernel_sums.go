@@ -41,7 +41,7 @@ const (
 	stripRuns            // table of runs of chunks: input address, offset of the sums, chunks
 	stripRunCount        // 0 without sums
 	stripAcross          // offset of the first sum to which columns are added
-	stripVectors         // of sums to which columns are added
+	stripVectors         // of sums to which columns are added, in units of acrossVectors
 	stripAhead           // address of the next strip's inputs
 	stripBox             // and their l2fetch box, two words
 	stripStride
@@ -63,8 +63,12 @@ const (
 // maxFlatSums bounds the vectors of a position that are added without a loop.
 const maxFlatSums = 4
 
-// maxLoopLeaves bounds the leaves of a chunk with loops, whose sums wait in registers.
-const maxLoopLeaves = 16
+// maxLeaves bounds the leaves of a chunk with loops, whose sums wait in registers,
+// and of one that makes more than a vector.
+const maxLeaves = 16
+
+// maxChunk bounds the positions of a chunk.
+const maxChunk = 128
 
 // leaves is the number of vectors that positions of a chunk begin in.
 func (s *sumsKernel) leaves() int { return s.positions * min(s.pitch, vecBytes) / vecBytes }
@@ -126,7 +130,9 @@ func (s *sumsKernel) emit(a *asm, strip, args build.Reg) {
 		a.op(hexagon.A2_add, out, out, scratch)
 		a.bump(run, 4*runWords)
 		loop(chunks, func() {
-			a.op(hexagon.V6_vS32Ub_ai, out, 0, e.chunk(in)).Stores(aliasScratch)
+			for i, sums := range e.chunk(in) {
+				a.op(hexagon.V6_vS32Ub_ai, out, i, sums).Stores(aliasScratch)
+			}
 			a.bump(out, 4*s.positions)
 		})
 	})
@@ -163,7 +169,7 @@ const (
 )
 
 // chunk makes the words of a chunk and moves the pointer to the next one.
-func (e *sumsCode) chunk(in build.Reg) build.Reg {
+func (e *sumsCode) chunk(in build.Reg) []build.Reg {
 	n := e.leaves()
 	var leaves []partial
 	if e.flat() {
@@ -182,16 +188,16 @@ func (e *sumsCode) chunk(in build.Reg) build.Reg {
 			leaves = append(leaves, e.loops(in, i, min(together, n-i))...)
 		}
 	}
-	level := 0
-	for ; len(leaves) > 1; level++ {
-		for i := range len(leaves) / 2 {
-			leaves[i] = e.halve(level, leaves[2*i], leaves[2*i+1])
+	for level := range e.levels() {
+		for i := range ceilDiv(len(leaves), 2) {
+			leaves[i] = e.halve(level, leaves[2*i], leaves[min(2*i+1, len(leaves)-1)])
 		}
-		leaves = leaves[:len(leaves)/2]
+		leaves = leaves[:ceilDiv(len(leaves), 2)]
 	}
-	x := leaves[0]
-	for ; level < e.levels(); level++ {
-		x = e.halve(level, x, x)
+	sums := make([]build.Reg, len(leaves))
+	for i, x := range leaves {
+		sums[i] = e.a.v("sums")
+		e.at(x.at, func() { e.a.op(hexagon.V6_vmpyiwub, sums[i], x.words, e.zero) })
 	}
 	slices.SortStableFunc(e.todo, func(a, b timed) int { return a.at - b.at })
 	for _, t := range e.todo {
@@ -199,9 +205,7 @@ func (e *sumsCode) chunk(in build.Reg) build.Reg {
 	}
 	e.todo = e.todo[:0]
 	e.a.bump(in, e.positions*e.pitch)
-	sum := e.a.v("sums")
-	e.a.op(hexagon.V6_vmpyiwub, sum, x.words, e.zero)
-	return sum
+	return sums
 }
 
 // halves reports whether words that have been added so many times are positive
@@ -306,21 +310,30 @@ func (e *sumsCode) loops(in build.Reg, first, n int) []partial {
 	return list
 }
 
-// across adds, to the words of n vectors, those of the window's other columns.
+// acrossVectors is how many vectors of sums columns are added to together.
+const acrossVectors = 2
+
+// across adds, to the words of n times acrossVectors vectors, those of the window's other columns.
 func (e *sumsCode) across(at, n build.Reg) {
 	const flat = 8
 	a, step := e.a, 4*e.dilation
 	store := func(sum build.Reg) { a.op(hexagon.V6_vS32b_pi, at, 1, sum).Stores(aliasScratch) }
 	if e.taps <= flat {
 		a.loop0(n, func() {
-			sum := a.vload(at, 0, aliasScratch, "sum")
-			for t := 1; t < e.taps; t++ {
-				a.op(hexagon.V6_vaddw, sum, sum, a.vloadu(at, t*step, aliasScratch, "column"))
+			var sums [acrossVectors]build.Reg
+			for i := range sums {
+				sums[i] = a.vload(at, i*vecBytes, aliasScratch, "sum")
+				for t := 1; t < e.taps; t++ {
+					a.op(hexagon.V6_vaddw, sums[i], sums[i], a.vloadu(at, i*vecBytes+t*step, aliasScratch, "column"))
+				}
 			}
-			store(sum)
+			for _, sum := range sums {
+				store(sum)
+			}
 		})
 		return
 	}
+	a.op(hexagon.S2_asl_i_r, n, n, bits.Len(acrossVectors)-1)
 	a.repeat(n, func() {
 		sum := a.vload(at, 0, aliasScratch, "sum")
 		p := a.add(at, step)

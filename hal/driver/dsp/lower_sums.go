@@ -177,12 +177,12 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 		fetch = 2   // and an instruction of a kernel that is used more than once
 	)
 	best, cost := 0, math.MaxInt
-	for n := 32; n >= max(1, vecBytes/pitch); n /= 2 {
-		if k.positions = n; n > 1 && n*k.leafBytes() > maxSumsAhead || !k.flat() && k.leaves() > maxLoopLeaves {
+	for n := maxChunk; n >= max(1, vecBytes/pitch); n /= 2 {
+		if k.positions = n; n > 1 && n*k.leafBytes() > maxSumsAhead || (n > 32 || !k.flat()) && k.leaves() > maxLeaves {
 			continue
 		}
 		leaves := k.leaves()
-		chunk := leaves*(k.rows*k.vectors+1) + 6*(k.levels()-bits.Len(uint(leaves))+1) + 10
+		chunk := leaves*(k.rows*k.vectors+1) + 6*max(0, k.levels()-bits.Len(uint(leaves))+1) + 10
 		sum := 0
 		for _, r := range runs {
 			full, rest := p.chunks(r, n)
@@ -252,7 +252,7 @@ func (p *strips) table(l *lowering, from, to int) (uint32, int) {
 			}
 			first := whole.runs.word(part.runs[0].first) / 32
 			last := whole.runs.word(part.runs[len(part.runs)-1].end-1) - p.g.columns()
-			w[stripAcross], w[stripVectors] = uint32(first*vecBytes), uint32(last/32-first+1)
+			w[stripAcross], w[stripVectors] = uint32(first*vecBytes), uint32(ceilDiv(last/32-first+1, acrossVectors))
 		}
 		if part.to < to {
 			w[stripAhead], w[stripBox] = p.ahead(part.to, to)

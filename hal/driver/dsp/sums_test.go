@@ -1,0 +1,155 @@
+package dsp
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// sumsCase is a convolution with few outputs, so that the sums matter.
+type sumsCase struct {
+	n, h, w, c, k, kh, kw, sh, sw, dh, dw int
+	pad                                   [4]int // left, right, top, bottom
+}
+
+func (s *sumsCase) String() string {
+	return fmt.Sprintf("%dx%dx%dx%d_k%d_f%dx%d_s%dx%d_d%dx%d_p%v", s.n, s.h, s.w, s.c, s.k, s.kh, s.kw, s.sh, s.sw, s.dh, s.dw, s.pad)
+}
+
+func (s *sumsCase) out() (h, w int) {
+	return (s.h+s.pad[2]+s.pad[3]-(s.kh-1)*s.dh-1)/s.sh + 1, (s.w+s.pad[0]+s.pad[1]-(s.kw-1)*s.dw-1)/s.sw + 1
+}
+
+// build makes the model; the filter has the zero point given.
+func (s *sumsCase) build(b *builder, zero int32) {
+	in := b.activation(quantType(b.r), s.n, s.h, s.w, s.c)
+	x := b.input(in)
+	f, bias := b.weights(in, []int{s.k, s.kh, s.kw, s.c}, s.k, 0)
+	o := &b.m.Main.Operands[f]
+	o.Type, o.Scale, o.Channel, o.ZeroPoint = in.Type, 0.01, nil, zero
+	if in.Type == nn.TensorQuant8AsymmSigned {
+		o.ZeroPoint -= 128
+	}
+	b.m.Main.Operands[bias].Scale = in.Scale * o.Scale
+	oh, ow := s.out()
+	out := b.activation(in.Type, s.n, oh, ow, s.k)
+	out.Scale = outScale(b, in, s.kh*s.kw*s.c)
+	args := []uint32{x, f, bias}
+	for _, v := range [...]int{s.pad[0], s.pad[1], s.pad[2], s.pad[3], s.sw, s.sh, 0} {
+		args = append(args, b.int32(v))
+	}
+	b.add(nn.OpConv2D, append(args, b.bool(false), b.int32(s.dw), b.int32(s.dh)), b.output(out))
+}
+
+// drawSums draws a case of at most some products.
+func drawSums(r *rand.Rand) *sumsCase {
+	for {
+		s := &sumsCase{n: 1 + r.IntN(2), c: pick(r, 1, 2, 3, 4, 5, 7, 8, 13, 16, 24, 32, 40, 64, 96, 127, 128, 129, 144, 256, 300, 384, 512, 640, 1024, 1+r.IntN(2000)),
+			k: pick(r, 1, 8, 24, 32, 33, 64, 100, 130), kh: 1, kw: 1, sh: 1 + r.IntN(3)*r.IntN(2), sw: 1 + r.IntN(4)*r.IntN(2), dh: 1, dw: 1}
+		s.h, s.w = 1+r.IntN(pick(r, 4, 20)), 1+r.IntN(pick(r, 6, 40, 300))
+		if r.IntN(2) == 0 {
+			s.kh, s.kw = 1+r.IntN(pick(r, 3, 7)), 1+r.IntN(pick(r, 3, 12))
+			s.dh, s.dw = 1+r.IntN(2)*r.IntN(3), 1+r.IntN(2)*r.IntN(40)
+			s.pad = [4]int{r.IntN(s.kw), r.IntN(s.kw), r.IntN(s.kh), r.IntN(s.kh)}
+		}
+		oh, ow := s.out()
+		if (s.kh-1)*s.dh < s.h && (s.kw-1)*s.dw < s.w && s.n*oh*ow*s.k*s.kh*s.kw*s.c < 4e6 && s.n*s.h*s.w*s.c < 3e5 {
+			return s
+		}
+	}
+}
+
+// TestRandomSums has every width of positions, window, stride, dilation and number
+// of channels that sums are made for.
+func TestRandomSums(t *testing.T) {
+	d := device(t)
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 31))
+		b := newBuilder(r)
+		s := drawSums(r)
+		s.build(b, pick(r, 1, 255, 1+r.Int32N(255)))
+		b.run(t, d, fmt.Sprintf("%d_%s", seed, s))
+	}
+}
+
+// TestLargestSums has inputs that are all as large as they can be: sums in halves
+// come close to the largest half.
+func TestLargestSums(t *testing.T) {
+	d := device(t)
+	for i, c := range [...]int{4, 8, 16, 32, 64, 128, 200, 256, 384, 512, 1000, 1024, 2000} {
+		for rows := 1; rows <= 5; rows++ {
+			r := rand.New(rand.NewPCG(uint64(i), uint64(rows)))
+			b := newBuilder(r)
+			s := &sumsCase{n: 1, h: rows + 1, w: 20, c: c, k: 5, kh: rows, kw: 1 + i%2, sh: 1, sw: 1, dh: 1, dw: 1}
+			s.build(b, 255)
+			data := bytes.Repeat([]byte{255}, s.h*s.w*c)
+			if b.m.Main.Operands[b.m.Main.Inputs[0]].Type == nn.TensorQuant8AsymmSigned {
+				data = bytes.Repeat([]byte{127}, len(data))
+			}
+			t.Run(s.String(), func(t *testing.T) { check(t, d, &b.m, [][]byte{data}, false) })
+		}
+	}
+}
+
+// TestStrips checks that a thread's room holds the sums of every strip, that a
+// strip's part finds its sums where the strip does, and that chunks cover every run
+// and read little behind it.
+func TestStrips(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 32))
+		s := drawSums(r)
+		oh, ow := s.out()
+		w := opspec.Window{H: s.h, W: s.w, KH: s.kh, KW: s.kw, StrideH: s.sh, StrideW: s.sw, DilationH: s.dh, DilationW: s.dw,
+			Left: s.pad[0], Right: s.pad[1], Top: s.pad[2], Bottom: s.pad[3], OutH: oh, OutW: ow}
+		in := &tensor{shape: shape{s.n, s.h, s.w, s.c}, pitch: smallPitch(s.c), addr: arenaBase}
+		if err := in.needHalo(&w); err != nil {
+			t.Fatal(err)
+		}
+		g := &gemm{Window: w, in: in, out: &tensor{shape: shape{s.n, oh, ow, s.k}, pitch: pitchOf(s.k)},
+			filter: filter{k: s.k, kh: s.kh, kw: s.kw, c: s.c, zero: 1}}
+		c := &convKernel{sum: true, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
+		if near := s.sw * in.pitch; c.cluster > 1 && near <= maxNear {
+			c.near, c.step = near, s.sw
+		}
+		entries := g.blockTable(c)
+		p := newStrips(g, c, entries)
+		blocks := len(entries) / c.entryWords()
+		from := r.IntN(blocks)
+		to := from + 1 + r.IntN(blocks-from)
+		k := p.kernel([][2]int{{from, to}})
+		if room := g.sumsBytes(); true {
+			for _, x := range p.list {
+				if need := 4 * (x.runs.words() + maxChunk); need > room {
+					t.Errorf("%d: %s: a strip needs %d bytes, there are %d", seed, s, need, room)
+				}
+			}
+		}
+		covered := 0
+		p.each(from, to, func(whole *strip, part strip) {
+			covered += part.to - part.from
+			for _, run := range part.runs {
+				full, rest := p.chunks(run, k.positions)
+				end := run.first + full*k.positions
+				if rest >= 0 {
+					if rest < run.first || rest > end {
+						t.Errorf("%d: %s: run %v: last chunk at %d", seed, s, run, rest)
+					}
+					end = rest + k.positions
+				}
+				if behind := end - roundUp(run.end, in.perVec()); behind < 0 || full > 0 && behind > 0 || behind*in.pitch > maxSumsAhead {
+					t.Errorf("%d: %s: run %v: chunks of %d end at %d", seed, s, run, k.positions, end)
+				}
+				if whole.runs.word(run.end-1)-whole.runs.word(run.first) != run.end-1-run.first {
+					t.Errorf("%d: %s: run %v is not together in %v", seed, s, run, whole.runs)
+				}
+			}
+		})
+		if covered != to-from {
+			t.Errorf("%d: %s: %d of %d blocks", seed, s, covered, to-from)
+		}
+	}
+}
