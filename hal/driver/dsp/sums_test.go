@@ -115,7 +115,7 @@ func TestStrips(t *testing.T) {
 		if near := s.sw * in.pitch; c.cluster > 1 && near <= maxNear {
 			c.near, c.step = near, s.sw
 		}
-		entries := g.blockTable(c)
+		entries := g.blockTable(c, 0, s.n*oh)
 		p := newStrips(g, c, entries)
 		blocks := len(entries) / c.entryWords()
 		from := r.IntN(blocks)
