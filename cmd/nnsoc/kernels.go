@@ -80,12 +80,16 @@ against all packets that the threads had time for. The network is a file (--mode
 the program builds with synthetic weights (--network).`,
 		Example: "  nnsoc bench kernels --model mobilenet.tflite --device dsp\n  nnsoc bench kernels --network inception_v3 --json",
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return a.benchKernels(path, network, device) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if path != "" && cmd.Flags().Changed("network") {
+				return usage(errors.New("--model and --network each name a network"))
+			}
+			return a.benchKernels(path, network, device)
+		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&path, "model", "", "TensorFlow Lite network")
 	fl.StringVar(&network, "network", "mobilenet_v1", "built-in quantized network: "+strings.Join(networkNames(), ", "))
-	cmd.MarkFlagsMutuallyExclusive("model", "network")
 	_ = cmd.RegisterFlagCompletionFunc("network", cobra.FixedCompletions(networkNames(), cobra.ShellCompDirectiveNoFileComp))
 	fl.StringVar(&device, "device", "dsp", "device to measure; it must count packets")
 	completeDevices(a, cmd)
