@@ -57,14 +57,14 @@ type lowering struct {
 	// prefetchers is, for each job, the index of its prefetch arguments, 0 when it
 	// has none.
 	prefetchers []int
-	packets     []int // of each job's longest thread, about
-	traffic     []traffic
-	jobStep     []*step
+	packets     []int            // of each job's longest thread, about
+	traffic     []traffic        // of each job
+	jobStep     []*step          // each job is of
 	passed      int              // bytes that steps have brought into L2
 	flow        int              // of the group being emitted
 	hot         map[*tensor]bool // its tensors
-	constUses   []constUse
-	claimed     int // offset up to which constants have a first reader
+	constUses   []constUse       // in the order of the constants
+	claimed     int              // offset up to which constants have a first reader
 	faults      []fault
 	extents     map[uint32]*tensor // see openOutput
 }
