@@ -15,12 +15,12 @@ import (
 // asmTables are the handlers of each level, filled at first use.
 var asmTables = [...]func() *asmTable{
 	sync.OnceValue(func() *asmTable {
-		var a [len(handlerOps0) + 2]uintptr
+		var a [len(handlerOps0) + 3]uintptr
 		handlers0(&a[0])
 		return newAsmTable(handlerOps0[:], a[:])
 	}),
 	sync.OnceValue(func() *asmTable {
-		var a [len(handlerOps1) + 2]uintptr
+		var a [len(handlerOps1) + 3]uintptr
 		handlers1(&a[0])
 		return newAsmTable(handlerOps1[:], a[:])
 	}),
@@ -31,7 +31,7 @@ func newAsmTable(ops []hexagon.Op, addr []uintptr) *asmTable {
 	for i, op := range ops {
 		t.byOp[op] = addr[i]
 	}
-	t.exit, t.guard = addr[len(ops)], addr[len(ops)+1]
+	t.exit, t.guard, t.again = addr[len(ops)], addr[len(ops)+1], addr[len(ops)+2]
 	return t
 }
 
@@ -59,17 +59,24 @@ func allAsm() (tables []*asmTable) {
 }
 
 // execAsm runs a block through its handlers; a micro-op that a handler hands
-// over runs its Go function.
-func (t *thread) execAsm(b *block) {
+// over runs its Go function. It answers how many rounds are left.
+func (t *thread) execAsm(b *block) (left uint32) {
 	last := &b.ops[len(b.ops)-1]
 	i := 0
 	for {
 		runOps(t, &b.ops[i])
 		u := t.stop
 		if u == last {
-			return
+			return left
 		}
 		u.fn(t, u)
+		if t.slots != 0 && u.ea != 0 {
+			k := uint64(u.ea-offEA) / 4
+			t.addr[t.slots/4+k] = t.addr[k]
+		}
+		if t.fault.kind != faultNone && t.rounds > 1 {
+			left, t.rounds = t.rounds-1, 1
+		}
 		i = int(u.index) + 1
 	}
 }

@@ -6,4 +6,4 @@ func hostAsm() *asmTable { return nil }
 
 func allAsm() []*asmTable { return nil }
 
-func (t *thread) execAsm(b *block) { t.execGo(b) }
+func (t *thread) execAsm(b *block) uint32 { return t.execGo(b) }

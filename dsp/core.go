@@ -238,7 +238,7 @@ func (r *run) functional(t *thread) error {
 		if b, err = r.after(t, b); err != nil {
 			return err
 		}
-		if err := r.step(t, b); err != nil {
+		if err := r.step(t, b, r.roundsOf(t, b)); err != nil {
 			return err
 		}
 	}
@@ -274,14 +274,16 @@ func (r *run) fetch(t *thread) (*block, error) {
 	return b, nil
 }
 
-// step executes one block functionally and moves t.next on.
-func (r *run) step(t *thread, b *block) error {
-	if r.packets -= int64(len(b.packets)); r.packets < 0 {
+// step executes a block functionally, a number of times, and moves t.next on.
+func (r *run) step(t *thread, b *block, rounds uint32) error {
+	if r.packets -= int64(rounds) * int64(len(b.packets)); r.packets < 0 {
 		return &Error{Kind: FaultLimit, Packet: b.addr, Thread: t.id, Job: r.job.Name, Rule: "packet limit reached, the program does not end"}
 	}
-	b.runs++
 	t.took = 0
-	t.exec(b)
+	if rounds = t.exec(b, rounds); rounds > 1 {
+		t.C[cLC0] -= rounds - 1
+	}
+	b.runs += int64(rounds)
 	if t.took == 0 {
 		t.next = b.end
 	}

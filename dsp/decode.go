@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -30,8 +31,10 @@ type block struct {
 	vector   bool // uses HVX
 	asm      bool // the micro-ops have handlers
 	branches bool
-	hintTook bool // a conditional branch of the last packet is hinted taken
-	cond     bool // a branch of the last packet is conditional
+	hintTook bool   // a conditional branch of the last packet is hinted taken
+	cond     bool   // a branch of the last packet is conditional
+	ends     bool   // the last packet does what the driver of the thread looks at
+	rounds   uint16 // how often it may run in one go
 	count    events
 	insts    int64
 
@@ -243,15 +246,21 @@ func (d *decoder) block(addr uint32) (*block, error) {
 		}
 		pc += 4 * uint32(p.Words)
 		b.loop0, b.loop1 = p.EndLoop0, p.EndLoop1
-		if pc == d.stop || b.loop0 || b.loop1 || b.branches || d.endsBlock(&p) ||
+		b.ends = d.endsBlock(&p)
+		if pc == d.stop || b.loop0 || b.loop1 || b.branches || b.ends ||
 			len(b.packets) >= maxBlockPackets || len(b.ops) > maxBlockOps || len(b.mem) > maxMemOps-4 {
 			break
 		}
 	}
 	b.end = pc
+	b.rounds = b.repeats()
 	end := uop{pc: pc}
 	if d.asm != nil {
 		end.asm = d.asm.exit
+		if b.rounds > 1 {
+			end.asm = d.asm.again
+			end.imm, end.imm2 = int32(4*len(b.mem)), -int32(len(b.ops)*int(unsafe.Sizeof(end)))
+		}
 		b.asm = true
 	}
 	b.ops = append(b.ops, end)

@@ -24,6 +24,7 @@ type way struct {
 	lost int64    // cycles
 	exit int32    // state in which the next block is entered
 	next *variant // the one entered last
+	same *variant // the same block again
 }
 
 // pending is a result that the next packets may have to wait for.

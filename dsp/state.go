@@ -10,7 +10,9 @@ const (
 	numQ, tempQ = 4, 4
 	tempP       = 8
 
-	maxMemOps   = 64 // memory operations in one block
+	maxMemOps   = 64   // memory operations in one block
+	maxRoundOps = 1024 // of all rounds of a block that runs several times at once
+	maxRounds   = 256
 	maxSegments = 32 // views of the address space that a thread keeps
 )
 
@@ -67,7 +69,12 @@ type thread struct {
 	skip uint32            // micro-ops to leave out next, set by a false guard
 	halt uint32            // 1 when the thread has ended, 2 on a fault
 	stop *uop              // micro-op at which assembly handed over
-	addr [maxMemOps]uint32 // of the memory operations of the block
+
+	// Addresses of the memory operations of the block; behind them, those of a
+	// block that runs several times at once, round by round.
+	slots  uint64 // bytes from addr to the addresses of the current round
+	rounds uint32 // left of the block, this one included
+	addr   [maxMemOps + maxRoundOps]uint32
 	seg  [maxSegments]segment
 
 	run     *run

@@ -36,10 +36,12 @@ type pipeline struct {
 	extra  int64 // cycles the block has waited for memory
 	block  *block
 	plan   *variant
-	way    *way // out of the block before
-	next   int  // memory operation of the block that comes next
-	left   bool // the block has been left: its end is charged
-	late   bool // the end of the block was put off until other threads had caught up
+	way    *way   // out of the block before
+	next   int    // memory operation of the block that comes next
+	base   int    // where its addresses are in thread.addr
+	rounds uint32 // that the block has run without being timed, beyond this one
+	left   bool   // the block has been left: its end is charged
+	late   bool   // the end of the block was put off until other threads had caught up
 	stalls sim.StallTable
 	stores storeQueue
 
@@ -128,11 +130,16 @@ var threadTrack = [...]string{
 	"dsp other threads",
 }
 
+// numberBits is the width of a thread's number in a key of earliest.
+const numberBits = 4
+
+// alone is the limit of a thread when no other has events.
+const alone = never >> numberBits
+
 // earliest is the thread whose next event comes first (the lower number of
 // equals) and the cycle up to which it stays that. Cycle and number make one
 // key, so that no branch depends on the order.
 func (tm *timing) earliest(n int) (int, int64) {
-	const numberBits = 4
 	first, second := tm.at[0]<<numberBits, never
 	for i := 1; i < n; i++ {
 		k := tm.at[i]<<numberBits | int64(i)
@@ -151,12 +158,13 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 		if b := p.block; b != nil && !p.left {
 			ops := b.mem
 			cycle := p.plan.cycle[:len(ops)]
+			addr := t.addr[p.base:][:len(ops)]
 			start := p.start + p.extra
 			for i := p.next; i < len(ops); i++ {
 				// Accesses that change nothing need no order among the threads: VTCM
 				// serves every packet's load and store, and a scalar load from the line
 				// that its L1 set served last takes no port.
-				op, ea := &ops[i], t.addr[i&(maxMemOps-1)]
+				op, ea := &ops[i], addr[i]
 				switch op.kind {
 				case scalarLoad:
 					if m.hitsAgain(ea) || ea == skipped {
@@ -194,6 +202,12 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 				return end, nil
 			}
 			tm.leave(r, t, b)
+			if p.rounds > 0 {
+				p.rounds--
+				p.base += len(ops)
+				tm.again(p)
+				continue
+			}
 		}
 		for t.dma.command != dmaNone {
 			done, err := r.dma.serve(t, m.clock.At(p.start))
@@ -220,7 +234,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 		if t.next == r.halt || t.next == ReturnAddress || t.halt != 0 {
 			return never, nil
 		}
-		if err := tm.enter(r, t); err != nil {
+		if err := tm.enter(r, t, limit); err != nil {
 			return 0, err
 		}
 	}
@@ -283,22 +297,43 @@ func (tm *timing) lost(how int) int64 {
 }
 
 // enter fetches the next block, executes it and plans its time.
-func (tm *timing) enter(r *run, t *thread) error {
+func (tm *timing) enter(r *run, t *thread, limit int64) error {
 	p := &t.pipe
-	if w := p.way; w != nil && w.next != nil && w.next.block.addr == t.next && (t.vector || !w.next.block.vector) {
-		p.plan = w.next
-	} else if err := tm.find(r, t); err != nil {
-		return err
-	}
-	b := p.plan.block
-	if b != p.block {
-		if m := tm.mem; b.fetched != m.fetches {
+	b := p.block
+	if b != nil && b.addr == t.next {
+		tm.again(p)
+	} else {
+		if w := p.way; w != nil && w.next != nil && w.next.block.addr == t.next && (t.vector || !w.next.block.vector) {
+			p.plan = w.next
+		} else if err := tm.find(r, t); err != nil {
+			return err
+		}
+		b = p.plan.block
+		if b.fetched != tm.mem.fetches {
 			tm.instructions(r, t, b)
 		}
 		p.block = b
+		p.next, p.extra, p.late, p.left = 0, 0, false, false
 	}
+	rounds := uint32(1)
+	if limit >= alone {
+		rounds = r.roundsOf(t, b)
+	}
+	p.base, p.rounds = 0, rounds-1
+	if rounds > 1 {
+		p.base = maxMemOps
+	}
+	return r.step(t, b, rounds)
+}
+
+// again plans one more pass of the block that has been left.
+func (tm *timing) again(p *pipeline) {
+	w := p.way
+	if w.same == nil {
+		w.same = tm.plan(p.block, w.exit)
+	}
+	p.plan = w.same
 	p.next, p.extra, p.late, p.left = 0, 0, false, false
-	return r.step(t, b)
 }
 
 // find decodes the block at t.next and plans it, and lets the way that leads there

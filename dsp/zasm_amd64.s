@@ -8,7 +8,26 @@
 TEXT ·runOps(SB), NOSPLIT|NOFRAME, $0-16
 	MOVQ t+0(FP), DI
 	MOVQ u+8(FP), SI
+	MOVQ 6464(DI), R15
+	ADDQ DI, R15
 	JMP  (SI)
+
+// func hAgain()
+// Requires: AVX
+TEXT ·hAgain(SB), NOSPLIT|NOFRAME, $0
+	DECL    6472(DI)
+	JEQ     last
+	MOVLQSX 32(SI), AX
+	ADDQ    AX, 6464(DI)
+	ADDQ    AX, R15
+	MOVLQSX 36(SI), AX
+	ADDQ    AX, SI
+	JMP     (SI)
+
+last:
+	MOVQ SI, 6456(DI)
+	VZEROUPPER
+	RET
 
 // func hExit()
 // Requires: AVX
@@ -30,7 +49,7 @@ skip:
 	MOVWQZX 28(SI), AX
 	TESTL   AX, AX
 	JE      none
-	MOVL    $-1, (DI)(AX*1)
+	MOVL    $-1, (R15)(AX*1)
 
 none:
 	ADDQ $0x40, SI
@@ -386,7 +405,7 @@ TEXT ·h0L2_loadrb_io(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -412,7 +431,7 @@ TEXT ·h0L2_loadrb_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -441,7 +460,7 @@ TEXT ·h0L2_loadrb_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -475,7 +494,7 @@ TEXT ·h0L4_loadrb_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), CX
 	ADDL    (DI)(CX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -502,7 +521,7 @@ TEXT ·h0L2_loadrub_io(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -528,7 +547,7 @@ TEXT ·h0L2_loadrub_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -557,7 +576,7 @@ TEXT ·h0L2_loadrub_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -591,7 +610,7 @@ TEXT ·h0L4_loadrub_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), CX
 	ADDL    (DI)(CX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -620,7 +639,7 @@ TEXT ·h0L2_loadrh_io(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -648,7 +667,7 @@ TEXT ·h0L2_loadrh_pi(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -679,7 +698,7 @@ TEXT ·h0L2_loadrh_pr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -715,7 +734,7 @@ TEXT ·h0L4_loadrh_rr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -744,7 +763,7 @@ TEXT ·h0L2_loadruh_io(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -772,7 +791,7 @@ TEXT ·h0L2_loadruh_pi(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -803,7 +822,7 @@ TEXT ·h0L2_loadruh_pr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -839,7 +858,7 @@ TEXT ·h0L4_loadruh_rr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -868,7 +887,7 @@ TEXT ·h0L2_loadri_io(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000003, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -896,7 +915,7 @@ TEXT ·h0L2_loadri_pi(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000003, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -927,7 +946,7 @@ TEXT ·h0L2_loadri_pr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000003, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -963,7 +982,7 @@ TEXT ·h0L4_loadri_rr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000003, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -992,7 +1011,7 @@ TEXT ·h0L2_loadrd_io(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000007, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1020,7 +1039,7 @@ TEXT ·h0L2_loadrd_pi(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000007, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1051,7 +1070,7 @@ TEXT ·h0L2_loadrd_pr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000007, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1087,7 +1106,7 @@ TEXT ·h0L4_loadrd_rr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000007, AX
 	JNE     slow
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1116,7 +1135,7 @@ TEXT ·h0S2_storerb_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1142,7 +1161,7 @@ TEXT ·h0S2_storerb_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1171,7 +1190,7 @@ TEXT ·h0S2_storerb_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1205,7 +1224,7 @@ TEXT ·h0S4_storerb_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1234,7 +1253,7 @@ TEXT ·h0S2_storerh_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1262,7 +1281,7 @@ TEXT ·h0S2_storerh_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1293,7 +1312,7 @@ TEXT ·h0S2_storerh_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1329,7 +1348,7 @@ TEXT ·h0S4_storerh_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1358,7 +1377,7 @@ TEXT ·h0S2_storeri_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1386,7 +1405,7 @@ TEXT ·h0S2_storeri_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1417,7 +1436,7 @@ TEXT ·h0S2_storeri_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1453,7 +1472,7 @@ TEXT ·h0S4_storeri_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1482,7 +1501,7 @@ TEXT ·h0S2_storerd_io(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1510,7 +1529,7 @@ TEXT ·h0S2_storerd_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1541,7 +1560,7 @@ TEXT ·h0S2_storerd_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1577,7 +1596,7 @@ TEXT ·h0S4_storerd_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 20(SI), R8
 	MOVQ    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1603,7 +1622,7 @@ TEXT ·h0V6_vL32b_ai(SB), NOSPLIT|NOFRAME, $0
 	ADDL    32(SI), AX
 	ANDL    $-128, AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1636,7 +1655,7 @@ TEXT ·h0V6_vL32Ub_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1670,7 +1689,7 @@ TEXT ·h0V6_vS32b_ai(SB), NOSPLIT|NOFRAME, $0
 	ADDL    32(SI), AX
 	ANDL    $-128, AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1703,7 +1722,7 @@ TEXT ·h0V6_vS32Ub_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1737,7 +1756,7 @@ TEXT ·h0V6_vS32b_qpred_ai(SB), NOSPLIT|NOFRAME, $0
 	ADDL      32(SI), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -1784,7 +1803,7 @@ TEXT ·h0V6_vS32b_nqpred_ai(SB), NOSPLIT|NOFRAME, $0
 	ADDL      32(SI), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -1830,7 +1849,7 @@ TEXT ·h0V6_vL32b_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	ANDL    $-128, AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1865,7 +1884,7 @@ TEXT ·h0V6_vL32Ub_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1901,7 +1920,7 @@ TEXT ·h0V6_vS32b_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	ANDL    $-128, AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1936,7 +1955,7 @@ TEXT ·h0V6_vS32Ub_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -1972,7 +1991,7 @@ TEXT ·h0V6_vS32b_qpred_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -2021,7 +2040,7 @@ TEXT ·h0V6_vS32b_nqpred_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -2070,7 +2089,7 @@ TEXT ·h0V6_vL32b_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	ANDL    $-128, AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -2106,7 +2125,7 @@ TEXT ·h0V6_vL32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -2143,7 +2162,7 @@ TEXT ·h0V6_vS32b_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	ANDL    $-128, AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -2179,7 +2198,7 @@ TEXT ·h0V6_vS32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 28(SI), CX
-	MOVL    AX, (DI)(CX*1)
+	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
 	MOVL    AX, BX
 	SUBL    (DI)(CX*1), BX
@@ -2216,7 +2235,7 @@ TEXT ·h0V6_vS32b_qpred_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -2266,7 +2285,7 @@ TEXT ·h0V6_vS32b_nqpred_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11289,6 +11308,8 @@ TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 2432(DI)
 	LEAQ ·hGuard+0(SB), AX
 	MOVQ AX, 2440(DI)
+	LEAQ ·hAgain+0(SB), AX
+	MOVQ AX, 2448(DI)
 	RET
 
 // func h1V6_vL32b_ai()
@@ -11299,7 +11320,7 @@ TEXT ·h1V6_vL32b_ai(SB), NOSPLIT|NOFRAME, $0
 	ADDL      32(SI), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11328,7 +11349,7 @@ TEXT ·h1V6_vL32Ub_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ADDL      32(SI), AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11358,7 +11379,7 @@ TEXT ·h1V6_vS32b_ai(SB), NOSPLIT|NOFRAME, $0
 	ADDL      32(SI), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11387,7 +11408,7 @@ TEXT ·h1V6_vS32Ub_ai(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ADDL      32(SI), AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11417,7 +11438,7 @@ TEXT ·h1V6_vS32b_qpred_ai(SB), NOSPLIT|NOFRAME, $0
 	ADDL       32(SI), AX
 	ANDL       $-128, AX
 	MOVWQZX    28(SI), CX
-	MOVL       AX, (DI)(CX*1)
+	MOVL       AX, (R15)(CX*1)
 	MOVWQZX    30(SI), CX
 	MOVL       AX, BX
 	SUBL       (DI)(CX*1), BX
@@ -11456,7 +11477,7 @@ TEXT ·h1V6_vS32b_nqpred_ai(SB), NOSPLIT|NOFRAME, $0
 	ADDL       32(SI), AX
 	ANDL       $-128, AX
 	MOVWQZX    28(SI), CX
-	MOVL       AX, (DI)(CX*1)
+	MOVL       AX, (R15)(CX*1)
 	MOVWQZX    30(SI), CX
 	MOVL       AX, BX
 	SUBL       (DI)(CX*1), BX
@@ -11494,7 +11515,7 @@ TEXT ·h1V6_vL32b_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11525,7 +11546,7 @@ TEXT ·h1V6_vL32Ub_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   18(SI), AX
 	MOVL      (DI)(AX*1), AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11557,7 +11578,7 @@ TEXT ·h1V6_vS32b_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11588,7 +11609,7 @@ TEXT ·h1V6_vS32Ub_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVL      (DI)(AX*1), AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11620,7 +11641,7 @@ TEXT ·h1V6_vS32b_qpred_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVL       (DI)(AX*1), AX
 	ANDL       $-128, AX
 	MOVWQZX    28(SI), CX
-	MOVL       AX, (DI)(CX*1)
+	MOVL       AX, (R15)(CX*1)
 	MOVWQZX    30(SI), CX
 	MOVL       AX, BX
 	SUBL       (DI)(CX*1), BX
@@ -11661,7 +11682,7 @@ TEXT ·h1V6_vS32b_nqpred_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVL       (DI)(AX*1), AX
 	ANDL       $-128, AX
 	MOVWQZX    28(SI), CX
-	MOVL       AX, (DI)(CX*1)
+	MOVL       AX, (R15)(CX*1)
 	MOVWQZX    30(SI), CX
 	MOVL       AX, BX
 	SUBL       (DI)(CX*1), BX
@@ -11702,7 +11723,7 @@ TEXT ·h1V6_vL32b_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11734,7 +11755,7 @@ TEXT ·h1V6_vL32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   18(SI), AX
 	MOVL      (DI)(AX*1), AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11767,7 +11788,7 @@ TEXT ·h1V6_vS32b_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVL      (DI)(AX*1), AX
 	ANDL      $-128, AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11799,7 +11820,7 @@ TEXT ·h1V6_vS32Ub_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX   16(SI), AX
 	MOVL      (DI)(AX*1), AX
 	MOVWQZX   28(SI), CX
-	MOVL      AX, (DI)(CX*1)
+	MOVL      AX, (R15)(CX*1)
 	MOVWQZX   30(SI), CX
 	MOVL      AX, BX
 	SUBL      (DI)(CX*1), BX
@@ -11832,7 +11853,7 @@ TEXT ·h1V6_vS32b_qpred_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVL       (DI)(AX*1), AX
 	ANDL       $-128, AX
 	MOVWQZX    28(SI), CX
-	MOVL       AX, (DI)(CX*1)
+	MOVL       AX, (R15)(CX*1)
 	MOVWQZX    30(SI), CX
 	MOVL       AX, BX
 	SUBL       (DI)(CX*1), BX
@@ -11874,7 +11895,7 @@ TEXT ·h1V6_vS32b_nqpred_ppu(SB), NOSPLIT|NOFRAME, $0
 	MOVL       (DI)(AX*1), AX
 	ANDL       $-128, AX
 	MOVWQZX    28(SI), CX
-	MOVL       AX, (DI)(CX*1)
+	MOVL       AX, (R15)(CX*1)
 	MOVWQZX    30(SI), CX
 	MOVL       AX, BX
 	SUBL       (DI)(CX*1), BX
@@ -19037,4 +19058,6 @@ TEXT ·handlers1(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 2584(DI)
 	LEAQ ·hGuard+0(SB), AX
 	MOVQ AX, 2592(DI)
+	LEAQ ·hAgain+0(SB), AX
+	MOVQ AX, 2600(DI)
 	RET

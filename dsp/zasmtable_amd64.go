@@ -15,12 +15,12 @@ import (
 //go:noescape
 func runOps(t *thread, u *uop)
 
-// handlers0 stores the addresses of the handlers of handlerOps0, then of hExit and hGuard.
+// handlers0 stores the addresses of the handlers of handlerOps0, then of hExit, hGuard and hAgain.
 //
 //go:noescape
 func handlers0(p *uintptr)
 
-// handlers1 stores the addresses of the handlers of handlerOps1, then of hExit and hGuard.
+// handlers1 stores the addresses of the handlers of handlerOps1, then of hExit, hGuard and hAgain.
 //
 //go:noescape
 func handlers1(p *uintptr)
@@ -29,6 +29,7 @@ func handlers1(p *uintptr)
 
 func hExit()
 func hGuard()
+func hAgain()
 func h0A2_add()
 func h0A2_sub()
 func h0A2_and()
@@ -1192,6 +1193,8 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.next)-6440]
 	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.took)-6444]
 	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.stop)-6456]
+	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.slots)-6464]
+	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.rounds)-6472]
 	_ = [1]struct{}{}[unsafe.Offsetof(segment{}.base)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(segment{}.read128)-12]
 	_ = [1]struct{}{}[unsafe.Offsetof(segment{}.write128)-16]

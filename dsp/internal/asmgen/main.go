@@ -22,6 +22,7 @@ import (
 // time in zasmtable_amd64.go.
 const (
 	offNext, offTook, offStop = 6440, 6444, 6456
+	offSlots, offRounds       = 6464, 6472
 	offSA0                    = 6304
 	offUSR                    = 6304 + 4*8
 	offR31                    = 6144 + 4*31
@@ -35,6 +36,7 @@ const (
 var (
 	thread = RDI
 	uop    = RSI
+	slots  = R15 // thread + thread.slots: where address slots are written
 )
 
 // level is an instruction set extension: 0 AVX2, 1 AVX-512 with VNNI and VBMI.
@@ -86,6 +88,9 @@ func ptr(k int, r GPPhysical) GPPhysical {
 // in addresses bytes of the thread behind an offset.
 func in(r GPPhysical, disp int) Mem { return Mem{Base: thread, Index: r.As64(), Scale: 1, Disp: disp} }
 
+// slot is an address slot by its byte offset in the thread.
+func slot(r GPPhysical) Mem { return Mem{Base: slots, Index: r.As64(), Scale: 1} }
+
 func field(disp int) Mem { return Mem{Base: uop, Disp: disp} }
 
 func main() {
@@ -105,13 +110,28 @@ func main() {
 	}
 }
 
-// common is the entry, the exit and the guard.
+// common is the entry, the exit, the guard and the end of a block that runs
+// several times.
 func common() {
 	TEXT("runOps", NOSPLIT|NOFRAME, "func(t, u uintptr)")
 	Doc("runOps runs micro-ops from u until one has no handler, which t.stop then names.")
 	MOVQ(Mem{Symbol: Symbol{Name: "t"}, Base: FramePointer, Disp: 0}, thread)
 	MOVQ(Mem{Symbol: Symbol{Name: "u"}, Base: FramePointer, Disp: 8}, uop)
+	MOVQ(Mem{Base: thread, Disp: offSlots}, slots)
+	ADDQ(thread, slots)
 	jump(Mem{Base: uop})
+
+	TEXT("hAgain", NOSPLIT|NOFRAME, "func()")
+	DECL(Mem{Base: thread, Disp: offRounds})
+	JEQ(LabelRef("last"))
+	MOVLQSX(field(uopImm), RAX)
+	ADDQ(RAX, Mem{Base: thread, Disp: offSlots})
+	ADDQ(RAX, slots)
+	MOVLQSX(field(uopImm2), RAX)
+	ADDQ(RAX, uop)
+	jump(Mem{Base: uop})
+	Label("last")
+	leave()
 
 	TEXT("hExit", NOSPLIT|NOFRAME, "func()")
 	leave()
@@ -127,7 +147,7 @@ func common() {
 	MOVWQZX(field(uopEA), RAX)
 	TESTL(EAX, EAX)
 	JE(LabelRef("none"))
-	MOVL(I32(-1), in(RAX, 0))
+	MOVL(I32(-1), slot(RAX))
 	Label("none")
 	next()
 }
@@ -135,9 +155,9 @@ func common() {
 // table writes the function that gives Go the addresses.
 func table() {
 	TEXT(fmt.Sprintf("handlers%d", level), NOSPLIT|NOFRAME, "func(p uintptr)")
-	Doc("Stores the addresses of the handlers, in the order of the table of forms, then of hExit and hGuard.")
+	Doc("Stores the addresses of the handlers, in the order of the table of forms, then of hExit, hGuard and hAgain.")
 	MOVQ(Mem{Symbol: Symbol{Name: "p"}, Base: FramePointer, Disp: 0}, RDI)
-	for i, h := range append(append([]handler(nil), handlers[level]...), handler{"", "hExit"}, handler{"", "hGuard"}) {
+	for i, h := range append(append([]handler(nil), handlers[level]...), handler{"", "hExit"}, handler{"", "hGuard"}, handler{"", "hAgain"}) {
 		LEAQ(NewDataAddr(Symbol{Name: "·" + h.sym}, 0), RAX)
 		MOVQ(RAX, Mem{Base: RDI, Disp: 8 * i})
 	}
@@ -155,10 +175,10 @@ func writeTable(path string) error {
 	p("import (\n\t\"unsafe\"\n\n\t\"github.com/nnsoc/nnsoc/isa/hexagon\"\n)\n\n")
 	p("// runOps runs micro-ops from u until one has no handler, which t.stop then names.\n//\n//go:noescape\nfunc runOps(t *thread, u *uop)\n\n")
 	for l := range handlers {
-		p("// handlers%d stores the addresses of the handlers of handlerOps%d, then of hExit and hGuard.\n//\n//go:noescape\nfunc handlers%d(p *uintptr)\n\n", l, l, l)
+		p("// handlers%d stores the addresses of the handlers of handlerOps%d, then of hExit, hGuard and hAgain.\n//\n//go:noescape\nfunc handlers%d(p *uintptr)\n\n", l, l, l)
 	}
 	p("// Handlers are entered by jumps from each other, never called.\n\n")
-	p("func hExit()\nfunc hGuard()\n")
+	p("func hExit()\nfunc hGuard()\nfunc hAgain()\n")
 	seen := map[string]bool{}
 	for _, hs := range handlers {
 		for _, h := range hs {
@@ -183,6 +203,8 @@ func writeTable(path string) error {
 	check("unsafe.Offsetof(thread{}.next)", offNext)
 	check("unsafe.Offsetof(thread{}.took)", offTook)
 	check("unsafe.Offsetof(thread{}.stop)", offStop)
+	check("unsafe.Offsetof(thread{}.slots)", offSlots)
+	check("unsafe.Offsetof(thread{}.rounds)", offRounds)
 	check("unsafe.Offsetof(segment{}.base)", segBase)
 	check("unsafe.Offsetof(segment{}.read128)", segRead128)
 	check("unsafe.Offsetof(segment{}.write128)", segWrite128)

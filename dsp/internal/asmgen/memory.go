@@ -11,7 +11,7 @@ import (
 // it; else it goes to label "slow".
 func resolve(limit int) Mem {
 	MOVWQZX(field(uopEA), RCX)
-	MOVL(EAX, in(RCX, 0))
+	MOVL(EAX, slot(RCX))
 	MOVWQZX(field(uopSeg), RCX)
 	MOVL(EAX, EBX)
 	SUBL(in(RCX, segBase), EBX)
