@@ -13,6 +13,8 @@ import (
 type Core struct {
 	spec Spec
 	asm  *asmTable // nil: portable
+
+	single bool // no block runs several rounds at once; tests compare
 }
 
 // New checks the machine description.
@@ -52,6 +54,7 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.single = c.single
 	d.asm, d.extract, d.dma = c.asm, uint8(c.spec.ExtractCycles), c.spec.DMA != nil
 	r := &run{spec: &c.spec, prog: p, space: space, opt: o, dec: d,
 		blocks: make([]*block, len(d.words)), packets: o.MaxPackets, halt: ReturnAddress}

@@ -210,6 +210,7 @@ type decoder struct {
 
 	extract uint8 // Spec.ExtractCycles
 	dma     bool  // the core has user DMA
+	single  bool  // Core.single
 }
 
 func newDecoder(p *Program) (*decoder, error) {
@@ -253,7 +254,10 @@ func (d *decoder) block(addr uint32) (*block, error) {
 		}
 	}
 	b.end = pc
-	b.rounds = b.repeats()
+	b.rounds = 1
+	if !d.single {
+		b.rounds = b.repeats()
+	}
 	end := uop{pc: pc}
 	if d.asm != nil {
 		end.asm = d.asm.exit
