@@ -398,6 +398,1420 @@ TEXT ·h0J2_loop1r(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
+// func h0A2_sxtb()
+TEXT ·h0A2_sxtb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVBLSX AL, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_sxth()
+TEXT ·h0A2_sxth(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWLSX AX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_zxth()
+TEXT ·h0A2_zxth(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWLZX AX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_aslh()
+TEXT ·h0A2_aslh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	SHLL    $0x10, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_asrh()
+TEXT ·h0A2_asrh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	SARL    $0x10, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_subri()
+TEXT ·h0A2_subri(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    AX, CX
+	MOVL    32(SI), AX
+	SUBL    CX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S6_rol_i_r()
+TEXT ·h0S6_rol_i_r(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	ROLL    CL, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_setbit_i()
+TEXT ·h0S2_setbit_i(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	MOVL    $0x00000001, BX
+	SHLL    CL, BX
+	ORL     BX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_togglebit_i()
+TEXT ·h0S2_togglebit_i(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	MOVL    $0x00000001, BX
+	SHLL    CL, BX
+	XORL    BX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_clrbit_i()
+TEXT ·h0S2_clrbit_i(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	MOVL    $0x00000001, BX
+	SHLL    CL, BX
+	NOTL    BX
+	ANDL    BX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asl_i_r_acc()
+TEXT ·h0S2_asl_i_r_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHLL    CL, AX
+	MOVWQZX 16(SI), DX
+	ADDL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asl_i_r_nac()
+TEXT ·h0S2_asl_i_r_nac(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHLL    CL, AX
+	MOVWQZX 16(SI), DX
+	SUBL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asl_i_r_and()
+TEXT ·h0S2_asl_i_r_and(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHLL    CL, AX
+	MOVWQZX 16(SI), DX
+	ANDL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asl_i_r_or()
+TEXT ·h0S2_asl_i_r_or(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHLL    CL, AX
+	MOVWQZX 16(SI), DX
+	ORL     AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asl_i_r_xacc()
+TEXT ·h0S2_asl_i_r_xacc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHLL    CL, AX
+	MOVWQZX 16(SI), DX
+	XORL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asr_i_r_acc()
+TEXT ·h0S2_asr_i_r_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SARL    CL, AX
+	MOVWQZX 16(SI), DX
+	ADDL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asr_i_r_nac()
+TEXT ·h0S2_asr_i_r_nac(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SARL    CL, AX
+	MOVWQZX 16(SI), DX
+	SUBL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asr_i_r_and()
+TEXT ·h0S2_asr_i_r_and(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SARL    CL, AX
+	MOVWQZX 16(SI), DX
+	ANDL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asr_i_r_or()
+TEXT ·h0S2_asr_i_r_or(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SARL    CL, AX
+	MOVWQZX 16(SI), DX
+	ORL     AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_lsr_i_r_acc()
+TEXT ·h0S2_lsr_i_r_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHRL    CL, AX
+	MOVWQZX 16(SI), DX
+	ADDL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_lsr_i_r_nac()
+TEXT ·h0S2_lsr_i_r_nac(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHRL    CL, AX
+	MOVWQZX 16(SI), DX
+	SUBL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_lsr_i_r_and()
+TEXT ·h0S2_lsr_i_r_and(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHRL    CL, AX
+	MOVWQZX 16(SI), DX
+	ANDL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_lsr_i_r_or()
+TEXT ·h0S2_lsr_i_r_or(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHRL    CL, AX
+	MOVWQZX 16(SI), DX
+	ORL     AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_lsr_i_r_xacc()
+TEXT ·h0S2_lsr_i_r_xacc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	SHRL    CL, AX
+	MOVWQZX 16(SI), DX
+	XORL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S4_addi_asl_ri()
+TEXT ·h0S4_addi_asl_ri(SB), NOSPLIT|NOFRAME, $0
+	MOVL    36(SI), CX
+	MOVWQZX 16(SI), DX
+	MOVL    (DI)(DX*1), AX
+	SHLL    CL, AX
+	ADDL    32(SI), AX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S4_andi_asl_ri()
+TEXT ·h0S4_andi_asl_ri(SB), NOSPLIT|NOFRAME, $0
+	MOVL    36(SI), CX
+	MOVWQZX 16(SI), DX
+	MOVL    (DI)(DX*1), AX
+	SHLL    CL, AX
+	ANDL    32(SI), AX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S4_ori_asl_ri()
+TEXT ·h0S4_ori_asl_ri(SB), NOSPLIT|NOFRAME, $0
+	MOVL    36(SI), CX
+	MOVWQZX 16(SI), DX
+	MOVL    (DI)(DX*1), AX
+	SHLL    CL, AX
+	ORL     32(SI), AX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S4_addi_lsr_ri()
+TEXT ·h0S4_addi_lsr_ri(SB), NOSPLIT|NOFRAME, $0
+	MOVL    36(SI), CX
+	MOVWQZX 16(SI), DX
+	MOVL    (DI)(DX*1), AX
+	SHRL    CL, AX
+	ADDL    32(SI), AX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S4_andi_lsr_ri()
+TEXT ·h0S4_andi_lsr_ri(SB), NOSPLIT|NOFRAME, $0
+	MOVL    36(SI), CX
+	MOVWQZX 16(SI), DX
+	MOVL    (DI)(DX*1), AX
+	SHRL    CL, AX
+	ANDL    32(SI), AX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S4_ori_lsr_ri()
+TEXT ·h0S4_ori_lsr_ri(SB), NOSPLIT|NOFRAME, $0
+	MOVL    36(SI), CX
+	MOVWQZX 16(SI), DX
+	MOVL    (DI)(DX*1), AX
+	SHRL    CL, AX
+	ORL     32(SI), AX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0M4_mpyrr_addi()
+TEXT ·h0M4_mpyrr_addi(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	IMULL   (DI)(CX*1), AX
+	ADDL    32(SI), AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0M4_mpyri_addr()
+TEXT ·h0M4_mpyri_addr(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 20(SI), AX
+	MOVL    (DI)(AX*1), AX
+	IMULL   32(SI), AX
+	MOVWQZX 18(SI), CX
+	ADDL    (DI)(CX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0M4_mpyrr_addr()
+TEXT ·h0M4_mpyrr_addr(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 20(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	IMULL   (DI)(DX*1), AX
+	MOVWQZX 18(SI), CX
+	ADDL    (DI)(CX*1), AX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0M2_macsip()
+TEXT ·h0M2_macsip(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	IMULL   32(SI), AX
+	MOVWQZX 16(SI), DX
+	ADDL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0M2_macsin()
+TEXT ·h0M2_macsin(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	IMULL   32(SI), AX
+	MOVWQZX 16(SI), DX
+	SUBL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0M2_accii()
+TEXT ·h0M2_accii(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	ADDL    32(SI), AX
+	MOVWQZX 16(SI), DX
+	ADDL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S4_addaddi()
+TEXT ·h0S4_addaddi(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	ADDL    (DI)(CX*1), AX
+	ADDL    32(SI), AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S4_subaddi()
+TEXT ·h0S4_subaddi(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	ADDL    32(SI), AX
+	MOVWQZX 20(SI), CX
+	SUBL    (DI)(CX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_addipc()
+TEXT ·h0C4_addipc(SB), NOSPLIT|NOFRAME, $0
+	MOVL    40(SI), AX
+	ADDL    32(SI), AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0M2_xor_xacc()
+TEXT ·h0M2_xor_xacc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	XORL    (DI)(CX*1), AX
+	MOVWQZX 16(SI), DX
+	XORL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_combineii()
+TEXT ·h0A2_combineii(SB), NOSPLIT|NOFRAME, $0
+	MOVL    36(SI), AX
+	MOVL    32(SI), CX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	MOVL    CX, 4(DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A4_combineii()
+TEXT ·h0A4_combineii(SB), NOSPLIT|NOFRAME, $0
+	MOVL    36(SI), AX
+	MOVL    32(SI), CX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	MOVL    CX, 4(DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A4_combineri()
+TEXT ·h0A4_combineri(SB), NOSPLIT|NOFRAME, $0
+	MOVL    32(SI), AX
+	MOVWQZX 18(SI), BX
+	MOVL    (DI)(BX*1), CX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	MOVL    CX, 4(DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A4_combineir()
+TEXT ·h0A4_combineir(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), BX
+	MOVL    (DI)(BX*1), AX
+	MOVL    32(SI), CX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	MOVL    CX, 4(DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_addp()
+TEXT ·h0A2_addp(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVQ    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	ADDQ    (DI)(CX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_subp()
+TEXT ·h0A2_subp(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVQ    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	SUBQ    (DI)(CX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_andp()
+TEXT ·h0A2_andp(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVQ    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	ANDQ    (DI)(CX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_orp()
+TEXT ·h0A2_orp(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVQ    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	ORQ     (DI)(CX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_xorp()
+TEXT ·h0A2_xorp(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVQ    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	XORQ    (DI)(CX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_tstbit_i()
+TEXT ·h0S2_tstbit_i(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	BTL     CX, AX
+	SETCS   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S4_ntstbit_i()
+TEXT ·h0S4_ntstbit_i(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    32(SI), CX
+	BTL     CX, AX
+	SETCC   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C2_bitsclri()
+TEXT ·h0C2_bitsclri(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	TESTL   AX, 32(SI)
+	SETEQ   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmpneq()
+TEXT ·h0C4_cmpneq(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETNE   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmplte()
+TEXT ·h0C4_cmplte(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETLE   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmplteu()
+TEXT ·h0C4_cmplteu(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETLS   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmpneqi()
+TEXT ·h0C4_cmpneqi(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	SETNE   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmpltei()
+TEXT ·h0C4_cmpltei(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	SETLE   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmplteui()
+TEXT ·h0C4_cmplteui(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	SETLS   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C2_mux()
+// Requires: CMOV
+TEXT ·h0C2_mux(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 22(SI), BX
+	MOVL    (DI)(BX*1), AX
+	MOVWQZX 20(SI), BX
+	MOVL    (DI)(BX*1), CX
+	MOVWQZX 18(SI), BX
+	TESTB   $0x01, (DI)(BX*1)
+	CMOVLNE CX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C2_muxii()
+// Requires: CMOV
+TEXT ·h0C2_muxii(SB), NOSPLIT|NOFRAME, $0
+	MOVL    36(SI), AX
+	MOVL    32(SI), CX
+	MOVWQZX 18(SI), BX
+	TESTB   $0x01, (DI)(BX*1)
+	CMOVLNE CX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C2_muxir()
+// Requires: CMOV
+TEXT ·h0C2_muxir(SB), NOSPLIT|NOFRAME, $0
+	MOVL    32(SI), AX
+	MOVWQZX 20(SI), BX
+	MOVL    (DI)(BX*1), CX
+	MOVWQZX 18(SI), BX
+	TESTB   $0x01, (DI)(BX*1)
+	CMOVLNE CX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C2_muxri()
+// Requires: CMOV
+TEXT ·h0C2_muxri(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 20(SI), BX
+	MOVL    (DI)(BX*1), AX
+	MOVL    32(SI), CX
+	MOVWQZX 18(SI), BX
+	TESTB   $0x01, (DI)(BX*1)
+	CMOVLNE CX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0J2_call()
+TEXT ·h0J2_call(SB), NOSPLIT|NOFRAME, $0
+	MOVL 44(SI), CX
+	MOVL CX, 6268(DI)
+	MOVL 32(SI), AX
+	CMPL 6444(DI), $0x00
+	JNE  done
+	MOVL AX, 6440(DI)
+	MOVL $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J2_callr()
+TEXT ·h0J2_callr(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVL    44(SI), CX
+	MOVL    CX, 6268(DI)
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_jumpseti()
+TEXT ·h0J4_jumpseti(SB), NOSPLIT|NOFRAME, $0
+	MOVL    32(SI), AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_jumpsetr()
+TEXT ·h0J4_jumpsetr(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeq_tp0_jump_t()
+TEXT ·h0J4_cmpeq_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETEQ   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JNE     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeqi_tp0_jump_t()
+TEXT ·h0J4_cmpeqi_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, 32(SI)
+	SETEQ   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, 32(SI)
+	JNE     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeqn1_tp0_jump_t()
+TEXT ·h0J4_cmpeqn1_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, $-1
+	SETEQ   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, $-1
+	JNE     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeq_t_jumpnv_t()
+TEXT ·h0J4_cmpeq_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 18(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JNE     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeqi_t_jumpnv_t()
+TEXT ·h0J4_cmpeqi_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	JNE     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeq_fp0_jump_t()
+TEXT ·h0J4_cmpeq_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETEQ   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JEQ     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeqi_fp0_jump_t()
+TEXT ·h0J4_cmpeqi_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, 32(SI)
+	SETEQ   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, 32(SI)
+	JEQ     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeqn1_fp0_jump_t()
+TEXT ·h0J4_cmpeqn1_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, $-1
+	SETEQ   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, $-1
+	JEQ     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeq_f_jumpnv_t()
+TEXT ·h0J4_cmpeq_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 18(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JEQ     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpeqi_f_jumpnv_t()
+TEXT ·h0J4_cmpeqi_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	JEQ     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgt_tp0_jump_t()
+TEXT ·h0J4_cmpgt_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETGT   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JLE     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgti_tp0_jump_t()
+TEXT ·h0J4_cmpgti_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, 32(SI)
+	SETGT   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, 32(SI)
+	JLE     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtn1_tp0_jump_t()
+TEXT ·h0J4_cmpgtn1_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, $-1
+	SETGT   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, $-1
+	JLE     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgt_t_jumpnv_t()
+TEXT ·h0J4_cmpgt_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 18(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JLE     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgti_t_jumpnv_t()
+TEXT ·h0J4_cmpgti_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	JLE     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgt_fp0_jump_t()
+TEXT ·h0J4_cmpgt_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETGT   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JGT     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgti_fp0_jump_t()
+TEXT ·h0J4_cmpgti_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, 32(SI)
+	SETGT   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, 32(SI)
+	JGT     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtn1_fp0_jump_t()
+TEXT ·h0J4_cmpgtn1_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, $-1
+	SETGT   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, $-1
+	JGT     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgt_f_jumpnv_t()
+TEXT ·h0J4_cmpgt_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 18(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JGT     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgti_f_jumpnv_t()
+TEXT ·h0J4_cmpgti_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	JGT     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtu_tp0_jump_t()
+TEXT ·h0J4_cmpgtu_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETHI   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JLS     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtui_tp0_jump_t()
+TEXT ·h0J4_cmpgtui_tp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, 32(SI)
+	SETHI   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, 32(SI)
+	JLS     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtu_t_jumpnv_t()
+TEXT ·h0J4_cmpgtu_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 18(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JLS     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtui_t_jumpnv_t()
+TEXT ·h0J4_cmpgtui_t_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	JLS     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtu_fp0_jump_t()
+TEXT ·h0J4_cmpgtu_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETHI   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JHI     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtui_fp0_jump_t()
+TEXT ·h0J4_cmpgtui_fp0_jump_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	CMPL    AX, 32(SI)
+	SETHI   BL
+	NEGB    BL
+	MOVB    BL, (DI)(DX*1)
+	CMPL    AX, 32(SI)
+	JHI     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtu_f_jumpnv_t()
+TEXT ·h0J4_cmpgtu_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 18(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	JHI     done
+	MOVL    32(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0J4_cmpgtui_f_jumpnv_t()
+TEXT ·h0J4_cmpgtui_f_jumpnv_t(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	JHI     done
+	MOVL    36(SI), AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0S2_allocframe()
+// Requires: AVX
+TEXT ·h0S2_allocframe(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), R9
+	MOVL    (DI)(R9*1), AX
+	SUBL    $0x08, AX
+	TESTL   $0x00000007, AX
+	JNE     slow
+	MOVQ    6264(DI), R8
+	MOVWQZX 28(SI), CX
+	MOVL    AX, (R15)(CX*1)
+	MOVWQZX 30(SI), CX
+	MOVL    AX, BX
+	SUBL    (DI)(CX*1), BX
+	CMPL    BX, 24(DI)(CX*1)
+	JCC     slow
+	MOVQ    32(DI)(CX*1), DX
+	MOVQ    R8, (DX)(BX*1)
+	MOVL    AX, 6264(DI)
+	SUBL    32(SI), AX
+	MOVL    AX, (DI)(R9*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+slow:
+	MOVQ SI, 6456(DI)
+	VZEROUPPER
+	RET
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0L2_deallocframe()
+// Requires: AVX
+TEXT ·h0L2_deallocframe(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), R9
+	MOVL    (DI)(R9*1), AX
+	TESTL   $0x00000007, AX
+	JNE     slow
+	MOVWQZX 28(SI), CX
+	MOVL    AX, (R15)(CX*1)
+	MOVWQZX 30(SI), CX
+	MOVL    AX, BX
+	SUBL    (DI)(CX*1), BX
+	CMPL    BX, 20(DI)(CX*1)
+	JCC     slow
+	MOVQ    32(DI)(CX*1), DX
+	MOVQ    (DX)(BX*1), R8
+	MOVWQZX 16(SI), R10
+	MOVQ    R8, (DI)(R10*1)
+	ADDL    $0x08, AX
+	MOVL    AX, 6260(DI)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+slow:
+	MOVQ SI, 6456(DI)
+	VZEROUPPER
+	RET
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+// func h0L4_return()
+// Requires: AVX
+TEXT ·h0L4_return(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), R9
+	MOVL    (DI)(R9*1), AX
+	TESTL   $0x00000007, AX
+	JNE     slow
+	MOVWQZX 28(SI), CX
+	MOVL    AX, (R15)(CX*1)
+	MOVWQZX 30(SI), CX
+	MOVL    AX, BX
+	SUBL    (DI)(CX*1), BX
+	CMPL    BX, 20(DI)(CX*1)
+	JCC     slow
+	MOVQ    32(DI)(CX*1), DX
+	MOVQ    (DX)(BX*1), R8
+	MOVWQZX 16(SI), R10
+	MOVQ    R8, (DI)(R10*1)
+	ADDL    $0x08, AX
+	MOVL    AX, 6260(DI)
+	MOVQ    R8, AX
+	SHRQ    $0x20, AX
+	CMPL    6444(DI), $0x00
+	JNE     done
+	MOVL    AX, 6440(DI)
+	MOVL    $0x00000001, 6444(DI)
+
+done:
+	ADDQ $0x40, SI
+	JMP  (SI)
+
+slow:
+	MOVQ SI, 6456(DI)
+	VZEROUPPER
+	RET
+	ADDQ $0x40, SI
+	JMP  (SI)
+
 // func h0L2_loadrb_io()
 // Requires: AVX
 TEXT ·h0L2_loadrb_io(SB), NOSPLIT|NOFRAME, $0
@@ -10758,558 +12172,888 @@ TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 232(DI)
 	LEAQ ·h0J2_loop1r+0(SB), AX
 	MOVQ AX, 240(DI)
-	LEAQ ·h0L2_loadrb_io+0(SB), AX
+	LEAQ ·h0A2_sxtb+0(SB), AX
 	MOVQ AX, 248(DI)
-	LEAQ ·h0L2_loadrb_pi+0(SB), AX
+	LEAQ ·h0A2_sxth+0(SB), AX
 	MOVQ AX, 256(DI)
-	LEAQ ·h0L2_loadrb_pr+0(SB), AX
+	LEAQ ·h0A2_zxth+0(SB), AX
 	MOVQ AX, 264(DI)
-	LEAQ ·h0L4_loadrb_rr+0(SB), AX
+	LEAQ ·h0A2_aslh+0(SB), AX
 	MOVQ AX, 272(DI)
-	LEAQ ·h0L2_loadrub_io+0(SB), AX
+	LEAQ ·h0A2_asrh+0(SB), AX
 	MOVQ AX, 280(DI)
-	LEAQ ·h0L2_loadrub_pi+0(SB), AX
+	LEAQ ·h0A2_subri+0(SB), AX
 	MOVQ AX, 288(DI)
-	LEAQ ·h0L2_loadrub_pr+0(SB), AX
+	LEAQ ·h0S6_rol_i_r+0(SB), AX
 	MOVQ AX, 296(DI)
-	LEAQ ·h0L4_loadrub_rr+0(SB), AX
+	LEAQ ·h0S2_setbit_i+0(SB), AX
 	MOVQ AX, 304(DI)
-	LEAQ ·h0L2_loadrh_io+0(SB), AX
+	LEAQ ·h0S2_togglebit_i+0(SB), AX
 	MOVQ AX, 312(DI)
-	LEAQ ·h0L2_loadrh_pi+0(SB), AX
+	LEAQ ·h0S2_clrbit_i+0(SB), AX
 	MOVQ AX, 320(DI)
-	LEAQ ·h0L2_loadrh_pr+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
 	MOVQ AX, 328(DI)
-	LEAQ ·h0L4_loadrh_rr+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
 	MOVQ AX, 336(DI)
-	LEAQ ·h0L2_loadruh_io+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
 	MOVQ AX, 344(DI)
-	LEAQ ·h0L2_loadruh_pi+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
 	MOVQ AX, 352(DI)
-	LEAQ ·h0L2_loadruh_pr+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
 	MOVQ AX, 360(DI)
-	LEAQ ·h0L4_loadruh_rr+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
 	MOVQ AX, 368(DI)
-	LEAQ ·h0L2_loadri_io+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
 	MOVQ AX, 376(DI)
-	LEAQ ·h0L2_loadri_pi+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
 	MOVQ AX, 384(DI)
-	LEAQ ·h0L2_loadri_pr+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
 	MOVQ AX, 392(DI)
-	LEAQ ·h0L4_loadri_rr+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
 	MOVQ AX, 400(DI)
-	LEAQ ·h0L2_loadrd_io+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
 	MOVQ AX, 408(DI)
-	LEAQ ·h0L2_loadrd_pi+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
 	MOVQ AX, 416(DI)
-	LEAQ ·h0L2_loadrd_pr+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
 	MOVQ AX, 424(DI)
-	LEAQ ·h0L4_loadrd_rr+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
 	MOVQ AX, 432(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
 	MOVQ AX, 440(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
 	MOVQ AX, 448(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
 	MOVQ AX, 456(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
 	MOVQ AX, 464(DI)
-	LEAQ ·h0S2_storerb_pr+0(SB), AX
+	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
 	MOVQ AX, 472(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
 	MOVQ AX, 480(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
 	MOVQ AX, 488(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·h0M4_mpyri_addr+0(SB), AX
 	MOVQ AX, 496(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
 	MOVQ AX, 504(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·h0M2_macsip+0(SB), AX
 	MOVQ AX, 512(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·h0M2_macsin+0(SB), AX
 	MOVQ AX, 520(DI)
-	LEAQ ·h0S2_storerh_pr+0(SB), AX
+	LEAQ ·h0M2_accii+0(SB), AX
 	MOVQ AX, 528(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·h0S4_addaddi+0(SB), AX
 	MOVQ AX, 536(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·h0S4_subaddi+0(SB), AX
 	MOVQ AX, 544(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·h0C4_addipc+0(SB), AX
 	MOVQ AX, 552(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·h0M2_xor_xacc+0(SB), AX
 	MOVQ AX, 560(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·h0A2_combineii+0(SB), AX
 	MOVQ AX, 568(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·h0A4_combineii+0(SB), AX
 	MOVQ AX, 576(DI)
-	LEAQ ·h0S2_storeri_pr+0(SB), AX
+	LEAQ ·h0A4_combineri+0(SB), AX
 	MOVQ AX, 584(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·h0A4_combineir+0(SB), AX
 	MOVQ AX, 592(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·h0A2_addp+0(SB), AX
 	MOVQ AX, 600(DI)
-	LEAQ ·h0S2_storerd_io+0(SB), AX
+	LEAQ ·h0A2_subp+0(SB), AX
 	MOVQ AX, 608(DI)
-	LEAQ ·h0S2_storerd_pi+0(SB), AX
+	LEAQ ·h0A2_andp+0(SB), AX
 	MOVQ AX, 616(DI)
-	LEAQ ·h0S2_storerd_pr+0(SB), AX
+	LEAQ ·h0A2_orp+0(SB), AX
 	MOVQ AX, 624(DI)
-	LEAQ ·h0S4_storerd_rr+0(SB), AX
+	LEAQ ·h0A2_xorp+0(SB), AX
 	MOVQ AX, 632(DI)
-	LEAQ ·h0V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S2_tstbit_i+0(SB), AX
 	MOVQ AX, 640(DI)
-	LEAQ ·h0V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S4_ntstbit_i+0(SB), AX
 	MOVQ AX, 648(DI)
-	LEAQ ·h0V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0C2_bitsclri+0(SB), AX
 	MOVQ AX, 656(DI)
-	LEAQ ·h0V6_vL32Ub_ai+0(SB), AX
+	LEAQ ·h0C4_cmpneq+0(SB), AX
 	MOVQ AX, 664(DI)
-	LEAQ ·h0V6_vS32b_ai+0(SB), AX
+	LEAQ ·h0C4_cmplte+0(SB), AX
 	MOVQ AX, 672(DI)
-	LEAQ ·h0V6_vS32b_ai+0(SB), AX
+	LEAQ ·h0C4_cmplteu+0(SB), AX
 	MOVQ AX, 680(DI)
-	LEAQ ·h0V6_vS32Ub_ai+0(SB), AX
+	LEAQ ·h0C4_cmpneqi+0(SB), AX
 	MOVQ AX, 688(DI)
-	LEAQ ·h0V6_vS32b_qpred_ai+0(SB), AX
+	LEAQ ·h0C4_cmpltei+0(SB), AX
 	MOVQ AX, 696(DI)
-	LEAQ ·h0V6_vS32b_nqpred_ai+0(SB), AX
+	LEAQ ·h0C4_cmplteui+0(SB), AX
 	MOVQ AX, 704(DI)
-	LEAQ ·h0V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0C2_mux+0(SB), AX
 	MOVQ AX, 712(DI)
-	LEAQ ·h0V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0C2_muxii+0(SB), AX
 	MOVQ AX, 720(DI)
-	LEAQ ·h0V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0C2_muxir+0(SB), AX
 	MOVQ AX, 728(DI)
-	LEAQ ·h0V6_vL32Ub_pi+0(SB), AX
+	LEAQ ·h0C2_muxri+0(SB), AX
 	MOVQ AX, 736(DI)
-	LEAQ ·h0V6_vS32b_pi+0(SB), AX
+	LEAQ ·h0J2_call+0(SB), AX
 	MOVQ AX, 744(DI)
-	LEAQ ·h0V6_vS32b_pi+0(SB), AX
+	LEAQ ·h0J2_callr+0(SB), AX
 	MOVQ AX, 752(DI)
-	LEAQ ·h0V6_vS32Ub_pi+0(SB), AX
+	LEAQ ·h0J4_jumpseti+0(SB), AX
 	MOVQ AX, 760(DI)
-	LEAQ ·h0V6_vS32b_qpred_pi+0(SB), AX
+	LEAQ ·h0J4_jumpsetr+0(SB), AX
 	MOVQ AX, 768(DI)
-	LEAQ ·h0V6_vS32b_nqpred_pi+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 776(DI)
-	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 784(DI)
-	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 792(DI)
-	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 800(DI)
-	LEAQ ·h0V6_vL32Ub_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 808(DI)
-	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 816(DI)
-	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 824(DI)
-	LEAQ ·h0V6_vS32Ub_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 832(DI)
-	LEAQ ·h0V6_vS32b_qpred_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 840(DI)
-	LEAQ ·h0V6_vS32b_nqpred_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 848(DI)
-	LEAQ ·h0V6_vaddb+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 856(DI)
-	LEAQ ·h0V6_vaddb_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 864(DI)
-	LEAQ ·h0V6_vaddh+0(SB), AX
+	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 872(DI)
-	LEAQ ·h0V6_vaddh_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 880(DI)
-	LEAQ ·h0V6_vaddw+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 888(DI)
-	LEAQ ·h0V6_vaddw_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 896(DI)
-	LEAQ ·h0V6_vsubb+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 904(DI)
-	LEAQ ·h0V6_vsubb_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 912(DI)
-	LEAQ ·h0V6_vsubh+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 920(DI)
-	LEAQ ·h0V6_vsubh_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 928(DI)
-	LEAQ ·h0V6_vsubw+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 936(DI)
-	LEAQ ·h0V6_vsubw_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 944(DI)
-	LEAQ ·h0V6_vaddbsat+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 952(DI)
-	LEAQ ·h0V6_vaddbsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 960(DI)
-	LEAQ ·h0V6_vaddubsat+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 968(DI)
-	LEAQ ·h0V6_vaddubsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 976(DI)
-	LEAQ ·h0V6_vaddhsat+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 984(DI)
-	LEAQ ·h0V6_vaddhsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 992(DI)
-	LEAQ ·h0V6_vadduhsat+0(SB), AX
+	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1000(DI)
-	LEAQ ·h0V6_vadduhsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1008(DI)
-	LEAQ ·h0V6_vsubbsat+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1016(DI)
-	LEAQ ·h0V6_vsubbsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1024(DI)
-	LEAQ ·h0V6_vsububsat+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1032(DI)
-	LEAQ ·h0V6_vsububsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1040(DI)
-	LEAQ ·h0V6_vsubhsat+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1048(DI)
-	LEAQ ·h0V6_vsubhsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1056(DI)
-	LEAQ ·h0V6_vsubuhsat+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1064(DI)
-	LEAQ ·h0V6_vsubuhsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1072(DI)
-	LEAQ ·h0V6_vmaxb+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1080(DI)
-	LEAQ ·h0V6_vmaxub+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1088(DI)
-	LEAQ ·h0V6_vmaxh+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1096(DI)
-	LEAQ ·h0V6_vmaxuh+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1104(DI)
-	LEAQ ·h0V6_vmaxw+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1112(DI)
-	LEAQ ·h0V6_vminb+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1120(DI)
-	LEAQ ·h0V6_vminub+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1128(DI)
-	LEAQ ·h0V6_vminh+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1136(DI)
-	LEAQ ·h0V6_vminuh+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1144(DI)
-	LEAQ ·h0V6_vminw+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1152(DI)
-	LEAQ ·h0V6_vavgubrnd+0(SB), AX
+	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1160(DI)
-	LEAQ ·h0V6_vavguhrnd+0(SB), AX
+	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1168(DI)
-	LEAQ ·h0V6_vmpyih+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1176(DI)
-	LEAQ ·h0V6_vand+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1184(DI)
-	LEAQ ·h0V6_vor+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1192(DI)
-	LEAQ ·h0V6_vxor+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1200(DI)
-	LEAQ ·h0V6_pred_and+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1208(DI)
-	LEAQ ·h0V6_pred_or+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1216(DI)
-	LEAQ ·h0V6_pred_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1224(DI)
-	LEAQ ·h0V6_vandvqv+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1232(DI)
-	LEAQ ·h0V6_vabsdiffub+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1240(DI)
-	LEAQ ·h0V6_vaddwsat+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1248(DI)
-	LEAQ ·h0V6_vaddwsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1256(DI)
-	LEAQ ·h0V6_vsubwsat+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1264(DI)
-	LEAQ ·h0V6_vsubwsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1272(DI)
-	LEAQ ·h0V6_vassign+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1280(DI)
-	LEAQ ·h0V6_vnot+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1288(DI)
-	LEAQ ·h0V6_vcombine+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1296(DI)
-	LEAQ ·h0V6_vmux+0(SB), AX
+	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1304(DI)
-	LEAQ ·h0V6_lvsplatw+0(SB), AX
+	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1312(DI)
-	LEAQ ·h0V6_lvsplath+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1320(DI)
-	LEAQ ·h0V6_lvsplatb+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1328(DI)
-	LEAQ ·h0V6_vgtb+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1336(DI)
-	LEAQ ·h0V6_vgtb_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1344(DI)
-	LEAQ ·h0V6_vgtb_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1352(DI)
-	LEAQ ·h0V6_vgtb_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1360(DI)
-	LEAQ ·h0V6_vgth+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1368(DI)
-	LEAQ ·h0V6_vgth_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1376(DI)
-	LEAQ ·h0V6_vgth_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1384(DI)
-	LEAQ ·h0V6_vgth_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1392(DI)
-	LEAQ ·h0V6_vgtw+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1400(DI)
-	LEAQ ·h0V6_vgtw_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1408(DI)
-	LEAQ ·h0V6_vgtw_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1416(DI)
-	LEAQ ·h0V6_vgtw_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1424(DI)
-	LEAQ ·h0V6_vgtub+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1432(DI)
-	LEAQ ·h0V6_vgtub_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1440(DI)
-	LEAQ ·h0V6_vgtub_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1448(DI)
-	LEAQ ·h0V6_vgtub_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1456(DI)
-	LEAQ ·h0V6_vgtuh+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1464(DI)
-	LEAQ ·h0V6_vgtuh_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1472(DI)
-	LEAQ ·h0V6_vgtuh_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1480(DI)
-	LEAQ ·h0V6_vgtuh_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1488(DI)
-	LEAQ ·h0V6_vgtuw+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1496(DI)
-	LEAQ ·h0V6_vgtuw_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1504(DI)
-	LEAQ ·h0V6_vgtuw_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1512(DI)
-	LEAQ ·h0V6_vgtuw_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1520(DI)
-	LEAQ ·h0V6_veqb+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1528(DI)
-	LEAQ ·h0V6_veqb_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1536(DI)
-	LEAQ ·h0V6_veqb_or+0(SB), AX
+	LEAQ ·h0S2_allocframe+0(SB), AX
 	MOVQ AX, 1544(DI)
-	LEAQ ·h0V6_veqb_xor+0(SB), AX
+	LEAQ ·h0L2_deallocframe+0(SB), AX
 	MOVQ AX, 1552(DI)
-	LEAQ ·h0V6_veqh+0(SB), AX
+	LEAQ ·h0L4_return+0(SB), AX
 	MOVQ AX, 1560(DI)
-	LEAQ ·h0V6_veqh_and+0(SB), AX
+	LEAQ ·h0L2_loadrb_io+0(SB), AX
 	MOVQ AX, 1568(DI)
-	LEAQ ·h0V6_veqh_or+0(SB), AX
+	LEAQ ·h0L2_loadrb_pi+0(SB), AX
 	MOVQ AX, 1576(DI)
-	LEAQ ·h0V6_veqh_xor+0(SB), AX
+	LEAQ ·h0L2_loadrb_pr+0(SB), AX
 	MOVQ AX, 1584(DI)
-	LEAQ ·h0V6_veqw+0(SB), AX
+	LEAQ ·h0L4_loadrb_rr+0(SB), AX
 	MOVQ AX, 1592(DI)
-	LEAQ ·h0V6_veqw_and+0(SB), AX
+	LEAQ ·h0L2_loadrub_io+0(SB), AX
 	MOVQ AX, 1600(DI)
-	LEAQ ·h0V6_veqw_or+0(SB), AX
+	LEAQ ·h0L2_loadrub_pi+0(SB), AX
 	MOVQ AX, 1608(DI)
-	LEAQ ·h0V6_veqw_xor+0(SB), AX
+	LEAQ ·h0L2_loadrub_pr+0(SB), AX
 	MOVQ AX, 1616(DI)
-	LEAQ ·h0V6_vandqrt+0(SB), AX
+	LEAQ ·h0L4_loadrub_rr+0(SB), AX
 	MOVQ AX, 1624(DI)
-	LEAQ ·h0V6_vandvrt+0(SB), AX
+	LEAQ ·h0L2_loadrh_io+0(SB), AX
 	MOVQ AX, 1632(DI)
-	LEAQ ·h0V6_vaslw+0(SB), AX
+	LEAQ ·h0L2_loadrh_pi+0(SB), AX
 	MOVQ AX, 1640(DI)
-	LEAQ ·h0V6_vasrw+0(SB), AX
+	LEAQ ·h0L2_loadrh_pr+0(SB), AX
 	MOVQ AX, 1648(DI)
-	LEAQ ·h0V6_vlsrw+0(SB), AX
+	LEAQ ·h0L4_loadrh_rr+0(SB), AX
 	MOVQ AX, 1656(DI)
-	LEAQ ·h0V6_vaslw_acc+0(SB), AX
+	LEAQ ·h0L2_loadruh_io+0(SB), AX
 	MOVQ AX, 1664(DI)
-	LEAQ ·h0V6_vasrw_acc+0(SB), AX
+	LEAQ ·h0L2_loadruh_pi+0(SB), AX
 	MOVQ AX, 1672(DI)
-	LEAQ ·h0V6_vaslh+0(SB), AX
+	LEAQ ·h0L2_loadruh_pr+0(SB), AX
 	MOVQ AX, 1680(DI)
-	LEAQ ·h0V6_vasrh+0(SB), AX
+	LEAQ ·h0L4_loadruh_rr+0(SB), AX
 	MOVQ AX, 1688(DI)
-	LEAQ ·h0V6_vlsrh+0(SB), AX
+	LEAQ ·h0L2_loadri_io+0(SB), AX
 	MOVQ AX, 1696(DI)
-	LEAQ ·h0V6_vaslh_acc+0(SB), AX
+	LEAQ ·h0L2_loadri_pi+0(SB), AX
 	MOVQ AX, 1704(DI)
-	LEAQ ·h0V6_vasrh_acc+0(SB), AX
+	LEAQ ·h0L2_loadri_pr+0(SB), AX
 	MOVQ AX, 1712(DI)
-	LEAQ ·h0V6_vaslwv+0(SB), AX
+	LEAQ ·h0L4_loadri_rr+0(SB), AX
 	MOVQ AX, 1720(DI)
-	LEAQ ·h0V6_vasrwv+0(SB), AX
+	LEAQ ·h0L2_loadrd_io+0(SB), AX
 	MOVQ AX, 1728(DI)
-	LEAQ ·h0V6_vlsrwv+0(SB), AX
+	LEAQ ·h0L2_loadrd_pi+0(SB), AX
 	MOVQ AX, 1736(DI)
-	LEAQ ·h0V6_vasrwh+0(SB), AX
+	LEAQ ·h0L2_loadrd_pr+0(SB), AX
 	MOVQ AX, 1744(DI)
-	LEAQ ·h0V6_vasrwhsat+0(SB), AX
+	LEAQ ·h0L4_loadrd_rr+0(SB), AX
 	MOVQ AX, 1752(DI)
-	LEAQ ·h0V6_vasrwhrndsat+0(SB), AX
+	LEAQ ·h0S2_storerb_io+0(SB), AX
 	MOVQ AX, 1760(DI)
-	LEAQ ·h0V6_vasrwuhsat+0(SB), AX
+	LEAQ ·h0S2_storerb_io+0(SB), AX
 	MOVQ AX, 1768(DI)
-	LEAQ ·h0V6_vasrwuhrndsat+0(SB), AX
+	LEAQ ·h0S2_storerb_pi+0(SB), AX
 	MOVQ AX, 1776(DI)
-	LEAQ ·h0V6_vasruwuhsat+0(SB), AX
+	LEAQ ·h0S2_storerb_pi+0(SB), AX
 	MOVQ AX, 1784(DI)
-	LEAQ ·h0V6_vasruwuhrndsat+0(SB), AX
+	LEAQ ·h0S2_storerb_pr+0(SB), AX
 	MOVQ AX, 1792(DI)
-	LEAQ ·h0V6_vasrhubsat+0(SB), AX
+	LEAQ ·h0S4_storerb_rr+0(SB), AX
 	MOVQ AX, 1800(DI)
-	LEAQ ·h0V6_vasrhubrndsat+0(SB), AX
+	LEAQ ·h0S4_storerb_rr+0(SB), AX
 	MOVQ AX, 1808(DI)
-	LEAQ ·h0V6_vasrhbsat+0(SB), AX
+	LEAQ ·h0S2_storerh_io+0(SB), AX
 	MOVQ AX, 1816(DI)
-	LEAQ ·h0V6_vasrhbrndsat+0(SB), AX
+	LEAQ ·h0S2_storerh_io+0(SB), AX
 	MOVQ AX, 1824(DI)
-	LEAQ ·h0V6_vasruhubsat+0(SB), AX
+	LEAQ ·h0S2_storerh_pi+0(SB), AX
 	MOVQ AX, 1832(DI)
-	LEAQ ·h0V6_vasruhubrndsat+0(SB), AX
+	LEAQ ·h0S2_storerh_pi+0(SB), AX
 	MOVQ AX, 1840(DI)
-	LEAQ ·h0V6_vsathub+0(SB), AX
+	LEAQ ·h0S2_storerh_pr+0(SB), AX
 	MOVQ AX, 1848(DI)
-	LEAQ ·h0V6_vsatwh+0(SB), AX
+	LEAQ ·h0S4_storerh_rr+0(SB), AX
 	MOVQ AX, 1856(DI)
-	LEAQ ·h0V6_vsatuwuh+0(SB), AX
+	LEAQ ·h0S4_storerh_rr+0(SB), AX
 	MOVQ AX, 1864(DI)
-	LEAQ ·h0V6_vshuffeb+0(SB), AX
+	LEAQ ·h0S2_storeri_io+0(SB), AX
 	MOVQ AX, 1872(DI)
-	LEAQ ·h0V6_vshufeh+0(SB), AX
+	LEAQ ·h0S2_storeri_io+0(SB), AX
 	MOVQ AX, 1880(DI)
-	LEAQ ·h0V6_vshuffob+0(SB), AX
+	LEAQ ·h0S2_storeri_pi+0(SB), AX
 	MOVQ AX, 1888(DI)
-	LEAQ ·h0V6_vshufoh+0(SB), AX
+	LEAQ ·h0S2_storeri_pi+0(SB), AX
 	MOVQ AX, 1896(DI)
-	LEAQ ·h0V6_vpackhub_sat+0(SB), AX
+	LEAQ ·h0S2_storeri_pr+0(SB), AX
 	MOVQ AX, 1904(DI)
-	LEAQ ·h0V6_vpackhb_sat+0(SB), AX
+	LEAQ ·h0S4_storeri_rr+0(SB), AX
 	MOVQ AX, 1912(DI)
-	LEAQ ·h0V6_vpackwh_sat+0(SB), AX
+	LEAQ ·h0S4_storeri_rr+0(SB), AX
 	MOVQ AX, 1920(DI)
-	LEAQ ·h0V6_vpackwuh_sat+0(SB), AX
+	LEAQ ·h0S2_storerd_io+0(SB), AX
 	MOVQ AX, 1928(DI)
-	LEAQ ·h0V6_vpackeb+0(SB), AX
+	LEAQ ·h0S2_storerd_pi+0(SB), AX
 	MOVQ AX, 1936(DI)
-	LEAQ ·h0V6_vpackob+0(SB), AX
+	LEAQ ·h0S2_storerd_pr+0(SB), AX
 	MOVQ AX, 1944(DI)
-	LEAQ ·h0V6_vpackeh+0(SB), AX
+	LEAQ ·h0S4_storerd_rr+0(SB), AX
 	MOVQ AX, 1952(DI)
-	LEAQ ·h0V6_vpackoh+0(SB), AX
+	LEAQ ·h0V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 1960(DI)
-	LEAQ ·h0V6_vzb+0(SB), AX
+	LEAQ ·h0V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 1968(DI)
-	LEAQ ·h0V6_vsb+0(SB), AX
+	LEAQ ·h0V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 1976(DI)
-	LEAQ ·h0V6_vzh+0(SB), AX
+	LEAQ ·h0V6_vL32Ub_ai+0(SB), AX
 	MOVQ AX, 1984(DI)
-	LEAQ ·h0V6_vsh+0(SB), AX
+	LEAQ ·h0V6_vS32b_ai+0(SB), AX
 	MOVQ AX, 1992(DI)
-	LEAQ ·h0V6_vunpackub+0(SB), AX
+	LEAQ ·h0V6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2000(DI)
-	LEAQ ·h0V6_vunpackb+0(SB), AX
+	LEAQ ·h0V6_vS32Ub_ai+0(SB), AX
 	MOVQ AX, 2008(DI)
-	LEAQ ·h0V6_vunpackuh+0(SB), AX
+	LEAQ ·h0V6_vS32b_qpred_ai+0(SB), AX
 	MOVQ AX, 2016(DI)
-	LEAQ ·h0V6_vunpackh+0(SB), AX
+	LEAQ ·h0V6_vS32b_nqpred_ai+0(SB), AX
 	MOVQ AX, 2024(DI)
-	LEAQ ·h0V6_vrmpybus+0(SB), AX
+	LEAQ ·h0V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2032(DI)
-	LEAQ ·h0V6_vrmpybus_acc+0(SB), AX
+	LEAQ ·h0V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2040(DI)
-	LEAQ ·h0V6_vrmpyub+0(SB), AX
+	LEAQ ·h0V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2048(DI)
-	LEAQ ·h0V6_vrmpyub_acc+0(SB), AX
+	LEAQ ·h0V6_vL32Ub_pi+0(SB), AX
 	MOVQ AX, 2056(DI)
-	LEAQ ·h0V6_vrmpybusv+0(SB), AX
+	LEAQ ·h0V6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2064(DI)
-	LEAQ ·h0V6_vrmpybusv_acc+0(SB), AX
+	LEAQ ·h0V6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2072(DI)
-	LEAQ ·h0V6_vrmpybv+0(SB), AX
+	LEAQ ·h0V6_vS32Ub_pi+0(SB), AX
 	MOVQ AX, 2080(DI)
-	LEAQ ·h0V6_vrmpybv_acc+0(SB), AX
+	LEAQ ·h0V6_vS32b_qpred_pi+0(SB), AX
 	MOVQ AX, 2088(DI)
-	LEAQ ·h0V6_vrmpyubv+0(SB), AX
+	LEAQ ·h0V6_vS32b_nqpred_pi+0(SB), AX
 	MOVQ AX, 2096(DI)
-	LEAQ ·h0V6_vrmpyubv_acc+0(SB), AX
+	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2104(DI)
-	LEAQ ·h0V6_vrmpybub_rtt+0(SB), AX
+	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2112(DI)
-	LEAQ ·h0V6_vrmpyub_rtt+0(SB), AX
+	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2120(DI)
-	LEAQ ·h0V6_vrmpybub_rtt_acc+0(SB), AX
+	LEAQ ·h0V6_vL32Ub_ppu+0(SB), AX
 	MOVQ AX, 2128(DI)
-	LEAQ ·h0V6_vrmpyub_rtt_acc+0(SB), AX
+	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2136(DI)
-	LEAQ ·h0V6_vmpybus+0(SB), AX
+	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2144(DI)
-	LEAQ ·h0V6_vmpybus_acc+0(SB), AX
+	LEAQ ·h0V6_vS32Ub_ppu+0(SB), AX
 	MOVQ AX, 2152(DI)
-	LEAQ ·h0V6_vmpyub+0(SB), AX
+	LEAQ ·h0V6_vS32b_qpred_ppu+0(SB), AX
 	MOVQ AX, 2160(DI)
-	LEAQ ·h0V6_vmpyub_acc+0(SB), AX
+	LEAQ ·h0V6_vS32b_nqpred_ppu+0(SB), AX
 	MOVQ AX, 2168(DI)
-	LEAQ ·h0V6_vmpybusv+0(SB), AX
+	LEAQ ·h0V6_vaddb+0(SB), AX
 	MOVQ AX, 2176(DI)
-	LEAQ ·h0V6_vmpybusv_acc+0(SB), AX
+	LEAQ ·h0V6_vaddb_dv+0(SB), AX
 	MOVQ AX, 2184(DI)
-	LEAQ ·h0V6_vmpybv+0(SB), AX
+	LEAQ ·h0V6_vaddh+0(SB), AX
 	MOVQ AX, 2192(DI)
-	LEAQ ·h0V6_vmpybv_acc+0(SB), AX
+	LEAQ ·h0V6_vaddh_dv+0(SB), AX
 	MOVQ AX, 2200(DI)
-	LEAQ ·h0V6_vmpyubv+0(SB), AX
+	LEAQ ·h0V6_vaddw+0(SB), AX
 	MOVQ AX, 2208(DI)
-	LEAQ ·h0V6_vmpyubv_acc+0(SB), AX
+	LEAQ ·h0V6_vaddw_dv+0(SB), AX
 	MOVQ AX, 2216(DI)
-	LEAQ ·h0V6_vmpyh+0(SB), AX
+	LEAQ ·h0V6_vsubb+0(SB), AX
 	MOVQ AX, 2224(DI)
-	LEAQ ·h0V6_vmpyh_acc+0(SB), AX
+	LEAQ ·h0V6_vsubb_dv+0(SB), AX
 	MOVQ AX, 2232(DI)
-	LEAQ ·h0V6_vmpyuh+0(SB), AX
+	LEAQ ·h0V6_vsubh+0(SB), AX
 	MOVQ AX, 2240(DI)
-	LEAQ ·h0V6_vmpyuh_acc+0(SB), AX
+	LEAQ ·h0V6_vsubh_dv+0(SB), AX
 	MOVQ AX, 2248(DI)
-	LEAQ ·h0V6_vmpyhv+0(SB), AX
+	LEAQ ·h0V6_vsubw+0(SB), AX
 	MOVQ AX, 2256(DI)
-	LEAQ ·h0V6_vmpyhv_acc+0(SB), AX
+	LEAQ ·h0V6_vsubw_dv+0(SB), AX
 	MOVQ AX, 2264(DI)
-	LEAQ ·h0V6_vmpyuhv+0(SB), AX
+	LEAQ ·h0V6_vaddbsat+0(SB), AX
 	MOVQ AX, 2272(DI)
-	LEAQ ·h0V6_vmpyuhv_acc+0(SB), AX
+	LEAQ ·h0V6_vaddbsat_dv+0(SB), AX
 	MOVQ AX, 2280(DI)
-	LEAQ ·h0V6_vmpyhus+0(SB), AX
+	LEAQ ·h0V6_vaddubsat+0(SB), AX
 	MOVQ AX, 2288(DI)
-	LEAQ ·h0V6_vmpyhus_acc+0(SB), AX
+	LEAQ ·h0V6_vaddubsat_dv+0(SB), AX
 	MOVQ AX, 2296(DI)
-	LEAQ ·h0V6_vaddubh+0(SB), AX
+	LEAQ ·h0V6_vaddhsat+0(SB), AX
 	MOVQ AX, 2304(DI)
-	LEAQ ·h0V6_vsububh+0(SB), AX
+	LEAQ ·h0V6_vaddhsat_dv+0(SB), AX
 	MOVQ AX, 2312(DI)
-	LEAQ ·h0V6_vaddhw+0(SB), AX
+	LEAQ ·h0V6_vadduhsat+0(SB), AX
 	MOVQ AX, 2320(DI)
-	LEAQ ·h0V6_vsubhw+0(SB), AX
+	LEAQ ·h0V6_vadduhsat_dv+0(SB), AX
 	MOVQ AX, 2328(DI)
-	LEAQ ·h0V6_vadduhw+0(SB), AX
+	LEAQ ·h0V6_vsubbsat+0(SB), AX
 	MOVQ AX, 2336(DI)
-	LEAQ ·h0V6_vsubuhw+0(SB), AX
+	LEAQ ·h0V6_vsubbsat_dv+0(SB), AX
 	MOVQ AX, 2344(DI)
-	LEAQ ·h0V6_vaddubh_acc+0(SB), AX
+	LEAQ ·h0V6_vsububsat+0(SB), AX
 	MOVQ AX, 2352(DI)
-	LEAQ ·h0V6_vaddhw_acc+0(SB), AX
+	LEAQ ·h0V6_vsububsat_dv+0(SB), AX
 	MOVQ AX, 2360(DI)
-	LEAQ ·h0V6_vadduhw_acc+0(SB), AX
+	LEAQ ·h0V6_vsubhsat+0(SB), AX
 	MOVQ AX, 2368(DI)
-	LEAQ ·h0V6_vmpyih_acc+0(SB), AX
+	LEAQ ·h0V6_vsubhsat_dv+0(SB), AX
 	MOVQ AX, 2376(DI)
-	LEAQ ·h0V6_vmpyiewuh+0(SB), AX
+	LEAQ ·h0V6_vsubuhsat+0(SB), AX
 	MOVQ AX, 2384(DI)
-	LEAQ ·h0V6_vmpyiewuh_acc+0(SB), AX
+	LEAQ ·h0V6_vsubuhsat_dv+0(SB), AX
 	MOVQ AX, 2392(DI)
-	LEAQ ·h0V6_vmpyiowh+0(SB), AX
+	LEAQ ·h0V6_vmaxb+0(SB), AX
 	MOVQ AX, 2400(DI)
-	LEAQ ·h0V6_vmpyewuh+0(SB), AX
+	LEAQ ·h0V6_vmaxub+0(SB), AX
 	MOVQ AX, 2408(DI)
-	LEAQ ·h0V6_vmpyiwh+0(SB), AX
+	LEAQ ·h0V6_vmaxh+0(SB), AX
 	MOVQ AX, 2416(DI)
-	LEAQ ·h0V6_vmpyiwh_acc+0(SB), AX
+	LEAQ ·h0V6_vmaxuh+0(SB), AX
 	MOVQ AX, 2424(DI)
-	LEAQ ·hExit+0(SB), AX
+	LEAQ ·h0V6_vmaxw+0(SB), AX
 	MOVQ AX, 2432(DI)
-	LEAQ ·hGuard+0(SB), AX
+	LEAQ ·h0V6_vminb+0(SB), AX
 	MOVQ AX, 2440(DI)
-	LEAQ ·hAgain+0(SB), AX
+	LEAQ ·h0V6_vminub+0(SB), AX
 	MOVQ AX, 2448(DI)
+	LEAQ ·h0V6_vminh+0(SB), AX
+	MOVQ AX, 2456(DI)
+	LEAQ ·h0V6_vminuh+0(SB), AX
+	MOVQ AX, 2464(DI)
+	LEAQ ·h0V6_vminw+0(SB), AX
+	MOVQ AX, 2472(DI)
+	LEAQ ·h0V6_vavgubrnd+0(SB), AX
+	MOVQ AX, 2480(DI)
+	LEAQ ·h0V6_vavguhrnd+0(SB), AX
+	MOVQ AX, 2488(DI)
+	LEAQ ·h0V6_vmpyih+0(SB), AX
+	MOVQ AX, 2496(DI)
+	LEAQ ·h0V6_vand+0(SB), AX
+	MOVQ AX, 2504(DI)
+	LEAQ ·h0V6_vor+0(SB), AX
+	MOVQ AX, 2512(DI)
+	LEAQ ·h0V6_vxor+0(SB), AX
+	MOVQ AX, 2520(DI)
+	LEAQ ·h0V6_pred_and+0(SB), AX
+	MOVQ AX, 2528(DI)
+	LEAQ ·h0V6_pred_or+0(SB), AX
+	MOVQ AX, 2536(DI)
+	LEAQ ·h0V6_pred_xor+0(SB), AX
+	MOVQ AX, 2544(DI)
+	LEAQ ·h0V6_vandvqv+0(SB), AX
+	MOVQ AX, 2552(DI)
+	LEAQ ·h0V6_vabsdiffub+0(SB), AX
+	MOVQ AX, 2560(DI)
+	LEAQ ·h0V6_vaddwsat+0(SB), AX
+	MOVQ AX, 2568(DI)
+	LEAQ ·h0V6_vaddwsat_dv+0(SB), AX
+	MOVQ AX, 2576(DI)
+	LEAQ ·h0V6_vsubwsat+0(SB), AX
+	MOVQ AX, 2584(DI)
+	LEAQ ·h0V6_vsubwsat_dv+0(SB), AX
+	MOVQ AX, 2592(DI)
+	LEAQ ·h0V6_vassign+0(SB), AX
+	MOVQ AX, 2600(DI)
+	LEAQ ·h0V6_vnot+0(SB), AX
+	MOVQ AX, 2608(DI)
+	LEAQ ·h0V6_vcombine+0(SB), AX
+	MOVQ AX, 2616(DI)
+	LEAQ ·h0V6_vmux+0(SB), AX
+	MOVQ AX, 2624(DI)
+	LEAQ ·h0V6_lvsplatw+0(SB), AX
+	MOVQ AX, 2632(DI)
+	LEAQ ·h0V6_lvsplath+0(SB), AX
+	MOVQ AX, 2640(DI)
+	LEAQ ·h0V6_lvsplatb+0(SB), AX
+	MOVQ AX, 2648(DI)
+	LEAQ ·h0V6_vgtb+0(SB), AX
+	MOVQ AX, 2656(DI)
+	LEAQ ·h0V6_vgtb_and+0(SB), AX
+	MOVQ AX, 2664(DI)
+	LEAQ ·h0V6_vgtb_or+0(SB), AX
+	MOVQ AX, 2672(DI)
+	LEAQ ·h0V6_vgtb_xor+0(SB), AX
+	MOVQ AX, 2680(DI)
+	LEAQ ·h0V6_vgth+0(SB), AX
+	MOVQ AX, 2688(DI)
+	LEAQ ·h0V6_vgth_and+0(SB), AX
+	MOVQ AX, 2696(DI)
+	LEAQ ·h0V6_vgth_or+0(SB), AX
+	MOVQ AX, 2704(DI)
+	LEAQ ·h0V6_vgth_xor+0(SB), AX
+	MOVQ AX, 2712(DI)
+	LEAQ ·h0V6_vgtw+0(SB), AX
+	MOVQ AX, 2720(DI)
+	LEAQ ·h0V6_vgtw_and+0(SB), AX
+	MOVQ AX, 2728(DI)
+	LEAQ ·h0V6_vgtw_or+0(SB), AX
+	MOVQ AX, 2736(DI)
+	LEAQ ·h0V6_vgtw_xor+0(SB), AX
+	MOVQ AX, 2744(DI)
+	LEAQ ·h0V6_vgtub+0(SB), AX
+	MOVQ AX, 2752(DI)
+	LEAQ ·h0V6_vgtub_and+0(SB), AX
+	MOVQ AX, 2760(DI)
+	LEAQ ·h0V6_vgtub_or+0(SB), AX
+	MOVQ AX, 2768(DI)
+	LEAQ ·h0V6_vgtub_xor+0(SB), AX
+	MOVQ AX, 2776(DI)
+	LEAQ ·h0V6_vgtuh+0(SB), AX
+	MOVQ AX, 2784(DI)
+	LEAQ ·h0V6_vgtuh_and+0(SB), AX
+	MOVQ AX, 2792(DI)
+	LEAQ ·h0V6_vgtuh_or+0(SB), AX
+	MOVQ AX, 2800(DI)
+	LEAQ ·h0V6_vgtuh_xor+0(SB), AX
+	MOVQ AX, 2808(DI)
+	LEAQ ·h0V6_vgtuw+0(SB), AX
+	MOVQ AX, 2816(DI)
+	LEAQ ·h0V6_vgtuw_and+0(SB), AX
+	MOVQ AX, 2824(DI)
+	LEAQ ·h0V6_vgtuw_or+0(SB), AX
+	MOVQ AX, 2832(DI)
+	LEAQ ·h0V6_vgtuw_xor+0(SB), AX
+	MOVQ AX, 2840(DI)
+	LEAQ ·h0V6_veqb+0(SB), AX
+	MOVQ AX, 2848(DI)
+	LEAQ ·h0V6_veqb_and+0(SB), AX
+	MOVQ AX, 2856(DI)
+	LEAQ ·h0V6_veqb_or+0(SB), AX
+	MOVQ AX, 2864(DI)
+	LEAQ ·h0V6_veqb_xor+0(SB), AX
+	MOVQ AX, 2872(DI)
+	LEAQ ·h0V6_veqh+0(SB), AX
+	MOVQ AX, 2880(DI)
+	LEAQ ·h0V6_veqh_and+0(SB), AX
+	MOVQ AX, 2888(DI)
+	LEAQ ·h0V6_veqh_or+0(SB), AX
+	MOVQ AX, 2896(DI)
+	LEAQ ·h0V6_veqh_xor+0(SB), AX
+	MOVQ AX, 2904(DI)
+	LEAQ ·h0V6_veqw+0(SB), AX
+	MOVQ AX, 2912(DI)
+	LEAQ ·h0V6_veqw_and+0(SB), AX
+	MOVQ AX, 2920(DI)
+	LEAQ ·h0V6_veqw_or+0(SB), AX
+	MOVQ AX, 2928(DI)
+	LEAQ ·h0V6_veqw_xor+0(SB), AX
+	MOVQ AX, 2936(DI)
+	LEAQ ·h0V6_vandqrt+0(SB), AX
+	MOVQ AX, 2944(DI)
+	LEAQ ·h0V6_vandvrt+0(SB), AX
+	MOVQ AX, 2952(DI)
+	LEAQ ·h0V6_vaslw+0(SB), AX
+	MOVQ AX, 2960(DI)
+	LEAQ ·h0V6_vasrw+0(SB), AX
+	MOVQ AX, 2968(DI)
+	LEAQ ·h0V6_vlsrw+0(SB), AX
+	MOVQ AX, 2976(DI)
+	LEAQ ·h0V6_vaslw_acc+0(SB), AX
+	MOVQ AX, 2984(DI)
+	LEAQ ·h0V6_vasrw_acc+0(SB), AX
+	MOVQ AX, 2992(DI)
+	LEAQ ·h0V6_vaslh+0(SB), AX
+	MOVQ AX, 3000(DI)
+	LEAQ ·h0V6_vasrh+0(SB), AX
+	MOVQ AX, 3008(DI)
+	LEAQ ·h0V6_vlsrh+0(SB), AX
+	MOVQ AX, 3016(DI)
+	LEAQ ·h0V6_vaslh_acc+0(SB), AX
+	MOVQ AX, 3024(DI)
+	LEAQ ·h0V6_vasrh_acc+0(SB), AX
+	MOVQ AX, 3032(DI)
+	LEAQ ·h0V6_vaslwv+0(SB), AX
+	MOVQ AX, 3040(DI)
+	LEAQ ·h0V6_vasrwv+0(SB), AX
+	MOVQ AX, 3048(DI)
+	LEAQ ·h0V6_vlsrwv+0(SB), AX
+	MOVQ AX, 3056(DI)
+	LEAQ ·h0V6_vasrwh+0(SB), AX
+	MOVQ AX, 3064(DI)
+	LEAQ ·h0V6_vasrwhsat+0(SB), AX
+	MOVQ AX, 3072(DI)
+	LEAQ ·h0V6_vasrwhrndsat+0(SB), AX
+	MOVQ AX, 3080(DI)
+	LEAQ ·h0V6_vasrwuhsat+0(SB), AX
+	MOVQ AX, 3088(DI)
+	LEAQ ·h0V6_vasrwuhrndsat+0(SB), AX
+	MOVQ AX, 3096(DI)
+	LEAQ ·h0V6_vasruwuhsat+0(SB), AX
+	MOVQ AX, 3104(DI)
+	LEAQ ·h0V6_vasruwuhrndsat+0(SB), AX
+	MOVQ AX, 3112(DI)
+	LEAQ ·h0V6_vasrhubsat+0(SB), AX
+	MOVQ AX, 3120(DI)
+	LEAQ ·h0V6_vasrhubrndsat+0(SB), AX
+	MOVQ AX, 3128(DI)
+	LEAQ ·h0V6_vasrhbsat+0(SB), AX
+	MOVQ AX, 3136(DI)
+	LEAQ ·h0V6_vasrhbrndsat+0(SB), AX
+	MOVQ AX, 3144(DI)
+	LEAQ ·h0V6_vasruhubsat+0(SB), AX
+	MOVQ AX, 3152(DI)
+	LEAQ ·h0V6_vasruhubrndsat+0(SB), AX
+	MOVQ AX, 3160(DI)
+	LEAQ ·h0V6_vsathub+0(SB), AX
+	MOVQ AX, 3168(DI)
+	LEAQ ·h0V6_vsatwh+0(SB), AX
+	MOVQ AX, 3176(DI)
+	LEAQ ·h0V6_vsatuwuh+0(SB), AX
+	MOVQ AX, 3184(DI)
+	LEAQ ·h0V6_vshuffeb+0(SB), AX
+	MOVQ AX, 3192(DI)
+	LEAQ ·h0V6_vshufeh+0(SB), AX
+	MOVQ AX, 3200(DI)
+	LEAQ ·h0V6_vshuffob+0(SB), AX
+	MOVQ AX, 3208(DI)
+	LEAQ ·h0V6_vshufoh+0(SB), AX
+	MOVQ AX, 3216(DI)
+	LEAQ ·h0V6_vpackhub_sat+0(SB), AX
+	MOVQ AX, 3224(DI)
+	LEAQ ·h0V6_vpackhb_sat+0(SB), AX
+	MOVQ AX, 3232(DI)
+	LEAQ ·h0V6_vpackwh_sat+0(SB), AX
+	MOVQ AX, 3240(DI)
+	LEAQ ·h0V6_vpackwuh_sat+0(SB), AX
+	MOVQ AX, 3248(DI)
+	LEAQ ·h0V6_vpackeb+0(SB), AX
+	MOVQ AX, 3256(DI)
+	LEAQ ·h0V6_vpackob+0(SB), AX
+	MOVQ AX, 3264(DI)
+	LEAQ ·h0V6_vpackeh+0(SB), AX
+	MOVQ AX, 3272(DI)
+	LEAQ ·h0V6_vpackoh+0(SB), AX
+	MOVQ AX, 3280(DI)
+	LEAQ ·h0V6_vzb+0(SB), AX
+	MOVQ AX, 3288(DI)
+	LEAQ ·h0V6_vsb+0(SB), AX
+	MOVQ AX, 3296(DI)
+	LEAQ ·h0V6_vzh+0(SB), AX
+	MOVQ AX, 3304(DI)
+	LEAQ ·h0V6_vsh+0(SB), AX
+	MOVQ AX, 3312(DI)
+	LEAQ ·h0V6_vunpackub+0(SB), AX
+	MOVQ AX, 3320(DI)
+	LEAQ ·h0V6_vunpackb+0(SB), AX
+	MOVQ AX, 3328(DI)
+	LEAQ ·h0V6_vunpackuh+0(SB), AX
+	MOVQ AX, 3336(DI)
+	LEAQ ·h0V6_vunpackh+0(SB), AX
+	MOVQ AX, 3344(DI)
+	LEAQ ·h0V6_vrmpybus+0(SB), AX
+	MOVQ AX, 3352(DI)
+	LEAQ ·h0V6_vrmpybus_acc+0(SB), AX
+	MOVQ AX, 3360(DI)
+	LEAQ ·h0V6_vrmpyub+0(SB), AX
+	MOVQ AX, 3368(DI)
+	LEAQ ·h0V6_vrmpyub_acc+0(SB), AX
+	MOVQ AX, 3376(DI)
+	LEAQ ·h0V6_vrmpybusv+0(SB), AX
+	MOVQ AX, 3384(DI)
+	LEAQ ·h0V6_vrmpybusv_acc+0(SB), AX
+	MOVQ AX, 3392(DI)
+	LEAQ ·h0V6_vrmpybv+0(SB), AX
+	MOVQ AX, 3400(DI)
+	LEAQ ·h0V6_vrmpybv_acc+0(SB), AX
+	MOVQ AX, 3408(DI)
+	LEAQ ·h0V6_vrmpyubv+0(SB), AX
+	MOVQ AX, 3416(DI)
+	LEAQ ·h0V6_vrmpyubv_acc+0(SB), AX
+	MOVQ AX, 3424(DI)
+	LEAQ ·h0V6_vrmpybub_rtt+0(SB), AX
+	MOVQ AX, 3432(DI)
+	LEAQ ·h0V6_vrmpyub_rtt+0(SB), AX
+	MOVQ AX, 3440(DI)
+	LEAQ ·h0V6_vrmpybub_rtt_acc+0(SB), AX
+	MOVQ AX, 3448(DI)
+	LEAQ ·h0V6_vrmpyub_rtt_acc+0(SB), AX
+	MOVQ AX, 3456(DI)
+	LEAQ ·h0V6_vmpybus+0(SB), AX
+	MOVQ AX, 3464(DI)
+	LEAQ ·h0V6_vmpybus_acc+0(SB), AX
+	MOVQ AX, 3472(DI)
+	LEAQ ·h0V6_vmpyub+0(SB), AX
+	MOVQ AX, 3480(DI)
+	LEAQ ·h0V6_vmpyub_acc+0(SB), AX
+	MOVQ AX, 3488(DI)
+	LEAQ ·h0V6_vmpybusv+0(SB), AX
+	MOVQ AX, 3496(DI)
+	LEAQ ·h0V6_vmpybusv_acc+0(SB), AX
+	MOVQ AX, 3504(DI)
+	LEAQ ·h0V6_vmpybv+0(SB), AX
+	MOVQ AX, 3512(DI)
+	LEAQ ·h0V6_vmpybv_acc+0(SB), AX
+	MOVQ AX, 3520(DI)
+	LEAQ ·h0V6_vmpyubv+0(SB), AX
+	MOVQ AX, 3528(DI)
+	LEAQ ·h0V6_vmpyubv_acc+0(SB), AX
+	MOVQ AX, 3536(DI)
+	LEAQ ·h0V6_vmpyh+0(SB), AX
+	MOVQ AX, 3544(DI)
+	LEAQ ·h0V6_vmpyh_acc+0(SB), AX
+	MOVQ AX, 3552(DI)
+	LEAQ ·h0V6_vmpyuh+0(SB), AX
+	MOVQ AX, 3560(DI)
+	LEAQ ·h0V6_vmpyuh_acc+0(SB), AX
+	MOVQ AX, 3568(DI)
+	LEAQ ·h0V6_vmpyhv+0(SB), AX
+	MOVQ AX, 3576(DI)
+	LEAQ ·h0V6_vmpyhv_acc+0(SB), AX
+	MOVQ AX, 3584(DI)
+	LEAQ ·h0V6_vmpyuhv+0(SB), AX
+	MOVQ AX, 3592(DI)
+	LEAQ ·h0V6_vmpyuhv_acc+0(SB), AX
+	MOVQ AX, 3600(DI)
+	LEAQ ·h0V6_vmpyhus+0(SB), AX
+	MOVQ AX, 3608(DI)
+	LEAQ ·h0V6_vmpyhus_acc+0(SB), AX
+	MOVQ AX, 3616(DI)
+	LEAQ ·h0V6_vaddubh+0(SB), AX
+	MOVQ AX, 3624(DI)
+	LEAQ ·h0V6_vsububh+0(SB), AX
+	MOVQ AX, 3632(DI)
+	LEAQ ·h0V6_vaddhw+0(SB), AX
+	MOVQ AX, 3640(DI)
+	LEAQ ·h0V6_vsubhw+0(SB), AX
+	MOVQ AX, 3648(DI)
+	LEAQ ·h0V6_vadduhw+0(SB), AX
+	MOVQ AX, 3656(DI)
+	LEAQ ·h0V6_vsubuhw+0(SB), AX
+	MOVQ AX, 3664(DI)
+	LEAQ ·h0V6_vaddubh_acc+0(SB), AX
+	MOVQ AX, 3672(DI)
+	LEAQ ·h0V6_vaddhw_acc+0(SB), AX
+	MOVQ AX, 3680(DI)
+	LEAQ ·h0V6_vadduhw_acc+0(SB), AX
+	MOVQ AX, 3688(DI)
+	LEAQ ·h0V6_vmpyih_acc+0(SB), AX
+	MOVQ AX, 3696(DI)
+	LEAQ ·h0V6_vmpyiewuh+0(SB), AX
+	MOVQ AX, 3704(DI)
+	LEAQ ·h0V6_vmpyiewuh_acc+0(SB), AX
+	MOVQ AX, 3712(DI)
+	LEAQ ·h0V6_vmpyiowh+0(SB), AX
+	MOVQ AX, 3720(DI)
+	LEAQ ·h0V6_vmpyewuh+0(SB), AX
+	MOVQ AX, 3728(DI)
+	LEAQ ·h0V6_vmpyiwh+0(SB), AX
+	MOVQ AX, 3736(DI)
+	LEAQ ·h0V6_vmpyiwh_acc+0(SB), AX
+	MOVQ AX, 3744(DI)
+	LEAQ ·hExit+0(SB), AX
+	MOVQ AX, 3752(DI)
+	LEAQ ·hGuard+0(SB), AX
+	MOVQ AX, 3760(DI)
+	LEAQ ·hAgain+0(SB), AX
+	MOVQ AX, 3768(DI)
 	RET
 
 // func h1V6_vL32b_ai()
@@ -18470,594 +20214,924 @@ TEXT ·handlers1(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 232(DI)
 	LEAQ ·h0J2_loop1r+0(SB), AX
 	MOVQ AX, 240(DI)
-	LEAQ ·h0L2_loadrb_io+0(SB), AX
+	LEAQ ·h0A2_sxtb+0(SB), AX
 	MOVQ AX, 248(DI)
-	LEAQ ·h0L2_loadrb_pi+0(SB), AX
+	LEAQ ·h0A2_sxth+0(SB), AX
 	MOVQ AX, 256(DI)
-	LEAQ ·h0L2_loadrb_pr+0(SB), AX
+	LEAQ ·h0A2_zxth+0(SB), AX
 	MOVQ AX, 264(DI)
-	LEAQ ·h0L4_loadrb_rr+0(SB), AX
+	LEAQ ·h0A2_aslh+0(SB), AX
 	MOVQ AX, 272(DI)
-	LEAQ ·h0L2_loadrub_io+0(SB), AX
+	LEAQ ·h0A2_asrh+0(SB), AX
 	MOVQ AX, 280(DI)
-	LEAQ ·h0L2_loadrub_pi+0(SB), AX
+	LEAQ ·h0A2_subri+0(SB), AX
 	MOVQ AX, 288(DI)
-	LEAQ ·h0L2_loadrub_pr+0(SB), AX
+	LEAQ ·h0S6_rol_i_r+0(SB), AX
 	MOVQ AX, 296(DI)
-	LEAQ ·h0L4_loadrub_rr+0(SB), AX
+	LEAQ ·h0S2_setbit_i+0(SB), AX
 	MOVQ AX, 304(DI)
-	LEAQ ·h0L2_loadrh_io+0(SB), AX
+	LEAQ ·h0S2_togglebit_i+0(SB), AX
 	MOVQ AX, 312(DI)
-	LEAQ ·h0L2_loadrh_pi+0(SB), AX
+	LEAQ ·h0S2_clrbit_i+0(SB), AX
 	MOVQ AX, 320(DI)
-	LEAQ ·h0L2_loadrh_pr+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
 	MOVQ AX, 328(DI)
-	LEAQ ·h0L4_loadrh_rr+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
 	MOVQ AX, 336(DI)
-	LEAQ ·h0L2_loadruh_io+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
 	MOVQ AX, 344(DI)
-	LEAQ ·h0L2_loadruh_pi+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
 	MOVQ AX, 352(DI)
-	LEAQ ·h0L2_loadruh_pr+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
 	MOVQ AX, 360(DI)
-	LEAQ ·h0L4_loadruh_rr+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
 	MOVQ AX, 368(DI)
-	LEAQ ·h0L2_loadri_io+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
 	MOVQ AX, 376(DI)
-	LEAQ ·h0L2_loadri_pi+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
 	MOVQ AX, 384(DI)
-	LEAQ ·h0L2_loadri_pr+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
 	MOVQ AX, 392(DI)
-	LEAQ ·h0L4_loadri_rr+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
 	MOVQ AX, 400(DI)
-	LEAQ ·h0L2_loadrd_io+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
 	MOVQ AX, 408(DI)
-	LEAQ ·h0L2_loadrd_pi+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
 	MOVQ AX, 416(DI)
-	LEAQ ·h0L2_loadrd_pr+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
 	MOVQ AX, 424(DI)
-	LEAQ ·h0L4_loadrd_rr+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
 	MOVQ AX, 432(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
 	MOVQ AX, 440(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
 	MOVQ AX, 448(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
 	MOVQ AX, 456(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
 	MOVQ AX, 464(DI)
-	LEAQ ·h0S2_storerb_pr+0(SB), AX
+	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
 	MOVQ AX, 472(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
 	MOVQ AX, 480(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
 	MOVQ AX, 488(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·h0M4_mpyri_addr+0(SB), AX
 	MOVQ AX, 496(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
 	MOVQ AX, 504(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·h0M2_macsip+0(SB), AX
 	MOVQ AX, 512(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·h0M2_macsin+0(SB), AX
 	MOVQ AX, 520(DI)
-	LEAQ ·h0S2_storerh_pr+0(SB), AX
+	LEAQ ·h0M2_accii+0(SB), AX
 	MOVQ AX, 528(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·h0S4_addaddi+0(SB), AX
 	MOVQ AX, 536(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·h0S4_subaddi+0(SB), AX
 	MOVQ AX, 544(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·h0C4_addipc+0(SB), AX
 	MOVQ AX, 552(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·h0M2_xor_xacc+0(SB), AX
 	MOVQ AX, 560(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·h0A2_combineii+0(SB), AX
 	MOVQ AX, 568(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·h0A4_combineii+0(SB), AX
 	MOVQ AX, 576(DI)
-	LEAQ ·h0S2_storeri_pr+0(SB), AX
+	LEAQ ·h0A4_combineri+0(SB), AX
 	MOVQ AX, 584(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·h0A4_combineir+0(SB), AX
 	MOVQ AX, 592(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·h0A2_addp+0(SB), AX
 	MOVQ AX, 600(DI)
-	LEAQ ·h0S2_storerd_io+0(SB), AX
+	LEAQ ·h0A2_subp+0(SB), AX
 	MOVQ AX, 608(DI)
-	LEAQ ·h0S2_storerd_pi+0(SB), AX
+	LEAQ ·h0A2_andp+0(SB), AX
 	MOVQ AX, 616(DI)
-	LEAQ ·h0S2_storerd_pr+0(SB), AX
+	LEAQ ·h0A2_orp+0(SB), AX
 	MOVQ AX, 624(DI)
-	LEAQ ·h0S4_storerd_rr+0(SB), AX
+	LEAQ ·h0A2_xorp+0(SB), AX
 	MOVQ AX, 632(DI)
-	LEAQ ·h1V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S2_tstbit_i+0(SB), AX
 	MOVQ AX, 640(DI)
-	LEAQ ·h1V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S4_ntstbit_i+0(SB), AX
 	MOVQ AX, 648(DI)
-	LEAQ ·h1V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0C2_bitsclri+0(SB), AX
 	MOVQ AX, 656(DI)
-	LEAQ ·h1V6_vL32Ub_ai+0(SB), AX
+	LEAQ ·h0C4_cmpneq+0(SB), AX
 	MOVQ AX, 664(DI)
-	LEAQ ·h1V6_vS32b_ai+0(SB), AX
+	LEAQ ·h0C4_cmplte+0(SB), AX
 	MOVQ AX, 672(DI)
-	LEAQ ·h1V6_vS32b_ai+0(SB), AX
+	LEAQ ·h0C4_cmplteu+0(SB), AX
 	MOVQ AX, 680(DI)
-	LEAQ ·h1V6_vS32Ub_ai+0(SB), AX
+	LEAQ ·h0C4_cmpneqi+0(SB), AX
 	MOVQ AX, 688(DI)
-	LEAQ ·h1V6_vS32b_qpred_ai+0(SB), AX
+	LEAQ ·h0C4_cmpltei+0(SB), AX
 	MOVQ AX, 696(DI)
-	LEAQ ·h1V6_vS32b_nqpred_ai+0(SB), AX
+	LEAQ ·h0C4_cmplteui+0(SB), AX
 	MOVQ AX, 704(DI)
-	LEAQ ·h1V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0C2_mux+0(SB), AX
 	MOVQ AX, 712(DI)
-	LEAQ ·h1V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0C2_muxii+0(SB), AX
 	MOVQ AX, 720(DI)
-	LEAQ ·h1V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0C2_muxir+0(SB), AX
 	MOVQ AX, 728(DI)
-	LEAQ ·h1V6_vL32Ub_pi+0(SB), AX
+	LEAQ ·h0C2_muxri+0(SB), AX
 	MOVQ AX, 736(DI)
-	LEAQ ·h1V6_vS32b_pi+0(SB), AX
+	LEAQ ·h0J2_call+0(SB), AX
 	MOVQ AX, 744(DI)
-	LEAQ ·h1V6_vS32b_pi+0(SB), AX
+	LEAQ ·h0J2_callr+0(SB), AX
 	MOVQ AX, 752(DI)
-	LEAQ ·h1V6_vS32Ub_pi+0(SB), AX
+	LEAQ ·h0J4_jumpseti+0(SB), AX
 	MOVQ AX, 760(DI)
-	LEAQ ·h1V6_vS32b_qpred_pi+0(SB), AX
+	LEAQ ·h0J4_jumpsetr+0(SB), AX
 	MOVQ AX, 768(DI)
-	LEAQ ·h1V6_vS32b_nqpred_pi+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 776(DI)
-	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 784(DI)
-	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 792(DI)
-	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 800(DI)
-	LEAQ ·h1V6_vL32Ub_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 808(DI)
-	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 816(DI)
-	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 824(DI)
-	LEAQ ·h1V6_vS32Ub_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 832(DI)
-	LEAQ ·h1V6_vS32b_qpred_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 840(DI)
-	LEAQ ·h1V6_vS32b_nqpred_ppu+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 848(DI)
-	LEAQ ·h1V6_vaddb+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 856(DI)
-	LEAQ ·h1V6_vaddb_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 864(DI)
-	LEAQ ·h1V6_vaddh+0(SB), AX
+	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 872(DI)
-	LEAQ ·h1V6_vaddh_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 880(DI)
-	LEAQ ·h1V6_vaddw+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 888(DI)
-	LEAQ ·h1V6_vaddw_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 896(DI)
-	LEAQ ·h1V6_vsubb+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 904(DI)
-	LEAQ ·h1V6_vsubb_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 912(DI)
-	LEAQ ·h1V6_vsubh+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 920(DI)
-	LEAQ ·h1V6_vsubh_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 928(DI)
-	LEAQ ·h1V6_vsubw+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 936(DI)
-	LEAQ ·h1V6_vsubw_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 944(DI)
-	LEAQ ·h1V6_vaddbsat+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 952(DI)
-	LEAQ ·h1V6_vaddbsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 960(DI)
-	LEAQ ·h1V6_vaddubsat+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 968(DI)
-	LEAQ ·h1V6_vaddubsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 976(DI)
-	LEAQ ·h1V6_vaddhsat+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 984(DI)
-	LEAQ ·h1V6_vaddhsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 992(DI)
-	LEAQ ·h1V6_vadduhsat+0(SB), AX
+	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1000(DI)
-	LEAQ ·h1V6_vadduhsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1008(DI)
-	LEAQ ·h1V6_vsubbsat+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1016(DI)
-	LEAQ ·h1V6_vsubbsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1024(DI)
-	LEAQ ·h1V6_vsububsat+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1032(DI)
-	LEAQ ·h1V6_vsububsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1040(DI)
-	LEAQ ·h1V6_vsubhsat+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1048(DI)
-	LEAQ ·h1V6_vsubhsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1056(DI)
-	LEAQ ·h1V6_vsubuhsat+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1064(DI)
-	LEAQ ·h1V6_vsubuhsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1072(DI)
-	LEAQ ·h1V6_vmaxb+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1080(DI)
-	LEAQ ·h1V6_vmaxub+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1088(DI)
-	LEAQ ·h1V6_vmaxh+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1096(DI)
-	LEAQ ·h1V6_vmaxuh+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1104(DI)
-	LEAQ ·h1V6_vmaxw+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1112(DI)
-	LEAQ ·h1V6_vminb+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1120(DI)
-	LEAQ ·h1V6_vminub+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1128(DI)
-	LEAQ ·h1V6_vminh+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1136(DI)
-	LEAQ ·h1V6_vminuh+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1144(DI)
-	LEAQ ·h1V6_vminw+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1152(DI)
-	LEAQ ·h1V6_vavgubrnd+0(SB), AX
+	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1160(DI)
-	LEAQ ·h1V6_vavguhrnd+0(SB), AX
+	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1168(DI)
-	LEAQ ·h1V6_vmpyih+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1176(DI)
-	LEAQ ·h1V6_vand+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1184(DI)
-	LEAQ ·h1V6_vor+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1192(DI)
-	LEAQ ·h1V6_vxor+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1200(DI)
-	LEAQ ·h1V6_pred_and+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1208(DI)
-	LEAQ ·h1V6_pred_or+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1216(DI)
-	LEAQ ·h1V6_pred_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1224(DI)
-	LEAQ ·h1V6_vandvqv+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1232(DI)
-	LEAQ ·h1V6_vabsdiffub+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1240(DI)
-	LEAQ ·h1V6_vaddwsat+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1248(DI)
-	LEAQ ·h1V6_vaddwsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1256(DI)
-	LEAQ ·h1V6_vsubwsat+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1264(DI)
-	LEAQ ·h1V6_vsubwsat_dv+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1272(DI)
-	LEAQ ·h1V6_vassign+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1280(DI)
-	LEAQ ·h1V6_vnot+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1288(DI)
-	LEAQ ·h1V6_vcombine+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1296(DI)
-	LEAQ ·h1V6_vmux+0(SB), AX
+	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1304(DI)
-	LEAQ ·h1V6_lvsplatw+0(SB), AX
+	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1312(DI)
-	LEAQ ·h1V6_lvsplath+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1320(DI)
-	LEAQ ·h1V6_lvsplatb+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1328(DI)
-	LEAQ ·h1V6_vgtb+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1336(DI)
-	LEAQ ·h1V6_vgtb_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1344(DI)
-	LEAQ ·h1V6_vgtb_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1352(DI)
-	LEAQ ·h1V6_vgtb_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1360(DI)
-	LEAQ ·h1V6_vgth+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1368(DI)
-	LEAQ ·h1V6_vgth_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1376(DI)
-	LEAQ ·h1V6_vgth_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1384(DI)
-	LEAQ ·h1V6_vgth_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1392(DI)
-	LEAQ ·h1V6_vgtw+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1400(DI)
-	LEAQ ·h1V6_vgtw_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1408(DI)
-	LEAQ ·h1V6_vgtw_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1416(DI)
-	LEAQ ·h1V6_vgtw_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1424(DI)
-	LEAQ ·h1V6_vgtub+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1432(DI)
-	LEAQ ·h1V6_vgtub_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1440(DI)
-	LEAQ ·h1V6_vgtub_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1448(DI)
-	LEAQ ·h1V6_vgtub_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1456(DI)
-	LEAQ ·h1V6_vgtuh+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1464(DI)
-	LEAQ ·h1V6_vgtuh_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1472(DI)
-	LEAQ ·h1V6_vgtuh_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1480(DI)
-	LEAQ ·h1V6_vgtuh_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1488(DI)
-	LEAQ ·h1V6_vgtuw+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1496(DI)
-	LEAQ ·h1V6_vgtuw_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1504(DI)
-	LEAQ ·h1V6_vgtuw_or+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1512(DI)
-	LEAQ ·h1V6_vgtuw_xor+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1520(DI)
-	LEAQ ·h1V6_veqb+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1528(DI)
-	LEAQ ·h1V6_veqb_and+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1536(DI)
-	LEAQ ·h1V6_veqb_or+0(SB), AX
+	LEAQ ·h0S2_allocframe+0(SB), AX
 	MOVQ AX, 1544(DI)
-	LEAQ ·h1V6_veqb_xor+0(SB), AX
+	LEAQ ·h0L2_deallocframe+0(SB), AX
 	MOVQ AX, 1552(DI)
-	LEAQ ·h1V6_veqh+0(SB), AX
+	LEAQ ·h0L4_return+0(SB), AX
 	MOVQ AX, 1560(DI)
-	LEAQ ·h1V6_veqh_and+0(SB), AX
+	LEAQ ·h0L2_loadrb_io+0(SB), AX
 	MOVQ AX, 1568(DI)
-	LEAQ ·h1V6_veqh_or+0(SB), AX
+	LEAQ ·h0L2_loadrb_pi+0(SB), AX
 	MOVQ AX, 1576(DI)
-	LEAQ ·h1V6_veqh_xor+0(SB), AX
+	LEAQ ·h0L2_loadrb_pr+0(SB), AX
 	MOVQ AX, 1584(DI)
-	LEAQ ·h1V6_veqw+0(SB), AX
+	LEAQ ·h0L4_loadrb_rr+0(SB), AX
 	MOVQ AX, 1592(DI)
-	LEAQ ·h1V6_veqw_and+0(SB), AX
+	LEAQ ·h0L2_loadrub_io+0(SB), AX
 	MOVQ AX, 1600(DI)
-	LEAQ ·h1V6_veqw_or+0(SB), AX
+	LEAQ ·h0L2_loadrub_pi+0(SB), AX
 	MOVQ AX, 1608(DI)
-	LEAQ ·h1V6_veqw_xor+0(SB), AX
+	LEAQ ·h0L2_loadrub_pr+0(SB), AX
 	MOVQ AX, 1616(DI)
-	LEAQ ·h1V6_vandqrt+0(SB), AX
+	LEAQ ·h0L4_loadrub_rr+0(SB), AX
 	MOVQ AX, 1624(DI)
-	LEAQ ·h1V6_vandvrt+0(SB), AX
+	LEAQ ·h0L2_loadrh_io+0(SB), AX
 	MOVQ AX, 1632(DI)
-	LEAQ ·h1V6_vaslw+0(SB), AX
+	LEAQ ·h0L2_loadrh_pi+0(SB), AX
 	MOVQ AX, 1640(DI)
-	LEAQ ·h1V6_vasrw+0(SB), AX
+	LEAQ ·h0L2_loadrh_pr+0(SB), AX
 	MOVQ AX, 1648(DI)
-	LEAQ ·h1V6_vlsrw+0(SB), AX
+	LEAQ ·h0L4_loadrh_rr+0(SB), AX
 	MOVQ AX, 1656(DI)
-	LEAQ ·h1V6_vaslw_acc+0(SB), AX
+	LEAQ ·h0L2_loadruh_io+0(SB), AX
 	MOVQ AX, 1664(DI)
-	LEAQ ·h1V6_vasrw_acc+0(SB), AX
+	LEAQ ·h0L2_loadruh_pi+0(SB), AX
 	MOVQ AX, 1672(DI)
-	LEAQ ·h1V6_vaslh+0(SB), AX
+	LEAQ ·h0L2_loadruh_pr+0(SB), AX
 	MOVQ AX, 1680(DI)
-	LEAQ ·h1V6_vasrh+0(SB), AX
+	LEAQ ·h0L4_loadruh_rr+0(SB), AX
 	MOVQ AX, 1688(DI)
-	LEAQ ·h1V6_vlsrh+0(SB), AX
+	LEAQ ·h0L2_loadri_io+0(SB), AX
 	MOVQ AX, 1696(DI)
-	LEAQ ·h1V6_vaslh_acc+0(SB), AX
+	LEAQ ·h0L2_loadri_pi+0(SB), AX
 	MOVQ AX, 1704(DI)
-	LEAQ ·h1V6_vasrh_acc+0(SB), AX
+	LEAQ ·h0L2_loadri_pr+0(SB), AX
 	MOVQ AX, 1712(DI)
-	LEAQ ·h1V6_vaslwv+0(SB), AX
+	LEAQ ·h0L4_loadri_rr+0(SB), AX
 	MOVQ AX, 1720(DI)
-	LEAQ ·h1V6_vasrwv+0(SB), AX
+	LEAQ ·h0L2_loadrd_io+0(SB), AX
 	MOVQ AX, 1728(DI)
-	LEAQ ·h1V6_vlsrwv+0(SB), AX
+	LEAQ ·h0L2_loadrd_pi+0(SB), AX
 	MOVQ AX, 1736(DI)
-	LEAQ ·h1V6_vasrwh+0(SB), AX
+	LEAQ ·h0L2_loadrd_pr+0(SB), AX
 	MOVQ AX, 1744(DI)
-	LEAQ ·h1V6_vasrwhsat+0(SB), AX
+	LEAQ ·h0L4_loadrd_rr+0(SB), AX
 	MOVQ AX, 1752(DI)
-	LEAQ ·h1V6_vasrwhrndsat+0(SB), AX
+	LEAQ ·h0S2_storerb_io+0(SB), AX
 	MOVQ AX, 1760(DI)
-	LEAQ ·h1V6_vasrwuhsat+0(SB), AX
+	LEAQ ·h0S2_storerb_io+0(SB), AX
 	MOVQ AX, 1768(DI)
-	LEAQ ·h1V6_vasrwuhrndsat+0(SB), AX
+	LEAQ ·h0S2_storerb_pi+0(SB), AX
 	MOVQ AX, 1776(DI)
-	LEAQ ·h1V6_vasruwuhsat+0(SB), AX
+	LEAQ ·h0S2_storerb_pi+0(SB), AX
 	MOVQ AX, 1784(DI)
-	LEAQ ·h1V6_vasruwuhrndsat+0(SB), AX
+	LEAQ ·h0S2_storerb_pr+0(SB), AX
 	MOVQ AX, 1792(DI)
-	LEAQ ·h1V6_vasrhubsat+0(SB), AX
+	LEAQ ·h0S4_storerb_rr+0(SB), AX
 	MOVQ AX, 1800(DI)
-	LEAQ ·h1V6_vasrhubrndsat+0(SB), AX
+	LEAQ ·h0S4_storerb_rr+0(SB), AX
 	MOVQ AX, 1808(DI)
-	LEAQ ·h1V6_vasrhbsat+0(SB), AX
+	LEAQ ·h0S2_storerh_io+0(SB), AX
 	MOVQ AX, 1816(DI)
-	LEAQ ·h1V6_vasrhbrndsat+0(SB), AX
+	LEAQ ·h0S2_storerh_io+0(SB), AX
 	MOVQ AX, 1824(DI)
-	LEAQ ·h1V6_vasruhubsat+0(SB), AX
+	LEAQ ·h0S2_storerh_pi+0(SB), AX
 	MOVQ AX, 1832(DI)
-	LEAQ ·h1V6_vasruhubrndsat+0(SB), AX
+	LEAQ ·h0S2_storerh_pi+0(SB), AX
 	MOVQ AX, 1840(DI)
-	LEAQ ·h1V6_vsathub+0(SB), AX
+	LEAQ ·h0S2_storerh_pr+0(SB), AX
 	MOVQ AX, 1848(DI)
-	LEAQ ·h1V6_vsatwh+0(SB), AX
+	LEAQ ·h0S4_storerh_rr+0(SB), AX
 	MOVQ AX, 1856(DI)
-	LEAQ ·h1V6_vsatuwuh+0(SB), AX
+	LEAQ ·h0S4_storerh_rr+0(SB), AX
 	MOVQ AX, 1864(DI)
-	LEAQ ·h1V6_vshuffeb+0(SB), AX
+	LEAQ ·h0S2_storeri_io+0(SB), AX
 	MOVQ AX, 1872(DI)
-	LEAQ ·h1V6_vshufeh+0(SB), AX
+	LEAQ ·h0S2_storeri_io+0(SB), AX
 	MOVQ AX, 1880(DI)
-	LEAQ ·h1V6_vshuffob+0(SB), AX
+	LEAQ ·h0S2_storeri_pi+0(SB), AX
 	MOVQ AX, 1888(DI)
-	LEAQ ·h1V6_vshufoh+0(SB), AX
+	LEAQ ·h0S2_storeri_pi+0(SB), AX
 	MOVQ AX, 1896(DI)
-	LEAQ ·h1V6_vpackhub_sat+0(SB), AX
+	LEAQ ·h0S2_storeri_pr+0(SB), AX
 	MOVQ AX, 1904(DI)
-	LEAQ ·h1V6_vpackhb_sat+0(SB), AX
+	LEAQ ·h0S4_storeri_rr+0(SB), AX
 	MOVQ AX, 1912(DI)
-	LEAQ ·h1V6_vpackwh_sat+0(SB), AX
+	LEAQ ·h0S4_storeri_rr+0(SB), AX
 	MOVQ AX, 1920(DI)
-	LEAQ ·h1V6_vpackwuh_sat+0(SB), AX
+	LEAQ ·h0S2_storerd_io+0(SB), AX
 	MOVQ AX, 1928(DI)
-	LEAQ ·h1V6_vpackeb+0(SB), AX
+	LEAQ ·h0S2_storerd_pi+0(SB), AX
 	MOVQ AX, 1936(DI)
-	LEAQ ·h1V6_vpackob+0(SB), AX
+	LEAQ ·h0S2_storerd_pr+0(SB), AX
 	MOVQ AX, 1944(DI)
-	LEAQ ·h1V6_vpackeh+0(SB), AX
+	LEAQ ·h0S4_storerd_rr+0(SB), AX
 	MOVQ AX, 1952(DI)
-	LEAQ ·h1V6_vpackoh+0(SB), AX
+	LEAQ ·h1V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 1960(DI)
-	LEAQ ·h1V6_vzb+0(SB), AX
+	LEAQ ·h1V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 1968(DI)
-	LEAQ ·h1V6_vsb+0(SB), AX
+	LEAQ ·h1V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 1976(DI)
-	LEAQ ·h1V6_vzh+0(SB), AX
+	LEAQ ·h1V6_vL32Ub_ai+0(SB), AX
 	MOVQ AX, 1984(DI)
-	LEAQ ·h1V6_vsh+0(SB), AX
+	LEAQ ·h1V6_vS32b_ai+0(SB), AX
 	MOVQ AX, 1992(DI)
-	LEAQ ·h1V6_vunpackub+0(SB), AX
+	LEAQ ·h1V6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2000(DI)
-	LEAQ ·h1V6_vunpackb+0(SB), AX
+	LEAQ ·h1V6_vS32Ub_ai+0(SB), AX
 	MOVQ AX, 2008(DI)
-	LEAQ ·h1V6_vunpackuh+0(SB), AX
+	LEAQ ·h1V6_vS32b_qpred_ai+0(SB), AX
 	MOVQ AX, 2016(DI)
-	LEAQ ·h1V6_vunpackh+0(SB), AX
+	LEAQ ·h1V6_vS32b_nqpred_ai+0(SB), AX
 	MOVQ AX, 2024(DI)
-	LEAQ ·h1V6_vrmpybus+0(SB), AX
+	LEAQ ·h1V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2032(DI)
-	LEAQ ·h1V6_vrmpybus_acc+0(SB), AX
+	LEAQ ·h1V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2040(DI)
-	LEAQ ·h1V6_vrmpyub+0(SB), AX
+	LEAQ ·h1V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2048(DI)
-	LEAQ ·h1V6_vrmpyub_acc+0(SB), AX
+	LEAQ ·h1V6_vL32Ub_pi+0(SB), AX
 	MOVQ AX, 2056(DI)
-	LEAQ ·h1V6_vrmpybusv+0(SB), AX
+	LEAQ ·h1V6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2064(DI)
-	LEAQ ·h1V6_vrmpybusv_acc+0(SB), AX
+	LEAQ ·h1V6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2072(DI)
-	LEAQ ·h1V6_vrmpybv+0(SB), AX
+	LEAQ ·h1V6_vS32Ub_pi+0(SB), AX
 	MOVQ AX, 2080(DI)
-	LEAQ ·h1V6_vrmpybv_acc+0(SB), AX
+	LEAQ ·h1V6_vS32b_qpred_pi+0(SB), AX
 	MOVQ AX, 2088(DI)
-	LEAQ ·h1V6_vrmpyubv+0(SB), AX
+	LEAQ ·h1V6_vS32b_nqpred_pi+0(SB), AX
 	MOVQ AX, 2096(DI)
-	LEAQ ·h1V6_vrmpyubv_acc+0(SB), AX
+	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2104(DI)
-	LEAQ ·h1V6_vrmpybub_rtt+0(SB), AX
+	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2112(DI)
-	LEAQ ·h1V6_vrmpyub_rtt+0(SB), AX
+	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2120(DI)
-	LEAQ ·h1V6_vrmpybub_rtt_acc+0(SB), AX
+	LEAQ ·h1V6_vL32Ub_ppu+0(SB), AX
 	MOVQ AX, 2128(DI)
-	LEAQ ·h1V6_vrmpyub_rtt_acc+0(SB), AX
+	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2136(DI)
-	LEAQ ·h1V6_vmpybus+0(SB), AX
+	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2144(DI)
-	LEAQ ·h1V6_vmpybus_acc+0(SB), AX
+	LEAQ ·h1V6_vS32Ub_ppu+0(SB), AX
 	MOVQ AX, 2152(DI)
-	LEAQ ·h1V6_vmpyub+0(SB), AX
+	LEAQ ·h1V6_vS32b_qpred_ppu+0(SB), AX
 	MOVQ AX, 2160(DI)
-	LEAQ ·h1V6_vmpyub_acc+0(SB), AX
+	LEAQ ·h1V6_vS32b_nqpred_ppu+0(SB), AX
 	MOVQ AX, 2168(DI)
-	LEAQ ·h1V6_vmpybusv+0(SB), AX
+	LEAQ ·h1V6_vaddb+0(SB), AX
 	MOVQ AX, 2176(DI)
-	LEAQ ·h1V6_vmpybusv_acc+0(SB), AX
+	LEAQ ·h1V6_vaddb_dv+0(SB), AX
 	MOVQ AX, 2184(DI)
-	LEAQ ·h1V6_vmpybv+0(SB), AX
+	LEAQ ·h1V6_vaddh+0(SB), AX
 	MOVQ AX, 2192(DI)
-	LEAQ ·h1V6_vmpybv_acc+0(SB), AX
+	LEAQ ·h1V6_vaddh_dv+0(SB), AX
 	MOVQ AX, 2200(DI)
-	LEAQ ·h1V6_vmpyubv+0(SB), AX
+	LEAQ ·h1V6_vaddw+0(SB), AX
 	MOVQ AX, 2208(DI)
-	LEAQ ·h1V6_vmpyubv_acc+0(SB), AX
+	LEAQ ·h1V6_vaddw_dv+0(SB), AX
 	MOVQ AX, 2216(DI)
-	LEAQ ·h1V6_vmpyh+0(SB), AX
+	LEAQ ·h1V6_vsubb+0(SB), AX
 	MOVQ AX, 2224(DI)
-	LEAQ ·h1V6_vmpyh_acc+0(SB), AX
+	LEAQ ·h1V6_vsubb_dv+0(SB), AX
 	MOVQ AX, 2232(DI)
-	LEAQ ·h1V6_vmpyuh+0(SB), AX
+	LEAQ ·h1V6_vsubh+0(SB), AX
 	MOVQ AX, 2240(DI)
-	LEAQ ·h1V6_vmpyuh_acc+0(SB), AX
+	LEAQ ·h1V6_vsubh_dv+0(SB), AX
 	MOVQ AX, 2248(DI)
-	LEAQ ·h1V6_vmpyhv+0(SB), AX
+	LEAQ ·h1V6_vsubw+0(SB), AX
 	MOVQ AX, 2256(DI)
-	LEAQ ·h1V6_vmpyhv_acc+0(SB), AX
+	LEAQ ·h1V6_vsubw_dv+0(SB), AX
 	MOVQ AX, 2264(DI)
-	LEAQ ·h1V6_vmpyuhv+0(SB), AX
+	LEAQ ·h1V6_vaddbsat+0(SB), AX
 	MOVQ AX, 2272(DI)
-	LEAQ ·h1V6_vmpyuhv_acc+0(SB), AX
+	LEAQ ·h1V6_vaddbsat_dv+0(SB), AX
 	MOVQ AX, 2280(DI)
-	LEAQ ·h1V6_vmpyhus+0(SB), AX
+	LEAQ ·h1V6_vaddubsat+0(SB), AX
 	MOVQ AX, 2288(DI)
-	LEAQ ·h1V6_vmpyhus_acc+0(SB), AX
+	LEAQ ·h1V6_vaddubsat_dv+0(SB), AX
 	MOVQ AX, 2296(DI)
-	LEAQ ·h1V6_vaddubh+0(SB), AX
+	LEAQ ·h1V6_vaddhsat+0(SB), AX
 	MOVQ AX, 2304(DI)
-	LEAQ ·h1V6_vsububh+0(SB), AX
+	LEAQ ·h1V6_vaddhsat_dv+0(SB), AX
 	MOVQ AX, 2312(DI)
-	LEAQ ·h1V6_vaddhw+0(SB), AX
+	LEAQ ·h1V6_vadduhsat+0(SB), AX
 	MOVQ AX, 2320(DI)
-	LEAQ ·h1V6_vsubhw+0(SB), AX
+	LEAQ ·h1V6_vadduhsat_dv+0(SB), AX
 	MOVQ AX, 2328(DI)
-	LEAQ ·h1V6_vadduhw+0(SB), AX
+	LEAQ ·h1V6_vsubbsat+0(SB), AX
 	MOVQ AX, 2336(DI)
-	LEAQ ·h1V6_vsubuhw+0(SB), AX
+	LEAQ ·h1V6_vsubbsat_dv+0(SB), AX
 	MOVQ AX, 2344(DI)
-	LEAQ ·h1V6_vaddubh_acc+0(SB), AX
+	LEAQ ·h1V6_vsububsat+0(SB), AX
 	MOVQ AX, 2352(DI)
-	LEAQ ·h1V6_vaddhw_acc+0(SB), AX
+	LEAQ ·h1V6_vsububsat_dv+0(SB), AX
 	MOVQ AX, 2360(DI)
-	LEAQ ·h1V6_vadduhw_acc+0(SB), AX
+	LEAQ ·h1V6_vsubhsat+0(SB), AX
 	MOVQ AX, 2368(DI)
-	LEAQ ·h1V6_vmpyih_acc+0(SB), AX
+	LEAQ ·h1V6_vsubhsat_dv+0(SB), AX
 	MOVQ AX, 2376(DI)
-	LEAQ ·h1V6_vmpyiewuh+0(SB), AX
+	LEAQ ·h1V6_vsubuhsat+0(SB), AX
 	MOVQ AX, 2384(DI)
-	LEAQ ·h1V6_vmpyiewuh_acc+0(SB), AX
+	LEAQ ·h1V6_vsubuhsat_dv+0(SB), AX
 	MOVQ AX, 2392(DI)
-	LEAQ ·h1V6_vmpyiowh+0(SB), AX
+	LEAQ ·h1V6_vmaxb+0(SB), AX
 	MOVQ AX, 2400(DI)
-	LEAQ ·h1V6_vmpyewuh+0(SB), AX
+	LEAQ ·h1V6_vmaxub+0(SB), AX
 	MOVQ AX, 2408(DI)
-	LEAQ ·h1V6_vmpyowh+0(SB), AX
+	LEAQ ·h1V6_vmaxh+0(SB), AX
 	MOVQ AX, 2416(DI)
-	LEAQ ·h1V6_vmpyowh_rnd+0(SB), AX
+	LEAQ ·h1V6_vmaxuh+0(SB), AX
 	MOVQ AX, 2424(DI)
-	LEAQ ·h1V6_vmpyowh_sacc+0(SB), AX
+	LEAQ ·h1V6_vmaxw+0(SB), AX
 	MOVQ AX, 2432(DI)
-	LEAQ ·h1V6_vmpyowh_rnd_sacc+0(SB), AX
+	LEAQ ·h1V6_vminb+0(SB), AX
 	MOVQ AX, 2440(DI)
-	LEAQ ·h1V6_vmpyiwh+0(SB), AX
+	LEAQ ·h1V6_vminub+0(SB), AX
 	MOVQ AX, 2448(DI)
-	LEAQ ·h1V6_vmpyiwh_acc+0(SB), AX
+	LEAQ ·h1V6_vminh+0(SB), AX
 	MOVQ AX, 2456(DI)
-	LEAQ ·h1V6_vshuffb+0(SB), AX
+	LEAQ ·h1V6_vminuh+0(SB), AX
 	MOVQ AX, 2464(DI)
-	LEAQ ·h1V6_vshuffh+0(SB), AX
+	LEAQ ·h1V6_vminw+0(SB), AX
 	MOVQ AX, 2472(DI)
-	LEAQ ·h1V6_vdealb+0(SB), AX
+	LEAQ ·h1V6_vavgubrnd+0(SB), AX
 	MOVQ AX, 2480(DI)
-	LEAQ ·h1V6_vdealh+0(SB), AX
+	LEAQ ·h1V6_vavguhrnd+0(SB), AX
 	MOVQ AX, 2488(DI)
-	LEAQ ·h1V6_valignb+0(SB), AX
+	LEAQ ·h1V6_vmpyih+0(SB), AX
 	MOVQ AX, 2496(DI)
-	LEAQ ·h1V6_valignbi+0(SB), AX
+	LEAQ ·h1V6_vand+0(SB), AX
 	MOVQ AX, 2504(DI)
-	LEAQ ·h1V6_vlalignbi+0(SB), AX
+	LEAQ ·h1V6_vor+0(SB), AX
 	MOVQ AX, 2512(DI)
-	LEAQ ·h1V6_vlalignb+0(SB), AX
+	LEAQ ·h1V6_vxor+0(SB), AX
 	MOVQ AX, 2520(DI)
-	LEAQ ·h1V6_vror+0(SB), AX
+	LEAQ ·h1V6_pred_and+0(SB), AX
 	MOVQ AX, 2528(DI)
-	LEAQ ·h1V6_vlutvvb+0(SB), AX
+	LEAQ ·h1V6_pred_or+0(SB), AX
 	MOVQ AX, 2536(DI)
-	LEAQ ·h1V6_vlutvvbi+0(SB), AX
+	LEAQ ·h1V6_pred_xor+0(SB), AX
 	MOVQ AX, 2544(DI)
-	LEAQ ·h1V6_vlutvvb_oracc+0(SB), AX
+	LEAQ ·h1V6_vandvqv+0(SB), AX
 	MOVQ AX, 2552(DI)
-	LEAQ ·h1V6_vlutvvb_oracci+0(SB), AX
+	LEAQ ·h1V6_vabsdiffub+0(SB), AX
 	MOVQ AX, 2560(DI)
-	LEAQ ·h1V6_vshuffvdd+0(SB), AX
+	LEAQ ·h1V6_vaddwsat+0(SB), AX
 	MOVQ AX, 2568(DI)
-	LEAQ ·h1V6_vdealvdd+0(SB), AX
+	LEAQ ·h1V6_vaddwsat_dv+0(SB), AX
 	MOVQ AX, 2576(DI)
-	LEAQ ·hExit+0(SB), AX
+	LEAQ ·h1V6_vsubwsat+0(SB), AX
 	MOVQ AX, 2584(DI)
-	LEAQ ·hGuard+0(SB), AX
+	LEAQ ·h1V6_vsubwsat_dv+0(SB), AX
 	MOVQ AX, 2592(DI)
-	LEAQ ·hAgain+0(SB), AX
+	LEAQ ·h1V6_vassign+0(SB), AX
 	MOVQ AX, 2600(DI)
+	LEAQ ·h1V6_vnot+0(SB), AX
+	MOVQ AX, 2608(DI)
+	LEAQ ·h1V6_vcombine+0(SB), AX
+	MOVQ AX, 2616(DI)
+	LEAQ ·h1V6_vmux+0(SB), AX
+	MOVQ AX, 2624(DI)
+	LEAQ ·h1V6_lvsplatw+0(SB), AX
+	MOVQ AX, 2632(DI)
+	LEAQ ·h1V6_lvsplath+0(SB), AX
+	MOVQ AX, 2640(DI)
+	LEAQ ·h1V6_lvsplatb+0(SB), AX
+	MOVQ AX, 2648(DI)
+	LEAQ ·h1V6_vgtb+0(SB), AX
+	MOVQ AX, 2656(DI)
+	LEAQ ·h1V6_vgtb_and+0(SB), AX
+	MOVQ AX, 2664(DI)
+	LEAQ ·h1V6_vgtb_or+0(SB), AX
+	MOVQ AX, 2672(DI)
+	LEAQ ·h1V6_vgtb_xor+0(SB), AX
+	MOVQ AX, 2680(DI)
+	LEAQ ·h1V6_vgth+0(SB), AX
+	MOVQ AX, 2688(DI)
+	LEAQ ·h1V6_vgth_and+0(SB), AX
+	MOVQ AX, 2696(DI)
+	LEAQ ·h1V6_vgth_or+0(SB), AX
+	MOVQ AX, 2704(DI)
+	LEAQ ·h1V6_vgth_xor+0(SB), AX
+	MOVQ AX, 2712(DI)
+	LEAQ ·h1V6_vgtw+0(SB), AX
+	MOVQ AX, 2720(DI)
+	LEAQ ·h1V6_vgtw_and+0(SB), AX
+	MOVQ AX, 2728(DI)
+	LEAQ ·h1V6_vgtw_or+0(SB), AX
+	MOVQ AX, 2736(DI)
+	LEAQ ·h1V6_vgtw_xor+0(SB), AX
+	MOVQ AX, 2744(DI)
+	LEAQ ·h1V6_vgtub+0(SB), AX
+	MOVQ AX, 2752(DI)
+	LEAQ ·h1V6_vgtub_and+0(SB), AX
+	MOVQ AX, 2760(DI)
+	LEAQ ·h1V6_vgtub_or+0(SB), AX
+	MOVQ AX, 2768(DI)
+	LEAQ ·h1V6_vgtub_xor+0(SB), AX
+	MOVQ AX, 2776(DI)
+	LEAQ ·h1V6_vgtuh+0(SB), AX
+	MOVQ AX, 2784(DI)
+	LEAQ ·h1V6_vgtuh_and+0(SB), AX
+	MOVQ AX, 2792(DI)
+	LEAQ ·h1V6_vgtuh_or+0(SB), AX
+	MOVQ AX, 2800(DI)
+	LEAQ ·h1V6_vgtuh_xor+0(SB), AX
+	MOVQ AX, 2808(DI)
+	LEAQ ·h1V6_vgtuw+0(SB), AX
+	MOVQ AX, 2816(DI)
+	LEAQ ·h1V6_vgtuw_and+0(SB), AX
+	MOVQ AX, 2824(DI)
+	LEAQ ·h1V6_vgtuw_or+0(SB), AX
+	MOVQ AX, 2832(DI)
+	LEAQ ·h1V6_vgtuw_xor+0(SB), AX
+	MOVQ AX, 2840(DI)
+	LEAQ ·h1V6_veqb+0(SB), AX
+	MOVQ AX, 2848(DI)
+	LEAQ ·h1V6_veqb_and+0(SB), AX
+	MOVQ AX, 2856(DI)
+	LEAQ ·h1V6_veqb_or+0(SB), AX
+	MOVQ AX, 2864(DI)
+	LEAQ ·h1V6_veqb_xor+0(SB), AX
+	MOVQ AX, 2872(DI)
+	LEAQ ·h1V6_veqh+0(SB), AX
+	MOVQ AX, 2880(DI)
+	LEAQ ·h1V6_veqh_and+0(SB), AX
+	MOVQ AX, 2888(DI)
+	LEAQ ·h1V6_veqh_or+0(SB), AX
+	MOVQ AX, 2896(DI)
+	LEAQ ·h1V6_veqh_xor+0(SB), AX
+	MOVQ AX, 2904(DI)
+	LEAQ ·h1V6_veqw+0(SB), AX
+	MOVQ AX, 2912(DI)
+	LEAQ ·h1V6_veqw_and+0(SB), AX
+	MOVQ AX, 2920(DI)
+	LEAQ ·h1V6_veqw_or+0(SB), AX
+	MOVQ AX, 2928(DI)
+	LEAQ ·h1V6_veqw_xor+0(SB), AX
+	MOVQ AX, 2936(DI)
+	LEAQ ·h1V6_vandqrt+0(SB), AX
+	MOVQ AX, 2944(DI)
+	LEAQ ·h1V6_vandvrt+0(SB), AX
+	MOVQ AX, 2952(DI)
+	LEAQ ·h1V6_vaslw+0(SB), AX
+	MOVQ AX, 2960(DI)
+	LEAQ ·h1V6_vasrw+0(SB), AX
+	MOVQ AX, 2968(DI)
+	LEAQ ·h1V6_vlsrw+0(SB), AX
+	MOVQ AX, 2976(DI)
+	LEAQ ·h1V6_vaslw_acc+0(SB), AX
+	MOVQ AX, 2984(DI)
+	LEAQ ·h1V6_vasrw_acc+0(SB), AX
+	MOVQ AX, 2992(DI)
+	LEAQ ·h1V6_vaslh+0(SB), AX
+	MOVQ AX, 3000(DI)
+	LEAQ ·h1V6_vasrh+0(SB), AX
+	MOVQ AX, 3008(DI)
+	LEAQ ·h1V6_vlsrh+0(SB), AX
+	MOVQ AX, 3016(DI)
+	LEAQ ·h1V6_vaslh_acc+0(SB), AX
+	MOVQ AX, 3024(DI)
+	LEAQ ·h1V6_vasrh_acc+0(SB), AX
+	MOVQ AX, 3032(DI)
+	LEAQ ·h1V6_vaslwv+0(SB), AX
+	MOVQ AX, 3040(DI)
+	LEAQ ·h1V6_vasrwv+0(SB), AX
+	MOVQ AX, 3048(DI)
+	LEAQ ·h1V6_vlsrwv+0(SB), AX
+	MOVQ AX, 3056(DI)
+	LEAQ ·h1V6_vasrwh+0(SB), AX
+	MOVQ AX, 3064(DI)
+	LEAQ ·h1V6_vasrwhsat+0(SB), AX
+	MOVQ AX, 3072(DI)
+	LEAQ ·h1V6_vasrwhrndsat+0(SB), AX
+	MOVQ AX, 3080(DI)
+	LEAQ ·h1V6_vasrwuhsat+0(SB), AX
+	MOVQ AX, 3088(DI)
+	LEAQ ·h1V6_vasrwuhrndsat+0(SB), AX
+	MOVQ AX, 3096(DI)
+	LEAQ ·h1V6_vasruwuhsat+0(SB), AX
+	MOVQ AX, 3104(DI)
+	LEAQ ·h1V6_vasruwuhrndsat+0(SB), AX
+	MOVQ AX, 3112(DI)
+	LEAQ ·h1V6_vasrhubsat+0(SB), AX
+	MOVQ AX, 3120(DI)
+	LEAQ ·h1V6_vasrhubrndsat+0(SB), AX
+	MOVQ AX, 3128(DI)
+	LEAQ ·h1V6_vasrhbsat+0(SB), AX
+	MOVQ AX, 3136(DI)
+	LEAQ ·h1V6_vasrhbrndsat+0(SB), AX
+	MOVQ AX, 3144(DI)
+	LEAQ ·h1V6_vasruhubsat+0(SB), AX
+	MOVQ AX, 3152(DI)
+	LEAQ ·h1V6_vasruhubrndsat+0(SB), AX
+	MOVQ AX, 3160(DI)
+	LEAQ ·h1V6_vsathub+0(SB), AX
+	MOVQ AX, 3168(DI)
+	LEAQ ·h1V6_vsatwh+0(SB), AX
+	MOVQ AX, 3176(DI)
+	LEAQ ·h1V6_vsatuwuh+0(SB), AX
+	MOVQ AX, 3184(DI)
+	LEAQ ·h1V6_vshuffeb+0(SB), AX
+	MOVQ AX, 3192(DI)
+	LEAQ ·h1V6_vshufeh+0(SB), AX
+	MOVQ AX, 3200(DI)
+	LEAQ ·h1V6_vshuffob+0(SB), AX
+	MOVQ AX, 3208(DI)
+	LEAQ ·h1V6_vshufoh+0(SB), AX
+	MOVQ AX, 3216(DI)
+	LEAQ ·h1V6_vpackhub_sat+0(SB), AX
+	MOVQ AX, 3224(DI)
+	LEAQ ·h1V6_vpackhb_sat+0(SB), AX
+	MOVQ AX, 3232(DI)
+	LEAQ ·h1V6_vpackwh_sat+0(SB), AX
+	MOVQ AX, 3240(DI)
+	LEAQ ·h1V6_vpackwuh_sat+0(SB), AX
+	MOVQ AX, 3248(DI)
+	LEAQ ·h1V6_vpackeb+0(SB), AX
+	MOVQ AX, 3256(DI)
+	LEAQ ·h1V6_vpackob+0(SB), AX
+	MOVQ AX, 3264(DI)
+	LEAQ ·h1V6_vpackeh+0(SB), AX
+	MOVQ AX, 3272(DI)
+	LEAQ ·h1V6_vpackoh+0(SB), AX
+	MOVQ AX, 3280(DI)
+	LEAQ ·h1V6_vzb+0(SB), AX
+	MOVQ AX, 3288(DI)
+	LEAQ ·h1V6_vsb+0(SB), AX
+	MOVQ AX, 3296(DI)
+	LEAQ ·h1V6_vzh+0(SB), AX
+	MOVQ AX, 3304(DI)
+	LEAQ ·h1V6_vsh+0(SB), AX
+	MOVQ AX, 3312(DI)
+	LEAQ ·h1V6_vunpackub+0(SB), AX
+	MOVQ AX, 3320(DI)
+	LEAQ ·h1V6_vunpackb+0(SB), AX
+	MOVQ AX, 3328(DI)
+	LEAQ ·h1V6_vunpackuh+0(SB), AX
+	MOVQ AX, 3336(DI)
+	LEAQ ·h1V6_vunpackh+0(SB), AX
+	MOVQ AX, 3344(DI)
+	LEAQ ·h1V6_vrmpybus+0(SB), AX
+	MOVQ AX, 3352(DI)
+	LEAQ ·h1V6_vrmpybus_acc+0(SB), AX
+	MOVQ AX, 3360(DI)
+	LEAQ ·h1V6_vrmpyub+0(SB), AX
+	MOVQ AX, 3368(DI)
+	LEAQ ·h1V6_vrmpyub_acc+0(SB), AX
+	MOVQ AX, 3376(DI)
+	LEAQ ·h1V6_vrmpybusv+0(SB), AX
+	MOVQ AX, 3384(DI)
+	LEAQ ·h1V6_vrmpybusv_acc+0(SB), AX
+	MOVQ AX, 3392(DI)
+	LEAQ ·h1V6_vrmpybv+0(SB), AX
+	MOVQ AX, 3400(DI)
+	LEAQ ·h1V6_vrmpybv_acc+0(SB), AX
+	MOVQ AX, 3408(DI)
+	LEAQ ·h1V6_vrmpyubv+0(SB), AX
+	MOVQ AX, 3416(DI)
+	LEAQ ·h1V6_vrmpyubv_acc+0(SB), AX
+	MOVQ AX, 3424(DI)
+	LEAQ ·h1V6_vrmpybub_rtt+0(SB), AX
+	MOVQ AX, 3432(DI)
+	LEAQ ·h1V6_vrmpyub_rtt+0(SB), AX
+	MOVQ AX, 3440(DI)
+	LEAQ ·h1V6_vrmpybub_rtt_acc+0(SB), AX
+	MOVQ AX, 3448(DI)
+	LEAQ ·h1V6_vrmpyub_rtt_acc+0(SB), AX
+	MOVQ AX, 3456(DI)
+	LEAQ ·h1V6_vmpybus+0(SB), AX
+	MOVQ AX, 3464(DI)
+	LEAQ ·h1V6_vmpybus_acc+0(SB), AX
+	MOVQ AX, 3472(DI)
+	LEAQ ·h1V6_vmpyub+0(SB), AX
+	MOVQ AX, 3480(DI)
+	LEAQ ·h1V6_vmpyub_acc+0(SB), AX
+	MOVQ AX, 3488(DI)
+	LEAQ ·h1V6_vmpybusv+0(SB), AX
+	MOVQ AX, 3496(DI)
+	LEAQ ·h1V6_vmpybusv_acc+0(SB), AX
+	MOVQ AX, 3504(DI)
+	LEAQ ·h1V6_vmpybv+0(SB), AX
+	MOVQ AX, 3512(DI)
+	LEAQ ·h1V6_vmpybv_acc+0(SB), AX
+	MOVQ AX, 3520(DI)
+	LEAQ ·h1V6_vmpyubv+0(SB), AX
+	MOVQ AX, 3528(DI)
+	LEAQ ·h1V6_vmpyubv_acc+0(SB), AX
+	MOVQ AX, 3536(DI)
+	LEAQ ·h1V6_vmpyh+0(SB), AX
+	MOVQ AX, 3544(DI)
+	LEAQ ·h1V6_vmpyh_acc+0(SB), AX
+	MOVQ AX, 3552(DI)
+	LEAQ ·h1V6_vmpyuh+0(SB), AX
+	MOVQ AX, 3560(DI)
+	LEAQ ·h1V6_vmpyuh_acc+0(SB), AX
+	MOVQ AX, 3568(DI)
+	LEAQ ·h1V6_vmpyhv+0(SB), AX
+	MOVQ AX, 3576(DI)
+	LEAQ ·h1V6_vmpyhv_acc+0(SB), AX
+	MOVQ AX, 3584(DI)
+	LEAQ ·h1V6_vmpyuhv+0(SB), AX
+	MOVQ AX, 3592(DI)
+	LEAQ ·h1V6_vmpyuhv_acc+0(SB), AX
+	MOVQ AX, 3600(DI)
+	LEAQ ·h1V6_vmpyhus+0(SB), AX
+	MOVQ AX, 3608(DI)
+	LEAQ ·h1V6_vmpyhus_acc+0(SB), AX
+	MOVQ AX, 3616(DI)
+	LEAQ ·h1V6_vaddubh+0(SB), AX
+	MOVQ AX, 3624(DI)
+	LEAQ ·h1V6_vsububh+0(SB), AX
+	MOVQ AX, 3632(DI)
+	LEAQ ·h1V6_vaddhw+0(SB), AX
+	MOVQ AX, 3640(DI)
+	LEAQ ·h1V6_vsubhw+0(SB), AX
+	MOVQ AX, 3648(DI)
+	LEAQ ·h1V6_vadduhw+0(SB), AX
+	MOVQ AX, 3656(DI)
+	LEAQ ·h1V6_vsubuhw+0(SB), AX
+	MOVQ AX, 3664(DI)
+	LEAQ ·h1V6_vaddubh_acc+0(SB), AX
+	MOVQ AX, 3672(DI)
+	LEAQ ·h1V6_vaddhw_acc+0(SB), AX
+	MOVQ AX, 3680(DI)
+	LEAQ ·h1V6_vadduhw_acc+0(SB), AX
+	MOVQ AX, 3688(DI)
+	LEAQ ·h1V6_vmpyih_acc+0(SB), AX
+	MOVQ AX, 3696(DI)
+	LEAQ ·h1V6_vmpyiewuh+0(SB), AX
+	MOVQ AX, 3704(DI)
+	LEAQ ·h1V6_vmpyiewuh_acc+0(SB), AX
+	MOVQ AX, 3712(DI)
+	LEAQ ·h1V6_vmpyiowh+0(SB), AX
+	MOVQ AX, 3720(DI)
+	LEAQ ·h1V6_vmpyewuh+0(SB), AX
+	MOVQ AX, 3728(DI)
+	LEAQ ·h1V6_vmpyowh+0(SB), AX
+	MOVQ AX, 3736(DI)
+	LEAQ ·h1V6_vmpyowh_rnd+0(SB), AX
+	MOVQ AX, 3744(DI)
+	LEAQ ·h1V6_vmpyowh_sacc+0(SB), AX
+	MOVQ AX, 3752(DI)
+	LEAQ ·h1V6_vmpyowh_rnd_sacc+0(SB), AX
+	MOVQ AX, 3760(DI)
+	LEAQ ·h1V6_vmpyiwh+0(SB), AX
+	MOVQ AX, 3768(DI)
+	LEAQ ·h1V6_vmpyiwh_acc+0(SB), AX
+	MOVQ AX, 3776(DI)
+	LEAQ ·h1V6_vshuffb+0(SB), AX
+	MOVQ AX, 3784(DI)
+	LEAQ ·h1V6_vshuffh+0(SB), AX
+	MOVQ AX, 3792(DI)
+	LEAQ ·h1V6_vdealb+0(SB), AX
+	MOVQ AX, 3800(DI)
+	LEAQ ·h1V6_vdealh+0(SB), AX
+	MOVQ AX, 3808(DI)
+	LEAQ ·h1V6_valignb+0(SB), AX
+	MOVQ AX, 3816(DI)
+	LEAQ ·h1V6_valignbi+0(SB), AX
+	MOVQ AX, 3824(DI)
+	LEAQ ·h1V6_vlalignbi+0(SB), AX
+	MOVQ AX, 3832(DI)
+	LEAQ ·h1V6_vlalignb+0(SB), AX
+	MOVQ AX, 3840(DI)
+	LEAQ ·h1V6_vror+0(SB), AX
+	MOVQ AX, 3848(DI)
+	LEAQ ·h1V6_vlutvvb+0(SB), AX
+	MOVQ AX, 3856(DI)
+	LEAQ ·h1V6_vlutvvbi+0(SB), AX
+	MOVQ AX, 3864(DI)
+	LEAQ ·h1V6_vlutvvb_oracc+0(SB), AX
+	MOVQ AX, 3872(DI)
+	LEAQ ·h1V6_vlutvvb_oracci+0(SB), AX
+	MOVQ AX, 3880(DI)
+	LEAQ ·h1V6_vshuffvdd+0(SB), AX
+	MOVQ AX, 3888(DI)
+	LEAQ ·h1V6_vdealvdd+0(SB), AX
+	MOVQ AX, 3896(DI)
+	LEAQ ·hExit+0(SB), AX
+	MOVQ AX, 3904(DI)
+	LEAQ ·hGuard+0(SB), AX
+	MOVQ AX, 3912(DI)
+	LEAQ ·hAgain+0(SB), AX
+	MOVQ AX, 3920(DI)
 	RET

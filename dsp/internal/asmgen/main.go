@@ -29,8 +29,8 @@ const (
 
 	segBase, segRead128, segWrite128, segRead8, segWrite8, segHost = 0, 12, 16, 20, 24, 32
 
-	uopSize                                                                = 64
-	uopO, uopEA, uopSeg, uopImm, uopImm2, uopNP, uopPred, uopWant, uopAsm2 = 16, 28, 30, 32, 36, 44, 50, 52, 56
+	uopSize                                                                       = 64
+	uopO, uopEA, uopSeg, uopImm, uopImm2, uopPC, uopNP, uopPred, uopWant, uopAsm2 = 16, 28, 30, 32, 36, 40, 44, 50, 52, 56
 )
 
 var (
@@ -217,6 +217,7 @@ func writeTable(path string) error {
 	check("unsafe.Offsetof(uop{}.seg)", uopSeg)
 	check("unsafe.Offsetof(uop{}.imm)", uopImm)
 	check("unsafe.Offsetof(uop{}.imm2)", uopImm2)
+	check("unsafe.Offsetof(uop{}.pc)", uopPC)
 	check("unsafe.Offsetof(uop{}.np)", uopNP)
 	check("unsafe.Offsetof(uop{}.pred)", uopPred)
 	check("unsafe.Offsetof(uop{}.want)", uopWant)

@@ -145,6 +145,7 @@ func scalar() {
 	loop("J2_loop0r", 0, true)
 	loop("J2_loop1i", 1, false)
 	loop("J2_loop1r", 1, true)
+	combined()
 	scalarMemory()
 	scalarCount = len(handlers[0])
 }

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"strings"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// jumpTo leaves the block for the address in EAX, unless a jump of the packet
+// before it was taken; then it goes to label "done".
+func jumpTo() {
+	CMPL(Mem{Base: thread, Disp: offTook}, Imm(0))
+	JNE(LabelRef("done"))
+	MOVL(EAX, Mem{Base: thread, Disp: offNext})
+	MOVL(U32(1), Mem{Base: thread, Disp: offTook})
+	Label("done")
+}
+
+// combined writes scalar forms that do two things: operations on an
+// accumulator, with shifts or products in them, and compares with jumps.
+func combined() {
+	src := func(k int, r GPPhysical) Register { MOVL(in(ptr(k, r), 0), r.As32()); return r.As32() }
+	d := func() Mem { return in(ptr(0, RDX), 0) }
+
+	// Rd = f(R1).
+	unary := func(name string, f func()) {
+		op(name, func() { src(1, RAX); f(); MOVL(EAX, d()) })
+	}
+	unary("A2_sxtb", func() { MOVBLSX(AL, EAX) })
+	unary("A2_sxth", func() { MOVWLSX(AX, EAX) })
+	unary("A2_zxth", func() { MOVWLZX(AX, EAX) })
+	unary("A2_aslh", func() { SHLL(Imm(16), EAX) })
+	unary("A2_asrh", func() { SARL(Imm(16), EAX) })
+	unary("A2_subri", func() { MOVL(EAX, ECX); MOVL(field(uopImm), EAX); SUBL(ECX, EAX) })
+	shiftBy := func(f func(Op, Op)) func() {
+		return func() { MOVL(field(uopImm), ECX); f(CL, EAX) }
+	}
+	shll := func(a, b Op) { SHLL(a, b) }
+	shrl := func(a, b Op) { SHRL(a, b) }
+	unary("S6_rol_i_r", shiftBy(ROLL))
+	bit := func(f func(Op, Op)) func() {
+		return func() { MOVL(field(uopImm), ECX); MOVL(U32(1), EBX); SHLL(CL, EBX); f(EBX, EAX) }
+	}
+	unary("S2_setbit_i", bit(ORL))
+	unary("S2_togglebit_i", bit(XORL))
+	unary("S2_clrbit_i", bit(func(b, a Op) { NOTL(b); ANDL(b, a) }))
+
+	// Rx op= shift(R1).
+	add, sub := func(a, b Op) { ADDL(a, b) }, func(a, b Op) { SUBL(a, b) }
+	for _, s := range []struct {
+		name string
+		f    func(Op, Op)
+	}{{"asl", shll}, {"asr", SARL}, {"lsr", shrl}} {
+		for _, a := range []struct {
+			name string
+			f    func(Op, Op)
+		}{{"acc", add}, {"nac", sub}, {"and", ANDL}, {"or", ORL}, {"xacc", XORL}} {
+			if s.name == "asr" && a.name == "xacc" {
+				continue
+			}
+			op("S2_"+s.name+"_i_r_"+a.name, func() {
+				src(1, RAX)
+				shiftBy(s.f)()
+				a.f(EAX, d())
+			})
+		}
+	}
+	// Rx = f(#imm, shift(Rx, #imm2)).
+	for _, s := range []struct {
+		name string
+		f    func(Op, Op)
+	}{{"asl", shll}, {"lsr", shrl}} {
+		for _, a := range []struct {
+			name string
+			f    func(Op, Op)
+		}{{"addi", add}, {"andi", ANDL}, {"ori", ORL}} {
+			op("S4_"+a.name+"_"+s.name+"_ri", func() {
+				MOVL(field(uopImm2), ECX)
+				MOVL(d(), EAX)
+				s.f(CL, EAX)
+				a.f(field(uopImm), EAX)
+				MOVL(EAX, in(RDX, 0))
+			})
+		}
+	}
+	// Products and sums.
+	imul := func(a Op) { IMULL(a, EAX) }
+	op("M4_mpyrr_addi", func() {
+		src(1, RAX)
+		imul(in(ptr(2, RCX), 0))
+		ADDL(field(uopImm), EAX)
+		MOVL(EAX, d())
+	})
+	op("M4_mpyri_addr", func() {
+		src(2, RAX)
+		imul(field(uopImm))
+		ADDL(in(ptr(1, RCX), 0), EAX)
+		MOVL(EAX, d())
+	})
+	op("M4_mpyrr_addr", func() {
+		src(2, RAX)
+		imul(d())
+		ADDL(in(ptr(1, RCX), 0), EAX)
+		MOVL(EAX, in(RDX, 0))
+	})
+	op("M2_macsip", func() { src(1, RAX); imul(field(uopImm)); ADDL(EAX, d()) })
+	op("M2_macsin", func() { src(1, RAX); imul(field(uopImm)); SUBL(EAX, d()) })
+	op("M2_accii", func() { src(1, RAX); ADDL(field(uopImm), EAX); ADDL(EAX, d()) })
+	op("S4_addaddi", func() {
+		src(1, RAX)
+		ADDL(in(ptr(2, RCX), 0), EAX)
+		ADDL(field(uopImm), EAX)
+		MOVL(EAX, d())
+	})
+	op("S4_subaddi", func() {
+		src(1, RAX)
+		ADDL(field(uopImm), EAX)
+		SUBL(in(ptr(2, RCX), 0), EAX)
+		MOVL(EAX, d())
+	})
+	op("C4_addipc", func() {
+		MOVL(field(uopPC), EAX)
+		ADDL(field(uopImm), EAX)
+		MOVL(EAX, d())
+	})
+	op("M2_xor_xacc", func() { src(1, RAX); XORL(in(ptr(2, RCX), 0), EAX); XORL(EAX, d()) })
+
+	// Pairs.
+	two := func(name string, lo, hi func(r Register)) {
+		op(name, func() {
+			lo(EAX)
+			hi(ECX)
+			MOVL(EAX, d())
+			MOVL(ECX, in(RDX, 4))
+		})
+	}
+	imm := func(disp int) func(Register) { return func(r Register) { MOVL(field(disp), r) } }
+	reg := func(r Register) { MOVL(in(ptr(1, RBX), 0), r) }
+	two("A2_combineii", imm(uopImm2), imm(uopImm))
+	two("A4_combineii", imm(uopImm2), imm(uopImm))
+	two("A4_combineri", imm(uopImm), reg)
+	two("A4_combineir", reg, imm(uopImm))
+	for _, p := range []struct {
+		name string
+		f    func(Op, Op)
+	}{{"add", func(a, b Op) { ADDQ(a, b) }}, {"sub", func(a, b Op) { SUBQ(a, b) }}, {"and", ANDQ}, {"or", ORQ}, {"xor", XORQ}} {
+		op("A2_"+p.name+"p", func() {
+			MOVQ(in(ptr(1, RAX), 0), RAX)
+			p.f(in(ptr(2, RCX), 0), RAX)
+			MOVQ(RAX, d())
+		})
+	}
+
+	// Predicates.
+	flag := func(name string, set func(Op), test func()) {
+		op(name, func() {
+			src(1, RAX)
+			test()
+			set(AL)
+			NEGB(AL)
+			MOVB(AL, d())
+		})
+	}
+	bitTest := func() { MOVL(field(uopImm), ECX); BTL(ECX, EAX) }
+	flag("S2_tstbit_i", SETCS, bitTest)
+	flag("S4_ntstbit_i", SETCC, bitTest)
+	flag("C2_bitsclri", SETEQ, func() { TESTL(EAX, field(uopImm)) })
+	withReg := func() { CMPL(EAX, in(ptr(2, RCX), 0)) }
+	withImm := func() { CMPL(EAX, field(uopImm)) }
+	flag("C4_cmpneq", SETNE, withReg)
+	flag("C4_cmplte", SETLE, withReg)
+	flag("C4_cmplteu", SETLS, withReg)
+	flag("C4_cmpneqi", SETNE, withImm)
+	flag("C4_cmpltei", SETLE, withImm)
+	flag("C4_cmplteui", SETLS, withImm)
+	// Rd = mux(P1, yes, no).
+	choose := func(name string, yes, no func(Register)) {
+		op(name, func() {
+			no(EAX)
+			yes(ECX)
+			TESTB(Imm(1), in(ptr(1, RBX), 0))
+			CMOVLNE(ECX, EAX)
+			MOVL(EAX, d())
+		})
+	}
+	at := func(k int) func(Register) { return func(r Register) { MOVL(in(ptr(k, RBX), 0), r) } }
+	choose("C2_mux", at(2), at(3))
+	choose("C2_muxii", imm(uopImm), imm(uopImm2))
+	choose("C2_muxir", at(2), imm(uopImm))
+	choose("C2_muxri", imm(uopImm), at(2))
+
+	// Calls.
+	link := func() { MOVL(field(uopNP), ECX); MOVL(ECX, Mem{Base: thread, Disp: offR31}) }
+	op("J2_call", func() { link(); MOVL(field(uopImm), EAX); jumpTo() })
+	op("J2_callr", func() { src(0, RAX); link(); jumpTo() })
+	op("J4_jumpseti", func() { MOVL(field(uopImm), EAX); MOVL(EAX, d()); MOVL(field(uopImm2), EAX); jumpTo() })
+	op("J4_jumpsetr", func() { src(1, RAX); MOVL(EAX, d()); MOVL(field(uopImm), EAX); jumpTo() })
+
+	// A compare that makes a predicate or none, and a jump on what it gives. not
+	// is its opposite condition.
+	type relation struct {
+		name     string
+		set      func(Op)
+		yes, not func(Op)
+	}
+	relations := []relation{{"cmpeq", SETEQ, JEQ, JNE}, {"cmpgt", SETGT, JGT, JLE}, {"cmpgtu", SETHI, JHI, JLS}}
+	hints := func(prefix string) []string { return []string{prefix + "t", prefix + "nt"} }
+	// compared jumps over to "done" when the condition that flags hold is not the
+	// wanted one.
+	compared := func(r relation, want bool, target int) {
+		if want {
+			r.not(LabelRef("done"))
+		} else {
+			r.yes(LabelRef("done"))
+		}
+		MOVL(field(target), EAX)
+		jumpTo()
+	}
+	for _, r := range relations {
+		for _, want := range []bool{true, false} {
+			letter := map[bool]string{true: "t", false: "f"}[want]
+			// With a predicate in front of the operands.
+			made := func(suffix string, target int, test func()) {
+				var names []string
+				for _, p := range []string{"p0", "p1"} {
+					names = append(names, hints("J4_"+r.name+suffix+"_"+letter+p+"_jump_")...)
+				}
+				ops(names, func() {
+					src(1, RAX)
+					ptr(0, RDX)
+					test()
+					r.set(BL)
+					NEGB(BL) // sets carry, so the test is made again
+					MOVB(BL, in(RDX, 0))
+					test()
+					compared(r, want, target)
+				})
+			}
+			made("", uopImm, withReg)
+			made("i", uopImm2, withImm)
+			if r.name != "cmpgtu" {
+				made("n1", uopImm, func() { CMPL(EAX, I32(-1)) })
+			}
+			// Of a new value.
+			names := hints("J4_" + r.name + "_" + letter + "_jumpnv_")
+			if r.name != "cmpeq" { // with the new value on the right
+				names = append(names, hints("J4_"+strings.Replace(r.name, "gt", "lt", 1)+"_"+letter+"_jumpnv_")...)
+			}
+			ops(names, func() {
+				src(0, RAX)
+				CMPL(EAX, in(ptr(1, RCX), 0))
+				compared(r, want, uopImm)
+			})
+			ops(hints("J4_"+r.name+"i_"+letter+"_jumpnv_"), func() {
+				src(0, RAX)
+				CMPL(EAX, field(uopImm))
+				compared(r, want, uopImm2)
+			})
+		}
+	}
+	frames()
+}
+
+// frames writes the stack frames of procedures.
+func frames() {
+	r30 := Mem{Base: thread, Disp: offR31 - 4}
+	op("S2_allocframe", func() {
+		MOVL(in(ptr(0, R9), 0), EAX)
+		SUBL(Imm(8), EAX)
+		aligned(8)
+		MOVQ(r30, R8)
+		MOVQ(R8, resolve(segWrite8))
+		MOVL(EAX, r30)
+		SUBL(field(uopImm), EAX)
+		MOVL(EAX, in(R9, 0))
+		slow()
+	})
+	// The pair of r30 and r31 comes back; a return jumps to the latter.
+	leaves := func(name string, jump bool) {
+		op(name, func() {
+			MOVL(in(ptr(1, R9), 0), EAX)
+			aligned(8)
+			MOVQ(resolve(segRead8), R8)
+			MOVQ(R8, in(ptr(0, R10), 0))
+			ADDL(Imm(8), EAX)
+			MOVL(EAX, Mem{Base: thread, Disp: offR31 - 8})
+			if jump {
+				MOVQ(R8, RAX)
+				SHRQ(Imm(32), RAX)
+				jumpTo()
+			}
+			slow()
+		})
+	}
+	leaves("L2_deallocframe", false)
+	leaves("L4_return", true)
+}
