@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand"
 	"testing"
 
@@ -175,4 +176,82 @@ func movesBase(p *hexagon.Packet) bool {
 		}
 	}
 	return false
+}
+
+// TestAssemblyBranches runs every jump, call and return through its handlers and
+// through Go: where the thread goes and what it leaves must be the same.
+func TestAssemblyBranches(t *testing.T) {
+	tables := allAsm()
+	if len(tables) == 0 {
+		t.Skip("skipped: needs AVX2")
+	}
+	core := testCore(t)
+	r := rand.New(rand.NewSource(5))
+	ran := map[hexagon.Op]bool{}
+	for _, f := range hexagon.Forms() {
+		if !f.Has(hexagon.FlagBranch) || f.Has(hexagon.FlagLoop|hexagon.FlagSolo|hexagon.FlagPredNew) {
+			continue
+		}
+		plain := f
+		plain.Op = 0 // returns, too
+		plain.Flags &^= hexagon.FlagBranch | hexagon.FlagNewJump
+		for range 40 {
+			in, ok := randomInst(r, &plain)
+			if !ok {
+				break
+			}
+			in.Op = f.Op
+			p := hexagon.Packet{N: 1}
+			for i := range f.Operands {
+				o := &f.Operands[i]
+				if o.PCRel {
+					in.Imm[o.Index] &^= 3
+				}
+				if o.Kind == hexagon.KindNR {
+					p.Insts[0] = hexagon.Inst{Op: hexagon.A2_add}
+					p.Insts[0].R[0], p.Insts[0].R[1], p.Insts[0].R[2] = in.R[o.Index], uint8(r.Intn(4)), uint8(r.Intn(4))
+					p.N = 2
+				}
+			}
+			p.Insts[p.N-1] = in
+			words, err := p.Encode(nil)
+			if err != nil || p.Check() != nil {
+				continue
+			}
+			st := randomState(r)
+			for i := range 26 { // often equal, often near the immediates
+				st.R[i] = uint32(r.Intn(5) - 2)
+			}
+			st.R[24] = scratchBase + 512
+			prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
+			run := func(asm *asmTable) (State, string) {
+				c := *core
+				c.asm = asm
+				space := new(mem.Space)
+				if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: bytes.Repeat([]byte{1, 2, 3, 4}, scratchSize/4)}); err != nil {
+					t.Fatal(err)
+				}
+				st := st
+				st.PC = codeBase
+				rep, err := c.RunThread(prog, space, &st, 8, Options{MaxPackets: 1})
+				return st, fmt.Sprint(rep, err)
+			}
+			want, wantErr := run(nil)
+			ran[f.Op] = true
+			for level, asm := range tables {
+				if got, gotErr := run(asm); got != want || gotErr != wantErr {
+					t.Errorf("level %d: %s differs from Go: %s, %s", level, p.Asm(), gotErr, wantErr)
+				}
+			}
+		}
+	}
+	for _, table := range tables {
+		for op := range table.byOp {
+			f := hexagon.Op(op).Form()
+			if table.byOp[op] != 0 && f.Has(hexagon.FlagBranch) && !f.Has(hexagon.FlagLoop) && !ran[hexagon.Op(op)] {
+				t.Errorf("%s has not run", f.Name)
+			}
+		}
+	}
+	t.Logf("%d forms", len(ran))
 }
