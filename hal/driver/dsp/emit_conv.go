@@ -29,8 +29,12 @@ func (l *lowering) gemm(g *gemm) {
 	w := rowWork{count: g.out.shape.n * g.out.shape.h, needs: g.needs, begin: func(l *lowering, s *step) (func(from, to int) error, error) {
 		return l.emitGemm(g, s, scratch)
 	}}
-	l.addRows("conv", []*tensor{g.in}, writes, w)
-	if g.recounts() {
+	reads := []*tensor{g.in}
+	if g.late != nil {
+		reads = append(reads, g.late)
+	}
+	l.addRows("conv", reads, writes, w)
+	if g.recounts() || g.late != nil {
 		l.steps[len(l.steps)-1].rows = nil
 	}
 }
@@ -55,7 +59,13 @@ func windowRows(w *opspec.Window, rows int) int {
 // splatHalf is v in both halves of a word.
 func splatHalf(v int32) uint32 { return uint32(uint16(v)) * 0x10001 }
 
-func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to int) error, error) {
+// convPlan is the shape of a convolution's kernel before its block is chosen.
+type convPlan struct {
+	c            convKernel
+	full, perRun int // full chunks, taps of a run
+}
+
+func (l *lowering) planGemm(g *gemm) convPlan {
 	k := g.filter.k
 	words, perRun := g.runWords()
 	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.kind(), sum: g.filter.zero != 0, cluster: g.out.perVec()}
@@ -69,6 +79,12 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	c.single = full == 0 || full == 1 && c.tail == 0
 	// Runs of pairs start on 8 bytes everywhere.
 	c.pairs = g.in.pitch%8 == 0 || g.in.pitch == 4 && g.StrideW%2 == 0 && g.Left%2 == 0 && perRun > 1
+	return convPlan{c, full, perRun}
+}
+
+func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to int) error, error) {
+	p := l.planGemm(g)
+	c, full := p.c, p.full
 	e := &gemmEmitter{l: l, g: g, s: s, full: full, parts: map[[2]int]uint32{}}
 	if scratch != nil {
 		e.scratch = scratch.addr
@@ -77,10 +93,10 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	var err error
 	for _, woven := range [...]bool{true, false} {
 		c := c
-		if woven && !l.weave(&c, full, g.out.shape.positions()) {
+		if woven && (g.late != nil || !l.weave(&c, full, g.out.shape.positions())) {
 			continue
 		}
-		if taps, err = e.prepare(c, perRun); err == nil {
+		if taps, err = e.prepare(c, p.perRun); err == nil {
 			break
 		}
 	}
@@ -88,6 +104,9 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 		return nil, err
 	}
 	e.params = l.constWords(g.rq.params())
+	if g.late != nil {
+		return e.rows, nil
+	}
 	e.records = g.packChunks(e.c, taps, 0, full, 4, true)
 	if c.tail > 0 {
 		e.records = append(e.records, g.packChunks(e.c, taps, full*128, 1, c.tail, false)...)
@@ -222,6 +241,9 @@ type gemmEmitter struct {
 
 // part places the records of chunks where they are used.
 func (e *gemmEmitter) part(from, to int) uint32 {
+	if e.g.late != nil {
+		return e.g.late.addr + uint32(e.size(0, from))
+	}
 	at, ok := e.parts[[2]int{from, to}]
 	if !ok {
 		at = e.l.constant(e.records[e.size(0, from):e.size(0, to)])
@@ -254,7 +276,8 @@ func (e *gemmEmitter) launch() error {
 		l.canPrefetch(convPrefetch)
 		return nil
 	}
-	if e.size(0, 1)+ahead > l.vtcm.room() { // every block reads all weights of a job from L2
+	// Weights that the program packs are not there yet when an engine fetches ahead.
+	if e.size(0, 1)+ahead > l.vtcm.room() || e.g.late != nil && l.vtcm.dma { // every block reads all weights of a job from L2
 		for n := range chunks {
 			part := e.part(n, n+1)
 			if err := l.warm(e.s, part, e.size(n, n+1)); err != nil {
@@ -265,6 +288,9 @@ func (e *gemmEmitter) launch() error {
 			e.prefetches()
 		}
 		return nil
+	}
+	if e.g.late != nil {
+		l.vtcm.seal()
 	}
 	for from := 0; from < chunks; {
 		to := from + 1

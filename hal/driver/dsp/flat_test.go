@@ -12,7 +12,7 @@ import (
 func dimensions(r *rand.Rand, rank int) []int {
 	var d []int
 	for range rank {
-		d = append(d, pick(r, 1, 2, 3, 4, 5, 16, 33, 70))
+		d = append(d, pick(r, 1, 2, 3, 4, 5, 16, 31, 33, 70, 127, 129))
 	}
 	return d
 }

@@ -108,3 +108,15 @@ func lowerHeatmap(l *lowering, op *nn.Operation) error {
 	})
 	return nil
 }
+
+// nhwc is an image operand in flat form, channels last.
+func (l *lowering) nhwc(i uint32, nchw bool) (*tensor, error) {
+	in, err := l.flat(i)
+	if err != nil || !nchw {
+		return in, err
+	}
+	d := l.graph.Operands[i].Dimensions
+	plane := d[2] * d[3]
+	out := l.newFlat(in.name+" as NHWC", int(nn.Elements(d)), 1)
+	return out, l.walk("to NHWC", out, in, []uint32{d[0], plane, d[1]}, []int{int(d[1] * plane), 1, int(plane)}, 0, 1)
+}

@@ -17,23 +17,18 @@ type filter struct {
 	k      int // output channels
 	kh, kw int
 	c      int // input channels
-	// depthwise filters are [kh][kw][k]; channel k reads input k / mult only.
+	// depthwise filters are [kh][kw][k]; channel k reads input k only.
 	depthwise bool
-	mult      int
-	// grouped filters are [k][kh][kw][per]: a group of output channels reads per
-	// inputs of its own; 0 when all read all.
-	per, groups int
-	// mirrored: taps count from the other end.
-	mirrored bool
 }
 
-func (l *lowering) newFilter(operand uint32, k, kh, kw, c int, depthwise bool, mult int) (filter, error) {
+// depthFilter is the filter of a depthwise convolution with one output per input.
+func (l *lowering) depthFilter(operand uint32, k, kh, kw int) (filter, error) {
 	o := &l.graph.Operands[operand]
 	data, err := l.view.Data(operand)
 	if err != nil {
 		return filter{}, err
 	}
-	f := filter{data: data, k: k, kh: kh, kw: kw, c: c, depthwise: depthwise, mult: mult, zero: o.ZeroPoint}
+	f := filter{data: data, k: k, kh: kh, kw: kw, c: k, depthwise: true, zero: o.ZeroPoint}
 	if o.Type != nn.TensorQuant8Asymm {
 		f.flip = 0x80
 		f.zero += 128
@@ -43,19 +38,7 @@ func (l *lowering) newFilter(operand uint32, k, kh, kw, c int, depthwise bool, m
 
 // at is the unsigned weight of output channel k for tap (y, x), input c.
 func (f *filter) at(k, y, x, c int) byte {
-	if f.mirrored {
-		y, x = f.kh-1-y, f.kw-1-x
-	}
-	if f.per > 0 {
-		if c -= k / (f.k / f.groups) * f.per; c < 0 || c >= f.per {
-			return byte(f.zero)
-		}
-		return f.data[((k*f.kh+y)*f.kw+x)*f.per+c] ^ f.flip
-	}
 	if f.depthwise {
-		if k/f.mult != c {
-			return byte(f.zero)
-		}
 		return f.data[(y*f.kw+x)*f.k+k] ^ f.flip
 	}
 	return f.data[((k*f.kh+y)*f.kw+x)*f.c+c] ^ f.flip
@@ -66,26 +49,11 @@ type gemm struct {
 	opspec.Window
 	in, out *tensor
 	filter  filter
-	bias    []byte // int32 per output channel
+	bias    []byte  // int32 per output channel
+	late    *tensor // records that the program packs; nil when the weights are known
 	quant   opspec.GEMMQuant
 	rq      requant
 	inZero  int32
-}
-
-// newGemm reads the parts that CONV_2D and FULLY_CONNECTED share.
-func (l *lowering) newGemm(w opspec.Window, in *tensor, out, bias uint32, f filter, q opspec.GEMMQuant) (gemm, error) {
-	b, err := l.view.Data(bias)
-	if err != nil {
-		return gemm{}, err
-	}
-	if n := f.kh * f.kw * f.c; n > maxDepth {
-		return gemm{}, fmt.Errorf("filter of %d inputs per output, at most %d", n, maxDepth)
-	}
-	sign := unsignedBias(l.graph.Operands[out].Type)
-	g := gemm{Window: w, in: in, filter: f, bias: b, quant: q, inZero: int32(in.zero),
-		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, sign)}
-	g.rq.useHalf(g.maxSum())
-	return g, nil
 }
 
 // maxSum bounds the accumulators.
@@ -104,45 +72,38 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if !l.packable(c.Filter, c.Bias) {
-		groups := 1
-		if c.Depthwise {
-			groups = c.C
-		}
-		return l.dotConv(&c, groups, false)
+	if !c.Depthwise {
+		return l.groupedConv(&c, 1)
+	}
+	if c.Multiplier > 1 || c.KH*c.KW > maxTaps || !l.packable(c.Filter, c.Bias) {
+		return l.groupedConv(&c, c.C)
 	}
 	in, err := l.imageValue(c.Input, c.NCHW)
 	if err != nil {
 		return err
 	}
-	f, err := l.newFilter(c.Filter, c.K, c.KH, c.KW, c.C, c.Depthwise, c.Multiplier)
+	f, err := l.depthFilter(c.Filter, c.K, c.KH, c.KW)
 	if err != nil {
 		return err
 	}
-	return l.packedConv(&c, in, f)
-}
-
-// packedConv lowers a convolution of a filter that is known.
-func (l *lowering) packedConv(c *opspec.Conv, in *tensor, f filter) error {
 	q, err := c.Quant(l.view)
 	if err != nil {
 		return err
 	}
-	g, err := l.newGemm(c.Window, in, c.Output, c.Bias, f, q)
+	bias, err := l.view.Data(c.Bias)
 	if err != nil {
 		return err
 	}
+	g := gemm{Window: c.Window, in: in, filter: f, bias: bias, quant: q, inZero: int32(in.zero),
+		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[c.Output].Type))}
+	g.rq.useHalf(g.maxSum())
 	if err := in.needHalo(&c.Window); err != nil {
 		return err
 	}
 	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
 	g.out = out
-	if c.Depthwise && c.Multiplier == 1 && c.KH*c.KW <= maxTaps {
-		if err := l.depthwise(&g); err != nil {
-			return err
-		}
-	} else {
-		l.gemm(&g)
+	if err := l.depthwise(&g); err != nil {
+		return err
 	}
 	done()
 	return nil
@@ -165,9 +126,6 @@ func lowerFullyConnected(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if !l.packable(c.Weights, c.Bias) {
-		return l.dotFullyConnected(&c)
-	}
 	in, err := l.value(c.Input)
 	if err != nil {
 		return err
@@ -179,23 +137,18 @@ func lowerFullyConnected(l *lowering, op *nn.Operation) error {
 	if in.shape.positions() != c.Batch || in.shape.c != c.Depth {
 		in = l.withShape(in, shape{1, 1, c.Batch, c.Depth}, "flattened")
 	}
-	f, err := l.newFilter(c.Weights, c.Units, 1, 1, c.Depth, false, 0)
+	w, err := l.newWeights(c.Weights, c.Bias, c.Units, 1, 1, c.Depth)
 	if err != nil {
 		return err
 	}
 	s := in.shape
-	w := opspec.Window{H: s.h, W: s.w, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: s.h, OutW: s.w}
-	g, err := l.newGemm(w, in, c.Output, c.Bias, f, q)
-	if err != nil {
-		return err
-	}
+	p := convPart{in: in, out: l.result(c.Output, 0), weights: w,
+		Window: opspec.Window{H: s.h, W: s.w, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: s.h, OutW: s.w}}
 	// The output has as many positions as the input, only counted in one dimension.
-	g.out = l.result(c.Output, 0)
-	if g.out.shape.positions() != s.positions() || g.out.shape.c != c.Units {
+	if p.out.shape.positions() != s.positions() || p.out.shape.c != c.Units {
 		return fmt.Errorf("output shape %v for a batch of %d", l.graph.Operands[c.Output].Dimensions, c.Batch)
 	}
-	l.gemm(&g)
-	return nil
+	return l.conv(&p, q, c.Output)
 }
 
 // runWords is the number of words of a run and of the taps that it covers.

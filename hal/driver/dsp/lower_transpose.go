@@ -10,10 +10,6 @@ import (
 // and dst.
 type moveDim struct{ n, src, dst int }
 
-// leastTile is how many elements of a tile's row or column make it worth its
-// transposition.
-const leastTile = 32
-
 // ndMove moves elements of size bytes along dimensions in any order.
 type ndMove struct {
 	dims []moveDim // the last one has the nearest results
@@ -57,15 +53,32 @@ func (m *ndMove) pieces() int {
 // source lie, when with the last one it makes tiles worth transposing.
 func (m *ndMove) tiles() (column int, ok bool) {
 	k := len(m.dims) - 1
-	if k < 1 || m.size > 8 || m.size&(m.size-1) != 0 || m.dims[k].dst != m.size || m.dims[k].n*m.size < leastTile {
+	if k < 1 || m.size > 8 || m.size&(m.size-1) != 0 || m.dims[k].dst != m.size || m.dims[k].src <= 0 {
 		return 0, false
 	}
 	for i, d := range m.dims[:k] {
-		if d.src == m.size && d.n*m.size >= leastTile && m.dims[k].src > 0 {
-			return i, true
+		if d.src == m.size {
+			return i, tilesPay(m.dims[k], d, m.size)
 		}
 	}
 	return 0, false
+}
+
+// tilesPay compares the packets per column of tiles with those of composed vectors.
+func tilesPay(rows, columns moveDim, size int) bool {
+	n := vecBytes / size
+	tiled := 7*n*ceilDiv(columns.n, n)/columns.n + 2
+	if rows.n < n {
+		tiled += 10
+	}
+	height := min(rows.n, n)
+	windows := min(height, ceilDiv((height-1)*rows.src+size, vecBytes))
+	// Columns that follow each other share vectors, and windows with them.
+	share := 1
+	if columns.dst > 0 {
+		share = max(min(vecBytes/columns.dst, columns.n), 1)
+	}
+	return tiled < (windowCost[spreading]*windows+8)/share
 }
 
 // moveAlong emits a move between tensors, which may need tiles. The dimensions are

@@ -1,14 +1,9 @@
 package dsp
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
-
-// maxSpread bounds the weights of a grouped convolution that is computed as a
-// whole one, where those of other groups are zero.
-const maxSpread = 16 << 20
 
 // lowerGroupedConv lowers GROUPED_CONV_2D.
 func lowerGroupedConv(l *lowering, op *nn.Operation) error {
@@ -16,76 +11,197 @@ func lowerGroupedConv(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if !l.packable(c.Filter, c.Bias) || c.K*c.KH*c.KW*roundUp(c.C, 4) > maxSpread {
-		return l.dotConv(&c.Conv, c.Groups, false)
-	}
-	in, err := l.imageValue(c.Input, c.NCHW)
-	if err != nil {
-		return err
-	}
-	f, err := l.newFilter(c.Filter, c.K, c.KH, c.KW, c.C, false, 0)
-	if err != nil {
-		return err
-	}
-	f.per, f.groups = c.C/c.Groups, c.Groups
-	return l.packedConv(&c.Conv, in, f)
+	return l.groupedConv(&c.Conv, c.Groups)
 }
 
-// lowerTransposeConv lowers TRANSPOSE_CONV_2D: a convolution by the mirrored
-// filter of an image whose positions are stride apart, with zero points between.
-func lowerTransposeConv(l *lowering, op *nn.Operation) error {
-	t, err := l.view.TransposeConv(op)
+// groupedConv lowers a convolution whose channels are divided among groups: slices
+// of a few groups are convolved by themselves, with zero weights between the groups
+// of a slice.
+func (l *lowering) groupedConv(c *opspec.Conv, groups int) error {
+	q, err := c.Quant(l.view)
 	if err != nil {
 		return err
-	}
-	c := t.Conv
-	if !l.packable(c.Filter, c.Bias) {
-		return l.dotConv(&c, 1, true)
 	}
 	in, err := l.imageValue(c.Input, c.NCHW)
 	if err != nil {
 		return err
 	}
-	f, err := l.newFilter(c.Filter, c.K, c.KH, c.KW, c.C, false, 0)
+	per := c.C
+	if groups > 1 && !c.Depthwise {
+		per /= groups
+	}
+	w, err := l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, per)
 	if err != nil {
 		return err
 	}
-	f.mirrored = true
-	dy, dx := c.StrideH, c.StrideW
-	c.H, c.W, c.StrideH, c.StrideW = (c.H-1)*dy+1, (c.W-1)*dx+1, 1, 1
-	c.Top, c.Left = c.KH-1-c.Top, c.KW-1-c.Left
-	c.Bottom, c.Right = 0, 0 // follow from the output's size
-	if dy > 1 || dx > 1 {
-		if n := int64(c.N) * int64(c.H) * int64(c.W) * int64(in.pitch); n > maxArena {
-			return fmt.Errorf("input spread by strides needs %d bytes, at most %d", n, maxArena)
+	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
+	if groups == 1 && !c.Depthwise {
+		err := l.conv(&convPart{c.Window, in, out, w}, q, c.Output)
+		done()
+		return err
+	}
+	w.c = c.C
+	m := sliceGroups(c, groups)
+	if err := l.blocks(&w, groups, m, c.Depthwise); err != nil {
+		return err
+	}
+	n := groups / m
+	ins, outs := []*tensor{in}, []*tensor{out}
+	if n > 1 {
+		ins = l.divided(in, n)
+		outs = nil
+		for range n {
+			outs = append(outs, l.newTensor("slice", shape{c.N, c.OutH, c.OutW, c.K / n}, 0, int32(out.zero)))
 		}
-		in = l.spreadImage(in, c.H, c.W, dy, dx)
 	}
-	return l.packedConv(&c, in, f)
+	for i := range n {
+		if err := l.conv(&convPart{c.Window, ins[i], outs[i], w.slice(i*c.K/n, c.K/n)}, q, c.Output); err != nil {
+			return err
+		}
+	}
+	if n > 1 {
+		l.join(out, outs, func(i, n, y, x int) uint32 { return out.at(n, y, x) + uint32(i*c.K/len(outs)) })
+	}
+	done()
+	return nil
 }
 
-// spreadImage copies an image into a larger one whose other positions are zero
-// points.
-func (l *lowering) spreadImage(in *tensor, h, w, dy, dx int) *tensor {
+// launchCost is about what a few launches of jobs cost, in vrmpy.
+const launchCost = 8000
+
+// sliceGroups chooses how many groups a slice has: few waste lanes and launches,
+// many multiply by the zeros between them.
+func sliceGroups(c *opspec.Conv, groups int) int {
+	best, least := groups, -1
+	positions := c.N * c.OutH * c.OutW * c.KH * c.KW
+	for m := 1; m <= groups; m++ {
+		if groups%m != 0 {
+			continue
+		}
+		n, k, in := groups/m, m*(c.K/groups), m*(c.C/groups)
+		cost := n * (positions*ceilDiv(k, 32)*ceilDiv(in, 4) + launchCost)
+		if n > 1 { // channels are divided and joined
+			cost += c.N*c.H*c.W*c.C/16 + c.N*c.OutH*c.OutW*c.K/16
+		}
+		if least < 0 || cost < least {
+			best, least = m, cost
+		}
+	}
+	return best
+}
+
+// divided are n tensors with the channels of one.
+func (l *lowering) divided(in *tensor, n int) []*tensor {
 	s := in.shape
-	out := l.newTensor(in.name+" spread", shape{s.n, h, w, s.c}, in.pitch, int32(in.zero))
-	l.addStep("fill", nil, []*tensor{out}, func(l *lowering, s *step) error {
-		var table []uint32
-		for _, r := range l.spread(out.bytes() / vecBytes) {
-			table = append(table, out.addr+uint32(r[0]*vecBytes), uint32(r[1]-r[0]))
-		}
-		return l.launchFill(s, table, out.zero)
-	})
-	l.addStep("spread", []*tensor{in}, []*tensor{out}, func(l *lowering, st *step) error {
+	c := s.c / n
+	var list []*tensor
+	for range n {
+		list = append(list, l.newTensor(in.name+" divided", shape{s.n, s.h, s.w, c}, smallPitch(c), int32(in.zero)))
+	}
+	l.addStep("divide", []*tensor{in}, list, func(l *lowering, st *step) error {
 		r := new(runs)
-		for n := range s.n {
-			for y := range s.h {
-				for x := range s.w {
-					r.add(out.at(n, y*dy, x*dx), in.at(n, y, x), s.c)
+		for i, t := range list {
+			for n := range s.n {
+				for y := range s.h {
+					for x := range s.w {
+						r.add(t.at(n, y, x), in.at(n, y, x)+uint32(i*c), c)
+					}
 				}
 			}
 		}
 		return r.launch(l, st, false)
 	})
-	return out
+	return list
+}
+
+// join copies the positions of several tensors into one; place says where.
+func (l *lowering) join(out *tensor, list []*tensor, place func(i, n, y, x int) uint32) {
+	l.addStep("join", list, []*tensor{out}, func(l *lowering, st *step) error {
+		r := new(runs)
+		for i, t := range list {
+			s := t.shape
+			for n := range s.n {
+				for y := range s.h {
+					for x := range s.w {
+						r.add(place(i, n, y, x), t.at(n, y, x), s.c)
+					}
+				}
+			}
+		}
+		return r.launch(l, st, false)
+	})
+}
+
+// phase is the outputs of a transposed convolution along an axis that stride and
+// padding bring to the same taps: from first on, each stride further, count of
+// them. Their taps are last, last-stride, .. in the filter; the first of these
+// meets the input before start.
+type phase1D struct{ first, count, taps, last, pad int }
+
+// phases1D divides an axis.
+func phases1D(out, taps, stride, pad int) (list []phase1D) {
+	for first := range min(stride, out) {
+		p := phase1D{first: first, count: ceilDiv(out-first, stride)}
+		q, least := (first+pad)/stride, (first+pad)%stride
+		if least < taps {
+			p.taps = (taps-1-least)/stride + 1
+			p.last = least + (p.taps-1)*stride
+		}
+		p.pad = p.taps - 1 - q
+		list = append(list, p)
+	}
+	return list
+}
+
+// lowerTransposeConv lowers TRANSPOSE_CONV_2D: the outputs of a phase of the strides
+// are a convolution of the input by some of the filter's taps, in reverse.
+func lowerTransposeConv(l *lowering, op *nn.Operation) error {
+	t, err := l.view.TransposeConv(op)
+	if err != nil {
+		return err
+	}
+	c := &t.Conv
+	q, err := c.Quant(l.view)
+	if err != nil {
+		return err
+	}
+	in, err := l.imageValue(c.Input, c.NCHW)
+	if err != nil {
+		return err
+	}
+	w, err := l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, c.C)
+	if err != nil {
+		return err
+	}
+	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
+	rows, columns := phases1D(c.OutH, c.KH, c.StrideH, c.Top), phases1D(c.OutW, c.KW, c.StrideW, c.Left)
+	var outs []*tensor
+	var firsts [][2]int
+	for _, y := range rows {
+		for _, x := range columns {
+			p := convPart{in: in, out: out, weights: w}
+			if len(rows)*len(columns) > 1 {
+				p.out = l.newTensor("phase", shape{c.N, y.count, x.count, c.K}, 0, int32(out.zero))
+				outs = append(outs, p.out)
+				firsts = append(firsts, [2]int{y.first, x.first})
+			}
+			p.Window = opspec.Window{H: c.H, W: c.W, KH: y.taps, KW: x.taps, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1,
+				Top: y.pad, Left: x.pad, OutH: y.count, OutW: x.count}
+			p.weights.from += y.last*w.row + x.last*w.tap
+			p.weights.kh, p.weights.row = y.taps, -c.StrideH*w.row
+			p.weights.kw, p.weights.tap = x.taps, -c.StrideW*w.tap
+			if y.taps*x.taps == 0 {
+				p.KH, p.KW, p.Top, p.Left = 1, 1, 0, 0
+				p.weights = l.noWeights(&w)
+			}
+			if err := l.conv(&p, q, c.Output); err != nil {
+				return err
+			}
+		}
+	}
+	if len(outs) > 0 {
+		l.join(out, outs, func(i, n, y, x int) uint32 { return out.at(n, firsts[i][0]+y*c.StrideH, firsts[i][1]+x*c.StrideW) })
+	}
+	done()
+	return nil
 }

@@ -68,12 +68,8 @@ func (g *gemm) foldedBias(ch int) int32 {
 	f := &g.filter
 	sum := int32(0)
 	c0, c1 := 0, f.c
-	switch {
-	case f.depthwise:
-		c0, c1 = ch/f.mult, ch/f.mult+1
-	case f.per > 0:
-		c0 = ch / (f.k / f.groups) * f.per
-		c1 = c0 + f.per
+	if f.depthwise {
+		c1 = 1
 	}
 	for y := range f.kh {
 		for x := range f.kw {

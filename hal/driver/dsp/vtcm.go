@@ -109,6 +109,13 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 	return dst, nil
 }
 
+// seal has the next fetch be a job of its own, behind those launched so far.
+func (v *vtcm) seal() {
+	if n := len(v.batches); n > 0 {
+		v.batches[n-1].used = v.size
+	}
+}
+
 // prefetch writes the start of a kernel that may prefetch. Its arguments are an
 // address, a box of lines, as boxOf makes it, and the distance of lines; box 0
 // prefetches nothing.

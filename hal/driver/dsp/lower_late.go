@@ -1,0 +1,157 @@
+package dsp
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+// Weights that only an execution knows are brought into the form that the conv
+// kernel reads by the program itself: moves lay them out, and a kernel takes the
+// inputs' zero point out of the biases.
+
+// laneSet is lanes of chunks and the channels that they hold: dims move from
+// channel to channel and from lane to lane in bytes.
+type laneSet struct {
+	dims    []moveDim
+	channel int // of the first lane
+	at      int // first lane, in bytes of the records
+	groups  int // of each chunk
+}
+
+// lanes lists the lanes of k channels, as packChunks orders them.
+func (c *convKernel) lanes(full, k int) (list []laneSet) {
+	whole := min(full, k/128)
+	word := 4
+	if whole > 0 { // j = 2a + b holds the channels 4i + a + 2b, see lanePhase
+		list = append(list, laneSet{dims: []moveDim{{whole, 128, c.record(4)}, {2, 1, 2 * vecBytes}, {2, 2, vecBytes}, {32, 4, word}}, groups: 4})
+	}
+	if whole < full { // the last chunk is not full
+		for j, phase := range lanePhase {
+			if n := ceilDiv(k-whole*128-phase, 4); n > 0 {
+				list = append(list, laneSet{[]moveDim{{n, 4, word}}, whole*128 + phase, whole*c.record(4) + j*vecBytes, 4})
+			}
+		}
+		return list
+	}
+	rest := k - full*128
+	if n := rest / 32; n > 0 {
+		list = append(list, laneSet{[]moveDim{{n, 32, vecBytes}, {32, 1, word}}, full * 128, full * c.record(4), c.tail})
+	}
+	if n := rest % 32; n > 0 {
+		list = append(list, laneSet{[]moveDim{{n, 1, word}}, full*128 + rest - n, full*c.record(4) + rest/32*vecBytes, c.tail})
+	}
+	return list
+}
+
+// with are the dimensions of a set, whose channels are step bytes apart, and others.
+func (s *laneSet) with(step int, more ...moveDim) []moveDim {
+	list := slices.Clone(s.dims)
+	for i := range list {
+		list[i].src *= step
+	}
+	return append(list, more...)
+}
+
+// packLate emits what makes the records of g.
+func (l *lowering) packLate(g *gemm, w *weights) error {
+	p := l.planGemm(g)
+	c := &p.c
+	l.shapeBlock(c, g.out.shape.positions())
+	size := p.full * c.record(4)
+	if c.tail > 0 {
+		size += c.record(c.tail)
+	}
+	if size > maxConst {
+		return fmt.Errorf("%d bytes of packed weights, at most %d", size, maxConst)
+	}
+	rec := l.newFlat("packed weights", size, 1)
+	g.late = rec
+	words, rest := w.c/4, w.c%4
+	if rest > 0 || g.filter.k != 128*p.full+32*c.tail || c.words*c.runs != w.kh*w.kw*words {
+		l.fillFlat(rec, 0)
+	}
+	// In vectors of a group: rows, taps and words of a tap.
+	row, tap := w.kw*c.words, c.words
+	if p.perRun > 1 {
+		row, tap = c.words, g.in.pitch/4
+	}
+	factors := l.factors(g, c.rq)
+	for _, s := range c.lanes(p.full, w.k) {
+		step := s.groups * vecBytes
+		at := s.at + c.header(s.groups)*vecBytes
+		from := w.at(s.channel, 0, 0, 0)
+		taps := []moveDim{{w.kh, w.row, row * step}, {w.kw, w.tap, tap * step}}
+		if words > 0 {
+			dims := s.with(w.channel, append(taps, moveDim{words, 4, step})...)
+			if err := l.moveFlat("pack", rec, w.late, 4, dims, at, from); err != nil {
+				return err
+			}
+		}
+		if rest > 0 {
+			dims := append(s.with(w.channel, taps...), moveDim{rest, 1, 1})
+			if err := l.moveFlat("pack", rec, w.late, 1, dims, at+words*step, from+4*words); err != nil {
+				return err
+			}
+		}
+		if err := l.moveFlat("pack biases", rec, w.lateBias, 4, s.with(4), s.at, 4*(w.first+s.channel)); err != nil {
+			return err
+		}
+		if factors != nil {
+			dims := s.with(4, moveDim{c.rq.vectors(), 4 * w.k, step})
+			if err := l.moveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel); err != nil {
+				return err
+			}
+		}
+	}
+	l.foldLate(g, &p)
+	return nil
+}
+
+// factors are the multipliers per channel in memory, kind by kind; nil when there
+// is one for all.
+func (l *lowering) factors(g *gemm, kind requantKind) *tensor {
+	n := kind.vectors()
+	if n == 0 {
+		return nil
+	}
+	var data []byte
+	for v := range n {
+		for ch := range g.filter.k {
+			data = binary.LittleEndian.AppendUint32(data, g.rq.channelWords(ch)[v])
+		}
+	}
+	t := l.newFlat("multipliers", n*g.filter.k, 4)
+	t.first = -2 // a constant
+	t.addr = l.constant(data)
+	return t
+}
+
+// foldLate emits the subtraction of the products with the inputs' zero point from
+// the biases.
+func (l *lowering) foldLate(g *gemm, p *convPlan) {
+	f, rec := &g.filter, g.late
+	l.addStep("fold biases", []*tensor{rec}, []*tensor{rec}, func(l *lowering, s *step) error {
+		c := &p.c
+		var table []uint32
+		chunk := func(at, n int) {
+			for j := range n {
+				bias := rec.addr + uint32(at+j*vecBytes)
+				table = append(table, bias, bias+uint32(c.header(n)*vecBytes), uint32(c.words*c.runs), uint32(n*vecBytes))
+			}
+		}
+		for i := range p.full {
+			chunk(i*c.record(4), 4)
+		}
+		if c.tail > 0 {
+			chunk(p.full*c.record(4), c.tail)
+		}
+		kern, err := l.kernel("fold", generateFold)
+		if err != nil {
+			return err
+		}
+		zeros := g.inZero*int32(f.kh*f.kw*f.c)*f.zero - g.rq.centre()
+		l.launchTable(s, kern, table, foldWords, uint32(g.inZero)*ones, uint32(zeros))
+		return nil
+	})
+}

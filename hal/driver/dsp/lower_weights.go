@@ -1,0 +1,164 @@
+package dsp
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// weights are the filter of a convolution and its biases. Weight (k, y, x, c) lies
+// at from + k*channel + y*row + x*tap + c; distances may be negative.
+type weights struct {
+	operand, bias           uint32
+	data, biasData          []byte  // when both are known
+	late, lateBias          *tensor // flat, when one is not
+	flip                    byte    // 0x80 when data is signed
+	zero                    int32   // zero point of the unsigned values
+	k, kh, kw, c            int
+	from, channel, row, tap int
+	first                   int // channel of the biases and multipliers that k = 0 has
+}
+
+// newWeights are a filter [k, kh, kw, c] and its biases.
+func (l *lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights, err error) {
+	w = weights{operand: filter, bias: bias, k: k, kh: kh, kw: kw, c: c, channel: kh * kw * c, row: kw * c, tap: c}
+	o := &l.graph.Operands[filter]
+	w.zero = o.ZeroPoint
+	if o.Type != nn.TensorQuant8Asymm {
+		w.zero += 128
+	}
+	if n := kh * kw * c; n > maxDepth {
+		return w, fmt.Errorf("filter of %d inputs per output, at most %d", n, maxDepth)
+	}
+	if l.packable(filter, bias) {
+		if o.Type != nn.TensorQuant8Asymm {
+			w.flip = 0x80
+		}
+		if w.data, err = l.view.Data(filter); err != nil {
+			return w, err
+		}
+		w.biasData, err = l.view.Data(bias)
+		return w, err
+	}
+	if w.late, err = l.flat(filter); err != nil {
+		return w, err
+	}
+	w.lateBias, err = l.flat(bias)
+	return w, err
+}
+
+// packable reports whether filter and bias are known when the model is prepared.
+func (l *lowering) packable(filter, bias uint32) bool {
+	return l.graph.Operands[filter].IsConst() && l.graph.Operands[bias].IsConst()
+}
+
+// at is the place of a weight.
+func (w *weights) at(k, y, x, c int) int { return w.from + k*w.channel + y*w.row + x*w.tap + c }
+
+// filter is the known weights in the order that packing expects.
+func (w *weights) filter() filter {
+	f := filter{data: w.data, flip: w.flip, zero: w.zero, k: w.k, kh: w.kh, kw: w.kw, c: w.c}
+	if w.data == nil || w.from == 0 && w.tap == w.c && w.row == w.kw*w.c && w.channel == w.kh*w.row {
+		return f
+	}
+	f.data = make([]byte, 0, w.k*w.kh*w.kw*w.c)
+	for k := range w.k {
+		for y := range w.kh {
+			for x := range w.kw {
+				at := w.at(k, y, x, 0)
+				f.data = append(f.data, w.data[at:at+w.c]...)
+			}
+		}
+	}
+	return f
+}
+
+// blocks are the weights of groups, [K, KH, KW, inputs of a group], or of a depthwise
+// filter, [KH, KW, K], as slices of m groups each: between them lie zero points.
+func (l *lowering) blocks(w *weights, groups, m int, depthwise bool) error {
+	k, taps := w.k/groups, w.kh*w.kw
+	per := w.c / groups
+	c := m * per
+	// From memory to the place within a slice, all slices one behind the other.
+	list := []moveDim{
+		{groups / m, m * k * taps * per, m * k * taps * c}, {m, k * taps * per, k*taps*c + per},
+		{k, taps * per, taps * c}, {taps, per, c}, {per, 1, 1},
+	}
+	if depthwise {
+		list[0].src, list[1].src, list[2].src, list[3].src = m*k, k, 1, w.k
+	}
+	n := w.k * taps * c
+	if n > maxConst {
+		return fmt.Errorf("%d weights of slices, at most %d", n, maxConst)
+	}
+	w.c, w.tap, w.row, w.channel = c, c, w.kw*c, taps*c
+	if w.late == nil {
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(w.zero) ^ w.flip
+		}
+		// Not simplified, so that every piece is per bytes long at least.
+		move := ndMove{dims: list}
+		move.each(0, 0, func(to, from uint32) { data[to] = w.data[from] })
+		w.data = data
+		return nil
+	}
+	out := l.newFlat("weights of slices", n, 1)
+	l.fillFlat(out, uint32(w.zero)*ones)
+	from := w.late
+	w.late = out
+	return l.moveFlat("slices", out, from, 1, list, 0, 0)
+}
+
+// slice is the weights of n channels from first on.
+func (w *weights) slice(first, n int) weights {
+	s := *w
+	s.from, s.first, s.k = w.from+first*w.channel, w.first+first, n
+	return s
+}
+
+// convPart is a convolution between tensors.
+type convPart struct {
+	opspec.Window
+	in, out *tensor
+	weights weights
+}
+
+// conv lowers a part of a convolution with the given requantization of all channels.
+func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
+	w := &p.weights
+	if len(q.Mult) > 1 {
+		q.Mult = q.Mult[w.first:][:w.k]
+	}
+	g := gemm{Window: p.Window, in: p.in, out: p.out, filter: w.filter(), quant: q, inZero: int32(p.in.zero),
+		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}
+	if w.late == nil {
+		g.bias = w.biasData[4*w.first:][:4*w.k]
+		g.rq.useHalf(g.maxSum())
+	}
+	if err := p.in.needHalo(&p.Window); err != nil {
+		return err
+	}
+	if w.late != nil {
+		if err := l.packLate(&g, w); err != nil {
+			return err
+		}
+	}
+	l.gemm(&g)
+	return nil
+}
+
+// noWeights are zeros in place of a filter, for outputs that no input reaches.
+func (l *lowering) noWeights(w *weights) weights {
+	z := *w
+	z.from, z.kh, z.kw, z.channel, z.row, z.tap = 0, 1, 1, w.c, w.c, w.c
+	if w.late != nil {
+		z.late = l.newFlat("no weights", w.k*w.c, 1)
+		l.fillFlat(z.late, uint32(w.zero)*ones)
+		return z
+	}
+	z.data = bytes.Repeat([]byte{byte(w.zero) ^ w.flip}, w.k*w.c)
+	return z
+}

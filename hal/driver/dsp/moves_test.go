@@ -1,0 +1,185 @@
+package dsp
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// permutations lists all orders of n dimensions.
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var list [][]int
+	for _, p := range permutations(n - 1) {
+		for at := range n {
+			q := append(append(append([]int{}, p[:at]...), n-1), p[at:]...)
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
+// TestTransposePermutations transposes every order of one to four dimensions of
+// odd and round sizes.
+func TestTransposePermutations(t *testing.T) {
+	d := device(t)
+	r := rand.New(rand.NewPCG(31, 1))
+	sizes := []int{1, 2, 3, 4, 8, 16, 31, 32, 33, 64, 100, 127, 128, 129, 200, 300}
+	for rank := 1; rank <= 4; rank++ {
+		for _, perm := range permutations(rank) {
+			for range 4 {
+				var dims []int
+				for len(dims) < rank {
+					if n := pick(r, sizes...); n*product(dims) <= 1<<17 {
+						dims = append(dims, n)
+					}
+				}
+				r.Shuffle(rank, func(i, k int) { dims[i], dims[k] = dims[k], dims[i] })
+				var want []int
+				for _, p := range perm {
+					want = append(want, dims[p])
+				}
+				b := newBuilder(r)
+				o := b.activation(quantType(r), dims...)
+				out := o
+				out.Dimensions = b.activation(o.Type, want...).Dimensions
+				b.add(nn.OpTranspose, []uint32{b.input(o), b.int32s([]uint32{uint32(rank)}, perm...)}, b.output(out))
+				b.run(t, d, fmt.Sprintf("%v_%v", dims, perm))
+			}
+		}
+	}
+}
+
+// TestRandomLateConv convolves with filters and biases that an execution brings,
+// in both layouts, with all kinds of groups and dilations.
+func TestRandomLateConv(t *testing.T) {
+	d := device(t)
+	for seed := range uint64(90) {
+		r := rand.New(rand.NewPCG(seed, 41))
+		b := newBuilder(r)
+		op := pick(r, nn.OpConv2D, nn.OpConv2D, nn.OpDepthwiseConv2D, nn.OpGroupedConv2D, nn.OpTransposeConv2D)
+		n, h, w := 1+r.IntN(2), 1+r.IntN(9), 1+r.IntN(9)
+		groups, mult := 1, 1
+		per, out := pick(r, 1, 2, 3, 4, 5, 8, 16, 31, 32, 64, 127, 129), pick(r, 1, 2, 4, 5, 16, 31, 32, 33, 97, 127, 128, 129, 250)
+		if op == nn.OpGroupedConv2D {
+			groups = pick(r, 1, 2, 3, 4, 8, 12)
+			per, out = min(per, 33), min(out, 40)
+		}
+		c, k := groups*per, groups*out
+		kh, kw, sh, sw := 1+r.IntN(min(h, 4)), 1+r.IntN(min(w, 4)), 1+r.IntN(3), 1+r.IntN(3)
+		dims, channelDim := []int{k, kh, kw, per}, 0
+		if op == nn.OpDepthwiseConv2D {
+			mult = pick(r, 1, 1, 2, 3)
+			k = c * mult
+			dims, channelDim = []int{1, kh, kw, k}, 3
+		}
+		nchw := r.IntN(3) == 0
+		image := func(h, w, c int) []int {
+			if nchw {
+				return []int{n, c, h, w}
+			}
+			return []int{n, h, w, c}
+		}
+		in := b.activation(quantType(r), image(h, w, c)...)
+		x := b.input(in)
+		f, bias := b.weights(in, dims, k, channelDim)
+		data := [][]byte{b.bytes(n * h * w * c)}
+		for _, i := range []uint32{f, bias} {
+			if o := &b.m.Main.Operands[i]; r.IntN(4) != 0 {
+				data = append(data, o.Data)
+				o.Lifetime, o.Data = nn.SubgraphInput, nil
+				b.m.Main.Inputs = append(b.m.Main.Inputs, i)
+			}
+		}
+		oh, ow := (h+sh-1)/sh, (w+sw-1)/sw
+		act, form := b.int32(r.IntN(4)), b.bool(nchw)
+		args := []uint32{x, f, bias, b.int32(nn.PaddingSame), b.int32(sw), b.int32(sh)}
+		dilation := func() []uint32 {
+			if sh*sw > 1 {
+				return nil
+			}
+			return []uint32{b.int32(1 + r.IntN(3)), b.int32(1 + r.IntN(3))}
+		}
+		switch op {
+		case nn.OpDepthwiseConv2D:
+			args = append(append(args, b.int32(mult), act, form), dilation()...)
+		case nn.OpGroupedConv2D:
+			args = append(args, b.int32(groups), act, form)
+		case nn.OpTransposeConv2D:
+			var p [4]int
+			for i := range p {
+				p[i] = r.IntN(3)
+			}
+			oh, ow = sh*(h-1)+kh-p[2]-p[3], sw*(w-1)+kw-p[0]-p[1]
+			if oh < 1 || ow < 1 {
+				continue
+			}
+			args = []uint32{x, f, bias, b.int32(p[0]), b.int32(p[1]), b.int32(p[2]), b.int32(p[3]), b.int32(sw), b.int32(sh), act, form}
+		default:
+			args = append(append(args, act, form), dilation()...)
+		}
+		o := b.activation(in.Type, image(oh, ow, k)...)
+		o.Scale = outScale(b, in, kh*kw*per)
+		b.add(op, args, b.output(o))
+		t.Run(fmt.Sprintf("%d_%v_%dx%dx%dx%d_f%v_s%dx%d_g%d", seed, op, n, h, w, c, dims, sh, sw, groups), func(t *testing.T) {
+			check(t, d, &b.m, data, r.IntN(2) == 0)
+		})
+	}
+}
+
+// TestComposeNetworks routes random maps through each network and carries them out
+// as the instructions do.
+func TestComposeNetworks(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 300 {
+		var chunks []chunk
+		want := map[uint32]uint32{}
+		from := r.Uint32N(1000)
+		for to := uint32(0); to < vecBytes; {
+			n := min(1+r.Uint32N(1+r.Uint32N(60)), vecBytes-to)
+			if r.IntN(5) != 0 {
+				chunks = append(chunks, chunk{to, from, n})
+				for i := range n {
+					want[to+i] = from + i
+				}
+			}
+			to += n
+			from = pick(r, from+n, from+2*n, from, r.Uint32N(1000))
+		}
+		for k := range allSwitches {
+			got := map[uint32]uint32{}
+			for _, w := range k.windows(chunks) {
+				var at [vecBytes]uint32
+				for i := range at {
+					at[i] = w.at + uint32(i)
+				}
+				for s := range 7 {
+					stride := 64 >> s
+					if k == compressing {
+						stride = 1 << s
+					}
+					was := at
+					for i := range at {
+						if k != looking && int(w.controls[i])&stride != 0 {
+							at[i] = was[i^stride]
+						}
+					}
+				}
+				for i, c := range w.controls {
+					if k == looking && c < 0x80 {
+						got[uint32(i)] |= w.at + uint32(c&63)<<1 + uint32(c>>6)
+					} else if k != looking && c&0x80 != 0 {
+						got[uint32(i)] = at[i]
+					}
+				}
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Fatalf("network %d: %v\n%v, want\n%v", k, chunks, got, want)
+			}
+		}
+	}
+}
