@@ -46,6 +46,9 @@ func (l *lowering) claim(job, to int, how constWay) {
 
 // claimFor says that a job fetches constants that were made since the last launch.
 func (l *lowering) claimFor(job int, src uint32, bytes int, how constWay) {
+	if src >= arenaBase { // records that the program packs
+		return
+	}
 	l.claim(len(l.jobs), int(src-constBase), once)
 	l.claim(job, int(src-constBase)+bytes, how)
 }

@@ -113,17 +113,32 @@ func (l *lowering) flatOutput(i uint32, flat *tensor) *tensor {
 // the guard behind it.
 func flatVectors(t *tensor) int { return ceilDiv(t.bytes(), vecBytes) }
 
-// flatTable lists ranges of vectors, one per thread: the addresses of the tensors
-// and the number of steps. Tensor i takes step[i] vectors per step.
-func (l *lowering) flatTable(steps int, ts []*tensor, step []int) []uint32 {
+// flatTable lists ranges of steps: the addresses of the tensors and the number of
+// steps. Tensor i takes step[i] vectors per step.
+func flatTable(parts [][2]int, ts []*tensor, step []int) []uint32 {
 	var table []uint32
-	for _, r := range l.spread(steps) {
+	for _, r := range parts {
 		for i, t := range ts {
 			table = append(table, t.addr+uint32(r[0]*step[i]*vecBytes))
 		}
 		table = append(table, uint32(r[1]-r[0]))
 	}
 	return table
+}
+
+// parts divides n items into ranges of at most most, as many for each thread.
+func (l *lowering) parts(n, most int) [][2]int {
+	var out [][2]int
+	each := ceilDiv(ceilDiv(n, l.threads), most)
+	for _, r := range l.spread(n) {
+		for k := range each {
+			from, to := r[0]+(r[1]-r[0])*k/each, r[0]+(r[1]-r[0])*(k+1)/each
+			if to > from {
+				out = append(out, [2]int{from, to})
+			}
+		}
+	}
+	return out
 }
 
 // fillFlat stores a word over a whole flat tensor.

@@ -15,6 +15,7 @@ type flatKernel struct {
 	out  int
 	// splats are how many words of arguments the body gets as vectors.
 	splats int
+	stream bool // the operands are likely not in L2: bring them there entry by entry
 	body   func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg
 }
 
@@ -36,11 +37,17 @@ func (k *flatKernel) generate(a *asm) {
 		steps := a.word(table, len(ptr), "steps")
 		a.bump(table, 4*(len(ptr)+1))
 		dst := ptr[len(k.in)]
+		for i, n := range k.in {
+			if k.stream {
+				lines := a.r("lines")
+				a.op(hexagon.M2_mpyi, lines, steps, a.imm(n))
+				a.bring(ptr[i], lines)
+			}
+		}
 		a.loop0(steps, func() {
 			var x [][]build.Reg
 			for i, n := range k.in {
 				var v []build.Reg
-				a.op(hexagon.Y2_dcfetchbo, ptr[i], 12*vecBytes)
 				for range n {
 					r := a.v("x")
 					a.op(hexagon.V6_vL32b_pi, r, ptr[i], 1).Loads(aliasIn)
@@ -228,21 +235,36 @@ func narrowWordsKernel() *flatKernel {
 	return k
 }
 
+// flatChunk is how many bytes of operands a thread brings into L2 at a time.
+const flatChunk = 16 << 10
+
 // flatStep launches a kernel over whole flat tensors.
 func (l *lowering) flatStep(name string, k *flatKernel, out *tensor, in []*tensor, words ...uint32) {
 	if len(words) != k.splats {
 		panic(fmt.Sprintf("dsp: %s takes %d words, got %d", k.name, k.splats, len(words)))
 	}
 	l.addStep(name, in, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(k.name, k.generate)
+		all := append(append([]*tensor{}, in...), out)
+		step := append(append([]int{}, k.in...), k.out)
+		steps, perStep := ceilDiv(flatVectors(out), k.out), 0
+		for _, n := range k.in {
+			perStep += n
+		}
+		k, name, most := *k, k.name, steps
+		cold := 0 // bytes that do not come from L2
+		for i, t := range in {
+			if l.cold(t) {
+				cold += steps * k.in[i] * vecBytes
+			}
+		}
+		if k.stream = cold > 2*flatChunk; k.stream {
+			name, most = name+"_stream", max(flatChunk/(perStep*vecBytes), 1)
+		}
+		kern, err := l.kernel(name, k.generate)
 		if err != nil {
 			return err
 		}
-		all := append(append([]*tensor{}, in...), out)
-		step := append(append([]int{}, k.in...), k.out)
-		steps := ceilDiv(flatVectors(out), k.out)
-		table := l.flatTable(steps, all, step)
-		l.launchTable(s, kern, table, len(all)+1, words...)
+		l.launchTable(s, kern, flatTable(l.parts(steps, most), all, step), len(all)+1, words...)
 		return nil
 	})
 }

@@ -13,9 +13,9 @@ import (
 
 // slabKernel walks the slabs of one vector of rows.
 type slabKernel struct {
-	name string
-	// words are arguments that the body gets as vectors.
-	words int
+	name  string
+	words int // arguments that the body gets as vectors
+	wide  int // vectors of the result per vector of rows; 0 is 1
 	body  func(a *asm, s *slabWalk, c []build.Reg)
 }
 
@@ -101,45 +101,6 @@ func argKernel(least bool) *slabKernel {
 			a.op(hexagon.V6_vaddw, at, at, c[0])
 		})
 		a.vstore(s.out, 0, index, aliasOut)
-	}}
-}
-
-// normKernel is L2_NORMALIZATION of words, centred values on entry and results
-// in units of 1/128 on exit; results lie in slabs as the values do.
-func normKernel() *slabKernel {
-	return &slabKernel{name: "norm", body: func(a *asm, s *slabWalk, _ []build.Reg) {
-		sum := a.v("sum")
-		a.op(hexagon.V6_vassign, sum, a.zero())
-		s.each(a, a.copyOf(s.in), func(x build.Reg) {
-			p := a.v("square")
-			a.op(hexagon.V6_vmpyieoh, p, x, x)
-			a.op(hexagon.V6_vmpyiewuh_acc, p, x, x)
-			a.op(hexagon.V6_vaddw, sum, sum, p)
-		})
-		factor, right := a.inverseRoot(sum)
-		// What rounding adds: half of the divisor, and the sign where something is
-		// shifted out, because halves round away from zero.
-		one, zero, c31 := a.splat(a.imm(1), "one"), a.zero(), a.imm(31)
-		half, some := a.v("half"), a.v("some")
-		a.op(hexagon.V6_vaslwv, half, one, right)
-		a.op(hexagon.V6_vlsrw, half, half, a.imm(1))
-		q := a.q("shifts")
-		a.op(hexagon.V6_vgtw, q, right, zero)
-		a.op(hexagon.V6_vmux, some, q, a.splat(a.imm(-1), "all"), zero)
-		seven := a.imm(7)
-		a.loop0(s.count, func() {
-			x, y, sign := a.vload(s.in, 0, aliasIn, "x"), a.v("y"), a.v("sign")
-			a.op(hexagon.V6_vaslw, x, x, seven)
-			z := a.mulHigh(x, factor)
-			a.op(hexagon.V6_vasrw, sign, z, c31)
-			a.op(hexagon.V6_vand, sign, sign, some)
-			a.op(hexagon.V6_vaddw, y, z, half)
-			a.op(hexagon.V6_vaddw, y, y, sign)
-			a.op(hexagon.V6_vasrwv, y, y, right)
-			a.vstore(s.out, 0, y, aliasOut)
-			a.op(hexagon.A2_add, s.in, s.in, s.step)
-			a.op(hexagon.A2_add, s.out, s.out, s.step)
-		})
 	}}
 }
 
@@ -243,7 +204,7 @@ func (l *lowering) slabStep(name string, k *slabKernel, out *tensor, s slabs, wo
 		var table []uint32
 		low, high := rowBox(vecBytes, s.count, s.pitch)
 		for v := 0; v < s.pitch; v += vecBytes {
-			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v), uint32(s.count), uint32(s.pitch), low, high)
+			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v*max(k.wide, 1)), uint32(s.count), uint32(s.pitch), low, high)
 		}
 		l.launchTable(st, kern, table, slabWords, words...)
 		return nil

@@ -45,7 +45,7 @@ func (l *lowering) lookupFlat(out, in *tensor, t *[256]byte) {
 		if err != nil {
 			return err
 		}
-		table := l.flatTable(flatVectors(out), []*tensor{in, out}, []int{1, 1})
+		table := flatTable(l.spread(flatVectors(out)), []*tensor{in, out}, []int{1, 1})
 		l.launchTable(s, k, table, 3, l.constant(lookupVectors(t)))
 		return nil
 	})
@@ -274,7 +274,7 @@ func lowerPrelu(l *lowering, op *nn.Operation) error {
 		if err != nil {
 			return err
 		}
-		table := l.flatTable(flatVectors(product), []*tensor{in[0], in[1], product}, []int{1, 1, 1})
+		table := flatTable(l.spread(flatVectors(product)), []*tensor{in[0], in[1], product}, []int{1, 1, 1})
 		l.launchTable(s, kern, l.binaryTable(table, in), binWords, l.constWords(mulParams(&rq, &m, bias)))
 		return nil
 	})

@@ -119,7 +119,7 @@ func (l *lowering) halves(out, in *tensor, rq *requant) {
 		if err != nil {
 			return err
 		}
-		table := l.flatTable(flatVectors(out), []*tensor{in, out}, []int{2, 1})
+		table := flatTable(l.spread(flatVectors(out)), []*tensor{in, out}, []int{2, 1})
 		l.launchTable(s, kern, table, 3, l.constWords(rq.params()))
 		return nil
 	})

@@ -42,27 +42,27 @@ func (l *lowering) wordsOf(in *tensor, i uint32, zero int32) *tensor {
 	return out
 }
 
-// along is the flat words of an operation along one axis, in slabs.
-func (l *lowering) along(i uint32, outer, depth, inner int, zero int32) (slabs, error) {
-	in, err := l.flat(i)
-	if err != nil {
-		return slabs{}, err
-	}
-	dims := []uint32{uint32(outer), uint32(depth), uint32(inner)}
-	return l.intoSlabs(l.wordsOf(in, i, zero), dims, []bool{false, true, false}, 4)
-}
-
 // lowerArg lowers ARGMAX and ARGMIN.
 func lowerArg(l *lowering, op *nn.Operation) error {
 	r, err := l.view.Along(op)
 	if err != nil {
 		return err
 	}
-	s, err := l.along(r.Input, r.Outer, r.Depth, r.Inner, 0)
+	in, err := l.flat(r.Input)
 	if err != nil {
 		return err
 	}
-	l.slabStep("arg", argKernel(op.Type == nn.OpArgmin), l.flatResult(r.Output), s, 1)
+	size := l.sizeOf(r.Input)
+	k, one := argBytesKernel(op.Type == nn.OpArgmin), uint32(ones)
+	if size == 4 || r.Depth > maxIndex {
+		in, size = l.wordsOf(in, r.Input, 0), 4
+		k, one = argKernel(op.Type == nn.OpArgmin), 1
+	}
+	s, err := l.intoSlabs(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, size)
+	if err != nil {
+		return err
+	}
+	l.slabStep("arg", k, l.flatResult(r.Output), s, one)
 	return nil
 }
 
@@ -79,20 +79,17 @@ func lowerNorm(l *lowering, op *nn.Operation) error {
 	if r.Depth > maxNorm {
 		return fmt.Errorf("rows of %d values, at most %d", r.Depth, maxNorm)
 	}
-	s, err := l.along(r.Input, r.Outer, r.Depth, r.Inner, zeroOf(&l.graph.Operands[r.Input]))
+	in, err := l.flat(r.Input)
 	if err != nil {
 		return err
 	}
-	scaled := s
-	scaled.t = l.newFlat("normalized", s.pitch*s.count, 1)
-	l.slabStep("normalize", normKernel(), scaled.t, s)
-	back := l.newFlat("normalized rows", s.count*s.rows, 4)
-	err = l.moveFlat("rows", back, scaled.t, 4, []moveDim{
-		{r.Outer, 4 * r.Inner, 4 * r.Depth * r.Inner}, {r.Depth, s.pitch, 4 * r.Inner}, {r.Inner, 4, 4}}, 0, 0)
+	s, err := l.intoSlabs(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, 1)
 	if err != nil {
 		return err
 	}
+	scaled := l.newFlat("normalized", s.pitch*s.count, 1)
 	// The result's zero point is 128 in stored bytes of either type.
-	l.flatStep("narrow", narrowWordsKernel(), l.flatResult(r.Output), []*tensor{back}, 128)
-	return nil
+	l.slabStep("normalize", normKernel(), scaled, s, splatHalf(zeroOf(&l.graph.Operands[r.Input])), splatHalf(128))
+	return l.moveFlat("rows", l.flatResult(r.Output), scaled, 1, []moveDim{
+		{r.Outer, r.Inner, r.Depth * r.Inner}, {r.Depth, s.pitch, r.Inner}, {r.Inner, 1, 1}}, 0, 0)
 }

@@ -119,3 +119,34 @@ func TestRandomBilinear(t *testing.T) {
 		b.run(t, d, fmt.Sprintf("%d_%dx%dx%dx%d_%dx%d", seed, n, h, w, c, oh, ow))
 	}
 }
+
+// TestManySlabs covers rows of more elements than a byte counts, many of them equal.
+func TestManySlabs(t *testing.T) {
+	d := device(t)
+	r := rand.New(rand.NewPCG(8, 26))
+	for _, op := range []nn.OperationType{nn.OpArgmax, nn.OpArgmin, nn.OpTopkV2} {
+		for _, depth := range []int{1, 255, 256, 257, 511, 513, 1000, maxIndex + 1} {
+			rows := pick(r, 1, 3, 127, 130)
+			if depth > 1000 {
+				rows = 1
+			}
+			b := newBuilder(r)
+			o := b.activation(quantType(r), rows, depth)
+			x := b.input(o)
+			if op == nn.OpTopkV2 {
+				k := min(depth, 1+r.IntN(9))
+				out := o
+				out.Dimensions = []uint32{uint32(rows), uint32(k)}
+				b.add(op, []uint32{x, b.int32(k)}, b.output(out), b.output(b.plain(nn.TensorInt32, rows, k)))
+			} else {
+				b.add(op, []uint32{x, b.int32(1)}, b.output(b.plain(nn.TensorInt32, rows)))
+			}
+			values := 1 + r.IntN(3)
+			data := b.bytes(rows * depth)
+			for i := range data {
+				data[i] = byte(int(data[i])%(1<<values)) << (8 - values)
+			}
+			t.Run(fmt.Sprintf("%v_%dx%d_%d", op, rows, depth, values), func(t *testing.T) { check(t, d, &b.m, [][]byte{data}, true) })
+		}
+	}
+}

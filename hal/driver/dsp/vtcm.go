@@ -190,6 +190,17 @@ func generateWarm(a *asm) {
 	a.ret()
 }
 
+// bring has n lines from an address on come to L2, and waits for them by reading.
+// Other threads use the time.
+func (a *asm) bring(addr, n build.Reg) {
+	shape, at := a.rr("box"), a.copyOf(addr)
+	a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
+	a.op(hexagon.A2_tfr, lo(shape), n)
+	a.op(hexagon.S2_setbit_i, lo(shape), lo(shape), 23) // 128 bytes wide
+	a.op(hexagon.Y5_l2fetch, addr, shape)
+	a.loop0(n, func() { a.op(hexagon.V6_vL32b_pi, a.v("bytes"), at, 1).Loads(aliasIn) })
+}
+
 // generateFetch writes the kernel that copies ranges of whole units. Arguments:
 // table of (source, destination, units), entries.
 func generateFetch(a *asm) {
