@@ -143,23 +143,32 @@ type composer struct {
 	segments []int           // of each entry
 	open     map[pattern]int // entries that vectors of a pattern may still join
 	from     uint32          // of the segment of the result that open belongs to
-	segment  int             // its number
+	segment  uint32          // how many bytes it has
 }
 
 // composeEntry is an entry of the kernel's table.
 type composeEntry [composeWords]uint32
 
-// composeSegment is how many bytes of the result an entry may span, so that
-// threads walk it in order.
-const composeSegment = 16 << 10
+// composeSegments are how many bytes of the result an entry may span, so that
+// threads walk it in order: the least with which entries have vectors to share the
+// controls, composeUnroll of them on average.
+var composeSegments = [...]uint32{16 << 10, 64 << 10, 256 << 10}
 
 // composePieces launches the compose kernel. Pieces are sorted by destination.
 func (l *lowering) composePieces(s *step, pieces []bytePiece, flip bool) error {
 	c := &composer{l: l, kind: chooseNetwork(pieces), patterns: map[string]pattern{}, controls: map[[vecBytes]byte]uint32{}}
-	eachVector(pieces, func(v *vectorMove) bool {
-		c.add(v)
-		return len(l.consts) <= maxConst
-	})
+	for _, n := range composeSegments {
+		c.segment, c.entries, c.segments, c.open = n, nil, nil, nil
+		vectors := 0
+		eachVector(pieces, func(v *vectorMove) bool {
+			vectors++
+			c.add(v)
+			return len(l.consts) <= maxConst
+		})
+		if len(c.entries)*composeUnroll <= vectors {
+			break
+		}
+	}
 	k := composeKernel{kind: c.kind, flip: flip}
 	table, costs := c.table()
 	kern, err := l.kernel(k.name(), k.generate)
@@ -242,16 +251,15 @@ func (c *composer) add(v *vectorMove) {
 		p = c.pattern(v.chunks)
 		c.patterns[v.key] = p
 	}
-	if c.open == nil || v.dst-c.from >= composeSegment {
+	if c.open == nil || v.dst-c.from >= c.segment {
 		c.open, c.from = map[pattern]int{}, v.dst
-		c.segment++
 	}
 	if i, ok := c.open[p]; ok && c.entries[i].extend(v.src, v.dst) {
 		return
 	}
 	c.open[p] = len(c.entries)
 	c.entries = append(c.entries, composeEntry{composeSrc: v.src, composeDst: v.dst, composePattern: p.from, composeWindows: p.windows, composeCount: 1})
-	c.segments = append(c.segments, c.segment)
+	c.segments = append(c.segments, int(c.from))
 }
 
 // pattern stores the windows of chunks.

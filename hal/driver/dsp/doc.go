@@ -20,7 +20,9 @@
 //	binary     ADD, SUB, MUL
 //	unary      RELU*, LOGISTIC, TANH, HARD_SWISH, RSQRT, requantization by table or clamp
 //	softmax    exponentials from a table of the 256 differences, sum, reciprocal, scaling
-//	copy, fill layout changes, PAD, CONCATENATION, halos, every operation that selects or reorders elements
+//	copy, fill PAD, CONCATENATION, halos, every operation that selects or reorders elements, in runs of bytes
+//	compose    the same for short runs: vectors made up by butterfly networks (vdelta, vrdelta, vlut32) from windows of the source
+//	transpose  layout changes, TRANSPOSE: tiles of vectors by vshuff
 //
 // # Flat values
 //
@@ -30,7 +32,8 @@
 //
 //	flat     vectors of results from vectors of operands: comparisons, logic, MAXIMUM, MINIMUM, SELECT, PRELU, CAST, words
 //	slab     a lane per row, a slab per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION, TOPK_V2
-//	dot      rows of inputs, gathered, times rows of weights: BATCH_MATMUL and convolutions whose filter the model computes
+//	dot      rows times columns: BATCH_MATMUL
+//	blend    RESIZE_BILINEAR
 //	lookup   GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP with indexes that the program reads and checks
 //	halves   QUANTIZED_16BIT_LSTM, QUANTIZED_LSTM: the gates' functions in 16-bit fixed point, sums and layer normalization in words
 //	rescale  the requantization of what dot makes
@@ -67,7 +70,9 @@
 //
 // All arithmetic on tensor values happens in these programs; what Go computes
 // when a model is prepared depends on the model alone: packed weights,
-// multipliers, tables, addresses.
+// multipliers, tables, addresses. Weights that an execution brings, or the model
+// computes, are packed by the program: moves lay them out, and the fold kernel takes
+// the inputs' zero point out of the biases.
 //
 // # Stages
 //

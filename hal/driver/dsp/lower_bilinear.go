@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -11,9 +12,13 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// bilinearBits are the fraction bits of the weights: four weights of bytes stay
-// below 2^31.
-const bilinearBits = 22
+const (
+	// bilinearBits are the fraction bits of the weights: four weights of bytes stay
+	// below 2^31.
+	bilinearBits = 22
+	// fractionBits are those of the fractions that they are products of.
+	fractionBits = 30
+)
 
 // samples are the neighbours and the weight of the second along an axis.
 type samples struct {
@@ -38,51 +43,86 @@ func bilinearSamples(in, out int, p *opspec.Resize) samples {
 	return s
 }
 
-// blendKernel weighs four neighbours, all with one word per element: bytes,
-// sums of products of words, rounded halves away from zero. The constants are
-// the bias of stored bytes and half of a unit.
-func blendKernel() *flatKernel {
-	k := &flatKernel{name: "flat_blend", in: []int{1, 1, 1, 1, 4, 4, 4, 4}, out: 1, splats: 2}
-	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
-		var acc [4]build.Reg
-		for n := range 4 {
-			for i, w := range a.widenBytes(x[n][0]) {
-				v := a.v("centred")
-				a.op(hexagon.V6_vsubw, v, w, c[0])
-				if n == 0 {
-					acc[i] = a.v("sum")
-					a.op(hexagon.V6_vmpyieoh, acc[i], v, x[4+n][i])
-				} else {
-					p := a.v("crossed")
-					a.op(hexagon.V6_vmpyieoh, p, v, x[4+n][i])
-					a.op(hexagon.V6_vaddw, acc[i], acc[i], p)
-				}
-				a.op(hexagon.V6_vmpyiewuh_acc, acc[i], v, x[4+n][i])
+// Words of an entry of the blend kernel: a range of a row of the result, the same
+// of the rows that hold its left and right neighbours above and below, the fractions
+// of its columns, the vectors and the fraction of the row.
+const (
+	blendRows  = 0
+	blendX     = 4
+	blendOut   = 5
+	blendCount = 6
+	blendY     = 7
+	blendWords = 8
+)
+
+// generateBlend writes the kernel that weighs four neighbours: sums of products of
+// words, halves rounded away from zero. Arguments: table, entries, the bias of stored
+// bytes.
+func generateBlend(a *asm) {
+	in := a.args("table", "entries", "bias")
+	table, entries, bias := in[0], in[1], a.splat(in[2], "bias")
+	one := a.splat(a.imm(1<<fractionBits), "one")
+	half := a.splat(a.imm(1<<(bilinearBits-1)), "half")
+	// Products of fractions have 2*fractionBits - 31 bits.
+	const surplus = 2*fractionBits - 31 - bilinearBits
+	roundBy := a.splat(a.imm(1<<(surplus-1)), "round")
+	shift, last, bits := a.imm(surplus), a.imm(31), a.imm(bilinearBits)
+	a.repeat(entries, func() {
+		var rows [4]build.Reg
+		for i := range rows {
+			rows[i] = a.word(table, blendRows+i, "row")
+		}
+		fractions, out, count := a.word(table, blendX, "fractions"), a.word(table, blendOut, "out"), a.word(table, blendCount, "vectors")
+		below, above := a.splat(a.word(table, blendY, "y"), "below"), a.v("above")
+		a.bump(table, 4*blendWords)
+		a.op(hexagon.V6_vsubw, above, one, below)
+		a.loop0(count, func() {
+			var x [4][4]build.Reg // neighbour, words
+			for n := range x {
+				v := a.v("neighbour")
+				a.op(hexagon.V6_vL32b_pi, v, rows[n], 1).Loads(aliasIn)
+				x[n] = a.widenBytes(v)
 			}
-		}
-		for i := range acc {
-			sign := a.v("sign")
-			a.op(hexagon.V6_vasrw, sign, acc[i], a.imm(31))
-			a.op(hexagon.V6_vaddw, acc[i], acc[i], sign)
-			a.op(hexagon.V6_vaddw, acc[i], acc[i], c[1])
-			a.op(hexagon.V6_vasrw, acc[i], acc[i], a.imm(bilinearBits))
-			a.op(hexagon.V6_vaddw, acc[i], acc[i], c[0])
-		}
-		return []build.Reg{a.narrowWords(acc)}
-	}
-	return k
+			var acc [4]build.Reg
+			for i := range acc {
+				right, left := a.v("right"), a.v("left")
+				a.op(hexagon.V6_vL32b_pi, right, fractions, 1).Loads(aliasConst)
+				a.op(hexagon.V6_vsubw, left, one, right)
+				for n, f := range [4][2]build.Reg{{above, left}, {above, right}, {below, left}, {below, right}} {
+					w, v := a.mulHigh(f[1], f[0]), a.v("centred")
+					a.op(hexagon.V6_vaddw, w, w, roundBy)
+					a.op(hexagon.V6_vasrw, w, w, shift)
+					a.op(hexagon.V6_vsubw, v, x[n][i], bias)
+					p := a.mulWords(v, w)
+					if n > 0 {
+						a.op(hexagon.V6_vaddw, p, p, acc[i])
+					}
+					acc[i] = p
+				}
+				sign := a.v("sign")
+				a.op(hexagon.V6_vasrw, sign, acc[i], last)
+				a.op(hexagon.V6_vaddw, acc[i], acc[i], sign)
+				a.op(hexagon.V6_vaddw, acc[i], acc[i], half)
+				a.op(hexagon.V6_vasrw, acc[i], acc[i], bits)
+				a.op(hexagon.V6_vaddw, acc[i], acc[i], bias)
+			}
+			a.op(hexagon.V6_vS32b_pi, out, 1, a.narrowWords(acc)).Stores(aliasOut)
+		})
+	})
+	a.ret()
 }
 
-// lowerBilinear lowers RESIZE_BILINEAR: the four neighbours of each element are
-// gathered and blended with weights that depend on positions only.
+// lowerBilinear lowers RESIZE_BILINEAR: the rows of the input that are needed are
+// stretched to the result's width, once with the left and once with the right
+// neighbours, and blended.
 func lowerBilinear(l *lowering, op *nn.Operation) error {
 	p, err := l.view.Resize(op)
 	if err != nil {
 		return err
 	}
 	n := p.N * p.OutH * p.OutW * p.C
-	if n == 0 || n > maxConst/64 {
-		return fmt.Errorf("%d elements, 1 to %d needed", n, maxConst/64)
+	if n == 0 {
+		return fmt.Errorf("no elements")
 	}
 	in, err := l.flat(p.Input)
 	if err != nil {
@@ -97,16 +137,27 @@ func lowerBilinear(l *lowering, op *nn.Operation) error {
 	if p.NCHW {
 		planes, size = p.N*p.C, 1
 	}
-	ts := make([]*tensor, 8)
-	for k := range 4 {
-		ts[k] = l.newFlat("neighbours", n, 1)
-		err := l.move("neighbours", ts[k], in, planes*p.OutH*p.OutW, func(put func(to, from, n int)) {
-			to := 0
+	var used []int // rows of the input
+	place := make([]int, p.H)
+	for y := range p.H {
+		if slices.Contains(ys.at[0], y) || slices.Contains(ys.at[1], y) {
+			place[y] = len(used)
+			used = append(used, y)
+		}
+	}
+	width := p.OutW * size
+	pitch := roundUp(width, vecBytes)
+	if n := int64(planes) * int64(max(p.OutH, len(used))) * int64(pitch); n > maxArena || 4*pitch > maxConst/16 {
+		return fmt.Errorf("%d rows of %d bytes need too much memory", planes*p.OutH, pitch)
+	}
+	var stretched [2]*tensor
+	for k := range stretched {
+		stretched[k] = l.newFlat("neighbours", planes*len(used)*pitch, 1)
+		err := l.move("neighbours", stretched[k], in, planes*len(used)*p.OutW, func(put func(to, from, n int)) {
 			for i := range planes {
-				for _, y := range ys.at[k/2] {
-					for _, x := range xs.at[k%2] {
-						put(to, ((i*p.H+y)*p.W+x)*size, size)
-						to += size
+				for j, y := range used {
+					for x, at := range xs.at[k] {
+						put((i*len(used)+j)*pitch+x*size, ((i*p.H+y)*p.W+at)*size, size)
 					}
 				}
 			}
@@ -114,28 +165,54 @@ func lowerBilinear(l *lowering, op *nn.Operation) error {
 		if err != nil {
 			return err
 		}
-		w := l.newFlat("weights", n, 4)
-		w.first = -2 // a constant
-		w.addr = l.constant(bilinearWeights(ys.frac, xs.frac, k, planes, size))
-		ts[4+k] = w
 	}
-	bias := uint32(unsignedBias(p.Type))
-	l.flatStep("blend", blendKernel(), l.flatResult(p.Output), ts, bias, 1<<(bilinearBits-1))
-	return nil
-}
-
-// bilinearWeights are the weights of neighbour k of every element.
-func bilinearWeights(fy, fx []float64, k, planes, size int) []byte {
-	var b []byte
-	for range planes {
-		for _, y := range fy {
-			for _, x := range fx {
-				w := [2]float64{1 - y, y}[k/2] * [2]float64{1 - x, x}[k%2]
-				for range size {
-					b = binary.LittleEndian.AppendUint32(b, uint32(math.Round(w*(1<<bilinearBits))))
+	out := l.flatResult(p.Output)
+	rows := out
+	if pitch != width {
+		rows = l.newFlat("rows", planes*p.OutH*pitch, 1)
+	}
+	l.addStep("blend", stretched[:], []*tensor{rows}, func(l *lowering, s *step) error {
+		kern, err := l.kernel("blend", generateBlend)
+		if err != nil {
+			return err
+		}
+		fractions := l.constant(columnFractions(xs.frac, size, pitch))
+		parts := l.parts(pitch/vecBytes, 64)
+		if planes*p.OutH >= l.threads {
+			parts = [][2]int{{0, pitch / vecBytes}}
+		}
+		var table []uint32
+		for i := range planes {
+			for y := range p.OutH {
+				for _, part := range parts {
+					at := uint32(part[0] * vecBytes)
+					for _, r := range ys.at {
+						row := at + uint32((i*len(used)+place[r[y]])*pitch)
+						table = append(table, stretched[0].addr+row, stretched[1].addr+row)
+					}
+					table = append(table, fractions+4*at, rows.addr+at+uint32((i*p.OutH+y)*pitch), uint32(part[1]-part[0]),
+						fraction(ys.frac[y]))
 				}
 			}
 		}
+		l.launchTable(s, kern, table, blendWords, uint32(unsignedBias(p.Type)))
+		return nil
+	})
+	if rows == out {
+		return nil
 	}
-	return b
+	return l.moveFlat("result", out, rows, 1, []moveDim{{planes * p.OutH, pitch, width}, {width, 1, 1}}, 0, 0)
+}
+
+func fraction(f float64) uint32 { return uint32(math.Round(f * (1 << fractionBits))) }
+
+// columnFractions are the fractions of the elements of a row.
+func columnFractions(frac []float64, size, pitch int) []byte {
+	b := make([]byte, 0, 4*pitch)
+	for _, x := range frac {
+		for range size {
+			b = binary.LittleEndian.AppendUint32(b, fraction(x))
+		}
+	}
+	return append(b, make([]byte, 4*pitch-len(b))...)
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/build"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// lowerGather lowers GATHER and EMBEDDING_LOOKUP: with constant indexes as
-// copies, otherwise the program reads them.
+// lowerGather lowers GATHER and EMBEDDING_LOOKUP: the program reads the indexes. With
+// constant ones, entries too short for that are composed.
 func lowerGather(l *lowering, op *nn.Operation) error {
 	g, err := l.view.Gather(op)
 	if err != nil {
@@ -21,35 +22,72 @@ func lowerGather(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	n := g.Inner * l.sizeOf(g.Input)
-	if !l.graph.Operands[g.Indices].IsConst() {
-		indices, err := l.flat(g.Indices)
+	if l.graph.Operands[g.Indices].IsConst() {
+		index, err := l.constIndexes(&g)
 		if err != nil {
 			return err
 		}
-		reason := fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count)
-		return l.gather(l.flatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
+		if n < shortEntry && !scalarEntry(n) {
+			return l.move("gather", l.flatResult(g.Output), in, g.Outer*len(index), func(put func(to, from, n int)) {
+				to := 0
+				for o := range g.Outer {
+					for _, x := range index {
+						put(to, (o*g.Count+x)*n, n)
+						to += n
+					}
+				}
+			})
+		}
 	}
-	data, err := l.view.Data(g.Indices)
+	indices, err := l.flat(g.Indices)
 	if err != nil {
 		return err
+	}
+	reason := fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count)
+	if n < shortEntry && g.Outer*n >= shortEntry {
+		return l.gatherInner(l.flatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
+	}
+	return l.gather(l.flatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
+}
+
+// constIndexes reads and checks constant indexes.
+func (l *lowering) constIndexes(g *opspec.Gather) ([]int, error) {
+	data, err := l.view.Data(g.Indices)
+	if err != nil {
+		return nil, err
 	}
 	index := make([]int, len(data)/4)
 	for i := range index {
 		x := int32(binary.LittleEndian.Uint32(data[4*i:]))
 		if x < 0 || int(x) >= g.Count {
-			return fmt.Errorf("index %d of %d entries", x, g.Count)
+			return nil, fmt.Errorf("index %d of %d entries", x, g.Count)
 		}
 		index[i] = int(x)
 	}
-	return l.move("gather", l.flatResult(g.Output), in, g.Outer*len(index), func(put func(to, from, n int)) {
-		to := 0
-		for o := range g.Outer {
-			for _, x := range index {
-				put(to, (o*g.Count+x)*n, n)
-				to += n
-			}
-		}
-	})
+	return index, nil
+}
+
+// scalarEntry reports whether a scalar register holds an entry of n bytes.
+func scalarEntry(n int) bool { return n <= 8 && n&(n-1) == 0 }
+
+// shortEntry is the bytes of an entry below which it is slow to copy.
+const shortEntry = 32
+
+// gatherInner is gather with short entries: those of all of outer are brought side
+// by side first, and back behind it.
+func (l *lowering) gatherInner(out, in, indices *tensor, outer, count, n int, reason string) error {
+	list := indices.bytes() / 4
+	if size := int64(max(count, list)) * int64(outer*n); size > maxArena {
+		return fmt.Errorf("%d bytes of entries, at most %d", size, maxArena)
+	}
+	entries, found := l.newFlat("entries", count*outer*n, 1), l.newFlat("found", list*outer*n, 1)
+	if err := l.moveFlat("turn", entries, in, n, []moveDim{{outer, count * n, n}, {count, n, outer * n}}, 0, 0); err != nil {
+		return err
+	}
+	if err := l.gather(found, entries, indices, 1, count, outer*n, reason); err != nil {
+		return err
+	}
+	return l.moveFlat("turn back", out, found, n, []moveDim{{outer, n, list * n}, {list, outer * n, n}}, 0, 0)
 }
 
 // gather copies the entries of n bytes that indices name, for each of outer.
@@ -63,6 +101,9 @@ func (l *lowering) gather(out, in, indices *tensor, outer, count, n int, reason 
 	l.faults = append(l.faults, fault{l.op, bad, reason})
 	l.addStep("gather", []*tensor{in, indices}, []*tensor{out, bad}, func(l *lowering, s *step) error {
 		k := gatherKernel{full: n >= vecBytes, rest: n%vecBytes != 0}
+		if scalarEntry(n) {
+			k = gatherKernel{size: n}
+		}
 		kern, err := l.kernel(k.name(), k.generate)
 		if err != nil {
 			return err
@@ -73,7 +114,15 @@ func (l *lowering) gather(out, in, indices *tensor, outer, count, n int, reason 
 				table = append(table, indices.addr+uint32(4*r[0]), in.addr+uint32(o*count*n), out.addr+uint32((o*list+r[0])*n), uint32(r[1]-r[0]))
 			}
 		}
-		l.launchTable(s, kern, table, 4, uint32(count), uint32(n), bad.addr)
+		l.launchTable(s, kern, table, 4, uint32(count), uint32(n), bad.addr, in.addr, 0, vecBytes)
+		if in.bytes() <= prefetchLimit { // each thread fetches a part of the entries, which all may need
+			args := l.jobs[len(l.jobs)-1].Args
+			for t, part := range l.spread(ceilDiv(in.bytes(), vecBytes)) {
+				if t < len(args) {
+					args[t][5], args[t][6] = in.addr+uint32(part[0]*vecBytes), boxOf(uint32((part[1]-part[0]+1)*vecBytes))
+				}
+			}
+		}
 		return nil
 	})
 	return nil
@@ -83,17 +132,37 @@ func (l *lowering) gather(out, in, indices *tensor, outer, count, n int, reason 
 // exist sets a word and copies entry 0.
 type gatherKernel struct {
 	full, rest bool // as copyKernel's
+	size       int  // of entries that scalar registers hold: 1, 2, 4, 8; otherwise 0
 }
 
-func (g *gatherKernel) name() string { return "gather_" + flag(g.full, "v") + flag(g.rest, "r") }
+func (g *gatherKernel) name() string {
+	return fmt.Sprintf("gather_%d", g.size) + flag(g.full, "v") + flag(g.rest, "r")
+}
+
+// moveScalar copies an entry that a register holds.
+func (g *gatherKernel) moveScalar(a *asm, from, to build.Reg) {
+	load, store, x := hexagon.L2_loadrub_io, hexagon.S2_storerb_io, a.r("entry")
+	switch g.size {
+	case 2:
+		load, store = hexagon.L2_loadruh_io, hexagon.S2_storerh_io
+	case 4:
+		load, store = hexagon.L2_loadri_io, hexagon.S2_storeri_io
+	case 8:
+		load, store, x = hexagon.L2_loadrd_io, hexagon.S2_storerd_io, a.rr("entry")
+	}
+	a.op(load, x, from, 0).Loads(aliasIn)
+	a.op(store, to, 0, x).Stores(aliasOut)
+}
 
 // generate writes the kernel. Arguments: table of (indexes, entry 0, result,
 // number of indexes), entries, number of entries that exist, bytes of each,
-// the word to set.
+// the word to set, prefetch.
 func (g *gatherKernel) generate(a *asm) {
-	in := a.args("table", "entries", "count", "bytes", "bad")
+	in := a.args("table", "entries", "count", "bytes", "bad", "address", "box", "stride")
 	table, entries, count, n, bad := in[0], in[1], in[2], in[3], in[4]
-	full, rest := a.r("full"), a.r("rest")
+	a.prefetch(in[5:])
+	full, rest, wrong := a.r("full"), a.r("rest"), a.r("wrong")
+	a.op(hexagon.A2_tfrsi, wrong, 0)
 	if g.full {
 		a.op(hexagon.S2_lsr_i_r, full, n, 7)
 	}
@@ -104,18 +173,25 @@ func (g *gatherKernel) generate(a *asm) {
 		index, base, out := a.word(table, 0, "index"), a.word(table, 1, "base"), a.word(table, 2, "out")
 		left := a.word(table, 3, "left")
 		a.bump(table, 16)
-		a.repeat(left, func() {
-			x, s, d := a.r("x"), a.r("from"), a.r("to")
+		loop := a.loop1
+		if g.size > 0 {
+			loop = a.loop0
+		}
+		loop(left, func() {
+			x, s, p, no := a.r("x"), a.r("from"), a.p("exists"), a.r("no")
 			a.op(hexagon.L2_loadri_pi, x, index, 4).Loads(aliasIn)
-			over, p := a.f.Label("valid"), a.p("valid")
 			a.op(hexagon.C2_cmpgtu, p, count, x)
-			a.op(hexagon.J2_jumptpt, p, over)
-			a.op(hexagon.S2_storeri_io, bad, 0, a.imm(1)).Stores(aliasOut)
-			a.op(hexagon.A2_tfrsi, x, 0)
-			a.f.Bind(over)
+			a.op(hexagon.C2_muxii, no, p, 0, 1)
+			a.op(hexagon.A2_or, wrong, wrong, no)
+			a.op(hexagon.C2_muxir, x, p, x, 0)
 			a.op(hexagon.M2_mpyi, s, x, n)
 			a.op(hexagon.A2_add, s, s, base)
-			a.op(hexagon.A2_tfr, d, out)
+			if g.size > 0 {
+				g.moveScalar(a, s, out)
+				a.op(hexagon.A2_add, out, out, n)
+				return
+			}
+			d := a.copyOf(out)
 			if g.full {
 				a.loop0(full, func() {
 					v := a.v("bytes")
@@ -129,6 +205,7 @@ func (g *gatherKernel) generate(a *asm) {
 			a.op(hexagon.A2_add, out, out, n)
 		})
 	})
+	a.skipIfZero(wrong, func() { a.op(hexagon.S2_storeri_io, bad, 0, wrong).Stores(aliasOut) })
 	a.ret()
 }
 

@@ -17,19 +17,81 @@ func lowerReduce(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	s, err := l.intoSlabs(in, m.In, m.Reduce, 1)
-	if err != nil {
-		return err
-	}
-	k, bound := foldKernel(hexagon.V6_vmaxub), uint32(255*ones)
+	k, bound, least := foldKernel(hexagon.V6_vmaxub), uint32(255*ones), uint32(0)
 	if op.Type == nn.OpReduceMin || op.Type == nn.OpReduceAll {
-		k = foldKernel(hexagon.V6_vminub)
+		k, least = foldKernel(hexagon.V6_vminub), 255*ones
 	}
 	if m.Type == nn.TensorBool8 {
 		bound = ones
 	}
+	dims, reduced := m.In, m.Reduce
+	if rows, count, ok := longRows(dims, reduced); ok {
+		if in, err = l.foldRows(k, in, rows, count, least, bound); err != nil {
+			return err
+		}
+		dims, reduced = []uint32{uint32(rows), foldLanes}, []bool{false, true}
+	}
+	s, err := l.intoSlabs(in, dims, reduced, 1)
+	if err != nil {
+		return err
+	}
 	l.slabStep("reduce", k, l.flatResult(m.Output), s, bound)
 	return nil
+}
+
+// foldLanes is to how many values a long row is reduced first.
+const foldLanes = 4 * vecBytes
+
+// longRows reports whether a reduction is one of few rows of many elements that
+// follow each other.
+func longRows(dims []uint32, reduced []bool) (rows, count int, ok bool) {
+	rows, count = 1, 1
+	for i, n := range dims {
+		switch {
+		case n == 1:
+		case reduced[i]:
+			count *= int(n)
+		case count > 1:
+			return 0, 0, false
+		default:
+			rows *= int(n)
+		}
+	}
+	return rows, count, rows <= 32 && count > 2*foldLanes
+}
+
+// foldRows reduces rows to foldLanes values each; what fills the last ones up does
+// not count.
+func (l *lowering) foldRows(k *slabKernel, in *tensor, rows, count int, fill, bound uint32) (*tensor, error) {
+	slabs := ceilDiv(count, foldLanes)
+	if pitch := slabs * foldLanes; pitch != count {
+		if int64(rows)*int64(pitch) > maxArena {
+			return nil, fmt.Errorf("%d rows of %d values need too much memory", rows, count)
+		}
+		whole := l.newFlat(in.name+" filled up", rows*pitch, 1)
+		l.fillFlat(whole, fill)
+		if err := l.moveFlat("rows", whole, in, 1, []moveDim{{rows, count, pitch}, {count, 1, 1}}, 0, 0); err != nil {
+			return nil, err
+		}
+		in = whole
+	}
+	out := l.newFlat("folded", rows*foldLanes, 1)
+	l.addStep("fold", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+		kern, err := l.kernel("slab_"+k.name, k.generate)
+		if err != nil {
+			return err
+		}
+		low, high := rowBox(vecBytes, slabs, foldLanes)
+		var table []uint32
+		for row := range rows {
+			for v := 0; v < foldLanes; v += vecBytes {
+				table = append(table, in.addr+uint32(row*slabs*foldLanes+v), out.addr+uint32(row*foldLanes+v), uint32(slabs), foldLanes, low, high)
+			}
+		}
+		l.launchTable(s, kern, table, slabWords, bound)
+		return nil
+	})
+	return out, nil
 }
 
 // wordsOf is a flat value as words, less a constant for bytes.

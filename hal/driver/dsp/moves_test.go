@@ -183,3 +183,69 @@ func TestComposeNetworks(t *testing.T) {
 		}
 	}
 }
+
+// TestRandomGatherShapes gathers entries of all lengths along all axes, with
+// indexes that are constants or come with the execution.
+func TestRandomGatherShapes(t *testing.T) {
+	d := device(t)
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 42))
+		b := newBuilder(r)
+		dims := []int{pick(r, 1, 3, 31, 40), 1 + r.IntN(70), pick(r, 1, 2, 3, 4, 5, 8, 16, 31, 32, 33, 127, 128, 129, 300)}
+		axis := r.IntN(3)
+		o := b.plain(anyType(r), dims...)
+		list := make([]int, 1+r.IntN(90))
+		for i := range list {
+			list[i] = r.IntN(dims[axis])
+		}
+		out := o
+		dims[axis] = len(list)
+		out.Dimensions = b.plain(nn.TensorInt32, dims...).Dimensions
+		data := [][]byte{b.bytes(int(o.Bytes()))}
+		x, index := b.input(o), b.int32s([]uint32{uint32(len(list))}, list...)
+		if i := &b.m.Main.Operands[index]; r.IntN(2) == 0 {
+			data = append(data, i.Data)
+			i.Lifetime, i.Data = nn.SubgraphInput, nil
+			b.m.Main.Inputs = append(b.m.Main.Inputs, index)
+		}
+		b.add(nn.OpGather, []uint32{x, b.int32(axis), index}, b.output(out))
+		t.Run(fmt.Sprintf("%d_%v_axis%d", seed, o.Dimensions, axis), func(t *testing.T) { check(t, d, &b.m, data, r.IntN(2) == 0) })
+	}
+}
+
+// TestLongRows reduces few rows of many elements.
+func TestLongRows(t *testing.T) {
+	d := device(t)
+	r := rand.New(rand.NewPCG(9, 43))
+	for _, op := range []nn.OperationType{nn.OpReduceMax, nn.OpReduceMin, nn.OpReduceAll, nn.OpReduceAny} {
+		for _, dims := range [][]int{{1, 1025}, {1025}, {3, 1, 1031, 1}, {32, 1536}, {2, 40, 127}, {33, 1100}} {
+			b := newBuilder(r)
+			typ := quantType(r)
+			if op == nn.OpReduceAll || op == nn.OpReduceAny {
+				typ = nn.TensorBool8
+			}
+			in := b.plain(typ, dims...)
+			out := in
+			out.Dimensions = []uint32{uint32(dims[0])}
+			axes := []int{1, 2, 3}[:len(dims)-1]
+			if len(dims) == 1 {
+				axes, out.Dimensions = []int{0}, []uint32{1}
+			}
+			b.add(op, []uint32{b.input(in), b.int32s([]uint32{uint32(len(axes))}, axes...), b.bool(false)}, b.output(out))
+			data := b.bytes(product(dims))
+			for i := range data { // no value that ends a reduction early
+				if data[i] = data[i]%254 + 1; typ == nn.TensorBool8 {
+					data[i] = byte(b2i(op == nn.OpReduceAll) ^ b2i(r.IntN(2000) == 0))
+				}
+			}
+			t.Run(fmt.Sprintf("%v_%v", op, dims), func(t *testing.T) { check(t, d, &b.m, [][]byte{data}, true) })
+		}
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
