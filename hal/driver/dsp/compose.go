@@ -122,7 +122,7 @@ func (k switches) next(s int, at, goal byte) byte {
 
 // pattern is a range of the composer's words: pairs of a distance and the address
 // of controls.
-type pattern struct{ from, windows uint32 }
+type pattern struct{ first, windows uint32 }
 
 // vectorMove is a vector of the result: its place, the chunks that it is made of
 // and the address that they are relative to.
@@ -140,25 +140,30 @@ type composer struct {
 	controls map[[vecBytes]byte]uint32
 	words    []uint32 // of all patterns
 	entries  []composeEntry
-	segments []int           // of each entry
-	open     map[pattern]int // entries that vectors of a pattern may still join
+	open     map[pattern]int // entries of the segment
 	from     uint32          // of the segment of the result that open belongs to
 	segment  uint32          // how many bytes it has
 }
 
-// composeEntry is an entry of the kernel's table.
-type composeEntry [composeWords]uint32
+// composeEntry is vectors of one pattern and segment: pairs of source and
+// destination.
+type composeEntry struct {
+	pattern
+	segment   uint32
+	vectors   [][2]uint32
+	from, box uint32 // what l2fetch is to bring in
+}
 
 // composeSegments are how many bytes of the result an entry may span, so that
-// threads walk it in order: the least with which entries have vectors to share the
-// controls, composeUnroll of them on average.
+// threads walk it in order: the least with which entries have vectors enough to
+// share the controls.
 var composeSegments = [...]uint32{16 << 10, 64 << 10, 256 << 10}
 
 // composePieces launches the compose kernel. Pieces are sorted by destination.
 func (l *lowering) composePieces(s *step, pieces []bytePiece, flip bool) error {
 	c := &composer{l: l, kind: chooseNetwork(pieces), patterns: map[string]pattern{}, controls: map[[vecBytes]byte]uint32{}}
 	for _, n := range composeSegments {
-		c.segment, c.entries, c.segments, c.open = n, nil, nil, nil
+		c.segment, c.entries, c.open = n, nil, nil
 		vectors := 0
 		eachVector(pieces, func(v *vectorMove) bool {
 			vectors++
@@ -254,12 +259,13 @@ func (c *composer) add(v *vectorMove) {
 	if c.open == nil || v.dst-c.from >= c.segment {
 		c.open, c.from = map[pattern]int{}, v.dst
 	}
-	if i, ok := c.open[p]; ok && c.entries[i].extend(v.src, v.dst) {
-		return
+	i, ok := c.open[p]
+	if !ok {
+		i = len(c.entries)
+		c.open[p] = i
+		c.entries = append(c.entries, composeEntry{pattern: p, segment: c.from})
 	}
-	c.open[p] = len(c.entries)
-	c.entries = append(c.entries, composeEntry{composeSrc: v.src, composeDst: v.dst, composePattern: p.from, composeWindows: p.windows, composeCount: 1})
-	c.segments = append(c.segments, int(c.from))
+	c.entries[i].vectors = append(c.entries[i].vectors, [2]uint32{v.src, v.dst})
 }
 
 // pattern stores the windows of chunks.
@@ -278,23 +284,10 @@ func (c *composer) pattern(chunks []chunk) pattern {
 	return pattern{from, uint32(len(list))}
 }
 
-// extend takes a vector of the same pattern when it continues the sequence.
-func (e *composeEntry) extend(src, dst uint32) bool {
-	k := e[composeCount]
-	if k == 1 {
-		e[composeSrcStep], e[composeDstStep] = src-e[composeSrc], dst-e[composeDst]
-	}
-	if src != e[composeSrc]+k*e[composeSrcStep] || dst != e[composeDst]+k*e[composeDstStep] {
-		return false
-	}
-	e[composeCount]++
-	return true
-}
-
-// cost is about how many packets n vectors of the entry take.
+// cost is about how many packets the vectors of an entry take.
 func (c *composer) cost(e *composeEntry) int {
-	n := int(e[composeCount])
-	per := 8 + windowCost[c.kind]*int(e[composeWindows])
+	n := len(e.vectors)
+	per := 8 + windowCost[c.kind]*int(e.windows)
 	return 12 + n/composeUnroll*composeUnroll*per + n%composeUnroll*2*per
 }
 
@@ -306,36 +299,37 @@ func (c *composer) table() (table []uint32, costs []int) {
 		total += c.cost(&c.entries[i])
 	}
 	most := max(total/(8*c.l.threads), 1)
-	words := c.l.constWords(c.words)
 	var entries []composeEntry
-	var segments []int
-	for i, e := range c.entries {
-		e[composePattern] = words + 4*e[composePattern]
-		n := e[composeCount]
-		part := max(uint32(int(n)*most/c.cost(&e)), 1)
-		part = (part + composeUnroll - 1) / composeUnroll * composeUnroll
-		for n > 0 {
-			e[composeCount] = min(n, part)
-			entries, segments = append(entries, e), append(segments, c.segments[i])
-			e[composeSrc] += e[composeCount] * e[composeSrcStep]
-			e[composeDst] += e[composeCount] * e[composeDstStep]
-			n -= e[composeCount]
+	var list []uint32
+	for _, e := range c.entries {
+		part := roundUp(max(len(e.vectors)*most/c.cost(&e), 1), composeUnroll)
+		for v := range slices.Chunk(e.vectors, part) {
+			e.vectors = v
+			entries = append(entries, e)
+			costs = append(costs, c.cost(&e))
+			for _, w := range v {
+				list = append(list, w[:]...)
+			}
 		}
 	}
+	prefetchEntries(entries, shares(costs, c.l.threads))
+	patterns, vectors := c.l.constWords(c.words), c.l.constWords(list)
 	for i := range entries {
-		costs = append(costs, c.cost(&entries[i]))
-	}
-	prefetchEntries(entries, segments, shares(costs, c.l.threads))
-	for i := range entries {
-		table = append(table, entries[i][:]...)
+		e := &entries[i]
+		n := uint32(len(e.vectors))
+		table = append(table, patterns+4*e.first, e.windows, vectors, n/composeUnroll, n%composeUnroll, e.from, e.box)
+		vectors += 8 * n
 	}
 	return table, costs
 }
 
 // span is the part of the source that the vectors of an entry read.
 func (e *composeEntry) span() (from, to uint32) {
-	last := e[composeSrc] + (e[composeCount]-1)*e[composeSrcStep]
-	return min(e[composeSrc], last), max(e[composeSrc], last) + vecBytes
+	from = ^uint32(0)
+	for _, v := range e.vectors {
+		from, to = min(from, v[0]), max(to, v[0]+vecBytes)
+	}
+	return from, to
 }
 
 // sourceBatch is a thread's entries of a segment: the first one, and what they read.
@@ -344,25 +338,28 @@ type sourceBatch struct {
 	from, to uint32
 }
 
-// boxBytes is about how much of the source a thread asks for at a time: a request
-// replaces the one before, so the next must not come before that is done.
-const boxBytes = 96 << 10
+const (
+	// boxBytes is about how much of the source a thread asks for at a time: a request
+	// replaces the one before, so the next must not come before that is done.
+	boxBytes = 96 << 10
+	// wholeBytes is the largest source that is fetched as a whole before it is read
+	// in no order.
+	wholeBytes = 768 << 10
+)
 
 // prefetchEntries says which entries of the threads' parts fetch what. Where the
 // threads read all of the source anyway, in no order, each fetches a part of it
-// first. Otherwise a thread asks for what its first segments read, and at the last
-// of them for what the next ones do.
-func prefetchEntries(entries []composeEntry, segments []int, parts [][2]int) {
+// first. Otherwise a thread asks for what its next segments read.
+func prefetchEntries(entries []composeEntry, parts [][2]int) {
 	set := func(entry int, from, to uint32) {
-		entries[entry][composeFrom] = from &^ (vecBytes - 1)
-		entries[entry][composeBox] = boxOf(to - from + 2*vecBytes)
+		entries[entry].from, entries[entry].box = from&^(vecBytes-1), boxOf(to-from+2*vecBytes)
 	}
 	batches := make([][]sourceBatch, len(parts))
 	low, high, sum := ^uint32(0), uint32(0), 0
 	for t, p := range parts {
 		for i := p[0]; i < p[1]; i++ {
 			from, to := entries[i].span()
-			if n := len(batches[t]); n > 0 && segments[i] == segments[i-1] {
+			if n := len(batches[t]); n > 0 && entries[i].segment == entries[i-1].segment {
 				b := &batches[t][n-1]
 				b.from, b.to = min(b.from, from), max(b.to, to)
 				continue
@@ -373,7 +370,7 @@ func prefetchEntries(entries []composeEntry, segments []int, parts [][2]int) {
 			low, high, sum = min(low, b.from), max(high, b.to), sum+int(b.to-b.from)
 		}
 	}
-	if high-low <= prefetchLimit && sum > 3*int(high-low)/2 {
+	if high-low <= wholeBytes && sum > 3*int(high-low)/2 {
 		share := (high-low)/uint32(len(parts)) + vecBytes
 		for t, p := range parts {
 			if from := low + uint32(t)*share; from < high {
@@ -383,7 +380,6 @@ func prefetchEntries(entries []composeEntry, segments []int, parts [][2]int) {
 		return
 	}
 	for _, list := range batches {
-		at := list[0].entry // where the next box is asked for
 		for i := 0; i < len(list); {
 			from, to := list[i].from, list[i].to
 			next := i + 1
@@ -395,9 +391,8 @@ func prefetchEntries(entries []composeEntry, segments []int, parts [][2]int) {
 				from, to = lo, hi
 			}
 			if to-from < prefetchLimit {
-				set(at, from, to)
+				set(list[i].entry, from, to)
 			}
-			at = list[next-1].entry
 			i = next
 		}
 	}

@@ -15,16 +15,14 @@ type composeKernel struct {
 
 func (c *composeKernel) name() string { return fmt.Sprintf("compose_%d%s", c.kind, flag(c.flip, "x")) }
 
-// Words of an entry: count vectors, whose sources and destinations are steps
-// apart, of one pattern; and what l2fetch is to bring in.
+// Words of an entry: a pattern, vectors of it as pairs of source and destination -
+// groups of composeUnroll and others -, and what l2fetch is to bring in.
 const (
-	composeSrc = iota
-	composeDst
-	composePattern
+	composePattern = iota
 	composeWindows
-	composeCount
-	composeSrcStep
-	composeDstStep
+	composeVectors
+	composeGroups
+	composeOthers
 	composeFrom
 	composeBox
 	composeWords
@@ -49,42 +47,39 @@ func (c *composeKernel) generate(a *asm) {
 		flip = a.splat(a.imm(-0x7f7f7f80), "flip")
 	}
 	a.repeat(entries, func() {
-		v := composeVectors{kernel: c, src: a.word(table, composeSrc, "src"), dst: a.word(table, composeDst, "dst"),
-			pattern: a.word(table, composePattern, "pattern"), windows: a.word(table, composeWindows, "windows"),
-			srcStep: a.word(table, composeSrcStep, "step"), dstStep: a.word(table, composeDstStep, "step"), zero: zero, none: none, flip: flip}
-		count, from, box := a.word(table, composeCount, "count"), a.word(table, composeFrom, "from"), a.word(table, composeBox, "box")
+		e := composeCode{kernel: c, pattern: a.word(table, composePattern, "pattern"), windows: a.word(table, composeWindows, "windows"),
+			vectors: a.word(table, composeVectors, "vectors"), zero: zero, none: none, flip: flip}
+		groups, others := a.word(table, composeGroups, "groups"), a.word(table, composeOthers, "others")
+		from, box := a.word(table, composeFrom, "from"), a.word(table, composeBox, "box")
 		a.bump(table, 4*composeWords)
 		a.op(hexagon.Y2_dcfetchbo, table, tableAhead)
-		a.op(hexagon.Y2_dcfetchbo, v.pattern, tableAhead)
+		a.op(hexagon.Y2_dcfetchbo, e.pattern, tableAhead)
+		a.op(hexagon.Y2_dcfetchbo, e.vectors, tableAhead)
 		a.skipIfZero(box, func() {
 			shape := a.rr("box")
 			a.op(hexagon.A2_tfr, lo(shape), box)
 			a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
 			a.op(hexagon.Y5_l2fetch, from, shape)
 		})
-		groups := a.r("groups")
-		a.op(hexagon.S2_lsr_i_r, groups, count, 2)
-		a.op(hexagon.A2_andir, count, count, composeUnroll-1)
-		a.skipIfZero(groups, func() { a.repeat(groups, func() { v.write(a, composeUnroll) }) })
-		a.skipIfZero(count, func() { a.repeat(count, func() { v.write(a, 1) }) })
+		a.skipIfZero(groups, func() { a.repeat(groups, func() { e.write(a, composeUnroll) }) })
+		a.skipIfZero(others, func() { a.repeat(others, func() { e.write(a, 1) }) })
 	})
 	a.ret()
 }
 
-// composeVectors are the vectors of an entry.
-type composeVectors struct {
-	kernel                                                         *composeKernel
-	src, dst, pattern, windows, srcStep, dstStep, zero, none, flip build.Reg
+// composeCode is an entry being written.
+type composeCode struct {
+	kernel                                      *composeKernel
+	pattern, windows, vectors, zero, none, flip build.Reg
 }
 
 // write makes the next n vectors.
-func (v *composeVectors) write(a *asm, n int) {
+func (v *composeCode) write(a *asm, n int) {
 	at := a.copyOf(v.pattern)
-	src, acc := make([]build.Reg, n), make([]build.Reg, n)
-	for i := range src {
-		src[i] = a.copyOf(v.src)
-		a.op(hexagon.A2_add, v.src, v.src, v.srcStep)
-		acc[i] = a.v("vector")
+	move, acc := make([]build.Reg, n), make([]build.Reg, n)
+	for i := range move {
+		move[i], acc[i] = a.rr("vector"), a.v("vector")
+		a.op(hexagon.L2_loadrd_pi, move[i], v.vectors, 8).Loads(aliasConst)
 		a.op(hexagon.V6_vassign, acc[i], v.zero)
 	}
 	cover := a.q("cover")
@@ -103,9 +98,9 @@ func (v *composeVectors) write(a *asm, n int) {
 			a.op(hexagon.V6_vgtb, q, v.zero, controls)
 			a.op(hexagon.V6_vgtb_or, cover, v.zero, controls)
 		}
-		for i := range src {
+		for i := range move {
 			s := a.r("at")
-			a.op(hexagon.A2_add, s, src[i], lo(w))
+			a.op(hexagon.A2_add, s, lo(move[i]), lo(w))
 			x := a.vloadu(s, 0, aliasIn, "bytes")
 			switch v.kernel.kind {
 			case looking:
@@ -125,7 +120,6 @@ func (v *composeVectors) write(a *asm, n int) {
 		if v.kernel.flip {
 			a.op(hexagon.V6_vxor, acc[i], acc[i], v.flip)
 		}
-		a.op(hexagon.V6_vS32b_qpred_ai, cover, v.dst, 0, acc[i]).Stores(aliasOut)
-		a.op(hexagon.A2_add, v.dst, v.dst, v.dstStep)
+		a.op(hexagon.V6_vS32b_qpred_ai, cover, hi(move[i]), 0, acc[i]).Stores(aliasOut)
 	}
 }
