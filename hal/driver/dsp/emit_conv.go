@@ -242,7 +242,7 @@ type gemmEmitter struct {
 // part places the records of chunks where they are used.
 func (e *gemmEmitter) part(from, to int) uint32 {
 	if e.g.late != nil {
-		return e.g.late.addr + uint32(e.size(0, from))
+		return e.g.late.addr + e.g.lateAt + uint32(e.size(0, from))
 	}
 	at, ok := e.parts[[2]int{from, to}]
 	if !ok {

@@ -50,7 +50,8 @@ type gemm struct {
 	in, out *tensor
 	filter  filter
 	bias    []byte  // int32 per output channel
-	late    *tensor // records that the program packs; nil when the weights are known
+	late    *tensor // has records that the program packs; nil when the weights are known
+	lateAt  uint32  // where in late
 	quant   opspec.GEMMQuant
 	rq      requant
 	inZero  int32

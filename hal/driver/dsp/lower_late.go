@@ -53,8 +53,14 @@ func (s *laneSet) with(step int, more ...moveDim) []moveDim {
 	return append(list, more...)
 }
 
-// packLate emits what makes the records of g.
-func (l *lowering) packLate(g *gemm, w *weights) error {
+// packedWeights are the records of convolutions whose weights follow each other.
+type packedWeights struct {
+	records *tensor
+	size    int // bytes of one
+}
+
+// packLate emits what makes the records of g and of the n-1 convolutions behind it.
+func (l *lowering) packLate(g *gemm, w *weights, n int) (*packedWeights, error) {
 	p := l.planGemm(g)
 	c := &p.c
 	l.shapeBlock(c, g.out.shape.positions())
@@ -62,11 +68,10 @@ func (l *lowering) packLate(g *gemm, w *weights) error {
 	if c.tail > 0 {
 		size += c.record(c.tail)
 	}
-	if size > maxConst {
-		return fmt.Errorf("%d bytes of packed weights, at most %d", size, maxConst)
+	if int64(size)*int64(n) > maxConst {
+		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", int64(size)*int64(n), maxConst)
 	}
-	rec := l.newFlat("packed weights", size, 1)
-	g.late = rec
+	rec := l.newFlat("packed weights", size*n, 1)
 	words, rest := w.c/4, w.c%4
 	if rest > 0 || g.filter.k != 128*p.full+32*c.tail || c.words*c.runs != w.kh*w.kw*words {
 		l.fillFlat(rec, 0)
@@ -81,31 +86,33 @@ func (l *lowering) packLate(g *gemm, w *weights) error {
 		step := s.groups * vecBytes
 		at := s.at + c.header(s.groups)*vecBytes
 		from := w.at(s.channel, 0, 0, 0)
-		taps := []moveDim{{w.kh, w.row, row * step}, {w.kw, w.tap, tap * step}}
+		taps := []moveDim{{n, w.k * w.channel, size}, {w.kh, w.row, row * step}, {w.kw, w.tap, tap * step}}
 		if words > 0 {
 			dims := s.with(w.channel, append(taps, moveDim{words, 4, step})...)
 			if err := l.moveFlat("pack", rec, w.late, 4, dims, at, from); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if rest > 0 {
 			dims := append(s.with(w.channel, taps...), moveDim{rest, 1, 1})
 			if err := l.moveFlat("pack", rec, w.late, 1, dims, at+words*step, from+4*words); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		if err := l.moveFlat("pack biases", rec, w.lateBias, 4, s.with(4), s.at, 4*(w.first+s.channel)); err != nil {
-			return err
+		biases := s.with(4, moveDim{n, 4 * w.k, size})
+		if err := l.moveFlat("pack biases", rec, w.lateBias, 4, biases, s.at, 4*(w.first+s.channel)); err != nil {
+			return nil, err
 		}
 		if factors != nil {
 			dims := s.with(4, moveDim{c.rq.vectors(), 4 * w.k, step})
 			if err := l.moveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	l.foldLate(g, &p)
-	return nil
+	packed := &packedWeights{rec, size}
+	l.foldLate(g, &p, packed)
+	return packed, nil
 }
 
 // factors are the multipliers per channel in memory, kind by kind; nil when there
@@ -129,8 +136,8 @@ func (l *lowering) factors(g *gemm, kind requantKind) *tensor {
 
 // foldLate emits the subtraction of the products with the inputs' zero point from
 // the biases.
-func (l *lowering) foldLate(g *gemm, p *convPlan) {
-	f, rec := &g.filter, g.late
+func (l *lowering) foldLate(g *gemm, p *convPlan, packed *packedWeights) {
+	f, rec := &g.filter, packed.records
 	l.addStep("fold biases", []*tensor{rec}, []*tensor{rec}, func(l *lowering, s *step) error {
 		c := &p.c
 		var table []uint32
@@ -140,11 +147,13 @@ func (l *lowering) foldLate(g *gemm, p *convPlan) {
 				table = append(table, bias, bias+uint32(c.header(n)*vecBytes), uint32(c.words*c.runs), uint32(n*vecBytes))
 			}
 		}
-		for i := range p.full {
-			chunk(i*c.record(4), 4)
-		}
-		if c.tail > 0 {
-			chunk(p.full*c.record(4), c.tail)
+		for at := 0; at < rec.bytes(); at += packed.size {
+			for i := range p.full {
+				chunk(at+i*c.record(4), 4)
+			}
+			if c.tail > 0 {
+				chunk(at+p.full*c.record(4), c.tail)
+			}
 		}
 		kern, err := l.kernel("fold", generateFold)
 		if err != nil {

@@ -36,7 +36,7 @@ func (l *lowering) groupedConv(c *opspec.Conv, groups int) error {
 	}
 	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
 	if groups == 1 && !c.Depthwise {
-		err := l.conv(&convPart{c.Window, in, out, w}, q, c.Output)
+		err := l.conv(&convPart{Window: c.Window, in: in, out: out, weights: w}, q, c.Output)
 		done()
 		return err
 	}
@@ -54,10 +54,16 @@ func (l *lowering) groupedConv(c *opspec.Conv, groups int) error {
 			outs = append(outs, l.newTensor("slice", shape{c.N, c.OutH, c.OutW, c.K / n}, 0, int32(out.zero)))
 		}
 	}
+	var packed *packedWeights
 	for i := range n {
-		if err := l.conv(&convPart{c.Window, ins[i], outs[i], w.slice(i*c.K/n, c.K/n)}, q, c.Output); err != nil {
+		p := convPart{Window: c.Window, in: ins[i], out: outs[i], weights: w.slice(i*c.K/n, c.K/n)}
+		if len(q.Mult) == 1 { // the records of all slices look alike
+			p.parts, p.index, p.packed = n, i, packed
+		}
+		if err := l.conv(&p, q, c.Output); err != nil {
 			return err
 		}
+		packed = p.packed
 	}
 	if n > 1 {
 		l.join(out, outs, func(i, n, y, x int) uint32 { return out.at(n, y, x) + uint32(i*c.K/len(outs)) })

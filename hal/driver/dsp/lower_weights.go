@@ -124,6 +124,10 @@ type convPart struct {
 	opspec.Window
 	in, out *tensor
 	weights weights
+	// Late weights of parts that follow each other are packed with the first one's:
+	// how many parts they are, and of the others which one this is.
+	parts, index int
+	packed       *packedWeights
 }
 
 // conv lowers a part of a convolution with the given requantization of all channels.
@@ -142,9 +146,13 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 		return err
 	}
 	if w.late != nil {
-		if err := l.packLate(&g, w); err != nil {
-			return err
+		if p.packed == nil {
+			var err error
+			if p.packed, err = l.packLate(&g, w, max(p.parts, 1)); err != nil {
+				return err
+			}
 		}
+		g.late, g.lateAt = p.packed.records, uint32(p.index*p.packed.size)
 	}
 	l.gemm(&g)
 	return nil
