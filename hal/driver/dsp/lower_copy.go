@@ -27,10 +27,6 @@ func (l *lowering) copyTensor(dst, src *tensor) {
 	rows := dst.shape.n * dst.shape.h
 	l.addRows("copy", []*tensor{src}, []*tensor{dst}, rowWork{count: rows, needs: sameRows,
 		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
-			if src.dense && dst.shape.c == 3 && dst.pitch == 4 {
-				controls := l.constant(widenControls())
-				return func(from, to int) error { return l.widen(s, dst, src, from, to, controls) }, nil
-			}
 			return func(from, to int) error {
 				r := new(runs)
 				for row := from; row < to; row++ {
@@ -42,23 +38,6 @@ func (l *lowering) copyTensor(dst, src *tensor) {
 				return r.launch(l, s, dst.flips(src))
 			}, nil
 		}})
-}
-
-// widen is copyTensor for rows of three-byte positions.
-func (l *lowering) widen(s *step, dst, src *tensor, from, to int, controls uint32) error {
-	k := widenKernel{flip: dst.flips(src)}
-	kern, err := l.kernel(k.name(), k.generate)
-	if err != nil {
-		return err
-	}
-	var table []uint32
-	for row := from; row < to; row++ {
-		n, y := row/dst.shape.h, row%dst.shape.h
-		table = append(table, src.at(n, y, 0), dst.at(n, y, 0), uint32(ceilDiv(dst.shape.w, widenGroup)), 0,
-			boxOf(uint32(dst.shape.w*3)+vecBytes-1), vecBytes)
-	}
-	l.launchTable(s, kern, table, widenWords, controls)
-	return nil
 }
 
 // flips reports whether a copy between two tensors changes the sign form.
