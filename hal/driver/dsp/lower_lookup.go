@@ -139,19 +139,37 @@ func (g *gatherKernel) name() string {
 	return fmt.Sprintf("gather_%d", g.size) + flag(g.full, "v") + flag(g.rest, "r")
 }
 
-// moveScalar copies an entry that a register holds.
-func (g *gatherKernel) moveScalar(a *asm, from, to build.Reg) {
-	load, store, x := hexagon.L2_loadrub_io, hexagon.S2_storerb_io, a.r("entry")
+// moveScalars copies entries that registers hold, four at a time.
+func (g *gatherKernel) moveScalars(a *asm, count build.Reg, source func() build.Reg, out build.Reg) {
+	load, store, entry := hexagon.L2_loadrub_io, hexagon.S2_storerb_io, a.r
 	switch g.size {
 	case 2:
 		load, store = hexagon.L2_loadruh_io, hexagon.S2_storerh_io
 	case 4:
 		load, store = hexagon.L2_loadri_io, hexagon.S2_storeri_io
 	case 8:
-		load, store, x = hexagon.L2_loadrd_io, hexagon.S2_storerd_io, a.rr("entry")
+		load, store, entry = hexagon.L2_loadrd_io, hexagon.S2_storerd_io, a.rr
 	}
-	a.op(load, x, from, 0).Loads(aliasIn)
-	a.op(store, to, 0, x).Stores(aliasOut)
+	some := func(times build.Reg, n int) {
+		a.skipIfZero(times, func() {
+			a.loop0(times, func() {
+				x := make([]build.Reg, n)
+				for i := range x {
+					x[i] = entry("entry")
+					a.op(load, x[i], source(), 0).Loads(aliasIn)
+				}
+				for i := range x {
+					a.op(store, out, i*g.size, x[i]).Stores(aliasOut)
+				}
+				a.bump(out, n*g.size)
+			})
+		})
+	}
+	fours := a.r("fours")
+	a.op(hexagon.S2_lsr_i_r, fours, count, 2)
+	a.op(hexagon.A2_andir, count, count, 3)
+	some(fours, 4)
+	some(count, 1)
 }
 
 // generate writes the kernel. Arguments: table of (indexes, entry 0, result,
@@ -173,11 +191,8 @@ func (g *gatherKernel) generate(a *asm) {
 		index, base, out := a.word(table, 0, "index"), a.word(table, 1, "base"), a.word(table, 2, "out")
 		left := a.word(table, 3, "left")
 		a.bump(table, 16)
-		loop := a.loop1
-		if g.size > 0 {
-			loop = a.loop0
-		}
-		loop(left, func() {
+		// source is where the entry of the next index lies.
+		source := func() build.Reg {
 			x, s, p, no := a.r("x"), a.r("from"), a.p("exists"), a.r("no")
 			a.op(hexagon.L2_loadri_pi, x, index, 4).Loads(aliasIn)
 			a.op(hexagon.C2_cmpgtu, p, count, x)
@@ -186,12 +201,14 @@ func (g *gatherKernel) generate(a *asm) {
 			a.op(hexagon.C2_muxir, x, p, x, 0)
 			a.op(hexagon.M2_mpyi, s, x, n)
 			a.op(hexagon.A2_add, s, s, base)
-			if g.size > 0 {
-				g.moveScalar(a, s, out)
-				a.op(hexagon.A2_add, out, out, n)
-				return
-			}
-			d := a.copyOf(out)
+			return s
+		}
+		if g.size > 0 {
+			g.moveScalars(a, left, source, out)
+			return
+		}
+		a.loop1(left, func() {
+			s, d := source(), a.copyOf(out)
 			if g.full {
 				a.loop0(full, func() {
 					v := a.v("bytes")

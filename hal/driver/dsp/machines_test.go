@@ -36,6 +36,15 @@ func TestMachines(t *testing.T) {
 		t.Run(fmt.Sprintf("threads%d_vtcm%d_dma%v", k.threads, k.vtcm>>10, k.dma != nil), func(t *testing.T) {
 			m, in := smallNetwork()
 			check(t, d, m, [][]byte{in}, false)
+			// Weights that come with the execution, behind others that are known.
+			inputs := [][]byte{in}
+			for _, i := range m.Main.Operations[2].Inputs[1:3] {
+				o := &m.Main.Operands[i]
+				inputs = append(inputs, o.Data)
+				o.Lifetime, o.Data = nn.SubgraphInput, nil
+				m.Main.Inputs = append(m.Main.Inputs, i)
+			}
+			check(t, d, m, inputs, false)
 			// Used by 12 positions: chunks of 26 kB of weights, and of 154 kB, more than
 			// VTCM holds, which go through L2 in two parts.
 			for _, size := range [][2]int{{700, 200}, {640, 1200}} {
