@@ -41,6 +41,7 @@ type batch struct {
 	table  uint32 // room for its table
 	used   uint32
 	ranges []fetchRange
+	sealed bool // takes no more
 }
 
 type fetchRange struct{ src, dst, bytes uint32 }
@@ -80,7 +81,7 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 		return l.chained(s, src, need)
 	}
 	var b *batch
-	if n := len(v.batches); n > 0 {
+	if n := len(v.batches); n > 0 && !v.batches[n-1].sealed {
 		b = v.batches[n-1]
 	}
 	if b != nil { // for an earlier band
@@ -112,7 +113,7 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 // seal has the next fetch be a job of its own, behind those launched so far.
 func (v *vtcm) seal() {
 	if n := len(v.batches); n > 0 {
-		v.batches[n-1].used = v.size
+		v.batches[n-1].sealed = true
 	}
 }
 
