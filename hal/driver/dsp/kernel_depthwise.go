@@ -120,8 +120,14 @@ func (d *depthKernel) generate(a *asm) {
 	table, entries, params := in[0], in[1], in[2]
 	a.prefetch(in[depthPrefetch:])
 	e := &depthCode{depthKernel: d, a: a, rq: a.requantSetup(d.rq, params)}
+	var carry *slideCarry
 	if d.form.steps == 0 {
 		e.cellMasks()
+	} else {
+		if e.rq.half && !e.rq.short {
+			e.rq.fifteen = a.imm8(15)
+		}
+		carry = e.newCarry(a.word(table, 1, "first out"))
 	}
 	a.repeat(entries, func() {
 		if d.ahead > 0 {
@@ -131,7 +137,7 @@ func (d *depthKernel) generate(a *asm) {
 		a.bump(table, 12)
 		e.w = a.bases(rec, d.record())
 		if d.form.steps > 0 {
-			e.slide(src, dst)
+			e.slide(src, dst, carry)
 			return
 		}
 		e.keep(windowWeights)
@@ -141,6 +147,9 @@ func (d *depthKernel) generate(a *asm) {
 			a.bump(dst, d.outStep())
 		})
 	})
+	if carry != nil {
+		e.finish(carry)
+	}
 	a.ret()
 }
 

@@ -93,10 +93,10 @@ func (d *depthKernel) slideForms() []slideForm {
 	}
 	var list []slideForm
 	if regs(2) <= 24 && len(s.shifts) == 1 && !s.shifts[0] {
-		list = append(list, slideForm{2, 2})
+		list = append(list, slideForm{2, 0})
 	}
 	for _, kept := range [...]int{8, 4, 0} {
-		if regs(1)+kept <= 32 {
+		if regs(1)+kept <= 32 && (d.cells == 1 || kept < 8) {
 			list = append(list, slideForm{1, kept})
 		}
 	}
@@ -170,35 +170,77 @@ func (e *depthCode) newSlide(src build.Reg) *depthSlide {
 	return s
 }
 
-func (e *depthCode) slide(src, dst build.Reg) {
-	a := e.a
-	e.keep(e.form.kept)
-	if e.rq.half && !e.rq.short {
-		e.rq.fifteen = a.imm8(15)
+// slideCarry is what an entry leaves to the next one: outputs that are ready, to be
+// requantized and stored while that one begins. The first entry of all finds zeros,
+// which it stores where its own first outputs will be. Requantization by channel
+// needs the entry's record, so nothing is left then.
+type slideCarry struct {
+	ready []quad
+	dst   build.Reg
+}
+
+// carry begins with where the first outputs go.
+func (e *depthCode) newCarry(dst build.Reg) *slideCarry {
+	c := &slideCarry{dst: dst}
+	for range e.form.steps {
+		c.ready = append(c.ready, e.a.quad("ready"))
 	}
-	s := e.newSlide(src)
-	// A block makes so many outputs, a loop repeats so many blocks.
-	size, blocks := e.form.steps, 1
-	for (size*blocks)%max(1, s.waiting()) > 0 {
+	if e.rq.half {
+		zero := e.a.zero()
+		for _, r := range c.ready {
+			for _, x := range r {
+				e.a.op(hexagon.V6_vassign, lo(x), zero)
+			}
+		}
+	}
+	return c
+}
+
+// plan divides an entry's outputs: the first ones, rounds of a loop of so many
+// blocks, the others, of which the last block may be smaller.
+func (s *depthSlide) plan() (first, blocks, rounds, rest, last int) {
+	size := s.form.steps
+	for blocks = 1; size*blocks%max(1, s.waiting()) > 0; {
 		blocks++
 	}
-	if len(s.homes[0]) > 0 && blocks%2 > 0 {
+	if slices.Contains(s.shifts, true) && blocks%2 > 0 {
 		blocks *= 2
 	}
-	for range size {
-		s.ready = append(s.ready, a.quad("ready"))
+	first = min(size, s.depthKernel.steps)
+	left := s.depthKernel.steps - first
+	rounds, rest = left/(size*blocks), left%(size*blocks)
+	switch {
+	case rest > 0:
+		last = (rest-1)%size + 1
+	case rounds > 0:
+		last = size
+	default:
+		last = first
 	}
-	first := min(size, e.steps)
-	rounds, rest := (e.steps-first)/(size*blocks), (e.steps-first)%(size*blocks)
+	return first, blocks, rounds, rest, last
+}
+
+func (e *depthCode) slide(src, dst build.Reg, c *slideCarry) {
+	a := e.a
+	e.keep(e.form.kept)
+	s := e.newSlide(src)
+	s.ready = c.ready
+	size := e.form.steps
+	first, blocks, rounds, rest, last := s.plan()
 	all := first + rest
 	if s.bound = all; rounds > 0 {
 		all += size * blocks
 		s.bound = endless
 	}
-	for n := s.last; n > 0; n -= min(n, size) { // no output is complete yet
-		s.steps(min(n, size), dst)
+	to := dst
+	if e.rq.half {
+		s.done, to = last, c.dst
 	}
-	s.steps(first, dst)
+	for n := s.last; n > 0; n -= min(n, size) { // no output is complete yet
+		s.steps(min(n, size), to)
+	}
+	s.steps(first, to)
+	s.out = 0
 	round := func(n int) {
 		for at := 0; at < n; at += size {
 			s.steps(min(size, n-at), dst)
@@ -213,7 +255,20 @@ func (e *depthCode) slide(src, dst build.Reg) {
 	}
 	s.bound = all
 	round(rest)
+	if e.rq.half {
+		a.op(hexagon.A2_tfr, c.dst, dst)
+		return
+	}
 	s.flush(dst)
+}
+
+// finish stores what the last entry left.
+func (e *depthCode) finish(c *slideCarry) {
+	if e.rq.half {
+		s := &depthSlide{depthCode: e, slideShape: e.slideShape(), ready: c.ready}
+		_, _, _, _, s.done = s.plan()
+		s.flush(c.dst)
+	}
 }
 
 // flush requantizes and stores the outputs that are ready.
