@@ -116,8 +116,10 @@ type depthSlide struct {
 	step int
 	// bound is behind the last output whose columns are taken: none of those in a loop.
 	bound int
-	// sums are those of output n at n modulo their number.
-	sums []quad
+	// sums are those of output n at n modulo their number; fresh are the outputs that
+	// began in the block before and wait for their biases.
+	sums  []quad
+	fresh []int
 	// words are those of the block's units and, where they are shifted, of the step
 	// before it. Of its last step they are in registers that a loop can rely on,
 	// every other block in others.
@@ -291,7 +293,7 @@ func (s *depthSlide) steps(n int, dst build.Reg) {
 			s.words[u] = x
 		}
 	}
-	b := &slideBlock{depthSlide: s, end: s.step + n, dealt: map[[2]int]build.Reg{}}
+	b := &slideBlock{depthSlide: s, end: s.step + n, dealt: map[[2]int]build.Reg{}, grouped: s.sets() > 1}
 	for k := range b.begun {
 		b.begun[k] = map[int]build.Reg{}
 		b.left[k] = b.contributions()
@@ -301,7 +303,7 @@ func (s *depthSlide) steps(n int, dst build.Reg) {
 		units = append(units, s.stepUnits(step)...)
 	}
 	each := max(1, len(units)) // of a group
-	if s.sets() > 1 {
+	if b.grouped {
 		each = 1
 	}
 	for i := 0; i < max(1, len(units)); i += each {
@@ -312,14 +314,14 @@ func (s *depthSlide) steps(n int, dst build.Reg) {
 			}
 		}
 		if i == 0 {
-			s.a.f.Weave(words, func() { s.flush(dst) })
+			s.a.f.Weave(words, func() { s.flush(dst) }, s.addBiases)
 		} else {
 			words()
 		}
 		for k := range 2 {
 			b.products(k, group)
 			if i+each >= len(units) {
-				b.begin(k)
+				b.settle(k)
 			}
 		}
 	}
@@ -337,10 +339,12 @@ type slideBlock struct {
 	*depthSlide
 	end   int                  // the step behind it
 	dealt map[[2]int]build.Reg // streams of a row's cells, by step and row
-	// Of each pair of vectors: begun are the sums so far of outputs that begin in this
-	// block, in that order; left are the columns and sets that outputs wait for.
+	// grouped: units come one after the other, and what begins is not where an output
+	// may still wait for one.
+	grouped bool
+	// Of each pair of vectors: begun are the sums of outputs that begin in this block;
+	// left are the columns and sets that outputs wait for.
 	begun [2]map[int]build.Reg
-	order [2][]int
 	left  [2]map[int]int
 }
 
@@ -399,8 +403,13 @@ func (b *slideBlock) products(k int, group []slideUnit) {
 			}
 			at := col*b.sets() + set
 			for part := range slices.Max(b.parts[at][2*k : 2*k+2]) {
-				for i, t := range b.weigh(x, k, at, part) {
-					b.add(outs[i], t, at, k, part)
+				t := make([]build.Reg, len(outs))
+				for i, n := range outs {
+					t[i] = b.target(n, k)
+				}
+				b.weigh(t, x, k, at, part)
+				for i, n := range outs {
+					b.add(n, t[i], at, k, part)
 				}
 			}
 			for _, n := range outs {
@@ -412,6 +421,15 @@ func (b *slideBlock) products(k int, group []slideUnit) {
 	}
 }
 
+// target is where products for output n go: to its sums if it begins and does not end
+// in this block, whose registers the output before it there has left by now.
+func (b *slideBlock) target(n, k int) build.Reg {
+	if n+b.first >= b.step && !b.begun[k][n].Valid() && n+b.last >= b.end && !b.grouped {
+		return b.sums[n%len(b.sums)][k]
+	}
+	return b.a.vv("products")
+}
+
 // add adds products to what output n has.
 func (b *slideBlock) add(n int, t build.Reg, at, k, part int) {
 	switch sum := b.begun[k][n]; {
@@ -419,38 +437,55 @@ func (b *slideBlock) add(n int, t build.Reg, at, k, part int) {
 		b.addTo(sum, t, at, k, part)
 	case n+b.first >= b.step:
 		b.begun[k][n] = t
-		b.order[k] = append(b.order[k], n)
+		if n+b.last >= b.end && !b.grouped && k == 0 {
+			b.fresh = append(b.fresh, n)
+		}
 	default:
 		b.addTo(b.sums[n%len(b.sums)][k], t, at, k, part)
 	}
 }
 
-// begin adds the biases to the outputs that began, and completes those that end in
-// the same block.
-func (b *slideBlock) begin(k int) {
-	a, order := b.a, b.order[k]
+// addBiases adds the biases to the outputs that began in the block before.
+func (s *depthSlide) addBiases() {
+	a := s.a
 	a.phase(phaseRequantize)
-	to := make([]build.Reg, len(order))
-	for i, n := range order {
-		if to[i] = b.begun[k][n]; n+b.last >= b.end {
-			to[i] = b.sums[n%len(b.sums)][k]
-		}
-	}
-	for i := 0; i < len(order); i += 2 {
-		for j := range 2 {
-			base, off := b.w.at(2*k + j)
-			x := half(b.begun[k][order[i]], j)
-			if i+1 < len(order) {
-				a.opTmp2(aliasConst, base, off, hexagon.V6_vaddw, [2]build.Reg{half(to[i], j), half(to[i+1], j)},
-					[2]build.Reg{x, half(b.begun[k][order[i+1]], j)})
+	list := slices.DeleteFunc(s.fresh, func(n int) bool { return !s.wanted(n) })
+	s.fresh = nil
+	for i := 0; i < len(list); i += 2 {
+		for j := range 4 {
+			base, off := s.w.at(j)
+			x := s.sums[list[i]%len(s.sums)].at(j)
+			if i+1 < len(list) {
+				y := s.sums[list[i+1]%len(s.sums)].at(j)
+				a.opTmp2(aliasConst, base, off, hexagon.V6_vaddw, [2]build.Reg{x, y}, [2]build.Reg{x, y})
 			} else {
-				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(to[i], j), x, a.v("bias"))
+				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, x, x, a.v("bias"))
 			}
 		}
 	}
-	for i, n := range order {
-		if n+b.last < b.end {
-			b.complete(n, k, to[i])
+	a.phase(phaseProducts)
+}
+
+// settle adds the biases to the outputs that began, unless the next block does, and
+// completes those that end.
+func (b *slideBlock) settle(k int) {
+	a := b.a
+	a.phase(phaseRequantize)
+	for n := b.step - b.first; n < b.end-b.first; n++ {
+		sum, ends := b.begun[k][n], n+b.last < b.end
+		if !sum.Valid() || !ends && !b.grouped {
+			continue
+		}
+		to := sum
+		if !ends {
+			to = b.sums[n%len(b.sums)][k]
+		}
+		for j := range 2 {
+			base, off := b.w.at(2*k + j)
+			a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(to, j), half(sum, j), a.v("bias"))
+		}
+		if ends {
+			b.complete(n, k, to)
 		}
 	}
 }
@@ -485,11 +520,7 @@ func (s *depthSlide) column(u slideUnit, k, shift int) build.Reg {
 
 // weigh multiplies pairs k of words by part of the weights of a column: each vector
 // of these is read once for two steps.
-func (s *depthSlide) weigh(x []build.Reg, k, at, part int) []build.Reg {
-	t := make([]build.Reg, len(x))
-	for i := range t {
-		t[i] = s.a.vv("products")
-	}
+func (s *depthSlide) weigh(t, x []build.Reg, k, at, part int) {
 	for j := range 2 {
 		if s.parts[at][2*k+j] <= part {
 			continue
@@ -507,7 +538,6 @@ func (s *depthSlide) weigh(x []build.Reg, k, at, part int) []build.Reg {
 			}
 		}
 	}
-	return t
 }
 
 // readyRegs are the vectors of the i-th output before.
