@@ -1,0 +1,338 @@
+package dsp
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// steps is a block of steps: units of words are made and multiplied, together or,
+// where they are many, one after the other. The outputs of the block before are
+// requantized while the first words are made.
+func (s *depthSlide) steps(n int, dst build.Reg) {
+	before := s.words
+	s.words = map[slideUnit]quad{}
+	for u, x := range before {
+		if u.step == s.step-1 {
+			s.words[u] = x
+		}
+	}
+	b := &slideBlock{depthSlide: s, end: s.step + n, dealt: map[[2]int]build.Reg{}, grouped: s.sets() > 1}
+	for k := range b.begun {
+		b.begun[k] = map[int]build.Reg{}
+		b.left[k] = b.contributions()
+	}
+	var units []slideUnit
+	for step := s.step; step < b.end; step++ {
+		units = append(units, s.stepUnits(step)...)
+	}
+	each := max(1, len(units)) // of a group
+	if b.grouped {
+		each = 1
+	}
+	for i := 0; i < max(1, len(units)); i += each {
+		group := units[i:min(i+each, len(units))]
+		words := func() {
+			for _, u := range group {
+				b.take(u)
+			}
+		}
+		if i == 0 {
+			s.a.f.Weave(words, func() { s.flush(dst) }, s.addBiases)
+		} else {
+			words()
+		}
+		for k := range 2 {
+			b.products(k, group)
+			if i+each >= len(units) {
+				b.settle(k)
+			}
+		}
+	}
+	for n := s.step - s.last; n < b.end-s.last; n++ {
+		if s.wanted(n) {
+			s.done++
+		}
+	}
+	s.block++
+	s.step = b.end
+}
+
+// slideBlock is a block of steps being written.
+type slideBlock struct {
+	*depthSlide
+	end   int                  // the step behind it
+	dealt map[[2]int]build.Reg // streams of a row's cells, by step and row
+	// grouped: units come one after the other, and what begins is not where an output
+	// may still wait for one.
+	grouped bool
+	// Of each pair of vectors: begun are the sums of outputs that begin in this block;
+	// left are the columns and sets that outputs wait for.
+	begun [2]map[int]build.Reg
+	left  [2]map[int]int
+}
+
+// contributions counts what the block adds to each output.
+func (b *slideBlock) contributions() map[int]int {
+	left := map[int]int{}
+	for _, c := range b.columns {
+		for step := b.step; step < b.end; step++ {
+			left[step-c.delay()] += b.sets()
+		}
+	}
+	return left
+}
+
+// wanted reports whether output n is made.
+func (s *depthSlide) wanted(n int) bool { return n >= 0 && n < s.bound }
+
+// stepUnits lists what a step takes.
+func (s *depthSlide) stepUnits(step int) []slideUnit {
+	var list []slideUnit
+	for q := range s.stride {
+		needed := false
+		for _, c := range s.columns {
+			if c.stream == q {
+				needed = needed || s.wanted(step-c.delay()) || c.shift > 0 && s.wanted(step+1-c.delay())
+			}
+		}
+		for set := range s.sets() {
+			if needed {
+				list = append(list, slideUnit{step, q, set})
+			}
+		}
+	}
+	return list
+}
+
+// products multiplies vectors 2k and 2k+1 of a group of units by all columns that
+// they are for. The last columns come first: outputs that are complete leave their
+// registers to those that begin.
+func (b *slideBlock) products(k int, group []slideUnit) {
+	b.a.phase(phaseProducts)
+	for i := range b.columns {
+		col := len(b.columns) - 1 - i
+		c := b.columns[col]
+		for set := range b.sets() {
+			var outs []int
+			var x []build.Reg
+			for _, u := range group {
+				if n := u.step - c.delay(); u.stream == c.stream && u.set == set && b.wanted(n) {
+					outs = append(outs, n)
+					x = append(x, b.column(u, k, c.shift))
+				}
+			}
+			if len(outs) == 0 {
+				continue
+			}
+			at := col*b.sets() + set
+			for part := range slices.Max(b.parts[at][2*k : 2*k+2]) {
+				t := make([]build.Reg, len(outs))
+				for i, n := range outs {
+					t[i] = b.target(n, k)
+				}
+				b.weigh(t, x, k, at, part)
+				for i, n := range outs {
+					b.add(n, t[i], at, k, part)
+				}
+			}
+			for _, n := range outs {
+				if b.left[k][n]--; b.left[k][n] == 0 && n+b.last < b.end && !b.begun[k][n].Valid() {
+					b.complete(n, k, b.sums[n%len(b.sums)][k])
+				}
+			}
+		}
+	}
+}
+
+// target is where products for output n go: to its sums if it begins and does not end
+// in this block, whose registers the output before it there has left by now.
+func (b *slideBlock) target(n, k int) build.Reg {
+	if n+b.first >= b.step && !b.begun[k][n].Valid() && n+b.last >= b.end && !b.grouped {
+		return b.sums[n%len(b.sums)][k]
+	}
+	return b.a.vv("products")
+}
+
+// add adds products to what output n has.
+func (b *slideBlock) add(n int, t build.Reg, at, k, part int) {
+	switch sum := b.begun[k][n]; {
+	case sum.Valid():
+		b.addTo(sum, t, at, k, part)
+	case n+b.first >= b.step:
+		b.begun[k][n] = t
+		if n+b.last >= b.end && !b.grouped && k == 0 {
+			b.fresh = append(b.fresh, n)
+		}
+	default:
+		b.addTo(b.sums[n%len(b.sums)][k], t, at, k, part)
+	}
+}
+
+// addBiases adds the biases to the outputs that began in the block before.
+func (s *depthSlide) addBiases() {
+	a := s.a
+	a.phase(phaseRequantize)
+	list := slices.DeleteFunc(s.fresh, func(n int) bool { return !s.wanted(n) })
+	s.fresh = nil
+	for i := 0; i < len(list); i += 2 {
+		for j := range 4 {
+			base, off := s.w.at(j)
+			x := s.sums[list[i]%len(s.sums)].at(j)
+			if i+1 < len(list) {
+				y := s.sums[list[i+1]%len(s.sums)].at(j)
+				a.opTmp2(aliasConst, base, off, hexagon.V6_vaddw, [2]build.Reg{x, y}, [2]build.Reg{x, y})
+			} else {
+				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, x, x, a.v("bias"))
+			}
+		}
+	}
+	a.phase(phaseProducts)
+}
+
+// settle adds the biases to the outputs that began, unless the next block does, and
+// completes those that end.
+func (b *slideBlock) settle(k int) {
+	a := b.a
+	a.phase(phaseRequantize)
+	for n := b.step - b.first; n < b.end-b.first; n++ {
+		sum, ends := b.begun[k][n], n+b.last < b.end
+		if !sum.Valid() || !ends && !b.grouped {
+			continue
+		}
+		to := sum
+		if !ends {
+			to = b.sums[n%len(b.sums)][k]
+		}
+		for j := range 2 {
+			base, off := b.w.at(2*k + j)
+			a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(to, j), half(sum, j), a.v("bias"))
+		}
+		if ends {
+			b.complete(n, k, to)
+		}
+	}
+}
+
+// complete takes the sums 2k and 2k+1 of an output.
+func (s *depthSlide) complete(n, k int, sum build.Reg) {
+	a := s.a
+	i := n + s.last - s.step
+	if !s.rq.half {
+		a.op(hexagon.V6_vcombine, s.ready[i][k], hi(sum), lo(sum))
+		return
+	}
+	a.phase(phaseRequantize)
+	a.op(hexagon.V6_vsatwh, lo(s.ready[i][k]), hi(sum), lo(sum))
+	a.phase(phaseProducts)
+}
+
+// column is the pair k of a unit's words, shift bytes into them.
+func (s *depthSlide) column(u slideUnit, k, shift int) build.Reg {
+	x := s.words[u][k]
+	if shift == 0 {
+		return x
+	}
+	a := s.a
+	before := s.words[slideUnit{u.step - 1, u.stream, u.set}][k]
+	y := a.vv("moved")
+	for j := range 2 {
+		a.op(hexagon.V6_valignb, half(y, j), half(x, j), half(before, j), s.by[shift])
+	}
+	return y
+}
+
+// weigh multiplies pairs k of words by part of the weights of a column: each vector
+// of these is read once for two steps.
+func (s *depthSlide) weigh(t, x []build.Reg, k, at, part int) {
+	for j := range 2 {
+		if s.parts[at][2*k+j] <= part {
+			continue
+		}
+		w := s.weight(at, part, 2*k+j)
+		for i := 0; i < len(x); i += 2 {
+			if i+1 < len(x) && w >= len(s.kept) {
+				base, off := s.w.at(s.header() + w)
+				s.a.opTmp2(aliasConst, base, off, hexagon.V6_vrmpybusv, [2]build.Reg{half(t[i], j), half(t[i+1], j)},
+					[2]build.Reg{half(x[i], j), half(x[i+1], j)})
+				continue
+			}
+			for m := i; m < min(i+2, len(x)); m++ {
+				s.product(half(t[m], j), half(x[m], j), w)
+			}
+		}
+	}
+}
+
+// readyRegs are the vectors of the i-th output before.
+func (s *depthSlide) readyRegs(i int) []build.Reg {
+	all := s.ready[i].all()
+	switch {
+	case s.rq.short:
+		return s.ready[i][:]
+	case s.rq.half:
+		return []build.Reg{all[0], all[2]}
+	}
+	return all[:]
+}
+
+// take makes the words of a unit.
+func (b *slideBlock) take(u slideUnit) {
+	a := b.a
+	a.phase(phaseProducts)
+	x, ok := b.homes[b.block%2][slideUnit{0, u.stream, u.set}]
+	if !ok || u.step < b.end-1 {
+		x = a.quad("words")
+	}
+	b.words[u] = x
+	at := u.step * b.stepBytes()
+	if b.cells == 1 {
+		at += u.stream * b.pitch
+	}
+	if b.cells == 1 || b.stride == 1 {
+		b.depthCode.words(x, u.set, func(row int) build.Reg { return b.load(row, at) },
+			func(row int) (build.Reg, int) { return b.place(row, at) })
+		return
+	}
+	b.depthCode.words(x, u.set, func(row int) build.Reg {
+		key := [2]int{u.step, row}
+		if !b.dealt[key].Valid() {
+			b.dealt[key] = a.vv("dealt")
+			first, second := b.load(row, at), b.load(row, at+vecBytes)
+			a.op(hexagon.V6_vdealvdd, b.dealt[key], second, first, b.deal)
+		}
+		return half(b.dealt[key], u.stream)
+	}, nil)
+}
+
+// stepBytes is the distance of a step's columns from those of the next one.
+func (s *depthSlide) stepBytes() int {
+	if s.cells == 1 {
+		return s.stride * s.pitch
+	}
+	return s.stride * vecBytes
+}
+
+// place is where the vector of a row lies, at bytes from the first one.
+func (s *depthSlide) place(row, at int) (build.Reg, int) {
+	if at-s.at >= 2*slideReach || at < s.at {
+		s.moveTo(at)
+	}
+	return s.rows[row], (at - s.at - slideReach) / vecBytes
+}
+
+func (s *depthSlide) load(row, at int) build.Reg {
+	v := s.a.v("x")
+	base, n := s.place(row, at)
+	s.a.op(hexagon.V6_vL32b_ai, v, base, n).Loads(aliasIn)
+	return v
+}
+
+// moveTo moves the addresses.
+func (s *depthSlide) moveTo(at int) {
+	for _, r := range s.rows {
+		s.a.bump(r, at-s.at)
+	}
+	s.at = at
+}
