@@ -117,10 +117,17 @@ func (f *Func) Jump(op uint32, flags Flags, args ...Arg) *Instr {
 	return in
 }
 
+// Stream is a sequence of instructions among others: From of the others' come
+// before its first one.
+type Stream struct {
+	Emit func()
+	From float64
+}
+
 // Weave appends what the streams emit, in turn: an instruction of a stream comes
 // where its share of its stream is due. Each stream keeps its order; none may
 // read what another makes, or end the block.
-func (f *Func) Weave(streams ...func()) {
+func (f *Func) Weave(streams ...Stream) {
 	if !f.open {
 		f.startBlock()
 	}
@@ -128,8 +135,8 @@ func (f *Func) Weave(streams ...func()) {
 	first := len(f.blocks[b].instrs)
 	ends := make([]int, len(streams)+1)
 	ends[0] = first
-	for i, emit := range streams {
-		emit()
+	for i, s := range streams {
+		s.Emit()
 		if len(f.blocks)-1 != b || !f.open {
 			panic("build: a stream of " + f.Name + " ends its block")
 		}
@@ -141,8 +148,8 @@ func (f *Func) Weave(streams ...func()) {
 	for len(woven) < len(all) {
 		best, least := -1, 0.0
 		for i, n := range done {
-			size := ends[i+1] - ends[i]
-			if due := (float64(n) + 0.5) / float64(size); n < size && (best < 0 || due < least) {
+			size, from := ends[i+1]-ends[i], streams[i].From
+			if due := from + (1-from)*(float64(n)+0.5)/float64(size); n < size && (best < 0 || due < least) {
 				best, least = i, due
 			}
 		}

@@ -447,13 +447,13 @@ func TestWeave(t *testing.T) {
 		}
 	}
 	emit(0, 1)()
-	f.Weave(emit(10, 2), emit(20, 6), func() {}, emit(30, 1))
+	f.Weave(Stream{Emit: emit(10, 2)}, Stream{Emit: emit(20, 6)}, Stream{Emit: func() {}}, Stream{Emit: emit(30, 1)}, Stream{emit(40, 2), 0.7})
 	emit(99, 1)()
 	var got []int64
 	for _, in := range f.blocks[len(f.blocks)-1].instrs {
 		got = append(got, in.Args[1].Imm)
 	}
-	if want := []int64{0, 20, 10, 21, 22, 30, 23, 11, 24, 25, 99}; fmt.Sprint(got) != fmt.Sprint(want) {
+	if want := []int64{0, 20, 10, 21, 22, 30, 23, 11, 24, 40, 25, 41, 99}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("woven: %v, want %v", got, want)
 	}
 	defer func() {
@@ -461,5 +461,5 @@ func TestWeave(t *testing.T) {
 			t.Error("a stream that ends its block is taken")
 		}
 	}()
-	f.Weave(emit(0, 1), func() { f.Bind(f.Label("within")) })
+	f.Weave(Stream{Emit: emit(0, 1)}, Stream{Emit: func() { f.Bind(f.Label("within")) }})
 }

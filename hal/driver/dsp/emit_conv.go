@@ -22,7 +22,7 @@ func (l *lowering) gemm(g *gemm) {
 	writes := []*tensor{g.out}
 	var scratch *tensor
 	if g.filter.zero != 0 {
-		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * g.sumsBytes()}, 1, 0)
+		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * (wovenAside + g.sumsBytes())}, 1, 0)
 		scratch.dense = true
 		writes = append(writes, scratch)
 	}
@@ -123,6 +123,7 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	if near := g.StrideW * g.in.pitch; c.cluster > 1 && c.flat && !g.recounts() && near <= maxNear {
 		c.near, c.step = near, g.StrideW
 	}
+	c.perRow, c.across, c.down = g.filter.kw/perRun, g.DilationW*g.in.pitch, g.DilationH*g.in.rowBytes()
 	taps, bumps := g.inputRuns(&c, perRun)
 	c.stream = l.cold(g.in)
 	if n := int64(e.full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
@@ -171,7 +172,7 @@ const maxWoven = 300
 func (l *lowering) weave(c *convKernel, full, positions int) bool {
 	groups := 4*full + c.tail
 	c.positions = max(c.cluster, 4)
-	if full > 0 && full+min(c.tail, 1) > 1 {
+	if full > 0 && full+min(c.tail, 1) > 1 && c.tail != 1 {
 		c.positions = 2
 	}
 	vrmpy := groups * c.words * c.runs
@@ -354,7 +355,7 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		block[convTailOffset] = uint32(e.full * vecBytes)
 		if c.sum {
 			copy(block[convSums:], e.sums[:])
-			block[convSums+sumsScratch] = e.scratch + uint32(t*e.g.sumsBytes())
+			block[convSums+sumsScratch] = e.scratch + uint32(t*(wovenAside+e.g.sumsBytes())+wovenAside)
 		}
 		e.shares = append(e.shares, b)
 		strips, count := e.strips.table(l, b[0], b[1])

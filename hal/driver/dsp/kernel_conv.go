@@ -37,6 +37,9 @@ type convKernel struct {
 	// chunks: the kernel is a woven one, of so many full chunks and the tail.
 	woven  bool
 	chunks int
+	// across and down are the distances of runs in a row of the window and of its
+	// rows, which have so many runs.
+	across, down, perRow int
 }
 
 func (c *convKernel) name() string {
@@ -46,11 +49,21 @@ func (c *convKernel) name() string {
 	}
 	if c.woven {
 		return fmt.Sprintf("woven_p%d_w%dx%d_%s%d+%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.stream, "a"),
-			c.chunks, c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums)
+			c.chunks, c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums) + c.runTag()
 	}
 	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.flat, "u"),
 		flag(c.full, "f")+flag(c.single, "1")+flag(c.stream, "a"), c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums)
 }
+
+func (c *convKernel) runTag() string {
+	if c.runs == 1 {
+		return ""
+	}
+	return fmt.Sprintf("_%dx%d+%d", c.perRow, c.across, c.down)
+}
+
+// distance is how far run r begins behind the first.
+func (c *convKernel) distance(r int) int { return r%c.perRow*c.across + r/c.perRow*c.down }
 
 func flag(on bool, s string) string {
 	if on {
@@ -158,7 +171,7 @@ func (c *convKernel) generate(a *asm) {
 		blocks := a.word(strip, stripBlocks, "blocks")
 		a.bump(strip, 4*stripWords)
 		if c.woven {
-			e.woven(blocks)
+			e.woven(blocks, strip, in[2], e.args)
 		} else if c.single {
 			e.oneChunk(blocks)
 		} else {

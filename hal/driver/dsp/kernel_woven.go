@@ -9,25 +9,30 @@ import (
 
 // A woven convolution has all products of a block in one piece of code, cut into
 // parts: two or four positions by the groups of one chunk. The requantization of a
-// part goes where the next part's products leave slots, that of the last part
-// into the next round of the loop. What the weights of a single chunk leave of the
-// vector registers holds weights for good.
+// part goes where the products of the parts behind it leave slots, that of the
+// last parts into the next round of the loop. What the weights of a single chunk
+// leave of the vector registers holds weights for good.
 
 // wovenUnit is two accumulators that requantization makes one vector of halves.
 type wovenUnit struct {
-	acc    [2]build.Reg
-	group  [2]int
-	halves build.Reg // both, with the requantization by halves
-	scaled build.Reg
-	waits  bool // scaled is used together with that of a later part
+	part    *wovenPart
+	acc     [2]build.Reg
+	group   [2]int
+	halves  build.Reg // both, with the requantization by halves
+	scaled  build.Reg
+	late    bool           // comes in the next round
+	waits   bool           // scaled is used a round later
+	results []*wovenVector // those that it completes
 }
 
 // wovenVector is a result: two units, rotated by some bytes.
 type wovenVector struct {
+	part    *wovenPart
 	unit    [2]*wovenUnit
 	swapped bool // the second one's sides
 	rotate  int
-	to      int // output address
+	out     int // which output address
+	to      build.Reg
 }
 
 // wovenPart is what is multiplied together.
@@ -38,25 +43,25 @@ type wovenPart struct {
 	full         bool
 	acc          [][]build.Reg // by position and group
 	units        []*wovenUnit
-	vectors      []wovenVector // those that its units complete
-	to           []build.Reg   // their addresses
+	serves       []*wovenUnit // those that are requantized meanwhile
 }
 
 // parts are the parts of a block, at least two.
 func (c *convKernel) parts() []*wovenPart {
-	step := 2
-	if c.cluster == 4 && c.positions == 8 {
-		step = 4
-	}
 	var list []*wovenPart
-	for p := 0; p < c.positions; p += step {
-		rec := 0
+	add := func(first, count, chunk, groups int) {
+		list = append(list, &wovenPart{first: first, count: count, groups: groups, rec: chunk * c.record(4), out: chunk * vecBytes, full: chunk < c.chunks})
+	}
+	tail := 2 // positions of a part of the last chunk
+	if c.tail == 1 && (c.positions == 8 || c.chunks > 0) {
+		tail = 4
+	}
+	for p := 0; p < c.positions; p += 2 {
 		for k := range c.chunks {
-			list = append(list, &wovenPart{first: p, count: step, groups: 4, rec: rec, out: k * vecBytes, full: true})
-			rec += c.record(4)
+			add(p, 2, k, 4)
 		}
-		if c.tail > 0 {
-			list = append(list, &wovenPart{first: p, count: step, groups: c.tail, rec: rec, out: c.chunks * vecBytes})
+		if c.tail > 0 && (p+2)%tail == 0 {
+			add(p+2-tail, tail, c.chunks, c.tail)
 		}
 	}
 	return list
@@ -72,32 +77,63 @@ type wovenCode struct {
 	steps   []build.Reg // from run to run
 	kept    []build.Reg // weights in registers, others not valid
 	by      map[int]build.Reg
+	units   []*wovenUnit
+	vectors []*wovenVector
+	early   bool // accumulators begin in the part before theirs
 }
 
-func (e *convCode) woven(blocks build.Reg) {
+// woven writes the loop over blocks; aside are registers that it need not keep.
+func (e *convCode) woven(blocks build.Reg, aside ...build.Reg) {
 	a := e.a
 	w := &wovenCode{convCode: e, parts: e.convKernel.parts(), rec: a.word(e.args, convFull, "record")}
+	w.early = e.rq.half && w.parts[0].count*w.parts[0].groups <= 4
 	w.setup()
-	fetches := e.fetches()
+	for i, r := range aside {
+		if e.sum {
+			a.op(hexagon.S2_storeri_io, w.scratch, 4*i-wovenAside, r).Stores(aliasScratch)
+		}
+	}
+	entry, fetches := 4*e.entryWords(), e.fetches()
 	a.repeat(blocks, func() {
-		last := len(w.parts) - 1
 		for k, p := range w.parts {
-			before := w.parts[(k+last)%(last+1)]
-			streams := []func(){func() { w.multiply(p) }, func() { w.requantize(before) }}
-			if share := fetches[k*len(fetches)/(last+1) : (k+1)*len(fetches)/(last+1)]; len(share) > 0 {
-				streams = append(streams, func() {
+			next, from := (k+1)%len(w.parts), 0
+			if next == 0 {
+				from = entry
+			}
+			multiply := func() {
+				if !w.early {
+					w.start(p, 0)
+				}
+				w.products(p)
+			}
+			streams := []build.Stream{{Emit: multiply}, {Emit: func() { w.requantize(p.serves) }}}
+			if w.early {
+				streams = append(streams, build.Stream{Emit: func() { w.start(w.parts[next], from) }, From: 0.6})
+			}
+			if share := fetches[k*len(fetches)/len(w.parts) : (k+1)*len(fetches)/len(w.parts)]; len(share) > 0 {
+				streams = append(streams, build.Stream{Emit: func() {
 					for _, f := range share {
 						f()
 					}
-				})
+				}})
 			}
 			a.f.Weave(streams...)
+			w.halve(p)
 		}
-		a.bump(e.table, 4*e.entryWords())
-		w.pointers()
+		w.addresses()
+		w.pointers(entry)
+		a.bump(e.table, entry)
 	})
-	w.requantize(w.parts[len(w.parts)-1])
+	w.requantize(w.late())
+	for i, r := range aside {
+		if e.sum {
+			a.op(hexagon.L2_loadri_io, r, w.scratch, 4*i-wovenAside).Loads(aliasScratch)
+		}
+	}
 }
+
+// wovenAside is room before the sums for registers set aside.
+const wovenAside = vecBytes
 
 // setup defines what the loop keeps in registers, among it the results of a part
 // before the first, which are overwritten soon.
@@ -106,15 +142,9 @@ func (w *wovenCode) setup() {
 	for range e.inputs() {
 		w.ptr = append(w.ptr, a.r("in"))
 	}
-	w.pointers()
+	w.pointers(0)
 	if e.convKernel.sum {
 		w.scratch = a.word(e.args, convSums+sumsScratch, "scratch")
-	}
-	if e.runs > 1 {
-		bumps := a.word(e.args, convBumps, "bumps")
-		for r := range e.runs - 1 {
-			w.steps = append(w.steps, a.word(bumps, r, "step"))
-		}
 	}
 	if e.rq.half {
 		w.rq.fifteen = a.imm8(15)
@@ -122,19 +152,11 @@ func (w *wovenCode) setup() {
 	w.by = map[int]build.Reg{}
 	for _, p := range w.parts {
 		w.plan(p)
-		for i := range p.vectors {
-			if v := &p.vectors[i]; v.rotate > 0 {
-				w.distance(v.rotate)
-			}
-			if p.vectors[i].swapped {
-				w.distance(vecBytes / 2)
-			}
-		}
 	}
-	last := w.parts[len(w.parts)-1]
-	w.addresses(last)
+	w.serve()
+	w.addresses()
 	set := func(r build.Reg) { a.op(hexagon.V6_lvsplatw, r, w.rec) }
-	for _, u := range last.units {
+	for _, u := range w.late() {
 		if e.rq.half {
 			set(u.halves)
 		} else {
@@ -142,27 +164,70 @@ func (w *wovenCode) setup() {
 			set(u.acc[1])
 		}
 	}
-	for i := range last.vectors {
-		for _, u := range last.vectors[i].unit {
-			if !last.has(u) {
-				set(u.scaled)
-			}
+	for _, u := range w.units {
+		if u.waits {
+			u.scaled = a.v("scaled")
+			set(u.scaled)
 		}
 	}
 	w.keep()
+	if w.early {
+		w.start(w.parts[0], 0)
+	}
 }
 
-func (p *wovenPart) has(u *wovenUnit) bool {
-	for _, x := range p.units {
-		if x == u {
-			return true
+// late are the units that are requantized in the next round.
+func (w *wovenCode) late() []*wovenUnit {
+	var list []*wovenUnit
+	for _, u := range w.units {
+		if u.late {
+			list = append(list, u)
 		}
 	}
-	return false
+	return list
 }
 
-// distance is a register that holds n.
-func (w *wovenCode) distance(n int) {
+// serve says beside which part's products each unit is requantized. Units of
+// accumulators must make room for the next round's, so they come beside the next
+// part; those that are halves already are spread evenly, as early as that allows.
+func (w *wovenCode) serve() {
+	n, total := len(w.units), 0
+	for _, p := range w.parts {
+		total += p.count * p.groups
+	}
+	made, work, lag := 0, 0, 0
+	until := make([]int, len(w.parts)) // units that are done at the end of each part, lag apart
+	for k, p := range w.parts {
+		work += p.count * p.groups
+		if w.rq.half {
+			until[k] = n * work / total
+			lag = max(lag, until[k]-made)
+		} else {
+			lag = len(w.parts[len(w.parts)-1].units)
+			until[k] = made + lag
+		}
+		made += len(p.units)
+	}
+	from := -lag
+	for k, p := range w.parts {
+		for ; from < until[k]-lag; from++ {
+			u := w.units[(from+n)%n]
+			u.late = from < 0
+			p.serves = append(p.serves, u)
+		}
+	}
+	for _, v := range w.vectors {
+		x, y := v.unit[0], v.unit[1]
+		if y.late && !x.late {
+			x.waits = true
+		}
+		y.results = append(y.results, v)
+		v.to = w.a.r("to")
+	}
+}
+
+// rotation is a register that holds n.
+func (w *wovenCode) rotation(n int) {
 	if _, ok := w.by[n]; !ok {
 		w.by[n] = w.a.imm(n)
 	}
@@ -179,31 +244,42 @@ func (w *wovenCode) plan(p *wovenPart) {
 		p.acc = append(p.acc, acc)
 	}
 	unit := func(p0, j0, p1, j1 int) *wovenUnit {
-		u := &wovenUnit{acc: [2]build.Reg{p.acc[p0][j0], p.acc[p1][j1]}, group: [2]int{j0, j1}}
+		u := &wovenUnit{part: p, acc: [2]build.Reg{p.acc[p0][j0], p.acc[p1][j1]}, group: [2]int{j0, j1}}
 		if w.rq.half {
 			u.halves = a.v("halves")
 		}
 		p.units = append(p.units, u)
+		w.units = append(w.units, u)
 		return u
 	}
-	vector := func(x, y *wovenUnit, swapped bool, rotate, to int) {
-		p.vectors = append(p.vectors, wovenVector{[2]*wovenUnit{x, y}, swapped, rotate, to})
+	vector := func(x, y *wovenUnit, swapped bool, rotate, out int) {
+		w.vectors = append(w.vectors, &wovenVector{part: p, unit: [2]*wovenUnit{x, y}, swapped: swapped, rotate: rotate, out: out})
+		if swapped {
+			w.rotation(vecBytes / 2)
+		}
+		if rotate > 0 {
+			w.rotation(rotate)
+		}
 	}
 	switch {
 	case p.full:
-		x, y := unit(0, 0, 0, 1), unit(1, 0, 1, 1)
-		vector(x, unit(0, 2, 0, 3), false, 0, p.first)
-		vector(y, unit(1, 2, 1, 3), false, 0, p.first+1)
+		for i := range 2 {
+			vector(unit(i, 0, i, 1), unit(i, 2, i, 3), false, 0, p.first+i)
+		}
 	case w.cluster == 4 && p.count == 4:
 		vector(unit(0, 0, 1, 0), unit(2, 0, 3, 0), false, 0, p.first/4)
 	case w.cluster == 4: // a half of a result; the other half's part comes before
 		u := unit(0, 0, 1, 0)
-		u.waits, u.scaled = true, a.v("scaled")
 		if p.first%4 == 2 {
 			vector(w.parts[p.first/2-1].units[0], u, false, 0, p.first/4)
 		}
 	case w.cluster == 2:
 		vector(unit(0, 0, 0, 1), unit(1, 0, 1, 1), false, 0, p.first/2)
+	case p.count == 4:
+		x, y := unit(0, 0, 1, 0), unit(2, 0, 3, 0)
+		for i := range 4 {
+			vector(x, y, false, 32*i, p.first+i)
+		}
 	case p.groups == 1:
 		u := unit(0, 0, 1, 0)
 		vector(u, u, false, 0, p.first)
@@ -217,27 +293,31 @@ func (w *wovenCode) plan(p *wovenPart) {
 		vector(x, z, false, 0, p.first)
 		vector(y, z, true, 0, p.first+1)
 	}
-	for range p.vectors {
-		p.to = append(p.to, a.r("to"))
-	}
 }
 
-// pointers loads the input addresses of the block.
-func (w *wovenCode) pointers() {
+// pointers loads the input addresses of the block whose entry lies that far behind.
+func (w *wovenCode) pointers(from int) {
 	for i, r := range w.ptr {
-		w.a.op(hexagon.L2_loadri_io, r, w.table, 4*i).Loads(aliasConst)
+		w.a.op(hexagon.L2_loadri_io, r, w.table, from+4*i).Loads(aliasConst)
 	}
 }
 
-// addresses loads where the results of a part go.
-func (w *wovenCode) addresses(p *wovenPart) {
-	for i := range p.vectors {
-		w.a.op(hexagon.L2_loadri_io, p.to[i], w.table, 4*(w.firstOutput()+p.vectors[i].to)).Loads(aliasConst)
+// addresses loads where the results go that are stored in the next round.
+func (w *wovenCode) addresses() {
+	for _, v := range w.vectors {
+		if v.unit[1].late {
+			w.address(v)
+		}
 	}
+}
+
+// address loads where a result goes.
+func (w *wovenCode) address(v *wovenVector) {
+	w.a.op(hexagon.L2_loadri_io, v.to, w.table, 4*(w.firstOutput()+v.out)).Loads(aliasConst)
 }
 
 // corrections loads the sums of the positions of a part into vectors.
-func (w *wovenCode) corrections(p *wovenPart) []build.Reg {
+func (w *wovenCode) corrections(p *wovenPart, from int) []build.Reg {
 	a := w.a
 	list := make([]build.Reg, p.count)
 	if !w.convKernel.sum {
@@ -249,7 +329,8 @@ func (w *wovenCode) corrections(p *wovenPart) []build.Reg {
 		at, ok := bases[n]
 		if !ok {
 			at = a.r("sums")
-			a.op(hexagon.A2_add, at, a.word(w.table, w.inputs()+n, "sums"), w.scratch)
+			a.op(hexagon.L2_loadri_io, at, w.table, from+4*(w.inputs()+n)).Loads(aliasConst)
+			a.op(hexagon.A2_add, at, at, w.scratch)
 			bases[n] = at
 		}
 		s := a.r("sum")
@@ -257,6 +338,25 @@ func (w *wovenCode) corrections(p *wovenPart) []build.Reg {
 		list[i] = a.splat(s, "correction")
 	}
 	return list
+}
+
+// start begins the accumulators of a part of the block whose entry lies that far
+// behind: biases less sums.
+func (w *wovenCode) start(p *wovenPart, from int) {
+	a := w.a
+	corr := w.corrections(p, from)
+	for j := range p.groups {
+		b, n := a.near(w.rec, p.rec+j*vecBytes)
+		bias := a.v("bias")
+		a.op(hexagon.V6_vL32b_ai, bias, b, n).Loads(aliasConst)
+		for i := range p.acc {
+			if corr[i].Valid() {
+				a.op(hexagon.V6_vsubw, p.acc[i][j], bias, corr[i])
+			} else {
+				a.op(hexagon.V6_vassign, p.acc[i][j], bias)
+			}
+		}
+	}
 }
 
 // keep loads the weights that stay in registers.
@@ -283,7 +383,7 @@ func (w *wovenCode) wovenRoom(p *wovenPart) int {
 	for _, x := range [...]struct {
 		on   bool
 		cost int
-	}{{true, p.count * p.groups}, {w.rq.half, len(p.units)}, {!w.rq.half, 2 * len(p.units)}, {w.rq.zero.Valid(), 1},
+	}{{true, p.count * p.groups}, {w.early, p.count * p.groups}, {w.rq.half, len(p.units)}, {!w.rq.half, 2 * len(p.units)}, {w.rq.zero.Valid(), 1},
 		{w.rq.clamp, 2}, {w.rq.mult.Valid(), 1}, {w.rq.perChannel, 5}, {w.rq.whole && w.rq.perChannel, 4}} {
 		if x.on {
 			n -= x.cost
@@ -292,65 +392,43 @@ func (w *wovenCode) wovenRoom(p *wovenPart) int {
 	return max(n, 0)
 }
 
-// multiply starts the accumulators of a part, adds its products and makes halves
-// of them.
-func (w *wovenCode) multiply(p *wovenPart) {
-	a := w.a
-	w.addresses(p)
-	corr := w.corrections(p)
-	for j := range p.groups {
-		b, n := a.near(w.rec, p.rec+j*vecBytes)
-		bias := a.v("bias")
-		a.op(hexagon.V6_vL32b_ai, bias, b, n).Loads(aliasConst)
-		for i := range p.acc {
-			if corr[i].Valid() {
-				a.op(hexagon.V6_vsubw, p.acc[i][j], bias, corr[i])
-			} else {
-				a.op(hexagon.V6_vassign, p.acc[i][j], bias)
-			}
-		}
+// halve makes halves of the accumulators of a part.
+func (w *wovenCode) halve(p *wovenPart) {
+	if !w.rq.half {
+		return
 	}
-	a.phase(phaseProducts)
-	w.products(p)
-	a.phase(phaseRequantize)
-	if w.rq.half {
-		for _, u := range p.units {
-			a.op(hexagon.V6_vsatwh, u.halves, u.acc[1], u.acc[0])
-		}
+	w.a.phase(phaseRequantize)
+	for _, u := range p.units {
+		w.a.op(hexagon.V6_vsatwh, u.halves, u.acc[1], u.acc[0])
 	}
-	a.phase(phaseOther)
+	w.a.phase(phaseOther)
 }
 
 // products adds the products of a part.
 func (w *wovenCode) products(p *wovenPart) {
 	a := w.a
+	a.phase(phaseProducts)
+	defer a.phase(phaseOther)
 	weights := a.add(w.rec, p.rec+w.header(p.groups)*vecBytes)
-	ptr := append([]build.Reg(nil), w.ptr...)
 	x := make([]build.Reg, p.count)
 	next := 0 // weight vector
 	for r := range w.runs {
-		if r > 0 {
-			seen := map[int]bool{}
-			for i := range p.count {
-				if n, _ := w.input(p.first + i); !seen[n] {
-					seen[n] = true
-					to := a.r("in")
-					a.op(hexagon.A2_add, to, ptr[n], w.steps[r-1])
-					ptr[n] = to
-				}
-			}
+		base := w.ptr
+		far := w.distance(r)
+		if far+4*w.words+3*w.near >= maxLoadDistance {
+			base, far = w.moved(p, far), 0
 		}
 		for k := range w.words {
 			for i := range x {
 				n, off := w.input(p.first + i)
-				off *= w.near
+				off = far + off*w.near
 				switch {
 				case w.pairs && k%2 == 0 && k+1 < w.words:
 					x[i] = a.rr("x")
-					a.op(hexagon.L2_loadrd_io, x[i], ptr[n], off+4*k).Loads(aliasIn)
+					a.op(hexagon.L2_loadrd_io, x[i], base[n], off+4*k).Loads(aliasIn)
 				case !w.pairs || k%2 == 0:
 					x[i] = a.r("x")
-					a.op(hexagon.L2_loadri_io, x[i], ptr[n], off+4*k).Loads(aliasIn)
+					a.op(hexagon.L2_loadri_io, x[i], base[n], off+4*k).Loads(aliasIn)
 				}
 			}
 			for j := range p.groups {
@@ -379,52 +457,77 @@ func (w *wovenCode) products(p *wovenPart) {
 	}
 }
 
-// requantize makes and stores the results of a part whose products are done.
-func (w *wovenCode) requantize(p *wovenPart) {
+// maxLoadDistance is up to where a load of a word reaches.
+const maxLoadDistance = 4096
+
+// moved are the input addresses of a part moved by some bytes.
+func (w *wovenCode) moved(p *wovenPart, by int) []build.Reg {
+	list := make([]build.Reg, len(w.ptr))
+	for i := range p.count {
+		if n, _ := w.input(p.first + i); !list[n].Valid() {
+			list[n] = w.a.add(w.ptr[n], by)
+		}
+	}
+	return list
+}
+
+// requantize makes halves of units, and stores the results that these complete.
+func (w *wovenCode) requantize(units []*wovenUnit) {
 	a, rq := w.a, w.rq
 	a.phase(phaseRequantize)
 	defer a.phase(phaseOther)
+	type group struct {
+		part *wovenPart
+		j    int
+	}
 	var l [2]lanes
-	at := [2]int{-1, -1}
-	for _, u := range p.units {
+	var at [2]group // the groups whose lanes are at hand
+	for _, u := range units {
 		var h build.Reg
 		if rq.half {
 			h = rq.scaleHalf(u.halves)
 		} else {
 			for i, j := range u.group {
-				if at[i] != j && rq.perChannel {
-					l[i], at[i] = w.lanes(p, j), j
+				if g := (group{u.part, j}); rq.perChannel && at[i] != g {
+					l[i], at[i] = w.lanes(u.part, j), g
 				}
 			}
 			h = rq.narrow(rq.scale(u.acc[0], l[0]), rq.scale(u.acc[1], l[1]), l[0], l[1])
 		}
-		rq.settle(h, p.full)
+		rq.settle(h, u.part.full)
 		if u.waits {
 			a.op(hexagon.V6_vassign, u.scaled, h)
 		} else {
 			u.scaled = h
 		}
+		w.store(u)
 	}
-	done := map[[2]*wovenUnit]build.Reg{}
-	for i := range p.vectors {
-		v := &p.vectors[i]
-		out, ok := done[v.unit]
-		if !ok || v.swapped {
-			y := v.unit[1].scaled
-			if v.swapped {
-				t := a.v("swapped")
-				a.op(hexagon.V6_vror, t, y, w.by[vecBytes/2])
-				y = t
-			}
-			out = rq.join(v.unit[0].scaled, y, p.full)
-			done[v.unit] = out
+}
+
+// store stores the results that a unit completes.
+func (w *wovenCode) store(u *wovenUnit) {
+	a := w.a
+	done := map[*wovenUnit]build.Reg{}
+	for _, v := range u.results {
+		if !u.late {
+			w.address(v)
+		}
+		y := u.scaled
+		if v.swapped {
+			y = a.v("swapped")
+			a.op(hexagon.V6_vror, y, u.scaled, w.by[vecBytes/2])
+		}
+		out, ok := done[v.unit[0]]
+		if !ok {
+			out = w.rq.join(v.unit[0].scaled, y, v.part.full)
+			done[v.unit[0]] = out
 		}
 		if v.rotate > 0 {
 			t := a.v("rotated")
 			a.op(hexagon.V6_vror, t, out, w.by[v.rotate])
 			out = t
 		}
-		a.vstore(p.to[i], p.out, out, aliasOut)
+		a.vstore(v.to, v.part.out, out, aliasOut)
 	}
 }
 
