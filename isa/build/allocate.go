@@ -37,9 +37,10 @@ func (f *Func) allocate(code *Code, l *liveness) error {
 	sort.SliceStable(order, func(i, j int) bool { return a.start[order[i]] < a.start[order[j]] })
 	err := a.assign(order)
 	if err != nil {
-		// Wide registers first: singles fill the gaps that they leave.
-		width := func(v int) int { return f.classes[f.vregs[v].class].Width }
-		sort.SliceStable(order, func(i, j int) bool { return width(order[i]) > width(order[j]) })
+		// Those with the fewest places first, wide ones above all: singles fill the gaps
+		// that they leave.
+		places := func(v int) int { return len(f.classes[f.vregs[v].class].Alloc) }
+		sort.SliceStable(order, func(i, j int) bool { return places(order[i]) < places(order[j]) })
 		if a.assign(order) != nil {
 			// Those that live through most of the function before all others.
 			span := a.spans()

@@ -51,12 +51,13 @@ const (
 )
 
 // attempts are made from left to right until one fits; of the rows that fit the
-// one with the shortest loops wins.
+// one with the shortest loops wins. Where the first row had registers for all,
+// the others are not tried.
 var attempts = [...][]attempt{
 	{{2, farAhead, byPath}, {4, farAhead, byPath}, {7, farAhead, byPath}, {11, farAhead, byPath}},
-	{{0, 96, byPath}, {2, 48, byPath}, {2, 24, byPath}, {2, 12, byPath}},
-	{{0, 96, asWritten}, {2, 96, asWritten}, {4, 96, asWritten}},
-	{{0, 20, asWritten}, {2, 20, asWritten}},
+	{{0, 96, byPath}, {2, 96, byPath}, {4, 96, byPath}, {6, 96, byPath}},
+	{{0, 40, asWritten}, {2, 40, asWritten}, {4, 40, asWritten}, {6, 40, asWritten}},
+	{{0, 20, asWritten}, {2, 20, asWritten}, {4, 20, asWritten}, {6, 20, asWritten}},
 }
 
 // lastAttempts are made where none of those fits.
@@ -92,7 +93,7 @@ func (f *Func) Compile() (*Code, error) {
 // best is the code of the best row, nil when none fits.
 func (f *Func) best(rows [][]attempt, live *liveness, depth []int) *Code {
 	var best *Code
-	for _, row := range rows {
+	for i, row := range rows {
 		for _, t := range row {
 			code := f.schedule(live, t)
 			if f.allocate(code, live) != nil {
@@ -103,7 +104,7 @@ func (f *Func) best(rows [][]attempt, live *liveness, depth []int) *Code {
 			}
 			break
 		}
-		if best != nil && !best.crowded {
+		if i == 0 && best != nil && !best.crowded {
 			break
 		}
 	}
@@ -122,6 +123,11 @@ func (f *Func) loopDepths() []int {
 			for b := int(s); b <= i; b++ {
 				depth[b]++
 			}
+		}
+	}
+	for i := range f.blocks {
+		if f.blocks[i].seldom {
+			depth[i] = max(depth[i]-2, 0)
 		}
 	}
 	return depth

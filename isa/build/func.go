@@ -16,6 +16,7 @@ type block struct {
 	instrs  []*Instr
 	succ    [3]int32 // block indices, -1 none; filled by resolve
 	loopEnd [2]Label // hardware loops that end here, -1 none
+	seldom  bool
 }
 
 // Func is a kernel under construction.
@@ -34,6 +35,7 @@ type Func struct {
 	slab    []Instr // chunked storage of instructions
 	args    []Arg   // chunked storage of operands
 	limits  [MaxFiles]int
+	seldom  bool // blocks that start now are seldom run
 }
 
 // New starts an empty function.
@@ -117,6 +119,15 @@ func (f *Func) Jump(op uint32, flags Flags, args ...Arg) *Instr {
 	return in
 }
 
+// Seldom says that the blocks which emit starts run a hundredth as often as the
+// loops around them suggest; it matters for the choice among schedules only.
+func (f *Func) Seldom(emit func()) {
+	was := f.seldom
+	f.seldom = true
+	emit()
+	f.seldom = was
+}
+
 // Stream is a sequence of instructions among others: From of the others' come
 // before its first one.
 type Stream struct {
@@ -176,7 +187,7 @@ func (f *Func) EndLoop(n int, head Label) {
 func (f *Func) Limit(c Class, n int) { f.limits[f.classes[c].File] = n }
 
 func (f *Func) startBlock() {
-	f.blocks = append(f.blocks, block{succ: [3]int32{-1, -1, -1}, loopEnd: [2]Label{-1, -1}})
+	f.blocks = append(f.blocks, block{succ: [3]int32{-1, -1, -1}, loopEnd: [2]Label{-1, -1}, seldom: f.seldom})
 	f.open = true
 }
 

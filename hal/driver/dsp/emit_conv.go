@@ -69,6 +69,7 @@ func (l *lowering) planGemm(g *gemm) convPlan {
 	k := g.filter.k
 	words, perRun := g.runWords()
 	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.kind(), sum: g.filter.zero != 0, cluster: g.out.perVec()}
+	c.span, c.pitch = c.cluster, g.out.pitch
 	full, rest := k/128, k%128
 	if c.cluster > 1 {
 		full, c.tail = 0, g.out.pitch/32
@@ -120,7 +121,11 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	if !c.woven {
 		l.shapeBlock(&c, g.out.shape.positions())
 	}
-	if near := g.StrideW * g.in.pitch; c.cluster > 1 && c.flat && !g.recounts() && near <= maxNear {
+	switch near := g.StrideW * g.in.pitch; {
+	case !c.flat || g.recounts():
+	case c.woven && g.out.shape.w%c.positions == 0 && near*c.positions <= maxLoadDistance:
+		c.near, c.step, c.span = near, g.StrideW, c.positions
+	case c.cluster > 1 && near <= maxNear:
 		c.near, c.step = near, g.StrideW
 	}
 	c.perRow, c.across, c.down = g.filter.kw/perRun, g.DilationW*g.in.pitch, g.DilationH*g.in.rowBytes()
@@ -381,7 +386,7 @@ func (g *gemm) recounts() bool {
 // is missing at the end of a row or of the last block repeats a neighbour.
 func (g *gemm) blockTable(c *convKernel, from, to int) []uint32 {
 	type cluster struct {
-		in  [4]uint32
+		in  [maxConvPositions]uint32
 		out uint32
 	}
 	var all []cluster
@@ -389,9 +394,9 @@ func (g *gemm) blockTable(c *convKernel, from, to int) []uint32 {
 	flat := g.recounts()
 	for row := from; row < to; row++ {
 		n, y := row/o.h, row%o.h
-		for x := 0; x < o.w; x += c.cluster {
+		for x := 0; x < o.w; x += c.span {
 			k := cluster{out: g.out.at(n, y, x)}
-			for i := range c.cluster {
+			for i := range c.span {
 				xi := min(x+i, o.w-1)
 				if flat {
 					p := (n*o.h+y)*o.w + xi

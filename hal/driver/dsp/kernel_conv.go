@@ -30,6 +30,8 @@ type convKernel struct {
 	single    bool // one chunk in all
 	tail      int  // groups of the last chunk, which are stored one behind the other; 0 none
 	cluster   int  // output positions that share a vector in the tail
+	span      int  // output positions that share an address: a cluster's, or all of a block
+	pitch     int  // and their distance
 	near      int  // input distance of the positions of a cluster; 0 when they have addresses of their own
 	step      int  // and that of their sums
 	rq        requantKind
@@ -49,7 +51,7 @@ func (c *convKernel) name() string {
 	}
 	if c.woven {
 		return fmt.Sprintf("woven_p%d_w%dx%d_%s%d+%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.stream, "a"),
-			c.chunks, c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums) + c.runTag()
+			c.chunks, c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums) + c.runTag() + c.spanTag()
 	}
 	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.flat, "u"),
 		flag(c.full, "f")+flag(c.single, "1")+flag(c.stream, "a"), c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums)
@@ -60,6 +62,13 @@ func (c *convKernel) runTag() string {
 		return ""
 	}
 	return fmt.Sprintf("_%dx%d+%d", c.perRow, c.across, c.down)
+}
+
+func (c *convKernel) spanTag() string {
+	if c.span == c.cluster {
+		return ""
+	}
+	return fmt.Sprintf("_r%d", c.pitch)
 }
 
 // distance is how far run r begins behind the first.
@@ -86,7 +95,7 @@ const (
 
 // table entry: input addresses, of each position or each cluster, where each
 // finds its sum behind the thread's scratch, output address of each cluster.
-func (c *convKernel) outputs() int { return c.positions / c.cluster }
+func (c *convKernel) outputs() int { return c.positions / c.span }
 func (c *convKernel) inputs() int {
 	if c.near > 0 {
 		return c.outputs()
@@ -104,7 +113,7 @@ func (c *convKernel) entryWords() int { return c.firstOutput() + c.outputs() }
 // input is which input address position p has, and the how manieth behind it it is.
 func (c *convKernel) input(p int) (int, int) {
 	if c.near > 0 {
-		return p / c.cluster, p % c.cluster
+		return p / c.span, p % c.span
 	}
 	return p, 0
 }
@@ -161,7 +170,7 @@ func (c *convKernel) generate(a *asm) {
 	}
 	a.repeat(in[2], func() {
 		if c.sum {
-			c.sums.emit(a, strip, a.add(e.args, 4*convSums))
+			a.f.Seldom(func() { c.sums.emit(a, strip, a.add(e.args, 4*convSums)) })
 		}
 		if c.stream {
 			box := a.rr("box")

@@ -31,8 +31,7 @@ type wovenVector struct {
 	unit    [2]*wovenUnit
 	swapped bool // the second one's sides
 	rotate  int
-	out     int // which output address
-	to      build.Reg
+	first   int // position
 }
 
 // wovenPart is what is multiplied together.
@@ -73,6 +72,9 @@ type wovenCode struct {
 	parts   []*wovenPart
 	rec     build.Reg
 	ptr     []build.Reg // input addresses
+	sums    []build.Reg // where those of each input address are
+	to      []build.Reg // output addresses
+	before  []build.Reg // those of the block before
 	scratch build.Reg   // the sums
 	steps   []build.Reg // from run to run
 	kept    []build.Reg // weights in registers, others not valid
@@ -120,7 +122,6 @@ func (e *convCode) woven(blocks build.Reg, aside ...build.Reg) {
 			a.f.Weave(streams...)
 			w.halve(p)
 		}
-		w.addresses()
 		w.pointers(entry)
 		a.bump(e.table, entry)
 	})
@@ -139,12 +140,22 @@ const wovenAside = vecBytes
 // before the first, which are overwritten soon.
 func (w *wovenCode) setup() {
 	a, e := w.a, w.convCode
-	for range e.inputs() {
-		w.ptr = append(w.ptr, a.r("in"))
+	regs := func(n int, name string) []build.Reg {
+		list := make([]build.Reg, n)
+		for i := range list {
+			list[i] = a.r(name)
+		}
+		return list
 	}
-	w.pointers(0)
+	w.ptr, w.before = regs(e.inputs(), "in"), make([]build.Reg, e.outputs())
+	if e.outputs() <= maxWovenAddresses {
+		w.to = regs(e.outputs(), "to")
+	}
 	if e.convKernel.sum {
 		w.scratch = a.word(e.args, convSums+sumsScratch, "scratch")
+		if e.inputs() <= maxWovenAddresses {
+			w.sums = regs(e.inputs(), "sums")
+		}
 	}
 	if e.rq.half {
 		w.rq.fifteen = a.imm8(15)
@@ -154,7 +165,12 @@ func (w *wovenCode) setup() {
 		w.plan(p)
 	}
 	w.serve()
-	w.addresses()
+	for _, v := range w.vectors {
+		if v.unit[1].late {
+			w.before[v.first/w.span] = a.r("before")
+		}
+	}
+	w.pointers(0)
 	set := func(r build.Reg) { a.op(hexagon.V6_lvsplatw, r, w.rec) }
 	for _, u := range w.late() {
 		if e.rq.half {
@@ -222,7 +238,6 @@ func (w *wovenCode) serve() {
 			x.waits = true
 		}
 		y.results = append(y.results, v)
-		v.to = w.a.r("to")
 	}
 }
 
@@ -252,8 +267,8 @@ func (w *wovenCode) plan(p *wovenPart) {
 		w.units = append(w.units, u)
 		return u
 	}
-	vector := func(x, y *wovenUnit, swapped bool, rotate, out int) {
-		w.vectors = append(w.vectors, &wovenVector{part: p, unit: [2]*wovenUnit{x, y}, swapped: swapped, rotate: rotate, out: out})
+	vector := func(x, y *wovenUnit, swapped bool, rotate, first int) {
+		w.vectors = append(w.vectors, &wovenVector{part: p, unit: [2]*wovenUnit{x, y}, swapped: swapped, rotate: rotate, first: p.first + first})
 		if swapped {
 			w.rotation(vecBytes / 2)
 		}
@@ -264,56 +279,85 @@ func (w *wovenCode) plan(p *wovenPart) {
 	switch {
 	case p.full:
 		for i := range 2 {
-			vector(unit(i, 0, i, 1), unit(i, 2, i, 3), false, 0, p.first+i)
+			vector(unit(i, 0, i, 1), unit(i, 2, i, 3), false, 0, i)
 		}
 	case w.cluster == 4 && p.count == 4:
-		vector(unit(0, 0, 1, 0), unit(2, 0, 3, 0), false, 0, p.first/4)
+		vector(unit(0, 0, 1, 0), unit(2, 0, 3, 0), false, 0, 0)
 	case w.cluster == 4: // a half of a result; the other half's part comes before
 		u := unit(0, 0, 1, 0)
 		if p.first%4 == 2 {
-			vector(w.parts[p.first/2-1].units[0], u, false, 0, p.first/4)
+			vector(w.parts[p.first/2-1].units[0], u, false, 0, -2)
 		}
 	case w.cluster == 2:
-		vector(unit(0, 0, 0, 1), unit(1, 0, 1, 1), false, 0, p.first/2)
+		vector(unit(0, 0, 0, 1), unit(1, 0, 1, 1), false, 0, 0)
 	case p.count == 4:
 		x, y := unit(0, 0, 1, 0), unit(2, 0, 3, 0)
 		for i := range 4 {
-			vector(x, y, false, 32*i, p.first+i)
+			vector(x, y, false, 32*i, i)
 		}
 	case p.groups == 1:
 		u := unit(0, 0, 1, 0)
-		vector(u, u, false, 0, p.first)
-		vector(u, u, false, 32, p.first+1)
+		vector(u, u, false, 0, 0)
+		vector(u, u, false, 32, 1)
 	case p.groups == 2:
 		x, y := unit(0, 0, 0, 1), unit(1, 0, 1, 1)
-		vector(x, y, false, 0, p.first)
-		vector(x, y, false, 64, p.first+1)
+		vector(x, y, false, 0, 0)
+		vector(x, y, false, 64, 1)
 	default:
 		x, y, z := unit(0, 0, 0, 1), unit(1, 0, 1, 1), unit(0, 2, 1, 2)
-		vector(x, z, false, 0, p.first)
-		vector(y, z, true, 0, p.first+1)
+		vector(x, z, false, 0, 0)
+		vector(y, z, true, 0, 1)
 	}
 }
 
-// pointers loads the input addresses of the block whose entry lies that far behind.
+// maxWovenAddresses is how many addresses of a kind registers hold for a block.
+const maxWovenAddresses = 1
+
+// pointers loads the addresses of the block whose entry lies that far behind, and
+// keeps the output addresses of the block before.
 func (w *wovenCode) pointers(from int) {
-	for i, r := range w.ptr {
-		w.a.op(hexagon.L2_loadri_io, r, w.table, from+4*i).Loads(aliasConst)
+	a := w.a
+	load := func(r build.Reg, word int) {
+		a.op(hexagon.L2_loadri_io, r, w.table, from+4*word).Loads(aliasConst)
 	}
-}
-
-// addresses loads where the results go that are stored in the next round.
-func (w *wovenCode) addresses() {
-	for _, v := range w.vectors {
-		if v.unit[1].late {
-			w.address(v)
+	for i, r := range w.before {
+		if r.Valid() {
+			a.op(hexagon.L2_loadri_io, r, w.table, 4*(w.firstOutput()+i)).Loads(aliasConst)
 		}
 	}
+	for i, r := range w.ptr {
+		load(r, i)
+	}
+	for i, r := range w.sums {
+		load(r, w.inputs()+i)
+		a.op(hexagon.A2_add, r, r, w.scratch)
+	}
+	for i, r := range w.to {
+		load(r, w.firstOutput()+i)
+	}
 }
 
-// address loads where a result goes.
-func (w *wovenCode) address(v *wovenVector) {
-	w.a.op(hexagon.L2_loadri_io, v.to, w.table, 4*(w.firstOutput()+v.out)).Loads(aliasConst)
+// sumAddress is where the sums of an input address are.
+func (w *wovenCode) sumAddress(i, from int) build.Reg {
+	if from == 0 && w.sums != nil {
+		return w.sums[i]
+	}
+	at := w.a.r("sums")
+	w.a.op(hexagon.L2_loadri_io, at, w.table, from+4*(w.inputs()+i)).Loads(aliasConst)
+	w.a.op(hexagon.A2_add, at, at, w.scratch)
+	return at
+}
+
+// address is where position p of this block or the one before goes.
+func (w *wovenCode) address(p int, late bool) (build.Reg, int) {
+	i, off := p/w.span, p%w.span*w.pitch
+	switch {
+	case late:
+		return w.before[i], off
+	case w.to != nil:
+		return w.to[i], off
+	}
+	return w.a.word(w.table, w.firstOutput()+i, "to"), off
 }
 
 // corrections loads the sums of the positions of a part into vectors.
@@ -328,9 +372,7 @@ func (w *wovenCode) corrections(p *wovenPart, from int) []build.Reg {
 		n, k := w.input(p.first + i)
 		at, ok := bases[n]
 		if !ok {
-			at = a.r("sums")
-			a.op(hexagon.L2_loadri_io, at, w.table, from+4*(w.inputs()+n)).Loads(aliasConst)
-			a.op(hexagon.A2_add, at, at, w.scratch)
+			at = w.sumAddress(n, from)
 			bases[n] = at
 		}
 		s := a.r("sum")
@@ -345,10 +387,12 @@ func (w *wovenCode) corrections(p *wovenPart, from int) []build.Reg {
 func (w *wovenCode) start(p *wovenPart, from int) {
 	a := w.a
 	corr := w.corrections(p, from)
+	rec := w.rec
+	if p.rec > 0 {
+		rec = a.add(rec, p.rec)
+	}
 	for j := range p.groups {
-		b, n := a.near(w.rec, p.rec+j*vecBytes)
-		bias := a.v("bias")
-		a.op(hexagon.V6_vL32b_ai, bias, b, n).Loads(aliasConst)
+		bias := a.vload(rec, j*vecBytes, aliasConst, "bias")
 		for i := range p.acc {
 			if corr[i].Valid() {
 				a.op(hexagon.V6_vsubw, p.acc[i][j], bias, corr[i])
@@ -361,10 +405,10 @@ func (w *wovenCode) start(p *wovenPart, from int) {
 
 // keep loads the weights that stay in registers.
 func (w *wovenCode) keep() {
-	if len(w.parts)*2 != w.positions && len(w.parts)*4 != w.positions { // several chunks
+	p := w.parts[0]
+	if several := w.chunks > 1 || w.chunks > 0 && w.tail > 0; several || p.groups == 4 {
 		return
 	}
-	p := w.parts[0]
 	n := w.words * w.runs * p.groups
 	w.kept = make([]build.Reg, n)
 	room := min(w.wovenRoom(p), n)
@@ -409,7 +453,7 @@ func (w *wovenCode) products(p *wovenPart) {
 	a := w.a
 	a.phase(phaseProducts)
 	defer a.phase(phaseOther)
-	weights := a.add(w.rec, p.rec+w.header(p.groups)*vecBytes)
+	weights := w.weights(p)
 	x := make([]build.Reg, p.count)
 	next := 0 // weight vector
 	for r := range w.runs {
@@ -437,12 +481,7 @@ func (w *wovenCode) products(p *wovenPart) {
 					wv = w.kept[next]
 				}
 				if !wv.Valid() {
-					wv = a.v("w")
-					if len(w.kept) > 0 {
-						a.vloadTo(wv, weights, next*vecBytes, aliasConst)
-					} else {
-						a.op(hexagon.V6_vL32b_pi, wv, weights, 1).Loads(aliasConst)
-					}
+					wv = weights(next)
 				}
 				next++
 				for i := range x {
@@ -454,6 +493,34 @@ func (w *wovenCode) products(p *wovenPart) {
 				}
 			}
 		}
+	}
+}
+
+// weights returns a function that loads the weight vectors of a part in turn,
+// those that registers keep left out. Its pointer moves along, so that no address
+// is worked out long before it is used.
+func (w *wovenCode) weights(p *wovenPart) func(n int) build.Reg {
+	a := w.a
+	ptr, at := a.add(w.rec, p.rec+w.header(p.groups)*vecBytes), 0
+	return func(n int) build.Reg {
+		if far := n - at; far > 0 {
+			a.bump(ptr, far*vecBytes)
+		}
+		next := n + 1
+		for next < len(w.kept) && w.kept[next].Valid() {
+			next++
+		}
+		if next-n > 3 {
+			next = n
+		}
+		at = next
+		v := a.v("w")
+		if next == n {
+			a.op(hexagon.V6_vL32b_ai, v, ptr, 0).Loads(aliasConst)
+		} else {
+			a.op(hexagon.V6_vL32b_pi, v, ptr, next-n).Loads(aliasConst)
+		}
+		return v
 	}
 }
 
@@ -509,9 +576,6 @@ func (w *wovenCode) store(u *wovenUnit) {
 	a := w.a
 	done := map[*wovenUnit]build.Reg{}
 	for _, v := range u.results {
-		if !u.late {
-			w.address(v)
-		}
 		y := u.scaled
 		if v.swapped {
 			y = a.v("swapped")
@@ -527,11 +591,12 @@ func (w *wovenCode) store(u *wovenUnit) {
 			a.op(hexagon.V6_vror, t, out, w.by[v.rotate])
 			out = t
 		}
-		a.vstore(v.to, v.part.out, out, aliasOut)
+		to, off := w.address(v.first, u.late)
+		a.vstore(to, v.part.out+off, out, aliasOut)
 	}
 }
 
 // lanes loads the per-channel vectors of group j.
 func (w *wovenCode) lanes(p *wovenPart, j int) lanes {
-	return w.rq.lanesAt(w.rec, p.rec+p.groups*vecBytes, j, p.groups)
+	return w.rq.lanesAt(w.a.add(w.rec, p.rec+p.groups*vecBytes), 0, j, p.groups)
 }

@@ -84,7 +84,7 @@ func (p *strips) addBlock(s *sumRuns, b int) {
 	whole := g.in.perVec()
 	reach := g.columns() + 1
 	if c.near > 0 {
-		reach += (c.cluster - 1) * g.StrideW
+		reach += (c.span - 1) * g.StrideW
 	}
 	for _, in := range p.entries[b*c.entryWords():][:c.inputs()] {
 		at := p.position(in)

@@ -32,12 +32,12 @@ func newTarget() *target {
 	var r, r8, rr, v, vv, p []uint16
 	for n := 28; n >= 0; n-- {
 		r = append(r, uint16(n))
-		if n%2 == 0 && n < 28 {
-			rr = append(rr, uint16(n))
-		}
 		if n < 8 {
 			r8 = append(r8, uint16(n))
 		}
+	}
+	for n := 0; n < 28; n += 2 {
+		rr = append(rr, uint16(n))
 	}
 	for n := range 32 {
 		v = append(v, uint16(n))
