@@ -138,7 +138,16 @@ type Stream struct {
 // Weave appends what the streams emit, in turn: an instruction of a stream comes
 // where its share of its stream is due. Each stream keeps its order; none may
 // read what another makes, or end the block.
-func (f *Func) Weave(streams ...Stream) {
+func (f *Func) Weave(streams ...func()) {
+	list := make([]Stream, len(streams))
+	for i, emit := range streams {
+		list[i].Emit = emit
+	}
+	f.WeaveStreams(list...)
+}
+
+// WeaveStreams is Weave of streams some of which begin later.
+func (f *Func) WeaveStreams(streams ...Stream) {
 	if !f.open {
 		f.startBlock()
 	}

@@ -447,7 +447,7 @@ func TestWeave(t *testing.T) {
 		}
 	}
 	emit(0, 1)()
-	f.Weave(Stream{Emit: emit(10, 2)}, Stream{Emit: emit(20, 6)}, Stream{Emit: func() {}}, Stream{Emit: emit(30, 1)}, Stream{emit(40, 2), 0.7})
+	f.WeaveStreams(Stream{Emit: emit(10, 2)}, Stream{Emit: emit(20, 6)}, Stream{Emit: func() {}}, Stream{Emit: emit(30, 1)}, Stream{emit(40, 2), 0.7})
 	emit(99, 1)()
 	var got []int64
 	for _, in := range f.blocks[len(f.blocks)-1].instrs {
@@ -461,5 +461,5 @@ func TestWeave(t *testing.T) {
 			t.Error("a stream that ends its block is taken")
 		}
 	}()
-	f.Weave(Stream{Emit: emit(0, 1)}, Stream{Emit: func() { f.Bind(f.Label("within")) }})
+	f.Weave(emit(0, 1), func() { f.Bind(f.Label("within")) })
 }

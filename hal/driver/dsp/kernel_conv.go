@@ -152,6 +152,7 @@ type convCode struct {
 	a                   *asm
 	rq                  *requantRegs
 	table, args, params build.Reg
+	scratch             build.Reg // of the sums, where it is kept
 }
 
 // generate writes the kernel. Arguments: table, strips, their number, argument
@@ -203,8 +204,8 @@ func (e *convCode) inputLines() (lines []int, all bool) {
 			}
 		}
 	}
-	// The way to another run is known with sums only.
-	reached := e.runs == 1 || e.sum && e.sums.rows == e.runs
+	// The way to another run is known with sums only, unless the kernel is woven.
+	reached := e.runs == 1 || e.convKernel.woven || e.sum && e.sums.rows == e.runs
 	return lines, reached && e.runs*len(lines)*e.inputs() <= mostLines
 }
 
@@ -225,7 +226,11 @@ func (e *convCode) fetches() (list []func()) {
 		list = append(list, func() {
 			e.a.op(hexagon.L2_loadri_io, at, e.table, 4*(e.entryWords()+e.inputs())).Loads(aliasConst)
 		}, func() {
-			e.a.op(hexagon.A2_add, at, at, e.a.word(e.args, convSums+sumsScratch, "scratch"))
+			scratch := e.scratch
+			if !scratch.Valid() {
+				scratch = e.a.word(e.args, convSums+sumsScratch, "scratch")
+			}
+			e.a.op(hexagon.A2_add, at, at, scratch)
 		})
 		add(at, 4*(e.positions-1)&^7)
 	}
@@ -237,7 +242,13 @@ func (e *convCode) fetches() (list []func()) {
 		list = append(list, func() { e.a.op(hexagon.L2_loadri_io, p, e.table, 4*(e.entryWords()+i)).Loads(aliasConst) })
 		for r := range e.runs {
 			if r > 0 {
-				list = append(list, func() { e.a.op(hexagon.A2_add, p, p, e.a.word(e.args, convSums+sumsRowStep, "row step")) })
+				list = append(list, func() {
+					if e.convKernel.woven {
+						e.a.bump(p, e.distance(r)-e.distance(r-1))
+					} else {
+						e.a.op(hexagon.A2_add, p, p, e.a.word(e.args, convSums+sumsRowStep, "row step"))
+					}
+				})
 			}
 			for _, off := range lines {
 				add(p, off)

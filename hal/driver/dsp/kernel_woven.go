@@ -75,7 +75,6 @@ type wovenCode struct {
 	sums    []build.Reg // where those of each input address are
 	to      []build.Reg // output addresses
 	before  []build.Reg // those of the block before
-	scratch build.Reg   // the sums
 	steps   []build.Reg // from run to run
 	kept    []build.Reg // weights in registers, others not valid
 	by      map[int]build.Reg
@@ -119,7 +118,7 @@ func (e *convCode) woven(blocks build.Reg, aside ...build.Reg) {
 					}
 				}})
 			}
-			a.f.Weave(streams...)
+			a.f.WeaveStreams(streams...)
 			w.halve(p)
 		}
 		w.pointers(entry)
