@@ -495,31 +495,18 @@ func (w *wovenCode) products(p *wovenPart) {
 	}
 }
 
-// weights returns a function that loads the weight vectors of a part in turn,
-// those that registers keep left out. Its pointer moves along, so that no address
-// is worked out long before it is used.
+// weights returns a function that loads weight vector n of a part, n rising. One
+// address serves sixteen: none is worked out long before its use, and loads do not
+// wait for each other's addresses.
 func (w *wovenCode) weights(p *wovenPart) func(n int) build.Reg {
-	a := w.a
-	ptr, at := a.add(w.rec, p.rec+w.header(p.groups)*vecBytes), 0
+	at := -16
+	ptr := w.a.add(w.rec, p.rec+(w.header(p.groups)+at)*vecBytes)
 	return func(n int) build.Reg {
-		if far := n - at; far > 0 {
-			a.bump(ptr, far*vecBytes)
+		if n-at >= 8 {
+			ptr = w.a.add(ptr, (n+8-at)*vecBytes)
+			at = n + 8
 		}
-		next := n + 1
-		for next < len(w.kept) && w.kept[next].Valid() {
-			next++
-		}
-		if next-n > 3 {
-			next = n
-		}
-		at = next
-		v := a.v("w")
-		if next == n {
-			a.op(hexagon.V6_vL32b_ai, v, ptr, 0).Loads(aliasConst)
-		} else {
-			a.op(hexagon.V6_vL32b_pi, v, ptr, next-n).Loads(aliasConst)
-		}
-		return v
+		return w.a.vload(ptr, (n-at)*vecBytes, aliasConst, "w")
 	}
 }
 
