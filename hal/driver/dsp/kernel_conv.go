@@ -204,6 +204,11 @@ func (e *convCode) inputLines() (lines []int, all bool) {
 			}
 		}
 	}
+	if n := e.positions / e.inputs(); e.runs > 1 || n*e.near%line != 0 { // may not begin with a line
+		if last := ((n-1)*e.near + 4*e.words - 1) &^ 7; last > lines[len(lines)-1] {
+			lines = append(lines, last)
+		}
+	}
 	// The way to another run is known with sums only, unless the kernel is woven.
 	reached := e.runs == 1 || e.convKernel.woven || e.sum && e.sums.rows == e.runs
 	return lines, reached && e.runs*len(lines)*e.inputs() <= mostLines
