@@ -1,0 +1,284 @@
+package dsp
+
+import (
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// maxWovenAddresses is how many addresses of a kind registers hold for a block.
+const maxWovenAddresses = 1
+
+// pointers loads the addresses of the block whose entry lies that far behind, and
+// keeps the output addresses of the block before.
+func (w *wovenCode) pointers(from int) {
+	a := w.a
+	load := func(r build.Reg, word int) {
+		a.op(hexagon.L2_loadri_io, r, w.table, from+4*word).Loads(aliasConst)
+	}
+	for i, r := range w.before {
+		if r.Valid() {
+			a.op(hexagon.L2_loadri_io, r, w.table, 4*(w.firstOutput()+i)).Loads(aliasConst)
+		}
+	}
+	for i, r := range w.ptr {
+		load(r, i)
+	}
+	for i, r := range w.sums {
+		load(r, w.inputs()+i)
+		a.op(hexagon.A2_add, r, r, w.scratch)
+	}
+	for i, r := range w.to {
+		load(r, w.firstOutput()+i)
+	}
+}
+
+// sumAddress is where the sums of an input address are.
+func (w *wovenCode) sumAddress(i, from int) build.Reg {
+	if from == 0 && w.sums != nil {
+		return w.sums[i]
+	}
+	at := w.a.r("sums")
+	w.a.op(hexagon.L2_loadri_io, at, w.table, from+4*(w.inputs()+i)).Loads(aliasConst)
+	w.a.op(hexagon.A2_add, at, at, w.scratch)
+	return at
+}
+
+// address is where position p of this block or the one before goes.
+func (w *wovenCode) address(p int, late bool) (build.Reg, int) {
+	i, off := p/w.span, p%w.span*w.pitch
+	switch {
+	case late:
+		return w.before[i], off
+	case w.to != nil:
+		return w.to[i], off
+	}
+	return w.a.word(w.table, w.firstOutput()+i, "to"), off
+}
+
+// corrections loads the sums of the positions of a part into vectors.
+func (w *wovenCode) corrections(p *wovenPart, from int) []build.Reg {
+	a := w.a
+	list := make([]build.Reg, p.count)
+	if !w.convKernel.sum {
+		return list
+	}
+	bases := map[int]build.Reg{}
+	for i := range list {
+		n, k := w.input(p.first + i)
+		at, ok := bases[n]
+		if !ok {
+			at = w.sumAddress(n, from)
+			bases[n] = at
+		}
+		s := a.r("sum")
+		a.op(hexagon.L2_loadri_io, s, at, 4*k*w.step).Loads(aliasScratch)
+		list[i] = a.splat(s, "correction")
+	}
+	return list
+}
+
+// start begins the accumulators of a part of the block whose entry lies that far
+// behind: biases less sums.
+func (w *wovenCode) start(p *wovenPart, from int) {
+	a := w.a
+	corr := w.corrections(p, from)
+	rec := w.rec
+	if p.rec > 0 {
+		rec = a.add(rec, p.rec)
+	}
+	for j := range p.groups {
+		bias := a.vload(rec, j*vecBytes, aliasConst, "bias")
+		for i := range p.acc {
+			if corr[i].Valid() {
+				a.op(hexagon.V6_vsubw, p.acc[i][j], bias, corr[i])
+			} else {
+				a.op(hexagon.V6_vassign, p.acc[i][j], bias)
+			}
+		}
+	}
+}
+
+// keep loads the weights that stay in registers.
+func (w *wovenCode) keep() {
+	p := w.parts[0]
+	if several := w.chunks > 1 || w.chunks > 0 && w.tail > 0; several || p.groups == 4 {
+		return
+	}
+	n := w.words * w.runs * p.groups
+	w.kept = make([]build.Reg, n)
+	room := min(w.wovenRoom(p), n)
+	at := w.a.add(w.rec, w.header(p.groups)*vecBytes)
+	for i := range n {
+		if (i+1)*room/n > i*room/n {
+			w.kept[i] = w.a.v("kept")
+			w.a.vloadTo(w.kept[i], at, i*vecBytes, aliasConst)
+		}
+	}
+}
+
+// wovenRoom is how many vector registers the parts' own work leaves.
+func (w *wovenCode) wovenRoom(p *wovenPart) int {
+	n := 32 - 9
+	for _, x := range [...]struct {
+		on   bool
+		cost int
+	}{{true, p.count * p.groups}, {w.early, p.count * p.groups}, {w.rq.half, len(p.units)}, {!w.rq.half, 2 * len(p.units)}, {w.rq.zero.Valid(), 1},
+		{w.rq.clamp, 2}, {w.rq.mult.Valid(), 1}, {w.rq.perChannel, 5}, {w.rq.whole && w.rq.perChannel, 4}} {
+		if x.on {
+			n -= x.cost
+		}
+	}
+	return max(n, 0)
+}
+
+// halve makes halves of the accumulators of a part.
+func (w *wovenCode) halve(p *wovenPart) {
+	if !w.rq.half {
+		return
+	}
+	w.a.phase(phaseRequantize)
+	for _, u := range p.units {
+		w.a.op(hexagon.V6_vsatwh, u.halves, u.acc[1], u.acc[0])
+	}
+	w.a.phase(phaseOther)
+}
+
+// products adds the products of a part.
+func (w *wovenCode) products(p *wovenPart) {
+	a := w.a
+	a.phase(phaseProducts)
+	defer a.phase(phaseOther)
+	weights := w.weights(p)
+	x := make([]build.Reg, p.count)
+	next := 0 // weight vector
+	for r := range w.runs {
+		base := w.ptr
+		far := w.distance(r)
+		if far+4*w.words+3*w.near >= maxLoadDistance {
+			base, far = w.moved(p, far), 0
+		}
+		for k := range w.words {
+			for i := range x {
+				n, off := w.input(p.first + i)
+				off = far + off*w.near
+				switch {
+				case w.pairs && k%2 == 0 && k+1 < w.words:
+					x[i] = a.rr("x")
+					a.op(hexagon.L2_loadrd_io, x[i], base[n], off+4*k).Loads(aliasIn)
+				case !w.pairs || k%2 == 0:
+					x[i] = a.r("x")
+					a.op(hexagon.L2_loadri_io, x[i], base[n], off+4*k).Loads(aliasIn)
+				}
+			}
+			for j := range p.groups {
+				var wv build.Reg
+				if next < len(w.kept) {
+					wv = w.kept[next]
+				}
+				if !wv.Valid() {
+					wv = weights(next)
+				}
+				next++
+				for i := range x {
+					xw := x[i]
+					if xw.Class() == clsRR {
+						xw = half(xw, k%2)
+					}
+					a.op(hexagon.V6_vrmpyub_acc, p.acc[i][j], wv, xw)
+				}
+			}
+		}
+	}
+}
+
+// weights returns a function that loads weight vector n of a part, n rising. One
+// address serves sixteen: none is worked out long before its use, and loads do not
+// wait for each other's addresses.
+func (w *wovenCode) weights(p *wovenPart) func(n int) build.Reg {
+	at := -16
+	ptr := w.a.add(w.rec, p.rec+(w.header(p.groups)+at)*vecBytes)
+	return func(n int) build.Reg {
+		if n-at >= 8 {
+			ptr = w.a.add(ptr, (n+8-at)*vecBytes)
+			at = n + 8
+		}
+		return w.a.vload(ptr, (n-at)*vecBytes, aliasConst, "w")
+	}
+}
+
+// maxLoadDistance is up to where a load of a word reaches.
+const maxLoadDistance = 4096
+
+// moved are the input addresses of a part moved by some bytes.
+func (w *wovenCode) moved(p *wovenPart, by int) []build.Reg {
+	list := make([]build.Reg, len(w.ptr))
+	for i := range p.count {
+		if n, _ := w.input(p.first + i); !list[n].Valid() {
+			list[n] = w.a.add(w.ptr[n], by)
+		}
+	}
+	return list
+}
+
+// requantize makes halves of units, and stores the results that these complete.
+func (w *wovenCode) requantize(units []*wovenUnit) {
+	a, rq := w.a, w.rq
+	a.phase(phaseRequantize)
+	defer a.phase(phaseOther)
+	type group struct {
+		part *wovenPart
+		j    int
+	}
+	var l [2]lanes
+	var at [2]group // the groups whose lanes are at hand
+	for _, u := range units {
+		var h build.Reg
+		if rq.half {
+			h = rq.scaleHalf(u.halves)
+		} else {
+			for i, j := range u.group {
+				if g := (group{u.part, j}); rq.perChannel && at[i] != g {
+					l[i], at[i] = w.lanes(u.part, j), g
+				}
+			}
+			h = rq.narrow(rq.scale(u.acc[0], l[0]), rq.scale(u.acc[1], l[1]), l[0], l[1])
+		}
+		rq.settle(h, u.part.full)
+		if u.waits {
+			a.op(hexagon.V6_vassign, u.scaled, h)
+		} else {
+			u.scaled = h
+		}
+		w.store(u)
+	}
+}
+
+// store stores the results that a unit completes.
+func (w *wovenCode) store(u *wovenUnit) {
+	a := w.a
+	done := map[*wovenUnit]build.Reg{}
+	for _, v := range u.results {
+		y := u.scaled
+		if v.swapped {
+			y = a.v("swapped")
+			a.op(hexagon.V6_vror, y, u.scaled, w.by[vecBytes/2])
+		}
+		out, ok := done[v.unit[0]]
+		if !ok {
+			out = w.rq.join(v.unit[0].scaled, y, v.part.full)
+			done[v.unit[0]] = out
+		}
+		if v.rotate > 0 {
+			t := a.v("rotated")
+			a.op(hexagon.V6_vror, t, out, w.by[v.rotate])
+			out = t
+		}
+		to, off := w.address(v.first, u.late)
+		a.vstore(to, v.part.out+off, out, aliasOut)
+	}
+}
+
+// lanes loads the per-channel vectors of group j.
+func (w *wovenCode) lanes(p *wovenPart, j int) lanes {
+	return w.rq.lanesAt(w.a.add(w.rec, p.rec+p.groups*vecBytes), 0, j, p.groups)
+}
