@@ -169,23 +169,26 @@ func (e *gemmEmitter) rows(from, to int) error {
 	return e.launch()
 }
 
-// maxWoven is how many vrmpy a block of a woven kernel may have.
-const maxWoven = 300
+// maxWoven is how many vrmpy a block of a woven kernel may have, maxWovenChunks
+// where it has several chunks: code must come from DRAM, too.
+const (
+	maxWoven       = 300
+	maxWovenChunks = 400
+)
 
 // weave chooses a woven kernel where all products of a block are few and there
 // are blocks enough for the threads.
 func (l *lowering) weave(c *convKernel, full, positions int) bool {
-	groups := 4*full + c.tail
+	vrmpy, most := (4*full+c.tail)*c.words*c.runs, maxWoven
 	c.positions = max(c.cluster, 4)
-	if full > 0 && full+min(c.tail, 1) > 1 && c.tail != 1 {
-		c.positions = 2
-	}
-	vrmpy := groups * c.words * c.runs
-	if c.cluster == 4 && 8*vrmpy <= maxWoven {
+	switch several := full > 1 || full == 1 && c.tail > 0; {
+	case c.cluster == 4 && 8*vrmpy <= most:
 		c.positions = 8
+	case several && (c.tail != 1 || 4*vrmpy > most):
+		c.positions, most = 2, maxWovenChunks
 	}
 	size := c.record(4)*full + c.record(max(c.tail, 1)) + 2*4*vecBytes
-	if c.positions*vrmpy > maxWoven || size > l.vtcm.room() || positions < 2*l.threads*c.positions {
+	if c.positions*vrmpy > most || size > l.vtcm.room() || positions < 2*l.threads*c.positions {
 		return false
 	}
 	c.woven, c.flat, c.chunks = true, true, full

@@ -52,7 +52,7 @@ func (c *convKernel) parts() []*wovenPart {
 		list = append(list, &wovenPart{first: first, count: count, groups: groups, rec: chunk * c.record(4), out: chunk * vecBytes, full: chunk < c.chunks})
 	}
 	tail := 2 // positions of a part of the last chunk
-	if c.tail == 1 && (c.positions == 8 || c.chunks > 0) {
+	if c.tail == 1 && c.positions%4 == 0 && (c.positions == 8 || c.chunks > 0) {
 		tail = 4
 	}
 	for p := 0; p < c.positions; p += 2 {
