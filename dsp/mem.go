@@ -53,7 +53,7 @@ const storeDepth = 8
 // storeQueue holds the instants at which its entries are free again.
 type storeQueue struct {
 	free [storeDepth]sim.Time
-	pos  uint
+	pos  uint // of the next, modulo storeDepth
 }
 
 // recentStores remembers, by L2 line, when the vector stores of a thread reach
@@ -172,18 +172,15 @@ func (m *memory) stall(cycle int64, done, hide sim.Time) int64 {
 	return m.clock.until(cycle, done-hide-rounding)
 }
 
-// access times the i-th memory operation of a block of thread t at a core cycle and answers
-// how many cycles the thread waits, and for what.
+// access times the i-th memory operation of a block of thread t at a core cycle,
+// unless it is a scalar load or store, and answers how many cycles the thread
+// waits, and for what.
 func (m *memory) access(t *thread, op *memOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.kind {
-	case scalarLoad:
-		return m.scalarLoad(t, cycle, ea, op.bytes)
 	case vectorLoad:
 		return m.vectorLoad(t, cycle, ea)
 	case vectorStore:
 		return m.vectorStore(t, cycle, ea)
-	case scalarStore:
-		return m.scalarStore(t, cycle, ea, op.bytes)
 	case scalarUpdate:
 		if n, from := m.scalarLoad(t, cycle, ea, op.bytes); n > 0 {
 			m.scalarStore(t, cycle+n, ea, op.bytes)
@@ -306,7 +303,7 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 	q := &t.pipe.stores
 	start := max(now, q.free[q.pos&(storeDepth-1)])
 	m.catchUp(start)
-	if done, ok := m.l1d.WriteAgain(start, uint64(ea), int(bytes)); ok {
+	if done, ok := m.l1d.WriteThrough(start, uint64(ea), int(bytes)); ok {
 		q.add(done)
 	} else {
 		done, _ := m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)

@@ -21,7 +21,7 @@ var roundsText = []string{
 	"{ v0 = vmemu(r1++#1) }\n{ v1 = vxor(v1,v0) ; vmemu(r4++#1) = v0 }\n{ memh(r26+#2) += r2 ; r2 = add(r2,#7) }",
 	"{ p0 = tstbit(r2,#0) ; r2 = lsr(r2,#1) }\n{ if (p0) r3 = memw(r1+#0) ; if (!p0) memw(r4+#4) = r5 ; r1 = add(r1,#4) }\n{ r2 = add(r2,r3) ; nop }",
 	"{ dcfetch(r1+#0) }\n{ r3 = memub(r1++#1) ; r2 = add(r2,r3) }",
-	"{ r5 = lc0 }\n{ r2 = add(r2,r5) ; nop }", // reads the count
+	"{ r5 = lc0 }\n{ r2 = add(r2,r5) ; nop }",                                                            // reads the count
 	"{ r1:0 = vaddub(r1:0,r3:2) ; r26 = add(r26,#64) ; r7 = memw(r26+#0) }\n{ r2 += mpyi(r7,r7) ; nop }", // leaves the memory
 }
 

@@ -64,18 +64,18 @@ type thread struct {
 	R    [numR + tempR]uint32
 	C    [32]uint32 // C[4] holds p0..p3, one byte each
 	PT   [tempP]byte
-	next uint32            // where the next packet is: branches write it
-	took uint32            // 1 when a branch of this block was taken
-	skip uint32            // micro-ops to leave out next, set by a false guard
-	halt uint32            // 1 when the thread has ended, 2 on a fault
-	stop *uop              // micro-op at which assembly handed over
+	next uint32 // where the next packet is: branches write it
+	took uint32 // 1 when a branch of this block was taken
+	skip uint32 // micro-ops to leave out next, set by a false guard
+	halt uint32 // 1 when the thread has ended, 2 on a fault
+	stop *uop   // micro-op at which assembly handed over
 
 	// Addresses of the memory operations of the block; behind them, those of a
 	// block that runs several times at once, round by round.
 	slots  uint64 // bytes from addr to the addresses of the current round
 	rounds uint32 // left of the block, this one included
 	addr   [maxMemOps + maxRoundOps]uint32
-	seg  [maxSegments]segment
+	seg    [maxSegments]segment
 
 	run     *run
 	process *Process // serves trap0 and has memory of its own; nil outside Exec

@@ -184,7 +184,17 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 					p.next, p.extra = i, start-p.start
 					return at, nil
 				}
-				if wait, why := m.access(t, op, i, ea, at); wait > 0 {
+				var wait int64
+				var why sim.Reason
+				switch op.kind {
+				case scalarLoad:
+					wait, why = m.scalarLoad(t, at, ea, op.bytes)
+				case scalarStore:
+					wait, why = m.scalarStore(t, at, ea, op.bytes)
+				default:
+					wait, why = m.access(t, op, i, ea, at)
+				}
+				if wait > 0 {
 					wait = tm.whole(wait)
 					start += wait
 					p.stalls[why] += wait

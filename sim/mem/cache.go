@@ -137,13 +137,8 @@ type Cache struct {
 	way  []uint8
 	held []uint8
 
-	// What WriteAgain needs of the last write: its line, the stamp after it, and
-	// whether it was a miss that did not allocate. The stamp changes with every
-	// other change of the cache.
-	lastWrite, lastStamp uint64
-	lastMiss             int64
-	behind               *Cache // of a write-through cache: the next level, when WriteAgain can skip it, too
-	narrow               int    // bytes that take one cycle in both
+	behind *Cache // of a write-through cache: the next level, when WriteThrough can serve both
+	narrow uint   // bytes that take one cycle in both
 
 	bankFree []sim.Time
 	mshr     ring // when each entry is free again
@@ -174,8 +169,9 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 		lineShift: log2(cfg.LineBytes),
 		lineMask:  uint64(cfg.LineBytes - 1),
 	}
-	if b, ok := next.(*Cache); ok && cfg.Write == WriteThrough && b.cfg.Write == WriteBack && b.cfg.LineBytes >= cfg.LineBytes {
-		c.behind, c.narrow = b, min(cfg.BytesPerCycle, b.cfg.BytesPerCycle)
+	if b, ok := next.(*Cache); ok && cfg.Write == WriteThrough && cfg.Replacement == LRU && cfg.Prefetch == PrefetchNone &&
+		b.cfg.Write == WriteBack && b.cfg.Replacement == LRU && b.cfg.LineBytes >= cfg.LineBytes {
+		c.behind, c.narrow = b, uint(min(cfg.BytesPerCycle, b.cfg.BytesPerCycle))
 	}
 	c.Retime(cfg.Hz)
 	c.clear()
@@ -210,7 +206,7 @@ func (c *Cache) clear() {
 	clear(c.held)
 	clear(c.bankFree)
 	c.mshr.clear()
-	c.stamp, c.lastWrite = 0, noTag
+	c.stamp = 0
 	c.count = [numCacheEvents]int64{}
 }
 
@@ -314,12 +310,10 @@ func (c *Cache) empty(i int) {
 		c.tag[i] = noTag
 		c.line[i] = lineState{}
 		c.use[i] = 0
-		c.stamp++
 	}
 }
 
 func (c *Cache) writeHit(done sim.Time, i int, addr uint64, n int) (sim.Time, sim.Reason) {
-	c.lastWrite, c.lastStamp, c.lastMiss = addr>>c.lineShift, c.stamp, 0
 	switch c.cfg.Write {
 	case WriteBack:
 		c.line[i].flags |= lineDirty
@@ -330,25 +324,42 @@ func (c *Cache) writeHit(done sim.Time, i int, addr uint64, n int) (sim.Time, si
 	return c.next.Access(done, addr, n, Write)
 }
 
-// WriteAgain is Access for a write, when it is one that repeats the last write:
-// to the same line of this cache and the one behind, with nothing else in
-// between. Then both stay what they are, and only time passes.
-func (c *Cache) WriteAgain(t sim.Time, addr uint64, n int) (done sim.Time, ok bool) {
+// WriteThrough is Access for a write of few bytes that the cache behind has the
+// line of: both in one step. Any other write it leaves to Access: ok is false,
+// and nothing has changed.
+func (c *Cache) WriteThrough(t sim.Time, addr uint64, n int) (done sim.Time, ok bool) {
 	b := c.behind
-	if b == nil || addr>>c.lineShift != c.lastWrite || c.stamp != c.lastStamp || addr>>b.lineShift != b.lastWrite || b.stamp != b.lastStamp ||
-		uint(n-1) >= uint(c.narrow) || uint64(n-1) > c.lineMask-addr&c.lineMask {
+	if b == nil || uint(n-1) >= c.narrow || uint64(n-1) > c.lineMask-addr&c.lineMask {
+		return 0, false
+	}
+	ln := addr >> b.lineShift
+	i := int(ln&b.setMask)*b.cfg.Ways + int(b.way[ln&uint64(len(b.way)-1)])
+	l := &b.line[i]
+	if b.tag[i] != ln || l.flags&linePrefetched != 0 {
+		return 0, false
+	}
+	first := addr >> c.lineShift
+	if k := int(first&c.setMask)*c.cfg.Ways + int(c.way[first&uint64(len(c.way)-1)]); c.tag[k] == first {
+		c.stamp++
+		c.use[k] = c.stamp
+	} else if c.held[first&uint64(len(c.held)-1)] == 0 {
+		c.count[CacheWriteMiss]++
+	} else {
 		return 0, false
 	}
 	c.count[CacheWrite]++
-	c.count[CacheWriteMiss] += c.lastMiss
-	b.count[CacheWrite]++
-	bank := &c.bankFree[c.lastWrite&uint64(len(c.bankFree)-1)]
+	bank := &c.bankFree[first&uint64(len(c.bankFree)-1)]
 	t = max(t, *bank)
 	*bank = t + c.cycle
 	t += c.hit
-	bank = &b.bankFree[b.lastWrite&uint64(len(b.bankFree)-1)]
+
+	b.count[CacheWrite]++
+	bank = &b.bankFree[ln&uint64(len(b.bankFree)-1)]
 	t = max(t, *bank)
 	*bank = t + b.cycle
+	b.stamp++
+	b.use[i] = b.stamp
+	l.flags |= lineDirty
 	return t + b.hit, true
 }
 
@@ -356,13 +367,11 @@ func (c *Cache) missLine(t, done sim.Time, base int, set, ln, addr uint64, n int
 	if k == Write {
 		c.count[CacheWriteMiss]++
 		if c.cfg.Write != WriteBack {
-			c.lastWrite, c.lastStamp, c.lastMiss = ln, c.stamp, 1
 			return c.next.Access(done, addr, n, Write)
 		}
 		whole := n == c.cfg.LineBytes
 		start, i, _ := c.allocate(done, base, set, ln, !whole)
 		c.line[i].flags = lineDirty
-		c.lastWrite, c.lastStamp, c.lastMiss = ln, c.stamp, 0
 		if c.cfg.Prefetch != PrefetchNone {
 			c.prefetchAfter(t, ln)
 		}
@@ -493,7 +502,6 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 			continue
 		}
 		l.flags &^= lineDirty
-		c.stamp++
 		c.count[CacheWriteBack]++
 		d, _ := c.next.Access(max(t, l.ready), c.tag[i]<<c.lineShift, c.cfg.LineBytes, Write)
 		done = max(done, d)

@@ -1,0 +1,74 @@
+package mem
+
+import (
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// TestWriteThrough gives the same accesses to two pairs of caches, writes of one
+// through WriteThrough where it answers: times, counters and what the caches hold
+// must stay the same.
+func TestWriteThrough(t *testing.T) {
+	r := rand.New(rand.NewSource(9))
+	for _, prefetch := range []PrefetchKind{PrefetchNone, PrefetchNextLine} {
+		var l1, l2 [2]*Cache
+		for i := range l1 {
+			var err error
+			far, err := NewScratchpad(ScratchpadConfig{Name: "far", Hz: 1e9, Bytes: 1 << 20, Banks: 1, BankBytes: 64, LatencyCycles: 50})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l2[i], err = NewCache(CacheConfig{Name: "l2", Hz: 1e9, Bytes: 4096, LineBytes: 128, Ways: 4, HitCycles: 9, BytesPerCycle: 128,
+				Banks: 1, MSHRs: 3, Prefetch: prefetch, PrefetchDegree: 1, Reason: sim.StallL2}, far); err != nil {
+				t.Fatal(err)
+			}
+			if l1[i], err = NewCache(CacheConfig{Name: "l1", Hz: 1e9, Bytes: 1024, LineBytes: 64, Ways: 2, Write: WriteThrough, HitCycles: 3,
+				BytesPerCycle: 8, Banks: 2, MSHRs: 2, Reason: sim.StallL1}, l2[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now, taken := sim.Time(0), 0
+		for k := range 200_000 {
+			now += sim.Time(r.Intn(8)) * sim.Nanosecond
+			addr, n := uint64(r.Intn(1<<13)), 1<<r.Intn(5)
+			if r.Intn(3) > 0 {
+				addr &= 0x7ff
+			}
+			var done [2]sim.Time
+			for i := range l1 {
+				switch kind := (k >> 2) % 7; {
+				case kind < 3:
+					done[i], _ = l1[i].Access(now, addr, n, Read)
+				case kind == 3 && k%4 == 0:
+					l1[i].Drop(addr, 128)
+				case kind == 4:
+					done[i], _ = l2[i].Access(now, addr&^127, 128, Write)
+				default:
+					ok := false
+					if i == 1 {
+						if done[i], ok = l1[i].WriteThrough(now, addr, n); ok {
+							taken++
+						}
+					}
+					if !ok {
+						done[i], _ = l1[i].Access(now, addr, n, Write)
+					}
+				}
+			}
+			if done[0] != done[1] {
+				t.Fatalf("access %d: done at %d, with WriteThrough at %d", k, done[0], done[1])
+			}
+		}
+		for _, l := range [][2]*Cache{l1, l2} {
+			if a, b := fmt.Sprint(l[0].Counters(), l[0].tag, l[0].line, l[0].bankFree), fmt.Sprint(l[1].Counters(), l[1].tag, l[1].line, l[1].bankFree); a != b {
+				t.Errorf("prefetch %d: the caches differ:\n%.300s\n%.300s", prefetch, a, b)
+			}
+		}
+		if taken < 10_000 {
+			t.Errorf("prefetch %d: %d writes only", prefetch, taken)
+		}
+	}
+}
