@@ -12,7 +12,7 @@ import (
 
 // TestLayout checks what makes vectors lie in whole cache lines.
 func TestLayout(t *testing.T) {
-	r, err := testCore(t).newRun(&Program{Base: 0, Code: nil}, nil, Options{Functional: true})
+	r, err := testCore(t).newRun(&Program{Base: 0, Code: nil}, nil, Options{Functional: true}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,12 +30,11 @@ func (c *Core) Spec() Spec { return c.spec }
 
 // run is the state of one call of Run.
 type run struct {
-	spec    *Spec
-	prog    *Program
-	space   *mem.Space
-	opt     Options
-	dec     *decoder
-	blocks  []*block // by word of the program
+	spec  *Spec
+	prog  *Program
+	space *mem.Space
+	opt   Options
+	*decoded
 	threads []*thread
 	packets int64 // left until the run counts as runaway
 	job     *Job
@@ -49,20 +48,17 @@ type run struct {
 // defaultMaxPackets is far beyond any network: minutes of host time.
 const defaultMaxPackets = 1 << 34
 
-func (c *Core) newRun(p *Program, space *mem.Space, o Options) (*run, error) {
-	d, err := newDecoder(p)
+func (c *Core) newRun(p *Program, space *mem.Space, o Options, stop uint32) (*run, error) {
+	d, err := c.decode(p, stop)
 	if err != nil {
 		return nil, err
 	}
-	d.single = c.single
-	d.asm, d.extract, d.dma = c.asm, uint8(c.spec.ExtractCycles), c.spec.DMA != nil
-	r := &run{spec: &c.spec, prog: p, space: space, opt: o, dec: d,
-		blocks: make([]*block, len(d.words)), packets: o.MaxPackets, halt: ReturnAddress}
+	r := &run{spec: &c.spec, prog: p, space: space, opt: o, decoded: d, packets: o.MaxPackets, halt: ReturnAddress}
 	if r.packets <= 0 {
 		r.packets = defaultMaxPackets
 	}
 	if !o.Functional {
-		if r.timing, err = newTiming(&c.spec); err != nil {
+		if r.timing, err = newTiming(&c.spec, &d.states); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +80,7 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options) (*run, error) {
 //
 // The report has one region per distinct Job.Region, in order of first use.
 func (c *Core) Run(p *Program, space *mem.Space, jobs []Job, o Options) (*sim.Report, error) {
-	r, err := c.newRun(p, space, o)
+	r, err := c.newRun(p, space, o, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -106,18 +102,20 @@ func (c *Core) Run(p *Program, space *mem.Space, jobs []Job, o Options) (*sim.Re
 		}
 		rep.add(j.Region, r, cost)
 	}
-	return rep.finish(r), nil
+	done := rep.finish(r)
+	p.decoded.Store(r.decoded)
+	return done, nil
 }
 
 // RunThread runs one thread from st.PC with the state in st until the program
 // counter equals halt (or it returns or traps) and leaves the final state in
 // st.
 func (c *Core) RunThread(p *Program, space *mem.Space, st *State, halt uint32, o Options) (*sim.Report, error) {
-	r, err := c.newRun(p, space, o)
+	r, err := c.newRun(p, space, o, halt)
 	if err != nil {
 		return nil, err
 	}
-	r.halt, r.dec.stop = halt, halt
+	r.halt = halt
 	r.job = &Job{Threads: 1, Entry: st.PC}
 	t := r.thread(0)
 	t.load(st)

@@ -62,7 +62,7 @@ func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
 		return nil, fmt.Errorf("dsp: %d processes, the core has %d threads", len(ps), c.spec.Threads)
 	}
 	im := ps[0].Image
-	r, err := c.newRun(im.Program, nil, o)
+	r, err := c.newRun(im.Program, nil, o, 0)
 	if err != nil {
 		return nil, err
 	}

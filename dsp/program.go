@@ -1,11 +1,18 @@
 package dsp
 
-import "github.com/nnsoc/nnsoc/sim"
+import (
+	"sync/atomic"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
 
 // Program is a linked code image: packets of little-endian words at an address.
+// It is not to be copied.
 type Program struct {
 	Base uint32 // address of Code[0], a multiple of 4
 	Code []byte // length a multiple of 4
+
+	decoded atomic.Pointer[decoded] // what Core.Run has left for the next, nil while one uses it
 }
 
 // Job is one launch: Threads hardware threads start at Entry at the same time

@@ -13,21 +13,19 @@ type timing struct {
 	mem    *memory
 	now    int64 // core cycle at which the last job ended
 	period int64
-	states states
+	states *states
 	at     [maxThreads]int64 // cycle of each thread's next event; Never when it has ended
 }
 
 // never is later than every cycle of a run.
 const never = int64(1) << 58
 
-func newTiming(s *Spec) (*timing, error) {
+func newTiming(s *Spec, known *states) (*timing, error) {
 	m, err := newMemory(s)
 	if err != nil {
 		return nil, err
 	}
-	tm := &timing{spec: s, mem: m}
-	tm.states.init()
-	return tm, nil
+	return &timing{spec: s, mem: m, states: known}, nil
 }
 
 // pipeline is the timing state of a thread.

@@ -82,3 +82,48 @@ func TestProfile(t *testing.T) {
 		}
 	}
 }
+
+// TestDecodedOnce: a run that finds what another has left of its program reports
+// what the first did, on any core, timed or not, and sees code that has changed.
+func TestDecodedOnce(t *testing.T) {
+	pixel := testCore(t)
+	spec := testSpec(t)
+	spec.BranchSlots += 3
+	other, err := New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGEMM(t, 256, 32, 128, 3)
+	run := func(c *Core, p *Program, functional bool) string {
+		var prof Profile
+		rep, err := c.Run(p, g.space, g.jobs, Options{Functional: functional, Profile: &prof})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(rep, prof)
+	}
+	fresh := func(c *Core, functional bool) string {
+		return run(c, &Program{Base: g.prog.Base, Code: g.prog.Code}, functional)
+	}
+	if fresh(pixel, false) == fresh(other, false) {
+		t.Fatal("the cores do not differ")
+	}
+	for i, c := range []*Core{pixel, pixel, other, pixel, pixel} {
+		for _, functional := range []bool{false, true, false} {
+			if got, want := run(c, g.prog, functional), fresh(c, functional); got != want {
+				t.Errorf("run %d, functional %v:\n%.300s\nfresh:\n%.300s", i, functional, got, want)
+			}
+		}
+		if _, err := c.Run(g.prog, g.space, g.jobs, Options{}); err != nil { // leaves counts without a profile
+			t.Fatal(err)
+		}
+	}
+	if g.prog.decoded.Load() == nil {
+		t.Error("nothing is kept")
+	}
+	jumpr := assemble(t, 0, "{ jumpr r31 }").Code
+	copy(g.prog.Code, jumpr)
+	if run(pixel, g.prog, false) != fresh(pixel, false) {
+		t.Error("a run of changed code is one of the code before")
+	}
+}
