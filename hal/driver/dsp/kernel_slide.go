@@ -1,8 +1,6 @@
 package dsp
 
 import (
-	"slices"
-
 	"github.com/nnsoc/nnsoc/isa/build"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -41,17 +39,19 @@ func (c depthColumn) delay() int {
 // slideShape is what a sliding kernel keeps in registers.
 type slideShape struct {
 	columns     []depthColumn
-	first, last int    // least and greatest delay
-	shifts      []bool // of each stream: whether words of the vector before are needed
+	first, last int          // least and greatest delay
+	shifts      map[int]bool // the streams of which words of the vector before are needed
 }
 
 func (d *depthKernel) slideShape() slideShape {
-	s := slideShape{first: 1 << 30, shifts: make([]bool, d.stride)}
+	s := slideShape{first: 1 << 30, shifts: map[int]bool{}}
 	for col := range d.kw {
 		c := d.column(col)
 		s.columns = append(s.columns, c)
 		s.first, s.last = min(s.first, c.delay()), max(s.last, c.delay())
-		s.shifts[c.stream] = s.shifts[c.stream] || c.shift > 0
+		if c.shift > 0 {
+			s.shifts[c.stream] = true
+		}
 	}
 	return s
 }
@@ -85,15 +85,10 @@ func (d *depthKernel) slideForms() []slideForm {
 		if d.rq.half {
 			n -= 2 * steps
 		}
-		for _, on := range s.shifts {
-			if on {
-				n += 8 * d.sets()
-			}
-		}
-		return n
+		return n + 8*d.sets()*len(s.shifts)
 	}
 	var list []slideForm
-	if regs(2) <= 24 && len(s.shifts) == 1 && !s.shifts[0] {
+	if regs(2) <= 24 && d.stride == 1 && len(s.shifts) == 0 {
 		form := slideForm{2, 2}
 		if d.weights() > 4*d.kw+1 { // more products, more registers
 			form.kept = 0
@@ -166,9 +161,9 @@ func (e *depthCode) newSlide(src build.Reg) *depthSlide {
 	}
 	for i := range s.homes {
 		s.homes[i] = map[slideUnit]quad{}
-		for q, on := range s.shifts {
+		for q := range e.stride {
 			for set := range e.sets() {
-				if on {
+				if s.shifts[q] {
 					s.homes[i][slideUnit{0, q, set}] = a.quad("words")
 				}
 			}
@@ -186,7 +181,7 @@ type slideCarry struct {
 	dst   build.Reg
 }
 
-// carry begins with where the first outputs go.
+// newCarry begins with where the first outputs go.
 func (e *depthCode) newCarry(dst build.Reg) *slideCarry {
 	c := &slideCarry{dst: dst}
 	for range e.form.steps {
@@ -210,7 +205,7 @@ func (s *depthSlide) plan() (first, blocks, rounds, rest, last int) {
 	for blocks = 1; size*blocks%max(1, s.waiting()) > 0; {
 		blocks++
 	}
-	if slices.Contains(s.shifts, true) && blocks%2 > 0 {
+	if len(s.shifts) > 0 && blocks%2 > 0 {
 		blocks *= 2
 	}
 	first = min(size, s.depthKernel.steps)
