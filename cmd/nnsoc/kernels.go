@@ -75,8 +75,9 @@ launching jobs, and idle where a thread had less to do than the others. "MAC/pac
 all packets of an operation. "inner loop" counts only those of products: the multiplications,
 their additions, and the loads, interleaving and shifting of what they multiply. It compares
 with figures published for the inner loops of other libraries. A packet with instructions of
-several kinds counts for each in proportion. "of machine" counts the multiply-accumulates
-against all packets that the threads had time for. The network is a file (--model) or one that
+several kinds counts for each in proportion, so "inner loop" may pass the peak where other
+work shares the packets of products. "of machine" counts the multiply-accumulates against
+all packets that the threads had time for. The network is a file (--model) or one that
 the program builds with synthetic weights (--network).`,
 		Example: "  nnsoc bench kernels --model mobilenet.tflite --device dsp\n  nnsoc bench kernels --network inception_v3 --json",
 		Args:    noArguments,

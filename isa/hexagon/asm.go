@@ -147,15 +147,24 @@ func (t token) is(p string) bool { return t.kind == tokPunct && t.text == p }
 
 func (t token) ends() bool { return t.kind == tokEOF || t.kind == tokNewline || t.is(";") }
 
+// statementAt is the token that the next statement begins with; a statement that
+// controls the assembly itself is carried out.
+func (a *assembler) statementAt() (t token, controls bool, err error) {
+	t = a.peek()
+	if a.statement++; a.statement > maxAsmStatements {
+		return t, false, a.errorf(t, "more than %d statements", maxAsmStatements)
+	}
+	controls, err = a.control(t)
+	return t, controls, err
+}
+
 func (a *assembler) statements() error {
 	for !a.stopped {
-		t := a.peek()
-		if a.statement++; a.statement > maxAsmStatements {
-			return a.errorf(t, "more than %d statements", maxAsmStatements)
-		}
-		if used, err := a.control(t); err != nil {
+		t, controls, err := a.statementAt()
+		if err != nil {
 			return err
-		} else if used {
+		}
+		if controls {
 			continue
 		}
 		after := a.toks[min(a.pos+1, len(a.toks)-1)]
@@ -252,13 +261,11 @@ type draftPacket struct {
 func (a *assembler) group(open token) error {
 	d := draftPacket{at: open}
 	for {
-		t := a.peek()
-		if a.statement++; a.statement > maxAsmStatements {
-			return a.errorf(t, "more than %d statements", maxAsmStatements)
-		}
-		if used, err := a.control(t); err != nil {
+		t, controls, err := a.statementAt()
+		if err != nil {
 			return err
-		} else if used {
+		}
+		if controls {
 			continue
 		}
 		switch {

@@ -8,6 +8,19 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
+// randomBounds is a zero point and the bounds of an activation.
+func randomBounds(r *rand.Rand) (zero, lo, hi int32) {
+	zero, hi = r.Int32N(256), 255
+	switch r.IntN(3) {
+	case 0: // RELU
+		zero = 0
+	case 1:
+		lo = zero
+		hi = lo + r.Int32N(256-lo)
+	}
+	return zero, lo, hi
+}
+
 // The form with halves gives the definition's byte for every accumulator: those
 // around each step, around the ends of the window and of int32, and random ones.
 func TestHalfRequant(t *testing.T) {
@@ -15,14 +28,7 @@ func TestHalfRequant(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		m := opspec.QuantizeMultiplier(math.Exp2(-10*r.Float64()) * (0.5 + r.Float64()))
-		zero, lo, hi := r.Int32N(256), int32(0), int32(255)
-		switch r.IntN(3) {
-		case 0: // RELU
-			zero, lo = 0, 0
-		case 1:
-			lo = zero
-			hi = lo + r.Int32N(256-lo)
-		}
+		zero, lo, hi := randomBounds(r)
 		h, ok := findHalf(m, zero, lo, hi)
 		if !ok {
 			continue

@@ -23,14 +23,7 @@ func TestShortRequant(t *testing.T) {
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		m := opspec.QuantizeMultiplier(math.Exp2(-8 * r.Float64()))
-		zero, lo, hi := r.Int32N(256), int32(0), int32(255)
-		switch r.IntN(3) {
-		case 0: // RELU
-			zero, lo = 0, 0
-		case 1:
-			lo = zero
-			hi = lo + r.Int32N(256-lo)
-		}
+		zero, lo, hi := randomBounds(r)
 		all++
 		h, ok := findShort(m, zero, lo, hi)
 		if !ok {
