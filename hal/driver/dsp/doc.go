@@ -55,8 +55,9 @@
 // TENSOR_FLOAT32 exists at the edges of a model: QUANTIZE, DEQUANTIZE and CAST go
 // from or to it, element by element.
 //
-// RESIZE_BILINEAR weighs with 22 fraction bits where the reference computes in
-// float32, so a value halfway between two may round the other way.
+// RESIZE_BILINEAR sums in single precision as the reference does up to a size;
+// above it weighs with 22 fraction bits, so that a value halfway between two may
+// round the other way where the weights are not exact (D-74).
 //
 // # Memory
 //
@@ -65,8 +66,9 @@
 // Constants lie in the order of their use, so that kernels ask by l2fetch for what
 // the jobs behind them need, as far ahead as L2 holds it. Activations live in an
 // arena planned by lifetime. Steps whose tensors do not fit in L2 together run in
-// bands of rows, one band through all of them before the next. Rows, blocks of positions and chunks of channels
-// are spread over the hardware threads by tables of addresses.
+// bands of rows, one band through all of them before the next. Rows, blocks of
+// positions and chunks of channels are spread over the hardware threads by tables
+// of addresses.
 //
 // All arithmetic on tensor values happens in these programs; what Go computes
 // when a model is prepared depends on the model alone: packed weights,
