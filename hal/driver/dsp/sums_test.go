@@ -112,7 +112,11 @@ func TestStrips(t *testing.T) {
 		g := &gemm{Window: w, in: in, out: &tensor{shape: shape{s.n, oh, ow, s.k}, pitch: pitchOf(s.k)},
 			filter: filter{k: s.k, kh: s.kh, kw: s.kw, c: s.c, zero: 1}}
 		c := &convKernel{sum: true, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
-		if near := s.sw * in.pitch; c.cluster > 1 && near <= maxNear {
+		c.span = c.cluster
+		switch near := s.sw * in.pitch; {
+		case ow%c.positions == 0 && r.IntN(2) == 0:
+			c.near, c.step, c.span = near, s.sw, c.positions
+		case c.cluster > 1 && near <= maxNear:
 			c.near, c.step = near, s.sw
 		}
 		entries := g.blockTable(c, 0, s.n*oh)
