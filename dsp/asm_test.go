@@ -77,13 +77,20 @@ func randomState(r *rand.Rand) (st State) {
 	return st
 }
 
-// TestAssembly runs every form through its handlers of each level and through
-// its Go function.
-func TestAssembly(t *testing.T) {
+// handlerTables are the handlers that this machine can run.
+func handlerTables(t *testing.T) []*asmTable {
+	t.Helper()
 	tables := allAsm()
 	if len(tables) == 0 {
 		t.Skip("skipped: needs AVX2")
 	}
+	return tables
+}
+
+// TestAssembly runs every form through its handlers of each level and through
+// its Go function.
+func TestAssembly(t *testing.T) {
+	tables := handlerTables(t)
 	core := testCore(t)
 	r := rand.New(rand.NewSource(3))
 	scratch := make([]byte, scratchSize)
@@ -123,10 +130,7 @@ func TestAssembly(t *testing.T) {
 
 // TestAssemblySequences runs random legal packets in long blocks.
 func TestAssemblySequences(t *testing.T) {
-	tables := allAsm()
-	if len(tables) == 0 {
-		t.Skip("skipped: needs AVX2")
-	}
+	tables := handlerTables(t)
 	core := testCore(t)
 	r := rand.New(rand.NewSource(4))
 	scratch := make([]byte, scratchSize)
@@ -181,10 +185,7 @@ func movesBase(p *hexagon.Packet) bool {
 // TestAssemblyBranches runs every jump, call and return through its handlers and
 // through Go: where the thread goes and what it leaves must be the same.
 func TestAssemblyBranches(t *testing.T) {
-	tables := allAsm()
-	if len(tables) == 0 {
-		t.Skip("skipped: needs AVX2")
-	}
+	tables := handlerTables(t)
 	core := testCore(t)
 	r := rand.New(rand.NewSource(5))
 	ran := map[hexagon.Op]bool{}

@@ -266,16 +266,31 @@ func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reaso
 // Stores are posted: the thread waits only when all entries of its queue are on
 // their way.
 
+// beginStore answers when a store comes and when it has an entry of the queue.
+func (m *memory) beginStore(t *thread, cycle int64) (now, start sim.Time) {
+	m.events[evL2]++
+	now = m.clock.at(cycle)
+	q := &t.pipe.stores
+	start = max(now, q.free[q.pos&(storeDepth-1)])
+	m.catchUp(start)
+	return now, start
+}
+
+// endStore keeps the entry until done and answers the wait for it.
+func (m *memory) endStore(t *thread, cycle int64, now, start, done sim.Time) (int64, sim.Reason) {
+	t.pipe.stores.add(done)
+	if start > now {
+		return m.stall(cycle, start, 0), sim.StallQueue
+	}
+	return 0, sim.StallQueue
+}
+
 func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
-	m.events[evL2]++
-	now := m.clock.at(cycle)
-	q := &t.pipe.stores
-	start := max(now, q.free[q.pos&(storeDepth-1)])
-	m.catchUp(start)
+	now, start := m.beginStore(t, cycle)
 	done, _ := m.l2.Access(start, uint64(ea), 128, mem.Write)
 	t.recent.add(ea, start+m.reachL2)
 	// The lines that it overwrites leave L1D.
@@ -286,11 +301,7 @@ func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reas
 			}
 		}
 	}
-	q.add(done)
-	if start > now {
-		return m.stall(cycle, start, 0), sim.StallQueue
-	}
-	return 0, sim.StallQueue
+	return m.endStore(t, cycle, now, start, done)
 }
 
 func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
@@ -298,26 +309,17 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
-	m.events[evL2]++
-	now := m.clock.at(cycle)
-	q := &t.pipe.stores
-	start := max(now, q.free[q.pos&(storeDepth-1)])
-	m.catchUp(start)
-	if done, ok := m.l1d.WriteThrough(start, uint64(ea), int(bytes)); ok {
-		q.add(done)
-	} else {
-		done, _ := m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
-		q.add(done)
+	now, start := m.beginStore(t, cycle)
+	done, ok := m.l1d.WriteThrough(start, uint64(ea), int(bytes))
+	if !ok {
+		done, _ = m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
 	}
 	// A store to the line served last leaves it that; one to another line may
 	// have moved that in front.
 	if last := &m.lastD[ea>>m.shiftD&m.setsD]; *last != ea>>m.shiftD {
 		*last = noLine
 	}
-	if start > now {
-		return m.stall(cycle, start, 0), sim.StallQueue
-	}
-	return 0, sim.StallQueue
+	return m.endStore(t, cycle, now, start, done)
 }
 
 // fetch times the instruction lines of a block, which are needed one after

@@ -333,6 +333,81 @@ TEXT ·h0C2_cmpgtui(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
+// func h0C4_cmpneq()
+TEXT ·h0C4_cmpneq(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETNE   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmplte()
+TEXT ·h0C4_cmplte(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETLE   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmplteu()
+TEXT ·h0C4_cmplteu(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	CMPL    AX, (DI)(CX*1)
+	SETLS   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmpneqi()
+TEXT ·h0C4_cmpneqi(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	SETNE   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmpltei()
+TEXT ·h0C4_cmpltei(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	SETLE   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C4_cmplteui()
+TEXT ·h0C4_cmplteui(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	CMPL    AX, 32(SI)
+	SETLS   AL
+	NEGB    AL
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
 // func h0J2_jump()
 TEXT ·h0J2_jump(SB), NOSPLIT|NOFRAME, $0
 	CMPL 6444(DI), $0x00
@@ -970,81 +1045,6 @@ TEXT ·h0C2_bitsclri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	TESTL   AX, 32(SI)
 	SETEQ   AL
-	NEGB    AL
-	MOVWQZX 16(SI), DX
-	MOVB    AL, (DI)(DX*1)
-	ADDQ    $0x40, SI
-	JMP     (SI)
-
-// func h0C4_cmpneq()
-TEXT ·h0C4_cmpneq(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX 18(SI), AX
-	MOVL    (DI)(AX*1), AX
-	MOVWQZX 20(SI), CX
-	CMPL    AX, (DI)(CX*1)
-	SETNE   AL
-	NEGB    AL
-	MOVWQZX 16(SI), DX
-	MOVB    AL, (DI)(DX*1)
-	ADDQ    $0x40, SI
-	JMP     (SI)
-
-// func h0C4_cmplte()
-TEXT ·h0C4_cmplte(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX 18(SI), AX
-	MOVL    (DI)(AX*1), AX
-	MOVWQZX 20(SI), CX
-	CMPL    AX, (DI)(CX*1)
-	SETLE   AL
-	NEGB    AL
-	MOVWQZX 16(SI), DX
-	MOVB    AL, (DI)(DX*1)
-	ADDQ    $0x40, SI
-	JMP     (SI)
-
-// func h0C4_cmplteu()
-TEXT ·h0C4_cmplteu(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX 18(SI), AX
-	MOVL    (DI)(AX*1), AX
-	MOVWQZX 20(SI), CX
-	CMPL    AX, (DI)(CX*1)
-	SETLS   AL
-	NEGB    AL
-	MOVWQZX 16(SI), DX
-	MOVB    AL, (DI)(DX*1)
-	ADDQ    $0x40, SI
-	JMP     (SI)
-
-// func h0C4_cmpneqi()
-TEXT ·h0C4_cmpneqi(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX 18(SI), AX
-	MOVL    (DI)(AX*1), AX
-	CMPL    AX, 32(SI)
-	SETNE   AL
-	NEGB    AL
-	MOVWQZX 16(SI), DX
-	MOVB    AL, (DI)(DX*1)
-	ADDQ    $0x40, SI
-	JMP     (SI)
-
-// func h0C4_cmpltei()
-TEXT ·h0C4_cmpltei(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX 18(SI), AX
-	MOVL    (DI)(AX*1), AX
-	CMPL    AX, 32(SI)
-	SETLE   AL
-	NEGB    AL
-	MOVWQZX 16(SI), DX
-	MOVB    AL, (DI)(DX*1)
-	ADDQ    $0x40, SI
-	JMP     (SI)
-
-// func h0C4_cmplteui()
-TEXT ·h0C4_cmplteui(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX 18(SI), AX
-	MOVL    (DI)(AX*1), AX
-	CMPL    AX, 32(SI)
-	SETLS   AL
 	NEGB    AL
 	MOVWQZX 16(SI), DX
 	MOVB    AL, (DI)(DX*1)
@@ -12160,133 +12160,133 @@ TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 184(DI)
 	LEAQ ·h0C2_cmpgtui+0(SB), AX
 	MOVQ AX, 192(DI)
-	LEAQ ·h0J2_jump+0(SB), AX
-	MOVQ AX, 200(DI)
-	LEAQ ·h0J2_jumpr+0(SB), AX
-	MOVQ AX, 208(DI)
-	LEAQ ·h0J2_loop0i+0(SB), AX
-	MOVQ AX, 216(DI)
-	LEAQ ·h0J2_loop0r+0(SB), AX
-	MOVQ AX, 224(DI)
-	LEAQ ·h0J2_loop1i+0(SB), AX
-	MOVQ AX, 232(DI)
-	LEAQ ·h0J2_loop1r+0(SB), AX
-	MOVQ AX, 240(DI)
-	LEAQ ·h0A2_sxtb+0(SB), AX
-	MOVQ AX, 248(DI)
-	LEAQ ·h0A2_sxth+0(SB), AX
-	MOVQ AX, 256(DI)
-	LEAQ ·h0A2_zxth+0(SB), AX
-	MOVQ AX, 264(DI)
-	LEAQ ·h0A2_aslh+0(SB), AX
-	MOVQ AX, 272(DI)
-	LEAQ ·h0A2_asrh+0(SB), AX
-	MOVQ AX, 280(DI)
-	LEAQ ·h0A2_subri+0(SB), AX
-	MOVQ AX, 288(DI)
-	LEAQ ·h0S6_rol_i_r+0(SB), AX
-	MOVQ AX, 296(DI)
-	LEAQ ·h0S2_setbit_i+0(SB), AX
-	MOVQ AX, 304(DI)
-	LEAQ ·h0S2_togglebit_i+0(SB), AX
-	MOVQ AX, 312(DI)
-	LEAQ ·h0S2_clrbit_i+0(SB), AX
-	MOVQ AX, 320(DI)
-	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
-	MOVQ AX, 328(DI)
-	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
-	MOVQ AX, 336(DI)
-	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
-	MOVQ AX, 344(DI)
-	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
-	MOVQ AX, 352(DI)
-	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
-	MOVQ AX, 360(DI)
-	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
-	MOVQ AX, 368(DI)
-	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
-	MOVQ AX, 376(DI)
-	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
-	MOVQ AX, 384(DI)
-	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
-	MOVQ AX, 392(DI)
-	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
-	MOVQ AX, 400(DI)
-	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
-	MOVQ AX, 408(DI)
-	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
-	MOVQ AX, 416(DI)
-	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
-	MOVQ AX, 424(DI)
-	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
-	MOVQ AX, 432(DI)
-	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
-	MOVQ AX, 440(DI)
-	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
-	MOVQ AX, 448(DI)
-	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
-	MOVQ AX, 456(DI)
-	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
-	MOVQ AX, 464(DI)
-	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
-	MOVQ AX, 472(DI)
-	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
-	MOVQ AX, 480(DI)
-	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
-	MOVQ AX, 488(DI)
-	LEAQ ·h0M4_mpyri_addr+0(SB), AX
-	MOVQ AX, 496(DI)
-	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
-	MOVQ AX, 504(DI)
-	LEAQ ·h0M2_macsip+0(SB), AX
-	MOVQ AX, 512(DI)
-	LEAQ ·h0M2_macsin+0(SB), AX
-	MOVQ AX, 520(DI)
-	LEAQ ·h0M2_accii+0(SB), AX
-	MOVQ AX, 528(DI)
-	LEAQ ·h0S4_addaddi+0(SB), AX
-	MOVQ AX, 536(DI)
-	LEAQ ·h0S4_subaddi+0(SB), AX
-	MOVQ AX, 544(DI)
-	LEAQ ·h0C4_addipc+0(SB), AX
-	MOVQ AX, 552(DI)
-	LEAQ ·h0M2_xor_xacc+0(SB), AX
-	MOVQ AX, 560(DI)
-	LEAQ ·h0A2_combineii+0(SB), AX
-	MOVQ AX, 568(DI)
-	LEAQ ·h0A4_combineii+0(SB), AX
-	MOVQ AX, 576(DI)
-	LEAQ ·h0A4_combineri+0(SB), AX
-	MOVQ AX, 584(DI)
-	LEAQ ·h0A4_combineir+0(SB), AX
-	MOVQ AX, 592(DI)
-	LEAQ ·h0A2_addp+0(SB), AX
-	MOVQ AX, 600(DI)
-	LEAQ ·h0A2_subp+0(SB), AX
-	MOVQ AX, 608(DI)
-	LEAQ ·h0A2_andp+0(SB), AX
-	MOVQ AX, 616(DI)
-	LEAQ ·h0A2_orp+0(SB), AX
-	MOVQ AX, 624(DI)
-	LEAQ ·h0A2_xorp+0(SB), AX
-	MOVQ AX, 632(DI)
-	LEAQ ·h0S2_tstbit_i+0(SB), AX
-	MOVQ AX, 640(DI)
-	LEAQ ·h0S4_ntstbit_i+0(SB), AX
-	MOVQ AX, 648(DI)
-	LEAQ ·h0C2_bitsclri+0(SB), AX
-	MOVQ AX, 656(DI)
 	LEAQ ·h0C4_cmpneq+0(SB), AX
-	MOVQ AX, 664(DI)
+	MOVQ AX, 200(DI)
 	LEAQ ·h0C4_cmplte+0(SB), AX
-	MOVQ AX, 672(DI)
+	MOVQ AX, 208(DI)
 	LEAQ ·h0C4_cmplteu+0(SB), AX
-	MOVQ AX, 680(DI)
+	MOVQ AX, 216(DI)
 	LEAQ ·h0C4_cmpneqi+0(SB), AX
-	MOVQ AX, 688(DI)
+	MOVQ AX, 224(DI)
 	LEAQ ·h0C4_cmpltei+0(SB), AX
-	MOVQ AX, 696(DI)
+	MOVQ AX, 232(DI)
 	LEAQ ·h0C4_cmplteui+0(SB), AX
+	MOVQ AX, 240(DI)
+	LEAQ ·h0J2_jump+0(SB), AX
+	MOVQ AX, 248(DI)
+	LEAQ ·h0J2_jumpr+0(SB), AX
+	MOVQ AX, 256(DI)
+	LEAQ ·h0J2_loop0i+0(SB), AX
+	MOVQ AX, 264(DI)
+	LEAQ ·h0J2_loop0r+0(SB), AX
+	MOVQ AX, 272(DI)
+	LEAQ ·h0J2_loop1i+0(SB), AX
+	MOVQ AX, 280(DI)
+	LEAQ ·h0J2_loop1r+0(SB), AX
+	MOVQ AX, 288(DI)
+	LEAQ ·h0A2_sxtb+0(SB), AX
+	MOVQ AX, 296(DI)
+	LEAQ ·h0A2_sxth+0(SB), AX
+	MOVQ AX, 304(DI)
+	LEAQ ·h0A2_zxth+0(SB), AX
+	MOVQ AX, 312(DI)
+	LEAQ ·h0A2_aslh+0(SB), AX
+	MOVQ AX, 320(DI)
+	LEAQ ·h0A2_asrh+0(SB), AX
+	MOVQ AX, 328(DI)
+	LEAQ ·h0A2_subri+0(SB), AX
+	MOVQ AX, 336(DI)
+	LEAQ ·h0S6_rol_i_r+0(SB), AX
+	MOVQ AX, 344(DI)
+	LEAQ ·h0S2_setbit_i+0(SB), AX
+	MOVQ AX, 352(DI)
+	LEAQ ·h0S2_togglebit_i+0(SB), AX
+	MOVQ AX, 360(DI)
+	LEAQ ·h0S2_clrbit_i+0(SB), AX
+	MOVQ AX, 368(DI)
+	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
+	MOVQ AX, 376(DI)
+	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
+	MOVQ AX, 384(DI)
+	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
+	MOVQ AX, 392(DI)
+	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
+	MOVQ AX, 400(DI)
+	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
+	MOVQ AX, 408(DI)
+	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
+	MOVQ AX, 416(DI)
+	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
+	MOVQ AX, 424(DI)
+	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
+	MOVQ AX, 432(DI)
+	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
+	MOVQ AX, 440(DI)
+	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
+	MOVQ AX, 448(DI)
+	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
+	MOVQ AX, 456(DI)
+	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
+	MOVQ AX, 464(DI)
+	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
+	MOVQ AX, 472(DI)
+	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
+	MOVQ AX, 480(DI)
+	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
+	MOVQ AX, 488(DI)
+	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
+	MOVQ AX, 496(DI)
+	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
+	MOVQ AX, 504(DI)
+	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
+	MOVQ AX, 512(DI)
+	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
+	MOVQ AX, 520(DI)
+	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
+	MOVQ AX, 528(DI)
+	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
+	MOVQ AX, 536(DI)
+	LEAQ ·h0M4_mpyri_addr+0(SB), AX
+	MOVQ AX, 544(DI)
+	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
+	MOVQ AX, 552(DI)
+	LEAQ ·h0M2_macsip+0(SB), AX
+	MOVQ AX, 560(DI)
+	LEAQ ·h0M2_macsin+0(SB), AX
+	MOVQ AX, 568(DI)
+	LEAQ ·h0M2_accii+0(SB), AX
+	MOVQ AX, 576(DI)
+	LEAQ ·h0S4_addaddi+0(SB), AX
+	MOVQ AX, 584(DI)
+	LEAQ ·h0S4_subaddi+0(SB), AX
+	MOVQ AX, 592(DI)
+	LEAQ ·h0C4_addipc+0(SB), AX
+	MOVQ AX, 600(DI)
+	LEAQ ·h0M2_xor_xacc+0(SB), AX
+	MOVQ AX, 608(DI)
+	LEAQ ·h0A2_combineii+0(SB), AX
+	MOVQ AX, 616(DI)
+	LEAQ ·h0A4_combineii+0(SB), AX
+	MOVQ AX, 624(DI)
+	LEAQ ·h0A4_combineri+0(SB), AX
+	MOVQ AX, 632(DI)
+	LEAQ ·h0A4_combineir+0(SB), AX
+	MOVQ AX, 640(DI)
+	LEAQ ·h0A2_addp+0(SB), AX
+	MOVQ AX, 648(DI)
+	LEAQ ·h0A2_subp+0(SB), AX
+	MOVQ AX, 656(DI)
+	LEAQ ·h0A2_andp+0(SB), AX
+	MOVQ AX, 664(DI)
+	LEAQ ·h0A2_orp+0(SB), AX
+	MOVQ AX, 672(DI)
+	LEAQ ·h0A2_xorp+0(SB), AX
+	MOVQ AX, 680(DI)
+	LEAQ ·h0S2_tstbit_i+0(SB), AX
+	MOVQ AX, 688(DI)
+	LEAQ ·h0S4_ntstbit_i+0(SB), AX
+	MOVQ AX, 696(DI)
+	LEAQ ·h0C2_bitsclri+0(SB), AX
 	MOVQ AX, 704(DI)
 	LEAQ ·h0C2_mux+0(SB), AX
 	MOVQ AX, 712(DI)
@@ -20202,133 +20202,133 @@ TEXT ·handlers1(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 184(DI)
 	LEAQ ·h0C2_cmpgtui+0(SB), AX
 	MOVQ AX, 192(DI)
-	LEAQ ·h0J2_jump+0(SB), AX
-	MOVQ AX, 200(DI)
-	LEAQ ·h0J2_jumpr+0(SB), AX
-	MOVQ AX, 208(DI)
-	LEAQ ·h0J2_loop0i+0(SB), AX
-	MOVQ AX, 216(DI)
-	LEAQ ·h0J2_loop0r+0(SB), AX
-	MOVQ AX, 224(DI)
-	LEAQ ·h0J2_loop1i+0(SB), AX
-	MOVQ AX, 232(DI)
-	LEAQ ·h0J2_loop1r+0(SB), AX
-	MOVQ AX, 240(DI)
-	LEAQ ·h0A2_sxtb+0(SB), AX
-	MOVQ AX, 248(DI)
-	LEAQ ·h0A2_sxth+0(SB), AX
-	MOVQ AX, 256(DI)
-	LEAQ ·h0A2_zxth+0(SB), AX
-	MOVQ AX, 264(DI)
-	LEAQ ·h0A2_aslh+0(SB), AX
-	MOVQ AX, 272(DI)
-	LEAQ ·h0A2_asrh+0(SB), AX
-	MOVQ AX, 280(DI)
-	LEAQ ·h0A2_subri+0(SB), AX
-	MOVQ AX, 288(DI)
-	LEAQ ·h0S6_rol_i_r+0(SB), AX
-	MOVQ AX, 296(DI)
-	LEAQ ·h0S2_setbit_i+0(SB), AX
-	MOVQ AX, 304(DI)
-	LEAQ ·h0S2_togglebit_i+0(SB), AX
-	MOVQ AX, 312(DI)
-	LEAQ ·h0S2_clrbit_i+0(SB), AX
-	MOVQ AX, 320(DI)
-	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
-	MOVQ AX, 328(DI)
-	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
-	MOVQ AX, 336(DI)
-	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
-	MOVQ AX, 344(DI)
-	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
-	MOVQ AX, 352(DI)
-	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
-	MOVQ AX, 360(DI)
-	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
-	MOVQ AX, 368(DI)
-	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
-	MOVQ AX, 376(DI)
-	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
-	MOVQ AX, 384(DI)
-	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
-	MOVQ AX, 392(DI)
-	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
-	MOVQ AX, 400(DI)
-	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
-	MOVQ AX, 408(DI)
-	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
-	MOVQ AX, 416(DI)
-	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
-	MOVQ AX, 424(DI)
-	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
-	MOVQ AX, 432(DI)
-	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
-	MOVQ AX, 440(DI)
-	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
-	MOVQ AX, 448(DI)
-	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
-	MOVQ AX, 456(DI)
-	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
-	MOVQ AX, 464(DI)
-	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
-	MOVQ AX, 472(DI)
-	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
-	MOVQ AX, 480(DI)
-	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
-	MOVQ AX, 488(DI)
-	LEAQ ·h0M4_mpyri_addr+0(SB), AX
-	MOVQ AX, 496(DI)
-	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
-	MOVQ AX, 504(DI)
-	LEAQ ·h0M2_macsip+0(SB), AX
-	MOVQ AX, 512(DI)
-	LEAQ ·h0M2_macsin+0(SB), AX
-	MOVQ AX, 520(DI)
-	LEAQ ·h0M2_accii+0(SB), AX
-	MOVQ AX, 528(DI)
-	LEAQ ·h0S4_addaddi+0(SB), AX
-	MOVQ AX, 536(DI)
-	LEAQ ·h0S4_subaddi+0(SB), AX
-	MOVQ AX, 544(DI)
-	LEAQ ·h0C4_addipc+0(SB), AX
-	MOVQ AX, 552(DI)
-	LEAQ ·h0M2_xor_xacc+0(SB), AX
-	MOVQ AX, 560(DI)
-	LEAQ ·h0A2_combineii+0(SB), AX
-	MOVQ AX, 568(DI)
-	LEAQ ·h0A4_combineii+0(SB), AX
-	MOVQ AX, 576(DI)
-	LEAQ ·h0A4_combineri+0(SB), AX
-	MOVQ AX, 584(DI)
-	LEAQ ·h0A4_combineir+0(SB), AX
-	MOVQ AX, 592(DI)
-	LEAQ ·h0A2_addp+0(SB), AX
-	MOVQ AX, 600(DI)
-	LEAQ ·h0A2_subp+0(SB), AX
-	MOVQ AX, 608(DI)
-	LEAQ ·h0A2_andp+0(SB), AX
-	MOVQ AX, 616(DI)
-	LEAQ ·h0A2_orp+0(SB), AX
-	MOVQ AX, 624(DI)
-	LEAQ ·h0A2_xorp+0(SB), AX
-	MOVQ AX, 632(DI)
-	LEAQ ·h0S2_tstbit_i+0(SB), AX
-	MOVQ AX, 640(DI)
-	LEAQ ·h0S4_ntstbit_i+0(SB), AX
-	MOVQ AX, 648(DI)
-	LEAQ ·h0C2_bitsclri+0(SB), AX
-	MOVQ AX, 656(DI)
 	LEAQ ·h0C4_cmpneq+0(SB), AX
-	MOVQ AX, 664(DI)
+	MOVQ AX, 200(DI)
 	LEAQ ·h0C4_cmplte+0(SB), AX
-	MOVQ AX, 672(DI)
+	MOVQ AX, 208(DI)
 	LEAQ ·h0C4_cmplteu+0(SB), AX
-	MOVQ AX, 680(DI)
+	MOVQ AX, 216(DI)
 	LEAQ ·h0C4_cmpneqi+0(SB), AX
-	MOVQ AX, 688(DI)
+	MOVQ AX, 224(DI)
 	LEAQ ·h0C4_cmpltei+0(SB), AX
-	MOVQ AX, 696(DI)
+	MOVQ AX, 232(DI)
 	LEAQ ·h0C4_cmplteui+0(SB), AX
+	MOVQ AX, 240(DI)
+	LEAQ ·h0J2_jump+0(SB), AX
+	MOVQ AX, 248(DI)
+	LEAQ ·h0J2_jumpr+0(SB), AX
+	MOVQ AX, 256(DI)
+	LEAQ ·h0J2_loop0i+0(SB), AX
+	MOVQ AX, 264(DI)
+	LEAQ ·h0J2_loop0r+0(SB), AX
+	MOVQ AX, 272(DI)
+	LEAQ ·h0J2_loop1i+0(SB), AX
+	MOVQ AX, 280(DI)
+	LEAQ ·h0J2_loop1r+0(SB), AX
+	MOVQ AX, 288(DI)
+	LEAQ ·h0A2_sxtb+0(SB), AX
+	MOVQ AX, 296(DI)
+	LEAQ ·h0A2_sxth+0(SB), AX
+	MOVQ AX, 304(DI)
+	LEAQ ·h0A2_zxth+0(SB), AX
+	MOVQ AX, 312(DI)
+	LEAQ ·h0A2_aslh+0(SB), AX
+	MOVQ AX, 320(DI)
+	LEAQ ·h0A2_asrh+0(SB), AX
+	MOVQ AX, 328(DI)
+	LEAQ ·h0A2_subri+0(SB), AX
+	MOVQ AX, 336(DI)
+	LEAQ ·h0S6_rol_i_r+0(SB), AX
+	MOVQ AX, 344(DI)
+	LEAQ ·h0S2_setbit_i+0(SB), AX
+	MOVQ AX, 352(DI)
+	LEAQ ·h0S2_togglebit_i+0(SB), AX
+	MOVQ AX, 360(DI)
+	LEAQ ·h0S2_clrbit_i+0(SB), AX
+	MOVQ AX, 368(DI)
+	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
+	MOVQ AX, 376(DI)
+	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
+	MOVQ AX, 384(DI)
+	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
+	MOVQ AX, 392(DI)
+	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
+	MOVQ AX, 400(DI)
+	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
+	MOVQ AX, 408(DI)
+	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
+	MOVQ AX, 416(DI)
+	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
+	MOVQ AX, 424(DI)
+	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
+	MOVQ AX, 432(DI)
+	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
+	MOVQ AX, 440(DI)
+	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
+	MOVQ AX, 448(DI)
+	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
+	MOVQ AX, 456(DI)
+	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
+	MOVQ AX, 464(DI)
+	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
+	MOVQ AX, 472(DI)
+	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
+	MOVQ AX, 480(DI)
+	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
+	MOVQ AX, 488(DI)
+	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
+	MOVQ AX, 496(DI)
+	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
+	MOVQ AX, 504(DI)
+	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
+	MOVQ AX, 512(DI)
+	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
+	MOVQ AX, 520(DI)
+	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
+	MOVQ AX, 528(DI)
+	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
+	MOVQ AX, 536(DI)
+	LEAQ ·h0M4_mpyri_addr+0(SB), AX
+	MOVQ AX, 544(DI)
+	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
+	MOVQ AX, 552(DI)
+	LEAQ ·h0M2_macsip+0(SB), AX
+	MOVQ AX, 560(DI)
+	LEAQ ·h0M2_macsin+0(SB), AX
+	MOVQ AX, 568(DI)
+	LEAQ ·h0M2_accii+0(SB), AX
+	MOVQ AX, 576(DI)
+	LEAQ ·h0S4_addaddi+0(SB), AX
+	MOVQ AX, 584(DI)
+	LEAQ ·h0S4_subaddi+0(SB), AX
+	MOVQ AX, 592(DI)
+	LEAQ ·h0C4_addipc+0(SB), AX
+	MOVQ AX, 600(DI)
+	LEAQ ·h0M2_xor_xacc+0(SB), AX
+	MOVQ AX, 608(DI)
+	LEAQ ·h0A2_combineii+0(SB), AX
+	MOVQ AX, 616(DI)
+	LEAQ ·h0A4_combineii+0(SB), AX
+	MOVQ AX, 624(DI)
+	LEAQ ·h0A4_combineri+0(SB), AX
+	MOVQ AX, 632(DI)
+	LEAQ ·h0A4_combineir+0(SB), AX
+	MOVQ AX, 640(DI)
+	LEAQ ·h0A2_addp+0(SB), AX
+	MOVQ AX, 648(DI)
+	LEAQ ·h0A2_subp+0(SB), AX
+	MOVQ AX, 656(DI)
+	LEAQ ·h0A2_andp+0(SB), AX
+	MOVQ AX, 664(DI)
+	LEAQ ·h0A2_orp+0(SB), AX
+	MOVQ AX, 672(DI)
+	LEAQ ·h0A2_xorp+0(SB), AX
+	MOVQ AX, 680(DI)
+	LEAQ ·h0S2_tstbit_i+0(SB), AX
+	MOVQ AX, 688(DI)
+	LEAQ ·h0S4_ntstbit_i+0(SB), AX
+	MOVQ AX, 696(DI)
+	LEAQ ·h0C2_bitsclri+0(SB), AX
 	MOVQ AX, 704(DI)
 	LEAQ ·h0C2_mux+0(SB), AX
 	MOVQ AX, 712(DI)

@@ -55,6 +55,12 @@ func h0C2_cmpgtu()
 func h0C2_cmpeqi()
 func h0C2_cmpgti()
 func h0C2_cmpgtui()
+func h0C4_cmpneq()
+func h0C4_cmplte()
+func h0C4_cmplteu()
+func h0C4_cmpneqi()
+func h0C4_cmpltei()
+func h0C4_cmplteui()
 func h0J2_jump()
 func h0J2_jumpr()
 func h0J2_loop0i()
@@ -113,12 +119,6 @@ func h0A2_xorp()
 func h0S2_tstbit_i()
 func h0S4_ntstbit_i()
 func h0C2_bitsclri()
-func h0C4_cmpneq()
-func h0C4_cmplte()
-func h0C4_cmplteu()
-func h0C4_cmpneqi()
-func h0C4_cmpltei()
-func h0C4_cmplteui()
 func h0C2_mux()
 func h0C2_muxii()
 func h0C2_muxir()
@@ -675,6 +675,12 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.C2_cmpeqi,
 	hexagon.C2_cmpgti,
 	hexagon.C2_cmpgtui,
+	hexagon.C4_cmpneq,
+	hexagon.C4_cmplte,
+	hexagon.C4_cmplteu,
+	hexagon.C4_cmpneqi,
+	hexagon.C4_cmpltei,
+	hexagon.C4_cmplteui,
 	hexagon.J2_jump,
 	hexagon.J2_jumpr,
 	hexagon.J2_loop0i,
@@ -733,12 +739,6 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.S2_tstbit_i,
 	hexagon.S4_ntstbit_i,
 	hexagon.C2_bitsclri,
-	hexagon.C4_cmpneq,
-	hexagon.C4_cmplte,
-	hexagon.C4_cmplteu,
-	hexagon.C4_cmpneqi,
-	hexagon.C4_cmpltei,
-	hexagon.C4_cmplteui,
 	hexagon.C2_mux,
 	hexagon.C2_muxii,
 	hexagon.C2_muxir,
@@ -1148,6 +1148,12 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.C2_cmpeqi,
 	hexagon.C2_cmpgti,
 	hexagon.C2_cmpgtui,
+	hexagon.C4_cmpneq,
+	hexagon.C4_cmplte,
+	hexagon.C4_cmplteu,
+	hexagon.C4_cmpneqi,
+	hexagon.C4_cmpltei,
+	hexagon.C4_cmplteui,
 	hexagon.J2_jump,
 	hexagon.J2_jumpr,
 	hexagon.J2_loop0i,
@@ -1206,12 +1212,6 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.S2_tstbit_i,
 	hexagon.S4_ntstbit_i,
 	hexagon.C2_bitsclri,
-	hexagon.C4_cmpneq,
-	hexagon.C4_cmplte,
-	hexagon.C4_cmplteu,
-	hexagon.C4_cmpneqi,
-	hexagon.C4_cmpltei,
-	hexagon.C4_cmplteui,
 	hexagon.C2_mux,
 	hexagon.C2_muxii,
 	hexagon.C2_muxir,

@@ -167,14 +167,6 @@ func combined() {
 	flag("S2_tstbit_i", SETCS, bitTest)
 	flag("S4_ntstbit_i", SETCC, bitTest)
 	flag("C2_bitsclri", SETEQ, func() { TESTL(EAX, field(uopImm)) })
-	withReg := func() { CMPL(EAX, in(ptr(2, RCX), 0)) }
-	withImm := func() { CMPL(EAX, field(uopImm)) }
-	flag("C4_cmpneq", SETNE, withReg)
-	flag("C4_cmplte", SETLE, withReg)
-	flag("C4_cmplteu", SETLS, withReg)
-	flag("C4_cmpneqi", SETNE, withImm)
-	flag("C4_cmpltei", SETLE, withImm)
-	flag("C4_cmplteui", SETLS, withImm)
 	// Rd = mux(P1, yes, no).
 	choose := func(name string, yes, no func(Register)) {
 		op(name, func() {
@@ -238,8 +230,8 @@ func combined() {
 					compared(r, want, target)
 				})
 			}
-			made("", uopImm, withReg)
-			made("i", uopImm2, withImm)
+			made("", uopImm, func() { CMPL(EAX, in(ptr(2, RCX), 0)) })
+			made("i", uopImm2, func() { CMPL(EAX, field(uopImm)) })
 			if r.name != "cmpgtu" {
 				made("n1", uopImm, func() { CMPL(EAX, I32(-1)) })
 			}

@@ -115,6 +115,12 @@ func scalar() {
 	cmp("C2_cmpeqi", true, SETEQ)
 	cmp("C2_cmpgti", true, SETGT)
 	cmp("C2_cmpgtui", true, SETHI)
+	cmp("C4_cmpneq", false, SETNE)
+	cmp("C4_cmplte", false, SETLE)
+	cmp("C4_cmplteu", false, SETLS)
+	cmp("C4_cmpneqi", true, SETNE)
+	cmp("C4_cmpltei", true, SETLE)
+	cmp("C4_cmplteui", true, SETLS)
 
 	branch := func(target func()) {
 		CMPL(Mem{Base: thread, Disp: offTook}, Imm(0))

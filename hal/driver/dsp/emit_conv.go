@@ -69,7 +69,7 @@ func (l *lowering) planGemm(g *gemm) convPlan {
 	k := g.filter.k
 	words, perRun := g.runWords()
 	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.kind(), sum: g.filter.zero != 0, cluster: g.out.perVec()}
-	c.span, c.pitch = c.cluster, g.out.pitch
+	c.pitch = g.out.pitch
 	full, rest := k/128, k%128
 	if c.cluster > 1 {
 		full, c.tail = 0, g.out.pitch/32
@@ -121,13 +121,7 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	if !c.woven {
 		l.shapeBlock(&c, g.out.shape.positions())
 	}
-	switch near := g.StrideW * g.in.pitch; {
-	case !c.flat || g.recounts():
-	case c.woven && g.out.shape.w%c.positions == 0 && near*c.positions <= maxLoadDistance:
-		c.near, c.step, c.span = near, g.StrideW, c.positions
-	case c.cluster > 1 && near <= maxNear:
-		c.near, c.step = near, g.StrideW
-	}
+	c.shareAddresses(g)
 	c.perRow, c.across, c.down = g.filter.kw/perRun, g.DilationW*g.in.pitch, g.DilationH*g.in.rowBytes()
 	taps, bumps := g.inputRuns(&c, perRun)
 	c.stream = l.cold(g.in)
@@ -376,6 +370,19 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 	}
 	perBlock := c.positions*groups*c.words*c.runs/2 + 9*c.positions + 12
 	l.takes(min(byBlock, byChunk) * perBlock)
+}
+
+// shareAddresses lets the positions of a cluster, or of a block, that lie at one
+// distance have one address.
+func (c *convKernel) shareAddresses(g *gemm) {
+	c.span = c.cluster
+	switch near := g.StrideW * g.in.pitch; {
+	case !c.flat || g.recounts():
+	case c.woven && g.out.shape.w%c.positions == 0 && near*c.positions <= maxLoadDistance:
+		c.near, c.step, c.span = near, g.StrideW, c.positions
+	case c.cluster > 1 && near <= maxNear:
+		c.near, c.step = near, g.StrideW
+	}
 }
 
 // recounts reports whether positions are counted differently on both sides, as

@@ -14,29 +14,38 @@ func lowerGroupedConv(l *lowering, op *nn.Operation) error {
 	return l.groupedConv(&c.Conv, c.Groups)
 }
 
+// convOperands are a convolution's operands, its filter with per inputs for each
+// output channel; done ends the result.
+func (l *lowering) convOperands(c *opspec.Conv, per int) (p convPart, q opspec.GEMMQuant, done func(), err error) {
+	if q, err = c.Quant(l.view); err != nil {
+		return p, q, nil, err
+	}
+	p.Window = c.Window
+	if p.in, err = l.imageValue(c.Input, c.NCHW); err != nil {
+		return p, q, nil, err
+	}
+	if p.weights, err = l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, per); err != nil {
+		return p, q, nil, err
+	}
+	p.out, done = l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
+	return p, q, done, nil
+}
+
 // groupedConv lowers a convolution whose channels are divided among groups: slices
 // of a few groups are convolved by themselves, with zero weights between the groups
 // of a slice.
 func (l *lowering) groupedConv(c *opspec.Conv, groups int) error {
-	q, err := c.Quant(l.view)
-	if err != nil {
-		return err
-	}
-	in, err := l.imageValue(c.Input, c.NCHW)
-	if err != nil {
-		return err
-	}
 	per := c.C
 	if groups > 1 && !c.Depthwise {
 		per /= groups
 	}
-	w, err := l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, per)
+	whole, q, done, err := l.convOperands(c, per)
 	if err != nil {
 		return err
 	}
-	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
+	in, out, w := whole.in, whole.out, whole.weights
 	if groups == 1 && !c.Depthwise {
-		err := l.conv(&convPart{Window: c.Window, in: in, out: out, weights: w}, q, c.Output)
+		err := l.conv(&whole, q, c.Output)
 		done()
 		return err
 	}
@@ -167,25 +176,17 @@ func lowerTransposeConv(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	c := &t.Conv
-	q, err := c.Quant(l.view)
+	whole, q, done, err := l.convOperands(c, c.C)
 	if err != nil {
 		return err
 	}
-	in, err := l.imageValue(c.Input, c.NCHW)
-	if err != nil {
-		return err
-	}
-	w, err := l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, c.C)
-	if err != nil {
-		return err
-	}
-	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
+	out, w := whole.out, whole.weights
 	rows, columns := phases1D(c.OutH, c.KH, c.StrideH, c.Top), phases1D(c.OutW, c.KW, c.StrideW, c.Left)
 	var outs []*tensor
 	var firsts [][2]int
 	for _, y := range rows {
 		for _, x := range columns {
-			p := convPart{in: in, out: out, weights: w}
+			p := whole
 			if len(rows)*len(columns) > 1 {
 				p.out = l.newTensor("phase", shape{c.N, y.count, x.count, c.K}, 0, int32(out.zero))
 				outs = append(outs, p.out)

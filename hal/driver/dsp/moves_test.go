@@ -54,14 +54,14 @@ func TestTransposePermutations(t *testing.T) {
 	}
 }
 
-// TestRandomLateConv convolves with filters and biases that an execution brings,
-// in both layouts, with all kinds of groups and dilations.
+// TestRandomLateConv convolves with filters and biases that an execution brings or
+// the model has, in both layouts, with all kinds of groups, paddings and dilations.
 func TestRandomLateConv(t *testing.T) {
 	d := device(t)
-	for seed := range uint64(90) {
+	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 41))
 		b := newBuilder(r)
-		op := pick(r, nn.OpConv2D, nn.OpConv2D, nn.OpDepthwiseConv2D, nn.OpGroupedConv2D, nn.OpTransposeConv2D)
+		op := pick(r, nn.OpConv2D, nn.OpConv2D, nn.OpDepthwiseConv2D, nn.OpGroupedConv2D, nn.OpTransposeConv2D, nn.OpFullyConnected)
 		n, h, w := 1+r.IntN(2), 1+r.IntN(9), 1+r.IntN(9)
 		groups, mult := 1, 1
 		per, out := pick(r, 1, 2, 3, 4, 5, 8, 16, 31, 32, 64, 127, 129), pick(r, 1, 2, 4, 5, 16, 31, 32, 33, 97, 127, 128, 129, 250)
@@ -72,14 +72,20 @@ func TestRandomLateConv(t *testing.T) {
 		c, k := groups*per, groups*out
 		kh, kw, sh, sw := 1+r.IntN(min(h, 4)), 1+r.IntN(min(w, 4)), 1+r.IntN(3), 1+r.IntN(3)
 		dims, channelDim := []int{k, kh, kw, per}, 0
-		if op == nn.OpDepthwiseConv2D {
+		switch op {
+		case nn.OpDepthwiseConv2D:
 			mult = pick(r, 1, 1, 2, 3)
 			k = c * mult
 			dims, channelDim = []int{1, kh, kw, k}, 3
+		case nn.OpFullyConnected:
+			dims, h, w, kh, kw = []int{k, c}, 1, 1, 1, 1
 		}
 		nchw := r.IntN(3) == 0
 		image := func(h, w, c int) []int {
-			if nchw {
+			switch {
+			case op == nn.OpFullyConnected:
+				return []int{n, c}
+			case nchw:
 				return []int{n, c, h, w}
 			}
 			return []int{n, h, w, c}
@@ -87,6 +93,12 @@ func TestRandomLateConv(t *testing.T) {
 		in := b.activation(quantType(r), image(h, w, c)...)
 		x := b.input(in)
 		f, bias := b.weights(in, dims, k, channelDim)
+		if fo := &b.m.Main.Operands[f]; op == nn.OpFullyConnected && fo.Type == nn.TensorQuant8SymmPerChannel {
+			o := b.activation(in.Type, k, c)
+			o.Lifetime, o.Data = nn.ConstantCopy, fo.Data
+			*fo = o
+			b.m.Main.Operands[bias].Scale = in.Scale * o.Scale
+		}
 		data := [][]byte{b.bytes(n * h * w * c)}
 		for _, i := range []uint32{f, bias} {
 			if o := &b.m.Main.Operands[i]; r.IntN(4) != 0 {
@@ -95,11 +107,15 @@ func TestRandomLateConv(t *testing.T) {
 				b.m.Main.Inputs = append(b.m.Main.Inputs, i)
 			}
 		}
+		pad := pick(r, nn.PaddingSame, nn.PaddingSame, nn.PaddingValid)
 		oh, ow := (h+sh-1)/sh, (w+sw-1)/sw
+		if pad == nn.PaddingValid {
+			oh, ow = (h-kh)/sh+1, (w-kw)/sw+1
+		}
 		act, form := b.int32(r.IntN(4)), b.bool(nchw)
-		args := []uint32{x, f, bias, b.int32(nn.PaddingSame), b.int32(sw), b.int32(sh)}
+		args := []uint32{x, f, bias, b.int32(pad), b.int32(sw), b.int32(sh)}
 		dilation := func() []uint32 {
-			if sh*sw > 1 {
+			if sh*sw > 1 || pad == nn.PaddingValid {
 				return nil
 			}
 			return []uint32{b.int32(1 + r.IntN(3)), b.int32(1 + r.IntN(3))}
@@ -119,6 +135,8 @@ func TestRandomLateConv(t *testing.T) {
 				continue
 			}
 			args = []uint32{x, f, bias, b.int32(p[0]), b.int32(p[1]), b.int32(p[2]), b.int32(p[3]), b.int32(sw), b.int32(sh), act, form}
+		case nn.OpFullyConnected:
+			args = []uint32{x, f, bias, act}
 		default:
 			args = append(append(args, act, form), dilation()...)
 		}

@@ -35,6 +35,13 @@ func (h *halfRequant) product(x int64) int64 { return x*int64(h.high) + x*int64(
 // halfTries is how many factors next to the exact one are tried on both sides.
 const halfTries = 16
 
+// firstOf is the first accumulator of result k, were there no bounds.
+func firstOf(m opspec.Multiplier, zero, k int32) int64 {
+	return int64(sort.Search(1<<32-1, func(i int) bool {
+		return int64(m.Apply(int32(i+math.MinInt32)))+int64(zero) >= int64(k)
+	})) + math.MinInt32
+}
+
 // findHalf looks for constants with the same steps; lo < hi are the bounds of
 // the result.
 func findHalf(m opspec.Multiplier, zero, lo, hi int32) (halfRequant, bool) {
@@ -43,10 +50,7 @@ func findHalf(m opspec.Multiplier, zero, lo, hi int32) (halfRequant, bool) {
 	}
 	steps := make([]int64, 0, 255) // first accumulator of each result above lo
 	for k := lo + 1; k <= hi; k++ {
-		at := int64(sort.Search(1<<32-1, func(i int) bool {
-			return int64(m.Apply(int32(i+math.MinInt32)))+int64(zero) >= int64(k)
-		})) + math.MinInt32
-		steps = append(steps, at)
+		steps = append(steps, firstOf(m, zero, k))
 	}
 	first, last := steps[0]-1, steps[len(steps)-1]
 	centre := (first + last + 1) >> 1
@@ -77,12 +81,22 @@ func findHalf(m opspec.Multiplier, zero, lo, hi int32) (halfRequant, bool) {
 // useHalf switches to the form with halves where it exists and accumulators of
 // up to limit cannot leave int32 by the centre.
 func (q *requant) useHalf(limit int64) {
-	if len(q.mult) != 1 {
-		return
-	}
-	if h, ok := findHalf(q.mult[0], q.zero, max(q.lo, 0), min(q.hi, 255)); ok && limit+int64(max(h.centre, -h.centre)) <= math.MaxInt32 {
+	if h, ok := oneFactor(q, findHalf); ok && inWord(limit, h.centre) {
 		q.half = &h
 	}
+}
+
+// oneFactor asks for a form of a requantization with one multiplier.
+func oneFactor[T any](q *requant, find func(m opspec.Multiplier, zero, lo, hi int32) (T, bool)) (form T, ok bool) {
+	if len(q.mult) != 1 {
+		return form, false
+	}
+	return find(q.mult[0], q.zero, max(q.lo, 0), min(q.hi, 255))
+}
+
+// inWord reports whether accumulators of up to limit stay words less the centre.
+func inWord(limit int64, centre int32) bool {
+	return limit+int64(max(centre, -centre)) <= math.MaxInt32
 }
 
 // centre is what accumulators start below their bias.

@@ -21,6 +21,19 @@ func randomBounds(r *rand.Rand) (zero, lo, hi int32) {
 	return zero, lo, hi
 }
 
+// tryRequant compares a form's byte for an accumulator that leaves room for the
+// form's centre with the definition's.
+func tryRequant(t *testing.T, m opspec.Multiplier, zero, lo, hi, centre int32, acc int64, form func(acc int64) int64) {
+	t.Helper()
+	if least, most := acc-int64(max(centre, 0)), acc-int64(min(centre, 0)); least < math.MinInt32 || most > math.MaxInt32 {
+		return
+	}
+	want := min(max(int64(m.Apply(int32(acc)))+int64(zero), int64(lo)), int64(hi))
+	if got := min(max(form(acc), int64(lo)), int64(hi)); got != want {
+		t.Fatalf("%+v, zero %d, %d..%d: accumulator %d gives %d, want %d", m, zero, lo, hi, acc, got, want)
+	}
+}
+
 // The form with halves gives the definition's byte for every accumulator: those
 // around each step, around the ends of the window and of int32, and random ones.
 func TestHalfRequant(t *testing.T) {
@@ -34,20 +47,15 @@ func TestHalfRequant(t *testing.T) {
 			continue
 		}
 		found++
-		try := func(acc int64) {
-			if acc < math.MinInt32 || acc > math.MaxInt32 || acc-int64(h.centre) < math.MinInt32 || acc-int64(h.centre) > math.MaxInt32 {
-				return
-			}
-			want := min(max(int64(m.Apply(int32(acc)))+int64(zero), int64(lo)), int64(hi))
+		value := func(acc int64) int64 {
 			x := min(max(acc-int64(h.centre), math.MinInt16), math.MaxInt16)
 			sum := h.product(x) + int64(h.add)
 			if sum < math.MinInt32 || sum > math.MaxInt32 {
 				t.Fatalf("seed %d: sum %d overflows", seed, sum)
 			}
-			if got := min(max((sum+1<<14)>>15, int64(lo)), int64(hi)); got != want {
-				t.Fatalf("seed %d: %+v of %+v, zero %d, %d..%d: accumulator %d gives %d, want %d", seed, h, m, zero, lo, hi, acc, got, want)
-			}
+			return (sum + 1<<14) >> 15
 		}
+		try := func(acc int64) { tryRequant(t, m, zero, lo, hi, h.centre, acc, value) }
 		for off := range int64(1 << 9) {
 			try(int64(h.centre) - 1<<15 - 256 + off)
 			try(int64(h.centre) + 1<<15 - 256 + off)

@@ -2,7 +2,6 @@ package dsp
 
 import (
 	"math"
-	"sort"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/build"
@@ -53,12 +52,7 @@ func findShort(m opspec.Multiplier, zero, lo, hi int32) (shortRequant, bool) {
 	if lo >= hi || lo < 0 || hi > 255 || m.M <= 0 {
 		return shortRequant{}, false
 	}
-	begin := func(k int32) int64 { // the first accumulator of result k, were there no bounds
-		return int64(sort.Search(1<<32-1, func(i int) bool {
-			return int64(m.Apply(int32(i+math.MinInt32)))+int64(zero) >= int64(k)
-		})) + math.MinInt32
-	}
-	middle := begin(128)
+	middle := firstOf(m, zero, 128)
 	scale := math.Ldexp(float64(m.M), m.Shift-31)
 	shift := min(15, int(math.Floor(math.Log2(127/scale))))
 	if shift < 1 || middle < math.MinInt32/2 || middle > math.MaxInt32/2 {
@@ -66,7 +60,7 @@ func findShort(m opspec.Multiplier, zero, lo, hi int32) (shortRequant, bool) {
 	}
 	var steps [255]int64
 	for k := lo + 1; k <= hi; k++ {
-		if steps[k-1] = begin(k); steps[k-1]-middle < math.MinInt16+shortTries || steps[k-1]-middle > math.MaxInt16-shortTries {
+		if steps[k-1] = firstOf(m, zero, k); steps[k-1]-middle < math.MinInt16+shortTries || steps[k-1]-middle > math.MaxInt16-shortTries {
 			return shortRequant{}, false
 		}
 	}
@@ -104,10 +98,7 @@ func aside(n int) int32 {
 
 // useShort switches from the form with halves to the short one where it exists.
 func (q *requant) useShort(limit int64) {
-	if len(q.mult) != 1 {
-		return
-	}
-	if h, ok := findShort(q.mult[0], q.zero, max(q.lo, 0), min(q.hi, 255)); ok && limit+int64(max(h.centre, -h.centre)) <= math.MaxInt32 {
+	if h, ok := oneFactor(q, findShort); ok && inWord(limit, h.centre) {
 		q.short = &h
 	}
 }

@@ -111,25 +111,17 @@ func TestStrips(t *testing.T) {
 		}
 		g := &gemm{Window: w, in: in, out: &tensor{shape: shape{s.n, oh, ow, s.k}, pitch: pitchOf(s.k)},
 			filter: filter{k: s.k, kh: s.kh, kw: s.kw, c: s.c, zero: 1}}
-		c := &convKernel{sum: true, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
-		c.span = c.cluster
-		switch near := s.sw * in.pitch; {
-		case ow%c.positions == 0 && r.IntN(2) == 0:
-			c.near, c.step, c.span = near, s.sw, c.positions
-		case c.cluster > 1 && near <= maxNear:
-			c.near, c.step = near, s.sw
-		}
+		c := &convKernel{sum: true, flat: true, woven: r.IntN(2) == 0, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
+		c.shareAddresses(g)
 		entries := g.blockTable(c, 0, s.n*oh)
 		p := newStrips(g, c, entries)
 		blocks := len(entries) / c.entryWords()
 		from := r.IntN(blocks)
 		to := from + 1 + r.IntN(blocks-from)
 		k := p.kernel([][2]int{{from, to}})
-		if room := g.sumsBytes(); true {
-			for _, x := range p.list {
-				if need := 4 * (x.runs.words() + maxChunk); need > room {
-					t.Errorf("%d: %s: a strip needs %d bytes, there are %d", seed, s, need, room)
-				}
+		for _, x := range p.list {
+			if need, room := 4*(x.runs.words()+maxChunk), g.sumsBytes(); need > room {
+				t.Errorf("%d: %s: a strip needs %d bytes, there are %d", seed, s, need, room)
 			}
 		}
 		covered := 0
