@@ -26,13 +26,10 @@ var eventNames = [numEvents]string{
 	"packet", "scalar", "vector_alu", "vector_multiply", "permute", "vector_load", "vector_store", "l1", "l2", "vtcm",
 }
 
-// EventNames are the names an energy table must have.
-func EventNames() []string { return eventNames[:] }
-
 // EnergyTable is picojoules per event at ReferenceV, and static power.
 type EnergyTable struct {
 	ReferenceV float64
-	PJ         map[string]float64 // exactly the names of EventNames
+	PJ         map[string]float64 // exactly the names of eventNames
 	DRAMPJByte float64
 	StaticMW   float64
 }

@@ -20,10 +20,6 @@ type Conv struct {
 	Multiplier int // DEPTHWISE_CONV_2D: output channels per input channel
 }
 
-// ParseConv reads a CONV_2D or DEPTHWISE_CONV_2D of a model whose shapes and
-// parameters are known.
-func ParseConv(g *nn.Subgraph, op *nn.Operation) (Conv, error) { return ModelView(g).Conv(op) }
-
 // Conv reads a CONV_2D or DEPTHWISE_CONV_2D.
 func (v View) Conv(op *nn.Operation) (Conv, error) {
 	a, err := v.bindAs(op, nn.OpConv2D, nn.OpDepthwiseConv2D)
@@ -113,12 +109,6 @@ type FullyConnected struct {
 	Type                         nn.OperandType
 	Batch, Depth, Units          int
 	Act                          nn.FusedActivation
-}
-
-// ParseFullyConnected reads a FULLY_CONNECTED of a model whose shapes and
-// parameters are known.
-func ParseFullyConnected(g *nn.Subgraph, op *nn.Operation) (FullyConnected, error) {
-	return ModelView(g).FullyConnected(op)
 }
 
 // FullyConnected reads a FULLY_CONNECTED.

@@ -17,12 +17,6 @@ type Elementwise struct {
 	Act  nn.FusedActivation
 }
 
-// ParseElementwise reads a binary operation of a model whose shapes and
-// parameters are known.
-func ParseElementwise(g *nn.Subgraph, op *nn.Operation) (Elementwise, error) {
-	return ModelView(g).Elementwise(op)
-}
-
 // Elementwise reads a binary operation.
 func (v View) Elementwise(op *nn.Operation) (Elementwise, error) {
 	a, err := v.bindAs(op, nn.OpAdd, nn.OpMul, nn.OpSub, nn.OpDiv, nn.OpMaximum, nn.OpMinimum, nn.OpPow, nn.OpPrelu,
@@ -101,9 +95,6 @@ type Unary struct {
 	Dims          []uint32
 }
 
-// ParseUnary reads a unary operation of a model whose shapes are known.
-func ParseUnary(g *nn.Subgraph, op *nn.Operation) (Unary, error) { return ModelView(g).Unary(op) }
-
 // Unary reads a unary operation.
 func (v View) Unary(op *nn.Operation) (Unary, error) {
 	a, err := v.bindAs(op, nn.OpRelu, nn.OpRelu1, nn.OpRelu6, nn.OpLogistic, nn.OpTanh, nn.OpQuantize, nn.OpDequantize,
@@ -145,9 +136,6 @@ type Softmax struct {
 	Axis                int
 	Outer, Depth, Inner int
 }
-
-// ParseSoftmax reads a SOFTMAX of a model whose shapes and parameters are known.
-func ParseSoftmax(g *nn.Subgraph, op *nn.Operation) (Softmax, error) { return ModelView(g).Softmax(op) }
 
 // Softmax reads a SOFTMAX.
 func (v View) Softmax(op *nn.Operation) (Softmax, error) {

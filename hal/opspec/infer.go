@@ -214,10 +214,6 @@ func (v View) SetDims(i uint32, dims []uint32) error {
 	return nil
 }
 
-// MACs counts the multiply-accumulates that an operation performs as defined;
-// 0 for operations that have none and where shapes are unknown.
-func MACs(g *nn.Subgraph, op *nn.Operation) int64 { return ModelView(g).MACs(op) }
-
 // MACs counts the multiply-accumulates of an operation.
 func (v View) MACs(op *nn.Operation) int64 {
 	switch op.Type {

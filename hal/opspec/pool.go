@@ -13,10 +13,6 @@ type Pool struct {
 	NCHW          bool
 }
 
-// ParsePool reads a pooling operation of a model whose shapes and parameters
-// are known.
-func ParsePool(g *nn.Subgraph, op *nn.Operation) (Pool, error) { return ModelView(g).Pool(op) }
-
 // Pool reads a pooling operation.
 func (v View) Pool(op *nn.Operation) (Pool, error) {
 	a, err := v.bindAs(op, nn.OpAveragePool2D, nn.OpMaxPool2D, nn.OpL2Pool2D)

@@ -18,9 +18,6 @@ type Concat struct {
 	Sizes  []int // contiguous elements per input and outer index
 }
 
-// ParseConcat reads a CONCATENATION of a model whose shapes are known.
-func ParseConcat(g *nn.Subgraph, op *nn.Operation) (Concat, error) { return ModelView(g).Concat(op) }
-
 // Concat reads a CONCATENATION.
 func (v View) Concat(op *nn.Operation) (Concat, error) {
 	a, err := v.bindAs(op, nn.OpConcatenation)
@@ -75,10 +72,6 @@ type Copy struct {
 	Type          nn.OperandType
 	Dims          []uint32 // of the output
 }
-
-// ParseCopy reads a RESHAPE, SQUEEZE or EXPAND_DIMS of a model whose shapes and
-// parameters are known.
-func ParseCopy(g *nn.Subgraph, op *nn.Operation) (Copy, error) { return ModelView(g).Copy(op) }
 
 // Copy reads a RESHAPE, SQUEEZE or EXPAND_DIMS.
 func (v View) Copy(op *nn.Operation) (Copy, error) {
@@ -194,9 +187,6 @@ type Pad struct {
 	Before, After []int    // per dimension
 }
 
-// ParsePad reads a PAD of a model whose shapes and parameters are known.
-func ParsePad(g *nn.Subgraph, op *nn.Operation) (Pad, error) { return ModelView(g).Pad(op) }
-
 // Pad reads a PAD.
 func (v View) Pad(op *nn.Operation) (Pad, error) {
 	a, err := v.bindAs(op, nn.OpPad, nn.OpPadV2)
@@ -245,9 +235,6 @@ type Mean struct {
 	KeepDims      bool
 	Count         int // input elements per output element
 }
-
-// ParseMean reads a MEAN of a model whose shapes and parameters are known.
-func ParseMean(g *nn.Subgraph, op *nn.Operation) (Mean, error) { return ModelView(g).Mean(op) }
 
 // Mean reads a MEAN or a REDUCE operation.
 func (v View) Mean(op *nn.Operation) (Mean, error) {

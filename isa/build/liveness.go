@@ -23,7 +23,6 @@ type bitset []uint64
 
 func (b bitset) has(i int32) bool { return b[i>>6]>>(uint(i)&63)&1 != 0 }
 func (b bitset) set(i int32)      { b[i>>6] |= 1 << (uint(i) & 63) }
-func (b bitset) clear(i int32)    { b[i>>6] &^= 1 << (uint(i) & 63) }
 
 // each calls fn for every member in rising order.
 func (b bitset) each(fn func(int32)) {

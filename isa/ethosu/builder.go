@@ -106,7 +106,3 @@ func (b *Builder) SetScale(c Code, scale uint32, shift int) {
 	}
 	b.put(Command{Code: c, Param: uint16(shift), Payload: scale})
 }
-
-// Forget makes the builder write every register again, as after code that may
-// have changed them.
-func (b *Builder) Forget() { b.known = [NumSlots]bool{} }

@@ -1,7 +1,5 @@
 package rdna2
 
-import "math"
-
 // half are the bits of the inline floats in half precision, from code
 // ConstHalf on: 0.5 -0.5 1 -1 2 -2 4 -4 1/(2 pi).
 var half = [9]uint16{0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118}
@@ -25,14 +23,6 @@ func inline32(v uint32) (uint16, bool) {
 	}
 	return 0, false
 }
-
-// Float32 is the code of the inline constant v; ok is false when there is none
-// and v must be a literal.
-func Float32(v float32) (code uint16, ok bool) { return Imm32(math.Float32bits(v)) }
-
-// Imm32 is the code of the inline constant with these bits as a 32-bit
-// operand; ok is false when there is none and they must be a literal.
-func Imm32(v uint32) (code uint16, ok bool) { return inline32(v) }
 
 // Value32 is what a 32-bit operand of kind k reads from an inline constant
 // code (128..248); ok is false for codes that are no constants. Half kinds

@@ -28,9 +28,6 @@ const (
 // V is the code of vector register i.
 func V(i int) uint16 { return uint16(VGPR0 + i) }
 
-// S is the code of scalar register i.
-func S(i int) uint16 { return uint16(SGPR0 + i) }
-
 // Int is the code of the inline integer constant n, -16 <= n <= 64; ok is false
 // outside that range.
 func Int(n int) (code uint16, ok bool) {
@@ -45,10 +42,6 @@ func Int(n int) (code uint16, ok bool) {
 
 // IsVGPR reports whether code names a vector register.
 func IsVGPR(code uint16) bool { return code >= VGPR0 }
-
-// IsSGPR reports whether code names a scalar register that holds data: a
-// numbered one, VCC, a trap temporary, M0 or EXEC. Null is none.
-func IsSGPR(code uint16) bool { return code <= EXECHi && code != Null }
 
 // Inst is one decoded instruction, flat: which fields mean something is up to
 // its Form. Fields without meaning are zero, absent register operands Null.

@@ -39,12 +39,6 @@ func EXECReg() build.Reg { return build.Phys(ClassEXEC, 0) }
 // VCCReg is VCC as an explicit operand.
 func VCCReg() build.Reg { return build.Phys(ClassVCC, 0) }
 
-// M0Reg is M0.
-func M0Reg() build.Reg { return build.Phys(ClassM0, 0) }
-
-// NullReg reads zero and drops what is written.
-func NullReg() build.Reg { return build.Phys(ClassNull, 0) }
-
 // singleCodes are the operand codes of the files that hold one register.
 var singleCodes = [...]uint16{fileSCC: SCC, fileVCC: VCC, fileEXEC: EXEC, fileM0: M0, fileNull: Null}
 

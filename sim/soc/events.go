@@ -32,18 +32,3 @@ var (
 		"command",
 	}
 )
-
-// DRAMEvents are the names in [dram.energy.pj].
-func DRAMEvents() []string { return append([]string(nil), dramEvents...) }
-
-// CPUEvents are the names in [cpu.energy.pj].
-func CPUEvents() []string { return append([]string(nil), cpuEvents...) }
-
-// GPUEvents are the names in [gpu.energy.pj].
-func GPUEvents() []string { return append([]string(nil), gpuEvents...) }
-
-// DSPEvents are the names in [dsp.energy.pj].
-func DSPEvents() []string { return append([]string(nil), dspEvents...) }
-
-// NPUEvents are the names in [npu.energy.pj].
-func NPUEvents() []string { return append([]string(nil), npuEvents...) }

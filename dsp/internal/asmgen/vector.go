@@ -28,13 +28,6 @@ func lanes(name string, n int, f func(a, b, d Register)) {
 // ab is an instruction that computes a op b; Go writes b first.
 func ab(f ins) func(a, b, d Register) { return func(a, b, d Register) { f(b, a, d) } }
 
-func logic(avx2, avx512 ins) func(a, b, d Register) {
-	if level == 0 {
-		return ab(avx2)
-	}
-	return ab(avx512)
-}
-
 func vpand(b, a, d Op) {
 	if level == 0 {
 		VPAND(b, a, d)

@@ -62,15 +62,6 @@ func (v *vtcm) room() int {
 	return int(v.size - vtcmScratch)
 }
 
-// scratch is the part of VTCM that the step being emitted may use instead of a
-// tensor, or that tensor when it does not fit.
-func (l *lowering) scratch(fallback *tensor) uint32 {
-	if l.vtcm.size == 0 || fallback.bytes() > vtcmScratch {
-		return fallback.addr
-	}
-	return l.vtcm.base
-}
-
 // resident makes constants available in VTCM for the jobs that the current step
 // launches from now on, and returns their address there. What earlier steps made
 // resident may be lost.

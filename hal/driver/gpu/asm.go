@@ -22,16 +22,13 @@ func (l *lowering) newAsm(name string) *asm {
 	return a
 }
 
-func (a *asm) s(name string) build.Reg { return a.Reg(rdna2.S1, name) }
-func (a *asm) v(name string) build.Reg { return a.Reg(rdna2.V1, name) }
-func lo(r build.Reg) build.Reg         { return r.Sub(rdna2.S1, 0) }
-func hi(r build.Reg) build.Reg         { return r.Sub(rdna2.S1, 1) }
-func at(r build.Reg, i int) build.Reg  { return r.Sub(rdna2.V1, i) }
-func sAt(r build.Reg, i int) build.Reg { return r.Sub(rdna2.S1, i) }
-func (a *asm) base(r region) build.Reg { return a.bases.Sub(rdna2.S2, 2*int(r)) }
-func vRegs(n int) build.Class {
-	return [...]build.Class{1: rdna2.V1, 2: rdna2.V2, 3: rdna2.V3, 4: rdna2.V4}[n]
-}
+func (a *asm) s(name string) build.Reg                             { return a.Reg(rdna2.S1, name) }
+func (a *asm) v(name string) build.Reg                             { return a.Reg(rdna2.V1, name) }
+func lo(r build.Reg) build.Reg                                     { return r.Sub(rdna2.S1, 0) }
+func hi(r build.Reg) build.Reg                                     { return r.Sub(rdna2.S1, 1) }
+func at(r build.Reg, i int) build.Reg                              { return r.Sub(rdna2.V1, i) }
+func sAt(r build.Reg, i int) build.Reg                             { return r.Sub(rdna2.S1, i) }
+func (a *asm) base(r region) build.Reg                             { return a.bases.Sub(rdna2.S2, 2*int(r)) }
 func (a *asm) op1(op rdna2.Op, d build.Reg, x any) build.Reg       { a.Emit(op, d, x); return d }
 func (a *asm) op2(op rdna2.Op, d build.Reg, x, y any) build.Reg    { a.Emit(op, d, x, y); return d }
 func (a *asm) op3(op rdna2.Op, d build.Reg, x, y, z any) build.Reg { a.Emit(op, d, x, y, z); return d }

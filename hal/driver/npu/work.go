@@ -20,8 +20,6 @@ func dense(at, h, w, c, bytes int, signed bool) fm {
 	return fm{addr: at, h: h, w: w, c: c, strideY: w * c * bytes, strideX: c * bytes, bytes: bytes, signed: signed}
 }
 
-func (f fm) withZero(z int32) fm { f.zero = int(z); return f }
-
 // end is the address behind the last byte.
 func (f *fm) end() int { return f.addr + (f.h-1)*f.strideY + (f.w-1)*f.strideX + f.c*f.bytes }
 
