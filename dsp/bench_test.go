@@ -145,7 +145,7 @@ func BenchmarkGEMM(b *testing.B) {
 			}
 			b.Run(name, func(b *testing.B) {
 				s := testSpec(b)
-				s.JobStartCycles = 0
+				s.JobStartCycles, s.BarrierCycles = 0, 0
 				c, err := New(s)
 				if err != nil {
 					b.Fatal(err)

@@ -302,7 +302,7 @@ func presetSpec(t testing.TB, name string) Spec {
 // microSpec is a preset's DSP at 1 GHz with a flat memory and jobs that start at once.
 func microSpec(t testing.TB, preset string) Spec {
 	s := presetSpec(t, preset)
-	s.ClockHz, s.JobStartCycles = 1e9, 0
+	s.ClockHz, s.JobStartCycles, s.BarrierCycles = 1e9, 0, 0
 	s.NewDRAM = func() (mem.Level, error) { return flat{flatCycles * sim.Nanosecond}, nil }
 	return s
 }

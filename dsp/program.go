@@ -15,9 +15,10 @@ type Program struct {
 	decoded atomic.Pointer[decoded] // what Core.Run has left for the next, nil while one uses it
 }
 
-// Job is one launch: Threads hardware threads start at Entry at the same time
+// Job is one kernel: Threads hardware threads start at Entry at the same time
 // and each runs until it returns to ReturnAddress (jumpr r31) or executes
-// trap0. A job begins when the one before it has ended.
+// trap0. The first job of a run wakes the threads; the next ones begin behind a
+// barrier, when the one before has ended.
 type Job struct {
 	Region  int    // id of the RegionReport that is charged, the operation index
 	Name    string // for spans and errors

@@ -39,7 +39,8 @@ type Spec struct {
 	// NewDRAM makes the memory behind L2, cold. A run owns what it gets.
 	NewDRAM func() (mem.Level, error)
 
-	JobStartCycles   int64 // submit and start one job
+	JobStartCycles   int64 // of a run: its threads begin the first job
+	BarrierCycles    int64 // between two jobs: all threads of one have ended, those of the next take their arguments
 	VectorLoadCycles int   // load latency that the vector pipeline hides: no stall up to it
 	StoreLoadPackets int   // packets from a vector store to a load of the same line without a stall
 	ExtractCycles    int   // vextract takes so many core cycles longer than a scalar load
@@ -71,6 +72,7 @@ func (s *Spec) validate() error {
 	in("VTCMBase", int64(s.VTCMBase)%128, 0, 0)
 	in("VTCMBytes", int64(s.VTCMBytes), 0, 1<<28)
 	in("JobStartCycles", s.JobStartCycles, 0, 1e9)
+	in("BarrierCycles", s.BarrierCycles, 0, 1e9)
 	in("VectorLoadCycles", int64(s.VectorLoadCycles), 0, 1e4)
 	in("StoreLoadPackets", int64(s.StoreLoadPackets), 0, 1000)
 	in("ExtractCycles", int64(s.ExtractCycles), 0, 64)
@@ -129,7 +131,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 			}
 			return &mem.Path{Next: bus.Port("dsp"), Delay: sim.Time(math.Round(d.MemoryNs * 1e6))}, nil
 		},
-		JobStartCycles: int64(d.JobStartCycles), VectorLoadCycles: d.VectorLoadCycles,
+		JobStartCycles: int64(d.JobStartCycles), BarrierCycles: int64(d.BarrierCycles), VectorLoadCycles: d.VectorLoadCycles,
 		StoreLoadPackets: d.StoreLoadPackets, ExtractCycles: d.ExtractCycles,
 		BranchSlots: d.BranchSlots, MispredictSlots: d.MispredictSlots,
 		Energy: EnergyTable{ReferenceV: d.Energy.VRef, PJ: d.Energy.PJ, StaticMW: d.Energy.StaticMW, DRAMPJByte: c.DRAM.PJPerByte()},

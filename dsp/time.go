@@ -12,6 +12,7 @@ type timing struct {
 	spec   *Spec
 	mem    *memory
 	now    int64 // core cycle at which the last job ended
+	jobs   int   // begun
 	period int64
 	states *states
 	at     [maxThreads]int64 // cycle of each thread's next event; Never when it has ended
@@ -52,7 +53,9 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	tm.period = max(int64(s.IssueInterval), int64((len(r.threads)+s.IssueWidth-1)/s.IssueWidth))
 	begin := tm.now
 	launch := s.JobStartCycles
-	if r.threads[0].process != nil {
+	if tm.jobs++; tm.jobs > 1 {
+		launch = s.BarrierCycles
+	} else if r.threads[0].process != nil {
 		launch = 0 // a program of its own: nobody submits it
 	}
 	first := begin + launch

@@ -185,7 +185,7 @@ func newAnchorRun(a *app) (*anchorRun, error) {
 		return nil, usage(err)
 	}
 	micro := x.spec
-	micro.JobStartCycles = 0
+	micro.JobStartCycles, micro.BarrierCycles = 0, 0
 	x.core, err = dsp.New(micro)
 	return x, err
 }

@@ -226,13 +226,14 @@ type DSP struct {
 	L2               Cache  `toml:"l2"`  // first level of HVX
 	VTCMKiB          int    `toml:"vtcm_kib" range:"0..65536"`
 	VTCMCycles       int    `toml:"vtcm_cycles" range:"0..1000"`
-	VectorLoadCycles int    `toml:"vector_load_cycles" range:"0..1000"` // load latency the vector pipeline hides
-	StoreLoadPackets int    `toml:"store_load_packets" range:"0..1000"` // from a vector store to a load of the same line without a stall
-	ExtractCycles    int    `toml:"extract_cycles" range:"0..64"`       // vextract to its result, on top of a scalar load's
-	BranchSlots      int    `toml:"branch_slots" range:"0..100"`        // lost by a taken branch
-	MispredictSlots  int    `toml:"mispredict_slots" range:"0..100"`    // lost on top against the hint
-	JobStartCycles   int    `toml:"job_start_cycles" range:"0..1000000"`
-	DMA              *DMA   `toml:"dma" soc:"optional"` // user DMA, absent before V68
+	VectorLoadCycles int    `toml:"vector_load_cycles" range:"0..1000"`  // load latency the vector pipeline hides
+	StoreLoadPackets int    `toml:"store_load_packets" range:"0..1000"`  // from a vector store to a load of the same line without a stall
+	ExtractCycles    int    `toml:"extract_cycles" range:"0..64"`        // vextract to its result, on top of a scalar load's
+	BranchSlots      int    `toml:"branch_slots" range:"0..100"`         // lost by a taken branch
+	MispredictSlots  int    `toml:"mispredict_slots" range:"0..100"`     // lost on top against the hint
+	JobStartCycles   int    `toml:"job_start_cycles" range:"0..1000000"` // the threads begin their first job
+	BarrierCycles    int    `toml:"barrier_cycles" range:"0..1000000"`   // from the end of a job to the start of the next
+	DMA              *DMA   `toml:"dma" soc:"optional"`                  // user DMA, absent before V68
 	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
 	Launch   Launch  `toml:"launch"`

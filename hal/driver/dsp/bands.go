@@ -41,7 +41,7 @@ func sameRows(rows int) int { return rows }
 type group struct{ from, to, bands int }
 
 const (
-	// launchRate is how many bytes DRAM can move in a cycle of a launch.
+	// launchRate is how many bytes DRAM can move in a cycle between two jobs.
 	launchRate = 10
 	maxBands   = 16
 )

@@ -44,7 +44,7 @@ func banded(l *lowering) (n int) {
 // run in bands and operands are fetched ahead.
 func TestBands(t *testing.T) {
 	base := device(t).cfg.Spec
-	base.L2.Bytes, base.JobStartCycles = 8<<10, 0
+	base.L2.Bytes, base.BarrierCycles = 8<<10, 0
 	n := 0
 	for seed := range uint64(80) {
 		r := rand.New(rand.NewPCG(seed, 31))

@@ -82,7 +82,7 @@ func (l *lowering) groupedConv(c *opspec.Conv, groups int) error {
 }
 
 // launchCost is about what a few launches of jobs cost, in vrmpy.
-const launchCost = 8000
+const launchCost = 2000
 
 // sliceGroups chooses how many groups a slice has: few waste lanes and launches,
 // many multiply by the zeros between them.

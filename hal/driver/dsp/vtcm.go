@@ -25,7 +25,7 @@ const (
 type vtcm struct {
 	base, size uint32
 	l2         int    // bytes of the cache
-	launch     int    // bytes that DRAM moves while a job is launched
+	launch     int    // bytes that DRAM moves between two jobs
 	dma        bool   // the core has user DMA
 	next       uint32 // with DMA: offset behind the last fetch
 	batches    []*batch
@@ -47,7 +47,7 @@ type batch struct {
 type fetchRange struct{ src, dst, bytes uint32 }
 
 func newVTCM(s *dsp.Spec) vtcm {
-	v := vtcm{l2: s.L2.Bytes, launch: int(s.JobStartCycles) * launchRate}
+	v := vtcm{l2: s.L2.Bytes, launch: int(s.BarrierCycles) * launchRate}
 	if s.VTCMBytes >= 2*vtcmScratch {
 		v.base, v.size, v.dma = s.VTCMBase, s.VTCMBytes, s.DMA != nil
 	}
