@@ -29,8 +29,8 @@ func (l *lowering) chained(s *step, src, bytes uint32) (uint32, error) {
 		return 0, err
 	}
 	v := &l.vtcm
-	if v.next < vtcmScratch || v.next+bytes > v.size {
-		v.next = vtcmScratch
+	if v.next+bytes > v.size {
+		v.next = 0
 	}
 	r := fetchRange{src, v.base + v.next, bytes}
 	v.next += bytes

@@ -14,9 +14,7 @@ import (
 // its bytes from DRAM to L2. A core with user DMA does both in one (chain.go).
 
 const (
-	// vtcmScratch is the part of VTCM that threads keep intermediate vectors in.
-	vtcmScratch = 8 << 10
-	fetchUnit   = 4 * vecBytes // one step of the fetch kernel's loop
+	fetchUnit = 4 * vecBytes // one step of the fetch kernel's loop
 	// prefetchLimit keeps a prefetch from emptying L2 of activations.
 	prefetchLimit = 512 << 10
 )
@@ -47,20 +45,14 @@ type batch struct {
 type fetchRange struct{ src, dst, bytes uint32 }
 
 func newVTCM(s *dsp.Spec) vtcm {
-	v := vtcm{l2: s.L2.Bytes, launch: int(s.BarrierCycles) * launchRate}
-	if s.VTCMBytes >= 2*vtcmScratch {
-		v.base, v.size, v.dma = s.VTCMBase, s.VTCMBytes, s.DMA != nil
+	return vtcm{
+		base: s.VTCMBase, size: s.VTCMBytes, dma: s.VTCMBytes > 0 && s.DMA != nil,
+		l2: s.L2.Bytes, launch: int(s.BarrierCycles) * launchRate,
 	}
-	return v
 }
 
 // room is how much a single step can make resident.
-func (v *vtcm) room() int {
-	if v.size == 0 {
-		return 0
-	}
-	return int(v.size - vtcmScratch)
-}
+func (v *vtcm) room() int { return int(v.size) }
 
 // resident makes constants available in VTCM for the jobs that the current step
 // launches from now on, and returns their address there. What earlier steps made
@@ -87,7 +79,7 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 		if err != nil {
 			return 0, err
 		}
-		b = &batch{job: len(l.jobs), used: vtcmScratch}
+		b = &batch{job: len(l.jobs)}
 		v.batches = append(v.batches, b)
 		l.claimFor(b.job, src, bytes, toVTCM)
 		b.table = l.constant(make([]byte, l.threads*batchRanges*12))
