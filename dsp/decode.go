@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"unsafe"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -96,57 +95,6 @@ const (
 	noRes = 255
 )
 
-// baseOf finds the form that a predicated form runs behind its guard: the one
-// with the same text but for the predicate. Index 0 means none.
-var baseOf = sync.OnceValue(func() *[hexagon.NumOps]hexagon.Op {
-	var base [hexagon.NumOps]hexagon.Op
-	byText := map[string]hexagon.Op{}
-	forms := hexagon.Forms()
-	for i := range forms {
-		f := &forms[i]
-		if table[f.Op] == nil {
-			continue
-		}
-		if k := plainText(f.Syntax); byText[k] == 0 {
-			byText[k] = f.Op
-		}
-	}
-	for i := range forms {
-		f := &forms[i]
-		if f.Flags&hexagon.FlagPred == 0 || table[f.Op] != nil {
-			continue
-		}
-		if _, rest, ok := strings.Cut(f.Syntax, ") "); ok {
-			base[f.Op] = byText[plainText(rest)]
-		}
-	}
-	return &base
-})
-
-// plainText reduces a form's text to what its operation depends on: operand
-// letters and immediate widths are left out.
-func plainText(s string) string {
-	var b strings.Builder
-	s = strings.NewReplacer("gp+#", "#", ":nt", "", ":t", "", "Os.new", "Vs", "Nt.new", "Rt").Replace(s)
-	for i := 0; i < len(s); i++ {
-		b.WriteByte(s[i])
-		switch c := s[i]; {
-		case c == '#': // drop the width, scale and extender mark of an immediate
-			for i+1 < len(s) && strings.IndexByte("surm0123456789:*", s[i+1]) >= 0 {
-				i++
-			}
-		case c == 'R' || c == 'V':
-			if i+1 < len(s) && s[i+1] >= 'd' && s[i+1] <= 'y' {
-				b.WriteByte('.')
-				for i++; i+1 < len(s) && s[i+1] == s[i]; i++ {
-					b.WriteByte('.')
-				}
-			}
-		}
-	}
-	return b.String()
-}
-
 func containsSat(syntax string) bool { return strings.Contains(syntax, ":sat") }
 
 // hintsTaken reports conditional branches that the program expects to be taken.
@@ -203,7 +151,6 @@ func elements(f *hexagon.Form) uint8 {
 type decoder struct {
 	prog  *Program
 	words []uint32
-	base  *[hexagon.NumOps]hexagon.Op
 	asm   *asmTable
 	stop  uint32 // a block does not run past this address
 	mark  []byte // by word of the program: where packets have been seen
@@ -220,7 +167,7 @@ func newDecoder(p *Program) (*decoder, error) {
 	if uint64(p.Base)+uint64(len(p.Code)) > ReturnAddress {
 		return nil, fmt.Errorf("dsp: program of %d bytes at %#x leaves the address space", len(p.Code), p.Base)
 	}
-	d := &decoder{prog: p, words: make([]uint32, len(p.Code)/4), mark: make([]byte, len(p.Code)/4), base: baseOf()}
+	d := &decoder{prog: p, words: make([]uint32, len(p.Code)/4), mark: make([]byte, len(p.Code)/4)}
 	for i := range d.words {
 		d.words[i] = binary.LittleEndian.Uint32(p.Code[4*i:])
 	}

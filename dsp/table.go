@@ -4,7 +4,7 @@ import "github.com/nnsoc/nnsoc/isa/hexagon"
 
 // table holds the semantics of every instruction form, indexed by operation.
 // Forms that execute under a scalar predicate are not in it: they run the
-// semantics of the form without the predicate behind a guard (see baseOf).
+// semantics of the form without the predicate behind a guard (hexagon.Form.Plain).
 // It is never written to.
 var table = [hexagon.NumOps]semantic{
 	// ALU32: moves, add, logic.

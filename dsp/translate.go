@@ -16,7 +16,7 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	}
 	guard := f.Has(hexagon.FlagPred) && table[op] == nil
 	if guard {
-		op = c.d.base[op]
+		op = f.Plain
 	}
 	if op == 0 || table[op] == nil {
 		return fmt.Errorf("%s has no semantics", f.Name)

@@ -3,6 +3,7 @@ package gpu
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
@@ -20,7 +21,7 @@ type cmp struct {
 // cmpRow is the set of lanes for which a comparison holds.
 type cmpRow func(a, b *row, n int) uint64
 
-var cmpTable = compareTable()
+var cmpTable = sync.OnceValue(compareTable)
 
 var cmpSem = byName(cmpTable, func(s *cmp) string { return s.name })
 

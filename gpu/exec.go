@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"math/bits"
+	"sync"
 	"unsafe"
 
 	"github.com/nnsoc/nnsoc/isa/rdna2"
@@ -12,19 +13,22 @@ import (
 // returns the lanes it left undone, for the portable function to finish.
 type rowFn func(d, a, b, c *row, m uint64, n int) uint64
 
-// byName turns a table keyed by mnemonic text into one keyed by number.
-func byName[T any](table []T, name func(*T) string) [rdna2.NumMnemonics]*T {
-	number := make(map[string]rdna2.Mnemonic, rdna2.NumMnemonics)
-	for m := rdna2.Mnemonic(1); m < rdna2.NumMnemonics; m++ {
-		number[m.String()] = m
-	}
-	var out [rdna2.NumMnemonics]*T
-	for i := range table {
-		if m, ok := number[name(&table[i])]; ok {
-			out[m] = &table[i]
+// byName turns a table keyed by mnemonic text into one keyed by number, at first
+// use.
+func byName[T any](table func() []T, name func(*T) string) func() *[rdna2.NumMnemonics]*T {
+	return sync.OnceValue(func() *[rdna2.NumMnemonics]*T {
+		number := make(map[string]rdna2.Mnemonic, rdna2.NumMnemonics)
+		for m := rdna2.Mnemonic(1); m < rdna2.NumMnemonics; m++ {
+			number[m.String()] = m
 		}
-	}
-	return out
+		out, rows := new([rdna2.NumMnemonics]*T), table()
+		for i := range rows {
+			if m, ok := number[name(&rows[i])]; ok {
+				out[m] = &rows[i]
+			}
+		}
+		return out
+	})
 }
 
 // laneRow makes a row function of a lane function.

@@ -17,7 +17,7 @@ type special struct {
 	clamp bool
 }
 
-var specialSem = byName(specialTable, func(s *special) string { return s.name })
+var specialSem = byName(func() []special { return specialTable }, func(s *special) string { return s.name })
 
 type carryFn func(a, b, cin uint32) (d uint32, cout bool)
 

@@ -25,7 +25,7 @@ type scalar struct {
 	f    any
 }
 
-var scalarSem = byName(scalarTable, func(s *scalar) string { return s.name })
+var scalarSem = byName(func() []scalar { return scalarTable }, func(s *scalar) string { return s.name })
 
 func cond32(f func(a, b int32) bool) scmp {
 	return func(a, b uint64) bool { return f(int32(uint32(a)), int32(uint32(b))) }
@@ -337,7 +337,7 @@ func (d *decoder) salu(u *uop, dep *deps) error {
 	in, f := &x.in, x.form
 	u.unit, u.class = unitSALU, ClassSALU
 	simm := uint32(int32(int16(in.Simm16)))
-	if s := scalarSem[f.Mnemonic]; s != nil {
+	if s := scalarSem()[f.Mnemonic]; s != nil {
 		if f.Format == rdna2.SOPK {
 			// The immediate is the only source, or the second one.
 			row := d.constant(simm)

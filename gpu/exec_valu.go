@@ -6,7 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
-var vectorSem = byName(vectorTable, func(s *sem) string { return s.name })
+var vectorSem = byName(func() []sem { return vectorTable }, func(s *sem) string { return s.name })
 
 // valu fills in a vector instruction.
 func (d *decoder) valu(u *uop, dep *deps) error {
@@ -21,13 +21,13 @@ func (d *decoder) valu(u *uop, dep *deps) error {
 	if f.Format == rdna2.VOP3 && f.Flags&rdna2.FlagOpSel == 0 && in.OpSel != 0 {
 		return fmt.Errorf("op_sel %d on an instruction without halves", in.OpSel)
 	}
-	if s := vectorSem[mn]; s != nil {
+	if s := vectorSem()[mn]; s != nil {
 		return d.rowOp(u, s)
 	}
 	if dpp {
 		return fmt.Errorf("DPP on %s is not modelled", mn)
 	}
-	if s := wideSem[mn]; s != nil {
+	if s := wideSem()[mn]; s != nil {
 		u.class, u.fn, x.f = s.class, execWide, s
 		x.fkind = s.kind
 		if in.Clamp && s.kind == fkInt {
@@ -35,10 +35,10 @@ func (d *decoder) valu(u *uop, dep *deps) error {
 		}
 		return nil
 	}
-	if s := cmpSem[mn]; s != nil {
+	if s := cmpSem()[mn]; s != nil {
 		return d.cmpOp(u, s)
 	}
-	if s := specialSem[mn]; s != nil {
+	if s := specialSem()[mn]; s != nil {
 		u.class, u.fn, x.f = s.class, s.fn, s.f
 		if in.Clamp && !s.clamp {
 			return fmt.Errorf("clamp on %s is not modelled", mn)

@@ -526,19 +526,19 @@ func TestTables(t *testing.T) {
 		}
 	}
 	for i := range vectorTable {
-		check(vectorTable[i].name, contains(vectorSem[:], &vectorTable[i]))
+		check(vectorTable[i].name, contains(vectorSem()[:], &vectorTable[i]))
 	}
 	for i := range wideTable {
-		check(wideTable[i].name, contains(wideSem[:], &wideTable[i]))
+		check(wideTable[i].name, contains(wideSem()[:], &wideTable[i]))
 	}
 	for i := range specialTable {
-		check(specialTable[i].name, contains(specialSem[:], &specialTable[i]))
+		check(specialTable[i].name, contains(specialSem()[:], &specialTable[i]))
 	}
 	for i := range scalarTable {
-		check(scalarTable[i].name, contains(scalarSem[:], &scalarTable[i]))
+		check(scalarTable[i].name, contains(scalarSem()[:], &scalarTable[i]))
 	}
-	if len(cmpTable) < 100 {
-		t.Errorf("%d compares", len(cmpTable))
+	if len(cmpTable()) < 100 {
+		t.Errorf("%d compares", len(cmpTable()))
 	}
 }
 

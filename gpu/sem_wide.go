@@ -2,7 +2,7 @@ package gpu
 
 import "math"
 
-var wideSem = byName(wideTable, func(s *wide) string { return s.name })
+var wideSem = byName(func() []wide { return wideTable }, func(s *wide) string { return s.name })
 
 func asI64(v uint64) int64 { return int64(int32(uint32(v))) }
 

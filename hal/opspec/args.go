@@ -104,10 +104,10 @@ type Args struct {
 // error of a mismatch names the operand that fits no form.
 func (v View) Bind(op *nn.Operation) (Args, error) {
 	a := Args{View: v, Op: op, varAt: -1}
-	if !op.Type.Valid() || !table[op.Type].present {
+	if !op.Type.Valid() || !table()[op.Type].present {
 		return a, fmt.Errorf("%s: no such operation", op.Type)
 	}
-	r := &table[op.Type]
+	r := &table()[op.Type]
 	a.Row = r.Row
 	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
 		for i, x := range list {
@@ -264,8 +264,8 @@ func (a *Args) accepts(sl *slot, t nn.OperandType) (Version, bool) {
 	case classAny:
 		return same(t.Valid())
 	case classCast:
-		since, ok := table[nn.OpCast].keySince(t)
-		if from, _ := table[nn.OpCast].keySince(k); ok && (from == V13 || since == V13) {
+		since, ok := table()[nn.OpCast].keySince(t)
+		if from, _ := table()[nn.OpCast].keySince(k); ok && (from == V13 || since == V13) {
 			return V13, t == k
 		}
 		return since, ok

@@ -3,6 +3,7 @@ package opspec
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -169,11 +170,9 @@ type parsedRow struct {
 	present bool
 }
 
-// table is the parsed form of all rows; it never changes after initialisation.
-var table = buildTable()
-
-func buildTable() [nn.OperationCount]parsedRow {
-	var t [nn.OperationCount]parsedRow
+// table is the parsed form of all rows, made at first use; it never changes.
+var table = sync.OnceValue(func() *[nn.OperationCount]parsedRow {
+	t := new([nn.OperationCount]parsedRow)
 	for _, rows := range [][]Row{rowsConv, rowsMath, rowsShape, rowsReduce, rowsDetect, rowsRecurrent, rowsLater} {
 		for i := range rows {
 			r := &rows[i]
@@ -188,20 +187,20 @@ func buildTable() [nn.OperationCount]parsedRow {
 		}
 	}
 	return t
-}
+})
 
 // Lookup returns the row of an operation, nil when it has none.
 func Lookup(op nn.OperationType) *Row {
-	if !op.Valid() || !table[op].present {
+	if !op.Valid() || !table()[op].present {
 		return nil
 	}
-	return table[op].Row
+	return table()[op].Row
 }
 
 // KeyTypes lists the types the key operand may have, in the row's order.
 func (r *Row) KeyTypes() []nn.OperandType {
 	var ts []nn.OperandType
-	for _, k := range table[r.Op].keys {
+	for _, k := range table()[r.Op].keys {
 		ts = append(ts, k.t)
 	}
 	return ts

@@ -64,7 +64,7 @@ func TestRowsAgainstSpec(t *testing.T) {
 			continue
 		}
 		seen++
-		r := &table[op]
+		r := &table()[op]
 		if r.Since.String() != level(s.Since) {
 			t.Errorf("%s: since %s, spec %s", op, r.Since, s.Since)
 		}

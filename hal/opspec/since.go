@@ -5,7 +5,7 @@ import "github.com/nnsoc/nnsoc/hal/nn"
 // TypeSince is the HAL version that allows the key type t; ok is false when
 // none does.
 func (r *Row) TypeSince(t nn.OperandType) (v Version, ok bool) {
-	v, ok = table[r.Op].keySince(t)
+	v, ok = table()[r.Op].keySince(t)
 	return max(v, r.Since), ok
 }
 

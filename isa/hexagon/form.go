@@ -189,6 +189,7 @@ type Form struct {
 	NumReg      uint8 // registers in Inst.R
 	NumImm      uint8 // immediates in Inst.Imm
 	Operands    []OperandSpec
+	Plain       Op // of a form under a scalar predicate: the one that does the same without; 0: none
 	Section     string
 	Doc         string
 

@@ -2502,7 +2502,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_paddf: {Op: A2_paddf, Name: "A2_paddf", Syntax: "if (!Pu) Rd = add(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xfb000080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_add, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sum if the predicate is false", tmpl: "if (!\x80) \x81 = add(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -2511,7 +2511,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_paddfnew: {Op: A2_paddfnew, Name: "A2_paddfnew", Syntax: "if (!Pu.new) Rd = add(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xfb002080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_add, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sum if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = add(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -2520,7 +2520,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_paddt: {Op: A2_paddt, Name: "A2_paddt", Syntax: "if (Pu) Rd = add(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xfb000000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_add, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sum if the predicate is true", tmpl: "if (\x80) \x81 = add(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -2529,7 +2529,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_paddtnew: {Op: A2_paddtnew, Name: "A2_paddtnew", Syntax: "if (Pu.new) Rd = add(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xfb002000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_add, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sum if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = add(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -2538,7 +2538,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_paddif: {Op: A2_paddif, Name: "A2_paddif", Syntax: "if (!Pu) Rd = add(Rs,#s8*)", Class: ALU32, Mask: 0xff802000, Match: 0x74800000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 1, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_addi, NumReg: 3, NumImm: 1, Section: "ALU32: moves, add, logic",
 		Doc: "sum with an immediate if the predicate is false", tmpl: "if (!\x80) \x81 = add(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00600000, Neg: true, UseCycle: 2},
@@ -2547,7 +2547,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	A2_paddifnew: {Op: A2_paddifnew, Name: "A2_paddifnew", Syntax: "if (!Pu.new) Rd = add(Rs,#s8*)", Class: ALU32, Mask: 0xff802000, Match: 0x74802000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 1, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_addi, NumReg: 3, NumImm: 1, Section: "ALU32: moves, add, logic",
 		Doc: "sum with an immediate if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = add(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00600000, New: true, Neg: true, UseCycle: 3},
@@ -2556,7 +2556,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	A2_paddit: {Op: A2_paddit, Name: "A2_paddit", Syntax: "if (Pu) Rd = add(Rs,#s8*)", Class: ALU32, Mask: 0xff802000, Match: 0x74000000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 3, NumImm: 1, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_addi, NumReg: 3, NumImm: 1, Section: "ALU32: moves, add, logic",
 		Doc: "sum with an immediate if the predicate is true", tmpl: "if (\x80) \x81 = add(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00600000, UseCycle: 2},
@@ -2565,7 +2565,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	A2_padditnew: {Op: A2_padditnew, Name: "A2_padditnew", Syntax: "if (Pu.new) Rd = add(Rs,#s8*)", Class: ALU32, Mask: 0xff802000, Match: 0x74002000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 1, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_addi, NumReg: 3, NumImm: 1, Section: "ALU32: moves, add, logic",
 		Doc: "sum with an immediate if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = add(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00600000, New: true, UseCycle: 3},
@@ -2574,7 +2574,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 8, Field: 0x00001fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	A2_psubf: {Op: A2_psubf, Name: "A2_psubf", Syntax: "if (!Pu) Rd = sub(Rt,Rs)", Class: ALU32, Mask: 0xffe02080, Match: 0xfb200080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_sub, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "Rt - Rs if the predicate is false", tmpl: "if (!\x80) \x81 = sub(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -2583,7 +2583,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_psubfnew: {Op: A2_psubfnew, Name: "A2_psubfnew", Syntax: "if (!Pu.new) Rd = sub(Rt,Rs)", Class: ALU32, Mask: 0xffe02080, Match: 0xfb202080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_sub, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "Rt - Rs if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = sub(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -2592,7 +2592,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_psubt: {Op: A2_psubt, Name: "A2_psubt", Syntax: "if (Pu) Rd = sub(Rt,Rs)", Class: ALU32, Mask: 0xffe02080, Match: 0xfb200000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_sub, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "Rt - Rs if the predicate is true", tmpl: "if (\x80) \x81 = sub(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -2601,7 +2601,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_psubtnew: {Op: A2_psubtnew, Name: "A2_psubtnew", Syntax: "if (Pu.new) Rd = sub(Rt,Rs)", Class: ALU32, Mask: 0xffe02080, Match: 0xfb202000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_sub, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "Rt - Rs if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = sub(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -2610,7 +2610,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A2_pandf: {Op: A2_pandf, Name: "A2_pandf", Syntax: "if (!Pu) Rd = and(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9000080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_and, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise and if the predicate is false", tmpl: "if (!\x80) \x81 = and(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -2619,7 +2619,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_pandfnew: {Op: A2_pandfnew, Name: "A2_pandfnew", Syntax: "if (!Pu.new) Rd = and(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9002080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_and, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise and if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = and(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -2628,7 +2628,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_pandt: {Op: A2_pandt, Name: "A2_pandt", Syntax: "if (Pu) Rd = and(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9000000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_and, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise and if the predicate is true", tmpl: "if (\x80) \x81 = and(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -2637,7 +2637,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_pandtnew: {Op: A2_pandtnew, Name: "A2_pandtnew", Syntax: "if (Pu.new) Rd = and(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9002000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_and, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise and if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = and(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -2646,7 +2646,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_porf: {Op: A2_porf, Name: "A2_porf", Syntax: "if (!Pu) Rd = or(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9200080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_or, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise or if the predicate is false", tmpl: "if (!\x80) \x81 = or(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -2655,7 +2655,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_porfnew: {Op: A2_porfnew, Name: "A2_porfnew", Syntax: "if (!Pu.new) Rd = or(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9202080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_or, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise or if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = or(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -2664,7 +2664,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_port: {Op: A2_port, Name: "A2_port", Syntax: "if (Pu) Rd = or(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9200000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_or, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise or if the predicate is true", tmpl: "if (\x80) \x81 = or(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -2673,7 +2673,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_portnew: {Op: A2_portnew, Name: "A2_portnew", Syntax: "if (Pu.new) Rd = or(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9202000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_or, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise or if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = or(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -2682,7 +2682,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_pxorf: {Op: A2_pxorf, Name: "A2_pxorf", Syntax: "if (!Pu) Rd = xor(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9600080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_xor, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise exclusive or if the predicate is false", tmpl: "if (!\x80) \x81 = xor(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -2691,7 +2691,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_pxorfnew: {Op: A2_pxorfnew, Name: "A2_pxorfnew", Syntax: "if (!Pu.new) Rd = xor(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9602080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_xor, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise exclusive or if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = xor(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -2700,7 +2700,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_pxort: {Op: A2_pxort, Name: "A2_pxort", Syntax: "if (Pu) Rd = xor(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9600000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_xor, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise exclusive or if the predicate is true", tmpl: "if (\x80) \x81 = xor(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -2709,7 +2709,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A2_pxortnew: {Op: A2_pxortnew, Name: "A2_pxortnew", Syntax: "if (Pu.new) Rd = xor(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xf9602000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_xor, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "bitwise exclusive or if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = xor(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -2718,7 +2718,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	C2_cmoveif: {Op: C2_cmoveif, Name: "C2_cmoveif", Syntax: "if (!Pu) Rd = #s12*", Class: ALU32, Mask: 0xff902000, Match: 0x7e800000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 2, NumImm: 1, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_tfrsi, NumReg: 2, NumImm: 1, Section: "ALU32: moves, add, logic",
 		Doc: "load an immediate if the predicate is false", tmpl: "if (!\x80) \x81 = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00600000, Neg: true, UseCycle: 2},
@@ -2726,7 +2726,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 12, Field: 0x000f1fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	C2_cmoveit: {Op: C2_cmoveit, Name: "C2_cmoveit", Syntax: "if (Pu) Rd = #s12*", Class: ALU32, Mask: 0xff902000, Match: 0x7e000000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 2, NumImm: 1, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_tfrsi, NumReg: 2, NumImm: 1, Section: "ALU32: moves, add, logic",
 		Doc: "load an immediate if the predicate is true", tmpl: "if (\x80) \x81 = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00600000, UseCycle: 2},
@@ -2734,7 +2734,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 12, Field: 0x000f1fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	C2_cmovenewif: {Op: C2_cmovenewif, Name: "C2_cmovenewif", Syntax: "if (!Pu.new) Rd = #s12*", Class: ALU32, Mask: 0xff902000, Match: 0x7e802000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 2, NumImm: 1, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_tfrsi, NumReg: 2, NumImm: 1, Section: "ALU32: moves, add, logic",
 		Doc: "load an immediate if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00600000, New: true, Neg: true, UseCycle: 3},
@@ -2742,7 +2742,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 12, Field: 0x000f1fe0, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	C2_cmovenewit: {Op: C2_cmovenewit, Name: "C2_cmovenewit", Syntax: "if (Pu.new) Rd = #s12*", Class: ALU32, Mask: 0xff902000, Match: 0x7e002000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 2, NumImm: 1, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_tfrsi, NumReg: 2, NumImm: 1, Section: "ALU32: moves, add, logic",
 		Doc: "load an immediate if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00600000, New: true, UseCycle: 3},
@@ -2786,7 +2786,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	C2_ccombinewf: {Op: C2_ccombinewf, Name: "C2_ccombinewf", Syntax: "if (!Pu) Rdd = combine(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xfd000080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_combinew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "pair: high word Rs, low word Rt if the predicate is false", tmpl: "if (!\x80) \x81 = combine(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -2795,7 +2795,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	C2_ccombinewnewf: {Op: C2_ccombinewnewf, Name: "C2_ccombinewnewf", Syntax: "if (!Pu.new) Rdd = combine(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xfd002080, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_combinew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "pair: high word Rs, low word Rt if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = combine(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -2804,7 +2804,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	C2_ccombinewnewt: {Op: C2_ccombinewnewt, Name: "C2_ccombinewnewt", Syntax: "if (Pu.new) Rdd = combine(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xfd002000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_combinew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "pair: high word Rs, low word Rt if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = combine(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -2813,7 +2813,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	C2_ccombinewt: {Op: C2_ccombinewt, Name: "C2_ccombinewt", Syntax: "if (Pu) Rdd = combine(Rs,Rt)", Class: ALU32, Mask: 0xffe02080, Match: 0xfd000000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_combinew, NumReg: 4, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "pair: high word Rs, low word Rt if the predicate is true", tmpl: "if (\x80) \x81 = combine(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -2822,7 +2822,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x00001f00, UseCycle: 2},
 		}},
 	A4_paslhf: {Op: A4_paslhf, Name: "A4_paslhf", Syntax: "if (!Pu) Rd = aslh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70002800, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_aslh, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "shift left by 16 if the predicate is false", tmpl: "if (!\x80) \x81 = aslh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
@@ -2830,7 +2830,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_paslhfnew: {Op: A4_paslhfnew, Name: "A4_paslhfnew", Syntax: "if (!Pu.new) Rd = aslh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70002c00, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_aslh, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "shift left by 16 if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = aslh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
@@ -2838,7 +2838,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_paslht: {Op: A4_paslht, Name: "A4_paslht", Syntax: "if (Pu) Rd = aslh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70002000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_aslh, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "shift left by 16 if the predicate is true", tmpl: "if (\x80) \x81 = aslh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
@@ -2846,7 +2846,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_paslhtnew: {Op: A4_paslhtnew, Name: "A4_paslhtnew", Syntax: "if (Pu.new) Rd = aslh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70002400, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_aslh, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "shift left by 16 if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = aslh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
@@ -2854,7 +2854,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_pasrhf: {Op: A4_pasrhf, Name: "A4_pasrhf", Syntax: "if (!Pu) Rd = asrh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70202800, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_asrh, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "arithmetic shift right by 16 if the predicate is false", tmpl: "if (!\x80) \x81 = asrh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
@@ -2862,7 +2862,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_pasrhfnew: {Op: A4_pasrhfnew, Name: "A4_pasrhfnew", Syntax: "if (!Pu.new) Rd = asrh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70202c00, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_asrh, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "arithmetic shift right by 16 if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = asrh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
@@ -2870,7 +2870,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_pasrht: {Op: A4_pasrht, Name: "A4_pasrht", Syntax: "if (Pu) Rd = asrh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70202000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_asrh, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "arithmetic shift right by 16 if the predicate is true", tmpl: "if (\x80) \x81 = asrh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
@@ -2878,7 +2878,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_pasrhtnew: {Op: A4_pasrhtnew, Name: "A4_pasrhtnew", Syntax: "if (Pu.new) Rd = asrh(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70202400, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_asrh, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "arithmetic shift right by 16 if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = asrh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
@@ -2886,7 +2886,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_psxtbf: {Op: A4_psxtbf, Name: "A4_psxtbf", Syntax: "if (!Pu) Rd = sxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70a02800, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_sxtb, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sign-extend the low byte if the predicate is false", tmpl: "if (!\x80) \x81 = sxtb(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
@@ -2894,7 +2894,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_psxtbfnew: {Op: A4_psxtbfnew, Name: "A4_psxtbfnew", Syntax: "if (!Pu.new) Rd = sxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70a02c00, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_sxtb, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sign-extend the low byte if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = sxtb(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
@@ -2902,7 +2902,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_psxtbt: {Op: A4_psxtbt, Name: "A4_psxtbt", Syntax: "if (Pu) Rd = sxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70a02000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_sxtb, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sign-extend the low byte if the predicate is true", tmpl: "if (\x80) \x81 = sxtb(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
@@ -2910,7 +2910,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_psxtbtnew: {Op: A4_psxtbtnew, Name: "A4_psxtbtnew", Syntax: "if (Pu.new) Rd = sxtb(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70a02400, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_sxtb, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sign-extend the low byte if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = sxtb(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
@@ -2918,7 +2918,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_psxthf: {Op: A4_psxthf, Name: "A4_psxthf", Syntax: "if (!Pu) Rd = sxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70e02800, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_sxth, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sign-extend the low half if the predicate is false", tmpl: "if (!\x80) \x81 = sxth(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
@@ -2926,7 +2926,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_psxthfnew: {Op: A4_psxthfnew, Name: "A4_psxthfnew", Syntax: "if (!Pu.new) Rd = sxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70e02c00, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_sxth, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sign-extend the low half if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = sxth(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
@@ -2934,7 +2934,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_psxtht: {Op: A4_psxtht, Name: "A4_psxtht", Syntax: "if (Pu) Rd = sxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70e02000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_sxth, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sign-extend the low half if the predicate is true", tmpl: "if (\x80) \x81 = sxth(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
@@ -2942,7 +2942,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_psxthtnew: {Op: A4_psxthtnew, Name: "A4_psxthtnew", Syntax: "if (Pu.new) Rd = sxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70e02400, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_sxth, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "sign-extend the low half if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = sxth(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
@@ -2950,7 +2950,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_pzxthf: {Op: A4_pzxthf, Name: "A4_pzxthf", Syntax: "if (!Pu) Rd = zxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70c02800, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot, Plain: A2_zxth, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "zero-extend the low half if the predicate is false", tmpl: "if (!\x80) \x81 = zxth(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
@@ -2958,7 +2958,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_pzxthfnew: {Op: A4_pzxthfnew, Name: "A4_pzxthfnew", Syntax: "if (!Pu.new) Rd = zxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70c02c00, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNot | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNot | FlagPredNew, Plain: A2_zxth, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "zero-extend the low half if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = zxth(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
@@ -2966,7 +2966,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_pzxtht: {Op: A4_pzxtht, Name: "A4_pzxtht", Syntax: "if (Pu) Rd = zxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70c02000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred, Plain: A2_zxth, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "zero-extend the low half if the predicate is true", tmpl: "if (\x80) \x81 = zxth(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
@@ -2974,7 +2974,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	A4_pzxthtnew: {Op: A4_pzxthtnew, Name: "A4_pzxthtnew", Syntax: "if (Pu.new) Rd = zxth(Rs)", Class: ALU32, Mask: 0xffe03ce0, Match: 0x70c02400, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagPred | FlagPredNew, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
+		Flags: FlagPred | FlagPredNew, Plain: A2_zxth, NumReg: 3, NumImm: 0, Section: "ALU32: moves, add, logic",
 		Doc: "zero-extend the low half if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = zxth(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
@@ -5570,7 +5570,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrbf_io: {Op: L2_ploadrbf_io, Name: "L2_ploadrbf_io", Syntax: "if (!Pt) Rd = memb(Rs+#u6*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x45000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, Plain: L2_loadrb_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a sign-extended byte if the predicate is false", tmpl: "if (!\x80) \x81 = memb(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -5579,7 +5579,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrbfnew_io: {Op: L2_ploadrbfnew_io, Name: "L2_ploadrbfnew_io", Syntax: "if (!Pt.new) Rd = memb(Rs+#u6*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x47000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, Plain: L2_loadrb_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a sign-extended byte if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memb(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, Neg: true, UseCycle: 3},
@@ -5588,7 +5588,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrbt_io: {Op: L2_ploadrbt_io, Name: "L2_ploadrbt_io", Syntax: "if (Pt) Rd = memb(Rs+#u6*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x41000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 1, Plain: L2_loadrb_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a sign-extended byte if the predicate is true", tmpl: "if (\x80) \x81 = memb(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -5597,7 +5597,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrbtnew_io: {Op: L2_ploadrbtnew_io, Name: "L2_ploadrbtnew_io", Syntax: "if (Pt.new) Rd = memb(Rs+#u6*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x43000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, Plain: L2_loadrb_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a sign-extended byte if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memb(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, UseCycle: 3},
@@ -5606,7 +5606,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrdf_io: {Op: L2_ploadrdf_io, Name: "L2_ploadrdf_io", Syntax: "if (!Pt) Rdd = memd(Rs+#u6:3*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x45c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 8, Plain: L2_loadrd_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword if the predicate is false", tmpl: "if (!\x80) \x81 = memd(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -5615,7 +5615,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 3, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrdfnew_io: {Op: L2_ploadrdfnew_io, Name: "L2_ploadrdfnew_io", Syntax: "if (!Pt.new) Rdd = memd(Rs+#u6:3*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x47c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, Plain: L2_loadrd_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memd(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, Neg: true, UseCycle: 3},
@@ -5624,7 +5624,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 3, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrdt_io: {Op: L2_ploadrdt_io, Name: "L2_ploadrdt_io", Syntax: "if (Pt) Rdd = memd(Rs+#u6:3*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x41c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 8, Plain: L2_loadrd_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword if the predicate is true", tmpl: "if (\x80) \x81 = memd(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -5633,7 +5633,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 3, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrdtnew_io: {Op: L2_ploadrdtnew_io, Name: "L2_ploadrdtnew_io", Syntax: "if (Pt.new) Rdd = memd(Rs+#u6:3*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x43c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, Plain: L2_loadrd_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memd(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, UseCycle: 3},
@@ -5642,7 +5642,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 3, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrhf_io: {Op: L2_ploadrhf_io, Name: "L2_ploadrhf_io", Syntax: "if (!Pt) Rd = memh(Rs+#u6:1*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x45400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, Plain: L2_loadrh_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a sign-extended halfword if the predicate is false", tmpl: "if (!\x80) \x81 = memh(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -5651,7 +5651,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 1, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrhfnew_io: {Op: L2_ploadrhfnew_io, Name: "L2_ploadrhfnew_io", Syntax: "if (!Pt.new) Rd = memh(Rs+#u6:1*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x47400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: L2_loadrh_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a sign-extended halfword if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memh(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, Neg: true, UseCycle: 3},
@@ -5660,7 +5660,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 1, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrht_io: {Op: L2_ploadrht_io, Name: "L2_ploadrht_io", Syntax: "if (Pt) Rd = memh(Rs+#u6:1*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x41400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 2, Plain: L2_loadrh_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a sign-extended halfword if the predicate is true", tmpl: "if (\x80) \x81 = memh(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -5669,7 +5669,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 1, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrhtnew_io: {Op: L2_ploadrhtnew_io, Name: "L2_ploadrhtnew_io", Syntax: "if (Pt.new) Rd = memh(Rs+#u6:1*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x43400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, Plain: L2_loadrh_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a sign-extended halfword if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memh(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, UseCycle: 3},
@@ -5678,7 +5678,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 1, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrif_io: {Op: L2_ploadrif_io, Name: "L2_ploadrif_io", Syntax: "if (!Pt) Rd = memw(Rs+#u6:2*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x45800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 4, Plain: L2_loadri_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a word if the predicate is false", tmpl: "if (!\x80) \x81 = memw(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -5687,7 +5687,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 2, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrifnew_io: {Op: L2_ploadrifnew_io, Name: "L2_ploadrifnew_io", Syntax: "if (!Pt.new) Rd = memw(Rs+#u6:2*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x47800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, Plain: L2_loadri_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a word if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memw(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, Neg: true, UseCycle: 3},
@@ -5696,7 +5696,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 2, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrit_io: {Op: L2_ploadrit_io, Name: "L2_ploadrit_io", Syntax: "if (Pt) Rd = memw(Rs+#u6:2*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x41800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 4, Plain: L2_loadri_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a word if the predicate is true", tmpl: "if (\x80) \x81 = memw(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -5705,7 +5705,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 2, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadritnew_io: {Op: L2_ploadritnew_io, Name: "L2_ploadritnew_io", Syntax: "if (Pt.new) Rd = memw(Rs+#u6:2*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x43800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 4, Plain: L2_loadri_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a word if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memw(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, UseCycle: 3},
@@ -5714,7 +5714,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 2, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrubf_io: {Op: L2_ploadrubf_io, Name: "L2_ploadrubf_io", Syntax: "if (!Pt) Rd = memub(Rs+#u6*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x45200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, Plain: L2_loadrub_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a zero-extended byte if the predicate is false", tmpl: "if (!\x80) \x81 = memub(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -5723,7 +5723,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrubfnew_io: {Op: L2_ploadrubfnew_io, Name: "L2_ploadrubfnew_io", Syntax: "if (!Pt.new) Rd = memub(Rs+#u6*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x47200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, Plain: L2_loadrub_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a zero-extended byte if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memub(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, Neg: true, UseCycle: 3},
@@ -5732,7 +5732,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrubt_io: {Op: L2_ploadrubt_io, Name: "L2_ploadrubt_io", Syntax: "if (Pt) Rd = memub(Rs+#u6*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x41200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 1, Plain: L2_loadrub_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a zero-extended byte if the predicate is true", tmpl: "if (\x80) \x81 = memub(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -5741,7 +5741,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrubtnew_io: {Op: L2_ploadrubtnew_io, Name: "L2_ploadrubtnew_io", Syntax: "if (Pt.new) Rd = memub(Rs+#u6*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x43200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, Plain: L2_loadrub_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a zero-extended byte if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memub(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, UseCycle: 3},
@@ -5750,7 +5750,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadruhf_io: {Op: L2_ploadruhf_io, Name: "L2_ploadruhf_io", Syntax: "if (!Pt) Rd = memuh(Rs+#u6:1*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x45600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, Plain: L2_loadruh_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a zero-extended halfword if the predicate is false", tmpl: "if (!\x80) \x81 = memuh(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -5759,7 +5759,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 1, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadruhfnew_io: {Op: L2_ploadruhfnew_io, Name: "L2_ploadruhfnew_io", Syntax: "if (!Pt.new) Rd = memuh(Rs+#u6:1*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x47600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: L2_loadruh_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a zero-extended halfword if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memuh(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, Neg: true, UseCycle: 3},
@@ -5768,7 +5768,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 1, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadruht_io: {Op: L2_ploadruht_io, Name: "L2_ploadruht_io", Syntax: "if (Pt) Rd = memuh(Rs+#u6:1*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x41600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 2, Plain: L2_loadruh_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a zero-extended halfword if the predicate is true", tmpl: "if (\x80) \x81 = memuh(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -5777,7 +5777,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 1, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadruhtnew_io: {Op: L2_ploadruhtnew_io, Name: "L2_ploadruhtnew_io", Syntax: "if (Pt.new) Rd = memuh(Rs+#u6:1*)", Class: V2LDST, Mask: 0xffe02000, Match: 0x43600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, Plain: L2_loadruh_io, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a zero-extended halfword if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memuh(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, New: true, UseCycle: 3},
@@ -5786,7 +5786,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x000007e0, Scale: 1, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrdf_pi: {Op: L2_ploadrdf_pi, Name: "L2_ploadrdf_pi", Syntax: "if (!Pt) Rdd = memd(Rx++#s4:3)", Class: LD, Mask: 0xffe03800, Match: 0x9bc02800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 8, Plain: L2_loadrd_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81 = memd(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -5795,7 +5795,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 3, UseCycle: 2},
 		}},
 	L2_ploadrdt_pi: {Op: L2_ploadrdt_pi, Name: "L2_ploadrdt_pi", Syntax: "if (Pt) Rdd = memd(Rx++#s4:3)", Class: LD, Mask: 0xffe03800, Match: 0x9bc02000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 8, Plain: L2_loadrd_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81 = memd(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -5804,7 +5804,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 3, UseCycle: 2},
 		}},
 	L2_ploadrif_pi: {Op: L2_ploadrif_pi, Name: "L2_ploadrif_pi", Syntax: "if (!Pt) Rd = memw(Rx++#s4:2)", Class: LD, Mask: 0xffe03800, Match: 0x9b802800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 4, Plain: L2_loadri_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a word, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81 = memw(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -5813,7 +5813,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
 		}},
 	L2_ploadrit_pi: {Op: L2_ploadrit_pi, Name: "L2_ploadrit_pi", Syntax: "if (Pt) Rd = memw(Rx++#s4:2)", Class: LD, Mask: 0xffe03800, Match: 0x9b802000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 4, Plain: L2_loadri_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a word, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81 = memw(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -6508,7 +6508,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x00000f60, Extendable: true, UseCycle: 2},
 		}},
 	L2_ploadrbf_pi: {Op: L2_ploadrbf_pi, Name: "L2_ploadrbf_pi", Syntax: "if (!Pt) Rd = memb(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b002800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, Plain: L2_loadrb_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from the address that it then steps if the predicate is false", tmpl: "if (!\x80) \x81 = memb(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -6517,7 +6517,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
 		}},
 	L2_ploadrbfnew_pi: {Op: L2_ploadrbfnew_pi, Name: "L2_ploadrbfnew_pi", Syntax: "if (!Pt.new) Rd = memb(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b003800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, Plain: L2_loadrb_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memb(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6526,7 +6526,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
 		}},
 	L2_ploadrbt_pi: {Op: L2_ploadrbt_pi, Name: "L2_ploadrbt_pi", Syntax: "if (Pt) Rd = memb(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b002000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 1, Plain: L2_loadrb_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from the address that it then steps if the predicate is true", tmpl: "if (\x80) \x81 = memb(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -6535,7 +6535,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
 		}},
 	L2_ploadrbtnew_pi: {Op: L2_ploadrbtnew_pi, Name: "L2_ploadrbtnew_pi", Syntax: "if (Pt.new) Rd = memb(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b003000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, Plain: L2_loadrb_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memb(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6544,7 +6544,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
 		}},
 	L2_ploadrdfnew_pi: {Op: L2_ploadrdfnew_pi, Name: "L2_ploadrdfnew_pi", Syntax: "if (!Pt.new) Rdd = memd(Rx++#s4:3)", Class: LD, Mask: 0xffe03800, Match: 0x9bc03800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 8, Plain: L2_loadrd_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memd(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6553,7 +6553,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 3, UseCycle: 2},
 		}},
 	L2_ploadrdtnew_pi: {Op: L2_ploadrdtnew_pi, Name: "L2_ploadrdtnew_pi", Syntax: "if (Pt.new) Rdd = memd(Rx++#s4:3)", Class: LD, Mask: 0xffe03800, Match: 0x9bc03000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 8, Plain: L2_loadrd_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memd(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6562,7 +6562,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 3, UseCycle: 2},
 		}},
 	L2_ploadrhf_pi: {Op: L2_ploadrhf_pi, Name: "L2_ploadrhf_pi", Syntax: "if (!Pt) Rd = memh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b402800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, Plain: L2_loadrh_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from the address that it then steps if the predicate is false", tmpl: "if (!\x80) \x81 = memh(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -6571,7 +6571,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
 		}},
 	L2_ploadrhfnew_pi: {Op: L2_ploadrhfnew_pi, Name: "L2_ploadrhfnew_pi", Syntax: "if (!Pt.new) Rd = memh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b403800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: L2_loadrh_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memh(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6580,7 +6580,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
 		}},
 	L2_ploadrht_pi: {Op: L2_ploadrht_pi, Name: "L2_ploadrht_pi", Syntax: "if (Pt) Rd = memh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b402000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 2, Plain: L2_loadrh_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from the address that it then steps if the predicate is true", tmpl: "if (\x80) \x81 = memh(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -6589,7 +6589,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
 		}},
 	L2_ploadrhtnew_pi: {Op: L2_ploadrhtnew_pi, Name: "L2_ploadrhtnew_pi", Syntax: "if (Pt.new) Rd = memh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b403000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: L2_loadrh_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memh(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6598,7 +6598,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
 		}},
 	L2_ploadrifnew_pi: {Op: L2_ploadrifnew_pi, Name: "L2_ploadrifnew_pi", Syntax: "if (!Pt.new) Rd = memw(Rx++#s4:2)", Class: LD, Mask: 0xffe03800, Match: 0x9b803800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 4, Plain: L2_loadri_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a word from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memw(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6607,7 +6607,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
 		}},
 	L2_ploadritnew_pi: {Op: L2_ploadritnew_pi, Name: "L2_ploadritnew_pi", Syntax: "if (Pt.new) Rd = memw(Rx++#s4:2)", Class: LD, Mask: 0xffe03800, Match: 0x9b803000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 4, Plain: L2_loadri_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a word from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memw(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6616,7 +6616,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 2, UseCycle: 2},
 		}},
 	L2_ploadrubf_pi: {Op: L2_ploadrubf_pi, Name: "L2_ploadrubf_pi", Syntax: "if (!Pt) Rd = memub(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b202800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, Plain: L2_loadrub_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from the address that it then steps if the predicate is false", tmpl: "if (!\x80) \x81 = memub(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -6625,7 +6625,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
 		}},
 	L2_ploadrubfnew_pi: {Op: L2_ploadrubfnew_pi, Name: "L2_ploadrubfnew_pi", Syntax: "if (!Pt.new) Rd = memub(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b203800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, Plain: L2_loadrub_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memub(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6634,7 +6634,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
 		}},
 	L2_ploadrubt_pi: {Op: L2_ploadrubt_pi, Name: "L2_ploadrubt_pi", Syntax: "if (Pt) Rd = memub(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b202000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 1, Plain: L2_loadrub_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from the address that it then steps if the predicate is true", tmpl: "if (\x80) \x81 = memub(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -6643,7 +6643,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
 		}},
 	L2_ploadrubtnew_pi: {Op: L2_ploadrubtnew_pi, Name: "L2_ploadrubtnew_pi", Syntax: "if (Pt.new) Rd = memub(Rx++#s4)", Class: LD, Mask: 0xffe03800, Match: 0x9b203000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, Plain: L2_loadrub_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memub(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6652,7 +6652,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, UseCycle: 2},
 		}},
 	L2_ploadruhf_pi: {Op: L2_ploadruhf_pi, Name: "L2_ploadruhf_pi", Syntax: "if (!Pt) Rd = memuh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b602800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, Plain: L2_loadruh_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from the address that it then steps if the predicate is false", tmpl: "if (!\x80) \x81 = memuh(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -6661,7 +6661,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
 		}},
 	L2_ploadruhfnew_pi: {Op: L2_ploadruhfnew_pi, Name: "L2_ploadruhfnew_pi", Syntax: "if (!Pt.new) Rd = memuh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b603800, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: L2_loadruh_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memuh(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6670,7 +6670,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
 		}},
 	L2_ploadruht_pi: {Op: L2_ploadruht_pi, Name: "L2_ploadruht_pi", Syntax: "if (Pt) Rd = memuh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b602000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc, MemBytes: 2, Plain: L2_loadruh_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from the address that it then steps if the predicate is true", tmpl: "if (\x80) \x81 = memuh(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -6679,7 +6679,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
 		}},
 	L2_ploadruhtnew_pi: {Op: L2_ploadruhtnew_pi, Name: "L2_ploadruhtnew_pi", Syntax: "if (Pt.new) Rd = memuh(Rx++#s4:1)", Class: LD, Mask: 0xffe03800, Match: 0x9b603000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: L2_loadruh_pi, NumReg: 3, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memuh(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6688,7 +6688,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x000001e0, Signed: true, Scale: 1, UseCycle: 2},
 		}},
 	L4_ploadrbf_abs: {Op: L4_ploadrbf_abs, Name: "L4_ploadrbf_abs", Syntax: "if (!Pt) Rd = memb(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f002880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, Plain: L2_loadrbgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memb(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -6696,7 +6696,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrbf_rr: {Op: L4_ploadrbf_rr, Name: "L4_ploadrbf_rr", Syntax: "if (!Pv) Rd = memb(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, Plain: L4_loadrb_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memb(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -6706,7 +6706,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrbfnew_abs: {Op: L4_ploadrbfnew_abs, Name: "L4_ploadrbfnew_abs", Syntax: "if (!Pt.new) Rd = memb(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f003880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, Plain: L2_loadrbgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memb(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6714,7 +6714,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrbfnew_rr: {Op: L4_ploadrbfnew_rr, Name: "L4_ploadrbfnew_rr", Syntax: "if (!Pv.new) Rd = memb(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, Plain: L4_loadrb_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memb(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -6724,7 +6724,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrbt_abs: {Op: L4_ploadrbt_abs, Name: "L4_ploadrbt_abs", Syntax: "if (Pt) Rd = memb(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f002080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 1, Plain: L2_loadrbgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memb(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -6732,7 +6732,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrbt_rr: {Op: L4_ploadrbt_rr, Name: "L4_ploadrbt_rr", Syntax: "if (Pv) Rd = memb(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 1, Plain: L4_loadrb_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memb(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -6742,7 +6742,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrbtnew_abs: {Op: L4_ploadrbtnew_abs, Name: "L4_ploadrbtnew_abs", Syntax: "if (Pt.new) Rd = memb(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f003080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, Plain: L2_loadrbgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memb(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6750,7 +6750,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrbtnew_rr: {Op: L4_ploadrbtnew_rr, Name: "L4_ploadrbtnew_rr", Syntax: "if (Pv.new) Rd = memb(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, Plain: L4_loadrb_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a byte from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memb(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -6760,7 +6760,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrdf_abs: {Op: L4_ploadrdf_abs, Name: "L4_ploadrdf_abs", Syntax: "if (!Pt) Rdd = memd(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9fc02880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 8, Plain: L2_loadrdgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memd(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -6768,7 +6768,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrdf_rr: {Op: L4_ploadrdf_rr, Name: "L4_ploadrdf_rr", Syntax: "if (!Pv) Rdd = memd(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 8, Plain: L4_loadrd_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memd(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -6778,7 +6778,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrdfnew_abs: {Op: L4_ploadrdfnew_abs, Name: "L4_ploadrdfnew_abs", Syntax: "if (!Pt.new) Rdd = memd(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9fc03880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 8, Plain: L2_loadrdgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memd(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6786,7 +6786,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrdfnew_rr: {Op: L4_ploadrdfnew_rr, Name: "L4_ploadrdfnew_rr", Syntax: "if (!Pv.new) Rdd = memd(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, Plain: L4_loadrd_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memd(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -6796,7 +6796,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrdt_abs: {Op: L4_ploadrdt_abs, Name: "L4_ploadrdt_abs", Syntax: "if (Pt) Rdd = memd(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9fc02080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 8, Plain: L2_loadrdgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memd(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -6804,7 +6804,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrdt_rr: {Op: L4_ploadrdt_rr, Name: "L4_ploadrdt_rr", Syntax: "if (Pv) Rdd = memd(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 8, Plain: L4_loadrd_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memd(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -6814,7 +6814,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrdtnew_abs: {Op: L4_ploadrdtnew_abs, Name: "L4_ploadrdtnew_abs", Syntax: "if (Pt.new) Rdd = memd(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9fc03080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 8, Plain: L2_loadrdgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memd(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6822,7 +6822,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrdtnew_rr: {Op: L4_ploadrdtnew_rr, Name: "L4_ploadrdtnew_rr", Syntax: "if (Pv.new) Rdd = memd(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, Plain: L4_loadrd_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a doubleword from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memd(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -6832,7 +6832,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrhf_abs: {Op: L4_ploadrhf_abs, Name: "L4_ploadrhf_abs", Syntax: "if (!Pt) Rd = memh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f402880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, Plain: L2_loadrhgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -6840,7 +6840,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrhf_rr: {Op: L4_ploadrhf_rr, Name: "L4_ploadrhf_rr", Syntax: "if (!Pv) Rd = memh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, Plain: L4_loadrh_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memh(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -6850,7 +6850,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrhfnew_abs: {Op: L4_ploadrhfnew_abs, Name: "L4_ploadrhfnew_abs", Syntax: "if (!Pt.new) Rd = memh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f403880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, Plain: L2_loadrhgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6858,7 +6858,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrhfnew_rr: {Op: L4_ploadrhfnew_rr, Name: "L4_ploadrhfnew_rr", Syntax: "if (!Pv.new) Rd = memh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: L4_loadrh_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memh(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -6868,7 +6868,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrht_abs: {Op: L4_ploadrht_abs, Name: "L4_ploadrht_abs", Syntax: "if (Pt) Rd = memh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f402080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 2, Plain: L2_loadrhgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -6876,7 +6876,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrht_rr: {Op: L4_ploadrht_rr, Name: "L4_ploadrht_rr", Syntax: "if (Pv) Rd = memh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 2, Plain: L4_loadrh_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memh(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -6886,7 +6886,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrhtnew_abs: {Op: L4_ploadrhtnew_abs, Name: "L4_ploadrhtnew_abs", Syntax: "if (Pt.new) Rd = memh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f403080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, Plain: L2_loadrhgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6894,7 +6894,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrhtnew_rr: {Op: L4_ploadrhtnew_rr, Name: "L4_ploadrhtnew_rr", Syntax: "if (Pv.new) Rd = memh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, Plain: L4_loadrh_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a halfword from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memh(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -6904,7 +6904,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrif_abs: {Op: L4_ploadrif_abs, Name: "L4_ploadrif_abs", Syntax: "if (!Pt) Rd = memw(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f802880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 4, Plain: L2_loadrigp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a word from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memw(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -6912,7 +6912,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrif_rr: {Op: L4_ploadrif_rr, Name: "L4_ploadrif_rr", Syntax: "if (!Pv) Rd = memw(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 4, Plain: L4_loadri_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a word from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memw(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -6922,7 +6922,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrifnew_abs: {Op: L4_ploadrifnew_abs, Name: "L4_ploadrifnew_abs", Syntax: "if (!Pt.new) Rd = memw(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f803880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 4, Plain: L2_loadrigp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a word from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memw(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -6930,7 +6930,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrifnew_rr: {Op: L4_ploadrifnew_rr, Name: "L4_ploadrifnew_rr", Syntax: "if (!Pv.new) Rd = memw(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, Plain: L4_loadri_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a word from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memw(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -6940,7 +6940,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrit_abs: {Op: L4_ploadrit_abs, Name: "L4_ploadrit_abs", Syntax: "if (Pt) Rd = memw(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f802080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 4, Plain: L2_loadrigp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a word from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memw(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -6948,7 +6948,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrit_rr: {Op: L4_ploadrit_rr, Name: "L4_ploadrit_rr", Syntax: "if (Pv) Rd = memw(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 4, Plain: L4_loadri_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a word from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memw(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -6958,7 +6958,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadritnew_abs: {Op: L4_ploadritnew_abs, Name: "L4_ploadritnew_abs", Syntax: "if (Pt.new) Rd = memw(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f803080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 4, Plain: L2_loadrigp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a word from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memw(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -6966,7 +6966,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadritnew_rr: {Op: L4_ploadritnew_rr, Name: "L4_ploadritnew_rr", Syntax: "if (Pv.new) Rd = memw(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 4, Plain: L4_loadri_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a word from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memw(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -6976,7 +6976,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrubf_abs: {Op: L4_ploadrubf_abs, Name: "L4_ploadrubf_abs", Syntax: "if (!Pt) Rd = memub(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f202880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, Plain: L2_loadrubgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memub(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -6984,7 +6984,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrubf_rr: {Op: L4_ploadrubf_rr, Name: "L4_ploadrubf_rr", Syntax: "if (!Pv) Rd = memub(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 1, Plain: L4_loadrub_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memub(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -6994,7 +6994,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrubfnew_abs: {Op: L4_ploadrubfnew_abs, Name: "L4_ploadrubfnew_abs", Syntax: "if (!Pt.new) Rd = memub(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f203880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, Plain: L2_loadrubgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memub(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -7002,7 +7002,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrubfnew_rr: {Op: L4_ploadrubfnew_rr, Name: "L4_ploadrubfnew_rr", Syntax: "if (!Pv.new) Rd = memub(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, Plain: L4_loadrub_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memub(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -7012,7 +7012,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrubt_abs: {Op: L4_ploadrubt_abs, Name: "L4_ploadrubt_abs", Syntax: "if (Pt) Rd = memub(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f202080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 1, Plain: L2_loadrubgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memub(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -7020,7 +7020,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrubt_rr: {Op: L4_ploadrubt_rr, Name: "L4_ploadrubt_rr", Syntax: "if (Pv) Rd = memub(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 1, Plain: L4_loadrub_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memub(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -7030,7 +7030,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadrubtnew_abs: {Op: L4_ploadrubtnew_abs, Name: "L4_ploadrubtnew_abs", Syntax: "if (Pt.new) Rd = memub(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f203080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, Plain: L2_loadrubgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memub(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -7038,7 +7038,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadrubtnew_rr: {Op: L4_ploadrubtnew_rr, Name: "L4_ploadrubtnew_rr", Syntax: "if (Pv.new) Rd = memub(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 1, Plain: L4_loadrub_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned byte from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memub(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -7048,7 +7048,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadruhf_abs: {Op: L4_ploadruhf_abs, Name: "L4_ploadruhf_abs", Syntax: "if (!Pt) Rd = memuh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f602880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, Plain: L2_loadruhgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from a constant address if the predicate is false", tmpl: "if (!\x80) \x81 = memuh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, Neg: true, UseCycle: 2},
@@ -7056,7 +7056,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadruhf_rr: {Op: L4_ploadruhf_rr, Name: "L4_ploadruhf_rr", Syntax: "if (!Pv) Rd = memuh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x31600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot, MemBytes: 2, Plain: L4_loadruh_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from base and shifted index if the predicate is false", tmpl: "if (!\x80) \x81 = memuh(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -7066,7 +7066,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadruhfnew_abs: {Op: L4_ploadruhfnew_abs, Name: "L4_ploadruhfnew_abs", Syntax: "if (!Pt.new) Rd = memuh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f603880, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, Plain: L2_loadruhgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memuh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, Neg: true, UseCycle: 3},
@@ -7074,7 +7074,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadruhfnew_rr: {Op: L4_ploadruhfnew_rr, Name: "L4_ploadruhfnew_rr", Syntax: "if (!Pv.new) Rd = memuh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x33600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: L4_loadruh_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = memuh(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -7084,7 +7084,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadruht_abs: {Op: L4_ploadruht_abs, Name: "L4_ploadruht_abs", Syntax: "if (Pt) Rd = memuh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f602080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagExtended, MemBytes: 2, Plain: L2_loadruhgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from a constant address if the predicate is true", tmpl: "if (\x80) \x81 = memuh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, UseCycle: 2},
@@ -7092,7 +7092,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadruht_rr: {Op: L4_ploadruht_rr, Name: "L4_ploadruht_rr", Syntax: "if (Pv) Rd = memuh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x30600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred, MemBytes: 2, Plain: L4_loadruh_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from base and shifted index if the predicate is true", tmpl: "if (\x80) \x81 = memuh(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -7102,7 +7102,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_ploadruhtnew_abs: {Op: L4_ploadruhtnew_abs, Name: "L4_ploadruhtnew_abs", Syntax: "if (Pt.new) Rd = memuh(#u6*)", Class: LD, Mask: 0xffe038e0, Match: 0x9f603080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, Plain: L2_loadruhgp, NumReg: 2, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memuh(\x82)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000600, New: true, UseCycle: 3},
@@ -7110,7 +7110,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 6, Field: 0x001f0100, Extendable: true, UseCycle: 2},
 		}},
 	L4_ploadruhtnew_rr: {Op: L4_ploadruhtnew_rr, Name: "L4_ploadruhtnew_rr", Syntax: "if (Pv.new) Rd = memuh(Rs+Rt<<#u2)", Class: LD, Mask: 0xffe00000, Match: 0x32600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Loads",
+		Flags: FlagLoad | FlagPred | FlagPredNew, MemBytes: 2, Plain: L4_loadruh_rr, NumReg: 4, NumImm: 1, Section: "Loads",
 		Doc: "load a unsigned halfword from base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = memuh(\x82+\x83<<\x84)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -7120,7 +7120,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 2, Field: 0x00002080, UseCycle: 2},
 		}},
 	L4_return_t: {Op: L4_return_t, Name: "L4_return_t", Syntax: "if (Pv) Rdd = dealloc_return(Rs):raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96001000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred, MemBytes: 8, Plain: L4_return, NumReg: 3, NumImm: 0, Section: "Loads",
 		Doc: "deallocframe and return if the predicate is true", tmpl: "if (\x80) \x81 = dealloc_return(\x82):raw",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
@@ -7128,7 +7128,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	L4_return_f: {Op: L4_return_f, Name: "L4_return_f", Syntax: "if (!Pv) Rdd = dealloc_return(Rs):raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96003000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNot, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNot, MemBytes: 8, Plain: L4_return, NumReg: 3, NumImm: 0, Section: "Loads",
 		Doc: "deallocframe and return if the predicate is false", tmpl: "if (!\x80) \x81 = dealloc_return(\x82):raw",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
@@ -7136,7 +7136,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	L4_return_tnew_pt: {Op: L4_return_tnew_pt, Name: "L4_return_tnew_pt", Syntax: "if (Pv.new) Rdd = dealloc_return(Rs):t:raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96001800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, Plain: L4_return, NumReg: 3, NumImm: 0, Section: "Loads",
 		Doc: "deallocframe and return if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = dealloc_return(\x82):t:raw",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
@@ -7144,7 +7144,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	L4_return_fnew_pt: {Op: L4_return_fnew_pt, Name: "L4_return_fnew_pt", Syntax: "if (!Pv.new) Rdd = dealloc_return(Rs):t:raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96003800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, Plain: L4_return, NumReg: 3, NumImm: 0, Section: "Loads",
 		Doc: "deallocframe and return if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = dealloc_return(\x82):t:raw",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
@@ -7152,7 +7152,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	L4_return_tnew_pnt: {Op: L4_return_tnew_pnt, Name: "L4_return_tnew_pnt", Syntax: "if (Pv.new) Rdd = dealloc_return(Rs):nt:raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96000800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNew, MemBytes: 8, Plain: L4_return, NumReg: 3, NumImm: 0, Section: "Loads",
 		Doc: "deallocframe and return if the predicate made in this packet is true", tmpl: "if (\x80.new) \x81 = dealloc_return(\x82):nt:raw",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
@@ -7160,7 +7160,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	L4_return_fnew_pnt: {Op: L4_return_fnew_pnt, Name: "L4_return_fnew_pnt", Syntax: "if (!Pv.new) Rdd = dealloc_return(Rs):nt:raw", Class: LD, Mask: 0xffe03ce0, Match: 0x96002800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 0, Section: "Loads",
+		Flags: FlagNoStore1 | FlagBranch | FlagIndirect | FlagLoad | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, Plain: L4_return, NumReg: 3, NumImm: 0, Section: "Loads",
 		Doc: "deallocframe and return if the predicate made in this packet is false", tmpl: "if (!\x80.new) \x81 = dealloc_return(\x82):nt:raw",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
@@ -7408,7 +7408,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 8, Field: 0x0000207f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S2_pstorerbf_io: {Op: S2_pstorerbf_io, Name: "S2_pstorerbf_io", Syntax: "if (!Pv) memb(Rs+#u6*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x44000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 1, Plain: S2_storerb_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte if the predicate is false", tmpl: "if (!\x80) memb(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -7417,7 +7417,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerbt_io: {Op: S2_pstorerbt_io, Name: "S2_pstorerbt_io", Syntax: "if (Pv) memb(Rs+#u6*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x40000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 1, Plain: S2_storerb_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte if the predicate is true", tmpl: "if (\x80) memb(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -7426,7 +7426,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerdf_io: {Op: S2_pstorerdf_io, Name: "S2_pstorerdf_io", Syntax: "if (!Pv) memd(Rs+#u6:3*) = Rtt", Class: V2LDST, Mask: 0xffe00004, Match: 0x44c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 8, Plain: S2_storerd_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword if the predicate is false", tmpl: "if (!\x80) memd(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -7435,7 +7435,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S2_pstorerdt_io: {Op: S2_pstorerdt_io, Name: "S2_pstorerdt_io", Syntax: "if (Pv) memd(Rs+#u6:3*) = Rtt", Class: V2LDST, Mask: 0xffe00004, Match: 0x40c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 8, Plain: S2_storerd_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword if the predicate is true", tmpl: "if (\x80) memd(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -7444,7 +7444,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S2_pstorerhf_io: {Op: S2_pstorerhf_io, Name: "S2_pstorerhf_io", Syntax: "if (!Pv) memh(Rs+#u6:1*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x44400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, Plain: S2_storerh_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -7453,7 +7453,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerht_io: {Op: S2_pstorerht_io, Name: "S2_pstorerht_io", Syntax: "if (Pv) memh(Rs+#u6:1*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x40400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 2, Plain: S2_storerh_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -7462,7 +7462,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerif_io: {Op: S2_pstorerif_io, Name: "S2_pstorerif_io", Syntax: "if (!Pv) memw(Rs+#u6:2*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x44800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 4, Plain: S2_storeri_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word if the predicate is false", tmpl: "if (!\x80) memw(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -7471,7 +7471,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerit_io: {Op: S2_pstorerit_io, Name: "S2_pstorerit_io", Syntax: "if (Pv) memw(Rs+#u6:2*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x40800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 4, Plain: S2_storeri_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word if the predicate is true", tmpl: "if (\x80) memw(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -7480,7 +7480,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerbfnew_io: {Op: S4_pstorerbfnew_io, Name: "S4_pstorerbfnew_io", Syntax: "if (!Pv.new) memb(Rs+#u6*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x46000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, Plain: S2_storerb_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -7489,7 +7489,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerbtnew_io: {Op: S4_pstorerbtnew_io, Name: "S4_pstorerbtnew_io", Syntax: "if (Pv.new) memb(Rs+#u6*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x42000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 1, Plain: S2_storerb_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -7498,7 +7498,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerdfnew_io: {Op: S4_pstorerdfnew_io, Name: "S4_pstorerdfnew_io", Syntax: "if (!Pv.new) memd(Rs+#u6:3*) = Rtt", Class: V2LDST, Mask: 0xffe00004, Match: 0x46c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, Plain: S2_storerd_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword if the predicate made in this packet is false", tmpl: "if (!\x80.new) memd(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -7507,7 +7507,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerdtnew_io: {Op: S4_pstorerdtnew_io, Name: "S4_pstorerdtnew_io", Syntax: "if (Pv.new) memd(Rs+#u6:3*) = Rtt", Class: V2LDST, Mask: 0xffe00004, Match: 0x42c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 8, Plain: S2_storerd_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword if the predicate made in this packet is true", tmpl: "if (\x80.new) memd(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -7516,7 +7516,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerhfnew_io: {Op: S4_pstorerhfnew_io, Name: "S4_pstorerhfnew_io", Syntax: "if (!Pv.new) memh(Rs+#u6:1*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x46400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: S2_storerh_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -7525,7 +7525,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerhtnew_io: {Op: S4_pstorerhtnew_io, Name: "S4_pstorerhtnew_io", Syntax: "if (Pv.new) memh(Rs+#u6:1*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x42400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, Plain: S2_storerh_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -7534,7 +7534,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerifnew_io: {Op: S4_pstorerifnew_io, Name: "S4_pstorerifnew_io", Syntax: "if (!Pv.new) memw(Rs+#u6:2*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x46800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, Plain: S2_storeri_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -7543,7 +7543,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstoreritnew_io: {Op: S4_pstoreritnew_io, Name: "S4_pstoreritnew_io", Syntax: "if (Pv.new) memw(Rs+#u6:2*) = Rt", Class: V2LDST, Mask: 0xffe00004, Match: 0x42800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 4, Plain: S2_storeri_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -7552,7 +7552,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerinewf_io: {Op: S2_pstorerinewf_io, Name: "S2_pstorerinewf_io", Syntax: "if (!Pv) memw(Rs+#u6:2*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x44a01000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 4, Plain: S2_storeri_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet if the predicate is false", tmpl: "if (!\x80) memw(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -7561,7 +7561,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerinewt_io: {Op: S2_pstorerinewt_io, Name: "S2_pstorerinewt_io", Syntax: "if (Pv) memw(Rs+#u6:2*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x40a01000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 4, Plain: S2_storeri_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet if the predicate is true", tmpl: "if (\x80) memw(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -7570,7 +7570,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerbf_pi: {Op: S2_pstorerbf_pi, Name: "S2_pstorerbf_pi", Syntax: "if (!Pv) memb(Rx++#s4) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab002004, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, Plain: S2_storerb_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte, then add the step to the address if the predicate is false", tmpl: "if (!\x80) memb(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -7579,7 +7579,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerbt_pi: {Op: S2_pstorerbt_pi, Name: "S2_pstorerbt_pi", Syntax: "if (Pv) memb(Rx++#s4) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab002000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 1, Plain: S2_storerb_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte, then add the step to the address if the predicate is true", tmpl: "if (\x80) memb(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -7588,7 +7588,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerdf_pi: {Op: S2_pstorerdf_pi, Name: "S2_pstorerdf_pi", Syntax: "if (!Pv) memd(Rx++#s4:3) = Rtt", Class: ST, Mask: 0xffe02084, Match: 0xabc02004, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 8, Plain: S2_storerd_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword, then add the step to the address if the predicate is false", tmpl: "if (!\x80) memd(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -7597,7 +7597,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S2_pstorerdt_pi: {Op: S2_pstorerdt_pi, Name: "S2_pstorerdt_pi", Syntax: "if (Pv) memd(Rx++#s4:3) = Rtt", Class: ST, Mask: 0xffe02084, Match: 0xabc02000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 8, Plain: S2_storerd_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword, then add the step to the address if the predicate is true", tmpl: "if (\x80) memd(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -7606,7 +7606,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S2_pstorerif_pi: {Op: S2_pstorerif_pi, Name: "S2_pstorerif_pi", Syntax: "if (!Pv) memw(Rx++#s4:2) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab802004, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 4, Plain: S2_storeri_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word, then add the step to the address if the predicate is false", tmpl: "if (!\x80) memw(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -7615,7 +7615,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerit_pi: {Op: S2_pstorerit_pi, Name: "S2_pstorerit_pi", Syntax: "if (Pv) memw(Rx++#s4:2) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab802000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 4, Plain: S2_storeri_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word, then add the step to the address if the predicate is true", tmpl: "if (\x80) memw(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8071,7 +8071,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerbfnew_pi: {Op: S2_pstorerbfnew_pi, Name: "S2_pstorerbfnew_pi", Syntax: "if (!Pv.new) memb(Rx++#s4) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab002084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, Plain: S2_storerb_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8080,7 +8080,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	S2_pstorerbnewf_io: {Op: S2_pstorerbnewf_io, Name: "S2_pstorerbnewf_io", Syntax: "if (!Pv) memb(Rs+#u6*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x44a00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 1, Plain: S2_storerb_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at base and offset if the predicate is false", tmpl: "if (!\x80) memb(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8089,7 +8089,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerbnewf_pi: {Op: S2_pstorerbnewf_pi, Name: "S2_pstorerbnewf_pi", Syntax: "if (!Pv) memb(Rx++#s4) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02004, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 1, Plain: S2_storerb_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memb(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8098,7 +8098,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerbnewfnew_pi: {Op: S2_pstorerbnewfnew_pi, Name: "S2_pstorerbnewfnew_pi", Syntax: "if (!Pv.new) memb(Rx++#s4) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02084, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 1, Plain: S2_storerb_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8107,7 +8107,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerbnewt_io: {Op: S2_pstorerbnewt_io, Name: "S2_pstorerbnewt_io", Syntax: "if (Pv) memb(Rs+#u6*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x40a00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 1, Plain: S2_storerb_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at base and offset if the predicate is true", tmpl: "if (\x80) memb(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8116,7 +8116,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerbnewt_pi: {Op: S2_pstorerbnewt_pi, Name: "S2_pstorerbnewt_pi", Syntax: "if (Pv) memb(Rx++#s4) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPostInc, MemBytes: 1, Plain: S2_storerb_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at the address that it then steps if the predicate is true", tmpl: "if (\x80) memb(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8125,7 +8125,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerbnewtnew_pi: {Op: S2_pstorerbnewtnew_pi, Name: "S2_pstorerbnewtnew_pi", Syntax: "if (Pv.new) memb(Rx++#s4) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02080, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, Plain: S2_storerb_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8134,7 +8134,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerbtnew_pi: {Op: S2_pstorerbtnew_pi, Name: "S2_pstorerbtnew_pi", Syntax: "if (Pv.new) memb(Rx++#s4) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab002080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 1, Plain: S2_storerb_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8143,7 +8143,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	S2_pstorerdfnew_pi: {Op: S2_pstorerdfnew_pi, Name: "S2_pstorerdfnew_pi", Syntax: "if (!Pv.new) memd(Rx++#s4:3) = Rtt", Class: ST, Mask: 0xffe02084, Match: 0xabc02084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 8, Plain: S2_storerd_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memd(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8152,7 +8152,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
 		}},
 	S2_pstorerdtnew_pi: {Op: S2_pstorerdtnew_pi, Name: "S2_pstorerdtnew_pi", Syntax: "if (Pv.new) memd(Rx++#s4:3) = Rtt", Class: ST, Mask: 0xffe02084, Match: 0xabc02080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 8, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 8, Plain: S2_storerd_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memd(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8161,7 +8161,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 2, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 1},
 		}},
 	S2_pstorerff_io: {Op: S2_pstorerff_io, Name: "S2_pstorerff_io", Syntax: "if (!Pv) memh(Rs+#u6:1*) = Rt.h", Class: V2LDST, Mask: 0xffe00004, Match: 0x44600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, Plain: S2_storerf_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and offset if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82) = \x83.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8170,7 +8170,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerff_pi: {Op: S2_pstorerff_pi, Name: "S2_pstorerff_pi", Syntax: "if (!Pv) memh(Rx++#s4:1) = Rt.h", Class: ST, Mask: 0xffe02084, Match: 0xab602004, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, Plain: S2_storerf_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memh(\x81++\x82) = \x83.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8179,7 +8179,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerffnew_pi: {Op: S2_pstorerffnew_pi, Name: "S2_pstorerffnew_pi", Syntax: "if (!Pv.new) memh(Rx++#s4:1) = Rt.h", Class: ST, Mask: 0xffe02084, Match: 0xab602084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: S2_storerf_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81++\x82) = \x83.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8188,7 +8188,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	S2_pstorerft_io: {Op: S2_pstorerft_io, Name: "S2_pstorerft_io", Syntax: "if (Pv) memh(Rs+#u6:1*) = Rt.h", Class: V2LDST, Mask: 0xffe00004, Match: 0x40600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 2, Plain: S2_storerf_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and offset if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82) = \x83.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8197,7 +8197,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerft_pi: {Op: S2_pstorerft_pi, Name: "S2_pstorerft_pi", Syntax: "if (Pv) memh(Rx++#s4:1) = Rt.h", Class: ST, Mask: 0xffe02084, Match: 0xab602000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 2, Plain: S2_storerf_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at the address that it then steps if the predicate is true", tmpl: "if (\x80) memh(\x81++\x82) = \x83.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8206,7 +8206,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerftnew_pi: {Op: S2_pstorerftnew_pi, Name: "S2_pstorerftnew_pi", Syntax: "if (Pv.new) memh(Rx++#s4:1) = Rt.h", Class: ST, Mask: 0xffe02084, Match: 0xab602080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: S2_storerf_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81++\x82) = \x83.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8215,7 +8215,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	S2_pstorerhf_pi: {Op: S2_pstorerhf_pi, Name: "S2_pstorerhf_pi", Syntax: "if (!Pv) memh(Rx++#s4:1) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab402004, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, Plain: S2_storerh_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memh(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8224,7 +8224,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerhfnew_pi: {Op: S2_pstorerhfnew_pi, Name: "S2_pstorerhfnew_pi", Syntax: "if (!Pv.new) memh(Rx++#s4:1) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab402084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: S2_storerh_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8233,7 +8233,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	S2_pstorerhnewf_io: {Op: S2_pstorerhnewf_io, Name: "S2_pstorerhnewf_io", Syntax: "if (!Pv) memh(Rs+#u6:1*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x44a00800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 2, Plain: S2_storerh_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at base and offset if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8242,7 +8242,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerhnewf_pi: {Op: S2_pstorerhnewf_pi, Name: "S2_pstorerhnewf_pi", Syntax: "if (!Pv) memh(Rx++#s4:1) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02804, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 2, Plain: S2_storerh_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memh(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8251,7 +8251,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerhnewfnew_pi: {Op: S2_pstorerhnewfnew_pi, Name: "S2_pstorerhnewfnew_pi", Syntax: "if (!Pv.new) memh(Rx++#s4:1) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02884, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: S2_storerh_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8260,7 +8260,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerhnewt_io: {Op: S2_pstorerhnewt_io, Name: "S2_pstorerhnewt_io", Syntax: "if (Pv) memh(Rs+#u6:1*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x40a00800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 2, Plain: S2_storerh_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at base and offset if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8269,7 +8269,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerhnewt_pi: {Op: S2_pstorerhnewt_pi, Name: "S2_pstorerhnewt_pi", Syntax: "if (Pv) memh(Rx++#s4:1) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPostInc, MemBytes: 2, Plain: S2_storerh_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at the address that it then steps if the predicate is true", tmpl: "if (\x80) memh(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8278,7 +8278,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerhnewtnew_pi: {Op: S2_pstorerhnewtnew_pi, Name: "S2_pstorerhnewtnew_pi", Syntax: "if (Pv.new) memh(Rx++#s4:1) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba02880, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: S2_storerh_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8287,7 +8287,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerht_pi: {Op: S2_pstorerht_pi, Name: "S2_pstorerht_pi", Syntax: "if (Pv) memh(Rx++#s4:1) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab402000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPostInc, MemBytes: 2, Plain: S2_storerh_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at the address that it then steps if the predicate is true", tmpl: "if (\x80) memh(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8296,7 +8296,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S2_pstorerhtnew_pi: {Op: S2_pstorerhtnew_pi, Name: "S2_pstorerhtnew_pi", Syntax: "if (Pv.new) memh(Rx++#s4:1) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab402080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 2, Plain: S2_storerh_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8305,7 +8305,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	S2_pstorerifnew_pi: {Op: S2_pstorerifnew_pi, Name: "S2_pstorerifnew_pi", Syntax: "if (!Pv.new) memw(Rx++#s4:2) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab802084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 4, Plain: S2_storeri_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8314,7 +8314,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	S2_pstorerinewf_pi: {Op: S2_pstorerinewf_pi, Name: "S2_pstorerinewf_pi", Syntax: "if (!Pv) memw(Rx++#s4:2) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba03004, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc, MemBytes: 4, Plain: S2_storeri_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at the address that it then steps if the predicate is false", tmpl: "if (!\x80) memw(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8323,7 +8323,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerinewfnew_pi: {Op: S2_pstorerinewfnew_pi, Name: "S2_pstorerinewfnew_pi", Syntax: "if (!Pv.new) memw(Rx++#s4:2) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba03084, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagPostInc, MemBytes: 4, Plain: S2_storeri_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at the address that it then steps if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8332,7 +8332,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerinewt_pi: {Op: S2_pstorerinewt_pi, Name: "S2_pstorerinewt_pi", Syntax: "if (Pv) memw(Rx++#s4:2) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba03000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPostInc, MemBytes: 4, Plain: S2_storeri_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at the address that it then steps if the predicate is true", tmpl: "if (\x80) memw(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8341,7 +8341,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstorerinewtnew_pi: {Op: S2_pstorerinewtnew_pi, Name: "S2_pstorerinewtnew_pi", Syntax: "if (Pv.new) memw(Rx++#s4:2) = Nt.new", Class: ST, Mask: 0xffe03884, Match: 0xaba03080, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 4, Plain: S2_storeri_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8350,7 +8350,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S2_pstoreritnew_pi: {Op: S2_pstoreritnew_pi, Name: "S2_pstoreritnew_pi", Syntax: "if (Pv.new) memw(Rx++#s4:2) = Rt", Class: ST, Mask: 0xffe02084, Match: 0xab802080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagPostInc, MemBytes: 4, Plain: S2_storeri_pi, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word at the address that it then steps if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8359,7 +8359,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 1},
 		}},
 	S4_pstorerbf_abs: {Op: S4_pstorerbf_abs, Name: "S4_pstorerbf_abs", Syntax: "if (!Pv) memb(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf000084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, Plain: S2_storerbgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at a constant address if the predicate is false", tmpl: "if (!\x80) memb(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8367,7 +8367,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerbf_rr: {Op: S4_pstorerbf_rr, Name: "S4_pstorerbf_rr", Syntax: "if (!Pv) memb(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x35000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 1, Plain: S4_storerb_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at base and shifted index if the predicate is false", tmpl: "if (!\x80) memb(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -8377,7 +8377,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerbfnew_abs: {Op: S4_pstorerbfnew_abs, Name: "S4_pstorerbfnew_abs", Syntax: "if (!Pv.new) memb(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf002084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, Plain: S2_storerbgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8385,7 +8385,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerbfnew_rr: {Op: S4_pstorerbfnew_rr, Name: "S4_pstorerbfnew_rr", Syntax: "if (!Pv.new) memb(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x37000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, Plain: S4_storerb_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -8395,7 +8395,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerbnewf_abs: {Op: S4_pstorerbnewf_abs, Name: "S4_pstorerbnewf_abs", Syntax: "if (!Pv) memb(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa00084, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 1, Plain: S2_storerbgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at a constant address if the predicate is false", tmpl: "if (!\x80) memb(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8403,7 +8403,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerbnewfnew_abs: {Op: S4_pstorerbnewfnew_abs, Name: "S4_pstorerbnewfnew_abs", Syntax: "if (!Pv.new) memb(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa02084, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 1, Plain: S2_storerbgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8411,7 +8411,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerbnewfnew_io: {Op: S4_pstorerbnewfnew_io, Name: "S4_pstorerbnewfnew_io", Syntax: "if (!Pv.new) memb(Rs+#u6*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x46a00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, Plain: S2_storerb_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8420,7 +8420,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerbnewt_abs: {Op: S4_pstorerbnewt_abs, Name: "S4_pstorerbnewt_abs", Syntax: "if (Pv) memb(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa00080, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagExtended, MemBytes: 1, Plain: S2_storerbgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at a constant address if the predicate is true", tmpl: "if (\x80) memb(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8428,7 +8428,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerbnewtnew_abs: {Op: S4_pstorerbnewtnew_abs, Name: "S4_pstorerbnewtnew_abs", Syntax: "if (Pv.new) memb(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa02080, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, Plain: S2_storerbgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8436,7 +8436,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerbnewtnew_io: {Op: S4_pstorerbnewtnew_io, Name: "S4_pstorerbnewtnew_io", Syntax: "if (Pv.new) memb(Rs+#u6*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x42a00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 1, Plain: S2_storerb_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a byte made in this packet at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8445,7 +8445,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerbt_abs: {Op: S4_pstorerbt_abs, Name: "S4_pstorerbt_abs", Syntax: "if (Pv) memb(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf000080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 1, Plain: S2_storerbgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at a constant address if the predicate is true", tmpl: "if (\x80) memb(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8453,7 +8453,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerbt_rr: {Op: S4_pstorerbt_rr, Name: "S4_pstorerbt_rr", Syntax: "if (Pv) memb(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x34000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 1, Plain: S4_storerb_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at base and shifted index if the predicate is true", tmpl: "if (\x80) memb(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -8463,7 +8463,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerbtnew_abs: {Op: S4_pstorerbtnew_abs, Name: "S4_pstorerbtnew_abs", Syntax: "if (Pv.new) memb(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf002080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 1, Plain: S2_storerbgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8471,7 +8471,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerbtnew_rr: {Op: S4_pstorerbtnew_rr, Name: "S4_pstorerbtnew_rr", Syntax: "if (Pv.new) memb(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x36000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 1, Plain: S4_storerb_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a byte at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -8481,7 +8481,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerdf_abs: {Op: S4_pstorerdf_abs, Name: "S4_pstorerdf_abs", Syntax: "if (!Pv) memd(#u6*) = Rtt", Class: ST, Mask: 0xfffc2084, Match: 0xafc00084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 8, Plain: S2_storerdgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at a constant address if the predicate is false", tmpl: "if (!\x80) memd(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8489,7 +8489,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerdf_rr: {Op: S4_pstorerdf_rr, Name: "S4_pstorerdf_rr", Syntax: "if (!Pv) memd(Rs+Ru<<#u2) = Rtt", Class: ST, Mask: 0xffe00000, Match: 0x35c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 8, Plain: S4_storerd_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at base and shifted index if the predicate is false", tmpl: "if (!\x80) memd(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -8499,7 +8499,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerdfnew_abs: {Op: S4_pstorerdfnew_abs, Name: "S4_pstorerdfnew_abs", Syntax: "if (!Pv.new) memd(#u6*) = Rtt", Class: ST, Mask: 0xfffc2084, Match: 0xafc02084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 8, Plain: S2_storerdgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memd(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8507,7 +8507,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerdfnew_rr: {Op: S4_pstorerdfnew_rr, Name: "S4_pstorerdfnew_rr", Syntax: "if (!Pv.new) memd(Rs+Ru<<#u2) = Rtt", Class: ST, Mask: 0xffe00000, Match: 0x37c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 8, Plain: S4_storerd_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memd(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -8517,7 +8517,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerdt_abs: {Op: S4_pstorerdt_abs, Name: "S4_pstorerdt_abs", Syntax: "if (Pv) memd(#u6*) = Rtt", Class: ST, Mask: 0xfffc2084, Match: 0xafc00080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 8, Plain: S2_storerdgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at a constant address if the predicate is true", tmpl: "if (\x80) memd(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8525,7 +8525,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerdt_rr: {Op: S4_pstorerdt_rr, Name: "S4_pstorerdt_rr", Syntax: "if (Pv) memd(Rs+Ru<<#u2) = Rtt", Class: ST, Mask: 0xffe00000, Match: 0x34c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 8, Plain: S4_storerd_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at base and shifted index if the predicate is true", tmpl: "if (\x80) memd(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -8535,7 +8535,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerdtnew_abs: {Op: S4_pstorerdtnew_abs, Name: "S4_pstorerdtnew_abs", Syntax: "if (Pv.new) memd(#u6*) = Rtt", Class: ST, Mask: 0xfffc2084, Match: 0xafc02080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 8, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 8, Plain: S2_storerdgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memd(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8543,7 +8543,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 1, Width: 4, Field: 0x00001e00, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerdtnew_rr: {Op: S4_pstorerdtnew_rr, Name: "S4_pstorerdtnew_rr", Syntax: "if (Pv.new) memd(Rs+Ru<<#u2) = Rtt", Class: ST, Mask: 0xffe00000, Match: 0x36c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 8, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 8, Plain: S4_storerd_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a doubleword at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memd(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -8553,7 +8553,7 @@ var forms = [numOps]Form{
 			{Kind: KindRR, Role: Use, Index: 3, Width: 4, Field: 0x0000001e, Shift: 1, UseCycle: 3},
 		}},
 	S4_pstorerff_abs: {Op: S4_pstorerff_abs, Name: "S4_pstorerff_abs", Syntax: "if (!Pv) memh(#u6*) = Rt.h", Class: ST, Mask: 0xfffc2084, Match: 0xaf600084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, Plain: S2_storerfgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at a constant address if the predicate is false", tmpl: "if (!\x80) memh(\x81) = \x82.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8561,7 +8561,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerff_rr: {Op: S4_pstorerff_rr, Name: "S4_pstorerff_rr", Syntax: "if (!Pv) memh(Rs+Ru<<#u2) = Rt.h", Class: ST, Mask: 0xffe00000, Match: 0x35600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, Plain: S4_storerf_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and shifted index if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82<<\x83) = \x84.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -8571,7 +8571,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerffnew_abs: {Op: S4_pstorerffnew_abs, Name: "S4_pstorerffnew_abs", Syntax: "if (!Pv.new) memh(#u6*) = Rt.h", Class: ST, Mask: 0xfffc2084, Match: 0xaf602084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, Plain: S2_storerfgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81) = \x82.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8579,7 +8579,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerffnew_io: {Op: S4_pstorerffnew_io, Name: "S4_pstorerffnew_io", Syntax: "if (!Pv.new) memh(Rs+#u6:1*) = Rt.h", Class: V2LDST, Mask: 0xffe00004, Match: 0x46600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: S2_storerf_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82) = \x83.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8588,7 +8588,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerffnew_rr: {Op: S4_pstorerffnew_rr, Name: "S4_pstorerffnew_rr", Syntax: "if (!Pv.new) memh(Rs+Ru<<#u2) = Rt.h", Class: ST, Mask: 0xffe00000, Match: 0x37600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: S4_storerf_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82<<\x83) = \x84.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -8598,7 +8598,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerft_abs: {Op: S4_pstorerft_abs, Name: "S4_pstorerft_abs", Syntax: "if (Pv) memh(#u6*) = Rt.h", Class: ST, Mask: 0xfffc2084, Match: 0xaf600080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 2, Plain: S2_storerfgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at a constant address if the predicate is true", tmpl: "if (\x80) memh(\x81) = \x82.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8606,7 +8606,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerft_rr: {Op: S4_pstorerft_rr, Name: "S4_pstorerft_rr", Syntax: "if (Pv) memh(Rs+Ru<<#u2) = Rt.h", Class: ST, Mask: 0xffe00000, Match: 0x34600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 2, Plain: S4_storerf_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and shifted index if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82<<\x83) = \x84.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -8616,7 +8616,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerftnew_abs: {Op: S4_pstorerftnew_abs, Name: "S4_pstorerftnew_abs", Syntax: "if (Pv.new) memh(#u6*) = Rt.h", Class: ST, Mask: 0xfffc2084, Match: 0xaf602080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, Plain: S2_storerfgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81) = \x82.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8624,7 +8624,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerftnew_io: {Op: S4_pstorerftnew_io, Name: "S4_pstorerftnew_io", Syntax: "if (Pv.new) memh(Rs+#u6:1*) = Rt.h", Class: V2LDST, Mask: 0xffe00004, Match: 0x42600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, Plain: S2_storerf_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82) = \x83.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8633,7 +8633,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerftnew_rr: {Op: S4_pstorerftnew_rr, Name: "S4_pstorerftnew_rr", Syntax: "if (Pv.new) memh(Rs+Ru<<#u2) = Rt.h", Class: ST, Mask: 0xffe00000, Match: 0x36600000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, Plain: S4_storerf_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82<<\x83) = \x84.h",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -8643,7 +8643,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerhf_abs: {Op: S4_pstorerhf_abs, Name: "S4_pstorerhf_abs", Syntax: "if (!Pv) memh(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf400084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, Plain: S2_storerhgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at a constant address if the predicate is false", tmpl: "if (!\x80) memh(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8651,7 +8651,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerhf_rr: {Op: S4_pstorerhf_rr, Name: "S4_pstorerhf_rr", Syntax: "if (!Pv) memh(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x35400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, Plain: S4_storerh_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and shifted index if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -8661,7 +8661,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerhfnew_abs: {Op: S4_pstorerhfnew_abs, Name: "S4_pstorerhfnew_abs", Syntax: "if (!Pv.new) memh(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf402084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, Plain: S2_storerhgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8669,7 +8669,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerhfnew_rr: {Op: S4_pstorerhfnew_rr, Name: "S4_pstorerhfnew_rr", Syntax: "if (!Pv.new) memh(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x37400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: S4_storerh_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -8679,7 +8679,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerhnewf_abs: {Op: S4_pstorerhnewf_abs, Name: "S4_pstorerhnewf_abs", Syntax: "if (!Pv) memh(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa00884, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 2, Plain: S2_storerhgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at a constant address if the predicate is false", tmpl: "if (!\x80) memh(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8687,7 +8687,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerhnewfnew_abs: {Op: S4_pstorerhnewfnew_abs, Name: "S4_pstorerhnewfnew_abs", Syntax: "if (!Pv.new) memh(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa02884, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 2, Plain: S2_storerhgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8695,7 +8695,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerhnewfnew_io: {Op: S4_pstorerhnewfnew_io, Name: "S4_pstorerhnewfnew_io", Syntax: "if (!Pv.new) memh(Rs+#u6:1*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x46a00800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: S2_storerh_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8704,7 +8704,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerhnewt_abs: {Op: S4_pstorerhnewt_abs, Name: "S4_pstorerhnewt_abs", Syntax: "if (Pv) memh(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa00880, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagExtended, MemBytes: 2, Plain: S2_storerhgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at a constant address if the predicate is true", tmpl: "if (\x80) memh(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8712,7 +8712,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerhnewtnew_abs: {Op: S4_pstorerhnewtnew_abs, Name: "S4_pstorerhnewtnew_abs", Syntax: "if (Pv.new) memh(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa02880, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, Plain: S2_storerhgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8720,7 +8720,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerhnewtnew_io: {Op: S4_pstorerhnewtnew_io, Name: "S4_pstorerhnewtnew_io", Syntax: "if (Pv.new) memh(Rs+#u6:1*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x42a00800, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 2, Plain: S2_storerh_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword made in this packet at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8729,7 +8729,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerht_abs: {Op: S4_pstorerht_abs, Name: "S4_pstorerht_abs", Syntax: "if (Pv) memh(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf400080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 2, Plain: S2_storerhgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at a constant address if the predicate is true", tmpl: "if (\x80) memh(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8737,7 +8737,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerht_rr: {Op: S4_pstorerht_rr, Name: "S4_pstorerht_rr", Syntax: "if (Pv) memh(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x34400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 2, Plain: S4_storerh_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and shifted index if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -8747,7 +8747,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerhtnew_abs: {Op: S4_pstorerhtnew_abs, Name: "S4_pstorerhtnew_abs", Syntax: "if (Pv.new) memh(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf402080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 2, Plain: S2_storerhgp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8755,7 +8755,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerhtnew_rr: {Op: S4_pstorerhtnew_rr, Name: "S4_pstorerhtnew_rr", Syntax: "if (Pv.new) memh(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x36400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, Plain: S4_storerh_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a halfword at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -8765,7 +8765,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerif_abs: {Op: S4_pstorerif_abs, Name: "S4_pstorerif_abs", Syntax: "if (!Pv) memw(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf800084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 4, Plain: S2_storerigp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word at a constant address if the predicate is false", tmpl: "if (!\x80) memw(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8773,7 +8773,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerif_rr: {Op: S4_pstorerif_rr, Name: "S4_pstorerif_rr", Syntax: "if (!Pv) memw(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x35800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 4, Plain: S4_storeri_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a word at base and shifted index if the predicate is false", tmpl: "if (!\x80) memw(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -8783,7 +8783,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerifnew_abs: {Op: S4_pstorerifnew_abs, Name: "S4_pstorerifnew_abs", Syntax: "if (!Pv.new) memw(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf802084, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 4, Plain: S2_storerigp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8791,7 +8791,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerifnew_rr: {Op: S4_pstorerifnew_rr, Name: "S4_pstorerifnew_rr", Syntax: "if (!Pv.new) memw(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x37800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, Plain: S4_storeri_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a word at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -8801,7 +8801,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstorerinewf_abs: {Op: S4_pstorerinewf_abs, Name: "S4_pstorerinewf_abs", Syntax: "if (!Pv) memw(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa01084, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagExtended, MemBytes: 4, Plain: S2_storerigp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at a constant address if the predicate is false", tmpl: "if (!\x80) memw(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, Neg: true, UseCycle: 2},
@@ -8809,7 +8809,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerinewfnew_abs: {Op: S4_pstorerinewfnew_abs, Name: "S4_pstorerinewfnew_abs", Syntax: "if (!Pv.new) memw(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa03084, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew | FlagExtended, MemBytes: 4, Plain: S2_storerigp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at a constant address if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8817,7 +8817,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerinewfnew_io: {Op: S4_pstorerinewfnew_io, Name: "S4_pstorerinewfnew_io", Syntax: "if (!Pv.new) memw(Rs+#u6:2*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x46a01000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, Plain: S2_storeri_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, Neg: true, UseCycle: 3},
@@ -8826,7 +8826,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerinewt_abs: {Op: S4_pstorerinewt_abs, Name: "S4_pstorerinewt_abs", Syntax: "if (Pv) memw(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa01080, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagExtended, MemBytes: 4, Plain: S2_storerigp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at a constant address if the predicate is true", tmpl: "if (\x80) memw(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8834,7 +8834,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerinewtnew_abs: {Op: S4_pstorerinewtnew_abs, Name: "S4_pstorerinewtnew_abs", Syntax: "if (Pv.new) memw(#u6*) = Nt.new", Class: ST, Mask: 0xfffc3884, Match: 0xafa03080, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 4, Plain: S2_storerigp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81) = \x82.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8842,7 +8842,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 1, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerinewtnew_io: {Op: S4_pstorerinewtnew_io, Name: "S4_pstorerinewtnew_io", Syntax: "if (Pv.new) memw(Rs+#u6:2*) = Nt.new", Class: V2LDST, Mask: 0xffe01804, Match: 0x42a01000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 3, NumImm: 1, Section: "Stores",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 4, Plain: S2_storeri_io, NumReg: 3, NumImm: 1, Section: "Stores",
 		Doc: "store a word made in this packet at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8851,7 +8851,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 2, Width: 3, Field: 0x00000700, UseCycle: 3},
 		}},
 	S4_pstorerit_abs: {Op: S4_pstorerit_abs, Name: "S4_pstorerit_abs", Syntax: "if (Pv) memw(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf800080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagExtended, MemBytes: 4, Plain: S2_storerigp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word at a constant address if the predicate is true", tmpl: "if (\x80) memw(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, UseCycle: 2},
@@ -8859,7 +8859,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstorerit_rr: {Op: S4_pstorerit_rr, Name: "S4_pstorerit_rr", Syntax: "if (Pv) memw(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x34800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 4, Plain: S4_storeri_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a word at base and shifted index if the predicate is true", tmpl: "if (\x80) memw(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -8869,7 +8869,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_pstoreritnew_abs: {Op: S4_pstoreritnew_abs, Name: "S4_pstoreritnew_abs", Syntax: "if (Pv.new) memw(#u6*) = Rt", Class: ST, Mask: 0xfffc2084, Match: 0xaf802080, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 4, NumReg: 2, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew | FlagExtended, MemBytes: 4, Plain: S2_storerigp, NumReg: 2, NumImm: 1, Section: "Stores",
 		Doc: "store a word at a constant address if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81) = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000003, New: true, UseCycle: 3},
@@ -8877,7 +8877,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x00001f00, UseCycle: 3},
 		}},
 	S4_pstoreritnew_rr: {Op: S4_pstoreritnew_rr, Name: "S4_pstoreritnew_rr", Syntax: "if (Pv.new) memw(Rs+Ru<<#u2) = Rt", Class: ST, Mask: 0xffe00000, Match: 0x36800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 4, Plain: S4_storeri_rr, NumReg: 4, NumImm: 1, Section: "Stores",
 		Doc: "store a word at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81+\x82<<\x83) = \x84",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -8887,7 +8887,7 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 3},
 		}},
 	S4_storeirbf_io: {Op: S4_storeirbf_io, Name: "S4_storeirbf_io", Syntax: "if (!Pv) memb(Rs+#u6) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 1, Plain: S4_storeirb_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a byte at base and offset if the predicate is false", tmpl: "if (!\x80) memb(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -8896,7 +8896,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirbfnew_io: {Op: S4_storeirbfnew_io, Name: "S4_storeirbfnew_io", Syntax: "if (!Pv.new) memb(Rs+#u6) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39800000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, Plain: S4_storeirb_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a byte at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -8905,7 +8905,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirbt_io: {Op: S4_storeirbt_io, Name: "S4_storeirbt_io", Syntax: "if (Pv) memb(Rs+#u6) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 1, Plain: S4_storeirb_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a byte at base and offset if the predicate is true", tmpl: "if (\x80) memb(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -8914,7 +8914,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirbtnew_io: {Op: S4_storeirbtnew_io, Name: "S4_storeirbtnew_io", Syntax: "if (Pv.new) memb(Rs+#u6) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39000000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 1, Plain: S4_storeirb_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a byte at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -8923,7 +8923,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirhf_io: {Op: S4_storeirhf_io, Name: "S4_storeirhf_io", Syntax: "if (!Pv) memh(Rs+#u6:1) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38a00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 2, Plain: S4_storeirh_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a halfword at base and offset if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -8932,7 +8932,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirhfnew_io: {Op: S4_storeirhfnew_io, Name: "S4_storeirhfnew_io", Syntax: "if (!Pv.new) memh(Rs+#u6:1) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39a00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: S4_storeirh_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a halfword at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -8941,7 +8941,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirht_io: {Op: S4_storeirht_io, Name: "S4_storeirht_io", Syntax: "if (Pv) memh(Rs+#u6:1) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 2, Plain: S4_storeirh_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a halfword at base and offset if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -8950,7 +8950,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirhtnew_io: {Op: S4_storeirhtnew_io, Name: "S4_storeirhtnew_io", Syntax: "if (Pv.new) memh(Rs+#u6:1) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39200000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 2, Plain: S4_storeirh_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a halfword at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -8959,7 +8959,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirif_io: {Op: S4_storeirif_io, Name: "S4_storeirif_io", Syntax: "if (!Pv) memw(Rs+#u6:2) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot, MemBytes: 4, Plain: S4_storeiri_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a word at base and offset if the predicate is false", tmpl: "if (!\x80) memw(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -8968,7 +8968,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirifnew_io: {Op: S4_storeirifnew_io, Name: "S4_storeirifnew_io", Syntax: "if (!Pv.new) memw(Rs+#u6:2) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39c00000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, Plain: S4_storeiri_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a word at base and offset if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -8977,7 +8977,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeirit_io: {Op: S4_storeirit_io, Name: "S4_storeirit_io", Syntax: "if (Pv) memw(Rs+#u6:2) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x38400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred, MemBytes: 4, Plain: S4_storeiri_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a word at base and offset if the predicate is true", tmpl: "if (\x80) memw(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -8986,7 +8986,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 1, Width: 6, Field: 0x0000201f, Signed: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_storeiritnew_io: {Op: S4_storeiritnew_io, Name: "S4_storeiritnew_io", Syntax: "if (Pv.new) memw(Rs+#u6:2) = #s6*", Class: ST, Mask: 0xffe00000, Match: 0x39400000, Slots: 0x3, Units: UnitsNone,
-		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 2, NumImm: 2, Section: "Stores",
+		Flags: FlagStore | FlagPred | FlagPredNew, MemBytes: 4, Plain: S4_storeiri_io, NumReg: 2, NumImm: 2, Section: "Stores",
 		Doc: "store a word at base and offset if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -9193,56 +9193,56 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 22, Field: 0x01ff3ffe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_jumpf: {Op: J2_jumpf, Name: "J2_jumpf", Syntax: "if (!Pu) jump:nt #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5c200000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagBranch | FlagPred | FlagPredNot, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagPred | FlagPredNot, Plain: J2_jump, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "jump if the predicate is false", tmpl: "if (!\x80) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 15, Field: 0x00df20fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_jumpt: {Op: J2_jumpt, Name: "J2_jumpt", Syntax: "if (Pu) jump:nt #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5c000000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagBranch | FlagPred, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagPred, Plain: J2_jump, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "jump if the predicate is true", tmpl: "if (\x80) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 15, Field: 0x00df20fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_jumpfpt: {Op: J2_jumpfpt, Name: "J2_jumpfpt", Syntax: "if (!Pu) jump:t #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5c201000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagBranch | FlagPred | FlagPredNot, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagPred | FlagPredNot, Plain: J2_jump, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "jump if the predicate is false, predicted taken", tmpl: "if (!\x80) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 15, Field: 0x00df20fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_jumptpt: {Op: J2_jumptpt, Name: "J2_jumptpt", Syntax: "if (Pu) jump:t #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5c001000, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagBranch | FlagPred, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagPred, Plain: J2_jump, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "jump if the predicate is true, predicted taken", tmpl: "if (\x80) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 15, Field: 0x00df20fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_jumpfnew: {Op: J2_jumpfnew, Name: "J2_jumpfnew", Syntax: "if (!Pu.new) jump:nt #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5c200800, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagBranch | FlagPred | FlagPredNot | FlagPredNew, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagPred | FlagPredNot | FlagPredNew, Plain: J2_jump, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "jump if the predicate made in this packet is false", tmpl: "if (!\x80.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 15, Field: 0x00df20fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_jumptnew: {Op: J2_jumptnew, Name: "J2_jumptnew", Syntax: "if (Pu.new) jump:nt #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5c000800, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagBranch | FlagPred | FlagPredNew, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagPred | FlagPredNew, Plain: J2_jump, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "jump if the predicate made in this packet is true", tmpl: "if (\x80.new) jump:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 15, Field: 0x00df20fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_jumpfnewpt: {Op: J2_jumpfnewpt, Name: "J2_jumpfnewpt", Syntax: "if (!Pu.new) jump:t #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5c201800, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagBranch | FlagPred | FlagPredNot | FlagPredNew, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagPred | FlagPredNot | FlagPredNew, Plain: J2_jump, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "jump if the predicate made in this packet is false, predicted taken", tmpl: "if (!\x80.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 15, Field: 0x00df20fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_jumptnewpt: {Op: J2_jumptnewpt, Name: "J2_jumptnewpt", Syntax: "if (Pu.new) jump:t #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5c001800, Slots: 0xf, Units: UnitsNone,
-		Flags: FlagBranch | FlagPred | FlagPredNew, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagPred | FlagPredNew, Plain: J2_jump, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "jump if the predicate made in this packet is true, predicted taken", tmpl: "if (\x80.new) jump:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
@@ -9255,28 +9255,28 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	J2_jumprf: {Op: J2_jumprf, Name: "J2_jumprf", Syntax: "if (!Pu) jumpr:nt Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53600000, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot, Plain: J2_jumpr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "jump to a register if the predicate is false", tmpl: "if (!\x80) jumpr:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	J2_jumprt: {Op: J2_jumprt, Name: "J2_jumprt", Syntax: "if (Pu) jumpr:nt Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53400000, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagBranch | FlagIndirect | FlagPred, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagIndirect | FlagPred, Plain: J2_jumpr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "jump to a register if the predicate is true", tmpl: "if (\x80) jumpr:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	J2_jumprfnew: {Op: J2_jumprfnew, Name: "J2_jumprfnew", Syntax: "if (!Pu.new) jumpr:nt Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53600800, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot | FlagPredNew, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot | FlagPredNew, Plain: J2_jumpr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "jump to a register if the predicate made in this packet is false", tmpl: "if (!\x80.new) jumpr:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	J2_jumprtnew: {Op: J2_jumprtnew, Name: "J2_jumprtnew", Syntax: "if (Pu.new) jumpr:nt Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53400800, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNew, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNew, Plain: J2_jumpr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "jump to a register if the predicate made in this packet is true", tmpl: "if (\x80.new) jumpr:nt \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
@@ -9295,14 +9295,14 @@ var forms = [numOps]Form{
 			{Kind: KindR, Role: Use, Index: 0, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	J2_callf: {Op: J2_callf, Name: "J2_callf", Syntax: "if (!Pu) call #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5d200000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagCall | FlagPreferSlot3 | FlagBranch | FlagPred | FlagPredNot, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagCall | FlagPreferSlot3 | FlagBranch | FlagPred | FlagPredNot, Plain: J2_call, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "call if the predicate is false", tmpl: "if (!\x80) call \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
 			{Kind: KindImm, Role: Use, Index: 0, Width: 15, Field: 0x00df20fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	J2_callt: {Op: J2_callt, Name: "J2_callt", Syntax: "if (Pu) call #r15:2*", Class: JUMP, Mask: 0xff201c01, Match: 0x5d000000, Slots: 0xc, Units: UnitsNone,
-		Flags: FlagCall | FlagPreferSlot3 | FlagBranch | FlagPred, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
+		Flags: FlagCall | FlagPreferSlot3 | FlagBranch | FlagPred, Plain: J2_call, NumReg: 1, NumImm: 1, Section: "Branches, calls, loops",
 		Doc: "call if the predicate is true", tmpl: "if (\x80) call \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
@@ -9633,42 +9633,42 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 13, Field: 0x00202ffe, Signed: true, Scale: 2, PCRel: true, UseCycle: 2},
 		}},
 	J2_jumprfpt: {Op: J2_jumprfpt, Name: "J2_jumprfpt", Syntax: "if (!Pu) jumpr:t Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53601000, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot, Plain: J2_jumpr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "jump to a register if the predicate is false, predicted taken", tmpl: "if (!\x80) jumpr:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	J2_jumprtpt: {Op: J2_jumprtpt, Name: "J2_jumprtpt", Syntax: "if (Pu) jumpr:t Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53401000, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagBranch | FlagIndirect | FlagPred, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagIndirect | FlagPred, Plain: J2_jumpr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "jump to a register if the predicate is true, predicted taken", tmpl: "if (\x80) jumpr:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	J2_jumprfnewpt: {Op: J2_jumprfnewpt, Name: "J2_jumprfnewpt", Syntax: "if (!Pu.new) jumpr:t Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53601800, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot | FlagPredNew, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNot | FlagPredNew, Plain: J2_jumpr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "jump to a register if the predicate made in this packet is false, predicted taken", tmpl: "if (!\x80.new) jumpr:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, Neg: true, UseCycle: 3},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	J2_jumprtnewpt: {Op: J2_jumprtnewpt, Name: "J2_jumprtnewpt", Syntax: "if (Pu.new) jumpr:t Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x53401800, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNew, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagBranch | FlagIndirect | FlagPred | FlagPredNew, Plain: J2_jumpr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "jump to a register if the predicate made in this packet is true, predicted taken", tmpl: "if (\x80.new) jumpr:t \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, New: true, UseCycle: 3},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 2},
 		}},
 	J2_callrf: {Op: J2_callrf, Name: "J2_callrf", Syntax: "if (!Pu) callr Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x51200000, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagCall | FlagBranch | FlagIndirect | FlagPred | FlagPredNot, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagCall | FlagBranch | FlagIndirect | FlagPred | FlagPredNot, Plain: J2_callr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "call a register if the predicate is false", tmpl: "if (!\x80) callr \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, Neg: true, UseCycle: 2},
 			{Kind: KindR, Role: Use, Index: 1, Width: 5, Field: 0x001f0000, UseCycle: 1},
 		}},
 	J2_callrt: {Op: J2_callrt, Name: "J2_callrt", Syntax: "if (Pu) callr Rs", Class: JUMP, Mask: 0xffe03cff, Match: 0x51000000, Slots: 0x4, Units: UnitsNone,
-		Flags: FlagCall | FlagBranch | FlagIndirect | FlagPred, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
+		Flags: FlagCall | FlagBranch | FlagIndirect | FlagPred, Plain: J2_callr, NumReg: 2, NumImm: 0, Section: "Branches, calls, loops",
 		Doc: "call a register if the predicate is true", tmpl: "if (\x80) callr \x81",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000300, UseCycle: 2},
@@ -9850,7 +9850,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_npred_ai: {Op: V6_vL32b_npred_ai, Name: "V6_vL32b_npred_ai", Syntax: "if (!Pv) Vd = vmem(Rt+#s4)", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28800060, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vL32b_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored) if the predicate is false", tmpl: "if (!\x80) \x81 = vmem(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -9859,7 +9859,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_npred_pi: {Op: V6_vL32b_npred_pi, Name: "V6_vL32b_npred_pi", Syntax: "if (!Pv) Vd = vmem(Rx++#s3)", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29800060, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81 = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -9868,7 +9868,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_npred_ppu: {Op: V6_vL32b_npred_ppu, Name: "V6_vL32b_npred_ppu", Syntax: "if (!Pv) Vd = vmem(Rx++Mu)", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2b800060, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), then add the modifier register to the address if the predicate is false", tmpl: "if (!\x80) \x81 = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -9877,7 +9877,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_pred_ai: {Op: V6_vL32b_pred_ai, Name: "V6_vL32b_pred_ai", Syntax: "if (Pv) Vd = vmem(Rt+#s4)", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28800040, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vL32b_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored) if the predicate is true", tmpl: "if (\x80) \x81 = vmem(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -9886,7 +9886,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_pred_pi: {Op: V6_vL32b_pred_pi, Name: "V6_vL32b_pred_pi", Syntax: "if (Pv) Vd = vmem(Rx++#s3)", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29800040, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81 = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -9895,7 +9895,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_pred_ppu: {Op: V6_vL32b_pred_ppu, Name: "V6_vL32b_pred_ppu", Syntax: "if (Pv) Vd = vmem(Rx++Mu)", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2b800040, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), then add the modifier register to the address if the predicate is true", tmpl: "if (\x80) \x81 = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -9936,7 +9936,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_nt_npred_ai: {Op: V6_vL32b_nt_npred_ai, Name: "V6_vL32b_nt_npred_ai", Syntax: "if (!Pv) Vd = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28c00060, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vL32b_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) \x81 = vmem(\x82+\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -9945,7 +9945,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_npred_pi: {Op: V6_vL32b_nt_npred_pi, Name: "V6_vL32b_nt_npred_pi", Syntax: "if (!Pv) Vd = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29c00060, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) \x81 = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -9954,7 +9954,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_npred_ppu: {Op: V6_vL32b_nt_npred_ppu, Name: "V6_vL32b_nt_npred_ppu", Syntax: "if (!Pv) Vd = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2bc00060, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) \x81 = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -9979,7 +9979,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_nt_pred_ai: {Op: V6_vL32b_nt_pred_ai, Name: "V6_vL32b_nt_pred_ai", Syntax: "if (Pv) Vd = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28c00040, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vL32b_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) \x81 = vmem(\x82+\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -9988,7 +9988,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_pred_pi: {Op: V6_vL32b_nt_pred_pi, Name: "V6_vL32b_nt_pred_pi", Syntax: "if (Pv) Vd = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29c00040, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) \x81 = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -9997,7 +9997,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_pred_ppu: {Op: V6_vL32b_nt_pred_ppu, Name: "V6_vL32b_nt_pred_ppu", Syntax: "if (Pv) Vd = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2bc00040, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) \x81 = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10030,7 +10030,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 2, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_cur_npred_ai: {Op: V6_vL32b_cur_npred_ai, Name: "V6_vL32b_cur_npred_ai", Syntax: "if (!Pv) Vd.cur = vmem(Rt+#s4)", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x288000a0, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10039,7 +10039,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_cur_npred_pi: {Op: V6_vL32b_cur_npred_pi, Name: "V6_vL32b_cur_npred_pi", Syntax: "if (!Pv) Vd.cur = vmem(Rx++#s3)", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x298000a0, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10048,7 +10048,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_cur_npred_ppu: {Op: V6_vL32b_cur_npred_ppu, Name: "V6_vL32b_cur_npred_ppu", Syntax: "if (!Pv) Vd.cur = vmem(Rx++Mu)", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2b8000a0, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10057,7 +10057,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_cur_pred_ai: {Op: V6_vL32b_cur_pred_ai, Name: "V6_vL32b_cur_pred_ai", Syntax: "if (Pv) Vd.cur = vmem(Rt+#s4)", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28800080, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10066,7 +10066,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_cur_pred_pi: {Op: V6_vL32b_cur_pred_pi, Name: "V6_vL32b_cur_pred_pi", Syntax: "if (Pv) Vd.cur = vmem(Rx++#s3)", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29800080, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10075,7 +10075,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_cur_pred_ppu: {Op: V6_vL32b_cur_pred_ppu, Name: "V6_vL32b_cur_pred_ppu", Syntax: "if (Pv) Vd.cur = vmem(Rx++Mu)", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2b800080, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet and kept, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10084,7 +10084,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_nt_cur_npred_ai: {Op: V6_vL32b_nt_cur_npred_ai, Name: "V6_vL32b_nt_cur_npred_ai", Syntax: "if (!Pv) Vd.cur = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28c000a0, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet and kept if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82+\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10093,7 +10093,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_cur_npred_pi: {Op: V6_vL32b_nt_cur_npred_pi, Name: "V6_vL32b_nt_cur_npred_pi", Syntax: "if (!Pv) Vd.cur = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29c000a0, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet and kept, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10102,7 +10102,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_cur_npred_ppu: {Op: V6_vL32b_nt_cur_npred_ppu, Name: "V6_vL32b_nt_cur_npred_ppu", Syntax: "if (!Pv) Vd.cur = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2bc000a0, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet and kept, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.cur = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10111,7 +10111,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_nt_cur_pred_ai: {Op: V6_vL32b_nt_cur_pred_ai, Name: "V6_vL32b_nt_cur_pred_ai", Syntax: "if (Pv) Vd.cur = vmem(Rt+#s4):nt", Class: CVI_VM_LD, Mask: 0xffe000e0, Match: 0x28c00080, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet and kept if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82+\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10120,7 +10120,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_cur_pred_pi: {Op: V6_vL32b_nt_cur_pred_pi, Name: "V6_vL32b_nt_cur_pred_pi", Syntax: "if (Pv) Vd.cur = vmem(Rx++#s3):nt", Class: CVI_VM_LD, Mask: 0xffe020e0, Match: 0x29c00080, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet and kept, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10129,7 +10129,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_cur_pred_ppu: {Op: V6_vL32b_nt_cur_pred_ppu, Name: "V6_vL32b_nt_cur_pred_ppu", Syntax: "if (Pv) Vd.cur = vmem(Rx++Mu):nt", Class: CVI_VM_LD, Mask: 0xffe007e0, Match: 0x2bc00080, Slots: 0x3, Units: UnitsLd1,
-		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagCur | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_cur_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet and kept, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.cur = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10138,7 +10138,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_nt_tmp_npred_ai: {Op: V6_vL32b_nt_tmp_npred_ai, Name: "V6_vL32b_nt_tmp_npred_ai", Syntax: "if (!Pv) Vd.tmp = vmem(Rt+#s4):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe000e0, Match: 0x28c000e0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet only if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82+\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10147,7 +10147,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_tmp_npred_pi: {Op: V6_vL32b_nt_tmp_npred_pi, Name: "V6_vL32b_nt_tmp_npred_pi", Syntax: "if (!Pv) Vd.tmp = vmem(Rx++#s3):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe020e0, Match: 0x29c000e0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet only, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10156,7 +10156,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_tmp_npred_ppu: {Op: V6_vL32b_nt_tmp_npred_ppu, Name: "V6_vL32b_nt_tmp_npred_ppu", Syntax: "if (!Pv) Vd.tmp = vmem(Rx++Mu):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe007e0, Match: 0x2bc000e0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet only, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10165,7 +10165,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_nt_tmp_pred_ai: {Op: V6_vL32b_nt_tmp_pred_ai, Name: "V6_vL32b_nt_tmp_pred_ai", Syntax: "if (Pv) Vd.tmp = vmem(Rt+#s4):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe000e0, Match: 0x28c000c0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet only if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82+\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10174,7 +10174,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_tmp_pred_pi: {Op: V6_vL32b_nt_tmp_pred_pi, Name: "V6_vL32b_nt_tmp_pred_pi", Syntax: "if (Pv) Vd.tmp = vmem(Rx++#s3):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe020e0, Match: 0x29c000c0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet only, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10183,7 +10183,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_nt_tmp_pred_ppu: {Op: V6_vL32b_nt_tmp_pred_ppu, Name: "V6_vL32b_nt_tmp_pred_ppu", Syntax: "if (Pv) Vd.tmp = vmem(Rx++Mu):nt", Class: CVI_VM_TMP_LD, Mask: 0xffe007e0, Match: 0x2bc000c0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, not kept in the cache, usable in this packet only, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82++\x83):nt",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10192,7 +10192,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_tmp_npred_ai: {Op: V6_vL32b_tmp_npred_ai, Name: "V6_vL32b_tmp_npred_ai", Syntax: "if (!Pv) Vd.tmp = vmem(Rt+#s4)", Class: CVI_VM_TMP_LD, Mask: 0xffe000e0, Match: 0x288000e0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10201,7 +10201,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_tmp_npred_pi: {Op: V6_vL32b_tmp_npred_pi, Name: "V6_vL32b_tmp_npred_pi", Syntax: "if (!Pv) Vd.tmp = vmem(Rx++#s3)", Class: CVI_VM_TMP_LD, Mask: 0xffe020e0, Match: 0x298000e0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10210,7 +10210,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_tmp_npred_ppu: {Op: V6_vL32b_tmp_npred_ppu, Name: "V6_vL32b_tmp_npred_ppu", Syntax: "if (!Pv) Vd.tmp = vmem(Rx++Mu)", Class: CVI_VM_TMP_LD, Mask: 0xffe007e0, Match: 0x2b8000e0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only, then add the step to the address if the predicate is false", tmpl: "if (!\x80) \x81.tmp = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10219,7 +10219,7 @@ var forms = [numOps]Form{
 			{Kind: KindM, Role: Use, Index: 3, Width: 1, Field: 0x00002000, UseCycle: 2},
 		}},
 	V6_vL32b_tmp_pred_ai: {Op: V6_vL32b_tmp_pred_ai, Name: "V6_vL32b_tmp_pred_ai", Syntax: "if (Pv) Vd.tmp = vmem(Rt+#s4)", Class: CVI_VM_TMP_LD, Mask: 0xffe000e0, Match: 0x288000c0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_ai, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82+\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10228,7 +10228,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 4, Field: 0x00002700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_tmp_pred_pi: {Op: V6_vL32b_tmp_pred_pi, Name: "V6_vL32b_tmp_pred_pi", Syntax: "if (Pv) Vd.tmp = vmem(Rx++#s3)", Class: CVI_VM_TMP_LD, Mask: 0xffe020e0, Match: 0x298000c0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_pi, NumReg: 3, NumImm: 1, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10237,7 +10237,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 3, Field: 0x00000700, Signed: true, UseCycle: 2},
 		}},
 	V6_vL32b_tmp_pred_ppu: {Op: V6_vL32b_tmp_pred_ppu, Name: "V6_vL32b_tmp_pred_ppu", Syntax: "if (Pv) Vd.tmp = vmem(Rx++Mu)", Class: CVI_VM_TMP_LD, Mask: 0xffe007e0, Match: 0x2b8000c0, Slots: 0x3, Units: UnitsLd,
-		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX loads",
+		Flags: FlagLoad | FlagTmp | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vL32b_tmp_ppu, NumReg: 4, NumImm: 0, Section: "HVX loads",
 		Doc: "load a vector, 128-byte aligned (low address bits ignored), usable in this packet only, then add the step to the address if the predicate is true", tmpl: "if (\x80) \x81.tmp = vmem(\x82++\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10372,7 +10372,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_npred_ai: {Op: V6_vS32b_npred_ai, Name: "V6_vS32b_npred_ai", Syntax: "if (!Pv) vmem(Rt+#s4) = Vs", Class: CVI_VM_ST, Mask: 0xffe000e0, Match: 0x28a00020, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, 128-byte aligned (low address bits ignored) if the predicate is false", tmpl: "if (!\x80) vmem(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10381,7 +10381,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_npred_pi: {Op: V6_vS32b_npred_pi, Name: "V6_vS32b_npred_pi", Syntax: "if (!Pv) vmem(Rx++#s3) = Vs", Class: CVI_VM_ST, Mask: 0xffe020e0, Match: 0x29a00020, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, 128-byte aligned (low address bits ignored), then add the step to the address if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10390,7 +10390,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_npred_ppu: {Op: V6_vS32b_npred_ppu, Name: "V6_vS32b_npred_ppu", Syntax: "if (!Pv) vmem(Rx++Mu) = Vs", Class: CVI_VM_ST, Mask: 0xffe007e0, Match: 0x2ba00020, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store a vector, 128-byte aligned (low address bits ignored), then add the modifier register to the address if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10399,7 +10399,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_pred_ai: {Op: V6_vS32b_pred_ai, Name: "V6_vS32b_pred_ai", Syntax: "if (Pv) vmem(Rt+#s4) = Vs", Class: CVI_VM_ST, Mask: 0xffe000e0, Match: 0x28a00000, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, 128-byte aligned (low address bits ignored) if the predicate is true", tmpl: "if (\x80) vmem(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10408,7 +10408,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_pred_pi: {Op: V6_vS32b_pred_pi, Name: "V6_vS32b_pred_pi", Syntax: "if (Pv) vmem(Rx++#s3) = Vs", Class: CVI_VM_ST, Mask: 0xffe020e0, Match: 0x29a00000, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, 128-byte aligned (low address bits ignored), then add the step to the address if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10417,7 +10417,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_pred_ppu: {Op: V6_vS32b_pred_ppu, Name: "V6_vS32b_pred_ppu", Syntax: "if (Pv) vmem(Rx++Mu) = Vs", Class: CVI_VM_ST, Mask: 0xffe007e0, Match: 0x2ba00000, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store a vector, 128-byte aligned (low address bits ignored), then add the modifier register to the address if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10426,7 +10426,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_new_npred_ai: {Op: V6_vS32b_new_npred_ai, Name: "V6_vS32b_new_npred_ai", Syntax: "if (!Pv) vmem(Rt+#s4) = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe000f8, Match: 0x28a00068, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store the vector made in this packet, 128-byte aligned (low address bits ignored) if the predicate is false", tmpl: "if (!\x80) vmem(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10435,7 +10435,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_new_npred_pi: {Op: V6_vS32b_new_npred_pi, Name: "V6_vS32b_new_npred_pi", Syntax: "if (!Pv) vmem(Rx++#s3) = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe020f8, Match: 0x29a00068, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store the vector made in this packet, 128-byte aligned (low address bits ignored), then add the step to the address if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10444,7 +10444,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_new_pred_ai: {Op: V6_vS32b_new_pred_ai, Name: "V6_vS32b_new_pred_ai", Syntax: "if (Pv) vmem(Rt+#s4) = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe000f8, Match: 0x28a00040, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store the vector made in this packet, 128-byte aligned (low address bits ignored) if the predicate is true", tmpl: "if (\x80) vmem(\x81+\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10453,7 +10453,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_new_pred_pi: {Op: V6_vS32b_new_pred_pi, Name: "V6_vS32b_new_pred_pi", Syntax: "if (Pv) vmem(Rx++#s3) = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe020f8, Match: 0x29a00040, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store the vector made in this packet, 128-byte aligned (low address bits ignored), then add the step to the address if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10462,7 +10462,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32Ub_npred_ai: {Op: V6_vS32Ub_npred_ai, Name: "V6_vS32Ub_npred_ai", Syntax: "if (!Pv) vmemu(Rt+#s4) = Vs", Class: CVI_VM_STU, Mask: 0xffe000e0, Match: 0x28a000e0, Slots: 0x1, Units: UnitsStXlane,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, Plain: V6_vS32Ub_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, unaligned if the predicate is false", tmpl: "if (!\x80) vmemu(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10471,7 +10471,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 5},
 		}},
 	V6_vS32Ub_npred_pi: {Op: V6_vS32Ub_npred_pi, Name: "V6_vS32Ub_npred_pi", Syntax: "if (!Pv) vmemu(Rx++#s3) = Vs", Class: CVI_VM_STU, Mask: 0xffe020e0, Match: 0x29a000e0, Slots: 0x1, Units: UnitsStXlane,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, Plain: V6_vS32Ub_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, unaligned, then add the step to the address if the predicate is false", tmpl: "if (!\x80) vmemu(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10480,7 +10480,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 5},
 		}},
 	V6_vS32Ub_pred_ai: {Op: V6_vS32Ub_pred_ai, Name: "V6_vS32Ub_pred_ai", Syntax: "if (Pv) vmemu(Rt+#s4) = Vs", Class: CVI_VM_STU, Mask: 0xffe000e0, Match: 0x28a000c0, Slots: 0x1, Units: UnitsStXlane,
-		Flags: FlagStore | FlagPred | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, Plain: V6_vS32Ub_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, unaligned if the predicate is true", tmpl: "if (\x80) vmemu(\x81+\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10489,7 +10489,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 5},
 		}},
 	V6_vS32Ub_pred_pi: {Op: V6_vS32Ub_pred_pi, Name: "V6_vS32Ub_pred_pi", Syntax: "if (Pv) vmemu(Rx++#s3) = Vs", Class: CVI_VM_STU, Mask: 0xffe020e0, Match: 0x29a000c0, Slots: 0x1, Units: UnitsStXlane,
-		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, Plain: V6_vS32Ub_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, unaligned, then add the step to the address if the predicate is true", tmpl: "if (\x80) vmemu(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10498,7 +10498,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 5},
 		}},
 	V6_vS32Ub_npred_ppu: {Op: V6_vS32Ub_npred_ppu, Name: "V6_vS32Ub_npred_ppu", Syntax: "if (!Pv) vmemu(Rx++Mu) = Vs", Class: CVI_VM_STU, Mask: 0xffe007e0, Match: 0x2ba000e0, Slots: 0x1, Units: UnitsStXlane,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, Plain: V6_vS32Ub_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store a vector, unaligned if the predicate is false", tmpl: "if (!\x80) vmemu(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10507,7 +10507,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 5},
 		}},
 	V6_vS32Ub_pred_ppu: {Op: V6_vS32Ub_pred_ppu, Name: "V6_vS32Ub_pred_ppu", Syntax: "if (Pv) vmemu(Rx++Mu) = Vs", Class: CVI_VM_STU, Mask: 0xffe007e0, Match: 0x2ba000c0, Slots: 0x1, Units: UnitsStXlane,
-		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX | FlagUnaligned | FlagBlocksSlot1, MemBytes: 128, Plain: V6_vS32Ub_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store a vector, unaligned if the predicate is true", tmpl: "if (\x80) vmemu(\x81++\x82) = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10516,7 +10516,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x0000001f, UseCycle: 5},
 		}},
 	V6_vS32b_new_npred_ppu: {Op: V6_vS32b_new_npred_ppu, Name: "V6_vS32b_new_npred_ppu", Syntax: "if (!Pv) vmem(Rx++Mu) = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe007f8, Match: 0x2ba00068, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store the vector made in this packet if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10525,7 +10525,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_new_pred_ppu: {Op: V6_vS32b_new_pred_ppu, Name: "V6_vS32b_new_pred_ppu", Syntax: "if (Pv) vmem(Rx++Mu) = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe007f8, Match: 0x2ba00040, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store the vector made in this packet if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82) = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10550,7 +10550,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 1, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_nt_new_npred_ai: {Op: V6_vS32b_nt_new_npred_ai, Name: "V6_vS32b_nt_new_npred_ai", Syntax: "if (!Pv) vmem(Rt+#s4):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe000f8, Match: 0x28e00078, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store the vector made in this packet, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81+\x82):nt = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10559,7 +10559,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_nt_new_npred_pi: {Op: V6_vS32b_nt_new_npred_pi, Name: "V6_vS32b_nt_new_npred_pi", Syntax: "if (!Pv) vmem(Rx++#s3):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe020f8, Match: 0x29e00078, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store the vector made in this packet, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10568,7 +10568,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_nt_new_npred_ppu: {Op: V6_vS32b_nt_new_npred_ppu, Name: "V6_vS32b_nt_new_npred_ppu", Syntax: "if (!Pv) vmem(Rx++Mu):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe007f8, Match: 0x2be00078, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store the vector made in this packet, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10593,7 +10593,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_nt_new_pred_ai: {Op: V6_vS32b_nt_new_pred_ai, Name: "V6_vS32b_nt_new_pred_ai", Syntax: "if (Pv) vmem(Rt+#s4):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe000f8, Match: 0x28e00050, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store the vector made in this packet, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81+\x82):nt = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10602,7 +10602,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_nt_new_pred_pi: {Op: V6_vS32b_nt_new_pred_pi, Name: "V6_vS32b_nt_new_pred_pi", Syntax: "if (Pv) vmem(Rx++#s3):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe020f8, Match: 0x29e00050, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store the vector made in this packet, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10611,7 +10611,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 2, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_nt_new_pred_ppu: {Op: V6_vS32b_nt_new_pred_ppu, Name: "V6_vS32b_nt_new_pred_ppu", Syntax: "if (Pv) vmem(Rx++Mu):nt = Os.new", Class: CVI_VM_NEW_ST, Mask: 0xffe007f8, Match: 0x2be00050, Slots: 0x1, Units: UnitsSt,
-		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagNewStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store the vector made in this packet, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10620,7 +10620,7 @@ var forms = [numOps]Form{
 			{Kind: KindNV, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 5},
 		}},
 	V6_vS32b_nt_npred_ai: {Op: V6_vS32b_nt_npred_ai, Name: "V6_vS32b_nt_npred_ai", Syntax: "if (!Pv) vmem(Rt+#s4):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe000e0, Match: 0x28e00020, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81+\x82):nt = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10629,7 +10629,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_nt_npred_pi: {Op: V6_vS32b_nt_npred_pi, Name: "V6_vS32b_nt_npred_pi", Syntax: "if (!Pv) vmem(Rx++#s3):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe020e0, Match: 0x29e00020, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10638,7 +10638,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_nt_npred_ppu: {Op: V6_vS32b_nt_npred_ppu, Name: "V6_vS32b_nt_npred_ppu", Syntax: "if (!Pv) vmem(Rx++Mu):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe007e0, Match: 0x2be00020, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPredNot | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store a vector, not kept in the cache if the predicate is false", tmpl: "if (!\x80) vmem(\x81++\x82):nt = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, Neg: true, UseCycle: 2},
@@ -10690,7 +10690,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_nt_pred_ai: {Op: V6_vS32b_nt_pred_ai, Name: "V6_vS32b_nt_pred_ai", Syntax: "if (Pv) vmem(Rt+#s4):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe000e0, Match: 0x28e00000, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ai, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81+\x82):nt = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10699,7 +10699,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_nt_pred_pi: {Op: V6_vS32b_nt_pred_pi, Name: "V6_vS32b_nt_pred_pi", Syntax: "if (Pv) vmem(Rx++#s3):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe020e0, Match: 0x29e00000, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 3, NumImm: 1, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_pi, NumReg: 3, NumImm: 1, Section: "HVX stores",
 		Doc: "store a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -10708,7 +10708,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x0000001f, UseCycle: 7},
 		}},
 	V6_vS32b_nt_pred_ppu: {Op: V6_vS32b_nt_pred_ppu, Name: "V6_vS32b_nt_pred_ppu", Syntax: "if (Pv) vmem(Rx++Mu):nt = Vs", Class: CVI_VM_ST, Mask: 0xffe007e0, Match: 0x2be00000, Slots: 0x1, Units: UnitsSt1,
-		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, NumReg: 4, NumImm: 0, Section: "HVX stores",
+		Flags: FlagStore | FlagPred | FlagPostInc | FlagHVX, MemBytes: 128, Plain: V6_vS32b_ppu, NumReg: 4, NumImm: 0, Section: "HVX stores",
 		Doc: "store a vector, not kept in the cache if the predicate is true", tmpl: "if (\x80) vmem(\x81++\x82):nt = \x83",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00001800, UseCycle: 2},
@@ -11857,7 +11857,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x001f0000, UseCycle: 7},
 		}},
 	V6_vcmov: {Op: V6_vcmov, Name: "V6_vcmov", Syntax: "if (Ps) Vd = Vu", Class: CVI_VA, Mask: 0xffff2080, Match: 0x1a000000, Slots: 0xf, Units: UnitsAny1,
-		Flags: FlagPred | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX min, max, compare, select",
+		Flags: FlagPred | FlagHVX, Plain: V6_vassign, NumReg: 3, NumImm: 0, Section: "HVX min, max, compare, select",
 		Doc: "copy if the predicate is true", tmpl: "if (\x80) \x81 = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -11865,7 +11865,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
 		}},
 	V6_vncmov: {Op: V6_vncmov, Name: "V6_vncmov", Syntax: "if (!Ps) Vd = Vu", Class: CVI_VA, Mask: 0xffff2080, Match: 0x1a200000, Slots: 0xf, Units: UnitsAny1,
-		Flags: FlagPred | FlagPredNot | FlagHVX, NumReg: 3, NumImm: 0, Section: "HVX min, max, compare, select",
+		Flags: FlagPred | FlagPredNot | FlagHVX, Plain: V6_vassign, NumReg: 3, NumImm: 0, Section: "HVX min, max, compare, select",
 		Doc: "copy if the predicate is false", tmpl: "if (!\x80) \x81 = \x82",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -11873,7 +11873,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 2, Width: 5, Field: 0x00001f00, UseCycle: 7},
 		}},
 	V6_vccombine: {Op: V6_vccombine, Name: "V6_vccombine", Syntax: "if (Ps) Vdd = vcombine(Vu,Vv)", Class: CVI_VA_DV, Mask: 0xffe02080, Match: 0x1a600000, Slots: 0xf, Units: UnitsDV,
-		Flags: FlagPred | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX min, max, compare, select",
+		Flags: FlagPred | FlagHVX, Plain: V6_vcombine, NumReg: 4, NumImm: 0, Section: "HVX min, max, compare, select",
 		Doc: "pair Vu:Vv if the predicate is true", tmpl: "if (\x80) \x81 = vcombine(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -11882,7 +11882,7 @@ var forms = [numOps]Form{
 			{Kind: KindV, Role: Use, Index: 3, Width: 5, Field: 0x001f0000, UseCycle: 7},
 		}},
 	V6_vnccombine: {Op: V6_vnccombine, Name: "V6_vnccombine", Syntax: "if (!Ps) Vdd = vcombine(Vu,Vv)", Class: CVI_VA_DV, Mask: 0xffe02080, Match: 0x1a400000, Slots: 0xf, Units: UnitsDV,
-		Flags: FlagPred | FlagPredNot | FlagHVX, NumReg: 4, NumImm: 0, Section: "HVX min, max, compare, select",
+		Flags: FlagPred | FlagPredNot | FlagHVX, Plain: V6_vcombine, NumReg: 4, NumImm: 0, Section: "HVX min, max, compare, select",
 		Doc: "pair Vu:Vv if the predicate is false", tmpl: "if (!\x80) \x81 = vcombine(\x82,\x83)",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -19148,7 +19148,7 @@ var forms = [numOps]Form{
 			{Kind: KindImm, Role: Use, Index: 0, Width: 9, Field: 0x003000fe, Signed: true, Scale: 2, PCRel: true, Extendable: true, UseCycle: 2},
 		}},
 	S4_pstorerbnewf_rr: {Op: S4_pstorerbnewf_rr, Name: "S4_pstorerbnewf_rr", Syntax: "if (!Pv) memb(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x35a00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 1, Plain: S4_storerb_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a byte made in this packet at base and shifted index if the predicate is false", tmpl: "if (!\x80) memb(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -19158,7 +19158,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerbnewt_rr: {Op: S4_pstorerbnewt_rr, Name: "S4_pstorerbnewt_rr", Syntax: "if (Pv) memb(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x34a00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 1, Plain: S4_storerb_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a byte made in this packet at base and shifted index if the predicate is true", tmpl: "if (\x80) memb(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -19168,7 +19168,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerbnewfnew_rr: {Op: S4_pstorerbnewfnew_rr, Name: "S4_pstorerbnewfnew_rr", Syntax: "if (!Pv.new) memb(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x37a00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 1, Plain: S4_storerb_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a byte made in this packet at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memb(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -19178,7 +19178,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerbnewtnew_rr: {Op: S4_pstorerbnewtnew_rr, Name: "S4_pstorerbnewtnew_rr", Syntax: "if (Pv.new) memb(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x36a00000, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 1, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 1, Plain: S4_storerb_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a byte made in this packet at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memb(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -19188,7 +19188,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerhnewf_rr: {Op: S4_pstorerhnewf_rr, Name: "S4_pstorerhnewf_rr", Syntax: "if (!Pv) memh(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x35a00008, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 2, Plain: S4_storerh_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a half made in this packet at base and shifted index if the predicate is false", tmpl: "if (!\x80) memh(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -19198,7 +19198,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerhnewt_rr: {Op: S4_pstorerhnewt_rr, Name: "S4_pstorerhnewt_rr", Syntax: "if (Pv) memh(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x34a00008, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 2, Plain: S4_storerh_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a half made in this packet at base and shifted index if the predicate is true", tmpl: "if (\x80) memh(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -19208,7 +19208,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerhnewfnew_rr: {Op: S4_pstorerhnewfnew_rr, Name: "S4_pstorerhnewfnew_rr", Syntax: "if (!Pv.new) memh(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x37a00008, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 2, Plain: S4_storerh_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a half made in this packet at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memh(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -19218,7 +19218,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerhnewtnew_rr: {Op: S4_pstorerhnewtnew_rr, Name: "S4_pstorerhnewtnew_rr", Syntax: "if (Pv.new) memh(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x36a00008, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 2, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 2, Plain: S4_storerh_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a half made in this packet at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memh(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},
@@ -19228,7 +19228,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerinewf_rr: {Op: S4_pstorerinewf_rr, Name: "S4_pstorerinewf_rr", Syntax: "if (!Pv) memw(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x35a00010, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot, MemBytes: 4, Plain: S4_storeri_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a word made in this packet at base and shifted index if the predicate is false", tmpl: "if (!\x80) memw(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, Neg: true, UseCycle: 2},
@@ -19238,7 +19238,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerinewt_rr: {Op: S4_pstorerinewt_rr, Name: "S4_pstorerinewt_rr", Syntax: "if (Pv) memw(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x34a00010, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred, MemBytes: 4, Plain: S4_storeri_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a word made in this packet at base and shifted index if the predicate is true", tmpl: "if (\x80) memw(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, UseCycle: 2},
@@ -19248,7 +19248,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerinewfnew_rr: {Op: S4_pstorerinewfnew_rr, Name: "S4_pstorerinewfnew_rr", Syntax: "if (!Pv.new) memw(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x37a00010, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNot | FlagPredNew, MemBytes: 4, Plain: S4_storeri_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a word made in this packet at base and shifted index if the predicate made in this packet is false", tmpl: "if (!\x80.new) memw(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, Neg: true, UseCycle: 3},
@@ -19258,7 +19258,7 @@ var forms = [numOps]Form{
 			{Kind: KindNR, Role: Use, Index: 3, Width: 3, Field: 0x00000007, UseCycle: 3},
 		}},
 	S4_pstorerinewtnew_rr: {Op: S4_pstorerinewtnew_rr, Name: "S4_pstorerinewtnew_rr", Syntax: "if (Pv.new) memw(Rs+Ru<<#u2) = Nt.new", Class: ST, Mask: 0xffe00018, Match: 0x36a00010, Slots: 0x1, Units: UnitsNone,
-		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 4, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
+		Flags: FlagNoStore1 | FlagStore | FlagNewStore | FlagPred | FlagPredNew, MemBytes: 4, Plain: S4_storeri_rr, NumReg: 4, NumImm: 1, Section: "New-value jumps and stores, second part",
 		Doc: "store a word made in this packet at base and shifted index if the predicate made in this packet is true", tmpl: "if (\x80.new) memw(\x81+\x82<<\x83) = \x84.new",
 		Operands: []OperandSpec{
 			{Kind: KindP, Role: Use, Index: 0, Width: 2, Field: 0x00000060, New: true, UseCycle: 3},

@@ -38,8 +38,9 @@ func Ops(rows []Row) ([]byte, error) {
 	}
 	b.WriteString("\n\tnumOps\n)\n\n")
 	b.WriteString("// forms is indexed by Op. It is never written to.\nvar forms = [numOps]Form{\n")
+	plain := plainForms(rows)
 	for i := range rows {
-		if err := emitForm(&b, &rows[i]); err != nil {
+		if err := emitForm(&b, &rows[i], plain[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -52,7 +53,10 @@ func Ops(rows []Row) ([]byte, error) {
 	return out, nil
 }
 
-func emitForm(b *bytes.Buffer, r *Row) error {
+// text is the syntax without the marks of short register fields.
+func (r *Row) text() string { return strings.ReplaceAll(r.Syntax, "'", "") }
+
+func emitForm(b *bytes.Buffer, r *Row, plain string) error {
 	pipes, ok := pipeName[r.Pipes]
 	if !ok {
 		return fmt.Errorf("forms.txt:%d: %s: unknown pipes %q", r.Line, r.Name, r.Pipes)
@@ -62,12 +66,15 @@ func emitForm(b *bytes.Buffer, r *Row) error {
 		return err
 	}
 	fmt.Fprintf(b, "\t%s: {Op: %s, Name: %q, Syntax: %q, Class: %s, Mask: %#08x, Match: %#08x, Slots: %#x, Units: %s,\n",
-		r.ident(), r.ident(), r.Name, strings.ReplaceAll(r.Syntax, "'", ""), r.Class, r.Mask, r.Match, r.SlotMask, pipes)
+		r.ident(), r.ident(), r.Name, r.text(), r.Class, r.Mask, r.Match, r.SlotMask, pipes)
 	if len(flags) > 0 {
 		fmt.Fprintf(b, "Flags: %s, ", strings.Join(flags, " | "))
 	}
 	if n := r.memBytes(); n > 0 {
 		fmt.Fprintf(b, "MemBytes: %d, ", n)
+	}
+	if plain != "" {
+		fmt.Fprintf(b, "Plain: %s, ", plain)
 	}
 	fmt.Fprintf(b, "NumReg: %d, NumImm: %d, Section: %q,\nDoc: %q, tmpl: \"%s\"", r.NumReg, r.NumImm, r.Section, r.Doc, r.goTemplate())
 	if len(r.Operands) > 0 {
