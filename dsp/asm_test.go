@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand"
 	"testing"
@@ -46,14 +47,30 @@ func runOn(t *testing.T, core *Core, asm *asmTable, p *Program, st State, scratc
 	return st, m
 }
 
+// extremes are words whose sums and products leave the range of their lanes.
+var extremes = [...]uint32{
+	0, 1, 0xffffffff, 0x80000000, 0x7fffffff, 0x80008000, 0x7fff7fff, 0x7fff8000, 0x80808080, 0x7f7f7f7f, 0x00ff00ff, 0xff80ff80,
+}
+
+// randomState has random registers, those of every second state extremes.
 func randomState(r *rand.Rand) (st State) {
+	extreme := r.Intn(2) == 0
+	word := func() uint32 {
+		if extreme {
+			return extremes[r.Intn(len(extremes))]
+		}
+		return r.Uint32()
+	}
 	for i := range st.R {
-		st.R[i] = r.Uint32()
+		st.R[i] = word()
 	}
 	st.R[26], st.R[27] = scratchBase+512, 8
 	st.R[29], st.R[30] = st.R[26], st.R[26]
 	for i := range st.V {
-		for j := range st.V[i] {
+		for j := 0; j < len(st.V[i]) && extreme; j += 4 {
+			binary.LittleEndian.PutUint32(st.V[i][j:], word())
+		}
+		for j := 0; j < len(st.V[i]) && !extreme; j++ {
 			st.V[i][j] = byte(r.Uint32())
 			switch r.Intn(8) {
 			case 0:

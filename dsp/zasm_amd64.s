@@ -121,6 +121,81 @@ TEXT ·h0M2_mpyi(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
+// func h0A2_max()
+// Requires: CMOV
+TEXT ·h0A2_max(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVL    (DI)(CX*1), CX
+	CMPL    CX, AX
+	CMOVLGT CX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_min()
+// Requires: CMOV
+TEXT ·h0A2_min(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVL    (DI)(CX*1), CX
+	CMPL    CX, AX
+	CMOVLLT CX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_maxu()
+// Requires: CMOV
+TEXT ·h0A2_maxu(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVL    (DI)(CX*1), CX
+	CMPL    CX, AX
+	CMOVLHI CX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_minu()
+// Requires: CMOV
+TEXT ·h0A2_minu(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVL    (DI)(CX*1), CX
+	CMPL    CX, AX
+	CMOVLCS CX, AX
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_addsat()
+TEXT ·h0A2_addsat(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVL    AX, BX
+	ADDL    (DI)(CX*1), AX
+	JOC     fits
+	MOVL    BX, AX
+	SARL    $0x1f, AX
+	XORL    $0x7fffffff, AX
+	ORL     $0x01, 6336(DI)
+
+fits:
+	MOVWQZX 16(SI), DX
+	MOVL    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
 // func h0A2_addi()
 TEXT ·h0A2_addi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), AX
@@ -1010,6 +1085,118 @@ TEXT ·h0A2_xorp(SB), NOSPLIT|NOFRAME, $0
 	XORQ    (DI)(CX*1), AX
 	MOVWQZX 16(SI), DX
 	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asl_i_p()
+TEXT ·h0S2_asl_i_p(SB), NOSPLIT|NOFRAME, $0
+	MOVL    32(SI), CX
+	MOVWQZX 18(SI), AX
+	MOVQ    (DI)(AX*1), AX
+	SHLQ    CL, AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_asr_i_p()
+TEXT ·h0S2_asr_i_p(SB), NOSPLIT|NOFRAME, $0
+	MOVL    32(SI), CX
+	MOVWQZX 18(SI), AX
+	MOVQ    (DI)(AX*1), AX
+	SARQ    CL, AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0S2_lsr_i_p()
+TEXT ·h0S2_lsr_i_p(SB), NOSPLIT|NOFRAME, $0
+	MOVL    32(SI), CX
+	MOVWQZX 18(SI), AX
+	MOVQ    (DI)(AX*1), AX
+	SHRQ    CL, AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0M2_dpmpyss_s0()
+TEXT ·h0M2_dpmpyss_s0(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVLQSX (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVLQSX (DI)(CX*1), CX
+	IMULQ   CX, AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0M2_dpmpyuu_s0()
+TEXT ·h0M2_dpmpyuu_s0(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVL    (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVL    (DI)(CX*1), CX
+	IMULQ   CX, AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0A2_sxtw()
+TEXT ·h0A2_sxtw(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVLQSX (DI)(AX*1), AX
+	MOVWQZX 16(SI), DX
+	MOVQ    AX, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C2_and()
+TEXT ·h0C2_and(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVBLZX (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVBLZX (DI)(CX*1), CX
+	ANDL    CX, AX
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C2_or()
+TEXT ·h0C2_or(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVBLZX (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVBLZX (DI)(CX*1), CX
+	ORL     CX, AX
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C2_xor()
+TEXT ·h0C2_xor(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVBLZX (DI)(AX*1), AX
+	MOVWQZX 20(SI), CX
+	MOVBLZX (DI)(CX*1), CX
+	XORL    CX, AX
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0C2_not()
+TEXT ·h0C2_not(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 18(SI), AX
+	MOVBLZX (DI)(AX*1), AX
+	NOTL    AX
+	MOVWQZX 16(SI), DX
+	MOVB    AL, (DI)(DX*1)
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
@@ -2539,6 +2726,16 @@ slow:
 	RET
 	ADDQ $0x40, SI
 	JMP  (SI)
+
+// func h0Y2_dcfetchbo()
+TEXT ·h0Y2_dcfetchbo(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVL    (DI)(AX*1), AX
+	ADDL    32(SI), AX
+	MOVWQZX 28(SI), CX
+	MOVL    AX, (R15)(CX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
 
 // func h0S2_storerb_io()
 // Requires: AVX
@@ -5166,6 +5363,56 @@ TEXT ·h0V6_vandvqv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
+// func h0V6_pred_and_n()
+// Requires: AVX, AVX2
+TEXT ·h0V6_pred_and_n(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPANDN  Y0, Y1, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPANDN  Y0, Y1, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPANDN  Y0, Y1, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPANDN  Y0, Y1, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0V6_vandvnqv()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vandvnqv(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPANDN  Y1, Y0, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPANDN  Y1, Y0, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPANDN  Y1, Y0, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPANDN  Y1, Y0, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
 // func h0V6_vabsdiffub()
 // Requires: AVX, AVX2
 TEXT ·h0V6_vabsdiffub(SB), NOSPLIT|NOFRAME, $0
@@ -5725,6 +5972,659 @@ TEXT ·h0V6_lvsplatb(SB), NOSPLIT|NOFRAME, $0
 	VMOVDQU      Y0, 32(DI)(AX*1)
 	VMOVDQU      Y0, 64(DI)(AX*1)
 	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vavgh()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavgh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAW  $0x01, Y3, Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAW  $0x01, Y3, Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAW  $0x01, Y3, Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAW  $0x01, Y3, Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0V6_vavghrnd()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavghrnd(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAW  $0x01, Y3, Y3
+	VPSUBW  Y3, Y2, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAW  $0x01, Y3, Y3
+	VPSUBW  Y3, Y2, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAW  $0x01, Y3, Y3
+	VPSUBW  Y3, Y2, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAW  $0x01, Y3, Y3
+	VPSUBW  Y3, Y2, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0V6_vnavgh()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vnavgh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRAW       $0x01, Y3, Y3
+	VPSUBW       Y3, Y2, Y2
+	VMOVDQU      Y2, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRAW       $0x01, Y3, Y3
+	VPSUBW       Y3, Y2, Y2
+	VMOVDQU      Y2, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRAW       $0x01, Y3, Y3
+	VPSUBW       Y3, Y2, Y2
+	VMOVDQU      Y2, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRAW       $0x01, Y3, Y3
+	VPSUBW       Y3, Y2, Y2
+	VMOVDQU      Y2, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vavguh()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavguh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLW  $0x01, Y3, Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLW  $0x01, Y3, Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLW  $0x01, Y3, Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLW  $0x01, Y3, Y3
+	VPADDW  Y3, Y2, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0V6_vavgw()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavgw(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAD  $0x01, Y3, Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAD  $0x01, Y3, Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAD  $0x01, Y3, Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAD  $0x01, Y3, Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0V6_vavgwrnd()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavgwrnd(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAD  $0x01, Y3, Y3
+	VPSUBD  Y3, Y2, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAD  $0x01, Y3, Y3
+	VPSUBD  Y3, Y2, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAD  $0x01, Y3, Y3
+	VPSUBD  Y3, Y2, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRAD  $0x01, Y3, Y3
+	VPSUBD  Y3, Y2, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0V6_vnavgw()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vnavgw(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRAD       $0x01, Y3, Y3
+	VPSUBD       Y3, Y2, Y2
+	VMOVDQU      Y2, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRAD       $0x01, Y3, Y3
+	VPSUBD       Y3, Y2, Y2
+	VMOVDQU      Y2, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRAD       $0x01, Y3, Y3
+	VPSUBD       Y3, Y2, Y2
+	VMOVDQU      Y2, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRAD       $0x01, Y3, Y3
+	VPSUBD       Y3, Y2, Y2
+	VMOVDQU      Y2, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vavguw()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavguw(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLD  $0x01, Y3, Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLD  $0x01, Y3, Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLD  $0x01, Y3, Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPAND   Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLD  $0x01, Y3, Y3
+	VPADDD  Y3, Y2, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0V6_vavguwrnd()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavguwrnd(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLD  $0x01, Y3, Y3
+	VPSUBD  Y3, Y2, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLD  $0x01, Y3, Y3
+	VPSUBD  Y3, Y2, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLD  $0x01, Y3, Y3
+	VPSUBD  Y3, Y2, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPOR    Y1, Y0, Y2
+	VPXOR   Y1, Y0, Y3
+	VPSRLD  $0x01, Y3, Y3
+	VPSUBD  Y3, Y2, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+// func h0V6_vavgb()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavgb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y1
+	VPAND        Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPADDB       Y3, Y2, Y2
+	VMOVDQU      Y2, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y1
+	VPAND        Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPADDB       Y3, Y2, Y2
+	VMOVDQU      Y2, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y1
+	VPAND        Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPADDB       Y3, Y2, Y2
+	VMOVDQU      Y2, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y1
+	VPAND        Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPADDB       Y3, Y2, Y2
+	VMOVDQU      Y2, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vavgbrnd()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavgbrnd(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPSUBB       Y3, Y2, Y2
+	VMOVDQU      Y2, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPSUBB       Y3, Y2, Y2
+	VMOVDQU      Y2, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPSUBB       Y3, Y2, Y2
+	VMOVDQU      Y2, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPSUBB       Y3, Y2, Y2
+	VMOVDQU      Y2, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vnavgb()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vnavgb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPSUBB       Y3, Y2, Y2
+	VMOVDQU      Y2, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPSUBB       Y3, Y2, Y2
+	VMOVDQU      Y2, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPSUBB       Y3, Y2, Y2
+	VMOVDQU      Y2, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y1
+	MOVL         $0xffffffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y4
+	VPXOR        Y4, Y1, Y1
+	VPOR         Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPXOR        Y5, Y3, Y3
+	VPSUBB       Y5, Y3, Y3
+	VPSUBB       Y3, Y2, Y2
+	VMOVDQU      Y2, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vavgub()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vavgub(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y1
+	VPAND        Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	VPADDB       Y3, Y2, Y2
+	VMOVDQU      Y2, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y1
+	VPAND        Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	VPADDB       Y3, Y2, Y2
+	VMOVDQU      Y2, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y1
+	VPAND        Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	VPADDB       Y3, Y2, Y2
+	VMOVDQU      Y2, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y1
+	VPAND        Y1, Y0, Y2
+	VPXOR        Y1, Y0, Y3
+	VPSRLW       $0x01, Y3, Y3
+	MOVL         $0x7f7f7f7f, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y5
+	VPAND        Y5, Y3, Y3
+	VPADDB       Y3, Y2, Y2
+	VMOVDQU      Y2, 96(DI)(AX*1)
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
@@ -6913,6 +7813,84 @@ TEXT ·h0V6_vandvrt(SB), NOSPLIT|NOFRAME, $0
 	VMOVDQU      Y0, 64(DI)(AX*1)
 	VPAND        96(DI)(CX*1), Y1, Y0
 	VPCMPEQB     Y2, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+DATA iota<>+0(SB)/8, $0x0706050403020100
+DATA iota<>+8(SB)/8, $0x0f0e0d0c0b0a0908
+DATA iota<>+16(SB)/8, $0x1716151413121110
+DATA iota<>+24(SB)/8, $0x1f1e1d1c1b1a1918
+DATA iota<>+32(SB)/8, $0x2726252423222120
+DATA iota<>+40(SB)/8, $0x2f2e2d2c2b2a2928
+DATA iota<>+48(SB)/8, $0x3736353433323130
+DATA iota<>+56(SB)/8, $0x3f3e3d3c3b3a3938
+GLOBL iota<>(SB), RODATA|NOPTR, $64
+
+// func h0V6_pred_scalar2()
+// Requires: AVX, AVX2
+TEXT ·h0V6_pred_scalar2(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      18(SI), R9
+	MOVL         (DI)(R9*1), R9
+	ANDL         $0x0000007f, R9
+	DECL         R9
+	VMOVD        R9, X1
+	VPBROADCASTB X1, Y1
+	VPCMPEQB     Y3, Y3, Y3
+	MOVWQZX      16(SI), AX
+	VMOVDQU      iota<>+0(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VMOVDQU      iota<>+32(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y2
+	VPSUBB       Y2, Y1, Y1
+	VMOVDQU      iota<>+0(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VMOVDQU      iota<>+32(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_pred_scalar2v2()
+// Requires: AVX, AVX2
+TEXT ·h0V6_pred_scalar2v2(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      18(SI), R9
+	MOVL         (DI)(R9*1), R9
+	DECL         R9
+	ANDL         $0x0000007f, R9
+	VMOVD        R9, X1
+	VPBROADCASTB X1, Y1
+	VPCMPEQB     Y3, Y3, Y3
+	MOVWQZX      16(SI), AX
+	VMOVDQU      iota<>+0(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VMOVDQU      iota<>+32(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y2
+	VPSUBB       Y2, Y1, Y1
+	VMOVDQU      iota<>+0(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VMOVDQU      iota<>+32(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
 	VPXOR        Y3, Y0, Y0
 	VMOVDQU      Y0, 96(DI)(AX*1)
 	ADDQ         $0x40, SI
@@ -8878,6 +9856,110 @@ TEXT ·h0V6_vshufoh(SB), NOSPLIT|NOFRAME, $0
 	VPAND        Y9, Y3, Y3
 	VPOR         Y0, Y3, Y5
 	VMOVDQU      Y5, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vshufoeb()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vshufoeb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	MOVL         $0x00ff00ff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y9
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y1
+	VPSLLW       $0x08, Y0, Y2
+	VPSRLW       $0x08, Y1, Y3
+	VPAND        Y9, Y1, Y1
+	VPANDN       Y0, Y9, Y0
+	VPOR         Y2, Y1, Y1
+	VPOR         Y3, Y0, Y0
+	VMOVDQU      Y1, (DI)(AX*1)
+	VMOVDQU      Y0, 128(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y1
+	VPSLLW       $0x08, Y0, Y2
+	VPSRLW       $0x08, Y1, Y3
+	VPAND        Y9, Y1, Y1
+	VPANDN       Y0, Y9, Y0
+	VPOR         Y2, Y1, Y1
+	VPOR         Y3, Y0, Y0
+	VMOVDQU      Y1, 32(DI)(AX*1)
+	VMOVDQU      Y0, 160(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y1
+	VPSLLW       $0x08, Y0, Y2
+	VPSRLW       $0x08, Y1, Y3
+	VPAND        Y9, Y1, Y1
+	VPANDN       Y0, Y9, Y0
+	VPOR         Y2, Y1, Y1
+	VPOR         Y3, Y0, Y0
+	VMOVDQU      Y1, 64(DI)(AX*1)
+	VMOVDQU      Y0, 192(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y1
+	VPSLLW       $0x08, Y0, Y2
+	VPSRLW       $0x08, Y1, Y3
+	VPAND        Y9, Y1, Y1
+	VPANDN       Y0, Y9, Y0
+	VPOR         Y2, Y1, Y1
+	VPOR         Y3, Y0, Y0
+	VMOVDQU      Y1, 96(DI)(AX*1)
+	VMOVDQU      Y0, 224(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vshufoeh()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vshufoeh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	MOVL         $0x0000ffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y9
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      (DI)(DX*1), Y1
+	VPSLLD       $0x10, Y0, Y2
+	VPSRLD       $0x10, Y1, Y3
+	VPAND        Y9, Y1, Y1
+	VPANDN       Y0, Y9, Y0
+	VPOR         Y2, Y1, Y1
+	VPOR         Y3, Y0, Y0
+	VMOVDQU      Y1, (DI)(AX*1)
+	VMOVDQU      Y0, 128(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      32(DI)(DX*1), Y1
+	VPSLLD       $0x10, Y0, Y2
+	VPSRLD       $0x10, Y1, Y3
+	VPAND        Y9, Y1, Y1
+	VPANDN       Y0, Y9, Y0
+	VPOR         Y2, Y1, Y1
+	VPOR         Y3, Y0, Y0
+	VMOVDQU      Y1, 32(DI)(AX*1)
+	VMOVDQU      Y0, 160(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      64(DI)(DX*1), Y1
+	VPSLLD       $0x10, Y0, Y2
+	VPSRLD       $0x10, Y1, Y3
+	VPAND        Y9, Y1, Y1
+	VPANDN       Y0, Y9, Y0
+	VPOR         Y2, Y1, Y1
+	VPOR         Y3, Y0, Y0
+	VMOVDQU      Y1, 64(DI)(AX*1)
+	VMOVDQU      Y0, 192(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      96(DI)(DX*1), Y1
+	VPSLLD       $0x10, Y0, Y2
+	VPSRLD       $0x10, Y1, Y3
+	VPAND        Y9, Y1, Y1
+	VPANDN       Y0, Y9, Y0
+	VPOR         Y2, Y1, Y1
+	VPOR         Y3, Y0, Y0
+	VMOVDQU      Y1, 96(DI)(AX*1)
+	VMOVDQU      Y0, 224(DI)(AX*1)
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
@@ -12107,6 +13189,704 @@ TEXT ·h0V6_vmpyiwh_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
+// func h0V6_vdmpyhb()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vdmpyhb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPMOVSXBW    (DI)(R9*1), X15
+	VPBROADCASTQ X15, Y1
+	VPMADDWD     (DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VPMADDWD     32(DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	VPMADDWD     64(DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VPMADDWD     96(DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vmpahb()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpahb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPMOVSXBW    (DI)(R9*1), X15
+	VPBROADCASTD X15, Y8
+	VPSRLQ       $0x20, X15, X15
+	VPBROADCASTD X15, Y9
+	MOVL         $0x0000ffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y7
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      128(DI)(CX*1), Y1
+	VPSLLD       $0x10, Y1, Y2
+	VPSRLD       $0x10, Y0, Y3
+	VPAND        Y7, Y0, Y0
+	VPANDN       Y1, Y7, Y1
+	VPOR         Y2, Y0, Y0
+	VPOR         Y3, Y1, Y1
+	VPMADDWD     Y8, Y0, Y0
+	VPMADDWD     Y9, Y1, Y1
+	VMOVDQU      Y0, (DI)(AX*1)
+	VMOVDQU      Y1, 128(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      160(DI)(CX*1), Y1
+	VPSLLD       $0x10, Y1, Y2
+	VPSRLD       $0x10, Y0, Y3
+	VPAND        Y7, Y0, Y0
+	VPANDN       Y1, Y7, Y1
+	VPOR         Y2, Y0, Y0
+	VPOR         Y3, Y1, Y1
+	VPMADDWD     Y8, Y0, Y0
+	VPMADDWD     Y9, Y1, Y1
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	VMOVDQU      Y1, 160(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      192(DI)(CX*1), Y1
+	VPSLLD       $0x10, Y1, Y2
+	VPSRLD       $0x10, Y0, Y3
+	VPAND        Y7, Y0, Y0
+	VPANDN       Y1, Y7, Y1
+	VPOR         Y2, Y0, Y0
+	VPOR         Y3, Y1, Y1
+	VPMADDWD     Y8, Y0, Y0
+	VPMADDWD     Y9, Y1, Y1
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VMOVDQU      Y1, 192(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      224(DI)(CX*1), Y1
+	VPSLLD       $0x10, Y1, Y2
+	VPSRLD       $0x10, Y0, Y3
+	VPAND        Y7, Y0, Y0
+	VPANDN       Y1, Y7, Y1
+	VPOR         Y2, Y0, Y0
+	VPOR         Y3, Y1, Y1
+	VPMADDWD     Y8, Y0, Y0
+	VPMADDWD     Y9, Y1, Y1
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	VMOVDQU      Y1, 224(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vmpyiwb()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpyiwb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), X15
+	VPMOVSXBD    X15, Y1
+	VPMULLD      (DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VPMULLD      32(DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	VPMULLD      64(DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VPMULLD      96(DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vmpyiwub()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpyiwub(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), X15
+	VPMOVZXBD    X15, Y1
+	VPMULLD      (DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VPMULLD      32(DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	VPMULLD      64(DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VPMULLD      96(DI)(CX*1), Y1, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vdmpyhb_acc()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vdmpyhb_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPMOVSXBW    (DI)(R9*1), X15
+	VPBROADCASTQ X15, Y1
+	VPMADDWD     (DI)(CX*1), Y1, Y0
+	VPADDD       (DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VPMADDWD     32(DI)(CX*1), Y1, Y0
+	VPADDD       32(DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	VPMADDWD     64(DI)(CX*1), Y1, Y0
+	VPADDD       64(DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VPMADDWD     96(DI)(CX*1), Y1, Y0
+	VPADDD       96(DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vmpahb_acc()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpahb_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPMOVSXBW    (DI)(R9*1), X15
+	VPBROADCASTD X15, Y8
+	VPSRLQ       $0x20, X15, X15
+	VPBROADCASTD X15, Y9
+	MOVL         $0x0000ffff, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y7
+	VMOVDQU      (DI)(CX*1), Y0
+	VMOVDQU      128(DI)(CX*1), Y1
+	VPSLLD       $0x10, Y1, Y2
+	VPSRLD       $0x10, Y0, Y3
+	VPAND        Y7, Y0, Y0
+	VPANDN       Y1, Y7, Y1
+	VPOR         Y2, Y0, Y0
+	VPOR         Y3, Y1, Y1
+	VPMADDWD     Y8, Y0, Y0
+	VPMADDWD     Y9, Y1, Y1
+	VPADDD       (DI)(AX*1), Y0, Y0
+	VPADDD       128(DI)(AX*1), Y1, Y1
+	VMOVDQU      Y0, (DI)(AX*1)
+	VMOVDQU      Y1, 128(DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VMOVDQU      160(DI)(CX*1), Y1
+	VPSLLD       $0x10, Y1, Y2
+	VPSRLD       $0x10, Y0, Y3
+	VPAND        Y7, Y0, Y0
+	VPANDN       Y1, Y7, Y1
+	VPOR         Y2, Y0, Y0
+	VPOR         Y3, Y1, Y1
+	VPMADDWD     Y8, Y0, Y0
+	VPMADDWD     Y9, Y1, Y1
+	VPADDD       32(DI)(AX*1), Y0, Y0
+	VPADDD       160(DI)(AX*1), Y1, Y1
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	VMOVDQU      Y1, 160(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VMOVDQU      192(DI)(CX*1), Y1
+	VPSLLD       $0x10, Y1, Y2
+	VPSRLD       $0x10, Y0, Y3
+	VPAND        Y7, Y0, Y0
+	VPANDN       Y1, Y7, Y1
+	VPOR         Y2, Y0, Y0
+	VPOR         Y3, Y1, Y1
+	VPMADDWD     Y8, Y0, Y0
+	VPMADDWD     Y9, Y1, Y1
+	VPADDD       64(DI)(AX*1), Y0, Y0
+	VPADDD       192(DI)(AX*1), Y1, Y1
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VMOVDQU      Y1, 192(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VMOVDQU      224(DI)(CX*1), Y1
+	VPSLLD       $0x10, Y1, Y2
+	VPSRLD       $0x10, Y0, Y3
+	VPAND        Y7, Y0, Y0
+	VPANDN       Y1, Y7, Y1
+	VPOR         Y2, Y0, Y0
+	VPOR         Y3, Y1, Y1
+	VPMADDWD     Y8, Y0, Y0
+	VPMADDWD     Y9, Y1, Y1
+	VPADDD       96(DI)(AX*1), Y0, Y0
+	VPADDD       224(DI)(AX*1), Y1, Y1
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	VMOVDQU      Y1, 224(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vmpyiwb_acc()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpyiwb_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), X15
+	VPMOVSXBD    X15, Y1
+	VPMULLD      (DI)(CX*1), Y1, Y0
+	VPADDD       (DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VPMULLD      32(DI)(CX*1), Y1, Y0
+	VPADDD       32(DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	VPMULLD      64(DI)(CX*1), Y1, Y0
+	VPADDD       64(DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VPMULLD      96(DI)(CX*1), Y1, Y0
+	VPADDD       96(DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vmpyiwub_acc()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpyiwub_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), X15
+	VPMOVZXBD    X15, Y1
+	VPMULLD      (DI)(CX*1), Y1, Y0
+	VPADDD       (DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VPMULLD      32(DI)(CX*1), Y1, Y0
+	VPADDD       32(DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	VPMULLD      64(DI)(CX*1), Y1, Y0
+	VPADDD       64(DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VPMULLD      96(DI)(CX*1), Y1, Y0
+	VPADDD       96(DI)(AX*1), Y0, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vmpyhvsrs()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpyhvsrs(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU   (DI)(CX*1), Y0
+	VMOVDQU   (DI)(DX*1), Y1
+	VPMULHRSW Y1, Y0, Y2
+	VPAND     Y1, Y0, Y3
+	VPAND     Y2, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y3
+	VPXOR     Y3, Y2, Y2
+	VMOVDQU   Y2, (DI)(AX*1)
+	VMOVDQU   32(DI)(CX*1), Y0
+	VMOVDQU   32(DI)(DX*1), Y1
+	VPMULHRSW Y1, Y0, Y2
+	VPAND     Y1, Y0, Y3
+	VPAND     Y2, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y3
+	VPXOR     Y3, Y2, Y2
+	VMOVDQU   Y2, 32(DI)(AX*1)
+	VMOVDQU   64(DI)(CX*1), Y0
+	VMOVDQU   64(DI)(DX*1), Y1
+	VPMULHRSW Y1, Y0, Y2
+	VPAND     Y1, Y0, Y3
+	VPAND     Y2, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y3
+	VPXOR     Y3, Y2, Y2
+	VMOVDQU   Y2, 64(DI)(AX*1)
+	VMOVDQU   96(DI)(CX*1), Y0
+	VMOVDQU   96(DI)(DX*1), Y1
+	VPMULHRSW Y1, Y0, Y2
+	VPAND     Y1, Y0, Y3
+	VPAND     Y2, Y3, Y3
+	VPSRAW    $0x0f, Y3, Y3
+	VPXOR     Y3, Y2, Y2
+	VMOVDQU   Y2, 96(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h0V6_vmpyhsrs()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpyhsrs(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y1
+	VMOVDQU      (DI)(CX*1), Y0
+	VPMULHRSW    Y1, Y0, Y2
+	VPAND        Y1, Y0, Y3
+	VPAND        Y2, Y3, Y3
+	VPSRAW       $0x0f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMOVDQU      Y2, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPMULHRSW    Y1, Y0, Y2
+	VPAND        Y1, Y0, Y3
+	VPAND        Y2, Y3, Y3
+	VPSRAW       $0x0f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMOVDQU      Y2, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPMULHRSW    Y1, Y0, Y2
+	VPAND        Y1, Y0, Y3
+	VPAND        Y2, Y3, Y3
+	VPSRAW       $0x0f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMOVDQU      Y2, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPMULHRSW    Y1, Y0, Y2
+	VPAND        Y1, Y0, Y3
+	VPAND        Y2, Y3, Y3
+	VPSRAW       $0x0f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMOVDQU      Y2, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vmpyhss()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpyhss(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Y1
+	VMOVDQU      (DI)(CX*1), Y0
+	VPMULHW      Y1, Y0, Y2
+	VPMULLW      Y1, Y0, Y4
+	VPADDW       Y2, Y2, Y2
+	VPSRLW       $0x0f, Y4, Y4
+	VPOR         Y4, Y2, Y2
+	VPAND        Y1, Y0, Y3
+	VPAND        Y2, Y3, Y3
+	VPSRAW       $0x0f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMOVDQU      Y2, (DI)(AX*1)
+	VMOVDQU      32(DI)(CX*1), Y0
+	VPMULHW      Y1, Y0, Y2
+	VPMULLW      Y1, Y0, Y4
+	VPADDW       Y2, Y2, Y2
+	VPSRLW       $0x0f, Y4, Y4
+	VPOR         Y4, Y2, Y2
+	VPAND        Y1, Y0, Y3
+	VPAND        Y2, Y3, Y3
+	VPSRAW       $0x0f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMOVDQU      Y2, 32(DI)(AX*1)
+	VMOVDQU      64(DI)(CX*1), Y0
+	VPMULHW      Y1, Y0, Y2
+	VPMULLW      Y1, Y0, Y4
+	VPADDW       Y2, Y2, Y2
+	VPSRLW       $0x0f, Y4, Y4
+	VPOR         Y4, Y2, Y2
+	VPAND        Y1, Y0, Y3
+	VPAND        Y2, Y3, Y3
+	VPSRAW       $0x0f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMOVDQU      Y2, 64(DI)(AX*1)
+	VMOVDQU      96(DI)(CX*1), Y0
+	VPMULHW      Y1, Y0, Y2
+	VPMULLW      Y1, Y0, Y4
+	VPADDW       Y2, Y2, Y2
+	VPSRLW       $0x0f, Y4, Y4
+	VPOR         Y4, Y2, Y2
+	VPAND        Y1, Y0, Y3
+	VPAND        Y2, Y3, Y3
+	VPSRAW       $0x0f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VMOVDQU      Y2, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h0V6_vmpyieoh()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vmpyieoh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX 16(SI), AX
+	MOVWQZX 18(SI), CX
+	MOVWQZX 20(SI), DX
+	VMOVDQU (DI)(CX*1), Y0
+	VMOVDQU (DI)(DX*1), Y1
+	VPSRLD  $0x10, Y1, Y1
+	VPMULLW Y1, Y0, Y2
+	VPSLLD  $0x10, Y2, Y2
+	VMOVDQU Y2, (DI)(AX*1)
+	VMOVDQU 32(DI)(CX*1), Y0
+	VMOVDQU 32(DI)(DX*1), Y1
+	VPSRLD  $0x10, Y1, Y1
+	VPMULLW Y1, Y0, Y2
+	VPSLLD  $0x10, Y2, Y2
+	VMOVDQU Y2, 32(DI)(AX*1)
+	VMOVDQU 64(DI)(CX*1), Y0
+	VMOVDQU 64(DI)(DX*1), Y1
+	VPSRLD  $0x10, Y1, Y1
+	VPMULLW Y1, Y0, Y2
+	VPSLLD  $0x10, Y2, Y2
+	VMOVDQU Y2, 64(DI)(AX*1)
+	VMOVDQU 96(DI)(CX*1), Y0
+	VMOVDQU 96(DI)(DX*1), Y1
+	VPSRLD  $0x10, Y1, Y1
+	VPMULLW Y1, Y0, Y2
+	VPSLLD  $0x10, Y2, Y2
+	VMOVDQU Y2, 96(DI)(AX*1)
+	ADDQ    $0x40, SI
+	JMP     (SI)
+
+DATA xor1<>+0(SB)/8, $0x0607040502030001
+DATA xor1<>+8(SB)/8, $0x0e0f0c0d0a0b0809
+DATA xor1<>+16(SB)/8, $0x1617141512131011
+DATA xor1<>+24(SB)/8, $0x1e1f1c1d1a1b1819
+DATA xor1<>+32(SB)/8, $0x2627242522232021
+DATA xor1<>+40(SB)/8, $0x2e2f2c2d2a2b2829
+DATA xor1<>+48(SB)/8, $0x3637343532333031
+DATA xor1<>+56(SB)/8, $0x3e3f3c3d3a3b3839
+GLOBL xor1<>(SB), RODATA|NOPTR, $64
+
+DATA xor2<>+0(SB)/8, $0x0504070601000302
+DATA xor2<>+8(SB)/8, $0x0d0c0f0e09080b0a
+DATA xor2<>+16(SB)/8, $0x1514171611101312
+DATA xor2<>+24(SB)/8, $0x1d1c1f1e19181b1a
+DATA xor2<>+32(SB)/8, $0x2524272621202322
+DATA xor2<>+40(SB)/8, $0x2d2c2f2e29282b2a
+DATA xor2<>+48(SB)/8, $0x3534373631303332
+DATA xor2<>+56(SB)/8, $0x3d3c3f3e39383b3a
+GLOBL xor2<>(SB), RODATA|NOPTR, $64
+
+DATA xor4<>+0(SB)/8, $0x0302010007060504
+DATA xor4<>+8(SB)/8, $0x0b0a09080f0e0d0c
+DATA xor4<>+16(SB)/8, $0x1312111017161514
+DATA xor4<>+24(SB)/8, $0x1b1a19181f1e1d1c
+DATA xor4<>+32(SB)/8, $0x2322212027262524
+DATA xor4<>+40(SB)/8, $0x2b2a29282f2e2d2c
+DATA xor4<>+48(SB)/8, $0x3332313037363534
+DATA xor4<>+56(SB)/8, $0x3b3a39383f3e3d3c
+GLOBL xor4<>(SB), RODATA|NOPTR, $64
+
+DATA xor8<>+0(SB)/8, $0x0f0e0d0c0b0a0908
+DATA xor8<>+8(SB)/8, $0x0706050403020100
+DATA xor8<>+16(SB)/8, $0x1f1e1d1c1b1a1918
+DATA xor8<>+24(SB)/8, $0x1716151413121110
+DATA xor8<>+32(SB)/8, $0x2f2e2d2c2b2a2928
+DATA xor8<>+40(SB)/8, $0x2726252423222120
+DATA xor8<>+48(SB)/8, $0x3f3e3d3c3b3a3938
+DATA xor8<>+56(SB)/8, $0x3736353433323130
+GLOBL xor8<>(SB), RODATA|NOPTR, $64
+
+DATA xor16<>+0(SB)/8, $0x1716151413121110
+DATA xor16<>+8(SB)/8, $0x1f1e1d1c1b1a1918
+DATA xor16<>+16(SB)/8, $0x0706050403020100
+DATA xor16<>+24(SB)/8, $0x0f0e0d0c0b0a0908
+DATA xor16<>+32(SB)/8, $0x3736353433323130
+DATA xor16<>+40(SB)/8, $0x3f3e3d3c3b3a3938
+DATA xor16<>+48(SB)/8, $0x2726252423222120
+DATA xor16<>+56(SB)/8, $0x2f2e2d2c2b2a2928
+GLOBL xor16<>(SB), RODATA|NOPTR, $64
+
+DATA xor32<>+0(SB)/8, $0x2726252423222120
+DATA xor32<>+8(SB)/8, $0x2f2e2d2c2b2a2928
+DATA xor32<>+16(SB)/8, $0x3736353433323130
+DATA xor32<>+24(SB)/8, $0x3f3e3d3c3b3a3938
+DATA xor32<>+32(SB)/8, $0x0706050403020100
+DATA xor32<>+40(SB)/8, $0x0f0e0d0c0b0a0908
+DATA xor32<>+48(SB)/8, $0x1716151413121110
+DATA xor32<>+56(SB)/8, $0x1f1e1d1c1b1a1918
+GLOBL xor32<>(SB), RODATA|NOPTR, $64
+
+// func h0V6_vdelta()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vdelta(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU   (DI)(CX*1), Y0
+	VMOVDQU   (DI)(DX*1), Y4
+	VMOVDQU   32(DI)(CX*1), Y1
+	VMOVDQU   32(DI)(DX*1), Y5
+	VMOVDQU   64(DI)(CX*1), Y2
+	VMOVDQU   64(DI)(DX*1), Y6
+	VMOVDQU   96(DI)(CX*1), Y3
+	VMOVDQU   96(DI)(DX*1), Y7
+	VMOVDQA   Y0, Y8
+	VMOVDQA   Y1, Y9
+	VMOVDQA   Y2, Y10
+	VMOVDQA   Y3, Y11
+	VPSLLW    $0x01, Y4, Y14
+	VPBLENDVB Y14, Y10, Y0, Y0
+	VPSLLW    $0x01, Y5, Y14
+	VPBLENDVB Y14, Y11, Y1, Y1
+	VPSLLW    $0x01, Y6, Y14
+	VPBLENDVB Y14, Y8, Y2, Y2
+	VPSLLW    $0x01, Y7, Y14
+	VPBLENDVB Y14, Y9, Y3, Y3
+	VMOVDQA   Y0, Y8
+	VMOVDQA   Y1, Y9
+	VMOVDQA   Y2, Y10
+	VMOVDQA   Y3, Y11
+	VPSLLW    $0x02, Y4, Y14
+	VPBLENDVB Y14, Y9, Y0, Y0
+	VPSLLW    $0x02, Y5, Y14
+	VPBLENDVB Y14, Y8, Y1, Y1
+	VPSLLW    $0x02, Y6, Y14
+	VPBLENDVB Y14, Y11, Y2, Y2
+	VPSLLW    $0x02, Y7, Y14
+	VPBLENDVB Y14, Y10, Y3, Y3
+	VPSLLW    $0x03, Y4, Y14
+	VPERMQ    $0x4e, Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x03, Y5, Y14
+	VPERMQ    $0x4e, Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x03, Y6, Y14
+	VPERMQ    $0x4e, Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x03, Y7, Y14
+	VPERMQ    $0x4e, Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VPSLLW    $0x04, Y4, Y14
+	VPSHUFB   xor8<>+0(SB), Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x04, Y5, Y14
+	VPSHUFB   xor8<>+0(SB), Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x04, Y6, Y14
+	VPSHUFB   xor8<>+0(SB), Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x04, Y7, Y14
+	VPSHUFB   xor8<>+0(SB), Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VPSLLW    $0x05, Y4, Y14
+	VPSHUFB   xor4<>+0(SB), Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x05, Y5, Y14
+	VPSHUFB   xor4<>+0(SB), Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x05, Y6, Y14
+	VPSHUFB   xor4<>+0(SB), Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x05, Y7, Y14
+	VPSHUFB   xor4<>+0(SB), Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VPSLLW    $0x06, Y4, Y14
+	VPSHUFB   xor2<>+0(SB), Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x06, Y5, Y14
+	VPSHUFB   xor2<>+0(SB), Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x06, Y6, Y14
+	VPSHUFB   xor2<>+0(SB), Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x06, Y7, Y14
+	VPSHUFB   xor2<>+0(SB), Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VPSLLW    $0x07, Y4, Y14
+	VPSHUFB   xor1<>+0(SB), Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x07, Y5, Y14
+	VPSHUFB   xor1<>+0(SB), Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x07, Y6, Y14
+	VPSHUFB   xor1<>+0(SB), Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x07, Y7, Y14
+	VPSHUFB   xor1<>+0(SB), Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VMOVDQU   Y0, (DI)(AX*1)
+	VMOVDQU   Y1, 32(DI)(AX*1)
+	VMOVDQU   Y2, 64(DI)(AX*1)
+	VMOVDQU   Y3, 96(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h0V6_vrdelta()
+// Requires: AVX, AVX2
+TEXT ·h0V6_vrdelta(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU   (DI)(CX*1), Y0
+	VMOVDQU   (DI)(DX*1), Y4
+	VMOVDQU   32(DI)(CX*1), Y1
+	VMOVDQU   32(DI)(DX*1), Y5
+	VMOVDQU   64(DI)(CX*1), Y2
+	VMOVDQU   64(DI)(DX*1), Y6
+	VMOVDQU   96(DI)(CX*1), Y3
+	VMOVDQU   96(DI)(DX*1), Y7
+	VPSLLW    $0x07, Y4, Y14
+	VPSHUFB   xor1<>+0(SB), Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x07, Y5, Y14
+	VPSHUFB   xor1<>+0(SB), Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x07, Y6, Y14
+	VPSHUFB   xor1<>+0(SB), Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x07, Y7, Y14
+	VPSHUFB   xor1<>+0(SB), Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VPSLLW    $0x06, Y4, Y14
+	VPSHUFB   xor2<>+0(SB), Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x06, Y5, Y14
+	VPSHUFB   xor2<>+0(SB), Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x06, Y6, Y14
+	VPSHUFB   xor2<>+0(SB), Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x06, Y7, Y14
+	VPSHUFB   xor2<>+0(SB), Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VPSLLW    $0x05, Y4, Y14
+	VPSHUFB   xor4<>+0(SB), Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x05, Y5, Y14
+	VPSHUFB   xor4<>+0(SB), Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x05, Y6, Y14
+	VPSHUFB   xor4<>+0(SB), Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x05, Y7, Y14
+	VPSHUFB   xor4<>+0(SB), Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VPSLLW    $0x04, Y4, Y14
+	VPSHUFB   xor8<>+0(SB), Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x04, Y5, Y14
+	VPSHUFB   xor8<>+0(SB), Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x04, Y6, Y14
+	VPSHUFB   xor8<>+0(SB), Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x04, Y7, Y14
+	VPSHUFB   xor8<>+0(SB), Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VPSLLW    $0x03, Y4, Y14
+	VPERMQ    $0x4e, Y0, Y13
+	VPBLENDVB Y14, Y13, Y0, Y0
+	VPSLLW    $0x03, Y5, Y14
+	VPERMQ    $0x4e, Y1, Y13
+	VPBLENDVB Y14, Y13, Y1, Y1
+	VPSLLW    $0x03, Y6, Y14
+	VPERMQ    $0x4e, Y2, Y13
+	VPBLENDVB Y14, Y13, Y2, Y2
+	VPSLLW    $0x03, Y7, Y14
+	VPERMQ    $0x4e, Y3, Y13
+	VPBLENDVB Y14, Y13, Y3, Y3
+	VMOVDQA   Y0, Y8
+	VMOVDQA   Y1, Y9
+	VMOVDQA   Y2, Y10
+	VMOVDQA   Y3, Y11
+	VPSLLW    $0x02, Y4, Y14
+	VPBLENDVB Y14, Y9, Y0, Y0
+	VPSLLW    $0x02, Y5, Y14
+	VPBLENDVB Y14, Y8, Y1, Y1
+	VPSLLW    $0x02, Y6, Y14
+	VPBLENDVB Y14, Y11, Y2, Y2
+	VPSLLW    $0x02, Y7, Y14
+	VPBLENDVB Y14, Y10, Y3, Y3
+	VMOVDQA   Y0, Y8
+	VMOVDQA   Y1, Y9
+	VMOVDQA   Y2, Y10
+	VMOVDQA   Y3, Y11
+	VPSLLW    $0x01, Y4, Y14
+	VPBLENDVB Y14, Y10, Y0, Y0
+	VPSLLW    $0x01, Y5, Y14
+	VPBLENDVB Y14, Y11, Y1, Y1
+	VPSLLW    $0x01, Y6, Y14
+	VPBLENDVB Y14, Y8, Y2, Y2
+	VPSLLW    $0x01, Y7, Y14
+	VPBLENDVB Y14, Y9, Y3, Y3
+	VMOVDQU   Y0, (DI)(AX*1)
+	VMOVDQU   Y1, 32(DI)(AX*1)
+	VMOVDQU   Y2, 64(DI)(AX*1)
+	VMOVDQU   Y3, 96(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
 // func handlers0(p uintptr)
 TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ p+0(FP), DI
@@ -12122,938 +13902,1036 @@ TEXT ·handlers0(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 32(DI)
 	LEAQ ·h0M2_mpyi+0(SB), AX
 	MOVQ AX, 40(DI)
-	LEAQ ·h0A2_addi+0(SB), AX
+	LEAQ ·h0A2_max+0(SB), AX
 	MOVQ AX, 48(DI)
-	LEAQ ·h0A2_andir+0(SB), AX
+	LEAQ ·h0A2_min+0(SB), AX
 	MOVQ AX, 56(DI)
-	LEAQ ·h0A2_orir+0(SB), AX
+	LEAQ ·h0A2_maxu+0(SB), AX
 	MOVQ AX, 64(DI)
-	LEAQ ·h0M2_mpysip+0(SB), AX
+	LEAQ ·h0A2_minu+0(SB), AX
 	MOVQ AX, 72(DI)
-	LEAQ ·h0S2_asl_i_r+0(SB), AX
+	LEAQ ·h0A2_addsat+0(SB), AX
 	MOVQ AX, 80(DI)
-	LEAQ ·h0S2_asr_i_r+0(SB), AX
+	LEAQ ·h0A2_addi+0(SB), AX
 	MOVQ AX, 88(DI)
-	LEAQ ·h0S2_lsr_i_r+0(SB), AX
+	LEAQ ·h0A2_andir+0(SB), AX
 	MOVQ AX, 96(DI)
-	LEAQ ·h0S2_addasl_rrri+0(SB), AX
+	LEAQ ·h0A2_orir+0(SB), AX
 	MOVQ AX, 104(DI)
-	LEAQ ·h0A2_tfr+0(SB), AX
+	LEAQ ·h0M2_mpysip+0(SB), AX
 	MOVQ AX, 112(DI)
-	LEAQ ·h0A2_tfrsi+0(SB), AX
+	LEAQ ·h0S2_asl_i_r+0(SB), AX
 	MOVQ AX, 120(DI)
-	LEAQ ·h0A2_combinew+0(SB), AX
+	LEAQ ·h0S2_asr_i_r+0(SB), AX
 	MOVQ AX, 128(DI)
-	LEAQ ·h0M2_maci+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r+0(SB), AX
 	MOVQ AX, 136(DI)
-	LEAQ ·h0M2_acci+0(SB), AX
+	LEAQ ·h0S2_addasl_rrri+0(SB), AX
 	MOVQ AX, 144(DI)
-	LEAQ ·h0C2_cmpeq+0(SB), AX
+	LEAQ ·h0A2_tfr+0(SB), AX
 	MOVQ AX, 152(DI)
-	LEAQ ·h0C2_cmpgt+0(SB), AX
+	LEAQ ·h0A2_tfrsi+0(SB), AX
 	MOVQ AX, 160(DI)
-	LEAQ ·h0C2_cmpgtu+0(SB), AX
+	LEAQ ·h0A2_combinew+0(SB), AX
 	MOVQ AX, 168(DI)
-	LEAQ ·h0C2_cmpeqi+0(SB), AX
+	LEAQ ·h0M2_maci+0(SB), AX
 	MOVQ AX, 176(DI)
-	LEAQ ·h0C2_cmpgti+0(SB), AX
+	LEAQ ·h0M2_acci+0(SB), AX
 	MOVQ AX, 184(DI)
-	LEAQ ·h0C2_cmpgtui+0(SB), AX
+	LEAQ ·h0C2_cmpeq+0(SB), AX
 	MOVQ AX, 192(DI)
-	LEAQ ·h0C4_cmpneq+0(SB), AX
+	LEAQ ·h0C2_cmpgt+0(SB), AX
 	MOVQ AX, 200(DI)
-	LEAQ ·h0C4_cmplte+0(SB), AX
+	LEAQ ·h0C2_cmpgtu+0(SB), AX
 	MOVQ AX, 208(DI)
-	LEAQ ·h0C4_cmplteu+0(SB), AX
+	LEAQ ·h0C2_cmpeqi+0(SB), AX
 	MOVQ AX, 216(DI)
-	LEAQ ·h0C4_cmpneqi+0(SB), AX
+	LEAQ ·h0C2_cmpgti+0(SB), AX
 	MOVQ AX, 224(DI)
-	LEAQ ·h0C4_cmpltei+0(SB), AX
+	LEAQ ·h0C2_cmpgtui+0(SB), AX
 	MOVQ AX, 232(DI)
-	LEAQ ·h0C4_cmplteui+0(SB), AX
+	LEAQ ·h0C4_cmpneq+0(SB), AX
 	MOVQ AX, 240(DI)
-	LEAQ ·h0J2_jump+0(SB), AX
+	LEAQ ·h0C4_cmplte+0(SB), AX
 	MOVQ AX, 248(DI)
-	LEAQ ·h0J2_jumpr+0(SB), AX
+	LEAQ ·h0C4_cmplteu+0(SB), AX
 	MOVQ AX, 256(DI)
-	LEAQ ·h0J2_loop0i+0(SB), AX
+	LEAQ ·h0C4_cmpneqi+0(SB), AX
 	MOVQ AX, 264(DI)
-	LEAQ ·h0J2_loop0r+0(SB), AX
+	LEAQ ·h0C4_cmpltei+0(SB), AX
 	MOVQ AX, 272(DI)
-	LEAQ ·h0J2_loop1i+0(SB), AX
+	LEAQ ·h0C4_cmplteui+0(SB), AX
 	MOVQ AX, 280(DI)
-	LEAQ ·h0J2_loop1r+0(SB), AX
+	LEAQ ·h0J2_jump+0(SB), AX
 	MOVQ AX, 288(DI)
-	LEAQ ·h0A2_sxtb+0(SB), AX
+	LEAQ ·h0J2_jumpr+0(SB), AX
 	MOVQ AX, 296(DI)
-	LEAQ ·h0A2_sxth+0(SB), AX
+	LEAQ ·h0J2_loop0i+0(SB), AX
 	MOVQ AX, 304(DI)
-	LEAQ ·h0A2_zxth+0(SB), AX
+	LEAQ ·h0J2_loop0r+0(SB), AX
 	MOVQ AX, 312(DI)
-	LEAQ ·h0A2_aslh+0(SB), AX
+	LEAQ ·h0J2_loop1i+0(SB), AX
 	MOVQ AX, 320(DI)
-	LEAQ ·h0A2_asrh+0(SB), AX
+	LEAQ ·h0J2_loop1r+0(SB), AX
 	MOVQ AX, 328(DI)
-	LEAQ ·h0A2_subri+0(SB), AX
+	LEAQ ·h0A2_sxtb+0(SB), AX
 	MOVQ AX, 336(DI)
-	LEAQ ·h0S6_rol_i_r+0(SB), AX
+	LEAQ ·h0A2_sxth+0(SB), AX
 	MOVQ AX, 344(DI)
-	LEAQ ·h0S2_setbit_i+0(SB), AX
+	LEAQ ·h0A2_zxth+0(SB), AX
 	MOVQ AX, 352(DI)
-	LEAQ ·h0S2_togglebit_i+0(SB), AX
+	LEAQ ·h0A2_aslh+0(SB), AX
 	MOVQ AX, 360(DI)
-	LEAQ ·h0S2_clrbit_i+0(SB), AX
+	LEAQ ·h0A2_asrh+0(SB), AX
 	MOVQ AX, 368(DI)
-	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
+	LEAQ ·h0A2_subri+0(SB), AX
 	MOVQ AX, 376(DI)
-	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
+	LEAQ ·h0S6_rol_i_r+0(SB), AX
 	MOVQ AX, 384(DI)
-	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
+	LEAQ ·h0S2_setbit_i+0(SB), AX
 	MOVQ AX, 392(DI)
-	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
+	LEAQ ·h0S2_togglebit_i+0(SB), AX
 	MOVQ AX, 400(DI)
-	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
+	LEAQ ·h0S2_clrbit_i+0(SB), AX
 	MOVQ AX, 408(DI)
-	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
 	MOVQ AX, 416(DI)
-	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
 	MOVQ AX, 424(DI)
-	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
 	MOVQ AX, 432(DI)
-	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
 	MOVQ AX, 440(DI)
-	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
 	MOVQ AX, 448(DI)
-	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
 	MOVQ AX, 456(DI)
-	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
 	MOVQ AX, 464(DI)
-	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
 	MOVQ AX, 472(DI)
-	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
 	MOVQ AX, 480(DI)
-	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
 	MOVQ AX, 488(DI)
-	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
 	MOVQ AX, 496(DI)
-	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
 	MOVQ AX, 504(DI)
-	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
 	MOVQ AX, 512(DI)
-	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
 	MOVQ AX, 520(DI)
-	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
+	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
 	MOVQ AX, 528(DI)
-	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
+	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
 	MOVQ AX, 536(DI)
-	LEAQ ·h0M4_mpyri_addr+0(SB), AX
+	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
 	MOVQ AX, 544(DI)
-	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
+	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
 	MOVQ AX, 552(DI)
-	LEAQ ·h0M2_macsip+0(SB), AX
+	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
 	MOVQ AX, 560(DI)
-	LEAQ ·h0M2_macsin+0(SB), AX
+	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
 	MOVQ AX, 568(DI)
-	LEAQ ·h0M2_accii+0(SB), AX
+	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
 	MOVQ AX, 576(DI)
-	LEAQ ·h0S4_addaddi+0(SB), AX
+	LEAQ ·h0M4_mpyri_addr+0(SB), AX
 	MOVQ AX, 584(DI)
-	LEAQ ·h0S4_subaddi+0(SB), AX
+	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
 	MOVQ AX, 592(DI)
-	LEAQ ·h0C4_addipc+0(SB), AX
+	LEAQ ·h0M2_macsip+0(SB), AX
 	MOVQ AX, 600(DI)
-	LEAQ ·h0M2_xor_xacc+0(SB), AX
+	LEAQ ·h0M2_macsin+0(SB), AX
 	MOVQ AX, 608(DI)
-	LEAQ ·h0A2_combineii+0(SB), AX
+	LEAQ ·h0M2_accii+0(SB), AX
 	MOVQ AX, 616(DI)
-	LEAQ ·h0A4_combineii+0(SB), AX
+	LEAQ ·h0S4_addaddi+0(SB), AX
 	MOVQ AX, 624(DI)
-	LEAQ ·h0A4_combineri+0(SB), AX
+	LEAQ ·h0S4_subaddi+0(SB), AX
 	MOVQ AX, 632(DI)
-	LEAQ ·h0A4_combineir+0(SB), AX
+	LEAQ ·h0C4_addipc+0(SB), AX
 	MOVQ AX, 640(DI)
-	LEAQ ·h0A2_addp+0(SB), AX
+	LEAQ ·h0M2_xor_xacc+0(SB), AX
 	MOVQ AX, 648(DI)
-	LEAQ ·h0A2_subp+0(SB), AX
+	LEAQ ·h0A2_combineii+0(SB), AX
 	MOVQ AX, 656(DI)
-	LEAQ ·h0A2_andp+0(SB), AX
+	LEAQ ·h0A4_combineii+0(SB), AX
 	MOVQ AX, 664(DI)
-	LEAQ ·h0A2_orp+0(SB), AX
+	LEAQ ·h0A4_combineri+0(SB), AX
 	MOVQ AX, 672(DI)
-	LEAQ ·h0A2_xorp+0(SB), AX
+	LEAQ ·h0A4_combineir+0(SB), AX
 	MOVQ AX, 680(DI)
-	LEAQ ·h0S2_tstbit_i+0(SB), AX
+	LEAQ ·h0A2_addp+0(SB), AX
 	MOVQ AX, 688(DI)
-	LEAQ ·h0S4_ntstbit_i+0(SB), AX
+	LEAQ ·h0A2_subp+0(SB), AX
 	MOVQ AX, 696(DI)
-	LEAQ ·h0C2_bitsclri+0(SB), AX
+	LEAQ ·h0A2_andp+0(SB), AX
 	MOVQ AX, 704(DI)
-	LEAQ ·h0C2_mux+0(SB), AX
+	LEAQ ·h0A2_orp+0(SB), AX
 	MOVQ AX, 712(DI)
-	LEAQ ·h0C2_muxii+0(SB), AX
+	LEAQ ·h0A2_xorp+0(SB), AX
 	MOVQ AX, 720(DI)
-	LEAQ ·h0C2_muxir+0(SB), AX
+	LEAQ ·h0S2_asl_i_p+0(SB), AX
 	MOVQ AX, 728(DI)
-	LEAQ ·h0C2_muxri+0(SB), AX
+	LEAQ ·h0S2_asr_i_p+0(SB), AX
 	MOVQ AX, 736(DI)
-	LEAQ ·h0J2_call+0(SB), AX
+	LEAQ ·h0S2_lsr_i_p+0(SB), AX
 	MOVQ AX, 744(DI)
-	LEAQ ·h0J2_callr+0(SB), AX
+	LEAQ ·h0M2_dpmpyss_s0+0(SB), AX
 	MOVQ AX, 752(DI)
-	LEAQ ·h0J4_jumpseti+0(SB), AX
+	LEAQ ·h0M2_dpmpyuu_s0+0(SB), AX
 	MOVQ AX, 760(DI)
-	LEAQ ·h0J4_jumpsetr+0(SB), AX
+	LEAQ ·h0A2_sxtw+0(SB), AX
 	MOVQ AX, 768(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_and+0(SB), AX
 	MOVQ AX, 776(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_or+0(SB), AX
 	MOVQ AX, 784(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_xor+0(SB), AX
 	MOVQ AX, 792(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_not+0(SB), AX
 	MOVQ AX, 800(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·h0S2_tstbit_i+0(SB), AX
 	MOVQ AX, 808(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·h0S4_ntstbit_i+0(SB), AX
 	MOVQ AX, 816(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_bitsclri+0(SB), AX
 	MOVQ AX, 824(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_mux+0(SB), AX
 	MOVQ AX, 832(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_muxii+0(SB), AX
 	MOVQ AX, 840(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_muxir+0(SB), AX
 	MOVQ AX, 848(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_muxri+0(SB), AX
 	MOVQ AX, 856(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J2_call+0(SB), AX
 	MOVQ AX, 864(DI)
-	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J2_callr+0(SB), AX
 	MOVQ AX, 872(DI)
-	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_jumpseti+0(SB), AX
 	MOVQ AX, 880(DI)
-	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_jumpsetr+0(SB), AX
 	MOVQ AX, 888(DI)
-	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 896(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 904(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 912(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 920(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 928(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 936(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 944(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 952(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 960(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 968(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 976(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 984(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 992(DI)
-	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1000(DI)
-	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1008(DI)
-	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1016(DI)
-	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1024(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1032(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1040(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1048(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1056(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1064(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1072(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1080(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1088(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1096(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1104(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1112(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1120(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1128(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1136(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1144(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1152(DI)
-	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1160(DI)
-	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1168(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1176(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1184(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1192(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1200(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1208(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1216(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1224(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1232(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1240(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1248(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1256(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1264(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1272(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1280(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1288(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1296(DI)
-	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1304(DI)
-	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1312(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1320(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1328(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1336(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1344(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1352(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1360(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1368(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1376(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1384(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1392(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1400(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1408(DI)
-	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1416(DI)
-	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1424(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1432(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1440(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1448(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1456(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1464(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1472(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1480(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1488(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1496(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1504(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1512(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1520(DI)
-	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1528(DI)
-	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1536(DI)
-	LEAQ ·h0S2_allocframe+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1544(DI)
-	LEAQ ·h0L2_deallocframe+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1552(DI)
-	LEAQ ·h0L4_return+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1560(DI)
-	LEAQ ·h0L2_loadrb_io+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1568(DI)
-	LEAQ ·h0L2_loadrb_pi+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1576(DI)
-	LEAQ ·h0L2_loadrb_pr+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1584(DI)
-	LEAQ ·h0L4_loadrb_rr+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1592(DI)
-	LEAQ ·h0L2_loadrub_io+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1600(DI)
-	LEAQ ·h0L2_loadrub_pi+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1608(DI)
-	LEAQ ·h0L2_loadrub_pr+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1616(DI)
-	LEAQ ·h0L4_loadrub_rr+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1624(DI)
-	LEAQ ·h0L2_loadrh_io+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1632(DI)
-	LEAQ ·h0L2_loadrh_pi+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1640(DI)
-	LEAQ ·h0L2_loadrh_pr+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1648(DI)
-	LEAQ ·h0L4_loadrh_rr+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1656(DI)
-	LEAQ ·h0L2_loadruh_io+0(SB), AX
+	LEAQ ·h0S2_allocframe+0(SB), AX
 	MOVQ AX, 1664(DI)
-	LEAQ ·h0L2_loadruh_pi+0(SB), AX
+	LEAQ ·h0L2_deallocframe+0(SB), AX
 	MOVQ AX, 1672(DI)
-	LEAQ ·h0L2_loadruh_pr+0(SB), AX
+	LEAQ ·h0L4_return+0(SB), AX
 	MOVQ AX, 1680(DI)
-	LEAQ ·h0L4_loadruh_rr+0(SB), AX
+	LEAQ ·h0L2_loadrb_io+0(SB), AX
 	MOVQ AX, 1688(DI)
-	LEAQ ·h0L2_loadri_io+0(SB), AX
+	LEAQ ·h0L2_loadrb_pi+0(SB), AX
 	MOVQ AX, 1696(DI)
-	LEAQ ·h0L2_loadri_pi+0(SB), AX
+	LEAQ ·h0L2_loadrb_pr+0(SB), AX
 	MOVQ AX, 1704(DI)
-	LEAQ ·h0L2_loadri_pr+0(SB), AX
+	LEAQ ·h0L4_loadrb_rr+0(SB), AX
 	MOVQ AX, 1712(DI)
-	LEAQ ·h0L4_loadri_rr+0(SB), AX
+	LEAQ ·h0L2_loadrub_io+0(SB), AX
 	MOVQ AX, 1720(DI)
-	LEAQ ·h0L2_loadrd_io+0(SB), AX
+	LEAQ ·h0L2_loadrub_pi+0(SB), AX
 	MOVQ AX, 1728(DI)
-	LEAQ ·h0L2_loadrd_pi+0(SB), AX
+	LEAQ ·h0L2_loadrub_pr+0(SB), AX
 	MOVQ AX, 1736(DI)
-	LEAQ ·h0L2_loadrd_pr+0(SB), AX
+	LEAQ ·h0L4_loadrub_rr+0(SB), AX
 	MOVQ AX, 1744(DI)
-	LEAQ ·h0L4_loadrd_rr+0(SB), AX
+	LEAQ ·h0L2_loadrh_io+0(SB), AX
 	MOVQ AX, 1752(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·h0L2_loadrh_pi+0(SB), AX
 	MOVQ AX, 1760(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·h0L2_loadrh_pr+0(SB), AX
 	MOVQ AX, 1768(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·h0L4_loadrh_rr+0(SB), AX
 	MOVQ AX, 1776(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·h0L2_loadruh_io+0(SB), AX
 	MOVQ AX, 1784(DI)
-	LEAQ ·h0S2_storerb_pr+0(SB), AX
+	LEAQ ·h0L2_loadruh_pi+0(SB), AX
 	MOVQ AX, 1792(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·h0L2_loadruh_pr+0(SB), AX
 	MOVQ AX, 1800(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·h0L4_loadruh_rr+0(SB), AX
 	MOVQ AX, 1808(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·h0L2_loadri_io+0(SB), AX
 	MOVQ AX, 1816(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·h0L2_loadri_pi+0(SB), AX
 	MOVQ AX, 1824(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·h0L2_loadri_pr+0(SB), AX
 	MOVQ AX, 1832(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·h0L4_loadri_rr+0(SB), AX
 	MOVQ AX, 1840(DI)
-	LEAQ ·h0S2_storerh_pr+0(SB), AX
+	LEAQ ·h0L2_loadrd_io+0(SB), AX
 	MOVQ AX, 1848(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·h0L2_loadrd_pi+0(SB), AX
 	MOVQ AX, 1856(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·h0L2_loadrd_pr+0(SB), AX
 	MOVQ AX, 1864(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·h0L4_loadrd_rr+0(SB), AX
 	MOVQ AX, 1872(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·h0Y2_dcfetchbo+0(SB), AX
 	MOVQ AX, 1880(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·h0S2_storerb_io+0(SB), AX
 	MOVQ AX, 1888(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·h0S2_storerb_io+0(SB), AX
 	MOVQ AX, 1896(DI)
-	LEAQ ·h0S2_storeri_pr+0(SB), AX
+	LEAQ ·h0S2_storerb_pi+0(SB), AX
 	MOVQ AX, 1904(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·h0S2_storerb_pi+0(SB), AX
 	MOVQ AX, 1912(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·h0S2_storerb_pr+0(SB), AX
 	MOVQ AX, 1920(DI)
-	LEAQ ·h0S2_storerd_io+0(SB), AX
+	LEAQ ·h0S4_storerb_rr+0(SB), AX
 	MOVQ AX, 1928(DI)
-	LEAQ ·h0S2_storerd_pi+0(SB), AX
+	LEAQ ·h0S4_storerb_rr+0(SB), AX
 	MOVQ AX, 1936(DI)
-	LEAQ ·h0S2_storerd_pr+0(SB), AX
+	LEAQ ·h0S2_storerh_io+0(SB), AX
 	MOVQ AX, 1944(DI)
-	LEAQ ·h0S4_storerd_rr+0(SB), AX
+	LEAQ ·h0S2_storerh_io+0(SB), AX
 	MOVQ AX, 1952(DI)
-	LEAQ ·h0V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S2_storerh_pi+0(SB), AX
 	MOVQ AX, 1960(DI)
-	LEAQ ·h0V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S2_storerh_pi+0(SB), AX
 	MOVQ AX, 1968(DI)
-	LEAQ ·h0V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S2_storerh_pr+0(SB), AX
 	MOVQ AX, 1976(DI)
-	LEAQ ·h0V6_vL32Ub_ai+0(SB), AX
+	LEAQ ·h0S4_storerh_rr+0(SB), AX
 	MOVQ AX, 1984(DI)
-	LEAQ ·h0V6_vS32b_ai+0(SB), AX
+	LEAQ ·h0S4_storerh_rr+0(SB), AX
 	MOVQ AX, 1992(DI)
-	LEAQ ·h0V6_vS32b_ai+0(SB), AX
+	LEAQ ·h0S2_storeri_io+0(SB), AX
 	MOVQ AX, 2000(DI)
-	LEAQ ·h0V6_vS32Ub_ai+0(SB), AX
+	LEAQ ·h0S2_storeri_io+0(SB), AX
 	MOVQ AX, 2008(DI)
-	LEAQ ·h0V6_vS32b_qpred_ai+0(SB), AX
+	LEAQ ·h0S2_storeri_pi+0(SB), AX
 	MOVQ AX, 2016(DI)
-	LEAQ ·h0V6_vS32b_nqpred_ai+0(SB), AX
+	LEAQ ·h0S2_storeri_pi+0(SB), AX
 	MOVQ AX, 2024(DI)
-	LEAQ ·h0V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0S2_storeri_pr+0(SB), AX
 	MOVQ AX, 2032(DI)
-	LEAQ ·h0V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0S4_storeri_rr+0(SB), AX
 	MOVQ AX, 2040(DI)
-	LEAQ ·h0V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0S4_storeri_rr+0(SB), AX
 	MOVQ AX, 2048(DI)
-	LEAQ ·h0V6_vL32Ub_pi+0(SB), AX
+	LEAQ ·h0S2_storerd_io+0(SB), AX
 	MOVQ AX, 2056(DI)
-	LEAQ ·h0V6_vS32b_pi+0(SB), AX
+	LEAQ ·h0S2_storerd_pi+0(SB), AX
 	MOVQ AX, 2064(DI)
-	LEAQ ·h0V6_vS32b_pi+0(SB), AX
+	LEAQ ·h0S2_storerd_pr+0(SB), AX
 	MOVQ AX, 2072(DI)
-	LEAQ ·h0V6_vS32Ub_pi+0(SB), AX
+	LEAQ ·h0S4_storerd_rr+0(SB), AX
 	MOVQ AX, 2080(DI)
-	LEAQ ·h0V6_vS32b_qpred_pi+0(SB), AX
+	LEAQ ·h0V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 2088(DI)
-	LEAQ ·h0V6_vS32b_nqpred_pi+0(SB), AX
+	LEAQ ·h0V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 2096(DI)
-	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h0V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 2104(DI)
-	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h0V6_vL32Ub_ai+0(SB), AX
 	MOVQ AX, 2112(DI)
-	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h0V6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2120(DI)
-	LEAQ ·h0V6_vL32Ub_ppu+0(SB), AX
+	LEAQ ·h0V6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2128(DI)
-	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
+	LEAQ ·h0V6_vS32Ub_ai+0(SB), AX
 	MOVQ AX, 2136(DI)
-	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
+	LEAQ ·h0V6_vS32b_qpred_ai+0(SB), AX
 	MOVQ AX, 2144(DI)
-	LEAQ ·h0V6_vS32Ub_ppu+0(SB), AX
+	LEAQ ·h0V6_vS32b_nqpred_ai+0(SB), AX
 	MOVQ AX, 2152(DI)
-	LEAQ ·h0V6_vS32b_qpred_ppu+0(SB), AX
+	LEAQ ·h0V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2160(DI)
-	LEAQ ·h0V6_vS32b_nqpred_ppu+0(SB), AX
+	LEAQ ·h0V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2168(DI)
-	LEAQ ·h0V6_vaddb+0(SB), AX
+	LEAQ ·h0V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2176(DI)
-	LEAQ ·h0V6_vaddb_dv+0(SB), AX
+	LEAQ ·h0V6_vL32Ub_pi+0(SB), AX
 	MOVQ AX, 2184(DI)
-	LEAQ ·h0V6_vaddh+0(SB), AX
+	LEAQ ·h0V6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2192(DI)
-	LEAQ ·h0V6_vaddh_dv+0(SB), AX
+	LEAQ ·h0V6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2200(DI)
-	LEAQ ·h0V6_vaddw+0(SB), AX
+	LEAQ ·h0V6_vS32Ub_pi+0(SB), AX
 	MOVQ AX, 2208(DI)
-	LEAQ ·h0V6_vaddw_dv+0(SB), AX
+	LEAQ ·h0V6_vS32b_qpred_pi+0(SB), AX
 	MOVQ AX, 2216(DI)
-	LEAQ ·h0V6_vsubb+0(SB), AX
+	LEAQ ·h0V6_vS32b_nqpred_pi+0(SB), AX
 	MOVQ AX, 2224(DI)
-	LEAQ ·h0V6_vsubb_dv+0(SB), AX
+	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2232(DI)
-	LEAQ ·h0V6_vsubh+0(SB), AX
+	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2240(DI)
-	LEAQ ·h0V6_vsubh_dv+0(SB), AX
+	LEAQ ·h0V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2248(DI)
-	LEAQ ·h0V6_vsubw+0(SB), AX
+	LEAQ ·h0V6_vL32Ub_ppu+0(SB), AX
 	MOVQ AX, 2256(DI)
-	LEAQ ·h0V6_vsubw_dv+0(SB), AX
+	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2264(DI)
-	LEAQ ·h0V6_vaddbsat+0(SB), AX
+	LEAQ ·h0V6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2272(DI)
-	LEAQ ·h0V6_vaddbsat_dv+0(SB), AX
+	LEAQ ·h0V6_vS32Ub_ppu+0(SB), AX
 	MOVQ AX, 2280(DI)
-	LEAQ ·h0V6_vaddubsat+0(SB), AX
+	LEAQ ·h0V6_vS32b_qpred_ppu+0(SB), AX
 	MOVQ AX, 2288(DI)
-	LEAQ ·h0V6_vaddubsat_dv+0(SB), AX
+	LEAQ ·h0V6_vS32b_nqpred_ppu+0(SB), AX
 	MOVQ AX, 2296(DI)
-	LEAQ ·h0V6_vaddhsat+0(SB), AX
+	LEAQ ·h0V6_vaddb+0(SB), AX
 	MOVQ AX, 2304(DI)
-	LEAQ ·h0V6_vaddhsat_dv+0(SB), AX
+	LEAQ ·h0V6_vaddb_dv+0(SB), AX
 	MOVQ AX, 2312(DI)
-	LEAQ ·h0V6_vadduhsat+0(SB), AX
+	LEAQ ·h0V6_vaddh+0(SB), AX
 	MOVQ AX, 2320(DI)
-	LEAQ ·h0V6_vadduhsat_dv+0(SB), AX
+	LEAQ ·h0V6_vaddh_dv+0(SB), AX
 	MOVQ AX, 2328(DI)
-	LEAQ ·h0V6_vsubbsat+0(SB), AX
+	LEAQ ·h0V6_vaddw+0(SB), AX
 	MOVQ AX, 2336(DI)
-	LEAQ ·h0V6_vsubbsat_dv+0(SB), AX
+	LEAQ ·h0V6_vaddw_dv+0(SB), AX
 	MOVQ AX, 2344(DI)
-	LEAQ ·h0V6_vsububsat+0(SB), AX
+	LEAQ ·h0V6_vsubb+0(SB), AX
 	MOVQ AX, 2352(DI)
-	LEAQ ·h0V6_vsububsat_dv+0(SB), AX
+	LEAQ ·h0V6_vsubb_dv+0(SB), AX
 	MOVQ AX, 2360(DI)
-	LEAQ ·h0V6_vsubhsat+0(SB), AX
+	LEAQ ·h0V6_vsubh+0(SB), AX
 	MOVQ AX, 2368(DI)
-	LEAQ ·h0V6_vsubhsat_dv+0(SB), AX
+	LEAQ ·h0V6_vsubh_dv+0(SB), AX
 	MOVQ AX, 2376(DI)
-	LEAQ ·h0V6_vsubuhsat+0(SB), AX
+	LEAQ ·h0V6_vsubw+0(SB), AX
 	MOVQ AX, 2384(DI)
-	LEAQ ·h0V6_vsubuhsat_dv+0(SB), AX
+	LEAQ ·h0V6_vsubw_dv+0(SB), AX
 	MOVQ AX, 2392(DI)
-	LEAQ ·h0V6_vmaxb+0(SB), AX
+	LEAQ ·h0V6_vaddbsat+0(SB), AX
 	MOVQ AX, 2400(DI)
-	LEAQ ·h0V6_vmaxub+0(SB), AX
+	LEAQ ·h0V6_vaddbsat_dv+0(SB), AX
 	MOVQ AX, 2408(DI)
-	LEAQ ·h0V6_vmaxh+0(SB), AX
+	LEAQ ·h0V6_vaddubsat+0(SB), AX
 	MOVQ AX, 2416(DI)
-	LEAQ ·h0V6_vmaxuh+0(SB), AX
+	LEAQ ·h0V6_vaddubsat_dv+0(SB), AX
 	MOVQ AX, 2424(DI)
-	LEAQ ·h0V6_vmaxw+0(SB), AX
+	LEAQ ·h0V6_vaddhsat+0(SB), AX
 	MOVQ AX, 2432(DI)
-	LEAQ ·h0V6_vminb+0(SB), AX
+	LEAQ ·h0V6_vaddhsat_dv+0(SB), AX
 	MOVQ AX, 2440(DI)
-	LEAQ ·h0V6_vminub+0(SB), AX
+	LEAQ ·h0V6_vadduhsat+0(SB), AX
 	MOVQ AX, 2448(DI)
-	LEAQ ·h0V6_vminh+0(SB), AX
+	LEAQ ·h0V6_vadduhsat_dv+0(SB), AX
 	MOVQ AX, 2456(DI)
-	LEAQ ·h0V6_vminuh+0(SB), AX
+	LEAQ ·h0V6_vsubbsat+0(SB), AX
 	MOVQ AX, 2464(DI)
-	LEAQ ·h0V6_vminw+0(SB), AX
+	LEAQ ·h0V6_vsubbsat_dv+0(SB), AX
 	MOVQ AX, 2472(DI)
-	LEAQ ·h0V6_vavgubrnd+0(SB), AX
+	LEAQ ·h0V6_vsububsat+0(SB), AX
 	MOVQ AX, 2480(DI)
-	LEAQ ·h0V6_vavguhrnd+0(SB), AX
+	LEAQ ·h0V6_vsububsat_dv+0(SB), AX
 	MOVQ AX, 2488(DI)
-	LEAQ ·h0V6_vmpyih+0(SB), AX
+	LEAQ ·h0V6_vsubhsat+0(SB), AX
 	MOVQ AX, 2496(DI)
-	LEAQ ·h0V6_vand+0(SB), AX
+	LEAQ ·h0V6_vsubhsat_dv+0(SB), AX
 	MOVQ AX, 2504(DI)
-	LEAQ ·h0V6_vor+0(SB), AX
+	LEAQ ·h0V6_vsubuhsat+0(SB), AX
 	MOVQ AX, 2512(DI)
-	LEAQ ·h0V6_vxor+0(SB), AX
+	LEAQ ·h0V6_vsubuhsat_dv+0(SB), AX
 	MOVQ AX, 2520(DI)
-	LEAQ ·h0V6_pred_and+0(SB), AX
+	LEAQ ·h0V6_vmaxb+0(SB), AX
 	MOVQ AX, 2528(DI)
-	LEAQ ·h0V6_pred_or+0(SB), AX
+	LEAQ ·h0V6_vmaxub+0(SB), AX
 	MOVQ AX, 2536(DI)
-	LEAQ ·h0V6_pred_xor+0(SB), AX
+	LEAQ ·h0V6_vmaxh+0(SB), AX
 	MOVQ AX, 2544(DI)
-	LEAQ ·h0V6_vandvqv+0(SB), AX
+	LEAQ ·h0V6_vmaxuh+0(SB), AX
 	MOVQ AX, 2552(DI)
-	LEAQ ·h0V6_vabsdiffub+0(SB), AX
+	LEAQ ·h0V6_vmaxw+0(SB), AX
 	MOVQ AX, 2560(DI)
-	LEAQ ·h0V6_vaddwsat+0(SB), AX
+	LEAQ ·h0V6_vminb+0(SB), AX
 	MOVQ AX, 2568(DI)
-	LEAQ ·h0V6_vaddwsat_dv+0(SB), AX
+	LEAQ ·h0V6_vminub+0(SB), AX
 	MOVQ AX, 2576(DI)
-	LEAQ ·h0V6_vsubwsat+0(SB), AX
+	LEAQ ·h0V6_vminh+0(SB), AX
 	MOVQ AX, 2584(DI)
-	LEAQ ·h0V6_vsubwsat_dv+0(SB), AX
+	LEAQ ·h0V6_vminuh+0(SB), AX
 	MOVQ AX, 2592(DI)
-	LEAQ ·h0V6_vassign+0(SB), AX
+	LEAQ ·h0V6_vminw+0(SB), AX
 	MOVQ AX, 2600(DI)
-	LEAQ ·h0V6_vnot+0(SB), AX
+	LEAQ ·h0V6_vavgubrnd+0(SB), AX
 	MOVQ AX, 2608(DI)
-	LEAQ ·h0V6_vcombine+0(SB), AX
+	LEAQ ·h0V6_vavguhrnd+0(SB), AX
 	MOVQ AX, 2616(DI)
-	LEAQ ·h0V6_vmux+0(SB), AX
+	LEAQ ·h0V6_vmpyih+0(SB), AX
 	MOVQ AX, 2624(DI)
-	LEAQ ·h0V6_lvsplatw+0(SB), AX
+	LEAQ ·h0V6_vand+0(SB), AX
 	MOVQ AX, 2632(DI)
-	LEAQ ·h0V6_lvsplath+0(SB), AX
+	LEAQ ·h0V6_vor+0(SB), AX
 	MOVQ AX, 2640(DI)
-	LEAQ ·h0V6_lvsplatb+0(SB), AX
+	LEAQ ·h0V6_vxor+0(SB), AX
 	MOVQ AX, 2648(DI)
-	LEAQ ·h0V6_vgtb+0(SB), AX
+	LEAQ ·h0V6_pred_and+0(SB), AX
 	MOVQ AX, 2656(DI)
-	LEAQ ·h0V6_vgtb_and+0(SB), AX
+	LEAQ ·h0V6_pred_or+0(SB), AX
 	MOVQ AX, 2664(DI)
-	LEAQ ·h0V6_vgtb_or+0(SB), AX
+	LEAQ ·h0V6_pred_xor+0(SB), AX
 	MOVQ AX, 2672(DI)
-	LEAQ ·h0V6_vgtb_xor+0(SB), AX
+	LEAQ ·h0V6_vandvqv+0(SB), AX
 	MOVQ AX, 2680(DI)
-	LEAQ ·h0V6_vgth+0(SB), AX
+	LEAQ ·h0V6_pred_and_n+0(SB), AX
 	MOVQ AX, 2688(DI)
-	LEAQ ·h0V6_vgth_and+0(SB), AX
+	LEAQ ·h0V6_vandvnqv+0(SB), AX
 	MOVQ AX, 2696(DI)
-	LEAQ ·h0V6_vgth_or+0(SB), AX
+	LEAQ ·h0V6_vabsdiffub+0(SB), AX
 	MOVQ AX, 2704(DI)
-	LEAQ ·h0V6_vgth_xor+0(SB), AX
+	LEAQ ·h0V6_vaddwsat+0(SB), AX
 	MOVQ AX, 2712(DI)
-	LEAQ ·h0V6_vgtw+0(SB), AX
+	LEAQ ·h0V6_vaddwsat_dv+0(SB), AX
 	MOVQ AX, 2720(DI)
-	LEAQ ·h0V6_vgtw_and+0(SB), AX
+	LEAQ ·h0V6_vsubwsat+0(SB), AX
 	MOVQ AX, 2728(DI)
-	LEAQ ·h0V6_vgtw_or+0(SB), AX
+	LEAQ ·h0V6_vsubwsat_dv+0(SB), AX
 	MOVQ AX, 2736(DI)
-	LEAQ ·h0V6_vgtw_xor+0(SB), AX
+	LEAQ ·h0V6_vassign+0(SB), AX
 	MOVQ AX, 2744(DI)
-	LEAQ ·h0V6_vgtub+0(SB), AX
+	LEAQ ·h0V6_vnot+0(SB), AX
 	MOVQ AX, 2752(DI)
-	LEAQ ·h0V6_vgtub_and+0(SB), AX
+	LEAQ ·h0V6_vcombine+0(SB), AX
 	MOVQ AX, 2760(DI)
-	LEAQ ·h0V6_vgtub_or+0(SB), AX
+	LEAQ ·h0V6_vmux+0(SB), AX
 	MOVQ AX, 2768(DI)
-	LEAQ ·h0V6_vgtub_xor+0(SB), AX
+	LEAQ ·h0V6_lvsplatw+0(SB), AX
 	MOVQ AX, 2776(DI)
-	LEAQ ·h0V6_vgtuh+0(SB), AX
+	LEAQ ·h0V6_lvsplath+0(SB), AX
 	MOVQ AX, 2784(DI)
-	LEAQ ·h0V6_vgtuh_and+0(SB), AX
+	LEAQ ·h0V6_lvsplatb+0(SB), AX
 	MOVQ AX, 2792(DI)
-	LEAQ ·h0V6_vgtuh_or+0(SB), AX
+	LEAQ ·h0V6_vavgh+0(SB), AX
 	MOVQ AX, 2800(DI)
-	LEAQ ·h0V6_vgtuh_xor+0(SB), AX
+	LEAQ ·h0V6_vavghrnd+0(SB), AX
 	MOVQ AX, 2808(DI)
-	LEAQ ·h0V6_vgtuw+0(SB), AX
+	LEAQ ·h0V6_vnavgh+0(SB), AX
 	MOVQ AX, 2816(DI)
-	LEAQ ·h0V6_vgtuw_and+0(SB), AX
+	LEAQ ·h0V6_vavguh+0(SB), AX
 	MOVQ AX, 2824(DI)
-	LEAQ ·h0V6_vgtuw_or+0(SB), AX
+	LEAQ ·h0V6_vavgw+0(SB), AX
 	MOVQ AX, 2832(DI)
-	LEAQ ·h0V6_vgtuw_xor+0(SB), AX
+	LEAQ ·h0V6_vavgwrnd+0(SB), AX
 	MOVQ AX, 2840(DI)
-	LEAQ ·h0V6_veqb+0(SB), AX
+	LEAQ ·h0V6_vnavgw+0(SB), AX
 	MOVQ AX, 2848(DI)
-	LEAQ ·h0V6_veqb_and+0(SB), AX
+	LEAQ ·h0V6_vavguw+0(SB), AX
 	MOVQ AX, 2856(DI)
-	LEAQ ·h0V6_veqb_or+0(SB), AX
+	LEAQ ·h0V6_vavguwrnd+0(SB), AX
 	MOVQ AX, 2864(DI)
-	LEAQ ·h0V6_veqb_xor+0(SB), AX
+	LEAQ ·h0V6_vavgb+0(SB), AX
 	MOVQ AX, 2872(DI)
-	LEAQ ·h0V6_veqh+0(SB), AX
+	LEAQ ·h0V6_vavgbrnd+0(SB), AX
 	MOVQ AX, 2880(DI)
-	LEAQ ·h0V6_veqh_and+0(SB), AX
+	LEAQ ·h0V6_vnavgb+0(SB), AX
 	MOVQ AX, 2888(DI)
-	LEAQ ·h0V6_veqh_or+0(SB), AX
+	LEAQ ·h0V6_vavgub+0(SB), AX
 	MOVQ AX, 2896(DI)
-	LEAQ ·h0V6_veqh_xor+0(SB), AX
+	LEAQ ·h0V6_vgtb+0(SB), AX
 	MOVQ AX, 2904(DI)
-	LEAQ ·h0V6_veqw+0(SB), AX
+	LEAQ ·h0V6_vgtb_and+0(SB), AX
 	MOVQ AX, 2912(DI)
-	LEAQ ·h0V6_veqw_and+0(SB), AX
+	LEAQ ·h0V6_vgtb_or+0(SB), AX
 	MOVQ AX, 2920(DI)
-	LEAQ ·h0V6_veqw_or+0(SB), AX
+	LEAQ ·h0V6_vgtb_xor+0(SB), AX
 	MOVQ AX, 2928(DI)
-	LEAQ ·h0V6_veqw_xor+0(SB), AX
+	LEAQ ·h0V6_vgth+0(SB), AX
 	MOVQ AX, 2936(DI)
-	LEAQ ·h0V6_vandqrt+0(SB), AX
+	LEAQ ·h0V6_vgth_and+0(SB), AX
 	MOVQ AX, 2944(DI)
-	LEAQ ·h0V6_vandvrt+0(SB), AX
+	LEAQ ·h0V6_vgth_or+0(SB), AX
 	MOVQ AX, 2952(DI)
-	LEAQ ·h0V6_vaslw+0(SB), AX
+	LEAQ ·h0V6_vgth_xor+0(SB), AX
 	MOVQ AX, 2960(DI)
-	LEAQ ·h0V6_vasrw+0(SB), AX
+	LEAQ ·h0V6_vgtw+0(SB), AX
 	MOVQ AX, 2968(DI)
-	LEAQ ·h0V6_vlsrw+0(SB), AX
+	LEAQ ·h0V6_vgtw_and+0(SB), AX
 	MOVQ AX, 2976(DI)
-	LEAQ ·h0V6_vaslw_acc+0(SB), AX
+	LEAQ ·h0V6_vgtw_or+0(SB), AX
 	MOVQ AX, 2984(DI)
-	LEAQ ·h0V6_vasrw_acc+0(SB), AX
+	LEAQ ·h0V6_vgtw_xor+0(SB), AX
 	MOVQ AX, 2992(DI)
-	LEAQ ·h0V6_vaslh+0(SB), AX
+	LEAQ ·h0V6_vgtub+0(SB), AX
 	MOVQ AX, 3000(DI)
-	LEAQ ·h0V6_vasrh+0(SB), AX
+	LEAQ ·h0V6_vgtub_and+0(SB), AX
 	MOVQ AX, 3008(DI)
-	LEAQ ·h0V6_vlsrh+0(SB), AX
+	LEAQ ·h0V6_vgtub_or+0(SB), AX
 	MOVQ AX, 3016(DI)
-	LEAQ ·h0V6_vaslh_acc+0(SB), AX
+	LEAQ ·h0V6_vgtub_xor+0(SB), AX
 	MOVQ AX, 3024(DI)
-	LEAQ ·h0V6_vasrh_acc+0(SB), AX
+	LEAQ ·h0V6_vgtuh+0(SB), AX
 	MOVQ AX, 3032(DI)
-	LEAQ ·h0V6_vaslwv+0(SB), AX
+	LEAQ ·h0V6_vgtuh_and+0(SB), AX
 	MOVQ AX, 3040(DI)
-	LEAQ ·h0V6_vasrwv+0(SB), AX
+	LEAQ ·h0V6_vgtuh_or+0(SB), AX
 	MOVQ AX, 3048(DI)
-	LEAQ ·h0V6_vlsrwv+0(SB), AX
+	LEAQ ·h0V6_vgtuh_xor+0(SB), AX
 	MOVQ AX, 3056(DI)
-	LEAQ ·h0V6_vasrwh+0(SB), AX
+	LEAQ ·h0V6_vgtuw+0(SB), AX
 	MOVQ AX, 3064(DI)
-	LEAQ ·h0V6_vasrwhsat+0(SB), AX
+	LEAQ ·h0V6_vgtuw_and+0(SB), AX
 	MOVQ AX, 3072(DI)
-	LEAQ ·h0V6_vasrwhrndsat+0(SB), AX
+	LEAQ ·h0V6_vgtuw_or+0(SB), AX
 	MOVQ AX, 3080(DI)
-	LEAQ ·h0V6_vasrwuhsat+0(SB), AX
+	LEAQ ·h0V6_vgtuw_xor+0(SB), AX
 	MOVQ AX, 3088(DI)
-	LEAQ ·h0V6_vasrwuhrndsat+0(SB), AX
+	LEAQ ·h0V6_veqb+0(SB), AX
 	MOVQ AX, 3096(DI)
-	LEAQ ·h0V6_vasruwuhsat+0(SB), AX
+	LEAQ ·h0V6_veqb_and+0(SB), AX
 	MOVQ AX, 3104(DI)
-	LEAQ ·h0V6_vasruwuhrndsat+0(SB), AX
+	LEAQ ·h0V6_veqb_or+0(SB), AX
 	MOVQ AX, 3112(DI)
-	LEAQ ·h0V6_vasrhubsat+0(SB), AX
+	LEAQ ·h0V6_veqb_xor+0(SB), AX
 	MOVQ AX, 3120(DI)
-	LEAQ ·h0V6_vasrhubrndsat+0(SB), AX
+	LEAQ ·h0V6_veqh+0(SB), AX
 	MOVQ AX, 3128(DI)
-	LEAQ ·h0V6_vasrhbsat+0(SB), AX
+	LEAQ ·h0V6_veqh_and+0(SB), AX
 	MOVQ AX, 3136(DI)
-	LEAQ ·h0V6_vasrhbrndsat+0(SB), AX
+	LEAQ ·h0V6_veqh_or+0(SB), AX
 	MOVQ AX, 3144(DI)
-	LEAQ ·h0V6_vasruhubsat+0(SB), AX
+	LEAQ ·h0V6_veqh_xor+0(SB), AX
 	MOVQ AX, 3152(DI)
-	LEAQ ·h0V6_vasruhubrndsat+0(SB), AX
+	LEAQ ·h0V6_veqw+0(SB), AX
 	MOVQ AX, 3160(DI)
-	LEAQ ·h0V6_vsathub+0(SB), AX
+	LEAQ ·h0V6_veqw_and+0(SB), AX
 	MOVQ AX, 3168(DI)
-	LEAQ ·h0V6_vsatwh+0(SB), AX
+	LEAQ ·h0V6_veqw_or+0(SB), AX
 	MOVQ AX, 3176(DI)
-	LEAQ ·h0V6_vsatuwuh+0(SB), AX
+	LEAQ ·h0V6_veqw_xor+0(SB), AX
 	MOVQ AX, 3184(DI)
-	LEAQ ·h0V6_vshuffeb+0(SB), AX
+	LEAQ ·h0V6_vandqrt+0(SB), AX
 	MOVQ AX, 3192(DI)
-	LEAQ ·h0V6_vshufeh+0(SB), AX
+	LEAQ ·h0V6_vandvrt+0(SB), AX
 	MOVQ AX, 3200(DI)
-	LEAQ ·h0V6_vshuffob+0(SB), AX
+	LEAQ ·h0V6_pred_scalar2+0(SB), AX
 	MOVQ AX, 3208(DI)
-	LEAQ ·h0V6_vshufoh+0(SB), AX
+	LEAQ ·h0V6_pred_scalar2v2+0(SB), AX
 	MOVQ AX, 3216(DI)
-	LEAQ ·h0V6_vpackhub_sat+0(SB), AX
+	LEAQ ·h0V6_vaslw+0(SB), AX
 	MOVQ AX, 3224(DI)
-	LEAQ ·h0V6_vpackhb_sat+0(SB), AX
+	LEAQ ·h0V6_vasrw+0(SB), AX
 	MOVQ AX, 3232(DI)
-	LEAQ ·h0V6_vpackwh_sat+0(SB), AX
+	LEAQ ·h0V6_vlsrw+0(SB), AX
 	MOVQ AX, 3240(DI)
-	LEAQ ·h0V6_vpackwuh_sat+0(SB), AX
+	LEAQ ·h0V6_vaslw_acc+0(SB), AX
 	MOVQ AX, 3248(DI)
-	LEAQ ·h0V6_vpackeb+0(SB), AX
+	LEAQ ·h0V6_vasrw_acc+0(SB), AX
 	MOVQ AX, 3256(DI)
-	LEAQ ·h0V6_vpackob+0(SB), AX
+	LEAQ ·h0V6_vaslh+0(SB), AX
 	MOVQ AX, 3264(DI)
-	LEAQ ·h0V6_vpackeh+0(SB), AX
+	LEAQ ·h0V6_vasrh+0(SB), AX
 	MOVQ AX, 3272(DI)
-	LEAQ ·h0V6_vpackoh+0(SB), AX
+	LEAQ ·h0V6_vlsrh+0(SB), AX
 	MOVQ AX, 3280(DI)
-	LEAQ ·h0V6_vzb+0(SB), AX
+	LEAQ ·h0V6_vaslh_acc+0(SB), AX
 	MOVQ AX, 3288(DI)
-	LEAQ ·h0V6_vsb+0(SB), AX
+	LEAQ ·h0V6_vasrh_acc+0(SB), AX
 	MOVQ AX, 3296(DI)
-	LEAQ ·h0V6_vzh+0(SB), AX
+	LEAQ ·h0V6_vaslwv+0(SB), AX
 	MOVQ AX, 3304(DI)
-	LEAQ ·h0V6_vsh+0(SB), AX
+	LEAQ ·h0V6_vasrwv+0(SB), AX
 	MOVQ AX, 3312(DI)
-	LEAQ ·h0V6_vunpackub+0(SB), AX
+	LEAQ ·h0V6_vlsrwv+0(SB), AX
 	MOVQ AX, 3320(DI)
-	LEAQ ·h0V6_vunpackb+0(SB), AX
+	LEAQ ·h0V6_vasrwh+0(SB), AX
 	MOVQ AX, 3328(DI)
-	LEAQ ·h0V6_vunpackuh+0(SB), AX
+	LEAQ ·h0V6_vasrwhsat+0(SB), AX
 	MOVQ AX, 3336(DI)
-	LEAQ ·h0V6_vunpackh+0(SB), AX
+	LEAQ ·h0V6_vasrwhrndsat+0(SB), AX
 	MOVQ AX, 3344(DI)
-	LEAQ ·h0V6_vrmpybus+0(SB), AX
+	LEAQ ·h0V6_vasrwuhsat+0(SB), AX
 	MOVQ AX, 3352(DI)
-	LEAQ ·h0V6_vrmpybus_acc+0(SB), AX
+	LEAQ ·h0V6_vasrwuhrndsat+0(SB), AX
 	MOVQ AX, 3360(DI)
-	LEAQ ·h0V6_vrmpyub+0(SB), AX
+	LEAQ ·h0V6_vasruwuhsat+0(SB), AX
 	MOVQ AX, 3368(DI)
-	LEAQ ·h0V6_vrmpyub_acc+0(SB), AX
+	LEAQ ·h0V6_vasruwuhrndsat+0(SB), AX
 	MOVQ AX, 3376(DI)
-	LEAQ ·h0V6_vrmpybusv+0(SB), AX
+	LEAQ ·h0V6_vasrhubsat+0(SB), AX
 	MOVQ AX, 3384(DI)
-	LEAQ ·h0V6_vrmpybusv_acc+0(SB), AX
+	LEAQ ·h0V6_vasrhubrndsat+0(SB), AX
 	MOVQ AX, 3392(DI)
-	LEAQ ·h0V6_vrmpybv+0(SB), AX
+	LEAQ ·h0V6_vasrhbsat+0(SB), AX
 	MOVQ AX, 3400(DI)
-	LEAQ ·h0V6_vrmpybv_acc+0(SB), AX
+	LEAQ ·h0V6_vasrhbrndsat+0(SB), AX
 	MOVQ AX, 3408(DI)
-	LEAQ ·h0V6_vrmpyubv+0(SB), AX
+	LEAQ ·h0V6_vasruhubsat+0(SB), AX
 	MOVQ AX, 3416(DI)
-	LEAQ ·h0V6_vrmpyubv_acc+0(SB), AX
+	LEAQ ·h0V6_vasruhubrndsat+0(SB), AX
 	MOVQ AX, 3424(DI)
-	LEAQ ·h0V6_vrmpybub_rtt+0(SB), AX
+	LEAQ ·h0V6_vsathub+0(SB), AX
 	MOVQ AX, 3432(DI)
-	LEAQ ·h0V6_vrmpyub_rtt+0(SB), AX
+	LEAQ ·h0V6_vsatwh+0(SB), AX
 	MOVQ AX, 3440(DI)
-	LEAQ ·h0V6_vrmpybub_rtt_acc+0(SB), AX
+	LEAQ ·h0V6_vsatuwuh+0(SB), AX
 	MOVQ AX, 3448(DI)
-	LEAQ ·h0V6_vrmpyub_rtt_acc+0(SB), AX
+	LEAQ ·h0V6_vshuffeb+0(SB), AX
 	MOVQ AX, 3456(DI)
-	LEAQ ·h0V6_vmpybus+0(SB), AX
+	LEAQ ·h0V6_vshufeh+0(SB), AX
 	MOVQ AX, 3464(DI)
-	LEAQ ·h0V6_vmpybus_acc+0(SB), AX
+	LEAQ ·h0V6_vshuffob+0(SB), AX
 	MOVQ AX, 3472(DI)
-	LEAQ ·h0V6_vmpyub+0(SB), AX
+	LEAQ ·h0V6_vshufoh+0(SB), AX
 	MOVQ AX, 3480(DI)
-	LEAQ ·h0V6_vmpyub_acc+0(SB), AX
+	LEAQ ·h0V6_vshufoeb+0(SB), AX
 	MOVQ AX, 3488(DI)
-	LEAQ ·h0V6_vmpybusv+0(SB), AX
+	LEAQ ·h0V6_vshufoeh+0(SB), AX
 	MOVQ AX, 3496(DI)
-	LEAQ ·h0V6_vmpybusv_acc+0(SB), AX
+	LEAQ ·h0V6_vpackhub_sat+0(SB), AX
 	MOVQ AX, 3504(DI)
-	LEAQ ·h0V6_vmpybv+0(SB), AX
+	LEAQ ·h0V6_vpackhb_sat+0(SB), AX
 	MOVQ AX, 3512(DI)
-	LEAQ ·h0V6_vmpybv_acc+0(SB), AX
+	LEAQ ·h0V6_vpackwh_sat+0(SB), AX
 	MOVQ AX, 3520(DI)
-	LEAQ ·h0V6_vmpyubv+0(SB), AX
+	LEAQ ·h0V6_vpackwuh_sat+0(SB), AX
 	MOVQ AX, 3528(DI)
-	LEAQ ·h0V6_vmpyubv_acc+0(SB), AX
+	LEAQ ·h0V6_vpackeb+0(SB), AX
 	MOVQ AX, 3536(DI)
-	LEAQ ·h0V6_vmpyh+0(SB), AX
+	LEAQ ·h0V6_vpackob+0(SB), AX
 	MOVQ AX, 3544(DI)
-	LEAQ ·h0V6_vmpyh_acc+0(SB), AX
+	LEAQ ·h0V6_vpackeh+0(SB), AX
 	MOVQ AX, 3552(DI)
-	LEAQ ·h0V6_vmpyuh+0(SB), AX
+	LEAQ ·h0V6_vpackoh+0(SB), AX
 	MOVQ AX, 3560(DI)
-	LEAQ ·h0V6_vmpyuh_acc+0(SB), AX
+	LEAQ ·h0V6_vzb+0(SB), AX
 	MOVQ AX, 3568(DI)
-	LEAQ ·h0V6_vmpyhv+0(SB), AX
+	LEAQ ·h0V6_vsb+0(SB), AX
 	MOVQ AX, 3576(DI)
-	LEAQ ·h0V6_vmpyhv_acc+0(SB), AX
+	LEAQ ·h0V6_vzh+0(SB), AX
 	MOVQ AX, 3584(DI)
-	LEAQ ·h0V6_vmpyuhv+0(SB), AX
+	LEAQ ·h0V6_vsh+0(SB), AX
 	MOVQ AX, 3592(DI)
-	LEAQ ·h0V6_vmpyuhv_acc+0(SB), AX
+	LEAQ ·h0V6_vunpackub+0(SB), AX
 	MOVQ AX, 3600(DI)
-	LEAQ ·h0V6_vmpyhus+0(SB), AX
+	LEAQ ·h0V6_vunpackb+0(SB), AX
 	MOVQ AX, 3608(DI)
-	LEAQ ·h0V6_vmpyhus_acc+0(SB), AX
+	LEAQ ·h0V6_vunpackuh+0(SB), AX
 	MOVQ AX, 3616(DI)
-	LEAQ ·h0V6_vaddubh+0(SB), AX
+	LEAQ ·h0V6_vunpackh+0(SB), AX
 	MOVQ AX, 3624(DI)
-	LEAQ ·h0V6_vsububh+0(SB), AX
+	LEAQ ·h0V6_vrmpybus+0(SB), AX
 	MOVQ AX, 3632(DI)
-	LEAQ ·h0V6_vaddhw+0(SB), AX
+	LEAQ ·h0V6_vrmpybus_acc+0(SB), AX
 	MOVQ AX, 3640(DI)
-	LEAQ ·h0V6_vsubhw+0(SB), AX
+	LEAQ ·h0V6_vrmpyub+0(SB), AX
 	MOVQ AX, 3648(DI)
-	LEAQ ·h0V6_vadduhw+0(SB), AX
+	LEAQ ·h0V6_vrmpyub_acc+0(SB), AX
 	MOVQ AX, 3656(DI)
-	LEAQ ·h0V6_vsubuhw+0(SB), AX
+	LEAQ ·h0V6_vrmpybusv+0(SB), AX
 	MOVQ AX, 3664(DI)
-	LEAQ ·h0V6_vaddubh_acc+0(SB), AX
+	LEAQ ·h0V6_vrmpybusv_acc+0(SB), AX
 	MOVQ AX, 3672(DI)
-	LEAQ ·h0V6_vaddhw_acc+0(SB), AX
+	LEAQ ·h0V6_vrmpybv+0(SB), AX
 	MOVQ AX, 3680(DI)
-	LEAQ ·h0V6_vadduhw_acc+0(SB), AX
+	LEAQ ·h0V6_vrmpybv_acc+0(SB), AX
 	MOVQ AX, 3688(DI)
-	LEAQ ·h0V6_vmpyih_acc+0(SB), AX
+	LEAQ ·h0V6_vrmpyubv+0(SB), AX
 	MOVQ AX, 3696(DI)
-	LEAQ ·h0V6_vmpyiewuh+0(SB), AX
+	LEAQ ·h0V6_vrmpyubv_acc+0(SB), AX
 	MOVQ AX, 3704(DI)
-	LEAQ ·h0V6_vmpyiewuh_acc+0(SB), AX
+	LEAQ ·h0V6_vrmpybub_rtt+0(SB), AX
 	MOVQ AX, 3712(DI)
-	LEAQ ·h0V6_vmpyiowh+0(SB), AX
+	LEAQ ·h0V6_vrmpyub_rtt+0(SB), AX
 	MOVQ AX, 3720(DI)
-	LEAQ ·h0V6_vmpyewuh+0(SB), AX
+	LEAQ ·h0V6_vrmpybub_rtt_acc+0(SB), AX
 	MOVQ AX, 3728(DI)
-	LEAQ ·h0V6_vmpyiwh+0(SB), AX
+	LEAQ ·h0V6_vrmpyub_rtt_acc+0(SB), AX
 	MOVQ AX, 3736(DI)
-	LEAQ ·h0V6_vmpyiwh_acc+0(SB), AX
+	LEAQ ·h0V6_vmpybus+0(SB), AX
 	MOVQ AX, 3744(DI)
-	LEAQ ·hExit+0(SB), AX
+	LEAQ ·h0V6_vmpybus_acc+0(SB), AX
 	MOVQ AX, 3752(DI)
-	LEAQ ·hGuard+0(SB), AX
+	LEAQ ·h0V6_vmpyub+0(SB), AX
 	MOVQ AX, 3760(DI)
-	LEAQ ·hAgain+0(SB), AX
+	LEAQ ·h0V6_vmpyub_acc+0(SB), AX
 	MOVQ AX, 3768(DI)
+	LEAQ ·h0V6_vmpybusv+0(SB), AX
+	MOVQ AX, 3776(DI)
+	LEAQ ·h0V6_vmpybusv_acc+0(SB), AX
+	MOVQ AX, 3784(DI)
+	LEAQ ·h0V6_vmpybv+0(SB), AX
+	MOVQ AX, 3792(DI)
+	LEAQ ·h0V6_vmpybv_acc+0(SB), AX
+	MOVQ AX, 3800(DI)
+	LEAQ ·h0V6_vmpyubv+0(SB), AX
+	MOVQ AX, 3808(DI)
+	LEAQ ·h0V6_vmpyubv_acc+0(SB), AX
+	MOVQ AX, 3816(DI)
+	LEAQ ·h0V6_vmpyh+0(SB), AX
+	MOVQ AX, 3824(DI)
+	LEAQ ·h0V6_vmpyh_acc+0(SB), AX
+	MOVQ AX, 3832(DI)
+	LEAQ ·h0V6_vmpyuh+0(SB), AX
+	MOVQ AX, 3840(DI)
+	LEAQ ·h0V6_vmpyuh_acc+0(SB), AX
+	MOVQ AX, 3848(DI)
+	LEAQ ·h0V6_vmpyhv+0(SB), AX
+	MOVQ AX, 3856(DI)
+	LEAQ ·h0V6_vmpyhv_acc+0(SB), AX
+	MOVQ AX, 3864(DI)
+	LEAQ ·h0V6_vmpyuhv+0(SB), AX
+	MOVQ AX, 3872(DI)
+	LEAQ ·h0V6_vmpyuhv_acc+0(SB), AX
+	MOVQ AX, 3880(DI)
+	LEAQ ·h0V6_vmpyhus+0(SB), AX
+	MOVQ AX, 3888(DI)
+	LEAQ ·h0V6_vmpyhus_acc+0(SB), AX
+	MOVQ AX, 3896(DI)
+	LEAQ ·h0V6_vaddubh+0(SB), AX
+	MOVQ AX, 3904(DI)
+	LEAQ ·h0V6_vsububh+0(SB), AX
+	MOVQ AX, 3912(DI)
+	LEAQ ·h0V6_vaddhw+0(SB), AX
+	MOVQ AX, 3920(DI)
+	LEAQ ·h0V6_vsubhw+0(SB), AX
+	MOVQ AX, 3928(DI)
+	LEAQ ·h0V6_vadduhw+0(SB), AX
+	MOVQ AX, 3936(DI)
+	LEAQ ·h0V6_vsubuhw+0(SB), AX
+	MOVQ AX, 3944(DI)
+	LEAQ ·h0V6_vaddubh_acc+0(SB), AX
+	MOVQ AX, 3952(DI)
+	LEAQ ·h0V6_vaddhw_acc+0(SB), AX
+	MOVQ AX, 3960(DI)
+	LEAQ ·h0V6_vadduhw_acc+0(SB), AX
+	MOVQ AX, 3968(DI)
+	LEAQ ·h0V6_vmpyih_acc+0(SB), AX
+	MOVQ AX, 3976(DI)
+	LEAQ ·h0V6_vmpyiewuh+0(SB), AX
+	MOVQ AX, 3984(DI)
+	LEAQ ·h0V6_vmpyiewuh_acc+0(SB), AX
+	MOVQ AX, 3992(DI)
+	LEAQ ·h0V6_vmpyiowh+0(SB), AX
+	MOVQ AX, 4000(DI)
+	LEAQ ·h0V6_vmpyewuh+0(SB), AX
+	MOVQ AX, 4008(DI)
+	LEAQ ·h0V6_vmpyiwh+0(SB), AX
+	MOVQ AX, 4016(DI)
+	LEAQ ·h0V6_vmpyiwh_acc+0(SB), AX
+	MOVQ AX, 4024(DI)
+	LEAQ ·h0V6_vdmpyhb+0(SB), AX
+	MOVQ AX, 4032(DI)
+	LEAQ ·h0V6_vmpahb+0(SB), AX
+	MOVQ AX, 4040(DI)
+	LEAQ ·h0V6_vmpyiwb+0(SB), AX
+	MOVQ AX, 4048(DI)
+	LEAQ ·h0V6_vmpyiwub+0(SB), AX
+	MOVQ AX, 4056(DI)
+	LEAQ ·h0V6_vdmpyhb_acc+0(SB), AX
+	MOVQ AX, 4064(DI)
+	LEAQ ·h0V6_vmpahb_acc+0(SB), AX
+	MOVQ AX, 4072(DI)
+	LEAQ ·h0V6_vmpyiwb_acc+0(SB), AX
+	MOVQ AX, 4080(DI)
+	LEAQ ·h0V6_vmpyiwub_acc+0(SB), AX
+	MOVQ AX, 4088(DI)
+	LEAQ ·h0V6_vmpyhvsrs+0(SB), AX
+	MOVQ AX, 4096(DI)
+	LEAQ ·h0V6_vmpyhsrs+0(SB), AX
+	MOVQ AX, 4104(DI)
+	LEAQ ·h0V6_vmpyhss+0(SB), AX
+	MOVQ AX, 4112(DI)
+	LEAQ ·h0V6_vmpyieoh+0(SB), AX
+	MOVQ AX, 4120(DI)
+	LEAQ ·h0V6_vdelta+0(SB), AX
+	MOVQ AX, 4128(DI)
+	LEAQ ·h0V6_vrdelta+0(SB), AX
+	MOVQ AX, 4136(DI)
+	LEAQ ·hExit+0(SB), AX
+	MOVQ AX, 4144(DI)
+	LEAQ ·hGuard+0(SB), AX
+	MOVQ AX, 4152(DI)
+	LEAQ ·hAgain+0(SB), AX
+	MOVQ AX, 4160(DI)
 	RET
 
 // func h1V6_vL32b_ai()
@@ -14602,6 +16480,40 @@ TEXT ·h1V6_vandvqv(SB), NOSPLIT|NOFRAME, $0
 	ADDQ      $0x40, SI
 	JMP       (SI)
 
+// func h1V6_pred_and_n()
+// Requires: AVX512F
+TEXT ·h1V6_pred_and_n(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPANDND   Z0, Z1, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPANDND   Z0, Z1, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vandvnqv()
+// Requires: AVX512F
+TEXT ·h1V6_vandvnqv(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPANDND   Z1, Z0, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPANDND   Z1, Z0, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
 // func h1V6_vabsdiffub()
 // Requires: AVX512BW, AVX512F
 TEXT ·h1V6_vabsdiffub(SB), NOSPLIT|NOFRAME, $0
@@ -14936,6 +16848,371 @@ TEXT ·h1V6_lvsplatb(SB), NOSPLIT|NOFRAME, $0
 	VPBROADCASTB (DI)(R9*1), Z0
 	VMOVDQU64    Z0, (DI)(AX*1)
 	VMOVDQU64    Z0, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vavgh()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vavgh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPANDD    Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRAW    $0x01, Z3, Z3
+	VPADDW    Z3, Z2, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPANDD    Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRAW    $0x01, Z3, Z3
+	VPADDW    Z3, Z2, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vavghrnd()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vavghrnd(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPORD     Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRAW    $0x01, Z3, Z3
+	VPSUBW    Z3, Z2, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPORD     Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRAW    $0x01, Z3, Z3
+	VPSUBW    Z3, Z2, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vnavgh()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vnavgh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(DX*1), Z1
+	MOVL         $0xffffffff, R9
+	VPBROADCASTD R9, Z4
+	VPXORD       Z4, Z1, Z1
+	VPORD        Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRAW       $0x01, Z3, Z3
+	VPSUBW       Z3, Z2, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(DX*1), Z1
+	MOVL         $0xffffffff, R9
+	VPBROADCASTD R9, Z4
+	VPXORD       Z4, Z1, Z1
+	VPORD        Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRAW       $0x01, Z3, Z3
+	VPSUBW       Z3, Z2, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vavguh()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vavguh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPANDD    Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRLW    $0x01, Z3, Z3
+	VPADDW    Z3, Z2, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPANDD    Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRLW    $0x01, Z3, Z3
+	VPADDW    Z3, Z2, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vavgw()
+// Requires: AVX512F
+TEXT ·h1V6_vavgw(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPANDD    Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRAD    $0x01, Z3, Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPANDD    Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRAD    $0x01, Z3, Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vavgwrnd()
+// Requires: AVX512F
+TEXT ·h1V6_vavgwrnd(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPORD     Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRAD    $0x01, Z3, Z3
+	VPSUBD    Z3, Z2, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPORD     Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRAD    $0x01, Z3, Z3
+	VPSUBD    Z3, Z2, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vnavgw()
+// Requires: AVX512F
+TEXT ·h1V6_vnavgw(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(DX*1), Z1
+	MOVL         $0xffffffff, R9
+	VPBROADCASTD R9, Z4
+	VPXORD       Z4, Z1, Z1
+	VPORD        Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRAD       $0x01, Z3, Z3
+	VPSUBD       Z3, Z2, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(DX*1), Z1
+	MOVL         $0xffffffff, R9
+	VPBROADCASTD R9, Z4
+	VPXORD       Z4, Z1, Z1
+	VPORD        Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRAD       $0x01, Z3, Z3
+	VPSUBD       Z3, Z2, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vavguw()
+// Requires: AVX512F
+TEXT ·h1V6_vavguw(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPANDD    Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRLD    $0x01, Z3, Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPANDD    Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRLD    $0x01, Z3, Z3
+	VPADDD    Z3, Z2, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vavguwrnd()
+// Requires: AVX512F
+TEXT ·h1V6_vavguwrnd(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPORD     Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRLD    $0x01, Z3, Z3
+	VPSUBD    Z3, Z2, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPORD     Z1, Z0, Z2
+	VPXORD    Z1, Z0, Z3
+	VPSRLD    $0x01, Z3, Z3
+	VPSUBD    Z3, Z2, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vavgb()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vavgb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(DX*1), Z1
+	VPANDD       Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRLW       $0x01, Z3, Z3
+	MOVL         $0x7f7f7f7f, R9
+	VPBROADCASTD R9, Z5
+	VPANDD       Z5, Z3, Z3
+	MOVL         $0x40404040, R9
+	VPBROADCASTD R9, Z5
+	VPXORD       Z5, Z3, Z3
+	VPSUBB       Z5, Z3, Z3
+	VPADDB       Z3, Z2, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(DX*1), Z1
+	VPANDD       Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRLW       $0x01, Z3, Z3
+	MOVL         $0x7f7f7f7f, R9
+	VPBROADCASTD R9, Z5
+	VPANDD       Z5, Z3, Z3
+	MOVL         $0x40404040, R9
+	VPBROADCASTD R9, Z5
+	VPXORD       Z5, Z3, Z3
+	VPSUBB       Z5, Z3, Z3
+	VPADDB       Z3, Z2, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vavgbrnd()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vavgbrnd(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(DX*1), Z1
+	VPORD        Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRLW       $0x01, Z3, Z3
+	MOVL         $0x7f7f7f7f, R9
+	VPBROADCASTD R9, Z5
+	VPANDD       Z5, Z3, Z3
+	MOVL         $0x40404040, R9
+	VPBROADCASTD R9, Z5
+	VPXORD       Z5, Z3, Z3
+	VPSUBB       Z5, Z3, Z3
+	VPSUBB       Z3, Z2, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(DX*1), Z1
+	VPORD        Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRLW       $0x01, Z3, Z3
+	MOVL         $0x7f7f7f7f, R9
+	VPBROADCASTD R9, Z5
+	VPANDD       Z5, Z3, Z3
+	MOVL         $0x40404040, R9
+	VPBROADCASTD R9, Z5
+	VPXORD       Z5, Z3, Z3
+	VPSUBB       Z5, Z3, Z3
+	VPSUBB       Z3, Z2, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vnavgb()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vnavgb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(DX*1), Z1
+	MOVL         $0xffffffff, R9
+	VPBROADCASTD R9, Z4
+	VPXORD       Z4, Z1, Z1
+	VPORD        Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRLW       $0x01, Z3, Z3
+	MOVL         $0x7f7f7f7f, R9
+	VPBROADCASTD R9, Z5
+	VPANDD       Z5, Z3, Z3
+	MOVL         $0x40404040, R9
+	VPBROADCASTD R9, Z5
+	VPXORD       Z5, Z3, Z3
+	VPSUBB       Z5, Z3, Z3
+	VPSUBB       Z3, Z2, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(DX*1), Z1
+	MOVL         $0xffffffff, R9
+	VPBROADCASTD R9, Z4
+	VPXORD       Z4, Z1, Z1
+	VPORD        Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRLW       $0x01, Z3, Z3
+	MOVL         $0x7f7f7f7f, R9
+	VPBROADCASTD R9, Z5
+	VPANDD       Z5, Z3, Z3
+	MOVL         $0x40404040, R9
+	VPBROADCASTD R9, Z5
+	VPXORD       Z5, Z3, Z3
+	VPSUBB       Z5, Z3, Z3
+	VPSUBB       Z3, Z2, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vavgub()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vavgub(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(DX*1), Z1
+	VPANDD       Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRLW       $0x01, Z3, Z3
+	MOVL         $0x7f7f7f7f, R9
+	VPBROADCASTD R9, Z5
+	VPANDD       Z5, Z3, Z3
+	VPADDB       Z3, Z2, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(DX*1), Z1
+	VPANDD       Z1, Z0, Z2
+	VPXORD       Z1, Z0, Z3
+	VPSRLW       $0x01, Z3, Z3
+	MOVL         $0x7f7f7f7f, R9
+	VPBROADCASTD R9, Z5
+	VPANDD       Z5, Z3, Z3
+	VPADDB       Z3, Z2, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
@@ -16123,6 +18400,74 @@ TEXT ·h1V6_vandvrt(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
+// func h1V6_pred_scalar2()
+// Requires: AVX, AVX2
+TEXT ·h1V6_pred_scalar2(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      18(SI), R9
+	MOVL         (DI)(R9*1), R9
+	ANDL         $0x0000007f, R9
+	DECL         R9
+	VMOVD        R9, X1
+	VPBROADCASTB X1, Y1
+	VPCMPEQB     Y3, Y3, Y3
+	MOVWQZX      16(SI), AX
+	VMOVDQU      iota<>+0(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VMOVDQU      iota<>+32(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y2
+	VPSUBB       Y2, Y1, Y1
+	VMOVDQU      iota<>+0(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VMOVDQU      iota<>+32(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_pred_scalar2v2()
+// Requires: AVX, AVX2
+TEXT ·h1V6_pred_scalar2v2(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      18(SI), R9
+	MOVL         (DI)(R9*1), R9
+	DECL         R9
+	ANDL         $0x0000007f, R9
+	VMOVD        R9, X1
+	VPBROADCASTB X1, Y1
+	VPCMPEQB     Y3, Y3, Y3
+	MOVWQZX      16(SI), AX
+	VMOVDQU      iota<>+0(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, (DI)(AX*1)
+	VMOVDQU      iota<>+32(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 32(DI)(AX*1)
+	MOVL         $0x40404040, R9
+	VMOVD        R9, X15
+	VPBROADCASTD X15, Y2
+	VPSUBB       Y2, Y1, Y1
+	VMOVDQU      iota<>+0(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 64(DI)(AX*1)
+	VMOVDQU      iota<>+32(SB), Y0
+	VPCMPGTB     Y1, Y0, Y0
+	VPXOR        Y3, Y0, Y0
+	VMOVDQU      Y0, 96(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
 // func h1V6_vaslw()
 // Requires: AVX, AVX512F
 TEXT ·h1V6_vaslw(SB), NOSPLIT|NOFRAME, $0
@@ -17281,6 +19626,68 @@ TEXT ·h1V6_vshufoh(SB), NOSPLIT|NOFRAME, $0
 	VPANDD       Z9, Z3, Z3
 	VPORD        Z0, Z3, Z5
 	VMOVDQU64    Z5, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vshufoeb()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vshufoeb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	MOVL         $0x00ff00ff, R9
+	VPBROADCASTD R9, Z9
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(DX*1), Z1
+	VPSLLW       $0x08, Z0, Z2
+	VPSRLW       $0x08, Z1, Z3
+	VPANDD       Z9, Z1, Z1
+	VPANDND      Z0, Z9, Z0
+	VPORD        Z2, Z1, Z1
+	VPORD        Z3, Z0, Z0
+	VMOVDQU64    Z1, (DI)(AX*1)
+	VMOVDQU64    Z0, 128(DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(DX*1), Z1
+	VPSLLW       $0x08, Z0, Z2
+	VPSRLW       $0x08, Z1, Z3
+	VPANDD       Z9, Z1, Z1
+	VPANDND      Z0, Z9, Z0
+	VPORD        Z2, Z1, Z1
+	VPORD        Z3, Z0, Z0
+	VMOVDQU64    Z1, 64(DI)(AX*1)
+	VMOVDQU64    Z0, 192(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vshufoeh()
+// Requires: AVX512F
+TEXT ·h1V6_vshufoeh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), DX
+	MOVL         $0x0000ffff, R9
+	VPBROADCASTD R9, Z9
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    (DI)(DX*1), Z1
+	VPSLLD       $0x10, Z0, Z2
+	VPSRLD       $0x10, Z1, Z3
+	VPANDD       Z9, Z1, Z1
+	VPANDND      Z0, Z9, Z0
+	VPORD        Z2, Z1, Z1
+	VPORD        Z3, Z0, Z0
+	VMOVDQU64    Z1, (DI)(AX*1)
+	VMOVDQU64    Z0, 128(DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    64(DI)(DX*1), Z1
+	VPSLLD       $0x10, Z0, Z2
+	VPSRLD       $0x10, Z1, Z3
+	VPANDD       Z9, Z1, Z1
+	VPANDND      Z0, Z9, Z0
+	VPORD        Z2, Z1, Z1
+	VPORD        Z3, Z0, Z0
+	VMOVDQU64    Z1, 64(DI)(AX*1)
+	VMOVDQU64    Z0, 192(DI)(AX*1)
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
@@ -19378,15 +21785,427 @@ TEXT ·h1V6_vmpyiwh_acc(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-DATA iota<>+0(SB)/8, $0x0706050403020100
-DATA iota<>+8(SB)/8, $0x0f0e0d0c0b0a0908
-DATA iota<>+16(SB)/8, $0x1716151413121110
-DATA iota<>+24(SB)/8, $0x1f1e1d1c1b1a1918
-DATA iota<>+32(SB)/8, $0x2726252423222120
-DATA iota<>+40(SB)/8, $0x2f2e2d2c2b2a2928
-DATA iota<>+48(SB)/8, $0x3736353433323130
-DATA iota<>+56(SB)/8, $0x3f3e3d3c3b3a3938
-GLOBL iota<>(SB), RODATA|NOPTR, $64
+// func h1V6_vdmpyhb()
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·h1V6_vdmpyhb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPMOVSXBW    (DI)(R9*1), X15
+	VPBROADCASTQ X15, Z1
+	VPMADDWD     (DI)(CX*1), Z1, Z0
+	VMOVDQU64    Z0, (DI)(AX*1)
+	VPMADDWD     64(DI)(CX*1), Z1, Z0
+	VMOVDQU64    Z0, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vmpahb()
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·h1V6_vmpahb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPMOVSXBW    (DI)(R9*1), X15
+	VPBROADCASTD X15, Z8
+	VPSRLQ       $0x20, X15, X15
+	VPBROADCASTD X15, Z9
+	MOVL         $0x0000ffff, R9
+	VPBROADCASTD R9, Z7
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    128(DI)(CX*1), Z1
+	VPSLLD       $0x10, Z1, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPANDD       Z7, Z0, Z0
+	VPANDND      Z1, Z7, Z1
+	VPORD        Z2, Z0, Z0
+	VPORD        Z3, Z1, Z1
+	VPMADDWD     Z8, Z0, Z0
+	VPMADDWD     Z9, Z1, Z1
+	VMOVDQU64    Z0, (DI)(AX*1)
+	VMOVDQU64    Z1, 128(DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    192(DI)(CX*1), Z1
+	VPSLLD       $0x10, Z1, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPANDD       Z7, Z0, Z0
+	VPANDND      Z1, Z7, Z1
+	VPORD        Z2, Z0, Z0
+	VPORD        Z3, Z1, Z1
+	VPMADDWD     Z8, Z0, Z0
+	VPMADDWD     Z9, Z1, Z1
+	VMOVDQU64    Z0, 64(DI)(AX*1)
+	VMOVDQU64    Z1, 192(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vmpyiwb()
+// Requires: AVX2, AVX512F
+TEXT ·h1V6_vmpyiwb(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), X15
+	VPMOVSXBD    X15, Z1
+	VPMULLD      (DI)(CX*1), Z1, Z0
+	VMOVDQU64    Z0, (DI)(AX*1)
+	VPMULLD      64(DI)(CX*1), Z1, Z0
+	VMOVDQU64    Z0, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vmpyiwub()
+// Requires: AVX2, AVX512F
+TEXT ·h1V6_vmpyiwub(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), X15
+	VPMOVZXBD    X15, Z1
+	VPMULLD      (DI)(CX*1), Z1, Z0
+	VMOVDQU64    Z0, (DI)(AX*1)
+	VPMULLD      64(DI)(CX*1), Z1, Z0
+	VMOVDQU64    Z0, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vdmpyhb_acc()
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·h1V6_vdmpyhb_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPMOVSXBW    (DI)(R9*1), X15
+	VPBROADCASTQ X15, Z1
+	VPMADDWD     (DI)(CX*1), Z1, Z0
+	VPADDD       (DI)(AX*1), Z0, Z0
+	VMOVDQU64    Z0, (DI)(AX*1)
+	VPMADDWD     64(DI)(CX*1), Z1, Z0
+	VPADDD       64(DI)(AX*1), Z0, Z0
+	VMOVDQU64    Z0, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vmpahb_acc()
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·h1V6_vmpahb_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPMOVSXBW    (DI)(R9*1), X15
+	VPBROADCASTD X15, Z8
+	VPSRLQ       $0x20, X15, X15
+	VPBROADCASTD X15, Z9
+	MOVL         $0x0000ffff, R9
+	VPBROADCASTD R9, Z7
+	VMOVDQU64    (DI)(CX*1), Z0
+	VMOVDQU64    128(DI)(CX*1), Z1
+	VPSLLD       $0x10, Z1, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPANDD       Z7, Z0, Z0
+	VPANDND      Z1, Z7, Z1
+	VPORD        Z2, Z0, Z0
+	VPORD        Z3, Z1, Z1
+	VPMADDWD     Z8, Z0, Z0
+	VPMADDWD     Z9, Z1, Z1
+	VPADDD       (DI)(AX*1), Z0, Z0
+	VPADDD       128(DI)(AX*1), Z1, Z1
+	VMOVDQU64    Z0, (DI)(AX*1)
+	VMOVDQU64    Z1, 128(DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VMOVDQU64    192(DI)(CX*1), Z1
+	VPSLLD       $0x10, Z1, Z2
+	VPSRLD       $0x10, Z0, Z3
+	VPANDD       Z7, Z0, Z0
+	VPANDND      Z1, Z7, Z1
+	VPORD        Z2, Z0, Z0
+	VPORD        Z3, Z1, Z1
+	VPMADDWD     Z8, Z0, Z0
+	VPMADDWD     Z9, Z1, Z1
+	VPADDD       64(DI)(AX*1), Z0, Z0
+	VPADDD       192(DI)(AX*1), Z1, Z1
+	VMOVDQU64    Z0, 64(DI)(AX*1)
+	VMOVDQU64    Z1, 192(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vmpyiwb_acc()
+// Requires: AVX2, AVX512F
+TEXT ·h1V6_vmpyiwb_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), X15
+	VPMOVSXBD    X15, Z1
+	VPMULLD      (DI)(CX*1), Z1, Z0
+	VPADDD       (DI)(AX*1), Z0, Z0
+	VMOVDQU64    Z0, (DI)(AX*1)
+	VPMULLD      64(DI)(CX*1), Z1, Z0
+	VPADDD       64(DI)(AX*1), Z0, Z0
+	VMOVDQU64    Z0, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vmpyiwub_acc()
+// Requires: AVX2, AVX512F
+TEXT ·h1V6_vmpyiwub_acc(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), X15
+	VPMOVZXBD    X15, Z1
+	VPMULLD      (DI)(CX*1), Z1, Z0
+	VPADDD       (DI)(AX*1), Z0, Z0
+	VMOVDQU64    Z0, (DI)(AX*1)
+	VPMULLD      64(DI)(CX*1), Z1, Z0
+	VPADDD       64(DI)(AX*1), Z0, Z0
+	VMOVDQU64    Z0, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vmpyhvsrs()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vmpyhvsrs(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPMULHRSW Z1, Z0, Z2
+	VPANDD    Z1, Z0, Z3
+	VPANDD    Z2, Z3, Z3
+	VPSRAW    $0x0f, Z3, Z3
+	VPXORD    Z3, Z2, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPMULHRSW Z1, Z0, Z2
+	VPANDD    Z1, Z0, Z3
+	VPANDD    Z2, Z3, Z3
+	VPSRAW    $0x0f, Z3, Z3
+	VPXORD    Z3, Z2, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vmpyhsrs()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vmpyhsrs(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z1
+	VMOVDQU64    (DI)(CX*1), Z0
+	VPMULHRSW    Z1, Z0, Z2
+	VPANDD       Z1, Z0, Z3
+	VPANDD       Z2, Z3, Z3
+	VPSRAW       $0x0f, Z3, Z3
+	VPXORD       Z3, Z2, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VPMULHRSW    Z1, Z0, Z2
+	VPANDD       Z1, Z0, Z3
+	VPANDD       Z2, Z3, Z3
+	VPSRAW       $0x0f, Z3, Z3
+	VPXORD       Z3, Z2, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vmpyhss()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vmpyhss(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX      16(SI), AX
+	MOVWQZX      18(SI), CX
+	MOVWQZX      20(SI), R9
+	VPBROADCASTD (DI)(R9*1), Z1
+	VMOVDQU64    (DI)(CX*1), Z0
+	VPMULHW      Z1, Z0, Z2
+	VPMULLW      Z1, Z0, Z4
+	VPADDW       Z2, Z2, Z2
+	VPSRLW       $0x0f, Z4, Z4
+	VPORD        Z4, Z2, Z2
+	VPANDD       Z1, Z0, Z3
+	VPANDD       Z2, Z3, Z3
+	VPSRAW       $0x0f, Z3, Z3
+	VPXORD       Z3, Z2, Z2
+	VMOVDQU64    Z2, (DI)(AX*1)
+	VMOVDQU64    64(DI)(CX*1), Z0
+	VPMULHW      Z1, Z0, Z2
+	VPMULLW      Z1, Z0, Z4
+	VPADDW       Z2, Z2, Z2
+	VPSRLW       $0x0f, Z4, Z4
+	VPORD        Z4, Z2, Z2
+	VPANDD       Z1, Z0, Z3
+	VPANDD       Z2, Z3, Z3
+	VPSRAW       $0x0f, Z3, Z3
+	VPXORD       Z3, Z2, Z2
+	VMOVDQU64    Z2, 64(DI)(AX*1)
+	ADDQ         $0x40, SI
+	JMP          (SI)
+
+// func h1V6_vmpyieoh()
+// Requires: AVX512BW, AVX512F
+TEXT ·h1V6_vmpyieoh(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMULLW   Z1, Z0, Z2
+	VPSLLD    $0x10, Z2, Z2
+	VMOVDQU64 Z2, (DI)(AX*1)
+	VMOVDQU64 64(DI)(CX*1), Z0
+	VMOVDQU64 64(DI)(DX*1), Z1
+	VPSRLD    $0x10, Z1, Z1
+	VPMULLW   Z1, Z0, Z2
+	VPSLLD    $0x10, Z2, Z2
+	VMOVDQU64 Z2, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vdelta()
+// Requires: AVX512BW, AVX512F, AVX512VBMI
+TEXT ·h1V6_vdelta(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z4
+	VMOVDQU64 64(DI)(CX*1), Z1
+	VMOVDQU64 64(DI)(DX*1), Z5
+	VMOVDQA64 Z0, Z8
+	VMOVDQA64 Z1, Z9
+	VPSLLW    $0x01, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU8  Z9, K1, Z0
+	VPSLLW    $0x01, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU8  Z8, K1, Z1
+	VPSLLW    $0x02, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor32<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x02, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor32<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x03, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor16<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x03, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor16<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x04, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor8<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x04, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor8<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x05, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor4<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x05, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor4<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x06, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor2<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x06, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor2<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x07, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor1<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x07, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor1<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
+
+// func h1V6_vrdelta()
+// Requires: AVX512BW, AVX512F, AVX512VBMI
+TEXT ·h1V6_vrdelta(SB), NOSPLIT|NOFRAME, $0
+	MOVWQZX   16(SI), AX
+	MOVWQZX   18(SI), CX
+	MOVWQZX   20(SI), DX
+	VMOVDQU64 (DI)(CX*1), Z0
+	VMOVDQU64 (DI)(DX*1), Z4
+	VMOVDQU64 64(DI)(CX*1), Z1
+	VMOVDQU64 64(DI)(DX*1), Z5
+	VPSLLW    $0x07, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor1<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x07, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor1<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x06, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor2<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x06, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor2<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x05, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor4<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x05, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor4<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x04, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor8<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x04, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor8<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x03, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor16<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x03, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor16<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VPSLLW    $0x02, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor32<>+0(SB), Z13
+	VPERMB    Z0, Z13, K1, Z0
+	VPSLLW    $0x02, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU64 xor32<>+0(SB), Z13
+	VPERMB    Z1, Z13, K1, Z1
+	VMOVDQA64 Z0, Z8
+	VMOVDQA64 Z1, Z9
+	VPSLLW    $0x01, Z4, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU8  Z9, K1, Z0
+	VPSLLW    $0x01, Z5, Z14
+	VPMOVB2M  Z14, K1
+	VMOVDQU8  Z8, K1, Z1
+	VMOVDQU64 Z0, (DI)(AX*1)
+	VMOVDQU64 Z1, 64(DI)(AX*1)
+	ADDQ      $0x40, SI
+	JMP       (SI)
 
 DATA packorder<>+0(SB)/8, $0x0000000000000000
 DATA packorder<>+8(SB)/8, $0x0000000000000002
@@ -19869,66 +22688,6 @@ TEXT ·h1V6_vlutvvb_oracci(SB), NOSPLIT|NOFRAME, $0
 	ADDQ         $0x40, SI
 	JMP          (SI)
 
-DATA xor1<>+0(SB)/8, $0x0607040502030001
-DATA xor1<>+8(SB)/8, $0x0e0f0c0d0a0b0809
-DATA xor1<>+16(SB)/8, $0x1617141512131011
-DATA xor1<>+24(SB)/8, $0x1e1f1c1d1a1b1819
-DATA xor1<>+32(SB)/8, $0x2627242522232021
-DATA xor1<>+40(SB)/8, $0x2e2f2c2d2a2b2829
-DATA xor1<>+48(SB)/8, $0x3637343532333031
-DATA xor1<>+56(SB)/8, $0x3e3f3c3d3a3b3839
-GLOBL xor1<>(SB), RODATA|NOPTR, $64
-
-DATA xor2<>+0(SB)/8, $0x0504070601000302
-DATA xor2<>+8(SB)/8, $0x0d0c0f0e09080b0a
-DATA xor2<>+16(SB)/8, $0x1514171611101312
-DATA xor2<>+24(SB)/8, $0x1d1c1f1e19181b1a
-DATA xor2<>+32(SB)/8, $0x2524272621202322
-DATA xor2<>+40(SB)/8, $0x2d2c2f2e29282b2a
-DATA xor2<>+48(SB)/8, $0x3534373631303332
-DATA xor2<>+56(SB)/8, $0x3d3c3f3e39383b3a
-GLOBL xor2<>(SB), RODATA|NOPTR, $64
-
-DATA xor4<>+0(SB)/8, $0x0302010007060504
-DATA xor4<>+8(SB)/8, $0x0b0a09080f0e0d0c
-DATA xor4<>+16(SB)/8, $0x1312111017161514
-DATA xor4<>+24(SB)/8, $0x1b1a19181f1e1d1c
-DATA xor4<>+32(SB)/8, $0x2322212027262524
-DATA xor4<>+40(SB)/8, $0x2b2a29282f2e2d2c
-DATA xor4<>+48(SB)/8, $0x3332313037363534
-DATA xor4<>+56(SB)/8, $0x3b3a39383f3e3d3c
-GLOBL xor4<>(SB), RODATA|NOPTR, $64
-
-DATA xor8<>+0(SB)/8, $0x0f0e0d0c0b0a0908
-DATA xor8<>+8(SB)/8, $0x0706050403020100
-DATA xor8<>+16(SB)/8, $0x1f1e1d1c1b1a1918
-DATA xor8<>+24(SB)/8, $0x1716151413121110
-DATA xor8<>+32(SB)/8, $0x2f2e2d2c2b2a2928
-DATA xor8<>+40(SB)/8, $0x2726252423222120
-DATA xor8<>+48(SB)/8, $0x3f3e3d3c3b3a3938
-DATA xor8<>+56(SB)/8, $0x3736353433323130
-GLOBL xor8<>(SB), RODATA|NOPTR, $64
-
-DATA xor16<>+0(SB)/8, $0x1716151413121110
-DATA xor16<>+8(SB)/8, $0x1f1e1d1c1b1a1918
-DATA xor16<>+16(SB)/8, $0x0706050403020100
-DATA xor16<>+24(SB)/8, $0x0f0e0d0c0b0a0908
-DATA xor16<>+32(SB)/8, $0x3736353433323130
-DATA xor16<>+40(SB)/8, $0x3f3e3d3c3b3a3938
-DATA xor16<>+48(SB)/8, $0x2726252423222120
-DATA xor16<>+56(SB)/8, $0x2f2e2d2c2b2a2928
-GLOBL xor16<>(SB), RODATA|NOPTR, $64
-
-DATA xor32<>+0(SB)/8, $0x2726252423222120
-DATA xor32<>+8(SB)/8, $0x2f2e2d2c2b2a2928
-DATA xor32<>+16(SB)/8, $0x3736353433323130
-DATA xor32<>+24(SB)/8, $0x3f3e3d3c3b3a3938
-DATA xor32<>+32(SB)/8, $0x0706050403020100
-DATA xor32<>+40(SB)/8, $0x0f0e0d0c0b0a0908
-DATA xor32<>+48(SB)/8, $0x1716151413121110
-DATA xor32<>+56(SB)/8, $0x1f1e1d1c1b1a1918
-GLOBL xor32<>(SB), RODATA|NOPTR, $64
-
 // func h1V6_vshuffvdd()
 // Requires: AVX512BW, AVX512F, AVX512VBMI
 TEXT ·h1V6_vshuffvdd(SB), NOSPLIT|NOFRAME, $0
@@ -20164,974 +22923,1072 @@ TEXT ·handlers1(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ AX, 32(DI)
 	LEAQ ·h0M2_mpyi+0(SB), AX
 	MOVQ AX, 40(DI)
-	LEAQ ·h0A2_addi+0(SB), AX
+	LEAQ ·h0A2_max+0(SB), AX
 	MOVQ AX, 48(DI)
-	LEAQ ·h0A2_andir+0(SB), AX
+	LEAQ ·h0A2_min+0(SB), AX
 	MOVQ AX, 56(DI)
-	LEAQ ·h0A2_orir+0(SB), AX
+	LEAQ ·h0A2_maxu+0(SB), AX
 	MOVQ AX, 64(DI)
-	LEAQ ·h0M2_mpysip+0(SB), AX
+	LEAQ ·h0A2_minu+0(SB), AX
 	MOVQ AX, 72(DI)
-	LEAQ ·h0S2_asl_i_r+0(SB), AX
+	LEAQ ·h0A2_addsat+0(SB), AX
 	MOVQ AX, 80(DI)
-	LEAQ ·h0S2_asr_i_r+0(SB), AX
+	LEAQ ·h0A2_addi+0(SB), AX
 	MOVQ AX, 88(DI)
-	LEAQ ·h0S2_lsr_i_r+0(SB), AX
+	LEAQ ·h0A2_andir+0(SB), AX
 	MOVQ AX, 96(DI)
-	LEAQ ·h0S2_addasl_rrri+0(SB), AX
+	LEAQ ·h0A2_orir+0(SB), AX
 	MOVQ AX, 104(DI)
-	LEAQ ·h0A2_tfr+0(SB), AX
+	LEAQ ·h0M2_mpysip+0(SB), AX
 	MOVQ AX, 112(DI)
-	LEAQ ·h0A2_tfrsi+0(SB), AX
+	LEAQ ·h0S2_asl_i_r+0(SB), AX
 	MOVQ AX, 120(DI)
-	LEAQ ·h0A2_combinew+0(SB), AX
+	LEAQ ·h0S2_asr_i_r+0(SB), AX
 	MOVQ AX, 128(DI)
-	LEAQ ·h0M2_maci+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r+0(SB), AX
 	MOVQ AX, 136(DI)
-	LEAQ ·h0M2_acci+0(SB), AX
+	LEAQ ·h0S2_addasl_rrri+0(SB), AX
 	MOVQ AX, 144(DI)
-	LEAQ ·h0C2_cmpeq+0(SB), AX
+	LEAQ ·h0A2_tfr+0(SB), AX
 	MOVQ AX, 152(DI)
-	LEAQ ·h0C2_cmpgt+0(SB), AX
+	LEAQ ·h0A2_tfrsi+0(SB), AX
 	MOVQ AX, 160(DI)
-	LEAQ ·h0C2_cmpgtu+0(SB), AX
+	LEAQ ·h0A2_combinew+0(SB), AX
 	MOVQ AX, 168(DI)
-	LEAQ ·h0C2_cmpeqi+0(SB), AX
+	LEAQ ·h0M2_maci+0(SB), AX
 	MOVQ AX, 176(DI)
-	LEAQ ·h0C2_cmpgti+0(SB), AX
+	LEAQ ·h0M2_acci+0(SB), AX
 	MOVQ AX, 184(DI)
-	LEAQ ·h0C2_cmpgtui+0(SB), AX
+	LEAQ ·h0C2_cmpeq+0(SB), AX
 	MOVQ AX, 192(DI)
-	LEAQ ·h0C4_cmpneq+0(SB), AX
+	LEAQ ·h0C2_cmpgt+0(SB), AX
 	MOVQ AX, 200(DI)
-	LEAQ ·h0C4_cmplte+0(SB), AX
+	LEAQ ·h0C2_cmpgtu+0(SB), AX
 	MOVQ AX, 208(DI)
-	LEAQ ·h0C4_cmplteu+0(SB), AX
+	LEAQ ·h0C2_cmpeqi+0(SB), AX
 	MOVQ AX, 216(DI)
-	LEAQ ·h0C4_cmpneqi+0(SB), AX
+	LEAQ ·h0C2_cmpgti+0(SB), AX
 	MOVQ AX, 224(DI)
-	LEAQ ·h0C4_cmpltei+0(SB), AX
+	LEAQ ·h0C2_cmpgtui+0(SB), AX
 	MOVQ AX, 232(DI)
-	LEAQ ·h0C4_cmplteui+0(SB), AX
+	LEAQ ·h0C4_cmpneq+0(SB), AX
 	MOVQ AX, 240(DI)
-	LEAQ ·h0J2_jump+0(SB), AX
+	LEAQ ·h0C4_cmplte+0(SB), AX
 	MOVQ AX, 248(DI)
-	LEAQ ·h0J2_jumpr+0(SB), AX
+	LEAQ ·h0C4_cmplteu+0(SB), AX
 	MOVQ AX, 256(DI)
-	LEAQ ·h0J2_loop0i+0(SB), AX
+	LEAQ ·h0C4_cmpneqi+0(SB), AX
 	MOVQ AX, 264(DI)
-	LEAQ ·h0J2_loop0r+0(SB), AX
+	LEAQ ·h0C4_cmpltei+0(SB), AX
 	MOVQ AX, 272(DI)
-	LEAQ ·h0J2_loop1i+0(SB), AX
+	LEAQ ·h0C4_cmplteui+0(SB), AX
 	MOVQ AX, 280(DI)
-	LEAQ ·h0J2_loop1r+0(SB), AX
+	LEAQ ·h0J2_jump+0(SB), AX
 	MOVQ AX, 288(DI)
-	LEAQ ·h0A2_sxtb+0(SB), AX
+	LEAQ ·h0J2_jumpr+0(SB), AX
 	MOVQ AX, 296(DI)
-	LEAQ ·h0A2_sxth+0(SB), AX
+	LEAQ ·h0J2_loop0i+0(SB), AX
 	MOVQ AX, 304(DI)
-	LEAQ ·h0A2_zxth+0(SB), AX
+	LEAQ ·h0J2_loop0r+0(SB), AX
 	MOVQ AX, 312(DI)
-	LEAQ ·h0A2_aslh+0(SB), AX
+	LEAQ ·h0J2_loop1i+0(SB), AX
 	MOVQ AX, 320(DI)
-	LEAQ ·h0A2_asrh+0(SB), AX
+	LEAQ ·h0J2_loop1r+0(SB), AX
 	MOVQ AX, 328(DI)
-	LEAQ ·h0A2_subri+0(SB), AX
+	LEAQ ·h0A2_sxtb+0(SB), AX
 	MOVQ AX, 336(DI)
-	LEAQ ·h0S6_rol_i_r+0(SB), AX
+	LEAQ ·h0A2_sxth+0(SB), AX
 	MOVQ AX, 344(DI)
-	LEAQ ·h0S2_setbit_i+0(SB), AX
+	LEAQ ·h0A2_zxth+0(SB), AX
 	MOVQ AX, 352(DI)
-	LEAQ ·h0S2_togglebit_i+0(SB), AX
+	LEAQ ·h0A2_aslh+0(SB), AX
 	MOVQ AX, 360(DI)
-	LEAQ ·h0S2_clrbit_i+0(SB), AX
+	LEAQ ·h0A2_asrh+0(SB), AX
 	MOVQ AX, 368(DI)
-	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
+	LEAQ ·h0A2_subri+0(SB), AX
 	MOVQ AX, 376(DI)
-	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
+	LEAQ ·h0S6_rol_i_r+0(SB), AX
 	MOVQ AX, 384(DI)
-	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
+	LEAQ ·h0S2_setbit_i+0(SB), AX
 	MOVQ AX, 392(DI)
-	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
+	LEAQ ·h0S2_togglebit_i+0(SB), AX
 	MOVQ AX, 400(DI)
-	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
+	LEAQ ·h0S2_clrbit_i+0(SB), AX
 	MOVQ AX, 408(DI)
-	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_acc+0(SB), AX
 	MOVQ AX, 416(DI)
-	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_nac+0(SB), AX
 	MOVQ AX, 424(DI)
-	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_and+0(SB), AX
 	MOVQ AX, 432(DI)
-	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_or+0(SB), AX
 	MOVQ AX, 440(DI)
-	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
+	LEAQ ·h0S2_asl_i_r_xacc+0(SB), AX
 	MOVQ AX, 448(DI)
-	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_acc+0(SB), AX
 	MOVQ AX, 456(DI)
-	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_nac+0(SB), AX
 	MOVQ AX, 464(DI)
-	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_and+0(SB), AX
 	MOVQ AX, 472(DI)
-	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
+	LEAQ ·h0S2_asr_i_r_or+0(SB), AX
 	MOVQ AX, 480(DI)
-	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_acc+0(SB), AX
 	MOVQ AX, 488(DI)
-	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_nac+0(SB), AX
 	MOVQ AX, 496(DI)
-	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_and+0(SB), AX
 	MOVQ AX, 504(DI)
-	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_or+0(SB), AX
 	MOVQ AX, 512(DI)
-	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
+	LEAQ ·h0S2_lsr_i_r_xacc+0(SB), AX
 	MOVQ AX, 520(DI)
-	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
+	LEAQ ·h0S4_addi_asl_ri+0(SB), AX
 	MOVQ AX, 528(DI)
-	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
+	LEAQ ·h0S4_andi_asl_ri+0(SB), AX
 	MOVQ AX, 536(DI)
-	LEAQ ·h0M4_mpyri_addr+0(SB), AX
+	LEAQ ·h0S4_ori_asl_ri+0(SB), AX
 	MOVQ AX, 544(DI)
-	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
+	LEAQ ·h0S4_addi_lsr_ri+0(SB), AX
 	MOVQ AX, 552(DI)
-	LEAQ ·h0M2_macsip+0(SB), AX
+	LEAQ ·h0S4_andi_lsr_ri+0(SB), AX
 	MOVQ AX, 560(DI)
-	LEAQ ·h0M2_macsin+0(SB), AX
+	LEAQ ·h0S4_ori_lsr_ri+0(SB), AX
 	MOVQ AX, 568(DI)
-	LEAQ ·h0M2_accii+0(SB), AX
+	LEAQ ·h0M4_mpyrr_addi+0(SB), AX
 	MOVQ AX, 576(DI)
-	LEAQ ·h0S4_addaddi+0(SB), AX
+	LEAQ ·h0M4_mpyri_addr+0(SB), AX
 	MOVQ AX, 584(DI)
-	LEAQ ·h0S4_subaddi+0(SB), AX
+	LEAQ ·h0M4_mpyrr_addr+0(SB), AX
 	MOVQ AX, 592(DI)
-	LEAQ ·h0C4_addipc+0(SB), AX
+	LEAQ ·h0M2_macsip+0(SB), AX
 	MOVQ AX, 600(DI)
-	LEAQ ·h0M2_xor_xacc+0(SB), AX
+	LEAQ ·h0M2_macsin+0(SB), AX
 	MOVQ AX, 608(DI)
-	LEAQ ·h0A2_combineii+0(SB), AX
+	LEAQ ·h0M2_accii+0(SB), AX
 	MOVQ AX, 616(DI)
-	LEAQ ·h0A4_combineii+0(SB), AX
+	LEAQ ·h0S4_addaddi+0(SB), AX
 	MOVQ AX, 624(DI)
-	LEAQ ·h0A4_combineri+0(SB), AX
+	LEAQ ·h0S4_subaddi+0(SB), AX
 	MOVQ AX, 632(DI)
-	LEAQ ·h0A4_combineir+0(SB), AX
+	LEAQ ·h0C4_addipc+0(SB), AX
 	MOVQ AX, 640(DI)
-	LEAQ ·h0A2_addp+0(SB), AX
+	LEAQ ·h0M2_xor_xacc+0(SB), AX
 	MOVQ AX, 648(DI)
-	LEAQ ·h0A2_subp+0(SB), AX
+	LEAQ ·h0A2_combineii+0(SB), AX
 	MOVQ AX, 656(DI)
-	LEAQ ·h0A2_andp+0(SB), AX
+	LEAQ ·h0A4_combineii+0(SB), AX
 	MOVQ AX, 664(DI)
-	LEAQ ·h0A2_orp+0(SB), AX
+	LEAQ ·h0A4_combineri+0(SB), AX
 	MOVQ AX, 672(DI)
-	LEAQ ·h0A2_xorp+0(SB), AX
+	LEAQ ·h0A4_combineir+0(SB), AX
 	MOVQ AX, 680(DI)
-	LEAQ ·h0S2_tstbit_i+0(SB), AX
+	LEAQ ·h0A2_addp+0(SB), AX
 	MOVQ AX, 688(DI)
-	LEAQ ·h0S4_ntstbit_i+0(SB), AX
+	LEAQ ·h0A2_subp+0(SB), AX
 	MOVQ AX, 696(DI)
-	LEAQ ·h0C2_bitsclri+0(SB), AX
+	LEAQ ·h0A2_andp+0(SB), AX
 	MOVQ AX, 704(DI)
-	LEAQ ·h0C2_mux+0(SB), AX
+	LEAQ ·h0A2_orp+0(SB), AX
 	MOVQ AX, 712(DI)
-	LEAQ ·h0C2_muxii+0(SB), AX
+	LEAQ ·h0A2_xorp+0(SB), AX
 	MOVQ AX, 720(DI)
-	LEAQ ·h0C2_muxir+0(SB), AX
+	LEAQ ·h0S2_asl_i_p+0(SB), AX
 	MOVQ AX, 728(DI)
-	LEAQ ·h0C2_muxri+0(SB), AX
+	LEAQ ·h0S2_asr_i_p+0(SB), AX
 	MOVQ AX, 736(DI)
-	LEAQ ·h0J2_call+0(SB), AX
+	LEAQ ·h0S2_lsr_i_p+0(SB), AX
 	MOVQ AX, 744(DI)
-	LEAQ ·h0J2_callr+0(SB), AX
+	LEAQ ·h0M2_dpmpyss_s0+0(SB), AX
 	MOVQ AX, 752(DI)
-	LEAQ ·h0J4_jumpseti+0(SB), AX
+	LEAQ ·h0M2_dpmpyuu_s0+0(SB), AX
 	MOVQ AX, 760(DI)
-	LEAQ ·h0J4_jumpsetr+0(SB), AX
+	LEAQ ·h0A2_sxtw+0(SB), AX
 	MOVQ AX, 768(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_and+0(SB), AX
 	MOVQ AX, 776(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_or+0(SB), AX
 	MOVQ AX, 784(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_xor+0(SB), AX
 	MOVQ AX, 792(DI)
-	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_not+0(SB), AX
 	MOVQ AX, 800(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·h0S2_tstbit_i+0(SB), AX
 	MOVQ AX, 808(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·h0S4_ntstbit_i+0(SB), AX
 	MOVQ AX, 816(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_bitsclri+0(SB), AX
 	MOVQ AX, 824(DI)
-	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_mux+0(SB), AX
 	MOVQ AX, 832(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_muxii+0(SB), AX
 	MOVQ AX, 840(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_muxir+0(SB), AX
 	MOVQ AX, 848(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0C2_muxri+0(SB), AX
 	MOVQ AX, 856(DI)
-	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J2_call+0(SB), AX
 	MOVQ AX, 864(DI)
-	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J2_callr+0(SB), AX
 	MOVQ AX, 872(DI)
-	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_jumpseti+0(SB), AX
 	MOVQ AX, 880(DI)
-	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_jumpsetr+0(SB), AX
 	MOVQ AX, 888(DI)
-	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 896(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 904(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 912(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_tp0_jump_t+0(SB), AX
 	MOVQ AX, 920(DI)
-	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 928(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 936(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 944(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_tp0_jump_t+0(SB), AX
 	MOVQ AX, 952(DI)
-	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 960(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 968(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 976(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 984(DI)
-	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 992(DI)
-	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1000(DI)
-	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1008(DI)
-	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1016(DI)
-	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1024(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1032(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1040(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1048(DI)
-	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1056(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1064(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1072(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1080(DI)
-	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1088(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1096(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1104(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1112(DI)
-	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1120(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeq_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1128(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1136(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpeqi_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1144(DI)
-	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1152(DI)
-	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1160(DI)
-	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1168(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1176(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1184(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1192(DI)
-	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1200(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1208(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1216(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1224(DI)
-	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1232(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1240(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1248(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1256(DI)
-	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1264(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1272(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1280(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1288(DI)
-	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1296(DI)
-	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1304(DI)
-	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1312(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1320(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1328(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1336(DI)
-	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1344(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1352(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1360(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1368(DI)
-	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1376(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtn1_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1384(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1392(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1400(DI)
-	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1408(DI)
-	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgt_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1416(DI)
-	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1424(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgti_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1432(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1440(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1448(DI)
-	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1456(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1464(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1472(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1480(DI)
-	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1488(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_tp0_jump_t+0(SB), AX
 	MOVQ AX, 1496(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1504(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1512(DI)
-	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1520(DI)
-	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1528(DI)
-	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1536(DI)
-	LEAQ ·h0S2_allocframe+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_t_jumpnv_t+0(SB), AX
 	MOVQ AX, 1544(DI)
-	LEAQ ·h0L2_deallocframe+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1552(DI)
-	LEAQ ·h0L4_return+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1560(DI)
-	LEAQ ·h0L2_loadrb_io+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1568(DI)
-	LEAQ ·h0L2_loadrb_pi+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1576(DI)
-	LEAQ ·h0L2_loadrb_pr+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1584(DI)
-	LEAQ ·h0L4_loadrb_rr+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1592(DI)
-	LEAQ ·h0L2_loadrub_io+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1600(DI)
-	LEAQ ·h0L2_loadrub_pi+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_fp0_jump_t+0(SB), AX
 	MOVQ AX, 1608(DI)
-	LEAQ ·h0L2_loadrub_pr+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1616(DI)
-	LEAQ ·h0L4_loadrub_rr+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1624(DI)
-	LEAQ ·h0L2_loadrh_io+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1632(DI)
-	LEAQ ·h0L2_loadrh_pi+0(SB), AX
+	LEAQ ·h0J4_cmpgtu_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1640(DI)
-	LEAQ ·h0L2_loadrh_pr+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1648(DI)
-	LEAQ ·h0L4_loadrh_rr+0(SB), AX
+	LEAQ ·h0J4_cmpgtui_f_jumpnv_t+0(SB), AX
 	MOVQ AX, 1656(DI)
-	LEAQ ·h0L2_loadruh_io+0(SB), AX
+	LEAQ ·h0S2_allocframe+0(SB), AX
 	MOVQ AX, 1664(DI)
-	LEAQ ·h0L2_loadruh_pi+0(SB), AX
+	LEAQ ·h0L2_deallocframe+0(SB), AX
 	MOVQ AX, 1672(DI)
-	LEAQ ·h0L2_loadruh_pr+0(SB), AX
+	LEAQ ·h0L4_return+0(SB), AX
 	MOVQ AX, 1680(DI)
-	LEAQ ·h0L4_loadruh_rr+0(SB), AX
+	LEAQ ·h0L2_loadrb_io+0(SB), AX
 	MOVQ AX, 1688(DI)
-	LEAQ ·h0L2_loadri_io+0(SB), AX
+	LEAQ ·h0L2_loadrb_pi+0(SB), AX
 	MOVQ AX, 1696(DI)
-	LEAQ ·h0L2_loadri_pi+0(SB), AX
+	LEAQ ·h0L2_loadrb_pr+0(SB), AX
 	MOVQ AX, 1704(DI)
-	LEAQ ·h0L2_loadri_pr+0(SB), AX
+	LEAQ ·h0L4_loadrb_rr+0(SB), AX
 	MOVQ AX, 1712(DI)
-	LEAQ ·h0L4_loadri_rr+0(SB), AX
+	LEAQ ·h0L2_loadrub_io+0(SB), AX
 	MOVQ AX, 1720(DI)
-	LEAQ ·h0L2_loadrd_io+0(SB), AX
+	LEAQ ·h0L2_loadrub_pi+0(SB), AX
 	MOVQ AX, 1728(DI)
-	LEAQ ·h0L2_loadrd_pi+0(SB), AX
+	LEAQ ·h0L2_loadrub_pr+0(SB), AX
 	MOVQ AX, 1736(DI)
-	LEAQ ·h0L2_loadrd_pr+0(SB), AX
+	LEAQ ·h0L4_loadrub_rr+0(SB), AX
 	MOVQ AX, 1744(DI)
-	LEAQ ·h0L4_loadrd_rr+0(SB), AX
+	LEAQ ·h0L2_loadrh_io+0(SB), AX
 	MOVQ AX, 1752(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·h0L2_loadrh_pi+0(SB), AX
 	MOVQ AX, 1760(DI)
-	LEAQ ·h0S2_storerb_io+0(SB), AX
+	LEAQ ·h0L2_loadrh_pr+0(SB), AX
 	MOVQ AX, 1768(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·h0L4_loadrh_rr+0(SB), AX
 	MOVQ AX, 1776(DI)
-	LEAQ ·h0S2_storerb_pi+0(SB), AX
+	LEAQ ·h0L2_loadruh_io+0(SB), AX
 	MOVQ AX, 1784(DI)
-	LEAQ ·h0S2_storerb_pr+0(SB), AX
+	LEAQ ·h0L2_loadruh_pi+0(SB), AX
 	MOVQ AX, 1792(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·h0L2_loadruh_pr+0(SB), AX
 	MOVQ AX, 1800(DI)
-	LEAQ ·h0S4_storerb_rr+0(SB), AX
+	LEAQ ·h0L4_loadruh_rr+0(SB), AX
 	MOVQ AX, 1808(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·h0L2_loadri_io+0(SB), AX
 	MOVQ AX, 1816(DI)
-	LEAQ ·h0S2_storerh_io+0(SB), AX
+	LEAQ ·h0L2_loadri_pi+0(SB), AX
 	MOVQ AX, 1824(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·h0L2_loadri_pr+0(SB), AX
 	MOVQ AX, 1832(DI)
-	LEAQ ·h0S2_storerh_pi+0(SB), AX
+	LEAQ ·h0L4_loadri_rr+0(SB), AX
 	MOVQ AX, 1840(DI)
-	LEAQ ·h0S2_storerh_pr+0(SB), AX
+	LEAQ ·h0L2_loadrd_io+0(SB), AX
 	MOVQ AX, 1848(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·h0L2_loadrd_pi+0(SB), AX
 	MOVQ AX, 1856(DI)
-	LEAQ ·h0S4_storerh_rr+0(SB), AX
+	LEAQ ·h0L2_loadrd_pr+0(SB), AX
 	MOVQ AX, 1864(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·h0L4_loadrd_rr+0(SB), AX
 	MOVQ AX, 1872(DI)
-	LEAQ ·h0S2_storeri_io+0(SB), AX
+	LEAQ ·h0Y2_dcfetchbo+0(SB), AX
 	MOVQ AX, 1880(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·h0S2_storerb_io+0(SB), AX
 	MOVQ AX, 1888(DI)
-	LEAQ ·h0S2_storeri_pi+0(SB), AX
+	LEAQ ·h0S2_storerb_io+0(SB), AX
 	MOVQ AX, 1896(DI)
-	LEAQ ·h0S2_storeri_pr+0(SB), AX
+	LEAQ ·h0S2_storerb_pi+0(SB), AX
 	MOVQ AX, 1904(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·h0S2_storerb_pi+0(SB), AX
 	MOVQ AX, 1912(DI)
-	LEAQ ·h0S4_storeri_rr+0(SB), AX
+	LEAQ ·h0S2_storerb_pr+0(SB), AX
 	MOVQ AX, 1920(DI)
-	LEAQ ·h0S2_storerd_io+0(SB), AX
+	LEAQ ·h0S4_storerb_rr+0(SB), AX
 	MOVQ AX, 1928(DI)
-	LEAQ ·h0S2_storerd_pi+0(SB), AX
+	LEAQ ·h0S4_storerb_rr+0(SB), AX
 	MOVQ AX, 1936(DI)
-	LEAQ ·h0S2_storerd_pr+0(SB), AX
+	LEAQ ·h0S2_storerh_io+0(SB), AX
 	MOVQ AX, 1944(DI)
-	LEAQ ·h0S4_storerd_rr+0(SB), AX
+	LEAQ ·h0S2_storerh_io+0(SB), AX
 	MOVQ AX, 1952(DI)
-	LEAQ ·h1V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S2_storerh_pi+0(SB), AX
 	MOVQ AX, 1960(DI)
-	LEAQ ·h1V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S2_storerh_pi+0(SB), AX
 	MOVQ AX, 1968(DI)
-	LEAQ ·h1V6_vL32b_ai+0(SB), AX
+	LEAQ ·h0S2_storerh_pr+0(SB), AX
 	MOVQ AX, 1976(DI)
-	LEAQ ·h1V6_vL32Ub_ai+0(SB), AX
+	LEAQ ·h0S4_storerh_rr+0(SB), AX
 	MOVQ AX, 1984(DI)
-	LEAQ ·h1V6_vS32b_ai+0(SB), AX
+	LEAQ ·h0S4_storerh_rr+0(SB), AX
 	MOVQ AX, 1992(DI)
-	LEAQ ·h1V6_vS32b_ai+0(SB), AX
+	LEAQ ·h0S2_storeri_io+0(SB), AX
 	MOVQ AX, 2000(DI)
-	LEAQ ·h1V6_vS32Ub_ai+0(SB), AX
+	LEAQ ·h0S2_storeri_io+0(SB), AX
 	MOVQ AX, 2008(DI)
-	LEAQ ·h1V6_vS32b_qpred_ai+0(SB), AX
+	LEAQ ·h0S2_storeri_pi+0(SB), AX
 	MOVQ AX, 2016(DI)
-	LEAQ ·h1V6_vS32b_nqpred_ai+0(SB), AX
+	LEAQ ·h0S2_storeri_pi+0(SB), AX
 	MOVQ AX, 2024(DI)
-	LEAQ ·h1V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0S2_storeri_pr+0(SB), AX
 	MOVQ AX, 2032(DI)
-	LEAQ ·h1V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0S4_storeri_rr+0(SB), AX
 	MOVQ AX, 2040(DI)
-	LEAQ ·h1V6_vL32b_pi+0(SB), AX
+	LEAQ ·h0S4_storeri_rr+0(SB), AX
 	MOVQ AX, 2048(DI)
-	LEAQ ·h1V6_vL32Ub_pi+0(SB), AX
+	LEAQ ·h0S2_storerd_io+0(SB), AX
 	MOVQ AX, 2056(DI)
-	LEAQ ·h1V6_vS32b_pi+0(SB), AX
+	LEAQ ·h0S2_storerd_pi+0(SB), AX
 	MOVQ AX, 2064(DI)
-	LEAQ ·h1V6_vS32b_pi+0(SB), AX
+	LEAQ ·h0S2_storerd_pr+0(SB), AX
 	MOVQ AX, 2072(DI)
-	LEAQ ·h1V6_vS32Ub_pi+0(SB), AX
+	LEAQ ·h0S4_storerd_rr+0(SB), AX
 	MOVQ AX, 2080(DI)
-	LEAQ ·h1V6_vS32b_qpred_pi+0(SB), AX
+	LEAQ ·h1V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 2088(DI)
-	LEAQ ·h1V6_vS32b_nqpred_pi+0(SB), AX
+	LEAQ ·h1V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 2096(DI)
-	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h1V6_vL32b_ai+0(SB), AX
 	MOVQ AX, 2104(DI)
-	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h1V6_vL32Ub_ai+0(SB), AX
 	MOVQ AX, 2112(DI)
-	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
+	LEAQ ·h1V6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2120(DI)
-	LEAQ ·h1V6_vL32Ub_ppu+0(SB), AX
+	LEAQ ·h1V6_vS32b_ai+0(SB), AX
 	MOVQ AX, 2128(DI)
-	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
+	LEAQ ·h1V6_vS32Ub_ai+0(SB), AX
 	MOVQ AX, 2136(DI)
-	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
+	LEAQ ·h1V6_vS32b_qpred_ai+0(SB), AX
 	MOVQ AX, 2144(DI)
-	LEAQ ·h1V6_vS32Ub_ppu+0(SB), AX
+	LEAQ ·h1V6_vS32b_nqpred_ai+0(SB), AX
 	MOVQ AX, 2152(DI)
-	LEAQ ·h1V6_vS32b_qpred_ppu+0(SB), AX
+	LEAQ ·h1V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2160(DI)
-	LEAQ ·h1V6_vS32b_nqpred_ppu+0(SB), AX
+	LEAQ ·h1V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2168(DI)
-	LEAQ ·h1V6_vaddb+0(SB), AX
+	LEAQ ·h1V6_vL32b_pi+0(SB), AX
 	MOVQ AX, 2176(DI)
-	LEAQ ·h1V6_vaddb_dv+0(SB), AX
+	LEAQ ·h1V6_vL32Ub_pi+0(SB), AX
 	MOVQ AX, 2184(DI)
-	LEAQ ·h1V6_vaddh+0(SB), AX
+	LEAQ ·h1V6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2192(DI)
-	LEAQ ·h1V6_vaddh_dv+0(SB), AX
+	LEAQ ·h1V6_vS32b_pi+0(SB), AX
 	MOVQ AX, 2200(DI)
-	LEAQ ·h1V6_vaddw+0(SB), AX
+	LEAQ ·h1V6_vS32Ub_pi+0(SB), AX
 	MOVQ AX, 2208(DI)
-	LEAQ ·h1V6_vaddw_dv+0(SB), AX
+	LEAQ ·h1V6_vS32b_qpred_pi+0(SB), AX
 	MOVQ AX, 2216(DI)
-	LEAQ ·h1V6_vsubb+0(SB), AX
+	LEAQ ·h1V6_vS32b_nqpred_pi+0(SB), AX
 	MOVQ AX, 2224(DI)
-	LEAQ ·h1V6_vsubb_dv+0(SB), AX
+	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2232(DI)
-	LEAQ ·h1V6_vsubh+0(SB), AX
+	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2240(DI)
-	LEAQ ·h1V6_vsubh_dv+0(SB), AX
+	LEAQ ·h1V6_vL32b_ppu+0(SB), AX
 	MOVQ AX, 2248(DI)
-	LEAQ ·h1V6_vsubw+0(SB), AX
+	LEAQ ·h1V6_vL32Ub_ppu+0(SB), AX
 	MOVQ AX, 2256(DI)
-	LEAQ ·h1V6_vsubw_dv+0(SB), AX
+	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2264(DI)
-	LEAQ ·h1V6_vaddbsat+0(SB), AX
+	LEAQ ·h1V6_vS32b_ppu+0(SB), AX
 	MOVQ AX, 2272(DI)
-	LEAQ ·h1V6_vaddbsat_dv+0(SB), AX
+	LEAQ ·h1V6_vS32Ub_ppu+0(SB), AX
 	MOVQ AX, 2280(DI)
-	LEAQ ·h1V6_vaddubsat+0(SB), AX
+	LEAQ ·h1V6_vS32b_qpred_ppu+0(SB), AX
 	MOVQ AX, 2288(DI)
-	LEAQ ·h1V6_vaddubsat_dv+0(SB), AX
+	LEAQ ·h1V6_vS32b_nqpred_ppu+0(SB), AX
 	MOVQ AX, 2296(DI)
-	LEAQ ·h1V6_vaddhsat+0(SB), AX
+	LEAQ ·h1V6_vaddb+0(SB), AX
 	MOVQ AX, 2304(DI)
-	LEAQ ·h1V6_vaddhsat_dv+0(SB), AX
+	LEAQ ·h1V6_vaddb_dv+0(SB), AX
 	MOVQ AX, 2312(DI)
-	LEAQ ·h1V6_vadduhsat+0(SB), AX
+	LEAQ ·h1V6_vaddh+0(SB), AX
 	MOVQ AX, 2320(DI)
-	LEAQ ·h1V6_vadduhsat_dv+0(SB), AX
+	LEAQ ·h1V6_vaddh_dv+0(SB), AX
 	MOVQ AX, 2328(DI)
-	LEAQ ·h1V6_vsubbsat+0(SB), AX
+	LEAQ ·h1V6_vaddw+0(SB), AX
 	MOVQ AX, 2336(DI)
-	LEAQ ·h1V6_vsubbsat_dv+0(SB), AX
+	LEAQ ·h1V6_vaddw_dv+0(SB), AX
 	MOVQ AX, 2344(DI)
-	LEAQ ·h1V6_vsububsat+0(SB), AX
+	LEAQ ·h1V6_vsubb+0(SB), AX
 	MOVQ AX, 2352(DI)
-	LEAQ ·h1V6_vsububsat_dv+0(SB), AX
+	LEAQ ·h1V6_vsubb_dv+0(SB), AX
 	MOVQ AX, 2360(DI)
-	LEAQ ·h1V6_vsubhsat+0(SB), AX
+	LEAQ ·h1V6_vsubh+0(SB), AX
 	MOVQ AX, 2368(DI)
-	LEAQ ·h1V6_vsubhsat_dv+0(SB), AX
+	LEAQ ·h1V6_vsubh_dv+0(SB), AX
 	MOVQ AX, 2376(DI)
-	LEAQ ·h1V6_vsubuhsat+0(SB), AX
+	LEAQ ·h1V6_vsubw+0(SB), AX
 	MOVQ AX, 2384(DI)
-	LEAQ ·h1V6_vsubuhsat_dv+0(SB), AX
+	LEAQ ·h1V6_vsubw_dv+0(SB), AX
 	MOVQ AX, 2392(DI)
-	LEAQ ·h1V6_vmaxb+0(SB), AX
+	LEAQ ·h1V6_vaddbsat+0(SB), AX
 	MOVQ AX, 2400(DI)
-	LEAQ ·h1V6_vmaxub+0(SB), AX
+	LEAQ ·h1V6_vaddbsat_dv+0(SB), AX
 	MOVQ AX, 2408(DI)
-	LEAQ ·h1V6_vmaxh+0(SB), AX
+	LEAQ ·h1V6_vaddubsat+0(SB), AX
 	MOVQ AX, 2416(DI)
-	LEAQ ·h1V6_vmaxuh+0(SB), AX
+	LEAQ ·h1V6_vaddubsat_dv+0(SB), AX
 	MOVQ AX, 2424(DI)
-	LEAQ ·h1V6_vmaxw+0(SB), AX
+	LEAQ ·h1V6_vaddhsat+0(SB), AX
 	MOVQ AX, 2432(DI)
-	LEAQ ·h1V6_vminb+0(SB), AX
+	LEAQ ·h1V6_vaddhsat_dv+0(SB), AX
 	MOVQ AX, 2440(DI)
-	LEAQ ·h1V6_vminub+0(SB), AX
+	LEAQ ·h1V6_vadduhsat+0(SB), AX
 	MOVQ AX, 2448(DI)
-	LEAQ ·h1V6_vminh+0(SB), AX
+	LEAQ ·h1V6_vadduhsat_dv+0(SB), AX
 	MOVQ AX, 2456(DI)
-	LEAQ ·h1V6_vminuh+0(SB), AX
+	LEAQ ·h1V6_vsubbsat+0(SB), AX
 	MOVQ AX, 2464(DI)
-	LEAQ ·h1V6_vminw+0(SB), AX
+	LEAQ ·h1V6_vsubbsat_dv+0(SB), AX
 	MOVQ AX, 2472(DI)
-	LEAQ ·h1V6_vavgubrnd+0(SB), AX
+	LEAQ ·h1V6_vsububsat+0(SB), AX
 	MOVQ AX, 2480(DI)
-	LEAQ ·h1V6_vavguhrnd+0(SB), AX
+	LEAQ ·h1V6_vsububsat_dv+0(SB), AX
 	MOVQ AX, 2488(DI)
-	LEAQ ·h1V6_vmpyih+0(SB), AX
+	LEAQ ·h1V6_vsubhsat+0(SB), AX
 	MOVQ AX, 2496(DI)
-	LEAQ ·h1V6_vand+0(SB), AX
+	LEAQ ·h1V6_vsubhsat_dv+0(SB), AX
 	MOVQ AX, 2504(DI)
-	LEAQ ·h1V6_vor+0(SB), AX
+	LEAQ ·h1V6_vsubuhsat+0(SB), AX
 	MOVQ AX, 2512(DI)
-	LEAQ ·h1V6_vxor+0(SB), AX
+	LEAQ ·h1V6_vsubuhsat_dv+0(SB), AX
 	MOVQ AX, 2520(DI)
-	LEAQ ·h1V6_pred_and+0(SB), AX
+	LEAQ ·h1V6_vmaxb+0(SB), AX
 	MOVQ AX, 2528(DI)
-	LEAQ ·h1V6_pred_or+0(SB), AX
+	LEAQ ·h1V6_vmaxub+0(SB), AX
 	MOVQ AX, 2536(DI)
-	LEAQ ·h1V6_pred_xor+0(SB), AX
+	LEAQ ·h1V6_vmaxh+0(SB), AX
 	MOVQ AX, 2544(DI)
-	LEAQ ·h1V6_vandvqv+0(SB), AX
+	LEAQ ·h1V6_vmaxuh+0(SB), AX
 	MOVQ AX, 2552(DI)
-	LEAQ ·h1V6_vabsdiffub+0(SB), AX
+	LEAQ ·h1V6_vmaxw+0(SB), AX
 	MOVQ AX, 2560(DI)
-	LEAQ ·h1V6_vaddwsat+0(SB), AX
+	LEAQ ·h1V6_vminb+0(SB), AX
 	MOVQ AX, 2568(DI)
-	LEAQ ·h1V6_vaddwsat_dv+0(SB), AX
+	LEAQ ·h1V6_vminub+0(SB), AX
 	MOVQ AX, 2576(DI)
-	LEAQ ·h1V6_vsubwsat+0(SB), AX
+	LEAQ ·h1V6_vminh+0(SB), AX
 	MOVQ AX, 2584(DI)
-	LEAQ ·h1V6_vsubwsat_dv+0(SB), AX
+	LEAQ ·h1V6_vminuh+0(SB), AX
 	MOVQ AX, 2592(DI)
-	LEAQ ·h1V6_vassign+0(SB), AX
+	LEAQ ·h1V6_vminw+0(SB), AX
 	MOVQ AX, 2600(DI)
-	LEAQ ·h1V6_vnot+0(SB), AX
+	LEAQ ·h1V6_vavgubrnd+0(SB), AX
 	MOVQ AX, 2608(DI)
-	LEAQ ·h1V6_vcombine+0(SB), AX
+	LEAQ ·h1V6_vavguhrnd+0(SB), AX
 	MOVQ AX, 2616(DI)
-	LEAQ ·h1V6_vmux+0(SB), AX
+	LEAQ ·h1V6_vmpyih+0(SB), AX
 	MOVQ AX, 2624(DI)
-	LEAQ ·h1V6_lvsplatw+0(SB), AX
+	LEAQ ·h1V6_vand+0(SB), AX
 	MOVQ AX, 2632(DI)
-	LEAQ ·h1V6_lvsplath+0(SB), AX
+	LEAQ ·h1V6_vor+0(SB), AX
 	MOVQ AX, 2640(DI)
-	LEAQ ·h1V6_lvsplatb+0(SB), AX
+	LEAQ ·h1V6_vxor+0(SB), AX
 	MOVQ AX, 2648(DI)
-	LEAQ ·h1V6_vgtb+0(SB), AX
+	LEAQ ·h1V6_pred_and+0(SB), AX
 	MOVQ AX, 2656(DI)
-	LEAQ ·h1V6_vgtb_and+0(SB), AX
+	LEAQ ·h1V6_pred_or+0(SB), AX
 	MOVQ AX, 2664(DI)
-	LEAQ ·h1V6_vgtb_or+0(SB), AX
+	LEAQ ·h1V6_pred_xor+0(SB), AX
 	MOVQ AX, 2672(DI)
-	LEAQ ·h1V6_vgtb_xor+0(SB), AX
+	LEAQ ·h1V6_vandvqv+0(SB), AX
 	MOVQ AX, 2680(DI)
-	LEAQ ·h1V6_vgth+0(SB), AX
+	LEAQ ·h1V6_pred_and_n+0(SB), AX
 	MOVQ AX, 2688(DI)
-	LEAQ ·h1V6_vgth_and+0(SB), AX
+	LEAQ ·h1V6_vandvnqv+0(SB), AX
 	MOVQ AX, 2696(DI)
-	LEAQ ·h1V6_vgth_or+0(SB), AX
+	LEAQ ·h1V6_vabsdiffub+0(SB), AX
 	MOVQ AX, 2704(DI)
-	LEAQ ·h1V6_vgth_xor+0(SB), AX
+	LEAQ ·h1V6_vaddwsat+0(SB), AX
 	MOVQ AX, 2712(DI)
-	LEAQ ·h1V6_vgtw+0(SB), AX
+	LEAQ ·h1V6_vaddwsat_dv+0(SB), AX
 	MOVQ AX, 2720(DI)
-	LEAQ ·h1V6_vgtw_and+0(SB), AX
+	LEAQ ·h1V6_vsubwsat+0(SB), AX
 	MOVQ AX, 2728(DI)
-	LEAQ ·h1V6_vgtw_or+0(SB), AX
+	LEAQ ·h1V6_vsubwsat_dv+0(SB), AX
 	MOVQ AX, 2736(DI)
-	LEAQ ·h1V6_vgtw_xor+0(SB), AX
+	LEAQ ·h1V6_vassign+0(SB), AX
 	MOVQ AX, 2744(DI)
-	LEAQ ·h1V6_vgtub+0(SB), AX
+	LEAQ ·h1V6_vnot+0(SB), AX
 	MOVQ AX, 2752(DI)
-	LEAQ ·h1V6_vgtub_and+0(SB), AX
+	LEAQ ·h1V6_vcombine+0(SB), AX
 	MOVQ AX, 2760(DI)
-	LEAQ ·h1V6_vgtub_or+0(SB), AX
+	LEAQ ·h1V6_vmux+0(SB), AX
 	MOVQ AX, 2768(DI)
-	LEAQ ·h1V6_vgtub_xor+0(SB), AX
+	LEAQ ·h1V6_lvsplatw+0(SB), AX
 	MOVQ AX, 2776(DI)
-	LEAQ ·h1V6_vgtuh+0(SB), AX
+	LEAQ ·h1V6_lvsplath+0(SB), AX
 	MOVQ AX, 2784(DI)
-	LEAQ ·h1V6_vgtuh_and+0(SB), AX
+	LEAQ ·h1V6_lvsplatb+0(SB), AX
 	MOVQ AX, 2792(DI)
-	LEAQ ·h1V6_vgtuh_or+0(SB), AX
+	LEAQ ·h1V6_vavgh+0(SB), AX
 	MOVQ AX, 2800(DI)
-	LEAQ ·h1V6_vgtuh_xor+0(SB), AX
+	LEAQ ·h1V6_vavghrnd+0(SB), AX
 	MOVQ AX, 2808(DI)
-	LEAQ ·h1V6_vgtuw+0(SB), AX
+	LEAQ ·h1V6_vnavgh+0(SB), AX
 	MOVQ AX, 2816(DI)
-	LEAQ ·h1V6_vgtuw_and+0(SB), AX
+	LEAQ ·h1V6_vavguh+0(SB), AX
 	MOVQ AX, 2824(DI)
-	LEAQ ·h1V6_vgtuw_or+0(SB), AX
+	LEAQ ·h1V6_vavgw+0(SB), AX
 	MOVQ AX, 2832(DI)
-	LEAQ ·h1V6_vgtuw_xor+0(SB), AX
+	LEAQ ·h1V6_vavgwrnd+0(SB), AX
 	MOVQ AX, 2840(DI)
-	LEAQ ·h1V6_veqb+0(SB), AX
+	LEAQ ·h1V6_vnavgw+0(SB), AX
 	MOVQ AX, 2848(DI)
-	LEAQ ·h1V6_veqb_and+0(SB), AX
+	LEAQ ·h1V6_vavguw+0(SB), AX
 	MOVQ AX, 2856(DI)
-	LEAQ ·h1V6_veqb_or+0(SB), AX
+	LEAQ ·h1V6_vavguwrnd+0(SB), AX
 	MOVQ AX, 2864(DI)
-	LEAQ ·h1V6_veqb_xor+0(SB), AX
+	LEAQ ·h1V6_vavgb+0(SB), AX
 	MOVQ AX, 2872(DI)
-	LEAQ ·h1V6_veqh+0(SB), AX
+	LEAQ ·h1V6_vavgbrnd+0(SB), AX
 	MOVQ AX, 2880(DI)
-	LEAQ ·h1V6_veqh_and+0(SB), AX
+	LEAQ ·h1V6_vnavgb+0(SB), AX
 	MOVQ AX, 2888(DI)
-	LEAQ ·h1V6_veqh_or+0(SB), AX
+	LEAQ ·h1V6_vavgub+0(SB), AX
 	MOVQ AX, 2896(DI)
-	LEAQ ·h1V6_veqh_xor+0(SB), AX
+	LEAQ ·h1V6_vgtb+0(SB), AX
 	MOVQ AX, 2904(DI)
-	LEAQ ·h1V6_veqw+0(SB), AX
+	LEAQ ·h1V6_vgtb_and+0(SB), AX
 	MOVQ AX, 2912(DI)
-	LEAQ ·h1V6_veqw_and+0(SB), AX
+	LEAQ ·h1V6_vgtb_or+0(SB), AX
 	MOVQ AX, 2920(DI)
-	LEAQ ·h1V6_veqw_or+0(SB), AX
+	LEAQ ·h1V6_vgtb_xor+0(SB), AX
 	MOVQ AX, 2928(DI)
-	LEAQ ·h1V6_veqw_xor+0(SB), AX
+	LEAQ ·h1V6_vgth+0(SB), AX
 	MOVQ AX, 2936(DI)
-	LEAQ ·h1V6_vandqrt+0(SB), AX
+	LEAQ ·h1V6_vgth_and+0(SB), AX
 	MOVQ AX, 2944(DI)
-	LEAQ ·h1V6_vandvrt+0(SB), AX
+	LEAQ ·h1V6_vgth_or+0(SB), AX
 	MOVQ AX, 2952(DI)
-	LEAQ ·h1V6_vaslw+0(SB), AX
+	LEAQ ·h1V6_vgth_xor+0(SB), AX
 	MOVQ AX, 2960(DI)
-	LEAQ ·h1V6_vasrw+0(SB), AX
+	LEAQ ·h1V6_vgtw+0(SB), AX
 	MOVQ AX, 2968(DI)
-	LEAQ ·h1V6_vlsrw+0(SB), AX
+	LEAQ ·h1V6_vgtw_and+0(SB), AX
 	MOVQ AX, 2976(DI)
-	LEAQ ·h1V6_vaslw_acc+0(SB), AX
+	LEAQ ·h1V6_vgtw_or+0(SB), AX
 	MOVQ AX, 2984(DI)
-	LEAQ ·h1V6_vasrw_acc+0(SB), AX
+	LEAQ ·h1V6_vgtw_xor+0(SB), AX
 	MOVQ AX, 2992(DI)
-	LEAQ ·h1V6_vaslh+0(SB), AX
+	LEAQ ·h1V6_vgtub+0(SB), AX
 	MOVQ AX, 3000(DI)
-	LEAQ ·h1V6_vasrh+0(SB), AX
+	LEAQ ·h1V6_vgtub_and+0(SB), AX
 	MOVQ AX, 3008(DI)
-	LEAQ ·h1V6_vlsrh+0(SB), AX
+	LEAQ ·h1V6_vgtub_or+0(SB), AX
 	MOVQ AX, 3016(DI)
-	LEAQ ·h1V6_vaslh_acc+0(SB), AX
+	LEAQ ·h1V6_vgtub_xor+0(SB), AX
 	MOVQ AX, 3024(DI)
-	LEAQ ·h1V6_vasrh_acc+0(SB), AX
+	LEAQ ·h1V6_vgtuh+0(SB), AX
 	MOVQ AX, 3032(DI)
-	LEAQ ·h1V6_vaslwv+0(SB), AX
+	LEAQ ·h1V6_vgtuh_and+0(SB), AX
 	MOVQ AX, 3040(DI)
-	LEAQ ·h1V6_vasrwv+0(SB), AX
+	LEAQ ·h1V6_vgtuh_or+0(SB), AX
 	MOVQ AX, 3048(DI)
-	LEAQ ·h1V6_vlsrwv+0(SB), AX
+	LEAQ ·h1V6_vgtuh_xor+0(SB), AX
 	MOVQ AX, 3056(DI)
-	LEAQ ·h1V6_vasrwh+0(SB), AX
+	LEAQ ·h1V6_vgtuw+0(SB), AX
 	MOVQ AX, 3064(DI)
-	LEAQ ·h1V6_vasrwhsat+0(SB), AX
+	LEAQ ·h1V6_vgtuw_and+0(SB), AX
 	MOVQ AX, 3072(DI)
-	LEAQ ·h1V6_vasrwhrndsat+0(SB), AX
+	LEAQ ·h1V6_vgtuw_or+0(SB), AX
 	MOVQ AX, 3080(DI)
-	LEAQ ·h1V6_vasrwuhsat+0(SB), AX
+	LEAQ ·h1V6_vgtuw_xor+0(SB), AX
 	MOVQ AX, 3088(DI)
-	LEAQ ·h1V6_vasrwuhrndsat+0(SB), AX
+	LEAQ ·h1V6_veqb+0(SB), AX
 	MOVQ AX, 3096(DI)
-	LEAQ ·h1V6_vasruwuhsat+0(SB), AX
+	LEAQ ·h1V6_veqb_and+0(SB), AX
 	MOVQ AX, 3104(DI)
-	LEAQ ·h1V6_vasruwuhrndsat+0(SB), AX
+	LEAQ ·h1V6_veqb_or+0(SB), AX
 	MOVQ AX, 3112(DI)
-	LEAQ ·h1V6_vasrhubsat+0(SB), AX
+	LEAQ ·h1V6_veqb_xor+0(SB), AX
 	MOVQ AX, 3120(DI)
-	LEAQ ·h1V6_vasrhubrndsat+0(SB), AX
+	LEAQ ·h1V6_veqh+0(SB), AX
 	MOVQ AX, 3128(DI)
-	LEAQ ·h1V6_vasrhbsat+0(SB), AX
+	LEAQ ·h1V6_veqh_and+0(SB), AX
 	MOVQ AX, 3136(DI)
-	LEAQ ·h1V6_vasrhbrndsat+0(SB), AX
+	LEAQ ·h1V6_veqh_or+0(SB), AX
 	MOVQ AX, 3144(DI)
-	LEAQ ·h1V6_vasruhubsat+0(SB), AX
+	LEAQ ·h1V6_veqh_xor+0(SB), AX
 	MOVQ AX, 3152(DI)
-	LEAQ ·h1V6_vasruhubrndsat+0(SB), AX
+	LEAQ ·h1V6_veqw+0(SB), AX
 	MOVQ AX, 3160(DI)
-	LEAQ ·h1V6_vsathub+0(SB), AX
+	LEAQ ·h1V6_veqw_and+0(SB), AX
 	MOVQ AX, 3168(DI)
-	LEAQ ·h1V6_vsatwh+0(SB), AX
+	LEAQ ·h1V6_veqw_or+0(SB), AX
 	MOVQ AX, 3176(DI)
-	LEAQ ·h1V6_vsatuwuh+0(SB), AX
+	LEAQ ·h1V6_veqw_xor+0(SB), AX
 	MOVQ AX, 3184(DI)
-	LEAQ ·h1V6_vshuffeb+0(SB), AX
+	LEAQ ·h1V6_vandqrt+0(SB), AX
 	MOVQ AX, 3192(DI)
-	LEAQ ·h1V6_vshufeh+0(SB), AX
+	LEAQ ·h1V6_vandvrt+0(SB), AX
 	MOVQ AX, 3200(DI)
-	LEAQ ·h1V6_vshuffob+0(SB), AX
+	LEAQ ·h1V6_pred_scalar2+0(SB), AX
 	MOVQ AX, 3208(DI)
-	LEAQ ·h1V6_vshufoh+0(SB), AX
+	LEAQ ·h1V6_pred_scalar2v2+0(SB), AX
 	MOVQ AX, 3216(DI)
-	LEAQ ·h1V6_vpackhub_sat+0(SB), AX
+	LEAQ ·h1V6_vaslw+0(SB), AX
 	MOVQ AX, 3224(DI)
-	LEAQ ·h1V6_vpackhb_sat+0(SB), AX
+	LEAQ ·h1V6_vasrw+0(SB), AX
 	MOVQ AX, 3232(DI)
-	LEAQ ·h1V6_vpackwh_sat+0(SB), AX
+	LEAQ ·h1V6_vlsrw+0(SB), AX
 	MOVQ AX, 3240(DI)
-	LEAQ ·h1V6_vpackwuh_sat+0(SB), AX
+	LEAQ ·h1V6_vaslw_acc+0(SB), AX
 	MOVQ AX, 3248(DI)
-	LEAQ ·h1V6_vpackeb+0(SB), AX
+	LEAQ ·h1V6_vasrw_acc+0(SB), AX
 	MOVQ AX, 3256(DI)
-	LEAQ ·h1V6_vpackob+0(SB), AX
+	LEAQ ·h1V6_vaslh+0(SB), AX
 	MOVQ AX, 3264(DI)
-	LEAQ ·h1V6_vpackeh+0(SB), AX
+	LEAQ ·h1V6_vasrh+0(SB), AX
 	MOVQ AX, 3272(DI)
-	LEAQ ·h1V6_vpackoh+0(SB), AX
+	LEAQ ·h1V6_vlsrh+0(SB), AX
 	MOVQ AX, 3280(DI)
-	LEAQ ·h1V6_vzb+0(SB), AX
+	LEAQ ·h1V6_vaslh_acc+0(SB), AX
 	MOVQ AX, 3288(DI)
-	LEAQ ·h1V6_vsb+0(SB), AX
+	LEAQ ·h1V6_vasrh_acc+0(SB), AX
 	MOVQ AX, 3296(DI)
-	LEAQ ·h1V6_vzh+0(SB), AX
+	LEAQ ·h1V6_vaslwv+0(SB), AX
 	MOVQ AX, 3304(DI)
-	LEAQ ·h1V6_vsh+0(SB), AX
+	LEAQ ·h1V6_vasrwv+0(SB), AX
 	MOVQ AX, 3312(DI)
-	LEAQ ·h1V6_vunpackub+0(SB), AX
+	LEAQ ·h1V6_vlsrwv+0(SB), AX
 	MOVQ AX, 3320(DI)
-	LEAQ ·h1V6_vunpackb+0(SB), AX
+	LEAQ ·h1V6_vasrwh+0(SB), AX
 	MOVQ AX, 3328(DI)
-	LEAQ ·h1V6_vunpackuh+0(SB), AX
+	LEAQ ·h1V6_vasrwhsat+0(SB), AX
 	MOVQ AX, 3336(DI)
-	LEAQ ·h1V6_vunpackh+0(SB), AX
+	LEAQ ·h1V6_vasrwhrndsat+0(SB), AX
 	MOVQ AX, 3344(DI)
-	LEAQ ·h1V6_vrmpybus+0(SB), AX
+	LEAQ ·h1V6_vasrwuhsat+0(SB), AX
 	MOVQ AX, 3352(DI)
-	LEAQ ·h1V6_vrmpybus_acc+0(SB), AX
+	LEAQ ·h1V6_vasrwuhrndsat+0(SB), AX
 	MOVQ AX, 3360(DI)
-	LEAQ ·h1V6_vrmpyub+0(SB), AX
+	LEAQ ·h1V6_vasruwuhsat+0(SB), AX
 	MOVQ AX, 3368(DI)
-	LEAQ ·h1V6_vrmpyub_acc+0(SB), AX
+	LEAQ ·h1V6_vasruwuhrndsat+0(SB), AX
 	MOVQ AX, 3376(DI)
-	LEAQ ·h1V6_vrmpybusv+0(SB), AX
+	LEAQ ·h1V6_vasrhubsat+0(SB), AX
 	MOVQ AX, 3384(DI)
-	LEAQ ·h1V6_vrmpybusv_acc+0(SB), AX
+	LEAQ ·h1V6_vasrhubrndsat+0(SB), AX
 	MOVQ AX, 3392(DI)
-	LEAQ ·h1V6_vrmpybv+0(SB), AX
+	LEAQ ·h1V6_vasrhbsat+0(SB), AX
 	MOVQ AX, 3400(DI)
-	LEAQ ·h1V6_vrmpybv_acc+0(SB), AX
+	LEAQ ·h1V6_vasrhbrndsat+0(SB), AX
 	MOVQ AX, 3408(DI)
-	LEAQ ·h1V6_vrmpyubv+0(SB), AX
+	LEAQ ·h1V6_vasruhubsat+0(SB), AX
 	MOVQ AX, 3416(DI)
-	LEAQ ·h1V6_vrmpyubv_acc+0(SB), AX
+	LEAQ ·h1V6_vasruhubrndsat+0(SB), AX
 	MOVQ AX, 3424(DI)
-	LEAQ ·h1V6_vrmpybub_rtt+0(SB), AX
+	LEAQ ·h1V6_vsathub+0(SB), AX
 	MOVQ AX, 3432(DI)
-	LEAQ ·h1V6_vrmpyub_rtt+0(SB), AX
+	LEAQ ·h1V6_vsatwh+0(SB), AX
 	MOVQ AX, 3440(DI)
-	LEAQ ·h1V6_vrmpybub_rtt_acc+0(SB), AX
+	LEAQ ·h1V6_vsatuwuh+0(SB), AX
 	MOVQ AX, 3448(DI)
-	LEAQ ·h1V6_vrmpyub_rtt_acc+0(SB), AX
+	LEAQ ·h1V6_vshuffeb+0(SB), AX
 	MOVQ AX, 3456(DI)
-	LEAQ ·h1V6_vmpybus+0(SB), AX
+	LEAQ ·h1V6_vshufeh+0(SB), AX
 	MOVQ AX, 3464(DI)
-	LEAQ ·h1V6_vmpybus_acc+0(SB), AX
+	LEAQ ·h1V6_vshuffob+0(SB), AX
 	MOVQ AX, 3472(DI)
-	LEAQ ·h1V6_vmpyub+0(SB), AX
+	LEAQ ·h1V6_vshufoh+0(SB), AX
 	MOVQ AX, 3480(DI)
-	LEAQ ·h1V6_vmpyub_acc+0(SB), AX
+	LEAQ ·h1V6_vshufoeb+0(SB), AX
 	MOVQ AX, 3488(DI)
-	LEAQ ·h1V6_vmpybusv+0(SB), AX
+	LEAQ ·h1V6_vshufoeh+0(SB), AX
 	MOVQ AX, 3496(DI)
-	LEAQ ·h1V6_vmpybusv_acc+0(SB), AX
+	LEAQ ·h1V6_vpackhub_sat+0(SB), AX
 	MOVQ AX, 3504(DI)
-	LEAQ ·h1V6_vmpybv+0(SB), AX
+	LEAQ ·h1V6_vpackhb_sat+0(SB), AX
 	MOVQ AX, 3512(DI)
-	LEAQ ·h1V6_vmpybv_acc+0(SB), AX
+	LEAQ ·h1V6_vpackwh_sat+0(SB), AX
 	MOVQ AX, 3520(DI)
-	LEAQ ·h1V6_vmpyubv+0(SB), AX
+	LEAQ ·h1V6_vpackwuh_sat+0(SB), AX
 	MOVQ AX, 3528(DI)
-	LEAQ ·h1V6_vmpyubv_acc+0(SB), AX
+	LEAQ ·h1V6_vpackeb+0(SB), AX
 	MOVQ AX, 3536(DI)
-	LEAQ ·h1V6_vmpyh+0(SB), AX
+	LEAQ ·h1V6_vpackob+0(SB), AX
 	MOVQ AX, 3544(DI)
-	LEAQ ·h1V6_vmpyh_acc+0(SB), AX
+	LEAQ ·h1V6_vpackeh+0(SB), AX
 	MOVQ AX, 3552(DI)
-	LEAQ ·h1V6_vmpyuh+0(SB), AX
+	LEAQ ·h1V6_vpackoh+0(SB), AX
 	MOVQ AX, 3560(DI)
-	LEAQ ·h1V6_vmpyuh_acc+0(SB), AX
+	LEAQ ·h1V6_vzb+0(SB), AX
 	MOVQ AX, 3568(DI)
-	LEAQ ·h1V6_vmpyhv+0(SB), AX
+	LEAQ ·h1V6_vsb+0(SB), AX
 	MOVQ AX, 3576(DI)
-	LEAQ ·h1V6_vmpyhv_acc+0(SB), AX
+	LEAQ ·h1V6_vzh+0(SB), AX
 	MOVQ AX, 3584(DI)
-	LEAQ ·h1V6_vmpyuhv+0(SB), AX
+	LEAQ ·h1V6_vsh+0(SB), AX
 	MOVQ AX, 3592(DI)
-	LEAQ ·h1V6_vmpyuhv_acc+0(SB), AX
+	LEAQ ·h1V6_vunpackub+0(SB), AX
 	MOVQ AX, 3600(DI)
-	LEAQ ·h1V6_vmpyhus+0(SB), AX
+	LEAQ ·h1V6_vunpackb+0(SB), AX
 	MOVQ AX, 3608(DI)
-	LEAQ ·h1V6_vmpyhus_acc+0(SB), AX
+	LEAQ ·h1V6_vunpackuh+0(SB), AX
 	MOVQ AX, 3616(DI)
-	LEAQ ·h1V6_vaddubh+0(SB), AX
+	LEAQ ·h1V6_vunpackh+0(SB), AX
 	MOVQ AX, 3624(DI)
-	LEAQ ·h1V6_vsububh+0(SB), AX
+	LEAQ ·h1V6_vrmpybus+0(SB), AX
 	MOVQ AX, 3632(DI)
-	LEAQ ·h1V6_vaddhw+0(SB), AX
+	LEAQ ·h1V6_vrmpybus_acc+0(SB), AX
 	MOVQ AX, 3640(DI)
-	LEAQ ·h1V6_vsubhw+0(SB), AX
+	LEAQ ·h1V6_vrmpyub+0(SB), AX
 	MOVQ AX, 3648(DI)
-	LEAQ ·h1V6_vadduhw+0(SB), AX
+	LEAQ ·h1V6_vrmpyub_acc+0(SB), AX
 	MOVQ AX, 3656(DI)
-	LEAQ ·h1V6_vsubuhw+0(SB), AX
+	LEAQ ·h1V6_vrmpybusv+0(SB), AX
 	MOVQ AX, 3664(DI)
-	LEAQ ·h1V6_vaddubh_acc+0(SB), AX
+	LEAQ ·h1V6_vrmpybusv_acc+0(SB), AX
 	MOVQ AX, 3672(DI)
-	LEAQ ·h1V6_vaddhw_acc+0(SB), AX
+	LEAQ ·h1V6_vrmpybv+0(SB), AX
 	MOVQ AX, 3680(DI)
-	LEAQ ·h1V6_vadduhw_acc+0(SB), AX
+	LEAQ ·h1V6_vrmpybv_acc+0(SB), AX
 	MOVQ AX, 3688(DI)
-	LEAQ ·h1V6_vmpyih_acc+0(SB), AX
+	LEAQ ·h1V6_vrmpyubv+0(SB), AX
 	MOVQ AX, 3696(DI)
-	LEAQ ·h1V6_vmpyiewuh+0(SB), AX
+	LEAQ ·h1V6_vrmpyubv_acc+0(SB), AX
 	MOVQ AX, 3704(DI)
-	LEAQ ·h1V6_vmpyiewuh_acc+0(SB), AX
+	LEAQ ·h1V6_vrmpybub_rtt+0(SB), AX
 	MOVQ AX, 3712(DI)
-	LEAQ ·h1V6_vmpyiowh+0(SB), AX
+	LEAQ ·h1V6_vrmpyub_rtt+0(SB), AX
 	MOVQ AX, 3720(DI)
-	LEAQ ·h1V6_vmpyewuh+0(SB), AX
+	LEAQ ·h1V6_vrmpybub_rtt_acc+0(SB), AX
 	MOVQ AX, 3728(DI)
-	LEAQ ·h1V6_vmpyowh+0(SB), AX
+	LEAQ ·h1V6_vrmpyub_rtt_acc+0(SB), AX
 	MOVQ AX, 3736(DI)
-	LEAQ ·h1V6_vmpyowh_rnd+0(SB), AX
+	LEAQ ·h1V6_vmpybus+0(SB), AX
 	MOVQ AX, 3744(DI)
-	LEAQ ·h1V6_vmpyowh_sacc+0(SB), AX
+	LEAQ ·h1V6_vmpybus_acc+0(SB), AX
 	MOVQ AX, 3752(DI)
-	LEAQ ·h1V6_vmpyowh_rnd_sacc+0(SB), AX
+	LEAQ ·h1V6_vmpyub+0(SB), AX
 	MOVQ AX, 3760(DI)
-	LEAQ ·h1V6_vmpyiwh+0(SB), AX
+	LEAQ ·h1V6_vmpyub_acc+0(SB), AX
 	MOVQ AX, 3768(DI)
-	LEAQ ·h1V6_vmpyiwh_acc+0(SB), AX
+	LEAQ ·h1V6_vmpybusv+0(SB), AX
 	MOVQ AX, 3776(DI)
-	LEAQ ·h1V6_vshuffb+0(SB), AX
+	LEAQ ·h1V6_vmpybusv_acc+0(SB), AX
 	MOVQ AX, 3784(DI)
-	LEAQ ·h1V6_vshuffh+0(SB), AX
+	LEAQ ·h1V6_vmpybv+0(SB), AX
 	MOVQ AX, 3792(DI)
-	LEAQ ·h1V6_vdealb+0(SB), AX
+	LEAQ ·h1V6_vmpybv_acc+0(SB), AX
 	MOVQ AX, 3800(DI)
-	LEAQ ·h1V6_vdealh+0(SB), AX
+	LEAQ ·h1V6_vmpyubv+0(SB), AX
 	MOVQ AX, 3808(DI)
-	LEAQ ·h1V6_valignb+0(SB), AX
+	LEAQ ·h1V6_vmpyubv_acc+0(SB), AX
 	MOVQ AX, 3816(DI)
-	LEAQ ·h1V6_valignbi+0(SB), AX
+	LEAQ ·h1V6_vmpyh+0(SB), AX
 	MOVQ AX, 3824(DI)
-	LEAQ ·h1V6_vlalignbi+0(SB), AX
+	LEAQ ·h1V6_vmpyh_acc+0(SB), AX
 	MOVQ AX, 3832(DI)
-	LEAQ ·h1V6_vlalignb+0(SB), AX
+	LEAQ ·h1V6_vmpyuh+0(SB), AX
 	MOVQ AX, 3840(DI)
-	LEAQ ·h1V6_vror+0(SB), AX
+	LEAQ ·h1V6_vmpyuh_acc+0(SB), AX
 	MOVQ AX, 3848(DI)
-	LEAQ ·h1V6_vlutvvb+0(SB), AX
+	LEAQ ·h1V6_vmpyhv+0(SB), AX
 	MOVQ AX, 3856(DI)
-	LEAQ ·h1V6_vlutvvbi+0(SB), AX
+	LEAQ ·h1V6_vmpyhv_acc+0(SB), AX
 	MOVQ AX, 3864(DI)
-	LEAQ ·h1V6_vlutvvb_oracc+0(SB), AX
+	LEAQ ·h1V6_vmpyuhv+0(SB), AX
 	MOVQ AX, 3872(DI)
-	LEAQ ·h1V6_vlutvvb_oracci+0(SB), AX
+	LEAQ ·h1V6_vmpyuhv_acc+0(SB), AX
 	MOVQ AX, 3880(DI)
-	LEAQ ·h1V6_vshuffvdd+0(SB), AX
+	LEAQ ·h1V6_vmpyhus+0(SB), AX
 	MOVQ AX, 3888(DI)
-	LEAQ ·h1V6_vdealvdd+0(SB), AX
+	LEAQ ·h1V6_vmpyhus_acc+0(SB), AX
 	MOVQ AX, 3896(DI)
-	LEAQ ·hExit+0(SB), AX
+	LEAQ ·h1V6_vaddubh+0(SB), AX
 	MOVQ AX, 3904(DI)
-	LEAQ ·hGuard+0(SB), AX
+	LEAQ ·h1V6_vsububh+0(SB), AX
 	MOVQ AX, 3912(DI)
-	LEAQ ·hAgain+0(SB), AX
+	LEAQ ·h1V6_vaddhw+0(SB), AX
 	MOVQ AX, 3920(DI)
+	LEAQ ·h1V6_vsubhw+0(SB), AX
+	MOVQ AX, 3928(DI)
+	LEAQ ·h1V6_vadduhw+0(SB), AX
+	MOVQ AX, 3936(DI)
+	LEAQ ·h1V6_vsubuhw+0(SB), AX
+	MOVQ AX, 3944(DI)
+	LEAQ ·h1V6_vaddubh_acc+0(SB), AX
+	MOVQ AX, 3952(DI)
+	LEAQ ·h1V6_vaddhw_acc+0(SB), AX
+	MOVQ AX, 3960(DI)
+	LEAQ ·h1V6_vadduhw_acc+0(SB), AX
+	MOVQ AX, 3968(DI)
+	LEAQ ·h1V6_vmpyih_acc+0(SB), AX
+	MOVQ AX, 3976(DI)
+	LEAQ ·h1V6_vmpyiewuh+0(SB), AX
+	MOVQ AX, 3984(DI)
+	LEAQ ·h1V6_vmpyiewuh_acc+0(SB), AX
+	MOVQ AX, 3992(DI)
+	LEAQ ·h1V6_vmpyiowh+0(SB), AX
+	MOVQ AX, 4000(DI)
+	LEAQ ·h1V6_vmpyewuh+0(SB), AX
+	MOVQ AX, 4008(DI)
+	LEAQ ·h1V6_vmpyowh+0(SB), AX
+	MOVQ AX, 4016(DI)
+	LEAQ ·h1V6_vmpyowh_rnd+0(SB), AX
+	MOVQ AX, 4024(DI)
+	LEAQ ·h1V6_vmpyowh_sacc+0(SB), AX
+	MOVQ AX, 4032(DI)
+	LEAQ ·h1V6_vmpyowh_rnd_sacc+0(SB), AX
+	MOVQ AX, 4040(DI)
+	LEAQ ·h1V6_vmpyiwh+0(SB), AX
+	MOVQ AX, 4048(DI)
+	LEAQ ·h1V6_vmpyiwh_acc+0(SB), AX
+	MOVQ AX, 4056(DI)
+	LEAQ ·h1V6_vdmpyhb+0(SB), AX
+	MOVQ AX, 4064(DI)
+	LEAQ ·h1V6_vmpahb+0(SB), AX
+	MOVQ AX, 4072(DI)
+	LEAQ ·h1V6_vmpyiwb+0(SB), AX
+	MOVQ AX, 4080(DI)
+	LEAQ ·h1V6_vmpyiwub+0(SB), AX
+	MOVQ AX, 4088(DI)
+	LEAQ ·h1V6_vdmpyhb_acc+0(SB), AX
+	MOVQ AX, 4096(DI)
+	LEAQ ·h1V6_vmpahb_acc+0(SB), AX
+	MOVQ AX, 4104(DI)
+	LEAQ ·h1V6_vmpyiwb_acc+0(SB), AX
+	MOVQ AX, 4112(DI)
+	LEAQ ·h1V6_vmpyiwub_acc+0(SB), AX
+	MOVQ AX, 4120(DI)
+	LEAQ ·h1V6_vmpyhvsrs+0(SB), AX
+	MOVQ AX, 4128(DI)
+	LEAQ ·h1V6_vmpyhsrs+0(SB), AX
+	MOVQ AX, 4136(DI)
+	LEAQ ·h1V6_vmpyhss+0(SB), AX
+	MOVQ AX, 4144(DI)
+	LEAQ ·h1V6_vmpyieoh+0(SB), AX
+	MOVQ AX, 4152(DI)
+	LEAQ ·h1V6_vdelta+0(SB), AX
+	MOVQ AX, 4160(DI)
+	LEAQ ·h1V6_vrdelta+0(SB), AX
+	MOVQ AX, 4168(DI)
+	LEAQ ·h1V6_vshuffb+0(SB), AX
+	MOVQ AX, 4176(DI)
+	LEAQ ·h1V6_vshuffh+0(SB), AX
+	MOVQ AX, 4184(DI)
+	LEAQ ·h1V6_vdealb+0(SB), AX
+	MOVQ AX, 4192(DI)
+	LEAQ ·h1V6_vdealh+0(SB), AX
+	MOVQ AX, 4200(DI)
+	LEAQ ·h1V6_valignb+0(SB), AX
+	MOVQ AX, 4208(DI)
+	LEAQ ·h1V6_valignbi+0(SB), AX
+	MOVQ AX, 4216(DI)
+	LEAQ ·h1V6_vlalignbi+0(SB), AX
+	MOVQ AX, 4224(DI)
+	LEAQ ·h1V6_vlalignb+0(SB), AX
+	MOVQ AX, 4232(DI)
+	LEAQ ·h1V6_vror+0(SB), AX
+	MOVQ AX, 4240(DI)
+	LEAQ ·h1V6_vlutvvb+0(SB), AX
+	MOVQ AX, 4248(DI)
+	LEAQ ·h1V6_vlutvvbi+0(SB), AX
+	MOVQ AX, 4256(DI)
+	LEAQ ·h1V6_vlutvvb_oracc+0(SB), AX
+	MOVQ AX, 4264(DI)
+	LEAQ ·h1V6_vlutvvb_oracci+0(SB), AX
+	MOVQ AX, 4272(DI)
+	LEAQ ·h1V6_vshuffvdd+0(SB), AX
+	MOVQ AX, 4280(DI)
+	LEAQ ·h1V6_vdealvdd+0(SB), AX
+	MOVQ AX, 4288(DI)
+	LEAQ ·hExit+0(SB), AX
+	MOVQ AX, 4296(DI)
+	LEAQ ·hGuard+0(SB), AX
+	MOVQ AX, 4304(DI)
+	LEAQ ·hAgain+0(SB), AX
+	MOVQ AX, 4312(DI)
 	RET

@@ -36,6 +36,11 @@ func h0A2_and()
 func h0A2_or()
 func h0A2_xor()
 func h0M2_mpyi()
+func h0A2_max()
+func h0A2_min()
+func h0A2_maxu()
+func h0A2_minu()
+func h0A2_addsat()
 func h0A2_addi()
 func h0A2_andir()
 func h0A2_orir()
@@ -116,6 +121,16 @@ func h0A2_subp()
 func h0A2_andp()
 func h0A2_orp()
 func h0A2_xorp()
+func h0S2_asl_i_p()
+func h0S2_asr_i_p()
+func h0S2_lsr_i_p()
+func h0M2_dpmpyss_s0()
+func h0M2_dpmpyuu_s0()
+func h0A2_sxtw()
+func h0C2_and()
+func h0C2_or()
+func h0C2_xor()
+func h0C2_not()
 func h0S2_tstbit_i()
 func h0S4_ntstbit_i()
 func h0C2_bitsclri()
@@ -182,6 +197,7 @@ func h0L2_loadrd_io()
 func h0L2_loadrd_pi()
 func h0L2_loadrd_pr()
 func h0L4_loadrd_rr()
+func h0Y2_dcfetchbo()
 func h0S2_storerb_io()
 func h0S2_storerb_pi()
 func h0S2_storerb_pr()
@@ -264,6 +280,8 @@ func h0V6_pred_and()
 func h0V6_pred_or()
 func h0V6_pred_xor()
 func h0V6_vandvqv()
+func h0V6_pred_and_n()
+func h0V6_vandvnqv()
 func h0V6_vabsdiffub()
 func h0V6_vaddwsat()
 func h0V6_vaddwsat_dv()
@@ -276,6 +294,19 @@ func h0V6_vmux()
 func h0V6_lvsplatw()
 func h0V6_lvsplath()
 func h0V6_lvsplatb()
+func h0V6_vavgh()
+func h0V6_vavghrnd()
+func h0V6_vnavgh()
+func h0V6_vavguh()
+func h0V6_vavgw()
+func h0V6_vavgwrnd()
+func h0V6_vnavgw()
+func h0V6_vavguw()
+func h0V6_vavguwrnd()
+func h0V6_vavgb()
+func h0V6_vavgbrnd()
+func h0V6_vnavgb()
+func h0V6_vavgub()
 func h0V6_vgtb()
 func h0V6_vgtb_and()
 func h0V6_vgtb_or()
@@ -314,6 +345,8 @@ func h0V6_veqw_or()
 func h0V6_veqw_xor()
 func h0V6_vandqrt()
 func h0V6_vandvrt()
+func h0V6_pred_scalar2()
+func h0V6_pred_scalar2v2()
 func h0V6_vaslw()
 func h0V6_vasrw()
 func h0V6_vlsrw()
@@ -347,6 +380,8 @@ func h0V6_vshuffeb()
 func h0V6_vshufeh()
 func h0V6_vshuffob()
 func h0V6_vshufoh()
+func h0V6_vshufoeb()
+func h0V6_vshufoeh()
 func h0V6_vpackhub_sat()
 func h0V6_vpackhb_sat()
 func h0V6_vpackwh_sat()
@@ -413,6 +448,20 @@ func h0V6_vmpyiowh()
 func h0V6_vmpyewuh()
 func h0V6_vmpyiwh()
 func h0V6_vmpyiwh_acc()
+func h0V6_vdmpyhb()
+func h0V6_vmpahb()
+func h0V6_vmpyiwb()
+func h0V6_vmpyiwub()
+func h0V6_vdmpyhb_acc()
+func h0V6_vmpahb_acc()
+func h0V6_vmpyiwb_acc()
+func h0V6_vmpyiwub_acc()
+func h0V6_vmpyhvsrs()
+func h0V6_vmpyhsrs()
+func h0V6_vmpyhss()
+func h0V6_vmpyieoh()
+func h0V6_vdelta()
+func h0V6_vrdelta()
 func h1V6_vL32b_ai()
 func h1V6_vL32Ub_ai()
 func h1V6_vS32b_ai()
@@ -479,6 +528,8 @@ func h1V6_pred_and()
 func h1V6_pred_or()
 func h1V6_pred_xor()
 func h1V6_vandvqv()
+func h1V6_pred_and_n()
+func h1V6_vandvnqv()
 func h1V6_vabsdiffub()
 func h1V6_vaddwsat()
 func h1V6_vaddwsat_dv()
@@ -491,6 +542,19 @@ func h1V6_vmux()
 func h1V6_lvsplatw()
 func h1V6_lvsplath()
 func h1V6_lvsplatb()
+func h1V6_vavgh()
+func h1V6_vavghrnd()
+func h1V6_vnavgh()
+func h1V6_vavguh()
+func h1V6_vavgw()
+func h1V6_vavgwrnd()
+func h1V6_vnavgw()
+func h1V6_vavguw()
+func h1V6_vavguwrnd()
+func h1V6_vavgb()
+func h1V6_vavgbrnd()
+func h1V6_vnavgb()
+func h1V6_vavgub()
 func h1V6_vgtb()
 func h1V6_vgtb_and()
 func h1V6_vgtb_or()
@@ -529,6 +593,8 @@ func h1V6_veqw_or()
 func h1V6_veqw_xor()
 func h1V6_vandqrt()
 func h1V6_vandvrt()
+func h1V6_pred_scalar2()
+func h1V6_pred_scalar2v2()
 func h1V6_vaslw()
 func h1V6_vasrw()
 func h1V6_vlsrw()
@@ -562,6 +628,8 @@ func h1V6_vshuffeb()
 func h1V6_vshufeh()
 func h1V6_vshuffob()
 func h1V6_vshufoh()
+func h1V6_vshufoeb()
+func h1V6_vshufoeh()
 func h1V6_vpackhub_sat()
 func h1V6_vpackhb_sat()
 func h1V6_vpackwh_sat()
@@ -632,6 +700,20 @@ func h1V6_vmpyowh_sacc()
 func h1V6_vmpyowh_rnd_sacc()
 func h1V6_vmpyiwh()
 func h1V6_vmpyiwh_acc()
+func h1V6_vdmpyhb()
+func h1V6_vmpahb()
+func h1V6_vmpyiwb()
+func h1V6_vmpyiwub()
+func h1V6_vdmpyhb_acc()
+func h1V6_vmpahb_acc()
+func h1V6_vmpyiwb_acc()
+func h1V6_vmpyiwub_acc()
+func h1V6_vmpyhvsrs()
+func h1V6_vmpyhsrs()
+func h1V6_vmpyhss()
+func h1V6_vmpyieoh()
+func h1V6_vdelta()
+func h1V6_vrdelta()
 func h1V6_vshuffb()
 func h1V6_vshuffh()
 func h1V6_vdealb()
@@ -656,6 +738,11 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.A2_or,
 	hexagon.A2_xor,
 	hexagon.M2_mpyi,
+	hexagon.A2_max,
+	hexagon.A2_min,
+	hexagon.A2_maxu,
+	hexagon.A2_minu,
+	hexagon.A2_addsat,
 	hexagon.A2_addi,
 	hexagon.A2_andir,
 	hexagon.A2_orir,
@@ -736,6 +823,16 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.A2_andp,
 	hexagon.A2_orp,
 	hexagon.A2_xorp,
+	hexagon.S2_asl_i_p,
+	hexagon.S2_asr_i_p,
+	hexagon.S2_lsr_i_p,
+	hexagon.M2_dpmpyss_s0,
+	hexagon.M2_dpmpyuu_s0,
+	hexagon.A2_sxtw,
+	hexagon.C2_and,
+	hexagon.C2_or,
+	hexagon.C2_xor,
+	hexagon.C2_not,
 	hexagon.S2_tstbit_i,
 	hexagon.S4_ntstbit_i,
 	hexagon.C2_bitsclri,
@@ -870,6 +967,7 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.L2_loadrd_pi,
 	hexagon.L2_loadrd_pr,
 	hexagon.L4_loadrd_rr,
+	hexagon.Y2_dcfetchbo,
 	hexagon.S2_storerb_io,
 	hexagon.S2_storerbnew_io,
 	hexagon.S2_storerb_pi,
@@ -970,6 +1068,8 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.V6_pred_or,
 	hexagon.V6_pred_xor,
 	hexagon.V6_vandvqv,
+	hexagon.V6_pred_and_n,
+	hexagon.V6_vandvnqv,
 	hexagon.V6_vabsdiffub,
 	hexagon.V6_vaddwsat,
 	hexagon.V6_vaddwsat_dv,
@@ -982,6 +1082,19 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.V6_lvsplatw,
 	hexagon.V6_lvsplath,
 	hexagon.V6_lvsplatb,
+	hexagon.V6_vavgh,
+	hexagon.V6_vavghrnd,
+	hexagon.V6_vnavgh,
+	hexagon.V6_vavguh,
+	hexagon.V6_vavgw,
+	hexagon.V6_vavgwrnd,
+	hexagon.V6_vnavgw,
+	hexagon.V6_vavguw,
+	hexagon.V6_vavguwrnd,
+	hexagon.V6_vavgb,
+	hexagon.V6_vavgbrnd,
+	hexagon.V6_vnavgb,
+	hexagon.V6_vavgub,
 	hexagon.V6_vgtb,
 	hexagon.V6_vgtb_and,
 	hexagon.V6_vgtb_or,
@@ -1020,6 +1133,8 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.V6_veqw_xor,
 	hexagon.V6_vandqrt,
 	hexagon.V6_vandvrt,
+	hexagon.V6_pred_scalar2,
+	hexagon.V6_pred_scalar2v2,
 	hexagon.V6_vaslw,
 	hexagon.V6_vasrw,
 	hexagon.V6_vlsrw,
@@ -1053,6 +1168,8 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.V6_vshufeh,
 	hexagon.V6_vshuffob,
 	hexagon.V6_vshufoh,
+	hexagon.V6_vshufoeb,
+	hexagon.V6_vshufoeh,
 	hexagon.V6_vpackhub_sat,
 	hexagon.V6_vpackhb_sat,
 	hexagon.V6_vpackwh_sat,
@@ -1119,6 +1236,20 @@ var handlerOps0 = [...]hexagon.Op{
 	hexagon.V6_vmpyewuh,
 	hexagon.V6_vmpyiwh,
 	hexagon.V6_vmpyiwh_acc,
+	hexagon.V6_vdmpyhb,
+	hexagon.V6_vmpahb,
+	hexagon.V6_vmpyiwb,
+	hexagon.V6_vmpyiwub,
+	hexagon.V6_vdmpyhb_acc,
+	hexagon.V6_vmpahb_acc,
+	hexagon.V6_vmpyiwb_acc,
+	hexagon.V6_vmpyiwub_acc,
+	hexagon.V6_vmpyhvsrs,
+	hexagon.V6_vmpyhsrs,
+	hexagon.V6_vmpyhss,
+	hexagon.V6_vmpyieoh,
+	hexagon.V6_vdelta,
+	hexagon.V6_vrdelta,
 }
 
 // handlerOps1 are the forms with a handler, in the order of handlers1.
@@ -1129,6 +1260,11 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.A2_or,
 	hexagon.A2_xor,
 	hexagon.M2_mpyi,
+	hexagon.A2_max,
+	hexagon.A2_min,
+	hexagon.A2_maxu,
+	hexagon.A2_minu,
+	hexagon.A2_addsat,
 	hexagon.A2_addi,
 	hexagon.A2_andir,
 	hexagon.A2_orir,
@@ -1209,6 +1345,16 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.A2_andp,
 	hexagon.A2_orp,
 	hexagon.A2_xorp,
+	hexagon.S2_asl_i_p,
+	hexagon.S2_asr_i_p,
+	hexagon.S2_lsr_i_p,
+	hexagon.M2_dpmpyss_s0,
+	hexagon.M2_dpmpyuu_s0,
+	hexagon.A2_sxtw,
+	hexagon.C2_and,
+	hexagon.C2_or,
+	hexagon.C2_xor,
+	hexagon.C2_not,
 	hexagon.S2_tstbit_i,
 	hexagon.S4_ntstbit_i,
 	hexagon.C2_bitsclri,
@@ -1343,6 +1489,7 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.L2_loadrd_pi,
 	hexagon.L2_loadrd_pr,
 	hexagon.L4_loadrd_rr,
+	hexagon.Y2_dcfetchbo,
 	hexagon.S2_storerb_io,
 	hexagon.S2_storerbnew_io,
 	hexagon.S2_storerb_pi,
@@ -1443,6 +1590,8 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.V6_pred_or,
 	hexagon.V6_pred_xor,
 	hexagon.V6_vandvqv,
+	hexagon.V6_pred_and_n,
+	hexagon.V6_vandvnqv,
 	hexagon.V6_vabsdiffub,
 	hexagon.V6_vaddwsat,
 	hexagon.V6_vaddwsat_dv,
@@ -1455,6 +1604,19 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.V6_lvsplatw,
 	hexagon.V6_lvsplath,
 	hexagon.V6_lvsplatb,
+	hexagon.V6_vavgh,
+	hexagon.V6_vavghrnd,
+	hexagon.V6_vnavgh,
+	hexagon.V6_vavguh,
+	hexagon.V6_vavgw,
+	hexagon.V6_vavgwrnd,
+	hexagon.V6_vnavgw,
+	hexagon.V6_vavguw,
+	hexagon.V6_vavguwrnd,
+	hexagon.V6_vavgb,
+	hexagon.V6_vavgbrnd,
+	hexagon.V6_vnavgb,
+	hexagon.V6_vavgub,
 	hexagon.V6_vgtb,
 	hexagon.V6_vgtb_and,
 	hexagon.V6_vgtb_or,
@@ -1493,6 +1655,8 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.V6_veqw_xor,
 	hexagon.V6_vandqrt,
 	hexagon.V6_vandvrt,
+	hexagon.V6_pred_scalar2,
+	hexagon.V6_pred_scalar2v2,
 	hexagon.V6_vaslw,
 	hexagon.V6_vasrw,
 	hexagon.V6_vlsrw,
@@ -1526,6 +1690,8 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.V6_vshufeh,
 	hexagon.V6_vshuffob,
 	hexagon.V6_vshufoh,
+	hexagon.V6_vshufoeb,
+	hexagon.V6_vshufoeh,
 	hexagon.V6_vpackhub_sat,
 	hexagon.V6_vpackhb_sat,
 	hexagon.V6_vpackwh_sat,
@@ -1596,6 +1762,20 @@ var handlerOps1 = [...]hexagon.Op{
 	hexagon.V6_vmpyowh_rnd_sacc,
 	hexagon.V6_vmpyiwh,
 	hexagon.V6_vmpyiwh_acc,
+	hexagon.V6_vdmpyhb,
+	hexagon.V6_vmpahb,
+	hexagon.V6_vmpyiwb,
+	hexagon.V6_vmpyiwub,
+	hexagon.V6_vdmpyhb_acc,
+	hexagon.V6_vmpahb_acc,
+	hexagon.V6_vmpyiwb_acc,
+	hexagon.V6_vmpyiwub_acc,
+	hexagon.V6_vmpyhvsrs,
+	hexagon.V6_vmpyhsrs,
+	hexagon.V6_vmpyhss,
+	hexagon.V6_vmpyieoh,
+	hexagon.V6_vdelta,
+	hexagon.V6_vrdelta,
 	hexagon.V6_vshuffb,
 	hexagon.V6_vshuffh,
 	hexagon.V6_vdealb,
@@ -1617,6 +1797,7 @@ var handlerOps1 = [...]hexagon.Op{
 var (
 	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.R)-6144]
 	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.C)-6304]
+	_ = [1]struct{}{}[usrOVF-1]
 	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.next)-6440]
 	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.took)-6444]
 	_ = [1]struct{}{}[unsafe.Offsetof(thread{}.stop)-6456]

@@ -153,7 +153,43 @@ func combined() {
 		})
 	}
 
+	for _, s := range []struct {
+		name string
+		f    func(Op, Op)
+	}{{"asl", func(a, b Op) { SHLQ(a, b) }}, {"asr", SARQ}, {"lsr", func(a, b Op) { SHRQ(a, b) }}} {
+		op("S2_"+s.name+"_i_p", func() {
+			MOVL(field(uopImm), ECX)
+			MOVQ(in(ptr(1, RAX), 0), RAX)
+			s.f(CL, RAX)
+			MOVQ(RAX, d())
+		})
+	}
+	for _, p := range []struct {
+		name   string
+		extend func(Op, Op)
+	}{{"ss", MOVLQSX}, {"uu", func(a, b Op) { MOVL(a, b.(GPPhysical).As32()) }}} {
+		op("M2_dpmpy"+p.name+"_s0", func() {
+			p.extend(in(ptr(1, RAX), 0), RAX)
+			p.extend(in(ptr(2, RCX), 0), RCX)
+			IMULQ(RCX, RAX)
+			MOVQ(RAX, d())
+		})
+	}
+	op("A2_sxtw", func() { MOVLQSX(in(ptr(1, RAX), 0), RAX); MOVQ(RAX, d()) })
+
 	// Predicates.
+	for _, p := range []struct {
+		name string
+		f    func(Op, Op)
+	}{{"and", ANDL}, {"or", ORL}, {"xor", XORL}} {
+		op("C2_"+p.name, func() {
+			MOVBLZX(in(ptr(1, RAX), 0), EAX)
+			MOVBLZX(in(ptr(2, RCX), 0), ECX)
+			p.f(ECX, EAX)
+			MOVB(AL, d())
+		})
+	}
+	op("C2_not", func() { MOVBLZX(in(ptr(1, RAX), 0), EAX); NOTL(EAX); MOVB(AL, d()) })
 	flag := func(name string, set func(Op), test func()) {
 		op(name, func() {
 			src(1, RAX)

@@ -27,6 +27,8 @@ const (
 	offUSR                    = 6304 + 4*8
 	offR31                    = 6144 + 4*31
 
+	usrOVF = 1
+
 	segBase, segRead128, segWrite128, segRead8, segWrite8, segHost = 0, 12, 16, 20, 24, 32
 
 	uopSize                                                                       = 64
@@ -200,6 +202,7 @@ func writeTable(path string) error {
 	check := func(expr string, v int) { p("\t_ = [1]struct{}{}[%s-%d]\n", expr, v) }
 	check("unsafe.Offsetof(thread{}.R)", offR31-4*31)
 	check("unsafe.Offsetof(thread{}.C)", offSA0)
+	check("usrOVF", usrOVF)
 	check("unsafe.Offsetof(thread{}.next)", offNext)
 	check("unsafe.Offsetof(thread{}.took)", offTook)
 	check("unsafe.Offsetof(thread{}.stop)", offStop)

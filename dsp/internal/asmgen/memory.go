@@ -105,6 +105,13 @@ func scalarMemory() {
 			})
 		}
 	}
+	// A fetch has no effect but its address.
+	op("Y2_dcfetchbo", func() {
+		MOVL(in(ptr(0, RAX), 0), EAX)
+		ADDL(field(uopImm), EAX)
+		MOVWQZX(field(uopEA), RCX)
+		MOVL(EAX, slot(RCX))
+	})
 	stores := []struct {
 		name string
 		size int

@@ -21,10 +21,12 @@ func data(name string, at func(i int) byte) Mem {
 	return d
 }
 
+// constants is a table written by data.
+func constants(name string) Mem { return NewDataAddr(Symbol{Name: name, Static: true}, 0) }
+
 // permutes writes the byte permutes, which need VBMI. An index of seven bits
 // selects from the 128 bytes of two registers.
 func permutes() {
-	iota64 := data("iota", func(i int) byte { return byte(i) })
 	data("packorder", func(i int) byte {
 		if i%8 != 0 {
 			return 0
@@ -63,7 +65,7 @@ func permutes() {
 		mov(in(RCX, 0), Z2)
 		mov(in(RCX, 64), Z3)
 		VPBROADCASTB(R9L, Z4)
-		VMOVDQU64(iota64, Z5)
+		VMOVDQU64(constants("iota"), Z5)
 		for half := range 2 {
 			if half == 1 {
 				splatMask(0x40404040, Z6)
@@ -151,8 +153,7 @@ func permutes() {
 			VMOVDQA64(Z2, Z1)
 			VMOVDQA64(Z4, Z2)
 		} else {
-			idx := fmt.Sprintf("xor%d", n)
-			VMOVDQU64(NewDataAddr(Symbol{Name: idx, Static: true}, 0), Z4)
+			VMOVDQU64(xorTable(n), Z4)
 			var mask uint64
 			for i := range 64 {
 				if i&n != 0 {
@@ -170,9 +171,6 @@ func permutes() {
 			}
 		}
 		Label(label)
-	}
-	for n := 1; n < 64; n <<= 1 {
-		data(fmt.Sprintf("xor%d", n), func(i int) byte { return byte(i ^ n) })
 	}
 	butterfly := func(name string, up bool) {
 		op(name, func() {

@@ -47,6 +47,25 @@ func scalar() {
 	rr("A2_or", orl)
 	rr("A2_xor", xorl)
 	rr("M2_mpyi", mull)
+	// The one that meets the condition against the other.
+	chosen := func(move func(Op, Op)) func(b Op, a Register) {
+		return func(b Op, a Register) { MOVL(b, ECX); CMPL(ECX, a); move(ECX, a) }
+	}
+	rr("A2_max", chosen(CMOVLGT))
+	rr("A2_min", chosen(CMOVLLT))
+	rr("A2_maxu", chosen(CMOVLHI))
+	rr("A2_minu", chosen(CMOVLCS))
+	// Where the sum overflows, the limit on the side of the first operand.
+	rr("A2_addsat", func(b Op, a Register) {
+		MOVL(a, EBX)
+		ADDL(b, a)
+		JOC(LabelRef("fits"))
+		MOVL(EBX, a)
+		SARL(Imm(31), a)
+		XORL(U32(0x7fffffff), a)
+		ORL(Imm(usrOVF), Mem{Base: thread, Disp: offUSR})
+		Label("fits")
+	})
 	ri("A2_addi", addl)
 	ri("A2_andir", andl)
 	ri("A2_orir", orl)

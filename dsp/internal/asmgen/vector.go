@@ -36,6 +36,15 @@ func vpand(b, a, d Op) {
 	}
 }
 
+// vpandn computes a without the bits of b.
+func vpandn(a, b, d Op) {
+	if level == 0 {
+		VPANDN(a, b, d)
+	} else {
+		VPANDND(a, b, d)
+	}
+}
+
 func vpor(b, a, d Op) {
 	if level == 0 {
 		VPOR(b, a, d)
@@ -81,6 +90,11 @@ func count(k int, mask uint32, x Register) {
 	VMOVD(R9L, x)
 }
 
+// splatMask is splat where R9 is in use.
+func splatMask(v uint32, d Register) {
+	constant(v, R10L, d)
+}
+
 func vector() {
 	three := func(f func(b, a, d Op)) func(a, b, d Register) {
 		return func(a, b, d Register) { f(b, a, d) }
@@ -114,7 +128,14 @@ func vector() {
 	lanes("V6_pred_or", 128, three(vpor))
 	lanes("V6_pred_xor", 128, three(vpxor))
 	lanes("V6_vandvqv", 128, three(vpand))
-	// vavgub without rounding: the rounded average less the lost bit.
+	for _, name := range []string{"V6_pred_and_n", "V6_vandvnqv"} {
+		lanes(name, 128, func(a, b, d Register) {
+			if name == "V6_vandvnqv" { // the predicate stands first
+				a, b = b, a
+			}
+			vpandn(a, b, d)
+		})
+	}
 	lanes("V6_vabsdiffub", 128, func(a, b, d Register) {
 		VPSUBUSB(b, a, d)
 		VPSUBUSB(a, b, z(3))
@@ -170,11 +191,15 @@ func vector() {
 		VPBROADCASTB(in(R9, 0), z(0))
 		chunks(128, func(i, off int) { mov(z(0), in(RAX, off)) })
 	})
+	averages()
 	compare()
+	firstLanes()
 	shifts()
 	narrowing()
 	packs()
 	multiplies()
+	products()
+	deltas()
 	if level == 1 {
 		permutes()
 	}
@@ -195,11 +220,7 @@ func satw() {
 			if sub {
 				vpand(z(4), z(3), z(3)) // a - b overflows when they differ
 			} else {
-				if level == 0 {
-					VPANDN(z(3), z(4), z(3))
-				} else {
-					VPANDND(z(3), z(4), z(3))
-				}
+				vpandn(z(3), z(4), z(3))
 			}
 			VPSRAD(Imm(31), z(3), z(3)) // all ones where it overflowed
 			VPSRAD(Imm(31), a, z(4))
@@ -219,6 +240,38 @@ func mov6(a, d Register) {
 	} else {
 		VMOVDQA64(a, d)
 	}
+}
+
+// firstLanes writes the predicates whose first lanes are set: those whose number is
+// not above the last of Rt lanes.
+func firstLanes() {
+	if level == 0 {
+		data("iota", func(i int) byte { return byte(i) })
+	}
+	first := func(name string, last func()) {
+		op(name, func() {
+			MOVL(in(ptr(1, R9), 0), R9L)
+			last()
+			VMOVD(R9L, X1)
+			VPBROADCASTB(X1, Y1)
+			VPCMPEQB(Y3, Y3, Y3)
+			ptr(0, RAX)
+			for off := 0; off < 128; off += 32 {
+				if off == 64 {
+					splat(0x40404040, Y2)
+					VPSUBB(Y2, Y1, Y1)
+				}
+				number := constants("iota")
+				number.Disp += off % 64
+				VMOVDQU(number, Y0)
+				VPCMPGTB(Y1, Y0, Y0)
+				VPXOR(Y3, Y0, Y0)
+				VMOVDQU(Y0, in(RAX, off))
+			}
+		})
+	}
+	first("V6_pred_scalar2", func() { ANDL(U32(127), R9L); DECL(R9L) })
+	first("V6_pred_scalar2v2", func() { DECL(R9L); ANDL(U32(127), R9L) })
 }
 
 // compare writes the compares that set, and, or, xor a predicate, on 32-byte
@@ -343,197 +396,4 @@ func shifts() {
 func orLoad(m Mem, r Register) Register {
 	mov(m, r)
 	return r
-}
-
-// merge combines narrowed even lanes v and odd lanes u into d.
-func merge(bits uint64, v, u, d Register) {
-	if bits == 8 {
-		splatMask(0x00ff00ff, z(9))
-		VPSLLW(Imm(8), u, u)
-	} else {
-		splatMask(0x0000ffff, z(9))
-		VPSLLD(Imm(16), u, u)
-	}
-	vpand(z(9), v, v)
-	vpor(u, v, d)
-}
-
-// splatMask is splat where R9 is in use.
-func splatMask(v uint32, d Register) {
-	constant(v, R10L, d)
-}
-
-// narrowing writes the narrowing shifts and vsat: even lanes from Vv, odd
-// lanes from Vu, clamped to the narrow type.
-func narrowing() {
-	type clamp struct {
-		max, min ins
-		hi, lo   uint32
-		hasLo    bool
-	}
-	ub := clamp{VPMINSW, VPMAXSW, 0x00ff00ff, 0, true}
-	b := clamp{VPMINSW, VPMAXSW, 0x007f007f, 0xff80ff80, true}
-	uub := clamp{VPMINUW, nil, 0x00ff00ff, 0, false}
-	h := clamp{VPMINSD, VPMAXSD, 0x7fff, 0xffff8000, true}
-	uh := clamp{VPMINSD, VPMAXSD, 0xffff, 0, true}
-	uuh := clamp{VPMINUD, nil, 0xffff, 0, false}
-	one := func(bits uint64, c *clamp, shift, round ins, add ins, r Register) {
-		if shift != nil {
-			if round != nil { // the bit that rounding looks at: (x >> (s-1)) & 1, 0 when s is 0
-				round(X2, r, z(4))
-				vpand(z(6), z(4), z(4))
-			}
-			shift(X1, r, r)
-			if round != nil {
-				add(z(4), r, r)
-			}
-		}
-		if c != nil {
-			c.max(z(7), r, r)
-			if c.hasLo {
-				c.min(z(8), r, r)
-			}
-		}
-	}
-	write := func(name string, bits uint64, c *clamp, shift, round, add ins) {
-		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
-			if shift != nil {
-				count(3, uint32(bits-1), X1)
-				if round != nil {
-					SUBQ(Imm(1), R9)
-					VMOVQ(R9, X2)
-					if bits == 8 {
-						splat(0x00010001, z(6))
-					} else {
-						splat(1, z(6))
-					}
-				}
-			}
-			if c != nil {
-				splat(c.hi, z(7))
-				splat(c.lo, z(8))
-			}
-			chunks(128, func(i, off int) {
-				mov(in(RCX, off), z(0))
-				mov(in(RDX, off), z(3))
-				one(bits, c, shift, round, add, z(0))
-				one(bits, c, shift, round, add, z(3))
-				merge(bits, z(3), z(0), z(5))
-				mov(z(5), in(RAX, off))
-			})
-		})
-	}
-	write("V6_vasrwh", 16, nil, VPSRAD, nil, nil)
-	write("V6_vasrwhsat", 16, &h, VPSRAD, nil, nil)
-	write("V6_vasrwhrndsat", 16, &h, VPSRAD, VPSRLD, VPADDD)
-	write("V6_vasrwuhsat", 16, &uh, VPSRAD, nil, nil)
-	write("V6_vasrwuhrndsat", 16, &uh, VPSRAD, VPSRLD, VPADDD)
-	write("V6_vasruwuhsat", 16, &uuh, VPSRLD, nil, nil)
-	write("V6_vasruwuhrndsat", 16, &uuh, VPSRLD, VPSRLD, VPADDD)
-	write("V6_vasrhubsat", 8, &ub, VPSRAW, nil, nil)
-	write("V6_vasrhubrndsat", 8, &ub, VPSRAW, VPSRLW, VPADDW)
-	write("V6_vasrhbsat", 8, &b, VPSRAW, nil, nil)
-	write("V6_vasrhbrndsat", 8, &b, VPSRAW, VPSRLW, VPADDW)
-	write("V6_vasruhubsat", 8, &uub, VPSRLW, nil, nil)
-	write("V6_vasruhubrndsat", 8, &uub, VPSRLW, VPSRLW, VPADDW)
-	write("V6_vsathub", 8, &ub, nil, nil, nil)
-	write("V6_vsatwh", 16, &h, nil, nil, nil)
-	write("V6_vsatuwuh", 16, &uuh, nil, nil, nil)
-	write("V6_vshuffeb", 8, nil, nil, nil, nil)
-	write("V6_vshufeh", 16, nil, nil, nil, nil)
-	write2 := func(name string, bits uint64, f ins) {
-		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
-			chunks(128, func(i, off int) {
-				f(Imm(bits), orLoad(in(RCX, off), z(0)), z(0))
-				f(Imm(bits), orLoad(in(RDX, off), z(3)), z(3))
-				merge(bits, z(3), z(0), z(5))
-				mov(z(5), in(RAX, off))
-			})
-		})
-	}
-	write2("V6_vshuffob", 8, VPSRLW)
-	write2("V6_vshufoh", 16, VPSRLD)
-}
-
-// packs writes the packs that concatenate and the extensions.
-func packs() {
-	// The host packs 16 bytes of each source in turn; the quadwords are put in
-	// order afterwards.
-	pack := func(name string, f ins, before func(r Register)) {
-		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			ptr(2, RDX)
-			w := width()
-			if level == 1 {
-				VMOVDQU64(NewDataAddr(Symbol{Name: "packorder", Static: true}, 0), z(6))
-			}
-			n := 0
-			for _, src := range []GPPhysical{RDX, RCX} { // Vv is the low half
-				for off := 0; off < 128; off += 2 * w {
-					mov(in(src, off), z(n))
-					mov(in(src, off+w), z(7))
-					if before != nil {
-						before(z(n))
-						before(z(7))
-					}
-					f(z(7), z(n), z(n))
-					if level == 0 {
-						VPERMQ(Imm(0xd8), z(n), z(n))
-					} else {
-						VPERMQ(z(n), z(6), z(n))
-					}
-					n++
-				}
-			}
-			chunks(128, func(i, off int) { mov(z(i), in(RAX, off)) })
-		})
-	}
-	pack("V6_vpackhub_sat", VPACKUSWB, nil)
-	pack("V6_vpackhb_sat", VPACKSSWB, nil)
-	pack("V6_vpackwh_sat", VPACKSSDW, nil)
-	pack("V6_vpackwuh_sat", VPACKUSDW, nil)
-	pack("V6_vpackeb", VPACKUSWB, func(r Register) { VPSLLW(Imm(8), r, r); VPSRLW(Imm(8), r, r) })
-	pack("V6_vpackob", VPACKUSWB, func(r Register) { VPSRLW(Imm(8), r, r) })
-	pack("V6_vpackeh", VPACKUSDW, func(r Register) { VPSLLD(Imm(16), r, r); VPSRLD(Imm(16), r, r) })
-	pack("V6_vpackoh", VPACKUSDW, func(r Register) { VPSRLD(Imm(16), r, r) })
-
-	// Extension of even and odd lanes.
-	split := func(name string, bits uint64, left, right ins) {
-		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			n := 128 / width()
-			chunks(128, func(i, off int) { mov(in(RCX, off), z(i)) })
-			chunks(128, func(i, off int) {
-				left(Imm(bits), z(i), z(n+i))
-				right(Imm(bits), z(n+i), z(n+i)) // even
-				right(Imm(bits), z(i), z(i))     // odd
-			})
-			chunks(128, func(i, off int) { mov(z(n+i), in(RAX, off)); mov(z(i), in(RAX, 128+off)) })
-		})
-	}
-	split("V6_vzb", 8, VPSLLW, VPSRLW)
-	split("V6_vsb", 8, VPSLLW, VPSRAW)
-	split("V6_vzh", 16, VPSLLD, VPSRLD)
-	split("V6_vsh", 16, VPSLLD, VPSRAD)
-	// Extension of the halves.
-	unpack := func(name string, f ins) {
-		op(name, func() {
-			ptr(0, RAX)
-			ptr(1, RCX)
-			chunks(256, func(i, off int) { f(in(RCX, off/2), z(i)) })
-			chunks(256, func(i, off int) { mov(z(i), in(RAX, off)) })
-		})
-	}
-	unpack("V6_vunpackub", VPMOVZXBW)
-	unpack("V6_vunpackb", VPMOVSXBW)
-	unpack("V6_vunpackuh", VPMOVZXWD)
-	unpack("V6_vunpackh", VPMOVSXWD)
 }
