@@ -78,9 +78,9 @@ func (l *lowering) flatResult(i uint32) *tensor {
 // fromFlat makes the internal form of a flat value.
 func (l *lowering) fromFlat(i uint32, flat *tensor) *tensor {
 	s := shapeOf(l.graph.Operands[i].Dimensions)
-	pitch := pitchOf(s.c)
+	pitch := s.pitch()
 	if l.onlyConv(i) {
-		pitch = smallPitch(s.c)
+		pitch = s.smallPitch()
 	}
 	t := l.result(i, pitch)
 	if s != flat.shape {

@@ -56,15 +56,28 @@ func pitchOf(c int) int {
 	return roundUp(c, vecBytes)
 }
 
+// aliasing is a pitch at which positions that lie next to each other share so few
+// sets of L1D that those of a convolution's blocks throw each other out.
+const aliasing = 512
+
+// pitch is that of a tensor's positions unless something asks for another one.
+func (s shape) pitch() int {
+	p := pitchOf(s.c)
+	if p%aliasing == 0 && s.positions() > 1 {
+		p += vecBytes
+	}
+	return p
+}
+
 // smallPitch is for tensors that only convolutions read: less memory, words
 // that waste no multiplications.
-func smallPitch(c int) int {
+func (s shape) smallPitch() int {
 	for _, p := range [...]int{4, 8, 16} {
-		if c <= p {
+		if s.c <= p {
 			return p
 		}
 	}
-	return pitchOf(c)
+	return s.pitch()
 }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }

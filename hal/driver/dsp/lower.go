@@ -157,7 +157,7 @@ func (l *lowering) forget() {
 // newTensor makes an internal tensor; pitch 0 is the usual one.
 func (l *lowering) newTensor(name string, s shape, pitch int, zero int32) *tensor {
 	if pitch == 0 {
-		pitch = pitchOf(s.c)
+		pitch = s.pitch()
 	}
 	t := &tensor{name: name, shape: s, pitch: pitch, zero: byte(zero), first: -1, last: -1}
 	l.tensors = append(l.tensors, t)
@@ -188,17 +188,16 @@ func (l *lowering) result(i uint32, pitch int) *tensor {
 func (l *lowering) importValue(i uint32, dense *tensor) {
 	o := &l.graph.Operands[i]
 	s := shapeOf(o.Dimensions)
-	pitch := pitchOf(s.c)
-	if l.onlyConv(i) {
-		pitch = smallPitch(s.c)
-	}
-	t := l.result(i, pitch)
-	if dense.keep && t.clientForm(o.Type) && l.staysPlain(i) {
-		t.keep = true
+	if dense.keep && s.c%vecBytes == 0 && o.Type == nn.TensorQuant8Asymm && l.staysPlain(i) { // clientForm
+		l.result(i, s.c).keep = true
 		dense.first, dense.keep = -2, false
 		return
 	}
-	l.copyTensor(t, dense)
+	pitch := s.pitch()
+	if l.onlyConv(i) {
+		pitch = s.smallPitch()
+	}
+	l.copyTensor(l.result(i, pitch), dense)
 }
 
 // staysPlain reports whether all readers of operand i leave its tensor as it is:

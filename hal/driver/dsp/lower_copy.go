@@ -261,7 +261,7 @@ func lowerPad(l *lowering, op *nn.Operation) error {
 	copy(before[4-rank:], p.Before)
 	pitch := 0
 	if l.onlyConv(p.Output) {
-		pitch = smallPitch(int(p.Dims[rank-1]))
+		pitch = shapeOf(l.graph.Operands[p.Output].Dimensions).smallPitch()
 	}
 	out := l.result(p.Output, pitch)
 	l.addStep("fill", nil, []*tensor{out}, func(l *lowering, s *step) error {

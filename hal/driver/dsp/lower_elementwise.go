@@ -99,7 +99,7 @@ func (l *lowering) binary(e *opspec.Elementwise, k binaryKernel, params []uint32
 		}
 		in[i] = t
 	}
-	pitch := max(in[0].pitch, in[1].pitch, pitchOf(s.c))
+	pitch := max(in[0].pitch, in[1].pitch, s.pitch())
 	for i := range in {
 		if in[i].pitch != pitch {
 			in[i] = l.withPitch(in[i], pitch)
@@ -224,7 +224,7 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 	default:
 		lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
 		bias := unsignedBias(o.Type)
-		out := l.result(u.Output, max(in.pitch, pitchOf(in.shape.c)))
+		out := l.result(u.Output, max(in.pitch, in.shape.pitch()))
 		if in.pitch != out.pitch {
 			in = l.withPitch(in, out.pitch)
 		}

@@ -111,7 +111,8 @@ func (l *lowering) divided(in *tensor, n int) []*tensor {
 	c := s.c / n
 	var list []*tensor
 	for range n {
-		list = append(list, l.newTensor(in.name+" divided", shape{s.n, s.h, s.w, c}, smallPitch(c), int32(in.zero)))
+		part := shape{s.n, s.h, s.w, c}
+		list = append(list, l.newTensor(in.name+" divided", part, part.smallPitch(), int32(in.zero)))
 	}
 	l.addStep("divide", []*tensor{in}, list, func(l *lowering, st *step) error {
 		r := new(runs)

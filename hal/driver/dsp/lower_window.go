@@ -140,7 +140,8 @@ func lowerPool(l *lowering, op *nn.Operation) error {
 	o := &l.graph.Operands[p.Output]
 	bias := unsignedBias(o.Type)
 	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
-	out, done := l.imageResult(p.Output, shape{p.N, p.OutH, p.OutW, p.C}, roundUp(p.C, vecBytes), p.NCHW)
+	shaped := shape{p.N, p.OutH, p.OutW, p.C}
+	out, done := l.imageResult(p.Output, shaped, max(shaped.pitch(), vecBytes), p.NCHW)
 	emit := func(l *lowering, s *step, from, to int) error {
 		k := windowKernel{max: isMax, rowStep: in.rowBytes(), colStep: in.pitch, unalign: in.pitch < vecBytes}
 		var windows []window

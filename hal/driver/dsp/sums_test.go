@@ -105,11 +105,11 @@ func TestStrips(t *testing.T) {
 		oh, ow := s.out()
 		w := opspec.Window{H: s.h, W: s.w, KH: s.kh, KW: s.kw, StrideH: s.sh, StrideW: s.sw, DilationH: s.dh, DilationW: s.dw,
 			Left: s.pad[0], Right: s.pad[1], Top: s.pad[2], Bottom: s.pad[3], OutH: oh, OutW: ow}
-		in := &tensor{shape: shape{s.n, s.h, s.w, s.c}, pitch: smallPitch(s.c), addr: arenaBase}
+		in := &tensor{shape: shape{s.n, s.h, s.w, s.c}, pitch: shape{s.n, s.h, s.w, s.c}.smallPitch(), addr: arenaBase}
 		if err := in.needHalo(&w); err != nil {
 			t.Fatal(err)
 		}
-		g := &gemm{Window: w, in: in, out: &tensor{shape: shape{s.n, oh, ow, s.k}, pitch: pitchOf(s.k)},
+		g := &gemm{Window: w, in: in, out: &tensor{shape: shape{s.n, oh, ow, s.k}, pitch: shape{s.n, oh, ow, s.k}.pitch()},
 			filter: filter{k: s.k, kh: s.kh, kw: s.kw, c: s.c, zero: 1}}
 		c := &convKernel{sum: true, flat: true, woven: r.IntN(2) == 0, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
 		c.shareAddresses(g)
