@@ -16,6 +16,8 @@ const (
 	maxSumsAhead = endGuard / 2
 	// sumsGap is up to how many positions between two runs are summed as well.
 	sumsGap = 16
+	// sumsLead is room in front of a strip's sums, for a chunk that begins sooner.
+	sumsLead = maxChunk
 )
 
 // sumRun are positions without a gap, of which at words come before in the strip.
@@ -46,7 +48,7 @@ func (s sumRuns) words() int {
 // word is where the sum of a position lies.
 func (s sumRuns) word(position int) int {
 	i := sort.Search(len(s), func(i int) bool { return s[i].first > position }) - 1
-	return s[i].at + position - s[i].first
+	return sumsLead + s[i].at + position - s[i].first
 }
 
 // span is the distance from the first position to the last one's end.
@@ -72,7 +74,7 @@ func (g *gemm) columns() int { return (g.KW - 1) * g.DilationW }
 // sumsBytes bounds the room that a thread needs for the sums of a strip.
 func (g *gemm) sumsBytes() int {
 	block := maxConvPositions*(vecBytes+g.columns()) + 2*maxNear
-	return roundUp(4*(max(maxStripSums, block)+vecBytes), vecBytes)
+	return roundUp(4*(sumsLead+max(maxStripSums, block)+vecBytes), vecBytes)
 }
 
 // position is the number of the position at an address.
@@ -149,15 +151,21 @@ func (p *strips) each(from, to int, fn func(whole *strip, part strip)) {
 	}
 }
 
-// chunks divides a run into chunks of n positions: how many whole ones, and where
-// one more begins, -1 if there is none. It ends with the run, unless that is
-// shorter: what lies behind a tensor is slow to come.
-func (p *strips) chunks(r sumRun, n int) (full, rest int) {
+// chunks divides run i of a part into chunks of n positions: how many whole ones,
+// and where one more begins, -1 if there is none. It ends with the run, unless that
+// is shorter. Then it begins with the run, but for the first one of a part at the end
+// of the tensor, or of the rows at hand: what lies behind those is slow to come.
+func (p *strips) chunks(runs sumRuns, i, n int) (full, rest int) {
+	r := runs[i]
 	end := roundUp(r.end, p.g.in.perVec())
 	if full = (end - r.first) / n; r.first+full*n == end {
 		return full, -1
 	}
-	return full, max(r.first, end-n)
+	last := p.list[len(p.list)-1].runs
+	if rest = end - n; rest >= r.first || i == 0 && rest >= 0 && r.first+n > last[len(last)-1].end {
+		return full, rest
+	}
+	return full, r.first
 }
 
 // kernel chooses the code for the sums when the threads share the blocks as given.
@@ -167,9 +175,9 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 	k := sumsKernel{pitch: pitch, vectors: ceilDiv(channels, vecBytes), rows: g.KH, taps: g.KW, dilation: g.DilationW}
 	// Where a position is a word, all words are masked alike.
 	k.masked = pitch > 4 && channels%min(pitch, vecBytes) != 0
-	var runs sumRuns
+	var parts []sumRuns
 	for _, s := range shares {
-		p.each(s[0], s[1], func(_ *strip, part strip) { runs = append(runs, part.runs...) })
+		p.each(s[0], s[1], func(_ *strip, part strip) { parts = append(parts, part.runs) })
 	}
 	end := g.in.bytes() / pitch
 	const (
@@ -184,11 +192,13 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 		leaves := k.leaves()
 		chunk := leaves*(k.rows*k.vectors+1) + 6*max(0, k.levels()-bits.Len(uint(leaves))+1) + 10
 		sum := 0
-		for _, r := range runs {
-			full, rest := p.chunks(r, n)
-			sum += full * chunk
-			if rest >= 0 {
-				sum += chunk + max(0, rest+n-end)*k.vectors*miss
+		for _, runs := range parts {
+			for i := range runs {
+				full, rest := p.chunks(runs, i, n)
+				sum += full * chunk
+				if rest >= 0 {
+					sum += chunk + max(0, rest+n-end)*k.vectors*miss
+				}
 			}
 		}
 		if sum = sum/len(shares) + k.code()*fetch; sum < cost {
@@ -237,12 +247,13 @@ func (p *strips) table(l *lowering, from, to int) (uint32, int) {
 	p.each(from, to, func(whole *strip, part strip) {
 		w := [stripWords]uint32{stripBlocks: uint32(part.to - part.from), stripRuns: uint32(4 * len(runs)), stripStride: vecBytes}
 		if p.c.sum {
-			add := func(first, chunks int) {
-				runs = append(runs, p.g.in.addr+uint32(first*p.g.in.pitch), uint32(4*whole.runs.word(first)), uint32(chunks))
-				w[stripRunCount]++
-			}
-			for _, r := range part.runs {
-				full, rest := p.chunks(r, p.c.sums.positions)
+			for i, r := range part.runs {
+				add := func(first, chunks int) {
+					at := whole.runs.word(r.first) + first - r.first
+					runs = append(runs, p.g.in.addr+uint32(first*p.g.in.pitch), uint32(4*at), uint32(chunks))
+					w[stripRunCount]++
+				}
+				full, rest := p.chunks(part.runs, i, p.c.sums.positions)
 				if full > 0 {
 					add(r.first, full)
 				}
