@@ -1,7 +1,5 @@
 package dsp
 
-import "slices"
-
 // Constants - packed weights, tables, arguments - lie in memory in the order of
 // their use, so that what the jobs to come need is one range: a kernel that can
 // prefetch is given a box of l2fetch for it, and DRAM works while the kernel
@@ -14,8 +12,6 @@ const (
 	askRate = 16
 	// minAhead is how far constants are asked for even when activations fill L2.
 	minAhead = 64 << 10
-	// rowsAhead is how much of the rows between two bands one thread fetches.
-	rowsAhead = 8 << 10
 )
 
 // constUse is the first job that reads a range of the constants.
@@ -62,16 +58,16 @@ func (l *lowering) lookAhead() {
 	for i := len(uses) - 2; i >= 0; i-- { // a fetch job brings what lies behind later jobs' tables
 		uses[i].due = min(uses[i].due, uses[i+1].due)
 	}
+	code := l.wantCode()
 	for j := range l.jobs {
 		for len(uses) > 0 && (uses[0].job < j || uses[0].how == byDMA) {
 			uses = uses[1:]
 		}
-		at := l.prefetchers[j]
-		if len(uses) == 0 || at == 0 {
-			continue
-		}
-		args := slices.DeleteFunc(slices.Clone(l.jobs[j].Args), func(a []uint32) bool { return a[at+1] != 0 })
-		if len(args) == 0 {
+		args := l.freeArgs(j)
+		threads := len(args)
+		args, code = l.askWants(j, args, code)
+		args, l.wants = l.askWants(j, args, l.wants)
+		if len(uses) == 0 || len(args) == 0 {
 			continue
 		}
 		from, to := max(uses[0].off, asked), l.reach(j, uses)
@@ -85,8 +81,8 @@ func (l *lowering) lookAhead() {
 		if to = uint32(roundUp(int(to), vecBytes)); from >= to {
 			continue
 		}
-		l.ask(args, at, constBase+from, to-from)
-		asked = max(asked, min(to, from+uint32(roundUp(l.packets[j]*askRate, vecBytes))))
+		l.ask(args, l.prefetchers[j], constBase+from, to-from)
+		asked = max(asked, min(to, from+uint32(roundUp(l.packets[j]*askRate*len(args)/threads, vecBytes))))
 	}
 }
 
@@ -167,20 +163,6 @@ func (l *lowering) pass(s *step, jobs, consts int) {
 	for _, t := range s.reads { // by the last job, too
 		t.touched = max(l.passed-(l.passed-now)/max(jobs, 1), 1)
 	}
-}
-
-// askRows lets the threads of the last job, which makes rows of a band from one on,
-// fetch the input rows that an earlier band has used as well: no more threads than
-// that takes.
-func (l *lowering) askRows(at int, in *tensor, first, to int) {
-	first, to = max(first, -in.top), min(to, in.shape.h)
-	args := l.jobs[len(l.jobs)-1].Args
-	if first >= to || args[0][at+1] != 0 {
-		return
-	}
-	src := in.at(0, first, 0) - uint32(in.lead())
-	bytes := (to - first) * in.rowBytes()
-	l.ask(args[:min(ceilDiv(bytes, rowsAhead), len(args))], at, src, uint32(bytes))
 }
 
 // fetchFirst lets thread t of the last job fetch a range of its inputs when it

@@ -40,8 +40,16 @@ func (l *lowering) finish() error {
 func (l *lowering) emitStep(s *step) error {
 	l.op = s.region
 	jobs, consts := len(l.jobs), len(l.consts)
+	for _, t := range s.reads {
+		if (s.rows == nil || s.rows.plain) && l.cold(t) && t.shape.n == 1 {
+			l.wantRows(t, 0, t.shape.h)
+		}
+	}
 	if err := s.emit(l, s); err != nil {
 		return l.failed(s, err)
+	}
+	for _, t := range s.writes {
+		t.made = len(l.jobs)
 	}
 	l.pass(s, len(l.jobs)-jobs, len(l.consts)-consts)
 	return nil

@@ -10,6 +10,9 @@ type rowWork struct {
 	count int // rows of the result
 	// needs is how many rows of the inputs the first rows of the result take.
 	needs func(rows int) int
+	// starts is the first row of the inputs that a row of the result takes.
+	starts func(row int) int
+	plain  bool // fetches nothing ahead by itself
 	// begin places what all rows share and answers what launches the rows from
 	// to to-1, which are asked for in order.
 	begin func(l *lowering, s *step) (launch func(from, to int) error, err error)
@@ -34,7 +37,7 @@ func rowStep(region int, name string, reads, writes []*tensor, w rowWork) *step 
 	}}
 }
 
-// sameRows is needs of steps that read row n for row n.
+// sameRows is needs and starts of steps that read row n for row n.
 func sameRows(rows int) int { return rows }
 
 // group are steps that run in bands.
@@ -178,6 +181,7 @@ func (l *lowering) emitBands(g group) error {
 				continue
 			}
 			l.op = s.region
+			l.wantBand(s, done[i], to[i])
 			if err := launch[i](done[i], to[i]); err != nil {
 				return l.failed(s, err)
 			}
@@ -187,6 +191,9 @@ func (l *lowering) emitBands(g group) error {
 	now := l.passed
 	l.passed += flow + len(l.consts) - consts
 	for _, s := range steps {
+		for _, t := range s.writes {
+			t.made = len(l.jobs)
+		}
 		for _, list := range [2][]*tensor{s.reads, s.writes} {
 			for _, t := range list {
 				t.touched = max(now, 1)
@@ -194,6 +201,20 @@ func (l *lowering) emitBands(g group) error {
 		}
 	}
 	return nil
+}
+
+// wantBand asks for what rows from to to-1 of a step read that is not there from
+// this band: rows of inputs of the group, and those that an earlier band has used.
+func (l *lowering) wantBand(s *step, from, to int) {
+	for _, t := range s.reads {
+		if !l.hot[t] && l.cold(t) {
+			if s.rows.plain {
+				l.wantRows(t, s.rows.starts(from), s.rows.needs(to))
+			}
+		} else if from > 0 {
+			l.wantRows(t, s.rows.starts(from), s.rows.needs(from))
+		}
+	}
 }
 
 // wanted is how many rows of step i those behind it need to make the rows that

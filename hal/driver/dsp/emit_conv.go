@@ -26,7 +26,7 @@ func (l *lowering) gemm(g *gemm) {
 		scratch.dense = true
 		writes = append(writes, scratch)
 	}
-	w := rowWork{count: g.out.shape.n * g.out.shape.h, needs: g.needs, begin: func(l *lowering, s *step) (func(from, to int) error, error) {
+	w := rowWork{count: g.out.shape.n * g.out.shape.h, needs: g.needs, starts: g.starts, begin: func(l *lowering, s *step) (func(from, to int) error, error) {
 		return l.emitGemm(g, s, scratch)
 	}}
 	reads := []*tensor{g.in}
@@ -42,12 +42,8 @@ func (l *lowering) gemm(g *gemm) {
 // needs is how many rows of the input the first rows of the output take.
 func (g *gemm) needs(rows int) int { return windowRows(&g.Window, rows) }
 
-// askRows lets the last job fetch the rows that rows before from have used, too.
-func (g *gemm) askRows(l *lowering, at, from int) {
-	if from > 0 {
-		l.askRows(at, g.in, from*g.StrideH-g.Top, g.needs(from))
-	}
-}
+// starts is the first row of the input that a row of the output takes.
+func (g *gemm) starts(row int) int { return row*g.StrideH - g.Top }
 
 func windowRows(w *opspec.Window, rows int) int {
 	if rows <= 0 {
@@ -317,7 +313,6 @@ func (e *gemmEmitter) launch() error {
 func (e *gemmEmitter) prefetches() {
 	if !e.c.stream {
 		e.l.canPrefetch(convPrefetch)
-		e.g.askRows(e.l, convPrefetch, e.from)
 		return
 	}
 	for t, args := range e.l.jobs[len(e.l.jobs)-1].Args {

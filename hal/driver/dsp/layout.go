@@ -42,6 +42,7 @@ type tensor struct {
 	first, last int // steps between which the bytes must be kept
 	keep        bool
 	addr        uint32 // of the region; 0 until planned
+	made        int    // jobs launched when its last writer had been; 0 when there is none
 	touched     int    // bytes that had passed through L2 when it was used last; 0 when it was not
 }
 

@@ -65,6 +65,7 @@ type lowering struct {
 	hot         map[*tensor]bool // its tensors
 	constUses   []constUse       // in the order of the constants
 	claimed     int              // offset up to which constants have a first reader
+	wants       []want           // of rows, in the order of the jobs
 	faults      []fault
 	extents     map[uint32]*tensor // see openOutput
 }

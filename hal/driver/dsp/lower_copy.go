@@ -25,7 +25,7 @@ func sourceBox(n, count, step int) (low, high uint32) {
 // copyTensor emits the copy of a value into a tensor of the same shape.
 func (l *lowering) copyTensor(dst, src *tensor) {
 	rows := dst.shape.n * dst.shape.h
-	l.addRows("copy", []*tensor{src}, []*tensor{dst}, rowWork{count: rows, needs: sameRows,
+	l.addRows("copy", []*tensor{src}, []*tensor{dst}, rowWork{count: rows, needs: sameRows, starts: sameRows, plain: true,
 		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
 			return func(from, to int) error {
 				r := new(runs)
@@ -173,7 +173,7 @@ func haloStep(t *tensor, region int) *step {
 		}
 		return l.launchFill(s, table, t.zero)
 	}
-	s := rowStep(region, haloName, nil, []*tensor{t}, rowWork{count: t.shape.h, needs: sameRows,
+	s := rowStep(region, haloName, nil, []*tensor{t}, rowWork{count: t.shape.h, needs: sameRows, starts: sameRows,
 		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
 			return func(from, to int) error { return fill(l, s, from, to) }, nil
 		}})

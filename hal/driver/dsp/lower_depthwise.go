@@ -13,7 +13,7 @@ func (l *lowering) depthwise(g *gemm) error {
 		}
 	}
 	rows := g.out.shape.n * g.out.shape.h
-	l.addRows("depthwise", []*tensor{g.in}, []*tensor{g.out}, rowWork{count: rows, needs: g.needs, begin: g.beginDepthwise})
+	l.addRows("depthwise", []*tensor{g.in}, []*tensor{g.out}, rowWork{count: rows, needs: g.needs, starts: g.starts, begin: g.beginDepthwise})
 	return nil
 }
 
@@ -128,7 +128,6 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, d depthKernel, rec uint32, by
 	l.launch(s, kern, args)
 	if !wait {
 		l.canPrefetch(depthPrefetch)
-		g.askRows(l, depthPrefetch, first)
 	}
 	return nil
 }

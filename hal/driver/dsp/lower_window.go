@@ -155,15 +155,12 @@ func lowerPool(l *lowering, op *nn.Operation) error {
 				windows = append(windows, window{in.at(n, y0, x0), out.at(n, y, x), y1 - y0, x1 - x0})
 			}
 		}
-		err := l.emitWindows(s, k, in, windows, p.C, lo+bias, hi+bias,
+		return l.emitWindows(s, k, in, windows, p.C, lo+bias, hi+bias,
 			func(n int) (quotient, error) { return averageQuotient(n, bias != 0) })
-		if err == nil && from > 0 {
-			l.askRows(winPrefetch, in, from*p.StrideH-p.Top, windowRows(&p.Window, from))
-		}
-		return err
 	}
 	l.addRows("pool", []*tensor{in}, []*tensor{out}, rowWork{count: p.N * p.OutH,
-		needs: func(rows int) int { return windowRows(&p.Window, rows) },
+		needs:  func(rows int) int { return windowRows(&p.Window, rows) },
+		starts: func(row int) int { return row*p.StrideH - p.Top },
 		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
 			return func(from, to int) error { return emit(l, s, from, to) }, nil
 		}})
