@@ -197,3 +197,28 @@ func BenchmarkFloat(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDecode turns the packets of a program into micro-ops.
+func BenchmarkDecode(b *testing.B) {
+	core := testCore(b)
+	p := assemble(b, codeBase, gemmText)
+	packets := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		p.decoded.Store(nil)
+		d, err := core.decode(p, 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		packets = 0
+		for pc := p.Base; pc < p.Base+uint32(len(p.Code)); {
+			k, err := d.dec.block(pc)
+			if err != nil {
+				b.Fatal(err)
+			}
+			pc = k.end
+			packets += len(k.packets)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(packets), "ns/packet")
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -158,7 +159,25 @@ type decoder struct {
 	extract uint8 // Spec.ExtractCycles
 	dma     bool  // the core has user DMA
 	single  bool  // Core.single
+
+	composer composer
+	last     hexagon.Packet
+	open     block // lists of the block under way
+	held     []use // of all packets so far, the last piece
 }
+
+// hold keeps a copy of a list that the next packet overwrites.
+func (d *decoder) hold(list []use) []use {
+	if cap(d.held)-len(d.held) < len(list) {
+		d.held = make([]use, 0, max(heldUses, len(list)))
+	}
+	at := len(d.held)
+	d.held = append(d.held, list...)
+	return d.held[at:len(d.held):len(d.held)]
+}
+
+// heldUses is the size of a piece of decoder.held.
+const heldUses = 1 << 10
 
 func newDecoder(p *Program) (*decoder, error) {
 	if p == nil || p.Base&3 != 0 || len(p.Code)&3 != 0 {
@@ -176,17 +195,17 @@ func newDecoder(p *Program) (*decoder, error) {
 
 // block decodes from addr up to the next packet that may leave the sequence.
 func (d *decoder) block(addr uint32) (*block, error) {
-	b := &block{addr: addr}
-	pc := addr
+	b := &block{addr: addr, ops: d.open.ops[:0], packets: d.open.packets[:0], mem: d.open.mem[:0]}
+	p, pc := &d.last, addr
 	for {
-		p, err := d.decode(pc)
-		if err != nil {
+		var err error
+		if *p, err = d.decode(pc); err != nil {
 			if len(b.packets) > 0 { // reported when execution gets there
 				break
 			}
 			return nil, err
 		}
-		if err := d.packet(b, &p); err != nil {
+		if err := d.packet(b, p); err != nil {
 			if len(b.packets) > 0 {
 				break
 			}
@@ -194,7 +213,7 @@ func (d *decoder) block(addr uint32) (*block, error) {
 		}
 		pc += 4 * uint32(p.Words)
 		b.loop0, b.loop1 = p.EndLoop0, p.EndLoop1
-		b.ends = d.endsBlock(&p)
+		b.ends = d.endsBlock(p)
 		if pc == d.stop || b.loop0 || b.loop1 || b.branches || b.ends ||
 			len(b.packets) >= maxBlockPackets || len(b.ops) > maxBlockOps || len(b.mem) > maxMemOps-4 {
 			break
@@ -215,6 +234,8 @@ func (d *decoder) block(addr uint32) (*block, error) {
 		b.asm = true
 	}
 	b.ops = append(b.ops, end)
+	d.open.ops, d.open.packets, d.open.mem = b.ops, b.packets, b.mem
+	b.ops, b.packets, b.mem = slices.Clone(b.ops), slices.Clone(b.packets), slices.Clone(b.mem)
 	for i := range b.ops {
 		b.ops[i].index = uint16(i)
 	}

@@ -43,9 +43,8 @@ const maxNodes = 16
 
 // packet appends the micro-ops of p to b.
 func (d *decoder) packet(b *block, p *hexagon.Packet) error {
-	var c composer
-	c.d, c.b, c.p = d, b, p
-	info := packetInfo{addr: p.Addr}
+	c := &d.composer
+	c.begin(d, b, p)
 	for i := range p.Insts[:p.N] {
 		parts := p.Insts[i : i+1]
 		if c.sharesPredicate(i) {
@@ -56,7 +55,7 @@ func (d *decoder) packet(b *block, p *hexagon.Packet) error {
 			parts = q.Insts[:q.N]
 		}
 		for k := range parts {
-			if err := c.inst(&parts[k], &info); err != nil {
+			if err := c.inst(&parts[k]); err != nil {
 				return err
 			}
 		}
@@ -77,7 +76,7 @@ func (d *decoder) packet(b *block, p *hexagon.Packet) error {
 	for i := range c.nodes {
 		b.makesP3 = b.makesP3 || c.nodes[i].writesTo(resP+3)
 	}
-	b.packets = append(b.packets, info)
+	b.packets = append(b.packets, packetInfo{addr: p.Addr, uses: d.hold(c.uses), defs: d.hold(c.defs)})
 	b.count[evPacket]++
 	b.insts += int64(p.N)
 	return nil
@@ -105,18 +104,56 @@ func (c *composer) sharesPredicate(k int) bool {
 	return false
 }
 
+// composer makes the micro-ops of one packet after another; its lists keep their
+// room.
 type composer struct {
-	d     *decoder
-	b     *block
-	p     *hexagon.Packet
-	nodes []node
-	front []uop // copies of old values
-	nextV int
-	nextR int
-	nextP int
-	nextQ int
+	d      *decoder
+	b      *block
+	p      *hexagon.Packet
+	nodes  []node
+	reads  []read // of the nodes, one node after another
+	writes []uint8
+	front  []uop // copies of old values
+	uses   []use // of the packet
+	defs   []use
 
-	gatherV, gatherQ int // temporaries of vtmp and of its byte mask, numbered from 1
+	temporary
+}
+
+// temporary numbers the temporaries of a packet that are taken.
+type temporary struct {
+	nextV, nextR, nextP, nextQ int
+
+	gatherV, gatherQ int // of vtmp and of its byte mask, from 1
+}
+
+// begin turns to packet p.
+func (c *composer) begin(d *decoder, b *block, p *hexagon.Packet) {
+	c.d, c.b, c.p = d, b, p
+	c.nodes, c.reads, c.writes, c.front = c.nodes[:0], c.reads[:0], c.writes[:0], c.front[:0]
+	c.uses, c.defs = c.uses[:0], c.defs[:0]
+	c.temporary = temporary{}
+}
+
+// add appends a node without reads and writes: room for them is behind those of
+// the nodes before, and keep takes what has been used of it.
+func (c *composer) add(n node) *node {
+	n.reads, n.writes = c.reads[len(c.reads):], c.writes[len(c.writes):]
+	c.nodes = append(c.nodes, n)
+	return &c.nodes[len(c.nodes)-1]
+}
+
+func (c *composer) keep(n *node) {
+	c.reads, n.reads = kept(c.reads, n.reads)
+	c.writes, n.writes = kept(c.writes, n.writes)
+}
+
+// kept takes the part of a list into the list behind whose end it began, or, when
+// there was no room for it, adds a copy.
+func kept[T any](list, part []T) ([]T, []T) {
+	at := len(list)
+	list = append(list, part...)
+	return list, list[at:len(list):len(list)]
 }
 
 var errTemps = errors.New("more exchanged registers than the core has temporaries for")
@@ -272,8 +309,8 @@ func (c *composer) order() error {
 	if err := c.edges(); err != nil {
 		return err
 	}
-	var seq []int
-	done := uint16(0)
+	var room [maxNodes]int
+	seq, done := room[:0], uint16(0)
 	for len(seq) < len(c.nodes) {
 		next := -1
 		for i := range c.nodes {

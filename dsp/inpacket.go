@@ -49,7 +49,7 @@ func maskedStore(f *hexagon.Form) hexagon.Op {
 }
 
 // special adds what a gather or histogram uses without naming it.
-func (c *composer) special(n *node, f *hexagon.Form, info *packetInfo) error {
+func (c *composer) special(n *node, f *hexagon.Form) error {
 	switch f.Class {
 	case hexagon.CVI_GATHER, hexagon.CVI_GATHER_DV:
 		v, mask, err := c.vtmp()
@@ -62,8 +62,8 @@ func (c *composer) special(n *node, f *hexagon.Form, info *packetInfo) error {
 		n.hist = true
 		for v := range uint8(numV) {
 			n.writes = append(n.writes, resV+v)
-			info.uses = append(info.uses, use{resV + v, histUse, true})
-			info.defs = append(info.defs, use{resV + v, histDef, true})
+			c.uses = append(c.uses, use{resV + v, histUse, true})
+			c.defs = append(c.defs, use{resV + v, histDef, true})
 		}
 		n.reads = append(n.reads, read{res: resV, n: numV, slot: implicit})
 	}

@@ -1,6 +1,9 @@
 package dsp
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // variant is the schedule of a block entered in one state: which results are
 // still under way. Memory stalls freeze the thread, so they move the schedule
@@ -42,6 +45,7 @@ const maxAge = 96
 type states struct {
 	byKey map[string]int32
 	list  [][]pending
+	key   []byte // of the set asked for last
 }
 
 func (s *states) init() {
@@ -51,7 +55,7 @@ func (s *states) init() {
 
 // number finds or adds a set; it must be in canonical order (by register).
 func (s *states) number(set []pending) int32 {
-	key := make([]byte, 0, 4*len(set))
+	key := s.key[:0]
 	for _, p := range set {
 		h := uint16(p.cycle) << 1
 		if p.hvx {
@@ -60,6 +64,7 @@ func (s *states) number(set []pending) int32 {
 		key = append(key, p.res, p.age)
 		key = binary.LittleEndian.AppendUint16(key, h)
 	}
+	s.key = key
 	if n, ok := s.byKey[string(key)]; ok {
 		return n
 	}
@@ -100,18 +105,23 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 	type def struct {
 		pending
 		slot int64
-		ok   bool
 	}
 	var regs [256]def
+	var defined [256 / 64]uint64 // a bit for each of regs
+	define := func(p pending, slot int64) {
+		regs[p.res] = def{p, slot}
+		defined[p.res/64] |= 1 << (p.res % 64)
+	}
 	for _, p := range tm.states.list[state] {
-		regs[p.res] = def{p, -int64(p.age), true}
+		define(p, -int64(p.age))
 	}
 	next, mem := int64(0), 0
 	for i := range b.packets {
 		pk := &b.packets[i]
 		slot := next
 		for k := range pk.uses {
-			if d := &regs[pk.uses[k].res]; d.ok {
+			if res := pk.uses[k].res; defined[res/64]>>(res%64)&1 != 0 {
+				d := &regs[res]
 				if ready := d.slot + tm.latency(&d.pending, &pk.uses[k]); ready > slot {
 					slot, v.cause[i] = ready, d.res
 				}
@@ -119,7 +129,7 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 		}
 		v.stall[i] = int32(slot - next)
 		for _, d := range pk.defs {
-			regs[d.res] = def{pending{res: d.res, cycle: d.cycle, hvx: d.hvx}, slot, true}
+			define(pending{res: d.res, cycle: d.cycle, hvx: d.hvx}, slot)
 		}
 		for ; mem < len(b.mem) && int(b.mem[mem].packet) == i; mem++ {
 			v.cycle[mem] = slot * tm.period
@@ -131,17 +141,20 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 	v.operand = v.cycles - v.issue
 	for how := range v.ways {
 		end := next + tm.lost(how)
-		var out []pending
-		for r := range regs {
-			d := &regs[r]
-			// Age 1 is the packet just issued: its dependents wait latency-1 slots.
-			if age := end - d.slot; d.ok && age < maxAge {
-				d.pending.age = uint8(age)
-				if tm.matters(&d.pending) {
-					out = append(out, d.pending)
+		out := tm.out[:0]
+		for i, set := range defined {
+			for ; set != 0; set &= set - 1 {
+				d := &regs[64*i+bits.TrailingZeros64(set)]
+				// Age 1 is the packet just issued: its dependents wait latency-1 slots.
+				if age := end - d.slot; age < maxAge {
+					d.pending.age = uint8(age)
+					if tm.matters(&d.pending) {
+						out = append(out, d.pending)
+					}
 				}
 			}
 		}
+		tm.out = out
 		v.ways[how] = way{lost: tm.lost(how) * tm.period, exit: tm.states.number(out)}
 	}
 	return v

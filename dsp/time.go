@@ -15,6 +15,7 @@ type timing struct {
 	jobs   int   // begun
 	period int64
 	states *states
+	out    []pending         // of the way out that is being planned
 	at     [maxThreads]int64 // cycle of each thread's next event; Never when it has ended
 }
 

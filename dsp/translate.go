@@ -8,7 +8,7 @@ import (
 )
 
 // inst makes the node of one instruction and its share of the timing facts.
-func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
+func (c *composer) inst(in *hexagon.Inst) error {
 	f := in.Op.Form()
 	op := in.Op
 	if f.Has(hexagon.FlagSupervisor) {
@@ -24,7 +24,7 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	if f.Has(hexagon.FlagV68) && !c.d.dma {
 		return fmt.Errorf("%s: this core has no user DMA, which comes with V68", f.Syntax)
 	}
-	n := node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), vector: f.IsHVX(), branch: f.Has(hexagon.FlagBranch)}
+	n := c.add(node{tmp: -1, guard: guard, load: f.Has(hexagon.FlagLoad), store: f.Has(hexagon.FlagStore), vector: f.IsHVX(), branch: f.Has(hexagon.FlagBranch)})
 	u := &n.u
 	u.fn, u.op = table[op], uint16(op)
 	u.asm = c.d.asm.handler(op)
@@ -45,7 +45,7 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	if p, ok := compoundPredicate(f); ok { // stands in front of the operands of the text
 		u.o[0], k = offP+uint16(p), 1
 		n.writes = append(n.writes, resP+p)
-		info.defs = append(info.defs, use{resP + p, 3, false})
+		c.defs = append(c.defs, use{resP + p, 3, false})
 	}
 	for i := range f.Operands {
 		o := &f.Operands[i]
@@ -88,7 +88,7 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 			n.reads = append(n.reads, read{res: res, n: width, slot: slot, new: isNew, both: o.Role == hexagon.DefUse})
 			if !isNew {
 				for w := range width {
-					info.uses = append(info.uses, use{res + w, o.UseCycle, f.IsHVX()})
+					c.uses = append(c.uses, use{res + w, o.UseCycle, f.IsHVX()})
 				}
 			}
 		}
@@ -109,14 +109,14 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 				if op == hexagon.V6_extractw {
 					cycle += c.d.extract
 				}
-				info.defs = append(info.defs, use{res + w, cycle, f.IsHVX()})
+				c.defs = append(c.defs, use{res + w, cycle, f.IsHVX()})
 			}
 		}
 	}
-	if err := control(&n, in, c.p.Addr, c.d.asm); err != nil {
+	if err := control(n, in, c.p.Addr, c.d.asm); err != nil {
 		return err
 	}
-	implied(&n, op, f)
+	implied(n, op, f)
 	if res, ok := circularBuffer(in, f); ok {
 		n.reads = append(n.reads, read{res: res, n: 1, slot: implicit})
 	}
@@ -126,7 +126,7 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 			u.imm2 = 1
 		}
 	}
-	if err := c.special(&n, f, info); err != nil {
+	if err := c.special(n, f); err != nil {
 		return err
 	}
 	if guard {
@@ -156,8 +156,9 @@ func (c *composer) inst(in *hexagon.Inst, info *packetInfo) error {
 	}
 	c.b.vector = c.b.vector || f.IsHVX()
 	countEvents(&c.b.count, f)
-	if in.Op != hexagon.A2_nop {
-		c.nodes = append(c.nodes, n)
+	c.keep(n)
+	if in.Op == hexagon.A2_nop {
+		c.nodes = c.nodes[:len(c.nodes)-1]
 	}
 	return nil
 }
