@@ -36,7 +36,8 @@ type run struct {
 	opt   Options
 	*decoded
 	threads []*thread
-	packets int64 // left until the run counts as runaway
+	ran     []*block // in the current job
+	packets int64    // left until the run counts as runaway
 	job     *Job
 	timing  *timing  // nil in functional mode
 	dma     *copiers // nil without user DMA
@@ -207,13 +208,12 @@ func (r *run) execute() (jobCost, error) {
 	if r.timing != nil && r.opt.Profile != nil && err == nil {
 		r.opt.Profile.collect(r, r.timing.period)
 	}
-	for _, b := range r.blocks {
-		if b != nil && b.runs > 0 {
-			r.count.add(&b.count, b.runs)
-			r.insts += b.insts * b.runs
-			b.runs = 0
-		}
+	for _, b := range r.ran {
+		r.count.add(&b.count, b.runs)
+		r.insts += b.insts * b.runs
+		b.runs = 0
 	}
+	r.ran = r.ran[:0]
 	return cost, err
 }
 
@@ -283,6 +283,9 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 	t.took = 0
 	if rounds = t.exec(b, rounds); rounds > 1 {
 		t.C[cLC0] -= rounds - 1
+	}
+	if b.runs == 0 {
+		r.ran = append(r.ran, b)
 	}
 	b.runs += int64(rounds)
 	if t.took == 0 {

@@ -46,10 +46,7 @@ func (p *Profile) collect(r *run, period int64) {
 			at[p.Packets[i].Addr] = i
 		}
 	}
-	for _, b := range r.blocks {
-		if b == nil || b.runs == 0 {
-			continue
-		}
+	for _, b := range r.ran {
 		bp := b.profile()
 		for i := range b.packets {
 			addr := b.packets[i].addr

@@ -12,14 +12,20 @@ type variant struct {
 	block   *block
 	entry   int32
 	period  int64
-	cycles  int64   // from its first packet to the first of the next block: issue and operand
-	issue   int64   // cycles of its packets
-	operand int64   // cycles of operand stalls
-	cycle   []int64 // of each memory operation, from the start of the block
+	cycles  int64 // from its first packet to the first of the next block: issue and operand
+	issue   int64 // cycles of its packets
+	operand int64 // cycles of operand stalls
+	mem     []timedOp
 	ways    [4]way
 	stall   []int32 // operand stall in front of each packet, in slots
 	cause   []uint8 // register that it waits for
 	runs    int64   // since the last profile
+}
+
+// timedOp is a memory operation of a block in a schedule.
+type timedOp struct {
+	memOp
+	cycle uint32 // from the start of the block
 }
 
 // way is a way out of a block.
@@ -99,7 +105,7 @@ func (tm *timing) latency(def *pending, u *use) int64 {
 }
 
 func (tm *timing) schedule(b *block, state int32) *variant {
-	v := &variant{block: b, entry: state, period: tm.period, stall: make([]int32, len(b.packets)), cause: make([]uint8, len(b.packets)), cycle: make([]int64, len(b.mem))}
+	v := &variant{block: b, entry: state, period: tm.period, stall: make([]int32, len(b.packets)), cause: make([]uint8, len(b.packets)), mem: make([]timedOp, len(b.mem))}
 	// issued is the slot of the packet that defines a register last, as if it
 	// were before the block for those pending at entry.
 	type def struct {
@@ -132,7 +138,7 @@ func (tm *timing) schedule(b *block, state int32) *variant {
 			define(pending{res: d.res, cycle: d.cycle, hvx: d.hvx}, slot)
 		}
 		for ; mem < len(b.mem) && int(b.mem[mem].packet) == i; mem++ {
-			v.cycle[mem] = slot * tm.period
+			v.mem[mem] = timedOp{b.mem[mem], uint32(slot * tm.period)}
 		}
 		next = slot + 1
 	}

@@ -16,11 +16,8 @@ type timing struct {
 	period int64
 	states *states
 	out    []pending         // of the way out that is being planned
-	at     [maxThreads]int64 // cycle of each thread's next event; Never when it has ended
+	at     [maxThreads]int64 // key of each thread's next event; see next
 }
-
-// never is later than every cycle of a run.
-const never = int64(1) << 58
 
 func newTiming(s *Spec, known *states) (*timing, error) {
 	m, err := newMemory(s)
@@ -65,24 +62,28 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	for i, t := range r.threads {
 		phase := int64(i) % tm.period
 		t.pipe = pipeline{start: first + phase, stores: t.pipe.stores}
-		tm.at[i] = first + phase
+		tm.next(i, first+phase)
 		t.pipe.stalls[sim.StallLaunch] = launch + phase
 	}
+	for i := len(r.threads); i < len(tm.at); i++ {
+		tm.next(i, never)
+	}
 	for {
-		i, limit := tm.earliest(len(r.threads))
-		if tm.at[i] == never {
+		i, at, limit := tm.earliest(len(r.threads))
+		if at >= never {
 			break
 		}
 		if r.dma != nil && tm.mem.active > 0 {
-			if err := r.dma.advance(tm.mem.clock.At(tm.at[i])); err != nil {
+			if err := r.dma.advance(tm.mem.clock.At(at)); err != nil {
 				return jobCost{}, err
 			}
-			limit = max(tm.at[i], min(limit, tm.due(r)))
+			limit = max(at, min(limit, tm.due(r)))
 		}
-		var err error
-		if tm.at[i], err = tm.advance(r, r.threads[i], limit); err != nil {
+		at, err := tm.advance(r, r.threads[i], limit)
+		if err != nil {
 			return jobCost{}, err
 		}
+		tm.next(i, at)
 	}
 	last := r.threads[0]
 	var threads sim.StallTable
@@ -132,23 +133,33 @@ var threadTrack = [...]string{
 	"dsp other threads",
 }
 
-// numberBits is the width of a thread's number in a key of earliest.
+// A thread's next event is kept as one key of its cycle and, in the low bits, the
+// thread's number, so that the lowest key comes first and no branch depends on the
+// order.
 const numberBits = 4
 
-// alone is the limit of a thread when no other has events.
-const alone = never >> numberBits
+// never is later than every cycle of a run. alone is the limit of a thread when no
+// other has events.
+const (
+	never = int64(1) << 58
+	alone = never
+)
+
+// next sets the cycle of thread i's next event.
+func (tm *timing) next(i int, cycle int64) { tm.at[i] = cycle<<numberBits | int64(i) }
 
 // earliest is the thread whose next event comes first (the lower number of
-// equals) and the cycle up to which it stays that. Cycle and number make one
-// key, so that no branch depends on the order.
-func (tm *timing) earliest(n int) (int, int64) {
-	first, second := tm.at[0]<<numberBits, never
-	for i := 1; i < n; i++ {
-		k := tm.at[i]<<numberBits | int64(i)
+// equals), the cycle of that, and the cycle up to which it stays the first.
+func (tm *timing) earliest(n int) (i int, cycle, limit int64) {
+	// Two pairs, so that the comparisons do not wait for each other.
+	a, b, c, d := tm.at[0], tm.at[1], tm.at[2], tm.at[3]
+	first, second := min(a, b, c, d), min(max(min(a, b), min(c, d)), max(a, b), max(c, d))
+	for i := 4; i < n; i++ {
+		k := tm.at[i]
 		second = min(second, max(first, k))
 		first = min(first, k)
 	}
-	return int(first & (1<<numberBits - 1)), second >> numberBits
+	return int(first & (1<<numberBits - 1)), first >> numberBits, second >> numberBits
 }
 
 // advance moves a thread on until its next event comes after limit, and
@@ -158,65 +169,17 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 	m := tm.mem
 	for {
 		if b := p.block; b != nil && !p.left {
-			ops := b.mem
-			cycle := p.plan.cycle[:len(ops)]
-			addr := t.addr[p.base:][:len(ops)]
-			start := p.start + p.extra
-			for i := p.next; i < len(ops); i++ {
-				// Accesses that change nothing need no order among the threads: VTCM
-				// serves every packet's load and store, and a scalar load from the line
-				// that its L1 set served last takes no port.
-				op, ea := &ops[i], addr[i]
-				switch op.kind {
-				case scalarLoad:
-					if m.hitsAgain(ea) || ea == skipped {
-						continue
-					}
-				case vectorLoad:
-					if m.freeVTCM(ea) || ea == skipped {
-						continue
-					}
-				default:
-					if ea == skipped {
-						continue
-					}
-				}
-				at := start + cycle[i]
-				if at > limit {
-					p.next, p.extra = i, start-p.start
-					return at, nil
-				}
-				var wait int64
-				var why sim.Reason
-				switch op.kind {
-				case scalarLoad:
-					wait, why = m.scalarLoad(t, at, ea, op.bytes)
-				case scalarStore:
-					wait, why = m.scalarStore(t, at, ea, op.bytes)
-				default:
-					wait, why = m.access(t, op, i, ea, at)
-				}
-				if wait > 0 {
-					wait = tm.whole(wait)
-					start += wait
-					p.stalls[why] += wait
-					if r.opt.Profile != nil {
-						b.profile().wait[op.packet][why] += wait
-					}
-					if r.opt.Record != nil {
-						r.opt.Record.waited(t, op, why, wait, ea)
-					}
-				}
+			if at, open := tm.accesses(t, limit); open {
+				return at, nil
 			}
-			p.next, p.extra = len(ops), start-p.start
-			if end := start + p.plan.cycles; end > limit && !p.late {
+			if end := p.start + p.extra + p.plan.cycles; end > limit && !p.late {
 				p.late = true
 				return end, nil
 			}
 			tm.leave(r, t, b)
 			if p.rounds > 0 {
 				p.rounds--
-				p.base += len(ops)
+				p.base += len(b.mem)
 				tm.again(p)
 				continue
 			}
@@ -250,6 +213,68 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 			return 0, err
 		}
 	}
+}
+
+// accesses serves the memory operations of a thread's block up to limit. When some
+// are left open, it answers when the first of them comes.
+func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
+	p, m := &t.pipe, tm.mem
+	ops := p.plan.mem
+	addr := t.addr[p.base:][:len(ops)]
+	start := p.start + p.extra
+	for i := p.next; i < len(ops); i++ {
+		// Accesses that change nothing need no order among the threads: VTCM
+		// serves every packet's load and store, and a scalar load from the line
+		// that its L1 set served last takes no port.
+		op, ea := &ops[i], addr[i]
+		switch op.kind {
+		case scalarLoad:
+			if m.hitsAgain(ea) || ea == skipped {
+				continue
+			}
+		case vectorLoad:
+			if m.freeVTCM(ea) || ea == skipped {
+				continue
+			}
+		default:
+			if ea == skipped {
+				continue
+			}
+		}
+		at := start + int64(op.cycle)
+		if at > limit {
+			p.next, p.extra = i, start-p.start
+			return at, true
+		}
+		var wait int64
+		var why sim.Reason
+		switch op.kind {
+		case scalarLoad:
+			wait, why = m.scalarLoad(t, at, ea, op.bytes)
+		case scalarStore:
+			wait, why = m.scalarStore(t, at, ea, op.bytes)
+		default:
+			wait, why = m.access(t, &op.memOp, i, ea, at)
+		}
+		if wait > 0 {
+			start += tm.waited(t, &op.memOp, why, wait, ea)
+		}
+	}
+	p.next, p.extra = len(ops), start-p.start
+	return 0, false
+}
+
+// waited charges a wait for memory and answers how long it is in whole slots.
+func (tm *timing) waited(t *thread, op *memOp, why sim.Reason, wait int64, ea uint32) int64 {
+	wait = tm.whole(wait)
+	t.pipe.stalls[why] += wait
+	if o := &t.run.opt; o.Profile != nil {
+		t.pipe.block.profile().wait[op.packet][why] += wait
+	}
+	if o := &t.run.opt; o.Record != nil {
+		o.Record.waited(t, op, why, wait, ea)
+	}
+	return wait
 }
 
 // whole rounds a wait up to the thread's next slot.
