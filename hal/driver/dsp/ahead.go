@@ -75,7 +75,10 @@ func (l *lowering) lookAhead() {
 			if u.job > j || u.how != once {
 				break
 			}
-			from, to = uses[0].off, max(to, u.to)
+			to = max(to, u.to)
+		}
+		if int(max(to, asked)+l.arena) > l.vtcm.l2 { // what has been asked for may have left L2 again
+			from = uses[0].off
 		}
 		from -= from % vecBytes
 		if to = uint32(roundUp(int(to), vecBytes)); from >= to {

@@ -128,6 +128,8 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, d depthKernel, rec uint32, by
 	l.launch(s, kern, args)
 	if !wait {
 		l.canPrefetch(depthPrefetch)
+		perRow := g.out.shape.w * min(pitch, vecBytes) / vecBytes
+		l.takes(ceilDiv(entries, l.threads) * perRow * (8 + g.KH*g.KW))
 	}
 	return nil
 }

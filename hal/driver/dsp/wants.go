@@ -63,6 +63,15 @@ func (l *lowering) freeArgs(j int) [][]uint32 {
 	return slices.DeleteFunc(slices.Clone(l.jobs[j].Args), func(a []uint32) bool { return a[at+1] != 0 })
 }
 
+// nextFree is the next job after j that can prefetch, the last job if none can.
+func (l *lowering) nextFree(j int) int {
+	next := j + 1
+	for next < len(l.jobs)-1 && len(l.freeArgs(next)) < 2 {
+		next++
+	}
+	return next
+}
+
 // askWants lets the last threads of job j, but not its first one, ask for what it
 // and the jobs up to the next one that can prefetch want. It answers the arguments
 // of the other threads, and the wants that are left.
@@ -70,10 +79,7 @@ func (l *lowering) askWants(j int, args [][]uint32, wants []want) ([][]uint32, [
 	if len(args) == 0 {
 		return args, wants
 	}
-	next := j + 1
-	for next < len(l.jobs)-1 && len(l.freeArgs(next)) < 2 {
-		next++
-	}
+	next := l.nextFree(j)
 	var later []want
 	for len(wants) > 0 && wants[0].job <= next {
 		w := wants[0]
