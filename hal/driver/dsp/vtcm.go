@@ -39,7 +39,15 @@ type batch struct {
 	table  uint32 // room for its table
 	used   uint32
 	ranges []fetchRange
-	sealed bool // takes no more
+	sealed bool   // takes no more
+	before *batch // whose bytes stay where they are
+}
+
+// begins reports whether the next range of the batch is for a fetch of its own. The
+// first fetch of a model is for one step: nobody could ask for its bytes before, and
+// those of others come while that step computes.
+func (l *lowering) begins(b *batch, need uint32) bool {
+	return b == nil || b.used+need > l.vtcm.size || len(l.vtcm.batches) == 1 && b.job+1 < len(l.jobs)
 }
 
 type fetchRange struct{ src, dst, bytes uint32 }
@@ -67,19 +75,23 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 	if n := len(v.batches); n > 0 && !v.batches[n-1].sealed {
 		b = v.batches[n-1]
 	}
-	if b != nil { // for an earlier band
-		for _, r := range b.ranges {
+	for old := b; old != nil; old = old.before { // for an earlier band
+		for _, r := range old.ranges {
 			if r.src == src && r.bytes == need {
 				return r.dst, nil
 			}
 		}
 	}
-	if b == nil || b.used+need > v.size {
+	if l.begins(b, need) {
 		k, err := l.kernel("fetch", generateFetch)
 		if err != nil {
 			return 0, err
 		}
-		b = &batch{job: len(l.jobs)}
+		next := &batch{job: len(l.jobs)}
+		if b != nil && b.used+need <= v.size {
+			next.used, next.before = b.used, b
+		}
+		b = next
 		v.batches = append(v.batches, b)
 		l.claimFor(b.job, src, bytes, toVTCM)
 		b.table = l.constant(make([]byte, l.threads*batchRanges*12))
