@@ -1,8 +1,9 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
-	"sort"
+	"slices"
 )
 
 // Positions: group g reads its operands at 2g and writes its results at 2g+1,
@@ -34,20 +35,28 @@ func (f *Func) allocate(code *Code, l *liveness) error {
 			order = append(order, v)
 		}
 	}
-	sort.SliceStable(order, func(i, j int) bool { return a.start[order[i]] < a.start[order[j]] })
+	slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(a.start[v], a.start[w]) })
 	err := a.assign(order)
 	if err != nil {
 		// Those with the fewest places first, wide ones above all: singles fill the gaps
 		// that they leave.
 		places := func(v int) int { return len(f.classes[f.vregs[v].class].Alloc) }
-		sort.SliceStable(order, func(i, j int) bool { return places(order[i]) < places(order[j]) })
+		slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(places(v), places(w)) })
 		if a.assign(order) != nil {
 			// Those that live through most of the function before all others.
 			span := a.spans()
 			long := func(v int) bool { return span[v] > len(code.Groups)/2 }
-			sort.SliceStable(order, func(i, j int) bool { return long(order[i]) && !long(order[j]) })
+			slices.SortStableFunc(order, func(v, w int) int {
+				switch {
+				case long(v) == long(w):
+					return 0
+				case long(v):
+					return -1
+				}
+				return 1
+			})
 			if a.assign(order) != nil {
-				sort.SliceStable(order, func(i, j int) bool { return span[order[i]] > span[order[j]] })
+				slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(span[w], span[v]) })
 				if a.assign(order) != nil {
 					return err
 				}
@@ -107,43 +116,30 @@ func (a *allocator) collect() {
 		l.out[b].each(func(c int32) { end[c] = 2*last + 1 })
 		for g := last; g >= first; g-- {
 			for _, in := range a.code.Groups[g].Instrs {
-				for i := range in.Args {
-					o := &in.Args[i]
-					if o.Kind != ArgReg || o.Role&Def == 0 {
+				for _, t := range l.touches(in) {
+					if t.role&Def == 0 {
 						continue
 					}
 					at := 2*g + 1
-					if o.Role&EarlyDef == EarlyDef {
+					if t.role&EarlyDef == EarlyDef {
 						at = 2 * g
 					}
-					c, n := l.cells(o.Reg)
-					for k := c; k < c+n; k++ {
-						add(k, at, max(end[k], 2*g+1))
-						end[k] = -1
-					}
+					add(t.cell, at, max(end[t.cell], 2*g+1))
+					end[t.cell] = -1
 				}
 			}
 			for _, in := range a.code.Groups[g].Instrs {
-				for i := range in.Args {
-					o := &in.Args[i]
-					if o.Kind != ArgReg || o.Role&Use == 0 {
-						continue
-					}
-					c, n := l.cells(o.Reg)
-					for k := c; k < c+n; k++ {
-						if end[k] < 0 {
-							end[k] = 2 * g
-						}
+				for _, t := range l.touches(in) {
+					if t.role&Use != 0 && end[t.cell] < 0 {
+						end[t.cell] = 2 * g
 					}
 				}
 			}
 		}
-		for c := range end {
-			if end[c] >= 0 {
-				add(int32(c), 2*first, end[c])
-				end[c] = -1
-			}
-		}
+		l.in[b].each(func(c int32) {
+			add(c, 2*first, end[c])
+			end[c] = -1
+		})
 	}
 }
 
@@ -163,31 +159,30 @@ func (a *allocator) unit(file, unit int) bitset {
 }
 
 func (b bitset) setRange(from, to int32) {
-	for i := from; i <= to; {
-		if i&63 == 0 && i+63 <= to {
-			b[i>>6] = ^uint64(0)
-			i += 64
-			continue
-		}
-		b.set(i)
-		i++
+	for w := from >> 6; w <= to>>6; w++ {
+		b[w] |= partOf(w, from, to)
 	}
 }
 
 func (b bitset) anyIn(from, to int32) bool {
 	for w := from >> 6; w <= to>>6; w++ {
-		x := b[w]
-		if w == from>>6 {
-			x &= ^uint64(0) << (uint(from) & 63)
-		}
-		if w == to>>6 {
-			x &= ^uint64(0) >> (63 - uint(to)&63)
-		}
-		if x != 0 {
+		if b[w]&partOf(w, from, to) != 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// partOf is what of the range from..to lies in word w.
+func partOf(w, from, to int32) uint64 {
+	x := ^uint64(0)
+	if w == from>>6 {
+		x <<= uint(from) & 63
+	}
+	if w == to>>6 {
+		x &= ^uint64(0) >> (63 - uint(to)&63)
+	}
+	return x
 }
 
 // assign places every register of order. The physical occupancy is restored

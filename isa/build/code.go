@@ -74,6 +74,7 @@ func (f *Func) Compile() (*Code, error) {
 		return nil, err
 	}
 	live := f.liveness()
+	live.makeGraphs()
 	depth := f.loopDepths()
 	best := f.best(attempts[:], live, depth)
 	if best == nil {

@@ -6,13 +6,22 @@ type dag struct {
 	ins    []*Instr
 	head   []int32 // first edge of each instruction, -1 none
 	edges  []edge
-	preds  []int32 // predecessors not scheduled yet
+	preds  []int32 // how many predecessors each has
 	height []int32 // longest latency path to the end of the block
 }
 
 type edge struct {
 	to, next int32
 	lat      int32
+}
+
+// makeGraphs makes the graph of every block.
+func (l *liveness) makeGraphs() {
+	st := dagState{seen: make([]int32, l.n), lastDef: make([]int32, l.n), useHead: make([]int32, l.n)}
+	l.graphs = make([]dag, len(l.f.blocks))
+	for i := range l.graphs {
+		l.graphs[i].build(l, l.f.target, &st, l.f.blocks[i].instrs)
+	}
 }
 
 // dagState is reused from block to block: what last touched each cell.
@@ -50,10 +59,8 @@ func (st *dagState) touch(c int32) {
 func (d *dag) build(l *liveness, t Target, st *dagState, ins []*Instr) {
 	n := len(ins)
 	d.ins = ins
-	d.edges = d.edges[:0]
-	d.head = resize(d.head, n, -1)
-	d.preds = resize(d.preds, n, 0)
-	d.height = resize(d.height, n, 0)
+	d.head = resize(nil, n, -1)
+	d.preds, d.height = make([]int32, n), make([]int32, n)
 	st.epoch++
 	st.uses = st.uses[:0]
 

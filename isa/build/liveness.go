@@ -17,6 +17,53 @@ type liveness struct {
 	owner   []int32 // virtual register of each virtual cell
 	file    []uint8 // register file of each cell
 	in, out []bitset
+
+	touched []touch // of all instructions
+	first   []int32 // in touched, by Instr.seq; one more at the end
+	writes  []uint8 // a bit for each register file that the instruction writes, by Instr.seq
+	widest  int     // most cells that an instruction writes
+	graphs  []dag   // of each block
+}
+
+// touch is a cell that an instruction reads or writes.
+type touch struct {
+	cell int32
+	file uint8
+	role Role
+}
+
+// touches are the cells of the register operands of in, in their order.
+func (l *liveness) touches(in *Instr) []touch {
+	return l.touched[l.first[in.seq]:l.first[in.seq+1]]
+}
+
+// collect notes the cells of every instruction.
+func (l *liveness) collect() {
+	for i := range l.f.blocks {
+		for _, in := range l.f.blocks[i].instrs {
+			in.seq = int32(len(l.first))
+			l.first = append(l.first, int32(len(l.touched)))
+			files, cells := uint8(0), 0
+			for k := range in.Args {
+				a := &in.Args[k]
+				if a.Kind != ArgReg || a.Role == None {
+					continue
+				}
+				c, n := l.cells(a.Reg)
+				if a.Role&Def != 0 {
+					files |= 1 << l.file[c]
+					cells += int(n)
+				}
+				for ; n > 0; n-- {
+					l.touched = append(l.touched, touch{c, l.file[c], a.Role})
+					c++
+				}
+			}
+			l.writes = append(l.writes, files)
+			l.widest = max(l.widest, cells)
+		}
+	}
+	l.first = append(l.first, int32(len(l.touched)))
 }
 
 type bitset []uint64
@@ -83,6 +130,7 @@ func (f *Func) newLiveness() *liveness {
 // liveness solves the backward data-flow problem over the blocks.
 func (f *Func) liveness() *liveness {
 	l := f.newLiveness()
+	l.collect()
 	words := int(l.n+63) / 64
 	nb := len(f.blocks)
 	slab := make([]uint64, 4*nb*words)
@@ -92,22 +140,14 @@ func (f *Func) liveness() *liveness {
 	for i := range f.blocks {
 		use[i], def[i], l.in[i], l.out[i] = take(), take(), take(), take()
 		for _, in := range f.blocks[i].instrs {
-			for _, a := range in.Args {
-				if a.Kind == ArgReg && a.Role&Use != 0 {
-					c, n := l.cells(a.Reg)
-					for k := c; k < c+n; k++ {
-						if !def[i].has(k) {
-							use[i].set(k)
-						}
-					}
+			for _, t := range l.touches(in) {
+				if t.role&Use != 0 && !def[i].has(t.cell) {
+					use[i].set(t.cell)
 				}
 			}
-			for _, a := range in.Args {
-				if a.Kind == ArgReg && a.Role&Def != 0 {
-					c, n := l.cells(a.Reg)
-					for k := c; k < c+n; k++ {
-						def[i].set(k)
-					}
+			for _, t := range l.touches(in) {
+				if t.role&Def != 0 {
+					def[i].set(t.cell)
 				}
 			}
 		}

@@ -10,28 +10,30 @@ import (
 type scheduler struct {
 	f     *Func
 	l     *liveness
-	d     dag
-	st    dagState
+	d     *dag // of the block under way
 	group Group
 
+	preds    []int32 // of each instruction: predecessors not scheduled yet
 	earliest []int32 // first cycle in which an instruction may issue
 	ready    []int32 // all predecessors scheduled; by priority
 	window   int32   // how far ahead of the oldest one an instruction may issue
 	issued   []bool
 	by       priority
 	rank     []ranked
-	crowded  bool // an instruction had to wait for a register
+	crowded  bool    // an instruction had to wait for a register
+	refused  []int32 // number of the group that an instruction did not fit, see joins
+	groups   int32
 
 	// Pressure: units live now per file, and what is left of each cell's uses.
 	live  [MaxFiles]int
 	limit [MaxFiles]int
+	full  uint8 // a bit for each file that one more instruction could push over its limit
 	alive []bool
 	left  []int32
 }
 
 func (f *Func) schedule(l *liveness, t attempt) *Code {
 	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), window: int32(t.window), by: t.by}
-	s.st = dagState{seen: make([]int32, l.n), lastDef: make([]int32, l.n), useHead: make([]int32, l.n)}
 	s.alive = make([]bool, l.n)
 	s.left = make([]int32, l.n)
 	s.limit = f.fileUnits()
@@ -46,7 +48,7 @@ func (f *Func) schedule(l *liveness, t attempt) *Code {
 		code.Blocks = append(code.Blocks, int32(len(code.Groups)))
 		code.waits = append(code.waits, 0)
 		if len(b.instrs) > 0 {
-			s.d.build(l, f.target, &s.st, b.instrs)
+			s.d = &l.graphs[i]
 			s.block(code, int32(i))
 		}
 		var end uint8
@@ -91,12 +93,14 @@ func (s *scheduler) block(code *Code, bi int32) {
 	n := int32(len(s.d.ins))
 	s.earliest = resize(s.earliest, int(n), 0)
 	s.ready = s.ready[:0]
+	s.preds = append(s.preds[:0], s.d.preds...)
 	for i := n - 1; i >= 0; i-- {
-		if s.d.preds[i] == 0 {
+		if s.preds[i] == 0 {
 			s.push(i)
 		}
 	}
 	s.startPressure(bi)
+	s.refused = resize(s.refused, int(n), -1)
 	s.issued = resizeBool(s.issued, int(n))
 	var next int32 // oldest instruction left
 	done := int32(0)
@@ -104,6 +108,7 @@ func (s *scheduler) block(code *Code, bi int32) {
 	last := int32(-1) // cycle of the last group
 	for cycle := int32(0); done < n; cycle++ {
 		s.group.Reset()
+		s.groups++
 		first := len(code.Groups)
 		count := 0
 		force := false
@@ -135,7 +140,7 @@ func (s *scheduler) block(code *Code, bi int32) {
 			for e := s.d.head[i]; e >= 0; e = s.d.edges[e].next {
 				to := s.d.edges[e].to
 				s.earliest[to] = max(s.earliest[to], cycle+s.d.edges[e].lat)
-				if s.d.preds[to]--; s.d.preds[to] == 0 {
+				if s.preds[to]--; s.preds[to] == 0 {
 					s.push(to)
 				}
 			}
@@ -181,6 +186,12 @@ func (s *scheduler) waiting(now int32) int32 {
 // -1 when there is none. With force the pressure guard is off and the first
 // in source order wins.
 func (s *scheduler) pick(cycle, next int32, force bool) int {
+	s.full = 0
+	for f, n := range s.limit {
+		if n > 0 && s.live[f]+s.l.widest > n {
+			s.full |= 1 << f
+		}
+	}
 	if s.by == thrifty && !force && s.tight() {
 		s.crowded = true
 		return s.pickThrifty(cycle, next)
@@ -193,7 +204,7 @@ func (s *scheduler) pick(cycle, next int32, force bool) int {
 		switch {
 		case i-next >= s.window:
 		case s.window == 1:
-			if s.group.TryAdd(s.d.ins[i]) {
+			if s.joins(i) {
 				return k
 			}
 		case force:
@@ -202,14 +213,27 @@ func (s *scheduler) pick(cycle, next int32, force bool) int {
 			}
 		case s.raises(i):
 			s.crowded = true
-		case s.group.TryAdd(s.d.ins[i]):
+		case s.joins(i):
 			return k
 		}
 	}
-	if best >= 0 && s.group.TryAdd(s.d.ins[s.ready[best]]) {
+	if best >= 0 && s.joins(s.ready[best]) {
 		return best
 	}
 	return -1
+}
+
+// joins adds instruction i to the group when it fits. What did not fit before the
+// group grew does not fit now.
+func (s *scheduler) joins(i int32) bool {
+	if s.refused[i] == s.groups {
+		return false
+	}
+	if s.group.TryAdd(s.d.ins[i]) {
+		return true
+	}
+	s.refused[i] = s.groups
+	return false
 }
 
 // tightUnits is how few free units make a file tight.
@@ -236,7 +260,7 @@ func (s *scheduler) pickThrifty(cycle, next int32) int {
 	}
 	slices.SortFunc(s.rank, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.i, b.i)) })
 	for _, r := range s.rank {
-		if s.group.TryAdd(s.d.ins[r.i]) {
+		if s.joins(r.i) {
 			return r.k
 		}
 	}
@@ -262,12 +286,9 @@ func (s *scheduler) startPressure(bi int32) {
 		}
 	}
 	for _, in := range s.d.ins {
-		for _, a := range in.Args {
-			if a.Kind == ArgReg && a.Role&Use != 0 {
-				c, n := s.l.cells(a.Reg)
-				for k := c; k < c+n; k++ {
-					s.left[k]++
-				}
+		for _, t := range s.l.touches(in) {
+			if t.role&Use != 0 {
+				s.left[t.cell]++
 			}
 		}
 	}
@@ -275,18 +296,12 @@ func (s *scheduler) startPressure(bi int32) {
 
 // deltas are the units that issuing i takes (or frees) in each file.
 func (s *scheduler) deltas(i int32) (delta [MaxFiles]int, grows bool) {
-	for _, a := range s.d.ins[i].Args {
-		if a.Kind != ArgReg {
-			continue
-		}
-		c, n := s.l.cells(a.Reg)
-		for k := c; k < c+n; k++ {
-			if a.Role&Def != 0 && !s.alive[k] {
-				delta[s.l.file[k]]++
-				grows = true
-			} else if a.Role == Use && s.left[k] == 1 {
-				delta[s.l.file[k]]--
-			}
+	for _, t := range s.l.touches(s.d.ins[i]) {
+		if t.role&Def != 0 && !s.alive[t.cell] {
+			delta[t.file]++
+			grows = true
+		} else if t.role == Use && s.left[t.cell] == 1 {
+			delta[t.file]--
 		}
 	}
 	return delta, grows
@@ -304,6 +319,9 @@ func (s *scheduler) change(i int32) int {
 
 // raises reports whether issuing i would push a file over its limit.
 func (s *scheduler) raises(i int32) bool {
+	if s.l.writes[s.d.ins[i].seq]&s.full == 0 {
+		return false
+	}
 	delta, grows := s.deltas(i)
 	if !grows {
 		return false
@@ -318,33 +336,28 @@ func (s *scheduler) raises(i int32) bool {
 
 // place accounts for the registers of an issued instruction.
 func (s *scheduler) place(i int32) {
-	for _, a := range s.d.ins[i].Args {
-		if a.Kind != ArgReg || a.Role&Use == 0 {
+	touches := s.l.touches(s.d.ins[i])
+	for _, t := range touches {
+		if t.role&Use == 0 {
 			continue
 		}
-		c, n := s.l.cells(a.Reg)
-		for k := c; k < c+n; k++ {
-			s.left[k]--
-			if s.left[k] == 0 && s.alive[k] && a.Role&Def == 0 {
-				s.alive[k] = false
-				s.live[s.l.file[k]]--
-			}
+		s.left[t.cell]--
+		if s.left[t.cell] == 0 && s.alive[t.cell] && t.role&Def == 0 {
+			s.alive[t.cell] = false
+			s.live[t.file]--
 		}
 	}
-	for _, a := range s.d.ins[i].Args {
-		if a.Kind != ArgReg || a.Role&Def == 0 {
+	for _, t := range touches {
+		if t.role&Def == 0 {
 			continue
 		}
-		c, n := s.l.cells(a.Reg)
-		for k := c; k < c+n; k++ {
-			switch {
-			case s.left[k] > 0 && !s.alive[k]:
-				s.alive[k] = true
-				s.live[s.l.file[k]]++
-			case s.left[k] == 0 && s.alive[k]:
-				s.alive[k] = false
-				s.live[s.l.file[k]]--
-			}
+		switch {
+		case s.left[t.cell] > 0 && !s.alive[t.cell]:
+			s.alive[t.cell] = true
+			s.live[t.file]++
+		case s.left[t.cell] == 0 && s.alive[t.cell]:
+			s.alive[t.cell] = false
+			s.live[t.file]--
 		}
 	}
 }

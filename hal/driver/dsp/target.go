@@ -99,8 +99,11 @@ func (p *packet) Reset() { p.n, p.alone = 0, false }
 
 // TryAdd implements build.Group.
 func (p *packet) TryAdd(in *build.Instr) bool {
+	if p.n == len(p.insts) || p.alone {
+		return false
+	}
 	parts, n := instructions(in)
-	if p.n+n > len(p.insts) || p.alone {
+	if p.n+n > len(p.insts) {
 		return false
 	}
 	alone := hexagon.Op(in.Op).Form().Has(hexagon.FlagSolo | hexagon.FlagOnlyALU)
