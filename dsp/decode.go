@@ -160,6 +160,7 @@ type decoder struct {
 	dma     bool  // the core has user DMA
 	single  bool  // Core.single
 
+	text     [hexagon.NumOps]uint8
 	composer composer
 	last     hexagon.Packet
 	open     block // lists of the block under way

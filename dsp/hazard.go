@@ -248,8 +248,14 @@ func (c *composer) edges() error {
 	if len(ns) > maxNodes {
 		return errTemps
 	}
+	var predicates [maxNodes]uint8 // that each node writes
 	for i := range ns {
 		ns[i].after = 0
+		for _, res := range ns[i].writes {
+			if res -= resP; res < 4 {
+				predicates[i] |= 1 << res
+			}
+		}
 	}
 	for i := range ns {
 		for k := range ns[i].reads {
@@ -291,13 +297,8 @@ func (c *composer) edges() error {
 				} else {
 					b.after |= 1 << j
 				}
-			case a.writesTo(resP+0) || a.writesTo(resP+1) || a.writesTo(resP+2) || a.writesTo(resP+3):
-				// merged compares: the first writer, then the merge
-				for p := range uint8(4) {
-					if a.writesTo(resP+p) && b.writesTo(resP+p) {
-						b.after |= 1 << j
-					}
-				}
+			case predicates[i]&predicates[j] != 0: // merged compares: the first writer, then the merge
+				b.after |= 1 << j
 			}
 		}
 	}

@@ -116,11 +116,12 @@ func (c *composer) inst(in *hexagon.Inst) error {
 	if err := control(n, in, c.p.Addr, c.d.asm); err != nil {
 		return err
 	}
-	implied(n, op, f)
-	if res, ok := circularBuffer(in, f); ok {
-		n.reads = append(n.reads, read{res: res, n: 1, slot: implicit})
+	text := c.d.textOf(in.Op)
+	implied(n, op, f, text)
+	if text&textCircular != 0 {
+		n.reads = append(n.reads, read{res: circularBuffer(in, f), n: 1, slot: implicit})
 	}
-	if isGlobal(op) {
+	if c.d.textOf(op)&textGlobal != 0 {
 		n.reads = append(n.reads, read{res: resC + cGP, n: 1, slot: implicit})
 		if in.Ext {
 			u.imm2 = 1
@@ -233,7 +234,7 @@ func control(n *node, in *hexagon.Inst, pc uint32, asm *asmTable) error {
 }
 
 // implied adds the registers that a form uses without naming them.
-func implied(n *node, op hexagon.Op, f *hexagon.Form) {
+func implied(n *node, op hexagon.Op, f *hexagon.Form, text uint8) {
 	old := func(res ...uint8) {
 		for _, r := range res {
 			n.reads = append(n.reads, read{res: r, n: 1, slot: implicit})
@@ -259,7 +260,7 @@ func implied(n *node, op hexagon.Op, f *hexagon.Form) {
 			n.writes = append(n.writes, resP+3)
 		}
 	}
-	if f.Has(hexagon.FlagOvf) || saturates(op, f) {
+	if f.Has(hexagon.FlagOvf) || saturates(op, f, text) {
 		n.writes = append(n.writes, resC+cUSR)
 	}
 	if f.Has(hexagon.FlagFloat) { // several may raise flags in one packet, all in the old rounding mode
@@ -287,23 +288,49 @@ func isGlobal(op hexagon.Op) bool { return strings.Contains(op.Form().Syntax, "(
 
 // circularBuffer is the register that holds the start of the buffer of a
 // circular access.
-func circularBuffer(in *hexagon.Inst, f *hexagon.Form) (uint8, bool) {
-	if !strings.Contains(f.Syntax, ":circ(") {
-		return 0, false
-	}
+func circularBuffer(in *hexagon.Inst, f *hexagon.Form) uint8 {
 	for i := range f.Operands {
 		if o := &f.Operands[i]; o.Kind == hexagon.KindM {
-			return resC + cCS0 + in.R[o.Index], true
+			return resC + cCS0 + in.R[o.Index]
 		}
 	}
-	return 0, false
+	return noRes
+}
+
+// What the text of a form says.
+const (
+	textKnown = 1 << iota
+	textGlobal
+	textCircular
+	textSat
+)
+
+// textOf looks at the text of a form, once in a program.
+func (d *decoder) textOf(op hexagon.Op) uint8 {
+	t := d.text[op]
+	if t != 0 {
+		return t
+	}
+	t = textKnown
+	syntax := op.Form().Syntax
+	if isGlobal(op) {
+		t |= textGlobal
+	}
+	if strings.Contains(syntax, ":circ(") {
+		t |= textCircular
+	}
+	if containsSat(syntax) {
+		t |= textSat
+	}
+	d.text[op] = t
+	return t
 }
 
 // saturates reports scalar forms that may set the sticky overflow bit.
-func saturates(op hexagon.Op, f *hexagon.Form) bool {
+func saturates(op hexagon.Op, f *hexagon.Form, text uint8) bool {
 	switch op {
 	case hexagon.A2_sat, hexagon.A2_satb, hexagon.A2_sath, hexagon.A2_satub, hexagon.A2_satuh:
 		return true
 	}
-	return !f.IsHVX() && containsSat(f.Syntax)
+	return !f.IsHVX() && text&textSat != 0
 }

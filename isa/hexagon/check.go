@@ -176,11 +176,11 @@ func (p *Packet) newOperands(k int) rule {
 }
 
 func (p *Packet) predicateMade(r uint8) rule {
-	late, writers := p.predicateWriters(r)
+	late, writers := p.predicateWriters()
 	switch {
-	case late >= 0:
+	case late[r&3] >= 0:
 		return rulePredLate
-	case writers == 0:
+	case writers[r&3] == 0:
 		return rulePredProducer
 	}
 	return ruleOK
@@ -207,25 +207,26 @@ func impliedPredicate(op Op) (uint8, bool) {
 
 func writesP3Late(op Op) bool { return op >= J2_ploop1si && op <= J2_ploop3sr }
 
-// predicateWriters counts the instructions that write predicate r and returns the one among them that makes it too late for
-// use in the packet, or -1.
-func (p *Packet) predicateWriters(r uint8) (late, writers int) {
-	late = -1
+// predicateWriters counts the instructions that write each predicate and returns the one among them that makes it too late
+// for use in the packet, or -1.
+func (p *Packet) predicateWriters() (late [4]int, writers [4]int) {
+	late = [4]int{-1, -1, -1, -1}
 	for k := range p.Insts[:p.N] {
 		in := &p.Insts[k]
 		f := &forms[in.Op]
-		if q, ok := impliedPredicate(in.Op); ok && q == r {
+		if r, ok := impliedPredicate(in.Op); ok {
 			if f.Class != CJ {
-				late = k
+				late[r] = k
 			}
-			writers++
+			writers[r]++
 		}
 		for i := range f.Operands {
-			if o := &f.Operands[i]; o.Kind == KindP && o.Role&Def != 0 && in.R[o.Index] == r {
+			if o := &f.Operands[i]; o.Kind == KindP && o.Role&Def != 0 {
+				r := in.R[o.Index] & 3
 				if f.Has(FlagPredLate) {
-					late = k
+					late[r] = k
 				}
-				writers++
+				writers[r]++
 			}
 		}
 	}
@@ -274,12 +275,12 @@ func (p *Packet) writesPredicates() int {
 // definitions checks that no register is written twice, unless under complementary predicates.
 func (p *Packet) definitions() (rule, int) {
 	all := p.writesPredicates()
-	for r := range uint8(4) {
-		late, writers := p.predicateWriters(r)
-		if late >= 0 && writers > 1 {
-			return ruleDoubleDef, late
+	late, writers := p.predicateWriters()
+	for r := range writers {
+		if late[r] >= 0 && writers[r] > 1 {
+			return ruleDoubleDef, late[r]
 		}
-		if all >= 0 && writers > 0 {
+		if all >= 0 && writers[r] > 0 {
 			return ruleDoubleDef, all
 		}
 	}
