@@ -1,5 +1,7 @@
 package dsp
 
+import "slices"
+
 // Steps whose tensors do not fit in L2 together run in bands: some rows of the
 // first, the rows of the second that can be made from them, and so on to the last
 // step, then the next rows of the first. What a step writes is read while it is
@@ -67,8 +69,7 @@ func (l *lowering) groups() []group {
 			g.from = before
 		}
 		for next := l.reader(g.to - 1); next > 0; next = l.reader(g.to - 1) {
-			out := l.steps[l.maker(g.to-1)].writes[0]
-			if !l.overflows(g.to-1, l2*7/8) && out.bytes() < l2/8 {
+			if !l.overflows(g.to-1, l2*7/8) && l.taken(&g, next) < l2/8 {
 				break
 			}
 			g.to = next + 1
@@ -79,6 +80,21 @@ func (l *lowering) groups() []group {
 		}
 	}
 	return list
+}
+
+// taken is how much step i reads of what a group makes.
+func (l *lowering) taken(g *group, i int) (bytes int) {
+	for _, s := range l.steps[g.from:g.to] {
+		if s.name == haloName {
+			continue
+		}
+		for _, t := range s.writes {
+			if slices.Contains(l.steps[i].reads, t) {
+				bytes += t.bytes()
+			}
+		}
+	}
+	return bytes
 }
 
 // reads is the first input of a step.
@@ -176,12 +192,18 @@ func (l *lowering) emitBands(g group) error {
 				to[i] = w.count
 			}
 		}
+		before := map[*tensor]int{} // rows that earlier bands have made
+		for i, s := range steps {
+			for _, t := range s.writes {
+				before[t] = done[i]
+			}
+		}
 		for i, s := range steps {
 			if done[i] >= to[i] {
 				continue
 			}
 			l.op = s.region
-			l.wantBand(s, done[i], to[i])
+			l.wantBand(s, done[i], to[i], before)
 			if err := launch[i](done[i], to[i]); err != nil {
 				return l.failed(s, err)
 			}
@@ -204,15 +226,14 @@ func (l *lowering) emitBands(g group) error {
 }
 
 // wantBand asks for what rows from to to-1 of a step read that is not there from
-// this band: rows of inputs of the group, and those that an earlier band has used.
-func (l *lowering) wantBand(s *step, from, to int) {
+// this band: rows of inputs of the group, and those that earlier bands have made.
+func (l *lowering) wantBand(s *step, from, to int, before map[*tensor]int) {
+	first, end := s.rows.starts(from), s.rows.needs(to)
 	for _, t := range s.reads {
-		if !l.hot[t] && l.cold(t) {
-			if s.rows.plain {
-				l.wantRows(t, s.rows.starts(from), s.rows.needs(to))
-			}
-		} else if from > 0 {
-			l.wantRows(t, s.rows.starts(from), s.rows.needs(from))
+		if made, ok := before[t]; ok {
+			l.wantRows(t, first, min(made, end))
+		} else if s.rows.plain && l.cold(t) {
+			l.wantRows(t, first, end)
 		}
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// vectorTable lists ranges of whole vectors over tensors of one shape and
-// pitch: the addresses and the number of vectors. Rows that follow each other
-// in all tensors become one range; long ranges are cut so that threads share them.
-func (l *lowering) vectorTable(ts ...*tensor) []uint32 {
+// vectorTable lists ranges of whole vectors over rows from to to-1 of tensors of one
+// shape and pitch: the addresses and the number of vectors. Rows that follow each
+// other in all tensors become one range; long ranges are cut so that threads share
+// them.
+func (l *lowering) vectorTable(from, to int, ts ...*tensor) []uint32 {
 	t := ts[0]
 	type span struct {
 		addr []uint32
@@ -18,23 +19,21 @@ func (l *lowering) vectorTable(ts ...*tensor) []uint32 {
 	}
 	var spans []span
 	total := 0
-	for n := range t.shape.n {
-		for y := range t.shape.h {
-			s := span{n: t.vectorsPerRow()}
-			joins := len(spans) > 0
-			for i, x := range ts {
-				s.addr = append(s.addr, x.at(n, y, 0))
-				if joins {
-					last := &spans[len(spans)-1]
-					joins = s.addr[i] == last.addr[i]+uint32(last.n*vecBytes)
-				}
-			}
-			total += s.n
+	for row := from; row < to; row++ {
+		s := span{n: t.vectorsPerRow()}
+		joins := len(spans) > 0
+		for i, x := range ts {
+			s.addr = append(s.addr, x.at(row/t.shape.h, row%t.shape.h, 0))
 			if joins {
-				spans[len(spans)-1].n += s.n
-			} else {
-				spans = append(spans, s)
+				last := &spans[len(spans)-1]
+				joins = s.addr[i] == last.addr[i]+uint32(last.n*vecBytes)
 			}
+		}
+		total += s.n
+		if joins {
+			spans[len(spans)-1].n += s.n
+		} else {
+			spans = append(spans, s)
 		}
 	}
 	share := ceilDiv(total, l.threads)
@@ -48,6 +47,15 @@ func (l *lowering) vectorTable(ts ...*tensor) []uint32 {
 		}
 	}
 	return table
+}
+
+// addVectors appends a step that makes a tensor of others of its shape and pitch,
+// vector by vector.
+func (l *lowering) addVectors(name string, reads []*tensor, out *tensor, plain bool, emit func(s *step, from, to int) error) {
+	l.addRows(name, reads, []*tensor{out}, rowWork{count: out.shape.n * out.shape.h, needs: sameRows, starts: sameRows, plain: plain,
+		begin: func(_ *lowering, s *step) (func(from, to int) error, error) {
+			return func(from, to int) error { return emit(s, from, to) }, nil
+		}})
 }
 
 // lowerAdd lowers ADD and SUB.
@@ -106,12 +114,12 @@ func (l *lowering) binary(e *opspec.Elementwise, k binaryKernel, params []uint32
 		}
 	}
 	out := l.result(e.Output, pitch)
-	l.addStep("binary", in[:], []*tensor{out}, func(l *lowering, s *step) error {
+	l.addVectors("binary", in[:], out, false, func(s *step, from, to int) error {
 		kern, err := l.kernel(k.name(), k.generate)
 		if err != nil {
 			return err
 		}
-		l.launchTable(s, kern, l.binaryTable(l.vectorTable(in[0], in[1], out), in), binWords, l.constWords(params))
+		l.launchTable(s, kern, l.binaryTable(l.vectorTable(from, to, in[0], in[1], out), in), binWords, l.constWords(params))
 		return nil
 	})
 	return nil
@@ -228,12 +236,12 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 		if in.pitch != out.pitch {
 			in = l.withPitch(in, out.pitch)
 		}
-		l.addStep("clamp", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+		l.addVectors("clamp", []*tensor{in}, out, true, func(s *step, from, to int) error {
 			k, err := l.kernel("clamp", generateClamp)
 			if err != nil {
 				return err
 			}
-			l.launchTable(s, k, l.vectorTable(in, out), 3, uint32(lo+bias)*0x01010101, uint32(hi+bias)*0x01010101)
+			l.launchTable(s, k, l.vectorTable(from, to, in, out), 3, uint32(lo+bias)*0x01010101, uint32(hi+bias)*0x01010101)
 			return nil
 		})
 		return nil
@@ -244,12 +252,12 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 
 // lookup maps every byte of a value through a table.
 func (l *lowering) lookup(out, in *tensor, t *[256]byte) {
-	l.addStep("lookup", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+	l.addVectors("lookup", []*tensor{in}, out, true, func(s *step, from, to int) error {
 		k, err := l.kernel("lookup", generateLookup)
 		if err != nil {
 			return err
 		}
-		l.launchTable(s, k, l.vectorTable(in, out), 3, l.constant(lookupVectors(t)))
+		l.launchTable(s, k, l.vectorTable(from, to, in, out), 3, l.constant(lookupVectors(t)))
 		return nil
 	})
 }
