@@ -16,6 +16,7 @@ type windowKernel struct {
 	colStep int // bytes between its columns
 	unalign bool
 	clamp   bool
+	halves  bool // no window has more than maxHalves elements: 16 bits are enough
 }
 
 // Words of a window entry; a maximum has only those before winAbove.
@@ -45,7 +46,7 @@ func (w *windowKernel) name() string {
 	if w.max {
 		op = "maximum"
 	}
-	return fmt.Sprintf("%s_r%d_c%d_%s%s", op, w.rowStep, w.colStep, flag(w.unalign, "u"), flag(w.clamp, "k"))
+	return fmt.Sprintf("%s_r%d_c%d_%s%s", op, w.rowStep, w.colStep, flag(w.unalign, "u")+flag(w.halves, "h"), flag(w.clamp, "k"))
 }
 
 func (w *windowKernel) entryWords() int {
@@ -81,6 +82,8 @@ func (w *windowKernel) generate(a *asm) {
 			var v build.Reg
 			if w.max {
 				v = w.maximum(a, e, zero)
+			} else if w.halves {
+				v = w.averageHalves(a, e, zero)
 			} else {
 				v = w.average(a, e, zero)
 			}
@@ -171,5 +174,28 @@ func (w *windowKernel) average(a *asm, e windowEntry, zero build.Reg) build.Reg 
 	a.op(hexagon.V6_vsatwh, h0, quot[1], quot[0])
 	a.op(hexagon.V6_vsatwh, h1, quot[3], quot[2])
 	a.op(hexagon.V6_vsathub, out, h1, h0)
+	return out
+}
+
+// averageHalves sums and divides in 16 bits.
+func (w *windowKernel) averageHalves(a *asm, e windowEntry, zero build.Reg) build.Reg {
+	sum := a.vv("sum")
+	a.op(hexagon.V6_vcombine, sum, zero, zero)
+	w.walk(a, e, func() {}, func(x build.Reg) { a.op(hexagon.V6_vaddubh_acc, sum, x, zero) }, func() {})
+	d := e.divisor
+	var quot [2]build.Reg
+	for i, s := range [2]build.Reg{lo(sum), hi(sum)} {
+		q, x, product := a.q("positive"), a.v("dividend"), a.vv("product")
+		a.op(hexagon.V6_vgth, q, s, d.above)
+		a.op(hexagon.V6_vmux, x, q, d.more, d.less)
+		a.op(hexagon.V6_vaddh, x, x, s)
+		a.op(hexagon.V6_vaslh, x, x, d.up)
+		a.op(hexagon.V6_vmpyuhv, product, x, d.mult)
+		quot[i] = a.v("quotient")
+		a.op(hexagon.V6_vshufoh, quot[i], hi(product), lo(product))
+		a.op(hexagon.V6_vlsrh, quot[i], quot[i], d.down)
+	}
+	out := a.v("bytes")
+	a.op(hexagon.V6_vsathub, out, quot[1], quot[0])
 	return out
 }

@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -44,6 +45,19 @@ func (q *quotient) words() []uint32 {
 	return []uint32{uint32(q.above), uint32(q.more), uint32(q.less), uint32(q.up), 1 << (q.up - 1), uint32(q.mult), uint32(q.down)}
 }
 
+// maxHalves is up to how many elements halfWords divide by.
+const maxHalves = 64
+
+// halfWords are the words for a quotient of n up to maxHalves in 16 bits: with
+// x = sum + add below 256 n and m = ceil(2^k / n), k = 15 + b, 2^b the power of two
+// from n on, x m / 2^k is above x / n by less than 256 n / 2^k, which is below 1 / n.
+// The product is one of 4x, of which the high halves are shifted by the rest.
+func (q *quotient) halfWords(n int) []uint32 {
+	b := bits.Len(uint(n - 1))
+	m := ceilDiv(1<<(15+b), n)
+	return []uint32{splatHalf(q.above), splatHalf(q.more), splatHalf(q.less), 2, 0, splatHalf(int32(m)), uint32(b + 1)}
+}
+
 // averageQuotient rounds half away from zero: in the signed domain that is up
 // for positive sums and down for others, and sums here have 128 n added.
 func averageQuotient(n int, signed bool) (quotient, error) {
@@ -77,6 +91,7 @@ const windowShares = 4
 func (l *lowering) emitWindows(s *step, k windowKernel, in *tensor, windows []window, channels int, lo, hi int32,
 	divide func(n int) (quotient, error)) error {
 	k.clamp = lo > 0 || hi < 255
+	k.halves = !k.max && !slices.ContainsFunc(windows, func(w window) bool { return w.rows*w.cols > maxHalves })
 	kern, err := l.kernel(k.name(), k.generate)
 	if err != nil {
 		return err
@@ -102,7 +117,9 @@ func (l *lowering) emitWindows(s *step, k windowKernel, in *tensor, windows []wi
 			if err != nil {
 				return err
 			}
-			q = d.words()
+			if q = d.words(); k.halves {
+				q = d.halfWords(w.rows * w.cols)
+			}
 		}
 		for c := 0; c < channels; c += vecBytes {
 			table = append(table, w.in+uint32(c), w.out+uint32(c), uint32(w.rows), uint32(w.cols), uint32(n), inStep, outStep)

@@ -63,6 +63,20 @@ func TestRequantExtremes(t *testing.T) {
 	}
 }
 
+// divideHalves is what the window kernel does in 16 bits.
+func divideHalves(t *testing.T, w []uint32, sum int) int32 {
+	t.Helper()
+	add := int16(w[winLess-winAbove])
+	if int16(sum) > int16(w[0]) {
+		add = int16(w[winMore-winAbove])
+	}
+	x := (sum + int(add)) << w[winUp-winAbove]
+	if x < 0 || x >= 1<<16 {
+		t.Fatalf("dividend %d overflows", x)
+	}
+	return int32(uint32(x) * (w[winMult-winAbove] & 0xffff) >> 16 >> w[winDown-winAbove])
+}
+
 // Quotients are exact for every count and sum that matters: all sums of small
 // windows, the neighbourhood of every quotient's edges for large ones.
 func TestQuotient(t *testing.T) {
@@ -111,8 +125,14 @@ func TestQuotient(t *testing.T) {
 					if sum < 0 || sum > 255*n {
 						return
 					}
-					if got, want := divide(&q, int32(sum)), truth(int32(sum), int32(n), signed, mean); got != want {
+					want := truth(int32(sum), int32(n), signed, mean)
+					if got := divide(&q, int32(sum)); got != want {
 						t.Fatalf("n %d signed %v mean %v: sum %d gives %d, want %d", n, signed, mean, sum, got, want)
+					}
+					if n <= maxHalves {
+						if got := divideHalves(t, q.halfWords(n), sum); got != want {
+							t.Fatalf("n %d signed %v mean %v: in 16 bits sum %d gives %d, want %d", n, signed, mean, sum, got, want)
+						}
 					}
 				}
 				if n <= 64 {
