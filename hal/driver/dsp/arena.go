@@ -41,7 +41,7 @@ func (l *lowering) emitStep(s *step) error {
 	l.op = s.region
 	jobs, consts := len(l.jobs), len(l.consts)
 	for _, t := range s.reads {
-		if (s.rows == nil || s.rows.plain) && l.cold(t) && t.shape.n == 1 {
+		if (s.rows == nil || s.rows.plain || !l.streams(t)) && l.cold(t) && t.shape.n == 1 {
 			l.wantRows(t, 0, t.shape.h)
 		}
 	}

@@ -120,7 +120,7 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	c.shareAddresses(g)
 	c.perRow, c.across, c.down = g.filter.kw/perRun, g.DilationW*g.in.pitch, g.DilationH*g.in.rowBytes()
 	taps, bumps := g.inputRuns(&c, perRun)
-	c.stream = l.cold(g.in)
+	c.stream = l.streams(g.in)
 	if n := int64(e.full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
 		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
 	}

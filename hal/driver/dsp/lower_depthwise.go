@@ -91,7 +91,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, d depthKernel, rec uint32, by
 	// multiplications take longer than that, so rows are fetched just ahead of
 	// their use. Where it moves further they wait for DRAM anyway, and a thread
 	// asks for all its rows at once.
-	large := l.cold(g.in)
+	large := l.streams(g.in)
 	wait := large && g.StrideH*g.StrideW > 1
 	if large && !wait {
 		// The rows that the next output row reads and this one does not.

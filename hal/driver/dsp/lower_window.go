@@ -128,7 +128,7 @@ func (l *lowering) emitWindows(s *step, k windowKernel, in *tensor, windows []wi
 	}
 	l.launchTable(s, kern, table, k.entryWords(), uint32(lo)*0x01010101, uint32(hi)*0x01010101, 0, 0, vecBytes)
 	l.canPrefetch(winPrefetch)
-	if !l.cold(in) {
+	if !l.streams(in) {
 		return nil
 	}
 	words := k.entryWords()

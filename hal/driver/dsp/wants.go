@@ -11,11 +11,14 @@ type want struct {
 	job        int // that reads it
 	made       int // job that writes it last, before the threads can ask for it; -1 for none
 	src, bytes uint32
+	code       bool
 }
 
 const (
 	// maxWant bounds how much is asked for at once.
 	maxWant = 96 << 10
+	// maxWhole bounds inputs of convolutions and pools that come as a whole.
+	maxWhole = 48 << 10
 	// wantShare is how much of it one thread asks for.
 	wantShare = 8 << 10
 )
@@ -38,7 +41,13 @@ func (l *lowering) wantRows(t *tensor, first, to int) {
 	if l.hot[t] {
 		made = -1 // by an earlier band
 	}
-	l.wants = append(l.wants, want{len(l.jobs), made, src, uint32(min((to-first)*t.rowBytes(), maxWant))})
+	l.wants = append(l.wants, want{len(l.jobs), made, src, uint32(min((to-first)*t.rowBytes(), maxWant)), false})
+}
+
+// streams reports whether a kernel that can is to fetch its input itself, part by part:
+// it is likely not in L2, and more than one that comes as a whole before.
+func (l *lowering) streams(t *tensor) bool {
+	return l.cold(t) && (t.bytes() > maxWhole || t.shape.n > 1)
 }
 
 // wantCode are the wants of code, in order of the jobs.
@@ -48,7 +57,7 @@ func (l *lowering) wantCode() (list []want) {
 		if !seen[k] {
 			seen[k] = true
 			last := &k.packets[len(k.packets)-1]
-			list = append(list, want{j, -1, k.entry, last.Addr + 4*uint32(last.Words) - k.entry})
+			list = append(list, want{j, -1, k.entry, last.Addr + 4*uint32(last.Words) - k.entry, true})
 		}
 	}
 	return list
@@ -90,7 +99,7 @@ func (l *lowering) askWants(j int, args [][]uint32, wants []want) ([][]uint32, [
 		}
 		n := min(ceilDiv(int(w.bytes), wantShare), len(args)-1)
 		switch {
-		case w.job < j:
+		case w.job < j && (w.code || l.jobStep[w.job] != l.jobStep[j]): // too late
 		case n == 0 || w.job > j && w.made >= j:
 			later = append(later, w)
 		default:
