@@ -219,6 +219,10 @@ func (l *lowering) shapeBlock(c *convKernel, positions int) {
 	}
 }
 
+// maxOnce is how many bytes of weights that are used once a job goes through, unless
+// each thread has only one chunk.
+const maxOnce = 256 << 10
+
 // gemmEmitter launches the jobs of one convolution.
 type gemmEmitter struct {
 	l                             *lowering
@@ -271,8 +275,14 @@ func (e *gemmEmitter) launch() error {
 	}
 	const ahead = 2 * 4 * vecBytes // the kernel reads ahead of the last record
 	if e.blocks < 3 {
-		e.job(e.part(0, chunks), 0, chunks)
-		l.canPrefetch(convPrefetch)
+		// Weights that are used once come from DRAM in order: threads go through
+		// them together, a few chunks each at a time.
+		step := max(l.threads, maxOnce/e.size(0, 1)/l.threads*l.threads)
+		for from := 0; from < chunks; from += step {
+			to := min(from+step, chunks)
+			e.job(e.part(from, to), from, to)
+			l.canPrefetch(convPrefetch)
+		}
 		return nil
 	}
 	// Weights that the program packs are not there yet when an engine fetches ahead.
