@@ -80,7 +80,7 @@ var anchors = []anchor{
 		"discuss.tvm.apache.org/t/2421", 0, 0, "an upper bound"}, network(bench.MobileNetV2, latencyMs)},
 	{anchorRow{"Inception v3 quant, QRB5165 (V66), \"3DSP\"", "inferences/s", "check", 124.7, false,
 		"docs.qualcomm.com 80-88500-4/151", 0, 0,
-		"the published rate needs Z-register products (512 MAC/packet) or a packet per cycle, three runtimes overlap their launches and waits, and its clock may be higher; ours is one runtime on vrmpy alone at an assumed clock (D-49, D-60): 107 per second at full use, less a quarter for packets that do not multiply and a fifth for L2, DRAM and launches"}, network(bench.InceptionV3, perSecond)},
+		"the published rate needs Z-register products (512 MAC/packet) or a packet per cycle, three runtimes overlap their launches and waits, and its clock may be higher; ours is one runtime on vrmpy alone at an assumed clock (D-49, D-60): 107 per second at full use, less a seventh for packets that do not multiply and a quarter for DRAM, L2, L1D and threads without work"}, network(bench.InceptionV3, perSecond)},
 	{anchorRow{"Inception v3 quant, the same, sustained", "GMAC/s", "check", 713, false,
 		"the row above times 5.72 GMAC", 0, 0, "our peak is 512 MAC/cycle times the clock: above it no vrmpy code can go"}, network(bench.InceptionV3, gigaMACs1)},
 	{anchorRow{"Inception v3 quant, energy", "pJ/MAC", "check", 4.99, false,

@@ -1,0 +1,109 @@
+package dsp
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// boxes are the ranges that a job asks for when it begins.
+func (l *lowering) boxes(j int) (list []want) {
+	at := l.prefetchers[j]
+	if at == 0 {
+		return nil
+	}
+	for _, a := range l.jobs[j].Args {
+		lines, stride := a[at+1]&0xffff, max(a[at+2], vecBytes)
+		if lines > 0 {
+			list = append(list, want{src: a[at], bytes: (lines-1)*stride + vecBytes})
+		}
+	}
+	return list
+}
+
+// TestCodeIsAskedFor: the code of every kernel comes to L2 before it runs, or as it
+// begins, once a job that can prefetch has run.
+func TestCodeIsAskedFor(t *testing.T) {
+	p, err := device(t).PrepareModel(bench.MobileNetV1Quarter(), hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pl := p.(*prepared).stages[0].fixed
+	l, err := lowerModel(pl.graph, pl.dev.threads(), newVTCM(&pl.dev.cfg.Spec))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := map[uint32]bool{} // lines
+	seen, began, checked := map[*kernel]bool{}, false, 0
+	for j, k := range l.kernels {
+		for _, b := range l.boxes(j) {
+			for line := b.src &^ (vecBytes - 1); line < b.src+b.bytes && b.src < constBase; line += vecBytes {
+				asked[line] = true
+			}
+		}
+		if began && !seen[k] {
+			checked++
+			last := &k.packets[len(k.packets)-1]
+			for line := k.entry &^ (vecBytes - 1); line <= last.Addr; line += vecBytes {
+				if !asked[line] {
+					t.Errorf("job %d: line %#x of kernel %s has not been asked for", j, line, k.name)
+					break
+				}
+			}
+		}
+		seen[k] = true
+		began = began || l.prefetchers[j] > 0
+	}
+	if checked < 10 {
+		t.Errorf("only %d kernels", checked)
+	}
+}
+
+// TestAskWants: wants go to the last job before them that can prefetch, to the job
+// itself when there is none, and never to one that runs before they are made.
+func TestAskWants(t *testing.T) {
+	jobs := func() *lowering {
+		l := &lowering{}
+		for j := range 6 { // jobs 0, 2 and 4 can prefetch
+			s := &step{}
+			args := [][]uint32{make([]uint32, 4), make([]uint32, 4), make([]uint32, 4), make([]uint32, 4)}
+			l.jobs = append(l.jobs, dsp.Job{Args: args})
+			l.jobStep = append(l.jobStep, s)
+			l.prefetchers = append(l.prefetchers, (1-j%2))
+		}
+		return l
+	}
+	for _, c := range []struct {
+		name string
+		w    want
+		by   int // -1: nobody
+	}{
+		{"before", want{job: 3, made: -1}, 2},
+		{"two jobs before", want{job: 4, made: -1}, 2},
+		{"made by the job before", want{job: 4, made: 3}, 4},
+		{"made by the one that could ask", want{job: 3, made: 2}, -1},
+		{"the first job", want{job: 0, made: -1}, 0},
+		{"behind the last that can", want{job: 5, made: -1}, 4},
+	} {
+		l := jobs()
+		c.w.src, c.w.bytes = 0x1000, 1000
+		wants, by := []want{c.w}, -1
+		for j := range l.jobs {
+			_, wants = l.askWants(j, l.freeArgs(j), wants)
+			for _, b := range l.boxes(j) {
+				if b.src != c.w.src || b.bytes < c.w.bytes || by >= 0 {
+					t.Errorf("%s: job %d asks for %#x and %d bytes", c.name, j, b.src, b.bytes)
+				}
+				by = j
+			}
+			if a := l.jobs[j].Args[0]; l.prefetchers[j] > 0 && a[2] != 0 {
+				t.Errorf("%s: the first thread of job %d has no box left for constants", c.name, j)
+			}
+		}
+		if by != c.by {
+			t.Errorf("%s: job %d asks, want %d", c.name, by, c.by)
+		}
+	}
+}
