@@ -58,15 +58,27 @@ func allAsm() (tables []*asmTable) {
 	return tables
 }
 
-// execAsm runs a block through its handlers; a micro-op that a handler hands
-// over runs its Go function. It answers how many rounds are left.
-func (t *thread) execAsm(b *block) (left uint32) {
-	last := &b.ops[len(b.ops)-1]
-	i := 0
+// exec runs a block a number of times, more than once only when it repeats: the
+// addresses of the rounds are then behind those of single blocks. It answers how
+// often it ran; the round that raises a fault is the last.
+func (t *thread) exec(b *block, rounds uint32) uint32 {
+	t.begin(rounds)
+	if !b.asm {
+		return rounds - t.execGo(b)
+	}
+	runOps(t, &b.ops[0])
+	if t.stop == b.last {
+		return rounds
+	}
+	return rounds - t.resume(b)
+}
+
+// resume goes on where a handler has handed a micro-op over: that runs its Go
+// function.
+func (t *thread) resume(b *block) (left uint32) {
 	for {
-		runOps(t, &b.ops[i])
 		u := t.stop
-		if u == last {
+		if u == b.last {
 			return left
 		}
 		u.fn(t, u)
@@ -77,6 +89,6 @@ func (t *thread) execAsm(b *block) (left uint32) {
 		if t.fault.kind != faultNone && t.rounds > 1 {
 			left, t.rounds = t.rounds-1, 1
 		}
-		i = int(u.index) + 1
+		runOps(t, &b.ops[u.index+1])
 	}
 }

@@ -6,4 +6,7 @@ func hostAsm() *asmTable { return nil }
 
 func allAsm() []*asmTable { return nil }
 
-func (t *thread) execAsm(b *block) uint32 { return t.execGo(b) }
+func (t *thread) exec(b *block, rounds uint32) uint32 {
+	t.begin(rounds)
+	return rounds - t.execGo(b)
+}

@@ -13,10 +13,10 @@ type ticker struct {
 	sim.Clock
 	base int64
 	time sim.Time
-	rem  uint64
+	rem  int64
 	step [tickerSpan]struct {
 		time sim.Time
-		rem  uint64
+		rem  int64
 	}
 }
 
@@ -30,26 +30,28 @@ func (c *ticker) init(hz int64) {
 }
 
 // divide is the instant of cycle k and the remainder of the division.
-func (c *ticker) divide(k int64) (sim.Time, uint64) {
+func (c *ticker) divide(k int64) (sim.Time, int64) {
 	hi, lo := bits.Mul64(uint64(k), uint64(sim.Second))
 	q, r := bits.Div64(hi, lo, uint64(c.Hz))
-	return sim.Time(q), r
+	return sim.Time(q), int64(r)
 }
 
 // at is Clock.At(k).
 func (c *ticker) at(k int64) sim.Time {
-	d := k - c.base
-	if uint64(d) >= tickerSpan {
-		c.base = k
-		c.time, c.rem = c.divide(k)
-		return c.time
+	d := uint64(k - c.base)
+	if d >= tickerSpan {
+		return c.rebase(k)
 	}
 	s := &c.step[d]
-	t := c.time + s.time
-	if c.rem+s.rem >= uint64(c.Hz) {
-		t++
-	}
-	return t
+	// One more when the remainders make a whole: the sign of what is left of it.
+	return c.time + s.time + sim.Time(uint64(c.Hz-1-c.rem-s.rem)>>63)
+}
+
+// rebase is at for a cycle that the next ones are near to.
+func (c *ticker) rebase(k int64) sim.Time {
+	c.base = k
+	c.time, c.rem = c.divide(k)
+	return c.time
 }
 
 // until is the number of cycles from the beginning of cycle k to the first that
@@ -62,8 +64,8 @@ func (c *ticker) until(k int64, end sim.Time) int64 {
 	}
 	s := &c.step[d]
 	t, rem := c.time+s.time, c.rem+s.rem
-	if rem >= uint64(c.Hz) {
-		t, rem = t+1, rem-uint64(c.Hz)
+	if rem >= c.Hz {
+		t, rem = t+1, rem-c.Hz
 	}
 	span := end - t
 	if span <= 0 {
@@ -73,7 +75,7 @@ func (c *ticker) until(k int64, end sim.Time) int64 {
 		return c.Cycle(end) - k
 	}
 	// floor((rem + n*S)/hz) >= span  <=>  n >= (span*hz - rem)/S
-	return int64((uint64(span)*uint64(c.Hz) - rem + uint64(sim.Second) - 1) / uint64(sim.Second))
+	return int64((uint64(span)*uint64(c.Hz) - uint64(rem) + uint64(sim.Second) - 1) / uint64(sim.Second))
 }
 
 // untilSpan bounds the spans whose product with a frequency of up to 10 GHz

@@ -234,7 +234,7 @@ func (r *run) blockAt(addr uint32) (*block, error) {
 // functional runs a thread to its end without the timing model.
 func (r *run) functional(t *thread) error {
 	var b *block
-	for t.next != r.halt && t.next != ReturnAddress && t.halt == 0 {
+	for !t.ended(r) {
 		var err error
 		if b, err = r.after(t, b); err != nil {
 			return err
@@ -291,6 +291,19 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 	if t.took == 0 {
 		t.next = b.end
 	}
+	if t.fault.kind != faultNone || t.halt != 0 || t.dma.command != dmaNone {
+		if err := r.serve(t, b); err != nil {
+			return err
+		}
+	}
+	if b.loop0 || b.loop1 {
+		t.endLoop(b)
+	}
+	return nil
+}
+
+// serve does what a block that has run asks of others: faults, system calls, DMA.
+func (r *run) serve(t *thread, b *block) error {
 	if t.fault.kind != faultNone { // halt may say that the block traps, too
 		return &Error{Kind: t.fault.public(), Packet: t.fault.pc, Thread: t.id, Job: r.job.Name, Rule: t.fault.rule()}
 	}
@@ -311,9 +324,6 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 		if _, err := r.dma.serve(t, 0); err != nil {
 			return err
 		}
-	}
-	if b.loop0 || b.loop1 {
-		t.endLoop(b)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ type block struct {
 	addr     uint32 // first packet
 	end      uint32 // behind the last packet
 	ops      []uop  // in an order that makes each packet parallel; one more behind the last ends assembly
+	last     *uop   // that one
 	packets  []packetInfo
 	mem      []memOp
 	loop0    bool // the last packet ends hardware loop 0 / 1
@@ -240,6 +241,7 @@ func (d *decoder) block(addr uint32) (*block, error) {
 	for i := range b.ops {
 		b.ops[i].index = uint16(i)
 	}
+	b.last = &b.ops[len(b.ops)-1]
 	return b, nil
 }
 

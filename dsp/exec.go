@@ -22,18 +22,12 @@ func (a *asmTable) handler(op hexagon.Op) uintptr {
 	return a.exit
 }
 
-// exec runs a block a number of times, more than once only when it repeats: the
-// addresses of the rounds are then behind those of single blocks. It answers how
-// often it ran; the round that raises a fault is the last.
-func (t *thread) exec(b *block, rounds uint32) uint32 {
+// begin prepares a thread to run a block a number of times.
+func (t *thread) begin(rounds uint32) {
 	t.rounds, t.slots = rounds, 0
 	if rounds > 1 {
 		t.slots = 4 * maxMemOps
 	}
-	if b.asm {
-		return rounds - t.execAsm(b)
-	}
-	return rounds - t.execGo(b)
 }
 
 // execGo runs the micro-ops one by one through their semantic functions and

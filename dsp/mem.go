@@ -71,6 +71,12 @@ func (r *recentStores) add(ea uint32, at sim.Time) {
 
 // visible is the instant from which [ea, ea+n) can be loaded, now at the soonest.
 func (r *recentStores) visible(now sim.Time, ea, n uint32) sim.Time {
+	if (ea&127)+n <= 128 {
+		if s := &r[ea>>7%uint32(len(r))]; s.at > now && s.line == ea>>7 {
+			now = s.at
+		}
+		return now
+	}
 	for line := ea >> 7; line <= (ea+n-1)>>7; line++ {
 		if s := &r[line%uint32(len(r))]; s.at > now && s.line == line {
 			now = s.at
@@ -79,10 +85,11 @@ func (r *recentStores) visible(now sim.Time, ea, n uint32) sim.Time {
 	return now
 }
 
-// add takes the entry that is used next until an instant.
-func (q *storeQueue) add(until sim.Time) {
-	q.free[q.pos&(storeDepth-1)] = until
+// next takes the entry that is used next.
+func (q *storeQueue) next() *sim.Time {
+	e := &q.free[q.pos&(storeDepth-1)]
 	q.pos++
+	return e
 }
 
 // last is the instant at which all entries are free.
@@ -173,14 +180,10 @@ func (m *memory) stall(cycle int64, done, hide sim.Time) int64 {
 }
 
 // access times the i-th memory operation of a block of thread t at a core cycle,
-// unless it is a scalar load or store, and answers how many cycles the thread
-// waits, and for what.
+// unless it is a load or a store, and answers how many cycles the thread waits,
+// and for what.
 func (m *memory) access(t *thread, op *memOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.kind {
-	case vectorLoad:
-		return m.vectorLoad(t, cycle, ea)
-	case vectorStore:
-		return m.vectorStore(t, cycle, ea)
 	case scalarUpdate:
 		if n, from := m.scalarLoad(t, cycle, ea, op.bytes); n > 0 {
 			m.scalarStore(t, cycle+n, ea, op.bytes)
@@ -234,21 +237,22 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 	}
 	now := m.clock.at(cycle)
 	start := t.recent.visible(now, ea, uint32(bytes))
-	m.catchUp(start)
+	if m.active != 0 {
+		m.pump(start)
+	}
 	done, from := m.l1d.Access(start, uint64(ea), int(bytes), mem.Read)
 	if from != sim.StallL1 {
 		m.events[evL2]++
 	} else if start > now {
 		from = sim.StallL2
 	}
-	wait := m.stall(cycle, done, m.hideScalar)
 	line := ea >> m.shiftD
-	if wait > 0 { // on its way: whoever comes next asks the cache
-		m.lastD[line&m.setsD] = noLine
-	} else {
+	if done <= now+m.hideScalar+rounding {
 		m.lastD[line&m.setsD] = line
+		return 0, from
 	}
-	return wait, from
+	m.lastD[line&m.setsD] = noLine // on its way: whoever comes next asks the cache
+	return m.stall(cycle, done, m.hideScalar), from
 }
 
 func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
@@ -257,41 +261,34 @@ func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reaso
 		return max(m.waitVTCM, m.stall(cycle, t.pipe.scattered, m.hideVector)), sim.StallScratchpad
 	}
 	m.events[evL2]++
-	start := t.recent.visible(m.clock.at(cycle), ea, 128)
-	m.catchUp(start)
+	now := m.clock.at(cycle)
+	start := t.recent.visible(now, ea, 128)
+	if m.active != 0 {
+		m.pump(start)
+	}
 	done, from := m.l2.Access(start, uint64(ea), 128, mem.Read)
+	if done <= now+m.hideVector+rounding {
+		return 0, from
+	}
 	return m.stall(cycle, done, m.hideVector), from
 }
 
 // Stores are posted: the thread waits only when all entries of its queue are on
-// their way.
-
-// beginStore answers when a store comes and when it has an entry of the queue.
-func (m *memory) beginStore(t *thread, cycle int64) (now, start sim.Time) {
-	m.events[evL2]++
-	now = m.clock.at(cycle)
-	q := &t.pipe.stores
-	start = max(now, q.free[q.pos&(storeDepth-1)])
-	m.catchUp(start)
-	return now, start
-}
-
-// endStore keeps the entry until done and answers the wait for it.
-func (m *memory) endStore(t *thread, cycle int64, now, start, done sim.Time) (int64, sim.Reason) {
-	t.pipe.stores.add(done)
-	if start > now {
-		return m.stall(cycle, start, 0), sim.StallQueue
-	}
-	return 0, sim.StallQueue
-}
+// their way, until the one that is used next is free.
 
 func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
-	now, start := m.beginStore(t, cycle)
-	done, _ := m.l2.Access(start, uint64(ea), 128, mem.Write)
+	m.events[evL2]++
+	now := m.clock.at(cycle)
+	entry := t.pipe.stores.next()
+	start := max(now, *entry)
+	if m.active != 0 {
+		m.pump(start)
+	}
+	*entry, _ = m.l2.Access(start, uint64(ea), 128, mem.Write)
 	t.recent.add(ea, start+m.reachL2)
 	// The lines that it overwrites leave L1D.
 	if m.l1d.Drop(uint64(ea), 128) {
@@ -301,7 +298,10 @@ func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reas
 			}
 		}
 	}
-	return m.endStore(t, cycle, now, start, done)
+	if start == now {
+		return 0, sim.StallQueue
+	}
+	return m.stall(cycle, start, 0), sim.StallQueue
 }
 
 func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
@@ -309,17 +309,28 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
-	now, start := m.beginStore(t, cycle)
+	m.events[evL2]++
+	now := m.clock.at(cycle)
+	entry := t.pipe.stores.next()
+	start := max(now, *entry)
+	if m.active != 0 {
+		m.pump(start)
+	}
 	done, ok := m.l1d.WriteThrough(start, uint64(ea), int(bytes))
 	if !ok {
 		done, _ = m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
 	}
+	*entry = done
 	// A store to the line served last leaves it that; one to another line may
 	// have moved that in front.
-	if last := &m.lastD[ea>>m.shiftD&m.setsD]; *last != ea>>m.shiftD {
+	line := ea >> m.shiftD
+	if last := &m.lastD[line&m.setsD]; *last != line {
 		*last = noLine
 	}
-	return m.endStore(t, cycle, now, start, done)
+	if start == now {
+		return 0, sim.StallQueue
+	}
+	return m.stall(cycle, start, 0), sim.StallQueue
 }
 
 // fetch times the instruction lines of a block, which are needed one after

@@ -206,8 +206,19 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 				return p.start, nil
 			}
 		}
-		if t.next == r.halt || t.next == ReturnAddress || t.halt != 0 {
+		if t.ended(r) {
 			return never, nil
+		}
+		if limit >= alone && p.left && r.opt.Record == nil {
+			if err := tm.solo(r, t); err != nil {
+				return 0, err
+			}
+			if !p.left {
+				continue
+			}
+			if t.ended(r) {
+				return never, nil
+			}
 		}
 		if err := tm.enter(r, t, limit); err != nil {
 			return 0, err
@@ -253,6 +264,10 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 			wait, why = m.scalarLoad(t, at, ea, op.bytes)
 		case scalarStore:
 			wait, why = m.scalarStore(t, at, ea, op.bytes)
+		case vectorLoad:
+			wait, why = m.vectorLoad(t, at, ea)
+		case vectorStore:
+			wait, why = m.vectorStore(t, at, ea)
 		default:
 			wait, why = m.access(t, &op.memOp, i, ea, at)
 		}
@@ -291,28 +306,41 @@ func (tm *timing) leave(r *run, t *thread, b *block) {
 	v := p.plan
 	p.left = true
 	v.runs++
-	start := p.start
-	how := 0
+	p.stalls[sim.StallIssue] += v.issue
+	p.stalls[sim.StallOperand] += v.operand
+	w := &v.ways[t.wayOut(b)]
+	if w.lost != 0 {
+		tm.lose(r, t, b, w)
+	}
+	if r.opt.Record != nil {
+		r.opt.Record.left(t, b, v, tm.period, p.start, w.lost)
+	}
+	p.way = w
+	p.start += v.cycles + p.extra + w.lost
+}
+
+// lose charges what a way out of a block costs.
+func (tm *timing) lose(r *run, t *thread, b *block, w *way) {
+	t.pipe.stalls[sim.StallBranch] += w.lost
+	if r.opt.Profile != nil {
+		b.profile().lost += w.lost
+	}
+}
+
+// wayOut is how t leaves the block that it has run.
+func (t *thread) wayOut(b *block) (how int) {
 	if b.branches {
 		how = int(t.took & wayTaken)
 		if b.cond && (t.took != 0) != b.hintTook {
 			how |= wayMissed
 		}
 	}
-	w := &v.ways[how]
-	p.way = w
-	p.start += v.cycles + p.extra + w.lost
-	p.stalls[sim.StallIssue] += v.issue
-	p.stalls[sim.StallOperand] += v.operand
-	if w.lost != 0 {
-		p.stalls[sim.StallBranch] += w.lost
-		if r.opt.Profile != nil {
-			b.profile().lost += w.lost
-		}
-	}
-	if r.opt.Record != nil {
-		r.opt.Record.left(t, b, v, tm.period, start, w.lost)
-	}
+	return how
+}
+
+// ended reports whether t has reached its end.
+func (t *thread) ended(r *run) bool {
+	return t.next == r.halt || t.next == ReturnAddress || t.halt != 0
 }
 
 // Ways out of a block.

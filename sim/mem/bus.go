@@ -52,7 +52,7 @@ func (b *Bus) Retime(hz int64) {
 // Port adds a requester. All ports share the channels; each has its own limit
 // of outstanding accesses and its own counters.
 func (b *Bus) Port(name string) *Port {
-	p := &Port{bus: b, name: name, flight: make([]sim.Time, b.cfg.Outstanding)}
+	p := &Port{bus: b, name: name, bytes: -1, flight: make([]sim.Time, b.cfg.Outstanding)}
 	b.ports = append(b.ports, p)
 	return p
 }
@@ -87,6 +87,9 @@ type Port struct {
 	flight []sim.Time // completion of the last Outstanding accesses, a ring
 	pos    int
 	count  [numBusEvents]int64
+
+	bytes int      // of the last access
+	beats sim.Time // that it takes
 }
 
 // Reset implements Level; it resets the bus and everything behind.
@@ -101,10 +104,10 @@ func (p *Port) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	if len(p.flight) > 0 {
 		t = max(t, p.flight[p.pos]) // the oldest leaves first
 	}
-	busy := b.cycle
-	if bytes > b.cfg.BytesPerCycle {
-		busy *= sim.Time(uint32(bytes+b.cfg.BytesPerCycle-1) / uint32(b.cfg.BytesPerCycle))
+	if bytes != p.bytes {
+		p.bytes, p.beats = bytes, sim.Time((max(bytes, 1)+b.cfg.BytesPerCycle-1)/b.cfg.BytesPerCycle)
 	}
+	busy := p.beats * b.cycle
 	var done sim.Time
 	var from sim.Reason
 	if k == Write {

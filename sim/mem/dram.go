@@ -166,7 +166,7 @@ type DRAM struct {
 	burst  sim.Time
 	refGap sim.Time
 
-	burstShift, ileShift, chShift, rowShift, bankShift uint
+	burstShift, ileShift, pageShift, bankShift uint
 }
 
 // farPast makes "time since" constraints hold at time 0.
@@ -185,8 +185,7 @@ func NewDRAM(cfg DRAMConfig) (*DRAM, error) {
 		burst:      cfg.BurstTime(),
 		burstShift: log2(cfg.BurstBytes()),
 		ileShift:   log2(cfg.InterleaveBytes),
-		chShift:    log2(cfg.Channels),
-		rowShift:   log2(cfg.RowBytes),
+		pageShift:  log2(cfg.RowBytes) + log2(cfg.Channels),
 		bankShift:  log2(cfg.Banks),
 	}
 	switch cfg.Refresh {
@@ -230,7 +229,7 @@ func (d *DRAM) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	done := t
 	for bytes > 0 {
 		n := min(bytes, d.cfg.InterleaveBytes-int(addr&uint64(d.cfg.InterleaveBytes-1)))
-		ch := int(addr>>d.ileShift) & (d.cfg.Channels - 1)
+		ch := int(addr>>(d.ileShift&63)) & (d.cfg.Channels - 1)
 		var end sim.Time
 		switch {
 		case k != Write:
@@ -300,14 +299,13 @@ func (d *DRAM) Flush(t sim.Time) sim.Time {
 func (d *DRAM) transfer(t sim.Time, ch int, addr uint64, n int, write bool) sim.Time {
 	c := &d.ch[ch]
 	cfg := &d.cfg
-	local := addr>>(d.ileShift+d.chShift)<<d.ileShift | addr&uint64(cfg.InterleaveBytes-1)
-	page := local >> d.rowShift
+	page := addr >> (d.pageShift & 63) // interleaving takes whole channels out of an address
 	bank := int(page) & (cfg.Banks - 1)
-	row := int64(page >> d.bankShift)
+	row := int64(page >> (d.bankShift & 63))
 	if cfg.XORBanks {
 		bank ^= int(row) & (cfg.Banks - 1)
 	}
-	bursts := sim.Time((addr+uint64(n)-1)>>d.burstShift - addr>>d.burstShift + 1)
+	bursts := sim.Time((addr+uint64(n)-1)>>(d.burstShift&63) - addr>>(d.burstShift&63) + 1)
 
 	// A refresh that is due when this request could use the bus goes first.
 	if now := max(t, c.colFree); now >= c.nextRef {

@@ -5,11 +5,12 @@ import "github.com/nnsoc/nnsoc/sim"
 // ring holds a fixed number of instants in rising order. Each takes the place
 // of the first, and most come in order, so that they are put in at the end.
 type ring struct {
-	at   []sim.Time
+	at   []sim.Time // twice as long, so that the instants lie side by side
 	head int
+	n    int
 }
 
-func newRing(n int) ring { return ring{at: make([]sim.Time, n)} }
+func newRing(n int) ring { return ring{at: make([]sim.Time, 2*n), n: n} }
 
 func (r *ring) clear() {
 	clear(r.at)
@@ -20,20 +21,14 @@ func (r *ring) first() sim.Time { return r.at[r.head] }
 
 // replaceFirst takes the first instant out and puts t in.
 func (r *ring) replaceFirst(t sim.Time) {
-	i := r.head // where the first was: behind the last, once the ring begins one later
-	if r.head++; r.head == len(r.at) {
+	if r.head++; r.head == r.n {
+		copy(r.at, r.at[r.head:])
 		r.head = 0
 	}
-	for i != r.head {
-		k := i - 1
-		if k < 0 {
-			k = len(r.at) - 1
-		}
-		if r.at[k] <= t {
-			break
-		}
-		r.at[i] = r.at[k]
-		i = k
+	at := r.at[r.head:][:r.n]
+	i := len(at) - 1
+	for ; i > 0 && at[i-1] > t; i-- {
+		at[i] = at[i-1]
 	}
-	r.at[i] = t
+	at[i] = t
 }

@@ -1,0 +1,131 @@
+package dsp
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// solo moves a thread that runs alone from block to block, as enter and leave do,
+// where that needs nothing but blocks and plans that are known: it keeps the time
+// in registers and looks at no other thread. It stops between two blocks, or
+// behind one that others have to serve before it is timed.
+func (tm *timing) solo(r *run, t *thread) error {
+	p, m := &t.pipe, tm.mem
+	b, w, start := p.block, p.way, p.start
+	for t.next != r.halt {
+		var v *variant
+		if t.next == b.addr {
+			if v = w.same; v == nil {
+				break
+			}
+		} else {
+			if v = w.next; v == nil || v.block.addr != t.next || v.block.fetched != m.fetches || v.block.vector && !t.vector {
+				break
+			}
+			b = v.block
+		}
+		rounds := r.roundsOf(t, b)
+		cost := int64(rounds) * int64(len(b.packets))
+		if r.packets < cost {
+			break
+		}
+		r.packets -= cost
+		t.took = 0
+		ran := t.exec(b, rounds)
+		if ran > 1 {
+			t.C[cLC0] -= ran - 1
+		}
+		if b.runs == 0 {
+			r.ran = append(r.ran, b)
+		}
+		b.runs += int64(ran)
+		if t.took == 0 {
+			t.next = b.end
+		}
+		p.block = b
+		p.base, p.rounds = 0, rounds-1
+		if rounds > 1 {
+			p.base = maxMemOps
+		}
+		if t.fault.kind != faultNone || t.halt != 0 || t.dma.command != dmaNone {
+			p.plan, p.left = v, false
+			p.next, p.extra, p.late = 0, 0, false
+			if err := r.serve(t, b); err != nil {
+				return err
+			}
+		}
+		if b.loop0 || b.loop1 {
+			t.endLoop(b)
+		}
+		if !p.left {
+			break
+		}
+		start, w = tm.rounds(r, t, b, v, start)
+		if w.lost != 0 {
+			start += w.lost
+			tm.lose(r, t, b, w)
+		}
+	}
+	p.way, p.start = w, start
+	return nil
+}
+
+// rounds times what a thread alone has run of a block that it entered at start,
+// and answers when it ends and the way out.
+func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (int64, *way) {
+	p, m := &t.pipe, tm.mem
+	how := t.wayOut(b)
+	var issue, operand int64
+	for {
+		ops := v.mem
+		addr := t.addr[p.base:][:len(ops)]
+		for i := range ops {
+			op, ea := &ops[i], addr[i]
+			var wait int64
+			var why sim.Reason
+			switch op.kind {
+			case scalarLoad:
+				if m.hitsAgain(ea) || ea == skipped {
+					continue
+				}
+				wait, why = m.scalarLoad(t, start+int64(op.cycle), ea, op.bytes)
+			case scalarStore:
+				if ea == skipped {
+					continue
+				}
+				wait, why = m.scalarStore(t, start+int64(op.cycle), ea, op.bytes)
+			case vectorLoad:
+				if m.freeVTCM(ea) || ea == skipped {
+					continue
+				}
+				wait, why = m.vectorLoad(t, start+int64(op.cycle), ea)
+			case vectorStore:
+				if ea == skipped {
+					continue
+				}
+				wait, why = m.vectorStore(t, start+int64(op.cycle), ea)
+			default:
+				if ea == skipped {
+					continue
+				}
+				wait, why = m.access(t, &op.memOp, i, ea, start+int64(op.cycle))
+			}
+			if wait > 0 {
+				start += tm.waited(t, &op.memOp, why, wait, ea)
+			}
+		}
+		start += v.cycles
+		issue += v.issue
+		operand += v.operand
+		v.runs++
+		w := &v.ways[how]
+		if p.rounds == 0 {
+			p.stalls[sim.StallIssue] += issue
+			p.stalls[sim.StallOperand] += operand
+			return start, w
+		}
+		p.rounds--
+		p.base += len(ops)
+		if w.same == nil {
+			w.same = tm.plan(b, w.exit)
+		}
+		v = w.same
+	}
+}
