@@ -34,11 +34,21 @@ func (a *asm) opTmp2(alias uint16, base build.Reg, off int, op hexagon.Op, to, x
 	in.Loads(alias).Mods(uint64(n) | uint64(n)<<8)
 }
 
+// A result that is only stored need not wait for its register: a store in the packet
+// that makes it (.new) takes no pipe either. It is one instruction with what makes it.
+const storesResult = 1 << 16
+
+// andStore stores the vector that in makes, its first operand, at base plus off vectors.
+func (a *asm) andStore(in *build.Instr, alias uint16, base build.Reg, off int) {
+	in.Args = append(in.Args, build.Hidden(build.In(base)), build.Hidden(build.Imm(int64(off))))
+	in.Stores(alias).Mods(storesResult)
+}
+
 // operand is which operand of its form argument n of an instruction is, -1 for
 // those of the load.
 func operand(in *build.Instr, n int) int {
 	f := hexagon.Op(in.Op).Form()
-	if twin := int(in.Aux >> 8); twin > 0 && n >= twin && n < 2*twin {
+	if twin := int(in.Aux >> 8 & 0xff); twin > 0 && n >= twin && n < 2*twin {
 		return n - twin
 	}
 	if n >= len(f.Operands) {
@@ -52,6 +62,21 @@ func instructions(in *build.Instr) (insts [3]hexagon.Inst, n int) {
 	insts[0] = skeleton(in, 0)
 	if in.Aux == 0 {
 		return insts, 1
+	}
+	if in.Aux == storesResult {
+		store, base := &insts[1], len(in.Args)-2
+		store.Op = hexagon.V6_vS32b_new_ai
+		for _, o := range store.Op.Form().Operands {
+			switch o.Kind {
+			case hexagon.KindImm:
+				store.Imm[o.Index] = int32(in.Args[base+1].Imm)
+			case hexagon.KindR:
+				store.R[o.Index] = uint8(in.Args[base].Phys)
+			default:
+				store.R[o.Index] = uint8(in.Args[0].Phys)
+			}
+		}
+		return insts, 2
 	}
 	n = 1
 	if twin := int(in.Aux >> 8); twin > 0 {

@@ -29,6 +29,7 @@ type depthKernel struct {
 	cells    int         // positions per vector
 	skew     int         // bytes of a row's first vector before its first window
 	form     slideForm   // none: the kernel does not slide
+	nine     nineForm    // before all others
 	rq       requantKind
 	// ahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.
@@ -49,6 +50,9 @@ func (d *depthKernel) sets() int { return ceilDiv(d.kh, rowSet) }
 const depthPrefetch = 3
 
 func (d *depthKernel) name() string {
+	if d.nine.on() {
+		return d.nineName()
+	}
 	return fmt.Sprintf("depth_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d+%d_f%d.%d_%s_a%d+%d_%s", d.kh, d.kw, d.rowStep, d.stride, d.dilation, d.pitch,
 		d.steps, d.cells, d.skew, d.form.steps, d.form.kept, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
 }
@@ -81,6 +85,9 @@ func (d *depthKernel) header() int { return 4 * (1 + d.rq.vectors()) }
 
 // weights is the number of weight vectors.
 func (d *depthKernel) weights() int {
+	if d.nine.on() {
+		return d.nine.vectors()
+	}
 	n := 0
 	for _, p := range d.parts {
 		n += p[0] + p[1] + p[2] + p[3]
@@ -121,12 +128,17 @@ func (d *depthKernel) generate(a *asm) {
 	a.prefetch(in[depthPrefetch:])
 	e := &depthCode{depthKernel: d, a: a, rq: a.requantSetup(d.rq, params)}
 	var carry *slideCarry
-	if d.form.steps == 0 {
+	if (d.nine.on() || d.form.steps > 0) && e.rq.half && !e.rq.short {
+		e.rq.fifteen = a.imm8(15)
+	}
+	switch {
+	case d.nine.on():
+		e.nine(table, entries, params)
+		a.ret()
+		return
+	case d.form.steps == 0:
 		e.cellMasks()
-	} else {
-		if e.rq.half && !e.rq.short {
-			e.rq.fifteen = a.imm8(15)
-		}
+	default:
 		carry = e.newCarry(a.word(table, 1, "first out"))
 	}
 	a.repeat(entries, func() {
@@ -322,10 +334,14 @@ func (e *depthCode) ready(sum quad, to []build.Reg) []build.Reg {
 func (e *depthCode) store(ready []build.Reg, dst build.Reg, off int) {
 	a := e.a
 	a.phase(phaseRequantize)
-	var v build.Reg
 	if e.rq.short {
-		v = e.rq.scaleShort([2]build.Reg(ready))
-	} else if e.rq.half {
+		base, n := a.near(dst, off)
+		e.rq.storeShort([2]build.Reg(ready), base, n)
+		a.phase(phaseOther)
+		return
+	}
+	var v build.Reg
+	if e.rq.half {
 		v = e.rq.scaleHalves(ready, true)
 	} else {
 		v = e.rq.pack([4]build.Reg(ready), e.lanes, true)

@@ -23,11 +23,12 @@ type image struct {
 	code    []byte
 	kernels []*kernel
 	byName  map[string]*kernel
+	kept    map[string]int // of kernels that keep as many constants in registers as suits them
 	target  *target
 }
 
 func newImage(base uint32) *image {
-	return &image{base: base, byName: map[string]*kernel{}, target: newTarget()}
+	return &image{base: base, byName: map[string]*kernel{}, kept: map[string]int{}, target: newTarget()}
 }
 
 // kernel returns the kernel of that name, generated on first use. A name
@@ -35,11 +36,9 @@ func newImage(base uint32) *image {
 func (im *image) kernel(name string, source int, gen func(a *asm)) (*kernel, error) {
 	k := im.byName[name]
 	if k == nil {
-		a := newAsm(im.target, name)
-		gen(a)
-		code, err := a.f.Compile()
+		code, err := im.compile(name, gen)
 		if err != nil {
-			return nil, fmt.Errorf("dsp: %w", err)
+			return nil, err
 		}
 		if k, err = im.link(code); err != nil {
 			return nil, err
@@ -51,6 +50,17 @@ func (im *image) kernel(name string, source int, gen func(a *asm)) (*kernel, err
 		k.sources = append(k.sources, source)
 	}
 	return k, nil
+}
+
+// compile generates a kernel without adding it.
+func (im *image) compile(name string, gen func(a *asm)) (*build.Code, error) {
+	a := newAsm(im.target, name)
+	gen(a)
+	code, err := a.f.Compile()
+	if err != nil {
+		return nil, fmt.Errorf("dsp: %w", err)
+	}
+	return code, nil
 }
 
 // link gives packets their addresses and branches their distances.

@@ -36,6 +36,10 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 	}
 	shape := d.slideShape()
 	d.twice, d.parts = f.signedParts(d.sets(), shape.units(1))
+	if d.hasNine() {
+		d.nine = g.nineForm()
+		d.nine.kept = l.nineKept(&d)
+	}
 	records := make([]byte, 0, chunks*d.record())
 	for chunk := range chunks {
 		channel := func(i int) int { // of byte i of a vector
@@ -55,6 +59,10 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 			}
 		}
 		records = g.packHeader(records, d.rq, lane)
+		if d.nine.on() {
+			records = g.packNine(records, &d.nine, lane, channel)
+			continue
+		}
 		for i, parts := range d.parts {
 			x, set := i/d.sets(), i%d.sets()
 			for part := range slices.Max(parts[:]) {
@@ -114,7 +122,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, d depthKernel, rec uint32, by
 		}
 	}
 	entries := len(table) / 3
-	at := l.constWords(padTable(table, 3, d.ahead))
+	at := l.constWords(padTable(table, 3, max(d.ahead, 1))) // one entry behind the last is looked at
 	var args [][]uint32
 	paramsAt := l.constWords(params)
 	for _, r := range l.spread(entries) {
@@ -138,6 +146,9 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, d depthKernel, rec uint32, by
 // registers, or one that does not. A sliding kernel's rows begin on a vector, skew
 // bytes before their first window.
 func (l *lowering) depthKernel(d *depthKernel) (*kernel, error) {
+	if d.nine.on() {
+		return l.kernel(d.name(), d.generate)
+	}
 	for _, d.form = range d.slideForms() {
 		if k, err := l.kernel(d.name(), d.generate); err == nil {
 			return k, nil

@@ -37,10 +37,12 @@ type requantKind struct {
 	positive   bool // what rounds a negative value is below the bounds, so halves may go up
 	plain      bool // zero point 0
 	short      bool // with half: a byte and a fraction
+	fromZero   bool // with short: no 128 to add
 }
 
 func (q *requant) kind() requantKind {
 	k := requantKind{clamp: q.lo > 0 || q.hi < 255, half: q.half != nil || q.short != nil, short: q.short != nil}
+	k.fromZero = k.short && q.short.from == 0
 	if k.half {
 		return k
 	}
@@ -59,7 +61,7 @@ func (k requantKind) tag() string {
 	for _, f := range []struct {
 		on bool
 		c  string
-	}{{k.perChannel, "c"}, {k.left, "l"}, {k.whole, "w"}, {k.far, "f"}, {k.clamp, "k"}, {k.half, "h"}, {k.positive, "p"}, {k.plain, "z"}, {k.short, "s"}} {
+	}{{k.perChannel, "c"}, {k.left, "l"}, {k.whole, "w"}, {k.far, "f"}, {k.clamp, "k"}, {k.half, "h"}, {k.positive, "p"}, {k.plain, "z"}, {k.short, "s"}, {k.fromZero, "0"}} {
 		if f.on {
 			s += f.c
 		}

@@ -11,9 +11,12 @@ import (
 // A factor of a signed byte and a fraction climbs most stairs as well as one of
 // two halves (requant_half.go), in fewer instructions:
 //
-//	x   = sat16(acc - centre)                  result 128 begins near x = 0
+//	x   = sat16(acc - centre)                  result 0 or 128 begins near x = 0
 //	v   = (x*low + 2^14 >> 15) + add
-//	out = clamp(sat8(x*high + v + 2^(shift-1) >> shift) + 128)
+//	out = clamp(sat8(x*high + v + 2^(shift-1) >> shift) + 0 or 128)
+//
+// sat8 is to unsigned bytes where 0 is added, to signed ones otherwise. The former takes
+// an instruction less, the latter has room for twice as long stairs.
 //
 // Again the steps are compared one by one when a model is prepared.
 
@@ -24,6 +27,7 @@ type shortRequant struct {
 	add    int32
 	shift  int
 	centre int32
+	from   int32 // 0 or 128
 }
 
 // shortTries is how many centres are tried on both sides, each with shortLows
@@ -52,7 +56,15 @@ func findShort(m opspec.Multiplier, zero, lo, hi int32) (shortRequant, bool) {
 	if lo >= hi || lo < 0 || hi > 255 || m.M <= 0 {
 		return shortRequant{}, false
 	}
-	middle := firstOf(m, zero, 128)
+	if h, ok := shortFrom(m, zero, lo, hi, 0); ok {
+		return h, true
+	}
+	return shortFrom(m, zero, lo, hi, 128)
+}
+
+// shortFrom looks for those where a result begins near x = 0.
+func shortFrom(m opspec.Multiplier, zero, lo, hi, from int32) (shortRequant, bool) {
+	middle := firstOf(m, zero, from)
 	scale := math.Ldexp(float64(m.M), m.Shift-31)
 	shift := min(15, int(math.Floor(math.Log2(127/scale))))
 	if shift < 1 || middle < math.MinInt32/2 || middle > math.MaxInt32/2 {
@@ -69,10 +81,10 @@ func findShort(m opspec.Multiplier, zero, lo, hi int32) (shortRequant, bool) {
 	low := math.Round((factor - high) * (1 << 15))
 	for try := range (2*shortTries + 1) * (2*shortLows + 1) {
 		h := shortRequant{high: int32(high), low: int32(low) + aside(try%(2*shortLows+1)), shift: shift,
-			centre: int32(middle) + aside(try/(2*shortLows+1))}
+			from: from, centre: int32(middle) + aside(try/(2*shortLows+1))}
 		least, most := int64(math.MinInt16), int64(math.MaxInt16)
 		for i := lo; i < hi && least <= most; i++ {
-			edge := int64(i+1-128)<<shift - 1<<(shift-1)
+			edge := int64(i+1-from)<<shift - 1<<(shift-1)
 			x := steps[i] - int64(h.centre)
 			least = max(least, edge-x*int64(h.high)-h.fraction(x))
 			x--
@@ -118,12 +130,14 @@ func (r *requantRegs) shortSetup(par build.Reg) {
 	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
 	r.right = a.r8("shift")
 	a.op(hexagon.L2_loadri_io, r.right, par, 4*parRight).Loads(aliasConst)
-	r.fifteen = a.imm8(0)
-	r.c128 = a.splat(a.imm(-0x7f7f7f80), "128")
+	if !r.fromZero {
+		r.fifteen = a.imm8(0)
+		r.c128 = a.splat(a.imm(-0x7f7f7f80), "128")
+	}
 }
 
-// scaleShort makes bytes of halves, which are the low vectors of pairs.
-func (r *requantRegs) scaleShort(x [2]build.Reg) build.Reg {
+// storeShort stores bytes of halves, which are the low vectors of pairs.
+func (r *requantRegs) storeShort(x [2]build.Reg, base build.Reg, off int) {
 	a := r.a
 	var u, t, h [2]build.Reg
 	for i := range u {
@@ -138,7 +152,20 @@ func (r *requantRegs) scaleShort(x [2]build.Reg) build.Reg {
 		a.op(hexagon.V6_vasrwhrndsat, h[i], hi(t[i]), lo(t[i]), r.right)
 	}
 	out := a.v("bytes")
-	a.op(hexagon.V6_vasrhbsat, out, h[1], h[0], r.fifteen)
-	a.op(hexagon.V6_vxor, out, out, r.c128)
-	return r.bounded(out)
+	emit := func(last bool, op hexagon.Op, args ...any) {
+		in := a.op(op, args...)
+		if last {
+			a.andStore(in, aliasOut, base, off)
+		}
+	}
+	if r.fromZero {
+		emit(!r.clamp, hexagon.V6_vsathub, out, h[1], h[0])
+	} else {
+		a.op(hexagon.V6_vasrhbsat, out, h[1], h[0], r.fifteen)
+		emit(!r.clamp, hexagon.V6_vxor, out, out, r.c128)
+	}
+	if r.clamp {
+		a.op(hexagon.V6_vmaxub, out, out, r.lo)
+		emit(true, hexagon.V6_vminub, out, out, r.hi)
+	}
 }

@@ -12,13 +12,13 @@ import (
 func (h *shortRequant) value(acc int64) int64 {
 	x := min(max(acc-int64(h.centre), math.MinInt16), math.MaxInt16)
 	v := h.fraction(x) + int64(h.add)
-	return min(max((x*int64(h.high)+v+1<<(h.shift-1))>>h.shift, -128), 127) + 128
+	return min(max((x*int64(h.high)+v+1<<(h.shift-1))>>h.shift, -int64(h.from)), 255-int64(h.from)) + int64(h.from)
 }
 
 // The short form gives the definition's byte for every accumulator in and around
 // its window, and for those at the ends of int32.
 func TestShortRequant(t *testing.T) {
-	found, all := 0, 0
+	found, zeros, all := 0, 0, 0
 	for seed := range uint64(600) {
 		r := rand.New(rand.NewPCG(seed, 6))
 		m := opspec.QuantizeMultiplier(math.Exp2(-8 * r.Float64()))
@@ -29,6 +29,9 @@ func TestShortRequant(t *testing.T) {
 			continue
 		}
 		found++
+		if h.from == 0 {
+			zeros++
+		}
 		try := func(acc int64) { tryRequant(t, m, zero, lo, hi, h.centre, acc, h.value) }
 		for off := range int64(1<<16 + 512) {
 			try(int64(h.centre) - 1<<15 - 256 + off)
@@ -39,9 +42,9 @@ func TestShortRequant(t *testing.T) {
 			try(int64(r.Int32()) - 1<<30)
 		}
 	}
-	t.Logf("%d of %d requantizations have the form", found, all)
-	if found < 200 {
-		t.Errorf("only %d of %d requantizations have the form", found, all)
+	t.Logf("%d of %d requantizations have the form, %d from zero", found, all, zeros)
+	if found < 200 || zeros < 100 {
+		t.Errorf("only %d of %d requantizations have the form, %d from zero", found, all, zeros)
 	}
 }
 

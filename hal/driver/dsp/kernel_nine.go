@@ -1,0 +1,440 @@
+package dsp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Windows of three by three positions of whole vectors have a kernel of their own.
+// Nine taps are two words of four and one:
+//
+//	first   rows a and b of columns 0 and 1
+//	second  rows a and b of column 2, the third row of two columns
+//	single  the third row of the column that is left
+//
+// Products of the single tap are halves, which a widening addition takes together
+// with the biases, as halves too. No sums wait in registers, so the words of the
+// next output, the products of this one and the requantization of the one before
+// are woven into one another, across the ends of rows.
+
+// nineForm is how the taps are divided.
+type nineForm struct {
+	row, col int          // of the single tap
+	parts    [2]laneParts // of the words: how many signed bytes weights need
+	wide     bool         // some bias does not fit in a half
+	same     bool         // all entries have one record
+	kept     int          // vectors of constants in registers, of those in order; 0 for kernels of another kind
+}
+
+func (f *nineForm) on() bool { return f.kept > 0 }
+
+func (d *depthKernel) nineName() string {
+	f := &d.nine
+	name := fmt.Sprintf("depth_nine_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d.%d_%d.%d_k%d_%s_a%d+%d", d.rowStep, d.stride, d.dilation, d.pitch,
+		d.steps, d.cells, d.skew, f.row, f.col, f.parts[0], f.parts[1], f.kept, d.rq.tag(), d.ahead, d.aheadOff)
+	if f.wide {
+		name += "_wide"
+	}
+	if f.same {
+		name += "_same"
+	}
+	return strings.NewReplacer(" ", ".", "[", "", "]", "").Replace(name)
+}
+
+// pairRows are the rows a and b.
+func (f *nineForm) pairRows() (a, b int) {
+	return [3]int{1, 0, 0}[f.row], [3]int{2, 2, 1}[f.row]
+}
+
+// pairColumns are the third row's columns in the second word.
+func (f *nineForm) pairColumns() (a, b int) {
+	return [3]int{1, 0, 0}[f.col], [3]int{2, 2, 1}[f.col]
+}
+
+// taps are the rows and columns of a word's bytes.
+func (f *nineForm) taps(word int) [4][2]int {
+	a, b := f.pairRows()
+	if word == 0 {
+		return [4][2]int{{a, 0}, {b, 0}, {a, 1}, {b, 1}}
+	}
+	x, y := f.pairColumns()
+	return [4][2]int{{a, 2}, {b, 2}, {f.row, x}, {f.row, y}}
+}
+
+// Vectors of a record behind its header: the single tap's weights, the biases of even
+// and odd channels as halves, the words' weights.
+const (
+	nineSingle = iota
+	nineBias
+	nineWords = nineBias + 2
+)
+
+// vectors is their number.
+func (f *nineForm) vectors() int {
+	n := nineWords
+	for _, p := range f.parts {
+		n += p[0] + p[1] + p[2] + p[3]
+	}
+	return n
+}
+
+// weight is the number of a word's weights for vector j. The first parts come first.
+func (f *nineForm) weight(word, part, j int) int {
+	n := nineWords
+	for p := range part + 1 {
+		for w := range f.parts {
+			for l, parts := range f.parts[w] {
+				if p == part && w == word && l == j {
+					return n
+				}
+				if parts > p {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// nineKept lists how many constants may stay in registers.
+var nineKept = [...]int{8, 6, 5, 4, 3, 1}
+
+// nineColumns is the least number of outputs of an entry.
+const nineColumns = 2
+
+// nineCode is such a kernel being written.
+type nineCode struct {
+	*depthCode
+	f      *nineForm
+	rows   [3]build.Reg // where each row of the window is read, ahead bytes behind its first column
+	ahead  [3]int
+	next   nineBytes    // of the output that an entry or a round of the loop begins with
+	ready  quad         // the output before
+	out    [2]build.Reg // where it and the one behind it go
+	header build.Reg    // of the record that it needs
+	const1 []build.Reg  // constants in registers
+	// cellState is there where a vector has several positions.
+	cellState *nineCells
+}
+
+// nineBytes are the interleaved bytes of an output's window: rows a and b by column,
+// and the third row.
+type nineBytes struct {
+	column [3]build.Reg
+	third  build.Reg
+}
+
+// shared is how many columns an output shares with the one before.
+func (d *depthKernel) shared() int {
+	if d.dilation > 1 {
+		return 0
+	}
+	return max(3-d.stride, 0)
+}
+
+// round is how many outputs a loop makes, after which the shared columns are in the
+// same registers again.
+func (d *depthKernel) round() int {
+	if d.cells > 1 {
+		return max(d.reach()+1, 2)
+	}
+	return max(d.shared()+1, 2)
+}
+
+// columnAt is where a column of an output's window lies, in bytes from that of output 0.
+func (d *depthKernel) columnAt(output, col int) int {
+	if d.cells > 1 {
+		return output * d.stride * vecBytes
+	}
+	return (output*d.stride + col*d.dilation) * d.pitch
+}
+
+// nine writes the loop over entries.
+func (e *depthCode) nine(table, entries, params build.Reg) {
+	a, d := e.a, e.depthKernel
+	n := &nineCode{depthCode: e, f: &d.nine}
+	for r := range n.rows {
+		n.rows[r] = a.r("row")
+		n.ahead[r] = slideReach
+		if r != n.f.row && d.cells == 1 { // those of output 1 are the first that a loop reads
+			n.ahead[r] += d.columnAt(1, d.shared())
+		}
+	}
+	if d.cells > 1 {
+		n.cellState = n.newCells()
+	} else {
+		for i := range n.next.column {
+			n.next.column[i] = a.vv("column")
+		}
+		n.next.third = a.vv("third")
+	}
+	n.ready = a.quad("ready")
+	zero := a.zero()
+	for _, r := range n.ready.all() {
+		a.op(hexagon.V6_vassign, r, zero)
+	}
+	dst, rec := a.word(table, 1, "out"), a.word(table, 2, "record")
+	for i := range n.out {
+		n.out[i] = a.add(dst, 0)
+	}
+	e.w = a.bases(rec, d.record())
+	n.header = a.add(e.w.r[0], 0)
+	for i := range min(n.f.kept, n.f.vectors()) {
+		n.const1 = append(n.const1, a.v("constant"))
+		e.w.load(n.const1[i], e.depthKernel.header()+i)
+	}
+	n.begin(a.word(table, 0, "in"))
+	n.first(n.next)
+	round := d.round()
+	tail := 2 + (d.steps-2)%round
+	rounds := (d.steps - tail) / round
+	a.repeat(entries, func() {
+		if rounds > 0 {
+			a.loop0(rounds, func() {
+				n.outputs(round, nil)
+				for _, r := range n.rows {
+					a.bump(r, d.columnAt(round, 0))
+				}
+				a.op(hexagon.A2_addi, n.out[0], n.out[1], (round-1)*d.outStep())
+				a.bump(n.out[1], round*d.outStep())
+			})
+		}
+		n.outputs(tail, func() build.Reg {
+			if d.ahead > 0 {
+				a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.ahead, "ahead"), d.aheadOff), a.box(params))
+			}
+			a.bump(table, 12)
+			return a.word(table, 0, "in")
+		})
+		a.op(hexagon.A2_addi, n.out[0], n.out[1], (tail-1)*d.outStep())
+		a.op(hexagon.L2_loadri_io, n.out[1], table, 4).Loads(aliasConst)
+		if !n.f.same {
+			rec := a.word(table, 2, "record")
+			for i, r := range e.w.r {
+				a.op(hexagon.A2_addi, r, rec, (16*i+8)*vecBytes)
+			}
+			for i, r := range n.const1 {
+				e.w.load(r, d.header()+i)
+			}
+		}
+	})
+	n.requantize(n.ready, n.out[0], 0)
+}
+
+// begin points to the rows of an entry.
+func (n *nineCode) begin(src build.Reg) {
+	for r, p := range n.rows {
+		n.a.op(hexagon.A2_addi, p, src, r*n.rowStep+n.ahead[r])
+	}
+}
+
+// outputs makes some outputs, the first of which the rows point to. With next another
+// entry comes behind them.
+func (n *nineCode) outputs(count int, next func() build.Reg) {
+	a := n.a
+	if n.cellState != nil {
+		n.cellOutputs(count)
+		if next != nil {
+			n.begin(next())
+			n.first(n.next)
+		}
+		return
+	}
+	x, ready := n.next, n.ready
+	for i := range count {
+		to, out := n.next, n.ready
+		single := n.rows[n.f.row]
+		if i < count-1 {
+			to, out = n.follow(x), a.quad("ready")
+		} else if next != nil {
+			single = a.add(single, 0)
+			n.begin(next())
+		} else {
+			to = n.follow(x)
+			to.third = n.next.third
+			if to.column[2] != n.next.column[2] && n.shared() == 0 {
+				to.column[2] = n.next.column[2]
+			}
+		}
+		first, second := n.join(x.column[0], x.column[1]), quad{}
+		row := n.f.row
+		var last build.Reg               // the third row's column 2, where that is in a register
+		if i == count-1 && next != nil { // all columns are fetched anew
+			second = n.join(x.column[2], x.third)
+		} else if n.f.col == 2 && n.shared() > 0 {
+			a.phase(phaseProducts)
+			last = a.vload(single, n.columnAt(i, 2)-n.ahead[row], aliasIn, "x")
+		}
+		a.f.Weave(
+			func() {
+				n.products(first, second, x, out, func(to build.Reg) {
+					if last.Valid() {
+						n.constant(nineSingle, hexagon.V6_vmpybusv, to, last)
+						return
+					}
+					base, off := a.near(single, n.columnAt(i, n.f.col)-n.ahead[row])
+					a.opTmp(aliasIn, 1, base, off, hexagon.V6_vmpybusv, to, a.v("x"), n.const1[nineSingle])
+				})
+			},
+			func() {
+				if i == count-1 && next != nil {
+					n.first(to)
+				} else {
+					n.fetch(to, i+1, n.shared(), last)
+				}
+			},
+			func() { n.requantize(ready, n.out[min(i, 1)], max(i-1, 0)*n.outStep()) })
+		if i == 0 && n.depthKernel.rq.perChannel && !n.f.same {
+			a.op(hexagon.A2_tfr, n.header, n.w.r[0])
+		}
+		x, ready = to, out
+	}
+}
+
+// follow are the registers of the next output's bytes: columns that it shares stay,
+// others take the place of those whose words are made.
+func (n *nineCode) follow(x nineBytes) nineBytes {
+	to := nineBytes{third: n.a.vv("third")}
+	switch n.shared() {
+	case 2:
+		to.column = [3]build.Reg{x.column[1], x.column[2], x.column[0]}
+	case 1:
+		to.column = [3]build.Reg{x.column[2], x.column[1], x.column[0]}
+	default:
+		to.column = [3]build.Reg{x.column[0], x.column[1], n.a.vv("column")}
+	}
+	return to
+}
+
+// first fetches the bytes of an entry's first output.
+func (n *nineCode) first(x nineBytes) {
+	if n.cellState == nil {
+		n.fetch(x, 0, 0, build.Reg{})
+		return
+	}
+	for i := range n.cellState.reach {
+		n.fetchCells(i)
+	}
+}
+
+// fetch loads and interleaves the bytes of an output from some column on. The third
+// row's column 2 of the output before may be in a register.
+func (n *nineCode) fetch(x nineBytes, output, from int, last build.Reg) {
+	a := n.a
+	a.phase(phaseProducts)
+	r, s := n.f.pairRows()
+	for col := from; col < 3; col++ {
+		at := n.columnAt(output, col)
+		n.interleave(x.column[col], r, s, at, at)
+	}
+	if last.Valid() {
+		arg := n.shared() // of the column that is not in a register, 1 for the second one
+		base, off := a.near(n.rows[n.f.row], n.columnAt(output, 2-arg)-n.ahead[n.f.row])
+		if arg == 1 {
+			a.opTmp(aliasIn, arg, base, off, hexagon.V6_vshufoeb, x.third, a.v("y"), last)
+		} else {
+			a.opTmp(aliasIn, arg, base, off, hexagon.V6_vshufoeb, x.third, last, a.v("y"))
+		}
+		return
+	}
+	c1, c2 := n.f.pairColumns()
+	n.interleave(x.third, n.f.row, n.f.row, n.columnAt(output, c1), n.columnAt(output, c2))
+}
+
+// interleave interleaves a vector of row r and one of row s, so many bytes from
+// output 0's first column.
+func (n *nineCode) interleave(to build.Reg, r, s, x, y int) {
+	a := n.a
+	v, w := a.vload(n.rows[r], x-n.ahead[r], aliasIn, "x"), a.v("y")
+	base, off := a.near(n.rows[s], y-n.ahead[s])
+	a.opTmp(aliasIn, 1, base, off, hexagon.V6_vshufoeb, to, w, v)
+}
+
+// join makes words of two pairs of bytes.
+func (n *nineCode) join(low, high build.Reg) quad {
+	n.a.phase(phaseProducts)
+	to := n.a.quad("words")
+	for k := range to {
+		n.joinPart(to[k], low, high, k)
+	}
+	return to
+}
+
+func (n *nineCode) joinPart(to, low, high build.Reg, k int) {
+	n.a.op(hexagon.V6_vshufoeh, to, half(high, k), half(low, k))
+}
+
+// constant emits an instruction that reads constant i last.
+func (n *nineCode) constant(i int, op hexagon.Op, to, x build.Reg) {
+	a := n.a
+	if i < len(n.const1) {
+		a.op(op, to, x, n.const1[i])
+		return
+	}
+	base, off := n.w.at(n.depthKernel.header() + i)
+	a.opTmp(aliasConst, 2, base, off, op, to, x, a.v("constant"))
+}
+
+// products makes an output of its words, the second of which may still be bytes, and
+// the products of its single tap.
+func (n *nineCode) products(first, second quad, x nineBytes, ready quad, multiply func(to build.Reg)) {
+	a, f := n.a, n.f
+	single := a.vv("single")
+	for k := range ready {
+		a.phase(phaseProducts)
+		if !second[k].Valid() {
+			second[k] = a.vv("words")
+			n.joinPart(second[k], x.column[2], x.third, k)
+		}
+		sum, t := a.vv("sum"), a.vv("products")
+		if !n.rq.half {
+			sum = ready[k]
+		}
+		words := [2]build.Reg{first[k], second[k]}
+		op := [2]hexagon.Op{hexagon.V6_vrmpybusv, hexagon.V6_vrmpybusv}
+		if k == 1 { // adding takes as many pipes either way, but others
+			op[1], t = hexagon.V6_vrmpybusv_acc, sum
+		}
+		for w, to := range [2]build.Reg{sum, t} {
+			for j := range 2 {
+				n.constant(f.weight(w, 0, 2*k+j), op[w], half(to, j), half(words[w], j))
+			}
+		}
+		if k == 0 {
+			multiply(single)
+		}
+		if t != sum {
+			a.op(hexagon.V6_vaddw_dv, sum, sum, t)
+		}
+		for w := range f.parts {
+			for j := range 2 {
+				for part := 1; part < f.parts[w][2*k+j]; part++ {
+					n.constant(f.weight(w, part, 2*k+j), hexagon.V6_vrmpybusv_acc, half(sum, j), half(words[w], j))
+				}
+			}
+		}
+		n.constant(nineBias+k, hexagon.V6_vaddhw_acc, sum, half(single, k))
+		a.phase(phaseRequantize)
+		for j := range 2 {
+			if f.wide {
+				b, at := n.w.at(2*k + j)
+				a.opTmp(aliasConst, 2, b, at, hexagon.V6_vaddw, half(sum, j), half(sum, j), a.v("bias"))
+			}
+		}
+		if n.rq.half {
+			a.op(hexagon.V6_vsatwh, lo(ready[k]), hi(sum), lo(sum))
+		}
+	}
+}
+
+// requantize stores an output.
+func (n *nineCode) requantize(ready quad, dst build.Reg, off int) {
+	s := depthSlide{depthCode: n.depthCode, ready: []quad{ready}}
+	w := n.w
+	n.w.r = []build.Reg{n.header}
+	n.store(s.readyRegs(0), dst, off)
+	n.w = w
+}

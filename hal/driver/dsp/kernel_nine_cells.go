@@ -1,0 +1,143 @@
+package dsp
+
+import (
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// Where a vector has several positions, the columns of their windows lie in vectors of
+// as many streams as the stride, some bytes into them (depthKernel.column). An output
+// needs vectors 0 to reach of each stream, counted from its own; all but the last it
+// shares with the output before, in rings of registers.
+
+// nineCells is what such a kernel has in addition.
+type nineCells struct {
+	reach int
+	used  []bool        // streams
+	pairs [][]build.Reg // of each stream: rows a and b interleaved, by vector modulo the ring
+	third [][]build.Reg // and the third row
+	dealt []build.Reg   // where the streams of the third row are one pair
+	by    map[int]build.Reg
+	deal  build.Reg
+}
+
+// reach is the last vector of a stream that an output needs.
+func (d *depthKernel) reach() int {
+	n := 0
+	for col := range d.kw {
+		n = max(n, d.column(col).delay())
+	}
+	return n
+}
+
+func (n *nineCode) newCells() *nineCells {
+	a, d := n.a, n.depthKernel
+	c := &nineCells{reach: d.reach(), used: make([]bool, d.stride), by: map[int]build.Reg{}}
+	for col := range d.kw {
+		at := d.column(col)
+		c.used[at.stream] = true
+		if at.shift > 0 && !c.by[at.shift].Valid() {
+			c.by[at.shift] = a.imm8(at.shift)
+		}
+	}
+	if d.stride == 2 {
+		c.deal = a.imm8(-d.pitch)
+	}
+	c.pairs, c.third = make([][]build.Reg, d.stride), make([][]build.Reg, d.stride)
+	for range c.reach + 1 {
+		third := a.vv("third")
+		if d.stride == 2 {
+			c.dealt = append(c.dealt, third)
+		}
+		for q := range d.stride {
+			c.pairs[q], c.third[q] = append(c.pairs[q], a.vv("pair")), append(c.third[q], half(third, q))
+		}
+	}
+	return c
+}
+
+// fetchCells fetches vector i of each stream, counted from output 0's own.
+func (n *nineCode) fetchCells(i int) {
+	a, c := n.a, n.cellState
+	a.phase(phaseProducts)
+	at, ring := i*n.stride*vecBytes, i%(c.reach+1)
+	r, s := n.f.pairRows()
+	if n.stride == 1 {
+		n.interleave(c.pairs[0][ring], r, s, at, at)
+		a.vloadTo(c.third[0][ring], n.rows[n.f.row], at-n.ahead[n.f.row], aliasIn)
+		return
+	}
+	streams := func(row int, to build.Reg) build.Reg {
+		x := a.vload(n.rows[row], at-n.ahead[row], aliasIn, "x")
+		base, off := a.near(n.rows[row], at+vecBytes-n.ahead[row])
+		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("y"), x, c.deal)
+		return to
+	}
+	x, y := streams(r, a.vv("dealt")), streams(s, a.vv("dealt"))
+	streams(n.f.row, c.dealt[ring])
+	for q, used := range c.used {
+		if used {
+			a.op(hexagon.V6_vshufoeb, c.pairs[q][ring], half(y, q), half(x, q))
+		}
+	}
+}
+
+// cellColumn is a column of an output's window: of rows a and b, and of the third one.
+func (n *nineCode) cellColumn(output, col int) (pair func() build.Reg, third func() build.Reg) {
+	a, c := n.a, n.cellState
+	at := n.column(col)
+	ring := (output + at.index) % (c.reach + 1)
+	x, z := c.pairs[at.stream][ring], c.third[at.stream][ring]
+	if at.shift == 0 {
+		return func() build.Reg { return x }, func() build.Reg { return z }
+	}
+	next := (ring + 1) % (c.reach + 1)
+	y, w := c.pairs[at.stream][next], c.third[at.stream][next]
+	by := c.by[at.shift]
+	pair = func() build.Reg {
+		to := a.vv("moved")
+		for j := range 2 {
+			a.op(hexagon.V6_valignb, half(to, j), half(y, j), half(x, j), by)
+		}
+		return to
+	}
+	third = func() build.Reg {
+		to := a.v("moved")
+		a.op(hexagon.V6_valignb, to, w, z, by)
+		return to
+	}
+	return pair, third
+}
+
+// cellOutputs makes some outputs, the first of which the rows point to.
+func (n *nineCode) cellOutputs(count int) {
+	a := n.a
+	ready := n.ready
+	for i := range count {
+		out := n.ready
+		if i < count-1 {
+			out = a.quad("ready")
+		}
+		a.f.Weave(func() { n.cellProducts(i, out) },
+			func() { n.requantize(ready, n.out[min(i, 1)], max(i-1, 0)*n.outStep()) })
+		ready = out
+	}
+}
+
+func (n *nineCode) cellProducts(output int, ready quad) {
+	a := n.a
+	n.fetchCells(output + n.cellState.reach)
+	var pair, third [3]func() build.Reg
+	for col := range pair {
+		pair[col], third[col] = n.cellColumn(output, col)
+	}
+	first := n.join(pair[0](), pair[1]())
+	c, d := n.f.pairColumns()
+	low, high := third[c](), third[d]()
+	x := nineBytes{third: a.vv("third")}
+	a.op(hexagon.V6_vshufoeb, x.third, high, low)
+	x.column[2] = pair[2]()
+	n.products(first, quad{}, x, ready, func(to build.Reg) {
+		n.constant(nineSingle, hexagon.V6_vmpybusv, to, third[n.f.col]())
+	})
+}

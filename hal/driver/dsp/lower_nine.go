@@ -1,0 +1,123 @@
+package dsp
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// hasNine reports whether windows may have the kernel for nine taps: three by three, in
+// rows of some outputs, whose columns lie in few vectors.
+func (d *depthKernel) hasNine() bool {
+	if d.kh != 3 || d.kw != 3 || d.steps < nineColumns {
+		return false
+	}
+	return d.cells == 1 || d.stride <= 2 && d.reach() > 0 && d.reach() <= 2
+}
+
+// nineForm chooses the single tap, whose weights must all be signed bytes: the one
+// that leaves the words the fewest weights of more than one.
+func (g *gemm) nineForm() nineForm {
+	f := &g.filter
+	var need [3][3]laneParts
+	for y := range need {
+		for x := range need[y] {
+			need[y][x] = laneParts{1, 1, 1, 1}
+			for ch := range f.k {
+				n := &need[y][x][slices.Index(lanePhase[:], ch%4)]
+				*n = max(*n, len(splitWeight(f.centred(ch, y, x))))
+			}
+		}
+	}
+	best, least := nineForm{}, 0
+	for row := range 3 {
+		for col := 2; col >= 0; col-- { // the last column is read for the next output as well
+			if slices.Max(need[row][col][:]) > 1 {
+				continue
+			}
+			form, cost := nineForm{row: row, col: col, same: f.k <= vecBytes}, 0
+			for w := range form.parts {
+				for _, t := range form.taps(w) {
+					for j, n := range need[t[0]][t[1]] {
+						form.parts[w][j] = max(form.parts[w][j], n)
+					}
+				}
+				for _, n := range form.parts[w] {
+					cost += n
+				}
+			}
+			if least == 0 || cost < least {
+				best, least = form, cost
+			}
+		}
+	}
+	for ch := range f.k {
+		b := g.foldedBias(ch)
+		best.wide = best.wide || b < math.MinInt16 || b > math.MaxInt16
+	}
+	return best
+}
+
+// packNine appends what a record has behind its header.
+func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int) int) []byte {
+	f := &g.filter
+	for i := range vecBytes {
+		w := int32(0)
+		if ch := channel(i); ch >= 0 {
+			w = f.centred(ch, n.row, n.col)
+		}
+		out = append(out, byte(w))
+	}
+	for odd := range 2 {
+		for i := range vecBytes / 2 {
+			b := int32(0)
+			if ch := channel(2*i + odd); ch >= 0 && !n.wide {
+				b = g.foldedBias(ch)
+			}
+			out = binary.LittleEndian.AppendUint16(out, uint16(b))
+		}
+	}
+	at := len(out) - nineWords*vecBytes
+	out = append(out, make([]byte, (n.vectors()-nineWords)*vecBytes)...)
+	for w := range n.parts {
+		for i, ch := range lane {
+			if ch < 0 {
+				continue
+			}
+			for k, t := range n.taps(w) {
+				for part, b := range splitWeight(f.centred(ch, t[0], t[1])) {
+					out[at+n.weight(w, part, i/32)*vecBytes+i%32*4+k] = byte(b)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// nineKept is how many constants a kernel keeps in registers: as many as give the
+// fewest packets, 0 where there is no single tap or no kernel has registers.
+func (l *lowering) nineKept(d *depthKernel) int {
+	if d.nine.parts[0][0] == 0 {
+		return 0
+	}
+	d.nine.kept = 0
+	key := d.nineName()
+	best, known := l.image.kept[key]
+	if known {
+		return best
+	}
+	least := 0
+	for _, kept := range nineKept {
+		d.nine.kept = kept
+		code, err := l.image.compile(key, d.generate)
+		if err != nil {
+			continue
+		}
+		if best > 0 && code.Cost >= least { // fewer only take more loads
+			break
+		}
+		best, least = kept, code.Cost
+	}
+	l.image.kept[key] = best
+	return best
+}
