@@ -16,6 +16,7 @@
 //	sums       part of conv: what a filter zero point takes from every position, 32 positions at a time, before the blocks that use it
 //	woven      the same where all products of a block fit in a loop without another in it: requantization in the slots that the products of what comes next leave
 //	depthwise  128 channels or positions per vector; up to three rows interleaved to words (vrmpy ub x b), windows that slide along the row
+//	nine       the same for windows of three by three: two words of four taps and a single one
 //	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
 //	binary     ADD, SUB, MUL
 //	unary      RELU*, LOGISTIC, TANH, HARD_SWISH, RSQRT, requantization by table or clamp

@@ -135,13 +135,16 @@ func (d *depthKernel) shared() int {
 	return max(3-d.stride, 0)
 }
 
-// round is how many outputs a loop makes, after which the shared columns are in the
-// same registers again.
+// round is how many outputs a loop makes: twice as many as it takes until the shared
+// columns are in the same registers again. Every end of a block costs some packets.
 func (d *depthKernel) round() int {
-	if d.cells > 1 {
-		return max(d.reach()+1, 2)
+	switch {
+	case d.cells == 1:
+		return 2 * max(d.shared()+1, 2)
+	case d.stride == 1:
+		return 2 * (d.reach() + 1)
 	}
-	return max(d.shared()+1, 2)
+	return d.reach() + 1
 }
 
 // columnAt is where a column of an output's window lies, in bytes from that of output 0.
