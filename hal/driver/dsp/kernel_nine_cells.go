@@ -19,6 +19,10 @@ type nineCells struct {
 	dealt []build.Reg   // where the streams of the third row are one pair
 	by    map[int]build.Reg
 	deal  build.Reg
+	// halves: a vector is two positions and windows move by two, from even ones on, so
+	// words come of neighbouring vectors in one step, without streams.
+	halves bool
+	joins  [2]build.Reg // how words and pairs are dealt then
 }
 
 // reach is the last vector of a stream that an output needs.
@@ -33,6 +37,15 @@ func (d *depthKernel) reach() int {
 func (n *nineCode) newCells() *nineCells {
 	a, d := n.a, n.depthKernel
 	c := &nineCells{reach: d.reach(), used: make([]bool, d.stride), by: map[int]build.Reg{}}
+	if d.cells == 2 && d.stride == 2 && d.dilation == 1 && d.skew == 0 && d.nine.col == 2 {
+		c.halves, c.deal = true, a.imm8(vecBytes/2)
+		c.joins = [2]build.Reg{a.imm8(vecBytes/2 | 1), a.imm8(vecBytes/2 | 2)}
+		c.pairs, c.third = make([][]build.Reg, 1), make([][]build.Reg, 1)
+		for range 2 {
+			c.pairs[0], c.third[0] = append(c.pairs[0], a.vv("pair")), append(c.third[0], a.v("third"))
+		}
+		return c
+	}
 	for col := range d.kw {
 		at := d.column(col)
 		c.used[at.stream] = true
@@ -62,7 +75,7 @@ func (n *nineCode) fetchCells(i int) {
 	a.phase(phaseProducts)
 	at, ring := i*n.stride*vecBytes, i%(c.reach+1)
 	r, s := n.f.pairRows()
-	if n.stride == 1 {
+	if n.stride == 1 || c.halves {
 		n.interleave(c.pairs[0][ring], r, s, at, at)
 		a.vloadTo(c.third[0][ring], n.rows[n.f.row], at-n.ahead[n.f.row], aliasIn)
 		return
@@ -125,6 +138,10 @@ func (n *nineCode) cellOutputs(count int) {
 }
 
 func (n *nineCode) cellProducts(output int, ready quad) {
+	if n.cellState.halves {
+		n.halfProducts(output, ready)
+		return
+	}
 	a := n.a
 	n.fetchCells(output + n.cellState.reach)
 	var pair, third [3]func() build.Reg
@@ -139,5 +156,40 @@ func (n *nineCode) cellProducts(output int, ready quad) {
 	x.column[2] = pair[2]()
 	n.products(first, quad{}, x, ready, func(to build.Reg) {
 		n.constant(nineSingle, hexagon.V6_vmpybusv, to, third[n.f.col]())
+	})
+}
+
+// halfProducts is cellProducts for halves. Of vectors 0 to 2 from the output's own,
+// columns 0 and 1 are the halves of the first two, column 2 the first halves of the
+// last two.
+func (n *nineCode) halfProducts(output int, ready quad) {
+	a, c := n.a, n.cellState
+	a.phase(phaseProducts)
+	pairs, third := c.pairs[0], c.third[0]
+	i, next := output%2, (output+1)%2
+	r, s := n.f.pairRows()
+	at := (2*output + 1) * vecBytes
+	pair := a.vv("pair")
+	n.interleave(pair, r, s, at, at)
+	single := a.vload(n.rows[n.f.row], at-n.ahead[n.f.row], aliasIn, "third")
+	n.fetchCells(output + 1)
+	deal := func(high, low, by build.Reg) build.Reg {
+		to := a.vv("dealt")
+		a.op(hexagon.V6_vdealvdd, to, high, low, by)
+		return to
+	}
+	var first quad
+	for k := range first {
+		first[k] = deal(half(pair, k), half(pairs[i], k), c.joins[1])
+	}
+	x := nineBytes{third: deal(single, third[i], c.joins[0]), column: [3]build.Reg{2: a.vv("column")}}
+	var second quad
+	for k := range second {
+		second[k] = a.vv("words")
+		last := deal(half(pairs[next], k), half(pair, k), c.deal)
+		a.op(hexagon.V6_vshufoeh, second[k], half(x.third, k), lo(last))
+	}
+	n.products(first, second, x, ready, func(to build.Reg) {
+		n.constant(nineSingle, hexagon.V6_vmpybusv, to, lo(deal(third[next], single, c.deal)))
 	})
 }
