@@ -23,12 +23,12 @@ type image struct {
 	code    []byte
 	kernels []*kernel
 	byName  map[string]*kernel
-	kept    map[string]int // of kernels that keep as many constants in registers as suits them
+	tried   map[string]*build.Code // kernels that are compiled and not linked; nil for those that do not fit
 	target  *target
 }
 
 func newImage(base uint32) *image {
-	return &image{base: base, byName: map[string]*kernel{}, kept: map[string]int{}, target: newTarget()}
+	return &image{base: base, byName: map[string]*kernel{}, tried: map[string]*build.Code{}, target: newTarget()}
 }
 
 // kernel returns the kernel of that name, generated on first use. A name
@@ -52,8 +52,25 @@ func (im *image) kernel(name string, source int, gen func(a *asm)) (*kernel, err
 	return k, nil
 }
 
-// compile generates a kernel without adding it.
+// fits reports whether a kernel has registers.
+func (im *image) fits(name string, gen func(a *asm)) bool {
+	if im.byName[name] != nil {
+		return true
+	}
+	code, known := im.tried[name]
+	if !known {
+		code, _ = im.compile(name, gen)
+		im.tried[name] = code
+	}
+	return code != nil
+}
+
+// compile generates a kernel, unless that is done.
 func (im *image) compile(name string, gen func(a *asm)) (*build.Code, error) {
+	if code := im.tried[name]; code != nil {
+		delete(im.tried, name)
+		return code, nil
+	}
 	a := newAsm(im.target, name)
 	gen(a)
 	code, err := a.f.Compile()

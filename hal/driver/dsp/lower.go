@@ -323,10 +323,20 @@ func (l *lowering) canPrefetch(at int) { l.prefetchers[len(l.jobs)-1] = at }
 
 // kernel returns a kernel of the image.
 func (l *lowering) kernel(name string, gen func(a *asm)) (*kernel, error) {
-	return l.image.kernel(name, l.op, func(a *asm) {
+	return l.image.kernel(name, l.op, l.forMachine(gen))
+}
+
+// fits reports whether there are registers for a kernel.
+func (l *lowering) fits(name string, gen func(a *asm)) bool {
+	return l.image.fits(name, l.forMachine(gen))
+}
+
+// forMachine tells a kernel what the machine has.
+func (l *lowering) forMachine(gen func(a *asm)) func(a *asm) {
+	return func(a *asm) {
 		a.dma = l.vtcm.dma
 		gen(a)
-	})
+	}
 }
 
 // spread divides n items among the threads as evenly as possible, in order;

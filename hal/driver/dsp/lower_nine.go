@@ -94,30 +94,17 @@ func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int)
 	return out
 }
 
-// nineKept is how many constants a kernel keeps in registers: as many as give the
-// fewest packets, 0 where there is no single tap or no kernel has registers.
+// nineKept is how many constants a kernel keeps in registers: as many as fit, 0 where
+// there is no single tap or no kernel has registers.
 func (l *lowering) nineKept(d *depthKernel) int {
 	if d.nine.parts[0][0] == 0 {
 		return 0
 	}
-	d.nine.kept = 0
-	key := d.nineName()
-	best, known := l.image.kept[key]
-	if known {
-		return best
-	}
-	least := 0
 	for _, kept := range nineKept {
 		d.nine.kept = kept
-		code, err := l.image.compile(key, d.generate)
-		if err != nil {
-			continue
+		if l.fits(d.nineName(), d.generate) {
+			return kept
 		}
-		if best > 0 && code.Cost >= least { // fewer only take more loads
-			break
-		}
-		best, least = kept, code.Cost
 	}
-	l.image.kept[key] = best
-	return best
+	return 0
 }
