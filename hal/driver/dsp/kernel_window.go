@@ -17,6 +17,8 @@ type windowKernel struct {
 	unalign bool
 	clamp   bool
 	halves  bool // no window has more than maxHalves elements: 16 bits are enough
+	rows    int  // of all windows, and columns, where they are written one by one; 0 else
+	cols    int
 }
 
 // Words of a window entry; a maximum has only those before winAbove.
@@ -46,7 +48,7 @@ func (w *windowKernel) name() string {
 	if w.max {
 		op = "maximum"
 	}
-	return fmt.Sprintf("%s_r%d_c%d_%s%s", op, w.rowStep, w.colStep, flag(w.unalign, "u")+flag(w.halves, "h"), flag(w.clamp, "k"))
+	return fmt.Sprintf("%s_r%d_c%d_%s%s", op, w.rowStep, w.colStep, flag(w.unalign, "u")+flag(w.halves, "h")+flag(w.rows > 0, fmt.Sprintf("%dx%d", w.rows, w.cols)), flag(w.clamp, "k"))
 }
 
 func (w *windowKernel) entryWords() int {
@@ -118,6 +120,22 @@ func (a *asm) divisor(table build.Reg) divisor {
 
 // walk visits the positions of a window, row by row.
 func (w *windowKernel) walk(a *asm, e windowEntry, startRow func(), visit func(x build.Reg), endRow func()) {
+	load := func(at build.Reg) build.Reg {
+		if w.unalign {
+			return a.vloadu(at, 0, aliasIn, "x")
+		}
+		return a.vload(at, 0, aliasIn, "x")
+	}
+	if w.rows > 0 {
+		for r := range w.rows {
+			startRow()
+			for c := range w.cols {
+				visit(load(a.add(e.in, r*w.rowStep+c*w.colStep)))
+			}
+			endRow()
+		}
+		return
+	}
 	row := a.r("row")
 	a.op(hexagon.A2_tfr, row, e.in)
 	a.loop1(e.rows, func() {
@@ -125,11 +143,7 @@ func (w *windowKernel) walk(a *asm, e windowEntry, startRow func(), visit func(x
 		at := a.r("at")
 		a.op(hexagon.A2_tfr, at, row)
 		a.loop0(e.cols, func() {
-			if w.unalign {
-				visit(a.vloadu(at, 0, aliasIn, "x"))
-			} else {
-				visit(a.vload(at, 0, aliasIn, "x"))
-			}
+			visit(load(at))
 			a.bump(at, w.colStep)
 		})
 		endRow()

@@ -87,9 +87,42 @@ type window struct {
 // about equal numbers of windows.
 const windowShares = 4
 
+const (
+	// maxShapes is how many kinds of windows, at the edges of an image, have code of
+	// their own, maxUnrolled how many elements these have.
+	maxShapes   = 4
+	maxUnrolled = 9
+)
+
+// byShape divides windows by rows and columns, largest first.
+func byShape(windows []window) (parts [][]window) {
+	at := map[[2]int]int{}
+	for _, w := range windows {
+		s := [2]int{w.rows, w.cols}
+		i, ok := at[s]
+		if !ok {
+			i = len(parts)
+			at[s] = i
+			parts = append(parts, nil)
+		}
+		parts[i] = append(parts[i], w)
+	}
+	slices.SortStableFunc(parts, func(a, b []window) int { return b[0].rows*b[0].cols - a[0].rows*a[0].cols })
+	return parts
+}
+
 // emitWindows launches the window kernel over the given windows.
 func (l *lowering) emitWindows(s *step, k windowKernel, in *tensor, windows []window, channels int, lo, hi int32,
 	divide func(n int) (quotient, error)) error {
+	if parts := byShape(windows); k.rows == 0 && len(windows) >= 8*l.threads && len(parts) <= maxShapes && parts[0][0].rows*parts[0][0].cols <= maxUnrolled {
+		for _, part := range parts {
+			k.rows, k.cols = part[0].rows, part[0].cols
+			if err := l.emitWindows(s, k, in, part, channels, lo, hi, divide); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	k.clamp = lo > 0 || hi < 255
 	k.halves = !k.max && !slices.ContainsFunc(windows, func(w window) bool { return w.rows*w.cols > maxHalves })
 	kern, err := l.kernel(k.name(), k.generate)
