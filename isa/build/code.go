@@ -9,6 +9,8 @@ type Code struct {
 	Blocks []int32
 	// Used is the number of units of each register file in use: highest + 1.
 	Used [MaxFiles]int
+	// Cost is an estimate of cycles in which loops run ten times.
+	Cost int
 	// InOrder reports that the allocator only fitted with source-order scheduling.
 	InOrder bool
 
@@ -88,6 +90,7 @@ func (f *Func) Compile() (*Code, error) {
 		}
 	}
 	best.placed.apply()
+	best.Cost = best.cost(depth)
 	return best, nil
 }
 

@@ -23,7 +23,7 @@ type image struct {
 	code    []byte
 	kernels []*kernel
 	byName  map[string]*kernel
-	tried   map[string]*build.Code // kernels that are compiled and not linked; nil for those that do not fit
+	tried   map[string]*build.Code // kernels that were compiled for their costs; nil for those that do not fit
 	target  *target
 }
 
@@ -52,23 +52,23 @@ func (im *image) kernel(name string, source int, gen func(a *asm)) (*kernel, err
 	return k, nil
 }
 
-// fits reports whether a kernel has registers.
-func (im *image) fits(name string, gen func(a *asm)) bool {
-	if im.byName[name] != nil {
-		return true
-	}
+// try is the cost of a kernel (build.Code), 0 where there are no registers for it. A
+// kernel that is used then is not compiled again.
+func (im *image) try(name string, gen func(a *asm)) int {
 	code, known := im.tried[name]
 	if !known {
 		code, _ = im.compile(name, gen)
 		im.tried[name] = code
 	}
-	return code != nil
+	if code == nil {
+		return 0
+	}
+	return code.Cost
 }
 
 // compile generates a kernel, unless that is done.
 func (im *image) compile(name string, gen func(a *asm)) (*build.Code, error) {
 	if code := im.tried[name]; code != nil {
-		delete(im.tried, name)
 		return code, nil
 	}
 	a := newAsm(im.target, name)

@@ -326,9 +326,9 @@ func (l *lowering) kernel(name string, gen func(a *asm)) (*kernel, error) {
 	return l.image.kernel(name, l.op, l.forMachine(gen))
 }
 
-// fits reports whether there are registers for a kernel.
-func (l *lowering) fits(name string, gen func(a *asm)) bool {
-	return l.image.fits(name, l.forMachine(gen))
+// tryKernel is the cost of a kernel, 0 where there are no registers for it.
+func (l *lowering) tryKernel(name string, gen func(a *asm)) int {
+	return l.image.try(name, l.forMachine(gen))
 }
 
 // forMachine tells a kernel what the machine has.

@@ -94,17 +94,26 @@ func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int)
 	return out
 }
 
-// nineKept is how many constants a kernel keeps in registers: as many as fit, 0 where
-// there is no single tap or no kernel has registers.
+// nineKept is how many constants a kernel keeps in registers: as many as fit, or the
+// next less, whichever takes fewer packets; 0 where there is no single tap or no kernel
+// has registers.
 func (l *lowering) nineKept(d *depthKernel) int {
 	if d.nine.parts[0][0] == 0 {
 		return 0
 	}
+	best, least := 0, 0
 	for _, kept := range nineKept {
 		d.nine.kept = kept
-		if l.fits(d.nineName(), d.generate) {
-			return kept
+		cost := l.tryKernel(d.nineName(), d.generate)
+		switch {
+		case best > 0:
+			if cost > 0 && cost < least {
+				best = kept
+			}
+			return best
+		case cost > 0:
+			best, least = kept, cost
 		}
 	}
-	return 0
+	return best
 }
