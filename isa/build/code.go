@@ -1,5 +1,7 @@
 package build
 
+import "slices"
+
 // Code is a compiled function.
 type Code struct {
 	Name   string
@@ -9,7 +11,7 @@ type Code struct {
 	Blocks []int32
 	// Used is the number of units of each register file in use: highest + 1.
 	Used [MaxFiles]int
-	// Cost is an estimate of cycles in which loops run ten times.
+	// Cost is an estimate of cycles in which a loop of unknown count runs ten times.
 	Cost int
 	// InOrder reports that the allocator only fitted with source-order scheduling.
 	InOrder bool
@@ -77,10 +79,10 @@ func (f *Func) Compile() (*Code, error) {
 	}
 	live := f.liveness()
 	live.makeGraphs()
-	depth := f.loopDepths()
-	best := f.best(attempts[:], live, depth)
+	runs := f.blockRuns()
+	best := f.best(attempts[:], live, runs)
 	if best == nil {
-		best = f.best(lastAttempts[:], live, depth)
+		best = f.best(lastAttempts[:], live, runs)
 	}
 	if best == nil {
 		best = f.schedule(live, attempt{window: 1})
@@ -90,12 +92,12 @@ func (f *Func) Compile() (*Code, error) {
 		}
 	}
 	best.placed.apply()
-	best.Cost = best.cost(depth)
+	best.Cost = best.cost(runs)
 	return best, nil
 }
 
 // best is the code of the best row, nil when none fits.
-func (f *Func) best(rows [][]attempt, live *liveness, depth []int) *Code {
+func (f *Func) best(rows [][]attempt, live *liveness, runs []int) *Code {
 	var best *Code
 	for i, row := range rows {
 		for _, t := range row {
@@ -103,7 +105,7 @@ func (f *Func) best(rows [][]attempt, live *liveness, depth []int) *Code {
 			if f.allocate(code, live) != nil {
 				continue
 			}
-			if best == nil || code.cost(depth) < best.cost(depth) {
+			if best == nil || code.cost(runs) < best.cost(runs) {
 				best = code
 			}
 			break
@@ -115,42 +117,57 @@ func (f *Func) best(rows [][]attempt, live *liveness, depth []int) *Code {
 	return best
 }
 
-// loopDepths is how many loops surround each block: the ranges of blocks that a
-// later block branches back over.
-func (f *Func) loopDepths() []int {
-	depth := make([]int, len(f.blocks))
+const (
+	unknownCount = 10
+	seldomRuns   = 100  // times as often do other blocks run
+	manyRuns     = 1e12 // more is not told apart
+)
+
+// blockRuns is how often each block runs: the product of the counts of the loops
+// around it. Those are hardware loops and the ranges of blocks that a later one
+// branches back over.
+func (f *Func) blockRuns() []int {
+	runs := make([]int, len(f.blocks))
+	for i := range runs {
+		runs[i] = 1
+	}
 	for i := range f.blocks {
-		for _, s := range f.blocks[i].succ {
-			if s < 0 || int(s) > i {
-				continue
+		around := func(first int32, count int) {
+			for b := int(first); b <= i; b++ {
+				runs[b] = min(runs[b]*count, manyRuns)
 			}
-			for b := int(s); b <= i; b++ {
-				depth[b]++
+		}
+		b := &f.blocks[i]
+		heads := make([]int32, 0, len(b.loops))
+		for _, loop := range b.loops {
+			if loop.head >= 0 {
+				heads = append(heads, f.labels[loop.head])
+				around(f.labels[loop.head], loop.count)
+			}
+		}
+		for _, s := range b.succ {
+			if s >= 0 && int(s) <= i && !slices.Contains(heads, s) {
+				around(s, unknownCount)
 			}
 		}
 	}
 	for i := range f.blocks {
 		if f.blocks[i].seldom {
-			depth[i] = max(depth[i]-2, 0)
+			runs[i] = max(runs[i]/seldomRuns, 1)
 		}
 	}
-	return depth
+	return runs
 }
 
-// cost is the number of cycles that the groups take when every loop runs ten
-// times.
-func (c *Code) cost(depth []int) int {
+// cost is the number of cycles that the groups take when blocks run so often.
+func (c *Code) cost(runs []int) int {
 	n := 0
 	for i, first := range c.Blocks {
 		last := int32(len(c.Groups))
 		if i+1 < len(c.Blocks) {
 			last = c.Blocks[i+1]
 		}
-		per := 1
-		for range depth[i] {
-			per *= 10
-		}
-		n += per * (int(last - first + c.waits[i]))
+		n += runs[i] * (int(last-first) + int(c.waits[i]))
 	}
 	return n
 }

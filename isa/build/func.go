@@ -12,11 +12,16 @@ type vreg struct {
 }
 
 type block struct {
-	labels  []Label
-	instrs  []*Instr
-	succ    [3]int32 // block indices, -1 none; filled by resolve
-	loopEnd [2]Label // hardware loops that end here, -1 none
-	seldom  bool
+	labels []Label
+	instrs []*Instr
+	succ   [3]int32   // block indices, -1 none; filled by resolve
+	loops  [2]loopEnd // hardware loops that end here
+	seldom bool
+}
+
+type loopEnd struct {
+	head  Label // -1 none
+	count int
 }
 
 // Func is a kernel under construction.
@@ -180,14 +185,17 @@ func (f *Func) WeaveStreams(streams ...Stream) {
 }
 
 // EndLoop ends the block as the last one of hardware loop n (0 or 1), which
-// jumps back to head while its counter lasts. Both loops may end at one place:
-// call it twice.
-func (f *Func) EndLoop(n int, head Label) {
+// jumps back to head while its counter lasts: count times in all, 0 if that is not
+// known. Both loops may end at one place: call it twice.
+func (f *Func) EndLoop(n int, head Label, count int) {
+	if count <= 0 {
+		count = unknownCount
+	}
 	last := &f.blocks[len(f.blocks)-1]
 	if f.open && len(last.instrs) == 0 && len(f.blocks) > 1 && len(last.labels) == 0 {
 		last = &f.blocks[len(f.blocks)-2]
 	}
-	last.loopEnd[n] = head
+	last.loops[n] = loopEnd{head, count}
 	f.open = false
 }
 
@@ -196,7 +204,7 @@ func (f *Func) EndLoop(n int, head Label) {
 func (f *Func) Limit(c Class, n int) { f.limits[f.classes[c].File] = n }
 
 func (f *Func) startBlock() {
-	f.blocks = append(f.blocks, block{succ: [3]int32{-1, -1, -1}, loopEnd: [2]Label{-1, -1}, seldom: f.seldom})
+	f.blocks = append(f.blocks, block{succ: [3]int32{-1, -1, -1}, loops: [2]loopEnd{{head: -1}, {head: -1}}, seldom: f.seldom})
 	f.open = true
 }
 
@@ -234,8 +242,8 @@ func (f *Func) resolve() error {
 				}
 			}
 		}
-		for _, l := range b.loopEnd {
-			if l >= 0 {
+		for _, loop := range b.loops {
+			if l := loop.head; l >= 0 {
 				if f.labels[l] < 0 {
 					return fmt.Errorf("build: %s: label %s is not bound", f.Name, f.names[l])
 				}

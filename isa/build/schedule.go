@@ -52,8 +52,8 @@ func (f *Func) schedule(l *liveness, t attempt) *Code {
 			s.block(code, int32(i))
 		}
 		var end uint8
-		for n, h := range b.loopEnd {
-			if h >= 0 {
+		for n, loop := range b.loops {
+			if loop.head >= 0 {
 				end |= 1 << n
 			}
 		}

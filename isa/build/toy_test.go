@@ -335,7 +335,7 @@ func TestHardwareLoop(t *testing.T) {
 	h := f.Label("head")
 	f.Bind(h)
 	f.Emit(opAdd, Out(v), In(v), In(v))
-	f.EndLoop(0, h)
+	f.EndLoop(0, h, 0)
 	f.Emit(opStore, Imm(0), In(v)).Stores(1)
 	code, err := f.Compile()
 	if err != nil {
@@ -343,6 +343,39 @@ func TestHardwareLoop(t *testing.T) {
 	}
 	if len(code.Groups) != 3 || code.Groups[1].EndLoop != 1 || code.LabelGroup(h) != 1 {
 		t.Fatalf("groups %+v", code.Groups)
+	}
+}
+
+// TestCost: a loop costs its body as often as it runs, ten times where nobody knows.
+func TestCost(t *testing.T) {
+	cost := func(inner, outer int) int {
+		f := New(newToy(4), "counts")
+		v, w := f.Reg(clsS, "v"), f.Reg(clsS, "w")
+		f.Emit(opSet, Out(v), Imm(1))
+		far, near := f.Label("far"), f.Label("near")
+		f.Bind(far)
+		f.Emit(opSet, Out(w), Imm(2))
+		f.Bind(near)
+		f.Emit(opAdd, Out(v), In(v), In(w))
+		f.EndLoop(0, near, inner)
+		f.Emit(opStore, Imm(0), In(v)).Stores(1)
+		f.EndLoop(1, far, outer)
+		code, err := f.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return code.Cost
+	}
+	base := cost(1, 1)
+	body, around := cost(2, 1)-base, cost(1, 2)-base
+	if body < 1 || around < body+2 {
+		t.Fatalf("the inner loop costs %d, the outer one %d", body, around)
+	}
+	for _, c := range [...]struct{ inner, outer, as0, as1 int }{{3, 1, 3, 1}, {1, 7, 1, 7}, {5, 6, 5, 6}, {0, 1, 10, 1}, {3, 0, 3, 10}} {
+		want := base + (c.as1-1)*around + c.as1*(c.as0-1)*body
+		if got := cost(c.inner, c.outer); got != want {
+			t.Errorf("counts %d and %d: cost %d, want %d", c.inner, c.outer, got, want)
+		}
 	}
 }
 

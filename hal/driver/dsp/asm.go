@@ -231,8 +231,9 @@ func (a *asm) loop1(count any, body func()) { a.loop(1, count, body) }
 var loopOps = [2][2]hexagon.Op{{hexagon.J2_loop0i, hexagon.J2_loop0r}, {hexagon.J2_loop1i, hexagon.J2_loop1r}}
 
 func (a *asm) loop(n int, count any, body func()) {
-	if c, ok := count.(int); ok && c > 1023 {
-		count = a.imm(c)
+	known, _ := count.(int)
+	if known > 1023 {
+		count = a.imm(known)
 	}
 	head := a.f.Label(fmt.Sprintf("loop%d", n))
 	switch c := count.(type) {
@@ -247,7 +248,7 @@ func (a *asm) loop(n int, count any, body func()) {
 	}
 	a.f.Bind(head)
 	body()
-	a.f.EndLoop(n, head)
+	a.f.EndLoop(n, head, known)
 }
 
 // repeat runs body while the counter, which counts down, lasts. It must be at

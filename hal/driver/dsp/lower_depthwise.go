@@ -38,7 +38,7 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 	d.twice, d.parts = f.signedParts(d.sets(), shape.units(1))
 	if d.hasNine() {
 		d.nine = g.nineForm()
-		d.nine.kept = l.nineKept(&d)
+		l.keepNine(&d)
 	}
 	records := make([]byte, 0, chunks*d.record())
 	for chunk := range chunks {
@@ -149,13 +149,19 @@ func (l *lowering) depthKernel(d *depthKernel) (*kernel, error) {
 	if d.nine.on() {
 		return l.kernel(d.name(), d.generate)
 	}
+	l.slides(d)
+	return l.kernel(d.name(), d.generate)
+}
+
+// slides chooses how a kernel slides and answers its cost.
+func (l *lowering) slides(d *depthKernel) int {
 	for _, d.form = range d.slideForms() {
-		if k, err := l.kernel(d.name(), d.generate); err == nil {
-			return k, nil
+		if cost := l.tryKernel(d.name(), d.generate); cost > 0 {
+			return cost
 		}
 	}
 	d.skew, d.form = 0, slideForm{}
-	return l.kernel(d.name(), d.generate)
+	return l.tryKernel(d.name(), d.generate)
 }
 
 // signedParts is how many signed bytes weights need, the same for all channels of a

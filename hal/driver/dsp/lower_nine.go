@@ -94,26 +94,37 @@ func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int)
 	return out
 }
 
-// nineKept is how many constants a kernel keeps in registers: as many as fit, or the
-// next less, whichever takes fewer packets; 0 where there is no single tap or no kernel
-// has registers.
-func (l *lowering) nineKept(d *depthKernel) int {
+// keepNine chooses how many constants a kernel of nine taps keeps in registers: as
+// many as fit, or the next less, whichever takes fewer packets; none, which is a kernel
+// of another kind, where there is no single tap, no kernel has registers, or one that
+// slides takes fewer.
+func (l *lowering) keepNine(d *depthKernel) {
+	d.nine.kept = 0
 	if d.nine.parts[0][0] == 0 {
-		return 0
+		return
 	}
-	best, least := 0, 0
+	best, least, fitting := 0, 0, 0
 	for _, kept := range nineKept {
 		d.nine.kept = kept
 		cost := l.tryKernel(d.nineName(), d.generate)
-		switch {
-		case best > 0:
-			if cost > 0 && cost < least {
-				best = kept
-			}
-			return best
-		case cost > 0:
+		if cost == 0 {
+			continue
+		}
+		if fitting++; best == 0 || cost < least {
 			best, least = kept, cost
 		}
+		if fitting == 2 {
+			break
+		}
 	}
-	return best
+	d.nine.kept = 0
+	if other := *d; best == 0 || (d.nine.heavy() || d.rq.perChannel) && l.slides(&other) < least {
+		return
+	}
+	d.nine.kept = best
+}
+
+// heavy reports that weights need more than one signed byte.
+func (f *nineForm) heavy() bool {
+	return slices.Max(f.parts[0][:]) > 1 || slices.Max(f.parts[1][:]) > 1
 }

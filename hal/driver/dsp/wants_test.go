@@ -71,7 +71,7 @@ func TestAskWants(t *testing.T) {
 			args := [][]uint32{make([]uint32, 4), make([]uint32, 4), make([]uint32, 4), make([]uint32, 4)}
 			l.jobs = append(l.jobs, dsp.Job{Args: args})
 			l.jobStep = append(l.jobStep, s)
-			l.prefetchers = append(l.prefetchers, (1-j%2))
+			l.prefetchers = append(l.prefetchers, (1 - j%2))
 		}
 		return l
 	}
