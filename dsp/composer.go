@@ -61,25 +61,24 @@ func kept[T any](list, part []T) ([]T, []T) {
 var errTemps = errors.New("more exchanged registers than the core has temporaries for")
 
 func (c *composer) tempV(n int) (int, error) {
-	if c.nextV+n > tempV {
-		return 0, errTemps
-	}
-	if n == 2 && c.nextV&1 != 0 {
-		c.nextV++
-		return c.tempV(n)
-	}
-	c.nextV += n
-	return numV + c.nextV - n, nil
+	t, err := takeTemp(&c.nextV, n, tempV)
+	return numV + t, err
 }
 
 func (c *composer) tempR(n int) (int, error) {
-	if c.nextR+n > tempR {
+	t, err := takeTemp(&c.nextR, n, tempR)
+	return numR + t, err
+}
+
+// takeTemp takes a temporary or an even-numbered pair of those from next on.
+func takeTemp(next *int, n, end int) (int, error) {
+	at := *next
+	if n == 2 {
+		at = (at + 1) &^ 1
+	}
+	if at+n > end {
 		return 0, errTemps
 	}
-	if n == 2 && c.nextR&1 != 0 {
-		c.nextR++
-		return c.tempR(n)
-	}
-	c.nextR += n
-	return numR + c.nextR - n, nil
+	*next = at + n
+	return at, nil
 }
