@@ -64,6 +64,9 @@ var attempts = [...][]attempt{
 	{{0, 20, asWritten}, {2, 20, asWritten}, {4, 20, asWritten}, {6, 20, asWritten}},
 }
 
+// inOrder is the first row that keeps the order of the source.
+const inOrder = 2
+
 // lastAttempts are made where none of those fits.
 var lastAttempts = [...][]attempt{
 	{{0, farAhead, thrifty}, {2, farAhead, thrifty}, {4, farAhead, thrifty}},
@@ -80,7 +83,14 @@ func (f *Func) Compile() (*Code, error) {
 	live := f.liveness()
 	live.makeGraphs()
 	runs := f.blockRuns()
-	best := f.best(attempts[:], live, runs)
+	var best *Code
+	rows := attempts[:]
+	if f.ordered {
+		best, rows = f.best(rows[inOrder:], live, runs), rows[:inOrder]
+	}
+	if best == nil {
+		best = f.best(rows, live, runs)
+	}
 	if best == nil {
 		best = f.best(lastAttempts[:], live, runs)
 	}

@@ -41,6 +41,7 @@ type Func struct {
 	args    []Arg   // chunked storage of operands
 	limits  [MaxFiles]int
 	seldom  bool // blocks that start now are seldom run
+	ordered bool
 }
 
 // New starts an empty function.
@@ -183,6 +184,10 @@ func (f *Func) WeaveStreams(streams ...Stream) {
 	}
 	copy(all, woven)
 }
+
+// Ordered says that instructions come in an order that leaves little to a schedule:
+// others are tried where none that keeps it fits.
+func (f *Func) Ordered() { f.ordered = true }
 
 // EndLoop ends the block as the last one of hardware loop n (0 or 1), which
 // jumps back to head while its counter lasts: count times in all, 0 if that is not

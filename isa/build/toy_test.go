@@ -221,6 +221,9 @@ func TestCompileKeepsMeaning(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		f := randomFunc(tgt, r, 2+r.IntN(6))
+		if seed%2 == 1 {
+			f.Ordered()
+		}
 		want := f.interpret()
 		n := int(f.nInstr)
 		code, err := f.Compile()
@@ -281,6 +284,43 @@ func TestUnboundLabel(t *testing.T) {
 	f.Jump(opLoop, 0, InOut(c), To(f.Label("nowhere")))
 	if _, err := f.Compile(); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// TestOrdered: what comes late, but has the longest path, waits for what was written
+// before it.
+func TestOrdered(t *testing.T) {
+	product := func(ordered bool) int {
+		f := New(newToy(12), "order")
+		if ordered {
+			f.Ordered()
+		}
+		for i := range 60 {
+			v := f.Reg(clsS, "v")
+			f.Emit(opSet, Out(v), Imm(int64(i)))
+			f.Emit(opStore, Imm(int64(i%8)), In(v)).Stores(1)
+		}
+		x := f.Reg(clsS, "x")
+		f.Emit(opSet, Out(x), Imm(3))
+		for range 50 {
+			f.Emit(opMul, Out(x), In(x), In(x))
+		}
+		f.Emit(opStore, Imm(0), In(x)).Stores(2)
+		code, err := f.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, g := range code.Groups {
+			for _, in := range g.Instrs {
+				if in.Op == opMul {
+					return i
+				}
+			}
+		}
+		return -1
+	}
+	if free, ordered := product(false), product(true); free > 5 || ordered < free+10 {
+		t.Errorf("the first product is in group %d, and in %d where the order is kept", free, ordered)
 	}
 }
 

@@ -158,6 +158,7 @@ func (d *depthKernel) columnAt(output, col int) int {
 // nine writes the loop over entries.
 func (e *depthCode) nine(table, entries, params build.Reg) {
 	a, d := e.a, e.depthKernel
+	a.f.Ordered()
 	n := &nineCode{depthCode: e, f: &d.nine}
 	for r := range n.rows {
 		n.rows[r] = a.r("row")
