@@ -276,18 +276,32 @@ func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reaso
 // Stores are posted: the thread waits only when all entries of its queue are on
 // their way, until the one that is used next is free.
 
+// beginStore answers the entry of a store, when it comes and when it has that entry.
+func (m *memory) beginStore(t *thread, cycle int64) (entry *sim.Time, now, start sim.Time) {
+	m.events[evL2]++
+	now = m.clock.at(cycle)
+	entry = t.pipe.stores.next()
+	start = max(now, *entry)
+	if m.active != 0 {
+		m.pump(start)
+	}
+	return entry, now, start
+}
+
+// endStore answers the wait for the entry.
+func (m *memory) endStore(cycle int64, now, start sim.Time) (int64, sim.Reason) {
+	if start == now {
+		return 0, sim.StallQueue
+	}
+	return m.stall(cycle, start, 0), sim.StallQueue
+}
+
 func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
-	m.events[evL2]++
-	now := m.clock.at(cycle)
-	entry := t.pipe.stores.next()
-	start := max(now, *entry)
-	if m.active != 0 {
-		m.pump(start)
-	}
+	entry, now, start := m.beginStore(t, cycle)
 	*entry, _ = m.l2.Access(start, uint64(ea), 128, mem.Write)
 	t.recent.add(ea, start+m.reachL2)
 	// The lines that it overwrites leave L1D.
@@ -298,10 +312,7 @@ func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reas
 			}
 		}
 	}
-	if start == now {
-		return 0, sim.StallQueue
-	}
-	return m.stall(cycle, start, 0), sim.StallQueue
+	return m.endStore(cycle, now, start)
 }
 
 func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
@@ -309,13 +320,7 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
-	m.events[evL2]++
-	now := m.clock.at(cycle)
-	entry := t.pipe.stores.next()
-	start := max(now, *entry)
-	if m.active != 0 {
-		m.pump(start)
-	}
+	entry, now, start := m.beginStore(t, cycle)
 	done, ok := m.l1d.WriteThrough(start, uint64(ea), int(bytes))
 	if !ok {
 		done, _ = m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
@@ -327,10 +332,7 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 	if last := &m.lastD[line&m.setsD]; *last != line {
 		*last = noLine
 	}
-	if start == now {
-		return 0, sim.StallQueue
-	}
-	return m.stall(cycle, start, 0), sim.StallQueue
+	return m.endStore(cycle, now, start)
 }
 
 // fetch times the instruction lines of a block, which are needed one after
