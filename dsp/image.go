@@ -17,7 +17,6 @@ type Image struct {
 	Program *Program
 	Space   *mem.Space
 	Entry   uint32
-	End     uint32 // behind the last segment
 
 	headers, headerBytes, headerCount uint32 // program headers, where they are in memory; 0 if they are not
 }
@@ -43,9 +42,12 @@ func LoadELF(data []byte) (*Image, error) {
 			continue
 		}
 		total += ph.Memsz
-		end := ph.Vaddr + ph.Memsz
-		if ph.Filesz > ph.Memsz || ph.Memsz > maxImageBytes || total > maxImageBytes || end > heapBase || ph.Off > uint64(len(data)) || ph.Filesz > uint64(len(data))-ph.Off {
-			return nil, fmt.Errorf("dsp: elf: segment %d at %#x: %d bytes in the file, %d in memory: outside the file, above %#x or more than %d in all", i, ph.Vaddr, ph.Filesz, ph.Memsz, uint32(heapBase), maxImageBytes)
+		end, limit := ph.Vaddr+ph.Memsz, uint64(1)<<32
+		if ph.Flags&elf.PF_X != 0 {
+			limit = heapBase
+		}
+		if ph.Filesz > ph.Memsz || ph.Memsz > maxImageBytes || total > maxImageBytes || end > limit || ph.Off > uint64(len(data)) || ph.Filesz > uint64(len(data))-ph.Off {
+			return nil, fmt.Errorf("dsp: elf: segment %d at %#x: %d bytes in the file, %d in memory: outside the file, above %#x or more than %d in all", i, ph.Vaddr, ph.Filesz, ph.Memsz, limit, maxImageBytes)
 		}
 		if off := uint64(binary.LittleEndian.Uint32(data[28:])); ph.Off <= off && off-ph.Off < ph.Filesz {
 			im.headers = uint32(ph.Vaddr + off - ph.Off)
@@ -64,7 +66,6 @@ func LoadELF(data []byte) (*Image, error) {
 		} else if err := im.Space.Map(mem.Segment{Name: fmt.Sprintf("segment %d", i), Base: ph.Vaddr, Data: image, ReadOnly: ph.Flags&elf.PF_W == 0}); err != nil {
 			return nil, fmt.Errorf("dsp: elf: %w", err)
 		}
-		im.End = max(im.End, uint32(end))
 	}
 	if im.Program == nil {
 		return nil, fmt.Errorf("dsp: elf: no executable segment")

@@ -10,8 +10,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Memory of a Linux process beside its image: a heap for brk, an arena for
-// anonymous mappings and a stack.
+// Memory of a Linux process beside its image and VTCM: a heap for brk, an arena
+// for anonymous mappings and a stack.
 const (
 	heapBase   = 0x60000000
 	heapBytes  = 256 << 20
@@ -36,6 +36,7 @@ const (
 	errBadFile = ^uint32(9) + 1
 	errMemory  = ^uint32(12) + 1
 	errFault   = ^uint32(14) + 1
+	errInvalid = ^uint32(22) + 1
 )
 
 // Process runs a static Linux program on one thread.
@@ -53,7 +54,7 @@ type Process struct {
 }
 
 // Exec runs processes of one program to their exits, each on a hardware thread
-// of its own and in memory of its own; the caches see one address space.
+// of its own and in memory of its own; they share the code.
 // System calls beyond write, exit, brk and anonymous mmap are errors that name
 // the call. Other faults of the program are errors too: *Error tells them
 // apart.
@@ -71,7 +72,7 @@ func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
 		if p.Image.Program.Base != im.Program.Base || len(p.Image.Program.Code) != len(im.Program.Code) {
 			return nil, errors.New("dsp: processes of different programs")
 		}
-		sp, err := p.start()
+		sp, err := p.start(&c.spec)
 		defer p.end()
 		if err != nil {
 			return nil, err
@@ -81,7 +82,7 @@ func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
 		st.R[29] = sp
 		t := r.thread(i)
 		t.load(st)
-		t.process, t.vector = p, i < c.spec.Contexts
+		t.process, t.vector, t.origin = p, i < c.spec.Contexts, uint64(i)<<32
 		if i == 0 {
 			r.space = p.space // for the DMA engines, which take physical addresses
 		}
@@ -89,25 +90,29 @@ func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
 	return r.once()
 }
 
-// start maps heap, arena and stack and answers the stack pointer. The host
+// start maps heap, arena, stack and VTCM and answers the stack pointer. The host
 // gives memory to what the program touches.
-func (p *Process) start() (sp uint32, err error) {
-	if p.memory, err = reserve(heapBytes + arenaBytes + stackBytes); err != nil {
+func (p *Process) start(spec *Spec) (sp uint32, err error) {
+	if p.memory, err = reserve(heapBytes + arenaBytes + stackBytes + int(spec.VTCMBytes)); err != nil {
 		return 0, fmt.Errorf("dsp: memory of a process: %w", err)
 	}
 	p.space = p.Image.Space.Clone()
-	heap, arena, stack := p.memory[:heapBytes], p.memory[heapBytes:][:arenaBytes], p.memory[heapBytes+arenaBytes:]
+	rest := p.memory
+	place := func(name string, base, n uint32) (bytes []byte, err error) {
+		bytes, rest = rest[:n:n], rest[n:]
+		return bytes, p.space.Map(mem.Segment{Name: name, Base: uint64(base), Data: bytes})
+	}
+	_, noHeap := place("heap", heapBase, heapBytes)
+	_, noArena := place("mappings", arenaBase, arenaBytes)
+	stack, noStack := place("stack", stackBase, stackBytes)
+	if err := errors.Join(noHeap, noArena, noStack); err != nil {
+		return 0, fmt.Errorf("dsp: %w", err)
+	}
+	if n := spec.VTCMBytes; n > 0 { // unless the program has a segment there
+		_, _ = place("vtcm", spec.VTCMBase, n)
+	}
 	if sp, err = p.fillStack(stack); err != nil {
 		return 0, err
-	}
-	for _, s := range []mem.Segment{
-		{Name: "heap", Base: heapBase, Data: heap},
-		{Name: "mappings", Base: arenaBase, Data: arena},
-		{Name: "stack", Base: stackBase, Data: stack},
-	} {
-		if err := p.space.Map(s); err != nil {
-			return 0, fmt.Errorf("dsp: %w", err)
-		}
 	}
 	p.brk, p.arena = heapBase, arenaBase
 	return sp, nil
@@ -199,6 +204,8 @@ func (p *Process) bytes(addr, n uint32) []byte {
 	return s.Data[uint64(addr)-s.Base:][:n]
 }
 
+func pageUp(n uint32) uint32 { return (n + pageBytes - 1) &^ (pageBytes - 1) }
+
 // call serves one system call: number in r6, arguments from r0, result in r0.
 func (p *Process) call(r *[32]uint32) (exit bool, err error) {
 	switch r[6] {
@@ -221,21 +228,26 @@ func (p *Process) call(r *[32]uint32) (exit bool, err error) {
 		return true, nil
 	case sysBrk:
 		if r[0] >= heapBase && r[0] <= heapBase+heapBytes {
+			if from := pageUp(r[0] - heapBase); from < p.brk-heapBase { // pages that come again are zero
+				clear(p.memory[from : p.brk-heapBase])
+			}
 			p.brk = r[0]
 		}
 		r[0] = p.brk
 	case sysMmap:
-		const anonymous = 0x20
-		if r[3]&anonymous == 0 {
+		const fixed, anonymous, fixedNew = 0x10, 0x20, 0x100000
+		switch {
+		case r[3]&anonymous == 0:
 			return true, &callError{sysMmap, " of a file"}
-		}
-		n := (uint64(r[1]) + pageBytes - 1) &^ (pageBytes - 1)
-		if r[1] == 0 || uint64(p.arena)+n > arenaBase+arenaBytes {
+		case r[3]&(fixed|fixedNew) != 0:
+			return true, &callError{sysMmap, " at a fixed address"}
+		case r[1] == 0:
+			r[0] = errInvalid
+		case r[1] > arenaBase+arenaBytes-p.arena:
 			r[0] = errMemory
-			return false, nil
+		default:
+			r[0], p.arena = p.arena, p.arena+pageUp(r[1])
 		}
-		r[0] = p.arena
-		p.arena += uint32(n)
 	default:
 		return true, &callError{r[6], ""}
 	}

@@ -106,6 +106,7 @@ const boxDepth = 8
 // prefetchBox walks the lines of the last l2fetch of a thread.
 type prefetchBox struct {
 	on     bool
+	origin uint64 // of the thread's memory
 	row    uint32 // address of the current row
 	rows   uint32 // left, this one included
 	line   uint32 // next line of the row
@@ -194,7 +195,7 @@ func (m *memory) access(t *thread, op *memOp, i int, ea uint32, cycle int64) (in
 		if !m.inVTCM(ea) {
 			now := t.recent.visible(m.clock.at(cycle), ea, 1)
 			m.catchUp(now)
-			m.l1d.Access(now, uint64(ea), 1, mem.Prefetch)
+			m.l1d.Access(now, t.physical(ea), 1, mem.Prefetch)
 			m.lastD[ea>>m.shiftD&m.setsD] = noLine
 		}
 	case waitStores:
@@ -211,9 +212,16 @@ func (m *memory) access(t *thread, op *memOp, i int, ea uint32, cycle int64) (in
 	return 0, sim.StallIssue
 }
 
+// physical is the address by which the caches know data of the thread.
+func (t *thread) physical(ea uint32) uint64 { return t.origin + uint64(ea) }
+
+// lineD is the number of the L1D line of an address. Lines have more bytes than
+// the core has threads, so it fits.
+func (m *memory) lineD(t *thread, ea uint32) uint32 { return uint32(t.physical(ea) >> m.shiftD) }
+
 // hitsAgain reports a scalar load from the line that its L1 set served last.
-func (m *memory) hitsAgain(ea uint32) bool {
-	line := ea >> m.shiftD
+func (m *memory) hitsAgain(t *thread, ea uint32) bool {
+	line := m.lineD(t, ea)
 	if m.lastD[line&m.setsD] != line {
 		return false
 	}
@@ -240,13 +248,13 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 	if m.active != 0 {
 		m.pump(start)
 	}
-	done, from := m.l1d.Access(start, uint64(ea), int(bytes), mem.Read)
+	done, from := m.l1d.Access(start, t.physical(ea), int(bytes), mem.Read)
 	if from != sim.StallL1 {
 		m.events[evL2]++
 	} else if start > now {
 		from = sim.StallL2
 	}
-	line := ea >> m.shiftD
+	line := m.lineD(t, ea)
 	if done <= now+m.hideScalar+rounding {
 		m.lastD[line&m.setsD] = line
 		return 0, from
@@ -266,7 +274,7 @@ func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reaso
 	if m.active != 0 {
 		m.pump(start)
 	}
-	done, from := m.l2.Access(start, uint64(ea), 128, mem.Read)
+	done, from := m.l2.Access(start, t.physical(ea), 128, mem.Read)
 	if done <= now+m.hideVector+rounding {
 		return 0, from
 	}
@@ -302,11 +310,11 @@ func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reas
 		return 0, sim.StallScratchpad
 	}
 	entry, now, start := m.beginStore(t, cycle)
-	*entry, _ = m.l2.Access(start, uint64(ea), 128, mem.Write)
+	*entry, _ = m.l2.Access(start, t.physical(ea), 128, mem.Write)
 	t.recent.add(ea, start+m.reachL2)
 	// The lines that it overwrites leave L1D.
-	if m.l1d.Drop(uint64(ea), 128) {
-		for line := ea >> m.shiftD; line <= (ea+127)>>m.shiftD; line++ {
+	if m.l1d.Drop(t.physical(ea), 128) {
+		for line := m.lineD(t, ea); line <= m.lineD(t, ea+127); line++ {
 			if last := &m.lastD[line&m.setsD]; *last == line {
 				*last = noLine
 			}
@@ -321,14 +329,14 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 		return 0, sim.StallScratchpad
 	}
 	entry, now, start := m.beginStore(t, cycle)
-	done, ok := m.l1d.WriteThrough(start, uint64(ea), int(bytes))
+	done, ok := m.l1d.WriteThrough(start, t.physical(ea), int(bytes))
 	if !ok {
-		done, _ = m.l1d.Access(start, uint64(ea), int(bytes), mem.Write)
+		done, _ = m.l1d.Access(start, t.physical(ea), int(bytes), mem.Write)
 	}
 	*entry = done
 	// A store to the line served last leaves it that; one to another line may
 	// have moved that in front.
-	line := ea >> m.shiftD
+	line := m.lineD(t, ea)
 	if last := &m.lastD[line&m.setsD]; *last != line {
 		*last = noLine
 	}
@@ -374,7 +382,7 @@ func (m *memory) prefetch(t *thread, ea uint32, now sim.Time) {
 	if b.on {
 		m.active--
 	}
-	*b = prefetchBox{row: ea, rows: t.box.height, width: t.box.width, stride: t.box.stride, at: now, flight: b.flight, pos: b.pos}
+	*b = prefetchBox{origin: t.origin, row: ea, rows: t.box.height, width: t.box.width, stride: t.box.stride, at: now, flight: b.flight, pos: b.pos}
 	b.line = ea &^ uint32(m.spec.L2.LineBytes-1)
 	if b.on = b.rows > 0 && b.width > 0; b.on {
 		m.active++
@@ -397,7 +405,7 @@ func (m *memory) pump(now sim.Time) {
 		b := &m.boxes[i]
 		for b.on && b.at <= now {
 			m.events[evL2]++
-			b.flight[b.pos], _ = m.l2.Access(b.at, uint64(b.line), 1, mem.Prefetch)
+			b.flight[b.pos], _ = m.l2.Access(b.at, b.origin+uint64(b.line), 1, mem.Prefetch)
 			if b.pos++; b.pos == boxDepth {
 				b.pos = 0
 			}

@@ -83,7 +83,7 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 			var why sim.Reason
 			switch op.kind {
 			case scalarLoad:
-				if m.hitsAgain(ea) || ea == skipped {
+				if m.hitsAgain(t, ea) || ea == skipped {
 					continue
 				}
 				wait, why = m.scalarLoad(t, start+int64(op.cycle), ea, op.bytes)

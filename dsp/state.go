@@ -79,6 +79,7 @@ type thread struct {
 
 	run     *run
 	process *Process // serves trap0 and has memory of its own; nil outside Exec
+	origin  uint64   // of its memory in what the caches see: processes lie 4 GiB apart
 	data    [maxSegments][]byte
 	nseg    int
 	victim  int

@@ -240,7 +240,7 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 		op, ea := &ops[i], addr[i]
 		switch op.kind {
 		case scalarLoad:
-			if m.hitsAgain(ea) || ea == skipped {
+			if m.hitsAgain(t, ea) || ea == skipped {
 				continue
 			}
 		case vectorLoad:

@@ -77,12 +77,28 @@ func readELF(path string) ([]byte, error) {
 	return data, err
 }
 
-func loadImage(path string, data []byte) (*dsp.Image, error) {
-	image, err := dsp.LoadELF(data)
-	if err != nil {
-		return nil, usage(fmt.Errorf("%s: %w", path, err))
+// runCopies executes an ELF file on so many threads at once, each copy in memory
+// of its own. The output of the first goes where like says.
+func runCopies(core *dsp.Core, path string, data []byte, threads int, like dsp.Process, o dsp.Options) ([]*dsp.Process, *sim.Report, error) {
+	if n := core.Spec().Threads; threads < 1 || threads > n {
+		return nil, nil, usage(fmt.Errorf("%d threads, the DSP has %d", threads, n))
 	}
-	return image, nil
+	var ps []*dsp.Process
+	for range threads {
+		image, err := dsp.LoadELF(data)
+		if err != nil {
+			return nil, nil, usage(fmt.Errorf("%s: %w", path, err))
+		}
+		each := like
+		each.Image = image
+		ps = append(ps, &each)
+		like.Stdout, like.Stderr = io.Discard, io.Discard
+	}
+	rep, err := core.Exec(ps, o)
+	if err != nil {
+		return nil, nil, fault(path, err)
+	}
+	return ps, rep, nil
 }
 
 // faultSignals are what Linux would end a faulting program with; its exit code

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 
@@ -13,9 +14,10 @@ import (
 )
 
 type execFlags struct {
-	report string
-	limit  int64
-	env    []string
+	report  string
+	limit   int64
+	env     []string
+	threads int
 }
 
 func newDSPExec(a *app) *cobra.Command {
@@ -24,8 +26,8 @@ func newDSPExec(a *app) *cobra.Command {
 		Use:   "exec FILE.elf|FILE.s [ARG]...",
 		Short: "run a static Linux program for Hexagon and report its cycles",
 		Long: `exec runs a static Linux executable for Hexagon V66 with 128-byte vectors on one
-thread of the DSP; a source file is assembled first, and the path - is standard input. Its standard output, standard error and exit code are passed through.
-The report - cycles, packets, instructions per cycle, how long the vector resources were
+thread of the DSP; a source file is assembled first, and the path - is standard input.
+Its standard output, standard error and exit code are passed through. The report - cycles, packets, instructions per cycle, how long the vector resources were
 busy, what the cycles went to, caches, energy - goes to standard error, or with --report
 to a file; --json makes it one object.
 
@@ -33,8 +35,14 @@ The program may call write, exit, exit_group, brk and anonymous mmap; any other 
 call ends it with an error that names the call. A program that breaks a rule ends with
 an error that names the packet, and an exit code as from the signal that Linux sends:
 132 illegal packet, 135 misaligned access, 139 access or jump outside memory, 152 more
-packets than --max-packets, 159 system call that is not supported.`,
-		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec kernel.s\n  nnsoc dsp exec --json --report report.json program.elf > output",
+packets than --max-packets, 159 system call that is not supported.
+
+VTCM lies at 0xd8000000 of every program; the linker may place a section there.
+--threads runs the program that many times at once, each on a hardware thread and in
+memory of its own; what passes through is the output of the first and the first exit
+code that is not 0. The report counts the work of all; the cycles by reason are those of
+the thread that ended last.`,
+		Example: "  nnsoc dsp exec program.elf\n  nnsoc dsp exec kernel.s\n  nnsoc dsp exec --threads 4 kernel.s\n  nnsoc dsp exec --json --report report.json program.elf > output",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(fmt.Errorf("%s takes the path of a program", cmd.CommandPath()))
@@ -47,6 +55,7 @@ packets than --max-packets, 159 system call that is not supported.`,
 	}
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().StringVar(&f.report, "report", "", "write the report to a file")
+	cmd.Flags().IntVar(&f.threads, "threads", 1, "hardware threads that run the program")
 	cmd.Flags().Int64Var(&f.limit, "max-packets", 0, "end a program that runs longer (default 2^34)")
 	cmd.Flags().StringArrayVarP(&f.env, "env", "E", nil, "NAME=VALUE for the program's environment (default empty)")
 	return cmd
@@ -56,6 +65,7 @@ packets than --max-packets, 159 system call that is not supported.`,
 type execReport struct {
 	SchemaVersion int                   `json:"schema_version"`
 	Program       string                `json:"program"`
+	Threads       int                   `json:"threads"`
 	Status        int                   `json:"exit_status"`
 	Cycles        int64                 `json:"cycles"`
 	Hz            int64                 `json:"hz"`
@@ -72,8 +82,8 @@ type execReport struct {
 	stalls sim.StallTable
 }
 
-// vectorReport is how the HVX context was used. Busy is the share of the cycles
-// in which a resource worked for some packet.
+// vectorReport is how the HVX contexts were used. Busy is the share of the cycles,
+// over all threads, in which a resource worked for some packet.
 type vectorReport struct {
 	Packets  int64              `json:"packets"`
 	Products int64              `json:"products"`
@@ -99,18 +109,16 @@ func (a *app) dspExec(args []string, f *execFlags) error {
 	if err != nil {
 		return err
 	}
-	image, err := loadImage(args[0], elf)
+	var prof dsp.Profile
+	ps, rep, err := runCopies(core, args[0], elf, f.threads, dsp.Process{Args: args, Env: f.env, Stdout: a.out, Stderr: a.err}, dsp.Options{Profile: &prof, MaxPackets: f.limit})
 	if err != nil {
 		return err
 	}
-	p := &dsp.Process{Image: image, Args: args, Env: f.env, Stdout: a.out, Stderr: a.err}
-	var prof dsp.Profile
-	rep, err := core.Exec([]*dsp.Process{p}, dsp.Options{Profile: &prof, MaxPackets: f.limit})
-	if err != nil {
-		return fault(args[0], err)
+	e := newExecReport(core, f.threads, ps[0].Image.Program, rep, &prof)
+	e.Program = args[0]
+	for _, p := range ps {
+		e.Status = cmp.Or(e.Status, p.Status)
 	}
-	e := newExecReport(core, image.Program, rep, &prof)
-	e.Program, e.Status = args[0], p.Status
 	var text bytes.Buffer
 	if a.json {
 		err = printJSON(&text, e)
@@ -122,15 +130,15 @@ func (a *app) dspExec(args []string, f *execFlags) error {
 	} else if err == nil {
 		_, err = a.err.Write(text.Bytes())
 	}
-	if err == nil && p.Status != 0 {
-		err = &exitError{code: p.Status} // the program's own; the report names it
+	if err == nil && e.Status != 0 {
+		err = &exitError{code: e.Status} // the program's own; the report names it
 	}
 	return err
 }
 
-func newExecReport(core *dsp.Core, program *dsp.Program, rep *sim.Report, prof *dsp.Profile) *execReport {
+func newExecReport(core *dsp.Core, threads int, program *dsp.Program, rep *sim.Report, prof *dsp.Profile) *execReport {
 	e := &execReport{
-		SchemaVersion: schemaVersion, Cycles: rep.Cycles, Hz: rep.Hz, TimeUs: rep.Time.Microseconds(), Instructions: rep.Instructions,
+		SchemaVersion: schemaVersion, Threads: threads, Cycles: rep.Cycles, Hz: rep.Hz, TimeUs: rep.Time.Microseconds(), Instructions: rep.Instructions,
 		Stalls: map[string]int64{}, Caches: map[string]cacheStats{}, EnergyUJ: rep.EnergyPJ / 1e6, stalls: rep.Stalls,
 	}
 	if e.Cycles > 0 {
@@ -153,7 +161,7 @@ func newExecReport(core *dsp.Core, program *dsp.Program, rep *sim.Report, prof *
 		}
 		e.Caches[name] = c
 	}
-	e.Vector.count(core.Spec().IssueInterval, program, prof, e.Cycles)
+	e.Vector.count(core.Spec().IssueInterval, program, prof, e.Cycles*int64(e.Threads))
 	for i := range prof.Packets {
 		e.Packets += prof.Packets[i].Count
 	}

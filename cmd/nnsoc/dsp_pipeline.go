@@ -34,7 +34,7 @@ bounds the loop. A source file is assembled first. The program's own output is d
 
 --function and --address choose other packets, from their first execution on; with --loop
 the hottest inner loop among them. --threads runs the program that many times at once, each
-on a hardware thread and in memory of its own (the caches see one address space).`,
+on a hardware thread and in memory of its own.`,
 		Example: "  nnsoc dsp pipeline gemm.elf\n  nnsoc dsp pipeline kernel.s --threads 4 --packets 12\n  nnsoc dsp pipeline program.elf --function memcpy\n  nnsoc dsp pipeline program.elf --address 0x20100-0x20180 --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -129,30 +129,10 @@ func readProgram(path string) (*program, error) {
 	return p, nil
 }
 
-// run executes the program on a number of threads.
-func (p *program) run(core *dsp.Core, args []string, threads int, o dsp.Options) (*sim.Report, *dsp.Program, error) {
-	var ps []*dsp.Process
-	for range threads {
-		image, err := loadImage(p.path, p.elf)
-		if err != nil {
-			return nil, nil, err
-		}
-		ps = append(ps, &dsp.Process{Image: image, Args: args, Stdout: io.Discard, Stderr: io.Discard})
-	}
-	rep, err := core.Exec(ps, o)
-	if err != nil {
-		return nil, nil, fault(p.path, err)
-	}
-	return rep, ps[0].Image.Program, nil
-}
-
 func (a *app) dspPipeline(args []string, f *pipelineFlags) error {
 	core, err := a.dspCore()
 	if err != nil {
 		return err
-	}
-	if n := core.Spec().Threads; f.threads < 1 || f.threads > n {
-		return usage(fmt.Errorf("%d threads, the DSP has %d", f.threads, n))
 	}
 	if f.packets < 0 || f.packets > 1<<16 {
 		return usage(fmt.Errorf("%d packets", f.packets))
@@ -162,10 +142,15 @@ func (a *app) dspPipeline(args []string, f *pipelineFlags) error {
 		return err
 	}
 	var prof dsp.Profile
-	rep, code, err := p.run(core, args, f.threads, dsp.Options{Profile: &prof, MaxPackets: f.limit})
+	copies := func(o dsp.Options) ([]*dsp.Process, *sim.Report, error) {
+		o.MaxPackets = f.limit
+		return runCopies(core, p.path, p.elf, f.threads, dsp.Process{Args: args, Stdout: io.Discard, Stderr: io.Discard}, o)
+	}
+	ps, rep, err := copies(dsp.Options{Profile: &prof})
 	if err != nil {
 		return err
 	}
+	code := ps[0].Image.Program
 	packets := ranPackets(code, &prof)
 	where, loop, err := p.choose(code, packets, f)
 	if err != nil {
@@ -190,7 +175,7 @@ func (a *app) dspPipeline(args []string, f *pipelineFlags) error {
 	if loop { // the middle of what a thread does there
 		rec.Skip = shown[0].cost.Count / int64(f.threads) / 2
 	}
-	if _, _, err := p.run(core, args, f.threads, dsp.Options{Record: rec, MaxPackets: f.limit}); err != nil {
+	if _, _, err := copies(dsp.Options{Record: rec}); err != nil {
 		return err
 	}
 	r.issued(rec, shown)
