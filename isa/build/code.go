@@ -21,6 +21,7 @@ type Code struct {
 	placed *allocator
 	// crowded: instructions waited for registers, so another schedule may be shorter.
 	crowded bool
+	cycles  [][]int32 // of the instructions of each block, for refine
 }
 
 // CodeGroup is one issue group. The instructions are in scheduling order;
@@ -39,8 +40,8 @@ func (c *Code) LabelGroup(l Label) int { return int(c.Blocks[c.labels[l]]) }
 // attempt is how a function is scheduled: slack registers are left free in each
 // file (aligned tuples do not use every gap, and how much that costs is only known
 // after allocation), and instructions overtake at most window others. What can
-// issue does so by the longest path, by the registers that it frees (thrifty), or
-// as it was written.
+// issue does so by the longest path, by the registers that it frees (thrifty), as it
+// was written, or as another schedule says (guided).
 type attempt struct {
 	slack, window int
 	by            priority
@@ -52,6 +53,7 @@ const (
 	byPath priority = iota
 	thrifty
 	asWritten
+	guided
 )
 
 // attempts are made from left to right until one fits; of the rows that fit the
@@ -86,7 +88,10 @@ func (f *Func) Compile() (*Code, error) {
 	var best *Code
 	rows := attempts[:]
 	if f.ordered {
-		best, rows = f.best(rows[inOrder:], live, runs), rows[:inOrder]
+		if best = f.best(rows[inOrder:], live, runs); best != nil {
+			best = f.refine(best, live, runs)
+		}
+		rows = rows[:inOrder]
 	}
 	if best == nil {
 		best = f.best(rows, live, runs)

@@ -185,8 +185,8 @@ func (f *Func) WeaveStreams(streams ...Stream) {
 	copy(all, woven)
 }
 
-// Ordered says that instructions come in an order that leaves little to a schedule:
-// others are tried where none that keeps it fits.
+// Ordered says that instructions come in an order that leaves little to a schedule,
+// which is refined: others are tried where none that keeps it fits.
 func (f *Func) Ordered() { f.ordered = true }
 
 // EndLoop ends the block as the last one of hardware loop n (0 or 1), which

@@ -19,10 +19,12 @@ type scheduler struct {
 	window   int32   // how far ahead of the oldest one an instruction may issue
 	issued   []bool
 	by       priority
-	rank     []ranked
+	ranks    []ranked
 	crowded  bool    // an instruction had to wait for a register
 	refused  []int32 // number of the group that an instruction did not fit, see joins
 	groups   int32
+	rank     []int32   // guided: of each instruction of the block
+	cycles   [][]int32 // in which the instructions of each block issue, for guides
 
 	// Pressure: units live now per file, and what is left of each cell's uses.
 	live  [MaxFiles]int
@@ -32,7 +34,9 @@ type scheduler struct {
 	left  []int32
 }
 
-func (f *Func) schedule(l *liveness, t attempt) *Code {
+func (f *Func) schedule(l *liveness, t attempt) *Code { return f.newScheduler(l, t).run(nil) }
+
+func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
 	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), window: int32(t.window), by: t.by}
 	s.alive = make([]bool, l.n)
 	s.left = make([]int32, l.n)
@@ -42,6 +46,24 @@ func (f *Func) schedule(l *liveness, t attempt) *Code {
 			s.limit[i] -= t.slack
 		}
 	}
+	if f.ordered {
+		n := 0
+		for i := range f.blocks {
+			n += len(f.blocks[i].instrs)
+		}
+		slab := make([]int32, n)
+		for i := range f.blocks {
+			k := len(f.blocks[i].instrs)
+			s.cycles = append(s.cycles, slab[:k:k])
+			slab = slab[k:]
+		}
+	}
+	return s
+}
+
+// run schedules all blocks; ranks are those of their instructions where they guide.
+func (s *scheduler) run(ranks [][]int32) *Code {
+	f, l := s.f, s.l
 	code := &Code{Name: f.Name, labels: f.labels}
 	for i := range f.blocks {
 		b := &f.blocks[i]
@@ -49,6 +71,9 @@ func (f *Func) schedule(l *liveness, t attempt) *Code {
 		code.waits = append(code.waits, 0)
 		if len(b.instrs) > 0 {
 			s.d = &l.graphs[i]
+			if ranks != nil {
+				s.rank = ranks[i]
+			}
 			s.block(code, int32(i))
 		}
 		var end uint8
@@ -64,7 +89,7 @@ func (f *Func) schedule(l *liveness, t attempt) *Code {
 			code.Groups[len(code.Groups)-1].EndLoop = end
 		}
 	}
-	code.crowded = s.crowded
+	code.crowded, code.cycles = s.crowded, s.cycles
 	return code
 }
 
@@ -136,6 +161,9 @@ func (s *scheduler) block(code *Code, bi int32) {
 				next++
 			}
 			last = cycle
+			if s.cycles != nil {
+				s.cycles[bi][i] = cycle
+			}
 			s.place(i)
 			for e := s.d.head[i]; e >= 0; e = s.d.edges[e].next {
 				to := s.d.edges[e].to
@@ -154,14 +182,17 @@ func (s *scheduler) block(code *Code, bi int32) {
 	code.waits[bi] = last + 1 - int32(len(code.Groups)-begin)
 }
 
-// push inserts i into the ready list: longest path first, then source order, or
-// source order alone.
+// push inserts i into the ready list: longest path first, then source order; source
+// order alone; or by rank.
 func (s *scheduler) push(i int32) {
 	h := s.d.height[i]
 	p := sort.Search(len(s.ready), func(k int) bool {
 		o := s.ready[k]
-		if s.by == asWritten {
+		switch s.by {
+		case asWritten:
 			return o > i
+		case guided:
+			return s.rank[o] > s.rank[i] || s.rank[o] == s.rank[i] && o > i
 		}
 		return s.d.height[o] < h || s.d.height[o] == h && o > i
 	})
@@ -184,7 +215,7 @@ func (s *scheduler) waiting(now int32) int32 {
 
 // pick finds the best instruction that joins the group: an index into ready,
 // -1 when there is none. With force the pressure guard is off and the first
-// in source order wins.
+// in source order, or by rank, wins.
 func (s *scheduler) pick(cycle, next int32, force bool) int {
 	s.full = 0
 	for f, n := range s.limit {
@@ -208,7 +239,7 @@ func (s *scheduler) pick(cycle, next int32, force bool) int {
 				return k
 			}
 		case force:
-			if best < 0 || i < s.ready[best] {
+			if best < 0 || s.by != guided && i < s.ready[best] {
 				best = k
 			}
 		case s.raises(i):
@@ -252,14 +283,14 @@ func (s *scheduler) tight() bool {
 // pickThrifty picks what frees most units, or takes fewest, and of equals the
 // first in source order.
 func (s *scheduler) pickThrifty(cycle, next int32) int {
-	s.rank = s.rank[:0]
+	s.ranks = s.ranks[:0]
 	for k, i := range s.ready {
 		if s.earliest[i] <= cycle && i-next < s.window && !s.raises(i) {
-			s.rank = append(s.rank, ranked{k, s.change(i), i})
+			s.ranks = append(s.ranks, ranked{k, s.change(i), i})
 		}
 	}
-	slices.SortFunc(s.rank, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.i, b.i)) })
-	for _, r := range s.rank {
+	slices.SortFunc(s.ranks, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.change, b.change), cmp.Compare(a.i, b.i)) })
+	for _, r := range s.ranks {
 		if s.joins(r.i) {
 			return r.k
 		}

@@ -302,7 +302,7 @@ func TestOrdered(t *testing.T) {
 		}
 		x := f.Reg(clsS, "x")
 		f.Emit(opSet, Out(x), Imm(3))
-		for range 50 {
+		for range 10 {
 			f.Emit(opMul, Out(x), In(x), In(x))
 		}
 		f.Emit(opStore, Imm(0), In(x)).Stores(2)

@@ -1,5 +1,7 @@
 package hexagon
 
+import "math/bits"
+
 // rule is a packet rule that can be broken; ruleText has the words.
 type rule uint8
 
@@ -354,6 +356,17 @@ var pipes = [...][]uint8{
 	UnitsXlShf: {12}, UnitsLd1: {8, 4, 2, 1}, UnitsLd: nil, UnitsLdXlane: {8}, UnitsSt1: {8, 4, 2, 1}, UnitsSt: nil, UnitsStXlane: {8},
 	UnitsMpy1ShXl: {4, 8}, // as llvm-mc, which looks at the second of the two stages only
 	UnitsAll:      {15}, UnitsLdDV: {12, 3}, UnitsStDV: {12, 3},
+}
+
+// VectorPipes is the number of vector pipes of a packet.
+const VectorPipes = 4
+
+// Pipes is the number of vector pipes that are taken.
+func (u Units) Pipes() int {
+	if p := pipes[u]; len(p) > 0 {
+		return bits.OnesCount8(p[0])
+	}
+	return 0
 }
 
 // pipesExist reports whether the vector instructions can share the four pipes.

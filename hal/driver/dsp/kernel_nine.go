@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/build"
@@ -64,17 +65,23 @@ func (f *nineForm) taps(word int) [4][2]int {
 	return [4][2]int{{a, 2}, {b, 2}, {f.row, x}, {f.row, y}}
 }
 
-// Vectors of a record behind its header: the single tap's weights, the biases of even
-// and odd channels as halves, the words' weights.
+// Vectors of a record behind its header: the single tap's weights, those of words that
+// are multiplied two in a packet, one of the two, the biases of even and odd channels
+// as halves, the words' other weights. A packet loads one vector for itself, so what
+// stays in registers is best one of two; what takes both multipliers may as well be loaded.
 const (
-	nineSingle = iota
-	nineBias
-	nineWords = nineBias + 2
+	nineSingle = 0
+	nineFirst  = 1 // as many as ninePairs
+	nineBias   = nineFirst + len(ninePairs)
+	nineOthers = nineBias + 2
 )
+
+// ninePairs are word and pair of vectors of what does not add to sums.
+var ninePairs = [...][2]int{{0, 0}, {1, 0}, {0, 1}}
 
 // vectors is their number.
 func (f *nineForm) vectors() int {
-	n := nineWords
+	n := nineOthers - len(ninePairs)
 	for _, p := range f.parts {
 		n += p[0] + p[1] + p[2] + p[3]
 	}
@@ -83,14 +90,18 @@ func (f *nineForm) vectors() int {
 
 // weight is the number of a word's weights for vector j. The first parts come first.
 func (f *nineForm) weight(word, part, j int) int {
-	n := nineWords
+	first := func(w, p, l int) int { return slices.Index(ninePairs[:], [2]int{w, l / 2}) + 8*(p+l%2) }
+	if i := first(word, part, j); i >= 0 && i < len(ninePairs) {
+		return nineFirst + i
+	}
+	n := nineOthers
 	for p := range part + 1 {
 		for w := range f.parts {
 			for l, parts := range f.parts[w] {
 				if p == part && w == word && l == j {
 					return n
 				}
-				if parts > p {
+				if i := first(w, p, l); parts > p && (i < 0 || i >= len(ninePairs)) {
 					n++
 				}
 			}
@@ -99,8 +110,13 @@ func (f *nineForm) weight(word, part, j int) int {
 	return n
 }
 
-// nineKept lists how many constants may stay in registers.
-var nineKept = [...]int{8, 6, 5, 4, 3, 1}
+// keeps lists how many constants may stay in registers, what is likely to be best first.
+func (d *depthKernel) keeps() []int {
+	if d.halves() {
+		return []int{8, 6, 5, 4, 3, 1}
+	}
+	return []int{5, 4, 6, 8, 3, 1}
+}
 
 // nineColumns is the least number of outputs of an entry.
 const nineColumns = 2

@@ -34,10 +34,15 @@ func (d *depthKernel) reach() int {
 	return n
 }
 
+// halves: see nineCells.
+func (d *depthKernel) halves() bool {
+	return d.cells == 2 && d.stride == 2 && d.dilation == 1 && d.skew == 0 && d.nine.col == 2
+}
+
 func (n *nineCode) newCells() *nineCells {
 	a, d := n.a, n.depthKernel
 	c := &nineCells{reach: d.reach(), used: make([]bool, d.stride), by: map[int]build.Reg{}}
-	if d.cells == 2 && d.stride == 2 && d.dilation == 1 && d.skew == 0 && d.nine.col == 2 {
+	if d.halves() {
 		c.halves, c.deal = true, a.imm8(vecBytes/2)
 		c.joins = [2]build.Reg{a.imm8(vecBytes/2 | 1), a.imm8(vecBytes/2 | 2)}
 		c.pairs, c.third = make([][]build.Reg, 1), make([][]build.Reg, 1)

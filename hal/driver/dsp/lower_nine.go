@@ -61,24 +61,19 @@ func (g *gemm) nineForm() nineForm {
 // packNine appends what a record has behind its header.
 func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int) int) []byte {
 	f := &g.filter
+	at := len(out)
+	out = append(out, make([]byte, n.vectors()*vecBytes)...)
+	record := out[at:]
 	for i := range vecBytes {
-		w := int32(0)
-		if ch := channel(i); ch >= 0 {
-			w = f.centred(ch, n.row, n.col)
+		ch := channel(i)
+		if ch < 0 {
+			continue
 		}
-		out = append(out, byte(w))
-	}
-	for odd := range 2 {
-		for i := range vecBytes / 2 {
-			b := int32(0)
-			if ch := channel(2*i + odd); ch >= 0 && !n.wide {
-				b = g.foldedBias(ch)
-			}
-			out = binary.LittleEndian.AppendUint16(out, uint16(b))
+		record[nineSingle*vecBytes+i] = byte(f.centred(ch, n.row, n.col))
+		if !n.wide {
+			binary.LittleEndian.PutUint16(record[(nineBias+i%2)*vecBytes+i/2*2:], uint16(g.foldedBias(ch)))
 		}
 	}
-	at := len(out) - nineWords*vecBytes
-	out = append(out, make([]byte, (n.vectors()-nineWords)*vecBytes)...)
 	for w := range n.parts {
 		for i, ch := range lane {
 			if ch < 0 {
@@ -86,7 +81,7 @@ func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int)
 			}
 			for k, t := range n.taps(w) {
 				for part, b := range splitWeight(f.centred(ch, t[0], t[1])) {
-					out[at+n.weight(w, part, i/32)*vecBytes+i%32*4+k] = byte(b)
+					record[n.weight(w, part, i/32)*vecBytes+i%32*4+k] = byte(b)
 				}
 			}
 		}
@@ -94,8 +89,8 @@ func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int)
 	return out
 }
 
-// keepNine chooses how many constants a kernel of nine taps keeps in registers: as
-// many as fit, or the next less, whichever takes fewer packets; none, which is a kernel
+// keepNine chooses how many constants a kernel of nine taps keeps in registers: of the
+// first two numbers that fit the one that takes fewer packets; none, which is a kernel
 // of another kind, where there is no single tap, no kernel has registers, or one that
 // slides takes fewer.
 func (l *lowering) keepNine(d *depthKernel) {
@@ -104,7 +99,7 @@ func (l *lowering) keepNine(d *depthKernel) {
 		return
 	}
 	best, least, fitting := 0, 0, 0
-	for _, kept := range nineKept {
+	for _, kept := range d.keeps() {
 		d.nine.kept = kept
 		cost := l.tryKernel(d.nineName(), d.generate)
 		if cost == 0 {

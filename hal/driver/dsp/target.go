@@ -91,15 +91,20 @@ func (t *target) NewGroup() build.Group { return &packet{} }
 type packet struct {
 	insts [4]hexagon.Inst
 	n     int
+	pipes int  // vector pipes taken
 	alone bool // holds an instruction that shares its packet with few others
 }
 
 // Reset implements build.Group.
-func (p *packet) Reset() { p.n, p.alone = 0, false }
+func (p *packet) Reset() { p.n, p.pipes, p.alone = 0, 0, false }
 
 // TryAdd implements build.Group.
 func (p *packet) TryAdd(in *build.Instr) bool {
 	if p.n == len(p.insts) || p.alone {
+		return false
+	}
+	pipes := p.pipes + pipesOf(in)
+	if pipes > hexagon.VectorPipes {
 		return false
 	}
 	parts, n := instructions(in)
@@ -115,6 +120,7 @@ func (p *packet) TryAdd(in *build.Instr) bool {
 		return false
 	}
 	p.n += n
+	p.pipes = pipes
 	p.alone = alone
 	return true
 }

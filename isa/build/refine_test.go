@@ -1,0 +1,42 @@
+package build
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestRefine: schedules that were turned over and back keep the meaning, are never
+// longer, and often shorter, than those that they come of.
+func TestRefine(t *testing.T) {
+	tgt := newToy(12)
+	shorter := 0
+	for seed := range uint64(300) {
+		f := randomFunc(tgt, rand.New(rand.NewPCG(seed, 2)), 2+int(seed%5))
+		f.Ordered()
+		want := f.interpret()
+		if err := f.resolve(); err != nil {
+			t.Fatal(err)
+		}
+		live := f.liveness()
+		live.makeGraphs()
+		runs := f.blockRuns()
+		before := f.best(attempts[inOrder:], live, runs)
+		if before == nil {
+			continue
+		}
+		code := f.refine(before, live, runs)
+		if was, is := before.cost(runs), code.cost(runs); is > was {
+			t.Errorf("seed %d: cost %d, before %d", seed, is, was)
+		} else if is < was {
+			shorter++
+		}
+		code.placed.apply()
+		if got := code.interpret(func(c Class) uint8 { return tgt.classes[c].File }); got.mem != want.mem {
+			t.Fatalf("seed %d: memory %v, want %v", seed, got.mem, want.mem)
+		}
+	}
+	if shorter < 100 {
+		t.Errorf("only %d of 300 became shorter", shorter)
+	}
+	t.Logf("%d became shorter", shorter)
+}
