@@ -21,7 +21,7 @@ const maxNear = 1024
 func (l *lowering) gemm(g *gemm) {
 	writes := []*tensor{g.out}
 	var scratch *tensor
-	if g.filter.zero != 0 {
+	if g.filter.zero != 0 && g.lanes == nil {
 		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * (wovenAside + g.sumsBytes())}, 1, 0)
 		scratch.dense = true
 		writes = append(writes, scratch)
@@ -80,6 +80,9 @@ func (l *lowering) planGemm(g *gemm) convPlan {
 }
 
 func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to int) error, error) {
+	if g.lanes != nil {
+		return l.emitLanes(g, s, *g.lanes)
+	}
 	p := l.planGemm(g)
 	c, full := p.c, p.full
 	e := &gemmEmitter{l: l, g: g, s: s, full: full, parts: map[[2]int]uint32{}}

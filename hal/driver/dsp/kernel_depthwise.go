@@ -364,10 +364,13 @@ func (e *depthCode) lanes(j int) lanes {
 	return l
 }
 
+// manyCells are more than there are predicates.
+const manyCells = 4
+
 // cellMasks are the predicates that select the lanes before each cell, where
 // cells must be gathered one by one.
 func (e *depthCode) cellMasks() {
-	if e.cells == 1 || e.stride == 1 {
+	if e.cells == 1 || e.stride == 1 || e.cells > manyCells {
 		return
 	}
 	e.below = make([]build.Reg, e.cells)
@@ -384,10 +387,17 @@ func (e *depthCode) input(src build.Reg, off int) build.Reg {
 		return a.vload(src, off, aliasIn, "x")
 	}
 	x := a.vloadu(src, off, aliasIn, "x")
-	for i := 1; i < len(e.below); i++ {
+	for i := 1; i < e.cells && e.stride > 1; i++ {
 		y := a.vloadu(src, off+i*(e.stride-1)*e.pitch, aliasIn, "y")
+		var below build.Reg
+		if e.cells <= manyCells {
+			below = e.below[i]
+		} else {
+			below = a.q("below")
+			a.op(hexagon.V6_pred_scalar2, below, a.imm(i*e.pitch))
+		}
 		z := a.v("x")
-		a.op(hexagon.V6_vmux, z, e.below[i], x, y)
+		a.op(hexagon.V6_vmux, z, below, x, y)
 		x = z
 	}
 	return x

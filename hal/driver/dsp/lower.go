@@ -68,12 +68,13 @@ type lowering struct {
 	wants       []want           // of rows, in the order of the jobs
 	faults      []fault
 	extents     map[uint32]*tensor // see openOutput
+	narrow      map[uint32]bool    // operands asked about, see takenNarrow
 }
 
 // lowerModel lowers a model whose shapes are all known.
 func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 	l := &lowering{graph: g, view: opspec.FinalView(g), threads: threads, image: newImage(codeBase),
-		vtcm: v}
+		vtcm: v, narrow: map[uint32]bool{}}
 	l.forget()
 	for _, i := range g.Inputs {
 		// A parameter that an execution has brought, or an operand it left out.
@@ -195,7 +196,7 @@ func (l *lowering) importValue(i uint32, dense *tensor) {
 		return
 	}
 	pitch := s.pitch()
-	if l.onlyConv(i) {
+	if l.onlyConv(i) || l.takenNarrow(i) {
 		pitch = s.smallPitch()
 	}
 	l.copyTensor(l.result(i, pitch), dense)

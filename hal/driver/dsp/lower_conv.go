@@ -55,6 +55,7 @@ type gemm struct {
 	quant   opspec.GEMMQuant
 	rq      requant
 	inZero  int32
+	lanes   *lanesKernel // the only kernel that writes out's pitch
 }
 
 // maxSum bounds the accumulators.
@@ -101,7 +102,11 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 	if err := in.needHalo(&c.Window); err != nil {
 		return err
 	}
-	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, 0, c.NCHW)
+	pitch := 0
+	if n := l.narrowPitch(c.Output, c.K); n == in.pitch && !c.NCHW {
+		pitch = n
+	}
+	out, done := l.imageResult(c.Output, shape{c.N, c.OutH, c.OutW, c.K}, pitch, c.NCHW)
 	g.out = out
 	if err := l.depthwise(&g); err != nil {
 		return err

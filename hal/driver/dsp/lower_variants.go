@@ -45,6 +45,9 @@ func (l *lowering) groupedConv(c *opspec.Conv, groups int) error {
 	}
 	in, out, w := whole.in, whole.out, whole.weights
 	if groups == 1 && !c.Depthwise {
+		if !c.NCHW {
+			whole.narrow = l.narrowPitch(c.Output, c.K)
+		}
 		err := l.conv(&whole, q, c.Output)
 		done()
 		return err

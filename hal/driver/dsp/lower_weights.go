@@ -123,6 +123,7 @@ func (w *weights) slice(first, n int) weights {
 type convPart struct {
 	opspec.Window
 	in, out *tensor
+	narrow  int // pitch that out had better have, 0 for none
 	weights weights
 	// Late weights of parts that follow each other are packed with the first one's:
 	// how many parts they are, and of the others which one this is.
@@ -153,6 +154,14 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 			}
 		}
 		g.late, g.lateAt = p.packed.records, uint32(p.index*p.packed.size)
+	}
+	if p.narrow > 0 {
+		n, out := g, *g.out
+		out.pitch, n.out = p.narrow, &out
+		n.rq.useShort(n.maxSum())
+		if d, ok := l.lanesOf(&n); ok {
+			g.out.pitch, g.rq, g.lanes = p.narrow, n.rq, &d
+		}
 	}
 	l.gemm(&g)
 	return nil

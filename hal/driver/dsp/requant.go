@@ -83,6 +83,7 @@ const (
 	parHigh // of the form with halves, twice, as halves
 	parLow
 	parAdd
+	parRowStep // of a window, for kernels that do not know it
 	parWords
 )
 

@@ -138,6 +138,13 @@ func (r *requantRegs) shortSetup(par build.Reg) {
 
 // storeShort stores bytes of halves, which are the low vectors of pairs.
 func (r *requantRegs) storeShort(x [2]build.Reg, base build.Reg, off int) {
+	_, last := r.bytesShort(x)
+	r.a.andStore(last, aliasOut, base, off)
+}
+
+// bytesShort makes bytes of halves, which are the low vectors of pairs: the vector and
+// the instruction that makes it last.
+func (r *requantRegs) bytesShort(x [2]build.Reg) (out build.Reg, last *build.Instr) {
 	a := r.a
 	var u, t, h [2]build.Reg
 	for i := range u {
@@ -151,21 +158,16 @@ func (r *requantRegs) storeShort(x [2]build.Reg, base build.Reg, off int) {
 	for i := range u {
 		a.op(hexagon.V6_vasrwhrndsat, h[i], hi(t[i]), lo(t[i]), r.right)
 	}
-	out := a.v("bytes")
-	emit := func(last bool, op hexagon.Op, args ...any) {
-		in := a.op(op, args...)
-		if last {
-			a.andStore(in, aliasOut, base, off)
-		}
-	}
+	out = a.v("bytes")
 	if r.fromZero {
-		emit(!r.clamp, hexagon.V6_vsathub, out, h[1], h[0])
+		last = a.op(hexagon.V6_vsathub, out, h[1], h[0])
 	} else {
 		a.op(hexagon.V6_vasrhbsat, out, h[1], h[0], r.fifteen)
-		emit(!r.clamp, hexagon.V6_vxor, out, out, r.c128)
+		last = a.op(hexagon.V6_vxor, out, out, r.c128)
 	}
 	if r.clamp {
 		a.op(hexagon.V6_vmaxub, out, out, r.lo)
-		emit(true, hexagon.V6_vminub, out, out, r.hi)
+		last = a.op(hexagon.V6_vminub, out, out, r.hi)
 	}
+	return out, last
 }

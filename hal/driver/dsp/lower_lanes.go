@@ -1,0 +1,234 @@
+package dsp
+
+import "github.com/nnsoc/nnsoc/hal/nn"
+
+const (
+	// maxLaneWords bounds the weight words of a kernel whose lanes are positions: all
+	// are code.
+	maxLaneWords = 640
+	// maxLaneBytes bounds the neighbouring positions that are dealt to planes together.
+	maxLaneBytes = 64
+	// narrowOutputs are as many as leave half of the lanes of channels idle.
+	narrowOutputs = 16
+	// lanesResident is how many planes may wait in registers.
+	lanesResident = 16
+)
+
+// narrowPitch is the pitch of a value of c channels all of whose readers take a small
+// one, 0 for the usual one.
+func (l *lowering) narrowPitch(i uint32, c int) int {
+	if c > narrowOutputs || !l.takenNarrow(i) {
+		return 0
+	}
+	return shape{c: c}.smallPitch()
+}
+
+// takenNarrow reports whether all readers of an operand take positions of few bytes:
+// convolutions, and depthwise ones whose own results may have such.
+func (l *lowering) takenNarrow(i uint32) bool {
+	taken, known := l.narrow[i]
+	if known || l.narrow == nil { // only whether operations are supported is asked
+		return taken
+	}
+	l.narrow[i] = false
+	for k := range l.graph.Operations {
+		op := &l.graph.Operations[k]
+		for n, in := range op.Inputs {
+			if in != i {
+				continue
+			}
+			if n != 0 || op.Type != nn.OpConv2D && op.Type != nn.OpDepthwiseConv2D {
+				return false
+			}
+			c, err := l.view.Conv(op)
+			if err != nil || c.NCHW {
+				return false
+			}
+			if c.Depthwise && (c.Multiplier > 1 || c.KH*c.KW > maxTaps || c.StrideW > 2 || !l.packable(c.Filter, c.Bias) || !l.takenNarrow(c.Output)) {
+				return false
+			}
+			taken = true
+		}
+	}
+	for _, o := range l.graph.Outputs {
+		taken = taken && o != i
+	}
+	l.narrow[i] = taken
+	return taken
+}
+
+// lanesOf is the kernel of a convolution with lanes of positions, but for what depends on
+// where tensors lie; ok reports that it has one.
+func (l *lowering) lanesOf(g *gemm) (d lanesKernel, ok bool) {
+	f, per := &g.filter, g.StrideW*g.in.pitch
+	d = lanesKernel{kh: f.kh, kw: f.kw, stride: g.StrideW, dilation: g.DilationW, pitch: g.in.pitch, out: g.out.pitch,
+		words: ceilDiv(f.c, 4), k: f.k, rq: g.rq.kind()}
+	if g.late != nil || d.out > vecBytes/4 || per > maxLaneBytes || g.StrideW&(g.StrideW-1) != 0 || d.planes()*f.k > maxLaneWords || g.recounts() {
+		return d, false
+	}
+	d.second = make([]uint64, ceilDiv(f.k*d.planes(), 64))
+	seconds := 0
+	for ch := range f.k {
+		for n := range d.planes() {
+			if len(g.laneWord(&d, ch, n, 1)) > 0 {
+				d.second[(ch*d.planes()+n)/64] |= 1 << ((ch*d.planes() + n) % 64)
+				seconds++
+			}
+		}
+	}
+	if seconds > d.planes()+f.k/2 {
+		d.sum, d.second = true, nil
+	}
+	best := 0
+	for _, streamed := range [...]bool{false, true} {
+		try := d
+		try.streamed = streamed
+		if !streamed && d.planes() > lanesResident || streamed && f.k > narrowOutputs {
+			continue
+		}
+		if cost := l.tryKernel(try.name(), try.generate); cost > 0 && (best == 0 || cost < best) {
+			d, best = try, cost
+		}
+	}
+	return d, best > 0
+}
+
+// laneWord is the signed weights of a plane for a channel, nothing for a second part
+// that is not there.
+func (g *gemm) laneWord(d *lanesKernel, ch, plane, part int) []byte {
+	w, has := make([]byte, 4), false
+	tap, first := plane/d.words, plane%d.words*4
+	for i := range w {
+		c := first + i
+		if c >= g.filter.c {
+			break
+		}
+		b := g.filter.at(max(ch, 0), tap/d.kw, tap%d.kw, c)
+		switch {
+		case ch < 0:
+			w[i], has = byte(g.filter.zero), true
+		case d.sum:
+			w[i], has = b, true
+		default:
+			if parts := splitWeight(int32(b) - g.filter.zero); part < len(parts) {
+				w[i], has = byte(parts[part]), true
+			}
+		}
+	}
+	if !has {
+		return nil
+	}
+	return w
+}
+
+// lanesEmitter launches the jobs of such a convolution.
+type lanesEmitter struct {
+	l                *lowering
+	g                *gemm
+	s                *step
+	d                lanesKernel
+	kernel           *kernel
+	records, weights uint32
+	bytes            int
+}
+
+// emitLanes begins the convolution.
+func (l *lowering) emitLanes(g *gemm, s *step, d lanesKernel) (func(from, to int) error, error) {
+	e := &lanesEmitter{l: l, g: g, s: s, d: d}
+	at := func(y, x int) uint32 { return g.in.at(0, y, x*g.StrideW-g.Left) }
+	d.aligned = at(0, 0)%vecBytes == 0 && at(0, d.granule())%vecBytes == 0
+	if d.aligned && l.tryKernel(d.name(), d.generate) > 0 {
+		e.d = d
+	}
+	var err error
+	if e.kernel, err = l.kernel(e.d.name(), e.d.generate); err != nil {
+		return nil, err
+	}
+	var records []byte
+	for q := range d.quads() {
+		var lane []int
+		for j := range 4 {
+			for range laneCount {
+				lane = append(lane, d.channel(q, j))
+			}
+		}
+		records = g.packHeader(records, d.rq, lane)
+	}
+	var weights []byte
+	planes, quads := d.passes()
+	for i := range planes {
+		d.order(planes[i], quads[i], func(ch, n, part int) { weights = append(weights, g.laneWord(&d, ch, n, part)...) })
+	}
+	e.bytes = len(records)
+	e.records = l.constant(records)
+	e.weights = l.constant(append(weights, make([]byte, 4)...)) // they are loaded in pairs
+	return e.rows, nil
+}
+
+// rows emits some rows of the result.
+func (e *lanesEmitter) rows(from, to int) error {
+	g, l, d := e.g, e.l, &e.d
+	rec := e.records
+	if e.bytes <= l.vtcm.room() {
+		var err error
+		if rec, err = l.resident(e.s, rec, e.bytes); err != nil {
+			return err
+		}
+	}
+	table := g.lanesTable(d, from, to)
+	words := d.entryWords()
+	entries := len(table) / words
+	params := g.rq.params()
+	params[parRowStep] = uint32(g.DilationH * g.in.rowBytes())
+	at, paramsAt := l.constWords(padTable(table, words, 1)), l.constWords(params)
+	stream := l.streams(g.in)
+	var args [][]uint32
+	for _, r := range l.spread(entries) {
+		var src, box uint32
+		if stream {
+			first, last := table[words*r[0]], table[words*(r[1]-1)]
+			src = first
+			box = boxOf(min(last+uint32(g.KH*g.DilationH*g.in.rowBytes())-first, prefetchLimit))
+		}
+		args = append(args, []uint32{at + uint32(4*words*r[0]), uint32(r[1] - r[0]), paramsAt, rec, e.weights, src, box, vecBytes})
+	}
+	l.launch(e.s, e.kernel, args)
+	if !stream {
+		l.canPrefetch(lanesPrefetch)
+	}
+	l.takes(ceilDiv(entries, l.threads) * (d.planes()*d.k/2 + 6*d.quads()))
+	return nil
+}
+
+// lanesTable lists the blocks of some rows. Granules that are missing in the last block
+// repeat the one before.
+func (g *gemm) lanesTable(d *lanesKernel, from, to int) []uint32 {
+	o := g.out.shape
+	var table, ins, outs []uint32
+	granule := d.granule()
+	add := func(n, y, x int) {
+		first := g.out.at(n, y, x)
+		ins = append(ins, g.in.at(n, y*g.StrideH-g.Top, x*g.StrideW-g.Left))
+		for v := 0; v < granule*d.out; v += vecBytes {
+			at := first
+			if (o.w-x)*d.out > v {
+				at += uint32(v)
+			}
+			outs = append(outs, at)
+		}
+		if len(ins) == d.granules() {
+			table = append(append(table, ins...), outs...)
+			ins, outs = ins[:0], outs[:0]
+		}
+	}
+	for row := from; row < to; row++ {
+		for x := 0; x < o.w; x += granule {
+			add(row/o.h, row%o.h, x)
+		}
+	}
+	for len(ins) > 0 {
+		last := to - 1
+		add(last/o.h, last%o.h, (o.w-1)/granule*granule)
+	}
+	return table
+}
