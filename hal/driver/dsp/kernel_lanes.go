@@ -51,7 +51,7 @@ func (d *lanesKernel) quads() int { return ceilDiv(d.k, 4) }
 func (d *lanesKernel) header() int { return 4 * (1 + d.rq.vectors()) }
 
 func (d *lanesKernel) name() string {
-	s := fmt.Sprintf("lanes_%dx%dx%d_k%d_s%d_d%d_p%d.%d_%s%s%s_%s", d.kh, d.kw, d.words, d.k, d.stride, d.dilation, d.pitch, d.out,
+	s := fmt.Sprintf("lanes_%dx%dx%d_k%d_s%d_d%d_p%d.%d_m%s%s%s_%s", d.kh, d.kw, d.words, d.k, d.stride, d.dilation, d.pitch, d.out,
 		flag(d.sum, "z"), flag(d.aligned, "a"), flag(d.streamed, "s"), d.rq.tag())
 	if !d.sum {
 		s += fmt.Sprintf("_%x", d.second)
