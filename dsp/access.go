@@ -56,22 +56,22 @@ func view(base uint32, data []byte, readOnly bool) segment {
 }
 
 // lookup finds the mapped bytes around ea: the program image or a segment of
-// the address space, cut to the 32-bit range.
+// the address space, cut to the 32-bit range. A process has its code in its space.
 func (t *thread) lookup(ea, n uint32) (base uint32, data []byte, readOnly bool) {
 	if t.process != nil {
-		return t.run.lookupIn(t.process.space, ea, n)
+		return lookupIn(t.process.space, ea, n)
 	}
 	return t.run.lookup(ea, n)
 }
 
 func (r *run) lookup(ea, n uint32) (base uint32, data []byte, readOnly bool) {
-	return r.lookupIn(r.space, ea, n)
-}
-
-func (r *run) lookupIn(space *mem.Space, ea, n uint32) (base uint32, data []byte, readOnly bool) {
 	if off := ea - r.prog.Base; off < uint32(len(r.prog.Code)) && uint32(len(r.prog.Code))-off >= n {
 		return r.prog.Base, r.prog.Code, true
 	}
+	return lookupIn(r.space, ea, n)
+}
+
+func lookupIn(space *mem.Space, ea, n uint32) (base uint32, data []byte, readOnly bool) {
 	if space == nil {
 		return 0, nil, false
 	}

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // Limits of a block, so that thread slices stay short.
@@ -254,18 +255,18 @@ const (
 // decode is the packet at pc. Code runs in one division into packets: a jump
 // into the middle of one that has run, or around it, is an error.
 func (d *decoder) decode(pc uint32) (p hexagon.Packet, err error) {
-	off := pc - d.prog.Base
-	if off >= uint32(len(d.prog.Code)) {
+	end := d.prog.until(pc)
+	if end == 0 {
 		return p, &Error{Kind: FaultJump, Packet: pc, Rule: fmt.Sprintf("jump outside the program [%#x,%#x)", d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))}
 	}
 	if pc&3 != 0 {
 		return p, &Error{Kind: FaultJump, Packet: pc, Rule: "jump to an address that is not a multiple of 4"}
 	}
-	at := int(off / 4)
+	at := d.index(pc)
 	if d.mark[at] == packetRest {
 		return p, &Error{Kind: FaultJump, Packet: pc, Rule: fmt.Sprintf("jump into the middle of packet %#x", d.startOf(at))}
 	}
-	p, n, err := hexagon.DecodePacket(d.words[at:], pc)
+	p, n, err := hexagon.DecodePacket(d.words[at:d.index(end)], pc)
 	if err == nil {
 		err = p.Check()
 	}
@@ -282,6 +283,23 @@ func (d *decoder) decode(pc uint32) (p hexagon.Packet, err error) {
 		d.mark[k] = packetRest
 	}
 	return p, nil
+}
+
+// index is the word at an address.
+func (d *decoder) index(pc uint32) int { return int((pc - d.prog.Base) / 4) }
+
+// changed finds a packet that has run and whose words in memory are others now.
+func (d *decoder) changed(space *mem.Space) (pc uint32, ok bool) {
+	for i, m := range d.mark {
+		pc = d.prog.Base + 4*uint32(i)
+		if m == 0 {
+			continue
+		}
+		if b := space.Bytes(uint64(pc), 4); b == nil || binary.LittleEndian.Uint32(b) != d.words[i] {
+			return d.startOf(i), true
+		}
+	}
+	return 0, false
 }
 
 // startOf is the address of the packet that word k belongs to.

@@ -116,7 +116,7 @@ func TestFaults(t *testing.T) {
 		{"vector nowhere", "_start: { r0 = #0 }\n{ v0 = vmem(r0+#0) }\n" + end, 4, FaultMemory, "128 bytes"},
 		{"store to code", "_start: { r0 = ##_start }\n{ memw(r0+#0) = r1 }\n" + end, 8, FaultMemory, "read-only"},
 		{"store to constants", "_start: { r0 = ##k }\n{ memw(r0+#0) = r1 }\n" + end + ".section .rodata\nk: .word 1\n", 8, FaultMemory, "read-only"},
-		{"past the end of data", "_start: { r0 = ##k }\n{ r3:2 = memd(r0+#0) }\n" + end + ".data\nk: .word 1\n", 8, FaultMemory, "not mapped"},
+		{"past the page of data", "_start: { r0 = ##k+0xfffc }\n{ r1 = memw(r0+#0) }\n{ r2 = memw(r0+#4) }\n" + end + ".data\n.p2align 16\nk: .word 1\n", 12, FaultMemory, "not mapped"},
 		{"misaligned load", "_start: { r0 = ##k+2 }\n{ r1 = memw(r0+#0) }\n" + end + ".data\nk: .word 1,2\n", 8, FaultAlign, "multiple of 4"},
 		{"misaligned store", "_start: { r0 = ##k+1 }\n{ memh(r0+#0) = r1 }\n" + end + ".data\nk: .word 1,2\n", 8, FaultAlign, "multiple of 2"},
 

@@ -2,6 +2,11 @@ package dsp
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -49,4 +54,132 @@ func FuzzLoadELF(f *testing.F) {
 	f.Add(helloELF(f, "x"))
 	f.Add([]byte("\x7fELF"))
 	f.Fuzz(func(_ *testing.T, data []byte) { _, _ = LoadELF(data) })
+}
+
+// codeSegment assembles packets at an address.
+func codeSegment(t *testing.T, addr uint32, text string) hexagon.Segment {
+	t.Helper()
+	pk, err := hexagon.Assemble(text, addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := hexagon.EncodeAll(nil, pk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hexagon.Segment{Addr: addr, Data: hexagon.Bytes(w), Exec: true}
+}
+
+// segmentsELF is an executable of segments at any place: the writer wants pages
+// of their own for them.
+func segmentsELF(t *testing.T, list []hexagon.Segment) []byte {
+	t.Helper()
+	im := hexagon.Image{Entry: list[0].Addr, Segments: slices.Clone(list)}
+	apart := uint32(0)
+	for i := range im.Segments {
+		s := &im.Segments[i]
+		s.Addr = (apart+pageBytes-1)&^(pageBytes-1) + s.Addr%pageBytes
+		apart = s.Addr + max(s.Size, uint32(len(s.Data)))
+	}
+	im.Entry = im.Segments[0].Addr
+	b, err := im.ELF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.LittleEndian.PutUint32(b[24:], list[0].Addr)
+	for i := range list {
+		h := b[binary.LittleEndian.Uint32(b[28:])+32*uint32(i):]
+		binary.LittleEndian.PutUint32(h[8:], list[i].Addr)
+		binary.LittleEndian.PutUint32(h[12:], list[i].Addr)
+	}
+	return b
+}
+
+// TestSegments runs programs whose segments lie in unusual ways. Those without a
+// fault exit with 42.
+func TestSegments(t *testing.T) {
+	const exit = "{ r6 = #94 }\n trap0(#1)\n"
+	writable := func(s hexagon.Segment) hexagon.Segment { s.Write = true; return s }
+	word := func(addr uint32, v byte, write bool) hexagon.Segment {
+		return hexagon.Segment{Addr: addr, Data: []byte{v, 0, 0, 0}, Write: write}
+	}
+	for _, c := range []struct {
+		name     string
+		segments []hexagon.Segment
+		kind     FaultKind
+		packet   uint32
+		rule     string // none: exits with 42
+	}{
+		{"two of code, data between", []hexagon.Segment{
+			codeSegment(t, 0x20000, "{ r1 = ##0x30000 }\n call ##0x1fff8\n{ r0 = add(r0,#2) }\n"+exit),
+			word(0x30000, 40, false), codeSegment(t, 0x40000, "{ r0 = memw(r1+#0) ; jumpr r31 }\n")}, 0, 0, ""},
+		{"code as data, of the second one too", []hexagon.Segment{
+			codeSegment(t, 0x20000, "{ r1 = ##0x40000 }\n{ r0 = memw(r1+#0) }\n{ r0 = and(r0,#0) }\n{ r0 = add(r0,#42) }\n"+exit), codeSegment(t, 0x40000, "nop\n")}, 0, 0, ""},
+		{"a jump between two of code", []hexagon.Segment{
+			codeSegment(t, 0x20000, "jump ##0x10000\n"), word(0x30000, 40, false), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x30000, "outside the program"},
+		{"code that runs into a gap", []hexagon.Segment{
+			codeSegment(t, 0x20000, "nop\n"), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x20004, "outside the program"},
+		{"a packet that its segment cuts", []hexagon.Segment{
+			{Addr: 0x20000, Data: hexagon.Bytes([]uint32{0x7f004000}), Exec: true}, codeSegment(t, 0x40000, "nop\n")}, FaultIllegal, 0x20000, "ends inside a packet"},
+		{"data behind code that may be written", []hexagon.Segment{
+			writable(codeSegment(t, 0x20000, "{ r1 = ##0x20020 }\n{ memw(r1+#0) = #42 }\n{ r0 = memw(r1+#0) }\n"+exit+"nop\nnop\n"))}, 0, 0, ""},
+		{"code that changes itself", []hexagon.Segment{
+			writable(codeSegment(t, 0x20000, "{ r1 = ##0x20000 }\n{ memw(r1+#8) = #42 }\n"+exit))}, FaultIllegal, 0x20008, "self-modifying"},
+		{"code that must not be written", []hexagon.Segment{
+			codeSegment(t, 0x20000, "{ r1 = ##0x20020 }\n{ memw(r1+#0) = #42 }\n{ r0 = memw(r1+#0) }\n"+exit+"nop\nnop\n")}, FaultMemory, 0x20008, "read-only"},
+		{"the vectors around a word", []hexagon.Segment{
+			codeSegment(t, 0x20000, "{ r1 = ##0x37010 }\n{ v0 = vmem(r1+#0) }\n{ v1 = vmem(r1+#-1) }\n{ v2 = vmem(r1+#1) }\n{ r0 = memw(r1+#0) }\n"+exit), word(0x37010, 42, false)}, 0, 0, ""},
+		{"two segments in a page, the second may be written", []hexagon.Segment{
+			codeSegment(t, 0x20000, "{ r1 = ##0x30010 }\n{ memw(r1+#4) = #42 }\n{ r0 = memw(r1+#4) }\n"+exit), word(0x30000, 1, false), word(0x30010, 2, true)}, 0, 0, ""},
+		{"two segments in a page, the first may not", []hexagon.Segment{
+			codeSegment(t, 0x20000, "{ r1 = ##0x3000c }\n{ memw(r1+#0) = #42 }\n"+exit), word(0x30000, 1, false), word(0x30010, 2, true)}, FaultMemory, 0x20008, "read-only"},
+		{"the page behind the last segment", []hexagon.Segment{
+			codeSegment(t, 0x20000, "{ r1 = ##0x3fffc }\n{ r0 = memw(r1+#0) }\n{ r0 = memw(r1+#4) }\n"+exit), word(0x30000, 1, true)}, FaultMemory, 0x2000c, "not mapped"},
+		{"the page before it", []hexagon.Segment{
+			codeSegment(t, 0x20000, "{ r1 = ##0x40000 }\n{ r0 = memw(r1+#0) }\n{ v0 = vmem(r1+#-1) }\n"+exit), word(0x48000, 1, true)}, FaultMemory, 0x2000c, "not mapped"},
+	} {
+		im, err := LoadELF(segmentsELF(t, c.segments))
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		p := &Process{Image: im, Stdout: io.Discard, Stderr: io.Discard}
+		_, err = testCore(t).Exec([]*Process{p}, Options{})
+		var e *Error
+		switch {
+		case c.rule == "":
+			if err != nil || p.Status != 42 {
+				t.Errorf("%s: status %d, %v", c.name, p.Status, err)
+			}
+		case !errors.As(err, &e) || e.Kind != c.kind || e.Packet != c.packet || !strings.Contains(e.Rule, c.rule):
+			t.Errorf("%s: %v, want kind %d at %#x: %s", c.name, err, c.kind, c.packet, c.rule)
+		}
+	}
+}
+
+// TestBadSegments: layouts that no program has are errors that say so.
+func TestBadSegments(t *testing.T) {
+	code := codeSegment(t, 0x20000, "nop\n")
+	many := []hexagon.Segment{code}
+	for i := range uint32(maxLoads) {
+		many = append(many, hexagon.Segment{Addr: 0x100000 + i*pageBytes, Data: []byte{1}})
+	}
+	wide := []hexagon.Segment{code}
+	for i := range uint32(9) {
+		wide = append(wide, hexagon.Segment{Addr: 0x100000 + i*(120<<20), Data: []byte{1}, Size: 120 << 20, Write: true})
+	}
+	for _, c := range []struct {
+		segments []hexagon.Segment
+		want     string
+	}{
+		{[]hexagon.Segment{code, {Addr: 0x20002, Data: []byte{1}}}, "segment 1 at 0x20002 overlaps segment 0, which ends at 0x20004"},
+		{many, "257 segments"},
+		{wide, "segments of more than 1073741824 bytes"},
+		{[]hexagon.Segment{code, codeSegment(t, 0x20000+maxCodeBytes, "nop\n")}, "executable segments from 0x20000 to 0x10020004"},
+		{[]hexagon.Segment{{Addr: heapBase, Data: []byte{1, 2, 3, 4}, Exec: true}}, "above 0x60000000"},
+	} {
+		if _, err := LoadELF(segmentsELF(t, c.segments)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %s", err, c.want)
+		}
+	}
 }

@@ -87,7 +87,18 @@ func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
 			r.space = p.space // for the DMA engines, which take physical addresses
 		}
 	}
-	return r.once()
+	rep, err := r.once()
+	for i := range ps {
+		if p := ps[i]; err == nil && p.Image.writableCode {
+			if pc, changed := r.dec.changed(p.space); changed {
+				err = &Error{Kind: FaultIllegal, Packet: pc, Thread: i, Rule: "the program wrote over code that has run: self-modifying code is not supported"}
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rep, nil
 }
 
 // start maps heap, arena, stack and VTCM and answers the stack pointer. The host
@@ -193,16 +204,7 @@ func (p *Process) fillStack(stack []byte) (uint32, error) {
 }
 
 // bytes is a range of the process's memory, nil when it is not mapped.
-func (p *Process) bytes(addr, n uint32) []byte {
-	if pr := p.Image.Program; addr >= pr.Base && uint64(addr)+uint64(n) <= uint64(pr.Base)+uint64(len(pr.Code)) {
-		return pr.Code[addr-pr.Base:][:n]
-	}
-	s := p.space.Find(uint64(addr), int(n))
-	if s == nil {
-		return nil
-	}
-	return s.Data[uint64(addr)-s.Base:][:n]
-}
+func (p *Process) bytes(addr, n uint32) []byte { return p.space.Bytes(uint64(addr), int(n)) }
 
 func pageUp(n uint32) uint32 { return (n + pageBytes - 1) &^ (pageBytes - 1) }
 

@@ -103,16 +103,9 @@ func TestProcessVTCM(t *testing.T) {
 	if _, status := execCopies(t, core, 1, last); status != 41 {
 		t.Errorf("the last word of VTCM: %d", status)
 	}
-	pk, err := hexagon.Assemble(fmt.Sprintf("{ r1 = ##%d }\n { r0 = memw(r1+#4) ; r6 = #94 }\n trap0(#1)\n", s.VTCMBase), codeBase)
-	if err != nil {
-		t.Fatal(err)
-	}
-	words, err := hexagon.EncodeAll(nil, pk)
-	if err != nil {
-		t.Fatal(err)
-	}
 	own := hexagon.Image{Entry: codeBase, Segments: []hexagon.Segment{
-		{Addr: codeBase, Data: hexagon.Bytes(words), Exec: true}, {Addr: s.VTCMBase, Data: []byte{4: 42, 7: 0}, Write: true},
+		codeSegment(t, codeBase, fmt.Sprintf("{ r1 = ##%d }\n { r0 = memw(r1+#4) ; r6 = #94 }\n trap0(#1)\n", s.VTCMBase)),
+		{Addr: s.VTCMBase, Data: []byte{4: 42, 7: 0}, Write: true},
 	}}
 	b, err := own.ELF()
 	if err != nil {
