@@ -88,10 +88,7 @@ func (f *Func) Compile() (*Code, error) {
 	var best *Code
 	rows := attempts[:]
 	if f.ordered {
-		if best = f.best(rows[inOrder:], live, runs); best != nil {
-			best = f.refine(best, live, runs)
-		}
-		rows = rows[:inOrder]
+		best, rows = f.best(rows[inOrder:], live, runs), rows[:inOrder]
 	}
 	if best == nil {
 		best = f.best(rows, live, runs)
@@ -105,6 +102,9 @@ func (f *Func) Compile() (*Code, error) {
 		if err := f.allocate(best, live); err != nil {
 			return nil, err
 		}
+	}
+	if f.refined {
+		best = f.refine(best, live, runs)
 	}
 	best.placed.apply()
 	best.Cost = best.cost(runs)
@@ -125,7 +125,7 @@ func (f *Func) best(rows [][]attempt, live *liveness, runs []int) *Code {
 			}
 			break
 		}
-		if i == 0 && best != nil && !best.crowded {
+		if i == 0 && best != nil && (!best.crowded || f.ordered) {
 			break
 		}
 	}

@@ -15,7 +15,7 @@
 // shortest loops is taken. When allocation fails it is scheduled again with more
 // registers left free, and last in source order, which needs the fewest; when that
 // fails too, the error names the class, the function and the place. The schedule of a
-// function whose order was worked out is refined (refine.go): turned over and back.
+// function that asks for it is refined (refine.go): turned over and back.
 //
 // Software pipelining is written by hand: Weave mixes streams of instructions
 // that do not depend on each other.

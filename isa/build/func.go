@@ -42,6 +42,7 @@ type Func struct {
 	limits  [MaxFiles]int
 	seldom  bool // blocks that start now are seldom run
 	ordered bool
+	refined bool
 }
 
 // New starts an empty function.
@@ -187,7 +188,10 @@ func (f *Func) WeaveStreams(streams ...Stream) {
 
 // Ordered says that instructions come in an order that leaves little to a schedule,
 // which is refined: others are tried where none that keeps it fits.
-func (f *Func) Ordered() { f.ordered = true }
+func (f *Func) Ordered() { f.ordered, f.refined = true, true }
+
+// Refined says that the schedule is worth the time to refine it.
+func (f *Func) Refined() { f.refined = true }
 
 // EndLoop ends the block as the last one of hardware loop n (0 or 1), which
 // jumps back to head while its counter lasts: count times in all, 0 if that is not

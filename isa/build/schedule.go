@@ -46,7 +46,7 @@ func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
 			s.limit[i] -= t.slack
 		}
 	}
-	if f.ordered {
+	if f.refined {
 		n := 0
 		for i := range f.blocks {
 			n += len(f.blocks[i].instrs)

@@ -139,6 +139,7 @@ func (d *depthKernel) generate(a *asm) {
 	case d.form.steps == 0:
 		e.cellMasks()
 	default:
+		a.f.Refined()
 		carry = e.newCarry(a.word(table, 1, "first out"))
 	}
 	a.repeat(entries, func() {
@@ -354,9 +355,14 @@ func (e *depthCode) lanes(j int) lanes {
 	if !e.depthKernel.rq.perChannel {
 		return lanes{}
 	}
-	l := lanes{mult: e.a.v("mult"), shift: e.a.v("shift")}
+	l := lanes{mult: e.a.v("mult")}
 	e.w.load(l.mult, 4+j)
-	e.w.load(l.shift, 8+j)
+	if e.depthKernel.rq.whole || !e.depthKernel.nine.on() {
+		l.shift = e.a.v("shift")
+		e.w.load(l.shift, 8+j)
+	} else {
+		l.shiftAt, l.shiftOff = e.w.at(8 + j)
+	}
 	if e.depthKernel.rq.left {
 		l.left = e.a.v("left")
 		e.w.load(l.left, 12+j)

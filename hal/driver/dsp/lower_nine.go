@@ -119,7 +119,6 @@ func (l *lowering) keepNine(d *depthKernel) {
 	d.nine.kept = best
 }
 
-// heavy reports that weights need more than one signed byte.
-func (f *nineForm) heavy() bool {
-	return slices.Max(f.parts[0][:]) > 1 || slices.Max(f.parts[1][:]) > 1
-}
+// heavy reports that weights need so many second signed bytes that a kernel which
+// slides, where words have room for some, may be better.
+func (f *nineForm) heavy() bool { return f.vectors() > nineOthers-len(ninePairs)+8+1 }

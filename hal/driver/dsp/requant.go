@@ -183,7 +183,11 @@ func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
 
 // lanes are the per-channel vectors of one accumulator.
 type lanes struct {
-	mult, shift, left, frac build.Reg
+	mult, shift, left build.Reg
+	// shiftAt and shiftOff are where the shift is loaded from for its packet, where it is
+	// in no register.
+	shiftAt  build.Reg
+	shiftOff int
 }
 
 // lanesAt loads the per-channel vectors of accumulator j of n from a header in
@@ -255,7 +259,11 @@ func (r *requantRegs) narrow(x, y build.Reg, lx, ly lanes) build.Reg {
 			} else if !r.positive {
 				a.op(hexagon.V6_vasrw_acc, v, v, r.c31)
 			}
-			a.op(hexagon.V6_vasrwv, v, v, l.shift)
+			if l.shiftAt.Valid() {
+				a.opTmp(aliasConst, 2, l.shiftAt, l.shiftOff, hexagon.V6_vasrwv, v, v, a.v("shift"))
+			} else {
+				a.op(hexagon.V6_vasrwv, v, v, l.shift)
+			}
 		}
 	}
 	a.op(hexagon.V6_vasrwhrndsat, h, y, x, r.right)

@@ -36,10 +36,21 @@ func (h *halfRequant) product(x int64) int64 { return x*int64(h.high) + x*int64(
 const halfTries = 16
 
 // firstOf is the first accumulator of result k, were there no bounds.
+// It is near where real numbers have it.
 func firstOf(m opspec.Multiplier, zero, k int32) int64 {
-	return int64(sort.Search(1<<32-1, func(i int) bool {
-		return int64(m.Apply(int32(i+math.MinInt32)))+int64(zero) >= int64(k)
-	})) + math.MinInt32
+	reaches := func(acc int64) bool { return int64(m.Apply(int32(acc)))+int64(zero) >= int64(k) }
+	least, most := int64(math.MinInt32), int64(math.MaxInt32) // most reaches, or nothing does
+	guess := math.Ldexp((float64(k-zero)-0.5)/float64(m.M), 31-m.Shift)
+	at := int64(min(max(guess, math.MinInt32), math.MaxInt32))
+	for far := int64(2); most-least > 2*far; far *= 4 {
+		if below := at - far; below > least && !reaches(below) {
+			least = below + 1
+		}
+		if above := at + far; above < most && reaches(above) {
+			most = above
+		}
+	}
+	return least + int64(sort.Search(int(most-least), func(i int) bool { return reaches(least + int64(i)) }))
 }
 
 // findHalf looks for constants with the same steps; lo < hi are the bounds of
