@@ -50,6 +50,9 @@ func (p *Packet) broken() (rule, int) {
 			return r, -1
 		}
 	}
+	if k := p.branchBeside(); k >= 0 {
+		return ruleBranchAlone, k
+	}
 	if q := *p; q.padLoopEnd() != nil {
 		return ruleLoop0Words, -1
 	}
@@ -80,6 +83,23 @@ func (p *Packet) broken() (rule, int) {
 		}
 	}
 	return p.definitions()
+}
+
+// branchBeside is the half of a duplex that branches while another instruction
+// of the packet does, -1 without one.
+func (p *Packet) branchBeside() int {
+	half, branches := -1, 0
+	for i := range p.Insts[:p.N] {
+		if forms[p.Insts[i].Op].Has(FlagBranch) {
+			if branches++; i >= p.singles() {
+				half = i
+			}
+		}
+	}
+	if branches < 2 {
+		return -1
+	}
+	return half
 }
 
 // writesControl is the control register, or the even one of the pair, that a transfer writes.

@@ -31,8 +31,8 @@ func needTools(t *testing.T, names ...string) {
 	}
 }
 
-// assembleLLVM assembles a whole file and returns the object's path, or the diagnostics.
-func assembleLLVM(t *testing.T, text string) (obj, diag string, ok bool) {
+// assembleLLVM assembles a whole file, with the arguments of mcArgs or others, and returns the object's path, or the diagnostics.
+func assembleLLVM(t *testing.T, text string, args ...string) (obj, diag string, ok bool) {
 	t.Helper()
 	dir := t.TempDir()
 	src := filepath.Join(dir, "in.s")
@@ -40,7 +40,10 @@ func assembleLLVM(t *testing.T, text string) (obj, diag string, ok bool) {
 	if err := os.WriteFile(src, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(mcName, append(append([]string{}, mcArgs...), "-o", obj, src)...)
+	if args == nil {
+		args = mcArgs
+	}
+	cmd := exec.Command(mcName, append(slices.Clone(args), "-o", obj, src)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	err := cmd.Run()
@@ -182,10 +185,10 @@ func losesExtender(p *Packet) bool {
 var errorLine = regexp.MustCompile(`in\.s:(\d+):\d+: (error|warning): (.*)`)
 
 // legality asks llvm-mc about one packet per line; the map holds its complaint for each rejected line (1-based).
-func legality(t *testing.T, lines []string) map[int]string {
+func legality(t *testing.T, lines []string, args ...string) map[int]string {
 	t.Helper()
 	bad := map[int]string{}
-	_, diag, _ := assembleLLVM(t, strings.Join(lines, "\n")+"\n")
+	_, diag, _ := assembleLLVM(t, strings.Join(lines, "\n")+"\n", args...)
 	for _, m := range errorLine.FindAllStringSubmatch(diag, -1) {
 		if m[2] == "warning" {
 			continue

@@ -164,8 +164,8 @@ func (d *draft) candidates() (out []candidate) {
 			return false
 		case high.sub.group == low.sub.group && free && low.sub.row.match < high.sub.row.match:
 			return false // of two from one group the smaller opcode goes to slot 1
-		case h.Op == J2_jumpr || forms[h.Op].Has(FlagIndirect):
-			return false // a return belongs to slot 0
+		case forms[h.Op].Has(FlagIndirect) && !forms[h.Op].Has(FlagLoad):
+			return false // a jump to r31 belongs to slot 0
 		}
 		_, ok := duplexClass(low.sub.group, high.sub.group)
 		return ok

@@ -142,3 +142,64 @@ func TestOraclePairing(t *testing.T) {
 	}
 	t.Logf("%d packets, %d duplexes, %d compounds, %d differ", n, duplexes, joined, wrong)
 }
+
+// TestOraclePairedLegality compares verdicts where instructions may be joined: some packets are legal only then, and a
+// branch that becomes half of a duplex stays a branch.
+func TestOraclePairedLegality(t *testing.T) {
+	needTools(t, mcName)
+	g := newGen(rand.New(rand.NewSource(seed(10))))
+	const n = 8000
+	var lines []string
+	for len(lines) < n {
+		p := g.pairable()
+		lines = append(lines, p.Asm())
+	}
+	theirs := legality(t, lines, joiningArgs()...)
+	differ, legal := 0, 0
+	for i, text := range lines {
+		_, err := AssembleObject(text, AsmOptions{})
+		if err == nil {
+			legal++
+		}
+		if why := theirs[i+1]; (err == nil) != (why == "") {
+			if differ++; differ <= 20 {
+				t.Errorf("%s: ours %v, llvm-mc %q", text, err, why)
+			}
+		}
+	}
+	t.Logf("%d packets, %d legal, %d differ", n, legal, differ)
+}
+
+// TestPairedPackets: what joins decides whether a packet is legal.
+func TestPairedPackets(t *testing.T) {
+	for _, c := range []struct {
+		text, rule string // none: legal
+	}{
+		{"{ memw(r29+#4) = r0 ; dealloc_return }", ""},
+		{"{ memd(r29+#8) = r1:0 ; if (p0) dealloc_return }", ""},
+		{"{ memw(r9+#4) = r0 ; dealloc_return }", ruleText[ruleSlots]}, // r9 is in no sub-instruction
+		{"{ if (p0) jump #16 ; r3 = r16 ; jumpr r31 }", ruleText[ruleBranchAlone]},
+		{"{ if (p0) jump #16 ; r3 = memw(r29+#4) ; dealloc_return }", ruleText[ruleBranchAlone]},
+		{"{ r3 = r16 ; jumpr r31 }", ""},
+	} {
+		o, err := AssembleObject(c.text, AsmOptions{})
+		switch {
+		case c.rule != "" && (err == nil || !strings.Contains(err.Error(), c.rule)):
+			t.Errorf("%s: %v, want %s", c.text, err, c.rule)
+		case c.rule == "" && (err != nil || !o.Packets[0].Duplex):
+			t.Errorf("%s: %v, want a duplex", c.text, err)
+		}
+	}
+	for _, words := range [][]uint32{
+		{0x5c004008, 0x50033fc0}, // if (p0) jump ; r3 = r0, jumpr r31
+		{0x5c004008, 0x00103f40}, // if (p0) jump ; r0 = memw(r1), dealloc_return
+	} {
+		p, _, err := DecodePacket(words, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), ruleText[ruleBranchAlone]) {
+			t.Errorf("%s: %v, want %s", p.Asm(), err, ruleText[ruleBranchAlone])
+		}
+	}
+}
