@@ -103,6 +103,13 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	if err != nil {
 		return nil, err
 	}
+	if emit, ok, err := e.orLanes(); ok || err != nil {
+		return emit, err
+	}
+	if e.kernel, err = l.kernel(e.c.name(), e.c.generate); err != nil {
+		return nil, err
+	}
+	e.bumps = l.constWords(e.steps)
 	e.params = l.constWords(g.rq.params())
 	if g.late != nil {
 		return e.rows, nil
@@ -132,12 +139,27 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	if c.sum {
 		c.sums = e.strips.kernel(l.spread(e.blocks))
 	}
-	var err error
-	if e.kernel, err = l.kernel(c.name(), c.generate); err != nil {
-		return nil, err
+	if e.cost, e.steps = l.tryKernel(c.name(), c.generate), bumps; e.cost == 0 {
+		return nil, fmt.Errorf("no registers for %s", c.name())
 	}
-	e.bumps = l.constWords(bumps)
 	return taps, nil
+}
+
+// orLanes begins the convolution with lanes of positions instead, where that takes
+// fewer packets: the kernels' costs take it that loops over strips, blocks and entries
+// run ten times.
+func (e *gemmEmitter) orLanes() (func(from, to int) error, bool, error) {
+	g := *e.g
+	if g.filter.k > vecBytes/4 || g.late != nil {
+		return nil, false, nil
+	}
+	g.rq.useShort(g.maxSum())
+	d, ok := e.l.lanesOf(&g)
+	if !ok || d.cost*g.lanesEntries(&d)*10 >= e.cost*e.blocks {
+		return nil, false, nil
+	}
+	emit, err := e.l.emitLanes(&g, e.s, d)
+	return emit, true, err
 }
 
 // block divides rows of the result into blocks and strips.
@@ -240,6 +262,8 @@ type gemmEmitter struct {
 	strips                        *strips
 	shares                        [][2]int         // blocks of the threads of the last job
 	sums                          [sumsArgs]uint32 // but for the scratch
+	cost                          int              // of the kernel
+	steps                         []uint32         // from run to run
 	table, bumps, params, scratch uint32
 	records                       []byte
 	parts                         map[[2]int]uint32 // where the records of chunks lie

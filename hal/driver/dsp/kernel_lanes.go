@@ -28,6 +28,7 @@ type lanesKernel struct {
 	aligned          bool     // vectors of column 0 lie on vectors
 	streamed         bool     // all outputs' sums wait while planes pass, not the planes
 	rq               requantKind
+	cost             int // of the kernel
 }
 
 // laneCount is the positions of a block.

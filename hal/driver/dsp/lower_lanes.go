@@ -87,7 +87,8 @@ func (l *lowering) lanesOf(g *gemm) (d lanesKernel, ok bool) {
 			continue
 		}
 		if cost := l.tryKernel(try.name(), try.generate); cost > 0 && (best == 0 || cost < best) {
-			d, best = try, cost
+			best, try.cost = cost, cost
+			d = try
 		}
 	}
 	return d, best > 0
@@ -198,6 +199,12 @@ func (e *lanesEmitter) rows(from, to int) error {
 	}
 	l.takes(ceilDiv(entries, l.threads) * (d.planes()*d.k/2 + 6*d.quads()))
 	return nil
+}
+
+// lanesEntries is the number of blocks.
+func (g *gemm) lanesEntries(d *lanesKernel) int {
+	o := g.out.shape
+	return ceilDiv(o.n*o.h*ceilDiv(o.w, d.granule()), d.granules())
 }
 
 // lanesTable lists the blocks of some rows. Granules that are missing in the last block
