@@ -155,7 +155,11 @@ func (e *gemmEmitter) orLanes() (func(from, to int) error, bool, error) {
 	}
 	g.rq.useShort(g.maxSum())
 	d, ok := e.l.lanesOf(&g)
-	if !ok || d.cost*g.lanesEntries(&d)*10 >= e.cost*e.blocks {
+	most := e.cost * e.blocks / max(10*g.lanesEntries(&d), 1)
+	if !ok || d.least() >= most {
+		return nil, false, nil
+	}
+	if d, ok = e.l.chooseLanes(d); !ok || d.cost >= most {
 		return nil, false, nil
 	}
 	emit, err := e.l.emitLanes(&g, e.s, d)

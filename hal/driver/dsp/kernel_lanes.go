@@ -27,6 +27,7 @@ type lanesKernel struct {
 	second           []uint64 // a bit for each weight word that has a second part
 	aligned          bool     // vectors of column 0 lie on vectors
 	streamed         bool     // all outputs' sums wait while planes pass, not the planes
+	carried          bool     // results wait for the next block, beside which they are stored
 	rq               requantKind
 	cost             int // of the kernel
 }
@@ -52,8 +53,8 @@ func (d *lanesKernel) quads() int { return ceilDiv(d.k, 4) }
 func (d *lanesKernel) header() int { return 4 * (1 + d.rq.vectors()) }
 
 func (d *lanesKernel) name() string {
-	s := fmt.Sprintf("lanes_%dx%dx%d_k%d_s%d_d%d_p%d.%d_m%s%s%s_%s", d.kh, d.kw, d.words, d.k, d.stride, d.dilation, d.pitch, d.out,
-		flag(d.sum, "z"), flag(d.aligned, "a"), flag(d.streamed, "s"), d.rq.tag())
+	s := fmt.Sprintf("lanes_%dx%dx%d_k%d_s%d_d%d_p%d.%d_m%s%s%s%s_%s", d.kh, d.kw, d.words, d.k, d.stride, d.dilation, d.pitch, d.out,
+		flag(d.sum, "z"), flag(d.aligned, "a"), flag(d.streamed, "s"), flag(d.carried, "c"), d.rq.tag())
 	if !d.sum {
 		s += fmt.Sprintf("_%x", d.second)
 	}
@@ -166,7 +167,9 @@ type lanesCode struct {
 	pairs     [][]build.Reg
 	zeroShare build.Reg
 	acc       [][4]build.Reg // by quad
+	ready     [][]build.Reg  // what is requantized, by quad: sums, or halves of them
 	result    []build.Reg    // planes of results
+	to        []build.Reg    // where they go
 }
 
 // generate writes the kernel. Arguments: table, entries, parameter block, biases and
@@ -191,7 +194,13 @@ func (d *lanesKernel) generate(a *asm) {
 	for i := range list {
 		e.home(&list[i], i)
 	}
-	e.acc, e.result = make([][4]build.Reg, d.quads()), make([]build.Reg, d.quads())
+	e.acc, e.ready, e.result = make([][4]build.Reg, d.quads()), make([][]build.Reg, d.quads()), make([]build.Reg, d.quads())
+	for range d.outputs() {
+		e.to = append(e.to, a.r("to"))
+	}
+	if d.carried {
+		e.carry()
+	}
 	if d.sum {
 		e.zeroShare = a.v("zero share")
 	}
@@ -203,21 +212,74 @@ func (d *lanesKernel) generate(a *asm) {
 	a.loop0(in[1], func() {
 		e.used = 0
 		a.op(hexagon.Y2_dcfetchbo, e.table, 8*4*d.entryWords()&^7)
-		out := make([]build.Reg, d.outputs())
-		for i := range out {
-			out[i] = a.word(e.table, d.granules()+i, "out")
+		if !d.carried {
+			e.place()
 		}
 		if d.streamed {
 			e.passPlanes(list)
 		} else {
 			e.passQuads(list)
 		}
-		a.phase(phaseRequantize)
-		e.store(out)
-		a.phase(phaseOther)
+		if d.carried {
+			e.place()
+		} else {
+			e.store()
+		}
 		a.bump(e.table, 4*d.entryWords())
 	})
+	if d.carried {
+		e.complete()
+	}
 	a.ret()
+}
+
+// place loads where the results of a block go.
+func (e *lanesCode) place() {
+	for i, to := range e.to {
+		e.a.op(hexagon.L2_loadri_io, to, e.table, 4*(e.granules()+i)).Loads(aliasConst)
+	}
+}
+
+// carry gives what is carried its registers. The first block of all finds zeros, whose
+// results it stores where its own will be.
+func (e *lanesCode) carry() {
+	e.place()
+	zero := e.a.zero()
+	vector := func(name string) build.Reg {
+		v := e.a.v(name)
+		e.a.op(hexagon.V6_vassign, v, zero)
+		return v
+	}
+	for q := range e.result {
+		if !e.late(q) {
+			e.result[q] = vector("result")
+			continue
+		}
+		if !e.rq.half {
+			for range 4 {
+				e.ready[q] = append(e.ready[q], vector("ready"))
+			}
+			continue
+		}
+		for range 2 {
+			v := e.a.vv("ready")
+			e.ready[q] = append(e.ready[q], v)
+			e.a.op(hexagon.V6_vassign, lo(v), zero)
+		}
+	}
+}
+
+// late reports whether a quad is requantized beside the next block's products.
+func (e *lanesCode) late(q int) bool { return e.carried && (e.streamed || q == e.quads()-1) }
+
+// complete requantizes and stores what is carried.
+func (e *lanesCode) complete() {
+	for q := range e.result {
+		if e.late(q) {
+			e.finish(q)
+		}
+	}
+	e.store()
 }
 
 // home gives the planes of a fetch their registers.
@@ -350,7 +412,11 @@ func (e *lanesCode) weight() build.Reg {
 func (e *lanesCode) begin(q int) {
 	for j := range 4 {
 		if ch := e.channel(q, j); ch >= 0 {
-			e.acc[q][j] = e.a.v("acc")
+			if e.late(q) && !e.rq.half {
+				e.acc[q][j] = e.ready[q][j]
+			} else {
+				e.acc[q][j] = e.a.v("acc")
+			}
 			e.records.load(e.acc[q][j], q*e.header()+j)
 		}
 	}
@@ -379,26 +445,53 @@ func (e *lanesCode) multiply(planes, quads []int) {
 // phaseLane is the inverse of lanePhase.
 var phaseLane = [4]int{0, 2, 1, 3}
 
-// finish requantizes a quad.
-func (e *lanesCode) finish(q int) {
+// settle ends the sums of a quad.
+func (e *lanesCode) settle(q int) {
 	a := e.a
 	a.phase(phaseRequantize)
 	acc := e.acc[q]
 	for j := range acc {
 		if e.channel(q, j) < 0 { // a lane of no consequence
-			acc[j] = a.v("copy")
+			if acc[j] = a.v("copy"); e.late(q) && !e.rq.half {
+				acc[j] = e.ready[q][j]
+			}
 			a.op(hexagon.V6_vassign, acc[j], acc[0])
 		} else if e.sum {
 			a.op(hexagon.V6_vsubw, acc[j], acc[j], e.zeroShare)
 		}
 	}
-	if e.rq.short {
-		x := [2]build.Reg{a.vv("half"), a.vv("half")}
-		e.rq.halves(acc, []build.Reg{lo(x[0]), lo(x[1])})
-		e.result[q], _ = e.rq.bytesShort(x)
+	if !e.rq.half {
+		e.ready[q] = acc[:]
 		return
 	}
-	e.result[q] = e.rq.pack(acc, func(j int) lanes { return e.lanes(q, j) }, true)
+	if !e.late(q) {
+		e.ready[q] = []build.Reg{a.vv("half"), a.vv("half")}
+	}
+	e.rq.halves(acc, []build.Reg{lo(e.ready[q][0]), lo(e.ready[q][1])})
+}
+
+// finish requantizes a quad.
+func (e *lanesCode) finish(q int) {
+	a := e.a
+	a.phase(phaseRequantize)
+	var out build.Reg
+	switch x := e.ready[q]; {
+	case e.rq.short:
+		if !e.carried || e.late(q) {
+			e.result[q] = a.v("result")
+		}
+		e.rq.bytesShort(e.result[q], [2]build.Reg(x))
+		return
+	case e.rq.half:
+		out = e.rq.scaleHalves([]build.Reg{lo(x[0]), lo(x[1])}, true)
+	default:
+		out = e.rq.pack([4]build.Reg(x), func(j int) lanes { return e.lanes(q, j) }, true)
+	}
+	if e.carried && !e.late(q) {
+		a.op(hexagon.V6_vassign, e.result[q], out)
+	} else {
+		e.result[q] = out
+	}
 }
 
 // lanes loads the multipliers of an output of a quad.
@@ -418,55 +511,79 @@ func (e *lanesCode) lanes(q, j int) lanes {
 }
 
 // passQuads multiplies all planes quad by quad; each is requantized beside the products
-// of the next one, the last beside the fetches of the next block.
+// of the next one, the last beside those of the next block or the fetches for it.
 func (e *lanesCode) passQuads(list []laneFetch) {
 	planes, quads := e.passes()
+	last := e.quads() - 1
 	for q := range e.quads() {
 		products := func() {
 			e.begin(q)
 			e.multiply(planes[q], quads[q])
 		}
-		if q == 0 {
-			products()
-		} else {
+		switch {
+		case q > 0:
 			e.a.f.Weave(products, func() { e.finish(q - 1) })
+		case e.carried:
+			e.a.f.Weave(products, e.complete)
+		default:
+			products()
 		}
+		e.settle(q)
 	}
-	e.a.f.Weave(func() { e.fetch(list, 4*e.entryWords()) }, func() { e.finish(e.quads() - 1) })
+	fetch := func() { e.fetch(list, 4*e.entryWords()) }
+	if e.carried {
+		fetch()
+		return
+	}
+	e.a.f.Weave(fetch, func() { e.finish(last) })
 }
 
 // passPlanes fetches planes and multiplies them beside each other, then requantizes.
 func (e *lanesCode) passPlanes(list []laneFetch) {
 	planes, quads := e.passes()
-	for q := range e.quads() {
-		e.begin(q)
-	}
-	for i := range list {
-		products := func() { e.multiply(planes[i], quads[i]) }
-		if i+1 < len(list) {
-			e.a.f.Weave(products, func() { e.fetch(list[i+1:i+2], 0) })
-		} else {
-			products()
+	products := func() {
+		for q := range e.quads() {
+			e.begin(q)
 		}
+		for i := range list {
+			multiply := func() { e.multiply(planes[i], quads[i]) }
+			if i+1 < len(list) {
+				e.a.f.Weave(multiply, func() { e.fetch(list[i+1:i+2], 0) })
+			} else {
+				multiply()
+			}
+		}
+	}
+	if e.carried {
+		e.a.f.Weave(products, e.complete)
+	} else {
+		products()
+	}
+	for q := range e.quads() {
+		e.settle(q)
 	}
 	e.a.f.Weave(func() { e.fetch(list[:1], 4*e.entryWords()) }, func() {
 		for q := range e.quads() {
-			e.finish(q)
+			if !e.carried {
+				e.finish(q)
+			}
 		}
 	})
 }
 
 // store makes vectors of positions of the planes of results and stores them, the last
 // one first.
-func (e *lanesCode) store(out []build.Reg) {
+func (e *lanesCode) store() {
+	e.a.phase(phaseRequantize)
 	planes := make([]build.Reg, e.outputs())
 	for i := range planes {
 		planes[i] = e.result[min(i, len(e.result)-1)]
 	}
 	list := e.shuffle(planes)
 	for i := len(list) - 1; i >= 0; i-- {
-		e.a.vstore(out[i], 0, list[i], aliasOut)
+		e.a.vstore(e.to[i], 0, list[i], aliasOut)
 	}
+	e.a.phase(phaseOther)
 }
 
 // shuffle is the inverse of deal.

@@ -58,7 +58,7 @@ func (l *lowering) takenNarrow(i uint32) bool {
 }
 
 // lanesOf is the kernel of a convolution with lanes of positions, but for what depends on
-// where tensors lie; ok reports that it has one.
+// where tensors lie and how things wait; ok reports that it may have one.
 func (l *lowering) lanesOf(g *gemm) (d lanesKernel, ok bool) {
 	f, per := &g.filter, g.StrideW*g.in.pitch
 	d = lanesKernel{kh: f.kh, kw: f.kw, stride: g.StrideW, dilation: g.DilationW, pitch: g.in.pitch, out: g.out.pitch,
@@ -79,16 +79,29 @@ func (l *lowering) lanesOf(g *gemm) (d lanesKernel, ok bool) {
 	if seconds > d.planes()+f.k/2 {
 		d.sum, d.second = true, nil
 	}
+	return d, true
+}
+
+// chooseLanes decides how planes and results wait; ok reports that there are registers.
+func (l *lowering) chooseLanes(d lanesKernel) (_ lanesKernel, ok bool) {
 	best := 0
 	for _, streamed := range [...]bool{false, true} {
-		try := d
-		try.streamed = streamed
-		if !streamed && d.planes() > lanesResident || streamed && f.k > narrowOutputs {
+		if !streamed && d.planes() > lanesResident || streamed && d.k > narrowOutputs {
 			continue
 		}
-		if cost := l.tryKernel(try.name(), try.generate); cost > 0 && (best == 0 || cost < best) {
-			best, try.cost = cost, cost
-			d = try
+		for _, carried := range [...]bool{true, false} {
+			try := d
+			try.streamed, try.carried = streamed, carried
+			if carried && !d.rq.half && (streamed || d.quads() == 1) { // sums of two blocks are too many
+				continue
+			}
+			try.cost = l.tryKernel(try.name(), try.generate)
+			if try.cost > 0 && (best == 0 || try.cost < best) {
+				best, d = try.cost, try
+			}
+			if try.cost > 0 {
+				break
+			}
 		}
 	}
 	return d, best > 0
@@ -200,6 +213,9 @@ func (e *lanesEmitter) rows(from, to int) error {
 	l.takes(ceilDiv(entries, l.threads) * (d.planes()*d.k/2 + 6*d.quads()))
 	return nil
 }
+
+// least is what a kernel costs at least: the multipliers' packets.
+func (d *lanesKernel) least() int { return 10 * (d.planes()*d.k/2 + 4*d.quads()) }
 
 // lanesEntries is the number of blocks.
 func (g *gemm) lanesEntries(d *lanesKernel) int {

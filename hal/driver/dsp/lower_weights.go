@@ -160,7 +160,9 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 		out.pitch, n.out = p.narrow, &out
 		n.rq.useShort(n.maxSum())
 		if d, ok := l.lanesOf(&n); ok {
-			g.out.pitch, g.rq, g.lanes = p.narrow, n.rq, &d
+			if d, ok = l.chooseLanes(d); ok {
+				g.out.pitch, g.rq, g.lanes = p.narrow, n.rq, &d
+			}
 		}
 	}
 	l.gemm(&g)

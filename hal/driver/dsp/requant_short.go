@@ -138,13 +138,12 @@ func (r *requantRegs) shortSetup(par build.Reg) {
 
 // storeShort stores bytes of halves, which are the low vectors of pairs.
 func (r *requantRegs) storeShort(x [2]build.Reg, base build.Reg, off int) {
-	_, last := r.bytesShort(x)
-	r.a.andStore(last, aliasOut, base, off)
+	r.a.andStore(r.bytesShort(r.a.v("bytes"), x), aliasOut, base, off)
 }
 
-// bytesShort makes bytes of halves, which are the low vectors of pairs: the vector and
-// the instruction that makes it last.
-func (r *requantRegs) bytesShort(x [2]build.Reg) (out build.Reg, last *build.Instr) {
+// bytesShort makes bytes of halves, which are the low vectors of pairs. It answers the
+// last instruction.
+func (r *requantRegs) bytesShort(out build.Reg, x [2]build.Reg) (last *build.Instr) {
 	a := r.a
 	var u, t, h [2]build.Reg
 	for i := range u {
@@ -158,7 +157,6 @@ func (r *requantRegs) bytesShort(x [2]build.Reg) (out build.Reg, last *build.Ins
 	for i := range u {
 		a.op(hexagon.V6_vasrwhrndsat, h[i], hi(t[i]), lo(t[i]), r.right)
 	}
-	out = a.v("bytes")
 	if r.fromZero {
 		last = a.op(hexagon.V6_vsathub, out, h[1], h[0])
 	} else {
@@ -169,5 +167,5 @@ func (r *requantRegs) bytesShort(x [2]build.Reg) (out build.Reg, last *build.Ins
 		a.op(hexagon.V6_vmaxub, out, out, r.lo)
 		last = a.op(hexagon.V6_vminub, out, out, r.hi)
 	}
-	return out, last
+	return last
 }
