@@ -255,18 +255,18 @@ func (r *run) after(t *thread, b *block) (*block, error) {
 			}
 		}
 	}
-	next, err := r.fetch(t)
+	next, err := r.fetch(t, b)
 	if b != nil && err == nil {
 		b.link[0], b.link[1] = next, b.link[0]
 	}
 	return next, err
 }
 
-// fetch is the block at t.next.
-func (r *run) fetch(t *thread) (*block, error) {
+// fetch is the block at t.next, where t comes from a block, nil at first.
+func (r *run) fetch(t *thread, from *block) (*block, error) {
 	b, err := r.blockAt(t.next)
 	if err != nil {
-		return nil, r.blame(t, err)
+		return nil, r.blame(t, from, err)
 	}
 	if b.vector && !t.vector {
 		return nil, &Error{Kind: FaultIllegal, Packet: b.addr, Thread: t.id, Job: r.job.Name,
@@ -329,9 +329,10 @@ func (r *run) serve(t *thread, b *block) error {
 }
 
 // blame adds to a decoder's error who ran into it.
-func (r *run) blame(t *thread, err error) error {
+func (r *run) blame(t *thread, from *block, err error) error {
 	var e *Error
 	if errors.As(err, &e) {
+		e.leadBy(from)
 		e.Job, e.Thread = r.job.Name, t.id
 	}
 	return err

@@ -257,14 +257,14 @@ const (
 func (d *decoder) decode(pc uint32) (p hexagon.Packet, err error) {
 	end := d.prog.until(pc)
 	if end == 0 {
-		return p, &Error{Kind: FaultJump, Packet: pc, Rule: fmt.Sprintf("jump outside the program [%#x,%#x)", d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))}
+		return p, nowhere(pc, "outside the program [%#x,%#x)", d.prog.Base, d.prog.Base+uint32(len(d.prog.Code)))
 	}
 	if pc&3 != 0 {
-		return p, &Error{Kind: FaultJump, Packet: pc, Rule: "jump to an address that is not a multiple of 4"}
+		return p, nowhere(pc, "not a multiple of 4")
 	}
 	at := d.index(pc)
 	if d.mark[at] == packetRest {
-		return p, &Error{Kind: FaultJump, Packet: pc, Rule: fmt.Sprintf("jump into the middle of packet %#x", d.startOf(at))}
+		return p, nowhere(pc, "in the middle of packet %#x", d.startOf(at))
 	}
 	p, n, err := hexagon.DecodePacket(d.words[at:d.index(end)], pc)
 	if err == nil {

@@ -28,6 +28,31 @@ type Error struct {
 	Thread int
 	Job    string
 	Rule   string
+
+	nowhere bool // Packet is none: Rule says why, and blame who led there
+}
+
+// nowhere is the error of an address at which no packet can begin.
+func nowhere(pc uint32, why string, args ...any) *Error {
+	return &Error{Kind: FaultJump, Packet: pc, Rule: fmt.Sprintf(why, args...), nowhere: true}
+}
+
+// leadBy names the packet that led to an address where none can begin, the last
+// of a block, nil at the entry of a program.
+func (e *Error) leadBy(from *block) {
+	to, how := e.Packet, "jump to"
+	switch {
+	case !e.nowhere:
+		return
+	case from == nil:
+		how = "entry"
+	case from.end == to:
+		how = "code runs on to"
+	}
+	if from != nil {
+		e.Packet = from.packets[len(from.packets)-1].addr
+	}
+	e.Rule, e.nowhere = fmt.Sprintf("%s %#x, which is %s", how, to, e.Rule), false
 }
 
 func (e *Error) Error() string {

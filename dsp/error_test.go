@@ -18,8 +18,8 @@ func TestErrors(t *testing.T) {
 		{"unmapped vector", "\tr1 = ##0x100fc0\n\tv0 = vmemu(r1+#0)\n\tjumpr r31\n", "dsp: packet 0x10008: V6_vL32Ub_ai: 128 bytes at 0x100fc0 are not mapped"},
 		{"misaligned", "\tr1 = ##0x100002\n\tr0 = memw(r1+#0)\n\tjumpr r31\n", "address 0x100002 is not a multiple of 4"},
 		{"store to code", "\tr1 = ##0x10000\n\tmemw(r1+#0) = r1\n\tjumpr r31\n", "store of 4 bytes to read-only address 0x10000"},
-		{"jump outside", "\tr1 = #64\n\tjumpr r1\n", "dsp: packet 0x40: jump outside the program [0x10000,0x10008)"},
-		{"falls off the end", "\tr1 = #64\n", "dsp: packet 0x10004: jump outside the program"},
+		{"jump outside", "\tr1 = #64\n\tjumpr r1\n", "dsp: packet 0x10004: jump to 0x40, which is outside the program [0x10000,0x10008)"},
+		{"falls off the end", "\tr1 = #64\n", "dsp: packet 0x10000: code runs on to 0x10004, which is outside the program"},
 		{"endless", "top:\n\tjump top\n", "packet limit reached"},
 		{"endless loop", "\t{ loop0(top,#1000) }\ntop:\n\tnop\n\t{ nop } :endloop0\n", "packet limit reached"},
 	} {

@@ -104,12 +104,13 @@ func TestFaults(t *testing.T) {
 		{"reserved duplex", fragment(0xe0002000), 4, FaultIllegal, "duplex"},
 		{"branch that ends a loop", fragment(joined(t, "nop", "jump #0x40")[0]&^0xc000|0x8000, joined(t, "jump #0x40")[0]|0xc000), 4, FaultIllegal, "ends a hardware loop"},
 
-		{"jump out", "_start: { r0 = ##0x12345678 }\n jumpr r0\n", 0, FaultJump, "jump outside"},
-		{"jump to data", "_start: jump there\n nop\n .data\nthere: nop_here: .word 0\n", 0, FaultJump, "jump outside"},
-		{"odd jump", "_start: { r0 = ##_start+2 }\n jumpr r0\n", 2, FaultJump, "multiple of 4"},
-		{"into a packet", "_start: { r0 = r1 ; v0 = v1 ; r5 = r6 }\n { r7 = ##_start+4 }\n jumpr r7\n", 4, FaultJump, "into the middle of packet 0x10000"},
+		{"jump out", "_start: { r0 = ##0x12345678 }\n jumpr r0\n", 8, FaultJump, "jump to 0x12345678, which is outside the program"},
+		{"jump to data", "_start: jump there\n nop\n .data\nthere: nop_here: .word 0\n", 0, FaultJump, "jump to 0x20000, which is outside"},
+		{"odd jump", "_start: { r0 = ##_start+2 }\n jumpr r0\n", 8, FaultJump, "jump to 0x10002, which is not a multiple of 4"},
+		{"into a packet", "_start: { r0 = r1 ; v0 = v1 ; r5 = r6 }\n { r7 = ##_start+4 }\n jumpr r7\n", 16, FaultJump, "jump to 0x10004, which is in the middle of packet 0x10000"},
 		{"into a packet that comes later", "_start: jump p+4\np: { r1 = add(r2,r3) ; r2 = add(r3,r4) ; r3 = add(r4,r5) }\n jump p\n", 4, FaultJump, "entered by a jump into the middle"},
-		{"runs off the end", "_start: nop\n", 4, FaultJump, "jump outside"},
+		{"runs off the end", "_start: nop\n", 0, FaultJump, "code runs on to 0x10004, which is outside the program"},
+		{"a loop to nowhere", "_start: { r1 = #64 }\n { sa0 = r1 ; r2 = #5 }\n { lc0 = r2 }\n nop\n { nop }:endloop0\n" + end, 20, FaultJump, "jump to 0x40, which is outside"},
 
 		{"load nowhere", "_start: { r0 = #8 }\n nop\n{ r1 = memw(r0+#0) }\n" + end, 8, FaultMemory, "4 bytes at 0x8 are not mapped"},
 		{"store nowhere", "_start: { r0 = ##0x50000000 }\n{ memd(r0+#0) = r3:2 }\n" + end, 8, FaultMemory, "not mapped"},
@@ -138,8 +139,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%s: %v, want a fault", c.name, err)
 				continue
 			}
-			outside := c.kind == FaultJump && strings.Contains(c.want, "outside")
-			if e.Kind != c.kind || !strings.Contains(e.Rule, c.want) || !outside && e.Packet != codeBase+c.at {
+			if e.Kind != c.kind || !strings.Contains(e.Rule, c.want) || e.Packet != codeBase+c.at {
 				t.Errorf("%s: kind %d, packet %#x: %s; want kind %d, packet %#x: %s", c.name, e.Kind, e.Packet, e.Rule, c.kind, codeBase+c.at, c.want)
 			}
 		}

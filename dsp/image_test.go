@@ -116,9 +116,9 @@ func TestSegments(t *testing.T) {
 		{"code as data, of the second one too", []hexagon.Segment{
 			codeSegment(t, 0x20000, "{ r1 = ##0x40000 }\n{ r0 = memw(r1+#0) }\n{ r0 = and(r0,#0) }\n{ r0 = add(r0,#42) }\n"+exit), codeSegment(t, 0x40000, "nop\n")}, 0, 0, ""},
 		{"a jump between two of code", []hexagon.Segment{
-			codeSegment(t, 0x20000, "jump ##0x10000\n"), word(0x30000, 40, false), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x30000, "outside the program"},
+			codeSegment(t, 0x20000, "jump ##0x10000\n"), word(0x30000, 40, false), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x20000, "jump to 0x30000, which is outside the program"},
 		{"code that runs into a gap", []hexagon.Segment{
-			codeSegment(t, 0x20000, "nop\n"), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x20004, "outside the program"},
+			codeSegment(t, 0x20000, "nop\n"), codeSegment(t, 0x40000, "nop\n")}, FaultJump, 0x20000, "code runs on to 0x20004, which is outside"},
 		{"a packet that its segment cuts", []hexagon.Segment{
 			{Addr: 0x20000, Data: hexagon.Bytes([]uint32{0x7f004000}), Exec: true}, codeSegment(t, 0x40000, "nop\n")}, FaultIllegal, 0x20000, "ends inside a packet"},
 		{"data behind code that may be written", []hexagon.Segment{

@@ -404,7 +404,7 @@ func (tm *timing) again(p *pipeline) {
 // find decodes the block at t.next and plans it, and lets the way that leads there
 // know.
 func (tm *timing) find(r *run, t *thread) error {
-	b, err := r.fetch(t)
+	b, err := r.fetch(t, t.pipe.block)
 	if err != nil {
 		return err
 	}
