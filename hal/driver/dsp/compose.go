@@ -287,9 +287,16 @@ func (c *composer) pattern(chunks []chunk) pattern {
 // cost is about how many packets the vectors of an entry take.
 func (c *composer) cost(e *composeEntry) int {
 	n := len(e.vectors)
+	if c.single(e) {
+		return 12 + 3*n
+	}
 	per := 8 + windowCost[c.kind]*int(e.windows)
 	return 12 + n/composeUnroll*composeUnroll*per + n%composeUnroll*2*per
 }
+
+// single reports whether the vectors of an entry take one window each, which goes
+// through a network.
+func (c *composer) single(e *composeEntry) bool { return e.windows == 1 && c.kind != looking }
 
 // table cuts entries that are too large for an even share, and lets each prefetch
 // what the following ones read.
@@ -317,7 +324,11 @@ func (c *composer) table() (table []uint32, costs []int) {
 	for i := range entries {
 		e := &entries[i]
 		n := uint32(len(e.vectors))
-		table = append(table, patterns+4*e.first, e.windows, vectors, n/composeUnroll, n%composeUnroll, e.from, e.box)
+		count := [4]uint32{n / composeUnroll, n % composeUnroll}
+		if c.single(e) {
+			count = [4]uint32{2: n / composeUnroll, 3: n % composeUnroll}
+		}
+		table = append(append(append(table, patterns+4*e.first, e.windows, vectors), count[:]...), e.from, e.box)
 		vectors += 8 * n
 	}
 	return table, costs

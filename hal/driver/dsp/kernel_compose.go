@@ -16,13 +16,16 @@ type composeKernel struct {
 func (c *composeKernel) name() string { return fmt.Sprintf("compose_%d%s", c.kind, flag(c.flip, "x")) }
 
 // Words of an entry: a pattern, vectors of it as pairs of source and destination -
-// groups of composeUnroll and others -, and what l2fetch is to bring in.
+// groups of composeUnroll and others, in numbers of their own where they take a single
+// window -, and what l2fetch is to bring in.
 const (
 	composePattern = iota
 	composeWindows
 	composeVectors
 	composeGroups
 	composeOthers
+	composeSingleGroups
+	composeSingleOthers
 	composeFrom
 	composeBox
 	composeWords
@@ -50,6 +53,7 @@ func (c *composeKernel) generate(a *asm) {
 		e := composeCode{kernel: c, pattern: a.word(table, composePattern, "pattern"), windows: a.word(table, composeWindows, "windows"),
 			vectors: a.word(table, composeVectors, "vectors"), zero: zero, none: none, flip: flip}
 		groups, others := a.word(table, composeGroups, "groups"), a.word(table, composeOthers, "others")
+		singles, rest := a.word(table, composeSingleGroups, "singles"), a.word(table, composeSingleOthers, "rest")
 		from, box := a.word(table, composeFrom, "from"), a.word(table, composeBox, "box")
 		a.bump(table, 4*composeWords)
 		a.op(hexagon.Y2_dcfetchbo, table, tableAhead)
@@ -63,6 +67,17 @@ func (c *composeKernel) generate(a *asm) {
 		})
 		a.skipIfZero(groups, func() { a.repeat(groups, func() { e.write(a, composeUnroll) }) })
 		a.skipIfZero(others, func() { a.repeat(others, func() { e.write(a, 1) }) })
+		if c.kind == looking {
+			return
+		}
+		a.skipIfZero(singles, func() {
+			single := e.single(a)
+			a.loop0(singles, func() { single(composeUnroll) })
+		})
+		a.skipIfZero(rest, func() {
+			single := e.single(a)
+			a.loop0(rest, func() { single(1) })
+		})
 	})
 	a.ret()
 }
@@ -121,5 +136,32 @@ func (v *composeCode) write(a *asm, n int) {
 			a.op(hexagon.V6_vxor, acc[i], acc[i], v.flip)
 		}
 		a.op(hexagon.V6_vS32b_qpred_ai, cover, hi(move[i]), 0, acc[i]).Stores(aliasOut)
+	}
+}
+
+// single keeps what all vectors of a single window share; it answers what writes n of
+// them.
+func (v *composeCode) single(a *asm) func(n int) {
+	w := a.rr("window")
+	a.op(hexagon.L2_loadrd_io, w, v.pattern, 0).Loads(aliasConst)
+	controls, cover := a.vload(hi(w), 0, aliasConst, "controls"), a.q("cover")
+	a.op(hexagon.V6_vgtb, cover, v.zero, controls)
+	network := hexagon.V6_vdelta
+	if v.kernel.kind == compressing {
+		network = hexagon.V6_vrdelta
+	}
+	return func(n int) {
+		for i := range n {
+			move, s := a.rr("vector"), a.r("at")
+			a.op(hexagon.L2_loadrd_io, move, v.vectors, 8*i).Loads(aliasConst)
+			a.op(hexagon.A2_add, s, lo(move), lo(w))
+			x := a.vloadu(s, 0, aliasIn, "bytes")
+			a.op(network, x, x, controls)
+			if v.kernel.flip {
+				a.op(hexagon.V6_vxor, x, x, v.flip)
+			}
+			a.op(hexagon.V6_vS32b_qpred_ai, cover, hi(move), 0, x).Stores(aliasOut)
+		}
+		a.bump(v.vectors, 8*n)
 	}
 }
