@@ -7,9 +7,9 @@ package dsp
 
 const (
 	// askRate is how many bytes the boxes of all threads are taken to fetch in a
-	// packet of every thread: half of what boxes of eight lines can have in flight
-	// in the latency of DRAM.
-	askRate = 16
+	// packet of every thread: what boxes of eight lines can have in flight in the
+	// latency of DRAM.
+	askRate = 32
 	// minAhead is how far constants are asked for even when activations fill L2.
 	minAhead = 64 << 10
 )

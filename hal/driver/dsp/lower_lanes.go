@@ -210,7 +210,7 @@ func (e *lanesEmitter) rows(from, to int) error {
 	if !stream {
 		l.canPrefetch(lanesPrefetch)
 	}
-	l.takes(ceilDiv(entries, l.threads) * (d.planes()*d.k/2 + 6*d.quads()))
+	l.takes(ceilDiv(entries, l.threads) * d.cost / 10)
 	return nil
 }
 
