@@ -14,6 +14,7 @@ type ticker struct {
 	base int64
 	time sim.Time
 	rem  int64
+	left int64 // Hz - 1 - rem
 	step [tickerSpan]struct {
 		time sim.Time
 		rem  int64
@@ -23,7 +24,7 @@ type ticker struct {
 const tickerSpan = 512
 
 func (c *ticker) init(hz int64) {
-	c.Clock = sim.Clock{Hz: hz}
+	c.Clock, c.left = sim.Clock{Hz: hz}, hz-1
 	for d := range c.step {
 		c.step[d].time, c.step[d].rem = c.divide(int64(d))
 	}
@@ -38,19 +39,21 @@ func (c *ticker) divide(k int64) (sim.Time, int64) {
 
 // at is Clock.At(k).
 func (c *ticker) at(k int64) sim.Time {
-	d := uint64(k - c.base)
-	if d >= tickerSpan {
-		return c.rebase(k)
+	if d := uint64(k - c.base); d < tickerSpan {
+		s := &c.step[d]
+		// One more when the remainders make a whole: the sign of what is left of it.
+		return c.time + s.time + sim.Time(uint64(c.left-s.rem)>>63)
 	}
-	s := &c.step[d]
-	// One more when the remainders make a whole: the sign of what is left of it.
-	return c.time + s.time + sim.Time(uint64(c.Hz-1-c.rem-s.rem)>>63)
+	return c.rebase(k)
 }
 
 // rebase is at for a cycle that the next ones are near to.
+//
+//go:noinline
 func (c *ticker) rebase(k int64) sim.Time {
 	c.base = k
 	c.time, c.rem = c.divide(k)
+	c.left = c.Hz - 1 - c.rem
 	return c.time
 }
 

@@ -186,11 +186,12 @@ func (m *memory) stall(cycle int64, done, hide sim.Time) int64 {
 func (m *memory) access(t *thread, op *memOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.kind {
 	case scalarUpdate:
-		if n, from := m.scalarLoad(t, cycle, ea, op.bytes); n > 0 {
-			m.scalarStore(t, cycle+n, ea, op.bytes)
+		now := m.clock.at(cycle)
+		if n, from := m.scalarLoad(t, cycle, now, ea, op.bytes); n > 0 {
+			m.scalarStore(t, cycle+n, m.clock.at(cycle+n), ea, op.bytes)
 			return n, from
 		}
-		return m.scalarStore(t, cycle, ea, op.bytes)
+		return m.scalarStore(t, cycle, now, ea, op.bytes)
 	case prefetchL1:
 		if !m.inVTCM(ea) {
 			now := t.recent.visible(m.clock.at(cycle), ea, 1)
@@ -219,14 +220,11 @@ func (t *thread) physical(ea uint32) uint64 { return t.origin + uint64(ea) }
 // the core has threads, so it fits.
 func (m *memory) lineD(t *thread, ea uint32) uint32 { return uint32(t.physical(ea) >> m.shiftD) }
 
-// hitsAgain reports a scalar load from the line that its L1 set served last.
+// hitsAgain reports a scalar load from the line that its L1 set served last. Who
+// asks counts them in skippedD.
 func (m *memory) hitsAgain(t *thread, ea uint32) bool {
 	line := m.lineD(t, ea)
-	if m.lastD[line&m.setsD] != line {
-		return false
-	}
-	m.skippedD++
-	return true
+	return m.lastD[line&m.setsD] == line
 }
 
 // freeVTCM reports a vector load from VTCM that does not wait.
@@ -238,13 +236,17 @@ func (m *memory) freeVTCM(ea uint32) bool {
 	return true
 }
 
-func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
+// Loads and stores come at a core cycle, which is the instant now.
+
+func (m *memory) scalarLoad(t *thread, cycle int64, now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return m.scalarVTCM, sim.StallScratchpad
 	}
-	now := m.clock.at(cycle)
-	start := t.recent.visible(now, ea, uint32(bytes))
+	start := now
+	if s := &t.recent[ea>>7%uint32(len(t.recent))]; s.line == ea>>7 { // a scalar is aligned
+		start = max(start, s.at)
+	}
 	if m.active != 0 {
 		m.pump(start)
 	}
@@ -263,13 +265,12 @@ func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int
 	return m.stall(cycle, done, m.hideScalar), from
 }
 
-func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
+func (m *memory) vectorLoad(t *thread, cycle int64, now sim.Time, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return max(m.waitVTCM, m.stall(cycle, t.pipe.scattered, m.hideVector)), sim.StallScratchpad
 	}
 	m.events[evL2]++
-	now := m.clock.at(cycle)
 	start := t.recent.visible(now, ea, 128)
 	if m.active != 0 {
 		m.pump(start)
@@ -284,51 +285,44 @@ func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reaso
 // Stores are posted: the thread waits only when all entries of its queue are on
 // their way, until the one that is used next is free.
 
-// beginStore answers the entry of a store, when it comes and when it has that entry.
-func (m *memory) beginStore(t *thread, cycle int64) (entry *sim.Time, now, start sim.Time) {
+func (m *memory) vectorStore(t *thread, cycle int64, now sim.Time, ea uint32) (int64, sim.Reason) {
+	if m.inVTCM(ea) {
+		m.events[evVTCM]++
+		return 0, sim.StallScratchpad
+	}
 	m.events[evL2]++
-	now = m.clock.at(cycle)
-	entry = t.pipe.stores.next()
-	start = max(now, *entry)
+	entry := t.pipe.stores.next()
+	start := max(now, *entry)
 	if m.active != 0 {
 		m.pump(start)
 	}
-	return entry, now, start
-}
-
-// endStore answers the wait for the entry.
-func (m *memory) endStore(cycle int64, now, start sim.Time) (int64, sim.Reason) {
+	*entry, _ = m.l2.Access(start, t.physical(ea), 128, mem.Write)
+	t.recent.add(ea, start+m.reachL2)
+	// The lines that it overwrites leave L1D.
+	for line := m.lineD(t, ea); line <= m.lineD(t, ea+127); line++ {
+		if a := uint64(line) << m.shiftD; m.l1d.MayHold(a) && m.l1d.Drop(a, 1) {
+			if last := &m.lastD[line&m.setsD]; *last == line {
+				*last = noLine
+			}
+		}
+	}
 	if start == now {
 		return 0, sim.StallQueue
 	}
 	return m.stall(cycle, start, 0), sim.StallQueue
 }
 
-func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
+func (m *memory) scalarStore(t *thread, cycle int64, now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
-	entry, now, start := m.beginStore(t, cycle)
-	*entry, _ = m.l2.Access(start, t.physical(ea), 128, mem.Write)
-	t.recent.add(ea, start+m.reachL2)
-	// The lines that it overwrites leave L1D.
-	if m.l1d.Drop(t.physical(ea), 128) {
-		for line := m.lineD(t, ea); line <= m.lineD(t, ea+127); line++ {
-			if last := &m.lastD[line&m.setsD]; *last == line {
-				*last = noLine
-			}
-		}
+	m.events[evL2]++
+	entry := t.pipe.stores.next()
+	start := max(now, *entry)
+	if m.active != 0 {
+		m.pump(start)
 	}
-	return m.endStore(cycle, now, start)
-}
-
-func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
-	if m.inVTCM(ea) {
-		m.events[evVTCM]++
-		return 0, sim.StallScratchpad
-	}
-	entry, now, start := m.beginStore(t, cycle)
 	done, ok := m.l1d.WriteThrough(start, t.physical(ea), int(bytes))
 	if !ok {
 		done, _ = m.l1d.Access(start, t.physical(ea), int(bytes), mem.Write)
@@ -340,7 +334,10 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 	if last := &m.lastD[line&m.setsD]; *last != line {
 		*last = noLine
 	}
-	return m.endStore(cycle, now, start)
+	if start == now {
+		return 0, sim.StallQueue
+	}
+	return m.stall(cycle, start, 0), sim.StallQueue
 }
 
 // fetch times the instruction lines of a block, which are needed one after

@@ -1,6 +1,9 @@
 package dsp
 
-import "github.com/nnsoc/nnsoc/sim"
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
 
 // solo moves a thread that runs alone from block to block, as enter and leave do,
 // where that needs nothing but blocks and plans that are known: it keeps the time
@@ -73,40 +76,62 @@ func (tm *timing) solo(r *run, t *thread) error {
 func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (int64, *way) {
 	p, m := &t.pipe, tm.mem
 	how := t.wayOut(b)
-	var issue, operand int64
+	var issue, operand, hits int64
+	left := p.rounds
+	addr := t.addr[p.base:]
+	var burst mem.Burst
+	line, stored := noLine, noLine // that the burst writes, that was stored to last
 	for {
 		ops := v.mem
-		addr := t.addr[p.base:][:len(ops)]
 		for i := range ops {
 			op, ea := &ops[i], addr[i]
+			if ea == skipped {
+				continue
+			}
+			cycle := start + int64(op.cycle)
 			var wait int64
 			var why sim.Reason
 			switch op.kind {
 			case scalarLoad:
-				if m.hitsAgain(t, ea) || ea == skipped {
+				if m.hitsAgain(t, ea) {
+					hits++
 					continue
 				}
-				wait, why = m.scalarLoad(t, start+int64(op.cycle), ea, op.bytes)
 			case scalarStore:
-				if ea == skipped {
+				if m.lineD(t, ea) == line {
+					if wait = m.burstStore(t, cycle, &burst); wait > 0 {
+						start += tm.waited(t, &op.memOp, sim.StallQueue, wait, ea)
+					}
 					continue
 				}
-				wait, why = m.scalarStore(t, start+int64(op.cycle), ea, op.bytes)
 			case vectorLoad:
-				if m.freeVTCM(ea) || ea == skipped {
+				if m.freeVTCM(ea) {
 					continue
 				}
-				wait, why = m.vectorLoad(t, start+int64(op.cycle), ea)
+			}
+			if line != noLine {
+				m.endBurst(&burst)
+				line = noLine
+			}
+			switch op.kind {
+			case scalarLoad:
+				wait, why = m.scalarLoad(t, cycle, m.clock.at(cycle), ea, op.bytes)
+			case scalarStore:
+				at := m.lineD(t, ea)
+				if at == stored {
+					line = m.beginBurst(&burst, t, ea)
+				}
+				if stored = at; line != noLine {
+					wait, why = m.burstStore(t, cycle, &burst), sim.StallQueue
+				} else {
+					wait, why = m.scalarStore(t, cycle, m.clock.at(cycle), ea, op.bytes)
+				}
+			case vectorLoad:
+				wait, why = m.vectorLoad(t, cycle, m.clock.at(cycle), ea)
 			case vectorStore:
-				if ea == skipped {
-					continue
-				}
-				wait, why = m.vectorStore(t, start+int64(op.cycle), ea)
+				wait, why = m.vectorStore(t, cycle, m.clock.at(cycle), ea)
 			default:
-				if ea == skipped {
-					continue
-				}
-				wait, why = m.access(t, &op.memOp, i, ea, start+int64(op.cycle))
+				wait, why = m.access(t, &op.memOp, i, ea, cycle)
 			}
 			if wait > 0 {
 				start += tm.waited(t, &op.memOp, why, wait, ea)
@@ -117,16 +142,57 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 		operand += v.operand
 		v.runs++
 		w := &v.ways[how]
-		if p.rounds == 0 {
+		if left == 0 {
+			if line != noLine {
+				m.endBurst(&burst)
+			}
 			p.stalls[sim.StallIssue] += issue
 			p.stalls[sim.StallOperand] += operand
+			p.rounds = 0
+			m.skippedD += hits
 			return start, w
 		}
-		p.rounds--
-		p.base += len(ops)
+		left--
+		addr = addr[len(ops):]
 		if w.same == nil {
 			w.same = tm.plan(b, w.exit)
 		}
 		v = w.same
 	}
 }
+
+// Scalar stores of a thread alone to one line are timed as a burst from the second
+// on: what each of them looks up is looked up once.
+
+// maxScalar is the size of the largest scalar.
+const maxScalar = 8
+
+// beginBurst begins a burst of stores to the line of ea, unless they are for
+// scalarStore, and answers which line, else noLine.
+func (m *memory) beginBurst(b *mem.Burst, t *thread, ea uint32) uint32 {
+	behind := uint32(1)<<m.shiftD - 1
+	begin := ea &^ behind
+	vtcm := begin-m.vtcmBase+behind < m.vtcmBytes+behind // some byte of the line is there
+	if vtcm || m.active != 0 || !m.l1d.BeginBurst(b, t.physical(ea), maxScalar) {
+		return noLine
+	}
+	line := m.lineD(t, ea)
+	if last := &m.lastD[line&m.setsD]; *last != line {
+		*last = noLine // as in scalarStore
+	}
+	return line
+}
+
+// burstStore is scalarStore for a store of a burst.
+func (m *memory) burstStore(t *thread, cycle int64, b *mem.Burst) int64 {
+	now := m.clock.at(cycle)
+	entry := t.pipe.stores.next()
+	at := max(now, *entry)
+	*entry = b.Write(at)
+	if at == now {
+		return 0
+	}
+	return m.stall(cycle, at, 0)
+}
+
+func (m *memory) endBurst(b *mem.Burst) { m.events[evL2] += m.l1d.EndBurst(b) }

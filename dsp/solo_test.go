@@ -2,6 +2,8 @@ package dsp
 
 import (
 	"fmt"
+	"math/rand"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -20,6 +22,56 @@ func TestLimitOfPackets(t *testing.T) {
 		}
 		if got[0] != got[1] || got[0] == "<nil>" {
 			t.Errorf("limit %d: functional %s, timed %s", limit, got[0], got[1])
+		}
+	}
+}
+
+// TestBursts: a thread alone takes the same cycles and counts the same events as
+// one that is timed access by access, which a recorder asks for. The stores walk
+// through lines of DRAM and VTCM, forwards, backwards and mixed with loads.
+func TestBursts(t *testing.T) {
+	c := testCore(t)
+	r := rand.New(rand.NewSource(12))
+	bodies := []string{
+		"memb(r0+#%d) = r2", "memh(r0+#%d) = r2", "memw(r0+#%d) = r2", "memd(r0+#%d) = r3:2", "r5 = memw(r0+#%d)", "r6 = memub(r1+#%d)",
+		"memw(r1+#%d) = r2", "memw(r0+#%d) += r2", "vmem(r7+#0) = v0", "v1 = vmem(r7+#0)", "r0 = add(r0,#8)", "r7 = add(r7,#64)", "if (p0) memw(r0+#%d) = r2",
+	}
+	for i := range 60 {
+		text := "{ r4 = #200 ; p0 = cmp.eq(r2,r2) }\n{ loop0(1f,r4) }\n1:\n"
+		n := 1 + r.Intn(8)
+		for k := range n {
+			s := bodies[r.Intn(len(bodies))]
+			if r.Intn(2) == 0 {
+				s = bodies[r.Intn(4)]
+			}
+			if strings.Contains(s, "%d") {
+				s = fmt.Sprintf(s, 8*r.Intn(1<<r.Intn(5)))
+			}
+			if text += "{ " + s + " }"; k == n-1 {
+				text += ":endloop0"
+			}
+			text += "\n"
+		}
+		text += "{ jumpr r31 }\n"
+		p := assemble(t, codeBase, text)
+		space := new(mem.Space)
+		for _, s := range []mem.Segment{{Name: "dram", Base: outBase, Data: make([]byte, 1<<16)}, {Name: "vtcm", Base: VTCMBase, Data: make([]byte, 1<<16)}} {
+			if err := space.Map(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		base := []uint32{outBase, outBase + 1<<12, VTCMBase}
+		args := []uint32{base[r.Intn(3)], base[r.Intn(2)] + 1024, 7, 9, 0, 0, 0, base[r.Intn(3)]}
+		var got [2]string
+		for k, rec := range []*Recorder{nil, {Lo: codeBase, Hi: codeBase + 4, Max: 1}} {
+			rep, err := c.Run(p, space, []Job{{Entry: codeBase, Threads: 1, Args: [][]uint32{args}}}, Options{Record: rec})
+			if err != nil {
+				t.Fatalf("program %d: %v\n%s", i, err, text)
+			}
+			got[k] = fmt.Sprintf("%+v", *rep)
+		}
+		if got[0] != got[1] {
+			t.Fatalf("program %d\n%salone            %.600s\naccess by access %.600s", i, text, got[0], got[1])
 		}
 	}
 }

@@ -240,7 +240,11 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 		op, ea := &ops[i], addr[i]
 		switch op.kind {
 		case scalarLoad:
-			if m.hitsAgain(t, ea) || ea == skipped {
+			if m.hitsAgain(t, ea) {
+				m.skippedD++
+				continue
+			}
+			if ea == skipped {
 				continue
 			}
 		case vectorLoad:
@@ -261,13 +265,13 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 		var why sim.Reason
 		switch op.kind {
 		case scalarLoad:
-			wait, why = m.scalarLoad(t, at, ea, op.bytes)
+			wait, why = m.scalarLoad(t, at, m.clock.at(at), ea, op.bytes)
 		case scalarStore:
-			wait, why = m.scalarStore(t, at, ea, op.bytes)
+			wait, why = m.scalarStore(t, at, m.clock.at(at), ea, op.bytes)
 		case vectorLoad:
-			wait, why = m.vectorLoad(t, at, ea)
+			wait, why = m.vectorLoad(t, at, m.clock.at(at), ea)
 		case vectorStore:
-			wait, why = m.vectorStore(t, at, ea)
+			wait, why = m.vectorStore(t, at, m.clock.at(at), ea)
 		default:
 			wait, why = m.access(t, &op.memOp, i, ea, at)
 		}

@@ -301,13 +301,14 @@ TEXT ·h0A2_tfrsi(SB), NOSPLIT|NOFRAME, $0
 
 // func h0A2_combinew()
 TEXT ·h0A2_combinew(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX 18(SI), AX
-	MOVL    (DI)(AX*1), AX
-	MOVWQZX 20(SI), CX
+	MOVWQZX 18(SI), CX
 	MOVL    (DI)(CX*1), CX
+	MOVWQZX 20(SI), AX
+	MOVL    (DI)(AX*1), AX
+	SHLQ    $0x20, CX
+	ORQ     CX, AX
 	MOVWQZX 16(SI), DX
-	MOVL    CX, (DI)(DX*1)
-	MOVL    AX, 4(DI)(DX*1)
+	MOVQ    AX, (DI)(DX*1)
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
@@ -995,9 +996,10 @@ TEXT ·h0M2_xor_xacc(SB), NOSPLIT|NOFRAME, $0
 TEXT ·h0A2_combineii(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), AX
 	MOVL    32(SI), CX
+	SHLQ    $0x20, CX
+	ORQ     CX, AX
 	MOVWQZX 16(SI), DX
-	MOVL    AX, (DI)(DX*1)
-	MOVL    CX, 4(DI)(DX*1)
+	MOVQ    AX, (DI)(DX*1)
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
@@ -1005,9 +1007,10 @@ TEXT ·h0A2_combineii(SB), NOSPLIT|NOFRAME, $0
 TEXT ·h0A4_combineii(SB), NOSPLIT|NOFRAME, $0
 	MOVL    36(SI), AX
 	MOVL    32(SI), CX
+	SHLQ    $0x20, CX
+	ORQ     CX, AX
 	MOVWQZX 16(SI), DX
-	MOVL    AX, (DI)(DX*1)
-	MOVL    CX, 4(DI)(DX*1)
+	MOVQ    AX, (DI)(DX*1)
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
@@ -1016,9 +1019,10 @@ TEXT ·h0A4_combineri(SB), NOSPLIT|NOFRAME, $0
 	MOVL    32(SI), AX
 	MOVWQZX 18(SI), BX
 	MOVL    (DI)(BX*1), CX
+	SHLQ    $0x20, CX
+	ORQ     CX, AX
 	MOVWQZX 16(SI), DX
-	MOVL    AX, (DI)(DX*1)
-	MOVL    CX, 4(DI)(DX*1)
+	MOVQ    AX, (DI)(DX*1)
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
@@ -1027,9 +1031,10 @@ TEXT ·h0A4_combineir(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 18(SI), BX
 	MOVL    (DI)(BX*1), AX
 	MOVL    32(SI), CX
+	SHLQ    $0x20, CX
+	ORQ     CX, AX
 	MOVWQZX 16(SI), DX
-	MOVL    AX, (DI)(DX*1)
-	MOVL    CX, 4(DI)(DX*1)
+	MOVQ    AX, (DI)(DX*1)
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
@@ -1903,12 +1908,15 @@ done:
 // func h0S2_allocframe()
 // Requires: AVX
 TEXT ·h0S2_allocframe(SB), NOSPLIT|NOFRAME, $0
-	MOVWQZX 16(SI), R9
-	MOVL    (DI)(R9*1), AX
+	MOVWQZX 16(SI), R10
+	MOVL    (DI)(R10*1), AX
 	SUBL    $0x08, AX
 	TESTL   $0x00000007, AX
 	JNE     slow
-	MOVQ    6264(DI), R8
+	MOVL    6264(DI), R8
+	MOVL    6268(DI), R9
+	SHLQ    $0x20, R9
+	ORQ     R9, R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -1920,7 +1928,7 @@ TEXT ·h0S2_allocframe(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R8, (DX)(BX*1)
 	MOVL    AX, 6264(DI)
 	SUBL    32(SI), AX
-	MOVL    AX, (DI)(R9*1)
+	MOVL    AX, (DI)(R10*1)
 	ADDQ    $0x40, SI
 	JMP     (SI)
 
@@ -2744,7 +2752,7 @@ TEXT ·h0S2_storerb_io(SB), NOSPLIT|NOFRAME, $0
 	MOVL    (DI)(AX*1), AX
 	ADDL    32(SI), AX
 	MOVWQZX 18(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -2770,7 +2778,7 @@ TEXT ·h0S2_storerb_pi(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 18(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -2799,7 +2807,7 @@ TEXT ·h0S2_storerb_pr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), AX
 	MOVL    (DI)(AX*1), AX
 	MOVWQZX 20(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -2833,7 +2841,7 @@ TEXT ·h0S4_storerb_rr(SB), NOSPLIT|NOFRAME, $0
 	MOVWQZX 16(SI), CX
 	ADDL    (DI)(CX*1), AX
 	MOVWQZX 20(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -2862,7 +2870,7 @@ TEXT ·h0S2_storerh_io(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 18(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -2890,7 +2898,7 @@ TEXT ·h0S2_storerh_pi(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 18(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -2921,7 +2929,7 @@ TEXT ·h0S2_storerh_pr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 20(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -2957,7 +2965,7 @@ TEXT ·h0S4_storerh_rr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000001, AX
 	JNE     slow
 	MOVWQZX 20(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -2986,7 +2994,7 @@ TEXT ·h0S2_storeri_io(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000003, AX
 	JNE     slow
 	MOVWQZX 18(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -3014,7 +3022,7 @@ TEXT ·h0S2_storeri_pi(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000003, AX
 	JNE     slow
 	MOVWQZX 18(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -3045,7 +3053,7 @@ TEXT ·h0S2_storeri_pr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000003, AX
 	JNE     slow
 	MOVWQZX 20(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX
@@ -3081,7 +3089,7 @@ TEXT ·h0S4_storeri_rr(SB), NOSPLIT|NOFRAME, $0
 	TESTL   $0x00000003, AX
 	JNE     slow
 	MOVWQZX 20(SI), R8
-	MOVQ    (DI)(R8*1), R8
+	MOVL    (DI)(R8*1), R8
 	MOVWQZX 28(SI), CX
 	MOVL    AX, (R15)(CX*1)
 	MOVWQZX 30(SI), CX

@@ -35,10 +35,9 @@ const noTag = ^uint64(0)
 // wayStep is more than any way's number: stamps are multiples of it.
 const wayStep = 64
 
-// line is what a cache knows of one of its lines: half of a host's cache line.
+// line is what a cache knows of one of its lines.
 type line struct {
 	tag   uint64     // line number, noTag when empty
-	use   uint64     // LRU stamp over the number of the way; the stamp is 0 when empty
 	ready sim.Time   // when its fill has come
 	from  sim.Reason // who served the fill
 	flags uint8
@@ -51,15 +50,19 @@ type Cache struct {
 	next Level
 
 	lines []line   // sets x ways
+	use   []uint64 // of each line: LRU stamp over the number of the way; the stamp is 0 when empty
 	tree  []uint64 // PLRU bits of a set
 
-	// Tables by line number, modulo their length. way is where the line was seen
-	// last: a guess that saves looking through the set. held counts the lines in
-	// the cache, all of one set, so that most that are not are known at once.
-	way  []uint8
-	held []uint8
+	// way is, by line number modulo its length, where the line was seen last: a
+	// guess that saves looking through the set. held counts the lines in the cache,
+	// by place: all of one set, so that most that are not are known at once.
+	way       []uint8
+	held      []uint8
+	setShift  uint // log2 of the sets
+	heldShift uint // log2 of len(held)
 
-	behind  *Cache // of a write-through cache: the next level, when WriteThrough can serve both
+	cache   *Cache // the next level, when it is a cache
+	behind  *Cache // the same of a write-through cache, when WriteThrough can serve both
 	narrow  uint   // bytes that take one cycle in both
 	through through
 
@@ -69,6 +72,7 @@ type Cache struct {
 	setMask  uint64
 	ways     int
 	lru      bool
+	plain    bool      // LRU without a prefetcher
 	quick    [4]uint64 // by kind: bytes that Access can serve at once, 0: none
 
 	hit, cycle, fill sim.Time
@@ -86,6 +90,7 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 	c := &Cache{
 		cfg: cfg, next: next,
 		lines:     make([]line, lines),
+		use:       make([]uint64, lines),
 		tree:      make([]uint64, lines/cfg.Ways),
 		way:       make([]uint8, 1<<bits.Len(uint(lines-1))),
 		held:      make([]uint8, 2<<bits.Len(uint(lines-1))),
@@ -97,14 +102,18 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 		lineShift: log2(cfg.LineBytes),
 		lineMask:  uint64(cfg.LineBytes - 1),
 	}
+	c.setShift, c.heldShift = log2(lines/cfg.Ways), log2(len(c.held))
 	if c.lru {
 		c.quick[Read], c.quick[Prefetch] = uint64(cfg.BytesPerCycle), uint64(cfg.BytesPerCycle)
 		if cfg.Write == WriteBack {
 			c.quick[Write] = uint64(cfg.BytesPerCycle)
 		}
 	}
-	if b, ok := next.(*Cache); ok && cfg.Write == WriteThrough && cfg.Replacement == LRU && cfg.Prefetch == PrefetchNone &&
-		b.cfg.Write == WriteBack && b.cfg.Replacement == LRU && b.cfg.LineBytes >= cfg.LineBytes {
+	c.plain = c.lru && cfg.Prefetch == PrefetchNone
+	b, ok := next.(*Cache)
+	c.cache = b
+	if ok && c.plain && cfg.Write == WriteThrough && b.cfg.Write == WriteBack && b.cfg.Replacement == LRU &&
+		b.cfg.LineBytes >= cfg.LineBytes {
 		c.behind, c.narrow = b, uint(min(cfg.BytesPerCycle, b.cfg.BytesPerCycle))
 	}
 	c.Retime(cfg.Hz)
@@ -132,7 +141,8 @@ func (c *Cache) Reset() {
 
 func (c *Cache) clear() {
 	for i := range c.lines {
-		c.lines[i] = line{tag: noTag, use: uint64(i % c.ways)}
+		c.lines[i] = line{tag: noTag}
+		c.use[i] = uint64(i % c.ways)
 	}
 	clear(c.tree)
 	clear(c.held)
@@ -154,14 +164,15 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, si
 	// Most accesses find their line at once; this is what serve does for them.
 	if last := uint64(bytes - 1); last < c.quick[k&3] && last <= c.lineMask-addr&c.lineMask {
 		ln := addr >> (c.lineShift & 63)
-		l := &c.lines[int(ln&c.setMask)*c.ways+int(c.way[ln&uint64(len(c.way)-1)])]
+		at := int(ln&c.setMask)*c.ways + int(c.way[ln&uint64(len(c.way)-1)])
+		l := &c.lines[at]
 		bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 		start := max(t, *bank)
 		if done := start + c.hit; l.tag == ln && l.flags&linePrefetched == 0 && l.ready <= done {
 			*bank = start + c.cycle
 			c.count[k&1]++ // CacheRead or CacheWrite
 			c.stamp += wayStep
-			l.use = c.stamp | l.use&(wayStep-1)
+			c.use[at] = c.stamp | c.use[at]&(wayStep-1)
 			l.flags |= uint8(k & 1) // lineDirty
 			return done, c.cfg.Reason
 		}
@@ -171,57 +182,66 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, si
 
 // serve is Access for whatever comes.
 func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
-	if uint64(bytes-1) > c.lineMask-addr&c.lineMask {
+	last := uint64(bytes - 1)
+	if last > c.lineMask-addr&c.lineMask {
 		return c.parts(t, addr, bytes, k)
 	}
 	ln := addr >> (c.lineShift & 63)
 	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 	t = max(t, *bank)
+	at := c.find(ln)
+	if at < 0 && c.plain && last < c.quick[k&3] { // what follows, for a miss
+		*bank = t + c.cycle
+		c.count[k&1]++ // CacheRead or CacheWrite
+		c.count[CacheReadMiss+k&1]++
+		if k == Write {
+			start, _, _ := c.allocate(t+c.hit, ln, last != c.lineMask, lineDirty)
+			return start, c.cfg.Reason
+		}
+		_, ready, from := c.allocate(t+c.hit, ln, true, 0)
+		return ready, from
+	}
 	busy := c.cycle
 	if bytes > c.cfg.BytesPerCycle {
 		busy *= sim.Time((bytes + c.cfg.BytesPerCycle - 1) / c.cfg.BytesPerCycle)
 	}
 	*bank = t + busy
 	done := t + c.hit + busy - c.cycle
-	var l *line
-	if c.held[ln&uint64(len(c.held)-1)] != 0 {
-		l = c.find(ln)
-	}
-	if l != nil {
-		c.touch(l, ln)
-		if l.flags&linePrefetched != 0 {
+	if at >= 0 {
+		c.touch(at, ln)
+		if l := &c.lines[at]; l.flags&linePrefetched != 0 {
 			l.flags &^= linePrefetched
 			c.prefetchAfter(t, ln)
 		}
 	}
 	if k == Write {
 		c.count[CacheWrite]++
-		return c.write(t, done, l, addr, bytes)
+		return c.write(t, done, at, addr, bytes)
 	}
 	c.count[CacheRead]++
-	if l == nil {
+	if at < 0 {
 		return c.readMiss(t, done, ln)
 	}
-	if l.ready > done {
+	if l := &c.lines[at]; l.ready > done {
 		c.count[CacheMerged]++
 		return l.ready, l.from
 	}
 	return done, c.cfg.Reason
 }
 
-// write is what the policy does with a write to a line, nil when it is absent.
-func (c *Cache) write(t, done sim.Time, l *line, addr uint64, n int) (sim.Time, sim.Reason) {
+// write is what the policy does with a write to a line at an index, -1 when it is absent.
+func (c *Cache) write(t, done sim.Time, at int, addr uint64, n int) (sim.Time, sim.Reason) {
 	switch {
-	case l == nil:
+	case at < 0:
 		c.count[CacheWriteMiss]++
 		if c.cfg.Write == WriteBack {
 			return c.writeMiss(t, done, addr>>(c.lineShift&63), n), c.cfg.Reason
 		}
 	case c.cfg.Write == WriteBack:
-		l.flags |= lineDirty
+		c.lines[at].flags |= lineDirty
 		return done, c.cfg.Reason
 	case c.cfg.Write == ReadOnly:
-		c.empty(l)
+		c.empty(at)
 	}
 	return c.next.Access(done, addr, n, Write)
 }
@@ -241,53 +261,54 @@ func (c *Cache) parts(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	return done, from
 }
 
-// find is the entry of line ln, nil when it is not in the cache.
-func (c *Cache) find(ln uint64) *line {
-	base := int(ln&c.setMask) * c.ways
-	if l := &c.lines[base+int(c.way[ln&uint64(len(c.way)-1)])]; l.tag == ln {
-		return l
+// find is the index of line ln, -1 when it is not in the cache.
+func (c *Cache) find(ln uint64) int {
+	if c.held[c.place(ln)] == 0 {
+		return -1
 	}
-	return c.search(ln, base)
-}
-
-// search is find when the line is not where it was seen last.
-func (c *Cache) search(ln uint64, base int) *line {
-	if c.held[ln&uint64(len(c.held)-1)] == 0 {
-		return nil
+	base := int(ln&c.setMask) * c.ways
+	if at := base + int(c.way[ln&uint64(len(c.way)-1)]); c.lines[at].tag == ln {
+		return at
 	}
 	set := c.lines[base : base+c.ways]
 	for w := range set {
 		if set[w].tag == ln {
 			c.way[ln&uint64(len(c.way)-1)] = uint8(w)
-			return &set[w]
+			return base + w
 		}
 	}
-	return nil
+	return -1
 }
 
-// touch makes the entry of line ln the most recently used of its set.
-func (c *Cache) touch(l *line, ln uint64) {
+// place is where held counts a line: its set, and the number of the line folded,
+// so that buffers at a distance of a power of two do not meet.
+func (c *Cache) place(ln uint64) uint64 {
+	return (ln ^ ln>>(c.heldShift&63)<<(c.setShift&63)) & uint64(len(c.held)-1)
+}
+
+// touch makes line ln, which is at an index, the most recently used of its set.
+func (c *Cache) touch(at int, ln uint64) {
 	c.stamp += wayStep
-	l.use = c.stamp | l.use&(wayStep-1)
+	c.use[at] = c.stamp | c.use[at]&(wayStep-1)
 	if !c.lru {
 		c.point(ln)
 	}
 }
 
 // empty takes a line out.
-func (c *Cache) empty(l *line) {
-	if ln := l.tag; ln != noTag {
-		c.held[ln&uint64(len(c.held)-1)]--
+func (c *Cache) empty(at int) {
+	if ln := c.lines[at].tag; ln != noTag {
+		c.held[c.place(ln)]--
 		c.stamp += wayStep // something changes
-		*l = line{tag: noTag, use: l.use & (wayStep - 1)}
+		c.lines[at] = line{tag: noTag}
+		c.use[at] &= wayStep - 1
 	}
 }
 
 // writeMiss gives a written line a way and answers when its miss is registered.
 // A write of the whole line does not fetch it.
 func (c *Cache) writeMiss(t, done sim.Time, ln uint64, bytes int) sim.Time {
-	start, l := c.allocate(done, ln, bytes != c.cfg.LineBytes)
-	l.flags = lineDirty
+	start, _, _ := c.allocate(done, ln, bytes != c.cfg.LineBytes, lineDirty)
 	if c.cfg.Prefetch != PrefetchNone {
 		c.prefetchAfter(t, ln)
 	}
@@ -298,8 +319,7 @@ func (c *Cache) writeMiss(t, done sim.Time, ln uint64, bytes int) sim.Time {
 // hit latency.
 func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
 	c.count[CacheReadMiss]++
-	_, l := c.allocate(done, ln, true)
-	ready, from := l.ready, l.from
+	_, ready, from := c.allocate(done, ln, true, 0)
 	if c.cfg.Prefetch != PrefetchNone {
 		c.prefetchAfter(t, ln)
 	}
@@ -308,8 +328,8 @@ func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
 
 // allocate gives line ln a way: it waits for an MSHR, evicts the victim and,
 // when fetch is set, reads the line from the next level. It answers when the
-// MSHR was taken, and the entry.
-func (c *Cache) allocate(t sim.Time, ln uint64, fetch bool) (sim.Time, *line) {
+// MSHR was taken, when the line is there, and who served it.
+func (c *Cache) allocate(t sim.Time, ln uint64, fetch bool, flags uint8) (start, ready sim.Time, from sim.Reason) {
 	if free := c.mshr.first(); free > t {
 		c.count[CacheMSHRFull]++
 		t = free
@@ -318,9 +338,13 @@ func (c *Cache) allocate(t sim.Time, ln uint64, fetch bool) (sim.Time, *line) {
 	w := c.victim(base, ln)
 	l := &c.lines[base+w]
 	release := t
-	ready, from := t, c.cfg.Reason
+	ready, from = t, c.cfg.Reason
 	if fetch {
-		ready, from = c.next.Access(t, ln<<(c.lineShift&63), c.cfg.LineBytes, Read)
+		if addr := ln << (c.lineShift & 63); c.cache != nil {
+			ready, from = c.cache.Access(t, addr, c.cfg.LineBytes, Read)
+		} else {
+			ready, from = c.next.Access(t, addr, c.cfg.LineBytes, Read)
+		}
 		ready += c.fill
 		c.count[CacheFill]++
 		release = ready
@@ -332,17 +356,18 @@ func (c *Cache) allocate(t sim.Time, ln uint64, fetch bool) (sim.Time, *line) {
 			accepted, _ := c.next.Access(max(t, l.ready), old<<(c.lineShift&63), c.cfg.LineBytes, Write)
 			release = max(release, accepted)
 		}
-		c.held[old&uint64(len(c.held)-1)]--
+		c.held[c.place(old)]--
 	}
 	c.mshr.replaceFirst(release)
-	c.held[ln&uint64(len(c.held)-1)]++
+	c.held[c.place(ln)]++
 	c.way[ln&uint64(len(c.way)-1)] = uint8(w)
 	c.stamp += wayStep
-	*l = line{tag: ln, use: c.stamp | uint64(w), ready: ready, from: from}
+	*l = line{tag: ln, ready: ready, from: from, flags: flags}
+	c.use[base+w] = c.stamp | uint64(w)
 	if !c.lru {
 		c.point(ln)
 	}
-	return t, l
+	return t, ready, from
 }
 
 // prefetchAfter fetches the lines after ln that are absent.
@@ -353,13 +378,12 @@ func (c *Cache) prefetchAfter(t sim.Time, ln uint64) {
 }
 
 func (c *Cache) prefetch(t sim.Time, ln uint64) {
-	if c.find(ln) != nil {
+	if c.find(ln) >= 0 {
 		return
 	}
 	// A prefetch never waits: without a free MSHR it is dropped.
 	if c.mshr.first() <= t {
-		_, l := c.allocate(t, ln, true)
-		l.flags = linePrefetched
+		c.allocate(t, ln, true, linePrefetched)
 		c.count[CachePrefetch]++
 	}
 }
@@ -380,16 +404,25 @@ func (c *Cache) point(ln uint64) {
 	}
 }
 
-// victim is an empty way of the set of line ln, else the one the policy gives up.
+// victim is an empty way of a set, else the one the policy gives up.
 func (c *Cache) victim(base int, ln uint64) int {
-	set := c.lines[base : base+c.ways]
-	if c.lru { // an empty way has no stamp
-		oldest := set[0].use
-		for w := range set {
-			oldest = min(oldest, set[w].use)
-		}
-		return int(oldest & (wayStep - 1))
+	if !c.lru {
+		return c.pointed(base, ln)
 	}
+	use := c.use[base : base+c.ways] // an empty way has no stamp
+	oldest := use[0]
+	for ; len(use) >= 4; use = use[4:] {
+		oldest = min(oldest, min(min(use[0], use[1]), min(use[2], use[3])))
+	}
+	for _, u := range use {
+		oldest = min(oldest, u)
+	}
+	return int(oldest & (wayStep - 1))
+}
+
+// pointed is victim for the tree of the set of line ln.
+func (c *Cache) pointed(base int, ln uint64) int {
+	set := c.lines[base : base+c.ways]
 	for w := range set {
 		if set[w].tag == noTag {
 			return w
@@ -423,16 +456,17 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 	return done
 }
 
+// MayHold reports whether the line of an address may be in the cache: seldom when
+// it is not.
+func (c *Cache) MayHold(addr uint64) bool { return c.held[c.place(addr>>(c.lineShift&63))] != 0 }
+
 // Drop takes the lines that hold n bytes at addr out of the cache; what was
 // written to them is lost unless cleaned before. It answers whether there were
 // any.
 func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 	for ln := addr >> (c.lineShift & 63); ln <= (addr+uint64(n)-1)>>(c.lineShift&63); ln++ {
-		if c.held[ln&uint64(len(c.held)-1)] == 0 {
-			continue
-		}
-		if l := c.find(ln); l != nil {
-			c.empty(l)
+		if at := c.find(ln); at >= 0 {
+			c.empty(at)
 			dropped = true
 		}
 	}
@@ -442,7 +476,7 @@ func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 // Invalidate drops every line; dirty ones are lost unless cleaned before.
 func (c *Cache) Invalidate() {
 	for i := range c.lines {
-		c.empty(&c.lines[i])
+		c.empty(i)
 	}
 	clear(c.tree)
 }

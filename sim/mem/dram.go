@@ -146,6 +146,9 @@ type dramChannel struct {
 	refBank  int
 	wqLen    int
 	wqPos    int // next slot; slots are freed in order
+
+	banks []dramBank
+	queue []dramWrite // WriteQueue slots
 }
 
 type dramWrite struct {
@@ -208,7 +211,8 @@ func (d *DRAM) Reset() {
 	}
 	for i := range d.ch {
 		c := &d.ch[i]
-		*c = dramChannel{busFree: farPast, colFree: farPast, writeEnd: farPast, lastAct: farPast, nextRef: sim.Never}
+		*c = dramChannel{busFree: farPast, colFree: farPast, writeEnd: farPast, lastAct: farPast, nextRef: sim.Never,
+			banks: d.banks[i*d.cfg.Banks:][:d.cfg.Banks], queue: d.wq[i*d.cfg.WriteQueue:][:d.cfg.WriteQueue]}
 		for j := range c.acts {
 			c.acts[j] = farPast
 		}
@@ -230,14 +234,15 @@ func (d *DRAM) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	for bytes > 0 {
 		n := min(bytes, d.cfg.InterleaveBytes-int(addr&uint64(d.cfg.InterleaveBytes-1)))
 		ch := int(addr>>(d.ileShift&63)) & (d.cfg.Channels - 1)
+		c := &d.ch[ch]
 		var end sim.Time
 		switch {
 		case k != Write:
-			end = d.transfer(t, ch, addr, n, false)
-		case d.cfg.WriteQueue == 0:
-			end = d.transfer(t, ch, addr, n, true)
+			end = d.transfer(t, c, addr, n, false)
+		case len(c.queue) == 0:
+			end = d.transfer(t, c, addr, n, true)
 		default:
-			end = d.post(t, ch, addr, n)
+			end = d.post(t, c, addr, n)
 		}
 		done = max(done, end)
 		addr += uint64(n)
@@ -251,32 +256,29 @@ func (d *DRAM) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 
 // post queues a write and drains the queue when that fills it. It answers when
 // the queue has taken the write.
-func (d *DRAM) post(t sim.Time, ch int, addr uint64, n int) sim.Time {
-	c := &d.ch[ch]
-	q := d.wq[ch*d.cfg.WriteQueue : (ch+1)*d.cfg.WriteQueue]
-	w := &q[c.wqPos]
+func (d *DRAM) post(t sim.Time, c *dramChannel, addr uint64, n int) sim.Time {
+	w := &c.queue[c.wqPos]
 	t = max(t, w.free)
 	w.addr, w.bytes = addr, n
-	if c.wqPos++; c.wqPos == len(q) {
+	if c.wqPos++; c.wqPos == len(c.queue) {
 		c.wqPos = 0
 	}
-	if c.wqLen++; c.wqLen == len(q) {
-		d.drain(t, ch)
+	if c.wqLen++; c.wqLen == len(c.queue) {
+		d.drain(t, c)
 	}
 	return t
 }
 
 // drain writes every queued entry of a channel, oldest first.
-func (d *DRAM) drain(t sim.Time, ch int) {
-	c := &d.ch[ch]
-	q := d.wq[ch*d.cfg.WriteQueue : (ch+1)*d.cfg.WriteQueue]
+func (d *DRAM) drain(t sim.Time, c *dramChannel) {
 	i := c.wqPos - c.wqLen
 	if i < 0 {
-		i += len(q)
+		i += len(c.queue)
 	}
 	for ; c.wqLen > 0; c.wqLen-- {
-		q[i].free = d.transfer(t, ch, q[i].addr, q[i].bytes, true)
-		if i++; i == len(q) {
+		w := &c.queue[i]
+		w.free = d.transfer(t, c, w.addr, w.bytes, true)
+		if i++; i == len(c.queue) {
 			i = 0
 		}
 	}
@@ -286,9 +288,9 @@ func (d *DRAM) drain(t sim.Time, ch int) {
 func (d *DRAM) Flush(t sim.Time) sim.Time {
 	done := t
 	for ch := range d.ch {
-		if d.ch[ch].wqLen > 0 {
-			d.drain(t, ch)
-			done = max(done, d.ch[ch].busFree)
+		if c := &d.ch[ch]; c.wqLen > 0 {
+			d.drain(t, c)
+			done = max(done, c.busFree)
 		}
 	}
 	return done
@@ -296,8 +298,7 @@ func (d *DRAM) Flush(t sim.Time) sim.Time {
 
 // transfer moves n bytes that lie in one row of one channel and returns the
 // end of the data on the bus.
-func (d *DRAM) transfer(t sim.Time, ch int, addr uint64, n int, write bool) sim.Time {
-	c := &d.ch[ch]
+func (d *DRAM) transfer(t sim.Time, c *dramChannel, addr uint64, n int, write bool) sim.Time {
 	cfg := &d.cfg
 	page := addr >> (d.pageShift & 63) // interleaving takes whole channels out of an address
 	bank := int(page) & (cfg.Banks - 1)
@@ -309,9 +310,9 @@ func (d *DRAM) transfer(t sim.Time, ch int, addr uint64, n int, write bool) sim.
 
 	// A refresh that is due when this request could use the bus goes first.
 	if now := max(t, c.colFree); now >= c.nextRef {
-		d.refresh(ch, now)
+		d.refresh(c, now)
 	}
-	b := &d.banks[ch*cfg.Banks+bank]
+	b := &c.banks[bank]
 	if b.row != row {
 		act := max(t, b.actReady)
 		if b.row >= 0 {
@@ -360,9 +361,8 @@ func (d *DRAM) transfer(t sim.Time, ch int, addr uint64, n int, write bool) sim.
 }
 
 // refresh does every refresh of a channel that is due at now.
-func (d *DRAM) refresh(ch int, now sim.Time) {
-	c := &d.ch[ch]
-	banks := d.banks[ch*d.cfg.Banks : (ch+1)*d.cfg.Banks]
+func (d *DRAM) refresh(c *dramChannel, now sim.Time) {
+	banks := c.banks
 	due := int64((now-c.nextRef)/d.refGap) + 1
 	d.count[DRAMRefresh] += due
 	if d.cfg.Refresh == RefreshAllBanks {

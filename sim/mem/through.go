@@ -2,15 +2,57 @@ package mem
 
 import "github.com/nnsoc/nnsoc/sim"
 
-// through remembers the line that WriteThrough wrote last, in a cache and in the
-// one behind it. As long as neither has been asked for anything else - their
-// stamps tell - one more write to it finds everything as the one before left it.
+// through remembers the line that was written last through a cache to the one
+// behind it. As long as neither has been asked for anything else - their stamps
+// tell - one more write to it finds everything as the one before left it.
 type through struct {
 	line         uint64 // number of the line in front
 	stamp        uint64 // of the cache in front; 0: nothing to remember
 	behind       uint64 // stamp of the one behind
 	miss         int64  // 1 when the line in front is absent
 	bank, banked *sim.Time
+}
+
+// Burst is a run of writes, one at least, of few bytes each to one line of a
+// write-through cache, when the cache behind has that line. Until it has ended,
+// both serve nothing else.
+type Burst struct {
+	bank, banked    sim.Time // when the ports of the two caches are free
+	cycle, hit      sim.Time
+	cycled, hitNext sim.Time // of the cache behind
+	writes          int64
+}
+
+// Write is Access for the next write: it answers when that is accepted.
+func (b *Burst) Write(t sim.Time) sim.Time {
+	t = max(t, b.bank)
+	b.bank = t + b.cycle
+	t = max(t+b.hit, b.banked)
+	b.banked = t + b.cycled
+	b.writes++
+	return t + b.hitNext
+}
+
+// BeginBurst begins writes of up to n bytes to the line of addr. Where ok is
+// false, nothing has changed and writes are for Access.
+func (c *Cache) BeginBurst(b *Burst, addr uint64, n int) (ok bool) {
+	next := c.behind
+	if next == nil || uint(n-1) >= c.narrow || !c.findThrough(addr, addr>>(c.lineShift&63)) {
+		return false
+	}
+	w := &c.through
+	*b = Burst{bank: *w.bank, banked: *w.banked, cycle: c.cycle, hit: c.hit, cycled: next.cycle, hitNext: next.hit}
+	return true
+}
+
+// EndBurst ends a burst and answers how many writes it was.
+func (c *Cache) EndBurst(b *Burst) (writes int64) {
+	w := &c.through
+	*w.bank, *w.banked = b.bank, b.banked
+	c.count[CacheWrite] += b.writes
+	c.count[CacheWriteMiss] += w.miss * b.writes
+	c.behind.count[CacheWrite] += b.writes
+	return b.writes
 }
 
 // WriteThrough is Access for a write of few bytes that the cache behind has the
@@ -38,25 +80,26 @@ func (c *Cache) WriteThrough(t sim.Time, addr uint64, n int) (done sim.Time, ok 
 	return t + b.hit, true
 }
 
-// findThrough makes the line of addr, number first, the one that WriteThrough
-// writes, when it can.
+// findThrough makes the line of addr, number first, the one that is written
+// through, when it can.
 func (c *Cache) findThrough(addr, first uint64) bool {
 	b := c.behind
 	ln := addr >> (b.lineShift & 63)
-	l := &b.lines[int(ln&b.setMask)*b.ways+int(b.way[ln&uint64(len(b.way)-1)])]
+	at := int(ln&b.setMask)*b.ways + int(b.way[ln&uint64(len(b.way)-1)])
+	l := &b.lines[at]
 	if l.tag != ln || l.flags&linePrefetched != 0 {
 		return false
 	}
 	w := through{line: first}
-	if f := &c.lines[int(first&c.setMask)*c.ways+int(c.way[first&uint64(len(c.way)-1)])]; f.tag == first {
-		c.touch(f, first)
-	} else if c.held[first&uint64(len(c.held)-1)] == 0 {
+	if i := int(first&c.setMask)*c.ways + int(c.way[first&uint64(len(c.way)-1)]); c.lines[i].tag == first {
+		c.touch(i, first)
+	} else if c.held[c.place(first)] == 0 {
 		c.stamp += wayStep
 		w.miss = 1
 	} else {
 		return false
 	}
-	b.touch(l, ln)
+	b.touch(at, ln)
 	l.flags |= lineDirty
 	w.stamp, w.behind = c.stamp, b.stamp
 	w.bank = &c.bankFree[first&uint64(len(c.bankFree)-1)]

@@ -11,8 +11,8 @@ import (
 )
 
 // TestWriteThrough gives the same accesses to two pairs of caches, writes of one
-// through WriteThrough where it answers: times, counters and what the caches hold
-// must stay the same.
+// through WriteThrough or as bursts where those answer: times, counters and what
+// the caches hold must stay the same.
 func TestWriteThrough(t *testing.T) {
 	r := rand.New(rand.NewSource(9))
 	for _, prefetch := range []PrefetchKind{PrefetchNone, PrefetchNextLine} {
@@ -32,7 +32,7 @@ func TestWriteThrough(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		now, taken, last := sim.Time(0), 0, uint64(0)
+		now, taken, bursts, last := sim.Time(0), 0, 0, uint64(0)
 		for k := range 200_000 {
 			now += sim.Time(r.Intn(8)) * sim.Nanosecond
 			addr, n := uint64(r.Intn(1<<13)), 1<<r.Intn(5)
@@ -58,6 +58,21 @@ func TestWriteThrough(t *testing.T) {
 					done[i] = l2[i].Clean(now)
 				case kind == 4:
 					done[i], _ = l2[i].Access(now, addr&^127, 128, Write)
+				case kind == 5: // several writes to one line
+					var b Burst
+					burst := i == 1 && l1[i].BeginBurst(&b, addr, 8)
+					for j := range uint64(1 + k%5) {
+						at := now + sim.Time(j)*sim.Nanosecond
+						if a := addr&^63 + (addr+8*j)&56; burst {
+							done[i] += b.Write(at)
+						} else {
+							d, _ := l1[i].Access(at, a, 8, Write)
+							done[i] += d
+						}
+					}
+					if burst {
+						bursts += int(l1[i].EndBurst(&b))
+					}
 				default:
 					ok := false
 					if i == 1 {
@@ -79,22 +94,26 @@ func TestWriteThrough(t *testing.T) {
 				t.Errorf("prefetch %d: the caches differ:\n%.300s\n%.300s", prefetch, a, b)
 			}
 		}
-		if taken < 10_000 {
-			t.Errorf("prefetch %d: %d writes only", prefetch, taken)
+		if taken < 10_000 || bursts < 10_000 {
+			t.Errorf("prefetch %d: %d writes only, %d in bursts", prefetch, taken, bursts)
 		}
 	}
 }
 
+// holding is a line of a cache and its way.
+type holding struct {
+	line
+	way int
+}
+
 // held is what a cache holds, set by set, in the order of its last uses: the
 // stamps themselves may differ.
-func held(c *Cache) []line {
-	lines := slices.Clone(c.lines)
+func held(c *Cache) (lines []holding) {
+	for i := range c.lines {
+		lines = append(lines, holding{c.lines[i], i})
+	}
 	for i := 0; i < len(lines); i += c.ways {
-		set := lines[i:][:c.ways]
-		slices.SortFunc(set, func(a, b line) int { return cmp.Compare(a.use, b.use) })
-		for w := range set {
-			set[w].use &= wayStep - 1
-		}
+		slices.SortFunc(lines[i:][:c.ways], func(a, b holding) int { return cmp.Compare(c.use[a.way], c.use[b.way]) })
 	}
 	return lines
 }

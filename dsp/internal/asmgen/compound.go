@@ -18,6 +18,14 @@ func jumpTo() {
 	Label("done")
 }
 
+// joined makes the pair of ECX and EAX in RAX: written at once, so that a reader
+// of the pair need not wait until two writes have left the host's store buffer.
+func joined() Register {
+	SHLQ(Imm(32), RCX)
+	ORQ(RCX, RAX)
+	return RAX
+}
+
 // combined writes scalar forms that do two things: operations on an
 // accumulator, with shifts or products in them, and compares with jumps.
 func combined() {
@@ -132,8 +140,7 @@ func combined() {
 		op(name, func() {
 			lo(EAX)
 			hi(ECX)
-			MOVL(EAX, d())
-			MOVL(ECX, in(RDX, 4))
+			MOVQ(joined(), d())
 		})
 	}
 	imm := func(disp int) func(Register) { return func(r Register) { MOVL(field(disp), r) } }
@@ -293,16 +300,19 @@ func combined() {
 
 // frames writes the stack frames of procedures.
 func frames() {
-	r30 := Mem{Base: thread, Disp: offR31 - 4}
+	r30, r31 := Mem{Base: thread, Disp: offR31 - 4}, Mem{Base: thread, Disp: offR31}
 	op("S2_allocframe", func() {
-		MOVL(in(ptr(0, R9), 0), EAX)
+		MOVL(in(ptr(0, R10), 0), EAX)
 		SUBL(Imm(8), EAX)
 		aligned(8)
-		MOVQ(r30, R8)
+		MOVL(r30, R8L)
+		MOVL(r31, R9L)
+		SHLQ(Imm(32), R9)
+		ORQ(R9, R8)
 		MOVQ(R8, resolve(segWrite8))
 		MOVL(EAX, r30)
 		SUBL(field(uopImm), EAX)
-		MOVL(EAX, in(R9, 0))
+		MOVL(EAX, in(R10, 0))
 		slow()
 	})
 	// The pair of r30 and r31 comes back; a return jumps to the latter.

@@ -112,12 +112,16 @@ func scalarMemory() {
 		MOVWQZX(field(uopEA), RCX)
 		MOVL(EAX, slot(RCX))
 	})
+	// What is stored is read as it was written, a register or a pair: a wider read
+	// would wait until the write has left the host's store buffer.
 	stores := []struct {
 		name string
 		size int
+		read func(Op, Op)
+		from Register
 		move func(Op, Op)
 		src  Register
-	}{{"rb", 1, MOVB, R8B}, {"rh", 2, MOVW, R8W}, {"ri", 4, MOVL, R8L}, {"rd", 8, MOVQ, R8}}
+	}{{"rb", 1, MOVL, R8L, MOVB, R8B}, {"rh", 2, MOVL, R8L, MOVW, R8W}, {"ri", 4, MOVL, R8L, MOVL, R8L}, {"rd", 8, MOVQ, R8, MOVQ, R8}}
 	for _, s := range stores {
 		for _, m := range scalarModes {
 			names := []string{"S2_store" + s.name + "_" + m.suffix}
@@ -130,7 +134,7 @@ func scalarMemory() {
 			ops(names, func() {
 				m.base(0)
 				aligned(s.size)
-				MOVQ(in(ptr(1+m.extra, R8), 0), R8)
+				s.read(in(ptr(1+m.extra, R8), 0), s.from)
 				s.move(s.src, resolve(segWrite8))
 				if m.post != nil {
 					m.post(0)

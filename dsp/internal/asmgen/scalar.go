@@ -98,11 +98,9 @@ func scalar() {
 		MOVL(EAX, in(ptr(0, RDX), 0))
 	})
 	op("A2_combinew", func() {
-		MOVL(in(ptr(1, RAX), 0), EAX)
-		MOVL(in(ptr(2, RCX), 0), ECX)
-		ptr(0, RDX)
-		MOVL(ECX, in(RDX, 0))
-		MOVL(EAX, in(RDX, 4))
+		MOVL(in(ptr(1, RCX), 0), ECX)
+		MOVL(in(ptr(2, RAX), 0), EAX)
+		MOVQ(joined(), in(ptr(0, RDX), 0))
 	})
 	op("M2_maci", func() {
 		MOVL(in(ptr(1, RAX), 0), EAX)
