@@ -85,17 +85,7 @@ func (f *Func) Compile() (*Code, error) {
 	live := f.liveness()
 	live.makeGraphs()
 	runs := f.blockRuns()
-	var best *Code
-	rows := attempts[:]
-	if f.ordered {
-		best, rows = f.best(rows[inOrder:], live, runs), rows[:inOrder]
-	}
-	if best == nil {
-		best = f.best(rows, live, runs)
-	}
-	if best == nil {
-		best = f.best(lastAttempts[:], live, runs)
-	}
+	best := f.compile(live, runs)
 	if best == nil {
 		best = f.schedule(live, attempt{window: 1})
 		best.InOrder = true
@@ -103,12 +93,33 @@ func (f *Func) Compile() (*Code, error) {
 			return nil, err
 		}
 	}
-	if f.refined {
-		best = f.refine(best, live, runs)
-	}
 	best.placed.apply()
 	best.Cost = best.cost(runs)
 	return best, nil
+}
+
+// compile is the best code of several schedules, nil when none fits.
+func (f *Func) compile(live *liveness, runs []int) *Code {
+	rows := attempts[:]
+	if f.ordered {
+		if best := f.refine(f.schedule(live, rows[inOrder][0]), live, runs); best != nil {
+			return best
+		}
+		if best := f.best(rows[inOrder:], live, runs); best != nil {
+			return best
+		}
+		rows = rows[:inOrder]
+	}
+	best := f.best(rows, live, runs)
+	if best == nil {
+		best = f.best(lastAttempts[:], live, runs)
+	}
+	if best != nil && f.refined {
+		if next := f.refine(best, live, runs); next != nil && next.cost(runs) < best.cost(runs) {
+			best = next
+		}
+	}
+	return best
 }
 
 // best is the code of the best row, nil when none fits.
@@ -125,7 +136,7 @@ func (f *Func) best(rows [][]attempt, live *liveness, runs []int) *Code {
 			}
 			break
 		}
-		if i == 0 && best != nil && (!best.crowded || f.ordered) {
+		if i == 0 && best != nil && !best.crowded {
 			break
 		}
 	}

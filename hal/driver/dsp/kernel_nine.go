@@ -19,7 +19,8 @@ import (
 // Products of the single tap are halves, which a widening addition takes together
 // with the biases, as halves too. No sums wait in registers, so the words of the
 // next output, the products of this one and the requantization of the one before
-// are woven into one another, across the ends of rows.
+// are woven into one another, across the ends of rows. Requantization by channel makes
+// halves of sums at once, of which half as many wait.
 
 // nineForm is how the taps are divided.
 type nineForm struct {
@@ -112,7 +113,12 @@ func (f *nineForm) weight(word, part, j int) int {
 
 // keeps lists how many constants may stay in registers, what is likely to be best first.
 func (d *depthKernel) keeps() []int {
-	if d.halves() {
+	switch k := d.rq; {
+	case k.perChannel && k.whole:
+		return []int{4, 3, 1, 5}
+	case k.perChannel && (k.left || k.clamp || !k.plain):
+		return []int{5, 6, 4, 3, 1}
+	case k.perChannel, d.halves():
 		return []int{8, 6, 5, 4, 3, 1}
 	}
 	return []int{5, 4, 6, 8, 3, 1}
@@ -130,7 +136,6 @@ type nineCode struct {
 	next   nineBytes    // of the output that an entry or a round of the loop begins with
 	ready  quad         // the output before
 	out    [2]build.Reg // where it and the one behind it go
-	header build.Reg    // of the record that it needs
 	const1 []build.Reg  // constants in registers
 	// cellState is there where a vector has several positions.
 	cellState *nineCells
@@ -157,7 +162,7 @@ func (d *depthKernel) round() int {
 	switch {
 	case d.cells == 1:
 		return 2 * max(d.shared()+1, 2)
-	case d.stride == 1:
+	case d.stride == 1 || d.rq.perChannel:
 		return 2 * (d.reach() + 1)
 	}
 	return d.reach() + 1
@@ -201,7 +206,6 @@ func (e *depthCode) nine(table, entries, params build.Reg) {
 		n.out[i] = a.add(dst, 0)
 	}
 	e.w = a.bases(rec, d.record())
-	n.header = a.add(e.w.r[0], 0)
 	for i := range min(n.f.kept, n.f.vectors()) {
 		n.const1 = append(n.const1, a.v("constant"))
 		e.w.load(n.const1[i], e.depthKernel.header()+i)
@@ -307,9 +311,6 @@ func (n *nineCode) outputs(count int, next func() build.Reg) {
 				}
 			},
 			func() { n.requantize(ready, n.out[min(i, 1)], max(i-1, 0)*n.outStep()) })
-		if i == 0 && n.depthKernel.rq.perChannel && !n.f.same {
-			a.op(hexagon.A2_tfr, n.header, n.w.r[0])
-		}
 		x, ready = to, out
 	}
 }
@@ -410,7 +411,7 @@ func (n *nineCode) products(first, second quad, x nineBytes, ready quad, multipl
 			n.joinPart(second[k], x.column[2], x.third, k)
 		}
 		sum, t := a.vv("sum"), a.vv("products")
-		if !n.rq.half {
+		if !n.narrowed() {
 			sum = ready[k]
 		}
 		words := [2]build.Reg{first[k], second[k]}
@@ -444,17 +445,27 @@ func (n *nineCode) products(first, second quad, x nineBytes, ready quad, multipl
 				a.opTmp(aliasConst, 2, b, at, hexagon.V6_vaddw, half(sum, j), half(sum, j), a.v("bias"))
 			}
 		}
-		if n.rq.half {
+		switch {
+		case n.rq.half:
 			a.op(hexagon.V6_vsatwh, lo(ready[k]), hi(sum), lo(sum))
+		case n.rq.perChannel:
+			x, y := n.lanes(2*k), n.lanes(2*k+1)
+			n.rq.narrowTo(lo(ready[k]), n.rq.scale(lo(sum), x), n.rq.scale(hi(sum), y), x, y)
 		}
 	}
 }
 
+// narrowed reports whether sums become halves at once: by channel that needs the record.
+func (n *nineCode) narrowed() bool { return n.rq.half || n.rq.perChannel }
+
 // requantize stores an output.
 func (n *nineCode) requantize(ready quad, dst build.Reg, off int) {
+	if n.rq.perChannel {
+		n.a.phase(phaseRequantize)
+		n.a.vstore(dst, off, n.rq.finish(lo(ready[0]), lo(ready[1]), true), aliasOut)
+		n.a.phase(phaseOther)
+		return
+	}
 	s := depthSlide{depthCode: n.depthCode, ready: []quad{ready}}
-	w := n.w
-	n.w.r = []build.Reg{n.header}
 	n.store(s.readyRegs(0), dst, off)
-	n.w = w
 }

@@ -113,7 +113,7 @@ func (l *lowering) keepNine(d *depthKernel) {
 		}
 	}
 	d.nine.kept = 0
-	if other := *d; best == 0 || (d.nine.heavy() || d.rq.perChannel) && l.slides(&other) < least {
+	if other := *d; best == 0 || (d.nine.heavy() || d.rq.perChannel && d.nine.wide) && l.slides(&other) < least {
 		return
 	}
 	d.nine.kept = best

@@ -237,11 +237,16 @@ func (a *asm) mulHigh(x, m build.Reg) build.Reg {
 // narrow rounds two scaled vectors and interleaves them as halves: x in the
 // even lanes, y in the odd ones.
 func (r *requantRegs) narrow(x, y build.Reg, lx, ly lanes) build.Reg {
+	h := r.a.v("half")
+	r.narrowTo(h, x, y, lx, ly)
+	return h
+}
+
+func (r *requantRegs) narrowTo(h, x, y build.Reg, lx, ly lanes) {
 	a := r.a
-	h := a.v("half")
 	if !r.perChannel && r.whole {
 		a.op(hexagon.V6_vsatwh, h, y, x)
-		return h
+		return
 	}
 	for i, v := range [2]build.Reg{x, y} {
 		switch {
@@ -267,7 +272,6 @@ func (r *requantRegs) narrow(x, y build.Reg, lx, ly lanes) build.Reg {
 		}
 	}
 	a.op(hexagon.V6_vasrwhrndsat, h, y, x, r.right)
-	return h
 }
 
 // roundLanes adds the sign of v only in lanes that shift right. Lanes that do
