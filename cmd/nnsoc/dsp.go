@@ -83,6 +83,9 @@ func runCopies(core *dsp.Core, path string, data []byte, threads int, like dsp.P
 	if n := core.Spec().Threads; threads < 1 || threads > n {
 		return nil, nil, usage(fmt.Errorf("%d threads, the DSP has %d", threads, n))
 	}
+	if o.MaxPackets < 0 {
+		return nil, nil, usage(fmt.Errorf("a limit of %d packets", o.MaxPackets))
+	}
 	var ps []*dsp.Process
 	for range threads {
 		image, err := dsp.LoadELF(data)

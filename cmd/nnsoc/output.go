@@ -62,19 +62,52 @@ func (o *output) commit() error {
 func writeFile(path string, data []byte) error { return writeFileMode(path, data, 0o644) }
 
 func writeFileMode(path string, data []byte, mode os.FileMode) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".nnsoc-*")
+	f, err := createFile(path)
 	if err != nil {
-		return usage(err)
+		return err
 	}
-	_, err = f.Write(data)
-	if e := f.Chmod(mode); err == nil {
-		err = e
+	if _, err := f.Write(data); err != nil {
+		f.discard()
+		return err
 	}
+	return f.commit(mode)
+}
+
+// newFile is a file under construction. It takes its path in one step; what is
+// no regular file, a device or a pipe, is written to as it is.
+type newFile struct {
+	*os.File
+	path   string
+	direct bool
+}
+
+func createFile(path string) (*newFile, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays one
+	}
+	fi, err := os.Stat(path)
+	f := &newFile{path: path, direct: err == nil && !fi.Mode().IsRegular()}
+	if f.direct {
+		f.File, err = os.OpenFile(path, os.O_WRONLY, 0)
+	} else {
+		f.File, err = os.CreateTemp(filepath.Dir(path), ".nnsoc-*")
+	}
+	if err != nil {
+		return nil, usage(err)
+	}
+	return f, nil
+}
+
+func (f *newFile) commit(mode os.FileMode) error {
+	if f.direct {
+		return f.Close()
+	}
+	err := f.Chmod(mode)
 	if e := f.Close(); err == nil {
 		err = e
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Rename(f.Name(), f.path)
 	}
 	if err != nil {
 		os.Remove(f.Name())
@@ -82,10 +115,17 @@ func writeFileMode(path string, data []byte, mode os.FileMode) error {
 	return err
 }
 
+// discard leaves the path as it was.
+func (f *newFile) discard() {
+	f.Close()
+	if !f.direct {
+		os.Remove(f.Name())
+	}
+}
+
 // timeline is the trace file of a command; nil without one.
 type timeline struct {
-	path   string
-	file   *os.File
+	file   *newFile
 	chrome *trace.Chrome
 }
 
@@ -93,37 +133,28 @@ func openTrace(path string) (*timeline, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".nnsoc-*")
+	f, err := createFile(path)
 	if err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
-	return &timeline{path: path, file: f, chrome: trace.NewChrome(f)}, nil
+	return &timeline{file: f, chrome: trace.NewChrome(f)}, nil
 }
 
 func (t *timeline) commit() error {
 	if t == nil {
 		return nil
 	}
-	err := t.chrome.Close()
-	if e := t.file.Chmod(0o644); err == nil {
-		err = e
+	if err := t.chrome.Close(); err != nil {
+		return err // discard does the rest
 	}
-	if e := t.file.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(t.file.Name(), t.path)
-	}
-	if err == nil {
-		t.file = nil
-	}
-	return err
+	f := t.file
+	t.file = nil
+	return f.commit(0o644)
 }
 
 // discard removes an uncommitted trace.
 func (t *timeline) discard() {
 	if t != nil && t.file != nil {
-		t.file.Close()
-		os.Remove(t.file.Name())
+		t.file.discard()
 	}
 }
