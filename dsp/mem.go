@@ -124,23 +124,12 @@ func newMemory(s *Spec) (*memory, error) {
 	}
 	m := &memory{spec: s, dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads), fetches: 1}
 	m.clock.init(s.ClockHz)
-	cache := func(name string, c CacheSpec, w mem.WritePolicy, banks int, reason sim.Reason, next mem.Level) *mem.Cache {
-		cfg := mem.CacheConfig{
-			Name: name, Hz: s.ClockHz, Bytes: c.Bytes, LineBytes: c.LineBytes, Ways: c.Ways, Write: w,
-			HitCycles: c.HitCycles, BytesPerCycle: c.BytesPerCycle, Banks: banks, MSHRs: c.MSHRs, Reason: reason,
+	l2, l1i, l1d := s.caches()
+	if m.l2, err = mem.NewCache(l2, dram); err == nil {
+		if m.l1i, err = mem.NewCache(l1i, m.l2); err == nil {
+			m.l1d, err = mem.NewCache(l1d, m.l2)
 		}
-		if w == mem.ReadOnly {
-			cfg.Prefetch, cfg.PrefetchDegree = mem.PrefetchNextLine, 1
-		}
-		var l *mem.Cache
-		if err == nil {
-			l, err = mem.NewCache(cfg, next)
-		}
-		return l
 	}
-	m.l2 = cache("l2", s.L2, mem.WriteBack, 1, sim.StallL2, dram)
-	m.l1i = cache("l1i", s.L1I, mem.ReadOnly, 1, sim.StallFetch, m.l2)
-	m.l1d = cache("l1d", s.L1D, mem.WriteThrough, 2, sim.StallL1, m.l2)
 	if err != nil {
 		return nil, err
 	}

@@ -93,12 +93,33 @@ func (s *Spec) validate() error {
 	if _, err := power.NewMeter(eventNames[:], s.Energy.PJ, s.Energy.ReferenceV); err != nil {
 		errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
 	}
+	l2, l1i, l1d := s.caches()
+	for _, c := range []*mem.CacheConfig{&l2, &l1i, &l1d} {
+		if err := c.Validate(); err != nil {
+			errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
+		}
+	}
 	if len(errs) == 0 {
-		if _, err := newMemory(s); err != nil {
+		if _, err := s.NewDRAM(); err != nil {
 			errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// caches are the caches of the core as sim/mem builds them.
+func (s *Spec) caches() (l2, l1i, l1d mem.CacheConfig) {
+	cache := func(name string, c CacheSpec, w mem.WritePolicy, banks int, reason sim.Reason) mem.CacheConfig {
+		return mem.CacheConfig{
+			Name: name, Hz: s.ClockHz, Bytes: c.Bytes, LineBytes: c.LineBytes, Ways: c.Ways, Write: w,
+			HitCycles: c.HitCycles, BytesPerCycle: c.BytesPerCycle, Banks: banks, MSHRs: c.MSHRs, Reason: reason,
+		}
+	}
+	l2 = cache("l2", s.L2, mem.WriteBack, 1, sim.StallL2)
+	l1i = cache("l1i", s.L1I, mem.ReadOnly, 1, sim.StallFetch)
+	l1i.Prefetch, l1i.PrefetchDegree = mem.PrefetchNextLine, 1
+	l1d = cache("l1d", s.L1D, mem.WriteThrough, 2, sim.StallL1)
+	return l2, l1i, l1d
 }
 
 // FromSoC is the machine that a SoC's [dsp] section describes, running at the

@@ -57,7 +57,7 @@ func Load(nameOrPath string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("soc: no SoC named %q; known: %s; or give a file that ends in .toml", nameOrPath, strings.Join(Names(), ", "))
 	}
-	return Parse(nameOrPath+".toml", data)
+	return decode(nameOrPath+".toml", data) // the presets have been checked: TestPresets
 }
 
 // Parse decodes and checks a description; file is used in errors.
@@ -65,19 +65,26 @@ func Parse(file string, data []byte) (*Config, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("soc: %s: larger than %d bytes", file, maxFile)
 	}
-	var c Config
-	err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&c)
+	c, err := decode(file, data)
 	if err != nil {
-		return nil, decodeError(file, err)
+		return nil, err
 	}
 	pos, err := positions(data)
 	if err != nil {
 		return nil, fmt.Errorf("soc: %s: %w", file, err)
 	}
 	k := checker{file: file, pos: pos}
-	k.config(&c)
+	k.config(c)
 	if err := k.err(); err != nil {
 		return nil, err
+	}
+	return c, nil
+}
+
+func decode(file string, data []byte) (*Config, error) {
+	var c Config
+	if err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&c); err != nil {
+		return nil, decodeError(file, err)
 	}
 	return &c, nil
 }

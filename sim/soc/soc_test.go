@@ -3,6 +3,7 @@ package soc_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,6 +23,13 @@ func TestPresets(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", n, err)
 			continue
+		}
+		data, err := os.ReadFile(n + ".toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checked, err := soc.Parse(n, data); err != nil || !reflect.DeepEqual(checked, c) {
+			t.Errorf("%s does not pass the checks: %v", n, err)
 		}
 		if c.SoC.Name != n {
 			t.Errorf("%s is named %q", n, c.SoC.Name)
