@@ -1,0 +1,45 @@
+package main
+
+import (
+	"io"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/dsp"
+)
+
+// TestStorePrograms runs the programs of the budget and counts what they stored.
+func TestStorePrograms(t *testing.T) {
+	a := &app{soc: "pixel4"}
+	core, err := a.dspCore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range budget {
+		s := budget[i].program
+		if s == nil {
+			continue
+		}
+		image, err := s.image()
+		if err != nil {
+			t.Fatalf("%s: %v", budget[i].work, err)
+		}
+		millions, err := s.run(core, image)
+		if err != nil {
+			t.Fatalf("%s: %v", budget[i].work, err)
+		}
+		p := &dsp.Process{Image: image, Stdout: io.Discard, Stderr: io.Discard}
+		rep, err := core.Exec([]*dsp.Process{p}, dsp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := int64(0)
+		for _, c := range rep.Counters {
+			if c.Name == "vector_store" {
+				counted = c.Value
+			}
+		}
+		if float64(counted) != millions*1e6 || counted < stores {
+			t.Errorf("%s: %v million stores, counted %d", budget[i].work, millions, counted)
+		}
+	}
+}
