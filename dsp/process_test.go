@@ -50,6 +50,8 @@ func TestCopiesShareCodeAlone(t *testing.T) {
 	s := core.Spec()
 	for _, c := range []struct{ name, load, counter string }{
 		{"vectors", "loop0(1f,r1)\n1: { v0 = vmem(r0++#1) }:endloop0", "l2_read_miss"},
+		{"stored vectors", "loop0(1f,r1)\n1: { vmem(r0++#1) = v0 }:endloop0", "l2_write_miss"},
+		{"stored words", "loop0(1f,r1)\n1: { memw(r0++m0) = r3 }:endloop0", "l2_write_miss"},
 		{"words", "loop0(1f,r1)\n1: { r3 = memw(r0++m0) }:endloop0", "l1d_read_miss"},
 		{"l2fetch", "{ l2fetch(r0,r2) ; r1 = ##20000 }\n loop0(1f,r1)\n1: { r3 = memw(r0+#0) ; r1 = add(r1,#1) }:endloop0\n { v0 = vmem(r0+#0) }", "l2_fill"},
 	} {
