@@ -20,6 +20,7 @@
 //	nine       the same for windows of three by three: two words of four taps and a single one
 //	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
 //	binary     ADD, SUB, MUL
+//	affine     ADD, SUB where rounding once gives the same results for all pairs of bytes
 //	unary      RELU*, LOGISTIC, TANH, HARD_SWISH, RSQRT, requantization by table or clamp
 //	softmax    exponentials from a table of the 256 differences, sum, reciprocal, scaling
 //	copy, fill PAD, CONCATENATION, halos, every operation that selects or reorders elements, in runs of bytes

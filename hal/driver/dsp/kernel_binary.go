@@ -75,6 +75,30 @@ func (b *binaryKernel) generate(a *asm) {
 		termA = a.addTerm(params, binMultA, binRightA, b.roundA)
 		termB = a.addTerm(params, binMultB, binRightB, b.roundB)
 	}
+	a.binaryEntries(table, entries, 1, func(pa, pb, po build.Reg) {
+		xa := a.centred(pa, zeroA)
+		xb := a.centred(pb, zeroB)
+		var acc [4]build.Reg
+		for i := range xa {
+			if b.mul {
+				w := a.vv("product")
+				a.op(hexagon.V6_vmpyhv, w, xa[i], xb[i])
+				acc[2*i], acc[2*i+1] = lo(w), hi(w)
+				continue
+			}
+			wa, wb := termA.widen(a, xa[i]), termB.widen(a, xb[i])
+			for k := range wa {
+				acc[2*i+k] = a.v("sum")
+				a.op(sum, acc[2*i+k], wa[k], wb[k])
+			}
+		}
+		a.op(hexagon.V6_vS32b_pi, po, 1, rq.pack(acc, noLanes, true)).Stores(aliasOut)
+	})
+	a.ret()
+}
+
+// binaryEntries runs body for every vector of the entries, for one or two at a time.
+func (a *asm) binaryEntries(table, entries build.Reg, most int, body func(pa, pb, po build.Reg)) {
 	a.repeat(entries, func() {
 		pa, pb, po := a.word(table, binA, "a"), a.word(table, binB, "b"), a.word(table, binOut, "out")
 		n, ahead, box := a.word(table, binVectors, "vectors"), a.word(table, binAhead, "ahead"), a.word(table, binBox, "box")
@@ -85,27 +109,21 @@ func (b *binaryKernel) generate(a *asm) {
 			a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
 			a.op(hexagon.Y5_l2fetch, ahead, shape)
 		})
-		a.loop0(n, func() {
-			xa := a.centred(pa, zeroA)
-			xb := a.centred(pb, zeroB)
-			var acc [4]build.Reg
-			for i := range xa {
-				if b.mul {
-					w := a.vv("product")
-					a.op(hexagon.V6_vmpyhv, w, xa[i], xb[i])
-					acc[2*i], acc[2*i+1] = lo(w), hi(w)
-					continue
-				}
-				wa, wb := termA.widen(a, xa[i]), termB.widen(a, xb[i])
-				for k := range wa {
-					acc[2*i+k] = a.v("sum")
-					a.op(sum, acc[2*i+k], wa[k], wb[k])
-				}
-			}
-			a.op(hexagon.V6_vS32b_pi, po, 1, rq.pack(acc, noLanes, true)).Stores(aliasOut)
+		if most == 1 {
+			a.loop0(n, func() { body(pa, pb, po) })
+			return
+		}
+		pairs, last := a.r("pairs"), a.r("last")
+		a.op(hexagon.S2_lsr_i_r, pairs, n, 1)
+		a.op(hexagon.A2_andir, last, n, 1)
+		a.skipIfZero(pairs, func() {
+			a.loop0(pairs, func() {
+				body(pa, pb, po)
+				body(pa, pb, po)
+			})
 		})
+		a.skipIfZero(last, func() { body(pa, pb, po) })
 	})
-	a.ret()
 }
 
 // centred loads a vector of bytes, widens it to halves (even bytes, odd bytes)

@@ -68,7 +68,7 @@ type lowering struct {
 	wants       []want           // of rows, in the order of the jobs
 	faults      []fault
 	extents     map[uint32]*tensor // see openOutput
-	narrow      map[uint32]bool    // operands asked about, see takenNarrow
+	narrow      map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
 }
 
 // lowerModel lowers a model whose shapes are all known.

@@ -73,8 +73,18 @@ func lowerAdd(l *lowering, op *nn.Operation) error {
 	}
 	bias := unsignedBias(e.Type)
 	rq := newRequant([]opspec.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
+	sign := int32(1)
+	if op.Type == nn.OpSub {
+		sign = -1
+	}
+	if l.narrow != nil {
+		if f, ok := findAffine(&q, sign, bias); ok {
+			k, generate := affineKernel(rq.kind().clamp)
+			return l.binary(&e, "affine_"+k.tag(), generate, f.params(&rq))
+		}
+	}
 	k := binaryKernel{sub: op.Type == nn.OpSub, roundA: q.A.Shift < 0, roundB: q.B.Shift < 0, rq: rq.kind()}
-	return l.binary(&e, k, addParams(&rq, &q, bias))
+	return l.binary(&e, k.name(), k.generate, addParams(&rq, &q, bias))
 }
 
 func lowerMul(l *lowering, op *nn.Operation) error {
@@ -91,10 +101,12 @@ func lowerMul(l *lowering, op *nn.Operation) error {
 	}
 	bias := unsignedBias(e.Type)
 	rq := newRequant([]opspec.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
-	return l.binary(&e, binaryKernel{mul: true, rq: rq.kind()}, mulParams(&rq, &q, bias))
+	k := binaryKernel{mul: true, rq: rq.kind()}
+	return l.binary(&e, k.name(), k.generate, mulParams(&rq, &q, bias))
 }
 
-func (l *lowering) binary(e *opspec.Elementwise, k binaryKernel, params []uint32) error {
+// binary lowers an operation by a kernel.
+func (l *lowering) binary(e *opspec.Elementwise, name string, generate func(a *asm), params []uint32) error {
 	s := shapeOf(e.Dims)
 	var in [2]*tensor
 	for i, idx := range [2]uint32{e.A, e.B} {
@@ -115,7 +127,7 @@ func (l *lowering) binary(e *opspec.Elementwise, k binaryKernel, params []uint32
 	}
 	out := l.result(e.Output, pitch)
 	l.addVectors("binary", in[:], out, false, func(s *step, from, to int) error {
-		kern, err := l.kernel(k.name(), k.generate)
+		kern, err := l.kernel(name, generate)
 		if err != nil {
 			return err
 		}

@@ -207,7 +207,7 @@ func TestRandomBinary(t *testing.T) {
 		}
 		typ := quantType(r)
 		oa, ob, oo := b.activation(typ, da...), b.activation(typ, db...), b.activation(typ, dout...)
-		op := pick(r, nn.OpAdd, nn.OpMul)
+		op := pick(r, nn.OpAdd, nn.OpSub, nn.OpMul)
 		if op == nn.OpMul {
 			oo.Scale = oa.Scale * ob.Scale * float32(1.01+50*r.Float64())
 		}
