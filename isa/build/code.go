@@ -100,24 +100,22 @@ func (f *Func) Compile() (*Code, error) {
 
 // compile is the best code of several schedules, nil when none fits.
 func (f *Func) compile(live *liveness, runs []int) *Code {
+	var best *Code
 	rows := attempts[:]
 	if f.ordered {
-		if best := f.refine(f.schedule(live, rows[inOrder][0]), live, runs); best != nil {
-			return best
+		for rows = attempts[inOrder:]; best == nil && len(rows) > 0; rows = rows[1:] {
+			best = f.best(rows[:1], live, runs)
 		}
-		if best := f.best(rows[inOrder:], live, runs); best != nil {
-			return best
-		}
-		rows = rows[:inOrder]
+		rows = attempts[:inOrder]
 	}
-	best := f.best(rows, live, runs)
+	if best == nil {
+		best = f.best(rows, live, runs)
+	}
 	if best == nil {
 		best = f.best(lastAttempts[:], live, runs)
 	}
 	if best != nil && f.refined {
-		if next := f.refine(best, live, runs); next != nil && next.cost(runs) < best.cost(runs) {
-			best = next
-		}
+		best = f.refine(best, live, runs)
 	}
 	return best
 }

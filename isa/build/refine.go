@@ -13,15 +13,13 @@ import (
 
 // refineRounds is how often that is done, with refineSlack registers left free at first
 // and then with more.
-const refineRounds = 3
+const refineRounds = 2
 
-var refineSlack = [...]int{0, 2, 4}
+var refineSlack = [...]int{0, 2}
 
-// refine answers the best code that comes of a schedule, nil when there are no registers
-// for any.
-func (f *Func) refine(last *Code, live *liveness, runs []int) *Code {
-	var best *Code
-	from := 0
+// refine answers the best code that comes of it, which may be the given one.
+func (f *Func) refine(best *Code, live *liveness, runs []int) *Code {
+	last, from := best, 0
 	for range refineRounds {
 		var next *Code
 		for ; from < len(refineSlack); from++ {
@@ -33,7 +31,7 @@ func (f *Func) refine(last *Code, live *liveness, runs []int) *Code {
 		if from == len(refineSlack) {
 			break
 		}
-		if last = next; best == nil || next.cost(runs) < best.cost(runs) {
+		if last = next; next.cost(runs) < best.cost(runs) {
 			best = next
 		}
 	}

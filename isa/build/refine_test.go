@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// TestRefine: schedules that were turned over and back keep the meaning, and are often
-// shorter than those that they come of, seldom longer.
+// TestRefine: schedules that were turned over and back keep the meaning, are never
+// longer, and often shorter, than those that they come of.
 func TestRefine(t *testing.T) {
 	tgt := newToy(12)
-	shorter, longer := 0, 0
+	shorter := 0
 	for seed := range uint64(300) {
 		f := randomFunc(tgt, rand.New(rand.NewPCG(seed, 2)), 2+int(seed%5))
 		f.Ordered()
@@ -25,11 +25,8 @@ func TestRefine(t *testing.T) {
 			continue
 		}
 		code := f.refine(before, live, runs)
-		if code == nil {
-			continue
-		}
 		if was, is := before.cost(runs), code.cost(runs); is > was {
-			longer++
+			t.Errorf("seed %d: cost %d, before %d", seed, is, was)
 		} else if is < was {
 			shorter++
 		}
@@ -38,8 +35,8 @@ func TestRefine(t *testing.T) {
 			t.Fatalf("seed %d: memory %v, want %v", seed, got.mem, want.mem)
 		}
 	}
-	if shorter < 100 || longer > 30 {
-		t.Errorf("of 300 only %d became shorter, %d longer", shorter, longer)
+	if shorter < 100 {
+		t.Errorf("only %d of 300 became shorter", shorter)
 	}
-	t.Logf("%d became shorter, %d longer", shorter, longer)
+	t.Logf("%d became shorter", shorter)
 }
