@@ -207,7 +207,7 @@ func (t *thread) physical(ea uint32) uint64 { return t.origin + uint64(ea) }
 
 // lineD is the number of the L1D line of an address. Lines have more bytes than
 // the core has threads, so it fits.
-func (m *memory) lineD(t *thread, ea uint32) uint32 { return uint32(t.physical(ea) >> m.shiftD) }
+func (m *memory) lineD(t *thread, ea uint32) uint32 { return uint32(t.physical(ea) >> (m.shiftD & 63)) }
 
 // hitsAgain reports a scalar load from the line that its L1 set served last. Who
 // asks counts them in skippedD.

@@ -79,62 +79,18 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 	var issue, operand, hits int64
 	left := p.rounds
 	addr := t.addr[p.base:]
-	var burst mem.Burst
-	line, stored := noLine, noLine // that the burst writes, that was stored to last
+	tm.store.last = noLine
 	for {
 		ops := v.mem
 		for i := range ops {
 			op, ea := &ops[i], addr[i]
-			if ea == skipped {
-				continue
-			}
-			cycle := start + int64(op.cycle)
-			var wait int64
-			var why sim.Reason
-			switch op.kind {
-			case scalarLoad:
-				if m.hitsAgain(t, ea) {
-					hits++
-					continue
-				}
-			case scalarStore:
-				if m.lineD(t, ea) == line {
-					if wait = m.burstStore(t, cycle, &burst); wait > 0 {
-						start += tm.waited(t, &op.memOp, sim.StallQueue, wait, ea)
-					}
-					continue
-				}
-			case vectorLoad:
-				if m.freeVTCM(ea) {
-					continue
-				}
-			}
-			if line != noLine {
-				m.endBurst(&burst)
-				line = noLine
-			}
-			switch op.kind {
-			case scalarLoad:
-				wait, why = m.scalarLoad(t, cycle, m.clock.at(cycle), ea, op.bytes)
-			case scalarStore:
-				at := m.lineD(t, ea)
-				if at == stored {
-					line = m.beginBurst(&burst, t, ea)
-				}
-				if stored = at; line != noLine {
-					wait, why = m.burstStore(t, cycle, &burst), sim.StallQueue
-				} else {
-					wait, why = m.scalarStore(t, cycle, m.clock.at(cycle), ea, op.bytes)
-				}
-			case vectorLoad:
-				wait, why = m.vectorLoad(t, cycle, m.clock.at(cycle), ea)
-			case vectorStore:
-				wait, why = m.vectorStore(t, cycle, m.clock.at(cycle), ea)
+			switch {
+			case ea == skipped:
+			case op.kind == scalarLoad && m.hitsAgain(t, ea):
+				hits++
+			case op.kind == vectorLoad && m.freeVTCM(ea):
 			default:
-				wait, why = m.access(t, &op.memOp, i, ea, cycle)
-			}
-			if wait > 0 {
-				start += tm.waited(t, &op.memOp, why, wait, ea)
+				start = tm.serve(t, op, i, ea, start)
 			}
 		}
 		start += v.cycles
@@ -143,9 +99,7 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 		v.runs++
 		w := &v.ways[how]
 		if left == 0 {
-			if line != noLine {
-				m.endBurst(&burst)
-			}
+			tm.endBurst()
 			p.stalls[sim.StallIssue] += issue
 			p.stalls[sim.StallOperand] += operand
 			p.rounds = 0
@@ -161,38 +115,89 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 	}
 }
 
+// serve times the i-th memory operation of a block that began at start, and
+// answers when it would have begun with the wait.
+func (tm *timing) serve(t *thread, op *timedOp, i int, ea uint32, start int64) int64 {
+	m := tm.mem
+	cycle := start + int64(op.cycle)
+	var wait int64
+	var why sim.Reason
+	if op.kind == scalarStore {
+		wait, why = tm.scalarStore(t, cycle, ea, op.bytes), sim.StallQueue
+	} else {
+		tm.endBurst()
+		switch op.kind {
+		case scalarLoad:
+			wait, why = m.scalarLoad(t, cycle, m.clock.at(cycle), ea, op.bytes)
+		case vectorLoad:
+			wait, why = m.vectorLoad(t, cycle, m.clock.at(cycle), ea)
+		case vectorStore:
+			wait, why = m.vectorStore(t, cycle, m.clock.at(cycle), ea)
+		default:
+			wait, why = m.access(t, &op.memOp, i, ea, cycle)
+		}
+	}
+	if wait > 0 {
+		start += tm.waited(t, &op.memOp, why, wait, ea)
+	}
+	return start
+}
+
 // Scalar stores of a thread alone to one line are timed as a burst from the second
 // on: what each of them looks up is looked up once.
 
 // maxScalar is the size of the largest scalar.
 const maxScalar = 8
 
-// beginBurst begins a burst of stores to the line of ea, unless they are for
-// scalarStore, and answers which line, else noLine.
-func (m *memory) beginBurst(b *mem.Burst, t *thread, ea uint32) uint32 {
-	behind := uint32(1)<<m.shiftD - 1
-	begin := ea &^ behind
-	vtcm := begin-m.vtcmBase+behind < m.vtcmBytes+behind // some byte of the line is there
-	if vtcm || m.active != 0 || !m.l1d.BeginBurst(b, t.physical(ea), maxScalar) {
-		return noLine
-	}
-	line := m.lineD(t, ea)
-	if last := &m.lastD[line&m.setsD]; *last != line {
-		*last = noLine // as in scalarStore
-	}
-	return line
+// storeBurst is a burst under way.
+type storeBurst struct {
+	mem.Burst
+	line uint32 // that it writes, noLine when there is none
+	last uint32 // that was stored to last
 }
 
-// burstStore is scalarStore for a store of a burst.
-func (m *memory) burstStore(t *thread, cycle int64, b *mem.Burst) int64 {
+// scalarStore is that of memory, in a burst where it can be.
+func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) int64 {
+	m := tm.mem
 	now := m.clock.at(cycle)
+	if line := m.lineD(t, ea); line != tm.store.line {
+		tm.endBurst()
+		if line != tm.store.last || !m.beginBurst(&tm.store.Burst, t, ea) {
+			tm.store.last = line
+			wait, _ := m.scalarStore(t, cycle, now, ea, bytes)
+			return wait
+		}
+		tm.store.line = line
+	}
 	entry := t.pipe.stores.next()
 	at := max(now, *entry)
-	*entry = b.Write(at)
+	*entry = tm.store.Write(at)
 	if at == now {
 		return 0
 	}
 	return m.stall(cycle, at, 0)
 }
 
-func (m *memory) endBurst(b *mem.Burst) { m.events[evL2] += m.l1d.EndBurst(b) }
+// beginBurst begins a burst of stores to the line of ea, unless they are for
+// scalarStore.
+func (m *memory) beginBurst(b *mem.Burst, t *thread, ea uint32) bool {
+	behind := uint32(1)<<m.shiftD - 1
+	begin := ea &^ behind
+	vtcm := begin-m.vtcmBase+behind < m.vtcmBytes+behind // some byte of the line is there
+	if vtcm || m.active != 0 || !m.l1d.BeginBurst(b, t.physical(ea), maxScalar) {
+		return false
+	}
+	line := m.lineD(t, ea)
+	if last := &m.lastD[line&m.setsD]; *last != line {
+		*last = noLine // as in scalarStore
+	}
+	return true
+}
+
+// endBurst ends the burst under way, if there is one.
+func (tm *timing) endBurst() {
+	if tm.store.line != noLine {
+		tm.store.line = noLine
+		tm.mem.events[evL2] += tm.mem.l1d.EndBurst(&tm.store.Burst)
+	}
+}

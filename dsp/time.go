@@ -17,6 +17,8 @@ type timing struct {
 	states *states
 	out    []pending         // of the way out that is being planned
 	at     [maxThreads]int64 // key of each thread's next event; see next
+
+	store storeBurst // of a thread alone
 }
 
 func newTiming(s *Spec, known *states) (*timing, error) {
@@ -24,7 +26,7 @@ func newTiming(s *Spec, known *states) (*timing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &timing{spec: s, mem: m, states: known}, nil
+	return &timing{spec: s, mem: m, states: known, store: storeBurst{line: noLine}}, nil
 }
 
 // pipeline is the timing state of a thread.

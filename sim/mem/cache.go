@@ -161,8 +161,12 @@ func (c *Cache) Counters() []sim.Counter {
 // Access implements Level. A read is done when its last line is; a write when
 // every line is in the cache or its miss is registered.
 func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
+	last := uint64(bytes - 1)
+	if last > c.lineMask-addr&c.lineMask {
+		return c.parts(t, addr, bytes, k)
+	}
 	// Most accesses find their line at once; this is what serve does for them.
-	if last := uint64(bytes - 1); last < c.quick[k&3] && last <= c.lineMask-addr&c.lineMask {
+	if last < c.quick[k&3] {
 		ln := addr >> (c.lineShift & 63)
 		at := int(ln&c.setMask)*c.ways + int(c.way[ln&uint64(len(c.way)-1)])
 		l := &c.lines[at]
@@ -180,17 +184,13 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, si
 	return c.serve(t, addr, bytes, k)
 }
 
-// serve is Access for whatever comes.
+// serve is Access for whatever lies in one line.
 func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
-	last := uint64(bytes - 1)
-	if last > c.lineMask-addr&c.lineMask {
-		return c.parts(t, addr, bytes, k)
-	}
 	ln := addr >> (c.lineShift & 63)
 	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 	t = max(t, *bank)
 	at := c.find(ln)
-	if at < 0 && c.plain && last < c.quick[k&3] { // what follows, for a miss
+	if last := uint64(bytes - 1); at < 0 && c.plain && last < c.quick[k&3] { // what follows, for a miss
 		*bank = t + c.cycle
 		c.count[k&1]++ // CacheRead or CacheWrite
 		c.count[CacheReadMiss+k&1]++
@@ -249,6 +249,11 @@ func (c *Cache) write(t, done sim.Time, at int, addr uint64, n int) (sim.Time, s
 // parts serves an access that is not within one line: line by line, or not at
 // all when it has no bytes.
 func (c *Cache) parts(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
+	if first := c.cfg.LineBytes - int(addr&c.lineMask); bytes > 0 && bytes-first <= c.cfg.LineBytes {
+		done, from := c.Access(t, addr, first, k)
+		d, f := c.Access(t, addr+uint64(first), bytes-first, k)
+		return max(done, d), max(from, f)
+	}
 	done, from := t, c.cfg.Reason
 	for bytes > 0 {
 		n := min(bytes, c.cfg.LineBytes-int(addr&c.lineMask))
