@@ -17,13 +17,16 @@ import (
 //	out = clamp(t + 2^(shift-1) >> shift)
 //
 // Constants are searched when a model is prepared, and used where they give the
-// reference's result for all 65,536 pairs of bytes.
+// reference's result for all 65,536 pairs of bytes. Results of fewer than affineFrom bytes
+// are not worth the search.
 
 // affineAdd are those constants, with shift+15 fraction bits.
 type affineAdd struct {
 	a, b, c int64
 	shift   int
 }
+
+const affineFrom = 4 << 10
 
 // affineTries is how many factors next to the exact ones are tried on both sides.
 const affineTries = 2
@@ -64,6 +67,9 @@ func findAffine(q *opspec.AddQuant, sign, bias int32) (affineAdd, bool) {
 			}
 			if k < hi {
 				most = min(most, edge+1<<bits-1-v)
+			}
+			if least > most {
+				break
 			}
 		}
 		if least > most || least == math.MinInt64 || most == math.MaxInt64 {

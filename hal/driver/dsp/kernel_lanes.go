@@ -433,7 +433,7 @@ func (e *lanesCode) multiply(planes, quads []int) {
 	e.order(planes, quads, func(ch, n, part int) {
 		switch {
 		case ch >= 0:
-			a.op(op, e.acc[ch/4][phaseLane[ch%4]], e.plane[n], e.weight())
+			a.op(op, e.acc[ch/4][lanePhase[ch%4]], e.plane[n], e.weight())
 		case n == 0:
 			a.op(hexagon.V6_vrmpyub, e.zeroShare, e.plane[n], e.weight())
 		default:
@@ -441,9 +441,6 @@ func (e *lanesCode) multiply(planes, quads []int) {
 		}
 	})
 }
-
-// phaseLane is the inverse of lanePhase.
-var phaseLane = [4]int{0, 2, 1, 3}
 
 // settle ends the sums of a quad.
 func (e *lanesCode) settle(q int) {

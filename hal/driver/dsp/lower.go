@@ -71,6 +71,10 @@ type lowering struct {
 	narrow      map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
 }
 
+// final reports whether what is lowered will run; otherwise only whether operations are
+// supported is asked.
+func (l *lowering) final() bool { return l.narrow != nil }
+
 // lowerModel lowers a model whose shapes are all known.
 func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
 	l := &lowering{graph: g, view: opspec.FinalView(g), threads: threads, image: newImage(codeBase),

@@ -77,7 +77,7 @@ func lowerAdd(l *lowering, op *nn.Operation) error {
 	if op.Type == nn.OpSub {
 		sign = -1
 	}
-	if l.narrow != nil {
+	if l.final() && shapeOf(e.Dims).elements() >= affineFrom {
 		if f, ok := findAffine(&q, sign, bias); ok {
 			k, generate := affineKernel(rq.kind().clamp)
 			return l.binary(&e, "affine_"+k.tag(), generate, f.params(&rq))

@@ -27,7 +27,7 @@ func (l *lowering) narrowPitch(i uint32, c int) int {
 // convolutions, and depthwise ones whose own results may have such.
 func (l *lowering) takenNarrow(i uint32) bool {
 	taken, known := l.narrow[i]
-	if known || l.narrow == nil { // only whether operations are supported is asked
+	if known || !l.final() {
 		return taken
 	}
 	l.narrow[i] = false

@@ -374,5 +374,5 @@ func (r *requantRegs) keepLanes(n int, load func(j int) lanes) func(j int) lanes
 }
 
 // lanePhase[j] is the byte within each group of four that accumulator j holds
-// after interleaving; widening instructions spread bytes the same way.
+// after interleaving; widening instructions spread bytes the same way. It is its own inverse.
 var lanePhase = [4]int{0, 2, 1, 3}
