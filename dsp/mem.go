@@ -288,8 +288,8 @@ func (m *memory) vectorStore(t *thread, cycle int64, now sim.Time, ea uint32) (i
 	*entry, _ = m.l2.Access(start, t.physical(ea), 128, mem.Write)
 	t.recent.add(ea, start+m.reachL2)
 	// The lines that it overwrites leave L1D.
-	for line := m.lineD(t, ea); line <= m.lineD(t, ea+127); line++ {
-		if a := uint64(line) << m.shiftD; m.l1d.MayHold(a) && m.l1d.Drop(a, 1) {
+	if m.l1d.Drop(t.physical(ea), 128) {
+		for line := m.lineD(t, ea); line <= m.lineD(t, ea+127); line++ {
 			if last := &m.lastD[line&m.setsD]; *last == line {
 				*last = noLine
 			}

@@ -89,6 +89,11 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 			case op.kind == scalarLoad && m.hitsAgain(t, ea):
 				hits++
 			case op.kind == vectorLoad && m.freeVTCM(ea):
+			case op.kind == vectorStore && tm.store.line == noLine:
+				cycle := start + int64(op.cycle)
+				if wait, why := m.vectorStore(t, cycle, m.clock.at(cycle), ea); wait > 0 {
+					start += tm.waited(t, &op.memOp, why, wait, ea)
+				}
 			default:
 				start = tm.serve(t, op, i, ea, start)
 			}

@@ -461,15 +461,14 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 	return done
 }
 
-// MayHold reports whether the line of an address may be in the cache: seldom when
-// it is not.
-func (c *Cache) MayHold(addr uint64) bool { return c.held[c.place(addr>>(c.lineShift&63))] != 0 }
-
 // Drop takes the lines that hold n bytes at addr out of the cache; what was
 // written to them is lost unless cleaned before. It answers whether there were
 // any.
 func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 	for ln := addr >> (c.lineShift & 63); ln <= (addr+uint64(n)-1)>>(c.lineShift&63); ln++ {
+		if c.held[c.place(ln)] == 0 {
+			continue
+		}
 		if at := c.find(ln); at >= 0 {
 			c.empty(at)
 			dropped = true
