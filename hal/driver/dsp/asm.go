@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/build"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -21,6 +22,9 @@ type asm struct {
 	f   *build.Func
 	dma bool // the core has user DMA
 }
+
+// symbol makes one word of a kernel's name with printed slices in it.
+func symbol(name string) string { return strings.NewReplacer(" ", ".", "[", "", "]", "").Replace(name) }
 
 func newAsm(t *target, name string) *asm { return &asm{f: build.New(t, name)} }
 

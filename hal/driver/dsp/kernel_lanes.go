@@ -58,7 +58,7 @@ func (d *lanesKernel) name() string {
 	if !d.sum {
 		s += fmt.Sprintf("_%x", d.second)
 	}
-	return s
+	return symbol(s)
 }
 
 // channel is output j of a quad, -1 for none.

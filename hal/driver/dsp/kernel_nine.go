@@ -3,7 +3,6 @@ package dsp
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/build"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -43,7 +42,7 @@ func (d *depthKernel) nineName() string {
 	if f.same {
 		name += "_same"
 	}
-	return strings.NewReplacer(" ", ".", "[", "", "]", "").Replace(name)
+	return symbol(name)
 }
 
 // pairRows are the rows a and b.
