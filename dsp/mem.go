@@ -170,17 +170,23 @@ func (m *memory) stall(cycle int64, done, hide sim.Time) int64 {
 }
 
 // access times the i-th memory operation of a block of thread t at a core cycle,
-// unless it is a load or a store, and answers how many cycles the thread waits,
-// and for what.
+// and answers how many cycles the thread waits, and for what.
 func (m *memory) access(t *thread, op *memOp, i int, ea uint32, cycle int64) (int64, sim.Reason) {
 	switch op.kind {
+	case scalarLoad:
+		return m.scalarLoad(t, cycle, ea, op.bytes)
+	case scalarStore:
+		return m.scalarStore(t, cycle, ea, op.bytes)
+	case vectorLoad:
+		return m.vectorLoad(t, cycle, ea)
+	case vectorStore:
+		return m.vectorStore(t, cycle, ea)
 	case scalarUpdate:
-		now := m.clock.at(cycle)
-		if n, from := m.scalarLoad(t, cycle, now, ea, op.bytes); n > 0 {
-			m.scalarStore(t, cycle+n, m.clock.at(cycle+n), ea, op.bytes)
+		if n, from := m.scalarLoad(t, cycle, ea, op.bytes); n > 0 {
+			m.scalarStore(t, cycle+n, ea, op.bytes)
 			return n, from
 		}
-		return m.scalarStore(t, cycle, now, ea, op.bytes)
+		return m.scalarStore(t, cycle, ea, op.bytes)
 	case prefetchL1:
 		if !m.inVTCM(ea) {
 			now := t.recent.visible(m.clock.at(cycle), ea, 1)
@@ -225,13 +231,12 @@ func (m *memory) freeVTCM(ea uint32) bool {
 	return true
 }
 
-// Loads and stores come at a core cycle, which is the instant now.
-
-func (m *memory) scalarLoad(t *thread, cycle int64, now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
+func (m *memory) scalarLoad(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return m.scalarVTCM, sim.StallScratchpad
 	}
+	now := m.clock.at(cycle)
 	start := now
 	if s := &t.recent[ea>>7%uint32(len(t.recent))]; s.line == ea>>7 { // a scalar is aligned
 		start = max(start, s.at)
@@ -254,12 +259,13 @@ func (m *memory) scalarLoad(t *thread, cycle int64, now sim.Time, ea uint32, byt
 	return m.stall(cycle, done, m.hideScalar), from
 }
 
-func (m *memory) vectorLoad(t *thread, cycle int64, now sim.Time, ea uint32) (int64, sim.Reason) {
+func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return max(m.waitVTCM, m.stall(cycle, t.pipe.scattered, m.hideVector)), sim.StallScratchpad
 	}
 	m.events[evL2]++
+	now := m.clock.at(cycle)
 	start := t.recent.visible(now, ea, 128)
 	if m.active != 0 {
 		m.pump(start)
@@ -274,13 +280,14 @@ func (m *memory) vectorLoad(t *thread, cycle int64, now sim.Time, ea uint32) (in
 // Stores are posted: the thread waits only when all entries of its queue are on
 // their way, until the one that is used next is free.
 
-func (m *memory) vectorStore(t *thread, cycle int64, now sim.Time, ea uint32) (int64, sim.Reason) {
+func (m *memory) vectorStore(t *thread, cycle int64, ea uint32) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
 	m.events[evL2]++
 	entry := t.pipe.stores.next()
+	now := m.clock.at(cycle)
 	start := max(now, *entry)
 	if m.active != 0 {
 		m.pump(start)
@@ -301,13 +308,14 @@ func (m *memory) vectorStore(t *thread, cycle int64, now sim.Time, ea uint32) (i
 	return m.stall(cycle, start, 0), sim.StallQueue
 }
 
-func (m *memory) scalarStore(t *thread, cycle int64, now sim.Time, ea uint32, bytes uint8) (int64, sim.Reason) {
+func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (int64, sim.Reason) {
 	if m.inVTCM(ea) {
 		m.events[evVTCM]++
 		return 0, sim.StallScratchpad
 	}
 	m.events[evL2]++
 	entry := t.pipe.stores.next()
+	now := m.clock.at(cycle)
 	start := max(now, *entry)
 	if m.active != 0 {
 		m.pump(start)

@@ -91,7 +91,7 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 			case op.kind == vectorLoad && m.freeVTCM(ea):
 			case op.kind == vectorStore && tm.store.line == noLine:
 				cycle := start + int64(op.cycle)
-				if wait, why := m.vectorStore(t, cycle, m.clock.at(cycle), ea); wait > 0 {
+				if wait, why := m.vectorStore(t, cycle, ea); wait > 0 {
 					start += tm.waited(t, &op.memOp, why, wait, ea)
 				}
 			default:
@@ -123,7 +123,6 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 // serve times the i-th memory operation of a block that began at start, and
 // answers when it would have begun with the wait.
 func (tm *timing) serve(t *thread, op *timedOp, i int, ea uint32, start int64) int64 {
-	m := tm.mem
 	cycle := start + int64(op.cycle)
 	var wait int64
 	var why sim.Reason
@@ -131,16 +130,7 @@ func (tm *timing) serve(t *thread, op *timedOp, i int, ea uint32, start int64) i
 		wait, why = tm.scalarStore(t, cycle, ea, op.bytes), sim.StallQueue
 	} else {
 		tm.endBurst()
-		switch op.kind {
-		case scalarLoad:
-			wait, why = m.scalarLoad(t, cycle, m.clock.at(cycle), ea, op.bytes)
-		case vectorLoad:
-			wait, why = m.vectorLoad(t, cycle, m.clock.at(cycle), ea)
-		case vectorStore:
-			wait, why = m.vectorStore(t, cycle, m.clock.at(cycle), ea)
-		default:
-			wait, why = m.access(t, &op.memOp, i, ea, cycle)
-		}
+		wait, why = tm.mem.access(t, &op.memOp, i, ea, cycle)
 	}
 	if wait > 0 {
 		start += tm.waited(t, &op.memOp, why, wait, ea)
@@ -164,17 +154,16 @@ type storeBurst struct {
 // scalarStore is that of memory, in a burst where it can be.
 func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) int64 {
 	m := tm.mem
-	now := m.clock.at(cycle)
 	if line := m.lineD(t, ea); line != tm.store.line {
 		tm.endBurst()
 		if line != tm.store.last || !m.beginBurst(&tm.store.Burst, t, ea) {
 			tm.store.last = line
-			wait, _ := m.scalarStore(t, cycle, now, ea, bytes)
+			wait, _ := m.scalarStore(t, cycle, ea, bytes)
 			return wait
 		}
 		tm.store.line = line
 	}
-	entry := t.pipe.stores.next()
+	now, entry := m.clock.at(cycle), t.pipe.stores.next()
 	at := max(now, *entry)
 	*entry = tm.store.Write(at)
 	if at == now {

@@ -263,21 +263,7 @@ func (tm *timing) accesses(t *thread, limit int64) (at int64, open bool) {
 			p.next, p.extra = i, start-p.start
 			return at, true
 		}
-		var wait int64
-		var why sim.Reason
-		switch op.kind {
-		case scalarLoad:
-			wait, why = m.scalarLoad(t, at, m.clock.at(at), ea, op.bytes)
-		case scalarStore:
-			wait, why = m.scalarStore(t, at, m.clock.at(at), ea, op.bytes)
-		case vectorLoad:
-			wait, why = m.vectorLoad(t, at, m.clock.at(at), ea)
-		case vectorStore:
-			wait, why = m.vectorStore(t, at, m.clock.at(at), ea)
-		default:
-			wait, why = m.access(t, &op.memOp, i, ea, at)
-		}
-		if wait > 0 {
+		if wait, why := m.access(t, &op.memOp, i, ea, at); wait > 0 {
 			start += tm.waited(t, &op.memOp, why, wait, ea)
 		}
 	}

@@ -1,0 +1,336 @@
+package dsp
+
+import (
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// lanesPrefetch is the index of the prefetch arguments.
+const lanesPrefetch = 5
+
+// lanesCode is such a kernel being written.
+type lanesCode struct {
+	*lanesKernel
+	a         *asm
+	rq        *requantRegs
+	table     build.Reg
+	records   bases
+	weights   build.Reg
+	used      int // weight words so far
+	pair      build.Reg
+	rowStep   build.Reg
+	words     build.Reg   // how vectors are dealt and shuffled by words
+	plane     []build.Reg // by number
+	pairs     [][]build.Reg
+	zeroShare build.Reg
+	acc       [][4]build.Reg // by quad
+	ready     [][]build.Reg  // what is requantized, by quad: sums, or halves of them
+	result    []build.Reg    // planes of results
+	to        []build.Reg    // where they go
+}
+
+// generate writes the kernel. Arguments: table, entries, parameter block, biases and
+// multipliers, weights, prefetch.
+func (d *lanesKernel) generate(a *asm) {
+	in := a.args("table", "entries", "params", "records", "weights", "address", "box", "stride")
+	e := &lanesCode{lanesKernel: d, a: a, table: in[0], weights: in[4]}
+	a.prefetch(in[lanesPrefetch:])
+	params := in[2]
+	e.rq = a.requantSetup(d.rq, params)
+	if e.rq.half && !e.rq.short {
+		e.rq.fifteen = a.imm8(15)
+	}
+	e.records = a.bases(in[3], d.quads()*d.header()*vecBytes)
+	if d.kh > 1 {
+		e.rowStep = a.word(params, parRowStep, "row step")
+	}
+	e.words = a.imm8(-4)
+	list := d.fetches()
+	e.plane = make([]build.Reg, d.planes())
+	e.pairs = make([][]build.Reg, len(list))
+	for _, f := range list {
+		e.home(f)
+	}
+	e.acc, e.ready, e.result = make([][4]build.Reg, d.quads()), make([][]build.Reg, d.quads()), make([]build.Reg, d.quads())
+	for range d.outputs() {
+		e.to = append(e.to, a.r("to"))
+	}
+	if d.carried {
+		e.carry()
+	}
+	if d.sum {
+		e.zeroShare = a.v("zero share")
+	}
+	first := list
+	if d.streamed {
+		first = list[:1]
+	}
+	e.fetch(first, 0)
+	a.loop0(in[1], func() {
+		e.used = 0
+		a.op(hexagon.Y2_dcfetchbo, e.table, 8*4*d.entryWords()&^7)
+		if !d.carried {
+			e.place()
+		}
+		if d.streamed {
+			e.passPlanes(list)
+		} else {
+			e.passQuads(list)
+		}
+		if d.carried {
+			e.place()
+		} else {
+			e.store()
+		}
+		a.bump(e.table, 4*d.entryWords())
+	})
+	if d.carried {
+		e.complete()
+	}
+	a.ret()
+}
+
+// place loads where the results of a block go.
+func (e *lanesCode) place() {
+	for i, to := range e.to {
+		e.a.op(hexagon.L2_loadri_io, to, e.table, 4*(e.granules()+i)).Loads(aliasConst)
+	}
+}
+
+// carry gives what is carried its registers. The first block of all finds zeros, whose
+// results it stores where its own will be.
+func (e *lanesCode) carry() {
+	e.place()
+	zero := e.a.zero()
+	vector := func(name string) build.Reg {
+		v := e.a.v(name)
+		e.a.op(hexagon.V6_vassign, v, zero)
+		return v
+	}
+	for q := range e.result {
+		if !e.late(q) {
+			e.result[q] = vector("result")
+			continue
+		}
+		if !e.rq.half {
+			for range 4 {
+				e.ready[q] = append(e.ready[q], vector("ready"))
+			}
+			continue
+		}
+		for range 2 {
+			v := e.a.vv("ready")
+			e.ready[q] = append(e.ready[q], v)
+			e.a.op(hexagon.V6_vassign, lo(v), zero)
+		}
+	}
+}
+
+// late reports whether a quad is requantized beside the next block's products.
+func (e *lanesCode) late(q int) bool { return e.carried && (e.streamed || q == e.quads()-1) }
+
+// complete requantizes and stores what is carried.
+func (e *lanesCode) complete() {
+	for q := range e.result {
+		if e.late(q) {
+			e.finish(q)
+		}
+	}
+	e.store()
+}
+
+// home gives the planes of a fetch their registers.
+func (e *lanesCode) home(f laneFetch) {
+	n := e.stride * e.pitch / 4
+	if n == 1 {
+		e.plane[f.planes[0]] = e.a.v("plane")
+		return
+	}
+	e.pairs[f.index] = make([]build.Reg, n/2)
+	for w := range n / 2 {
+		x, low := f.planes[w]
+		y, high := f.planes[w+n/2]
+		if !low && !high {
+			continue
+		}
+		p := e.a.vv("planes")
+		e.pairs[f.index][w] = p
+		if low {
+			e.plane[x] = lo(p)
+		}
+		if high {
+			e.plane[y] = hi(p)
+		}
+	}
+}
+
+// weight is the next weight word.
+func (e *lanesCode) weight() build.Reg {
+	n := e.used
+	e.used++
+	if n%2 == 0 {
+		e.pair = e.a.rr("weights")
+		e.a.op(hexagon.L2_loadrd_io, e.pair, e.weights, 4*n).Loads(aliasConst)
+	}
+	return half(e.pair, n%2)
+}
+
+// begin makes the accumulators of a quad its biases.
+func (e *lanesCode) begin(q int) {
+	for j := range 4 {
+		if ch := e.channel(q, j); ch >= 0 {
+			if e.late(q) && !e.rq.half {
+				e.acc[q][j] = e.ready[q][j]
+			} else {
+				e.acc[q][j] = e.a.v("acc")
+			}
+			e.records.load(e.acc[q][j], q*e.header()+j)
+		}
+	}
+}
+
+// multiply adds the products of planes and quads.
+func (e *lanesCode) multiply(planes, quads []int) {
+	a := e.a
+	a.phase(phaseProducts)
+	op := hexagon.V6_vrmpybus_acc
+	if e.sum {
+		op = hexagon.V6_vrmpyub_acc
+	}
+	e.order(planes, quads, func(ch, n, part int) {
+		switch {
+		case ch >= 0:
+			a.op(op, e.acc[ch/4][lanePhase[ch%4]], e.plane[n], e.weight())
+		case n == 0:
+			a.op(hexagon.V6_vrmpyub, e.zeroShare, e.plane[n], e.weight())
+		default:
+			a.op(hexagon.V6_vrmpyub_acc, e.zeroShare, e.plane[n], e.weight())
+		}
+	})
+}
+
+// settle ends the sums of a quad.
+func (e *lanesCode) settle(q int) {
+	a := e.a
+	a.phase(phaseRequantize)
+	acc := e.acc[q]
+	for j := range acc {
+		if e.channel(q, j) < 0 { // a lane of no consequence
+			if acc[j] = a.v("copy"); e.late(q) && !e.rq.half {
+				acc[j] = e.ready[q][j]
+			}
+			a.op(hexagon.V6_vassign, acc[j], acc[0])
+		} else if e.sum {
+			a.op(hexagon.V6_vsubw, acc[j], acc[j], e.zeroShare)
+		}
+	}
+	if !e.rq.half {
+		e.ready[q] = acc[:]
+		return
+	}
+	if !e.late(q) {
+		e.ready[q] = []build.Reg{a.vv("half"), a.vv("half")}
+	}
+	e.rq.halves(acc, []build.Reg{lo(e.ready[q][0]), lo(e.ready[q][1])})
+}
+
+// finish requantizes a quad.
+func (e *lanesCode) finish(q int) {
+	a := e.a
+	a.phase(phaseRequantize)
+	var out build.Reg
+	switch x := e.ready[q]; {
+	case e.rq.short:
+		if !e.carried || e.late(q) {
+			e.result[q] = a.v("result")
+		}
+		e.rq.bytesShort(e.result[q], [2]build.Reg(x))
+		return
+	case e.rq.half:
+		out = e.rq.scaleHalves([]build.Reg{lo(x[0]), lo(x[1])}, true)
+	default:
+		out = e.rq.pack([4]build.Reg(x), func(j int) lanes { return e.lanes(q, j) }, true)
+	}
+	if e.carried && !e.late(q) {
+		a.op(hexagon.V6_vassign, e.result[q], out)
+	} else {
+		e.result[q] = out
+	}
+}
+
+// lanes loads the multipliers of an output of a quad.
+func (e *lanesCode) lanes(q, j int) lanes {
+	if !e.lanesKernel.rq.perChannel {
+		return lanes{}
+	}
+	l := lanes{mult: e.a.v("mult"), shift: e.a.v("shift")}
+	at := q*e.header() + j
+	e.records.load(l.mult, at+4)
+	e.records.load(l.shift, at+8)
+	if e.lanesKernel.rq.left {
+		l.left = e.a.v("left")
+		e.records.load(l.left, at+12)
+	}
+	return l
+}
+
+// passQuads multiplies all planes quad by quad; each is requantized beside the products
+// of the next one, the last beside those of the next block or the fetches for it.
+func (e *lanesCode) passQuads(list []laneFetch) {
+	planes, quads := e.passes()
+	last := e.quads() - 1
+	for q := range e.quads() {
+		products := func() {
+			e.begin(q)
+			e.multiply(planes[q], quads[q])
+		}
+		switch {
+		case q > 0:
+			e.a.f.Weave(products, func() { e.finish(q - 1) })
+		case e.carried:
+			e.a.f.Weave(products, e.complete)
+		default:
+			products()
+		}
+		e.settle(q)
+	}
+	fetch := func() { e.fetch(list, 4*e.entryWords()) }
+	if e.carried {
+		fetch()
+		return
+	}
+	e.a.f.Weave(fetch, func() { e.finish(last) })
+}
+
+// passPlanes fetches planes and multiplies them beside each other, then requantizes.
+func (e *lanesCode) passPlanes(list []laneFetch) {
+	planes, quads := e.passes()
+	products := func() {
+		for q := range e.quads() {
+			e.begin(q)
+		}
+		for i := range list {
+			multiply := func() { e.multiply(planes[i], quads[i]) }
+			if i+1 < len(list) {
+				e.a.f.Weave(multiply, func() { e.fetch(list[i+1:i+2], 0) })
+			} else {
+				multiply()
+			}
+		}
+	}
+	if e.carried {
+		e.a.f.Weave(products, e.complete)
+	} else {
+		products()
+	}
+	for q := range e.quads() {
+		e.settle(q)
+	}
+	e.a.f.Weave(func() { e.fetch(list[:1], 4*e.entryWords()) }, func() {
+		for q := range e.quads() {
+			if !e.carried {
+				e.finish(q)
+			}
+		}
+	})
+}

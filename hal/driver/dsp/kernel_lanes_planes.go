@@ -1,0 +1,120 @@
+package dsp
+
+import (
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// How the vectors of positions that a kernel of lanes loads become planes of words, and
+// planes of results vectors of positions.
+
+// fetch makes the planes of fetches of the entry so many bytes ahead.
+func (e *lanesCode) fetch(list []laneFetch, ahead int) {
+	a := e.a
+	a.phase(phaseOther)
+	in := make([]build.Reg, e.granules())
+	for g := range in {
+		in[g] = a.word(e.table, ahead/4+g, "in")
+	}
+	row := 0
+	for _, f := range list {
+		for g := range in {
+			in[g] = e.below(in[g], f.row-row)
+		}
+		row = f.row
+		n := e.stride * e.pitch / 4
+		x := make([]build.Reg, n)
+		for v := range x {
+			lane := v * laneCount / n
+			off := f.at*e.stride*e.pitch + lane%e.granule()*e.stride*e.pitch
+			if n == 1 {
+				x[v] = e.plane[f.planes[0]]
+			} else {
+				x[v] = a.v("x")
+			}
+			op := hexagon.V6_vL32Ub_ai
+			if e.aligned && off%vecBytes == 0 {
+				op = hexagon.V6_vL32b_ai
+			}
+			b, at := a.near(in[lane/e.granule()], off)
+			a.op(op, x[v], b, at).Loads(aliasIn)
+		}
+		if n > 1 {
+			e.deal(x, e.pairs[f.index], 0, 1)
+		}
+	}
+}
+
+// below points so many rows of the window further.
+func (e *lanesCode) below(in build.Reg, rows int) build.Reg {
+	if rows == 0 {
+		return in
+	}
+	a, next := e.a, e.a.r("in")
+	if rows == 1 {
+		a.op(hexagon.A2_add, next, in, e.rowStep)
+		return next
+	}
+	a.op(hexagon.A2_tfr, next, in)
+	a.op(hexagon.M2_macsip, next, e.rowStep, rows)
+	return next
+}
+
+// deal deals vectors, in which words first, first+step, .. of positions follow each other,
+// to planes.
+func (e *lanesCode) deal(x []build.Reg, homes []build.Reg, first, step int) {
+	used := false
+	for w := first; w < len(homes); w += step {
+		used = used || homes[w].Valid()
+	}
+	if !used {
+		return
+	}
+	a := e.a
+	if len(x) == 2 {
+		a.op(hexagon.V6_vdealvdd, homes[first], x[1], x[0], e.words)
+		return
+	}
+	var even, odd []build.Reg
+	for i := 0; i < len(x); i += 2 {
+		p := a.vv("dealt")
+		a.op(hexagon.V6_vdealvdd, p, x[i+1], x[i], e.words)
+		even, odd = append(even, lo(p)), append(odd, hi(p))
+	}
+	e.deal(even, homes, first, 2*step)
+	e.deal(odd, homes, first+step, 2*step)
+}
+
+// store makes vectors of positions of the planes of results and stores them, the last
+// one first.
+func (e *lanesCode) store() {
+	e.a.phase(phaseRequantize)
+	planes := make([]build.Reg, e.outputs())
+	for i := range planes {
+		planes[i] = e.result[min(i, len(e.result)-1)]
+	}
+	list := e.shuffle(planes)
+	for i := len(list) - 1; i >= 0; i-- {
+		e.a.vstore(e.to[i], 0, list[i], aliasOut)
+	}
+	e.a.phase(phaseOther)
+}
+
+// shuffle is the inverse of deal.
+func (e *lanesCode) shuffle(planes []build.Reg) []build.Reg {
+	if len(planes) == 1 {
+		return planes
+	}
+	var even, odd []build.Reg
+	for i := 0; i < len(planes); i += 2 {
+		even, odd = append(even, planes[i]), append(odd, planes[i+1])
+	}
+	even, odd = e.shuffle(even), e.shuffle(odd)
+	var list []build.Reg
+	for i := range even {
+		p := e.a.vv("positions")
+		e.a.op(hexagon.V6_vshuffvdd, p, odd[i], even[i], e.words)
+		list = append(list, lo(p), hi(p))
+	}
+	return list
+}
