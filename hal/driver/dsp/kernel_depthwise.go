@@ -81,7 +81,12 @@ func (d *depthKernel) weight(i, part, j int) int {
 }
 
 // header is the number of vectors before a record's weights.
-func (d *depthKernel) header() int { return 4 * (1 + d.rq.vectors()) }
+func (d *depthKernel) header() int {
+	if d.nine.pairs != nil {
+		return 0
+	}
+	return 4 * (1 + d.rq.vectors())
+}
 
 // weights is the number of weight vectors.
 func (d *depthKernel) weights() int {

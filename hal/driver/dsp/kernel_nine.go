@@ -5,8 +5,9 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Windows of three by three positions of whole vectors have a kernel of their own.
-// Nine taps are two words of four and one:
+// Windows of three by three positions have kernels of their own, of which this file has
+// the way along the entries and those that make words. Nine taps are two words of four
+// and one:
 //
 //	first   rows a and b of columns 0 and 1
 //	second  rows a and b of column 2, the third row of two columns
@@ -24,12 +25,26 @@ type nineCode struct {
 	f      *nineForm
 	rows   [3]build.Reg // where each row of the window is read, ahead bytes behind its first column
 	ahead  [3]int
-	next   nineBytes    // of the output that an entry or a round of the loop begins with
 	ready  quad         // the output before
 	out    [2]build.Reg // where it and the one behind it go
 	const1 []build.Reg  // constants in registers
-	// cellState is there where a vector has several positions.
-	cellState *nineCells
+}
+
+// nineBody is what kernels for such windows do differently.
+type nineBody interface {
+	// constants loads what stays in registers of a record.
+	constants()
+	// first fetches what an entry's first output needs.
+	first()
+	// outputs makes some outputs, the first of which the rows point to, but for
+	// requantizing the last one. With next another entry comes behind them.
+	outputs(count int, next func() build.Reg)
+}
+
+// nineWords is the body where a vector is one position.
+type nineWords struct {
+	*nineCode
+	next nineBytes // of the output that an entry or a round of the loop begins with
 }
 
 // nineBytes are the interleaved bytes of an output's window: rows a and b by column,
@@ -79,14 +94,7 @@ func (e *depthCode) nine(table, entries, params build.Reg) {
 			n.ahead[r] += d.columnAt(1, d.shared())
 		}
 	}
-	if d.cells > 1 {
-		n.cellState = n.newCells()
-	} else {
-		for i := range n.next.column {
-			n.next.column[i] = a.vv("column")
-		}
-		n.next.third = a.vv("third")
-	}
+	body := n.body()
 	n.ready = a.quad("ready")
 	zero := a.zero()
 	for _, r := range n.ready.all() {
@@ -97,19 +105,16 @@ func (e *depthCode) nine(table, entries, params build.Reg) {
 		n.out[i] = a.add(dst, 0)
 	}
 	e.w = a.bases(rec, d.record())
-	for i := range min(n.f.kept, n.f.vectors()) {
-		n.const1 = append(n.const1, a.v("constant"))
-		e.w.load(n.const1[i], e.depthKernel.header()+i)
-	}
+	body.constants()
 	n.begin(a.word(table, 0, "in"))
-	n.first(n.next)
+	body.first()
 	round := d.round()
 	tail := 2 + (d.steps-2)%round
 	rounds := (d.steps - tail) / round
 	a.repeat(entries, func() {
 		if rounds > 0 {
 			a.loop0(rounds, func() {
-				n.outputs(round, nil)
+				body.outputs(round, nil)
 				for _, r := range n.rows {
 					a.bump(r, d.columnAt(round, 0))
 				}
@@ -117,7 +122,7 @@ func (e *depthCode) nine(table, entries, params build.Reg) {
 				a.bump(n.out[1], round*d.outStep())
 			})
 		}
-		n.outputs(tail, func() build.Reg {
+		body.outputs(tail, func() build.Reg {
 			if d.ahead > 0 {
 				a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.ahead, "ahead"), d.aheadOff), a.box(params))
 			}
@@ -131,9 +136,7 @@ func (e *depthCode) nine(table, entries, params build.Reg) {
 			for i, r := range e.w.r {
 				a.op(hexagon.A2_addi, r, rec, (16*i+8)*vecBytes)
 			}
-			for i, r := range n.const1 {
-				e.w.load(r, d.header()+i)
-			}
+			body.constants()
 		}
 	})
 	n.requantize(n.ready, n.out[0], 0)
@@ -146,18 +149,33 @@ func (n *nineCode) begin(src build.Reg) {
 	}
 }
 
-// outputs makes some outputs, the first of which the rows point to. With next another
-// entry comes behind them.
-func (n *nineCode) outputs(count int, next func() build.Reg) {
-	a := n.a
-	if n.cellState != nil {
-		n.cellOutputs(count)
-		if next != nil {
-			n.begin(next())
-			n.first(n.next)
-		}
-		return
+// body chooses it.
+func (n *nineCode) body() nineBody {
+	switch {
+	case n.f.pairs != nil:
+		return n.newPairs()
+	case n.cells > 1:
+		return n.newCells()
 	}
+	b := &nineWords{nineCode: n}
+	for i := range b.next.column {
+		b.next.column[i] = n.a.vv("column")
+	}
+	b.next.third = n.a.vv("third")
+	return b
+}
+
+func (n *nineCode) constants() {
+	for i := range min(n.f.kept, n.f.vectors()) {
+		if i == len(n.const1) {
+			n.const1 = append(n.const1, n.a.v("constant"))
+		}
+		n.w.load(n.const1[i], n.depthKernel.header()+i)
+	}
+}
+
+func (n *nineWords) outputs(count int, next func() build.Reg) {
+	a := n.a
 	x, ready := n.next, n.ready
 	for i := range count {
 		to, out := n.next, n.ready
@@ -196,7 +214,7 @@ func (n *nineCode) outputs(count int, next func() build.Reg) {
 			},
 			func() {
 				if i == count-1 && next != nil {
-					n.first(to)
+					n.fetch(to, 0, 0, build.Reg{})
 				} else {
 					n.fetch(to, i+1, n.shared(), last)
 				}
@@ -208,7 +226,7 @@ func (n *nineCode) outputs(count int, next func() build.Reg) {
 
 // follow are the registers of the next output's bytes: columns that it shares stay,
 // others take the place of those whose words are made.
-func (n *nineCode) follow(x nineBytes) nineBytes {
+func (n *nineWords) follow(x nineBytes) nineBytes {
 	to := nineBytes{third: n.a.vv("third")}
 	switch n.shared() {
 	case 2:
@@ -221,20 +239,11 @@ func (n *nineCode) follow(x nineBytes) nineBytes {
 	return to
 }
 
-// first fetches the bytes of an entry's first output.
-func (n *nineCode) first(x nineBytes) {
-	if n.cellState == nil {
-		n.fetch(x, 0, 0, build.Reg{})
-		return
-	}
-	for i := range n.cellState.reach {
-		n.fetchCells(i)
-	}
-}
+func (n *nineWords) first() { n.fetch(n.next, 0, 0, build.Reg{}) }
 
 // fetch loads and interleaves the bytes of an output from some column on. The third
 // row's column 2 of the output before may be in a register.
-func (n *nineCode) fetch(x nineBytes, output, from int, last build.Reg) {
+func (n *nineWords) fetch(x nineBytes, output, from int, last build.Reg) {
 	a := n.a
 	a.phase(phaseProducts)
 	r, s := n.f.pairRows()

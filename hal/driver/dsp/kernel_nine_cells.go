@@ -10,8 +10,9 @@ import (
 // needs vectors 0 to reach of each stream, counted from its own; all but the last it
 // shares with the output before, in rings of registers.
 
-// nineCells is what such a kernel has in addition.
+// nineCells is the body of such a kernel.
 type nineCells struct {
+	*nineCode
 	reach int
 	used  []bool        // streams
 	pairs [][]build.Reg // of each stream: rows a and b interleaved, by vector modulo the ring
@@ -41,7 +42,7 @@ func (d *depthKernel) halves() bool {
 
 func (n *nineCode) newCells() *nineCells {
 	a, d := n.a, n.depthKernel
-	c := &nineCells{reach: d.reach(), used: make([]bool, d.stride), by: map[int]build.Reg{}}
+	c := &nineCells{nineCode: n, reach: d.reach(), used: make([]bool, d.stride), by: map[int]build.Reg{}}
 	if d.halves() {
 		c.halves, c.deal = true, a.imm8(vecBytes/2)
 		c.joins = [2]build.Reg{a.imm8(vecBytes/2 | 1), a.imm8(vecBytes/2 | 2)}
@@ -75,43 +76,43 @@ func (n *nineCode) newCells() *nineCells {
 }
 
 // fetchCells fetches vector i of each stream, counted from output 0's own.
-func (n *nineCode) fetchCells(i int) {
-	a, c := n.a, n.cellState
+func (n *nineCells) fetchCells(i int) {
+	a := n.a
 	a.phase(phaseProducts)
-	at, ring := i*n.stride*vecBytes, i%(c.reach+1)
+	at, ring := i*n.stride*vecBytes, i%(n.reach+1)
 	r, s := n.f.pairRows()
-	if n.stride == 1 || c.halves {
-		n.interleave(c.pairs[0][ring], r, s, at, at)
-		a.vloadTo(c.third[0][ring], n.rows[n.f.row], at-n.ahead[n.f.row], aliasIn)
+	if n.stride == 1 || n.halves {
+		n.interleave(n.pairs[0][ring], r, s, at, at)
+		a.vloadTo(n.third[0][ring], n.rows[n.f.row], at-n.ahead[n.f.row], aliasIn)
 		return
 	}
 	streams := func(row int, to build.Reg) build.Reg {
 		x := a.vload(n.rows[row], at-n.ahead[row], aliasIn, "x")
 		base, off := a.near(n.rows[row], at+vecBytes-n.ahead[row])
-		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("y"), x, c.deal)
+		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("y"), x, n.deal)
 		return to
 	}
 	x, y := streams(r, a.vv("dealt")), streams(s, a.vv("dealt"))
-	streams(n.f.row, c.dealt[ring])
-	for q, used := range c.used {
+	streams(n.f.row, n.dealt[ring])
+	for q, used := range n.used {
 		if used {
-			a.op(hexagon.V6_vshufoeb, c.pairs[q][ring], half(y, q), half(x, q))
+			a.op(hexagon.V6_vshufoeb, n.pairs[q][ring], half(y, q), half(x, q))
 		}
 	}
 }
 
 // cellColumn is a column of an output's window: of rows a and b, and of the third one.
-func (n *nineCode) cellColumn(output, col int) (pair func() build.Reg, third func() build.Reg) {
-	a, c := n.a, n.cellState
+func (n *nineCells) cellColumn(output, col int) (pair func() build.Reg, third func() build.Reg) {
+	a := n.a
 	at := n.column(col)
-	ring := (output + at.index) % (c.reach + 1)
-	x, z := c.pairs[at.stream][ring], c.third[at.stream][ring]
+	ring := (output + at.index) % (n.reach + 1)
+	x, z := n.pairs[at.stream][ring], n.third[at.stream][ring]
 	if at.shift == 0 {
 		return func() build.Reg { return x }, func() build.Reg { return z }
 	}
-	next := (ring + 1) % (c.reach + 1)
-	y, w := c.pairs[at.stream][next], c.third[at.stream][next]
-	by := c.by[at.shift]
+	next := (ring + 1) % (n.reach + 1)
+	y, w := n.pairs[at.stream][next], n.third[at.stream][next]
+	by := n.by[at.shift]
 	pair = func() build.Reg {
 		to := a.vv("moved")
 		for j := range 2 {
@@ -127,8 +128,13 @@ func (n *nineCode) cellColumn(output, col int) (pair func() build.Reg, third fun
 	return pair, third
 }
 
-// cellOutputs makes some outputs, the first of which the rows point to.
-func (n *nineCode) cellOutputs(count int) {
+func (n *nineCells) first() {
+	for i := range n.reach {
+		n.fetchCells(i)
+	}
+}
+
+func (n *nineCells) outputs(count int, next func() build.Reg) {
 	a := n.a
 	ready := n.ready
 	for i := range count {
@@ -140,15 +146,19 @@ func (n *nineCode) cellOutputs(count int) {
 			func() { n.requantize(ready, n.out[min(i, 1)], max(i-1, 0)*n.outStep()) })
 		ready = out
 	}
+	if next != nil {
+		n.begin(next())
+		n.first()
+	}
 }
 
-func (n *nineCode) cellProducts(output int, ready quad) {
-	if n.cellState.halves {
+func (n *nineCells) cellProducts(output int, ready quad) {
+	if n.halves {
 		n.halfProducts(output, ready)
 		return
 	}
 	a := n.a
-	n.fetchCells(output + n.cellState.reach)
+	n.fetchCells(output + n.reach)
 	var pair, third [3]func() build.Reg
 	for col := range pair {
 		pair[col], third[col] = n.cellColumn(output, col)
@@ -167,10 +177,10 @@ func (n *nineCode) cellProducts(output int, ready quad) {
 // halfProducts is cellProducts for halves. Of vectors 0 to 2 from the output's own,
 // columns 0 and 1 are the halves of the first two, column 2 the first halves of the
 // last two.
-func (n *nineCode) halfProducts(output int, ready quad) {
-	a, c := n.a, n.cellState
+func (n *nineCells) halfProducts(output int, ready quad) {
+	a := n.a
 	a.phase(phaseProducts)
-	pairs, third := c.pairs[0], c.third[0]
+	pairs, third := n.pairs[0], n.third[0]
 	i, next := output%2, (output+1)%2
 	r, s := n.f.pairRows()
 	at := (2*output + 1) * vecBytes
@@ -185,16 +195,16 @@ func (n *nineCode) halfProducts(output int, ready quad) {
 	}
 	var first quad
 	for k := range first {
-		first[k] = deal(half(pair, k), half(pairs[i], k), c.joins[1])
+		first[k] = deal(half(pair, k), half(pairs[i], k), n.joins[1])
 	}
-	x := nineBytes{third: deal(single, third[i], c.joins[0]), column: [3]build.Reg{2: a.vv("column")}}
+	x := nineBytes{third: deal(single, third[i], n.joins[0]), column: [3]build.Reg{2: a.vv("column")}}
 	var second quad
 	for k := range second {
 		second[k] = a.vv("words")
-		last := deal(half(pairs[next], k), half(pair, k), c.deal)
+		last := deal(half(pairs[next], k), half(pair, k), n.deal)
 		a.op(hexagon.V6_vshufoeh, second[k], half(x.third, k), lo(last))
 	}
 	n.products(first, second, x, ready, func(to build.Reg) {
-		n.constant(nineSingle, hexagon.V6_vmpybusv, to, lo(deal(third[next], single, c.deal)))
+		n.constant(nineSingle, hexagon.V6_vmpybusv, to, lo(deal(third[next], single, n.deal)))
 	})
 }

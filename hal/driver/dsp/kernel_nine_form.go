@@ -12,12 +12,17 @@ type nineForm struct {
 	wide     bool         // some bias does not fit in a half
 	same     bool         // all entries have one record
 	kept     int          // vectors of constants in registers, of those in order; 0 for kernels of another kind
+	pairs    *pairForm    // nil: words
 }
 
 func (f *nineForm) on() bool { return f.kept > 0 }
 
 func (d *depthKernel) nineName() string {
 	f := &d.nine
+	if f.pairs != nil {
+		return symbol(fmt.Sprintf("depth_pairs_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d_k%d_%s_a%d+%d_same%d_%s", d.rowStep, d.stride, d.dilation, d.pitch,
+			d.steps, d.cells, d.skew, f.row, f.kept, d.rq.tag(), d.ahead, d.aheadOff, count(f.same), f.pairs.tag()))
+	}
 	name := fmt.Sprintf("depth_nine_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d.%d_%d.%d_k%d_%s_a%d+%d", d.rowStep, d.stride, d.dilation, d.pitch,
 		d.steps, d.cells, d.skew, f.row, f.col, f.parts[0], f.parts[1], f.kept, d.rq.tag(), d.ahead, d.aheadOff)
 	if f.wide {
@@ -65,6 +70,9 @@ var ninePairs = [...][2]int{{0, 0}, {1, 0}, {0, 1}}
 
 // vectors is their number.
 func (f *nineForm) vectors() int {
+	if f.pairs != nil {
+		return f.pairs.vectors()
+	}
 	n := nineOthers - len(ninePairs)
 	for _, p := range f.parts {
 		n += p[0] + p[1] + p[2] + p[3]

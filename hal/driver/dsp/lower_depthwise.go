@@ -36,9 +36,18 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 	}
 	shape := d.slideShape()
 	d.twice, d.parts = f.signedParts(d.sets(), shape.units(1))
+	var channels []pairChannel
+	var window pairWindow
 	if d.hasNine() {
-		d.nine = g.nineForm()
-		l.keepNine(&d)
+		cost := 0
+		if d.rq.half && d.cells == 1 {
+			channels, window = g.pairChannels(), g.rq.pairWindow()
+			cost = l.keepPairs(&d, g, channels, window)
+		}
+		if cost == 0 {
+			d.nine = g.nineForm()
+			l.keepNine(&d)
+		}
 	}
 	records := make([]byte, 0, chunks*d.record())
 	for chunk := range chunks {
@@ -57,6 +66,10 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 			for i := range 32 {
 				lane = append(lane, channel(4*i+lanePhase[j]))
 			}
+		}
+		if d.nine.pairs != nil {
+			records = g.packPairs(records, d.nine.pairs, channels, window, channel)
+			continue
 		}
 		records = g.packHeader(records, d.rq, lane)
 		if d.nine.on() {
