@@ -70,7 +70,7 @@ func (l *lowering) finishChains() {
 		starter := b.job
 		for j := from; j < b.job; j++ {
 			if at := l.prefetchers[j]; at > 0 && l.jobs[j].Args[0][at+1] == 0 {
-				starter, threads = j, len(l.jobs[j].Args)
+				starter, threads = j, ceilDiv(len(l.jobs[j].Args), 2)
 				break
 			}
 		}

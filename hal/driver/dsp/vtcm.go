@@ -17,6 +17,9 @@ const (
 	fetchUnit = 4 * vecBytes // one step of the fetch kernel's loop
 	// prefetchLimit keeps a prefetch from emptying L2 of activations.
 	prefetchLimit = 512 << 10
+	// batchBytes is what a fetch job brings for several steps: of more, DRAM could bring
+	// much while the first of them compute. Less would cost more barriers.
+	batchBytes = 64 << 10
 )
 
 // vtcm hands out VTCM and remembers what must be fetched.
@@ -37,6 +40,7 @@ const batchRanges = 10
 type batch struct {
 	job    int    // in lowering.jobs
 	table  uint32 // room for its table
+	from   uint32 // offset of its first range
 	used   uint32
 	ranges []fetchRange
 	sealed bool   // takes no more
@@ -47,7 +51,11 @@ type batch struct {
 // first fetch of a model is for one step: nobody could ask for its bytes before, and
 // those of others come while that step computes.
 func (l *lowering) begins(b *batch, need uint32) bool {
-	return b == nil || b.used+need > l.vtcm.size || len(l.vtcm.batches) == 1 && b.job+1 < len(l.jobs)
+	if b == nil || b.used+need > l.vtcm.size {
+		return true
+	}
+	another := b.job+1 < len(l.jobs) // step has its first range in it
+	return another && (len(l.vtcm.batches) == 1 || b.used-b.from+need > batchBytes)
 }
 
 type fetchRange struct{ src, dst, bytes uint32 }
@@ -89,7 +97,7 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 		}
 		next := &batch{job: len(l.jobs)}
 		if b != nil && b.used+need <= v.size {
-			next.used, next.before = b.used, b
+			next.from, next.used, next.before = b.used, b.used, b
 		}
 		b = next
 		v.batches = append(v.batches, b)
