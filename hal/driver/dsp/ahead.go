@@ -65,7 +65,9 @@ func (l *lowering) lookAhead() {
 		}
 		args := l.freeArgs(j)
 		threads := len(args)
-		args, code = l.askWants(j, args, code)
+		if !l.starves(j, uses, asked) {
+			args, code = l.askWants(j, args, code)
+		}
 		args, l.wants = l.askWants(j, args, l.wants)
 		if len(uses) == 0 || len(args) == 0 {
 			continue
@@ -87,6 +89,19 @@ func (l *lowering) lookAhead() {
 		l.ask(args, l.prefetchers[j], constBase+from, to-from)
 		asked = max(asked, min(to, from+uint32(roundUp(l.packets[j]*askRate*len(args)/threads, vecBytes))))
 	}
+}
+
+// starves reports whether a job waits for constants of its own longer than it computes,
+// so that all its threads had better ask for them.
+func (l *lowering) starves(j int, uses []constUse, asked uint32) bool {
+	to := asked
+	for _, u := range uses {
+		if u.job > j || u.how != once {
+			break
+		}
+		to = max(u.to, asked)
+	}
+	return to > asked && int(to-max(asked, uses[0].off)) > l.packets[j]*askRate
 }
 
 // reach is how far job j can ask for constants that L2 still holds when they are

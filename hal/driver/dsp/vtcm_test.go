@@ -33,3 +33,21 @@ func TestFetchBatches(t *testing.T) {
 		t.Error("no fetch job is for several steps")
 	}
 }
+
+// TestStarves: a job's own constants are more than come while it computes, less what has
+// been asked for, and those of later jobs do not count.
+func TestStarves(t *testing.T) {
+	l := &lowering{packets: []int{0, 100}}
+	uses := []constUse{{job: 1, off: 1000, to: 4000}, {job: 1, off: 4000, to: 1000 + 100*askRate + 1}, {job: 2, off: 9000, to: 99000}}
+	for _, c := range []struct {
+		asked  uint32
+		uses   []constUse
+		starve bool
+	}{
+		{0, uses, true}, {1000, uses, true}, {1001, uses, false}, {99000, uses, false}, {0, uses[:1], false}, {0, uses[2:], false}, {0, nil, false},
+	} {
+		if got := l.starves(1, c.uses, c.asked); got != c.starve {
+			t.Errorf("%d uses, asked up to %d: %v", len(c.uses), c.asked, got)
+		}
+	}
+}
