@@ -40,7 +40,7 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 	var window pairWindow
 	if d.hasNine() {
 		cost := 0
-		if d.rq.half && d.cells == 1 {
+		if d.rq.half {
 			channels, window = g.pairChannels(), g.rq.pairWindow()
 			cost = l.keepPairs(&d, g, channels, window)
 		}

@@ -13,6 +13,8 @@ import (
 //	3     two columns of the third row
 //	4     the third row's column that is left
 //
+// or the same with columns for rows, where that is how their bytes come.
+//
 // They are added in groups, exactly: halves wrap, and a group's sum, with an offset by
 // channel, lies in a half. Saturating additions join the groups:
 //
@@ -30,6 +32,7 @@ const (
 
 // pairForm is how such a window is divided.
 type pairForm struct {
+	turned bool             // rows are columns: all numbers of rows and columns here are
 	row    int              // the third one
 	group  [pairTerms]uint8 // of each term
 	single []int            // the third row's column that is left, by output modulo their number
@@ -39,16 +42,28 @@ type pairForm struct {
 
 // tag names the form in kernel names.
 func (f *pairForm) tag() string {
-	return fmt.Sprintf("g%d_s%d_o%d%d_m%d", f.group, f.single, count(f.offset[0]), count(f.offset[1]), f.more)
+	return fmt.Sprintf("u%d_g%d_s%d_o%d%d_m%d", count(f.turned), f.group, f.single, count(f.offset[0]), count(f.offset[1]), f.more)
 }
 
 // pairRows are the rows a and b.
 func (f *pairForm) pairRows() (a, b int) { return otherTwo(f.row) }
 
-// pairColumns are the third row's columns in its pair.
-func (f *pairForm) pairColumns(single int) [2]int {
-	a, b := otherTwo(single)
-	return [2]int{a, b}
+// taps are those of a term of two, in one way to divide the third row.
+func (f *pairForm) taps(term, way int) [2][2]int {
+	if term < thirdPair {
+		a, b := f.pairRows()
+		return [2][2]int{{a, term}, {b, term}}
+	}
+	a, b := otherTwo(f.single[way])
+	return [2][2]int{{f.row, a}, {f.row, b}}
+}
+
+// at is where a tap is in the form's rows and columns, and the other way round.
+func (f *pairForm) at(y, x int) (int, int) {
+	if f.turned {
+		return x, y
+	}
+	return y, x
 }
 
 // otherTwo are those of 0, 1 and 2 that n is not.
@@ -77,12 +92,8 @@ func (f *pairForm) singleWeight(col int) int {
 
 // weightAt is where a tap's weights are among those of a term.
 func (f *pairForm) weightAt(term, y, x int) int {
-	if term < thirdPair {
-		a, _ := f.pairRows()
-		return 2*term + count(y != a)
-	}
-	c := f.pairColumns(f.single[term-thirdPair])
-	return 2*term + slices.Index(c[:], x)
+	taps := f.taps(min(term, thirdPair), max(term-thirdPair, 0))
+	return 2*term + slices.Index(taps[:], [2]int{y, x})
 }
 
 // offsetAt is where a group's offsets are.
@@ -152,7 +163,8 @@ func (f *pairForm) offsets(c *pairChannel, w pairWindow, zero [2]bool) (offset [
 		var g [pairGroups]pairReach
 		for y := range 3 {
 			for x := range 3 {
-				n := f.group[f.term(y, x, single)]
+				r, col := f.at(y, x)
+				n := f.group[f.term(r, col, single)]
 				g[n] = g[n].plus(c.tap[y][x])
 			}
 		}
@@ -228,7 +240,7 @@ var pairGroupings = func() (list [][pairTerms]uint8) {
 
 // findPairs looks for the division that is right for the channels of most chunks; of
 // those one with few offsets. good are these chunks.
-func findPairs(channels []pairChannel, w pairWindow, single []int) (best pairForm, good []bool) {
+func findPairs(channels []pairChannel, w pairWindow, choices []pairForm) (best pairForm, good []bool) {
 	chunks := ceilDiv(len(channels), vecBytes)
 	most := 0
 	failed := make([]int, chunks) // the channel for which the last division was wrong
@@ -254,9 +266,9 @@ func findPairs(channels []pairChannel, w pairWindow, single []int) (best pairFor
 		return is, n
 	}
 	for _, zero := range [...][2]bool{{true, false}, {false, true}, {}} {
-		for row := range 3 {
-			for _, group := range pairGroupings {
-				f := pairForm{row: row, group: group, single: single, offset: [2]bool{!zero[0], !zero[1]}}
+		for _, f := range choices {
+			f.offset = [2]bool{!zero[0], !zero[1]}
+			for _, f.group = range pairGroupings {
 				if is, n := right(&f, zero); n > most {
 					best, good, most = f, is, n
 				}
@@ -269,21 +281,47 @@ func findPairs(channels []pairChannel, w pairWindow, single []int) (best pairFor
 	return best, good
 }
 
+// pairForms are the ways to divide the window that kernels have, without groups: none
+// where they have no way for its columns.
+func (d *depthKernel) pairForms() (list []pairForm) {
+	switch {
+	case d.cells > 1 && d.stride == 2 && (d.skew != 0 || d.dilation > 1):
+		return nil
+	case d.cells > 1 && d.stride == 2:
+		for single := range 3 {
+			list = append(list, pairForm{turned: true, row: 2, single: []int{single}})
+		}
+		return list
+	}
+	single := []int{2}
+	switch {
+	case d.cells > 1: // a column that is not moved
+		for col := range 3 {
+			if d.column(col).shift == 0 {
+				single[0] = col
+			}
+		}
+	case d.shared() == 2:
+		single = append(single, 0)
+	}
+	for row := range 3 {
+		list = append(list, pairForm{row: row, single: single})
+	}
+	return list
+}
+
 // keepPairs sets out to have a window divided into terms, and answers the cost of the
 // kernel: 0 where there is none. channels and the window are what records are made of.
 func (l *lowering) keepPairs(d *depthKernel, g *gemm, channels []pairChannel, w pairWindow) int {
-	single := []int{2}
-	if d.shared() == 2 {
-		single = []int{2, 0}
-	}
-	form, good := findPairs(channels, w, single)
+	form, good := findPairs(channels, w, d.pairForms())
 	if len(good) == 0 || slices.Contains(good, false) {
 		return 0
 	}
 	for y := range 3 {
 		for x := range 3 {
 			for ch := range g.filter.k {
-				form.more[y][x] = max(form.more[y][x], len(splitWeight(g.filter.centred(ch, y, x)))-1)
+				r, col := form.at(y, x)
+				form.more[r][col] = max(form.more[r][col], len(splitWeight(g.filter.centred(ch, y, x)))-1)
 			}
 		}
 	}
@@ -313,11 +351,12 @@ func (g *gemm) packPairs(out []byte, f *pairForm, channels []pairChannel, w pair
 		for y := range 3 {
 			for x := range 3 {
 				parts := splitWeight(g.filter.centred(ch, y, x))
-				for _, n := range f.places(y, x) {
+				r, col := f.at(y, x)
+				for _, n := range f.places(r, col) {
 					put(n, i, parts[0])
 				}
 				for k, b := range parts[1:] {
-					put(f.part(y, x, k), i, b)
+					put(f.part(r, col, k), i, b)
 				}
 			}
 		}

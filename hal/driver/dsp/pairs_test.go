@@ -21,7 +21,8 @@ func (f *pairForm) inHalves(w, x [3][3]int64, offset [2]int64, single int) int64
 	var group [pairGroups]int16
 	for y := range 3 {
 		for c := range 3 {
-			group[f.group[f.term(y, c, single)]] += int16(w[y][c] * x[y][c])
+			r, col := f.at(y, c)
+			group[f.group[f.term(r, col, single)]] += int16(w[y][c] * x[y][c])
 		}
 	}
 	for i, o := range offset {
@@ -53,7 +54,7 @@ func TestPairs(t *testing.T) {
 		win := pairWindow{int64(r.IntN(1<<15) - r.IntN(1<<15)), 0}
 		win.last = min(win.first+int64(r.IntN(1<<16)), math.MaxInt16-1)
 		for _, group := range pairGroupings {
-			f := pairForm{row: r.IntN(3), group: group, single: pick(r, []int{2}, []int{2, 0}, []int{1})}
+			f := pairForm{turned: r.IntN(2) == 0, row: r.IntN(3), group: group, single: pick(r, []int{2}, []int{2, 0}, []int{1})}
 			offset, ok := f.offsets(&c, win, [2]bool{})
 			if !ok {
 				continue

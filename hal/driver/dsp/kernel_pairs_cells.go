@@ -1,0 +1,191 @@
+package dsp
+
+import (
+	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// pairsMoved is the body where a vector has several positions and windows move by one:
+// columns are the vectors from the output's own to reach, or lie some bytes into them.
+type pairsMoved struct {
+	*pairsCode
+	pair  []build.Reg // rows a and b, by vector modulo their number
+	third []build.Reg
+	by    map[int]build.Reg // shifts
+}
+
+func (n *pairsCode) newMoved() *pairsMoved {
+	b := &pairsMoved{pairsCode: n, by: map[int]build.Reg{}}
+	for range n.reach() + 1 {
+		b.pair, b.third = append(b.pair, n.a.vv("pair")), append(b.third, n.a.v("third"))
+	}
+	for col := range n.kw {
+		if s := n.column(col).shift; s > 0 && !b.by[s].Valid() {
+			b.by[s] = n.a.imm8(s)
+		}
+	}
+	return b
+}
+
+func (n *pairsMoved) first() {
+	for i := range n.reach() {
+		n.fetch(i)
+	}
+}
+
+// fetch loads vector i of each row, counted from output 0's own.
+func (n *pairsMoved) fetch(i int) {
+	a, at, ring := n.a, i*vecBytes, i%len(n.pair)
+	a.phase(phaseProducts)
+	r, s := n.p.pairRows()
+	a.vloadTo(lo(n.pair[ring]), n.rows[r], at-n.ahead[r], aliasIn)
+	a.vloadTo(hi(n.pair[ring]), n.rows[s], at-n.ahead[s], aliasIn)
+	a.vloadTo(n.third[ring], n.rows[n.p.row], at-n.ahead[n.p.row], aliasIn)
+}
+
+// outputs implements nineBody.
+func (n *pairsMoved) outputs(count int, next func() build.Reg) {
+	a, ready := n.a, n.ready
+	for i := range count {
+		out := n.ready
+		if i < count-1 {
+			out = a.quad("ready")
+		}
+		a.f.Weave(
+			func() {
+				n.fetch(i + n.reach())
+				s := &pairSum{pairsCode: n.pairsCode, input: func(term int) build.Reg { return n.input(i, term) }}
+				s.finish(out)
+			},
+			func() { n.requantizeBefore(i, ready) })
+		ready = out
+	}
+	if next != nil {
+		n.begin(next())
+		n.first()
+	}
+}
+
+// input is the vectors of a term of an output.
+func (n *pairsMoved) input(output, term int) build.Reg {
+	a := n.a
+	a.phase(phaseProducts)
+	at := func(col int) (x, y int, c depthColumn) {
+		c = n.column(col)
+		x = (output + c.index) % len(n.pair)
+		return x, (x + 1) % len(n.pair), c
+	}
+	// third is a column of the third row, in a register if one is given.
+	third := func(col int, to build.Reg) build.Reg {
+		x, y, c := at(col)
+		switch {
+		case c.shift == 0 && !to.Valid():
+			return n.third[x]
+		case c.shift == 0:
+			a.op(hexagon.V6_vassign, to, n.third[x])
+			return to
+		case !to.Valid():
+			to = a.v("moved")
+		}
+		a.op(hexagon.V6_valignb, to, n.third[y], n.third[x], n.by[c.shift])
+		return to
+	}
+	switch term {
+	case thirdTap:
+		return third(n.p.single[0], build.Reg{})
+	case thirdPair:
+		to := a.vv("third")
+		for k, t := range n.p.taps(thirdPair, 0) {
+			third(t[1], half(to, k))
+		}
+		return to
+	}
+	x, y, c := at(term)
+	if c.shift == 0 {
+		return n.pair[x]
+	}
+	to := a.vv("moved")
+	for k := range 2 {
+		a.op(hexagon.V6_valignb, half(to, k), half(n.pair[y], k), half(n.pair[x], k), n.by[c.shift])
+	}
+	return to
+}
+
+// pairsDealt is the body where windows move by two, from an even position on: two vectors
+// of a row are dealt to columns 0 and 1, which are a term, and column 2 is column 0 moved
+// on by a position, with the first one of the next vector.
+type pairsDealt struct {
+	*pairsCode
+	own      [2][3]build.Reg // the first vector of each row, of even and odd outputs
+	deal, by build.Reg
+}
+
+func (n *pairsCode) newDealt() *pairsDealt {
+	b := &pairsDealt{pairsCode: n, deal: n.a.imm8(-n.pitch), by: n.a.imm8(n.pitch)}
+	for i := range b.own {
+		for r := range b.own[i] {
+			b.own[i][r] = n.a.v("own")
+		}
+	}
+	return b
+}
+
+func (n *pairsDealt) first() {
+	for r := range n.rows {
+		n.fetch(0, r)
+	}
+}
+
+// fetch loads the first vector of a row for an output.
+func (n *pairsDealt) fetch(output, row int) {
+	n.a.phase(phaseProducts)
+	n.a.vloadTo(n.own[output%2][row], n.rows[row], 2*output*vecBytes-n.ahead[row], aliasIn)
+}
+
+// outputs implements nineBody.
+func (n *pairsDealt) outputs(count int, next func() build.Reg) {
+	a, ready := n.a, n.ready
+	for i := range count {
+		out := n.ready
+		if i < count-1 {
+			out = a.quad("ready")
+		}
+		a.f.Weave(
+			func() { n.sum(i).finish(out) },
+			func() { n.requantizeBefore(i, ready) })
+		ready = out
+	}
+	if next != nil {
+		n.begin(next())
+		n.first()
+	}
+}
+
+func (n *pairsDealt) sum(output int) *pairSum {
+	a := n.a
+	pair, single := a.vv("column"), a.v("column")
+	s := &pairSum{pairsCode: n.pairsCode}
+	s.input = func(term int) build.Reg {
+		switch term {
+		case thirdPair, thirdTap:
+			for row := range n.rows { // which makes column 2 of all
+				s.make(row)
+			}
+			return [...]build.Reg{pair, single}[term-thirdPair]
+		}
+		a.phase(phaseProducts)
+		row, to := term, a.vv("dealt")
+		base, off := a.near(n.rows[row], (2*output+1)*vecBytes-n.ahead[row])
+		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("x"), n.own[output%2][row], n.deal)
+		n.fetch(output+1, row)
+		last := single
+		for k, t := range n.p.taps(thirdPair, 0) {
+			if t[1] == row {
+				last = half(pair, k)
+			}
+		}
+		a.op(hexagon.V6_valignb, last, n.own[(output+1)%2][row], lo(to), n.by)
+		return to
+	}
+	return s
+}
