@@ -1,8 +1,6 @@
 package mem
 
 import (
-	"math/bits"
-
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -30,47 +28,25 @@ const (
 	linePrefetched
 )
 
-const noTag = ^uint64(0)
-
-// wayStep is more than any way's number: stamps are multiples of it.
-const wayStep = 64
-
-// line is what a cache knows of one of its lines.
-type line struct {
-	tag   uint64     // line number, noTag when empty
-	ready sim.Time   // when its fill has come
-	from  sim.Reason // who served the fill
-	flags uint8
-}
-
 // Cache implements Level. Lookups of one access that spans several lines are
 // made line by line, each on its bank.
 type Cache struct {
 	cfg  CacheConfig
 	next Level
 
-	lines []line   // sets x ways
-	use   []uint64 // of each line: LRU stamp over the number of the way; the stamp is 0 when empty
-	tree  []uint64 // PLRU bits of a set
-
-	// way is, by line number modulo its length, where the line was seen last: a
-	// guess that saves looking through the set. held counts the lines in the cache,
-	// by place: all of one set, so that most that are not are known at once.
-	way       []uint8
-	held      []uint8
-	setShift  uint // log2 of the sets
-	heldShift uint // log2 of len(held)
+	table
+	tree []uint64 // PLRU bits of a set
 
 	cache   *Cache // the next level, when it is a cache
+	port    *Port  // the same, when it is a port, with a delay in front
+	delay   sim.Time
 	behind  *Cache // the same of a write-through cache, when WriteThrough can serve both
 	narrow  uint   // bytes that take one cycle in both
 	through through
 
 	bankFree []sim.Time
-	mshr     ring // when each entry is free again
-	stamp    uint64
-	setMask  uint64
-	ways     int
+	mshr     ring   // when each entry is free again
+	stamp    uint64 // grows whenever something may have changed
 	lru      bool
 	plain    bool      // LRU without a prefetcher
 	quick    [4]uint64 // by kind: bytes that Access can serve at once, 0: none
@@ -89,20 +65,14 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 	lines := cfg.Bytes / cfg.LineBytes
 	c := &Cache{
 		cfg: cfg, next: next,
-		lines:     make([]line, lines),
-		use:       make([]uint64, lines),
 		tree:      make([]uint64, lines/cfg.Ways),
-		way:       make([]uint8, 1<<bits.Len(uint(lines-1))),
-		held:      make([]uint8, 2<<bits.Len(uint(lines-1))),
 		bankFree:  make([]sim.Time, cfg.Banks),
 		mshr:      newRing(cfg.MSHRs),
-		setMask:   uint64(lines/cfg.Ways - 1),
-		ways:      cfg.Ways,
 		lru:       cfg.Replacement == LRU,
 		lineShift: log2(cfg.LineBytes),
 		lineMask:  uint64(cfg.LineBytes - 1),
 	}
-	c.setShift, c.heldShift = log2(lines/cfg.Ways), log2(len(c.held))
+	c.table.init(lines/cfg.Ways, cfg.Ways)
 	if c.lru {
 		c.quick[Read], c.quick[Prefetch] = uint64(cfg.BytesPerCycle), uint64(cfg.BytesPerCycle)
 		if cfg.Write == WriteBack {
@@ -110,6 +80,10 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 		}
 	}
 	c.plain = c.lru && cfg.Prefetch == PrefetchNone
+	if p, ok := next.(*Path); ok {
+		c.port, _ = p.Next.(*Port)
+		c.delay = p.Delay
+	}
 	b, ok := next.(*Cache)
 	c.cache = b
 	if ok && c.plain && cfg.Write == WriteThrough && b.cfg.Write == WriteBack && b.cfg.Replacement == LRU &&
@@ -140,12 +114,8 @@ func (c *Cache) Reset() {
 }
 
 func (c *Cache) clear() {
-	for i := range c.lines {
-		c.lines[i] = line{tag: noTag}
-		c.use[i] = uint64(i % c.ways)
-	}
+	c.table.clear()
 	clear(c.tree)
-	clear(c.held)
 	clear(c.bankFree)
 	c.mshr.clear()
 	c.stamp = 0
@@ -165,20 +135,35 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, si
 	if last > c.lineMask-addr&c.lineMask {
 		return c.parts(t, addr, bytes, k)
 	}
-	// Most accesses find their line at once; this is what serve does for them.
+	// Most accesses find their line at once, or know at once that it is absent; this
+	// is what serve does for them.
 	if last < c.quick[k&3] {
 		ln := addr >> (c.lineShift & 63)
-		at := int(ln&c.setMask)*c.ways + int(c.way[ln&uint64(len(c.way)-1)])
+		at := c.first[c.place(ln)]
 		l := &c.lines[at]
 		bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
-		start := max(t, *bank)
-		if done := start + c.hit; l.tag == ln && l.flags&linePrefetched == 0 && l.ready <= done {
-			*bank = start + c.cycle
-			c.count[k&1]++ // CacheRead or CacheWrite
-			c.stamp += wayStep
-			c.use[at] = c.stamp | c.use[at]&(wayStep-1)
-			l.flags |= uint8(k & 1) // lineDirty
-			return done, c.cfg.Reason
+		t = max(t, *bank)
+		if l.tag == ln {
+			if done := t + c.hit; l.flags&linePrefetched == 0 && l.ready <= done {
+				*bank = t + c.cycle
+				c.count[k&1]++ // CacheRead or CacheWrite
+				c.stamp++
+				if !c.isRecent(at) {
+					c.use(at)
+				}
+				l.flags |= uint8(k & 1) // lineDirty
+				return done, c.cfg.Reason
+			}
+		} else if at == c.none && c.plain {
+			*bank = t + c.cycle
+			c.count[k&1]++
+			c.count[CacheReadMiss+k&1]++
+			if k == Write {
+				t, _, _ = c.allocate(t+c.hit, ln, last != c.lineMask, lineDirty)
+				return t, c.cfg.Reason
+			}
+			_, ready, from := c.allocate(t+c.hit, ln, true, 0)
+			return ready, from
 		}
 	}
 	return c.serve(t, addr, bytes, k)
@@ -190,17 +175,6 @@ func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 	t = max(t, *bank)
 	at := c.find(ln)
-	if last := uint64(bytes - 1); at < 0 && c.plain && last < c.quick[k&3] { // what follows, for a miss
-		*bank = t + c.cycle
-		c.count[k&1]++ // CacheRead or CacheWrite
-		c.count[CacheReadMiss+k&1]++
-		if k == Write {
-			start, _, _ := c.allocate(t+c.hit, ln, last != c.lineMask, lineDirty)
-			return start, c.cfg.Reason
-		}
-		_, ready, from := c.allocate(t+c.hit, ln, true, 0)
-		return ready, from
-	}
 	busy := c.cycle
 	if bytes > c.cfg.BytesPerCycle {
 		busy *= sim.Time((bytes + c.cfg.BytesPerCycle - 1) / c.cfg.BytesPerCycle)
@@ -208,7 +182,7 @@ func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	*bank = t + busy
 	done := t + c.hit + busy - c.cycle
 	if at >= 0 {
-		c.touch(at, ln)
+		c.touch(uint32(at))
 		if l := &c.lines[at]; l.flags&linePrefetched != 0 {
 			l.flags &^= linePrefetched
 			c.prefetchAfter(t, ln)
@@ -241,7 +215,7 @@ func (c *Cache) write(t, done sim.Time, at int, addr uint64, n int) (sim.Time, s
 		c.lines[at].flags |= lineDirty
 		return done, c.cfg.Reason
 	case c.cfg.Write == ReadOnly:
-		c.empty(at)
+		c.empty(uint32(at))
 	}
 	return c.next.Access(done, addr, n, Write)
 }
@@ -266,47 +240,21 @@ func (c *Cache) parts(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	return done, from
 }
 
-// find is the index of line ln, -1 when it is not in the cache.
-func (c *Cache) find(ln uint64) int {
-	if c.held[c.place(ln)] == 0 {
-		return -1
-	}
-	base := int(ln&c.setMask) * c.ways
-	if at := base + int(c.way[ln&uint64(len(c.way)-1)]); c.lines[at].tag == ln {
-		return at
-	}
-	set := c.lines[base : base+c.ways]
-	for w := range set {
-		if set[w].tag == ln {
-			c.way[ln&uint64(len(c.way)-1)] = uint8(w)
-			return base + w
-		}
-	}
-	return -1
-}
-
-// place is where held counts a line: its set, and the number of the line folded,
-// so that buffers at a distance of a power of two do not meet.
-func (c *Cache) place(ln uint64) uint64 {
-	return (ln ^ ln>>(c.heldShift&63)<<(c.setShift&63)) & uint64(len(c.held)-1)
-}
-
-// touch makes line ln, which is at an index, the most recently used of its set.
-func (c *Cache) touch(at int, ln uint64) {
-	c.stamp += wayStep
-	c.use[at] = c.stamp | c.use[at]&(wayStep-1)
+// touch makes the line at an index the most recently used of its set.
+func (c *Cache) touch(at uint32) {
+	c.stamp++
 	if !c.lru {
-		c.point(ln)
+		c.point(at)
+	} else if !c.isRecent(at) {
+		c.use(at)
 	}
 }
 
 // empty takes a line out.
-func (c *Cache) empty(at int) {
-	if ln := c.lines[at].tag; ln != noTag {
-		c.held[c.place(ln)]--
-		c.stamp += wayStep // something changes
-		c.lines[at] = line{tag: noTag}
-		c.use[at] &= wayStep - 1
+func (c *Cache) empty(at uint32) {
+	if c.lines[at].tag != noTag {
+		c.stamp++
+		c.table.empty(at)
 	}
 }
 
@@ -339,40 +287,48 @@ func (c *Cache) allocate(t sim.Time, ln uint64, fetch bool, flags uint8) (start,
 		c.count[CacheMSHRFull]++
 		t = free
 	}
-	base := int(ln&c.setMask) * c.ways
-	w := c.victim(base, ln)
-	l := &c.lines[base+w]
+	at := c.oldest(ln)
+	if !c.lru {
+		at = c.pointed(ln)
+	}
+	l := &c.lines[at]
 	release := t
 	ready, from = t, c.cfg.Reason
 	if fetch {
-		if addr := ln << (c.lineShift & 63); c.cache != nil {
+		addr := ln << (c.lineShift & 63)
+		switch {
+		case c.port != nil:
+			ready, from = c.port.Access(t, addr, c.cfg.LineBytes, Read)
+			ready += c.delay
+		case c.cache != nil:
 			ready, from = c.cache.Access(t, addr, c.cfg.LineBytes, Read)
-		} else {
+		default:
 			ready, from = c.next.Access(t, addr, c.cfg.LineBytes, Read)
 		}
 		ready += c.fill
 		c.count[CacheFill]++
 		release = ready
 	}
-	if old := l.tag; old != noTag {
-		if l.flags&lineDirty != 0 {
-			c.count[CacheWriteBack]++
-			// The victim leaves after its own fill has come, behind the new fetch.
-			accepted, _ := c.next.Access(max(t, l.ready), old<<(c.lineShift&63), c.cfg.LineBytes, Write)
-			release = max(release, accepted)
-		}
-		c.held[c.place(old)]--
+	if l.flags&lineDirty != 0 {
+		// The victim leaves after its own fill has come, behind the new fetch.
+		release = max(release, c.writeBack(max(t, l.ready), l.tag))
 	}
 	c.mshr.replaceFirst(release)
-	c.held[c.place(ln)]++
-	c.way[ln&uint64(len(c.way)-1)] = uint8(w)
-	c.stamp += wayStep
-	*l = line{tag: ln, ready: ready, from: from, flags: flags}
-	c.use[base+w] = c.stamp | uint64(w)
-	if !c.lru {
-		c.point(ln)
-	}
+	c.replace(at, line{tag: ln, ready: ready, from: from, flags: flags})
+	c.touch(at)
 	return t, ready, from
+}
+
+// writeBack writes a line to the next level and answers when that has it.
+func (c *Cache) writeBack(t sim.Time, ln uint64) (done sim.Time) {
+	c.count[CacheWriteBack]++
+	addr := ln << (c.lineShift & 63)
+	if c.port != nil {
+		done, _ = c.port.Access(t, addr, c.cfg.LineBytes, Write)
+	} else {
+		done, _ = c.next.Access(t, addr, c.cfg.LineBytes, Write)
+	}
+	return done
 }
 
 // prefetchAfter fetches the lines after ln that are absent.
@@ -393,11 +349,11 @@ func (c *Cache) prefetch(t sim.Time, ln uint64) {
 	}
 }
 
-// point lets the tree of the set of line ln point away from the way where the
-// line was seen last: node n has children 2n and 2n+1.
-func (c *Cache) point(ln uint64) {
-	w := int(c.way[ln&uint64(len(c.way)-1)])
-	tree := &c.tree[ln&c.setMask]
+// point lets the tree of the set of the line at an index point away from it:
+// node n has children 2n and 2n+1.
+func (c *Cache) point(at uint32) {
+	w := c.wayOf(at)
+	tree := &c.tree[at&c.setMask]
 	for n, half := 1, c.ways>>1; half > 0; half >>= 1 {
 		if w&half != 0 {
 			*tree &^= 1 << n
@@ -409,31 +365,16 @@ func (c *Cache) point(ln uint64) {
 	}
 }
 
-// victim is an empty way of a set, else the one the policy gives up.
-func (c *Cache) victim(base int, ln uint64) int {
-	if !c.lru {
-		return c.pointed(base, ln)
-	}
-	use := c.use[base : base+c.ways] // an empty way has no stamp
-	oldest := use[0]
-	for ; len(use) >= 4; use = use[4:] {
-		oldest = min(oldest, min(min(use[0], use[1]), min(use[2], use[3])))
-	}
-	for _, u := range use {
-		oldest = min(oldest, u)
-	}
-	return int(oldest & (wayStep - 1))
-}
-
-// pointed is victim for the tree of the set of line ln.
-func (c *Cache) pointed(base int, ln uint64) int {
-	set := c.lines[base : base+c.ways]
-	for w := range set {
-		if set[w].tag == noTag {
-			return w
+// pointed is the index of an empty way of the set of line ln, else of the one the
+// tree points to.
+func (c *Cache) pointed(ln uint64) uint32 {
+	set := uint32(ln) & c.setMask
+	for w := range c.ways {
+		if at := c.index(w, set); c.lines[at].tag == noTag {
+			return at
 		}
 	}
-	w, n, tree := 0, 1, c.tree[ln&c.setMask]
+	w, n, tree := 0, 1, c.tree[set]
 	for half := c.ways >> 1; half > 0; half >>= 1 {
 		n <<= 1
 		if tree>>(n>>1)&1 != 0 {
@@ -441,22 +382,20 @@ func (c *Cache) pointed(base int, ln uint64) int {
 			n++
 		}
 	}
-	return w
+	return c.index(w, set)
 }
 
 // Clean writes every dirty line back and answers when the last is accepted.
 func (c *Cache) Clean(t sim.Time) sim.Time {
 	done := t
-	c.stamp += wayStep // something changes
-	for i := range c.lines {
-		l := &c.lines[i]
-		if l.flags&lineDirty == 0 || l.tag == noTag {
-			continue
+	c.stamp++
+	for set := range c.setMask + 1 {
+		for w := range c.ways {
+			if l := &c.lines[c.index(w, set)]; l.flags&lineDirty != 0 {
+				l.flags &^= lineDirty
+				done = max(done, c.writeBack(max(t, l.ready), l.tag))
+			}
 		}
-		l.flags &^= lineDirty
-		c.count[CacheWriteBack]++
-		d, _ := c.next.Access(max(t, l.ready), l.tag<<(c.lineShift&63), c.cfg.LineBytes, Write)
-		done = max(done, d)
 	}
 	return done
 }
@@ -466,11 +405,11 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 // any.
 func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 	for ln := addr >> (c.lineShift & 63); ln <= (addr+uint64(n)-1)>>(c.lineShift&63); ln++ {
-		if c.held[c.place(ln)] == 0 {
+		if c.first[c.place(ln)] == c.none {
 			continue
 		}
 		if at := c.find(ln); at >= 0 {
-			c.empty(at)
+			c.empty(uint32(at))
 			dropped = true
 		}
 	}
@@ -479,8 +418,7 @@ func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 
 // Invalidate drops every line; dirty ones are lost unless cleaned before.
 func (c *Cache) Invalidate() {
-	for i := range c.lines {
-		c.empty(i)
-	}
+	c.stamp++
+	c.table.clear()
 	clear(c.tree)
 }

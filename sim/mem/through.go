@@ -85,21 +85,19 @@ func (c *Cache) WriteThrough(t sim.Time, addr uint64, n int) (done sim.Time, ok 
 func (c *Cache) findThrough(addr, first uint64) bool {
 	b := c.behind
 	ln := addr >> (b.lineShift & 63)
-	at := int(ln&b.setMask)*b.ways + int(b.way[ln&uint64(len(b.way)-1)])
+	at := b.first[b.place(ln)]
 	l := &b.lines[at]
 	if l.tag != ln || l.flags&linePrefetched != 0 {
 		return false
 	}
 	w := through{line: first}
-	if i := int(first&c.setMask)*c.ways + int(c.way[first&uint64(len(c.way)-1)]); c.lines[i].tag == first {
-		c.touch(i, first)
-	} else if c.held[c.place(first)] == 0 {
-		c.stamp += wayStep
-		w.miss = 1
+	if i := c.find(first); i >= 0 {
+		c.touch(uint32(i))
 	} else {
-		return false
+		c.stamp++
+		w.miss = 1
 	}
-	b.touch(at, ln)
+	b.touch(at)
 	l.flags |= lineDirty
 	w.stamp, w.behind = c.stamp, b.stamp
 	w.bank = &c.bankFree[first&uint64(len(c.bankFree)-1)]

@@ -1,10 +1,8 @@
 package mem
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand"
-	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -100,20 +98,15 @@ func TestWriteThrough(t *testing.T) {
 	}
 }
 
-// holding is a line of a cache and its way.
-type holding struct {
-	line
-	way int
-}
-
-// held is what a cache holds, set by set, in the order of its last uses: the
-// stamps themselves may differ.
-func held(c *Cache) (lines []holding) {
-	for i := range c.lines {
-		lines = append(lines, holding{c.lines[i], i})
-	}
-	for i := 0; i < len(lines); i += c.ways {
-		slices.SortFunc(lines[i:][:c.ways], func(a, b holding) int { return cmp.Compare(c.use[a.way], c.use[b.way]) })
+// held is what a cache holds, set by set, from the line used last to that used
+// first.
+func held(c *Cache) (lines []line) {
+	for set := range c.setMask + 1 {
+		w := int(c.recent[set])
+		for range c.ways {
+			lines = append(lines, c.lines[c.index(w, set)])
+			w = int(c.ring[int(set)*c.ways+w].older)
+		}
 	}
 	return lines
 }
