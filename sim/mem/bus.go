@@ -26,6 +26,7 @@ func (c *BusConfig) Validate() error {
 type Bus struct {
 	cfg        BusConfig
 	next       Level
+	dram       *DRAM // next, when it is that
 	readFree   sim.Time
 	writeFree  sim.Time
 	lat, cycle sim.Time
@@ -38,6 +39,7 @@ func NewBus(cfg BusConfig, next Level) (*Bus, error) {
 		return nil, err
 	}
 	b := &Bus{cfg: cfg, next: next}
+	b.dram, _ = next.(*DRAM)
 	b.Retime(cfg.Hz)
 	return b, nil
 }
@@ -47,6 +49,14 @@ func (b *Bus) Retime(hz int64) {
 	b.cfg.Hz = hz
 	b.lat = period(b.cfg.LatencyCycles, hz)
 	b.cycle = period(1, hz)
+}
+
+// access asks the memory.
+func (b *Bus) access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
+	if d := b.dram; d != nil && d.isChunk(addr, bytes) {
+		return d.chunk(t, addr, bytes, k == Write), sim.StallDRAM
+	}
+	return b.next.Access(t, addr, bytes, k)
 }
 
 // Port adds a requester. All ports share the channels; each has its own limit
@@ -114,11 +124,11 @@ func (p *Port) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 		// Data travels with the request: the memory sees it when the last beat is in.
 		start := max(t, b.writeFree)
 		b.writeFree = start + busy
-		done, from = b.next.Access(start+busy+b.lat, addr, bytes, k)
+		done, from = b.access(start+busy+b.lat, addr, bytes, k)
 		p.count[BusWrite]++
 		p.count[BusWriteBytes] += int64(bytes)
 	} else {
-		done, from = b.next.Access(t+b.lat, addr, bytes, k)
+		done, from = b.access(t+b.lat, addr, bytes, k)
 		// Beats follow the memory as data arrives (cut-through), and data of
 		// different requests may pass each other: the channel is reserved by
 		// amount, from the earliest instant this data could be on it.

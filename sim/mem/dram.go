@@ -140,8 +140,8 @@ type dramChannel struct {
 	writeEnd sim.Time // end of the last write data, for tWTR
 	lastAct  sim.Time
 	acts     [4]sim.Time // ring of the last activates, for tFAW
-	actPos   int
-	wrote    bool // direction of the last transfer
+	actPos   uint        // of the oldest of them, modulo their number
+	wrote    bool        // direction of the last transfer
 	nextRef  sim.Time
 	refBank  int
 	wqLen    int
@@ -169,7 +169,11 @@ type DRAM struct {
 	burst  sim.Time
 	refGap sim.Time
 
+	// An address is, from its low bits on: a byte of a chunk of InterleaveBytes, the
+	// channel, the column, the bank and the row; interleaving takes whole channels
+	// out of it.
 	burstShift, ileShift, pageShift, bankShift uint
+	ileMask, channelMask, bankMask, spread     uint64 // spread: bits of the row that are XORed into the bank
 }
 
 // farPast makes "time since" constraints hold at time 0.
@@ -190,6 +194,13 @@ func NewDRAM(cfg DRAMConfig) (*DRAM, error) {
 		ileShift:   log2(cfg.InterleaveBytes),
 		pageShift:  log2(cfg.RowBytes) + log2(cfg.Channels),
 		bankShift:  log2(cfg.Banks),
+
+		ileMask:     uint64(cfg.InterleaveBytes - 1),
+		channelMask: uint64(cfg.Channels - 1),
+		bankMask:    uint64(cfg.Banks - 1),
+	}
+	if cfg.XORBanks {
+		d.spread = d.bankMask
 	}
 	switch cfg.Refresh {
 	case RefreshAllBanks:
@@ -229,29 +240,32 @@ func (d *DRAM) Counters() []sim.Counter { return counters(dramEvents[:], d.count
 
 // Access implements Level. The reason is always StallDRAM.
 func (d *DRAM) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
-	t += d.cfg.RequestLatency
 	done := t
 	for bytes > 0 {
-		n := min(bytes, d.cfg.InterleaveBytes-int(addr&uint64(d.cfg.InterleaveBytes-1)))
-		ch := int(addr>>(d.ileShift&63)) & (d.cfg.Channels - 1)
-		c := &d.ch[ch]
-		var end sim.Time
-		switch {
-		case k != Write:
-			end = d.transfer(t, c, addr, n, false)
-		case len(c.queue) == 0:
-			end = d.transfer(t, c, addr, n, true)
-		default:
-			end = d.post(t, c, addr, n)
-		}
-		done = max(done, end)
+		n := min(bytes, d.cfg.InterleaveBytes-int(addr&d.ileMask))
+		done = max(done, d.chunk(t, addr, n, k == Write))
 		addr += uint64(n)
 		bytes -= n
 	}
-	if k != Write {
-		done += d.cfg.ResponseLatency
-	}
 	return done, sim.StallDRAM
+}
+
+// isChunk reports an access that one channel serves.
+func (d *DRAM) isChunk(addr uint64, bytes int) bool {
+	return uint64(bytes-1) <= d.ileMask-addr&d.ileMask
+}
+
+// chunk is Access for n bytes that one channel serves.
+func (d *DRAM) chunk(t sim.Time, addr uint64, n int, write bool) sim.Time {
+	t += d.cfg.RequestLatency
+	c := &d.ch[addr>>(d.ileShift&63)&d.channelMask]
+	if !write {
+		return d.read(t, c, addr, n) + d.cfg.ResponseLatency
+	}
+	if len(c.queue) == 0 {
+		return d.write(t, c, addr, n)
+	}
+	return d.post(t, c, addr, n)
 }
 
 // post queues a write and drains the queue when that fills it. It answers when
@@ -277,7 +291,7 @@ func (d *DRAM) drain(t sim.Time, c *dramChannel) {
 	}
 	for ; c.wqLen > 0; c.wqLen-- {
 		w := &c.queue[i]
-		w.free = d.transfer(t, c, w.addr, w.bytes, true)
+		w.free = d.write(t, c, w.addr, w.bytes)
 		if i++; i == len(c.queue) {
 			i = 0
 		}
@@ -296,68 +310,88 @@ func (d *DRAM) Flush(t sim.Time) sim.Time {
 	return done
 }
 
-// transfer moves n bytes that lie in one row of one channel and returns the
-// end of the data on the bus.
-func (d *DRAM) transfer(t sim.Time, c *dramChannel, addr uint64, n int, write bool) sim.Time {
-	cfg := &d.cfg
-	page := addr >> (d.pageShift & 63) // interleaving takes whole channels out of an address
-	bank := int(page) & (cfg.Banks - 1)
-	row := int64(page >> (d.bankShift & 63))
-	if cfg.XORBanks {
-		bank ^= int(row) & (cfg.Banks - 1)
-	}
-	bursts := sim.Time((addr+uint64(n)-1)>>(d.burstShift&63) - addr>>(d.burstShift&63) + 1)
+// bursts is the number of bursts that n bytes in one row take.
+func (d *DRAM) bursts(addr uint64, n int) int64 {
+	return int64((addr+uint64(n)-1)>>(d.burstShift&63) - addr>>(d.burstShift&63) + 1)
+}
 
+// read moves n bytes that lie in one row of a channel and answers when their last
+// is off the bus.
+func (d *DRAM) read(t sim.Time, c *dramChannel, addr uint64, n int) sim.Time {
+	b, row := d.bank(c, addr)
+	if b.row == row && max(t, c.colFree) < c.nextRef {
+		d.count[DRAMRowHit]++
+	} else {
+		d.open(t, c, b, row)
+	}
+	bursts := d.bursts(addr, n)
+	d.count[DRAMReadBurst] += bursts
+	col := max(t, b.colReady, c.colFree)
+	if c.wrote {
+		c.wrote = false
+		d.count[DRAMTurnaround]++
+		col = max(col, c.writeEnd+d.cfg.TWTR)
+	}
+	c.colFree = col + sim.Time(bursts)*d.burst
+	c.busFree = c.colFree + d.cfg.ReadLatency
+	b.preReady = max(b.preReady, c.colFree-d.burst+d.cfg.TRTP)
+	return c.busFree
+}
+
+// write is read the other way.
+func (d *DRAM) write(t sim.Time, c *dramChannel, addr uint64, n int) sim.Time {
+	b, row := d.bank(c, addr)
+	if b.row == row && max(t, c.colFree) < c.nextRef {
+		d.count[DRAMRowHit]++
+	} else {
+		d.open(t, c, b, row)
+	}
+	bursts := d.bursts(addr, n)
+	d.count[DRAMWriteBurst] += bursts
+	col := max(t, b.colReady, c.colFree)
+	if !c.wrote {
+		c.wrote = true
+		d.count[DRAMTurnaround]++
+		col = max(col, c.busFree+d.cfg.TRTW-d.cfg.WriteLatency)
+	}
+	c.colFree = col + sim.Time(bursts)*d.burst
+	c.busFree = c.colFree + d.cfg.WriteLatency
+	c.writeEnd = c.busFree
+	b.preReady = max(b.preReady, c.busFree+d.cfg.TWR)
+	return c.busFree
+}
+
+// bank is the bank of an address and the row.
+func (d *DRAM) bank(c *dramChannel, addr uint64) (b *dramBank, row int64) {
+	page := addr >> (d.pageShift & 63)
+	r := page >> (d.bankShift & 63)
+	return &c.banks[(page^r&d.spread)&d.bankMask], int64(r)
+}
+
+// open gets a bank ready for a request to a row.
+func (d *DRAM) open(t sim.Time, c *dramChannel, b *dramBank, row int64) {
 	// A refresh that is due when this request could use the bus goes first.
 	if now := max(t, c.colFree); now >= c.nextRef {
 		d.refresh(c, now)
 	}
-	b := &c.banks[bank]
-	if b.row != row {
-		act := max(t, b.actReady)
-		if b.row >= 0 {
-			act = max(max(t, b.preReady)+cfg.TRPpb, b.actAt+cfg.TRC)
-			d.count[DRAMRowConflict]++
-		} else {
-			d.count[DRAMRowMiss]++
-		}
-		act = max(act, c.lastAct+cfg.TRRD, c.acts[c.actPos]+cfg.TFAW)
-		c.lastAct = act
-		c.acts[c.actPos] = act
-		c.actPos = (c.actPos + 1) & 3
-		b.row, b.actAt, b.colReady, b.preReady = row, act, act+cfg.TRCD, act+cfg.TRAS
-		d.count[DRAMActivate]++
-	} else {
+	if b.row == row {
 		d.count[DRAMRowHit]++
+		return
 	}
-
-	col := max(t, b.colReady, c.colFree)
-	lat := cfg.ReadLatency
-	if write {
-		lat = cfg.WriteLatency
-		d.count[DRAMWriteBurst] += int64(bursts)
+	cfg := &d.cfg
+	act := max(t, b.actReady)
+	if b.row >= 0 {
+		act = max(max(t, b.preReady)+cfg.TRPpb, b.actAt+cfg.TRC)
+		d.count[DRAMRowConflict]++
 	} else {
-		d.count[DRAMReadBurst] += int64(bursts)
+		d.count[DRAMRowMiss]++
 	}
-	if write != c.wrote {
-		d.count[DRAMTurnaround]++
-		c.wrote = write
-		if write {
-			col = max(col, c.busFree+cfg.TRTW-lat)
-		} else {
-			col = max(col, c.writeEnd+cfg.TWTR)
-		}
-	}
-	end := col + lat + bursts*d.burst
-	c.busFree = end
-	c.colFree = col + bursts*d.burst
-	if write {
-		c.writeEnd = end
-		b.preReady = max(b.preReady, end+cfg.TWR)
-	} else {
-		b.preReady = max(b.preReady, c.colFree-d.burst+cfg.TRTP)
-	}
-	return end
+	act = max(act, c.lastAct+cfg.TRRD, c.acts[c.actPos&3]+cfg.TFAW)
+	c.lastAct = act
+	c.acts[c.actPos&3] = act
+	c.actPos++
+	b.row, b.actAt, b.colReady, b.preReady = row, act, act+cfg.TRCD, act+cfg.TRAS
+	d.count[DRAMActivate]++
 }
 
 // refresh does every refresh of a channel that is due at now.
