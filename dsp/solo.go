@@ -74,31 +74,14 @@ func (tm *timing) solo(r *run, t *thread) error {
 // rounds times what a thread alone has run of a block that it entered at start,
 // and answers when it ends and the way out.
 func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (int64, *way) {
-	p, m := &t.pipe, tm.mem
+	p := &t.pipe
 	how := t.wayOut(b)
-	var issue, operand, hits int64
+	var issue, operand int64
 	left := p.rounds
 	addr := t.addr[p.base:]
 	tm.store.last = noLine
 	for {
-		ops := v.mem
-		for i := range ops {
-			op, ea := &ops[i], addr[i]
-			switch {
-			case ea == skipped:
-			case op.kind == scalarLoad && m.hitsAgain(t, ea):
-				hits++
-			case op.kind == vectorLoad && m.freeVTCM(ea):
-			case op.kind == vectorStore && tm.store.line == noLine:
-				cycle := start + int64(op.cycle)
-				if wait, why := m.vectorStore(t, cycle, ea); wait > 0 {
-					start += tm.waited(t, &op.memOp, why, wait, ea)
-				}
-			default:
-				start = tm.serve(t, op, i, ea, start)
-			}
-		}
-		start += v.cycles
+		start = tm.round(t, v.mem, addr, start) + v.cycles
 		issue += v.issue
 		operand += v.operand
 		v.runs++
@@ -108,11 +91,10 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 			p.stalls[sim.StallIssue] += issue
 			p.stalls[sim.StallOperand] += operand
 			p.rounds = 0
-			m.skippedD += hits
 			return start, w
 		}
 		left--
-		addr = addr[len(ops):]
+		addr = addr[len(v.mem):]
 		if w.same == nil {
 			w.same = tm.plan(b, w.exit)
 		}
@@ -120,20 +102,44 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 	}
 }
 
-// serve times the i-th memory operation of a block that began at start, and
-// answers when it would have begun with the wait.
-func (tm *timing) serve(t *thread, op *timedOp, i int, ea uint32, start int64) int64 {
-	cycle := start + int64(op.cycle)
-	var wait int64
-	var why sim.Reason
-	if op.kind == scalarStore {
-		wait, why = tm.scalarStore(t, cycle, ea, op.bytes), sim.StallQueue
-	} else {
-		tm.endBurst()
-		wait, why = tm.mem.access(t, &op.memOp, i, ea, cycle)
-	}
-	if wait > 0 {
-		start += tm.waited(t, &op.memOp, why, wait, ea)
+// round times the memory operations of one round of a block that began at start,
+// and answers when it would have begun with what it waited.
+func (tm *timing) round(t *thread, ops []timedOp, addr []uint32, start int64) int64 {
+	m := tm.mem
+	for i := range ops {
+		op, ea := &ops[i], addr[i]
+		if ea == skipped {
+			continue
+		}
+		cycle := start + int64(op.cycle)
+		var wait int64
+		var why sim.Reason
+		switch op.kind {
+		case scalarLoad:
+			if m.hitsAgain(t, ea) {
+				m.skippedD++
+				continue
+			}
+			tm.endBurst()
+			wait, why = m.scalarLoad(t, cycle, ea, op.bytes)
+		case scalarStore:
+			wait, why = tm.scalarStore(t, cycle, ea, op.bytes), sim.StallQueue
+		case vectorLoad:
+			if m.freeVTCM(ea) {
+				continue
+			}
+			tm.endBurst()
+			wait, why = m.vectorLoad(t, cycle, ea)
+		case vectorStore:
+			tm.endBurst()
+			wait, why = m.vectorStore(t, cycle, ea)
+		default:
+			tm.endBurst()
+			wait, why = m.access(t, &op.memOp, i, ea, cycle)
+		}
+		if wait > 0 {
+			start += tm.waited(t, &op.memOp, why, wait, ea)
+		}
 	}
 	return start
 }

@@ -49,14 +49,9 @@ func (b *Bus) Retime(hz int64) {
 	b.cfg.Hz = hz
 	b.lat = period(b.cfg.LatencyCycles, hz)
 	b.cycle = period(1, hz)
-}
-
-// access asks the memory.
-func (b *Bus) access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
-	if d := b.dram; d != nil && d.isChunk(addr, bytes) {
-		return d.chunk(t, addr, bytes, k == Write), sim.StallDRAM
+	for _, p := range b.ports {
+		p.bytes = -1
 	}
-	return b.next.Access(t, addr, bytes, k)
 }
 
 // Port adds a requester. All ports share the channels; each has its own limit
@@ -99,7 +94,7 @@ type Port struct {
 	count  [numBusEvents]int64
 
 	bytes int      // of the last access
-	beats sim.Time // that it takes
+	busy  sim.Time // that it takes of a channel
 }
 
 // Reset implements Level; it resets the bus and everything behind.
@@ -110,38 +105,89 @@ func (p *Port) Counters() []sim.Counter { return counted(p.name, busEvents[:], p
 
 // Access implements Level.
 func (p *Port) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
-	b := p.bus
+	if d := p.bus.dram; d != nil && d.isChunk(addr, bytes) {
+		if k == Write {
+			return p.write(t, addr, bytes), sim.StallDRAM
+		}
+		return p.read(t, addr, bytes), sim.StallDRAM
+	}
+	if k == Write {
+		done, from := p.bus.next.Access(p.beginWrite(t, bytes), addr, bytes, k)
+		return p.end(done), from
+	}
+	t = p.beginRead(t, bytes)
+	done, from := p.bus.next.Access(t, addr, bytes, k)
+	return p.endRead(done), from
+}
+
+// serves reports whether read and write serve n bytes within n-byte boundaries.
+func (p *Port) serves(n int) bool {
+	d := p.bus.dram
+	return d != nil && n > 0 && n&(n-1) == 0 && n <= d.cfg.InterleaveBytes
+}
+
+// read is Access where a channel of a DRAM serves it.
+func (p *Port) read(t sim.Time, addr uint64, bytes int) sim.Time {
+	t = p.beginRead(t, bytes)
+	return p.endRead(p.bus.dram.read(t, addr, bytes))
+}
+
+// write is read the other way.
+func (p *Port) write(t sim.Time, addr uint64, bytes int) sim.Time {
+	return p.end(p.bus.dram.write(p.beginWrite(t, bytes), addr, bytes))
+}
+
+// begin waits for the oldest access in flight, which leaves first, and answers how
+// long bytes take a channel.
+func (p *Port) begin(t sim.Time, bytes int) (start, busy sim.Time) {
 	if len(p.flight) > 0 {
-		t = max(t, p.flight[p.pos]) // the oldest leaves first
+		t = max(t, p.flight[p.pos])
 	}
 	if bytes != p.bytes {
-		p.bytes, p.beats = bytes, sim.Time((max(bytes, 1)+b.cfg.BytesPerCycle-1)/b.cfg.BytesPerCycle)
+		p.setBytes(bytes)
 	}
-	busy := p.beats * b.cycle
-	var done sim.Time
-	var from sim.Reason
-	if k == Write {
-		// Data travels with the request: the memory sees it when the last beat is in.
-		start := max(t, b.writeFree)
-		b.writeFree = start + busy
-		done, from = b.access(start+busy+b.lat, addr, bytes, k)
-		p.count[BusWrite]++
-		p.count[BusWriteBytes] += int64(bytes)
-	} else {
-		done, from = b.access(t+b.lat, addr, bytes, k)
-		// Beats follow the memory as data arrives (cut-through), and data of
-		// different requests may pass each other: the channel is reserved by
-		// amount, from the earliest instant this data could be on it.
-		b.readFree = max(b.readFree, t+2*b.lat) + busy
-		done = max(done+b.lat, b.readFree)
-		p.count[BusRead]++
-		p.count[BusReadBytes] += int64(bytes)
-	}
+	return t, p.busy
+}
+
+func (p *Port) setBytes(n int) {
+	p.bytes, p.busy = n, sim.Time((max(n, 1)+p.bus.cfg.BytesPerCycle-1)/p.bus.cfg.BytesPerCycle)*p.bus.cycle
+}
+
+// beginWrite answers when the memory sees the last beat: data travels with the
+// request.
+func (p *Port) beginWrite(t sim.Time, bytes int) sim.Time {
+	b := p.bus
+	t, busy := p.begin(t, bytes)
+	b.writeFree = max(t, b.writeFree) + busy
+	p.count[BusWrite]++
+	p.count[BusWriteBytes] += int64(bytes)
+	return b.writeFree + b.lat
+}
+
+// beginRead answers when the memory sees the request. Beats follow as data arrives
+// (cut-through), and data of different requests may pass each other: the channel
+// is reserved by amount, from the earliest instant this data could be on it.
+func (p *Port) beginRead(t sim.Time, bytes int) sim.Time {
+	b := p.bus
+	t, busy := p.begin(t, bytes)
+	b.readFree = max(b.readFree, t+2*b.lat) + busy
+	p.count[BusRead]++
+	p.count[BusReadBytes] += int64(bytes)
+	return t + b.lat
+}
+
+// endRead answers when the last beat has arrived that left the memory at done.
+func (p *Port) endRead(done sim.Time) sim.Time {
+	return p.end(max(done+p.bus.lat, p.bus.readFree))
+}
+
+// end notes that the access is in flight until done.
+func (p *Port) end(done sim.Time) sim.Time {
 	if len(p.flight) > 0 {
 		p.flight[p.pos] = done
 		if p.pos++; p.pos == len(p.flight) {
 			p.pos = 0
 		}
 	}
-	return done, from
+	return done
 }

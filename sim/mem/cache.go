@@ -38,7 +38,7 @@ type Cache struct {
 	tree []uint64 // PLRU bits of a set
 
 	cache   *Cache // the next level, when it is a cache
-	port    *Port  // the same, when it is a port, with a delay in front
+	port    *Port  // a port of the bus of a DRAM, when that is the next level behind a delay
 	delay   sim.Time
 	behind  *Cache // the same of a write-through cache, when WriteThrough can serve both
 	narrow  uint   // bytes that take one cycle in both
@@ -81,8 +81,9 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 	}
 	c.plain = c.lru && cfg.Prefetch == PrefetchNone
 	if p, ok := next.(*Path); ok {
-		c.port, _ = p.Next.(*Port)
-		c.delay = p.Delay
+		if q, ok := p.Next.(*Port); ok && q.serves(cfg.LineBytes) {
+			c.port, c.delay = q, p.Delay
+		}
 	}
 	b, ok := next.(*Cache)
 	c.cache = b
@@ -135,38 +136,50 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, si
 	if last > c.lineMask-addr&c.lineMask {
 		return c.parts(t, addr, bytes, k)
 	}
-	// Most accesses find their line at once, or know at once that it is absent; this
-	// is what serve does for them.
+	// This is what serve does where one cycle of a bank is enough.
 	if last < c.quick[k&3] {
 		ln := addr >> (c.lineShift & 63)
-		at := c.first[c.place(ln)]
-		l := &c.lines[at]
+		place := c.place(ln)
+		at := c.find(place, ln)
 		bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
-		t = max(t, *bank)
-		if l.tag == ln {
-			if done := t + c.hit; l.flags&linePrefetched == 0 && l.ready <= done {
-				*bank = t + c.cycle
-				c.count[k&1]++ // CacheRead or CacheWrite
-				c.stamp++
-				if !c.isRecent(at) {
-					c.use(at)
-				}
-				l.flags |= uint8(k & 1) // lineDirty
-				return done, c.cfg.Reason
+		if at == c.none {
+			if c.plain {
+				done := max(t, *bank)
+				*bank = done + c.cycle
+				return c.miss(done+c.hit, ln, place, k, last != c.lineMask)
 			}
-		} else if at == c.none && c.plain {
-			*bank = t + c.cycle
-			c.count[k&1]++
-			c.count[CacheReadMiss+k&1]++
+		} else if l := &c.lines[at]; l.flags&linePrefetched == 0 {
+			done := max(t, *bank)
+			*bank = done + c.cycle
+			done += c.hit
+			c.count[k&1]++ // CacheRead or CacheWrite
+			c.stamp++
+			if !c.isRecent(at) {
+				c.use(at)
+			}
 			if k == Write {
-				t, _, _ = c.allocate(t+c.hit, ln, last != c.lineMask, lineDirty)
-				return t, c.cfg.Reason
+				l.flags |= lineDirty
+			} else if l.ready > done {
+				c.count[CacheMerged]++
+				return l.ready, l.from
 			}
-			_, ready, from := c.allocate(t+c.hit, ln, true, 0)
-			return ready, from
+			return done, c.cfg.Reason
 		}
 	}
 	return c.serve(t, addr, bytes, k)
+}
+
+// miss is Access in a plain cache from the instant on at which the line is known to
+// be absent.
+func (c *Cache) miss(t sim.Time, ln uint64, place *uint32, k Kind, part bool) (sim.Time, sim.Reason) {
+	c.count[k&1]++
+	c.count[CacheReadMiss+k&1]++
+	if k == Write {
+		t, _, _ = c.allocate(t, ln, place, part, lineDirty)
+		return t, c.cfg.Reason
+	}
+	_, ready, from := c.allocate(t, ln, place, true, 0)
+	return ready, from
 }
 
 // serve is Access for whatever lies in one line.
@@ -174,15 +187,15 @@ func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	ln := addr >> (c.lineShift & 63)
 	bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 	t = max(t, *bank)
-	at := c.find(ln)
+	at := c.find(c.place(ln), ln)
 	busy := c.cycle
 	if bytes > c.cfg.BytesPerCycle {
 		busy *= sim.Time((bytes + c.cfg.BytesPerCycle - 1) / c.cfg.BytesPerCycle)
 	}
 	*bank = t + busy
 	done := t + c.hit + busy - c.cycle
-	if at >= 0 {
-		c.touch(uint32(at))
+	if at != c.none {
+		c.touch(at)
 		if l := &c.lines[at]; l.flags&linePrefetched != 0 {
 			l.flags &^= linePrefetched
 			c.prefetchAfter(t, ln)
@@ -193,7 +206,7 @@ func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 		return c.write(t, done, at, addr, bytes)
 	}
 	c.count[CacheRead]++
-	if at < 0 {
+	if at == c.none {
 		return c.readMiss(t, done, ln)
 	}
 	if l := &c.lines[at]; l.ready > done {
@@ -203,10 +216,10 @@ func (c *Cache) serve(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	return done, c.cfg.Reason
 }
 
-// write is what the policy does with a write to a line at an index, -1 when it is absent.
-func (c *Cache) write(t, done sim.Time, at int, addr uint64, n int) (sim.Time, sim.Reason) {
+// write is what the policy does with a write to a line at an index, none when it is absent.
+func (c *Cache) write(t, done sim.Time, at uint32, addr uint64, n int) (sim.Time, sim.Reason) {
 	switch {
-	case at < 0:
+	case at == c.none:
 		c.count[CacheWriteMiss]++
 		if c.cfg.Write == WriteBack {
 			return c.writeMiss(t, done, addr>>(c.lineShift&63), n), c.cfg.Reason
@@ -215,7 +228,7 @@ func (c *Cache) write(t, done sim.Time, at int, addr uint64, n int) (sim.Time, s
 		c.lines[at].flags |= lineDirty
 		return done, c.cfg.Reason
 	case c.cfg.Write == ReadOnly:
-		c.empty(uint32(at))
+		c.empty(at)
 	}
 	return c.next.Access(done, addr, n, Write)
 }
@@ -261,7 +274,7 @@ func (c *Cache) empty(at uint32) {
 // writeMiss gives a written line a way and answers when its miss is registered.
 // A write of the whole line does not fetch it.
 func (c *Cache) writeMiss(t, done sim.Time, ln uint64, bytes int) sim.Time {
-	start, _, _ := c.allocate(done, ln, bytes != c.cfg.LineBytes, lineDirty)
+	start, _, _ := c.allocate(done, ln, c.place(ln), bytes != c.cfg.LineBytes, lineDirty)
 	if c.cfg.Prefetch != PrefetchNone {
 		c.prefetchAfter(t, ln)
 	}
@@ -272,7 +285,7 @@ func (c *Cache) writeMiss(t, done sim.Time, ln uint64, bytes int) sim.Time {
 // hit latency.
 func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
 	c.count[CacheReadMiss]++
-	_, ready, from := c.allocate(done, ln, true, 0)
+	_, ready, from := c.allocate(done, ln, c.place(ln), true, 0)
 	if c.cfg.Prefetch != PrefetchNone {
 		c.prefetchAfter(t, ln)
 	}
@@ -282,40 +295,43 @@ func (c *Cache) readMiss(t, done sim.Time, ln uint64) (sim.Time, sim.Reason) {
 // allocate gives line ln a way: it waits for an MSHR, evicts the victim and,
 // when fetch is set, reads the line from the next level. It answers when the
 // MSHR was taken, when the line is there, and who served it.
-func (c *Cache) allocate(t sim.Time, ln uint64, fetch bool, flags uint8) (start, ready sim.Time, from sim.Reason) {
+func (c *Cache) allocate(t sim.Time, ln uint64, place *uint32, fetch bool, flags uint8) (start, ready sim.Time, from sim.Reason) {
 	if free := c.mshr.first(); free > t {
 		c.count[CacheMSHRFull]++
 		t = free
 	}
-	at := c.oldest(ln)
+	at := c.take(ln)
 	if !c.lru {
 		at = c.pointed(ln)
 	}
 	l := &c.lines[at]
-	release := t
 	ready, from = t, c.cfg.Reason
 	if fetch {
-		addr := ln << (c.lineShift & 63)
-		switch {
-		case c.port != nil:
-			ready, from = c.port.Access(t, addr, c.cfg.LineBytes, Read)
-			ready += c.delay
-		case c.cache != nil:
-			ready, from = c.cache.Access(t, addr, c.cfg.LineBytes, Read)
-		default:
+		if addr := ln << (c.lineShift & 63); c.port != nil {
+			ready = c.port.read(t, addr, c.cfg.LineBytes) + c.delay
+			from = sim.StallDRAM
+		} else {
 			ready, from = c.next.Access(t, addr, c.cfg.LineBytes, Read)
 		}
 		ready += c.fill
 		c.count[CacheFill]++
-		release = ready
 	}
+	release := ready
 	if l.flags&lineDirty != 0 {
 		// The victim leaves after its own fill has come, behind the new fetch.
 		release = max(release, c.writeBack(max(t, l.ready), l.tag))
 	}
-	c.mshr.replaceFirst(release)
-	c.replace(at, line{tag: ln, ready: ready, from: from, flags: flags})
-	c.touch(at)
+	if c.mshr.pop(); release >= c.mshr.last {
+		c.mshr.push(release)
+	} else {
+		c.mshr.insert(release)
+	}
+	if l.tag != noTag {
+		c.unlink(at)
+	}
+	l.tag, l.next, *place = ln, *place, at
+	l.ready, l.from, l.flags = ready, from, flags
+	c.stamp++
 	return t, ready, from
 }
 
@@ -324,10 +340,9 @@ func (c *Cache) writeBack(t sim.Time, ln uint64) (done sim.Time) {
 	c.count[CacheWriteBack]++
 	addr := ln << (c.lineShift & 63)
 	if c.port != nil {
-		done, _ = c.port.Access(t, addr, c.cfg.LineBytes, Write)
-	} else {
-		done, _ = c.next.Access(t, addr, c.cfg.LineBytes, Write)
+		return c.port.write(t, addr, c.cfg.LineBytes)
 	}
+	done, _ = c.next.Access(t, addr, c.cfg.LineBytes, Write)
 	return done
 }
 
@@ -339,12 +354,13 @@ func (c *Cache) prefetchAfter(t sim.Time, ln uint64) {
 }
 
 func (c *Cache) prefetch(t sim.Time, ln uint64) {
-	if c.find(ln) >= 0 {
+	place := c.place(ln)
+	if c.find(place, ln) != c.none {
 		return
 	}
 	// A prefetch never waits: without a free MSHR it is dropped.
 	if c.mshr.first() <= t {
-		c.allocate(t, ln, true, linePrefetched)
+		c.allocate(t, ln, place, true, linePrefetched)
 		c.count[CachePrefetch]++
 	}
 }
@@ -352,8 +368,8 @@ func (c *Cache) prefetch(t sim.Time, ln uint64) {
 // point lets the tree of the set of the line at an index point away from it:
 // node n has children 2n and 2n+1.
 func (c *Cache) point(at uint32) {
-	w := c.wayOf(at)
-	tree := &c.tree[at&c.setMask]
+	w, set := int(at)/len(c.recent), uint64(at)&c.setMask
+	tree := &c.tree[set]
 	for n, half := 1, c.ways>>1; half > 0; half >>= 1 {
 		if w&half != 0 {
 			*tree &^= 1 << n
@@ -365,33 +381,36 @@ func (c *Cache) point(at uint32) {
 	}
 }
 
-// pointed is the index of an empty way of the set of line ln, else of the one the
-// tree points to.
+// pointed points away from an empty line of the set of line ln, else from the one
+// that the tree points to, and answers which.
 func (c *Cache) pointed(ln uint64) uint32 {
-	set := uint32(ln) & c.setMask
-	for w := range c.ways {
-		if at := c.index(w, set); c.lines[at].tag == noTag {
-			return at
-		}
-	}
-	w, n, tree := 0, 1, c.tree[set]
-	for half := c.ways >> 1; half > 0; half >>= 1 {
+	set, sets := uint32(ln&c.setMask), uint32(len(c.recent))
+	w, n, tree := uint32(0), 1, c.tree[set]
+	for half := uint32(c.ways) >> 1; half > 0; half >>= 1 {
 		n <<= 1
 		if tree>>(n>>1)&1 != 0 {
 			w |= half
 			n++
 		}
 	}
-	return c.index(w, set)
+	for i := range uint32(c.ways) {
+		if c.lines[i*sets+set].tag == noTag {
+			w = i
+			break
+		}
+	}
+	c.point(w*sets + set)
+	return w*sets + set
 }
 
 // Clean writes every dirty line back and answers when the last is accepted.
 func (c *Cache) Clean(t sim.Time) sim.Time {
 	done := t
 	c.stamp++
-	for set := range c.setMask + 1 {
-		for w := range c.ways {
-			if l := &c.lines[c.index(w, set)]; l.flags&lineDirty != 0 {
+	sets := uint32(len(c.recent))
+	for set := range sets {
+		for at := set; at < c.none; at += sets {
+			if l := &c.lines[at]; l.flags&lineDirty != 0 {
 				l.flags &^= lineDirty
 				done = max(done, c.writeBack(max(t, l.ready), l.tag))
 			}
@@ -404,12 +423,14 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 // written to them is lost unless cleaned before. It answers whether there were
 // any.
 func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
-	for ln := addr >> (c.lineShift & 63); ln <= (addr+uint64(n)-1)>>(c.lineShift&63); ln++ {
-		if c.first[c.place(ln)] == c.none {
+	ln, last := addr>>(c.lineShift&63), (addr+uint64(n)-1)>>(c.lineShift&63)
+	for ; ln <= last; ln++ {
+		place := c.place(ln)
+		if *place == c.none {
 			continue
 		}
-		if at := c.find(ln); at >= 0 {
-			c.empty(uint32(at))
+		if at := c.find(place, ln); at != c.none {
+			c.empty(at)
 			dropped = true
 		}
 	}

@@ -243,7 +243,11 @@ func (d *DRAM) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 	done := t
 	for bytes > 0 {
 		n := min(bytes, d.cfg.InterleaveBytes-int(addr&d.ileMask))
-		done = max(done, d.chunk(t, addr, n, k == Write))
+		if k == Write {
+			done = max(done, d.write(t, addr, n))
+		} else {
+			done = max(done, d.read(t, addr, n))
+		}
 		addr += uint64(n)
 		bytes -= n
 	}
@@ -255,22 +259,41 @@ func (d *DRAM) isChunk(addr uint64, bytes int) bool {
 	return uint64(bytes-1) <= d.ileMask-addr&d.ileMask
 }
 
-// chunk is Access for n bytes that one channel serves.
-func (d *DRAM) chunk(t sim.Time, addr uint64, n int, write bool) sim.Time {
+func (d *DRAM) channel(addr uint64) *dramChannel { return &d.ch[addr>>(d.ileShift&63)&d.channelMask] }
+
+// read is Access for a chunk.
+func (d *DRAM) read(t sim.Time, addr uint64, n int) sim.Time {
 	t += d.cfg.RequestLatency
-	c := &d.ch[addr>>(d.ileShift&63)&d.channelMask]
-	if !write {
-		return d.read(t, c, addr, n) + d.cfg.ResponseLatency
+	c := d.channel(addr)
+	b, row := d.bank(c, addr)
+	col := max(t, c.colFree)
+	if b.row == row && col < c.nextRef {
+		d.count[DRAMRowHit]++
+	} else {
+		d.open(t, c, b, row)
 	}
-	if len(c.queue) == 0 {
-		return d.write(t, c, addr, n)
+	col = max(col, b.colReady)
+	if c.wrote {
+		c.wrote = false
+		d.count[DRAMTurnaround]++
+		col = max(col, c.writeEnd+d.cfg.TWTR)
 	}
-	return d.post(t, c, addr, n)
+	bursts := d.bursts(addr, n)
+	d.count[DRAMReadBurst] += bursts
+	c.colFree = col + sim.Time(bursts)*d.burst
+	c.busFree = c.colFree + d.cfg.ReadLatency
+	b.preReady = max(b.preReady, c.colFree-d.burst+d.cfg.TRTP)
+	return c.busFree + d.cfg.ResponseLatency
 }
 
-// post queues a write and drains the queue when that fills it. It answers when
-// the queue has taken the write.
-func (d *DRAM) post(t sim.Time, c *dramChannel, addr uint64, n int) sim.Time {
+// write is Access for a chunk. It is queued where the channel has a queue, which
+// is drained when that fills it; the write is done when the queue has taken it.
+func (d *DRAM) write(t sim.Time, addr uint64, n int) sim.Time {
+	t += d.cfg.RequestLatency
+	c := d.channel(addr)
+	if len(c.queue) == 0 {
+		return d.transfer(t, c, addr, n)
+	}
 	w := &c.queue[c.wqPos]
 	t = max(t, w.free)
 	w.addr, w.bytes = addr, n
@@ -291,7 +314,7 @@ func (d *DRAM) drain(t sim.Time, c *dramChannel) {
 	}
 	for ; c.wqLen > 0; c.wqLen-- {
 		w := &c.queue[i]
-		w.free = d.write(t, c, w.addr, w.bytes)
+		w.free = d.transfer(t, c, w.addr, w.bytes)
 		if i++; i == len(c.queue) {
 			i = 0
 		}
@@ -315,45 +338,24 @@ func (d *DRAM) bursts(addr uint64, n int) int64 {
 	return int64((addr+uint64(n)-1)>>(d.burstShift&63) - addr>>(d.burstShift&63) + 1)
 }
 
-// read moves n bytes that lie in one row of a channel and answers when their last
-// is off the bus.
-func (d *DRAM) read(t sim.Time, c *dramChannel, addr uint64, n int) sim.Time {
+// transfer writes n bytes that lie in one row of a channel and answers when their
+// last has left the bus.
+func (d *DRAM) transfer(t sim.Time, c *dramChannel, addr uint64, n int) sim.Time {
 	b, row := d.bank(c, addr)
-	if b.row == row && max(t, c.colFree) < c.nextRef {
+	col := max(t, c.colFree)
+	if b.row == row && col < c.nextRef {
 		d.count[DRAMRowHit]++
 	} else {
 		d.open(t, c, b, row)
 	}
-	bursts := d.bursts(addr, n)
-	d.count[DRAMReadBurst] += bursts
-	col := max(t, b.colReady, c.colFree)
-	if c.wrote {
-		c.wrote = false
-		d.count[DRAMTurnaround]++
-		col = max(col, c.writeEnd+d.cfg.TWTR)
-	}
-	c.colFree = col + sim.Time(bursts)*d.burst
-	c.busFree = c.colFree + d.cfg.ReadLatency
-	b.preReady = max(b.preReady, c.colFree-d.burst+d.cfg.TRTP)
-	return c.busFree
-}
-
-// write is read the other way.
-func (d *DRAM) write(t sim.Time, c *dramChannel, addr uint64, n int) sim.Time {
-	b, row := d.bank(c, addr)
-	if b.row == row && max(t, c.colFree) < c.nextRef {
-		d.count[DRAMRowHit]++
-	} else {
-		d.open(t, c, b, row)
-	}
-	bursts := d.bursts(addr, n)
-	d.count[DRAMWriteBurst] += bursts
-	col := max(t, b.colReady, c.colFree)
+	col = max(col, b.colReady)
 	if !c.wrote {
 		c.wrote = true
 		d.count[DRAMTurnaround]++
 		col = max(col, c.busFree+d.cfg.TRTW-d.cfg.WriteLatency)
 	}
+	bursts := d.bursts(addr, n)
+	d.count[DRAMWriteBurst] += bursts
 	c.colFree = col + sim.Time(bursts)*d.burst
 	c.busFree = c.colFree + d.cfg.WriteLatency
 	c.writeEnd = c.busFree

@@ -85,14 +85,14 @@ func (c *Cache) WriteThrough(t sim.Time, addr uint64, n int) (done sim.Time, ok 
 func (c *Cache) findThrough(addr, first uint64) bool {
 	b := c.behind
 	ln := addr >> (b.lineShift & 63)
-	at := b.first[b.place(ln)]
+	at := b.find(b.place(ln), ln)
 	l := &b.lines[at]
-	if l.tag != ln || l.flags&linePrefetched != 0 {
+	if at == b.none || l.flags&linePrefetched != 0 {
 		return false
 	}
 	w := through{line: first}
-	if i := c.find(first); i >= 0 {
-		c.touch(uint32(i))
+	if i := c.find(c.place(first), first); i != c.none {
+		c.touch(i)
 	} else {
 		c.stamp++
 		w.miss = 1

@@ -101,11 +101,12 @@ func TestWriteThrough(t *testing.T) {
 // held is what a cache holds, set by set, from the line used last to that used
 // first.
 func held(c *Cache) (lines []line) {
-	for set := range c.setMask + 1 {
-		w := int(c.recent[set])
+	for _, at := range c.recent {
 		for range c.ways {
-			lines = append(lines, c.lines[c.index(w, set)])
-			w = int(c.ring[int(set)*c.ways+w].older)
+			l := c.lines[at]
+			at = l.older
+			l.next, l.older, l.newer = 0, 0, 0
+			lines = append(lines, l)
 		}
 	}
 	return lines
