@@ -20,8 +20,8 @@ func (f *nineForm) on() bool { return f.kept > 0 }
 func (d *depthKernel) nineName() string {
 	f := &d.nine
 	if f.pairs != nil {
-		return symbol(fmt.Sprintf("depth_pairs_r%d_s%d_d%d_p%d_n%d_c%d+%d_k%d_%s_a%d+%d_same%d_t%d_%s", d.rowStep, d.stride, d.dilation, d.pitch,
-			d.steps, d.cells, d.skew, f.kept, d.rq.tag(), d.ahead, d.aheadOff, count(f.same), f.row, f.pairs.tag()))
+		return symbol(fmt.Sprintf("depth_pairs_r%d_s%d_d%d_p%d_n%d_c%d+%d_k%d_%s_a%d+%d_same%d_%s", d.rowStep, d.stride, d.dilation, d.pitch,
+			d.steps, d.cells, d.skew, f.kept, d.rq.tag(), d.ahead, d.aheadOff, count(f.same), f.pairs.tag()))
 	}
 	name := fmt.Sprintf("depth_nine_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d.%d_%d.%d_k%d_%s_a%d+%d", d.rowStep, d.stride, d.dilation, d.pitch,
 		d.steps, d.cells, d.skew, f.row, f.col, f.parts[0], f.parts[1], f.kept, d.rq.tag(), d.ahead, d.aheadOff)
@@ -105,6 +105,11 @@ func (f *nineForm) weight(word, part, j int) int {
 // keeps lists how many constants may stay in registers, what is likely to be best first.
 func (d *depthKernel) keeps() []int {
 	switch k := d.rq; {
+	case d.nine.pairs != nil:
+		if d.stride == 1 {
+			return []int{8, 9, 7, 6}
+		}
+		return []int{10, 9, 8, 7, 6}
 	case k.perChannel && k.whole:
 		return []int{4, 3, 1, 5}
 	case k.perChannel && (k.left || k.clamp || !k.plain):

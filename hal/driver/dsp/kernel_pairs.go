@@ -5,15 +5,15 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Where sums of a window's terms are right in halves (lower_pairs.go), a term of two
-// taps is one instruction on bytes as they lie in memory, and nothing is interleaved.
-// The single tap's product is added to another one by the multipliers.
+// Where the sums of a window are right in halves (lower_pairs.go), two taps of a column
+// are one instruction on bytes as they lie in memory, in a pair of registers, and nothing
+// is interleaved. Products of the third row are added to others by the multipliers.
 
 // pairsCode is what bodies of such kernels have in common.
 type pairsCode struct {
 	*nineCode
 	p      *pairForm
-	weight []build.Reg // of the terms but the single tap, by record
+	weight [3]build.Reg // of columns
 }
 
 func (n *nineCode) newPairs() nineBody {
@@ -28,20 +28,13 @@ func (n *nineCode) newPairs() nineBody {
 }
 
 func (n *pairsCode) constants() {
-	if n.weight == nil {
-		for range (n.p.weights() + 1) / 2 {
-			w := n.a.vv("weights")
-			n.weight = append(n.weight, w)
-			n.const1 = append(n.const1, lo(w), hi(w))
-		}
-		n.const1 = n.const1[:n.p.weights()]
-		for len(n.const1) < n.f.kept {
-			n.const1 = append(n.const1, n.a.v("constant"))
+	if n.const1 == nil {
+		for i := range n.weight {
+			n.weight[i] = n.a.vv("weights")
+			n.const1 = append(n.const1, lo(n.weight[i]), hi(n.weight[i]))
 		}
 	}
-	for i, r := range n.const1 {
-		n.w.load(r, i)
-	}
+	n.nineCode.constants()
 }
 
 // requantizeBefore requantizes what output i finds in ready.
@@ -52,89 +45,87 @@ func (n *pairsCode) requantizeBefore(i int, ready quad) {
 // pairSum is an output's sum being made.
 type pairSum struct {
 	*pairsCode
-	way int // how the third row is divided
-	// input is the pair of vectors of a term, asked for once; of the single tap it is one
-	// vector, or none: that is read at a place in memory.
-	input   func(term int) build.Reg
-	place   func() (build.Reg, int)
-	product [pairTerms]build.Reg
+	column func(col int) build.Reg // rows a and b, asked for once
+	third  func(col int) build.Reg // asked for once; the column was before
+	made   [pairProducts]build.Reg
 }
 
-// make makes the product of a term of two taps.
-func (s *pairSum) make(term int) {
-	if s.product[term].Valid() {
+// make makes the product of a column.
+func (s *pairSum) make(col int) {
+	if s.made[col].Valid() {
 		return
 	}
-	x := s.input(term)
+	x, to := s.column(col), s.a.vv("product")
 	s.a.phase(phaseProducts)
-	to, w := s.a.vv("product"), term
-	if term == thirdPair {
-		w += s.way
-	}
-	s.product[term] = to
-	s.a.op(hexagon.V6_vmpabusv, to, x, s.weight[w])
-	for k, t := range s.p.taps(term, s.way) {
-		s.parts(to, half(x, k), t)
-	}
-	if term == s.p.partner() {
-		s.single(to)
+	s.made[col] = to
+	s.a.op(hexagon.V6_vmpabusv, to, x, s.weight[col])
+	a, b := s.p.pairRows()
+	s.more(to, lo(x), a, col)
+	s.more(to, hi(x), b, col)
+}
+
+// more adds the products of further parts of a tap's weights.
+func (s *pairSum) more(to, x build.Reg, row, col int) {
+	for i := range s.p.more[row][col] {
+		s.constant(s.p.partAt(row, col, i), hexagon.V6_vmpybusv_acc, to, x)
 	}
 }
 
-// parts adds the products of further parts of a tap's weights.
-func (s *pairSum) parts(to, x build.Reg, tap [2]int) {
-	for i := range s.p.more[tap[0]][tap[1]] {
-		s.constant(s.p.part(tap[0], tap[1], i), hexagon.V6_vmpybusv_acc, to, x)
+// add adds the product of a column of the third row to its partner.
+func (s *pairSum) add(col int) {
+	p := int(s.p.partner[col])
+	op := hexagon.V6_vmpybusv_acc
+	if p != thirdProduct {
+		s.make(p)
+	} else if !s.made[p].Valid() {
+		op, s.made[p] = hexagon.V6_vmpybusv, s.a.vv("product")
 	}
+	x := s.third(col)
+	s.a.phase(phaseProducts)
+	s.constant(s.p.weightAt(s.p.row, col), op, s.made[p], x)
+	s.more(s.made[p], x, s.p.row, col)
 }
 
-// single adds the single tap to another product.
-func (s *pairSum) single(to build.Reg) {
-	a, col := s.a, s.p.single[s.way]
-	tap := [2]int{s.p.row, col}
-	w, x := s.const1[s.p.singleWeight(col)], s.input(thirdTap)
-	a.phase(phaseProducts)
-	if !x.Valid() {
-		base, off := s.place()
-		if s.p.more[tap[0]][tap[1]] == 0 {
-			a.opTmp(aliasIn, 1, base, off, hexagon.V6_vmpybusv_acc, to, a.v("x"), w)
-			return
-		}
-		x = a.v("x")
-		a.op(hexagon.V6_vL32b_ai, x, base, off).Loads(aliasIn)
-	}
-	a.op(hexagon.V6_vmpybusv_acc, to, x, w)
-	s.parts(to, x, tap)
-}
-
-// finish makes the terms that are left and joins the groups.
-func (s *pairSum) finish(ready quad) {
+// finish makes the products that are left, but for the first so many columns, whose are
+// there, and joins the groups.
+func (s *pairSum) finish(from int, ready quad) {
 	a, p := s.a, s.p
 	var sum build.Reg
-	for g := range uint8(pairGroups) {
-		if !p.uses(g) {
-			continue
-		}
+	groups := p.groups()
+	for g := range groups {
 		var group build.Reg
-		for term := range thirdTap {
-			if p.group[term] != g {
+		for i := range p.products() {
+			if int(p.group[i]) != g {
 				continue
 			}
-			if s.make(term); group.Valid() {
-				a.op(hexagon.V6_vaddh_dv, group, group, s.product[term])
+			if i < thirdProduct {
+				s.make(i)
+			}
+			for col := from; col < 3; col++ {
+				if int(p.partner[col]) == i {
+					s.add(col)
+				}
+			}
+			a.phase(phaseProducts)
+			if group.Valid() {
+				a.op(hexagon.V6_vaddh_dv, group, group, s.made[i])
 			} else {
-				group = s.product[term]
+				group = s.made[i]
 			}
 		}
-		if g < 2 && p.offset[g] {
+		if p.offset[g] {
 			for k := range 2 {
-				s.constant(p.offsetAt(int(g))+k, hexagon.V6_vaddh, half(group, k), half(group, k))
+				s.constant(p.offsetAt(g)+k, hexagon.V6_vaddh, half(group, k), half(group, k))
 			}
 		}
 		switch {
+		case groups == 1:
+			for k := range 2 {
+				a.op(hexagon.V6_vassign, lo(ready[k]), half(group, k))
+			}
 		case g == 0:
 			sum = group
-		case g == 1 && p.uses(2):
+		case g < groups-1:
 			a.op(hexagon.V6_vaddhsat_dv, sum, sum, group)
 		default:
 			for k := range 2 {
@@ -142,98 +133,4 @@ func (s *pairSum) finish(ready quad) {
 			}
 		}
 	}
-}
-
-// pairsRows is the body where a vector is one position. Columns of rows a and b wait in
-// a ring of pairs of registers. The third row's columns come in pairs of even and odd
-// positions; where windows move by one, every other output takes its single column from
-// the left of the pair.
-type pairsRows struct {
-	*pairsCode
-	column [3]build.Reg // of rows a and b, for the output that an entry or a round begins with
-	third  build.Reg    // the third row's pair
-}
-
-func (n *pairsCode) newRows() *pairsRows {
-	b := &pairsRows{pairsCode: n, third: n.a.vv("third")}
-	for i := range b.column {
-		b.column[i] = n.a.vv("column")
-	}
-	return b
-}
-
-func (n *pairsRows) first() { n.fetch(n.column, true, 0, 0) }
-
-// fetch loads the columns of an output from some column on, and the third row's pair
-// if that is another one than the output before has.
-func (n *pairsRows) fetch(column [3]build.Reg, third bool, output, from int) {
-	a := n.a
-	a.phase(phaseProducts)
-	r, s := n.p.pairRows()
-	for col := from; col < 3; col++ {
-		at := n.columnAt(output, col)
-		a.vloadTo(lo(column[col]), n.rows[r], at-n.ahead[r], aliasIn)
-		a.vloadTo(hi(column[col]), n.rows[s], at-n.ahead[s], aliasIn)
-	}
-	if third {
-		for k, t := range n.p.taps(thirdPair, output%len(n.p.single)) {
-			a.vloadTo(half(n.third, k), n.rows[n.p.row], n.columnAt(output, t[1])-n.ahead[n.p.row], aliasIn)
-		}
-	}
-}
-
-// outputs implements nineBody. Terms whose columns make room for others come first.
-func (n *pairsRows) outputs(count int, next func() build.Reg) {
-	a := n.a
-	column, ready := n.column, n.ready
-	for i := range count {
-		last := i == count-1 && next != nil
-		out := n.ready
-		if i < count-1 {
-			out = a.quad("ready")
-		}
-		row := n.rows[n.p.row]
-		to, from, at := n.follow(column), n.shared(), i+1
-		if last {
-			row = a.add(row, 0)
-			n.begin(next())
-			to, from, at = n.column, 0, 0
-		}
-		s := n.sum(i, column, row)
-		for col := range 3 - from {
-			s.make(col)
-		}
-		third := last || len(n.p.single) == 1 || i%2 == 0
-		if third {
-			s.make(thirdPair)
-		}
-		a.f.Weave(
-			func() { s.finish(out) },
-			func() { n.fetch(to, third, at, from) },
-			func() { n.requantizeBefore(i, ready) })
-		column, ready = to, out
-	}
-}
-
-// sum is that of an output. The third row is given because another entry's may be next.
-func (n *pairsRows) sum(output int, column [3]build.Reg, row build.Reg) *pairSum {
-	s := &pairSum{pairsCode: n.pairsCode, way: output % len(n.p.single)}
-	s.input = func(term int) build.Reg {
-		return [pairTerms]build.Reg{column[0], column[1], column[2], n.third, {}}[term]
-	}
-	s.place = func() (build.Reg, int) {
-		return n.a.near(row, n.columnAt(output, n.p.single[s.way])-n.ahead[n.p.row])
-	}
-	return s
-}
-
-// follow are the registers of the next output's columns.
-func (n *pairsRows) follow(x [3]build.Reg) [3]build.Reg {
-	switch n.shared() {
-	case 2:
-		return [3]build.Reg{x[1], x[2], x[0]}
-	case 1:
-		return [3]build.Reg{x[2], x[1], x[0]}
-	}
-	return x
 }

@@ -54,8 +54,10 @@ func (n *pairsMoved) outputs(count int, next func() build.Reg) {
 		a.f.Weave(
 			func() {
 				n.fetch(i + n.reach())
-				s := &pairSum{pairsCode: n.pairsCode, input: func(term int) build.Reg { return n.input(i, term) }}
-				s.finish(out)
+				s := &pairSum{pairsCode: n.pairsCode}
+				s.column = func(col int) build.Reg { return n.moved(i, col, n.pair) }
+				s.third = func(col int) build.Reg { return n.moved(i, col, n.third) }
+				s.finish(0, out)
 			},
 			func() { n.requantizeBefore(i, ready) })
 		ready = out
@@ -66,54 +68,31 @@ func (n *pairsMoved) outputs(count int, next func() build.Reg) {
 	}
 }
 
-// input is the vectors of a term of an output.
-func (n *pairsMoved) input(output, term int) build.Reg {
-	a := n.a
+// moved is an output's column, of vectors or of pairs of vectors.
+func (n *pairsMoved) moved(output, col int, of []build.Reg) build.Reg {
+	a, c := n.a, n.column(col)
 	a.phase(phaseProducts)
-	at := func(col int) (x, y int, c depthColumn) {
-		c = n.column(col)
-		x = (output + c.index) % len(n.pair)
-		return x, (x + 1) % len(n.pair), c
-	}
-	// third is a column of the third row, in a register if one is given.
-	third := func(col int, to build.Reg) build.Reg {
-		x, y, c := at(col)
-		switch {
-		case c.shift == 0 && !to.Valid():
-			return n.third[x]
-		case c.shift == 0:
-			a.op(hexagon.V6_vassign, to, n.third[x])
-			return to
-		case !to.Valid():
-			to = a.v("moved")
-		}
-		a.op(hexagon.V6_valignb, to, n.third[y], n.third[x], n.by[c.shift])
-		return to
-	}
-	switch term {
-	case thirdTap:
-		return third(n.p.single[0], build.Reg{})
-	case thirdPair:
-		to := a.vv("third")
-		for k, t := range n.p.taps(thirdPair, 0) {
-			third(t[1], half(to, k))
-		}
-		return to
-	}
-	x, y, c := at(term)
+	i := (output + c.index) % len(of)
+	x := of[i]
 	if c.shift == 0 {
-		return n.pair[x]
+		return x
+	}
+	y, by := of[(i+1)%len(of)], n.by[c.shift]
+	if x.Class() == clsV {
+		to := a.v("moved")
+		a.op(hexagon.V6_valignb, to, y, x, by)
+		return to
 	}
 	to := a.vv("moved")
 	for k := range 2 {
-		a.op(hexagon.V6_valignb, half(to, k), half(n.pair[y], k), half(n.pair[x], k), n.by[c.shift])
+		a.op(hexagon.V6_valignb, half(to, k), half(y, k), half(x, k), by)
 	}
 	return to
 }
 
-// pairsDealt is the body where windows move by two, from an even position on: two vectors
-// of a row are dealt to columns 0 and 1, which are a term, and column 2 is column 0 moved
-// on by a position, with the first one of the next vector.
+// pairsDealt is the body where windows move by two, from an even position on. Two vectors
+// of a row are dealt to columns 0 and 1, which are the pair, for the form is turned; column 2
+// is column 0 moved on by a position, with the first one of the next vector.
 type pairsDealt struct {
 	*pairsCode
 	own      [2][3]build.Reg // the first vector of each row, of even and odd outputs
@@ -151,7 +130,7 @@ func (n *pairsDealt) outputs(count int, next func() build.Reg) {
 			out = a.quad("ready")
 		}
 		a.f.Weave(
-			func() { n.sum(i).finish(out) },
+			func() { n.sum(i).finish(0, out) },
 			func() { n.requantizeBefore(i, ready) })
 		ready = out
 	}
@@ -163,29 +142,21 @@ func (n *pairsDealt) outputs(count int, next func() build.Reg) {
 
 func (n *pairsDealt) sum(output int) *pairSum {
 	a := n.a
-	pair, single := a.vv("column"), a.v("column")
+	var last [3]build.Reg // column 2 of each row
 	s := &pairSum{pairsCode: n.pairsCode}
-	s.input = func(term int) build.Reg {
-		switch term {
-		case thirdPair, thirdTap:
-			for row := range n.rows { // which makes column 2 of all
-				s.make(row)
-			}
-			return [...]build.Reg{pair, single}[term-thirdPair]
-		}
+	s.column = func(row int) build.Reg {
 		a.phase(phaseProducts)
-		row, to := term, a.vv("dealt")
+		to := a.vv("dealt")
 		base, off := a.near(n.rows[row], (2*output+1)*vecBytes-n.ahead[row])
 		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("x"), n.own[output%2][row], n.deal)
 		n.fetch(output+1, row)
-		last := single
-		for k, t := range n.p.taps(thirdPair, 0) {
-			if t[1] == row {
-				last = half(pair, k)
-			}
-		}
-		a.op(hexagon.V6_valignb, last, n.own[(output+1)%2][row], lo(to), n.by)
+		last[row] = a.v("column")
+		a.op(hexagon.V6_valignb, last[row], n.own[(output+1)%2][row], lo(to), n.by)
 		return to
+	}
+	s.third = func(row int) build.Reg {
+		s.make(row)
+		return last[row]
 	}
 	return s
 }

@@ -24,56 +24,95 @@ func (l *lowering) withPitch(t *tensor, pitch int) *tensor {
 	return dst
 }
 
+// depthPart is a part of a depthwise convolution: chunks of channels that have one kernel.
+type depthPart struct {
+	depthKernel
+	chunks  []int
+	records []byte // of the chunks
+	at      uint32 // where those are
+}
+
 func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, error) {
 	f, pitch := &g.filter, g.in.pitch
 	g.rq.useShort(g.maxSum())
 	d := depthKernel{kh: f.kh, kw: f.kw, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
 		pitch: pitch, cells: g.in.perVec(), rq: g.rq.kind()}
-	chunks := ceilDiv(f.k, vecBytes)
 	d.steps = ceilDiv(g.out.shape.w, d.cells)
 	if d.cells > 1 {
 		d.skew = -g.Left * pitch & (vecBytes - 1)
 	}
-	shape := d.slideShape()
-	d.twice, d.parts = f.signedParts(d.sets(), shape.units(1))
-	var channels []pairChannel
-	var window pairWindow
-	if d.hasNine() {
-		cost := 0
-		if d.rq.half {
-			channels, window = g.pairChannels(), g.rq.pairWindow()
-			cost = l.keepPairs(&d, g, channels, window)
+	var parts []depthPart
+	pairs, rest := l.pairsPart(g, d)
+	if len(pairs.chunks) > 0 {
+		parts = append(parts, pairs)
+	}
+	if len(rest) > 0 {
+		parts = append(parts, l.wordsPart(g, d, rest))
+	}
+	for i := range parts {
+		parts[i].at = l.constant(parts[i].records)
+	}
+	return func(from, to int) error {
+		for i := range parts {
+			if err := g.depthwiseRows(l, s, &parts[i], from, to); err != nil {
+				return err
+			}
 		}
-		if cost == 0 {
-			d.nine = g.nineForm()
-			l.keepNine(&d)
+		return nil
+	}, nil
+}
+
+// channelAt is the channel of byte i of a vector, -1 for none.
+func (g *gemm) channelAt(d *depthKernel, chunk, i int) int {
+	if d.cells > 1 {
+		i %= d.pitch
+	}
+	if i += chunk * vecBytes; i >= g.filter.k {
+		return -1
+	}
+	return i
+}
+
+// channelsOf are the channels of chunks.
+func (g *gemm) channelsOf(chunks []int) (list []int) {
+	for _, chunk := range chunks {
+		for ch := chunk * vecBytes; ch < min((chunk+1)*vecBytes, g.filter.k); ch++ {
+			list = append(list, ch)
 		}
 	}
-	records := make([]byte, 0, chunks*d.record())
-	for chunk := range chunks {
-		channel := func(i int) int { // of byte i of a vector
-			ch := i
-			if d.cells > 1 {
-				ch = i % pitch
-			}
-			if ch += chunk * vecBytes; ch >= f.k {
-				return -1
-			}
-			return ch
-		}
+	return list
+}
+
+// numbers are 0 to n-1.
+func numbers(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// wordsPart is the part whose chunks sum in words.
+func (l *lowering) wordsPart(g *gemm, d depthKernel, chunks []int) depthPart {
+	f, channels := &g.filter, g.channelsOf(chunks)
+	shape := d.slideShape()
+	d.twice, d.parts = f.signedParts(channels, d.sets(), shape.units(1))
+	if d.hasNine() {
+		d.nine = g.nineForm(channels)
+		l.keepNine(&d)
+	}
+	p := depthPart{depthKernel: d, chunks: chunks, records: make([]byte, 0, len(chunks)*d.record())}
+	for _, chunk := range chunks {
+		channel := func(i int) int { return g.channelAt(&d, chunk, i) }
 		lane := make([]int, 0, vecBytes)
 		for j := range 4 {
 			for i := range 32 {
 				lane = append(lane, channel(4*i+lanePhase[j]))
 			}
 		}
-		if d.nine.pairs != nil {
-			records = g.packPairs(records, d.nine.pairs, channels, window, channel)
-			continue
-		}
-		records = g.packHeader(records, d.rq, lane)
+		p.records = g.packHeader(p.records, d.rq, lane)
 		if d.nine.on() {
-			records = g.packNine(records, &d.nine, lane, channel)
+			p.records = g.packNine(p.records, &d.nine, lane, channel)
 			continue
 		}
 		for i, parts := range d.parts {
@@ -88,20 +127,19 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 						rows[r] = splitWeight(f.centred(ch, set*rowSet+r, x))
 					}
 					for _, w := range packTaps(rows, d.twice[set], part, k/32) {
-						records = append(records, byte(w))
+						p.records = append(p.records, byte(w))
 					}
 				}
 			}
 		}
 	}
-	at := l.constant(records)
-	return func(from, to int) error { return g.depthwiseRows(l, s, d, at, len(records), from, to) }, nil
+	return p
 }
 
-// depthwiseRows emits some rows of the result with the records at an address.
-func (g *gemm) depthwiseRows(l *lowering, s *step, d depthKernel, rec uint32, bytes, first, last int) error {
-	pitch, chunks := g.in.pitch, ceilDiv(g.filter.k, vecBytes)
-	if bytes <= l.vtcm.room() {
+// depthwiseRows emits some rows of a part of the result.
+func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthPart, first, last int) error {
+	d, rec, pitch, chunks := p.depthKernel, p.at, g.in.pitch, len(p.chunks)
+	if bytes := len(p.records); bytes <= l.vtcm.room() {
 		var err error
 		if rec, err = l.resident(s, rec, bytes); err != nil {
 			return err
@@ -128,10 +166,10 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, d depthKernel, rec uint32, by
 	o := g.out.shape
 	for row := first; row < last; row++ {
 		n, y := row/o.h, row%o.h
-		for chunk := range chunks {
+		for i, chunk := range p.chunks {
 			at := uint32(chunk * vecBytes)
 			table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.skew)+at, g.out.at(n, y, 0)+at,
-				rec+uint32(chunk*d.record()))
+				rec+uint32(i*d.record()))
 		}
 	}
 	entries := len(table) / 3
@@ -177,15 +215,15 @@ func (l *lowering) slides(d *depthKernel) int {
 	return l.tryKernel(d.name(), d.generate)
 }
 
-// signedParts is how many signed bytes weights need, the same for all channels of a
+// signedParts is how many signed bytes the weights of channels need, the same for all channels of a
 // vector of words. Of each set, words have one row twice, or none, whichever takes
 // fewer instructions: two to interleave it in each of a step's units of words, two
 // to multiply with one more part.
-func (f *filter) signedParts(sets, units int) (twice []int, parts []laneParts) {
+func (f *filter) signedParts(channels []int, sets, units int) (twice []int, parts []laneParts) {
 	need := make([]laneParts, f.kh*f.kw)
 	for y := range f.kh {
 		for x := range f.kw {
-			for ch := range f.k {
+			for _, ch := range channels {
 				n := &need[y*f.kw+x][slices.Index(lanePhase[:], ch%4)]
 				*n = max(*n, len(splitWeight(f.centred(ch, y, x))))
 			}

@@ -17,13 +17,13 @@ func (d *depthKernel) hasNine() bool {
 
 // nineForm chooses the single tap, whose weights must all be signed bytes: the one
 // that leaves the words the fewest weights of more than one.
-func (g *gemm) nineForm() nineForm {
+func (g *gemm) nineForm(channels []int) nineForm {
 	f := &g.filter
 	var need [3][3]laneParts
 	for y := range need {
 		for x := range need[y] {
 			need[y][x] = laneParts{1, 1, 1, 1}
-			for ch := range f.k {
+			for _, ch := range channels {
 				n := &need[y][x][slices.Index(lanePhase[:], ch%4)]
 				*n = max(*n, len(splitWeight(f.centred(ch, y, x))))
 			}
@@ -35,7 +35,7 @@ func (g *gemm) nineForm() nineForm {
 			if slices.Max(need[row][col][:]) > 1 {
 				continue
 			}
-			form, cost := nineForm{row: row, col: col, same: f.k <= vecBytes}, 0
+			form, cost := nineForm{row: row, col: col, same: len(channels) <= vecBytes}, 0
 			for w := range form.parts {
 				for _, t := range form.taps(w) {
 					for j, n := range need[t[0]][t[1]] {
@@ -51,7 +51,7 @@ func (g *gemm) nineForm() nineForm {
 			}
 		}
 	}
-	for ch := range f.k {
+	for _, ch := range channels {
 		b := g.foldedBias(ch)
 		best.wide = best.wide || b < math.MinInt16 || b > math.MaxInt16
 	}
@@ -89,16 +89,30 @@ func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int)
 	return out
 }
 
-// keepNine chooses how many constants a kernel of nine taps keeps in registers: of the
-// first two numbers that fit the one that takes fewer packets; none, which is a kernel
-// of another kind, where there is no single tap, no kernel has registers, or one that
-// slides takes fewer.
+// keepNine chooses how many constants a kernel of nine taps that makes words keeps in
+// registers; none, which is a kernel of another kind, where there is no single tap, no
+// kernel has registers, or one that slides takes fewer packets.
 func (l *lowering) keepNine(d *depthKernel) {
 	d.nine.kept = 0
 	if d.nine.parts[0][0] == 0 {
 		return
 	}
-	best, least, fitting := 0, 0, 0
+	least := l.keepConstants(d)
+	if other := *d; least == 0 || (d.nine.heavy() || d.rq.perChannel && d.nine.wide) && other.withoutNine(l) < least {
+		d.nine.kept = 0
+	}
+}
+
+// withoutNine is the cost of a kernel that slides instead.
+func (d *depthKernel) withoutNine(l *lowering) int {
+	d.nine.kept = 0
+	return l.slides(d)
+}
+
+// keepConstants keeps as many constants in registers as of the first two numbers that
+// fit takes fewer packets, and answers the cost: 0 where none fits.
+func (l *lowering) keepConstants(d *depthKernel) (least int) {
+	best, fitting := 0, 0
 	for _, kept := range d.keeps() {
 		d.nine.kept = kept
 		cost := l.tryKernel(d.nineName(), d.generate)
@@ -112,11 +126,8 @@ func (l *lowering) keepNine(d *depthKernel) {
 			break
 		}
 	}
-	d.nine.kept = 0
-	if other := *d; best == 0 || (d.nine.heavy() || d.rq.perChannel && d.nine.wide) && l.slides(&other) < least {
-		return
-	}
 	d.nine.kept = best
+	return least
 }
 
 // heavy reports that weights need so many second signed bytes that a kernel which

@@ -1,113 +1,42 @@
 package dsp
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 )
 
-// A window of three by three has five terms whose products are halves:
+// A window of three by three is three columns of two rows, whose products are two taps
+// at once in halves, and a third row, the product of each tap of which is added to one
+// of those where it is made, or to a product of such taps only. (Or the same with columns
+// for rows, where that is how their bytes come.)
 //
-//	0..2  rows a and b of a column
-//	3     two columns of the third row
-//	4     the third row's column that is left
-//
-// or the same with columns for rows, where that is how their bytes come.
-//
-// They are added in groups, exactly: halves wrap, and a group's sum, with an offset by
+// Products are added in groups, exactly: halves wrap, and a group's sum, with an offset by
 // channel, lies in a half. Saturating additions join the groups:
 //
-//	x = sat(sat(group 0 + group 1) + group 2)
+//	x = sat(sat(group 0 + group 1) + group 2) ..
 //
-// That is the accumulator less the centre of the requantization, saturated, but where
-// the first addition saturates. There group 2 must not bring x back to where results
-// differ.
+// That is the accumulator less the centre of the requantization, saturated, but where an
+// addition before the last saturates. There the groups behind must not bring x back to
+// where results differ.
 const (
-	pairTerms  = 5
-	pairGroups = 3
-	thirdPair  = 3
-	thirdTap   = 4
+	pairProducts = 4
+	thirdProduct = 3 // of taps of the third row only
 )
 
 // pairForm is how such a window is divided.
 type pairForm struct {
-	turned bool             // rows are columns: all numbers of rows and columns here are
-	row    int              // the third one
-	group  [pairTerms]uint8 // of each term
-	single []int            // the third row's column that is left, by output modulo their number
-	offset [2]bool          // of groups 0 and 1: some channel has one
-	more   [3][3]int        // of each row and column: how many signed bytes weights need but one
+	turned  bool                // rows are columns: all numbers of rows and columns here are
+	row     int                 // the third one
+	partner [3]uint8            // of each column of the third row: the product that it is added to
+	group   [pairProducts]uint8 // of each product
+	offset  [pairProducts]bool  // of each group: some channel has one
+	more    [3][3]int           // of each row and column: how many signed bytes weights need but one
 }
 
 // tag names the form in kernel names.
 func (f *pairForm) tag() string {
-	return fmt.Sprintf("u%d_g%d_s%d_o%d%d_m%d", count(f.turned), f.group, f.single, count(f.offset[0]), count(f.offset[1]), f.more)
-}
-
-// pairRows are the rows a and b.
-func (f *pairForm) pairRows() (a, b int) { return otherTwo(f.row) }
-
-// taps are those of a term of two, in one way to divide the third row.
-func (f *pairForm) taps(term, way int) [2][2]int {
-	if term < thirdPair {
-		a, b := f.pairRows()
-		return [2][2]int{{a, term}, {b, term}}
-	}
-	a, b := otherTwo(f.single[way])
-	return [2][2]int{{f.row, a}, {f.row, b}}
-}
-
-// at is where a tap is in the form's rows and columns, and the other way round.
-func (f *pairForm) at(y, x int) (int, int) {
-	if f.turned {
-		return x, y
-	}
-	return y, x
-}
-
-// otherTwo are those of 0, 1 and 2 that n is not.
-func otherTwo(n int) (a, b int) { return [3]int{1, 0, 0}[n], [3]int{2, 2, 1}[n] }
-
-// uses reports whether a group has terms.
-func (f *pairForm) uses(group uint8) bool { return slices.Contains(f.group[:], group) }
-
-// partner is the term to whose product that of the single tap is added.
-func (f *pairForm) partner() int { return slices.Index(f.group[:], f.group[thirdTap]) }
-
-// Vectors of a record: the weights of terms, two of each (the third row's of each way
-// to divide it), the single tap's unless it is among them, the offsets of even and odd
-// channels, second and further parts of weights.
-
-// weights is the number of the first ones.
-func (f *pairForm) weights() int { return 2*(3+len(f.single)) + len(f.single)%2 }
-
-// singleWeight is where the single tap's weights are.
-func (f *pairForm) singleWeight(col int) int {
-	if len(f.single) == 1 {
-		return 2*thirdPair + 2
-	}
-	return f.weightAt(thirdPair+1-slices.Index(f.single, col), f.row, col)
-}
-
-// weightAt is where a tap's weights are among those of a term.
-func (f *pairForm) weightAt(term, y, x int) int {
-	taps := f.taps(min(term, thirdPair), max(term-thirdPair, 0))
-	return 2*term + slices.Index(taps[:], [2]int{y, x})
-}
-
-// offsetAt is where a group's offsets are.
-func (f *pairForm) offsetAt(group int) int {
-	return f.weights() + 2*count(group == 1 && f.offset[0])
-}
-
-// part is where part 1+i of a tap's weights is.
-func (f *pairForm) part(y, x, i int) int {
-	n := f.weights() + 2*count(f.offset[:]...)
-	for k := range 3*y + x {
-		n += f.more[k/3][k%3]
-	}
-	return n + i
+	return fmt.Sprintf("u%d_t%d_t%d_g%d_o%d_m%d", count(f.turned), f.row, f.partner, f.group, f.offsets(), f.more)
 }
 
 // count is how many hold.
@@ -120,97 +49,82 @@ func count(is ...bool) (n int) {
 	return n
 }
 
-// vectors is their number.
-func (f *pairForm) vectors() int { return f.part(2, 2, f.more[2][2]) }
+// pairRows are the rows a and b.
+func (f *pairForm) pairRows() (a, b int) { return [3]int{1, 0, 0}[f.row], [3]int{2, 2, 1}[f.row] }
 
-// term is which term a tap belongs to, when a column of the third row is single.
-func (f *pairForm) term(y, x, single int) int {
-	switch {
-	case y != f.row:
-		return x
-	case x != single:
-		return thirdPair
+// at is where a tap is in the form's rows and columns, and the other way round.
+func (f *pairForm) at(y, x int) (int, int) {
+	if f.turned {
+		return x, y
 	}
-	return thirdTap
+	return y, x
 }
 
-// pairReach is how far a sum goes below and above 0.
-type pairReach struct{ least, most int64 }
-
-func (r pairReach) plus(s pairReach) pairReach { return pairReach{r.least + s.least, r.most + s.most} }
-
-// offsets are those that keep a sum in a half.
-func (r pairReach) offsets() (least, most int64) {
-	return math.MinInt16 - r.least, math.MaxInt16 - r.most
+// product is that of a tap of the form's rows and columns.
+func (f *pairForm) product(y, x int) int {
+	if y == f.row {
+		return int(f.partner[x])
+	}
+	return x
 }
 
-// pairChannel is what the division of a channel's window depends on: the reach of
-// each tap, and the constant that the accumulator begins with.
+// products is how many there are.
+func (f *pairForm) products() int {
+	return thirdProduct + count(slices.Contains(f.partner[:], thirdProduct))
+}
+
+// groups is how many there are.
+func (f *pairForm) groups() int { return int(slices.Max(f.group[:f.products()])) + 1 }
+
+// offsets is a bit for each group that has one.
+func (f *pairForm) offsets() (bits int) {
+	for g, has := range f.offset {
+		bits |= count(has) << g
+	}
+	return bits
+}
+
+// Vectors of a record: the weights of columns, two of each, the third row's, the offsets
+// of even and odd channels of each group that has one, further parts of weights.
+const (
+	pairThird   = 6
+	pairOffsets = 9
+)
+
+// weightAt is where a tap's weights are.
+func (f *pairForm) weightAt(y, x int) int {
+	if y == f.row {
+		return pairThird + x
+	}
+	a, _ := f.pairRows()
+	return 2*x + count(y != a)
+}
+
+// offsetAt is where a group's offsets are.
+func (f *pairForm) offsetAt(group int) int { return pairOffsets + 2*count(f.offset[:group]...) }
+
+// partAt is where part 1+i of a tap's weights is.
+func (f *pairForm) partAt(y, x, i int) int {
+	n := f.offsetAt(pairProducts) + i
+	for k := range 3*y + x {
+		n += f.more[k/3][k%3]
+	}
+	return n
+}
+
+// vectors is their number.
+func (f *pairForm) vectors() int { return f.partAt(2, 2, f.more[2][2]) }
+
+// pairChannel are a channel's weights in rows and columns of the model, and the constant
+// that its accumulator begins with.
 type pairChannel struct {
-	tap  [3][3]pairReach
-	bias int64
+	weight [3][3]int32
+	bias   int64
 }
 
 // pairWindow are the accumulators less the centre that matter: of all below first
 // the results are the same, and of all from last on.
 type pairWindow struct{ first, last int64 }
-
-// offsets divides a channel's bias between groups 0 and 1. zero says which of them
-// must do without one. It reports whether the sums are right.
-func (f *pairForm) offsets(c *pairChannel, w pairWindow, zero [2]bool) (offset [2]int64, ok bool) {
-	least, most := int64(math.MinInt32), int64(math.MaxInt32) // of group 0's
-	for _, single := range f.single {
-		var g [pairGroups]pairReach
-		for y := range 3 {
-			for x := range 3 {
-				r, col := f.at(y, x)
-				n := f.group[f.term(r, col, single)]
-				g[n] = g[n].plus(c.tap[y][x])
-			}
-		}
-		l, m := g[0].offsets()
-		least, most = max(least, l), min(most, m)
-		l, m = g[1].offsets()
-		least, most = max(least, c.bias-m), min(most, c.bias-l)
-		if l, m = g[2].offsets(); l > 0 || m < 0 {
-			return offset, false
-		}
-		both := g[0].plus(g[1])
-		if both.most+c.bias > math.MaxInt16 && math.MaxInt16+g[2].least < w.last ||
-			both.least+c.bias < math.MinInt16 && math.MinInt16+g[2].most >= w.first {
-			return offset, false
-		}
-	}
-	if zero[0] {
-		least, most = max(least, 0), min(most, 0)
-	}
-	if zero[1] {
-		least, most = max(least, c.bias), min(most, c.bias)
-	}
-	if least > most {
-		return offset, false
-	}
-	offset[0] = min(max(0, least), most)
-	offset[1] = c.bias - offset[0]
-	return offset, true
-}
-
-// pairChannels are those of a filter.
-func (g *gemm) pairChannels() []pairChannel {
-	f := &g.filter
-	list := make([]pairChannel, f.k)
-	for ch := range list {
-		c := &list[ch]
-		for y := range 3 {
-			for x := range 3 {
-				w := 255 * int64(f.centred(ch, y, x))
-				c.tap[y][x] = pairReach{min(w, 0), max(w, 0)}
-			}
-		}
-		c.bias = int64(g.foldedBias(ch))
-	}
-	return list
-}
 
 // pairWindow is that of the requantization by halves, whose first and last steps are
 // those of the definition.
@@ -219,168 +133,205 @@ func (q *requant) pairWindow() pairWindow {
 	return pairWindow{firstOf(q.mult[0], q.zero, max(q.lo, 0)+1) - centre, firstOf(q.mult[0], q.zero, min(q.hi, 255)) - centre}
 }
 
-// pairGroupings lists the ways to group the terms, but for the names of groups 0 and 1.
-// The single tap is never alone, for its product is added to another one where it is made.
-var pairGroupings = func() (list [][pairTerms]uint8) {
-	for n := range 243 {
-		var g [pairTerms]uint8
-		var count [pairGroups]int
-		for i := range g {
-			g[i] = uint8(n % 3)
-			count[g[i]]++
-			n /= 3
+// pairChannels are those of a filter. A channel that has the same result for all
+// inputs needs no weights.
+func (g *gemm) pairChannels(w pairWindow) []pairChannel {
+	list := make([]pairChannel, g.filter.k)
+	for ch := range list {
+		c := pairChannel{bias: int64(g.foldedBias(ch))}
+		all := span{c.bias, c.bias}
+		for y := range 3 {
+			for x := range 3 {
+				c.weight[y][x] = g.filter.centred(ch, y, x)
+				all = all.plus(reachOf(c.weight[y][x]))
+			}
 		}
-		named := slices.Index(g[:], 0) < slices.Index(g[:], 1)
-		if named && count[0] > 0 && count[1] > 0 && count[g[thirdTap]] > 1 {
-			list = append(list, g)
+		if all.most < w.first {
+			c = pairChannel{bias: w.first - 1}
+		} else if all.least >= w.last {
+			c = pairChannel{bias: w.last}
+		}
+		list[ch] = c
+	}
+	return list
+}
+
+// span are the numbers from least to most.
+type span struct{ least, most int64 }
+
+var inHalf = span{math.MinInt16, math.MaxInt16}
+
+// reachOf are the products of a weight.
+func reachOf(w int32) span { return span{255 * int64(min(w, 0)), 255 * int64(max(w, 0))} }
+
+func (s span) plus(t span) span { return span{s.least + t.least, s.most + t.most} }
+func (s span) less(t span) span { return span{s.least - t.most, s.most - t.least} }
+func (s span) and(t span) span  { return span{max(s.least, t.least), min(s.most, t.most)} }
+func (s span) empty() bool      { return s.least > s.most }
+
+// near is the number of s next to n.
+func (s span) near(n int64) int64 { return min(max(n, s.least), s.most) }
+
+// reaches are those of a channel's columns and of the third row's taps.
+type pairReaches struct{ column, third [3]span }
+
+func (f *pairForm) reaches(c *pairChannel) (r pairReaches) {
+	for y := range 3 {
+		for x := range 3 {
+			s := reachOf(c.weight[y][x])
+			if y, x := f.at(y, x); y == f.row {
+				r.third[x] = s
+			} else {
+				r.column[x] = r.column[x].plus(s)
+			}
+		}
+	}
+	return r
+}
+
+// divide divides a channel's bias among the groups, where those without offset may have
+// none. It reports whether the sums are right.
+func (f *pairForm) divide(r *pairReaches, bias int64, w pairWindow) (offset [pairProducts]int64, ok bool) {
+	var g [pairProducts]span
+	for p := range thirdProduct {
+		g[f.group[p]] = g[f.group[p]].plus(r.column[p])
+	}
+	for x, p := range f.partner {
+		g[f.group[p]] = g[f.group[p]].plus(r.third[x])
+	}
+	// own are the offsets that a group may have. behind[n] are sums of those of groups n
+	// and later.
+	n := f.groups()
+	var own [pairProducts]span
+	var behind [pairProducts + 1]span
+	all := span{bias, bias}
+	for i := range n {
+		all = all.plus(g[i])
+		own[i] = span{inHalf.least - g[i].least, inHalf.most - g[i].most}
+		if !f.offset[i] {
+			own[i] = own[i].and(span{})
+		}
+		if own[i].empty() {
+			return offset, false
+		}
+	}
+	rest := span{}
+	for i := n - 1; i > 0; i-- {
+		behind[i] = behind[i+1].plus(own[i])
+		if rest = rest.plus(g[i]); i > 1 { // the groups before saturate, or never leave a half
+			before := span{all.least - rest.least, all.most - rest.most}
+			behind[i] = behind[i].and(span{
+				min(w.last-inHalf.most-rest.least, before.most-inHalf.most),
+				max(w.first-1-inHalf.least-rest.most, before.least-inHalf.least)})
+		}
+		if behind[i].empty() {
+			return offset, false
+		}
+	}
+	left := bias
+	for i := range n {
+		next := behind[i+1].and(span{left, left}.less(own[i]))
+		if next.empty() {
+			return offset, false
+		}
+		s := next.near(left)
+		offset[i], left = left-s, s
+	}
+	return offset, left == 0
+}
+
+// pairGroupings lists the orders in which three products, and four, are joined.
+var pairGroupings = [2][][pairProducts]uint8{
+	{{0, 0, 1}, {0, 1, 0}, {0, 1, 1}, {0, 1, 2}, {0, 2, 1}, {2, 0, 1}, {0, 0, 0}},
+	{{0, 0, 1, 1}, {0, 1, 0, 1}, {0, 1, 1, 0}, {0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 1, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 3, 2, 1},
+		{2, 0, 1, 3}, {2, 0, 3, 1}, {3, 0, 1, 2}, {3, 0, 2, 1}, {2, 3, 0, 1}, {3, 2, 0, 1}},
+}
+
+// pairForms lists the divisions of a window into three or four products, those where
+// columns stay together first.
+func pairForms(turned bool, row, products int) (list []pairForm) {
+	for n := range products * products * products {
+		f := pairForm{turned: turned, row: row}
+		for x := range f.partner {
+			f.partner[x] = uint8((x + n) % products)
+			n /= products
+		}
+		if f.products() == products {
+			for _, f.group = range pairGroupings[products-thirdProduct] {
+				list = append(list, f)
+			}
 		}
 	}
 	return list
-}()
+}
 
-// findPairs looks for the division that is right for the channels of most chunks; of
-// those one with few offsets. good are these chunks.
-func findPairs(channels []pairChannel, w pairWindow, choices []pairForm) (best pairForm, good []bool) {
+// enoughForms is how many divisions are looked at that are right for all channels.
+const enoughForms = 8
+
+// findPairs looks for the division that is right for the channels of most chunks, which
+// are good; of those the one with fewest products and offsets.
+func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int) (best pairForm, good []bool) {
 	chunks := ceilDiv(len(channels), vecBytes)
-	most := 0
 	failed := make([]int, chunks) // the channel for which the last division was wrong
-	right := func(f *pairForm, zero [2]bool) (is []bool, n int) {
+	reaches := make([]pairReaches, len(channels))
+	most, cost, found := 0, 0, 0
+	// right finds the good chunks, unless they are fewer than enough.
+	right := func(f *pairForm, enough int) (is []bool, n int) {
+		fits := func(ch int) bool { _, ok := f.divide(&reaches[ch], channels[ch].bias, w); return ok }
 		is = make([]bool, chunks)
 		for chunk := range is {
-			first := chunk * vecBytes
-			part := channels[first:min(first+vecBytes, len(channels))]
-			fits := func(i int) bool { _, ok := f.offsets(&part[i], w, zero); return ok }
-			if is[chunk] = fits(failed[chunk]); !is[chunk] {
-				continue
-			}
-			for i := range part {
-				if !fits(i) {
-					is[chunk], failed[chunk] = false, i
-					break
-				}
-			}
-			if is[chunk] {
+			if is[chunk] = fits(failed[chunk]); is[chunk] {
 				n++
+			}
+		}
+		for chunk := range is {
+			first := chunk * vecBytes
+			for ch := first; is[chunk] && n >= enough && ch < min(first+vecBytes, len(channels)); ch++ {
+				if !fits(ch) {
+					is[chunk], failed[chunk] = false, ch
+					n--
+				}
 			}
 		}
 		return is, n
 	}
-	for _, zero := range [...][2]bool{{true, false}, {false, true}, {}} {
-		for _, f := range choices {
-			f.offset = [2]bool{!zero[0], !zero[1]}
-			for _, f.group = range pairGroupings {
-				if is, n := right(&f, zero); n > most {
-					best, good, most = f, is, n
+	for chunk := range failed {
+		failed[chunk] = chunk * vecBytes
+	}
+	for _, products := range [...]int{thirdProduct, pairProducts} {
+		if most == chunks {
+			break
+		}
+		for _, row := range rows {
+			list := pairForms(turned, row, products)
+			for ch := range reaches {
+				reaches[ch] = list[0].reaches(&channels[ch])
+			}
+			for _, f := range list {
+				for g := range f.groups() {
+					f.offset[g] = true
+				}
+				is, n := right(&f, max(most, 1))
+				if n < max(most, 1) {
+					continue
+				}
+				for g := range f.groups() { // are all needed?
+					without := f
+					without.offset[g] = false
+					if _, k := right(&without, n); k == n {
+						f = without
+					}
+				}
+				if c := products + count(f.offset[:]...); n > most || c < cost {
+					best, good, most, cost = f, is, n, c
 				}
 				if most == chunks {
-					return best, good
+					if found++; found == enoughForms || count(best.offset[:]...) < 2 {
+						return best, good
+					}
 				}
 			}
 		}
 	}
 	return best, good
-}
-
-// pairForms are the ways to divide the window that kernels have, without groups: none
-// where they have no way for its columns.
-func (d *depthKernel) pairForms() (list []pairForm) {
-	switch {
-	case d.cells > 1 && d.stride == 2 && (d.skew != 0 || d.dilation > 1):
-		return nil
-	case d.cells > 1 && d.stride == 2:
-		for single := range 3 {
-			list = append(list, pairForm{turned: true, row: 2, single: []int{single}})
-		}
-		return list
-	}
-	single := []int{2}
-	switch {
-	case d.cells > 1: // a column that is not moved
-		for col := range 3 {
-			if d.column(col).shift == 0 {
-				single[0] = col
-			}
-		}
-	case d.shared() == 2:
-		single = append(single, 0)
-	}
-	for row := range 3 {
-		list = append(list, pairForm{row: row, single: single})
-	}
-	return list
-}
-
-// keepPairs sets out to have a window divided into terms, and answers the cost of the
-// kernel: 0 where there is none. channels and the window are what records are made of.
-func (l *lowering) keepPairs(d *depthKernel, g *gemm, channels []pairChannel, w pairWindow) int {
-	form, good := findPairs(channels, w, d.pairForms())
-	if len(good) == 0 || slices.Contains(good, false) {
-		return 0
-	}
-	for y := range 3 {
-		for x := range 3 {
-			for ch := range g.filter.k {
-				r, col := form.at(y, x)
-				form.more[r][col] = max(form.more[r][col], len(splitWeight(g.filter.centred(ch, y, x)))-1)
-			}
-		}
-	}
-	d.nine = nineForm{row: form.row, same: g.filter.k <= vecBytes, pairs: &form}
-	best, least := 0, 0
-	for offsets := 2 * count(form.offset[:]...); offsets >= 0; offsets-- {
-		d.nine.kept = form.weights() + offsets
-		if cost := l.tryKernel(d.nineName(), d.generate); cost > 0 && (best == 0 || cost < least) {
-			best, least = d.nine.kept, cost
-		}
-	}
-	d.nine.kept = best
-	return least
-}
-
-// packPairs appends a record; channels of chunks that are not good have none.
-func (g *gemm) packPairs(out []byte, f *pairForm, channels []pairChannel, w pairWindow, channel func(i int) int) []byte {
-	at := len(out)
-	out = append(out, make([]byte, f.vectors()*vecBytes)...)
-	record := out[at:]
-	put := func(n, i int, b int8) { record[n*vecBytes+i] = byte(b) }
-	for i := range vecBytes {
-		ch := channel(i)
-		if ch < 0 {
-			continue
-		}
-		for y := range 3 {
-			for x := range 3 {
-				parts := splitWeight(g.filter.centred(ch, y, x))
-				r, col := f.at(y, x)
-				for _, n := range f.places(r, col) {
-					put(n, i, parts[0])
-				}
-				for k, b := range parts[1:] {
-					put(f.part(r, col, k), i, b)
-				}
-			}
-		}
-		offset, _ := f.offsets(&channels[ch], w, [2]bool{!f.offset[0], !f.offset[1]})
-		for n, has := range f.offset {
-			if has {
-				binary.LittleEndian.PutUint16(record[(f.offsetAt(n)+i%2)*vecBytes+i/2*2:], uint16(offset[n]))
-			}
-		}
-	}
-	return out
-}
-
-// places are where a tap's weights are in a record.
-func (f *pairForm) places(y, x int) (list []int) {
-	if y != f.row {
-		return []int{f.weightAt(x, y, x)}
-	}
-	for i, single := range f.single {
-		if x == single {
-			list = append(list, f.singleWeight(x))
-		} else {
-			list = append(list, f.weightAt(thirdPair+i, y, x))
-		}
-	}
-	return list
 }
