@@ -276,3 +276,13 @@ func (a *asm) skipIfZero(r build.Reg, body func()) {
 	body()
 	a.f.Bind(over)
 }
+
+// skipIfEqual runs body unless x is y, which is likely.
+func (a *asm) skipIfEqual(x, y build.Reg, body func()) {
+	over := a.f.Label("skip")
+	p := a.p("equal")
+	a.op(hexagon.C2_cmpeq, p, x, y)
+	a.op(hexagon.J2_jumptpt, p, over)
+	a.f.Seldom(body)
+	a.f.Bind(over)
+}

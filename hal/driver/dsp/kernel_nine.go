@@ -132,11 +132,14 @@ func (e *depthCode) nine(table, entries, params build.Reg) {
 		a.op(hexagon.A2_addi, n.out[0], n.out[1], (tail-1)*d.outStep())
 		a.op(hexagon.L2_loadri_io, n.out[1], table, 4).Loads(aliasConst)
 		if !n.f.same {
-			rec := a.word(table, 2, "record")
-			for i, r := range e.w.r {
-				a.op(hexagon.A2_addi, r, rec, (16*i+8)*vecBytes)
-			}
-			body.constants()
+			next := a.word(table, 2, "record")
+			a.skipIfEqual(next, rec, func() {
+				a.op(hexagon.A2_tfr, rec, next)
+				for i, r := range e.w.r {
+					a.op(hexagon.A2_addi, r, rec, (16*i+8)*vecBytes)
+				}
+				body.constants()
+			})
 		}
 	})
 	n.requantize(n.ready, n.out[0], 0)

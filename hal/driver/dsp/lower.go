@@ -68,6 +68,7 @@ type lowering struct {
 	wants       []want           // of rows, in the order of the jobs
 	faults      []fault
 	extents     map[uint32]*tensor // see openOutput
+	pairs       []pairForm         // that depthwise convolutions have
 	narrow      map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
 }
 

@@ -164,12 +164,21 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthPart, first, last int
 	}
 	var table []uint32
 	o := g.out.shape
-	for row := first; row < last; row++ {
-		n, y := row/o.h, row%o.h
-		for i, chunk := range p.chunks {
-			at := uint32(chunk * vecBytes)
-			table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.skew)+at, g.out.at(n, y, 0)+at,
-				rec+uint32(i*d.record()))
+	entry := func(row, i int) {
+		n, y, at := row/o.h, row%o.h, uint32(p.chunks[i]*vecBytes)
+		table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.skew)+at, g.out.at(n, y, 0)+at, rec+uint32(i*d.record()))
+	}
+	if large { // a row is asked for with all its chunks
+		for row := first; row < last; row++ {
+			for i := range p.chunks {
+				entry(row, i)
+			}
+		}
+	} else { // constants stay in registers from row to row
+		for i := range p.chunks {
+			for row := first; row < last; row++ {
+				entry(row, i)
+			}
 		}
 	}
 	entries := len(table) / 3

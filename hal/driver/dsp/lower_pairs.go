@@ -269,8 +269,9 @@ func pairForms(turned bool, row, products int) (list []pairForm) {
 const enoughForms = 8
 
 // findPairs looks for the division that is right for the channels of most chunks, which
-// are good; of those the one with fewest products and offsets.
-func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int) (best pairForm, good []bool) {
+// are good; of those the one with fewest products and offsets. One that is known and as
+// good as most comes before all others, for there may be a kernel for it.
+func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int, known []pairForm) (best pairForm, good []bool) {
 	chunks := ceilDiv(len(channels), vecBytes)
 	failed := make([]int, chunks) // the channel for which the last division was wrong
 	reaches := make([]pairReaches, len(channels))
@@ -297,6 +298,18 @@ func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int) (b
 	}
 	for chunk := range failed {
 		failed[chunk] = chunk * vecBytes
+	}
+	for _, f := range known {
+		if f.turned != turned || !slices.Contains(rows, f.row) || f.products() > thirdProduct || count(f.offset[:]...) > 2 {
+			continue
+		}
+		for ch := range reaches {
+			reaches[ch] = f.reaches(&channels[ch])
+		}
+		if is, n := right(&f, chunks); n == chunks {
+			f.more = [3][3]int{}
+			return f, is
+		}
 	}
 	for _, products := range [...]int{thirdProduct, pairProducts} {
 		if most == chunks {

@@ -9,6 +9,9 @@ import (
 // three packets.
 const worthPart = 1600
 
+// knownForms bounds how many divisions are remembered.
+const knownForms = 16
+
 // pairsPart is the part of a depthwise convolution whose chunks sum in halves; it has no
 // chunks where there are none, or no kernel for them.
 func (l *lowering) pairsPart(g *gemm, d depthKernel) (p depthPart, rest []int) {
@@ -20,7 +23,7 @@ func (l *lowering) pairsPart(g *gemm, d depthKernel) (p depthPart, rest []int) {
 	}
 	w := g.rq.pairWindow()
 	channels := g.pairChannels(w)
-	form, good := findPairs(channels, w, turned, rows)
+	form, good := findPairs(channels, w, turned, rows, l.pairs)
 	p.depthKernel = d
 	for chunk, is := range good {
 		if is {
@@ -42,6 +45,9 @@ func (l *lowering) pairsPart(g *gemm, d depthKernel) (p depthPart, rest []int) {
 	p.nine = nineForm{row: form.row, same: len(p.chunks) == 1, pairs: &form}
 	if l.keepConstants(&p.depthKernel) == 0 {
 		return depthPart{}, rest
+	}
+	if len(l.pairs) < knownForms && !slices.Contains(l.pairs, form) {
+		l.pairs = append(l.pairs, form)
 	}
 	for _, chunk := range p.chunks {
 		p.records = g.packPairs(p.records, &form, channels, w, func(i int) int { return g.channelAt(&d, chunk, i) })

@@ -206,7 +206,7 @@ func TestPairsOfSomeChunks(t *testing.T) {
 		}
 		bias := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{c}, Scale: in.Scale * f.Scale, Lifetime: nn.ConstantCopy, Data: make([]byte, 4*c)}
 		out := b.activation(in.Type, 1, h, w, c)
-		out.Scale = in.Scale * f.Scale * 47.3
+		out.Scale, out.ZeroPoint = in.Scale*f.Scale*50, 0
 		x := b.input(in)
 		b.add(nn.OpDepthwiseConv2D, []uint32{x, b.operand(f), b.operand(bias), b.int32(nn.PaddingSame), b.int32(1), b.int32(1), b.int32(1), b.int32(0)}, b.output(out))
 		check(t, d, &b.m, [][]byte{b.bytes(h * w * c)}, false)
