@@ -18,6 +18,7 @@
 //	lanes      conv with up to 32 outputs: activations in vectors of 32 positions by 4 inputs, weights as scalar words; values of up to 16 channels that only convolutions read have pitches of 4, 8 or 16
 //	depthwise  128 channels or positions per vector; up to three rows interleaved to words (vrmpy ub x b), windows that slide along the row
 //	nine       the same for windows of three by three: two words of four taps and a single one
+//	pairs      the same where sums are right in halves: two taps of a column at once (vmpa ub x b), nothing interleaved
 //	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
 //	binary     ADD, SUB, MUL
 //	affine     ADD, SUB where rounding once gives the same results for all pairs of bytes

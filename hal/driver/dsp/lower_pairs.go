@@ -265,8 +265,9 @@ func pairForms(turned bool, row, products int) (list []pairForm) {
 	return list
 }
 
-// enoughForms is how many divisions are looked at that are right for all channels.
-const enoughForms = 8
+// enoughForms is how many divisions into three and into four products are looked at that
+// are right for all channels.
+var enoughForms = [...]int{8, 64}
 
 // findPairs looks for the division that is right for the channels of most chunks, which
 // are good; of those the one with fewest products and offsets. One that is known and as
@@ -339,7 +340,7 @@ func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int, kn
 					best, good, most, cost = f, is, n, c
 				}
 				if most == chunks {
-					if found++; found == enoughForms || count(best.offset[:]...) < 2 {
+					if found++; found == enoughForms[products-thirdProduct] || count(best.offset[:]...) < 2 {
 						return best, good
 					}
 				}
