@@ -112,7 +112,7 @@ func TestPairs(t *testing.T) {
 func TestRandomNinePairs(t *testing.T) {
 	d := device(t)
 	seen := map[string]int{}
-	for seed := range uint64(120) {
+	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 72))
 		b := newBuilder(r)
 		c := pick(r, 3, 16, 32, 40, 64, 64, 96, 128, 144, 256, 300)
@@ -137,7 +137,10 @@ func TestRandomNinePairs(t *testing.T) {
 			bias.Data = binary.LittleEndian.AppendUint32(bias.Data, uint32(r.Int32N(8001)-4000))
 		}
 		out := b.activation(in.Type, n, 0, 0, c)
-		out.Scale = in.Scale * f.Scale * float32(math.Exp2(2+6*r.Float64()))
+		out.Scale = in.Scale * f.Scale * float32(math.Exp2(1+9*r.Float64()))
+		if r.IntN(3) == 0 {
+			out.ZeroPoint = int32(least)
+		}
 		p := [4]int{pick(r, 0, 1, 2), r.IntN(3), r.IntN(3), r.IntN(3)}
 		if s == 2 {
 			p[0] &^= 1
@@ -169,6 +172,15 @@ func TestRandomNinePairs(t *testing.T) {
 			}
 			seen["pairs"]++
 			for _, part := range strings.Split(name, "_") {
+				if strings.HasPrefix(part, "q") {
+					for _, kind := range []string{"s", "0", "k"} {
+						if strings.Contains(part, kind) {
+							seen["q"+kind]++
+						} else {
+							seen["not q"+kind]++
+						}
+					}
+				}
 				for _, what := range [...]string{"s1", "s2", "s3", "d2", "o1", "o3", "o7", "same0", "m0.0.0.0.0.0.0.0.0", "c1+0", "c2", "c4"} {
 					if strings.HasPrefix(part, what) {
 						seen[what]++
@@ -178,7 +190,7 @@ func TestRandomNinePairs(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	for what, least := range map[string]int{"pairs": 15, "s1": 5, "s2": 5, "s3": 3, "d2": 3, "same0": 3, "c2": 3, "c4": 3} {
+	for what, least := range map[string]int{"pairs": 15, "s1": 5, "s2": 5, "s3": 3, "d2": 3, "same0": 3, "c2": 3, "c4": 3, "not qs": 3, "not q0": 3, "not qk": 3} {
 		if seen[what] < least {
 			t.Errorf("%d kernels of %s", seen[what], what)
 		}
