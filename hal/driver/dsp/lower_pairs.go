@@ -133,27 +133,36 @@ func (q *requant) pairWindow() pairWindow {
 	return pairWindow{firstOf(q.mult[0], q.zero, max(q.lo, 0)+1) - centre, firstOf(q.mult[0], q.zero, min(q.hi, 255)) - centre}
 }
 
-// pairChannels are those of a filter. A channel that has the same result for all
-// inputs needs no weights.
+// pairChannels are those of a filter.
 func (g *gemm) pairChannels(w pairWindow) []pairChannel {
 	list := make([]pairChannel, g.filter.k)
 	for ch := range list {
 		c := pairChannel{bias: int64(g.foldedBias(ch))}
-		all := span{c.bias, c.bias}
 		for y := range 3 {
 			for x := range 3 {
 				c.weight[y][x] = g.filter.centred(ch, y, x)
-				all = all.plus(reachOf(c.weight[y][x]))
 			}
 		}
-		if all.most < w.first {
-			c = pairChannel{bias: w.first - 1}
-		} else if all.least >= w.last {
-			c = pairChannel{bias: w.last}
-		}
-		list[ch] = c
+		list[ch] = c.settled(w)
 	}
 	return list
+}
+
+// settled is a channel without weights if its result is the same for all inputs.
+func (c pairChannel) settled(w pairWindow) pairChannel {
+	all := span{c.bias, c.bias}
+	for _, row := range c.weight {
+		for _, weight := range row {
+			all = all.plus(reachOf(weight))
+		}
+	}
+	switch {
+	case all.most < w.first:
+		return pairChannel{bias: w.first - 1}
+	case all.least >= w.last:
+		return pairChannel{bias: w.last}
+	}
+	return c
 }
 
 // span are the numbers from least to most.
