@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -72,7 +73,7 @@ func TestPairs(t *testing.T) {
 		if c = c.settled(win); c != model {
 			settled++
 		}
-		for range 60 {
+		for range 25 {
 			list := pairForms(r.IntN(2) == 0, r.IntN(3), pick(r, thirdProduct, pairProducts))
 			f := list[r.IntN(len(list))]
 			for g := range f.offset {
@@ -252,5 +253,37 @@ func TestPairsOfSomeChunks(t *testing.T) {
 		if count["depth_pairs_"] == 0 || count["depth_nine_"] == 0 {
 			t.Errorf("channel %d: kernels %v", wide, count)
 		}
+	}
+}
+
+// TestDepthwisePackets: whole depthwise operations of the default network make as many
+// multiply-accumulates per packet as docs/HexagonTiming.md says.
+func TestDepthwisePackets(t *testing.T) {
+	m := bench.MobileNetV1Quant()
+	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())
+	res, err := p.Execute(&hal.Request{Inputs: [][]byte{in}, Outputs: outputs(m), Detail: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, o := range res.Stats.Operations {
+		if m.Main.Operations[o.Index].Type != nn.OpDepthwiseConv2D {
+			continue
+		}
+		for _, c := range o.Counters {
+			if c.Name == "packets" {
+				checked++
+				if got := float64(o.MACs) / float64(c.Value); got < 88 {
+					t.Errorf("operation %d: %.1f per packet", o.Index, got)
+				}
+			}
+		}
+	}
+	if checked != 13 {
+		t.Errorf("%d operations", checked)
 	}
 }
