@@ -2,7 +2,6 @@ package dsp
 
 import (
 	"github.com/nnsoc/nnsoc/sim"
-	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // solo moves a thread that runs alone from block to block, as enter and leave do,
@@ -67,6 +66,7 @@ func (tm *timing) solo(r *run, t *thread) error {
 			tm.lose(r, t, b, w)
 		}
 	}
+	tm.endStores(start)
 	p.way, p.start = w, start
 	return nil
 }
@@ -79,7 +79,6 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 	var issue, operand int64
 	left := p.rounds
 	addr := t.addr[p.base:]
-	tm.store.last = noLine
 	for {
 		start = tm.round(t, v.mem, addr, start) + v.cycles
 		issue += v.issue
@@ -87,7 +86,6 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 		v.runs++
 		w := &v.ways[how]
 		if left == 0 {
-			tm.endBurst()
 			p.stalls[sim.StallIssue] += issue
 			p.stalls[sim.StallOperand] += operand
 			p.rounds = 0
@@ -106,7 +104,7 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 // and answers when it would have begun with what it waited.
 func (tm *timing) round(t *thread, ops []timedOp, addr []uint32, start int64) int64 {
 	m := tm.mem
-	for i := range ops {
+	for i := 0; i < len(ops); i++ {
 		op, ea := &ops[i], addr[i]
 		if ea == skipped {
 			continue
@@ -121,8 +119,15 @@ func (tm *timing) round(t *thread, ops []timedOp, addr []uint32, start int64) in
 				continue
 			}
 			tm.endBurst()
+			tm.store.run = 0
 			wait, why = m.scalarLoad(t, cycle, ea, op.bytes)
 		case scalarStore:
+			if m.lineD(t, ea) == tm.store.line {
+				if n := tm.calm(t, ops[i:], addr[i:], start); n > 0 {
+					i += n - 1
+					continue
+				}
+			}
 			wait, why = tm.scalarStore(t, cycle, ea, op.bytes), sim.StallQueue
 		case vectorLoad:
 			if m.freeVTCM(ea) {
@@ -131,10 +136,10 @@ func (tm *timing) round(t *thread, ops []timedOp, addr []uint32, start int64) in
 			tm.endBurst()
 			wait, why = m.vectorLoad(t, cycle, ea)
 		case vectorStore:
-			tm.endBurst()
+			tm.endStores(cycle)
 			wait, why = m.vectorStore(t, cycle, ea)
 		default:
-			tm.endBurst()
+			tm.endStores(cycle)
 			wait, why = m.access(t, &op.memOp, i, ea, cycle)
 		}
 		if wait > 0 {
@@ -142,62 +147,4 @@ func (tm *timing) round(t *thread, ops []timedOp, addr []uint32, start int64) in
 		}
 	}
 	return start
-}
-
-// Scalar stores of a thread alone to one line are timed as a burst from the second
-// on: what each of them looks up is looked up once.
-
-// maxScalar is the size of the largest scalar.
-const maxScalar = 8
-
-// storeBurst is a burst under way.
-type storeBurst struct {
-	mem.Burst
-	line uint32 // that it writes, noLine when there is none
-	last uint32 // that was stored to last
-}
-
-// scalarStore is that of memory, in a burst where it can be.
-func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) int64 {
-	m := tm.mem
-	if line := m.lineD(t, ea); line != tm.store.line {
-		tm.endBurst()
-		if line != tm.store.last || !m.beginBurst(&tm.store.Burst, t, ea) {
-			tm.store.last = line
-			wait, _ := m.scalarStore(t, cycle, ea, bytes)
-			return wait
-		}
-		tm.store.line = line
-	}
-	now, entry := m.clock.at(cycle), t.pipe.stores.next()
-	at := max(now, *entry)
-	*entry = tm.store.Write(at)
-	if at == now {
-		return 0
-	}
-	return m.stall(cycle, at, 0)
-}
-
-// beginBurst begins a burst of stores to the line of ea, unless they are for
-// scalarStore.
-func (m *memory) beginBurst(b *mem.Burst, t *thread, ea uint32) bool {
-	behind := uint32(1)<<m.shiftD - 1
-	begin := ea &^ behind
-	vtcm := begin-m.vtcmBase+behind < m.vtcmBytes+behind // some byte of the line is there
-	if vtcm || m.active != 0 || !m.l1d.BeginBurst(b, t.physical(ea), maxScalar) {
-		return false
-	}
-	line := m.lineD(t, ea)
-	if last := &m.lastD[line&m.setsD]; *last != line {
-		*last = noLine // as in scalarStore
-	}
-	return true
-}
-
-// endBurst ends the burst under way, if there is one.
-func (tm *timing) endBurst() {
-	if tm.store.line != noLine {
-		tm.store.line = noLine
-		tm.mem.events[evL2] += tm.mem.l1d.EndBurst(&tm.store.Burst)
-	}
 }

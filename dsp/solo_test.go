@@ -28,21 +28,33 @@ func TestLimitOfPackets(t *testing.T) {
 
 // TestBursts: a thread alone takes the same cycles and counts the same events as
 // one that is timed access by access, which a recorder asks for. The stores walk
-// through lines of DRAM and VTCM, forwards, backwards and mixed with loads.
+// through lines of DRAM and VTCM, forwards, backwards, in pairs, in several blocks and
+// mixed with loads.
 func TestBursts(t *testing.T) {
-	c := testCore(t)
+	spec := testSpec(t)
 	r := rand.New(rand.NewSource(12))
 	bodies := []string{
 		"memb(r0+#%d) = r2", "memh(r0+#%d) = r2", "memw(r0+#%d) = r2", "memd(r0+#%d) = r3:2", "r5 = memw(r0+#%d)", "r6 = memub(r1+#%d)",
 		"memw(r1+#%d) = r2", "memw(r0+#%d) += r2", "vmem(r7+#0) = v0", "v1 = vmem(r7+#0)", "r0 = add(r0,#8)", "r7 = add(r7,#64)", "if (p0) memw(r0+#%d) = r2",
+		"memw(r0+#%d) = r2 ; memw(r0+#4) = r3", "jump", "nop }\n{ nop }\n{ nop }\n{ nop",
 	}
-	for i := range 60 {
+	for i := range 300 {
+		spec.IssueInterval, spec.L2.HitCycles = 1+i%2, 12+i%5*5
+		c, err := New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+
 		text := "{ r4 = #200 ; p0 = cmp.eq(r2,r2) }\n{ loop0(1f,r4) }\n1:\n"
-		n := 1 + r.Intn(8)
+		n := 1 + r.Intn(16)
 		for k := range n {
 			s := bodies[r.Intn(len(bodies))]
 			if r.Intn(2) == 0 {
 				s = bodies[r.Intn(4)]
+			}
+			if s == "jump" {
+				text += fmt.Sprintf("{ jump l%d }\nl%d:\n", k, k)
+				s = "nop"
 			}
 			if strings.Contains(s, "%d") {
 				s = fmt.Sprintf(s, 8*r.Intn(1<<r.Intn(5)))

@@ -26,7 +26,9 @@ func newTiming(s *Spec, known *states) (*timing, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &timing{spec: s, mem: m, states: known, store: storeBurst{line: noLine}}, nil
+	tm := &timing{spec: s, mem: m, states: known}
+	tm.store.init(m)
+	return tm, nil
 }
 
 // pipeline is the timing state of a thread.

@@ -33,6 +33,12 @@ func (b *Burst) Write(t sim.Time) sim.Time {
 	return t + b.hitNext
 }
 
+// Calm stands for n writes that each find both caches free, the last at t.
+func (b *Burst) Calm(t sim.Time, n int64) {
+	b.bank, b.banked = t+b.cycle, t+b.hit+b.cycled
+	b.writes += n
+}
+
 // BeginBurst begins writes of up to n bytes to the line of addr. Where ok is
 // false, nothing has changed and writes are for Access.
 func (c *Cache) BeginBurst(b *Burst, addr uint64, n int) (ok bool) {

@@ -30,9 +30,12 @@ func TestWriteThrough(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		now, taken, bursts, last := sim.Time(0), 0, 0, uint64(0)
+		now, taken, bursts, calms, last := sim.Time(0), 0, 0, 0, uint64(0)
 		for k := range 200_000 {
 			now += sim.Time(r.Intn(8)) * sim.Nanosecond
+			if k%8 == 0 {
+				now += 40 * sim.Nanosecond // the ports get free
+			}
 			addr, n := uint64(r.Intn(1<<13)), 1<<r.Intn(5)
 			if r.Intn(2) > 0 {
 				addr = last&^63 + addr&63
@@ -58,11 +61,17 @@ func TestWriteThrough(t *testing.T) {
 					done[i], _ = l2[i].Access(now, addr&^127, 128, Write)
 				case kind == 5: // several writes to one line
 					var b Burst
-					burst := i == 1 && l1[i].BeginBurst(&b, addr, 8)
+					calm, burst := false, i == 1 && l1[i].BeginBurst(&b, addr, 8)
 					for j := range uint64(1 + k%5) {
 						at := now + sim.Time(j)*sim.Nanosecond
-						if a := addr&^63 + (addr+8*j)&56; burst {
-							done[i] += b.Write(at)
+						if a := addr&^63 + (addr+8*j)&56; calm { // all that come behind one that found the ports free
+							calms++
+							b.Calm(at, 1)
+							done[i] += at + 12*sim.Nanosecond
+						} else if burst {
+							d := b.Write(at)
+							done[i] += d
+							calm = d == at+12*sim.Nanosecond
 						} else {
 							d, _ := l1[i].Access(at, a, 8, Write)
 							done[i] += d
@@ -92,8 +101,8 @@ func TestWriteThrough(t *testing.T) {
 				t.Errorf("prefetch %d: the caches differ:\n%.300s\n%.300s", prefetch, a, b)
 			}
 		}
-		if taken < 10_000 || bursts < 10_000 {
-			t.Errorf("prefetch %d: %d writes only, %d in bursts", prefetch, taken, bursts)
+		if taken < 10_000 || bursts < 10_000 || calms < 10_000 {
+			t.Errorf("prefetch %d: %d writes only, %d in bursts, %d of them calm", prefetch, taken, bursts, calms)
 		}
 	}
 }
