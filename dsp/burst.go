@@ -14,9 +14,9 @@ import (
 // maxScalar is the size of the largest scalar.
 const maxScalar = 8
 
-// burstAfter is the number of stores to one line, one after another, from which on they
-// are a burst.
-const burstAfter = 6
+// A burst begins with that many stores to one line, one after another: soon in a block
+// that runs several times at once, elsewhere where it looks like a long one.
+const burstInLoop, burstElsewhere = 2, 12
 
 // storeBurst is a burst under way, and what is known of the stores before it.
 type storeBurst struct {
@@ -113,14 +113,17 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 		if line != s.before {
 			s.before, s.run = line, 0
 		}
-		if s.run++; s.run < burstAfter || !tm.beginBurst(t, ea) {
-			if s.open {
-				tm.endStores(cycle)
-			}
+		after := burstElsewhere
+		if t.pipe.base != 0 {
+			after = burstInLoop
+		}
+		if s.run++; s.run < after || !tm.beginBurst(t, ea) {
+			tm.endStores(cycle)
 			wait, _ := m.scalarStore(t, cycle, ea, bytes)
 			if s.of == t && q.pos == s.pos+1 {
 				i := s.pos & (storeDepth - 1)
-				if s.ports[i] = restless; q.free[i] == m.clock.at(cycle)+s.hold {
+				s.ports[i] = restless
+				if s.run > after-storeDepth && q.free[i] == m.clock.at(cycle)+s.hold {
 					s.ports[i] = cycle << 1
 				}
 				s.pos = q.pos
@@ -183,21 +186,28 @@ func (tm *timing) settle() {
 
 // endBurst ends the burst under way, if there is one.
 func (tm *timing) endBurst() {
-	if s := &tm.store; s.line != noLine {
-		tm.settle()
-		s.line = noLine
-		tm.mem.events[evL2] += tm.mem.l1d.EndBurst(&s.Burst)
+	if tm.store.line != noLine {
+		tm.closeBurst()
 	}
+}
+
+func (tm *timing) closeBurst() {
+	tm.settle()
+	tm.store.line = noLine
+	tm.mem.events[evL2] += tm.mem.l1d.EndBurst(&tm.store.Burst)
 }
 
 // endStores ends the burst and brings the queue of its thread up to date for stores
 // from a cycle on that are timed otherwise.
 func (tm *timing) endStores(cycle int64) {
+	if tm.store.open {
+		tm.closeStores(cycle)
+	}
+}
+
+func (tm *timing) closeStores(cycle int64) {
 	tm.endBurst()
 	s := &tm.store
-	if !s.open {
-		return
-	}
 	q := &s.of.pipe.stores
 	for i, port := range s.ports {
 		if port != restless && port>>1+s.through > cycle { // others are free by then
