@@ -12,6 +12,7 @@ import (
 func (tm *timing) solo(r *run, t *thread) error {
 	p, m := &t.pipe, tm.mem
 	b, w, start := p.block, p.way, p.start
+	var issue, operand int64
 	for t.next != r.halt {
 		var v *variant
 		if t.next == b.addr {
@@ -19,7 +20,12 @@ func (tm *timing) solo(r *run, t *thread) error {
 				break
 			}
 		} else {
-			if v = w.next; v == nil || v.block.addr != t.next || v.block.fetched != m.fetches || v.block.vector && !t.vector {
+			if v = w.next; v == nil || v.block.addr != t.next {
+				if v = tm.known(r, w, t.next); v == nil {
+					break
+				}
+			}
+			if v.block.fetched != m.fetches || v.block.vector && !t.vector {
 				break
 			}
 			b = v.block
@@ -60,19 +66,48 @@ func (tm *timing) solo(r *run, t *thread) error {
 		if !p.left {
 			break
 		}
-		start, w = tm.rounds(r, t, b, v, start)
+		if rounds > 1 {
+			start, w = tm.rounds(r, t, b, v, start)
+		} else {
+			if len(v.mem) > 0 {
+				start = tm.round(t, v.mem, t.addr[:], start)
+			}
+			start += v.cycles
+			issue += v.issue
+			operand += v.operand
+			v.runs++
+			w = &v.ways[t.wayOut(b)]
+		}
 		if w.lost != 0 {
 			start += w.lost
 			tm.lose(r, t, b, w)
 		}
 	}
 	tm.endStores(start)
+	p.stalls[sim.StallIssue] += issue
+	p.stalls[sim.StallOperand] += operand
 	p.way, p.start = w, start
 	return nil
 }
 
-// rounds times what a thread alone has run of a block that it entered at start,
-// and answers when it ends and the way out.
+// known is the plan of the block at addr behind a way out that led elsewhere before,
+// nil when it has not been made.
+func (tm *timing) known(r *run, w *way, addr uint32) *variant {
+	i := (addr - r.prog.Base) / 4
+	if addr&3 != 0 || int64(i) >= int64(len(r.blocks)) || r.blocks[i] == nil {
+		return nil
+	}
+	for _, v := range r.blocks[i].variants {
+		if v.entry == w.exit && v.period == tm.period {
+			w.next = v
+			return v
+		}
+	}
+	return nil
+}
+
+// rounds times what a thread alone has run of a block, several times, that it
+// entered at start, and answers when it ends and the way out.
 func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (int64, *way) {
 	p := &t.pipe
 	how := t.wayOut(b)

@@ -87,3 +87,22 @@ func TestBursts(t *testing.T) {
 		}
 	}
 }
+
+// TestWaysOut: a block that is left for another place than the time before takes the
+// cycles that a recorder sees.
+func TestWaysOut(t *testing.T) {
+	c := testCore(t)
+	p := assemble(t, codeBase, "{ r4 = #50 ; r0 = pc }\n{ r8 = r0 ; r11 = #1 }\nagain:\n{ loop0(1f,#3) }\n1:\n{ r7 = memw(r8+#0) }\n{ jump more }\nmore:\n{ r8 = mpyi(r0,r11) }:endloop0\n{ r10 = add(r8,#1) }\n"+
+		"{ p0 = cmp.gt(r4,#1) ; r4 = add(r4,#-1) }\n{ if (p0) jump:t again }\n{ jumpr r31 }\n")
+	var got [2]string
+	for k, rec := range []*Recorder{nil, {Lo: codeBase, Hi: codeBase + 4, Max: 1}} {
+		rep, err := c.Run(p, new(mem.Space), []Job{{Entry: codeBase, Threads: 1}}, Options{Record: rec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[k] = fmt.Sprintf("%+v", *rep)
+	}
+	if got[0] != got[1] {
+		t.Errorf("alone    %.600s\nrecorded %.600s", got[0], got[1])
+	}
+}
