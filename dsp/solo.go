@@ -70,9 +70,10 @@ func (tm *timing) solo(r *run, t *thread) error {
 			start, w = tm.rounds(r, t, b, v, start)
 		} else {
 			if len(v.mem) > 0 {
-				start = tm.round(t, v.mem, t.addr[:], start)
+				start = tm.round(t, v, t.addr[:], 1, start)
+			} else {
+				start += v.cycles
 			}
-			start += v.cycles
 			issue += v.issue
 			operand += v.operand
 			v.runs++
@@ -115,12 +116,16 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 	left := p.rounds
 	addr := t.addr[p.base:]
 	for {
-		start = tm.round(t, v.mem, addr, start) + v.cycles
-		issue += v.issue
-		operand += v.operand
-		v.runs++
 		w := &v.ways[how]
-		if left == 0 {
+		n := uint32(1)
+		if w.same == v { // and so are all others
+			n += left
+		}
+		start = tm.round(t, v, addr, n, start)
+		issue += int64(n) * v.issue
+		operand += int64(n) * v.operand
+		v.runs += int64(n)
+		if left -= n - 1; left == 0 {
 			p.stalls[sim.StallIssue] += issue
 			p.stalls[sim.StallOperand] += operand
 			p.rounds = 0
@@ -135,51 +140,55 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 	}
 }
 
-// round times the memory operations of one round of a block that began at start,
-// and answers when it would have begun with what it waited.
-func (tm *timing) round(t *thread, ops []timedOp, addr []uint32, start int64) int64 {
-	m := tm.mem
-	for i := 0; i < len(ops); i++ {
-		op, ea := &ops[i], addr[i]
-		if ea == skipped {
-			continue
-		}
-		cycle := start + int64(op.cycle)
-		var wait int64
-		var why sim.Reason
-		switch op.kind {
-		case scalarLoad:
-			if m.hitsAgain(t, ea) {
-				m.skippedD++
+// round times n rounds of a block, the first of which began at start, and answers
+// when the last ends.
+func (tm *timing) round(t *thread, v *variant, addr []uint32, n uint32, start int64) int64 {
+	m, ops := tm.mem, v.mem
+	for ; n > 0; n-- {
+		for i := 0; i < len(ops); i++ {
+			op, ea := &ops[i], addr[i]
+			if ea == skipped {
 				continue
 			}
-			tm.endBurst()
-			tm.store.run = 0
-			wait, why = m.scalarLoad(t, cycle, ea, op.bytes)
-		case scalarStore:
-			if m.lineD(t, ea) == tm.store.line {
-				if n := tm.calm(t, ops[i:], addr[i:], start); n > 0 {
-					i += n - 1
+			cycle := start + int64(op.cycle)
+			var wait int64
+			var why sim.Reason
+			switch op.kind {
+			case scalarLoad:
+				if m.hitsAgain(t, ea) {
+					m.skippedD++
 					continue
 				}
+				tm.endBurst()
+				tm.store.run = 0
+				wait, why = m.scalarLoad(t, cycle, ea, op.bytes)
+			case scalarStore:
+				if m.lineD(t, ea) == tm.store.line {
+					if calm := tm.calm(t, ops[i:], addr[i:], start); calm > 0 {
+						i += calm - 1
+						continue
+					}
+				}
+				wait, why = tm.scalarStore(t, cycle, ea, op.bytes), sim.StallQueue
+			case vectorLoad:
+				if m.freeVTCM(ea) {
+					continue
+				}
+				tm.endBurst()
+				wait, why = m.vectorLoad(t, cycle, ea)
+			case vectorStore:
+				tm.endStores(cycle)
+				wait, why = m.vectorStore(t, cycle, ea)
+			default:
+				tm.endStores(cycle)
+				wait, why = m.access(t, &op.memOp, i, ea, cycle)
 			}
-			wait, why = tm.scalarStore(t, cycle, ea, op.bytes), sim.StallQueue
-		case vectorLoad:
-			if m.freeVTCM(ea) {
-				continue
+			if wait > 0 {
+				start += tm.waited(t, &op.memOp, why, wait, ea)
 			}
-			tm.endBurst()
-			wait, why = m.vectorLoad(t, cycle, ea)
-		case vectorStore:
-			tm.endStores(cycle)
-			wait, why = m.vectorStore(t, cycle, ea)
-		default:
-			tm.endStores(cycle)
-			wait, why = m.access(t, &op.memOp, i, ea, cycle)
 		}
-		if wait > 0 {
-			start += tm.waited(t, &op.memOp, why, wait, ea)
-		}
+		addr = addr[len(ops):]
+		start += v.cycles
 	}
 	return start
 }

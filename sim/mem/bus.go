@@ -128,13 +128,27 @@ func (p *Port) serves(n int) bool {
 
 // read is Access where a channel of a DRAM serves it.
 func (p *Port) read(t sim.Time, addr uint64, bytes int) sim.Time {
-	t = p.beginRead(t, bytes)
-	return p.endRead(p.bus.dram.read(t, addr, bytes))
+	b := p.bus
+	if len(p.flight) > 0 || bytes != p.bytes {
+		t = p.beginRead(t, bytes)
+		return p.endRead(b.dram.read(t, addr, bytes))
+	}
+	b.readFree = max(b.readFree, t+2*b.lat) + p.busy // as beginRead and endRead do
+	p.count[BusRead]++
+	p.count[BusReadBytes] += int64(bytes)
+	return max(b.dram.read(t+b.lat, addr, bytes)+b.lat, b.readFree)
 }
 
 // write is read the other way.
 func (p *Port) write(t sim.Time, addr uint64, bytes int) sim.Time {
-	return p.end(p.bus.dram.write(p.beginWrite(t, bytes), addr, bytes))
+	b := p.bus
+	if len(p.flight) > 0 || bytes != p.bytes {
+		return p.end(b.dram.write(p.beginWrite(t, bytes), addr, bytes))
+	}
+	b.writeFree = max(t, b.writeFree) + p.busy // as beginWrite does
+	p.count[BusWrite]++
+	p.count[BusWriteBytes] += int64(bytes)
+	return b.dram.write(b.writeFree+b.lat, addr, bytes)
 }
 
 // begin waits for the oldest access in flight, which leaves first, and answers how

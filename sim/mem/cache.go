@@ -46,6 +46,7 @@ type Cache struct {
 
 	bankFree []sim.Time
 	mshr     ring   // when each entry is free again
+	regions  uint64 // bit per region of memory, modulo 64: clear when it has had no line here
 	stamp    uint64 // grows whenever something may have changed
 	lru      bool
 	plain    bool      // LRU without a prefetcher
@@ -56,6 +57,9 @@ type Cache struct {
 	lineMask         uint64 // LineBytes - 1
 	count            [numCacheEvents]int64
 }
+
+// regionLines is the size of a region in lines.
+const regionLines = 256
 
 // NewCache builds a cache in front of next.
 func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
@@ -119,7 +123,7 @@ func (c *Cache) clear() {
 	clear(c.tree)
 	clear(c.bankFree)
 	c.mshr.clear()
-	c.stamp = 0
+	c.stamp, c.regions = 0, 0
 	c.through = through{}
 	c.count = [numCacheEvents]int64{}
 }
@@ -144,9 +148,16 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, si
 		bank := &c.bankFree[ln&uint64(len(c.bankFree)-1)]
 		if at == c.none {
 			if c.plain {
-				done := max(t, *bank)
-				*bank = done + c.cycle
-				return c.miss(done+c.hit, ln, place, k, last != c.lineMask)
+				start := max(t, *bank)
+				*bank = start + c.cycle
+				c.count[k&1]++
+				c.count[CacheReadMiss+k&1]++
+				if k == Write {
+					start, _, _ = c.allocate(start+c.hit, ln, place, last != c.lineMask, lineDirty)
+					return start, c.cfg.Reason
+				}
+				_, ready, from := c.allocate(start+c.hit, ln, place, true, 0)
+				return ready, from
 			}
 		} else if l := &c.lines[at]; l.flags&linePrefetched == 0 {
 			done := max(t, *bank)
@@ -167,19 +178,6 @@ func (c *Cache) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, si
 		}
 	}
 	return c.serve(t, addr, bytes, k)
-}
-
-// miss is Access in a plain cache from the instant on at which the line is known to
-// be absent.
-func (c *Cache) miss(t sim.Time, ln uint64, place *uint32, k Kind, part bool) (sim.Time, sim.Reason) {
-	c.count[k&1]++
-	c.count[CacheReadMiss+k&1]++
-	if k == Write {
-		t, _, _ = c.allocate(t, ln, place, part, lineDirty)
-		return t, c.cfg.Reason
-	}
-	_, ready, from := c.allocate(t, ln, place, true, 0)
-	return ready, from
 }
 
 // serve is Access for whatever lies in one line.
@@ -319,7 +317,13 @@ func (c *Cache) allocate(t sim.Time, ln uint64, place *uint32, fetch bool, flags
 	release := ready
 	if l.flags&lineDirty != 0 {
 		// The victim leaves after its own fill has come, behind the new fetch.
-		release = max(release, c.writeBack(max(t, l.ready), l.tag))
+		if at, addr := max(t, l.ready), l.tag<<(c.lineShift&63); c.port != nil {
+			c.count[CacheWriteBack]++
+			at = c.port.write(at, addr, c.cfg.LineBytes)
+			release = max(release, at)
+		} else {
+			release = max(release, c.writeBack(at, l.tag))
+		}
 	}
 	if c.mshr.pop(); release >= c.mshr.last {
 		c.mshr.push(release)
@@ -330,6 +334,7 @@ func (c *Cache) allocate(t sim.Time, ln uint64, place *uint32, fetch bool, flags
 		c.unlink(at)
 	}
 	l.tag, l.next, *place = ln, *place, at
+	c.regions |= 1 << (ln / regionLines & 63)
 	l.ready, l.from, l.flags = ready, from, flags
 	c.stamp++
 	return t, ready, from
@@ -424,6 +429,9 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 // any.
 func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 	ln, last := addr>>(c.lineShift&63), (addr+uint64(n)-1)>>(c.lineShift&63)
+	if c.regions>>(ln/regionLines&63)&1|c.regions>>(last/regionLines&63)&1 == 0 && n <= regionLines {
+		return false
+	}
 	for ; ln <= last; ln++ {
 		place := c.place(ln)
 		if *place == c.none {
@@ -442,4 +450,5 @@ func (c *Cache) Invalidate() {
 	c.stamp++
 	c.table.clear()
 	clear(c.tree)
+	c.regions = 0
 }
