@@ -138,6 +138,7 @@ type dramChannel struct {
 	busFree  sim.Time // data bus
 	colFree  sim.Time // next column command, same direction
 	writeEnd sim.Time // end of the last write data, for tWTR
+	actReady sim.Time // no bank may be activated sooner
 	lastAct  sim.Time
 	acts     [4]sim.Time // ring of the last activates, for tFAW
 	actPos   uint        // of the oldest of them, modulo their number
@@ -222,7 +223,7 @@ func (d *DRAM) Reset() {
 	}
 	for i := range d.ch {
 		c := &d.ch[i]
-		*c = dramChannel{busFree: farPast, colFree: farPast, writeEnd: farPast, lastAct: farPast, nextRef: sim.Never,
+		*c = dramChannel{busFree: farPast, colFree: farPast, writeEnd: farPast, actReady: farPast, lastAct: farPast, nextRef: sim.Never,
 			banks: d.banks[i*d.cfg.Banks:][:d.cfg.Banks], queue: d.wq[i*d.cfg.WriteQueue:][:d.cfg.WriteQueue]}
 		for j := range c.acts {
 			c.acts[j] = farPast
@@ -381,7 +382,7 @@ func (d *DRAM) open(t sim.Time, c *dramChannel, b *dramBank, row int64) {
 		return
 	}
 	cfg := &d.cfg
-	act := max(t, b.actReady)
+	act := max(t, b.actReady, c.actReady)
 	if b.row >= 0 {
 		act = max(max(t, b.preReady)+cfg.TRPpb, b.actAt+cfg.TRC)
 		d.count[DRAMRowConflict]++
@@ -405,15 +406,12 @@ func (d *DRAM) refresh(c *dramChannel, now sim.Time) {
 		// Rows are closed by the first; only the last can still be running.
 		start, trp := c.nextRef, sim.Time(0)
 		for i := range banks {
-			if banks[i].row >= 0 {
-				start, trp = max(start, banks[i].preReady), d.cfg.TRPab
+			if b := &banks[i]; b.row >= 0 {
+				start, trp = max(start, b.preReady), d.cfg.TRPab
+				b.row = -1
 			}
 		}
-		end := max(start+trp, c.nextRef+sim.Time(due-1)*d.refGap) + d.cfg.TRFCab
-		for i := range banks {
-			banks[i].row = -1
-			banks[i].actReady = end
-		}
+		c.actReady = max(start+trp, c.nextRef+sim.Time(due-1)*d.refGap) + d.cfg.TRFCab
 		c.nextRef += sim.Time(due) * d.refGap
 		return
 	}
