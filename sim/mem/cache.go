@@ -429,7 +429,7 @@ func (c *Cache) Clean(t sim.Time) sim.Time {
 // any.
 func (c *Cache) Drop(addr uint64, n int) (dropped bool) {
 	ln, last := addr>>(c.lineShift&63), (addr+uint64(n)-1)>>(c.lineShift&63)
-	if c.regions>>(ln/regionLines&63)&1|c.regions>>(last/regionLines&63)&1 == 0 && n <= regionLines {
+	if (c.regions>>(ln/regionLines&63)|c.regions>>(last/regionLines&63))&1 == 0 && last-ln < regionLines {
 		return false
 	}
 	for ; ln <= last; ln++ {

@@ -3,6 +3,7 @@ package mem_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,18 @@ func (m *model) access(line uint64, write bool) (hit, wroteBack bool) {
 	return false, wroteBack
 }
 
+// drop takes a line out and answers whether it was there.
+func (m *model) drop(line uint64) bool {
+	s := &m.sets[line%uint64(len(m.sets))]
+	i := slices.Index(*s, line)
+	if i < 0 {
+		return false
+	}
+	*s = slices.Delete(*s, i, i+1)
+	delete(m.dirty, line)
+	return true
+}
+
 // TestCacheLRU compares misses and write-backs with a model, access by access.
 func TestCacheLRU(t *testing.T) {
 	f := &flat{latency: 10 * cycle}
@@ -106,7 +119,17 @@ func TestCacheLRU(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var misses, backs int64
 	for i := range sim.Time(50_000) {
-		line := r.Uint64N(300)
+		line := r.Uint64N(300) + r.Uint64N(2)<<12
+		if r.IntN(20) == 0 {
+			line := line - min(line, r.Uint64N(700))
+			want, n := false, 1+r.IntN(400)*r.IntN(400)
+			for l := line; l <= (line*128+uint64(n)-1)/128; l++ {
+				want = m.drop(l) || want
+			}
+			if got := c.Drop(line*128, n); got != want {
+				t.Fatalf("access %d: dropped %v, model %v", i, got, want)
+			}
+		}
 		k := mem.Kind(r.IntN(2))
 		c.Access(i*sim.Microsecond, line*128+r.Uint64N(64), 64, k)
 		hit, back := m.access(line, k == mem.Write)

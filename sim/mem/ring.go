@@ -12,7 +12,7 @@ type ring struct {
 	at   []sim.Time // a power of two of them
 	head uint       // of the first, modulo their number
 	n    uint
-	last sim.Time
+	last sim.Time // no instant is later
 }
 
 func newRing(n int) ring { return ring{at: make([]sim.Time, 1<<bits.Len(uint(n-1))), n: uint(n)} }
@@ -33,7 +33,8 @@ func (r *ring) push(t sim.Time) {
 	r.last = t
 }
 
-// insert puts in any instant.
+// insert puts in an instant before the last, which stays where it is unless it has
+// just been taken out.
 //
 //go:noinline
 func (r *ring) insert(t sim.Time) {
@@ -42,5 +43,4 @@ func (r *ring) insert(t sim.Time) {
 		r.at[i&mask] = r.at[(i-1)&mask]
 	}
 	r.at[i&mask] = t
-	r.last = r.at[(r.head+r.n-1)&mask]
 }
