@@ -59,13 +59,14 @@ func (l *lowering) lookAhead() {
 		uses[i].due = min(uses[i].due, uses[i+1].due)
 	}
 	code := l.wantCode()
+	l.starved = l.starving()
 	for j := range l.jobs {
 		for len(uses) > 0 && (uses[0].job < j || uses[0].how == byDMA) {
 			uses = uses[1:]
 		}
 		args := l.freeArgs(j)
 		threads := len(args)
-		if !l.starves(j, uses, asked) {
+		if !l.starved[j] {
 			args, code = l.askWants(j, args, code)
 		}
 		args, l.wants = l.askWants(j, args, l.wants)
@@ -91,17 +92,20 @@ func (l *lowering) lookAhead() {
 	}
 }
 
-// starves reports whether a job waits for constants of its own longer than it computes,
-// so that all its threads had better ask for them.
-func (l *lowering) starves(j int, uses []constUse, asked uint32) bool {
-	to := asked
-	for _, u := range uses {
-		if u.job > j || u.how != once {
-			break
+// starving tells which jobs wait for constants of their own longer than they compute:
+// all their threads had better ask for those.
+func (l *lowering) starving() []bool {
+	own := make([]int, len(l.jobs))
+	for _, u := range l.constUses {
+		if u.how == once {
+			own[u.job] += int(u.to - u.off)
 		}
-		to = max(u.to, asked)
 	}
-	return to > asked && int(to-max(asked, uses[0].off)) > l.packets[j]*askRate
+	list := make([]bool, len(l.jobs))
+	for j := range list {
+		list[j] = l.prefetchers[j] > 0 && own[j] > l.packets[j]*askRate
+	}
+	return list
 }
 
 // reach is how far job j can ask for constants that L2 still holds when they are

@@ -17,7 +17,7 @@ func lower1(t *testing.T, d *Device, m *nn.Model) *lowering {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := lowerModel(p.(*prepared).stages[0].fixed.graph, d.threads(), newVTCM(&d.cfg.Spec))
+	l, err := lowerModel(p.(*prepared).stages[0].fixed.graph, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestRandomFloatEdges(t *testing.T) {
 // compute runs a kernel that maps pairs of words to words.
 func compute(t *testing.T, name string, f func(a *asm, x, y, table build.Reg) build.Reg, in []uint32, table []uint32) []uint32 {
 	t.Helper()
-	im := newImage(codeBase)
+	im := newImage(codeBase, 2)
 	k, err := im.kernel(name, 0, func(a *asm) {
 		r := a.args("in", "out", "n", "table")
 		a.repeat(r[2], func() {

@@ -63,7 +63,7 @@ func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 		same.Operands = slices.Clone(same.Operands)
 		g = &same
 	}
-	l := &lowering{graph: g, view: opspec.ModelView(g), threads: d.threads(), image: newImage(codeBase)}
+	l := &lowering{graph: g, view: opspec.ModelView(g), threads: d.threads(), image: newImage(codeBase, d.cfg.Spec.IssueInterval)}
 	answers := make([]hal.Support, len(g.Operations))
 	for i := range g.Operations {
 		if err := l.supports(i); err != nil {

@@ -27,8 +27,8 @@ type image struct {
 	target  *target
 }
 
-func newImage(base uint32) *image {
-	return &image{base: base, byName: map[string]*kernel{}, tried: map[string]*build.Code{}, target: newTarget()}
+func newImage(base uint32, interval int) *image {
+	return &image{base: base, byName: map[string]*kernel{}, tried: map[string]*build.Code{}, target: newTarget(interval)}
 }
 
 // kernel returns the kernel of that name, generated on first use. A name

@@ -82,8 +82,8 @@ func (p *plan) listKernel(out *bufio.Writer, k *kernel, first int) {
 // estimate follows straight-line code and keeps when registers are ready.
 type estimate struct {
 	cycle int
-	ready [4][32]int // by kind: scalar, vector, predicate, vector predicate
-	cyc   [4][32]int // pipeline cycle at which the value is made
+	ready [4][32]int   // by kind: scalar, vector, predicate, vector predicate
+	cyc   [4][32]uint8 // pipeline cycle at which the value is made
 }
 
 // issue is the cycle at which a packet issues.
@@ -93,15 +93,12 @@ func (e *estimate) issue(p *hexagon.Packet, interval int) int {
 		if o.Role&hexagon.Use == 0 || e.cyc[file][reg] == 0 {
 			return
 		}
-		lat := e.cyc[file][reg] - int(o.UseCycle)
-		if file == fileV || file == fileQ {
-			lat = (lat + 1) / 2
-		}
-		at = max(at, e.ready[file][reg]+max(lat, 1)*interval)
+		n := slotsBetween(e.cyc[file][reg], o.UseCycle, file == fileV || file == fileQ, interval)
+		at = max(at, e.ready[file][reg]+n*interval)
 	})
 	e.each(p, func(o *hexagon.OperandSpec, file, reg int) {
 		if o.Role&hexagon.Def != 0 {
-			e.ready[file][reg], e.cyc[file][reg] = at, int(o.DefCycle)
+			e.ready[file][reg], e.cyc[file][reg] = at, o.DefCycle
 		}
 	})
 	e.cycle = at + interval

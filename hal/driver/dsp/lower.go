@@ -66,6 +66,7 @@ type lowering struct {
 	constUses   []constUse       // in the order of the constants
 	claimed     int              // offset up to which constants have a first reader
 	wants       []want           // of rows, in the order of the jobs
+	starved     []bool           // jobs, see starving
 	faults      []fault
 	extents     map[uint32]*tensor // see openOutput
 	pairs       []pairForm         // that depthwise convolutions have
@@ -77,9 +78,10 @@ type lowering struct {
 func (l *lowering) final() bool { return l.narrow != nil }
 
 // lowerModel lowers a model whose shapes are all known.
-func lowerModel(g *nn.Subgraph, threads int, v vtcm) (*lowering, error) {
-	l := &lowering{graph: g, view: opspec.FinalView(g), threads: threads, image: newImage(codeBase),
-		vtcm: v, narrow: map[uint32]bool{}}
+func lowerModel(g *nn.Subgraph, d *Device) (*lowering, error) {
+	s := &d.cfg.Spec
+	l := &lowering{graph: g, view: opspec.FinalView(g), threads: d.threads(), image: newImage(codeBase, s.IssueInterval),
+		vtcm: newVTCM(s), narrow: map[uint32]bool{}}
 	l.forget()
 	for _, i := range g.Inputs {
 		// A parameter that an execution has brought, or an operand it left out.

@@ -54,7 +54,7 @@ func runKernel(t *testing.T, k *flatKernel, typ nn.OperandType, data []byte) []b
 	o := nn.Operand{Type: typ, Dimensions: []uint32{uint32(len(data) / typ.ElementBytes())}, Scale: 1}
 	b := newBuilder(rand.New(rand.NewPCG(1, 1)))
 	in, out := b.input(o), b.output(o)
-	l := &lowering{graph: &b.m.Main, view: opspec.FinalView(&b.m.Main), threads: d.threads(), image: newImage(codeBase), vtcm: newVTCM(&d.cfg.Spec)}
+	l := &lowering{graph: &b.m.Main, view: opspec.FinalView(&b.m.Main), threads: d.threads(), image: newImage(codeBase, d.cfg.Spec.IssueInterval), vtcm: newVTCM(&d.cfg.Spec)}
 	l.forget()
 	from, to := l.denseTensor(in), l.flatResult(out)
 	from.keep, to.keep = true, true

@@ -38,7 +38,7 @@ type region struct{ from, to int }
 
 // newPlan lowers a graph whose shapes and parameters are known.
 func newPlan(d *Device, g *nn.Subgraph) (*plan, error) {
-	l, err := lowerModel(g, d.threads(), newVTCM(&d.cfg.Spec))
+	l, err := lowerModel(g, d)
 	if err != nil {
 		return nil, err
 	}

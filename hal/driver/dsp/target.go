@@ -24,9 +24,12 @@ const (
 )
 
 // target drives isa/build for Hexagon.
-type target struct{ classes []build.ClassInfo }
+type target struct {
+	classes  []build.ClassInfo
+	interval int // cycles between packets of a thread
+}
 
-func newTarget() *target {
+func newTarget(interval int) *target {
 	// r29 to r31 are stack, frame and link register. High registers first keep
 	// r0..r7 free for the operands that need them.
 	var r, r8, rr, v, vv, p []uint16
@@ -48,7 +51,7 @@ func newTarget() *target {
 			p = append(p, uint16(n))
 		}
 	}
-	return &target{[]build.ClassInfo{
+	return &target{interval: interval, classes: []build.ClassInfo{
 		clsR:  {Name: "R", File: fileR, Width: 1, Alloc: r},
 		clsR8: {Name: "R0-R7", File: fileR, Width: 1, Alloc: r8},
 		clsRR: {Name: "R pair", File: fileR, Width: 2, Alloc: rr},
@@ -62,8 +65,17 @@ func newTarget() *target {
 // Classes implements build.Target.
 func (t *target) Classes() []build.ClassInfo { return t.classes }
 
-// Latency implements build.Target: the itinerary's operand cycles, of which
-// vector producers have two per packet.
+// slotsBetween is the distance of a packet that makes a value at a cycle of its pipeline
+// from the first that can use it at another: vectors move on two cycles per packet,
+// scalars with the core, whose packets of a thread are interval cycles apart.
+func slotsBetween(def, use uint8, vector bool, interval int) int {
+	if vector {
+		interval = 2
+	}
+	return max((int(def)-int(use)+interval-1)/interval, 1)
+}
+
+// Latency implements build.Target.
 func (t *target) Latency(def *build.Instr, da int, use *build.Instr, ua int) int {
 	df, uf := hexagon.Op(def.Op).Form(), hexagon.Op(use.Op).Form()
 	da, ua = operand(def, da), operand(use, ua)
@@ -71,12 +83,8 @@ func (t *target) Latency(def *build.Instr, da int, use *build.Instr, ua int) int
 		return 1
 	}
 	d, u := &df.Operands[da], &uf.Operands[ua]
-	lat := int(d.DefCycle) - int(u.UseCycle)
-	switch d.Kind {
-	case hexagon.KindV, hexagon.KindVV, hexagon.KindQ:
-		lat = (lat + 1) / 2
-	}
-	return max(lat, 1)
+	vector := d.Kind == hexagon.KindV || d.Kind == hexagon.KindVV || d.Kind == hexagon.KindQ
+	return slotsBetween(d.DefCycle, u.UseCycle, vector, t.interval)
 }
 
 // IsMove implements build.Mover.

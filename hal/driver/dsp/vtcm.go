@@ -219,11 +219,16 @@ func generateFetch(a *asm) {
 		a.op(hexagon.S2_setbit_i, lo(shape), lo(shape), 23) // 128 bytes wide
 		a.op(hexagon.Y5_l2fetch, src, shape)
 		a.loop0(n, func() {
+			var last build.Reg // each is stored beside the load behind it
 			for range fetchUnit / vecBytes {
 				v := a.v("bytes")
 				a.op(hexagon.V6_vL32b_pi, v, src, 1).Loads(aliasConst)
-				a.op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(aliasScratch)
+				if last.Valid() {
+					a.op(hexagon.V6_vS32b_pi, dst, 1, last).Stores(aliasScratch)
+				}
+				last = v
 			}
+			a.op(hexagon.V6_vS32b_pi, dst, 1, last).Stores(aliasScratch)
 		})
 	})
 	a.ret()

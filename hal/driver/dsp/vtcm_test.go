@@ -1,9 +1,11 @@
 package dsp
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/dsp"
 )
 
 // TestFetchBatches: a small network, whose constants VTCM holds, still does not wait
@@ -34,20 +36,18 @@ func TestFetchBatches(t *testing.T) {
 	}
 }
 
-// TestStarves: a job's own constants are more than come while it computes, less what has
-// been asked for, and those of later jobs do not count.
-func TestStarves(t *testing.T) {
-	l := &lowering{packets: []int{0, 100}}
-	uses := []constUse{{job: 1, off: 1000, to: 4000}, {job: 1, off: 4000, to: 1000 + 100*askRate + 1}, {job: 2, off: 9000, to: 99000}}
-	for _, c := range []struct {
-		asked  uint32
-		uses   []constUse
-		starve bool
-	}{
-		{0, uses, true}, {1000, uses, true}, {1001, uses, false}, {99000, uses, false}, {0, uses[:1], false}, {0, uses[2:], false}, {0, nil, false},
-	} {
-		if got := l.starves(1, c.uses, c.asked); got != c.starve {
-			t.Errorf("%d uses, asked up to %d: %v", len(c.uses), c.asked, got)
-		}
+// TestStarving: a job's own constants from L2 are more than come while it computes.
+func TestStarving(t *testing.T) {
+	l := &lowering{
+		jobs: make([]dsp.Job, 5), packets: []int{100, 100, 100, 0, 0}, prefetchers: []int{1, 1, 1, 1, 0},
+		constUses: []constUse{
+			{job: 0, off: 0, to: 100 * askRate},
+			{job: 1, off: 4000, to: 4001}, {job: 1, off: 5000, to: 5000 + 100*askRate},
+			{job: 2, off: 9000, to: 99000, how: toVTCM},
+			{job: 3, off: 99000, to: 99100}, {job: 4, off: 99100, to: 99200},
+		},
+	}
+	if got, want := l.starving(), []bool{false, true, false, true, false}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -72,10 +72,10 @@ func (l *lowering) freeArgs(j int) [][]uint32 {
 	return slices.DeleteFunc(slices.Clone(l.jobs[j].Args), func(a []uint32) bool { return a[at+1] != 0 })
 }
 
-// nextFree is the next job after j that can prefetch, the last job if none can.
+// nextFree is the next job after j that can prefetch for others, the last job if none can.
 func (l *lowering) nextFree(j int) int {
 	next := j + 1
-	for next < len(l.jobs)-1 && len(l.freeArgs(next)) < 2 {
+	for next < len(l.jobs)-1 && (l.starved[next] || len(l.freeArgs(next)) < 2) {
 		next++
 	}
 	return next

@@ -31,7 +31,7 @@ func TestCodeIsAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	pl := p.(*prepared).stages[0].fixed
-	l, err := lowerModel(pl.graph, pl.dev.threads(), newVTCM(&pl.dev.cfg.Spec))
+	l, err := lowerModel(pl.graph, pl.dev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestCodeIsAskedFor(t *testing.T) {
 // itself when there is none, and never to one that runs before they are made.
 func TestAskWants(t *testing.T) {
 	jobs := func() *lowering {
-		l := &lowering{}
+		l := &lowering{starved: make([]bool, 6)}
 		for j := range 6 { // jobs 0, 2 and 4 can prefetch
 			s := &step{}
 			args := [][]uint32{make([]uint32, 4), make([]uint32, 4), make([]uint32, 4), make([]uint32, 4)}
@@ -86,8 +86,10 @@ func TestAskWants(t *testing.T) {
 		{"made by the one that could ask", want{job: 3, made: 2}, -1},
 		{"the first job", want{job: 0, made: -1}, 0},
 		{"behind the last that can", want{job: 5, made: -1}, 4},
+		{"behind one that starves", want{job: 3, made: -1, code: true}, 0},
 	} {
 		l := jobs()
+		l.starved[2] = c.w.code
 		c.w.src, c.w.bytes = 0x1000, 1000
 		wants, by := []want{c.w}, -1
 		for j := range l.jobs {
