@@ -279,9 +279,9 @@ func pairForms(turned bool, row, products int) (list []pairForm) {
 var enoughForms = [...]int{8, 64}
 
 // findPairs looks for the division that is right for the channels of most chunks, which
-// are good; of those the one with fewest products and offsets. One that is known and as
+// are good, but not of fewer than least; of those the one with fewest products and offsets. One that is known and as
 // good as most comes before all others, for there may be a kernel for it.
-func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int, known []pairForm) (best pairForm, good []bool) {
+func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int, least int, known []pairForm) (best pairForm, good []bool) {
 	chunks := ceilDiv(len(channels), vecBytes)
 	failed := make([]int, chunks) // the channel for which the last division was wrong
 	reaches := make([]pairReaches, len(channels))
@@ -334,8 +334,8 @@ func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int, kn
 				for g := range f.groups() {
 					f.offset[g] = true
 				}
-				is, n := right(&f, max(most, 1))
-				if n < max(most, 1) {
+				is, n := right(&f, max(most, least))
+				if n < max(most, least) {
 					continue
 				}
 				for g := range f.groups() { // are all needed?

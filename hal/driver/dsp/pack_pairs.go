@@ -21,17 +21,18 @@ func (l *lowering) pairsPart(g *gemm, d depthKernel) (p depthPart, rest []int) {
 	if rows == nil {
 		return p, rest
 	}
+	o := g.out.shape
+	least := min(ceilDiv(worthPart, d.steps*o.n*o.h), chunks)
 	w := g.rq.pairWindow()
 	channels := g.pairChannels(w)
-	form, good := findPairs(channels, w, turned, rows, l.pairs)
+	form, good := findPairs(channels, w, turned, rows, least, l.pairs)
 	p.depthKernel = d
 	for chunk, is := range good {
 		if is {
 			p.chunks = append(p.chunks, chunk)
 		}
 	}
-	o := g.out.shape
-	if n := len(p.chunks); n == 0 || n < chunks && n*d.steps*o.n*o.h < worthPart {
+	if len(p.chunks) == 0 {
 		return depthPart{}, rest
 	}
 	for _, ch := range g.channelsOf(p.chunks) {
