@@ -111,7 +111,7 @@ func (e *depthCode) nine(table, entries, params build.Reg) {
 	round := d.round()
 	tail := 2 + (d.steps-2)%round
 	rounds := (d.steps - tail) / round
-	a.repeat(entries, func() {
+	a.loop1(entries, func() {
 		if rounds > 0 {
 			a.loop0(rounds, func() {
 				body.outputs(round, nil)

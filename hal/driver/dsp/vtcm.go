@@ -14,7 +14,7 @@ import (
 // its bytes from DRAM to L2. A core with user DMA does both in one (chain.go).
 
 const (
-	fetchUnit = 4 * vecBytes // one step of the fetch kernel's loop
+	fetchUnit = 4 * vecBytes // threads of a fetch job take whole ones
 	// prefetchLimit keeps a prefetch from emptying L2 of activations.
 	prefetchLimit = 512 << 10
 	// batchBytes is what a fetch job brings for several steps: of more, DRAM could bring
@@ -210,26 +210,22 @@ func (a *asm) bring(addr, n build.Reg) {
 func generateFetch(a *asm) {
 	in := a.args("table", "entries")
 	table, entries := in[0], in[1]
-	a.repeat(entries, func() {
+	a.loop1(entries, func() {
 		src, dst, n := a.word(table, 0, "from"), a.word(table, 1, "to"), a.word(table, 2, "units")
 		a.bump(table, 12)
 		shape := a.rr("box")
 		a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
-		a.op(hexagon.S2_asl_i_r, lo(shape), n, 2)
-		a.op(hexagon.S2_setbit_i, lo(shape), lo(shape), 23) // 128 bytes wide
+		vectors := a.r("vectors")
+		a.op(hexagon.S2_asl_i_r, vectors, n, 2)
+		a.op(hexagon.S2_setbit_i, lo(shape), vectors, 23) // 128 bytes wide
 		a.op(hexagon.Y5_l2fetch, src, shape)
-		a.loop0(n, func() {
-			var last build.Reg // each is stored beside the load behind it
-			for range fetchUnit / vecBytes {
-				v := a.v("bytes")
-				a.op(hexagon.V6_vL32b_pi, v, src, 1).Loads(aliasConst)
-				if last.Valid() {
-					a.op(hexagon.V6_vS32b_pi, dst, 1, last).Stores(aliasScratch)
-				}
-				last = v
-			}
-			a.op(hexagon.V6_vS32b_pi, dst, 1, last).Stores(aliasScratch)
+		v := a.v("bytes") // each is stored beside the load behind it
+		a.op(hexagon.V6_vL32b_pi, v, src, 1).Loads(aliasConst)
+		a.loop0(a.add(vectors, -1), func() {
+			a.op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(aliasScratch)
+			a.op(hexagon.V6_vL32b_pi, v, src, 1).Loads(aliasConst)
 		})
+		a.op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(aliasScratch)
 	})
 	a.ret()
 }
