@@ -37,6 +37,18 @@ func (n *pairsCode) constants() {
 	n.nineCode.constants()
 }
 
+// load loads a vector of each row, so many bytes from output 0's first column.
+func (n *pairsCode) load(pair, third build.Reg, at int) {
+	n.a.phase(phaseProducts)
+	a, b := n.p.pairRows()
+	for _, x := range [...]struct {
+		to  build.Reg
+		row int
+	}{{lo(pair), a}, {hi(pair), b}, {third, n.p.row}} {
+		n.a.vloadTo(x.to, n.rows[x.row], at-n.ahead[x.row], aliasIn)
+	}
+}
+
 // requantizeBefore requantizes what output i finds in ready.
 func (n *pairsCode) requantizeBefore(i int, ready quad) {
 	n.requantize(ready, n.out[min(i, 1)], max(i-1, 0)*n.outStep())

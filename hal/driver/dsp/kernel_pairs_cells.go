@@ -5,6 +5,31 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
+// cellsBody is a body where a vector has several positions.
+type cellsBody interface {
+	nineBody
+	sum(output int) *pairSum
+}
+
+// inOrder makes outputs whose sums load what they need.
+func (n *pairsCode) inOrder(b cellsBody, count int, next func() build.Reg) {
+	ready := n.ready
+	for i := range count {
+		out := n.ready
+		if i < count-1 {
+			out = n.a.quad("ready")
+		}
+		n.a.f.Weave(
+			func() { b.sum(i).finish(0, out) },
+			func() { n.requantizeBefore(i, ready) })
+		ready = out
+	}
+	if next != nil {
+		n.begin(next())
+		b.first()
+	}
+}
+
 // pairsMoved is the body where a vector has several positions and windows move by one:
 // columns are the vectors from the output's own to reach, or lie some bytes into them.
 type pairsMoved struct {
@@ -35,37 +60,20 @@ func (n *pairsMoved) first() {
 
 // fetch loads vector i of each row, counted from output 0's own.
 func (n *pairsMoved) fetch(i int) {
-	a, at, ring := n.a, i*vecBytes, i%len(n.pair)
-	a.phase(phaseProducts)
-	r, s := n.p.pairRows()
-	a.vloadTo(lo(n.pair[ring]), n.rows[r], at-n.ahead[r], aliasIn)
-	a.vloadTo(hi(n.pair[ring]), n.rows[s], at-n.ahead[s], aliasIn)
-	a.vloadTo(n.third[ring], n.rows[n.p.row], at-n.ahead[n.p.row], aliasIn)
+	ring := i % len(n.pair)
+	n.load(n.pair[ring], n.third[ring], i*vecBytes)
 }
 
 // outputs implements nineBody.
 func (n *pairsMoved) outputs(count int, next func() build.Reg) {
-	a, ready := n.a, n.ready
-	for i := range count {
-		out := n.ready
-		if i < count-1 {
-			out = a.quad("ready")
-		}
-		a.f.Weave(
-			func() {
-				n.fetch(i + n.reach())
-				s := &pairSum{pairsCode: n.pairsCode}
-				s.column = func(col int) build.Reg { return n.moved(i, col, n.pair) }
-				s.third = func(col int) build.Reg { return n.moved(i, col, n.third) }
-				s.finish(0, out)
-			},
-			func() { n.requantizeBefore(i, ready) })
-		ready = out
-	}
-	if next != nil {
-		n.begin(next())
-		n.first()
-	}
+	n.inOrder(n, count, next)
+}
+
+func (n *pairsMoved) sum(output int) *pairSum {
+	n.fetch(output + n.reach())
+	return &pairSum{pairsCode: n.pairsCode,
+		column: func(col int) build.Reg { return n.moved(output, col, n.pair) },
+		third:  func(col int) build.Reg { return n.moved(output, col, n.third) }}
 }
 
 // moved is an output's column, of vectors or of pairs of vectors.
@@ -123,21 +131,7 @@ func (n *pairsDealt) fetch(output, row int) {
 
 // outputs implements nineBody.
 func (n *pairsDealt) outputs(count int, next func() build.Reg) {
-	a, ready := n.a, n.ready
-	for i := range count {
-		out := n.ready
-		if i < count-1 {
-			out = a.quad("ready")
-		}
-		a.f.Weave(
-			func() { n.sum(i).finish(0, out) },
-			func() { n.requantizeBefore(i, ready) })
-		ready = out
-	}
-	if next != nil {
-		n.begin(next())
-		n.first()
-	}
+	n.inOrder(n, count, next)
 }
 
 func (n *pairsDealt) sum(output int) *pairSum {

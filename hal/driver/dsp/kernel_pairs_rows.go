@@ -34,14 +34,9 @@ func (n *pairsRows) first() { n.fetch(0, 0) }
 
 // fetch loads the columns of an output from some column on.
 func (n *pairsRows) fetch(output, from int) {
-	a := n.a
-	a.phase(phaseProducts)
-	r, s := n.p.pairRows()
 	for col := from; col < 3; col++ {
-		i, at := n.at(output, col), n.columnAt(output, col)
-		a.vloadTo(lo(n.column[i]), n.rows[r], at-n.ahead[r], aliasIn)
-		a.vloadTo(hi(n.column[i]), n.rows[s], at-n.ahead[s], aliasIn)
-		a.vloadTo(n.third[i], n.rows[n.p.row], at-n.ahead[n.p.row], aliasIn)
+		i := n.at(output, col)
+		n.load(n.column[i], n.third[i], n.columnAt(output, col))
 	}
 }
 
