@@ -266,12 +266,7 @@ func (m *memory) vectorLoad(t *thread, cycle int64, ea uint32) (int64, sim.Reaso
 	}
 	m.events[evL2]++
 	now := m.clock.at(cycle)
-	start := now
-	if s := &t.recent[ea>>7%uint32(len(t.recent))]; ea&127 != 0 {
-		start = t.recent.visible(now, ea, 128)
-	} else if s.line == ea>>7 {
-		start = max(now, s.at)
-	}
+	start := t.recent.visible(now, ea, 128)
 	if m.active != 0 {
 		m.pump(start)
 	}

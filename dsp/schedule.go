@@ -82,14 +82,22 @@ func (s *states) number(set []pending) int32 {
 
 // plan is the schedule of b for a thread that enters in state.
 func (tm *timing) plan(b *block, state int32) *variant {
+	v := tm.planned(b, state)
+	if v == nil {
+		v = tm.schedule(b, state)
+		b.variants = append(b.variants, v)
+	}
+	return v
+}
+
+// planned is the plan that has been made, nil when none has.
+func (tm *timing) planned(b *block, state int32) *variant {
 	for _, v := range b.variants {
 		if v.entry == state && v.period == tm.period {
 			return v
 		}
 	}
-	v := tm.schedule(b, state)
-	b.variants = append(b.variants, v)
-	return v
+	return nil
 }
 
 // latency is the number of slots from a producing packet to the first packet

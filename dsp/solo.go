@@ -98,13 +98,11 @@ func (tm *timing) known(r *run, w *way, addr uint32) *variant {
 	if addr&3 != 0 || int64(i) >= int64(len(r.blocks)) || r.blocks[i] == nil {
 		return nil
 	}
-	for _, v := range r.blocks[i].variants {
-		if v.entry == w.exit && v.period == tm.period {
-			w.next = v
-			return v
-		}
+	v := tm.planned(r.blocks[i], w.exit)
+	if v != nil {
+		w.next = v
 	}
-	return nil
+	return v
 }
 
 // rounds times what a thread alone has run of a block, several times, that it

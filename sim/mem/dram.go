@@ -267,13 +267,7 @@ func (d *DRAM) read(t sim.Time, addr uint64, n int) sim.Time {
 	t += d.cfg.RequestLatency
 	c := d.channel(addr)
 	b, row := d.bank(c, addr)
-	col := max(t, c.colFree)
-	if b.row == row && col < c.nextRef {
-		d.count[DRAMRowHit]++
-	} else {
-		d.open(t, c, b, row)
-	}
-	col = max(col, b.colReady)
+	col := d.column(t, c, b, row)
 	if c.wrote {
 		c.wrote = false
 		d.count[DRAMTurnaround]++
@@ -343,13 +337,7 @@ func (d *DRAM) bursts(addr uint64, n int) int64 {
 // last has left the bus.
 func (d *DRAM) transfer(t sim.Time, c *dramChannel, addr uint64, n int) sim.Time {
 	b, row := d.bank(c, addr)
-	col := max(t, c.colFree)
-	if b.row == row && col < c.nextRef {
-		d.count[DRAMRowHit]++
-	} else {
-		d.open(t, c, b, row)
-	}
-	col = max(col, b.colReady)
+	col := d.column(t, c, b, row)
 	if !c.wrote {
 		c.wrote = true
 		d.count[DRAMTurnaround]++
@@ -362,6 +350,18 @@ func (d *DRAM) transfer(t sim.Time, c *dramChannel, addr uint64, n int) sim.Time
 	c.writeEnd = c.busFree
 	b.preReady = max(b.preReady, c.busFree+d.cfg.TWR)
 	return c.busFree
+}
+
+// column is when a row, opened where it is not, takes a column command of either
+// direction.
+func (d *DRAM) column(t sim.Time, c *dramChannel, b *dramBank, row int64) sim.Time {
+	col := max(t, c.colFree)
+	if b.row == row && col < c.nextRef {
+		d.count[DRAMRowHit]++
+	} else {
+		d.open(t, c, b, row)
+	}
+	return max(col, b.colReady)
 }
 
 // bank is the bank of an address and the row.

@@ -60,14 +60,6 @@ func (f *pairForm) at(y, x int) (int, int) {
 	return y, x
 }
 
-// product is that of a tap of the form's rows and columns.
-func (f *pairForm) product(y, x int) int {
-	if y == f.row {
-		return int(f.partner[x])
-	}
-	return x
-}
-
 // products is how many there are.
 func (f *pairForm) products() int {
 	return thirdProduct + count(slices.Contains(f.partner[:], thirdProduct))

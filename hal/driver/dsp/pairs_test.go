@@ -13,6 +13,14 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
+// product is that of a tap of the form's rows and columns.
+func (f *pairForm) product(y, x int) int {
+	if y == f.row {
+		return int(f.partner[x])
+	}
+	return x
+}
+
 // half16 saturates to a half.
 func half16(x int64) int64 { return min(max(x, math.MinInt16), math.MaxInt16) }
 
