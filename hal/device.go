@@ -54,6 +54,10 @@ type PreparedModel interface {
 	// WriteListing prints the lowered program: each instruction with its source
 	// operation and a cycle estimate.
 	WriteListing(w io.Writer) error
+	// WriteProgram writes the lowered program as bytes: code, constants, launches
+	// and places of tensors, but no names. Two lowerings that write the same bytes
+	// do the same. Parts that only an execution lowers are not in it.
+	WriteProgram(w io.Writer) error
 }
 
 // Tracer receives spans of simulated time; it may be nil in a Request.

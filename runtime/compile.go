@@ -159,6 +159,7 @@ type Step struct {
 	Operations []int // of the model, in execution order
 	Prepared   interface {
 		WriteListing(w io.Writer) error
+		WriteProgram(w io.Writer) error
 	}
 }
 

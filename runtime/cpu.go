@@ -197,3 +197,22 @@ func (p *cpuModel) WriteListing(w io.Writer) error {
 	}
 	return out.Flush()
 }
+
+// WriteProgram implements hal.PreparedModel: the kernels in order with their
+// operands and the constants.
+func (p *cpuModel) WriteProgram(w io.Writer) error {
+	g := &p.prog.Model().Main
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		if _, err := fmt.Fprintln(w, op.Type, op.Inputs, op.Outputs); err != nil {
+			return err
+		}
+	}
+	for i := range g.Operands {
+		o := &g.Operands[i]
+		if _, err := fmt.Fprintf(w, "%v %v %v %v %+v %x\n", o.Type, o.Dimensions, o.Scale, o.ZeroPoint, o.Channel, o.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}

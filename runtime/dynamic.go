@@ -28,6 +28,9 @@ func (later) WriteListing(w io.Writer) error {
 	return err
 }
 
+// WriteProgram implements hal.PreparedModel: there is none yet.
+func (later) WriteProgram(io.Writer) error { return nil }
+
 // hasOpenInput reports whether a part of m reads a temporary of unknown shape.
 func hasOpenInput(g *nn.Subgraph, part *subModel) bool {
 	return slices.ContainsFunc(part.inputs, func(x uint32) bool {

@@ -105,6 +105,7 @@ func (d *stubborn) Execute(*hal.Request) (*hal.Result, error) {
 	return &hal.Result{OutputDimensions: d.dims}, hal.Errorf(hal.OutputInsufficientSize, "too small")
 }
 func (d *stubborn) WriteListing(io.Writer) error { return nil }
+func (d *stubborn) WriteProgram(io.Writer) error { return nil }
 
 // TestOutputInsufficientSize: a device that asks for room more than once, for
 // more than there is or for outputs of known shape gets its status passed on.

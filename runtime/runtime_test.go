@@ -80,6 +80,7 @@ func (p *pickyModel) Execute(r *hal.Request) (*hal.Result, error) {
 }
 
 func (p *pickyModel) WriteListing(io.Writer) error { return nil }
+func (p *pickyModel) WriteProgram(io.Writer) error { return nil }
 
 // model is relu(x) + 2*x, then relu6 of it.
 func model() *nn.Model {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -32,16 +33,16 @@ type stepEntry struct {
 
 func newCompile(a *app) *cobra.Command {
 	var device, output string
-	var listing, relaxed bool
+	var listing, relaxed, hashes bool
 	cmd := &cobra.Command{
-		Use:   "compile [MODEL]",
+		Use:   "compile [MODEL]...",
 		Short: "compile a network for one device and show its parts or its program",
 		Long: `compile lowers a network for one device and shows which operations run where and why
 an operation falls back to the CPU. With -S it prints the program: every instruction
 with its source operation and a cycle estimate. Without MODEL it takes the embedded
-MobileNet v1.`,
-		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s",
-		Args:    atMostOne,
+MobileNet v1. With --hash it prints one SHA-256 per program instead, of any number of
+networks, test-case documents and folders of these: equal hashes are equal programs.`,
+		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash",
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := a.machine(hal.FastSingleAnswer)
 			if err != nil {
@@ -49,6 +50,15 @@ MobileNet v1.`,
 			}
 			if _, err := m.choose([]string{device}); err != nil {
 				return err
+			}
+			if hashes {
+				if listing || output != "" {
+					return usage(errors.New("--hash prints no program: leave out -S and -o"))
+				}
+				return a.printHashes(m, args, device)
+			}
+			if len(args) > 1 {
+				return usage(errors.New("compile takes one MODEL, several only with --hash"))
 			}
 			model, err := compileModel(args, m, device)
 			if err != nil {
@@ -71,6 +81,7 @@ MobileNet v1.`,
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", nnrt.Auto, "device to compile for, or auto")
 	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
+	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
 	fl.BoolVar(&relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	completeDevices(a, cmd)

@@ -46,6 +46,7 @@ func (p brokenModel) Execute(r *hal.Request) (*hal.Result, error) {
 }
 
 func (p brokenModel) WriteListing(io.Writer) error { return nil }
+func (p brokenModel) WriteProgram(io.Writer) error { return nil }
 
 // TestFuzzFind: a fault is found, shrunk to one operation and written; both
 // files fail on the broken device and pass on a good one.

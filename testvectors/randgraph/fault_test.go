@@ -48,6 +48,7 @@ func (p *faultyModel) Execute(r *hal.Request) (*hal.Result, error) {
 }
 
 func (p *faultyModel) WriteListing(io.Writer) error { return nil }
+func (p *faultyModel) WriteProgram(io.Writer) error { return nil }
 
 // outputOf is the operand and the buffer that an operation writes, if it is an
 // output of the model.

@@ -140,3 +140,26 @@ func (p *prepared) WriteListing(w io.Writer) error {
 	}
 	return out.Flush()
 }
+
+// WriteProgram implements hal.PreparedModel: per launch the code, its resources
+// and its grid, then constants and places of inputs and outputs.
+func (p *prepared) WriteProgram(w io.Writer) error {
+	prog := p.program
+	out := bufio.NewWriter(w)
+	for i := range prog.dispatches {
+		d := &prog.dispatches[i]
+		k := d.Kernel
+		fmt.Fprintln(out, d.Region, d.Grid, d.Workgroup, k.Base, k.WaveSize, k.VGPRs, k.LDSBytes, k.WorkItemIDs, len(k.Code))
+		out.Write(k.Code)
+		out.Write(d.Kernarg)
+	}
+	fmt.Fprintln(out, prog.arena, len(prog.consts), len(prog.pages))
+	out.Write(prog.consts)
+	out.Write(prog.pages)
+	for _, list := range [2][]*tensor{prog.inputs, prog.outputs} {
+		for _, t := range list {
+			fmt.Fprintln(out, t.region, t.off, t.elem, t.n)
+		}
+	}
+	return out.Flush()
+}
