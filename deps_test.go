@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -19,10 +20,12 @@ var layers = []struct {
 	may    []string
 }{
 	{"hal/nn", nil},
-	{"hal/driver/lower", []string{"hal", "isa", "sim"}},
-	{"hal/driver/gpu", []string{"hal", "isa", "sim", "gpu"}},
-	{"hal/driver/dsp", []string{"hal", "isa", "sim", "dsp"}},
-	{"hal/driver/npu", []string{"hal", "isa", "sim", "npu"}},
+	{"hal/driver/lower", []string{"hal", "sim"}},
+	{"hal/driver/cpu", []string{"hal", "refcpu", "sim"}},
+	{"hal/driver/gpu", []string{"hal", "hal/driver/lower", "isa", "sim", "gpu"}},
+	{"hal/driver/dsp", []string{"hal", "hal/driver/lower", "isa", "sim", "dsp"}},
+	{"hal/driver/npu", []string{"hal", "hal/driver/lower", "isa", "sim", "npu"}},
+	{"hal/devices", []string{"hal", "hal/driver", "refcpu", "gpu", "dsp", "npu", "sim"}},
 	{"hal", []string{"hal/nn"}},
 	{"isa", nil},
 	{"sim", nil},
@@ -30,9 +33,9 @@ var layers = []struct {
 	{"gpu", []string{"isa", "sim"}},
 	{"npu", []string{"isa", "sim"}},
 	{"refcpu", []string{"hal/nn", "hal/opspec"}},
-	{"runtime", []string{"hal", "refcpu"}},
+	{"runtime", []string{"hal"}},
 	{"importer", []string{"hal/nn", "runtime"}},
-	{"bench", []string{"hal", "runtime"}},
+	{"bench", []string{"hal", "hal/devices", "runtime"}},
 	{"testvectors", []string{"hal", "runtime", "refcpu", "importer"}},
 	{"cmd", []string{""}},
 }
@@ -76,18 +79,19 @@ func allowed(name, dep string) bool {
 		if !under(name, l.prefix) {
 			continue
 		}
-		// The contract's parts may use each other, but not the drivers behind it.
-		if under(dep, l.prefix) && !(l.prefix == "hal" && under(dep, "hal/driver")) {
+		if within(dep, l.prefix) {
 			return true
 		}
-		for _, m := range l.may {
-			if under(dep, m) && !(m == "hal" && under(dep, "hal/driver") && !under(dep, "hal/driver/lower")) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(l.may, func(m string) bool { return within(dep, m) })
 	}
 	return false
+}
+
+// within is under, except that hal stands for the contract alone: a package
+// that may import hal may not import the drivers behind it.
+func within(dep, prefix string) bool {
+	behind := under(dep, "hal/driver") || under(dep, "hal/devices")
+	return under(dep, prefix) && !(prefix == "hal" && behind)
 }
 
 func under(name, prefix string) bool {
@@ -112,6 +116,13 @@ func TestLayersCanFail(t *testing.T) {
 		{"hal/driver/dsp", "gpu", false},
 		{"hal/driver/dsp", "runtime", false},
 		{"runtime/partition", "isa/hexagon", false},
+		{"runtime", "refcpu", false},
+		{"runtime", "hal/driver/cpu", false},
+		{"runtime", "hal/devices", false},
+		{"hal/devices", "hal/driver/npu", true},
+		{"hal/validate", "hal/devices", false},
+		{"hal/driver/cpu", "refcpu", true},
+		{"hal/driver/gpu", "refcpu", false},
 		{"refcpu", "sim", false},
 		{"unknown", "sim", false},
 		{"cmd/nnsoc", "dsp", true},

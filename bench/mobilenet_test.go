@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
@@ -174,7 +175,7 @@ func TestGemm(t *testing.T) {
 		if got := nnrt.MACs(m); got != 48*48*48 {
 			t.Errorf("%s: %d multiply-accumulates", typ, got)
 		}
-		out, err := nnrt.Reference(m, [][]byte{bench.GemmInput(m)})
+		out, err := cpu.Reference(m, [][]byte{bench.GemmInput(m)})
 		if err != nil {
 			t.Fatalf("%s: %v", typ, err)
 		}

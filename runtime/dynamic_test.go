@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -64,7 +65,7 @@ func TestOpenShapes(t *testing.T) {
 				continue
 			}
 			want := bytes.Repeat([]byte{0, 0, 0xc0, 0x3f}, int(n))
-			ref, err := Reference(m, in)
+			ref, err := cpu.Reference(m, in)
 			if err != nil {
 				t.Fatal(err)
 			}

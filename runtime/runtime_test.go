@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-func testCPU() *CPU {
+func testCPU() hal.Device {
 	s := refcpu.CPUSpec{
 		Name: "test", Threads: 1, ParallelEfficiency: 1, L3Bytes: 1 << 20, DRAMPerSecond: 1e10, OperationSeconds: 1e-6,
 		Cores: []refcpu.CoreSpec{{Name: "core", Cores: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32,
@@ -24,7 +25,7 @@ func testCPU() *CPU {
 			s.Efficiency[c][p] = 0.5
 		}
 	}
-	return NewCPU(s, 1e9, "test")
+	return cpu.New(cpu.Config{Spec: s, Launch: 1e9, Description: "test"})
 }
 
 // picky is a device that declines some operation types and runs the others on
@@ -118,7 +119,7 @@ func TestPartition(t *testing.T) {
 	if err := Validate(m); err != nil {
 		t.Fatal(err)
 	}
-	want, err := Reference(m, [][]byte{input()})
+	want, err := cpu.Reference(m, [][]byte{input()})
 	if err != nil {
 		t.Fatal(err)
 	}

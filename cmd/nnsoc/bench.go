@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
@@ -102,7 +103,7 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 			}
 			r.HostUserS = (userTime() - start).Seconds()
 			p.done()
-			expected, err := nnrt.Reference(model, [][]byte{in})
+			expected, err := cpu.Reference(model, [][]byte{in})
 			if err != nil {
 				return err
 			}

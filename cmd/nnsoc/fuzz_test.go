@@ -9,10 +9,9 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vectors"
-	"github.com/nnsoc/nnsoc/refcpu"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/testvectors"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
@@ -51,7 +50,7 @@ func (p brokenModel) WriteProgram(io.Writer) error { return nil }
 // TestFuzzFind: a fault is found, shrunk to one operation and written; both
 // files fail on the broken device and pass on a good one.
 func TestFuzzFind(t *testing.T) {
-	good := nnrt.NewCPU(refcpu.CPUSpec{}, 0, "")
+	good := cpu.New(cpu.Config{})
 	bad := broken{good}
 	dir := t.TempDir()
 	r, err := randgraph.Run(bad, randgraph.Options{Seed: 1, Count: 40, Functional: true, Operations: regexp.MustCompile("CONV")})

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -28,22 +28,11 @@ func (a *app) machine(pref hal.Preference) (*machine, error) {
 	if c.CPU == nil {
 		return nil, usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", a.soc))
 	}
-	cpu, err := newCPU(c, sim.Preference(pref))
+	list, err := devices.Open(c, pref)
 	if err != nil {
 		return nil, usage(err)
 	}
-	var accelerators []hal.Device
-	for _, b := range builders {
-		if !b.present(c) {
-			continue
-		}
-		d, err := b.build(c, sim.Preference(pref))
-		if err != nil {
-			return nil, usage(err)
-		}
-		accelerators = append(accelerators, d)
-	}
-	r, err := nnrt.NewRegistry(cpu, accelerators...)
+	r, err := nnrt.NewRegistry(list[0], list[1:]...)
 	if err != nil {
 		return nil, err
 	}

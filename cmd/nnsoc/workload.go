@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
@@ -147,7 +148,7 @@ func supported(d hal.Device, m *nn.Model) (int, error) {
 // reference computes the expected outputs once.
 func (f *form) reference(m *machine) (err error) {
 	if f.expected == nil {
-		f.expected, err = nnrt.Reference(f.model, f.inputs)
+		f.expected, err = cpu.Reference(f.model, f.inputs)
 	}
 	return err
 }

@@ -12,9 +12,8 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/refcpu"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
 // faulty is the reference CPU as a device with one fault in it.
@@ -25,7 +24,7 @@ type faulty struct {
 }
 
 func newFaulty(fault func(m *nn.Model, r *hal.Request) error) hal.Device {
-	return &faulty{nnrt.NewCPU(refcpu.CPUSpec{}, 0, "a CPU with a fault"), fault}
+	return &faulty{cpu.New(cpu.Config{Description: "a CPU with a fault"}), fault}
 }
 
 func (f *faulty) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
@@ -123,7 +122,7 @@ func TestCorruptElement(t *testing.T) {
 		if !Reproduces(d, f.Small) {
 			t.Errorf("case %d does not fail as a test vector", f.Index)
 		}
-		if Reproduces(nnrt.NewCPU(refcpu.CPUSpec{}, 0, ""), f.Small) {
+		if Reproduces(cpu.New(cpu.Config{}), f.Small) {
 			t.Errorf("case %d fails without the fault", f.Index)
 		}
 		var b strings.Builder

@@ -1,4 +1,4 @@
-package nnrt
+package cpu
 
 import (
 	"bufio"
@@ -9,36 +9,38 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
-// CPU is the reference CPU as a device: function from refcpu's kernels, time
-// from its model of a CPU cluster.
-type CPU struct {
-	spec        refcpu.CPUSpec
-	description string
-	launchFs    int64
+// Config is the device behind the driver.
+type Config struct {
+	// Spec prices an execution; the zero Spec allows only functional ones.
+	Spec refcpu.CPUSpec
+	// Launch is the fixed cost of an execution.
+	Launch      sim.Time
+	Description string
 }
 
-// NewCPU returns the device. launchFs is the fixed cost of an execution, in
-// femtoseconds.
-func NewCPU(spec refcpu.CPUSpec, launchFs int64, description string) *CPU {
-	return &CPU{spec, description, launchFs}
-}
+// Device is the reference CPU as the runtime sees it.
+type Device struct{ cfg Config }
+
+// New returns the device.
+func New(cfg Config) *Device { return &Device{cfg} }
 
 // Name implements hal.Device.
-func (c *CPU) Name() string { return "cpu" }
+func (d *Device) Name() string { return "cpu" }
 
 // Description implements hal.Device.
-func (c *CPU) Description() string { return c.description }
+func (d *Device) Description() string { return d.cfg.Description }
 
 // Version implements hal.Device.
-func (c *CPU) Version() string { return "1.0" }
+func (d *Device) Version() string { return "1.0" }
 
 // Type implements hal.Device.
-func (c *CPU) Type() hal.DeviceType { return hal.DeviceCPU }
+func (d *Device) Type() hal.DeviceType { return hal.DeviceCPU }
 
 // Capabilities implements hal.Device: the CPU is the unit of comparison.
-func (c *CPU) Capabilities() hal.Capabilities {
+func (d *Device) Capabilities() hal.Capabilities {
 	one := hal.PerformanceInfo{ExecTime: 1, PowerUsage: 1}
 	all := hal.Capabilities{RelaxedScalar: one, RelaxedTensor: one, If: one, While: one, Operand: map[nn.OperandType]hal.PerformanceInfo{}}
 	for t := nn.OperandType(0); t.Valid(); t++ {
@@ -50,7 +52,7 @@ func (c *CPU) Capabilities() hal.Capabilities {
 }
 
 // SupportedOperations implements hal.Device.
-func (c *CPU) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	s := make([]hal.Support, len(m.Main.Operations))
 	for i := range s {
 		t := m.Main.Operations[i].Type
@@ -62,21 +64,21 @@ func (c *CPU) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 }
 
 // PrepareModel implements hal.Device.
-func (c *CPU) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
+func (d *Device) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
 	p, err := refcpu.Compile(m)
 	if err != nil {
 		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
 	}
-	return &cpuModel{cpu: c, prog: p}, nil
+	return &prepared{dev: d, prog: p}, nil
 }
 
-type cpuModel struct {
-	cpu  *CPU
+type prepared struct {
+	dev  *Device
 	prog *refcpu.Program
 }
 
 // Execute implements hal.PreparedModel.
-func (p *cpuModel) Execute(r *hal.Request) (*hal.Result, error) {
+func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	dims, shapes, err := p.run(r)
 	res := &hal.Result{OutputDimensions: dims}
 	if hal.StatusOf(err) == hal.OutputInsufficientSize {
@@ -88,18 +90,18 @@ func (p *cpuModel) Execute(r *hal.Request) (*hal.Result, error) {
 	if r.Functional {
 		return res, nil
 	}
-	t, err := p.cpu.spec.Time(withShapes(p.prog.Model(), shapes))
+	t, err := p.dev.cfg.Spec.Time(withShapes(p.prog.Model(), shapes))
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	res.Stats = p.cpu.stats(t)
-	p.cpu.spans(r.Trace, p.prog.Model(), t)
+	res.Stats = p.dev.stats(t)
+	p.dev.spans(r.Trace, p.prog.Model(), t)
 	return res, nil
 }
 
 // run executes the program and returns the shapes of its outputs, and of all
 // operands if only an execution knows some.
-func (p *cpuModel) run(r *hal.Request) (dims, shapes [][]uint32, err error) {
+func (p *prepared) run(r *hal.Request) (dims, shapes [][]uint32, err error) {
 	dims = p.prog.OutputDims()
 	if !slices.ContainsFunc(dims, func(d []uint32) bool { return d == nil }) {
 		return dims, nil, p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{})
@@ -113,12 +115,12 @@ func (p *cpuModel) run(r *hal.Request) (dims, shapes [][]uint32, err error) {
 		return nil, nil, err
 	}
 	if len(r.Outputs) != len(out) {
-		return nil, nil, fmt.Errorf("runtime: %d output buffers given, the model has %d", len(r.Outputs), len(out))
+		return nil, nil, fmt.Errorf("cpu driver: %d output buffers given, the model has %d", len(r.Outputs), len(out))
 	}
 	for i := range out {
 		dims[i] = out[i].Dimensions
 		if len(r.Outputs[i]) < len(out[i].Data) && err == nil {
-			err = hal.Errorf(hal.OutputInsufficientSize, "runtime: output %d of shape %v has %d bytes, needs %d", i, dims[i], len(r.Outputs[i]), len(out[i].Data))
+			err = hal.Errorf(hal.OutputInsufficientSize, "cpu driver: output %d of shape %v has %d bytes, needs %d", i, dims[i], len(r.Outputs[i]), len(out[i].Data))
 		}
 	}
 	for i := range out {
@@ -146,10 +148,10 @@ func withShapes(m *nn.Model, shapes [][]uint32) *nn.Model {
 }
 
 // stats turns a timing into the HAL's terms, the fixed cost included.
-func (c *CPU) stats(t *refcpu.Timing) hal.Stats {
-	launch := int64(float64(c.launchFs) * float64(t.ClockHz) / 1e15)
+func (d *Device) stats(t *refcpu.Timing) hal.Stats {
+	launch := int64(float64(d.cfg.Launch) * float64(t.ClockHz) / 1e15)
 	s := hal.Stats{
-		Cycles: t.Cycles + launch, LatencyFs: t.LatencyFs() + c.launchFs, ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
+		Cycles: t.Cycles + launch, LatencyFs: t.LatencyFs() + int64(d.cfg.Launch), ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
 		Counters: []hal.Counter{{Name: "dram_bytes", Value: t.DRAMBytes}},
 	}
 	for reason, n := range t.Reasons {
@@ -169,11 +171,11 @@ func (c *CPU) stats(t *refcpu.Timing) hal.Stats {
 	return s
 }
 
-func (c *CPU) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
+func (d *Device) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
 	if to == nil {
 		return
 	}
-	at := c.launchFs
+	at := int64(d.cfg.Launch)
 	for i := range t.Operations {
 		end := at + int64(float64(t.Operations[i].Cycles)*1e15/float64(t.ClockHz))
 		to.Span("threads", m.Main.Operations[i].Type.String(), at, end)
@@ -183,8 +185,8 @@ func (c *CPU) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
 
 // WriteListing implements hal.PreparedModel. The CPU has no instruction
 // stream; its program is the list of kernels with their predicted cycles.
-func (p *cpuModel) WriteListing(w io.Writer) error {
-	t, err := p.cpu.spec.Time(p.prog.Model())
+func (p *prepared) WriteListing(w io.Writer) error {
+	t, err := p.dev.cfg.Spec.Time(p.prog.Model())
 	if err != nil {
 		return err
 	}

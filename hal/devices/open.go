@@ -1,4 +1,4 @@
-package main
+package devices
 
 import (
 	"fmt"
@@ -6,25 +6,45 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
+	cpudriver "github.com/nnsoc/nnsoc/hal/driver/cpu"
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
 	gpudriver "github.com/nnsoc/nnsoc/hal/driver/gpu"
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/refcpu"
-	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// builders make the accelerators of a SoC, in the order they are listed.
+// builders make the devices of a SoC, in the order they are listed.
 var builders = []struct {
 	present func(*soc.Config) bool
 	build   func(*soc.Config, sim.Preference) (hal.Device, error)
 }{
+	{func(c *soc.Config) bool { return c.CPU != nil }, newCPU},
 	{func(c *soc.Config) bool { return c.GPU != nil }, newGPU},
 	{func(c *soc.Config) bool { return c.DSP != nil }, newDSP},
 	{func(c *soc.Config) bool { return c.NPU != nil }, newNPU},
+}
+
+// Open returns the devices that the file of a SoC has sections for: the CPU
+// first, then GPU, DSP and NPU. Clocks run at the operating points that their
+// governors choose for p. The error is one of the file: a machine that a driver
+// cannot drive.
+func Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
+	var list []hal.Device
+	for _, b := range builders {
+		if !b.present(c) {
+			continue
+		}
+		d, err := b.build(c, sim.Preference(p))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, d)
+	}
+	return list, nil
 }
 
 func launch(l soc.Launch) sim.Time { return l.SubmitTime() + l.CompleteTime() }
@@ -55,7 +75,7 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	s.Efficiency[refcpu.ClassElementwise] = [3]float64{e.Elementwise, e.Elementwise, e.Elementwise}
 	lead := &s.Cores[0]
 	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", cpu.Name, cpu.Threads, float64(lead.ClockHz)/1e9)
-	return nnrt.NewCPU(s, int64(launch(cpu.Launch)), description), nil
+	return cpudriver.New(cpudriver.Config{Spec: s, Launch: launch(cpu.Launch), Description: description}), nil
 }
 
 func newGPU(c *soc.Config, p sim.Preference) (hal.Device, error) {

@@ -1,4 +1,4 @@
-package main
+package devices
 
 import (
 	"github.com/nnsoc/nnsoc/hal"

@@ -1,26 +1,14 @@
-package nnrt
+package cpu
 
 import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// Validate checks a model against the rules of the HAL. The error, with status
-// InvalidArgument, names the operation or operand and the rule.
-func Validate(m *nn.Model) error {
-	if err := validate.Model(m); err != nil {
-		return hal.Errorf(hal.InvalidArgument, "%w", err)
-	}
-	return nil
-}
-
-// Reference runs a model on the reference CPU, without timing.
+// Reference runs a model once, without timing, and returns its outputs. Inputs
+// are dense buffers in model order.
 func Reference(m *nn.Model, inputs [][]byte) ([][]byte, error) {
-	if err := CheckInputs(m, inputs); err != nil {
-		return nil, err
-	}
 	p, err := refcpu.Compile(m)
 	if err != nil {
 		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
