@@ -202,7 +202,7 @@ func (p *prepared) WriteListing(w io.Writer) error {
 
 // WriteProgram implements hal.PreparedModel: the kernels in order with their
 // operands and the constants.
-func (p *cpuModel) WriteProgram(w io.Writer) error {
+func (p *prepared) WriteProgram(w io.Writer) error {
 	g := &p.prog.Model().Main
 	for i := range g.Operations {
 		op := &g.Operations[i]
