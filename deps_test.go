@@ -20,11 +20,12 @@ var layers = []struct {
 	may    []string
 }{
 	{"hal/nn", nil},
+	{"hal/driver/arena", nil},
 	{"hal/driver/lower", []string{"hal", "sim"}},
 	{"hal/driver/cpu", []string{"hal", "refcpu", "sim"}},
-	{"hal/driver/gpu", []string{"hal", "hal/driver/lower", "isa", "sim", "gpu"}},
-	{"hal/driver/dsp", []string{"hal", "hal/driver/lower", "isa", "sim", "dsp"}},
-	{"hal/driver/npu", []string{"hal", "hal/driver/lower", "isa", "sim", "npu"}},
+	{"hal/driver/gpu", []string{"hal", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "gpu"}},
+	{"hal/driver/dsp", []string{"hal", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "dsp"}},
+	{"hal/driver/npu", []string{"hal", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "npu"}},
 	{"hal/devices", []string{"hal", "hal/driver", "refcpu", "gpu", "dsp", "npu", "sim"}},
 	{"hal", []string{"hal/nn"}},
 	{"isa", nil},

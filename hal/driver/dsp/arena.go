@@ -2,7 +2,8 @@ package dsp
 
 import (
 	"fmt"
-	"sort"
+
+	"github.com/nnsoc/nnsoc/hal/driver/arena"
 )
 
 // regionGuard separates regions: kernels read a little beyond what they use, and
@@ -113,41 +114,26 @@ func (l *lowering) place(groups []group) error {
 			return fmt.Errorf("dsp: %s needs %d bytes, at most %d", t.name, n, maxArena)
 		}
 	}
-	if l.arena = planArena(l.tensors, arenaBase); l.arena > maxArena {
+	if l.arena = placeTensors(l.tensors, arenaBase); l.arena > maxArena {
 		return fmt.Errorf("dsp: activations need %d bytes, at most %d", l.arena, maxArena)
 	}
 	return nil
 }
 
-// planArena gives every tensor an address in [base, base+size) such that tensors
-// whose lifetimes overlap do not. Largest first, lowest free place.
-func planArena(tensors []*tensor, base uint32) (size uint32) {
-	order := make([]*tensor, 0, len(tensors))
+// placeTensors gives every tensor that some step uses an address from base on and
+// returns the bytes of all.
+func placeTensors(tensors []*tensor, base uint32) (size uint32) {
+	var used []*tensor
+	var lives []arena.Interval
 	for _, t := range tensors {
 		if t.first >= 0 {
-			order = append(order, t)
+			used = append(used, t)
+			lives = append(lives, arena.Interval{Bytes: t.bytes(), First: t.first, Last: t.last})
 		}
 	}
-	sort.SliceStable(order, func(i, j int) bool { return order[i].bytes() > order[j].bytes() })
-	var placed []*tensor // by address
-	for _, t := range order {
-		need := uint32(roundUp(t.bytes()+regionGuard, vecBytes))
-		at := base
-		for _, o := range placed {
-			if o.last < t.first || t.last < o.first {
-				continue
-			}
-			if at+need <= o.addr {
-				break
-			}
-			at = max(at, o.addr+uint32(roundUp(o.bytes()+regionGuard, vecBytes)))
-		}
-		t.addr = at
-		i := sort.Search(len(placed), func(i int) bool { return placed[i].addr > at })
-		placed = append(placed, nil)
-		copy(placed[i+1:], placed[i:])
-		placed[i] = t
-		size = max(size, at+need-base)
+	offsets, end := arena.Place(lives, arena.Options{Align: vecBytes, Guard: regionGuard, Limit: arena.Unlimited})
+	for i, t := range used {
+		t.addr = base + uint32(offsets[i])
 	}
-	return size
+	return uint32(end)
 }

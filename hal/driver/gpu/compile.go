@@ -39,7 +39,7 @@ func compile(m *nn.Model) (*program, error) {
 	}
 	l.lifetimes(p.inputs, p.outputs)
 	p.pages = l.pages()
-	if p.arena, err = planArena(l.tensors, len(p.pages)); err != nil {
+	if p.arena, err = placeTensors(l.tensors, len(p.pages)); err != nil {
 		return nil, err
 	}
 	code := uint64(codeBase)

@@ -3,7 +3,8 @@ package gpu
 import (
 	"encoding/binary"
 	"fmt"
-	"sort"
+
+	place "github.com/nnsoc/nnsoc/hal/driver/arena"
 )
 
 // region is one of the two memory regions of a kernel.
@@ -37,38 +38,21 @@ type tensor struct {
 
 func (t *tensor) bytes() int { return t.n * t.elem.bytes() }
 
-// planArena gives the tensors offsets from start on such that tensors whose
-// lifetimes overlap do not overlap; it answers the size of the arena. Largest
-// first, lowest free place.
-func planArena(tensors []*tensor, start int) (int, error) {
-	order := append([]*tensor(nil), tensors...)
-	sort.SliceStable(order, func(i, j int) bool { return order[i].bytes() > order[j].bytes() })
-	const align = 256
-	span := func(t *tensor) int { return (t.bytes() + guard + align - 1) / align * align }
-	var placed []*tensor // by offset
-	size := start
-	for _, t := range order {
-		at := start
-		for _, o := range placed {
-			if o.last < t.first || t.last < o.first {
-				continue
-			}
-			if at+span(t) <= int(o.off) {
-				break
-			}
-			at = max(at, int(o.off)+span(o))
-		}
-		if at+span(t) > maxRegion {
-			return 0, fmt.Errorf("gpu: tensors need more than %d bytes", maxRegion)
-		}
-		t.off = uint32(at)
-		i := sort.Search(len(placed), func(i int) bool { return int(placed[i].off) > at })
-		placed = append(placed, nil)
-		copy(placed[i+1:], placed[i:])
-		placed[i] = t
-		size = max(size, at+span(t))
+// placeTensors gives the tensors offsets from start on and returns the end of the
+// arena.
+func placeTensors(tensors []*tensor, start int) (int, error) {
+	lives := make([]place.Interval, len(tensors))
+	for i, t := range tensors {
+		lives[i] = place.Interval{Bytes: t.bytes(), First: t.first, Last: t.last}
 	}
-	return size, nil
+	offsets, end := place.Place(lives, place.Options{Align: 256, Guard: guard, Start: start, Limit: place.Unlimited})
+	if end > maxRegion {
+		return 0, fmt.Errorf("gpu: tensors need %d bytes, at most %d", end, maxRegion)
+	}
+	for i, t := range tensors {
+		t.off = uint32(offsets[i])
+	}
+	return end, nil
 }
 
 // constants collects the read-only region.

@@ -1,6 +1,6 @@
 package npu
 
-import "sort"
+import "github.com/nnsoc/nnsoc/hal/driver/arena"
 
 // Memory regions of a program, by base pointer.
 const (
@@ -28,47 +28,28 @@ type span struct {
 	at          buffer
 }
 
-// place gives every span an address so that no two alive at the same time
-// overlap: largest first, each at the lowest free address; on chip below the
-// capacity, in DRAM otherwise. It returns the bytes used of both.
-func place(spans []span, onChip int) (arena, spill int) {
-	order := make([]int, len(spans))
-	for i := range order {
-		order[i] = i
+// place gives every span an address: on chip below the capacity, in DRAM where
+// there is no room. It returns the bytes used of both.
+func place(spans []span, onChip int) (inArena, inSpill int) {
+	lives := make([]arena.Interval, len(spans))
+	for i := range spans {
+		lives[i] = arena.Interval{Bytes: spans[i].bytes, First: spans[i].first, Last: spans[i].last}
 	}
-	sort.SliceStable(order, func(i, j int) bool { return spans[order[i]].bytes > spans[order[j]].bytes })
-	var placed []int
-	for _, i := range order {
-		s := &spans[i]
-		s.at = buffer{regionArena, lowest(spans, placed, s, regionArena), s.bytes}
-		if s.at.addr+s.bytes > onChip {
-			s.at = buffer{regionSpill, lowest(spans, placed, s, regionSpill), s.bytes}
-			spill = max(spill, align(s.at.addr+s.bytes))
+	offsets, inArena := arena.Place(lives, arena.Options{Align: alignment, Limit: onChip})
+	var left []arena.Interval
+	for i, at := range offsets {
+		if at == arena.Unplaced {
+			left = append(left, lives[i])
 		} else {
-			arena = max(arena, align(s.at.addr+s.bytes))
-		}
-		placed = append(placed, i)
-	}
-	return arena, spill
-}
-
-// lowest is the lowest address of a region where s meets no placed span of the
-// same time.
-func lowest(spans []span, placed []int, s *span, region int) int {
-	var busy []buffer
-	for _, j := range placed {
-		o := &spans[j]
-		if o.at.region == region && o.first <= s.last && s.first <= o.last {
-			busy = append(busy, o.at)
+			spans[i].at = buffer{regionArena, at, spans[i].bytes}
 		}
 	}
-	sort.Slice(busy, func(i, j int) bool { return busy[i].addr < busy[j].addr })
-	at := 0
-	for _, b := range busy {
-		if at+s.bytes <= b.addr {
-			break
+	spilled, inSpill := arena.Place(left, arena.Options{Align: alignment, Limit: arena.Unlimited})
+	for i, at := range offsets {
+		if at == arena.Unplaced {
+			spans[i].at = buffer{regionSpill, spilled[0], spans[i].bytes}
+			spilled = spilled[1:]
 		}
-		at = max(at, align(b.addr+b.bytes))
 	}
-	return at
+	return inArena, inSpill
 }
