@@ -109,6 +109,9 @@ func (e *execution) run(p hal.PreparedModel, req *hal.Request, outputs []uint32)
 		grown := false
 		for k, x := range outputs {
 			if !open[k] {
+				if err == nil && k < len(res.OutputDimensions) && res.OutputDimensions[k] != nil {
+					e.dims[x] = res.OutputDimensions[k] // a caller compares what the device tells
+				}
 				continue
 			}
 			if len(res.OutputDimensions) != len(outputs) || res.OutputDimensions[k] == nil {

@@ -204,34 +204,3 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
-
-func TestCompare(t *testing.T) {
-	f := func(v ...uint32) []byte {
-		var b []byte
-		for _, x := range v {
-			b = binary.LittleEndian.AppendUint32(b, x)
-		}
-		return b
-	}
-	const one, nan, inf = 0x3f800000, 0x7fc00000, 0x7f800000
-	for _, c := range []struct {
-		typ              nn.OperandType
-		actual, expected []byte
-		mismatches, top  int
-	}{
-		{nn.TensorQuant8Asymm, []byte{1, 200, 3}, []byte{1, 200, 3}, 0, 1},
-		{nn.TensorQuant8Asymm, []byte{1, 200, 3}, []byte{1, 201, 3}, 1, 1},
-		{nn.TensorQuant8AsymmSigned, []byte{1, 200, 3}, []byte{1, 200, 3}, 0, 2},
-		{nn.TensorFloat32, f(one, 0), f(one+4, 0), 0, 0},
-		{nn.TensorFloat32, f(one, 0), f(one+1000, 0), 1, 0},
-		{nn.TensorFloat32, f(inf, 0), f(inf, 0), 0, 0},
-		{nn.TensorFloat32, f(nan, one), f(one, one), 1, 1},
-		{nn.TensorInt32, f(7, 8), f(7, 9), 1, 1},
-	} {
-		m := &nn.Model{}
-		got := Compare(c.typ, ToleranceOf(m, c.typ), c.actual, c.expected)
-		if got.Mismatches != c.mismatches || got.Top1 != c.top {
-			t.Errorf("%v %v %v: %+v", c.typ, c.actual, c.expected, got)
-		}
-	}
-}

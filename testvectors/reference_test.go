@@ -162,7 +162,8 @@ func TestCompareFindsFaults(t *testing.T) {
 				t.Errorf("%s: a short output passes", c.Name)
 			}
 			wrong := append([]uint32{1}, c.Outputs[0].Dimensions...)
-			if Compare(c, 0, wrong, c.Outputs[0].Data) == nil {
+			data[0] = c.Outputs[0].Data
+			if Check(c, append([][]uint32{wrong}, make([][]uint32, len(data)-1)...), data) == nil {
 				t.Errorf("%s: a wrong shape passes", c.Name)
 			}
 		}

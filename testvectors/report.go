@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compare"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 )
 
@@ -17,7 +18,7 @@ type Failure struct {
 	Spec, Name string
 	Operations string // of the model, joined
 	Err        error
-	Mismatch   *Mismatch // nil when the failure is not a wrong element
+	Difference *compare.Difference // nil when the failure is not a difference of outputs
 }
 
 // Declined is a case that the device does not take, and why.
@@ -107,7 +108,7 @@ func (p *Plan) Execute() *Report {
 		case o.err != nil:
 			r.Failed++
 			f := Failure{Spec: items[i].file.Spec, Name: c.Name, Operations: operations(c), Err: o.err}
-			errors.As(o.err, &f.Mismatch)
+			errors.As(o.err, &f.Difference)
 			r.Failures = append(r.Failures, f)
 		case o.declined != "":
 			r.Unsupported++

@@ -103,12 +103,13 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 			}
 			r.HostUserS = (userTime() - start).Seconds()
 			p.done()
-			expected, err := cpu.Reference(model, [][]byte{in})
+			expected, err := cpu.ReferenceTensors(model, [][]byte{in})
 			if err != nil {
 				return err
 			}
-			t := outputsOf(model)[0].Type
-			r.Mismatches = nnrt.Compare(t, nnrt.ToleranceOf(model, t), res.Outputs[0], expected[0]).Mismatches
+			for _, c := range nnrt.Compare(model, expected, res) {
+				r.Mismatches += c.Mismatches
+			}
 			s := max(r.HostUserS, 1e-9)
 			r.MACsPerS, r.InstructionsPS = float64(r.MACs)/s, float64(r.Instructions)/s
 			r.LaneInstrPerSec /= s

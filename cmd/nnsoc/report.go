@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"sort"
@@ -65,6 +64,7 @@ type outputEntry struct {
 	Mismatches int     `json:"mismatches"`
 	MaxAbsDiff float64 `json:"max_abs_diff"`
 	Top1       int     `json:"top1"`
+	Difference string  `json:"difference,omitempty"` // the first one
 	label      string
 }
 
@@ -117,14 +117,17 @@ func (r *report) add(d *deviceRun, f *form, labels []string) {
 	for _, o := range res.Operations {
 		e.Operations = append(e.Operations, operationEntry{o.Index, o.Type.String(), o.Device, o.Cycles, o.BoundBy})
 	}
-	for i, o := range outputsOf(f.model) {
-		c := nnrt.Compare(o.Type, nnrt.ToleranceOf(f.model, o.Type), res.Outputs[i], f.expected[i])
-		out := outputEntry{Name: outputName(o, i), Elements: c.Elements, Mismatches: c.Mismatches, MaxAbsDiff: c.MaxAbsDiff, Top1: c.Top1}
+	outputs := outputsOf(f.model)
+	for i, c := range nnrt.Compare(f.model, f.expected, res) {
+		out := outputEntry{Elements: c.Elements, Mismatches: c.Mismatches, MaxAbsDiff: c.MaxAbsDiff, Top1: c.Top1}
+		if i < len(outputs) {
+			out.Name = outputName(outputs[i], i)
+		}
 		if c.Top1 < len(labels) {
 			out.label = labels[c.Top1]
 		}
-		if c.Mismatches > 0 {
-			e.Status = statusMismatch
+		if c.First != nil {
+			e.Status, out.Difference = statusMismatch, c.First.Error()
 		}
 		e.Outputs = append(e.Outputs, out)
 	}
@@ -150,12 +153,6 @@ func (r *report) verdict() error {
 		return nil
 	}
 	return &exitError{exitMismatch, fmt.Errorf("results of %s differ from the reference", strings.Join(bad, ", "))}
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }
 
 // print writes the report for a person.
@@ -210,6 +207,9 @@ func (r *report) notes(w io.Writer) {
 				e.Device, e.Fallback, r.data.Model.Operations, f.Index, f.Type, f.Reason)
 		}
 		for _, o := range e.Outputs {
+			if o.Difference != "" {
+				fmt.Fprintf(w, "%s differs from the reference: %s\n", e.Device, o.Difference)
+			}
 			if o.label != "" {
 				fmt.Fprintf(w, "%s: class %d, %s\n", e.Device, o.Top1, o.label)
 			}

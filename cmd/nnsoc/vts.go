@@ -252,9 +252,8 @@ func (a *app) printVTS(device string, r *testvectors.Report, declined bool) erro
 	}
 	for _, f := range r.Failures {
 		v := vtsFailure{Name: f.Name, Spec: f.Spec, Operations: f.Operations, Error: f.Err.Error()}
-		if m := f.Mismatch; m != nil {
-			v.Output, v.Index, v.Expected, v.Actual = m.Output, m.Index, m.Expected, m.Actual
-			v.Tolerance = m.Tolerance.Abs + m.Tolerance.Rel*max(m.Expected, -m.Expected)
+		if d := f.Difference; d != nil {
+			v.Output, v.Index, v.Expected, v.Actual, v.Tolerance = d.Output, d.Index, d.Expected, d.Actual, d.Limit
 		}
 		out.Failures = append(out.Failures, v)
 	}
@@ -271,8 +270,8 @@ func (a *app) printVTS(device string, r *testvectors.Report, declined bool) erro
 	}
 	for _, f := range r.Failures {
 		fmt.Fprintf(a.out, "FAIL %s (%s)\n  %s: %v\n", f.Name, f.Spec, f.Operations, f.Err)
-		if f.Mismatch != nil {
-			fmt.Fprint(a.out, f.Mismatch.Neighbourhood())
+		if f.Difference != nil {
+			fmt.Fprint(a.out, f.Difference.Neighbourhood())
 		}
 	}
 	_, err := fmt.Fprintf(a.out, "%s: %d cases, %d passed, %d failed, %d unsupported, %d skipped\n",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compare"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tensor"
@@ -22,7 +23,7 @@ import (
 type form struct {
 	model    *nn.Model
 	inputs   [][]byte
-	expected [][]byte
+	expected []compare.Tensor
 }
 
 // workload is what run executes: a network and, for the embedded default, its
@@ -148,7 +149,7 @@ func supported(d hal.Device, m *nn.Model) (int, error) {
 // reference computes the expected outputs once.
 func (f *form) reference(m *machine) (err error) {
 	if f.expected == nil {
-		f.expected, err = cpu.Reference(f.model, f.inputs)
+		f.expected, err = cpu.ReferenceTensors(f.model, f.inputs)
 	}
 	return err
 }

@@ -110,7 +110,7 @@ func floats(o *nn.Operand, data []byte, bias func(i int) float32) []byte {
 	size := o.Type.ElementBytes()
 	var b []byte
 	for i := 0; i*size < len(data); i++ {
-		v := element(o.Type, data[i*size:])
+		v := opspec.Element(o.Type, data[i*size:])
 		switch {
 		case o.Type == nn.TensorFloat16 || o.Type == nn.Float16:
 		case bias != nil:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // WriteSpec writes a case as an Android test specification (.mod.py) with the
@@ -139,7 +140,7 @@ func list(t nn.OperandType, data []byte) string {
 
 // literal is one element in Python.
 func literal(t nn.OperandType, data []byte) string {
-	v := element(t, data)
+	v := opspec.Element(t, data)
 	switch t {
 	case nn.TensorFloat32, nn.Float32, nn.TensorFloat16, nn.Float16:
 		return float(float32(v))

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compare"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -175,9 +176,8 @@ func group(variants []Variant, err error) string {
 // culprit names shrunk failures that are probably one: by the operation that
 // gives the wrong result, as far as it is known.
 func culprit(c *Case, err error) string {
-	var d *Difference
-	if errors.As(err, &d) {
-		g := &c.Model.Main
+	var d *compare.Difference
+	if g := &c.Model.Main; errors.As(err, &d) && d.Output < len(g.Outputs) {
 		for i := range g.Operations {
 			for _, x := range g.Operations[i].Outputs {
 				if x == g.Outputs[d.Output] {

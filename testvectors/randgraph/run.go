@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compare"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -112,16 +113,35 @@ func judge(d hal.Device, c *Case, o Options) (supported bool, err error) {
 			return true, err
 		}
 	}
-	for i := range want {
-		t := c.Model.Main.Operands[c.Model.Main.Outputs[i]].Type
-		if i < len(result.OutputDimensions) && !t.IsScalar() && !equal(result.OutputDimensions[i], want[i].Dimensions) {
-			return true, fail(Shape, "output %d: shape %v, expected %v", i, result.OutputDimensions[i], want[i].Dimensions)
+	if err := differs(c, want, got, result.OutputDimensions, rule(c.Class, o.Exact, o.Float)); err != nil {
+		kind := Mismatch
+		var d *compare.Difference
+		if errors.As(err, &d) && d.Kind == compare.WrongShape {
+			kind = Shape
 		}
-		if err := check(c.Class, i, t, want[i].Data, got[i], o.Exact); err != nil {
-			return true, &failed{Mismatch, err}
-		}
+		return true, &failed{kind, err}
 	}
 	return true, nil
+}
+
+// differs compares results of a case with the expected ones. dims is what the
+// device tells of their shapes.
+func differs(c *Case, want []refcpu.Tensor, got [][]byte, dims [][]uint32, r compare.Rule) error {
+	expected, actual := make([]compare.Tensor, len(want)), make([]compare.Tensor, len(got))
+	for i, x := range c.Model.Main.Outputs {
+		o := &c.Model.Main.Operands[x]
+		expected[i] = compare.Tensor{Type: o.Type, Dimensions: want[i].Dimensions, Data: want[i].Data}
+		if o.Type.IsScalar() {
+			expected[i].Dimensions = nil
+		}
+		if i < len(actual) {
+			actual[i] = compare.Tensor{Type: o.Type, Data: got[i]}
+			if i < len(dims) {
+				actual[i].Dimensions = dims[i]
+			}
+		}
+	}
+	return compare.Err(compare.Outputs(expected, actual, r))
 }
 
 // execute runs a case on a device.

@@ -1,0 +1,102 @@
+package compare
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Tolerance bounds the difference of an element:
+// |actual - expected| <= Abs + Rel * |expected|, in units of the element
+// (steps of a quantized type).
+type Tolerance struct{ Abs, Rel float64 }
+
+// Limit is the largest difference from an expected value.
+func (t Tolerance) Limit(expected float64) float64 { return t.Abs + t.Rel*math.Abs(expected) }
+
+// Accepts reports whether an element matches.
+func (t Tolerance) Accepts(expected, actual float64) bool {
+	switch {
+	case math.IsNaN(expected) || math.IsNaN(actual):
+		return math.IsNaN(expected) && math.IsNaN(actual)
+	case math.IsInf(expected, 0) || math.IsInf(actual, 0):
+		return actual == expected
+	}
+	return math.Abs(actual-expected) <= t.Limit(expected)
+}
+
+// Criterion says how far a tensor may be from the expected one.
+type Criterion struct {
+	Element Tolerance
+	// MeanError and MeanSquare bound the mean of the differences and of their
+	// squares, 0 not at all. A difference of floats is divided by
+	// max(1, |expected|) first. Tensors of fewer than 10 elements have no bound.
+	MeanError, MeanSquare float64
+	// WrongPercent of the elements, rounded up, may be outside Element.
+	WrongPercent int
+}
+
+// minMean is the number of elements from which on means are bounded.
+const minMean = 10
+
+// Rule gives the criterion of an output by its type.
+type Rule func(nn.OperandType) Criterion
+
+// Tolerances of NNAPI's generated tests (TestHarness): float32, and anything
+// computed in float16.
+var (
+	float32Tolerance = Tolerance{1e-5, 5.0 / (1 << 23)}
+	float16Tolerance = Tolerance{5.0 / (1 << 10), 5.0 / (1 << 10)}
+)
+
+// BitExact is the rule between engines that implement the same arithmetic:
+// integers, booleans and quantized values are equal, floats within the
+// tolerance of NNAPI's generated tests.
+func BitExact(m *nn.Model) Rule {
+	float := float32Tolerance
+	if m.Relaxed || usesFloat16(m) {
+		float = float16Tolerance
+	}
+	return func(t nn.OperandType) Criterion {
+		switch t {
+		case nn.TensorFloat32, nn.Float32:
+			return Criterion{Element: float}
+		case nn.TensorFloat16, nn.Float16:
+			return Criterion{Element: float16Tolerance}
+		}
+		return Criterion{}
+	}
+}
+
+// GeneratedTests is the rule of NNAPI's generated tests, whose expected values
+// other implementations have computed: as BitExact, but integers and quantized
+// values may be one step off.
+func GeneratedTests(m *nn.Model) Rule {
+	exact := BitExact(m)
+	return func(t nn.OperandType) Criterion {
+		switch c := exact(t); {
+		case t == nn.TensorBool8 || t == nn.Bool || c != (Criterion{}):
+			return c
+		}
+		return Criterion{Element: Tolerance{Abs: 1}}
+	}
+}
+
+// usesFloat16 reports whether a model has a float16 tensor: an operand of a
+// model with float16 parts may have been rounded to 11 bits on its way.
+func usesFloat16(m *nn.Model) bool {
+	has := func(g *nn.Subgraph) bool {
+		for i := range g.Operands {
+			if g.Operands[i].Type == nn.TensorFloat16 {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range m.Referenced {
+		if has(&m.Referenced[i]) {
+			return true
+		}
+	}
+	return has(&m.Main)
+}
