@@ -22,7 +22,7 @@ var layers = []struct {
 	{"hal/nn", nil},
 	{"hal/driver/arena", nil},
 	{"hal/driver/lower", []string{"hal", "sim"}},
-	{"hal/driver/cpu", []string{"hal", "refcpu", "sim"}},
+	{"hal/driver/cpu", []string{"hal", "hal/driver/lower", "refcpu", "sim"}},
 	{"hal/driver/gpu", []string{"hal", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "gpu"}},
 	{"hal/driver/dsp", []string{"hal", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "dsp"}},
 	{"hal/driver/npu", []string{"hal", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "npu"}},

@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/google/flatbuffers v25.12.19+incompatible
+	github.com/google/go-cmp v0.7.0
 	github.com/mmcloughlin/avo v0.5.0
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/rogpeppe/go-internal v1.16.0

@@ -114,6 +114,7 @@ func (p *reporter) add(region int, r *run, c jobCost) {
 	g.Cycles += c.cycles
 	g.Stalls.Add(&c.stalls)
 	g.Threads.Add(&c.threads)
+	g.DRAMBytes += c.dram
 	r.count.add(&c.events, 1)
 	p.total.add(&r.count, 1)
 	p.dram += c.dram

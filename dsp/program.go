@@ -63,7 +63,7 @@ type Options struct {
 	// Record, when set, receives packets of a timed run one by one.
 	Record *Recorder
 	// Span, when set, receives what every hardware thread did when.
-	Span func(track, name string, start, end sim.Time)
+	Span func(sim.Span)
 }
 
 // State is the architectural state of one hardware thread.

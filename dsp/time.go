@@ -101,7 +101,10 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	threads[sim.StallIdle] += int64(max(len(r.threads), s.Contexts))*(tm.now-begin) - threads.Total()
 	if r.opt.Span != nil {
 		for _, t := range r.threads {
-			r.opt.Span(threadTrack[min(t.id, len(threadTrack)-1)], r.job.Name, tm.mem.clock.At(first), tm.mem.clock.At(t.pipe.start))
+			r.opt.Span(sim.Span{
+				Track: threadTrack[min(t.id, len(threadTrack)-1)], Name: r.job.Name, Region: r.job.Region,
+				Start: tm.mem.clock.At(first), End: tm.mem.clock.At(t.pipe.start),
+			})
 		}
 	}
 	return jobCost{
@@ -133,8 +136,8 @@ func (tm *timing) drain(r *run, c *jobCost) error {
 
 // threadTrack names the tracks of a timeline.
 var threadTrack = [...]string{
-	"dsp thread 0", "dsp thread 1", "dsp thread 2", "dsp thread 3", "dsp thread 4", "dsp thread 5", "dsp thread 6", "dsp thread 7",
-	"dsp other threads",
+	"thread 0", "thread 1", "thread 2", "thread 3", "thread 4", "thread 5", "thread 6", "thread 7",
+	"other threads",
 }
 
 // A thread's next event is kept as one key of its cycle and, in the low bits, the

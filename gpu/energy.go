@@ -102,6 +102,7 @@ func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) {
 		pj += float64(t.dram-l.dram) * e.DRAMBytePJ
 		seconds := float64(cycles) / float64(m.spec.Hz)
 		pj += e.StaticW * scale * seconds * 1e12
+		r.DRAMBytes += t.dram - l.dram
 		*l = t
 	} else {
 		pj = 0

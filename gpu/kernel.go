@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/isa/rdna2"
+	"github.com/nnsoc/nnsoc/sim"
 )
 
 // UserSGPRs selects the values a wave finds in its first scalar registers, in
@@ -80,14 +81,6 @@ type Dispatch struct {
 	Region    int    // RegionReport.ID the cycles are charged to
 }
 
-// Span is one interval of a run's timeline.
-type Span struct {
-	Track      string // "dispatch"
-	Name       string // of the kernel
-	Region     int
-	Start, End int64 // cycles since the run began
-}
-
 // Options are what a run does beside computing.
 type Options struct {
 	Functional bool // no timing: same bytes, Report.Cycles is 0
@@ -100,5 +93,5 @@ type Options struct {
 	// instructions; 0 means 1<<40.
 	MaxInstructions int64
 
-	Span func(Span) // called in time order per dispatch; may be nil
+	Span func(sim.Span) // called in time order per dispatch; may be nil
 }

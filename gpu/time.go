@@ -247,7 +247,7 @@ func (m *machine) account(start int64) {
 	m.cycles += end - start
 	m.now = end
 	if m.opt.Span != nil {
-		m.opt.Span(Span{Track: "dispatch", Name: m.p.k.Name, Region: m.d.Region, Start: start, End: end})
+		m.opt.Span(sim.Span{Track: "dispatch", Name: m.p.k.Name, Region: m.d.Region, Start: m.clock.At(start), End: m.clock.At(end)})
 	}
 }
 

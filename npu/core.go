@@ -40,7 +40,7 @@ type Options struct {
 	// missing ones keep the Spec's bandwidth and latency. They are not reset.
 	Levels []mem.Level
 	// Span, when set, is told what each engine did: track is "kernel" or "dma".
-	Span func(track, name string, start, end sim.Time)
+	Span func(sim.Span)
 	// MaxWork bounds the multiply-accumulates and elements a run may take; 0
 	// means DefaultMaxWork. A run beyond it ends with an error.
 	MaxWork int64

@@ -43,7 +43,7 @@ func (t *timer) op(o *op) {
 	t.opEvents(o)
 	if t.span != nil {
 		name := [...]string{"conv", "depthwise", "pool", "elementwise"}[o.kind]
-		t.span("kernel", name, t.clock.At(first), t.clock.At(last))
+		t.emit("kernel", name, first, last)
 	}
 }
 

@@ -12,15 +12,17 @@ import (
 // the cycle at which it is free. The MAC array (for elementwise operations the
 // output unit) carries the account: every cycle up to cursor is charged.
 type timer struct {
-	spec   *Spec
-	off    bool
-	clock  sim.Clock
-	span   func(track, name string, start, end sim.Time)
-	mems   []memory
-	base   [NumRegions]uint64
-	report sim.Report
-	cur    int   // region being charged, index of report.Regions
-	cursor int64 // cycles charged so far
+	spec  *Spec
+	off   bool
+	clock sim.Clock
+	span  func(sim.Span)
+	// offChip is the off-chip traffic already charged to a region.
+	offChip int64
+	mems    []memory
+	base    [NumRegions]uint64
+	report  sim.Report
+	cur     int   // region being charged, index of report.Regions
+	cursor  int64 // cycles charged so far
 
 	// Command processor.
 	cmd       int64      // cycle at which it takes the next command
@@ -76,6 +78,7 @@ func (t *timer) region(id int) {
 	if t.off {
 		return
 	}
+	t.chargeTraffic()
 	for i := range t.report.Regions {
 		if t.report.Regions[i].ID == id {
 			t.cur = i
@@ -84,6 +87,19 @@ func (t *timer) region(id int) {
 	}
 	t.cur = len(t.report.Regions)
 	t.report.Regions = append(t.report.Regions, sim.RegionReport{ID: id})
+}
+
+// chargeTraffic charges the off-chip bytes since the last call to the current
+// region.
+func (t *timer) chargeTraffic() {
+	var total int64
+	for i := range t.mems {
+		if m := &t.mems[i]; m.spec.OffChip {
+			total += m.readBytes + m.writeBytes
+		}
+	}
+	t.report.Regions[t.cur].DRAMBytes += total - t.offChip
+	t.offChip = total
 }
 
 // charge charges the cycles from cursor to end to a reason.
@@ -152,8 +168,15 @@ func (t *timer) dma(r *regFile, n int) {
 	t.copies[0] = max(done, t.copies[1])
 	t.events.dmaBytes += int64(n)
 	if t.span != nil {
-		t.span("dma", fmt.Sprintf("copy %d", n), t.clock.At(start), t.clock.At(done))
+		t.emit("dma", fmt.Sprintf("copy %d", n), start, done)
 	}
+}
+
+// emit reports an interval of an engine, in cycles.
+func (t *timer) emit(track, name string, start, end int64) {
+	t.span(sim.Span{
+		Track: track, Name: name, Region: t.report.Regions[t.cur].ID, Start: t.clock.At(start), End: t.clock.At(end),
+	})
 }
 
 // side is the memory of one end of a copy, nil for SHRAM.
@@ -180,6 +203,7 @@ func (t *timer) finish() *sim.Report {
 	}
 	t.charge(t.copies[0], sim.StallDMA)
 	t.charge(t.cmd, sim.StallFetch)
+	t.chargeTraffic()
 	rep := &t.report
 	rep.Cycles = t.cursor
 	rep.Time = t.clock.At(rep.Cycles)

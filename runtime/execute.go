@@ -7,29 +7,17 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// OperationCost is what one operation cost, wherever it ran. Cycles are of the
-// clock of Device.
-type OperationCost struct {
-	Index   int
-	Type    nn.OperationType
-	Device  string
-	Cycles  int64
-	TimeFs  int64
-	BoundBy string
-	// With ExecuteOptions.Detail, from devices that have it; see hal.OperationStats.
-	Threads  []hal.StallCycles
-	Counters []hal.Counter
-}
-
 // Result is one execution of a compilation.
 type Result struct {
 	Outputs    [][]byte   // in the order of the model's outputs
 	Dimensions [][]uint32 // of the outputs, also of those whose shape only an execution gives
 	LatencyFs  int64
-	Cycles     int64 // sum over the parts, each in cycles of its device's clock
 	EnergyPJ   float64
-	Stalls     []hal.StallCycles // sums to Cycles
-	Operations []OperationCost   // by index
+	Devices    []DeviceCost    // in the order of their first parts
+	Operations []OperationCost // by index: one per operation of the model
+	// Overheads are the costs of devices that belong to no operation: launches,
+	// and transfers of inputs and outputs.
+	Overheads []OperationCost
 
 	Instructions int64
 	Counters     []hal.Counter // of all parts, in order
@@ -39,7 +27,7 @@ type Result struct {
 type ExecuteOptions struct {
 	Functional bool
 	Detail     bool
-	Trace      hal.Tracer
+	Trace      Tracer
 }
 
 // Execute runs the model once. Inputs are dense buffers in model order. Shapes
@@ -59,7 +47,7 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		}
 	}
 	r := &Result{Operations: make([]OperationCost, len(g.Operations))}
-	stalls := stallSum{}
+	var parts []*partTrace
 	for i := range c.steps {
 		s := &c.steps[i]
 		device, prepared, ok, err := e.prepared(s)
@@ -70,12 +58,10 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 			return c.wholeOnCPU(inputs, o)
 		}
 		req := hal.Request{Functional: o.Functional, Detail: o.Detail}
+		var part *partTrace
 		if o.Trace != nil {
-			prefix := ""
-			if device.Name() != c.Device {
-				prefix = device.Name() + "/"
-			}
-			req.Trace = shifted{o.Trace, prefix, r.LatencyFs}
+			part = &partTrace{device: device.Name(), operations: s.operations, startFs: r.LatencyFs}
+			req.Trace = part
 		}
 		for _, x := range s.inputs {
 			req.Inputs = append(req.Inputs, e.values[x])
@@ -84,9 +70,16 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", device.Name(), err)
 		}
-		r.add(g, device, s.operations, &res.Stats, stalls)
+		r.add(g, device, s.operations, &res.Stats)
+		if part != nil {
+			part.stats = res.Stats
+			parts = append(parts, part)
+		}
 	}
-	r.Stalls = stalls.list()
+	e.shapes(r)
+	for _, p := range parts {
+		p.emit(o.Trace, r)
+	}
 	for _, x := range g.Outputs {
 		r.Outputs = append(r.Outputs, e.values[x])
 		r.Dimensions = append(r.Dimensions, e.dims[x])
@@ -107,40 +100,4 @@ func CheckInputs(m *nn.Model, inputs [][]byte) error {
 		}
 	}
 	return nil
-}
-
-func (r *Result) add(g *nn.Subgraph, device hal.Device, operations []int, st *hal.Stats, stalls stallSum) {
-	r.LatencyFs += st.LatencyFs
-	r.Cycles += st.Cycles
-	r.EnergyPJ += st.EnergyPJ
-	r.Instructions += st.Instructions
-	r.Counters = append(r.Counters, st.Counters...)
-	for _, x := range st.Stalls {
-		stalls[x.Reason] += x.Cycles
-	}
-	for _, i := range operations {
-		r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: device.Name(), BoundBy: "none"}
-	}
-	for _, op := range st.Operations {
-		if op.Index < 0 || op.Index >= len(operations) {
-			continue // costs of the part as a whole: launch, layout of inputs and outputs
-		}
-		c := &r.Operations[operations[op.Index]]
-		c.Cycles, c.BoundBy, c.Threads, c.Counters = op.Cycles, op.BoundBy, op.Threads, op.Counters
-		if st.ClockHz > 0 {
-			c.TimeFs = int64(float64(op.Cycles) * 1e15 / float64(st.ClockHz))
-		}
-	}
-}
-
-// shifted moves the spans of a part to where the part begins.
-type shifted struct {
-	to     hal.Tracer
-	prefix string
-	at     int64
-}
-
-// Span implements hal.Tracer.
-func (s shifted) Span(track, name string, start, end int64) {
-	s.to.Span(s.prefix+track, name, s.at+start, s.at+end)
 }

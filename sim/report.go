@@ -6,6 +6,14 @@ type Counter struct {
 	Value int64
 }
 
+// Span is an interval in which one unit of a core worked for one region.
+type Span struct {
+	Track      string // the unit: "thread 0", "dispatch", "dma"
+	Name       string // the work: a kernel, a job, a copy
+	Region     int    // RegionReport.ID the interval is charged to
+	Start, End Time   // since the run began
+}
+
 // RegionReport is the share of a run charged to one region of a program: the
 // instructions that one operation of the model was lowered to.
 type RegionReport struct {
@@ -13,6 +21,8 @@ type RegionReport struct {
 	Cycles   int64
 	Stalls   StallTable
 	EnergyPJ float64
+	// DRAMBytes are the bytes that the region moved to and from DRAM.
+	DRAMBytes int64
 	// Threads are the cycles of all hardware threads while the region ran, "idle"
 	// where one had nothing to do; empty for cores that do not tell.
 	Threads StallTable

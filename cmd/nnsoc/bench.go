@@ -14,22 +14,22 @@ import (
 // gemmReport is the JSON object of bench gemm. Rates are per second of user
 // CPU of this process, spent on executing the compiled operation.
 type gemmReport struct {
-	SchemaVersion   int     `json:"schema_version"`
-	SoC             string  `json:"soc"`
-	Device          string  `json:"device"`
-	Type            string  `json:"type"`
-	Size            int     `json:"size"`
-	Repeat          int     `json:"repeat"`
-	MACs            int64   `json:"macs"`
-	Cycles          int64   `json:"cycles"`
-	Instructions    int64   `json:"instructions"`
-	LatencyUS       float64 `json:"latency_us"`
-	MACsPerCycle    float64 `json:"macs_per_cycle"`
-	Mismatches      int     `json:"mismatches"`
-	CompileUserS    float64 `json:"compile_user_s"`
-	HostUserS       float64 `json:"host_user_s"`
-	MACsPerS        float64 `json:"macs_per_s"`
-	InstructionsPS  float64 `json:"instructions_per_s"`
+	SchemaVersion int      `json:"schema_version"`
+	SoC           string   `json:"soc"`
+	Device        string   `json:"device"`
+	Type          string   `json:"type"`
+	Size          int      `json:"size"`
+	Repeat        int      `json:"repeat"`
+	MACs          int64    `json:"macs"`
+	Cycles        int64    `json:"cycles,omitempty"` // of a timed execution, as are the latency and what follows from both
+	Instructions  int64    `json:"instructions"`
+	LatencyUS     float64  `json:"latency_us,omitempty"`
+	MACsPerCycle  float64  `json:"macs_per_cycle,omitempty"`
+	Mismatches    int      `json:"mismatches"`
+	HostUserS     hostTime `json:"host_user_s"`
+	// Rates of the execution; absent when it took less than userTimeResolution.
+	MACsPerS        float64 `json:"macs_per_s,omitempty"`
+	InstructionsPS  float64 `json:"instructions_per_s,omitempty"`
 	LaneInstrPerSec float64 `json:"lane_instructions_per_s,omitempty"`
 }
 
@@ -87,7 +87,7 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 			if len(c.Fallbacks) > 0 {
 				return usage(fmt.Errorf("%s does not support FULLY_CONNECTED of type %s: %s", device, typ, c.Fallbacks[0].Reason))
 			}
-			r.CompileUserS = (userTime() - start).Seconds()
+			r.HostUserS.Prepare = (userTime() - start).Seconds()
 			in := bench.GemmInput(model)
 			p.say("%s: run", device)
 			start = userTime()
@@ -96,12 +96,13 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 				if res, err = c.Execute([][]byte{in}, nnrt.ExecuteOptions{Functional: functional}); err != nil {
 					return err
 				}
-				r.Cycles += res.Cycles
+				r.Cycles += res.On(device).Cycles
 				r.Instructions += res.Instructions
 				r.LatencyUS += float64(res.LatencyFs) / 1e9
 				r.LaneInstrPerSec += laneInstructions(res)
 			}
-			r.HostUserS = (userTime() - start).Seconds()
+			spent := userTime() - start
+			r.HostUserS.Execute = spent.Seconds()
 			p.done()
 			expected, err := cpu.ReferenceTensors(model, [][]byte{in})
 			if err != nil {
@@ -110,9 +111,12 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 			for _, c := range nnrt.Compare(model, expected, res) {
 				r.Mismatches += c.Mismatches
 			}
-			s := max(r.HostUserS, 1e-9)
-			r.MACsPerS, r.InstructionsPS = float64(r.MACs)/s, float64(r.Instructions)/s
-			r.LaneInstrPerSec /= s
+			if s := spent.Seconds(); spent >= userTimeResolution {
+				r.MACsPerS, r.InstructionsPS = float64(r.MACs)/s, float64(r.Instructions)/s
+				r.LaneInstrPerSec /= s
+			} else {
+				r.LaneInstrPerSec = 0
+			}
 			if r.Cycles > 0 {
 				r.MACsPerCycle = float64(r.MACs) / float64(r.Cycles)
 			}
@@ -150,9 +154,17 @@ func (a *app) printGemm(r *gemmReport) error {
 	if a.json {
 		return printJSON(a.out, r)
 	}
-	fmt.Fprintf(a.out, "%s %s GEMM %d^3 x%d: %d cycles, %.1f MAC/cycle, %.1f us simulated\n",
-		r.Device, r.Type, r.Size, r.Repeat, r.Cycles, r.MACsPerCycle, r.LatencyUS)
-	fmt.Fprintf(a.out, "host: %.3f s user CPU, %.3g MAC/s, %.3g instructions/s", r.HostUserS, r.MACsPerS, r.InstructionsPS)
+	fmt.Fprintf(a.out, "%s %s GEMM %d^3 x%d", r.Device, r.Type, r.Size, r.Repeat)
+	if r.Cycles > 0 {
+		fmt.Fprintf(a.out, ": %d cycles, %.1f MAC/cycle, %.1f us simulated", r.Cycles, r.MACsPerCycle, r.LatencyUS)
+	}
+	fmt.Fprintf(a.out, "\nhost: %.3f s user CPU", r.HostUserS.Execute)
+	if r.MACsPerS > 0 {
+		fmt.Fprintf(a.out, ", %.3g MAC/s", r.MACsPerS)
+	}
+	if r.InstructionsPS > 0 {
+		fmt.Fprintf(a.out, ", %.3g instructions/s", r.InstructionsPS)
+	}
 	if r.LaneInstrPerSec > 0 {
 		fmt.Fprintf(a.out, ", %.3g lane-instructions/s", r.LaneInstrPerSec)
 	}

@@ -107,14 +107,29 @@ func appendMap(b *bytes.Buffer, v reflect.Value) error {
 	return appendPlain(b, reflect.ValueOf(values))
 }
 
+// embedded returns the struct whose fields stand in place of field f; nothing
+// when f is a nil pointer to one.
+func embedded(f reflect.StructField, v reflect.Value, name string) (x reflect.Value, ok bool) {
+	if !f.Anonymous || name != "" {
+		return x, false
+	}
+	if v.Kind() == reflect.Pointer {
+		return v.Elem(), f.Type.Elem().Kind() == reflect.Struct
+	}
+	return v, v.Kind() == reflect.Struct
+}
+
 // appendFields writes the fields of a struct and of the structs embedded in it.
 func appendFields(b *bytes.Buffer, v reflect.Value) error {
 	t := v.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
-			if err := appendFields(b, v.Field(i)); err != nil {
+		if x, ok := embedded(f, v.Field(i), name); ok {
+			if !x.IsValid() {
+				continue
+			}
+			if err := appendFields(b, x); err != nil {
 				return err
 			}
 			continue

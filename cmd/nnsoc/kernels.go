@@ -156,7 +156,7 @@ func (a *app) benchKernels(path, network, device string) error {
 		return err
 	}
 	p.done()
-	r.HostUserS, r.Cycles = (userTime() - start).Seconds(), res.Cycles
+	r.HostUserS, r.Cycles = (userTime() - start).Seconds(), res.On(device).Cycles
 	r.Total = kernelEntry{Index: -1, Type: "total", Phases: map[string]int64{}, Threads: map[string]int64{}}
 	g := &f.model.Main
 	for i := range res.Operations {

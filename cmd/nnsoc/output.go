@@ -9,7 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/sim/trace"
 )
 
 // output collects the tensors of a command and writes them when it succeeded.
@@ -120,41 +119,5 @@ func (f *newFile) discard() {
 	f.Close()
 	if !f.direct {
 		os.Remove(f.Name())
-	}
-}
-
-// timeline is the trace file of a command; nil without one.
-type timeline struct {
-	file   *newFile
-	chrome *trace.Chrome
-}
-
-func openTrace(path string) (*timeline, error) {
-	if path == "" {
-		return nil, nil
-	}
-	f, err := createFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return &timeline{file: f, chrome: trace.NewChrome(f)}, nil
-}
-
-func (t *timeline) commit() error {
-	if t == nil {
-		return nil
-	}
-	if err := t.chrome.Close(); err != nil {
-		return err // discard does the rest
-	}
-	f := t.file
-	t.file = nil
-	return f.commit(0o644)
-}
-
-// discard removes an uncommitted trace.
-func (t *timeline) discard() {
-	if t != nil && t.file != nil {
-		t.file.discard()
 	}
 }

@@ -2,17 +2,19 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"sort"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
-// schemaVersion counts incompatible changes of the JSON objects.
-const schemaVersion = 1
+// schemaVersion counts incompatible changes of the JSON objects;
+// runSchemaVersion those of run's object.
+const (
+	schemaVersion    = 1
+	runSchemaVersion = 2 // 2: cycles of several devices apart, host_user_s in two parts
+)
 
 // runReport is the JSON object of run.
 type runReport struct {
@@ -28,20 +30,46 @@ type modelReport struct {
 	MACs       int64  `json:"macs"`
 }
 
+// deviceEntry is one run. A functional run has no costs.
 type deviceEntry struct {
-	Device    string  `json:"device"`
-	Model     string  `json:"model,omitempty"` // when it is another form than the report's
-	Status    string  `json:"status"`
-	LatencyUS float64 `json:"latency_us"`
-	Cycles    int64   `json:"cycles"`
-	EnergyUJ  float64 `json:"energy_uj"`
-	// HostUserS is the user CPU that the execution took; compiling is not in it.
-	HostUserS  float64          `json:"host_user_s"`
+	Device    string    `json:"device"`
+	Model     string    `json:"model,omitempty"` // when it is another form than the report's
+	Status    string    `json:"status"`
+	LatencyUS *float64  `json:"latency_us,omitempty"`
+	EnergyUJ  *float64  `json:"energy_uj,omitempty"`
+	HostUserS *hostTime `json:"host_user_s,omitempty"`
+	// Cycles and Stalls are those of the run's device when there is one only:
+	// cycles of different clocks do not add up.
+	Cycles *int64           `json:"cycles,omitempty"`
+	Stalls map[string]int64 `json:"stalls,omitempty"`
+	// Devices are the parts of the run by device; their times and energies add
+	// up to those of the run.
+	Devices    []partEntry      `json:"devices,omitempty"`
 	Fallback   int              `json:"fallback_operations"`
 	Fallbacks  []fallbackEntry  `json:"fallbacks,omitempty"`
-	Stalls     map[string]int64 `json:"stalls"`
 	Operations []operationEntry `json:"operations"`
 	Outputs    []outputEntry    `json:"outputs"`
+}
+
+// hostTime is user CPU of this process, in seconds.
+type hostTime struct {
+	Prepare float64 `json:"prepare"` // partitioning and lowering
+	Execute float64 `json:"execute"`
+}
+
+// costEntry is time on one device. The stalls add up to the cycles.
+type costEntry struct {
+	Cycles   int64            `json:"cycles"`
+	TimeUS   float64          `json:"time_us"`
+	EnergyUJ float64          `json:"energy_uj"`
+	Stalls   map[string]int64 `json:"stalls"`
+}
+
+type partEntry struct {
+	Device     string  `json:"device"`
+	Executions int     `json:"executions"`
+	ClockMHz   float64 `json:"clock_mhz"`
+	costEntry
 }
 
 type fallbackEntry struct {
@@ -50,22 +78,35 @@ type fallbackEntry struct {
 	Reason string `json:"reason"`
 }
 
+// operationEntry is an operation of the model or, with an index below 0, a cost
+// of a device that belongs to no operation: LAUNCH and TRANSFER. The rows of a
+// device add up to its part of the run.
 type operationEntry struct {
-	Index   int    `json:"index"`
-	Type    string `json:"type"`
-	Device  string `json:"device"`
-	Cycles  int64  `json:"cycles"`
-	BoundBy string `json:"bound_by"`
+	Index   int        `json:"index"`
+	Type    string     `json:"type"`
+	Device  string     `json:"device"`
+	MACs    int64      `json:"macs"`
+	Inputs  [][]uint32 `json:"inputs,omitempty"` // shapes; null where unknown
+	Outputs [][]uint32 `json:"outputs,omitempty"`
+	*operationCost
+}
+
+type operationCost struct {
+	costEntry
+	DRAMBytes int64  `json:"dram_bytes"`
+	BoundBy   string `json:"bound_by"`
 }
 
 type outputEntry struct {
-	Name       string  `json:"name"`
-	Elements   int     `json:"elements"`
-	Mismatches int     `json:"mismatches"`
-	MaxAbsDiff float64 `json:"max_abs_diff"`
-	Top1       int     `json:"top1"`
-	Difference string  `json:"difference,omitempty"` // the first one
-	label      string
+	Name       string       `json:"name"`
+	Shape      []uint32     `json:"shape"`
+	Elements   int          `json:"elements"`
+	Mismatches int          `json:"mismatches"`
+	MaxAbsDiff float64      `json:"max_abs_diff"`
+	Top1       int          `json:"top1"`
+	Difference string       `json:"difference,omitempty"` // the first one
+	Label      string       `json:"label,omitempty"`      // of top1, with --labels
+	Top5       []classEntry `json:"top5,omitempty"`       // of outputs that are one vector
 }
 
 // Statuses of a run.
@@ -84,7 +125,7 @@ type report struct {
 
 func newReport(m *machine, f *form) *report {
 	return &report{machine: m, data: runReport{
-		SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Runs: []deviceEntry{},
+		SchemaVersion: runSchemaVersion, SoC: m.config.SoC.Name, Runs: []deviceEntry{},
 		Model: modelReport{f.model.Name, len(f.model.Main.Operations), nnrt.MACs(f.model)},
 	}}
 }
@@ -94,7 +135,7 @@ func (r *report) object() any { return r.data }
 func (r *report) add(d *deviceRun, f *form, labels []string) {
 	e := deviceEntry{
 		Device: d.device, Status: statusOK, Fallback: len(d.compilation.Fallbacks),
-		Stalls: map[string]int64{}, Operations: []operationEntry{}, Outputs: []outputEntry{},
+		Operations: []operationEntry{}, Outputs: []outputEntry{},
 	}
 	if f.model.Name != r.data.Model.Name {
 		e.Model = f.model.Name
@@ -109,22 +150,13 @@ func (r *report) add(d *deviceRun, f *form, labels []string) {
 		return
 	}
 	res := d.result
-	e.LatencyUS, e.Cycles, e.EnergyUJ = float64(res.LatencyFs)/1e9, res.Cycles, res.EnergyPJ/1e6
-	e.HostUserS = d.hostUser.Seconds()
-	for _, s := range res.Stalls {
-		e.Stalls[s.Reason] = s.Cycles
-	}
-	for _, o := range res.Operations {
-		e.Operations = append(e.Operations, operationEntry{o.Index, o.Type.String(), o.Device, o.Cycles, o.BoundBy})
-	}
+	e.HostUserS = &hostTime{d.prepareUser.Seconds(), d.executeUser.Seconds()}
+	e.costs(res)
 	outputs := outputsOf(f.model)
 	for i, c := range nnrt.Compare(f.model, f.expected, res) {
 		out := outputEntry{Elements: c.Elements, Mismatches: c.Mismatches, MaxAbsDiff: c.MaxAbsDiff, Top1: c.Top1}
-		if i < len(outputs) {
-			out.Name = outputName(outputs[i], i)
-		}
-		if c.Top1 < len(labels) {
-			out.label = labels[c.Top1]
+		if i < len(outputs) && i < len(res.Outputs) {
+			out.of(outputs[i], i, res.Dimensions[i], res.Outputs[i], labels)
 		}
 		if c.First != nil {
 			e.Status, out.Difference = statusMismatch, c.First.Error()
@@ -132,6 +164,59 @@ func (r *report) add(d *deviceRun, f *form, labels []string) {
 		e.Outputs = append(e.Outputs, out)
 	}
 	r.data.Runs = append(r.data.Runs, e)
+}
+
+// of describes output i: shape, data and what its largest elements stand for.
+func (e *outputEntry) of(o *nn.Operand, i int, shape []uint32, data []byte, labels []string) {
+	e.Name, e.Shape = outputName(o, i), shape
+	if !isScores(o, shape) {
+		return
+	}
+	e.Top5 = topClasses(o, data, labels)
+	e.Label = e.Top5[0].Label
+}
+
+// costs fills in what the run cost, and where. Without a timing model there
+// are no costs, only places.
+func (e *deviceEntry) costs(res *nnrt.Result) {
+	timed := res.LatencyFs > 0
+	if timed {
+		latency, energy := microseconds(res.LatencyFs), res.EnergyPJ/1e6
+		e.LatencyUS, e.EnergyUJ = &latency, &energy
+		for i := range res.Devices {
+			d := &res.Devices[i]
+			e.Devices = append(e.Devices, partEntry{
+				Device: d.Device, Executions: d.Parts, ClockMHz: float64(d.ClockHz) / 1e6,
+				costEntry: costEntry{d.Cycles, microseconds(d.TimeFs), d.EnergyPJ / 1e6, stallMap(d.Stalls)},
+			})
+		}
+		if d, ok := res.Clock(); ok {
+			e.Cycles, e.Stalls = &d.Cycles, stallMap(d.Stalls)
+		}
+	}
+	for _, rows := range [2][]nnrt.OperationCost{res.Operations, res.Overheads} {
+		for i := range rows {
+			o := &rows[i]
+			row := operationEntry{Index: o.Index, Type: o.Name(), Device: o.Device, MACs: o.MACs, Inputs: o.Inputs, Outputs: o.Outputs}
+			if timed {
+				row.operationCost = &operationCost{
+					costEntry: costEntry{o.Cycles, microseconds(o.TimeFs), o.EnergyPJ / 1e6, stallMap(o.Stalls)},
+					DRAMBytes: o.DRAMBytes, BoundBy: o.BoundBy,
+				}
+			}
+			e.Operations = append(e.Operations, row)
+		}
+	}
+}
+
+func microseconds(fs int64) float64 { return float64(fs) / 1e9 }
+
+func stallMap(l []hal.StallCycles) map[string]int64 {
+	m := map[string]int64{}
+	for _, s := range l {
+		m[s.Reason] = s.Cycles
+	}
+	return m
 }
 
 func outputName(o *nn.Operand, i int) string {
@@ -153,108 +238,4 @@ func (r *report) verdict() error {
 		return nil
 	}
 	return &exitError{exitMismatch, fmt.Errorf("results of %s differ from the reference", strings.Join(bad, ", "))}
-}
-
-// print writes the report for a person.
-func (r *report) print(w io.Writer) error {
-	m := &r.data.Model
-	fmt.Fprintf(w, "%s: %d operations, %.1f million MACs, on %s (%s)\n\n", m.Name, m.Operations, float64(m.MACs)/1e6, r.data.SoC, r.machine.config.SoC.Description)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "device\tlatency us\tcycles\tenergy uJ\tspeed\tenergy\tmismatches\thost s\t")
-	cpu := r.find(r.machine.registry.CPU().Name())
-	for i := range r.data.Runs {
-		e := &r.data.Runs[i]
-		if e.Status == statusUnsupported {
-			fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\tunsupported\t-\t\n", e.Device)
-			continue
-		}
-		speed, energy := "-", "-"
-		if cpu != nil && e.LatencyUS > 0 && cpu.EnergyUJ > 0 {
-			speed = fmt.Sprintf("%.2fx", cpu.LatencyUS/e.LatencyUS)
-			energy = fmt.Sprintf("%.2fx", e.EnergyUJ/cpu.EnergyUJ)
-		}
-		mismatches := 0
-		for _, o := range e.Outputs {
-			mismatches += o.Mismatches
-		}
-		name := e.Device
-		if e.Model != "" {
-			name += " (float form)"
-		}
-		if e.LatencyUS == 0 { // a functional run
-			fmt.Fprintf(t, "%s\t-\t-\t-\t-\t-\t%d\t%.2f\t\n", name, mismatches, e.HostUserS)
-			continue
-		}
-		fmt.Fprintf(t, "%s\t%.1f\t%d\t%.1f\t%s\t%s\t%d\t%.2f\t\n", name, e.LatencyUS, e.Cycles, e.EnergyUJ, speed, energy, mismatches, e.HostUserS)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	r.notes(w)
-	return r.expensive(w)
-}
-
-// notes are what the table has no column for.
-func (r *report) notes(w io.Writer) {
-	fmt.Fprintln(w)
-	for _, e := range r.data.Runs {
-		if e.Model != "" {
-			fmt.Fprintf(w, "%s runs %s and is compared with that form's reference; speed and energy are relative to the quantized network on the CPU.\n", e.Device, e.Model)
-		}
-		if e.Fallback > 0 {
-			f := e.Fallbacks[0]
-			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU; first: operation %d (%s): %s\n",
-				e.Device, e.Fallback, r.data.Model.Operations, f.Index, f.Type, f.Reason)
-		}
-		for _, o := range e.Outputs {
-			if o.Difference != "" {
-				fmt.Fprintf(w, "%s differs from the reference: %s\n", e.Device, o.Difference)
-			}
-			if o.label != "" {
-				fmt.Fprintf(w, "%s: class %d, %s\n", e.Device, o.Top1, o.label)
-			}
-		}
-	}
-}
-
-func (r *report) find(device string) *deviceEntry {
-	for i := range r.data.Runs {
-		if e := &r.data.Runs[i]; e.Device == device && e.Status != statusUnsupported {
-			return e
-		}
-	}
-	return nil
-}
-
-// expensive lists the ten costliest operations of the fastest device.
-func (r *report) expensive(w io.Writer) error {
-	best := -1
-	for i, e := range r.data.Runs {
-		if e.Status == statusUnsupported || e.LatencyUS == 0 {
-			continue
-		}
-		if best < 0 || e.LatencyUS < r.data.Runs[best].LatencyUS {
-			best = i
-		}
-	}
-	if best < 0 {
-		return nil
-	}
-	d := r.runs[best]
-	g := &d.compilation.Model.Main
-	ops := append([]nnrt.OperationCost(nil), d.result.Operations...)
-	sort.SliceStable(ops, func(i, j int) bool { return ops[i].Cycles > ops[j].Cycles })
-	fmt.Fprintf(w, "\nMost expensive operations on %s:\n", d.device)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  #\toperation\toutput\tMMAC\tcycles\tshare\tMAC/cycle\tbound by")
-	for _, o := range ops[:min(10, len(ops))] {
-		macs := nnrt.OperationMACs(g, o.Index)
-		rate := "-"
-		if macs > 0 && o.Cycles > 0 {
-			rate = fmt.Sprintf("%.1f", float64(macs)/float64(o.Cycles))
-		}
-		fmt.Fprintf(t, "  %d\t%v\t%v\t%.1f\t%d\t%.1f %%\t%s\t%s\n", o.Index, o.Type, g.Operands[g.Operations[o.Index].Outputs[0]].Dimensions,
-			float64(macs)/1e6, o.Cycles, 100*float64(o.Cycles)/float64(max(d.result.Cycles, 1)), rate, o.BoundBy)
-	}
-	return t.Flush()
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
-	"github.com/nnsoc/nnsoc/sim/trace"
 )
 
 // runFlags are the flags of run.
@@ -81,6 +80,9 @@ func (a *app) run(f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := checkLabels(f.labels, labels, w.primary.model); err != nil {
+		return err
+	}
 	out, err := openOutput(f.outputDir)
 	if err != nil {
 		return err
@@ -135,16 +137,18 @@ type deviceRun struct {
 	device      string
 	compilation *nnrt.Compilation
 	result      *nnrt.Result // nil when the device runs none of the model
-	hostUser    time.Duration
+	prepareUser time.Duration
+	executeUser time.Duration
 }
 
 func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference, f *runFlags, t *timeline, p *progress) (*deviceRun, error) {
 	p.say("%s: compile", name)
+	start := userTime()
 	c, err := nnrt.Compile(m.registry, form.model, name, nnrt.CompileOptions{Preference: pref})
 	if err != nil {
 		return nil, err
 	}
-	r := &deviceRun{device: name, compilation: c}
+	r := &deviceRun{device: name, compilation: c, prepareUser: userTime() - start}
 	cpu := m.registry.CPU().Name()
 	if name != cpu && name != nnrt.Auto && c.Accelerated(cpu) == 0 {
 		return r, nil
@@ -154,28 +158,10 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 	if t != nil {
 		o.Trace = t.tracer(name)
 	}
-	start := userTime()
+	start = userTime()
 	r.result, err = c.Execute(form.inputs, o)
-	r.hostUser = userTime() - start
+	r.executeUser = userTime() - start
 	return r, err
-}
-
-// tracer is nil-safe naming of the tracks of one run.
-func (t *timeline) tracer(run string) hal.Tracer {
-	if t == nil || t.chrome == nil {
-		return nil
-	}
-	return named{t.chrome, run + ": "}
-}
-
-type named struct {
-	to     *trace.Chrome
-	prefix string
-}
-
-// Span implements hal.Tracer.
-func (n named) Span(track, name string, start, end int64) {
-	n.to.Span(n.prefix+track, name, start, end)
 }
 
 // outputsOf lists the operands that a model's outputs are.

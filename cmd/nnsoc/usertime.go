@@ -6,6 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// userTimeResolution is what userTime tells apart at least: the kernel divides
+// the time of a process into user and system time by ticks of 1/100 s or less.
+const userTimeResolution = 10 * time.Millisecond
+
 // userTime is the user CPU time of this process so far, all threads together.
 func userTime() time.Duration {
 	var u unix.Rusage

@@ -153,19 +153,3 @@ func (f *form) reference(m *machine) (err error) {
 	}
 	return err
 }
-
-// readLabels reads one class name per line; an empty path gives none.
-func readLabels(path string) ([]string, error) {
-	if path == "" {
-		return nil, nil
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, usage(err)
-	}
-	lines := strings.Split(strings.TrimRight(string(b), "\n"), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimSpace(lines[i])
-	}
-	return lines, nil
-}

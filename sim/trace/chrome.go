@@ -3,57 +3,108 @@ package trace
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 	"sync"
 )
 
-// Chrome streams spans to a writer. The file is valid JSON after Close, at
-// whatever point that comes. Its methods may be called from several goroutines.
+// Arg is a named value shown with a span. Value is anything that encodes as
+// JSON.
+type Arg struct {
+	Key   string
+	Value any
+}
+
+// Chrome streams spans and counters to a writer. The file is valid JSON after
+// Close, at whatever point that comes. Its methods may be called from several
+// goroutines.
 type Chrome struct {
-	mu     sync.Mutex
-	w      *bufio.Writer
+	mu        sync.Mutex
+	w         *bufio.Writer
+	processes map[string]*process // in order of appearance: ids from 1
+	buf       []byte
+	events    int
+	spans     int
+	closed    bool
+	err       error
+}
+
+// process is a group of tracks in the viewer.
+type process struct {
+	id     int
 	tracks map[string]int // track -> thread id, in order of appearance
-	buf    []byte
-	events int
-	closed bool
-	err    error
 }
 
 // NewChrome begins a trace on w. The caller closes w after Close.
 func NewChrome(w io.Writer) *Chrome {
-	c := &Chrome{w: bufio.NewWriterSize(w, 1<<16), tracks: map[string]int{}}
+	c := &Chrome{w: bufio.NewWriterSize(w, 1<<16), processes: map[string]*process{}}
 	c.buf = append(c.buf, `{"displayTimeUnit":"ns","traceEvents":[`...)
 	return c
 }
 
-// Span records that track was busy with name from startFs to endFs (simulated
-// femtoseconds). A span that ends before it starts is drawn empty.
-func (c *Chrome) Span(track, name string, startFs, endFs int64) {
+// Span records that a track of a process was busy with name from startFs to
+// endFs (simulated femtoseconds). A span that ends before it starts is drawn
+// empty.
+func (c *Chrome) Span(process, track, name string, startFs, endFs int64, args ...Arg) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed || c.err != nil {
 		return
 	}
-	tid, ok := c.tracks[track]
+	c.spans++
+	p := c.process(process)
+	tid, ok := p.tracks[track]
 	if !ok {
-		tid = len(c.tracks) + 1
-		c.tracks[track] = tid
-		c.begin(`{"ph":"M","pid":1,"tid":`, tid)
+		tid = len(p.tracks) + 1
+		p.tracks[track] = tid
+		c.begin('M', p.id, tid)
 		c.buf = append(c.buf, `,"name":"thread_name","args":{"name":`...)
 		c.text(track)
 		c.buf = append(c.buf, `}}`...)
 	}
-	c.begin(`{"ph":"X","pid":1,"tid":`, tid)
+	c.begin('X', p.id, tid)
 	c.buf = append(c.buf, `,"ts":`...)
 	c.micros(startFs)
 	c.buf = append(c.buf, `,"dur":`...)
 	c.micros(max(endFs, startFs) - startFs)
 	c.buf = append(c.buf, `,"name":`...)
 	c.text(name)
+	for i, a := range args {
+		c.buf = append(c.buf, []string{`,"args":{`, `,`}[min(i, 1)]...)
+		c.text(a.Key)
+		c.buf = append(c.buf, ':')
+		c.value(a.Value)
+	}
+	if len(args) > 0 {
+		c.buf = append(c.buf, '}')
+	}
+	c.end()
+}
+
+// Counter records the value that a counter of a process has from atFs on.
+func (c *Chrome) Counter(process, name string, atFs int64, value float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.err != nil {
+		return
+	}
+	c.begin('C', c.process(process).id, 0)
+	c.buf = append(c.buf, `,"ts":`...)
+	c.micros(atFs)
+	c.buf = append(c.buf, `,"name":`...)
+	c.text(name)
+	c.buf = append(c.buf, `,"args":{"value":`...)
+	c.value(value)
 	c.buf = append(c.buf, '}')
-	_, c.err = c.w.Write(c.buf)
-	c.buf = c.buf[:0]
+	c.end()
+}
+
+// Spans is the number of spans so far.
+func (c *Chrome) Spans() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.spans
 }
 
 // Close ends the JSON document and reports the first error of writing.
@@ -73,14 +124,53 @@ func (c *Chrome) Close() error {
 	return c.err
 }
 
-func (c *Chrome) begin(head string, tid int) {
+// process returns the process of a name and introduces a new one.
+func (c *Chrome) process(name string) *process {
+	p := c.processes[name]
+	if p == nil {
+		p = &process{len(c.processes) + 1, map[string]int{}}
+		c.processes[name] = p
+		c.begin('M', p.id, 0)
+		c.buf = append(c.buf, `,"name":"process_name","args":{"name":`...)
+		c.text(name)
+		c.buf = append(c.buf, `}}`...)
+	}
+	return p
+}
+
+// begin starts an event of a phase of the format.
+func (c *Chrome) begin(phase byte, pid, tid int) {
 	if c.events > 0 {
 		c.buf = append(c.buf, ',')
 	}
 	c.events++
-	c.buf = append(c.buf, '\n')
-	c.buf = append(c.buf, head...)
+	c.buf = append(c.buf, "\n{\"ph\":\""...)
+	c.buf = append(c.buf, phase)
+	c.buf = append(c.buf, `","pid":`...)
+	c.buf = strconv.AppendInt(c.buf, int64(pid), 10)
+	c.buf = append(c.buf, `,"tid":`...)
 	c.buf = strconv.AppendInt(c.buf, int64(tid), 10)
+}
+
+// end finishes an event and writes what is buffered.
+func (c *Chrome) end() {
+	c.buf = append(c.buf, '}')
+	_, c.err = c.w.Write(c.buf)
+	c.buf = c.buf[:0]
+}
+
+// value appends v as JSON; what JSON cannot say becomes a string.
+func (c *Chrome) value(v any) {
+	if s, ok := v.(string); ok {
+		c.text(s)
+		return
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		c.text(fmt.Sprint(v))
+		return
+	}
+	c.buf = append(c.buf, b...)
 }
 
 // text appends s as a JSON string.

@@ -7,11 +7,10 @@ import (
 	"math"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal"
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/nnsoc/nnsoc/sim/trace"
 )
-
-var _ hal.Tracer = (*trace.Chrome)(nil)
 
 type doc struct {
 	TraceEvents []struct {
@@ -20,7 +19,7 @@ type doc struct {
 		Ts   float64
 		Dur  float64
 		Name string
-		Args map[string]string
+		Args map[string]any
 	}
 }
 
@@ -36,25 +35,33 @@ func decode(t *testing.T, b []byte) doc {
 func TestSpans(t *testing.T) {
 	var b bytes.Buffer
 	c := trace.NewChrome(&b)
-	c.Span("dsp/thread0", `conv "3x3" \ é`+"\x01", 1_500_000_000, 2_750_000_001)
-	c.Span("dma", "load", 0, 1_000_000_000)
-	c.Span("dsp/thread0", "pool", 5, 3)
+	c.Span("dsp", "thread 0", `conv "3x3" \ é`+"\x01", 1_500_000_000, 2_750_000_001)
+	c.Span("dsp", "dma", "load", 0, 1_000_000_000)
+	c.Counter("dsp", "power (W)", 1_000_000, 0.25)
+	c.Span("npu", "thread 0", "pool", 5, 3, trace.Arg{Key: "operation", Value: 3}, trace.Arg{Key: "stalls", Value: map[string]int64{"dram": 4}})
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"displayTimeUnit":"ns","traceEvents":[
-{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"dsp/thread0"}},
+{"ph":"M","pid":1,"tid":0,"name":"process_name","args":{"name":"dsp"}},
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"thread 0"}},
 {"ph":"X","pid":1,"tid":1,"ts":1.5,"dur":1.250000001,"name":"conv \"3x3\" \\ é\u0001"},
 {"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"dma"}},
 {"ph":"X","pid":1,"tid":2,"ts":0,"dur":1,"name":"load"},
-{"ph":"X","pid":1,"tid":1,"ts":0.000000005,"dur":0,"name":"pool"}
+{"ph":"C","pid":1,"tid":0,"ts":0.001,"name":"power (W)","args":{"value":0.25}},
+{"ph":"M","pid":2,"tid":0,"name":"process_name","args":{"name":"npu"}},
+{"ph":"M","pid":2,"tid":1,"name":"thread_name","args":{"name":"thread 0"}},
+{"ph":"X","pid":2,"tid":1,"ts":0.000000005,"dur":0,"name":"pool","args":{"operation":3,"stalls":{"dram":4}}}
 ]}
 `
-	if got := b.String(); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("trace (-want +got):\n%s", diff)
+	}
+	if c.Spans() != 3 {
+		t.Errorf("%d spans, want 3", c.Spans())
 	}
 	d := decode(t, b.Bytes())
-	if len(d.TraceEvents) != 5 || d.TraceEvents[1].Name != "conv \"3x3\" \\ é\x01" {
+	if len(d.TraceEvents) != 9 || d.TraceEvents[2].Name != "conv \"3x3\" \\ é\x01" {
 		t.Errorf("decoded %+v", d)
 	}
 }
@@ -65,7 +72,8 @@ func TestCloseEarlyAndTwice(t *testing.T) {
 	if err := errors.Join(c.Close(), c.Close()); err != nil {
 		t.Fatal(err)
 	}
-	c.Span("late", "is dropped", 0, 1)
+	c.Span("late", "track", "is dropped", 0, 1)
+	c.Counter("late", "is dropped", 0, 1)
 	if d := decode(t, b.Bytes()); len(d.TraceEvents) != 0 {
 		t.Errorf("events in an empty trace: %+v", d)
 	}
@@ -74,8 +82,9 @@ func TestCloseEarlyAndTwice(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	var b bytes.Buffer
 	c := trace.NewChrome(&b)
-	c.Span("", "", math.MinInt64, math.MaxInt64)
-	c.Span("x", "bad utf8 \xff", -1, math.MaxInt64)
+	c.Span("", "", "", math.MinInt64, math.MaxInt64)
+	c.Span("x", "y", "bad utf8 \xff", -1, math.MaxInt64, trace.Arg{Key: "value", Value: math.NaN()}, trace.Arg{Key: "text", Value: "\x00"})
+	c.Counter("x", "infinite", 0, math.Inf(1))
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +103,7 @@ func (f *full) Write(p []byte) (int, error) {
 func TestWriteErrorReported(t *testing.T) {
 	c := trace.NewChrome(&full{left: 1 << 17})
 	for i := range int64(10_000) {
-		c.Span("t", "n", i, i+1)
+		c.Span("p", "t", "n", i, i+1)
 	}
 	if err := c.Close(); err == nil {
 		t.Error("no error from a full disk")
@@ -103,8 +112,8 @@ func TestWriteErrorReported(t *testing.T) {
 
 func TestSpanDoesNotAllocate(t *testing.T) {
 	c := trace.NewChrome(&full{left: 1 << 40})
-	c.Span("track", "name", 0, 1)
-	if n := testing.AllocsPerRun(1000, func() { c.Span("track", "name", 123456789, 223456789) }); n != 0 {
+	c.Span("device", "track", "name", 0, 1)
+	if n := testing.AllocsPerRun(1000, func() { c.Span("device", "track", "name", 123456789, 223456789) }); n != 0 {
 		t.Errorf("%v allocations per span", n)
 	}
 }
@@ -113,6 +122,6 @@ func BenchmarkSpan(b *testing.B) {
 	c := trace.NewChrome(&full{left: 1 << 60})
 	b.ReportAllocs()
 	for i := range b.N {
-		c.Span("dsp/thread0", "conv", int64(i)*1234567, int64(i)*1234567+999)
+		c.Span("dsp", "thread 0", "conv", int64(i)*1234567, int64(i)*1234567+999)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -149,37 +150,52 @@ func withShapes(m *nn.Model, shapes [][]uint32) *nn.Model {
 
 // stats turns a timing into the HAL's terms, the fixed cost included.
 func (d *Device) stats(t *refcpu.Timing) hal.Stats {
-	launch := int64(float64(d.cfg.Launch) * float64(t.ClockHz) / 1e15)
+	clock := sim.Clock{Hz: t.ClockHz}
+	launch := clock.Cycle(d.cfg.Launch)
 	s := hal.Stats{
-		Cycles: t.Cycles + launch, LatencyFs: t.LatencyFs() + int64(d.cfg.Launch), ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
+		Cycles: t.Cycles + launch, LatencyFs: int64(clock.At(t.Cycles) + d.cfg.Launch), ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
 		Counters: []hal.Counter{{Name: "dram_bytes", Value: t.DRAMBytes}},
 	}
-	for reason, n := range t.Reasons {
-		if refcpu.Reason(reason) == refcpu.ReasonLaunch {
-			n += launch
-		}
-		if n != 0 {
-			s.Stalls = append(s.Stalls, hal.StallCycles{Reason: refcpu.Reason(reason).String(), Cycles: n})
-		}
-	}
+	all := t.Reasons
+	all[refcpu.ReasonLaunch] += launch
+	s.Stalls = stalls(&all)
+	var cycles int64
 	for i := range t.Operations {
 		o := &t.Operations[i]
+		start := clock.At(cycles)
+		cycles += o.Cycles
 		s.Operations = append(s.Operations, hal.OperationStats{
-			Index: o.Index, Cycles: o.Cycles, EnergyPJ: o.EnergyPJ, MACs: o.MACs, BoundBy: o.BoundBy().String(),
+			Index: o.Index, Cycles: o.Cycles, TimeFs: int64(clock.At(cycles) - start), EnergyPJ: o.EnergyPJ, MACs: o.MACs,
+			Stalls: stalls(&o.Reasons), BoundBy: o.BoundBy().String(), DRAMBytes: o.DRAMBytes,
 		})
 	}
+	s.Operations = append(s.Operations, lower.Launch(launch, d.cfg.Launch))
 	return s
 }
 
+// stalls lists the reasons that took cycles.
+func stalls(reasons *[refcpu.NumReasons]int64) []hal.StallCycles {
+	var l []hal.StallCycles
+	for reason, n := range reasons {
+		if n != 0 {
+			l = append(l, hal.StallCycles{Reason: refcpu.Reason(reason).String(), Cycles: n})
+		}
+	}
+	return l
+}
+
+// spans draws the operations one after the other.
 func (d *Device) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
-	if to == nil {
+	span := lower.Trace(to, 0, d.cfg.Launch, 0)
+	if span == nil {
 		return
 	}
-	at := int64(d.cfg.Launch)
+	clock := sim.Clock{Hz: t.ClockHz}
+	var cycles int64
 	for i := range t.Operations {
-		end := at + int64(float64(t.Operations[i].Cycles)*1e15/float64(t.ClockHz))
-		to.Span("threads", m.Main.Operations[i].Type.String(), at, end)
-		at = end
+		start := clock.At(cycles)
+		cycles += t.Operations[i].Cycles
+		span(sim.Span{Track: "threads", Name: m.Main.Operations[i].Type.String(), Region: i, Start: start, End: clock.At(cycles)})
 	}
 }
 

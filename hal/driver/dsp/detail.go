@@ -100,7 +100,7 @@ func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 		}
 	}
 	s := &p.dev.cfg.Spec
-	for i := range st.Operations {
+	for i := range report.Regions { // the rows of st.Operations but for the launch
 		o, g := &st.Operations[i], &report.Regions[i]
 		o.Threads = lower.Threads(g)
 		c := regions[o.Index]

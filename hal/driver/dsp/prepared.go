@@ -9,7 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/sim"
 )
 
 // prepared is a model as stages.
@@ -132,15 +131,9 @@ func (p *prepared) stage(s *stage, r *hal.Request, res *hal.Result, values [][]b
 		}
 		return nil, hal.Errorf(hal.GeneralFailure, "dsp driver: %w", err)
 	}
-	o := dsp.Options{Functional: r.Functional}
+	o := dsp.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, res.Stats.LatencyFs, p.dev.cfg.Launch, s.first)}
 	if r.Detail && !r.Functional {
 		o.Profile = &dsp.Profile{}
-	}
-	if r.Trace != nil {
-		start := res.Stats.LatencyFs
-		o.Span = func(track, name string, from, to sim.Time) {
-			r.Trace.Span(track, name, start+int64(from), start+int64(to))
-		}
 	}
 	return pl.run(in, o)
 }

@@ -113,13 +113,7 @@ func (p *prepared) run(m *machine, r *hal.Request) (*sim.Report, error) {
 	for i, t := range p.program.inputs {
 		copy(m.arena[t.off:], r.Inputs[i])
 	}
-	o := core.Options{Functional: r.Functional}
-	if r.Trace != nil {
-		clock := sim.Clock{Hz: p.dev.cfg.Spec.Hz}
-		o.Span = func(s core.Span) {
-			r.Trace.Span(s.Track, s.Name, int64(clock.At(s.Start)), int64(clock.At(s.End)))
-		}
-	}
+	o := core.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, 0, p.dev.cfg.Launch, 0)}
 	return m.core.Run(&m.space, p.program.dispatches, o)
 }
 

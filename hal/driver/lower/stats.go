@@ -8,32 +8,71 @@ import (
 )
 
 // Stats is a core's report in the HAL's terms. Region IDs must be operation
-// indexes; those below 0 are costs of the execution as a whole. launch is the
+// indexes; those below 0 are the transfer of inputs and outputs. launch is the
 // time from the request at the driver to the device's first cycle and from its
-// last back to the waiting thread; it counts as device cycles charged to
-// "launch". A report without a clock (a functional run) stays empty.
+// last back to the waiting thread; it is a row of its own, after those of the
+// regions, and counts as device cycles charged to "launch". A report without a
+// clock (a functional run) stays empty.
 func Stats(r *sim.Report, launch sim.Time) hal.Stats {
 	s := hal.Stats{
 		Cycles: r.Cycles, LatencyFs: int64(r.Time), ClockHz: r.Hz, EnergyPJ: r.EnergyPJ, Instructions: r.Instructions,
 	}
 	stalls := r.Stalls
-	if r.Hz > 0 && r.Cycles > 0 {
-		cycles := sim.Clock{Hz: r.Hz}.Cycle(launch)
-		stalls[sim.StallLaunch] += cycles
-		s.Cycles += cycles
-		s.LatencyFs += int64(launch)
-	}
-	s.Stalls = list(&stalls)
+	clock := sim.Clock{Hz: max(r.Hz, 1)}
+	var cycles int64
 	for i := range r.Regions {
 		g := &r.Regions[i]
+		// Instants are rounded, not intervals, so that the times add up.
+		start := clock.At(cycles)
+		cycles += g.Cycles
 		s.Operations = append(s.Operations, hal.OperationStats{
-			Index: g.ID, Cycles: g.Cycles, EnergyPJ: g.EnergyPJ, BoundBy: g.Stalls.Largest().String(),
+			Index: g.ID, Cycles: g.Cycles, TimeFs: int64(clock.At(cycles) - start), EnergyPJ: g.EnergyPJ,
+			Stalls: list(&g.Stalls), BoundBy: g.Stalls.Largest().String(), DRAMBytes: g.DRAMBytes,
 		})
+		if g.ID < 0 {
+			s.Operations[i].Index = hal.TransferIndex
+		}
 	}
+	if r.Hz > 0 && r.Cycles > 0 {
+		n := clock.Cycle(launch)
+		stalls[sim.StallLaunch] += n
+		s.Cycles += n
+		s.LatencyFs += int64(launch)
+		s.Operations = append(s.Operations, Launch(n, launch))
+	}
+	s.Stalls = list(&stalls)
 	for _, c := range r.Counters {
 		s.Counters = append(s.Counters, hal.Counter(c))
 	}
 	return s
+}
+
+// Launch is the row of an execution's fixed cost.
+func Launch(cycles int64, t sim.Time) hal.OperationStats {
+	why := sim.StallLaunch.String()
+	return hal.OperationStats{
+		Index: hal.LaunchIndex, Cycles: cycles, TimeFs: int64(t), BoundBy: why, Stalls: []hal.StallCycles{{Reason: why, Cycles: cycles}},
+	}
+}
+
+// Trace passes the spans of a core on to a tracer, nil to nil. startFs is when
+// the execution begins; the core begins after launch, which becomes a span.
+// Region r is the operation first+r.
+func Trace(to hal.Tracer, startFs int64, launch sim.Time, first int) func(sim.Span) {
+	if to == nil {
+		return nil
+	}
+	if launch > 0 {
+		to.Span(hal.Span{Track: "launch", Name: "launch", Operation: hal.LaunchIndex, StartFs: startFs, EndFs: startFs + int64(launch)})
+	}
+	startFs += int64(launch)
+	return func(s sim.Span) {
+		op := first + s.Region
+		if s.Region < 0 {
+			op = hal.TransferIndex
+		}
+		to.Span(hal.Span{Track: s.Track, Name: s.Name, Operation: op, StartFs: startFs + int64(s.Start), EndFs: startFs + int64(s.End)})
+	}
 }
 
 // Append adds the costs of a part that runs after those of s.
@@ -43,22 +82,16 @@ func Append(s, next *hal.Stats) {
 	s.EnergyPJ += next.EnergyPJ
 	s.Instructions += next.Instructions
 	s.ClockHz = max(s.ClockHz, next.ClockHz)
-	s.Operations = append(s.Operations, next.Operations...)
-	var stalls []hal.StallCycles
-	for reason := range sim.NumReasons {
-		x := hal.StallCycles{Reason: reason.String()}
-		for _, list := range [2][]hal.StallCycles{s.Stalls, next.Stalls} {
-			for _, y := range list {
-				if y.Reason == x.Reason {
-					x.Cycles += y.Cycles
-				}
+	for _, o := range next.Operations {
+		if o.Index < 0 {
+			if i := slices.IndexFunc(s.Operations, func(x hal.OperationStats) bool { return x.Index == o.Index }); i >= 0 {
+				merge(&s.Operations[i], &o)
+				continue
 			}
 		}
-		if x.Cycles != 0 {
-			stalls = append(stalls, x)
-		}
+		s.Operations = append(s.Operations, o)
 	}
-	s.Stalls = stalls
+	s.Stalls = sumStalls(s.Stalls, next.Stalls)
 	for _, c := range next.Counters {
 		i := slices.IndexFunc(s.Counters, func(x hal.Counter) bool { return x.Name == c.Name })
 		if i < 0 {
@@ -67,6 +100,34 @@ func Append(s, next *hal.Stats) {
 		}
 		s.Counters[i].Value += c.Value
 	}
+}
+
+// merge adds the costs of another execution to a row.
+func merge(s, next *hal.OperationStats) {
+	s.Cycles += next.Cycles
+	s.TimeFs += next.TimeFs
+	s.EnergyPJ += next.EnergyPJ
+	s.DRAMBytes += next.DRAMBytes
+	s.Stalls = sumStalls(s.Stalls, next.Stalls)
+}
+
+// sumStalls adds two lists of reasons; the sum has the order of sim.Reason.
+func sumStalls(a, b []hal.StallCycles) []hal.StallCycles {
+	var sum []hal.StallCycles
+	for reason := range sim.NumReasons {
+		x := hal.StallCycles{Reason: reason.String()}
+		for _, list := range [2][]hal.StallCycles{a, b} {
+			for _, y := range list {
+				if y.Reason == x.Reason {
+					x.Cycles += y.Cycles
+				}
+			}
+		}
+		if x.Cycles != 0 {
+			sum = append(sum, x)
+		}
+	}
+	return sum
 }
 
 // Threads is the cycles of all threads in the HAL's terms.

@@ -155,10 +155,7 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 		}
 		copy(io[b.addr:], r.Inputs[i])
 	}
-	o := core.Options{Functional: r.Functional}
-	if r.Trace != nil {
-		o.Span = func(track, name string, start, end sim.Time) { r.Trace.Span(track, name, int64(start), int64(end)) }
-	}
+	o := core.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, 0, p.dev.cfg.Launch, 0)}
 	if p.dev.cfg.NewLevels != nil && !r.Functional {
 		if o.Levels, err = p.dev.cfg.NewLevels(); err != nil {
 			return nil, err

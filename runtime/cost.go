@@ -1,0 +1,188 @@
+package nnrt
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// DeviceCost is what the parts of an execution on one device cost.
+type DeviceCost struct {
+	Device   string
+	Parts    int // executions of the device
+	ClockHz  int64
+	Cycles   int64 // of this clock
+	TimeFs   int64
+	EnergyPJ float64
+	Stalls   []hal.StallCycles // they add up to Cycles
+}
+
+// OperationCost is what one operation cost, wherever it ran. Cycles are of the
+// clock of Device.
+type OperationCost struct {
+	Index     int // negative in Result.Overheads; see hal.LaunchIndex
+	Type      nn.OperationType
+	Device    string
+	Cycles    int64
+	TimeFs    int64
+	EnergyPJ  float64
+	MACs      int64
+	DRAMBytes int64
+	BoundBy   string            // the largest stall; "none" when the operation took no cycles
+	Stalls    []hal.StallCycles // they add up to Cycles
+	Inputs    [][]uint32        // shapes of the operands, nil where unknown; empty for scalars
+	Outputs   [][]uint32
+	// With ExecuteOptions.Detail, from devices that have it; see hal.OperationStats.
+	Threads  []hal.StallCycles
+	Counters []hal.Counter
+}
+
+// Name is the operation's type, or the name of an overhead.
+func (o *OperationCost) Name() string {
+	switch o.Index {
+	case hal.LaunchIndex:
+		return "LAUNCH"
+	case hal.TransferIndex:
+		return "TRANSFER"
+	}
+	return o.Type.String()
+}
+
+// Clock is the one clock of an execution: ok is false when it used several
+// devices, whose cycles cannot be added.
+func (r *Result) Clock() (d DeviceCost, ok bool) {
+	if len(r.Devices) != 1 {
+		return DeviceCost{}, false
+	}
+	return r.Devices[0], true
+}
+
+// On is what the execution cost on a device; nothing when it did not run there.
+func (r *Result) On(device string) DeviceCost {
+	for _, d := range r.Devices {
+		if d.Device == device {
+			return d
+		}
+	}
+	return DeviceCost{Device: device}
+}
+
+// add charges a part of the model.
+func (r *Result) add(g *nn.Subgraph, device hal.Device, operations []int, st *hal.Stats) {
+	r.LatencyFs += st.LatencyFs
+	r.EnergyPJ += st.EnergyPJ
+	r.Instructions += st.Instructions
+	r.Counters = append(r.Counters, st.Counters...)
+	r.device(device.Name()).add(st)
+	for _, i := range operations {
+		r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: device.Name(), BoundBy: "none", MACs: OperationMACs(g, i)}
+	}
+	for i := range st.Operations {
+		op := &st.Operations[i]
+		if op.Index >= len(operations) {
+			continue
+		}
+		c := r.overhead(device.Name(), op.Index)
+		if op.Index >= 0 {
+			c = &r.Operations[operations[op.Index]]
+		}
+		c.add(op)
+	}
+}
+
+// device returns the costs of a device so far.
+func (r *Result) device(name string) *DeviceCost {
+	i := slices.IndexFunc(r.Devices, func(d DeviceCost) bool { return d.Device == name })
+	if i < 0 {
+		i = len(r.Devices)
+		r.Devices = append(r.Devices, DeviceCost{Device: name})
+	}
+	return &r.Devices[i]
+}
+
+// overhead returns the row of a device with an index below 0, nil for others.
+func (r *Result) overhead(device string, index int) *OperationCost {
+	if index >= 0 {
+		return nil
+	}
+	i := slices.IndexFunc(r.Overheads, func(c OperationCost) bool { return c.Device == device && c.Index == index })
+	if i < 0 {
+		i = len(r.Overheads)
+		r.Overheads = append(r.Overheads, OperationCost{Device: device, Index: index})
+	}
+	return &r.Overheads[i]
+}
+
+func (d *DeviceCost) add(st *hal.Stats) {
+	d.Parts++
+	d.ClockHz = max(d.ClockHz, st.ClockHz)
+	d.Cycles += st.Cycles
+	d.TimeFs += st.LatencyFs
+	d.EnergyPJ += st.EnergyPJ
+	d.Stalls = sumStalls(d.Stalls, st.Stalls)
+}
+
+func (c *OperationCost) add(op *hal.OperationStats) {
+	c.Cycles += op.Cycles
+	c.TimeFs += op.TimeFs
+	c.EnergyPJ += op.EnergyPJ
+	c.DRAMBytes += op.DRAMBytes
+	c.Stalls = sumStalls(c.Stalls, op.Stalls)
+	c.BoundBy, c.Threads, c.Counters = op.BoundBy, op.Threads, op.Counters
+}
+
+// sumStalls adds two lists of cycles by reason. The sum is ordered by cycles,
+// then by name; reasons with 0 cycles are left out.
+func sumStalls(a, b []hal.StallCycles) []hal.StallCycles {
+	var sum []hal.StallCycles
+	for _, list := range [2][]hal.StallCycles{a, b} {
+		for _, x := range list {
+			i := slices.IndexFunc(sum, func(y hal.StallCycles) bool { return y.Reason == x.Reason })
+			if i >= 0 {
+				sum[i].Cycles += x.Cycles
+			} else if x.Cycles != 0 {
+				sum = append(sum, x)
+			}
+		}
+	}
+	slices.SortFunc(sum, func(x, y hal.StallCycles) int {
+		return cmp.Or(cmp.Compare(y.Cycles, x.Cycles), cmp.Compare(x.Reason, y.Reason))
+	})
+	return sum
+}
+
+// shapes fills the shapes of the operations' operands, with those that the
+// execution has found out.
+func (e *execution) shapes(r *Result) {
+	g := e.Model.Main
+	g.Operands = slices.Clone(g.Operands)
+	for i, d := range e.dims {
+		if d != nil {
+			g.Operands[i].Dimensions = d
+		}
+	}
+	if known, err := opspec.Resolve(&g); err == nil {
+		g = *known
+	}
+	list := func(operands []uint32) [][]uint32 {
+		var l [][]uint32
+		for _, x := range operands {
+			switch o := &g.Operands[x]; {
+			case o.Type.IsScalar():
+				l = append(l, []uint32{})
+			case o.Lifetime == nn.NoValue || !o.Known():
+				l = append(l, nil)
+			default:
+				l = append(l, o.Dimensions)
+			}
+		}
+		return l
+	}
+	for i := range r.Operations {
+		op := &g.Operations[i]
+		r.Operations[i].Inputs, r.Operations[i].Outputs = list(op.Inputs), list(op.Outputs)
+	}
+}
