@@ -11,6 +11,10 @@ type jsonInner struct {
 	X float64 `json:"x"`
 }
 
+type jsonMore struct {
+	Y int `json:"y"`
+}
+
 type jsonSample struct {
 	Name   string             `json:"name"`
 	Value  float64            `json:"value"`
@@ -29,19 +33,22 @@ type jsonSample struct {
 	hidden int
 	Drop   int `json:"-"`
 	jsonInner
+	*jsonMore
 }
 
 // TestJSONIsMarshal: finite values are encoded as encoding/json encodes them.
 func TestJSONIsMarshal(t *testing.T) {
 	v := jsonSample{Name: `a "<b>"`, Value: 1e30, Small: 0.1, List: []float64{1, 2.5}, Map: map[string]float64{"b": 1, "a": 2},
 		Raw: json.RawMessage(`{"k":[1]}`), Inner: &jsonInner{3}, Any: []any{1, "x", nil, map[string]any{}}, Bytes: []byte{1, 2}, hidden: 1}
-	want, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := encodeJSON(v)
-	if err != nil || string(got) != string(want) {
-		t.Errorf("%v\n got %s\nwant %s", err, got, want)
+	for _, v.jsonMore = range []*jsonMore{nil, &jsonMore{4}} {
+		want, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := encodeJSON(v)
+		if err != nil || string(got) != string(want) {
+			t.Errorf("%v\n got %s\nwant %s", err, got, want)
+		}
 	}
 }
 
