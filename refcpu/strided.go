@@ -5,22 +5,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// stridedParsers are the operations that only reorder or select elements.
-var stridedParsers = [nn.OperationCount]func(opspec.View, *nn.Operation) (opspec.Strided, error){
-	nn.OpTranspose:      opspec.View.Transpose,
-	nn.OpSlice:          opspec.View.Slice,
-	nn.OpStridedSlice:   opspec.View.StridedSlice,
-	nn.OpDepthToSpace:   opspec.View.DepthToSpace,
-	nn.OpSpaceToDepth:   opspec.View.SpaceToDepth,
-	nn.OpBatchToSpaceNd: opspec.View.BatchToSpace,
-	nn.OpSpaceToBatchNd: opspec.View.SpaceToBatch,
-	nn.OpChannelShuffle: opspec.View.ChannelShuffle,
-	nn.OpReverse:        opspec.View.Reverse,
-}
-
-// prepareStrided is the operations of stridedParsers.
+// prepareStrided is the operations that opspec.IsStrided names.
 func prepareStrided(v opspec.View, op *nn.Operation) (kern, error) {
-	s, err := stridedParsers[op.Type](v, op)
+	s, err := v.Strided(op)
 	if err != nil {
 		return nil, err
 	}

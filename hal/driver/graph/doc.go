@@ -1,0 +1,22 @@
+// Package graph is the middle end that the drivers of all devices share: it makes a
+// model canonical, so that a lowering meets one form of each operation.
+//
+// A Graph is an NNAPI subgraph with, for each operation, the operation of the model
+// it stems from. Passes change it; a driver picks the passes it wants from the table
+// in pass.go with NewPipeline, which keeps them in the order of the table:
+//
+//	resolve shapes        shapes.go      shapes of temporaries and outputs follow from the inputs
+//	fold constants        fold.go        moves and dequantization of constants happen when the model is prepared
+//	NCHW to NHWC          nchw.go        images in NCHW order pass through TRANSPOSE, operations work on NHWC
+//	cancel transposes     transpose.go   TRANSPOSE pairs that undo each other go
+//	explicit padding      padding.go     SAME and VALID become numbers
+//	fuse activations      activation.go  RELU, RELU1 and RELU6 join the operation before them
+//	remove dead operations  dead.go      what nobody reads is not computed
+//
+// Analyses (analysis.go) are values computed from a graph: who reads what, when a
+// value is needed, which operands share their bytes. They hold until the graph
+// changes. Stages (stage.go) cut a graph where only an execution knows how it goes on.
+//
+// The package knows no device and no instruction. Text and Parse (text.go) write and
+// read a graph, so that every pass has a readable test: testdata/*.txtar.
+package graph

@@ -1,0 +1,112 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// Graph is the main subgraph of a model on its way to a device. It stays a valid
+// NNAPI subgraph after every pass, so that opspec reads its operations at any time.
+// A Graph shares operand data with its model and never writes to it.
+type Graph struct {
+	nn.Subgraph
+	Relaxed bool // float32 may compute with the range and precision of float16
+	// Origin is, for each operation, the operation of the model that it computes or
+	// helps to compute. Statistics are reported by it.
+	Origin []int
+}
+
+// New returns the graph of a model: one operation for each of the model's.
+func New(m *nn.Model) *Graph {
+	g := FromSubgraph(&m.Main)
+	g.Relaxed = m.Relaxed
+	return g
+}
+
+// FromSubgraph returns the graph of a subgraph.
+func FromSubgraph(s *nn.Subgraph) *Graph {
+	g := &Graph{Subgraph: *s, Origin: make([]int, len(s.Operations))}
+	g.Operands, g.Operations = slices.Clone(s.Operands), slices.Clone(s.Operations)
+	g.Inputs, g.Outputs = slices.Clone(s.Inputs), slices.Clone(s.Outputs)
+	for i := range g.Origin {
+		g.Origin[i] = i
+	}
+	return g
+}
+
+// Clone returns a graph that can be changed without changing g.
+func (g *Graph) Clone() *Graph {
+	c := FromSubgraph(&g.Subgraph)
+	c.Relaxed, c.Origin = g.Relaxed, slices.Clone(g.Origin)
+	return c
+}
+
+// View reads the operations of the graph.
+func (g *Graph) View() opspec.View { return opspec.ModelView(&g.Subgraph) }
+
+// AddOperand appends an operand and returns its index.
+func (g *Graph) AddOperand(o nn.Operand) uint32 {
+	g.Operands = append(g.Operands, o)
+	return uint32(len(g.Operands) - 1)
+}
+
+// AddTemporary appends a temporary of the type and quantization of operand like,
+// with another shape.
+func (g *Graph) AddTemporary(like uint32, dims []uint32) uint32 {
+	o := g.Operands[like]
+	o.Lifetime, o.Data, o.Dimensions = nn.TemporaryVariable, nil, dims
+	return g.AddOperand(o)
+}
+
+// AddInt32 appends a constant INT32 scalar.
+func (g *Graph) AddInt32(v int32) uint32 {
+	return g.AddOperand(nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: int32Bytes(v)})
+}
+
+// AddInt32s appends a constant TENSOR_INT32 vector.
+func (g *Graph) AddInt32s(v ...int32) uint32 {
+	return g.AddOperand(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(len(v))}, Lifetime: nn.ConstantCopy, Data: int32Bytes(v...)})
+}
+
+// AddBool appends a constant BOOL scalar.
+func (g *Graph) AddBool(v bool) uint32 {
+	data := []byte{0}
+	if v {
+		data[0] = 1
+	}
+	return g.AddOperand(nn.Operand{Type: nn.Bool, Lifetime: nn.ConstantCopy, Data: data})
+}
+
+func int32Bytes(v ...int32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = append(b, byte(x), byte(x>>8), byte(x>>16), byte(x>>24))
+	}
+	return b
+}
+
+// rewriter builds the new list of operations of a pass that replaces some.
+type rewriter struct {
+	g          *Graph
+	operations []nn.Operation
+	origin     []int
+}
+
+// add appends an operation that computes, or helps to compute, operation origin of
+// the model.
+func (r *rewriter) add(origin int, op nn.Operation) {
+	r.operations = append(r.operations, op)
+	r.origin = append(r.origin, origin)
+}
+
+// commit makes the list the graph's.
+func (r *rewriter) commit() { r.g.Operations, r.g.Origin = r.operations, r.origin }
+
+// withInput is op with another operand as input i; op itself does not change.
+func withInput(op nn.Operation, i int, x uint32) nn.Operation {
+	op.Inputs = slices.Clone(op.Inputs)
+	op.Inputs[i] = x
+	return op
+}

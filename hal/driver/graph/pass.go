@@ -1,0 +1,85 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Pass changes a graph without changing what it computes.
+type Pass struct {
+	Name string
+	// Run reports whether it changed g. An error means that the model contradicts
+	// itself; g is then of no further use.
+	Run func(g *Graph) (changed bool, err error)
+	// After names passes that must run before this one where both are chosen, and
+	// why the order of the table is what it is.
+	After []string
+}
+
+// Names of the passes.
+const (
+	ResolveShapes        = "resolve shapes"
+	FoldConstants        = "fold constants"
+	ConvertNCHW          = "NCHW to NHWC"
+	CancelTransposes     = "cancel transposes"
+	ExplicitPadding      = "explicit padding"
+	FuseActivations      = "fuse activations"
+	RemoveDeadOperations = "remove dead operations"
+)
+
+// passes is every pass, in the order in which a pipeline runs those it has.
+var passes = []Pass{
+	{Name: ResolveShapes, Run: resolveShapes},
+	// A folded constant may be a shape, an axis or a filter.
+	{Name: FoldConstants, Run: foldConstants, After: []string{ResolveShapes}},
+	// The permutation of an image needs its shape.
+	{Name: ConvertNCHW, Run: convertNCHW, After: []string{ResolveShapes}},
+	// Most pairs stand between two operations that were NCHW.
+	{Name: CancelTransposes, Run: cancelTransposes, After: []string{ConvertNCHW}},
+	// SAME depends on the size of the image.
+	{Name: ExplicitPadding, Run: explicitPadding, After: []string{ResolveShapes, ConvertNCHW}},
+	{Name: FuseActivations, Run: fuseActivations, After: []string{CancelTransposes}},
+	{Name: RemoveDeadOperations, Run: removeDeadOperations, After: []string{FoldConstants, CancelTransposes}},
+}
+
+// PassNames lists the passes in their order.
+func PassNames() []string {
+	var names []string
+	for _, p := range passes {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Pipeline is a choice of passes in the order of the table.
+type Pipeline []Pass
+
+// NewPipeline returns the named passes. A name that does not exist is a mistake of
+// the driver and panics.
+func NewPipeline(names ...string) Pipeline {
+	var l Pipeline
+	for _, p := range passes {
+		if slices.Contains(names, p.Name) {
+			l = append(l, p)
+		}
+	}
+	if len(l) != len(names) {
+		panic(fmt.Sprintf("graph: of the passes %q only %d exist, or one is named twice", names, len(l)))
+	}
+	return l
+}
+
+// Run runs the passes. After each one, observe is called with its name and the
+// graph, unless it is nil.
+func (l Pipeline) Run(g *Graph, observe func(pass string, changed bool, g *Graph)) error {
+	for i := range l {
+		changed, err := l[i].Run(g)
+		if err != nil {
+			return fmt.Errorf("%s: %w", l[i].Name, err)
+		}
+		if observe != nil {
+			observe(l[i].Name, changed, g)
+		}
+	}
+	return nil
+}

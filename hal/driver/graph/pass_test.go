@@ -1,0 +1,152 @@
+package graph
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "write the graphs after the passes to testdata")
+
+// TestPasses runs one pass per file of testdata: the graph before, the name of the
+// pass as the file's comment, the graph after. A graph without "after" is not changed.
+func TestPasses(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, path := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, _, _ := strings.Cut(string(a.Comment), "\n")
+			seen[name] = true
+			before, after := file(a, "before"), file(a, "after")
+			g, err := Parse(before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := text(t, g); got != before {
+				t.Errorf("Text(Parse(before)):\n%s", cmp.Diff(before, got))
+			}
+			source := g.Clone()
+			changed, err := NewPipeline(name)[0].Run(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := g.Check(); err != nil {
+				t.Error(err)
+			}
+			if d := cmp.Diff(before, text(t, source)); d != "" {
+				t.Errorf("the pass wrote to a clone of its graph:\n%s", d)
+			}
+			got := text(t, g)
+			if changed != (got != before) {
+				t.Errorf("the pass says changed = %v", changed)
+			}
+			if *update {
+				a.Files = []txtar.File{{Name: "before", Data: []byte(before)}}
+				if got != before {
+					a.Files = append(a.Files, txtar.File{Name: "after", Data: []byte(got)})
+				}
+				if err := os.WriteFile(path, txtar.Format(a), 0o666); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if after == "" {
+				after = before
+			}
+			if d := cmp.Diff(after, got); d != "" {
+				t.Errorf("after %s:\n%s", name, d)
+			}
+		})
+	}
+	for _, p := range passes {
+		if !seen[p.Name] {
+			t.Errorf("no file of testdata runs %q", p.Name)
+		}
+	}
+}
+
+func file(a *txtar.Archive, name string) string {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+func text(t *testing.T, g *Graph) string {
+	var b strings.Builder
+	if err := g.Text(&b, -1); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestPassOrder holds the table to what its passes say of each other.
+func TestPassOrder(t *testing.T) {
+	at := map[string]int{}
+	for i, p := range passes {
+		if _, twice := at[p.Name]; twice {
+			t.Errorf("%q is in the table twice", p.Name)
+		}
+		at[p.Name] = i
+	}
+	for i, p := range passes {
+		for _, before := range p.After {
+			if j, ok := at[before]; !ok || j >= i {
+				t.Errorf("%q must run after %q", p.Name, before)
+			}
+		}
+	}
+}
+
+func TestParseErrors(t *testing.T) {
+	for _, c := range []struct{ text, err string }{
+		{"ADD %0 -> %1", "no origin"},
+		{"NOTHING %0 -> %1 ; of 0", "is no operation"},
+		{"%x TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]", "is no operand"},
+		{"%4294967295 TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]", "is no operand"},
+		{"%0 NOWHERE TENSOR_FLOAT32 [1]", "no lifetime"},
+		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1", "no list"},
+		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1] bytes 4", "can be read"},
+		{"inputs %0", "operand 0 of 0"},
+		{"%0 TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]\noutputs %0", "never written"},
+		{"%0 TEMPORARY_VARIABLE TENSOR_FLOAT32 [1]\n%1 SUBGRAPH_OUTPUT TENSOR_FLOAT32 [1]\nRELU %0 -> %1 ; of 0\noutputs %1", "before it is written"},
+		{"%0 SUBGRAPH_INPUT TENSOR_FLOAT32 [1]\nRELU %0 -> %0 ; of 0\ninputs %0", "which has a value"},
+	} {
+		if _, err := Parse(c.text); err == nil || !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %v, want %q", c.text, err, c.err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("%0 SUBGRAPH_INPUT TENSOR_QUANT8_ASYMM [1 2] scale 0.5 zero 128\n%1 SUBGRAPH_OUTPUT TENSOR_QUANT8_ASYMM [1 2] scale 0.5 zero 128\nRELU %0 -> %1 ; of 0\ninputs %0\noutputs %1\n")
+	f.Add("%0 CONSTANT_COPY TENSOR_QUANT8_SYMM_PER_CHANNEL [2] channel 0 [1 2] data 0102\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		g, err := Parse(s)
+		if err != nil {
+			return
+		}
+		for _, p := range passes {
+			if _, err := p.Run(g); err != nil {
+				return
+			}
+			if err := g.Check(); err != nil {
+				t.Fatalf("%s: %v", p.Name, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,20 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// resolveShapes completes the shapes of temporaries and outputs from the inputs. What
+// depends on a value or a shape that only an execution brings stays open.
+func resolveShapes(g *Graph) (changed bool, err error) {
+	s, err := opspec.Resolve(&g.Subgraph)
+	if err != nil {
+		return false, err
+	}
+	changed = !slices.EqualFunc(g.Operands, s.Operands, func(a, b nn.Operand) bool { return slices.Equal(a.Dimensions, b.Dimensions) })
+	g.Operands = s.Operands
+	return changed, nil
+}
