@@ -21,6 +21,7 @@ var layers = []struct {
 }{
 	{"hal/nn", nil},
 	{"hal/driver/arena", nil},
+	{"hal/driver/graph", []string{"hal/nn", "hal/opspec"}},
 	{"hal/driver/lower", []string{"hal", "sim"}},
 	{"hal/driver/cpu", []string{"hal", "hal/driver/lower", "refcpu", "sim"}},
 	{"hal/driver/gpu", []string{"hal", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "gpu"}},
