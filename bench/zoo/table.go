@@ -1,0 +1,122 @@
+package zoo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/builder"
+)
+
+// Sources of figures.
+const (
+	slimV1      = "TensorFlow-Slim, mobilenet_v1.md"
+	slimV2      = "TensorFlow-Slim, mobilenet/README.md"
+	torchvision = "torchvision, table of pre-trained weights"
+	modelZoo    = "OpenVINO Open Model Zoo (operations count twice)"
+)
+
+// row is an architecture and the formats it comes in.
+type row struct {
+	name    string
+	formats []builder.Format // named float and quant
+	build   architecture
+	figures Figures
+}
+
+var (
+	floatOnly   = []builder.Format{builder.Float32}
+	floatQuant  = []builder.Format{builder.Float32, builder.Quant8}
+	floatSigned = []builder.Format{builder.Float32, builder.Quant8Signed}
+	quantOnly   = []builder.Format{builder.Quant8}
+	signedOnly  = []builder.Format{builder.Quant8Signed}
+)
+
+// all is every network, sorted by name.
+var all = expand()
+
+func expand() (l []*Network) {
+	rows := slices.Concat(mobileNetsV1(), mobileNetsV2(), others)
+	for _, r := range rows {
+		for _, f := range r.formats {
+			suffix := "_quant"
+			if f == builder.Float32 {
+				suffix = "_float"
+			}
+			signed := slices.Contains(r.formats, builder.Quant8Signed)
+			l = append(l, &Network{Name: r.name + suffix, Published: r.figures, format: f, build: r.build, perScale: signed})
+		}
+	}
+	slices.SortFunc(l, func(x, y *Network) int { return cmp.Compare(x.Name, y.Name) })
+	return l
+}
+
+func mobileNetsV1() (l []row) {
+	macs := map[uint32][4]string{ // of sides 128, 160, 192, 224
+		25:  {"14", "21", "", "41"}, // 34 printed for 192 is more than the area explains
+		50:  {"49", "77", "110", "150"},
+		75:  {"104", "162", "233", "317"},
+		100: {"186", "291", "418", "569"},
+	}
+	parameters := map[uint32]string{25: "0.47", 50: "1.34", 75: "2.59", 100: "4.24"}
+	for w := range macs {
+		for i, side := range []uint32{128, 160, 192, 224} {
+			l = append(l, row{fmt.Sprintf("mobilenet_v1_%s_%d", widthName(w), side), floatQuant, mobileNetV1(w, side),
+				Figures{parameters[w], macs[w][i], slimV1}})
+		}
+	}
+	return l
+}
+
+func mobileNetsV2() (l []row) {
+	macs := map[uint32][5]string{ // of sides 96, 128, 160, 192, 224
+		35:  {"11", "20", "30", "43", "59"},
+		50:  {"18", "32", "50", "71", "97"},
+		75:  {"39", "69", "107", "153", "209"},
+		100: {"56", "99", "154", "221", "300"},
+		140: {"", "", "", "", "582"},
+	}
+	parameters := map[uint32]string{35: "1.66", 50: "1.95", 75: "2.61", 100: "3.47", 140: "6.06"}
+	for w := range macs {
+		for i, side := range []uint32{96, 128, 160, 192, 224} {
+			l = append(l, row{fmt.Sprintf("mobilenet_v2_%s_%d", widthName(w), side), floatQuant, mobileNetV2(w, side),
+				Figures{parameters[w], macs[w][i], slimV2}})
+		}
+	}
+	return l
+}
+
+const lite = "TensorFlow TPU models, efficientnet/lite/README.md"
+
+var others = []row{
+	{"mobilenet_v3_large", floatOnly, mobileNetV3(v3Large, 960, 1280), Figures{"5.48", "217", torchvision + "; TensorFlow-Slim, mobilenet/README.md"}},
+	{"mobilenet_v3_small", floatOnly, mobileNetV3(v3Small, 576, 1024), Figures{"2.54", "56", torchvision + "; arXiv 1905.02244, table 4"}},
+	{"mobilenet_edgetpu", signedOnly, mobileNetEdgeTPU, Figures{"4.0", "990", slimV2}},
+	{"mnasnet", floatOnly, mnasNet, Figures{"4.383", "314", torchvision}},
+	{"efficientnet_lite0", floatSigned, efficientNetLite(1.0, 1.0, 224), Figures{"4.7", "407", lite}},
+	{"efficientnet_lite1", floatSigned, efficientNetLite(1.0, 1.1, 240), Figures{"5.4", "631", lite}},
+	{"efficientnet_lite2", floatSigned, efficientNetLite(1.1, 1.2, 260), Figures{"6.1", "899", lite}},
+	{"efficientnet_lite3", floatSigned, efficientNetLite(1.2, 1.4, 280), Figures{"8.2", "1440", lite}},
+	{"efficientnet_lite4", floatSigned, efficientNetLite(1.4, 1.8, 300), Figures{"13.0", "2640", lite}},
+	{"resnet_18", floatSigned, resNet(false, 2, 2, 2, 2), Figures{"11.690", "1814", torchvision}},
+	{"resnet_34", floatSigned, resNet(false, 3, 4, 6, 3), Figures{"21.798", "3664", torchvision}},
+	{"resnet_50", floatSigned, resNet(true, 3, 4, 6, 3), Figures{"25.557", "4089", torchvision}},
+	{"resnet_101v2", floatSigned, resNet101V2, Figures{"44.54", "7830", "timm, resnetv2_101"}},
+	{"densenet121", floatOnly, denseNet121, Figures{"7.979", "2834", torchvision}},
+	{"inception_v1", floatQuant, inceptionV1, Figures{"6.619", "1508", modelZoo}},
+	{"inception_v3", floatQuant, inceptionV3, Figures{"23.819", "5734", modelZoo}},
+	{"inception_v4", floatQuant, inceptionV4, Figures{"42.648", "12292", modelZoo}},
+	{"inception_resnet_v2", floatOnly, inceptionResNetV2, Figures{"55.84", "13180", "timm, inception_resnet_v2"}},
+	{"vgg11", floatOnly, vgg(1, 1, 2, 2, 2), Figures{"132.863", "7609", torchvision}},
+	{"vgg16", floatOnly, vgg(2, 2, 3, 3, 3), Figures{"138.358", "15470", torchvision}},
+	{"vgg19", floatOnly, vgg(2, 2, 4, 4, 4), Figures{"143.667", "19632", torchvision}},
+	{"alexnet", floatOnly, alexNet, Figures{"61.101", "714", torchvision}},
+	{"squeezenet", floatSigned, squeezeNet, Figures{"1.248", "819", torchvision + ", squeezenet1_0"}},
+	{"nasnet_mobile", floatOnly, nasNetMobile, Figures{"5.3", "564", "arXiv 1707.07012, table 3"}},
+	{"ssd_mobilenet_v1", floatQuant, ssdMobileNetV1, Figures{"6.807", "1235", "OpenVINO Open Model Zoo; MLPerf inference (2.47 GOPs)"}},
+	{"mobiledet_dsp", quantOnly, mobileDetDSP, Figures{"7.16", "2820", "TensorFlow object detection, ssdlite_mobiledet_dsp_320x320_coco_sync_4x4.config"}},
+	{"deeplab_v3_mnv2", floatQuant, deepLabV3, Figures{"2.11", "2750", "arXiv 1801.04381, table 7; TensorFlow DeepLab, model_zoo.md"}},
+	{"mobilebert", floatOnly, mobileBERT(384), Figures{"24.58", "", "Hugging Face, google/mobilebert-uncased"}},
+	{"asr", floatOnly, asr, Figures{Source: "arXiv 1603.03185; TensorFlow Lite speech models, asr_am.svg"}},
+	{"tts", floatOnly, tts, Figures{Source: "arXiv 1606.06061; TensorFlow Lite speech models, tts.svg"}},
+}

@@ -1,0 +1,136 @@
+// Package zoo builds published networks by name, with their exact shapes and
+// deterministic synthetic weights. Nothing is read from files; the same name
+// gives the same bytes on every machine.
+//
+// A file holds a family of architectures. Batch normalization is folded into
+// the convolutions, as converted networks have it, except where an activation
+// stands in between. Parameters are weights and biases after folding;
+// multiply-accumulates are those of convolutions and matrix products.
+package zoo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/hal/builder"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// architecture adds a network to a builder, from inputs to outputs.
+type architecture func(*builder.Builder)
+
+// Network is a network that Build makes.
+type Network struct {
+	Name string
+	// Published are the figures that the source of the architecture states.
+	Published Figures
+	format    builder.Format
+	build     architecture
+	perScale  bool // channels have weight scales of their own
+}
+
+// Figures are published counts, in millions, printed with the digits of their
+// source; "" where the source has none.
+type Figures struct {
+	Parameters string
+	MACs       string
+	// Source says where the figures stand.
+	Source string
+}
+
+// Networks lists all networks by name.
+func Networks() []*Network { return slices.Clone(all) }
+
+// Names lists the names of all networks, sorted.
+func Names() []string {
+	l := make([]string, len(all))
+	for i, n := range all {
+		l[i] = n.Name
+	}
+	return l
+}
+
+// Find returns the network of a name.
+func Find(name string) (*Network, bool) {
+	i, ok := slices.BinarySearchFunc(all, name, func(n *Network, name string) int { return cmp.Compare(n.Name, name) })
+	if !ok {
+		return nil, false
+	}
+	return all[i], true
+}
+
+// Build makes the network with all weights.
+func (n *Network) Build() (*nn.Model, error) {
+	b := n.builder(false)
+	return b.Model(n.Name)
+}
+
+// Outline makes the network without the data of its weights, for counting, and
+// counts its parameters. The model does not validate.
+func (n *Network) Outline() (m *nn.Model, parameters int64, err error) {
+	b := n.builder(true)
+	m, err = b.Model(n.Name)
+	return m, b.Parameters(), err
+}
+
+func (n *Network) builder(shapesOnly bool) *builder.Builder {
+	b := builder.New(builder.Config{Format: n.format, ShapesOnly: shapesOnly, ChannelScales: n.perScale})
+	n.build(b)
+	return b
+}
+
+// Build makes the network of a name. An unknown name is an error that lists
+// similar ones.
+func Build(name string) (*nn.Model, error) {
+	n, ok := Find(name)
+	if !ok {
+		return nil, fmt.Errorf("no network is called %q; similar: %s", name, strings.Join(Similar(name, 5), ", "))
+	}
+	return n.Build()
+}
+
+// Similar lists the names of at most n networks that are closest to a name.
+func Similar(name string, n int) []string {
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var l []candidate
+	for _, x := range all {
+		l = append(l, candidate{x.Name, distance(strings.ToLower(name), x.Name)})
+	}
+	slices.SortStableFunc(l, func(x, y candidate) int { return cmp.Compare(x.distance, y.distance) })
+	var names []string
+	for _, c := range l[:min(n, len(l))] {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// maxCompared bounds the part of a name that distance looks at.
+const maxCompared = 64
+
+// distance is how many letters have to be changed, dropped or added to turn a
+// into b (Levenshtein), where adding costs least: a name begun is near.
+func distance(a, b string) int {
+	const change, drop, add = 3, 3, 1
+	a = a[:min(len(a), maxCompared)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j * add
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] += drop
+		for j := range len(b) {
+			best := diagonal
+			if a[i] != b[j] {
+				best = min(diagonal+change, row[j+1]+drop, row[j]+add)
+			}
+			diagonal, row[j+1] = row[j+1], best
+		}
+	}
+	return row[len(b)]
+}
