@@ -36,8 +36,32 @@ type Network struct {
 type Figures struct {
 	Parameters string
 	MACs       string
-	// Source says where the figures stand.
+	// Source says where the figures, or else the shapes, stand.
 	Source string
+	// Normalized: Parameters has the four values per channel of batch
+	// normalization, of which folding leaves one.
+	Normalized bool
+	// PerElement is what MACs counts beside products: so many for each element of
+	// the output of a convolution, for normalization and activation.
+	PerElement int
+}
+
+// Counting says what the figures count beside weights, biases and products; ""
+// for nothing.
+func (f *Figures) Counting() string {
+	var l []string
+	if f.Normalized {
+		l = append(l, "parameters of batch normalization before folding")
+	}
+	if f.PerElement > 0 {
+		l = append(l, fmt.Sprintf("%d multiply-accumulates for normalization and activation of an element", f.PerElement))
+	}
+	return strings.Join(l, "; ")
+}
+
+// Type is the element type of the network's activations.
+func (n *Network) Type() string {
+	return builder.New(builder.Config{Format: n.format}).Type().String()
 }
 
 // Networks lists all networks by name.
@@ -99,7 +123,7 @@ func Similar(name string, n int) []string {
 	}
 	var l []candidate
 	for _, x := range all {
-		l = append(l, candidate{x.Name, distance(strings.ToLower(name), x.Name)})
+		l = append(l, candidate{x.Name, distance(letters(name), letters(x.Name))})
 	}
 	slices.SortStableFunc(l, func(x, y candidate) int { return cmp.Compare(x.distance, y.distance) })
 	var names []string
@@ -109,13 +133,18 @@ func Similar(name string, n int) []string {
 	return names
 }
 
+// letters is a name without what separates its parts: resnet50 is resnet_50.
+func letters(name string) string {
+	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
+}
+
 // maxCompared bounds the part of a name that distance looks at.
 const maxCompared = 64
 
-// distance is how many letters have to be changed, dropped or added to turn a
-// into b (Levenshtein), where adding costs least: a name begun is near.
+// distance is what it costs to turn a into b (Levenshtein): letters changed or
+// dropped cost more than those added. What follows a name begun costs least.
 func distance(a, b string) int {
-	const change, drop, add = 3, 3, 1
+	const change, drop, add, follow = 300, 300, 100, 1
 	a = a[:min(len(a), maxCompared)]
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -132,5 +161,9 @@ func distance(a, b string) int {
 			diagonal, row[j+1] = row[j+1], best
 		}
 	}
-	return row[len(b)]
+	best := row[len(b)]
+	for j, cost := range row {
+		best = min(best, cost+(len(b)-j)*follow)
+	}
+	return best
 }

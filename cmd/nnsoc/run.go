@@ -37,8 +37,9 @@ quantized form on the devices for 8-bit integers and in its float form on the GP
 		Example: `  nnsoc run
   nnsoc run mobilenet.tflite --input grace_hopper.bmp --labels labels.txt
   nnsoc run model.tflite --device dsp --trace dsp.json --output tensors`,
-		Args: atMostOne,
-		RunE: func(_ *cobra.Command, args []string) error { return a.run(&f, args) },
+		Args:              atMostOne,
+		ValidArgsFunction: completeModel,
+		RunE:              func(_ *cobra.Command, args []string) error { return a.run(&f, args) },
 	}
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.devices, "device", nil, "devices to run on: names of the SoC's devices, or auto (default: all)")

@@ -40,8 +40,9 @@ func newSupported(a *app) *cobra.Command {
 		Long: `supported asks each device which operations of a network (.tflite) it can run and
 prints the answers operation by operation, with the reason where the answer is no.
 Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --declined.`,
-		Example: "  nnsoc supported model.tflite --device dsp\n  nnsoc supported model.tflite --json",
-		Args:    atMostOne,
+		Example:           "  nnsoc supported model.tflite --device dsp\n  nnsoc supported model.tflite --json",
+		Args:              atMostOne,
+		ValidArgsFunction: completeModel,
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := a.machine(hal.FastSingleAnswer)
 			if err != nil {

@@ -62,7 +62,8 @@ func newWorkload(args []string, f *runFlags) (*workload, error) {
 // maxModelFile bounds a model file.
 const maxModelFile = 1 << 30
 
-func readModel(path string) (*nn.Model, error) {
+// importModel reads a model file.
+func importModel(path string) (*nn.Model, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, usage(err)
@@ -100,7 +101,7 @@ func newForm(m *nn.Model, f *runFlags) (*form, error) {
 	}
 	for i, x := range g.Inputs {
 		if len(f.inputs) == 0 {
-			w.inputs = append(w.inputs, tensor.Synthetic(&g.Operands[x], 0x9E3779B9^uint32(i)))
+			w.inputs = append(w.inputs, tensor.SyntheticInput(g, i, 0x9E3779B9^uint32(i)))
 			continue
 		}
 		b, err := tensor.Read(f.inputs[i], &g.Operands[x], f.norm)

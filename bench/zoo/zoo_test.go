@@ -1,0 +1,196 @@
+package zoo_test
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// TestNames: the zoo holds exactly these networks.
+func TestNames(t *testing.T) {
+	var want []string
+	for _, pattern := range []string{
+		"mobilenet_v1_{0.25,0.5,0.75,1.0}_{128,160,192,224}_{float,quant}",
+		"mobilenet_v2_{0.35,0.5,0.75,1.0,1.4}_{96,128,160,192,224}_{float,quant}",
+		"mobilenet_v3_{large,small}_float",
+		"efficientnet_lite{0,1,2,3,4}_{float,quant}",
+		"resnet_{18,34,50,101v2}_{float,quant}",
+		"inception_{v1,v3,v4}_{float,quant}",
+		"{inception_resnet_v2,vgg11,vgg16,vgg19,alexnet,densenet121,mnasnet,nasnet_mobile,mobilebert,asr,tts}_float",
+		"{squeezenet,ssd_mobilenet_v1,deeplab_v3_mnv2}_{float,quant}",
+		"{mobiledet_dsp,mobilenet_edgetpu}_quant",
+	} {
+		want = append(want, braces(pattern)...)
+	}
+	slices.Sort(want)
+	if d := cmp.Diff(want, zoo.Names()); d != "" {
+		t.Error(d)
+	}
+}
+
+// braces expands a{b,c}d to abd and acd.
+func braces(pattern string) []string {
+	before, rest, ok := strings.Cut(pattern, "{")
+	if !ok {
+		return []string{pattern}
+	}
+	list, after, _ := strings.Cut(rest, "}")
+	var l []string
+	for _, choice := range strings.Split(list, ",") {
+		for _, end := range braces(after) {
+			l = append(l, before+choice+end)
+		}
+	}
+	return l
+}
+
+// TestFigures: parameters and multiply-accumulates are those published, within
+// 1 % or a unit of the last digit printed: sources round or cut.
+func TestFigures(t *testing.T) {
+	for _, n := range zoo.Networks() {
+		m, parameters, err := n.Outline()
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		p, macs := parameters, nnrt.MACs(m)
+		if n.Published.Source == "" {
+			t.Errorf("%s: no source", n.Name)
+		}
+		var elements, channels int64
+		for _, op := range m.Main.Operations {
+			if op.Type == nn.OpConv2D || op.Type == nn.OpDepthwiseConv2D {
+				o := &m.Main.Operands[op.Outputs[0]]
+				elements += o.Elements()
+				channels += int64(o.Dimensions[3])
+			}
+		}
+		if n.Published.Normalized {
+			p += 3 * channels
+		}
+		macs += int64(n.Published.PerElement) * elements
+		if !agrees(p, n.Published.Parameters) {
+			t.Errorf("%s: %.4f million parameters, published %s", n.Name, float64(p)/1e6, n.Published.Parameters)
+		}
+		if !agrees(macs, n.Published.MACs) {
+			t.Errorf("%s: %.2f million multiply-accumulates, published %s", n.Name, float64(macs)/1e6, n.Published.MACs)
+		}
+	}
+}
+
+// agrees compares a count with a figure in millions; "" agrees with any.
+func agrees(count int64, figure string) bool {
+	if figure == "" {
+		return true
+	}
+	want, err := strconv.ParseFloat(figure, 64)
+	if err != nil {
+		return false
+	}
+	_, decimals, _ := strings.Cut(figure, ".")
+	unit := math.Pow(10, -float64(len(decimals)))
+	return math.Abs(float64(count)/1e6-want) <= max(0.01*want, 1.001*unit)
+}
+
+func TestAgrees(t *testing.T) {
+	for _, c := range []struct {
+		count  int64
+		figure string
+		want   bool
+	}{
+		{4_222_000, "4.24", true}, {4_180_000, "4.24", false}, {11_900_000, "11", true}, {12_100_000, "11", false},
+		{568_740_352, "569", true}, {560_000_000, "569", false}, {1, "x", false}, {5, "", true},
+	} {
+		if got := agrees(c.count, c.figure); got != c.want {
+			t.Errorf("%d agrees with %q: %v", c.count, c.figure, got)
+		}
+	}
+}
+
+// TestOutline: the outline has the shapes and the parameters of the network.
+func TestOutline(t *testing.T) {
+	for _, name := range []string{"mobilenet_v1_0.25_128_quant", "efficientnet_lite0_quant", "mobilenet_v3_small_float", "tts_float"} {
+		n, ok := zoo.Find(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		outline, parameters, err := n.Outline()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := n.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := nnrt.Validate(m); err != nil {
+			t.Error(err)
+		}
+		if nnrt.MACs(m) != nnrt.MACs(outline) || m.Name != name {
+			t.Errorf("%s: the outline has %d multiply-accumulates, the network %d", name, nnrt.MACs(outline), nnrt.MACs(m))
+		}
+		var constants, held int64
+		for i := range m.Main.Operands {
+			o := &m.Main.Operands[i]
+			if d := cmp.Diff(o.Dimensions, outline.Main.Operands[i].Dimensions); d != "" {
+				t.Fatalf("%s: operand %d: %s", name, i, d)
+			}
+			if o.Lifetime == nn.ConstantReference && o.Type != nn.TensorInt32 || strings.HasSuffix(o.Name, "/bias") {
+				constants += o.Elements()
+			}
+			held += int64(len(outline.Main.Operands[i].Data))
+		}
+		if constants < parameters || constants > parameters+64 {
+			t.Errorf("%s: %d weights and biases, %d parameters", name, constants, parameters)
+		}
+		if held > 1<<16 {
+			t.Errorf("%s: the outline holds %d bytes", name, held)
+		}
+	}
+}
+
+// TestRepeatable: two builds are the same to the byte.
+func TestRepeatable(t *testing.T) {
+	var built [2]*nn.Model
+	for i := range built {
+		m, err := zoo.Build("efficientnet_lite0_quant")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built[i] = m
+	}
+	for i := range built[0].Main.Operands {
+		x, y := built[0].Main.Operands[i], built[1].Main.Operands[i]
+		if !bytes.Equal(x.Data, y.Data) {
+			t.Errorf("operand %d: two builds differ", i)
+		}
+		x.Data, y.Data = nil, nil
+		if d := cmp.Diff(x, y); d != "" {
+			t.Errorf("operand %d: %s", i, d)
+		}
+	}
+}
+
+func TestSimilar(t *testing.T) {
+	for name, want := range map[string]string{
+		"resnet50": "resnet_50_float", "mobilenetv2_1.0_224_quant": "mobilenet_v2_1.0_224_quant", "VGG-16": "vgg16_float",
+		"mobilenet_v3": "mobilenet_v3_large_float", "mobilnet_v1_1.0_224_quant": "mobilenet_v1_1.0_224_quant",
+		"": "", strings.Repeat("x", 1<<16): "",
+	} {
+		got := zoo.Similar(name, 3)
+		if len(got) != 3 || want != "" && got[0] != want {
+			t.Errorf("similar to %.40q: %v, want %s first", name, got, want)
+		}
+	}
+	if _, err := zoo.Build("resnet50"); err == nil || !strings.Contains(err.Error(), "resnet_50_float") {
+		t.Errorf("error %v", err)
+	}
+}

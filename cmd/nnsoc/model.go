@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// readModel returns what a MODEL argument names: a file where there is one,
+// otherwise a network of the zoo. Every command that takes a MODEL calls it.
+func readModel(name string) (*nn.Model, error) {
+	if info, err := os.Stat(name); err == nil && !info.IsDir() || name == "" {
+		return importModel(name)
+	}
+	if n, ok := zoo.Find(name); ok {
+		return n.Build()
+	}
+	_, err := os.Stat(name)
+	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" {
+		return importModel(name) // says what is wrong with the file
+	}
+	return nil, usage(fmt.Errorf("open %s: no such file, nor a network of \"nnsoc models\"; similar ones: %s",
+		name, strings.Join(zoo.Similar(name, 4), ", ")))
+}
+
+// completeModel completes a MODEL argument: networks of the zoo and, by the
+// shell, files.
+func completeModel(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []string
+	for _, n := range zoo.Names() {
+		if strings.HasPrefix(n, prefix) {
+			names = append(names, n)
+		}
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
