@@ -106,6 +106,9 @@ func (e *execution) run(p hal.PreparedModel, req *hal.Request, outputs []uint32)
 		if status := hal.StatusOf(err); res == nil || status != hal.StatusNone && status != hal.OutputInsufficientSize || again && err != nil {
 			return nil, err
 		}
+		if res.OutputDimensions != nil && len(res.OutputDimensions) != len(outputs) {
+			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device tells the shapes of %d outputs, there are %d", len(res.OutputDimensions), len(outputs))
+		}
 		grown := false
 		for k, x := range outputs {
 			if !open[k] {

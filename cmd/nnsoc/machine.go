@@ -32,6 +32,11 @@ func (a *app) machine(pref hal.Preference) (*machine, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
+	if a.wrap != nil {
+		for i := range list {
+			list[i] = a.wrap(list[i])
+		}
+	}
 	r, err := nnrt.NewRegistry(list[0], list[1:]...)
 	if err != nil {
 		return nil, err

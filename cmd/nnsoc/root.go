@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/hal"
 )
 
 // app is what the commands share: where to print and the global flags.
@@ -13,10 +15,16 @@ type app struct {
 	out, err io.Writer
 	soc      string
 	json     bool
+	// wrap stands between the commands and each device; a test plants faults
+	// with it. nil without.
+	wrap func(hal.Device) hal.Device
 }
 
 func newRoot(stdout, stderr io.Writer) *cobra.Command {
-	a := &app{out: stdout, err: stderr}
+	return (&app{out: stdout, err: stderr}).root()
+}
+
+func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "nnsoc",
 		Short: "simulate the neural-network engines of a phone SoC",
@@ -31,8 +39,8 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w (see %q)", err, cmd.CommandPath()+" --help"))
 	})

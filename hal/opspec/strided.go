@@ -197,10 +197,13 @@ func (v View) StridedSlice(op *nn.Operation) (Strided, error) {
 		if n > 0 {
 			s.Offset += begin * strides[i]
 		}
-		if masks[2]>>i&1 == 0 {
+		switch shrink := masks[2]>>i&1 != 0; {
+		case !shrink:
 			s.Dims = append(s.Dims, uint32(n))
-		} else if n != 1 {
-			return s, a.errorf("shrink_axis_mask", "dimension %d has %d elements", i, n)
+		case !forward:
+			return s, a.errorf("shrink_axis_mask", "dimension %d has stride %d, a positive one is needed", i, stride)
+		case n != 1:
+			return s, a.errorf("shrink_axis_mask", "dimension %d has %d elements, 1 is needed", i, n)
 		}
 	}
 	if len(s.Dims) == 0 {

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tflite/schema"
+)
+
+// plants are faults in the first output of an execution, float32 of at least
+// one element, and what a report must say of them.
+var plants = []struct {
+	name  string
+	plant func(r *hal.Request, res *hal.Result)
+	want  string
+}{
+	{"finite", setFirst(12345), "is 12345, expected"},
+	{"nan", setFirst(float32(math.NaN())), "is NaN, expected"},
+	{"infinity", setFirst(float32(math.Inf(1))), "is +Inf, expected"},
+	{"missing", func(r *hal.Request, res *hal.Result) {
+		d := append([]uint32(nil), res.OutputDimensions[0]...)
+		d[len(d)-1]--
+		res.OutputDimensions[0] = d
+		r.Outputs[0] = r.Outputs[0][:len(r.Outputs[0])-4]
+	}, ""},
+	{"extra", func(r *hal.Request, res *hal.Result) {
+		d := append([]uint32(nil), res.OutputDimensions[0]...)
+		d[len(d)-1]++
+		res.OutputDimensions[0] = d
+		r.Outputs[0] = append(r.Outputs[0][:len(r.Outputs[0]):len(r.Outputs[0])], 0, 0, 0, 0)
+	}, ""},
+	{"shape", func(r *hal.Request, res *hal.Result) {
+		res.OutputDimensions[0] = append([]uint32{1}, res.OutputDimensions[0]...)
+	}, "shape [1 "},
+	{"no output", func(r *hal.Request, res *hal.Result) {
+		r.Outputs, res.OutputDimensions = r.Outputs[1:], res.OutputDimensions[1:]
+	}, ""},
+}
+
+func setFirst(v float32) func(*hal.Request, *hal.Result) {
+	return func(r *hal.Request, _ *hal.Result) { binary.LittleEndian.PutUint32(r.Outputs[0], math.Float32bits(v)) }
+}
+
+// planted is a device with a fault in executions of float32 models.
+type planted struct {
+	hal.Device
+	plant func(*hal.Request, *hal.Result)
+}
+
+func (d *planted) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.Device.PrepareModel(m, o)
+	if err != nil || m.Main.Operands[m.Main.Outputs[0]].Type != nn.TensorFloat32 {
+		return p, err
+	}
+	return &plantedModel{p, d.plant}, nil
+}
+
+type plantedModel struct {
+	hal.PreparedModel
+	plant func(*hal.Request, *hal.Result)
+}
+
+func (p *plantedModel) Execute(r *hal.Request) (*hal.Result, error) {
+	res, err := p.PreparedModel.Execute(r)
+	if err == nil {
+		p.plant(r, res)
+	}
+	return res, err
+}
+
+// command runs a command line whose GPU has a fault, nil for none.
+func command(plant func(*hal.Request, *hal.Result), args ...string) (code int, stdout, stderr string) {
+	var out, errs strings.Builder
+	a := &app{out: &out, err: &errs}
+	if plant != nil {
+		a.wrap = func(d hal.Device) hal.Device {
+			if d.Name() == "gpu" {
+				return &planted{d, plant}
+			}
+			return d
+		}
+	}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.Execute()
+	if err != nil {
+		errs.WriteString(err.Error())
+	}
+	return exitCode(err), out.String(), errs.String()
+}
+
+// reluNetwork writes a TensorFlow Lite network of one RELU on four floats.
+func reluNetwork(t *testing.T) string {
+	t.Helper()
+	b := flatbuffers.NewBuilder(256)
+	ints := func(v ...int32) flatbuffers.UOffsetT {
+		b.StartVector(4, len(v), 4)
+		for i := len(v) - 1; i >= 0; i-- {
+			b.PrependInt32(v[i])
+		}
+		return b.EndVector(len(v))
+	}
+	one := func(o ...flatbuffers.UOffsetT) flatbuffers.UOffsetT {
+		b.StartVector(4, len(o), 4)
+		for i := len(o) - 1; i >= 0; i-- {
+			b.PrependUOffsetT(o[i])
+		}
+		return b.EndVector(len(o))
+	}
+	schema.BufferStart(b)
+	buffers := one(schema.BufferEnd(b))
+	tensor := func(name string) flatbuffers.UOffsetT {
+		n, shape := b.CreateString(name), ints(1, 4)
+		schema.TensorStart(b)
+		schema.TensorAddName(b, n)
+		schema.TensorAddShape(b, shape)
+		return schema.TensorEnd(b)
+	}
+	tensors := one(tensor("x"), tensor("y"))
+	in, out := ints(0), ints(1)
+	schema.OperatorStart(b)
+	schema.OperatorAddInputs(b, in)
+	schema.OperatorAddOutputs(b, out)
+	operators := one(schema.OperatorEnd(b))
+	schema.SubGraphStart(b)
+	schema.SubGraphAddTensors(b, tensors)
+	schema.SubGraphAddInputs(b, in)
+	schema.SubGraphAddOutputs(b, out)
+	schema.SubGraphAddOperators(b, operators)
+	subgraphs := one(schema.SubGraphEnd(b))
+	const relu = 19
+	schema.OperatorCodeStart(b)
+	schema.OperatorCodeAddDeprecatedBuiltinCode(b, relu)
+	schema.OperatorCodeAddBuiltinCode(b, relu)
+	codes := one(schema.OperatorCodeEnd(b))
+	schema.ModelStart(b)
+	schema.ModelAddVersion(b, 3)
+	schema.ModelAddOperatorCodes(b, codes)
+	schema.ModelAddSubgraphs(b, subgraphs)
+	schema.ModelAddBuffers(b, buffers)
+	b.FinishWithFileIdentifier(schema.ModelEnd(b), []byte("TFL3"))
+	path := filepath.Join(t.TempDir(), "relu.tflite")
+	if err := os.WriteFile(path, b.FinishedBytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const absSpec = `x = Input("x", "TENSOR_FLOAT32", "{1, 4}")
+y = Output("y", "TENSOR_FLOAT32", "{1, 4}")
+model = Model().Operation("ABS", x).To(y)
+Example({x: [-1, 2, -3, 4], y: [1, 2, 3, 4]}).DisableLifeTimeVariation()
+`
+
+// TestPlantedFaults: run, vts, fuzz and bench report each kind of wrong output of
+// a device with exit code 1, and nothing without a fault.
+func TestPlantedFaults(t *testing.T) {
+	spec := filepath.Join(t.TempDir(), "abs.mod.py")
+	if err := os.WriteFile(spec, []byte(absSpec), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		args    []string
+		says    bool // the report describes the fault
+		outputs bool // a wrong number of outputs is a device error, exit code 3
+	}{
+		{"run", []string{"run", reluNetwork(t), "--device", "gpu"}, true, true},
+		{"vts", []string{"vts", spec, "--device", "gpu"}, true, false},
+		{"fuzz", []string{"fuzz", "--device", "gpu", "--operations", "^ABS$", "--count", "6"}, true, false},
+		{"bench", []string{"bench", "gemm", "--device", "gpu", "--type", "f32", "--size", "8", "--repeat", "1"}, false, true},
+	} {
+		for _, functional := range []string{"", "--functional"} {
+			args := c.args
+			if functional != "" {
+				args = append(args, functional)
+			}
+			if code, out, errs := command(nil, args...); code != 0 {
+				t.Errorf("%v: exit code %d without a fault\n%s%s", args, code, out, errs)
+			}
+			for _, p := range plants {
+				want := exitMismatch
+				if p.name == "no output" && c.outputs {
+					want = exitInternal
+				}
+				code, out, errs := command(p.plant, args...)
+				if code != want {
+					t.Errorf("%s, %s: exit code %d, want %d\n%s%s", c.name, p.name, code, want, out, errs)
+				}
+				if c.says && !strings.Contains(out, p.want) {
+					t.Errorf("%s, %s: %q is not in\n%s", c.name, p.name, p.want, out)
+				}
+				code, out, _ = command(p.plant, append(args, "--json")...)
+				if code != want || want == exitMismatch && !json.Valid([]byte(out)) {
+					t.Errorf("%s --json, %s: exit code %d, want %d\n%s", c.name, p.name, code, want, out)
+				}
+			}
+		}
+	}
+}
+
+// TestExpectedNonFinite: vts reports a device that gives a number where the
+// expected value is none, and passes one that gives the same.
+func TestExpectedNonFinite(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		in, want string
+		code     int
+	}{
+		"nan":         {`float("nan")`, `float("nan")`, 0},
+		"number":      {"1", `float("nan")`, exitMismatch},
+		"infinity":    {`float("-inf")`, `float("inf")`, 0},
+		"finite":      {"-3e38", `float("inf")`, exitMismatch},
+		"minus":       {`float("inf")`, `float("-inf")`, exitMismatch},
+		"nan instead": {`float("nan")`, "1", exitMismatch},
+	} {
+		path := filepath.Join(dir, "x.mod.py")
+		text := strings.ReplaceAll(strings.ReplaceAll(absSpec, "[-1,", "["+c.in+","), "y: [1,", "y: ["+c.want+",")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, device := range []string{"reference", "cpu", "gpu"} {
+			if code, out, errs := command(nil, "vts", path, "--device", device, "--json"); code != c.code || !json.Valid([]byte(out)) {
+				t.Errorf("%s on %s: exit code %d, want %d\n%s%s", name, device, code, c.code, out, errs)
+			}
+		}
+	}
+}
