@@ -16,8 +16,8 @@ import (
 // Failure is a case that did not do what it must.
 type Failure struct {
 	Spec, Name string
-	Operations string // of the model, joined
-	Err        error
+	Operations string              // of the model, joined; "" of a malformed case
+	Err        error               // wraps ErrMalformed when the case itself is at fault
 	Difference *compare.Difference // nil when the failure is not a difference of outputs
 }
 
@@ -26,9 +26,11 @@ type Declined struct{ Spec, Name, Operations, Reason string }
 
 // Report counts the outcome of cases on a device.
 type Report struct {
-	Cases, Passed, Failed, Unsupported, Skipped int
-	Failures                                    []Failure  // in the order of the cases
-	Declined                                    []Declined // likewise
+	Cases, Passed, Failed, Unsupported int
+	// Skipped counts variations that the rules leave out.
+	Skipped  int
+	Failures []Failure  // in the order of the cases
+	Declined []Declined // likewise
 }
 
 // Plan is what to run.
@@ -48,9 +50,9 @@ type Plan struct {
 	Visit func(c *vectors.Case, passed bool)
 }
 
-// Execute runs the cases of a plan in parallel. Cases with an unknown operation count as
-// skipped, cases with an operation the device declines as unsupported. A
-// device that panics fails the case.
+// Execute runs the cases of a plan in parallel. Cases with an operation that the
+// device declines count as unsupported, malformed ones as failed. A device that
+// panics fails the case.
 func (p *Plan) Execute() *Report {
 	type item struct {
 		file *vectors.File
@@ -103,8 +105,6 @@ func (p *Plan) Execute() *Report {
 			p.Visit(c, c.Model != nil && o.declined == "" && o.err == nil)
 		}
 		switch {
-		case c.Model == nil:
-			r.Skipped++
 		case o.err != nil:
 			r.Failed++
 			f := Failure{Spec: items[i].file.Spec, Name: c.Name, Operations: operations(c), Err: o.err}
@@ -130,6 +130,9 @@ func (p *Plan) one(c *vectors.Case) (declined string, err error) {
 }
 
 func operations(c *vectors.Case) string {
+	if c.Model == nil {
+		return ""
+	}
 	var names []string
 	for i := range c.Model.Main.Operations {
 		names = append(names, c.Model.Main.Operations[i].Type.String())

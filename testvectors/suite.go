@@ -1,10 +1,12 @@
 package testvectors
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 )
 
@@ -16,31 +18,79 @@ type Summary struct {
 }
 
 // RunCase executes a case on a device. declined is the reason why the device
-// declines an operation of the case; then nothing runs.
+// declines an operation of the case; then nothing runs. A malformed case fails
+// on every device, one that must fail passes when its model is invalid.
 func RunCase(d hal.Device, c *vectors.Case, functional bool) (declined string, err error) {
-	if c.Model == nil {
-		return "the case has an unknown operation", nil
-	}
-	answers, err := d.SupportedOperations(c.Model)
-	if err != nil {
-		if c.ExpectFailure {
-			return "", nil
-		}
+	valid, err := check(c)
+	if err != nil || !valid {
 		return "", err
+	}
+	if declined, err = declines(d, c.Model); declined != "" {
+		return declined, nil
+	}
+	if err == nil {
+		err = execute(d, c, functional)
+	}
+	if !c.ExpectFailure {
+		return "", err
+	}
+	if err == nil {
+		return "", errors.New("no error, one was expected")
+	}
+	return "", nil
+}
+
+// ErrMalformed is inside the error of a case that states no model, an invalid
+// one or values that do not fit it.
+var ErrMalformed = errors.New("malformed case")
+
+// check finds what is wrong with a case itself. valid is false without an error
+// when a case that must fail has an invalid model.
+func check(c *vectors.Case) (valid bool, err error) {
+	if c.Model == nil {
+		return false, fmt.Errorf("%w: %w", ErrMalformed, c.Malformed)
+	}
+	if err := validate.Model(c.Model); err != nil {
+		if c.ExpectFailure {
+			return false, nil
+		}
+		return false, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	for k, list := range [2][]vectors.Value{c.Inputs, c.Outputs} {
+		what, operands := [2]string{"input", "output"}[k], [2][]uint32{c.Model.Main.Inputs, c.Model.Main.Outputs}[k]
+		if len(list) != len(operands) {
+			return false, fmt.Errorf("%w: %d %ss have %d values", ErrMalformed, len(operands), what, len(list))
+		}
+		for i := range list {
+			v := &list[i]
+			want := int64(v.Type.ElementBytes())
+			if !v.Type.IsScalar() {
+				want *= nn.Elements(v.Dimensions)
+			}
+			if omitted := k == 0 && len(v.Data) == 0; int64(len(v.Data)) != want && !omitted && !c.ExpectFailure {
+				return false, fmt.Errorf("%w: %s %d has %d bytes, %v %v has %d", ErrMalformed, what, i, len(v.Data), v.Type, v.Dimensions, want)
+			}
+		}
+	}
+	return true, nil
+}
+
+// declines is the first reason of a device not to run a model, "" when it runs
+// all of it.
+func declines(d hal.Device, m *nn.Model) (string, error) {
+	answers, err := d.SupportedOperations(m)
+	if err != nil {
+		return "", fmt.Errorf("supported operations: %w", err)
+	}
+	if len(answers) != len(m.Main.Operations) {
+		return "", fmt.Errorf("supported operations: %d answers for %d operations", len(answers), len(m.Main.Operations))
 	}
 	for i, a := range answers {
 		if !a.OK {
 			return fmt.Sprintf("operation %d: %s", i, a.Reason), nil
 		}
 	}
-	err = execute(d, c, functional)
-	if c.ExpectFailure {
-		if err == nil {
-			return "", fmt.Errorf("no error, one was expected")
-		}
-		return "", nil
-	}
-	return "", err
+	return "", nil
 }
 
 func execute(d hal.Device, c *vectors.Case, functional bool) error {
@@ -48,13 +98,7 @@ func execute(d hal.Device, c *vectors.Case, functional bool) error {
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
 	}
-	r := &hal.Request{Functional: functional}
-	for _, v := range c.Inputs {
-		r.Inputs = append(r.Inputs, v.Data)
-	}
-	for _, v := range c.Outputs {
-		r.Outputs = append(r.Outputs, make([]byte, len(v.Data)))
-	}
+	r := request(c, functional)
 	result, err := p.Execute(r)
 	if err != nil {
 		return fmt.Errorf("execute: %w", err)
@@ -62,7 +106,35 @@ func execute(d hal.Device, c *vectors.Case, functional bool) error {
 	if c.ExpectFailure {
 		return nil
 	}
+	if err := tellsShapes(c, result); err != nil {
+		return err
+	}
 	return Check(c, result.OutputDimensions, r.Outputs)
+}
+
+// request is the request of a case with an output buffer for each expected one.
+func request(c *vectors.Case, functional bool) *hal.Request {
+	r := &hal.Request{Functional: functional}
+	for _, v := range c.Inputs {
+		r.Inputs = append(r.Inputs, v.Data)
+	}
+	for _, v := range c.Outputs {
+		r.Outputs = append(r.Outputs, make([]byte, len(v.Data)))
+	}
+	return r
+}
+
+// tellsShapes checks that a result has the shape of each output.
+func tellsShapes(c *vectors.Case, r *hal.Result) error {
+	if len(r.OutputDimensions) != len(c.Outputs) {
+		return fmt.Errorf("the device tells the shapes of %d outputs, the model has %d", len(r.OutputDimensions), len(c.Outputs))
+	}
+	for i := range c.Outputs {
+		if r.OutputDimensions[i] == nil && !c.Outputs[i].Type.IsScalar() {
+			return fmt.Errorf("output %d: the device does not tell its shape", i)
+		}
+	}
+	return nil
 }
 
 // T is what a suite needs of *testing.T; it keeps package testing out of the

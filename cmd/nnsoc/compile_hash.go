@@ -47,7 +47,7 @@ func (a *app) printHashes(m *machine, args []string, device string) error {
 	for _, path := range args {
 		info, err := os.Stat(path)
 		if err == nil && (info.IsDir() || hasSuffix(path, specSuffixes)) {
-			files, err := readSpecs([]string{path}, p)
+			files, err := readAllSpecs([]string{path}, p)
 			if err != nil {
 				return err
 			}

@@ -60,7 +60,7 @@ pass on each device. docs/OPERATIONS.md is its output over the public corpus.`,
 					}
 					list = append(list, d)
 				}
-				if r.files, err = readSpecs(args, show); err != nil {
+				if r.files, err = readAllSpecs(args, show); err != nil {
 					return err
 				}
 			}

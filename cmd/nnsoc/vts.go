@@ -25,7 +25,8 @@ type vtsReport struct {
 	Passed        int           `json:"passed"`
 	Failed        int           `json:"failed"`
 	Unsupported   int           `json:"unsupported"`
-	Skipped       int           `json:"skipped"`
+	Skipped       int           `json:"skipped"`    // variations that a case does not have
+	Unreadable    int           `json:"unreadable"` // files; each is in Failures
 	Failures      []vtsFailure  `json:"failures"`
 	Declined      []vtsDeclined `json:"declined,omitempty"` // with --declined
 }
@@ -38,6 +39,7 @@ type vtsDeclined struct {
 }
 
 type vtsFailure struct {
+	Kind       string  `json:"kind"` // mismatch, error, malformed or unreadable
 	Name       string  `json:"name"`
 	Spec       string  `json:"spec"`
 	Operations string  `json:"operations"`
@@ -59,7 +61,9 @@ func newVTS(a *app) *cobra.Command {
 test specifications (.mod.py), or folders of either - on one device and compares each
 output with the accuracy rules of NNAPI's generated tests. An operation that the device declares supported must pass; a case with
 any other operation counts as unsupported; --declined lists these with the reason. Nothing
-falls back to the CPU. With --export nothing runs: the cases are written as documents of the JSON corpus, one per file read.`,
+falls back to the CPU. A case that states no valid model fails on every device; a file that
+cannot be read is reported as unreadable and the others run. With --export nothing runs:
+the cases are written as documents of the JSON corpus, one per file read.`,
 		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json\n  nnsoc vts add_v1_3.mod.py --export expanded",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -87,12 +91,13 @@ falls back to the CPU. With --export nothing runs: the cases are written as docu
 			}
 			show := newProgress(a.err)
 			defer show.done()
-			if p.Files, err = readSpecs(args, show); err != nil {
+			var unreadable []unreadableSpec
+			if p.Files, unreadable, err = readSpecs(args, show); err != nil {
 				return err
 			}
 			if export != "" {
 				show.done()
-				return a.exportSpecs(export, p.Files, p.Run)
+				return a.exportSpecs(export, p.Files, unreadable, p.Run)
 			}
 			step := 0
 			p.Progress = func(done, total int) {
@@ -103,10 +108,14 @@ falls back to the CPU. With --export nothing runs: the cases are written as docu
 			}
 			r := p.Execute()
 			show.done()
-			if err := a.printVTS(device, r, declined); err != nil {
+			if err := a.printVTS(device, r, unreadable, declined); err != nil {
 				return err
 			}
-			switch {
+			switch err := unreadableError(unreadable); {
+			case err != nil && r.Failed > 0:
+				return &exitError{exitMismatch, fmt.Errorf("%d of %d cases failed; %w", r.Failed, r.Cases, err)}
+			case err != nil:
+				return &exitError{exitMismatch, err}
 			case r.Failed > 0:
 				return &exitError{exitMismatch, fmt.Errorf("%d of %d cases failed", r.Failed, r.Cases)}
 			case r.Cases == 0:
@@ -139,50 +148,78 @@ func readSpec(path string) (*vectors.File, error) {
 	return vectors.Load(path)
 }
 
-// readSpecs reads documents and the documents inside folders.
-func readSpecs(paths []string, show *progress) ([]*vectors.File, error) {
-	var files []*vectors.File
+// unreadableSpec is a file that states no cases.
+type unreadableSpec struct {
+	path string
+	err  error // names the file
+}
+
+// readSpecs reads documents and the documents inside folders. A path that does
+// not exist is an error; a file that cannot be read is listed.
+func readSpecs(paths []string, show *progress) (files []*vectors.File, unreadable []unreadableSpec, err error) {
 	for _, root := range paths {
 		info, err := os.Stat(root)
 		if err != nil {
-			return nil, usage(err)
+			return nil, nil, usage(err)
 		}
 		show.say("read %s", root)
-		err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil { // a folder without permission: the walk goes on beside it
+				unreadable = append(unreadable, unreadableSpec{path, err})
+				return nil
 			}
-			if info.IsDir() && !hasSuffix(path, specSuffixes) {
+			if d.IsDir() || info.IsDir() && !hasSuffix(path, specSuffixes) {
 				return nil
 			}
 			f, err := readSpec(path)
 			if err != nil {
-				return err
+				unreadable = append(unreadable, unreadableSpec{path, err})
+				return nil
 			}
 			files = append(files, f)
 			return nil
 		})
-		if err != nil {
-			return nil, usage(err)
+	}
+	return files, unreadable, nil
+}
+
+// readAllSpecs is readSpecs for commands that need every file.
+func readAllSpecs(paths []string, show *progress) ([]*vectors.File, error) {
+	files, unreadable, err := readSpecs(paths, show)
+	if err == nil {
+		if err = unreadableError(unreadable); err != nil {
+			err = usage(err)
 		}
 	}
-	return files, nil
+	return files, err
+}
+
+// unreadableError sums up the files that cannot be read, nil for none.
+func unreadableError(list []unreadableSpec) error {
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0].err
+	}
+	return fmt.Errorf("%d files are unreadable, the first: %w", len(list), list[0].err)
 }
 
 type exportReport struct {
 	SchemaVersion int            `json:"schema_version"`
 	Files         []exportedFile `json:"files"`
+	Unreadable    []string       `json:"unreadable,omitempty"` // what is wrong with files that cannot be read
 }
 
 type exportedFile struct {
 	Spec    string `json:"spec"`
 	Path    string `json:"path"`
 	Cases   int    `json:"cases"`
-	Skipped int    `json:"skipped"` // cases with an unknown operation
+	Skipped int    `json:"skipped"` // malformed cases
 }
 
 // exportSpecs writes the cases whose name matches run, nil for all.
-func (a *app) exportSpecs(dir string, files []*vectors.File, run *regexp.Regexp) error {
+func (a *app) exportSpecs(dir string, files []*vectors.File, unreadable []unreadableSpec, run *regexp.Regexp) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return usage(err)
 	}
@@ -222,18 +259,27 @@ func (a *app) exportSpecs(dir string, files []*vectors.File, run *regexp.Regexp)
 		}
 		r.Files = append(r.Files, x)
 	}
-	if len(r.Files) == 0 {
+	for _, u := range unreadable {
+		r.Unreadable = append(r.Unreadable, u.err.Error())
+	}
+	failed := unreadableError(unreadable)
+	if failed != nil {
+		failed = &exitError{exitMismatch, failed}
+	} else if len(r.Files) == 0 {
 		return usage(errors.New("no case matches"))
 	}
 	if a.json {
-		return printJSON(a.out, r)
+		if err := printJSON(a.out, r); err != nil {
+			return err
+		}
+		return failed
 	}
 	for _, x := range r.Files {
 		if _, err := fmt.Fprintf(a.out, "%s: %d cases of %s, %d skipped\n", x.Path, x.Cases, x.Spec, x.Skipped); err != nil {
 			return err
 		}
 	}
-	return nil
+	return failed
 }
 
 func hasSuffix(s string, suffixes []string) bool {
@@ -245,14 +291,21 @@ func hasSuffix(s string, suffixes []string) bool {
 	return false
 }
 
-func (a *app) printVTS(device string, r *testvectors.Report, declined bool) error {
+func (a *app) printVTS(device string, r *testvectors.Report, unreadable []unreadableSpec, declined bool) error {
 	out := vtsReport{
 		SchemaVersion: schemaVersion, Device: device, Cases: r.Cases, Passed: r.Passed, Failed: r.Failed,
-		Unsupported: r.Unsupported, Skipped: r.Skipped, Failures: []vtsFailure{},
+		Unsupported: r.Unsupported, Skipped: r.Skipped, Unreadable: len(unreadable), Failures: []vtsFailure{},
+	}
+	for _, u := range unreadable {
+		out.Failures = append(out.Failures, vtsFailure{Kind: "unreadable", Name: u.path, Spec: u.path, Error: u.err.Error()})
 	}
 	for _, f := range r.Failures {
-		v := vtsFailure{Name: f.Name, Spec: f.Spec, Operations: f.Operations, Error: f.Err.Error()}
+		v := vtsFailure{Kind: "error", Name: f.Name, Spec: f.Spec, Operations: f.Operations, Error: f.Err.Error()}
+		if errors.Is(f.Err, testvectors.ErrMalformed) {
+			v.Kind = "malformed"
+		}
 		if d := f.Difference; d != nil {
+			v.Kind = "mismatch"
 			v.Output, v.Index, v.Expected, v.Actual, v.Tolerance = d.Output, d.Index, d.Expected, d.Actual, d.Limit
 		}
 		out.Failures = append(out.Failures, v)
@@ -268,13 +321,21 @@ func (a *app) printVTS(device string, r *testvectors.Report, declined bool) erro
 	for _, d := range out.Declined {
 		fmt.Fprintf(a.out, "declined %s (%s): %s\n", d.Name, d.Spec, d.Reason)
 	}
+	for _, u := range unreadable {
+		fmt.Fprintf(a.out, "UNREADABLE %s\n  %v\n", u.path, u.err)
+	}
 	for _, f := range r.Failures {
-		fmt.Fprintf(a.out, "FAIL %s (%s)\n  %s: %v\n", f.Name, f.Spec, f.Operations, f.Err)
+		fmt.Fprintf(a.out, "FAIL %s (%s)\n", f.Name, f.Spec)
+		if f.Operations != "" {
+			fmt.Fprintf(a.out, "  %s: %v\n", f.Operations, f.Err)
+		} else {
+			fmt.Fprintf(a.out, "  %v\n", f.Err)
+		}
 		if f.Difference != nil {
 			fmt.Fprint(a.out, f.Difference.Neighbourhood())
 		}
 	}
-	_, err := fmt.Fprintf(a.out, "%s: %d cases, %d passed, %d failed, %d unsupported, %d skipped\n",
-		device, r.Cases, r.Passed, r.Failed, r.Unsupported, r.Skipped)
+	_, err := fmt.Fprintf(a.out, "%s: %d cases, %d passed, %d failed, %d unsupported, %d skipped, %d unreadable\n",
+		device, r.Cases, r.Passed, r.Failed, r.Unsupported, r.Skipped, len(unreadable))
 	return err
 }

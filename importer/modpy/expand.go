@@ -170,7 +170,8 @@ func (m *model) feed(t *starlark.Thread, f feed) error {
 // build makes a case of a model whose variations are applied.
 func (x *expander) build(ex *example, m *model, name string) (*vectors.Case, error) {
 	var refs []*model
-	if err := m.compile(&refs); err != nil {
+	err := m.compile(&refs)
+	if err != nil {
 		return nil, err
 	}
 	c := &vectors.Case{Name: name, MinVersion: m.version, Relaxed: m.relaxed, ExpectFailure: ex.failure,
@@ -179,18 +180,17 @@ func (x *expander) build(ex *example, m *model, name string) (*vectors.Case, err
 		c.MinVersion = "UNKNOWN"
 	}
 	out := &nn.Model{Name: name, Relaxed: m.relaxed}
-	foreign, err := x.subgraph(m, &out.Main)
-	if err != nil {
+	if c.Malformed, err = x.subgraph(m, &out.Main); err != nil {
 		return nil, err
 	}
 	for i, r := range refs {
 		out.Referenced = append(out.Referenced, nn.Subgraph{})
-		f, err := x.subgraph(r, &out.Referenced[i])
+		malformed, err := x.subgraph(r, &out.Referenced[i])
 		if err != nil {
 			return nil, err
 		}
-		if foreign == "" {
-			foreign = f
+		if c.Malformed == nil {
+			c.Malformed = malformed
 		}
 	}
 	values := func(list []uint32) []vectors.Value {
@@ -203,19 +203,19 @@ func (x *expander) build(ex *example, m *model, name string) (*vectors.Case, err
 		return v
 	}
 	c.Inputs, c.Outputs = values(out.Main.Inputs), values(out.Main.Outputs)
-	if c.Foreign = foreign; foreign == "" {
+	if c.Malformed == nil {
 		c.Model = out
 	}
 	return c, nil
 }
 
-// subgraph converts one model; foreign names an operation outside HAL 1.3.
-func (x *expander) subgraph(m *model, g *nn.Subgraph) (foreign string, err error) {
+// subgraph converts one model; malformed names an operation that NNAPI lacks.
+func (x *expander) subgraph(m *model, g *nn.Subgraph) (malformed, err error) {
 	*g = nn.Subgraph{Name: m.name, Operands: make([]nn.Operand, len(m.operands)), Operations: make([]nn.Operation, len(m.ops)),
 		Inputs: []uint32{}, Outputs: []uint32{}}
 	for i, o := range m.operands {
 		if err := x.operand(o, &g.Operands[i]); err != nil {
-			return "", fmt.Errorf("operand %s: %w", o.name, err)
+			return nil, fmt.Errorf("operand %s: %w", o.name, err)
 		}
 		if o.is("Input") {
 			g.Inputs = append(g.Inputs, uint32(i))
@@ -232,12 +232,12 @@ func (x *expander) subgraph(m *model, g *nn.Subgraph) (foreign string, err error
 	}
 	for i, op := range m.ops {
 		code, ok := nn.ParseOperationType(op.code)
-		if !ok && foreign == "" {
-			foreign = fmt.Sprintf("operation %.60s", op.code)
+		if !ok && malformed == nil {
+			malformed = fmt.Errorf("operation %d: NNAPI has no operation %.60q", i, op.code)
 		}
 		g.Operations[i] = nn.Operation{Type: code, Inputs: indexes(op.ins), Outputs: indexes(op.outs)}
 	}
-	return foreign, nil
+	return malformed, nil
 }
 
 func (x *expander) operand(o *operand, to *nn.Operand) error {

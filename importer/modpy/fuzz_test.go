@@ -26,7 +26,7 @@ func FuzzParse(f *testing.F) {
 		file, err := run("t.mod.py", "V1_2/t.mod.py", src, 1<<17, 1<<17)
 		if err == nil {
 			for _, c := range file.Cases {
-				if c.Model == nil && c.Foreign == "" {
+				if c.Model == nil && c.Malformed == nil {
 					t.Fatalf("case %s has no model", c.Name)
 				}
 				if m := c.Model; m != nil && (len(m.Main.Inputs) != len(c.Inputs) || len(m.Main.Outputs) != len(c.Outputs)) {

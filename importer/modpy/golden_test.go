@@ -97,7 +97,7 @@ func summary(f *vectors.File) string {
 		}
 		b.WriteByte('\n')
 		if c.Model == nil {
-			fmt.Fprintf(&b, "  foreign: %s\n", c.Foreign)
+			fmt.Fprintf(&b, "  malformed: %v\n", c.Malformed)
 			continue
 		}
 		describe(&b, &c.Model.Main, c)

@@ -13,9 +13,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// ErrForeign is the failure to write a case whose model is not kept, because it
-// uses something unknown.
-var ErrForeign = errors.New("the model of the case is not representable")
+// ErrNoModel is the failure to write a malformed case.
+var ErrNoModel = errors.New("the case has no model")
 
 // Write writes f as an uncompressed document of the corpus format. Equal values
 // are stored once. Read of the result gives f again; the order of cases,
@@ -26,7 +25,7 @@ func Write(w io.Writer, f *File) error {
 		Buffers: []string{}, Cases: []outCase{}}
 	for _, c := range f.Cases {
 		if c.Model == nil {
-			return fmt.Errorf("vectors: case %s: %w: %s", c.Name, ErrForeign, c.Foreign)
+			return fmt.Errorf("vectors: case %s: %w: %v", c.Name, ErrNoModel, c.Malformed)
 		}
 		o := outCase{Name: c.Name, MinVersion: c.MinVersion, IsRelaxed: c.Relaxed, ExpectFailure: c.ExpectFailure,
 			Referenced: []outSubgraph{}}

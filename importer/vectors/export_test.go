@@ -56,7 +56,7 @@ func TestWriteErrors(t *testing.T) {
 	}
 	f := read()
 	f.Cases[0].Model = nil
-	if err := Write(&bytes.Buffer{}, f); !errors.Is(err, ErrForeign) {
+	if err := Write(&bytes.Buffer{}, f); !errors.Is(err, ErrNoModel) {
 		t.Errorf("without a model: %v", err)
 	}
 	f = read()

@@ -34,11 +34,12 @@ type Case struct {
 	ExpectFailure bool
 	// Multinomial is the tolerance of RANDOM_MULTINOMIAL cases, 0 elsewhere.
 	Multinomial float32
-	// Model is nil when the case uses something unknown; Foreign names it.
-	Model   *nn.Model
-	Foreign string
-	Inputs  []Value
-	Outputs []Value
+	// Model is nil when the case states none; Malformed says why: an operation
+	// or a type that NNAPI does not have, an operand that does not exist.
+	Model     *nn.Model
+	Malformed error
+	Inputs    []Value
+	Outputs   []Value
 }
 
 // Value is an input or an expected output.
@@ -53,21 +54,24 @@ type Value struct {
 // The JSON document.
 type (
 	document struct {
-		Format      string   `json:"format"`
-		Spec        string   `json:"spec"`
-		SpecName    string   `json:"specName"`
-		SpecVersion string   `json:"specVersion"`
-		SpecSha256  string   `json:"specSha256"`
-		Buffers     [][]byte `json:"buffers"`
-		Cases       []struct {
-			Name          string     `json:"name"`
-			MinVersion    string     `json:"minVersion"`
-			IsRelaxed     bool       `json:"isRelaxed"`
-			ExpectFailure bool       `json:"expectFailure"`
-			Multinomial   float64    `json:"multinomialTolerance"`
-			Main          subgraph   `json:"main"`
-			Referenced    []subgraph `json:"referenced"`
-		} `json:"cases"`
+		Format      string            `json:"format"`
+		Spec        string            `json:"spec"`
+		SpecName    string            `json:"specName"`
+		SpecVersion string            `json:"specVersion"`
+		SpecSha256  string            `json:"specSha256"`
+		Buffers     [][]byte          `json:"buffers"`
+		Cases       []json.RawMessage `json:"cases"`
+	}
+	// documentCase is read after its document, so that a malformed case leaves
+	// the others alone.
+	documentCase struct {
+		Name          string     `json:"name"`
+		MinVersion    string     `json:"minVersion"`
+		IsRelaxed     bool       `json:"isRelaxed"`
+		ExpectFailure bool       `json:"expectFailure"`
+		Multinomial   float64    `json:"multinomialTolerance"`
+		Main          subgraph   `json:"main"`
+		Referenced    []subgraph `json:"referenced"`
 	}
 	subgraph struct {
 		Name       string      `json:"name"`
@@ -132,26 +136,47 @@ func Read(r io.Reader) (*File, error) {
 		}
 		return nil, fmt.Errorf("vectors: byte %d: %w", dec.InputOffset(), err)
 	}
+	switch _, err := dec.Token(); { // reads on to the checksum of a compressed document
+	case err == nil:
+		return nil, fmt.Errorf("vectors: byte %d: more follows the document", dec.InputOffset())
+	case err != io.EOF:
+		return nil, fmt.Errorf("vectors: byte %d: %w", dec.InputOffset(), err)
+	}
 	if doc.Format != format {
 		return nil, fmt.Errorf("vectors: format %.40q, %q needed", doc.Format, format)
 	}
 	file := &File{Spec: doc.Spec, Name: doc.SpecName, Version: doc.SpecVersion}
-	for i := range doc.Cases {
-		d := &doc.Cases[i]
-		c := &Case{Name: d.Name, MinVersion: d.MinVersion, Relaxed: d.IsRelaxed, ExpectFailure: d.ExpectFailure,
-			Multinomial: float32(d.Multinomial)}
-		if err := c.build(&doc, &d.Main, d.Referenced); err != nil {
-			return nil, fmt.Errorf("vectors: case %d (%.80s): %w", i, d.Name, err)
-		}
-		file.Cases = append(file.Cases, c)
+	for i, text := range doc.Cases {
+		file.Cases = append(file.Cases, readCase(&doc, i, text))
+		doc.Cases[i] = nil
 	}
 	return file, nil
 }
 
+// readCase reads case i of a document. What is wrong with it is its Malformed.
+func readCase(doc *document, i int, text json.RawMessage) *Case {
+	var d documentCase
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(&d)
+	c := &Case{Name: d.Name, MinVersion: d.MinVersion, Relaxed: d.IsRelaxed, ExpectFailure: d.ExpectFailure,
+		Multinomial: float32(d.Multinomial)}
+	if c.Name == "" {
+		c.Name = fmt.Sprintf("case %d", i)
+	}
+	if err == nil {
+		err = c.build(doc, &d.Main, d.Referenced)
+	}
+	if err != nil {
+		c.Malformed = fmt.Errorf("vectors: case %d: %w", i, err)
+	}
+	return c
+}
+
+// build fills in the model and the values of the case.
 func (c *Case) build(doc *document, main *subgraph, referenced []subgraph) error {
 	m := &nn.Model{Name: c.Name, Relaxed: c.Relaxed}
-	foreign, err := main.convert(doc, &m.Main)
-	if err != nil {
+	if err := main.convert(doc, &m.Main); err != nil {
 		return fmt.Errorf("main: %w", err)
 	}
 	m.Referenced = make([]nn.Subgraph, len(referenced))
@@ -159,15 +184,11 @@ func (c *Case) build(doc *document, main *subgraph, referenced []subgraph) error
 		m.Referenced = nil
 	}
 	for i := range referenced {
-		f, err := referenced[i].convert(doc, &m.Referenced[i])
-		if err != nil {
+		if err := referenced[i].convert(doc, &m.Referenced[i]); err != nil {
 			return fmt.Errorf("referenced %d: %w", i, err)
 		}
-		if foreign == "" {
-			foreign = f
-		}
 	}
-	values := func(what string, list []uint32, drop bool) ([]Value, error) {
+	values := func(what string, list []uint32) ([]Value, error) {
 		out := make([]Value, len(list))
 		for i, x := range list {
 			if uint64(x) >= uint64(len(main.Operands)) {
@@ -176,43 +197,40 @@ func (c *Case) build(doc *document, main *subgraph, referenced []subgraph) error
 			o := &m.Main.Operands[x]
 			out[i] = Value{Type: o.Type, Dimensions: o.Dimensions, Data: o.Data, Ignored: main.Operands[x].IsIgnored}
 		}
-		if drop {
-			for _, x := range list {
-				m.Main.Operands[x].Data = nil
-			}
+		for _, x := range list {
+			m.Main.Operands[x].Data = nil
 		}
 		return out, nil
 	}
-	if c.Inputs, err = values("input", main.Inputs, true); err != nil {
+	var err error
+	if c.Inputs, err = values("input", main.Inputs); err != nil {
 		return err
 	}
-	if c.Outputs, err = values("output", main.Outputs, true); err != nil {
+	if c.Outputs, err = values("output", main.Outputs); err != nil {
 		return err
 	}
-	if c.Foreign = foreign; foreign == "" {
-		c.Model = m
-	}
+	c.Model = m
 	return nil
 }
 
-// convert fills g; foreign names an operation that is unknown.
-func (s *subgraph) convert(doc *document, g *nn.Subgraph) (foreign string, err error) {
+// convert fills g. Operand indexes of operations are left to validation.
+func (s *subgraph) convert(doc *document, g *nn.Subgraph) error {
 	*g = nn.Subgraph{Name: s.Name, Inputs: s.Inputs, Outputs: s.Outputs,
 		Operands: make([]nn.Operand, len(s.Operands)), Operations: make([]nn.Operation, len(s.Operations))}
 	for i := range s.Operands {
 		if err := s.Operands[i].convert(doc, &g.Operands[i]); err != nil {
-			return "", fmt.Errorf("operand %d: %w", i, err)
+			return fmt.Errorf("operand %d: %w", i, err)
 		}
 	}
 	for i := range s.Operations {
 		o := &s.Operations[i]
 		t, ok := nn.ParseOperationType(o.Type)
-		if !ok && foreign == "" {
-			foreign = fmt.Sprintf("operation %.60s", o.Type)
+		if !ok {
+			return fmt.Errorf("operation %d: NNAPI has no operation %.60q", i, o.Type)
 		}
 		g.Operations[i] = nn.Operation{Type: t, Inputs: o.Inputs, Outputs: o.Outputs}
 	}
-	return foreign, nil
+	return nil
 }
 
 func (d *operand) convert(doc *document, o *nn.Operand) error {

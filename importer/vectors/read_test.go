@@ -37,28 +37,42 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadErrors: a document that is none is an error; a malformed case is told
+// and leaves the others alone.
 func TestReadErrors(t *testing.T) {
-	for _, c := range []struct{ from, to, want string }{
-		{`vectors/1`, `vectors/2`, "format"},
-		{`"data":1`, `"data":7`, "operand 1: data is buffer 7 of 2"},
-		{`"data":1`, `"data":-1`, "buffer -1"},
-		{`SUBGRAPH_INPUT`, `FOREVER`, `no lifetime "FOREVER"`},
-		{`TENSOR_FLOAT32`, `FLOAT8`, `no operand type "FLOAT8"`},
-		{`"inputs":[0],"outputs":[1]}`, `"inputs":[9],"outputs":[1]}`, ""},
-		{`"referenced":[]`, `"extra":1`, "unknown field"},
-		{`AACAvw==`, `*`, "byte"},
+	for _, c := range []struct {
+		from, to, want string
+		document       bool
+	}{
+		{`vectors/1`, `vectors/2`, "format", true},
+		{`AACAvw==`, `*`, "byte", true},
+		{`"data":1`, `"data":7`, "operand 1: data is buffer 7 of 2", false},
+		{`"data":1`, `"data":-1`, "buffer -1", false},
+		{`SUBGRAPH_INPUT`, `FOREVER`, `no lifetime "FOREVER"`, false},
+		{`TENSOR_FLOAT32`, `FLOAT8`, `no operand type "FLOAT8"`, false},
+		{`"RELU"`, `"EINSUM"`, `operation 0: NNAPI has no operation "EINSUM"`, false},
+		{`"inputs":[0],"outputs":[1]}`, `"inputs":[9],"outputs":[1]}`, "", false}, // of an operation: left to validation
+		{`"inputs":[0],"outputs":[1]}`, `"inputs":[-9],"outputs":[1]}`, "number -9", false},
+		{`"referenced":[]`, `"extra":1`, "unknown field", false},
 	} {
-		_, err := Read(strings.NewReader(strings.Replace(small, c.from, c.to, 1)))
-		if c.want == "" {
-			continue // an operation's indexes are validation's business
+		text := strings.Replace(small, c.from, c.to, 1)
+		text = strings.Replace(text, `"cases":[`, `"cases":[{"name":"other","main":{"operands":[],"operations":[],"inputs":[],"outputs":[]},"referenced":[]},`, 1)
+		f, err := Read(strings.NewReader(text))
+		if err == nil && len(f.Cases) == 2 {
+			if f.Cases[0].Model == nil {
+				t.Errorf("%s -> %s: the other case has no model: %v", c.from, c.to, f.Cases[0].Malformed)
+			}
+			err = f.Cases[1].Malformed
+			if c.document || f.Cases[1].Name != "relu" || (f.Cases[1].Model == nil) != (err != nil) {
+				t.Errorf("%s -> %s: %+v", c.from, c.to, f.Cases[1])
+			}
+		}
+		if c.want == "" && err == nil {
+			continue
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s -> %s: error %v, want %q", c.from, c.to, err, c.want)
 		}
-	}
-	f, err := Read(strings.NewReader(strings.Replace(small, `"RELU"`, `"EINSUM"`, 1)))
-	if err != nil || f.Cases[0].Model != nil || f.Cases[0].Foreign != "operation EINSUM" {
-		t.Errorf("foreign operation: %v %+v", err, f)
 	}
 	for i := range len(small) {
 		if _, err := Read(strings.NewReader(small[:i])); err == nil {

@@ -61,7 +61,7 @@ func TestSpecs(t *testing.T) {
 // of operands.
 func differ(a, b *vectors.Case) string {
 	if b.Model == nil {
-		return "foreign " + b.Foreign
+		return "a malformed case: " + b.Malformed.Error()
 	}
 	for k, l := range [2][2][]vectors.Value{{a.Inputs, b.Inputs}, {a.Outputs, b.Outputs}} {
 		what := [2]string{"input", "output"}[k]
