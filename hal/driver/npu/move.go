@@ -113,6 +113,20 @@ func (l *lowering) pad(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
+	n := int(nn.Elements(p.In))
+	from, err := l.in(p.Input, 1, 1, n)
+	if err != nil {
+		return err
+	}
+	to, err := l.out(p.Output, 1, 1, int(o.Bytes()))
+	if err != nil {
+		return err
+	}
+	return l.padTo(&p, from, to, int(o.ZeroPoint))
+}
+
+// padTo pads height and width of the dense tensor at from into the dense one at to.
+func (l *lowering) padTo(p *opspec.Pad, from, to ref, zero int) error {
 	if len(p.In) != 4 || p.Before[0]|p.After[0]|p.Before[3]|p.After[3] != 0 {
 		return fmt.Errorf("only height and width of a rank 4 tensor are padded")
 	}
@@ -131,15 +145,9 @@ func (l *lowering) pad(op *nn.Operation) error {
 			kind: kindDepthwise, round: doubleRound,
 			top: p.Before[1], left: p.Before[2], bottom: p.After[1], right: p.After[2],
 		}
-		if k.ifm, err = l.in(p.Input, h, w, c); err != nil {
-			return err
-		}
-		if k.ofm, err = l.out(p.Output, oh, ow, c); err != nil {
-			return err
-		}
-		k.ifm.addr += n * h * w * c
-		k.ofm.addr += n * oh * ow * c
-		k.ifm.zero, k.ofm.zero = int(o.ZeroPoint), int(o.ZeroPoint)
+		k.ifm = ref{from.value, dense(from.addr+n*h*w*c, h, w, c, 1, from.signed)}
+		k.ofm = ref{to.value, dense(to.addr+n*oh*ow*c, oh, ow, c, 1, to.signed)}
+		k.ifm.zero, k.ofm.zero = zero, zero
 		k.lo, k.hi = limits(k.ofm.signed)
 		ones := make([]int16, c)
 		k.weights = &weights{o: c, i: 1, w: func() []int16 { return ones }}
