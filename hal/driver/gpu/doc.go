@@ -21,7 +21,7 @@
 //	depthwise  DEPTHWISE_CONV_2D: lanes are channels
 //	pool       AVERAGE_POOL_2D, MAX_POOL_2D: lanes are channels
 //	flat       elementwise operations of one or two tensors, QUANTIZE, DEQUANTIZE, conversions: lanes are elements
-//	rows       CONCATENATION, PAD, RESHAPE, SQUEEZE: copies of contiguous runs
+//	rows       CONCATENATION, PAD, RESHAPE, SQUEEZE and what reorders elements: strided copies
 //	softmax    one wave per row, reductions across lanes
 //	mean       lanes are results
 //

@@ -67,7 +67,8 @@ func collapse(dims []int, strides [][]int) []axis {
 }
 
 // offsets turns an index into the space of axes into one byte offset per
-// operand; shift is the log2 of an element's bytes of each.
+// operand; shift is the log2 of an element's bytes of each. Along an axis with a
+// negative stride offsets count from its last index, which has offset 0.
 func (a *asm) offsets(index build.Reg, axes []axis, shift []int) []build.Reg {
 	out := make([]build.Reg, len(shift))
 	add := func(j int, c build.Reg, stride int) {
@@ -91,8 +92,12 @@ func (a *asm) offsets(index build.Reg, axes []axis, shift []int) []build.Reg {
 		if i > 0 {
 			index, c = a.vDivConst(index, axes[i].n, "index")
 		}
-		for j := range shift {
-			add(j, c, axes[i].strides[j])
+		for j, stride := range axes[i].strides {
+			if stride < 0 {
+				add(j, a.op2(rdna2.V_SUB_NC_U32_E32, a.v("from the end"), axes[i].n-1, c), -stride)
+				continue
+			}
+			add(j, c, stride)
 		}
 	}
 	for j := range out {

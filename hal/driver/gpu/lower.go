@@ -113,6 +113,15 @@ var lowerings = map[nn.OperationType]func(*lowering, *nn.Operation) error{
 	nn.OpPad:             (*lowering).pad,
 	nn.OpSoftmax:         (*lowering).softmax,
 	nn.OpMean:            (*lowering).mean,
+	nn.OpTranspose:       (*lowering).strided,
+	nn.OpSlice:           (*lowering).strided,
+	nn.OpStridedSlice:    (*lowering).strided,
+	nn.OpDepthToSpace:    (*lowering).strided,
+	nn.OpSpaceToDepth:    (*lowering).strided,
+	nn.OpBatchToSpaceNd:  (*lowering).strided,
+	nn.OpSpaceToBatchNd:  (*lowering).strided,
+	nn.OpChannelShuffle:  (*lowering).strided,
+	nn.OpReverse:         (*lowering).strided,
 }
 
 // lower lowers operation i; the error says why it cannot be.

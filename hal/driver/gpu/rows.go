@@ -23,7 +23,10 @@ func (k *rows) emit(l *lowering) (*launch, error) {
 	a := l.newAsm("copy")
 	es := k.in.elem.bytes()
 	axes := collapse(k.dims, [][]int{k.from, k.to})
-	for i := range axes { // in bytes
+	inAt := k.inAt // of the lowest address
+	for i := range axes {
+		inAt += min(axes[i].strides[0], 0) * (axes[i].n - 1)
+		// Strides in bytes.
 		for j := range axes[i].strides {
 			axes[i].strides[j] *= es
 		}
@@ -32,7 +35,7 @@ func (k *rows) emit(l *lowering) (*launch, error) {
 	unit := es
 	if last.strides[0] == es && last.strides[1] == es {
 		for _, u := range []int{16, 4, 2} {
-			if u <= es || last.n*es%u != 0 || k.inAt*es%u != 0 || k.outAt*es%u != 0 {
+			if u <= es || last.n*es%u != 0 || inAt*es%u != 0 || k.outAt*es%u != 0 {
 				continue
 			}
 			fits := true
@@ -51,7 +54,7 @@ func (k *rows) emit(l *lowering) (*launch, error) {
 		n *= x.n
 	}
 	offs := a.offsets(a.lane(flatGroup), axes, []int{0, 0})
-	src := a.pointer(k.in.region, k.in.off+uint32(k.inAt*es), "in")
+	src := a.pointer(k.in.region, k.in.off+uint32(inAt*es), "in")
 	dst := a.pointer(arena, k.out.off+uint32(k.outAt*es), "out")
 	switch unit {
 	case 16:
@@ -111,7 +114,7 @@ func (l *lowering) concat(op *nn.Operation) error {
 	return nil
 }
 
-// pad lowers PAD: zeros everywhere, then the input into its place.
+// pad lowers PAD.
 func (l *lowering) pad(op *nn.Operation) error {
 	p, err := l.view.Pad(op)
 	if err != nil {
@@ -124,13 +127,7 @@ func (l *lowering) pad(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	l.fill(out)
-	from, to := dense(ints(p.In)), dense(ints(p.Dims))
-	place := 0
-	for i, b := range p.Before {
-		place += b * to[i]
-	}
-	l.rows(&rows{dims: ints(p.In), from: from, to: to, in: in, out: out, outAt: place})
+	l.padInto(in, out, ints(p.In), ints(p.Dims), p.Before)
 	return nil
 }
 
