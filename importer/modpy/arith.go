@@ -29,7 +29,10 @@ func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, 
 	if isArray(x) || isArray(y) {
 		return arrayOp(t, op, x, y)
 	}
-	x, y = fromBool(x), fromBool(y)
+	x, y = asTuple(fromBool(x)), fromBool(y)
+	if _, formatted := x.(starlark.String); !formatted {
+		y = asTuple(y)
+	}
 	switch a := x.(type) {
 	case starlark.Float:
 		if op == fnPow {
@@ -72,11 +75,57 @@ func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, 
 			return nil, err
 		}
 	}
+	if op == fnMod || op == fnFloorDiv {
+		if v, ok, err := floatDivMod(op, x, y); ok {
+			return v, err
+		}
+	}
 	tok, ok := native[op]
 	if !ok {
 		return nil, fmt.Errorf("operator %s does not apply to %s and %s", symbol[op], x.Type(), y.Type())
 	}
 	return starlark.Binary(tok, x, y)
+}
+
+// floatDivMod is x // y and x % y of numbers of which one is a float; ok is
+// false for other operands.
+func floatDivMod(op string, x, y starlark.Value) (v starlark.Value, ok bool, err error) {
+	a, okA := starlark.AsFloat(x)
+	b, okB := starlark.AsFloat(y)
+	if !okA || !okB {
+		return nil, false, nil
+	}
+	if b == 0 {
+		return nil, true, errors.New("float division by zero")
+	}
+	quotient, rest := divMod(a, b)
+	if op == fnMod {
+		return starlark.Float(rest), true, nil
+	}
+	return starlark.Float(quotient), true, nil
+}
+
+// divMod is Python's division of floats with rest: the rest has the sign of the
+// divisor, also where it is 0, and the quotient is (a-rest)/b rounded down, so
+// that 1 // 0.1 is 9 and -0.5 // inf is -1.
+func divMod(a, b float64) (quotient, rest float64) {
+	rest = math.Mod(a, b)
+	quotient = (a - rest) / b
+	switch {
+	case rest == 0:
+		rest = math.Copysign(0, b)
+	case (b < 0) != (rest < 0):
+		rest += b
+		quotient--
+	}
+	if quotient == 0 {
+		return math.Copysign(0, a/b), rest
+	}
+	down := math.Floor(quotient)
+	if quotient-down > 0.5 {
+		down++
+	}
+	return down, rest
 }
 
 func chargeLen(t *starlark.Thread, values ...starlark.Value) error {

@@ -134,15 +134,9 @@ func arrayOp(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value
 		}
 		f = func(p, q float64) float64 { return p / q }
 	case fnFloorDiv:
-		f = func(p, q float64) float64 { return math.Floor(p / q) }
+		f = floorDivide
 	case fnMod:
-		f = func(p, q float64) float64 {
-			r := math.Mod(p, q)
-			if r != 0 && (r < 0) != (q < 0) {
-				r += q
-			}
-			return r
-		}
+		f = modulo
 	case fnPow:
 		f = math.Pow
 	default:
@@ -152,6 +146,24 @@ func arrayOp(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value
 		d = dInt64
 	}
 	return zipWith(t, a, b, d, f)
+}
+
+// floorDivide is numpy's //, in which a division by 0 is no error.
+func floorDivide(p, q float64) float64 {
+	if q == 0 {
+		return p / q
+	}
+	quotient, _ := divMod(p, q)
+	return quotient
+}
+
+// modulo is numpy's %.
+func modulo(p, q float64) float64 {
+	if q == 0 {
+		return math.NaN()
+	}
+	_, rest := divMod(p, q)
+	return rest
 }
 
 func zipWith(t *starlark.Thread, a, b *array, d dtype, f func(p, q float64) float64) (*array, error) {

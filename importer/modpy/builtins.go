@@ -407,6 +407,9 @@ func pythonBuiltins() starlark.StringDict {
 			if own == k || isClass(a[0], k) {
 				return starlark.True, nil
 			}
+			if _, named := a[0].(*record); named && typeOf(d, starlark.Tuple{}) == k {
+				return starlark.True, nil
+			}
 			if b, ok := k.(*starlark.Builtin); ok && b.Name() == "int" {
 				if _, ok := a[0].(starlark.Bool); ok {
 					return starlark.True, nil
@@ -420,6 +423,9 @@ func pythonBuiltins() starlark.StringDict {
 
 // typeOf is the function that makes values of v's type.
 func typeOf(d starlark.StringDict, v starlark.Value) starlark.Value {
+	if r, ok := v.(*record); ok {
+		return r.kind
+	}
 	name := v.Type()
 	switch name {
 	case "string":

@@ -21,6 +21,7 @@ func compareValues(t *starlark.Thread, op string, x, y starlark.Value) (starlark
 	if isArray(x) || isArray(y) {
 		return compareArrays(t, op, x, y)
 	}
+	x, y = asTuple(x), asTuple(y)
 	if err := chargeWeight(t, x, y); err != nil {
 		return nil, err
 	}

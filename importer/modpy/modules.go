@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/x448/float16"
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 )
 
 func floatToHalf(f float32) uint16 { return float16.Fromfloat32(f).Bits() }
@@ -85,6 +83,7 @@ func mathModule() *namespace {
 	}
 	for name, f := range map[string]func(x, y float64) float64{
 		"pow": math.Pow, "fmod": math.Mod, "atan2": math.Atan2, "hypot": math.Hypot, "copysign": math.Copysign,
+		"remainder": math.Remainder,
 	} {
 		m[name] = fixed(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			x, err := number(a[0])
@@ -118,6 +117,15 @@ func mathModule() *namespace {
 			err = errors.New("math.log is defined for positive numbers only")
 		}
 		return starlark.Float(math.Log(x) / base), err
+	})
+	m["modf"] = fixed("modf", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		x, err := number(a[0])
+		whole := math.Trunc(x)
+		part := math.Copysign(x-whole, x)
+		if math.IsInf(x, 0) {
+			part = math.Copysign(0, x)
+		}
+		return starlark.Tuple{starlark.Float(part), starlark.Float(whole)}, err
 	})
 	m["prod"] = fixed("prod", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		var total starlark.Value = starlark.MakeInt(1)
@@ -352,6 +360,9 @@ func operatorModule() *namespace {
 			return arith(t, op, a[0], a[1])
 		})
 	}
+	m["neg"] = fixed("neg", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+		return arith(t, fnMul, a[0], starlark.MakeInt(-1))
+	})
 	m["itemgetter"] = fixed("itemgetter", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return fixed("itemgetter", 1, func(t *starlark.Thread, x starlark.Tuple) (starlark.Value, error) {
 			i, err := starlark.AsInt32(a[0])
@@ -363,85 +374,4 @@ func operatorModule() *namespace {
 		}), nil
 	})
 	return &namespace{"operator", m}
-}
-
-func collectionsModule(builtins starlark.StringDict) *namespace {
-	return &namespace{"collections", starlark.StringDict{
-		"OrderedDict": builtins["dict"],
-		"namedtuple": function("namedtuple", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			var name string
-			var fields starlark.Value
-			if err := starlark.UnpackArgs("namedtuple", args, kwargs, "typename", &name, "field_names", &fields); err != nil {
-				return nil, err
-			}
-			var names []string
-			if s, ok := fields.(starlark.String); ok {
-				names = strings.Fields(strings.ReplaceAll(string(s), ",", " "))
-			} else if err := iterate(t, fields, func(v starlark.Value) error {
-				s, ok := v.(starlark.String)
-				if !ok {
-					return errors.New("field names are strings")
-				}
-				names = append(names, string(s))
-				return nil
-			}); err != nil {
-				return nil, err
-			}
-			return function(name, func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				return makeRecord(name, names, args, kwargs)
-			}), nil
-		}),
-	}}
-}
-
-// record is a collections.namedtuple.
-type record struct {
-	starlark.Tuple
-	name   string
-	fields []string
-}
-
-func makeRecord(name string, fields []string, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-	r := &record{make(starlark.Tuple, len(fields)), name, fields}
-	if len(args) > len(fields) {
-		return nil, fmt.Errorf("%s has %d fields, %d values are given", name, len(fields), len(args))
-	}
-	copy(r.Tuple, args)
-	for _, kv := range kwargs {
-		at := -1
-		for i, f := range fields {
-			if f == string(kv[0].(starlark.String)) {
-				at = i
-			}
-		}
-		if at < 0 || r.Tuple[at] != nil {
-			return nil, fmt.Errorf("%s: field %s is unknown or given twice", name, kv[0])
-		}
-		r.Tuple[at] = kv[1]
-	}
-	for i, v := range r.Tuple {
-		if v == nil {
-			return nil, fmt.Errorf("%s: field %q has no value", name, fields[i])
-		}
-	}
-	return r, nil
-}
-
-func (r *record) Type() string          { return "namedtuple" }
-func (r *record) AttrNames() []string   { return r.fields }
-func (r *record) Hash() (uint32, error) { return r.Tuple.Hash() }
-
-// Attr is a field, by name.
-func (r *record) Attr(name string) (starlark.Value, error) {
-	for i, f := range r.fields {
-		if f == name {
-			return r.Tuple[i], nil
-		}
-	}
-	return nil, nil
-}
-
-// CompareSameType compares records as tuples.
-func (r *record) CompareSameType(op syntax.Token, y starlark.Value, depth int) (bool, error) {
-	return r.Tuple.CompareSameType(op, y.(*record).Tuple, depth)
 }

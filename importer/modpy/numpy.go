@@ -36,6 +36,7 @@ var pairwise = map[string]func(x, y float64) float64{
 	"maximum": math.Max, "minimum": math.Min, "power": math.Pow,
 	"add": func(x, y float64) float64 { return x + y }, "subtract": func(x, y float64) float64 { return x - y },
 	"divide": func(x, y float64) float64 { return x / y }, "multiply": func(x, y float64) float64 { return x * y },
+	"mod": modulo, "remainder": modulo, "fmod": math.Mod, "floor_divide": floorDivide,
 }
 
 var otherNumpy = []string{
