@@ -12,21 +12,6 @@ type Support struct {
 	Reason string // why not, in one line; empty when OK
 }
 
-// Preference is the ExecutionPreference of a compilation.
-type Preference int32
-
-// Execution preferences of HAL 1.1.
-const (
-	LowPower Preference = iota
-	FastSingleAnswer
-	SustainedSpeed
-)
-
-// PrepareOptions steer PrepareModel.
-type PrepareOptions struct {
-	Preference Preference
-}
-
 // Device is one accelerator behind its driver. All methods may be called from
 // several goroutines.
 type Device interface {

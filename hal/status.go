@@ -58,9 +58,18 @@ func StatusOf(err error) Status {
 	if err == nil {
 		return StatusNone
 	}
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Status
+	if s, ok := StatusIn(err); ok {
+		return s
 	}
 	return GeneralFailure
+}
+
+// StatusIn is the status of the first Error in err's chain, if there is one.
+func StatusIn(err error) (Status, bool) {
+	var e *Error
+	ok := errors.As(err, &e)
+	if !ok {
+		return StatusNone, false
+	}
+	return e.Status, true
 }

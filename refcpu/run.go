@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -297,10 +298,21 @@ func (x *run) parallel(n, grain int, f func(worker, lo, hi int)) {
 		return
 	}
 	var wg sync.WaitGroup
+	var failed atomic.Pointer[any] // what a worker panicked with
 	for w := range threads {
 		lo, hi := n*w/threads, n*(w+1)/threads
 		x.arenas[w].reset()
-		wg.Go(func() { f(w, lo, hi) })
+		wg.Go(func() {
+			defer func() {
+				if v := recover(); v != nil {
+					failed.Store(&v)
+				}
+			}()
+			f(w, lo, hi)
+		})
 	}
 	wg.Wait()
+	if v := failed.Load(); v != nil {
+		panic(*v) // where the caller can recover it
+	}
 }

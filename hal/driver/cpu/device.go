@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -22,26 +23,15 @@ type Config struct {
 	Description string
 }
 
-// Device is the reference CPU as the runtime sees it.
-type Device struct{ cfg Config }
-
 // New returns the device.
-func New(cfg Config) *Device { return &Device{cfg} }
+func New(cfg Config) hal.Device {
+	return base.New(base.Config{
+		Name: "cpu", Description: cfg.Description, Version: "1.0", Type: hal.DeviceCPU, Capabilities: capabilities(),
+	}, compiler{cfg})
+}
 
-// Name implements hal.Device.
-func (d *Device) Name() string { return "cpu" }
-
-// Description implements hal.Device.
-func (d *Device) Description() string { return d.cfg.Description }
-
-// Version implements hal.Device.
-func (d *Device) Version() string { return "1.0" }
-
-// Type implements hal.Device.
-func (d *Device) Type() hal.DeviceType { return hal.DeviceCPU }
-
-// Capabilities implements hal.Device: the CPU is the unit of comparison.
-func (d *Device) Capabilities() hal.Capabilities {
+// capabilities are those of the unit of comparison.
+func capabilities() hal.Capabilities {
 	one := hal.PerformanceInfo{ExecTime: 1, PowerUsage: 1}
 	all := hal.Capabilities{RelaxedScalar: one, RelaxedTensor: one, If: one, While: one, Operand: map[nn.OperandType]hal.PerformanceInfo{}}
 	for t := nn.OperandType(0); t.Valid(); t++ {
@@ -52,8 +42,11 @@ func (d *Device) Capabilities() hal.Capabilities {
 	return all
 }
 
-// SupportedOperations implements hal.Device.
-func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+// compiler prepares models for the reference kernels.
+type compiler struct{ cfg Config }
+
+// Supports implements base.Compiler.
+func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	s := make([]hal.Support, len(m.Main.Operations))
 	for i := range s {
 		t := m.Main.Operations[i].Type
@@ -64,17 +57,17 @@ func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	return s, nil
 }
 
-// PrepareModel implements hal.Device.
-func (d *Device) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
+// Compile implements base.Compiler.
+func (c compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
 	p, err := refcpu.Compile(m)
 	if err != nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
+		return nil, err
 	}
-	return &prepared{dev: d, prog: p}, nil
+	return &prepared{cfg: c.cfg, prog: p}, nil
 }
 
 type prepared struct {
-	dev  *Device
+	cfg  Config
 	prog *refcpu.Program
 }
 
@@ -86,17 +79,17 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 		return res, err
 	}
 	if err != nil {
-		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+		return nil, err
 	}
 	if r.Functional {
 		return res, nil
 	}
-	t, err := p.dev.cfg.Spec.Time(withShapes(p.prog.Model(), shapes))
+	t, err := p.cfg.Spec.Time(withShapes(p.prog.Model(), shapes))
 	if err != nil {
-		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+		return nil, err
 	}
-	res.Stats = p.dev.stats(t)
-	p.dev.spans(r.Trace, p.prog.Model(), t)
+	res.Stats = p.cfg.stats(t)
+	p.cfg.spans(r.Trace, p.prog.Model(), t)
 	return res, nil
 }
 
@@ -105,6 +98,9 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 func (p *prepared) run(r *hal.Request) (dims, shapes [][]uint32, err error) {
 	dims = p.prog.OutputDims()
 	if !slices.ContainsFunc(dims, func(d []uint32) bool { return d == nil }) {
+		if err := p.fits(r, dims); err != nil {
+			return dims, nil, err
+		}
 		return dims, nil, p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{})
 	}
 	in := make([]refcpu.Tensor, len(r.Inputs))
@@ -115,21 +111,28 @@ func (p *prepared) run(r *hal.Request) (dims, shapes [][]uint32, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(r.Outputs) != len(out) {
-		return nil, nil, fmt.Errorf("cpu driver: %d output buffers given, the model has %d", len(r.Outputs), len(out))
-	}
 	for i := range out {
 		dims[i] = out[i].Dimensions
-		if len(r.Outputs[i]) < len(out[i].Data) && err == nil {
-			err = hal.Errorf(hal.OutputInsufficientSize, "cpu driver: output %d of shape %v has %d bytes, needs %d", i, dims[i], len(r.Outputs[i]), len(out[i].Data))
-		}
+	}
+	if err := p.fits(r, dims); err != nil {
+		return dims, shapes, err
 	}
 	for i := range out {
-		if err == nil {
-			copy(r.Outputs[i], out[i].Data)
+		copy(r.Outputs[i], out[i].Data)
+	}
+	return dims, shapes, nil
+}
+
+// fits compares output buffers with what outputs of these shapes need.
+func (p *prepared) fits(r *hal.Request, dims [][]uint32) error {
+	g := &p.prog.Model().Main
+	for i, d := range dims {
+		n := nn.Elements(d) * int64(g.Operands[g.Outputs[i]].Type.ElementBytes())
+		if int64(len(r.Outputs[i])) < n {
+			return hal.Errorf(hal.OutputInsufficientSize, "output %d of shape %v has %d bytes, needs %d", i, d, len(r.Outputs[i]), n)
 		}
 	}
-	return dims, shapes, err
+	return nil
 }
 
 // withShapes is a model whose operands have these shapes, for its timing: an
@@ -149,11 +152,11 @@ func withShapes(m *nn.Model, shapes [][]uint32) *nn.Model {
 }
 
 // stats turns a timing into the HAL's terms, the fixed cost included.
-func (d *Device) stats(t *refcpu.Timing) hal.Stats {
+func (c Config) stats(t *refcpu.Timing) hal.Stats {
 	clock := sim.Clock{Hz: t.ClockHz}
-	launch := clock.Cycle(d.cfg.Launch)
+	launch := clock.Cycle(c.Launch)
 	s := hal.Stats{
-		Cycles: t.Cycles + launch, LatencyFs: int64(clock.At(t.Cycles) + d.cfg.Launch), ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
+		Cycles: t.Cycles + launch, LatencyFs: int64(clock.At(t.Cycles) + c.Launch), ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
 		Counters: []hal.Counter{{Name: "dram_bytes", Value: t.DRAMBytes}},
 	}
 	all := t.Reasons
@@ -169,7 +172,7 @@ func (d *Device) stats(t *refcpu.Timing) hal.Stats {
 			Stalls: stalls(&o.Reasons), BoundBy: o.BoundBy().String(), DRAMBytes: o.DRAMBytes,
 		})
 	}
-	s.Operations = append(s.Operations, lower.Launch(launch, d.cfg.Launch))
+	s.Operations = append(s.Operations, lower.Launch(launch, c.Launch))
 	return s
 }
 
@@ -185,8 +188,8 @@ func stalls(reasons *[refcpu.NumReasons]int64) []hal.StallCycles {
 }
 
 // spans draws the operations one after the other.
-func (d *Device) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
-	span := lower.Trace(to, 0, d.cfg.Launch, 0)
+func (c Config) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
+	span := lower.Trace(to, 0, c.Launch, 0)
 	if span == nil {
 		return
 	}
@@ -202,7 +205,7 @@ func (d *Device) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
 // WriteListing implements hal.PreparedModel. The CPU has no instruction
 // stream; its program is the list of kernels with their predicted cycles.
 func (p *prepared) WriteListing(w io.Writer) error {
-	t, err := p.dev.cfg.Spec.Time(p.prog.Model())
+	t, err := p.cfg.Spec.Time(p.prog.Model())
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -17,7 +18,7 @@ func lower1(t *testing.T, d *Device, m *nn.Model) *lowering {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := lowerModel(p.(*prepared).stages[0].fixed.graph, d)
+	l, err := lowerModel(base.Unwrap(p).(*prepared).stages[0].fixed.graph, d)
 	if err != nil {
 		t.Fatal(err)
 	}

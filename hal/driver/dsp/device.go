@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/sim"
@@ -23,6 +24,7 @@ type Config struct {
 
 // Device is the DSP as the runtime sees it.
 type Device struct {
+	*base.Device
 	cfg  Config
 	core *dsp.Core
 }
@@ -33,37 +35,29 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Device{cfg, c}, nil
+	d := &Device{cfg: cfg, core: c}
+	d.Device = base.New(base.Config{
+		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities,
+	}, compiler{d})
+	return d, nil
 }
-
-// Name implements hal.Device.
-func (d *Device) Name() string { return "dsp" }
-
-// Description implements hal.Device.
-func (d *Device) Description() string { return d.cfg.Description }
-
-// Version implements hal.Device.
-func (d *Device) Version() string { return "1.0-" + d.cfg.Spec.Name }
-
-// Type implements hal.Device.
-func (d *Device) Type() hal.DeviceType { return hal.DeviceAccelerator }
-
-// Capabilities implements hal.Device.
-func (d *Device) Capabilities() hal.Capabilities { return d.cfg.Capabilities }
 
 // threads is how many hardware threads kernels use: all of them use vectors.
 func (d *Device) threads() int { return max(1, min(d.cfg.Spec.Threads, d.cfg.Spec.Contexts)) }
 
-// SupportedOperations implements hal.Device: an operation is supported when it
-// lowers, wherever its inputs come from.
-func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+// compiler lowers models for a device.
+type compiler struct{ *Device }
+
+// Supports implements base.Compiler: an operation is supported when it lowers,
+// wherever its inputs come from.
+func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	g, err := opspec.Resolve(&m.Main)
 	if err != nil { // operations that contradict the model decline by themselves
 		same := m.Main
 		same.Operands = slices.Clone(same.Operands)
 		g = &same
 	}
-	l := &lowering{graph: g, view: opspec.ModelView(g), threads: d.threads(), image: newImage(codeBase, d.cfg.Spec.IssueInterval)}
+	l := &lowering{graph: g, view: opspec.ModelView(g), threads: c.threads(), image: newImage(codeBase, c.cfg.Spec.IssueInterval)}
 	answers := make([]hal.Support, len(g.Operations))
 	for i := range g.Operations {
 		if err := l.supports(i); err != nil {
@@ -179,26 +173,12 @@ func pairQuantize(g *nn.Subgraph, answers []hal.Support) {
 	}
 }
 
-// PrepareModel implements hal.Device.
-func (d *Device) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
-	for _, list := range [2][]uint32{m.Main.Inputs, m.Main.Outputs} {
-		for _, x := range list {
-			if uint64(x) >= uint64(len(m.Main.Operands)) {
-				return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: operand %d of %d does not exist", x, len(m.Main.Operands))
-			}
-		}
-	}
+// Compile implements base.Compiler.
+func (c compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
 	for i := range m.Main.Operations {
-		if t := m.Main.Operations[i].Type; !t.Valid() {
-			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: operation %d: %s", i, t)
-		}
 		if err := checkTypes(&m.Main, &m.Main.Operations[i]); err != nil {
-			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: operation %d: %s: %w", i, m.Main.Operations[i].Type, err)
+			return nil, fmt.Errorf("operation %d: %s: %w", i, m.Main.Operations[i].Type, err)
 		}
 	}
-	p, err := prepare(d, m)
-	if err != nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: %w", err)
-	}
-	return p, nil
+	return prepare(c.Device, m)
 }

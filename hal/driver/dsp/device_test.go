@@ -12,6 +12,7 @@ import (
 
 	core "github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -101,7 +102,7 @@ func check(t testing.TB, d *Device, m *nn.Model, inputs [][]byte, functional boo
 // allKernels are the kernels that a prepared model has so far.
 func allKernels(p hal.PreparedModel) []*kernel {
 	var list []*kernel
-	for _, s := range p.(*prepared).stages {
+	for _, s := range base.Unwrap(p).(*prepared).stages {
 		if s.fixed != nil {
 			list = append(list, s.fixed.all...)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
@@ -135,7 +136,7 @@ func TestLateParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := p.(*prepared).stages[0]
+	st := base.Unwrap(p).(*prepared).stages[0]
 	var first *hal.Result
 	for k := range 3 * maxLatePlans {
 		res, err := execute(t, p, m, [][]byte{in, words(k%12, 1, 2, 0)})
@@ -240,7 +241,7 @@ func TestStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(p.(*prepared).stages); n != 3 {
+	if n := len(base.Unwrap(p).(*prepared).stages); n != 3 {
 		t.Errorf("%d stages, want 3", n)
 	}
 	in := b.bytes(30)

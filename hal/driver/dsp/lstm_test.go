@@ -181,7 +181,9 @@ func TestRandomLstm8(t *testing.T) {
 			}
 			return data
 		}
-		omitted := func(t nn.OperandType, _ ...int) uint32 { return b.operand(nn.Operand{Type: t, Lifetime: nn.NoValue}) }
+		omitted := func(t nn.OperandType, _ ...int) uint32 {
+			return b.operand(nn.Operand{Type: t, Scale: 1, Lifetime: nn.NoValue})
+		}
 		if r.IntN(2) == 0 { // as an input that is not given
 			omitted = func(t nn.OperandType, dims ...int) uint32 {
 				in = append(in, nil)

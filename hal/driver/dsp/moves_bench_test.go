@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -352,7 +353,7 @@ func runBench(b *testing.B, m *nn.Model) *hal.Stats {
 	}
 	threads := 4
 	what := ""
-	for _, s := range p.(*prepared).stages {
+	for _, s := range base.Unwrap(p).(*prepared).stages {
 		for i := range s.fixed.jobs {
 			j := &s.fixed.jobs[i]
 			threads = min(threads, j.Threads)

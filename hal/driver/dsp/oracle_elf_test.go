@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -106,7 +107,7 @@ func TestOracleProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := pm.(*prepared).stages[0].fixed
+	p := base.Unwrap(pm).(*prepared).stages[0].fixed
 	if err := p.emulate(filepath.Join(t.TempDir(), "network.elf"), [][]byte{in}); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestOracleOperations(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 			return
 		}
-		stages := p.(*prepared).stages
+		stages := base.Unwrap(p).(*prepared).stages
 		if len(stages) != 1 {
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -101,7 +102,7 @@ func TestOraclePackets(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, s := range p.(*prepared).stages {
+		for _, s := range base.Unwrap(p).(*prepared).stages {
 			if s.fixed == nil { // lowered when it executes
 				executeCase(t, p, c)
 				break

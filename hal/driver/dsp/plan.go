@@ -135,7 +135,7 @@ func (p *plan) run(inputs [][]byte, o dsp.Options) (*outcome, error) {
 	for i, x := range p.inputs {
 		o := &p.graph.Operands[p.graph.Inputs[i]]
 		if read := !o.IsConst() && o.Lifetime != nn.NoValue; read && len(inputs[i]) != x.to-x.from {
-			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: input %d has %d bytes, want %d", i, len(inputs[i]), x.to-x.from)
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), x.to-x.from)
 		}
 	}
 	m, ok := p.idle.Get().(*memory)
@@ -156,12 +156,12 @@ func (p *plan) run(inputs [][]byte, o dsp.Options) (*outcome, error) {
 	}
 	if err != nil {
 		done.release()
-		return nil, hal.Errorf(hal.GeneralFailure, "dsp driver: %w", err)
+		return nil, err
 	}
 	for _, c := range p.faults {
 		if err := c.failed(m.arena); err != nil {
 			done.release()
-			return nil, hal.Errorf(hal.GeneralFailure, "dsp driver: operation %d: %w", c.op, err)
+			return nil, hal.Errorf(hal.GeneralFailure, "operation %d: %w", c.op, err)
 		}
 	}
 	return done, nil

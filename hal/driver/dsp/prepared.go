@@ -54,14 +54,10 @@ func prepare(d *Device, m *nn.Model) (*prepared, error) {
 // the error has the status OUTPUT_INSUFFICIENT_SIZE and the result the shapes.
 func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	g := p.graph
-	if len(r.Inputs) != len(g.Inputs) || len(r.Outputs) != len(g.Outputs) {
-		return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: %d inputs and %d outputs, the model has %d and %d",
-			len(r.Inputs), len(r.Outputs), len(g.Inputs), len(g.Outputs))
-	}
 	for i, x := range g.Inputs {
 		// An input of no bytes is one left out; its stage knows whether it may be.
 		if n := g.Operands[x].Bytes(); int64(len(r.Inputs[i])) != n && len(r.Inputs[i]) > 0 {
-			return nil, hal.Errorf(hal.InvalidArgument, "dsp driver: input %d has %d bytes, want %d", i, len(r.Inputs[i]), n)
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(r.Inputs[i]), n)
 		}
 	}
 	res := &hal.Result{OutputDimensions: make([][]uint32, len(g.Outputs))}
@@ -110,7 +106,7 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 func (p *prepared) fits(r *hal.Request, res *hal.Result, sizes []int) error {
 	for i, n := range sizes {
 		if len(r.Outputs[i]) < n {
-			return hal.Errorf(hal.OutputInsufficientSize, "dsp driver: output %d of shape %v has %d bytes, needs %d",
+			return hal.Errorf(hal.OutputInsufficientSize, "output %d of shape %v has %d bytes, needs %d",
 				i, res.OutputDimensions[i], len(r.Outputs[i]), n)
 		}
 	}
@@ -129,7 +125,7 @@ func (p *prepared) stage(s *stage, r *hal.Request, res *hal.Result, values [][]b
 		if errors.As(err, &known) {
 			return nil, err
 		}
-		return nil, hal.Errorf(hal.GeneralFailure, "dsp driver: %w", err)
+		return nil, err
 	}
 	o := dsp.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, res.Stats.LatencyFs, p.dev.cfg.Launch, s.first)}
 	if r.Detail && !r.Functional {

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 )
 
 // boxes are the ranges that a job asks for when it begins.
@@ -30,7 +31,7 @@ func TestCodeIsAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pl := p.(*prepared).stages[0].fixed
+	pl := base.Unwrap(p).(*prepared).stages[0].fixed
 	l, err := lowerModel(pl.graph, pl.dev)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package gpu
 import (
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -21,34 +22,28 @@ type Config struct {
 }
 
 // Device is the GPU as the runtime sees it.
-type Device struct{ cfg Config }
+type Device struct {
+	*base.Device
+	cfg Config
+}
 
 // New checks the configuration.
 func New(cfg Config) (*Device, error) {
 	if err := cfg.Spec.Validate(); err != nil {
 		return nil, err
 	}
-	return &Device{cfg}, nil
+	d := &Device{cfg: cfg}
+	d.Device = base.New(base.Config{
+		Name: "gpu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceGPU, Capabilities: cfg.Capabilities,
+	}, compiler{d})
+	return d, nil
 }
 
-// Name implements hal.Device.
-func (d *Device) Name() string { return "gpu" }
+// compiler lowers models for a device.
+type compiler struct{ *Device }
 
-// Description implements hal.Device.
-func (d *Device) Description() string { return d.cfg.Description }
-
-// Version implements hal.Device.
-func (d *Device) Version() string { return "1.0-" + d.cfg.Spec.Name }
-
-// Type implements hal.Device.
-func (d *Device) Type() hal.DeviceType { return hal.DeviceGPU }
-
-// Capabilities implements hal.Device.
-func (d *Device) Capabilities() hal.Capabilities { return d.cfg.Capabilities }
-
-// SupportedOperations implements hal.Device: an operation is supported when it
-// lowers.
-func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+// Supports implements base.Compiler: an operation is supported when it lowers.
+func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	l := newLowering(m)
 	answers := make([]hal.Support, len(l.g.Operations))
 	for i := range answers {
@@ -61,11 +56,11 @@ func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
 	return answers, nil
 }
 
-// PrepareModel implements hal.Device.
-func (d *Device) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
+// Compile implements base.Compiler.
+func (c compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
 	p, err := compile(m)
 	if err != nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "gpu driver: %w", err)
+		return nil, err
 	}
-	return &prepared{dev: d, program: p, idle: make(chan *machine, 4)}, nil
+	return &prepared{dev: c.Device, program: p, idle: make(chan *machine, 4)}, nil
 }

@@ -40,7 +40,7 @@ func (p *prepared) machine(functional bool) (*machine, error) {
 			return nil, err
 		}
 	} else if !functional {
-		return nil, fmt.Errorf("gpu driver: no memory for a timed execution")
+		return nil, fmt.Errorf("no memory for a timed execution")
 	}
 	c, err := core.New(p.dev.cfg.Spec, memory)
 	if err != nil {
@@ -70,18 +70,14 @@ func kernelArguments() []byte {
 // Execute implements hal.PreparedModel.
 func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	prog := p.program
-	if len(r.Inputs) != len(prog.inputs) || len(r.Outputs) != len(prog.outputs) {
-		return nil, hal.Errorf(hal.InvalidArgument, "gpu driver: %d inputs and %d outputs, the model has %d and %d",
-			len(r.Inputs), len(r.Outputs), len(prog.inputs), len(prog.outputs))
-	}
 	for i, t := range prog.inputs {
 		if len(r.Inputs[i]) != t.bytes() {
-			return nil, hal.Errorf(hal.InvalidArgument, "gpu driver: input %d has %d bytes, want %d", i, len(r.Inputs[i]), t.bytes())
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(r.Inputs[i]), t.bytes())
 		}
 	}
 	for i, t := range prog.outputs {
 		if len(r.Outputs[i]) < t.bytes() {
-			return nil, hal.Errorf(hal.OutputInsufficientSize, "gpu driver: output %d has %d bytes, needs %d", i, len(r.Outputs[i]), t.bytes())
+			return nil, hal.Errorf(hal.OutputInsufficientSize, "output %d has %d bytes, needs %d", i, len(r.Outputs[i]), t.bytes())
 		}
 	}
 	m, err := p.machine(r.Functional)
@@ -90,7 +86,7 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	}
 	report, err := p.run(m, r)
 	if err != nil {
-		return nil, hal.Errorf(hal.GeneralFailure, "%w", err) // the machine is dropped
+		return nil, err // the machine is dropped
 	}
 	defer p.release(m)
 	res := &hal.Result{Stats: lower.Stats(report, p.dev.cfg.Launch), OutputDimensions: prog.dims()}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -32,6 +33,7 @@ type Config struct {
 
 // Device is the NPU as the runtime sees it.
 type Device struct {
+	*base.Device
 	cfg Config
 }
 
@@ -40,28 +42,19 @@ func New(cfg Config) (*Device, error) {
 	if _, err := core.New(cfg.Spec); err != nil {
 		return nil, err
 	}
-	return &Device{cfg}, nil
+	d := &Device{cfg: cfg}
+	d.Device = base.New(base.Config{
+		Name: "npu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities,
+	}, compiler{d})
+	return d, nil
 }
 
-// Name implements hal.Device.
-func (d *Device) Name() string { return "npu" }
+// compiler lowers models for a device.
+type compiler struct{ *Device }
 
-// Description implements hal.Device.
-func (d *Device) Description() string { return d.cfg.Description }
-
-// Version implements hal.Device.
-func (d *Device) Version() string { return "1.0-" + d.cfg.Spec.Name }
-
-// Type implements hal.Device.
-func (d *Device) Type() hal.DeviceType { return hal.DeviceAccelerator }
-
-// Capabilities implements hal.Device.
-func (d *Device) Capabilities() hal.Capabilities { return d.cfg.Capabilities }
-
-// SupportedOperations implements hal.Device: an operation is supported when it
-// lowers.
-func (d *Device) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
-	l := newLowering(&d.cfg.Spec, m)
+// Supports implements base.Compiler: an operation is supported when it lowers.
+func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
+	l := newLowering(&c.cfg.Spec, m)
 	for i := range l.graph.Operands { // where a tensor comes from does not matter here
 		if o := &l.graph.Operands[i]; o.Type.IsQuant8() && o.Known() && !o.IsConst() {
 			l.value[i] = l.temporary(0)
@@ -96,13 +89,13 @@ func (l *lowering) pairQuantize(answers []hal.Support) {
 	}
 }
 
-// PrepareModel implements hal.Device.
-func (d *Device) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
-	p, err := compile(&d.cfg.Spec, d.cfg.OnChipBytes, m)
+// Compile implements base.Compiler.
+func (c compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
+	p, err := compile(&c.cfg.Spec, c.cfg.OnChipBytes, m)
 	if err != nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "npu driver: %w", err)
+		return nil, err
 	}
-	return &prepared{dev: d, model: m, prog: p}, nil
+	return &prepared{dev: c.Device, model: m, prog: p}, nil
 }
 
 // prepared is a compiled model.
@@ -139,19 +132,14 @@ func (p *prepared) machine() (*machine, error) {
 // Execute implements hal.PreparedModel.
 func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	g := &p.model.Main
-	if len(r.Inputs) != len(g.Inputs) || len(r.Outputs) != len(g.Outputs) {
-		return nil, hal.Errorf(hal.InvalidArgument, "npu driver: %d inputs and %d outputs, the model has %d and %d",
-			len(r.Inputs), len(r.Outputs), len(g.Inputs), len(g.Outputs))
-	}
 	m, err := p.machine()
 	if err != nil {
 		return nil, err
 	}
-	defer p.idle.Put(m)
 	io := m.regions[regionIO]
 	for i, b := range p.prog.inputs {
 		if len(r.Inputs[i]) != b.bytes {
-			return nil, hal.Errorf(hal.InvalidArgument, "npu driver: input %d has %d bytes, want %d", i, len(r.Inputs[i]), b.bytes)
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(r.Inputs[i]), b.bytes)
 		}
 		copy(io[b.addr:], r.Inputs[i])
 	}
@@ -163,8 +151,9 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	}
 	report, err := m.core.Run(&p.prog.code, &m.regions, o)
 	if err != nil {
-		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+		return nil, err // the machine is dropped
 	}
+	defer p.idle.Put(m)
 	res := &hal.Result{Stats: lower.Stats(report, p.dev.cfg.Launch)}
 	view := opspec.ModelView(g)
 	for i := range res.Stats.Operations {
@@ -174,7 +163,7 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	}
 	for i, b := range p.prog.outputs {
 		if len(r.Outputs[i]) < b.bytes {
-			return nil, hal.Errorf(hal.OutputInsufficientSize, "npu driver: output %d has %d bytes, needs %d", i, len(r.Outputs[i]), b.bytes)
+			return nil, hal.Errorf(hal.OutputInsufficientSize, "output %d has %d bytes, needs %d", i, len(r.Outputs[i]), b.bytes)
 		}
 		copy(r.Outputs[i], io[b.addr:b.addr+b.bytes])
 		res.OutputDimensions = append(res.OutputDimensions, g.Operands[g.Outputs[i]].Dimensions)

@@ -1,0 +1,134 @@
+package base
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/validate"
+)
+
+// Compiler is what a device adds to the contract: which operations it lowers,
+// and lowering. Models and options are valid when it sees them. Its methods may
+// be called from several goroutines.
+type Compiler interface {
+	// Supports answers for every operation of the main subgraph, in model order.
+	// What it declares supported, Compile compiles: alone and together with any
+	// other operations that it declares supported.
+	Supports(m *nn.Model) ([]hal.Support, error)
+	// Compile lowers a model whose operations are all supported. The model does
+	// not change while the program is used.
+	Compile(m *nn.Model, o hal.PrepareOptions) (Program, error)
+}
+
+// Program is a lowered model. Requests fit the model when it sees them, except
+// that an output whose shape only an execution knows may be too short for it.
+type Program = hal.PreparedModel
+
+// Config is what a device says about itself.
+type Config struct {
+	Name         string // short, lower case: cpu, gpu, dsp, npu
+	Description  string // one line for a person: machine shape and clock
+	Version      string
+	Type         hal.DeviceType
+	Capabilities hal.Capabilities
+}
+
+// Device is a Compiler behind the contract. It implements hal.Device.
+type Device struct {
+	cfg      Config
+	compiler Compiler
+}
+
+// New returns the device.
+func New(cfg Config, c Compiler) *Device { return &Device{cfg, c} }
+
+// Name implements hal.Device.
+func (d *Device) Name() string { return d.cfg.Name }
+
+// Description implements hal.Device.
+func (d *Device) Description() string { return d.cfg.Description }
+
+// Version implements hal.Device.
+func (d *Device) Version() string { return d.cfg.Version }
+
+// Type implements hal.Device.
+func (d *Device) Type() hal.DeviceType { return d.cfg.Type }
+
+// Capabilities implements hal.Device.
+func (d *Device) Capabilities() hal.Capabilities { return d.cfg.Capabilities }
+
+// SupportedOperations implements hal.Device.
+func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
+	defer hal.Contain(&err, d.cfg.Name, "SupportedOperations")
+	if err := validate.Model(m); err != nil {
+		return nil, err
+	}
+	if s, err = d.compiler.Supports(m); err != nil {
+		return nil, d.failure(err)
+	}
+	if len(s) != len(m.Main.Operations) {
+		return nil, hal.Errorf(hal.GeneralFailure, "%s driver: answers for %d of %d operations", d.cfg.Name, len(s), len(m.Main.Operations))
+	}
+	for i := range s {
+		if !s[i].OK && s[i].Reason == "" {
+			return nil, hal.Errorf(hal.GeneralFailure, "%s driver: operation %d (%s) is declined without a reason", d.cfg.Name, i, m.Main.Operations[i].Type)
+		}
+	}
+	return s, nil
+}
+
+// PrepareModel implements hal.Device.
+func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
+	defer hal.Contain(&err, d.cfg.Name, "PrepareModel")
+	if err := validate.Model(m); err != nil {
+		return nil, err
+	}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	program, err := d.compiler.Compile(m, o)
+	if err != nil {
+		return nil, d.failure(err)
+	}
+	return &prepared{device: d, model: m, program: program}, nil
+}
+
+// failure is an error of driver code with the name of the device. An error
+// without a status of its own says that the driver cannot lower a valid model:
+// INVALID_ARGUMENT, as AOSP's drivers answer.
+func (d *Device) failure(err error) error {
+	status := hal.InvalidArgument
+	if s, ok := hal.StatusIn(err); ok {
+		status = s
+	}
+	return hal.Errorf(status, "%s driver: %w", d.cfg.Name, err)
+}
+
+// Unwrap returns the driver's program behind a prepared model of a Device.
+func Unwrap(p hal.PreparedModel) Program { return p.(*prepared).program }
+
+// prepared is a program behind the contract.
+type prepared struct {
+	device  *Device
+	model   *nn.Model
+	program Program
+}
+
+// WriteListing implements hal.PreparedModel.
+func (p *prepared) WriteListing(w io.Writer) (err error) {
+	defer hal.Contain(&err, p.device.cfg.Name, "WriteListing")
+	return p.program.WriteListing(w)
+}
+
+// WriteProgram implements hal.PreparedModel.
+func (p *prepared) WriteProgram(w io.Writer) (err error) {
+	defer hal.Contain(&err, p.device.cfg.Name, "WriteProgram")
+	return p.program.WriteProgram(w)
+}
+
+// outputs is an error about what a driver answered for the outputs.
+func (p *prepared) outputs(format string, args ...any) error {
+	return hal.Errorf(hal.GeneralFailure, "%s driver: %s", p.device.cfg.Name, fmt.Sprintf(format, args...))
+}
