@@ -171,6 +171,17 @@ func (o *op) ifmBlock(s *Spec) (h, w int) {
 // outputBanks are the banks from 0 that the output unit uses.
 const outputBanks = 2
 
+// accumulatorRows is the rows of a block that have accumulators. Machines whose
+// micro-block has two rows take one row of four columns instead where output
+// and kernel have one row, although OFM_BLK_HEIGHT stays a multiple of two
+// (Vela's fit_block_for_ofm).
+func (o *op) accumulatorRows(s *Spec) int {
+	if s.UBlock.H == 2 && o.ofm.h == 1 && o.k.h == 1 {
+		return 1
+	}
+	return o.blockH
+}
+
 // checkShram makes sure that the buffers of an operation fit where its
 // registers put them: two input blocks from bank 2 to IB_END, two accumulator
 // blocks from AB_START to the tables, which the smallest parts do not keep.
@@ -186,9 +197,10 @@ func (o *op) checkShram(s *Spec) error {
 	if o.acc40 {
 		bytes = 5
 	}
-	if need := 2 * ceilDiv(o.blockH*o.blockW*roundUp(o.blockD, 8)*bytes, s.ShramBank); need > end-o.ab {
+	rows := o.accumulatorRows(s)
+	if need := 2 * ceilDiv(rows*o.blockW*roundUp(o.blockD, 8)*bytes, s.ShramBank); need > end-o.ab {
 		return fmt.Errorf("accumulators of a %dx%dx%d block take %d banks, from AB_START %d there are %d",
-			o.blockH, o.blockW, o.blockD, need, o.ab, max(0, end-o.ab))
+			rows, o.blockW, o.blockD, need, o.ab, max(0, end-o.ab))
 	}
 	h, w := o.ifmBlock(s)
 	if need := 2 * ceilDiv(h*w*roundUp(o.ifmBlockDepth(s)*o.ifm.esz, 8), s.ShramBank); need > o.ibEnd-outputBanks {

@@ -255,20 +255,18 @@ func (f *featureMap) writeRow(src []int32, y int) {
 	}
 }
 
-// span is the range of bytes that holds the whole map.
-func (f *featureMap) span() (lo, hi int) {
-	lo, hi = int(^uint(0)>>1), 0
+// tileSpans are the ranges of bytes of the tiles that hold elements: a rolling
+// buffer or a map with edge tiles leaves the bytes between its tiles alone.
+func (f *featureMap) tileSpans() (spans [4]span, n int) {
 	tail := f.lastChannel() + f.esz
-	add := func(t, rows, cols int) {
-		if rows > 0 && cols > 0 {
-			lo = min(lo, f.base[t])
-			hi = max(hi, f.base[t]+(rows-1)*f.sy+(cols-1)*f.colStep()+tail)
+	left, right := min(f.w, f.w0), f.w-min(f.w, f.w0)
+	for t, e := range [4][2]int{
+		{min(f.h, f.h0), left}, {min(f.h, f.h1), right}, {f.h - f.h0, left}, {f.h - f.h1, right},
+	} {
+		if rows, cols := e[0], e[1]; rows > 0 && cols > 0 {
+			spans[n] = span{f.region, f.base[t], f.base[t] + (rows-1)*f.sy + (cols-1)*f.colStep() + tail}
+			n++
 		}
 	}
-	left, right := min(f.w, f.w0), f.w-min(f.w, f.w0)
-	add(0, min(f.h, f.h0), left)
-	add(1, min(f.h, f.h1), right)
-	add(2, f.h-f.h0, left)
-	add(3, f.h-f.h1, right)
-	return lo, hi
+	return spans, n
 }

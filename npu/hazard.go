@@ -15,10 +15,11 @@ func (a span) overlaps(b span) bool {
 
 // flight is a copy or a kernel that may still be running.
 type flight struct {
-	index  int // of the command
-	reads  [7]span
-	nreads int
-	write  span
+	index   int      // of the command
+	reads   [13]span // tiles of two maps, weights and scales of two cores, a table
+	writes  [4]span  // tiles of a map
+	nreads  int
+	nwrites int
 }
 
 func (f *flight) read(s span) {
@@ -28,22 +29,36 @@ func (f *flight) read(s span) {
 	}
 }
 
-// conflict reports whether f may not run beside a later g.
-func (f *flight) conflict(g *flight) (span, bool) {
-	if f.write.overlaps(g.write) {
-		return g.write, true
+func (f *flight) write(s span) {
+	if s.hi > s.lo {
+		f.writes[f.nwrites] = s
+		f.nwrites++
 	}
-	for _, s := range g.reads[:g.nreads] {
-		if f.write.overlaps(s) {
-			return s, true
+}
+
+// conflict finds bytes for which f may not run beside a later g: one of them
+// writes what the other reads or writes.
+func (f *flight) conflict(g *flight) (span, bool) {
+	for _, w := range g.writes[:g.nwrites] {
+		if overlapsAny(w, f.writes[:f.nwrites]) || overlapsAny(w, f.reads[:f.nreads]) {
+			return w, true
 		}
 	}
-	for _, s := range f.reads[:f.nreads] {
-		if s.overlaps(g.write) {
-			return g.write, true
+	for _, r := range g.reads[:g.nreads] {
+		if overlapsAny(r, f.writes[:f.nwrites]) {
+			return r, true
 		}
 	}
 	return span{}, false
+}
+
+func overlapsAny(s span, list []span) bool {
+	for _, l := range list {
+		if s.overlaps(l) {
+			return true
+		}
+	}
+	return false
 }
 
 // flights are the newest copies or kernels, newest first. What does not fit
@@ -86,6 +101,14 @@ func newHazards(s *Spec, r *Regions) hazards {
 
 func (h *hazards) at(region, lo, hi int) span { return span{h.alias[region], lo, hi} }
 
+// tiles gives the byte ranges of a map to add.
+func (h *hazards) tiles(m *featureMap, add func(span)) {
+	spans, n := m.tileSpans()
+	for _, s := range spans[:n] {
+		add(h.at(s.region, s.lo, s.hi))
+	}
+}
+
 // dma checks and records a copy.
 func (h *hazards) dma(r *regFile, index, copied int) error {
 	f := flight{index: index}
@@ -96,7 +119,7 @@ func (h *hazards) dma(r *regFile, index, copied int) error {
 		return h.at(region&7, addr, addr+copied)
 	}
 	f.read(side(r.u(ethosu.SetDMA0SrcRegion), r.addr(ethosu.SetDMA0Src)))
-	f.write = side(r.u(ethosu.SetDMA0DstRegion), r.addr(ethosu.SetDMA0Dst))
+	f.write(side(r.u(ethosu.SetDMA0DstRegion), r.addr(ethosu.SetDMA0Dst)))
 	for i := range h.kernels.n {
 		k := &h.kernels.list[i]
 		if s, bad := k.conflict(&f); bad {
@@ -111,13 +134,10 @@ func (h *hazards) dma(r *regFile, index, copied int) error {
 // kernel checks and records an operation.
 func (h *hazards) kernel(o *op, s *Spec, index int) error {
 	f := flight{index: index}
-	lo, hi := o.ofm.span()
-	f.write = h.at(o.ofm.region, lo, hi)
-	lo, hi = o.ifm.span()
-	f.read(h.at(o.ifm.region, lo, hi))
+	h.tiles(&o.ofm, f.write)
+	h.tiles(&o.ifm, f.read)
 	if o.hasIFM2 {
-		lo, hi = o.ifm2.span()
-		f.read(h.at(o.ifm2.region, lo, hi))
+		h.tiles(&o.ifm2, f.read)
 	}
 	if o.kind <= opDepthwise {
 		for i := range o.cores {
