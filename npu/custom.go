@@ -47,13 +47,15 @@ func (k *Compiled) Check(s *Spec) error {
 		return fmt.Errorf("npu: compiled for %s, %s is %s", k.Config.Product, s.Name, s.Product)
 	case macs != s.MACsPerCycle():
 		return fmt.Errorf("npu: compiled for %d MACs per cycle, %s has %d", macs, s.Name, s.MACsPerCycle())
+	case k.Config.Cores() != s.Cores:
+		return fmt.Errorf("npu: compiled for %d cores, %s has %d", k.Config.Cores(), s.Name, s.Cores)
 	case k.Config.ShramKiB<<10 != s.ShramBytes*s.Cores:
 		return fmt.Errorf("npu: compiled for %d KiB of SHRAM, %s has %d", k.Config.ShramKiB, s.Name, s.ShramBytes*s.Cores>>10)
 	}
 	return nil
 }
 
-// Regions allocates the memory of one inference: region 1 is the arena, into
+// Regions allocates the memory of an inference: region 1 is the arena, into
 // which inputs are written and from which outputs are read.
 func (k *Compiled) Regions() *Regions {
 	var r Regions

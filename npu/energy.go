@@ -33,9 +33,7 @@ func (t *timer) opEvents(o *op) {
 	if o.reduces() {
 		macs *= int64(o.ifm.c)
 	}
-	if o.kind != opPool {
-		t.events.macs += macs
-	}
+	t.events.macs += o.macs()
 	t.energy(float64(macs) * (e.MAC*float64(o.ifm.esz) + e.AccessPerMAC*e.ShramByte))
 }
 
@@ -50,7 +48,9 @@ func (t *timer) counters() []sim.Counter {
 	for i := range t.mems {
 		m := &t.mems[i]
 		c = append(c, sim.Counter{Name: m.spec.Name + "_read_bytes", Value: m.readBytes},
-			sim.Counter{Name: m.spec.Name + "_write_bytes", Value: m.writeBytes})
+			sim.Counter{Name: m.spec.Name + "_write_bytes", Value: m.writeBytes},
+			sim.Counter{Name: m.spec.Name + "_read_beats", Value: m.readBeats},
+			sim.Counter{Name: m.spec.Name + "_write_beats", Value: m.writeBeats})
 	}
 	return c
 }

@@ -69,3 +69,88 @@ func TestMissingWaits(t *testing.T) {
 		}
 	}
 }
+
+// replace gives every command of one code other operands.
+func replace(t *testing.T, words []uint32, code ethosu.Code, param uint16, payload uint32) []uint32 {
+	cmds, err := ethosu.Decode(words)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []uint32
+	for _, c := range cmds {
+		if c.Code == code {
+			c.Param, c.Payload = param, payload
+		}
+		out = c.Append(out)
+	}
+	return out
+}
+
+// A copy between the tiles of a feature map needs no wait, a copy into a tile does.
+func TestCopyBetweenTiles(t *testing.T) {
+	c := mustCore(t, "ethos-u65-512")
+	m := newMachine(c.Spec(), 1)
+	l := conv(8, 8, 16, 16, 3, 1)
+	l.ofm = 16384
+	m.emit(t, l)
+	b := m.b
+	b.Set(ethosu.SetDMA0SrcRegion, 0)
+	b.Set(ethosu.SetDMA0DstRegion, 1)
+	b.SetAddr(ethosu.SetDMA0Src, 0)
+	b.SetAddr(ethosu.SetDMA0Dst, 0)
+	b.SetAddr(ethosu.SetDMA0Len, 512)
+	b.Op(ethosu.OpDMAStart, 0)
+	p := m.program(t)
+	// Rows 0 to 3 lie at 0, rows 4 to 7 at 8192.
+	words := replace(t, p.Commands, ethosu.SetIFMHeight0M1, 3, 0)
+	b = ethosu.NewBuilder(ethosu.U65)
+	b.SetAddr(ethosu.SetIFMBase2, 8192)
+	head, err := b.Words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words = append(head, words...)
+	for to, bad := range map[uint32]bool{0: true, 256: true, 512: false, 4096: false, 7680: false, 7936: true, 8192: true, 8704: false} {
+		r := Regions{append([]byte(nil), m.flash...), make([]byte, 32768)}
+		_, err := c.Run(&Program{Commands: replace(t, words, ethosu.SetDMA0Dst, 0, to)}, &r, Options{})
+		if bad != (err != nil && strings.Contains(err.Error(), "NPU_OP_KERNEL_WAIT is missing")) || !bad && err != nil {
+			t.Errorf("copy to %d: %v", to, err)
+		}
+	}
+}
+
+// Where output and kernel have one row, so have the accumulators of a block,
+// on machines with micro-blocks of two rows and there only.
+func TestAccumulatorsOfOneRow(t *testing.T) {
+	for _, e := range []struct {
+		name    string
+		machine string
+		rows    int // of the output
+		kernel  int
+		ab      int // AB_START: one row of accumulators fits
+		ok      bool
+	}{
+		{"one row", "ethos-u55-256", 1, 1, 30, true},
+		{"too much for one row", "ethos-u55-256", 1, 1, 31, false},
+		{"two rows", "ethos-u55-256", 2, 1, 30, false},
+		{"kernel of three rows", "ethos-u55-256", 1, 3, 30, false},
+		{"micro-block of one row", "ethos-u55-128", 1, 1, 6, false},
+	} {
+		c := mustCore(t, e.machine)
+		m := newMachine(c.Spec(), 1)
+		l := conv(e.rows, 32, 32, 64, e.kernel, 1)
+		l.blk = [3]int{2, 32, 64}
+		m.emit(t, l)
+		words := m.program(t).Commands
+		// emit has chosen a block that fits with all rows.
+		words = replace(t, words, ethosu.SetOFMBlkHeightM1, 1, 0)
+		words = replace(t, words, ethosu.SetOFMBlkWidthM1, 31, 0)
+		words = replace(t, words, ethosu.SetOFMBlkDepthM1, 63, 0)
+		words = replace(t, words, ethosu.SetIFMIBEnd, 6, 0)
+		words = replace(t, words, ethosu.SetABStart, uint16(e.ab), 0)
+		_, err := c.Operations(&Program{Commands: words}, &Regions{m.flash, make([]byte, 1<<16)})
+		if e.ok != (err == nil) || err != nil && !strings.Contains(err.Error(), "accumulators of a") && !strings.Contains(err.Error(), "input of a") {
+			t.Errorf("%s: %v", e.name, err)
+		}
+	}
+}

@@ -16,6 +16,8 @@ type memory struct {
 	reason sim.Reason
 
 	readBytes, writeBytes int64
+	beatBytes             int
+	readBeats, writeBeats int64
 }
 
 // run is a regular series of equal byte runs.
@@ -24,6 +26,24 @@ type run struct {
 	bytes  int // of one run
 	stride int // between runs
 	count  int
+}
+
+// beats is the data transfers of a bus so many bytes wide: each run takes those
+// that its bytes touch.
+func (r run) beats(width int) int64 {
+	if r.stride == r.bytes {
+		r.bytes, r.count = r.bytes*r.count, 1
+	}
+	first := int(r.addr % uint64(width))
+	if r.stride%width == 0 {
+		return int64(ceilDiv(first+r.bytes, width)) * int64(r.count)
+	}
+	n := 0
+	for range r.count {
+		n += ceilDiv(first+r.bytes, width)
+		first = (first + r.stride) % width
+	}
+	return int64(n)
 }
 
 // transfer moves runs of bytes no earlier than cycle at and answers when the
@@ -36,9 +56,11 @@ func (m *memory) transfer(clock *sim.Clock, at int64, r run, kind mem.Kind) int6
 	latency := m.spec.ReadLatency
 	if kind == mem.Write {
 		m.writeBytes += total
+		m.writeBeats += r.beats(m.beatBytes)
 		latency = m.spec.WriteLatency
 	} else {
 		m.readBytes += total
+		m.readBeats += r.beats(m.beatBytes)
 	}
 	if m.level != nil {
 		return m.access(clock, at, r, kind)
@@ -79,7 +101,7 @@ func newMemories(s *Spec, o *Options, r *Regions) (ms []memory, base [NumRegions
 	ms = make([]memory, len(s.Memories))
 	next := make([]uint64, len(ms))
 	for i := range ms {
-		ms[i] = memory{spec: &s.Memories[i], reason: sim.StallScratchpad}
+		ms[i] = memory{spec: &s.Memories[i], reason: sim.StallScratchpad, beatBytes: s.BeatBytes()}
 		if s.Memories[i].OffChip {
 			ms[i].reason = sim.StallDRAM
 		}

@@ -42,8 +42,7 @@ func (t *timer) op(o *op) {
 	t.kernels[0] = k
 	t.opEvents(o)
 	if t.span != nil {
-		name := [...]string{"conv", "depthwise", "pool", "elementwise"}[o.kind]
-		t.emit("kernel", name, first, last)
+		t.emit("kernel", o.name(), first, last)
 	}
 }
 

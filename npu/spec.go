@@ -94,6 +94,14 @@ func (s *Spec) MACsPerCycle() int {
 	return s.Cores * s.UBlock.H * s.UBlock.W * s.UBlock.D * s.UBlock.IFM
 }
 
+// BeatBytes is the width of an AXI port: 64 bits on U55, 128 on U65.
+func (s *Spec) BeatBytes() int {
+	if s.Product == ethosu.U65 {
+		return 16
+	}
+	return 8
+}
+
 // LUTBase is the SHRAM address of lookup table slot 0.
 func (s *Spec) LUTBase() int { return s.ShramBytes - lutBytes }
 

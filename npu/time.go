@@ -21,8 +21,9 @@ type timer struct {
 	mems    []memory
 	base    [NumRegions]uint64
 	report  sim.Report
-	cur     int   // region being charged, index of report.Regions
-	cursor  int64 // cycles charged so far
+	cur     int         // region being charged, index of report.Regions
+	regions map[int]int // that index by ID
+	cursor  int64       // cycles charged so far
 
 	// Command processor.
 	cmd       int64      // cycle at which it takes the next command
@@ -66,6 +67,7 @@ func newTimer(s *Spec, o Options, r *Regions) *timer {
 	t.clock = sim.Clock{Hz: s.Hz}
 	t.span = o.Span
 	t.mems, t.base = newMemories(s, &o, r)
+	t.regions = map[int]int{-1: 0}
 	t.report = sim.Report{Hz: s.Hz, Regions: []sim.RegionReport{{ID: -1}}}
 	t.cmd = int64(s.LaunchCycles)
 	t.waitEnd, t.waitFor = t.cmd, sim.StallLaunch
@@ -79,13 +81,12 @@ func (t *timer) region(id int) {
 		return
 	}
 	t.chargeTraffic()
-	for i := range t.report.Regions {
-		if t.report.Regions[i].ID == id {
-			t.cur = i
-			return
-		}
+	if at, ok := t.regions[id]; ok {
+		t.cur = at
+		return
 	}
 	t.cur = len(t.report.Regions)
+	t.regions[id] = t.cur
 	t.report.Regions = append(t.report.Regions, sim.RegionReport{ID: id})
 }
 

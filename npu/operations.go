@@ -7,19 +7,49 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
-// OpEstimate is the static cost of one operation of a program.
-type OpEstimate struct {
-	Word   int         // of the command
-	Code   ethosu.Code // OpConv, OpDepthwise, OpPool or OpElementwise
-	Cycles int64       // of the operation alone, as Vela estimates it
+// Operation is a command that starts work, as its registers describe it.
+type Operation struct {
+	Word int         // of the command
+	Code ethosu.Code // OpConv, OpDepthwise, OpPool, OpElementwise or OpDMAStart
+	Name string      // conv, depthwise, max_pool, add, dma, ...
+
+	// Of kernels: height, width, depth. IFM2 is zero where no second map is read.
+	IFM, IFM2, OFM, Block [3]int
+	Kernel, Stride        [2]int // height, width; of elementwise operations 1x1
+	MACs                  int64  // as defined, without padding waste; 0 without weights
+	Estimate              int64  // cycles by itself, as Vela estimates it
+
+	Bytes int // of a copy
 }
 
-// Estimate adds up what each operation of a program would take by itself: the
-// formulas of Vela's performance model, which bound a block by array, output
-// unit and command issue and neglect waits and weight traffic. Nothing is
-// executed. The regions give sizes only.
-func (c *Core) Estimate(p *Program, r *Regions) ([]OpEstimate, error) {
-	var list []OpEstimate
+var poolNames = [...]string{ethosu.PoolMax: "max_pool", ethosu.PoolAverage: "average_pool", ethosu.PoolReduceSum: "reduce_sum"}
+
+var elementwiseNames = [ethosu.NumElt]string{
+	ethosu.EltMul: "mul", ethosu.EltAdd: "add", ethosu.EltSub: "sub", ethosu.EltMin: "min", ethosu.EltMax: "max",
+	ethosu.EltLRelu: "leaky_relu", ethosu.EltAbs: "abs", ethosu.EltClz: "clz", ethosu.EltShr: "shr", ethosu.EltShl: "shl",
+}
+
+// name is what an operation is called in reports.
+func (o *op) name() string {
+	switch o.kind {
+	case opConv:
+		return "conv"
+	case opDepthwise:
+		return "depthwise"
+	case opPool:
+		return poolNames[o.mode]
+	}
+	return elementwiseNames[o.mode]
+}
+
+// Operations lists the kernels and copies of a program in order. Nothing is
+// executed; the regions give sizes only.
+//
+// The estimate of a kernel is what it would take by itself: the formulas of
+// Vela's performance model, which bound a block by array, output unit and
+// command issue and neglect waits and weight traffic.
+func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
+	var list []Operation
 	c.regs = regFile{wide: c.spec.Product == ethosu.U65}
 	index := 0
 	for at := 0; at < len(p.Commands); index++ {
@@ -33,7 +63,9 @@ func (c *Core) Estimate(p *Program, r *Regions) ([]OpEstimate, error) {
 			if err != nil {
 				return nil, &CommandError{Index: index, Word: at, Code: cmd.Code, Err: err}
 			}
-			list = append(list, OpEstimate{at, cmd.Code, c.spec.estimate(o)})
+			list = append(list, c.spec.operation(o, at, cmd.Code))
+		case ethosu.OpDMAStart:
+			list = append(list, Operation{Word: at, Code: cmd.Code, Name: "dma", Bytes: c.regs.addr(ethosu.SetDMA0Len)})
 		case ethosu.OpStop:
 			return list, nil
 		default:
@@ -44,6 +76,32 @@ func (c *Core) Estimate(p *Program, r *Regions) ([]OpEstimate, error) {
 		at += cmd.Words()
 	}
 	return list, nil
+}
+
+func (s *Spec) operation(o *op, word int, code ethosu.Code) Operation {
+	estimate := s.estimate(o) // gives elementwise operations a kernel of 1x1
+	d := Operation{
+		Word: word, Code: code, Name: o.name(), MACs: o.macs(),
+		IFM: [3]int{o.ifm.h, o.ifm.w, o.ifm.c}, OFM: [3]int{o.ofm.h, o.ofm.w, o.ofm.c},
+		Block: [3]int{o.blockH, o.blockW, o.blockD}, Estimate: estimate,
+		Kernel: [2]int{o.k.h, o.k.w}, Stride: [2]int{o.k.sy, o.k.sx},
+	}
+	if o.hasIFM2 {
+		d.IFM2 = [3]int{o.ifm2.h, o.ifm2.w, o.ifm2.c}
+	}
+	return d
+}
+
+// macs is the multiply-accumulates of an operation with weights.
+func (o *op) macs() int64 {
+	if o.kind > opDepthwise {
+		return 0
+	}
+	n := int64(o.ofm.h) * int64(o.ofm.w) * int64(o.ofm.c) * int64(o.k.h) * int64(o.k.w)
+	if o.kind == opConv {
+		n *= int64(o.ifm.c)
+	}
+	return n
 }
 
 // blockMemory is the cycles to move elements of a map between memory and SHRAM
