@@ -15,7 +15,7 @@ import (
 
 func TestPresets(t *testing.T) {
 	names := soc.Names()
-	if strings.Join(names, " ") != "ethos-u55-256 ethos-u65-512 pixel4 sd888 xclipse920" {
+	if strings.Join(names, " ") != "ethos-u55-128 ethos-u55-256 ethos-u55-32 ethos-u55-64 ethos-u65-256 ethos-u65-512 pixel4 sd888 xclipse920" {
 		t.Errorf("presets %v", names)
 	}
 	for _, n := range names {
@@ -263,7 +263,7 @@ func itoa(n int) string {
 
 func TestLoadNames(t *testing.T) {
 	_, err := soc.Load("pixel5")
-	if err == nil || !strings.Contains(err.Error(), `"pixel5"`) || !strings.Contains(err.Error(), "ethos-u55-256, ethos-u65-512, pixel4, sd888, xclipse920") {
+	if err == nil || !strings.Contains(err.Error(), `"pixel5"`) || !strings.Contains(err.Error(), "ethos-u55-128, ethos-u55-256, ethos-u55-32, ethos-u55-64, ethos-u65-256, ethos-u65-512, pixel4, sd888, xclipse920") {
 		t.Errorf("error %v", err)
 	}
 	for _, n := range []string{"", ".", "..", "../soc/pixel4"} {
