@@ -11,8 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	flatbuffers "github.com/google/flatbuffers/go"
-
+	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -36,88 +35,24 @@ type velaOp struct {
 
 type velaTensor struct{ offset, bytes int }
 
-// fb reads tables by field number.
-type fb struct{ flatbuffers.Table }
-
-func (t fb) slot(field int) flatbuffers.UOffsetT {
-	return flatbuffers.UOffsetT(t.Offset(flatbuffers.VOffsetT(4 + 2*field)))
-}
-
-func (t fb) num(field int) int {
-	if o := t.slot(field); o != 0 {
-		return int(t.GetUint32(t.Pos + o))
-	}
-	return 0
-}
-
-func (t fb) bytes(field int) []byte {
-	if o := t.slot(field); o != 0 {
-		return t.ByteVector(t.Pos + o)
-	}
-	return nil
-}
-
-func (t fb) ints(field int) (v []int) {
-	if o := t.slot(field); o != 0 {
-		for i := range t.VectorLen(o) {
-			v = append(v, int(int32(t.GetUint32(t.Vector(o)+flatbuffers.UOffsetT(4*i)))))
-		}
-	}
-	return v
-}
-
-func (t fb) tables(field int) (v []fb) {
-	if o := t.slot(field); o != 0 {
-		for i := range t.VectorLen(o) {
-			at := t.Vector(o) + flatbuffers.UOffsetT(4*i)
-			v = append(v, fb{flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at)}})
-		}
-	}
-	return v
-}
-
 // loadVela reads the operator from a compiled file.
 func loadVela(t testing.TB, path string) *velaOp {
-	b, err := os.ReadFile(path)
+	n, err := vela.Read(readFile(t, path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := fb{flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}}
-	buffers := model.tables(4)
-	graph := model.tables(2)[0]
-	tensors := graph.tables(0)
-	var offsets []int32
-	for _, m := range model.tables(6) {
-		if string(m.bytes(0)) == "OfflineMemoryAllocation" {
-			raw := buffers[m.num(1)].bytes(0)
-			for i := 12; i+4 <= len(raw); i += 4 {
-				offsets = append(offsets, int32(flatbuffers.GetUint32(raw[i:])))
-			}
+	if len(n.Steps) != 1 || n.Steps[0].NPU == nil {
+		t.Fatalf("%s: %v", path, n)
+	}
+	s := &n.Steps[0]
+	v := &velaOp{CustomOp: CustomOp{s.NPU.Payload, s.NPU.Constants, s.NPU.ArenaBytes, s.NPU.FastBytes}}
+	tensors := func(list []int) (l []velaTensor) {
+		for _, x := range list {
+			l = append(l, velaTensor{n.Tensors[x].Offset, int(n.Tensors[x].Operand.Bytes())})
 		}
+		return l
 	}
-	size := func(i int) int {
-		n := 1
-		for _, d := range tensors[i].ints(0) {
-			n *= d
-		}
-		return n
-	}
-	ops := graph.tables(3)
-	if len(ops) != 1 {
-		t.Fatalf("%s: %d operators", path, len(ops))
-	}
-	in, out := ops[0].ints(1), ops[0].ints(2)
-	data := func(i int) []byte { return buffers[tensors[i].num(2)].bytes(0) }
-	v := &velaOp{CustomOp: CustomOp{data(in[0]), data(in[1]), size(in[2]), size(in[3])}}
-	if strings.Contains(path, "ethos-u55") {
-		v.FastBytes = 0 // shared SRAM: the two scratch tensors are one memory
-	}
-	for _, i := range in[4:] {
-		v.in = append(v.in, velaTensor{int(offsets[i]), size(i)})
-	}
-	for _, i := range out {
-		v.out = append(v.out, velaTensor{int(offsets[i]), size(i)})
-	}
+	v.in, v.out = tensors(s.Inputs), tensors(s.Outputs)
 	return v
 }
 
@@ -320,13 +255,15 @@ func TestOracleVelaEstimate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list, err := c.Estimate(&k.Program, k.Regions())
+		list, err := c.Operations(&k.Program, k.Regions())
 		if err != nil {
 			t.Fatal(err)
 		}
 		ours := map[int64]int{}
 		for _, x := range list {
-			ours[x.Cycles]++
+			if x.Code != ethosu.OpDMAStart {
+				ours[x.Estimate]++
+			}
 		}
 		f, err := os.Open(filepath.Join(filepath.Dir(velaPath(root, e.net, e.machine)), e.net+"_per-layer.csv"))
 		if err != nil {
