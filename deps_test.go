@@ -34,6 +34,7 @@ var layers = []struct {
 	{"sim", nil},
 	{"dsp", []string{"isa", "sim"}},
 	{"gpu", []string{"isa", "sim"}},
+	{"npu/inference", []string{"hal", "hal/devices", "runtime", "importer", "isa", "sim", "npu"}},
 	{"npu", []string{"isa", "sim"}},
 	{"refcpu", []string{"hal/nn", "hal/opspec"}},
 	{"runtime", []string{"hal"}},

@@ -34,14 +34,34 @@ func (o *output) add(device string, m *nn.Model, r *nnrt.Result) error {
 		return nil
 	}
 	for i, t := range outputsOf(m) {
-		var b bytes.Buffer
-		if err := tensor.WriteNpy(&b, t.Type, r.Dimensions[i], r.Outputs[i]); err != nil {
-			return fmt.Errorf("output %d: %w", i, err)
+		if err := o.addTensor(device, i, t.Type, r.Dimensions[i], r.Outputs[i]); err != nil {
+			return err
 		}
-		name := fmt.Sprintf("%s.out%d.npy", device, i)
-		o.files[name] = b.Bytes()
-		o.order = append(o.order, name)
 	}
+	return nil
+}
+
+// addTensors adds outputs of fixed shapes.
+func (o *output) addTensors(device string, operands []*nn.Operand, data [][]byte) error {
+	if o == nil {
+		return nil
+	}
+	for i, t := range operands {
+		if err := o.addTensor(device, i, t.Type, t.Dimensions, data[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *output) addTensor(device string, i int, t nn.OperandType, dims []uint32, data []byte) error {
+	var b bytes.Buffer
+	if err := tensor.WriteNpy(&b, t, dims, data); err != nil {
+		return fmt.Errorf("output %d: %w", i, err)
+	}
+	name := fmt.Sprintf("%s.out%d.npy", device, i)
+	o.files[name] = b.Bytes()
+	o.order = append(o.order, name)
 	return nil
 }
 

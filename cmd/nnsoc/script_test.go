@@ -67,10 +67,11 @@ func TestReadme(t *testing.T) {
 	}
 	shared := sharedDir()
 	files := map[string]string{
-		"model.tflite":  "models/mobilenet_v1_0.25_128_quant/model.tflite",
-		"cat.bmp":       "models/data/cat.bmp",
-		"labels.txt":    "models/data/imagenet_labels.txt",
-		"cases.json.gz": "vectors/nnapi/V1_0__avg_pool_quant8_1.json.gz",
+		"model.tflite":    "models/mobilenet_v1_0.25_128_quant/model.tflite",
+		"cat.bmp":         "models/data/cat.bmp",
+		"labels.txt":      "models/data/imagenet_labels.txt",
+		"kws_vela.tflite": "ethosu/networks/mlperf_tiny_kws_int8/ethos-u55-128/mlperf_tiny_kws_int8_vela.tflite",
+		"cases.json.gz":   "vectors/nnapi/V1_0__avg_pool_quant8_1.json.gz",
 	}
 	n := 0
 	for _, block := range shellBlock.FindAllStringSubmatch(string(readme), -1) {

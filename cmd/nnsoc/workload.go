@@ -62,8 +62,8 @@ func newWorkload(args []string, f *runFlags) (*workload, error) {
 // maxModelFile bounds a model file.
 const maxModelFile = 1 << 30
 
-// importModel reads a model file.
-func importModel(path string) (*nn.Model, error) {
+// readModelFile reads a file that may be a model.
+func readModelFile(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, usage(err)
@@ -75,6 +75,18 @@ func importModel(path string) (*nn.Model, error) {
 	}
 	if len(data) > maxModelFile {
 		return nil, usage(fmt.Errorf("%s: larger than %d MiB", path, maxModelFile>>20))
+	}
+	return data, nil
+}
+
+// importModel reads a model file.
+func importModel(path string) (*nn.Model, error) {
+	data, err := readModelFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := compiledAhead(path, data); err != nil {
+		return nil, err
 	}
 	m, err := tflite.Import(data)
 	if err != nil {

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+)
+
+type npuAsmFlags struct{ output, accelerator string }
+
+func newNPUAsm(a *app) *cobra.Command {
+	var f npuAsmFlags
+	cmd := &cobra.Command{
+		Use:   "asm FILE",
+		Short: "assemble register commands",
+		Long: `asm reads a listing of "nnsoc npu disasm" or of Vela, or lines with a name, a parameter
+and for commands of two words a payload:
+
+  NPU_SET_OFM_SCALE 48, 0x41726b1e
+  NPU_OP_CONV 0
+
+Text after # or ; is a comment. Without -o it prints the listing, with -o it writes a
+driver payload: the operand 0 of an ethos-u operator. The path - is standard input.`,
+		Example: "  nnsoc npu asm commands.txt\n  nnsoc npu asm commands.txt --accelerator ethos-u65-512 -o payload.bin && nnsoc npu disasm payload.bin",
+		Args:    oneFile("file"),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.npuAsm(args[0], &f) },
+
+		ValidArgsFunction: completeFiles("txt", "s"),
+	}
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "payload to write, - for standard output")
+	cmd.Flags().StringVar(&f.accelerator, "accelerator", "ethos-u55-256", "what the payload is for: "+strings.Join(ethosu.Accelerators(), ", "))
+	return cmd
+}
+
+func (a *app) npuAsm(path string, f *npuAsmFlags) error {
+	config, err := ethosu.ParseConfig(f.accelerator)
+	if err != nil {
+		return usage(err)
+	}
+	text, err := readInput(path)
+	if err != nil {
+		return err
+	}
+	words, err := ethosu.Assemble(bytes.NewReader(text))
+	if err != nil {
+		return usage(fmt.Errorf("%s: %w", path, err))
+	}
+	var out bytes.Buffer
+	if f.output == "" {
+		if a.json {
+			return usage(fmt.Errorf("--json needs -o; \"nnsoc npu disasm --json\" lists commands"))
+		}
+		if err := ethosu.Print(&out, words); err != nil {
+			return err
+		}
+		_, err = a.out.Write(out.Bytes())
+		return err
+	}
+	p := ethosu.Payload{Release: ethosu.DefaultRelease, ID: ethosu.DefaultID, Config: config, Commands: words}
+	b, err := p.Append(nil)
+	if err != nil {
+		return usage(fmt.Errorf("%s: %w", path, err))
+	}
+	if f.output == "-" {
+		_, err = a.out.Write(b)
+		return err
+	}
+	if err := writeFile(f.output, b); err != nil {
+		return err
+	}
+	if a.json {
+		return printJSON(a.out, map[string]any{"schema_version": schemaVersion, "accelerator": f.accelerator, "bytes": len(b), "output": f.output})
+	}
+	return nil
+}

@@ -1,0 +1,260 @@
+package inference
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/npu"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// Session is a network ready to run on a machine. It keeps the NPU's memory and
+// decoded weights from run to run and is not safe for concurrent use.
+type Session struct {
+	net   *vela.Network
+	m     *Machine
+	core  *npu.Core
+	steps []step
+}
+
+// step is a prepared vela.Step.
+type step struct {
+	*vela.Step
+	program    npu.Program
+	operations []npu.Operation
+	regions    npu.Regions
+	cpu        *nnrt.Compilation
+}
+
+// New prepares a network. The error says when the machine is not the one that
+// the network was compiled for, or when the CPU cannot run one of its parts.
+func New(n *vela.Network, m *Machine) (*Session, error) {
+	core, err := npu.New(m.Spec)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{net: n, m: m, core: core}
+	memory := newMemory(n)
+	for i := range n.Steps {
+		st := step{Step: &n.Steps[i]}
+		if st.NPU != nil {
+			err = s.prepareNPU(&st, memory)
+		} else {
+			err = s.prepareCPU(&st)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("step %d: %w", i, err)
+		}
+		s.steps = append(s.steps, st)
+	}
+	return s, nil
+}
+
+// memory is what the ethos-u operators of a network share.
+type memory struct {
+	arena, fast []byte
+	constants   map[*byte][]byte // copies, by the place in the file
+}
+
+func newMemory(n *vela.Network) *memory {
+	arena, fast := 0, 0
+	for i := range n.Steps {
+		if o := n.Steps[i].NPU; o != nil {
+			arena, fast = max(arena, o.ArenaBytes), max(fast, o.FastBytes)
+		}
+	}
+	return &memory{make([]byte, arena), make([]byte, fast), map[*byte][]byte{}}
+}
+
+// region0 is a copy of an operator's constants: a stream may write to it.
+func (m *memory) region0(b []byte) []byte {
+	if len(b) == 0 {
+		return nil
+	}
+	c := m.constants[&b[0]]
+	if len(c) != len(b) {
+		c = append([]byte(nil), b...)
+		m.constants[&b[0]] = c
+	}
+	return c
+}
+
+func (s *Session) prepareNPU(st *step, m *memory) error {
+	o := npu.CustomOp{CommandStream: st.NPU.Payload, Flash: st.NPU.Constants, ArenaBytes: st.NPU.ArenaBytes, FastBytes: st.NPU.FastBytes}
+	k, err := o.Load()
+	if err != nil {
+		return err
+	}
+	if err := k.Check(&s.m.Spec); err != nil {
+		return err
+	}
+	st.regions = npu.Regions{m.region0(o.Flash), m.arena[:o.ArenaBytes], m.fast[:o.FastBytes]}
+	if o.FastBytes == 0 {
+		st.regions[2] = st.regions[1]
+	}
+	if st.operations, err = s.core.Operations(&k.Program, &st.regions); err != nil {
+		return err
+	}
+	st.program = k.Program
+	at := 0
+	for i := range st.operations {
+		st.program.Marks = append(st.program.Marks, npu.Mark{Word: at, ID: i})
+		at = st.operations[i].Word + 1
+	}
+	return nil
+}
+
+func (s *Session) prepareCPU(st *step) error {
+	if s.m.CPU == nil {
+		return errors.New("the SoC has no CPU for the operators that Vela left to it")
+	}
+	if err := nnrt.Validate(st.CPU); err != nil {
+		return err
+	}
+	r, err := nnrt.NewRegistry(s.m.CPU)
+	if err != nil {
+		return err
+	}
+	st.cpu, err = nnrt.Compile(r, st.CPU, s.m.CPU.Name(), nnrt.CompileOptions{Preference: hal.FastSingleAnswer})
+	return err
+}
+
+// Options of a run.
+type Options struct {
+	// Functional computes the tensors only: no cycles, no energy.
+	Functional bool
+	// ConvSingle makes the NPU's convolutions round once, as TensorFlow Lite's
+	// int8 kernels do; the hardware rounds twice.
+	ConvSingle bool
+	// MaxWork bounds what an ethos-u operator may take; 0 means npu.DefaultMaxWork.
+	MaxWork int64
+	// Span, when set, is told what the units of "npu" and "cpu" did. A span's
+	// operation is an index of Result.Operations, or -1.
+	Span func(device string, s hal.Span)
+}
+
+// Run executes the network once. Inputs are dense buffers in the graph's order.
+func (s *Session) Run(inputs [][]byte, o Options) (*Result, error) {
+	values := make([][]byte, len(s.net.Tensors))
+	for i := range values {
+		t := &s.net.Tensors[i]
+		values[i] = t.Data
+		if t.Variable && t.Data == nil {
+			values[i] = make([]byte, t.Operand.Bytes())
+		}
+	}
+	if len(inputs) != len(s.net.Inputs) {
+		return nil, fmt.Errorf("%d inputs, the network has %d", len(inputs), len(s.net.Inputs))
+	}
+	for i, x := range s.net.Inputs {
+		if want := s.net.Tensors[x].Operand.Bytes(); int64(len(inputs[i])) != want {
+			return nil, fmt.Errorf("input %d has %d bytes, want %d", i, len(inputs[i]), want)
+		}
+		values[x] = inputs[i]
+	}
+	r := &Result{}
+	for i := range s.steps {
+		st := &s.steps[i]
+		var err error
+		if st.NPU != nil {
+			err = s.runNPU(st, i, values, o, r)
+		} else {
+			err = s.runCPU(st, i, values, o, r)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("step %d: %w", i, err)
+		}
+	}
+	for _, x := range s.net.Outputs {
+		r.Outputs = append(r.Outputs, values[x])
+	}
+	return r, nil
+}
+
+func (s *Session) runNPU(st *step, index int, values [][]byte, o Options, r *Result) error {
+	for _, x := range st.Inputs {
+		copy(st.regions[1][s.net.Tensors[x].Offset:], values[x])
+	}
+	c := npu.Options{Functional: o.Functional, ConvSingle: o.ConvSingle, MaxWork: o.MaxWork}
+	if o.Span != nil {
+		base, first := r.TimeFs, len(r.Operations)
+		c.Span = func(s sim.Span) {
+			x := hal.Span{Track: s.Track, Name: s.Name, Operation: -1, StartFs: base + int64(s.Start), EndFs: base + int64(s.End)}
+			if s.Region >= 0 {
+				x.Operation = first + s.Region
+			}
+			o.Span("npu", x)
+		}
+	}
+	if s.m.NewLevels != nil && !o.Functional {
+		var err error
+		if c.Levels, err = s.m.NewLevels(); err != nil {
+			return err
+		}
+	}
+	rep, err := s.core.Run(&st.program, &st.regions, c)
+	if err != nil {
+		return err
+	}
+	for _, x := range st.Outputs {
+		t := &s.net.Tensors[x]
+		values[x] = append([]byte(nil), st.regions[1][t.Offset:t.Offset+int(t.Operand.Bytes())]...)
+	}
+	r.addNPU(index, st.operations, rep, &s.m.Spec)
+	return nil
+}
+
+func (s *Session) runCPU(st *step, index int, values [][]byte, o Options, r *Result) error {
+	in := make([][]byte, len(st.Inputs))
+	for i, x := range st.Inputs {
+		in[i] = values[x]
+	}
+	x := nnrt.ExecuteOptions{Functional: o.Functional}
+	if o.Span != nil {
+		x.Trace = &tracer{o.Span, r.TimeFs, len(r.Operations)}
+	}
+	res, err := st.cpu.Execute(in, x)
+	if err != nil {
+		return err
+	}
+	for i, x := range st.Outputs {
+		if want := s.net.Tensors[x].Operand.Bytes(); int64(len(res.Outputs[i])) != want {
+			return fmt.Errorf("tensor %d (%s) has %d bytes, want %d", x, s.net.Tensors[x].Operand.Name, len(res.Outputs[i]), want)
+		}
+		values[x] = res.Outputs[i]
+	}
+	r.addCPU(index, st.CPU, res)
+	return nil
+}
+
+// tracer moves the spans of a CPU step behind what ran before.
+type tracer struct {
+	span  func(device string, s hal.Span)
+	base  int64
+	first int // index of the step's first operation
+}
+
+// Span implements nnrt.Tracer.
+func (t *tracer) Span(device string, s hal.Span, op *nnrt.OperationCost) {
+	s.StartFs, s.EndFs, s.Operation = s.StartFs+t.base, s.EndFs+t.base, -1
+	if op.Index >= 0 {
+		s.Operation = t.first + op.Index
+	}
+	t.span(device, s)
+}
+
+// Sample implements nnrt.Tracer: counters of the CPU are not passed on.
+func (t *tracer) Sample(string, nnrt.Counter, int64, float64) {}
+
+// Operands are the inputs and outputs as operands of NNAPI.
+func Operands(n *vela.Network, tensors []int) []*nn.Operand {
+	var l []*nn.Operand
+	for _, x := range tensors {
+		l = append(l, &n.Tensors[x].Operand)
+	}
+	return l
+}
