@@ -30,7 +30,6 @@ var eventNames = [numEvents]string{
 type EnergyTable struct {
 	ReferenceV float64
 	PJ         map[string]float64 // exactly the names of eventNames
-	DRAMPJByte float64
 	StaticMW   float64
 }
 
@@ -79,6 +78,8 @@ type jobCost struct {
 	threads sim.StallTable
 	events  events // of the memory system
 	dram    int64  // bytes to and from DRAM
+	// dramPJ is the dynamic energy of the DRAM, dramMW its background power.
+	dramPJ, dramMW float64
 }
 
 // reporter adds up the jobs of a run.
@@ -125,7 +126,7 @@ func (p *reporter) add(region int, r *run, c jobCost) {
 		p.meter.Add(e, n)
 	}
 	span := sim.Clock{Hz: p.spec.ClockHz}.At(c.cycles)
-	g.EnergyPJ += p.meter.PJ() + p.spec.Energy.DRAMPJByte*float64(c.dram) + power.StaticPJ(p.spec.Energy.StaticMW, span)
+	g.EnergyPJ += p.meter.PJ() + c.dramPJ + power.StaticPJ(p.spec.Energy.StaticMW+c.dramMW, span)
 	p.report.Cycles += c.cycles
 	p.report.Stalls.Add(&c.stalls)
 }

@@ -155,6 +155,6 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		JobStartCycles: int64(d.JobStartCycles), BarrierCycles: int64(d.BarrierCycles), VectorLoadCycles: d.VectorLoadCycles,
 		StoreLoadPackets: d.StoreLoadPackets, ExtractCycles: d.ExtractCycles,
 		BranchSlots: d.BranchSlots, MispredictSlots: d.MispredictSlots,
-		Energy: EnergyTable{ReferenceV: d.Energy.VRef, PJ: d.Energy.PJ, StaticMW: d.Energy.StaticMW, DRAMPJByte: c.DRAM.PJPerByte()},
+		Energy: EnergyTable{ReferenceV: d.Energy.VRef, PJ: d.Energy.PJ, StaticMW: d.Energy.StaticMW},
 	}, nil
 }

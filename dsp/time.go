@@ -1,6 +1,9 @@
 package dsp
 
-import "github.com/nnsoc/nnsoc/sim"
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
 
 // timing is the clock of a run. A thread issues at most one packet per slot; a
 // slot lasts period core cycles: the issue interval, or longer when the
@@ -62,6 +65,7 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 	}
 	first := begin + launch
 	dram := tm.mem.dramBytes()
+	pj, mw := mem.EnergyOf(tm.mem.dram)
 	tm.mem.events = events{}
 	for i, t := range r.threads {
 		phase := int64(i) % tm.period
@@ -107,9 +111,10 @@ func (tm *timing) execute(r *run) (jobCost, error) {
 			})
 		}
 	}
+	after, _ := mem.EnergyOf(tm.mem.dram)
 	return jobCost{
 		cycles: tm.now - begin, stalls: last.pipe.stalls, threads: threads,
-		events: tm.mem.events, dram: tm.mem.dramBytes() - dram,
+		events: tm.mem.events, dram: tm.mem.dramBytes() - dram, dramPJ: after - pj, dramMW: mw,
 	}, nil
 }
 
@@ -122,6 +127,7 @@ func (tm *timing) drain(r *run, c *jobCost) error {
 		return nil
 	}
 	events, dram := tm.mem.events, tm.mem.dramBytes()
+	pj, _ := mem.EnergyOf(tm.mem.dram)
 	end, err := r.dma.drain(tm.mem.clock.At(tm.now))
 	wait := tm.mem.clock.Cycle(end) - tm.now
 	tm.now += wait
@@ -131,6 +137,8 @@ func (tm *timing) drain(r *run, c *jobCost) error {
 		c.events[i] += tm.mem.events[i] - events[i]
 	}
 	c.dram += tm.mem.dramBytes() - dram
+	after, _ := mem.EnergyOf(tm.mem.dram)
+	c.dramPJ += after - pj
 	return err
 }
 

@@ -26,6 +26,7 @@ var classNames = [NumClasses]string{
 // traffic is what the cache levels have moved so far, in bytes.
 type traffic struct {
 	gl1, l2, dram int64
+	dramPJ        float64
 	counts        [numCounts]int64
 }
 
@@ -37,6 +38,7 @@ func (m *machine) traffic() traffic {
 	t.l2 = moved(m.h.l2) * int64(m.spec.L2.Line)
 	c := m.h.l2.Counters()
 	t.dram = (c[mem.CacheFill].Value + c[mem.CacheWriteBack].Value) * int64(m.spec.L2.Line)
+	t.dramPJ, _ = mem.EnergyOf(m.h.dram)
 	if m.h.gl1 != nil {
 		t.gl1 = moved(m.h.gl1) * int64(m.spec.GL1.Line)
 	}
@@ -99,9 +101,10 @@ func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) {
 		}
 		pj *= scale
 		// DRAM has its own supply.
-		pj += float64(t.dram-l.dram) * e.DRAMBytePJ
+		pj += t.dramPJ - l.dramPJ
 		seconds := float64(cycles) / float64(m.spec.Hz)
-		pj += e.StaticW * scale * seconds * 1e12
+		_, background := mem.EnergyOf(m.h.dram)
+		pj += float64((e.StaticW*scale + background/1e3) * seconds * 1e12)
 		r.DRAMBytes += t.dram - l.dram
 		*l = t
 	} else {

@@ -24,10 +24,11 @@ type hierarchy struct {
 	l0     []*mem.Cache
 	scalar []*mem.Cache // per cluster
 	icache []*mem.Cache
+	dram   mem.Level
 }
 
 func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
-	h := &hierarchy{}
+	h := &hierarchy{dram: dram}
 	// A cache answers a miss when its tags have been read, then asks the next:
 	// each level gets what its hit latency adds to the levels above.
 	build := func(name string, c CacheSpec, above int, w mem.WritePolicy, r sim.Reason, next mem.Level) (*mem.Cache, error) {

@@ -8,7 +8,7 @@ import (
 )
 
 // FromSoC is the GPU of a preset at the operating point its governor chooses
-// for a preference. DRAM energy is charged per byte, the activation included.
+// for a preference.
 func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 	g := c.GPU
 	if g == nil {
@@ -48,7 +48,6 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		Vref: g.Energy.VRef, StaticW: g.Energy.StaticMW / 1000,
 		InstrPJ: pj["instruction"], LDSBytePJ: pj["lds_byte"], L0BytePJ: pj["l0_byte"],
 		L1BytePJ: pj["gl1_byte"], L2BytePJ: pj["l2_byte"], ScalarBytePJ: pj["scalar_byte"],
-		DRAMBytePJ: c.DRAM.PJPerByte(),
 	}
 	for class, name := range map[Class]string{
 		ClassMove: "lane_move", ClassInt: "lane_int", ClassIntMul: "lane_int_mul", ClassInt64: "lane_int64",

@@ -23,7 +23,6 @@ type EnergySpec struct {
 	L1BytePJ     float64
 	L2BytePJ     float64
 	ScalarBytePJ float64
-	DRAMBytePJ   float64
 }
 
 // Latency is what one class of vector instruction costs, in cycles.
@@ -145,7 +144,6 @@ func DefaultEnergy() EnergySpec {
 		Vref: 0.8, StaticW: 0.15,
 		InstrPJ:   60,
 		LDSBytePJ: 1.06, L0BytePJ: 0.94, L1BytePJ: 1.4, L2BytePJ: 1.75, ScalarBytePJ: 1.06,
-		DRAMBytePJ: 40,
 	}
 	// Each lane adds reading its operands and writing its result in the
 	// register file: 16 bytes at about 0.1 pJ.

@@ -348,8 +348,8 @@ func TestEnergyScales(t *testing.T) {
 	run := func(edit func(*Spec)) *sim.Report {
 		return cyclesOf(t, newCore(t, edit), kernelOf(t, 32, body), 4, 256)
 	}
-	base := run(func(s *Spec) { s.Energy.StaticW, s.Energy.DRAMBytePJ = 0, 0 })
-	double := run(func(s *Spec) { s.Energy.StaticW, s.Energy.DRAMBytePJ = 0, 0; s.V *= 2 })
+	base := run(func(s *Spec) { s.Energy.StaticW = 0 })
+	double := run(func(s *Spec) { s.Energy.StaticW = 0; s.V *= 2 })
 	if ratio := double.EnergyPJ / base.EnergyPJ; ratio < 3.999 || ratio > 4.001 {
 		t.Errorf("doubling the voltage multiplies energy by %g", ratio)
 	}
@@ -358,7 +358,7 @@ func TestEnergyScales(t *testing.T) {
 	if want := 100 * lanes * e.LanePJ[ClassFMA32]; base.EnergyPJ < want {
 		t.Errorf("%g pJ, the multiply-adds alone need %g", base.EnergyPJ, want)
 	}
-	static := run(func(s *Spec) { s.Energy.DRAMBytePJ = 0; s.Energy.StaticW = 1 })
+	static := run(func(s *Spec) { s.Energy.StaticW = 1 })
 	want := float64(static.Cycles) / float64(static.Hz) * 1e12
 	if got := static.EnergyPJ - base.EnergyPJ; got < 0.999*want || got > 1.001*want {
 		t.Errorf("static energy %g pJ, want %g", got, want)

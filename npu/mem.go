@@ -18,6 +18,7 @@ type memory struct {
 	readBytes, writeBytes int64
 	beatBytes             int
 	readBeats, writeBeats int64
+	charged               float64 // energy of level that a region has been charged
 }
 
 // run is a regular series of equal byte runs.

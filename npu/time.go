@@ -90,13 +90,19 @@ func (t *timer) region(id int) {
 	t.report.Regions = append(t.report.Regions, sim.RegionReport{ID: id})
 }
 
-// chargeTraffic charges the off-chip bytes since the last call to the current
-// region.
+// chargeTraffic charges the off-chip bytes and the energy of attached memories
+// since the last call to the current region.
 func (t *timer) chargeTraffic() {
 	var total int64
 	for i := range t.mems {
-		if m := &t.mems[i]; m.spec.OffChip {
+		m := &t.mems[i]
+		if m.spec.OffChip {
 			total += m.readBytes + m.writeBytes
+		}
+		if m.level != nil {
+			pj, _ := mem.EnergyOf(m.level)
+			t.energy(pj - m.charged)
+			m.charged = pj
 		}
 	}
 	t.report.Regions[t.cur].DRAMBytes += total - t.offChip
@@ -208,7 +214,14 @@ func (t *timer) finish() *sim.Report {
 	rep := &t.report
 	rep.Cycles = t.cursor
 	rep.Time = t.clock.At(rep.Cycles)
-	static := t.spec.Energy.StaticW / float64(t.spec.Hz) * 1e12 // pJ per cycle
+	watts := t.spec.Energy.StaticW
+	for i := range t.mems {
+		if l := t.mems[i].level; l != nil {
+			_, mw := mem.EnergyOf(l)
+			watts += mw / 1e3
+		}
+	}
+	static := watts / float64(t.spec.Hz) * 1e12 // pJ per cycle
 	for i := range rep.Regions {
 		g := &rep.Regions[i]
 		g.Cycles = g.Stalls.Total()

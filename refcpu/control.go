@@ -71,7 +71,11 @@ func (x *run) call(p *Program, in []Tensor) ([]Tensor, error) {
 		return nil, fmt.Errorf("subgraphs nest more than %d deep", maxDepth)
 	}
 	bytes := x.left.bytes
-	out, err := p.execute(in, Options{Threads: x.threads, LoopTimeout: x.loop}, x.left, x)
+	o := Options{Threads: x.threads, LoopTimeout: x.loop}
+	if x.work != nil {
+		o.Work = func(_ int, w *opspec.Work) { x.work(x.op, w) }
+	}
+	out, err := p.execute(in, o, x.left, x)
 	x.left.bytes = bytes
 	return out, err
 }

@@ -32,3 +32,57 @@ func TestLoopTimeout(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// counting is a WHILE that adds one to a float until it reaches 8; the body also
+// multiplies a matrix of size x size.
+func counting(size uint32) *nn.Model {
+	const f32 = nn.TensorFloat32
+	condition, body, main := &graph{}, &graph{}, &graph{}
+	c, cm := condition.input(f32, 0, 0, 1), condition.input(f32, 0, 0, size, size)
+	_ = cm
+	limit := condition.constant(f32, 0, 0, floatBytes(8), 1)
+	condition.op(nn.OpLess, []uint32{condition.output(nn.TensorBool8, 0, 0, 1)}, c, limit)
+	b, bm := body.input(f32, 0, 0, 1), body.input(f32, 0, 0, size, size)
+	one := body.constant(f32, 0, 0, floatBytes(1), 1)
+	body.op(nn.OpAdd, []uint32{body.output(f32, 0, 0, 1)}, b, one, body.int32(0))
+	weights := body.constant(f32, 0, 0, make([]byte, 4*size*size), size, size)
+	bias := body.constant(f32, 0, 0, make([]byte, 4*size), size)
+	body.op(nn.OpFullyConnected, []uint32{body.output(f32, 0, 0, size, size)}, bm, weights, bias, body.int32(0))
+	ref := func(i byte) uint32 {
+		return main.add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: []byte{i, 0, 0, 0}})
+	}
+	x, xm := main.input(f32, 0, 0, 1), main.input(f32, 0, 0, size, size)
+	main.op(nn.OpWhile, []uint32{main.output(f32, 0, 0, 1), main.output(f32, 0, 0, size, size)}, ref(0), ref(1), x, xm)
+	m := main.model()
+	m.Referenced = []nn.Subgraph{condition.Subgraph, body.Subgraph}
+	return m
+}
+
+// TestLoopsCostTheirTrips: the body of a WHILE is charged to it once per trip,
+// and the condition once more.
+func TestLoopsCostTheirTrips(t *testing.T) {
+	const size = 64
+	p, err := Compile(counting(size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(start float32) *Timing {
+		meter, err := gold(1).NewMeter(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := []Tensor{{Data: floatBytes(start)}, {Data: make([]byte, 4*size*size)}}
+		if _, err := p.Execute(in, Options{Work: meter.Add}); err != nil {
+			t.Fatal(err)
+		}
+		return meter.Timing()
+	}
+	none, one, five := run(8), run(7), run(3)
+	if none.Operations[0].MACs != 0 || one.Operations[0].MACs != size*size*size || five.Operations[0].MACs != 5*size*size*size {
+		t.Errorf("%d, %d and %d multiply-accumulates in 0, 1 and 5 trips", none.Operations[0].MACs, one.Operations[0].MACs, five.Operations[0].MACs)
+	}
+	trip := one.Cycles - none.Cycles
+	if trip <= 0 || five.Cycles-none.Cycles != 5*trip || five.Cycles != five.Operations[0].Cycles {
+		t.Errorf("%d, %d and %d cycles in 0, 1 and 5 trips", none.Cycles, one.Cycles, five.Cycles)
+	}
+}

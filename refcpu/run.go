@@ -21,8 +21,10 @@ type Options struct {
 	// Observe is called after each operation of the main subgraph with its
 	// outputs, which it must neither keep nor change.
 	Observe func(op int, outputs [][]byte)
-	// Shapes, where it is set, gets the final shape of every operand.
-	Shapes *[][]uint32
+	// Work is called for each operation that has executed, those of subgraphs
+	// included, with the operation of the main subgraph that it is part of. It must
+	// not keep w.
+	Work func(op int, w *opspec.Work)
 }
 
 // Tensor is a value with its shape.
@@ -54,6 +56,9 @@ type run struct {
 	// fresh: an input was left out, so that nothing prepared earlier holds.
 	fresh  bool
 	shared arena
+	// work is Options.Work; op is the operation that executes.
+	work func(op int, w *opspec.Work)
+	op   int
 }
 
 // Run executes the program once. The buffers are those of the main subgraph's
@@ -114,12 +119,6 @@ func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *run)
 	defer p.states.Put(x)
 	if err := x.execute(o); err != nil {
 		return nil, err
-	}
-	if o.Shapes != nil {
-		*o.Shapes = make([][]uint32, len(x.view.Operands))
-		for i := range x.view.Operands {
-			(*o.Shapes)[i] = append([]uint32(nil), x.view.Operands[i].Dimensions...)
-		}
 	}
 	out := make([]Tensor, len(p.graph.Outputs))
 	for i, idx := range p.graph.Outputs {
@@ -213,8 +212,10 @@ func (x *run) execute(o Options) error {
 		}
 	}
 	var observed [][]byte
+	x.work = o.Work
 	for i := range g.Operations {
 		op := &g.Operations[i]
+		x.op = i
 		k := x.prog.kernels[i]
 		if !x.prog.static || x.fresh {
 			var err error
@@ -230,6 +231,13 @@ func (x *run) execute(o Options) error {
 		x.shared.reset()
 		if err := k(x); err != nil {
 			return fmt.Errorf("operation %d: %s: %w", i, op.Type, err)
+		}
+		if o.Work != nil {
+			w, err := x.view.Work(op)
+			if err != nil {
+				return fmt.Errorf("operation %d: %w", i, err)
+			}
+			o.Work(i, &w)
 		}
 		if o.Observe != nil {
 			observed = observed[:0]

@@ -7,27 +7,31 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // gold is a Cortex-A76 at 2.42 GHz: rates after LLVM's Neoverse N1 model, power
 // after Linux's dynamic-power-coefficient.
 func gold(threads int) *CPUSpec {
-	s := &CPUSpec{Name: "gold", Threads: threads, ParallelEfficiency: 0.9, L3Bytes: 2 << 20, DRAMPerSecond: 15e9,
-		OperationSeconds: 3e-6, StaticWatts: 0.1, CacheBytePJ: 1.75, DRAMBytePJ: 40}
+	s := &CPUSpec{Name: "gold", Threads: threads, ParallelEfficiency: 0.9, DRAMPerSecond: 15e9, DRAMSeconds: 110e-9,
+		OperationSeconds: 3e-6, StaticWatts: 0.1, CacheBytePJ: 1.75, DRAMReadBytePJ: 40, DRAMWriteBytePJ: 40,
+		L3: CacheSpec{Bytes: 2 << 20, LineBytes: 64, Ways: 16, HitCycles: 31, BytesPerCycle: 32, MSHRs: 128}}
 	s.Cores = []CoreSpec{{Name: "gold", Cores: 4, ClockHz: 2419e6, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32,
-		PowerUW: 369, L1Bytes: 64 << 10, L2Bytes: 256 << 10, L2PerCycle: 32}}
+		PowerUW: 369,
+		L1:      CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20},
+		L2:      CacheSpec{Bytes: 256 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}}}
 	for p := range numPrecisions {
-		s.Efficiency[ClassConv][p] = 0.46
-		s.Efficiency[ClassDepthwise][p] = 0.15
-		s.Efficiency[ClassDense][p] = 0.40
-		s.Efficiency[ClassElementwise][p] = 0.5
+		s.Efficiency[opspec.KernelConv][p] = 0.46
+		s.Efficiency[opspec.KernelDepthwise][p] = 0.15
+		s.Efficiency[opspec.KernelDense][p] = 0.40
+		s.Efficiency[opspec.KernelElementwise][p] = 0.5
 	}
 	return s
 }
 
 func timing(t *testing.T, s *CPUSpec, m *nn.Model) *Timing {
 	t.Helper()
-	r, err := s.Time(m)
+	r, err := s.Estimate(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +74,7 @@ func TestTimingClosedForm(t *testing.T) {
 	m = floatConv(1, 1, 1, 2048, 2048, 1)
 	r = timing(t, gold(4), m)
 	bytes := 4. * (2048*2048 + 2048)
-	want := math.Ceil(bytes / 15e9 * 2419e6)
+	want := math.Ceil(bytes * (1/15e9 + 110e-9/(128*64)) * 2419e6)
 	busy := float64(r.Reasons[ReasonIssue] + r.Reasons[ReasonBarrier] + r.Reasons[ReasonL2] + r.Reasons[ReasonDRAM])
 	if r.Operations[0].BoundBy() != ReasonDRAM || busy != want {
 		t.Errorf("matrix times vector: %v cycles, DRAM needs %v; %+v", busy, want, r.Reasons)
@@ -90,12 +94,12 @@ func TestTimingSpecErrors(t *testing.T) {
 	for want, breakIt := range map[string]func(*CPUSpec){
 		"no cores":            func(s *CPUSpec) { s.Cores = nil },
 		"rate that is not":    func(s *CPUSpec) { s.Cores[0].MACI8 = 0 },
-		"kernel class 1":      func(s *CPUSpec) { s.Efficiency[ClassDepthwise][PrecisionF16] = 0 },
+		"kernel 2":            func(s *CPUSpec) { s.Efficiency[opspec.KernelDepthwise][PrecisionF16] = 0 },
 		"parallel efficiency": func(s *CPUSpec) { s.ParallelEfficiency = 0 },
 	} {
 		s := gold(1)
 		breakIt(s)
-		if _, err := s.Time(m); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Estimate(m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

@@ -29,7 +29,7 @@ type OperationCost struct {
 	Cycles    int64
 	TimeFs    int64
 	EnergyPJ  float64
-	MACs      int64
+	MACs      int64 // of this execution: subgraphs of IF and WHILE count as often as they ran
 	DRAMBytes int64
 	BoundBy   string            // the largest stall; "none" when the operation took no cycles
 	Stalls    []hal.StallCycles // they add up to Cycles
@@ -90,6 +90,7 @@ func (r *Result) add(g *nn.Subgraph, device hal.Device, operations []int, st *ha
 			c = &r.Operations[operations[op.Index]]
 		}
 		c.add(op)
+		c.MACs = max(c.MACs, op.MACs)
 	}
 }
 

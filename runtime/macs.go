@@ -6,7 +6,8 @@ import (
 )
 
 // MACs counts the multiply-accumulates of a model as its operations define
-// them: no padding waste, no elementwise work.
+// them: no padding waste, no elementwise work. Subgraphs that IF and WHILE call
+// are not part of it; how often they run is in the result of an execution.
 func MACs(m *nn.Model) int64 {
 	var total int64
 	for i := range m.Main.Operations {

@@ -21,6 +21,9 @@ const Never = Time(1<<63 - 1)
 // Microseconds is t in us.
 func (t Time) Microseconds() float64 { return float64(t) / float64(Microsecond) }
 
+// Seconds is t in s.
+func (t Time) Seconds() float64 { return float64(t) / float64(Second) }
+
 // Clock converts between cycles and time at one frequency, from one origin.
 // Cycle k begins at origin + floor(k * 1e15 / Hz), so ratios never drift.
 type Clock struct {

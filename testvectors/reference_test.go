@@ -28,7 +28,7 @@ func runReference(c *vectors.Case) error {
 					}
 				}
 			}
-			out, err = p.Execute(in, refcpu.Options{})
+			out, err = timed(p, in)
 		}
 	}
 	if c.ExpectFailure {
@@ -45,6 +45,24 @@ func runReference(c *vectors.Case) error {
 		dims[i], data[i] = out[i].Dimensions, out[i].Data
 	}
 	return Check(c, dims, data)
+}
+
+// timed executes a program with its time, which no case is without.
+func timed(p *refcpu.Program, in []refcpu.Tensor) ([]refcpu.Tensor, error) {
+	meter, err := cortexA76().NewMeter(len(p.Model().Main.Operations))
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.Execute(in, refcpu.Options{Work: meter.Add})
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range meter.Timing().Operations {
+		if o.Cycles <= 0 || !(o.EnergyPJ > 0) {
+			return nil, fmt.Errorf("operation %d took %d cycles and %v pJ", i, o.Cycles, o.EnergyPJ)
+		}
+	}
+	return out, nil
 }
 
 func TestReferenceCorpus(t *testing.T) {

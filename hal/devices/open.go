@@ -10,6 +10,7 @@ import (
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
 	gpudriver "github.com/nnsoc/nnsoc/hal/driver/gpu"
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -52,30 +53,37 @@ func launch(l soc.Launch) sim.Time { return l.SubmitTime() + l.CompleteTime() }
 // newCPU fills the timing model of the reference CPU.
 func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	cpu := c.CPU
+	lead := cpu.Clusters[0].Clock.At(p).Volts / cpu.Energy.VRef
 	s := refcpu.CPUSpec{
 		Name: cpu.Name, Threads: cpu.Threads, ParallelEfficiency: cpu.ParallelEfficiency,
-		L3Bytes: int64(cpu.L3.Bytes()), OperationSeconds: cpu.OperationUs * 1e-6,
-		StaticWatts: cpu.Energy.StaticMW / 1e3, CacheBytePJ: cpu.Energy.PJ["cache_byte"], DRAMBytePJ: c.DRAM.PJPerByte(),
+		L3: cpuCache(&cpu.L3), OperationSeconds: cpu.OperationUs * 1e-6,
+		DRAMPerSecond: min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), c.DRAM.PeakBytesPerSecond()),
+		DRAMSeconds:   c.LineTime().Seconds(),
+		StaticWatts:   cpu.Energy.StaticMW / 1e3, DRAMWatts: c.DRAM.BackgroundMW() / 1e3,
+		CacheBytePJ: cpu.Energy.PJ["cache_byte"] * lead * lead,
 	}
-	peak := float64(c.DRAM.Channels*c.DRAM.BusBits/8) * c.DRAM.MTPerS * 1e6
-	s.DRAMPerSecond = min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), peak)
+	s.DRAMReadBytePJ, s.DRAMWriteBytePJ = c.DRAM.StreamPJPerByte()
 	for i := range cpu.Clusters {
 		k := &cpu.Clusters[i]
 		opp := k.Clock.At(p)
 		s.Cores = append(s.Cores, refcpu.CoreSpec{
 			Name: k.Name, Cores: k.Cores, ClockHz: opp.Hz, Volts: opp.Volts,
 			MACF32: k.MACF32, MACF16: k.MACF16, MACI8: k.MACI8, SIMDBytes: k.SIMDBytesPerCycle, PowerUW: k.PowerUW,
-			L1Bytes: int64(k.L1D.Bytes()), L2Bytes: int64(k.L2.Bytes()), L2PerCycle: float64(k.L2.BytesPerCycle),
+			L1: cpuCache(&k.L1D), L2: cpuCache(&k.L2),
 		})
 	}
 	e := &cpu.Efficiency
-	s.Efficiency[refcpu.ClassConv] = [3]float64{e.ConvF32, e.ConvF16, e.ConvI8}
-	s.Efficiency[refcpu.ClassDepthwise] = [3]float64{e.DepthwiseF32, e.DepthwiseF16, e.DepthwiseI8}
-	s.Efficiency[refcpu.ClassDense] = [3]float64{e.DenseF32, e.DenseF16, e.DenseI8}
-	s.Efficiency[refcpu.ClassElementwise] = [3]float64{e.Elementwise, e.Elementwise, e.Elementwise}
-	lead := &s.Cores[0]
-	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", cpu.Name, cpu.Threads, float64(lead.ClockHz)/1e9)
+	s.Efficiency[opspec.KernelConv] = [3]float64{e.ConvF32, e.ConvF16, e.ConvI8}
+	s.Efficiency[opspec.KernelDepthwise] = [3]float64{e.DepthwiseF32, e.DepthwiseF16, e.DepthwiseI8}
+	s.Efficiency[opspec.KernelDense] = [3]float64{e.DenseF32, e.DenseF16, e.DenseI8}
+	s.Efficiency[opspec.KernelElementwise] = [3]float64{e.Elementwise, e.Elementwise, e.Elementwise}
+	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", cpu.Name, cpu.Threads, float64(s.Cores[0].ClockHz)/1e9)
 	return cpudriver.New(cpudriver.Config{Spec: s, Launch: launch(cpu.Launch), Description: description}), nil
+}
+
+func cpuCache(c *soc.Cache) refcpu.CacheSpec {
+	return refcpu.CacheSpec{Bytes: int64(c.Bytes()), LineBytes: c.LineBytes, Ways: c.Ways, HitCycles: float64(c.HitCycles),
+		BytesPerCycle: float64(c.BytesPerCycle), MSHRs: c.MSHRs}
 }
 
 func newGPU(c *soc.Config, p sim.Preference) (hal.Device, error) {

@@ -214,32 +214,5 @@ func (v View) SetDims(i uint32, dims []uint32) error {
 	return nil
 }
 
-// MACs counts the multiply-accumulates of an operation.
-func (v View) MACs(op *nn.Operation) int64 {
-	switch op.Type {
-	case nn.OpConv2D, nn.OpDepthwiseConv2D:
-		if c, err := v.Conv(op); err == nil {
-			return c.MACs()
-		}
-	case nn.OpGroupedConv2D:
-		if c, err := v.GroupedConv(op); err == nil {
-			return c.MACs()
-		}
-	case nn.OpTransposeConv2D:
-		if c, err := v.TransposeConv(op); err == nil {
-			return c.MACs()
-		}
-	case nn.OpFullyConnected:
-		if f, err := v.FullyConnected(op); err == nil {
-			return f.MACs()
-		}
-	case nn.OpBatchMatmul:
-		if m, err := v.BatchMatmul(op); err == nil {
-			return m.MACs()
-		}
-	}
-	return 0
-}
-
 // HasShapeRule reports whether OutputDims knows the operation.
 func HasShapeRule(t nn.OperationType) bool { return t.Valid() && shapeRules[t] != nil }

@@ -50,6 +50,8 @@ type DRAMConfig struct {
 	// channel. They are drained together when the queue is full, so that the bus
 	// turns around once per batch. 0 writes at once.
 	WriteQueue int
+
+	Energy DRAMEnergy
 }
 
 // Validate reports every value that is out of range.

@@ -2,7 +2,6 @@ package soc
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -65,7 +64,7 @@ func (k *checker) config(c *Config) {
 	}
 	k.dram(&c.DRAM)
 	if c.CPU != nil {
-		k.energy("cpu.energy", c.CPU.Energy, cpuEvents)
+		k.energy("cpu.energy", c.CPU.Energy.PJ, cpuEvents)
 		cores := 0
 		for i := range c.CPU.Clusters {
 			cl := &c.CPU.Clusters[i]
@@ -82,7 +81,7 @@ func (k *checker) config(c *Config) {
 	}
 	if g := c.GPU; g != nil {
 		k.clock("gpu.clock", &g.Clock)
-		k.energy("gpu.energy", g.Energy, gpuEvents)
+		k.energy("gpu.energy", g.Energy.PJ, gpuEvents)
 		if g.Lanes != 32 && g.Lanes != 64 {
 			k.fail("gpu.lanes", "%d, want 32 or 64", g.Lanes)
 		}
@@ -96,7 +95,7 @@ func (k *checker) config(c *Config) {
 	}
 	if d := c.DSP; d != nil {
 		k.clock("dsp.clock", &d.Clock)
-		k.energy("dsp.energy", d.Energy, dspEvents)
+		k.energy("dsp.energy", d.Energy.PJ, dspEvents)
 		k.cache("dsp.l1i", &d.L1I)
 		k.cache("dsp.l1d", &d.L1D)
 		k.cache("dsp.l2", &d.L2)
@@ -109,7 +108,7 @@ func (k *checker) config(c *Config) {
 	}
 	if n := c.NPU; n != nil {
 		k.clock("npu.clock", &n.Clock)
-		k.energy("npu.energy", n.Energy, npuEvents)
+		k.energy("npu.energy", n.Energy.PJ, npuEvents)
 		if n.Product != "ethos-u55" && n.Product != "ethos-u65" {
 			k.fail("npu.product", "%q, want ethos-u55 or ethos-u65", n.Product)
 		}
@@ -245,19 +244,19 @@ func (k *checker) cache(p string, c *Cache) {
 	}
 }
 
-func (k *checker) energy(p string, e Energy, names []string) {
-	if _, err := power.Parse(names, e.PJ); err != nil {
+func (k *checker) energy(p string, pj map[string]float64, names []string) {
+	if _, err := power.Parse(names, pj); err != nil {
 		k.fail(p+".pj", "%s", strings.TrimPrefix(err.Error(), "power: "))
 	}
 	for _, n := range names {
-		if v := e.PJ[n]; v > 1e9 {
+		if v := pj[n]; v > 1e9 {
 			k.fail(p+".pj."+n, "%v pJ, want at most 1e9", v)
 		}
 	}
 }
 
 func (k *checker) dram(d *DRAM) {
-	k.energy("dram.energy", d.Energy, dramEvents)
+	k.energy("dram.energy", d.Energy.PJ, dramEvents)
 	switch d.Refresh {
 	case "all_banks", "per_bank", "none":
 	default:
@@ -268,7 +267,16 @@ func (k *checker) dram(d *DRAM) {
 	if _, err := mem.NewDRAM(d.Config()); err != nil {
 		k.fail("dram", "%s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "mem: "), "\n", "; "))
 	}
-	if math.IsNaN(d.PJPerByte()) {
-		k.fail("dram.energy", "not a number")
+	for _, x := range []struct {
+		key, kind string
+		ns        float64
+	}{{"trfc_ab_ns", "all_banks", d.TRFCabNs}, {"trfc_pb_ns", "per_bank", d.TRFCpbNs}} {
+		_, written := k.pos["dram."+x.key]
+		switch {
+		case written && d.Refresh != x.kind:
+			k.fail("dram."+x.key, "takes no effect with refresh = %q, only with %q", d.Refresh, x.kind)
+		case !written && d.Refresh == x.kind:
+			k.fail("dram."+x.key, "missing: refresh = %q needs it", d.Refresh)
+		}
 	}
 }

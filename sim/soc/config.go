@@ -58,6 +58,13 @@ type Energy struct {
 	PJ       map[string]float64 `toml:"pj"`
 }
 
+// DRAMEnergy is pJ per event of the memory, which has a supply of its own, and
+// its static power. The table has exactly the names of dramEvents.
+type DRAMEnergy struct {
+	StaticMW float64            `toml:"static_mw" range:"0..100000"`
+	PJ       map[string]float64 `toml:"pj"`
+}
+
 // Cache is one set-associative cache.
 type Cache struct {
 	KiB           float64 `toml:"kib" range:"0.25..65536"`
@@ -80,7 +87,6 @@ type DRAM struct {
 	BusBits         int     `toml:"bus_bits" range:"8..1024"` // per channel
 	BurstLength     int     `toml:"burst_length" range:"2..64"`
 	MTPerS          float64 `toml:"mt_per_s" range:"1..100000"`
-	CapacityMiB     int     `toml:"capacity_mib" range:"1..1048576"`
 	InterleaveBytes int     `toml:"interleave_bytes" range:"32..65536"`
 	XORBanks        bool    `toml:"xor_banks"`
 	RLNs            float64 `toml:"rl_ns" range:"0..1000"`
@@ -97,13 +103,14 @@ type DRAM struct {
 	TRTPNs          float64 `toml:"trtp_ns" range:"0..1000"`
 	TRTWNs          float64 `toml:"trtw_ns" range:"0..1000"`
 	Refresh         string  `toml:"refresh"` // "all_banks", "per_bank", "none"
-	TRFCabNs        float64 `toml:"trfc_ab_ns" range:"0..10000"`
-	TRFCpbNs        float64 `toml:"trfc_pb_ns" range:"0..10000"`
-	TREFINs         float64 `toml:"trefi_ns" range:"0..1000000"`
-	RequestNs       float64 `toml:"request_ns" range:"0..10000"` // controller, PHY and fabric to the first command
-	ResponseNs      float64 `toml:"response_ns" range:"0..10000"`
-	WriteQueue      int     `toml:"write_queue" range:"0..4096"` // posted writes per channel
-	Energy          Energy  `toml:"energy"`                      // DRAMEvents
+	// One refresh; the key that refresh names is required, the other is an error.
+	TRFCabNs   float64    `toml:"trfc_ab_ns" range:"0..10000" soc:"optional"`
+	TRFCpbNs   float64    `toml:"trfc_pb_ns" range:"0..10000" soc:"optional"`
+	TREFINs    float64    `toml:"trefi_ns" range:"0..1000000"`
+	RequestNs  float64    `toml:"request_ns" range:"0..10000"` // controller, PHY and fabric to the first command
+	ResponseNs float64    `toml:"response_ns" range:"0..10000"`
+	WriteQueue int        `toml:"write_queue" range:"0..4096"` // posted writes per channel
+	Energy     DRAMEnergy `toml:"energy"`
 }
 
 // Interconnect is the fabric between the devices and DRAM; each device has its

@@ -45,6 +45,10 @@ func (d *DRAM) Config() mem.DRAMConfig {
 		TRTP: ns(d.TRTPNs), TRTW: ns(d.TRTWNs),
 		TRFCab: ns(d.TRFCabNs), TRFCpb: ns(d.TRFCpbNs), TREFI: ns(d.TREFINs),
 		RequestLatency: ns(d.RequestNs), ResponseLatency: ns(d.ResponseNs), WriteQueue: d.WriteQueue,
+		Energy: mem.DRAMEnergy{
+			ActivatePJ: d.Energy.PJ["dram_activate"], ReadBurstPJ: d.Energy.PJ["dram_read_burst"], WriteBurstPJ: d.Energy.PJ["dram_write_burst"],
+			BackgroundMW: d.BackgroundMW(),
+		},
 	}
 	switch d.Refresh {
 	case "all_banks":
@@ -55,11 +59,30 @@ func (d *DRAM) Config() mem.DRAMConfig {
 	return c
 }
 
-// PJPerByte is the energy of streaming one byte: a burst's, and its share of a
-// row activation.
-func (d *DRAM) PJPerByte() float64 {
+// PeakBytesPerSecond is what the pins carry while no refresh holds them up.
+func (d *DRAM) PeakBytesPerSecond() float64 {
+	c := d.Config()
+	busy := 0.0
+	if d.Refresh == "all_banks" && d.TREFINs > 0 {
+		busy = d.TRFCabNs / d.TREFINs
+	}
+	return c.PeakBytesPerSecond() * (1 - busy)
+}
+
+// LineTime is what a read of one line takes that has to open its row: controller,
+// activation, column access, data and the way back, and the fabric both ways.
+func (c *Config) LineTime() sim.Time {
+	d := c.DRAM.Config()
+	fabric := sim.Clock{Hz: hz(c.Interconnect.MHz)}.At(2 * int64(c.Interconnect.LatencyCycles))
+	return d.RequestLatency + d.TRCD + d.ReadLatency + d.BurstTime() + d.ResponseLatency + fabric
+}
+
+// StreamPJPerByte is the energy of streaming one byte, read and written: a
+// burst's, and its share of a row activation.
+func (d *DRAM) StreamPJPerByte() (read, write float64) {
 	burst := float64(d.BusBits / 8 * d.BurstLength)
-	return d.Energy.PJ["dram_read_burst"]/burst + d.Energy.PJ["dram_activate"]/float64(d.RowBytes)
+	activate := d.Energy.PJ["dram_activate"] / float64(d.RowBytes)
+	return d.Energy.PJ["dram_read_burst"]/burst + activate, d.Energy.PJ["dram_write_burst"]/burst + activate
 }
 
 // NewDRAM builds the DRAM, cold.
@@ -116,4 +139,14 @@ func (c *Config) NewPath(device string, memoryNs float64) (mem.Level, *mem.DRAM,
 		return nil, nil, err
 	}
 	return &mem.Path{Next: b.Port(device), Delay: ns(memoryNs)}, d, nil
+}
+
+// BackgroundMW is what the DRAM draws whatever it does: static power and the
+// refresh of every channel.
+func (d *DRAM) BackgroundMW() float64 {
+	mw := d.Energy.StaticMW
+	if d.Refresh != "none" && d.TREFINs > 0 {
+		mw += float64(d.Channels) * d.Energy.PJ["dram_refresh"] / d.TREFINs // pJ per ns = mW
+	}
+	return mw
 }

@@ -83,8 +83,8 @@ func TestPixel4(t *testing.T) {
 	if miss := (d.TRCD + d.ReadLatency + d.BurstTime()).Microseconds(); miss < 0.038 || miss > 0.040 {
 		t.Errorf("row miss %v us, want 0.039", miss)
 	}
-	if pj := c.DRAM.PJPerByte() / 8; pj < 4 || pj > 6 {
-		t.Errorf("DRAM %.2f pJ/bit, published 4-6", pj)
+	if read, write := c.DRAM.StreamPJPerByte(); read < 4*8 || read > 6*8 || write < 4*8 || write > 6*8 {
+		t.Errorf("DRAM %.2f and %.2f pJ/bit, published 4-6", read/8, write/8)
 	}
 	// An isolated line over the fabric: row miss 39 ns, controller 30 ns, 15 ns
 	// each way, and what the DSP's path adds come to the 250 ns of its guide.

@@ -73,7 +73,16 @@ type prepared struct {
 
 // Execute implements hal.PreparedModel.
 func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
-	dims, shapes, err := p.run(r)
+	var meter *refcpu.Meter
+	var o refcpu.Options
+	if !r.Functional {
+		var err error
+		if meter, err = p.cfg.Spec.NewMeter(len(p.prog.Model().Main.Operations)); err != nil {
+			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+		}
+		o.Work = meter.Add
+	}
+	dims, err := p.run(r, o)
 	res := &hal.Result{OutputDimensions: dims}
 	if hal.StatusOf(err) == hal.OutputInsufficientSize {
 		return res, err
@@ -81,46 +90,40 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Functional {
-		return res, nil
+	if meter != nil {
+		res.Stats = p.cfg.stats(meter.Timing())
+		p.cfg.spans(r.Trace, p.prog.Model(), meter.Timing())
 	}
-	t, err := p.cfg.Spec.Time(withShapes(p.prog.Model(), shapes))
-	if err != nil {
-		return nil, err
-	}
-	res.Stats = p.cfg.stats(t)
-	p.cfg.spans(r.Trace, p.prog.Model(), t)
 	return res, nil
 }
 
-// run executes the program and returns the shapes of its outputs, and of all
-// operands if only an execution knows some.
-func (p *prepared) run(r *hal.Request) (dims, shapes [][]uint32, err error) {
+// run executes the program and returns the shapes of its outputs.
+func (p *prepared) run(r *hal.Request, o refcpu.Options) (dims [][]uint32, err error) {
 	dims = p.prog.OutputDims()
 	if !slices.ContainsFunc(dims, func(d []uint32) bool { return d == nil }) {
 		if err := p.fits(r, dims); err != nil {
-			return dims, nil, err
+			return dims, err
 		}
-		return dims, nil, p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{})
+		return dims, p.prog.Run(r.Inputs, r.Outputs, o)
 	}
 	in := make([]refcpu.Tensor, len(r.Inputs))
 	for i := range in {
 		in[i].Data = r.Inputs[i]
 	}
-	out, err := p.prog.Execute(in, refcpu.Options{Shapes: &shapes})
+	out, err := p.prog.Execute(in, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for i := range out {
 		dims[i] = out[i].Dimensions
 	}
 	if err := p.fits(r, dims); err != nil {
-		return dims, shapes, err
+		return dims, err
 	}
 	for i := range out {
 		copy(r.Outputs[i], out[i].Data)
 	}
-	return dims, shapes, nil
+	return dims, nil
 }
 
 // fits compares output buffers with what outputs of these shapes need.
@@ -133,22 +136,6 @@ func (p *prepared) fits(r *hal.Request, dims [][]uint32) error {
 		}
 	}
 	return nil
-}
-
-// withShapes is a model whose operands have these shapes, for its timing: an
-// empty one, which a model cannot state, costs as much as one element.
-func withShapes(m *nn.Model, shapes [][]uint32) *nn.Model {
-	c := *m
-	c.Main.Operands = append([]nn.Operand(nil), m.Main.Operands...)
-	for i, d := range shapes {
-		if o := &c.Main.Operands[i]; !o.Known() {
-			o.Dimensions = append([]uint32(nil), d...)
-			for k, d := range o.Dimensions {
-				o.Dimensions[k] = max(d, 1)
-			}
-		}
-	}
-	return &c
 }
 
 // stats turns a timing into the HAL's terms, the fixed cost included.
@@ -205,7 +192,7 @@ func (c Config) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
 // WriteListing implements hal.PreparedModel. The CPU has no instruction
 // stream; its program is the list of kernels with their predicted cycles.
 func (p *prepared) WriteListing(w io.Writer) error {
-	t, err := p.cfg.Spec.Time(p.prog.Model())
+	t, err := p.cfg.Spec.Estimate(p.prog.Model())
 	if err != nil {
 		return err
 	}
@@ -214,7 +201,15 @@ func (p *prepared) WriteListing(w io.Writer) error {
 	for i := range t.Operations {
 		o := &t.Operations[i]
 		op := &g.Operations[i]
-		fmt.Fprintf(out, "operation %d  %v %v  %d cycles, bound by %v\n", i, op.Type, g.Operands[op.Outputs[0]].Dimensions, o.Cycles, o.BoundBy())
+		fmt.Fprintf(out, "operation %d  %v %v  ", i, op.Type, g.Operands[op.Outputs[0]].Dimensions)
+		switch {
+		case o.Unknown:
+			fmt.Fprintln(out, "cycles are known when it has executed")
+		case op.Type == nn.OpIf || op.Type == nn.OpWhile:
+			fmt.Fprintf(out, "%d cycles and those of its subgraphs\n", o.Cycles)
+		default:
+			fmt.Fprintf(out, "%d cycles, bound by %v\n", o.Cycles, o.BoundBy())
+		}
 	}
 	return out.Flush()
 }
