@@ -1,7 +1,6 @@
 package nnrt
 
 import (
-	"fmt"
 	"io"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -12,10 +11,11 @@ import (
 // Auto is the pseudo device name for the best device of each operation.
 const Auto = "auto"
 
-// Fallback is an operation that the chosen device left to the CPU, and why.
+// Fallback is an operation that moved to the CPU: a device that would have been
+// chosen for it declined it or could not prepare it.
 type Fallback struct {
 	Operation int
-	Reason    string
+	Reason    string // of each device that declined, under Auto with its name
 }
 
 // step is one compiled part of the model.
@@ -33,97 +33,68 @@ type Compilation struct {
 	Device    string // the name asked for
 	Fallbacks []Fallback
 
-	steps      []step
-	cpu        hal.Device
-	preference hal.Preference
-	owner      []string // device name per operation
+	steps   []step
+	cpu     hal.Device
+	options hal.PrepareOptions
+	owner   []string // device name per operation
 }
 
 // CompileOptions steer Compile.
 type CompileOptions struct {
 	Preference hal.Preference
+	Priority   hal.Priority
+}
+
+func (o CompileOptions) prepare() hal.PrepareOptions {
+	return hal.PrepareOptions{Preference: o.Preference, Priority: o.Priority}
 }
 
 // Compile compiles m for the named device or, with Auto, for the best device
-// of each operation. Operations that a named device declines, or whose part it
-// cannot prepare, run on the CPU and are listed in Fallbacks.
+// of each operation. A model or options that break a rule of the HAL are an
+// error with status INVALID_ARGUMENT. Operations that the chosen device
+// declines, or whose part it cannot prepare, run on the CPU and are listed in
+// Fallbacks; a device whose support query fails supports nothing.
 func Compile(r *Registry, m *nn.Model, device string, o CompileOptions) (*Compilation, error) {
-	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), preference: o.Preference}
-	target := -1
-	var strategy partition.Strategy = partition.Best{}
-	candidates := make([]partition.Candidate, len(r.devices))
-	for i, d := range r.devices {
-		if d.Name() == device {
-			target = i
-			strategy = partition.Single{Candidate: i}
-		}
-	}
-	if target < 0 && device != Auto {
-		_, err := r.Find(device)
+	if err := Validate(m); err != nil {
 		return nil, err
 	}
-	for i, d := range r.devices {
-		if i != 0 && target >= 0 && i != target {
-			continue // its answer would not be used
-		}
-		s, err := d.SupportedOperations(m)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Name(), err)
-		}
-		if len(s) != len(m.Main.Operations) {
-			return nil, fmt.Errorf("%s: answered for %d of %d operations", d.Name(), len(s), len(m.Main.Operations))
-		}
-		candidates[i] = partition.Candidate{Capabilities: d.Capabilities(), Support: s}
-	}
-	for i, s := range candidates[0].Support {
-		if !s.OK {
-			return nil, hal.Errorf(hal.InvalidArgument, "operation %d (%v): %s", i, m.Main.Operations[i].Type, s.Reason)
-		}
-	}
-	for i := range candidates {
-		if candidates[i].Support == nil {
-			candidates[i].Support = make([]hal.Support, len(m.Main.Operations))
-		}
-	}
-	assign := strategy.Assign(m, o.Preference, candidates)
-	reasons := make([]string, len(assign))
-	for i, d := range assign {
-		if target > 0 && d == 0 {
-			reasons[i] = candidates[target].Support[i].Reason
-		}
-	}
-	if err := c.prepare(r, m, assign, reasons, o); err != nil {
+	if err := o.prepare().Validate(); err != nil {
 		return nil, err
 	}
-	for i, name := range c.owner {
-		if device != Auto && name != device {
-			c.Fallbacks = append(c.Fallbacks, Fallback{i, reasons[i]})
-		}
+	a, err := assignDevices(r, m, device, o.Preference)
+	if err != nil {
+		return nil, err
 	}
+	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), options: o.prepare()}
+	if err := c.prepare(r, a); err != nil {
+		return nil, err
+	}
+	c.Fallbacks = a.fallbacks(r)
 	return c, nil
 }
 
 // prepare compiles the steps of an assignment. A part that its device cannot
 // prepare moves to the CPU, and the parts are cut anew: fewer devices may
 // allow longer parts.
-func (c *Compilation) prepare(r *Registry, m *nn.Model, assign []int, reasons []string, o CompileOptions) error {
+func (c *Compilation) prepare(r *Registry, a *assignment) error {
+	m := c.Model
 	for {
 		c.steps = c.steps[:0]
 		moved := false
-		for _, s := range partition.Steps(&m.Main, assign, len(r.devices)) {
+		for _, s := range partition.Steps(&m.Main, a.chosen, len(r.devices)) {
 			d := r.devices[s.Candidate]
 			part := extract(m, s.Operations)
 			var p hal.PreparedModel = later{}
 			var err error
 			if !hasOpenInput(&m.Main, &part) {
-				p, err = d.PrepareModel(part.model, hal.PrepareOptions{Preference: o.Preference})
+				p, err = prepareModel(d, part.model, c.options)
 			}
 			if err != nil {
 				if s.Candidate == 0 {
-					return fmt.Errorf("%s: %w", d.Name(), err)
+					return err
 				}
 				for _, i := range s.Operations {
-					assign[i], reasons[i] = 0, err.Error()
+					a.chosen[i], a.failed[i] = 0, "preparing its part of the model: "+err.Error()
 				}
 				moved = true
 				break

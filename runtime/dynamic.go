@@ -43,6 +43,7 @@ type execution struct {
 	*Compilation
 	values [][]byte
 	dims   [][]uint32
+	moved  []Fallback
 }
 
 // prepared is what runs a step: what Compile prepared, or the part with the
@@ -71,19 +72,35 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 			e.dims[s.outputs[k]] = o.Dimensions
 		}
 	}
-	if support, err := s.device.SupportedOperations(part.model); err == nil && !slices.ContainsFunc(support, func(a hal.Support) bool { return !a.OK }) {
-		if p, err := s.device.PrepareModel(part.model, hal.PrepareOptions{Preference: e.preference}); err == nil {
-			return s.device, p, true, nil
-		}
+	reason := ""
+	support, err := supportedOperations(s.device, part.model)
+	if err != nil {
+		reason = "its support query failed: " + err.Error()
+	} else if i := slices.IndexFunc(support, func(a hal.Support) bool { return !a.OK }); i >= 0 {
+		reason = support[i].Reason
+	} else if p, err = prepareModel(s.device, part.model, e.options); err == nil {
+		return s.device, p, true, nil
+	} else {
+		reason = err.Error()
 	}
-	p, err = e.cpu.PrepareModel(part.model, hal.PrepareOptions{Preference: e.preference})
+	if s.device != e.cpu {
+		e.move(s, fmt.Sprintf("%s, with the shapes of this execution: %s", s.device.Name(), reason))
+	}
+	p, err = prepareModel(e.cpu, part.model, e.options)
 	return e.cpu, p, true, err
+}
+
+// move records that the operations of a step run on the CPU.
+func (e *execution) move(s *step, reason string) {
+	for _, i := range s.operations {
+		e.moved = append(e.moved, Fallback{i, reason})
+	}
 }
 
 // run executes a prepared part. Outputs of unknown shape begin with room for one
 // element; a device that needs more says so, and the part runs again. Only the
 // run that succeeds is charged.
-func (e *execution) run(p hal.PreparedModel, req *hal.Request, outputs []uint32) (*hal.Result, error) {
+func (e *execution) run(d hal.Device, p hal.PreparedModel, req *hal.Request, outputs []uint32) (*hal.Result, error) {
 	g := &e.Model.Main
 	open := make([]bool, len(outputs))
 	for k, x := range outputs {
@@ -102,7 +119,7 @@ func (e *execution) run(p hal.PreparedModel, req *hal.Request, outputs []uint32)
 			e.values[x] = make([]byte, n)
 			req.Outputs = append(req.Outputs, e.values[x])
 		}
-		res, err := p.Execute(req)
+		res, err := execute(d, p, req)
 		if status := hal.StatusOf(err); res == nil || status != hal.StatusNone && status != hal.OutputInsufficientSize || again && err != nil {
 			return nil, err
 		}
@@ -137,11 +154,12 @@ func (e *execution) run(p hal.PreparedModel, req *hal.Request, outputs []uint32)
 	}
 }
 
-// wholeOnCPU runs the model on the CPU alone.
-func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions) (*Result, error) {
-	p, err := c.cpu.PrepareModel(c.Model, hal.PrepareOptions{Preference: c.preference})
+// wholeOnCPU runs the model on the CPU alone, because empty is a step with an
+// input that has no elements.
+func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, empty *step) (*Result, error) {
+	p, err := prepareModel(c.cpu, c.Model, c.options)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.cpu.Name(), err)
+		return nil, err
 	}
 	all := step{device: c.cpu, prepared: p, inputs: c.Model.Main.Inputs, outputs: c.Model.Main.Outputs}
 	for i := range c.Model.Main.Operations {
@@ -149,5 +167,15 @@ func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions) (*Result, er
 	}
 	whole := *c
 	whole.steps = []step{all}
-	return whole.Execute(inputs, o)
+	r, err := whole.Execute(inputs, o)
+	if err != nil {
+		return nil, err
+	}
+	reason := fmt.Sprintf("an input of operation %d has no elements in this execution, which no model can state", empty.operations[0])
+	for i, name := range c.owner {
+		if name != c.cpu.Name() {
+			r.Fallbacks = append(r.Fallbacks, Fallback{i, reason})
+		}
+	}
+	return r, nil
 }

@@ -1,8 +1,6 @@
 package nnrt
 
 import (
-	"fmt"
-
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -21,6 +19,10 @@ type Result struct {
 
 	Instructions int64
 	Counters     []hal.Counter // of all parts, in order
+
+	// Fallbacks are operations that moved to the CPU in this execution, besides
+	// those of the compilation: a device declined them once their shapes were known.
+	Fallbacks []Fallback
 }
 
 // ExecuteOptions steer Execute.
@@ -37,7 +39,7 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	if err := CheckInputs(c.Model, inputs); err != nil {
 		return nil, err
 	}
-	e := &execution{c, make([][]byte, len(g.Operands)), make([][]uint32, len(g.Operands))}
+	e := &execution{Compilation: c, values: make([][]byte, len(g.Operands)), dims: make([][]uint32, len(g.Operands))}
 	for i, x := range g.Inputs {
 		e.values[x] = inputs[i]
 	}
@@ -52,10 +54,10 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		s := &c.steps[i]
 		device, prepared, ok, err := e.prepared(s)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.device.Name(), err)
+			return nil, err
 		}
 		if !ok {
-			return c.wholeOnCPU(inputs, o)
+			return c.wholeOnCPU(inputs, o, s)
 		}
 		req := hal.Request{Functional: o.Functional, Detail: o.Detail}
 		var part *partTrace
@@ -66,9 +68,9 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		for _, x := range s.inputs {
 			req.Inputs = append(req.Inputs, e.values[x])
 		}
-		res, err := e.run(prepared, &req, s.outputs)
+		res, err := e.run(device, prepared, &req, s.outputs)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", device.Name(), err)
+			return nil, err
 		}
 		r.add(g, device, s.operations, &res.Stats)
 		if part != nil {
@@ -77,6 +79,7 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		}
 	}
 	e.shapes(r)
+	r.Fallbacks = e.moved
 	for _, p := range parts {
 		p.emit(o.Trace, r)
 	}

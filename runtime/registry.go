@@ -34,11 +34,20 @@ func (r *Registry) CPU() hal.Device { return r.devices[0] }
 
 // Find returns the device of that name; the error lists the names there are.
 func (r *Registry) Find(name string) (hal.Device, error) {
+	i, err := r.index(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.devices[i], nil
+}
+
+// index is the place of a device in the list.
+func (r *Registry) index(name string) (int, error) {
 	names := make([]string, len(r.devices))
 	for i, d := range r.devices {
 		if names[i] = d.Name(); names[i] == name {
-			return d, nil
+			return i, nil
 		}
 	}
-	return nil, fmt.Errorf("runtime: no device %q; this SoC has %s", name, strings.Join(names, ", "))
+	return 0, fmt.Errorf("runtime: no device %q; this SoC has %s", name, strings.Join(names, ", "))
 }

@@ -177,7 +177,7 @@ func TestPrepareFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Fallbacks) != 4 || c.Fallbacks[0].Reason != "too large" || c.Accelerated("cpu") != 0 || c.Steps() != 1 {
+	if len(c.Fallbacks) != 4 || c.Fallbacks[0].Reason != "preparing its part of the model: too large" || c.Accelerated("cpu") != 0 || c.Steps() != 1 {
 		t.Errorf("%d steps, fallbacks %v", c.Steps(), c.Fallbacks)
 	}
 }

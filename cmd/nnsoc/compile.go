@@ -109,10 +109,7 @@ func (a *app) printCompilation(m *machine, c *nnrt.Compilation, listing bool, pa
 	r := compileReport{
 		SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Device: c.Device,
 		Model:    modelReport{c.Model.Name, len(c.Model.Main.Operations), nnrt.MACs(c.Model)},
-		Fallback: len(c.Fallbacks), Fallbacks: []fallbackEntry{},
-	}
-	for _, f := range c.Fallbacks {
-		r.Fallbacks = append(r.Fallbacks, fallbackEntry{f.Operation, c.Model.Main.Operations[f.Operation].Type.String(), f.Reason})
+		Fallback: len(c.Fallbacks), Fallbacks: fallbackEntries(c.Model, c.Fallbacks),
 	}
 	for i := range c.Steps() {
 		s := c.Step(i)

@@ -72,12 +72,6 @@ type partEntry struct {
 	costEntry
 }
 
-type fallbackEntry struct {
-	Index  int    `json:"index"`
-	Type   string `json:"type"`
-	Reason string `json:"reason"`
-}
-
 // operationEntry is an operation of the model or, with an index below 0, a cost
 // of a device that belongs to no operation: LAUNCH and TRANSFER. The rows of a
 // device add up to its part of the run.
@@ -134,15 +128,17 @@ func (r *report) object() any { return r.data }
 
 func (r *report) add(d *deviceRun, f *form, labels []string) {
 	e := deviceEntry{
-		Device: d.device, Status: statusOK, Fallback: len(d.compilation.Fallbacks),
+		Device: d.device, Status: statusOK,
 		Operations: []operationEntry{}, Outputs: []outputEntry{},
 	}
 	if f.model.Name != r.data.Model.Name {
 		e.Model = f.model.Name
 	}
-	for _, x := range d.compilation.Fallbacks {
-		e.Fallbacks = append(e.Fallbacks, fallbackEntry{x.Operation, f.model.Main.Operations[x.Operation].Type.String(), x.Reason})
+	moved := d.compilation.Fallbacks
+	if d.result != nil {
+		moved = append(moved[:len(moved):len(moved)], d.result.Fallbacks...)
 	}
+	e.Fallback, e.Fallbacks = len(moved), fallbackEntries(f.model, moved)
 	r.runs = append(r.runs, d)
 	if d.result == nil {
 		e.Status = statusUnsupported

@@ -74,9 +74,8 @@ func (r *report) notes(w io.Writer) {
 			fmt.Fprintf(w, "%s runs %s and is compared with that form's reference; speed and energy are relative to the quantized network on the CPU.\n", e.Device, e.Model)
 		}
 		if e.Fallback > 0 {
-			f := e.Fallbacks[0]
-			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU; first: operation %d (%s): %s\n",
-				e.Device, e.Fallback, r.data.Model.Operations, f.Index, f.Type, f.Reason)
+			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU:\n", e.Device, e.Fallback, r.data.Model.Operations)
+			writeFallbacks(w, e.Fallbacks)
 		}
 		for _, o := range e.Outputs {
 			if o.Difference != "" {

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// fallbackEntry is an operation that moved to the CPU.
+type fallbackEntry struct {
+	Index  int    `json:"index"`
+	Type   string `json:"type"`
+	Reason string `json:"reason"`
+}
+
+func fallbackEntries(m *nn.Model, moved []nnrt.Fallback) []fallbackEntry {
+	l := []fallbackEntry{}
+	for _, f := range moved {
+		l = append(l, fallbackEntry{f.Operation, m.Main.Operations[f.Operation].Type.String(), f.Reason})
+	}
+	return l
+}
+
+// writeFallbacks prints one line per type and reason, in order of appearance.
+func writeFallbacks(w io.Writer, l []fallbackEntry) {
+	type kind struct{ typ, reason string }
+	var order []kind
+	count, first := map[kind]int{}, map[kind]int{}
+	for _, f := range l {
+		k := kind{f.Type, f.Reason}
+		if count[k]++; count[k] == 1 {
+			order, first[k] = append(order, k), f.Index
+		}
+	}
+	for _, k := range order {
+		where := fmt.Sprintf("operation %d (%s)", first[k], k.typ)
+		if count[k] > 1 {
+			where = fmt.Sprintf("%d x %s from operation %d", count[k], k.typ, first[k])
+		}
+		fmt.Fprintf(w, "  %s: %s\n", where, k.reason)
+	}
+}
