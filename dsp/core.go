@@ -280,10 +280,14 @@ func (r *run) step(t *thread, b *block, rounds uint32) error {
 	if r.packets -= int64(rounds) * int64(len(b.packets)); r.packets < 0 {
 		return &Error{Kind: FaultLimit, Packet: b.addr, Thread: t.id, Job: r.job.Name, Rule: "packet limit reached, the program does not end"}
 	}
+	if b.counts {
+		r.setCounters(t)
+	}
 	t.took = 0
 	if rounds = t.exec(b, rounds); rounds > 1 {
 		t.C[cLC0] -= rounds - 1
 	}
+	t.packets += int64(rounds) * int64(len(b.packets))
 	if b.runs == 0 {
 		r.ran = append(r.ran, b)
 	}

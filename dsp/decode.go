@@ -36,6 +36,7 @@ type block struct {
 	hintTook bool   // a conditional branch of the last packet is hinted taken
 	cond     bool   // a branch of the last packet is conditional
 	ends     bool   // the last packet does what the driver of the thread looks at
+	counts   bool   // the only packet reads counters, which are set before it runs
 	rounds   uint16 // how often it may run in one go
 	count    events
 	insts    int64
@@ -91,7 +92,7 @@ const (
 	resP = 64
 	resQ = 68
 	resC = 72
-	// resFlags is the floating-point flags of usr; c31 is not modelled.
+	// resFlags is the floating-point flags of usr; c31 counts and has no resource.
 	resFlags = resC + 31
 	resT     = 104 // temporaries made by the decoder
 	// noRes is a read that a copy has taken out of the analysis.
@@ -208,6 +209,11 @@ func (d *decoder) block(addr uint32) (*block, error) {
 			}
 			return nil, err
 		}
+		counts := readsCounter(p)
+		if counts && len(b.packets) > 0 { // the time of what precedes is known when it has run
+			break
+		}
+		b.counts = counts
 		if err := d.packet(b, p); err != nil {
 			if len(b.packets) > 0 {
 				break
@@ -217,7 +223,7 @@ func (d *decoder) block(addr uint32) (*block, error) {
 		pc += 4 * uint32(p.Words)
 		b.loop0, b.loop1 = p.EndLoop0, p.EndLoop1
 		b.ends = d.endsBlock(p)
-		if pc == d.stop || b.loop0 || b.loop1 || b.branches || b.ends ||
+		if pc == d.stop || b.loop0 || b.loop1 || b.branches || b.ends || b.counts ||
 			len(b.packets) >= maxBlockPackets || len(b.ops) > maxBlockOps || len(b.mem) > maxMemOps-4 {
 			break
 		}

@@ -62,7 +62,7 @@ func (r *run) roundsOf(t *thread, b *block) uint32 {
 // repeats is how often a block that has been decoded may run in one go, 1 when it
 // is not the whole body of a hardware loop or does what ends a round.
 func (b *block) repeats() uint16 {
-	if !b.loop0 || b.loop1 || b.branches || b.ends {
+	if !b.loop0 || b.loop1 || b.branches || b.ends || b.counts {
 		return 1
 	}
 	n := maxRounds

@@ -115,6 +115,11 @@ var modelledC = [32]bool{
 	cUSR: true, cUGP: true, cGP: true, cCS0: true, cCS0 + 1: true,
 }
 
+// counterC are the control registers that count; they can be read only.
+var counterC = [32]bool{
+	cUPCYCLE: true, cUPCYCLE + 1: true, cPKTCOUNT: true, cPKTCOUNT + 1: true, cUTIMER: true, cUTIMER + 1: true,
+}
+
 func addipc(t *thread, u *uop) { *t.r(u.o[0]) = u.pc + uint32(u.imm) }
 
 // guarded runs the operation when the low bit of its predicate has the wanted

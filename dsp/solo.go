@@ -25,7 +25,7 @@ func (tm *timing) solo(r *run, t *thread) error {
 					break
 				}
 			}
-			if v.block.fetched != m.fetches || v.block.vector && !t.vector {
+			if v.block.counts || v.block.fetched != m.fetches || v.block.vector && !t.vector {
 				break
 			}
 			b = v.block
@@ -45,6 +45,7 @@ func (tm *timing) solo(r *run, t *thread) error {
 			r.ran = append(r.ran, b)
 		}
 		b.runs += int64(ran)
+		t.packets += int64(ran) * int64(len(b.packets))
 		if t.took == 0 {
 			t.next = b.end
 		}

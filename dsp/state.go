@@ -24,6 +24,9 @@ const (
 	cUSR                   = 8
 	cPC, cUGP, cGP         = 9, 10, 11
 	cCS0                   = 12
+	cUPCYCLE               = 14
+	cPKTCOUNT              = 18
+	cUTIMER                = 30
 )
 
 // Bits of USR.
@@ -90,6 +93,7 @@ type thread struct {
 	box     box
 	dma     dmaRequest // of the block that ran last
 
+	packets   int64  // executed in this run
 	conflicts uint64 // bit per memory operation of the block: a scatter or gather whose elements meet in a bank
 
 	pipe   pipeline

@@ -202,6 +202,8 @@ func control(n *node, in *hexagon.Inst, pc uint32, asm *asmTable) error {
 			n.u.imm = int32(pc)
 		} else if c == cUSR {
 			n.reads = append(n.reads, read{res: resFlags, n: 1, slot: implicit})
+		} else if counterC[c] {
+			n.ignoreReads()
 		} else if !modelledC[c] {
 			return fmt.Errorf("control register c%d is not modelled", c)
 		}
@@ -216,6 +218,8 @@ func control(n *node, in *hexagon.Inst, pc uint32, asm *asmTable) error {
 		case c == cUSR:
 			n.u.fn, n.u.asm = tfrUsrPC, asm.handler(in.Op)
 			n.reads = append(n.reads, read{res: resFlags, n: 1, slot: implicit})
+		case counterC[c]:
+			n.ignoreReads()
 		case !modelledC[c] || !modelledC[c+1]:
 			return fmt.Errorf("control registers c%d:%d are not modelled", c+1, c)
 		case c == cP30:
@@ -231,6 +235,14 @@ func control(n *node, in *hexagon.Inst, pc uint32, asm *asmTable) error {
 		}
 	}
 	return nil
+}
+
+// ignoreReads takes the registers that a node reads out of the hazard analysis:
+// no instruction writes them.
+func (n *node) ignoreReads() {
+	for i := range n.reads {
+		n.reads[i].res = noRes
+	}
 }
 
 // implied adds the registers that a form uses without naming them.

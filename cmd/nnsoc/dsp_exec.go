@@ -37,6 +37,9 @@ an error that names the packet, and an exit code as from the signal that Linux s
 132 illegal packet, 135 misaligned access, 139 access or jump outside memory, 152 more
 packets than --max-packets, 159 system call that is not supported.
 
+Programs read time from c15:14, the core's cycle (__builtin_readcyclecounter of clang),
+c19:18, the packets of the thread, and c31:30, simulated time in ticks of 19.2 MHz.
+
 VTCM lies at 0xd8000000 of every program; the linker may place a section there.
 --threads runs the program that many times at once, each on a hardware thread and in
 memory of its own; what passes through is the output of the first and the first exit
