@@ -3,6 +3,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 GO ?= go
 FUZZTIME ?= 10s
+# Of one package's tests; a loaded machine is several times slower.
+TIMEOUT ?= 30m
 
 NNSOC_SHARED ?= ../shared
 
@@ -15,7 +17,7 @@ run: build ## run MobileNet v1 on every device of the default SoC
 	./nnsoc run
 
 test: ## every test that needs nothing but Go
-	$(GO) test ./...
+	$(GO) test -timeout $(TIMEOUT) ./...
 
 check: ## formatting, vet, other platforms, generated files up to date
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt"; exit 1; }
@@ -33,7 +35,7 @@ docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
 	else echo "skipped: needs shared data"; fi
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
-	$(GO) test -count=1 -run TestOracle -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'
+	NNSOC_ORACLE=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestOracle' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'
 
 bench: build ## benchmarks beside the code, then the speed budget
 	$(GO) test -run xxx -bench . -benchtime 200ms ./...

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 // dmaProgram moves a line of text by DMA and writes it out.
@@ -35,7 +37,7 @@ dst: .space 32
 // TestOracleV68Program: what clang makes for V68 runs on a V68 core, and stops
 // with the name of the instruction on a V66 core. QEMU has no user DMA.
 func TestOracleV68Program(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19")
+	oracle.Need(t, "clang-19", "ld.lld-19")
 	dir := t.TempDir()
 	src, obj, exe := filepath.Join(dir, "p.S"), filepath.Join(dir, "p.o"), filepath.Join(dir, "p.elf")
 	if err := os.WriteFile(src, []byte(dmaProgram), 0o644); err != nil {

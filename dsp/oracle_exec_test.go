@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // TestOracleExec runs whole programs, assembled and compiled, in QEMU and in the core.
 func TestOracleExec(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	root := os.Getenv("NNSOC_SHARED")
 	if root == "" {
 		root = filepath.Join("..", "..", "shared")
@@ -55,7 +56,7 @@ func TestOracleExec(t *testing.T) {
 // TestOracleAssembled runs programs of our own assembler, with and without
 // compounds and duplexes, in QEMU and in the core.
 func TestOracleAssembled(t *testing.T) {
-	needTools(t, "qemu-hexagon")
+	oracle.Need(t, "qemu-hexagon")
 	root := os.Getenv("NNSOC_SHARED")
 	if root == "" {
 		root = filepath.Join("..", "..", "shared")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -103,7 +104,7 @@ func floatInst(r *rand.Rand, f *hexagon.Form) hexagon.Inst {
 // TestOracleFloat compares every floating-point form with QEMU: result, predicate and sticky flags, over corner cases and
 // random operands in the four rounding modes.
 func TestOracleFloat(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	r := rand.New(rand.NewSource(6))
 	dir := t.TempDir()
 	var src, data strings.Builder

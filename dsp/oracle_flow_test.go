@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -181,7 +182,7 @@ var fixedBlocks = []string{
 // TestOracleFlow runs every branch, call, loop setup and new-value form, taken and not, and the packet rules that single
 // instructions cannot show.
 func TestOracleFlow(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	r := rand.New(rand.NewSource(3))
 	var h harness
 	h.begin()
@@ -248,7 +249,7 @@ func TestOracleFlow(t *testing.T) {
 // TestOracleNew runs the forms that need company in their packet: .new values and predicates with their producers, .cur and
 // .tmp loads with a consumer; constant extenders wherever an immediate can take one.
 func TestOracleNew(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	r := rand.New(rand.NewSource(4))
 	var h harness
 	h.begin()
@@ -329,6 +330,7 @@ func companyPacket(r *rand.Rand, f *hexagon.Form, ext bool) (p hexagon.Packet, o
 
 // TestOracleCovers checks that every form of the table is in one of the comparisons with QEMU; trap0 is how they write.
 func TestOracleCovers(t *testing.T) {
+	oracle.Need(t)
 	r := rand.New(rand.NewSource(5))
 	fixed := map[hexagon.Op]bool{hexagon.J2_trap0: true, hexagon.L4_loadri_ur: true, hexagon.L4_loadrub_ur: true, hexagon.S4_storeri_ur: true}
 	for _, text := range append(brevBlocks(), fixedBlocks...) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 // crossCompile builds a static Hexagon executable and returns its path.
@@ -71,7 +73,7 @@ var optimizations = []string{"-O0", "-O1", "-O2", "-O3 -fvectorize", "-Os", "-O2
 // TestOraclePrograms compiles every program of testdata/programs at every level
 // and compares its output with QEMU's.
 func TestOraclePrograms(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	sources, err := filepath.Glob("testdata/programs/*.[cS]")
 	if err != nil || len(sources) == 0 {
 		t.Fatal("no programs", err)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -153,7 +154,7 @@ func notInQEMU(f *hexagon.Form) string {
 // TestOracleRandom runs random legal packets of scalar instructions in QEMU and in the core. Every form is the subject of
 // the same number of packets, with .new producers where it needs them, company, constant extenders and loop ends.
 func TestOracleRandom(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	const want = 20_000
 	r := rand.New(rand.NewSource(oracleSeed(7)))
 	g := &packetGen{r: r}

@@ -14,19 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
-
-// needTools skips the test where Debian's tools are absent.
-func needTools(t *testing.T, tools ...string) {
-	t.Helper()
-	for _, n := range tools {
-		if _, err := exec.LookPath(n); err != nil {
-			t.Skipf("skipped: needs %s", n)
-		}
-	}
-}
 
 // buildELF assembles and links src and returns the path of the program.
 func buildELF(t *testing.T, dir, src string) string {
@@ -265,7 +256,7 @@ func randomImm(r *rand.Rand, o *hexagon.OperandSpec) int32 {
 // TestOracleSingle runs every form that works alone in a packet on random
 // state in QEMU and in the core.
 func TestOracleSingle(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	r := rand.New(rand.NewSource(1))
 	var h harness
 	h.begin()
@@ -296,7 +287,7 @@ func TestOracleSingle(t *testing.T) {
 // TestOraclePackets runs random legal packets of up to four instructions, with
 // exchanged registers, new values and temporaries.
 func TestOraclePackets(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	r := rand.New(rand.NewSource(2))
 	var h harness
 	h.begin()

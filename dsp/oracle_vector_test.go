@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -319,7 +320,7 @@ func b2i(b bool) int {
 
 // TestOracleVector draws every vector form equally often.
 func TestOracleVector(t *testing.T) {
-	needTools(t, "clang-19", "ld.lld-19", "qemu-hexagon")
+	oracle.Need(t, "clang-19", "ld.lld-19", "qemu-hexagon")
 	var todo []*hexagon.Form
 	forms := hexagon.Forms()
 	for i := range forms {

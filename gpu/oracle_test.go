@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -388,6 +389,7 @@ var compiledKernels = []compiled{
 }
 
 func TestOracleCompiledKernels(t *testing.T) {
+	oracle.Need(t)
 	for _, c := range compiledKernels {
 		for _, wave := range []int{32, 64} {
 			t.Run(fmt.Sprintf("%s/wave%d", c.name, wave), func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
@@ -111,6 +112,7 @@ func readFile(t testing.TB, path string) []byte {
 // Every network Vela compiled gives the recorded bytes on every machine, under
 // the hardware's double rounding and with single rounding in OP_CONV.
 func TestOracleVelaNetworks(t *testing.T) {
+	oracle.Need(t)
 	root := sharedDir(t)
 	for _, net := range velaNetworks {
 		for _, machine := range velaMachines {
@@ -142,6 +144,7 @@ func head(b []byte) []byte { return b[:min(len(b), 16)] }
 
 // Our encoder is about as good as Vela's on its own weights.
 func TestOracleVelaCompression(t *testing.T) {
+	oracle.Need(t)
 	root := sharedDir(t)
 	for _, net := range velaNetworks {
 		v := loadVela(t, velaPath(root, net, "ethos-u55-128"))
@@ -206,6 +209,7 @@ func velaCycles(t testing.TB, root, net, machine string) float64 {
 // The event model stays near Vela's estimate, which adds up operations without
 // overlap and without waits between them.
 func TestOracleVelaCycles(t *testing.T) {
+	oracle.Need(t)
 	root := sharedDir(t)
 	for _, net := range velaNetworks {
 		for _, machine := range velaMachines {
@@ -240,6 +244,7 @@ func TestOracleVelaCycles(t *testing.T) {
 // tables. Rows that Vela splits over depth or charges with copies have no
 // counterpart; the number of rows that match is pinned.
 func TestOracleVelaEstimate(t *testing.T) {
+	oracle.Need(t)
 	root := sharedDir(t)
 	for _, e := range []struct {
 		net, machine string
@@ -295,6 +300,7 @@ func TestOracleVelaEstimate(t *testing.T) {
 
 // Vela's streams pass, and do not without their waits.
 func TestOracleVelaWaits(t *testing.T) {
+	oracle.Need(t)
 	root := sharedDir(t)
 	for _, machine := range velaMachines {
 		v := loadVela(t, velaPath(root, "mlperf_tiny_vww_int8", machine))

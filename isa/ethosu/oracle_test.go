@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 // velaDirs lists the folders of networks compiled by Vela.
@@ -64,6 +66,7 @@ func payloadIn(t testing.TB, dir string) []byte {
 }
 
 func TestOracleVelaListing(t *testing.T) {
+	oracle.Need(t)
 	for _, dir := range velaDirs(t) {
 		t.Run(dirName(dir), func(t *testing.T) {
 			raw := payloadIn(t, dir)
@@ -99,6 +102,7 @@ func TestOracleVelaListing(t *testing.T) {
 // The builder, fed every register before each operation, writes what Vela
 // wrote: unchanged registers are left out.
 func TestOracleVelaOmission(t *testing.T) {
+	oracle.Need(t)
 	for _, dir := range velaDirs(t) {
 		p, err := ReadPayload(payloadIn(t, dir))
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 // program is a small image: fn adds two vectors of bytes at r0 and r1 into r2.
@@ -81,7 +83,7 @@ func TestELF(t *testing.T) {
 
 // TestOracleRun runs the image in QEMU.
 func TestOracleRun(t *testing.T) {
-	needTools(t, "qemu-hexagon")
+	oracle.Need(t, "qemu-hexagon")
 	b, err := program(t).ELF()
 	if err != nil {
 		t.Fatal(err)

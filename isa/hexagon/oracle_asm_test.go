@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 // compiled builds a C or assembly file and returns clang's assembly text and the linked executable.
@@ -42,7 +44,7 @@ var symbolNote = regexp.MustCompile(` <[^>]*>`)
 // TestOracleAssembler gives the assembler and the disassembler what a compiler makes: its assembly text must become the
 // bytes that llvm-mc and the linker make, our listing must be llvm-objdump's, and our source must become the same bytes.
 func TestOracleAssembler(t *testing.T) {
-	needTools(t, "clang-19", mcName, objdumpName, "ld.lld-19")
+	oracle.Need(t, "clang-19", mcName, objdumpName, "ld.lld-19")
 	type source struct {
 		path string
 		data bool // addresses of data differ from the linker's
@@ -117,7 +119,7 @@ func TestOracleAssembler(t *testing.T) {
 
 // TestOracleSources: macros, conditions, data and rare spellings become the bytes that llvm-mc and the linker make.
 func TestOracleSources(t *testing.T) {
-	needTools(t, mcName, "ld.lld-19")
+	oracle.Need(t, mcName, "ld.lld-19")
 	sources, err := filepath.Glob(filepath.Join("testdata", "*.s"))
 	if err != nil || len(sources) == 0 {
 		t.Fatal("no sources", err)

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 const (
@@ -21,15 +23,6 @@ const (
 )
 
 var mcArgs = []string{"-arch=hexagon", "-mcpu=hexagonv67", "-mattr=+hvxv66,+hvx-length128b,+audio", "--mno-pairing", "--mno-compound", "-filetype=obj"}
-
-func needTools(t *testing.T, names ...string) {
-	t.Helper()
-	for _, n := range names {
-		if _, err := exec.LookPath(n); err != nil {
-			t.Skip("skipped: needs " + n)
-		}
-	}
-}
 
 // assembleLLVM assembles a whole file, with the arguments of mcArgs or others, and returns the object's path, or the diagnostics.
 func assembleLLVM(t *testing.T, text string, args ...string) (obj, diag string, ok bool) {
@@ -99,7 +92,7 @@ func disassembleLLVM(t *testing.T, words []uint32) map[uint32]string {
 
 // TestOracleText compares our text of every form, with random operands, to llvm-objdump's, and llvm-mc's bytes of our text to ours.
 func TestOracleText(t *testing.T) {
-	needTools(t, mcName, objdumpName, "llvm-objcopy-19")
+	oracle.Need(t, mcName, objdumpName, "llvm-objcopy-19")
 	g := newGen(rand.New(rand.NewSource(1)))
 	var packets []Packet
 	var words []uint32
@@ -215,7 +208,7 @@ func errorLines(diag string) []string {
 
 // TestOracleLegality compares our packet checker with llvm-mc's verdict on random packets, legal and not.
 func TestOracleLegality(t *testing.T) {
-	needTools(t, mcName)
+	oracle.Need(t, mcName)
 	const n = 30000
 	g := newGen(rand.New(rand.NewSource(seed(3))))
 	packets := make([]Packet, n)
@@ -245,7 +238,7 @@ func TestOracleLegality(t *testing.T) {
 
 // TestOracleOrder compares the words of random legal packets: slot order, extenders, .new distances and padding.
 func TestOracleOrder(t *testing.T) {
-	needTools(t, mcName, "llvm-objcopy-19")
+	oracle.Need(t, mcName, "llvm-objcopy-19")
 	const n = 12000
 	g := newGen(rand.New(rand.NewSource(seed(4))))
 	var packets []Packet
@@ -287,7 +280,7 @@ func TestOracleOrder(t *testing.T) {
 
 // TestOracleNoShuf compares the words of packets whose load stays behind the store before it.
 func TestOracleNoShuf(t *testing.T) {
-	needTools(t, mcName, "llvm-objcopy-19")
+	oracle.Need(t, mcName, "llvm-objcopy-19")
 	for text, behind := range map[string]bool{
 		"{ memw(r0+#0) = r1 ; r2 = memw(r3+#0) }:mem_noshuf":                                                        true,
 		"{ memb(r0++#1) = r1 ; r2 = add(r4,r5) ; r7:6 = memd(r3+#8) }:mem_noshuf":                                   true,
@@ -319,7 +312,7 @@ func TestOracleNoShuf(t *testing.T) {
 // TestOracleNoShufOrders gives every pair of memory accesses, with and without a third instruction, the :mem_noshuf suffix:
 // the words, or that there are none, are llvm-mc's.
 func TestOracleNoShufOrders(t *testing.T) {
-	needTools(t, mcName, "llvm-objcopy-19")
+	oracle.Need(t, mcName, "llvm-objcopy-19")
 	access := []string{
 		"memw(r2+#0) = r3", "if (p0) memb(r2+#1) = r3", "memd(r2++#8) = r5:4", "memw(gp+#8) = r3", "vmem(r2+#0) = v3",
 		"memw(r2+#4) += r3", "memw(r2+#0) = r9.new", "memw(r2+#0) = #5", "dczeroa(r2)",

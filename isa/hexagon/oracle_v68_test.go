@@ -7,12 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 // TestOracleV68 compares the forms that V66 lacks with llvm-mc for V68: it
 // takes our text and gives our bytes.
 func TestOracleV68(t *testing.T) {
-	needTools(t, mcName)
+	oracle.Need(t, mcName)
 	g := newGen(rand.New(rand.NewSource(68)))
 	encoding := regexp.MustCompile(`encoding: \[(0x..),(0x..),(0x..),(0x..)\]`)
 	n := 0

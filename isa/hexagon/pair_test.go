@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 // pairable returns a random packet of instructions that LLVM's assembler likes to join.
@@ -87,7 +89,7 @@ func joiningArgs() []string {
 
 // TestOraclePairing compares the compounds and duplexes of our assembler with those of llvm-mc on random packets.
 func TestOraclePairing(t *testing.T) {
-	needTools(t, mcName, "llvm-objcopy-19")
+	oracle.Need(t, mcName, "llvm-objcopy-19")
 	g := newGen(rand.New(rand.NewSource(seed(9))))
 	const n = 20000
 	var packets []Packet
@@ -146,7 +148,7 @@ func TestOraclePairing(t *testing.T) {
 // TestOraclePairedLegality compares verdicts where instructions may be joined: some packets are legal only then, and a
 // branch that becomes half of a duplex stays a branch.
 func TestOraclePairedLegality(t *testing.T) {
-	needTools(t, mcName)
+	oracle.Need(t, mcName)
 	g := newGen(rand.New(rand.NewSource(seed(10))))
 	const n = 8000
 	var lines []string

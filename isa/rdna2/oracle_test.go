@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 func tool(t *testing.T, name string) string {
@@ -26,6 +28,7 @@ var objdumpLine = regexp.MustCompile(`(?m)^\t(.*?)\s*// [0-9A-F]+: ([0-9A-F ]+?)
 // TestOracleLLVM: for every form with random operands, LLVM disassembles our
 // bytes to our text and assembles our text to our bytes.
 func TestOracleLLVM(t *testing.T) {
+	oracle.Need(t)
 	mc, objdump := tool(t, "llvm-mc-19"), tool(t, "llvm-objdump-19")
 	for _, wave64 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("wave64=%v", wave64), func(t *testing.T) {
@@ -115,6 +118,7 @@ func TestOracleLLVM(t *testing.T) {
 // TestOracleCompiled: what clang makes of OpenCL kernels decodes to the text
 // that LLVM prints, in both wave sizes.
 func TestOracleCompiled(t *testing.T) {
+	oracle.Need(t)
 	clang, ld, objdump := tool(t, "clang-19"), tool(t, "ld.lld-19"), tool(t, "llvm-objdump-19")
 	shared := os.Getenv("NNSOC_SHARED")
 	if shared == "" {

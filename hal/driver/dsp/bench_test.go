@@ -51,7 +51,7 @@ func benchmark(b *testing.B, m *nn.Model, in []byte) {
 	macs := int64(0)
 	for _, s := range res.Stats.Operations {
 		macs += s.MACs
-		if testing.Verbose() {
+		if testing.Verbose() && s.Index >= 0 {
 			b.Logf("%3d %-18v %8d cycles, %4.0f MAC/cycle, %s", s.Index, m.Main.Operations[s.Index].Type, s.Cycles, float64(s.MACs)/float64(s.Cycles), s.BoundBy)
 		}
 	}

@@ -25,8 +25,9 @@ type Config struct {
 // Device is the DSP as the runtime sees it.
 type Device struct {
 	*base.Device
-	cfg  Config
-	core *dsp.Core
+	cfg     Config
+	core    *dsp.Core
+	kernels kernelCache
 }
 
 // New checks the configuration.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	core "github.com/nnsoc/nnsoc/dsp"
@@ -20,22 +21,27 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
+// device is pixel4's DSP, the same for all tests: they share its kernels.
 func device(t testing.TB) *Device {
 	t.Helper()
-	c, err := soc.Load("pixel4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := core.FromSoC(c, sim.FastSingleAnswer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := New(Config{Spec: s})
+	d, err := pixel4DSP()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return d
 }
+
+var pixel4DSP = sync.OnceValues(func() (*Device, error) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		return nil, err
+	}
+	s, err := core.FromSoC(c, sim.FastSingleAnswer)
+	if err != nil {
+		return nil, err
+	}
+	return New(Config{Spec: s})
+})
 
 func outputs(m *nn.Model) [][]byte {
 	var l [][]byte

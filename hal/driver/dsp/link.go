@@ -23,12 +23,12 @@ type image struct {
 	code    []byte
 	kernels []*kernel
 	byName  map[string]*kernel
-	tried   map[string]*build.Code // kernels that were compiled for their costs; nil for those that do not fit
+	cache   *kernelCache
 	target  *target
 }
 
 func newImage(base uint32, interval int) *image {
-	return &image{base: base, byName: map[string]*kernel{}, tried: map[string]*build.Code{}, target: newTarget(interval)}
+	return &image{base: base, byName: map[string]*kernel{}, cache: &kernelCache{}, target: newTarget(interval)}
 }
 
 // kernel returns the kernel of that name, generated on first use. A name
@@ -55,11 +55,7 @@ func (im *image) kernel(name string, source int, gen func(a *asm)) (*kernel, err
 // try is the cost of a kernel (build.Code), 0 where there are no registers for it. A
 // kernel that is used then is not compiled again.
 func (im *image) try(name string, gen func(a *asm)) int {
-	code, known := im.tried[name]
-	if !known {
-		code, _ = im.compile(name, gen)
-		im.tried[name] = code
-	}
+	code, _ := im.compile(name, gen)
 	if code == nil {
 		return 0
 	}
@@ -68,16 +64,18 @@ func (im *image) try(name string, gen func(a *asm)) int {
 
 // compile generates a kernel, unless that is done.
 func (im *image) compile(name string, gen func(a *asm)) (*build.Code, error) {
-	if code := im.tried[name]; code != nil {
-		return code, nil
+	k, known := im.cache.get(name)
+	if !known {
+		a := newAsm(im.target, name)
+		gen(a)
+		code, err := a.f.Compile()
+		if err != nil {
+			code, err = nil, fmt.Errorf("dsp: %w", err)
+		}
+		k = compiled{code, err}
+		im.cache.put(name, k)
 	}
-	a := newAsm(im.target, name)
-	gen(a)
-	code, err := a.f.Compile()
-	if err != nil {
-		return nil, fmt.Errorf("dsp: %w", err)
-	}
-	return code, nil
+	return k.code, k.err
 }
 
 // link gives packets their addresses and branches their distances.

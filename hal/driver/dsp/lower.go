@@ -82,6 +82,7 @@ func lowerModel(g *nn.Subgraph, d *Device) (*lowering, error) {
 	s := &d.cfg.Spec
 	l := &lowering{graph: g, view: opspec.FinalView(g), threads: d.threads(), image: newImage(codeBase, s.IssueInterval),
 		vtcm: newVTCM(s), narrow: map[uint32]bool{}}
+	l.image.cache = &d.kernels
 	l.forget()
 	for _, i := range g.Inputs {
 		// A parameter that an execution has brought, or an operand it left out.

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
@@ -101,7 +102,7 @@ func (p *plan) emulate(file string, inputs [][]byte) error {
 
 // TestOracleProgram runs a whole lowered network in QEMU.
 func TestOracleProgram(t *testing.T) {
-	needTools(t, "qemu-hexagon")
+	oracle.Need(t, "qemu-hexagon")
 	m, in := smallNetwork()
 	pm, err := device(t).PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
@@ -132,7 +133,7 @@ func kind(g *nn.Subgraph) string {
 // TestOracleOperations runs the first case of every kind in the corpus that the
 // driver takes in QEMU.
 func TestOracleOperations(t *testing.T) {
-	needTools(t, "qemu-hexagon")
+	oracle.Need(t, "qemu-hexagon")
 	if len(testvectors.Files()) == 0 {
 		t.Skip("skipped: needs shared data")
 	}

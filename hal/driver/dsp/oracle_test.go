@@ -15,17 +15,9 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vectors"
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
-
-func needTools(t *testing.T, names ...string) {
-	t.Helper()
-	for _, n := range names {
-		if _, err := exec.LookPath(n); err != nil {
-			t.Skip("skipped: needs " + n)
-		}
-	}
-}
 
 // smallNetwork is two convolutions, a depthwise one and an average pool, with
 // an input that exercises them.
@@ -66,7 +58,7 @@ func smallNetwork() (*nn.Model, []byte) {
 // TestOraclePackets has llvm-mc assemble every distinct packet that lowering the
 // networks and the corpus emits, and demands our words.
 func TestOraclePackets(t *testing.T) {
-	needTools(t, "llvm-mc-19", "llvm-objcopy-19")
+	oracle.Need(t, "llvm-mc-19", "llvm-objcopy-19")
 	d := device(t)
 	seen := map[string]bool{}
 	var packets []hexagon.Packet

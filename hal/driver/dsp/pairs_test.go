@@ -279,7 +279,7 @@ func TestDepthwisePackets(t *testing.T) {
 	}
 	checked := 0
 	for _, o := range res.Stats.Operations {
-		if m.Main.Operations[o.Index].Type != nn.OpDepthwiseConv2D {
+		if o.Index < 0 || m.Main.Operations[o.Index].Type != nn.OpDepthwiseConv2D {
 			continue
 		}
 		for _, c := range o.Counters {

@@ -53,6 +53,9 @@ func benchmark(b *testing.B, m *nn.Model, functional bool) {
 	if testing.Verbose() {
 		b.Log(res.Stats.Stalls)
 		for _, o := range res.Stats.Operations {
+			if o.Index < 0 {
+				continue
+			}
 			b.Log(o.Index, m.Main.Operations[o.Index].Type, o.Cycles, o.MACs, o.BoundBy)
 		}
 	}

@@ -12,11 +12,13 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/internal/oracle"
 )
 
 // TestOracleKernels: LLVM disassembles every kernel of a network, in both
 // precisions, to the text of our listing, and assembles that to our bytes.
 func TestOracleKernels(t *testing.T) {
+	oracle.Need(t)
 	var tools [2]string
 	for i, name := range []string{"llvm-mc-19", "llvm-objdump-19"} {
 		p, err := exec.LookPath(name)

@@ -1,0 +1,26 @@
+// Package oracle is for tests that compare the simulator with public tools or
+// with what such tools have recorded. They run in `make oracle` only: the
+// other tests need nothing but Go.
+package oracle
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// Variable asks for the tests, when set to 1.
+const Variable = "NNSOC_ORACLE"
+
+// Need skips a test unless `make oracle` runs it and the tools are there.
+func Need(t testing.TB, tools ...string) {
+	t.Helper()
+	if os.Getenv(Variable) != "1" {
+		t.Skip("skipped: needs make oracle")
+	}
+	for _, name := range tools {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip("skipped: needs " + name)
+		}
+	}
+}
