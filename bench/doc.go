@@ -1,5 +1,4 @@
-// Package bench holds workloads built in code: networks of real structure
-// with deterministic synthetic weights, and single-operation models for
+// Package bench holds workloads built in code: single-operation models for
 // measuring a device. Nothing is read from files; the same call gives the same
-// bytes on every machine.
+// bytes on every machine. Package bench/zoo has whole networks.
 package bench

@@ -3,9 +3,11 @@ package bench
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/x448/float16"
 
+	"github.com/nnsoc/nnsoc/hal/builder"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -30,12 +32,11 @@ func Gemm(typ string, size int) (*nn.Model, error) {
 	}
 	n := uint32(size)
 	seed := noise(12345)
-	g := &graph{}
 	zero := int32(128)
 	if t == nn.TensorQuant8AsymmSigned {
 		zero = 0
 	}
-	var qx, qw, qy quant
+	var qx, qw, qy builder.Quant
 	weights := make([]byte, size*size*t.ElementBytes())
 	bias := make([]byte, 4*size)
 	biasType := nn.TensorInt32
@@ -43,7 +44,7 @@ func Gemm(typ string, size int) (*nn.Model, error) {
 	case nn.TensorFloat32:
 		biasType = t
 		for i := range size * size {
-			copy(weights[4*i:], floats(coarse(&seed)))
+			binary.LittleEndian.PutUint32(weights[4*i:], math.Float32bits(coarse(&seed)))
 		}
 	case nn.TensorFloat16:
 		biasType, bias = t, bias[:2*size]
@@ -51,19 +52,31 @@ func Gemm(typ string, size int) (*nn.Model, error) {
 			binary.LittleEndian.PutUint16(weights[2*i:], float16.Fromfloat32(coarse(&seed)).Bits())
 		}
 	default:
-		qx, qw = quant{1.0 / 128, zero}, quant{1.0 / 128, zero}
+		qx, qw = builder.Quant{Scale: 1.0 / 128, ZeroPoint: zero}, builder.Quant{Scale: 1.0 / 128, ZeroPoint: zero}
 		// Uniform operands: sqrt(size)*0.33 is the deviation of a sum.
-		qy = quant{float32(size) / 4096, zero}
+		qy = builder.Quant{Scale: float32(size) / 4096, ZeroPoint: zero}
 		for i := range weights {
 			weights[i] = byte(seed.next() >> 24)
 		}
 	}
-	x := g.tensor("a", t, qx, n, n)
-	w := g.constant("b", t, qw, weights, n, n)
-	c := g.constant("bias", biasType, quant{qx.scale * qw.scale, 0}, bias, n)
-	y := g.tensor("c", t, qy, n, n)
-	g.op(nn.OpFullyConnected, y, x, w, c, g.int32(int32(nn.ActNone)))
-	return g.model(fmt.Sprintf("gemm_%s_%d", typ, size), x, y), nil
+	b := builder.New(builder.Config{})
+	x := b.Input(b.Operand(nn.Operand{Type: t, Dimensions: []uint32{n, n}, Scale: qx.Scale, ZeroPoint: qx.ZeroPoint}), "a")
+	w := b.Constant("b", t, qw, weights, n, n)
+	c := b.Constant("bias", biasType, builder.Quant{Scale: qx.Scale * qw.Scale}, bias, n)
+	b.Output(b.Apply(nn.OpFullyConnected, t, qy, x, w, c, b.Int32(int32(nn.ActNone))), "c")
+	return b.Model(fmt.Sprintf("gemm_%s_%d", typ, size))
+}
+
+// noise is xorshift32: small, and the same everywhere.
+type noise uint32
+
+func (n *noise) next() uint32 {
+	x := *n
+	x ^= x << 13
+	x ^= x >> 17
+	x ^= x << 5
+	*n = x
+	return uint32(x)
 }
 
 // coarse is one of -1, -7/8 .. 7/8: sums of its products are exact in float32,
@@ -78,7 +91,7 @@ func GemmInput(m *nn.Model) []byte {
 	for range o.Elements() {
 		switch o.Type {
 		case nn.TensorFloat32:
-			data = append(data, floats(coarse(&seed))...)
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(coarse(&seed)))
 		case nn.TensorFloat16:
 			data = binary.LittleEndian.AppendUint16(data, float16.Fromfloat32(coarse(&seed)).Bits())
 		default:

@@ -98,8 +98,9 @@ func (b bert) attention(shared, wide tensor) tensor {
 	scores := b.product(query, key, true, math.Sqrt(size))
 	scores = b.Mul(scores, b.Scalar(float32(1/math.Sqrt(size))))
 	weights := b.Softmax(scores)
-	// Weights of deviation 1 before softmax average over about length/e values.
-	mixed := b.product(weights, value, false, builder.PreActivation*math.Sqrt(math.E/float64(b.length)))
+	// A mean of values deviates at most as they do, and does when softmax picks
+	// one. Taken as less, layers would grow with depth.
+	mixed := b.product(weights, value, false, builder.PreActivation)
 	return b.Reshape(b.Transpose(mixed, 0, 2, 1, 3), b.length, bertBottleneck)
 }
 

@@ -115,6 +115,16 @@ func Build(name string) (*nn.Model, error) {
 	return n.Build()
 }
 
+// MustBuild is Build for the name of a network that is known to exist; it
+// panics on another one.
+func MustBuild(name string) *nn.Model {
+	m, err := Build(name)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
 // Similar lists the names of at most n networks that are closest to a name.
 func Similar(name string, n int) []string {
 	type candidate struct {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -66,26 +66,26 @@ var anchors = []anchor{
 		"as above; strides and small maps add packets without products"}, (*anchorRun).depthwise},
 	{anchorRow{"MobileNet v1 1.0 224 quant, Pixel 3, NNAPI on HVX (V65)", "ms", "check", 6.0, false,
 		"TensorFlow Lite hosted models", 0, 0,
-		"a Snapdragon 845 has half the vector pipes and a launch of about 2.4 ms; ours is V66 with the launch of its own SoC"}, network(bench.MobileNetV1Quant, latencyMs)},
+		"a Snapdragon 845 has half the vector pipes and a launch of about 2.4 ms; ours is V66 with the launch of its own SoC"}, network("mobilenet_v1_1.0_224_quant", latencyMs)},
 	{anchorRow{"MobileNet v1 1.0 224 quant, Pixel 4, NNAPI", "ms", "check", 3.2, false,
 		"TensorFlow Lite performance measurements", 0, 0,
-		"the source does not say which of the phone's engines ran it; the clock of the DSP is not public (D-49)"}, network(bench.MobileNetV1Quant, latencyMs)},
+		"the source does not say which of the phone's engines ran it; the clock of the DSP is not public (D-49)"}, network("mobilenet_v1_1.0_224_quant", latencyMs)},
 	{anchorRow{"MobileNet v1 0.25 224 quant, Pixel 3, NNAPI on HVX (V65)", "ms", "check", 2.9, false,
 		"TensorFlow Lite hosted models", 0, 0,
-		"almost all of the published time is the fixed cost of a call, which our launch puts lower"}, network(bench.MobileNetV1Quarter, latencyMs)},
+		"almost all of the published time is the fixed cost of a call, which our launch puts lower"}, network("mobilenet_v1_0.25_224_quant", latencyMs)},
 	{anchorRow{"fixed cost of a call, Pixel 3, NNAPI on HVX", "ms", "check", 2.4, false,
 		"intercept of the two rows of TensorFlow Lite hosted models", 0, 0,
 		"the preset sums submission of a dspqueue and the wake-up of one CPU; Android 10's FastRPC, cache maintenance and power votes are not in it"}, (*anchorRun).launch},
 	{anchorRow{"MobileNet v2 1.0 224 quant, SA8155, SNPE DSP", "ms", "check", 5, true,
-		"discuss.tvm.apache.org/t/2421", 0, 0, "an upper bound"}, network(bench.MobileNetV2, latencyMs)},
+		"discuss.tvm.apache.org/t/2421", 0, 0, "an upper bound"}, network("mobilenet_v2_1.0_224_quant", latencyMs)},
 	{anchorRow{"Inception v3 quant, QRB5165 (V66), \"3DSP\"", "inferences/s", "check", 124.7, false,
 		"docs.qualcomm.com 80-88500-4/151", 0, 0,
-		"the published rate needs Z-register products (512 MAC/packet) or a packet per cycle, three runtimes overlap their launches and waits, and its clock may be higher; ours is one runtime on vrmpy alone at an assumed clock (D-49, D-60): 107 per second at full use, less a seventh for packets that do not multiply and a quarter for DRAM, L2, L1D and threads without work"}, network(bench.InceptionV3, perSecond)},
+		"the published rate needs Z-register products (512 MAC/packet) or a packet per cycle, three runtimes overlap their launches and waits, and its clock may be higher; ours is one runtime on vrmpy alone at an assumed clock (D-49, D-60): 107 per second at full use, less a seventh for packets that do not multiply and a quarter for DRAM, L2, L1D and threads without work"}, network("inception_v3_quant", perSecond)},
 	{anchorRow{"Inception v3 quant, the same, sustained", "GMAC/s", "check", 713, false,
-		"the row above times 5.72 GMAC", 0, 0, "our peak is 512 MAC/cycle times the clock: above it no vrmpy code can go"}, network(bench.InceptionV3, gigaMACs1)},
+		"the row above times 5.72 GMAC", 0, 0, "our peak is 512 MAC/cycle times the clock: above it no vrmpy code can go"}, network("inception_v3_quant", gigaMACs1)},
 	{anchorRow{"Inception v3 quant, energy", "pJ/MAC", "check", 4.99, false,
 		"3.56 W at 124.7 inferences/s of 5.72 GMAC (docs.qualcomm.com 80-88500-4/151)", 0, 0,
-		"the published power may hold more than the DSP and its DRAM; ours is per event from 7 nm figures with assumed register and control energies (D-51)"}, network(bench.InceptionV3, picojoules)},
+		"the published power may hold more than the DSP and its DRAM; ours is per event from 7 nm figures with assumed register and control energies (D-51)"}, network("inception_v3_quant", picojoules)},
 	{anchorRow{"quantized operations, time relative to the CPU", "x", "check", 0.7, false,
 		"getCapabilities of Qualcomm's hvxservice 1.0", 0, 0, "a coarse vendor promise for V60 to V65; ours is MobileNet v1 against four big cores"}, (*anchorRun).relativeTime},
 	{anchorRow{"quantized operations, energy relative to the CPU", "x", "check", 0.7, false,
@@ -213,9 +213,9 @@ func (x *anchorRun) run(device string, m *nn.Model) (*networkRun, error) {
 }
 
 // network measures a model on the DSP.
-func network(model func() *nn.Model, value func(n *networkRun) float64) func(x *anchorRun) (float64, error) {
+func network(name string, value func(n *networkRun) float64) func(x *anchorRun) (float64, error) {
 	return func(x *anchorRun) (float64, error) {
-		n, err := x.run("dsp", model())
+		n, err := x.run("dsp", zoo.MustBuild(name))
 		if err != nil {
 			return 0, err
 		}
@@ -236,11 +236,11 @@ func (x *anchorRun) launch() (float64, error) {
 }
 
 func (x *anchorRun) relative(value func(n *networkRun) float64) (float64, error) {
-	ours, err := x.run("dsp", bench.MobileNetV1Quant())
+	ours, err := x.run("dsp", zoo.MustBuild("mobilenet_v1_1.0_224_quant"))
 	if err != nil {
 		return 0, err
 	}
-	cpu, err := x.run("cpu", bench.MobileNetV1Quant())
+	cpu, err := x.run("cpu", zoo.MustBuild("mobilenet_v1_1.0_224_quant"))
 	if err != nil {
 		return 0, err
 	}
@@ -252,7 +252,7 @@ func (x *anchorRun) relativeEnergy() (float64, error) { return x.relative(picojo
 
 // perPacket is MACs per packet of the operations of MobileNet v1 that match.
 func (x *anchorRun) perPacket(match func(g *nn.Subgraph, op *nn.Operation) bool) (float64, error) {
-	n, err := x.run("dsp", bench.MobileNetV1Quant())
+	n, err := x.run("dsp", zoo.MustBuild("mobilenet_v1_1.0_224_quant"))
 	if err != nil {
 		return 0, err
 	}

@@ -46,7 +46,7 @@ type budgetLine struct {
 }
 
 func mobilenet(quantized bool) func() (*nn.Model, error) {
-	return func() (*nn.Model, error) { return bench.MobileNetV1(quantized), nil }
+	return func() (*nn.Model, error) { return embeddedNetwork(quantized), nil }
 }
 
 func gemm(typ string, size int) func() (*nn.Model, error) {

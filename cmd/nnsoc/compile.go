@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
@@ -95,8 +94,8 @@ func compileModel(args []string, m *machine, device string) (*nn.Model, error) {
 		return readModel(args[0])
 	}
 	w := &workload{
-		primary: &form{model: bench.MobileNetV1(true)},
-		other:   func() (*form, error) { return &form{model: bench.MobileNetV1(false)}, nil },
+		primary: &form{model: embeddedNetwork(true)},
+		other:   func() (*form, error) { return &form{model: embeddedNetwork(false)}, nil },
 	}
 	f, err := w.form(device, m)
 	if err != nil {

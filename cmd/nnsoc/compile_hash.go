@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
@@ -41,8 +40,8 @@ func (a *app) printHashes(m *machine, args []string, device string) error {
 		r.Programs = append(r.Programs, hashProgram(m, name, model, device))
 	}
 	if len(args) == 0 {
-		add("mobilenet_v1_1.0_224_synthetic_quant", bench.MobileNetV1(true))
-		add("mobilenet_v1_1.0_224_synthetic_float", bench.MobileNetV1(false))
+		add("mobilenet_v1_1.0_224_synthetic_quant", embeddedNetwork(true))
+		add("mobilenet_v1_1.0_224_synthetic_float", embeddedNetwork(false))
 	}
 	for _, path := range args {
 		info, err := os.Stat(path)

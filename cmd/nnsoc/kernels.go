@@ -11,9 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
@@ -77,8 +75,8 @@ their additions, and the loads, interleaving and shifting of what they multiply.
 with figures published for the inner loops of other libraries. A packet with instructions of
 several kinds counts for each in proportion, so "inner loop" may pass the peak where other
 work shares the packets of products. "of machine" counts the multiply-accumulates against
-all packets that the threads had time for. The network is a file (--model) or one that
-the program builds with synthetic weights (--network).`,
+all packets that the threads had time for. The network is a file or a name that
+"nnsoc models" lists (--model), or a short name of one of those (--network).`,
 		Example: "  nnsoc bench kernels --model mobilenet.tflite --device dsp\n  nnsoc bench kernels --network inception_v3 --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -89,39 +87,38 @@ the program builds with synthetic weights (--network).`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&path, "model", "", "TensorFlow Lite network")
-	fl.StringVar(&network, "network", "mobilenet_v1", "built-in quantized network: "+strings.Join(networkNames(), ", "))
+	fl.StringVar(&path, "model", "", "TensorFlow Lite file, or a name that nnsoc models lists")
+	fl.StringVar(&network, "network", "mobilenet_v1", "short name of a quantized network: "+strings.Join(networkNames(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("network", cobra.FixedCompletions(networkNames(), cobra.ShellCompDirectiveNoFileComp))
 	fl.StringVar(&device, "device", "dsp", "device to measure; it must count packets")
 	completeDevices(a, cmd)
-	_ = cmd.MarkFlagFilename("model", "tflite")
+	_ = cmd.RegisterFlagCompletionFunc("model", completeModel)
 	return cmd
 }
 
-// builtIn are the quantized networks that package bench builds.
-var builtIn = map[string]func() *nn.Model{
-	"inception_v3":      bench.InceptionV3,
-	"mobilenet_v1":      bench.MobileNetV1Quant,
-	"mobilenet_v1_0.25": bench.MobileNetV1Quarter,
-	"mobilenet_v2":      bench.MobileNetV2,
+// builtIn are short names of quantized networks of the zoo.
+var builtIn = map[string]string{
+	"inception_v3":      "inception_v3_quant",
+	"mobilenet_v1":      "mobilenet_v1_1.0_224_quant",
+	"mobilenet_v1_0.25": "mobilenet_v1_0.25_224_quant",
+	"mobilenet_v2":      "mobilenet_v2_1.0_224_quant",
 }
 
 func networkNames() []string { return slices.Sorted(maps.Keys(builtIn)) }
 
-// kernelsNetwork is the network of a file or, without one, that of the name.
+// kernelsNetwork is the network of a MODEL or, without one, that of the short name.
 func kernelsNetwork(path, name string) (*form, error) {
-	if path != "" {
-		m, err := readModel(path)
-		if err != nil {
-			return nil, err
+	if path == "" {
+		path = builtIn[name]
+		if path == "" {
+			return nil, usage(fmt.Errorf("network %q is none of %s", name, strings.Join(networkNames(), ", ")))
 		}
-		return newForm(m, &runFlags{})
 	}
-	build := builtIn[name]
-	if build == nil {
-		return nil, usage(fmt.Errorf("network %q is none of %s", name, strings.Join(networkNames(), ", ")))
+	m, err := readModel(path)
+	if err != nil {
+		return nil, err
 	}
-	return newForm(build(), &runFlags{})
+	return newForm(m, &runFlags{})
 }
 
 func (a *app) benchKernels(path, network, device string) error {

@@ -45,3 +45,15 @@ func completeModel(_ *cobra.Command, args []string, prefix string) ([]string, co
 	}
 	return names, cobra.ShellCompDirectiveDefault
 }
+
+// embeddedNetwork is what commands take without a MODEL: MobileNet v1 1.0 224,
+// quantized or in its float form.
+func embeddedNetwork(quantized bool) *nn.Model {
+	form := "float"
+	if quantized {
+		form = "quant"
+	}
+	m := zoo.MustBuild("mobilenet_v1_1.0_224_" + form)
+	m.Name = "mobilenet_v1_1.0_224_synthetic_" + form
+	return m
+}

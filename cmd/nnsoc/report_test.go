@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
@@ -67,7 +68,7 @@ func TestReportAddsUp(t *testing.T) {
 		device string
 		model  *nn.Model
 	}{
-		{"cpu", bench.MobileNetV1Quarter()}, {"dsp", bench.MobileNetV1Quarter()}, {"npu", bench.MobileNetV1Quarter()}, {"gpu", gemm},
+		{"cpu", zoo.MustBuild("mobilenet_v1_0.25_224_quant")}, {"dsp", zoo.MustBuild("mobilenet_v1_0.25_224_quant")}, {"npu", zoo.MustBuild("mobilenet_v1_0.25_224_quant")}, {"gpu", gemm},
 		{nnrt.Auto, mixedModel()},
 	} {
 		e, text := runForm(t, c.model, c.device)
@@ -158,7 +159,7 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%q: %v, want %q", in, err, want)
 		}
 	}
-	m := bench.MobileNetV1Quarter()
+	m := zoo.MustBuild("mobilenet_v1_0.25_224_quant")
 	for n, ok := range map[int]bool{1001: true, 1000: false, 1002: false} {
 		if err := checkLabels("l.txt", make([]string, n), m); (err == nil) != ok {
 			t.Errorf("%d labels for 1001 classes: %v", n, err)

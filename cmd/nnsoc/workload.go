@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/compare"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
@@ -38,7 +37,7 @@ func newWorkload(args []string, f *runFlags) (*workload, error) {
 		if len(f.inputs) > 0 {
 			return nil, usage(errors.New("--input needs a MODEL"))
 		}
-		primary, err := newForm(bench.MobileNetV1(true), f)
+		primary, err := newForm(embeddedNetwork(true), f)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +45,7 @@ func newWorkload(args []string, f *runFlags) (*workload, error) {
 		return &workload{primary, func() (*form, error) {
 			var err error
 			if float == nil {
-				float, err = newForm(bench.MobileNetV1(false), f)
+				float, err = newForm(embeddedNetwork(false), f)
 			}
 			return float, err
 		}}, nil

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -79,7 +79,7 @@ func TestBands(t *testing.T) {
 // TestBandsOfMobileNet: the first operations, and none of those whose tensors
 // stay in L2.
 func TestBandsOfMobileNet(t *testing.T) {
-	l := lower1(t, device(t), bench.MobileNetV2())
+	l := lower1(t, device(t), zoo.MustBuild("mobilenet_v2_1.0_224_quant"))
 	if n := banded(l); n < 8 {
 		t.Errorf("%d steps run in bands", n)
 	}
@@ -96,7 +96,7 @@ func TestBandsOfMobileNet(t *testing.T) {
 // jobs before them, and never more than L2 holds.
 func TestLookAhead(t *testing.T) {
 	d := device(t)
-	l := lower1(t, d, bench.MobileNetV1Quant())
+	l := lower1(t, d, zoo.MustBuild("mobilenet_v1_1.0_224_quant"))
 	asked := make([]bool, len(l.consts)/vecBytes+1)
 	total, missed := 0, 0
 	batches := l.vtcm.batches

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -66,14 +66,13 @@ func benchmark(b *testing.B, m *nn.Model, in []byte) {
 // the simulated cycles of a multiply-accumulate should not depend on the size.
 func BenchmarkCostPerMAC(b *testing.B) {
 	for _, n := range []struct {
-		name  string
-		build func() *nn.Model
+		name, network string
 	}{
-		{"MobileNetV1Quarter", bench.MobileNetV1Quarter}, {"MobileNetV1", bench.MobileNetV1Quant},
-		{"MobileNetV2", bench.MobileNetV2}, {"InceptionV3", bench.InceptionV3},
+		{"MobileNetV1Quarter", "mobilenet_v1_0.25_224_quant"}, {"MobileNetV1", "mobilenet_v1_1.0_224_quant"},
+		{"MobileNetV2", "mobilenet_v2_1.0_224_quant"}, {"InceptionV3", "inception_v3_quant"},
 	} {
 		b.Run(n.name, func(b *testing.B) {
-			m := n.build()
+			m := zoo.MustBuild(n.network)
 			p, err := device(b).PrepareModel(m, hal.PrepareOptions{})
 			if err != nil {
 				b.Fatal(err)

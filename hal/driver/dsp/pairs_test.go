@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -267,7 +267,7 @@ func TestPairsOfSomeChunks(t *testing.T) {
 // TestDepthwisePackets: whole depthwise operations of the default network make about
 // as many multiply-accumulates per packet as docs/HexagonTiming.md says.
 func TestDepthwisePackets(t *testing.T) {
-	m := bench.MobileNetV1Quant()
+	m := zoo.MustBuild("mobilenet_v1_1.0_224_quant")
 	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)

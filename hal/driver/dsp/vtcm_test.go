@@ -4,14 +4,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/dsp"
 )
 
 // TestFetchBatches: a small network, whose constants VTCM holds, still does not wait
 // for all of them at once. More than batchBytes come together only for one step.
 func TestFetchBatches(t *testing.T) {
-	l := lower1(t, device(t), bench.MobileNetV1Quarter())
+	l := lower1(t, device(t), zoo.MustBuild("mobilenet_v1_0.25_224_quant"))
 	if n := len(l.vtcm.batches); n < 4 {
 		t.Errorf("%d fetch jobs", n)
 	}

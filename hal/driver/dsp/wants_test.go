@@ -3,7 +3,7 @@ package dsp
 import (
 	"testing"
 
-	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
@@ -27,7 +27,7 @@ func (l *lowering) boxes(j int) (list []want) {
 // TestCodeIsAskedFor: the code of every kernel comes to L2 before it runs, or as it
 // begins, once a job that can prefetch has run.
 func TestCodeIsAskedFor(t *testing.T) {
-	p, err := device(t).PrepareModel(bench.MobileNetV1Quarter(), hal.PrepareOptions{})
+	p, err := device(t).PrepareModel(zoo.MustBuild("mobilenet_v1_0.25_224_quant"), hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

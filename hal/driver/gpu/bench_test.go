@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -61,11 +62,15 @@ func benchmark(b *testing.B, m *nn.Model, functional bool) {
 	}
 }
 
-func BenchmarkMobileNet(b *testing.B)           { benchmark(b, bench.MobileNetV1(false), false) }
-func BenchmarkMobileNetFunctional(b *testing.B) { benchmark(b, bench.MobileNetV1(false), true) }
+func BenchmarkMobileNet(b *testing.B) {
+	benchmark(b, zoo.MustBuild("mobilenet_v1_1.0_224_float"), false)
+}
+func BenchmarkMobileNetFunctional(b *testing.B) {
+	benchmark(b, zoo.MustBuild("mobilenet_v1_1.0_224_float"), true)
+}
 
 func BenchmarkMobileNetRelaxed(b *testing.B) {
-	m := bench.MobileNetV1(false)
+	m := zoo.MustBuild("mobilenet_v1_1.0_224_float")
 	m.Relaxed = true
 	benchmark(b, m, false)
 }
@@ -79,7 +84,7 @@ func BenchmarkGemm256(b *testing.B) {
 }
 
 func BenchmarkPrepareMobileNet(b *testing.B) {
-	m := bench.MobileNetV1(false)
+	m := zoo.MustBuild("mobilenet_v1_1.0_224_float")
 	d := pixel4(b)
 	for b.Loop() {
 		if _, err := d.PrepareModel(m, hal.PrepareOptions{}); err != nil {

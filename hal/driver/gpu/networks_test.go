@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tflite"
@@ -90,7 +91,7 @@ func TestSyntheticMobileNet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: short")
 	}
-	m := bench.MobileNetV1(false)
+	m := zoo.MustBuild("mobilenet_v1_1.0_224_float")
 	in := newModel(nn.TensorFloat32).random(224*224*3, 1)
 	compareNetwork(t, m, [][]byte{encode(nn.TensorFloat32, in)}, false)
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 )
@@ -27,7 +27,7 @@ func TestOracleKernels(t *testing.T) {
 		}
 		tools[i] = p
 	}
-	models := []*nn.Model{bench.MobileNetV1(false), bench.MobileNetV1(false)}
+	models := []*nn.Model{zoo.MustBuild("mobilenet_v1_1.0_224_float"), zoo.MustBuild("mobilenet_v1_1.0_224_float")}
 	models[1].Relaxed = true
 	for _, c := range convCases {
 		b, _ := c.build(nn.TensorFloat16)

@@ -1,0 +1,42 @@
+package bench_test
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// TestGemm: each type computes its product, with many different results.
+func TestGemm(t *testing.T) {
+	for typ := range bench.GemmTypes {
+		m, err := bench.Gemm(typ, 48)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := nnrt.MACs(m); got != 48*48*48 {
+			t.Errorf("%s: %d multiply-accumulates", typ, got)
+		}
+		out, err := cpu.Reference(m, [][]byte{bench.GemmInput(m)})
+		if err != nil {
+			t.Fatalf("%s: %v", typ, err)
+		}
+		used := map[string]bool{}
+		n := m.Main.Operands[m.Main.Outputs[0]].Type.ElementBytes()
+		for i := 0; i < len(out[0]); i += n {
+			used[string(out[0][i:i+n])] = true
+		}
+		if len(used) < 40 {
+			t.Errorf("%s: only %d different results", typ, len(used))
+		}
+	}
+	for _, size := range []int{0, -1, bench.MaxGemm + 1} {
+		if _, err := bench.Gemm("u8", size); err == nil {
+			t.Errorf("size %d accepted", size)
+		}
+	}
+	if _, err := bench.Gemm("u4", 8); err == nil {
+		t.Error("type u4 accepted")
+	}
+}
