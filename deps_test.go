@@ -22,7 +22,7 @@ var layers = []struct {
 	{"hal/nn", nil},
 	{"hal/driver/arena", nil},
 	{"hal/driver/graph", []string{"hal/nn", "hal/opspec"}},
-	{"hal/driver/base", []string{"hal", "sim"}},
+	{"hal/driver/base", []string{"hal/driver/graph", "hal/driver/lower", "hal", "sim"}},
 	{"hal/driver/lower", []string{"hal", "sim"}},
 	{"hal/driver/cpu", []string{"hal", "hal/driver/base", "hal/driver/lower", "refcpu", "sim"}},
 	{"hal/driver/gpu", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "gpu"}},

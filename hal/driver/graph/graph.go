@@ -16,6 +16,8 @@ type Graph struct {
 	// Origin is, for each operation, the operation of the model that it computes or
 	// helps to compute. Statistics are reported by it.
 	Origin []int
+
+	model []nn.Operation
 }
 
 // New returns the graph of a model: one operation for each of the model's.
@@ -27,7 +29,7 @@ func New(m *nn.Model) *Graph {
 
 // FromSubgraph returns the graph of a subgraph.
 func FromSubgraph(s *nn.Subgraph) *Graph {
-	g := &Graph{Subgraph: *s, Origin: make([]int, len(s.Operations))}
+	g := &Graph{Subgraph: *s, Origin: make([]int, len(s.Operations)), model: s.Operations}
 	g.Operands, g.Operations = slices.Clone(s.Operands), slices.Clone(s.Operations)
 	g.Inputs, g.Outputs = slices.Clone(s.Inputs), slices.Clone(s.Outputs)
 	for i := range g.Origin {
@@ -39,7 +41,7 @@ func FromSubgraph(s *nn.Subgraph) *Graph {
 // Clone returns a graph that can be changed without changing g.
 func (g *Graph) Clone() *Graph {
 	c := FromSubgraph(&g.Subgraph)
-	c.Relaxed, c.Origin = g.Relaxed, slices.Clone(g.Origin)
+	c.Relaxed, c.Origin, c.model = g.Relaxed, slices.Clone(g.Origin), g.model
 	return c
 }
 
@@ -109,4 +111,12 @@ func withInput(op nn.Operation, i int, x uint32) nn.Operation {
 	op.Inputs = slices.Clone(op.Inputs)
 	op.Inputs[i] = x
 	return op
+}
+
+// NameOf is the type of an operation of the model, for listings and errors.
+func (g *Graph) NameOf(origin int) string {
+	if origin < 0 || origin >= len(g.model) {
+		return "-"
+	}
+	return g.model[origin].Type.String()
 }

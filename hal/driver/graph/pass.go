@@ -11,6 +11,12 @@ type Pass struct {
 	// Run reports whether it changed g. An error means that the model contradicts
 	// itself; g is then of no further use.
 	Run func(g *Graph) (changed bool, err error)
+	// Joins is set for passes that look at several operations at once. What a driver
+	// supports is asked of each operation alone, without them.
+	Joins bool
+	// Model is set for passes that run on the model as it comes only, not on a stage
+	// whose shapes an execution has bound.
+	Model bool
 	// After names passes that must run before this one where both are chosen, and
 	// why the order of the table is what it is.
 	After []string
@@ -29,17 +35,17 @@ const (
 
 // passes is every pass, in the order in which a pipeline runs those it has.
 var passes = []Pass{
-	{Name: ResolveShapes, Run: resolveShapes},
+	{Name: ResolveShapes, Run: resolveShapes, Model: true},
 	// A folded constant may be a shape, an axis or a filter.
-	{Name: FoldConstants, Run: foldConstants, After: []string{ResolveShapes}},
+	{Name: FoldConstants, Run: foldConstants, Joins: true, After: []string{ResolveShapes}},
 	// The permutation of an image needs its shape.
 	{Name: ConvertNCHW, Run: convertNCHW, After: []string{ResolveShapes}},
 	// Most pairs stand between two operations that were NCHW.
-	{Name: CancelTransposes, Run: cancelTransposes, After: []string{ConvertNCHW}},
+	{Name: CancelTransposes, Run: cancelTransposes, Joins: true, After: []string{ConvertNCHW}},
 	// SAME depends on the size of the image.
 	{Name: ExplicitPadding, Run: explicitPadding, After: []string{ResolveShapes, ConvertNCHW}},
-	{Name: FuseActivations, Run: fuseActivations, After: []string{CancelTransposes}},
-	{Name: RemoveDeadOperations, Run: removeDeadOperations, After: []string{FoldConstants, CancelTransposes}},
+	{Name: FuseActivations, Run: fuseActivations, Joins: true, After: []string{CancelTransposes}},
+	{Name: RemoveDeadOperations, Run: removeDeadOperations, Joins: true, After: []string{FoldConstants, CancelTransposes}},
 }
 
 // PassNames lists the passes in their order.
@@ -67,6 +73,16 @@ func NewPipeline(names ...string) Pipeline {
 		panic(fmt.Sprintf("graph: of the passes %q only %d exist, or one is named twice", names, len(l)))
 	}
 	return l
+}
+
+// Local returns the passes that look at one operation at a time.
+func (l Pipeline) Local() Pipeline {
+	return slices.DeleteFunc(slices.Clone(l), func(p Pass) bool { return p.Joins })
+}
+
+// Bound returns the passes for a stage that an execution has bound.
+func (l Pipeline) Bound() Pipeline {
+	return slices.DeleteFunc(slices.Clone(l), func(p Pass) bool { return p.Model })
 }
 
 // Run runs the passes. After each one, observe is called with its name and the

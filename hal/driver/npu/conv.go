@@ -24,9 +24,6 @@ func (l *lowering) conv(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if c.NCHW {
-		return fmt.Errorf("NCHW layout")
-	}
 	if _, err := l.operand(c.Input); err != nil {
 		return err
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -45,63 +45,81 @@ func New(cfg Config) (*Device, error) {
 	d := &Device{cfg: cfg}
 	d.Device = base.New(base.Config{
 		Name: "npu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities,
-	}, compiler{d})
+	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }
 
-// compiler lowers models for a device.
-type compiler struct{ *Device }
+// middleEnd lowers canonical graphs for a device.
+type middleEnd struct{ *Device }
 
-// Supports implements base.Compiler: an operation is supported when it lowers.
-func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
-	l := newLowering(&c.cfg.Spec, m)
-	for i := range l.graph.Operands { // where a tensor comes from does not matter here
-		if o := &l.graph.Operands[i]; o.Type.IsQuant8() && o.Known() && !o.IsConst() {
+// passes make a model canonical for the NPU.
+var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
+	graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
+
+// Passes implements base.Lowering.
+func (middleEnd) Passes() graph.Pipeline { return passes }
+
+// Check implements base.Lowering.
+func (d middleEnd) Check(g *graph.Graph) base.Checker {
+	l := newLowering(&d.cfg.Spec, g)
+	for i := range g.Operands { // where a tensor comes from does not matter here
+		if o := &g.Operands[i]; o.Type.IsQuant8() && o.Known() && !o.IsConst() {
 			l.value[i] = l.temporary(0)
 		}
 	}
-	answers := make([]hal.Support, len(l.graph.Operations))
-	for i := range answers {
-		if err := l.operation(i); err != nil {
-			answers[i].Reason = err.Error()
-			continue
-		}
-		answers[i].OK = true
-	}
-	l.pairQuantize(answers)
-	return answers, nil
+	return checker{l}
 }
 
-// pairQuantize withdraws a DEQUANTIZE whose consumer is not supported: the two
-// are lowered together.
-func (l *lowering) pairQuantize(answers []hal.Support) {
-	for i := range answers {
-		op := &l.graph.Operations[i]
-		if op.Type != nn.OpDequantize || !answers[i].OK {
-			continue
-		}
-		for j := range answers {
-			user := &l.graph.Operations[j]
-			if user.Type == nn.OpQuantize && user.Inputs[0] == op.Outputs[0] && !answers[j].OK {
-				answers[i] = hal.Support{Reason: "its QUANTIZE is not supported: " + answers[j].Reason}
-			}
-		}
-	}
-}
-
-// Compile implements base.Compiler.
-func (c compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
-	p, err := compile(&c.cfg.Spec, c.cfg.OnChipBytes, m)
+// Lower implements base.Lowering.
+func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
+	p, err := compile(&d.cfg.Spec, d.cfg.OnChipBytes, g)
 	if err != nil {
 		return nil, err
 	}
-	return &prepared{dev: c.Device, model: m, prog: p}, nil
+	return &executable{dev: d.Device, graph: g, prog: p}, nil
 }
 
-// prepared is a compiled model.
-type prepared struct {
+// checker implements base.Checker: an operation is supported when it lowers.
+type checker struct{ l *lowering }
+
+// Types implements base.Checker.
+func (c checker) Types(i int) error {
+	if op := &c.l.graph.Operations[i]; lowerers[op.Type] == nil {
+		return fmt.Errorf("%v is not lowered to this NPU", op.Type)
+	}
+	return nil
+}
+
+// Defers implements base.Checker: registers and kernels depend on every parameter.
+func (c checker) Defers(i int) error {
+	return fmt.Errorf("%v: parameters and shapes must be known when the model is prepared", c.l.graph.Operations[i].Type)
+}
+
+// Lowers implements base.Checker. A DEQUANTIZE and its QUANTIZE are lowered together.
+func (c checker) Lowers(i int) error {
+	if err := c.l.operation(i); err != nil {
+		return err
+	}
+	op := &c.l.graph.Operations[i]
+	if op.Type != nn.OpDequantize {
+		return nil
+	}
+	for j := range c.l.graph.Operations {
+		user := &c.l.graph.Operations[j]
+		if user.Type != nn.OpQuantize || user.Inputs[0] != op.Outputs[0] {
+			continue
+		}
+		if err := c.l.operation(j); err != nil {
+			return fmt.Errorf("its QUANTIZE is not supported: %w", err)
+		}
+	}
+	return nil
+}
+
+// executable is a lowered graph. It implements base.Executable.
+type executable struct {
 	dev   *Device
-	model *nn.Model
+	graph *graph.Graph
 	prog  *program
 	idle  sync.Pool // *machine
 }
@@ -112,7 +130,7 @@ type machine struct {
 	regions core.Regions
 }
 
-func (p *prepared) machine() (*machine, error) {
+func (p *executable) machine() (*machine, error) {
 	if m, ok := p.idle.Get().(*machine); ok {
 		return m, nil
 	}
@@ -129,21 +147,27 @@ func (p *prepared) machine() (*machine, error) {
 	return m, nil
 }
 
-// Execute implements hal.PreparedModel.
-func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
-	g := &p.model.Main
+// run is a finished execution. It implements base.Run.
+type run struct {
+	*executable
+	machine *machine
+	stats   hal.Stats
+}
+
+// Run implements base.Executable.
+func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 	m, err := p.machine()
 	if err != nil {
 		return nil, err
 	}
 	io := m.regions[regionIO]
 	for i, b := range p.prog.inputs {
-		if len(r.Inputs[i]) != b.bytes {
-			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(r.Inputs[i]), b.bytes)
+		if b.bytes > 0 && len(inputs[i]) != b.bytes {
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), b.bytes)
 		}
-		copy(io[b.addr:], r.Inputs[i])
+		copy(io[b.addr:b.addr+b.bytes], inputs[i])
 	}
-	o := core.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, 0, p.dev.cfg.Launch, 0)}
+	o := core.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, r.StartFs, p.dev.cfg.Launch, 0)}
 	if p.dev.cfg.NewLevels != nil && !r.Functional {
 		if o.Levels, err = p.dev.cfg.NewLevels(); err != nil {
 			return nil, err
@@ -153,28 +177,28 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 	if err != nil {
 		return nil, err // the machine is dropped
 	}
-	defer p.idle.Put(m)
-	res := &hal.Result{Stats: lower.Stats(report, p.dev.cfg.Launch)}
-	view := opspec.ModelView(g)
-	for i := range res.Stats.Operations {
-		if s := &res.Stats.Operations[i]; s.Index >= 0 {
-			s.MACs = view.MACs(&g.Operations[s.Index])
-		}
-	}
-	for i, b := range p.prog.outputs {
-		if len(r.Outputs[i]) < b.bytes {
-			return nil, hal.Errorf(hal.OutputInsufficientSize, "output %d has %d bytes, needs %d", i, len(r.Outputs[i]), b.bytes)
-		}
-		copy(r.Outputs[i], io[b.addr:b.addr+b.bytes])
-		res.OutputDimensions = append(res.OutputDimensions, g.Operands[g.Outputs[i]].Dimensions)
-	}
-	return res, nil
+	return &run{p, m, lower.Stats(report, p.dev.cfg.Launch)}, nil
 }
 
-// WriteListing implements hal.PreparedModel: the command stream with the
+// Output implements base.Run.
+func (r *run) Output(i int) ([]byte, []uint32) {
+	b := r.prog.outputs[i]
+	return r.machine.regions[regionIO][b.addr : b.addr+b.bytes], r.graph.Operands[r.graph.Outputs[i]].Dimensions
+}
+
+// Stats implements base.Run.
+func (r *run) Stats() hal.Stats { return r.stats }
+
+// Release implements base.Run.
+func (r *run) Release() { r.idle.Put(r.machine) }
+
+// Bytes implements base.Executable.
+func (p *executable) Bytes() int { return 4*len(p.prog.code.Commands) + len(p.prog.consts) }
+
+// WriteListing implements base.Executable: the command stream with the
 // operation each part was made from and its cycles, from a run on zeros (they
 // do not depend on data).
-func (p *prepared) WriteListing(w io.Writer) error {
+func (p *executable) WriteListing(w io.Writer) error {
 	m, err := p.machine()
 	if err != nil {
 		return err
@@ -205,7 +229,7 @@ func (p *prepared) WriteListing(w io.Writer) error {
 			if id < 0 {
 				fmt.Fprintf(out, "; inputs and outputs: %d cycles\n", cycles[id])
 			} else {
-				fmt.Fprintf(out, "; operation %d %v: %d cycles in all\n", id, p.model.Main.Operations[id].Type, cycles[id])
+				fmt.Fprintf(out, "; operation %d %s: %d cycles in all\n", id, p.graph.NameOf(id), cycles[id])
 			}
 			mark++
 		}

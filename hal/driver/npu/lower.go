@@ -3,6 +3,7 @@ package npu
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -12,7 +13,7 @@ import (
 // lowering turns the operations of a graph into work.
 type lowering struct {
 	spec   *core.Spec
-	graph  *nn.Subgraph // with inferred shapes
+	graph  *graph.Graph
 	view   opspec.View
 	values []span // activations and temporaries; lives are set by lives
 	// value of an operand; RESHAPE and SQUEEZE share their input's.
@@ -21,7 +22,7 @@ type lowering struct {
 	floatSource map[uint32]uint32
 	consts      constants
 	list        []work
-	op          int // being lowered
+	op          int // of the model, being lowered
 }
 
 // lowerers is the operation table.
@@ -56,13 +57,9 @@ var lowerers = map[nn.OperationType]func(*lowering, *nn.Operation) error{
 	nn.OpQuantize:        (*lowering).quantize,
 }
 
-func newLowering(s *core.Spec, m *nn.Model) *lowering {
-	g, err := opspec.Resolve(&m.Main)
-	if err != nil { // an operation without a shape rule; what the model declares must do
-		g = &m.Main
-	}
+func newLowering(s *core.Spec, g *graph.Graph) *lowering {
 	l := &lowering{
-		spec: s, graph: g, view: opspec.ModelView(g), value: make([]int, len(g.Operands)),
+		spec: s, graph: g, view: g.View(), value: make([]int, len(g.Operands)),
 		floatSource: map[uint32]uint32{},
 	}
 	for i := range l.value {
@@ -73,10 +70,10 @@ func newLowering(s *core.Spec, m *nn.Model) *lowering {
 
 // operation lowers operation i.
 func (l *lowering) operation(i int) error {
-	l.op = i
+	l.op = l.graph.Origin[i]
 	op := &l.graph.Operations[i]
-	f, ok := lowerers[op.Type]
-	if !ok {
+	f := lowerers[op.Type]
+	if f == nil {
 		return fmt.Errorf("%v is not lowered to this NPU", op.Type)
 	}
 	return f(l, op)

@@ -16,9 +16,6 @@ func (l *lowering) pool(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if p.NCHW {
-		return fmt.Errorf("NCHW layout")
-	}
 	o, err := l.operand(p.Output)
 	if err != nil {
 		return err

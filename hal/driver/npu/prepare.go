@@ -3,6 +3,7 @@ package npu
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
@@ -20,16 +21,16 @@ type program struct {
 	outputs []buffer
 }
 
-// compile lowers a whole model.
-func compile(s *core.Spec, onChip int, m *nn.Model) (*program, error) {
-	l := newLowering(s, m)
+// compile lowers a whole graph.
+func compile(s *core.Spec, onChip int, g *graph.Graph) (*program, error) {
+	l := newLowering(s, g)
 	p := &program{}
 	if err := l.inputs(p); err != nil {
 		return nil, err
 	}
 	for i := range l.graph.Operations {
 		if err := l.operation(i); err != nil {
-			return nil, fmt.Errorf("operation %d (%v): %w", i, l.graph.Operations[i].Type, err)
+			return nil, fmt.Errorf("operation %d (%v): %w", l.op, l.graph.Operations[i].Type, err)
 		}
 	}
 	if err := l.outputs(p); err != nil {
@@ -39,7 +40,7 @@ func compile(s *core.Spec, onChip int, m *nn.Model) (*program, error) {
 	for i := range l.list {
 		w := &l.list[i]
 		if err := l.consts.layOut(s, w); err != nil {
-			return nil, fmt.Errorf("operation %d (%v): %w", w.op, l.graph.Operations[w.op].Type, err)
+			return nil, fmt.Errorf("operation %d (%s): %w", w.op, g.NameOf(w.op), err)
 		}
 		slot = max(slot, w.fetch.bytes)
 	}
@@ -69,6 +70,10 @@ func (p *program) ioBuffer(n int) buffer {
 func (l *lowering) inputs(p *program) error {
 	l.op = -1
 	for _, x := range l.graph.Inputs {
+		if o := &l.graph.Operands[x]; o.IsConst() || o.Lifetime == nn.NoValue {
+			p.inputs = append(p.inputs, buffer{}) // a parameter, or left out
+			continue
+		}
 		o, err := l.operand(x)
 		if err != nil {
 			return fmt.Errorf("input: %w", err)

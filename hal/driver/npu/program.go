@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// WriteProgram implements hal.PreparedModel: command words, constants, sizes of
+// WriteProgram implements base.Executable: command words, constants, sizes of
 // the memory regions and places of inputs and outputs.
-func (p *prepared) WriteProgram(w io.Writer) error {
+func (p *executable) WriteProgram(w io.Writer) error {
 	g := p.prog
 	head := []int64{int64(len(g.code.Commands)), int64(len(g.consts)), int64(g.arena), int64(g.spill), int64(g.weights), int64(g.io)}
 	for _, list := range [2][]buffer{g.inputs, g.outputs} {

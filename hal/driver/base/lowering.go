@@ -1,0 +1,170 @@
+package base
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Lowering is what a device adds to the middle end: it turns canonical graphs whose
+// shapes and parameters are known into programs. NewCompiler makes a Compiler of it.
+// Its methods may be called from several goroutines.
+type Lowering interface {
+	// Passes are those that make a model canonical for this device.
+	Passes() graph.Pipeline
+	// Check answers questions about the operations of one graph.
+	Check(g *graph.Graph) Checker
+	// Lower lowers a graph. Regions of the program's report, and operations of its
+	// listing, are g.Origin.
+	Lower(g *graph.Graph, o hal.PrepareOptions) (Executable, error)
+}
+
+// Checker tells what a device cannot lower. An operation for which it returns nil
+// lowers alone and in every subset, wherever its operands come from.
+type Checker interface {
+	// Types returns why operation i cannot be lowered whatever its parameters are.
+	Types(i int) error
+	// Lowers returns why operation i, whose shapes and parameters are known, cannot
+	// be lowered.
+	Lowers(i int) error
+	// Defers returns why operation i cannot be promised before its parameters and
+	// shapes are known.
+	Defers(i int) error
+}
+
+// Executable is the program of a graph. Executions share no state.
+type Executable interface {
+	// Run executes the program. inputs are dense, in the order of the graph's
+	// inputs; one that the lowering took as a constant or as left out is ignored.
+	Run(inputs [][]byte, o RunOptions) (Run, error)
+	WriteListing(w io.Writer) error
+	WriteProgram(w io.Writer) error
+	// Bytes is about how much memory the program keeps.
+	Bytes() int
+}
+
+// RunOptions steer one run of an Executable.
+type RunOptions struct {
+	Functional bool
+	Detail     bool // see hal.Request
+	Trace      hal.Tracer
+	StartFs    int64 // time of the execution at which the run begins
+}
+
+// Run is a finished run.
+type Run interface {
+	// Output returns output i and its shape. The bytes are valid until Release.
+	Output(i int) (data []byte, dims []uint32)
+	// Stats are the costs, by operations of the model. MACs are filled by the caller.
+	Stats() hal.Stats
+	Release()
+}
+
+// NewCompiler returns the compiler that makes models canonical, cuts them into stages
+// and lowers each with l: when the model is prepared, or, where parameters or shapes
+// are missing, when an execution brings them.
+func NewCompiler(l Lowering) Compiler { return compiler{l} }
+
+type compiler struct{ Lowering }
+
+// Supports implements Compiler.
+func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
+	g := graph.New(m)
+	answers := make([]hal.Support, len(g.Operations))
+	for i := range answers {
+		answers[i].OK = true
+	}
+	err := c.Passes().Local().Run(g, nil)
+	check := c.Check(g)
+	for i, of := range g.Origin {
+		reason := err
+		if reason == nil {
+			reason = supported(g, check, i)
+		}
+		if reason != nil && answers[of].OK {
+			answers[of] = hal.Support{Reason: reason.Error()}
+		}
+	}
+	return answers, nil
+}
+
+// supported returns why an operation is not supported.
+func supported(g *graph.Graph, check Checker, i int) error {
+	if err := check.Types(i); err != nil {
+		return err
+	}
+	op := &g.Operations[i]
+	deferred, err := g.Deferred(op)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", op.Type, err)
+	case deferred:
+		return check.Defers(i)
+	}
+	return check.Lowers(i)
+}
+
+// Compile implements Compiler.
+func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (Program, error) {
+	g := graph.New(m)
+	if err := c.Passes().Run(g, nil); err != nil {
+		return nil, err
+	}
+	check := c.Check(g)
+	for i := range g.Operations {
+		if err := check.Types(i); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", g.Origin[i], err)
+		}
+		if _, err := g.Deferred(&g.Operations[i]); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", g.Origin[i], err)
+		}
+	}
+	parts, err := g.Stages()
+	if err != nil {
+		return nil, err
+	}
+	p := &staged{lowering: c.Lowering, options: o, model: m, graph: g}
+	for _, s := range parts {
+		st := &stage{Stage: s}
+		if s.Ready() {
+			if st.fixed, err = p.lower(st, nil, nil); err != nil {
+				return nil, err
+			}
+		}
+		p.stages = append(p.stages, st)
+	}
+	return p, nil
+}
+
+// WritePasses prints the graph of a model as it comes and after each pass that
+// changes it.
+func (c compiler) WritePasses(w io.Writer, m *nn.Model) error {
+	const maxData = 64 // bytes of a constant that are worth reading
+	g := graph.New(m)
+	if _, err := fmt.Fprintln(w, "# the model"); err != nil {
+		return err
+	}
+	if err := g.Text(w, maxData); err != nil {
+		return err
+	}
+	var failed error
+	err := c.Passes().Run(g, func(pass string, changed bool, g *graph.Graph) {
+		note := ""
+		if !changed {
+			note = ": no change"
+		}
+		if _, err := fmt.Fprintf(w, "\n# %s%s\n", pass, note); err != nil {
+			failed = err
+		}
+		if changed && failed == nil {
+			failed = g.Text(w, maxData)
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	return err
+}

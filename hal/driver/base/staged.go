@@ -1,0 +1,243 @@
+package base
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// staged is a model as stages. It implements Program.
+type staged struct {
+	lowering Lowering
+	options  hal.PrepareOptions
+	model    *nn.Model
+	graph    *graph.Graph // canonical, its shapes resolved as far as they can be
+	stages   []*stage
+}
+
+// stage is a stage with the programs made of it.
+type stage struct {
+	*graph.Stage
+	fixed Executable // nil when an execution must bring parameters or shapes
+
+	mu    sync.Mutex
+	bound []boundProgram // last used first
+}
+
+// boundProgram is a program for certain parameters and shapes.
+type boundProgram struct {
+	key string
+	Executable
+}
+
+// Bounds of what a stage keeps of the programs it made.
+const (
+	maxBoundPrograms = 8
+	maxBoundBytes    = 1 << 28
+)
+
+// lower lowers a stage with the parameters and shapes of an execution.
+func (p *staged) lower(s *stage, values [][]byte, dims [][]uint32) (Executable, error) {
+	g, err := s.Bind(values, dims)
+	if err != nil {
+		return nil, err
+	}
+	if !s.Ready() { // a parameter may be what a pass has waited for
+		if err := p.lowering.Passes().Bound().Run(g, nil); err != nil {
+			return nil, err
+		}
+	}
+	return p.lowering.Lower(g, p.options)
+}
+
+// Execute implements hal.PreparedModel. When an output does not fit its buffer, the
+// error has the status OUTPUT_INSUFFICIENT_SIZE and the result the shapes.
+func (p *staged) Execute(r *hal.Request) (*hal.Result, error) {
+	g := p.graph
+	for i, x := range g.Inputs {
+		// An input of no bytes is one left out; its stage knows whether it may be.
+		if n := g.Operands[x].Bytes(); int64(len(r.Inputs[i])) != n && len(r.Inputs[i]) > 0 {
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(r.Inputs[i]), n)
+		}
+	}
+	res := &hal.Result{OutputDimensions: make([][]uint32, len(g.Outputs))}
+	values, dims := make([][]byte, len(g.Operands)), make([][]uint32, len(g.Operands))
+	for i, x := range g.Inputs {
+		values[x], dims[x] = r.Inputs[i], g.Operands[x].Dimensions
+	}
+	for k, s := range p.stages {
+		run, stats, err := p.runStage(s, r, res.Stats.LatencyFs, values, dims)
+		if err != nil {
+			return nil, err
+		}
+		defer run.Release()
+		for i, x := range s.Graph.Outputs {
+			values[x], dims[x] = run.Output(i)
+		}
+		if k == 0 {
+			res.Stats = stats
+		} else {
+			lower.Append(&res.Stats, &stats)
+		}
+	}
+	for i, x := range g.Outputs {
+		res.OutputDimensions[i] = dims[x]
+	}
+	for i, x := range g.Outputs {
+		if n := len(values[x]); len(r.Outputs[i]) < n {
+			return res, hal.Errorf(hal.OutputInsufficientSize, "output %d of shape %v has %d bytes, needs %d", i, dims[x], len(r.Outputs[i]), n)
+		}
+	}
+	for i, x := range g.Outputs {
+		copy(r.Outputs[i], values[x])
+	}
+	return res, nil
+}
+
+// runStage runs one stage on the values so far.
+func (p *staged) runStage(s *stage, r *hal.Request, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
+	in, shapes := make([][]byte, len(s.Graph.Inputs)), make([][]uint32, len(s.Graph.Inputs))
+	for i, x := range s.Graph.Inputs {
+		in[i], shapes[i] = values[x], dims[x]
+	}
+	program, err := p.program(s, in, shapes)
+	if err != nil {
+		return nil, hal.Stats{}, err
+	}
+	run, err := program.Run(in, RunOptions{Functional: r.Functional, Detail: r.Detail && !r.Functional, Trace: r.Trace, StartFs: startFs})
+	if err != nil {
+		return nil, hal.Stats{}, err
+	}
+	stats := run.Stats()
+	view := opspec.ModelView(&p.model.Main)
+	if program != s.fixed {
+		view = p.boundView(s, in, shapes)
+		stats.Counters = append(stats.Counters, hal.Counter{Name: DeferredCounter, Value: int64(len(s.Graph.Operations))})
+	}
+	for i := range stats.Operations {
+		if o := &stats.Operations[i]; o.Index >= 0 && o.Index < len(p.model.Main.Operations) {
+			o.MACs = view.MACs(&p.model.Main.Operations[o.Index])
+		}
+	}
+	return run, stats, nil
+}
+
+// boundView reads the model's operations with the shapes and parameters of an
+// execution.
+func (p *staged) boundView(s *stage, values [][]byte, dims [][]uint32) opspec.View {
+	g, err := s.Bind(values, dims)
+	if err != nil {
+		return p.graph.View()
+	}
+	return opspec.FinalView(&g.Subgraph)
+}
+
+// DeferredCounter counts the operations that were lowered when they executed, or
+// could have been: whether their program was at hand does not show.
+const DeferredCounter = "deferred_operations"
+
+// program is the stage's program for these inputs, made now unless it is at hand.
+func (p *staged) program(s *stage, values [][]byte, dims [][]uint32) (Executable, error) {
+	omitted := false
+	for k := range values {
+		omitted = omitted || s.Omits(k, values, dims)
+	}
+	if s.fixed != nil && !omitted {
+		return s.fixed, nil
+	}
+	key := s.Key(values, dims)
+	if e := s.recall(key); e != nil {
+		return e, nil
+	}
+	e, err := p.lower(s, values, dims)
+	if err != nil {
+		return nil, err
+	}
+	s.keep(boundProgram{key, e})
+	return e, nil
+}
+
+// recall finds a program and makes it the last used.
+func (s *stage) recall(key string) Executable {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, b := range s.bound {
+		if b.key == key {
+			copy(s.bound[1:], s.bound[:i])
+			s.bound[0] = b
+			return b.Executable
+		}
+	}
+	return nil
+}
+
+// keep remembers a program and forgets those that are too many.
+func (s *stage) keep(b boundProgram) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bound = slices.Insert(s.bound, 0, b)
+	bytes := 0
+	for i, x := range s.bound {
+		if bytes += x.Bytes(); i > 0 && (i >= maxBoundPrograms || bytes > maxBoundBytes) {
+			clear(s.bound[i:])
+			s.bound = s.bound[:i]
+			return
+		}
+	}
+}
+
+// WriteListing implements hal.PreparedModel. What executions have lowered is listed
+// as well.
+func (p *staged) WriteListing(w io.Writer) error {
+	for _, s := range p.stages {
+		if s.fixed != nil {
+			if err := s.fixed.WriteListing(w); err != nil {
+				return err
+			}
+			continue
+		}
+		s.mu.Lock()
+		bound := slices.Clone(s.bound)
+		s.mu.Unlock()
+		if _, err := fmt.Fprintf(w, "; %s: lowered when parameters are known, %d times so far\n", s.describe(), len(bound)); err != nil {
+			return err
+		}
+		for _, b := range bound {
+			if err := b.WriteListing(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// describe names the operations of a stage.
+func (s *stage) describe() string {
+	first, last := s.Graph.Origin[0], s.Graph.Origin[len(s.Graph.Origin)-1]
+	if last <= first {
+		return fmt.Sprintf("operation %d", first)
+	}
+	return fmt.Sprintf("operations %d to %d", first, last)
+}
+
+// WriteProgram implements hal.PreparedModel.
+func (p *staged) WriteProgram(w io.Writer) error {
+	for _, s := range p.stages {
+		if _, err := fmt.Fprintln(w, "stage", s.Graph.Origin[0], len(s.Graph.Operations), s.fixed != nil); err != nil {
+			return err
+		}
+		if s.fixed != nil {
+			if err := s.fixed.WriteProgram(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
