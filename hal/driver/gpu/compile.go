@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
 // program is a compiled model. It does not change.
 type program struct {
-	g               *nn.Subgraph
-	macs            []int64
+	g               *graph.Graph
 	launches        []*launch
 	dispatches      []core.Dispatch
 	consts          []byte
@@ -19,9 +19,10 @@ type program struct {
 	inputs, outputs []*tensor // as the client sees them
 }
 
-// compile lowers a model whose operations are all supported.
-func compile(m *nn.Model) (*program, error) {
-	l := newLowering(m)
+// compile lowers a graph whose operations are all supported.
+func compile(g *graph.Graph) (*program, error) {
+	l := newLowering(g)
+	l.storage = g.Storage()
 	p := &program{g: l.g}
 	client, err := l.clients(l.g.Inputs, true)
 	if err != nil {
@@ -30,9 +31,8 @@ func compile(m *nn.Model) (*program, error) {
 	p.inputs = client
 	for i := range l.g.Operations {
 		if err := l.lower(i); err != nil {
-			return nil, fmt.Errorf("operation %d: %w", i, err)
+			return nil, fmt.Errorf("operation %d: %w", l.op, err)
 		}
-		p.macs = append(p.macs, l.view.MACs(&l.g.Operations[i]))
 	}
 	if p.outputs, err = l.clients(l.g.Outputs, false); err != nil {
 		return nil, err
@@ -75,6 +75,10 @@ func (l *lowering) clients(operands []uint32, input bool) ([]*tensor, error) {
 	var out []*tensor
 	for _, x := range operands {
 		o := &l.g.Operands[x]
+		if input && (o.IsConst() || o.Lifetime == nn.NoValue) { // a parameter, or left out
+			out = append(out, nil)
+			continue
+		}
 		if !o.Known() || o.Type.IsScalar() {
 			return nil, fmt.Errorf("operand %d: %s of shape %v as input or output is not supported", x, o.Type, o.Dimensions)
 		}
@@ -107,7 +111,7 @@ func (l *lowering) neighbour(x uint32, input bool) int {
 		}
 		for _, y := range list {
 			if x == y {
-				return i
+				return l.g.Origin[i]
 			}
 		}
 	}
@@ -128,7 +132,9 @@ func (l *lowering) lifetimes(inputs, outputs []*tensor) {
 		}
 	}
 	for _, t := range inputs {
-		t.first = 0
+		if t != nil {
+			t.first = 0
+		}
 	}
 	for _, t := range outputs {
 		t.first = max(t.first, 0)
@@ -137,13 +143,4 @@ func (l *lowering) lifetimes(inputs, outputs []*tensor) {
 	for _, t := range l.tensors {
 		t.first = max(t.first, 0)
 	}
-}
-
-// dims are the shapes of the model's outputs.
-func (p *program) dims() [][]uint32 {
-	var d [][]uint32
-	for _, x := range p.g.Outputs {
-		d = append(d, p.g.Operands[x].Dimensions)
-	}
-	return d
 }

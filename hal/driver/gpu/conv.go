@@ -13,9 +13,6 @@ func (l *lowering) conv(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if c.NCHW {
-		return fmt.Errorf("%s: layout NCHW is not supported", op.Type)
-	}
 	if c.N*c.OutH*c.OutW == 0 || c.C == 0 {
 		return fmt.Errorf("%s: empty tensor", op.Type)
 	}

@@ -1,10 +1,14 @@
 package gpu
 
 import (
+	"fmt"
+
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
@@ -35,32 +39,57 @@ func New(cfg Config) (*Device, error) {
 	d := &Device{cfg: cfg}
 	d.Device = base.New(base.Config{
 		Name: "gpu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceGPU, Capabilities: cfg.Capabilities,
-	}, compiler{d})
+	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }
 
-// compiler lowers models for a device.
-type compiler struct{ *Device }
+// middleEnd lowers canonical graphs for a device.
+type middleEnd struct{ *Device }
 
-// Supports implements base.Compiler: an operation is supported when it lowers.
-func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
-	l := newLowering(m)
-	answers := make([]hal.Support, len(l.g.Operations))
-	for i := range answers {
-		if err := l.lower(i); err != nil {
-			answers[i].Reason = err.Error()
-			continue
-		}
-		answers[i].OK = true
-	}
-	return answers, nil
-}
+// passes make a model canonical for the GPU.
+var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.ConvertNCHW, graph.CancelTransposes,
+	graph.ExplicitPadding, graph.FuseActivations, graph.RemoveDeadOperations)
 
-// Compile implements base.Compiler.
-func (c compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
-	p, err := compile(m)
+// Passes implements base.Lowering.
+func (middleEnd) Passes() graph.Pipeline { return passes }
+
+// Check implements base.Lowering.
+func (middleEnd) Check(g *graph.Graph) base.Checker { return checker{newLowering(g)} }
+
+// Lower implements base.Lowering.
+func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
+	p, err := compile(g)
 	if err != nil {
 		return nil, err
 	}
-	return &prepared{dev: c.Device, program: p, idle: make(chan *machine, 4)}, nil
+	return &executable{dev: d.Device, program: p, idle: make(chan *machine, 4)}, nil
+}
+
+// checker implements base.Checker: an operation is supported when it lowers.
+type checker struct{ l *lowering }
+
+// Types implements base.Checker.
+func (c checker) Types(i int) error {
+	if op := &c.l.g.Operations[i]; lowerings[op.Type] == nil {
+		return fmt.Errorf("%s has no lowering on this GPU", op.Type)
+	}
+	return nil
+}
+
+// Lowers implements base.Checker.
+func (c checker) Lowers(i int) error { return c.l.lower(i) }
+
+// Defers implements base.Checker: copies of single tensors take all parameters.
+func (c checker) Defers(i int) error {
+	op := &c.l.g.Operations[i]
+	if !opspec.IsStrided(op.Type) && !graph.IsReshape(op.Type) {
+		return fmt.Errorf("%s: parameters and shapes must be known when the model is prepared", op.Type)
+	}
+	for _, x := range [2]uint32{op.Inputs[0], op.Outputs[0]} {
+		o := &c.l.g.Operands[x]
+		if _, err := c.l.elementOf(o.Type); err != nil && (op.Type == nn.OpSpaceToBatchNd || !o.Type.IsQuant8()) {
+			return fmt.Errorf("%s: %w", op.Type, err)
+		}
+	}
+	return nil
 }

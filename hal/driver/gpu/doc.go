@@ -29,6 +29,7 @@
 // when a model is prepared depends on the model alone: packed weights, tables of
 // addresses, sizes.
 //
-// Not supported: quantized arithmetic, NCHW layout, filters that are not
-// constant, shapes that are not known when the model is prepared.
+// Not supported: quantized arithmetic, filters that are not constant. Operations
+// that copy one tensor take parameters and shapes that only an execution brings;
+// the others must know them when the model is prepared.
 package gpu

@@ -8,13 +8,13 @@ import (
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
-	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// prepared is a compiled model on its device.
-type prepared struct {
+// executable is a lowered graph on its device. It implements base.Executable.
+type executable struct {
 	dev     *Device
 	program *program
 	idle    chan *machine
@@ -27,7 +27,7 @@ type machine struct {
 	arena []byte
 }
 
-func (p *prepared) machine(functional bool) (*machine, error) {
+func (p *executable) machine(functional bool) (*machine, error) {
 	select {
 	case m := <-p.idle:
 		return m, nil
@@ -54,7 +54,7 @@ func (p *prepared) machine(functional bool) (*machine, error) {
 	return m, m.space.Map(mem.Segment{Name: "arena", Base: arenaBase, Data: m.arena})
 }
 
-func (p *prepared) release(m *machine) {
+func (p *executable) release(m *machine) {
 	select {
 	case p.idle <- m:
 	default:
@@ -67,63 +67,73 @@ func kernelArguments() []byte {
 	return binary.LittleEndian.AppendUint64(b, constsBase)
 }
 
-// Execute implements hal.PreparedModel.
-func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
-	prog := p.program
-	for i, t := range prog.inputs {
-		if len(r.Inputs[i]) != t.bytes() {
-			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(r.Inputs[i]), t.bytes())
-		}
-	}
-	for i, t := range prog.outputs {
-		if len(r.Outputs[i]) < t.bytes() {
-			return nil, hal.Errorf(hal.OutputInsufficientSize, "output %d has %d bytes, needs %d", i, len(r.Outputs[i]), t.bytes())
+// run is a finished execution. It implements base.Run.
+type run struct {
+	*executable
+	machine *machine
+	stats   hal.Stats
+}
+
+// Run implements base.Executable.
+func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
+	for i, t := range p.program.inputs {
+		if t != nil && len(inputs[i]) != t.bytes() {
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), t.bytes())
 		}
 	}
 	m, err := p.machine(r.Functional)
 	if err != nil {
 		return nil, err
 	}
-	report, err := p.run(m, r)
+	for i, t := range p.program.inputs {
+		if t != nil {
+			copy(m.arena[t.off:], inputs[i])
+		}
+	}
+	o := core.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, r.StartFs, p.dev.cfg.Launch, 0)}
+	report, err := m.core.Run(&m.space, p.program.dispatches, o)
 	if err != nil {
 		return nil, err // the machine is dropped
 	}
-	defer p.release(m)
-	res := &hal.Result{Stats: lower.Stats(report, p.dev.cfg.Launch), OutputDimensions: prog.dims()}
-	for i := range res.Stats.Operations {
-		if s := &res.Stats.Operations[i]; s.Index >= 0 && s.Index < len(prog.macs) {
-			s.MACs = prog.macs[s.Index]
-		}
-	}
-	for i, t := range prog.outputs {
-		if t.region == consts {
-			copy(r.Outputs[i], prog.consts[t.off:int(t.off)+t.bytes()])
-		} else {
-			copy(r.Outputs[i], m.arena[t.off:int(t.off)+t.bytes()])
-		}
-	}
-	return res, nil
+	return &run{p, m, lower.Stats(report, p.dev.cfg.Launch)}, nil
 }
 
-func (p *prepared) run(m *machine, r *hal.Request) (*sim.Report, error) {
-	for i, t := range p.program.inputs {
-		copy(m.arena[t.off:], r.Inputs[i])
+// Output implements base.Run.
+func (r *run) Output(i int) ([]byte, []uint32) {
+	t, g := r.program.outputs[i], r.program.g
+	data := r.machine.arena
+	if t.region == consts {
+		data = r.program.consts
 	}
-	o := core.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, 0, p.dev.cfg.Launch, 0)}
-	return m.core.Run(&m.space, p.program.dispatches, o)
+	return data[t.off : int(t.off)+t.bytes()], g.Operands[g.Outputs[i]].Dimensions
 }
 
-// WriteListing implements hal.PreparedModel: every kernel with its grid and
+// Stats implements base.Run.
+func (r *run) Stats() hal.Stats { return r.stats }
+
+// Release implements base.Run.
+func (r *run) Release() { r.release(r.machine) }
+
+// Bytes implements base.Executable.
+func (p *executable) Bytes() int {
+	n := len(p.program.consts)
+	for i := range p.program.dispatches {
+		n += len(p.program.dispatches[i].Kernel.Code)
+	}
+	return n
+}
+
+// WriteListing implements base.Executable: every kernel with its grid and
 // registers, instruction by instruction: byte offset, cycles the unit is
 // taken, source operation, text.
-func (p *prepared) WriteListing(w io.Writer) error {
+func (p *executable) WriteListing(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	prog := p.program
 	fmt.Fprintf(out, "; %s: %d kernels, %d bytes of constants, arena of %d bytes\n", p.dev.cfg.Spec.Name, len(prog.launches), len(prog.consts), prog.arena)
 	for i, l := range prog.launches {
 		k := l.program
 		fmt.Fprintf(out, "\n; kernel %d %s: operation %d %s, grid %v by %v, %d VGPRs, %d bytes, %d issue cycles per pass over the code\n",
-			i, k.Name, l.op, prog.g.Operations[l.op].Type, l.grid, l.workgroup, k.VGPRs, len(k.Code), k.IssueCycles())
+			i, k.Name, l.op, prog.g.NameOf(l.op), l.grid, l.workgroup, k.VGPRs, len(k.Code), k.IssueCycles())
 		if err := k.WriteListing(out); err != nil {
 			return err
 		}
@@ -131,9 +141,9 @@ func (p *prepared) WriteListing(w io.Writer) error {
 	return out.Flush()
 }
 
-// WriteProgram implements hal.PreparedModel: per launch the code, its resources
+// WriteProgram implements base.Executable: per launch the code, its resources
 // and its grid, then constants and places of inputs and outputs.
-func (p *prepared) WriteProgram(w io.Writer) error {
+func (p *executable) WriteProgram(w io.Writer) error {
 	prog := p.program
 	out := bufio.NewWriter(w)
 	for i := range prog.dispatches {
@@ -148,6 +158,9 @@ func (p *prepared) WriteProgram(w io.Writer) error {
 	out.Write(prog.pages)
 	for _, list := range [2][]*tensor{prog.inputs, prog.outputs} {
 		for _, t := range list {
+			if t == nil {
+				continue
+			}
 			fmt.Fprintln(out, t.region, t.off, t.elem, t.n)
 		}
 	}

@@ -2,10 +2,10 @@ package gpu
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
@@ -14,13 +14,13 @@ import (
 // lowering turns the operations of a model into jobs. It is used twice: to ask
 // whether an operation can be lowered, when jobs are thrown away, and to lower.
 type lowering struct {
-	g       *nn.Subgraph
+	g       *graph.Graph
 	view    opspec.View
 	relaxed bool
 	target  *rdna2.Target
-	shapes  []error // per operation: why its outputs' shapes are wrong
+	storage []uint32 // of each operand, see graph.Storage; nil where only support is asked about
 
-	op      int // operation being lowered
+	op      int // of the model, being lowered
 	tensors []*tensor
 	values  map[uint32]*tensor // by operand
 	jobs    []*job
@@ -44,38 +44,8 @@ type launch struct {
 	grid, workgroup [3]int
 }
 
-func newLowering(m *nn.Model) *lowering {
-	g := m.Main
-	g.Operands = append([]nn.Operand(nil), g.Operands...)
-	l := &lowering{g: &g, view: opspec.ModelView(&g), relaxed: m.Relaxed, target: rdna2.NewTarget(), values: map[uint32]*tensor{}, zero: 256}
-	for i := range g.Operations {
-		l.shapes = append(l.shapes, l.inferShapes(&g.Operations[i]))
-	}
-	return l
-}
-
-// inferShapes completes the shapes of an operation's outputs where its row
-// and inputs say them. What cannot be known yet is no error here.
-func (l *lowering) inferShapes(op *nn.Operation) error {
-	if !opspec.HasShapeRule(op.Type) {
-		return nil
-	}
-	dims, err := l.view.OutputDims(op)
-	if errors.Is(err, opspec.ErrUnknown) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for k, x := range op.Outputs {
-		if k >= len(dims) {
-			return fmt.Errorf("%s: %d outputs, it has %d", op.Type, len(op.Outputs), len(dims))
-		}
-		if err := l.view.SetDims(x, dims[k]); err != nil {
-			return fmt.Errorf("%s: output %d: %w", op.Type, k, err)
-		}
-	}
-	return nil
+func newLowering(g *graph.Graph) *lowering {
+	return &lowering{g: g, view: g.View(), relaxed: g.Relaxed, target: rdna2.NewTarget(), values: map[uint32]*tensor{}, zero: 256}
 }
 
 // lowerings are the operations this driver has, by NNAPI code.
@@ -131,18 +101,15 @@ func (l *lowering) lower(i int) error {
 	if f == nil {
 		return fmt.Errorf("%s has no lowering on this GPU", op.Type)
 	}
-	if l.shapes[i] != nil {
-		return l.shapes[i]
-	}
-	l.op = i
+	l.op = l.g.Origin[i]
 	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
 		for _, x := range list {
 			if uint64(x) >= uint64(len(l.g.Operands)) {
 				return fmt.Errorf("%s: operand %d of %d does not exist", op.Type, x, len(l.g.Operands))
 			}
 			o := &l.g.Operands[x]
-			if o.Lifetime == nn.NoValue || o.Type.IsScalar() {
-				continue
+			if o.Lifetime == nn.NoValue || o.Type.IsScalar() || o.IsConst() && len(o.Data) == 0 {
+				continue // left out, or read when the model is prepared
 			}
 			if !o.Known() {
 				return fmt.Errorf("%s: operand %d has an unknown shape %v", op.Type, x, o.Dimensions)
@@ -173,6 +140,9 @@ func (l *lowering) elementOf(t nn.OperandType) (element, error) {
 
 // value is the tensor of an operand.
 func (l *lowering) value(i uint32) (*tensor, error) {
+	if l.storage != nil {
+		i = l.storage[i]
+	}
 	if t := l.values[i]; t != nil {
 		return t, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 )
@@ -36,7 +37,11 @@ func TestOracleKernels(t *testing.T) {
 	var src bytes.Buffer
 	var want []string
 	for _, m := range models {
-		p, err := compile(m)
+		g := graph.New(m)
+		if err := passes.Run(g, nil); err != nil {
+			t.Fatal(err)
+		}
+		p, err := compile(g)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,9 +59,6 @@ func (l *lowering) pool(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if p.NCHW {
-		return fmt.Errorf("%s: layout NCHW is not supported", op.Type)
-	}
 	if _, err := l.elementOf(p.Type); err != nil {
 		return fmt.Errorf("%s: %w", op.Type, err)
 	}

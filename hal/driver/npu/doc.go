@@ -15,5 +15,6 @@
 // them to tables.
 //
 // Not lowered: batches above 1 for operations along height and width other
-// than by repetition, dilation above 2, strides above 4, float tensors, NCHW.
+// than by repetition, dilation above 2, strides above 4, float tensors, parameters
+// that only an execution brings.
 package npu
