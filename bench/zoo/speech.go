@@ -9,7 +9,7 @@ import (
 
 // Sizes of the speech models of Android's benchmark (MLTS), as the drawings of
 // TensorFlow Lite's speech models have them (lite/models/testdata/g3doc,
-// asr_am.svg and tts.svg).
+// asr_am.svg and tts.svg; D-360, D-361).
 const (
 	asrFeatures, asrCells, asrProjection, asrPhonemes = 320, 500, 200, 42
 	ttsFeatures, ttsUnits, ttsCells, ttsParameters    = 334, 128, 64, 196

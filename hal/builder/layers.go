@@ -179,7 +179,7 @@ func (b *Builder) MaxPool(x Tensor, p Pool) Tensor {
 }
 
 // AveragePool adds an AVERAGE_POOL_2D. Neighbours in a channel are alike, so
-// that most of the deviation remains.
+// that most of the deviation remains (0.8 is assumed, D-365).
 func (b *Builder) AveragePool(x Tensor, p Pool) Tensor {
 	s := b.SpreadOf(x)
 	s.Deviation *= 0.8

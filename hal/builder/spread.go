@@ -28,7 +28,8 @@ func (b *Builder) SetSpread(t Tensor, s Spread) {
 	}
 }
 
-// Ranges of quantized activations reach this many deviations from the mean.
+// Ranges of quantized activations reach this many deviations from the mean
+// (assumed, D-365).
 const rangeDeviations = 3
 
 // quantRange is the interval of real values that a quantized tensor represents.

@@ -13,7 +13,7 @@ import (
 const PreActivation = 2
 
 // weightDeviation is the standard deviation of quantized weights around their
-// zero point.
+// zero point (assumed, D-365).
 const weightDeviation = 28
 
 // kernel describes the weights of a layer: n channels of k weights each.
@@ -72,7 +72,7 @@ func (b *Builder) weights(x Tensor, w kernel) (filter, bias Tensor) {
 }
 
 // channelScales is the weight scale of each channel: all the same, or within
-// 20 % of each other.
+// 20 % of the layer's (assumed, D-365).
 func (b *Builder) channelScales(scale float32, w kernel) []float32 {
 	scales := make([]float32, w.n)
 	for c := range scales {
