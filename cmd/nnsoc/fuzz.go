@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ type fuzzReport struct {
 	Passed        int            `json:"passed"`
 	Failed        int            `json:"failed"`
 	Unsupported   int            `json:"unsupported"`
+	Unjudged      int            `json:"unjudged"` // of the reference: models without an equivalent float32 model
 	Coverage      []fuzzCoverage `json:"coverage"`
 	Failures      []fuzzFailure  `json:"failures"`
 }
@@ -64,7 +66,9 @@ func newFuzz(a *app) *cobra.Command {
 		Long: `fuzz draws random models of one operation and random small graphs, after the rules of
 CTS's random graph tests, runs each on a device and on the reference CPU and applies
 CTS's accuracy criteria. A model with an operation that the device declines counts as
-unsupported. A failure is shrunk to the smallest model that fails the same way; --out
+unsupported. The reference CPU itself has an independent judge with --float only: the
+equivalent float32 model of single operations in float16 and 8 bits; other models then
+count as unjudged. A failure is shrunk to the smallest model that fails the same way; --out
 writes it as an Android test specification that "nnsoc vts" reads. The same seed gives
 the same models.`,
 		Example: "  nnsoc fuzz --device npu --seed 1 --count 500\n  nnsoc fuzz --device dsp --operations 'CONV' --count 200 --exact --out finds",
@@ -73,15 +77,19 @@ the same models.`,
 			if o.Count < 1 || o.Count > maxFuzzCount {
 				return usage(fmt.Errorf("fuzz: --count %d is not 1 to %d", o.Count, maxFuzzCount))
 			}
+			if o.Self = device == "reference"; o.Self && !o.Float {
+				return usage(errors.New("fuzz: without --float the reference would be compared with itself and pass whatever it computes;" +
+					" --float judges it by the equivalent float32 model, --device DEVICE judges a device by the reference"))
+			}
 			m, err := a.machine(hal.FastSingleAnswer)
 			if err != nil {
 				return err
 			}
 			name := device
-			if name == "reference" {
+			if o.Self {
 				name = m.registry.CPU().Name()
 			}
-			o.Functional = functional || device == "reference"
+			o.Functional = functional || o.Self
 			d, err := m.registry.Find(name)
 			if err != nil {
 				return usage(err)
@@ -120,8 +128,11 @@ the same models.`,
 			if err := a.printFuzz(out); err != nil {
 				return err
 			}
-			if r.Failed > 0 {
+			switch {
+			case r.Failed > 0:
 				return &exitError{exitMismatch, fmt.Errorf("%d of %d random models failed", r.Failed, r.Cases)}
+			case r.Unjudged == r.Cases:
+				return usage(fmt.Errorf("fuzz: none of the %d models has an equivalent float32 model that could judge the reference", r.Cases))
 			}
 			return nil
 		},
@@ -142,7 +153,7 @@ the same models.`,
 // describeFuzz turns a report into its printed form and writes the finds.
 func describeFuzz(d hal.Device, device, dir string, seed uint64, r *randgraph.Report) (*fuzzReport, error) {
 	out := &fuzzReport{SchemaVersion: schemaVersion, Device: device, Seed: seed, Cases: r.Cases, Passed: r.Passed, Failed: r.Failed,
-		Unsupported: r.Unsupported, Coverage: []fuzzCoverage{}, Failures: []fuzzFailure{}}
+		Unsupported: r.Unsupported, Unjudged: r.Unjudged, Coverage: []fuzzCoverage{}, Failures: []fuzzFailure{}}
 	for _, c := range r.Coverage {
 		out.Coverage = append(out.Coverage, fuzzCoverage{c.Variant.Op.String(), c.Variant.Key.String(), c.Variant.PerChannel,
 			c.Generated, c.Ran, c.Passed, c.Unsupported})
@@ -246,7 +257,11 @@ func (a *app) printFuzz(r *fuzzReport) error {
 	if same > 0 {
 		fmt.Fprintf(a.out, "%d more failures of the same operations are not shown; --json lists them\n", same)
 	}
-	_, err := fmt.Fprintf(a.out, "%s: %d models (seed %d), %d passed, %d failed, %d unsupported\n",
-		r.Device, r.Cases, r.Seed, r.Passed, r.Failed, r.Unsupported)
+	unjudged := ""
+	if r.Unjudged > 0 {
+		unjudged = fmt.Sprintf(", %d unjudged", r.Unjudged)
+	}
+	_, err := fmt.Fprintf(a.out, "%s: %d models (seed %d), %d passed, %d failed, %d unsupported%s\n",
+		r.Device, r.Cases, r.Seed, r.Passed, r.Failed, r.Unsupported, unjudged)
 	return err
 }

@@ -18,9 +18,9 @@
 // in the types of the model, and only on demand that of the equivalent float32
 // model (golden.go), which tests the reference as well; 8-bit graphs exist,
 // because an operation adopts the quantization of the result it reads; there
-// are chains, in which edges are the rule; float16 elements and values above
-// 100 are compared, which CTS leaves out; regions, detection and the operations
-// above HAL 1.3 have signatures.
+// are chains, in which edges are the rule; float16 elements, values above 100 and
+// NaN are compared, which CTS leaves out; regions, detection, recurrent
+// operations, control flow and the operations above HAL 1.3 have signatures.
 //
 // Every decision of a model is one entry of a list of small numbers in which 0
 // is the simplest (source.go). The list reproduces the model, and lowering and

@@ -3,6 +3,7 @@ package randgraph
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -30,6 +31,8 @@ type gen struct {
 	// weights: -1 undecided, else whether this operation's weights are constants.
 	weights int
 	work    int64
+	// refs are the subgraphs that control flow refers to, their constants in place.
+	refs []nn.Subgraph
 	// perChannel: the filter of this operation has a scale per channel.
 	perChannel bool
 }
@@ -258,7 +261,7 @@ func (g *gen) finish(op nn.OperationType, in []uint32, outs ...nn.Operand) bool 
 	}
 	view := opspec.View{Operands: append([]nn.Operand(nil), g.g.Operands...)}
 	for i := range view.Operands {
-		if x := &view.Operands[i]; x.Lifetime == nn.ConstantCopy {
+		if x := &view.Operands[i]; x.Lifetime == nn.ConstantCopy || x.Lifetime == nn.LifetimeSubgraph {
 			x.Data = g.data[i]
 		}
 	}
@@ -278,8 +281,29 @@ func (g *gen) finish(op nn.OperationType, in []uint32, outs ...nn.Operand) bool 
 		return false
 	}
 	g.g.Operations = append(g.g.Operations, o)
-	g.results = append(g.results, o.Outputs...)
+	for i, x := range o.Outputs {
+		if !isScratch(op, i) {
+			g.results = append(g.results, x)
+		}
+	}
 	return true
+}
+
+// isScratch reports whether output i of an operation has no defined value.
+func isScratch(op nn.OperationType, i int) bool { return op == nn.OpLstm && i == 0 }
+
+// scratch marks the outputs of a model that have no defined value.
+func scratch(g *nn.Subgraph) []bool {
+	marks := make([]bool, len(g.Outputs))
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		for k, x := range op.Outputs {
+			if at := slices.Index(g.Outputs, x); at >= 0 && isScratch(op.Type, k) {
+				marks[at] = true
+			}
+		}
+	}
+	return marks
 }
 
 // out is an output of type t for an operation whose first input is in: with

@@ -14,6 +14,7 @@ var noEquivalent = map[nn.OperationType]bool{
 	nn.OpQuantize: true, nn.OpDequantize: true, nn.OpCast: true, nn.OpHashtableLookup: true, nn.OpLshProjection: true,
 	nn.OpRank: true, nn.OpHeatmapMaxKeypoint: true, nn.OpBoxWithNmsLimit: true, nn.OpGenerateProposals: true,
 	nn.OpAxisAlignedBboxTransform: true, nn.OpRoiAlign: true, nn.OpRoiPooling: true, nn.OpDetectionPostprocessing: true,
+	nn.OpQuantizedLstm: true, nn.OpQuantized16bitLstm: true,
 }
 
 // golden is the expected result: that of the equivalent float32 model, turned

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
@@ -132,16 +133,16 @@ type builder struct {
 func newBuilder(k *kind) *builder { return &builder{gen: gen{kind: k}} }
 
 // mark is a state to return to.
-type mark struct{ operands, operations, results, slots, work int64 }
+type mark struct{ operands, operations, results, slots, refs, work int64 }
 
 func (b *builder) mark() mark {
-	return mark{int64(len(b.g.Operands)), int64(len(b.g.Operations)), int64(len(b.results)), int64(len(b.slots)), b.work}
+	return mark{int64(len(b.g.Operands)), int64(len(b.g.Operations)), int64(len(b.results)), int64(len(b.slots)), int64(len(b.refs)), b.work}
 }
 
 func (b *builder) reset(m mark) {
 	b.g.Operands, b.data, b.params = b.g.Operands[:m.operands], b.data[:m.operands], b.params[:m.operands]
 	b.g.Operations, b.results = b.g.Operations[:m.operations], b.results[:m.results]
-	b.slots, b.work = b.slots[:m.slots], m.work
+	b.slots, b.refs, b.work = b.slots[:m.slots], b.refs[:m.refs], m.work
 }
 
 // add draws or replays an operation; without success the graph is unchanged.
@@ -162,7 +163,7 @@ func (b *builder) add(v Variant, s *source) bool {
 
 // model is a copy of the graph so far with lifetimes in order.
 func (b *builder) model() *nn.Model {
-	m := &nn.Model{}
+	m := &nn.Model{Referenced: slices.Clone(b.refs)}
 	g := &m.Main
 	*g = b.g
 	g.Operands = append([]nn.Operand(nil), g.Operands...)
@@ -189,6 +190,8 @@ func (b *builder) model() *nn.Model {
 				inputs++
 				continue
 			}
+			o.Data = b.data[i]
+		case nn.LifetimeSubgraph:
 			o.Data = b.data[i]
 		case nn.SubgraphOutput:
 			if read[i] {

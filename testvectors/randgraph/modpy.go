@@ -1,6 +1,7 @@
 package randgraph
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -20,78 +21,131 @@ func WriteSpec(b *strings.Builder, c *Case, comment string) error {
 	for _, l := range strings.Split(strings.TrimSpace(comment), "\n") {
 		fmt.Fprintf(b, "# %s\n", l)
 	}
-	g := &c.Model.Main
-	shape := map[uint32][]uint32{} // of outputs, as the reference gives it
-	for i, x := range g.Outputs {
-		shape[x] = want[i].Dimensions
-	}
-	name := make([]string, len(g.Operands))
-	count := map[string]int{}
-	next := func(prefix string) string {
-		count[prefix]++
-		return fmt.Sprintf("%s%d", prefix, count[prefix]-1)
-	}
-	used := make([]bool, len(g.Operands))
-	for i := range g.Operations {
-		for _, list := range [][]uint32{g.Operations[i].Inputs, g.Operations[i].Outputs} {
-			for _, x := range list {
-				used[x] = true
-			}
-		}
-	}
+	w := &specWriter{b: b, count: map[string]int{}}
 	b.WriteByte('\n')
-	for i := range g.Operands {
-		o := &g.Operands[i]
-		if !used[i] {
-			continue
-		}
-		switch {
-		case o.Lifetime == nn.SubgraphInput:
-			name[i] = next("input")
-			fmt.Fprintf(b, "%s = Input(%q, %s%s)\n", name[i], name[i], typeOf(o), extra(o))
-		case o.Lifetime == nn.SubgraphOutput:
-			name[i] = next("output")
-			known := *o
-			known.Dimensions = shape[uint32(i)]
-			fmt.Fprintf(b, "%s = Output(%q, %s%s)\n", name[i], name[i], typeOf(&known), extra(o))
-		case o.Lifetime == nn.TemporaryVariable:
-			name[i] = next("internal")
-			fmt.Fprintf(b, "%s = Internal(%q, %s%s)\n", name[i], name[i], typeOf(o), extra(o))
-		case o.Type.IsScalar():
-			name[i] = next("scalar")
-			fmt.Fprintf(b, "%s = %s(%q, %s)\n", name[i], scalarClass[o.Type], name[i], literal(o.Type, o.Data))
-		default:
-			name[i] = next("param")
-			fmt.Fprintf(b, "%s = Parameter(%q, %s, %s%s)\n", name[i], name[i], typeOf(o), list(o.Type, o.Data), extra(o))
-		}
+	for i := range c.Model.Referenced {
+		w.subgraph(fmt.Sprintf("sub%d", i), &c.Model.Referenced[i])
 	}
+	g := &c.Model.Main
+	w.ignored = map[uint32]bool{}
+	w.shape = map[uint32][]uint32{}
+	undefined := scratch(g)
+	for i, x := range g.Outputs {
+		w.shape[x], w.ignored[x] = want[i].Dimensions, undefined[i]
+	}
+	w.declare("", g)
 	b.WriteString("\nmodel = Model()\n")
-	for i := range g.Operations {
-		op := &g.Operations[i]
-		fmt.Fprintf(b, "model = model.Operation(%q", op.Type.String())
-		for _, x := range op.Inputs {
-			fmt.Fprintf(b, ", %s", name[x])
-		}
-		b.WriteString(").To(")
-		for k, x := range op.Outputs {
-			if k > 0 {
-				b.WriteString(", ")
-			}
-			b.WriteString(name[x])
-		}
-		b.WriteString(")\n")
-	}
+	w.operations("model", g)
 	b.WriteString("\nExample({\n")
 	for k, x := range g.Inputs {
-		if used[x] {
-			fmt.Fprintf(b, "    %s: %s,\n", name[x], list(g.Operands[x].Type, c.Inputs[k]))
+		if w.name[x] != "" {
+			fmt.Fprintf(b, "    %s: %s,\n", w.name[x], list(g.Operands[x].Type, c.Inputs[k]))
 		}
 	}
 	for k, x := range g.Outputs {
-		fmt.Fprintf(b, "    %s: %s,\n", name[x], list(g.Operands[x].Type, want[k].Data))
+		fmt.Fprintf(b, "    %s: %s,\n", w.name[x], list(g.Operands[x].Type, want[k].Data))
 	}
-	b.WriteString("}).DisableLifeTimeVariation()\n")
+	b.WriteString("}, model=model).DisableLifeTimeVariation()\n")
 	return nil
+}
+
+// specWriter writes the graphs of a specification.
+type specWriter struct {
+	b       *strings.Builder
+	count   map[string]int      // operands by prefix of their names
+	name    []string            // of the operands of the current graph, "" of unused ones
+	shape   map[uint32][]uint32 // of outputs, as the reference gives it
+	ignored map[uint32]bool     // outputs without a defined value
+}
+
+func (w *specWriter) next(prefix string) string {
+	w.count[prefix]++
+	return fmt.Sprintf("%s%d", prefix, w.count[prefix]-1)
+}
+
+// subgraph writes a model that control flow refers to, and the reference.
+func (w *specWriter) subgraph(name string, g *nn.Subgraph) {
+	w.declare(name+"_", g)
+	fmt.Fprintf(w.b, "%s = Model(%q)\n", name, name)
+	fmt.Fprintf(w.b, "%s.IdentifyInputs(%s)\n", name, w.names(g.Inputs))
+	fmt.Fprintf(w.b, "%s.IdentifyOutputs(%s)\n", name, w.names(g.Outputs))
+	w.operations(name, g)
+	w.b.WriteByte('\n')
+}
+
+func (w *specWriter) names(list []uint32) string {
+	s := make([]string, len(list))
+	for i, x := range list {
+		s[i] = w.name[x]
+	}
+	return strings.Join(s, ", ")
+}
+
+// declare writes the operands that operations use, and all inputs of a subgraph.
+func (w *specWriter) declare(prefix string, g *nn.Subgraph) {
+	w.name = make([]string, len(g.Operands))
+	used := make([]bool, len(g.Operands))
+	mark := func(list []uint32) {
+		for _, x := range list {
+			used[x] = true
+		}
+	}
+	for i := range g.Operations {
+		mark(g.Operations[i].Inputs)
+		mark(g.Operations[i].Outputs)
+	}
+	if prefix != "" {
+		mark(g.Inputs)
+	}
+	for i := range g.Operands {
+		if used[i] {
+			w.operand(prefix, uint32(i), &g.Operands[i])
+		}
+	}
+}
+
+// operand writes the declaration of one operand.
+func (w *specWriter) operand(prefix string, i uint32, o *nn.Operand) {
+	kind, class := "param", "Parameter"
+	value := ""
+	switch {
+	case o.Lifetime == nn.SubgraphInput:
+		kind, class = "input", "Input"
+	case o.Lifetime == nn.SubgraphOutput:
+		kind, class = "output", "Output"
+		if w.ignored[i] {
+			class = "IgnoredOutput"
+		}
+		if d, ok := w.shape[i]; ok {
+			known := *o
+			known.Dimensions = d
+			o = &known
+		}
+	case o.Lifetime == nn.TemporaryVariable:
+		kind, class = "internal", "Internal"
+	case o.Lifetime == nn.LifetimeSubgraph:
+		w.name[i] = w.next(prefix + "reference")
+		sub := fmt.Sprintf("sub%d", binary.LittleEndian.Uint32(o.Data))
+		fmt.Fprintf(w.b, "%s = SubgraphReference(%q, %s)\n", w.name[i], w.name[i], sub)
+		return
+	case o.Type.IsScalar():
+		w.name[i] = w.next(prefix + "scalar")
+		fmt.Fprintf(w.b, "%s = %s(%q, %s)\n", w.name[i], scalarClass[o.Type], w.name[i], literal(o.Type, o.Data))
+		return
+	default:
+		value = ", " + list(o.Type, o.Data)
+	}
+	name := w.next(prefix + kind)
+	w.name[i] = name
+	fmt.Fprintf(w.b, "%s = %s(%q, %s%s%s)\n", name, class, name, typeOf(o), value, extra(o))
+}
+
+// operations writes the operations of a graph as those of a model.
+func (w *specWriter) operations(model string, g *nn.Subgraph) {
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		fmt.Fprintf(w.b, "%s = %s.Operation(%q, %s).To(%s)\n", model, model, op.Type.String(), w.names(op.Inputs), w.names(op.Outputs))
+	}
 }
 
 var scalarClass = map[nn.OperandType]string{

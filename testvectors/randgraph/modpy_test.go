@@ -75,7 +75,21 @@ func differ(a, b *vectors.Case) string {
 			}
 		}
 	}
-	g, h := &a.Model.Main, &b.Model.Main
+	if len(a.Model.Referenced) != len(b.Model.Referenced) {
+		return "the number of subgraphs"
+	}
+	for i := range a.Model.Referenced {
+		if what := graphsDiffer(&a.Model.Referenced[i], &b.Model.Referenced[i]); what != "" {
+			return "subgraph: " + what
+		}
+	}
+	return graphsDiffer(&a.Model.Main, &b.Model.Main)
+}
+
+func graphsDiffer(g, h *nn.Subgraph) string {
+	if len(g.Inputs) != len(h.Inputs) || len(g.Outputs) != len(h.Outputs) {
+		return "the number of inputs or outputs"
+	}
 	if len(g.Operations) != len(h.Operations) {
 		return "the number of operations"
 	}

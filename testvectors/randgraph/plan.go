@@ -23,6 +23,9 @@ type Options struct {
 	// there is one, as CTS does; else the reference in the model's own types is
 	// the judge.
 	Float bool
+	// Self says that the device is the reference CPU, which is no judge of
+	// itself: cases without an equivalent float32 model are not run.
+	Self bool
 	// Functional skips the timing model.
 	Functional bool
 	// Workers is the number of cases in flight; 0 is GOMAXPROCS.
@@ -41,8 +44,10 @@ type Coverage struct {
 // Report is the outcome of a run; it depends only on device and options.
 type Report struct {
 	Cases, Passed, Failed, Unsupported int
-	Coverage                           []Coverage // in the order of Variants
-	Failures                           []Failure  // in the order of the cases
+	// Unjudged counts cases that have no judge; see Options.Self.
+	Unjudged int
+	Coverage []Coverage // in the order of Variants
+	Failures []Failure  // in the order of the cases
 }
 
 // Failure is a case that failed.
@@ -67,6 +72,9 @@ const maxShrunk = 24
 // Run draws cases, runs them on a device and on the reference CPU, compares
 // the results and shrinks what fails.
 func Run(d hal.Device, o Options) (*Report, error) {
+	if o.Self && !o.Float {
+		return nil, errors.New("randgraph: the reference is no judge of itself; Float judges by the equivalent float32 model")
+	}
 	gen, err := NewGenerator(o.Seed, o.Operations)
 	if err != nil {
 		return nil, err
@@ -75,6 +83,7 @@ func Run(d hal.Device, o Options) (*Report, error) {
 		name      string
 		variants  []Variant
 		supported bool
+		unjudged  bool
 		err       error
 	}
 	accepts := func(m *nn.Model) bool {
@@ -88,8 +97,12 @@ func Run(d hal.Device, o Options) (*Report, error) {
 			outcomes[i] = outcome{err: fail(Invalid, "%w", err)}
 			return
 		}
+		if o.Self && equivalent(c) == nil {
+			outcomes[i] = outcome{name: c.Name, variants: c.Variants, unjudged: true}
+			return
+		}
 		s, err := judge(d, c, o)
-		outcomes[i] = outcome{c.Name, c.Variants, s, err}
+		outcomes[i] = outcome{name: c.Name, variants: c.Variants, supported: s, err: err}
 	})
 
 	r := &Report{Cases: o.Count}
@@ -106,6 +119,8 @@ func Run(d hal.Device, o Options) (*Report, error) {
 		case x.err != nil:
 			r.Failed++
 			r.Failures = append(r.Failures, Failure{Index: i, Name: x.name, Variants: x.variants, Err: x.err})
+		case x.unjudged:
+			r.Unjudged++
 		case !x.supported:
 			r.Unsupported++
 		default:
@@ -116,6 +131,7 @@ func Run(d hal.Device, o Options) (*Report, error) {
 			c.Generated++
 			switch {
 			case x.err != nil && kindOf(x.err) == Invalid:
+			case x.unjudged:
 			case !x.supported:
 				c.Unsupported++
 			case x.err == nil:

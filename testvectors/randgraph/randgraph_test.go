@@ -9,13 +9,8 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// noSignature are operations that CTS has no signature for, one whose result is
-// random, and DENSIFY, whose inputs describe a tree.
-var noSignature = []nn.OperationType{
-	nn.OpIf, nn.OpWhile, nn.OpLstm, nn.OpRnn, nn.OpSvdf, nn.OpQuantizedLstm, nn.OpQuantized16bitLstm, nn.OpRandomMultinomial,
-	nn.OpBidirectionalSequenceLstm, nn.OpBidirectionalSequenceRnn, nn.OpUnidirectionalSequenceLstm, nn.OpUnidirectionalSequenceRnn,
-	nn.OpDensify,
-}
+// noSignature has the operation whose result is random.
+var noSignature = []nn.OperationType{nn.OpRandomMultinomial}
 
 // TestEveryOperation: what the reference implements can be drawn, in all types.
 func TestEveryOperation(t *testing.T) {

@@ -118,6 +118,19 @@ var signatures = []signature{
 	{op: nn.OpPack, class: Strict, make: makePack},
 	{op: nn.OpMirrorPad, class: Strict, make: makeMirrorPad},
 	{op: nn.OpReverse, class: Strict, make: makeReverse},
+	{op: nn.OpDensify, class: Strict, make: makeDensify},
+
+	{op: nn.OpRnn, class: Relaxed, make: makeRecurrentStep},
+	{op: nn.OpUnidirectionalSequenceRnn, class: Relaxed, make: makeRecurrentSequence},
+	{op: nn.OpBidirectionalSequenceRnn, class: Relaxed, make: makeRecurrentSequence},
+	{op: nn.OpLstm, class: Relaxed, make: makeRecurrentStep},
+	{op: nn.OpUnidirectionalSequenceLstm, class: Relaxed, make: makeRecurrentSequence},
+	{op: nn.OpBidirectionalSequenceLstm, class: Relaxed, make: makeRecurrentSequence},
+	{op: nn.OpQuantizedLstm, class: Relaxed, make: makeQuantizedLstm},
+	{op: nn.OpQuantized16bitLstm, class: Relaxed, make: makeQuantizedLstm},
+	{op: nn.OpSvdf, class: Relaxed, make: makeSvdf},
+	{op: nn.OpIf, class: Medium, make: makeIf},
+	{op: nn.OpWhile, class: Medium, make: makeWhile},
 }
 
 // Variant is an operation in one type.

@@ -24,8 +24,9 @@ func Vector(c *Case) (*vectors.Case, error) {
 		o := &g.Operands[x]
 		v.Inputs = append(v.Inputs, vectors.Value{Type: o.Type, Dimensions: o.Dimensions, Data: c.Inputs[i]})
 	}
+	undefined := scratch(g)
 	for i, x := range g.Outputs {
-		v.Outputs = append(v.Outputs, vectors.Value{Type: g.Operands[x].Type, Dimensions: want[i].Dimensions, Data: want[i].Data})
+		v.Outputs = append(v.Outputs, vectors.Value{Type: g.Operands[x].Type, Dimensions: want[i].Dimensions, Data: want[i].Data, Ignored: undefined[i]})
 	}
 	return v, nil
 }
