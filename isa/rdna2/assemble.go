@@ -25,7 +25,7 @@ func Assemble(text string, wave64 bool) (Inst, error) {
 	}
 	err = fmt.Errorf("unknown mnemonic %q", name)
 	depth := -1 // how far the best failed attempt came
-	for _, suffix := range [...]string{"", "_e32", "_e64", "_dpp"} {
+	for _, suffix := range [...]string{"", "_e32", "_e64", "_dpp", "_sdwa"} {
 		want := name + suffix
 		for i := sort.Search(len(byText), func(i int) bool { return forms[byText[i]].Text >= want }); i < len(byText) && forms[byText[i]].Text == want; i++ {
 			var in Inst
@@ -80,6 +80,18 @@ func (in *Inst) assemble(f *Form, items []string, wave64 bool) (depth int, err e
 	var buf [maxPrinted]printed
 	order := f.printOrder(&buf)
 	n := f.sources()
+	switch f.Format {
+	case DPP1, DPP2: // what LLVM assumes of masks that are not given
+		in.Rows, in.Banks = 15, 15
+	case SDWA1, SDWA2, SDWAC:
+		in.Sel[0] = SelDword
+		if n > 1 {
+			in.Sel[1] = SelDword
+		}
+		if f.Format != SDWAC {
+			in.DstSel, in.Unused = SelDword, UnusedPreserve
+		}
+	}
 	if f.Format == VOP3P {
 		in.OpSelHi = 7
 		if f.Has(FlagNegAbs) {
@@ -119,6 +131,12 @@ func (in *Inst) assemble(f *Form, items []string, wave64 bool) (depth int, err e
 			return 10, err
 		}
 	}
+	if want := f.Flags & (FlagOffEn | FlagIdxEn); a.seen != want {
+		return 9, fmt.Errorf("an address register needs offen or idxen")
+	}
+	if (f.Format == DPP8_1 || f.Format == DPP8_2) != a.dpp8 {
+		return 9, fmt.Errorf("a dpp instruction needs dpp8:[..] or a control as quad_perm:[..] or row_shr:1")
+	}
 	a.absent()
 	in.normalize(f)
 	if err := in.check(f); err != nil {
@@ -152,12 +170,14 @@ type assembler struct {
 	wave64   bool
 	literals int
 	literal  uint32
+	seen     Flag // addressing flags of a buffer instruction in the text
+	dpp8     bool // lanes were given
 }
 
 // absent fills the fields of register operands that a memory form lacks.
 func (a *assembler) absent() {
 	switch a.f.Format {
-	case GLOBAL, SCRATCH:
+	case FLAT, GLOBAL, SCRATCH:
 		if !a.f.role(RoleSAddr) {
 			a.in.Src[2] = Null
 		}
@@ -257,6 +277,10 @@ func cutModifiers(s string) (neg, abs bool, rest string) {
 func (a *assembler) source(o Operand, s string) error {
 	in := a.in
 	slot := o.slot()
+	if body, ok := strings.CutPrefix(s, "sext("); ok && strings.HasSuffix(body, ")") && a.f.Has(FlagSext) && a.f.NegMask>>slot&1 == 0 {
+		in.Sext |= 1 << slot
+		s = body[:len(body)-1]
+	}
 	neg, abs, body := cutModifiers(s)
 	a.setModifiers(slot, neg, abs)
 	if code, n, ok := parseReg(body); ok {

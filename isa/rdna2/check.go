@@ -23,7 +23,7 @@ func (in *Inst) check(f *Form) error {
 		if err := o.checkCode(code); err != nil {
 			return err
 		}
-		if !f.scalarFits(o.Role, code) {
+		if !f.scalarFits(o.Role, code) || o.Class == ClassMask && o.slot() >= 0 && code >= EXEC {
 			return fmt.Errorf("operand code %d is not allowed here", code)
 		}
 	}
@@ -35,6 +35,8 @@ func (f *Form) scalarFits(r Role, code uint16) bool {
 	switch {
 	case f.Format == SMEM && r == RoleSDst:
 		return code < M0
+	case r == RoleSRsrc:
+		return code <= TTMP0+12
 	case r == RoleSBase, r == RoleSOffset && f.Format == SMEM, r == RoleSAddr:
 		return code != Null && code != EXECHi
 	}
@@ -96,18 +98,45 @@ func (in *Inst) checkModifiers(f *Form) error {
 		if in.Banks > 15 || in.Rows > 15 {
 			return fmt.Errorf("dpp masks %#x %#x", in.Rows, in.Banks)
 		}
-	} else if in.DPPCtrl != 0 || in.Banks != 0 || in.Rows != 0 || in.Bound || in.FI {
+	} else if in.DPPCtrl != 0 || in.Banks != 0 || in.Rows != 0 || in.Bound || in.FI && f.Format != DPP8_1 && f.Format != DPP8_2 {
 		return bad("dpp")
+	}
+	if err := in.checkSDWA(f); err != nil {
+		return err
+	}
+	if in.Lanes8 != 0 && f.Format != DPP8_1 && f.Format != DPP8_2 || in.Lanes8 >= 1<<24 {
+		return bad("dpp8")
 	}
 	if f.Op == S_WAITCNT && in.Simm16&0x80 != 0 {
 		return fmt.Errorf("simm16 bit 7")
 	}
-	mem := f.Format == GLOBAL || f.Format == SCRATCH
+	mem := f.Format >= FLAT && f.Format <= MUBUF && f.NumOps > 0
 	switch {
 	case in.GLC && !mem && !(f.Format == SMEM && f.NumOps > 1), in.DLC && !mem && !(f.Format == SMEM && f.NumOps > 1), in.SLC && !mem:
 		return bad("cache policy")
+	case in.DLC && f.Format == MUBUF && f.Sched == SchedAtomic:
+		return bad("dlc")
 	case f.Sched == SchedAtomic && in.GLC != f.role(RoleVDst):
 		return fmt.Errorf("glc must say whether the atomic returns")
+	}
+	return nil
+}
+
+// checkSDWA reports selections that the form does not have or that are no
+// selections.
+func (in *Inst) checkSDWA(f *Form) error {
+	if in.Sext != 0 && (!f.Has(FlagSext) || in.Sext&f.NegMask != 0 || in.Sext>>f.sources() != 0) {
+		return fmt.Errorf("sext not available")
+	}
+	if f.Format < SDWA1 || f.Format > SDWAC {
+		if in.Sel != [2]Sel{} || in.DstSel != 0 || in.Unused != 0 {
+			return fmt.Errorf("sdwa not available")
+		}
+		return nil
+	}
+	if in.Sel[0] >= numSels || in.Sel[1] >= numSels || in.DstSel >= numSels || in.Unused >= numUnused ||
+		f.Format == SDWAC && (in.DstSel != 0 || in.Unused != 0) || f.Format == SDWA1 && in.Sel[1] != 0 {
+		return fmt.Errorf("sdwa selections %d %d, destination %d %d", in.Sel[0], in.Sel[1], in.DstSel, in.Unused)
 	}
 	return nil
 }
@@ -138,6 +167,8 @@ func (o Operand) checkCode(code uint16) error {
 	switch o.Class {
 	case ClassVGPR, ClassVSrc:
 		ok = code >= VGPR0 && int(code)+int(o.Regs) <= VGPR0+256
+	case ClassSDWA:
+		ok = code >= VGPR0 && code < VGPR0+256 || code <= EXECHi
 	case ClassSGPR:
 		ok = sgprTuple(code, int(o.Regs))
 	case ClassMask:
@@ -205,8 +236,14 @@ func (in *Inst) checkImm(o Operand) error {
 	switch o.Kind {
 	case ImmI12:
 		lo, hi = -2048, 2047
+	case ImmU20:
+		hi = 1<<20 - 1
 	case ImmI21:
 		lo, hi = -1<<20, 1<<20-1
+	case ImmU11:
+		hi = 2047
+	case ImmU12:
+		hi = 4095
 	case ImmU8:
 		hi = 255
 	case ImmU16, ImmSwizzle:

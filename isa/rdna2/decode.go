@@ -83,6 +83,19 @@ func variant(first Op, w uint64) Op {
 			return op
 		}
 		return 0
+	case FLAT, MUBUF:
+		for op := first; op < NumOps && forms[op].Format == f.Format && forms[op].Opcode == f.Opcode; op++ {
+			g := &forms[op]
+			returns := g.Ops[0].Role == RoleVDst
+			switch {
+			case f.Format == FLAT && g.Sched == SchedAtomic && returns != (w>>16&1 == 1),
+				f.Format == MUBUF && g.Sched == SchedAtomic && returns != (w>>14&1 == 1),
+				f.Format == MUBUF && (g.Has(FlagOffEn) != (w>>12&1 == 1) || g.Has(FlagIdxEn) != (w>>13&1 == 1)):
+				continue
+			}
+			return op
+		}
+		return 0
 	case SMEM:
 		if f.NumOps < 2 {
 			return first
@@ -109,7 +122,7 @@ func (in *Inst) unpack(f *Form, w uint64) {
 	lo := uint32(w)
 	hi := uint32(w >> 32)
 	u16 := func(x uint32) uint16 { return uint16(x) }
-	in.Src = [3]uint16{}
+	in.Src = [4]uint16{}
 	switch f.Format {
 	case SOP2:
 		in.Dst = u16(lo >> 16 & 0x7f)
@@ -162,6 +175,43 @@ func (in *Inst) unpack(f *Form, w uint64) {
 		in.Neg = uint8(hi>>20&1 | hi>>21&2)
 		in.Abs = uint8(hi>>21&1 | hi>>22&2)
 		in.Banks, in.Rows = uint8(hi>>24&15), uint8(hi>>28)
+	case DPP8_1, DPP8_2:
+		in.Dst = u16(lo>>17&0xff) + VGPR0
+		in.Src[0] = u16(hi&0xff) + VGPR0
+		if f.Format == DPP8_2 {
+			in.Src[1] = u16(lo>>9&0xff) + VGPR0
+		}
+		in.FI = lo&0x1ff == srcDPP8FI
+		in.Lanes8 = hi >> 8
+	case SDWA1, SDWA2, SDWAC:
+		reg := func(field, scalar uint32) uint16 {
+			if scalar&1 == 1 {
+				return u16(field & 0xff)
+			}
+			return u16(field&0xff) + VGPR0
+		}
+		in.Src[0] = reg(hi, hi>>23)
+		in.Sel[0] = Sel(hi >> 16 & 7)
+		in.Sext, in.Neg, in.Abs = uint8(hi>>19&1), uint8(hi>>20&1), uint8(hi>>21&1)
+		if f.Format != SDWA1 {
+			in.Src[1] = reg(lo>>9, hi>>31)
+			in.Sel[1] = Sel(hi >> 24 & 7)
+			in.Sext |= uint8(hi >> 27 & 1 << 1)
+			in.Neg |= uint8(hi >> 28 & 1 << 1)
+			in.Abs |= uint8(hi >> 29 & 1 << 1)
+		}
+		if f.Format == SDWAC {
+			if in.SDst = VCC; hi>>15&1 == 1 {
+				in.SDst = u16(hi >> 8 & 0x7f)
+			}
+			if !f.role(RoleSDst) {
+				in.SDst = 0
+			}
+			break
+		}
+		in.Dst = u16(lo>>17&0xff) + VGPR0
+		in.DstSel, in.Unused = Sel(hi>>8&7), Unused(hi>>11&3)
+		in.Clamp, in.OMod = hi>>13&1 == 1, uint8(hi>>14&3)
 	case VOP3, VOP3P:
 		in.Src[0], in.Src[1], in.Src[2] = u16(hi&0x1ff), u16(hi>>9&0x1ff), u16(hi>>18&0x1ff)
 		in.Neg = uint8(hi >> 29)
@@ -202,7 +252,18 @@ func (in *Inst) unpack(f *Form, w uint64) {
 		} else {
 			in.Offset = int32(lo & 0xffff)
 		}
-	case GLOBAL, SCRATCH:
+	case MUBUF:
+		if f.NumOps == 0 {
+			break
+		}
+		in.Src[0] = u16(hi&0xff) + VGPR0
+		in.Src[1] = u16(hi>>8&0xff) + VGPR0
+		in.Src[2] = u16(hi >> 16 & 0x1f << 2)
+		in.Src[3] = u16(hi >> 24)
+		in.Dst = in.Src[1]
+		in.Offset = int32(lo & 0xfff)
+		in.GLC, in.DLC, in.SLC = lo>>14&1 == 1, lo>>15&1 == 1, hi>>22&1 == 1
+	case FLAT, GLOBAL, SCRATCH:
 		in.Src[0] = u16(hi&0xff) + VGPR0
 		in.Src[1] = u16(hi>>8&0xff) + VGPR0
 		in.Src[2] = u16(hi >> 16 & 0x7f)
@@ -234,7 +295,7 @@ func (f *Form) role(r Role) bool {
 // normalize clears register fields that the form does not have, so that equal
 // instructions are equal structs: absent scalar addresses become Null.
 func (in *Inst) normalize(f *Form) {
-	var have [3]bool
+	var have [4]bool
 	dst := false
 	for _, o := range f.Operands() {
 		if s := o.slot(); s >= 0 {
@@ -251,7 +312,7 @@ func (in *Inst) normalize(f *Form) {
 		in.Dst = 0
 	}
 	switch f.Format {
-	case GLOBAL, SCRATCH:
+	case FLAT, GLOBAL, SCRATCH:
 		if !have[2] {
 			in.Src[2] = Null
 		}

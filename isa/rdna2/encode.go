@@ -99,6 +99,30 @@ func (in *Inst) pack(f *Form) (uint64, error) {
 		hi = v(0) | uint32(in.DPPCtrl)<<8 | bit(in.FI, 18) | bit(in.Bound, 19) |
 			uint32(in.Neg&1)<<20 | uint32(in.Abs&1)<<21 | uint32(in.Neg>>1&1)<<22 | uint32(in.Abs>>1&1)<<23 |
 			uint32(in.Banks)<<24 | uint32(in.Rows)<<28
+	case DPP8_1, DPP8_2:
+		lo |= dst << 17
+		if f.Format == DPP8_2 {
+			lo |= v(1) << 9
+		}
+		if in.FI {
+			lo = lo&^0x1ff | srcDPP8FI
+		}
+		hi = v(0) | in.Lanes8<<8
+	case SDWA1, SDWA2, SDWAC:
+		scalar := func(i int) uint32 { return bit(in.Src[i] < VGPR0, 0) }
+		hi = v(0) | uint32(in.Sel[0])<<16 | uint32(in.Sext&1)<<19 | uint32(in.Neg&1)<<20 | uint32(in.Abs&1)<<21 | scalar(0)<<23
+		if f.Format != SDWA1 {
+			lo |= v(1) << 9
+			hi |= uint32(in.Sel[1])<<24 | uint32(in.Sext>>1)<<27 | uint32(in.Neg>>1)<<28 | uint32(in.Abs>>1)<<29 | scalar(1)<<31
+		}
+		if f.Format == SDWAC {
+			if f.role(RoleSDst) && in.SDst != VCC {
+				hi |= 1<<15 | uint32(in.SDst)<<8
+			}
+			break
+		}
+		lo |= dst << 17
+		hi |= uint32(in.DstSel)<<8 | uint32(in.Unused)<<11 | bit(in.Clamp, 13) | uint32(in.OMod)<<14
 	case VOP3:
 		hi = r(0) | r(1)<<9 | r(2)<<18 | uint32(in.OMod)<<27 | uint32(in.Neg)<<29
 		lo |= bit(in.Clamp, 15) | uint32(in.Abs)<<8 | uint32(in.OpSel)<<11
@@ -119,7 +143,17 @@ func (in *Inst) pack(f *Form) (uint64, error) {
 	case DS:
 		hi = v(0) | v(1)<<8 | v(2)<<16 | dst<<24
 		lo |= uint32(in.Offset) | uint32(in.Offset1)<<8
-	case GLOBAL, SCRATCH:
+	case MUBUF:
+		if f.NumOps == 0 {
+			break
+		}
+		data := v(1)
+		if f.role(RoleVDst) {
+			data = dst
+		}
+		hi = v(0) | data<<8 | r(2)>>2<<16 | bit(in.SLC, 22) | r(3)<<24
+		lo |= uint32(in.Offset) | bit(f.Has(FlagOffEn), 12) | bit(f.Has(FlagIdxEn), 13) | bit(in.GLC, 14) | bit(in.DLC, 15)
+	case FLAT, GLOBAL, SCRATCH:
 		hi = v(0) | v(1)<<8 | r(2)<<16 | dst<<24
 		if f.Format == SCRATCH && !f.role(RoleVAddr) && !f.role(RoleSAddr) {
 			hi = hi&^(0x7f<<16) | scratchImm<<16

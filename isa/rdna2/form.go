@@ -29,8 +29,10 @@ type mnemonicInfo struct{ name, meaning string }
 // Format is an instruction encoding.
 type Format uint8
 
-// Formats. DPP1 and DPP2 are VOP1 and VOP2 with a DPP16 control word, VOP2K is
-// VOP2 with a 32-bit constant of its own.
+// Formats. DPP1 and DPP2 are VOP1 and VOP2 with a DPP16 control word, DPP8_1
+// and DPP8_2 the same with a DPP8 one, SDWA1, SDWA2 and SDWAC are VOP1, VOP2
+// and VOPC with an SDWA control word, VOP2K is VOP2 with a 32-bit constant of
+// its own.
 const (
 	NoFormat Format = iota
 	SOP2
@@ -47,7 +49,13 @@ const (
 	VOP3P
 	DPP1
 	DPP2
+	DPP8_1
+	DPP8_2
+	SDWA1
+	SDWA2
+	SDWAC
 	DS
+	FLAT
 	GLOBAL
 	SCRATCH
 	MUBUF
@@ -55,7 +63,7 @@ const (
 )
 
 var formatNames = [NumFormats]string{"none", "SOP2", "SOPK", "SOP1", "SOPC", "SOPP", "SMEM", "VOP2", "VOP2K",
-	"VOP1", "VOPC", "VOP3", "VOP3P", "DPP1", "DPP2", "DS", "GLOBAL", "SCRATCH", "MUBUF"}
+	"VOP1", "VOPC", "VOP3", "VOP3P", "DPP1", "DPP2", "DPP8_1", "DPP8_2", "SDWA1", "SDWA2", "SDWAC", "DS", "FLAT", "GLOBAL", "SCRATCH", "MUBUF"}
 
 // String is the name in the table.
 func (f Format) String() string {
@@ -70,26 +78,28 @@ type Role uint8
 
 // Roles, and the field of Inst that holds the operand.
 const (
-	NoRole      Role = iota
-	RoleVDst         // Dst
-	RoleSDst         // SDst of a lane mask, else Dst
-	RoleSrc0         // Src[0]
-	RoleSrc1         // Src[1]
-	RoleSrc2         // Src[2]
-	RoleSSrc         // Src[0]: SOPK's register when it is read
-	RoleAddr         // Src[0]: LDS address
-	RoleData0        // Src[1]
-	RoleData1        // Src[2]
-	RoleVAddr        // Src[0]: global or scratch address or offset
-	RoleVData        // Src[1]
-	RoleSAddr        // Src[2]: scalar base
-	RoleSBase        // Src[0]: scalar memory base
-	RoleSOffset      // Src[1]: scalar memory offset
-	RoleOffset       // Offset
-	RoleOffset0      // Offset
-	RoleOffset1      // Offset1
-	RoleSImm16       // Simm16
-	RoleImm          // Literal
+	NoRole        Role = iota
+	RoleVDst           // Dst
+	RoleSDst           // SDst of a lane mask, else Dst
+	RoleSrc0           // Src[0]
+	RoleSrc1           // Src[1]
+	RoleSrc2           // Src[2]
+	RoleSSrc           // Src[0]: SOPK's register when it is read
+	RoleAddr           // Src[0]: LDS address
+	RoleData0          // Src[1]
+	RoleData1          // Src[2]
+	RoleVAddr          // Src[0]: global or scratch address or offset
+	RoleVData          // Src[1]
+	RoleSAddr          // Src[2]: scalar base
+	RoleSRsrc          // Src[2]: buffer descriptor
+	RoleBufOffset      // Src[3]: scalar offset into a buffer
+	RoleSBase          // Src[0]: scalar memory base
+	RoleSOffset        // Src[1]: scalar memory offset
+	RoleOffset         // Offset
+	RoleOffset0        // Offset
+	RoleOffset1        // Offset1
+	RoleSImm16         // Simm16
+	RoleImm            // Literal
 )
 
 // Class is which registers and constants an operand may be.
@@ -106,6 +116,7 @@ const (
 	ClassVSrc         // a vector register in a 9-bit source field
 	ClassSSrc         // scalar register, inline constant, literal
 	ClassSConst       // the same without literal
+	ClassSDWA         // vector or scalar register
 	ClassImm          // an immediate; Kind says which
 )
 
@@ -125,6 +136,9 @@ const (
 	V2F16
 	ImmI12      // signed 12-bit offset
 	ImmI21      // signed 21-bit offset
+	ImmU11      // unsigned 11-bit offset
+	ImmU12      // unsigned 12-bit offset
+	ImmU20      // unsigned 20-bit offset
 	ImmU8       // element offset
 	ImmU16      // LDS offset
 	ImmHex      // 16 bits, printed in hexadecimal
@@ -158,6 +172,9 @@ const (
 	FlagOpSelHi                  // selects halves for the high result
 	FlagNegLoHi                  // negates low and high halves separately
 	FlagNegAbs                   // VOP3P with negate and absolute instead
+	FlagSext                     // SDWA sources may be sign-extended
+	FlagOffEn                    // the buffer address holds a byte offset
+	FlagIdxEn                    // the buffer address holds an index
 )
 
 // Implicit is a set of registers an instruction touches without naming them.
@@ -170,6 +187,7 @@ const (
 	ImplVCC
 	ImplSCC
 	ImplMODE
+	ImplM0
 )
 
 // Counter is a set of the wait counters an instruction increments.
@@ -282,7 +300,7 @@ func (op Op) String() string { return op.Form().Name }
 func (op Op) Mnemonic() Mnemonic { return op.Form().Mnemonic }
 
 // IsVALU reports whether the form executes once per lane in the vector ALU.
-func (f *Form) IsVALU() bool { return f.Format >= VOP2 && f.Format <= DPP2 }
+func (f *Form) IsVALU() bool { return f.Format >= VOP2 && f.Format <= SDWAC }
 
 // IsBranch reports whether the form may change the program counter.
 func (f *Form) IsBranch() bool { return f.Sched == SchedBranch }

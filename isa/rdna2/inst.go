@@ -49,7 +49,7 @@ type Inst struct {
 	Op      Op
 	Dst     uint16    // vector or scalar destination
 	SDst    uint16    // lane-mask destination
-	Src     [3]uint16 // see Role for what memory formats keep here
+	Src     [4]uint16 // see Role for what memory formats keep here; source 3 is MUBUF's scalar offset
 	Literal uint32    // value of code 255, constant of VOP2K and s_setreg_imm32
 	Offset  int32     // byte offset of memory; element offset 0 of ds_read2 and its like
 	Simm16  uint16
@@ -64,6 +64,11 @@ type Inst struct {
 	Offset1 uint8  // element offset 1 of ds_read2 and its like
 	Rows    uint8  // DPP row mask
 	Banks   uint8  // DPP bank mask
+	Sext    uint8  // bit i: SDWA sign-extends source i
+	Sel     [2]Sel // SDWA part of source i
+	DstSel  Sel    // SDWA part of D that is written
+	Unused  Unused // SDWA: what becomes of the rest of D
+	Lanes8  uint32 // DPP8: lane of each group of eight, 3 bits each
 	Clamp   bool
 	Bound   bool // DPP bound_ctrl: invalid sources read 0
 	FI      bool // DPP reads inactive lanes
@@ -71,6 +76,36 @@ type Inst struct {
 	SLC     bool
 	DLC     bool
 }
+
+// Sel is the part of a register that an SDWA operand is.
+type Sel uint8
+
+// Parts of a register.
+const (
+	SelByte0 Sel = iota
+	SelByte1
+	SelByte2
+	SelByte3
+	SelWord0
+	SelWord1
+	SelDword
+	numSels
+)
+
+var selNames = [numSels]string{"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"}
+
+// Unused is what SDWA does with the bits of D outside DstSel.
+type Unused uint8
+
+// Treatments of the rest of D.
+const (
+	UnusedPad      Unused = iota // zero
+	UnusedSext                   // copies of the sign of the result
+	UnusedPreserve               // kept
+	numUnused
+)
+
+var unusedNames = [numUnused]string{"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"}
 
 // Form is the row of the instruction's form.
 func (in *Inst) Form() *Form { return in.Op.Form() }
@@ -93,7 +128,7 @@ var roleSlot = [...]int8{
 	NoRole: -1, RoleVDst: -1, RoleSDst: -1,
 	RoleSrc0: 0, RoleSrc1: 1, RoleSrc2: 2, RoleSSrc: 0,
 	RoleAddr: 0, RoleData0: 1, RoleData1: 2,
-	RoleVAddr: 0, RoleVData: 1, RoleSAddr: 2,
+	RoleVAddr: 0, RoleVData: 1, RoleSAddr: 2, RoleSRsrc: 2, RoleBufOffset: 3,
 	RoleSBase: 0, RoleSOffset: 1,
 	RoleOffset: -1, RoleOffset0: -1, RoleOffset1: -1, RoleSImm16: -1, RoleImm: -1,
 }

@@ -22,14 +22,19 @@ var encodings = [NumFormats]encoding{
 	VOP3P:   {0xcc000000, 16, indexVOP3P[:]},
 	DPP1:    {0x7e0000fa, 9, indexDPP1[:]},
 	DPP2:    {0x000000fa, 25, indexDPP2[:]},
+	DPP8_1:  {0x7e0000e9, 9, indexDPP8_1[:]},
+	DPP8_2:  {0x000000e9, 25, indexDPP8_2[:]},
+	SDWA1:   {0x7e0000f9, 9, indexSDWA1[:]},
+	SDWA2:   {0x000000f9, 25, indexSDWA2[:]},
+	SDWAC:   {0x7c0000f9, 17, indexSDWAC[:]},
 	DS:      {0xd8000000, 18, indexDS[:]},
+	FLAT:    {0xdc000000, 18, indexFLAT[:]},
 	GLOBAL:  {0xdc008000, 18, indexGLOBAL[:]},
 	SCRATCH: {0xdc004000, 18, indexSCRATCH[:]},
 	MUBUF:   {0xe0000000, 18, indexMUBUF[:]},
 }
 
-// srcDPP16 in the src0 field of VOP1 and VOP2 announces a DPP16 control word;
-// the other three announce encodings that are left out here.
+// These codes in the src0 field of VOP1, VOP2 and VOPC announce a control word.
 const (
 	srcDPP8   = 0xe9
 	srcDPP8FI = 0xea
@@ -41,30 +46,25 @@ const (
 // this package does not have.
 func pick(w uint32) (Format, uint32) {
 	if w>>31 == 0 {
-		dpp := false
+		one, two, compare := VOP1, VOP2, VOPC
 		switch w & 0x1ff {
 		case srcDPP16:
-			dpp = true
-		case srcDPP8, srcDPP8FI, srcSDWA:
-			return NoFormat, 0
-		}
-		switch w >> 25 {
-		case 0x3e:
-			return VOPC, w >> 17 & 0xff
-		case 0x3f:
-			if dpp {
-				return DPP1, w >> 9 & 0xff
-			}
-			return VOP1, w >> 9 & 0xff
+			one, two, compare = DPP1, DPP2, NoFormat
+		case srcDPP8, srcDPP8FI:
+			one, two, compare = DPP8_1, DPP8_2, NoFormat
+		case srcSDWA:
+			one, two, compare = SDWA1, SDWA2, SDWAC
 		}
 		op := w >> 25
 		switch {
-		case dpp:
-			return DPP2, op
-		case indexVOP2K[op] != 0:
+		case op == 0x3e:
+			return compare, w >> 17 & 0xff
+		case op == 0x3f:
+			return one, w >> 9 & 0xff
+		case two == VOP2 && indexVOP2K[op] != 0:
 			return VOP2K, op
 		}
-		return VOP2, op
+		return two, op
 	}
 	switch w >> 26 {
 	case 0x3d:
@@ -79,6 +79,8 @@ func pick(w uint32) (Format, uint32) {
 		return MUBUF, w >> 18 & 0x7f
 	case 0x37:
 		switch w >> 14 & 3 {
+		case 0:
+			return FLAT, w >> 18 & 0x7f
 		case 1:
 			return SCRATCH, w >> 18 & 0x7f
 		case 2:

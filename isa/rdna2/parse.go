@@ -3,6 +3,7 @@ package rdna2
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -217,6 +218,12 @@ func (a *assembler) modifier(s string, n int) error {
 	case "row_half_mirror":
 		in.DPPCtrl = 0x141
 		return nil
+	case "offen", "idxen":
+		if flag := map[string]Flag{"offen": FlagOffEn, "idxen": FlagIdxEn}[s]; !f.Has(flag) {
+			return bad()
+		}
+		a.seen |= map[string]Flag{"offen": FlagOffEn, "idxen": FlagIdxEn}[s]
+		return nil
 	case "mul:2":
 		in.OMod = 1
 		return nil
@@ -230,6 +237,9 @@ func (a *assembler) modifier(s string, n int) error {
 	name, arg, ok := strings.Cut(s, ":")
 	if !ok {
 		return bad()
+	}
+	if f.Format >= SDWA1 && f.Format <= SDWAC {
+		return a.sdwa(name, arg, n, bad)
 	}
 	if strings.HasPrefix(arg, "[") {
 		return a.listModifier(name, arg, n, bad)
@@ -264,7 +274,7 @@ func (a *assembler) modifier(s string, n int) error {
 		}
 		return nil
 	}
-	if f.Format != DPP1 && f.Format != DPP2 || v < 0 || v > 15 {
+	if f.Format < DPP1 || f.Format > DPP8_2 || v < 0 || v > 15 || f.Format >= DPP8_1 && name != "fi" {
 		return bad()
 	}
 	switch name {
@@ -296,8 +306,20 @@ func (a *assembler) listModifier(name, arg string, n int, bad func() error) erro
 	if !strings.HasSuffix(arg, "]") {
 		return bad()
 	}
-	var v [4]uint8
 	parts := strings.Split(arg[1:len(arg)-1], ",")
+	if name == "dpp8" && (f.Format == DPP8_1 || f.Format == DPP8_2) && len(parts) == 8 {
+		in.Lanes8 = 0
+		for i, p := range parts {
+			x, ok := parseInt(p)
+			if !ok || x < 0 || x > 7 {
+				return bad()
+			}
+			in.Lanes8 |= uint32(x) << (3 * i)
+		}
+		a.dpp8 = true
+		return nil
+	}
+	var v [4]uint8
 	if len(parts) > 4 {
 		return bad()
 	}
@@ -345,6 +367,33 @@ func (a *assembler) listModifier(name, arg string, n int, bad func() error) erro
 		return bad()
 	}
 	if len(parts) != want {
+		return bad()
+	}
+	return nil
+}
+
+// sdwa reads a selection.
+func (a *assembler) sdwa(name, arg string, n int, bad func() error) error {
+	in := a.in
+	if name == "dst_unused" {
+		i := slices.Index(unusedNames[:], arg)
+		if i < 0 || a.f.Format == SDWAC {
+			return bad()
+		}
+		in.Unused = Unused(i)
+		return nil
+	}
+	i := slices.Index(selNames[:], arg)
+	switch {
+	case i < 0:
+		return bad()
+	case name == "dst_sel" && a.f.Format != SDWAC:
+		in.DstSel = Sel(i)
+	case name == "src0_sel":
+		in.Sel[0] = Sel(i)
+	case name == "src1_sel" && n > 1:
+		in.Sel[1] = Sel(i)
+	default:
 		return bad()
 	}
 	return nil

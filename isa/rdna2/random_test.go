@@ -67,6 +67,12 @@ func tryRandom(f *Form, r *rand.Rand, wave64 bool) Inst {
 			code = mask()
 		case vector:
 			code = uint16(VGPR0 + r.IntN(256-int(o.Regs)+1))
+		case o.Class == ClassSDWA:
+			if code = uint16(VGPR0 + r.IntN(256)); half() {
+				code = scalar(1)
+			}
+		case o.Role == RoleSRsrc:
+			code = uint16(r.IntN(26) * 4)
 		case o.Class == ClassSGPR:
 			code = scalar(int(o.Regs))
 		case r.IntN(3) == 0 && (o.Class == ClassSrc || o.Class == ClassSSrc) && f.Format != VOP2K:
@@ -124,7 +130,22 @@ func tryRandom(f *Form, r *rand.Rand, wave64 bool) Inst {
 		in.DPPCtrl = uint16(r.UintN(0x170))
 		in.Rows, in.Banks = uint8(r.UintN(16)), uint8(r.UintN(16))
 		in.Bound, in.FI = half(), half()
-	case GLOBAL, SCRATCH:
+	case DPP8_1, DPP8_2:
+		in.Lanes8, in.FI = r.Uint32()>>8, half()
+	case SDWA1, SDWA2, SDWAC:
+		for i := range n {
+			in.Sel[i] = Sel(r.IntN(int(numSels)))
+		}
+		if f.Format != SDWAC {
+			in.DstSel, in.Unused = Sel(r.IntN(int(numSels))), Unused(r.IntN(int(numUnused)))
+		}
+		if f.Has(FlagSext) {
+			in.Sext = uint8(r.UintN(4)) & all &^ f.NegMask
+		}
+	case MUBUF, FLAT, GLOBAL, SCRATCH:
+		if f.NumOps == 0 {
+			break
+		}
 		in.GLC, in.SLC, in.DLC = half(), half(), half()
 		if f.Sched == SchedAtomic {
 			in.GLC = f.role(RoleVDst)
@@ -141,6 +162,12 @@ func randomImm(in *Inst, f *Form, o Operand, r *rand.Rand) {
 	switch o.Kind {
 	case ImmI12:
 		in.Offset = int32(r.IntN(4096)) - 2048
+	case ImmU11:
+		in.Offset = int32(r.IntN(2048))
+	case ImmU12:
+		in.Offset = int32(r.IntN(4096))
+	case ImmU20:
+		in.Offset = int32(r.IntN(1<<20-1)) + 1
 	case ImmI21:
 		in.Offset = int32(r.IntN(1<<21)) - 1<<20
 		if in.Offset == 0 {

@@ -70,6 +70,21 @@ func (f *Form) printOrder(buf *[maxPrinted]printed) []printed {
 		byRole(RoleVData, 0)
 		byRole(RoleSAddr, wordOff)
 		return out
+	case FLAT:
+		byRole(RoleVDst, 0)
+		byRole(RoleVAddr, 0)
+		byRole(RoleVData, 0)
+		return out
+	case MUBUF:
+		if f.NumOps == 0 {
+			return out
+		}
+		byRole(RoleVDst, 0)
+		byRole(RoleVData, 0)
+		byRole(RoleVAddr, wordOff)
+		byRole(RoleSRsrc, 0)
+		byRole(RoleBufOffset, 0)
+		return out
 	case SMEM:
 		byRole(RoleSDst, 0)
 		if f.NumOps > 1 {
@@ -88,7 +103,7 @@ func (f *Form) printOrder(buf *[maxPrinted]printed) []printed {
 			word(wordVCC)
 		}
 	}
-	vop2 := f.Format == VOP2 || f.Format == DPP2
+	vop2 := f.Format == VOP2 || f.Format == DPP2 || f.Format == DPP8_2 || f.Format == SDWA2
 	for _, o := range f.Operands() {
 		switch o.Role {
 		case RoleOffset, RoleOffset0, RoleOffset1:
@@ -171,6 +186,10 @@ func (p *printer) source(o Operand) {
 	code := p.in.Src[s]
 	neg := p.in.Neg>>s&1 == 1 && !p.f.Has(FlagNegLoHi)
 	abs := p.in.Abs>>s&1 == 1
+	if p.in.Sext>>s&1 == 1 {
+		p.str("sext(")
+		defer p.str(")")
+	}
 	isReg := code >= VGPR0 || code <= EXECHi || code >= 235 && code <= 239 || code >= VCCZ && code <= LDSDirect
 	mnemo := neg && !abs && !isReg
 	switch {

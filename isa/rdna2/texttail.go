@@ -22,9 +22,31 @@ func (p *printer) tail() {
 		} else {
 			p.numbered("offset:", int64(in.Offset))
 		}
-	case GLOBAL, SCRATCH:
+	case MUBUF:
+		if f.Has(FlagIdxEn) {
+			p.flag("idxen")
+		}
+		if f.Has(FlagOffEn) {
+			p.flag("offen")
+		}
 		p.numbered("offset:", int64(in.Offset))
 		p.cachePolicy()
+	case FLAT, GLOBAL, SCRATCH:
+		p.numbered("offset:", int64(in.Offset))
+		p.cachePolicy()
+	case DPP8_1, DPP8_2:
+		p.flag("dpp8:")
+		for i := range 8 {
+			sep := byte(',')
+			if i == 0 {
+				sep = '['
+			}
+			p.b = append(p.b, sep, '0'+byte(in.Lanes8>>(3*i)&7))
+		}
+		p.str("]")
+		if in.FI {
+			p.flag("fi:1")
+		}
 	case DPP1, DPP2:
 		p.dpp()
 	case VOP3:
@@ -61,6 +83,9 @@ func (p *printer) tail() {
 	if in.OMod != 0 {
 		p.flag([4]string{"", "mul:2", "mul:4", "div:2"}[in.OMod&3])
 	}
+	if f.Format >= SDWA1 && f.Format <= SDWAC {
+		p.sdwa(n)
+	}
 }
 
 func (p *printer) numbered(name string, v int64) {
@@ -92,6 +117,23 @@ func (p *printer) bitList(name string, v uint8, n int) {
 		p.b = append(p.b, sep, '0'+v>>i&1)
 	}
 	p.str("]")
+}
+
+// sdwa prints the selections of an SDWA instruction of n sources.
+func (p *printer) sdwa(n int) {
+	in := p.in
+	if p.f.Format != SDWAC {
+		p.flag("dst_sel:")
+		p.str(selNames[min(in.DstSel, numSels-1)])
+		p.flag("dst_unused:")
+		p.str(unusedNames[min(in.Unused, numUnused-1)])
+	}
+	p.flag("src0_sel:")
+	p.str(selNames[min(in.Sel[0], numSels-1)])
+	if n > 1 {
+		p.flag("src1_sel:")
+		p.str(selNames[min(in.Sel[1], numSels-1)])
+	}
 }
 
 func (p *printer) dpp() {

@@ -257,7 +257,7 @@ func (k *Kernel) placeWaits(code *build.Code) [][]Inst {
 					waits[g] = append(waits[g], Inst{Op: S_WAITCNT, Simm16: w.Simm16()})
 				}
 				if n.vs == 0 {
-					waits[g] = append(waits[g], Inst{Op: S_WAITCNT_VSCNT, Src: [3]uint16{Null}})
+					waits[g] = append(waits[g], Inst{Op: S_WAITCNT_VSCNT, Src: [4]uint16{Null}})
 				}
 			}
 		}

@@ -12,11 +12,11 @@ import (
 var roles = map[string]string{
 	"vdst": "RoleVDst", "sdst": "RoleSDst", "src0": "RoleSrc0", "src1": "RoleSrc1", "src2": "RoleSrc2",
 	"ssrc": "RoleSSrc", "addr": "RoleAddr", "data0": "RoleData0", "data1": "RoleData1", "vaddr": "RoleVAddr",
-	"vdata": "RoleVData", "saddr": "RoleSAddr", "sbase": "RoleSBase", "soffset": "RoleSOffset",
+	"vdata": "RoleVData", "saddr": "RoleSAddr", "srsrc": "RoleSRsrc", "bufoff": "RoleBufOffset", "sbase": "RoleSBase", "soffset": "RoleSOffset",
 	"offset": "RoleOffset", "offset0": "RoleOffset0", "offset1": "RoleOffset1", "simm16": "RoleSImm16", "imm": "RoleImm",
 }
 
-var sourceClasses = map[string]string{"src": "ClassSrc", "csrc": "ClassCSrc", "ssrc": "ClassSSrc", "sconst": "ClassSConst"}
+var sourceClasses = map[string]string{"src": "ClassSrc", "csrc": "ClassCSrc", "ssrc": "ClassSSrc", "sconst": "ClassSConst", "sdwa": "ClassSDWA"}
 
 // kinds: name and 32-bit registers.
 var kinds = map[string]struct {
@@ -28,13 +28,14 @@ var kinds = map[string]struct {
 }
 
 var immediates = map[string]string{
-	"i12": "ImmI12", "i21": "ImmI21", "u8": "ImmU8", "u16": "ImmU16", "h16": "ImmHex", "d16": "ImmDec", "label": "ImmLabel",
+	"i12": "ImmI12", "i21": "ImmI21", "u11": "ImmU11", "u12": "ImmU12", "u20": "ImmU20", "u8": "ImmU8", "u16": "ImmU16", "h16": "ImmHex", "d16": "ImmDec", "label": "ImmLabel",
 	"hwreg": "ImmHwreg", "waitcnt": "ImmWaitcnt", "swizzle": "ImmSwizzle", "opt": "ImmOptional",
 }
 
 var flagNames = map[string]string{
 	"tied": "FlagTied", "old": "FlagOld", "abs": "FlagAbs", "clamp": "FlagClamp", "omod": "FlagOMod",
 	"opsel": "FlagOpSel", "opselhi": "FlagOpSelHi", "neglohi": "FlagNegLoHi", "negabs": "FlagNegAbs",
+	"sext": "FlagSext", "offen": "FlagOffEn", "idxen": "FlagIdxEn",
 }
 
 var scheds = map[string]string{
@@ -48,17 +49,19 @@ var counters = map[string]string{"vm": "CntVM", "vs": "CntVS", "lgkm": "CntLGKM"
 // formatBytes is the size without a literal.
 var formatBytes = map[string]int{
 	"SOP2": 4, "SOPK": 4, "SOP1": 4, "SOPC": 4, "SOPP": 4, "SMEM": 8, "VOP2": 4, "VOP2K": 8, "VOP1": 4, "VOPC": 4,
-	"VOP3": 8, "VOP3P": 8, "DPP1": 8, "DPP2": 8, "DS": 8, "GLOBAL": 8, "SCRATCH": 8, "MUBUF": 8,
+	"VOP3": 8, "VOP3P": 8, "DPP1": 8, "DPP2": 8, "DPP8_1": 8, "DPP8_2": 8,
+	"SDWA1": 8, "SDWA2": 8, "SDWAC": 8, "DS": 8, "FLAT": 8, "GLOBAL": 8, "SCRATCH": 8, "MUBUF": 8,
 }
 
 // formatOpcodes is one more than the largest opcode of a format.
 var formatOpcodes = map[string]uint64{
 	"SOP2": 96, "SOPK": 32, "SOP1": 128, "SOPC": 128, "SOPP": 128, "SMEM": 256, "VOP2": 62, "VOP2K": 62, "VOP1": 256,
-	"VOPC": 256, "VOP3": 1024, "VOP3P": 128, "DPP1": 256, "DPP2": 62, "DS": 256, "GLOBAL": 128, "SCRATCH": 128, "MUBUF": 128,
+	"VOPC": 256, "VOP3": 1024, "VOP3P": 128, "DPP1": 256, "DPP2": 62,
+	"DPP8_1": 256, "DPP8_2": 62, "SDWA1": 256, "SDWA2": 62, "SDWAC": 256, "DS": 256, "FLAT": 128, "GLOBAL": 128, "SCRATCH": 128, "MUBUF": 128,
 }
 
 var formatOrder = []string{"SOP2", "SOPK", "SOP1", "SOPC", "SOPP", "SMEM", "VOP2", "VOP2K", "VOP1", "VOPC", "VOP3", "VOP3P",
-	"DPP1", "DPP2", "DS", "GLOBAL", "SCRATCH", "MUBUF"}
+	"DPP1", "DPP2", "DPP8_1", "DPP8_2", "SDWA1", "SDWA2", "SDWAC", "DS", "FLAT", "GLOBAL", "SCRATCH", "MUBUF"}
 
 // operandLit is the Go literal of an operand.
 func operandLit(o operand) (string, error) {
@@ -113,7 +116,7 @@ func names(keys []string, table map[string]string) (string, error) {
 	return strings.Join(out, " | "), nil
 }
 
-var implicits = map[string]string{"EXEC": "ImplEXEC", "VCC": "ImplVCC", "SCC": "ImplSCC", "MODE": "ImplMODE"}
+var implicits = map[string]string{"EXEC": "ImplEXEC", "VCC": "ImplVCC", "SCC": "ImplSCC", "MODE": "ImplMODE", "M0": "ImplM0"}
 
 // emit is zops.go.
 func emit(secs []section) ([]byte, error) {
@@ -199,7 +202,7 @@ func emitForm(b *bytes.Buffer, f form, mn, sched string) error {
 	if err != nil {
 		return err
 	}
-	vector := f.format[0] == 'V' || f.format[:2] == "DP" || f.format == "DS" || f.format == "GLOBAL" || f.format == "SCRATCH"
+	vector := f.format[0] != 'S' || f.format[:2] == "SD" || f.format == "SCRATCH"
 	uses := f.uses
 	if vector {
 		uses = append([]string{"EXEC"}, uses...)
