@@ -46,6 +46,15 @@ var atomicOps = map[string]func(wide bool) atomicFn{
 	"fadd": func(bool) atomicFn {
 		return func(o, d, _ uint64) uint64 { return uint64(fadd(uint32(o), uint32(d))) }
 	},
+	"mskor": func(bool) atomicFn { return func(o, d, mask uint64) uint64 { return o&^mask | d } },
+	"wrap": func(bool) atomicFn {
+		return func(o, d, limit uint64) uint64 {
+			if o >= limit {
+				return o - limit
+			}
+			return o + d
+		}
+	},
 	"cmpswap": func(bool) atomicFn {
 		return func(o, d, c uint64) uint64 {
 			if o == c {
@@ -90,6 +99,8 @@ func signedAtomic(take func(o, d int64) bool) func(bool) atomicFn {
 // dsAtomicName maps an LDS mnemonic's word and type to a name of atomicOps.
 func dsAtomicName(op, typ string) string {
 	switch {
+	case op == "cmpst" && typ[0] == 'f':
+		return "fcmpswap"
 	case op == "cmpst":
 		return "cmpswap"
 	case typ[0] == 'f':

@@ -167,6 +167,20 @@ func (w *wave) track(u *uop, pc int32, done int64, from sim.Reason) {
 	q.push(e)
 }
 
+// trackGeneric notes that a generic access, which track has noted on its own
+// counter, is outstanding on the counter of LDS as well.
+func (w *wave) trackGeneric(u *uop, pc int32, done int64, from sim.Reason) {
+	d := &w.m.p.deps[pc]
+	e := queued{done: done, from: from, dst: uint16(d.vw.reg), regs: d.vw.n}
+	q := &w.lgkm
+	if q.n == len(q.q) {
+		w.pop(q, 1)
+	}
+	w.dup = w.dup || e.regs > 0 // the registers are there when both have returned
+	q.last = max(q.last, done)
+	q.push(e)
+}
+
 // pop takes the k oldest operations off a counter.
 func (w *wave) pop(q *queue, k int) {
 	for ; k > 0 && q.n > 0; k-- {

@@ -68,6 +68,8 @@ func (d *decoder) control(u *uop, simm uint32) error {
 		if k != 15 {
 			return fmt.Errorf("denormal mode %d is not modelled, only keep", k)
 		}
+	case rdna2.M_S_TRAP:
+		u.fn = func(w *wave, u *uop) { w.m.fail(w, fmt.Errorf("the kernel trapped: s_trap %d", k)) }
 	case rdna2.M_S_BRANCH:
 		branch(func(*wave) bool { return true })
 	case rdna2.M_S_CBRANCH_SCC0:
@@ -114,6 +116,8 @@ const (
 	hwMode      = 1
 	hwFlatLo    = 20
 	hwFlatHi    = 21
+	hwBases     = 15
+	hwCycles    = 29
 	modeDefault = 0xF0 | 1<<8 | 1<<9 // keep denormals, DX10 clamp, IEEE
 )
 
@@ -133,6 +137,10 @@ func (d *decoder) hwreg(u *uop, m rdna2.Mnemonic) error {
 		u.fn = func(w *wave, u *uop) { w.s[u.dst] = field(modeDefault) }
 	case m == rdna2.M_S_GETREG_B32 && (id == hwFlatLo || id == hwFlatHi):
 		u.fn = func(w *wave, u *uop) { w.s[u.dst] = field(uint32(w.flat >> (32 * (id - hwFlatLo)))) }
+	case m == rdna2.M_S_GETREG_B32 && id == hwBases:
+		u.fn = func(w *wave, u *uop) { w.s[u.dst] = field(PrivateAperture>>48 | SharedAperture>>48<<16) }
+	case m == rdna2.M_S_GETREG_B32 && id == hwCycles: // 20 bits
+		u.fn = func(w *wave, u *uop) { w.s[u.dst] = field(uint32(w.m.ticks()) & 0xFFFFF) }
 	case m != rdna2.M_S_GETREG_B32 && id == hwMode:
 		u.fn = func(w *wave, u *uop) {
 			if v := set(u, w) & uint32(1<<size-1); v != field(modeDefault) {
@@ -145,7 +153,7 @@ func (d *decoder) hwreg(u *uop, m rdna2.Mnemonic) error {
 			w.flat = w.flat&^(math.MaxUint32<<sh) | uint64(set(u, w))<<sh
 		}
 	default:
-		return fmt.Errorf("hardware register %d is not modelled", id)
+		return fmt.Errorf("%s of hardware register %d, bits %d:%d, is not modelled", m, id, off+size-1, off)
 	}
 	return nil
 }

@@ -105,10 +105,15 @@ type machine struct {
 
 	// Scratch of the instruction being executed.
 	tmp         [4]row
-	dpp, zero   row
+	pre         [2]row // sources of execPrepared
+	old, zero   row
 	wide        [3][64]uint64
 	addr, addr2 [64]uint64
 	scalarAddr  uint64
+	swizzled    bool   // the lane addresses are those of dwords 4*lanes bytes apart
+	inLDS       uint64 // lanes of a generic access that are in LDS
+	at          int64  // cycle of the issue, 0 in a functional run
+	slots       []bool // scratch slots in use
 	lines       []lineUse
 	lineShift   uint
 	bankWord    [64][64]uint64
@@ -146,7 +151,7 @@ func (c *Core) machine(space *mem.Space, opt Options) *machine {
 	m.seg, m.err = nil, nil
 	m.executed, m.limit = 0, opt.MaxInstructions
 	if m.limit <= 0 {
-		m.limit = 1 << 40
+		m.limit = DefaultMaxInstructions
 	}
 	m.clock = sim.Clock{Hz: c.spec.Hz}
 	m.now, m.cycles, m.instrs, m.laneInstrs, m.energy = 0, 0, 0, 0, 0
@@ -155,6 +160,7 @@ func (c *Core) machine(space *mem.Space, opt Options) *machine {
 	m.stalls = sim.StallTable{}
 	m.regions = nil
 	m.charged = traffic{}
+	m.at = 0
 	if !opt.Functional {
 		m.h.reset()
 		m.lineShift = shiftOf(c.spec.L0.Line)

@@ -33,6 +33,7 @@ const (
 	srcC              // constant row of the program
 	srcS              // scalar register
 	srcStatus         // vccz, execz, scc
+	srcP              // row prepared by execPrepared
 )
 
 type execFn func(w *wave, u *uop)
@@ -59,9 +60,12 @@ type ext struct {
 	form  *rdna2.Form
 	sem   *sem
 	lanes rowFn     // portable, for what row leaves undone
-	val   [3]uint64 // constants
-	kind  [3]rdna2.Kind
-	regs  [3]uint8
+	inner *uop      // of execPrepared
+	off   srcKind   // scalar offset of a buffer access: a register,
+	offv  uint32    // or a constant row
+	val   [4]uint64 // constants
+	kind  [4]rdna2.Kind
+	regs  [4]uint8
 	f     any
 	mem   *memOp
 	err   error
@@ -112,8 +116,6 @@ func decodeKernel(k *Kernel, spec *Spec) (*program, error) {
 		return fail("%d bytes of LDS, the machine has %d", k.LDSBytes, spec.LDSBytes)
 	case k.ScratchBytes < 0 || k.ScratchBytes > 64<<10:
 		return fail("%d bytes of scratch per lane, at most %d", k.ScratchBytes, 64<<10)
-	case k.User&(UserSegmentBuffer|UserQueuePtr) != 0:
-		return fail("user registers %#x: segment buffer and queue are not provided", uint16(k.User))
 	case k.WorkItemIDs < 0 || k.WorkItemIDs > 2 || k.WorkItemIDs >= k.VGPRs:
 		return fail("work-item id selector %d with %d registers", k.WorkItemIDs, k.VGPRs)
 	}
@@ -260,6 +262,10 @@ func (d *decoder) source(u *uop, dep *deps, in *rdna2.Inst, o rdna2.Operand) err
 			s = span{sEXEC, uint8(d.lanes / 32)}
 		}
 		dep.readS(s)
+	case code >= rdna2.SharedBase && code <= rdna2.PrivateLimit:
+		v := [...]uint64{SharedAperture, SharedAperture + 1<<32 - 1, PrivateAperture, PrivateAperture + 1<<32 - 1}[code-rdna2.SharedBase]
+		u.x.val[i] = v
+		kind, val = srcC, d.constant(uint32(v))
 	case code == rdna2.LDSDirect || code >= 209 && code < 240 || code > rdna2.ConstInv && code < rdna2.VCCZ:
 		return fmt.Errorf("source code %d is not modelled", code)
 	default:
@@ -275,6 +281,8 @@ func (d *decoder) source(u *uop, dep *deps, in *rdna2.Inst, o rdna2.Operand) err
 		u.b, u.bk = val, kind
 	case 2:
 		u.c, u.ck = val, kind
+	case 3:
+		u.x.offv, u.x.off = val, kind
 	}
 	return nil
 }
@@ -294,6 +302,9 @@ func (d *decoder) implicit(dep *deps, s rdna2.Implicit, write bool) {
 	}
 	if s&rdna2.ImplSCC != 0 {
 		add(span{sSCC, 1})
+	}
+	if s&rdna2.ImplM0 != 0 {
+		add(span{sM0, 1})
 	}
 	if s&rdna2.ImplEXEC != 0 && write {
 		add(span{sEXEC, w})
@@ -359,7 +370,7 @@ func (d *decoder) uop(in *rdna2.Inst, derr error) (uop, deps) {
 	var err error
 	switch {
 	case f.IsVALU():
-		if err = d.valu(&u, &dep); u.class == ClassTrans {
+		if err = d.prepared(&u, &dep); u.class == ClassTrans {
 			u.unit = unitTrans
 		}
 	case f.Format >= rdna2.SOP2 && f.Format <= rdna2.SOPP:

@@ -7,19 +7,33 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// arguments builds the private segment a dispatch's waves are pointed to: an
-// AQL kernel dispatch packet, then the kernel arguments.
+// Layout of the private segment a dispatch's waves are pointed to.
+const (
+	packetBytes   = 64  // AQL kernel dispatch packet
+	queueBytes    = 256 // amd_queue_t
+	kernargOffset = packetBytes + queueBytes
+)
+
+// arguments builds that segment: packet, queue, kernel arguments.
 func (m *machine) arguments(d *Dispatch) {
-	b := make([]byte, 64+len(d.Kernarg))
+	b := make([]byte, kernargOffset+len(d.Kernarg))
 	le := binary.LittleEndian
+	dims := 1
 	for i := range 3 {
+		if d.Grid[i] > 1 || d.Workgroup[i] > 1 {
+			dims = i + 1
+		}
 		le.PutUint16(b[4+2*i:], uint16(max(d.Workgroup[i], 1)))
 		le.PutUint32(b[12+4*i:], uint32(max(d.Grid[i], 1)))
 	}
 	le.PutUint32(b[24:], uint32(d.Kernel.ScratchBytes))
 	le.PutUint32(b[28:], uint32(d.Kernel.LDSBytes))
 	le.PutUint64(b[40:], m.kernarg())
-	copy(b[64:], d.Kernarg)
+	le.PutUint16(b[2:], uint16(dims))
+	// amd_queue_t: the high halves of the apertures.
+	le.PutUint32(b[packetBytes+0x40:], SharedAperture>>32)
+	le.PutUint32(b[packetBytes+0x44:], PrivateAperture>>32)
+	copy(b[kernargOffset:], d.Kernarg)
 	m.args = mem.Segment{Name: "arguments", Base: argsWindow, Data: b, ReadOnly: true}
 }
 
@@ -27,7 +41,7 @@ func (m *machine) kernarg() uint64 {
 	if m.d.KernargAddr != 0 {
 		return m.d.KernargAddr
 	}
-	return argsWindow + 64
+	return argsWindow + kernargOffset
 }
 
 // newWorkgroup makes the next work-group of the grid and its waves.
@@ -102,16 +116,8 @@ func (m *machine) newWave(g *workgroup, id int) *wave {
 	if w.n == 64 {
 		w.high = 0xFFFFFFFF << 32
 	}
-	if k.ScratchBytes > 0 {
-		if n := k.ScratchBytes * w.n; cap(w.scratch) < n {
-			w.scratch = make([]byte, n)
-		} else {
-			w.scratch = w.scratch[:n]
-			clear(w.scratch)
-		}
-	}
-	w.flat = scratchWindow
 	w.wg, w.m, w.id = g, m, id
+	w.newScratch()
 	w.s = [numSReg]uint32{}
 	w.pc = m.p.entry
 	w.pendV, w.pendS = [4]uint64{}, [2]uint64{}
@@ -142,8 +148,16 @@ func (w *wave) start(dim [3]int, first, items int) {
 		w.setS64(at, v)
 		at += 2
 	}
+	if user&UserSegmentBuffer != 0 {
+		d := scratchDescriptor(w.n)
+		copy(w.s[:4], d[:])
+		at = 4
+	}
 	if user&UserDispatchPtr != 0 {
 		pair(argsWindow)
+	}
+	if user&UserQueuePtr != 0 {
+		pair(QueueAddress)
 	}
 	if user&UserKernargPtr != 0 {
 		pair(m.kernarg())
@@ -168,7 +182,17 @@ func (w *wave) start(dim [3]int, first, items int) {
 			at++
 		}
 	}
-	// at now is where the scratch wave offset goes; it stays 0.
+	if k.GroupInfo {
+		// First wave of the group, its number, the waves of the group.
+		w.s[at] = uint32(w.id)<<6 | uint32((items+w.n-1)/w.n)
+		if w.id == 0 {
+			w.s[at] |= 1 << 31
+		}
+		at++
+	}
+	if k.ScratchOffset {
+		w.s[at] = uint32(w.scratchBase - scratchWindow)
+	}
 	n := min(w.n, items-first)
 	mask := fullMask(n)
 	w.s[sEXEC], w.s[sEXEC+1] = uint32(mask), uint32(mask>>32)
@@ -187,6 +211,7 @@ func (w *wave) start(dim [3]int, first, items int) {
 // retire gives a work-group and its waves back to the pool.
 func (m *machine) retire(g *workgroup) {
 	for _, w := range g.waves {
+		w.freeScratch()
 		w.wg, w.simd = nil, nil
 		m.core.pool = append(m.core.pool, w)
 	}
@@ -199,4 +224,5 @@ func (m *machine) drop() {
 		m.simds[i].waves = m.simds[i].waves[:0]
 	}
 	m.live = 0
+	clear(m.slots)
 }

@@ -94,6 +94,8 @@ func (w *wave) src(k srcKind, v uint32, i int) *row {
 		return w.at(v)
 	case srcC:
 		return &w.m.p.consts[v]
+	case srcP:
+		return &w.m.pre[v]
 	case srcS, srcStatus:
 		t := &w.m.tmp[i]
 		splat(t, w.scalar(k, v), w.n)
@@ -180,24 +182,16 @@ func execRow(w *wave, u *uop) {
 	}
 }
 
-// execMods is the path of everything with modifiers, half results or DPP.
+// execMods is the path of everything with modifiers or half results.
 func execMods(w *wave, u *uop) {
 	m := w.mask()
 	if m == 0 {
 		return
 	}
-	in := &u.x.in
 	var src [3]*row
 	for i := range src {
 		k, v := u.operand(i)
 		src[i] = w.src(k, v, i)
-	}
-	if f := u.x.form.Format; f == rdna2.DPP1 || f == rdna2.DPP2 {
-		m = w.dpp(&w.m.dpp, src[0], in, m)
-		src[0] = &w.m.dpp
-		if m == 0 {
-			return
-		}
 	}
 	for i := range src {
 		src[i] = w.modify(src[i], u, i)
@@ -304,49 +298,6 @@ func (w *wave) finish(d, out *row, u *uop, m uint64) {
 }
 
 func clampF16(h uint32) uint32 { return f32to16(clampF32(f16to32(h))) }
-
-// dpp permutes a source row and returns the lanes that are written.
-func (w *wave) dpp(t, r *row, in *rdna2.Inst, exec uint64) uint64 {
-	var write uint64
-	ctrl := uint(in.DPPCtrl)
-	for l := range w.n {
-		if in.Rows>>(l>>4)&1 == 0 || in.Banks>>(l>>2&3)&1 == 0 {
-			continue
-		}
-		s, base := l&15, l&^15
-		ok := true
-		switch {
-		case ctrl < 0x100:
-			s = l&12 | int(ctrl>>(2*(l&3))&3)
-		case ctrl < 0x110:
-			s += int(ctrl & 15)
-			ok = s < 16
-		case ctrl < 0x120:
-			s -= int(ctrl & 15)
-			ok = s >= 0
-		case ctrl < 0x130:
-			s = (s - int(ctrl&15)) & 15
-		case ctrl == 0x140:
-			s = 15 - s
-		case ctrl == 0x141:
-			s = s&8 | 7 - s&7
-		case ctrl >= 0x150 && ctrl < 0x160:
-			s = int(ctrl & 15)
-		case ctrl >= 0x160 && ctrl < 0x170:
-			s ^= int(ctrl & 15)
-		}
-		ok = ok && (in.FI || exec>>uint(base+s&63)&1 != 0)
-		switch {
-		case ok:
-			t[l] = r[base+s]
-			write |= 1 << l
-		case in.Bound:
-			t[l] = 0
-			write |= 1 << l
-		}
-	}
-	return write & exec
-}
 
 func execBad(w *wave, u *uop) { w.m.fail(w, u.x.err) }
 

@@ -44,6 +44,12 @@ var specialTable = []special{
 	{name: "v_subrev_co_ci_u32", class: ClassInt, fn: execCarry, f: carryFn(subrevCarry)},
 	{name: "v_mad_u64_u32", class: ClassIntMul, fn: execMad64, f: false},
 	{name: "v_mad_i64_i32", class: ClassIntMul, fn: execMad64, f: true},
+	{name: "v_movrels_b32", class: ClassMove, fn: execMovRel, f: movRel{src: true}},
+	{name: "v_movreld_b32", class: ClassMove, fn: execMovRel, f: movRel{dst: true}},
+	{name: "v_movrelsd_b32", class: ClassMove, fn: execMovRel, f: movRel{src: true, dst: true}},
+	{name: "v_movrelsd_2_b32", class: ClassMove, fn: execMovRel, f: movRel{src: true, dst: true, two: true}},
+	{name: "v_swap_b32", class: ClassMove, fn: execMovRel, f: movRel{swap: true}},
+	{name: "v_swaprel_b32", class: ClassMove, fn: execMovRel, f: movRel{src: true, dst: true, two: true, swap: true}},
 	{name: "v_readfirstlane_b32", class: ClassMove, fn: execReadFirstLane},
 	{name: "v_readlane_b32", class: ClassMove, fn: execReadLane},
 	{name: "v_writelane_b32", class: ClassMove, fn: execWriteLane},
@@ -112,7 +118,7 @@ func execCarry(w *wave, u *uop) {
 	var cin, cout uint64
 	out := uint32(u.sdst)
 	switch {
-	case u.x.form.Format == rdna2.VOP2:
+	case u.x.form.Defs&rdna2.ImplVCC != 0:
 		cin, out = w.sMask(sVCC), sVCC
 	case u.ck != srcNone:
 		cin = w.maskOperand(u)

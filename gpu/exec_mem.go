@@ -87,11 +87,7 @@ func execGlobal(w *wave, u *uop) {
 		l := firstLane(k)
 		b := w.m.bytes(addr[l], size, write)
 		if b == nil {
-			verb := "load"
-			if write {
-				verb = "store"
-			}
-			w.m.fail(w, fmt.Errorf("lane %d: %s of %d bytes at %#x: %s", l, verb, size, addr[l], w.m.why(addr[l], size)))
+			w.badAccess(l, op, addr[l])
 			return
 		}
 		w.access(u, op, 1<<l, b, addr[l])
@@ -171,30 +167,23 @@ func (op *memOp) extend(v, old uint32) uint32 {
 	return v
 }
 
-// execScratch: each lane has its own bytes.
-func execScratch(w *wave, u *uop) {
-	m := w.mask()
-	op := u.x.mem
-	size := w.m.p.k.ScratchBytes
-	base := int64(u.imm)
-	if u.ck == srcS && u.c != sNull {
-		base += int64(w.s[u.c])
-	}
-	for k := m; k != 0; k &= k - 1 {
-		l := firstLane(k)
-		off := base
-		if u.ak == srcV {
-			off += int64(int32(w.at(u.a)[l]))
+// swizzleLane is the lane of a group of 32 that lane i reads by a pattern of
+// ds_swizzle.
+func swizzleLane(i, pattern uint32) uint32 {
+	mask := pattern & 31
+	switch {
+	case pattern >= 0xE000: // FFT: the bits above those of mask in reverse
+		return bits.Reverse32(i)>>27>>bits.OnesCount32(mask) | i&mask
+	case pattern >= 0xC000: // rotation of what mask leaves
+		n := pattern >> 5 & 31
+		if pattern>>10&1 != 0 {
+			n = -n
 		}
-		if off < 0 || off+int64(op.size) > int64(size) {
-			w.m.fail(w, fmt.Errorf("lane %d: scratch offset %d, the lane has %d bytes", l, off, size))
-			return
-		}
-		w.m.addr[l] = uint64(off)
-		w.access(u, op, 1<<l, w.scratch[l*size+int(off):], uint64(off))
-		// For timing: dwords of the lanes of a wave lie side by side.
-		w.m.addr[l] = scratchWindow + uint64(w.id)<<20 + uint64(off)/4*uint64(4*w.n) + uint64(4*l)
+		return i&mask | (i+n)&^mask&31
+	case pattern >= 0x8000: // four lanes
+		return i&^3 | pattern>>(2*(i&3))&3
 	}
+	return (i&mask | pattern>>5&31) ^ pattern>>10&31
 }
 
 // execPermute: ds_swizzle, ds_permute, ds_bpermute move data between lanes of
@@ -207,14 +196,8 @@ func execPermute(w *wave, u *uop) {
 	switch op.mode {
 	case memSwizzle:
 		a := w.at(u.a)
-		imm := uint32(u.imm)
 		for l := range w.n {
-			i := uint32(l & 31)
-			s := i&^3 | imm>>(2*(i&3))&3
-			if imm&0x8000 == 0 {
-				s = (i&(imm&31) | imm>>5&31) ^ imm>>10&31
-			}
-			if src := l&32 | int(s); m>>src&1 != 0 {
+			if src := l&32 | int(swizzleLane(uint32(l&31), uint32(u.imm))); m>>src&1 != 0 {
 				out[l] = a[src]
 			}
 		}

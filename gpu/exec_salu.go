@@ -204,6 +204,19 @@ var scalarTable = []scalar{
 		w.setS64(u.dst, r)
 	})},
 
+	{"s_movrels_b32", false, scalarMovRel(true, 1)},
+	{"s_movrels_b64", false, scalarMovRel(true, 2)},
+	{"s_movreld_b32", false, scalarMovRel(false, 1)},
+	{"s_movreld_b64", false, scalarMovRel(false, 2)},
+	{"s_quadmask_b32", true, s32x1(func(a uint32) uint32 { return uint32(quadMask(uint64(a))) })},
+	{"s_quadmask_b64", true, s64x1(quadMask)},
+	{"s_wqm_b32", true, s32x1(func(a uint32) uint32 { return uint32(wholeQuads(uint64(a))) })},
+	{"s_wqm_b64", true, s64x1(wholeQuads)},
+	{"s_andn1_wrexec_b32", false, writeExec(func(s, e uint64) uint64 { return ^s & e })},
+	{"s_andn1_wrexec_b64", false, writeExec(func(s, e uint64) uint64 { return ^s & e })},
+	{"s_andn2_wrexec_b32", false, writeExec(func(s, e uint64) uint64 { return s &^ e })},
+	{"s_andn2_wrexec_b64", false, writeExec(func(s, e uint64) uint64 { return s &^ e })},
+
 	{"s_and_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return s & e })},
 	{"s_or_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return s | e })},
 	{"s_xor_saveexec_b32", false, saveexec(func(s, e uint64) uint64 { return s ^ e })},
@@ -234,6 +247,39 @@ func addOverflow(a, b uint32) (uint32, bool) {
 func shlAdd(a, b uint32, n uint) (uint32, bool) {
 	v := uint64(a)<<n + uint64(b)
 	return uint32(v), v>>32 != 0
+}
+
+// wholeQuads sets all four bits of each group of four that has one.
+func wholeQuads(a uint64) uint64 {
+	a |= a >> 1
+	a = (a | a>>2) & 0x1111111111111111
+	return a * 15
+}
+
+// quadMask has bit i set when the i-th group of four bits of a has one.
+func quadMask(a uint64) uint64 {
+	a = wholeQuads(a)
+	r := uint64(0)
+	for i := range 16 {
+		r |= a >> (4 * i) & 1 << i
+	}
+	return r
+}
+
+// writeExec: D = EXEC = f(S0, EXEC); SCC = D is not zero.
+func writeExec(f func(s, e uint64) uint64) execFn {
+	return func(w *wave, u *uop) {
+		if u.x.form.Ops[0].Regs == 2 {
+			v := f(w.wideScalar(u, 0), w.s64(sEXEC))
+			w.setS64(u.dst, v)
+			w.setS64(sEXEC, v)
+			w.setSCC(v != 0)
+			return
+		}
+		v := uint32(f(uint64(w.scalar(u.ak, u.a)), uint64(w.s[sEXEC])))
+		w.s[u.dst], w.s[sEXEC] = v, v
+		w.setSCC(v != 0)
+	}
 }
 
 func ff1(a uint64) uint32 {
@@ -386,6 +432,7 @@ func (d *decoder) salu(u *uop, dep *deps) error {
 			}
 		case execFn:
 			u.fn = fn
+			dep.rel = f.Uses&rdna2.ImplM0 != 0
 		}
 		return nil
 	}

@@ -14,7 +14,6 @@ func (d *decoder) valu(u *uop, dep *deps) error {
 	in, f := &x.in, x.form
 	mn := f.Mnemonic
 	u.unit = unitVALU
-	dpp := f.Format == rdna2.DPP1 || f.Format == rdna2.DPP2
 	if in.OMod != 0 {
 		return fmt.Errorf("output modifier %d is not modelled", in.OMod)
 	}
@@ -23,9 +22,6 @@ func (d *decoder) valu(u *uop, dep *deps) error {
 	}
 	if s := vectorSem()[mn]; s != nil {
 		return d.rowOp(u, s)
-	}
-	if dpp {
-		return fmt.Errorf("DPP on %s is not modelled", mn)
 	}
 	if s := wideSem()[mn]; s != nil {
 		u.class, u.fn, x.f = s.class, execWide, s
@@ -40,6 +36,10 @@ func (d *decoder) valu(u *uop, dep *deps) error {
 	}
 	if s := specialSem()[mn]; s != nil {
 		u.class, u.fn, x.f = s.class, s.fn, s.f
+		if _, ok := s.f.(movRel); ok {
+			dep.rel = true
+			dep.readV(dep.vw)
+		}
 		if in.Clamp && !s.clamp {
 			return fmt.Errorf("clamp on %s is not modelled", mn)
 		}
@@ -81,7 +81,7 @@ func (d *decoder) rowOp(u *uop, s *sem) error {
 		u.c, u.ck = u.dst, srcV
 	}
 	mods := in.Neg|in.NegHi|in.Abs != 0 || s.half ||
-		in.Clamp && s.sat == nil || f.Format == rdna2.DPP1 || f.Format == rdna2.DPP2
+		in.Clamp && s.sat == nil
 	switch f.Format {
 	case rdna2.VOP3:
 		mods = mods || in.OpSel != 0
@@ -170,6 +170,10 @@ func (w *wave) wideSource(t *[64]uint64, u *uop, i int) {
 	switch k {
 	case srcNone:
 		return
+	case srcP:
+		for l, x := range w.m.pre[v][:w.n] {
+			t[l] = uint64(x)
+		}
 	case srcV:
 		lo := w.at(v)
 		if x.regs[i] == 2 {

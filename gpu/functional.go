@@ -64,6 +64,10 @@ func (w *wave) runUntilBarrier() {
 			return
 		case u.unit == unitSMEM || u.unit == unitVMEM || u.unit == unitLDS:
 			w.track(u, pc, 0, 0)
+			if u.unit == unitVMEM && u.x.mem.mode == memFlat {
+				w.trackGeneric(u, pc, 0, 0)
+			}
+			m.inLDS, m.swizzled = 0, false
 		case u.ctl == ctlWait:
 			w.settle(u)
 		}

@@ -14,13 +14,25 @@ type UserSGPRs uint16
 
 // User scalar registers of a kernel.
 const (
-	UserSegmentBuffer UserSGPRs = 1 << iota // 4 registers; refused, flat scratch is used instead
+	UserSegmentBuffer UserSGPRs = 1 << iota // 4 registers: buffer descriptor of scratch
 	UserDispatchPtr                         // 2: AQL dispatch packet
-	UserQueuePtr                            // 2: refused
+	UserQueuePtr                            // 2: queue, of which the apertures are set
 	UserKernargPtr                          // 2: kernel arguments
 	UserDispatchID                          // 2
 	UserFlatScratch                         // 2: scratch base
 	UserSegmentSize                         // 1: scratch bytes per lane
+)
+
+// Addresses that kernel arguments may need.
+const (
+	// QueueAddress is what UserQueuePtr points to.
+	QueueAddress = argsWindow + packetBytes
+
+	// SharedAperture and PrivateAperture begin the 4 GiB of generic addresses
+	// that mean the work-group's LDS and the lane's scratch. The values are
+	// those of Linux's amdkfd for these chips.
+	SharedAperture  = 1 << 48
+	PrivateAperture = 2 << 48
 )
 
 // Kernel is a program and the descriptor a dispatch needs. A core decodes it
@@ -42,6 +54,8 @@ type Kernel struct {
 	User          UserSGPRs // 0 means UserKernargPtr
 	WorkgroupID   [3]bool   // which ids follow the user registers; none set means all three
 	NoWorkgroupID bool      // really none
+	GroupInfo     bool      // a register of work-group information follows the ids
+	ScratchOffset bool      // then one with the wave's offset into scratch
 	WorkItemIDs   int       // v0..: 0 x, 1 x y, 2 x y z
 }
 
@@ -62,9 +76,24 @@ func FromDescriptor(name string, d *rdna2.Descriptor, code []byte, base, entry u
 		Name: name, Code: code, Base: base, Entry: int(entry - base), WaveSize: d.WaveSize(),
 		VGPRs: d.VGPRs, LDSBytes: int(d.LDSBytes), ScratchBytes: int(d.ScratchBytes),
 		User: UserSGPRs(d.Properties & 0x7F), WorkgroupID: d.WorkgroupID, WorkItemIDs: d.WorkItemIDs,
+		GroupInfo: d.Info, ScratchOffset: d.Scratch,
+	}
+	if n := k.User.registers(); d.UserSGPRs != n {
+		return nil, fmt.Errorf("gpu: kernel %s: descriptor has %d user registers, its properties make %d", name, d.UserSGPRs, n)
 	}
 	k.NoWorkgroupID = k.WorkgroupID == [3]bool{}
 	return k, nil
+}
+
+// registers is how many scalar registers the values take.
+func (u UserSGPRs) registers() int {
+	n := 0
+	for i, size := range [...]int{4, 2, 2, 2, 2, 2, 1} {
+		if u>>i&1 != 0 {
+			n += size
+		}
+	}
+	return n
 }
 
 // Dispatch is one grid of work-groups running a kernel.
@@ -81,6 +110,11 @@ type Dispatch struct {
 	Region    int    // RegionReport.ID the cycles are charged to
 }
 
+// DefaultMaxInstructions is the watchdog of a run: at some 40 million wave
+// instructions per second it acts within minutes, and the largest network of
+// the zoo needs a twentieth of it.
+const DefaultMaxInstructions = 1 << 34
+
 // Options are what a run does beside computing.
 type Options struct {
 	Functional bool // no timing: same bytes, Report.Cycles is 0
@@ -90,7 +124,7 @@ type Options struct {
 	Unchecked bool
 
 	// MaxInstructions ends a run with an error after that many wave
-	// instructions; 0 means 1<<40.
+	// instructions; 0 means DefaultMaxInstructions.
 	MaxInstructions int64
 
 	Span func(sim.Span) // called in time order per dispatch; may be nil

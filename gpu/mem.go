@@ -186,6 +186,23 @@ func (m *machine) coalesce(mask uint64, size int, shift uint) {
 	}
 }
 
+// coalesceSwizzled is coalesce for scratch, where the dwords of a lane are as
+// far apart as the wave is wide. Lanes at other addresses are taken alike.
+func (m *machine) coalesceSwizzled(mask uint64, size, lanes int) {
+	m.lines = m.lines[:0]
+	for at := 0; at < size; at += 4 {
+		for k := mask; k != 0; k &= k - 1 {
+			a := m.addr[firstLane(k)]
+			if inScratch(a) {
+				a += uint64(at * lanes)
+			} else {
+				a += uint64(at)
+			}
+			m.touchLine(a>>m.lineShift, min(size-at, 4))
+		}
+	}
+}
+
 // block notes the lines of n bytes at addr.
 func (m *machine) block(addr uint64, n int, shift uint) {
 	for n > 0 {
@@ -213,9 +230,13 @@ func (m *machine) touchLine(line uint64, bytes int) {
 
 // vectorAccess times a global or scratch access issued at cycle t: each line
 // in turn through the compute unit's L0.
-func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *memOp) (int64, sim.Reason) {
+func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *memOp, lanes int) (int64, sim.Reason) {
 	size := m.spec.L0.Line
-	m.coalesce(mask, op.size, m.lineShift)
+	if m.swizzled {
+		m.coalesceSwizzled(mask, op.size, lanes)
+	} else {
+		m.coalesce(mask, op.size, m.lineShift)
+	}
 	at := m.clock.At(t)
 	done, from := at, sim.StallL1
 	m.count[cntLines] += int64(len(m.lines))

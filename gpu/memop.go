@@ -20,6 +20,8 @@ type memOp struct {
 	two    int32 // ds_*2: stride of the offsets in bytes, else 0
 	lds    bool
 	mode   uint8 // accessing instructions that are not plain accesses
+	offen  bool  // buffers: the vector address holds a byte offset,
+	idxen  bool  // an index, or first the index
 }
 
 const (
@@ -28,6 +30,8 @@ const (
 	memPermute
 	memBpermute
 	memScratch
+	memFlat
+	memClock
 )
 
 var accessSizes = map[string]memOp{
@@ -55,6 +59,8 @@ func parseMem(name string) (memOp, bool) {
 		op.lds = true
 	} else if part[0] == "scratch" {
 		op.mode = memScratch
+	} else if part[0] == "flat" {
+		op.mode = memFlat
 	}
 	verb, typ := part[1], part[len(part)-1]
 	plain := func(store bool) (memOp, bool) {
@@ -96,7 +102,7 @@ func parseMem(name string) (memOp, bool) {
 		return op, false
 	}
 	op.atomic = f(op.wide)
-	op.cmp = strings.HasSuffix(verb, "cmpswap")
+	op.cmp = strings.HasSuffix(verb, "cmpswap") || verb == "mskor" || verb == "wrap"
 	op.size = 4
 	if op.wide {
 		op.size = 8
@@ -113,8 +119,10 @@ func (d *decoder) memory(u *uop, dep *deps) error {
 	case rdna2.SMEM:
 		return d.smem(u, f.Mnemonic)
 	case rdna2.MUBUF:
-		u.unit, u.class, u.fn = unitControl, ClassBranch, execInvalidate
-		return nil
+		if f.NumOps == 0 {
+			u.unit, u.class, u.fn = unitControl, ClassBranch, execInvalidate
+			return nil
+		}
 	}
 	if f.Mnemonic == rdna2.M_DS_NOP {
 		u.unit, u.class, u.fn = unitControl, ClassLDS, execNop
@@ -130,6 +138,16 @@ func (d *decoder) memory(u *uop, dep *deps) error {
 	x.mem = &op
 	u.imm = in.Offset
 	switch {
+	case f.Format == rdna2.MUBUF:
+		u.unit, u.class, u.fn = unitVMEM, ClassVMEM, execBuffer
+		op.offen, op.idxen = f.Has(rdna2.FlagOffEn), f.Has(rdna2.FlagIdxEn)
+		if op.atomic != nil && op.ret {
+			// The old value replaces the data.
+			u.b, u.bk = u.dst, srcV
+			dep.readV(dep.vw)
+		}
+	case op.mode == memFlat:
+		u.unit, u.class, u.fn = unitVMEM, ClassVMEM, execFlat
 	case op.mode == memSwizzle || op.mode == memPermute || op.mode == memBpermute:
 		u.unit, u.class, u.fn = unitLDS, ClassLDS, execPermute
 	case op.lds:
@@ -156,6 +174,18 @@ func (d *decoder) smem(u *uop, m rdna2.Mnemonic) error {
 		}
 		x.mem = &memOp{size: 4 * n}
 		u.fn = execSLoad
+	case rdna2.M_S_BUFFER_LOAD_DWORD, rdna2.M_S_BUFFER_LOAD_DWORDX2, rdna2.M_S_BUFFER_LOAD_DWORDX4, rdna2.M_S_BUFFER_LOAD_DWORDX8, rdna2.M_S_BUFFER_LOAD_DWORDX16:
+		if u.a > rdna2.TTMP0 {
+			return fmt.Errorf("a buffer descriptor in s%d", u.a)
+		}
+		x.mem = &memOp{size: 4 * int(x.form.Ops[0].Regs)}
+		u.fn = execSBufferLoad
+	case rdna2.M_S_MEMTIME:
+		x.mem = &memOp{size: 8, mode: memClock}
+		u.fn = execClock(0)
+	case rdna2.M_S_MEMREALTIME:
+		x.mem = &memOp{size: 8, mode: memClock}
+		u.fn = execClock(100_000_000) // the reference clock of RDNA2
 	case rdna2.M_S_GL1_INV, rdna2.M_S_DCACHE_INV:
 		u.unit, u.class, u.fn = unitControl, ClassBranch, execInvalidate
 	default:

@@ -398,7 +398,6 @@ func TestKernelErrors(t *testing.T) {
 		{WaveSize: 32, VGPRs: 8, Code: end, Entry: 4},
 		{WaveSize: 32, VGPRs: 8, Code: end, LDSBytes: 1 << 20},
 		{WaveSize: 32, VGPRs: 8, Code: end, ScratchBytes: -1},
-		{WaveSize: 32, VGPRs: 8, Code: end, User: UserQueuePtr},
 		{WaveSize: 32, VGPRs: 1, Code: end, WorkItemIDs: 2},
 	} {
 		k.Name = "k"

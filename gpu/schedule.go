@@ -8,13 +8,14 @@ type span struct {
 // deps are the registers an instruction reads and writes, for the scoreboard
 // and the checker.
 type deps struct {
-	vr  [4]span
+	vr  [5]span
 	sr  [6]span
 	vw  span
 	sw  [3]span // the destination, then VCC, EXEC or SCC written besides
 	nvr uint8
 	nsr uint8
 	nsw uint8
+	rel bool // M0 picks a register: any may be touched
 }
 
 func (d *deps) readV(s span) { d.vr[d.nvr] = s; d.nvr++ }
@@ -48,10 +49,10 @@ func (p *program) schedule(spec *Spec) {
 			continue
 		}
 		stop = min(stop, int32(i)+maxRun)
-		if u.class == ClassTrans || writesExec(&p.deps[i]) {
+		if u.class == ClassTrans || writesExec(&p.deps[i]) || p.deps[i].rel {
 			stop = int32(i) + 1
 			p.end[i] = stop
-			if u.class == ClassTrans {
+			if u.class == ClassTrans || p.deps[i].rel {
 				stop = int32(i)
 			}
 			continue

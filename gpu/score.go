@@ -4,6 +4,9 @@ import "github.com/nnsoc/nnsoc/sim"
 
 // ready is when the registers of an instruction are, at least t.
 func (w *wave) ready(d *deps, t int64) int64 {
+	if d.rel {
+		return max(t, w.vMax, w.sMax)
+	}
 	if w.vMax > t {
 		for _, s := range d.vr[:d.nvr] {
 			for r := int(s.reg); r < int(s.reg)+int(s.n); r++ {
@@ -31,6 +34,11 @@ func (w *wave) ready(d *deps, t int64) int64 {
 
 // wrote notes when scalar results are ready.
 func (w *wave) wrote(d *deps, t int64) {
+	if d.rel {
+		for r := range w.sReady {
+			w.sReady[r] = max(w.sReady[r], t)
+		}
+	}
 	for _, s := range d.sw[:d.nsw] {
 		for r := s.reg; r < s.reg+s.n && r <= sSCC; r++ {
 			w.sReady[r] = t
@@ -40,6 +48,11 @@ func (w *wave) wrote(d *deps, t int64) {
 }
 
 func (w *wave) wroteV(d *deps, t int64) {
+	if d.rel {
+		for r := range w.vReady[:w.m.p.k.VGPRs] {
+			w.vReady[r] = max(w.vReady[r], t)
+		}
+	}
 	if d.vw.n > 0 {
 		for r := int(d.vw.reg); r < int(d.vw.reg)+int(d.vw.n); r++ {
 			w.vReady[r] = t
@@ -76,6 +89,9 @@ func (w *wave) prepare(t int64, why sim.Reason) {
 			w.room(&w.vs, full)
 		} else {
 			w.room(&w.vm, full)
+		}
+		if u.x.mem.mode == memFlat {
+			w.room(&w.lgkm, full)
 		}
 	case unitLDS, unitSMEM:
 		w.room(&w.lgkm, full)

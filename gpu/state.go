@@ -77,8 +77,9 @@ type wave struct {
 
 	regs            []uint32
 	wg              *workgroup
-	id              int // in the work-group
-	scratch         []byte
+	id              int    // in the work-group
+	scratch         []byte // dword j of all lanes, then dword j+1
+	scratchBase     uint64 // its address
 	flat            uint64 // FLAT_SCRATCH
 	done, atBarrier bool
 	barrierPC       int32

@@ -168,6 +168,7 @@ func (m *machine) issue(s *simd) {
 		s.follow(s.pick)
 		return
 	}
+	m.at = t
 	if !w.checkRun(pc, pc+1) || !w.step(pc, u) {
 		return
 	}
@@ -188,6 +189,10 @@ func (m *machine) issue(s *simd) {
 		}
 	case unitSMEM:
 		s.free[unitSMEM] = t + 1
+		if u.x.mem.mode == memClock {
+			w.track(u, pc, t+int64(m.spec.Scalar.LatencyCycles), sim.StallL1)
+			break
+		}
 		done, from := s.cu.scalar.Access(m.clock.At(t), m.scalarAddr, u.x.mem.size, mem.Read)
 		m.count[cntScalarBytes] += int64(u.x.mem.size)
 		w.track(u, pc, max(m.clock.Cycle(done), t+1), from)

@@ -94,15 +94,38 @@ func (m *machine) issueVector(s *simd, w *wave, u *uop, pc int32, t int64) {
 	mask := w.mask()
 	op := u.x.mem
 	done, from := t+1, sim.StallL1
-	if mask != 0 {
-		done, from = m.vectorAccess(s.cu, t, mask, op)
+	if lds := mask & m.inLDS; lds != 0 {
+		busy := m.conflictCycles(&m.addr, lds, op.size, w.n)
+		done, from = m.ldsAccess(s.cu, t, busy), sim.StallScratchpad
+		m.count[cntLDSCycles] += busy
+		m.count[cntLDSBytes] += int64(op.size) * int64(bits.OnesCount64(lds))
+		mask &^= lds
 	}
+	if mask != 0 {
+		d, f := m.vectorAccess(s.cu, t, mask, op, w.n)
+		if d > done {
+			done, from = d, f
+		}
+	}
+	m.inLDS, m.swizzled = 0, false
 	q := &w.vm
 	if op.store || op.atomic != nil && !op.ret {
 		q = &w.vs
 	}
 	q.last = max(q.last, done)
 	w.track(u, pc, q.last, from)
+	if op.mode == memFlat {
+		w.trackGeneric(u, pc, q.last, from)
+	}
+}
+
+// ldsAccess takes the LDS for busy cycles from t on at the earliest and returns
+// when the data is there.
+func (m *machine) ldsAccess(c *cu, t, busy int64) int64 {
+	l := c.lds
+	begin := max(t, l.free)
+	l.free = begin + busy
+	return begin + max(busy-1, 0) + int64(m.spec.LDSLatency)
 }
 
 // halves is how many cycles a wave takes on a unit of 32 lanes.
@@ -129,10 +152,7 @@ func (m *machine) issueLDS(s *simd, w *wave, u *uop, pc int32, t int64) {
 		m.count[cntLDSBytes] += n
 		m.count[cntLDSCycles] += busy
 	}
-	l := s.cu.lds
-	begin := max(t, l.free)
-	l.free = begin + busy
-	done := begin + max(busy-1, 0) + int64(m.spec.LDSLatency)
+	done := m.ldsAccess(s.cu, t, busy)
 	w.lgkm.last = max(w.lgkm.last, done)
 	w.track(u, pc, w.lgkm.last, sim.StallScratchpad)
 }

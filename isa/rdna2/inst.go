@@ -4,25 +4,27 @@ package rdna2
 // have VGPR0 added in every field of Inst, whatever the width of the encoded
 // field.
 const (
-	SGPR0     = 0
-	VCC       = 106 // vcc_lo; with vcc_hi one mask of a wave64
-	VCCHi     = 107
-	TTMP0     = 108
-	M0        = 124
-	Null      = 125 // reads 0, drops writes
-	EXEC      = 126 // exec_lo
-	EXECHi    = 127
-	Const0    = 128 // 128+n is the integer n, 0 <= n <= 64
-	ConstM1   = 193 // 192+n is the integer -n, 1 <= n <= 16
-	ConstHalf = 240 // 0.5 -0.5 1 -1 2 -2 4 -4 follow each other
-	Const1    = 242
-	ConstInv  = 248 // 1/(2 pi)
-	VCCZ      = 251
-	EXECZ     = 252
-	SCC       = 253
-	LDSDirect = 254
-	LiteralK  = 255
-	VGPR0     = 256
+	SGPR0        = 0
+	VCC          = 106 // vcc_lo; with vcc_hi one mask of a wave64
+	VCCHi        = 107
+	TTMP0        = 108
+	M0           = 124
+	Null         = 125 // reads 0, drops writes
+	EXEC         = 126 // exec_lo
+	EXECHi       = 127
+	Const0       = 128 // 128+n is the integer n, 0 <= n <= 64
+	ConstM1      = 193 // 192+n is the integer -n, 1 <= n <= 16
+	SharedBase   = 235 // apertures of generic addresses: base and limit of LDS,
+	PrivateLimit = 238 // base and limit of scratch
+	ConstHalf    = 240 // 0.5 -0.5 1 -1 2 -2 4 -4 follow each other
+	Const1       = 242
+	ConstInv     = 248 // 1/(2 pi)
+	VCCZ         = 251
+	EXECZ        = 252
+	SCC          = 253
+	LDSDirect    = 254
+	LiteralK     = 255
+	VGPR0        = 256
 )
 
 // V is the code of vector register i.
