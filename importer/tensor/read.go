@@ -1,13 +1,13 @@
 package tensor
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/npy"
 )
 
 // Normalization maps a pixel 0..255 to a float input: (pixel - Mean) / Std.
@@ -44,7 +44,7 @@ func Read(path string, o *nn.Operand, n Normalization) ([]byte, error) {
 
 func decode(data []byte, o *nn.Operand, n Normalization) ([]byte, error) {
 	switch {
-	case bytes.HasPrefix(data, []byte(npyMagic)):
+	case npy.Is(data):
 		return decodeNpy(data, o)
 	case isImage(data):
 		return decodeImage(data, o, n)

@@ -1,0 +1,87 @@
+package npy
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestRoundTrip: what is written reads back the same.
+func TestRoundTrip(t *testing.T) {
+	for _, a := range []Array{
+		{Descr: "<f4", Shape: []int{2, 3}, Data: make([]byte, 24)},
+		{Descr: "|u1", Shape: []int{5}, Data: []byte{1, 2, 3, 4, 5}},
+		{Descr: "<f8", Shape: []int{}, Data: []byte("eightbyt")},
+		{Descr: "<i2", Shape: []int{0, 4}, Data: []byte{}},
+	} {
+		var b bytes.Buffer
+		if err := a.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Parse(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(&a, got); d != "" {
+			t.Error(d)
+		}
+		if at := b.Len() - len(a.Data); at%64 != 0 {
+			t.Errorf("elements begin at byte %d", at)
+		}
+	}
+}
+
+// TestErrors: files that cannot be taken are refused by name.
+func TestErrors(t *testing.T) {
+	file := func(header string, n int) []byte {
+		out := append([]byte(magic), 1, 0, byte(len(header)), 0)
+		return append(append(out, header...), make([]byte, n)...)
+	}
+	for _, c := range []struct {
+		data []byte
+		want string
+	}{
+		{nil, "does not begin"},
+		{[]byte(magic), "truncated"},
+		{append([]byte(magic), 9, 0, 1, 0, 0, 0), "version 9"},
+		{file("{", 0)[:11], "truncated"},
+		{file("{'descr': '<f4'}", 0), "lacks"},
+		{file("{'descr': '<f4', 'fortran_order': True, 'shape': (1,)}", 4), "column-major"},
+		{file("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", 4), "big-endian"},
+		{file("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", 4), `"|O"`},
+		{file("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 8), "8 bytes of elements"},
+		{file("{'descr': '<f4', 'fortran_order': False, 'shape': (4294967295, 4294967295, 4294967295)}", 8), "shape"},
+	} {
+		if _, err := Parse(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.data, err, c.want)
+		}
+	}
+}
+
+// FuzzParse: no input makes Parse panic, and an array it takes has the bytes of
+// its shape.
+func FuzzParse(f *testing.F) {
+	var b bytes.Buffer
+	if err := (&Array{Descr: "<f4", Shape: []int{1, 2}, Data: make([]byte, 8)}).Write(&b); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := Parse(data)
+		if err != nil {
+			return
+		}
+		n, err := a.ElementBytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range a.Shape {
+			n *= d
+		}
+		if n != len(a.Data) {
+			t.Fatalf("shape %v of %s with %d bytes", a.Shape, a.Descr, len(a.Data))
+		}
+	})
+}
