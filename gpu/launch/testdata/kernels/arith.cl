@@ -146,6 +146,7 @@ KERNEL(doubles) {
 }
 
 KERNEL(halves) {
+#pragma clang fp contract(off)
   uint i = GID;
   if (i >= n) return;
   half x = (half)(flt(a[i]) * 0.01f), y = (half)(flt(b[i]) * 0.01f);

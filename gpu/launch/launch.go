@@ -1,0 +1,146 @@
+// Package launch runs kernels of code objects on a GPU core as a runtime would:
+// it loads the code, lays out the kernel arguments with the hidden ones that the
+// metadata asks for, and maps the buffers.
+package launch
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// Where things lie in the address space of a launch.
+const (
+	codeBase   = 0x7C00_0000_0000
+	bufferBase = 0x10_0000_0000
+	bufferGap  = 64 << 10 // unmapped, so that an access beyond a buffer is seen
+)
+
+// DefaultMaxInstructions is the watchdog of a launch in wave instructions: about
+// a minute of simulation.
+const DefaultMaxInstructions = 1 << 30
+
+// Launch is one run of a kernel.
+type Launch struct {
+	File   *codeobject.File
+	Kernel string
+	Groups [3]int // work-groups per dimension
+	Block  [3]int // work-items of a work-group per dimension
+	Args   []Arg  // the explicit ones, in order
+
+	// MaxInstructions ends the run with an error after that many wave
+	// instructions; 0 means DefaultMaxInstructions.
+	MaxInstructions int64
+	Functional      bool // no timing
+}
+
+// Run executes the launch. The buffers of the arguments hold the results
+// afterwards. An error of the program is a *gpu.Fault.
+func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) {
+	k, err := l.File.Kernel(l.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.check(k); err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
+	}
+	space := &mem.Space{}
+	segs, err := l.File.Load(codeBase)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range segs {
+		if s.Exec {
+			continue
+		}
+		if err := space.Map(mem.Segment{Name: fmt.Sprintf("segment %d of the code object", i), Base: s.Addr, Data: s.Data, ReadOnly: !s.Write}); err != nil {
+			return nil, err
+		}
+	}
+	at := uint64(bufferBase)
+	for i := range l.Args {
+		a := &l.Args[i]
+		if a.Buffer == nil {
+			continue
+		}
+		a.addr = at
+		if err := space.Map(mem.Segment{Name: fmt.Sprintf("argument %d", i), Base: at, Data: a.Buffer}); err != nil {
+			return nil, err
+		}
+		at += uint64(len(a.Buffer)+4095)&^4095 + bufferGap
+	}
+	kernarg, lds, err := l.kernarg(k)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
+	}
+	gk, err := l.kernel(k, segs)
+	if err != nil {
+		return nil, err
+	}
+	gk.LDSBytes += lds
+	limit := l.MaxInstructions
+	if limit <= 0 {
+		limit = DefaultMaxInstructions
+	}
+	d := gpu.Dispatch{Kernel: gk, Kernarg: kernarg, Workgroup: l.Block}
+	for i := range d.Grid {
+		d.Grid[i] = l.Groups[i] * l.Block[i]
+	}
+	return core.Run(space, []gpu.Dispatch{d}, gpu.Options{MaxInstructions: limit, Functional: l.Functional})
+}
+
+// check refuses shapes that the kernel was not compiled for.
+func (l *Launch) check(k *codeobject.Kernel) error {
+	items := 1
+	for i := range 3 {
+		if l.Groups[i] < 1 || l.Block[i] < 1 {
+			return fmt.Errorf("grid %v of work-groups %v: every dimension is at least 1", l.Groups, l.Block)
+		}
+		if l.Block[i] > 1024 || int64(l.Groups[i])*int64(l.Block[i]) > 1<<31-1 {
+			return fmt.Errorf("grid %v of work-groups %v: at most 1024 work-items in a work-group and 2^31-1 in a dimension", l.Groups, l.Block)
+		}
+		items *= l.Block[i]
+	}
+	m := k.Meta
+	if m == nil {
+		return nil
+	}
+	if m.Workgroup != [3]int{} && m.Workgroup != l.Block {
+		return fmt.Errorf("a work-group of %v, the kernel was compiled for %v", l.Block, m.Workgroup)
+	}
+	if m.MaxWorkgroup > 0 && items > m.MaxWorkgroup {
+		return fmt.Errorf("a work-group of %d work-items, the kernel was compiled for at most %d", items, m.MaxWorkgroup)
+	}
+	return nil
+}
+
+// kernel is the program as the core takes it.
+func (l *Launch) kernel(k *codeobject.Kernel, segs []codeobject.Segment) (*gpu.Kernel, error) {
+	for _, s := range segs {
+		if s.Exec && codeBase+k.Entry >= s.Addr && codeBase+k.Entry-s.Addr < uint64(len(s.Data)) {
+			code := s.Data
+			if pad := len(code) % 4; pad != 0 {
+				code = append(code, make([]byte, 4-pad)...)
+			}
+			gk, err := gpu.FromDescriptor(k.Name, &k.Descriptor, code, s.Addr, codeBase+k.Entry)
+			if err != nil {
+				return nil, err
+			}
+			if k.Descriptor.Properties&rdna2.PropDynamicStack != 0 && k.Descriptor.Scratch {
+				// Recursion, calls through pointers and arrays of variable size: the
+				// runtime of ROCm reserves at least this much per lane.
+				gk.ScratchBytes = max(gk.ScratchBytes, dynamicStackBytes)
+			}
+			return gk, nil
+		}
+	}
+	return nil, fmt.Errorf("kernel %s: entry %#x is not code", k.Name, k.Entry)
+}
+
+// dynamicStackBytes is the scratch of a lane for kernels whose stack the
+// compiler could not bound.
+const dynamicStackBytes = 16 << 10

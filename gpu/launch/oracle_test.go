@@ -1,0 +1,225 @@
+package launch
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// These tests compile the kernels of testdata/kernels with clang for gfx1030 and
+// for x86-64 and compare what both write, bit for bit unless slack says that
+// OpenCL allows an error.
+
+// testKernel is a kernel and the shape it runs with.
+type testKernel struct {
+	file, name string
+	groups     [3]int
+	block      [3]int
+	n          int
+	slack      uint32 // largest difference of a word, as an integer
+}
+
+func flat(file, name string, groups, block int) testKernel {
+	return testKernel{file: file, name: name, groups: [3]int{groups, 1, 1}, block: [3]int{block, 1, 1}, n: groups*block - 5}
+}
+
+var testKernels = []testKernel{
+	flat("basic.cl", "vadd", 5, 64), flat("basic.cl", "saxpy", 3, 100), flat("basic.cl", "ids", 4, 48),
+	{file: "basic.cl", name: "ids3", groups: [3]int{2, 3, 2}, block: [3]int{8, 4, 2}, n: 1 << 20},
+	flat("basic.cl", "collatz", 3, 64), flat("basic.cl", "switches", 4, 64), flat("basic.cl", "mandelbrot", 8, 64),
+	flat("basic.cl", "constants", 2, 96), flat("basic.cl", "blur", 3, 64),
+	{file: "local.cl", name: "sgemm", groups: [3]int{16, 1, 1}, block: [3]int{64, 1, 1}, n: 1024},
+	flat("local.cl", "reduce", 4, 256), flat("local.cl", "reducef", 4, 128), flat("local.cl", "scan", 2, 256),
+	{file: "local.cl", name: "transpose", groups: [3]int{3, 1, 1}, block: [3]int{64, 1, 1}, n: 768},
+	flat("local.cl", "localbytes", 3, 128), flat("local.cl", "histogram", 4, 128), flat("local.cl", "atomics", 3, 64), flat("local.cl", "localatomics", 3, 128),
+	flat("private.cl", "stack", 3, 64), flat("private.cl", "smallarray", 4, 64), flat("private.cl", "movrel", 5, 64), flat("private.cl", "bigstack", 2, 64),
+	flat("private.cl", "calls", 3, 64), flat("private.cl", "manyargs", 2, 64), flat("private.cl", "deepids", 3, 70), flat("private.cl", "genericptr", 3, 64),
+	flat("private.cl", "pointers", 2, 64), flat("private.cl", "copystruct", 2, 64),
+	flat("arith.cl", "divide", 4, 64), flat("arith.cl", "divide64", 3, 64), flat("arith.cl", "long64", 3, 64), flat("arith.cl", "bits", 3, 64),
+	flat("arith.cl", "bytes", 3, 64), flat("arith.cl", "shorts", 3, 64), flat("arith.cl", "packbytes", 3, 64), flat("arith.cl", "floats", 3, 64),
+	{file: "arith.cl", name: "fdivide", groups: [3]int{4, 1, 1}, block: [3]int{64, 1, 1}, n: 250, slack: 9},
+	{file: "arith.cl", name: "roots", groups: [3]int{4, 1, 1}, block: [3]int{64, 1, 1}, n: 250, slack: 8},
+	flat("arith.cl", "convert", 4, 64), flat("arith.cl", "doubles", 3, 64), flat("arith.cl", "halves", 3, 64), flat("arith.cl", "vectors", 1, 64),
+	flat("arith.cl", "dot8", 3, 64), flat("arith.cl", "softfloat", 3, 64),
+}
+
+// words is the size of each buffer.
+const words = 2048
+
+func inputs(seed uint64) []byte {
+	r := rand.New(rand.NewPCG(seed, 7))
+	b := make([]byte, 4*words)
+	for i := range words {
+		v := r.Uint32()
+		switch r.IntN(8) {
+		case 0:
+			v &= 0xFF
+		case 1:
+			v |= 0xFFFFFF00
+		}
+		binary.LittleEndian.PutUint32(b[4*i:], v)
+	}
+	return b
+}
+
+func pattern() []byte { return bytes.Repeat([]byte{0x5A, 0, 0, 0}, words) }
+
+// tool skips a test without the tool.
+func tool(t testing.TB, name string) string {
+	t.Helper()
+	p, err := exec.LookPath(name)
+	if err != nil {
+		t.Skip("skipped: needs " + name)
+	}
+	return p
+}
+
+func build(t testing.TB, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(tool(t, "clang-19"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("clang-19 %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+var clangGPU = []string{"-x", "cl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1030", "-nogpulib"}
+
+// hostResults runs all kernels on x86-64.
+func hostResults(t *testing.T) map[string][]byte {
+	dir := t.TempDir()
+	out := map[string][]byte{}
+	for _, k := range testKernels {
+		exe := filepath.Join(dir, k.file+".host")
+		if _, err := os.Stat(exe); err != nil {
+			build(t, "-x", "c", "-DHOST", "-O1", "-ffp-contract=on", "-mfma", "-Xclang", "-ffloat16-excess-precision=none", "-w", "-rdynamic", "-o", exe, filepath.Join("testdata/kernels", k.file), "testdata/kernels/host.c", "-x", "none", "-lm", "-ldl")
+		}
+		var files []string
+		for i, b := range [][]byte{inputs(1), inputs(2), pattern()} {
+			f := filepath.Join(dir, fmt.Sprint("buf", i))
+			if err := os.WriteFile(f, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, f)
+		}
+		args := []string{k.name}
+		for _, v := range append(append(k.groups[:], k.block[:]...), k.n) {
+			args = append(args, strconv.Itoa(v))
+		}
+		if msg, err := exec.Command(exe, append(args, files...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%s on the host: %v %s", k.name, err, msg)
+		}
+		b, err := os.ReadFile(files[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[k.name] = b
+	}
+	return out
+}
+
+func TestOracleClang(t *testing.T) {
+	tool(t, "clang-19")
+	tool(t, "ld.lld-19")
+	want := hostResults(t)
+	for _, flags := range [][]string{
+		{"-O0"}, {"-O1"}, {"-O2"}, {"-O3"}, {"-Os"}, {"-O0", "-mwavefrontsize64"}, {"-O2", "-mwavefrontsize64"},
+		{"-O1", "-mcode-object-version=4"}, {"-O0", "-mcode-object-version=6"}, {"-O0", "-mcumode", "-mcode-object-version=4"},
+		{"-O2", "-Xclang", "-target-feature", "-Xclang", "+enable-flat-scratch"}, {"-O0", "-Xclang", "-target-feature", "-Xclang", "+enable-flat-scratch"},
+	} {
+		t.Run(strings.Join(flags, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			files := map[string]*codeobject.File{}
+			for _, k := range testKernels {
+				f := files[k.file]
+				if f == nil {
+					out := filepath.Join(dir, k.file+".co")
+					build(t, append(append(append([]string(nil), clangGPU...), flags...), "-o", out, filepath.Join("testdata/kernels", k.file))...)
+					data, err := os.ReadFile(out)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if f, err = codeobject.Read(data); err != nil {
+						t.Fatal(err)
+					}
+					files[k.file] = f
+				}
+				for _, functional := range []bool{true, false} {
+					got, err := runTest(t, f, k, functional)
+					if err != nil {
+						t.Errorf("%s: %v", k.name, err)
+						break
+					}
+					if err := compareWords(got, want[k.name], k.slack); err != nil {
+						t.Errorf("%s (functional %v): %v", k.name, functional, err)
+						break
+					}
+				}
+			}
+		})
+	}
+}
+
+func runTest(t *testing.T, f *codeobject.File, k testKernel, functional bool) ([]byte, error) {
+	t.Helper()
+	out := pattern()
+	l := Launch{
+		File: f, Kernel: k.name, Groups: k.groups, Block: k.block, Functional: functional,
+		Args: []Arg{{Buffer: inputs(1)}, {Buffer: inputs(2)}, {Buffer: out}, {Value: binary.LittleEndian.AppendUint32(nil, uint32(k.n))}},
+	}
+	rep, err := l.Run(newCore(t))
+	if err != nil {
+		return nil, err
+	}
+	if !functional && (rep.Stalls.Total() != rep.Cycles || rep.Cycles == 0) {
+		t.Errorf("%s: stalls sum to %d of %d cycles", k.name, rep.Stalls.Total(), rep.Cycles)
+	}
+	return out, nil
+}
+
+func newCore(t testing.TB) *gpu.Core {
+	t.Helper()
+	core, err := gpu.New(gpu.DefaultSpec(), memory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return core
+}
+
+// memory answers after 100 ns.
+type memory struct{}
+
+func (memory) Access(t sim.Time, _ uint64, _ int, _ mem.Kind) (sim.Time, sim.Reason) {
+	return t + 100*sim.Nanosecond, sim.StallDRAM
+}
+func (memory) Reset() {}
+
+func compareWords(got, want []byte, slack uint32) error {
+	if len(got) != len(want) {
+		return fmt.Errorf("%d bytes, want %d", len(got), len(want))
+	}
+	bad := 0
+	var first error
+	for i := 0; i < len(got); i += 4 {
+		g, w := binary.LittleEndian.Uint32(got[i:]), binary.LittleEndian.Uint32(want[i:])
+		if d := g - w; d > slack && -d > slack {
+			if bad++; first == nil {
+				first = fmt.Errorf("word %d is %#x, want %#x", i/4, g, w)
+			}
+		}
+	}
+	if first != nil {
+		return fmt.Errorf("%w (%d words differ)", first, bad)
+	}
+	return nil
+}
