@@ -4,6 +4,7 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/gpu"
@@ -39,7 +40,8 @@ type Launch struct {
 }
 
 // Run executes the launch. The buffers of the arguments hold the results
-// afterwards. An error of the program is a *gpu.Fault.
+// afterwards. An error of the program is a *gpu.Fault whose PC is an address of the
+// file.
 func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) {
 	k, err := l.File.Kernel(l.Kernel)
 	if err != nil {
@@ -90,7 +92,12 @@ func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) {
 	for i := range d.Grid {
 		d.Grid[i] = l.Groups[i] * l.Block[i]
 	}
-	return core.Run(space, []gpu.Dispatch{d}, gpu.Options{MaxInstructions: limit, Functional: l.Functional})
+	rep, err := core.Run(space, []gpu.Dispatch{d}, gpu.Options{MaxInstructions: limit, Functional: l.Functional})
+	var fault *gpu.Fault
+	if errors.As(err, &fault) {
+		fault.PC += int(gk.Base - codeBase) // as in a listing of the file
+	}
+	return rep, err
 }
 
 // check refuses shapes that the kernel was not compiled for.

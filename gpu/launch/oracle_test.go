@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -129,12 +131,16 @@ func hostResults(t *testing.T) map[string][]byte {
 }
 
 func TestOracleClang(t *testing.T) {
+	if os.Getenv("NNSOC_ORACLE") == "" {
+		t.Skip("skipped: needs NNSOC_ORACLE=1, as make oracle sets it (two minutes)")
+	}
 	tool(t, "clang-19")
 	tool(t, "ld.lld-19")
 	want := hostResults(t)
 	for _, flags := range [][]string{
 		{"-O0"}, {"-O1"}, {"-O2"}, {"-O3"}, {"-Os"}, {"-O0", "-mwavefrontsize64"}, {"-O2", "-mwavefrontsize64"},
 		{"-O1", "-mcode-object-version=4"}, {"-O0", "-mcode-object-version=6"}, {"-O0", "-mcumode", "-mcode-object-version=4"},
+		{"-O0", "-c"}, {"-O2", "-c"}, {"-O0", "-S"}, {"-O3", "-S"}, {"-O1", "-S", "-mwavefrontsize64"},
 		{"-O2", "-Xclang", "-target-feature", "-Xclang", "+enable-flat-scratch"}, {"-O0", "-Xclang", "-target-feature", "-Xclang", "+enable-flat-scratch"},
 	} {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {
@@ -145,13 +151,7 @@ func TestOracleClang(t *testing.T) {
 				if f == nil {
 					out := filepath.Join(dir, k.file+".co")
 					build(t, append(append(append([]string(nil), clangGPU...), flags...), "-o", out, filepath.Join("testdata/kernels", k.file))...)
-					data, err := os.ReadFile(out)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if f, err = codeobject.Read(data); err != nil {
-						t.Fatal(err)
-					}
+					f = read(t, out, slices.Contains(flags, "-S"))
 					files[k.file] = f
 				}
 				for _, functional := range []bool{true, false} {
@@ -168,6 +168,34 @@ func TestOracleClang(t *testing.T) {
 			}
 		})
 	}
+}
+
+// read reads a code object, or assembles one from source, writes it and reads
+// what it has written.
+func read(t *testing.T, path string, source bool) *codeobject.File {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source {
+		u, err := asm.Assemble(string(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := u.Link()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err = f.ELF(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := codeobject.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 func runTest(t *testing.T, f *codeobject.File, k testKernel, functional bool) ([]byte, error) {

@@ -77,14 +77,19 @@ func (f *File) Kernel(name string) (*Kernel, error) {
 			return &f.Kernels[i], nil
 		}
 	}
-	var names []string
+	if len(f.Kernels) == 0 {
+		return nil, fmt.Errorf("no kernel %q: the file has none", name)
+	}
+	return nil, fmt.Errorf("no kernel %q: the file has %s", name, strings.Join(f.Names(), ", "))
+}
+
+// Names are the names of the kernels.
+func (f *File) Names() []string {
+	var out []string
 	for i := range f.Kernels {
-		names = append(names, f.Kernels[i].Name)
+		out = append(out, f.Kernels[i].Name)
 	}
-	if len(names) == 0 {
-		return nil, fmt.Errorf("codeobject: no kernel %q: the file has none", name)
-	}
-	return nil, fmt.Errorf("codeobject: no kernel %q: the file has %s", name, strings.Join(names, ", "))
+	return out
 }
 
 // Load returns the segments as they are when the file lies at base. Their Addr

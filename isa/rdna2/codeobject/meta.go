@@ -154,3 +154,12 @@ func kernelsOf(root map[string]any) ([]Meta, error) {
 	}
 	return out, top.err
 }
+
+// PackMetadata is the note of metadata given as maps, lists, strings, booleans
+// and integers, after checking what this package reads of it.
+func PackMetadata(root map[string]any) ([]byte, error) {
+	if _, err := kernelsOf(root); err != nil {
+		return nil, err
+	}
+	return pack(nil, root), nil
+}

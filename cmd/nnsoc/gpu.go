@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+func newGPUCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "gpu",
+		Short: "run, assemble and inspect RDNA2 kernels",
+		Example: "  nnsoc gpu exec kernels.co --kernel vadd --grid 16 --block 64 --arg buf:a.npy --arg buf:b.npy --arg new:f4:1024 --arg i32:1024 --save 2:out.npy\n" +
+			"  nnsoc gpu asm kernels.s -o kernels.co\n  nnsoc gpu disasm kernels.co",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newGPUExec(a), newGPUAsm(a), newGPUDisasm(a))
+	return cmd
+}
+
+// gpuCore is the GPU of the chosen SoC, cold.
+func (a *app) gpuCore() (*gpu.Core, error) {
+	c, err := soc.Load(a.soc)
+	if err != nil {
+		return nil, usage(err)
+	}
+	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
+	if err != nil {
+		return nil, usage(err)
+	}
+	memory, _, err := c.NewPath("gpu", c.GPU.MemoryNs)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return gpu.New(spec, memory)
+}
+
+// isSource reports whether the file of that path is assembly source: named so,
+// or standard input that is no ELF file.
+func isSource(path string, data []byte) bool {
+	switch filepath.Ext(path) {
+	case ".s", ".S", ".asm":
+		return true
+	}
+	return path == "-" && !bytes.HasPrefix(data, []byte(elf.ELFMAG))
+}

@@ -1,0 +1,411 @@
+package asm
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
+)
+
+const absolute = codeobject.Absolute
+
+// Limits of macros and repetitions.
+const (
+	maxNesting  = 64
+	maxExpanded = 16 << 20 // bytes of text
+)
+
+// macro is a .macro.
+type macro struct {
+	params []string
+	preset map[string]string
+	body   []string
+}
+
+// later reports whether the source defines the name somewhere.
+func (a *assembler) later(name string) bool {
+	_, ok := a.types["\x00"+name]
+	return ok
+}
+
+// run assembles the lines of a source.
+func (a *assembler) run(src string) error {
+	if len(src) > maxBytes {
+		return fmt.Errorf("a source of %d bytes, at most %d", len(src), maxBytes)
+	}
+	lines, err := stripComments(src)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		for {
+			name, rest, ok := cutLabel(strings.TrimSpace(l))
+			if !ok {
+				break
+			}
+			a.types["\x00"+name], l = "", rest
+		}
+		word, rest, _ := strings.Cut(strings.TrimSpace(l), " ")
+		switch word {
+		case ".set", ".equ", ".equiv":
+			name, _, _ := strings.Cut(rest, ",")
+			a.types["\x00"+strings.TrimSpace(name)] = ""
+		case ".extern", ".globl", ".global":
+			a.types["\x00"+strings.TrimSpace(rest)] = ""
+		}
+	}
+	return a.lines(lines, 0)
+}
+
+// stripComments splits a source into lines without comments.
+func stripComments(src string) ([]string, error) {
+	var out []string
+	inside := false // of /* */
+	for n, line := range strings.Split(src, "\n") {
+		line = strings.TrimRight(line, "\r")
+		var b strings.Builder
+		quoted := false
+	scan:
+		for i := 0; i < len(line); i++ {
+			c := line[i]
+			switch {
+			case inside:
+				if strings.HasPrefix(line[i:], "*/") {
+					inside = false
+					i++
+				}
+			case quoted:
+				b.WriteByte(c)
+				if c == '\\' && i+1 < len(line) {
+					i++
+					b.WriteByte(line[i])
+				} else if c == '"' {
+					quoted = false
+				}
+			case c == '"':
+				quoted = true
+				b.WriteByte(c)
+			case strings.HasPrefix(line[i:], "/*"):
+				inside = true
+				i++
+				b.WriteByte(' ')
+			case c == ';', strings.HasPrefix(line[i:], "//"), c == '#' && strings.TrimSpace(b.String()) == "":
+				break scan
+			case c == '\t':
+				b.WriteByte(' ')
+			default:
+				b.WriteByte(c)
+			}
+		}
+		if quoted {
+			return nil, &Error{n + 1, "a string is not closed"}
+		}
+		out = append(out, b.String())
+	}
+	if inside {
+		return nil, &Error{len(out), "a comment is not closed"}
+	}
+	return out, nil
+}
+
+// lines handles lines, the first of which is at line base+1 of the file; with
+// base < 0 they are the text of a macro.
+func (a *assembler) lines(lines []string, base int) error {
+	if a.depth++; a.depth > maxNesting {
+		return errors.New("macros and repetitions are nested too deeply")
+	}
+	defer func() { a.depth-- }()
+	for i := 0; i < len(lines); i++ {
+		if base >= 0 {
+			a.line = base + i + 1
+		}
+		s := strings.TrimSpace(lines[i])
+		if a.inYAML {
+			if s == ".end_amdgpu_metadata" {
+				if err := a.metadata(); err != nil {
+					return err
+				}
+				continue
+			}
+			a.yaml = append(a.yaml, lines[i])
+			continue
+		}
+		word, rest, _ := strings.Cut(s, " ")
+		rest = strings.TrimSpace(rest)
+		if end, ok := bodies[word]; ok {
+			n, err := bodyEnd(lines, i, word, end)
+			if err != nil {
+				return err
+			}
+			if err := a.body(word, rest, lines[i+1:n]); err != nil {
+				return err
+			}
+			i = n
+			continue
+		}
+		if strings.HasPrefix(word, ".if") {
+			n, err := bodyEnd(lines, i, ".if", ".endif")
+			if err != nil {
+				return err
+			}
+			at, err := a.branchOf(lines[i:n+1], i, base)
+			if err != nil {
+				return err
+			}
+			if at[1] > at[0] {
+				b := -1
+				if base >= 0 {
+					b = base + i + at[0]
+				}
+				if err := a.lines(lines[i+at[0]:i+at[1]], b); err != nil {
+					return err
+				}
+			}
+			i = n
+			continue
+		}
+		if m := a.macros[word]; m != nil {
+			if err := a.expand(m, word, rest); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := a.statement(lines[i]); err != nil {
+			var e *Error
+			if errors.As(err, &e) {
+				return err
+			}
+			return &Error{a.line, err.Error()}
+		}
+	}
+	return nil
+}
+
+// bodies are the directives that a body follows, with what ends it.
+var bodies = map[string]string{".macro": ".endm", ".rept": ".endr", ".irp": ".endr"}
+
+// bodyEnd is the line that ends the body that begins at line i.
+func bodyEnd(lines []string, i int, begin, end string) (int, error) {
+	depth := 0
+	for n := i; n < len(lines); n++ {
+		word, _, _ := strings.Cut(strings.TrimSpace(lines[n]), " ")
+		switch {
+		case bodies[word] == end, begin == ".if" && strings.HasPrefix(word, ".if"):
+			depth++
+		case word == end, end == ".endm" && word == ".endmacro":
+			if depth--; depth == 0 {
+				return n, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("%s has no %s", begin, end)
+}
+
+// body handles .macro, .rept and .irp.
+func (a *assembler) body(word, rest string, body []string) error {
+	switch word {
+	case ".macro":
+		f := strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == ',' })
+		if len(f) == 0 {
+			return errors.New(".macro has no name")
+		}
+		m := &macro{body: body, preset: map[string]string{}}
+		for _, p := range f[1:] {
+			name, def, has := strings.Cut(p, "=")
+			name, _, _ = strings.Cut(name, ":")
+			m.params = append(m.params, name)
+			if has {
+				m.preset[name] = def
+			}
+		}
+		a.macros[f[0]] = m
+		return nil
+	case ".rept":
+		v, err := a.parse(rest)
+		if err != nil {
+			return err
+		}
+		n, ok := a.constant(v)
+		if !ok || n < 0 || n > 1<<20 {
+			return fmt.Errorf(".rept %s: want a count up to 2^20", rest)
+		}
+		for range n {
+			if err := a.expandBody(body, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	name, list, _ := strings.Cut(rest, ",")
+	for _, v := range splitOperands(list) {
+		if err := a.expandBody(body, map[string]string{strings.TrimSpace(name): v}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expand uses a macro.
+func (a *assembler) expand(m *macro, name, rest string) error {
+	args := map[string]string{}
+	for k, v := range m.preset {
+		args[k] = v
+	}
+	if rest != "" {
+		for i, v := range splitOperands(rest) {
+			if key, val, ok := strings.Cut(v, "="); ok && hasParam(m, strings.TrimSpace(key)) {
+				args[strings.TrimSpace(key)] = strings.TrimSpace(val)
+				continue
+			}
+			if i >= len(m.params) {
+				return &Error{a.line, fmt.Sprintf("%s takes %d arguments", name, len(m.params))}
+			}
+			args[m.params[i]] = v
+		}
+	}
+	for _, p := range m.params {
+		if _, ok := args[p]; !ok {
+			args[p] = ""
+		}
+	}
+	return a.expandBody(m.body, args)
+}
+
+func hasParam(m *macro, name string) bool {
+	for _, p := range m.params {
+		if p == name {
+			return true
+		}
+	}
+	return false
+}
+
+// expandBody assembles a body with \name replaced by its argument and \@ by a number
+// of the use.
+func (a *assembler) expandBody(body []string, args map[string]string) error {
+	use := a.uses
+	a.uses++
+	out := make([]string, len(body))
+	for i, l := range body {
+		out[i] = substituteArgs(l, args, use)
+		if a.text += len(out[i]) + 1; a.text > maxExpanded {
+			return fmt.Errorf("macros and repetitions become more than %d bytes", maxExpanded)
+		}
+	}
+	return a.lines(out, -1)
+}
+
+func substituteArgs(l string, args map[string]string, use int) string {
+	if strings.IndexByte(l, '\\') < 0 {
+		return l
+	}
+	var b strings.Builder
+	for i := 0; i < len(l); i++ {
+		if l[i] != '\\' || i+1 == len(l) {
+			b.WriteByte(l[i])
+			continue
+		}
+		if l[i+1] == '@' {
+			fmt.Fprint(&b, use)
+			i++
+			continue
+		}
+		if strings.HasPrefix(l[i+1:], "()") {
+			i += 2
+			continue
+		}
+		n := i + 1
+		for n < len(l) && isName(l[n]) && l[n] != '.' {
+			n++
+		}
+		if v, ok := args[l[i+1:n]]; ok {
+			b.WriteString(v)
+			i = n - 1
+			continue
+		}
+		b.WriteByte('\\')
+	}
+	return b.String()
+}
+
+// branchOf is the lines of the branch that is taken of .if ... .endif, relative
+// to the first of them.
+func (a *assembler) branchOf(lines []string, i, base int) ([2]int, error) {
+	depth, start := 0, -1
+	taken := false
+	for n, l := range lines {
+		word, rest, _ := strings.Cut(strings.TrimSpace(l), " ")
+		switch {
+		case strings.HasPrefix(word, ".if"):
+			if depth++; depth > 1 {
+				continue
+			}
+		case word == ".endif":
+			if depth--; depth > 0 {
+				continue
+			}
+			if start >= 0 {
+				return [2]int{start, n}, nil
+			}
+			return [2]int{}, nil
+		case depth == 1 && (word == ".else" || word == ".elseif"):
+		default:
+			continue
+		}
+		if start >= 0 {
+			return [2]int{start, n}, nil
+		}
+		if base >= 0 {
+			a.line = base + i + n + 1
+		}
+		ok := !taken
+		if word != ".else" && ok {
+			var err error
+			if ok, err = a.condition(word, rest); err != nil {
+				return [2]int{}, err
+			}
+		}
+		if ok {
+			taken, start = true, n+1
+		}
+	}
+	return [2]int{}, nil
+}
+
+// condition is the value of an .if or .elseif.
+func (a *assembler) condition(word, rest string) (bool, error) {
+	switch word {
+	case ".ifdef", ".ifndef":
+		_, ok := a.symbols[strings.TrimSpace(rest)]
+		return ok == (word == ".ifdef"), nil
+	case ".ifb", ".ifnb":
+		return (strings.TrimSpace(rest) == "") == (word == ".ifb"), nil
+	case ".ifc", ".ifnc":
+		x, y, _ := strings.Cut(rest, ",")
+		return (strings.TrimSpace(x) == strings.TrimSpace(y)) == (word == ".ifc"), nil
+	}
+	v, err := a.parse(rest)
+	if err != nil {
+		return false, err
+	}
+	n, ok := a.constant(v)
+	if !ok {
+		return false, fmt.Errorf("%s %s: not known here", word, rest)
+	}
+	switch word {
+	case ".if", ".elseif", ".ifne":
+		return n != 0, nil
+	case ".ifeq":
+		return n == 0, nil
+	case ".ifgt":
+		return n > 0, nil
+	case ".ifge":
+		return n >= 0, nil
+	case ".iflt":
+		return n < 0, nil
+	case ".ifle":
+		return n <= 0, nil
+	}
+	return false, fmt.Errorf("unknown directive %s", word)
+}
