@@ -9,14 +9,14 @@ import (
 
 // Layout of the private segment a dispatch's waves are pointed to.
 const (
-	packetBytes   = 64  // AQL kernel dispatch packet
-	queueBytes    = 256 // amd_queue_t
-	kernargOffset = packetBytes + queueBytes
+	queueBytes  = 256 // amd_queue_t, before argsWindow
+	packetBytes = 64  // AQL kernel dispatch packet, at argsWindow
 )
 
-// arguments builds that segment: packet, queue, kernel arguments.
+// arguments builds that segment: queue, packet, kernel arguments.
 func (m *machine) arguments(d *Dispatch) {
-	b := make([]byte, kernargOffset+len(d.Kernarg))
+	data := make([]byte, queueBytes+packetBytes+len(d.Kernarg))
+	queue, b := data[:queueBytes], data[queueBytes:]
 	le := binary.LittleEndian
 	dims := 1
 	for i := range 3 {
@@ -31,17 +31,17 @@ func (m *machine) arguments(d *Dispatch) {
 	le.PutUint64(b[40:], m.kernarg())
 	le.PutUint16(b[2:], uint16(dims))
 	// amd_queue_t: the high halves of the apertures.
-	le.PutUint32(b[packetBytes+0x40:], SharedAperture>>32)
-	le.PutUint32(b[packetBytes+0x44:], PrivateAperture>>32)
-	copy(b[kernargOffset:], d.Kernarg)
-	m.args = mem.Segment{Name: "arguments", Base: argsWindow, Data: b, ReadOnly: true}
+	le.PutUint32(queue[0x40:], SharedAperture>>32)
+	le.PutUint32(queue[0x44:], PrivateAperture>>32)
+	copy(b[packetBytes:], d.Kernarg)
+	m.args = mem.Segment{Name: "arguments", Base: QueueAddress, Data: data, ReadOnly: true}
 }
 
 func (m *machine) kernarg() uint64 {
 	if m.d.KernargAddr != 0 {
 		return m.d.KernargAddr
 	}
-	return argsWindow + kernargOffset
+	return argsWindow + packetBytes
 }
 
 // newWorkgroup makes the next work-group of the grid and its waves.

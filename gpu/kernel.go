@@ -26,7 +26,7 @@ const (
 // Addresses that kernel arguments may need.
 const (
 	// QueueAddress is what UserQueuePtr points to.
-	QueueAddress = argsWindow + packetBytes
+	QueueAddress = argsWindow - queueBytes
 
 	// SharedAperture and PrivateAperture begin the 4 GiB of generic addresses
 	// that mean the work-group's LDS and the lane's scratch. The values are

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 	"github.com/nnsoc/nnsoc/sim"
@@ -78,19 +79,9 @@ func inputs(seed uint64) []byte {
 
 func pattern() []byte { return bytes.Repeat([]byte{0x5A, 0, 0, 0}, words) }
 
-// tool skips a test without the tool.
-func tool(t testing.TB, name string) string {
-	t.Helper()
-	p, err := exec.LookPath(name)
-	if err != nil {
-		t.Skip("skipped: needs " + name)
-	}
-	return p
-}
-
 func build(t testing.TB, args ...string) {
 	t.Helper()
-	if out, err := exec.Command(tool(t, "clang-19"), args...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("clang-19", args...).CombinedOutput(); err != nil {
 		t.Fatalf("clang-19 %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
@@ -131,11 +122,7 @@ func hostResults(t *testing.T) map[string][]byte {
 }
 
 func TestOracleClang(t *testing.T) {
-	if os.Getenv("NNSOC_ORACLE") == "" {
-		t.Skip("skipped: needs NNSOC_ORACLE=1, as make oracle sets it (two minutes)")
-	}
-	tool(t, "clang-19")
-	tool(t, "ld.lld-19")
+	oracle.Need(t, "clang-19", "ld.lld-19")
 	want := hostResults(t)
 	for _, flags := range [][]string{
 		{"-O0"}, {"-O1"}, {"-O2"}, {"-O3"}, {"-Os"}, {"-O0", "-mwavefrontsize64"}, {"-O2", "-mwavefrontsize64"},
