@@ -34,8 +34,9 @@ func newCompile(a *app) *cobra.Command {
 	var device, output string
 	var listing, relaxed, hashes bool
 	cmd := &cobra.Command{
-		Use:   "compile [MODEL]...",
-		Short: "compile a network for one device and show its parts or its program",
+		Use:               "compile [MODEL]...",
+		ValidArgsFunction: completeModels,
+		Short:             "compile a network for one device and show its parts or its program",
 		Long: `compile lowers a network for one device and shows which operations run where and why
 an operation falls back to the CPU. With -S it prints the program: every instruction
 with its source operation and a cycle estimate. Without MODEL it takes the embedded

@@ -31,12 +31,17 @@ func readModel(name string) (*nn.Model, error) {
 		name, strings.Join(zoo.Similar(name, 4), ", ")))
 }
 
-// completeModel completes a MODEL argument: networks of the zoo and, by the
-// shell, files.
-func completeModel(_ *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+// completeModel completes the one MODEL argument of a command.
+func completeModel(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	return completeModels(cmd, args, prefix)
+}
+
+// completeModels completes a MODEL argument: networks of the zoo and, by the
+// shell, files.
+func completeModels(_ *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	for _, n := range zoo.Names() {
 		if strings.HasPrefix(n, prefix) {
