@@ -38,7 +38,7 @@ var layers = []struct {
 	{"npu", []string{"isa", "sim"}},
 	{"refcpu", []string{"hal/nn", "hal/opspec"}},
 	{"runtime", []string{"hal"}},
-	{"importer", []string{"hal/nn", "runtime"}},
+	{"importer", []string{"hal/nn", "hal/opspec", "refcpu"}},
 	{"bench", []string{"hal", "hal/devices", "runtime"}},
 	{"testvectors", []string{"hal", "runtime", "refcpu", "importer"}},
 	{"cmd", []string{""}},

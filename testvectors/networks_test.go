@@ -40,7 +40,7 @@ func loadNetwork(tb testing.TB, name string) *network {
 	if err != nil {
 		tb.Skip("skipped: needs shared data")
 	}
-	if n.model, err = tflite.Import(b); err != nil {
+	if n.model, err = tflite.Import(b, nil); err != nil {
 		tb.Fatal(err)
 	}
 	if err := validate.Model(n.model); err != nil {

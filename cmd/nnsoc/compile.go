@@ -33,6 +33,7 @@ type stepEntry struct {
 func newCompile(a *app) *cobra.Command {
 	var device, output string
 	var listing, relaxed, hashes bool
+	var shapes shapeFlag
 	cmd := &cobra.Command{
 		Use:               "compile [MODEL]...",
 		ValidArgsFunction: completeModels,
@@ -52,15 +53,15 @@ networks, test-case documents and folders of these: equal hashes are equal progr
 				return err
 			}
 			if hashes {
-				if listing || output != "" {
-					return usage(errors.New("--hash prints no program: leave out -S and -o"))
+				if listing || output != "" || len(shapes.given) > 0 {
+					return usage(errors.New("--hash prints no program and takes files as they are: leave out -S, -o and --shape"))
 				}
 				return a.printHashes(m, args, device)
 			}
 			if len(args) > 1 {
 				return usage(errors.New("compile takes one MODEL, several only with --hash"))
 			}
-			model, err := compileModel(args, m, device)
+			model, err := compileModel(args, m, device, &shapes)
 			if err != nil {
 				return err
 			}
@@ -80,6 +81,7 @@ networks, test-case documents and folders of these: equal hashes are equal progr
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", nnrt.Auto, "device to compile for, or auto")
+	shapes.add(fl)
 	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
 	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
 	fl.BoolVar(&relaxed, "relaxed", false, "allow float32 operations to compute in float16")
@@ -90,9 +92,16 @@ networks, test-case documents and folders of these: equal hashes are equal progr
 
 // compileModel reads the model; the embedded default comes in the form that
 // the device supports.
-func compileModel(args []string, m *machine, device string) (*nn.Model, error) {
+func compileModel(args []string, m *machine, device string, shape *shapeFlag) (*nn.Model, error) {
 	if len(args) > 0 {
-		return readModel(args[0])
+		shapes, err := shape.parse()
+		if err != nil {
+			return nil, err
+		}
+		return readModel(args[0], shapes)
+	}
+	if err := shape.needModel(); err != nil {
+		return nil, err
 	}
 	w := &workload{
 		primary: &form{model: embeddedNetwork(true)},

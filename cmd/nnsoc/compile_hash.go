@@ -59,7 +59,7 @@ func (a *app) printHashes(m *machine, args []string, device string) error {
 			}
 			continue
 		}
-		model, err := readModel(path)
+		model, err := readModel(path, nil)
 		if err != nil { // the others are hashed all the same
 			r.Programs = append(r.Programs, hashEntry{Model: path, Error: err.Error()})
 			unreadable = err

@@ -114,7 +114,7 @@ func kernelsNetwork(path, name string) (*form, error) {
 			return nil, usage(fmt.Errorf("network %q is none of %s", name, strings.Join(networkNames(), ", ")))
 		}
 	}
-	m, err := readModel(path)
+	m, err := readModel(path, nil)
 	if err != nil {
 		return nil, err
 	}

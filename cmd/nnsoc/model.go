@@ -16,16 +16,20 @@ import (
 
 // readModel returns what a MODEL argument names: a file where there is one,
 // otherwise a network of the zoo. Every command that takes a MODEL calls it.
-func readModel(name string) (*nn.Model, error) {
+// Inputs of a file take other shapes than its own by name.
+func readModel(name string, shapes map[string][]uint32) (*nn.Model, error) {
 	if info, err := os.Stat(name); err == nil && !info.IsDir() || name == "" {
-		return importModel(name)
+		return importModel(name, shapes)
 	}
 	if n, ok := zoo.Find(name); ok {
+		if len(shapes) > 0 {
+			return nil, usage(fmt.Errorf("--shape needs a model file, %s is built with shapes of its own", name))
+		}
 		return n.Build()
 	}
 	_, err := os.Stat(name)
 	if !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name || filepath.Ext(name) == ".tflite" {
-		return importModel(name) // says what is wrong with the file
+		return importModel(name, shapes) // says what is wrong with the file
 	}
 	return nil, usage(fmt.Errorf("open %s: no such file, nor a network of \"nnsoc models\"; similar ones: %s",
 		name, strings.Join(zoo.Similar(name, 4), ", ")))

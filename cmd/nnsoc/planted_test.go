@@ -9,11 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	flatbuffers "github.com/google/flatbuffers/go"
-
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/importer/tflite/schema"
+	"github.com/nnsoc/nnsoc/importer/tflite/tflitetest"
 )
 
 // plants are faults in the first output of an execution, float32 of at least
@@ -101,55 +99,13 @@ func command(plant func(*hal.Request, *hal.Result), args ...string) (code int, s
 // reluNetwork writes a TensorFlow Lite network of one RELU on four floats.
 func reluNetwork(t *testing.T) string {
 	t.Helper()
-	b := flatbuffers.NewBuilder(256)
-	ints := func(v ...int32) flatbuffers.UOffsetT {
-		b.StartVector(4, len(v), 4)
-		for i := len(v) - 1; i >= 0; i-- {
-			b.PrependInt32(v[i])
-		}
-		return b.EndVector(len(v))
-	}
-	one := func(o ...flatbuffers.UOffsetT) flatbuffers.UOffsetT {
-		b.StartVector(4, len(o), 4)
-		for i := len(o) - 1; i >= 0; i-- {
-			b.PrependUOffsetT(o[i])
-		}
-		return b.EndVector(len(o))
-	}
-	schema.BufferStart(b)
-	buffers := one(schema.BufferEnd(b))
-	tensor := func(name string) flatbuffers.UOffsetT {
-		n, shape := b.CreateString(name), ints(1, 4)
-		schema.TensorStart(b)
-		schema.TensorAddName(b, n)
-		schema.TensorAddShape(b, shape)
-		return schema.TensorEnd(b)
-	}
-	tensors := one(tensor("x"), tensor("y"))
-	in, out := ints(0), ints(1)
-	schema.OperatorStart(b)
-	schema.OperatorAddInputs(b, in)
-	schema.OperatorAddOutputs(b, out)
-	operators := one(schema.OperatorEnd(b))
-	schema.SubGraphStart(b)
-	schema.SubGraphAddTensors(b, tensors)
-	schema.SubGraphAddInputs(b, in)
-	schema.SubGraphAddOutputs(b, out)
-	schema.SubGraphAddOperators(b, operators)
-	subgraphs := one(schema.SubGraphEnd(b))
-	const relu = 19
-	schema.OperatorCodeStart(b)
-	schema.OperatorCodeAddDeprecatedBuiltinCode(b, relu)
-	schema.OperatorCodeAddBuiltinCode(b, relu)
-	codes := one(schema.OperatorCodeEnd(b))
-	schema.ModelStart(b)
-	schema.ModelAddVersion(b, 3)
-	schema.ModelAddOperatorCodes(b, codes)
-	schema.ModelAddSubgraphs(b, subgraphs)
-	schema.ModelAddBuffers(b, buffers)
-	b.FinishWithFileIdentifier(schema.ModelEnd(b), []byte("TFL3"))
+	shape := []int32{1, 4}
+	m := tflitetest.Model{Subgraphs: []tflitetest.Subgraph{{
+		Tensors: []tflitetest.Tensor{{Name: "x", Shape: shape}, {Name: "y", Shape: shape}}, Inputs: []int32{0}, Outputs: []int32{1},
+		Operators: []tflitetest.Operator{{Code: 19, Inputs: []int32{0}, Outputs: []int32{1}}}, // RELU
+	}}}
 	path := filepath.Join(t.TempDir(), "relu.tflite")
-	if err := os.WriteFile(path, b.FinishedBytes(), 0o600); err != nil {
+	if err := os.WriteFile(path, m.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -16,6 +16,7 @@ import (
 type runFlags struct {
 	devices    []string
 	inputs     []string
+	shapes     shapeFlag
 	labels     string
 	relaxed    bool
 	functional bool
@@ -44,6 +45,7 @@ quantized form on the devices for 8-bit integers and in its float form on the GP
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.devices, "device", nil, "devices to run on: names of the SoC's devices, or auto (default: all)")
 	fl.StringSliceVar(&f.inputs, "input", nil, "picture, .npy or raw tensor, one per model input (default: reproducible noise)")
+	f.shapes.add(fl)
 	fl.StringVar(&f.labels, "labels", "", "text file with the name of class N on line N+1")
 	fl.BoolVar(&f.relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
@@ -19,14 +20,20 @@ type supportedReport struct {
 }
 
 type deviceSupported struct {
-	Device     string               `json:"device"`
-	Supported  int                  `json:"supported"`
-	Operations []operationSupported `json:"operations"`
+	Device    string `json:"device"`
+	Supported int    `json:"supported"`
+	// OperationShare is the part of the operations that the device takes, MACShare
+	// that of the multiply-accumulates; a network without any has none.
+	OperationShare float64              `json:"operation_share"`
+	MACs           int64                `json:"macs"`
+	MACShare       *float64             `json:"mac_share,omitempty"`
+	Operations     []operationSupported `json:"operations"`
 }
 
 type operationSupported struct {
 	Index     int      `json:"index"`
 	Type      string   `json:"type"`
+	MACs      int64    `json:"macs"`
 	Output    []uint32 `json:"output"`
 	Supported bool     `json:"supported"`
 	Reason    string   `json:"reason,omitempty"`
@@ -34,11 +41,13 @@ type operationSupported struct {
 
 func newSupported(a *app) *cobra.Command {
 	var devices []string
+	var shapes shapeFlag
 	cmd := &cobra.Command{
 		Use:   "supported [MODEL]",
 		Short: "list which operations of a network each device takes, and why not",
 		Long: `supported asks each device which operations of a network (.tflite) it can run and
-prints the answers operation by operation, with the reason where the answer is no.
+prints the answers operation by operation, with the reason where the answer is no, and
+the share of the operations and of the multiply-accumulates that each device takes.
 Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --declined.`,
 		Example:           "  nnsoc supported model.tflite --device dsp\n  nnsoc supported model.tflite --json",
 		Args:              atMostOne,
@@ -52,7 +61,7 @@ Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --dec
 			if err != nil {
 				return err
 			}
-			model, err := compileModel(args, m, nnrt.Auto)
+			model, err := compileModel(args, m, nnrt.Auto, &shapes)
 			if err != nil {
 				return err
 			}
@@ -71,15 +80,7 @@ Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --dec
 				if err != nil {
 					return fmt.Errorf("%s: %w", name, err)
 				}
-				s := deviceSupported{Device: name, Operations: []operationSupported{}}
-				for i, x := range answers {
-					op := &g.Operations[i]
-					s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), g.Operands[op.Outputs[0]].Dimensions, x.OK, x.Reason})
-					if x.OK {
-						s.Supported++
-					}
-				}
-				r.Devices = append(r.Devices, s)
+				r.Devices = append(r.Devices, coverage(name, g, answers))
 			}
 			if a.json {
 				return printJSON(a.out, r)
@@ -88,14 +89,40 @@ Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --dec
 		},
 	}
 	cmd.Flags().StringSliceVar(&devices, "device", nil, "devices to ask (default: all)")
+	shapes.add(cmd.Flags())
 	completeDevices(a, cmd)
 	return cmd
+}
+
+// coverage counts what a device takes of a network.
+func coverage(device string, g *nn.Subgraph, answers []hal.Support) deviceSupported {
+	s := deviceSupported{Device: device, Operations: []operationSupported{}}
+	var total int64
+	for i, x := range answers {
+		op, macs := &g.Operations[i], nnrt.OperationMACs(g, i)
+		total += macs
+		s.Operations = append(s.Operations, operationSupported{i, op.Type.String(), macs, g.Operands[op.Outputs[0]].Dimensions, x.OK, x.Reason})
+		if x.OK {
+			s.Supported++
+			s.MACs += macs
+		}
+	}
+	s.OperationShare = float64(s.Supported) / float64(max(len(answers), 1))
+	if total > 0 {
+		share := float64(s.MACs) / float64(total)
+		s.MACShare = &share
+	}
+	return s
 }
 
 func (r *supportedReport) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s: %d operations on %s\n", r.Model.Name, r.Model.Operations, r.SoC)
 	for _, d := range r.Devices {
-		fmt.Fprintf(w, "\n%s takes %d of %d\n", d.Device, d.Supported, r.Model.Operations)
+		fmt.Fprintf(w, "\n%s takes %d of %d operations (%.1f %%)", d.Device, d.Supported, r.Model.Operations, 100*d.OperationShare)
+		if d.MACShare != nil {
+			fmt.Fprintf(w, ", %.1f of %.1f million MACs (%.1f %%)", float64(d.MACs)/1e6, float64(r.Model.MACs)/1e6, 100**d.MACShare)
+		}
+		fmt.Fprintln(w)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, op := range d.Operations {
 			answer := "yes"

@@ -37,6 +37,9 @@ func newWorkload(args []string, f *runFlags) (*workload, error) {
 		if len(f.inputs) > 0 {
 			return nil, usage(errors.New("--input needs a MODEL"))
 		}
+		if err := f.shapes.needModel(); err != nil {
+			return nil, err
+		}
 		primary, err := newForm(embeddedNetwork(true), f)
 		if err != nil {
 			return nil, err
@@ -50,7 +53,11 @@ func newWorkload(args []string, f *runFlags) (*workload, error) {
 			return float, err
 		}}, nil
 	}
-	m, err := readModel(args[0])
+	shapes, err := f.shapes.parse()
+	if err != nil {
+		return nil, err
+	}
+	m, err := readModel(args[0], shapes)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +86,7 @@ func readModelFile(path string) ([]byte, error) {
 }
 
 // importModel reads a model file.
-func importModel(path string) (*nn.Model, error) {
+func importModel(path string, shapes map[string][]uint32) (*nn.Model, error) {
 	data, err := readModelFile(path)
 	if err != nil {
 		return nil, err
@@ -87,7 +94,7 @@ func importModel(path string) (*nn.Model, error) {
 	if err := compiledAhead(path, data); err != nil {
 		return nil, err
 	}
-	m, err := tflite.Import(data)
+	m, err := tflite.Import(data, &tflite.Options{Shapes: shapes})
 	if err != nil {
 		return nil, usage(fmt.Errorf("%s: %w", path, err))
 	}
@@ -107,21 +114,25 @@ func newForm(m *nn.Model, f *runFlags) (*form, error) {
 		return nil, usage(fmt.Errorf("%s: %w", m.Name, err))
 	}
 	g := &m.Main
-	if len(f.inputs) > 0 && len(f.inputs) != len(g.Inputs) {
-		return nil, usage(fmt.Errorf("%s has %d inputs, --input gives %d", m.Name, len(g.Inputs), len(f.inputs)))
+	positions := nnrt.GivenInputs(m)
+	if len(f.inputs) > 0 && len(f.inputs) != len(positions) {
+		return nil, usage(fmt.Errorf("%s has %d inputs, --input gives %d", m.Name, len(positions), len(f.inputs)))
 	}
-	for i, x := range g.Inputs {
+	var given [][]byte
+	for k, i := range positions {
 		if len(f.inputs) == 0 {
-			w.inputs = append(w.inputs, tensor.SyntheticInput(g, i, 0x9E3779B9^uint32(i)))
+			given = append(given, tensor.SyntheticInput(g, i, 0x9E3779B9^uint32(i)))
 			continue
 		}
-		b, err := tensor.Read(f.inputs[i], &g.Operands[x], f.norm)
+		b, err := tensor.Read(f.inputs[k], &g.Operands[g.Inputs[i]], f.norm)
 		if err != nil {
-			return nil, usage(fmt.Errorf("input %d: %w", i, err))
+			return nil, usage(fmt.Errorf("input %d: %w", k, err))
 		}
-		w.inputs = append(w.inputs, b)
+		given = append(given, b)
 	}
-	return w, nil
+	var err error
+	w.inputs, err = nnrt.NewStates(m).Inputs(given)
+	return w, err
 }
 
 // form is the form of the workload that a device runs: the one of which it

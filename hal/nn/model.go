@@ -22,6 +22,9 @@ type Model struct {
 	Name       string
 	Main       Subgraph
 	Referenced []Subgraph
+	// States are the values that repeated invocations carry on. The HAL knows
+	// them as inputs and outputs only.
+	States []State
 	// Relaxed permits float32 operations to compute with the range and
 	// precision of float16.
 	Relaxed bool
@@ -43,3 +46,12 @@ const (
 	PaddingSame  = 1
 	PaddingValid = 2
 )
+
+// State is a value that a model carries from one invocation to the next: its
+// caller feeds the output back as the input.
+type State struct {
+	Input  int // position in Main.Inputs
+	Output int // position in Main.Outputs
+	// Initial is the value of the first invocation; nil is all bytes zero.
+	Initial []byte
+}

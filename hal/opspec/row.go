@@ -2,6 +2,7 @@ package opspec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -292,4 +293,26 @@ func parseSlot(w string) (slot, error) {
 		return sl, fmt.Errorf("bad slot %q", w)
 	}
 	return sl, nil
+}
+
+// KeySlots reports which of n inputs carry data of the key type: those that
+// have it by the row's form for n inputs.
+func (r *Row) KeySlots(n int) []bool {
+	slots := make([]bool, n)
+	for _, s := range table()[r.Op].forms {
+		varAt, varLen := -1, 0
+		for i := range s.in {
+			if s.in[i].variadic {
+				varAt, varLen = i, n-(len(s.in)-1)
+			}
+		}
+		if varLen < 0 || varAt < 0 && !slices.Contains(s.ends, n) {
+			continue
+		}
+		for i := range slots {
+			slots[i] = s.in[slotOf(i, varAt, varLen)].class == classKey
+		}
+		break
+	}
+	return slots
 }

@@ -1,17 +1,33 @@
 // Package tflite reads TensorFlow Lite models (flatbuffers, identifier TFL3)
 // into nn.Model.
 //
-// A TFLite operator becomes the NNAPI operation of the same meaning; scalars
-// that TFLite keeps in option tables become constant operands. Types: uint8
-// becomes TENSOR_QUANT8_ASYMM, int8 TENSOR_QUANT8_ASYMM_SIGNED, int8 filters
-// with one scale per channel TENSOR_QUANT8_SYMM_PER_CHANNEL. TFLite's QUANTIZE
-// between two quantized types has no NNAPI twin: it becomes DEQUANTIZE to a
-// float32 temporary followed by QUANTIZE.
+// Each builtin operator has a row: its versions, its options and how it becomes
+// operations of NNAPI, one where both agree, a composition elsewhere. Rows
+// stand by family in builtins_*.go, custom operators in custom.go. What no
+// operations of NNAPI express has a row that says why, and a network with such
+// operators fails with the list of all of them.
+//
+// Shapes follow from the inputs, as in TensorFlow Lite: those that the file
+// states for other tensors serve only where execution decides. An operation of
+// constants is computed during the import by the reference CPU; that resolves
+// the arithmetic of shapes, float16 and sparse weights.
+//
+// Types: uint8 becomes TENSOR_QUANT8_ASYMM, int8 TENSOR_QUANT8_ASYMM_SIGNED,
+// int8 filters with one scale per channel TENSOR_QUANT8_SYMM_PER_CHANNEL, int16
+// TENSOR_QUANT16_SYMM. Wider integers are narrowed to int32; a value that does
+// not fit is an error. Operations that NNAPI lacks for a type compute in float32
+// (adapt.go). Float inputs of products with 8-bit weights are rounded as the
+// hybrid kernels round them (hybrid.go). A requantization is DEQUANTIZE followed
+// by QUANTIZE.
+//
+// Variable tensors and resource variables become inputs and outputs at the end
+// of the lists, paired in nn.Model.States. IF and WHILE become NNAPI's; their
+// subgraphs are converted for the shapes of each use. CALL_ONCE is run by the
+// import. Scalars are tensors of one element. Dimensions beyond the fourth are
+// merged into the first.
 //
 // Constants alias the file's bytes. Files are hostile until verified: offsets,
 // vector lengths, table counts, tensor sizes and operand indexes are checked
-// before use and an Error says where the first wrong one is.
-//
-// Field ids, type and operator codes are facts of the published format
-// (tensorflow/lite/schema/schema.fbs).
+// before use, time and memory are bounded, and an Error says where the first
+// wrong thing is.
 package tflite

@@ -1,16 +1,28 @@
 package tflite
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
+	"slices"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/importer/tflite/schema"
 )
 
-// maxActivationBytes bounds the tensors of a model that are not in its file.
-const maxActivationBytes = 1 << 29
+// Bounds of an import, far above what real networks need.
+const (
+	maxTensorBytes = 1 << 30 // of all activations and computed constants
+	maxOperations  = 1 << 18 // of all subgraphs
+	maxSubgraphs   = 1 << 10 // conversions of subgraphs
+	maxDepth       = 16      // of IF and WHILE in one another
+	maxFoldWork    = 1 << 31 // bytes and multiply-accumulates of constant folding
+)
+
+// Options steer Import. The zero value, or nil, imports the file as it is.
+type Options struct {
+	// Shapes gives inputs of the network other shapes than the file's, by name.
+	// Shapes of other tensors follow from the inputs.
+	Shapes map[string][]uint32
+}
 
 // Error is a model that cannot be imported.
 type Error struct {
@@ -30,236 +42,170 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Import reads a model file. The model's constants alias data, which must not
-// change afterwards. Every failure is an *Error.
-func Import(data []byte) (*nn.Model, error) {
-	v, err := verifyModel(data)
+// change afterwards. Every failure is an *Error; a network that NNAPI cannot
+// express fails with an *Unsupported in it.
+func Import(data []byte, o *Options) (*nn.Model, error) {
+	root, err := verifyModel(data)
 	if err != nil {
 		return nil, &Error{Err: err}
 	}
-	file := schema.GetRootAsModel(data, 0)
-	if file.Version() != 3 {
-		return nil, &Error{Err: fmt.Errorf("schema version %d, want 3", file.Version())}
+	if v := root.int("version"); v != 3 {
+		return nil, &Error{Err: fmt.Errorf("schema version %d, want 3", v)}
 	}
-	if n := file.SubgraphsLength(); n != 1 {
-		return nil, &Error{Err: fmt.Errorf("%d subgraphs; control flow is not supported", n)}
+	if root.tables("subgraphs") == 0 {
+		return nil, &Error{Err: fmt.Errorf("no subgraphs")}
 	}
-	im := &importer{v: v, file: file}
-	file.Subgraphs(&im.graph, 0)
-	if err := im.run(); err != nil {
+	im := &importer{data: data, root: root, rows: builtins(), model: &nn.Model{}, variables: map[string]*variable{}, refused: map[place]refusal{}}
+	if o != nil {
+		im.shapes = o.Shapes
+	}
+	if err := im.main(); err != nil {
 		return nil, err
 	}
-	return &nn.Model{Main: im.out}, nil
+	return im.model, nil
 }
 
-// importer converts the main subgraph. Operand indexes below the number of
-// tensors are those of the file, so reports can be matched with other tools;
-// scalars and temporaries that NNAPI needs in addition follow.
+// importer is one import.
 type importer struct {
-	v     *verifier
-	file  *schema.Model
-	graph schema.SubGraph
-	out   nn.Subgraph
-	bytes int64 // of tensors without data
+	data      []byte
+	root      table
+	rows      map[int]*builtin
+	shapes    map[string][]uint32
+	model     *nn.Model
+	variables map[string]*variable
+	refused   map[place]refusal
+	depth     int
+
+	// What the import has spent of its bounds.
+	bytes, foldWork       int64
+	operations, subgraphs int
 }
 
-func (im *importer) run() error {
-	im.out.Name = string(im.graph.Name())
-	for i := range im.graph.TensorsLength() {
-		o, err := im.tensor(i)
-		if err != nil {
-			return &Error{fmt.Sprintf("subgraph 0 tensor %d", i), err}
-		}
-		im.out.Operands = append(im.out.Operands, o)
+// main converts subgraph 0 and what it refers to.
+func (im *importer) main() (err error) {
+	g, err := im.open(0)
+	if err == nil {
+		err = g.convertMain()
 	}
-	mark := func(what string, n int, at func(int) int32, l nn.Lifetime, to *[]uint32) error {
-		for i := range n {
-			x := at(i)
-			if x < 0 || int(x) >= len(im.out.Operands) {
-				return &Error{"subgraph 0", fmt.Errorf("%s %d names tensor %d of %d", what, i, x, len(im.out.Operands))}
-			}
-			o := &im.out.Operands[x]
-			if o.Lifetime != nn.TemporaryVariable {
-				return &Error{"subgraph 0", fmt.Errorf("%s %d: tensor %d is already %v", what, i, x, o.Lifetime)}
-			}
-			if !o.Type.Valid() {
-				return &Error{fmt.Sprintf("subgraph 0 tensor %d", x), fmt.Errorf("%s of unsupported type %s", what, typeName(int8(-1-o.Type)))}
-			}
-			o.Lifetime = l
-			*to = append(*to, uint32(x))
-		}
-		return nil
+	if len(im.refused) > 0 {
+		return &Error{Err: im.unsupported()}
 	}
-	if err := mark("input", im.graph.InputsLength(), im.graph.Inputs, nn.SubgraphInput, &im.out.Inputs); err != nil {
+	if err != nil {
 		return err
 	}
-	if err := mark("output", im.graph.OutputsLength(), im.graph.Outputs, nn.SubgraphOutput, &im.out.Outputs); err != nil {
-		return err
-	}
-	if len(im.out.Outputs) == 0 {
-		return &Error{"subgraph 0", fmt.Errorf("no outputs")}
-	}
-	for i := range im.graph.OperatorsLength() {
-		var op schema.Operator
-		im.graph.Operators(&op, i)
-		if err := im.operator(i, &op); err != nil {
-			return err
-		}
+	g.sub.Name = g.table.text("name")
+	g.compact()
+	im.model.Main = g.sub
+	for i := range im.model.Referenced {
+		(&graph{im: im, sub: im.model.Referenced[i]}).compactInto(&im.model.Referenced[i])
 	}
 	return nil
 }
 
-// tensor types of the format that nn has, by code.
-var tensorTypes = map[int8]nn.OperandType{
-	0: nn.TensorFloat32, 1: nn.TensorFloat16, 2: nn.TensorInt32, 3: nn.TensorQuant8Asymm,
-	6: nn.TensorBool8, 9: nn.TensorQuant8AsymmSigned,
-}
-
-var tensorTypeNames = [...]string{
-	"FLOAT32", "FLOAT16", "INT32", "UINT8", "INT64", "STRING", "BOOL", "INT16", "COMPLEX64",
-	"INT8", "FLOAT64", "COMPLEX128", "UINT64", "RESOURCE", "VARIANT", "UINT32", "UINT16", "INT4",
-}
-
-func typeName(code int8) string {
-	if code >= 0 && int(code) < len(tensorTypeNames) {
-		return tensorTypeNames[code]
-	}
-	return fmt.Sprintf("type %d", code)
-}
-
-// tensor converts one tensor. A type that nn lacks is kept as -1-code: only an
-// operator that uses it makes the model unsupported.
-func (im *importer) tensor(i int) (nn.Operand, error) {
-	var t schema.Tensor
-	im.graph.Tensors(&t, i)
-	o := nn.Operand{Name: string(t.Name())}
-	typ, ok := tensorTypes[t.Type()]
-	if !ok {
-		o.Type = -1 - nn.OperandType(t.Type())
-		return o, nil
-	}
-	o.Type = typ
-	if t.ShapeLength() > 8 {
-		return o, fmt.Errorf("rank %d exceeds 8", t.ShapeLength())
-	}
-	for d := range t.ShapeLength() {
-		n := t.Shape(d)
-		if n <= 0 {
-			return o, fmt.Errorf("dimension %d is %d; dynamic and empty shapes are not supported", d, n)
+// convertMain gives the main subgraph its inputs, converts its operators and
+// takes its outputs and states.
+func (g *graph) convertMain() (err error) {
+	defer g.catch(&err)
+	im := g.im
+	inputs := g.table.vector("inputs")
+	var names []string
+	for k := range inputs.n {
+		t := g.tensorAt("input", k, inputs.int(k))
+		tensor := g.tensors[t]
+		name := tensor.text("name")
+		names = append(names, fmt.Sprintf("%q", name))
+		o, ok := g.declare(t)
+		if !ok {
+			im.refused[place{0, -1 - k}] = refusal{"input " + fmt.Sprintf("%q", name), "is a tensor of type " + typeName(tensor.int("type")) + ", which NNAPI lacks"}
+			o.Type = nn.TensorInt32
 		}
-		o.Dimensions = append(o.Dimensions, uint32(n))
-	}
-	size := o.Bytes()
-	if size < 0 {
-		return o, fmt.Errorf("shape %v is larger than the format allows", o.Dimensions)
-	}
-	if len(o.Dimensions) == 0 { // a scalar; NNAPI has it as a one-element tensor
-		o.Dimensions = []uint32{1}
-	}
-	if err := quantization(&o, &t); err != nil {
-		return o, err
-	}
-	if t.Buffer() >= uint32(im.file.BuffersLength()) {
-		return o, fmt.Errorf("buffer %d of %d", t.Buffer(), im.file.BuffersLength())
-	}
-	var b schema.Buffer
-	im.file.Buffers(&b, int(t.Buffer()))
-	if data := b.DataBytes(); len(data) > 0 {
-		if int64(len(data)) != size {
-			return o, fmt.Errorf("%v%v needs %d bytes, buffer %d has %d", o.Type, o.Dimensions, size, t.Buffer(), len(data))
+		shape := g.fileShape(t)
+		if s, ok := im.shapes[name]; ok {
+			shape = s
+			g.resized = true
 		}
-		o.Data, o.Lifetime = data, nn.ConstantReference
-		return o, nil
-	}
-	if t.IsVariable() {
-		return o, fmt.Errorf("variable tensors are not supported")
-	}
-	if im.bytes += size; im.bytes > maxActivationBytes {
-		return o, fmt.Errorf("activations exceed %d MiB", maxActivationBytes>>20)
-	}
-	return o, nil
-}
-
-// quantization takes scale and zero point. Several scales make an int8 tensor
-// SYMM_PER_CHANNEL; an int32 bias keeps its scales only when there is one.
-func quantization(o *nn.Operand, t *schema.Tensor) error {
-	q := t.Quantization(nil)
-	if q == nil || q.ScaleLength() == 0 {
-		if o.Type.IsQuant8() {
-			return fmt.Errorf("%v without a scale", o.Type)
-		}
-		return nil
-	}
-	if q.DetailsType() != 0 {
-		return fmt.Errorf("custom quantization is not supported")
-	}
-	for i := range q.ScaleLength() {
-		if s := q.Scale(i); !(s > 0) || math.IsInf(float64(s), 1) {
-			return fmt.Errorf("scale %d is %v", i, s)
-		}
-	}
-	for i := range q.ZeroPointLength() {
-		if z := q.ZeroPoint(i); z < -128 || z > 255 {
-			return fmt.Errorf("zero point %d is %d", i, z)
-		}
-	}
-	if n := q.ScaleLength(); n > 1 {
-		if o.Type == nn.TensorInt32 {
-			return nil // NNAPI derives it from input and filter
-		}
-		d := q.QuantizedDimension()
-		if o.Type != nn.TensorQuant8AsymmSigned || d < 0 || int(d) >= len(o.Dimensions) || o.Dimensions[d] != uint32(n) {
-			return fmt.Errorf("%d scales along dimension %d of %v%v", n, d, o.Type, o.Dimensions)
-		}
-		for i := range q.ZeroPointLength() {
-			if q.ZeroPoint(i) != 0 {
-				return fmt.Errorf("per-channel zero point %d is %d, want 0", i, q.ZeroPoint(i))
+		for d, n := range shape {
+			if n == 0 {
+				g.failf("input %q has the shape %v: dimension %d is open; --shape %s=... gives it", name, shape, d, name)
 			}
 		}
-		c := &nn.ChannelQuant{Dim: uint32(d), Scales: make([]float32, n)}
-		for i := range n {
-			c.Scales[i] = q.Scale(i)
-		}
-		o.Type, o.Channel = nn.TensorQuant8SymmPerChannel, c
-		return nil
+		g.input(t, o, shape)
 	}
-	switch {
-	case o.Type.IsQuant8():
-		if q.ZeroPointLength() > 0 {
-			o.ZeroPoint = int32(q.ZeroPoint(0))
+	for name := range im.shapes {
+		if !slices.Contains(names, fmt.Sprintf("%q", name)) {
+			g.failf("a shape is given for %q; the inputs are %s", name, strings.Join(names, ", "))
 		}
-		lo, hi := int32(0), int32(255)
-		if o.Type == nn.TensorQuant8AsymmSigned {
-			lo, hi = -128, 127
-		}
-		if o.ZeroPoint < lo || o.ZeroPoint > hi {
-			return fmt.Errorf("zero point %d of %v", o.ZeroPoint, o.Type)
-		}
-		o.Scale = q.Scale(0)
-	case o.Type == nn.TensorInt32:
-		o.Scale = q.Scale(0)
 	}
+	g.convertOperators()
+	g.takeOutputs()
+	g.takeStates()
 	return nil
 }
 
-// scalarOf adds a constant scalar operand and returns its index.
-func (im *importer) scalarOf(t nn.OperandType, bits uint32) uint32 {
-	var d [4]byte
-	binary.LittleEndian.PutUint32(d[:], bits)
-	return im.add(nn.Operand{Type: t, Lifetime: nn.ConstantCopy, Data: d[:t.ElementBytes()]})
-}
-
-func (im *importer) int32Of(v int32) uint32 { return im.scalarOf(nn.Int32, uint32(v)) }
-
-// int32s adds a constant one-dimensional INT32 tensor.
-func (im *importer) int32s(v []int32) uint32 {
-	d := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		d = binary.LittleEndian.AppendUint32(d, uint32(x))
+// open begins a subgraph of the file.
+func (im *importer) open(index int) (*graph, error) {
+	n := im.root.tables("subgraphs")
+	if index < 0 || index >= n {
+		return nil, &Error{Err: fmt.Errorf("subgraph %d of %d", index, n)}
 	}
-	return im.add(nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(len(v))}, Lifetime: nn.ConstantCopy, Data: d})
+	if im.subgraphs++; im.subgraphs > maxSubgraphs {
+		return nil, &Error{Err: fmt.Errorf("subgraphs are used more than %d times", maxSubgraphs)}
+	}
+	t := im.root.tableAt("subgraphs", index)
+	g := &graph{im: im, index: index, table: t, shape: map[uint32][]uint32{}, wide: map[uint32][]int64{}, known: map[string]uint32{}, handles: map[int]string{}}
+	count := t.tables("tensors")
+	g.tensors, g.value = make([]table, count), make([]uint32, count)
+	for i := range count {
+		g.tensors[i], g.value[i] = t.tableAt("tensors", i), none
+	}
+	return g, nil
 }
 
-func (im *importer) add(o nn.Operand) uint32 {
-	im.out.Operands = append(im.out.Operands, o)
-	return uint32(len(im.out.Operands) - 1)
+// place is an operator of the file; inputs of the network have negative
+// operator numbers.
+type place struct{ subgraph, operator int }
+
+// refusal is why something of a file has no NNAPI form.
+type refusal struct{ name, reason string }
+
+// Unsupported is the error of a network that NNAPI cannot express: all
+// operators that have no NNAPI form, and how often each occurs.
+type Unsupported struct {
+	Operators []UnsupportedOperator
+}
+
+// UnsupportedOperator is an operator without NNAPI form.
+type UnsupportedOperator struct {
+	Name   string // "CONV_3D"; an input of a type that NNAPI lacks is listed as `input "x"`
+	Count  int
+	Reason string
+}
+
+// Error implements error.
+func (u *Unsupported) Error() string {
+	list, total := make([]string, len(u.Operators)), 0
+	for i, o := range u.Operators {
+		total += o.Count
+		list[i] = fmt.Sprintf("%s (%d): %s", o.Name, o.Count, o.Reason)
+	}
+	return fmt.Sprintf("NNAPI cannot express %d parts of this network: %s", total, strings.Join(list, "; "))
+}
+
+// unsupported counts the refusals, in order of name and reason.
+func (im *importer) unsupported() *Unsupported {
+	counts := map[refusal]int{}
+	for _, r := range im.refused {
+		counts[r]++
+	}
+	u := &Unsupported{}
+	for r, n := range counts {
+		u.Operators = append(u.Operators, UnsupportedOperator{r.name, n, r.reason})
+	}
+	slices.SortFunc(u.Operators, func(a, b UnsupportedOperator) int {
+		if c := strings.Compare(a.Name, b.Name); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Reason, b.Reason)
+	})
+	return u
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/validate"
 )
 
 // models are the real networks in the shared folder, by folder name.
@@ -30,52 +31,33 @@ func models(tb testing.TB) map[string][]byte {
 	return m
 }
 
+// TestImportModels imports the networks of the shared data and validates them.
+// Operations are as many as the file's operators where each has one NNAPI twin.
 func TestImportModels(t *testing.T) {
-	// Operations by model; the others use operators outside the table and must
-	// say which.
-	want := map[string]struct {
-		operations int
-		err        string
-	}{
-		"mobilenet_v1_1.0_224_quant":    {31, ""},
-		"mobilenet_v1_0.25_128_quant":   {31, ""},
-		"mobilenet_v1_1.0_224_float_dq": {31, ""},
-		"mobilenet_v2_1.0_224_quant":    {66, ""},
-		"tf2_mobilenet_v2_1.0_224_ptq":  {72, ""},
-		"mlperf_tiny_ad_int8":           {10, ""},
-		"mlperf_tiny_ad_float":          {10, ""},
-		"mlperf_tiny_ic_resnet8_int8":   {16, ""},
-		"mlperf_tiny_ic_resnet8_float":  {16, ""},
-		"mlperf_tiny_kws_int8":          {13, ""},
-		"mlperf_tiny_vww_int8":          {31, ""},
-		"tflm_person_detect_int8":       {31, ""},
-		"tflm_hello_world_float":        {3, ""},
-		"ssd_mobilenet_v1_quant_nopost": {63, ""},
-		"face_landmark_float":           {0, "(PRELU): operator is not supported"},
-		"movie_review_text":             {0, "(GATHER): operator is not supported"},
-		"lstm_op_float":                 {0, "not supported"},
-		"mnist_lstm_float":              {0, "not supported"},
-		"nested_while":                  {0, "control flow is not supported"},
-		"synthetic_if_float":            {0, "control flow is not supported"},
+	operations := map[string]int{
+		"mobilenet_v1_1.0_224_quant": 31, "mobilenet_v1_0.25_128_quant": 31, "mobilenet_v1_1.0_224_float_dq": 31,
+		"mobilenet_v2_1.0_224_quant": 66, "mlperf_tiny_ad_int8": 10, "mlperf_tiny_ad_float": 10, "mlperf_tiny_ic_resnet8_int8": 16,
+		"mlperf_tiny_ic_resnet8_float": 16, "mlperf_tiny_kws_int8": 13, "mlperf_tiny_vww_int8": 31, "tflm_person_detect_int8": 31,
+		"tflm_hello_world_float": 3, "ssd_mobilenet_v1_quant_nopost": 63, "face_landmark_float": 97, "movie_review_text": 5,
+		"lstm_op_float": 1, "mnist_lstm_float": 4, "nested_while": 1, "synthetic_if_float": 3,
 	}
 	for name, data := range models(t) {
-		m, err := Import(data)
-		w, known := want[name]
-		switch {
-		case !known:
-			continue
-		case w.err != "" && (err == nil || !strings.Contains(err.Error(), w.err)):
-			t.Errorf("%s: error %v, want one with %q", name, err, w.err)
-		case w.err == "" && err != nil:
+		m, err := Import(data, nil)
+		if err != nil {
 			t.Errorf("%s: %v", name, err)
-		case w.err == "" && len(m.Main.Operations) != w.operations:
-			t.Errorf("%s: %d operations, want %d", name, len(m.Main.Operations), w.operations)
+			continue
+		}
+		if err := validate.Model(m); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if want, ok := operations[name]; ok && len(m.Main.Operations) != want {
+			t.Errorf("%s: %d operations, want %d", name, len(m.Main.Operations), want)
 		}
 	}
 }
 
 func TestPerChannel(t *testing.T) {
-	m, err := Import(models(t)["mlperf_tiny_kws_int8"])
+	m, err := Import(models(t)["mlperf_tiny_kws_int8"], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +79,7 @@ func TestPerChannel(t *testing.T) {
 func TestTruncated(t *testing.T) {
 	data := models(t)["tflm_hello_world_float"]
 	for n := range data {
-		m, err := Import(data[:n:n])
+		m, err := Import(data[:n:n], nil)
 		if err != nil {
 			continue
 		}
@@ -116,14 +98,14 @@ func TestDamaged(t *testing.T) {
 		for _, x := range []byte{0x00, 0x01, 0x7f, 0x80, 0xff} {
 			copy(buf, data)
 			buf[i] = x
-			Import(buf)
+			Import(buf, nil)
 		}
 	}
 }
 
 func TestNotAModel(t *testing.T) {
 	for _, s := range []string{"", "hello", "this is a text file, not a model\n", "\x20\x00\x00\x00TFL3", strings.Repeat("\xff", 100)} {
-		if _, err := Import([]byte(s)); err == nil || !strings.HasPrefix(err.Error(), "tflite: ") {
+		if _, err := Import([]byte(s), nil); err == nil || !strings.HasPrefix(err.Error(), "tflite: ") {
 			t.Errorf("%q: error %v", s, err)
 		}
 	}
@@ -136,7 +118,7 @@ func FuzzImport(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := Import(data)
+		m, err := Import(data, nil)
 		if err != nil {
 			return
 		}

@@ -25,7 +25,7 @@ func (m *model) cpuStep(n *Network, operators []int) (Step, error) {
 	if err != nil {
 		return s, err
 	}
-	s.CPU, err = tflite.Import(file)
+	s.CPU, err = tflite.Import(file, nil)
 	if err != nil {
 		return s, err
 	}

@@ -133,7 +133,7 @@ func network(t testing.TB, name string) (*nn.Model, []byte) {
 	if err != nil {
 		t.Skip("skipped: needs shared data")
 	}
-	m, err := tflite.Import(data)
+	m, err := tflite.Import(data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func TestNetworks(t *testing.T) {
 		if err != nil {
 			t.Skip("skipped: needs shared data")
 		}
-		m, err := tflite.Import(data)
+		m, err := tflite.Import(data, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

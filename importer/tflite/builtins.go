@@ -1,0 +1,350 @@
+package tflite
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tflite/internal/schema"
+)
+
+// builtin is the row of one builtin operator: what the format calls it, what it
+// takes and how it becomes operations of NNAPI. Rows stand in the files of
+// their families, builtins_*.go.
+type builtin struct {
+	code    int
+	name    string
+	version int // the highest whose meaning the row has
+	// inputs and outputs are how many an operator has, at least and at most;
+	// outputs are one where they are not given.
+	inputs, outputs [2]int
+	options         string // the table of the schema that its options are read from
+	convert         func(c *conversion)
+	// lacks says why NNAPI has no form of an operator without convert.
+	lacks string
+}
+
+// many bounds lists of inputs and outputs that the format leaves open.
+const many = 1 << 12
+
+// builtins are the rows by code.
+var builtins = sync.OnceValue(func() map[int]*builtin {
+	rows := map[int]*builtin{}
+	for _, family := range [][]builtin{
+		convBuiltins, mathBuiltins, activationBuiltins, shapeBuiltins, indexBuiltins, reduceBuiltins, recurrentBuiltins,
+		controlBuiltins, quantizationBuiltins, absentBuiltins,
+	} {
+		for i := range family {
+			r := &family[i]
+			if rows[r.code] != nil {
+				panic(fmt.Sprintf("tflite: two rows for operator %d", r.code))
+			}
+			if r.outputs == [2]int{} {
+				r.outputs = [2]int{1, 1}
+			}
+			rows[r.code] = r
+		}
+	}
+	return rows
+})
+
+// Codes of builtin operators that the importer itself knows.
+const customCode = 32
+
+// conversion is one operator of the file while it is converted.
+type conversion struct {
+	*graph
+	in []uint32 // operands, none where an input is omitted
+	// The file's tensors: outputs, inputs (-1 where omitted) and inner values.
+	outTensors, inTensors, innerTensors []int
+	options                             table
+	custom                              []byte // options of a custom operator
+	given                               int    // outputs that have a value
+}
+
+// convertOperators converts all operators of the subgraph in order.
+func (g *graph) convertOperators() {
+	for i := range g.table.tables("operators") {
+		g.operator(i, g.table.tableAt("operators", i))
+		g.where = ""
+	}
+}
+
+// operator converts one operator. What NNAPI cannot express is noted, and its
+// outputs take the shapes that the file states, so that the rest of the network
+// is looked at too.
+func (g *graph) operator(i int, op table) {
+	im := g.im
+	code, custom, version := g.opcode(i, op)
+	name := fmt.Sprintf("operator %d", code)
+	row := im.rows[code]
+	if row != nil {
+		name = row.name
+	}
+	if code == customCode {
+		name = fmt.Sprintf("CUSTOM %q", custom)
+		row = customs[custom]
+	}
+	g.where = fmt.Sprintf("subgraph %d operator %d (%s)", g.index, i, name)
+	if im.operations++; im.operations > maxOperations {
+		g.failf("more than %d operators", maxOperations)
+	}
+	c := &conversion{graph: g, custom: op.bytes("custom_options")}
+	mark := len(g.sub.Operations)
+	err := c.attempt(func() {
+		c.bindOutputs(op)
+		switch {
+		case row == nil && code == customCode:
+			g.refusef("the custom operator is not known")
+		case row == nil:
+			g.refusef("the operator is not known")
+		case row.convert == nil:
+			g.refusef("%s", row.lacks)
+		case version > row.version:
+			g.refusef("version %d is not known, versions to %d are", version, row.version)
+		}
+		c.bindInputs(op, row)
+		c.readOptions(op, row)
+		row.convert(c)
+		if c.given != len(c.outTensors) {
+			g.failf("%d of %d outputs have a value", c.given, len(c.outTensors))
+		}
+	})
+	if err == nil {
+		return
+	}
+	im.refused[place{g.index, i}] = refusal{name, err.reason}
+	g.sub.Operations = g.sub.Operations[:mark]
+	for _, t := range c.outTensors {
+		o, ok := g.declare(t)
+		if !ok {
+			o = nn.Operand{Type: nn.TensorInt32}
+		}
+		shape := g.fileShape(t)
+		o.Dimensions = held(shape)
+		g.value[t] = g.add(o)
+		g.setShape(g.value[t], shape)
+	}
+}
+
+// attempt runs f and returns the refusal it ends with.
+func (c *conversion) attempt(f func()) (r *refusal) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case refusal:
+			r = &e
+		default:
+			panic(e)
+		}
+	}()
+	f()
+	return nil
+}
+
+// opcode is the code of an operator, the name of a custom one and its version.
+func (g *graph) opcode(i int, op table) (code int, custom string, version int) {
+	k, n := op.int("opcode_index"), g.im.root.tables("operator_codes")
+	if k < 0 || k >= int64(n) {
+		g.where = fmt.Sprintf("subgraph %d operator %d", g.index, i)
+		g.failf("operator code %d of %d", k, n)
+	}
+	t := g.im.root.tableAt("operator_codes", int(k))
+	// Codes above 127 do not fit the field of old files; new files fill both.
+	code = int(max(t.int("builtin_code"), t.int("deprecated_builtin_code")))
+	return code, t.text("custom_code"), int(t.int("version"))
+}
+
+func (c *conversion) bindOutputs(op table) {
+	list := op.vector("outputs")
+	for k := range list.n {
+		c.outTensors = append(c.outTensors, c.tensorAt("output", k, list.int(k)))
+	}
+}
+
+// bindInputs loads the inputs and checks how many there are.
+func (c *conversion) bindInputs(op table, row *builtin) {
+	list := op.vector("inputs")
+	if n := len(c.outTensors); list.n < row.inputs[0] || list.n > row.inputs[1] || n < row.outputs[0] || n > row.outputs[1] {
+		c.failf("%d inputs and %d outputs, %d to %d and %d to %d needed", list.n, n, row.inputs[0], row.inputs[1], row.outputs[0], row.outputs[1])
+	}
+	for k := range list.n {
+		t := list.int(k)
+		if t == -1 {
+			c.in, c.inTensors = append(c.in, none), append(c.inTensors, -1)
+			continue
+		}
+		i := c.tensorAt("input", k, t)
+		c.inTensors = append(c.inTensors, i)
+		if c.tensors[i].int("type") == typeResource {
+			c.in = append(c.in, none) // a handle: its operators look it up by tensor
+			continue
+		}
+		c.in = append(c.in, c.load(i))
+	}
+	inner := op.vector("intermediates")
+	for k := range inner.n {
+		c.innerTensors = append(c.innerTensors, c.tensorAt("intermediate", k, inner.int(k)))
+	}
+}
+
+// readOptions opens the table of options that the row names. A file without
+// them has the initial values.
+func (c *conversion) readOptions(op table, row *builtin) {
+	if row.options == "" {
+		return
+	}
+	t := schema.Types()[row.options]
+	c.options = table{t: t}
+	kind := op.int("options_type") & 0xff
+	if kind == 0 || !op.has("options") {
+		return
+	}
+	if kind > int64(len(schema.OptionUnion)) || schema.OptionUnion[kind-1] != row.options {
+		c.failf("options of kind %d, want %s", kind, row.options)
+	}
+	u, ok, err := op.union("options", t)
+	if err != nil {
+		c.failf("%v", err)
+	}
+	if ok {
+		c.options = u
+	}
+}
+
+// x is input k, which must be there.
+func (c *conversion) x(k int) uint32 {
+	if k >= len(c.in) || c.in[k] == none {
+		c.failf("input %d is missing", k)
+	}
+	if w, ok := c.wide[c.in[k]]; ok {
+		c.refusef("input %d is a constant of %d-bit integers (%d elements) with values that do not fit 32 bits", k, 64, len(w))
+	}
+	return c.in[k]
+}
+
+// has reports whether input k is there.
+func (c *conversion) has(k int) bool { return k < len(c.in) && c.in[k] != none }
+
+// type of input k.
+func (c *conversion) typeOf(k int) nn.OperandType { return c.operand(c.x(k)).Type }
+
+// list is the value of input k, a constant of integers.
+func (c *conversion) list(k int) []int64 {
+	if !c.has(k) {
+		c.failf("input %d is missing", k)
+	}
+	l, ok := c.ints(c.in[k])
+	if !ok {
+		c.refusef("input %d (%q) is known only during execution, NNAPI needs it before", k, c.operand(c.in[k]).Name)
+	}
+	return l
+}
+
+// one is the value of input k, a constant of one integer.
+func (c *conversion) one(k int) int64 {
+	l := c.list(k)
+	if len(l) != 1 {
+		c.failf("input %d has %d elements, want 1", k, len(l))
+	}
+	return l[0]
+}
+
+// out is output k as an operand without value; its shape is what the file
+// knows of it for every input.
+func (c *conversion) out(k int) nn.Operand {
+	o := c.template(c.outTensors[k])
+	if shape := c.openShape(c.outTensors[k]); len(shape) > 0 {
+		o.Dimensions = held(shape)
+	}
+	return o
+}
+
+// give makes x the value of output k, converted to its type and quantization.
+func (c *conversion) give(k int, x uint32) {
+	t := c.outTensors[k]
+	y := c.to(x, c.out(k))
+	if y == x {
+		c.shapeLike(y, x)
+	}
+	o := c.operand(y)
+	if o.Lifetime == nn.TemporaryVariable {
+		o.Name = c.template(t).Name
+	}
+	if _, ok := c.shape[y]; !ok && len(o.Dimensions) == 1 && o.Dimensions[0] == 1 && c.tensors[t].vector("shape").n == 0 {
+		if o.Lifetime == nn.ConstantCopy || o.Lifetime == nn.ConstantReference {
+			y = c.add(*o) // constants of one element may be shared
+		}
+		c.shape[y] = nil
+	}
+	c.value[t] = y
+	c.given++
+}
+
+// result emits an operation on the operator's output.
+func (c *conversion) result(op nn.OperationType, in ...uint32) {
+	c.give(0, c.emit(op, c.out(0), in...))
+}
+
+// floats is input k in float32 or float16.
+func (c *conversion) floats(k int) uint32 {
+	x := c.x(k)
+	if c.operand(x).Type == nn.TensorFloat16 {
+		return x
+	}
+	return c.as(x, nn.TensorFloat32)
+}
+
+// scalarLike is a FLOAT32 or FLOAT16 scalar, as operations on x take it.
+func (g *graph) scalarLike(x uint32, v float32) uint32 {
+	if g.operand(x).Type == nn.TensorFloat16 {
+		return g.constant(nn.Operand{Type: nn.Float16, Data: binary.LittleEndian.AppendUint16(nil, half(v))})
+	}
+	return g.constant(nn.Operand{Type: nn.Float32, Data: binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))})
+}
+
+// activation is the operand of a fused activation and what else is to be done,
+// for one that NNAPI does not fuse.
+func (c *conversion) activation() (fused uint32, then func(uint32) uint32) {
+	code := c.options.int("activation")
+	then = func(x uint32) uint32 { return x }
+	switch {
+	case code >= 0 && code <= int64(nn.ActRelu6): // the codes of both agree
+		return c.int32Scalar(code), then
+	case code == 4:
+		return c.int32Scalar(0), func(x uint32) uint32 { return c.unary(nn.OpTanh, x) }
+	case code == 5:
+		return c.int32Scalar(0), c.sign
+	}
+	c.failf("fused activation %d is unknown", code)
+	return 0, nil
+}
+
+// activate applies the fused activation to x by operations of its own.
+func (c *conversion) activate(x uint32) uint32 {
+	_, then := c.activation()
+	ops := []nn.OperationType{nn.ActRelu: nn.OpRelu, nn.ActRelu1: nn.OpRelu1, nn.ActRelu6: nn.OpRelu6}
+	if code := c.options.int("activation"); code > 0 && code <= int64(nn.ActRelu6) {
+		o := *c.operand(x)
+		return c.emit(ops[code], o, x)
+	}
+	return then(x)
+}
+
+// padding is the operand of an implicit padding.
+func (c *conversion) padding() uint32 {
+	switch code := c.options.int("padding"); code {
+	case 0:
+		return c.int32Scalar(nn.PaddingSame)
+	case 1:
+		return c.int32Scalar(nn.PaddingValid)
+	default:
+		c.failf("padding %d is unknown", code)
+	}
+	return 0
+}
+
+// option is the operand of an int32 option.
+func (c *conversion) option(name string) uint32 { return c.int32Scalar(c.options.int(name)) }

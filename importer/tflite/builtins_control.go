@@ -1,0 +1,199 @@
+package tflite
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// controlBuiltins are the operators of control flow and of state.
+var controlBuiltins = []builtin{
+	{code: 118, name: "IF", version: 1, inputs: [2]int{1, many}, outputs: [2]int{1, many}, options: "IfOptions", convert: ifOperator},
+	{code: 119, name: "WHILE", version: 1, inputs: [2]int{1, many}, outputs: [2]int{1, many}, options: "WhileOptions", convert: whileOperator},
+	{code: 129, name: "CALL_ONCE", version: 1, inputs: [2]int{0, many}, outputs: [2]int{-1, many}, options: "CallOnceOptions", convert: callOnce},
+	{code: 142, name: "VAR_HANDLE", version: 1, inputs: [2]int{0, 0}, options: "VarHandleOptions", convert: varHandle},
+	{code: 143, name: "READ_VARIABLE", version: 1, inputs: [2]int{1, 1}, convert: readVariable},
+	{code: 144, name: "ASSIGN_VARIABLE", version: 1, inputs: [2]int{2, 2}, outputs: [2]int{-1, 0}, convert: assignVariable},
+}
+
+// value is an operand as a subgraph sees it from outside.
+type value struct {
+	operand nn.Operand
+	shape   []uint32 // in the file's terms
+	known   bool
+}
+
+func (g *graph) valueOf(x uint32) value {
+	v := value{operand: *g.operand(x), known: g.shapeKnown(x)}
+	v.operand.Data, v.operand.Name = nil, ""
+	if v.known {
+		v.shape = g.dims(x)
+	}
+	return v
+}
+
+// widen makes the shape of v one that holds another shape too.
+func (v *value) widen(o value) (changed bool) {
+	if !v.known || o.known && slices.Equal(v.shape, o.shape) {
+		return false
+	}
+	v.known = false
+	d := slices.Clone(v.operand.Dimensions)
+	if len(d) != len(o.operand.Dimensions) {
+		d = nil
+	}
+	for i := range d {
+		if d[i] != o.operand.Dimensions[i] {
+			d[i] = 0
+		}
+	}
+	v.operand.Dimensions = d
+	return true
+}
+
+// callee converts a subgraph of the file for given inputs. Its shapes follow
+// from theirs, so it is converted anew for each use.
+func (c *conversion) callee(index int64, in []value) *graph {
+	im := c.im
+	if im.depth++; im.depth > maxDepth {
+		c.failf("subgraphs nest more than %d deep", maxDepth)
+	}
+	defer func() { im.depth-- }()
+	g, err := im.open(int(index))
+	if err != nil {
+		c.failf("%v", err)
+	}
+	g.resized = true
+	inputs := g.table.vector("inputs")
+	if inputs.n != len(in) {
+		c.failf("%d inputs for subgraph %d, which has %d", len(in), index, inputs.n)
+	}
+	for k, v := range in {
+		t := g.tensorAt("input", k, inputs.int(k))
+		o := v.operand
+		if want := g.template(t).Type; o.Type != want {
+			c.failf("input %d of subgraph %d is %v, its tensor %v", k, index, o.Type, want)
+		}
+		shape := v.shape
+		g.input(t, o, shape)
+		if !v.known {
+			x := g.value[t]
+			g.operand(x).Dimensions = o.Dimensions
+			delete(g.shape, x)
+		}
+	}
+	g.convertOperators()
+	return g
+}
+
+// reference finishes a converted subgraph and is the operand that refers to it.
+func (c *conversion) reference(g *graph) uint32 {
+	n := len(c.im.model.Referenced)
+	c.im.model.Referenced = append(c.im.model.Referenced, g.sub)
+	return c.add(nn.Operand{Type: nn.SubgraphRef, Lifetime: nn.LifetimeSubgraph, Data: binary.LittleEndian.AppendUint32(nil, uint32(n))})
+}
+
+// results are what a subgraph gives, in the types of the given values.
+func (g *graph) results(types []value) []uint32 {
+	outputs := g.table.vector("outputs")
+	if outputs.n != len(types) {
+		g.failf("subgraph %d has %d outputs, %d needed", g.index, outputs.n, len(types))
+	}
+	list := make([]uint32, outputs.n)
+	for k := range list {
+		list[k] = g.to(g.load(g.tensorAt("output", k, outputs.int(k))), types[k].operand)
+	}
+	return list
+}
+
+// arguments are the inputs of an operator from k on.
+func (c *conversion) arguments(k int) (operands []uint32, values []value) {
+	for ; k < len(c.in); k++ {
+		operands = append(operands, c.x(k))
+		values = append(values, c.valueOf(c.x(k)))
+	}
+	return operands, values
+}
+
+// take makes the outputs of an IF or WHILE those of the operator.
+func (c *conversion) take(op nn.OperationType, outs []value, in []uint32) {
+	declared := make([]nn.Operand, len(outs))
+	for k := range outs {
+		declared[k] = outs[k].operand
+	}
+	for k, y := range c.emitAll(op, declared, in...) {
+		if outs[k].known {
+			c.setShape(y, outs[k].shape)
+		}
+		c.give(k, y)
+	}
+}
+
+func ifOperator(c *conversion) {
+	in, values := c.arguments(1)
+	types := make([]value, len(c.outTensors))
+	for k := range types {
+		types[k].operand = c.out(k)
+	}
+	var refs [2]uint32
+	for i, name := range [2]string{"then", "else"} {
+		g := c.callee(c.options.int(name), values)
+		for k, x := range g.results(types) {
+			v := g.valueOf(x)
+			if i == 0 {
+				types[k] = v
+			} else {
+				types[k].widen(v)
+			}
+			g.output(x)
+		}
+		refs[i] = c.reference(g)
+	}
+	c.take(nn.OpIf, types, append([]uint32{c.x(0), refs[0], refs[1]}, in...))
+}
+
+// whileOperator converts the body until the shapes of its values hold in every
+// turn: those that change are left open.
+func whileOperator(c *conversion) {
+	in, values := c.arguments(0)
+	var body *graph
+	for again := true; again; {
+		body, again = c.callee(c.options.int("body"), values), false
+		for k, x := range body.results(values) {
+			if values[k].widen(body.valueOf(x)) {
+				again = true
+			}
+		}
+	}
+	condition := c.callee(c.options.int("condition"), values)
+	for _, x := range body.results(values) {
+		body.output(x)
+	}
+	condition.output(condition.results([]value{{operand: nn.Operand{Type: nn.TensorBool8}}})[0])
+	if len(c.outTensors) != len(values) {
+		c.failf("%d outputs for %d values", len(c.outTensors), len(values))
+	}
+	refs := []uint32{c.reference(condition), c.reference(body)}
+	c.take(nn.OpWhile, values, append(refs, in...))
+}
+
+// callOnce runs a subgraph at import: what it assigns to variables are their
+// first values.
+func callOnce(c *conversion) {
+	im := c.im
+	if im.depth++; im.depth > maxDepth {
+		c.failf("subgraphs nest more than %d deep", maxDepth)
+	}
+	defer func() { im.depth-- }()
+	g, err := im.open(int(c.options.int("init")))
+	if err != nil {
+		c.failf("%v", err)
+	}
+	g.initial = true
+	if g.table.vector("inputs").n != 0 {
+		c.failf("the subgraph has inputs")
+	}
+	g.convertOperators()
+	c.given = len(c.outTensors)
+}

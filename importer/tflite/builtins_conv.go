@@ -1,0 +1,253 @@
+package tflite
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tflite/internal/schema"
+)
+
+// convBuiltins are the operators of convolution, matrix products and pooling.
+var convBuiltins = []builtin{
+	{code: 1, name: "AVERAGE_POOL_2D", version: 3, inputs: [2]int{1, 1}, options: "Pool2DOptions", convert: pool(nn.OpAveragePool2D)},
+	{code: 3, name: "CONV_2D", version: 8, inputs: [2]int{2, 3}, options: "Conv2DOptions", convert: conv},
+	{code: 4, name: "DEPTHWISE_CONV_2D", version: 7, inputs: [2]int{2, 3}, options: "DepthwiseConv2DOptions", convert: depthwise},
+	{code: 9, name: "FULLY_CONNECTED", version: 14, inputs: [2]int{2, 3}, options: "FullyConnectedOptions", convert: fullyConnected},
+	{code: 12, name: "L2_POOL_2D", version: 1, inputs: [2]int{1, 1}, options: "Pool2DOptions", convert: pool(nn.OpL2Pool2D)},
+	{code: 17, name: "MAX_POOL_2D", version: 3, inputs: [2]int{1, 1}, options: "Pool2DOptions", convert: pool(nn.OpMaxPool2D)},
+	{code: 67, name: "TRANSPOSE_CONV", version: 5, inputs: [2]int{3, 4}, options: "TransposeConvOptions", convert: transposeConv},
+	{code: 126, name: "BATCH_MATMUL", version: 4, inputs: [2]int{2, 2}, options: "BatchMatMulOptions", convert: batchMatmul},
+	{code: 132, name: "CONV_3D", lacks: "NNAPI has no convolution of three dimensions"},
+	{code: 141, name: "CONV_3D_TRANSPOSE", lacks: "NNAPI has no convolution of three dimensions"},
+}
+
+func pool(op nn.OperationType) func(*conversion) {
+	return func(c *conversion) {
+		act, then := c.activation()
+		c.give(0, then(c.emit(op, c.out(0), c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
+			c.option("filter_w"), c.option("filter_h"), act)))
+	}
+}
+
+// product are the operands of a convolution or matrix product: input, weights
+// and bias, all of types that one NNAPI operation takes, and the output.
+type product struct {
+	x, w, bias uint32
+	out        nn.Operand
+}
+
+// product reads input, weights and bias. 8-bit quantized ones stay as they
+// are. 16-bit inputs compute in float32. So do float inputs with 8-bit weights,
+// after the dynamic quantization of the input that TensorFlow Lite applies over
+// the given axes.
+func (c *conversion) product(input, weights, bias, channels int, rows []int64) product {
+	p := product{x: c.x(input), w: c.x(weights), out: c.out(0)}
+	x, w := *c.operand(p.x), *c.operand(p.w)
+	if channels >= len(w.Dimensions) {
+		c.failf("weights of rank %d", len(w.Dimensions))
+	}
+	outputs := w.Dimensions[channels]
+	quantized := x.Type.IsQuant8() && p.out.Type == x.Type && (w.Type.IsQuant8() || w.Type == nn.TensorQuant8SymmPerChannel)
+	if quantized {
+		p.bias = c.integerBias(bias, outputs, x.Scale*w.Scale, w.Channel != nil)
+		return p
+	}
+	if x.Type == nn.TensorFloat32 && (w.Type.IsQuant8() || w.Channel != nil) {
+		asymmetric := w.Channel != nil && len(w.Dimensions) == 4 || c.options.t != nil && c.hasOption("asymmetric_quantize_inputs") && c.options.bool("asymmetric_quantize_inputs")
+		p.x = c.dynamicQuantization(p.x, rows, asymmetric)
+	}
+	p.bias = c.realBias(bias, outputs, &x, &w)
+	if x.Type != nn.TensorFloat16 {
+		p.x, p.w = c.as(p.x, nn.TensorFloat32), c.as(p.w, nn.TensorFloat32)
+		p.bias, p.out = c.as(p.bias, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32, Dimensions: p.out.Dimensions}
+	}
+	return p
+}
+
+func (c *conversion) hasOption(name string) bool {
+	return slices.ContainsFunc(c.options.t.Fields, func(f schema.Field) bool { return f.Name == name })
+}
+
+// integerBias is the bias of an 8-bit product; NNAPI has no omitted one, so
+// zeros stand in. Its scale is that of the products.
+func (c *conversion) integerBias(k int, outputs uint32, scale float32, perChannel bool) uint32 {
+	if perChannel {
+		scale = 0
+	}
+	b := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{outputs}, Scale: scale}
+	if !c.has(k) {
+		b.Data = make([]byte, 4*outputs) // as many as the weights have rows, so bounded by the file
+		return c.constant(b)
+	}
+	x := c.x(k)
+	given := c.operand(x)
+	if given.Type != nn.TensorInt32 {
+		c.refusef("its bias is %v", given.Type)
+	}
+	if !given.IsConst() {
+		given.Scale = scale
+		return x
+	}
+	b = *given
+	b.Scale = scale
+	return c.add(b)
+}
+
+// realBias is the bias of a product that computes in floats.
+func (c *conversion) realBias(k int, outputs uint32, x, w *nn.Operand) uint32 {
+	if !c.has(k) {
+		zero := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{outputs}, Data: make([]byte, 4*outputs)}
+		if x.Type == nn.TensorFloat16 {
+			zero.Type, zero.Data = nn.TensorFloat16, zero.Data[:2*outputs]
+		}
+		return c.constant(zero)
+	}
+	if c.operand(c.in[k]).Type != nn.TensorInt32 {
+		return c.x(k)
+	}
+	reals := make([]float32, 0, outputs)
+	for i, v := range c.list(k) { // also 64 bits wide, with 16-bit inputs
+		s := w.Scale
+		if w.Channel != nil {
+			if i >= len(w.Channel.Scales) {
+				c.failf("a bias of more than %d channels", len(w.Channel.Scales))
+			}
+			s = w.Channel.Scales[i]
+		}
+		reals = append(reals, float32(float64(v)*float64(x.Scale)*float64(s)))
+	}
+	return c.floatTensor([]uint32{uint32(len(reals))}, reals)
+}
+
+func conv(c *conversion) {
+	p := c.product(0, 1, 2, 0, []int64{1, 2, 3})
+	act, then := c.activation()
+	in := []uint32{p.x, p.w, p.bias, c.padding(), c.option("stride_w"), c.option("stride_h")}
+	x, w := c.operand(p.x).Dimensions, c.dims(p.w)
+	if len(x) == 4 && len(w) == 4 && x[3] != w[3] && w[3] != 0 && x[3]%w[3] == 0 {
+		if c.options.int("dilation_w") != 1 || c.options.int("dilation_h") != 1 {
+			c.refusef("it has both groups and dilation")
+		}
+		in = append(in, c.int32Scalar(int64(x[3]/w[3])), act, c.boolScalar(false))
+		c.give(0, then(c.emit(nn.OpGroupedConv2D, p.out, in...)))
+		return
+	}
+	c.give(0, then(c.emit(nn.OpConv2D, p.out, c.dilated(append(in, act))...)))
+}
+
+func depthwise(c *conversion) {
+	p := c.product(0, 1, 2, 3, []int64{1, 2, 3})
+	act, then := c.activation()
+	x, w := c.operand(p.x).Dimensions, c.dims(p.w)
+	if len(x) != 4 || x[3] == 0 || w[3]%x[3] != 0 {
+		c.failf("filter %v does not fit input %v", w, x)
+	}
+	in := []uint32{
+		p.x, p.w, p.bias, c.padding(), c.option("stride_w"), c.option("stride_h"),
+		c.int32Scalar(int64(w[3] / x[3])), act,
+	}
+	c.give(0, then(c.emit(nn.OpDepthwiseConv2D, p.out, c.dilated(in)...)))
+}
+
+// dilated appends layout and dilation where they are not the defaults, so
+// that a plain convolution stays one of HAL 1.0.
+func (c *conversion) dilated(in []uint32) []uint32 {
+	if c.options.int("dilation_w") == 1 && c.options.int("dilation_h") == 1 {
+		return in
+	}
+	return append(in, c.boolScalar(false), c.option("dilation_w"), c.option("dilation_h"))
+}
+
+func transposeConv(c *conversion) {
+	p := c.product(2, 1, 3, 0, []int64{1, 2, 3})
+	act, then := c.activation()
+	c.give(0, then(c.emit(nn.OpTransposeConv2D, p.out, p.x, p.w, p.bias, c.x(0), c.padding(), c.option("stride_w"), c.option("stride_h"),
+		act, c.boolScalar(false))))
+}
+
+// fullyConnected takes inputs of any rank: TensorFlow Lite reads them as rows
+// of as many elements as the weights have columns.
+func fullyConnected(c *conversion) {
+	if f := c.options.int("weights_format"); f != 0 {
+		c.refusef("its weights have the shuffled format %d", f)
+	}
+	w := c.dims(c.x(1))
+	if len(w) != 2 {
+		c.failf("weights of rank %d", len(w))
+	}
+	x := c.x(0)
+	var shape []uint32 // of the output, where it is not a matrix
+	if c.options.bool("keep_num_dims") {
+		if d := c.dims(x); len(d) > 0 && len(d) != 2 {
+			shape = append(slices.Clone(d[:len(d)-1]), w[0])
+		}
+	}
+	perChannel := c.operand(c.x(1)).Channel != nil && c.operand(x).Type.IsQuant8()
+	if n := len(c.operand(x).Dimensions); n < 2 || perChannel || c.operand(x).Dimensions[n-1] != w[1] {
+		c.in[0] = c.emit(nn.OpReshape, *c.operand(x), x, c.int32Tensor(-1, int64(w[1])))
+	}
+	rank := c.rank(c.in[0])
+	p := c.product(0, 1, 2, 0, []int64{int64(rank - 1)})
+	act, then := c.activation()
+	var y uint32
+	if perChannel {
+		y = c.pointwise(p, w, act)
+	} else {
+		y = c.emit(nn.OpFullyConnected, p.out, p.x, p.w, p.bias, act)
+	}
+	y = then(y)
+	if shape != nil {
+		y = c.reshape(y, shape)
+	}
+	c.give(0, y)
+}
+
+// pointwise is a FULLY_CONNECTED with weights quantized per channel, which
+// NNAPI has for convolutions only: one of 1x1 pixels.
+func (c *conversion) pointwise(p product, w []uint32, act uint32) uint32 {
+	x := c.emit(nn.OpReshape, *c.operand(p.x), p.x, c.int32Tensor(-1, 1, 1, int64(w[1])))
+	filter := *c.operand(p.w)
+	filter.Dimensions = []uint32{w[0], 1, 1, w[1]}
+	if filter.Channel == nil || filter.Channel.Dim != 0 {
+		c.refusef("its weights are quantized along dimension %d, NNAPI has 0", 1)
+	}
+	y := c.emit(nn.OpConv2D, p.out, x, c.add(filter), p.bias, c.int32Scalar(nn.PaddingValid), c.int32Scalar(1), c.int32Scalar(1), act)
+	return c.emit(nn.OpReshape, p.out, y, c.int32Tensor(-1, int64(w[0])))
+}
+
+// batchMatmul broadcasts the batches of both matrices, which NNAPI has equal.
+func batchMatmul(c *conversion) {
+	a, b := c.x(0), c.x(1)
+	da, db := c.dims(a), c.dims(b)
+	if len(da) < 2 || len(db) < 2 {
+		c.failf("shapes %v and %v", da, db)
+	}
+	out := c.out(0)
+	o, t := c.operand(a), c.operand(b)
+	switch {
+	case o.Type == nn.TensorFloat32 && t.Type.IsQuant8():
+		if !c.options.bool("adj_x") {
+			a = c.dynamicQuantization(a, []int64{int64(len(c.operand(a).Dimensions)) - 1}, c.options.bool("asymmetric_quantize_inputs"))
+		}
+		b = c.as(b, nn.TensorFloat32)
+	case o.Type != t.Type || o.Type != out.Type:
+		a, b, out = c.as(a, nn.TensorFloat32), c.as(b, nn.TensorFloat32), nn.Operand{Type: nn.TensorFloat32}
+	}
+	batch := c.broadcast(da[:len(da)-2], db[:len(db)-2])
+	rows, cols := da[len(da)-2], db[len(db)-1]
+	if c.options.bool("adj_x") {
+		rows = da[len(da)-1]
+	}
+	if c.options.bool("adj_y") {
+		cols = db[len(db)-2]
+	}
+	shape := append(slices.Clone(batch), rows, cols)
+	flat := batch
+	if len(batch) > 2 {
+		flat = []uint32{uint32(nn.Elements(batch))}
+	}
+	a = c.reshape(c.broadcastTo(a, append(slices.Clone(batch), da[len(da)-2:]...)), append(slices.Clone(flat), da[len(da)-2:]...))
+	b = c.reshape(c.broadcastTo(b, append(slices.Clone(batch), db[len(db)-2:]...)), append(slices.Clone(flat), db[len(db)-2:]...))
+	y := c.emit(nn.OpBatchMatmul, out, a, b, c.boolScalar(c.options.bool("adj_x")), c.boolScalar(c.options.bool("adj_y")))
+	c.give(0, c.reshape(y, shape))
+}

@@ -1,0 +1,374 @@
+package tflite
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// indexBuiltins are the operators that look up, insert and scatter.
+var indexBuiltins = []builtin{
+	{code: 36, name: "GATHER", version: 7, inputs: [2]int{2, 2}, options: "GatherOptions", convert: gather},
+	{code: 107, name: "GATHER_ND", version: 5, inputs: [2]int{2, 2}, convert: gatherND},
+	{code: 7, name: "EMBEDDING_LOOKUP", version: 4, inputs: [2]int{2, 2}, convert: embeddingLookup},
+	{code: 10, name: "HASHTABLE_LOOKUP", version: 1, inputs: [2]int{3, 3}, outputs: [2]int{2, 2}, convert: hashtableLookup},
+	{code: 15, name: "LSH_PROJECTION", version: 1, inputs: [2]int{2, 3}, options: "LSHProjectionOptions", convert: lshProjection},
+	{code: 85, name: "ONE_HOT", version: 1, inputs: [2]int{4, 4}, options: "OneHotOptions", convert: oneHot},
+	{code: 112, name: "REVERSE_SEQUENCE", version: 1, inputs: [2]int{2, 2}, options: "ReverseSequenceOptions", convert: reverseSequence},
+	{code: 113, name: "MATRIX_DIAG", version: 1, inputs: [2]int{1, 1}, convert: matrixDiag},
+	{code: 115, name: "MATRIX_SET_DIAG", version: 1, inputs: [2]int{2, 2}, convert: matrixSetDiag},
+	{code: 122, name: "SCATTER_ND", version: 1, inputs: [2]int{3, 3}, convert: scatterND},
+	{code: 68, name: "SPARSE_TO_DENSE", version: 3, inputs: [2]int{4, 4}, convert: sparseToDense},
+	{code: 125, name: "SEGMENT_SUM", version: 1, inputs: [2]int{2, 2}, convert: segmentSum},
+	{code: 155, name: "UNSORTED_SEGMENT_SUM", version: 1, inputs: [2]int{3, 3}, convert: unsortedSegmentSum},
+	{code: 151, name: "DYNAMIC_UPDATE_SLICE", version: 2, inputs: [2]int{3, 3}, convert: dynamicUpdateSlice},
+}
+
+// indices is input k in TENSOR_INT32.
+func (c *conversion) indices(k int) uint32 {
+	x := c.x(k)
+	if c.operand(x).Type == nn.TensorInt32 {
+		return x
+	}
+	y := c.emit(nn.OpCast, nn.Operand{Type: nn.TensorInt32}, x)
+	c.shapeLike(y, x)
+	return y
+}
+
+func gather(c *conversion) {
+	x, idx := c.x(0), c.indices(1)
+	batch := int(c.options.int("batch_dims"))
+	if !c.shapeKnown(x) || !c.shapeKnown(idx) {
+		if batch != 0 {
+			c.refusef("it has batches and shapes that are known only during execution")
+		}
+		c.result(nn.OpGather, x, c.option("axis"), idx)
+		return
+	}
+	dx, di := c.dims(x), c.dims(idx)
+	axis := c.axis(c.options.int("axis"), len(dx))
+	if batch < 0 {
+		batch += len(di)
+	}
+	if batch < 0 || batch > axis || batch > len(di) {
+		c.failf("%d batch dimensions, axis %d, indices %v", batch, axis, di)
+	}
+	shape := slices.Concat(dx[:axis], di[batch:], dx[axis+1:])
+	if batch == 0 && len(di) > 0 && len(shape) <= 4 && len(dx) <= 4 {
+		c.result(nn.OpGather, x, c.int32Scalar(int64(axis)), idx)
+		return
+	}
+	if batch == 0 {
+		flat := c.reshape(x, []uint32{uint32(nn.Elements(dx[:axis])), dx[axis], uint32(nn.Elements(dx[axis+1:]))})
+		y := c.gather(flat, 1, c.reshape(idx, []uint32{uint32(nn.Elements(di))}))
+		c.give(0, c.reshape(y, shape))
+		return
+	}
+	c.give(0, c.reshape(c.gatherBatches(x, idx, batch, axis), shape))
+}
+
+// gatherBatches gathers in each batch by indices of its own: the batches become
+// part of the gathered axis, and indices count from the batch's beginning.
+func (c *conversion) gatherBatches(x, idx uint32, batch, axis int) uint32 {
+	dx, di := c.dims(x), c.dims(idx)
+	batches, outer := nn.Elements(dx[:batch]), nn.Elements(dx[batch:axis])
+	n, inner, each := int64(dx[axis]), nn.Elements(dx[axis+1:]), nn.Elements(di[batch:])
+	rows := batches * outer * n
+	if rows > nn.MaxElements || batches*outer*each > 1<<26 || nn.Elements(di) != batches*each {
+		c.failf("shape %v with indices %v", dx, di)
+	}
+	flat := c.reshape(x, []uint32{uint32(rows), uint32(inner)})
+	idx = c.broadcastTo(c.reshape(idx, []uint32{uint32(batches), 1, uint32(each)}), []uint32{uint32(batches), uint32(outer), uint32(each)})
+	first := make([]int64, batches*outer)
+	for i := range first {
+		first[i] = int64(i) * n
+	}
+	idx = c.binary(nn.OpAdd, idx, c.int32Shaped([]uint32{uint32(batches), uint32(outer), 1}, first))
+	return c.gather(flat, 0, c.reshape(idx, []uint32{uint32(nn.Elements(c.dims(idx)))}))
+}
+
+// linear are tuples of indices [.., m] into the first m of dims as indices into
+// their product.
+func (c *conversion) linear(idx uint32, dims []uint32) uint32 {
+	di := c.dims(idx)
+	m := len(di)
+	if m == 0 || di[m-1] == 0 || int(di[m-1]) > len(dims) {
+		c.failf("indices of shape %v into %v", di, dims)
+	}
+	parts, n := int(di[m-1]), uint32(nn.Elements(di[:m-1]))
+	flat := c.reshape(idx, []uint32{n, uint32(parts)})
+	sum := none
+	for p := range parts {
+		part := c.slice(flat, []int64{0, int64(p)}, []int64{int64(n), 1})
+		if step := nn.Elements(dims[p+1 : parts]); step != 1 {
+			part = c.binary(nn.OpMul, part, c.int32Tensor(step))
+		}
+		if sum == none {
+			sum = part
+		} else {
+			sum = c.binary(nn.OpAdd, sum, part)
+		}
+	}
+	return c.reshape(sum, []uint32{n})
+}
+
+func gatherND(c *conversion) {
+	x, idx := c.x(0), c.indices(1)
+	dx, di := c.dims(x), c.dims(idx)
+	rows := c.linear(idx, dx)
+	m := int(di[len(di)-1])
+	flat := c.reshape(x, []uint32{uint32(nn.Elements(dx[:m])), uint32(nn.Elements(dx[m:]))})
+	c.give(0, c.reshape(c.gather(flat, 0, rows), slices.Concat(di[:len(di)-1], dx[m:])))
+}
+
+// embeddingLookup of 8-bit values with a float result looks up first; rows
+// quantized one by one are dequantized first.
+func embeddingLookup(c *conversion) {
+	values := c.x(1)
+	if c.operand(values).Channel != nil {
+		values = c.as(values, nn.TensorFloat32)
+	}
+	o := *c.operand(values)
+	o.Name = ""
+	c.give(0, c.emit(nn.OpEmbeddingLookup, o, c.indices(0), values))
+}
+
+func hashtableLookup(c *conversion) {
+	results := c.emitAll(nn.OpHashtableLookup, []nn.Operand{c.out(0), c.out(1)}, c.x(0), c.x(1), c.x(2))
+	c.give(0, results[0])
+	c.give(1, results[1])
+}
+
+// lshProjection: NNAPI numbers the sparse form in which hashes have offsets 3.
+func lshProjection(c *conversion) {
+	kind := c.options.int("type")
+	switch kind {
+	case 1:
+		kind = 3
+	case 2:
+	default:
+		c.failf("type %d", kind)
+	}
+	weight := c.noValue(nn.TensorFloat32)
+	if c.has(2) {
+		weight = c.in[2]
+	}
+	c.result(nn.OpLshProjection, c.x(0), c.x(1), weight, c.int32Scalar(kind))
+}
+
+// oneHot compares the indices with a count along a new axis.
+func oneHot(c *conversion) {
+	idx, depth := c.indices(0), c.one(1)
+	dims := c.dims(idx)
+	axis := len(dims)
+	if a := c.options.int("axis"); a != -1 {
+		axis = c.axis(a, len(dims)+1)
+	}
+	if depth < 1 || depth > 1<<24 {
+		c.failf("depth %d", depth)
+	}
+	outer, inner := uint32(nn.Elements(dims[:axis])), uint32(nn.Elements(dims[axis:]))
+	hit := c.compare(nn.OpEqual, c.reshape(idx, []uint32{outer, 1, inner}), c.reshape(c.iota(int(depth)), []uint32{1, uint32(depth), 1}))
+	all := []uint32{outer, uint32(depth), inner}
+	y := c.emit(nn.OpSelect, *c.operand(c.x(2)), hit, c.broadcastTo(c.x(2), all), c.broadcastTo(c.x(3), all))
+	c.give(0, c.reshape(y, slices.Insert(slices.Clone(dims), axis, uint32(depth))))
+}
+
+// reverseSequence gathers each sequence by indices that count down to the
+// sequence's length, and up behind it.
+func reverseSequence(c *conversion) {
+	x, lengths := c.x(0), c.indices(1)
+	dims := c.dims(x)
+	seq, batch := c.axis(c.options.int("seq_dim"), len(dims)), c.axis(c.options.int("batch_dim"), len(dims))
+	if seq == batch {
+		c.failf("sequences and batches are both axis %d", seq)
+	}
+	perm := []int{batch, seq}
+	for i := range dims {
+		if i != seq && i != batch {
+			perm = append(perm, i)
+		}
+	}
+	x = c.transpose(x, perm...)
+	b, t := dims[batch], dims[seq]
+	length, at := c.reshape(lengths, []uint32{b, 1}), c.reshape(c.iota(int(t)), []uint32{1, t})
+	full := []uint32{b, t}
+	down := c.binary(nn.OpSub, c.binary(nn.OpSub, length, c.int32Tensor(1)), at)
+	idx := c.emit(nn.OpSelect, nn.Operand{Type: nn.TensorInt32}, c.compare(nn.OpLess, c.broadcastTo(at, full), c.broadcastTo(length, full)), down, c.broadcastTo(at, full))
+	y := c.reshape(c.gatherBatches(x, idx, 1, 1), c.dims(x))
+	back := make([]int, len(perm))
+	for i, p := range perm {
+		back[p] = i
+	}
+	c.give(0, c.transpose(y, back...))
+}
+
+// diagonal is a constant [rows, cols] that is 1 on the diagonal.
+func (c *conversion) diagonal(o nn.Operand, rows, cols uint32) uint32 {
+	if uint64(rows)*uint64(cols) > 1<<24 {
+		c.refusef("a matrix of %d by %d", rows, cols)
+	}
+	list := make([]int64, rows*cols)
+	for i := range min(rows, cols) {
+		list[i*cols+i] = 1
+	}
+	return c.as(c.int32Shaped([]uint32{rows, cols}, list), o.Type)
+}
+
+func matrixDiag(c *conversion) {
+	x := c.plain(0)
+	dims := c.dims(x)
+	if len(dims) == 0 {
+		c.failf("a scalar")
+	}
+	n := dims[len(dims)-1]
+	rows := c.reshape(x, []uint32{uint32(nn.Elements(dims)) / n, 1, n})
+	y := c.binary(nn.OpMul, rows, c.diagonal(*c.operand(x), n, n))
+	c.give(0, c.reshape(y, append(slices.Clone(dims), n)))
+}
+
+func matrixSetDiag(c *conversion) {
+	x, diag := c.x(0), c.to(c.x(1), *c.operand(c.x(0)))
+	dims := c.dims(x)
+	if len(dims) < 2 {
+		c.failf("shape %v is no matrix", dims)
+	}
+	rows, cols := dims[len(dims)-2], dims[len(dims)-1]
+	n := min(rows, cols)
+	outer := uint32(nn.Elements(dims[:len(dims)-2]))
+	full := []uint32{outer, rows, cols}
+	d := c.reshape(diag, []uint32{outer, n, 1})
+	if n == cols && rows > cols {
+		d = c.reshape(diag, []uint32{outer, 1, n})
+	}
+	mask := c.broadcastTo(c.diagonal(nn.Operand{Type: nn.TensorBool8}, rows, cols), full)
+	y := c.emit(nn.OpSelect, *c.operand(x), mask, c.broadcastTo(d, full), c.reshape(x, full))
+	c.give(0, c.reshape(y, dims))
+}
+
+// scatter adds rows [n, inner] into rows that the indices [n] name: a product
+// with the matrix of which index names which row.
+func (c *conversion) scatter(idx, rows uint32, n, inner, total uint32) uint32 {
+	if uint64(n)*uint64(total) > 1<<24 {
+		c.refusef("it scatters %d rows into %d", n, total)
+	}
+	hit := c.compare(nn.OpEqual, c.reshape(c.iota(int(total)), []uint32{total, 1}), c.reshape(idx, []uint32{1, n}))
+	named := c.as(hit, nn.TensorFloat32)
+	out := nn.Operand{Type: nn.TensorFloat32}
+	return c.emit(nn.OpBatchMatmul, out, named, c.as(c.reshape(rows, []uint32{n, inner}), nn.TensorFloat32), c.boolScalar(false), c.boolScalar(false))
+}
+
+func scatterND(c *conversion) {
+	idx, shape := c.indices(0), unsigned(c.graph, c.list(2))
+	di := c.dims(idx)
+	lin := c.linear(idx, shape)
+	m := int(di[len(di)-1])
+	y := c.scatter(lin, c.x(1), uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape[m:])), uint32(nn.Elements(shape[:m])))
+	c.give(0, c.reshape(y, shape))
+}
+
+// sparseToDense puts values where the indices say and a default elsewhere.
+func sparseToDense(c *conversion) {
+	idx, shape := c.indices(0), unsigned(c.graph, c.list(1))
+	di := c.dims(idx)
+	if len(di) < 2 {
+		idx = c.reshape(idx, []uint32{uint32(nn.Elements(di)), 1})
+		di = c.dims(idx)
+	}
+	n, total := uint32(nn.Elements(di[:len(di)-1])), uint32(nn.Elements(shape))
+	lin := c.linear(idx, shape)
+	values := c.broadcastTo(c.reshape(c.x(2), []uint32{uint32(nn.Elements(c.dims(c.x(2))))}), []uint32{n})
+	rest := c.broadcastTo(c.reshape(c.plain(3), []uint32{1}), []uint32{total})
+	sum := c.to(c.reshape(c.scatter(lin, values, n, 1, total), []uint32{total}), *c.operand(rest))
+	ones := c.scatter(lin, c.broadcastTo(c.real(1), []uint32{n}), n, 1, total)
+	hit := c.compare(nn.OpGreater, c.reshape(ones, []uint32{total}), c.real(0.5))
+	c.give(0, c.reshape(c.emit(nn.OpSelect, *c.operand(rest), hit, sum, rest), shape))
+}
+
+func segmentSum(c *conversion) {
+	ids := c.list(1)
+	if len(ids) == 0 {
+		c.failf("no segments")
+	}
+	c.segments(int64(ids[len(ids)-1]) + 1)
+}
+
+func unsortedSegmentSum(c *conversion) { c.segments(c.one(2)) }
+
+func (c *conversion) segments(n int64) {
+	if n < 1 || n > 1<<24 {
+		c.failf("%d segments", n)
+	}
+	x := c.x(0)
+	dims, di := c.dims(x), c.dims(c.x(1))
+	if len(di) > len(dims) || !slices.Equal(dims[:len(di)], di) {
+		c.failf("segments %v of shape %v", di, dims)
+	}
+	rows, inner := uint32(nn.Elements(di)), uint32(nn.Elements(dims[len(di):]))
+	y := c.scatter(c.indices(1), x, rows, inner, uint32(n))
+	c.give(0, c.reshape(y, append([]uint32{uint32(n)}, dims[len(di):]...)))
+}
+
+// dynamicUpdateSlice replaces a part of a value. Where it begins may be known
+// only during execution along axes in which the part has one element.
+func dynamicUpdateSlice(c *conversion) {
+	x, part := c.x(0), c.x(1)
+	dims, size := c.dims(x), c.dims(part)
+	if len(dims) != len(size) || len(dims) > 4 {
+		c.refusef("it puts shape %v into %v", size, dims)
+	}
+	if list, ok := c.ints(c.in[2]); ok {
+		c.updateAt(x, part, list)
+		return
+	}
+	start, mask := c.indices(2), none
+	for i := range dims {
+		if size[i] == dims[i] {
+			continue
+		}
+		if size[i] != 1 {
+			c.refusef("where it puts %d of %d elements is known only during execution", size[i], dims[i])
+		}
+		along := slices.Repeat([]uint32{1}, len(dims))
+		at := c.reshape(c.slice(start, []int64{int64(i)}, []int64{1}), along)
+		at = c.binary(nn.OpMinimum, c.binary(nn.OpMaximum, at, c.int32Tensor(0)), c.int32Tensor(int64(dims[i])-1))
+		along[i] = dims[i]
+		hit := c.broadcastTo(c.compare(nn.OpEqual, c.reshape(c.iota(int(dims[i])), along), at), dims)
+		if mask == none {
+			mask = hit
+		} else {
+			mask = c.compare(nn.OpLogicalAnd, mask, hit)
+		}
+	}
+	if mask == none {
+		c.give(0, part)
+		return
+	}
+	c.give(0, c.emit(nn.OpSelect, c.out(0), mask, c.broadcastTo(part, dims), x))
+}
+
+// updateAt replaces a part whose place is known: the constant mask of it
+// chooses between the padded part and the value.
+func (c *conversion) updateAt(x, part uint32, start []int64) {
+	dims, size := c.dims(x), c.dims(part)
+	if len(start) != len(dims) {
+		c.failf("%d indices for rank %d", len(start), len(dims))
+	}
+	pads := make([]int64, 0, 2*len(dims))
+	for i, d := range dims {
+		if size[i] > d {
+			c.failf("shape %v does not fit into %v", size, dims)
+		}
+		first := min(max(start[i], 0), int64(d-size[i]))
+		pads = append(pads, first, int64(d-size[i])-first)
+	}
+	if len(dims) == 0 || slices.Equal(dims, size) {
+		c.give(0, part)
+		return
+	}
+	paddings := c.int32Shaped([]uint32{uint32(len(dims)), 2}, pads)
+	one := c.filled(nn.Operand{Type: nn.TensorFloat32, Dimensions: size}, 1)
+	mask := c.compare(nn.OpGreater, c.emit(nn.OpPad, nn.Operand{Type: nn.TensorFloat32}, one, paddings), c.real(0.5))
+	wide := c.emit(nn.OpPad, *c.operand(part), part, paddings)
+	c.give(0, c.emit(nn.OpSelect, c.out(0), mask, wide, x))
+}

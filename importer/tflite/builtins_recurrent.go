@@ -1,0 +1,397 @@
+package tflite
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// recurrentBuiltins are the operators of recurrent networks.
+var recurrentBuiltins = []builtin{
+	{code: 24, name: "RNN", version: 3, inputs: [2]int{5, 5}, options: "RNNOptions", convert: rnn},
+	{code: 35, name: "UNIDIRECTIONAL_SEQUENCE_RNN", version: 3, inputs: [2]int{5, 5}, options: "SequenceRNNOptions", convert: sequenceRNN},
+	{code: 46, name: "BIDIRECTIONAL_SEQUENCE_RNN", version: 3, inputs: [2]int{12, 12}, outputs: [2]int{1, 2}, options: "BidirectionalSequenceRNNOptions", convert: bidirectionalRNN},
+	{code: 16, name: "LSTM", version: 4, inputs: [2]int{5, 24}, outputs: [2]int{1, 4}, options: "LSTMOptions", convert: lstm},
+	{code: 44, name: "UNIDIRECTIONAL_SEQUENCE_LSTM", version: 4, inputs: [2]int{20, 24}, options: "UnidirectionalSequenceLSTMOptions", convert: sequenceLSTM},
+	{code: 52, name: "BIDIRECTIONAL_SEQUENCE_LSTM", version: 3, inputs: [2]int{48, 48}, outputs: [2]int{1, 2}, options: "BidirectionalSequenceLSTMOptions", convert: bidirectionalLSTM},
+	{code: 27, name: "SVDF", version: 4, inputs: [2]int{5, 5}, options: "SVDFOptions", convert: svdf},
+}
+
+// real32 is a float32 operand of a shape.
+func real32(dims ...uint32) nn.Operand { return nn.Operand{Type: nn.TensorFloat32, Dimensions: dims} }
+
+// operands are inputs from to but not including to, in float32; omitted ones
+// have no value.
+func (c *conversion) operands(from, to int) []uint32 {
+	list := make([]uint32, 0, to-from)
+	for k := from; k < to; k++ {
+		if !c.has(k) {
+			list = append(list, c.noValue(nn.TensorFloat32))
+			continue
+		}
+		list = append(list, c.as(c.x(k), nn.TensorFloat32))
+	}
+	return list
+}
+
+// dynamicInput is input k, quantized as the hybrid kernels do where the weights
+// of input w are 8 bits wide.
+func (c *conversion) dynamicInput(k, w int) uint32 {
+	x := c.x(k)
+	weights := c.operand(c.x(w))
+	if c.operand(x).Type == nn.TensorFloat32 && (weights.Type.IsQuant8() || weights.Channel != nil) {
+		return c.dynamicQuantization(x, []int64{int64(len(c.operand(x).Dimensions)) - 1}, c.options.bool("asymmetric_quantize_inputs"))
+	}
+	return c.as(x, nn.TensorFloat32)
+}
+
+// gateActivation is the activation code of recurrent operations: NNAPI's are
+// those of the format, tanh included.
+func (c *conversion) gateActivation() uint32 {
+	switch code := c.options.int("activation"); code {
+	case 0, 1, 3, 4:
+		return c.int32Scalar(code)
+	default:
+		c.refusef("fused activation %d", code)
+	}
+	return 0
+}
+
+// shapeOf is the shape of input k, which must have a rank.
+func (c *conversion) shapeOf(k, rank int) []uint32 {
+	d := c.dims(c.x(k))
+	if len(d) != rank {
+		c.failf("input %d has shape %v, rank %d needed", k, d, rank)
+	}
+	return d
+}
+
+func rnn(c *conversion) {
+	x, w := c.shapeOf(0, 2), c.shapeOf(1, 2)
+	in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 4)...)
+	in = append(in, c.dynamicInput(4, 2), c.gateActivation())
+	results := c.emitAll(nn.OpRnn, []nn.Operand{real32(x[0], w[0]), real32(x[0], w[0])}, in...)
+	c.next(4, results[0])
+	c.give(0, results[1])
+}
+
+func sequenceRNN(c *conversion) {
+	x, w := c.shapeOf(0, 3), c.shapeOf(1, 2)
+	major := int64(0)
+	batch := x[0]
+	if c.options.bool("time_major") {
+		major, batch = 1, x[1]
+	}
+	in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 5)...)
+	in = append(in, c.gateActivation(), c.int32Scalar(major))
+	results := c.emitAll(nn.OpUnidirectionalSequenceRnn, []nn.Operand{real32(x[0], x[1], w[0]), real32(batch, w[0])}, in...)
+	c.next(4, results[1])
+	c.give(0, results[0])
+}
+
+func bidirectionalRNN(c *conversion) {
+	x, fw, bw := c.shapeOf(0, 3), c.shapeOf(1, 2)[0], c.shapeOf(5, 2)[0]
+	batch := x[0]
+	if c.options.bool("time_major") {
+		batch = x[1]
+	}
+	in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 12)...)
+	in = append(in, c.gateActivation(), c.boolScalar(c.options.bool("time_major")), c.boolScalar(c.options.bool("merge_outputs")))
+	outs := []nn.Operand{real32(x[0], x[1], fw), real32(x[0], x[1], bw)}
+	if c.options.bool("merge_outputs") {
+		outs = []nn.Operand{real32(x[0], x[1], fw+bw)}
+	}
+	n := len(outs)
+	results := c.emitAll(nn.OpBidirectionalSequenceRnn, append(outs, real32(batch, fw), real32(batch, bw)), in...)
+	c.next(4, results[n])
+	c.next(8, results[n+1])
+	c.giveAll(results[:n])
+}
+
+// giveAll gives as many results as the operator has outputs.
+func (c *conversion) giveAll(results []uint32) {
+	if len(c.outTensors) > len(results) {
+		c.failf("%d outputs, %d needed", len(c.outTensors), len(results))
+	}
+	for k := range c.outTensors {
+		c.give(k, results[k])
+	}
+}
+
+// cell are the sizes of an LSTM cell whose operands begin at input first.
+func (c *conversion) cell(first int) (units, out uint32) {
+	return c.shapeOf(first+4, 2)[0], c.shapeOf(first+6, 2)[1]
+}
+
+func lstm(c *conversion) {
+	if c.options.int("kernel_type") == 1 {
+		basicLSTM(c)
+		return
+	}
+	if len(c.in) != 20 && len(c.in) != 24 {
+		c.failf("%d inputs, 20 or 24 needed", len(c.in))
+	}
+	if len(c.outTensors) != 1 {
+		c.failf("%d outputs, 1 needed", len(c.outTensors))
+	}
+	x := c.shapeOf(0, 2)
+	if c.typeOf(0) == nn.TensorQuant8AsymmSigned {
+		h, s, y := c.integerLSTM(c.x(0), c.x(18), c.x(19))
+		c.next(18, h)
+		c.next(19, s)
+		c.give(0, y)
+		return
+	}
+	units, out := c.cell(0)
+	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 18)...)
+	in = append(in, c.dynamicInput(18, 8), c.as(c.x(19), nn.TensorFloat32), c.gateActivation(),
+		c.scalarLike(in[0], c.options.float("cell_clip")), c.scalarLike(in[0], c.options.float("proj_clip")))
+	if len(c.in) == 24 {
+		in = append(in, c.operands(20, 24)...)
+	}
+	gates := uint32(4)
+	if !c.has(1) {
+		gates = 3
+	}
+	results := c.emitAll(nn.OpLstm, []nn.Operand{real32(x[0], gates*units), real32(x[0], out), real32(x[0], units), real32(x[0], out)}, in...)
+	c.next(18, results[1])
+	c.next(19, results[2])
+	c.give(0, results[3])
+}
+
+func sequenceLSTM(c *conversion) {
+	if c.options.bool("diagonal_recurrent_tensors") {
+		c.refusef("its recurrent weights are diagonals")
+	}
+	x := c.shapeOf(0, 3)
+	major := c.options.bool("time_major")
+	batch := x[0]
+	if major {
+		batch = x[1]
+	}
+	if c.typeOf(0) == nn.TensorQuant8AsymmSigned {
+		c.unrolled(x, major)
+		return
+	}
+	units, out := c.cell(0)
+	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 20)...)
+	in = append(in, c.gateActivation(), c.scalarLike(in[0], c.options.float("cell_clip")), c.scalarLike(in[0], c.options.float("proj_clip")),
+		c.boolScalar(major))
+	in = append(in, c.operands(20, 24)...)
+	results := c.emitAll(nn.OpUnidirectionalSequenceLstm, []nn.Operand{real32(x[0], x[1], out), real32(batch, out), real32(batch, units)}, in...)
+	c.next(18, results[1])
+	c.next(19, results[2])
+	c.give(0, results[0])
+}
+
+func bidirectionalLSTM(c *conversion) {
+	x := c.shapeOf(0, 3)
+	major, merge := c.options.bool("time_major"), c.options.bool("merge_outputs")
+	batch := x[0]
+	if major {
+		batch = x[1]
+	}
+	units, fw := c.cell(0)
+	backUnits, bw := c.cell(17)
+	in := append([]uint32{c.dynamicInput(0, 4)}, c.operands(1, 48)...)
+	in = append(in, c.gateActivation(), c.scalarLike(in[0], c.options.float("cell_clip")), c.scalarLike(in[0], c.options.float("proj_clip")),
+		c.boolScalar(merge), c.boolScalar(major))
+	for range 8 {
+		in = append(in, c.noValue(nn.TensorFloat32))
+	}
+	outs := []nn.Operand{real32(x[0], x[1], fw), real32(x[0], x[1], bw)}
+	if merge {
+		outs = []nn.Operand{real32(x[0], x[1], fw+bw)}
+	}
+	n := len(outs)
+	outs = append(outs, real32(batch, fw), real32(batch, units), real32(batch, bw), real32(batch, backUnits))
+	results := c.emitAll(nn.OpBidirectionalSequenceLstm, outs, in...)
+	for i := range 4 {
+		c.next(35+i, results[n+i])
+	}
+	c.giveAll(results[:n])
+}
+
+// unrolled is an integer LSTM over a sequence: NNAPI has the single step.
+func (c *conversion) unrolled(x []uint32, major bool) {
+	time, batch := 1, 0
+	if major {
+		time, batch = 0, 1
+	}
+	h, s := c.x(18), c.x(19)
+	steps := make([]uint32, x[time])
+	all := c.x(0)
+	if len(steps) > 1<<12 {
+		c.refusef("a sequence of %d steps, at most 4096 can be unrolled", len(steps))
+	}
+	for t := range steps {
+		begin, size := make([]int64, 3), signed(x)
+		begin[time], size[time] = int64(t), 1
+		one := c.reshape(c.slice(all, begin, size), []uint32{x[batch], x[2]})
+		h, s, steps[t] = c.integerLSTM(one, h, s)
+		d := c.dims(steps[t])
+		steps[t] = c.reshape(steps[t], slices.Insert(slices.Clone(d), time, 1))
+	}
+	c.next(18, h)
+	c.next(19, s)
+	c.give(0, c.concat(*c.operand(steps[0]), time, steps...))
+}
+
+// integerLSTM is one step of an LSTM of int8 activations and weights and an
+// int16 cell state, NNAPI's QUANTIZED_LSTM.
+func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
+	units, out := c.cell(0)
+	batch := c.dims(x)[0]
+	retyped := func(k int, t nn.OperandType) uint32 {
+		if !c.has(k) {
+			return c.noValue(t)
+		}
+		o := *c.operand(c.x(k))
+		if t == nn.TensorInt32 {
+			o.Scale = 0
+		} else if o.ZeroPoint != 0 || o.Channel != nil {
+			c.refusef("input %d is not quantized symmetrically with one scale", k)
+		}
+		if !o.IsConst() {
+			c.refusef("input %d is no constant", k)
+		}
+		o.Type = t
+		return c.add(o)
+	}
+	in := []uint32{x}
+	for k := 1; k < 20; k++ {
+		switch {
+		case k <= 8 || k == 16:
+			in = append(in, retyped(k, nn.TensorQuant8Symm))
+		case k <= 11:
+			in = append(in, retyped(k, nn.TensorQuant16Symm))
+		case k <= 17:
+			in = append(in, retyped(k, nn.TensorInt32))
+		}
+	}
+	in = append(in, h, s)
+	for k := 20; k < 24; k++ {
+		in = append(in, retyped(k, nn.TensorQuant16Symm))
+	}
+	in = append(in, c.scalarLike(h, c.options.float("cell_clip")), c.scalarLike(h, c.options.float("proj_clip")))
+	if len(c.innerTensors) != 5 {
+		c.failf("%d intermediate tensors, 5 needed", len(c.innerTensors))
+	}
+	for _, t := range c.innerTensors[:4] {
+		in = append(in, c.scalarLike(h, c.intermediate(t).Scale))
+	}
+	hidden := c.intermediate(c.innerTensors[4])
+	in = append(in, c.int32Scalar(int64(hidden.ZeroPoint)), c.scalarLike(h, hidden.Scale))
+	shaped := func(o nn.Operand, dims ...uint32) nn.Operand {
+		o.Dimensions, o.Name = dims, ""
+		return o
+	}
+	results := c.emitAll(nn.OpQuantizedLstm, []nn.Operand{
+		shaped(*c.operand(h), batch, out), shaped(*c.operand(s), batch, units), shaped(c.out(0), batch, out),
+	}, in...)
+	return results[0], results[1], results[2]
+}
+
+// intermediate is a tensor that carries only a quantization.
+func (c *conversion) intermediate(t int) nn.Operand {
+	o, _ := c.declare(t)
+	if q, ok := c.tensors[t].table("quantization"); ok && o.Scale == 0 && q.vector("scale").n > 0 {
+		o.Scale = q.vector("scale").float(0)
+	}
+	return o
+}
+
+// basicLSTM is the kernel of the first quantized LSTM: one matrix of weights
+// [4 * units, inputs + units] for the gates input, cell, forget and output.
+// In uint8 it is NNAPI's QUANTIZED_16BIT_LSTM, in float32 a composition.
+func basicLSTM(c *conversion) {
+	if len(c.in) != 5 || len(c.outTensors) < 2 {
+		c.failf("%d inputs and %d outputs, 5 and 4 needed", len(c.in), len(c.outTensors))
+	}
+	x, h, s := c.x(0), c.x(1), c.x(4)
+	units, size := c.shapeOf(1, 2)[1], c.shapeOf(0, 2)[1]
+	if w := c.shapeOf(2, 2); w[0] != 4*units || w[1] != size+units {
+		c.failf("weights of shape %v for %d inputs and %d units", w, size, units)
+	}
+	float := nn.Operand{Type: nn.TensorFloat32}
+	if c.typeOf(0) == nn.TensorFloat32 {
+		joined := c.concat(float, 1, x, h)
+		sums := c.emit(nn.OpFullyConnected, float, joined, c.x(2), c.x(3), c.int32Scalar(0))
+		g := c.emitAll(nn.OpSplit, []nn.Operand{float, float, float, float}, sums, c.int32Scalar(1), c.int32Scalar(4))
+		admitted := c.binary(nn.OpMul, c.unary(nn.OpLogistic, g[0]), c.unary(nn.OpTanh, g[1]))
+		state := c.binary(nn.OpAdd, admitted, c.binary(nn.OpMul, c.unary(nn.OpLogistic, g[2]), s))
+		y := c.binary(nn.OpMul, c.unary(nn.OpLogistic, g[3]), c.unary(nn.OpTanh, state))
+		c.next(1, y)
+		c.next(4, state)
+		c.giveAll([]uint32{y, state, joined, sums})
+		return
+	}
+	n, m := int64(units), int64(size)
+	part := func(gate int64, begin, count int64) uint32 {
+		return c.slice(c.x(2), []int64{gate * n, begin}, []int64{n, count})
+	}
+	gates := []int64{0, 2, 1, 3} // NNAPI has forget before cell
+	in := []uint32{x}
+	for _, g := range gates {
+		in = append(in, part(g, 0, m))
+	}
+	for _, g := range gates {
+		in = append(in, part(g, m, n))
+	}
+	for _, g := range gates {
+		bias := *c.operand(c.slice(c.x(3), []int64{g * n}, []int64{n}))
+		bias.Scale = c.operand(x).Scale * c.operand(c.x(2)).Scale
+		in = append(in, c.add(bias))
+	}
+	batch := c.shapeOf(0, 2)[0]
+	state, y := *c.operand(s), *c.operand(h)
+	state.Dimensions, y.Dimensions, state.Name, y.Name = []uint32{batch, units}, []uint32{batch, units}, "", ""
+	results := c.emitAll(nn.OpQuantized16bitLstm, []nn.Operand{state, y}, append(in, s, h)...)
+	c.next(1, results[1])
+	c.next(4, results[0])
+	c.give(0, results[1])
+	c.give(1, results[0])
+	for k := 2; k < len(c.outTensors); k++ { // scratch of the kernel, which nothing reads
+		o := c.out(k)
+		o.Dimensions = held(c.fileShape(c.outTensors[k]))
+		c.give(k, c.filled(o, 0))
+	}
+}
+
+// svdf in float32 is NNAPI's. The integer one is a composition that rounds
+// where the kernel does: the features to the state's 16 bits, the result to 8.
+func svdf(c *conversion) {
+	x, features, memory := c.shapeOf(0, 2), c.shapeOf(1, 2)[0], c.shapeOf(2, 2)[1]
+	rank := c.options.int("rank")
+	if rank < 1 || int64(features)%rank != 0 {
+		c.failf("rank %d of %d features", rank, features)
+	}
+	batch, units := x[0], features/uint32(rank)
+	if c.typeOf(0) == nn.TensorFloat32 {
+		in := append([]uint32{c.dynamicInput(0, 1)}, c.operands(1, 5)...)
+		results := c.emitAll(nn.OpSvdf, []nn.Operand{real32(batch, features*memory), real32(batch, units)},
+			append(in, c.option("rank"), c.gateActivation())...)
+		c.next(4, results[0])
+		c.give(0, results[1])
+		return
+	}
+	float, stored := nn.Operand{Type: nn.TensorFloat32}, c.template(c.inTensors[4])
+	zeros := c.floatTensor([]uint32{features}, make([]float32, features))
+	newest := c.emit(nn.OpFullyConnected, float, c.as(c.x(0), nn.TensorFloat32), c.as(c.x(1), nn.TensorFloat32), zeros, c.int32Scalar(0))
+	newest = c.reshape(c.as(c.to(newest, stored), nn.TensorFloat32), []uint32{batch, features, 1})
+	state := newest
+	if memory > 1 {
+		older := c.reshape(c.as(c.x(4), nn.TensorFloat32), []uint32{batch, features, memory})
+		older = c.slice(older, []int64{0, 0, 1}, []int64{int64(batch), int64(features), int64(memory) - 1})
+		state = c.concat(float, 2, older, newest)
+	}
+	sum := func(x uint32) uint32 { return c.emit(nn.OpReduceSum, float, x, c.int32Tensor(2), c.boolScalar(false)) }
+	y := sum(c.binary(nn.OpMul, state, c.as(c.x(2), nn.TensorFloat32)))
+	y = sum(c.reshape(y, []uint32{batch, units, uint32(rank)}))
+	if c.has(3) {
+		s, w := *c.operand(c.x(4)), *c.operand(c.x(2))
+		y = c.binary(nn.OpAdd, y, c.realBias(3, units, &s, &w))
+	}
+	c.next(4, c.to(c.reshape(state, []uint32{batch, features * memory}), stored))
+	c.give(0, c.activate(y))
+}

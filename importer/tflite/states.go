@@ -1,0 +1,161 @@
+package tflite
+
+import (
+	"bytes"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// state is a variable tensor of the main subgraph: an input, and the output
+// that holds its next value.
+type state struct {
+	tensor  int    // in the file, -1 for a resource variable
+	name    string // of the resource variable
+	input   uint32
+	initial []byte
+}
+
+// variable is a resource variable, which all subgraphs share.
+type variable struct {
+	initial *nn.Operand // what CALL_ONCE assigned, nil without
+	shape   []uint32    // of it, in the file's terms
+	value   uint32      // in the main subgraph, none before its first use
+}
+
+// openState makes the variable tensor t an input of the network.
+func (g *graph) openState(t int) uint32 {
+	if g.index != 0 || g.im.depth > 0 {
+		g.refusef("tensor %q is a state of an inner subgraph", g.tensors[t].text("name"))
+	}
+	o, shape := g.template(t), g.fileShape(t)
+	if nn.Elements(shape) == 0 {
+		g.failf("the state %q has the shape %v", o.Name, shape)
+	}
+	g.input(t, o, shape)
+	s := state{tensor: t, input: g.value[t]}
+	if o.Type == nn.TensorQuant8AsymmSigned && o.ZeroPoint != 0 { // the value of 0
+		s.initial = bytes.Repeat([]byte{byte(o.ZeroPoint)}, int(g.operand(s.input).Bytes()))
+	}
+	g.states = append(g.states, s)
+	return s.input
+}
+
+// next gives the variable tensor of input k its next value.
+func (c *conversion) next(k int, x uint32) {
+	t := c.inTensors[k]
+	if !c.tensors[t].bool("is_variable") {
+		return // an input of the network, which the caller feeds
+	}
+	c.value[t] = c.to(x, c.template(t))
+}
+
+// takeStates makes the next values of states outputs of the network. A state
+// that no operator writes is a constant.
+func (g *graph) takeStates() {
+	for _, s := range g.states {
+		x := none
+		if s.tensor >= 0 {
+			x = g.value[s.tensor]
+		} else {
+			x = g.im.variables[s.name].value
+		}
+		position := -1
+		for i, in := range g.sub.Inputs {
+			if in == s.input {
+				position = i
+			}
+		}
+		if x == s.input {
+			o := g.operand(s.input)
+			if o.Lifetime, o.Data = nn.ConstantCopy, s.initial; o.Data == nil {
+				o.Data = make([]byte, o.Bytes())
+			}
+			g.sub.Inputs = append(g.sub.Inputs[:position], g.sub.Inputs[position+1:]...)
+			continue
+		}
+		g.im.model.States = append(g.im.model.States, nn.State{Input: position, Output: len(g.sub.Outputs), Initial: s.initial})
+		g.output(x)
+	}
+	// Positions count what is left of the inputs.
+	for i := range g.im.model.States {
+		m := &g.im.model.States[i]
+		m.Input = len(g.sub.Inputs) - len(g.im.model.States) + i
+	}
+}
+
+// handleOf is the name of the resource variable that input k refers to.
+func (c *conversion) variable(k int) (string, *variable) {
+	if k >= len(c.inTensors) || c.inTensors[k] < 0 {
+		c.failf("input %d is missing", k)
+	}
+	name, ok := c.handles[c.inTensors[k]]
+	if !ok {
+		c.refusef("input %d is a resource that comes from outside its subgraph", k)
+	}
+	return name, c.im.variables[name]
+}
+
+// varHandle names a variable.
+func varHandle(c *conversion) {
+	name := c.options.text("container") + "/" + c.options.text("shared_name")
+	if c.im.variables[name] == nil {
+		c.im.variables[name] = &variable{value: none}
+	}
+	c.handles[c.outTensors[0]] = name
+	c.given++
+}
+
+// readVariable is the variable's value now: what was assigned last, or the
+// state that the invocation begins with.
+func readVariable(c *conversion) {
+	name, v := c.variable(0)
+	if c.im.depth > 0 {
+		c.refusef("variable %q is read in an inner subgraph", name)
+	}
+	if v.value == none {
+		c.openVariable(name, v, c.out(0), c.fileShape(c.outTensors[0]))
+	}
+	c.give(0, v.value)
+}
+
+// openVariable makes a variable an input of the network.
+func (g *graph) openVariable(name string, v *variable, o nn.Operand, shape []uint32) {
+	s := state{tensor: -1, name: name}
+	if v.initial != nil {
+		o, shape, s.initial = *v.initial, v.shape, v.initial.Data
+		o.Data = nil
+	}
+	o.Name = name
+	o.Lifetime, o.Dimensions = nn.SubgraphInput, held(shape)
+	if !o.Known() || o.Bytes() < 0 {
+		g.failf("the variable %q has the shape %v", name, shape)
+	}
+	g.spend(o.Bytes())
+	s.input = g.add(o)
+	g.setShape(s.input, shape)
+	g.sub.Inputs = append(g.sub.Inputs, s.input)
+	v.value = s.input
+	g.states = append(g.states, s)
+}
+
+// assignVariable of a constant in an initial subgraph is the variable's value
+// of the first invocation, else its value from here on.
+func assignVariable(c *conversion) {
+	name, v := c.variable(0)
+	x := c.x(1)
+	switch {
+	case c.initial:
+		if !c.isConst(x) {
+			c.refusef("the first value of variable %q is no constant", name)
+		}
+		o := *c.operand(x)
+		v.initial, v.shape = &o, c.dims(x)
+	case c.im.depth > 0:
+		c.refusef("variable %q is assigned in an inner subgraph", name)
+	default:
+		if v.value == none { // assigned before it is read: still a state for its readers elsewhere
+			c.openVariable(name, v, *c.operand(x), c.dims(x))
+		}
+		v.value = x
+	}
+}

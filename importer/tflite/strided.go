@@ -1,0 +1,170 @@
+package tflite
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// walk is how a STRIDED_SLICE goes along one axis of its input.
+type walk struct {
+	begin, step, count int64
+	shrink             bool // the axis is dropped from the result
+}
+
+// stridedSlice resolves masks, ellipsis and new axes where the bounds are
+// constants. NNAPI's operation takes neither of the last two.
+func stridedSlice(c *conversion) {
+	x := c.x(0)
+	begin, ok1 := c.ints(c.in[1])
+	end, ok2 := c.ints(c.in[2])
+	steps, ok3 := c.ints(c.in[3])
+	if !ok1 || !ok2 || !ok3 || !c.shapeKnown(x) {
+		if c.options.int("ellipsis_mask") != 0 || c.options.int("new_axis_mask") != 0 || c.options.bool("offset") {
+			c.refusef("its bounds are known only during execution, NNAPI has no ellipsis, new axes or offsets there")
+		}
+		c.result(nn.OpStridedSlice, x, c.x(1), c.x(2), c.x(3), c.option("begin_mask"), c.option("end_mask"), c.option("shrink_axis_mask"))
+		return
+	}
+	if len(begin) != len(end) || len(begin) != len(steps) || len(begin) > 16 {
+		c.failf("begin %v, end %v and steps %v", begin, end, steps)
+	}
+	walks, shape := c.walks(begin, end, steps, c.dims(x))
+	c.give(0, c.reshape(c.walk(x, walks), shape))
+}
+
+// walks resolves the bounds: the walk along each axis of the input, and the
+// shape of the result.
+func (c *conversion) walks(begin, end, steps []int64, dims []uint32) (walks []walk, shape []uint32) {
+	bit := func(mask string, i int) bool { return c.options.int(mask)>>i&1 != 0 }
+	fresh := 0
+	for i := range begin {
+		if bit("new_axis_mask", i) && !bit("ellipsis_mask", i) {
+			fresh++
+		}
+	}
+	ellipsis := false
+	for i := range begin {
+		switch {
+		case bit("ellipsis_mask", i):
+			if ellipsis {
+				c.failf("two ellipses")
+			}
+			ellipsis = true
+			for n := len(dims) + fresh - len(begin) + 1; n > 0 && len(walks) < len(dims); n-- {
+				d := dims[len(walks)]
+				walks, shape = append(walks, walk{0, 1, int64(d), false}), append(shape, d)
+			}
+			continue
+		case bit("new_axis_mask", i):
+			shape = append(shape, 1)
+			continue
+		case len(walks) >= len(dims):
+			c.failf("%d bounds for rank %d", len(begin), len(dims))
+		}
+		e := end[i]
+		if c.options.bool("offset") {
+			e += begin[i]
+		}
+		w := c.bound(begin[i], e, steps[i], int64(dims[len(walks)]), bit("begin_mask", i), bit("end_mask", i), bit("shrink_axis_mask", i))
+		if w.count <= 0 {
+			c.refusef("the result is empty")
+		}
+		if walks = append(walks, w); !w.shrink {
+			shape = append(shape, uint32(w.count))
+		}
+	}
+	for len(walks) < len(dims) {
+		d := dims[len(walks)]
+		walks, shape = append(walks, walk{0, 1, int64(d), false}), append(shape, d)
+	}
+	return walks, shape
+}
+
+// bound resolves the bounds along an axis of n elements.
+func (c *conversion) bound(begin, end, step, n int64, fromStart, toEnd, shrink bool) walk {
+	if step == 0 {
+		c.failf("a step of 0")
+	}
+	lo, hi := int64(0), n // where a walk upwards may begin and end
+	if step < 0 {
+		lo, hi = -1, n-1
+	}
+	resolve := func(v int64) int64 {
+		if v < 0 {
+			v += n
+		}
+		return min(max(v, lo), hi)
+	}
+	if shrink {
+		at := begin
+		if at < 0 {
+			at += n
+		}
+		if fromStart {
+			at = 0
+		}
+		if at < 0 || at >= n {
+			c.failf("index %d of %d", begin, n)
+		}
+		return walk{at, 1, 1, true}
+	}
+	from, to := resolve(begin), resolve(end)
+	if fromStart {
+		from = lo
+		if step < 0 {
+			from = hi
+		}
+	}
+	if toEnd {
+		to = hi
+		if step < 0 {
+			to = lo
+		}
+	}
+	return walk{from, step, (to - from + step - sign64(step)) / step, false}
+}
+
+// walk takes the elements along all axes: by SLICE where all steps are 1, by
+// STRIDED_SLICE where NNAPI has it for the type, by GATHER else.
+func (c *conversion) walk(x uint32, walks []walk) uint32 {
+	plain := true
+	begin, size := make([]int64, len(walks)), make([]int64, len(walks))
+	for i, w := range walks {
+		begin[i], size[i] = w.begin, w.count
+		plain = plain && w.step == 1
+	}
+	o := *c.operand(x)
+	if plain && (o.Type == nn.TensorInt32 || o.Type == nn.TensorBool8 || len(walks) > 4) {
+		return c.slice(x, begin, size)
+	}
+	whole := plain && !slices.ContainsFunc(begin, func(n int64) bool { return n != 0 }) && slices.Equal(size, signed(c.dims(x)))
+	switch {
+	case whole || len(walks) == 0:
+		return x
+	case len(walks) <= 4 && o.Type != nn.TensorInt32 && o.Type != nn.TensorBool8:
+		end, steps, mask := make([]int64, len(walks)), make([]int64, len(walks)), int64(0)
+		for i, w := range walks {
+			steps[i], end[i] = w.step, w.begin+w.count*w.step
+			if end[i] < 0 { // before the first element: only the mask says so
+				end[i], mask = 0, mask|1<<i
+			}
+		}
+		return c.emit(nn.OpStridedSlice, o, x, c.int32Tensor(begin...), c.int32Tensor(end...), c.int32Tensor(steps...),
+			c.int32Scalar(0), c.int32Scalar(mask), c.int32Scalar(0))
+	}
+	dims := slices.Clone(c.dims(x))
+	for i, w := range walks {
+		if w.step == 1 && w.count == int64(dims[i]) {
+			continue
+		}
+		list := make([]int64, w.count)
+		for k := range list {
+			list[k] = w.begin + int64(k)*w.step
+		}
+		x = c.reshape(x, []uint32{uint32(nn.Elements(dims[:i])), dims[i], uint32(nn.Elements(dims[i+1:]))})
+		x = c.gather(x, 1, c.int32Tensor(list...))
+		dims[i] = uint32(w.count)
+	}
+	return c.reshape(x, dims)
+}

@@ -1,0 +1,327 @@
+package tflite
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Codes of tensor types.
+const (
+	typeFloat32 = iota
+	typeFloat16
+	typeInt32
+	typeUint8
+	typeInt64
+	typeString
+	typeBool
+	typeInt16
+	typeComplex64
+	typeInt8
+	typeFloat64
+	typeComplex128
+	typeUint64
+	typeResource
+	typeVariant
+	typeUint32
+	typeUint16
+	typeInt4
+)
+
+// tensorType is how NNAPI holds a tensor type of the format. Integers of other
+// widths are narrowed to, or stored in, 32 or 8 bits.
+type tensorType struct {
+	name  string
+	nnapi nn.OperandType
+	bits  int // of an element in the file; 0: NNAPI has no such type
+}
+
+var typesOfTensors = [...]tensorType{
+	typeFloat32:    {"FLOAT32", nn.TensorFloat32, 32},
+	typeFloat16:    {"FLOAT16", nn.TensorFloat16, 16},
+	typeInt32:      {"INT32", nn.TensorInt32, 32},
+	typeUint8:      {"UINT8", nn.TensorQuant8Asymm, 8},
+	typeInt64:      {"INT64", nn.TensorInt32, 64},
+	typeString:     {"STRING", 0, 0},
+	typeBool:       {"BOOL", nn.TensorBool8, 8},
+	typeInt16:      {"INT16", nn.TensorQuant16Symm, 16},
+	typeComplex64:  {"COMPLEX64", 0, 0},
+	typeInt8:       {"INT8", nn.TensorQuant8AsymmSigned, 8},
+	typeFloat64:    {"FLOAT64", nn.TensorFloat32, 64},
+	typeComplex128: {"COMPLEX128", 0, 0},
+	typeUint64:     {"UINT64", nn.TensorInt32, 64},
+	typeResource:   {"RESOURCE", 0, 0},
+	typeVariant:    {"VARIANT", 0, 0},
+	typeUint32:     {"UINT32", nn.TensorInt32, 32},
+	typeUint16:     {"UINT16", nn.TensorQuant16Asymm, 16},
+	typeInt4:       {"INT4", nn.TensorQuant8AsymmSigned, 4},
+}
+
+func typeName(code int64) string {
+	if code >= 0 && code < int64(len(typesOfTensors)) {
+		return typesOfTensors[code].name
+	}
+	return fmt.Sprintf("type %d", code)
+}
+
+// fileShape is the shape of tensor t that the file states, 0 for a dimension
+// that it leaves open.
+func (g *graph) fileShape(t int) []uint32 {
+	v := g.tensors[t].vector("shape")
+	if v.n > 8 {
+		g.failf("tensor %d has rank %d, at most 8", t, v.n)
+	}
+	shape := make([]uint32, v.n)
+	for i := range shape {
+		switch n := v.int(i); {
+		case n > 0:
+			shape[i] = uint32(n)
+		case n < -1:
+			g.failf("dimension %d of tensor %d is %d", i, t, n)
+		}
+	}
+	if nn.Elements(shape) < 0 {
+		g.failf("tensor %d has shape %v, which is too large", t, shape)
+	}
+	return shape
+}
+
+// openShape is the shape of tensor t as far as it holds for every input: the
+// file's, 0 for the dimensions that its signature leaves open.
+func (g *graph) openShape(t int) []uint32 {
+	shape, signature := g.fileShape(t), g.tensors[t].vector("shape_signature")
+	for i := range shape {
+		if g.resized || signature.n != len(shape) || signature.int(i) < 0 {
+			shape[i] = 0
+		}
+	}
+	return shape
+}
+
+// declare is tensor t as an operand without shape or value; ok is false when
+// NNAPI lacks its type.
+func (g *graph) declare(t int) (o nn.Operand, ok bool) {
+	tensor := g.tensors[t]
+	o.Name = tensor.text("name")
+	code := tensor.int("type")
+	if code < 0 || code >= int64(len(typesOfTensors)) || typesOfTensors[code].bits == 0 {
+		return o, false
+	}
+	o.Type = typesOfTensors[code].nnapi
+	g.quantize(&o, t)
+	return o, true
+}
+
+// template is declare for a tensor of an operator.
+func (g *graph) template(t int) nn.Operand {
+	o, ok := g.declare(t)
+	if !ok {
+		g.refusef("tensor %q has the type %s, which NNAPI lacks", o.Name, typeName(g.tensors[t].int("type")))
+	}
+	return o
+}
+
+// quantize takes scale and zero point of tensor t. Several scales make an int8
+// tensor SYMM_PER_CHANNEL. Integers without a scale count in ones.
+func (g *graph) quantize(o *nn.Operand, t int) {
+	lo, hi := int64(0), int64(0)
+	switch o.Type {
+	case nn.TensorQuant8Asymm:
+		hi = 255
+	case nn.TensorQuant8AsymmSigned:
+		lo, hi = -128, 127
+	case nn.TensorQuant16Symm:
+	case nn.TensorQuant16Asymm:
+		hi = 65535
+	default:
+		return // an int32 bias takes the scale of its operator
+	}
+	o.Scale = 1
+	q, ok := g.tensors[t].table("quantization")
+	scales := q.vector("scale")
+	if !ok || scales.n == 0 {
+		return
+	}
+	if q.int("details_type") != 0 {
+		g.refusef("tensor %q has a custom quantization", o.Name)
+	}
+	zeros := q.vector("zero_point")
+	for i := range scales.n {
+		if s := scales.float(i); !(s > 0) || math.IsInf(float64(s), 1) {
+			if s == 0 && scales.n > 1 {
+				continue // a channel of zeros
+			}
+			g.failf("tensor %d: scale %d is %v", t, i, s)
+		}
+	}
+	if scales.n > 1 {
+		g.perChannel(o, t, scales, zeros, q.int("quantized_dimension"))
+		return
+	}
+	o.Scale = scales.float(0)
+	if zeros.n > 0 {
+		z := zeros.int(0)
+		if z < lo || z > hi {
+			g.failf("tensor %d: zero point %d lies outside %d to %d", t, z, lo, hi)
+		}
+		o.ZeroPoint = int32(z)
+	}
+}
+
+func (g *graph) perChannel(o *nn.Operand, t int, scales, zeros vector, d int64) {
+	shape := g.fileShape(t)
+	if o.Type != nn.TensorQuant8AsymmSigned || d < 0 || d >= int64(len(shape)) || int64(shape[d]) != int64(scales.n) {
+		g.refusef("tensor %q has %d scales along dimension %d of %s %v", o.Name, scales.n, d, typeName(g.tensors[t].int("type")), shape)
+	}
+	for i := range zeros.n {
+		if z := zeros.int(i); z != 0 {
+			g.refusef("tensor %q has the zero point %d in channel %d, NNAPI wants 0", o.Name, z, i)
+		}
+	}
+	c := &nn.ChannelQuant{Dim: uint32(d), Scales: make([]float32, scales.n)}
+	for i := range c.Scales {
+		if c.Scales[i] = scales.float(i); c.Scales[i] == 0 {
+			c.Scales[i] = math.SmallestNonzeroFloat32
+		}
+	}
+	o.Type, o.Channel, o.Scale = nn.TensorQuant8SymmPerChannel, c, 0
+}
+
+// load is the operand that holds tensor t. Constants are read when an operator
+// first uses them.
+func (g *graph) load(t int) uint32 {
+	if x := g.value[t]; x != none {
+		return x
+	}
+	data := g.buffer(t)
+	if data == nil && g.tensors[t].bool("is_variable") {
+		return g.openState(t)
+	}
+	o := g.template(t)
+	shape := g.fileShape(t)
+	if data == nil && nn.Elements(shape) != 0 {
+		g.failf("tensor %d (%q) is read before it is written", t, o.Name)
+	}
+	o.Dimensions = held(shape)
+	if s, ok := g.tensors[t].table("sparsity"); ok {
+		g.value[t] = g.densify(o, typesOfTensors[g.tensors[t].int("type")].bits, data, s)
+		return g.value[t]
+	}
+	want := (nn.Elements(shape)*int64(typesOfTensors[g.tensors[t].int("type")].bits) + 7) / 8
+	if int64(len(data)) != want {
+		g.failf("tensor %d: %s %v has %d bytes, its buffer %d", t, typeName(g.tensors[t].int("type")), shape, want, len(data))
+	}
+	var wide []int64
+	o.Lifetime = nn.ConstantReference
+	o.Data, wide = g.convertElements(data, g.tensors[t].int("type"))
+	x := g.add(o)
+	g.value[t] = x
+	g.setShape(x, shape)
+	if wide != nil {
+		g.wide[x] = wide
+	}
+	return x
+}
+
+// buffer is the data of tensor t in the file, nil when it has none.
+func (g *graph) buffer(t int) []byte {
+	i, n := g.tensors[t].int("buffer"), g.im.root.tables("buffers")
+	if i == 0 && n == 0 {
+		return nil
+	}
+	if i < 0 || i >= int64(n) {
+		g.failf("tensor %d: buffer %d of %d", t, i, n)
+	}
+	b := g.im.root.tableAt("buffers", int(i))
+	if at, size := b.int("offset"), b.int("size"); at > 1 { // behind the tables of a large file
+		if at < 0 || size < 0 || at > int64(len(g.im.data)) || size > int64(len(g.im.data))-at {
+			g.failf("buffer %d: %d bytes at %d reach beyond the file", i, size, at)
+		}
+		return g.im.data[at : at+size : at+size]
+	}
+	if data := b.bytes("data"); len(data) > 0 {
+		return data
+	}
+	return nil
+}
+
+// convertElements stores elements of the file as NNAPI holds them. wide are
+// all values when some do not fit 32 bits; data then saturates.
+func (g *graph) convertElements(data []byte, code int64) (converted []byte, wide []int64) {
+	switch code {
+	case typeInt64, typeUint64, typeUint32:
+		size := typesOfTensors[code].bits / 8
+		g.spend(int64(len(data)) / 2)
+		out, fits := make([]byte, 0, len(data)*4/size), true
+		value := func(i int) int64 {
+			if size == 4 {
+				return int64(binary.LittleEndian.Uint32(data[i:]))
+			}
+			return int64(binary.LittleEndian.Uint64(data[i:]))
+		}
+		for i := 0; i < len(data); i += size {
+			v := value(i)
+			n := min(max(v, math.MinInt32), math.MaxInt32)
+			fits = fits && n == v
+			out = binary.LittleEndian.AppendUint32(out, uint32(n))
+		}
+		if !fits {
+			g.spend(2 * int64(len(data)))
+			for i := 0; i < len(data); i += size {
+				wide = append(wide, value(i))
+			}
+		}
+		return out, wide
+	case typeFloat64:
+		g.spend(int64(len(data)) / 2)
+		out := make([]byte, 0, len(data)/2)
+		for i := 0; i < len(data); i += 8 {
+			v := math.Float64frombits(binary.LittleEndian.Uint64(data[i:]))
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(v)))
+		}
+		return out, nil
+	case typeInt4:
+		g.spend(2 * int64(len(data)))
+		out := make([]byte, 0, 2*len(data))
+		for _, b := range data { // the low half first, sign extended
+			out = append(out, byte(int8(b<<4)>>4), byte(int8(b)>>4))
+		}
+		return out, nil
+	}
+	return data, nil
+}
+
+// ints are the values of a constant of integers or booleans; ok is false when
+// x is no such constant.
+func (g *graph) ints(x uint32) (list []int64, ok bool) {
+	if !g.isConst(x) {
+		return nil, false
+	}
+	if w, ok := g.wide[x]; ok {
+		return w, true
+	}
+	o := g.operand(x)
+	switch o.Type {
+	case nn.TensorInt32:
+		for i := 0; i < len(o.Data); i += 4 {
+			list = append(list, int64(int32(binary.LittleEndian.Uint32(o.Data[i:]))))
+		}
+	case nn.TensorBool8, nn.TensorQuant8Asymm:
+		for _, b := range o.Data {
+			list = append(list, int64(b))
+		}
+	case nn.TensorQuant8AsymmSigned:
+		for _, b := range o.Data {
+			list = append(list, int64(int8(b)))
+		}
+	case nn.TensorQuant16Symm:
+		for i := 0; i < len(o.Data); i += 2 {
+			list = append(list, int64(int16(binary.LittleEndian.Uint16(o.Data[i:]))))
+		}
+	default:
+		return nil, false
+	}
+	return list, true
+}
