@@ -31,7 +31,7 @@ func alexNet(b *builder.Builder) {
 }
 
 // denseLayers are two fully connected layers of 4096 and the classifier.
-func denseLayers(b *builder.Builder, x builder.Tensor) {
+func denseLayers(b *builder.Builder, x tensor) {
 	d := b.Dims(x)
 	x = b.Reshape(x, 1, int32(d[1]*d[2]*d[3]))
 	x = b.Dense(b.Dense(x, 4096, builder.ReLU), 4096, builder.ReLU)

@@ -6,6 +6,8 @@ import (
 	"github.com/nnsoc/nnsoc/hal/builder"
 )
 
+type tensor = builder.Tensor
+
 // Numbers of classes: ImageNet's, and the same with a background class.
 const (
 	classes     = 1000
@@ -14,18 +16,18 @@ const (
 
 // slimHead is the head of TensorFlow-Slim's networks: global average pooling
 // and the classifier as a 1x1 convolution.
-func slimHead(b *builder.Builder, x builder.Tensor) {
+func slimHead(b *builder.Builder, x tensor) {
 	classify(b, b.Conv(b.GlobalPool(x), builder.Conv{Out: slimClasses, Kernel: 1, Act: builder.Logits}), slimClasses)
 }
 
 // denseHead is global average pooling and a fully connected classifier.
-func denseHead(b *builder.Builder, x builder.Tensor) {
+func denseHead(b *builder.Builder, x tensor) {
 	x = b.Reshape(b.GlobalPool(x), 1, int32(b.Channels(x)))
 	classify(b, b.Dense(x, classes, builder.Logits), classes)
 }
 
 // classify turns logits into probabilities, the output.
-func classify(b *builder.Builder, logits builder.Tensor, n int32) {
+func classify(b *builder.Builder, logits tensor, n int32) {
 	if len(b.Dims(logits)) != 2 {
 		logits = b.Reshape(logits, 1, n)
 	}

@@ -8,8 +8,6 @@ type inception struct {
 	act builder.Activation
 }
 
-type tensor = builder.Tensor
-
 // same and valid are square convolutions with their kind of padding.
 func (b inception) same(x tensor, out, kernel, stride uint32) tensor {
 	return b.Conv(x, builder.Conv{Out: out, Kernel: kernel, Stride: stride, Act: b.act})

@@ -16,7 +16,7 @@ func mobileNetV1(hundredths, side uint32) architecture {
 
 // mobileNetV1Body is the part before pooling. tap, if there is one, sees the
 // output of each pointwise convolution.
-func mobileNetV1Body(b *builder.Builder, x builder.Tensor, hundredths uint32, tap func(layer int, x builder.Tensor)) builder.Tensor {
+func mobileNetV1Body(b *builder.Builder, x tensor, hundredths uint32, tap func(layer int, x tensor)) tensor {
 	x = b.Conv(x, builder.Conv{Out: max(32*hundredths/100, 8), Kernel: 3, Stride: 2, Act: builder.ReLU6})
 	stride := map[int]uint32{1: 2, 3: 2, 5: 2, 11: 2} // of depthwise layer i
 	for i, out := range []uint32{64, 128, 128, 256, 256, 512, 512, 512, 512, 512, 512, 1024, 1024} {
@@ -45,7 +45,7 @@ func mobileNetV2(hundredths, side uint32) architecture {
 
 // mobileNetV2Body is the part up to the last bottleneck. Where the product of
 // strides would exceed outputStride, the layers dilate instead.
-func mobileNetV2Body(b *builder.Builder, x builder.Tensor, hundredths, outputStride uint32) builder.Tensor {
+func mobileNetV2Body(b *builder.Builder, x tensor, hundredths, outputStride uint32) tensor {
 	width := func(c uint32) uint32 { return divisible(float64(c*hundredths)/100, 8) }
 	x = b.Conv(x, builder.Conv{Out: width(32), Kernel: 3, Stride: 2, Act: builder.ReLU6})
 	reached, dilation := uint32(2), uint32(1)
@@ -79,7 +79,7 @@ type bottleneck struct {
 	apart               bool   // the input is not added
 }
 
-func (k bottleneck) add(b *builder.Builder, x builder.Tensor) builder.Tensor {
+func (k bottleneck) add(b *builder.Builder, x tensor) tensor {
 	in := b.Channels(x)
 	y := x
 	spatial := builder.Conv{Out: k.expand, Kernel: k.kernel, Stride: k.stride, Dilation: k.dilation, Act: k.act}
@@ -106,7 +106,7 @@ func (k bottleneck) add(b *builder.Builder, x builder.Tensor) builder.Tensor {
 
 // squeezeExcite scales each channel by a gate computed from the mean of all
 // (Hu et al., arXiv 1709.01507), with the hard sigmoid relu6(x+3)/6.
-func squeezeExcite(b *builder.Builder, x builder.Tensor, hidden uint32) builder.Tensor {
+func squeezeExcite(b *builder.Builder, x tensor, hidden uint32) tensor {
 	gate := b.Conv(b.GlobalPool(x), builder.Conv{Out: hidden, Kernel: 1, Act: builder.ReLU})
 	gate = b.Conv(gate, builder.Conv{Out: b.Channels(x), Kernel: 1})
 	gate = b.Add(gate, b.Scalar(3), builder.ReLU6)
@@ -197,7 +197,7 @@ func mnasNet(b *builder.Builder) {
 }
 
 // stage repeats a bottleneck that widens by a factor; only the first one strides.
-func stage(b *builder.Builder, x builder.Tensor, n, factor uint32, k bottleneck) builder.Tensor {
+func stage(b *builder.Builder, x tensor, n, factor uint32, k bottleneck) tensor {
 	for range n {
 		k.expand = factor * b.Channels(x)
 		x = k.add(b, x)

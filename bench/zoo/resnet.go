@@ -22,12 +22,12 @@ func resNet(bottlenecks bool, depths ...int) architecture {
 	}
 }
 
-func resNetStem(b *builder.Builder) builder.Tensor {
+func resNetStem(b *builder.Builder) tensor {
 	x := b.Conv(b.Image(224), builder.Conv{Out: 64, Kernel: 7, Stride: 2, Pad: 3, Act: builder.ReLU})
 	return b.MaxPool(x, builder.Pool{Window: 3, Stride: 2, Pad: 1})
 }
 
-func resNetBlock(b *builder.Builder, x builder.Tensor, bottleneck bool, width, stride uint32) builder.Tensor {
+func resNetBlock(b *builder.Builder, x tensor, bottleneck bool, width, stride uint32) tensor {
 	out, y := width, x
 	if bottleneck {
 		out = 4 * width

@@ -258,3 +258,26 @@ func BenchmarkWeights(b *testing.B) {
 	}
 	b.SetBytes(4096 * 4096) // weights
 }
+
+// TestZeroSums: the weights of a channel sum to zero, in channels of any size,
+// where the surplus is larger than the channel and where it is smaller.
+func TestZeroSums(t *testing.T) {
+	for _, k := range []uint32{1, 2, 3, 9, 100, 4096} {
+		b := builder.New(builder.Config{Format: builder.Quant8Signed, Seed: k})
+		b.Dense(b.Values("x", 1, k), 50, builder.Linear)
+		m, err := b.Model("m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for c := range 50 {
+			sum, largest := 0, 0
+			for _, w := range m.Main.Operands[1].Data[c*int(k) : (c+1)*int(k)] {
+				sum += int(int8(w))
+				largest = max(largest, int(int8(w)), -int(int8(w)))
+			}
+			if sum != 0 && k > 1 || largest == 0 && k != 2 {
+				t.Errorf("channel %d of %d weights: sum %d, largest %d", c, k, sum, largest)
+			}
+		}
+	}
+}

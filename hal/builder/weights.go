@@ -187,7 +187,8 @@ const bellDeviation = 147.8
 // bytes is the sum of four random bytes less its mean 510: bell-shaped.
 func (n *noise) bytes() int {
 	x := n.next()
-	return int(x&0xff+x>>8&0xff+x>>16&0xff+x>>24) - 510
+	pairs := x&0x00ff00ff + x>>8&0x00ff00ff
+	return int(pairs&0xffff+pairs>>16) - 510
 }
 
 // bell is a bell-shaped value with mean 0 and the deviation given.
@@ -196,19 +197,35 @@ func (n *noise) bell(deviation float64) float64 {
 }
 
 // channel fills the weights of one output channel: bell-shaped integers of
-// deviation weightDeviation whose sum is zero.
+// deviation weightDeviation whose sum is zero. A single weight
+// stays, but is not zero.
 func (n *noise) channel(w []int32) {
 	surplus := int32(0)
 	for i := range w {
 		w[i] = bellSteps[n.bytes()+510]
 		surplus += w[i]
 	}
-	// Weight i gives surplus/(k-i) up, so the last ones take the remainder.
-	// Those before the last |surplus| give nothing.
+	// Weight i gives surplus/(k-i) up, so the last ones take the remainder. A
+	// surplus of at most k comes in ones from the last |surplus| weights.
 	k := int32(len(w))
-	first := max(k-max(surplus, -surplus), 0)
-	for i := first; i < k && surplus != 0; i++ {
-		share := surplus / (k - i)
+	if k == 1 {
+		if w[0] == 0 {
+			w[0] = weightDeviation
+		}
+		return
+	}
+	if size := max(surplus, -surplus); size <= k {
+		one := int32(1)
+		if surplus < 0 {
+			one = -1
+		}
+		for i := k - size; i < k; i++ {
+			w[i] -= one
+		}
+		return
+	}
+	for i := range w {
+		share := surplus / (k - int32(i))
 		w[i] -= share
 		surplus -= share
 	}
