@@ -109,7 +109,7 @@ independent of it. Nothing is fitted to a check.`,
 			}
 			r := anchorReport{SchemaVersion: schemaVersion, SoC: x.machine.config.SoC.Name,
 				Description: fmt.Sprintf("%s at %.0f MHz (%s)", x.spec.Name, float64(x.spec.ClockHz)/1e6, x.machine.config.SoC.Name)}
-			p := newProgress(a.err)
+			p := a.progress()
 			defer p.done()
 			for i := range anchors {
 				row := anchors[i].row

@@ -77,7 +77,7 @@ the simulator: multiply-accumulates, instructions and, for the GPU, lane-instruc
 				SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Device: device, Type: typ, Size: size,
 				Repeat: repeat, MACs: nnrt.MACs(model) * int64(repeat),
 			}
-			p := newProgress(a.err)
+			p := a.progress()
 			p.say("%s: compile", device)
 			start := userTime()
 			c, err := nnrt.Compile(m.registry, model, device, nnrt.CompileOptions{})

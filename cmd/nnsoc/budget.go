@@ -94,7 +94,7 @@ slow: machines differ.`,
 				return err
 			}
 			r := budgetReport{SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Rows: []budgetRow{}}
-			p := newProgress(a.err)
+			p := a.progress()
 			defer p.done()
 			for i := range budget {
 				if _, err := m.registry.Find(budget[i].device); err != nil {

@@ -69,7 +69,7 @@ networks, test-case documents and folders of these: equal hashes are equal progr
 			if err := nnrt.Validate(model); err != nil {
 				return usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
-			p := newProgress(a.err)
+			p := a.progress()
 			p.say("%s: compile %s", device, model.Name)
 			c, err := nnrt.Compile(m.registry, model, device, nnrt.CompileOptions{})
 			p.done()

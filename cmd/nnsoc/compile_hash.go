@@ -32,7 +32,7 @@ type hashEntry struct {
 // An argument is a network, a document of test cases or a folder of either.
 func (a *app) printHashes(m *machine, args []string, device string) error {
 	r := hashReport{SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Device: device, Programs: []hashEntry{}}
-	p := newProgress(a.err)
+	p := a.progress()
 	defer p.done()
 	var unreadable error // the last of the networks that could not be read
 	add := func(name string, model *nn.Model) {

@@ -104,7 +104,7 @@ the same models.`,
 					return usage(err)
 				}
 			}
-			show := newProgress(a.err)
+			show := a.progress()
 			defer show.done()
 			last, step := "", 0
 			o.Progress = func(phase string, done, total int) {

@@ -133,7 +133,7 @@ func (a *app) benchKernels(path, network, device string) error {
 	if err != nil {
 		return err
 	}
-	p := newProgress(a.err)
+	p := a.progress()
 	defer p.done()
 	p.say("%s: compile %s", device, f.model.Name)
 	start := userTime()

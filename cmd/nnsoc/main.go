@@ -10,7 +10,10 @@ import (
 	"runtime/debug"
 )
 
-func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	exitOnInterrupt(os.Exit)
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // execute runs one command line and returns its exit code.
 func execute(args []string, stdout, stderr io.Writer) (code int) {
@@ -20,9 +23,13 @@ func execute(args []string, stdout, stderr io.Writer) (code int) {
 			code = exitInternal
 		}
 	}()
-	root := newRoot(stdout, stderr)
+	out := &checkedWriter{Writer: stdout}
+	root := newRoot(out, stderr)
 	root.SetArgs(args)
 	err := root.Execute()
+	if out.err != nil {
+		err = usage(fmt.Errorf("standard output: %w", out.err))
+	}
 	if err != nil && err.Error() != "" {
 		fmt.Fprintf(stderr, "nnsoc: %v\n", err)
 	}

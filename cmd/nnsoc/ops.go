@@ -44,7 +44,7 @@ pass on each device. docs/OPERATIONS.md is its output over the public corpus.`,
 			if err != nil {
 				return err
 			}
-			show := newProgress(a.err)
+			show := a.progress()
 			defer show.done()
 			r := opsReport{SchemaVersion: schemaVersion}
 			var list []hal.Device
@@ -91,7 +91,7 @@ pass on each device. docs/OPERATIONS.md is its output over the public corpus.`,
 			return r.text(a.out)
 		},
 	}
-	cmd.Flags().StringSliceVar(&devices, "device", nil, "devices to run PATHs on (default: all)")
+	cmd.Flags().Var(nameList{&devices, true}, "device", "devices to run PATHs on (default: all)")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a Markdown document")
 	completeDevices(a, cmd)
 	return cmd

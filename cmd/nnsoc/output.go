@@ -109,7 +109,7 @@ func createFile(path string) (*newFile, error) {
 	if f.direct {
 		f.File, err = os.OpenFile(path, os.O_WRONLY, 0)
 	} else {
-		f.File, err = os.CreateTemp(filepath.Dir(path), ".nnsoc-*")
+		f.File, err = temporaries.create(func() (*os.File, error) { return os.CreateTemp(filepath.Dir(path), ".nnsoc-*") })
 	}
 	if err != nil {
 		return nil, usage(err)
@@ -125,19 +125,21 @@ func (f *newFile) commit(mode os.FileMode) error {
 	if e := f.Close(); err == nil {
 		err = e
 	}
-	if err == nil {
-		err = os.Rename(f.Name(), f.path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
+	return temporaries.settle(f.Name(), func() error {
+		if err == nil {
+			err = os.Rename(f.Name(), f.path)
+		}
+		if err != nil {
+			os.Remove(f.Name())
+		}
+		return err
+	})
 }
 
 // discard leaves the path as it was.
 func (f *newFile) discard() {
 	f.Close()
 	if !f.direct {
-		os.Remove(f.Name())
+		_ = temporaries.settle(f.Name(), func() error { return os.Remove(f.Name()) })
 	}
 }

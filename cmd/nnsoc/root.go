@@ -15,6 +15,7 @@ type app struct {
 	out, err io.Writer
 	soc      string
 	json     bool
+	verbosity
 	// wrap stands between the commands and each device; a test plants faults
 	// with it. nil without.
 	wrap func(hal.Device) hal.Device
@@ -38,6 +39,12 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 		SilenceUsage:  true,
 		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkSoC(cmd); err != nil {
+				return err
+			}
+			return a.openLog()
+		},
 	}
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -46,11 +53,41 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	})
 	root.PersistentFlags().StringVar(&a.soc, "soc", "pixel4", "SoC preset, or the path of a SoC file (.toml)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON object instead of text")
+	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say on stderr what is compiled and executed where ("+vlogVariable+"="+strings.Join(vlogTags, ",")+" selects)")
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, errors only")
 	_ = root.RegisterFlagCompletionFunc("soc", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return socNames(), cobra.ShellCompDirectiveDefault
 	})
 	root.AddCommand(newRun(a), newCompile(a), newSupported(a), newModels(a), newDevices(a), newVTS(a), newFuzz(a), newOps(a), newBench(a), newDSPCommand(a), newGPUCommand(a), newNPUCommand(a), newVersion(a))
+	strictHelp(root)
 	return root
+}
+
+// strictHelp makes help and completion refuse what they do not know.
+func strictHelp(root *cobra.Command) {
+	root.SetHelpCommand(&cobra.Command{
+		Use:     "help [COMMAND]...",
+		Short:   "show the help of a command",
+		Example: "  nnsoc help run\n  nnsoc help dsp exec",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err == nil && len(rest) > 0 {
+				err = noArguments(cmd, rest)
+			}
+			if err != nil {
+				return usage(err)
+			}
+			cmd.InitDefaultHelpFlag()
+			return cmd.Help()
+		},
+	})
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args = noArguments
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {

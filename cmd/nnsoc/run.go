@@ -24,6 +24,7 @@ type runFlags struct {
 	outputDir  string
 	preference string
 	norm       tensor.Normalization
+	normalized bool // norm is the user's
 }
 
 func newRun(a *app) *cobra.Command {
@@ -40,11 +41,17 @@ quantized form on the devices for 8-bit integers and in its float form on the GP
   nnsoc run model.tflite --device dsp --trace dsp.json --output tensors`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeModel,
-		RunE:              func(_ *cobra.Command, args []string) error { return a.run(&f, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := exclude(cmd, "functional", "trace", "preference"); err != nil {
+				return err
+			}
+			f.normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
+			return a.run(&f, args)
+		},
 	}
 	fl := cmd.Flags()
-	fl.StringSliceVar(&f.devices, "device", nil, "devices to run on: names of the SoC's devices, or auto (default: all)")
-	fl.StringSliceVar(&f.inputs, "input", nil, "picture, .npy or raw tensor, one per model input (default: reproducible noise)")
+	fl.Var(nameList{&f.devices, true}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
+	fl.Var(nameList{&f.inputs, false}, "input", "picture, .npy or raw tensor, one per model input (default: reproducible noise)")
 	f.shapes.add(fl)
 	fl.StringVar(&f.labels, "labels", "", "text file with the name of class N on line N+1")
 	fl.BoolVar(&f.relaxed, "relaxed", false, "allow float32 operations to compute in float16")
@@ -52,8 +59,8 @@ quantized form on the devices for 8-bit integers and in its float form on the GP
 	fl.StringVar(&f.traceFile, "trace", "", "write a timeline (Chrome trace-event JSON) to this file")
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
-	fl.Float64Var(&f.norm.Mean, "mean", f.norm.Mean, "float inputs from pictures are (pixel-mean)/std")
-	fl.Float64Var(&f.norm.Std, "std", f.norm.Std, "see --mean")
+	fl.Var((*finite)(&f.norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
+	fl.Var((*finite)(&f.norm.Std), "std", "see --mean")
 	completeDevices(a, cmd)
 	return cmd
 }
@@ -96,7 +103,9 @@ func (a *app) run(f *runFlags, args []string) error {
 	}
 	defer timeline.discard()
 
-	p := newProgress(a.err)
+	a.vlog(vlogModel).Str("name", w.primary.model.Name).Int("operations", len(w.primary.model.Main.Operations)).
+		Int64("macs", nnrt.MACs(w.primary.model)).Int("inputs", len(w.primary.inputs)).Msg("read")
+	p := a.progress()
 	defer p.done()
 	report := newReport(m, w.primary)
 	for _, name := range devices {
@@ -158,12 +167,25 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 	}
 	p.say("%s: run", name)
 	o := nnrt.ExecuteOptions{Functional: f.functional}
+	for i := range c.Steps() {
+		s := c.Step(i)
+		a.vlog(vlogCompilation).Str("run", name).Int("part", i).Str("device", s.Device).Ints("operations", s.Operations).Msg("prepared")
+	}
+	for _, x := range c.Fallbacks {
+		a.vlog(vlogCompilation).Str("run", name).Int("operation", x.Operation).Str("reason", x.Reason).Msg("falls back to the CPU")
+	}
 	if t != nil {
 		o.Trace = t.tracer(name)
 	}
 	start = userTime()
 	r.result, err = c.Execute(form.inputs, o)
 	r.executeUser = userTime() - start
+	if err == nil {
+		for _, d := range r.result.Devices {
+			a.vlog(vlogExecution).Str("run", name).Str("device", d.Device).Int("executions", d.Parts).Int64("cycles", d.Cycles).
+				Float64("us", microseconds(d.TimeFs)).Float64("uj", d.EnergyPJ/1e6).Msg("executed")
+		}
+	}
 	return r, err
 }
 

@@ -88,7 +88,7 @@ Without MODEL it takes the embedded MobileNet v1. For test vectors see vts --dec
 			return r.text(a.out)
 		},
 	}
-	cmd.Flags().StringSliceVar(&devices, "device", nil, "devices to ask (default: all)")
+	cmd.Flags().Var(nameList{&devices, true}, "device", "devices to ask (default: all)")
 	shapes.add(cmd.Flags())
 	completeDevices(a, cmd)
 	return cmd

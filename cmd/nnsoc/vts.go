@@ -89,7 +89,7 @@ the cases are written as documents of the JSON corpus, one per file read.`,
 					return usage(fmt.Errorf("--run: %w", err))
 				}
 			}
-			show := newProgress(a.err)
+			show := a.progress()
 			defer show.done()
 			var unreadable []unreadableSpec
 			if p.Files, unreadable, err = readSpecs(args, show); err != nil {

@@ -118,6 +118,11 @@ func newForm(m *nn.Model, f *runFlags) (*form, error) {
 	if len(f.inputs) > 0 && len(f.inputs) != len(positions) {
 		return nil, usage(fmt.Errorf("%s has %d inputs, --input gives %d", m.Name, len(positions), len(f.inputs)))
 	}
+	if f.normalized {
+		if err := checkNormalization(g, positions, f); err != nil {
+			return nil, usage(err)
+		}
+	}
 	var given [][]byte
 	for k, i := range positions {
 		if len(f.inputs) == 0 {
@@ -133,6 +138,21 @@ func newForm(m *nn.Model, f *runFlags) (*form, error) {
 	var err error
 	w.inputs, err = nnrt.NewStates(m).Inputs(given)
 	return w, err
+}
+
+// checkNormalization demands a picture for a float input, which alone --mean
+// and --std apply to.
+func checkNormalization(g *nn.Subgraph, positions []int, f *runFlags) error {
+	if !(f.norm.Std > 0) {
+		return fmt.Errorf("--std %v: want a number above 0", f.norm.Std)
+	}
+	for k, path := range f.inputs {
+		t := g.Operands[g.Inputs[positions[k]]].Type
+		if real := t == nn.TensorFloat32 || t == nn.TensorFloat16; real && tensor.IsPicture(path) {
+			return nil
+		}
+	}
+	return errors.New("--mean and --std do nothing: no float input is given as a picture")
 }
 
 // form is the form of the workload that a device runs: the one of which it

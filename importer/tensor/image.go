@@ -9,6 +9,7 @@ import (
 	_ "image/jpeg" // decoders register themselves
 	_ "image/png"
 	"math"
+	"os"
 
 	"github.com/x448/float16"
 	_ "golang.org/x/image/bmp"
@@ -19,6 +20,17 @@ import (
 
 // maxPixels bounds a picture: 64 megapixels.
 const maxPixels = 64 << 20
+
+// IsPicture tells whether Read takes a file for a picture.
+func IsPicture(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, _, err = image.DecodeConfig(f)
+	return err == nil
+}
 
 func isImage(data []byte) bool {
 	_, _, err := image.DecodeConfig(bytes.NewReader(data))

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBadInput: what a user got wrong is one line on stderr that says what and
+// where, exit code 2, nothing on stdout and no file left behind.
+func TestBadInput(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range map[string]string{
+		"text.tflite":  "hello, this is not a model",
+		"empty.tflite": "",
+		"empty.txt":    "\n\n",
+		"junk.txt":     "\x89PNG\r\n\x1a\n\x00\x01",
+		"few.txt":      "cat\ndog\n",
+		"short.bin":    "abc",
+		"key.toml":     "[soc]\ncolour = \"red\"\n",
+		"half.toml":    "[soc\n",
+		"bad.s":        "_start: frob\n",
+		"half.json":    "{",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir("folder", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ args, want string }{
+		// Models.
+		{"run missing.tflite", `missing.tflite`},
+		{"run missing/folder/m.tflite", "missing/folder/m.tflite"},
+		{"run folder", "folder"},
+		{"run text.tflite", `text.tflite: tflite: not a TensorFlow Lite model: identifier "o, t" at offset 4`},
+		{"run empty.tflite", "empty.tflite: tflite: file of 0 bytes"},
+		{"compile text.tflite", "text.tflite: tflite: not a TensorFlow Lite model"},
+		{"supported missing.tflite", "missing.tflite"},
+		{"run a b", "takes one [MODEL], got 2 arguments"},
+		// Devices.
+		{"run --device=", `"" for "--device" flag: a name is empty`},
+		{"run --device cpu,", "a name is empty"},
+		{"run --device cpu,cpu", "cpu is named twice"},
+		{"run --device cpu --device cpu", "cpu is named twice"},
+		{"run --device CPU", `no device "CPU"; this SoC has cpu`},
+		{"supported --device=", "a name is empty"},
+		{"compile --device tpu", `no device "tpu"; this SoC has cpu`},
+		{"fuzz --device=", `no device ""`},
+		{"bench gemm --device auto", `no device "auto"`},
+		// Machines.
+		{"run --soc=", `no SoC named ""`},
+		{"run --soc pixel99", `no SoC named "pixel99"; known: `},
+		{"devices --soc missing.toml", "missing.toml"},
+		{"devices --soc key.toml", "key.toml:2:1"},
+		{"devices --soc half.toml", "half.toml:1"},
+		{"version --soc pixel4", `--soc does nothing with "nnsoc version"`},
+		// Numbers and choices.
+		{"run --mean nan", `"nan" for "--mean" flag: want a finite number`},
+		{"run --std inf", `"inf" for "--std" flag: want a finite number`},
+		{"run --std 0", "--std 0: want a number above 0"},
+		{"run --mean 3", "--mean and --std do nothing"},
+		{"run --preference best", `unknown preference "best"; there are fast, sustained, low-power`},
+		{"bench gemm --size 0", "size 0"},
+		{"bench gemm --type q4", `unknown type "q4"`},
+		{"bench gemm --repeat 0", "--repeat 0"},
+		{"fuzz --count 0", "--count 0"},
+		{"fuzz --operations (", "--operations: error parsing regexp"},
+		// Flags that do nothing in combination.
+		{"run --functional --trace t.json", "--trace does nothing with --functional"},
+		{"run --functional --preference low-power", "--preference does nothing with --functional"},
+		{"run --input short.bin", "--input needs a MODEL"},
+		{"run --quiet --verbose", "--verbose and --quiet contradict each other"},
+		// Files beside the model.
+		{"run --labels missing.txt", "missing.txt"},
+		{"run --labels empty.txt", "empty.txt: no class names"},
+		{"run --labels junk.txt", "junk.txt: line 1, byte 1: not text"},
+		{"run --labels few.txt", "few.txt has 2 names, mobilenet_v1_1.0_224_synthetic_quant has 1001 classes"},
+		{"run --output short.bin", "short.bin"},
+		{"run --trace missing/t.json", "missing"},
+		{"run --trace folder", "folder"},
+		{"vts missing", "missing"},
+		{"ops missing", "missing"},
+		{"dsp exec bad.s", "bad.s:1:9"},
+		{"dsp exec missing.elf", "missing.elf"},
+		{"dsp disasm text.tflite", "text.tflite"},
+		// Commands and flags.
+		{"nope", `unknown command "nope"; there are bench, `},
+		{"dsp nope", `unknown command "nope"; there are asm, `},
+		{"help nope", `unknown command "nope"; there are bench, `},
+		{"help run nope", `nnsoc run takes no argument, got "nope"`},
+		{"completion nope", `unknown command "nope"; there are bash`},
+		{"run --bogus", "unknown flag: --bogus (see \"nnsoc run --help\")"},
+		{"run --device", "flag needs an argument: --device"},
+		{"run --json=maybe", `"maybe" for "--json" flag`},
+		{"version extra", `nnsoc version takes no argument, got "extra"`},
+	} {
+		var out, errs bytes.Buffer
+		code := execute(strings.Fields(c.args), &out, &errs)
+		line := errs.String()
+		if code != exitUsage || out.Len() > 0 || strings.Count(line, "\n") != 1 || !strings.HasPrefix(line, "nnsoc: ") || !strings.Contains(line, c.want) {
+			t.Errorf("nnsoc %s: exit code %d, stdout %q, stderr\n%s want one line with %q", c.args, code, &out, line, c.want)
+		}
+	}
+	after, err := os.ReadDir(".")
+	if err != nil || len(after) != len(before) {
+		t.Errorf("files %v became %v, error %v", before, after, err)
+	}
+	if _, err := os.Stat(filepath.Join("missing")); err == nil {
+		t.Error("a folder was made for a path that failed")
+	}
+}
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// TestLostOutput: a command whose output cannot be written fails, whichever it is.
+func TestLostOutput(t *testing.T) {
+	for _, args := range []string{"devices", "devices --json", "version", "models", "help run", "ops --json", "completion bash"} {
+		var errs bytes.Buffer
+		if code := execute(strings.Fields(args), fullDisk{}, &errs); code != exitUsage || errs.String() != "nnsoc: standard output: no space left\n" {
+			t.Errorf("nnsoc %s: exit code %d, stderr %q", args, code, &errs)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// nameList is a flag that takes names, separated by commas or one by one.
+type nameList struct {
+	names *[]string
+	once  bool // each name at most once
+}
+
+// String implements pflag.Value.
+func (l nameList) String() string {
+	if l.names == nil {
+		return ""
+	}
+	return strings.Join(*l.names, ",")
+}
+
+// Type implements pflag.Value.
+func (l nameList) Type() string { return "names" }
+
+// Set implements pflag.Value.
+func (l nameList) Set(s string) error {
+	for _, name := range strings.Split(s, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" {
+			return errors.New("a name is empty")
+		}
+		if l.once && slices.Contains(*l.names, name) {
+			return fmt.Errorf("%s is named twice", name)
+		}
+		*l.names = append(*l.names, name)
+	}
+	return nil
+}
+
+// finite is a flag that takes a number, neither NaN nor infinite.
+type finite float64
+
+// String implements pflag.Value.
+func (f *finite) String() string { return strconv.FormatFloat(float64(*f), 'g', -1, 64) }
+
+// Type implements pflag.Value.
+func (f *finite) Type() string { return "number" }
+
+// Set implements pflag.Value.
+func (f *finite) Set(s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return errors.New("want a finite number")
+	}
+	*f = finite(v)
+	return nil
+}
+
+// exclude refuses flags that do nothing beside another one.
+func exclude(cmd *cobra.Command, flag string, useless ...string) error {
+	if f := cmd.Flags().Lookup(flag); f == nil || !f.Changed || f.Value.String() == "false" {
+		return nil
+	}
+	for _, name := range useless {
+		if cmd.Flags().Changed(name) {
+			return usage(fmt.Errorf("--%s does nothing with --%s", name, flag))
+		}
+	}
+	return nil
+}
+
+// socUnused are the commands that do not use the machine.
+var socUnused = []string{
+	"nnsoc completion", "nnsoc dsp asm", "nnsoc dsp disasm", "nnsoc gpu asm", "nnsoc gpu disasm", "nnsoc help", "nnsoc models", "nnsoc npu asm", "nnsoc npu disasm", "nnsoc version",
+}
+
+// checkSoC refuses --soc where it does nothing.
+func checkSoC(cmd *cobra.Command) error {
+	if f := cmd.Flags().Lookup("soc"); f != nil && f.Changed && slices.Contains(socUnused, cmd.CommandPath()) {
+		return usage(fmt.Errorf("--soc does nothing with %q", cmd.CommandPath()))
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestInterrupt ends a run while it writes a trace: no file is left, and the
+// exit code is the shell's.
+func TestInterrupt(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	command := filepath.Join(dir, "nnsoc") // TestMain runs main by this name
+	if err := os.Symlink(self, command); err != nil {
+		t.Fatal(err)
+	}
+	for sig, want := range map[os.Signal]int{os.Interrupt: exitInterrupt, syscall.SIGTERM: 143} {
+		work := t.TempDir()
+		cmd := exec.Command(command, "run", "--device", "gpu", "--trace", filepath.Join(work, "t.json"))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for begun := false; !begun; time.Sleep(time.Millisecond) {
+			list, err := filepath.Glob(filepath.Join(work, ".nnsoc-*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun = len(list) > 0
+		}
+		if err := cmd.Process.Signal(sig); err != nil {
+			t.Fatal(err)
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != want {
+			t.Errorf("%v: %v, want exit code %d", sig, err, want)
+		}
+		if left, _ := os.ReadDir(work); len(left) != 0 {
+			t.Errorf("%v: left behind: %v", sig, left)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestVerbosity: --quiet leaves stderr empty, --verbose and NNSOC_VLOG add
+// events to it, each of its tags.
+func TestVerbosity(t *testing.T) {
+	for _, c := range []struct {
+		flag, vlog   string
+		want, absent []string
+	}{
+		{"", "", []string{"cpu: run ..."}, []string{"tag="}},
+		{"-q", "", nil, []string{"run", "tag="}},
+		{"-v", "", []string{"cpu: run ...", "DBG read", "tag=model", "DBG prepared", "tag=compilation", "DBG executed", "tag=execution", "cycles="}, nil},
+		{"-q", "execution", []string{"tag=execution"}, []string{"cpu: run ...", "tag=model", "tag=compilation"}},
+		{"", "all", []string{"tag=model", "tag=compilation", "tag=execution"}, nil},
+	} {
+		t.Setenv(vlogVariable, c.vlog)
+		var out, errs bytes.Buffer
+		args := []string{"run", "--device", "cpu"}
+		if c.flag != "" {
+			args = append(args, c.flag)
+		}
+		if code := execute(args, &out, &errs); code != exitOK {
+			t.Fatalf("%v: exit code %d: %s", args, code, &errs)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(errs.String(), want) {
+				t.Errorf("%s with %q: no %q in\n%s", c.flag, c.vlog, want, &errs)
+			}
+		}
+		for _, absent := range c.absent {
+			if strings.Contains(errs.String(), absent) {
+				t.Errorf("%s with %q: %q in\n%s", c.flag, c.vlog, absent, &errs)
+			}
+		}
+	}
+	t.Setenv(vlogVariable, "nope")
+	var errs bytes.Buffer
+	if code := execute([]string{"devices"}, &errs, &errs); code != exitUsage || !strings.Contains(errs.String(), `NNSOC_VLOG: no tag "nope"; there are model, compilation, execution and all`) {
+		t.Errorf("exit code %d: %s", code, &errs)
+	}
+}
