@@ -31,21 +31,22 @@ func (o *op) ifmBlockDepth(s *Spec) int {
 	return roundUp(min(o.ifm.c, max(most, s.UBlock.IFM)), 8)
 }
 
-// macCycles is how long the MAC array works on a block of h x w x d outputs,
-// all input channels and taps included. Elementwise operations do not use it.
+// macCycles is how long the MAC arrays work on a block of h x w x d outputs, all
+// input channels and taps included. Two cores take half of its channels each.
+// Elementwise operations do not use it.
 func (s *Spec) macCycles(o *op, h, w, d int) int64 {
-	return int64(math.Ceil(s.macCyclesExact(o, h, w, d)))
+	return s.coreCycles(o, h, w, ceilDiv(d, o.cores))
 }
 
-// macCyclesExact is macCycles before rounding up: two cores share a block.
-func (s *Spec) macCyclesExact(o *op, h, w, d int) float64 {
+// coreCycles is how long the MAC array of one core works on h x w x d outputs.
+func (s *Spec) coreCycles(o *op, h, w, d int) int64 {
 	u := s.UBlock
 	if u.H == 2 && u.W == 2 && o.kind <= opDepthwise && o.ofm.h == 1 && o.ofm.w%2 == 0 && o.k.h == 1 {
 		u.H, u.W, h = 1, 4, 1 // one-dimensional: the micro-block is a row
 	}
 	xy, nz := ceilDiv(w, u.W)*ceilDiv(h, u.H), ceilDiv(d, u.D)
 	if s.PackTaps && o.reduces() {
-		return float64(s.arrayCycles(o, xy, nz))
+		return s.arrayCycles(o, xy, nz)
 	}
 	wide := 1
 	if o.ifm.esz == 2 {
@@ -90,7 +91,7 @@ func (s *Spec) macCyclesExact(o *op, h, w, d int) float64 {
 	if o.reduces() {
 		total *= int64(ceilDiv(o.ifm.c, ibd))
 	}
-	return float64(total) / float64(o.cores)
+	return total
 }
 
 // arrayCycles is macCycles of a weight-stationary array whose rows hold any
@@ -140,15 +141,16 @@ func (s *Spec) cyclesPerElement(o *op) float64 {
 }
 
 // outputCycles is how long the output unit works on a block.
-func (s *Spec) outputCycles(o *op, elements, depth int) int64 {
+func (s *Spec) outputCycles(o *op, elements int) int64 {
 	// The table is for all cores; an operation may use one.
-	c := math.Ceil(s.cyclesPerElement(o) * float64(elements) * float64(s.Cores/o.cores))
-	if o.kind <= opDepthwise {
-		// Scale records are read per block, 10 bytes each.
-		lat := s.Memories[s.RegionMemory[o.scaleReg]].ReadLatency
-		c = max(c, float64(10*depth*lat)/256)
-	}
-	return int64(math.Ceil(c))
+	return int64(math.Ceil(s.cyclesPerElement(o) * float64(elements) * float64(s.Cores/o.cores)))
+}
+
+// scaleCycles is how long it takes to read the scale records of a block: they
+// come in order, 256 bytes per latency of their memory, to each core its own.
+func (s *Spec) scaleCycles(o *op, depth int) int64 {
+	latency := s.Memories[s.RegionMemory[o.scaleReg]].ReadLatency
+	return int64(ceilDiv(ethosu.ScaleRecordSize*ceilDiv(depth, o.cores)*latency, 256))
 }
 
 // blockCount is the number of block jobs of an operation.

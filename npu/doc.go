@@ -22,6 +22,9 @@
 // outstanding limits, and hazards between kernels that a too large BLOCKDEP
 // would let through.
 //
+// docs/EthosUTiming.md lists the rules of the timing model, their sources and the
+// cycles of public networks beside those of Arm's own model.
+//
 // Sources: command semantics and weight format as described in package ethosu;
 // micro-blocks, output cycles, delays and memory defaults are those of Vela
 // 3.10's architecture table and performance model. The preset edgetpu-like is

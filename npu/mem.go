@@ -97,8 +97,9 @@ func (m *memory) access(clock *sim.Clock, at int64, r run, kind mem.Kind) int64 
 }
 
 // newMemories prepares the memories of a run and where each region lies in its
-// memory: regions follow each other, aligned to a page.
-func newMemories(s *Spec, o *Options, r *Regions) (ms []memory, base [NumRegions]uint64) {
+// memory: regions follow each other, aligned to a page, and the command stream
+// follows the last one in the memory of region 0.
+func newMemories(s *Spec, o *Options, r *Regions) (ms []memory, base [NumRegions]uint64, stream uint64) {
 	ms = make([]memory, len(s.Memories))
 	next := make([]uint64, len(ms))
 	for i := range ms {
@@ -119,5 +120,5 @@ func newMemories(s *Spec, o *Options, r *Regions) (ms []memory, base [NumRegions
 		base[i] = next[m]
 		next[m] += (uint64(len(r[i])) + 4095) &^ 4095
 	}
-	return ms, base
+	return ms, base, next[s.RegionMemory[0]]
 }

@@ -155,7 +155,7 @@ func (s *Spec) estimate(o *op) int64 {
 	if s.UBlock.H == 2 && o.kind <= opDepthwise && oh == 1 && ow%2 == 0 && o.k.h == 1 {
 		bh = 1
 	}
-	dpu := s.macCyclesExact(o, bh, bw, bd)
+	dpu := float64(s.coreCycles(o, bh, bw, bd)) / float64(o.cores) // Vela halves cycles, not channels
 	out := math.Ceil(cpe * float64(bh*bw*bd))
 	if o.kind <= opDepthwise {
 		out = max(out, float64(10*bd*s.Memories[s.RegionMemory[o.scaleReg]].ReadLatency)/256)

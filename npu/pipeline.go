@@ -76,15 +76,18 @@ func (t *timer) block(b *block, prev *kernel) job {
 	firstIn, allIn, inMem := t.fetchInputs(b, start)
 	t.fetchFree = start
 
-	// Weights follow the array: the next block's are fetched while it works.
+	// Weights have two buffers, too: those of the next block are fetched while
+	// the array works on this one, or waits for it.
 	firstW, allW, wMem := start, start, inMem
 	if o.kind <= opDepthwise {
-		firstW, allW, wMem = t.fetchWeights(b, max(b.issue, before.macStart))
+		at := max(b.issue, older.macEnd)
+		firstW, allW, wMem = t.fetchWeights(b, at)
+		t.scales = max(at, t.scales) + s.scaleCycles(o, b.z1-b.z0)
 	}
 
 	// MAC array; elementwise operations use only the output unit.
 	elements := (b.y1 - b.y0) * (b.x1 - b.x0) * (b.z1 - b.z0)
-	out := s.outputCycles(o, elements, b.z1-b.z0)
+	out := s.outputCycles(o, elements)
 	var j job
 	accFree := older.outEnd
 	if o.kind == opElementwise {
@@ -104,6 +107,9 @@ func (t *timer) block(b *block, prev *kernel) job {
 	// Output unit: two blocks may wait for memory.
 	outStart := max(j.macEnd, before.outEnd, older.written)
 	j.outEnd = outStart + out
+	if o.kind <= opDepthwise {
+		j.outEnd = max(j.outEnd, t.scales)
+	}
 	if o.kind == opElementwise {
 		outStart, j.outEnd = j.macStart, j.macEnd
 	}

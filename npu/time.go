@@ -27,12 +27,15 @@ type timer struct {
 
 	// Command processor.
 	cmd       int64      // cycle at which it takes the next command
+	unread    int        // bytes of commands that have been fetched
+	stream    uint64     // address of the next ones
 	waitEnd   int64      // end of its last wait
 	waitFor   sim.Reason // and what that was for
 	kernels   [3]kernel  // the last ones, newest first
 	copies    [16]int64  // completion of the last copies, newest first
 	copyFree  int64      // DMA engine
 	fetchFree int64      // order of input fetches
+	scales    int64      // completion of the last fetch of scale records
 	jobs      [2]job     // the last two block jobs, newest first
 	pending   [4]write   // output blocks whose write is still to be issued
 	npending  int
@@ -66,7 +69,7 @@ func newTimer(s *Spec, o Options, r *Regions) *timer {
 	}
 	t.clock = sim.Clock{Hz: s.Hz}
 	t.span = o.Span
-	t.mems, t.base = newMemories(s, &o, r)
+	t.mems, t.base, t.stream = newMemories(s, &o, r)
 	t.regions = map[int]int{-1: 0}
 	t.report = sim.Report{Hz: s.Hz, Regions: []sim.RegionReport{{ID: -1}}}
 	t.cmd = int64(s.LaunchCycles)
@@ -125,8 +128,27 @@ func (t *timer) command(c ethosu.Command) {
 		return
 	}
 	t.report.Instructions++
+	t.fetchCommand(4 * c.Words())
 	t.cmd += int64(t.spec.CommandCycles)
 	t.energy(t.spec.Energy.Command)
+}
+
+// commandBurst is the bytes of one read of commands: the longest burst that Arm's
+// driver allows by default (MAX_BEATS of AXI_LIMIT).
+const commandBurst = 64
+
+// fetchCommand reads the stream ahead of the command processor, which does not
+// wait for it. The stream lies beside region 0: Arm's driver reads it through
+// AXI1, where Vela puts what does not change.
+func (t *timer) fetchCommand(bytes int) {
+	if t.unread -= bytes; t.unread >= 0 {
+		return
+	}
+	t.unread += commandBurst
+	m := &t.mems[t.spec.RegionMemory[0]]
+	m.transfer(&t.clock, t.cmd, run{t.stream, commandBurst, commandBurst, 1}, mem.Read)
+	t.energy(commandBurst * m.spec.ReadPJ)
+	t.stream += commandBurst
 }
 
 // hold makes the command processor wait until cycle end.
