@@ -39,7 +39,7 @@ type boundProgram struct {
 
 // Bounds of what a stage keeps of the programs it made.
 const (
-	maxBoundPrograms = 8
+	MaxBoundPrograms = 8
 	maxBoundBytes    = 1 << 28
 )
 
@@ -185,7 +185,7 @@ func (s *stage) keep(b boundProgram) {
 	s.bound = slices.Insert(s.bound, 0, b)
 	bytes := 0
 	for i, x := range s.bound {
-		if bytes += x.Bytes(); i > 0 && (i >= maxBoundPrograms || bytes > maxBoundBytes) {
+		if bytes += x.Bytes(); i > 0 && (i >= MaxBoundPrograms || bytes > maxBoundBytes) {
 			clear(s.bound[i:])
 			s.bound = s.bound[:i]
 			return
@@ -240,4 +240,31 @@ func (p *staged) WriteProgram(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// Programs returns the programs of each stage of a prepared model: the one lowered
+// when the model was prepared, else those that executions have lowered so far, the
+// last used first.
+func Programs(p hal.PreparedModel) [][]Executable {
+	var stages [][]Executable
+	for _, s := range Unwrap(p).(*staged).stages {
+		s.mu.Lock()
+		var list []Executable
+		if s.fixed != nil {
+			list = append(list, s.fixed)
+		}
+		for _, b := range s.bound {
+			list = append(list, b.Executable)
+		}
+		s.mu.Unlock()
+		stages = append(stages, list)
+	}
+	return stages
+}
+
+// ProgramFor returns the program of the first stage of a prepared model for inputs of
+// these values and shapes, lowered now unless it is at hand.
+func ProgramFor(p hal.PreparedModel, inputs [][]byte, dims [][]uint32) (Executable, error) {
+	m := Unwrap(p).(*staged)
+	return m.program(m.stages[0], inputs, dims)
 }

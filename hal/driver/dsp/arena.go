@@ -28,7 +28,7 @@ func (l *lowering) finish() error {
 			return err
 		}
 		if len(l.consts) > maxConst {
-			return fmt.Errorf("dsp: operation %d: more than %d bytes of weights and tables", l.op, maxConst)
+			return fmt.Errorf("operation %d: more than %d bytes of weights and tables", l.op, maxConst)
 		}
 	}
 	l.finishFetches()
@@ -57,7 +57,7 @@ func (l *lowering) emitStep(s *step) error {
 }
 
 func (l *lowering) failed(s *step, err error) error {
-	return fmt.Errorf("dsp: operation %d: %w", s.region, err)
+	return fmt.Errorf("operation %d: %w", s.region, err)
 }
 
 // addHalos inserts, behind the last step that writes a tensor with a halo,
@@ -108,14 +108,14 @@ func (l *lowering) place(groups []group) error {
 			continue
 		}
 		if p := t.shape.positions(); p > maxPositions {
-			return fmt.Errorf("dsp: %s has %d positions, at most %d", t.name, p, maxPositions)
+			return fmt.Errorf("%s has %d positions, at most %d", t.name, p, maxPositions)
 		}
 		if n := t.bytes(); n > maxArena {
-			return fmt.Errorf("dsp: %s needs %d bytes, at most %d", t.name, n, maxArena)
+			return fmt.Errorf("%s needs %d bytes, at most %d", t.name, n, maxArena)
 		}
 	}
 	if l.arena = placeTensors(l.tensors, arenaBase); l.arena > maxArena {
-		return fmt.Errorf("dsp: activations need %d bytes, at most %d", l.arena, maxArena)
+		return fmt.Errorf("activations need %d bytes, at most %d", l.arena, maxArena)
 	}
 	return nil
 }

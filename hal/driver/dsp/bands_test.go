@@ -18,7 +18,7 @@ func lower1(t *testing.T, d *Device, m *nn.Model) *lowering {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := lowerModel(base.Unwrap(p).(*prepared).stages[0].fixed.graph, d)
+	l, err := lowerGraph(base.Programs(p)[0][0].(*plan).graph, d)
 	if err != nil {
 		t.Fatal(err)
 	}

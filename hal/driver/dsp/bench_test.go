@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -111,7 +112,7 @@ func BenchmarkLate(b *testing.B) {
 	for _, c := range []struct {
 		name   string
 		values int
-	}{{"kept", 1}, {"new", 2 * maxLatePlans}} {
+	}{{"kept", 1}, {"new", 2 * base.MaxBoundPrograms}} {
 		b.Run(c.name, func(b *testing.B) {
 			p, err := device(b).PrepareModel(m, hal.PrepareOptions{})
 			if err != nil {

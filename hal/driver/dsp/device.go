@@ -2,14 +2,13 @@ package dsp
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
@@ -39,51 +38,72 @@ func New(cfg Config) (*Device, error) {
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
 		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities,
-	}, compiler{d})
+	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }
 
 // threads is how many hardware threads kernels use: all of them use vectors.
 func (d *Device) threads() int { return max(1, min(d.cfg.Spec.Threads, d.cfg.Spec.Contexts)) }
 
-// compiler lowers models for a device.
-type compiler struct{ *Device }
+// middleEnd lowers canonical graphs for a device.
+type middleEnd struct{ *Device }
 
-// Supports implements base.Compiler: an operation is supported when it lowers,
-// wherever its inputs come from.
-func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
-	g, err := opspec.Resolve(&m.Main)
-	if err != nil { // operations that contradict the model decline by themselves
-		same := m.Main
-		same.Operands = slices.Clone(same.Operands)
-		g = &same
-	}
-	l := &lowering{graph: g, view: opspec.ModelView(g), threads: c.threads(), image: newImage(codeBase, c.cfg.Spec.IssueInterval)}
-	answers := make([]hal.Support, len(g.Operations))
-	for i := range g.Operations {
-		if err := l.supports(i); err != nil {
-			answers[i].Reason = err.Error()
-			continue
-		}
-		answers[i].OK = true
-	}
-	pairQuantize(g, answers)
-	return answers, nil
+// passes make a model canonical for the DSP, which takes images in either order and
+// padding in either form.
+var passes = graph.NewPipeline(graph.ResolveShapes)
+
+// Passes implements base.Lowering.
+func (middleEnd) Passes() graph.Pipeline { return passes }
+
+// Check implements base.Lowering.
+func (d middleEnd) Check(g *graph.Graph) base.Checker {
+	return checker{&lowering{graph: g, view: g.View(), threads: d.threads(), image: newImage(codeBase, d.cfg.Spec.IssueInterval)}}
 }
 
-// supports lowers one operation by itself.
-func (l *lowering) supports(i int) error {
-	op := &l.graph.Operations[i]
-	if !op.Type.Valid() || lowerings[op.Type] == nil {
+// Lower implements base.Lowering.
+func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
+	return newPlan(d.Device, g)
+}
+
+// checker implements base.Checker: an operation is supported when it lowers.
+type checker struct{ l *lowering }
+
+// Types implements base.Checker.
+func (c checker) Types(i int) error {
+	op := &c.l.graph.Operations[i]
+	if lowerings[op.Type] == nil {
 		return fmt.Errorf("%s has no lowering on this DSP", op.Type)
 	}
-	if err := checkTypes(l.graph, op); err != nil {
+	return about(op, checkTypes(c.l.graph, op))
+}
+
+// Defers implements base.Checker: every lowering takes all parameters.
+func (checker) Defers(int) error { return nil }
+
+// Lowers implements base.Checker: it lowers one operation by itself. A DEQUANTIZE and
+// its QUANTIZE are one table.
+func (c checker) Lowers(i int) error {
+	op := &c.l.graph.Operations[i]
+	if err := c.l.alone(i); err != nil {
 		return about(op, err)
 	}
-	if late, err := isLate(l.graph, op); late || err != nil {
-		return about(op, err)
+	if op.Type != nn.OpDequantize {
+		return nil
 	}
-	l.op, l.steps, l.tensors, l.consts = i, nil, nil, nil
+	for j := range c.l.graph.Operations {
+		if user := &c.l.graph.Operations[j]; user.Type == nn.OpQuantize && user.Inputs[0] == op.Outputs[0] {
+			if err := c.l.alone(j); err != nil {
+				return fmt.Errorf("its QUANTIZE is not supported: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// alone lowers operation i with inputs from nowhere.
+func (l *lowering) alone(i int) error {
+	op := &l.graph.Operations[i]
+	l.op, l.steps, l.tensors, l.consts = l.graph.Origin[i], nil, nil, nil
 	l.forget()
 	for _, x := range op.Inputs {
 		if o := &l.graph.Operands[x]; carried(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
@@ -98,7 +118,7 @@ func (l *lowering) supports(i int) error {
 		o := &l.graph.Operands[from]
 		l.values[from] = l.newTensor("", shapeOf(o.Dimensions), 0, zeroOf(o))
 	}
-	return about(op, lowerings[op.Type](l, op))
+	return lowerings[op.Type](l, op)
 }
 
 // about prefixes an error with the name of the operation unless it has it.
@@ -111,15 +131,8 @@ func about(op *nn.Operation, err error) error {
 
 // checkTypes rejects what this device cannot compute on before shapes and
 // values are looked at.
-func checkTypes(g *nn.Subgraph, op *nn.Operation) error {
-	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
-		for _, x := range list {
-			if uint64(x) >= uint64(len(g.Operands)) {
-				return fmt.Errorf("operand %d of %d does not exist", x, len(g.Operands))
-			}
-		}
-	}
-	a, err := opspec.ModelView(g).Bind(op)
+func checkTypes(g *graph.Graph, op *nn.Operation) error {
+	a, err := g.View().Bind(op)
 	if err != nil {
 		return err
 	}
@@ -148,7 +161,7 @@ func checkTypes(g *nn.Subgraph, op *nn.Operation) error {
 }
 
 // pairs reports why an operation is not half of such a table.
-func pairs(g *nn.Subgraph, op *nn.Operation) error {
+func pairs(g *graph.Graph, op *nn.Operation) error {
 	if op.Type == nn.OpDequantize {
 		return onlyRequantizes(g, op)
 	}
@@ -156,30 +169,4 @@ func pairs(g *nn.Subgraph, op *nn.Operation) error {
 		return fmt.Errorf("input 0 is %s, of a value that is not only dequantized", g.Operands[op.Inputs[0]].Type)
 	}
 	return nil
-}
-
-// pairQuantize withdraws a DEQUANTIZE whose QUANTIZE is not supported: the two
-// are one table.
-func pairQuantize(g *nn.Subgraph, answers []hal.Support) {
-	for i := range answers {
-		op := &g.Operations[i]
-		if op.Type != nn.OpDequantize || !answers[i].OK {
-			continue
-		}
-		for j := range answers {
-			if user := &g.Operations[j]; user.Type == nn.OpQuantize && user.Inputs[0] == op.Outputs[0] && !answers[j].OK {
-				answers[i] = hal.Support{Reason: "its QUANTIZE is not supported: " + answers[j].Reason}
-			}
-		}
-	}
-}
-
-// Compile implements base.Compiler.
-func (c compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
-	for i := range m.Main.Operations {
-		if err := checkTypes(&m.Main, &m.Main.Operations[i]); err != nil {
-			return nil, fmt.Errorf("operation %d: %s: %w", i, m.Main.Operations[i].Type, err)
-		}
-	}
-	return prepare(c.Device, m)
 }

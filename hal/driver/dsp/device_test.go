@@ -108,12 +108,9 @@ func check(t testing.TB, d *Device, m *nn.Model, inputs [][]byte, functional boo
 // allKernels are the kernels that a prepared model has so far.
 func allKernels(p hal.PreparedModel) []*kernel {
 	var list []*kernel
-	for _, s := range base.Unwrap(p).(*prepared).stages {
-		if s.fixed != nil {
-			list = append(list, s.fixed.all...)
-		}
-		for _, x := range s.plans {
-			list = append(list, x.all...)
+	for _, programs := range base.Programs(p) {
+		for _, x := range programs {
+			list = append(list, x.(*plan).all...)
 		}
 	}
 	return list

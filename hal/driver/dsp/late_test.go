@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
@@ -25,11 +26,14 @@ func lateModel(t testing.TB, m *nn.Model, inputs [][]byte) (*nn.Model, [][]byte)
 	g.Inputs = append([]uint32(nil), g.Inputs...)
 	inputs = append([][]byte(nil), inputs...)
 	for i := range g.Operations {
-		list, err := parameters(g, &g.Operations[i])
+		a, err := opspec.ModelView(g).Bind(&g.Operations[i])
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, x := range list {
+		for k, x := range g.Operations[i].Inputs {
+			if !a.Parameter(k) && a.SlotName(k) != "metadata" {
+				continue
+			}
 			if o := &g.Operands[x]; o.IsConst() && len(o.Data) > 0 {
 				g.Inputs, inputs = append(g.Inputs, x), append(inputs, o.Data)
 				o.Lifetime, o.Data = nn.SubgraphInput, nil
@@ -136,9 +140,9 @@ func TestLateParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := base.Unwrap(p).(*prepared).stages[0]
+	plans := func() []base.Executable { return base.Programs(p)[0] }
 	var first *hal.Result
-	for k := range 3 * maxLatePlans {
+	for k := range 3 * base.MaxBoundPrograms {
 		res, err := execute(t, p, m, [][]byte{in, words(k%12, 1, 2, 0)})
 		if err != nil {
 			t.Fatal(err)
@@ -147,8 +151,8 @@ func TestLateParameters(t *testing.T) {
 			first = res
 		}
 	}
-	if len(st.plans) != maxLatePlans {
-		t.Errorf("%d plans kept, want %d", len(st.plans), maxLatePlans)
+	if n := len(plans()); n != base.MaxBoundPrograms {
+		t.Errorf("%d plans kept, want %d", n, base.MaxBoundPrograms)
 	}
 	res, err := execute(t, p, m, [][]byte{in, words(0, 1, 2, 0)})
 	if err != nil {
@@ -157,8 +161,8 @@ func TestLateParameters(t *testing.T) {
 	if fmt.Sprint(res.Stats) != fmt.Sprint(first.Stats) {
 		t.Errorf("costs depend on what ran before:\n%v\n%v", res.Stats, first.Stats)
 	}
-	kept := st.plans[0].plan
-	if _, err := execute(t, p, m, [][]byte{in, words(0, 1, 2, 0)}); err != nil || st.plans[0].plan != kept {
+	kept := plans()[0]
+	if _, err := execute(t, p, m, [][]byte{in, words(0, 1, 2, 0)}); err != nil || plans()[0] != kept {
 		t.Errorf("lowered again: %v", err)
 	}
 	_, err = execute(t, p, m, [][]byte{in, words(0, -1, 2, 0)})
@@ -241,7 +245,7 @@ func TestStages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(base.Unwrap(p).(*prepared).stages); n != 3 {
+	if n := len(base.Programs(p)); n != 3 {
 		t.Errorf("%d stages, want 3", n)
 	}
 	in := b.bytes(30)

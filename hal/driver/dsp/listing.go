@@ -4,42 +4,22 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// WriteListing implements hal.PreparedModel: for each stage the launches in
-// order, then each kernel, packet by packet. The cycle of a packet is an estimate
-// for one thread with every access served at once: packets issue at the machine's
-// interval and wait for operands. What executions have lowered is listed as well.
-func (p *prepared) WriteListing(w io.Writer) error {
+// WriteListing implements base.Executable: the launches in order, then each kernel,
+// packet by packet. The cycle of a packet is an estimate for one thread with every
+// access served at once: packets issue at the machine's interval and wait for operands.
+func (p *plan) WriteListing(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	for _, s := range p.stages {
-		if s.fixed != nil {
-			s.fixed.list(out, s.first)
-			continue
-		}
-		s.mu.Lock()
-		plans := slices.Clone(s.plans)
-		s.mu.Unlock()
-		fmt.Fprintf(out, "; %s: lowered when parameters are known, %d times so far\n", s.describe(), len(plans))
-		for _, x := range plans {
-			x.list(out, s.first)
-		}
-	}
-	return out.Flush()
-}
-
-// list prints a plan whose first operation has the number first in the model.
-func (p *plan) list(out *bufio.Writer, first int) {
 	fmt.Fprintf(out, "; %s: %d bytes of code at 0x%x, %d of constants at 0x%x, %d of activations at 0x%x\n",
 		p.dev.cfg.Spec.Name, len(p.program.Code), p.program.Base, len(p.consts), constBase, p.arena, arenaBase)
 	for i := range p.jobs {
 		j := &p.jobs[i]
 		fmt.Fprintf(out, "; job %d: operation %d %s, %s: %s at 0x%x, %d threads\n",
-			i, first+j.Region, p.opName(j.Region), j.Name, p.kernels[i].name, j.Entry, j.Threads)
+			i, j.Region, p.graph.NameOf(j.Region), j.Name, p.kernels[i].name, j.Entry, j.Threads)
 		for t, a := range j.Args {
 			fmt.Fprintf(out, ";   thread %d:", t)
 			for r, x := range a {
@@ -49,22 +29,16 @@ func (p *plan) list(out *bufio.Writer, first int) {
 		}
 	}
 	for _, k := range p.all {
-		p.listKernel(out, k, first)
+		p.listKernel(out, k)
 	}
+	return out.Flush()
 }
 
-func (p *plan) opName(i int) string {
-	if i < len(p.graph.Operations) {
-		return p.graph.Operations[i].Type.String()
-	}
-	return "-"
-}
-
-func (p *plan) listKernel(out *bufio.Writer, k *kernel, first int) {
+func (p *plan) listKernel(out *bufio.Writer, k *kernel) {
 	var names, ids []string
 	for _, i := range k.sources {
-		names = append(names, fmt.Sprintf("%d %s", first+i, p.opName(i)))
-		ids = append(ids, fmt.Sprint(first+i))
+		names = append(names, fmt.Sprintf("%d %s", i, p.graph.NameOf(i)))
+		ids = append(ids, fmt.Sprint(i))
 	}
 	fmt.Fprintf(out, "\n; kernel %s for operation %s\n; address    packet / operation @ cycle\n", k.name, strings.Join(names, ", "))
 	source := strings.Join(ids, ",")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -36,7 +37,7 @@ type step struct {
 
 // lowering is the state of one PrepareModel.
 type lowering struct {
-	graph   *nn.Subgraph
+	graph   *graph.Graph
 	view    opspec.View
 	threads int
 	image   *image
@@ -48,7 +49,7 @@ type lowering struct {
 	inputs  []*tensor // dense, in model order
 	outputs []*tensor
 	steps   []*step
-	op      int // operation being lowered
+	op      int // of the model, being lowered
 	jobs    []dsp.Job
 	kernels []*kernel // of each job
 	arena   uint32
@@ -77,10 +78,10 @@ type lowering struct {
 // supported is asked.
 func (l *lowering) final() bool { return l.narrow != nil }
 
-// lowerModel lowers a model whose shapes are all known.
-func lowerModel(g *nn.Subgraph, d *Device) (*lowering, error) {
+// lowerGraph lowers a graph whose shapes and parameters are known.
+func lowerGraph(g *graph.Graph, d *Device) (*lowering, error) {
 	s := &d.cfg.Spec
-	l := &lowering{graph: g, view: opspec.FinalView(g), threads: d.threads(), image: newImage(codeBase, s.IssueInterval),
+	l := &lowering{graph: g, view: opspec.FinalView(&g.Subgraph), threads: d.threads(), image: newImage(codeBase, s.IssueInterval),
 		vtcm: newVTCM(s), narrow: map[uint32]bool{}}
 	l.image.cache = &d.kernels
 	l.forget()
@@ -97,37 +98,32 @@ func lowerModel(g *nn.Subgraph, d *Device) (*lowering, error) {
 	}
 	for i := range g.Operations {
 		op := &g.Operations[i]
-		l.op = i
-		fn := lowerings[op.Type]
-		if fn == nil {
-			return nil, fmt.Errorf("dsp: operation %d: %s is not supported", i, op.Type)
-		}
+		l.op = g.Origin[i]
 		if l.empty(op) {
 			for _, x := range op.Outputs {
 				l.flatResult(x)
 			}
 			continue
 		}
-		if err := fn(l, op); err != nil {
-			return nil, fmt.Errorf("dsp: operation %d: %w", i, err)
+		if err := lowerings[op.Type](l, op); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", l.op, err)
 		}
 	}
+	uses := g.Uses()
 	for _, i := range g.Outputs {
 		if l.values[i] == nil && l.flats[i] == nil && l.clients[i] == nil {
-			return nil, fmt.Errorf("dsp: output operand %d has no value", i)
+			return nil, fmt.Errorf("output operand %d has no value", i)
 		}
-		l.op = max(len(g.Operations)-1, 0)
-		for k := range g.Operations {
-			for _, o := range g.Operations[k].Outputs {
-				if o == i {
-					l.op = k
-				}
-			}
+		if l.op = 0; len(g.Origin) > 0 {
+			l.op = g.Origin[len(g.Origin)-1]
+		}
+		if k := uses.Producer(i); k >= 0 {
+			l.op = g.Origin[k]
 		}
 		if f := l.flats[i]; f != nil || l.values[i] == nil {
 			f, err := l.flat(i)
 			if err != nil {
-				return nil, fmt.Errorf("dsp: output operand %d: %w", i, err)
+				return nil, fmt.Errorf("output operand %d: %w", i, err)
 			}
 			d := l.flatOutput(i, f)
 			d.keep = true
@@ -147,7 +143,7 @@ func lowerModel(g *nn.Subgraph, d *Device) (*lowering, error) {
 
 // empty reports whether an operation has nothing to compute.
 func (l *lowering) empty(op *nn.Operation) bool {
-	if isOpen(op.Type) {
+	if graph.OpenShape(op.Type) {
 		return false
 	}
 	for _, x := range op.Outputs {

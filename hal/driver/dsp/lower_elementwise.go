@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -285,7 +286,7 @@ func storedTable(t *[256]byte, in, out nn.OperandType) *[256]byte {
 }
 
 // dequantized finds the quantized operand whose DEQUANTIZE feeds a QUANTIZE.
-func dequantized(g *nn.Subgraph, quantize *nn.Operation) (uint32, bool) {
+func dequantized(g *graph.Graph, quantize *nn.Operation) (uint32, bool) {
 	for i := range g.Operations {
 		d := &g.Operations[i]
 		if d.Type == nn.OpDequantize && len(d.Outputs) == 1 && len(d.Inputs) == 1 && len(quantize.Inputs) == 1 &&
@@ -298,7 +299,7 @@ func dequantized(g *nn.Subgraph, quantize *nn.Operation) (uint32, bool) {
 
 // onlyRequantizes reports why the result of a DEQUANTIZE is a value of its own:
 // something else than QUANTIZE reads it.
-func onlyRequantizes(g *nn.Subgraph, op *nn.Operation) error {
+func onlyRequantizes(g *graph.Graph, op *nn.Operation) error {
 	from, to := op.Inputs[0], op.Outputs[0]
 	if !g.Operands[from].Type.IsQuant8() {
 		return fmt.Errorf("%s of %s", op.Type, g.Operands[from].Type)

@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/build"
@@ -54,7 +55,7 @@ func runKernel(t *testing.T, k *flatKernel, typ nn.OperandType, data []byte) []b
 	o := nn.Operand{Type: typ, Dimensions: []uint32{uint32(len(data) / typ.ElementBytes())}, Scale: 1}
 	b := newBuilder(rand.New(rand.NewPCG(1, 1)))
 	in, out := b.input(o), b.output(o)
-	l := &lowering{graph: &b.m.Main, view: opspec.FinalView(&b.m.Main), threads: d.threads(), image: newImage(codeBase, d.cfg.Spec.IssueInterval), vtcm: newVTCM(&d.cfg.Spec)}
+	l := &lowering{graph: graph.New(&b.m), view: opspec.FinalView(&b.m.Main), threads: d.threads(), image: newImage(codeBase, d.cfg.Spec.IssueInterval), vtcm: newVTCM(&d.cfg.Spec)}
 	l.forget()
 	from, to := l.denseTensor(in), l.flatResult(out)
 	from.keep, to.keep = true, true
@@ -63,12 +64,12 @@ func runKernel(t *testing.T, k *flatKernel, typ nn.OperandType, data []byte) []b
 	if err := l.finish(); err != nil {
 		t.Fatal(err)
 	}
-	done, err := l.plan(d).run([][]byte{data}, dsp.Options{Functional: true})
+	done, err := l.plan(d).Run([][]byte{data}, base.RunOptions{Functional: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done.release()
-	got, _ := done.output(0)
+	defer done.Release()
+	got, _ := done.Output(0)
 	return append([]byte(nil), got...)
 }
 

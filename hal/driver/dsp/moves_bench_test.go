@@ -353,9 +353,9 @@ func runBench(b *testing.B, m *nn.Model) *hal.Stats {
 	}
 	threads := 4
 	what := ""
-	for _, s := range base.Unwrap(p).(*prepared).stages {
-		for i := range s.fixed.jobs {
-			j := &s.fixed.jobs[i]
+	for _, programs := range base.Programs(p) {
+		for i := range programs[0].(*plan).jobs {
+			j := &programs[0].(*plan).jobs[i]
 			threads = min(threads, j.Threads)
 			what += fmt.Sprintf(" %s/%d", j.Name, j.Threads)
 		}

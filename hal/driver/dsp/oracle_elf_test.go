@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -80,14 +79,14 @@ func (p *plan) emulate(file string, inputs [][]byte) error {
 	if err != nil {
 		return fmt.Errorf("qemu-hexagon: %w", err)
 	}
-	done, err := p.run(inputs, dsp.Options{})
+	done, err := p.Run(inputs, base.RunOptions{})
 	if err != nil {
 		return err
 	}
-	defer done.release()
+	defer done.Release()
 	var ours []byte
 	for _, x := range p.outputs { // with the room that an output of open shape leaves
-		ours = append(ours, done.memory.arena[x.from:x.to]...)
+		ours = append(ours, done.(*finished).memory.arena[x.from:x.to]...)
 	}
 	if len(ours) != len(theirs) {
 		return fmt.Errorf("QEMU writes %d bytes, the core %d", len(theirs), len(ours))
@@ -108,7 +107,7 @@ func TestOracleProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := base.Unwrap(pm).(*prepared).stages[0].fixed
+	p := base.Programs(pm)[0][0].(*plan)
 	if err := p.emulate(filepath.Join(t.TempDir(), "network.elf"), [][]byte{in}); err != nil {
 		t.Fatal(err)
 	}
@@ -154,8 +153,7 @@ func TestOracleOperations(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 			return
 		}
-		stages := base.Unwrap(p).(*prepared).stages
-		if len(stages) != 1 {
+		if len(base.Programs(p)) != 1 {
 			return
 		}
 		var in [][]byte
@@ -163,11 +161,12 @@ func TestOracleOperations(t *testing.T) {
 		for i := range c.Inputs {
 			in, dims = append(in, c.Inputs[i].Data), append(dims, c.Inputs[i].Dimensions)
 		}
-		pl, err := stages[0].plan(d, in, dims)
+		program, err := base.ProgramFor(p, in, dims)
 		if err != nil {
 			t.Errorf("%s: %v", c.Name, err)
 			return
 		}
+		pl := program.(*plan)
 		file := <-slots
 		wait.Add(1)
 		go func() {

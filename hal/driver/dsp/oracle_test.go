@@ -94,8 +94,8 @@ func TestOraclePackets(t *testing.T) {
 		if err != nil {
 			return
 		}
-		for _, s := range base.Unwrap(p).(*prepared).stages {
-			if s.fixed == nil { // lowered when it executes
+		for _, programs := range base.Programs(p) {
+			if len(programs) == 0 { // lowered when it executes
 				executeCase(t, p, c)
 				break
 			}

@@ -7,15 +7,18 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// plan is a graph as a program, its constants and its jobs.
+// plan is a graph as a program, its constants and its jobs. It implements
+// base.Executable.
 type plan struct {
 	dev     *Device
-	graph   *nn.Subgraph
+	graph   *graph.Graph
 	program dsp.Program
 	consts  []byte
 	chains  []byte // DMA descriptors
@@ -37,8 +40,8 @@ type memory struct{ arena, vtcm, chains []byte }
 type region struct{ from, to int }
 
 // newPlan lowers a graph whose shapes and parameters are known.
-func newPlan(d *Device, g *nn.Subgraph) (*plan, error) {
-	l, err := lowerModel(g, d)
+func newPlan(d *Device, g *graph.Graph) (*plan, error) {
+	l, err := lowerGraph(g, d)
 	if err != nil {
 		return nil, err
 	}
@@ -105,33 +108,39 @@ func (p *plan) space(m *memory) (*mem.Space, error) {
 	return s, s.Map(mem.Segment{Name: "arena", Base: arenaBase - endGuard, Data: m.arena})
 }
 
-// outcome is a finished run; its outputs are parts of the memory until that is
-// released.
-type outcome struct {
-	plan    *plan
-	memory  *memory
-	report  *sim.Report
-	profile *dsp.Profile // nil unless asked for
+// finished is a run of a plan; its outputs are parts of the memory until that is
+// released. It implements base.Run.
+type finished struct {
+	*plan
+	memory *memory
+	stats  hal.Stats
 }
 
-// output is output i with its shape.
-func (o *outcome) output(i int) (data []byte, dims []uint32) {
-	r, x := o.plan.outputs[i], o.plan.graph.Outputs[i]
-	data, dims = o.memory.arena[r.from:r.to], o.plan.graph.Operands[x].Dimensions
-	n, ok := o.plan.extents[x]
+// Output implements base.Run.
+func (r *finished) Output(i int) (data []byte, dims []uint32) {
+	at, x := r.outputs[i], r.graph.Outputs[i]
+	data, dims = r.memory.arena[at.from:at.to], r.graph.Operands[x].Dimensions
+	n, ok := r.extents[x]
 	if !ok || len(dims) == 0 || dims[0] == 0 {
 		return data, dims
 	}
 	entry := len(data) / int(dims[0])
 	dims = slices.Clone(dims)
-	dims[0] = min(dims[0], binary.LittleEndian.Uint32(o.memory.arena[n.from:]))
+	dims[0] = min(dims[0], binary.LittleEndian.Uint32(r.memory.arena[n.from:]))
 	return data[:int(dims[0])*entry], dims
 }
 
-func (o *outcome) release() { o.plan.idle.Put(o.memory) }
+// Stats implements base.Run.
+func (r *finished) Stats() hal.Stats { return r.stats }
 
-// run executes the plan on dense inputs.
-func (p *plan) run(inputs [][]byte, o dsp.Options) (*outcome, error) {
+// Release implements base.Run.
+func (r *finished) Release() { r.idle.Put(r.memory) }
+
+// Bytes implements base.Executable.
+func (p *plan) Bytes() int { return len(p.consts) + len(p.program.Code) }
+
+// Run implements base.Executable.
+func (p *plan) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 	for i, x := range p.inputs {
 		o := &p.graph.Operands[p.graph.Inputs[i]]
 		if read := !o.IsConst() && o.Lifetime != nn.NoValue; read && len(inputs[i]) != x.to-x.from {
@@ -145,26 +154,42 @@ func (p *plan) run(inputs [][]byte, o dsp.Options) (*outcome, error) {
 	} else {
 		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes), chains: make([]byte, len(p.chains))}
 	}
-	done := &outcome{plan: p, memory: m, profile: o.Profile}
+	done := &finished{plan: p, memory: m}
 	for i, x := range p.inputs {
 		copy(m.arena[x.from:x.to], inputs[i])
 	}
 	copy(m.chains, p.chains)
 	space, err := p.space(m)
 	if err == nil {
-		done.report, err = p.dev.core.Run(&p.program, space, p.jobs, o)
+		err = p.execute(done, space, o)
 	}
 	if err != nil {
-		done.release()
+		done.Release()
 		return nil, err
 	}
+	return done, nil
+}
+
+// execute runs the jobs and checks the faults that they leave.
+func (p *plan) execute(r *finished, space *mem.Space, o base.RunOptions) error {
+	options := dsp.Options{Functional: o.Functional, Span: lower.Trace(o.Trace, o.StartFs, p.dev.cfg.Launch, 0)}
+	if o.Detail {
+		options.Profile = &dsp.Profile{}
+	}
+	report, err := p.dev.core.Run(&p.program, space, p.jobs, options)
+	if err != nil {
+		return err
+	}
 	for _, c := range p.faults {
-		if err := c.failed(m.arena); err != nil {
-			done.release()
-			return nil, hal.Errorf(hal.GeneralFailure, "operation %d: %w", c.op, err)
+		if err := c.failed(r.memory.arena); err != nil {
+			return hal.Errorf(hal.GeneralFailure, "operation %d: %w", c.op, err)
 		}
 	}
-	return done, nil
+	r.stats = lower.Stats(report, p.dev.cfg.Launch)
+	if o.Detail {
+		p.detail(&r.stats, report, options.Profile)
+	}
+	return nil
 }
 
 // fault is a word that a program leaves at something other than 0 when a value

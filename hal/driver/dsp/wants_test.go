@@ -31,8 +31,8 @@ func TestCodeIsAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pl := base.Unwrap(p).(*prepared).stages[0].fixed
-	l, err := lowerModel(pl.graph, pl.dev)
+	pl := base.Programs(p)[0][0].(*plan)
+	l, err := lowerGraph(pl.graph, pl.dev)
 	if err != nil {
 		t.Fatal(err)
 	}
