@@ -32,7 +32,7 @@ type stepEntry struct {
 
 func newCompile(a *app) *cobra.Command {
 	var device, output string
-	var listing, relaxed, hashes bool
+	var listing, relaxed, hashes, passes bool
 	var shapes shapeFlag
 	cmd := &cobra.Command{
 		Use:               "compile [MODEL]...",
@@ -42,8 +42,9 @@ func newCompile(a *app) *cobra.Command {
 an operation falls back to the CPU. With -S it prints the program: every instruction
 with its source operation and a cycle estimate. Without MODEL it takes the embedded
 MobileNet v1. With --hash it prints one SHA-256 per program instead, of any number of
-networks, test-case documents and folders of these: equal hashes are equal programs.`,
-		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash",
+networks, test-case documents and folders of these: equal hashes are equal programs. With --passes it
+prints the graph as the device's middle end changes it, pass by pass.`,
+		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes",
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := a.machine(hal.FastSingleAnswer)
 			if err != nil {
@@ -69,6 +70,12 @@ networks, test-case documents and folders of these: equal hashes are equal progr
 			if err := nnrt.Validate(model); err != nil {
 				return usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
+			if passes {
+				if listing || output != "" {
+					return usage(errors.New("--passes prints no program: leave out -S and -o"))
+				}
+				return a.printPasses(m, model, device)
+			}
 			p := a.progress()
 			p.say("%s: compile %s", device, model.Name)
 			c, err := nnrt.Compile(m.registry, model, device, nnrt.CompileOptions{})
@@ -84,6 +91,7 @@ networks, test-case documents and folders of these: equal hashes are equal progr
 	shapes.add(fl)
 	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
 	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
+	fl.BoolVar(&passes, "passes", false, "print the graph before and after each pass that makes it canonical for the device")
 	fl.BoolVar(&relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	completeDevices(a, cmd)

@@ -95,6 +95,27 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.Prepared
 	return &prepared{device: d, model: m, program: program}, nil
 }
 
+// PassResult is a graph in text form, see graph.Parse. Long constants are counted, not
+// printed.
+type PassResult struct {
+	Pass    string // "" for the model as it comes
+	Changed bool
+	Graph   string // "" when the pass changed nothing
+}
+
+// Passes returns a model's graph as it comes and after each pass that the device runs
+// on it before lowering. A device that lowers models as they come has none.
+func (d *Device) Passes(m *nn.Model) (list []PassResult, err error) {
+	defer hal.Contain(&err, d.cfg.Name, "Passes")
+	if err := validate.Model(m); err != nil {
+		return nil, err
+	}
+	if c, ok := d.compiler.(compiler); ok {
+		return c.results(m)
+	}
+	return nil, nil
+}
+
 // failure is an error of driver code with the name of the device. An error
 // without a status of its own says that the driver cannot lower a valid model:
 // INVALID_ARGUMENT, as AOSP's drivers answer.

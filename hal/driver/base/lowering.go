@@ -3,6 +3,7 @@ package base
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
@@ -139,32 +140,22 @@ func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (Program, error) {
 	return p, nil
 }
 
-// WritePasses prints the graph of a model as it comes and after each pass that
-// changes it.
-func (c compiler) WritePasses(w io.Writer, m *nn.Model) error {
+// results runs the passes on a model and records what each makes of it.
+func (c compiler) results(m *nn.Model) ([]PassResult, error) {
 	const maxData = 64 // bytes of a constant that are worth reading
+	text := func(g *graph.Graph) string {
+		var b strings.Builder
+		_ = g.Text(&b, maxData) // a Builder takes everything
+		return b.String()
+	}
 	g := graph.New(m)
-	if _, err := fmt.Fprintln(w, "# the model"); err != nil {
-		return err
-	}
-	if err := g.Text(w, maxData); err != nil {
-		return err
-	}
-	var failed error
+	list := []PassResult{{Changed: true, Graph: text(g)}}
 	err := c.Passes().Run(g, func(pass string, changed bool, g *graph.Graph) {
-		note := ""
-		if !changed {
-			note = ": no change"
+		r := PassResult{Pass: pass, Changed: changed}
+		if changed {
+			r.Graph = text(g)
 		}
-		if _, err := fmt.Fprintf(w, "\n# %s%s\n", pass, note); err != nil {
-			failed = err
-		}
-		if changed && failed == nil {
-			failed = g.Text(w, maxData)
-		}
+		list = append(list, r)
 	})
-	if err == nil {
-		err = failed
-	}
-	return err
+	return list, err
 }

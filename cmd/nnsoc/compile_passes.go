@@ -1,0 +1,66 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// passesReport is what compile --passes prints: the graph of a model as it comes, then
+// after each pass of the device that changes it.
+type passesReport struct {
+	SchemaVersion int         `json:"schema_version"`
+	Model         string      `json:"model"`
+	SoC           string      `json:"soc"`
+	Device        string      `json:"device"`
+	Passes        []passEntry `json:"passes"`
+}
+
+type passEntry struct {
+	Pass    string `json:"pass"` // empty for the model as it comes
+	Changed bool   `json:"changed"`
+	Graph   string `json:"graph,omitempty"`
+}
+
+func (a *app) printPasses(m *machine, model *nn.Model, device string) error {
+	d, err := m.registry.Find(device)
+	if err != nil {
+		return usage(fmt.Errorf("--passes needs a --device of the SoC: %w", err))
+	}
+	x, ok := d.(interface {
+		Passes(*nn.Model) ([]base.PassResult, error)
+	})
+	if !ok {
+		return usage(errors.New(device + " lowers models as they come, without passes"))
+	}
+	results, err := x.Passes(model)
+	if err != nil {
+		return err
+	}
+	if len(results) == 0 {
+		return usage(errors.New(device + " lowers models as they come, without passes"))
+	}
+	r := passesReport{SchemaVersion: schemaVersion, Model: model.Name, SoC: m.config.SoC.Name, Device: device}
+	for _, p := range results {
+		r.Passes = append(r.Passes, passEntry(p))
+	}
+	if a.json {
+		return printJSON(a.out, r)
+	}
+	for _, p := range r.Passes {
+		switch {
+		case p.Pass == "":
+			_, err = fmt.Fprintf(a.out, "# %s as it comes\n%s", model.Name, p.Graph)
+		case !p.Changed:
+			_, err = fmt.Fprintf(a.out, "\n# %s: no change\n", p.Pass)
+		default:
+			_, err = fmt.Fprintf(a.out, "\n# %s\n%s", p.Pass, p.Graph)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
