@@ -102,6 +102,7 @@ var operations = [nn.OperationCount]prepare{
 	nn.OpPow:                        preparePow,
 	nn.OpPrelu:                      preparePrelu,
 	nn.OpQuantize:                   prepareQuantize,
+	nn.OpRequantize:                 prepareRequantize,
 	nn.OpQuantized16bitLstm:         prepareQuantized16Lstm,
 	nn.OpQuantizedLstm:              prepareQuantizedLstm,
 	nn.OpRandomMultinomial:          prepareMultinomial,

@@ -38,7 +38,7 @@ var operationCases = map[nn.OperationType]string{
 	nn.OpAbs: unary1, nn.OpNeg: unary1, nn.OpFloor: unary1, nn.OpExp: unary1, nn.OpLog: unary1, nn.OpSin: unary1, nn.OpSqrt: unary1,
 	nn.OpRsqrt: unary1, nn.OpRelu: unary1, nn.OpRelu1: unary1, nn.OpRelu6: unary1, nn.OpLogistic: unary1, nn.OpTanh: unary1,
 	nn.OpElu: "f:N,64 r1 > f:N,64", nn.OpHardSwish: unary1, nn.OpSoftmax: "f:N,64 r1 > f:N,64",
-	nn.OpLogSoftmax: "f:N,64 r1 i1 > f:N,64", nn.OpQuantize: "f:N,64 > q:N,64", nn.OpDequantize: "q:N,64 > f:N,64",
+	nn.OpLogSoftmax: "f:N,64 r1 i1 > f:N,64", nn.OpQuantize: "f:N,64 > q:N,64", nn.OpDequantize: "q:N,64 > f:N,64", nn.OpRequantize: "q:N,64 > q:N,64",
 	nn.OpCast: "f:N,64 > d:N,64",
 
 	nn.OpMean: "f:N,64 D:1=1 i0 > f:N", nn.OpReduceSum: reduce1, nn.OpReduceProd: reduce1, nn.OpReduceMax: reduce1,

@@ -123,6 +123,22 @@ const (
 	OpDensify OperationType = 106
 )
 
+// Operations of the vendor extension ExtensionName. A driver or runtime without
+// the extension declines them; see docs/RATIONALE.md for what they stand for in
+// NNAPI's own operations.
+const (
+	// OpRequantize maps an 8-bit quantized tensor to another scale, zero point or
+	// signedness.
+	OpRequantize OperationType = 107
+)
+
+// ExtensionName is the name of the vendor extension, in the manner of HAL 1.2.
+const ExtensionName = "org.nnsoc.quantization"
+
+// extensionPrefix is the number that a model gives the extension: the high 16
+// bits of the codes of its operations.
+const extensionPrefix = 1
+
 // experimentalCode is NNAPI's number of its first experimental operation.
 const experimentalCode = 20000
 
@@ -234,20 +250,24 @@ var operationNames = [...]string{
 	OpMirrorPad:                  "MIRROR_PAD",
 	OpReverse:                    "REVERSE",
 	OpDensify:                    "DENSIFY",
+	OpRequantize:                 "REQUANTIZE",
 }
 
 // OperationCount is the number of operations, those above HAL 1.3 included;
 // codes are dense.
 const OperationCount = len(operationNames)
 
-// Valid reports whether t is an operation of HAL 1.0 to 1.3 or of a later
-// feature level.
+// Valid reports whether t is an operation of HAL 1.0 to 1.3, of a later feature
+// level or of the vendor extension.
 func (t OperationType) Valid() bool { return t >= 0 && int(t) < len(operationNames) }
 
 // Code is NNAPI's number of the operation.
 func (t OperationType) Code() int32 {
-	if t >= OpDensify && t.Valid() {
-		return experimentalCode + int32(t-OpDensify)
+	switch t {
+	case OpDensify:
+		return experimentalCode
+	case OpRequantize:
+		return extensionPrefix<<16 | 0
 	}
 	return int32(t)
 }

@@ -88,7 +88,7 @@ func broadcastStrides(d []uint32, rank int) []int {
 }
 
 // Unary is an operation from one tensor to one of the same shape: RELU, RELU1,
-// RELU6, LOGISTIC, TANH, QUANTIZE, DEQUANTIZE and the like.
+// RELU6, LOGISTIC, TANH, QUANTIZE, DEQUANTIZE, REQUANTIZE and the like.
 type Unary struct {
 	Input, Output uint32 // operand indexes
 	Type          nn.OperandType
@@ -97,7 +97,7 @@ type Unary struct {
 
 // Unary reads a unary operation.
 func (v View) Unary(op *nn.Operation) (Unary, error) {
-	a, err := v.bindAs(op, nn.OpRelu, nn.OpRelu1, nn.OpRelu6, nn.OpLogistic, nn.OpTanh, nn.OpQuantize, nn.OpDequantize,
+	a, err := v.bindAs(op, nn.OpRelu, nn.OpRelu1, nn.OpRelu6, nn.OpLogistic, nn.OpTanh, nn.OpQuantize, nn.OpDequantize, nn.OpRequantize,
 		nn.OpAbs, nn.OpNeg, nn.OpExp, nn.OpLog, nn.OpSin, nn.OpSqrt, nn.OpRsqrt, nn.OpFloor, nn.OpLogicalNot,
 		nn.OpHardSwish, nn.OpElu, nn.OpCast)
 	if err != nil {

@@ -66,6 +66,7 @@ var shapeRules = [nn.OperationCount]shapeRule{
 	nn.OpLogistic:                   sameShape,
 	nn.OpTanh:                       sameShape,
 	nn.OpQuantize:                   sameShape,
+	nn.OpRequantize:                 sameShape,
 	nn.OpDequantize:                 sameShape,
 	nn.OpAbs:                        sameShape,
 	nn.OpNeg:                        sameShape,

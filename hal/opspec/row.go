@@ -25,12 +25,14 @@ const (
 	FL8
 	// Experimental is above every feature level.
 	Experimental
+	// Extension is the vendor extension nn.ExtensionName of HAL 1.2 and later.
+	Extension
 )
 
-var versionNames = [...]string{"1.0", "1.1", "1.2", "1.3", "FL5", "FL6", "FL7", "FL8", "experimental"}
+var versionNames = [...]string{"1.0", "1.1", "1.2", "1.3", "FL5", "FL6", "FL7", "FL8", "experimental", "extension"}
 
 // String returns the version as "1.2", a feature level as "FL6", and
-// "experimental".
+// "experimental" or "extension".
 func (v Version) String() string {
 	if v >= 0 && int(v) < len(versionNames) {
 		return versionNames[v]

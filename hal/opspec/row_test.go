@@ -91,8 +91,8 @@ func TestRowsAgainstSpec(t *testing.T) {
 			}
 		}
 	}
-	if seen != nn.OperationCount {
-		t.Errorf("the spec names %d of %d operations", seen, nn.OperationCount)
+	if want := nn.OperationCount - 1; seen != want { // all but the extension's
+		t.Errorf("the spec names %d of %d operations", seen, want)
 	}
 }
 

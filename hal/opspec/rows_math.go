@@ -115,6 +115,9 @@ var rowsMath = []Row{
 	{Op: nn.OpDequantize, Since: V10, Types: "Q8@1.0 Q8SYM@1.2 Q8CH@1.2 Q8S@1.3", MaxRank: 4, Forms: []Form{
 		{V10, "input:T", "output:F32 | 1.2 output:F16"},
 	}},
+	{Op: nn.OpRequantize, Since: Extension, Types: "Q8@extension Q8S@extension", Forms: []Form{
+		{Extension, "input:T", "output:Q8 | output:Q8S"},
+	}},
 	{Op: nn.OpCast, Since: V12, Types: "F16@1.2 F32@1.2 I32@1.2 Q8@1.2 B8@1.3 Q16@1.3 Q16S@1.3 Q8S@1.3 Q8SYM@1.3", Forms: []Form{
 		{V12, "input:T", "output:C"},
 	}},

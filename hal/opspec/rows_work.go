@@ -85,6 +85,7 @@ var workRows = [nn.OperationCount]workRow{
 	nn.OpLogSoftmax:   {float: stepsSoftmax, quant: 80},
 	nn.OpQuantize:     {float: 4},
 	nn.OpDequantize:   {quant: 8},
+	nn.OpRequantize:   {quant: 8}, // a table of 256 entries
 	nn.OpCast:         {float: 2, quant: 4},
 
 	nn.OpMean:      {float: 1, quant: 3, per: inputElements},

@@ -179,6 +179,8 @@ func (g *graph) to(x uint32, as nn.Operand) uint32 {
 	as.Dimensions = o.Dimensions
 	y := none
 	switch {
+	case o.Type.IsQuant8() && as.Type.IsQuant8():
+		y = g.emit(nn.OpRequantize, as, x)
 	case as.Type.IsQuant8():
 		y = g.emit(nn.OpQuantize, as, g.as(x, nn.TensorFloat32))
 	case as.Type == nn.TensorQuant16Symm || as.Type == nn.TensorQuant16Asymm:

@@ -17,8 +17,9 @@
 // TENSOR_QUANT16_SYMM. Wider integers are narrowed to int32; a value that does
 // not fit is an error. Operations that NNAPI lacks for a type compute in float32
 // (adapt.go). Float inputs of products with 8-bit weights are rounded as the
-// hybrid kernels round them (hybrid.go). A requantization is DEQUANTIZE followed
-// by QUANTIZE.
+// hybrid kernels round them (hybrid.go). A requantization between
+// 8-bit types is REQUANTIZE of nnsoc's vendor extension, one operation that no
+// partition can split.
 //
 // Variable tensors and resource variables become inputs and outputs at the end
 // of the lists, paired in nn.Model.States. IF and WHILE become NNAPI's; their

@@ -11,7 +11,7 @@ import (
 
 // noEquivalent are the operations that mean something else in float32.
 var noEquivalent = map[nn.OperationType]bool{
-	nn.OpQuantize: true, nn.OpDequantize: true, nn.OpCast: true, nn.OpHashtableLookup: true, nn.OpLshProjection: true,
+	nn.OpQuantize: true, nn.OpDequantize: true, nn.OpRequantize: true, nn.OpCast: true, nn.OpHashtableLookup: true, nn.OpLshProjection: true,
 	nn.OpRank: true, nn.OpHeatmapMaxKeypoint: true, nn.OpBoxWithNmsLimit: true, nn.OpGenerateProposals: true,
 	nn.OpAxisAlignedBboxTransform: true, nn.OpRoiAlign: true, nn.OpRoiPooling: true, nn.OpDetectionPostprocessing: true,
 	nn.OpQuantizedLstm: true, nn.OpQuantized16bitLstm: true,

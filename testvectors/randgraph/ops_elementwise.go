@@ -119,6 +119,11 @@ func makeDequantize(g *gen, op nn.OperationType, k nn.OperandType) bool {
 	return g.finish(op, []uint32{g.tensor(k, 1, 4, filler{})}, nn.Operand{Type: pick(g.source, nn.TensorFloat32, nn.TensorFloat16)})
 }
 
+func makeRequantize(g *gen, op nn.OperationType, k nn.OperandType) bool {
+	return g.finish(op, []uint32{g.tensor(k, 1, 4, filler{})},
+		g.typed(pick(g.source, nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned), nil))
+}
+
 func makeCast(g *gen, op nn.OperationType, k nn.OperandType) bool {
 	f := filler{}
 	to := k

@@ -65,6 +65,7 @@ var signatures = []signature{
 	{op: nn.OpLogSoftmax, class: Relaxed, make: makeSoftmax},
 	{op: nn.OpQuantize, class: Medium, make: makeQuantize},
 	{op: nn.OpDequantize, class: Medium, make: makeDequantize},
+	{op: nn.OpRequantize, class: Medium, make: makeRequantize},
 	{op: nn.OpCast, class: Medium, make: makeCast},
 
 	{op: nn.OpConcatenation, class: Medium, make: makeConcat},

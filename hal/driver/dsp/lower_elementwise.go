@@ -202,8 +202,8 @@ func (l *lowering) broadcast(src *tensor, to shape) *tensor {
 	return dst
 }
 
-// lowerUnary lowers RELU, RELU1 and RELU6 to bounds, LOGISTIC and QUANTIZE of a
-// dequantized value to a table.
+// lowerUnary lowers RELU, RELU1 and RELU6 to bounds, LOGISTIC, REQUANTIZE and
+// QUANTIZE of a dequantized value to a table.
 func lowerUnary(l *lowering, op *nn.Operation) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
@@ -240,6 +240,8 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 		if t, err = u.RsqrtTable(l.view); err != nil {
 			return err
 		}
+	case nn.OpRequantize:
+		t = u.RequantizeTable(l.view)
 	case nn.OpQuantize:
 		t = opspec.QuantizeTable(i, o)
 	default:

@@ -22,6 +22,7 @@ var lowerings = [nn.OperationCount]lowerFunc{
 	nn.OpTanh:            lowerUnary,
 	nn.OpHardSwish:       lowerUnary,
 	nn.OpQuantize:        lowerUnary,
+	nn.OpRequantize:      lowerUnary,
 	nn.OpDequantize:      lowerDequantize,
 	nn.OpSoftmax:         lowerSoftmax,
 	nn.OpReshape:         lowerReshape,

@@ -76,6 +76,7 @@ var lowerings = map[nn.OperationType]func(*lowering, *nn.Operation) error{
 	nn.OpHardSwish:       (*lowering).unary,
 	nn.OpQuantize:        (*lowering).quantize,
 	nn.OpDequantize:      (*lowering).dequantize,
+	nn.OpRequantize:      (*lowering).requantize,
 	nn.OpReshape:         (*lowering).copy,
 	nn.OpSqueeze:         (*lowering).copy,
 	nn.OpExpandDims:      (*lowering).copy,

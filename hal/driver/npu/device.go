@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
-	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -95,26 +94,8 @@ func (c checker) Defers(i int) error {
 	return fmt.Errorf("%v: parameters and shapes must be known when the model is prepared", c.l.graph.Operations[i].Type)
 }
 
-// Lowers implements base.Checker. A DEQUANTIZE and its QUANTIZE are lowered together.
-func (c checker) Lowers(i int) error {
-	if err := c.l.operation(i); err != nil {
-		return err
-	}
-	op := &c.l.graph.Operations[i]
-	if op.Type != nn.OpDequantize {
-		return nil
-	}
-	for j := range c.l.graph.Operations {
-		user := &c.l.graph.Operations[j]
-		if user.Type != nn.OpQuantize || user.Inputs[0] != op.Outputs[0] {
-			continue
-		}
-		if err := c.l.operation(j); err != nil {
-			return fmt.Errorf("its QUANTIZE is not supported: %w", err)
-		}
-	}
-	return nil
-}
+// Lowers implements base.Checker.
+func (c checker) Lowers(i int) error { return c.l.operation(i) }
 
 // executable is a lowered graph. It implements base.Executable.
 type executable struct {

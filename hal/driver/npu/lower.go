@@ -17,12 +17,10 @@ type lowering struct {
 	view   opspec.View
 	values []span // activations and temporaries; lives are set by lives
 	// value of an operand; RESHAPE and SQUEEZE share their input's.
-	value []int
-	// floatSource is the 8-bit operand a float temporary was dequantized from.
-	floatSource map[uint32]uint32
-	consts      constants
-	list        []work
-	op          int // of the model, being lowered
+	value  []int
+	consts constants
+	list   []work
+	op     int // of the model, being lowered
 }
 
 // lowerers is the operation table.
@@ -53,14 +51,12 @@ var lowerers = map[nn.OperationType]func(*lowering, *nn.Operation) error{
 	nn.OpSpaceToBatchNd:  (*lowering).strided,
 	nn.OpChannelShuffle:  (*lowering).strided,
 	nn.OpReverse:         (*lowering).strided,
-	nn.OpDequantize:      (*lowering).dequantize,
-	nn.OpQuantize:        (*lowering).quantize,
+	nn.OpRequantize:      (*lowering).requantize,
 }
 
 func newLowering(s *core.Spec, g *graph.Graph) *lowering {
 	l := &lowering{
 		spec: s, graph: g, view: g.View(), value: make([]int, len(g.Operands)),
-		floatSource: map[uint32]uint32{},
 	}
 	for i := range l.value {
 		l.value[i] = placed - 1 // none yet

@@ -162,44 +162,17 @@ func (l *lowering) padTo(p *opspec.Pad, from, to ref, zero int) error {
 	return nil
 }
 
-// dequantize produces nothing by itself: its consumers read the bytes.
-func (l *lowering) dequantize(op *nn.Operation) error {
+// requantize is a table from bytes to bytes.
+func (l *lowering) requantize(op *nn.Operation) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
 		return err
 	}
-	if _, err := l.operand(u.Input); err != nil {
-		return err
-	}
-	if l.graph.Operands[u.Output].Lifetime != nn.TemporaryVariable {
-		return fmt.Errorf("a float output; only DEQUANTIZE between quantized tensors is supported")
-	}
-	for i := range l.graph.Operations {
-		user := &l.graph.Operations[i]
-		for _, x := range user.Inputs {
-			if x == u.Output && user.Type != nn.OpQuantize {
-				return fmt.Errorf("its result feeds %v; only QUANTIZE is supported", user.Type)
-			}
+	for _, x := range [2]uint32{u.Input, u.Output} {
+		if _, err := l.operand(x); err != nil {
+			return err
 		}
 	}
-	l.floatSource[u.Output] = u.Input
-	return nil
-}
-
-// quantize of a dequantized tensor is a table from bytes to bytes.
-func (l *lowering) quantize(op *nn.Operation) error {
-	u, err := l.view.Unary(op)
-	if err != nil {
-		return err
-	}
-	src, ok := l.floatSource[u.Input]
-	if !ok {
-		return fmt.Errorf("a float input; only QUANTIZE of a DEQUANTIZE is supported")
-	}
-	in, out := &l.graph.Operands[src], &l.graph.Operands[u.Output]
-	if _, err := l.operand(u.Output); err != nil {
-		return err
-	}
-	lo, hi := limits(isSigned(out.Type))
-	return l.mapped(src, u.Output, opspec.QuantizeTable(in, out), lo, hi)
+	lo, hi := limits(isSigned(l.graph.Operands[u.Output].Type))
+	return l.mapped(u.Input, u.Output, u.RequantizeTable(l.view), lo, hi)
 }
