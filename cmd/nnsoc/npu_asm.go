@@ -33,6 +33,9 @@ driver payload: the operand 0 of an ethos-u operator. The path - is standard inp
 	}
 	cmd.Flags().StringVarP(&f.output, "output", "o", "", "payload to write, - for standard output")
 	cmd.Flags().StringVar(&f.accelerator, "accelerator", "ethos-u55-256", "what the payload is for: "+strings.Join(ethosu.Accelerators(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("accelerator", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return ethosu.Accelerators(), cobra.ShellCompDirectiveNoFileComp
+	})
 	return cmd
 }
 
@@ -49,31 +52,30 @@ func (a *app) npuAsm(path string, f *npuAsmFlags) error {
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", path, err))
 	}
-	var out bytes.Buffer
-	if f.output == "" {
-		if a.json {
-			return usage(fmt.Errorf("--json needs -o; \"nnsoc npu disasm --json\" lists commands"))
-		}
-		if err := ethosu.Print(&out, words); err != nil {
-			return err
-		}
-		_, err = a.out.Write(out.Bytes())
-		return err
-	}
 	p := ethosu.Payload{Release: ethosu.DefaultRelease, ID: ethosu.DefaultID, Config: config, Commands: words}
-	b, err := p.Append(nil)
+	payload, err := p.Append(nil)
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", path, err))
 	}
-	if f.output == "-" {
-		_, err = a.out.Write(b)
+	switch f.output {
+	case "":
+		if !a.json {
+			return ethosu.Print(a.out, words)
+		}
+	case "-":
+		_, err = a.out.Write(payload)
 		return err
+	default:
+		if err := writeFile(f.output, payload); err != nil {
+			return err
+		}
 	}
-	if err := writeFile(f.output, b); err != nil {
-		return err
+	if !a.json {
+		return nil
 	}
-	if a.json {
-		return printJSON(a.out, map[string]any{"schema_version": schemaVersion, "accelerator": f.accelerator, "bytes": len(b), "output": f.output})
+	stream, err := newNPUStream(0, payload)
+	if err != nil {
+		return usage(fmt.Errorf("%s: %w", path, err))
 	}
-	return nil
+	return printJSON(a.out, npuListing{SchemaVersion: schemaVersion, File: path, Operators: []npuStream{*stream}})
 }
