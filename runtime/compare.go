@@ -6,10 +6,10 @@ import (
 )
 
 // Compare judges the outputs of an execution of m against expected ones,
-// usually those of the reference CPU: integers are bit-exact, floats within the
-// tolerance of NNAPI's generated tests. There is a result for each output.
+// usually those of the reference CPU, by compare.Network: integers are bit-exact,
+// floats within a tolerance. There is a result for each output.
 func Compare(m *nn.Model, expected []compare.Tensor, r *Result) []compare.Result {
-	return compare.Outputs(expected, r.Tensors(m), compare.BitExact(m))
+	return compare.Outputs(expected, r.Tensors(m), compare.Network(m))
 }
 
 // Tensors are the outputs of an execution of m with their types and shapes.

@@ -82,6 +82,7 @@ func Tensors(expected, actual Tensor, c Criterion) Result {
 		return r
 	}
 	n := min(len(expected.Data), len(actual.Data)) / size
+	c.Element.Abs += c.Range * largest(&expected, c.Range)
 	scan := newScan(&r, &expected, &actual, c)
 	for i := range n {
 		scan.element(i)
@@ -102,6 +103,20 @@ func Tensors(expected, actual Tensor, c Criterion) Result {
 		scan.means(n)
 	}
 	return r
+}
+
+// largest is the largest finite magnitude of a tensor; 0 where no share of it counts.
+func largest(t *Tensor, share float64) (m float64) {
+	if share == 0 {
+		return 0
+	}
+	size := t.Type.ElementBytes()
+	for i := range len(t.Data) / size {
+		if v := math.Abs(opspec.Element(t.Type, t.Data[i*size:])); v > m && !math.IsInf(v, 0) {
+			m = v
+		}
+	}
+	return m
 }
 
 // elements counts the elements of a tensor, an incomplete last one too.

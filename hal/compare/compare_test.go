@@ -145,3 +145,27 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// TestNetworkRange gives a float output of several operations a share of its range,
+// and nothing to one operation, to NaN and to infinity.
+func TestNetworkRange(t *testing.T) {
+	m := &nn.Model{Main: nn.Subgraph{Operations: make([]nn.Operation, 2)}}
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		operations int
+		actual     [3]float64
+		mismatches int
+	}{
+		{2, [3]float64{1.0009, 100, inf}, 0},
+		{1, [3]float64{1.0009, 100, inf}, 1},
+		{2, [3]float64{1.002, 100, inf}, 1},
+		{2, [3]float64{nan, 100, 3e38}, 2},
+	} {
+		m.Main.Operations = m.Main.Operations[:c.operations]
+		r := Tensors(floats(1, 100, inf), floats(c.actual[:]...), Network(m)(nn.TensorFloat32))
+		if r.Mismatches != c.mismatches {
+			t.Errorf("%d operations, %v: %d mismatches, want %d", c.operations, c.actual, r.Mismatches, c.mismatches)
+		}
+		m.Main.Operations = m.Main.Operations[:cap(m.Main.Operations)]
+	}
+}

@@ -28,6 +28,9 @@ func (t Tolerance) Accepts(expected, actual float64) bool {
 // Criterion says how far a tensor may be from the expected one.
 type Criterion struct {
 	Element Tolerance
+	// Range widens Element.Abs by this share of the largest finite magnitude that is
+	// expected of the tensor.
+	Range float64
 	// MeanError and MeanSquare bound the mean of the differences and of their
 	// squares, 0 not at all. A difference of floats is divided by
 	// max(1, |expected|) first. Tensors of fewer than 10 elements have no bound.
@@ -65,6 +68,28 @@ func BitExact(m *nn.Model) Rule {
 			return Criterion{Element: float16Tolerance}
 		}
 		return Criterion{}
+	}
+}
+
+// networkRange is what two float implementations of a network differ by, relative to
+// the range of an output: builtin kernels and XNNPACK of TensorFlow Lite stay within
+// it on public networks. Sums in another order are the reason.
+const networkRange = 1e-5
+
+// Network is the rule for whole networks: as BitExact, but where a model has several
+// operations, whose rounding errors add up, float32 may also differ by a share of the
+// output's range.
+func Network(m *nn.Model) Rule {
+	exact := BitExact(m)
+	if len(m.Main.Operations) < 2 {
+		return exact
+	}
+	return func(t nn.OperandType) Criterion {
+		c := exact(t)
+		if t == nn.TensorFloat32 {
+			c.Range = networkRange
+		}
+		return c
 	}
 }
 
