@@ -34,7 +34,13 @@ func decodeNpy(data []byte, o *nn.Operand) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if want := npyTypes[o.Type]; a.Descr != want && !(len(want) == 3 && want[0] == '|' && a.Descr == "<"+want[1:]) {
+	var wide *integers
+	for i := range integerWidths {
+		if w := &integerWidths[i]; w.descr == a.Descr && o.Type == nn.TensorInt32 {
+			wide = w
+		}
+	}
+	if want := npyTypes[o.Type]; wide == nil && a.Descr != want && !(len(want) == 3 && want[0] == '|' && a.Descr == "<"+want[1:]) {
 		return nil, fmt.Errorf("npy: elements are %q, input %v wants %q", a.Descr, o.Type, want)
 	}
 	var dims []uint32
@@ -43,6 +49,9 @@ func decodeNpy(data []byte, o *nn.Operand) ([]byte, error) {
 	}
 	if !equalShape(dims, o.Dimensions) {
 		return nil, fmt.Errorf("npy: shape %v, input wants %v", dims, o.Dimensions)
+	}
+	if wide != nil && int64(len(a.Data)) == o.Elements()*int64(wide.bytes) {
+		return wide.int32s(a.Data)
 	}
 	if int64(len(a.Data)) != o.Bytes() {
 		return nil, fmt.Errorf("npy: %d bytes of elements, shape %v needs %d", len(a.Data), dims, o.Bytes())

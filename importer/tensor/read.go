@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -49,6 +50,9 @@ func decode(data []byte, o *nn.Operand, n Normalization) ([]byte, error) {
 	case isImage(data):
 		return decodeImage(data, o, n)
 	}
+	if w := integersOf(data, o); w != nil {
+		return w.int32s(data)
+	}
 	if int64(len(data)) != o.Bytes() {
 		return nil, fmt.Errorf("%d bytes; not a picture or .npy, and a raw tensor %v%v has %d", len(data), o.Type, o.Dimensions, o.Bytes())
 	}
@@ -74,6 +78,11 @@ func Synthetic(o *nn.Operand, seed uint32) []byte {
 			putFloat(buf[i:], o.Type, float64(v>>8)/(1<<23)-1)
 		case nn.TensorBool8:
 			buf[i] = byte(v >> 31)
+		case nn.TensorInt32:
+			if o.Scale != 0 { // a 16-bit value
+				v = uint32(int32(v) >> 16)
+			}
+			binary.LittleEndian.PutUint32(buf[i:], v)
 		default:
 			for k := range size {
 				buf[i+k] = byte(v >> (32 - 8*(size-k)))

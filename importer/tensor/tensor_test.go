@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/npy"
 )
 
 func shared(t *testing.T, parts ...string) string {
@@ -85,6 +86,38 @@ func TestWrongInputs(t *testing.T) {
 		if _, err := decode(c.data, o, DefaultNormalization); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
+	}
+}
+
+// TestIntegerWidths reads 16-bit and 64-bit integers for TENSOR_INT32, raw and as
+// .npy, and refuses a value beyond 32 bits.
+func TestIntegerWidths(t *testing.T) {
+	plain := &nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{2}}
+	scaled := &nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{2}, Scale: 0.5}
+	want := []byte{5, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff}
+	narrow := []byte{5, 0, 0xfe, 0xff}
+	wide := []byte{5, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
+	array := func(descr string, data []byte) []byte {
+		var b bytes.Buffer
+		if err := (&npy.Array{Descr: descr, Shape: []int{2}, Data: data}).Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	for _, c := range []struct {
+		data []byte
+		o    *nn.Operand
+	}{{wide, plain}, {narrow, scaled}, {array("<i8", wide), plain}, {array("<i2", narrow), plain}} {
+		if got, err := decode(c.data, c.o, DefaultNormalization); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%v: %v, %v", c.data, got, err)
+		}
+	}
+	if _, err := decode(narrow, plain, DefaultNormalization); err == nil {
+		t.Error("half of a tensor is accepted")
+	}
+	wide[5] = 1
+	if _, err := decode(wide, plain, DefaultNormalization); err == nil || !strings.Contains(err.Error(), "does not fit the 32 bits") {
+		t.Errorf("a value beyond 32 bits: %v", err)
 	}
 }
 

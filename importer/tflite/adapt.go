@@ -15,7 +15,7 @@ import (
 // quantizations, in another form:
 //
 //   - an output whose quantization the operation fixes is requantized;
-//   - 8-bit and 16-bit quantized operands are computed in float32;
+//   - 8-bit quantized operands are computed in float32, 16-bit ones always are;
 //   - booleans are computed in int32, float16 in float32;
 //   - int32 is computed in float32, moved data in two exact halves.
 //
@@ -25,17 +25,18 @@ func (g *graph) adapt(op nn.OperationType, outs []nn.Operand, in []uint32) (resu
 	if row == nil {
 		return nil, false
 	}
-	key := outs[0].Type
+	keyed := &outs[0]
 	switch row.Key {
 	case "":
-		key = g.operand(in[0]).Type
+		keyed = g.operand(in[0])
 	case "in1":
-		key = g.operand(in[1]).Type
+		keyed = g.operand(in[1])
 	case "in2":
-		key = g.operand(in[2]).Type
+		keyed = g.operand(in[2])
 	}
-	types := row.KeyTypes()
-	if slices.Contains(types, key) {
+	key, types := keyed.Type, row.KeyTypes()
+	sixteen := is16(keyed) && op != nn.OpCast
+	if slices.Contains(types, key) && !sixteen {
 		return g.adaptQuantization(op, row, outs, in)
 	}
 	to := nn.TensorFloat32
@@ -45,19 +46,19 @@ func (g *graph) adapt(op nn.OperationType, outs []nn.Operand, in []uint32) (resu
 	if key == to || !slices.Contains(types, to) {
 		return nil, false
 	}
-	if key == nn.TensorInt32 && movesData(op) {
+	if key == nn.TensorInt32 && !sixteen && movesData(op) {
 		return g.inHalves(op, row, outs, in), true
 	}
 	data := row.KeySlots(len(in))
 	converted := slices.Clone(in)
 	for i, x := range in {
-		if data[i] && g.operand(x).Type == key {
+		if o := g.operand(x); data[i] && o.Type == key && is16(o) == sixteen {
 			converted[i] = g.as(x, to)
 		}
 	}
 	wanted := slices.Clone(outs)
 	for k := range wanted {
-		if wanted[k].Type == key {
+		if wanted[k].Type == key && is16(&wanted[k]) == sixteen {
 			wanted[k] = nn.Operand{Type: to, Name: outs[k].Name, Dimensions: outs[k].Dimensions}
 		}
 	}
@@ -134,40 +135,46 @@ func (g *graph) inHalves(op nn.OperationType, row *opspec.Row, outs []nn.Operand
 	return results
 }
 
+// is16 reports a 16-bit quantized value, which is a TENSOR_INT32 with a scale.
+func is16(o *nn.Operand) bool { return o.Type == nn.TensorInt32 && o.Scale != 0 }
+
 // as is x with elements of a type without quantization: float32, float16,
 // int32 or bool. Quantized values become the reals they stand for.
 func (g *graph) as(x uint32, t nn.OperandType) uint32 {
 	o := *g.operand(x)
-	if o.Type == t {
+	if o.Type == t && o.Scale == 0 {
 		return x
 	}
 	out := nn.Operand{Type: t, Name: o.Name, Dimensions: o.Dimensions}
 	y := none
 	switch {
-	case o.Type == nn.TensorQuant16Symm || o.Type == nn.TensorQuant16Asymm:
-		y = g.emit(nn.OpCast, nn.Operand{Type: nn.TensorFloat32, Name: o.Name}, x)
-		if o.ZeroPoint != 0 {
-			y = g.binary(nn.OpSub, y, g.real(float32(o.ZeroPoint)))
+	case o.Type == nn.TensorBool8:
+		y = g.choose(x, t)
+	case t == nn.TensorBool8:
+		if o.Scale != 0 {
+			x = g.as(x, nn.TensorFloat32)
 		}
-		if o.Scale != 1 {
-			y = g.binary(nn.OpMul, y, g.real(o.Scale))
+		y = g.compare(nn.OpNotEqual, x, g.like(x, 0))
+	case is16(&o) && t == nn.TensorFloat32:
+		if y, ok := g.reals[x]; ok {
+			return y
 		}
-		y = g.as(y, t)
+		y = g.binary(nn.OpMul, g.emit(nn.OpCast, out, x), g.real(o.Scale))
+	case (o.Scale != 0 || o.Channel != nil) && !is16(&o) && (t == nn.TensorFloat32 || t == nn.TensorFloat16):
+		y = g.emit(nn.OpDequantize, out, x)
 	case o.Scale != 0 || o.Channel != nil:
-		switch {
-		case o.Channel == nil && o.Type == nn.TensorInt32:
-			o.Scale = 0
-			return g.as(x, t)
-		case t == nn.TensorFloat32 || t == nn.TensorFloat16:
-			y = g.emit(nn.OpDequantize, out, x)
-		default:
-			y = g.as(g.as(x, nn.TensorFloat32), t)
-		}
+		y = g.as(g.as(x, nn.TensorFloat32), t)
 	default:
 		y = g.emit(nn.OpCast, out, x)
 	}
 	g.shapeLike(y, x)
 	return y
+}
+
+// choose is a boolean as 1 or 0 of another type; NNAPI's CAST takes no booleans.
+func (g *graph) choose(x uint32, t nn.OperandType) uint32 {
+	o := nn.Operand{Type: t, Dimensions: held(g.dims(x))}
+	return g.emit(nn.OpSelect, o, x, g.filled(o, 1), g.filled(o, 0))
 }
 
 // to is x with type and quantization of another operand.
@@ -183,7 +190,7 @@ func (g *graph) to(x uint32, as nn.Operand) uint32 {
 		y = g.emit(nn.OpRequantize, as, x)
 	case as.Type.IsQuant8():
 		y = g.emit(nn.OpQuantize, as, g.as(x, nn.TensorFloat32))
-	case as.Type == nn.TensorQuant16Symm || as.Type == nn.TensorQuant16Asymm:
+	case is16(&as):
 		y = g.quantize16(g.as(x, nn.TensorFloat32), as)
 	default:
 		y = g.as(x, as.Type)
@@ -195,18 +202,10 @@ func (g *graph) to(x uint32, as nn.Operand) uint32 {
 // quantize16 rounds reals to a 16-bit quantization; NNAPI's QUANTIZE gives 8
 // bits only.
 func (g *graph) quantize16(x uint32, as nn.Operand) uint32 {
-	lo, hi := float32(math.MinInt16), float32(math.MaxInt16)
-	if as.Type == nn.TensorQuant16Asymm {
-		lo, hi = 0, math.MaxUint16
-	}
-	if as.Scale != 1 {
-		x = g.binary(nn.OpDiv, x, g.real(as.Scale))
-	}
-	x = g.round(x)
-	if as.ZeroPoint != 0 {
-		x = g.binary(nn.OpAdd, x, g.real(float32(as.ZeroPoint)))
-	}
-	return g.emit(nn.OpCast, as, g.clamp(x, lo, hi))
+	steps := g.clamp(g.round(g.binary(nn.OpDiv, x, g.real(as.Scale))), math.MinInt16, math.MaxInt16)
+	y := g.emit(nn.OpCast, as, steps)
+	g.reals[y] = g.binary(nn.OpMul, steps, g.real(as.Scale))
+	return y
 }
 
 // round is floor(x + 0.5).

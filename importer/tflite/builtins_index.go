@@ -212,7 +212,7 @@ func (c *conversion) diagonal(o nn.Operand, rows, cols uint32) uint32 {
 	for i := range min(rows, cols) {
 		list[i*cols+i] = 1
 	}
-	return c.as(c.int32Shaped([]uint32{rows, cols}, list), o.Type)
+	return c.as(c.int32Shaped([]uint32{rows, cols}, list), o.Type) // a constant
 }
 
 func matrixDiag(c *conversion) {

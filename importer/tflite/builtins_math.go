@@ -55,7 +55,7 @@ var mathBuiltins = []builtin{
 // become float32.
 func (c *conversion) plain(k int) uint32 {
 	x := c.x(k)
-	if o := c.operand(x); o.Type == nn.TensorFloat16 || o.Type == nn.TensorInt32 || o.Type == nn.TensorBool8 {
+	if o := c.operand(x); o.Type == nn.TensorFloat16 || o.Type == nn.TensorInt32 && o.Scale == 0 || o.Type == nn.TensorBool8 {
 		return x
 	}
 	return c.as(x, nn.TensorFloat32)
@@ -106,7 +106,7 @@ func arithmetic(op nn.OperationType) func(*conversion) {
 // div of integers rounds towards zero, NNAPI's DIV rounds down: the quotient
 // of the absolute values takes the sign.
 func div(c *conversion) {
-	if c.typeOf(0) != nn.TensorInt32 {
+	if o := c.operand(c.x(0)); o.Type != nn.TensorInt32 || o.Scale != 0 {
 		arithmetic(nn.OpDiv)(c)
 		return
 	}
@@ -193,8 +193,12 @@ func zerosLike(c *conversion) {
 func cast(c *conversion) {
 	x, out := c.x(0), c.out(0)
 	o := *c.operand(x)
-	if o.Type == out.Type {
+	switch {
+	case o.Type == out.Type && o.Scale == out.Scale:
 		c.give(0, x)
+		return
+	case o.Type == nn.TensorBool8 || out.Type == nn.TensorBool8:
+		c.give(0, c.as(x, out.Type))
 		return
 	}
 	y := c.emit(nn.OpCast, out, x)

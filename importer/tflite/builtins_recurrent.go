@@ -247,6 +247,9 @@ func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 			return c.noValue(t)
 		}
 		o := *c.operand(c.x(k))
+		if t == nn.TensorQuant16Symm {
+			return c.stored16(c.x(k))
+		}
 		if t == nn.TensorInt32 {
 			o.Scale = 0
 		} else if o.ZeroPoint != 0 || o.Channel != nil {
@@ -269,6 +272,7 @@ func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 			in = append(in, retyped(k, nn.TensorInt32))
 		}
 	}
+	s = c.stored16(s)
 	in = append(in, h, s)
 	for k := 20; k < 24; k++ {
 		in = append(in, retyped(k, nn.TensorQuant16Symm))
@@ -292,6 +296,29 @@ func (c *conversion) integerLSTM(x, h, s uint32) (nextH, nextS, y uint32) {
 	return results[0], results[1], results[2]
 }
 
+// stored16 is a 16-bit value as the LSTM operations take it,
+// TENSOR_QUANT16_SYMM: a constant or a state.
+func (c *conversion) stored16(x uint32) uint32 {
+	o := c.operand(x)
+	switch {
+	case o.Type == nn.TensorQuant16Symm:
+		return x
+	case !is16(o):
+		c.refusef("%q is %v without a scale, 16 bits needed", o.Name, o.Type)
+	case o.Lifetime == nn.SubgraphInput:
+		o.Type = nn.TensorQuant16Symm
+		return x
+	case !o.IsConst():
+		c.refusef("%q is neither a constant nor a state", o.Name)
+	}
+	narrow := *o
+	narrow.Type, narrow.Lifetime, narrow.Data = nn.TensorQuant16Symm, nn.ConstantCopy, make([]byte, 0, len(o.Data)/2)
+	for i := 0; i < len(o.Data); i += 4 {
+		narrow.Data = append(narrow.Data, o.Data[i], o.Data[i+1])
+	}
+	return c.add(narrow)
+}
+
 // intermediate is a tensor that carries only a quantization.
 func (c *conversion) intermediate(t int) nn.Operand {
 	o, _ := c.declare(t)
@@ -309,6 +336,9 @@ func basicLSTM(c *conversion) {
 		c.failf("%d inputs and %d outputs, 5 and 4 needed", len(c.in), len(c.outTensors))
 	}
 	x, h, s := c.x(0), c.x(1), c.x(4)
+	if c.typeOf(0) != nn.TensorFloat32 {
+		s = c.stored16(s)
+	}
 	units, size := c.shapeOf(1, 2)[1], c.shapeOf(0, 2)[1]
 	if w := c.shapeOf(2, 2); w[0] != 4*units || w[1] != size+units {
 		c.failf("weights of shape %v for %d inputs and %d units", w, size, units)

@@ -15,8 +15,8 @@ var reduceBuiltins = []builtin{
 	{code: 89, name: "REDUCE_MIN", version: 3, inputs: [2]int{2, 2}, options: "ReducerOptions", convert: reduction(nn.OpReduceMin)},
 	{code: 91, name: "REDUCE_ANY", version: 1, inputs: [2]int{2, 2}, options: "ReducerOptions", convert: reduction(nn.OpReduceAny)},
 	{code: 140, name: "REDUCE_ALL", version: 1, inputs: [2]int{2, 2}, options: "ReducerOptions", convert: reduction(nn.OpReduceAll)},
-	{code: 56, name: "ARG_MAX", version: 3, inputs: [2]int{2, 2}, convert: arg(nn.OpArgmax)},
-	{code: 79, name: "ARG_MIN", version: 3, inputs: [2]int{2, 2}, convert: arg(nn.OpArgmin)},
+	{code: 56, name: "ARG_MAX", version: 3, inputs: [2]int{2, 2}, convert: argument(nn.OpArgmax)},
+	{code: 79, name: "ARG_MIN", version: 3, inputs: [2]int{2, 2}, convert: argument(nn.OpArgmin)},
 	{code: 48, name: "TOPK_V2", version: 3, inputs: [2]int{2, 2}, outputs: [2]int{2, 2}, convert: topK},
 }
 
@@ -42,8 +42,8 @@ func reduction(op nn.OperationType) func(*conversion) {
 		dims := c.dims(x)
 		reduced := make([]bool, len(dims))
 		for _, a := range list {
-			if i := c.axis(a, len(dims)); i < len(dims) {
-				reduced[i] = true
+			if len(dims) > 0 { // a scalar stays what it is
+				reduced[c.axis(a, len(dims))] = true
 			}
 		}
 		var axes []int64
@@ -87,7 +87,7 @@ func (c *conversion) reduceMerged(op nn.OperationType, x uint32, axes []int64, s
 	return c.reshape(c.emit(op, c.out(0), x, c.int32Tensor(1), c.keepDims(op, false)), shape)
 }
 
-func arg(op nn.OperationType) func(*conversion) {
+func argument(op nn.OperationType) func(*conversion) {
 	return func(c *conversion) {
 		x := c.x(0)
 		axis := c.axis(c.one(1), c.rank(x))

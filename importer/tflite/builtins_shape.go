@@ -115,7 +115,7 @@ func squeeze(c *conversion) {
 	}
 	for _, a := range list {
 		i := c.axis(a, len(dims))
-		if i >= len(dims) || dims[i] != 1 {
+		if dims[i] != 1 {
 			c.failf("dimension %d of %v is not 1", a, dims)
 		}
 		drop[i] = true

@@ -13,9 +13,10 @@
 // the arithmetic of shapes, float16 and sparse weights.
 //
 // Types: uint8 becomes TENSOR_QUANT8_ASYMM, int8 TENSOR_QUANT8_ASYMM_SIGNED,
-// int8 filters with one scale per channel TENSOR_QUANT8_SYMM_PER_CHANNEL, int16
-// TENSOR_QUANT16_SYMM. Wider integers are narrowed to int32; a value that does
-// not fit is an error. Operations that NNAPI lacks for a type compute in float32
+// int8 filters with one scale per channel TENSOR_QUANT8_SYMM_PER_CHANNEL. Wider
+// integers are narrowed to int32; a value that does not fit is an error. Quantized
+// int16 is TENSOR_INT32 with a scale, TENSOR_QUANT16_SYMM as the state of an
+// LSTM. Operations that NNAPI lacks for a type compute in float32
 // (adapt.go). Float inputs of products with 8-bit weights are rounded as the
 // hybrid kernels round them (hybrid.go). A requantization between
 // 8-bit types is REQUANTIZE of nnsoc's vendor extension, one operation that no

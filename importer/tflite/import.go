@@ -152,7 +152,7 @@ func (im *importer) open(index int) (*graph, error) {
 		return nil, &Error{Err: fmt.Errorf("subgraphs are used more than %d times", maxSubgraphs)}
 	}
 	t := im.root.tableAt("subgraphs", index)
-	g := &graph{im: im, index: index, table: t, shape: map[uint32][]uint32{}, wide: map[uint32][]int64{}, known: map[string]uint32{}, handles: map[int]string{}}
+	g := &graph{im: im, index: index, table: t, shape: map[uint32][]uint32{}, wide: map[uint32][]int64{}, known: map[string]uint32{}, reals: map[uint32]uint32{}, handles: map[int]string{}}
 	count := t.tables("tensors")
 	g.tensors, g.value = make([]table, count), make([]uint32, count)
 	for i := range count {

@@ -1,8 +1,11 @@
 package tflite
 
 import (
+	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,22 +114,52 @@ func TestNotAModel(t *testing.T) {
 	}
 }
 
+// FuzzImport: whatever the bytes, no panic, bounded memory, and a model that the
+// rules of the HAL can be held against.
 func FuzzImport(f *testing.F) {
-	for _, data := range models(f) {
-		if len(data) < 16<<10 { // larger seeds only slow the mutator down
-			f.Add(data)
+	for _, family := range [][]opCase{convCases, mathCases, activationCases, shapeCases, indexCases, reduceCases, recurrentCases, quantizationCases, customCases} {
+		for _, c := range family {
+			f.Add(c.file())
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := Import(data, nil)
 		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || strings.Contains(err.Error(), unforeseen) {
+				t.Fatalf("%T: %v", err, err)
+			}
 			return
 		}
+		validate.Model(m)
 		for i := range m.Main.Operands {
 			o := &m.Main.Operands[i]
-			if o.Type.Valid() && o.IsConst() && int64(len(o.Data)) != o.Bytes() {
+			if o.IsConst() && !o.Type.IsScalar() && int64(len(o.Data)) != o.Bytes() {
 				t.Fatalf("operand %d: %d bytes for %v%v", i, len(o.Data), o.Type, o.Dimensions)
 			}
 		}
 	})
+}
+
+// TestHostile damages and cuts a file of each operator: an error or a model, no
+// panic.
+func TestHostile(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, family := range [][]opCase{convCases, mathCases, activationCases, shapeCases, indexCases, reduceCases, recurrentCases, quantizationCases, customCases} {
+		for _, c := range family {
+			whole := c.file()
+			for range 100 {
+				b := slices.Clone(whole)
+				for range 1 + random.IntN(3) {
+					b[8+random.IntN(len(b)-8)] = byte([]int{0, 1, 2, 4, 0x7f, 0x80, 0xff, random.IntN(256)}[random.IntN(8)])
+				}
+				if random.IntN(4) == 0 {
+					b = b[:random.IntN(len(b))]
+				}
+				if _, err := Import(b, nil); err != nil && strings.Contains(err.Error(), unforeseen) {
+					t.Errorf("%s: %v", c.op, err)
+				}
+			}
+		}
+	}
 }

@@ -258,8 +258,6 @@ func (g *graph) filled(o nn.Operand, v float32) uint32 {
 		element = append(element, byte(v))
 	case nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned:
 		element = append(element, byte(int32(math.Round(float64(v/o.Scale)))+o.ZeroPoint))
-	case nn.TensorQuant16Symm, nn.TensorQuant16Asymm:
-		element = binary.LittleEndian.AppendUint16(element, uint16(int32(math.Round(float64(v/o.Scale)))+o.ZeroPoint))
 	default:
 		g.refusef("it fills %v", o.Type)
 	}

@@ -98,5 +98,9 @@ func (g *graph) sparseIndex(d table, name string) uint32 {
 
 // noValue is an omitted optional operand of a type.
 func (g *graph) noValue(t nn.OperandType) uint32 {
-	return g.add(nn.Operand{Type: t, Lifetime: nn.NoValue})
+	o := nn.Operand{Type: t, Lifetime: nn.NoValue}
+	if t == nn.TensorQuant8Symm || t == nn.TensorQuant16Symm {
+		o.Scale = 1
+	}
+	return g.add(o)
 }

@@ -46,7 +46,10 @@ func (c *conversion) next(k int, x uint32) {
 	if !c.tensors[t].bool("is_variable") {
 		return // an input of the network, which the caller feeds
 	}
-	c.value[t] = c.to(x, c.template(t))
+	if c.operand(x).Type != nn.TensorQuant16Symm { // which only an LSTM gives, to itself
+		x = c.to(x, c.template(t))
+	}
+	c.value[t] = x
 }
 
 // takeStates makes the next values of states outputs of the network. A state

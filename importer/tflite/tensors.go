@@ -31,7 +31,9 @@ const (
 )
 
 // tensorType is how NNAPI holds a tensor type of the format. Integers of other
-// widths are narrowed to, or stored in, 32 or 8 bits.
+// widths are narrowed to, or stored in, 32 or 8 bits. NNAPI has 16-bit values
+// for the cell state of an LSTM only: quantized ones are TENSOR_INT32 with their
+// scale elsewhere.
 type tensorType struct {
 	name  string
 	nnapi nn.OperandType
@@ -46,7 +48,7 @@ var typesOfTensors = [...]tensorType{
 	typeInt64:      {"INT64", nn.TensorInt32, 64},
 	typeString:     {"STRING", 0, 0},
 	typeBool:       {"BOOL", nn.TensorBool8, 8},
-	typeInt16:      {"INT16", nn.TensorQuant16Symm, 16},
+	typeInt16:      {"INT16", nn.TensorInt32, 16},
 	typeComplex64:  {"COMPLEX64", 0, 0},
 	typeInt8:       {"INT8", nn.TensorQuant8AsymmSigned, 8},
 	typeFloat64:    {"FLOAT64", nn.TensorFloat32, 64},
@@ -55,7 +57,7 @@ var typesOfTensors = [...]tensorType{
 	typeResource:   {"RESOURCE", 0, 0},
 	typeVariant:    {"VARIANT", 0, 0},
 	typeUint32:     {"UINT32", nn.TensorInt32, 32},
-	typeUint16:     {"UINT16", nn.TensorQuant16Asymm, 16},
+	typeUint16:     {"UINT16", nn.TensorInt32, 16},
 	typeInt4:       {"INT4", nn.TensorQuant8AsymmSigned, 4},
 }
 
@@ -110,7 +112,7 @@ func (g *graph) declare(t int) (o nn.Operand, ok bool) {
 		return o, false
 	}
 	o.Type = typesOfTensors[code].nnapi
-	g.quantize(&o, t)
+	g.quantize(&o, t, code)
 	return o, true
 }
 
@@ -125,20 +127,17 @@ func (g *graph) template(t int) nn.Operand {
 
 // quantize takes scale and zero point of tensor t. Several scales make an int8
 // tensor SYMM_PER_CHANNEL. Integers without a scale count in ones.
-func (g *graph) quantize(o *nn.Operand, t int) {
+func (g *graph) quantize(o *nn.Operand, t int, code int64) {
 	lo, hi := int64(0), int64(0)
-	switch o.Type {
-	case nn.TensorQuant8Asymm:
-		hi = 255
-	case nn.TensorQuant8AsymmSigned:
-		lo, hi = -128, 127
-	case nn.TensorQuant16Symm:
-	case nn.TensorQuant16Asymm:
-		hi = 65535
+	switch code {
+	case typeUint8:
+		o.Scale, hi = 1, 255
+	case typeInt8, typeInt4:
+		o.Scale, lo, hi = 1, -128, 127
+	case typeInt16:
 	default:
 		return // an int32 bias takes the scale of its operator
 	}
-	o.Scale = 1
 	q, ok := g.tensors[t].table("quantization")
 	scales := q.vector("scale")
 	if !ok || scales.n == 0 {
@@ -251,6 +250,17 @@ func (g *graph) buffer(t int) []byte {
 // all values when some do not fit 32 bits; data then saturates.
 func (g *graph) convertElements(data []byte, code int64) (converted []byte, wide []int64) {
 	switch code {
+	case typeInt16, typeUint16:
+		g.spend(2 * int64(len(data)))
+		out := make([]byte, 0, 2*len(data))
+		for i := 0; i < len(data); i += 2 {
+			v := int32(binary.LittleEndian.Uint16(data[i:]))
+			if code == typeInt16 {
+				v = int32(int16(v))
+			}
+			out = binary.LittleEndian.AppendUint32(out, uint32(v))
+		}
+		return out, nil
 	case typeInt64, typeUint64, typeUint32:
 		size := typesOfTensors[code].bits / 8
 		g.spend(int64(len(data)) / 2)
@@ -315,10 +325,6 @@ func (g *graph) ints(x uint32) (list []int64, ok bool) {
 	case nn.TensorQuant8AsymmSigned:
 		for _, b := range o.Data {
 			list = append(list, int64(int8(b)))
-		}
-	case nn.TensorQuant16Symm:
-		for i := 0; i < len(o.Data); i += 2 {
-			list = append(list, int64(int16(binary.LittleEndian.Uint16(o.Data[i:]))))
 		}
 	default:
 		return nil, false
