@@ -15,6 +15,9 @@ type Subgraph struct {
 	Operations []Operation
 	Inputs     []uint32
 	Outputs    []uint32
+	// Consumers is numberOfConsumers of HAL 1.0 to 1.3: how many inputs of
+	// operations name each operand. nil where the client does not state it.
+	Consumers []uint32
 }
 
 // Model is a main subgraph and those that IF and WHILE refer to.

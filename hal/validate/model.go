@@ -84,6 +84,9 @@ func (c *checker) subgraph() error {
 	if err := c.dataflow(written); err != nil {
 		return err
 	}
+	if err := c.consumers(); err != nil {
+		return err
+	}
 	return c.operations()
 }
 
@@ -222,6 +225,29 @@ func (c *checker) dataflow(known []bool) error {
 	for _, x := range g.Outputs {
 		if !known[x] {
 			return c.errorf("operand %d is an output that no operation writes", x)
+		}
+	}
+	return nil
+}
+
+// consumers compares how often operands are read with what the client states.
+func (c *checker) consumers() error {
+	g := c.g
+	if g.Consumers == nil {
+		return nil
+	}
+	if len(g.Consumers) != len(g.Operands) {
+		return c.errorf("%d numbers of consumers for %d operands", len(g.Consumers), len(g.Operands))
+	}
+	count := make([]uint32, len(g.Operands))
+	for i := range g.Operations {
+		for _, x := range g.Operations[i].Inputs {
+			count[x]++
+		}
+	}
+	for i, n := range count {
+		if g.Consumers[i] != n {
+			return c.errorf("operand %d states %d consumers, %d inputs name it", i, g.Consumers[i], n)
 		}
 	}
 	return nil
