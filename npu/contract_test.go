@@ -2,8 +2,9 @@ package npu
 
 import (
 	"bytes"
-	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -66,8 +67,10 @@ func TestRepeatable(t *testing.T) {
 		r2, a2 := run(c, Options{})
 		r3, a3 := run(mustCore(t, preset), Options{})
 		_, a4 := run(c, Options{Functional: true})
-		if !reflect.DeepEqual(r1, r2) || !reflect.DeepEqual(r1, r3) {
-			t.Errorf("%s: reports differ: %v %v %v", preset, r1, r2, r3)
+		for _, again := range []*sim.Report{r2, r3} {
+			if diff := cmp.Diff(r1, again); diff != "" {
+				t.Errorf("%s: reports differ:\n%s", preset, diff)
+			}
 		}
 		if !bytes.Equal(a1, a2) || !bytes.Equal(a1, a3) || !bytes.Equal(a1, a4) {
 			t.Errorf("%s: bytes differ", preset)

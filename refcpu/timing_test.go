@@ -2,9 +2,10 @@ package refcpu
 
 import (
 	"math"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -84,8 +85,8 @@ func TestTimingClosedForm(t *testing.T) {
 	if w := one.EnergyPJ * 1e-12 / (float64(one.LatencyFs()) * 1e-15); w < 0.85 || w > 1.15 {
 		t.Errorf("one busy core with its share of the cluster draws %v W", w)
 	}
-	if !reflect.DeepEqual(one, timing(t, gold(1), floatConv(1, 56, 56, 64, 64, 3))) {
-		t.Error("two predictions differ")
+	if diff := cmp.Diff(one, timing(t, gold(1), floatConv(1, 56, 56, 64, 64, 3))); diff != "" {
+		t.Errorf("two predictions differ:\n%s", diff)
 	}
 }
 

@@ -74,7 +74,7 @@ func TestBadInput(t *testing.T) {
 		{"bench gemm --type q4", `unknown type "q4"`},
 		{"bench gemm --repeat 0", "--repeat 0"},
 		{"fuzz --count 0", "--count 0"},
-		{"fuzz --operations (", "--operations: error parsing regexp"},
+		{"fuzz --device cpu --operations (", "--operations: error parsing regexp"},
 		// Flags that do nothing in combination.
 		{"run --functional --trace t.json", "--trace does nothing with --functional"},
 		{"run --functional --preference low-power", "--preference does nothing with --functional"},

@@ -1,6 +1,7 @@
 package modpy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -32,6 +33,7 @@ func Load(name string) (*vectors.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("modpy: %w", err)
 	}
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	if abs, err := filepath.Abs(name); err == nil && !strings.ContainsRune(filepath.ToSlash(name), '/') {
 		return run(name, filepath.ToSlash(abs), src, maxSteps, maxValues)
 	}

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -41,10 +42,13 @@ func TestWriteRoundTrip(t *testing.T) {
 		Operations: []nn.Operation{}, Inputs: []uint32{0}, Outputs: []uint32{}}}
 	f.Cases[0].Multinomial = 0.05
 	f.Cases[0].Outputs[0].Ignored = true
-	if g := roundTrip(t, f); !reflect.DeepEqual(f, g) {
-		t.Errorf("written and read again:\n%+v\n%+v", f.Cases[0], g.Cases[0])
+	if diff := cmp.Diff(f, roundTrip(t, f), wholeBytes); diff != "" {
+		t.Errorf("written and read again (-before +after):\n%s", diff)
 	}
 }
+
+// wholeBytes compares buffers as wholes: they are large.
+var wholeBytes = cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) })
 
 func TestWriteErrors(t *testing.T) {
 	read := func() *File {
@@ -91,8 +95,8 @@ func TestWriteCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g := roundTrip(t, f); !reflect.DeepEqual(f, g) {
-			t.Errorf("%s differs when written and read again", filepath.Base(name))
+		if diff := cmp.Diff(f, roundTrip(t, f), wholeBytes); diff != "" {
+			t.Errorf("%s written and read again (-before +after):\n%s", filepath.Base(name), diff)
 		}
 	}
 }

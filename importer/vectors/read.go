@@ -126,7 +126,11 @@ func Read(r io.Reader) (*File, error) {
 		}
 		src = z
 	}
-	limited := &io.LimitedReader{R: src, N: MaxBytes + 1}
+	text := bufio.NewReader(src)
+	if bom, _ := text.Peek(3); string(bom) == "\ufeff" {
+		_, _ = text.Discard(3)
+	}
+	limited := &io.LimitedReader{R: text, N: MaxBytes + 1}
 	dec := json.NewDecoder(limited)
 	dec.DisallowUnknownFields()
 	var doc document

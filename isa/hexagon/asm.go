@@ -68,7 +68,7 @@ type Object struct {
 func AssembleObject(text string, o AsmOptions) (*Object, error) {
 	a := &assembler{opt: o, symbols: map[string]*symbol{}, pairing: !o.Separate}
 	var err error
-	if a.toks, err = a.lex(text, 1); err == nil {
+	if a.toks, err = a.lex(strings.TrimPrefix(text, "\ufeff"), 1); err == nil {
 		err = a.statements()
 	}
 	if err != nil {

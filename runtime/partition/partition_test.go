@@ -1,8 +1,10 @@
 package partition
 
 import (
-	"reflect"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -41,8 +43,8 @@ func TestSteps(t *testing.T) {
 		{"branches", graph(nil, []int{0}, []int{0}, []int{1, 2}), []int{1, 0, 1, 1}, []Step{{1, []int{0, 2}}, {0, []int{1}}, {1, []int{3}}}},
 		{"operations out of reach of each other", graph(nil, nil), []int{1, 0}, []Step{{0, []int{1}}, {1, []int{0}}}},
 	} {
-		if got := Steps(c.g, c.assign, 2); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		if diff := cmp.Diff(c.want, Steps(c.g, c.assign, 2)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
 }
@@ -64,14 +66,14 @@ func TestBest(t *testing.T) {
 		candidate(0.5, 0.9, true, true, false),
 		candidate(0.7, 0.2, true, false, false),
 	}
-	if got := (Best{}).Assign(m, hal.FastSingleAnswer, c); !reflect.DeepEqual(got, []int{1, 1, 0}) {
+	if got := (Best{}).Assign(m, hal.FastSingleAnswer, c); !slices.Equal(got, []int{1, 1, 0}) {
 		t.Errorf("by time: %v", got)
 	}
-	if got := (Best{}).Assign(m, hal.LowPower, c); !reflect.DeepEqual(got, []int{2, 1, 0}) {
+	if got := (Best{}).Assign(m, hal.LowPower, c); !slices.Equal(got, []int{2, 1, 0}) {
 		t.Errorf("by power: %v", got)
 	}
 	c[1] = candidate(1, 1, true, true, true) // no better than the CPU
-	if got := (Best{}).Assign(m, hal.FastSingleAnswer, c[:2]); !reflect.DeepEqual(got, []int{0, 0, 0}) {
+	if got := (Best{}).Assign(m, hal.FastSingleAnswer, c[:2]); !slices.Equal(got, []int{0, 0, 0}) {
 		t.Errorf("a tie: %v", got)
 	}
 }
@@ -79,7 +81,7 @@ func TestBest(t *testing.T) {
 func TestSingle(t *testing.T) {
 	m := &nn.Model{Main: *graph(nil, []int{0})}
 	c := []Candidate{candidate(1, 1, true, true), candidate(9, 9, false, true)}
-	if got := (Single{1}).Assign(m, hal.FastSingleAnswer, c); !reflect.DeepEqual(got, []int{0, 1}) {
+	if got := (Single{1}).Assign(m, hal.FastSingleAnswer, c); !slices.Equal(got, []int{0, 1}) {
 		t.Errorf("%v", got)
 	}
 }

@@ -51,7 +51,7 @@ func Load(nameOrPath string) (*Config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("soc: %w", err)
 		}
-		return Parse(nameOrPath, data)
+		return Parse(nameOrPath, bytes.TrimPrefix(data, []byte("\ufeff")))
 	}
 	data, err := presets.ReadFile(path.Clean(nameOrPath) + ".toml")
 	if err != nil {

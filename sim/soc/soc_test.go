@@ -3,10 +3,11 @@ package soc_test
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -28,8 +29,12 @@ func TestPresets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if checked, err := soc.Parse(n, data); err != nil || !reflect.DeepEqual(checked, c) {
+		checked, err := soc.Parse(n, data)
+		if err != nil {
 			t.Errorf("%s does not pass the checks: %v", n, err)
+		}
+		if diff := cmp.Diff(c, checked); diff != "" {
+			t.Errorf("%s (-loaded +parsed):\n%s", n, diff)
 		}
 		if c.SoC.Name != n {
 			t.Errorf("%s is named %q", n, c.SoC.Name)
@@ -387,5 +392,28 @@ func TestAssumptionsAreListed(t *testing.T) {
 				t.Errorf("%s.toml: %s is not in docs/DEVIATIONS.md", n, id)
 			}
 		}
+	}
+}
+
+// TestByteOrderMark: an editor may put one before a description.
+func TestByteOrderMark(t *testing.T) {
+	data, err := os.ReadFile("pixel4.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "bom.toml")
+	if err := os.WriteFile(path, append([]byte("\ufeff"), data...), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	got, err := soc.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("with a byte-order mark (-without +with):\n%s", diff)
 	}
 }
