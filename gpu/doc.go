@@ -16,6 +16,11 @@
 // coalescing of lane addresses into cache lines; vector L0, scalar and
 // instruction caches; GL1 and L2 in front of whatever mem.Level is given.
 //
+// Private memory is laid out as the hardware swizzles it: buffer instructions with
+// the segment's descriptor, generic addresses in the private aperture and scratch
+// instructions reach the same bytes, and each dword of a wave is a stretch of
+// memory that goes through the caches. An access beyond a lane's scratch is a fault.
+//
 // # How time advances
 //
 // Nothing ticks. Each wave knows when its next instruction can issue and why not
@@ -29,7 +34,8 @@
 //
 // # Not modelled
 //
-// Graphics, images, exports, GDS, traps, preemption, WGP mode placement (a
+// Graphics, images, exports, GDS, trap handlers (a trap is a fault of the kernel),
+// preemption, WGP mode placement (a
 // work-group stays in one compute unit), packet processing beyond a fixed
 // launch cost. Rounding other than nearest-even and flushed denormals are
 // refused. A load's result is visible to the program at once: reading it before

@@ -9,38 +9,32 @@ import (
 	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
 )
 
-type gpuDisasmFlags struct {
-	raw    bool
-	source bool
-}
-
 func newGPUDisasm(a *app) *cobra.Command {
-	var f gpuDisasmFlags
+	var raw bool
 	cmd := &cobra.Command{
 		Use:   "disasm FILE.co",
 		Short: "disassemble a code object",
 		Long: `disasm prints the code of a code object for gfx1030, or with --raw of a file that is
 nothing but code, as llvm-objdump does: text, address and words of each instruction and
-the symbols of branch targets; the path - is standard input. With -S it prints source,
-descriptors and metadata included, that "nnsoc gpu asm" turns into the same code.`,
-		Example: "  nnsoc gpu disasm kernels.co\n  nnsoc gpu disasm --raw kernel.bin\n  nnsoc gpu disasm -S kernels.co > kernels.s && nnsoc gpu asm kernels.s -o again.co",
+the symbols of branch targets; the path - is standard input. --json adds the kernels with
+their arguments.`,
+		Example: "  nnsoc gpu disasm kernels.co\n  nnsoc gpu disasm --raw kernel.bin",
 		Args:    oneFile("code object"),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.gpuDisasm(args[0], &f) },
+		RunE:    func(_ *cobra.Command, args []string) error { return a.gpuDisasm(args[0], raw) },
 
 		ValidArgsFunction: completeFiles("co", "o", "bin", "hsaco"),
 	}
-	cmd.Flags().BoolVar(&f.raw, "raw", false, "the file is code alone")
-	cmd.Flags().BoolVarP(&f.source, "source", "S", false, "print source to assemble again")
+	cmd.Flags().BoolVar(&raw, "raw", false, "the file is code alone")
 	return cmd
 }
 
-func (a *app) gpuDisasm(path string, f *gpuDisasmFlags) error {
+func (a *app) gpuDisasm(path string, raw bool) error {
 	data, err := readInput(path)
 	if err != nil {
 		return err
 	}
 	var file *codeobject.File
-	if f.raw {
+	if raw {
 		if len(data)%4 != 0 {
 			return usage(fmt.Errorf("%s: %d bytes of code, want a multiple of 4", path, len(data)))
 		}
@@ -49,15 +43,12 @@ func (a *app) gpuDisasm(path string, f *gpuDisasmFlags) error {
 		return usage(fmt.Errorf("%s: %w (--raw reads files of code alone)", path, err))
 	}
 	var out bytes.Buffer
-	switch {
-	case a.json:
+	if a.json {
 		return a.printKernels(path, file)
-	default:
-		fmt.Fprintf(&out, "%s:\n", path)
-		err = file.List(&out)
 	}
-	if err != nil {
-		return usage(fmt.Errorf("%s: %w", path, err))
+	fmt.Fprintf(&out, "%s:\n", path)
+	if err := file.List(&out); err != nil {
+		return err
 	}
 	_, err = a.out.Write(out.Bytes())
 	return err

@@ -173,7 +173,7 @@ func (a *app) gpuExec(path string, f *gpuExecFlags) error {
 	for i := range args {
 		if v := args[i].array; v != nil {
 			r.Buffers = append(r.Buffers, gpuBuffer{
-				Arg: i, File: args[i].file, Dtype: v.Descr, Shape: v.Shape, Bytes: len(v.Data), SHA256: fmt.Sprintf("%x", sha256.Sum256(v.Data)), Saved: saves[i],
+				Arg: i, File: args[i].file, Dtype: strings.TrimLeft(v.Descr, "<|="), Shape: v.Shape, Bytes: len(v.Data), SHA256: fmt.Sprintf("%x", sha256.Sum256(v.Data)), Saved: saves[i],
 			})
 		}
 	}

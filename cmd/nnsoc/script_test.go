@@ -33,10 +33,14 @@ func sharedDir() string {
 
 // TestScripts runs testdata/*.txtar. The condition [shared] holds where the
 // real networks are; $SHARED names their folder, $FINDS that of the finds of
-// random models.
+// random models, $TESTDATA the one of the scripts.
 func TestScripts(t *testing.T) {
 	shared := sharedDir()
 	finds, err := filepath.Abs(filepath.Join("..", "..", "testvectors", "finds"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testdata, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +49,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("SHARED", shared)
 			e.Setenv("FINDS", finds)
+			e.Setenv("TESTDATA", testdata)
 			return nil
 		},
 		Condition: func(c string) (bool, error) { return c == "shared" && shared != "", nil },

@@ -28,7 +28,7 @@ func Decode(words []uint32) (Inst, int, error) {
 		}
 	}
 	if first == 0 {
-		return in, 0, fmt.Errorf("rdna2: %w %08x", ErrUnknown, w0)
+		return in, 0, unknown(uint64(w0), false)
 	}
 	need := int(forms[first].Bytes) / 4
 	if len(words) < need {
@@ -40,7 +40,7 @@ func Decode(words []uint32) (Inst, int, error) {
 	}
 	in.Op = variant(first, w)
 	if in.Op == 0 {
-		return Inst{}, 0, fmt.Errorf("rdna2: %w %016x", ErrUnknown, w)
+		return Inst{}, 0, fmt.Errorf("rdna2: %w: %s with the modifiers of %016x is not supported", ErrUnknown, forms[first].Text, w)
 	}
 	f := &forms[in.Op]
 	in.unpack(f, w)
@@ -53,6 +53,9 @@ func Decode(words []uint32) (Inst, int, error) {
 		in.Size += 4
 	}
 	if back, err := in.pack(f); err != nil || back != w {
+		if f.Format == MUBUF && (w>>16&1 == 1 || w>>55&1 == 1) {
+			return Inst{}, 0, fmt.Errorf("rdna2: %w: %s with lds or tfe is not supported", ErrUnknown, f.Text)
+		}
 		return Inst{}, 0, fmt.Errorf("rdna2: %s %016x: %w", f.Text, w, ErrReserved)
 	}
 	return in, int(in.Size) / 4, nil

@@ -4,10 +4,13 @@
 //
 // ops.txt is the table, one line per instruction form; gen turns it into
 // zops.go and the manual docs/isa/rdna2.md. It holds the scalar, vector, packed,
-// compare, DPP16, LDS, global, scratch and scalar-memory forms that compilers
-// emit for compute. Left out: image, typed-buffer and buffer instructions
-// (except the cache invalidations), exports, interpolation, SDWA, DPP8, GDS and
-// flat (generic) addressing. Decode reports them as unknown instructions.
+// compare, DPP16, DPP8, SDWA, LDS, global, generic (flat), buffer, scratch and
+// scalar-memory forms that compilers emit for compute. Left out: image, typed
+// and formatted buffer instructions, exports, interpolation, GDS, and little else:
+// omitted.txt lists them, so that Decode reports them by name.
+//
+// Package asm below assembles whole sources, package codeobject reads, links and
+// writes the ELF files.
 //
 // Programs are written with Kernel against the virtual registers of isa/build:
 // Target describes wave32 code to its passes, and Link inserts the waits for

@@ -156,6 +156,32 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestOmitted: instructions that are left out are named.
+func TestOmitted(t *testing.T) {
+	for _, c := range []struct {
+		words []uint32
+		want  string
+	}{
+		{[]uint32{0xF0800F08, 0x00010204}, "image_sample"}, // image_sample v[2:5], v[4:5], s[4:11], s[0:3] dmask:0xf dim:2D
+		{[]uint32{0xBF900003}, "s_sendmsg"},
+		{[]uint32{0xE0311000, 0x80000100}, "buffer_load_dword with lds"},
+		{[]uint32{0xD571FFFF, 0}, "unknown instruction"},
+	} {
+		_, _, err := Decode(c.words)
+		if err == nil || !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%08x: %v, want %q", c.words, err, c.want)
+		}
+	}
+	for _, r := range omitted() {
+		if r.match&^r.mask != 0 || r.name == "" || r.mask == 0 {
+			t.Errorf("row %+v", r)
+		}
+	}
+	if n := len(omitted()); n < 200 {
+		t.Errorf("%d rows", n)
+	}
+}
+
 // TestTableComplete: the forms our drivers and compilers use are all there.
 func TestTableComplete(t *testing.T) {
 	have := map[string]bool{}

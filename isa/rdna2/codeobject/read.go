@@ -18,6 +18,9 @@ const (
 
 // Read reads a code object, and links it when it is relocatable.
 func Read(data []byte) (*File, error) {
+	if !bytes.HasPrefix(data, []byte(elf.ELFMAG)) {
+		return nil, errors.New("codeobject: no ELF file")
+	}
 	e, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("codeobject: %w", err)
@@ -64,6 +67,9 @@ func (f *File) readShared(e *elf.File) error {
 			}
 			if p.Filesz > p.Memsz || p.Memsz > maxImage || total+p.Memsz > maxImage || p.Vaddr > 1<<40 {
 				return fmt.Errorf("codeobject: segment of %d bytes at %#x, at most %d bytes in all", p.Memsz, p.Vaddr, maxImage)
+			}
+			if p.Flags&elf.PF_X != 0 && p.Memsz > maxCode {
+				return fmt.Errorf("codeobject: %d bytes of code, at most %d", p.Memsz, maxCode)
 			}
 			total += p.Memsz
 			b, err := io.ReadAll(io.NewSectionReader(p, 0, int64(p.Filesz)))

@@ -1,0 +1,200 @@
+package codeobject_test
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/nnsoc/nnsoc/isa/rdna2/asm"
+	"github.com/nnsoc/nnsoc/isa/rdna2/codeobject"
+)
+
+const text = `
+	.globl k
+	.type k,@function
+k:	s_getpc_b64 s[4:5]
+	s_add_u32 s4, s4, table@rel32@lo+4
+	s_addc_u32 s5, s5, table@rel32@hi+12
+	s_endpgm
+	.section .rodata,"a"
+table:	.long 7
+	.data
+pointer: .quad table
+	.amdhsa_kernel k
+	.amdhsa_next_free_vgpr 24
+	.amdhsa_kernarg_size 16
+	.amdhsa_user_sgpr_kernarg_segment_ptr 1
+	.end_amdhsa_kernel
+	.amdgpu_metadata
+---
+amdhsa.kernels:
+  - .args:
+      - .name:           x
+        .offset:         0
+        .size:           8
+        .type_name:      'float*'
+        .value_kind:     global_buffer
+      - .offset:         8
+        .size:           4
+        .value_kind:     hidden_block_count_x
+    .kernarg_segment_size: 16
+    .max_flat_workgroup_size: 64
+    .name:           k
+    .reqd_workgroup_size:
+      - 8
+      - 4
+      - 2
+    .symbol:         k.kd
+    .wavefront_size: 32
+...
+	.end_amdgpu_metadata
+`
+
+func link(t testing.TB, src string) *codeobject.File {
+	t.Helper()
+	u, err := asm.Assemble(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := u.Link()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestRoundTrip: a written file reads back with its kernels, metadata, symbols
+// and relocations.
+func TestRoundTrip(t *testing.T) {
+	f := link(t, text)
+	data, err := f.ELF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := codeobject.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(f, g, cmpopts.IgnoreUnexported(codeobject.File{})); d != "" {
+		t.Error(d)
+	}
+	k, err := g.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &codeobject.Meta{
+		Name: "k", Symbol: "k.kd", KernargBytes: 16, MaxWorkgroup: 64, Workgroup: [3]int{8, 4, 2}, WaveSize: 32,
+		Args: []codeobject.Arg{{Name: "x", Type: "float*", Bytes: 8, Kind: "global_buffer"}, {Offset: 8, Bytes: 4, Kind: "hidden_block_count_x"}},
+	}
+	if d := cmp.Diff(want, k.Meta); d != "" {
+		t.Error(d)
+	}
+	if !k.Meta.Args[1].Hidden() || k.Meta.Args[0].Hidden() {
+		t.Error("hidden arguments are not told from explicit ones")
+	}
+	const base = 0x7C00_0000_0000
+	segs, err := g.Load(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table uint64
+	for _, s := range g.Symbols {
+		if s.Name == "table" {
+			table = s.Addr
+		}
+	}
+	found := false
+	for _, s := range segs {
+		if s.Write {
+			found = binary.LittleEndian.Uint64(s.Data) == base+table
+		}
+	}
+	if !found || table == 0 {
+		t.Error("the pointer does not hold the address of the table")
+	}
+	// The literal leads from behind s_getpc to the table.
+	code := g.Code(k.Entry)
+	at := k.Entry - code.Addr
+	if d := int32(binary.LittleEndian.Uint32(code.Data[at+8:])); k.Entry+4+uint64(int64(d)) != table {
+		t.Errorf("the literal %d does not lead to the table", d)
+	}
+}
+
+// TestReadErrors: files that cannot run are refused by name.
+func TestReadErrors(t *testing.T) {
+	good, err := link(t, text).ELF()
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(f func(b []byte)) []byte {
+		b := bytes.Clone(good)
+		f(b)
+		return b
+	}
+	for _, c := range []struct {
+		data []byte
+		want string
+	}{
+		{nil, "no ELF file"},
+		{[]byte("hello"), "no ELF file"},
+		{good[:100], "codeobject: "},
+		{edit(func(b []byte) { b[18] = byte(elf.EM_X86_64); b[19] = 0 }), "want a 64-bit one for AMDGPU"},
+		{edit(func(b []byte) { b[7] = 0 }), "OS ABI 0"},
+		{edit(func(b []byte) { b[8] = 9 }), "ABI version 9"},
+		{edit(func(b []byte) { b[48] = 0x41 }), "code for gfx1100, this GPU runs gfx1030"},
+		{edit(func(b []byte) { b[16] = byte(elf.ET_EXEC) }), "ELF type"},
+	} {
+		if _, err := codeobject.Read(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestUndefined: a symbol that no one defines is named, with what to do.
+func TestUndefined(t *testing.T) {
+	u, err := asm.Assemble("k: s_getpc_b64 s[4:5]\ns_add_u32 s4, s4, get_global_id@rel32@lo+4\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := u.Link(); err == nil || !strings.Contains(err.Error(), "undefined symbol get_global_id: link a device library") {
+		t.Error(err)
+	}
+}
+
+// FuzzRead: no file makes Read, Load or List panic.
+func FuzzRead(f *testing.F) {
+	good, err := link(f, text).ELF()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add(good[:200])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) > 1<<16 {
+			return
+		}
+		file, err := codeobject.Read(data)
+		if err != nil {
+			return
+		}
+		total := 0
+		for _, s := range file.Segments {
+			total += len(s.Data)
+		}
+		if total > 1<<20 {
+			return // takes its time
+		}
+		if _, err := file.Load(1 << 40); err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := file.List(&b); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
