@@ -28,9 +28,16 @@ type Declined struct{ Spec, Name, Operations, Reason string }
 type Report struct {
 	Cases, Passed, Failed, Unsupported int
 	// Skipped counts variations that the rules leave out.
-	Skipped  int
-	Failures []Failure  // in the order of the cases
-	Declined []Declined // likewise
+	Skipped    int
+	Failures   []Failure        // in the order of the cases
+	Declined   []Declined       // likewise
+	Variations []VariationCount // with Plan.Variations
+}
+
+// VariationCount is the part of a report that is one variation's.
+type VariationCount struct {
+	Name                                        string
+	Cases, Passed, Failed, Unsupported, Skipped int
 }
 
 // Plan is what to run.
@@ -39,6 +46,8 @@ type Plan struct {
 	Files  []*vectors.File
 	// Run picks cases by name; nil is all.
 	Run *regexp.Regexp
+	// Variations also runs the variations of each case.
+	Variations bool
 	// Functional skips the timing model.
 	Functional bool
 	// Workers is the number of cases in flight; 0 is GOMAXPROCS.
@@ -54,18 +63,7 @@ type Plan struct {
 // device declines count as unsupported, malformed ones as failed. A device that
 // panics fails the case.
 func (p *Plan) Execute() *Report {
-	type item struct {
-		file *vectors.File
-		c    *vectors.Case
-	}
-	var items []item
-	for _, f := range p.Files {
-		for _, c := range f.Cases {
-			if p.Run == nil || p.Run.MatchString(c.Name) {
-				items = append(items, item{f, c})
-			}
-		}
-	}
+	items, counts := p.items()
 	type outcome struct {
 		declined string
 		err      error
@@ -82,7 +80,7 @@ func (p *Plan) Execute() *Report {
 	for range min(workers, len(items)) {
 		wg.Go(func() {
 			for i := range next {
-				outcomes[i].declined, outcomes[i].err = p.one(items[i].c)
+				outcomes[i].declined, outcomes[i].err = p.one(&items[i])
 				if p.Progress != nil {
 					mu.Lock()
 					done++
@@ -98,9 +96,13 @@ func (p *Plan) Execute() *Report {
 	close(next)
 	wg.Wait()
 
-	r := &Report{Cases: len(items)}
+	r := &Report{Cases: len(items), Variations: counts}
+	for _, v := range counts {
+		r.Skipped += v.Skipped
+	}
 	for i, o := range outcomes {
 		c := items[i].c
+		items[i].count(counts, o.declined, o.err)
 		if p.Visit != nil {
 			p.Visit(c, c.Model != nil && o.declined == "" && o.err == nil)
 		}
@@ -120,13 +122,74 @@ func (p *Plan) Execute() *Report {
 	return r
 }
 
-func (p *Plan) one(c *vectors.Case) (declined string, err error) {
+// item is a case to run; of a variation, base is the case that it was made from.
+type item struct {
+	file      *vectors.File
+	c, base   *vectors.Case
+	variation int // index into Variations, -1 of a case as it is
+}
+
+// items lists what to run, and an empty count of each variation.
+func (p *Plan) items() (items []item, counts []VariationCount) {
+	picked := func(name string) bool { return p.Run == nil || p.Run.MatchString(name) }
+	if p.Variations {
+		for i := range Variations {
+			counts = append(counts, VariationCount{Name: Variations[i].Name})
+		}
+	}
+	for _, f := range p.Files {
+		for _, c := range f.Cases {
+			if picked(c.Name) {
+				items = append(items, item{f, c, nil, -1})
+			}
+			valid, err := check(c)
+			for k := range counts {
+				if !picked(c.Name + "_" + counts[k].Name) {
+					continue
+				}
+				var v *vectors.Case
+				made := false
+				if valid && err == nil && !c.ExpectFailure {
+					v, made = Variations[k].Make(c)
+				}
+				if made {
+					items = append(items, item{f, v, c, k})
+				} else {
+					counts[k].Skipped++
+				}
+			}
+		}
+	}
+	return items, counts
+}
+
+// count adds the outcome of a variation to its count.
+func (x *item) count(counts []VariationCount, declined string, err error) {
+	if x.variation < 0 {
+		return
+	}
+	n := &counts[x.variation]
+	n.Cases++
+	switch {
+	case err != nil:
+		n.Failed++
+	case declined != "":
+		n.Unsupported++
+	default:
+		n.Passed++
+	}
+}
+
+func (p *Plan) one(x *item) (declined string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			declined, err = "", fmt.Errorf("panic: %v", v)
 		}
 	}()
-	return RunCase(p.Device, c, p.Functional)
+	if x.variation >= 0 {
+		return Variations[x.variation].Run(p.Device, x.base, x.c, p.Functional)
+	}
+	return RunCase(p.Device, x.c, p.Functional)
 }
 
 func operations(c *vectors.Case) string {

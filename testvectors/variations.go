@@ -1,12 +1,38 @@
 package testvectors
 
 import (
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 )
 
+// Variation makes another case of a case, in the manner of the Vendor Test Suite
+// (VTS), and says what a device has to do with it.
+type Variation struct {
+	Name string // follows the name of the case after an underscore
+	// Make gives the other case; ok is false where the rules leave it out. The
+	// case has a valid model and does not expect a failure.
+	Make func(c *vectors.Case) (v *vectors.Case, ok bool)
+	// Run judges a device; base is the case that v was made from.
+	Run func(d hal.Device, base, v *vectors.Case, functional bool) (declined string, err error)
+}
+
+// Variations are the variations of VTS, and empty batches.
+var Variations = []Variation{
+	{"dynamic_output_shape", DynamicOutput, runVaried},
+	{"quant8_signed_coupling", SignedCoupling, runCoupled},
+	{"output_one_byte_short", copyWithOutput, runShort},
+	{"dynamic_output_one_byte_short", dynamicWithOutput, runShort},
+	{"zero_sized_batch", ZeroBatch, runVaried},
+}
+
 // DynamicOutput is a case whose model leaves the shape of every output unknown,
-// with its rank kept. ok is false where the rules exclude the variation.
+// with its rank kept.
 func DynamicOutput(c *vectors.Case) (v *vectors.Case, ok bool) {
 	if c.ExpectFailure || !Uses(c, func(t nn.OperationType) bool { return t != nn.OpRank && t != nn.OpIf && t != nn.OpWhile }) {
 		return nil, false
@@ -68,6 +94,158 @@ func SignedCoupling(c *vectors.Case) (v *vectors.Case, ok bool) {
 		change(&v.Outputs[i].Type, &zero, &v.Outputs[i].Data)
 	}
 	return v, ok
+}
+
+// ZeroBatch is a case whose inputs have an unknown first dimension in the model
+// and no elements in the request, so that all outputs are empty. It is the
+// batch of the first input, and where that alone has no meaning, of all inputs
+// of as many batches.
+func ZeroBatch(c *vectors.Case) (v *vectors.Case, ok bool) {
+	if c.ExpectFailure || !Uses(c, opspec.HasShapeRule) {
+		return nil, false
+	}
+	first := slices.IndexFunc(c.Inputs, func(x vectors.Value) bool { return len(x.Data) > 0 && len(x.Dimensions) >= 2 })
+	if first < 0 {
+		return nil, false
+	}
+	if v, ok = withoutBatch(c, func(i int) bool { return i == first }); ok {
+		return v, true
+	}
+	batch := c.Inputs[first].Dimensions[0]
+	return withoutBatch(c, func(i int) bool {
+		return len(c.Inputs[i].Dimensions) >= 2 && c.Inputs[i].Dimensions[0] == batch
+	})
+}
+
+// withoutBatch empties the batch of some inputs; ok is false when not every
+// output becomes empty.
+func withoutBatch(c *vectors.Case, chosen func(i int) bool) (v *vectors.Case, ok bool) {
+	v = copyCase(c, "_zero_sized_batch")
+	g := &v.Model.Main
+	for i := range g.Operands {
+		switch o := &g.Operands[i]; o.Lifetime {
+		case nn.TemporaryVariable, nn.SubgraphOutput:
+			if !o.Type.IsScalar() {
+				o.Dimensions = nil
+			}
+		}
+	}
+	for i, x := range g.Inputs {
+		if !chosen(i) {
+			continue
+		}
+		dims := slices.Clone(v.Inputs[i].Dimensions)
+		dims[0] = 0
+		if slices.Contains(dims[1:], 0) {
+			return nil, false
+		}
+		g.Operands[x].Dimensions = dims
+		v.Inputs[i].Dimensions, v.Inputs[i].Data = dims, []byte{}
+	}
+	final, err := opspec.Complete(g, func(nn.OperationType) bool { return false })
+	if err != nil || validate.Model(v.Model) != nil {
+		return nil, false
+	}
+	for i, x := range g.Outputs {
+		dims := final.Operands[x].Dimensions
+		if !slices.Contains(dims, 0) {
+			return nil, false
+		}
+		v.Outputs[i].Dimensions, v.Outputs[i].Data, v.Outputs[i].Ignored = dims, []byte{}, false
+	}
+	v.Multinomial = 0
+	return v, true
+}
+
+// copyWithOutput is a case whose first output has more than one byte.
+func copyWithOutput(c *vectors.Case) (v *vectors.Case, ok bool) {
+	if c.ExpectFailure || len(c.Outputs) == 0 || len(c.Outputs[0].Data) <= 1 {
+		return nil, false
+	}
+	return copyCase(c, "_output_one_byte_short"), true
+}
+
+// dynamicWithOutput is copyWithOutput with outputs of unknown shape.
+func dynamicWithOutput(c *vectors.Case) (v *vectors.Case, ok bool) {
+	if v, ok = DynamicOutput(c); !ok || len(c.Outputs[0].Data) <= 1 {
+		return nil, false
+	}
+	v.Name = c.Name + "_dynamic_output_one_byte_short"
+	return v, true
+}
+
+// runVaried runs a varied case as it stands. It is a failure of a device that
+// runs the base to decline a shape that follows from the rest of the model, or
+// an empty batch.
+func runVaried(d hal.Device, base, v *vectors.Case, functional bool) (declined string, err error) {
+	declined, err = RunCase(d, v, functional)
+	if declined == "" || err != nil {
+		return "", err
+	}
+	if reason, err := declines(d, base.Model); reason != "" || err != nil {
+		return reason, err
+	}
+	if g, err := opspec.Resolve(&v.Model.Main); err == nil && (allKnown(g) || isZeroBatch(base, v)) {
+		return "", fmt.Errorf("declined, though it runs the model with known shapes: %s", declined)
+	}
+	return declined, nil
+}
+
+// isZeroBatch reports whether a variation empties an input of its base.
+func isZeroBatch(base, v *vectors.Case) bool {
+	for i := range v.Inputs {
+		if len(v.Inputs[i].Data) < len(base.Inputs[i].Data) {
+			return true
+		}
+	}
+	return false
+}
+
+func allKnown(g *nn.Subgraph) bool {
+	return !slices.ContainsFunc(g.Outputs, func(x uint32) bool { return !g.Operands[x].Known() })
+}
+
+// runCoupled runs the signed form, which a device must not decline when it runs
+// the unsigned one.
+func runCoupled(d hal.Device, base, v *vectors.Case, functional bool) (declined string, err error) {
+	if declined, err = declines(d, base.Model); declined != "" || err != nil {
+		return declined, err
+	}
+	if declined, err = RunCase(d, v, functional); declined != "" {
+		return "", fmt.Errorf("declines the signed form of what it runs: %s", declined)
+	}
+	return "", err
+}
+
+// runShort gives the first output a buffer one byte too short: the status is
+// OUTPUT_INSUFFICIENT_SIZE and the shapes are told.
+func runShort(d hal.Device, _, v *vectors.Case, functional bool) (declined string, err error) {
+	if valid, err := check(v); err != nil || !valid {
+		return "", err
+	}
+	if declined, err = declines(d, v.Model); declined != "" || err != nil {
+		return declined, err
+	}
+	p, err := d.PrepareModel(v.Model, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
+	if err != nil {
+		return "", fmt.Errorf("prepare: %w", err)
+	}
+	r := request(v, functional)
+	r.Outputs[0] = r.Outputs[0][1:]
+	res, err := p.Execute(r)
+	if status := hal.StatusOf(err); status != hal.OutputInsufficientSize {
+		return "", fmt.Errorf("an output buffer one byte short ends in %v, not OUTPUT_INSUFFICIENT_SIZE: %v", status, err)
+	}
+	if res == nil {
+		return "", fmt.Errorf("OUTPUT_INSUFFICIENT_SIZE without the shapes of the outputs")
+	}
+	if err := tellsShapes(v, res); err != nil {
+		return "", err
+	}
+	if want := v.Outputs[0].Dimensions; !v.Outputs[0].Type.IsScalar() && !slices.Equal(res.OutputDimensions[0], want) {
+		return "", fmt.Errorf("output 0: shape %v, expected %v", res.OutputDimensions[0], want)
+	}
+	return "", nil
 }
 
 // copyCase copies what the variations change.

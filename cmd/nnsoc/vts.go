@@ -29,6 +29,16 @@ type vtsReport struct {
 	Unreadable    int           `json:"unreadable"` // files; each is in Failures
 	Failures      []vtsFailure  `json:"failures"`
 	Declined      []vtsDeclined `json:"declined,omitempty"` // with --declined
+	// With --variations, what of the counts above is theirs, by name.
+	Variations map[string]vtsVariation `json:"variations,omitempty"`
+}
+
+type vtsVariation struct {
+	Cases       int `json:"cases"`
+	Passed      int `json:"passed"`
+	Failed      int `json:"failed"`
+	Unsupported int `json:"unsupported"`
+	Skipped     int `json:"skipped"`
 }
 
 type vtsDeclined struct {
@@ -53,7 +63,7 @@ type vtsFailure struct {
 
 func newVTS(a *app) *cobra.Command {
 	var device, pattern, export string
-	var functional, declined bool
+	var functional, declined, variations bool
 	cmd := &cobra.Command{
 		Use:   "vts PATH...",
 		Short: "run operation test vectors on a device",
@@ -63,8 +73,14 @@ output with the accuracy rules of NNAPI's generated tests. An operation that the
 any other operation counts as unsupported; --declined lists these with the reason. Nothing
 falls back to the CPU. A case that states no valid model fails on every device; a file that
 cannot be read is reported as unreadable and the others run. With --export nothing runs:
-the cases are written as documents of the JSON corpus, one per file read.`,
-		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json\n  nnsoc vts add_v1_3.mod.py --export expanded",
+the cases are written as documents of the JSON corpus, one per file read.
+
+With --variations each case also runs in the forms that VTS makes of it: outputs of unknown
+shape, TENSOR_QUANT8_ASYMM operands made signed (a device that runs the one form must run the
+other), a first output one byte short (OUTPUT_INSUFFICIENT_SIZE and the shapes are due), of
+known and of unknown shape; and a batch of size zero. Their names end in that of the variation,
+which --run matches too; forms that the rules leave out count as skipped.`,
+		Example: "  nnsoc vts vectors/nnapi --device npu\n  nnsoc vts V1_2__conv2d_v1_2.json.gz --device dsp --run 'quant8' --json\n  nnsoc vts vectors/nnapi --device npu --variations --functional\n  nnsoc vts add_v1_3.mod.py --export expanded",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage(errors.New("vts takes at least one PATH"))
@@ -76,7 +92,7 @@ the cases are written as documents of the JSON corpus, one per file read.`,
 			if err != nil {
 				return err
 			}
-			p := testvectors.Plan{Functional: functional || device == "reference"}
+			p := testvectors.Plan{Functional: functional || device == "reference", Variations: variations}
 			name := device
 			if name == "reference" { // the CPU's kernels without its timing model
 				name = m.registry.CPU().Name()
@@ -129,6 +145,7 @@ the cases are written as documents of the JSON corpus, one per file read.`,
 	fl.StringVar(&pattern, "run", "", "run only cases whose name matches this regular expression")
 	fl.StringVar(&export, "export", "", "write the cases to this folder as corpus JSON instead of running them")
 	fl.BoolVar(&declined, "declined", false, "list the unsupported cases with the reason")
+	fl.BoolVar(&variations, "variations", false, "also run the variations of VTS and empty batches")
 	fl.BoolVar(&functional, "functional", false, "skip the timing model")
 	completeDevices(a, cmd)
 	return cmd
@@ -315,6 +332,12 @@ func (a *app) printVTS(device string, r *testvectors.Report, unreadable []unread
 			out.Declined = append(out.Declined, vtsDeclined{d.Name, d.Spec, d.Operations, d.Reason})
 		}
 	}
+	for _, v := range r.Variations {
+		if out.Variations == nil {
+			out.Variations = map[string]vtsVariation{}
+		}
+		out.Variations[v.Name] = vtsVariation{v.Cases, v.Passed, v.Failed, v.Unsupported, v.Skipped}
+	}
 	if a.json {
 		return printJSON(a.out, out)
 	}
@@ -334,6 +357,9 @@ func (a *app) printVTS(device string, r *testvectors.Report, unreadable []unread
 		if f.Difference != nil {
 			fmt.Fprint(a.out, f.Difference.Neighbourhood())
 		}
+	}
+	for _, v := range r.Variations {
+		fmt.Fprintf(a.out, "%s: %d cases, %d passed, %d failed, %d unsupported, %d skipped\n", v.Name, v.Cases, v.Passed, v.Failed, v.Unsupported, v.Skipped)
 	}
 	_, err := fmt.Fprintf(a.out, "%s: %d cases, %d passed, %d failed, %d unsupported, %d skipped, %d unreadable\n",
 		device, r.Cases, r.Passed, r.Failed, r.Unsupported, r.Skipped, len(unreadable))

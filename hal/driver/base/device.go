@@ -10,8 +10,9 @@ import (
 )
 
 // Compiler is what a device adds to the contract: which operations it lowers,
-// and lowering. Models and options are valid when it sees them. Its methods may
-// be called from several goroutines.
+// and lowering. Models and options are valid when it sees them, and the shapes of
+// temporaries and outputs are there as far as inputs and constants give them.
+// Its methods may be called from several goroutines.
 type Compiler interface {
 	// Supports answers for every operation of the main subgraph, in model order.
 	// What it declares supported, Compile compiles: alone and together with any
@@ -65,6 +66,14 @@ func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
 	if err := validate.Model(m); err != nil {
 		return nil, err
 	}
+	if hasOpenInput(m) {
+		m, err = sample(m)
+	} else {
+		m, err = resolved(m)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if s, err = d.compiler.Supports(m); err != nil {
 		return nil, d.failure(err)
 	}
@@ -86,6 +95,19 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.Prepared
 		return nil, err
 	}
 	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if hasOpenInput(m) {
+		known, err := sample(m)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := d.PrepareModel(known, o); err != nil {
+			return nil, err
+		}
+		return &open{device: d, model: m, options: o}, nil
+	}
+	if m, err = resolved(m); err != nil {
 		return nil, err
 	}
 	program, err := d.compiler.Compile(m, o)

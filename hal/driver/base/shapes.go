@@ -1,0 +1,221 @@
+package base
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/validate"
+)
+
+// resolved is a valid model with the shapes that follow from its inputs and
+// constants: of temporaries and outputs that the model leaves open. Drivers see
+// these shapes, in a query as in a compilation.
+func resolved(m *nn.Model) (*nn.Model, error) {
+	g, err := opspec.Resolve(&m.Main)
+	if err != nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
+	}
+	c := *m
+	c.Main = *g
+	return &c, nil
+}
+
+// isOpen reports whether only a request completes the shape of a model input.
+// An input of which no dimension is known is an optional one that is left out.
+func isOpen(o *nn.Operand) bool {
+	return !o.Type.IsScalar() && slices.Contains(o.Dimensions, 0) && slices.ContainsFunc(o.Dimensions, func(d uint32) bool { return d > 0 })
+}
+
+// hasOpenInput reports whether an input of a model is open.
+func hasOpenInput(m *nn.Model) bool {
+	return slices.ContainsFunc(m.Main.Inputs, func(x uint32) bool { return isOpen(&m.Main.Operands[x]) })
+}
+
+// withInputs is a model with these shapes of its inputs.
+func withInputs(m *nn.Model, dims [][]uint32) *nn.Model {
+	c := *m
+	c.Main.Operands = slices.Clone(m.Main.Operands)
+	for i, x := range m.Main.Inputs {
+		c.Main.Operands[x].Dimensions = dims[i]
+	}
+	return &c
+}
+
+// maxSample bounds the sizes that sample tries.
+const maxSample = 64
+
+// sample is a model whose open dimensions have the smallest size that suits its
+// operations and leaves no tensor empty: what a device answers for it stands for
+// other sizes, which an execution may still decline.
+func sample(m *nn.Model) (*nn.Model, error) {
+	var fallback *nn.Model
+	var first error
+	for size := uint32(1); size <= maxSample; size++ {
+		s := sampleOf(m, size)
+		err := validate.Model(s)
+		if err == nil {
+			s, err = resolved(s)
+		}
+		switch {
+		case err == nil && !hasEmpty(&s.Main):
+			return s, nil
+		case err == nil && fallback == nil:
+			fallback = s
+		case first == nil:
+			first = err
+		}
+	}
+	if fallback != nil {
+		return fallback, nil
+	}
+	return nil, first
+}
+
+// hasEmpty reports whether a tensor has a dimension of 0.
+func hasEmpty(g *nn.Subgraph) bool {
+	return slices.ContainsFunc(g.Operands, func(o nn.Operand) bool { return !o.IsConst() && slices.Contains(o.Dimensions, 0) })
+}
+
+// sampleOf is a model whose open dimensions are of a size.
+func sampleOf(m *nn.Model, size uint32) *nn.Model {
+	dims := make([][]uint32, len(m.Main.Inputs))
+	for i, x := range m.Main.Inputs {
+		o := &m.Main.Operands[x]
+		if dims[i] = o.Dimensions; !isOpen(o) {
+			continue
+		}
+		dims[i] = slices.Clone(o.Dimensions)
+		for k, d := range dims[i] {
+			if d == 0 {
+				dims[i][k] = size
+			}
+		}
+	}
+	return withInputs(m, dims)
+}
+
+// open is a model with open inputs behind the contract: it is compiled for each
+// set of shapes that requests come with.
+type open struct {
+	device  *Device
+	model   *nn.Model
+	options hal.PrepareOptions
+
+	mu sync.Mutex
+	// variants are the models compiled so far by the shapes of their inputs, the
+	// last used one last.
+	variants []variant
+}
+
+type variant struct {
+	key   string
+	model hal.PreparedModel
+}
+
+// maxVariants bounds the compiled models that an open one keeps.
+const maxVariants = 8
+
+// Execute implements hal.PreparedModel. The length of an input's buffer tells
+// its open dimension; no bytes are an empty tensor.
+func (p *open) Execute(r *hal.Request) (res *hal.Result, err error) {
+	defer hal.Contain(&err, p.device.cfg.Name, "Execute")
+	if err := validate.Request(p.model, r); err != nil {
+		return nil, err
+	}
+	dims, empty, err := p.shapes(r)
+	if err != nil {
+		return nil, err
+	}
+	bound := withInputs(p.model, dims)
+	if empty {
+		return p.device.nothing(bound)
+	}
+	v, err := p.variant(fmt.Sprint(dims), bound)
+	if err != nil {
+		return nil, err
+	}
+	return v.Execute(r)
+}
+
+// shapes are the shapes of the inputs of a request; empty says that one has no
+// elements.
+func (p *open) shapes(r *hal.Request) (dims [][]uint32, empty bool, err error) {
+	g := &p.model.Main
+	dims = make([][]uint32, len(g.Inputs))
+	for i, x := range g.Inputs {
+		o := &g.Operands[x]
+		if dims[i] = o.Dimensions; !isOpen(o) {
+			continue
+		}
+		at, known := slices.Index(o.Dimensions, 0), int64(o.Type.ElementBytes())
+		for k, d := range o.Dimensions {
+			if k != at {
+				known *= int64(d)
+			}
+		}
+		n := int64(len(r.Inputs[i]))
+		switch {
+		case known == 0:
+			return nil, false, hal.Errorf(hal.InvalidArgument, "%s driver: input %d has shape %v: the length of a buffer tells one dimension, not several",
+				p.device.cfg.Name, i, o.Dimensions)
+		case n%known != 0 || n/known > nn.MaxElements:
+			return nil, false, hal.Errorf(hal.InvalidArgument, "%s driver: input %d has %d bytes, shape %v needs a multiple of %d", p.device.cfg.Name, i, n, o.Dimensions, known)
+		}
+		dims[i] = slices.Clone(o.Dimensions)
+		dims[i][at] = uint32(n / known)
+		empty = empty || n == 0
+	}
+	return dims, empty, nil
+}
+
+// variant is the model compiled for shapes.
+func (p *open) variant(key string, bound *nn.Model) (hal.PreparedModel, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.IndexFunc(p.variants, func(v variant) bool { return v.key == key }); i >= 0 {
+		v := p.variants[i]
+		p.variants = append(slices.Delete(p.variants, i, i+1), v)
+		return v.model, nil
+	}
+	m, err := p.device.PrepareModel(bound, p.options)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.variants) == maxVariants {
+		p.variants = slices.Delete(p.variants, 0, 1)
+	}
+	p.variants = append(p.variants, variant{key, m})
+	return m, nil
+}
+
+// nothing is the result of an execution whose outputs have no elements: their
+// shapes, and no costs, because the device does not start.
+func (d *Device) nothing(m *nn.Model) (*hal.Result, error) {
+	g, err := opspec.Complete(&m.Main, func(nn.OperationType) bool { return false })
+	if err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%s driver: %w", d.cfg.Name, err)
+	}
+	res := &hal.Result{}
+	for i, x := range g.Outputs {
+		o := &g.Operands[x]
+		if !slices.Contains(o.Dimensions, 0) {
+			return nil, hal.Errorf(hal.GeneralFailure, "%s driver: output %d of shape %v from an empty input is not supported", d.cfg.Name, i, o.Dimensions)
+		}
+		res.OutputDimensions = append(res.OutputDimensions, o.Dimensions)
+	}
+	return res, nil
+}
+
+// WriteListing implements hal.PreparedModel.
+func (p *open) WriteListing(w io.Writer) error {
+	_, err := fmt.Fprintln(w, "; compiled when a request tells the shapes of the inputs")
+	return err
+}
+
+// WriteProgram implements hal.PreparedModel: there is none yet.
+func (p *open) WriteProgram(io.Writer) error { return nil }
