@@ -113,6 +113,16 @@ var shapeRules = [nn.OperationCount]shapeRule{
 		n, k := uint32(h.Boxes), uint32(h.Points)
 		return [][]uint32{{n, k}, {n, k, 2}}, err
 	},
+	nn.OpQuantized16bitLstm: func(v View, op *nn.Operation) ([][]uint32, error) {
+		l, err := v.Lstm16(op)
+		state := []uint32{uint32(l.Batch), uint32(l.Units)}
+		return [][]uint32{state, state}, err
+	},
+	nn.OpQuantizedLstm: func(v View, op *nn.Operation) ([][]uint32, error) {
+		l, err := v.Lstm8(op)
+		out := []uint32{uint32(l.Batch), uint32(l.Out)}
+		return [][]uint32{out, {uint32(l.Batch), uint32(l.Units)}, out}, err
+	},
 	nn.OpSplit: func(v View, op *nn.Operation) ([][]uint32, error) {
 		s, err := v.Split(op)
 		if err != nil {
