@@ -157,6 +157,8 @@ var (
 		{op: "DEQUANTIZE", in: []arg{f16(dims(2), 5, -1)}, out: []arg{f32(dims(2), 5, -1)}},
 		{op: "DEQUANTIZE", in: []arg{k(f16(dims(2), 5, -1))}, out: []arg{f32(dims(2), 5, -1)}},
 		{op: "DENSIFY", in: []arg{k(sparse(f32(dims(2, 3), 7, 8)))}, out: []arg{f32(dims(2, 3), 0, 7, 0, 0, 0, 8)}},
+		{op: "DENSIFY", in: []arg{k(blockSparse(q8(0.5, 0, dims(4, 4), 1, 0, 0, 4, 2, 3, 0, 0, 5, 0, 0, 6)))},
+			out: []arg{q8(0.5, 0, dims(4, 4), 1, 0, 2, 3, 0, 4, 0, 0, 0, 0, 5, 0, 0, 0, 0, 6)}},
 		{op: "FAKE_QUANT", kind: "FakeQuantOptions", options: fields{"min": 0, "max": 2.55, "num_bits": 8},
 			in: []arg{f32(dims(3), 0.014, -1, 5)}, out: []arg{f32(dims(3), 0.01, 0, 2.55)}},
 	}
@@ -182,6 +184,21 @@ func sparse(a arg) arg {
 			{"format": 0, "dense_size": 2},
 			{"format": 1, "segments_type": 1, "segments": tflitetest.Union("Int32Vector", fields{"values": []int32{0, 1, 2}}),
 				"indices_type": 3, "indices": tflitetest.Union("Uint8Vector", fields{"values": []uint8{1, 2}})},
+		},
+	}}
+	return a
+}
+
+// blockSparse stores a 4x4 matrix as three blocks of 2x2: two in the upper half,
+// the right one in the lower.
+func blockSparse(a arg) arg {
+	a.More = fields{"sparsity": fields{
+		"traversal_order": []int32{0, 1, 2, 3}, "block_map": []int32{0, 1},
+		"dim_metadata": []tflitetest.Table{
+			{"format": 0, "dense_size": 2},
+			{"format": 1, "segments_type": 2, "segments": tflitetest.Union("Uint16Vector", fields{"values": []uint16{0, 2, 3}}),
+				"indices_type": 1, "indices": tflitetest.Union("Int32Vector", fields{"values": []int32{0, 1, 1}})},
+			{"format": 0, "dense_size": 2}, {"format": 0, "dense_size": 2},
 		},
 	}}
 	return a

@@ -123,28 +123,41 @@ func conv(c *conversion) {
 	p := c.product(0, 1, 2, 0, []int64{1, 2, 3})
 	act, then := c.activation()
 	in := []uint32{p.x, p.w, p.bias, c.padding(), c.option("stride_w"), c.option("stride_h")}
-	x, w := c.operand(p.x).Dimensions, c.dims(p.w)
-	if len(x) == 4 && len(w) == 4 && x[3] != w[3] && w[3] != 0 && x[3]%w[3] == 0 {
+	depth, w := c.depth(p.x), c.dims(p.w)
+	if len(w) == 4 && depth != w[3] && depth%w[3] == 0 {
 		if c.options.int("dilation_w") != 1 || c.options.int("dilation_h") != 1 {
 			c.refusef("it has both groups and dilation")
 		}
-		in = append(in, c.int32Scalar(int64(x[3]/w[3])), act, c.boolScalar(false))
+		in = append(in, c.int32Scalar(int64(depth/w[3])), act, c.boolScalar(false))
 		c.give(0, then(c.emit(nn.OpGroupedConv2D, p.out, in...)))
 		return
 	}
 	c.give(0, then(c.emit(nn.OpConv2D, p.out, c.dilated(append(in, act))...)))
 }
 
+// depth is the number of channels of an image, the file's where execution
+// decides its shape.
+func (c *conversion) depth(x uint32) uint32 {
+	d := c.operand(x).Dimensions
+	if n := c.fileShape(c.inTensors[0]); len(n) == 4 && (len(d) != 4 || d[3] == 0) {
+		d = n
+	}
+	if len(d) != 4 || d[3] == 0 {
+		c.failf("input of shape %v, four dimensions needed", d)
+	}
+	return d[3]
+}
+
 func depthwise(c *conversion) {
 	p := c.product(0, 1, 2, 3, []int64{1, 2, 3})
 	act, then := c.activation()
-	x, w := c.operand(p.x).Dimensions, c.dims(p.w)
-	if len(x) != 4 || x[3] == 0 || w[3]%x[3] != 0 {
-		c.failf("filter %v does not fit input %v", w, x)
+	depth, w := c.depth(p.x), c.dims(p.w)
+	if len(w) != 4 || w[3]%depth != 0 {
+		c.failf("filter %v does not fit an input of %d channels", w, depth)
 	}
 	in := []uint32{
 		p.x, p.w, p.bias, c.padding(), c.option("stride_w"), c.option("stride_h"),
-		c.int32Scalar(int64(w[3] / x[3])), act,
+		c.int32Scalar(int64(w[3] / depth)), act,
 	}
 	c.give(0, then(c.emit(nn.OpDepthwiseConv2D, p.out, c.dilated(in)...)))
 }
