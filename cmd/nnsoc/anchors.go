@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/dsp"
@@ -19,10 +20,13 @@ import (
 
 // anchorReport is the JSON object of bench dsp.
 type anchorReport struct {
-	SchemaVersion int         `json:"schema_version"`
-	SoC           string      `json:"soc"`
-	Description   string      `json:"description"`
-	Rows          []anchorRow `json:"rows"`
+	SchemaVersion int    `json:"schema_version"`
+	SoC           string `json:"soc"`
+	Description   string `json:"description"`
+	// CheckRatio is the geometric mean of measured / published over the rows
+	// that are checks and no bounds.
+	CheckRatio float64     `json:"check_ratio"`
+	Rows       []anchorRow `json:"rows"`
 }
 
 // anchorRow is one published figure beside ours.
@@ -121,12 +125,24 @@ independent of it. Nothing is fitted to a check.`,
 				r.Rows = append(r.Rows, row)
 			}
 			p.done()
+			r.CheckRatio = checkRatio(r.Rows)
 			if a.json {
 				return printJSON(a.out, r)
 			}
 			return r.print(a.out)
 		},
 	}
+}
+
+// checkRatio is the geometric mean of the ratios of checks that are no bounds.
+func checkRatio(rows []anchorRow) float64 {
+	var ratios []float64
+	for _, row := range rows {
+		if row.Role == "check" && !row.AtMost {
+			ratios = append(ratios, row.Ratio)
+		}
+	}
+	return stat.GeometricMean(ratios, nil)
 }
 
 func (r *anchorReport) print(w io.Writer) error {
@@ -144,6 +160,7 @@ func (r *anchorReport) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	fmt.Fprintf(w, "\ngeometric mean of the checks' ratios: %.2f\n", r.CheckRatio)
 	fmt.Fprintln(w, "\nSources, and why ours differs:")
 	for i := range r.Rows {
 		if _, err := fmt.Fprintf(w, "%3d  %s\n     %s\n", i+1, r.Rows[i].Source, r.Rows[i].Reason); err != nil {

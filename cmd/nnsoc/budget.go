@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/nnsoc/nnsoc/bench"
 	"github.com/nnsoc/nnsoc/hal"
@@ -28,7 +29,9 @@ type budgetRow struct {
 	Work     string  `json:"work"`
 	Unit     string  `json:"unit"`
 	Budget   float64 `json:"budget"`
-	Measured float64 `json:"measured"`
+	Measured float64 `json:"measured"` // the median
+	Low      float64 `json:"p10"`
+	High     float64 `json:"p90"`
 	Met      bool    `json:"met"`
 }
 
@@ -81,7 +84,7 @@ func newBenchBudget(a *app) *cobra.Command {
 		Use:   "budget",
 		Short: "measure the simulator against its speed budget",
 		Long: `budget executes each line of the speed budget --repeat times after a first run that is
-not counted and reports the median of the user CPU it took. It never fails for being
+not counted and reports median and percentiles of the user CPU it took. It never fails for being
 slow: machines differ.`,
 		Example: "  nnsoc bench budget --json",
 		Args:    noArguments,
@@ -112,9 +115,9 @@ slow: machines differ.`,
 				return printJSON(a.out, r)
 			}
 			t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(t, "work\tbudget\tmeasured\tunit\tmet")
+			fmt.Fprintln(t, "work\tbudget\tmedian\tp10\tp90\tunit\tmet")
 			for _, row := range r.Rows {
-				fmt.Fprintf(t, "%s\t%.0f\t%.1f\t%s\t%v\n", row.Work, row.Budget, row.Measured, row.Unit, row.Met)
+				fmt.Fprintf(t, "%s\t%.0f\t%.1f\t%.1f\t%.1f\t%s\t%v\n", row.Work, row.Budget, row.Measured, row.Low, row.High, row.Unit, row.Met)
 			}
 			return t.Flush()
 		},
@@ -149,13 +152,21 @@ func (b *budgetLine) measure(a *app, m *machine, repeat int) (budgetRow, error) 
 			values = append(values, work/spent.Seconds())
 		}
 	}
-	slices.Sort(values)
-	row.Measured = values[len(values)/2]
+	row.measured(values)
 	row.Met = row.Measured >= b.budget
 	if b.isTime() {
 		row.Met = row.Measured <= b.budget
 	}
 	return row, nil
+}
+
+// measured takes the median of values and, as their spread, the 10th and 90th
+// percentiles.
+func (r *budgetRow) measured(values []float64) {
+	slices.Sort(values)
+	r.Measured = stat.Quantile(0.5, stat.Empirical, values, nil)
+	r.Low = stat.Quantile(0.1, stat.Empirical, values, nil)
+	r.High = stat.Quantile(0.9, stat.Empirical, values, nil)
 }
 
 func (b *budgetLine) isTime() bool { return b.rate == nil && b.program == nil }

@@ -43,3 +43,16 @@ func TestStorePrograms(t *testing.T) {
 		}
 	}
 }
+
+// TestMedian: the median and the percentiles of values in any order.
+func TestMedian(t *testing.T) {
+	var r budgetRow
+	r.measured([]float64{5, 1, 9, 3, 7, 2, 8, 4, 6, 10})
+	if r.Measured != 5 || r.Low != 1 || r.High != 9 {
+		t.Errorf("median %v, percentiles %v and %v", r.Measured, r.Low, r.High)
+	}
+	rows := []anchorRow{{Role: "check", Ratio: 0.5}, {Role: "input", Ratio: 9}, {Role: "check", Ratio: 2}, {Role: "check", Ratio: 7, AtMost: true}}
+	if got := checkRatio(rows); got < 0.999999 || got > 1.000001 {
+		t.Errorf("ratio of the checks %v, want 1", got)
+	}
+}

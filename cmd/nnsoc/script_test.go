@@ -70,6 +70,8 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	elsewhere := scriptCommands(t)
+	elsewhere["run"] = "TestReadmeOutput"
 	shared := sharedDir()
 	files := map[string]string{
 		"model.tflite":    "models/mobilenet_v1_0.25_128_quant/model.tflite",
@@ -91,6 +93,9 @@ func TestReadme(t *testing.T) {
 				if !strings.Contains(string(makefile), "\n"+words[1]+":") {
 					t.Errorf("the Makefile has no target %s", words[1])
 				}
+				continue
+			}
+			if elsewhere[strings.Join(words[1:], " ")] != "" {
 				continue
 			}
 			t.Run(strings.Join(words, " "), func(t *testing.T) {
@@ -126,6 +131,27 @@ func TestReadme(t *testing.T) {
 	if n < 5 {
 		t.Errorf("only %d commands found", n)
 	}
+}
+
+// scriptCommands are the commands that testdata/*.txtar run, by their arguments.
+func scriptCommands(t *testing.T) map[string]string {
+	commands := map[string]string{}
+	files, err := filepath.Glob(filepath.Join("testdata", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, error %v", len(files), err)
+	}
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(b), "\n") {
+			if args, ok := strings.CutPrefix(line, "nnsoc "); ok {
+				commands[args] = name
+			}
+		}
+	}
+	return commands
 }
 
 var (
