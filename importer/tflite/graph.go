@@ -283,13 +283,16 @@ func (g *graph) fold(o *nn.Operation) bool {
 	}
 	m.Main.Operations = []nn.Operation{part}
 	work += opspec.ModelView(&m.Main).MACs(&part)
-	if work < 0 || g.im.foldWork+work > maxFoldWork {
+	size := int64(0)
+	for _, x := range o.Outputs {
+		size += g.operandBytes(g.operand(x))
+	}
+	if work < 0 || g.im.foldWork+work > maxFoldWork || g.im.folded+size > maxFolded {
 		return false
 	}
 	g.im.foldWork += work
-	for _, x := range o.Outputs {
-		g.spend(g.operandBytes(g.operand(x)))
-	}
+	g.im.folded += size
+	g.spend(size)
 	program, err := refcpu.Compile(m)
 	if err != nil {
 		g.failf("%v", err)

@@ -14,6 +14,7 @@ const (
 	maxOperations  = 1 << 18 // of all subgraphs
 	maxSubgraphs   = 1 << 10 // conversions of subgraphs
 	maxDepth       = 16      // of IF and WHILE in one another
+	maxFolded      = 1 << 29 // bytes of constants that the import computes
 	maxFoldWork    = 1 << 31 // bytes and multiply-accumulates of constant folding
 )
 
@@ -77,8 +78,8 @@ type importer struct {
 	depth     int
 
 	// What the import has spent of its bounds.
-	bytes, foldWork       int64
-	operations, subgraphs int
+	bytes, folded, foldWork int64
+	operations, subgraphs   int
 }
 
 // main converts subgraph 0 and what it refers to.
