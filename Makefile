@@ -8,7 +8,7 @@ TIMEOUT ?= 30m
 
 NNSOC_SHARED ?= ../shared
 
-.PHONY: build run test check generate docs oracle bench fuzz clean
+.PHONY: build run test check declared generate docs oracle bench fuzz clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -33,6 +33,9 @@ docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
 	@mkdir -p out; if [ -d "$(NNSOC_SHARED)/vectors/nnapi" ]; then \
 	  ./nnsoc ops "$(NNSOC_SHARED)/vectors/nnapi" --markdown >out/OPERATIONS.md && cp out/OPERATIONS.md docs/; \
 	else echo "skipped: needs shared data"; fi
+
+declared: ## prepare all that every device declares: 500 random graphs each, and the networks
+	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestDeclaredPrepares$$' -v ./hal/devices -args -declared-graphs 500 -declared-networks
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
 	NNSOC_ORACLE=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestOracle' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'

@@ -83,11 +83,11 @@ func (c *Compilation) prepare(r *Registry, a *assignment) error {
 		moved := false
 		for _, s := range partition.Steps(&m.Main, a.chosen, len(r.devices)) {
 			d := r.devices[s.Candidate]
-			part := extract(m, s.Operations)
+			part := partition.Extract(m, s.Operations)
 			var p hal.PreparedModel = later{}
 			var err error
 			if !hasOpenInput(&m.Main, &part) {
-				p, err = prepareModel(d, part.model, c.options)
+				p, err = prepareModel(d, part.Model, c.options)
 			}
 			if err != nil {
 				if s.Candidate == 0 {
@@ -99,7 +99,7 @@ func (c *Compilation) prepare(r *Registry, a *assignment) error {
 				moved = true
 				break
 			}
-			c.steps = append(c.steps, step{d, p, s.Operations, part.inputs, part.outputs})
+			c.steps = append(c.steps, step{d, p, s.Operations, part.Inputs, part.Outputs})
 			for _, i := range s.Operations {
 				c.owner[i] = d.Name()
 			}

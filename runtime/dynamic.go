@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
 // maxDynamicBytes bounds an output whose size a device tells.
@@ -32,8 +33,8 @@ func (later) WriteListing(w io.Writer) error {
 func (later) WriteProgram(io.Writer) error { return nil }
 
 // hasOpenInput reports whether a part of m reads a temporary of unknown shape.
-func hasOpenInput(g *nn.Subgraph, part *subModel) bool {
-	return slices.ContainsFunc(part.inputs, func(x uint32) bool {
+func hasOpenInput(g *nn.Subgraph, part *partition.Part) bool {
+	return slices.ContainsFunc(part.Inputs, func(x uint32) bool {
 		return g.Operands[x].Lifetime != nn.SubgraphInput && !g.Operands[x].Known()
 	})
 }
@@ -61,24 +62,24 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 			return nil, nil, false, nil
 		}
 	}
-	part := extract(&m, s.operations)
-	g, err := opspec.Resolve(&part.model.Main)
+	part := partition.Extract(&m, s.operations)
+	g, err := opspec.Resolve(&part.Model.Main)
 	if err != nil {
 		return nil, nil, true, hal.Errorf(hal.GeneralFailure, "runtime: %w", err)
 	}
-	part.model.Main = *g
-	for k, x := range part.model.Main.Outputs {
-		if o := &part.model.Main.Operands[x]; o.Known() {
+	part.Model.Main = *g
+	for k, x := range part.Model.Main.Outputs {
+		if o := &part.Model.Main.Operands[x]; o.Known() {
 			e.dims[s.outputs[k]] = o.Dimensions
 		}
 	}
 	reason := ""
-	support, err := supportedOperations(s.device, part.model)
+	support, err := supportedOperations(s.device, part.Model)
 	if err != nil {
 		reason = "its support query failed: " + err.Error()
 	} else if i := slices.IndexFunc(support, func(a hal.Support) bool { return !a.OK }); i >= 0 {
 		reason = support[i].Reason
-	} else if p, err = prepareModel(s.device, part.model, e.options); err == nil {
+	} else if p, err = prepareModel(s.device, part.Model, e.options); err == nil {
 		return s.device, p, true, nil
 	} else {
 		reason = err.Error()
@@ -86,7 +87,7 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 	if s.device != e.cpu {
 		e.move(s, fmt.Sprintf("%s, with the shapes of this execution: %s", s.device.Name(), reason))
 	}
-	p, err = prepareModel(e.cpu, part.model, e.options)
+	p, err = prepareModel(e.cpu, part.Model, e.options)
 	return e.cpu, p, true, err
 }
 

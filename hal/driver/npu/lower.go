@@ -216,11 +216,19 @@ func (l *lowering) alias(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if _, err := l.operand(c.Input); err != nil {
+	o, err := l.operand(c.Input)
+	if err != nil {
 		return err
 	}
-	if l.graph.Operands[c.Input].IsConst() {
-		return fmt.Errorf("the input is a constant")
+	if o.IsConst() { // folding made it one; its readers expect a value on chip
+		n := int(o.Bytes())
+		from, err := l.in(c.Input, 1, 1, n)
+		if err != nil {
+			return err
+		}
+		l.value[c.Output] = l.temporary(n)
+		l.list = append(l.list, work{op: l.op, kind: kindCopy, ifm: from, ofm: ref{l.value[c.Output], dense(0, 1, 1, n, 1, false)}})
+		return nil
 	}
 	l.value[c.Output] = l.value[c.Input]
 	return nil

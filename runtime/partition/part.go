@@ -1,19 +1,19 @@
-package nnrt
+package partition
 
 import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// subModel is part of a model as a model of its own.
-type subModel struct {
-	model   *nn.Model
-	inputs  []uint32 // operands of the whole model, in the part's input order
-	outputs []uint32
+// Part is some operations of a model as a model of its own.
+type Part struct {
+	Model   *nn.Model
+	Inputs  []uint32 // operands of the whole model, in the part's input order
+	Outputs []uint32
 }
 
-// extract makes a model of some operations of m. Operands produced elsewhere
+// Extract makes a model of some operations of m. Operands produced elsewhere
 // become inputs; operands used elsewhere, or outputs of m, become outputs.
-func extract(m *nn.Model, operations []int) subModel {
+func Extract(m *nn.Model, operations []int) Part {
 	g := &m.Main
 	inside := make([]bool, len(g.Operations))
 	for _, i := range operations {
@@ -36,7 +36,7 @@ func extract(m *nn.Model, operations []int) subModel {
 		wanted[x] = true
 	}
 
-	var s subModel
+	var s Part
 	part := nn.Subgraph{Name: g.Name}
 	index := make([]uint32, len(g.Operands)) // 1 + index in part
 	use := func(x uint32) uint32 {
@@ -49,13 +49,13 @@ func extract(m *nn.Model, operations []int) subModel {
 		switch {
 		case produced[x] && wanted[x]:
 			o.Lifetime = nn.SubgraphOutput
-			s.outputs = append(s.outputs, x)
+			s.Outputs = append(s.Outputs, x)
 			part.Outputs = append(part.Outputs, n)
 		case produced[x]:
 			o.Lifetime = nn.TemporaryVariable
 		case o.Lifetime == nn.TemporaryVariable, o.Lifetime == nn.SubgraphInput, o.Lifetime == nn.SubgraphOutput:
 			o.Lifetime = nn.SubgraphInput
-			s.inputs = append(s.inputs, x)
+			s.Inputs = append(s.Inputs, x)
 			part.Inputs = append(part.Inputs, n)
 		}
 		part.Operands = append(part.Operands, o)
@@ -74,6 +74,6 @@ func extract(m *nn.Model, operations []int) subModel {
 			Type: op.Type, Inputs: mapped(op.Inputs), Outputs: mapped(op.Outputs),
 		})
 	}
-	s.model = &nn.Model{Name: m.Name, Main: part, Referenced: m.Referenced, Relaxed: m.Relaxed}
+	s.Model = &nn.Model{Name: m.Name, Main: part, Referenced: m.Referenced, Relaxed: m.Relaxed}
 	return s
 }
