@@ -16,9 +16,9 @@
 //	sums       part of conv: what a filter zero point takes from every position, 32 positions at a time, before the blocks that use it
 //	woven      the same where all products of a block fit in a loop without another in it: requantization in the slots that the products of what comes next leave
 //	lanes      conv with up to 32 outputs: activations in vectors of 32 positions by 4 inputs, weights as scalar words; values of up to 16 channels that only convolutions read have pitches of 4, 8 or 16
-//	depthwise  128 channels or positions per vector; up to three rows interleaved to words (vrmpy ub x b), windows that slide along the row
-//	nine       the same for windows of three by three: two words of four taps and a single one
-//	pairs      the same where sums are right in halves: two taps of a column at once (vmpa ub x b), nothing interleaved
+//	depthwise  128 channels, or several positions of fewer, per vector; up to three rows interleaved to words (vrmpy ub x b); sliding window along the row
+//	depthwise 3x3 acc32  two words of four taps and a single tap, 32-bit accumulators
+//	depthwise 3x3 acc16  two taps of a column at once (vmpa ub x b), nothing interleaved, where 16-bit accumulators are exact
 //	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
 //	binary     ADD, SUB, MUL
 //	affine     ADD, SUB where rounding once gives the same results for all pairs of bytes

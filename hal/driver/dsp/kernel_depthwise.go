@@ -9,7 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// depthKernel are the parameters that the code of a depthwise convolution
+// depthwiseKernel are the parameters that the code of a depthwise convolution
 // depends on. A vector holds 128 channels of one position or, with a small
 // pitch, all channels of several positions; each entry of the table is one
 // row (and one chunk of channels).
@@ -17,7 +17,7 @@ import (
 // Up to three rows of a column of the window are interleaved to words, one per
 // channel, so that one vrmpy multiplies them with the weights of 32 channels
 // (filter zero point already out) and adds the products.
-type depthKernel struct {
+type depthwiseKernel struct {
 	kh, kw   int
 	rowStep  int         // bytes between the window's rows
 	stride   int         // positions between neighbouring windows
@@ -28,8 +28,8 @@ type depthKernel struct {
 	steps    int         // vectors made per entry
 	cells    int         // positions per vector
 	skew     int         // bytes of a row's first vector before its first window
-	form     slideForm   // none: the kernel does not slide
-	nine     nineForm    // before all others
+	form     slidingForm // zero: not the sliding-window kernel
+	dw3x3    dw3x3Taps   // if on, this is the 3x3 kernel, whatever form says
 	rq       requantKind
 	// ahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.
@@ -44,16 +44,16 @@ const maxTaps = 128
 const rowSet = 3
 
 // sets is the number of sets of rows.
-func (d *depthKernel) sets() int { return ceilDiv(d.kh, rowSet) }
+func (d *depthwiseKernel) sets() int { return ceilDiv(d.kh, rowSet) }
 
-// depthPrefetch is the index of the prefetch arguments.
-const depthPrefetch = 3
+// depthwisePrefetch is the index of the prefetch arguments.
+const depthwisePrefetch = 3
 
-func (d *depthKernel) name() string {
-	if d.nine.on() {
-		return d.nineName()
+func (d *depthwiseKernel) name() string {
+	if d.dw3x3.on() {
+		return d.dw3x3Name()
 	}
-	return fmt.Sprintf("depth_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d+%d_f%d.%d_%s_a%d+%d_%s", d.kh, d.kw, d.rowStep, d.stride, d.dilation, d.pitch,
+	return fmt.Sprintf("dw_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d+%d_f%d.%d_%s_a%d+%d_%s", d.kh, d.kw, d.rowStep, d.stride, d.dilation, d.pitch,
 		d.steps, d.cells, d.skew, d.form.steps, d.form.kept, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
 }
 
@@ -65,7 +65,7 @@ type laneParts [4]int
 func (p laneParts) has(k, part int) (first, second bool) { return p[2*k] > part, p[2*k+1] > part }
 
 // weight is the number of a weight vector.
-func (d *depthKernel) weight(i, part, j int) int {
+func (d *depthwiseKernel) weight(i, part, j int) int {
 	n := 0
 	for _, p := range d.parts[:i] {
 		n += p[0] + p[1] + p[2] + p[3]
@@ -81,17 +81,17 @@ func (d *depthKernel) weight(i, part, j int) int {
 }
 
 // header is the number of vectors before a record's weights.
-func (d *depthKernel) header() int {
-	if d.nine.pairs != nil {
+func (d *depthwiseKernel) header() int {
+	if d.dw3x3.acc16 != nil {
 		return 0
 	}
 	return 4 * (1 + d.rq.vectors())
 }
 
 // weights is the number of weight vectors.
-func (d *depthKernel) weights() int {
-	if d.nine.on() {
-		return d.nine.vectors()
+func (d *depthwiseKernel) weights() int {
+	if d.dw3x3.on() {
+		return d.dw3x3.vectors()
 	}
 	n := 0
 	for _, p := range d.parts {
@@ -100,10 +100,10 @@ func (d *depthKernel) weights() int {
 	return n
 }
 
-func (d *depthKernel) record() int { return (d.header() + d.weights()) * vecBytes }
+func (d *depthwiseKernel) record() int { return (d.header() + d.weights()) * vecBytes }
 
 // outStep is the distance of output vectors.
-func (d *depthKernel) outStep() int { return d.pitch * d.cells }
+func (d *depthwiseKernel) outStep() int { return d.pitch * d.cells }
 
 // quad is a vector for each j of lanePhase, as two pairs.
 type quad [2]build.Reg
@@ -115,9 +115,9 @@ func (q quad) at(j int) build.Reg { return half(q[j/2], j%2) }
 
 func (q quad) all() [4]build.Reg { return [4]build.Reg{q.at(0), q.at(1), q.at(2), q.at(3)} }
 
-// depthCode is a depthwise kernel being written.
-type depthCode struct {
-	*depthKernel
+// depthwiseCode is the state of the generator of a depthwise kernel.
+type depthwiseCode struct {
+	*depthwiseKernel
 	a     *asm
 	rq    *requantRegs
 	w     bases
@@ -127,18 +127,18 @@ type depthCode struct {
 
 // generate writes the kernel. Arguments: table of (input, output, record),
 // entries, parameter block, prefetch.
-func (d *depthKernel) generate(a *asm) {
+func (d *depthwiseKernel) generate(a *asm) {
 	in := a.args("table", "entries", "params", "address", "box", "stride")
 	table, entries, params := in[0], in[1], in[2]
-	a.prefetch(in[depthPrefetch:])
-	e := &depthCode{depthKernel: d, a: a, rq: a.requantSetup(d.rq, params)}
-	var carry *slideCarry
-	if (d.nine.on() || d.form.steps > 0) && e.rq.half && !e.rq.short {
+	a.prefetch(in[depthwisePrefetch:])
+	e := &depthwiseCode{depthwiseKernel: d, a: a, rq: a.requantSetup(d.rq, params)}
+	var carry *slidingCarry
+	if (d.dw3x3.on() || d.form.steps > 0) && e.rq.half && !e.rq.short {
 		e.rq.fifteen = a.imm8(15)
 	}
 	switch {
-	case d.nine.on():
-		e.nine(table, entries, params)
+	case d.dw3x3.on():
+		e.loop3x3(table, entries, params)
 		a.ret()
 		return
 	case d.form.steps == 0:
@@ -155,7 +155,7 @@ func (d *depthKernel) generate(a *asm) {
 		a.bump(table, 12)
 		e.w = a.bases(rec, d.record())
 		if d.form.steps > 0 {
-			e.slide(src, dst, carry)
+			e.sliding(src, dst, carry)
 			return
 		}
 		e.keep(windowWeights)
@@ -172,7 +172,7 @@ func (d *depthKernel) generate(a *asm) {
 }
 
 // keep loads the first weights into registers.
-func (e *depthCode) keep(n int) {
+func (e *depthwiseCode) keep(n int) {
 	e.kept = nil
 	for i := range min(e.weights(), n) {
 		e.kept = append(e.kept, e.a.v("w"))
@@ -184,7 +184,7 @@ func (e *depthCode) keep(n int) {
 const windowWeights = 4
 
 // window makes one output vector from all columns of its window.
-func (e *depthCode) window(src, dst build.Reg) {
+func (e *depthwiseCode) window(src, dst build.Reg) {
 	e.a.phase(phaseProducts)
 	sum := e.a.quad("sum")
 	for col := range e.kw {
@@ -202,7 +202,7 @@ func (e *depthCode) window(src, dst build.Reg) {
 // words interleaves the rows of a set: word i of vector j has the bytes of
 // channel 4i + lanePhase[j]. With a place to load from, a row that one instruction
 // reads is not loaded into a register.
-func (e *depthCode) words(x quad, set int, load func(row int) build.Reg, place func(row int) (build.Reg, int)) {
+func (e *depthwiseCode) words(x quad, set int, load func(row int) build.Reg, place func(row int) (build.Reg, int)) {
 	a, n, from := e.a, min(rowSet, e.kh-set*rowSet), set*rowSet
 	var rows [rowSet]build.Reg
 	row := func(r int) build.Reg { // rows that are not there repeat the first one
@@ -271,7 +271,7 @@ func packTaps(rows [rowSet][]int8, twice, part, j int) (w [4]int8) {
 }
 
 // multiply adds the products of a column to sums, which begin as the biases.
-func (e *depthCode) multiply(sum, x quad, col, set int, begin bool) {
+func (e *depthwiseCode) multiply(sum, x quad, col, set int, begin bool) {
 	a, i := e.a, col*e.sets()+set
 	for part := range slices.Max(e.parts[i][:]) {
 		for k := range x {
@@ -294,7 +294,7 @@ func (e *depthCode) multiply(sum, x quad, col, set int, begin bool) {
 }
 
 // addTo adds the products of pair k that a part has.
-func (e *depthCode) addTo(sum, t build.Reg, i, k, part int) {
+func (e *depthwiseCode) addTo(sum, t build.Reg, i, k, part int) {
 	switch first, second := e.parts[i].has(k, part); {
 	case first && second:
 		e.a.op(hexagon.V6_vaddw_dv, sum, sum, t)
@@ -306,7 +306,7 @@ func (e *depthCode) addTo(sum, t build.Reg, i, k, part int) {
 }
 
 // product multiplies with weight vector i.
-func (e *depthCode) product(to, x build.Reg, i int) {
+func (e *depthwiseCode) product(to, x build.Reg, i int) {
 	if i < len(e.kept) {
 		e.a.op(hexagon.V6_vrmpybusv, to, x, e.kept[i])
 		return
@@ -317,7 +317,7 @@ func (e *depthCode) product(to, x build.Reg, i int) {
 
 // ready makes halves of the sums where halves are multiplied, in the given
 // registers if there are any.
-func (e *depthCode) ready(sum quad, to []build.Reg) []build.Reg {
+func (e *depthwiseCode) ready(sum quad, to []build.Reg) []build.Reg {
 	a := e.a
 	if !e.rq.half {
 		all := sum.all()
@@ -337,7 +337,7 @@ func (e *depthCode) ready(sum quad, to []build.Reg) []build.Reg {
 }
 
 // store requantizes and stores what ready made.
-func (e *depthCode) store(ready []build.Reg, dst build.Reg, off int) {
+func (e *depthwiseCode) store(ready []build.Reg, dst build.Reg, off int) {
 	a := e.a
 	a.phase(phaseRequantize)
 	if e.rq.short {
@@ -356,19 +356,19 @@ func (e *depthCode) store(ready []build.Reg, dst build.Reg, off int) {
 	a.phase(phaseOther)
 }
 
-func (e *depthCode) lanes(j int) lanes {
-	if !e.depthKernel.rq.perChannel {
+func (e *depthwiseCode) lanes(j int) lanes {
+	if !e.depthwiseKernel.rq.perChannel {
 		return lanes{}
 	}
 	l := lanes{mult: e.a.v("mult")}
 	e.w.load(l.mult, 4+j)
-	if e.depthKernel.rq.whole || !e.depthKernel.nine.on() {
+	if e.depthwiseKernel.rq.whole || !e.depthwiseKernel.dw3x3.on() {
 		l.shift = e.a.v("shift")
 		e.w.load(l.shift, 8+j)
 	} else {
 		l.shiftAt, l.shiftOff = e.w.at(8 + j)
 	}
-	if e.depthKernel.rq.left {
+	if e.depthwiseKernel.rq.left {
 		l.left = e.a.v("left")
 		e.w.load(l.left, 12+j)
 	}
@@ -380,7 +380,7 @@ const manyCells = 4
 
 // cellMasks are the predicates that select the lanes before each cell, where
 // cells must be gathered one by one.
-func (e *depthCode) cellMasks() {
+func (e *depthwiseCode) cellMasks() {
 	if e.cells == 1 || e.stride == 1 || e.cells > manyCells {
 		return
 	}
@@ -392,7 +392,7 @@ func (e *depthCode) cellMasks() {
 }
 
 // input loads the vector of inputs that begins off behind src.
-func (e *depthCode) input(src build.Reg, off int) build.Reg {
+func (e *depthwiseCode) input(src build.Reg, off int) build.Reg {
 	a := e.a
 	if e.cells == 1 {
 		return a.vload(src, off, aliasIn, "x")

@@ -98,7 +98,7 @@ func TestRandomNarrow(t *testing.T) {
 		}
 		b.run(t, d, name)
 	}
-	for _, kind := range [...]string{"lanes", "depth", "conv", "z", "a", "s"} {
+	for _, kind := range [...]string{"lanes", "dw", "conv", "z", "a", "s"} {
 		if seen[kind] == 0 {
 			t.Errorf("no kernel of kind %s", kind)
 		}

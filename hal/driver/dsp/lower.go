@@ -70,7 +70,7 @@ type lowering struct {
 	starved     []bool           // jobs, see starving
 	faults      []fault
 	extents     map[uint32]*tensor // see openOutput
-	pairs       []pairForm         // that depthwise convolutions have
+	acc16Splits []acc16Split       // splits of earlier depthwise convolutions
 	narrow      map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
 }
 

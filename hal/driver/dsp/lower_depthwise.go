@@ -24,9 +24,9 @@ func (l *lowering) withPitch(t *tensor, pitch int) *tensor {
 	return dst
 }
 
-// depthPart is a part of a depthwise convolution: chunks of channels that have one kernel.
-type depthPart struct {
-	depthKernel
+// depthwisePart is a part of a depthwise convolution: the chunks of channels that one kernel computes.
+type depthwisePart struct {
+	depthwiseKernel
 	chunks  []int
 	records []byte // of the chunks
 	at      uint32 // where those are
@@ -35,19 +35,19 @@ type depthPart struct {
 func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, error) {
 	f, pitch := &g.filter, g.in.pitch
 	g.rq.useShort(g.maxSum())
-	d := depthKernel{kh: f.kh, kw: f.kw, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
+	d := depthwiseKernel{kh: f.kh, kw: f.kw, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
 		pitch: pitch, cells: g.in.perVec(), rq: g.rq.kind()}
 	d.steps = ceilDiv(g.out.shape.w, d.cells)
 	if d.cells > 1 {
 		d.skew = -g.Left * pitch & (vecBytes - 1)
 	}
-	var parts []depthPart
-	pairs, rest := l.pairsPart(g, d)
+	var parts []depthwisePart
+	pairs, rest := l.acc16Part(g, d)
 	if len(pairs.chunks) > 0 {
 		parts = append(parts, pairs)
 	}
 	if len(rest) > 0 {
-		parts = append(parts, l.wordsPart(g, d, rest))
+		parts = append(parts, l.acc32Part(g, d, rest))
 	}
 	for i := range parts {
 		parts[i].at = l.constant(parts[i].records)
@@ -63,7 +63,7 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 }
 
 // channelAt is the channel of byte i of a vector, -1 for none.
-func (g *gemm) channelAt(d *depthKernel, chunk, i int) int {
+func (g *gemm) channelAt(d *depthwiseKernel, chunk, i int) int {
 	if d.cells > 1 {
 		i %= d.pitch
 	}
@@ -92,16 +92,16 @@ func numbers(n int) []int {
 	return list
 }
 
-// wordsPart is the part whose chunks sum in words.
-func (l *lowering) wordsPart(g *gemm, d depthKernel, chunks []int) depthPart {
+// acc32Part returns the part whose chunks need 32-bit accumulators.
+func (l *lowering) acc32Part(g *gemm, d depthwiseKernel, chunks []int) depthwisePart {
 	f, channels := &g.filter, g.channelsOf(chunks)
-	shape := d.slideShape()
+	shape := d.slidingShape()
 	d.twice, d.parts = f.signedParts(channels, d.sets(), shape.units(1))
-	if d.hasNine() {
-		d.nine = g.nineForm(channels)
-		l.keepNine(&d)
+	if d.fits3x3() {
+		d.dw3x3 = g.dw3x3Taps(channels)
+		l.keepAcc32Constants(&d)
 	}
-	p := depthPart{depthKernel: d, chunks: chunks, records: make([]byte, 0, len(chunks)*d.record())}
+	p := depthwisePart{depthwiseKernel: d, chunks: chunks, records: make([]byte, 0, len(chunks)*d.record())}
 	for _, chunk := range chunks {
 		channel := func(i int) int { return g.channelAt(&d, chunk, i) }
 		lane := make([]int, 0, vecBytes)
@@ -111,8 +111,8 @@ func (l *lowering) wordsPart(g *gemm, d depthKernel, chunks []int) depthPart {
 			}
 		}
 		p.records = g.packHeader(p.records, d.rq, lane)
-		if d.nine.on() {
-			p.records = g.packNine(p.records, &d.nine, lane, channel)
+		if d.dw3x3.on() {
+			p.records = g.packAcc32(p.records, &d.dw3x3, lane, channel)
 			continue
 		}
 		for i, parts := range d.parts {
@@ -137,8 +137,8 @@ func (l *lowering) wordsPart(g *gemm, d depthKernel, chunks []int) depthPart {
 }
 
 // depthwiseRows emits some rows of a part of the result.
-func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthPart, first, last int) error {
-	d, rec, pitch, chunks := p.depthKernel, p.at, g.in.pitch, len(p.chunks)
+func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last int) error {
+	d, rec, pitch, chunks := p.depthwiseKernel, p.at, g.in.pitch, len(p.chunks)
 	if bytes := len(p.records); bytes <= l.vtcm.room() {
 		var err error
 		if rec, err = l.resident(s, rec, bytes); err != nil {
@@ -158,7 +158,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthPart, first, last int
 		d.ahead, d.aheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
 		params[parBox], params[parStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
 	}
-	kern, err := l.depthKernel(&d)
+	kern, err := l.depthwiseKernel(&d)
 	if err != nil {
 		return err
 	}
@@ -195,32 +195,32 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthPart, first, last int
 	}
 	l.launch(s, kern, args)
 	if !wait {
-		l.canPrefetch(depthPrefetch)
+		l.canPrefetch(depthwisePrefetch)
 		perRow := g.out.shape.w * min(pitch, vecBytes) / vecBytes
 		l.takes(ceilDiv(entries, l.threads) * perRow * (8 + g.KH*g.KW))
 	}
 	return nil
 }
 
-// depthKernel is the kernel that slides in the best way for which there are
-// registers, or one that does not. A sliding kernel's rows begin on a vector, skew
-// bytes before their first window.
-func (l *lowering) depthKernel(d *depthKernel) (*kernel, error) {
-	if d.nine.on() {
+// depthwiseKernel returns the 3x3 kernel if d selects it, else the best sliding-window kernel
+// whose registers suffice, else the general one. A sliding-window kernel's rows begin on a
+// vector, skew bytes before their first window.
+func (l *lowering) depthwiseKernel(d *depthwiseKernel) (*kernel, error) {
+	if d.dw3x3.on() {
 		return l.kernel(d.name(), d.generate)
 	}
-	l.slides(d)
+	l.chooseSliding(d)
 	return l.kernel(d.name(), d.generate)
 }
 
-// slides chooses how a kernel slides and answers its cost.
-func (l *lowering) slides(d *depthKernel) int {
-	for _, d.form = range d.slideForms() {
+// chooseSliding chooses the sliding form and returns its cost in packets.
+func (l *lowering) chooseSliding(d *depthwiseKernel) int {
+	for _, d.form = range d.slidingForms() {
 		if cost := l.tryKernel(d.name(), d.generate); cost > 0 {
 			return cost
 		}
 	}
-	d.skew, d.form = 0, slideForm{}
+	d.skew, d.form = 0, slidingForm{}
 	return l.tryKernel(d.name(), d.generate)
 }
 

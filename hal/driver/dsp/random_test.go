@@ -44,9 +44,9 @@ func TestRandomDepthwise(t *testing.T) {
 	}
 }
 
-// TestRandomDepthwiseSlides covers windows that slide: rows long enough for loops,
+// TestRandomDepthwiseSliding covers windows that slide: rows long enough for loops,
 // every pitch, and filters of which few weights need more than a signed byte.
-func TestRandomDepthwiseSlides(t *testing.T) {
+func TestRandomDepthwiseSliding(t *testing.T) {
 	d := device(t)
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 33))

@@ -10,20 +10,20 @@ import (
 // steps is a block of steps: units of words are made and multiplied, together or,
 // where they are many, one after the other. The outputs of the block before are
 // requantized while the first words are made.
-func (s *depthSlide) steps(n int, dst build.Reg) {
+func (s *slidingCode) steps(n int, dst build.Reg) {
 	before := s.words
-	s.words = map[slideUnit]quad{}
+	s.words = map[slidingUnit]quad{}
 	for u, x := range before {
 		if u.step == s.step-1 {
 			s.words[u] = x
 		}
 	}
-	b := &slideBlock{depthSlide: s, end: s.step + n, dealt: map[[2]int]build.Reg{}, grouped: s.sets() > 1}
+	b := &slidingBlock{slidingCode: s, end: s.step + n, dealt: map[[2]int]build.Reg{}, grouped: s.sets() > 1}
 	for k := range b.begun {
 		b.begun[k] = map[int]build.Reg{}
 		b.left[k] = b.contributions()
 	}
-	var units []slideUnit
+	var units []slidingUnit
 	for step := s.step; step < b.end; step++ {
 		units = append(units, s.stepUnits(step)...)
 	}
@@ -59,9 +59,9 @@ func (s *depthSlide) steps(n int, dst build.Reg) {
 	s.step = b.end
 }
 
-// slideBlock is a block of steps being written.
-type slideBlock struct {
-	*depthSlide
+// slidingBlock is a block of steps being written.
+type slidingBlock struct {
+	*slidingCode
 	end   int                  // the step behind it
 	dealt map[[2]int]build.Reg // streams of a row's cells, by step and row
 	// grouped: units come one after the other, and what begins is not where an output
@@ -74,7 +74,7 @@ type slideBlock struct {
 }
 
 // contributions counts what the block adds to each output.
-func (b *slideBlock) contributions() map[int]int {
+func (b *slidingBlock) contributions() map[int]int {
 	left := map[int]int{}
 	for _, c := range b.columns {
 		for step := b.step; step < b.end; step++ {
@@ -85,11 +85,11 @@ func (b *slideBlock) contributions() map[int]int {
 }
 
 // wanted reports whether output n is made.
-func (s *depthSlide) wanted(n int) bool { return n >= 0 && n < s.bound }
+func (s *slidingCode) wanted(n int) bool { return n >= 0 && n < s.bound }
 
 // stepUnits lists what a step takes.
-func (s *depthSlide) stepUnits(step int) []slideUnit {
-	var list []slideUnit
+func (s *slidingCode) stepUnits(step int) []slidingUnit {
+	var list []slidingUnit
 	for q := range s.stride {
 		needed := false
 		for _, c := range s.columns {
@@ -99,7 +99,7 @@ func (s *depthSlide) stepUnits(step int) []slideUnit {
 		}
 		for set := range s.sets() {
 			if needed {
-				list = append(list, slideUnit{step, q, set})
+				list = append(list, slidingUnit{step, q, set})
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func (s *depthSlide) stepUnits(step int) []slideUnit {
 // products multiplies vectors 2k and 2k+1 of a group of units by all columns that
 // they are for. The last columns come first: outputs that are complete leave their
 // registers to those that begin.
-func (b *slideBlock) products(k int, group []slideUnit) {
+func (b *slidingBlock) products(k int, group []slidingUnit) {
 	b.a.phase(phaseProducts)
 	for i := range b.columns {
 		col := len(b.columns) - 1 - i
@@ -148,7 +148,7 @@ func (b *slideBlock) products(k int, group []slideUnit) {
 
 // target is where products for output n go: to its sums if it begins and does not end
 // in this block, whose registers the output before it there has left by now.
-func (b *slideBlock) target(n, k int) build.Reg {
+func (b *slidingBlock) target(n, k int) build.Reg {
 	if n+b.first >= b.step && !b.begun[k][n].Valid() && n+b.last >= b.end && !b.grouped {
 		return b.sums[n%len(b.sums)][k]
 	}
@@ -156,7 +156,7 @@ func (b *slideBlock) target(n, k int) build.Reg {
 }
 
 // add adds products to what output n has.
-func (b *slideBlock) add(n int, t build.Reg, at, k, part int) {
+func (b *slidingBlock) add(n int, t build.Reg, at, k, part int) {
 	switch sum := b.begun[k][n]; {
 	case sum.Valid():
 		b.addTo(sum, t, at, k, part)
@@ -171,7 +171,7 @@ func (b *slideBlock) add(n int, t build.Reg, at, k, part int) {
 }
 
 // addBiases adds the biases to the outputs that began in the block before.
-func (s *depthSlide) addBiases() {
+func (s *slidingCode) addBiases() {
 	a := s.a
 	a.phase(phaseRequantize)
 	list := slices.DeleteFunc(s.fresh, func(n int) bool { return !s.wanted(n) })
@@ -193,7 +193,7 @@ func (s *depthSlide) addBiases() {
 
 // settle adds the biases to the outputs that began, unless the next block does, and
 // completes those that end.
-func (b *slideBlock) settle(k int) {
+func (b *slidingBlock) settle(k int) {
 	a := b.a
 	a.phase(phaseRequantize)
 	for n := b.step - b.first; n < b.end-b.first; n++ {
@@ -216,7 +216,7 @@ func (b *slideBlock) settle(k int) {
 }
 
 // complete takes the sums 2k and 2k+1 of an output.
-func (s *depthSlide) complete(n, k int, sum build.Reg) {
+func (s *slidingCode) complete(n, k int, sum build.Reg) {
 	a := s.a
 	i := n + s.last - s.step
 	if !s.rq.half {
@@ -229,13 +229,13 @@ func (s *depthSlide) complete(n, k int, sum build.Reg) {
 }
 
 // column is the pair k of a unit's words, shift bytes into them.
-func (s *depthSlide) column(u slideUnit, k, shift int) build.Reg {
+func (s *slidingCode) column(u slidingUnit, k, shift int) build.Reg {
 	x := s.words[u][k]
 	if shift == 0 {
 		return x
 	}
 	a := s.a
-	before := s.words[slideUnit{u.step - 1, u.stream, u.set}][k]
+	before := s.words[slidingUnit{u.step - 1, u.stream, u.set}][k]
 	y := a.vv("moved")
 	for j := range 2 {
 		a.op(hexagon.V6_valignb, half(y, j), half(x, j), half(before, j), s.by[shift])
@@ -245,7 +245,7 @@ func (s *depthSlide) column(u slideUnit, k, shift int) build.Reg {
 
 // weigh multiplies pairs k of words by part of the weights of a column: each vector
 // of these is read once for two steps.
-func (s *depthSlide) weigh(t, x []build.Reg, k, at, part int) {
+func (s *slidingCode) weigh(t, x []build.Reg, k, at, part int) {
 	for j := range 2 {
 		if s.parts[at][2*k+j] <= part {
 			continue
@@ -266,7 +266,7 @@ func (s *depthSlide) weigh(t, x []build.Reg, k, at, part int) {
 }
 
 // readyRegs are the vectors of the i-th output before.
-func (s *depthSlide) readyRegs(i int) []build.Reg {
+func (s *slidingCode) readyRegs(i int) []build.Reg {
 	all := s.ready[i].all()
 	switch {
 	case s.rq.short:
@@ -278,10 +278,10 @@ func (s *depthSlide) readyRegs(i int) []build.Reg {
 }
 
 // take makes the words of a unit.
-func (b *slideBlock) take(u slideUnit) {
+func (b *slidingBlock) take(u slidingUnit) {
 	a := b.a
 	a.phase(phaseProducts)
-	x, ok := b.homes[b.block%2][slideUnit{0, u.stream, u.set}]
+	x, ok := b.homes[b.block%2][slidingUnit{0, u.stream, u.set}]
 	if !ok || u.step < b.end-1 {
 		x = a.quad("words")
 	}
@@ -291,11 +291,11 @@ func (b *slideBlock) take(u slideUnit) {
 		at += u.stream * b.pitch
 	}
 	if b.cells == 1 || b.stride == 1 {
-		b.depthCode.words(x, u.set, func(row int) build.Reg { return b.load(row, at) },
+		b.depthwiseCode.words(x, u.set, func(row int) build.Reg { return b.load(row, at) },
 			func(row int) (build.Reg, int) { return b.place(row, at) })
 		return
 	}
-	b.depthCode.words(x, u.set, func(row int) build.Reg {
+	b.depthwiseCode.words(x, u.set, func(row int) build.Reg {
 		key := [2]int{u.step, row}
 		if !b.dealt[key].Valid() {
 			b.dealt[key] = a.vv("dealt")
@@ -307,7 +307,7 @@ func (b *slideBlock) take(u slideUnit) {
 }
 
 // stepBytes is the distance of a step's columns from those of the next one.
-func (s *depthSlide) stepBytes() int {
+func (s *slidingCode) stepBytes() int {
 	if s.cells == 1 {
 		return s.stride * s.pitch
 	}
@@ -315,14 +315,14 @@ func (s *depthSlide) stepBytes() int {
 }
 
 // place is where the vector of a row lies, at bytes from the first one.
-func (s *depthSlide) place(row, at int) (build.Reg, int) {
-	if at-s.at >= 2*slideReach || at < s.at {
+func (s *slidingCode) place(row, at int) (build.Reg, int) {
+	if at-s.at >= 2*slidingReach || at < s.at {
 		s.moveTo(at)
 	}
-	return s.rows[row], (at - s.at - slideReach) / vecBytes
+	return s.rows[row], (at - s.at - slidingReach) / vecBytes
 }
 
-func (s *depthSlide) load(row, at int) build.Reg {
+func (s *slidingCode) load(row, at int) build.Reg {
 	v := s.a.v("x")
 	base, n := s.place(row, at)
 	s.a.op(hexagon.V6_vL32b_ai, v, base, n).Loads(aliasIn)
@@ -330,7 +330,7 @@ func (s *depthSlide) load(row, at int) build.Reg {
 }
 
 // moveTo moves the addresses.
-func (s *depthSlide) moveTo(at int) {
+func (s *slidingCode) moveTo(at int) {
 	for _, r := range s.rows {
 		s.a.bump(r, at-s.at)
 	}

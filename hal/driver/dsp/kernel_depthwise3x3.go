@@ -5,33 +5,34 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Windows of three by three positions have kernels of their own, of which this file has
-// the way along the entries and those that make words. Nine taps are two words of four
-// and one:
+// A 3x3 depthwise convolution has a kernel of its own. This file holds its loop over
+// output rows and the body with 32-bit accumulators (acc32) for one position per vector;
+// kernel_depthwise3x3_acc16.go holds the body with 16-bit accumulators (acc16). The acc32
+// body splits the nine taps into two words of four bytes for vrmpy and a single byte:
 //
 //	first   rows a and b of columns 0 and 1
 //	second  rows a and b of column 2, the third row of two columns
-//	single  the third row of the column that is left
+//	single  the third row of the remaining column
 //
-// Products of the single tap are halves, which a widening addition takes together
-// with the biases, as halves too. No sums wait in registers, so the words of the
-// next output, the products of this one and the requantization of the one before
-// are woven into one another, across the ends of rows. Requantization by channel makes
-// halves of sums at once, of which half as many wait.
+// The product of the single tap is 16 bits wide; a widening addition adds it to the
+// accumulators together with the 16-bit bias. The loop is software-pipelined: it
+// interleaves the next output's bytes, multiplies this output and requantizes the
+// previous one at the same time, across the ends of rows. Per-channel requantization
+// narrows the accumulators to 16 bits at once, which halves the registers they occupy.
 
-// nineCode is such a kernel being written.
-type nineCode struct {
-	*depthCode
-	f      *nineForm
+// dw3x3Code is the state of the generator of a 3x3 depthwise kernel.
+type dw3x3Code struct {
+	*depthwiseCode
+	f      *dw3x3Taps
 	rows   [3]build.Reg // where each row of the window is read, ahead bytes behind its first column
 	ahead  [3]int
-	ready  quad         // the output before
-	out    [2]build.Reg // where it and the one behind it go
+	ready  quad         // accumulators of the previous output
+	out    [2]build.Reg // addresses of the previous output and of this one
 	const1 []build.Reg  // constants in registers
 }
 
-// nineBody is what kernels for such windows do differently.
-type nineBody interface {
+// dw3x3Body is the part of the kernel that depends on accumulator width and positions per vector.
+type dw3x3Body interface {
 	// constants loads what stays in registers of a record.
 	constants()
 	// first fetches what an entry's first output needs.
@@ -41,21 +42,21 @@ type nineBody interface {
 	outputs(count int, next func() build.Reg)
 }
 
-// nineWords is the body where a vector is one position.
-type nineWords struct {
-	*nineCode
-	next nineBytes // of the output that an entry or a round of the loop begins with
+// acc32OnePosition is the body where a vector is one position.
+type acc32OnePosition struct {
+	*dw3x3Code
+	next windowBytes // of the output that an entry or a round of the loop begins with
 }
 
-// nineBytes are the interleaved bytes of an output's window: rows a and b by column,
+// windowBytes are the interleaved bytes of an output's window: rows a and b by column,
 // and the third row.
-type nineBytes struct {
+type windowBytes struct {
 	column [3]build.Reg
 	third  build.Reg
 }
 
 // shared is how many columns an output shares with the one before.
-func (d *depthKernel) shared() int {
+func (d *depthwiseKernel) shared() int {
 	if d.dilation > 1 {
 		return 0
 	}
@@ -64,7 +65,7 @@ func (d *depthKernel) shared() int {
 
 // round is how many outputs a loop makes: twice as many as it takes until the shared
 // columns are in the same registers again. Every end of a block costs some packets.
-func (d *depthKernel) round() int {
+func (d *depthwiseKernel) round() int {
 	switch {
 	case d.cells == 1:
 		return 2 * max(d.shared()+1, 2)
@@ -75,21 +76,21 @@ func (d *depthKernel) round() int {
 }
 
 // columnAt is where a column of an output's window lies, in bytes from that of output 0.
-func (d *depthKernel) columnAt(output, col int) int {
+func (d *depthwiseKernel) columnAt(output, col int) int {
 	if d.cells > 1 {
 		return output * d.stride * vecBytes
 	}
 	return (output*d.stride + col*d.dilation) * d.pitch
 }
 
-// nine writes the loop over entries.
-func (e *depthCode) nine(table, entries, params build.Reg) {
-	a, d := e.a, e.depthKernel
+// loop3x3 writes the loop over the entries of the table, one output row each.
+func (e *depthwiseCode) loop3x3(table, entries, params build.Reg) {
+	a, d := e.a, e.depthwiseKernel
 	a.f.Ordered()
-	n := &nineCode{depthCode: e, f: &d.nine}
+	n := &dw3x3Code{depthwiseCode: e, f: &d.dw3x3}
 	for r := range n.rows {
 		n.rows[r] = a.r("row")
-		n.ahead[r] = slideReach
+		n.ahead[r] = slidingReach
 		if r != n.f.row && d.cells == 1 { // those of output 1 are the first that a loop reads
 			n.ahead[r] += d.columnAt(1, d.shared())
 		}
@@ -146,21 +147,21 @@ func (e *depthCode) nine(table, entries, params build.Reg) {
 }
 
 // begin points to the rows of an entry.
-func (n *nineCode) begin(src build.Reg) {
+func (n *dw3x3Code) begin(src build.Reg) {
 	for r, p := range n.rows {
 		n.a.op(hexagon.A2_addi, p, src, r*n.rowStep+n.ahead[r])
 	}
 }
 
 // body chooses it.
-func (n *nineCode) body() nineBody {
+func (n *dw3x3Code) body() dw3x3Body {
 	switch {
-	case n.f.pairs != nil:
-		return n.newPairs()
+	case n.f.acc16 != nil:
+		return n.newAcc16()
 	case n.cells > 1:
-		return n.newCells()
+		return n.newAcc32Packed()
 	}
-	b := &nineWords{nineCode: n}
+	b := &acc32OnePosition{dw3x3Code: n}
 	for i := range b.next.column {
 		b.next.column[i] = n.a.vv("column")
 	}
@@ -168,16 +169,16 @@ func (n *nineCode) body() nineBody {
 	return b
 }
 
-func (n *nineCode) constants() {
+func (n *dw3x3Code) constants() {
 	for i := range min(n.f.kept, n.f.vectors()) {
 		if i == len(n.const1) {
 			n.const1 = append(n.const1, n.a.v("constant"))
 		}
-		n.w.load(n.const1[i], n.depthKernel.header()+i)
+		n.w.load(n.const1[i], n.depthwiseKernel.header()+i)
 	}
 }
 
-func (n *nineWords) outputs(count int, next func() build.Reg) {
+func (n *acc32OnePosition) outputs(count int, next func() build.Reg) {
 	a := n.a
 	x, ready := n.next, n.ready
 	for i := range count {
@@ -208,11 +209,11 @@ func (n *nineWords) outputs(count int, next func() build.Reg) {
 			func() {
 				n.products(first, second, x, out, func(to build.Reg) {
 					if last.Valid() {
-						n.constant(nineSingle, hexagon.V6_vmpybusv, to, last)
+						n.constant(singleTap, hexagon.V6_vmpybusv, to, last)
 						return
 					}
 					base, off := a.near(single, n.columnAt(i, n.f.col)-n.ahead[row])
-					a.opTmp(aliasIn, 1, base, off, hexagon.V6_vmpybusv, to, a.v("x"), n.const1[nineSingle])
+					a.opTmp(aliasIn, 1, base, off, hexagon.V6_vmpybusv, to, a.v("x"), n.const1[singleTap])
 				})
 			},
 			func() {
@@ -229,8 +230,8 @@ func (n *nineWords) outputs(count int, next func() build.Reg) {
 
 // follow are the registers of the next output's bytes: columns that it shares stay,
 // others take the place of those whose words are made.
-func (n *nineWords) follow(x nineBytes) nineBytes {
-	to := nineBytes{third: n.a.vv("third")}
+func (n *acc32OnePosition) follow(x windowBytes) windowBytes {
+	to := windowBytes{third: n.a.vv("third")}
 	switch n.shared() {
 	case 2:
 		to.column = [3]build.Reg{x.column[1], x.column[2], x.column[0]}
@@ -242,14 +243,14 @@ func (n *nineWords) follow(x nineBytes) nineBytes {
 	return to
 }
 
-func (n *nineWords) first() { n.fetch(n.next, 0, 0, build.Reg{}) }
+func (n *acc32OnePosition) first() { n.fetch(n.next, 0, 0, build.Reg{}) }
 
 // fetch loads and interleaves the bytes of an output from some column on. The third
 // row's column 2 of the output before may be in a register.
-func (n *nineWords) fetch(x nineBytes, output, from int, last build.Reg) {
+func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last build.Reg) {
 	a := n.a
 	a.phase(phaseProducts)
-	r, s := n.f.pairRows()
+	r, s := n.f.pairedRows()
 	for col := from; col < 3; col++ {
 		at := n.columnAt(output, col)
 		n.interleave(x.column[col], r, s, at, at)
@@ -264,13 +265,13 @@ func (n *nineWords) fetch(x nineBytes, output, from int, last build.Reg) {
 		}
 		return
 	}
-	c1, c2 := n.f.pairColumns()
+	c1, c2 := n.f.pairedColumns()
 	n.interleave(x.third, n.f.row, n.f.row, n.columnAt(output, c1), n.columnAt(output, c2))
 }
 
 // interleave interleaves a vector of row r and one of row s, so many bytes from
 // output 0's first column.
-func (n *nineCode) interleave(to build.Reg, r, s, x, y int) {
+func (n *dw3x3Code) interleave(to build.Reg, r, s, x, y int) {
 	a := n.a
 	v, w := a.vload(n.rows[r], x-n.ahead[r], aliasIn, "x"), a.v("y")
 	base, off := a.near(n.rows[s], y-n.ahead[s])
@@ -278,7 +279,7 @@ func (n *nineCode) interleave(to build.Reg, r, s, x, y int) {
 }
 
 // join makes words of two pairs of bytes.
-func (n *nineCode) join(low, high build.Reg) quad {
+func (n *dw3x3Code) join(low, high build.Reg) quad {
 	n.a.phase(phaseProducts)
 	to := n.a.quad("words")
 	for k := range to {
@@ -287,24 +288,24 @@ func (n *nineCode) join(low, high build.Reg) quad {
 	return to
 }
 
-func (n *nineCode) joinPart(to, low, high build.Reg, k int) {
+func (n *dw3x3Code) joinPart(to, low, high build.Reg, k int) {
 	n.a.op(hexagon.V6_vshufoeh, to, half(high, k), half(low, k))
 }
 
 // constant emits an instruction that reads constant i last.
-func (n *nineCode) constant(i int, op hexagon.Op, to, x build.Reg) {
+func (n *dw3x3Code) constant(i int, op hexagon.Op, to, x build.Reg) {
 	a := n.a
 	if i < len(n.const1) {
 		a.op(op, to, x, n.const1[i])
 		return
 	}
-	base, off := n.w.at(n.depthKernel.header() + i)
+	base, off := n.w.at(n.depthwiseKernel.header() + i)
 	a.opTmp(aliasConst, 2, base, off, op, to, x, a.v("constant"))
 }
 
 // products makes an output of its words, the second of which may still be bytes, and
 // the products of its single tap.
-func (n *nineCode) products(first, second quad, x nineBytes, ready quad, multiply func(to build.Reg)) {
+func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, multiply func(to build.Reg)) {
 	a, f := n.a, n.f
 	single := a.vv("single")
 	for k := range ready {
@@ -340,7 +341,7 @@ func (n *nineCode) products(first, second quad, x nineBytes, ready quad, multipl
 				}
 			}
 		}
-		n.constant(nineBias+k, hexagon.V6_vaddhw_acc, sum, half(single, k))
+		n.constant(biasVectors+k, hexagon.V6_vaddhw_acc, sum, half(single, k))
 		a.phase(phaseRequantize)
 		for j := range 2 {
 			if f.wide {
@@ -359,16 +360,16 @@ func (n *nineCode) products(first, second quad, x nineBytes, ready quad, multipl
 }
 
 // narrowed reports whether sums become halves at once: by channel that needs the record.
-func (n *nineCode) narrowed() bool { return n.rq.half || n.rq.perChannel }
+func (n *dw3x3Code) narrowed() bool { return n.rq.half || n.rq.perChannel }
 
 // requantize stores an output.
-func (n *nineCode) requantize(ready quad, dst build.Reg, off int) {
+func (n *dw3x3Code) requantize(ready quad, dst build.Reg, off int) {
 	if n.rq.perChannel {
 		n.a.phase(phaseRequantize)
 		n.a.vstore(dst, off, n.rq.finish(lo(ready[0]), lo(ready[1]), true), aliasOut)
 		n.a.phase(phaseOther)
 		return
 	}
-	s := depthSlide{depthCode: n.depthCode, ready: []quad{ready}}
+	s := slidingCode{depthwiseCode: n.depthwiseCode, ready: []quad{ready}}
 	n.store(s.readyRegs(0), dst, off)
 }

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// hasNine reports whether windows may have the kernel for nine taps: three by three, in
-// rows of some outputs, whose columns lie in few vectors.
-func (d *depthKernel) hasNine() bool {
-	if d.kh != 3 || d.kw != 3 || d.steps < nineColumns {
+// fits3x3 reports whether the 3x3 kernel can compute the convolution: a 3x3 window, at
+// least minOutputs3x3 output vectors per row, window columns within few vectors.
+func (d *depthwiseKernel) fits3x3() bool {
+	if d.kh != 3 || d.kw != 3 || d.steps < minOutputs3x3 {
 		return false
 	}
 	return d.cells == 1 || d.stride <= 2 && d.reach() > 0 && d.reach() <= 2
 }
 
-// nineForm chooses the single tap, whose weights must all be signed bytes: the one
+// dw3x3Taps chooses the single tap, whose weights must all be signed bytes: the one
 // that leaves the words the fewest weights of more than one.
-func (g *gemm) nineForm(channels []int) nineForm {
+func (g *gemm) dw3x3Taps(channels []int) dw3x3Taps {
 	f := &g.filter
 	var need [3][3]laneParts
 	for y := range need {
@@ -29,13 +29,13 @@ func (g *gemm) nineForm(channels []int) nineForm {
 			}
 		}
 	}
-	best, least := nineForm{}, 0
+	best, least := dw3x3Taps{}, 0
 	for row := range 3 {
 		for col := 2; col >= 0; col-- { // the last column is read for the next output as well
 			if slices.Max(need[row][col][:]) > 1 {
 				continue
 			}
-			form, cost := nineForm{row: row, col: col, same: len(channels) <= vecBytes}, 0
+			form, cost := dw3x3Taps{row: row, col: col, same: len(channels) <= vecBytes}, 0
 			for w := range form.parts {
 				for _, t := range form.taps(w) {
 					for j, n := range need[t[0]][t[1]] {
@@ -58,8 +58,8 @@ func (g *gemm) nineForm(channels []int) nineForm {
 	return best
 }
 
-// packNine appends what a record has behind its header.
-func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int) int) []byte {
+// packAcc32 appends what a record has behind its header.
+func (g *gemm) packAcc32(out []byte, n *dw3x3Taps, lane []int, channel func(i int) int) []byte {
 	f := &g.filter
 	at := len(out)
 	out = append(out, make([]byte, n.vectors()*vecBytes)...)
@@ -69,9 +69,9 @@ func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int)
 		if ch < 0 {
 			continue
 		}
-		record[nineSingle*vecBytes+i] = byte(f.centred(ch, n.row, n.col))
+		record[singleTap*vecBytes+i] = byte(f.centred(ch, n.row, n.col))
 		if !n.wide {
-			binary.LittleEndian.PutUint16(record[(nineBias+i%2)*vecBytes+i/2*2:], uint16(g.foldedBias(ch)))
+			binary.LittleEndian.PutUint16(record[(biasVectors+i%2)*vecBytes+i/2*2:], uint16(g.foldedBias(ch)))
 		}
 	}
 	for w := range n.parts {
@@ -89,33 +89,33 @@ func (g *gemm) packNine(out []byte, n *nineForm, lane []int, channel func(i int)
 	return out
 }
 
-// keepNine chooses how many constants a kernel of nine taps that makes words keeps in
-// registers; none, which is a kernel of another kind, where there is no single tap, no
-// kernel has registers, or one that slides takes fewer packets.
-func (l *lowering) keepNine(d *depthKernel) {
-	d.nine.kept = 0
-	if d.nine.parts[0][0] == 0 {
+// keepAcc32Constants chooses how many constants the acc32 kernel keeps in registers. It
+// chooses 0, which selects the sliding-window kernel, when no tap can be the single one,
+// when registers do not suffice, or when the sliding-window kernel takes fewer packets.
+func (l *lowering) keepAcc32Constants(d *depthwiseKernel) {
+	d.dw3x3.kept = 0
+	if d.dw3x3.parts[0][0] == 0 {
 		return
 	}
 	least := l.keepConstants(d)
-	if other := *d; least == 0 || (d.nine.heavy() || d.rq.perChannel && d.nine.wide) && other.withoutNine(l) < least {
-		d.nine.kept = 0
+	if other := *d; least == 0 || (d.dw3x3.heavy() || d.rq.perChannel && d.dw3x3.wide) && other.slidingCost(l) < least {
+		d.dw3x3.kept = 0
 	}
 }
 
-// withoutNine is the cost of a kernel that slides instead.
-func (d *depthKernel) withoutNine(l *lowering) int {
-	d.nine.kept = 0
-	return l.slides(d)
+// slidingCost returns the packets of the sliding-window kernel for the same convolution.
+func (d *depthwiseKernel) slidingCost(l *lowering) int {
+	d.dw3x3.kept = 0
+	return l.chooseSliding(d)
 }
 
 // keepConstants keeps as many constants in registers as of the first two numbers that
-// fit takes fewer packets, and answers the cost: 0 where none fits.
-func (l *lowering) keepConstants(d *depthKernel) (least int) {
+// fit takes fewer packets, and returns the cost: 0 if none fits.
+func (l *lowering) keepConstants(d *depthwiseKernel) (least int) {
 	best, fitting := 0, 0
 	for _, kept := range d.keeps() {
-		d.nine.kept = kept
-		cost := l.tryKernel(d.nineName(), d.generate)
+		d.dw3x3.kept = kept
+		cost := l.tryKernel(d.dw3x3Name(), d.generate)
 		if cost == 0 {
 			continue
 		}
@@ -126,10 +126,10 @@ func (l *lowering) keepConstants(d *depthKernel) (least int) {
 			break
 		}
 	}
-	d.nine.kept = best
+	d.dw3x3.kept = best
 	return least
 }
 
 // heavy reports that weights need so many second signed bytes that a kernel which
 // slides, where words have room for some, may be better.
-func (f *nineForm) heavy() bool { return f.vectors() > nineOthers-len(ninePairs)+8+1 }
+func (f *dw3x3Taps) heavy() bool { return f.vectors() > otherWeights-len(pairedWeights)+8+1 }

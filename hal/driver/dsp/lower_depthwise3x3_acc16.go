@@ -6,36 +6,36 @@ import (
 	"slices"
 )
 
-// A window of three by three is three columns of two rows, whose products are two taps
-// at once in halves, and a third row, the product of each tap of which is added to one
-// of those where it is made, or to a product of such taps only. (Or the same with columns
-// for rows, where that is how their bytes come.)
+// The acc16 kernels split a 3x3 window into three columns of two rows and a third row. One
+// instruction (vmpa) multiplies the two taps of a column; each tap of the third row is
+// accumulated onto the product of a column, or onto a fourth product made of third-row taps
+// only. A turned split exchanges rows and columns, for inputs whose bytes come that way.
 //
-// Products are added in groups, exactly: halves wrap, and a group's sum, with an offset by
-// channel, lies in a half. Saturating additions join the groups:
+// The kernel adds the products in groups. 16-bit additions wrap, which is exact because a
+// group's sum plus an offset per channel fits in 16 bits. Saturating additions join the groups:
 //
 //	x = sat(sat(group 0 + group 1) + group 2) ..
 //
-// That is the accumulator less the centre of the requantization, saturated, but where an
-// addition before the last saturates. There the groups behind must not bring x back to
-// where results differ.
+// x is the accumulator minus the centre of the requantization, saturated, unless an addition
+// before the last one saturates. The planner accepts a split only if the groups added after
+// such an addition cannot bring x back to where the requantized result differs.
 const (
-	pairProducts = 4
-	thirdProduct = 3 // of taps of the third row only
+	acc16Products = 4
+	thirdProduct  = 3 // index of the product made of third-row taps only
 )
 
-// pairForm is how such a window is divided.
-type pairForm struct {
-	turned  bool                // rows are columns: all numbers of rows and columns here are
-	row     int                 // the third one
-	partner [3]uint8            // of each column of the third row: the product that it is added to
-	group   [pairProducts]uint8 // of each product
-	offset  [pairProducts]bool  // of each group: some channel has one
-	more    [3][3]int           // of each row and column: how many signed bytes weights need but one
+// acc16Split is one way to split a 3x3 window into products and groups.
+type acc16Split struct {
+	turned  bool                 // rows and columns are exchanged, in the fields below too
+	row     int                  // the third one
+	partner [3]uint8             // of each column of the third row: the product that it is added to
+	group   [acc16Products]uint8 // of each product
+	offset  [acc16Products]bool  // of each group: some channel has one
+	more    [3][3]int            // of each row and column: how many signed bytes weights need but one
 }
 
 // tag names the form in kernel names.
-func (f *pairForm) tag() string {
+func (f *acc16Split) tag() string {
 	return fmt.Sprintf("u%d_t%d_t%d_g%d_o%d_m%d", count(f.turned), f.row, f.partner, f.group, f.offsets(), f.more)
 }
 
@@ -49,11 +49,11 @@ func count(is ...bool) (n int) {
 	return n
 }
 
-// pairRows are the rows a and b.
-func (f *pairForm) pairRows() (a, b int) { return [3]int{1, 0, 0}[f.row], [3]int{2, 2, 1}[f.row] }
+// pairedRows are the rows a and b.
+func (f *acc16Split) pairedRows() (a, b int) { return [3]int{1, 0, 0}[f.row], [3]int{2, 2, 1}[f.row] }
 
 // at is where a tap is in the form's rows and columns, and the other way round.
-func (f *pairForm) at(y, x int) (int, int) {
+func (f *acc16Split) at(y, x int) (int, int) {
 	if f.turned {
 		return x, y
 	}
@@ -61,15 +61,15 @@ func (f *pairForm) at(y, x int) (int, int) {
 }
 
 // products is how many there are.
-func (f *pairForm) products() int {
+func (f *acc16Split) products() int {
 	return thirdProduct + count(slices.Contains(f.partner[:], thirdProduct))
 }
 
 // groups is how many there are.
-func (f *pairForm) groups() int { return int(slices.Max(f.group[:f.products()])) + 1 }
+func (f *acc16Split) groups() int { return int(slices.Max(f.group[:f.products()])) + 1 }
 
 // offsets is a bit for each group that has one.
-func (f *pairForm) offsets() (bits int) {
+func (f *acc16Split) offsets() (bits int) {
 	for g, has := range f.offset {
 		bits |= count(has) << g
 	}
@@ -79,25 +79,25 @@ func (f *pairForm) offsets() (bits int) {
 // Vectors of a record: the weights of columns, two of each, the third row's, the offsets
 // of even and odd channels of each group that has one, further parts of weights.
 const (
-	pairThird   = 6
-	pairOffsets = 9
+	acc16ThirdRow = 6
+	acc16Offsets  = 9
 )
 
 // weightAt is where a tap's weights are.
-func (f *pairForm) weightAt(y, x int) int {
+func (f *acc16Split) weightAt(y, x int) int {
 	if y == f.row {
-		return pairThird + x
+		return acc16ThirdRow + x
 	}
-	a, _ := f.pairRows()
+	a, _ := f.pairedRows()
 	return 2*x + count(y != a)
 }
 
 // offsetAt is where a group's offsets are.
-func (f *pairForm) offsetAt(group int) int { return pairOffsets + 2*count(f.offset[:group]...) }
+func (f *acc16Split) offsetAt(group int) int { return acc16Offsets + 2*count(f.offset[:group]...) }
 
 // partAt is where part 1+i of a tap's weights is.
-func (f *pairForm) partAt(y, x, i int) int {
-	n := f.offsetAt(pairProducts) + i
+func (f *acc16Split) partAt(y, x, i int) int {
+	n := f.offsetAt(acc16Products) + i
 	for k := range 3*y + x {
 		n += f.more[k/3][k%3]
 	}
@@ -105,31 +105,31 @@ func (f *pairForm) partAt(y, x, i int) int {
 }
 
 // vectors is their number.
-func (f *pairForm) vectors() int { return f.partAt(2, 2, f.more[2][2]) }
+func (f *acc16Split) vectors() int { return f.partAt(2, 2, f.more[2][2]) }
 
-// pairChannel are a channel's weights in rows and columns of the model, and the constant
+// acc16Channel are a channel's weights in rows and columns of the model, and the constant
 // that its accumulator begins with.
-type pairChannel struct {
+type acc16Channel struct {
 	weight [3][3]int32
 	bias   int64
 }
 
-// pairWindow are the accumulators less the centre that matter: of all below first
+// acc16Range are the accumulators less the centre that matter: of all below first
 // the results are the same, and of all from last on.
-type pairWindow struct{ first, last int64 }
+type acc16Range struct{ first, last int64 }
 
-// pairWindow is that of the requantization by halves, whose first and last steps are
+// acc16Range is that of the requantization by halves, whose first and last steps are
 // those of the definition.
-func (q *requant) pairWindow() pairWindow {
+func (q *requant) acc16Range() acc16Range {
 	centre := int64(q.centre())
-	return pairWindow{firstOf(q.mult[0], q.zero, max(q.lo, 0)+1) - centre, firstOf(q.mult[0], q.zero, min(q.hi, 255)) - centre}
+	return acc16Range{firstOf(q.mult[0], q.zero, max(q.lo, 0)+1) - centre, firstOf(q.mult[0], q.zero, min(q.hi, 255)) - centre}
 }
 
-// pairChannels are those of a filter.
-func (g *gemm) pairChannels(w pairWindow) []pairChannel {
-	list := make([]pairChannel, g.filter.k)
+// acc16Channels are those of a filter.
+func (g *gemm) acc16Channels(w acc16Range) []acc16Channel {
+	list := make([]acc16Channel, g.filter.k)
 	for ch := range list {
-		c := pairChannel{bias: int64(g.foldedBias(ch))}
+		c := acc16Channel{bias: int64(g.foldedBias(ch))}
 		for y := range 3 {
 			for x := range 3 {
 				c.weight[y][x] = g.filter.centred(ch, y, x)
@@ -141,7 +141,7 @@ func (g *gemm) pairChannels(w pairWindow) []pairChannel {
 }
 
 // settled is a channel without weights if its result is the same for all inputs.
-func (c pairChannel) settled(w pairWindow) pairChannel {
+func (c acc16Channel) settled(w acc16Range) acc16Channel {
 	all := span{c.bias, c.bias}
 	for _, row := range c.weight {
 		for _, weight := range row {
@@ -150,9 +150,9 @@ func (c pairChannel) settled(w pairWindow) pairChannel {
 	}
 	switch {
 	case all.most < w.first:
-		return pairChannel{bias: w.first - 1}
+		return acc16Channel{bias: w.first - 1}
 	case all.least >= w.last:
-		return pairChannel{bias: w.last}
+		return acc16Channel{bias: w.last}
 	}
 	return c
 }
@@ -160,7 +160,7 @@ func (c pairChannel) settled(w pairWindow) pairChannel {
 // span are the numbers from least to most.
 type span struct{ least, most int64 }
 
-var inHalf = span{math.MinInt16, math.MaxInt16}
+var int16Range = span{math.MinInt16, math.MaxInt16}
 
 // reachOf are the products of a weight.
 func reachOf(w int32) span { return span{255 * int64(min(w, 0)), 255 * int64(max(w, 0))} }
@@ -174,9 +174,9 @@ func (s span) empty() bool      { return s.least > s.most }
 func (s span) near(n int64) int64 { return min(max(n, s.least), s.most) }
 
 // reaches are those of a channel's columns and of the third row's taps.
-type pairReaches struct{ column, third [3]span }
+type acc16Reaches struct{ column, third [3]span }
 
-func (f *pairForm) reaches(c *pairChannel) (r pairReaches) {
+func (f *acc16Split) reaches(c *acc16Channel) (r acc16Reaches) {
 	for y := range 3 {
 		for x := range 3 {
 			s := reachOf(c.weight[y][x])
@@ -192,8 +192,8 @@ func (f *pairForm) reaches(c *pairChannel) (r pairReaches) {
 
 // divide divides a channel's bias among the groups, where those without offset may have
 // none. It reports whether the sums are right.
-func (f *pairForm) divide(r *pairReaches, bias int64, w pairWindow) (offset [pairProducts]int64, ok bool) {
-	var g [pairProducts]span
+func (f *acc16Split) divide(r *acc16Reaches, bias int64, w acc16Range) (offset [acc16Products]int64, ok bool) {
+	var g [acc16Products]span
 	for p := range thirdProduct {
 		g[f.group[p]] = g[f.group[p]].plus(r.column[p])
 	}
@@ -203,12 +203,12 @@ func (f *pairForm) divide(r *pairReaches, bias int64, w pairWindow) (offset [pai
 	// own are the offsets that a group may have. behind[n] are sums of those of groups n
 	// and later.
 	n := f.groups()
-	var own [pairProducts]span
-	var behind [pairProducts + 1]span
+	var own [acc16Products]span
+	var behind [acc16Products + 1]span
 	all := span{bias, bias}
 	for i := range n {
 		all = all.plus(g[i])
-		own[i] = span{inHalf.least - g[i].least, inHalf.most - g[i].most}
+		own[i] = span{int16Range.least - g[i].least, int16Range.most - g[i].most}
 		if !f.offset[i] {
 			own[i] = own[i].and(span{})
 		}
@@ -222,8 +222,8 @@ func (f *pairForm) divide(r *pairReaches, bias int64, w pairWindow) (offset [pai
 		if rest = rest.plus(g[i]); i > 1 { // the groups before saturate, or never leave a half
 			before := span{all.least - rest.least, all.most - rest.most}
 			behind[i] = behind[i].and(span{
-				min(w.last-inHalf.most-rest.least, before.most-inHalf.most),
-				max(w.first-1-inHalf.least-rest.most, before.least-inHalf.least)})
+				min(w.last-int16Range.most-rest.least, before.most-int16Range.most),
+				max(w.first-1-int16Range.least-rest.most, before.least-int16Range.least)})
 		}
 		if behind[i].empty() {
 			return offset, false
@@ -241,24 +241,24 @@ func (f *pairForm) divide(r *pairReaches, bias int64, w pairWindow) (offset [pai
 	return offset, left == 0
 }
 
-// pairGroupings lists the orders in which three products, and four, are joined.
-var pairGroupings = [2][][pairProducts]uint8{
+// acc16Groupings lists the orders in which three products, and four, are joined.
+var acc16Groupings = [2][][acc16Products]uint8{
 	{{0, 0, 1}, {0, 1, 0}, {0, 1, 1}, {0, 1, 2}, {0, 2, 1}, {2, 0, 1}, {0, 0, 0}},
 	{{0, 0, 1, 1}, {0, 1, 0, 1}, {0, 1, 1, 0}, {0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 1, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 3, 2, 1},
 		{2, 0, 1, 3}, {2, 0, 3, 1}, {3, 0, 1, 2}, {3, 0, 2, 1}, {2, 3, 0, 1}, {3, 2, 0, 1}},
 }
 
-// pairForms lists the divisions of a window into three or four products, those where
+// acc16Splits lists the divisions of a window into three or four products, those where
 // columns stay together first.
-func pairForms(turned bool, row, products int) (list []pairForm) {
+func acc16Splits(turned bool, row, products int) (list []acc16Split) {
 	for n := range products * products * products {
-		f := pairForm{turned: turned, row: row}
+		f := acc16Split{turned: turned, row: row}
 		for x := range f.partner {
 			f.partner[x] = uint8((x + n) % products)
 			n /= products
 		}
 		if f.products() == products {
-			for _, f.group = range pairGroupings[products-thirdProduct] {
+			for _, f.group = range acc16Groupings[products-thirdProduct] {
 				list = append(list, f)
 			}
 		}
@@ -266,20 +266,20 @@ func pairForms(turned bool, row, products int) (list []pairForm) {
 	return list
 }
 
-// enoughForms is how many divisions into three and into four products are looked at that
+// enoughSplits is how many divisions into three and into four products are looked at that
 // are right for all channels.
-var enoughForms = [...]int{8, 64}
+var enoughSplits = [...]int{8, 64}
 
-// findPairs looks for the division that is right for the channels of most chunks, which
+// findAcc16Split looks for the division that is right for the channels of most chunks, which
 // are good, but not of fewer than least; of those the one with fewest products and offsets. One that is known and as
 // good as most comes before all others, for there may be a kernel for it.
-func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int, least int, known []pairForm) (best pairForm, good []bool) {
+func findAcc16Split(channels []acc16Channel, w acc16Range, turned bool, rows []int, least int, known []acc16Split) (best acc16Split, good []bool) {
 	chunks := ceilDiv(len(channels), vecBytes)
 	failed := make([]int, chunks) // the channel for which the last division was wrong
-	reaches := make([]pairReaches, len(channels))
+	reaches := make([]acc16Reaches, len(channels))
 	most, cost, found := 0, 0, 0
 	// right finds the good chunks, unless they are fewer than enough.
-	right := func(f *pairForm, enough int) (is []bool, n int) {
+	right := func(f *acc16Split, enough int) (is []bool, n int) {
 		fits := func(ch int) bool { _, ok := f.divide(&reaches[ch], channels[ch].bias, w); return ok }
 		is = make([]bool, chunks)
 		for chunk := range is {
@@ -313,12 +313,12 @@ func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int, le
 			return f, is
 		}
 	}
-	for _, products := range [...]int{thirdProduct, pairProducts} {
+	for _, products := range [...]int{thirdProduct, acc16Products} {
 		if most == chunks {
 			break
 		}
 		for _, row := range rows {
-			list := pairForms(turned, row, products)
+			list := acc16Splits(turned, row, products)
 			for ch := range reaches {
 				reaches[ch] = list[0].reaches(&channels[ch])
 			}
@@ -341,7 +341,7 @@ func findPairs(channels []pairChannel, w pairWindow, turned bool, rows []int, le
 					best, good, most, cost = f, is, n, c
 				}
 				if most == chunks {
-					if found++; found == enoughForms[products-thirdProduct] || count(best.offset[:]...) < 2 {
+					if found++; found == enoughSplits[products-thirdProduct] || count(best.offset[:]...) < 2 {
 						return best, good
 					}
 				}

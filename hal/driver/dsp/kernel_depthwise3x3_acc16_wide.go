@@ -2,17 +2,17 @@ package dsp
 
 import "github.com/nnsoc/nnsoc/isa/build"
 
-// pairsRows is the body where a vector is one position. The columns of a window wait in
-// rings of registers, so that each vector is loaded once: the port of L2 has hardly room
-// for more.
-type pairsRows struct {
-	*pairsCode
+// acc16OnePosition is the body for one position per vector. Rings of registers hold the
+// columns of a window, so that each vector is loaded once: the bandwidth of L2 hardly
+// allows more.
+type acc16OnePosition struct {
+	*acc16Code
 	column [3]build.Reg // of rows a and b
 	third  [3]build.Reg
 }
 
-func (n *pairsCode) newRows() *pairsRows {
-	b := &pairsRows{pairsCode: n}
+func (n *acc16Code) newOnePosition() *acc16OnePosition {
+	b := &acc16OnePosition{acc16Code: n}
 	for i := range b.column {
 		b.column[i], b.third[i] = n.a.vv("column"), n.a.v("third")
 	}
@@ -20,7 +20,7 @@ func (n *pairsCode) newRows() *pairsRows {
 }
 
 // at is where an output's column is.
-func (n *pairsRows) at(output, col int) int {
+func (n *acc16OnePosition) at(output, col int) int {
 	switch n.shared() {
 	case 2:
 		return (output + col) % 3
@@ -30,18 +30,18 @@ func (n *pairsRows) at(output, col int) int {
 	return col
 }
 
-func (n *pairsRows) first() { n.fetch(0, 0) }
+func (n *acc16OnePosition) first() { n.fetch(0, 0) }
 
 // fetch loads the columns of an output from some column on.
-func (n *pairsRows) fetch(output, from int) {
+func (n *acc16OnePosition) fetch(output, from int) {
 	for col := from; col < 3; col++ {
 		i := n.at(output, col)
 		n.load(n.column[i], n.third[i], n.columnAt(output, col))
 	}
 }
 
-// outputs implements nineBody. Products of columns that make room come first.
-func (n *pairsRows) outputs(count int, next func() build.Reg) {
+// outputs implements dw3x3Body. Products of columns that make room come first.
+func (n *acc16OnePosition) outputs(count int, next func() build.Reg) {
 	a, ready := n.a, n.ready
 	for i := range count {
 		out := n.ready
@@ -53,7 +53,7 @@ func (n *pairsRows) outputs(count int, next func() build.Reg) {
 			n.begin(next())
 			to, from = 0, 0
 		}
-		s := &pairSum{pairsCode: n.pairsCode,
+		s := &acc16Sum{acc16Code: n.acc16Code,
 			column: func(col int) build.Reg { return n.column[n.at(i, col)] },
 			third:  func(col int) build.Reg { return n.third[n.at(i, col)] }}
 		for col := range 3 - from {

@@ -14,7 +14,7 @@ import (
 )
 
 // product is that of a tap of the form's rows and columns.
-func (f *pairForm) product(y, x int) int {
+func (f *acc16Split) product(y, x int) int {
 	if y == f.row {
 		return int(f.partner[x])
 	}
@@ -24,10 +24,10 @@ func (f *pairForm) product(y, x int) int {
 // half16 saturates to a half.
 func half16(x int64) int64 { return min(max(x, math.MinInt16), math.MaxInt16) }
 
-// inHalves is a window's sum as the kernel makes it: products and additions in a group
+// inAcc16 is a window's sum as the kernel makes it: products and additions in a group
 // wrap, and groups are joined by saturation.
-func (f *pairForm) inHalves(c *pairChannel, x *[3][3]int64, offset [pairProducts]int64) int64 {
-	var group [pairProducts]int16
+func (f *acc16Split) inAcc16(c *acc16Channel, x *[3][3]int64, offset [acc16Products]int64) int64 {
+	var group [acc16Products]int16
 	for y := range 3 {
 		for col := range 3 {
 			p := f.product(f.at(y, col))
@@ -41,16 +41,16 @@ func (f *pairForm) inHalves(c *pairChannel, x *[3][3]int64, offset [pairProducts
 	return sum
 }
 
-// TestPairs compares sums in halves with exact ones for divisions that are said to be
+// TestAcc16Splits compares sums in halves with exact ones for divisions that are said to be
 // right, at all corners of the inputs and at random ones: between the first and the last
 // step they are the same, and nowhere else do they lie there.
-func TestPairs(t *testing.T) {
+func TestAcc16Splits(t *testing.T) {
 	right, saturated, settled := map[int]int{}, 0, 0
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 71))
 		size := pick(r, 10, 40, 70, 100, 200, 255)
 		sign := int32(pick(r, 0, 0, 1, -1))
-		var c pairChannel
+		var c acc16Channel
 		for y := range c.weight {
 			for x := range c.weight[y] {
 				w := int32(r.IntN(2*size+1) - size)
@@ -64,7 +64,7 @@ func TestPairs(t *testing.T) {
 			}
 		}
 		c.bias = int64(r.IntN(2*pick(r, 1, 1000, 100000)+1) - r.IntN(100000))
-		win := pairWindow{int64(r.IntN(1<<15) - r.IntN(1<<15)), 0}
+		win := acc16Range{int64(r.IntN(1<<15) - r.IntN(1<<15)), 0}
 		win.last = min(win.first+int64(r.IntN(1<<pick(r, 8, 12, 16))), math.MaxInt16-1)
 		if r.IntN(8) == 0 { // near the end of what has one result
 			size := int64(0)
@@ -82,7 +82,7 @@ func TestPairs(t *testing.T) {
 			settled++
 		}
 		for range 25 {
-			list := pairForms(r.IntN(2) == 0, r.IntN(3), pick(r, thirdProduct, pairProducts))
+			list := acc16Splits(r.IntN(2) == 0, r.IntN(3), pick(r, thirdProduct, acc16Products))
 			f := list[r.IntN(len(list))]
 			for g := range f.offset {
 				f.offset[g] = r.IntN(4) > 0
@@ -109,7 +109,7 @@ func TestPairs(t *testing.T) {
 					}
 					sum += int64(model.weight[i/3][i%3]) * x[i/3][i%3]
 				}
-				got := f.inHalves(&c, &x, offset)
+				got := f.inAcc16(&c, &x, offset)
 				if got != half16(sum) {
 					saturated++
 				}
@@ -131,9 +131,9 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestRandomNinePairs runs depthwise windows of three by three whose weights are small enough
+// TestRandomDepthwise3x3Acc16 runs depthwise windows of three by three whose weights are small enough
 // for sums in halves, on inputs of which many are 0 or 255.
-func TestRandomNinePairs(t *testing.T) {
+func TestRandomDepthwise3x3Acc16(t *testing.T) {
 	d := device(t)
 	seen := map[string]int{}
 	for seed := range uint64(150) {
@@ -190,11 +190,11 @@ func TestRandomNinePairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range allKernels(p2) {
-			name, ok := strings.CutPrefix(k.name, "depth_pairs_")
+			name, ok := strings.CutPrefix(k.name, "dw3x3_acc16_")
 			if !ok {
 				continue
 			}
-			seen["pairs"]++
+			seen["acc16"]++
 			for _, part := range strings.Split(name, "_") {
 				if strings.HasPrefix(part, "q") {
 					for _, kind := range []string{"s", "0", "k"} {
@@ -214,19 +214,19 @@ func TestRandomNinePairs(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	for what, least := range map[string]int{"pairs": 15, "s1": 5, "s2": 5, "s3": 3, "d2": 3, "same0": 3, "c2": 3, "c4": 3, "not qs": 3, "not q0": 3, "not qk": 3} {
+	for what, least := range map[string]int{"acc16": 15, "s1": 5, "s2": 5, "s3": 3, "d2": 3, "same0": 3, "c2": 3, "c4": 3, "not qs": 3, "not q0": 3, "not qk": 3} {
 		if seen[what] < least {
 			t.Errorf("%d kernels of %s", seen[what], what)
 		}
 	}
-	if seen["m0.0.0.0.0.0.0.0.0"] == seen["pairs"] {
+	if seen["m0.0.0.0.0.0.0.0.0"] == seen["acc16"] {
 		t.Error("no kernel has weights of more than a byte")
 	}
 }
 
-// TestPairsOfSomeChunks: a channel whose sums are too wide for halves leaves them to the
+// TestAcc16OfSomeChunks: a channel whose sums are too wide for halves leaves them to the
 // other chunks, where those are large enough.
-func TestPairsOfSomeChunks(t *testing.T) {
+func TestAcc16OfSomeChunks(t *testing.T) {
 	d := device(t)
 	for _, wide := range []int{5, 130, 299} {
 		r := rand.New(rand.NewPCG(uint64(wide), 73))
@@ -252,13 +252,13 @@ func TestPairsOfSomeChunks(t *testing.T) {
 		}
 		count := map[string]int{}
 		for _, k := range allKernels(p) {
-			for _, kind := range []string{"depth_pairs_", "depth_nine_"} {
+			for _, kind := range []string{"dw3x3_acc16_", "dw3x3_acc32_"} {
 				if strings.HasPrefix(k.name, kind) {
 					count[kind]++
 				}
 			}
 		}
-		if count["depth_pairs_"] == 0 || count["depth_nine_"] == 0 {
+		if count["dw3x3_acc16_"] == 0 || count["dw3x3_acc32_"] == 0 {
 			t.Errorf("channel %d: kernels %v", wide, count)
 		}
 	}

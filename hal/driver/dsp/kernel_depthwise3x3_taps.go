@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// nineForm is how the taps are divided.
-type nineForm struct {
+// dw3x3Taps says how a 3x3 kernel divides the nine taps between its instructions.
+type dw3x3Taps struct {
 	row, col int          // of the single tap
 	parts    [2]laneParts // of the words: how many signed bytes weights need
 	wide     bool         // some bias does not fit in a half
 	same     bool         // all entries have one record
 	kept     int          // vectors of constants in registers, of those in order; 0 for kernels of another kind
-	pairs    *pairForm    // nil: words
+	acc16    *acc16Split  // nil: 32-bit accumulators
 }
 
-func (f *nineForm) on() bool { return f.kept > 0 }
+func (f *dw3x3Taps) on() bool { return f.kept > 0 }
 
-func (d *depthKernel) nineName() string {
-	f := &d.nine
-	if f.pairs != nil {
-		return symbol(fmt.Sprintf("depth_pairs_r%d_s%d_d%d_p%d_n%d_c%d+%d_k%d_%s_a%d+%d_same%d_%s", d.rowStep, d.stride, d.dilation, d.pitch,
-			d.steps, d.cells, d.skew, f.kept, d.rq.tag(), d.ahead, d.aheadOff, count(f.same), f.pairs.tag()))
+func (d *depthwiseKernel) dw3x3Name() string {
+	f := &d.dw3x3
+	if f.acc16 != nil {
+		return symbol(fmt.Sprintf("dw3x3_acc16_r%d_s%d_d%d_p%d_n%d_c%d+%d_k%d_%s_a%d+%d_same%d_%s", d.rowStep, d.stride, d.dilation, d.pitch,
+			d.steps, d.cells, d.skew, f.kept, d.rq.tag(), d.ahead, d.aheadOff, count(f.same), f.acc16.tag()))
 	}
-	name := fmt.Sprintf("depth_nine_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d.%d_%d.%d_k%d_%s_a%d+%d", d.rowStep, d.stride, d.dilation, d.pitch,
+	name := fmt.Sprintf("dw3x3_acc32_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d.%d_%d.%d_k%d_%s_a%d+%d", d.rowStep, d.stride, d.dilation, d.pitch,
 		d.steps, d.cells, d.skew, f.row, f.col, f.parts[0], f.parts[1], f.kept, d.rq.tag(), d.ahead, d.aheadOff)
 	if f.wide {
 		name += "_wide"
@@ -34,23 +34,23 @@ func (d *depthKernel) nineName() string {
 	return symbol(name)
 }
 
-// pairRows are the rows a and b.
-func (f *nineForm) pairRows() (a, b int) {
+// pairedRows are the rows a and b.
+func (f *dw3x3Taps) pairedRows() (a, b int) {
 	return [3]int{1, 0, 0}[f.row], [3]int{2, 2, 1}[f.row]
 }
 
-// pairColumns are the third row's columns in the second word.
-func (f *nineForm) pairColumns() (a, b int) {
+// pairedColumns are the third row's columns in the second word.
+func (f *dw3x3Taps) pairedColumns() (a, b int) {
 	return [3]int{1, 0, 0}[f.col], [3]int{2, 2, 1}[f.col]
 }
 
 // taps are the rows and columns of a word's bytes.
-func (f *nineForm) taps(word int) [4][2]int {
-	a, b := f.pairRows()
+func (f *dw3x3Taps) taps(word int) [4][2]int {
+	a, b := f.pairedRows()
 	if word == 0 {
 		return [4][2]int{{a, 0}, {b, 0}, {a, 1}, {b, 1}}
 	}
-	x, y := f.pairColumns()
+	x, y := f.pairedColumns()
 	return [4][2]int{{a, 2}, {b, 2}, {f.row, x}, {f.row, y}}
 }
 
@@ -59,21 +59,21 @@ func (f *nineForm) taps(word int) [4][2]int {
 // as halves, the words' other weights. A packet loads one vector for itself, so what
 // stays in registers is best one of two; what takes both multipliers may as well be loaded.
 const (
-	nineSingle = 0
-	nineFirst  = 1 // as many as ninePairs
-	nineBias   = nineFirst + len(ninePairs)
-	nineOthers = nineBias + 2
+	singleTap    = 0
+	firstWeights = 1 // as many as pairedWeights
+	biasVectors  = firstWeights + len(pairedWeights)
+	otherWeights = biasVectors + 2
 )
 
-// ninePairs are word and pair of vectors of what does not add to sums.
-var ninePairs = [...][2]int{{0, 0}, {1, 0}, {0, 1}}
+// pairedWeights are word and pair of vectors of what does not add to sums.
+var pairedWeights = [...][2]int{{0, 0}, {1, 0}, {0, 1}}
 
 // vectors is their number.
-func (f *nineForm) vectors() int {
-	if f.pairs != nil {
-		return f.pairs.vectors()
+func (f *dw3x3Taps) vectors() int {
+	if f.acc16 != nil {
+		return f.acc16.vectors()
 	}
-	n := nineOthers - len(ninePairs)
+	n := otherWeights - len(pairedWeights)
 	for _, p := range f.parts {
 		n += p[0] + p[1] + p[2] + p[3]
 	}
@@ -81,19 +81,19 @@ func (f *nineForm) vectors() int {
 }
 
 // weight is the number of a word's weights for vector j. The first parts come first.
-func (f *nineForm) weight(word, part, j int) int {
-	first := func(w, p, l int) int { return slices.Index(ninePairs[:], [2]int{w, l / 2}) + 8*(p+l%2) }
-	if i := first(word, part, j); i >= 0 && i < len(ninePairs) {
-		return nineFirst + i
+func (f *dw3x3Taps) weight(word, part, j int) int {
+	first := func(w, p, l int) int { return slices.Index(pairedWeights[:], [2]int{w, l / 2}) + 8*(p+l%2) }
+	if i := first(word, part, j); i >= 0 && i < len(pairedWeights) {
+		return firstWeights + i
 	}
-	n := nineOthers
+	n := otherWeights
 	for p := range part + 1 {
 		for w := range f.parts {
 			for l, parts := range f.parts[w] {
 				if p == part && w == word && l == j {
 					return n
 				}
-				if i := first(w, p, l); parts > p && (i < 0 || i >= len(ninePairs)) {
+				if i := first(w, p, l); parts > p && (i < 0 || i >= len(pairedWeights)) {
 					n++
 				}
 			}
@@ -103,9 +103,9 @@ func (f *nineForm) weight(word, part, j int) int {
 }
 
 // keeps lists how many constants may stay in registers, what is likely to be best first.
-func (d *depthKernel) keeps() []int {
+func (d *depthwiseKernel) keeps() []int {
 	switch k := d.rq; {
-	case d.nine.pairs != nil:
+	case d.dw3x3.acc16 != nil:
 		if d.stride == 1 {
 			return []int{8, 9, 7, 6}
 		}
@@ -120,5 +120,5 @@ func (d *depthKernel) keeps() []int {
 	return []int{5, 4, 6, 8, 3, 1}
 }
 
-// nineColumns is the least number of outputs of an entry.
-const nineColumns = 2
+// minOutputs3x3 is the least number of outputs of an entry.
+const minOutputs3x3 = 2

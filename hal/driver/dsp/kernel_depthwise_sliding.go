@@ -5,46 +5,46 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Windows that overlap slide: each vector of input columns is loaded and
-// interleaved once and multiplied for all windows that it belongs to, whose sums
-// wait in registers for their last column.
+// The sliding-window kernel loads and interleaves each vector of input columns once and
+// multiplies it for every window that contains the column. The accumulators of unfinished
+// windows stay in registers until their last column.
 //
 // Wide positions have a vector per column. Otherwise a vector has one column of
 // each of its cells' windows, and the next columns are the same words moved on by
 // cells. With a stride the columns come in as many streams: column p of a row is
 // column p/stride of stream p%stride.
 
-// depthColumn is where a column of the window lies: how many vectors of its stream
+// depthwiseColumn is where a column of the window lies: how many vectors of its stream
 // behind the one of the output's first cell, and how many bytes into it.
-type depthColumn struct{ stream, index, shift int }
+type depthwiseColumn struct{ stream, index, shift int }
 
-func (d *depthKernel) column(col int) depthColumn {
+func (d *depthwiseKernel) column(col int) depthwiseColumn {
 	p := col * d.dilation
 	if d.cells == 1 {
-		return depthColumn{p % d.stride, p / d.stride, 0}
+		return depthwiseColumn{p % d.stride, p / d.stride, 0}
 	}
 	p += d.skew / d.pitch
 	at := p / d.stride * d.pitch
-	return depthColumn{p % d.stride, at / vecBytes, at % vecBytes}
+	return depthwiseColumn{p % d.stride, at / vecBytes, at % vecBytes}
 }
 
 // delay is how many steps behind its output's first one the column is complete.
-func (c depthColumn) delay() int {
+func (c depthwiseColumn) delay() int {
 	if c.shift > 0 {
 		return c.index + 1
 	}
 	return c.index
 }
 
-// slideShape is what a sliding kernel keeps in registers.
-type slideShape struct {
-	columns     []depthColumn
+// slidingShape is what a sliding kernel keeps in registers.
+type slidingShape struct {
+	columns     []depthwiseColumn
 	first, last int          // least and greatest delay
 	shifts      map[int]bool // the streams of which words of the vector before are needed
 }
 
-func (d *depthKernel) slideShape() slideShape {
-	s := slideShape{first: 1 << 30, shifts: map[int]bool{}}
+func (d *depthwiseKernel) slidingShape() slidingShape {
+	s := slidingShape{first: 1 << 30, shifts: map[int]bool{}}
 	for col := range d.kw {
 		c := d.column(col)
 		s.columns = append(s.columns, c)
@@ -57,10 +57,10 @@ func (d *depthKernel) slideShape() slideShape {
 }
 
 // waiting is how many outputs have sums between two steps.
-func (s *slideShape) waiting() int { return s.last - s.first }
+func (s *slidingShape) waiting() int { return s.last - s.first }
 
 // units is how many units a step has.
-func (s *slideShape) units(sets int) int {
+func (s *slidingShape) units(sets int) int {
 	used := map[int]bool{}
 	for _, c := range s.columns {
 		used[c.stream] = true
@@ -68,18 +68,18 @@ func (s *slideShape) units(sets int) int {
 	return len(used) * sets
 }
 
-// slideForm is how a kernel slides: so many steps at a time, which share what they
-// load, and so many weight vectors in registers.
-type slideForm struct{ steps, kept int }
+// slidingForm selects a sliding-window kernel: steps outputs per iteration, which share their
+// loads, and kept weight vectors in registers.
+type slidingForm struct{ steps, kept int }
 
-// slideForms lists the forms that a kernel may have registers for, the best first;
-// none where cells cannot be dealt to streams, or the last columns of a step may lie
-// too far behind the tensor.
-func (d *depthKernel) slideForms() []slideForm {
+// slidingForms lists the forms whose registers may suffice, the best first. It is empty if
+// positions cannot be dealt to streams, or if the last columns of a step may lie too far
+// behind the tensor.
+func (d *depthwiseKernel) slidingForms() []slidingForm {
 	if d.cells > 1 && d.stride > 2 || d.stride*d.pitch > endGuard/2 {
 		return nil
 	}
-	s := d.slideShape()
+	s := d.slidingShape()
 	regs := func(steps int) int { // of sums, words and outputs
 		n := 4*s.waiting() + 4*s.units(d.sets())*steps + 4*steps
 		if d.rq.half {
@@ -87,9 +87,9 @@ func (d *depthKernel) slideForms() []slideForm {
 		}
 		return n + 8*d.sets()*len(s.shifts)
 	}
-	var list []slideForm
+	var list []slidingForm
 	if regs(2) <= 24 && d.stride == 1 && len(s.shifts) == 0 {
-		form := slideForm{2, 2}
+		form := slidingForm{2, 2}
 		if d.weights() > 4*d.kw+1 { // more products, more registers
 			form.kept = 0
 		}
@@ -97,21 +97,21 @@ func (d *depthKernel) slideForms() []slideForm {
 	}
 	for _, kept := range [...]int{10, 4, 0} {
 		if regs(1)+kept <= 32 && (d.cells == 1 || kept < 10) {
-			list = append(list, slideForm{1, kept})
+			list = append(list, slidingForm{1, kept})
 		}
 	}
 	return list
 }
 
-// slideUnit is a vector of words: those of a set of rows in the columns of a
+// slidingUnit is a vector of words: those of a set of rows in the columns of a
 // stream at one step.
-type slideUnit struct{ step, stream, set int }
+type slidingUnit struct{ step, stream, set int }
 
-// depthSlide is the state between blocks of steps.
-type depthSlide struct {
-	*depthCode
-	slideShape
-	rows []build.Reg // of each row: the address slideReach bytes behind at
+// slidingCode is the state of the generator of a sliding-window kernel between blocks of steps.
+type slidingCode struct {
+	*depthwiseCode
+	slidingShape
+	rows []build.Reg // of each row: the address slidingReach bytes behind at
 	at   int         // bytes from the row's first column
 	step int
 	// bound is behind the last output whose columns are taken: none of those in a loop.
@@ -123,8 +123,8 @@ type depthSlide struct {
 	// words are those of the block's units and, where they are shifted, of the step
 	// before it. Of its last step they are in registers that a loop can rely on,
 	// every other block in others.
-	words map[slideUnit]quad
-	homes [2]map[slideUnit]quad
+	words map[slidingUnit]quad
+	homes [2]map[slidingUnit]quad
 	block int
 	// ready are the outputs before, which are requantized and stored while the next
 	// words are made.
@@ -135,18 +135,18 @@ type depthSlide struct {
 	by    map[int]build.Reg // shifts
 }
 
-// slideReach is how far behind its vectors an address lies: they are reached by
+// slidingReach is how far behind its vectors an address lies: they are reached by
 // offsets of four bits.
-const slideReach = 8 * vecBytes
+const slidingReach = 8 * vecBytes
 
 // endless is a bound for loops.
 const endless = 1 << 30
 
-func (e *depthCode) newSlide(src build.Reg) *depthSlide {
+func (e *depthwiseCode) newSliding(src build.Reg) *slidingCode {
 	a := e.a
-	s := &depthSlide{depthCode: e, slideShape: e.slideShape(), by: map[int]build.Reg{}, words: map[slideUnit]quad{}}
+	s := &slidingCode{depthwiseCode: e, slidingShape: e.slidingShape(), by: map[int]build.Reg{}, words: map[slidingUnit]quad{}}
 	for r := range e.kh {
-		s.rows = append(s.rows, a.add(src, r*e.rowStep+slideReach))
+		s.rows = append(s.rows, a.add(src, r*e.rowStep+slidingReach))
 	}
 	for _, c := range s.columns {
 		if c.shift > 0 && !s.by[c.shift].Valid() {
@@ -160,11 +160,11 @@ func (e *depthCode) newSlide(src build.Reg) *depthSlide {
 		s.sums = append(s.sums, a.quad("sum"))
 	}
 	for i := range s.homes {
-		s.homes[i] = map[slideUnit]quad{}
+		s.homes[i] = map[slidingUnit]quad{}
 		for q := range e.stride {
 			for set := range e.sets() {
 				if s.shifts[q] {
-					s.homes[i][slideUnit{0, q, set}] = a.quad("words")
+					s.homes[i][slidingUnit{0, q, set}] = a.quad("words")
 				}
 			}
 		}
@@ -172,18 +172,18 @@ func (e *depthCode) newSlide(src build.Reg) *depthSlide {
 	return s
 }
 
-// slideCarry is what an entry leaves to the next one: outputs that are ready, to be
-// requantized and stored while that one begins. The first entry of all finds zeros,
+// slidingCarry holds the finished accumulators that an entry of the table leaves to the next
+// entry, which requantizes and stores them while it begins. The first entry of all finds zeros,
 // which it stores where its own first outputs will be. Requantization by channel
 // needs the entry's record, so nothing is left then.
-type slideCarry struct {
+type slidingCarry struct {
 	ready []quad
 	dst   build.Reg
 }
 
 // newCarry begins with where the first outputs go.
-func (e *depthCode) newCarry(dst build.Reg) *slideCarry {
-	c := &slideCarry{dst: dst}
+func (e *depthwiseCode) newCarry(dst build.Reg) *slidingCarry {
+	c := &slidingCarry{dst: dst}
 	for range e.form.steps {
 		c.ready = append(c.ready, e.a.quad("ready"))
 	}
@@ -200,7 +200,7 @@ func (e *depthCode) newCarry(dst build.Reg) *slideCarry {
 
 // plan divides an entry's outputs: the first ones, rounds of a loop of so many
 // blocks, the others, of which the last block may be smaller.
-func (s *depthSlide) plan() (first, blocks, rounds, rest, last int) {
+func (s *slidingCode) plan() (first, blocks, rounds, rest, last int) {
 	size := s.form.steps
 	for blocks = 1; size*blocks%max(1, s.waiting()) > 0; {
 		blocks++
@@ -208,8 +208,8 @@ func (s *depthSlide) plan() (first, blocks, rounds, rest, last int) {
 	if len(s.shifts) > 0 && blocks%2 > 0 {
 		blocks *= 2
 	}
-	first = min(size, s.depthKernel.steps)
-	left := s.depthKernel.steps - first
+	first = min(size, s.depthwiseKernel.steps)
+	left := s.depthwiseKernel.steps - first
 	rounds, rest = left/(size*blocks), left%(size*blocks)
 	switch {
 	case rest > 0:
@@ -222,10 +222,10 @@ func (s *depthSlide) plan() (first, blocks, rounds, rest, last int) {
 	return first, blocks, rounds, rest, last
 }
 
-func (e *depthCode) slide(src, dst build.Reg, c *slideCarry) {
+func (e *depthwiseCode) sliding(src, dst build.Reg, c *slidingCarry) {
 	a := e.a
 	e.keep(e.form.kept)
-	s := e.newSlide(src)
+	s := e.newSliding(src)
 	s.ready = c.ready
 	size := e.form.steps
 	first, blocks, rounds, rest, last := s.plan()
@@ -265,16 +265,16 @@ func (e *depthCode) slide(src, dst build.Reg, c *slideCarry) {
 }
 
 // finish stores what the last entry left.
-func (e *depthCode) finish(c *slideCarry) {
+func (e *depthwiseCode) finish(c *slidingCarry) {
 	if e.rq.half {
-		s := &depthSlide{depthCode: e, slideShape: e.slideShape(), ready: c.ready}
+		s := &slidingCode{depthwiseCode: e, slidingShape: e.slidingShape(), ready: c.ready}
 		_, _, _, _, s.done = s.plan()
 		s.flush(c.dst)
 	}
 }
 
 // flush requantizes and stores the outputs that are ready.
-func (s *depthSlide) flush(dst build.Reg) {
+func (s *slidingCode) flush(dst build.Reg) {
 	for i := range s.done {
 		s.store(s.readyRegs(i), dst, s.out*s.outStep())
 		s.out++

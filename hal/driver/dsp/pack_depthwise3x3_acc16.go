@@ -5,35 +5,36 @@ import (
 	"slices"
 )
 
-// worthPart is how many vectors make up for the launch of one more kernel: each saves some
-// three packets.
+// worthPart is the least number of output vectors for which a second kernel launch pays: each
+// vector saves some three packets.
 const worthPart = 1600
 
-// knownForms bounds how many divisions are remembered.
-const knownForms = 16
+// maxKnownSplits bounds how many splits a lowering remembers, so that layers share kernels.
+const maxKnownSplits = 16
 
-// pairsPart is the part of a depthwise convolution whose chunks sum in halves; it has no
-// chunks where there are none, or no kernel for them.
-func (l *lowering) pairsPart(g *gemm, d depthKernel) (p depthPart, rest []int) {
+// acc16Part returns the part of a depthwise convolution whose chunks of channels are exact in
+// 16-bit accumulators, and the other chunks; the part is empty if no chunk is exact, or none
+// has a kernel.
+func (l *lowering) acc16Part(g *gemm, d depthwiseKernel) (p depthwisePart, rest []int) {
 	chunks := ceilDiv(g.filter.k, vecBytes)
 	rest = numbers(chunks)
-	turned, rows := d.pairRows()
+	turned, rows := d.acc16ThirdRows()
 	if rows == nil {
 		return p, rest
 	}
 	o := g.out.shape
 	least := min(ceilDiv(worthPart, d.steps*o.n*o.h), chunks)
-	w := g.rq.pairWindow()
-	channels := g.pairChannels(w)
-	form, good := findPairs(channels, w, turned, rows, least, l.pairs)
-	p.depthKernel = d
+	w := g.rq.acc16Range()
+	channels := g.acc16Channels(w)
+	form, good := findAcc16Split(channels, w, turned, rows, least, l.acc16Splits)
+	p.depthwiseKernel = d
 	for chunk, is := range good {
 		if is {
 			p.chunks = append(p.chunks, chunk)
 		}
 	}
 	if len(p.chunks) == 0 {
-		return depthPart{}, rest
+		return depthwisePart{}, rest
 	}
 	for _, ch := range g.channelsOf(p.chunks) {
 		for y := range 3 {
@@ -43,24 +44,24 @@ func (l *lowering) pairsPart(g *gemm, d depthKernel) (p depthPart, rest []int) {
 			}
 		}
 	}
-	p.nine = nineForm{row: form.row, same: len(p.chunks) == 1, pairs: &form}
-	if l.keepConstants(&p.depthKernel) == 0 {
-		return depthPart{}, rest
+	p.dw3x3 = dw3x3Taps{row: form.row, same: len(p.chunks) == 1, acc16: &form}
+	if l.keepConstants(&p.depthwiseKernel) == 0 {
+		return depthwisePart{}, rest
 	}
-	if len(l.pairs) < knownForms && !slices.Contains(l.pairs, form) {
-		l.pairs = append(l.pairs, form)
+	if len(l.acc16Splits) < maxKnownSplits && !slices.Contains(l.acc16Splits, form) {
+		l.acc16Splits = append(l.acc16Splits, form)
 	}
 	for _, chunk := range p.chunks {
-		p.records = g.packPairs(p.records, &form, channels, w, func(i int) int { return g.channelAt(&d, chunk, i) })
+		p.records = g.packAcc16(p.records, &form, channels, w, func(i int) int { return g.channelAt(&d, chunk, i) })
 	}
 	return p, slices.DeleteFunc(rest, func(chunk int) bool { return slices.Contains(p.chunks, chunk) })
 }
 
-// pairRows are the rows that may be the third one, of columns if turned; none where
+// acc16ThirdRows are the rows that may be the third one, of columns if turned; none where
 // kernels have no way for the columns.
-func (d *depthKernel) pairRows() (turned bool, rows []int) {
+func (d *depthwiseKernel) acc16ThirdRows() (turned bool, rows []int) {
 	switch {
-	case !d.hasNine() || !d.rq.half || d.cells > 1 && d.stride == 2 && (d.skew != 0 || d.dilation > 1):
+	case !d.fits3x3() || !d.rq.half || d.cells > 1 && d.stride == 2 && (d.skew != 0 || d.dilation > 1):
 		return false, nil
 	case d.cells > 1 && d.stride == 2:
 		return true, []int{2}
@@ -68,8 +69,8 @@ func (d *depthKernel) pairRows() (turned bool, rows []int) {
 	return false, []int{0, 1, 2}
 }
 
-// packPairs appends a record.
-func (g *gemm) packPairs(out []byte, f *pairForm, channels []pairChannel, w pairWindow, channel func(i int) int) []byte {
+// packAcc16 appends a record.
+func (g *gemm) packAcc16(out []byte, f *acc16Split, channels []acc16Channel, w acc16Range, channel func(i int) int) []byte {
 	at := len(out)
 	out = append(out, make([]byte, f.vectors()*vecBytes)...)
 	record := out[at:]

@@ -11,11 +11,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// TestRandomNine runs depthwise windows of three by three, and demands that most have
+// TestRandomDepthwise3x3 runs depthwise windows of three by three, and demands that most have
 // the kernel for nine taps, each kind of it: vectors of one position and of several,
 // both ways of requantization, weights of more than a signed byte, biases of more than
 // a half, columns shared or not.
-func TestRandomNine(t *testing.T) {
+func TestRandomDepthwise3x3(t *testing.T) {
 	d := device(t)
 	seen, all := map[string]int{}, 0
 	for seed := range uint64(120) {
@@ -70,11 +70,11 @@ func TestRandomNine(t *testing.T) {
 		}
 		all++
 		for _, k := range allKernels(p2) {
-			name, nine := strings.CutPrefix(k.name, "depth_nine_")
-			if !nine {
+			name, found := strings.CutPrefix(k.name, "dw3x3_acc32_")
+			if !found {
 				continue
 			}
-			seen["nine"]++
+			seen["acc32"]++
 			mark := func(what string, is bool) {
 				if is {
 					seen[what]++
@@ -110,7 +110,7 @@ func TestRandomNine(t *testing.T) {
 			t.Errorf("%d kernels with %s", seen[what], what)
 		}
 	}
-	if seen["nine"] < all/2 {
-		t.Errorf("%d of %d have the kernel", seen["nine"], all)
+	if seen["acc32"] < all/2 {
+		t.Errorf("%d of %d have the kernel", seen["acc32"], all)
 	}
 }

@@ -6,13 +6,13 @@ import (
 )
 
 // Where a vector has several positions, the columns of their windows lie in vectors of
-// as many streams as the stride, some bytes into them (depthKernel.column). An output
+// as many streams as the stride, some bytes into them (depthwiseKernel.column). An output
 // needs vectors 0 to reach of each stream, counted from its own; all but the last it
 // shares with the output before, in rings of registers.
 
-// nineCells is the body of such a kernel.
-type nineCells struct {
-	*nineCode
+// acc32Packed is the body with 32-bit accumulators for several positions per vector.
+type acc32Packed struct {
+	*dw3x3Code
 	reach int
 	used  []bool        // streams
 	pairs [][]build.Reg // of each stream: rows a and b interleaved, by vector modulo the ring
@@ -27,7 +27,7 @@ type nineCells struct {
 }
 
 // reach is the last vector of a stream that an output needs.
-func (d *depthKernel) reach() int {
+func (d *depthwiseKernel) reach() int {
 	n := 0
 	for col := range d.kw {
 		n = max(n, d.column(col).delay())
@@ -35,14 +35,14 @@ func (d *depthKernel) reach() int {
 	return n
 }
 
-// halves: see nineCells.
-func (d *depthKernel) halves() bool {
-	return d.cells == 2 && d.stride == 2 && d.dilation == 1 && d.skew == 0 && d.nine.col == 2
+// halves: see acc32Packed.
+func (d *depthwiseKernel) halves() bool {
+	return d.cells == 2 && d.stride == 2 && d.dilation == 1 && d.skew == 0 && d.dw3x3.col == 2
 }
 
-func (n *nineCode) newCells() *nineCells {
-	a, d := n.a, n.depthKernel
-	c := &nineCells{nineCode: n, reach: d.reach(), used: make([]bool, d.stride), by: map[int]build.Reg{}}
+func (n *dw3x3Code) newAcc32Packed() *acc32Packed {
+	a, d := n.a, n.depthwiseKernel
+	c := &acc32Packed{dw3x3Code: n, reach: d.reach(), used: make([]bool, d.stride), by: map[int]build.Reg{}}
 	if d.halves() {
 		c.halves, c.deal = true, a.imm8(vecBytes/2)
 		c.joins = [2]build.Reg{a.imm8(vecBytes/2 | 1), a.imm8(vecBytes/2 | 2)}
@@ -76,11 +76,11 @@ func (n *nineCode) newCells() *nineCells {
 }
 
 // fetchCells fetches vector i of each stream, counted from output 0's own.
-func (n *nineCells) fetchCells(i int) {
+func (n *acc32Packed) fetchCells(i int) {
 	a := n.a
 	a.phase(phaseProducts)
 	at, ring := i*n.stride*vecBytes, i%(n.reach+1)
-	r, s := n.f.pairRows()
+	r, s := n.f.pairedRows()
 	if n.stride == 1 || n.halves {
 		n.interleave(n.pairs[0][ring], r, s, at, at)
 		a.vloadTo(n.third[0][ring], n.rows[n.f.row], at-n.ahead[n.f.row], aliasIn)
@@ -102,7 +102,7 @@ func (n *nineCells) fetchCells(i int) {
 }
 
 // cellColumn is a column of an output's window: of rows a and b, and of the third one.
-func (n *nineCells) cellColumn(output, col int) (pair func() build.Reg, third func() build.Reg) {
+func (n *acc32Packed) cellColumn(output, col int) (pair func() build.Reg, third func() build.Reg) {
 	a := n.a
 	at := n.column(col)
 	ring := (output + at.index) % (n.reach + 1)
@@ -128,13 +128,13 @@ func (n *nineCells) cellColumn(output, col int) (pair func() build.Reg, third fu
 	return pair, third
 }
 
-func (n *nineCells) first() {
+func (n *acc32Packed) first() {
 	for i := range n.reach {
 		n.fetchCells(i)
 	}
 }
 
-func (n *nineCells) outputs(count int, next func() build.Reg) {
+func (n *acc32Packed) outputs(count int, next func() build.Reg) {
 	a := n.a
 	ready := n.ready
 	for i := range count {
@@ -152,7 +152,7 @@ func (n *nineCells) outputs(count int, next func() build.Reg) {
 	}
 }
 
-func (n *nineCells) cellProducts(output int, ready quad) {
+func (n *acc32Packed) cellProducts(output int, ready quad) {
 	if n.halves {
 		n.halfProducts(output, ready)
 		return
@@ -164,25 +164,25 @@ func (n *nineCells) cellProducts(output int, ready quad) {
 		pair[col], third[col] = n.cellColumn(output, col)
 	}
 	first := n.join(pair[0](), pair[1]())
-	c, d := n.f.pairColumns()
+	c, d := n.f.pairedColumns()
 	low, high := third[c](), third[d]()
-	x := nineBytes{third: a.vv("third")}
+	x := windowBytes{third: a.vv("third")}
 	a.op(hexagon.V6_vshufoeb, x.third, high, low)
 	x.column[2] = pair[2]()
 	n.products(first, quad{}, x, ready, func(to build.Reg) {
-		n.constant(nineSingle, hexagon.V6_vmpybusv, to, third[n.f.col]())
+		n.constant(singleTap, hexagon.V6_vmpybusv, to, third[n.f.col]())
 	})
 }
 
 // halfProducts is cellProducts for halves. Of vectors 0 to 2 from the output's own,
 // columns 0 and 1 are the halves of the first two, column 2 the first halves of the
 // last two.
-func (n *nineCells) halfProducts(output int, ready quad) {
+func (n *acc32Packed) halfProducts(output int, ready quad) {
 	a := n.a
 	a.phase(phaseProducts)
 	pairs, third := n.pairs[0], n.third[0]
 	i, next := output%2, (output+1)%2
-	r, s := n.f.pairRows()
+	r, s := n.f.pairedRows()
 	at := (2*output + 1) * vecBytes
 	pair := a.vv("pair")
 	n.interleave(pair, r, s, at, at)
@@ -197,7 +197,7 @@ func (n *nineCells) halfProducts(output int, ready quad) {
 	for k := range first {
 		first[k] = deal(half(pair, k), half(pairs[i], k), n.joins[1])
 	}
-	x := nineBytes{third: deal(single, third[i], n.joins[0]), column: [3]build.Reg{2: a.vv("column")}}
+	x := windowBytes{third: deal(single, third[i], n.joins[0]), column: [3]build.Reg{2: a.vv("column")}}
 	var second quad
 	for k := range second {
 		second[k] = a.vv("words")
@@ -205,6 +205,6 @@ func (n *nineCells) halfProducts(output int, ready quad) {
 		a.op(hexagon.V6_vshufoeh, second[k], half(x.third, k), lo(last))
 	}
 	n.products(first, second, x, ready, func(to build.Reg) {
-		n.constant(nineSingle, hexagon.V6_vmpybusv, to, lo(deal(third[next], single, n.deal)))
+		n.constant(singleTap, hexagon.V6_vmpybusv, to, lo(deal(third[next], single, n.deal)))
 	})
 }

@@ -5,42 +5,44 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Where the sums of a window are right in halves (lower_pairs.go), two taps of a column
-// are one instruction on bytes as they lie in memory, in a pair of registers, and nothing
-// is interleaved. Products of the third row are added to others by the multipliers.
+// The acc16 kernels compute a 3x3 depthwise convolution with 16-bit accumulators. The
+// planner (lower_depthwise3x3_acc16.go) proves for each channel that they are exact. One
+// vmpa multiplies two taps of a column, whose bytes lie in a register pair as they lie in
+// memory; nothing is interleaved. The multipliers add the products of the third row to
+// those of a column.
 
-// pairsCode is what bodies of such kernels have in common.
-type pairsCode struct {
-	*nineCode
-	p      *pairForm
+// acc16Code is the state that the bodies of the acc16 kernels share.
+type acc16Code struct {
+	*dw3x3Code
+	p      *acc16Split
 	weight [3]build.Reg // of columns
 }
 
-func (n *nineCode) newPairs() nineBody {
-	c := &pairsCode{nineCode: n, p: n.f.pairs}
+func (n *dw3x3Code) newAcc16() dw3x3Body {
+	c := &acc16Code{dw3x3Code: n, p: n.f.acc16}
 	switch {
 	case n.cells == 1:
-		return c.newRows()
+		return c.newOnePosition()
 	case n.stride == 1:
-		return c.newMoved()
+		return c.newPackedStride1()
 	}
-	return c.newDealt()
+	return c.newPackedStride2()
 }
 
-func (n *pairsCode) constants() {
+func (n *acc16Code) constants() {
 	if n.const1 == nil {
 		for i := range n.weight {
 			n.weight[i] = n.a.vv("weights")
 			n.const1 = append(n.const1, lo(n.weight[i]), hi(n.weight[i]))
 		}
 	}
-	n.nineCode.constants()
+	n.dw3x3Code.constants()
 }
 
 // load loads a vector of each row, so many bytes from output 0's first column.
-func (n *pairsCode) load(pair, third build.Reg, at int) {
+func (n *acc16Code) load(pair, third build.Reg, at int) {
 	n.a.phase(phaseProducts)
-	a, b := n.p.pairRows()
+	a, b := n.p.pairedRows()
 	for _, x := range [...]struct {
 		to  build.Reg
 		row int
@@ -50,20 +52,20 @@ func (n *pairsCode) load(pair, third build.Reg, at int) {
 }
 
 // requantizeBefore requantizes what output i finds in ready.
-func (n *pairsCode) requantizeBefore(i int, ready quad) {
+func (n *acc16Code) requantizeBefore(i int, ready quad) {
 	n.requantize(ready, n.out[min(i, 1)], max(i-1, 0)*n.outStep())
 }
 
-// pairSum is an output's sum being made.
-type pairSum struct {
-	*pairsCode
+// acc16Sum is an output's sum being made.
+type acc16Sum struct {
+	*acc16Code
 	column func(col int) build.Reg // rows a and b, asked for once
 	third  func(col int) build.Reg // asked for once; the column was before
-	made   [pairProducts]build.Reg
+	made   [acc16Products]build.Reg
 }
 
 // make makes the product of a column.
-func (s *pairSum) make(col int) {
+func (s *acc16Sum) make(col int) {
 	if s.made[col].Valid() {
 		return
 	}
@@ -71,20 +73,20 @@ func (s *pairSum) make(col int) {
 	s.a.phase(phaseProducts)
 	s.made[col] = to
 	s.a.op(hexagon.V6_vmpabusv, to, x, s.weight[col])
-	a, b := s.p.pairRows()
+	a, b := s.p.pairedRows()
 	s.more(to, lo(x), a, col)
 	s.more(to, hi(x), b, col)
 }
 
 // more adds the products of further parts of a tap's weights.
-func (s *pairSum) more(to, x build.Reg, row, col int) {
+func (s *acc16Sum) more(to, x build.Reg, row, col int) {
 	for i := range s.p.more[row][col] {
 		s.constant(s.p.partAt(row, col, i), hexagon.V6_vmpybusv_acc, to, x)
 	}
 }
 
 // add adds the product of a column of the third row to its partner.
-func (s *pairSum) add(col int) {
+func (s *acc16Sum) add(col int) {
 	p := int(s.p.partner[col])
 	op := hexagon.V6_vmpybusv_acc
 	if p != thirdProduct {
@@ -100,7 +102,7 @@ func (s *pairSum) add(col int) {
 
 // finish makes the products that are left, but for the first so many columns, whose are
 // there, and joins the groups.
-func (s *pairSum) finish(from int, ready quad) {
+func (s *acc16Sum) finish(from int, ready quad) {
 	a, p := s.a, s.p
 	var sum build.Reg
 	groups := p.groups()

@@ -5,14 +5,14 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// cellsBody is a body where a vector has several positions.
-type cellsBody interface {
-	nineBody
-	sum(output int) *pairSum
+// acc16PackedBody is a body whose vectors hold several positions each.
+type acc16PackedBody interface {
+	dw3x3Body
+	sum(output int) *acc16Sum
 }
 
 // inOrder makes outputs whose sums load what they need.
-func (n *pairsCode) inOrder(b cellsBody, count int, next func() build.Reg) {
+func (n *acc16Code) inOrder(b acc16PackedBody, count int, next func() build.Reg) {
 	ready := n.ready
 	for i := range count {
 		out := n.ready
@@ -30,17 +30,17 @@ func (n *pairsCode) inOrder(b cellsBody, count int, next func() build.Reg) {
 	}
 }
 
-// pairsMoved is the body where a vector has several positions and windows move by one:
+// acc16PackedStride1 is the body for several positions per vector and stride 1:
 // columns are the vectors from the output's own to reach, or lie some bytes into them.
-type pairsMoved struct {
-	*pairsCode
+type acc16PackedStride1 struct {
+	*acc16Code
 	pair  []build.Reg // rows a and b, by vector modulo their number
 	third []build.Reg
 	by    map[int]build.Reg // shifts
 }
 
-func (n *pairsCode) newMoved() *pairsMoved {
-	b := &pairsMoved{pairsCode: n, by: map[int]build.Reg{}}
+func (n *acc16Code) newPackedStride1() *acc16PackedStride1 {
+	b := &acc16PackedStride1{acc16Code: n, by: map[int]build.Reg{}}
 	for range n.reach() + 1 {
 		b.pair, b.third = append(b.pair, n.a.vv("pair")), append(b.third, n.a.v("third"))
 	}
@@ -52,32 +52,32 @@ func (n *pairsCode) newMoved() *pairsMoved {
 	return b
 }
 
-func (n *pairsMoved) first() {
+func (n *acc16PackedStride1) first() {
 	for i := range n.reach() {
 		n.fetch(i)
 	}
 }
 
 // fetch loads vector i of each row, counted from output 0's own.
-func (n *pairsMoved) fetch(i int) {
+func (n *acc16PackedStride1) fetch(i int) {
 	ring := i % len(n.pair)
 	n.load(n.pair[ring], n.third[ring], i*vecBytes)
 }
 
-// outputs implements nineBody.
-func (n *pairsMoved) outputs(count int, next func() build.Reg) {
+// outputs implements dw3x3Body.
+func (n *acc16PackedStride1) outputs(count int, next func() build.Reg) {
 	n.inOrder(n, count, next)
 }
 
-func (n *pairsMoved) sum(output int) *pairSum {
+func (n *acc16PackedStride1) sum(output int) *acc16Sum {
 	n.fetch(output + n.reach())
-	return &pairSum{pairsCode: n.pairsCode,
+	return &acc16Sum{acc16Code: n.acc16Code,
 		column: func(col int) build.Reg { return n.moved(output, col, n.pair) },
 		third:  func(col int) build.Reg { return n.moved(output, col, n.third) }}
 }
 
 // moved is an output's column, of vectors or of pairs of vectors.
-func (n *pairsMoved) moved(output, col int, of []build.Reg) build.Reg {
+func (n *acc16PackedStride1) moved(output, col int, of []build.Reg) build.Reg {
 	a, c := n.a, n.column(col)
 	a.phase(phaseProducts)
 	i := (output + c.index) % len(of)
@@ -98,17 +98,17 @@ func (n *pairsMoved) moved(output, col int, of []build.Reg) build.Reg {
 	return to
 }
 
-// pairsDealt is the body where windows move by two, from an even position on. Two vectors
+// acc16PackedStride2 is the body for several positions per vector and stride 2, from an even position on. Two vectors
 // of a row are dealt to columns 0 and 1, which are the pair, for the form is turned; column 2
 // is column 0 moved on by a position, with the first one of the next vector.
-type pairsDealt struct {
-	*pairsCode
+type acc16PackedStride2 struct {
+	*acc16Code
 	own      [2][3]build.Reg // the first vector of each row, of even and odd outputs
 	deal, by build.Reg
 }
 
-func (n *pairsCode) newDealt() *pairsDealt {
-	b := &pairsDealt{pairsCode: n, deal: n.a.imm8(-n.pitch), by: n.a.imm8(n.pitch)}
+func (n *acc16Code) newPackedStride2() *acc16PackedStride2 {
+	b := &acc16PackedStride2{acc16Code: n, deal: n.a.imm8(-n.pitch), by: n.a.imm8(n.pitch)}
 	for i := range b.own {
 		for r := range b.own[i] {
 			b.own[i][r] = n.a.v("own")
@@ -117,27 +117,27 @@ func (n *pairsCode) newDealt() *pairsDealt {
 	return b
 }
 
-func (n *pairsDealt) first() {
+func (n *acc16PackedStride2) first() {
 	for r := range n.rows {
 		n.fetch(0, r)
 	}
 }
 
 // fetch loads the first vector of a row for an output.
-func (n *pairsDealt) fetch(output, row int) {
+func (n *acc16PackedStride2) fetch(output, row int) {
 	n.a.phase(phaseProducts)
 	n.a.vloadTo(n.own[output%2][row], n.rows[row], 2*output*vecBytes-n.ahead[row], aliasIn)
 }
 
-// outputs implements nineBody.
-func (n *pairsDealt) outputs(count int, next func() build.Reg) {
+// outputs implements dw3x3Body.
+func (n *acc16PackedStride2) outputs(count int, next func() build.Reg) {
 	n.inOrder(n, count, next)
 }
 
-func (n *pairsDealt) sum(output int) *pairSum {
+func (n *acc16PackedStride2) sum(output int) *acc16Sum {
 	a := n.a
 	var last [3]build.Reg // column 2 of each row
-	s := &pairSum{pairsCode: n.pairsCode}
+	s := &acc16Sum{acc16Code: n.acc16Code}
 	s.column = func(row int) build.Reg {
 		a.phase(phaseProducts)
 		to := a.vv("dealt")
