@@ -14,8 +14,8 @@
 //
 //	conv       CONV_2D, FULLY_CONNECTED, GROUPED_CONV_2D, TRANSPOSE_CONV_2D, DEPTHWISE_CONV_2D with a multiplier: weights in vectors of 32 output channels, activations as scalar words (vrmpy ub x ub)
 //	sums       part of conv: what a filter zero point takes from every position, 32 positions at a time, before the blocks that use it
-//	woven      the same where all products of a block fit in a loop without another in it: requantization in the slots that the products of what comes next leave
-//	lanes      conv with up to 32 outputs: activations in vectors of 32 positions by 4 inputs, weights as scalar words; values of up to 16 channels that only convolutions read have pitches of 4, 8 or 16
+//	conv, pipelined  software-pipelined GEMM conv, where all products of a block fit in one loop body: requantization fills the slots that the products of the next block leave
+//	conv, spatial    a lane is a position, for up to 32 output channels: activations in vectors of 32 positions by 4 inputs, weights as scalar words; values of up to 16 channels that only convolutions read have pitches of 4, 8 or 16
 //	depthwise  128 channels, or several positions of fewer, per vector; up to three rows interleaved to words (vrmpy ub x b); sliding window along the row
 //	depthwise 3x3 acc32  two words of four taps and a single tap, 32-bit accumulators
 //	depthwise 3x3 acc16  two taps of a column at once (vmpa ub x b), nothing interleaved, where 16-bit accumulators are exact

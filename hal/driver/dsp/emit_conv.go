@@ -21,8 +21,8 @@ const maxNear = 1024
 func (l *lowering) gemm(g *gemm) {
 	writes := []*tensor{g.out}
 	var scratch *tensor
-	if g.filter.zero != 0 && g.lanes == nil {
-		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * (wovenAside + g.sumsBytes())}, 1, 0)
+	if g.filter.zero != 0 && g.spatial == nil {
+		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * (pipelinedAside + g.sumsBytes())}, 1, 0)
 		scratch.dense = true
 		writes = append(writes, scratch)
 	}
@@ -80,8 +80,8 @@ func (l *lowering) planGemm(g *gemm) convPlan {
 }
 
 func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to int) error, error) {
-	if g.lanes != nil {
-		return l.emitLanes(g, s, *g.lanes)
+	if g.spatial != nil {
+		return l.emitSpatial(g, s, *g.spatial)
 	}
 	p := l.planGemm(g)
 	c, full := p.c, p.full
@@ -91,9 +91,9 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	}
 	var taps [][4]tap
 	var err error
-	for _, woven := range [...]bool{true, false} {
+	for _, pipelined := range [...]bool{true, false} {
 		c := c
-		if woven && (g.late != nil || !l.weave(&c, full, g.out.shape.positions())) {
+		if pipelined && (g.late != nil || !l.pipeline(&c, full, g.out.shape.positions())) {
 			continue
 		}
 		if taps, err = e.prepare(c, p.perRun); err == nil {
@@ -103,7 +103,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	if err != nil {
 		return nil, err
 	}
-	if emit, ok, err := e.orLanes(); ok || err != nil {
+	if emit, ok, err := e.orSpatial(); ok || err != nil {
 		return emit, err
 	}
 	if e.kernel, err = l.kernel(e.c.name(), e.c.generate); err != nil {
@@ -124,7 +124,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 // prepare makes the kernel.
 func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	l, g := e.l, e.g
-	if !c.woven {
+	if !c.pipelined {
 		l.shapeBlock(&c, g.out.shape.positions())
 	}
 	c.shareAddresses(g)
@@ -145,24 +145,24 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	return taps, nil
 }
 
-// orLanes begins the convolution with lanes of positions instead, where that takes
-// fewer packets: the kernels' costs take it that loops over strips, blocks and entries
+// orSpatial begins the convolution with the spatial kernel (lane = position) instead if that
+// takes fewer packets. The kernels' costs assume that loops over strips, blocks and entries
 // run ten times.
-func (e *gemmEmitter) orLanes() (func(from, to int) error, bool, error) {
+func (e *gemmEmitter) orSpatial() (func(from, to int) error, bool, error) {
 	g := *e.g
 	if g.filter.k > vecBytes/4 || g.late != nil {
 		return nil, false, nil
 	}
 	g.rq.useShort(g.maxSum())
-	d, ok := e.l.lanesOf(&g)
-	most := e.cost * e.blocks / max(10*g.lanesEntries(&d), 1)
+	d, ok := e.l.spatialKernelOf(&g)
+	most := e.cost * e.blocks / max(10*g.spatialEntries(&d), 1)
 	if !ok || d.least() >= most {
 		return nil, false, nil
 	}
-	if d, ok = e.l.chooseLanes(d); !ok || d.cost >= most {
+	if d, ok = e.l.chooseSpatial(d); !ok || d.cost >= most {
 		return nil, false, nil
 	}
-	emit, err := e.l.emitLanes(&g, e.s, d)
+	emit, err := e.l.emitSpatial(&g, e.s, d)
 	return emit, true, err
 }
 
@@ -188,29 +188,29 @@ func (e *gemmEmitter) rows(from, to int) error {
 	return e.launch()
 }
 
-// maxWoven is how many vrmpy a block of a woven kernel may have, maxWovenChunks
-// where it has several chunks: code must come from DRAM, too.
+// maxPipelinedProducts is how many vrmpy a block of a software-pipelined kernel may have, maxPipelinedChunks
+// if it has several chunks: its unrolled code must come from DRAM, too.
 const (
-	maxWoven       = 300
-	maxWovenChunks = 400
+	maxPipelinedProducts = 300
+	maxPipelinedChunks   = 400
 )
 
-// weave chooses a woven kernel where all products of a block are few and there
-// are blocks enough for the threads.
-func (l *lowering) weave(c *convKernel, full, positions int) bool {
-	vrmpy, most := (4*full+c.tail)*c.words*c.runs, maxWoven
+// pipeline chooses the software-pipelined kernel if a block has few products and there
+// are enough blocks for the threads.
+func (l *lowering) pipeline(c *convKernel, full, positions int) bool {
+	vrmpy, most := (4*full+c.tail)*c.words*c.runs, maxPipelinedProducts
 	c.positions = max(c.cluster, 4)
 	switch several := full > 1 || full == 1 && c.tail > 0; {
 	case c.cluster == 4 && 8*vrmpy <= most:
 		c.positions = 8
 	case several && (c.tail != 1 || 4*vrmpy > most):
-		c.positions, most = 2, maxWovenChunks
+		c.positions, most = 2, maxPipelinedChunks
 	}
 	size := c.record(4)*full + c.record(max(c.tail, 1)) + 2*4*vecBytes
 	if c.positions*vrmpy > most || size > l.vtcm.room() || positions < 2*l.threads*c.positions {
 		return false
 	}
-	c.woven, c.flat, c.chunks = true, true, full
+	c.pipelined, c.flat, c.chunks = true, true, full
 	return true
 }
 
@@ -369,7 +369,7 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 	byBlock := ceilDiv(e.blocks, l.threads) * chunks
 	byChunk := e.blocks * ceilDiv(chunks, l.threads)
 	items := e.blocks
-	byChunks := byChunk < byBlock && !c.woven
+	byChunks := byChunk < byBlock && !c.pipelined
 	if byChunks {
 		items = chunks
 	}
@@ -393,7 +393,7 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		block[convTailOffset] = uint32(e.full * vecBytes)
 		if c.sum {
 			copy(block[convSums:], e.sums[:])
-			block[convSums+sumsScratch] = e.scratch + uint32(t*(wovenAside+e.g.sumsBytes())+wovenAside)
+			block[convSums+sumsScratch] = e.scratch + uint32(t*(pipelinedAside+e.g.sumsBytes())+pipelinedAside)
 		}
 		e.shares = append(e.shares, b)
 		strips, count := e.strips.table(l, b[0], b[1])
@@ -414,7 +414,7 @@ func (c *convKernel) shareAddresses(g *gemm) {
 	c.span = c.cluster
 	switch near := g.StrideW * g.in.pitch; {
 	case !c.flat || g.recounts():
-	case c.woven && g.out.shape.w%c.positions == 0 && near*c.positions <= maxLoadDistance:
+	case c.pipelined && g.out.shape.w%c.positions == 0 && near*c.positions <= maxLoadDistance:
 		c.near, c.step, c.span = near, g.StrideW, c.positions
 	case c.cluster > 1 && near <= maxNear:
 		c.near, c.step = near, g.StrideW

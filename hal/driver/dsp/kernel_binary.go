@@ -92,7 +92,7 @@ func (b *binaryKernel) generate(a *asm) {
 				a.op(sum, acc[2*i+k], wa[k], wb[k])
 			}
 		}
-		a.op(hexagon.V6_vS32b_pi, po, 1, rq.pack(acc, noLanes, true)).Stores(aliasOut)
+		a.op(hexagon.V6_vS32b_pi, po, 1, rq.pack(acc, noChannelVectors, true)).Stores(aliasOut)
 	})
 	a.ret()
 }

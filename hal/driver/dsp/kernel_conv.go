@@ -36,9 +36,9 @@ type convKernel struct {
 	step      int  // and that of their sums
 	rq        requantKind
 	sums      sumsKernel
-	// chunks: the kernel is a woven one, of so many full chunks and the tail.
-	woven  bool
-	chunks int
+	// pipelined selects the software-pipelined kernel, of chunks full chunks and the tail.
+	pipelined bool
+	chunks    int
 	// across and down are the distances of runs in a row of the window and of its
 	// rows, which have so many runs.
 	across, down, perRow int
@@ -49,8 +49,8 @@ func (c *convKernel) name() string {
 	if c.sum {
 		sums = "_" + c.sums.name()
 	}
-	if c.woven {
-		return fmt.Sprintf("woven_p%d_w%dx%d_%s%d+%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.stream, "a"),
+	if c.pipelined {
+		return fmt.Sprintf("pipelined_p%d_w%dx%d_%s%d+%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.stream, "a"),
 			c.chunks, c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums) + c.runTag() + c.spanTag()
 	}
 	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.flat, "u"),
@@ -166,7 +166,7 @@ func (c *convKernel) generate(a *asm) {
 	}
 	a.prefetch(in[convPrefetch:])
 	e.rq = a.requantSetup(c.rq, e.params)
-	if !c.woven {
+	if !c.pipelined {
 		e.rq.factorsInVectors()
 	}
 	a.repeat(in[2], func() {
@@ -180,8 +180,8 @@ func (c *convKernel) generate(a *asm) {
 		}
 		blocks := a.word(strip, stripBlocks, "blocks")
 		a.bump(strip, 4*stripWords)
-		if c.woven {
-			e.woven(blocks, strip, in[2], e.args)
+		if c.pipelined {
+			e.pipelined(blocks, strip, in[2], e.args)
 		} else if c.single {
 			e.oneChunk(blocks)
 		} else {
@@ -209,8 +209,8 @@ func (e *convCode) inputLines() (lines []int, all bool) {
 			lines = append(lines, last)
 		}
 	}
-	// The way to another run is known with sums only, unless the kernel is woven.
-	reached := e.runs == 1 || e.convKernel.woven || e.sum && e.sums.rows == e.runs
+	// The way to another run is known with sums only, unless the kernel is software-pipelined.
+	reached := e.runs == 1 || e.convKernel.pipelined || e.sum && e.sums.rows == e.runs
 	return lines, reached && e.runs*len(lines)*e.inputs() <= mostLines
 }
 
@@ -226,7 +226,7 @@ func (e *convCode) fetches() (list []func()) {
 		add(e.table, (ahead*bytes+off)&^7)
 	}
 	lines, all := e.inputLines()
-	if e.sum && (e.flat || e.convKernel.woven) { // those of a block mostly lie together
+	if e.sum && (e.flat || e.convKernel.pipelined) { // those of a block mostly lie together
 		at := e.a.r("sums")
 		list = append(list, func() {
 			e.a.op(hexagon.L2_loadri_io, at, e.table, 4*(e.entryWords()+e.inputs())).Loads(aliasConst)
@@ -248,7 +248,7 @@ func (e *convCode) fetches() (list []func()) {
 		for r := range e.runs {
 			if r > 0 {
 				list = append(list, func() {
-					if e.convKernel.woven {
+					if e.convKernel.pipelined {
 						e.a.bump(p, e.distance(r)-e.distance(r-1))
 					} else {
 						e.a.op(hexagon.A2_add, p, p, e.a.word(e.args, convSums+sumsRowStep, "row step"))
@@ -401,7 +401,7 @@ func (e *convCode) begin(b *convChunk, rec build.Reg) {
 func (e *convCode) finish(b *convChunk, rec build.Reg, out []build.Reg) {
 	a, rq, n := e.a, e.rq, b.groups
 	a.phase(phaseRequantize)
-	l := rq.keepLanes(n, func(j int) lanes { return rq.lanesAt(rec, n*vecBytes, j, n) })
+	l := rq.keepChannelVectors(n, func(j int) channelVectors { return rq.channelVectorsAt(rec, n*vecBytes, j, n) })
 	interleaved := n == 4
 	for o, to := range out {
 		if interleaved {
@@ -426,7 +426,7 @@ func (e *convCode) finish(b *convChunk, rec build.Reg, out []build.Reg) {
 				}
 			}
 		}
-		a.vstore(to, 0, rq.pack(x, func(i int) lanes { return l(group[i]) }, false), aliasOut)
+		a.vstore(to, 0, rq.pack(x, func(i int) channelVectors { return l(group[i]) }, false), aliasOut)
 	}
 	a.phase(phaseOther)
 }

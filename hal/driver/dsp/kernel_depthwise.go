@@ -19,17 +19,17 @@ import (
 // (filter zero point already out) and adds the products.
 type depthwiseKernel struct {
 	kh, kw   int
-	rowStep  int         // bytes between the window's rows
-	stride   int         // positions between neighbouring windows
-	dilation int         // positions between the window's columns
-	pitch    int         // bytes between positions
-	twice    []int       // of each set: row that its words have twice, -1 none
-	parts    []laneParts // of each column and set
-	steps    int         // vectors made per entry
-	cells    int         // positions per vector
-	skew     int         // bytes of a row's first vector before its first window
-	form     slidingForm // zero: not the sliding-window kernel
-	dw3x3    dw3x3Taps   // if on, this is the 3x3 kernel, whatever form says
+	rowStep  int           // bytes between the window's rows
+	stride   int           // positions between neighbouring windows
+	dilation int           // positions between the window's columns
+	pitch    int           // bytes between positions
+	twice    []int         // of each set: row that its words have twice, -1 none
+	parts    []weightParts // of each column and set
+	steps    int           // vectors made per entry
+	cells    int           // positions per vector
+	skew     int           // bytes of a row's first vector before its first window
+	form     slidingForm   // zero: not the sliding-window kernel
+	dw3x3    dw3x3Taps     // if on, this is the 3x3 kernel, whatever form says
 	rq       requantKind
 	// ahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.
@@ -57,12 +57,12 @@ func (d *depthwiseKernel) name() string {
 		d.steps, d.cells, d.skew, d.form.steps, d.form.kept, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
 }
 
-// laneParts is how many signed bytes the weights need, for each of the four vectors of
+// weightParts is how many signed bytes the weights need, for each of the four vectors of
 // words.
-type laneParts [4]int
+type weightParts [4]int
 
 // has reports which vectors of pair k have a part.
-func (p laneParts) has(k, part int) (first, second bool) { return p[2*k] > part, p[2*k+1] > part }
+func (p weightParts) has(k, part int) (first, second bool) { return p[2*k] > part, p[2*k+1] > part }
 
 // weight is the number of a weight vector.
 func (d *depthwiseKernel) weight(i, part, j int) int {
@@ -350,17 +350,17 @@ func (e *depthwiseCode) store(ready []build.Reg, dst build.Reg, off int) {
 	if e.rq.half {
 		v = e.rq.scaleHalves(ready, true)
 	} else {
-		v = e.rq.pack([4]build.Reg(ready), e.lanes, true)
+		v = e.rq.pack([4]build.Reg(ready), e.channelVectors, true)
 	}
 	a.vstore(dst, off, v, aliasOut)
 	a.phase(phaseOther)
 }
 
-func (e *depthwiseCode) lanes(j int) lanes {
+func (e *depthwiseCode) channelVectors(j int) channelVectors {
 	if !e.depthwiseKernel.rq.perChannel {
-		return lanes{}
+		return channelVectors{}
 	}
-	l := lanes{mult: e.a.v("mult")}
+	l := channelVectors{mult: e.a.v("mult")}
 	e.w.load(l.mult, 4+j)
 	if e.depthwiseKernel.rq.whole || !e.depthwiseKernel.dw3x3.on() {
 		l.shift = e.a.v("shift")

@@ -353,7 +353,7 @@ func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, mult
 		case n.rq.half:
 			a.op(hexagon.V6_vsatwh, lo(ready[k]), hi(sum), lo(sum))
 		case n.rq.perChannel:
-			x, y := n.lanes(2*k), n.lanes(2*k+1)
+			x, y := n.channelVectors(2*k), n.channelVectors(2*k+1)
 			n.rq.narrowTo(lo(ready[k]), n.rq.scale(lo(sum), x), n.rq.scale(hi(sum), y), x, y)
 		}
 	}

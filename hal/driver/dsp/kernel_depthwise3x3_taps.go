@@ -7,12 +7,12 @@ import (
 
 // dw3x3Taps says how a 3x3 kernel divides the nine taps between its instructions.
 type dw3x3Taps struct {
-	row, col int          // of the single tap
-	parts    [2]laneParts // of the words: how many signed bytes weights need
-	wide     bool         // some bias does not fit in a half
-	same     bool         // all entries have one record
-	kept     int          // vectors of constants in registers, of those in order; 0 for kernels of another kind
-	acc16    *acc16Split  // nil: 32-bit accumulators
+	row, col int            // of the single tap
+	parts    [2]weightParts // of the words: how many signed bytes weights need
+	wide     bool           // some bias does not fit in a half
+	same     bool           // all entries have one record
+	kept     int            // vectors of constants in registers, of those in order; 0 for kernels of another kind
+	acc16    *acc16Split    // nil: 32-bit accumulators
 }
 
 func (f *dw3x3Taps) on() bool { return f.kept > 0 }

@@ -98,7 +98,7 @@ func (k *rescaleKernel) generate(a *asm) {
 				acc[i] = a.v("acc")
 				a.op(hexagon.V6_vL32b_pi, acc[i], src, 1).Loads(aliasIn)
 			}
-			out := rq.pack(acc, func(j int) lanes { return rq.lanesAt(head, 0, j, 4) }, false)
+			out := rq.pack(acc, func(j int) channelVectors { return rq.channelVectorsAt(head, 0, j, 4) }, false)
 			if n := k.rq.vectors(); n > 0 {
 				a.bump(head, n*4*vecBytes)
 			}

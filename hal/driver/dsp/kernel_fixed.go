@@ -171,7 +171,7 @@ func (k requantKind) generateHalves(a *asm) {
 			x, y := a.v("x"), a.v("y")
 			a.op(hexagon.V6_vL32b_pi, x, src, 1).Loads(aliasIn)
 			a.op(hexagon.V6_vL32b_pi, y, src, 1).Loads(aliasIn)
-			out := rq.narrow(rq.scale(x, lanes{}), rq.scale(y, lanes{}), lanes{}, lanes{})
+			out := rq.narrow(rq.scale(x, channelVectors{}), rq.scale(y, channelVectors{}), channelVectors{}, channelVectors{})
 			a.op(hexagon.V6_vdealh, out, out)
 			a.op(hexagon.V6_vS32b_pi, dst, 1, out).Stores(aliasOut)
 		})

@@ -55,7 +55,7 @@ type gemm struct {
 	quant   opspec.GEMMQuant
 	rq      requant
 	inZero  int32
-	lanes   *lanesKernel // the only kernel that writes out's pitch
+	spatial *spatialKernel // the only kernel that writes out's pitch
 }
 
 // maxSum bounds the accumulators.

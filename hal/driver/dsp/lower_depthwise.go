@@ -228,8 +228,8 @@ func (l *lowering) chooseSliding(d *depthwiseKernel) int {
 // vector of words. Of each set, words have one row twice, or none, whichever takes
 // fewer instructions: two to interleave it in each of a step's units of words, two
 // to multiply with one more part.
-func (f *filter) signedParts(channels []int, sets, units int) (twice []int, parts []laneParts) {
-	need := make([]laneParts, f.kh*f.kw)
+func (f *filter) signedParts(channels []int, sets, units int) (twice []int, parts []weightParts) {
+	need := make([]weightParts, f.kh*f.kw)
 	for y := range f.kh {
 		for x := range f.kw {
 			for _, ch := range channels {
@@ -238,7 +238,7 @@ func (f *filter) signedParts(channels []int, sets, units int) (twice []int, part
 			}
 		}
 	}
-	parts = make([]laneParts, sets*f.kw)
+	parts = make([]weightParts, sets*f.kw)
 	for set := range sets {
 		from, to := set*rowSet, min((set+1)*rowSet, f.kh)
 		best, least := -1, 0
@@ -266,8 +266,8 @@ func (f *filter) signedParts(channels []int, sets, units int) (twice []int, part
 
 // partsWith is the parts of a column of rows from to to-1, one of which is there
 // twice.
-func (f *filter) partsWith(need []laneParts, twice, from, to, x int) laneParts {
-	all := laneParts{1, 1, 1, 1}
+func (f *filter) partsWith(need []weightParts, twice, from, to, x int) weightParts {
+	all := weightParts{1, 1, 1, 1}
 	for y := from; y < to; y++ {
 		for j, n := range need[y*f.kw+x] {
 			if y == twice {

@@ -19,10 +19,10 @@ func (d *depthwiseKernel) fits3x3() bool {
 // that leaves the words the fewest weights of more than one.
 func (g *gemm) dw3x3Taps(channels []int) dw3x3Taps {
 	f := &g.filter
-	var need [3][3]laneParts
+	var need [3][3]weightParts
 	for y := range need {
 		for x := range need[y] {
-			need[y][x] = laneParts{1, 1, 1, 1}
+			need[y][x] = weightParts{1, 1, 1, 1}
 			for _, ch := range channels {
 				n := &need[y][x][slices.Index(lanePhase[:], ch%4)]
 				*n = max(*n, len(splitWeight(f.centred(ch, y, x))))

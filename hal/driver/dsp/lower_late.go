@@ -19,8 +19,8 @@ type laneSet struct {
 	groups  int // of each chunk
 }
 
-// lanes lists the lanes of k channels, as packChunks orders them.
-func (c *convKernel) lanes(full, k int) (list []laneSet) {
+// channelLanes lists the lanes of k channels, as packChunks orders them.
+func (c *convKernel) channelLanes(full, k int) (list []laneSet) {
 	whole := min(full, k/128)
 	word := 4
 	if whole > 0 { // j = 2a + b holds the channels 4i + a + 2b, see lanePhase
@@ -82,7 +82,7 @@ func (l *lowering) packLate(g *gemm, w *weights, n int) (*packedWeights, error) 
 		row, tap = c.words, g.in.pitch/4
 	}
 	factors := l.factors(g, c.rq)
-	for _, s := range c.lanes(p.full, w.k) {
+	for _, s := range c.channelLanes(p.full, w.k) {
 		step := s.groups * vecBytes
 		at := s.at + c.header(s.groups)*vecBytes
 		from := w.at(s.channel, 0, 0, 0)

@@ -159,9 +159,9 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 		n, out := g, *g.out
 		out.pitch, n.out = p.narrow, &out
 		n.rq.useShort(n.maxSum())
-		if d, ok := l.lanesOf(&n); ok {
-			if d, ok = l.chooseLanes(d); ok {
-				g.out.pitch, g.rq, g.lanes = p.narrow, n.rq, &d
+		if d, ok := l.spatialKernelOf(&n); ok {
+			if d, ok = l.chooseSpatial(d); ok {
+				g.out.pitch, g.rq, g.spatial = p.narrow, n.rq, &d
 			}
 		}
 	}

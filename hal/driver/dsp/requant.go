@@ -181,8 +181,8 @@ func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
 	return r
 }
 
-// lanes are the per-channel vectors of one accumulator.
-type lanes struct {
+// channelVectors are the per-channel vectors of one accumulator.
+type channelVectors struct {
 	mult, shift, left build.Reg
 	// shiftAt and shiftOff are where the shift is loaded from for its packet, where it is
 	// in no register.
@@ -190,10 +190,10 @@ type lanes struct {
 	shiftOff int
 }
 
-// lanesAt loads the per-channel vectors of accumulator j of n from a header in
+// channelVectorsAt loads the per-channel vectors of accumulator j of n from a header in
 // which they lie kind by kind, off bytes behind base.
-func (r *requantRegs) lanesAt(base build.Reg, off, j, n int) lanes {
-	var l lanes
+func (r *requantRegs) channelVectorsAt(base build.Reg, off, j, n int) channelVectors {
+	var l channelVectors
 	if !r.perChannel {
 		return l
 	}
@@ -208,7 +208,7 @@ func (r *requantRegs) lanesAt(base build.Reg, off, j, n int) lanes {
 }
 
 // scale is SRDHM(x << left, m).
-func (r *requantRegs) scale(x build.Reg, l lanes) build.Reg {
+func (r *requantRegs) scale(x build.Reg, l channelVectors) build.Reg {
 	a := r.a
 	m := r.mult
 	if r.perChannel {
@@ -236,13 +236,13 @@ func (a *asm) mulHigh(x, m build.Reg) build.Reg {
 
 // narrow rounds two scaled vectors and interleaves them as halves: x in the
 // even lanes, y in the odd ones.
-func (r *requantRegs) narrow(x, y build.Reg, lx, ly lanes) build.Reg {
+func (r *requantRegs) narrow(x, y build.Reg, lx, ly channelVectors) build.Reg {
 	h := r.a.v("half")
 	r.narrowTo(h, x, y, lx, ly)
 	return h
 }
 
-func (r *requantRegs) narrowTo(h, x, y build.Reg, lx, ly lanes) {
+func (r *requantRegs) narrowTo(h, x, y build.Reg, lx, ly channelVectors) {
 	a := r.a
 	if !r.perChannel && r.whole {
 		a.op(hexagon.V6_vsatwh, h, y, x)
@@ -258,7 +258,7 @@ func (r *requantRegs) narrowTo(h, x, y build.Reg, lx, ly lanes) {
 				a.op(hexagon.V6_vasrw, v, v, r.first)
 			}
 		default:
-			l := [2]lanes{lx, ly}[i]
+			l := [2]channelVectors{lx, ly}[i]
 			if r.whole {
 				r.roundLanes(v, l)
 			} else if !r.positive {
@@ -277,7 +277,7 @@ func (r *requantRegs) narrowTo(h, x, y build.Reg, lx, ly lanes) {
 // roundLanes adds the sign of v only in lanes that shift right. Lanes that do
 // not are doubled by the shift of -1 that follows and halved again by the
 // narrowing one, so they are bounded first; 2^29 is far beyond every byte.
-func (r *requantRegs) roundLanes(v build.Reg, l lanes) {
+func (r *requantRegs) roundLanes(v build.Reg, l channelVectors) {
 	a := r.a
 	keep, sign := a.v("keep"), a.v("sign")
 	a.op(hexagon.V6_vasrw, keep, l.shift, r.c31)
@@ -340,9 +340,9 @@ func (r *requantRegs) bounded(out build.Reg) build.Reg {
 
 // pack requantizes four accumulators into one vector of bytes. Interleaved:
 // byte 4i+k of the result comes from lane i of the accumulator j whose
-// lanePhase[j] is k; otherwise the accumulators follow each other. lanesOf(j)
+// lanePhase[j] is k; otherwise the accumulators follow each other. vectorsOf(j)
 // is asked shortly before accumulator j is used.
-func (r *requantRegs) pack(acc [4]build.Reg, lanesOf func(j int) lanes, interleaved bool) build.Reg {
+func (r *requantRegs) pack(acc [4]build.Reg, vectorsOf func(j int) channelVectors, interleaved bool) build.Reg {
 	if r.half {
 		x := []build.Reg{r.a.v("half"), r.a.v("half")}
 		r.halves(acc, x)
@@ -350,27 +350,27 @@ func (r *requantRegs) pack(acc [4]build.Reg, lanesOf func(j int) lanes, interlea
 	}
 	var h [2]build.Reg
 	for i := range h {
-		l0, l1 := lanesOf(2*i), lanesOf(2*i+1)
+		l0, l1 := vectorsOf(2*i), vectorsOf(2*i+1)
 		x, y := r.scale(acc[2*i], l0), r.scale(acc[2*i+1], l1)
 		h[i] = r.narrow(x, y, l0, l1)
 	}
 	return r.finish(h[0], h[1], interleaved)
 }
 
-// noLanes is for kernels without per-channel multipliers.
-func noLanes(int) lanes { return lanes{} }
+// noChannelVectors is for kernels without per-channel multipliers.
+func noChannelVectors(int) channelVectors { return channelVectors{} }
 
-// keepLanes loads the vectors of n accumulators once, when the registers are
+// keepChannelVectors loads the vectors of n accumulators once, when the registers are
 // there: the plain per-channel form. The others load them again at each use.
-func (r *requantRegs) keepLanes(n int, load func(j int) lanes) func(j int) lanes {
+func (r *requantRegs) keepChannelVectors(n int, load func(j int) channelVectors) func(j int) channelVectors {
 	if r.left || r.whole {
 		return load
 	}
-	all := make([]lanes, n)
+	all := make([]channelVectors, n)
 	for j := range all {
 		all[j] = load(j)
 	}
-	return func(j int) lanes { return all[j] }
+	return func(j int) channelVectors { return all[j] }
 }
 
 // lanePhase[j] is the byte within each group of four that accumulator j holds

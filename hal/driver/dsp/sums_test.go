@@ -111,7 +111,7 @@ func TestStrips(t *testing.T) {
 		}
 		g := &gemm{Window: w, in: in, out: &tensor{shape: shape{s.n, oh, ow, s.k}, pitch: shape{s.n, oh, ow, s.k}.pitch()},
 			filter: filter{k: s.k, kh: s.kh, kw: s.kw, c: s.c, zero: 1}}
-		c := &convKernel{sum: true, flat: true, woven: r.IntN(2) == 0, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
+		c := &convKernel{sum: true, flat: true, pipelined: r.IntN(2) == 0, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
 		c.shareAddresses(g)
 		entries := g.blockTable(c, 0, s.n*oh)
 		p := newStrips(g, c, entries)

@@ -5,12 +5,13 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// maxWovenAddresses is how many addresses of a kind registers hold for a block.
-const maxWovenAddresses = 1
+// maxPipelinedAddresses bounds the input addresses and the output addresses of a block that
+// stay in registers.
+const maxPipelinedAddresses = 1
 
 // pointers loads the addresses of the block whose entry lies that far behind, and
 // keeps the output addresses of the block before.
-func (w *wovenCode) pointers(from int) {
+func (w *pipelinedCode) pointers(from int) {
 	a := w.a
 	load := func(r build.Reg, word int) {
 		a.op(hexagon.L2_loadri_io, r, w.table, from+4*word).Loads(aliasConst)
@@ -33,7 +34,7 @@ func (w *wovenCode) pointers(from int) {
 }
 
 // sumAddress is where the sums of an input address are.
-func (w *wovenCode) sumAddress(i, from int) build.Reg {
+func (w *pipelinedCode) sumAddress(i, from int) build.Reg {
 	if from == 0 && w.sums != nil {
 		return w.sums[i]
 	}
@@ -44,10 +45,10 @@ func (w *wovenCode) sumAddress(i, from int) build.Reg {
 }
 
 // address is where position p of this block or the one before goes.
-func (w *wovenCode) address(p int, late bool) (build.Reg, int) {
+func (w *pipelinedCode) address(p int, previous bool) (build.Reg, int) {
 	i, off := p/w.span, p%w.span*w.pitch
 	switch {
-	case late:
+	case previous:
 		return w.before[i], off
 	case w.to != nil:
 		return w.to[i], off
@@ -56,7 +57,7 @@ func (w *wovenCode) address(p int, late bool) (build.Reg, int) {
 }
 
 // corrections loads the sums of the positions of a part into vectors.
-func (w *wovenCode) corrections(p *wovenPart, from int) []build.Reg {
+func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []build.Reg {
 	a := w.a
 	list := make([]build.Reg, p.count)
 	if !w.convKernel.sum {
@@ -79,7 +80,7 @@ func (w *wovenCode) corrections(p *wovenPart, from int) []build.Reg {
 
 // start begins the accumulators of a part of the block whose entry lies that far
 // behind: biases less sums.
-func (w *wovenCode) start(p *wovenPart, from int) {
+func (w *pipelinedCode) start(p *pipelinedPart, from int) {
 	a := w.a
 	corr := w.corrections(p, from)
 	rec := w.rec
@@ -99,14 +100,14 @@ func (w *wovenCode) start(p *wovenPart, from int) {
 }
 
 // keep loads the weights that stay in registers.
-func (w *wovenCode) keep() {
+func (w *pipelinedCode) keep() {
 	p := w.parts[0]
 	if several := w.chunks > 1 || w.chunks > 0 && w.tail > 0; several || p.groups == 4 {
 		return
 	}
 	n := w.words * w.runs * p.groups
 	w.kept = make([]build.Reg, n)
-	room := min(w.wovenRoom(p), n)
+	room := min(w.weightRegisters(p), n)
 	at := w.a.add(w.rec, w.header(p.groups)*vecBytes)
 	for i := range n {
 		if (i+1)*room/n > i*room/n {
@@ -116,8 +117,8 @@ func (w *wovenCode) keep() {
 	}
 }
 
-// wovenRoom is how many vector registers the parts' own work leaves.
-func (w *wovenCode) wovenRoom(p *wovenPart) int {
+// weightRegisters returns how many vector registers the work of the parts leaves for weights.
+func (w *pipelinedCode) weightRegisters(p *pipelinedPart) int {
 	n := 32 - 9
 	for _, x := range [...]struct {
 		on   bool
@@ -132,7 +133,7 @@ func (w *wovenCode) wovenRoom(p *wovenPart) int {
 }
 
 // halve makes halves of the accumulators of a part.
-func (w *wovenCode) halve(p *wovenPart) {
+func (w *pipelinedCode) halve(p *pipelinedPart) {
 	if !w.rq.half {
 		return
 	}
@@ -144,7 +145,7 @@ func (w *wovenCode) halve(p *wovenPart) {
 }
 
 // products adds the products of a part.
-func (w *wovenCode) products(p *wovenPart) {
+func (w *pipelinedCode) products(p *pipelinedPart) {
 	a := w.a
 	a.phase(phaseProducts)
 	defer a.phase(phaseOther)
@@ -194,7 +195,7 @@ func (w *wovenCode) products(p *wovenPart) {
 // weights returns a function that loads weight vector n of a part, n rising. One
 // address serves sixteen: none is worked out long before its use, and loads do not
 // wait for each other's addresses.
-func (w *wovenCode) weights(p *wovenPart) func(n int) build.Reg {
+func (w *pipelinedCode) weights(p *pipelinedPart) func(n int) build.Reg {
 	at := -16
 	ptr := w.a.add(w.rec, p.rec+(w.header(p.groups)+at)*vecBytes)
 	return func(n int) build.Reg {
@@ -210,7 +211,7 @@ func (w *wovenCode) weights(p *wovenPart) func(n int) build.Reg {
 const maxLoadDistance = 4096
 
 // moved are the input addresses of a part moved by some bytes.
-func (w *wovenCode) moved(p *wovenPart, by int) []build.Reg {
+func (w *pipelinedCode) moved(p *pipelinedPart, by int) []build.Reg {
 	list := make([]build.Reg, len(w.ptr))
 	for i := range p.count {
 		if n, _ := w.input(p.first + i); !list[n].Valid() {
@@ -221,15 +222,15 @@ func (w *wovenCode) moved(p *wovenPart, by int) []build.Reg {
 }
 
 // requantize makes halves of units, and stores the results that these complete.
-func (w *wovenCode) requantize(units []*wovenUnit) {
+func (w *pipelinedCode) requantize(units []*pipelinedUnit) {
 	a, rq := w.a, w.rq
 	a.phase(phaseRequantize)
 	defer a.phase(phaseOther)
 	type group struct {
-		part *wovenPart
+		part *pipelinedPart
 		j    int
 	}
-	var l [2]lanes
+	var l [2]channelVectors
 	var at [2]group // the groups whose lanes are at hand
 	for _, u := range units {
 		var h build.Reg
@@ -238,7 +239,7 @@ func (w *wovenCode) requantize(units []*wovenUnit) {
 		} else {
 			for i, j := range u.group {
 				if g := (group{u.part, j}); rq.perChannel && at[i] != g {
-					l[i], at[i] = w.lanes(u.part, j), g
+					l[i], at[i] = w.channelVectors(u.part, j), g
 				}
 			}
 			h = rq.narrow(rq.scale(u.acc[0], l[0]), rq.scale(u.acc[1], l[1]), l[0], l[1])
@@ -254,9 +255,9 @@ func (w *wovenCode) requantize(units []*wovenUnit) {
 }
 
 // store stores the results that a unit completes.
-func (w *wovenCode) store(u *wovenUnit) {
+func (w *pipelinedCode) store(u *pipelinedUnit) {
 	a := w.a
-	done := map[*wovenUnit]build.Reg{}
+	done := map[*pipelinedUnit]build.Reg{}
 	for _, v := range u.results {
 		y := u.scaled
 		if v.swapped {
@@ -273,12 +274,12 @@ func (w *wovenCode) store(u *wovenUnit) {
 			a.op(hexagon.V6_vror, t, out, w.by[v.rotate])
 			out = t
 		}
-		to, off := w.address(v.first, u.late)
+		to, off := w.address(v.first, u.nextRound)
 		a.vstore(to, v.part.out+off, out, aliasOut)
 	}
 }
 
-// lanes loads the per-channel vectors of group j.
-func (w *wovenCode) lanes(p *wovenPart, j int) lanes {
-	return w.rq.lanesAt(w.a.add(w.rec, p.rec+p.groups*vecBytes), 0, j, p.groups)
+// channelVectors loads the per-channel vectors of group j.
+func (w *pipelinedCode) channelVectors(p *pipelinedPart, j int) channelVectors {
+	return w.rq.channelVectorsAt(w.a.add(w.rec, p.rec+p.groups*vecBytes), 0, j, p.groups)
 }

@@ -3,15 +3,15 @@ package dsp
 import "github.com/nnsoc/nnsoc/hal/nn"
 
 const (
-	// maxLaneWords bounds the weight words of a kernel whose lanes are positions: all
+	// maxSpatialWords bounds the weight words of a spatial kernel: all
 	// are code.
-	maxLaneWords = 640
-	// maxLaneBytes bounds the neighbouring positions that are dealt to planes together.
-	maxLaneBytes = 64
+	maxSpatialWords = 640
+	// maxSpatialBytes bounds the neighbouring positions that are dealt to planes together.
+	maxSpatialBytes = 64
 	// narrowOutputs are as many as leave half of the lanes of channels idle.
 	narrowOutputs = 16
-	// lanesResident is how many planes may wait in registers.
-	lanesResident = 16
+	// residentPlanes is how many planes may wait in registers.
+	residentPlanes = 16
 )
 
 // narrowPitch is the pitch of a value of c channels all of whose readers take a small
@@ -57,20 +57,20 @@ func (l *lowering) takenNarrow(i uint32) bool {
 	return taken
 }
 
-// lanesOf is the kernel of a convolution with lanes of positions, but for what depends on
+// spatialKernelOf returns the spatial kernel of a convolution, except for the fields that depend on
 // where tensors lie and how things wait; ok reports that it may have one.
-func (l *lowering) lanesOf(g *gemm) (d lanesKernel, ok bool) {
+func (l *lowering) spatialKernelOf(g *gemm) (d spatialKernel, ok bool) {
 	f, per := &g.filter, g.StrideW*g.in.pitch
-	d = lanesKernel{kh: f.kh, kw: f.kw, stride: g.StrideW, dilation: g.DilationW, pitch: g.in.pitch, out: g.out.pitch,
+	d = spatialKernel{kh: f.kh, kw: f.kw, stride: g.StrideW, dilation: g.DilationW, pitch: g.in.pitch, out: g.out.pitch,
 		words: ceilDiv(f.c, 4), k: f.k, rq: g.rq.kind()}
-	if g.late != nil || d.out > vecBytes/4 || per > maxLaneBytes || g.StrideW&(g.StrideW-1) != 0 || d.planes()*f.k > maxLaneWords || g.recounts() {
+	if g.late != nil || d.out > vecBytes/4 || per > maxSpatialBytes || g.StrideW&(g.StrideW-1) != 0 || d.planes()*f.k > maxSpatialWords || g.recounts() {
 		return d, false
 	}
 	d.second = make([]uint64, ceilDiv(f.k*d.planes(), 64))
 	seconds := 0
 	for ch := range f.k {
 		for n := range d.planes() {
-			if len(g.laneWord(&d, ch, n, 1)) > 0 {
+			if len(g.spatialWord(&d, ch, n, 1)) > 0 {
 				d.second[(ch*d.planes()+n)/64] |= 1 << ((ch*d.planes() + n) % 64)
 				seconds++
 			}
@@ -82,11 +82,11 @@ func (l *lowering) lanesOf(g *gemm) (d lanesKernel, ok bool) {
 	return d, true
 }
 
-// chooseLanes decides how planes and results wait; ok reports that there are registers.
-func (l *lowering) chooseLanes(d lanesKernel) (_ lanesKernel, ok bool) {
+// chooseSpatial decides how planes and results wait; ok reports that there are registers.
+func (l *lowering) chooseSpatial(d spatialKernel) (_ spatialKernel, ok bool) {
 	best := 0
 	for _, streamed := range [...]bool{false, true} {
-		if !streamed && d.planes() > lanesResident || streamed && d.k > narrowOutputs {
+		if !streamed && d.planes() > residentPlanes || streamed && d.k > narrowOutputs {
 			continue
 		}
 		for _, carried := range [...]bool{true, false} {
@@ -107,9 +107,9 @@ func (l *lowering) chooseLanes(d lanesKernel) (_ lanesKernel, ok bool) {
 	return d, best > 0
 }
 
-// laneWord is the signed weights of a plane for a channel, nothing for a second part
+// spatialWord is the signed weights of a plane for a channel, nothing for a second part
 // that is not there.
-func (g *gemm) laneWord(d *lanesKernel, ch, plane, part int) []byte {
+func (g *gemm) spatialWord(d *spatialKernel, ch, plane, part int) []byte {
 	w, has := make([]byte, 4), false
 	tap, first := plane/d.words, plane%d.words*4
 	for i := range w {
@@ -135,20 +135,20 @@ func (g *gemm) laneWord(d *lanesKernel, ch, plane, part int) []byte {
 	return w
 }
 
-// lanesEmitter launches the jobs of such a convolution.
-type lanesEmitter struct {
+// spatialEmitter launches the jobs of such a convolution.
+type spatialEmitter struct {
 	l                *lowering
 	g                *gemm
 	s                *step
-	d                lanesKernel
+	d                spatialKernel
 	kernel           *kernel
 	records, weights uint32
 	bytes            int
 }
 
-// emitLanes begins the convolution.
-func (l *lowering) emitLanes(g *gemm, s *step, d lanesKernel) (func(from, to int) error, error) {
-	e := &lanesEmitter{l: l, g: g, s: s, d: d}
+// emitSpatial begins the convolution.
+func (l *lowering) emitSpatial(g *gemm, s *step, d spatialKernel) (func(from, to int) error, error) {
+	e := &spatialEmitter{l: l, g: g, s: s, d: d}
 	at := func(y, x int) uint32 { return g.in.at(0, y, x*g.StrideW-g.Left) }
 	d.aligned = at(0, 0)%vecBytes == 0 && at(0, d.granule())%vecBytes == 0
 	if d.aligned && l.tryKernel(d.name(), d.generate) > 0 {
@@ -162,7 +162,7 @@ func (l *lowering) emitLanes(g *gemm, s *step, d lanesKernel) (func(from, to int
 	for q := range d.quads() {
 		var lane []int
 		for j := range 4 {
-			for range laneCount {
+			for range spatialPositions {
 				lane = append(lane, d.channel(q, j))
 			}
 		}
@@ -171,7 +171,7 @@ func (l *lowering) emitLanes(g *gemm, s *step, d lanesKernel) (func(from, to int
 	var weights []byte
 	planes, quads := d.passes()
 	for i := range planes {
-		d.order(planes[i], quads[i], func(ch, n, part int) { weights = append(weights, g.laneWord(&d, ch, n, part)...) })
+		d.order(planes[i], quads[i], func(ch, n, part int) { weights = append(weights, g.spatialWord(&d, ch, n, part)...) })
 	}
 	e.bytes = len(records)
 	e.records = l.constant(records)
@@ -180,7 +180,7 @@ func (l *lowering) emitLanes(g *gemm, s *step, d lanesKernel) (func(from, to int
 }
 
 // rows emits some rows of the result.
-func (e *lanesEmitter) rows(from, to int) error {
+func (e *spatialEmitter) rows(from, to int) error {
 	g, l, d := e.g, e.l, &e.d
 	rec := e.records
 	if e.bytes <= l.vtcm.room() {
@@ -189,7 +189,7 @@ func (e *lanesEmitter) rows(from, to int) error {
 			return err
 		}
 	}
-	table := g.lanesTable(d, from, to)
+	table := g.spatialTable(d, from, to)
 	words := d.entryWords()
 	entries := len(table) / words
 	params := g.rq.params()
@@ -208,24 +208,24 @@ func (e *lanesEmitter) rows(from, to int) error {
 	}
 	l.launch(e.s, e.kernel, args)
 	if !stream {
-		l.canPrefetch(lanesPrefetch)
+		l.canPrefetch(spatialPrefetch)
 	}
 	l.takes(ceilDiv(entries, l.threads) * d.cost / 10)
 	return nil
 }
 
 // least is what a kernel costs at least: the multipliers' packets.
-func (d *lanesKernel) least() int { return 10 * (d.planes()*d.k/2 + 4*d.quads()) }
+func (d *spatialKernel) least() int { return 10 * (d.planes()*d.k/2 + 4*d.quads()) }
 
-// lanesEntries is the number of blocks.
-func (g *gemm) lanesEntries(d *lanesKernel) int {
+// spatialEntries is the number of blocks.
+func (g *gemm) spatialEntries(d *spatialKernel) int {
 	o := g.out.shape
 	return ceilDiv(o.n*o.h*ceilDiv(o.w, d.granule()), d.granules())
 }
 
-// lanesTable lists the blocks of some rows. Granules that are missing in the last block
+// spatialTable lists the blocks of some rows. Granules that are missing in the last block
 // repeat the one before.
-func (g *gemm) lanesTable(d *lanesKernel, from, to int) []uint32 {
+func (g *gemm) spatialTable(d *spatialKernel, from, to int) []uint32 {
 	o := g.out.shape
 	var table, ins, outs []uint32
 	granule := d.granule()

@@ -5,12 +5,12 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// lanesPrefetch is the index of the prefetch arguments.
-const lanesPrefetch = 5
+// spatialPrefetch is the index of the prefetch arguments.
+const spatialPrefetch = 5
 
-// lanesCode is such a kernel being written.
-type lanesCode struct {
-	*lanesKernel
+// spatialCode is the state of the generator of a spatial kernel.
+type spatialCode struct {
+	*spatialKernel
 	a         *asm
 	rq        *requantRegs
 	table     build.Reg
@@ -31,10 +31,10 @@ type lanesCode struct {
 
 // generate writes the kernel. Arguments: table, entries, parameter block, biases and
 // multipliers, weights, prefetch.
-func (d *lanesKernel) generate(a *asm) {
+func (d *spatialKernel) generate(a *asm) {
 	in := a.args("table", "entries", "params", "records", "weights", "address", "box", "stride")
-	e := &lanesCode{lanesKernel: d, a: a, table: in[0], weights: in[4]}
-	a.prefetch(in[lanesPrefetch:])
+	e := &spatialCode{spatialKernel: d, a: a, table: in[0], weights: in[4]}
+	a.prefetch(in[spatialPrefetch:])
 	params := in[2]
 	e.rq = a.requantSetup(d.rq, params)
 	if e.rq.half && !e.rq.short {
@@ -91,7 +91,7 @@ func (d *lanesKernel) generate(a *asm) {
 }
 
 // place loads where the results of a block go.
-func (e *lanesCode) place() {
+func (e *spatialCode) place() {
 	for i, to := range e.to {
 		e.a.op(hexagon.L2_loadri_io, to, e.table, 4*(e.granules()+i)).Loads(aliasConst)
 	}
@@ -99,7 +99,7 @@ func (e *lanesCode) place() {
 
 // carry gives what is carried its registers. The first block of all finds zeros, whose
 // results it stores where its own will be.
-func (e *lanesCode) carry() {
+func (e *spatialCode) carry() {
 	e.place()
 	zero := e.a.zero()
 	vector := func(name string) build.Reg {
@@ -108,7 +108,7 @@ func (e *lanesCode) carry() {
 		return v
 	}
 	for q := range e.result {
-		if !e.late(q) {
+		if !e.nextBlock(q) {
 			e.result[q] = vector("result")
 			continue
 		}
@@ -126,13 +126,13 @@ func (e *lanesCode) carry() {
 	}
 }
 
-// late reports whether a quad is requantized beside the next block's products.
-func (e *lanesCode) late(q int) bool { return e.carried && (e.streamed || q == e.quads()-1) }
+// nextBlock reports whether a quad is requantized beside the next block's products.
+func (e *spatialCode) nextBlock(q int) bool { return e.carried && (e.streamed || q == e.quads()-1) }
 
 // complete requantizes and stores what is carried.
-func (e *lanesCode) complete() {
+func (e *spatialCode) complete() {
 	for q := range e.result {
-		if e.late(q) {
+		if e.nextBlock(q) {
 			e.finish(q)
 		}
 	}
@@ -140,7 +140,7 @@ func (e *lanesCode) complete() {
 }
 
 // home gives the planes of a fetch their registers.
-func (e *lanesCode) home(f laneFetch) {
+func (e *spatialCode) home(f spatialFetch) {
 	n := e.stride * e.pitch / 4
 	if n == 1 {
 		e.plane[f.planes[0]] = e.a.v("plane")
@@ -165,7 +165,7 @@ func (e *lanesCode) home(f laneFetch) {
 }
 
 // weight is the next weight word.
-func (e *lanesCode) weight() build.Reg {
+func (e *spatialCode) weight() build.Reg {
 	n := e.used
 	e.used++
 	if n%2 == 0 {
@@ -176,10 +176,10 @@ func (e *lanesCode) weight() build.Reg {
 }
 
 // begin makes the accumulators of a quad its biases.
-func (e *lanesCode) begin(q int) {
+func (e *spatialCode) begin(q int) {
 	for j := range 4 {
 		if ch := e.channel(q, j); ch >= 0 {
-			if e.late(q) && !e.rq.half {
+			if e.nextBlock(q) && !e.rq.half {
 				e.acc[q][j] = e.ready[q][j]
 			} else {
 				e.acc[q][j] = e.a.v("acc")
@@ -190,7 +190,7 @@ func (e *lanesCode) begin(q int) {
 }
 
 // multiply adds the products of planes and quads.
-func (e *lanesCode) multiply(planes, quads []int) {
+func (e *spatialCode) multiply(planes, quads []int) {
 	a := e.a
 	a.phase(phaseProducts)
 	op := hexagon.V6_vrmpybus_acc
@@ -210,13 +210,13 @@ func (e *lanesCode) multiply(planes, quads []int) {
 }
 
 // settle ends the sums of a quad.
-func (e *lanesCode) settle(q int) {
+func (e *spatialCode) settle(q int) {
 	a := e.a
 	a.phase(phaseRequantize)
 	acc := e.acc[q]
 	for j := range acc {
 		if e.channel(q, j) < 0 { // a lane of no consequence
-			if acc[j] = a.v("copy"); e.late(q) && !e.rq.half {
+			if acc[j] = a.v("copy"); e.nextBlock(q) && !e.rq.half {
 				acc[j] = e.ready[q][j]
 			}
 			a.op(hexagon.V6_vassign, acc[j], acc[0])
@@ -228,20 +228,20 @@ func (e *lanesCode) settle(q int) {
 		e.ready[q] = acc[:]
 		return
 	}
-	if !e.late(q) {
+	if !e.nextBlock(q) {
 		e.ready[q] = []build.Reg{a.vv("half"), a.vv("half")}
 	}
 	e.rq.halves(acc, []build.Reg{lo(e.ready[q][0]), lo(e.ready[q][1])})
 }
 
 // finish requantizes a quad.
-func (e *lanesCode) finish(q int) {
+func (e *spatialCode) finish(q int) {
 	a := e.a
 	a.phase(phaseRequantize)
 	var out build.Reg
 	switch x := e.ready[q]; {
 	case e.rq.short:
-		if !e.carried || e.late(q) {
+		if !e.carried || e.nextBlock(q) {
 			e.result[q] = a.v("result")
 		}
 		e.rq.bytesShort(e.result[q], [2]build.Reg(x))
@@ -249,25 +249,25 @@ func (e *lanesCode) finish(q int) {
 	case e.rq.half:
 		out = e.rq.scaleHalves([]build.Reg{lo(x[0]), lo(x[1])}, true)
 	default:
-		out = e.rq.pack([4]build.Reg(x), func(j int) lanes { return e.lanes(q, j) }, true)
+		out = e.rq.pack([4]build.Reg(x), func(j int) channelVectors { return e.channelVectors(q, j) }, true)
 	}
-	if e.carried && !e.late(q) {
+	if e.carried && !e.nextBlock(q) {
 		a.op(hexagon.V6_vassign, e.result[q], out)
 	} else {
 		e.result[q] = out
 	}
 }
 
-// lanes loads the multipliers of an output of a quad.
-func (e *lanesCode) lanes(q, j int) lanes {
-	if !e.lanesKernel.rq.perChannel {
-		return lanes{}
+// channelVectors loads the multipliers of an output of a quad.
+func (e *spatialCode) channelVectors(q, j int) channelVectors {
+	if !e.spatialKernel.rq.perChannel {
+		return channelVectors{}
 	}
-	l := lanes{mult: e.a.v("mult"), shift: e.a.v("shift")}
+	l := channelVectors{mult: e.a.v("mult"), shift: e.a.v("shift")}
 	at := q*e.header() + j
 	e.records.load(l.mult, at+4)
 	e.records.load(l.shift, at+8)
-	if e.lanesKernel.rq.left {
+	if e.spatialKernel.rq.left {
 		l.left = e.a.v("left")
 		e.records.load(l.left, at+12)
 	}
@@ -276,7 +276,7 @@ func (e *lanesCode) lanes(q, j int) lanes {
 
 // passQuads multiplies all planes quad by quad; each is requantized beside the products
 // of the next one, the last beside those of the next block or the fetches for it.
-func (e *lanesCode) passQuads(list []laneFetch) {
+func (e *spatialCode) passQuads(list []spatialFetch) {
 	planes, quads := e.passes()
 	last := e.quads() - 1
 	for q := range e.quads() {
@@ -303,7 +303,7 @@ func (e *lanesCode) passQuads(list []laneFetch) {
 }
 
 // passPlanes fetches planes and multiplies them beside each other, then requantizes.
-func (e *lanesCode) passPlanes(list []laneFetch) {
+func (e *spatialCode) passPlanes(list []spatialFetch) {
 	planes, quads := e.passes()
 	products := func() {
 		for q := range e.quads() {

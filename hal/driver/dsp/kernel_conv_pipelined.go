@@ -7,49 +7,49 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// A woven convolution has all products of a block in one piece of code, cut into
-// parts: two or four positions by the groups of one chunk. The requantization of a
-// part goes where the products of the parts behind it leave slots, that of the
-// last parts into the next round of the loop. What the weights of a single chunk
-// leave of the vector registers holds weights for good.
+// The software-pipelined GEMM convolution unrolls all products of a block into one loop
+// body, cut into parts: two or four positions by the groups of one chunk. The
+// requantization of a part fills the slots that the products of the following parts leave;
+// that of the last parts moves to the next iteration. Vector registers that the parts
+// leave free keep weights across iterations when there is a single chunk.
 
-// wovenUnit is two accumulators that requantization makes one vector of halves.
-type wovenUnit struct {
-	part    *wovenPart
-	acc     [2]build.Reg
-	group   [2]int
-	halves  build.Reg // both, with the requantization by halves
-	scaled  build.Reg
-	late    bool           // comes in the next round
-	waits   bool           // scaled is used a round later
-	results []*wovenVector // those that it completes
+// pipelinedUnit is two accumulators that requantization narrows to one vector of 16-bit values.
+type pipelinedUnit struct {
+	part      *pipelinedPart
+	acc       [2]build.Reg
+	group     [2]int
+	halves    build.Reg // both, with the requantization by halves
+	scaled    build.Reg
+	nextRound bool               // is requantized in the next iteration
+	waits     bool               // scaled is used an iteration later
+	results   []*pipelinedVector // those that it completes
 }
 
-// wovenVector is a result: two units, rotated by some bytes.
-type wovenVector struct {
-	part    *wovenPart
-	unit    [2]*wovenUnit
+// pipelinedVector is a result: two units, rotated by some bytes.
+type pipelinedVector struct {
+	part    *pipelinedPart
+	unit    [2]*pipelinedUnit
 	swapped bool // the second one's sides
 	rotate  int
 	first   int // position
 }
 
-// wovenPart is what is multiplied together.
-type wovenPart struct {
+// pipelinedPart is the part of a block whose products are emitted together.
+type pipelinedPart struct {
 	first, count int // positions
 	groups       int
 	rec, out     int // bytes from the first record, and within a position
 	full         bool
 	acc          [][]build.Reg // by position and group
-	units        []*wovenUnit
-	serves       []*wovenUnit // those that are requantized meanwhile
+	units        []*pipelinedUnit
+	serves       []*pipelinedUnit // those that are requantized meanwhile
 }
 
 // parts are the parts of a block, at least two.
-func (c *convKernel) parts() []*wovenPart {
-	var list []*wovenPart
+func (c *convKernel) parts() []*pipelinedPart {
+	var list []*pipelinedPart
 	add := func(first, count, chunk, groups int) {
-		list = append(list, &wovenPart{first: first, count: count, groups: groups, rec: chunk * c.record(4), out: chunk * vecBytes, full: chunk < c.chunks})
+		list = append(list, &pipelinedPart{first: first, count: count, groups: groups, rec: chunk * c.record(4), out: chunk * vecBytes, full: chunk < c.chunks})
 	}
 	tail := 2 // positions of a part of the last chunk
 	if c.tail == 1 && c.positions%4 == 0 && (c.positions == 8 || c.chunks > 0) {
@@ -66,10 +66,10 @@ func (c *convKernel) parts() []*wovenPart {
 	return list
 }
 
-// wovenCode is a woven kernel being written.
-type wovenCode struct {
+// pipelinedCode is the state of the generator of a software-pipelined kernel.
+type pipelinedCode struct {
 	*convCode
-	parts   []*wovenPart
+	parts   []*pipelinedPart
 	rec     build.Reg
 	ptr     []build.Reg // input addresses
 	sums    []build.Reg // where those of each input address are
@@ -78,20 +78,20 @@ type wovenCode struct {
 	steps   []build.Reg // from run to run
 	kept    []build.Reg // weights in registers, others not valid
 	by      map[int]build.Reg
-	units   []*wovenUnit
-	vectors []*wovenVector
+	units   []*pipelinedUnit
+	vectors []*pipelinedVector
 	early   bool // accumulators begin in the part before theirs
 }
 
-// woven writes the loop over blocks; aside are registers that it need not keep.
-func (e *convCode) woven(blocks build.Reg, aside ...build.Reg) {
+// pipelined writes the loop over blocks; aside are registers that it need not keep.
+func (e *convCode) pipelined(blocks build.Reg, aside ...build.Reg) {
 	a := e.a
-	w := &wovenCode{convCode: e, parts: e.convKernel.parts(), rec: a.word(e.args, convFull, "record")}
+	w := &pipelinedCode{convCode: e, parts: e.convKernel.parts(), rec: a.word(e.args, convFull, "record")}
 	w.early = e.rq.half && w.parts[0].count*w.parts[0].groups <= 4
 	w.setup()
 	for i, r := range aside {
 		if e.sum {
-			a.op(hexagon.S2_storeri_io, w.scratch, 4*i-wovenAside, r).Stores(aliasScratch)
+			a.op(hexagon.S2_storeri_io, w.scratch, 4*i-pipelinedAside, r).Stores(aliasScratch)
 		}
 	}
 	entry, fetches := 4*e.entryWords(), e.fetches()
@@ -124,20 +124,20 @@ func (e *convCode) woven(blocks build.Reg, aside ...build.Reg) {
 		w.pointers(entry)
 		a.bump(e.table, entry)
 	})
-	w.requantize(w.late())
+	w.requantize(w.nextRoundUnits())
 	for i, r := range aside {
 		if e.sum {
-			a.op(hexagon.L2_loadri_io, r, w.scratch, 4*i-wovenAside).Loads(aliasScratch)
+			a.op(hexagon.L2_loadri_io, r, w.scratch, 4*i-pipelinedAside).Loads(aliasScratch)
 		}
 	}
 }
 
-// wovenAside is room before the sums for registers set aside.
-const wovenAside = vecBytes
+// pipelinedAside is room before the sums for registers set aside.
+const pipelinedAside = vecBytes
 
 // setup defines what the loop keeps in registers, among it the results of a part
 // before the first, which are overwritten soon.
-func (w *wovenCode) setup() {
+func (w *pipelinedCode) setup() {
 	a, e := w.a, w.convCode
 	regs := func(n int, name string) []build.Reg {
 		list := make([]build.Reg, n)
@@ -147,12 +147,12 @@ func (w *wovenCode) setup() {
 		return list
 	}
 	w.ptr, w.before = regs(e.inputs(), "in"), make([]build.Reg, e.outputs())
-	if e.outputs() <= maxWovenAddresses {
+	if e.outputs() <= maxPipelinedAddresses {
 		w.to = regs(e.outputs(), "to")
 	}
 	if e.convKernel.sum {
 		w.scratch = a.word(e.args, convSums+sumsScratch, "scratch")
-		if e.inputs() <= maxWovenAddresses {
+		if e.inputs() <= maxPipelinedAddresses {
 			w.sums = regs(e.inputs(), "sums")
 		}
 	}
@@ -165,13 +165,13 @@ func (w *wovenCode) setup() {
 	}
 	w.serve()
 	for _, v := range w.vectors {
-		if v.unit[1].late {
+		if v.unit[1].nextRound {
 			w.before[v.first/w.span] = a.r("before")
 		}
 	}
 	w.pointers(0)
 	set := func(r build.Reg) { a.op(hexagon.V6_lvsplatw, r, w.rec) }
-	for _, u := range w.late() {
+	for _, u := range w.nextRoundUnits() {
 		if e.rq.half {
 			set(u.halves)
 		} else {
@@ -191,11 +191,11 @@ func (w *wovenCode) setup() {
 	}
 }
 
-// late are the units that are requantized in the next round.
-func (w *wovenCode) late() []*wovenUnit {
-	var list []*wovenUnit
+// nextRoundUnits returns the units that the next iteration requantizes.
+func (w *pipelinedCode) nextRoundUnits() []*pipelinedUnit {
+	var list []*pipelinedUnit
 	for _, u := range w.units {
-		if u.late {
+		if u.nextRound {
 			list = append(list, u)
 		}
 	}
@@ -205,7 +205,7 @@ func (w *wovenCode) late() []*wovenUnit {
 // serve says beside which part's products each unit is requantized. Units of
 // accumulators must make room for the next round's, so they come beside the next
 // part; those that are halves already are spread evenly, as early as that allows.
-func (w *wovenCode) serve() {
+func (w *pipelinedCode) serve() {
 	n, total := len(w.units), 0
 	for _, p := range w.parts {
 		total += p.count * p.groups
@@ -227,13 +227,13 @@ func (w *wovenCode) serve() {
 	for k, p := range w.parts {
 		for ; from < until[k]-lag; from++ {
 			u := w.units[(from+n)%n]
-			u.late = from < 0
+			u.nextRound = from < 0
 			p.serves = append(p.serves, u)
 		}
 	}
 	for _, v := range w.vectors {
 		x, y := v.unit[0], v.unit[1]
-		if y.late && !x.late {
+		if y.nextRound && !x.nextRound {
 			x.waits = true
 		}
 		y.results = append(y.results, v)
@@ -241,14 +241,14 @@ func (w *wovenCode) serve() {
 }
 
 // rotation is a register that holds n.
-func (w *wovenCode) rotation(n int) {
+func (w *pipelinedCode) rotation(n int) {
 	if _, ok := w.by[n]; !ok {
 		w.by[n] = w.a.imm(n)
 	}
 }
 
 // plan makes the accumulators of a part, pairs them and says what results they make.
-func (w *wovenCode) plan(p *wovenPart) {
+func (w *pipelinedCode) plan(p *pipelinedPart) {
 	a := w.a
 	for i := range p.count {
 		acc := make([]build.Reg, p.groups)
@@ -257,8 +257,8 @@ func (w *wovenCode) plan(p *wovenPart) {
 		}
 		p.acc = append(p.acc, acc)
 	}
-	unit := func(p0, j0, p1, j1 int) *wovenUnit {
-		u := &wovenUnit{part: p, acc: [2]build.Reg{p.acc[p0][j0], p.acc[p1][j1]}, group: [2]int{j0, j1}}
+	unit := func(p0, j0, p1, j1 int) *pipelinedUnit {
+		u := &pipelinedUnit{part: p, acc: [2]build.Reg{p.acc[p0][j0], p.acc[p1][j1]}, group: [2]int{j0, j1}}
 		if w.rq.half {
 			u.halves = a.v("halves")
 		}
@@ -266,8 +266,8 @@ func (w *wovenCode) plan(p *wovenPart) {
 		w.units = append(w.units, u)
 		return u
 	}
-	vector := func(x, y *wovenUnit, swapped bool, rotate, first int) {
-		w.vectors = append(w.vectors, &wovenVector{part: p, unit: [2]*wovenUnit{x, y}, swapped: swapped, rotate: rotate, first: p.first + first})
+	vector := func(x, y *pipelinedUnit, swapped bool, rotate, first int) {
+		w.vectors = append(w.vectors, &pipelinedVector{part: p, unit: [2]*pipelinedUnit{x, y}, swapped: swapped, rotate: rotate, first: p.first + first})
 		if swapped {
 			w.rotation(vecBytes / 2)
 		}

@@ -5,11 +5,11 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// How the vectors of positions that a kernel of lanes loads become planes of words, and
+// How the vectors of positions that a spatial kernel loads become planes of words, and
 // planes of results vectors of positions.
 
 // fetch makes the planes of fetches of the entry so many bytes ahead.
-func (e *lanesCode) fetch(list []laneFetch, ahead int) {
+func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 	a := e.a
 	a.phase(phaseOther)
 	in := make([]build.Reg, e.granules())
@@ -25,7 +25,7 @@ func (e *lanesCode) fetch(list []laneFetch, ahead int) {
 		n := e.stride * e.pitch / 4
 		x := make([]build.Reg, n)
 		for v := range x {
-			lane := v * laneCount / n
+			lane := v * spatialPositions / n
 			off := f.at*e.stride*e.pitch + lane%e.granule()*e.stride*e.pitch
 			if n == 1 {
 				x[v] = e.plane[f.planes[0]]
@@ -46,7 +46,7 @@ func (e *lanesCode) fetch(list []laneFetch, ahead int) {
 }
 
 // below points so many rows of the window further.
-func (e *lanesCode) below(in build.Reg, rows int) build.Reg {
+func (e *spatialCode) below(in build.Reg, rows int) build.Reg {
 	if rows == 0 {
 		return in
 	}
@@ -62,7 +62,7 @@ func (e *lanesCode) below(in build.Reg, rows int) build.Reg {
 
 // deal deals vectors, in which words first, first+step, .. of positions follow each other,
 // to planes.
-func (e *lanesCode) deal(x []build.Reg, homes []build.Reg, first, step int) {
+func (e *spatialCode) deal(x []build.Reg, homes []build.Reg, first, step int) {
 	used := false
 	for w := first; w < len(homes); w += step {
 		used = used || homes[w].Valid()
@@ -87,7 +87,7 @@ func (e *lanesCode) deal(x []build.Reg, homes []build.Reg, first, step int) {
 
 // store makes vectors of positions of the planes of results and stores them, the last
 // one first.
-func (e *lanesCode) store() {
+func (e *spatialCode) store() {
 	e.a.phase(phaseRequantize)
 	planes := make([]build.Reg, e.outputs())
 	for i := range planes {
@@ -101,7 +101,7 @@ func (e *lanesCode) store() {
 }
 
 // shuffle is the inverse of deal.
-func (e *lanesCode) shuffle(planes []build.Reg) []build.Reg {
+func (e *spatialCode) shuffle(planes []build.Reg) []build.Reg {
 	if len(planes) == 1 {
 		return planes
 	}

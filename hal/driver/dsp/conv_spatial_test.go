@@ -56,8 +56,8 @@ func (b *builder) convolution(x uint32, k int, near, last bool) (y uint32, what 
 	return y, fmt.Sprintf("_%dx%dx%d_f%dx%d_s%dx%d_d%dx%d", oh, ow, k, kh, kw, sh, sw, dh, dw)
 }
 
-// lanesForm finds the form of a kernel whose lanes are positions.
-var lanesForm = regexp.MustCompile(`^lanes_.*_m([zas]*)_`)
+// spatialName finds the form of a kernel whose lanes are positions.
+var spatialName = regexp.MustCompile(`^spatial_.*_m([zas]*)_`)
 
 // TestRandomNarrow runs convolutions and depthwise ones of few channels behind each other,
 // so that their values may have positions of few bytes.
@@ -90,7 +90,7 @@ func TestRandomNarrow(t *testing.T) {
 		}
 		for _, k := range allKernels(p) {
 			seen[strings.SplitN(k.name, "_", 2)[0]]++
-			if form := lanesForm.FindStringSubmatch(k.name); form != nil {
+			if form := spatialName.FindStringSubmatch(k.name); form != nil {
 				for _, c := range form[1] {
 					seen[string(c)]++
 				}
@@ -98,7 +98,7 @@ func TestRandomNarrow(t *testing.T) {
 		}
 		b.run(t, d, name)
 	}
-	for _, kind := range [...]string{"lanes", "dw", "conv", "z", "a", "s"} {
+	for _, kind := range [...]string{"spatial", "dw", "conv", "z", "a", "s"} {
 		if seen[kind] == 0 {
 			t.Errorf("no kernel of kind %s", kind)
 		}

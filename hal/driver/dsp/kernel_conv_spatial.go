@@ -2,17 +2,18 @@ package dsp
 
 import "fmt"
 
-// A convolution with few outputs leaves most lanes idle where these are channels
-// (kernel_conv.go). Here a lane is a position: a plane is a vector with one word, of four
-// inputs, of each of laneCount positions, weights are scalar words, and one vrmpy adds
-// four products of one channel to all positions. Vectors of positions are dealt to planes
-// as they come, and results, which requantization leaves as planes of four channels,
-// shuffled to positions.
+// A convolution with few output channels leaves most lanes of the GEMM kernel
+// (kernel_conv.go), where a lane is a channel, idle. In the spatial kernel a lane is a
+// position: a plane is a vector that holds one word of four input channels of each of
+// spatialPositions positions, weights are scalar words, and one vrmpy adds four products of
+// one output channel to all positions. The kernel deals vectors of positions to planes as it
+// loads them (vdeal), and shuffles the results, which requantization leaves as planes of
+// four channels, back to positions (vshuff).
 //
 // Weights are multiplied without their zero point where few of them do not fit in a
 // signed byte; those take a second part. Otherwise the zero point's share, a sum over all
 // planes, is taken from every channel.
-type lanesKernel struct {
+type spatialKernel struct {
 	kh, kw           int
 	stride, dilation int // positions between windows, and between columns of a window
 	pitch, out       int // bytes between positions of input and result
@@ -27,28 +28,28 @@ type lanesKernel struct {
 	cost             int // of the kernel
 }
 
-// laneCount is the positions of a block.
-const laneCount = vecBytes / 4
+// spatialPositions is the positions of a block.
+const spatialPositions = vecBytes / 4
 
 // Table entries are addresses: of the first window of each granule, positions of a row
 // that follow each other, and of each vector of results. Vectors that lie behind a row's
 // end have the address of another one that is stored later.
-func (d *lanesKernel) granule() int    { return max(vecBytes/(d.stride*d.pitch), vecBytes/d.out) }
-func (d *lanesKernel) granules() int   { return laneCount / d.granule() }
-func (d *lanesKernel) outputs() int    { return d.out / 4 }
-func (d *lanesKernel) entryWords() int { return d.granules() + d.outputs() }
+func (d *spatialKernel) granule() int    { return max(vecBytes/(d.stride*d.pitch), vecBytes/d.out) }
+func (d *spatialKernel) granules() int   { return spatialPositions / d.granule() }
+func (d *spatialKernel) outputs() int    { return d.out / 4 }
+func (d *spatialKernel) entryWords() int { return d.granules() + d.outputs() }
 
 // planes is the number of input words of an output.
-func (d *lanesKernel) planes() int { return d.kh * d.kw * d.words }
+func (d *spatialKernel) planes() int { return d.kh * d.kw * d.words }
 
 // quads is the number of planes of results.
-func (d *lanesKernel) quads() int { return ceilDiv(d.k, 4) }
+func (d *spatialKernel) quads() int { return ceilDiv(d.k, 4) }
 
 // header is the number of vectors of a quad's biases and multipliers.
-func (d *lanesKernel) header() int { return 4 * (1 + d.rq.vectors()) }
+func (d *spatialKernel) header() int { return 4 * (1 + d.rq.vectors()) }
 
-func (d *lanesKernel) name() string {
-	s := fmt.Sprintf("lanes_%dx%dx%d_k%d_s%d_d%d_p%d.%d_m%s%s%s%s_%s", d.kh, d.kw, d.words, d.k, d.stride, d.dilation, d.pitch, d.out,
+func (d *spatialKernel) name() string {
+	s := fmt.Sprintf("spatial_%dx%dx%d_k%d_s%d_d%d_p%d.%d_m%s%s%s%s_%s", d.kh, d.kw, d.words, d.k, d.stride, d.dilation, d.pitch, d.out,
 		flag(d.sum, "z"), flag(d.aligned, "a"), flag(d.streamed, "s"), flag(d.carried, "c"), d.rq.tag())
 	if !d.sum {
 		s += fmt.Sprintf("_%x", d.second)
@@ -57,7 +58,7 @@ func (d *lanesKernel) name() string {
 }
 
 // channel is output j of a quad, -1 for none.
-func (d *lanesKernel) channel(quad, j int) int {
+func (d *spatialKernel) channel(quad, j int) int {
 	if ch := 4*quad + lanePhase[j]; ch < d.k {
 		return ch
 	}
@@ -65,27 +66,27 @@ func (d *lanesKernel) channel(quad, j int) int {
 }
 
 // hasSecond reports whether the weights of a word need two signed bytes.
-func (d *lanesKernel) hasSecond(ch, plane int) bool {
+func (d *spatialKernel) hasSecond(ch, plane int) bool {
 	n := ch*d.planes() + plane
 	return !d.sum && d.second[n/64]>>(n%64)&1 != 0
 }
 
-// laneFetch is what the window of a position takes of the input in one go: in a row of
+// spatialFetch is what the window of a position takes of the input in one go: in a row of
 // the window, the words of as many neighbouring positions as the stride.
-type laneFetch struct {
+type spatialFetch struct {
 	index   int         // of the fetch
 	row, at int         // at: strides from the window's first column
 	planes  map[int]int // word of those positions: number of the plane
 }
 
 // fetches lists them; planes are numbered in this order.
-func (d *lanesKernel) fetches() (list []laneFetch) {
+func (d *spatialKernel) fetches() (list []spatialFetch) {
 	for y := range d.kh {
 		for x := range d.kw {
 			at, pos := x*d.dilation/d.stride, x*d.dilation%d.stride
 			n := len(list)
 			if n == 0 || list[n-1].row != y || list[n-1].at != at {
-				list = append(list, laneFetch{n, y, at, map[int]int{}})
+				list = append(list, spatialFetch{n, y, at, map[int]int{}})
 				n++
 			}
 			for w := range d.words {
@@ -98,7 +99,7 @@ func (d *lanesKernel) fetches() (list []laneFetch) {
 
 // order calls use for every weight word in the order of their use: channel -1 is the
 // zero point in all inputs of a plane, part 1 the rest of what does not fit in a byte.
-func (d *lanesKernel) order(planes []int, quads []int, use func(ch, plane, part int)) {
+func (d *spatialKernel) order(planes []int, quads []int, use func(ch, plane, part int)) {
 	for _, n := range planes {
 		if d.sum && quads[0] == 0 {
 			use(-1, n, 0)
@@ -117,7 +118,7 @@ func (d *lanesKernel) order(planes []int, quads []int, use func(ch, plane, part 
 }
 
 // passes are the steps of a block's products: which planes meet which quads.
-func (d *lanesKernel) passes() (planes, quads [][]int) {
+func (d *spatialKernel) passes() (planes, quads [][]int) {
 	all := make([]int, d.quads())
 	for q := range all {
 		all[q] = q

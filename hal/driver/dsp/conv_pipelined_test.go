@@ -10,11 +10,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// TestRandomWoven runs convolutions of little depth over many positions, and
-// demands that most have a woven kernel.
-func TestRandomWoven(t *testing.T) {
+// TestRandomPipelined runs convolutions of little depth over many positions, and
+// demands that most have a software-pipelined kernel.
+func TestRandomPipelined(t *testing.T) {
 	d := device(t)
-	woven, all := 0, 0
+	pipelined, all := 0, 0
 	run := func(b *builder, what string) {
 		b.run(t, d, what)
 		p, err := d.PrepareModel(&b.m, hal.PrepareOptions{})
@@ -22,8 +22,8 @@ func TestRandomWoven(t *testing.T) {
 			return
 		}
 		for _, k := range allKernels(p) {
-			if strings.HasPrefix(k.name, "woven") {
-				woven++
+			if strings.HasPrefix(k.name, "pipelined") {
+				pipelined++
 			}
 		}
 		all++
@@ -62,8 +62,8 @@ func TestRandomWoven(t *testing.T) {
 		b.add(nn.OpFullyConnected, []uint32{x, b.operand(o), bias, b.int32(r.IntN(4))}, b.output(out))
 		run(b, fmt.Sprintf("fc%d_%dx%d_u%d", seed, batch, depth, units))
 	}
-	if woven < all/2 {
-		t.Errorf("%d of %d convolutions have a woven kernel", woven, all)
+	if pipelined < all/2 {
+		t.Errorf("%d of %d convolutions have a software-pipelined kernel", pipelined, all)
 	}
-	t.Logf("%d of %d convolutions have a woven kernel", woven, all)
+	t.Logf("%d of %d convolutions have a software-pipelined kernel", pipelined, all)
 }
