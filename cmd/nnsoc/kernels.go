@@ -226,7 +226,7 @@ func (t *kernelEntry) rates() {
 
 // kernelPhases and threadReasons are the columns of the tables.
 var (
-	kernelPhases  = []string{"products", "sums", "requantize", "other"}
+	kernelPhases  = []string{"products", "zero point", "requantize", "other"}
 	threadReasons = []string{"issue", "operand", "branch", "fetch", "l1", "l2", "dram", "scratchpad", "dma", "queue", "launch", "idle"}
 )
 

@@ -105,10 +105,10 @@ func BenchmarkPrepareMobileNetV1(b *testing.B) {
 	}
 }
 
-// BenchmarkLate executes a model one of whose parameters is an input: with a plan
+// BenchmarkRuntimeParameters executes a model one of whose parameters is an input: with a plan
 // at hand, and with values that are always new.
-func BenchmarkLate(b *testing.B) {
-	m, in := latePad()
+func BenchmarkRuntimeParameters(b *testing.B) {
+	m, in := runtimePad()
 	for _, c := range []struct {
 		name   string
 		values int

@@ -18,12 +18,12 @@ type phase uint8
 const (
 	phaseOther      phase = iota // loops, tables, addresses, copies
 	phaseProducts                // multiply-accumulates and the loads for them
-	phaseSums                    // sums of inputs that a filter's zero point asks for
+	phaseZeroPoint               // zero-point correction: window sums of the inputs
 	phaseRequantize              // 32-bit sums to bytes, and their stores
 	numPhases
 )
 
-var phaseNames = [numPhases]string{"other", "products", "sums", "requantize"}
+var phaseNames = [numPhases]string{"other", "products", "zero point", "requantize"}
 
 // phase marks the instructions that follow.
 func (a *asm) phase(p phase) { a.f.SetSource(int(p)) }

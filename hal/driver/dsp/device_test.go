@@ -233,7 +233,7 @@ func (b *builder) run(t *testing.T, d *Device, what string) {
 	t.Run(what, func(t *testing.T) {
 		check(t, d, &b.m, in, b.r.IntN(2) == 0)
 		if b.r.IntN(3) == 0 {
-			checkLate(t, d, &b.m, in)
+			checkRuntimeParameters(t, d, &b.m, in)
 		}
 	})
 }

@@ -13,7 +13,7 @@
 // # Kernels
 //
 //	conv       CONV_2D, FULLY_CONNECTED, GROUPED_CONV_2D, TRANSPOSE_CONV_2D, DEPTHWISE_CONV_2D with a multiplier: weights in vectors of 32 output channels, activations as scalar words (vrmpy ub x ub)
-//	sums       part of conv: what a filter zero point takes from every position, 32 positions at a time, before the blocks that use it
+//	zero-point correction  part of conv: the window sums that a filter zero point subtracts from every position, 32 positions at a time, before the blocks that use them
 //	conv, pipelined  software-pipelined GEMM conv, where all products of a block fit in one loop body: requantization fills the slots that the products of the next block leave
 //	conv, spatial    a lane is a position, for up to 32 output channels: activations in vectors of 32 positions by 4 inputs, weights as scalar words; values of up to 16 channels that only convolutions read have pitches of 4, 8 or 16
 //	depthwise  128 channels, or several positions of fewer, per vector; up to three rows interleaved to words (vrmpy ub x b); sliding window along the row
@@ -76,9 +76,9 @@
 //
 // All arithmetic on tensor values happens in these programs; what Go computes
 // when a model is prepared depends on the model alone: packed weights,
-// multipliers, tables, addresses. Weights that an execution brings, or the model
-// computes, are packed by the program: moves lay them out, and the fold kernel takes
-// the inputs' zero point out of the biases.
+// multipliers, tables, addresses. The program packs runtime weights, which an execution
+// brings or the model computes: moves lay them out, and the fold kernel subtracts the
+// inputs' zero point times the weights from the biases.
 //
 // # Stages
 //

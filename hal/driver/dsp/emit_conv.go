@@ -22,7 +22,7 @@ func (l *lowering) gemm(g *gemm) {
 	writes := []*tensor{g.out}
 	var scratch *tensor
 	if g.filter.zero != 0 && g.spatial == nil {
-		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * (pipelinedAside + g.sumsBytes())}, 1, 0)
+		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * (pipelinedAside + g.windowSumBytes())}, 1, 0)
 		scratch.dense = true
 		writes = append(writes, scratch)
 	}
@@ -30,11 +30,11 @@ func (l *lowering) gemm(g *gemm) {
 		return l.emitGemm(g, s, scratch)
 	}}
 	reads := []*tensor{g.in}
-	if g.late != nil {
-		reads = append(reads, g.late)
+	if g.runtimeWeights != nil {
+		reads = append(reads, g.runtimeWeights)
 	}
 	l.addRows("conv", reads, writes, w)
-	if g.recounts() || g.late != nil {
+	if g.recounts() || g.runtimeWeights != nil {
 		l.steps[len(l.steps)-1].rows = nil
 	}
 }
@@ -64,7 +64,7 @@ type convPlan struct {
 func (l *lowering) planGemm(g *gemm) convPlan {
 	k := g.filter.k
 	words, perRun := g.runWords()
-	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.kind(), sum: g.filter.zero != 0, cluster: g.out.perVec()}
+	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.kind(), zeroPoint: g.filter.zero != 0, cluster: g.out.perVec()}
 	c.pitch = g.out.pitch
 	full, rest := k/128, k%128
 	if c.cluster > 1 {
@@ -93,7 +93,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	var err error
 	for _, pipelined := range [...]bool{true, false} {
 		c := c
-		if pipelined && (g.late != nil || !l.pipeline(&c, full, g.out.shape.positions())) {
+		if pipelined && (g.runtimeWeights != nil || !l.pipeline(&c, full, g.out.shape.positions())) {
 			continue
 		}
 		if taps, err = e.prepare(c, p.perRun); err == nil {
@@ -111,7 +111,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	}
 	e.bumps = l.constWords(e.steps)
 	e.params = l.constWords(g.rq.params())
-	if g.late != nil {
+	if g.runtimeWeights != nil {
 		return e.rows, nil
 	}
 	e.records = g.packChunks(e.c, taps, 0, full, 4, true)
@@ -136,8 +136,8 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	}
 	e.c = &c
 	e.block(0, g.out.shape.n*g.out.shape.h)
-	if c.sum {
-		c.sums = e.strips.kernel(l.spread(e.blocks))
+	if c.zeroPoint {
+		c.correction = e.strips.kernel(l.spread(e.blocks))
 	}
 	if e.cost, e.steps = l.tryKernel(c.name(), c.generate), bumps; e.cost == 0 {
 		return nil, fmt.Errorf("no registers for %s", c.name())
@@ -150,7 +150,7 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 // run ten times.
 func (e *gemmEmitter) orSpatial() (func(from, to int) error, bool, error) {
 	g := *e.g
-	if g.filter.k > vecBytes/4 || g.late != nil {
+	if g.filter.k > vecBytes/4 || g.runtimeWeights != nil {
 		return nil, false, nil
 	}
 	g.rq.useShort(g.maxSum())
@@ -182,8 +182,8 @@ func (e *gemmEmitter) rows(from, to int) error {
 	c, l := e.c, e.l
 	e.block(from, to)
 	e.table = l.constWords(append(e.entries, e.entries[len(e.entries)-c.entryWords():]...)) // begun in vain
-	if c.sum {
-		e.sums = e.g.sumsArgs(l, &c.sums)
+	if c.zeroPoint {
+		e.zeroPointArgs = e.g.zeroPointArgs(l, &c.correction)
 	}
 	return e.launch()
 }
@@ -264,10 +264,10 @@ type gemmEmitter struct {
 	from, to                      int      // rows that they make
 	entries                       []uint32 // the block table
 	strips                        *strips
-	shares                        [][2]int         // blocks of the threads of the last job
-	sums                          [sumsArgs]uint32 // but for the scratch
-	cost                          int              // of the kernel
-	steps                         []uint32         // from run to run
+	shares                        [][2]int              // blocks of the threads of the last job
+	zeroPointArgs                 [zeroPointArgs]uint32 // but for the scratch
+	cost                          int                   // of the kernel
+	steps                         []uint32              // from run to run
 	table, bumps, params, scratch uint32
 	records                       []byte
 	parts                         map[[2]int]uint32 // where the records of chunks lie
@@ -275,8 +275,8 @@ type gemmEmitter struct {
 
 // part places the records of chunks where they are used.
 func (e *gemmEmitter) part(from, to int) uint32 {
-	if e.g.late != nil {
-		return e.g.late.addr + e.g.lateAt + uint32(e.size(0, from))
+	if e.g.runtimeWeights != nil {
+		return e.g.runtimeWeights.addr + e.g.runtimeWeightsAt + uint32(e.size(0, from))
 	}
 	at, ok := e.parts[[2]int{from, to}]
 	if !ok {
@@ -317,7 +317,7 @@ func (e *gemmEmitter) launch() error {
 		return nil
 	}
 	// Weights that the program packs are not there yet when an engine fetches ahead.
-	if e.size(0, 1)+ahead > l.vtcm.room() || e.g.late != nil && l.vtcm.dma { // every block reads all weights of a job from L2
+	if e.size(0, 1)+ahead > l.vtcm.room() || e.g.runtimeWeights != nil && l.vtcm.dma { // every block reads all weights of a job from L2
 		for n := range chunks {
 			part := e.part(n, n+1)
 			if err := l.warm(e.s, part, e.size(n, n+1)); err != nil {
@@ -329,7 +329,7 @@ func (e *gemmEmitter) launch() error {
 		}
 		return nil
 	}
-	if e.g.late != nil {
+	if e.g.runtimeWeights != nil {
 		l.vtcm.seal()
 	}
 	for from := 0; from < chunks; {
@@ -391,9 +391,9 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 			block[convTail] = at + uint32((e.full-from)*c.record(4))
 		}
 		block[convTailOffset] = uint32(e.full * vecBytes)
-		if c.sum {
-			copy(block[convSums:], e.sums[:])
-			block[convSums+sumsScratch] = e.scratch + uint32(t*(pipelinedAside+e.g.sumsBytes())+pipelinedAside)
+		if c.zeroPoint {
+			copy(block[convZeroPoint:], e.zeroPointArgs[:])
+			block[convZeroPoint+zeroPointScratch] = e.scratch + uint32(t*(pipelinedAside+e.g.windowSumBytes())+pipelinedAside)
 		}
 		e.shares = append(e.shares, b)
 		strips, count := e.strips.table(l, b[0], b[1])

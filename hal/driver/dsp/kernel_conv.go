@@ -16,26 +16,26 @@ import (
 // filter row where the channels fill their pitch, otherwise one per tap.
 //
 // Requantization leaves slots that the next chunk's, or where there is only one
-// chunk the next block's, first instructions fill: its biases, less the sums that
-// a filter zero point asks for. These are made strip by strip (kernel_sums.go).
+// chunk the next block's, first instructions fill: its biases minus the
+// zero-point correction, whose window sums are computed strip by strip (kernel_zeropoint.go).
 type convKernel struct {
-	positions int // per block
-	words     int // per run
-	runs      int
-	pairs     bool // runs start on 8 bytes: load pairs of words
-	flat      bool // few words: one block of code
-	sum       bool // the filter has a zero point
-	stream    bool // inputs are likely not in L2: fetch those of the next strip there
-	full      bool // has full chunks of four groups, interleaved
-	single    bool // one chunk in all
-	tail      int  // groups of the last chunk, which are stored one behind the other; 0 none
-	cluster   int  // output positions that share a vector in the tail
-	span      int  // output positions that share an address: a cluster's, or all of a block
-	pitch     int  // and their distance
-	near      int  // input distance of the positions of a cluster; 0 when they have addresses of their own
-	step      int  // and that of their sums
-	rq        requantKind
-	sums      sumsKernel
+	positions  int // per block
+	words      int // per run
+	runs       int
+	pairs      bool // runs start on 8 bytes: load pairs of words
+	flat       bool // few words: one block of code
+	zeroPoint  bool // the filter has a zero point
+	stream     bool // inputs are likely not in L2: fetch those of the next strip there
+	full       bool // has full chunks of four groups, interleaved
+	single     bool // one chunk in all
+	tail       int  // groups of the last chunk, which are stored one behind the other; 0 none
+	cluster    int  // output positions that share a vector in the tail
+	span       int  // output positions that share an address: a cluster's, or all of a block
+	pitch      int  // and their distance
+	near       int  // input distance of the positions of a cluster; 0 when they have addresses of their own
+	step       int  // and that of their sums
+	rq         requantKind
+	correction zeroPointKernel
 	// pipelined selects the software-pipelined kernel, of chunks full chunks and the tail.
 	pipelined bool
 	chunks    int
@@ -46,8 +46,8 @@ type convKernel struct {
 
 func (c *convKernel) name() string {
 	sums := ""
-	if c.sum {
-		sums = "_" + c.sums.name()
+	if c.zeroPoint {
+		sums = "_" + c.correction.name()
 	}
 	if c.pipelined {
 		return fmt.Sprintf("pipelined_p%d_w%dx%d_%s%d+%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.stream, "a"),
@@ -89,8 +89,8 @@ const (
 	convOffset        // of the first full chunk within a position
 	convTail          // record of the tail chunk, 0 when the thread has none
 	convTailOffset
-	convSums // the arguments of the sums
-	convArgs = convSums + sumsArgs
+	convZeroPoint // the arguments of the zero-point correction
+	convArgs      = convZeroPoint + zeroPointArgs
 )
 
 // table entry: input addresses, of each position or each cluster, where each
@@ -103,7 +103,7 @@ func (c *convKernel) inputs() int {
 	return c.positions
 }
 func (c *convKernel) firstOutput() int {
-	if c.sum {
+	if c.zeroPoint {
 		return 2 * c.inputs()
 	}
 	return c.inputs()
@@ -170,8 +170,8 @@ func (c *convKernel) generate(a *asm) {
 		e.rq.factorsInVectors()
 	}
 	a.repeat(in[2], func() {
-		if c.sum {
-			a.f.Seldom(func() { c.sums.emit(a, strip, a.add(e.args, 4*convSums)) })
+		if c.zeroPoint {
+			a.f.Seldom(func() { c.correction.emit(a, strip, a.add(e.args, 4*convZeroPoint)) })
 		}
 		if c.stream {
 			box := a.rr("box")
@@ -210,7 +210,7 @@ func (e *convCode) inputLines() (lines []int, all bool) {
 		}
 	}
 	// The way to another run is known with sums only, unless the kernel is software-pipelined.
-	reached := e.runs == 1 || e.convKernel.pipelined || e.sum && e.sums.rows == e.runs
+	reached := e.runs == 1 || e.convKernel.pipelined || e.zeroPoint && e.correction.rows == e.runs
 	return lines, reached && e.runs*len(lines)*e.inputs() <= mostLines
 }
 
@@ -226,14 +226,14 @@ func (e *convCode) fetches() (list []func()) {
 		add(e.table, (ahead*bytes+off)&^7)
 	}
 	lines, all := e.inputLines()
-	if e.sum && (e.flat || e.convKernel.pipelined) { // those of a block mostly lie together
+	if e.zeroPoint && (e.flat || e.convKernel.pipelined) { // those of a block mostly lie together
 		at := e.a.r("sums")
 		list = append(list, func() {
 			e.a.op(hexagon.L2_loadri_io, at, e.table, 4*(e.entryWords()+e.inputs())).Loads(aliasConst)
 		}, func() {
 			scratch := e.scratch
 			if !scratch.Valid() {
-				scratch = e.a.word(e.args, convSums+sumsScratch, "scratch")
+				scratch = e.a.word(e.args, convZeroPoint+zeroPointScratch, "scratch")
 			}
 			e.a.op(hexagon.A2_add, at, at, scratch)
 		})
@@ -251,7 +251,7 @@ func (e *convCode) fetches() (list []func()) {
 					if e.convKernel.pipelined {
 						e.a.bump(p, e.distance(r)-e.distance(r-1))
 					} else {
-						e.a.op(hexagon.A2_add, p, p, e.a.word(e.args, convSums+sumsRowStep, "row step"))
+						e.a.op(hexagon.A2_add, p, p, e.a.word(e.args, convZeroPoint+zeroPointRowStep, "row step"))
 					}
 				})
 			}
@@ -372,12 +372,12 @@ func (e *convCode) begin(b *convChunk, rec build.Reg) {
 		bias[j] = a.vload(rec, j*vecBytes, aliasConst, "bias")
 	}
 	var scratch, at build.Reg
-	if e.sum {
-		scratch = a.word(e.args, convSums+sumsScratch, "scratch")
+	if e.zeroPoint {
+		scratch = a.word(e.args, convZeroPoint+zeroPointScratch, "scratch")
 	}
 	for p, acc := range b.acc {
 		var less build.Reg
-		if e.sum {
+		if e.zeroPoint {
 			i, n := e.input(p)
 			if n == 0 {
 				at = a.word(e.table, e.inputs()+i, "offset")
@@ -388,7 +388,7 @@ func (e *convCode) begin(b *convChunk, rec build.Reg) {
 			less = a.splat(sum, "less")
 		}
 		for j := range acc {
-			if e.sum {
+			if e.zeroPoint {
 				a.op(hexagon.V6_vsubw, acc[j], bias[j], less)
 			} else {
 				a.op(hexagon.V6_vassign, acc[j], bias[j])

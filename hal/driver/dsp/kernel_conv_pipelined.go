@@ -69,18 +69,18 @@ func (c *convKernel) parts() []*pipelinedPart {
 // pipelinedCode is the state of the generator of a software-pipelined kernel.
 type pipelinedCode struct {
 	*convCode
-	parts   []*pipelinedPart
-	rec     build.Reg
-	ptr     []build.Reg // input addresses
-	sums    []build.Reg // where those of each input address are
-	to      []build.Reg // output addresses
-	before  []build.Reg // those of the block before
-	steps   []build.Reg // from run to run
-	kept    []build.Reg // weights in registers, others not valid
-	by      map[int]build.Reg
-	units   []*pipelinedUnit
-	vectors []*pipelinedVector
-	early   bool // accumulators begin in the part before theirs
+	parts       []*pipelinedPart
+	rec         build.Reg
+	ptr         []build.Reg // input addresses
+	windowSumAt []build.Reg // where those of each input address are
+	to          []build.Reg // output addresses
+	before      []build.Reg // those of the block before
+	steps       []build.Reg // from run to run
+	kept        []build.Reg // weights in registers, others not valid
+	by          map[int]build.Reg
+	units       []*pipelinedUnit
+	vectors     []*pipelinedVector
+	early       bool // accumulators begin in the part before theirs
 }
 
 // pipelined writes the loop over blocks; aside are registers that it need not keep.
@@ -90,7 +90,7 @@ func (e *convCode) pipelined(blocks build.Reg, aside ...build.Reg) {
 	w.early = e.rq.half && w.parts[0].count*w.parts[0].groups <= 4
 	w.setup()
 	for i, r := range aside {
-		if e.sum {
+		if e.zeroPoint {
 			a.op(hexagon.S2_storeri_io, w.scratch, 4*i-pipelinedAside, r).Stores(aliasScratch)
 		}
 	}
@@ -126,7 +126,7 @@ func (e *convCode) pipelined(blocks build.Reg, aside ...build.Reg) {
 	})
 	w.requantize(w.nextRoundUnits())
 	for i, r := range aside {
-		if e.sum {
+		if e.zeroPoint {
 			a.op(hexagon.L2_loadri_io, r, w.scratch, 4*i-pipelinedAside).Loads(aliasScratch)
 		}
 	}
@@ -150,10 +150,10 @@ func (w *pipelinedCode) setup() {
 	if e.outputs() <= maxPipelinedAddresses {
 		w.to = regs(e.outputs(), "to")
 	}
-	if e.convKernel.sum {
-		w.scratch = a.word(e.args, convSums+sumsScratch, "scratch")
+	if e.convKernel.zeroPoint {
+		w.scratch = a.word(e.args, convZeroPoint+zeroPointScratch, "scratch")
 		if e.inputs() <= maxPipelinedAddresses {
-			w.sums = regs(e.inputs(), "sums")
+			w.windowSumAt = regs(e.inputs(), "sums")
 		}
 	}
 	if e.rq.half {

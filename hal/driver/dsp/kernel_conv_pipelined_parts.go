@@ -24,7 +24,7 @@ func (w *pipelinedCode) pointers(from int) {
 	for i, r := range w.ptr {
 		load(r, i)
 	}
-	for i, r := range w.sums {
+	for i, r := range w.windowSumAt {
 		load(r, w.inputs()+i)
 		a.op(hexagon.A2_add, r, r, w.scratch)
 	}
@@ -33,10 +33,10 @@ func (w *pipelinedCode) pointers(from int) {
 	}
 }
 
-// sumAddress is where the sums of an input address are.
-func (w *pipelinedCode) sumAddress(i, from int) build.Reg {
-	if from == 0 && w.sums != nil {
-		return w.sums[i]
+// windowSumAddress returns where the window sums of an input address lie.
+func (w *pipelinedCode) windowSumAddress(i, from int) build.Reg {
+	if from == 0 && w.windowSumAt != nil {
+		return w.windowSumAt[i]
 	}
 	at := w.a.r("sums")
 	w.a.op(hexagon.L2_loadri_io, at, w.table, from+4*(w.inputs()+i)).Loads(aliasConst)
@@ -56,11 +56,11 @@ func (w *pipelinedCode) address(p int, previous bool) (build.Reg, int) {
 	return w.a.word(w.table, w.firstOutput()+i, "to"), off
 }
 
-// corrections loads the sums of the positions of a part into vectors.
+// corrections loads the window sums of the positions of a part, each splat to a vector.
 func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []build.Reg {
 	a := w.a
 	list := make([]build.Reg, p.count)
-	if !w.convKernel.sum {
+	if !w.convKernel.zeroPoint {
 		return list
 	}
 	bases := map[int]build.Reg{}
@@ -68,7 +68,7 @@ func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []build.Reg {
 		n, k := w.input(p.first + i)
 		at, ok := bases[n]
 		if !ok {
-			at = w.sumAddress(n, from)
+			at = w.windowSumAddress(n, from)
 			bases[n] = at
 		}
 		s := a.r("sum")
@@ -79,7 +79,7 @@ func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []build.Reg {
 }
 
 // start begins the accumulators of a part of the block whose entry lies that far
-// behind: biases less sums.
+// behind: biases minus window sums.
 func (w *pipelinedCode) start(p *pipelinedPart, from int) {
 	a := w.a
 	corr := w.corrections(p, from)

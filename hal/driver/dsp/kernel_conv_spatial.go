@@ -19,7 +19,7 @@ type spatialKernel struct {
 	pitch, out       int // bytes between positions of input and result
 	words            int // of a position that are used
 	k                int // outputs
-	sum              bool
+	zeroPoint        bool
 	second           []uint64 // a bit for each weight word that has a second part
 	aligned          bool     // vectors of column 0 lie on vectors
 	streamed         bool     // all outputs' sums wait while planes pass, not the planes
@@ -50,8 +50,8 @@ func (d *spatialKernel) header() int { return 4 * (1 + d.rq.vectors()) }
 
 func (d *spatialKernel) name() string {
 	s := fmt.Sprintf("spatial_%dx%dx%d_k%d_s%d_d%d_p%d.%d_m%s%s%s%s_%s", d.kh, d.kw, d.words, d.k, d.stride, d.dilation, d.pitch, d.out,
-		flag(d.sum, "z"), flag(d.aligned, "a"), flag(d.streamed, "s"), flag(d.carried, "c"), d.rq.tag())
-	if !d.sum {
+		flag(d.zeroPoint, "z"), flag(d.aligned, "a"), flag(d.streamed, "s"), flag(d.carried, "c"), d.rq.tag())
+	if !d.zeroPoint {
 		s += fmt.Sprintf("_%x", d.second)
 	}
 	return symbol(s)
@@ -68,7 +68,7 @@ func (d *spatialKernel) channel(quad, j int) int {
 // hasSecond reports whether the weights of a word need two signed bytes.
 func (d *spatialKernel) hasSecond(ch, plane int) bool {
 	n := ch*d.planes() + plane
-	return !d.sum && d.second[n/64]>>(n%64)&1 != 0
+	return !d.zeroPoint && d.second[n/64]>>(n%64)&1 != 0
 }
 
 // spatialFetch is what the window of a position takes of the input in one go: in a row of
@@ -101,7 +101,7 @@ func (d *spatialKernel) fetches() (list []spatialFetch) {
 // zero point in all inputs of a plane, part 1 the rest of what does not fit in a byte.
 func (d *spatialKernel) order(planes []int, quads []int, use func(ch, plane, part int)) {
 	for _, n := range planes {
-		if d.sum && quads[0] == 0 {
+		if d.zeroPoint && quads[0] == 0 {
 			use(-1, n, 0)
 		}
 		for _, q := range quads {

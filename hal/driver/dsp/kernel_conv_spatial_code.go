@@ -58,7 +58,7 @@ func (d *spatialKernel) generate(a *asm) {
 	if d.carried {
 		e.carry()
 	}
-	if d.sum {
+	if d.zeroPoint {
 		e.zeroShare = a.v("zero share")
 	}
 	first := list
@@ -194,7 +194,7 @@ func (e *spatialCode) multiply(planes, quads []int) {
 	a := e.a
 	a.phase(phaseProducts)
 	op := hexagon.V6_vrmpybus_acc
-	if e.sum {
+	if e.zeroPoint {
 		op = hexagon.V6_vrmpyub_acc
 	}
 	e.order(planes, quads, func(ch, n, part int) {
@@ -220,7 +220,7 @@ func (e *spatialCode) settle(q int) {
 				acc[j] = e.ready[q][j]
 			}
 			a.op(hexagon.V6_vassign, acc[j], acc[0])
-		} else if e.sum {
+		} else if e.zeroPoint {
 			a.op(hexagon.V6_vsubw, acc[j], acc[j], e.zeroShare)
 		}
 	}

@@ -56,7 +56,7 @@ func (d *dotKernel) generate(a *asm) {
 			a.op(hexagon.V6_vaddw, sum, sum, hi(odd))
 			acc, b := a.r("acc"), a.r("bias")
 			a.op(hexagon.L2_loadri_pi, b, bias, 4).Loads(aliasIn)
-			a.op(hexagon.V6_extractw, acc, a.sumLanes(sum), a.imm(0))
+			a.op(hexagon.V6_extractw, acc, a.reduceLanes(sum), a.imm(0))
 			a.op(hexagon.A2_add, acc, acc, b)
 			a.op(hexagon.S2_storeri_pi, out, 4, acc).Stores(aliasOut)
 		})
@@ -64,8 +64,8 @@ func (d *dotKernel) generate(a *asm) {
 	a.ret()
 }
 
-// sumLanes leaves the sum of all words in every word.
-func (a *asm) sumLanes(v build.Reg) build.Reg {
+// reduceLanes leaves the sum of all words in every word.
+func (a *asm) reduceLanes(v build.Reg) build.Reg {
 	for n := vecBytes / 2; n >= 4; n /= 2 {
 		t, s := a.v("turned"), a.v("sum")
 		a.op(hexagon.V6_vror, t, v, a.imm(n))

@@ -130,7 +130,7 @@ func TestRandomLookup(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%d_%v_%v_%v", seed, op, typ, dims), func(t *testing.T) {
 			check(t, d, &b.m, in, r.IntN(2) == 0)
-			checkLate(t, d, &b.m, in)
+			checkRuntimeParameters(t, d, &b.m, in)
 		})
 	}
 }

@@ -47,15 +47,15 @@ func (f *filter) at(k, y, x, c int) byte {
 // gemm is a convolution ready for the conv kernel.
 type gemm struct {
 	opspec.Window
-	in, out *tensor
-	filter  filter
-	bias    []byte  // int32 per output channel
-	late    *tensor // has records that the program packs; nil when the weights are known
-	lateAt  uint32  // where in late
-	quant   opspec.GEMMQuant
-	rq      requant
-	inZero  int32
-	spatial *spatialKernel // the only kernel that writes out's pitch
+	in, out          *tensor
+	filter           filter
+	bias             []byte  // int32 per output channel
+	runtimeWeights   *tensor // has records that the program packs; nil when the weights are known
+	runtimeWeightsAt uint32  // offset in runtimeWeights
+	quant            opspec.GEMMQuant
+	rq               requant
+	inZero           int32
+	spatial          *spatialKernel // the only kernel that writes out's pitch
 }
 
 // maxSum bounds the accumulators.

@@ -63,7 +63,7 @@ func (l *lowering) spatialKernelOf(g *gemm) (d spatialKernel, ok bool) {
 	f, per := &g.filter, g.StrideW*g.in.pitch
 	d = spatialKernel{kh: f.kh, kw: f.kw, stride: g.StrideW, dilation: g.DilationW, pitch: g.in.pitch, out: g.out.pitch,
 		words: ceilDiv(f.c, 4), k: f.k, rq: g.rq.kind()}
-	if g.late != nil || d.out > vecBytes/4 || per > maxSpatialBytes || g.StrideW&(g.StrideW-1) != 0 || d.planes()*f.k > maxSpatialWords || g.recounts() {
+	if g.runtimeWeights != nil || d.out > vecBytes/4 || per > maxSpatialBytes || g.StrideW&(g.StrideW-1) != 0 || d.planes()*f.k > maxSpatialWords || g.recounts() {
 		return d, false
 	}
 	d.second = make([]uint64, ceilDiv(f.k*d.planes(), 64))
@@ -77,7 +77,7 @@ func (l *lowering) spatialKernelOf(g *gemm) (d spatialKernel, ok bool) {
 		}
 	}
 	if seconds > d.planes()+f.k/2 {
-		d.sum, d.second = true, nil
+		d.zeroPoint, d.second = true, nil
 	}
 	return d, true
 }
@@ -121,7 +121,7 @@ func (g *gemm) spatialWord(d *spatialKernel, ch, plane, part int) []byte {
 		switch {
 		case ch < 0:
 			w[i], has = byte(g.filter.zero), true
-		case d.sum:
+		case d.zeroPoint:
 			w[i], has = b, true
 		default:
 			if parts := splitWeight(int32(b) - g.filter.zero); part < len(parts) {

@@ -13,7 +13,7 @@ import (
 type weights struct {
 	operand, bias           uint32
 	data, biasData          []byte  // when both are known
-	late, lateBias          *tensor // flat, when one is not
+	runtime, runtimeBias    *tensor // flat, when one is not
 	flip                    byte    // 0x80 when data is signed
 	zero                    int32   // zero point of the unsigned values
 	k, kh, kw, c            int
@@ -42,10 +42,10 @@ func (l *lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights,
 		w.biasData, err = l.view.Data(bias)
 		return w, err
 	}
-	if w.late, err = l.flat(filter); err != nil {
+	if w.runtime, err = l.flat(filter); err != nil {
 		return w, err
 	}
-	w.lateBias, err = l.flat(bias)
+	w.runtimeBias, err = l.flat(bias)
 	return w, err
 }
 
@@ -94,7 +94,7 @@ func (l *lowering) blocks(w *weights, groups, m int, depthwise bool) error {
 		return fmt.Errorf("%d weights of slices, at most %d", n, maxConst)
 	}
 	w.c, w.tap, w.row, w.channel = c, c, w.kw*c, taps*c
-	if w.late == nil {
+	if w.runtime == nil {
 		data := make([]byte, n)
 		for i := range data {
 			data[i] = byte(w.zero) ^ w.flip
@@ -107,8 +107,8 @@ func (l *lowering) blocks(w *weights, groups, m int, depthwise bool) error {
 	}
 	out := l.newFlat("weights of slices", n, 1)
 	l.fillFlat(out, uint32(w.zero)*ones)
-	from := w.late
-	w.late = out
+	from := w.runtime
+	w.runtime = out
 	return l.moveFlat("slices", out, from, 1, list, 0, 0)
 }
 
@@ -125,7 +125,7 @@ type convPart struct {
 	in, out *tensor
 	narrow  int // pitch that out had better have, 0 for none
 	weights weights
-	// Late weights of parts that follow each other are packed with the first one's:
+	// Runtime weights of parts that follow each other are packed with the first one's:
 	// how many parts they are, and of the others which one this is.
 	parts, index int
 	packed       *packedWeights
@@ -139,21 +139,21 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 	}
 	g := gemm{Window: p.Window, in: p.in, out: p.out, filter: w.filter(), quant: q, inZero: int32(p.in.zero),
 		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}
-	if w.late == nil {
+	if w.runtime == nil {
 		g.bias = w.biasData[4*w.first:][:4*w.k]
 		g.rq.useHalf(g.maxSum())
 	}
 	if err := p.in.needHalo(&p.Window); err != nil {
 		return err
 	}
-	if w.late != nil {
+	if w.runtime != nil {
 		if p.packed == nil {
 			var err error
-			if p.packed, err = l.packLate(&g, w, max(p.parts, 1)); err != nil {
+			if p.packed, err = l.packRuntimeWeights(&g, w, max(p.parts, 1)); err != nil {
 				return err
 			}
 		}
-		g.late, g.lateAt = p.packed.records, uint32(p.index*p.packed.size)
+		g.runtimeWeights, g.runtimeWeightsAt = p.packed.records, uint32(p.index*p.packed.size)
 	}
 	if p.narrow > 0 {
 		n, out := g, *g.out
@@ -173,9 +173,9 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 func (l *lowering) noWeights(w *weights) weights {
 	z := *w
 	z.from, z.kh, z.kw, z.channel, z.row, z.tap = 0, 1, 1, w.c, w.c, w.c
-	if w.late != nil {
-		z.late = l.newFlat("no weights", w.k*w.c, 1)
-		l.fillFlat(z.late, uint32(w.zero)*ones)
+	if w.runtime != nil {
+		z.runtime = l.newFlat("no weights", w.k*w.c, 1)
+		l.fillFlat(z.runtime, uint32(w.zero)*ones)
 		return z
 	}
 	z.data = bytes.Repeat([]byte{byte(w.zero) ^ w.flip}, w.k*w.c)

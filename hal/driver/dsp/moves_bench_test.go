@@ -132,7 +132,7 @@ func movesBench() []moveCase {
 	})
 	one("batch_to_space", nn.OpBatchToSpaceNd, u8, []int{4, 64, 64, 32}, []int{1, 128, 128, 32}, ints(2, 2))
 	one("channel_shuffle", nn.OpChannelShuffle, u8, []int{1, 50, 50, 240}, []int{1, 50, 50, 240}, func(b *builder) []uint32 { return []uint32{b.int32(3), b.int32(3)} })
-	gather := func(name string, in, out []int, axis, n int, late bool) {
+	gather := func(name string, in, out []int, axis, n int, runtime bool) {
 		add("gather/"+name, func(b *builder) {
 			x := b.input(tensor(u8, in...))
 			var list []byte
@@ -141,7 +141,7 @@ func movesBench() []moveCase {
 			}
 			o := tensor(nn.TensorInt32, n)
 			var idx uint32
-			if late {
+			if runtime {
 				idx = b.input(o)
 			} else {
 				o.Lifetime, o.Data = nn.ConstantCopy, list
@@ -151,11 +151,11 @@ func movesBench() []moveCase {
 		})
 	}
 	gather("rows", []int{5000, 100}, []int{5000, 100}, 0, 5000, false)
-	gather("rows_late", []int{5000, 100}, []int{5000, 100}, 0, 5000, true)
+	gather("rows_runtime", []int{5000, 100}, []int{5000, 100}, 0, 5000, true)
 	gather("small", []int{60000, 8}, []int{60000, 8}, 0, 60000, false)
-	gather("small_late", []int{60000, 8}, []int{60000, 8}, 0, 60000, true)
+	gather("small_runtime", []int{60000, 8}, []int{60000, 8}, 0, 60000, true)
 	gather("inner", []int{1000, 500}, []int{1000, 500}, 1, 500, false)
-	gather("inner_late", []int{1000, 500}, []int{1000, 500}, 1, 500, true)
+	gather("inner_runtime", []int{1000, 500}, []int{1000, 500}, 1, 500, true)
 	add("embedding_lookup", func(b *builder) {
 		i, x := b.input(tensor(nn.TensorInt32, 5000)), b.input(tensor(u8, 5000, 100))
 		b.add(nn.OpEmbeddingLookup, []uint32{i, x}, b.output(tensor(u8, 5000, 100)))
@@ -230,27 +230,27 @@ func BenchmarkMoves(b *testing.B) {
 
 // convCase is a convolution whose filter, or layout, is not the usual one.
 type convCase struct {
-	name                           string
-	h, c, k, size, stride, groups  int
-	dilation                       int
-	late, nchw, transposed, biased bool
+	name                              string
+	h, c, k, size, stride, groups     int
+	dilation                          int
+	runtime, nchw, transposed, biased bool
 }
 
 var convsBench = []convCase{
 	{name: "plain", h: 28, c: 128, k: 128, size: 3},
 	{name: "nchw", h: 28, c: 128, k: 128, size: 3, nchw: true},
 	{name: "dilated", h: 28, c: 128, k: 128, size: 3, dilation: 2},
-	{name: "late", h: 28, c: 128, k: 128, size: 3, late: true},
-	{name: "late_1x1", h: 28, c: 256, k: 256, size: 1, late: true},
-	{name: "late_nchw", h: 28, c: 128, k: 128, size: 3, late: true, nchw: true},
-	{name: "late_rgb", h: 56, c: 3, k: 64, size: 3, late: true},
+	{name: "runtime", h: 28, c: 128, k: 128, size: 3, runtime: true},
+	{name: "runtime_1x1", h: 28, c: 256, k: 256, size: 1, runtime: true},
+	{name: "runtime_nchw", h: 28, c: 128, k: 128, size: 3, runtime: true, nchw: true},
+	{name: "runtime_rgb", h: 56, c: 3, k: 64, size: 3, runtime: true},
 	{name: "grouped8", h: 28, c: 256, k: 256, size: 3, groups: 8},
 	{name: "grouped32", h: 28, c: 256, k: 256, size: 3, groups: 32},
 	{name: "grouped3", h: 28, c: 192, k: 192, size: 3, groups: 3},
-	{name: "grouped8_late", h: 28, c: 256, k: 256, size: 3, groups: 8, late: true},
+	{name: "grouped8_runtime", h: 28, c: 256, k: 256, size: 3, groups: 8, runtime: true},
 	{name: "transposed", h: 28, c: 128, k: 64, size: 4, stride: 2, transposed: true},
-	{name: "transposed_late", h: 28, c: 128, k: 64, size: 4, stride: 2, transposed: true, late: true},
-	{name: "depthwise_late", h: 28, c: 256, k: 256, size: 3, groups: -1, late: true},
+	{name: "transposed_runtime", h: 28, c: 128, k: 64, size: 4, stride: 2, transposed: true, runtime: true},
+	{name: "depthwise_runtime", h: 28, c: 256, k: 256, size: 3, groups: -1, runtime: true},
 }
 
 // model builds the case; macs are its multiplications.
@@ -279,7 +279,7 @@ func (c *convCase) model(b *builder) (macs int) {
 	bias := nn.Operand{Type: nn.TensorInt32, Dimensions: []uint32{uint32(c.k)}, Scale: in.Scale * f.Scale}
 	x := b.input(in)
 	var fi, bi uint32
-	if c.late {
+	if c.runtime {
 		fi, bi = b.input(f), b.input(bias)
 	} else {
 		f.Lifetime, f.Data = nn.ConstantCopy, b.bytes(int(f.Elements()))

@@ -54,9 +54,9 @@ func TestTransposePermutations(t *testing.T) {
 	}
 }
 
-// TestRandomLateConv convolves with filters and biases that an execution brings or
+// TestRandomRuntimeWeights convolves with filters and biases that an execution brings or
 // the model has, in both layouts, with all kinds of groups, paddings and dilations.
-func TestRandomLateConv(t *testing.T) {
+func TestRandomRuntimeWeights(t *testing.T) {
 	d := device(t)
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 41))

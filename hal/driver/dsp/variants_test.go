@@ -62,8 +62,8 @@ func usesFloat(g *nn.Subgraph) bool {
 	})
 }
 
-// TestLateVariants runs every operation with its parameters as inputs.
-func TestLateVariants(t *testing.T) {
+// TestRuntimeParameterVariants runs every operation with its parameters as inputs.
+func TestRuntimeParameterVariants(t *testing.T) {
 	d := device(t)
 	gen, err := randgraph.NewGenerator(78, nil)
 	if err != nil {
@@ -78,12 +78,12 @@ func TestLateVariants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, in := lateModel(t, c.Model, c.Inputs)
+		m, in := runtimeParameterModel(t, c.Model, c.Inputs)
 		if !d.takes(c.Model) {
 			continue
 		}
 		if !d.takes(m) {
-			t.Errorf("%s: taken with constant parameters, not with late ones", c.Name)
+			t.Errorf("%s: taken with constant parameters, not with runtime ones", c.Name)
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
@@ -103,9 +103,9 @@ func TestLateVariants(t *testing.T) {
 	t.Logf("%d cases", ran)
 }
 
-// TestLateHostile changes parameters at random: the device gives what the
+// TestRuntimeParametersHostile changes parameters at random: the device gives what the
 // reference gives, or fails as well, and does not panic.
-func TestLateHostile(t *testing.T) {
+func TestRuntimeParametersHostile(t *testing.T) {
 	d := device(t)
 	gen, err := randgraph.NewGenerator(79, nil)
 	if err != nil {
@@ -118,7 +118,7 @@ func TestLateHostile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, in := lateModel(t, c.Model, c.Inputs)
+		m, in := runtimeParameterModel(t, c.Model, c.Inputs)
 		s, err := d.SupportedOperations(m)
 		if err != nil {
 			t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Weights that only an execution knows are brought into the form that the conv
-// kernel reads by the program itself: moves lay them out, and a kernel takes the
-// inputs' zero point out of the biases.
+// Runtime weights are weights that only an execution brings or the model computes. The
+// program itself packs them into the records that the GEMM kernel reads: moves lay them out,
+// and the fold kernel subtracts the inputs' zero point times the weights from the biases.
 
 // laneSet is lanes of chunks and the channels that they hold: dims move from
 // channel to channel and from lane to lane in bytes.
@@ -59,8 +59,9 @@ type packedWeights struct {
 	size    int // bytes of one
 }
 
-// packLate emits what makes the records of g and of the n-1 convolutions behind it.
-func (l *lowering) packLate(g *gemm, w *weights, n int) (*packedWeights, error) {
+// packRuntimeWeights emits the steps that pack the records of g and of the n-1 convolutions
+// behind it.
+func (l *lowering) packRuntimeWeights(g *gemm, w *weights, n int) (*packedWeights, error) {
 	p := l.planGemm(g)
 	c := &p.c
 	l.shapeBlock(c, g.out.shape.positions())
@@ -89,18 +90,18 @@ func (l *lowering) packLate(g *gemm, w *weights, n int) (*packedWeights, error) 
 		taps := []moveDim{{n, w.k * w.channel, size}, {w.kh, w.row, row * step}, {w.kw, w.tap, tap * step}}
 		if words > 0 {
 			dims := s.with(w.channel, append(taps, moveDim{words, 4, step})...)
-			if err := l.moveFlat("pack", rec, w.late, 4, dims, at, from); err != nil {
+			if err := l.moveFlat("pack", rec, w.runtime, 4, dims, at, from); err != nil {
 				return nil, err
 			}
 		}
 		if rest > 0 {
 			dims := append(s.with(w.channel, taps...), moveDim{rest, 1, 1})
-			if err := l.moveFlat("pack", rec, w.late, 1, dims, at+words*step, from+4*words); err != nil {
+			if err := l.moveFlat("pack", rec, w.runtime, 1, dims, at+words*step, from+4*words); err != nil {
 				return nil, err
 			}
 		}
 		biases := s.with(4, moveDim{n, 4 * w.k, size})
-		if err := l.moveFlat("pack biases", rec, w.lateBias, 4, biases, s.at, 4*(w.first+s.channel)); err != nil {
+		if err := l.moveFlat("pack biases", rec, w.runtimeBias, 4, biases, s.at, 4*(w.first+s.channel)); err != nil {
 			return nil, err
 		}
 		if factors != nil {
@@ -111,7 +112,7 @@ func (l *lowering) packLate(g *gemm, w *weights, n int) (*packedWeights, error) 
 		}
 	}
 	packed := &packedWeights{rec, size}
-	l.foldLate(g, &p, packed)
+	l.foldInputZeroPoint(g, &p, packed)
 	return packed, nil
 }
 
@@ -134,9 +135,9 @@ func (l *lowering) factors(g *gemm, kind requantKind) *tensor {
 	return t
 }
 
-// foldLate emits the subtraction of the products with the inputs' zero point from
+// foldInputZeroPoint emits the subtraction of the products with the inputs' zero point from
 // the biases.
-func (l *lowering) foldLate(g *gemm, p *convPlan, packed *packedWeights) {
+func (l *lowering) foldInputZeroPoint(g *gemm, p *convPlan, packed *packedWeights) {
 	f, rec := &g.filter, packed.records
 	l.addStep("fold biases", []*tensor{rec}, []*tensor{rec}, func(l *lowering, s *step) error {
 		c := &p.c
@@ -155,7 +156,7 @@ func (l *lowering) foldLate(g *gemm, p *convPlan, packed *packedWeights) {
 				chunk(at+p.full*c.record(4), c.tail)
 			}
 		}
-		kern, err := l.kernel("fold", generateFold)
+		kern, err := l.kernel("fold", generateFoldZeroPoint)
 		if err != nil {
 			return err
 		}

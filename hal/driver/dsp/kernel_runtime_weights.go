@@ -6,9 +6,9 @@ import "github.com/nnsoc/nnsoc/isa/hexagon"
 // channels, their first weights, how many vectors of these and their distance.
 const foldWords = 4
 
-// generateFold writes the kernel that subtracts weights times a byte from biases.
+// generateFoldZeroPoint writes the kernel that subtracts weights times a byte from biases.
 // Arguments: table, entries, the byte four times, what is added.
-func generateFold(a *asm) {
+func generateFoldZeroPoint(a *asm) {
 	in := a.args("table", "entries", "zero", "more")
 	table, entries, zero := in[0], in[1], in[2]
 	more := a.splat(in[3], "more")

@@ -7,60 +7,60 @@ import (
 )
 
 const (
-	// maxStripSums bounds the sums of a strip, unless one block has more.
-	maxStripSums = 512
+	// maxStripWindowSums bounds the sums of a strip, unless one block has more.
+	maxStripWindowSums = 512
 	// maxStripBytes bounds its inputs in the same way: those of two strips of each
 	// thread should stay in L2.
 	maxStripBytes = 16 << 10
-	// maxSumsAhead bounds how far behind its last position a chunk reads.
-	maxSumsAhead = endGuard / 2
-	// sumsGap is up to how many positions between two runs are summed as well.
-	sumsGap = 16
-	// sumsLead is room in front of a strip's sums, for a chunk that begins sooner.
-	sumsLead = maxChunk
+	// maxWindowSumOverread bounds how far behind its last position a chunk reads.
+	maxWindowSumOverread = endGuard / 2
+	// windowSumGap is the largest gap, in positions, between two runs that are computed as one.
+	windowSumGap = 16
+	// windowSumLead is room in front of a strip's sums, for a chunk that begins sooner.
+	windowSumLead = maxChunk
 )
 
-// sumRun are positions without a gap, of which at words come before in the strip.
-type sumRun struct{ first, end, at int }
+// windowSumRun are positions without a gap, of which at words come before in the strip.
+type windowSumRun struct{ first, end, at int }
 
-// sumRuns are the positions whose sums a strip needs, in order.
-type sumRuns []sumRun
+// windowSumRuns are the positions whose sums a strip needs, in order.
+type windowSumRuns []windowSumRun
 
 // add adds the positions [first, end), none of which lies before the last run.
-func (s *sumRuns) add(first, end int) {
+func (s *windowSumRuns) add(first, end int) {
 	at := 0
 	if n := len(*s); n > 0 {
 		last := &(*s)[n-1]
-		if first <= last.end+sumsGap {
+		if first <= last.end+windowSumGap {
 			last.end = max(last.end, end)
 			return
 		}
 		at = s.words()
 	}
-	*s = append(*s, sumRun{first, end, at})
+	*s = append(*s, windowSumRun{first, end, at})
 }
 
-func (s sumRuns) words() int {
+func (s windowSumRuns) words() int {
 	last := s[len(s)-1]
 	return last.at + last.end - last.first
 }
 
 // word is where the sum of a position lies.
-func (s sumRuns) word(position int) int {
+func (s windowSumRuns) word(position int) int {
 	i := sort.Search(len(s), func(i int) bool { return s[i].first > position }) - 1
-	return sumsLead + s[i].at + position - s[i].first
+	return windowSumLead + s[i].at + position - s[i].first
 }
 
 // span is the distance from the first position to the last one's end.
-func (s sumRuns) span() int { return s[len(s)-1].end - s[0].first }
+func (s windowSumRuns) span() int { return s[len(s)-1].end - s[0].first }
 
 // strip are consecutive blocks.
 type strip struct {
 	from, to int
-	runs     sumRuns
+	runs     windowSumRuns
 }
 
-// strips divides the blocks of a convolution and says which inputs their sums take.
+// strips divides the blocks of a convolution and says which inputs their window sums need.
 type strips struct {
 	g       *gemm
 	c       *convKernel
@@ -71,17 +71,17 @@ type strips struct {
 // columns is how far the window reaches to the right.
 func (g *gemm) columns() int { return (g.KW - 1) * g.DilationW }
 
-// sumsBytes bounds the room that a thread needs for the sums of a strip.
-func (g *gemm) sumsBytes() int {
+// windowSumBytes bounds the room that a thread needs for the sums of a strip.
+func (g *gemm) windowSumBytes() int {
 	block := maxConvPositions*(vecBytes+g.columns()) + 2*maxNear
-	return roundUp(4*(sumsLead+max(maxStripSums, block)+vecBytes), vecBytes)
+	return roundUp(4*(windowSumLead+max(maxStripWindowSums, block)+vecBytes), vecBytes)
 }
 
 // position is the number of the position at an address.
 func (p *strips) position(addr uint32) int { return int(addr-p.g.in.addr) / p.g.in.pitch }
 
 // addBlock adds what block b needs. Chunks begin on whole vectors.
-func (p *strips) addBlock(s *sumRuns, b int) {
+func (p *strips) addBlock(s *windowSumRuns, b int) {
 	c, g := p.c, p.g
 	whole := g.in.perVec()
 	reach := g.columns() + 1
@@ -95,8 +95,8 @@ func (p *strips) addBlock(s *sumRuns, b int) {
 }
 
 // runs is what the blocks [from, to) need.
-func (p *strips) runs(from, to int) sumRuns {
-	var s sumRuns
+func (p *strips) runs(from, to int) windowSumRuns {
+	var s windowSumRuns
 	for b := from; b < to; b++ {
 		p.addBlock(&s, b)
 	}
@@ -107,19 +107,19 @@ func (p *strips) runs(from, to int) sumRuns {
 // each position finds its sum.
 func newStrips(g *gemm, c *convKernel, entries []uint32) *strips {
 	p := &strips{g: g, c: c, entries: entries}
-	var s sumRuns
+	var s windowSumRuns
 	from, n := 0, len(entries)/c.entryWords()
 	end := func(to int) {
 		p.list = append(p.list, strip{from, to, s})
 		from = to
 	}
 	for b := range n {
-		old, last := len(s), sumRun{}
+		old, last := len(s), windowSumRun{}
 		if old > 0 {
 			last = s[old-1]
 		}
 		p.addBlock(&s, b)
-		if b > from && (s.words() > maxStripSums || s.span()*g.in.pitch > maxStripBytes) {
+		if b > from && (s.words() > maxStripWindowSums || s.span()*g.in.pitch > maxStripBytes) {
 			s = s[:old]
 			s[old-1] = last
 			end(b)
@@ -128,7 +128,7 @@ func newStrips(g *gemm, c *convKernel, entries []uint32) *strips {
 		}
 	}
 	end(n)
-	if c.sum {
+	if c.zeroPoint {
 		for _, t := range p.list {
 			for b := t.from; b < t.to; b++ {
 				e := entries[b*c.entryWords():]
@@ -155,7 +155,7 @@ func (p *strips) each(from, to int, fn func(whole *strip, part strip)) {
 // and where one more begins, -1 if there is none. It ends with the run, unless that
 // is shorter. Then it begins with the run, but for the first one of a part at the end
 // of the tensor, or of the rows at hand: what lies behind those is slow to come.
-func (p *strips) chunks(runs sumRuns, i, n int) (full, rest int) {
+func (p *strips) chunks(runs windowSumRuns, i, n int) (full, rest int) {
 	r := runs[i]
 	end := roundUp(r.end, p.g.in.perVec())
 	if full = (end - r.first) / n; r.first+full*n == end {
@@ -168,14 +168,14 @@ func (p *strips) chunks(runs sumRuns, i, n int) (full, rest int) {
 	return full, r.first
 }
 
-// kernel chooses the code for the sums when the threads share the blocks as given.
-func (p *strips) kernel(shares [][2]int) sumsKernel {
+// kernel chooses the zero-point kernel when the threads share the blocks as given.
+func (p *strips) kernel(shares [][2]int) zeroPointKernel {
 	g := p.g
 	channels, pitch := g.filter.c, g.in.pitch
-	k := sumsKernel{pitch: pitch, vectors: ceilDiv(channels, vecBytes), rows: g.KH, taps: g.KW, dilation: g.DilationW}
+	k := zeroPointKernel{pitch: pitch, vectors: ceilDiv(channels, vecBytes), rows: g.KH, taps: g.KW, dilation: g.DilationW}
 	// Where a position is a word, all words are masked alike.
 	k.masked = pitch > 4 && channels%min(pitch, vecBytes) != 0
-	var parts []sumRuns
+	var parts []windowSumRuns
 	for _, s := range shares {
 		p.each(s[0], s[1], func(_ *strip, part strip) { parts = append(parts, part.runs) })
 	}
@@ -186,7 +186,7 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 	)
 	best, cost := 0, math.MaxInt
 	for n := maxChunk; n >= max(1, vecBytes/pitch); n /= 2 {
-		if k.positions = n; n > 1 && n*k.leafBytes() > maxSumsAhead || (n > 32 || !k.flat()) && k.leaves() > maxLeaves {
+		if k.positions = n; n > 1 && n*k.leafBytes() > maxWindowSumOverread || (n > 32 || !k.flat()) && k.leaves() > maxLeaves {
 			continue
 		}
 		leaves := k.leaves()
@@ -209,11 +209,12 @@ func (p *strips) kernel(shares [][2]int) sumsKernel {
 	return k
 }
 
-// sumsArgs are the constants for the sums, but for the scratch of each thread.
-func (g *gemm) sumsArgs(l *lowering, k *sumsKernel) (w [sumsArgs]uint32) {
-	w[sumsZero], w[sumsOnes], w[sumsRowStep] = uint32(g.filter.zero)*ones, ones, uint32(g.DilationH*g.in.rowBytes())
+// zeroPointArgs returns the arguments of the zero-point correction, except for the scratch of
+// each thread.
+func (g *gemm) zeroPointArgs(l *lowering, k *zeroPointKernel) (w [zeroPointArgs]uint32) {
+	w[zeroPointBytes], w[zeroPointOnes], w[zeroPointRowStep] = uint32(g.filter.zero)*ones, ones, uint32(g.DilationH*g.in.rowBytes())
 	if c := g.filter.c; k.pitch == 4 {
-		w[sumsOnes] &= 1<<(8*c) - 1
+		w[zeroPointOnes] &= 1<<(8*c) - 1
 	}
 	if k.masked {
 		mask := make([]byte, vecBytes)
@@ -222,7 +223,7 @@ func (g *gemm) sumsArgs(l *lowering, k *sumsKernel) (w [sumsArgs]uint32) {
 				mask[i] = 1
 			}
 		}
-		w[sumsMask] = l.constant(mask)
+		w[zeroPointMask] = l.constant(mask)
 	}
 	return w
 }
@@ -246,14 +247,14 @@ func (p *strips) table(l *lowering, from, to int) (uint32, int) {
 	var list, runs []uint32
 	p.each(from, to, func(whole *strip, part strip) {
 		w := [stripWords]uint32{stripBlocks: uint32(part.to - part.from), stripRuns: uint32(4 * len(runs)), stripStride: vecBytes}
-		if p.c.sum {
+		if p.c.zeroPoint {
 			for i, r := range part.runs {
 				add := func(first, chunks int) {
 					at := whole.runs.word(r.first) + first - r.first
 					runs = append(runs, p.g.in.addr+uint32(first*p.g.in.pitch), uint32(4*at), uint32(chunks))
 					w[stripRunCount]++
 				}
-				full, rest := p.chunks(part.runs, i, p.c.sums.positions)
+				full, rest := p.chunks(part.runs, i, p.c.correction.positions)
 				if full > 0 {
 					add(r.first, full)
 				}

@@ -10,22 +10,22 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// sumsCase is a convolution with few outputs, so that the sums matter.
-type sumsCase struct {
+// zeroPointCase is a convolution with few outputs, so that the sums matter.
+type zeroPointCase struct {
 	n, h, w, c, k, kh, kw, sh, sw, dh, dw int
 	pad                                   [4]int // left, right, top, bottom
 }
 
-func (s *sumsCase) String() string {
+func (s *zeroPointCase) String() string {
 	return fmt.Sprintf("%dx%dx%dx%d_k%d_f%dx%d_s%dx%d_d%dx%d_p%v", s.n, s.h, s.w, s.c, s.k, s.kh, s.kw, s.sh, s.sw, s.dh, s.dw, s.pad)
 }
 
-func (s *sumsCase) out() (h, w int) {
+func (s *zeroPointCase) out() (h, w int) {
 	return (s.h+s.pad[2]+s.pad[3]-(s.kh-1)*s.dh-1)/s.sh + 1, (s.w+s.pad[0]+s.pad[1]-(s.kw-1)*s.dw-1)/s.sw + 1
 }
 
 // build makes the model; the filter has the zero point given.
-func (s *sumsCase) build(b *builder, zero int32) {
+func (s *zeroPointCase) build(b *builder, zero int32) {
 	in := b.activation(quantType(b.r), s.n, s.h, s.w, s.c)
 	x := b.input(in)
 	f, bias := b.weights(in, []int{s.k, s.kh, s.kw, s.c}, s.k, 0)
@@ -45,10 +45,10 @@ func (s *sumsCase) build(b *builder, zero int32) {
 	b.add(nn.OpConv2D, append(args, b.bool(false), b.int32(s.dw), b.int32(s.dh)), b.output(out))
 }
 
-// drawSums draws a case of at most some products.
-func drawSums(r *rand.Rand) *sumsCase {
+// drawZeroPointCase draws a case of at most some products.
+func drawZeroPointCase(r *rand.Rand) *zeroPointCase {
 	for {
-		s := &sumsCase{n: 1 + r.IntN(2), c: pick(r, 1, 2, 3, 4, 5, 7, 8, 13, 16, 24, 32, 40, 64, 96, 127, 128, 129, 144, 256, 300, 384, 512, 640, 1024, 1+r.IntN(2000)),
+		s := &zeroPointCase{n: 1 + r.IntN(2), c: pick(r, 1, 2, 3, 4, 5, 7, 8, 13, 16, 24, 32, 40, 64, 96, 127, 128, 129, 144, 256, 300, 384, 512, 640, 1024, 1+r.IntN(2000)),
 			k: pick(r, 1, 8, 24, 32, 33, 64, 100, 130), kh: 1, kw: 1, sh: 1 + r.IntN(3)*r.IntN(2), sw: 1 + r.IntN(4)*r.IntN(2), dh: 1, dw: 1}
 		s.h, s.w = 1+r.IntN(pick(r, 4, 20)), 1+r.IntN(pick(r, 6, 40, 300))
 		if r.IntN(2) == 0 {
@@ -63,28 +63,28 @@ func drawSums(r *rand.Rand) *sumsCase {
 	}
 }
 
-// TestRandomSums has every width of positions, window, stride, dilation and number
+// TestRandomZeroPoint has every width of positions, window, stride, dilation and number
 // of channels that sums are made for.
-func TestRandomSums(t *testing.T) {
+func TestRandomZeroPoint(t *testing.T) {
 	d := device(t)
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		b := newBuilder(r)
-		s := drawSums(r)
+		s := drawZeroPointCase(r)
 		s.build(b, pick(r, 1, 255, 1+r.Int32N(255)))
 		b.run(t, d, fmt.Sprintf("%d_%s", seed, s))
 	}
 }
 
-// TestLargestSums has inputs that are all as large as they can be: sums in halves
+// TestLargestWindowSums has inputs that are all as large as they can be: sums in halves
 // come close to the largest half.
-func TestLargestSums(t *testing.T) {
+func TestLargestWindowSums(t *testing.T) {
 	d := device(t)
 	for i, c := range [...]int{4, 8, 16, 32, 64, 128, 200, 256, 384, 512, 1000, 1024, 2000} {
 		for rows := 1; rows <= 5; rows++ {
 			r := rand.New(rand.NewPCG(uint64(i), uint64(rows)))
 			b := newBuilder(r)
-			s := &sumsCase{n: 1, h: rows + 1, w: 20, c: c, k: 5, kh: rows, kw: 1 + i%2, sh: 1, sw: 1, dh: 1, dw: 1}
+			s := &zeroPointCase{n: 1, h: rows + 1, w: 20, c: c, k: 5, kh: rows, kw: 1 + i%2, sh: 1, sw: 1, dh: 1, dw: 1}
 			s.build(b, 255)
 			data := bytes.Repeat([]byte{255}, s.h*s.w*c)
 			if b.m.Main.Operands[b.m.Main.Inputs[0]].Type == nn.TensorQuant8AsymmSigned {
@@ -101,7 +101,7 @@ func TestLargestSums(t *testing.T) {
 func TestStrips(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 32))
-		s := drawSums(r)
+		s := drawZeroPointCase(r)
 		oh, ow := s.out()
 		w := opspec.Window{H: s.h, W: s.w, KH: s.kh, KW: s.kw, StrideH: s.sh, StrideW: s.sw, DilationH: s.dh, DilationW: s.dw,
 			Left: s.pad[0], Right: s.pad[1], Top: s.pad[2], Bottom: s.pad[3], OutH: oh, OutW: ow}
@@ -111,7 +111,7 @@ func TestStrips(t *testing.T) {
 		}
 		g := &gemm{Window: w, in: in, out: &tensor{shape: shape{s.n, oh, ow, s.k}, pitch: shape{s.n, oh, ow, s.k}.pitch()},
 			filter: filter{k: s.k, kh: s.kh, kw: s.kw, c: s.c, zero: 1}}
-		c := &convKernel{sum: true, flat: true, pipelined: r.IntN(2) == 0, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
+		c := &convKernel{zeroPoint: true, flat: true, pipelined: r.IntN(2) == 0, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
 		c.shareAddresses(g)
 		entries := g.blockTable(c, 0, s.n*oh)
 		p := newStrips(g, c, entries)
@@ -120,7 +120,7 @@ func TestStrips(t *testing.T) {
 		to := from + 1 + r.IntN(blocks-from)
 		k := p.kernel([][2]int{{from, to}})
 		for _, x := range p.list {
-			if need, room := 4*(sumsLead+x.runs.words()+maxChunk), g.sumsBytes(); need > room {
+			if need, room := 4*(windowSumLead+x.runs.words()+maxChunk), g.windowSumBytes(); need > room {
 				t.Errorf("%d: %s: a strip needs %d bytes, there are %d", seed, s, need, room)
 			}
 		}
@@ -138,7 +138,7 @@ func TestStrips(t *testing.T) {
 					}
 					end = rest + k.positions
 				}
-				if behind := end - roundUp(run.end, in.perVec()); behind < 0 || full > 0 && behind > 0 || behind*in.pitch > maxSumsAhead {
+				if behind := end - roundUp(run.end, in.perVec()); behind < 0 || full > 0 && behind > 0 || behind*in.pitch > maxWindowSumOverread {
 					t.Errorf("%d: %s: run %v: chunks of %d end at %d", seed, s, run, k.positions, end)
 				}
 				if whole.runs.word(run.end-1)-whole.runs.word(run.first) != run.end-1-run.first {

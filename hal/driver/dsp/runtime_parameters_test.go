@@ -16,9 +16,9 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// lateModel is a model with every constant parameter turned into an input, and
+// runtimeParameterModel is a model with every constant parameter turned into an input, and
 // no shape but those of inputs and constants.
-func lateModel(t testing.TB, m *nn.Model, inputs [][]byte) (*nn.Model, [][]byte) {
+func runtimeParameterModel(t testing.TB, m *nn.Model, inputs [][]byte) (*nn.Model, [][]byte) {
 	t.Helper()
 	l := *m
 	g := &l.Main
@@ -87,17 +87,17 @@ func execute(t testing.TB, p hal.PreparedModel, m *nn.Model, inputs [][]byte) (*
 	return res, nil
 }
 
-// checkLate runs a model whose parameters only the execution brings.
-func checkLate(t testing.TB, d *Device, m *nn.Model, inputs [][]byte) {
+// checkRuntimeParameters runs a model all of whose parameters are inputs.
+func checkRuntimeParameters(t testing.TB, d *Device, m *nn.Model, inputs [][]byte) {
 	t.Helper()
-	l, in := lateModel(t, m, inputs)
+	l, in := runtimeParameterModel(t, m, inputs)
 	s, err := d.SupportedOperations(l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range s {
 		if !s[i].OK {
-			t.Fatalf("late: operation %d: %s", i, s[i].Reason)
+			t.Fatalf("runtime parameters: operation %d: %s", i, s[i].Reason)
 		}
 	}
 	p, err := d.PrepareModel(l, hal.PrepareOptions{})
@@ -105,7 +105,7 @@ func checkLate(t testing.TB, d *Device, m *nn.Model, inputs [][]byte) {
 		t.Fatal(err)
 	}
 	if _, err := execute(t, p, l, in); err != nil {
-		t.Fatalf("late: %v", err)
+		t.Fatalf("runtime parameters: %v", err)
 	}
 }
 
@@ -117,8 +117,8 @@ func words(v ...int) []byte {
 	return b
 }
 
-// latePad is an ADD, a PAD whose paddings are an input, and a RELU.
-func latePad() (*nn.Model, []byte) {
+// runtimePad is an ADD, a PAD whose paddings are an input, and a RELU.
+func runtimePad() (*nn.Model, []byte) {
 	b := newBuilder(rand.New(rand.NewPCG(5, 6)))
 	o := b.activation(nn.TensorQuant8AsymmSigned, 3, 40)
 	x := b.input(o)
@@ -132,10 +132,10 @@ func latePad() (*nn.Model, []byte) {
 	return &b.m, b.bytes(120)
 }
 
-// TestLateParameters changes a parameter from execution to execution; what was
+// TestRuntimeParameters changes a parameter from execution to execution; what was
 // lowered is kept, within bounds, and an invalid value is the reference's error.
-func TestLateParameters(t *testing.T) {
-	m, in := latePad()
+func TestRuntimeParameters(t *testing.T) {
+	m, in := runtimePad()
 	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -176,8 +176,8 @@ func TestLateParameters(t *testing.T) {
 }
 
 // An output that does not fit its buffer is reported with its shape.
-func TestLateInsufficientSize(t *testing.T) {
-	m, in := latePad()
+func TestRuntimeParametersInsufficientSize(t *testing.T) {
+	m, in := runtimePad()
 	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -192,9 +192,9 @@ func TestLateInsufficientSize(t *testing.T) {
 	}
 }
 
-// TestLateConcurrent executes with different parameters at once.
-func TestLateConcurrent(t *testing.T) {
-	m, in := latePad()
+// TestRuntimeParametersConcurrent executes with different parameters at once.
+func TestRuntimeParametersConcurrent(t *testing.T) {
+	m, in := runtimePad()
 	p, err := device(t).PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -272,8 +272,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// TestLateEmpty has parameters make a value empty.
-func TestLateEmpty(t *testing.T) {
+// TestRuntimeParametersEmpty has parameters make a value empty.
+func TestRuntimeParametersEmpty(t *testing.T) {
 	b := newBuilder(rand.New(rand.NewPCG(9, 9)))
 	o := b.activation(nn.TensorQuant8Asymm, 4, 6)
 	open := o

@@ -9,18 +9,22 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// sumsKernel are the parameters that the code of the sums depends on.
+// zeroPointKernel are the parameters of the code that computes the zero-point correction of a
+// convolution.
 //
-// A filter with a zero point asks, per position, for zero point * (sum of the
-// window's inputs). The positions of a tensor are numbered through, halo
-// included, which makes the sums of all windows one sequence: that of the window
-// whose first tap is position i is word i. It is made a chunk of positions at a
+// With filter weights w - z, a convolution subtracts from every output position
+//
+//	z * (sum of the window's inputs)
+//
+// the window sum. The positions of a tensor are numbered through, halo
+// included, which makes the window sums one sequence: word i is the sum of the window
+// whose first tap is position i. The code computes a chunk of positions at a
 // time. vrmpy adds the bytes of a position's vectors, of all rows of the window,
 // to words; then pairs of neighbouring words are added, and the words of two
 // vectors become those of one, until a position has one. Words that fit halves are
 // packed and added by vdmpy, which takes fewer pipes than dealing them. Where the
 // window has columns, words at their distances are added.
-type sumsKernel struct {
+type zeroPointKernel struct {
 	pitch     int  // of a position
 	vectors   int  // that hold a position's channels
 	positions int  // of a chunk: a power of two, whole vectors
@@ -30,12 +34,12 @@ type sumsKernel struct {
 	masked    bool // the last vector of a position has bytes that are no channels
 }
 
-func (s *sumsKernel) name() string {
+func (s *zeroPointKernel) name() string {
 	return fmt.Sprintf("s%d.%dn%d_%dx%d.%d%s", s.pitch, s.vectors, s.positions, s.rows, s.taps, s.dilation, flag(s.masked, "m"))
 }
 
 // Words of a strip: blocks of positions that a thread works on between two
-// rounds of sums.
+// rounds of window sums.
 const (
 	stripBlocks   = iota // how many
 	stripRuns            // table of runs of chunks: input address, offset of the sums, chunks
@@ -50,18 +54,18 @@ const (
 
 const runWords = 3
 
-// Words of the block of constants for the sums.
+// Words of the argument block of the zero-point correction.
 const (
-	sumsZero    = iota // the filter's zero point in every byte
-	sumsOnes           // 1 in every byte of a word that is a channel
-	sumsMask           // address of a vector: 1 in every byte of the last vector that is a channel
-	sumsRowStep        // distance of the window's rows
-	sumsScratch        // of the thread: the sums of the strip at hand
-	sumsArgs
+	zeroPointBytes   = iota // the filter's zero point in every byte
+	zeroPointOnes           // 1 in every byte of a word that is a channel
+	zeroPointMask           // address of a vector: 1 in every byte of the last vector that is a channel
+	zeroPointRowStep        // distance of the window's rows
+	zeroPointScratch        // of the thread: the sums of the strip at hand
+	zeroPointArgs
 )
 
-// maxFlatSums bounds the vectors of a position that are added without a loop.
-const maxFlatSums = 4
+// maxUnrolledWindowSums bounds the vectors of a position that are added without a loop.
+const maxUnrolledWindowSums = 4
 
 // maxLeaves bounds the leaves of a chunk with loops, whose sums wait in registers,
 // and of one that makes more than a vector.
@@ -71,24 +75,24 @@ const maxLeaves = 16
 const maxChunk = 128
 
 // leaves is the number of vectors that positions of a chunk begin in.
-func (s *sumsKernel) leaves() int { return s.positions * min(s.pitch, vecBytes) / vecBytes }
+func (s *zeroPointKernel) leaves() int { return s.positions * min(s.pitch, vecBytes) / vecBytes }
 
 // levels is how often neighbouring words are added.
-func (s *sumsKernel) levels() int { return bits.Len(uint(min(s.pitch, vecBytes)/4)) - 1 }
+func (s *zeroPointKernel) levels() int { return bits.Len(uint(min(s.pitch, vecBytes)/4)) - 1 }
 
-func (s *sumsKernel) flat() bool { return s.rows*s.vectors <= maxFlatSums }
+func (s *zeroPointKernel) flat() bool { return s.rows*s.vectors <= maxUnrolledWindowSums }
 
 // code is about how many instructions make a chunk.
-func (s *sumsKernel) code() int {
+func (s *zeroPointKernel) code() int {
 	if s.flat() {
 		return 2 * s.leaves() * (s.rows*s.vectors + 1)
 	}
 	return 8 * s.leaves()
 }
 
-// sumsCode are sums being written.
-type sumsCode struct {
-	*sumsKernel
+// zeroPointCode is the state of the generator of the window sums.
+type zeroPointCode struct {
+	*zeroPointKernel
 	a       *asm
 	zero    build.Reg
 	ones    build.Reg
@@ -100,11 +104,11 @@ type sumsCode struct {
 	todo    []timed   // what the chunk at hand is made of
 }
 
-// emit writes the code that makes the sums of the strip at hand.
-func (s *sumsKernel) emit(a *asm, strip, args build.Reg) {
-	a.phase(phaseSums)
+// emit writes the code that computes the window sums of one strip.
+func (s *zeroPointKernel) emit(a *asm, strip, args build.Reg) {
+	a.phase(phaseZeroPoint)
 	defer a.phase(phaseOther)
-	e := &sumsCode{sumsKernel: s, a: a, zero: a.word(args, sumsZero, "zero point"), ones: a.word(args, sumsOnes, "ones")}
+	e := &zeroPointCode{zeroPointKernel: s, a: a, zero: a.word(args, zeroPointBytes, "zero point"), ones: a.word(args, zeroPointOnes, "ones")}
 	e.each = e.ones
 	if s.pitch < vecBytes { // the bytes of a word may be no channels
 		e.each = a.imm(ones)
@@ -113,17 +117,17 @@ func (s *sumsKernel) emit(a *asm, strip, args build.Reg) {
 		e.words = a.imm8(-4)
 	}
 	if s.masked {
-		e.mask = a.vload(a.word(args, sumsMask, "mask"), 0, aliasConst, "mask")
+		e.mask = a.vload(a.word(args, zeroPointMask, "mask"), 0, aliasConst, "mask")
 	}
 	if s.rows > 1 {
-		e.rowStep = a.word(args, sumsRowStep, "row step")
+		e.rowStep = a.word(args, zeroPointRowStep, "row step")
 	}
 	loop := a.loop1
 	if !s.flat() {
 		e.nothing = a.zero()
 		loop = func(n any, body func()) { a.repeat(n.(build.Reg), body) }
 	}
-	scratch := a.word(args, sumsScratch, "scratch")
+	scratch := a.word(args, zeroPointScratch, "scratch")
 	run, runs := a.word(strip, stripRuns, "run"), a.word(strip, stripRunCount, "runs")
 	a.repeat(runs, func() {
 		in, out, chunks := a.word(run, 0, "in"), a.word(run, 1, "sums"), a.word(run, 2, "chunks")
@@ -152,7 +156,7 @@ type partial struct {
 
 // at lists an instruction, or a few, for a packet of the chunk. Scheduling does
 // not look far ahead, so they are written in the order of these packets.
-func (e *sumsCode) at(packet int, emit func()) {
+func (e *zeroPointCode) at(packet int, emit func()) {
 	e.todo = append(e.todo, timed{packet, emit})
 }
 
@@ -169,7 +173,7 @@ const (
 )
 
 // chunk makes the words of a chunk and moves the pointer to the next one.
-func (e *sumsCode) chunk(in build.Reg) []build.Reg {
+func (e *zeroPointCode) chunk(in build.Reg) []build.Reg {
 	n := e.leaves()
 	var leaves []partial
 	if e.flat() {
@@ -210,12 +214,12 @@ func (e *sumsCode) chunk(in build.Reg) []build.Reg {
 
 // halves reports whether words that have been added so many times are positive
 // halves.
-func (s *sumsKernel) halves(level int) bool {
+func (s *zeroPointKernel) halves(level int) bool {
 	return 4*255*s.rows*s.vectors<<max(level, 0) < 1<<15
 }
 
 // halve adds the neighbouring words of two vectors.
-func (e *sumsCode) halve(level int, x, y partial) partial {
+func (e *zeroPointCode) halve(level int, x, y partial) partial {
 	a, sum, t := e.a, e.a.v("halved"), max(x.at, y.at)
 	if e.halves(level) {
 		packed := a.v("packed")
@@ -230,7 +234,7 @@ func (e *sumsCode) halve(level int, x, y partial) partial {
 }
 
 // leaf adds the vectors of position i of the chunk, or of all positions of vector i.
-func (e *sumsCode) leaf(rows []convInput, i int) partial {
+func (e *zeroPointCode) leaf(rows []convInput, i int) partial {
 	a, acc := e.a, e.a.v("sum")
 	t, last := i*e.rows*e.vectors, e.vectors-1
 	const near = 8 * vecBytes // what a load reaches; a pointer that moves is slower
@@ -257,11 +261,11 @@ func (e *sumsCode) leaf(rows []convInput, i int) partial {
 }
 
 // leafBytes is the distance of leaves.
-func (s *sumsKernel) leafBytes() int { return max(s.pitch, vecBytes) }
+func (s *zeroPointKernel) leafBytes() int { return max(s.pitch, vecBytes) }
 
 // addBytes adds the bytes of x to the words of acc, which holds something if more
 // is set.
-func (e *sumsCode) addBytes(acc, x build.Reg, last, more bool) {
+func (e *zeroPointCode) addBytes(acc, x build.Reg, last, more bool) {
 	op, by := hexagon.V6_vrmpyub, e.ones
 	switch masked := last && e.masked; {
 	case masked && more:
@@ -276,7 +280,7 @@ func (e *sumsCode) addBytes(acc, x build.Reg, last, more bool) {
 
 // loops adds the vectors of n leaves from the one given on in loops over rows and
 // vectors.
-func (e *sumsCode) loops(in build.Reg, first, n int) []partial {
+func (e *zeroPointCode) loops(in build.Reg, first, n int) []partial {
 	a, list := e.a, make([]partial, n)
 	acc, ptr, x := make([]build.Reg, n), make([]build.Reg, n), make([]build.Reg, n)
 	for j := range acc {
@@ -314,7 +318,7 @@ func (e *sumsCode) loops(in build.Reg, first, n int) []partial {
 const acrossVectors = 2
 
 // across adds, to the words of n times acrossVectors vectors, those of the window's other columns.
-func (e *sumsCode) across(at, n build.Reg) {
+func (e *zeroPointCode) across(at, n build.Reg) {
 	const flat = 8
 	a, step := e.a, 4*e.dilation
 	store := func(sum build.Reg) { a.op(hexagon.V6_vS32b_pi, at, 1, sum).Stores(aliasScratch) }
