@@ -66,7 +66,7 @@ func Preset(name string) (Spec, error) {
 			s.Hz = 500e6
 			s.Memories = []MemorySpec{
 				{Name: "sram", BytesPerCycle: 8, BurstBytes: 32, ReadLatency: 32, WriteLatency: 32, ReadPJ: sramPJ, WritePJ: sramPJ},
-				{Name: "flash", BytesPerCycle: 1.12, BurstBytes: 128, ReadLatency: 64, WriteLatency: 64, OffChip: true, ReadPJ: dramPJ, WritePJ: dramPJ},
+				{Name: "flash", BytesPerCycle: 1.12, BurstBytes: 128, ReadLatency: 64, OffChip: true, ReadPJ: dramPJ},
 			}
 			s.RegionMemory = [8]int{1, 0, 0, 0, 0, 0, 0, 0}
 		} else {

@@ -3,6 +3,7 @@ package npu
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -37,11 +38,18 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 	default:
 		return s, fmt.Errorf("npu: unknown product %q; there are ethos-u55, ethos-u65", n.Product)
 	}
-	for _, m := range n.Memories {
-		s.Memories = append(s.Memories, MemorySpec{
+	for i := range n.Memories {
+		m := &n.Memories[i]
+		spec := MemorySpec{
 			Name: m.Name, BytesPerCycle: m.BytesPerCycle, BurstBytes: m.BurstBytes,
 			ReadLatency: m.ReadCycles, WriteLatency: m.WriteCycles, OffChip: m.OffChip, ReadPJ: m.ReadPJ, WritePJ: m.WritePJ,
-		})
+		}
+		if m.IsDRAM() { // its Level times and charges transfers; these are for estimates
+			x := &c.Interconnect
+			spec.BytesPerCycle = float64(x.BytesPerCycle) * x.MHz * 1e6 / float64(opp.Hz)
+			spec.WriteLatency = int(math.Ceil(float64(x.LatencyCycles) / (x.MHz * 1e6) * float64(opp.Hz)))
+		}
+		s.Memories = append(s.Memories, spec)
 	}
 	for i, name := range n.Regions {
 		s.RegionMemory[i] = -1
@@ -64,8 +72,8 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 // banks, rows and refresh, in place of each off-chip memory named "dram".
 func LevelsFromSoC(c *soc.Config) ([]mem.Level, error) {
 	levels := make([]mem.Level, len(c.NPU.Memories))
-	for i, m := range c.NPU.Memories {
-		if m.Name != "dram" || !m.OffChip {
+	for i := range c.NPU.Memories {
+		if !c.NPU.Memories[i].IsDRAM() {
 			continue
 		}
 		l, _, err := c.NewPath("npu", c.NPU.MemoryNs)

@@ -17,6 +17,8 @@ type team struct {
 	l3      float64 // bytes of misses of the L2s that L3 answers
 	l1Holds float64
 	l2Holds float64
+	l1Hit   float64 // mean latencies over the threads
+	l2Hit   float64
 }
 
 func (s *CPUSpec) threads() team {
@@ -39,9 +41,14 @@ func (s *CPUSpec) threads() team {
 		// misses as may be outstanding hide from each other.
 		p.l2 += speed / sum(1/c.L2.BytesPerCycle, c.L2.HitCycles/c.L1.inFlight())
 		p.l3 += float64(speed * c.L2.inFlight() / math.Max(s.L3.HitCycles, 1))
+		cycles := float64(n) * float64(s.Cores[0].ClockHz) / float64(c.ClockHz) // of the first group in one of these threads
+		p.l1Hit += float64(cycles * c.L1.HitCycles)
+		p.l2Hit += float64(cycles * c.L2.HitCycles)
 		p.l1Holds += float64(float64(n) * c.L1.holds())
 		p.l2Holds += float64(float64(n) * c.L2.holds())
 	}
+	p.l1Hit /= float64(p.n)
+	p.l2Hit /= float64(p.n)
 	return p
 }
 
@@ -51,7 +58,7 @@ type traffic struct {
 	streamed            float64 // of constants, which cross every level once behind a prefetcher
 	dramRead, dramWrite float64
 	fill                float64 // cycles until the first line of each tensor is there
-	lookup              float64 // cycles of an access to the largest tensor
+	lookup              float64 // cycles of an access of all threads to the largest tensor
 }
 
 // traffic finds where each tensor is. Constants come from DRAM once. Of an
@@ -82,12 +89,13 @@ func (s *CPUSpec) traffic(p *team, w *opspec.Work) traffic {
 			t.dramRead += dram
 		}
 		// The mean latency, by where the bytes are.
-		wait := sum(lead.L1.HitCycles, lead.L2.HitCycles*(l2/b), s.L3.HitCycles*(l3/b), dramCycles*(dram/b))
+		near := sum(p.l1Hit, p.l2Hit*(l2/b), s.L3.HitCycles*(l3/b))
 		if !x.Output {
-			t.fill += wait
+			t.fill += sum(near, dramCycles*(dram/b)) / float64(p.n)
 		}
 		if b > largest {
-			largest, t.lookup = b, wait
+			largest = b
+			t.lookup = sum(near/float64(p.n), s.DRAMLineSeconds*float64(lead.ClockHz)*(dram/b))
 		}
 	}
 	return t
@@ -106,15 +114,14 @@ func (s *CPUSpec) cost(p *team, w *opspec.Work, o *OperationTiming) {
 	} else {
 		ideal += float64(w.MACs) / (p.mac[precision] * s.Efficiency[w.Kernel][precision])
 	}
-	ideal += float64(w.Lookups) * t.lookup / float64(p.n)
+	ideal += float64(w.Lookups) * t.lookup
 	busy := ideal
 	if p.n > 1 {
 		busy = ideal / s.ParallelEfficiency
 	}
 	caches := sum(t.l2/p.l2, t.l3/s.L3.BytesPerCycle, t.l3/p.l3)
-	fill := t.fill / float64(p.n)
 	dramBytes := t.dramRead + t.dramWrite
-	dram := dramBytes * sum(1/s.DRAMPerSecond, s.DRAMSeconds/s.L3.inFlight()) * hz
+	dram := dramBytes / s.DRAMPerSecond * hz
 
 	spent := 0.
 	reach := func(r Reason, cycles float64) {
@@ -125,7 +132,7 @@ func (s *CPUSpec) cost(p *team, w *opspec.Work, o *OperationTiming) {
 	}
 	reach(ReasonIssue, ideal)
 	reach(ReasonBarrier, busy)
-	reach(ReasonL2, sum(busy, caches, fill))
+	reach(ReasonL2, sum(busy, caches, t.fill))
 	reach(ReasonDRAM, dram) // what DRAM overlaps with is not waited for
 	o.Reasons[ReasonLaunch] = int64(math.Ceil(s.OperationSeconds * hz))
 

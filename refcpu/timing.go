@@ -76,9 +76,11 @@ type CPUSpec struct {
 	// threads reach.
 	ParallelEfficiency float64
 	L3                 CacheSpec // of all cores, at the first group's clock
-	// DRAMPerSecond is the bytes per second that all threads draw at best,
-	// DRAMSeconds what one line takes beyond L3.
-	DRAMPerSecond, DRAMSeconds float64
+	// DRAMPerSecond is the bytes per second that all threads draw at best.
+	DRAMPerSecond float64
+	// DRAMSeconds is the latency of a line beyond L3, DRAMLineSeconds the time per
+	// line when all threads read at random.
+	DRAMSeconds, DRAMLineSeconds float64
 	// OperationSeconds is spent between operations: interpreter and thread
 	// hand-over.
 	OperationSeconds float64
@@ -155,7 +157,7 @@ func (t *Timing) LatencyFs() int64 {
 
 // check refuses a spec that cannot compute.
 func (s *CPUSpec) check() error {
-	if len(s.Cores) == 0 || s.Threads < 1 || !(s.DRAMPerSecond > 0) || !(s.DRAMSeconds >= 0) || !(s.ParallelEfficiency > 0) {
+	if len(s.Cores) == 0 || s.Threads < 1 || !(s.DRAMPerSecond > 0) || !(s.DRAMSeconds >= 0) || !(s.DRAMLineSeconds >= 0) || s.Threads > 1 && !(s.ParallelEfficiency > 0) {
 		return errors.New("refcpu: the CPU has no cores, threads, memory bandwidth or parallel efficiency")
 	}
 	for i := range s.Cores {

@@ -14,7 +14,7 @@ import (
 // gold is a Cortex-A76 at 2.42 GHz: rates after LLVM's Neoverse N1 model, power
 // after Linux's dynamic-power-coefficient.
 func gold(threads int) *CPUSpec {
-	s := &CPUSpec{Name: "gold", Threads: threads, ParallelEfficiency: 0.9, DRAMPerSecond: 15e9, DRAMSeconds: 110e-9,
+	s := &CPUSpec{Name: "gold", Threads: threads, ParallelEfficiency: 0.9, DRAMPerSecond: 15e9, DRAMSeconds: 110e-9, DRAMLineSeconds: 10e-9,
 		OperationSeconds: 3e-6, StaticWatts: 0.1, CacheBytePJ: 1.75, DRAMReadBytePJ: 40, DRAMWriteBytePJ: 40,
 		L3: CacheSpec{Bytes: 2 << 20, LineBytes: 64, Ways: 16, HitCycles: 31, BytesPerCycle: 32, MSHRs: 128}}
 	s.Cores = []CoreSpec{{Name: "gold", Cores: 4, ClockHz: 2419e6, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32,
@@ -75,7 +75,7 @@ func TestTimingClosedForm(t *testing.T) {
 	m = floatConv(1, 1, 1, 2048, 2048, 1)
 	r = timing(t, gold(4), m)
 	bytes := 4. * (2048*2048 + 2048)
-	want := math.Ceil(bytes * (1/15e9 + 110e-9/(128*64)) * 2419e6)
+	want := math.Ceil(bytes / 15e9 * 2419e6)
 	busy := float64(r.Reasons[ReasonIssue] + r.Reasons[ReasonBarrier] + r.Reasons[ReasonL2] + r.Reasons[ReasonDRAM])
 	if r.Operations[0].BoundBy() != ReasonDRAM || busy != want {
 		t.Errorf("matrix times vector: %v cycles, DRAM needs %v; %+v", busy, want, r.Reasons)
@@ -96,7 +96,7 @@ func TestTimingSpecErrors(t *testing.T) {
 		"no cores":            func(s *CPUSpec) { s.Cores = nil },
 		"rate that is not":    func(s *CPUSpec) { s.Cores[0].MACI8 = 0 },
 		"kernel 2":            func(s *CPUSpec) { s.Efficiency[opspec.KernelDepthwise][PrecisionF16] = 0 },
-		"parallel efficiency": func(s *CPUSpec) { s.ParallelEfficiency = 0 },
+		"parallel efficiency": func(s *CPUSpec) { s.Threads, s.ParallelEfficiency = 2, 0 },
 	} {
 		s := gold(1)
 		breakIt(s)

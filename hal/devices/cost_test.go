@@ -22,14 +22,26 @@ type oneOperation struct {
 
 type weights []uint32
 
+// indexes is the shape of an INT32 input.
+type indexes []uint32
+
 func (o oneOperation) model() *nn.Model {
 	var g nn.Subgraph
+	random := uint64(1)
+	fill := func(b []byte) []byte { // small finite numbers of any type
+		for i := range b {
+			random = random*6364136223846793005 + 1442695040888963407
+			b[i] = byte(random>>60) + 1
+		}
+		return b
+	}
+	integer := o.kind.ElementBytes() == 1
 	add := func(x nn.Operand) uint32 {
 		x.Scale = 0
 		if x.Type.ElementBytes() == 1 && x.Type != nn.Bool {
 			x.Scale = 0.5
 		}
-		if x.Type == nn.TensorInt32 && o.kind != nn.TensorFloat32 {
+		if x.Type == nn.TensorInt32 && integer {
 			x.Scale = 0.25
 		}
 		g.Operands = append(g.Operands, x)
@@ -43,10 +55,12 @@ func (o oneOperation) model() *nn.Model {
 			x.Dimensions, x.Lifetime = a, nn.SubgraphInput
 		case weights:
 			x.Dimensions = a
-			if len(a) == 1 && o.kind != nn.TensorFloat32 {
+			if len(a) == 1 && integer {
 				x.Type = nn.TensorInt32 // a bias
 			}
-			x.Data = make([]byte, x.Bytes())
+			x.Data = fill(make([]byte, x.Bytes()))
+		case indexes:
+			x.Type, x.Dimensions, x.Lifetime = nn.TensorInt32, a, nn.SubgraphInput
 		case int:
 			x.Type, x.Data = nn.Int32, binary.LittleEndian.AppendUint32(nil, uint32(a))
 		case float32:
@@ -63,7 +77,16 @@ func (o oneOperation) model() *nn.Model {
 		in = append(in, i)
 	}
 	for _, d := range append(append([][]uint32{}, o.more...), o.out) {
-		g.Outputs = append(g.Outputs, add(nn.Operand{Type: o.kind, Dimensions: d, Lifetime: nn.SubgraphOutput}))
+		i := add(nn.Operand{Type: o.kind, Dimensions: d, Lifetime: nn.SubgraphOutput})
+		if integer {
+			switch o.op { // the quantizations that these must have
+			case nn.OpSoftmax:
+				g.Operands[i].Scale = 1. / 256
+			case nn.OpTanh:
+				g.Operands[i].Scale, g.Operands[i].ZeroPoint = 1./128, 128
+			}
+		}
+		g.Outputs = append(g.Outputs, i)
 	}
 	g.Operations = []nn.Operation{{Type: o.op, Inputs: in, Outputs: g.Outputs}}
 	return &nn.Model{Main: g}

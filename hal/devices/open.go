@@ -53,13 +53,17 @@ func launch(l soc.Launch) sim.Time { return l.SubmitTime() + l.CompleteTime() }
 // newCPU fills the timing model of the reference CPU.
 func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	cpu := c.CPU
+	rates, err := c.MemoryRates(cpu.L3.LineBytes, cpu.L3.MSHRs)
+	if err != nil {
+		return nil, err
+	}
 	lead := cpu.Clusters[0].Clock.At(p).Volts / cpu.Energy.VRef
 	s := refcpu.CPUSpec{
 		Name: cpu.Name, Threads: cpu.Threads, ParallelEfficiency: cpu.ParallelEfficiency,
 		L3: cpuCache(&cpu.L3), OperationSeconds: cpu.OperationUs * 1e-6,
-		DRAMPerSecond: min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), c.DRAM.PeakBytesPerSecond()),
-		DRAMSeconds:   c.LineTime().Seconds(),
-		StaticWatts:   cpu.Energy.StaticMW / 1e3, DRAMWatts: c.DRAM.BackgroundMW() / 1e3,
+		DRAMPerSecond: min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), rates.StreamPerSecond),
+		DRAMSeconds:   rates.Alone.Seconds(), DRAMLineSeconds: rates.Random.Seconds(),
+		StaticWatts: cpu.Energy.StaticMW / 1e3, DRAMWatts: c.DRAM.BackgroundMW() / 1e3,
 		CacheBytePJ: cpu.Energy.PJ["cache_byte"] * lead * lead,
 	}
 	s.DRAMReadBytePJ, s.DRAMWriteBytePJ = c.DRAM.StreamPJPerByte()

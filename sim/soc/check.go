@@ -74,6 +74,7 @@ func (k *checker) config(c *Config) {
 			k.cache(p+".l1d", &cl.L1D)
 			k.cache(p+".l2", &cl.L2)
 		}
+		k.only("cpu.parallel_efficiency", c.CPU.Threads > 1, "threads above 1")
 		if c.CPU.Threads > cores {
 			k.fail("cpu.threads", "%d threads on %d cores", c.CPU.Threads, cores)
 		}
@@ -120,6 +121,13 @@ func (k *checker) config(c *Config) {
 				k.fail(fmt.Sprintf("npu.regions[%d]", i), "no memory named %q", r)
 			}
 		}
+		dram := false
+		for i := range n.Memories {
+			m := &n.Memories[i]
+			k.memory(fmt.Sprintf("npu.memory[%d]", i), m, n.Regions)
+			dram = dram || m.IsDRAM()
+		}
+		k.only("npu.memory_ns", dram, "an off-chip memory named \"dram\"")
 	}
 	if c.CPU == nil && c.GPU == nil && c.DSP == nil && c.NPU == nil {
 		k.fail("soc", "no device section (cpu, gpu, dsp, npu)")
@@ -255,6 +263,34 @@ func (k *checker) energy(p string, pj map[string]float64, names []string) {
 	}
 }
 
+// only demands a key where it takes effect and refuses it elsewhere.
+func (k *checker) only(path string, here bool, where string) {
+	switch _, written := k.pos[path]; {
+	case written && !here:
+		k.fail(path, "takes no effect: it needs %s", where)
+	case !written && here:
+		k.fail(path, "missing: %s needs it", where)
+	}
+}
+
+// memory checks that a memory of the NPU has the keys that take effect there.
+func (k *checker) memory(p string, m *Memory, regions [8]string) {
+	used, written := false, false
+	for i, r := range regions {
+		used = used || r == m.Name
+		written = written || r == m.Name && i > 0
+	}
+	if !used {
+		k.fail(p+".name", "no region lies in %q", m.Name)
+	}
+	const own = "a memory that is not the [dram] of the SoC"
+	k.only(p+".kib", !m.OffChip, "a memory on chip")
+	k.only(p+".bytes_per_cycle", !m.IsDRAM(), own)
+	k.only(p+".read_pj", !m.IsDRAM(), own)
+	k.only(p+".write_cycles", !m.IsDRAM() && written, own+" behind one of regions[1] to regions[7]")
+	k.only(p+".write_pj", !m.IsDRAM() && written, own+" behind one of regions[1] to regions[7]")
+}
+
 func (k *checker) dram(d *DRAM) {
 	k.energy("dram.energy", d.Energy.PJ, dramEvents)
 	switch d.Refresh {
@@ -267,16 +303,8 @@ func (k *checker) dram(d *DRAM) {
 	if _, err := mem.NewDRAM(d.Config()); err != nil {
 		k.fail("dram", "%s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "mem: "), "\n", "; "))
 	}
-	for _, x := range []struct {
-		key, kind string
-		ns        float64
-	}{{"trfc_ab_ns", "all_banks", d.TRFCabNs}, {"trfc_pb_ns", "per_bank", d.TRFCpbNs}} {
-		_, written := k.pos["dram."+x.key]
-		switch {
-		case written && d.Refresh != x.kind:
-			k.fail("dram."+x.key, "takes no effect with refresh = %q, only with %q", d.Refresh, x.kind)
-		case !written && d.Refresh == x.kind:
-			k.fail("dram."+x.key, "missing: refresh = %q needs it", d.Refresh)
-		}
-	}
+	k.only("dram.trfc_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)
+	k.only("dram.trp_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)
+	k.only("dram.trfc_pb_ns", d.Refresh == "per_bank", `refresh = "per_bank"`)
+	k.only("dram.trefi_ns", d.Refresh != "none", "a refresh")
 }

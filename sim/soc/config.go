@@ -24,7 +24,7 @@ type Identity struct {
 
 // OPP is one operating point.
 type OPP struct {
-	MHz float64 `toml:"mhz" range:"1..10000"`
+	MHz float64 `toml:"mhz" range:"10..6000"`
 	V   float64 `toml:"v" range:"0.3..2"`
 }
 
@@ -35,9 +35,9 @@ type Clock struct {
 	RampUs       float64 `toml:"ramp_us" range:"0..100000"`
 	IdleAfterUs  float64 `toml:"idle_after_us" range:"0..1e9"` // idle span after which the domain sleeps
 	IdleExitUs   float64 `toml:"idle_exit_us" range:"0..100000"`
-	LowPowerMHz  float64 `toml:"low_power_mhz" range:"1..10000"` // each one of opps
-	SustainedMHz float64 `toml:"sustained_mhz" range:"1..10000"`
-	FastMHz      float64 `toml:"fast_mhz" range:"1..10000"`
+	LowPowerMHz  float64 `toml:"low_power_mhz" range:"10..6000"` // each one of opps
+	SustainedMHz float64 `toml:"sustained_mhz" range:"10..6000"`
+	FastMHz      float64 `toml:"fast_mhz" range:"10..6000"`
 }
 
 // Launch is the fixed cost of one execution, outside the device's own work.
@@ -86,14 +86,14 @@ type DRAM struct {
 	RowBytes        int     `toml:"row_bytes" range:"64..65536"`
 	BusBits         int     `toml:"bus_bits" range:"8..1024"` // per channel
 	BurstLength     int     `toml:"burst_length" range:"2..64"`
-	MTPerS          float64 `toml:"mt_per_s" range:"1..100000"`
+	MTPerS          float64 `toml:"mt_per_s" range:"100..20000"`
 	InterleaveBytes int     `toml:"interleave_bytes" range:"32..65536"`
 	XORBanks        bool    `toml:"xor_banks"`
 	RLNs            float64 `toml:"rl_ns" range:"0..1000"`
 	WLNs            float64 `toml:"wl_ns" range:"0..1000"`
 	TRCDNs          float64 `toml:"trcd_ns" range:"0..1000"`
 	TRPpbNs         float64 `toml:"trp_pb_ns" range:"0..1000"`
-	TRPabNs         float64 `toml:"trp_ab_ns" range:"0..1000"`
+	TRPabNs         float64 `toml:"trp_ab_ns" range:"0..1000" soc:"optional"`
 	TRASNs          float64 `toml:"tras_ns" range:"0..1000"`
 	TRCNs           float64 `toml:"trc_ns" range:"0..1000"`
 	TRRDNs          float64 `toml:"trrd_ns" range:"0..1000"`
@@ -103,10 +103,10 @@ type DRAM struct {
 	TRTPNs          float64 `toml:"trtp_ns" range:"0..1000"`
 	TRTWNs          float64 `toml:"trtw_ns" range:"0..1000"`
 	Refresh         string  `toml:"refresh"` // "all_banks", "per_bank", "none"
-	// One refresh; the key that refresh names is required, the other is an error.
+	// Keys of the refresh that is named are required, others are errors.
 	TRFCabNs   float64    `toml:"trfc_ab_ns" range:"0..10000" soc:"optional"`
 	TRFCpbNs   float64    `toml:"trfc_pb_ns" range:"0..10000" soc:"optional"`
-	TREFINs    float64    `toml:"trefi_ns" range:"0..1000000"`
+	TREFINs    float64    `toml:"trefi_ns" range:"0..1000000" soc:"optional"`
 	RequestNs  float64    `toml:"request_ns" range:"0..10000"` // controller, PHY and fabric to the first command
 	ResponseNs float64    `toml:"response_ns" range:"0..10000"`
 	WriteQueue int        `toml:"write_queue" range:"0..4096"` // posted writes per channel
@@ -116,7 +116,7 @@ type DRAM struct {
 // Interconnect is the fabric between the devices and DRAM; each device has its
 // own port.
 type Interconnect struct {
-	MHz           float64 `toml:"mhz" range:"1..10000"`
+	MHz           float64 `toml:"mhz" range:"10..6000"`
 	BytesPerCycle int     `toml:"bytes_per_cycle" range:"1..4096"`
 	LatencyCycles int     `toml:"latency_cycles" range:"0..10000"` // one way
 	Outstanding   int     `toml:"outstanding" range:"0..4096"`     // per port, 0 = no limit
@@ -128,8 +128,8 @@ type CPU struct {
 	Clusters []Cluster `toml:"cluster" len:"1..8"`
 	// Threads an inference uses, on the fastest cores first.
 	Threads int `toml:"threads" range:"1..64"`
-	// ParallelEfficiency is the share of ideal speed-up that Threads reach.
-	ParallelEfficiency float64 `toml:"parallel_efficiency" range:"0.01..1"`
+	// ParallelEfficiency is the share of ideal speed-up that several Threads reach.
+	ParallelEfficiency float64 `toml:"parallel_efficiency" range:"0.01..1" soc:"optional"`
 	L3                 Cache   `toml:"l3"`
 	// Efficiency is achieved / peak multiply-accumulates of a compute-bound
 	// operation, by kernel.
@@ -292,22 +292,28 @@ type NPU struct {
 	Regions [8]string `toml:"regions"`
 	// AccessPerMAC is SHRAM bytes the array reads per multiply-accumulate.
 	AccessPerMAC float64 `toml:"access_per_mac" range:"0..16"`
-	MemoryNs     float64 `toml:"memory_ns" range:"0..10000"` // added to a DRAM read by the device's path, both ways
-	Launch       Launch  `toml:"launch"`
-	Energy       Energy  `toml:"energy"` // NPUEvents
+	// MemoryNs is added to a read of the SoC's DRAM by the device's path, both ways;
+	// only where a memory is that DRAM.
+	MemoryNs float64 `toml:"memory_ns" range:"0..10000" soc:"optional"`
+	Launch   Launch  `toml:"launch"`
+	Energy   Energy  `toml:"energy"` // NPUEvents
 }
 
-// Memory is one memory behind an NPU's ports. A memory named "dram" is the
-// [dram] of the SoC behind a port of this width; its latencies then come from
-// there.
+// Memory is one memory behind an NPU's ports. An off-chip memory named "dram" is
+// the [dram] of the SoC: rate, write latency and energy come from there and from
+// the interconnect. A memory that only region 0 (constants) lies in is not
+// written and has no write keys.
 type Memory struct {
 	Name          string  `toml:"name"`
-	KiB           int     `toml:"kib" range:"0..16777216"`
-	BytesPerCycle float64 `toml:"bytes_per_cycle" range:"0.01..65536"`
+	KiB           int     `toml:"kib" range:"1..16777216" soc:"optional"` // on chip only
+	BytesPerCycle float64 `toml:"bytes_per_cycle" range:"0.01..65536" soc:"optional"`
 	BurstBytes    int     `toml:"burst_bytes" range:"8..4096"`
 	ReadCycles    int     `toml:"read_cycles" range:"0..100000"`
-	WriteCycles   int     `toml:"write_cycles" range:"0..100000"`
+	WriteCycles   int     `toml:"write_cycles" range:"0..100000" soc:"optional"`
 	OffChip       bool    `toml:"off_chip"`
-	ReadPJ        float64 `toml:"read_pj" range:"0..10000"` // per byte
-	WritePJ       float64 `toml:"write_pj" range:"0..10000"`
+	ReadPJ        float64 `toml:"read_pj" range:"0..10000" soc:"optional"` // per byte
+	WritePJ       float64 `toml:"write_pj" range:"0..10000" soc:"optional"`
 }
+
+// IsDRAM reports whether the memory is the DRAM of the SoC.
+func (m *Memory) IsDRAM() bool { return m.OffChip && m.Name == "dram" }

@@ -59,24 +59,6 @@ func (d *DRAM) Config() mem.DRAMConfig {
 	return c
 }
 
-// PeakBytesPerSecond is what the pins carry while no refresh holds them up.
-func (d *DRAM) PeakBytesPerSecond() float64 {
-	c := d.Config()
-	busy := 0.0
-	if d.Refresh == "all_banks" && d.TREFINs > 0 {
-		busy = d.TRFCabNs / d.TREFINs
-	}
-	return c.PeakBytesPerSecond() * (1 - busy)
-}
-
-// LineTime is what a read of one line takes that has to open its row: controller,
-// activation, column access, data and the way back, and the fabric both ways.
-func (c *Config) LineTime() sim.Time {
-	d := c.DRAM.Config()
-	fabric := sim.Clock{Hz: hz(c.Interconnect.MHz)}.At(2 * int64(c.Interconnect.LatencyCycles))
-	return d.RequestLatency + d.TRCD + d.ReadLatency + d.BurstTime() + d.ResponseLatency + fabric
-}
-
 // StreamPJPerByte is the energy of streaming one byte, read and written: a
 // burst's, and its share of a row activation.
 func (d *DRAM) StreamPJPerByte() (read, write float64) {

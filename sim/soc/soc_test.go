@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,11 +154,16 @@ func TestPixel4Bandwidth(t *testing.T) {
 // TestEveryNumberHasItsSource: a line with a number carries a comment, or
 // belongs to a list whose opening line does.
 func TestEveryNumberHasItsSource(t *testing.T) {
+	deviation := regexp.MustCompile(`\bD-[0-9]+\b`)
 	number := regexp.MustCompile(`^\s*[a-z_0-9]+ = (\[|-?[0-9]|true|false|"all)|^\s*\{`)
 	for _, n := range soc.Names() {
 		data, err := os.ReadFile(n + ".toml")
 		if err != nil {
 			t.Fatal(err)
+		}
+		sources := sourceList(string(data))
+		if len(sources) < 4 {
+			t.Fatalf("%s.toml: sources %q", n, sources)
 		}
 		inList := false
 		for i, line := range strings.Split(string(data), "\n") {
@@ -171,11 +177,39 @@ func TestEveryNumberHasItsSource(t *testing.T) {
 			if strings.Contains(line, "= [ ") || strings.HasSuffix(strings.TrimSpace(strings.SplitN(line, "#", 2)[0]), "[") {
 				inList = true
 			}
+			if has && !strings.HasPrefix(line, "#") && !deviation.MatchString(comment) && !names(comment, sources) {
+				t.Errorf("%s.toml:%d: names neither a source of the file's list nor a deviation: %s", n, i+1, line)
+			}
 			if strings.Contains(line, "assumed") && !regexp.MustCompile(`D-[0-9]+|D-nn`).MatchString(line) {
 				t.Errorf("%s.toml:%d: assumed without an entry of DEVIATIONS: %s", n, i+1, line)
 			}
 		}
 	}
+}
+
+// sourceList reads the names of the sources from the head of a preset: up to two
+// spaces, or the first 12 characters.
+func sourceList(data string) []string {
+	var list []string
+	for _, line := range strings.Split(data[:strings.Index(data, "[soc]")], "\n") {
+		row, ok := strings.CutPrefix(line, "#   ")
+		if !ok {
+			continue
+		}
+		name, _, _ := strings.Cut(row, "  ")
+		if len(name) > 20 {
+			name = row[:12]
+		}
+		list = append(list, strings.TrimSpace(name))
+	}
+	return list
+}
+
+// names reports whether a comment names a source as a word.
+func names(comment string, sources []string) bool {
+	return slices.ContainsFunc(sources, func(s string) bool {
+		return regexp.MustCompile(`(^|[^\w-])` + regexp.QuoteMeta(s) + `($|\W)`).MatchString(comment)
+	})
 }
 
 // TestErrors: each mistake names file, line and column of its key.
@@ -194,7 +228,7 @@ func TestErrors(t *testing.T) {
 		{"unknown section", "[interconnect]", "[interconect]", "", []string{"unknown key interconect"}},
 		{"missing key", "tras_ns = 42.0", "#", "[dram]", []string{"dram.tras_ns: missing"}},
 		{"missing table", "[gpu.scalar]", "[gpu.l1]", "", []string{"unknown key gpu.l1"}},
-		{"zero clock", "{ mhz = 257, v", "{ mhz = 0, v", "mhz = 0, v", []string{"gpu.clock.opps[0].mhz: 0, want 1..10000"}},
+		{"zero clock", "{ mhz = 257, v", "{ mhz = 0, v", "mhz = 0, v", []string{"gpu.clock.opps[0].mhz: 0, want 10..6000"}},
 		{"no points", "opps = [                   # assumed D-49", "opps = []\nx = [", "", nil},
 		{"governor", "fast_mhz = 585", "fast_mhz = 586", "fast_mhz = 586", []string{"gpu.clock.fast_mhz: 586 MHz is not one of the operating points"}},
 		{"falling points", "{ mhz = 345", "{ mhz = 200", "", []string{"gpu.clock.opps[1]: 200 MHz is not above"}},
