@@ -35,7 +35,7 @@ func (a *app) gpuCore() (*gpu.Core, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
-	memory, _, err := c.NewPath("gpu", c.GPU.MemoryNs)
+	memory, _, err := c.NewPath("gpu", 0) // the core adds GPU.MemoryNs behind its L2
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -96,7 +96,7 @@ func newGPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 		return nil, err
 	}
 	memory := func() (mem.Level, error) {
-		l, _, err := c.NewPath("gpu", c.GPU.MemoryNs)
+		l, _, err := c.NewPath("gpu", 0) // the core adds GPU.MemoryNs behind its L2
 		return l, err
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
