@@ -25,7 +25,7 @@
 //	unary      RELU*, LOGISTIC, TANH, HARD_SWISH, RSQRT, requantization by table or clamp
 //	softmax    exponentials from a table of the 256 differences, sum, reciprocal, scaling
 //	copy, fill PAD, CONCATENATION, halos, every operation that selects or reorders elements, in runs of bytes
-//	compose    the same for short runs: vectors made up by butterfly networks (vdelta, vrdelta, vlut32) from windows of the source
+//	byte permutation  the same for short runs: butterfly networks (vdelta, vrdelta) or vlut32 gather vectors from windows of the source
 //	transpose  layout changes, TRANSPOSE: tiles of vectors by vshuff
 //
 // # Flat values
@@ -35,7 +35,7 @@
 // change between the two forms when an operation asks for the other.
 //
 //	flat     vectors of results from vectors of operands: comparisons, logic, MAXIMUM, MINIMUM, SELECT, PRELU, CAST, words
-//	slab     a lane per row, a slab per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION, TOPK_V2
+//	reduction  a lane per row, a slice per element of the row: REDUCE_*, ARGMAX, ARGMIN, L2_NORMALIZATION, TOPK_V2
 //	dot      rows times columns: BATCH_MATMUL
 //	blend    RESIZE_BILINEAR
 //	lookup   GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP with indexes that the program reads and checks

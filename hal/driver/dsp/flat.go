@@ -156,13 +156,13 @@ func (l *lowering) fillFlat(t *tensor, word uint32) {
 // tensors.
 func (l *lowering) move(name string, dst, src *tensor, count int, list func(put func(to, from, n int))) error {
 	if count > maxPositions {
-		return fmt.Errorf("%d separate pieces, at most %d", count, maxPositions)
+		return fmt.Errorf("%d separate runs, at most %d", count, maxPositions)
 	}
 	if count == 0 {
 		return nil
 	}
 	l.addStep(name, []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		r := new(runs)
+		r := new(copyRuns)
 		list(func(to, from, n int) { r.add(dst.addr+uint32(to), src.addr+uint32(from), n) })
 		return r.launch(l, s, false)
 	})
@@ -183,13 +183,13 @@ func (l *lowering) walk(name string, dst, src *tensor, dims []uint32, strides []
 // moveFlat is moveAlong between flat tensors.
 func (l *lowering) moveFlat(name string, dst, src *tensor, size int, dims []moveDim, to, from int) error {
 	m := newMove(size, dims)
-	n := m.pieces()
+	n := m.runCount()
 	if n == 0 || size == 0 {
 		return nil
 	}
 	_, tiled := m.tiles()
 	if !tiled && n > maxPositions {
-		return fmt.Errorf("%d separate pieces, at most %d", n, maxPositions)
+		return fmt.Errorf("%d separate runs, at most %d", n, maxPositions)
 	}
 	l.moveAlong(name, dst, src, size, tiled, func() ([]moveDim, uint32, uint32) { return dims, uint32(to), uint32(from) })
 	return nil

@@ -38,7 +38,7 @@ func lowerConcat(l *lowering, op *nn.Operation) error {
 		}
 		pos := at
 		l.addStep("concat", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-			r := new(runs)
+			r := new(copyRuns)
 			for n := range in.shape.n {
 				for y := range in.shape.h {
 					for x := range in.shape.w {

@@ -28,7 +28,7 @@ func (l *lowering) copyTensor(dst, src *tensor) {
 	l.addRows("copy", []*tensor{src}, []*tensor{dst}, rowWork{count: rows, needs: sameRows, starts: sameRows, plain: true,
 		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
 			return func(from, to int) error {
-				r := new(runs)
+				r := new(copyRuns)
 				for row := from; row < to; row++ {
 					for x := range dst.shape.w {
 						n, y := row/dst.shape.h, row%dst.shape.h
@@ -54,7 +54,7 @@ func (l *lowering) withShape(src *tensor, s shape, name string) *tensor {
 // reshape emits the copy between shapes of the same number of elements.
 func (l *lowering) reshape(dst, src *tensor) {
 	l.addStep("reshape", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		r := new(runs)
+		r := new(copyRuns)
 		a, b := cursor{t: src}, cursor{t: dst}
 		for left := src.shape.elements(); left > 0; {
 			n := min(src.shape.c-a.c, dst.shape.c-b.c)
@@ -274,7 +274,7 @@ func lowerPad(l *lowering, op *nn.Operation) error {
 		return l.launchFill(s, table, out.zero)
 	})
 	l.addStep("pad", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		r := new(runs)
+		r := new(copyRuns)
 		for n := range in.shape.n {
 			for y := range in.shape.h {
 				for x := range in.shape.w {

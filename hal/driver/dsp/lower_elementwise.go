@@ -182,7 +182,7 @@ func (l *lowering) broadcast(src *tensor, to shape) *tensor {
 	dst := l.newTensor(src.name+" broadcast", to, 0, int32(src.zero))
 	l.addStep("broadcast", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
 		f := src.shape
-		r := new(runs)
+		r := new(copyRuns)
 		for n := range to.n {
 			for y := range to.h {
 				for x := range to.w {

@@ -66,11 +66,11 @@ func (k *scalarMap) generate(a *asm) {
 	a.ret()
 }
 
-// piece is a run of elements that one lookup table serves.
-type piece struct{ from, n, table int }
+// tableRun is a run of elements that one lookup table serves.
+type tableRun struct{ from, n, table int }
 
 // mapScalars computes out from in.
-func (l *lowering) mapScalars(k *scalarMap, out, in *tensor, pieces []piece, tables ...[]uint32) {
+func (l *lowering) mapScalars(k *scalarMap, out, in *tensor, pieces []tableRun, tables ...[]uint32) {
 	l.addStep(k.name, []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
 		kern, err := l.kernel(k.name, k.generate)
 		if err != nil {
@@ -90,9 +90,9 @@ func (l *lowering) mapScalars(k *scalarMap, out, in *tensor, pieces []piece, tab
 }
 
 // evenly divides n elements among the threads.
-func (l *lowering) evenly(n int) (list []piece) {
+func (l *lowering) evenly(n int) (list []tableRun) {
 	for _, r := range l.spread(n) {
-		list = append(list, piece{r[0], r[1] - r[0], 0})
+		list = append(list, tableRun{r[0], r[1] - r[0], 0})
 	}
 	return list
 }
@@ -147,7 +147,7 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 			tables = append(tables, reals(s))
 		}
 		for i := range n / run {
-			pieces = append(pieces, piece{i * run, run, i % len(c.Scales)})
+			pieces = append(pieces, tableRun{i * run, run, i % len(c.Scales)})
 		}
 	}
 	k := &scalarMap{name: "dequantize", in: 1, out: 4, unroll: 4, body: func(a *asm, v, table build.Reg) build.Reg {

@@ -44,7 +44,7 @@ func lowerPack(l *lowering, op *nn.Operation) error {
 }
 
 // lowerMirrorPad lowers MIRROR_PAD: in each row of the result the input's row is
-// one piece and what mirrors it an element each.
+// one run and what mirrors it an element each.
 func lowerMirrorPad(l *lowering, op *nn.Operation) error {
 	p, err := l.view.MirrorPad(op)
 	if err != nil {

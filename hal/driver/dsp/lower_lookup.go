@@ -11,7 +11,7 @@ import (
 )
 
 // lowerGather lowers GATHER and EMBEDDING_LOOKUP: the program reads the indexes. With
-// constant ones, entries too short for that are composed.
+// constant ones, the byte permutation kernel gathers shorter entries.
 func lowerGather(l *lowering, op *nn.Operation) error {
 	g, err := l.view.Gather(op)
 	if err != nil {

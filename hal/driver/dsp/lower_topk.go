@@ -22,7 +22,7 @@ func lowerTopK(l *lowering, op *nn.Operation) error {
 	if t.Depth > maxIndex && size == 1 { // indexes of two bytes are not enough
 		in, size = l.wordsOf(in, t.Input, 0), 4
 	}
-	s, err := l.intoSlabs(in, []uint32{uint32(t.Rows), uint32(t.Depth)}, []bool{false, true}, size)
+	s, err := l.intoSlices(in, []uint32{uint32(t.Rows), uint32(t.Depth)}, []bool{false, true}, size)
 	if err != nil {
 		return err
 	}
@@ -65,12 +65,12 @@ func lowerTopK(l *lowering, op *nn.Operation) error {
 }
 
 // generateTopK writes the kernel that lists the greatest words of each lane in
-// descending order, equal ones by ascending slab. Each round looks for the best of
-// those that come after the one found before. Arguments: table of (first slab,
-// values, indexes, how many), entries, slabs, distances of slabs and of indexes.
+// descending order, equal ones by ascending slice. Each round looks for the best of
+// those that come after the one found before. Arguments: table of (first slice,
+// values, indexes, how many), entries, slices, distances of slices and of indexes.
 func generateTopK(a *asm) {
-	in := a.args("table", "entries", "slabs", "step", "wide")
-	table, entries, slabs, step := in[0], in[1], in[2], in[3]
+	in := a.args("table", "entries", "slices", "step", "wide")
+	table, entries, sliceCount, step := in[0], in[1], in[2], in[3]
 	zero, one := a.zero(), a.splat(a.imm(1), "one")
 	least, none := a.splat(a.imm(-1<<31), "least"), a.splat(a.imm(-1), "none")
 	a.repeat(entries, func() {
@@ -86,7 +86,7 @@ func generateTopK(a *asm) {
 			a.op(hexagon.V6_vassign, index, none)
 			a.op(hexagon.V6_vassign, at, zero)
 			p := a.copyOf(from)
-			a.loop0(slabs, func() {
+			a.loop0(sliceCount, func() {
 				x := a.vload(p, 0, aliasIn, "x")
 				a.op(hexagon.A2_add, p, p, step)
 				next, better := a.q("next"), a.q("better")
@@ -112,23 +112,23 @@ func generateTopK(a *asm) {
 	a.ret()
 }
 
-// generateTopKBytes is generateTopK for unsigned bytes. Slabs are met from the last
+// generateTopKBytes is generateTopK for unsigned bytes. Slices are met from the last
 // to the first, so that of equal ones the first stays. What comes after the one
-// found before is less, or equal and not before the slab behind it.
+// found before is less, or equal and not before the slice behind it.
 func generateTopKBytes(a *asm) {
-	in := a.args("table", "entries", "slabs", "step", "wide")
-	table, entries, slabs, step, wide := in[0], in[1], in[2], in[3], in[4]
+	in := a.args("table", "entries", "slices", "step", "wide")
+	table, entries, sliceCount, step, wide := in[0], in[1], in[2], in[3], in[4]
 	zero, one := a.zero(), a.splat(a.imm(ones), "one")
-	back, top, blocks := a.r("back"), a.r("last slab"), a.r("blocks")
+	back, top, blocks := a.r("back"), a.r("last slice"), a.r("blocks")
 	a.op(hexagon.A2_subri, back, 0, step)
-	a.op(hexagon.A2_addi, top, slabs, -1)
+	a.op(hexagon.A2_addi, top, sliceCount, -1)
 	a.op(hexagon.S2_lsr_i_r, blocks, top, 8)
 	a.op(hexagon.A2_addi, blocks, blocks, 1)
 	a.repeat(entries, func() {
 		from, values := a.word(table, 0, "from"), a.word(table, 1, "values")
 		indices, left := a.word(table, 2, "indexes"), a.word(table, 3, "left")
 		a.bump(table, 16)
-		last := indexedBytes{a.v("last"), a.v("low"), a.v("high")} // and the slab behind it
+		last := indexedBytes{a.v("last"), a.v("low"), a.v("high")} // and the slice behind it
 		a.op(hexagon.V6_vnot, last.value, zero)
 		a.op(hexagon.V6_vassign, last.low, zero)
 		a.op(hexagon.V6_vassign, last.high, zero)
@@ -140,8 +140,8 @@ func generateTopKBytes(a *asm) {
 			for _, v := range []any{best.value, best.low, best.high} {
 				a.op(hexagon.V6_vassign, v, zero)
 			}
-			at := a.slabNumbers(top)
-			p, n, more := a.copyOf(end), a.r("slabs"), a.copyOf(blocks)
+			at := a.sliceNumbers(top)
+			p, n, more := a.copyOf(end), a.r("slices"), a.copyOf(blocks)
 			a.op(hexagon.A2_andir, n, top, 255)
 			a.bump(n, 1)
 			a.repeat(more, func() {

@@ -40,8 +40,8 @@ func newMove(size int, dims []moveDim) ndMove {
 	return m
 }
 
-// pieces is how many separate pieces the move has.
-func (m *ndMove) pieces() int {
+// runCount is how many separate runs the move has.
+func (m *ndMove) runCount() int {
 	n := 1
 	for _, d := range m.dims {
 		n *= d.n
@@ -64,7 +64,7 @@ func (m *ndMove) tiles() (column int, ok bool) {
 	return 0, false
 }
 
-// tilesPay compares the packets per column of tiles with those of composed vectors.
+// tilesPay compares the packets per column of tiles with those of the byte permutation kernel.
 func tilesPay(rows, columns moveDim, size int) bool {
 	n := vecBytes / size
 	tiled := 7*n*ceilDiv(columns.n, n)/columns.n + 2
@@ -78,7 +78,7 @@ func tilesPay(rows, columns moveDim, size int) bool {
 	if columns.dst > 0 {
 		share = max(min(vecBytes/columns.dst, columns.n), 1)
 	}
-	return tiled < (windowCost[spreading]*windows+8)/share
+	return tiled < (windowCost[vdeltaNetwork]*windows+8)/share
 }
 
 // moveAlong emits a move between tensors, which may need tiles. The dimensions are
@@ -91,25 +91,25 @@ func (l *lowering) moveAlong(name string, dst, src *tensor, size int, tiled bool
 	l.addStep(name, []*tensor{src}, writes, func(l *lowering, s *step) error {
 		dims, to, from := shape()
 		m := newMove(size, dims)
-		if m.pieces() == 0 || m.size == 0 {
+		if m.runCount() == 0 || m.size == 0 {
 			return nil
 		}
 		if column, ok := m.tiles(); ok && tiled {
 			return l.transpose(s, &m, column, dst.addr+to, src.addr+from, writes[1].addr, dst.flips(src))
 		}
-		if n := m.pieces(); n > maxPositions {
-			return fmt.Errorf("%d separate pieces, at most %d", n, maxPositions)
+		if n := m.runCount(); n > maxPositions {
+			return fmt.Errorf("%d separate runs, at most %d", n, maxPositions)
 		}
-		r := new(runs)
+		r := new(copyRuns)
 		m.each(dst.addr+to, src.addr+from, func(to, from uint32) { r.add(to, from, m.size) })
 		return r.launch(l, s, dst.flips(src))
 	})
 }
 
-// each visits all pieces.
+// each visits all runs.
 func (m *ndMove) each(to, from uint32, visit func(to, from uint32)) {
 	at := make([]int, len(m.dims))
-	for range m.pieces() {
+	for range m.runCount() {
 		visit(to, from)
 		for i := len(m.dims) - 1; i >= 0; i-- {
 			d := &m.dims[i]
@@ -131,7 +131,7 @@ func (l *lowering) transpose(s *step, m *ndMove, column int, to, from, scratch u
 	n := k.tile()
 	k.rest, k.partial = rows.n < n, columns.n < n
 	outer := ndMove{size: m.size, dims: slices.Delete(slices.Clone(m.dims[:last]), column, column+1)}
-	count := outer.pieces() * ceilDiv(rows.n, n) * ceilDiv(columns.n, n)
+	count := outer.runCount() * ceilDiv(rows.n, n) * ceilDiv(columns.n, n)
 	if count > maxPositions {
 		return fmt.Errorf("%d tiles, at most %d", count, maxPositions)
 	}

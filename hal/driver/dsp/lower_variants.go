@@ -118,7 +118,7 @@ func (l *lowering) divided(in *tensor, n int) []*tensor {
 		list = append(list, l.newTensor(in.name+" divided", part, part.smallPitch(), int32(in.zero)))
 	}
 	l.addStep("divide", []*tensor{in}, list, func(l *lowering, st *step) error {
-		r := new(runs)
+		r := new(copyRuns)
 		for i, t := range list {
 			for n := range s.n {
 				for y := range s.h {
@@ -136,7 +136,7 @@ func (l *lowering) divided(in *tensor, n int) []*tensor {
 // join copies the positions of several tensors into one; place says where.
 func (l *lowering) join(out *tensor, list []*tensor, place func(i, n, y, x int) uint32) {
 	l.addStep("join", list, []*tensor{out}, func(l *lowering, st *step) error {
-		r := new(runs)
+		r := new(copyRuns)
 		for i, t := range list {
 			s := t.shape
 			for n := range s.n {

@@ -311,7 +311,7 @@ func (l *lowering) emitGather(s *step, m *opspec.Mean, in, w *tensor) error {
 	if rank > 0 && !m.Reduce[rank-1] {
 		step = int(m.In[rank-1])
 	}
-	r := new(runs)
+	r := new(copyRuns)
 	src := cursor{t: in}
 	index := make([]int, rank)
 	for done := 0; done < in.shape.elements(); done += step {

@@ -149,9 +149,9 @@ func TestRandomRuntimeWeights(t *testing.T) {
 	}
 }
 
-// TestComposeNetworks routes random maps through each network and carries them out
+// TestPermuteNetworks routes random maps through each network and carries them out
 // as the instructions do.
-func TestComposeNetworks(t *testing.T) {
+func TestPermuteNetworks(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 300 {
 		var chunks []chunk
@@ -168,7 +168,7 @@ func TestComposeNetworks(t *testing.T) {
 			to += n
 			from = pick(r, from+n, from+2*n, from, r.Uint32N(1000))
 		}
-		for k := range allSwitches {
+		for k := range allNetworks {
 			got := map[uint32]uint32{}
 			for _, w := range k.windows(chunks) {
 				var at [vecBytes]uint32
@@ -177,20 +177,20 @@ func TestComposeNetworks(t *testing.T) {
 				}
 				for s := range 7 {
 					stride := 64 >> s
-					if k == compressing {
+					if k == vrdeltaNetwork {
 						stride = 1 << s
 					}
 					was := at
 					for i := range at {
-						if k != looking && int(w.controls[i])&stride != 0 {
+						if k != vlut32Network && int(w.controls[i])&stride != 0 {
 							at[i] = was[i^stride]
 						}
 					}
 				}
 				for i, c := range w.controls {
-					if k == looking && c < 0x80 {
+					if k == vlut32Network && c < 0x80 {
 						got[uint32(i)] |= w.at + uint32(c&63)<<1 + uint32(c>>6)
-					} else if k != looking && c&0x80 != 0 {
+					} else if k != vlut32Network && c&0x80 != 0 {
 						got[uint32(i)] = at[i]
 					}
 				}

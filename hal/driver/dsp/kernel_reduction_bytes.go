@@ -5,14 +5,14 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// maxIndex is how many slabs of bytes two bytes can number.
+// maxIndex is how many slices of bytes two bytes can number.
 const maxIndex = 1 << 16
 
-// indexedBytes are bytes and numbers of slabs in two bytes.
+// indexedBytes are bytes and numbers of slices in two bytes.
 type indexedBytes struct{ value, low, high build.Reg }
 
-// slabNumbers is the number of a slab in every byte.
-func (a *asm) slabNumbers(n build.Reg) indexedBytes {
+// sliceNumbers is the number of a slice in every byte.
+func (a *asm) sliceNumbers(n build.Reg) indexedBytes {
 	at, upper := indexedBytes{low: a.v("low"), high: a.v("high")}, a.r("upper")
 	a.op(hexagon.V6_lvsplatb, at.low, n)
 	a.op(hexagon.S2_lsr_i_r, upper, n, 8)
@@ -32,15 +32,15 @@ func (a *asm) storeIndexes(at build.Reg, x indexedBytes) {
 	}
 }
 
-// argBytesKernel is argKernel for unsigned bytes, at most maxIndex slabs. The
+// argBytesKernel is argKernel for unsigned bytes, at most maxIndex slices. The
 // constant is 1 in every byte.
-func argBytesKernel(least bool) *slabKernel {
-	return &slabKernel{name: "arg_bytes" + flag(least, "_least"), words: 1, wide: 4, body: func(a *asm, s *slabWalk, c []build.Reg) {
-		best, at := indexedBytes{a.v("best"), a.v("low"), a.v("high")}, a.slabNumbers(a.imm(0))
+func argBytesKernel(least bool) *reductionKernel {
+	return &reductionKernel{name: "arg_bytes" + flag(least, "_least"), words: 1, wide: 4, body: func(a *asm, s *reductionWalk, c []build.Reg) {
+		best, at := indexedBytes{a.v("best"), a.v("low"), a.v("high")}, a.sliceNumbers(a.imm(0))
 		a.vloadTo(best.value, s.in, 0, aliasIn)
 		a.op(hexagon.V6_vxor, best.low, c[0], c[0])
 		a.op(hexagon.V6_vxor, best.high, c[0], c[0])
-		blocks, n := a.r("blocks"), a.r("slabs")
+		blocks, n := a.r("blocks"), a.r("slices")
 		a.op(hexagon.A2_addi, blocks, s.count, 255)
 		a.op(hexagon.S2_lsr_i_r, blocks, blocks, 8)
 		a.repeat(blocks, func() {
@@ -65,10 +65,10 @@ func argBytesKernel(least bool) *slabKernel {
 	}}
 }
 
-// normKernel is L2_NORMALIZATION of unsigned bytes in slabs to bytes in slabs.
+// normKernel is L2_NORMALIZATION of unsigned bytes in slices to bytes in slices.
 // The constants are the zero points of the values, as halves, and of the results.
-func normKernel() *slabKernel {
-	return &slabKernel{name: "norm", words: 2, body: func(a *asm, s *slabWalk, c []build.Reg) {
+func normKernel() *reductionKernel {
+	return &reductionKernel{name: "norm", words: 2, body: func(a *asm, s *reductionWalk, c []build.Reg) {
 		zero := a.zero()
 		sums := [2]build.Reg{a.vv("sums"), a.vv("sums")} // of even and odd lanes of each half
 		for _, v := range sums {

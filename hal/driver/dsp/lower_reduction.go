@@ -29,18 +29,18 @@ func lowerReduce(l *lowering, op *nn.Operation) error {
 		if in, err = l.foldRows(k, in, rows, count, least, bound); err != nil {
 			return err
 		}
-		dims, reduced = []uint32{uint32(rows), foldLanes}, []bool{false, true}
+		dims, reduced = []uint32{uint32(rows), foldedRow}, []bool{false, true}
 	}
-	s, err := l.intoSlabs(in, dims, reduced, 1)
+	s, err := l.intoSlices(in, dims, reduced, 1)
 	if err != nil {
 		return err
 	}
-	l.slabStep("reduce", k, l.flatResult(m.Output), s, bound)
+	l.reductionStep("reduce", k, l.flatResult(m.Output), s, bound)
 	return nil
 }
 
-// foldLanes is to how many values a long row is reduced first.
-const foldLanes = 4 * vecBytes
+// foldedRow is the number of values to which a long row is reduced first.
+const foldedRow = 4 * vecBytes
 
 // longRows reports whether a reduction is one of few rows of many elements that
 // follow each other.
@@ -57,14 +57,14 @@ func longRows(dims []uint32, reduced []bool) (rows, count int, ok bool) {
 			rows *= int(n)
 		}
 	}
-	return rows, count, rows <= 32 && count > 2*foldLanes
+	return rows, count, rows <= 32 && count > 2*foldedRow
 }
 
-// foldRows reduces rows to foldLanes values each; what fills the last ones up does
+// foldRows reduces rows to foldedRow values each; what fills the last ones up does
 // not count.
-func (l *lowering) foldRows(k *slabKernel, in *tensor, rows, count int, fill, bound uint32) (*tensor, error) {
-	slabs := ceilDiv(count, foldLanes)
-	if pitch := slabs * foldLanes; pitch != count {
+func (l *lowering) foldRows(k *reductionKernel, in *tensor, rows, count int, fill, bound uint32) (*tensor, error) {
+	sliceCount := ceilDiv(count, foldedRow)
+	if pitch := sliceCount * foldedRow; pitch != count {
 		if int64(rows)*int64(pitch) > maxArena {
 			return nil, fmt.Errorf("%d rows of %d values need too much memory", rows, count)
 		}
@@ -75,20 +75,20 @@ func (l *lowering) foldRows(k *slabKernel, in *tensor, rows, count int, fill, bo
 		}
 		in = whole
 	}
-	out := l.newFlat("folded", rows*foldLanes, 1)
+	out := l.newFlat("folded", rows*foldedRow, 1)
 	l.addStep("fold", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.kernel("slab_"+k.name, k.generate)
+		kern, err := l.kernel("reduce_"+k.name, k.generate)
 		if err != nil {
 			return err
 		}
-		low, high := rowBox(vecBytes, slabs, foldLanes)
+		low, high := rowBox(vecBytes, sliceCount, foldedRow)
 		var table []uint32
 		for row := range rows {
-			for v := 0; v < foldLanes; v += vecBytes {
-				table = append(table, in.addr+uint32(row*slabs*foldLanes+v), out.addr+uint32(row*foldLanes+v), uint32(slabs), foldLanes, low, high)
+			for v := 0; v < foldedRow; v += vecBytes {
+				table = append(table, in.addr+uint32(row*sliceCount*foldedRow+v), out.addr+uint32(row*foldedRow+v), uint32(sliceCount), foldedRow, low, high)
 			}
 		}
-		l.launchTable(s, kern, table, slabWords, bound)
+		l.launchTable(s, kern, table, reductionWords, bound)
 		return nil
 	})
 	return out, nil
@@ -120,11 +120,11 @@ func lowerArg(l *lowering, op *nn.Operation) error {
 		in, size = l.wordsOf(in, r.Input, 0), 4
 		k, one = argKernel(op.Type == nn.OpArgmin), 1
 	}
-	s, err := l.intoSlabs(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, size)
+	s, err := l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, size)
 	if err != nil {
 		return err
 	}
-	l.slabStep("arg", k, l.flatResult(r.Output), s, one)
+	l.reductionStep("arg", k, l.flatResult(r.Output), s, one)
 	return nil
 }
 
@@ -145,13 +145,13 @@ func lowerNorm(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	s, err := l.intoSlabs(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, 1)
+	s, err := l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, 1)
 	if err != nil {
 		return err
 	}
 	scaled := l.newFlat("normalized", s.pitch*s.count, 1)
 	// The result's zero point is 128 in stored bytes of either type.
-	l.slabStep("normalize", normKernel(), scaled, s, splatHalf(zeroOf(&l.graph.Operands[r.Input])), splatHalf(128))
+	l.reductionStep("normalize", normKernel(), scaled, s, splatHalf(zeroOf(&l.graph.Operands[r.Input])), splatHalf(128))
 	return l.moveFlat("rows", l.flatResult(r.Output), scaled, 1, []moveDim{
 		{r.Outer, r.Inner, r.Depth * r.Inner}, {r.Depth, s.pitch, r.Inner}, {r.Inner, 1, 1}}, 0, 0)
 }

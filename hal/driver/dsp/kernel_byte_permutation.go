@@ -7,42 +7,42 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// composeKernel makes up vectors from windows of the source; see compose.go.
-type composeKernel struct {
-	kind switches
+// permuteKernel gathers vectors from windows of the source; see byte_permutation.go.
+type permuteKernel struct {
+	kind permuteNetwork
 	flip bool // add 128 to every byte
 }
 
-func (c *composeKernel) name() string { return fmt.Sprintf("compose_%d%s", c.kind, flag(c.flip, "x")) }
+func (c *permuteKernel) name() string { return fmt.Sprintf("permute_%d%s", c.kind, flag(c.flip, "x")) }
 
 // Words of an entry: a pattern, vectors of it as pairs of source and destination -
-// groups of composeUnroll and others, in numbers of their own where they take a single
+// groups of permuteUnroll and others, in numbers of their own where they take a single
 // window -, and what l2fetch is to bring in.
 const (
-	composePattern = iota
-	composeWindows
-	composeVectors
-	composeGroups
-	composeOthers
-	composeSingleGroups
-	composeSingleOthers
-	composeFrom
-	composeBox
-	composeWords
+	permutePattern = iota
+	permuteWindows
+	permuteVectors
+	permuteGroups
+	permuteOthers
+	permuteSingleGroups
+	permuteSingleOthers
+	permuteFrom
+	permuteBox
+	permuteWords
 )
 
 // tableAhead is how far ahead lines of tables are asked for, in bytes.
 const tableAhead = 512
 
-// composeUnroll is how many vectors share the controls of a window.
-const composeUnroll = 4
+// permuteUnroll is how many vectors share the controls of a window.
+const permuteUnroll = 4
 
 // generate writes the kernel. Arguments: table, entries.
-func (c *composeKernel) generate(a *asm) {
+func (c *permuteKernel) generate(a *asm) {
 	in := a.args("table", "entries")
 	table, entries := in[0], in[1]
 	zero, none := a.zero(), build.Reg{}
-	if c.kind == looking {
+	if c.kind == vlut32Network {
 		none = a.splat(a.imm(-1), "none")
 	}
 	var flip build.Reg
@@ -50,12 +50,12 @@ func (c *composeKernel) generate(a *asm) {
 		flip = a.splat(a.imm(-0x7f7f7f80), "flip")
 	}
 	a.repeat(entries, func() {
-		e := composeCode{kernel: c, pattern: a.word(table, composePattern, "pattern"), windows: a.word(table, composeWindows, "windows"),
-			vectors: a.word(table, composeVectors, "vectors"), zero: zero, none: none, flip: flip}
-		groups, others := a.word(table, composeGroups, "groups"), a.word(table, composeOthers, "others")
-		singles, rest := a.word(table, composeSingleGroups, "singles"), a.word(table, composeSingleOthers, "rest")
-		from, box := a.word(table, composeFrom, "from"), a.word(table, composeBox, "box")
-		a.bump(table, 4*composeWords)
+		e := permuteCode{kernel: c, pattern: a.word(table, permutePattern, "pattern"), windows: a.word(table, permuteWindows, "windows"),
+			vectors: a.word(table, permuteVectors, "vectors"), zero: zero, none: none, flip: flip}
+		groups, others := a.word(table, permuteGroups, "groups"), a.word(table, permuteOthers, "others")
+		singles, rest := a.word(table, permuteSingleGroups, "singles"), a.word(table, permuteSingleOthers, "rest")
+		from, box := a.word(table, permuteFrom, "from"), a.word(table, permuteBox, "box")
+		a.bump(table, 4*permuteWords)
 		a.op(hexagon.Y2_dcfetchbo, table, tableAhead)
 		a.op(hexagon.Y2_dcfetchbo, e.pattern, tableAhead)
 		a.op(hexagon.Y2_dcfetchbo, e.vectors, tableAhead)
@@ -65,14 +65,14 @@ func (c *composeKernel) generate(a *asm) {
 			a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
 			a.op(hexagon.Y5_l2fetch, from, shape)
 		})
-		a.skipIfZero(groups, func() { a.repeat(groups, func() { e.write(a, composeUnroll) }) })
+		a.skipIfZero(groups, func() { a.repeat(groups, func() { e.write(a, permuteUnroll) }) })
 		a.skipIfZero(others, func() { a.repeat(others, func() { e.write(a, 1) }) })
-		if c.kind == looking {
+		if c.kind == vlut32Network {
 			return
 		}
 		a.skipIfZero(singles, func() {
 			single := e.single(a)
-			a.loop0(singles, func() { single(composeUnroll) })
+			a.loop0(singles, func() { single(permuteUnroll) })
 		})
 		a.skipIfZero(rest, func() {
 			single := e.single(a)
@@ -82,14 +82,14 @@ func (c *composeKernel) generate(a *asm) {
 	a.ret()
 }
 
-// composeCode is an entry being written.
-type composeCode struct {
-	kernel                                      *composeKernel
+// permuteCode is the state of the generator for one entry.
+type permuteCode struct {
+	kernel                                      *permuteKernel
 	pattern, windows, vectors, zero, none, flip build.Reg
 }
 
 // write makes the next n vectors.
-func (v *composeCode) write(a *asm, n int) {
+func (v *permuteCode) write(a *asm, n int) {
 	at := a.copyOf(v.pattern)
 	move, acc := make([]build.Reg, n), make([]build.Reg, n)
 	for i := range move {
@@ -103,7 +103,7 @@ func (v *composeCode) write(a *asm, n int) {
 		w := a.rr("window")
 		a.op(hexagon.L2_loadrd_pi, w, at, 8).Loads(aliasConst)
 		controls := a.vload(hi(w), 0, aliasConst, "controls")
-		looks := v.kernel.kind == looking
+		looks := v.kernel.kind == vlut32Network
 		var q build.Reg
 		if looks {
 			// Indexes are not negative.
@@ -118,12 +118,12 @@ func (v *composeCode) write(a *asm, n int) {
 			a.op(hexagon.A2_add, s, lo(move[i]), lo(w))
 			x := a.vloadu(s, 0, aliasIn, "bytes")
 			switch v.kernel.kind {
-			case looking:
+			case vlut32Network:
 				for bank := range 4 {
 					a.op(hexagon.V6_vlutvvb_oracci, acc[i], controls, x, bank)
 				}
 				continue
-			case compressing:
+			case vrdeltaNetwork:
 				a.op(hexagon.V6_vrdelta, x, x, controls)
 			default:
 				a.op(hexagon.V6_vdelta, x, x, controls)
@@ -141,13 +141,13 @@ func (v *composeCode) write(a *asm, n int) {
 
 // single keeps what all vectors of a single window share; it answers what writes n of
 // them.
-func (v *composeCode) single(a *asm) func(n int) {
+func (v *permuteCode) single(a *asm) func(n int) {
 	w := a.rr("window")
 	a.op(hexagon.L2_loadrd_io, w, v.pattern, 0).Loads(aliasConst)
 	controls, cover := a.vload(hi(w), 0, aliasConst, "controls"), a.q("cover")
 	a.op(hexagon.V6_vgtb, cover, v.zero, controls)
 	network := hexagon.V6_vdelta
-	if v.kernel.kind == compressing {
+	if v.kernel.kind == vrdeltaNetwork {
 		network = hexagon.V6_vrdelta
 	}
 	return func(n int) {

@@ -5,35 +5,35 @@ import (
 	"slices"
 )
 
-// A vector of the result that is made up of short pieces is composed: each
-// window of 128 bytes of the source passes through a network that brings its
-// bytes to their places, and is merged. Which windows and which controls that
-// takes is a pattern; vectors that differ by a distance only share one.
+// The byte permutation kernel makes each vector of the result that consists of short runs.
+// Windows of 128 source bytes pass through a permutation network (vdelta, vrdelta or vlut32)
+// that brings their bytes to their places, and are merged. A pattern is the list of windows
+// with their controls; vectors that differ by a distance only share one pattern.
 
-// switches is how a window's bytes are moved.
-type switches int
+// permuteNetwork is the instruction that moves the bytes of a window.
+type permuteNetwork int
 
 const (
-	spreading   switches = iota // vdelta: strides 64 down to 1
-	compressing                 // vrdelta: strides 1 up to 64
-	looking                     // vlut32 over the four banks of the window
-	allSwitches
+	vdeltaNetwork  permuteNetwork = iota // vdelta: strides 64 down to 1
+	vrdeltaNetwork                       // vrdelta: strides 1 up to 64
+	vlut32Network                        // vlut32 over the four banks of the window
+	allNetworks
 )
 
 // packets of a window in each network.
-var windowCost = [allSwitches]int{3, 3, 6}
+var windowCost = [allNetworks]int{3, 3, 6}
 
-// composeWindow is a part of the source, relative to the pattern's first, with the
+// permuteWindow is a part of the source, relative to the pattern's first, with the
 // controls of its bytes.
-type composeWindow struct {
+type permuteWindow struct {
 	at       uint32
 	controls [vecBytes]byte
 }
 
 // unmoved marks places that take nothing from a window: the network controls of
 // the others have their top bit set, indexes of vlut32 have not.
-func (k switches) unmoved() byte {
-	if k == looking {
+func (k permuteNetwork) unmoved() byte {
+	if k == vlut32Network {
 		return 0xff
 	}
 	return 0
@@ -45,14 +45,14 @@ type chunk struct{ to, from, n uint32 }
 
 // windows covers the chunks by windows and routes them. Chunks are sorted by
 // source here.
-func (k switches) windows(chunks []chunk) []composeWindow {
+func (k permuteNetwork) windows(chunks []chunk) []permuteWindow {
 	chunks = slices.Clone(chunks)
 	slices.SortFunc(chunks, func(a, b chunk) int { return int(int64(a.from) - int64(b.from)) })
-	var out []composeWindow
+	var out []permuteWindow
 	var goals [][2]byte // place, byte of the window
 	flush := func(at uint32) {
 		for len(goals) > 0 {
-			w := composeWindow{at: at}
+			w := permuteWindow{at: at}
 			goals = k.route(&w.controls, goals)
 			out = append(out, w)
 		}
@@ -74,11 +74,11 @@ func (k switches) windows(chunks []chunk) []composeWindow {
 
 // route sets the controls that bring bytes to their places and returns those
 // that meet others on the way.
-func (k switches) route(controls *[vecBytes]byte, goals [][2]byte) (left [][2]byte) {
+func (k permuteNetwork) route(controls *[vecBytes]byte, goals [][2]byte) (left [][2]byte) {
 	for i := range controls {
 		controls[i] = k.unmoved()
 	}
-	if k == looking {
+	if k == vlut32Network {
 		for _, g := range goals { // banks are interleaved: see lookupVectors
 			controls[g[0]] = g[1]>>1 | g[1]&1<<6
 		}
@@ -112,15 +112,15 @@ func (k switches) route(controls *[vecBytes]byte, goals [][2]byte) (left [][2]by
 
 // next is where a byte at a place is behind stage s of a network that brings it
 // to its goal.
-func (k switches) next(s int, at, goal byte) byte {
+func (k permuteNetwork) next(s int, at, goal byte) byte {
 	stride := byte(64) >> s
-	if k == compressing {
+	if k == vrdeltaNetwork {
 		stride = 1 << s
 	}
 	return at&^stride | goal&stride
 }
 
-// pattern is a range of the composer's words: pairs of a distance and the address
+// pattern is a range of the planner's words: pairs of a distance and the address
 // of controls.
 type pattern struct{ first, windows uint32 }
 
@@ -132,60 +132,60 @@ type vectorMove struct {
 	key      string
 }
 
-// composer turns pieces into entries of the compose kernel.
-type composer struct {
+// permutePlanner turns runs into entries of the byte permutation kernel.
+type permutePlanner struct {
 	l        *lowering
-	kind     switches
+	kind     permuteNetwork
 	patterns map[string]pattern
 	controls map[[vecBytes]byte]uint32
 	words    []uint32 // of all patterns
-	entries  []composeEntry
+	entries  []permuteEntry
 	open     map[pattern]int // entries of the segment
 	from     uint32          // of the segment of the result that open belongs to
 	segment  uint32          // how many bytes it has
 }
 
-// composeEntry is vectors of one pattern and segment: pairs of source and
+// permuteEntry is vectors of one pattern and segment: pairs of source and
 // destination.
-type composeEntry struct {
+type permuteEntry struct {
 	pattern
 	segment   uint32
 	vectors   [][2]uint32
 	from, box uint32 // what l2fetch is to bring in
 }
 
-// composeSegments are how many bytes of the result an entry may span, so that
+// permuteSegments are how many bytes of the result an entry may span, so that
 // threads walk it in order: the least with which entries have vectors enough to
 // share the controls.
-var composeSegments = [...]uint32{16 << 10, 64 << 10, 256 << 10}
+var permuteSegments = [...]uint32{16 << 10, 64 << 10, 256 << 10}
 
-// composePieces launches the compose kernel. Pieces are sorted by destination.
-func (l *lowering) composePieces(s *step, pieces []bytePiece, flip bool) error {
-	c := &composer{l: l, kind: chooseNetwork(pieces), patterns: map[string]pattern{}, controls: map[[vecBytes]byte]uint32{}}
-	for _, n := range composeSegments {
+// launchPermutation launches the byte permutation kernel. Runs are sorted by destination.
+func (l *lowering) launchPermutation(s *step, runs []copyRun, flip bool) error {
+	c := &permutePlanner{l: l, kind: chooseNetwork(runs), patterns: map[string]pattern{}, controls: map[[vecBytes]byte]uint32{}}
+	for _, n := range permuteSegments {
 		c.segment, c.entries, c.open = n, nil, nil
 		vectors := 0
-		eachVector(pieces, func(v *vectorMove) bool {
+		eachVector(runs, func(v *vectorMove) bool {
 			vectors++
 			c.add(v)
 			return len(l.consts) <= maxConst
 		})
-		if len(c.entries)*composeUnroll <= vectors {
+		if len(c.entries)*permuteUnroll <= vectors {
 			break
 		}
 	}
-	k := composeKernel{kind: c.kind, flip: flip}
+	k := permuteKernel{kind: c.kind, flip: flip}
 	table, costs := c.table()
 	kern, err := l.kernel(k.name(), k.generate)
 	if err != nil {
 		return err
 	}
-	l.launchShares(s, kern, table, composeWords, costs)
+	l.launchShares(s, kern, table, permuteWords, costs)
 	return nil
 }
 
-// eachVector visits the vectors that pieces touch until visit is false.
-func eachVector(pieces []bytePiece, visit func(v *vectorMove) bool) {
+// eachVector visits the vectors that runs touch until visit is false.
+func eachVector(runs []copyRun, visit func(v *vectorMove) bool) {
 	var v vectorMove
 	var key []byte
 	done := func() bool {
@@ -208,7 +208,7 @@ func eachVector(pieces []bytePiece, visit func(v *vectorMove) bool) {
 		v.chunks = v.chunks[:0]
 		return ok
 	}
-	for _, p := range pieces {
+	for _, p := range runs {
 		for p.n > 0 {
 			if at := p.dst &^ (vecBytes - 1); at != v.dst || len(v.chunks) == 0 {
 				if !done() {
@@ -219,29 +219,29 @@ func eachVector(pieces []bytePiece, visit func(v *vectorMove) bool) {
 			to := p.dst % vecBytes
 			n := min(p.n, vecBytes-to)
 			v.chunks = append(v.chunks, chunk{to, p.src, n})
-			p = bytePiece{p.dst + n, p.src + n, p.n - n}
+			p = copyRun{p.dst + n, p.src + n, p.n - n}
 		}
 	}
 	done()
 }
 
 // chooseNetwork compares the networks on the first patterns.
-func chooseNetwork(pieces []bytePiece) switches {
-	var cost [allSwitches]int
+func chooseNetwork(runs []copyRun) permuteNetwork {
+	var cost [allNetworks]int
 	seen := map[string]bool{}
 	vectors := 0
-	eachVector(pieces, func(v *vectorMove) bool {
+	eachVector(runs, func(v *vectorMove) bool {
 		vectors++
 		if !seen[v.key] {
 			seen[v.key] = true
-			for k := range allSwitches {
+			for k := range allNetworks {
 				cost[k] += windowCost[k] * len(k.windows(v.chunks))
 			}
 		}
 		return vectors < 512 && len(seen) < 16
 	})
-	best := spreading
-	for k := range allSwitches {
+	best := vdeltaNetwork
+	for k := range allNetworks {
 		if cost[k] < cost[best] {
 			best = k
 		}
@@ -250,7 +250,7 @@ func chooseNetwork(pieces []bytePiece) switches {
 }
 
 // add makes a vector part of an entry.
-func (c *composer) add(v *vectorMove) {
+func (c *permutePlanner) add(v *vectorMove) {
 	p, ok := c.patterns[v.key]
 	if !ok {
 		p = c.pattern(v.chunks)
@@ -263,13 +263,13 @@ func (c *composer) add(v *vectorMove) {
 	if !ok {
 		i = len(c.entries)
 		c.open[p] = i
-		c.entries = append(c.entries, composeEntry{pattern: p, segment: c.from})
+		c.entries = append(c.entries, permuteEntry{pattern: p, segment: c.from})
 	}
 	c.entries[i].vectors = append(c.entries[i].vectors, [2]uint32{v.src, v.dst})
 }
 
 // pattern stores the windows of chunks.
-func (c *composer) pattern(chunks []chunk) pattern {
+func (c *permutePlanner) pattern(chunks []chunk) pattern {
 	list := c.kind.windows(chunks)
 	from := uint32(len(c.words))
 	for i := range list {
@@ -285,31 +285,33 @@ func (c *composer) pattern(chunks []chunk) pattern {
 }
 
 // cost is about how many packets the vectors of an entry take.
-func (c *composer) cost(e *composeEntry) int {
+func (c *permutePlanner) cost(e *permuteEntry) int {
 	n := len(e.vectors)
 	if c.single(e) {
 		return 12 + 3*n
 	}
 	per := 8 + windowCost[c.kind]*int(e.windows)
-	return 12 + n/composeUnroll*composeUnroll*per + n%composeUnroll*2*per
+	return 12 + n/permuteUnroll*permuteUnroll*per + n%permuteUnroll*2*per
 }
 
 // single reports whether the vectors of an entry take one window each, which goes
 // through a network.
-func (c *composer) single(e *composeEntry) bool { return e.windows == 1 && c.kind != looking }
+func (c *permutePlanner) single(e *permuteEntry) bool {
+	return e.windows == 1 && c.kind != vlut32Network
+}
 
 // table cuts entries that are too large for an even share, and lets each prefetch
 // what the following ones read.
-func (c *composer) table() (table []uint32, costs []int) {
+func (c *permutePlanner) table() (table []uint32, costs []int) {
 	total := 0
 	for i := range c.entries {
 		total += c.cost(&c.entries[i])
 	}
 	most := max(total/(8*c.l.threads), 1)
-	var entries []composeEntry
+	var entries []permuteEntry
 	var list []uint32
 	for _, e := range c.entries {
-		part := roundUp(max(len(e.vectors)*most/c.cost(&e), 1), composeUnroll)
+		part := roundUp(max(len(e.vectors)*most/c.cost(&e), 1), permuteUnroll)
 		for v := range slices.Chunk(e.vectors, part) {
 			e.vectors = v
 			entries = append(entries, e)
@@ -324,9 +326,9 @@ func (c *composer) table() (table []uint32, costs []int) {
 	for i := range entries {
 		e := &entries[i]
 		n := uint32(len(e.vectors))
-		count := [4]uint32{n / composeUnroll, n % composeUnroll}
+		count := [4]uint32{n / permuteUnroll, n % permuteUnroll}
 		if c.single(e) {
-			count = [4]uint32{2: n / composeUnroll, 3: n % composeUnroll}
+			count = [4]uint32{2: n / permuteUnroll, 3: n % permuteUnroll}
 		}
 		table = append(append(append(table, patterns+4*e.first, e.windows, vectors), count[:]...), e.from, e.box)
 		vectors += 8 * n
@@ -335,7 +337,7 @@ func (c *composer) table() (table []uint32, costs []int) {
 }
 
 // span is the part of the source that the vectors of an entry read.
-func (e *composeEntry) span() (from, to uint32) {
+func (e *permuteEntry) span() (from, to uint32) {
 	from = ^uint32(0)
 	for _, v := range e.vectors {
 		from, to = min(from, v[0]), max(to, v[0]+vecBytes)
@@ -361,7 +363,7 @@ const (
 // prefetchEntries says which entries of the threads' parts fetch what. Where the
 // threads read all of the source anyway, in no order, each fetches a part of it
 // first. Otherwise a thread asks for what its next segments read.
-func prefetchEntries(entries []composeEntry, parts [][2]int) {
+func prefetchEntries(entries []permuteEntry, parts [][2]int) {
 	set := func(entry int, from, to uint32) {
 		entries[entry].from, entries[entry].box = from&^(vecBytes-1), boxOf(to-from+2*vecBytes)
 	}

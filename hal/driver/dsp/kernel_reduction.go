@@ -7,36 +7,35 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Slabs are how reductions see a value: one slab for each index along the
-// reduced axes, holding the elements of all rows; a lane is a row. A slab is whole
-// vectors.
+// A reduction sees a value as slices: one slice for each index along the reduced axes, with
+// the elements of all rows; a lane is a row. A slice is a whole number of vectors.
 
-// slabKernel walks the slabs of one vector of rows.
-type slabKernel struct {
+// reductionKernel is a kernel whose entries each reduce the slices of one vector of rows.
+type reductionKernel struct {
 	name  string
 	words int // arguments that the body gets as vectors
 	wide  int // vectors of the result per vector of rows; 0 is 1
-	body  func(a *asm, s *slabWalk, c []build.Reg)
+	body  func(a *asm, s *reductionWalk, c []build.Reg)
 }
 
-// Words of a slab entry: the vector in the first slab and in the result, the
-// number of slabs and their distance, and the box of all for l2fetch.
+// Words of a slice entry: the vector in the first slice and in the result, the
+// number of slices and their distance, and the box of all for l2fetch.
 const (
-	slabIn = iota
-	slabOut
-	slabCount
-	slabStep
-	slabBox   // two words on eight bytes
-	slabWords = slabBox + 2
+	reductionIn = iota
+	reductionOut
+	reductionCount
+	reductionStep
+	reductionBox   // two words on eight bytes
+	reductionWords = reductionBox + 2
 )
 
-// slabWalk is the walk of a kernel.
-type slabWalk struct {
+// reductionWalk is the walk of a kernel.
+type reductionWalk struct {
 	in, out, count, step build.Reg
 }
 
 // generate writes the kernel. Arguments: table, entries, words.
-func (k *slabKernel) generate(a *asm) {
+func (k *reductionKernel) generate(a *asm) {
 	in := a.args([]string{"table", "entries", "c0", "c1"}[:2+k.words]...)
 	table, entries := in[0], in[1]
 	var c []build.Reg
@@ -44,18 +43,18 @@ func (k *slabKernel) generate(a *asm) {
 		c = append(c, a.splat(r, "constant"))
 	}
 	a.repeat(entries, func() {
-		s := &slabWalk{a.word(table, slabIn, "in"), a.word(table, slabOut, "out"), a.word(table, slabCount, "slabs"), a.word(table, slabStep, "step")}
+		s := &reductionWalk{a.word(table, reductionIn, "in"), a.word(table, reductionOut, "out"), a.word(table, reductionCount, "slices"), a.word(table, reductionStep, "step")}
 		box := a.rr("box")
-		a.op(hexagon.L2_loadrd_io, box, table, 4*slabBox).Loads(aliasConst)
+		a.op(hexagon.L2_loadrd_io, box, table, 4*reductionBox).Loads(aliasConst)
 		a.op(hexagon.Y5_l2fetch, s.in, box)
-		a.bump(table, 4*slabWords)
+		a.bump(table, 4*reductionWords)
 		k.body(a, s, c)
 	})
 	a.ret()
 }
 
-// each visits the vectors of all slabs; from is advanced.
-func (s *slabWalk) each(a *asm, from build.Reg, visit func(x build.Reg)) {
+// each visits the vectors of all slices; from is advanced.
+func (s *reductionWalk) each(a *asm, from build.Reg, visit func(x build.Reg)) {
 	a.loop0(s.count, func() {
 		visit(a.vload(from, 0, aliasIn, "x"))
 		a.op(hexagon.A2_add, from, from, s.step)
@@ -71,8 +70,8 @@ func (a *asm) copyOf(r build.Reg) build.Reg {
 
 // foldKernel reduces with one instruction and bounds the result of bytes by
 // the constant.
-func foldKernel(op hexagon.Op) *slabKernel {
-	return &slabKernel{name: "fold_" + op.Form().Name, words: 1, body: func(a *asm, s *slabWalk, c []build.Reg) {
+func foldKernel(op hexagon.Op) *reductionKernel {
+	return &reductionKernel{name: "fold_" + op.Form().Name, words: 1, body: func(a *asm, s *reductionWalk, c []build.Reg) {
 		v := a.v("result")
 		a.vloadTo(v, s.in, 0, aliasIn)
 		s.each(a, s.in, func(x build.Reg) { a.op(op, v, v, x) })
@@ -83,8 +82,8 @@ func foldKernel(op hexagon.Op) *slabKernel {
 
 // argKernel is ARGMAX or ARGMIN of words: the index of the first of the
 // greatest. The constant is 1.
-func argKernel(least bool) *slabKernel {
-	return &slabKernel{name: "arg" + flag(least, "_least"), words: 1, body: func(a *asm, s *slabWalk, c []build.Reg) {
+func argKernel(least bool) *reductionKernel {
+	return &reductionKernel{name: "arg" + flag(least, "_least"), words: 1, body: func(a *asm, s *reductionWalk, c []build.Reg) {
 		best, index, at := a.v("best"), a.v("index"), a.v("at")
 		a.vloadTo(best, s.in, 0, aliasIn)
 		a.op(hexagon.V6_vxor, index, best, best)
@@ -154,24 +153,24 @@ func (a *asm) doubled(v build.Reg, n int) build.Reg {
 	return v
 }
 
-// slabs is a value laid out in slabs.
-type slabs struct {
+// reductionSlices is a value laid out in slices.
+type reductionSlices struct {
 	t           *tensor
-	count, rows int // slabs, elements of a slab that count
+	count, rows int // slices, elements of a slice that count
 	size        int // bytes of an element
-	pitch       int // bytes from slab to slab
+	pitch       int // bytes from slice to slice
 }
 
-// intoSlabs lays out a value seen as dims; reduced dimensions become slabs.
-func (l *lowering) intoSlabs(in *tensor, dims []uint32, reduced []bool, size int) (slabs, error) {
-	s := slabs{count: 1, rows: 1, size: size}
+// intoSlices lays out a value seen as dims; reduced dimensions become slices.
+func (l *lowering) intoSlices(in *tensor, dims []uint32, reduced []bool, size int) (reductionSlices, error) {
+	s := reductionSlices{count: 1, rows: 1, size: size}
 	list := make([]moveDim, len(dims))
 	n := size
 	for i := len(dims) - 1; i >= 0; i-- {
 		d := int(dims[i])
 		list[i] = moveDim{d, n, size * s.rows}
 		if reduced[i] {
-			list[i].dst = s.count // slabs; their distance is not known yet
+			list[i].dst = s.count // slices; their distance is not known yet
 			s.count *= d
 		} else {
 			s.rows *= d
@@ -190,14 +189,14 @@ func (l *lowering) intoSlabs(in *tensor, dims []uint32, reduced []bool, size int
 			list[i].dst *= s.pitch
 		}
 	}
-	s.t = l.newFlat(in.name+" in slabs", s.pitch*s.count, 1)
-	return s, l.moveFlat("slabs", s.t, in, size, list, 0, 0)
+	s.t = l.newFlat(in.name+" in slices", s.pitch*s.count, 1)
+	return s, l.moveFlat("slices", s.t, in, size, list, 0, 0)
 }
 
-// slabStep launches a kernel over all vectors of rows.
-func (l *lowering) slabStep(name string, k *slabKernel, out *tensor, s slabs, words ...uint32) {
+// reductionStep launches a kernel over all vectors of rows.
+func (l *lowering) reductionStep(name string, k *reductionKernel, out *tensor, s reductionSlices, words ...uint32) {
 	l.addStep(name, []*tensor{s.t}, []*tensor{out}, func(l *lowering, st *step) error {
-		kern, err := l.kernel("slab_"+k.name, k.generate)
+		kern, err := l.kernel("reduce_"+k.name, k.generate)
 		if err != nil {
 			return err
 		}
@@ -206,7 +205,7 @@ func (l *lowering) slabStep(name string, k *slabKernel, out *tensor, s slabs, wo
 		for v := 0; v < s.pitch; v += vecBytes {
 			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v*max(k.wide, 1)), uint32(s.count), uint32(s.pitch), low, high)
 		}
-		l.launchTable(st, kern, table, slabWords, words...)
+		l.launchTable(st, kern, table, reductionWords, words...)
 		return nil
 	})
 }

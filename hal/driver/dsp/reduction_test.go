@@ -120,8 +120,8 @@ func TestRandomBilinear(t *testing.T) {
 	}
 }
 
-// TestManySlabs covers rows of more elements than a byte counts, many of them equal.
-func TestManySlabs(t *testing.T) {
+// TestManySlices covers rows of more elements than a byte counts, many of them equal.
+func TestManySlices(t *testing.T) {
 	d := device(t)
 	r := rand.New(rand.NewPCG(8, 26))
 	for _, op := range []nn.OperationType{nn.OpArgmax, nn.OpArgmin, nn.OpTopkV2} {

@@ -5,74 +5,74 @@ import (
 	"slices"
 )
 
-// bytePiece is a copy of n bytes.
-type bytePiece struct{ dst, src, n uint32 }
+// copyRun is a copy of n bytes.
+type copyRun struct{ dst, src, n uint32 }
 
-// runs collects copies of contiguous bytes that do not overlap.
-type runs struct{ pieces []bytePiece }
+// copyRuns collects copies of contiguous bytes that do not overlap.
+type copyRuns struct{ list []copyRun }
 
-// longPiece is the length from which a piece is a run of the copy kernel; shorter
-// ones make up vectors of the compose kernel.
-const longPiece = 192
+// longRun is the length in bytes from which the copy kernel copies a run; the byte permutation
+// kernel gathers shorter runs into vectors.
+const longRun = 192
 
-// fewPieces is how many short pieces are not worth patterns of their own.
-const fewPieces = 8
+// fewRuns is how many short runs are left to the copy kernel, because patterns do not pay.
+const fewRuns = 8
 
 // add appends a copy of n bytes.
-func (r *runs) add(dst, src uint32, n int) {
+func (r *copyRuns) add(dst, src uint32, n int) {
 	if n <= 0 {
 		return
 	}
-	if k := len(r.pieces); k > 0 {
-		if p := &r.pieces[k-1]; dst == p.dst+p.n && src == p.src+p.n {
+	if k := len(r.list); k > 0 {
+		if p := &r.list[k-1]; dst == p.dst+p.n && src == p.src+p.n {
 			p.n += uint32(n)
 			return
 		}
 	}
-	r.pieces = append(r.pieces, bytePiece{dst, src, uint32(n)})
+	r.list = append(r.list, copyRun{dst, src, uint32(n)})
 }
 
 // launch emits the copies.
-func (r *runs) launch(l *lowering, s *step, flip bool) error {
+func (r *copyRuns) launch(l *lowering, s *step, flip bool) error {
 	short := 0
-	for i := range r.pieces {
-		if r.pieces[i].n < longPiece {
+	for i := range r.list {
+		if r.list[i].n < longRun {
 			short++
 		}
 	}
-	if short <= fewPieces {
-		return l.copyPieces(s, r.pieces, flip)
+	if short <= fewRuns {
+		return l.launchCopyRuns(s, r.list, flip)
 	}
-	if !slices.IsSortedFunc(r.pieces, byDst) {
-		slices.SortFunc(r.pieces, byDst)
+	if !slices.IsSortedFunc(r.list, byDst) {
+		slices.SortFunc(r.list, byDst)
 	}
-	if short == len(r.pieces) {
-		return l.composePieces(s, r.pieces, flip)
+	if short == len(r.list) {
+		return l.launchPermutation(s, r.list, flip)
 	}
-	var parts [2][]bytePiece
-	for _, p := range r.pieces {
-		if p.n < longPiece {
+	var parts [2][]copyRun
+	for _, p := range r.list {
+		if p.n < longRun {
 			parts[0] = append(parts[0], p)
 		} else {
 			parts[1] = append(parts[1], p)
 		}
 	}
-	if err := l.composePieces(s, parts[0], flip); err != nil {
+	if err := l.launchPermutation(s, parts[0], flip); err != nil {
 		return err
 	}
-	return l.copyPieces(s, parts[1], flip)
+	return l.launchCopyRuns(s, parts[1], flip)
 }
 
-func byDst(a, b bytePiece) int { return cmp.Compare(a.dst, b.dst) }
+func byDst(a, b copyRun) int { return cmp.Compare(a.dst, b.dst) }
 
-// copyPieces launches the copy kernel: regular sequences of pieces are entries,
+// launchCopyRuns launches the copy kernel: regular sequences of runs are entries,
 // and threads share the bytes.
-func (l *lowering) copyPieces(s *step, pieces []bytePiece, flip bool) error {
+func (l *lowering) launchCopyRuns(s *step, runs []copyRun, flip bool) error {
 	k := copyKernel{flip: flip}
 	var entries []copyEntry
 	var costs []int
 	total := 0
-	for _, p := range pieces {
+	for _, p := range runs {
 		k.full = k.full || p.n >= vecBytes
 		k.rest = k.rest || p.n%vecBytes != 0
 		total += copyCost(p.n)
@@ -112,8 +112,8 @@ func copyCost(n uint32) int { return 16 + int(n)/copyRate }
 // copyEntry is an entry of the copy kernel's table.
 type copyEntry [copyWords]uint32
 
-// extend takes a piece that continues the sequence.
-func (e *copyEntry) extend(p bytePiece) bool {
+// extend takes a run that continues the sequence.
+func (e *copyEntry) extend(p copyRun) bool {
 	if e[copyBytes] != p.n {
 		return false
 	}
