@@ -32,7 +32,7 @@ func (l *lowering) finish() error {
 		}
 	}
 	l.finishFetches()
-	l.lookAhead()
+	l.lookahead()
 	l.consts = append(l.consts, make([]byte, endGuard)...)
 	return nil
 }
@@ -43,7 +43,7 @@ func (l *lowering) emitStep(s *step) error {
 	jobs, consts := len(l.jobs), len(l.consts)
 	for _, t := range s.reads {
 		if (s.rows == nil || s.rows.plain || !l.streams(t)) && l.cold(t) && t.shape.n == 1 {
-			l.wantRows(t, 0, t.shape.h)
+			l.requestRows(t, 0, t.shape.h)
 		}
 	}
 	if err := s.emit(l, s); err != nil {

@@ -231,9 +231,9 @@ func (l *lowering) wantBand(s *step, from, to int, before map[*tensor]int) {
 	first, end := s.rows.starts(from), s.rows.needs(to)
 	for _, t := range s.reads {
 		if made, ok := before[t]; ok {
-			l.wantRows(t, first, min(made, end))
+			l.requestRows(t, first, min(made, end))
 		} else if s.rows.plain && l.cold(t) {
-			l.wantRows(t, first, end)
+			l.requestRows(t, first, end)
 		}
 	}
 }

@@ -67,8 +67,8 @@
 //
 // Weights, biases and multipliers are copied to VTCM before the kernels that use
 // them over and over (vector loads from L2 wait, those from VTCM do not).
-// Constants lie in the order of their use, so that kernels ask by l2fetch for what
-// the jobs behind them need, as far ahead as L2 holds it. Activations live in an
+// Constants lie in the order of their use, so that kernels prefetch (l2fetch) what the
+// next jobs need, as far ahead as L2 holds it (lookahead.go). Activations live in an
 // arena planned by lifetime. Steps whose tensors do not fit in L2 together run in
 // bands of rows, one band through all of them before the next. Rows, blocks of
 // positions and chunks of channels are spread over the hardware threads by tables

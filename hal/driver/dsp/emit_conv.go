@@ -357,7 +357,7 @@ func (e *gemmEmitter) prefetches() {
 		return
 	}
 	for t, args := range e.l.jobs[len(e.l.jobs)-1].Args {
-		args[convPrefetch], args[convPrefetch+1] = e.strips.ahead(e.shares[t][0], e.shares[t][1])
+		args[convPrefetch], args[convPrefetch+1] = e.strips.prefetch(e.shares[t][0], e.shares[t][1])
 	}
 }
 

@@ -54,7 +54,7 @@ const (
 	binB
 	binOut
 	binVectors
-	binAhead
+	binLookahead
 	binBox
 	binWords
 )
@@ -101,7 +101,7 @@ func (b *binaryKernel) generate(a *asm) {
 func (a *asm) binaryEntries(table, entries build.Reg, most int, body func(pa, pb, po build.Reg)) {
 	a.repeat(entries, func() {
 		pa, pb, po := a.word(table, binA, "a"), a.word(table, binB, "b"), a.word(table, binOut, "out")
-		n, ahead, box := a.word(table, binVectors, "vectors"), a.word(table, binAhead, "ahead"), a.word(table, binBox, "box")
+		n, ahead, box := a.word(table, binVectors, "vectors"), a.word(table, binLookahead, "ahead"), a.word(table, binBox, "box")
 		a.bump(table, 4*binWords)
 		a.skipIfZero(box, func() {
 			shape := a.rr("box")

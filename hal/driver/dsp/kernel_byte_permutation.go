@@ -31,8 +31,8 @@ const (
 	permuteWords
 )
 
-// tableAhead is how far ahead lines of tables are asked for, in bytes.
-const tableAhead = 512
+// tableLookahead is how far ahead lines of tables are asked for, in bytes.
+const tableLookahead = 512
 
 // permuteUnroll is how many vectors share the controls of a window.
 const permuteUnroll = 4
@@ -56,9 +56,9 @@ func (c *permuteKernel) generate(a *asm) {
 		singles, rest := a.word(table, permuteSingleGroups, "singles"), a.word(table, permuteSingleOthers, "rest")
 		from, box := a.word(table, permuteFrom, "from"), a.word(table, permuteBox, "box")
 		a.bump(table, 4*permuteWords)
-		a.op(hexagon.Y2_dcfetchbo, table, tableAhead)
-		a.op(hexagon.Y2_dcfetchbo, e.pattern, tableAhead)
-		a.op(hexagon.Y2_dcfetchbo, e.vectors, tableAhead)
+		a.op(hexagon.Y2_dcfetchbo, table, tableLookahead)
+		a.op(hexagon.Y2_dcfetchbo, e.pattern, tableLookahead)
+		a.op(hexagon.Y2_dcfetchbo, e.vectors, tableLookahead)
 		a.skipIfZero(box, func() {
 			shape := a.rr("box")
 			a.op(hexagon.A2_tfr, lo(shape), box)

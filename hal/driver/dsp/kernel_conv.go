@@ -176,7 +176,7 @@ func (c *convKernel) generate(a *asm) {
 		if c.stream {
 			box := a.rr("box")
 			a.op(hexagon.L2_loadrd_io, box, strip, 4*stripBox).Loads(aliasConst)
-			a.op(hexagon.Y5_l2fetch, a.word(strip, stripAhead, "ahead"), box)
+			a.op(hexagon.Y5_l2fetch, a.word(strip, stripPrefetch, "ahead"), box)
 		}
 		blocks := a.word(strip, stripBlocks, "blocks")
 		a.bump(strip, 4*stripWords)

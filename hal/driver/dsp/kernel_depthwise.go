@@ -31,10 +31,10 @@ type depthwiseKernel struct {
 	form     slidingForm   // zero: not the sliding-window kernel
 	dw3x3    dw3x3Taps     // if on, this is the 3x3 kernel, whatever form says
 	rq       requantKind
-	// ahead, when the input is likely not in L2: how many entries ahead inputs are
+	// lookahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.
-	ahead    int
-	aheadOff int
+	lookahead    int
+	lookaheadOff int
 }
 
 // maxTaps bounds the window of the depthwise kernel, whose taps are unrolled.
@@ -54,7 +54,7 @@ func (d *depthwiseKernel) name() string {
 		return d.dw3x3Name()
 	}
 	return fmt.Sprintf("dw_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d+%d_f%d.%d_%s_a%d+%d_%s", d.kh, d.kw, d.rowStep, d.stride, d.dilation, d.pitch,
-		d.steps, d.cells, d.skew, d.form.steps, d.form.kept, d.rq.tag(), d.ahead, d.aheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
+		d.steps, d.cells, d.skew, d.form.steps, d.form.kept, d.rq.tag(), d.lookahead, d.lookaheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
 }
 
 // weightParts is how many signed bytes the weights need, for each of the four vectors of
@@ -148,8 +148,8 @@ func (d *depthwiseKernel) generate(a *asm) {
 		carry = e.newCarry(a.word(table, 1, "first out"))
 	}
 	a.repeat(entries, func() {
-		if d.ahead > 0 {
-			a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.ahead, "ahead"), d.aheadOff), a.box(params))
+		if d.lookahead > 0 {
+			a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), a.box(params))
 		}
 		src, dst, rec := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "record")
 		a.bump(table, 12)

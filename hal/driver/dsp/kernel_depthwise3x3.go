@@ -23,12 +23,12 @@ import (
 // dw3x3Code is the state of the generator of a 3x3 depthwise kernel.
 type dw3x3Code struct {
 	*depthwiseCode
-	f      *dw3x3Taps
-	rows   [3]build.Reg // where each row of the window is read, ahead bytes behind its first column
-	ahead  [3]int
-	ready  quad         // accumulators of the previous output
-	out    [2]build.Reg // addresses of the previous output and of this one
-	const1 []build.Reg  // constants in registers
+	f         *dw3x3Taps
+	rows      [3]build.Reg // where each row of the window is read, ahead bytes behind its first column
+	rowOffset [3]int
+	ready     quad         // accumulators of the previous output
+	out       [2]build.Reg // addresses of the previous output and of this one
+	const1    []build.Reg  // constants in registers
 }
 
 // dw3x3Body is the part of the kernel that depends on accumulator width and positions per vector.
@@ -90,9 +90,9 @@ func (e *depthwiseCode) loop3x3(table, entries, params build.Reg) {
 	n := &dw3x3Code{depthwiseCode: e, f: &d.dw3x3}
 	for r := range n.rows {
 		n.rows[r] = a.r("row")
-		n.ahead[r] = slidingReach
+		n.rowOffset[r] = slidingReach
 		if r != n.f.row && d.cells == 1 { // those of output 1 are the first that a loop reads
-			n.ahead[r] += d.columnAt(1, d.shared())
+			n.rowOffset[r] += d.columnAt(1, d.shared())
 		}
 	}
 	body := n.body()
@@ -124,8 +124,8 @@ func (e *depthwiseCode) loop3x3(table, entries, params build.Reg) {
 			})
 		}
 		body.outputs(tail, func() build.Reg {
-			if d.ahead > 0 {
-				a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.ahead, "ahead"), d.aheadOff), a.box(params))
+			if d.lookahead > 0 {
+				a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), a.box(params))
 			}
 			a.bump(table, 12)
 			return a.word(table, 0, "in")
@@ -149,7 +149,7 @@ func (e *depthwiseCode) loop3x3(table, entries, params build.Reg) {
 // begin points to the rows of an entry.
 func (n *dw3x3Code) begin(src build.Reg) {
 	for r, p := range n.rows {
-		n.a.op(hexagon.A2_addi, p, src, r*n.rowStep+n.ahead[r])
+		n.a.op(hexagon.A2_addi, p, src, r*n.rowStep+n.rowOffset[r])
 	}
 }
 
@@ -203,7 +203,7 @@ func (n *acc32OnePosition) outputs(count int, next func() build.Reg) {
 			second = n.join(x.column[2], x.third)
 		} else if n.f.col == 2 && n.shared() > 0 {
 			a.phase(phaseProducts)
-			last = a.vload(single, n.columnAt(i, 2)-n.ahead[row], aliasIn, "x")
+			last = a.vload(single, n.columnAt(i, 2)-n.rowOffset[row], aliasIn, "x")
 		}
 		a.f.Weave(
 			func() {
@@ -212,7 +212,7 @@ func (n *acc32OnePosition) outputs(count int, next func() build.Reg) {
 						n.constant(singleTap, hexagon.V6_vmpybusv, to, last)
 						return
 					}
-					base, off := a.near(single, n.columnAt(i, n.f.col)-n.ahead[row])
+					base, off := a.near(single, n.columnAt(i, n.f.col)-n.rowOffset[row])
 					a.opTmp(aliasIn, 1, base, off, hexagon.V6_vmpybusv, to, a.v("x"), n.const1[singleTap])
 				})
 			},
@@ -257,7 +257,7 @@ func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last build.Reg
 	}
 	if last.Valid() {
 		arg := n.shared() // of the column that is not in a register, 1 for the second one
-		base, off := a.near(n.rows[n.f.row], n.columnAt(output, 2-arg)-n.ahead[n.f.row])
+		base, off := a.near(n.rows[n.f.row], n.columnAt(output, 2-arg)-n.rowOffset[n.f.row])
 		if arg == 1 {
 			a.opTmp(aliasIn, arg, base, off, hexagon.V6_vshufoeb, x.third, a.v("y"), last)
 		} else {
@@ -273,8 +273,8 @@ func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last build.Reg
 // output 0's first column.
 func (n *dw3x3Code) interleave(to build.Reg, r, s, x, y int) {
 	a := n.a
-	v, w := a.vload(n.rows[r], x-n.ahead[r], aliasIn, "x"), a.v("y")
-	base, off := a.near(n.rows[s], y-n.ahead[s])
+	v, w := a.vload(n.rows[r], x-n.rowOffset[r], aliasIn, "x"), a.v("y")
+	base, off := a.near(n.rows[s], y-n.rowOffset[s])
 	a.opTmp(aliasIn, 1, base, off, hexagon.V6_vshufoeb, to, w, v)
 }
 

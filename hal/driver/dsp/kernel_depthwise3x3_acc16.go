@@ -47,7 +47,7 @@ func (n *acc16Code) load(pair, third build.Reg, at int) {
 		to  build.Reg
 		row int
 	}{{lo(pair), a}, {hi(pair), b}, {third, n.p.row}} {
-		n.a.vloadTo(x.to, n.rows[x.row], at-n.ahead[x.row], aliasIn)
+		n.a.vloadTo(x.to, n.rows[x.row], at-n.rowOffset[x.row], aliasIn)
 	}
 }
 

@@ -126,7 +126,7 @@ func (n *acc16PackedStride2) first() {
 // fetch loads the first vector of a row for an output.
 func (n *acc16PackedStride2) fetch(output, row int) {
 	n.a.phase(phaseProducts)
-	n.a.vloadTo(n.own[output%2][row], n.rows[row], 2*output*vecBytes-n.ahead[row], aliasIn)
+	n.a.vloadTo(n.own[output%2][row], n.rows[row], 2*output*vecBytes-n.rowOffset[row], aliasIn)
 }
 
 // outputs implements dw3x3Body.
@@ -141,7 +141,7 @@ func (n *acc16PackedStride2) sum(output int) *acc16Sum {
 	s.column = func(row int) build.Reg {
 		a.phase(phaseProducts)
 		to := a.vv("dealt")
-		base, off := a.near(n.rows[row], (2*output+1)*vecBytes-n.ahead[row])
+		base, off := a.near(n.rows[row], (2*output+1)*vecBytes-n.rowOffset[row])
 		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("x"), n.own[output%2][row], n.deal)
 		n.fetch(output+1, row)
 		last[row] = a.v("column")

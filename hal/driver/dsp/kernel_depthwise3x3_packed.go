@@ -83,12 +83,12 @@ func (n *acc32Packed) fetchCells(i int) {
 	r, s := n.f.pairedRows()
 	if n.stride == 1 || n.halves {
 		n.interleave(n.pairs[0][ring], r, s, at, at)
-		a.vloadTo(n.third[0][ring], n.rows[n.f.row], at-n.ahead[n.f.row], aliasIn)
+		a.vloadTo(n.third[0][ring], n.rows[n.f.row], at-n.rowOffset[n.f.row], aliasIn)
 		return
 	}
 	streams := func(row int, to build.Reg) build.Reg {
-		x := a.vload(n.rows[row], at-n.ahead[row], aliasIn, "x")
-		base, off := a.near(n.rows[row], at+vecBytes-n.ahead[row])
+		x := a.vload(n.rows[row], at-n.rowOffset[row], aliasIn, "x")
+		base, off := a.near(n.rows[row], at+vecBytes-n.rowOffset[row])
 		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("y"), x, n.deal)
 		return to
 	}
@@ -186,7 +186,7 @@ func (n *acc32Packed) halfProducts(output int, ready quad) {
 	at := (2*output + 1) * vecBytes
 	pair := a.vv("pair")
 	n.interleave(pair, r, s, at, at)
-	single := a.vload(n.rows[n.f.row], at-n.ahead[n.f.row], aliasIn, "third")
+	single := a.vload(n.rows[n.f.row], at-n.rowOffset[n.f.row], aliasIn, "third")
 	n.fetchCells(output + 1)
 	deal := func(high, low, by build.Reg) build.Reg {
 		to := a.vv("dealt")

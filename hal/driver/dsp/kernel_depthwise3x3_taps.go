@@ -21,10 +21,10 @@ func (d *depthwiseKernel) dw3x3Name() string {
 	f := &d.dw3x3
 	if f.acc16 != nil {
 		return symbol(fmt.Sprintf("dw3x3_acc16_r%d_s%d_d%d_p%d_n%d_c%d+%d_k%d_%s_a%d+%d_same%d_%s", d.rowStep, d.stride, d.dilation, d.pitch,
-			d.steps, d.cells, d.skew, f.kept, d.rq.tag(), d.ahead, d.aheadOff, count(f.same), f.acc16.tag()))
+			d.steps, d.cells, d.skew, f.kept, d.rq.tag(), d.lookahead, d.lookaheadOff, count(f.same), f.acc16.tag()))
 	}
 	name := fmt.Sprintf("dw3x3_acc32_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d.%d_%d.%d_k%d_%s_a%d+%d", d.rowStep, d.stride, d.dilation, d.pitch,
-		d.steps, d.cells, d.skew, f.row, f.col, f.parts[0], f.parts[1], f.kept, d.rq.tag(), d.ahead, d.aheadOff)
+		d.steps, d.cells, d.skew, f.row, f.col, f.parts[0], f.parts[1], f.kept, d.rq.tag(), d.lookahead, d.lookaheadOff)
 	if f.wide {
 		name += "_wide"
 	}

@@ -46,7 +46,7 @@ const (
 	stripRunCount        // 0 without sums
 	stripAcross          // offset of the first sum to which columns are added
 	stripVectors         // of sums to which columns are added, in units of acrossVectors
-	stripAhead           // address of the next strip's inputs
+	stripPrefetch        // address of the next strip's inputs
 	stripBox             // and their l2fetch box, two words
 	stripStride
 	stripWords

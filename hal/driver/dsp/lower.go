@@ -37,41 +37,41 @@ type step struct {
 
 // lowering is the state of one PrepareModel.
 type lowering struct {
-	graph   *graph.Graph
-	view    opspec.View
-	threads int
-	image   *image
-	consts  []byte
-	tensors []*tensor
-	values  []*tensor // of each operand, nil while it has none
-	flats   []*tensor // of each operand in flat form
-	clients []*tensor // of each model input: the bytes of the client
-	inputs  []*tensor // dense, in model order
-	outputs []*tensor
-	steps   []*step
-	op      int // of the model, being lowered
-	jobs    []dsp.Job
-	kernels []*kernel // of each job
-	arena   uint32
-	vtcm    vtcm
-	chains  []byte // descriptors of the fetches
+	graph          *graph.Graph
+	view           opspec.View
+	threads        int
+	image          *image
+	consts         []byte
+	tensors        []*tensor
+	values         []*tensor // of each operand, nil while it has none
+	flats          []*tensor // of each operand in flat form
+	clients        []*tensor // of each model input: the bytes of the client
+	inputs         []*tensor // dense, in model order
+	outputs        []*tensor
+	steps          []*step
+	op             int // of the model, being lowered
+	jobs           []dsp.Job
+	kernels        []*kernel // of each job
+	arena          uint32
+	vtcm           vtcm
+	dmaDescriptors []byte // DMA descriptors of the fetches
 	// prefetchers is, for each job, the index of its prefetch arguments, 0 when it
 	// has none.
-	prefetchers []int
-	packets     []int            // of each job's longest thread, about
-	traffic     []traffic        // of each job
-	jobStep     []*step          // each job is of
-	passed      int              // bytes that steps have brought into L2
-	flow        int              // of the group being emitted
-	hot         map[*tensor]bool // its tensors
-	constUses   []constUse       // in the order of the constants
-	claimed     int              // offset up to which constants have a first reader
-	wants       []want           // of rows, in the order of the jobs
-	starved     []bool           // jobs, see starving
-	faults      []fault
-	extents     map[uint32]*tensor // see openOutput
-	acc16Splits []acc16Split       // splits of earlier depthwise convolutions
-	narrow      map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
+	prefetchers     []int
+	packets         []int             // of each job's longest thread, about
+	traffic         []traffic         // of each job
+	jobStep         []*step           // each job is of
+	passed          int               // bytes that steps have brought into L2
+	flow            int               // of the group being emitted
+	hot             map[*tensor]bool  // its tensors
+	constUses       []constUse        // in the order of the constants
+	claimed         int               // offset up to which constants have a first reader
+	requests        []prefetchRequest // for input rows, in the order of the jobs
+	isConstantBound []bool            // by job, see constantBound
+	faults          []fault
+	extents         map[uint32]*tensor // see openOutput
+	acc16Splits     []acc16Split       // splits of earlier depthwise convolutions
+	narrow          map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
 }
 
 // final reports whether what is lowered will run; otherwise only whether operations are

@@ -155,7 +155,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 	if large && !wait {
 		// The rows that the next output row reads and this one does not.
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
-		d.ahead, d.aheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
+		d.lookahead, d.lookaheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
 		params[parBox], params[parStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
 	}
 	kern, err := l.depthwiseKernel(&d)
@@ -182,7 +182,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 		}
 	}
 	entries := len(table) / 3
-	at := l.constWords(padTable(table, 3, max(d.ahead, 1))) // one entry behind the last is looked at
+	at := l.constWords(padTable(table, 3, max(d.lookahead, 1))) // one entry behind the last is looked at
 	var args [][]uint32
 	paramsAt := l.constWords(params)
 	for _, r := range l.spread(entries) {

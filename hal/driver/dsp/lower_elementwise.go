@@ -166,7 +166,7 @@ func (l *lowering) binaryTable(ranges []uint32, in [2]*tensor) []uint32 {
 			next := min(2*step, aheadVectors)
 			if rest := int(r[3]) - int(from+uint32(2-k%2)*step); rest > 0 && k%2 < len(cold) {
 				at := r[cold[k%2]] + uint32(int(r[3])-rest)*vecBytes
-				e[binAhead], e[binBox] = at, boxOf(min(uint32(rest), 2*next)*vecBytes)
+				e[binLookahead], e[binBox] = at, boxOf(min(uint32(rest), 2*next)*vecBytes)
 			}
 			table = append(table, e[:]...)
 			if from += n; k%2 == 1 {

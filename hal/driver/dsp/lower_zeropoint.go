@@ -228,9 +228,9 @@ func (g *gemm) zeroPointArgs(l *lowering, k *zeroPointKernel) (w [zeroPointArgs]
 	return w
 }
 
-// ahead is the range of memory, and the box of lines for it, that the first strip
+// prefetch is the range of memory, and the box of lines for it, that the first strip
 // of the blocks [from, to) reads.
-func (p *strips) ahead(from, to int) (at, box uint32) {
+func (p *strips) prefetch(from, to int) (at, box uint32) {
 	for i := range p.list {
 		if t := &p.list[i]; from < t.to {
 			runs, g := p.runs(from, min(to, t.to)), p.g
@@ -267,7 +267,7 @@ func (p *strips) table(l *lowering, from, to int) (uint32, int) {
 			w[stripAcross], w[stripVectors] = uint32(first*vecBytes), uint32(ceilDiv(last/32-first+1, acrossVectors))
 		}
 		if part.to < to {
-			w[stripAhead], w[stripBox] = p.ahead(part.to, to)
+			w[stripPrefetch], w[stripBox] = p.prefetch(part.to, to)
 		}
 		list = append(list, w[:]...)
 	})

@@ -17,24 +17,24 @@ import (
 // plan is a graph as a program, its constants and its jobs. It implements
 // base.Executable.
 type plan struct {
-	dev     *Device
-	graph   *graph.Graph
-	program dsp.Program
-	consts  []byte
-	chains  []byte // DMA descriptors
-	jobs    []dsp.Job
-	kernels []*kernel // of each job
-	all     []*kernel
-	inputs  []region
-	outputs []region
-	faults  []fault
-	extents map[uint32]region // of outputs whose first dimension is a word in memory
-	arena   int               // bytes, guards included
-	idle    sync.Pool         // *memory
+	dev            *Device
+	graph          *graph.Graph
+	program        dsp.Program
+	consts         []byte
+	dmaDescriptors []byte // DMA descriptors
+	jobs           []dsp.Job
+	kernels        []*kernel // of each job
+	all            []*kernel
+	inputs         []region
+	outputs        []region
+	faults         []fault
+	extents        map[uint32]region // of outputs whose first dimension is a word in memory
+	arena          int               // bytes, guards included
+	idle           sync.Pool         // *memory
 }
 
 // memory is what an execution writes; executions do not share one.
-type memory struct{ arena, vtcm, chains []byte }
+type memory struct{ arena, vtcm, dmaDescriptors []byte }
 
 // region is a part of the arena.
 type region struct{ from, to int }
@@ -51,7 +51,7 @@ func newPlan(d *Device, g *graph.Graph) (*plan, error) {
 // plan is what the lowering has made.
 func (l *lowering) plan(d *Device) *plan {
 	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: l.image.base, Code: l.image.code},
-		consts: l.consts, jobs: l.jobs, chains: l.chains, kernels: l.kernels, all: l.image.kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
+		consts: l.consts, jobs: l.jobs, dmaDescriptors: l.dmaDescriptors, kernels: l.kernels, all: l.image.kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
 	for _, t := range l.inputs {
 		if t == nil { // nothing that the program reads
 			p.inputs = append(p.inputs, region{})
@@ -100,8 +100,8 @@ func (p *plan) space(m *memory) (*mem.Space, error) {
 			return nil, err
 		}
 	}
-	if len(m.chains) > 0 {
-		if err := s.Map(mem.Segment{Name: "chains", Base: chainBase, Data: m.chains}); err != nil {
+	if len(m.dmaDescriptors) > 0 {
+		if err := s.Map(mem.Segment{Name: "chains", Base: dmaChainBase, Data: m.dmaDescriptors}); err != nil {
 			return nil, err
 		}
 	}
@@ -152,13 +152,13 @@ func (p *plan) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 		clear(m.arena)
 		clear(m.vtcm)
 	} else {
-		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes), chains: make([]byte, len(p.chains))}
+		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes), dmaDescriptors: make([]byte, len(p.dmaDescriptors))}
 	}
 	done := &finished{plan: p, memory: m}
 	for i, x := range p.inputs {
 		copy(m.arena[x.from:x.to], inputs[i])
 	}
-	copy(m.chains, p.chains)
+	copy(m.dmaDescriptors, p.dmaDescriptors)
 	space, err := p.space(m)
 	if err == nil {
 		err = p.execute(done, space, o)

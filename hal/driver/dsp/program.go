@@ -12,10 +12,10 @@ import (
 // their arguments, and the places of inputs, outputs and faults.
 func (p *plan) WriteProgram(w io.Writer) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintln(out, p.program.Base, len(p.program.Code), len(p.consts), len(p.chains), p.arena)
+	fmt.Fprintln(out, p.program.Base, len(p.program.Code), len(p.consts), len(p.dmaDescriptors), p.arena)
 	out.Write(p.program.Code)
 	out.Write(p.consts)
-	out.Write(p.chains)
+	out.Write(p.dmaDescriptors)
 	for i := range p.jobs {
 		j := &p.jobs[i]
 		fmt.Fprintln(out, j.Region, j.Entry, j.Threads, j.Args)

@@ -11,7 +11,7 @@ import (
 // Vector loads from L2 wait; those from VTCM do not. So what kernels read over
 // and over (weights, biases, multipliers) is fetched into VTCM first: one fetch
 // job for as many steps as fit. While the jobs before it run, l2fetch brings
-// its bytes from DRAM to L2. A core with user DMA does both in one (chain.go).
+// its bytes from DRAM to L2. A core with user DMA does both in one (dma_chain.go).
 
 const (
 	fetchUnit = 4 * vecBytes // threads of a fetch job take whole ones
@@ -77,7 +77,7 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 	need := uint32(roundUp(bytes, fetchUnit))
 	v := &l.vtcm
 	if v.dma {
-		return l.chained(s, src, need)
+		return l.residentByDMA(s, src, need)
 	}
 	var b *batch
 	if n := len(v.batches); n > 0 && !v.batches[n-1].sealed {
@@ -133,9 +133,9 @@ func (a *asm) prefetch(args []build.Reg) {
 		if a.dma { // the l2fetch of a chain asked for a row of no bytes
 			over := a.f.Label("box")
 			p := a.p("chain")
-			a.op(hexagon.C2_cmpeqi, p, box, chainBox)
+			a.op(hexagon.C2_cmpeqi, p, box, dmaChainBox)
 			a.op(hexagon.J2_jumpf, p, over)
-			a.startChain(addr)
+			a.startDMAChain(addr)
 			a.f.Bind(over)
 		}
 	})
@@ -233,7 +233,7 @@ func generateFetch(a *asm) {
 // finishFetches fills in the fetch jobs once all their ranges are known.
 func (l *lowering) finishFetches() {
 	if l.vtcm.dma {
-		l.finishChains()
+		l.buildDMAChains()
 		return
 	}
 	for _, b := range l.vtcm.batches {

@@ -41,13 +41,13 @@ func TestStarving(t *testing.T) {
 	l := &lowering{
 		jobs: make([]dsp.Job, 5), packets: []int{100, 100, 100, 0, 0}, prefetchers: []int{1, 1, 1, 1, 0},
 		constUses: []constUse{
-			{job: 0, off: 0, to: 100 * askRate},
-			{job: 1, off: 4000, to: 4001}, {job: 1, off: 5000, to: 5000 + 100*askRate},
+			{job: 0, off: 0, to: 100 * prefetchRate},
+			{job: 1, off: 4000, to: 4001}, {job: 1, off: 5000, to: 5000 + 100*prefetchRate},
 			{job: 2, off: 9000, to: 99000, how: toVTCM},
 			{job: 3, off: 99000, to: 99100}, {job: 4, off: 99100, to: 99200},
 		},
 	}
-	if got, want := l.starving(), []bool{false, true, false, true, false}; !slices.Equal(got, want) {
+	if got, want := l.constantBound(), []bool{false, true, false, true, false}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // boxes are the ranges that a job asks for when it begins.
-func (l *lowering) boxes(j int) (list []want) {
+func (l *lowering) boxes(j int) (list []prefetchRequest) {
 	at := l.prefetchers[j]
 	if at == 0 {
 		return nil
@@ -18,15 +18,15 @@ func (l *lowering) boxes(j int) (list []want) {
 	for _, a := range l.jobs[j].Args {
 		lines, stride := a[at+1]&0xffff, max(a[at+2], vecBytes)
 		if lines > 0 {
-			list = append(list, want{src: a[at], bytes: (lines-1)*stride + vecBytes})
+			list = append(list, prefetchRequest{src: a[at], bytes: (lines-1)*stride + vecBytes})
 		}
 	}
 	return list
 }
 
-// TestCodeIsAskedFor: the code of every kernel comes to L2 before it runs, or as it
+// TestCodeIsPrefetched: the code of every kernel comes to L2 before it runs, or as it
 // begins, once a job that can prefetch has run.
-func TestCodeIsAskedFor(t *testing.T) {
+func TestCodeIsPrefetched(t *testing.T) {
 	p, err := device(t).PrepareModel(zoo.MustBuild("mobilenet_v1_0.25_224_quant"), hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -62,11 +62,11 @@ func TestCodeIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestAskWants: wants go to the last job before them that can prefetch, to the job
+// TestAssignRequests: requests go to the last job before them that can prefetch, to the job
 // itself when there is none, and never to one that runs before they are made.
-func TestAskWants(t *testing.T) {
+func TestAssignRequests(t *testing.T) {
 	jobs := func() *lowering {
-		l := &lowering{starved: make([]bool, 6)}
+		l := &lowering{isConstantBound: make([]bool, 6)}
 		for j := range 6 { // jobs 0, 2 and 4 can prefetch
 			s := &step{}
 			args := [][]uint32{make([]uint32, 4), make([]uint32, 4), make([]uint32, 4), make([]uint32, 4)}
@@ -78,23 +78,23 @@ func TestAskWants(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		w    want
+		w    prefetchRequest
 		by   int // -1: nobody
 	}{
-		{"before", want{job: 3, made: -1}, 2},
-		{"two jobs before", want{job: 4, made: -1}, 2},
-		{"made by the job before", want{job: 4, made: 3}, 4},
-		{"made by the one that could ask", want{job: 3, made: 2}, -1},
-		{"the first job", want{job: 0, made: -1}, 0},
-		{"behind the last that can", want{job: 5, made: -1}, 4},
-		{"behind one that starves", want{job: 3, made: -1, code: true}, 0},
+		{"before", prefetchRequest{job: 3, made: -1}, 2},
+		{"two jobs before", prefetchRequest{job: 4, made: -1}, 2},
+		{"made by the job before", prefetchRequest{job: 4, made: 3}, 4},
+		{"made by the one that could ask", prefetchRequest{job: 3, made: 2}, -1},
+		{"the first job", prefetchRequest{job: 0, made: -1}, 0},
+		{"behind the last that can", prefetchRequest{job: 5, made: -1}, 4},
+		{"behind a constant-bound one", prefetchRequest{job: 3, made: -1, code: true}, 0},
 	} {
 		l := jobs()
-		l.starved[2] = c.w.code
+		l.isConstantBound[2] = c.w.code
 		c.w.src, c.w.bytes = 0x1000, 1000
-		wants, by := []want{c.w}, -1
+		requests, by := []prefetchRequest{c.w}, -1
 		for j := range l.jobs {
-			_, wants = l.askWants(j, l.freeArgs(j), wants)
+			_, requests = l.assignRequests(j, l.freePrefetchArgs(j), requests)
 			for _, b := range l.boxes(j) {
 				if b.src != c.w.src || b.bytes < c.w.bytes || by >= 0 {
 					t.Errorf("%s: job %d asks for %#x and %d bytes", c.name, j, b.src, b.bytes)

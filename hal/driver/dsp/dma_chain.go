@@ -7,23 +7,23 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// A core with user DMA fetches residents by the engines of its threads while
-// kernels run: every fetch has a chain of descriptors per thread, which a job
-// before it starts, and the fetch job itself only waits.
+// On a core with user DMA, the threads' DMA engines fetch constants into VTCM while kernels
+// run. Every fetch has a chain of DMA descriptors per thread; an earlier job starts the
+// chains, and the fetch job itself only waits for them.
 
 const (
-	chainBase = 0x30000000 // descriptors: an execution has its own copy, for the engines mark them done
-	// chainBox as the box of a kernel's prefetch arguments says that the address
+	dmaChainBase = 0x30000000 // descriptors: an execution has its own copy, for the engines mark them done
+	// dmaChainBox as the box of a kernel's prefetch arguments says that the address
 	// is that of a descriptor.
-	chainBox   = 1
-	chainBytes = 1 << 23 // of one descriptor, which counts 24 bits
+	dmaChainBox        = 1
+	maxDescriptorBytes = 1 << 23 // of one descriptor, which counts 24 bits
 
 	bypassSource = 1 << 29
 )
 
-// chained is resident for a core with DMA: fetches follow each other around
-// VTCM, so that one can go on while the kernels behind the one before it run.
-func (l *lowering) chained(s *step, src, bytes uint32) (uint32, error) {
+// residentByDMA implements resident for a core with DMA: VTCM is a ring of fetches, so that
+// one fetch can go on while the kernels that use the previous one run.
+func (l *lowering) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
 	k, err := l.kernel("fetch", generateWait)
 	if err != nil {
 		return 0, err
@@ -45,18 +45,17 @@ func (l *lowering) chained(s *step, src, bytes uint32) (uint32, error) {
 // that is 0, and waits for the thread's engine.
 func generateWait(a *asm) {
 	in := a.args("chain")
-	a.skipIfZero(in[0], func() { a.startChain(in[0]) })
+	a.skipIfZero(in[0], func() { a.startDMAChain(in[0]) })
 	a.op(hexagon.Y6_dmwait, a.r("state"))
 	a.ret()
 }
 
-func (a *asm) startChain(chain build.Reg) { a.op(hexagon.Y6_dmlink, a.imm(0), chain) }
+func (a *asm) startDMAChain(chain build.Reg) { a.op(hexagon.Y6_dmlink, a.imm(0), chain) }
 
-// finishChains writes the chains. One is started by the first job behind the
-// fetch before it that prefetches nothing else: by then nobody reads what the
-// fetches before that one have brought. Where there is no such job, or VTCM does
-// not hold both, the fetch job starts it.
-func (l *lowering) finishChains() {
+// buildDMAChains writes the descriptor chains. The first job after the previous fetch job
+// whose prefetch is unused starts a chain: by then no kernel reads the bytes of older fetches.
+// If there is no such job, or VTCM does not hold both fetches, the fetch job starts the chain.
+func (l *lowering) buildDMAChains() {
 	batches := l.vtcm.batches
 	for i, b := range batches {
 		r := b.ranges[0]
@@ -79,14 +78,14 @@ func (l *lowering) finishChains() {
 		threads = min(threads, units)
 		for t := range threads {
 			first, last := units*t/threads, units*(t+1)/threads
-			chain := l.chain(fetchRange{r.src + uint32(first*fetchUnit), r.dst + uint32(first*fetchUnit), uint32((last - first) * fetchUnit)})
+			chain := l.dmaChain(fetchRange{r.src + uint32(first*fetchUnit), r.dst + uint32(first*fetchUnit), uint32((last - first) * fetchUnit)})
 			if starter == b.job {
 				job.Args = append(job.Args, []uint32{chain})
 				continue
 			}
 			args := l.jobs[starter].Args[t]
 			at := l.prefetchers[starter]
-			args[at], args[at+1] = chain, chainBox
+			args[at], args[at+1] = chain, dmaChainBox
 			job.Args = append(job.Args, []uint32{0})
 		}
 		job.Threads = len(job.Args)
@@ -95,17 +94,17 @@ func (l *lowering) finishChains() {
 
 func overlap(a, b fetchRange) bool { return a.dst < b.dst+b.bytes && b.dst < a.dst+a.bytes }
 
-// chain appends the descriptors of a range and answers the address of the first.
-func (l *lowering) chain(r fetchRange) uint32 {
-	start := chainBase + uint32(len(l.chains))
+// dmaChain appends the descriptors of a range and returns the address of the first.
+func (l *lowering) dmaChain(r fetchRange) uint32 {
+	start := dmaChainBase + uint32(len(l.dmaDescriptors))
 	for {
-		n := min(r.bytes, chainBytes)
+		n := min(r.bytes, maxDescriptorBytes)
 		next := uint32(0)
 		if r.bytes > n {
-			next = chainBase + uint32(len(l.chains)) + 16
+			next = dmaChainBase + uint32(len(l.dmaDescriptors)) + 16
 		}
 		for _, w := range [4]uint32{next, bypassSource | n, r.src, r.dst} {
-			l.chains = binary.LittleEndian.AppendUint32(l.chains, w)
+			l.dmaDescriptors = binary.LittleEndian.AppendUint32(l.dmaDescriptors, w)
 		}
 		if next == 0 {
 			return start

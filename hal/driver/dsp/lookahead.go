@@ -1,17 +1,17 @@
 package dsp
 
-// Constants - packed weights, tables, arguments - lie in memory in the order of
-// their use, so that what the jobs to come need is one range: a kernel that can
-// prefetch is given a box of l2fetch for it, and DRAM works while the kernel
-// computes.
+// Lookahead prefetches constants (packed weights, tables, arguments) for later jobs.
+// Constants lie in memory in the order of their use, so that the next jobs need one
+// contiguous range. A kernel that can prefetch gets an l2fetch box for that range, and DRAM
+// transfers it while the kernel computes.
 
 const (
-	// askRate is how many bytes the boxes of all threads are taken to fetch in a
+	// prefetchRate is how many bytes the boxes of all threads are taken to fetch in a
 	// packet of every thread: what boxes of eight lines can have in flight in the
 	// latency of DRAM.
-	askRate = 32
-	// minAhead is how far constants are asked for even when activations fill L2.
-	minAhead = 64 << 10
+	prefetchRate = 32
+	// minLookahead is how many bytes of constants are prefetched even when activations fill L2.
+	minLookahead = 64 << 10
 )
 
 // constUse is the first job that reads a range of the constants.
@@ -22,7 +22,7 @@ type constUse struct {
 	how     constWay
 }
 
-// constWay is how constants get to whom they are for.
+// constWay is the way that constants take to their readers.
 type constWay uint8
 
 const (
@@ -52,49 +52,49 @@ func (l *lowering) claimFor(job int, src uint32, bytes int, how constWay) {
 // takes notes how many packets the longest thread of the last job issues, about.
 func (l *lowering) takes(packets int) { l.packets[len(l.jobs)-1] = packets }
 
-// lookAhead fills in the prefetch arguments of all jobs that have them free.
-func (l *lowering) lookAhead() {
-	uses, asked := l.constUses, uint32(0)
+// lookahead fills in the prefetch arguments of all jobs where they are unused.
+func (l *lowering) lookahead() {
+	uses, prefetched := l.constUses, uint32(0)
 	for i := len(uses) - 2; i >= 0; i-- { // a fetch job brings what lies behind later jobs' tables
 		uses[i].due = min(uses[i].due, uses[i+1].due)
 	}
-	code := l.wantCode()
-	l.starved = l.starving()
+	code := l.requestCode()
+	l.isConstantBound = l.constantBound()
 	for j := range l.jobs {
 		for len(uses) > 0 && (uses[0].job < j || uses[0].how == byDMA) {
 			uses = uses[1:]
 		}
-		args := l.freeArgs(j)
+		args := l.freePrefetchArgs(j)
 		threads := len(args)
-		if !l.starved[j] {
-			args, code = l.askWants(j, args, code)
+		if !l.isConstantBound[j] {
+			args, code = l.assignRequests(j, args, code)
 		}
-		args, l.wants = l.askWants(j, args, l.wants)
+		args, l.requests = l.assignRequests(j, args, l.requests)
 		if len(uses) == 0 || len(args) == 0 {
 			continue
 		}
-		from, to := max(uses[0].off, asked), l.reach(j, uses)
+		from, to := max(uses[0].off, prefetched), l.lookaheadReach(j, uses)
 		for _, u := range uses { // its own, read as they come
 			if u.job > j || u.how != once {
 				break
 			}
 			to = max(to, u.to)
 		}
-		if int(max(to, asked)+l.arena) > l.vtcm.l2 { // what has been asked for may have left L2 again
+		if int(max(to, prefetched)+l.arena) > l.vtcm.l2 { // what has been asked for may have left L2 again
 			from = uses[0].off
 		}
 		from -= from % vecBytes
 		if to = uint32(roundUp(int(to), vecBytes)); from >= to {
 			continue
 		}
-		l.ask(args, l.prefetchers[j], constBase+from, to-from)
-		asked = max(asked, min(to, from+uint32(roundUp(l.packets[j]*askRate*len(args)/threads, vecBytes))))
+		l.setPrefetch(args, l.prefetchers[j], constBase+from, to-from)
+		prefetched = max(prefetched, min(to, from+uint32(roundUp(l.packets[j]*prefetchRate*len(args)/threads, vecBytes))))
 	}
 }
 
-// starving tells which jobs wait for constants of their own longer than they compute:
-// all their threads had better ask for those.
-func (l *lowering) starving() []bool {
+// constantBound returns which jobs wait for their own constants longer than they compute.
+// All threads of such a job prefetch its own constants.
+func (l *lowering) constantBound() []bool {
 	own := make([]int, len(l.jobs))
 	for _, u := range l.constUses {
 		if u.how == once {
@@ -103,16 +103,16 @@ func (l *lowering) starving() []bool {
 	}
 	list := make([]bool, len(l.jobs))
 	for j := range list {
-		list[j] = l.prefetchers[j] > 0 && own[j] > l.packets[j]*askRate
+		list[j] = l.prefetchers[j] > 0 && own[j] > l.packets[j]*prefetchRate
 	}
 	return list
 }
 
-// reach is how far job j can ask for constants that L2 still holds when they are
-// used: what is touched until then must fit. Those for VTCM count twice, as those that
-// come before them and as those that are asked for before they are used; those
-// that are used once go by faster than others come.
-func (l *lowering) reach(j int, uses []constUse) uint32 {
+// lookaheadReach returns the offset up to which job j can prefetch constants so that L2 still
+// holds them when they are used: everything touched until then must fit. Constants for VTCM
+// count twice, once for those that come before them and once for those that are prefetched
+// before they are used; constants that are used once leave faster than others come.
+func (l *lowering) lookaheadReach(j int, uses []constUse) uint32 {
 	room := l.vtcm.l2*7/8 - l.traffic[j].reads
 	to, k := uses[0].off, j
 	for _, u := range uses {
@@ -131,12 +131,12 @@ func (l *lowering) reach(j int, uses []constUse) uint32 {
 			break
 		}
 	}
-	return max(to, uses[0].off+min(uses[0].to-uses[0].off, minAhead))
+	return max(to, uses[0].off+min(uses[0].to-uses[0].off, minLookahead))
 }
 
-// ask gives the threads of a job a range to prefetch, line by line in turn, so
-// that it comes in order.
-func (l *lowering) ask(args [][]uint32, at int, src, bytes uint32) {
+// setPrefetch divides a range line by line between the threads of a job, which prefetch it in
+// order.
+func (l *lowering) setPrefetch(args [][]uint32, at int, src, bytes uint32) {
 	for t, a := range args {
 		if lines := int(bytes/vecBytes) - t; lines > 0 {
 			a[at], a[at+1] = src+uint32(t)*vecBytes, boxOf(uint32(ceilDiv(lines, len(args))*vecBytes))
@@ -148,7 +148,7 @@ func (l *lowering) ask(args [][]uint32, at int, src, bytes uint32) {
 // traffic is what the tensors of a job add to L2.
 type traffic struct{ reads, writes int }
 
-// trafficOf is that of the job launched next, for a step.
+// trafficOf returns the traffic of the job launched next, for a step.
 func (l *lowering) trafficOf(s *step) (t traffic) {
 	for _, x := range s.reads {
 		t.reads += x.bytes()
@@ -167,8 +167,8 @@ func (l *lowering) cold(t *tensor) bool {
 	return !l.hot[t] && (t.touched == 0 || l.passed+l.flow+t.bytes()-t.touched > l.vtcm.l2*3/4)
 }
 
-// pass counts what a step has brought into L2 by its jobs: tensors and so many
-// bytes of constants.
+// pass counts what the jobs of a step have brought into L2: its tensors and consts bytes of
+// constants.
 func (l *lowering) pass(s *step, jobs, consts int) {
 	now := l.passed
 	l.passed += consts
