@@ -163,11 +163,11 @@ type decoder struct {
 	dma     bool  // the core has user DMA
 	single  bool  // Core.single
 
-	text     [hexagon.NumOps]uint8
-	composer composer
-	last     hexagon.Packet
-	open     block // lists of the block under way
-	held     []use // of all packets so far, the last piece
+	text    [hexagon.NumOps]uint8
+	builder packetBuilder
+	last    hexagon.Packet
+	open    block // lists of the block under way
+	held    []use // of all packets so far, the last piece
 }
 
 // hold keeps a copy of a list that the next packet overwrites.

@@ -43,7 +43,7 @@ const maxNodes = 16
 
 // packet appends the micro-ops of p to b.
 func (d *decoder) packet(b *block, p *hexagon.Packet) error {
-	c := &d.composer
+	c := &d.builder
 	c.begin(d, b, p)
 	for i := range p.Insts[:p.N] {
 		parts := p.Insts[i : i+1]
@@ -84,7 +84,7 @@ func (d *decoder) packet(b *block, p *hexagon.Packet) error {
 
 // sharesPredicate reports a compound instruction whose predicate another one of
 // the packet writes, too: its jump looks at both, so it is taken apart.
-func (c *composer) sharesPredicate(k int) bool {
+func (c *packetBuilder) sharesPredicate(k int) bool {
 	r, ok := compoundPredicate(c.p.Insts[k].Op.Form())
 	if !ok {
 		return false
@@ -105,7 +105,7 @@ func (c *composer) sharesPredicate(k int) bool {
 }
 
 // mergeCompares ands the results when two compares write one predicate.
-func (c *composer) mergeCompares() error {
+func (c *packetBuilder) mergeCompares() error {
 	writer := [4]int{-1, -1, -1, -1}
 	merge := [4]int{-1, -1, -1, -1}
 	n := len(c.nodes)
@@ -165,7 +165,7 @@ func (n *node) writesTo(res uint8) bool {
 }
 
 // edges computes which nodes must come before each.
-func (c *composer) edges() error {
+func (c *packetBuilder) edges() error {
 	ns := c.nodes
 	if len(ns) > maxNodes {
 		return errTemps
@@ -228,7 +228,7 @@ func (c *composer) edges() error {
 }
 
 // order appends the nodes to the block.
-func (c *composer) order() error {
+func (c *packetBuilder) order() error {
 	if err := c.edges(); err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (c *composer) order() error {
 }
 
 // breakCircle copies one old value that is read within a circle.
-func (c *composer) breakCircle(done uint16) error {
+func (c *packetBuilder) breakCircle(done uint16) error {
 	for i := range c.nodes {
 		if done>>i&1 != 0 {
 			continue
@@ -286,7 +286,7 @@ func (c *composer) breakCircle(done uint16) error {
 }
 
 // reaches reports whether node to must come after node from, transitively.
-func (c *composer) reaches(from, to int, seen uint16) bool {
+func (c *packetBuilder) reaches(from, to int, seen uint16) bool {
 	for i := range c.nodes {
 		if c.nodes[i].after>>from&1 == 0 {
 			continue
@@ -305,7 +305,7 @@ func (c *composer) reaches(from, to int, seen uint16) bool {
 }
 
 // copyOld lets read r of node i take a copy made before the packet.
-func (c *composer) copyOld(i int, r *read) error {
+func (c *packetBuilder) copyOld(i int, r *read) error {
 	var to, from uint16
 	switch {
 	case r.res < resV:

@@ -36,18 +36,18 @@ func newTiming(s *Spec, known *states) (*timing, error) {
 
 // pipeline is the timing state of a thread.
 type pipeline struct {
-	start  int64 // cycle at which the current block began
-	extra  int64 // cycles the block has waited for memory
-	block  *block
-	plan   *variant
-	way    *way   // out of the block before
-	next   int    // memory operation of the block that comes next
-	base   int    // where its addresses are in thread.addr
-	rounds uint32 // that the block has run without being timed, beyond this one
-	left   bool   // the block has been left: its end is charged
-	late   bool   // the end of the block was put off until other threads had caught up
-	stalls sim.StallTable
-	stores storeQueue
+	start     int64 // cycle at which the current block began
+	extra     int64 // cycles the block has waited for memory
+	block     *block
+	plan      *variant
+	way       *way   // out of the block before
+	next      int    // memory operation of the block that comes next
+	base      int    // where its addresses are in thread.addr
+	rounds    uint32 // that the block has run without being timed, beyond this one
+	left      bool   // the block has been left: its end is charged
+	postponed bool   // the end of the block was put off until other threads had caught up
+	stalls    sim.StallTable
+	stores    storeQueue
 
 	scattered sim.Time // when the scatters and gathers of the thread are done
 }
@@ -187,8 +187,8 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 			if at, open := tm.accesses(t, limit); open {
 				return at, nil
 			}
-			if end := p.start + p.extra + p.plan.cycles; end > limit && !p.late {
-				p.late = true
+			if end := p.start + p.extra + p.plan.cycles; end > limit && !p.postponed {
+				p.postponed = true
 				return end, nil
 			}
 			tm.leave(r, t, b)
@@ -225,7 +225,7 @@ func (tm *timing) advance(r *run, t *thread, limit int64) (int64, error) {
 			return never, nil
 		}
 		if limit >= alone && p.left && r.opt.Record == nil {
-			if err := tm.solo(r, t); err != nil {
+			if err := tm.runSingleThread(r, t); err != nil {
 				return 0, err
 			}
 			if !p.left {
@@ -383,7 +383,7 @@ func (tm *timing) enter(r *run, t *thread, limit int64) error {
 			tm.instructions(r, t, b)
 		}
 		p.block = b
-		p.next, p.extra, p.late, p.left = 0, 0, false, false
+		p.next, p.extra, p.postponed, p.left = 0, 0, false, false
 	}
 	rounds := uint32(1)
 	if limit >= alone {
@@ -403,7 +403,7 @@ func (tm *timing) again(p *pipeline) {
 		w.same = tm.plan(p.block, w.exit)
 	}
 	p.plan = w.same
-	p.next, p.extra, p.late, p.left = 0, 0, false, false
+	p.next, p.extra, p.postponed, p.left = 0, 0, false, false
 }
 
 // find decodes the block at t.next and plans it, and lets the way that leads there

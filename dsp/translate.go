@@ -8,7 +8,7 @@ import (
 )
 
 // inst makes the node of one instruction and its share of the timing facts.
-func (c *composer) inst(in *hexagon.Inst) error {
+func (c *packetBuilder) inst(in *hexagon.Inst) error {
 	f := in.Op.Form()
 	op := in.Op
 	if f.Has(hexagon.FlagSupervisor) {

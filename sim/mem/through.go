@@ -23,7 +23,7 @@ type Burst struct {
 	writes          int64
 }
 
-// Write is Access for the next write: it answers when that is accepted.
+// Write is Access for the next write: it returns when the write is accepted.
 func (b *Burst) Write(t sim.Time) sim.Time {
 	t = max(t, b.bank)
 	b.bank = t + b.cycle
@@ -33,8 +33,8 @@ func (b *Burst) Write(t sim.Time) sim.Time {
 	return t + b.hitNext
 }
 
-// Calm stands for n writes that each find both caches free, the last at t.
-func (b *Burst) Calm(t sim.Time, n int64) {
+// AddStallFree adds n writes that each find both caches free, the last one at t.
+func (b *Burst) AddStallFree(t sim.Time, n int64) {
 	b.bank, b.banked = t+b.cycle, t+b.hit+b.cycled
 	b.writes += n
 }
@@ -51,7 +51,7 @@ func (c *Cache) BeginBurst(b *Burst, addr uint64, n int) (ok bool) {
 	return true
 }
 
-// EndBurst ends a burst and answers how many writes it was.
+// EndBurst ends a burst and returns the number of its writes.
 func (c *Cache) EndBurst(b *Burst) (writes int64) {
 	w := &c.through
 	*w.bank, *w.banked = b.bank, b.banked

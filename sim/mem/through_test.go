@@ -66,7 +66,7 @@ func TestWriteThrough(t *testing.T) {
 						at := now + sim.Time(j)*sim.Nanosecond
 						if a := addr&^63 + (addr+8*j)&56; calm { // all that come behind one that found the ports free
 							calms++
-							b.Calm(at, 1)
+							b.AddStallFree(at, 1)
 							done[i] += at + 12*sim.Nanosecond
 						} else if burst {
 							d := b.Write(at)

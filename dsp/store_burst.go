@@ -5,51 +5,54 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Scalar stores of a thread alone to one line are timed as a burst: what each of
-// them looks up is looked up once. Most are calm: they find their queue entry and
-// the ports of both caches free, so that they wait for nothing, and what they leave
-// behind follows from the cycle of the last ones. That is told from cycles alone; the
-// instants are worked out where somebody asks for them.
+// A store burst is a sequence of scalar stores to one cache line by a thread that runs alone.
+// The cache looks the line up once for the whole burst. Most stores of a burst are
+// stall-free: they find their entry of the store queue and the ports of both caches free, so
+// they wait for nothing, and the state of queue and ports after them depends only on the
+// cycles of the last few. The simulator decides from cycle numbers whether a store is
+// stall-free; it converts a cycle to a sim.Time only when another access needs the queue or
+// the ports.
 
 // maxScalar is the size of the largest scalar.
 const maxScalar = 8
 
-// A burst begins with that many stores to one line, one after another: soon in a block
-// that runs several times at once, elsewhere where it looks like a long one.
+// A burst begins after so many consecutive stores to one line: burstInLoop in a block that
+// runs several times in a row, burstElsewhere in other blocks, where most sequences are short.
 const burstInLoop, burstElsewhere = 2, 12
 
-// storeBurst is a burst under way, and what is known of the stores before it.
+// storeBurst is the state of the current burst and of the stores before it.
 type storeBurst struct {
 	mem.Burst
-	line   uint32 // that it writes, noLine when there is none
-	before uint32 // line of the stores before it
-	run    int    // number of those, from the last load that had to be asked for
-	calm   int64  // stores of the burst that Burst does not know of yet
-	last   int64  // port of the store before, restless when it is not known
+	line      uint32 // line that the burst writes, noLine without a burst
+	before    uint32 // line of the stores before the burst
+	run       int    // number of those, from the last load that had to be asked for
+	stallFree int64  // stores of the burst that Burst does not know of yet
+	last      int64  // port of the store before, restless when it is not known
 
-	// Of the stores in the queue the cycle from which the ports of L1D served them,
-	// twice; one more when that was the cycle after they were issued. Entries that are
-	// restless have their time in the queue.
+	// ports holds, for each store in the queue, 2c if the ports of L1D serve the store from
+	// cycle c on, 2c+1 if c is the cycle after its issue. For a portUnknown entry the store
+	// queue itself holds the time.
 	ports [storeDepth]int64
-	pos   uint    // of the queue when ports was right
-	of    *thread // whose they are
-	open  bool    // entries of the queue may be out of date
+	pos   uint    // position of the queue that ports describes
+	of    *thread // thread that owns the queue
+	open  bool    // whether entries of the queue may be out of date
 
 	through int64    // cycles from the ports of L1D until a store has left the queue
-	hold    sim.Time // the same as a span
+	hold    sim.Time // through as a sim.Time span
 }
 
-// restless is later than every cycle: of stores that are not calm.
-const restless = never << 1
+// portUnknown, later than every cycle, marks stores that were not stall-free: the cycle in
+// which the ports served them is not known.
+const portUnknown = never << 1
 
-// init begins with nothing.
+// init sets up a state without a burst.
 func (s *storeBurst) init(m *memory) {
 	s.line, s.before = noLine, noLine
 	s.through = int64(m.spec.L1D.HitCycles + m.spec.L2.HitCycles)
 	s.hold = m.clock.at(int64(m.spec.L1D.HitCycles)) + m.clock.at(int64(m.spec.L2.HitCycles))
 }
 
-// follow turns to the queue of a thread.
+// follow makes the state describe the store queue of t.
 func (s *storeBurst) follow(t *thread) {
 	s.open = true
 	if s.of == t && s.pos == t.pipe.stores.pos {
@@ -57,14 +60,14 @@ func (s *storeBurst) follow(t *thread) {
 	}
 	s.of = t // others have stored between
 	for i := range s.ports {
-		s.ports[i] = restless
+		s.ports[i] = portUnknown
 	}
 }
 
-// calm times the stores at the beginning of ops of a block that began at start, as far
-// as they are calm ones of the burst, with the loads between them that hit the line that
-// L1D served last. It answers how many accesses they are.
-func (tm *timing) calm(t *thread, ops []timedOp, addr []uint32, start int64) (n int) {
+// stallFreeStores times the longest prefix of ops, of a block that began in cycle start, that
+// consists of stall-free stores of the burst and of loads that hit the line that L1D served
+// last. It returns the number of these accesses.
+func (tm *timing) stallFreeStores(t *thread, ops []timedOp, addr []uint32, start int64) (n int) {
 	m, s, q := tm.mem, &tm.store, &t.pipe.stores
 	shift, origin, line := m.shiftD&63, t.origin, s.line
 	pos, last, busy := q.pos, s.last, s.through
@@ -93,12 +96,12 @@ func (tm *timing) calm(t *thread, ops []timedOp, addr []uint32, start int64) (n 
 		*entry, last = port, port
 		pos++
 	}
-	s.calm += int64(pos - q.pos)
+	s.stallFree += int64(pos - q.pos)
 	q.pos, s.last = pos, last
 	return n
 }
 
-// instant is when the ports of L1D serve a store that they serve from port on.
+// instant converts an entry of ports to the time from which the ports of L1D serve the store.
 func (tm *timing) instant(port int64) sim.Time {
 	if port&1 != 0 {
 		return tm.mem.clock.at(port>>1-1) + tm.mem.cycle
@@ -106,7 +109,8 @@ func (tm *timing) instant(port int64) sim.Time {
 	return tm.mem.clock.at(port >> 1)
 }
 
-// scalarStore is that of memory, in a burst where it can be.
+// scalarStore times a scalar store, as part of a burst if possible, and returns its stall
+// cycles like memory.scalarStore.
 func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) int64 {
 	m, s, q := tm.mem, &tm.store, &t.pipe.stores
 	if line := m.lineD(t, ea); line != s.line {
@@ -122,7 +126,7 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 			wait, _ := m.scalarStore(t, cycle, ea, bytes)
 			if s.of == t && q.pos == s.pos+1 {
 				i := s.pos & (storeDepth - 1)
-				s.ports[i] = restless
+				s.ports[i] = portUnknown
 				if s.run > after-storeDepth && q.free[i] == m.clock.at(cycle)+s.hold {
 					s.ports[i] = cycle << 1
 				}
@@ -137,15 +141,15 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 	i := q.pos & (storeDepth - 1)
 	q.pos++
 	at := now
-	if s.ports[i] == restless {
+	if s.ports[i] == portUnknown {
 		at = max(now, q.free[i])
 	} else {
 		at = max(now, tm.instant(s.ports[i])+s.hold)
 	}
 	done := s.Write(at)
 	q.free[i] = done
-	s.last = restless
-	if s.ports[i] = restless; done == now+s.hold {
+	s.last = portUnknown
+	if s.ports[i] = portUnknown; done == now+s.hold {
 		s.ports[i], s.last = cycle<<1, cycle<<1
 	}
 	if at == now {
@@ -154,8 +158,8 @@ func (tm *timing) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) in
 	return m.stall(cycle, at, 0)
 }
 
-// beginBurst begins a burst of stores to the line of ea, unless they are for
-// scalarStore of memory.
+// beginBurst begins a burst of stores to the line of ea. It returns false if memory.scalarStore
+// has to time them: for VTCM, while other threads are active, or if L1D refuses.
 func (tm *timing) beginBurst(t *thread, ea uint32) bool {
 	m, s := tm.mem, &tm.store
 	tm.endBurst()
@@ -172,19 +176,19 @@ func (tm *timing) beginBurst(t *thread, ea uint32) bool {
 	if !s.open {
 		s.follow(t)
 	}
-	s.last = restless
+	s.last = portUnknown
 	return true
 }
 
-// settle lets the burst know of its calm stores.
+// settle adds the pending stall-free stores to the burst.
 func (tm *timing) settle() {
-	if s := &tm.store; s.calm > 0 {
-		s.Calm(tm.instant(s.last), s.calm)
-		s.calm = 0
+	if s := &tm.store; s.stallFree > 0 {
+		s.AddStallFree(tm.instant(s.last), s.stallFree)
+		s.stallFree = 0
 	}
 }
 
-// endBurst ends the burst under way, if there is one.
+// endBurst ends the current burst, if there is one.
 func (tm *timing) endBurst() {
 	if tm.store.line != noLine {
 		tm.closeBurst()
@@ -197,8 +201,8 @@ func (tm *timing) closeBurst() {
 	tm.mem.events[evL2] += tm.mem.l1d.EndBurst(&tm.store.Burst)
 }
 
-// endStores ends the burst and brings the queue of its thread up to date for stores
-// from a cycle on that are timed otherwise.
+// endStores ends the burst and updates the store queue of its thread, so that
+// memory.scalarStore can time stores from cycle on.
 func (tm *timing) endStores(cycle int64) {
 	if tm.store.open {
 		tm.closeStores(cycle)
@@ -210,7 +214,7 @@ func (tm *timing) closeStores(cycle int64) {
 	s := &tm.store
 	q := &s.of.pipe.stores
 	for i, port := range s.ports {
-		if port != restless && port>>1+s.through > cycle { // others are free by then
+		if port != portUnknown && port>>1+s.through > cycle { // others are free by then
 			q.free[i] = tm.instant(port) + s.hold
 		}
 	}

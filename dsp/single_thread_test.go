@@ -26,11 +26,11 @@ func TestLimitOfPackets(t *testing.T) {
 	}
 }
 
-// TestBursts: a thread alone takes the same cycles and counts the same events as
+// TestStoreBursts: a thread alone takes the same cycles and counts the same events as
 // one that is timed access by access, which a recorder asks for. The stores walk
 // through lines of DRAM and VTCM, forwards, backwards, in pairs, in several blocks and
 // mixed with loads.
-func TestBursts(t *testing.T) {
+func TestStoreBursts(t *testing.T) {
 	spec := testSpec(t)
 	r := rand.New(rand.NewSource(12))
 	bodies := []string{

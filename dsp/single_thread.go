@@ -4,12 +4,12 @@ import (
 	"github.com/nnsoc/nnsoc/sim"
 )
 
-// solo moves a thread that runs alone from block to block, as enter and leave do,
-// where that needs nothing but blocks and plans that are known: it keeps the time
-// in registers and looks at no other thread. It stops between two blocks, or
-// behind one that others have to serve before it is timed. What step does is written
-// out: a call per block would cost a tenth of the time.
-func (tm *timing) solo(r *run, t *thread) error {
+// runSingleThread is the loop for a thread that runs alone. It executes and times block after
+// block, like enter and leave, as long as blocks and their plans are known: it keeps the time
+// in local variables and looks at no other thread. It stops between two blocks, or after a
+// block whose fault, halt or DMA command has to be served before the block is timed. The
+// body of step is repeated here because a call per block would cost a tenth of the time.
+func (tm *timing) runSingleThread(r *run, t *thread) error {
 	p, m := &t.pipe, tm.mem
 	b, w, start := p.block, p.way, p.start
 	var issue, operand int64
@@ -56,7 +56,7 @@ func (tm *timing) solo(r *run, t *thread) error {
 		}
 		if t.fault.kind != faultNone || t.halt != 0 || t.dma.command != dmaNone {
 			p.plan, p.left = v, false
-			p.next, p.extra, p.late = 0, 0, false
+			p.next, p.extra, p.postponed = 0, 0, false
 			if err := r.serve(t, b); err != nil {
 				return err
 			}
@@ -92,8 +92,8 @@ func (tm *timing) solo(r *run, t *thread) error {
 	return nil
 }
 
-// known is the plan of the block at addr behind a way out that led elsewhere before,
-// nil when it has not been made.
+// known returns the plan of the block at addr after way out w, which led elsewhere before, or
+// nil if there is no plan yet.
 func (tm *timing) known(r *run, w *way, addr uint32) *variant {
 	i := (addr - r.prog.Base) / 4
 	if addr&3 != 0 || int64(i) >= int64(len(r.blocks)) || r.blocks[i] == nil {
@@ -106,8 +106,8 @@ func (tm *timing) known(r *run, w *way, addr uint32) *variant {
 	return v
 }
 
-// rounds times what a thread alone has run of a block, several times, that it
-// entered at start, and answers when it ends and the way out.
+// rounds times several runs in a row of block b, which a thread that runs alone entered at
+// start. It returns when the last run ends and the way out of the block.
 func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (int64, *way) {
 	p := &t.pipe
 	how := t.wayOut(b)
@@ -163,7 +163,7 @@ func (tm *timing) round(t *thread, v *variant, addr []uint32, n uint32, start in
 				wait, why = m.scalarLoad(t, cycle, ea, op.bytes)
 			case scalarStore:
 				if m.lineD(t, ea) == tm.store.line {
-					if calm := tm.calm(t, ops[i:], addr[i:], start); calm > 0 {
+					if calm := tm.stallFreeStores(t, ops[i:], addr[i:], start); calm > 0 {
 						i += calm - 1
 						continue
 					}

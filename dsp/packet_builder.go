@@ -6,9 +6,9 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// composer makes the micro-ops of one packet after another; its lists keep their
-// room.
-type composer struct {
+// packetBuilder translates packets, one after another, to micro-ops; its slices keep their
+// capacity from packet to packet.
+type packetBuilder struct {
 	d      *decoder
 	b      *block
 	p      *hexagon.Packet
@@ -22,15 +22,15 @@ type composer struct {
 	temporary
 }
 
-// temporary numbers the temporaries of a packet that are taken.
+// temporary counts the temporaries that a packet has taken.
 type temporary struct {
 	nextV, nextR, nextP, nextQ int
 
 	gatherV, gatherQ int // of vtmp and of its byte mask, from 1
 }
 
-// begin turns to packet p.
-func (c *composer) begin(d *decoder, b *block, p *hexagon.Packet) {
+// begin starts packet p of block b.
+func (c *packetBuilder) begin(d *decoder, b *block, p *hexagon.Packet) {
 	c.d, c.b, c.p = d, b, p
 	c.nodes, c.reads, c.writes, c.front = c.nodes[:0], c.reads[:0], c.writes[:0], c.front[:0]
 	c.uses, c.defs = c.uses[:0], c.defs[:0]
@@ -39,13 +39,13 @@ func (c *composer) begin(d *decoder, b *block, p *hexagon.Packet) {
 
 // add appends a node without reads and writes: room for them is behind those of
 // the nodes before, and keep takes what has been used of it.
-func (c *composer) add(n node) *node {
+func (c *packetBuilder) add(n node) *node {
 	n.reads, n.writes = c.reads[len(c.reads):], c.writes[len(c.writes):]
 	c.nodes = append(c.nodes, n)
 	return &c.nodes[len(c.nodes)-1]
 }
 
-func (c *composer) keep(n *node) {
+func (c *packetBuilder) keep(n *node) {
 	c.reads, n.reads = kept(c.reads, n.reads)
 	c.writes, n.writes = kept(c.writes, n.writes)
 }
@@ -60,12 +60,12 @@ func kept[T any](list, part []T) ([]T, []T) {
 
 var errTemps = errors.New("more exchanged registers than the core has temporaries for")
 
-func (c *composer) tempV(n int) (int, error) {
+func (c *packetBuilder) tempV(n int) (int, error) {
 	t, err := takeTemp(&c.nextV, n, tempV)
 	return numV + t, err
 }
 
-func (c *composer) tempR(n int) (int, error) {
+func (c *packetBuilder) tempR(n int) (int, error) {
 	t, err := takeTemp(&c.nextR, n, tempR)
 	return numR + t, err
 }

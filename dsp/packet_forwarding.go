@@ -7,12 +7,12 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Vectors that travel within a packet: what .tmp and .cur loads hand to their
-// readers, a gather to its store, a .tmp load to a histogram.
+// Packet forwarding passes vectors between instructions of one packet: from .tmp and .cur
+// loads to their readers, from a gather to its store, from a .tmp load to a histogram.
 
-// vtmp reserves the temporaries of the packet's gather and answers the number
-// of the vector and the place of the byte mask.
-func (c *composer) vtmp() (v uint8, mask uint16, err error) {
+// vtmp reserves the temporaries of the packet's gather and returns the number of the vector
+// and the offset of the byte mask.
+func (c *packetBuilder) vtmp() (v uint8, mask uint16, err error) {
 	if c.gatherV == 0 {
 		t, err := c.tempV(1)
 		if err != nil {
@@ -49,7 +49,7 @@ func maskedStore(f *hexagon.Form) hexagon.Op {
 }
 
 // special adds what a gather or histogram uses without naming it.
-func (c *composer) special(n *node, f *hexagon.Form) error {
+func (c *packetBuilder) special(n *node, f *hexagon.Form) error {
 	switch f.Class {
 	case hexagon.CVI_GATHER, hexagon.CVI_GATHER_DV:
 		v, mask, err := c.vtmp()
@@ -75,7 +75,7 @@ func (c *composer) special(n *node, f *hexagon.Form) error {
 const histUse, histDef = 7, 9
 
 // histograms makes them count the vector of the packet's .tmp load.
-func (c *composer) histograms() error {
+func (c *packetBuilder) histograms() error {
 	for i := range c.nodes {
 		if !c.nodes[i].hist {
 			continue
@@ -97,7 +97,7 @@ func (c *composer) histograms() error {
 }
 
 // temporaries makes readers of .tmp and .cur loads see the loaded vector.
-func (c *composer) temporaries() error {
+func (c *packetBuilder) temporaries() error {
 	for i := range c.p.N {
 		f := c.p.Insts[i].Op.Form()
 		if f.Has(hexagon.FlagCur) {
@@ -126,7 +126,7 @@ func curOperand(f *hexagon.Form) uint8 {
 }
 
 // isMade reports whether a node writes the register.
-func (c *composer) isMade(res uint8) bool {
+func (c *packetBuilder) isMade(res uint8) bool {
 	for i := range c.nodes {
 		if c.nodes[i].writesTo(res) {
 			return true
@@ -137,7 +137,7 @@ func (c *composer) isMade(res uint8) bool {
 
 // forward turns reads of res into reads of the value made in this packet. A
 // pair is split: only one of its registers may be new.
-func (c *composer) forward(res uint8) {
+func (c *packetBuilder) forward(res uint8) {
 	for i := range c.nodes {
 		for k := range c.nodes[i].reads {
 			r := &c.nodes[i].reads[k]
@@ -159,7 +159,7 @@ func (c *composer) forward(res uint8) {
 
 // redirect makes readers of the register named by .tmp load i read its
 // temporary. A pair of which it is one half is put together from copies.
-func (c *composer) redirect(i int) error {
+func (c *packetBuilder) redirect(i int) error {
 	v := uint8(c.nodes[i].tmp) + resV
 	tmpRes, tmpOff := c.nodes[i].writes[0], c.nodes[i].u.o[0]
 	for j := range c.nodes {
@@ -204,6 +204,6 @@ func (c *composer) redirect(i int) error {
 	return nil
 }
 
-func (c *composer) copyV(d, s uint16) uop {
+func (c *packetBuilder) copyV(d, s uint16) uop {
 	return uop{fn: vassign, asm: c.d.asm.handler(hexagon.V6_vassign), op: uint16(hexagon.V6_vassign), o: [6]uint16{d, s}, pc: c.p.Addr}
 }
