@@ -19,7 +19,7 @@ func TestGenerated(t *testing.T) {
 	}
 	dir := t.TempDir()
 	files := []string{"zrow_amd64.s", "zrow_amd64.go"}
-	cmd := exec.Command(tool, "run", "./asm", "-out", filepath.Join(dir, files[0]), "-stubs", filepath.Join(dir, files[1]), "-pkg", "gpu")
+	cmd := exec.Command(tool, "run", "./internal/asmgen", "-out", filepath.Join(dir, files[0]), "-stubs", filepath.Join(dir, files[1]), "-pkg", "gpu")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -1,6 +1,6 @@
 package gpu
 
-//go:generate go run ./asm -out zrow_amd64.s -stubs zrow_amd64.go -pkg gpu
+//go:generate go run ./internal/asmgen -out zrow_amd64.s -stubs zrow_amd64.go -pkg gpu
 
 import "golang.org/x/sys/cpu"
 
