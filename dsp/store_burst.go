@@ -26,7 +26,7 @@ type storeBurst struct {
 	line      uint32 // line that the burst writes, noLine without a burst
 	before    uint32 // line of the stores before the burst
 	run       int    // number of those, from the last load that had to be asked for
-	stallFree int64  // stores of the burst that Burst does not know of yet
+	stallFree int64  // stall-free stores of the burst that Burst does not include yet
 	last      int64  // port of the store before, restless when it is not known
 
 	// ports holds, for each store in the queue, 2c if the ports of L1D serve the store from

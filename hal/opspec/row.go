@@ -176,7 +176,7 @@ type parsedRow struct {
 // table is the parsed form of all rows, made at first use; it never changes.
 var table = sync.OnceValue(func() *[nn.OperationCount]parsedRow {
 	t := new([nn.OperationCount]parsedRow)
-	for _, rows := range [][]Row{rowsConv, rowsMath, rowsShape, rowsReduce, rowsDetect, rowsRecurrent, rowsLater} {
+	for _, rows := range [][]Row{rowsConv, rowsMath, rowsShape, rowsReduce, rowsDetect, rowsRecurrent} {
 		for i := range rows {
 			r := &rows[i]
 			if t[r.Op].present {

@@ -2,7 +2,7 @@ package opspec
 
 import "github.com/nnsoc/nnsoc/hal/nn"
 
-// rowsConv are the operations of convolution, fully connected and pooling.
+// rowsConv are the operations of convolution, fully connected, matrix product and pooling.
 var rowsConv = []Row{
 	{Op: nn.OpConv2D, Since: V10, Types: floatQuant10, Forms: []Form{
 		{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 nchw:bool] [1.2 dilation_w:int32 dilation_h:int32]", "output:T"},
@@ -41,5 +41,8 @@ var rowsConv = []Row{
 		{V10, "input:T padding:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 activation:int32 [1.2 nchw:bool]", "output:T"},
 		{V10, "input:T pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 " +
 			"activation:int32 [1.2 nchw:bool]", "output:T"},
+	}},
+	{Op: nn.OpBatchMatmul, Since: FL6, Types: "F16@FL6 F32@FL6 I32@FL6 Q8S@FL6", MaxRank: 4, Forms: []Form{
+		{FL6, "lhs:T rhs:T adj_x:bool adj_y:bool", "output:T"},
 	}},
 }

@@ -420,3 +420,32 @@ func (v View) ChannelShuffle(op *nn.Operation) (Strided, error) {
 	s.Dims = s.In
 	return s, nil
 }
+
+// Reverse reads a REVERSE: one axis is walked from its end.
+func (v View) Reverse(op *nn.Operation) (Strided, error) {
+	a, s, err := v.strided(op)
+	if err != nil {
+		return s, err
+	}
+	axes, err := a.Int32s("axis")
+	if err != nil {
+		return s, err
+	}
+	if len(axes) != 1 {
+		return s, a.errorf("axis", "%d axes, 1 needed", len(axes))
+	}
+	at, err := frontAxis(axes[0], len(s.In))
+	if err != nil {
+		return s, a.errorf("axis", "%w", err)
+	}
+	s.Dims = s.In
+	for i, stride := range denseStrides(s.In) {
+		n := int(s.In[i])
+		if i == at && n > 0 {
+			s.Offset = (n - 1) * stride
+			stride = -stride
+		}
+		s.step(n, stride)
+	}
+	return s, nil
+}
