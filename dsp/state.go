@@ -57,7 +57,7 @@ const skipped = 0xffffffff
 
 // thread is the state of one hardware thread. Micro-ops name registers by
 // their byte offset in this struct, so the register files come first and the
-// layout is known to the assembly generator (see layout_test.go).
+// layout is known to the assembly generator (internal/asmgen); zasmtable_amd64.go checks it at compile time.
 //
 // A thread is larger than 32 KiB so that the allocator places it on a page
 // boundary and vectors do not straddle cache lines.

@@ -12,7 +12,7 @@ import (
 )
 
 // TestRandomDepthwise3x3 runs depthwise windows of three by three, and demands that most have
-// the kernel for nine taps, each kind of it: vectors of one position and of several,
+// the 3x3 kernel, each kind of it: vectors of one position and of several,
 // both ways of requantization, weights of more than a signed byte, biases of more than
 // a half, columns shared or not.
 func TestRandomDepthwise3x3(t *testing.T) {

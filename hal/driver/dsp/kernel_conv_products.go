@@ -14,7 +14,7 @@ func (e *convCode) products(b *convChunk, rec build.Reg) {
 	case e.flat:
 		e.flatProducts(b, w)
 	case e.pairs:
-		e.acc16Products(b, w)
+		e.pairProducts(b, w)
 	default:
 		e.wordProducts(b, w)
 	}
@@ -123,10 +123,10 @@ func (e *convCode) wordProducts(b *convChunk, w build.Reg) {
 	})
 }
 
-// acc16Products loops over pairs of words. The vectors of the first word and the
+// pairProducts loops over pairs of words. The vectors of the first word and the
 // pairs are loaded for the next round as soon as their last use is over. What the
 // last round loads lies behind the run; the records and regions have room for that.
-func (e *convCode) acc16Products(b *convChunk, w build.Reg) {
+func (e *convCode) pairProducts(b *convChunk, w build.Reg) {
 	a, n := e.a, b.groups
 	first := make([]build.Reg, n)
 	for j := range first {

@@ -42,9 +42,9 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 		d.skew = -g.Left * pitch & (vecBytes - 1)
 	}
 	var parts []depthwisePart
-	pairs, rest := l.acc16Part(g, d)
-	if len(pairs.chunks) > 0 {
-		parts = append(parts, pairs)
+	acc16, rest := l.acc16Part(g, d)
+	if len(acc16.chunks) > 0 {
+		parts = append(parts, acc16)
 	}
 	if len(rest) > 0 {
 		parts = append(parts, l.acc32Part(g, d, rest))
