@@ -139,7 +139,7 @@ func (tm *timing) rounds(r *run, t *thread, b *block, v *variant, start int64) (
 	}
 }
 
-// round times n rounds of a block, the first of which began at start, and answers
+// round times n rounds of a block, the first of which began at start, and returns
 // when the last ends.
 func (tm *timing) round(t *thread, v *variant, addr []uint32, n uint32, start int64) int64 {
 	m, ops := tm.mem, v.mem

@@ -67,7 +67,7 @@ func newBenchKernels(a *app) *cobra.Command {
 		Short: "show how well each operation of a network uses the DSP's multipliers",
 		Long: `kernels runs a network once on the DSP and lists, operation by operation, the
 multiply-accumulates per packet, their share of the peak of 256 (two vrmpy), the packets by
-what they do (products, sums for a filter's zero point, requantization, other) and what the
+what they do (products, zero-point correction, requantization, other) and what the
 cycles of all threads went to: issue, waiting for operands, instruction fetch, L1, L2, DRAM,
 launching jobs, and idle where a thread had less to do than the others. "MAC/packet" counts
 all packets of an operation. "inner loop" counts only those of products: the multiplications,

@@ -15,7 +15,7 @@ type rowWork struct {
 	// starts is the first row of the inputs that a row of the result takes.
 	starts func(row int) int
 	plain  bool // fetches nothing ahead by itself
-	// begin places what all rows share and answers what launches the rows from
+	// begin places what all rows share and returns what launches the rows from
 	// to to-1, which are asked for in order.
 	begin func(l *lowering, s *step) (launch func(from, to int) error, err error)
 }

@@ -139,7 +139,7 @@ func (v *permuteCode) write(a *asm, n int) {
 	}
 }
 
-// single keeps what all vectors of a single window share; it answers what writes n of
+// single keeps what all vectors of a single window share; it returns what writes n of
 // them.
 func (v *permuteCode) single(a *asm) func(n int) {
 	w := a.rr("window")

@@ -146,7 +146,7 @@ func (a *asm) box(params build.Reg) build.Reg {
 // convPrefetch is the index of the prefetch arguments.
 const convPrefetch = 5
 
-// convCode is a convolution kernel being written.
+// convCode is the state of the generator of a GEMM convolution kernel.
 type convCode struct {
 	*convKernel
 	a                   *asm

@@ -59,7 +59,7 @@ func (s *slidingCode) steps(n int, dst build.Reg) {
 	s.step = b.end
 }
 
-// slidingBlock is a block of steps being written.
+// slidingBlock is the state of the generator for one block of steps.
 type slidingBlock struct {
 	*slidingCode
 	end   int                  // the step behind it

@@ -90,13 +90,13 @@ func (l *lowering) packRuntimeWeights(g *gemm, w *weights, n int) (*packedWeight
 		taps := []moveDim{{n, w.k * w.channel, size}, {w.kh, w.row, row * step}, {w.kw, w.tap, tap * step}}
 		if words > 0 {
 			dims := s.with(w.channel, append(taps, moveDim{words, 4, step})...)
-			if err := l.moveFlat("pack", rec, w.runtime, 4, dims, at, from); err != nil {
+			if err := l.moveFlat("pack", rec, w.runtimeFilter, 4, dims, at, from); err != nil {
 				return nil, err
 			}
 		}
 		if rest > 0 {
 			dims := append(s.with(w.channel, taps...), moveDim{rest, 1, 1})
-			if err := l.moveFlat("pack", rec, w.runtime, 1, dims, at+words*step, from+4*words); err != nil {
+			if err := l.moveFlat("pack", rec, w.runtimeFilter, 1, dims, at+words*step, from+4*words); err != nil {
 				return nil, err
 			}
 		}

@@ -11,14 +11,14 @@ import (
 // weights are the filter of a convolution and its biases. Weight (k, y, x, c) lies
 // at from + k*channel + y*row + x*tap + c; distances may be negative.
 type weights struct {
-	operand, bias           uint32
-	data, biasData          []byte  // when both are known
-	runtime, runtimeBias    *tensor // flat, when one is not
-	flip                    byte    // 0x80 when data is signed
-	zero                    int32   // zero point of the unsigned values
-	k, kh, kw, c            int
-	from, channel, row, tap int
-	first                   int // channel of the biases and multipliers that k = 0 has
+	operand, bias              uint32
+	data, biasData             []byte  // when both are known
+	runtimeFilter, runtimeBias *tensor // flat, when one is not
+	flip                       byte    // 0x80 when data is signed
+	zero                       int32   // zero point of the unsigned values
+	k, kh, kw, c               int
+	from, channel, row, tap    int
+	first                      int // channel of the biases and multipliers that k = 0 has
 }
 
 // newWeights are a filter [k, kh, kw, c] and its biases.
@@ -42,7 +42,7 @@ func (l *lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights,
 		w.biasData, err = l.view.Data(bias)
 		return w, err
 	}
-	if w.runtime, err = l.flat(filter); err != nil {
+	if w.runtimeFilter, err = l.flat(filter); err != nil {
 		return w, err
 	}
 	w.runtimeBias, err = l.flat(bias)
@@ -94,7 +94,7 @@ func (l *lowering) blocks(w *weights, groups, m int, depthwise bool) error {
 		return fmt.Errorf("%d weights of slices, at most %d", n, maxConst)
 	}
 	w.c, w.tap, w.row, w.channel = c, c, w.kw*c, taps*c
-	if w.runtime == nil {
+	if w.runtimeFilter == nil {
 		data := make([]byte, n)
 		for i := range data {
 			data[i] = byte(w.zero) ^ w.flip
@@ -107,8 +107,8 @@ func (l *lowering) blocks(w *weights, groups, m int, depthwise bool) error {
 	}
 	out := l.newFlat("weights of slices", n, 1)
 	l.fillFlat(out, uint32(w.zero)*ones)
-	from := w.runtime
-	w.runtime = out
+	from := w.runtimeFilter
+	w.runtimeFilter = out
 	return l.moveFlat("slices", out, from, 1, list, 0, 0)
 }
 
@@ -139,14 +139,14 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 	}
 	g := gemm{Window: p.Window, in: p.in, out: p.out, filter: w.filter(), quant: q, inZero: int32(p.in.zero),
 		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}
-	if w.runtime == nil {
+	if w.runtimeFilter == nil {
 		g.bias = w.biasData[4*w.first:][:4*w.k]
 		g.rq.useHalf(g.maxSum())
 	}
 	if err := p.in.needHalo(&p.Window); err != nil {
 		return err
 	}
-	if w.runtime != nil {
+	if w.runtimeFilter != nil {
 		if p.packed == nil {
 			var err error
 			if p.packed, err = l.packRuntimeWeights(&g, w, max(p.parts, 1)); err != nil {
@@ -173,9 +173,9 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 func (l *lowering) noWeights(w *weights) weights {
 	z := *w
 	z.from, z.kh, z.kw, z.channel, z.row, z.tap = 0, 1, 1, w.c, w.c, w.c
-	if w.runtime != nil {
-		z.runtime = l.newFlat("no weights", w.k*w.c, 1)
-		l.fillFlat(z.runtime, uint32(w.zero)*ones)
+	if w.runtimeFilter != nil {
+		z.runtimeFilter = l.newFlat("no weights", w.k*w.c, 1)
+		l.fillFlat(z.runtimeFilter, uint32(w.zero)*ones)
 		return z
 	}
 	z.data = bytes.Repeat([]byte{byte(w.zero) ^ w.flip}, w.k*w.c)

@@ -141,7 +141,7 @@ func (r *requantRegs) storeShort(x [2]build.Reg, base build.Reg, off int) {
 	r.a.andStore(r.bytesShort(r.a.v("bytes"), x), aliasOut, base, off)
 }
 
-// bytesShort makes bytes of halves, which are the low vectors of pairs. It answers the
+// bytesShort makes bytes of halves, which are the low vectors of pairs. It returns the
 // last instruction.
 func (r *requantRegs) bytesShort(out build.Reg, x [2]build.Reg) (last *build.Instr) {
 	a := r.a
