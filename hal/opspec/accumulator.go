@@ -101,3 +101,18 @@ func (v View) SumsFit(op *nn.Operation) error {
 	}
 	return nil
 }
+
+// OutputShift is by how much the 32-bit sums of a quantized convolution or
+// FULLY_CONNECTED are shifted left for the output scale: 0 for multipliers up to 1, and
+// for other operations.
+func (v View) OutputShift(op *nn.Operation) int {
+	o, ok, err := v.gemmOperands(op)
+	if err != nil || !ok {
+		return 0
+	}
+	shift := 0
+	for _, m := range o.quant.Mult {
+		shift = max(shift, m.Shift)
+	}
+	return shift
+}

@@ -92,17 +92,9 @@ func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	return answers, nil
 }
 
-// refused returns why an operation cannot be lowered whatever its parameters are.
-func refused(g *graph.Graph, check Checker, i int) error {
-	if err := check.Types(i); err != nil {
-		return err
-	}
-	return g.View().SumsFit(&g.Operations[i])
-}
-
 // supported returns why an operation is not supported.
 func supported(g *graph.Graph, check Checker, i int) error {
-	if err := refused(g, check, i); err != nil {
+	if err := check.Types(i); err != nil {
 		return err
 	}
 	op := &g.Operations[i]
@@ -124,7 +116,7 @@ func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (Program, error) {
 	}
 	check := c.Check(g)
 	for i := range g.Operations {
-		if err := refused(g, check, i); err != nil {
+		if err := check.Types(i); err != nil {
 			return nil, fmt.Errorf("operation %d: %w", g.Origin[i], err)
 		}
 		if _, err := g.Deferred(&g.Operations[i]); err != nil {

@@ -74,8 +74,18 @@ func (c checker) Types(i int) error {
 	if lowerings[op.Type] == nil {
 		return fmt.Errorf("%s has no lowering on this DSP", op.Type)
 	}
-	return about(op, checkTypes(c.l.graph, op))
+	if err := checkTypes(c.l.graph, op); err != nil {
+		return about(op, err)
+	}
+	if shift := c.l.view.OutputShift(op); shift > maxOutputShift {
+		return fmt.Errorf("%s: sums are shifted left by %d for the output scale, at most %d on this DSP", op.Type, shift, maxOutputShift)
+	}
+	return nil
 }
+
+// maxOutputShift bounds the left shift of 32-bit sums by a multiplier above 1: vector
+// shifts take their count modulo 32.
+const maxOutputShift = 30
 
 // Defers implements base.Checker: every lowering takes all parameters.
 func (checker) Defers(int) error { return nil }

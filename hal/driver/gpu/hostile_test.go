@@ -80,6 +80,9 @@ func tryModel(t *testing.T, d *Device, m *nn.Model) bool {
 	}
 	r := &hal.Request{Functional: true}
 	for _, x := range m.Main.Inputs {
+		if !m.Main.Operands[x].Known() {
+			return true // a size that an execution brings may be one that does not fit
+		}
 		r.Inputs = append(r.Inputs, make([]byte, max(m.Main.Operands[x].Bytes(), 0)))
 	}
 	for _, x := range m.Main.Outputs {

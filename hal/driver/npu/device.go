@@ -86,7 +86,8 @@ func (c checker) Types(i int) error {
 	if op := &c.l.graph.Operations[i]; lowerers[op.Type] == nil {
 		return fmt.Errorf("%v is not lowered to this NPU", op.Type)
 	}
-	return nil
+	// The accumulators saturate where the reference wraps.
+	return c.l.view.SumsFit(&c.l.graph.Operations[i])
 }
 
 // Defers implements base.Checker: registers and kernels depend on every parameter.
