@@ -111,7 +111,7 @@ func TestLayersCanFail(t *testing.T) {
 		{"dsp", "gpu", false},
 		{"dsp/internal/x", "isa/hexagon", true},
 		{"isa/hexagon", "sim", false},
-		{"isa/hexagon", "isa/build", true},
+		{"isa/hexagon", "isa/codegen", true},
 		{"hal/opspec", "hal/nn", true},
 		{"hal/opspec", "hal/driver/lower", false},
 		{"hal", "sim", false},

@@ -12,7 +12,7 @@
 // Package asm below assembles whole sources, package codeobject reads, links and
 // writes the ELF files.
 //
-// Programs are written with Kernel against the virtual registers of isa/build:
+// Programs are written with Kernel against the virtual registers of isa/codegen:
 // Target describes wave32 code to its passes, and Link inserts the waits for
 // memory that the instruction set leaves to software, resolves branches and
 // encodes.

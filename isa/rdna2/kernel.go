@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 )
 
 // Kernel is a program under construction in virtual registers, wave32.
 //
 // Emit takes the operands of a form in the order of the table. An operand is a
-// build.Reg, a build.Label, or a constant: an int or uint32 gives the bits, a
+// codegen.Reg, a codegen.Label, or a constant: an int or uint32 gives the bits, a
 // float32 its single-precision bits. Constants become inline constants where
 // there is one and literals otherwise. Waits for memory are inserted by Link.
 //
@@ -18,38 +18,38 @@ import (
 // in s2, s3, s4 and the work-item ids in v0, v1, v2: see Args, Workgroup and
 // WorkItem.
 type Kernel struct {
-	F    *build.Func
+	F    *codegen.Func
 	Name string
 	// LDSBytes is the local data share that a work-group needs.
 	LDSBytes int
 
 	target *Target
 	err    error
-	end    build.Label
+	end    codegen.Label
 	dims   int // work-item ids in use
 }
 
 // NewKernel starts a kernel.
 func NewKernel(t *Target, name string) *Kernel {
-	k := &Kernel{F: build.New(t, name), Name: name, target: t, dims: 1}
+	k := &Kernel{F: codegen.New(t, name), Name: name, target: t, dims: 1}
 	k.end = k.F.Label("end")
 	return k
 }
 
 // Reg makes a virtual register.
-func (k *Kernel) Reg(c build.Class, name string) build.Reg { return k.F.Reg(c, name) }
+func (k *Kernel) Reg(c codegen.Class, name string) codegen.Reg { return k.F.Reg(c, name) }
 
 // Args is the register pair that holds the address of the kernel arguments.
-func (k *Kernel) Args() build.Reg { return build.Phys(S2, 0) }
+func (k *Kernel) Args() codegen.Reg { return codegen.Phys(S2, 0) }
 
 // Workgroup is the register of the work-group's id in dimension d.
-func (k *Kernel) Workgroup(d int) build.Reg { return build.Phys(S1, 2+d) }
+func (k *Kernel) Workgroup(d int) codegen.Reg { return codegen.Phys(S1, 2+d) }
 
 // WorkItem is the register of the work-item's id in dimension d of its
 // work-group.
-func (k *Kernel) WorkItem(d int) build.Reg {
+func (k *Kernel) WorkItem(d int) codegen.Reg {
 	k.dims = max(k.dims, d+1)
-	return build.Phys(V1, d)
+	return codegen.Phys(V1, d)
 }
 
 // Alias classes of memory accesses: what a kernel loads from it never stores to.
@@ -60,38 +60,38 @@ const (
 )
 
 // Emit appends an instruction.
-func (k *Kernel) Emit(op Op, operands ...any) *build.Instr {
+func (k *Kernel) Emit(op Op, operands ...any) *codegen.Instr {
 	f := op.Form()
 	if len(operands) != int(f.NumOps) {
 		k.fail("%s: %d operands, want %d", f.Name, len(operands), f.NumOps)
-		return &build.Instr{}
+		return &codegen.Instr{}
 	}
-	var buf [MaxOperands + 4]build.Arg
+	var buf [MaxOperands + 4]codegen.Arg
 	args := buf[:0]
 	for i, o := range f.Operands() {
 		a, err := k.operand(f, o, operands[i])
 		if err != nil {
 			k.fail("%s: operand %d: %v", f.Name, i, err)
-			return &build.Instr{}
+			return &codegen.Instr{}
 		}
 		args = append(args, a)
 	}
-	hidden := func(set Implicit, role build.Role) {
+	hidden := func(set Implicit, role codegen.Role) {
 		if set&ImplSCC != 0 {
-			args = append(args, build.Hidden(build.Arg{Reg: build.Phys(ClassSCC, 0), Role: role}))
+			args = append(args, codegen.Hidden(codegen.Arg{Reg: codegen.Phys(ClassSCC, 0), Role: role}))
 		}
 		if set&ImplVCC != 0 {
-			args = append(args, build.Hidden(build.Arg{Reg: VCCReg(), Role: role}))
+			args = append(args, codegen.Hidden(codegen.Arg{Reg: VCCReg(), Role: role}))
 		}
 	}
-	hidden(f.Uses, build.Use)
-	hidden(f.Defs, build.Def)
-	var in *build.Instr
+	hidden(f.Uses, codegen.Use)
+	hidden(f.Defs, codegen.Def)
+	var in *codegen.Instr
 	if f.IsBranch() {
-		flags := build.Flags(0)
+		flags := codegen.Flags(0)
 		switch op {
 		case S_BRANCH, S_SETPC_B64:
-			flags = build.NoFall
+			flags = codegen.NoFall
 		}
 		in = k.F.Jump(uint32(op), flags, args...)
 	} else {
@@ -103,17 +103,17 @@ func (k *Kernel) Emit(op Op, operands ...any) *build.Instr {
 	case SchedStore:
 		in.Stores(aliasStore)
 	case SchedAtomic:
-		in.With(build.Load).Stores(aliasStore)
+		in.With(codegen.Load).Stores(aliasStore)
 	case SchedLDS:
 		in.Alias = aliasLDS
 		if f.role(RoleVDst) {
-			in.With(build.Load)
+			in.With(codegen.Load)
 		}
 		if f.role(RoleData0) {
-			in.With(build.Store)
+			in.With(codegen.Store)
 		}
 	case SchedBarrier, SchedWait, SchedControl:
-		in.With(build.Fence)
+		in.With(codegen.Fence)
 	}
 	if f.Format == VOP3P {
 		// Canonical packed operands: high halves give the high result.
@@ -122,46 +122,46 @@ func (k *Kernel) Emit(op Op, operands ...any) *build.Instr {
 		}
 	}
 	if f.Defs&(ImplEXEC|ImplMODE) != 0 || k.writesEXEC(in) {
-		in.With(build.Fence)
+		in.With(codegen.Fence)
 	}
 	return in
 }
 
-func (k *Kernel) writesEXEC(in *build.Instr) bool {
+func (k *Kernel) writesEXEC(in *codegen.Instr) bool {
 	for _, a := range in.Args {
-		if a.Kind == build.ArgReg && a.Role&build.Def != 0 && a.Reg.Class() == ClassEXEC {
+		if a.Kind == codegen.ArgReg && a.Role&codegen.Def != 0 && a.Reg.Class() == ClassEXEC {
 			return true
 		}
 	}
 	return false
 }
 
-func (k *Kernel) operand(f *Form, o Operand, v any) (build.Arg, error) {
+func (k *Kernel) operand(f *Form, o Operand, v any) (codegen.Arg, error) {
 	switch v := v.(type) {
-	case build.Label:
+	case codegen.Label:
 		if o.Kind != ImmLabel {
-			return build.Arg{}, fmt.Errorf("label where %s wants none", f.Text)
+			return codegen.Arg{}, fmt.Errorf("label where %s wants none", f.Text)
 		}
-		return build.To(v), nil
+		return codegen.To(v), nil
 	case int:
-		return build.Imm(int64(v)), k.constantFits(o)
+		return codegen.Imm(int64(v)), k.constantFits(o)
 	case int32:
-		return build.Imm(int64(v)), k.constantFits(o)
+		return codegen.Imm(int64(v)), k.constantFits(o)
 	case uint32:
-		return build.Imm(int64(v)), k.constantFits(o)
+		return codegen.Imm(int64(v)), k.constantFits(o)
 	case float32:
-		return build.Imm(int64(math.Float32bits(v))), k.constantFits(o)
-	case build.Reg:
-		role := build.Use
+		return codegen.Imm(int64(math.Float32bits(v))), k.constantFits(o)
+	case codegen.Reg:
+		role := codegen.Use
 		if o.Role == RoleVDst || o.Role == RoleSDst {
-			role = build.Def
+			role = codegen.Def
 			if o.Role == RoleVDst && f.Flags&(FlagTied|FlagOld) != 0 {
-				role = build.UseDef
+				role = codegen.UseDef
 			}
 		}
-		return build.Arg{Reg: v, Role: role}, k.regFits(o, v)
+		return codegen.Arg{Reg: v, Role: role}, k.regFits(o, v)
 	}
-	return build.Arg{}, fmt.Errorf("%T is no operand", v)
+	return codegen.Arg{}, fmt.Errorf("%T is no operand", v)
 }
 
 func (k *Kernel) constantFits(o Operand) error {
@@ -172,7 +172,7 @@ func (k *Kernel) constantFits(o Operand) error {
 	return fmt.Errorf("a constant does not fit %s", o.describe())
 }
 
-func (k *Kernel) regFits(o Operand, r build.Reg) error {
+func (k *Kernel) regFits(o Operand, r codegen.Reg) error {
 	if !r.Valid() {
 		return fmt.Errorf("no register")
 	}
@@ -203,7 +203,7 @@ func (k *Kernel) fail(format string, args ...any) {
 }
 
 // Jump appends a branch to l.
-func (k *Kernel) Jump(op Op, l build.Label) { k.Emit(op, l) }
+func (k *Kernel) Jump(op Op, l codegen.Label) { k.Emit(op, l) }
 
 // Exit jumps to the end of the kernel when SCC is set.
 func (k *Kernel) Exit() { k.Emit(S_CBRANCH_SCC1, k.end) }
@@ -216,7 +216,7 @@ func (k *Kernel) WaitScalar() {
 }
 
 // Fence keeps the scheduler from moving anything across in.
-func Fence(in *build.Instr) *build.Instr { return in.With(build.Fence) }
+func Fence(in *codegen.Instr) *codegen.Instr { return in.With(codegen.Fence) }
 
 // Mods are the modifiers of an instruction in virtual registers.
 type Mods struct {
@@ -229,7 +229,7 @@ type Mods struct {
 }
 
 // With sets the modifiers of an instruction.
-func (m Mods) With(in *build.Instr) *build.Instr { return in.Mods(m.pack()) }
+func (m Mods) With(in *codegen.Instr) *codegen.Instr { return in.Mods(m.pack()) }
 
 func (m Mods) pack() uint64 {
 	v := uint64(m.Neg&7) | uint64(m.Abs&7)<<3 | uint64(m.NegHi&7)<<6 | uint64(m.OpSel&15)<<9 | uint64(m.OpSelHi&7)<<13 |

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 )
 
 // Program is a linked kernel: instructions in order with their bytes.
@@ -20,7 +20,7 @@ type Program struct {
 	Offset      []int32 // byte offset of each instruction
 }
 
-// Link ends the kernel with s_endpgm, runs the passes of isa/build, inserts
+// Link ends the kernel with s_endpgm, runs the passes of isa/codegen, inserts
 // s_waitcnt where a result of memory is needed and encodes.
 func (k *Kernel) Link() (*Program, error) {
 	k.F.Bind(k.end)
@@ -51,7 +51,7 @@ func (k *Kernel) Link() (*Program, error) {
 				return nil, fmt.Errorf("rdna2: kernel %s: %w", k.Name, err)
 			}
 			for i := range vi.Args {
-				if vi.Args[i].Kind == build.ArgLabel {
+				if vi.Args[i].Kind == codegen.ArgLabel {
 					fixups = append(fixups, fixup{len(p.Insts), code.LabelGroup(vi.Args[i].Label)})
 				}
 			}
@@ -84,7 +84,7 @@ func (k *Kernel) Link() (*Program, error) {
 	return p, nil
 }
 
-func (k *Kernel) source(code *build.Code, g int) int32 {
+func (k *Kernel) source(code *codegen.Code, g int) int32 {
 	if ins := code.Groups[g].Instrs; len(ins) > 0 {
 		return ins[0].Source
 	}
@@ -97,7 +97,7 @@ func (p *Program) add(in Inst, source int32) {
 }
 
 // lower turns an instruction with allocated registers into an Inst.
-func (k *Kernel) lower(vi *build.Instr) (Inst, error) {
+func (k *Kernel) lower(vi *codegen.Instr) (Inst, error) {
 	in := Inst{Op: Op(vi.Op)}
 	f := in.Form()
 	in.setMods(vi.Aux)
@@ -109,7 +109,7 @@ func (k *Kernel) lower(vi *build.Instr) (Inst, error) {
 			continue
 		}
 		var code uint16
-		if a.Kind == build.ArgImm {
+		if a.Kind == codegen.ArgImm {
 			var lit uint32
 			code, lit = constantCode(o.Kind, a.Imm)
 			if code == LiteralK {
@@ -136,7 +136,7 @@ func (k *Kernel) lower(vi *build.Instr) (Inst, error) {
 }
 
 // regCode is the operand code of an allocated register.
-func (k *Kernel) regCode(a *build.Arg) uint16 {
+func (k *Kernel) regCode(a *codegen.Arg) uint16 {
 	switch file := k.target.classes[a.Reg.Class()].File; file {
 	case FileS:
 		return a.Phys

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 )
 
 // sumKernel adds n values that a lane loads one after the other.
@@ -120,7 +120,7 @@ func TestWaits(t *testing.T) {
 	k.Emit(S_LOAD_DWORDX4_IMM, base, k.Args(), 0)
 	off := k.Reg(V1, "off")
 	k.Emit(V_LSHLREV_B32_E32, off, 2, k.WorkItem(0))
-	var xs []build.Reg
+	var xs []codegen.Reg
 	const n = 24
 	for i := range n {
 		x := k.Reg(V1, "x")

@@ -1,11 +1,11 @@
 package rdna2
 
-import "github.com/nnsoc/nnsoc/isa/build"
+import "github.com/nnsoc/nnsoc/isa/codegen"
 
 // Register classes of the builder. S and V are consecutive scalar and vector
 // registers; the others are single registers that exist once.
 const (
-	S1 build.Class = iota
+	S1 codegen.Class = iota
 	S2
 	S4
 	S8
@@ -34,23 +34,23 @@ const (
 )
 
 // EXECReg is the EXEC mask, to be written by scalar instructions.
-func EXECReg() build.Reg { return build.Phys(ClassEXEC, 0) }
+func EXECReg() codegen.Reg { return codegen.Phys(ClassEXEC, 0) }
 
 // VCCReg is VCC as an explicit operand.
-func VCCReg() build.Reg { return build.Phys(ClassVCC, 0) }
+func VCCReg() codegen.Reg { return codegen.Phys(ClassVCC, 0) }
 
 // singleCodes are the operand codes of the files that hold one register.
 var singleCodes = [...]uint16{fileSCC: SCC, fileVCC: VCC, fileEXEC: EXEC, fileM0: M0, fileNull: Null}
 
-// Target describes wave32 gfx1030 to the passes of isa/build: one instruction
+// Target describes wave32 gfx1030 to the passes of isa/codegen: one instruction
 // per group, tuples of scalar registers aligned as the encoding wants.
-type Target struct{ classes []build.ClassInfo }
+type Target struct{ classes []codegen.ClassInfo }
 
 // NewTarget makes the target. It is immutable and may be shared.
 func NewTarget() *Target {
-	t := &Target{classes: make([]build.ClassInfo, numBuildClasses)}
-	set := func(c build.Class, name string, file uint8, width, align, units int) {
-		info := build.ClassInfo{Name: name, File: file, Width: width}
+	t := &Target{classes: make([]codegen.ClassInfo, numBuildClasses)}
+	set := func(c codegen.Class, name string, file uint8, width, align, units int) {
+		info := codegen.ClassInfo{Name: name, File: file, Width: width}
 		for u := 0; u+width <= units; u += align {
 			info.Alloc = append(info.Alloc, uint16(u))
 		}
@@ -79,16 +79,16 @@ func NewTarget() *Target {
 	return t
 }
 
-// Classes implements build.Target.
-func (t *Target) Classes() []build.ClassInfo { return t.classes }
+// Classes implements codegen.Target.
+func (t *Target) Classes() []codegen.ClassInfo { return t.classes }
 
 // scheduleLoad is the distance that the scheduler tries to put between a
 // memory load and its use. The nominal latency would keep every load of a
 // block in flight at once; other waves hide the rest.
 const scheduleLoad = 48
 
-// Latency implements build.Target.
-func (t *Target) Latency(def *build.Instr, _ int, _ *build.Instr, _ int) int {
+// Latency implements codegen.Target.
+func (t *Target) Latency(def *codegen.Instr, _ int, _ *codegen.Instr, _ int) int {
 	switch s := Op(def.Op).Form().Sched; s {
 	case SchedLoad, SchedAtomic:
 		return scheduleLoad
@@ -99,15 +99,15 @@ func (t *Target) Latency(def *build.Instr, _ int, _ *build.Instr, _ int) int {
 	}
 }
 
-// NewGroup implements build.Target.
-func (t *Target) NewGroup() build.Group { return &group{} }
+// NewGroup implements codegen.Target.
+func (t *Target) NewGroup() codegen.Group { return &group{} }
 
 // group holds one instruction.
 type group struct{ full bool }
 
 func (g *group) Reset() { g.full = false }
 
-func (g *group) TryAdd(*build.Instr) bool {
+func (g *group) TryAdd(*codegen.Instr) bool {
 	if g.full {
 		return false
 	}

@@ -1,6 +1,6 @@
 package rdna2
 
-import "github.com/nnsoc/nnsoc/isa/build"
+import "github.com/nnsoc/nnsoc/isa/codegen"
 
 // The pass that inserts s_waitcnt. For every register it knows how many later
 // operations of the same counter were issued after the one that will write it:
@@ -66,7 +66,7 @@ const lookAhead = 8
 
 // step works out the wait that the first of vis needs and then issues it. The
 // others follow it in the same block.
-func (k *Kernel) step(s *waitState, vis []*build.Instr) need {
+func (k *Kernel) step(s *waitState, vis []*codegen.Instr) need {
 	n := need{MaxVM, MaxLGKM, MaxVS}
 	vi := vis[0]
 	f := Op(vi.Op).Form()
@@ -103,10 +103,10 @@ func (k *Kernel) step(s *waitState, vis []*build.Instr) need {
 }
 
 // operands lowers n to what the registers of vi need.
-func (k *Kernel) operands(s *waitState, vi *build.Instr, n *need) {
+func (k *Kernel) operands(s *waitState, vi *codegen.Instr, n *need) {
 	for i := range vi.Args {
 		a := &vi.Args[i]
-		if a.Kind != build.ArgReg || a.Implicit || a.Role == build.None {
+		if a.Kind != codegen.ArgReg || a.Implicit || a.Role == codegen.None {
 			continue
 		}
 		info := &k.target.classes[a.Reg.Class()]
@@ -151,7 +151,7 @@ func (s *waitState) wait(n need) {
 	}
 }
 
-func (s *waitState) issue(k *Kernel, f *Form, vi *build.Instr) {
+func (s *waitState) issue(k *Kernel, f *Form, vi *codegen.Instr) {
 	older := func(t *[256]uint8) {
 		for i, age := range t {
 			if age < MaxVM {
@@ -162,7 +162,7 @@ func (s *waitState) issue(k *Kernel, f *Form, vi *build.Instr) {
 	write := func(mark func(file uint8, u int)) {
 		for i := range vi.Args {
 			a := &vi.Args[i]
-			if a.Kind != build.ArgReg || a.Implicit || a.Role&build.Def == 0 {
+			if a.Kind != codegen.ArgReg || a.Implicit || a.Role&codegen.Def == 0 {
 				continue
 			}
 			info := &k.target.classes[a.Reg.Class()]
@@ -193,7 +193,7 @@ func (s *waitState) issue(k *Kernel, f *Form, vi *build.Instr) {
 
 // placeWaits solves the forward data-flow problem and gives the waits in front
 // of each group.
-func (k *Kernel) placeWaits(code *build.Code) [][]Inst {
+func (k *Kernel) placeWaits(code *codegen.Code) [][]Inst {
 	nb := len(code.Blocks)
 	if nb == 0 {
 		return nil
@@ -206,7 +206,7 @@ func (k *Kernel) placeWaits(code *build.Code) [][]Inst {
 		}
 		return len(code.Groups)
 	}
-	seq := make([]*build.Instr, len(code.Groups)) // a group has one instruction
+	seq := make([]*codegen.Instr, len(code.Groups)) // a group has one instruction
 	for g := range code.Groups {
 		seq[g] = code.Groups[g].Instrs[0]
 	}
@@ -230,11 +230,11 @@ func (k *Kernel) placeWaits(code *build.Code) [][]Inst {
 			for _, vi := range code.Groups[g].Instrs {
 				k.step(&s, seq[g:end(b)])
 				for i := range vi.Args {
-					if vi.Args[i].Kind == build.ArgLabel {
+					if vi.Args[i].Kind == codegen.ArgLabel {
 						push(blockOf[code.LabelGroup(vi.Args[i].Label)])
 					}
 				}
-				if vi.Flags&build.NoFall != 0 {
+				if vi.Flags&codegen.NoFall != 0 {
 					falls = false
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -117,13 +117,13 @@ func affineKernel(clamp bool) (k requantKind, generate func(a *asm)) {
 		lowC, highC := a.splat(a.word(params, affineLowC, "low"), "low"), a.splat(a.word(params, affineHighC, "high"), "high")
 		shift, fifteen := a.r8("shift"), a.imm8(15)
 		a.op(hexagon.L2_loadri_io, shift, params, 4*affineShift).Loads(aliasConst)
-		a.binaryEntries(in[0], in[1], 2, func(pa, pb, po build.Reg) {
-			var x, y, h [2]build.Reg
-			halves := func(p build.Reg) [2]build.Reg {
+		a.binaryEntries(in[0], in[1], 2, func(pa, pb, po codegen.Reg) {
+			var x, y, h [2]codegen.Reg
+			halves := func(p codegen.Reg) [2]codegen.Reg {
 				v, w := a.v("bytes"), a.vv("wide")
 				a.op(hexagon.V6_vL32b_pi, v, p, 1).Loads(aliasIn)
 				a.op(hexagon.V6_vzb, w, v)
-				return [2]build.Reg{lo(w), hi(w)}
+				return [2]codegen.Reg{lo(w), hi(w)}
 			}
 			x, y = halves(pa), halves(pb)
 			for i := range h {

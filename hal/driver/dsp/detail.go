@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -33,7 +33,7 @@ type phaseShares [numPhases]int64
 
 const packetShare = 12
 
-func sharesOf(g *build.CodeGroup) phaseShares {
+func sharesOf(g *codegen.CodeGroup) phaseShares {
 	var s phaseShares
 	all := int64(0)
 	for _, in := range g.Instrs {

@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
@@ -61,7 +61,7 @@ func TestRandomFloatEdges(t *testing.T) {
 }
 
 // compute runs a kernel that maps pairs of words to words.
-func compute(t *testing.T, name string, f func(a *asm, x, y, table build.Reg) build.Reg, in []uint32, table []uint32) []uint32 {
+func compute(t *testing.T, name string, f func(a *asm, x, y, table codegen.Reg) codegen.Reg, in []uint32, table []uint32) []uint32 {
 	t.Helper()
 	im := newImage(codeBase, 2)
 	k, err := im.kernel(name, 0, func(a *asm) {
@@ -118,7 +118,7 @@ func TestDivide(t *testing.T) {
 		}
 		in = append(in, x, y)
 	}
-	out := compute(t, "divide", func(a *asm, x, y, _ build.Reg) build.Reg { return a.fdiv(x, y) }, in, nil)
+	out := compute(t, "divide", func(a *asm, x, y, _ codegen.Reg) codegen.Reg { return a.fdiv(x, y) }, in, nil)
 	bad := 0
 	for i, got := range out {
 		x, y := math.Float32frombits(in[2*i]), math.Float32frombits(in[2*i+1])
@@ -137,7 +137,7 @@ func TestExpMinus(t *testing.T) {
 	for range 20_000 {
 		in = append(in, math.Float32bits(float32(math.Exp2(40*r.Float64()-34))), 0)
 	}
-	out := compute(t, "exp", func(a *asm, x, _, table build.Reg) build.Reg { return a.expMinus(x, table) }, in, reciprocals())
+	out := compute(t, "exp", func(a *asm, x, _, table codegen.Reg) codegen.Reg { return a.expMinus(x, table) }, in, reciprocals())
 	for i, got := range out {
 		x := math.Float32frombits(in[2*i])
 		want := float32(math.Exp(-float64(x)))

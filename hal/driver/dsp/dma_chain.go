@@ -3,7 +3,7 @@ package dsp
 import (
 	"encoding/binary"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -50,7 +50,7 @@ func generateWait(a *asm) {
 	a.ret()
 }
 
-func (a *asm) startDMAChain(chain build.Reg) { a.op(hexagon.Y6_dmlink, a.imm(0), chain) }
+func (a *asm) startDMAChain(chain codegen.Reg) { a.op(hexagon.Y6_dmlink, a.imm(0), chain) }
 
 // buildDMAChains writes the descriptor chains. The first job after the previous fetch job
 // whose prefetch is unused starts a chain: by then no kernel reads the bytes of older fetches.

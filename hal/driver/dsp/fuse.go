@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -15,22 +15,22 @@ import (
 
 // opTmp emits an instruction whose operand n, a vector register, is the vector at
 // base plus off vectors, loaded for its packet alone.
-func (a *asm) opTmp(alias uint16, n int, base build.Reg, off int, op hexagon.Op, args ...any) {
+func (a *asm) opTmp(alias uint16, n int, base codegen.Reg, off int, op hexagon.Op, args ...any) {
 	in := a.op(op, args...)
-	in.Args[n].Role = build.EarlyDef // a register of its own within the packet
-	in.Args = append(in.Args, build.Hidden(build.In(base)), build.Hidden(build.Imm(int64(off))))
+	in.Args[n].Role = codegen.EarlyDef // a register of its own within the packet
+	in.Args = append(in.Args, codegen.Hidden(codegen.In(base)), codegen.Hidden(codegen.Imm(int64(off))))
 	in.Loads(alias).Mods(uint64(n + 1))
 }
 
 // opTmp2 emits two instructions of one packet that read the same vector as their
 // last operand.
-func (a *asm) opTmp2(alias uint16, base build.Reg, off int, op hexagon.Op, to, x [2]build.Reg) {
+func (a *asm) opTmp2(alias uint16, base codegen.Reg, off int, op hexagon.Op, to, x [2]codegen.Reg) {
 	f, v := op.Form(), a.v("loaded")
 	in := a.op(op, to[0], x[0], v)
 	n := len(in.Args)
-	second := [...]build.Arg{{Reg: to[1], Role: build.Role(f.Operands[0].Role)}, {Reg: x[1], Role: build.Role(f.Operands[1].Role)}, {Reg: v}}
-	in.Args[n-1].Role = build.EarlyDef
-	in.Args = append(append(in.Args, second[:]...), build.Hidden(build.In(base)), build.Hidden(build.Imm(int64(off))))
+	second := [...]codegen.Arg{{Reg: to[1], Role: codegen.Role(f.Operands[0].Role)}, {Reg: x[1], Role: codegen.Role(f.Operands[1].Role)}, {Reg: v}}
+	in.Args[n-1].Role = codegen.EarlyDef
+	in.Args = append(append(in.Args, second[:]...), codegen.Hidden(codegen.In(base)), codegen.Hidden(codegen.Imm(int64(off))))
 	in.Loads(alias).Mods(uint64(n) | uint64(n)<<8)
 }
 
@@ -39,14 +39,14 @@ func (a *asm) opTmp2(alias uint16, base build.Reg, off int, op hexagon.Op, to, x
 const storesResult = 1 << 16
 
 // andStore stores the vector that in makes, its first operand, at base plus off vectors.
-func (a *asm) andStore(in *build.Instr, alias uint16, base build.Reg, off int) {
-	in.Args = append(in.Args, build.Hidden(build.In(base)), build.Hidden(build.Imm(int64(off))))
+func (a *asm) andStore(in *codegen.Instr, alias uint16, base codegen.Reg, off int) {
+	in.Args = append(in.Args, codegen.Hidden(codegen.In(base)), codegen.Hidden(codegen.Imm(int64(off))))
 	in.Stores(alias).Mods(storesResult)
 }
 
 // operand is which operand of its form argument n of an instruction is, -1 for
 // those of the load.
-func operand(in *build.Instr, n int) int {
+func operand(in *codegen.Instr, n int) int {
 	f := hexagon.Op(in.Op).Form()
 	if twin := int(in.Aux >> 8 & 0xff); twin > 0 && n >= twin && n < 2*twin {
 		return n - twin
@@ -58,7 +58,7 @@ func operand(in *build.Instr, n int) int {
 }
 
 // instructions are what an instruction of the scheduler becomes.
-func instructions(in *build.Instr) (insts [3]hexagon.Inst, n int) {
+func instructions(in *codegen.Instr) (insts [3]hexagon.Inst, n int) {
 	insts[0] = skeleton(in, 0)
 	if in.Aux == 0 {
 		return insts, 1
@@ -85,7 +85,7 @@ func instructions(in *build.Instr) (insts [3]hexagon.Inst, n int) {
 	}
 	load := &insts[n]
 	load.Op = hexagon.V6_vL32b_tmp_ai
-	args := [...]*build.Arg{&in.Args[in.Aux&0xff-1], &in.Args[len(in.Args)-2], &in.Args[len(in.Args)-1]}
+	args := [...]*codegen.Arg{&in.Args[in.Aux&0xff-1], &in.Args[len(in.Args)-2], &in.Args[len(in.Args)-1]}
 	for i, o := range load.Op.Form().Operands {
 		if o.Kind == hexagon.KindImm {
 			load.Imm[o.Index] = int32(args[i].Imm)
@@ -98,7 +98,7 @@ func instructions(in *build.Instr) (insts [3]hexagon.Inst, n int) {
 
 // pipesOf is how many vector pipes the instructions of in take; loads and stores of one
 // packet take none.
-func pipesOf(in *build.Instr) int {
+func pipesOf(in *codegen.Instr) int {
 	n := hexagon.Op(in.Op).Form().Units.Pipes()
 	if in.Aux>>8&0xff > 0 {
 		n *= 2

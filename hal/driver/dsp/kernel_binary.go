@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -75,10 +75,10 @@ func (b *binaryKernel) generate(a *asm) {
 		termA = a.addTerm(params, binMultA, binRightA, b.roundA)
 		termB = a.addTerm(params, binMultB, binRightB, b.roundB)
 	}
-	a.binaryEntries(table, entries, 1, func(pa, pb, po build.Reg) {
+	a.binaryEntries(table, entries, 1, func(pa, pb, po codegen.Reg) {
 		xa := a.centred(pa, zeroA)
 		xb := a.centred(pb, zeroB)
-		var acc [4]build.Reg
+		var acc [4]codegen.Reg
 		for i := range xa {
 			if b.mul {
 				w := a.vv("product")
@@ -98,7 +98,7 @@ func (b *binaryKernel) generate(a *asm) {
 }
 
 // binaryEntries runs body for every vector of the entries, for one or two at a time.
-func (a *asm) binaryEntries(table, entries build.Reg, most int, body func(pa, pb, po build.Reg)) {
+func (a *asm) binaryEntries(table, entries codegen.Reg, most int, body func(pa, pb, po codegen.Reg)) {
 	a.repeat(entries, func() {
 		pa, pb, po := a.word(table, binA, "a"), a.word(table, binB, "b"), a.word(table, binOut, "out")
 		n, ahead, box := a.word(table, binVectors, "vectors"), a.word(table, binLookahead, "ahead"), a.word(table, binBox, "box")
@@ -128,11 +128,11 @@ func (a *asm) binaryEntries(table, entries build.Reg, most int, body func(pa, pb
 
 // centred loads a vector of bytes, widens it to halves (even bytes, odd bytes)
 // and subtracts the zero point.
-func (a *asm) centred(ptr, zero build.Reg) [2]build.Reg {
+func (a *asm) centred(ptr, zero codegen.Reg) [2]codegen.Reg {
 	v, w := a.v("bytes"), a.vv("wide")
 	a.op(hexagon.V6_vL32b_pi, v, ptr, 1).Loads(aliasIn)
 	a.op(hexagon.V6_vzb, w, v)
-	x := [2]build.Reg{a.v("even"), a.v("odd")}
+	x := [2]codegen.Reg{a.v("even"), a.v("odd")}
 	a.op(hexagon.V6_vsubh, x[0], lo(w), zero)
 	a.op(hexagon.V6_vsubh, x[1], hi(w), zero)
 	return x
@@ -140,12 +140,12 @@ func (a *asm) centred(ptr, zero build.Reg) [2]build.Reg {
 
 // addTerm rescales an input of ADD: RDPOT(SRDHM(x << 20, m), right).
 type addTerm struct {
-	mult                build.Reg
-	left, c31, right, z build.Reg
+	mult                codegen.Reg
+	left, c31, right, z codegen.Reg
 	round               bool
 }
 
-func (a *asm) addTerm(params build.Reg, mult, right int, round bool) *addTerm {
+func (a *asm) addTerm(params codegen.Reg, mult, right int, round bool) *addTerm {
 	t := &addTerm{mult: a.splat(a.word(params, mult, "mult"), "mult"), left: a.imm(opspec.AddShift), round: round}
 	if round {
 		t.c31, t.right, t.z = a.imm(31), a.word(params, right, "right"), a.zero()
@@ -154,11 +154,11 @@ func (a *asm) addTerm(params build.Reg, mult, right int, round bool) *addTerm {
 }
 
 // widen makes two accumulators from a vector of halves.
-func (t *addTerm) widen(a *asm, x build.Reg) [2]build.Reg {
+func (t *addTerm) widen(a *asm, x codegen.Reg) [2]codegen.Reg {
 	w := a.vv("wide")
 	a.op(hexagon.V6_vsh, w, x)
-	var out [2]build.Reg
-	for i, v := range [2]build.Reg{lo(w), hi(w)} {
+	var out [2]codegen.Reg
+	for i, v := range [2]codegen.Reg{lo(w), hi(w)} {
 		s := a.v("shifted")
 		a.op(hexagon.V6_vaslw, s, v, t.left)
 		out[i] = a.mulHigh(s, t.mult)

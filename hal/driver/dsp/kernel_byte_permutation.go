@@ -3,7 +3,7 @@ package dsp
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -41,11 +41,11 @@ const permuteUnroll = 4
 func (c *permuteKernel) generate(a *asm) {
 	in := a.args("table", "entries")
 	table, entries := in[0], in[1]
-	zero, none := a.zero(), build.Reg{}
+	zero, none := a.zero(), codegen.Reg{}
 	if c.kind == vlut32Network {
 		none = a.splat(a.imm(-1), "none")
 	}
-	var flip build.Reg
+	var flip codegen.Reg
 	if c.flip {
 		flip = a.splat(a.imm(-0x7f7f7f80), "flip")
 	}
@@ -85,13 +85,13 @@ func (c *permuteKernel) generate(a *asm) {
 // permuteCode is the state of the generator for one entry.
 type permuteCode struct {
 	kernel                                      *permuteKernel
-	pattern, windows, vectors, zero, none, flip build.Reg
+	pattern, windows, vectors, zero, none, flip codegen.Reg
 }
 
 // write makes the next n vectors.
 func (v *permuteCode) write(a *asm, n int) {
 	at := a.copyOf(v.pattern)
-	move, acc := make([]build.Reg, n), make([]build.Reg, n)
+	move, acc := make([]codegen.Reg, n), make([]codegen.Reg, n)
 	for i := range move {
 		move[i], acc[i] = a.rr("vector"), a.v("vector")
 		a.op(hexagon.L2_loadrd_pi, move[i], v.vectors, 8).Loads(aliasConst)
@@ -104,7 +104,7 @@ func (v *permuteCode) write(a *asm, n int) {
 		a.op(hexagon.L2_loadrd_pi, w, at, 8).Loads(aliasConst)
 		controls := a.vload(hi(w), 0, aliasConst, "controls")
 		looks := v.kernel.kind == vlut32Network
-		var q build.Reg
+		var q codegen.Reg
 		if looks {
 			// Indexes are not negative.
 			a.op(hexagon.V6_vgtb_or, cover, controls, v.none)

@@ -3,7 +3,7 @@ package dsp
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -136,7 +136,7 @@ func (c *convKernel) consumed() int {
 }
 
 // box loads the shape of the inputs that are fetched ahead.
-func (a *asm) box(params build.Reg) build.Reg {
+func (a *asm) box(params codegen.Reg) codegen.Reg {
 	box := a.rr("box")
 	a.op(hexagon.L2_loadri_io, lo(box), params, 4*parBox).Loads(aliasConst)
 	a.op(hexagon.L2_loadri_io, hi(box), params, 4*parStride).Loads(aliasConst)
@@ -151,8 +151,8 @@ type convCode struct {
 	*convKernel
 	a                   *asm
 	rq                  *requantRegs
-	table, args, params build.Reg
-	scratch             build.Reg // of the sums, where it is kept
+	table, args, params codegen.Reg
+	scratch             codegen.Reg // of the sums, where it is kept
 }
 
 // generate writes the kernel. Arguments: table, strips, their number, argument
@@ -161,7 +161,7 @@ func (c *convKernel) generate(a *asm) {
 	in := a.args("table", "strip", "strips", "args", "params", "address", "box", "stride")
 	e := &convCode{convKernel: c, a: a, table: in[0], args: in[3], params: in[4]}
 	strip := in[1]
-	for _, p := range []build.Reg{e.args, strip, e.table, e.params} { // all at once
+	for _, p := range []codegen.Reg{e.args, strip, e.table, e.params} { // all at once
 		a.op(hexagon.Y2_dcfetchbo, p, 0)
 	}
 	a.prefetch(in[convPrefetch:])
@@ -218,7 +218,7 @@ func (e *convCode) inputLines() (lines []int, all bool) {
 // they come from DRAM and from L2. They may stand anywhere in a block.
 func (e *convCode) fetches() (list []func()) {
 	const ahead = 8
-	add := func(base build.Reg, off int) {
+	add := func(base codegen.Reg, off int) {
 		list = append(list, func() { e.a.op(hexagon.Y2_dcfetchbo, base, off) })
 	}
 	bytes := 4 * e.entryWords()
@@ -270,7 +270,7 @@ func (e *convCode) fetchAhead() {
 	}
 }
 
-func (e *convCode) oneChunk(blocks build.Reg) {
+func (e *convCode) oneChunk(blocks codegen.Reg) {
 	a, at, offset, n := e.a, convFull, convOffset, 4
 	if !e.full {
 		at, offset, n = convTail, convTailOffset, e.tail
@@ -288,7 +288,7 @@ func (e *convCode) oneChunk(blocks build.Reg) {
 	})
 }
 
-func (e *convCode) manyChunks(blocks build.Reg) {
+func (e *convCode) manyChunks(blocks codegen.Reg) {
 	a := e.a
 	a.repeat(blocks, func() {
 		e.fetchAhead()
@@ -322,14 +322,14 @@ func (e *convCode) manyChunks(blocks build.Reg) {
 // convChunk are the registers of the chunk at hand.
 type convChunk struct {
 	groups int
-	acc    [][]build.Reg // by position and group
-	ptr    []build.Reg   // the input addresses
-	in     []convInput   // where each position reads
+	acc    [][]codegen.Reg // by position and group
+	ptr    []codegen.Reg   // the input addresses
+	in     []convInput     // where each position reads
 }
 
 // convInput is an input address of a position.
 type convInput struct {
-	ptr build.Reg
+	ptr codegen.Reg
 	off int
 }
 
@@ -341,7 +341,7 @@ func (e *convCode) newChunk(groups int) *convChunk {
 	for p := range e.positions {
 		i, n := e.input(p)
 		b.in = append(b.in, convInput{b.ptr[i], n * e.near})
-		acc := make([]build.Reg, groups)
+		acc := make([]codegen.Reg, groups)
 		for j := range acc {
 			acc[j] = e.a.v(fmt.Sprintf("acc%d.%d", p, j))
 		}
@@ -351,8 +351,8 @@ func (e *convCode) newChunk(groups int) *convChunk {
 }
 
 // outAddresses loads where the block's results go.
-func (e *convCode) outAddresses(off build.Reg) []build.Reg {
-	out := make([]build.Reg, e.outputs())
+func (e *convCode) outAddresses(off codegen.Reg) []codegen.Reg {
+	out := make([]codegen.Reg, e.outputs())
 	for o := range out {
 		out[o] = e.a.r("to")
 		e.a.op(hexagon.A2_add, out[o], e.a.word(e.table, e.firstOutput()+o, "out"), off)
@@ -362,21 +362,21 @@ func (e *convCode) outAddresses(off build.Reg) []build.Reg {
 
 // begin loads the addresses of a chunk and begins its accumulators: biases, less
 // the sums of the inputs that a filter zero point asks for.
-func (e *convCode) begin(b *convChunk, rec build.Reg) {
+func (e *convCode) begin(b *convChunk, rec codegen.Reg) {
 	a := e.a
 	for i, r := range b.ptr {
 		a.op(hexagon.L2_loadri_io, r, e.table, 4*i).Loads(aliasConst)
 	}
-	bias := make([]build.Reg, b.groups)
+	bias := make([]codegen.Reg, b.groups)
 	for j := range bias {
 		bias[j] = a.vload(rec, j*vecBytes, aliasConst, "bias")
 	}
-	var scratch, at build.Reg
+	var scratch, at codegen.Reg
 	if e.zeroPoint {
 		scratch = a.word(e.args, convZeroPoint+zeroPointScratch, "scratch")
 	}
 	for p, acc := range b.acc {
-		var less build.Reg
+		var less codegen.Reg
 		if e.zeroPoint {
 			i, n := e.input(p)
 			if n == 0 {
@@ -398,19 +398,19 @@ func (e *convCode) begin(b *convChunk, rec build.Reg) {
 }
 
 // finish requantizes and stores the chunk.
-func (e *convCode) finish(b *convChunk, rec build.Reg, out []build.Reg) {
+func (e *convCode) finish(b *convChunk, rec codegen.Reg, out []codegen.Reg) {
 	a, rq, n := e.a, e.rq, b.groups
 	a.phase(phaseRequantize)
 	l := rq.keepChannelVectors(n, func(j int) channelVectors { return rq.channelVectorsAt(rec, n*vecBytes, j, n) })
 	interleaved := n == 4
 	for o, to := range out {
 		if interleaved {
-			a.vstore(to, 0, rq.pack([4]build.Reg(b.acc[o]), l, true), aliasOut)
+			a.vstore(to, 0, rq.pack([4]codegen.Reg(b.acc[o]), l, true), aliasOut)
 			continue
 		}
 		// Four cells of 32 bytes: groups of a position, then positions. A
 		// position with fewer groups than a vector repeats its last one.
-		var x [4]build.Reg
+		var x [4]codegen.Reg
 		var group [4]int
 		for i := range x {
 			p, j := i/n, i%n

@@ -3,7 +3,7 @@ package dsp
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -16,10 +16,10 @@ import (
 // pipelinedUnit is two accumulators that requantization narrows to one vector of 16-bit values.
 type pipelinedUnit struct {
 	part      *pipelinedPart
-	acc       [2]build.Reg
+	acc       [2]codegen.Reg
 	group     [2]int
-	halves    build.Reg // both, with the requantization by halves
-	scaled    build.Reg
+	halves    codegen.Reg // both, with the requantization by halves
+	scaled    codegen.Reg
 	nextRound bool               // is requantized in the next iteration
 	waits     bool               // scaled is used an iteration later
 	results   []*pipelinedVector // those that it completes
@@ -40,7 +40,7 @@ type pipelinedPart struct {
 	groups       int
 	rec, out     int // bytes from the first record, and within a position
 	full         bool
-	acc          [][]build.Reg // by position and group
+	acc          [][]codegen.Reg // by position and group
 	units        []*pipelinedUnit
 	serves       []*pipelinedUnit // those that are requantized meanwhile
 }
@@ -70,21 +70,21 @@ func (c *convKernel) parts() []*pipelinedPart {
 type pipelinedCode struct {
 	*convCode
 	parts       []*pipelinedPart
-	rec         build.Reg
-	ptr         []build.Reg // input addresses
-	windowSumAt []build.Reg // where those of each input address are
-	to          []build.Reg // output addresses
-	before      []build.Reg // those of the block before
-	steps       []build.Reg // from run to run
-	kept        []build.Reg // weights in registers, others not valid
-	by          map[int]build.Reg
+	rec         codegen.Reg
+	ptr         []codegen.Reg // input addresses
+	windowSumAt []codegen.Reg // where those of each input address are
+	to          []codegen.Reg // output addresses
+	before      []codegen.Reg // those of the block before
+	steps       []codegen.Reg // from run to run
+	kept        []codegen.Reg // weights in registers, others not valid
+	by          map[int]codegen.Reg
 	units       []*pipelinedUnit
 	vectors     []*pipelinedVector
 	early       bool // accumulators begin in the part before theirs
 }
 
 // pipelined writes the loop over blocks; aside are registers that it need not keep.
-func (e *convCode) pipelined(blocks build.Reg, aside ...build.Reg) {
+func (e *convCode) pipelined(blocks codegen.Reg, aside ...codegen.Reg) {
 	a := e.a
 	w := &pipelinedCode{convCode: e, parts: e.convKernel.parts(), rec: a.word(e.args, convFull, "record")}
 	w.early = e.rq.half && w.parts[0].count*w.parts[0].groups <= 4
@@ -107,12 +107,12 @@ func (e *convCode) pipelined(blocks build.Reg, aside ...build.Reg) {
 				}
 				w.products(p)
 			}
-			streams := []build.Stream{{Emit: multiply}, {Emit: func() { w.requantize(p.serves) }}}
+			streams := []codegen.Stream{{Emit: multiply}, {Emit: func() { w.requantize(p.serves) }}}
 			if w.early {
-				streams = append(streams, build.Stream{Emit: func() { w.start(w.parts[next], from) }, From: 0.6})
+				streams = append(streams, codegen.Stream{Emit: func() { w.start(w.parts[next], from) }, From: 0.6})
 			}
 			if share := fetches[k*len(fetches)/len(w.parts) : (k+1)*len(fetches)/len(w.parts)]; len(share) > 0 {
-				streams = append(streams, build.Stream{Emit: func() {
+				streams = append(streams, codegen.Stream{Emit: func() {
 					for _, f := range share {
 						f()
 					}
@@ -139,14 +139,14 @@ const pipelinedAside = vecBytes
 // before the first, which are overwritten soon.
 func (w *pipelinedCode) setup() {
 	a, e := w.a, w.convCode
-	regs := func(n int, name string) []build.Reg {
-		list := make([]build.Reg, n)
+	regs := func(n int, name string) []codegen.Reg {
+		list := make([]codegen.Reg, n)
 		for i := range list {
 			list[i] = a.r(name)
 		}
 		return list
 	}
-	w.ptr, w.before = regs(e.inputs(), "in"), make([]build.Reg, e.outputs())
+	w.ptr, w.before = regs(e.inputs(), "in"), make([]codegen.Reg, e.outputs())
 	if e.outputs() <= maxPipelinedAddresses {
 		w.to = regs(e.outputs(), "to")
 	}
@@ -159,7 +159,7 @@ func (w *pipelinedCode) setup() {
 	if e.rq.half {
 		w.rq.fifteen = a.imm8(15)
 	}
-	w.by = map[int]build.Reg{}
+	w.by = map[int]codegen.Reg{}
 	for _, p := range w.parts {
 		w.plan(p)
 	}
@@ -170,7 +170,7 @@ func (w *pipelinedCode) setup() {
 		}
 	}
 	w.pointers(0)
-	set := func(r build.Reg) { a.op(hexagon.V6_lvsplatw, r, w.rec) }
+	set := func(r codegen.Reg) { a.op(hexagon.V6_lvsplatw, r, w.rec) }
 	for _, u := range w.nextRoundUnits() {
 		if e.rq.half {
 			set(u.halves)
@@ -251,14 +251,14 @@ func (w *pipelinedCode) rotation(n int) {
 func (w *pipelinedCode) plan(p *pipelinedPart) {
 	a := w.a
 	for i := range p.count {
-		acc := make([]build.Reg, p.groups)
+		acc := make([]codegen.Reg, p.groups)
 		for j := range acc {
 			acc[j] = a.v(fmt.Sprintf("acc%d.%d", i, j))
 		}
 		p.acc = append(p.acc, acc)
 	}
 	unit := func(p0, j0, p1, j1 int) *pipelinedUnit {
-		u := &pipelinedUnit{part: p, acc: [2]build.Reg{p.acc[p0][j0], p.acc[p1][j1]}, group: [2]int{j0, j1}}
+		u := &pipelinedUnit{part: p, acc: [2]codegen.Reg{p.acc[p0][j0], p.acc[p1][j1]}, group: [2]int{j0, j1}}
 		if w.rq.half {
 			u.halves = a.v("halves")
 		}

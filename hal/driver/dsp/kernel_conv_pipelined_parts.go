@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -13,7 +13,7 @@ const maxPipelinedAddresses = 1
 // keeps the output addresses of the block before.
 func (w *pipelinedCode) pointers(from int) {
 	a := w.a
-	load := func(r build.Reg, word int) {
+	load := func(r codegen.Reg, word int) {
 		a.op(hexagon.L2_loadri_io, r, w.table, from+4*word).Loads(aliasConst)
 	}
 	for i, r := range w.before {
@@ -34,7 +34,7 @@ func (w *pipelinedCode) pointers(from int) {
 }
 
 // windowSumAddress returns where the window sums of an input address lie.
-func (w *pipelinedCode) windowSumAddress(i, from int) build.Reg {
+func (w *pipelinedCode) windowSumAddress(i, from int) codegen.Reg {
 	if from == 0 && w.windowSumAt != nil {
 		return w.windowSumAt[i]
 	}
@@ -45,7 +45,7 @@ func (w *pipelinedCode) windowSumAddress(i, from int) build.Reg {
 }
 
 // address is where position p of this block or the one before goes.
-func (w *pipelinedCode) address(p int, previous bool) (build.Reg, int) {
+func (w *pipelinedCode) address(p int, previous bool) (codegen.Reg, int) {
 	i, off := p/w.span, p%w.span*w.pitch
 	switch {
 	case previous:
@@ -57,13 +57,13 @@ func (w *pipelinedCode) address(p int, previous bool) (build.Reg, int) {
 }
 
 // corrections loads the window sums of the positions of a part, each splat to a vector.
-func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []build.Reg {
+func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []codegen.Reg {
 	a := w.a
-	list := make([]build.Reg, p.count)
+	list := make([]codegen.Reg, p.count)
 	if !w.convKernel.zeroPoint {
 		return list
 	}
-	bases := map[int]build.Reg{}
+	bases := map[int]codegen.Reg{}
 	for i := range list {
 		n, k := w.input(p.first + i)
 		at, ok := bases[n]
@@ -106,7 +106,7 @@ func (w *pipelinedCode) keep() {
 		return
 	}
 	n := w.words * w.runs * p.groups
-	w.kept = make([]build.Reg, n)
+	w.kept = make([]codegen.Reg, n)
 	room := min(w.weightRegisters(p), n)
 	at := w.a.add(w.rec, w.header(p.groups)*vecBytes)
 	for i := range n {
@@ -150,7 +150,7 @@ func (w *pipelinedCode) products(p *pipelinedPart) {
 	a.phase(phaseProducts)
 	defer a.phase(phaseOther)
 	weights := w.weights(p)
-	x := make([]build.Reg, p.count)
+	x := make([]codegen.Reg, p.count)
 	next := 0 // weight vector
 	for r := range w.runs {
 		base := w.ptr
@@ -172,7 +172,7 @@ func (w *pipelinedCode) products(p *pipelinedPart) {
 				}
 			}
 			for j := range p.groups {
-				var wv build.Reg
+				var wv codegen.Reg
 				if next < len(w.kept) {
 					wv = w.kept[next]
 				}
@@ -195,10 +195,10 @@ func (w *pipelinedCode) products(p *pipelinedPart) {
 // weights returns a function that loads weight vector n of a part, n rising. One
 // address serves sixteen: none is worked out long before its use, and loads do not
 // wait for each other's addresses.
-func (w *pipelinedCode) weights(p *pipelinedPart) func(n int) build.Reg {
+func (w *pipelinedCode) weights(p *pipelinedPart) func(n int) codegen.Reg {
 	at := -16
 	ptr := w.a.add(w.rec, p.rec+(w.header(p.groups)+at)*vecBytes)
-	return func(n int) build.Reg {
+	return func(n int) codegen.Reg {
 		if n-at >= 8 {
 			ptr = w.a.add(ptr, (n+8-at)*vecBytes)
 			at = n + 8
@@ -211,8 +211,8 @@ func (w *pipelinedCode) weights(p *pipelinedPart) func(n int) build.Reg {
 const maxLoadDistance = 4096
 
 // moved are the input addresses of a part moved by some bytes.
-func (w *pipelinedCode) moved(p *pipelinedPart, by int) []build.Reg {
-	list := make([]build.Reg, len(w.ptr))
+func (w *pipelinedCode) moved(p *pipelinedPart, by int) []codegen.Reg {
+	list := make([]codegen.Reg, len(w.ptr))
 	for i := range p.count {
 		if n, _ := w.input(p.first + i); !list[n].Valid() {
 			list[n] = w.a.add(w.ptr[n], by)
@@ -233,7 +233,7 @@ func (w *pipelinedCode) requantize(units []*pipelinedUnit) {
 	var l [2]channelVectors
 	var at [2]group // the groups whose lanes are at hand
 	for _, u := range units {
-		var h build.Reg
+		var h codegen.Reg
 		if rq.half {
 			h = rq.scaleHalf(u.halves)
 		} else {
@@ -257,7 +257,7 @@ func (w *pipelinedCode) requantize(units []*pipelinedUnit) {
 // store stores the results that a unit completes.
 func (w *pipelinedCode) store(u *pipelinedUnit) {
 	a := w.a
-	done := map[*pipelinedUnit]build.Reg{}
+	done := map[*pipelinedUnit]codegen.Reg{}
 	for _, v := range u.results {
 		y := u.scaled
 		if v.swapped {

@@ -1,12 +1,12 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // products adds all products of the block's inputs and the chunk's weights.
-func (e *convCode) products(b *convChunk, rec build.Reg) {
+func (e *convCode) products(b *convChunk, rec codegen.Reg) {
 	a := e.a
 	a.phase(phaseProducts)
 	w := a.add(rec, e.header(b.groups)*vecBytes)
@@ -24,9 +24,9 @@ func (e *convCode) products(b *convChunk, rec build.Reg) {
 // eachRun calls run for every run and moves the pointers to the next one; each
 // run leaves them where the driver's table of steps expects them. Without a loop
 // the steps are single loads.
-func (e *convCode) eachRun(ptr []build.Reg, loop bool, run func()) {
+func (e *convCode) eachRun(ptr []codegen.Reg, loop bool, run func()) {
 	a := e.a
-	move := func(step build.Reg) {
+	move := func(step codegen.Reg) {
 		for _, p := range ptr {
 			a.op(hexagon.A2_add, p, p, step)
 		}
@@ -55,11 +55,11 @@ func (e *convCode) eachRun(ptr []build.Reg, loop bool, run func()) {
 
 // flatProducts writes every product. There are registers for pairs of up to five
 // positions.
-func (e *convCode) flatProducts(b *convChunk, w build.Reg) {
+func (e *convCode) flatProducts(b *convChunk, w codegen.Reg) {
 	a := e.a
 	pairs := e.pairs && e.positions <= 5
 	e.eachRun(b.ptr, false, func() {
-		x := make([]build.Reg, e.positions)
+		x := make([]codegen.Reg, e.positions)
 		for k := range e.words {
 			for p := range x {
 				in := b.in[p]
@@ -88,11 +88,11 @@ func (e *convCode) flatProducts(b *convChunk, w build.Reg) {
 }
 
 // wordProducts loops over single words.
-func (e *convCode) wordProducts(b *convChunk, w build.Reg) {
+func (e *convCode) wordProducts(b *convChunk, w codegen.Reg) {
 	a := e.a
 	step := func(n int) {
 		for k := range n {
-			wv := make([]build.Reg, b.groups)
+			wv := make([]codegen.Reg, b.groups)
 			for j := range wv {
 				wv[j] = a.v("w")
 				a.op(hexagon.V6_vL32b_pi, wv[j], w, 1).Loads(aliasConst)
@@ -126,14 +126,14 @@ func (e *convCode) wordProducts(b *convChunk, w build.Reg) {
 // pairProducts loops over pairs of words. The vectors of the first word and the
 // pairs are loaded for the next round as soon as their last use is over. What the
 // last round loads lies behind the run; the records and regions have room for that.
-func (e *convCode) pairProducts(b *convChunk, w build.Reg) {
+func (e *convCode) pairProducts(b *convChunk, w codegen.Reg) {
 	a, n := e.a, b.groups
-	first := make([]build.Reg, n)
+	first := make([]codegen.Reg, n)
 	for j := range first {
 		first[j] = a.vload(w, j*vecBytes, aliasConst, "w")
 	}
 	a.bump(w, 2*n*vecBytes)
-	x := make([]build.Reg, e.positions)
+	x := make([]codegen.Reg, e.positions)
 	for p := range x {
 		x[p] = a.rr("x")
 	}
@@ -154,7 +154,7 @@ func (e *convCode) pairProducts(b *convChunk, w build.Reg) {
 		}
 		a.loop0(e.words/2/max(rounds, 1), func() {
 			for r := range max(rounds, 1) {
-				second := make([]build.Reg, n)
+				second := make([]codegen.Reg, n)
 				for j := range second {
 					second[j] = a.vload(w, (j-n)*vecBytes, aliasConst, "w")
 				}

@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -13,20 +13,20 @@ type spatialCode struct {
 	*spatialKernel
 	a         *asm
 	rq        *requantRegs
-	table     build.Reg
+	table     codegen.Reg
 	records   bases
-	weights   build.Reg
+	weights   codegen.Reg
 	used      int // weight words so far
-	pair      build.Reg
-	rowStep   build.Reg
-	words     build.Reg   // how vectors are dealt and shuffled by words
-	plane     []build.Reg // by number
-	pairs     [][]build.Reg
-	zeroShare build.Reg
-	acc       [][4]build.Reg // by quad
-	ready     [][]build.Reg  // what is requantized, by quad: sums, or halves of them
-	result    []build.Reg    // planes of results
-	to        []build.Reg    // where they go
+	pair      codegen.Reg
+	rowStep   codegen.Reg
+	words     codegen.Reg   // how vectors are dealt and shuffled by words
+	plane     []codegen.Reg // by number
+	pairs     [][]codegen.Reg
+	zeroShare codegen.Reg
+	acc       [][4]codegen.Reg // by quad
+	ready     [][]codegen.Reg  // what is requantized, by quad: sums, or halves of them
+	result    []codegen.Reg    // planes of results
+	to        []codegen.Reg    // where they go
 }
 
 // generate writes the kernel. Arguments: table, entries, parameter block, biases and
@@ -46,12 +46,12 @@ func (d *spatialKernel) generate(a *asm) {
 	}
 	e.words = a.imm8(-4)
 	list := d.fetches()
-	e.plane = make([]build.Reg, d.planes())
-	e.pairs = make([][]build.Reg, len(list))
+	e.plane = make([]codegen.Reg, d.planes())
+	e.pairs = make([][]codegen.Reg, len(list))
 	for _, f := range list {
 		e.home(f)
 	}
-	e.acc, e.ready, e.result = make([][4]build.Reg, d.quads()), make([][]build.Reg, d.quads()), make([]build.Reg, d.quads())
+	e.acc, e.ready, e.result = make([][4]codegen.Reg, d.quads()), make([][]codegen.Reg, d.quads()), make([]codegen.Reg, d.quads())
 	for range d.outputs() {
 		e.to = append(e.to, a.r("to"))
 	}
@@ -102,7 +102,7 @@ func (e *spatialCode) place() {
 func (e *spatialCode) carry() {
 	e.place()
 	zero := e.a.zero()
-	vector := func(name string) build.Reg {
+	vector := func(name string) codegen.Reg {
 		v := e.a.v(name)
 		e.a.op(hexagon.V6_vassign, v, zero)
 		return v
@@ -146,7 +146,7 @@ func (e *spatialCode) home(f spatialFetch) {
 		e.plane[f.planes[0]] = e.a.v("plane")
 		return
 	}
-	e.pairs[f.index] = make([]build.Reg, n/2)
+	e.pairs[f.index] = make([]codegen.Reg, n/2)
 	for w := range n / 2 {
 		x, low := f.planes[w]
 		y, high := f.planes[w+n/2]
@@ -165,7 +165,7 @@ func (e *spatialCode) home(f spatialFetch) {
 }
 
 // weight is the next weight word.
-func (e *spatialCode) weight() build.Reg {
+func (e *spatialCode) weight() codegen.Reg {
 	n := e.used
 	e.used++
 	if n%2 == 0 {
@@ -229,27 +229,27 @@ func (e *spatialCode) settle(q int) {
 		return
 	}
 	if !e.nextBlock(q) {
-		e.ready[q] = []build.Reg{a.vv("half"), a.vv("half")}
+		e.ready[q] = []codegen.Reg{a.vv("half"), a.vv("half")}
 	}
-	e.rq.halves(acc, []build.Reg{lo(e.ready[q][0]), lo(e.ready[q][1])})
+	e.rq.halves(acc, []codegen.Reg{lo(e.ready[q][0]), lo(e.ready[q][1])})
 }
 
 // finish requantizes a quad.
 func (e *spatialCode) finish(q int) {
 	a := e.a
 	a.phase(phaseRequantize)
-	var out build.Reg
+	var out codegen.Reg
 	switch x := e.ready[q]; {
 	case e.rq.short:
 		if !e.carried || e.nextBlock(q) {
 			e.result[q] = a.v("result")
 		}
-		e.rq.bytesShort(e.result[q], [2]build.Reg(x))
+		e.rq.bytesShort(e.result[q], [2]codegen.Reg(x))
 		return
 	case e.rq.half:
-		out = e.rq.scaleHalves([]build.Reg{lo(x[0]), lo(x[1])}, true)
+		out = e.rq.scaleHalves([]codegen.Reg{lo(x[0]), lo(x[1])}, true)
 	default:
-		out = e.rq.pack([4]build.Reg(x), func(j int) channelVectors { return e.channelVectors(q, j) }, true)
+		out = e.rq.pack([4]codegen.Reg(x), func(j int) channelVectors { return e.channelVectors(q, j) }, true)
 	}
 	if e.carried && !e.nextBlock(q) {
 		a.op(hexagon.V6_vassign, e.result[q], out)

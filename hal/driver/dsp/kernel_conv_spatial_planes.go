@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -12,7 +12,7 @@ import (
 func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 	a := e.a
 	a.phase(phaseOther)
-	in := make([]build.Reg, e.granules())
+	in := make([]codegen.Reg, e.granules())
 	for g := range in {
 		in[g] = a.word(e.table, ahead/4+g, "in")
 	}
@@ -23,7 +23,7 @@ func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 		}
 		row = f.row
 		n := e.stride * e.pitch / 4
-		x := make([]build.Reg, n)
+		x := make([]codegen.Reg, n)
 		for v := range x {
 			lane := v * spatialPositions / n
 			off := f.at*e.stride*e.pitch + lane%e.granule()*e.stride*e.pitch
@@ -46,7 +46,7 @@ func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 }
 
 // below points so many rows of the window further.
-func (e *spatialCode) below(in build.Reg, rows int) build.Reg {
+func (e *spatialCode) below(in codegen.Reg, rows int) codegen.Reg {
 	if rows == 0 {
 		return in
 	}
@@ -62,7 +62,7 @@ func (e *spatialCode) below(in build.Reg, rows int) build.Reg {
 
 // deal deals vectors, in which words first, first+step, .. of positions follow each other,
 // to planes.
-func (e *spatialCode) deal(x []build.Reg, homes []build.Reg, first, step int) {
+func (e *spatialCode) deal(x []codegen.Reg, homes []codegen.Reg, first, step int) {
 	used := false
 	for w := first; w < len(homes); w += step {
 		used = used || homes[w].Valid()
@@ -75,7 +75,7 @@ func (e *spatialCode) deal(x []build.Reg, homes []build.Reg, first, step int) {
 		a.op(hexagon.V6_vdealvdd, homes[first], x[1], x[0], e.words)
 		return
 	}
-	var even, odd []build.Reg
+	var even, odd []codegen.Reg
 	for i := 0; i < len(x); i += 2 {
 		p := a.vv("dealt")
 		a.op(hexagon.V6_vdealvdd, p, x[i+1], x[i], e.words)
@@ -89,7 +89,7 @@ func (e *spatialCode) deal(x []build.Reg, homes []build.Reg, first, step int) {
 // one first.
 func (e *spatialCode) store() {
 	e.a.phase(phaseRequantize)
-	planes := make([]build.Reg, e.outputs())
+	planes := make([]codegen.Reg, e.outputs())
 	for i := range planes {
 		planes[i] = e.result[min(i, len(e.result)-1)]
 	}
@@ -101,16 +101,16 @@ func (e *spatialCode) store() {
 }
 
 // shuffle is the inverse of deal.
-func (e *spatialCode) shuffle(planes []build.Reg) []build.Reg {
+func (e *spatialCode) shuffle(planes []codegen.Reg) []codegen.Reg {
 	if len(planes) == 1 {
 		return planes
 	}
-	var even, odd []build.Reg
+	var even, odd []codegen.Reg
 	for i := 0; i < len(planes); i += 2 {
 		even, odd = append(even, planes[i]), append(odd, planes[i+1])
 	}
 	even, odd = e.shuffle(even), e.shuffle(odd)
-	var list []build.Reg
+	var list []codegen.Reg
 	for i := range even {
 		p := e.a.vv("positions")
 		e.a.op(hexagon.V6_vshuffvdd, p, odd[i], even[i], e.words)

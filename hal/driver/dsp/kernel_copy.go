@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -34,7 +34,7 @@ func (c *copyKernel) name() string {
 func (c *copyKernel) generate(a *asm) {
 	in := a.args("table", "entries")
 	table, entries := in[0], in[1]
-	var flip build.Reg
+	var flip codegen.Reg
 	if c.flip {
 		flip = a.splat(a.imm(-0x7f7f7f80), "flip") // 0x80 in every byte
 	}
@@ -88,7 +88,7 @@ func (c *copyKernel) generate(a *asm) {
 // storeBytes stores the first n (1 to 127) bytes of v at d, which need not be
 // aligned: rotated to its place, v goes under masks to the one or two aligned
 // vectors that it touches.
-func (a *asm) storeBytes(d, v, n build.Reg) {
+func (a *asm) storeBytes(d, v, n codegen.Reg) {
 	ones := a.imm(0x01010101)
 	turn := a.r("turn")
 	a.op(hexagon.A2_subri, turn, 0, d)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -106,14 +106,14 @@ func (d *depthwiseKernel) record() int { return (d.header() + d.weights()) * vec
 func (d *depthwiseKernel) outStep() int { return d.pitch * d.cells }
 
 // quad is a vector for each j of lanePhase, as two pairs.
-type quad [2]build.Reg
+type quad [2]codegen.Reg
 
 func (a *asm) quad(name string) quad { return quad{a.vv(name), a.vv(name)} }
 
 // at is vector j.
-func (q quad) at(j int) build.Reg { return half(q[j/2], j%2) }
+func (q quad) at(j int) codegen.Reg { return half(q[j/2], j%2) }
 
-func (q quad) all() [4]build.Reg { return [4]build.Reg{q.at(0), q.at(1), q.at(2), q.at(3)} }
+func (q quad) all() [4]codegen.Reg { return [4]codegen.Reg{q.at(0), q.at(1), q.at(2), q.at(3)} }
 
 // depthwiseCode is the state of the generator of a depthwise kernel.
 type depthwiseCode struct {
@@ -121,8 +121,8 @@ type depthwiseCode struct {
 	a     *asm
 	rq    *requantRegs
 	w     bases
-	kept  []build.Reg // the weights that do
-	below []build.Reg
+	kept  []codegen.Reg // the weights that do
+	below []codegen.Reg
 }
 
 // generate writes the kernel. Arguments: table of (input, output, record),
@@ -184,13 +184,13 @@ func (e *depthwiseCode) keep(n int) {
 const windowWeights = 4
 
 // window makes one output vector from all columns of its window.
-func (e *depthwiseCode) window(src, dst build.Reg) {
+func (e *depthwiseCode) window(src, dst codegen.Reg) {
 	e.a.phase(phaseProducts)
 	sum := e.a.quad("sum")
 	for col := range e.kw {
 		for set := range e.sets() {
 			x := e.a.quad("words")
-			e.words(x, set, func(row int) build.Reg {
+			e.words(x, set, func(row int) codegen.Reg {
 				return e.input(src, row*e.rowStep+col*e.dilation*e.pitch)
 			}, nil)
 			e.multiply(sum, x, col, set, col+set == 0)
@@ -202,10 +202,10 @@ func (e *depthwiseCode) window(src, dst build.Reg) {
 // words interleaves the rows of a set: word i of vector j has the bytes of
 // channel 4i + lanePhase[j]. With a place to load from, a row that one instruction
 // reads is not loaded into a register.
-func (e *depthwiseCode) words(x quad, set int, load func(row int) build.Reg, place func(row int) (build.Reg, int)) {
+func (e *depthwiseCode) words(x quad, set int, load func(row int) codegen.Reg, place func(row int) (codegen.Reg, int)) {
 	a, n, from := e.a, min(rowSet, e.kh-set*rowSet), set*rowSet
-	var rows [rowSet]build.Reg
-	row := func(r int) build.Reg { // rows that are not there repeat the first one
+	var rows [rowSet]codegen.Reg
+	row := func(r int) codegen.Reg { // rows that are not there repeat the first one
 		if r >= n {
 			r = 0
 		}
@@ -216,7 +216,7 @@ func (e *depthwiseCode) words(x quad, set int, load func(row int) build.Reg, pla
 	}
 	// bytes interleaves two rows: their even bytes, then their odd ones. Row once, if
 	// it is not loaded yet, is read by nothing else.
-	bytes := func(odd, even, once int) build.Reg {
+	bytes := func(odd, even, once int) codegen.Reg {
 		to := a.vv("bytes")
 		if once >= n || rows[once].Valid() || place == nil || e.twice[set] == once {
 			a.op(hexagon.V6_vshufoeb, to, row(odd), row(even))
@@ -234,12 +234,12 @@ func (e *depthwiseCode) words(x quad, set int, load func(row int) build.Reg, pla
 		return to
 	}
 	low := bytes(1, 0, 1)
-	high := [2]build.Reg{}
+	high := [2]codegen.Reg{}
 	if r := e.twice[set]; r >= 0 {
 		h := bytes(r, 2, 2)
-		high = [2]build.Reg{lo(h), hi(h)}
+		high = [2]codegen.Reg{lo(h), hi(h)}
 	} else {
-		high = [2]build.Reg{row(2), row(2)}
+		high = [2]codegen.Reg{row(2), row(2)}
 	}
 	for k := range x {
 		a.op(hexagon.V6_vshufoeh, x[k], high[k], half(low, k))
@@ -294,7 +294,7 @@ func (e *depthwiseCode) multiply(sum, x quad, col, set int, begin bool) {
 }
 
 // addTo adds the products of pair k that a part has.
-func (e *depthwiseCode) addTo(sum, t build.Reg, i, k, part int) {
+func (e *depthwiseCode) addTo(sum, t codegen.Reg, i, k, part int) {
 	switch first, second := e.parts[i].has(k, part); {
 	case first && second:
 		e.a.op(hexagon.V6_vaddw_dv, sum, sum, t)
@@ -306,7 +306,7 @@ func (e *depthwiseCode) addTo(sum, t build.Reg, i, k, part int) {
 }
 
 // product multiplies with weight vector i.
-func (e *depthwiseCode) product(to, x build.Reg, i int) {
+func (e *depthwiseCode) product(to, x codegen.Reg, i int) {
 	if i < len(e.kept) {
 		e.a.op(hexagon.V6_vrmpybusv, to, x, e.kept[i])
 		return
@@ -317,7 +317,7 @@ func (e *depthwiseCode) product(to, x build.Reg, i int) {
 
 // ready makes halves of the sums where halves are multiplied, in the given
 // registers if there are any.
-func (e *depthwiseCode) ready(sum quad, to []build.Reg) []build.Reg {
+func (e *depthwiseCode) ready(sum quad, to []codegen.Reg) []codegen.Reg {
 	a := e.a
 	if !e.rq.half {
 		all := sum.all()
@@ -326,7 +326,7 @@ func (e *depthwiseCode) ready(sum quad, to []build.Reg) []build.Reg {
 	a.phase(phaseRequantize)
 	if to == nil {
 		x := a.quad("half")
-		to = []build.Reg{x.at(0), x.at(2)}
+		to = []codegen.Reg{x.at(0), x.at(2)}
 		if e.rq.short {
 			e.rq.halves(sum.all(), to)
 			return x[:]
@@ -337,20 +337,20 @@ func (e *depthwiseCode) ready(sum quad, to []build.Reg) []build.Reg {
 }
 
 // store requantizes and stores what ready made.
-func (e *depthwiseCode) store(ready []build.Reg, dst build.Reg, off int) {
+func (e *depthwiseCode) store(ready []codegen.Reg, dst codegen.Reg, off int) {
 	a := e.a
 	a.phase(phaseRequantize)
 	if e.rq.short {
 		base, n := a.near(dst, off)
-		e.rq.storeShort([2]build.Reg(ready), base, n)
+		e.rq.storeShort([2]codegen.Reg(ready), base, n)
 		a.phase(phaseOther)
 		return
 	}
-	var v build.Reg
+	var v codegen.Reg
 	if e.rq.half {
 		v = e.rq.scaleHalves(ready, true)
 	} else {
-		v = e.rq.pack([4]build.Reg(ready), e.channelVectors, true)
+		v = e.rq.pack([4]codegen.Reg(ready), e.channelVectors, true)
 	}
 	a.vstore(dst, off, v, aliasOut)
 	a.phase(phaseOther)
@@ -384,7 +384,7 @@ func (e *depthwiseCode) cellMasks() {
 	if e.cells == 1 || e.stride == 1 || e.cells > manyCells {
 		return
 	}
-	e.below = make([]build.Reg, e.cells)
+	e.below = make([]codegen.Reg, e.cells)
 	for i := 1; i < e.cells; i++ {
 		e.below[i] = e.a.q("below")
 		e.a.op(hexagon.V6_pred_scalar2, e.below[i], e.a.imm(i*e.pitch))
@@ -392,7 +392,7 @@ func (e *depthwiseCode) cellMasks() {
 }
 
 // input loads the vector of inputs that begins off behind src.
-func (e *depthwiseCode) input(src build.Reg, off int) build.Reg {
+func (e *depthwiseCode) input(src codegen.Reg, off int) codegen.Reg {
 	a := e.a
 	if e.cells == 1 {
 		return a.vload(src, off, aliasIn, "x")
@@ -400,7 +400,7 @@ func (e *depthwiseCode) input(src build.Reg, off int) build.Reg {
 	x := a.vloadu(src, off, aliasIn, "x")
 	for i := 1; i < e.cells && e.stride > 1; i++ {
 		y := a.vloadu(src, off+i*(e.stride-1)*e.pitch, aliasIn, "y")
-		var below build.Reg
+		var below codegen.Reg
 		if e.cells <= manyCells {
 			below = e.below[i]
 		} else {
@@ -418,10 +418,10 @@ func (e *depthwiseCode) input(src build.Reg, off int) build.Reg {
 // register per 16 vectors.
 type bases struct {
 	a *asm
-	r []build.Reg
+	r []codegen.Reg
 }
 
-func (a *asm) bases(rec build.Reg, bytes int) bases {
+func (a *asm) bases(rec codegen.Reg, bytes int) bases {
 	b := bases{a: a}
 	for at := 0; at < bytes; at += 16 * vecBytes {
 		b.r = append(b.r, a.add(rec, at+8*vecBytes))
@@ -430,10 +430,10 @@ func (a *asm) bases(rec build.Reg, bytes int) bases {
 }
 
 // at is where vector n of the record lies.
-func (b bases) at(n int) (build.Reg, int) { return b.r[n/16], n%16 - 8 }
+func (b bases) at(n int) (codegen.Reg, int) { return b.r[n/16], n%16 - 8 }
 
 // load loads vector n of the record.
-func (b bases) load(to build.Reg, n int) {
+func (b bases) load(to codegen.Reg, n int) {
 	base, off := b.at(n)
 	b.a.op(hexagon.V6_vL32b_ai, to, base, off).Loads(aliasConst)
 }

@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -24,11 +24,11 @@ import (
 type dw3x3Code struct {
 	*depthwiseCode
 	f         *dw3x3Taps
-	rows      [3]build.Reg // where each row of the window is read, ahead bytes behind its first column
+	rows      [3]codegen.Reg // where each row of the window is read, ahead bytes behind its first column
 	rowOffset [3]int
-	ready     quad         // accumulators of the previous output
-	out       [2]build.Reg // addresses of the previous output and of this one
-	const1    []build.Reg  // constants in registers
+	ready     quad           // accumulators of the previous output
+	out       [2]codegen.Reg // addresses of the previous output and of this one
+	const1    []codegen.Reg  // constants in registers
 }
 
 // dw3x3Body is the part of the kernel that depends on accumulator width and positions per vector.
@@ -39,7 +39,7 @@ type dw3x3Body interface {
 	first()
 	// outputs makes some outputs, the first of which the rows point to, but for
 	// requantizing the last one. With next another entry comes behind them.
-	outputs(count int, next func() build.Reg)
+	outputs(count int, next func() codegen.Reg)
 }
 
 // acc32OnePosition is the body where a vector is one position.
@@ -51,8 +51,8 @@ type acc32OnePosition struct {
 // windowBytes are the interleaved bytes of an output's window: rows a and b by column,
 // and the third row.
 type windowBytes struct {
-	column [3]build.Reg
-	third  build.Reg
+	column [3]codegen.Reg
+	third  codegen.Reg
 }
 
 // shared is how many columns an output shares with the one before.
@@ -84,7 +84,7 @@ func (d *depthwiseKernel) columnAt(output, col int) int {
 }
 
 // loop3x3 writes the loop over the entries of the table, one output row each.
-func (e *depthwiseCode) loop3x3(table, entries, params build.Reg) {
+func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 	a, d := e.a, e.depthwiseKernel
 	a.f.Ordered()
 	n := &dw3x3Code{depthwiseCode: e, f: &d.dw3x3}
@@ -123,7 +123,7 @@ func (e *depthwiseCode) loop3x3(table, entries, params build.Reg) {
 				a.bump(n.out[1], round*d.outStep())
 			})
 		}
-		body.outputs(tail, func() build.Reg {
+		body.outputs(tail, func() codegen.Reg {
 			if d.lookahead > 0 {
 				a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), a.box(params))
 			}
@@ -147,7 +147,7 @@ func (e *depthwiseCode) loop3x3(table, entries, params build.Reg) {
 }
 
 // begin points to the rows of an entry.
-func (n *dw3x3Code) begin(src build.Reg) {
+func (n *dw3x3Code) begin(src codegen.Reg) {
 	for r, p := range n.rows {
 		n.a.op(hexagon.A2_addi, p, src, r*n.rowStep+n.rowOffset[r])
 	}
@@ -178,7 +178,7 @@ func (n *dw3x3Code) constants() {
 	}
 }
 
-func (n *acc32OnePosition) outputs(count int, next func() build.Reg) {
+func (n *acc32OnePosition) outputs(count int, next func() codegen.Reg) {
 	a := n.a
 	x, ready := n.next, n.ready
 	for i := range count {
@@ -198,7 +198,7 @@ func (n *acc32OnePosition) outputs(count int, next func() build.Reg) {
 		}
 		first, second := n.join(x.column[0], x.column[1]), quad{}
 		row := n.f.row
-		var last build.Reg               // the third row's column 2, where that is in a register
+		var last codegen.Reg             // the third row's column 2, where that is in a register
 		if i == count-1 && next != nil { // all columns are fetched anew
 			second = n.join(x.column[2], x.third)
 		} else if n.f.col == 2 && n.shared() > 0 {
@@ -207,7 +207,7 @@ func (n *acc32OnePosition) outputs(count int, next func() build.Reg) {
 		}
 		a.f.Weave(
 			func() {
-				n.products(first, second, x, out, func(to build.Reg) {
+				n.products(first, second, x, out, func(to codegen.Reg) {
 					if last.Valid() {
 						n.constant(singleTap, hexagon.V6_vmpybusv, to, last)
 						return
@@ -218,7 +218,7 @@ func (n *acc32OnePosition) outputs(count int, next func() build.Reg) {
 			},
 			func() {
 				if i == count-1 && next != nil {
-					n.fetch(to, 0, 0, build.Reg{})
+					n.fetch(to, 0, 0, codegen.Reg{})
 				} else {
 					n.fetch(to, i+1, n.shared(), last)
 				}
@@ -234,20 +234,20 @@ func (n *acc32OnePosition) follow(x windowBytes) windowBytes {
 	to := windowBytes{third: n.a.vv("third")}
 	switch n.shared() {
 	case 2:
-		to.column = [3]build.Reg{x.column[1], x.column[2], x.column[0]}
+		to.column = [3]codegen.Reg{x.column[1], x.column[2], x.column[0]}
 	case 1:
-		to.column = [3]build.Reg{x.column[2], x.column[1], x.column[0]}
+		to.column = [3]codegen.Reg{x.column[2], x.column[1], x.column[0]}
 	default:
-		to.column = [3]build.Reg{x.column[0], x.column[1], n.a.vv("column")}
+		to.column = [3]codegen.Reg{x.column[0], x.column[1], n.a.vv("column")}
 	}
 	return to
 }
 
-func (n *acc32OnePosition) first() { n.fetch(n.next, 0, 0, build.Reg{}) }
+func (n *acc32OnePosition) first() { n.fetch(n.next, 0, 0, codegen.Reg{}) }
 
 // fetch loads and interleaves the bytes of an output from some column on. The third
 // row's column 2 of the output before may be in a register.
-func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last build.Reg) {
+func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last codegen.Reg) {
 	a := n.a
 	a.phase(phaseProducts)
 	r, s := n.f.pairedRows()
@@ -271,7 +271,7 @@ func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last build.Reg
 
 // interleave interleaves a vector of row r and one of row s, so many bytes from
 // output 0's first column.
-func (n *dw3x3Code) interleave(to build.Reg, r, s, x, y int) {
+func (n *dw3x3Code) interleave(to codegen.Reg, r, s, x, y int) {
 	a := n.a
 	v, w := a.vload(n.rows[r], x-n.rowOffset[r], aliasIn, "x"), a.v("y")
 	base, off := a.near(n.rows[s], y-n.rowOffset[s])
@@ -279,7 +279,7 @@ func (n *dw3x3Code) interleave(to build.Reg, r, s, x, y int) {
 }
 
 // join makes words of two pairs of bytes.
-func (n *dw3x3Code) join(low, high build.Reg) quad {
+func (n *dw3x3Code) join(low, high codegen.Reg) quad {
 	n.a.phase(phaseProducts)
 	to := n.a.quad("words")
 	for k := range to {
@@ -288,12 +288,12 @@ func (n *dw3x3Code) join(low, high build.Reg) quad {
 	return to
 }
 
-func (n *dw3x3Code) joinPart(to, low, high build.Reg, k int) {
+func (n *dw3x3Code) joinPart(to, low, high codegen.Reg, k int) {
 	n.a.op(hexagon.V6_vshufoeh, to, half(high, k), half(low, k))
 }
 
 // constant emits an instruction that reads constant i last.
-func (n *dw3x3Code) constant(i int, op hexagon.Op, to, x build.Reg) {
+func (n *dw3x3Code) constant(i int, op hexagon.Op, to, x codegen.Reg) {
 	a := n.a
 	if i < len(n.const1) {
 		a.op(op, to, x, n.const1[i])
@@ -305,7 +305,7 @@ func (n *dw3x3Code) constant(i int, op hexagon.Op, to, x build.Reg) {
 
 // products makes an output of its words, the second of which may still be bytes, and
 // the products of its single tap.
-func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, multiply func(to build.Reg)) {
+func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, multiply func(to codegen.Reg)) {
 	a, f := n.a, n.f
 	single := a.vv("single")
 	for k := range ready {
@@ -318,12 +318,12 @@ func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, mult
 		if !n.narrowed() {
 			sum = ready[k]
 		}
-		words := [2]build.Reg{first[k], second[k]}
+		words := [2]codegen.Reg{first[k], second[k]}
 		op := [2]hexagon.Op{hexagon.V6_vrmpybusv, hexagon.V6_vrmpybusv}
 		if k == 1 { // adding takes as many pipes either way, but others
 			op[1], t = hexagon.V6_vrmpybusv_acc, sum
 		}
-		for w, to := range [2]build.Reg{sum, t} {
+		for w, to := range [2]codegen.Reg{sum, t} {
 			for j := range 2 {
 				n.constant(f.weight(w, 0, 2*k+j), op[w], half(to, j), half(words[w], j))
 			}
@@ -363,7 +363,7 @@ func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, mult
 func (n *dw3x3Code) narrowed() bool { return n.rq.half || n.rq.perChannel }
 
 // requantize stores an output.
-func (n *dw3x3Code) requantize(ready quad, dst build.Reg, off int) {
+func (n *dw3x3Code) requantize(ready quad, dst codegen.Reg, off int) {
 	if n.rq.perChannel {
 		n.a.phase(phaseRequantize)
 		n.a.vstore(dst, off, n.rq.finish(lo(ready[0]), lo(ready[1]), true), aliasOut)

@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -15,7 +15,7 @@ import (
 type acc16Code struct {
 	*dw3x3Code
 	p      *acc16Split
-	weight [3]build.Reg // of columns
+	weight [3]codegen.Reg // of columns
 }
 
 func (n *dw3x3Code) newAcc16() dw3x3Body {
@@ -40,11 +40,11 @@ func (n *acc16Code) constants() {
 }
 
 // load loads a vector of each row, so many bytes from output 0's first column.
-func (n *acc16Code) load(pair, third build.Reg, at int) {
+func (n *acc16Code) load(pair, third codegen.Reg, at int) {
 	n.a.phase(phaseProducts)
 	a, b := n.p.pairedRows()
 	for _, x := range [...]struct {
-		to  build.Reg
+		to  codegen.Reg
 		row int
 	}{{lo(pair), a}, {hi(pair), b}, {third, n.p.row}} {
 		n.a.vloadTo(x.to, n.rows[x.row], at-n.rowOffset[x.row], aliasIn)
@@ -59,9 +59,9 @@ func (n *acc16Code) requantizeBefore(i int, ready quad) {
 // acc16Sum is an output's sum being made.
 type acc16Sum struct {
 	*acc16Code
-	column func(col int) build.Reg // rows a and b, asked for once
-	third  func(col int) build.Reg // asked for once; the column was before
-	made   [acc16Products]build.Reg
+	column func(col int) codegen.Reg // rows a and b, asked for once
+	third  func(col int) codegen.Reg // asked for once; the column was before
+	made   [acc16Products]codegen.Reg
 }
 
 // make makes the product of a column.
@@ -79,7 +79,7 @@ func (s *acc16Sum) make(col int) {
 }
 
 // more adds the products of further parts of a tap's weights.
-func (s *acc16Sum) more(to, x build.Reg, row, col int) {
+func (s *acc16Sum) more(to, x codegen.Reg, row, col int) {
 	for i := range s.p.more[row][col] {
 		s.constant(s.p.partAt(row, col, i), hexagon.V6_vmpybusv_acc, to, x)
 	}
@@ -104,10 +104,10 @@ func (s *acc16Sum) add(col int) {
 // there, and joins the groups.
 func (s *acc16Sum) finish(from int, ready quad) {
 	a, p := s.a, s.p
-	var sum build.Reg
+	var sum codegen.Reg
 	groups := p.groups()
 	for g := range groups {
-		var group build.Reg
+		var group codegen.Reg
 		for i := range p.products() {
 			if int(p.group[i]) != g {
 				continue

@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -12,7 +12,7 @@ type acc16PackedBody interface {
 }
 
 // inOrder makes outputs whose sums load what they need.
-func (n *acc16Code) inOrder(b acc16PackedBody, count int, next func() build.Reg) {
+func (n *acc16Code) inOrder(b acc16PackedBody, count int, next func() codegen.Reg) {
 	ready := n.ready
 	for i := range count {
 		out := n.ready
@@ -34,13 +34,13 @@ func (n *acc16Code) inOrder(b acc16PackedBody, count int, next func() build.Reg)
 // columns are the vectors from the output's own to reach, or lie some bytes into them.
 type acc16PackedStride1 struct {
 	*acc16Code
-	pair  []build.Reg // rows a and b, by vector modulo their number
-	third []build.Reg
-	by    map[int]build.Reg // shifts
+	pair  []codegen.Reg // rows a and b, by vector modulo their number
+	third []codegen.Reg
+	by    map[int]codegen.Reg // shifts
 }
 
 func (n *acc16Code) newPackedStride1() *acc16PackedStride1 {
-	b := &acc16PackedStride1{acc16Code: n, by: map[int]build.Reg{}}
+	b := &acc16PackedStride1{acc16Code: n, by: map[int]codegen.Reg{}}
 	for range n.reach() + 1 {
 		b.pair, b.third = append(b.pair, n.a.vv("pair")), append(b.third, n.a.v("third"))
 	}
@@ -65,19 +65,19 @@ func (n *acc16PackedStride1) fetch(i int) {
 }
 
 // outputs implements dw3x3Body.
-func (n *acc16PackedStride1) outputs(count int, next func() build.Reg) {
+func (n *acc16PackedStride1) outputs(count int, next func() codegen.Reg) {
 	n.inOrder(n, count, next)
 }
 
 func (n *acc16PackedStride1) sum(output int) *acc16Sum {
 	n.fetch(output + n.reach())
 	return &acc16Sum{acc16Code: n.acc16Code,
-		column: func(col int) build.Reg { return n.moved(output, col, n.pair) },
-		third:  func(col int) build.Reg { return n.moved(output, col, n.third) }}
+		column: func(col int) codegen.Reg { return n.moved(output, col, n.pair) },
+		third:  func(col int) codegen.Reg { return n.moved(output, col, n.third) }}
 }
 
 // moved is an output's column, of vectors or of pairs of vectors.
-func (n *acc16PackedStride1) moved(output, col int, of []build.Reg) build.Reg {
+func (n *acc16PackedStride1) moved(output, col int, of []codegen.Reg) codegen.Reg {
 	a, c := n.a, n.column(col)
 	a.phase(phaseProducts)
 	i := (output + c.index) % len(of)
@@ -103,8 +103,8 @@ func (n *acc16PackedStride1) moved(output, col int, of []build.Reg) build.Reg {
 // is column 0 moved on by a position, with the first one of the next vector.
 type acc16PackedStride2 struct {
 	*acc16Code
-	own      [2][3]build.Reg // the first vector of each row, of even and odd outputs
-	deal, by build.Reg
+	own      [2][3]codegen.Reg // the first vector of each row, of even and odd outputs
+	deal, by codegen.Reg
 }
 
 func (n *acc16Code) newPackedStride2() *acc16PackedStride2 {
@@ -130,15 +130,15 @@ func (n *acc16PackedStride2) fetch(output, row int) {
 }
 
 // outputs implements dw3x3Body.
-func (n *acc16PackedStride2) outputs(count int, next func() build.Reg) {
+func (n *acc16PackedStride2) outputs(count int, next func() codegen.Reg) {
 	n.inOrder(n, count, next)
 }
 
 func (n *acc16PackedStride2) sum(output int) *acc16Sum {
 	a := n.a
-	var last [3]build.Reg // column 2 of each row
+	var last [3]codegen.Reg // column 2 of each row
 	s := &acc16Sum{acc16Code: n.acc16Code}
-	s.column = func(row int) build.Reg {
+	s.column = func(row int) codegen.Reg {
 		a.phase(phaseProducts)
 		to := a.vv("dealt")
 		base, off := a.near(n.rows[row], (2*output+1)*vecBytes-n.rowOffset[row])
@@ -148,7 +148,7 @@ func (n *acc16PackedStride2) sum(output int) *acc16Sum {
 		a.op(hexagon.V6_valignb, last[row], n.own[(output+1)%2][row], lo(to), n.by)
 		return to
 	}
-	s.third = func(row int) build.Reg {
+	s.third = func(row int) codegen.Reg {
 		s.make(row)
 		return last[row]
 	}

@@ -1,14 +1,14 @@
 package dsp
 
-import "github.com/nnsoc/nnsoc/isa/build"
+import "github.com/nnsoc/nnsoc/isa/codegen"
 
 // acc16OnePosition is the body for one position per vector. Rings of registers hold the
 // columns of a window, so that each vector is loaded once: the bandwidth of L2 hardly
 // allows more.
 type acc16OnePosition struct {
 	*acc16Code
-	column [3]build.Reg // of rows a and b
-	third  [3]build.Reg
+	column [3]codegen.Reg // of rows a and b
+	third  [3]codegen.Reg
 }
 
 func (n *acc16Code) newOnePosition() *acc16OnePosition {
@@ -41,7 +41,7 @@ func (n *acc16OnePosition) fetch(output, from int) {
 }
 
 // outputs implements dw3x3Body. Products of columns that make room come first.
-func (n *acc16OnePosition) outputs(count int, next func() build.Reg) {
+func (n *acc16OnePosition) outputs(count int, next func() codegen.Reg) {
 	a, ready := n.a, n.ready
 	for i := range count {
 		out := n.ready
@@ -54,8 +54,8 @@ func (n *acc16OnePosition) outputs(count int, next func() build.Reg) {
 			to, from = 0, 0
 		}
 		s := &acc16Sum{acc16Code: n.acc16Code,
-			column: func(col int) build.Reg { return n.column[n.at(i, col)] },
-			third:  func(col int) build.Reg { return n.third[n.at(i, col)] }}
+			column: func(col int) codegen.Reg { return n.column[n.at(i, col)] },
+			third:  func(col int) codegen.Reg { return n.third[n.at(i, col)] }}
 		for col := range 3 - from {
 			s.make(col)
 			s.add(col)

@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -14,16 +14,16 @@ import (
 type acc32Packed struct {
 	*dw3x3Code
 	reach int
-	used  []bool        // streams
-	pairs [][]build.Reg // of each stream: rows a and b interleaved, by vector modulo the ring
-	third [][]build.Reg // and the third row
-	dealt []build.Reg   // where the streams of the third row are one pair
-	by    map[int]build.Reg
-	deal  build.Reg
+	used  []bool          // streams
+	pairs [][]codegen.Reg // of each stream: rows a and b interleaved, by vector modulo the ring
+	third [][]codegen.Reg // and the third row
+	dealt []codegen.Reg   // where the streams of the third row are one pair
+	by    map[int]codegen.Reg
+	deal  codegen.Reg
 	// halves: a vector is two positions and windows move by two, from even ones on, so
 	// words come of neighbouring vectors in one step, without streams.
 	halves bool
-	joins  [2]build.Reg // how words and pairs are dealt then
+	joins  [2]codegen.Reg // how words and pairs are dealt then
 }
 
 // reach is the last vector of a stream that an output needs.
@@ -42,11 +42,11 @@ func (d *depthwiseKernel) halves() bool {
 
 func (n *dw3x3Code) newAcc32Packed() *acc32Packed {
 	a, d := n.a, n.depthwiseKernel
-	c := &acc32Packed{dw3x3Code: n, reach: d.reach(), used: make([]bool, d.stride), by: map[int]build.Reg{}}
+	c := &acc32Packed{dw3x3Code: n, reach: d.reach(), used: make([]bool, d.stride), by: map[int]codegen.Reg{}}
 	if d.halves() {
 		c.halves, c.deal = true, a.imm8(vecBytes/2)
-		c.joins = [2]build.Reg{a.imm8(vecBytes/2 | 1), a.imm8(vecBytes/2 | 2)}
-		c.pairs, c.third = make([][]build.Reg, 1), make([][]build.Reg, 1)
+		c.joins = [2]codegen.Reg{a.imm8(vecBytes/2 | 1), a.imm8(vecBytes/2 | 2)}
+		c.pairs, c.third = make([][]codegen.Reg, 1), make([][]codegen.Reg, 1)
 		for range 2 {
 			c.pairs[0], c.third[0] = append(c.pairs[0], a.vv("pair")), append(c.third[0], a.v("third"))
 		}
@@ -62,7 +62,7 @@ func (n *dw3x3Code) newAcc32Packed() *acc32Packed {
 	if d.stride == 2 {
 		c.deal = a.imm8(-d.pitch)
 	}
-	c.pairs, c.third = make([][]build.Reg, d.stride), make([][]build.Reg, d.stride)
+	c.pairs, c.third = make([][]codegen.Reg, d.stride), make([][]codegen.Reg, d.stride)
 	for range c.reach + 1 {
 		third := a.vv("third")
 		if d.stride == 2 {
@@ -86,7 +86,7 @@ func (n *acc32Packed) fetchCells(i int) {
 		a.vloadTo(n.third[0][ring], n.rows[n.f.row], at-n.rowOffset[n.f.row], aliasIn)
 		return
 	}
-	streams := func(row int, to build.Reg) build.Reg {
+	streams := func(row int, to codegen.Reg) codegen.Reg {
 		x := a.vload(n.rows[row], at-n.rowOffset[row], aliasIn, "x")
 		base, off := a.near(n.rows[row], at+vecBytes-n.rowOffset[row])
 		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("y"), x, n.deal)
@@ -102,25 +102,25 @@ func (n *acc32Packed) fetchCells(i int) {
 }
 
 // cellColumn is a column of an output's window: of rows a and b, and of the third one.
-func (n *acc32Packed) cellColumn(output, col int) (pair func() build.Reg, third func() build.Reg) {
+func (n *acc32Packed) cellColumn(output, col int) (pair func() codegen.Reg, third func() codegen.Reg) {
 	a := n.a
 	at := n.column(col)
 	ring := (output + at.index) % (n.reach + 1)
 	x, z := n.pairs[at.stream][ring], n.third[at.stream][ring]
 	if at.shift == 0 {
-		return func() build.Reg { return x }, func() build.Reg { return z }
+		return func() codegen.Reg { return x }, func() codegen.Reg { return z }
 	}
 	next := (ring + 1) % (n.reach + 1)
 	y, w := n.pairs[at.stream][next], n.third[at.stream][next]
 	by := n.by[at.shift]
-	pair = func() build.Reg {
+	pair = func() codegen.Reg {
 		to := a.vv("moved")
 		for j := range 2 {
 			a.op(hexagon.V6_valignb, half(to, j), half(y, j), half(x, j), by)
 		}
 		return to
 	}
-	third = func() build.Reg {
+	third = func() codegen.Reg {
 		to := a.v("moved")
 		a.op(hexagon.V6_valignb, to, w, z, by)
 		return to
@@ -134,7 +134,7 @@ func (n *acc32Packed) first() {
 	}
 }
 
-func (n *acc32Packed) outputs(count int, next func() build.Reg) {
+func (n *acc32Packed) outputs(count int, next func() codegen.Reg) {
 	a := n.a
 	ready := n.ready
 	for i := range count {
@@ -159,7 +159,7 @@ func (n *acc32Packed) cellProducts(output int, ready quad) {
 	}
 	a := n.a
 	n.fetchCells(output + n.reach)
-	var pair, third [3]func() build.Reg
+	var pair, third [3]func() codegen.Reg
 	for col := range pair {
 		pair[col], third[col] = n.cellColumn(output, col)
 	}
@@ -169,7 +169,7 @@ func (n *acc32Packed) cellProducts(output int, ready quad) {
 	x := windowBytes{third: a.vv("third")}
 	a.op(hexagon.V6_vshufoeb, x.third, high, low)
 	x.column[2] = pair[2]()
-	n.products(first, quad{}, x, ready, func(to build.Reg) {
+	n.products(first, quad{}, x, ready, func(to codegen.Reg) {
 		n.constant(singleTap, hexagon.V6_vmpybusv, to, third[n.f.col]())
 	})
 }
@@ -188,7 +188,7 @@ func (n *acc32Packed) halfProducts(output int, ready quad) {
 	n.interleave(pair, r, s, at, at)
 	single := a.vload(n.rows[n.f.row], at-n.rowOffset[n.f.row], aliasIn, "third")
 	n.fetchCells(output + 1)
-	deal := func(high, low, by build.Reg) build.Reg {
+	deal := func(high, low, by codegen.Reg) codegen.Reg {
 		to := a.vv("dealt")
 		a.op(hexagon.V6_vdealvdd, to, high, low, by)
 		return to
@@ -197,14 +197,14 @@ func (n *acc32Packed) halfProducts(output int, ready quad) {
 	for k := range first {
 		first[k] = deal(half(pair, k), half(pairs[i], k), n.joins[1])
 	}
-	x := windowBytes{third: deal(single, third[i], n.joins[0]), column: [3]build.Reg{2: a.vv("column")}}
+	x := windowBytes{third: deal(single, third[i], n.joins[0]), column: [3]codegen.Reg{2: a.vv("column")}}
 	var second quad
 	for k := range second {
 		second[k] = a.vv("words")
 		last := deal(half(pairs[next], k), half(pair, k), n.deal)
 		a.op(hexagon.V6_vshufoeh, second[k], half(x.third, k), lo(last))
 	}
-	n.products(first, second, x, ready, func(to build.Reg) {
+	n.products(first, second, x, ready, func(to codegen.Reg) {
 		n.constant(singleTap, hexagon.V6_vmpybusv, to, lo(deal(third[next], single, n.deal)))
 	})
 }

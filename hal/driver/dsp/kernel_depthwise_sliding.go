@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -111,8 +111,8 @@ type slidingUnit struct{ step, stream, set int }
 type slidingCode struct {
 	*depthwiseCode
 	slidingShape
-	rows []build.Reg // of each row: the address slidingReach bytes behind at
-	at   int         // bytes from the row's first column
+	rows []codegen.Reg // of each row: the address slidingReach bytes behind at
+	at   int           // bytes from the row's first column
 	step int
 	// bound is behind the last output whose columns are taken: none of those in a loop.
 	bound int
@@ -129,10 +129,10 @@ type slidingCode struct {
 	// ready are the outputs before, which are requantized and stored while the next
 	// words are made.
 	ready []quad
-	done  int               // how many
-	out   int               // and where the next one goes
-	deal  build.Reg         // how cells are dealt to streams
-	by    map[int]build.Reg // shifts
+	done  int                 // how many
+	out   int                 // and where the next one goes
+	deal  codegen.Reg         // how cells are dealt to streams
+	by    map[int]codegen.Reg // shifts
 }
 
 // slidingReach is how far behind its vectors an address lies: they are reached by
@@ -142,9 +142,9 @@ const slidingReach = 8 * vecBytes
 // endless is a bound for loops.
 const endless = 1 << 30
 
-func (e *depthwiseCode) newSliding(src build.Reg) *slidingCode {
+func (e *depthwiseCode) newSliding(src codegen.Reg) *slidingCode {
 	a := e.a
-	s := &slidingCode{depthwiseCode: e, slidingShape: e.slidingShape(), by: map[int]build.Reg{}, words: map[slidingUnit]quad{}}
+	s := &slidingCode{depthwiseCode: e, slidingShape: e.slidingShape(), by: map[int]codegen.Reg{}, words: map[slidingUnit]quad{}}
 	for r := range e.kh {
 		s.rows = append(s.rows, a.add(src, r*e.rowStep+slidingReach))
 	}
@@ -178,11 +178,11 @@ func (e *depthwiseCode) newSliding(src build.Reg) *slidingCode {
 // needs the entry's record, so nothing is left then.
 type slidingCarry struct {
 	ready []quad
-	dst   build.Reg
+	dst   codegen.Reg
 }
 
 // newCarry begins with where the first outputs go.
-func (e *depthwiseCode) newCarry(dst build.Reg) *slidingCarry {
+func (e *depthwiseCode) newCarry(dst codegen.Reg) *slidingCarry {
 	c := &slidingCarry{dst: dst}
 	for range e.form.steps {
 		c.ready = append(c.ready, e.a.quad("ready"))
@@ -222,7 +222,7 @@ func (s *slidingCode) plan() (first, blocks, rounds, rest, last int) {
 	return first, blocks, rounds, rest, last
 }
 
-func (e *depthwiseCode) sliding(src, dst build.Reg, c *slidingCarry) {
+func (e *depthwiseCode) sliding(src, dst codegen.Reg, c *slidingCarry) {
 	a := e.a
 	e.keep(e.form.kept)
 	s := e.newSliding(src)
@@ -274,7 +274,7 @@ func (e *depthwiseCode) finish(c *slidingCarry) {
 }
 
 // flush requantizes and stores the outputs that are ready.
-func (s *slidingCode) flush(dst build.Reg) {
+func (s *slidingCode) flush(dst codegen.Reg) {
 	for i := range s.done {
 		s.store(s.readyRegs(i), dst, s.out*s.outStep())
 		s.out++

@@ -3,14 +3,14 @@ package dsp
 import (
 	"slices"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // steps is a block of steps: units of words are made and multiplied, together or,
 // where they are many, one after the other. The outputs of the block before are
 // requantized while the first words are made.
-func (s *slidingCode) steps(n int, dst build.Reg) {
+func (s *slidingCode) steps(n int, dst codegen.Reg) {
 	before := s.words
 	s.words = map[slidingUnit]quad{}
 	for u, x := range before {
@@ -18,9 +18,9 @@ func (s *slidingCode) steps(n int, dst build.Reg) {
 			s.words[u] = x
 		}
 	}
-	b := &slidingBlock{slidingCode: s, end: s.step + n, dealt: map[[2]int]build.Reg{}, grouped: s.sets() > 1}
+	b := &slidingBlock{slidingCode: s, end: s.step + n, dealt: map[[2]int]codegen.Reg{}, grouped: s.sets() > 1}
 	for k := range b.begun {
-		b.begun[k] = map[int]build.Reg{}
+		b.begun[k] = map[int]codegen.Reg{}
 		b.left[k] = b.contributions()
 	}
 	var units []slidingUnit
@@ -62,14 +62,14 @@ func (s *slidingCode) steps(n int, dst build.Reg) {
 // slidingBlock is the state of the generator for one block of steps.
 type slidingBlock struct {
 	*slidingCode
-	end   int                  // the step behind it
-	dealt map[[2]int]build.Reg // streams of a row's cells, by step and row
+	end   int                    // the step behind it
+	dealt map[[2]int]codegen.Reg // streams of a row's cells, by step and row
 	// grouped: units come one after the other, and what begins is not where an output
 	// may still wait for one.
 	grouped bool
 	// Of each pair of vectors: begun are the sums of outputs that begin in this block;
 	// left are the columns and sets that outputs wait for.
-	begun [2]map[int]build.Reg
+	begun [2]map[int]codegen.Reg
 	left  [2]map[int]int
 }
 
@@ -116,7 +116,7 @@ func (b *slidingBlock) products(k int, group []slidingUnit) {
 		c := b.columns[col]
 		for set := range b.sets() {
 			var outs []int
-			var x []build.Reg
+			var x []codegen.Reg
 			for _, u := range group {
 				if n := u.step - c.delay(); u.stream == c.stream && u.set == set && b.wanted(n) {
 					outs = append(outs, n)
@@ -128,7 +128,7 @@ func (b *slidingBlock) products(k int, group []slidingUnit) {
 			}
 			at := col*b.sets() + set
 			for part := range slices.Max(b.parts[at][2*k : 2*k+2]) {
-				t := make([]build.Reg, len(outs))
+				t := make([]codegen.Reg, len(outs))
 				for i, n := range outs {
 					t[i] = b.target(n, k)
 				}
@@ -148,7 +148,7 @@ func (b *slidingBlock) products(k int, group []slidingUnit) {
 
 // target is where products for output n go: to its sums if it begins and does not end
 // in this block, whose registers the output before it there has left by now.
-func (b *slidingBlock) target(n, k int) build.Reg {
+func (b *slidingBlock) target(n, k int) codegen.Reg {
 	if n+b.first >= b.step && !b.begun[k][n].Valid() && n+b.last >= b.end && !b.grouped {
 		return b.sums[n%len(b.sums)][k]
 	}
@@ -156,7 +156,7 @@ func (b *slidingBlock) target(n, k int) build.Reg {
 }
 
 // add adds products to what output n has.
-func (b *slidingBlock) add(n int, t build.Reg, at, k, part int) {
+func (b *slidingBlock) add(n int, t codegen.Reg, at, k, part int) {
 	switch sum := b.begun[k][n]; {
 	case sum.Valid():
 		b.addTo(sum, t, at, k, part)
@@ -182,7 +182,7 @@ func (s *slidingCode) addBiases() {
 			x := s.sums[list[i]%len(s.sums)].at(j)
 			if i+1 < len(list) {
 				y := s.sums[list[i+1]%len(s.sums)].at(j)
-				a.opTmp2(aliasConst, base, off, hexagon.V6_vaddw, [2]build.Reg{x, y}, [2]build.Reg{x, y})
+				a.opTmp2(aliasConst, base, off, hexagon.V6_vaddw, [2]codegen.Reg{x, y}, [2]codegen.Reg{x, y})
 			} else {
 				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, x, x, a.v("bias"))
 			}
@@ -216,7 +216,7 @@ func (b *slidingBlock) settle(k int) {
 }
 
 // complete takes the sums 2k and 2k+1 of an output.
-func (s *slidingCode) complete(n, k int, sum build.Reg) {
+func (s *slidingCode) complete(n, k int, sum codegen.Reg) {
 	a := s.a
 	i := n + s.last - s.step
 	if !s.rq.half {
@@ -229,7 +229,7 @@ func (s *slidingCode) complete(n, k int, sum build.Reg) {
 }
 
 // column is the pair k of a unit's words, shift bytes into them.
-func (s *slidingCode) column(u slidingUnit, k, shift int) build.Reg {
+func (s *slidingCode) column(u slidingUnit, k, shift int) codegen.Reg {
 	x := s.words[u][k]
 	if shift == 0 {
 		return x
@@ -245,7 +245,7 @@ func (s *slidingCode) column(u slidingUnit, k, shift int) build.Reg {
 
 // weigh multiplies pairs k of words by part of the weights of a column: each vector
 // of these is read once for two steps.
-func (s *slidingCode) weigh(t, x []build.Reg, k, at, part int) {
+func (s *slidingCode) weigh(t, x []codegen.Reg, k, at, part int) {
 	for j := range 2 {
 		if s.parts[at][2*k+j] <= part {
 			continue
@@ -254,8 +254,8 @@ func (s *slidingCode) weigh(t, x []build.Reg, k, at, part int) {
 		for i := 0; i < len(x); i += 2 {
 			if i+1 < len(x) && w >= len(s.kept) {
 				base, off := s.w.at(s.header() + w)
-				s.a.opTmp2(aliasConst, base, off, hexagon.V6_vrmpybusv, [2]build.Reg{half(t[i], j), half(t[i+1], j)},
-					[2]build.Reg{half(x[i], j), half(x[i+1], j)})
+				s.a.opTmp2(aliasConst, base, off, hexagon.V6_vrmpybusv, [2]codegen.Reg{half(t[i], j), half(t[i+1], j)},
+					[2]codegen.Reg{half(x[i], j), half(x[i+1], j)})
 				continue
 			}
 			for m := i; m < min(i+2, len(x)); m++ {
@@ -266,13 +266,13 @@ func (s *slidingCode) weigh(t, x []build.Reg, k, at, part int) {
 }
 
 // readyRegs are the vectors of the i-th output before.
-func (s *slidingCode) readyRegs(i int) []build.Reg {
+func (s *slidingCode) readyRegs(i int) []codegen.Reg {
 	all := s.ready[i].all()
 	switch {
 	case s.rq.short:
 		return s.ready[i][:]
 	case s.rq.half:
-		return []build.Reg{all[0], all[2]}
+		return []codegen.Reg{all[0], all[2]}
 	}
 	return all[:]
 }
@@ -291,11 +291,11 @@ func (b *slidingBlock) take(u slidingUnit) {
 		at += u.stream * b.pitch
 	}
 	if b.cells == 1 || b.stride == 1 {
-		b.depthwiseCode.words(x, u.set, func(row int) build.Reg { return b.load(row, at) },
-			func(row int) (build.Reg, int) { return b.place(row, at) })
+		b.depthwiseCode.words(x, u.set, func(row int) codegen.Reg { return b.load(row, at) },
+			func(row int) (codegen.Reg, int) { return b.place(row, at) })
 		return
 	}
-	b.depthwiseCode.words(x, u.set, func(row int) build.Reg {
+	b.depthwiseCode.words(x, u.set, func(row int) codegen.Reg {
 		key := [2]int{u.step, row}
 		if !b.dealt[key].Valid() {
 			b.dealt[key] = a.vv("dealt")
@@ -315,14 +315,14 @@ func (s *slidingCode) stepBytes() int {
 }
 
 // place is where the vector of a row lies, at bytes from the first one.
-func (s *slidingCode) place(row, at int) (build.Reg, int) {
+func (s *slidingCode) place(row, at int) (codegen.Reg, int) {
 	if at-s.at >= 2*slidingReach || at < s.at {
 		s.moveTo(at)
 	}
 	return s.rows[row], (at - s.at - slidingReach) / vecBytes
 }
 
-func (s *slidingCode) load(row, at int) build.Reg {
+func (s *slidingCode) load(row, at int) codegen.Reg {
 	v := s.a.v("x")
 	base, n := s.place(row, at)
 	s.a.op(hexagon.V6_vL32b_ai, v, base, n).Loads(aliasIn)

@@ -3,7 +3,7 @@ package dsp
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -65,7 +65,7 @@ func (d *dotKernel) generate(a *asm) {
 }
 
 // reduceLanes leaves the sum of all words in every word.
-func (a *asm) reduceLanes(v build.Reg) build.Reg {
+func (a *asm) reduceLanes(v codegen.Reg) codegen.Reg {
 	for n := vecBytes / 2; n >= 4; n /= 2 {
 		t, s := a.v("turned"), a.v("sum")
 		a.op(hexagon.V6_vror, t, v, a.imm(n))
@@ -93,7 +93,7 @@ func (k *rescaleKernel) generate(a *asm) {
 		n := a.word(table, 3, "vectors")
 		a.bump(table, 16)
 		a.loop0(n, func() {
-			var acc [4]build.Reg
+			var acc [4]codegen.Reg
 			for i := range acc {
 				acc[i] = a.v("acc")
 				a.op(hexagon.V6_vL32b_pi, acc[i], src, 1).Loads(aliasIn)

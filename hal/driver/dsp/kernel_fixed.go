@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -13,7 +13,7 @@ import (
 type halves struct{ *asm }
 
 // c is a constant in every lane.
-func (h halves) c(v int) build.Reg {
+func (h halves) c(v int) codegen.Reg {
 	r := h.v("constant")
 	h.op(hexagon.V6_lvsplath, r, h.imm(v))
 	return r
@@ -21,24 +21,24 @@ func (h halves) c(v int) build.Reg {
 
 // fraction is the constant x with i integer bits: as the definition has it,
 // rounded to 32 bits and then to 16.
-func (h halves) fraction(x float64, i int) build.Reg {
+func (h halves) fraction(x float64, i int) codegen.Reg {
 	return h.c(int(opspec.RDPOT(int32(math.Round(math.Ldexp(x, 31-i))), 16)))
 }
 
-func (h halves) binary(op hexagon.Op, x, y build.Reg) build.Reg {
+func (h halves) binary(op hexagon.Op, x, y codegen.Reg) codegen.Reg {
 	r := h.v("half")
 	h.op(op, r, x, y)
 	return r
 }
 
-func (h halves) mul(x, y build.Reg) build.Reg    { return h.binary(hexagon.V6_vmpyhvsrs, x, y) }
-func (h halves) plus(x, y build.Reg) build.Reg   { return h.binary(hexagon.V6_vaddh, x, y) }
-func (h halves) minus(x, y build.Reg) build.Reg  { return h.binary(hexagon.V6_vsubh, x, y) }
-func (h halves) addSat(x, y build.Reg) build.Reg { return h.binary(hexagon.V6_vaddhsat, x, y) }
-func (h halves) mask(x, y build.Reg) build.Reg   { return h.binary(hexagon.V6_vand, x, y) }
+func (h halves) mul(x, y codegen.Reg) codegen.Reg    { return h.binary(hexagon.V6_vmpyhvsrs, x, y) }
+func (h halves) plus(x, y codegen.Reg) codegen.Reg   { return h.binary(hexagon.V6_vaddh, x, y) }
+func (h halves) minus(x, y codegen.Reg) codegen.Reg  { return h.binary(hexagon.V6_vsubh, x, y) }
+func (h halves) addSat(x, y codegen.Reg) codegen.Reg { return h.binary(hexagon.V6_vaddhsat, x, y) }
+func (h halves) mask(x, y codegen.Reg) codegen.Reg   { return h.binary(hexagon.V6_vand, x, y) }
 
 // where is x in the lanes in which a and b compare, y in the others.
-func (h halves) where(compare hexagon.Op, a, b, x, y build.Reg) build.Reg {
+func (h halves) where(compare hexagon.Op, a, b, x, y codegen.Reg) codegen.Reg {
 	q, r := h.q("lanes"), h.v("selected")
 	h.op(compare, q, a, b)
 	h.op(hexagon.V6_vmux, r, q, x, y)
@@ -46,7 +46,7 @@ func (h halves) where(compare hexagon.Op, a, b, x, y build.Reg) build.Reg {
 }
 
 // shift is x / 2^n rounded down, or times 2^-n.
-func (h halves) shift(x build.Reg, n int) build.Reg {
+func (h halves) shift(x codegen.Reg, n int) codegen.Reg {
 	r, op := h.v("shifted"), hexagon.V6_vasrh
 	if n < 0 {
 		n, op = -n, hexagon.V6_vaslh
@@ -59,19 +59,19 @@ func (h halves) shift(x build.Reg, n int) build.Reg {
 }
 
 // rounded is x / 2^n, halves away from zero; n is at least 1.
-func (h halves) rounded(x build.Reg, n int) build.Reg {
+func (h halves) rounded(x codegen.Reg, n int) codegen.Reg {
 	t := h.shift(h.addSat(x, h.shift(x, 15)), n-1)
 	return h.binary(hexagon.V6_vavghrnd, t, h.zero())
 }
 
 // four is 4x, saturated.
-func (h halves) four(x build.Reg) build.Reg {
+func (h halves) four(x codegen.Reg) codegen.Reg {
 	t := h.addSat(x, x)
 	return h.addSat(t, t)
 }
 
 // expQuarter is exp of [-1/4, 0): a polynomial of degree 4 around -1/8.
-func (h halves) expQuarter(a build.Reg) build.Reg {
+func (h halves) expQuarter(a codegen.Reg) codegen.Reg {
 	x := h.plus(a, h.c(1<<12))
 	x2 := h.mul(x, x)
 	x3, x4 := h.mul(x2, x), h.mul(x2, x2)
@@ -82,7 +82,7 @@ func (h halves) expQuarter(a build.Reg) build.Reg {
 }
 
 // expNegative is exp of values up to 0 with i integer bits.
-func (h halves) expNegative(a build.Reg, i int) build.Reg {
+func (h halves) expNegative(a codegen.Reg, i int) codegen.Reg {
 	frac := 15 - i
 	quarter := 1 << (frac - 2)
 	part := h.minus(h.mask(a, h.c(quarter-1)), h.c(quarter))
@@ -97,7 +97,7 @@ func (h halves) expNegative(a build.Reg, i int) build.Reg {
 }
 
 // reciprocal is 2/(1+a) with 2 integer bits, a in [0, 1): three Newton steps.
-func (h halves) reciprocal(a build.Reg) build.Reg {
+func (h halves) reciprocal(a codegen.Reg) codegen.Reg {
 	d := h.binary(hexagon.V6_vavghrnd, a, h.c(1<<15-1))
 	x := h.plus(h.fraction(48./17, 2), h.mul(d, h.fraction(-32./17, 2)))
 	for range 3 {
@@ -108,14 +108,14 @@ func (h halves) reciprocal(a build.Reg) build.Reg {
 }
 
 // negative is -|a|.
-func (h halves) negative(a build.Reg) build.Reg {
+func (h halves) negative(a codegen.Reg) codegen.Reg {
 	m := h.v("magnitude")
 	h.op(hexagon.V6_vabsh, m, a)
 	return h.minus(h.zero(), m)
 }
 
 // logistic is 1/(1+exp(-a)) of values with i integer bits.
-func (h halves) logistic(a build.Reg, i int) build.Reg {
+func (h halves) logistic(a codegen.Reg, i int) codegen.Reg {
 	r := h.reciprocal(h.expNegative(h.negative(a), i))
 	r = h.addSat(r, r)
 	r = h.where(hexagon.V6_vgth, h.zero(), a, h.minus(h.c(1<<15-1), r), r)
@@ -123,7 +123,7 @@ func (h halves) logistic(a build.Reg, i int) build.Reg {
 }
 
 // tanh is the hyperbolic tangent of values with i integer bits.
-func (h halves) tanh(a build.Reg, i int) build.Reg {
+func (h halves) tanh(a codegen.Reg, i int) codegen.Reg {
 	r := h.reciprocal(h.expNegative(h.negative(a), i+1))
 	r = h.four(h.minus(r, h.c(1<<13)))
 	r = h.where(hexagon.V6_vgth, h.zero(), a, h.minus(h.zero(), r), r)
@@ -133,7 +133,7 @@ func (h halves) tanh(a build.Reg, i int) build.Reg {
 // cellKernel is the new state of a QUANTIZED_16BIT_LSTM from the sums of the
 // input, forget and cell gates and the state.
 func cellKernel() *flatKernel {
-	return flatOp("lstm16_cell", 4, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
+	return flatOp("lstm16_cell", 4, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
 		h := halves{a}
 		in := h.rounded(h.mul(h.logistic(x[0], 3), h.tanh(x[2], 3)), 4)
 		a.op(hexagon.V6_vaddhsat, out, in, h.mul(h.logistic(x[1], 3), x[3]))
@@ -144,16 +144,16 @@ func cellKernel() *flatKernel {
 // the output gate and the new state.
 func outputKernel() *flatKernel {
 	return &flatKernel{name: "flat_lstm16_output", in: []int{2, 2}, out: 1,
-		body: func(a *asm, x [][]build.Reg, _ []build.Reg) []build.Reg {
+		body: func(a *asm, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
 			h := halves{a}
-			var y [2]build.Reg
+			var y [2]codegen.Reg
 			for i := range y {
 				y[i] = h.rounded(h.mul(h.logistic(x[0][i], 3), h.tanh(x[1][i], 4)), 8)
 				y[i] = h.plus(y[i], h.c(128))
 			}
 			out := a.v("bytes")
 			a.op(hexagon.V6_vpackhub_sat, out, y[1], y[0])
-			return []build.Reg{out}
+			return []codegen.Reg{out}
 		}}
 }
 

@@ -3,7 +3,7 @@ package dsp
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -16,7 +16,7 @@ type flatKernel struct {
 	// splats are how many words of arguments the body gets as vectors.
 	splats int
 	stream bool // the operands are likely not in L2: bring them there entry by entry
-	body   func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg
+	body   func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg
 }
 
 // generate writes the kernel. Arguments: table of (operands, result, steps),
@@ -25,12 +25,12 @@ func (k *flatKernel) generate(a *asm) {
 	names := []string{"table", "entries", "c0", "c1", "c2"}
 	in := a.args(names[:2+k.splats]...)
 	table, entries := in[0], in[1]
-	var c []build.Reg
+	var c []codegen.Reg
 	for _, r := range in[2:] {
 		c = append(c, a.splat(r, "constant"))
 	}
 	a.repeat(entries, func() {
-		var ptr []build.Reg
+		var ptr []codegen.Reg
 		for i := range len(k.in) + 1 {
 			ptr = append(ptr, a.word(table, i, "at"))
 		}
@@ -45,9 +45,9 @@ func (k *flatKernel) generate(a *asm) {
 			}
 		}
 		a.loop0(steps, func() {
-			var x [][]build.Reg
+			var x [][]codegen.Reg
 			for i, n := range k.in {
-				var v []build.Reg
+				var v []codegen.Reg
 				for range n {
 					r := a.v("x")
 					a.op(hexagon.V6_vL32b_pi, r, ptr[i], 1).Loads(aliasIn)
@@ -65,32 +65,32 @@ func (k *flatKernel) generate(a *asm) {
 
 // flatOp makes a kernel of vectors of one size whose body is one or a few
 // operations.
-func flatOp(name string, inputs, splats int, f func(a *asm, out build.Reg, x, c []build.Reg)) *flatKernel {
+func flatOp(name string, inputs, splats int, f func(a *asm, out codegen.Reg, x, c []codegen.Reg)) *flatKernel {
 	k := &flatKernel{name: "flat_" + name, out: 1, splats: splats}
 	for range inputs {
 		k.in = append(k.in, 1)
 	}
-	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
-		var v []build.Reg
+	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+		var v []codegen.Reg
 		for _, r := range x {
 			v = append(v, r[0])
 		}
 		out := a.v("out")
 		f(a, out, v, c)
-		return []build.Reg{out}
+		return []codegen.Reg{out}
 	}
 	return k
 }
 
 // simpleKernel is one instruction on two operands.
 func simpleKernel(name string, op hexagon.Op) *flatKernel {
-	return flatOp(name, 2, 0, func(a *asm, out build.Reg, x, _ []build.Reg) { a.op(op, out, x[0], x[1]) })
+	return flatOp(name, 2, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) { a.op(op, out, x[0], x[1]) })
 }
 
 // truthKernel is op on operands that are brought to 0 and 1 first; the constant
 // is 1 in every byte.
 func truthKernel(name string, op hexagon.Op) *flatKernel {
-	return flatOp(name, 2, 1, func(a *asm, out build.Reg, x, c []build.Reg) {
+	return flatOp(name, 2, 1, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
 		p, q := a.v("p"), a.v("q")
 		a.op(hexagon.V6_vminub, p, x[0], c[0])
 		a.op(hexagon.V6_vminub, q, x[1], c[0])
@@ -100,7 +100,7 @@ func truthKernel(name string, op hexagon.Op) *flatKernel {
 
 // notKernel is LOGICAL_NOT of bytes.
 func notKernel() *flatKernel {
-	return flatOp("not", 1, 1, func(a *asm, out build.Reg, x, c []build.Reg) {
+	return flatOp("not", 1, 1, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
 		t := a.v("truth")
 		a.op(hexagon.V6_vminub, t, x[0], c[0])
 		a.op(hexagon.V6_vxor, out, t, c[0])
@@ -110,7 +110,7 @@ func notKernel() *flatKernel {
 // intervalKernel is 1 where the first operand is between the others, inclusive,
 // or where it is not; constants 1 and 0 in every byte.
 func intervalKernel(outside bool) *flatKernel {
-	return flatOp("interval"+flag(outside, "_not"), 3, 2, func(a *asm, out build.Reg, x, c []build.Reg) {
+	return flatOp("interval"+flag(outside, "_not"), 3, 2, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
 		below, above := a.q("below"), a.q("above")
 		a.op(hexagon.V6_vgtub, below, x[1], x[0])
 		a.op(hexagon.V6_vgtub, above, x[0], x[2])
@@ -127,7 +127,7 @@ func intervalKernel(outside bool) *flatKernel {
 // aboveKernel takes the second operand where the first is greater than the
 // constant, the third elsewhere: bytes.
 func aboveKernel() *flatKernel {
-	return flatOp("above", 3, 1, func(a *asm, out build.Reg, x, c []build.Reg) {
+	return flatOp("above", 3, 1, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
 		q := a.q("above")
 		a.op(hexagon.V6_vgtub, q, x[0], c[0])
 		a.op(hexagon.V6_vmux, out, q, x[1], x[2])
@@ -138,8 +138,8 @@ func aboveKernel() *flatKernel {
 // operand.
 func selectWordsKernel() *flatKernel {
 	k := &flatKernel{name: "flat_select_words", in: []int{1, 4, 4}, out: 4, splats: 1}
-	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
-		var out []build.Reg
+	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+		var out []codegen.Reg
 		for i, w := range a.widenBytes(x[0][0]) {
 			q, r := a.q("above"), a.v("selected")
 			a.op(hexagon.V6_vgtw, q, w, c[0])
@@ -152,17 +152,17 @@ func selectWordsKernel() *flatKernel {
 }
 
 // widenBytes makes four vectors of words from a vector of unsigned bytes.
-func (a *asm) widenBytes(v build.Reg) [4]build.Reg {
+func (a *asm) widenBytes(v codegen.Reg) [4]codegen.Reg {
 	h := a.vv("halves")
 	a.op(hexagon.V6_vunpackub, h, v)
 	w0, w1 := a.vv("words"), a.vv("words")
 	a.op(hexagon.V6_vunpackuh, w0, lo(h))
 	a.op(hexagon.V6_vunpackuh, w1, hi(h))
-	return [4]build.Reg{lo(w0), hi(w0), lo(w1), hi(w1)}
+	return [4]codegen.Reg{lo(w0), hi(w0), lo(w1), hi(w1)}
 }
 
 // narrowWords makes a vector of unsigned bytes from four of words, saturating.
-func (a *asm) narrowWords(w [4]build.Reg) build.Reg {
+func (a *asm) narrowWords(w [4]codegen.Reg) codegen.Reg {
 	h0, h1, v := a.v("half"), a.v("half"), a.v("bytes")
 	a.op(hexagon.V6_vpackwh_sat, h0, w[1], w[0])
 	a.op(hexagon.V6_vpackwh_sat, h1, w[3], w[2])
@@ -172,7 +172,7 @@ func (a *asm) narrowWords(w [4]build.Reg) build.Reg {
 
 // wordMulKernel is the low half of 32-bit products.
 func wordMulKernel() *flatKernel {
-	return flatOp("mul_words", 2, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
+	return flatOp("mul_words", 2, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
 		a.op(hexagon.V6_vassign, out, a.mulWords(x[0], x[1]))
 	})
 }
@@ -180,8 +180,8 @@ func wordMulKernel() *flatKernel {
 // compareWordsKernel compares words; the constants are 1 and 0 in every word.
 func compareWordsKernel(equal, swap, not bool) *flatKernel {
 	k := &flatKernel{name: "flat_compare_" + flag(equal, "e") + flag(swap, "s") + flag(not, "n"), in: []int{4, 4}, out: 1, splats: 2}
-	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
-		var w [4]build.Reg
+	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+		var w [4]codegen.Reg
 		for i := range w {
 			p, q := x[0][i], x[1][i]
 			if swap {
@@ -200,7 +200,7 @@ func compareWordsKernel(equal, swap, not bool) *flatKernel {
 				a.op(hexagon.V6_vmux, w[i], holds, c[0], c[1])
 			}
 		}
-		return []build.Reg{a.narrowWords(w)}
+		return []codegen.Reg{a.narrowWords(w)}
 	}
 	return k
 }
@@ -208,8 +208,8 @@ func compareWordsKernel(equal, swap, not bool) *flatKernel {
 // widenWordsKernel makes words from unsigned bytes and subtracts the constant.
 func widenWordsKernel() *flatKernel {
 	k := &flatKernel{name: "flat_widen", in: []int{1}, out: 4, splats: 1}
-	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
-		var out []build.Reg
+	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+		var out []codegen.Reg
 		for _, w := range a.widenBytes(x[0][0]) {
 			r := a.v("word")
 			a.op(hexagon.V6_vsubw, r, w, c[0])
@@ -224,13 +224,13 @@ func widenWordsKernel() *flatKernel {
 // them, saturating.
 func narrowWordsKernel() *flatKernel {
 	k := &flatKernel{name: "flat_narrow", in: []int{4}, out: 1, splats: 1}
-	k.body = func(a *asm, x [][]build.Reg, c []build.Reg) []build.Reg {
-		var w [4]build.Reg
+	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+		var w [4]codegen.Reg
 		for i := range w {
 			w[i] = a.v("sum")
 			a.op(hexagon.V6_vaddw, w[i], x[0][i], c[0])
 		}
-		return []build.Reg{a.narrowWords(w)}
+		return []codegen.Reg{a.narrowWords(w)}
 	}
 	return k
 }

@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -30,9 +30,9 @@ const (
 func (k *heatmapKernel) generate(a *asm) {
 	in := a.args("block", "box", "end", "frame")
 	block, box, end, f := in[0], in[1], in[2], frame{a, in[3]}
-	a.each(box, end, func(next build.Label) {
+	a.each(box, end, func(next codegen.Label) {
 		r := a.corners(a.indexed(a.word(block, heatBoxes, "boxes"), box, 8), k.box)
-		a.checkRegion(r, build.Reg{}, 0, a.word(block, heatBad, "bad"), next)
+		a.checkRegion(r, codegen.Reg{}, 0, a.word(block, heatBad, "bad"), next)
 		f.put(heatX, r[0])
 		f.put(heatY, r[1])
 		f.put(heatW, a.fsub(r[2], r[0]))
@@ -40,11 +40,11 @@ func (k *heatmapKernel) generate(a *asm) {
 		maps := a.indexed(a.word(block, heatIn, "maps"), box, k.size*k.size*k.points)
 		score := a.indexed(a.word(block, heatScores, "scores"), box, k.points)
 		point := a.indexed(a.word(block, heatPoints, "points"), box, 4*k.points)
-		a.upTo(k.points, func(build.Reg) {
+		a.upTo(k.points, func(codegen.Reg) {
 			g := k.neighbours(a, f, block, maps)
 			dx, dy, top := k.refine(a, g)
 			a.op(hexagon.S2_storerb_io, score, 0, a.quantize(top, k.score)).Stores(aliasOut)
-			for i, d := range [2]build.Reg{dx, dy} {
+			for i, d := range [2]codegen.Reg{dx, dy} {
 				at := a.fadd(a.fadd(a.ofInt(f.get(heatColumn+i)), d), a.real(0.5))
 				at = a.fmul(a.fdiv(at, a.real(float32(k.size))), f.get(heatW+i))
 				at = a.fadd(f.get(heatX+i), at)
@@ -60,7 +60,7 @@ func (k *heatmapKernel) generate(a *asm) {
 
 // neighbours are the values around the first maximum of a map, mirrored at its
 // edges.
-func (k *heatmapKernel) neighbours(a *asm, f frame, block, maps build.Reg) (g [3][3]build.Reg) {
+func (k *heatmapKernel) neighbours(a *asm, f frame, block, maps codegen.Reg) (g [3][3]codegen.Reg) {
 	best, where, i, at := a.copyOf(a.imm(-1)), a.copyOf(a.imm(0)), a.copyOf(a.imm(0)), a.copyOf(maps)
 	a.loop0(k.size*k.size, func() {
 		v := a.r("stored")
@@ -75,11 +75,11 @@ func (k *heatmapKernel) neighbours(a *asm, f frame, block, maps build.Reg) (g [3
 	column := a.into(hexagon.A2_sub, where, a.into(hexagon.M2_mpyi, row, a.imm(k.size)))
 	f.put(heatRow, row)
 	f.put(heatColumn, column)
-	around := func(i build.Reg, pitch int) (offset [3]build.Reg) {
+	around := func(i codegen.Reg, pitch int) (offset [3]codegen.Reg) {
 		before := a.into(hexagon.C2_muxir, a.test(hexagon.C2_cmpgti, i, 0), a.add(i, -1), 1)
 		last := a.test(hexagon.C2_cmpgt, i, a.imm(k.size-2))
 		after := a.into(hexagon.C2_mux, last, a.imm(k.size-2), a.add(i, 1))
-		for n, r := range [3]build.Reg{before, i, after} {
+		for n, r := range [3]codegen.Reg{before, i, after} {
 			offset[n] = a.into(hexagon.M2_mpyi, r, a.imm(pitch))
 		}
 		return offset
@@ -96,10 +96,10 @@ func (k *heatmapKernel) neighbours(a *asm, f frame, block, maps build.Reg) (g [3
 
 // refine is the maximum of the second-order expansion around g[1][1], as an
 // offset of at most 1.5, and its value.
-func (k *heatmapKernel) refine(a *asm, g [3][3]build.Reg) (dx, dy, score build.Reg) {
+func (k *heatmapKernel) refine(a *asm, g [3][3]codegen.Reg) (dx, dy, score codegen.Reg) {
 	half := a.real(0.5)
-	slope := func(before, after build.Reg) build.Reg { return a.fneg(a.fmul(a.fsub(after, before), half)) }
-	bend := func(before, after build.Reg) build.Reg {
+	slope := func(before, after codegen.Reg) codegen.Reg { return a.fneg(a.fmul(a.fsub(after, before), half)) }
+	bend := func(before, after codegen.Reg) codegen.Reg {
 		return a.fadd(a.fsub(before, a.fadd(g[1][1], g[1][1])), after)
 	}
 	bx, by := slope(g[1][0], g[1][2]), slope(g[0][1], g[2][1])
@@ -124,11 +124,11 @@ func (k *heatmapKernel) refine(a *asm, g [3][3]build.Reg) (dx, dy, score build.R
 	return dx, dy, a.fadd(score, a.fmul(a.fadd(alongX, alongY), half))
 }
 
-func (a *asm) fabs(x build.Reg) build.Reg { return a.into(hexagon.S2_clrbit_i, x, 31) }
+func (a *asm) fabs(x codegen.Reg) codegen.Reg { return a.into(hexagon.S2_clrbit_i, x, 31) }
 
 // singular tells that |det| < 1e-6 |product|, to more bits than a float has, or
 // that det is 0.
-func (a *asm) singular(det, product build.Reg) build.Reg {
+func (a *asm) singular(det, product codegen.Reg) codegen.Reg {
 	const factor = 1e-6
 	head := float32(factor)
 	tail := float32(factor - float64(head))

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -70,7 +70,7 @@ func (k *statsKernel) generate(a *asm) {
 }
 
 // divided is the pair x over n, towards zero, bit by bit.
-func (a *asm) divided(x build.Reg, n int) build.Reg {
+func (a *asm) divided(x codegen.Reg, n int) codegen.Reg {
 	sign, q := a.rr("sign"), a.rr("quotient")
 	a.op(hexagon.S2_asr_i_p, sign, x, 63)
 	a.op(hexagon.A2_xorp, q, x, sign)
@@ -95,7 +95,7 @@ func (a *asm) divided(x build.Reg, n int) build.Reg {
 
 // rootKernel is the factor, or the right shift, of the inverse root of words.
 func rootKernel(shift bool) *flatKernel {
-	return flatOp("inverse_root"+flag(shift, "_shift"), 1, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
+	return flatOp("inverse_root"+flag(shift, "_shift"), 1, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
 		// From 2^29 on the root of a quarter is taken, and halved.
 		large, quarter, v := a.q("large"), a.v("quarter"), a.v("variance")
 		a.op(hexagon.V6_vgtw, large, x[0], a.splat(a.imm(1<<29-1), "bound"))
@@ -115,7 +115,7 @@ func rootKernel(shift bool) *flatKernel {
 // layerNormKernel normalizes words: operands are the value, its row's mean,
 // factor and shift, and weight and bias.
 func layerNormKernel(scale opspec.Multiplier) *flatKernel {
-	return flatOp("layer_norm"+multiplierTag(scale), 6, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
+	return flatOp("layer_norm"+multiplierTag(scale), 6, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
 		value, mean, factor, right, weight, bias := x[0], x[1], x[2], x[3], x[4], x[5]
 		zero, one, c31 := a.zero(), a.splat(a.imm(1), "one"), a.imm(31)
 		d := a.v("distance")
@@ -137,7 +137,7 @@ func layerNormKernel(scale opspec.Multiplier) *flatKernel {
 		a.op(hexagon.V6_vmpyewuh_64, p, z, weight)
 		a.op(hexagon.V6_vmpyowh_64_acc, p, z, weight)
 		low, high := lo(p), hi(p)
-		carry := func(before, after build.Reg) {
+		carry := func(before, after codegen.Reg) {
 			q := a.q("carry")
 			a.op(hexagon.V6_vgtuw, q, before, after)
 			a.op(hexagon.V6_vaddwq, q, high, one)

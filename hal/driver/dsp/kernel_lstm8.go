@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -15,7 +15,7 @@ import (
 func multiplierTag(m opspec.Multiplier) string { return fmt.Sprintf("_%x.%d", m.M, m.Shift) }
 
 // applied is m.Apply of words.
-func (a *asm) applied(x build.Reg, m opspec.Multiplier) build.Reg {
+func (a *asm) applied(x codegen.Reg, m opspec.Multiplier) codegen.Reg {
 	if m.Shift > 0 {
 		t := a.v("shifted")
 		a.op(hexagon.V6_vaslw, t, x, a.imm(m.Shift))
@@ -30,7 +30,7 @@ func (a *asm) applied(x build.Reg, m opspec.Multiplier) build.Reg {
 
 // roundedWords is x / 2^n, halves away from zero, of words above the least; n is
 // 1 to 31.
-func (a *asm) roundedWords(x build.Reg, n int) build.Reg {
+func (a *asm) roundedWords(x codegen.Reg, n int) codegen.Reg {
 	t := a.v("rounded")
 	a.op(hexagon.V6_vasrw, t, x, a.imm(31))
 	a.op(hexagon.V6_vaddw, t, t, x)
@@ -42,7 +42,7 @@ func (a *asm) roundedWords(x build.Reg, n int) build.Reg {
 }
 
 // saturated16 bounds words to 16 bits.
-func (a *asm) saturated16(x build.Reg) build.Reg {
+func (a *asm) saturated16(x codegen.Reg) codegen.Reg {
 	t := a.v("saturated")
 	a.op(hexagon.V6_vminw, t, x, a.splat(a.imm(math.MaxInt16), "most"))
 	a.op(hexagon.V6_vmaxw, t, t, a.splat(a.imm(math.MinInt16), "least"))
@@ -62,11 +62,11 @@ func sumKernel(g *opspec.Gate8, p bool) *flatKernel {
 	if p {
 		inputs++
 	}
-	return flatOp(name, inputs, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
+	return flatOp(name, inputs, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
 		if p {
-			x = []build.Reg{x[0], x[1], a.mulWords(x[2], x[3])}
+			x = []codegen.Reg{x[0], x[1], a.mulWords(x[2], x[3])}
 		}
-		var sum build.Reg
+		var sum codegen.Reg
 		for i, m := range scales {
 			part := a.applied(x[i], m)
 			if i > 0 {
@@ -80,22 +80,22 @@ func sumKernel(g *opspec.Gate8, p bool) *flatKernel {
 
 // widenHalvesKernel makes words from signed halves.
 func widenHalvesKernel() *flatKernel {
-	return &flatKernel{name: "flat_widen_halves", in: []int{1}, out: 2, body: func(a *asm, x [][]build.Reg, _ []build.Reg) []build.Reg {
+	return &flatKernel{name: "flat_widen_halves", in: []int{1}, out: 2, body: func(a *asm, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
 		w := a.vv("words")
 		a.op(hexagon.V6_vunpackh, w, x[0][0])
-		return []build.Reg{lo(w), hi(w)}
+		return []codegen.Reg{lo(w), hi(w)}
 	}}
 }
 
 // halvesOf packs two vectors of words of 16 bits.
-func (a *asm) halvesOf(w []build.Reg) build.Reg {
+func (a *asm) halvesOf(w []codegen.Reg) codegen.Reg {
 	h := a.v("halves")
 	a.op(hexagon.V6_vpackwh_sat, h, w[1], w[0])
 	return h
 }
 
 // products are the words of two vectors of halves: even lanes, then odd ones.
-func (a *asm) products(x, y build.Reg) (even, odd build.Reg) {
+func (a *asm) products(x, y codegen.Reg) (even, odd codegen.Reg) {
 	p := a.vv("products")
 	a.op(hexagon.V6_vmpyhv, p, x, y)
 	return lo(p), hi(p)
@@ -108,10 +108,10 @@ func lstm8Cell(l *opspec.Lstm8) *flatKernel {
 	if l.Coupled {
 		k.name, k.in = k.name+"c", []int{2, 2, 1}
 	}
-	k.body = func(a *asm, x [][]build.Reg, _ []build.Reg) []build.Reg {
+	k.body = func(a *asm, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
 		h := halves{a}
 		keep := h.logistic(a.halvesOf(x[0]), 3)
-		var in build.Reg
+		var in codegen.Reg
 		if l.Coupled {
 			in = h.minus(h.c(1<<15-1), keep)
 		} else {
@@ -120,7 +120,7 @@ func lstm8Cell(l *opspec.Lstm8) *flatKernel {
 		old := x[len(x)-1][0]
 		keptEven, keptOdd := a.products(keep, old)
 		newEven, newOdd := a.products(in, h.tanh(a.halvesOf(x[1]), 3))
-		sum := func(kept, added build.Reg) build.Reg {
+		sum := func(kept, added codegen.Reg) codegen.Reg {
 			s := a.v("sum")
 			a.op(hexagon.V6_vaddw, s, a.roundedWords(kept, 15), a.roundedWords(added, 30+l.CellShift))
 			return s
@@ -133,7 +133,7 @@ func lstm8Cell(l *opspec.Lstm8) *flatKernel {
 			a.op(hexagon.V6_vminh, out, out, h.c(int(l.CellClip)))
 			a.op(hexagon.V6_vmaxh, out, out, h.c(int(-l.CellClip)))
 		}
-		return []build.Reg{out}
+		return []codegen.Reg{out}
 	}
 	return k
 }
@@ -142,13 +142,13 @@ func lstm8Cell(l *opspec.Lstm8) *flatKernel {
 // and the new cell state.
 func lstm8Hidden(l *opspec.Lstm8) *flatKernel {
 	return &flatKernel{name: fmt.Sprintf("flat_lstm8_hidden_%d%s_%d", l.CellShift, multiplierTag(l.Hidden), l.HiddenZero), in: []int{4, 2}, out: 1,
-		body: func(a *asm, x [][]build.Reg, _ []build.Reg) []build.Reg {
+		body: func(a *asm, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
 			h := halves{a}
-			var y [2]build.Reg
+			var y [2]codegen.Reg
 			for i := range y {
 				open := h.logistic(a.halvesOf(x[0][2*i:2*i+2]), 3)
 				even, odd := a.products(open, h.tanh(x[1][i], 15+l.CellShift))
-				w := [2]build.Reg{a.applied(even, l.Hidden), a.applied(odd, l.Hidden)}
+				w := [2]codegen.Reg{a.applied(even, l.Hidden), a.applied(odd, l.Hidden)}
 				zero := a.splat(a.imm(int(l.HiddenZero)+128), "zero")
 				for _, r := range w {
 					a.op(hexagon.V6_vaddw, r, r, zero)
@@ -158,7 +158,7 @@ func lstm8Hidden(l *opspec.Lstm8) *flatKernel {
 			}
 			out := a.v("bytes")
 			a.op(hexagon.V6_vpackhub_sat, out, y[1], y[0])
-			return []build.Reg{out}
+			return []codegen.Reg{out}
 		}}
 }
 
@@ -169,8 +169,8 @@ func lstm8Output(l *opspec.Lstm8) *flatKernel {
 		least, most = max(128-l.OutClip, 0), min(128+l.OutClip, 255)
 	}
 	return &flatKernel{name: fmt.Sprintf("flat_lstm8_output%s_%d_%d", multiplierTag(l.ProjectionScale), l.OutZero, l.OutClip), in: []int{4}, out: 1,
-		body: func(a *asm, x [][]build.Reg, _ []build.Reg) []build.Reg {
-			var w [4]build.Reg
+		body: func(a *asm, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
+			var w [4]codegen.Reg
 			for i := range w {
 				w[i] = a.applied(x[0][i], l.ProjectionScale)
 				a.op(hexagon.V6_vaddw, w[i], w[i], a.splat(a.imm(int(l.OutZero)+128), "zero"))
@@ -178,6 +178,6 @@ func lstm8Output(l *opspec.Lstm8) *flatKernel {
 			out := a.narrowWords(w)
 			a.op(hexagon.V6_vmaxub, out, out, a.splat(a.imm(int(least)*ones), "least"))
 			a.op(hexagon.V6_vminub, out, out, a.splat(a.imm(int(most)*ones), "most"))
-			return []build.Reg{out}
+			return []codegen.Reg{out}
 		}}
 }

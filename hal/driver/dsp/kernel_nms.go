@@ -3,7 +3,7 @@ package dsp
 import (
 	"math"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -47,12 +47,12 @@ func (k *nmsKernel) generate(a *asm) {
 	k.load(a, block, scores, done)
 	first := a.copyOf(a.imm(0))
 	boxes := a.imm(k.boxes)
-	a.while(func() build.Reg { return a.test(hexagon.C2_cmpgt, boxes, first) }, func(build.Label) {
+	a.while(func() codegen.Reg { return a.test(hexagon.C2_cmpgt, boxes, first) }, func(codegen.Label) {
 		f.put(nmsFirst, first)
 		f.put(nmsBehind, k.imageEnd(a, block, first))
 		f.put(nmsGroup, f.get(nmsEnd))
 		class := a.copyOf(a.imm(1)) // class 0 is the background
-		a.each(class, a.imm(k.classes), func(build.Label) {
+		a.each(class, a.imm(k.classes), func(codegen.Label) {
 			k.collect(a, f, class)
 			k.suppress(a, f, block)
 		})
@@ -66,28 +66,28 @@ func (k *nmsKernel) generate(a *asm) {
 }
 
 // load makes floats of all scores and checks all boxes.
-func (k *nmsKernel) load(a *asm, block, scores build.Reg, done build.Label) {
+func (k *nmsKernel) load(a *asm, block, scores codegen.Reg, done codegen.Label) {
 	from, to, box := a.word(block, nmsScores, "scores"), a.copyOf(scores), a.word(block, nmsBoxes, "boxes")
 	n := a.imm(k.boxes * k.classes)
 	a.repeat(n, func() {
 		a.op(hexagon.S2_storeri_pi, to, 4, a.byteReal(from, a.imm(0), a.word(block, nmsReals, "reals"))).Stores(aliasScratch)
-		a.checkRegion(a.corners(box, k.in), build.Reg{}, 0, a.word(block, nmsBad, "bad"), done)
+		a.checkRegion(a.corners(box, k.in), codegen.Reg{}, 0, a.word(block, nmsBad, "bad"), done)
 		a.bump(from, 1)
 		a.bump(box, 8)
 	})
 }
 
 // imageEnd is the box behind the last that belongs to the image of the first.
-func (k *nmsKernel) imageEnd(a *asm, block, first build.Reg) build.Reg {
+func (k *nmsKernel) imageEnd(a *asm, block, first codegen.Reg) codegen.Reg {
 	images := a.word(block, nmsImages, "images")
-	at := func(i build.Reg) build.Reg {
+	at := func(i codegen.Reg) codegen.Reg {
 		r := a.r("image")
 		a.op(hexagon.L4_loadri_rr, r, images, i, 2).Loads(aliasIn)
 		return r
 	}
 	image, i, n := at(first), a.add(first, 1), a.imm(k.boxes)
 	out := a.f.Label("next image")
-	a.each(i, n, func(build.Label) {
+	a.each(i, n, func(codegen.Label) {
 		a.op(hexagon.J2_jumpf, a.test(hexagon.C2_cmpeq, at(i), image), out)
 	})
 	a.f.Bind(out)
@@ -95,12 +95,12 @@ func (k *nmsKernel) imageEnd(a *asm, block, first build.Reg) build.Reg {
 }
 
 // collect appends the boxes of an image whose score for a class is high enough.
-func (k *nmsKernel) collect(a *asm, f frame, class build.Reg) {
+func (k *nmsKernel) collect(a *asm, f frame, class codegen.Reg) {
 	to, i, behind := f.get(nmsEnd), f.get(nmsFirst), f.get(nmsBehind)
 	f.put(nmsStart, to)
 	index := a.into(hexagon.A2_add, a.into(hexagon.M2_mpyi, i, a.imm(k.classes)), class)
 	scores, least := f.get(nmsScore), a.real(k.atLeast)
-	a.each(i, behind, func(build.Label) {
+	a.each(i, behind, func(codegen.Label) {
 		a.when(a.fless(least, a.scoreOf(scores, index)), func() {
 			a.op(hexagon.S2_storeri_io, to, 0, index).Stores(aliasScratch)
 			a.op(hexagon.S2_storeri_io, to, 4, class).Stores(aliasScratch)
@@ -112,50 +112,50 @@ func (k *nmsKernel) collect(a *asm, f frame, class build.Reg) {
 }
 
 // scoreOf is the current score of an index.
-func (a *asm) scoreOf(scores, index build.Reg) build.Reg {
+func (a *asm) scoreOf(scores, index codegen.Reg) codegen.Reg {
 	r := a.r("score")
 	a.op(hexagon.L4_loadri_rr, r, scores, index, 2).Loads(aliasScratch)
 	return r
 }
 
 // indexAt is the index of a list entry.
-func (a *asm) indexAt(entry build.Reg) build.Reg {
+func (a *asm) indexAt(entry codegen.Reg) codegen.Reg {
 	r := a.r("index")
 	a.op(hexagon.L2_loadri_io, r, entry, 0).Loads(aliasScratch)
 	return r
 }
 
-func (a *asm) entry(at build.Reg, off int) build.Reg {
+func (a *asm) entry(at codegen.Reg, off int) codegen.Reg {
 	r := a.rr("entry")
 	a.op(hexagon.L2_loadrd_io, r, at, off).Loads(aliasScratch)
 	return r
 }
 
-func (a *asm) setEntry(at build.Reg, off int, e build.Reg) {
+func (a *asm) setEntry(at codegen.Reg, off int, e codegen.Reg) {
 	a.op(hexagon.S2_storerd_io, at, off, e).Stores(aliasScratch)
 }
 
 // swap exchanges two list entries.
-func (a *asm) swap(x, y build.Reg) {
+func (a *asm) swap(x, y codegen.Reg) {
 	p, q := a.entry(x, 0), a.entry(y, 0)
 	a.setEntry(x, 0, q)
 	a.setEntry(y, 0, p)
 }
 
 // below tests the order of two addresses; all are below 2^31.
-func (a *asm) below(x, y build.Reg) build.Reg { return a.test(hexagon.C2_cmpgt, y, x) }
+func (a *asm) below(x, y codegen.Reg) codegen.Reg { return a.test(hexagon.C2_cmpgt, y, x) }
 
 // suppress puts the best candidate of the class first, rescales the scores of
 // the others by their overlap with it, drops those that fall too low, and goes
 // on with the rest.
-func (k *nmsKernel) suppress(a *asm, f frame, block build.Reg) {
+func (k *nmsKernel) suppress(a *asm, f frame, block codegen.Reg) {
 	i, end, scores := f.get(nmsStart), f.get(nmsEnd), f.get(nmsScore)
-	boxAt := func(index build.Reg) [4]build.Reg {
+	boxAt := func(index codegen.Reg) [4]codegen.Reg {
 		return a.corners(a.indexed(a.word(block, nmsBoxes, "boxes"), index, 8), k.in)
 	}
-	a.while(func() build.Reg { return a.below(i, end) }, func(build.Label) {
+	a.while(func() codegen.Reg { return a.below(i, end) }, func(codegen.Label) {
 		best, top, j := a.copyOf(i), a.copyOf(a.scoreOf(scores, a.indexAt(i))), a.add(i, 8)
-		a.while(func() build.Reg { return a.below(j, end) }, func(build.Label) {
+		a.while(func() codegen.Reg { return a.below(j, end) }, func(codegen.Label) {
 			s := a.scoreOf(scores, a.indexAt(j))
 			above := a.fless(top, s)
 			a.set(top, a.into(hexagon.C2_mux, above, s, top))
@@ -166,9 +166,9 @@ func (k *nmsKernel) suppress(a *asm, f frame, block build.Reg) {
 			f.put(nmsBest+n, c)
 		}
 		a.set(j, a.add(i, 8))
-		a.while(func() build.Reg { return a.below(j, end) }, func(next build.Label) {
+		a.while(func() codegen.Reg { return a.below(j, end) }, func(next codegen.Label) {
 			index := a.indexAt(j)
-			var b [4]build.Reg
+			var b [4]codegen.Reg
 			for n := range b {
 				b[n] = f.get(nmsBest + n)
 			}
@@ -186,15 +186,15 @@ func (k *nmsKernel) suppress(a *asm, f frame, block build.Reg) {
 }
 
 // overlap is intersection over union.
-func (a *asm) overlap(x, y [4]build.Reg) build.Reg {
+func (a *asm) overlap(x, y [4]codegen.Reg) codegen.Reg {
 	zero := a.real(0)
 	result := a.copyOf(zero)
-	var side [2]build.Reg
+	var side [2]codegen.Reg
 	for i := range side {
 		side[i] = a.fsub(a.fmin(x[2+i], y[2+i]), a.fmax(x[i], y[i]))
 	}
 	a.when(a.fless(zero, a.fmin(side[0], side[1])), func() {
-		area := func(b [4]build.Reg) build.Reg { return a.fmul(a.fsub(b[2], b[0]), a.fsub(b[3], b[1])) }
+		area := func(b [4]codegen.Reg) codegen.Reg { return a.fmul(a.fsub(b[2], b[0]), a.fsub(b[3], b[1])) }
 		both := a.fmul(side[0], side[1])
 		a.set(result, a.fdiv(both, a.fsub(a.fadd(area(x), area(y)), both)))
 	})
@@ -202,7 +202,7 @@ func (a *asm) overlap(x, y [4]build.Reg) build.Reg {
 }
 
 // factor is what a score is multiplied by for an overlap with a better box.
-func (k *nmsKernel) factor(a *asm, overlap, block build.Reg) build.Reg {
+func (k *nmsKernel) factor(a *asm, overlap, block codegen.Reg) codegen.Reg {
 	one := a.real(1)
 	if k.kind == 2 {
 		x := a.fdiv(a.fmul(overlap, overlap), a.real(k.sigma))
@@ -221,19 +221,19 @@ func (k *nmsKernel) cut(a *asm, f frame) {
 	limit := a.add(group, 8*min(int(k.limit), k.boxes*k.classes))
 	a.when(a.below(limit, end), func() {
 		scores := f.get(nmsScore)
-		a.sort(group, end, func(e build.Reg) build.Reg { return a.scoreOf(scores, lo(e)) }, func(x, y build.Reg) build.Reg { return a.fless(y, x) })
+		a.sort(group, end, func(e codegen.Reg) codegen.Reg { return a.scoreOf(scores, lo(e)) }, func(x, y codegen.Reg) codegen.Reg { return a.fless(y, x) })
 		f.put(nmsEnd, limit)
-		a.sort(group, limit, hi, func(x, y build.Reg) build.Reg { return a.test(hexagon.C2_cmpgt, y, x) })
+		a.sort(group, limit, hi, func(x, y codegen.Reg) codegen.Reg { return a.test(hexagon.C2_cmpgt, y, x) })
 	})
 }
 
 // sort sorts list entries by insertion: those of equal rank keep their order.
-func (a *asm) sort(from, to build.Reg, key func(e build.Reg) build.Reg, before func(x, y build.Reg) build.Reg) {
+func (a *asm) sort(from, to codegen.Reg, key func(e codegen.Reg) codegen.Reg, before func(x, y codegen.Reg) codegen.Reg) {
 	i := a.add(from, 8)
-	a.while(func() build.Reg { return a.below(i, to) }, func(build.Label) {
+	a.while(func() codegen.Reg { return a.below(i, to) }, func(codegen.Label) {
 		e := a.entry(i, 0)
 		rank, j, found := a.copyOf(key(e)), a.copyOf(i), a.f.Label("found")
-		a.while(func() build.Reg { return a.below(from, j) }, func(build.Label) {
+		a.while(func() codegen.Reg { return a.below(from, j) }, func(codegen.Label) {
 			p := a.entry(j, -8)
 			a.op(hexagon.J2_jumpf, before(rank, key(p)), found)
 			a.setEntry(j, 0, p)
@@ -244,9 +244,9 @@ func (a *asm) sort(from, to build.Reg, key func(e build.Reg) build.Reg, before f
 }
 
 // report writes the outputs and their number.
-func (k *nmsKernel) report(a *asm, f frame, block, list build.Reg) {
+func (k *nmsKernel) report(a *asm, f frame, block, list codegen.Reg) {
 	at, end, scores, n := a.copyOf(list), f.get(nmsEnd), f.get(nmsScore), a.copyOf(a.imm(0))
-	a.while(func() build.Reg { return a.below(at, end) }, func(build.Label) {
+	a.while(func() codegen.Reg { return a.below(at, end) }, func(codegen.Label) {
 		e := a.entry(at, 0)
 		index, class := lo(e), hi(e)
 		s := a.quantize(a.scoreOf(scores, index), k.outScore)
@@ -269,7 +269,7 @@ func (k *nmsKernel) report(a *asm, f frame, block, list build.Reg) {
 
 // expMinus is e^-x of a float x >= 0, rounded from 60 bits: x = k ln 2 + r in
 // fixed point with 56 fraction bits, then the series 1 - r (1 - r/2 (1 - r/3 ...)).
-func (a *asm) expMinus(x, reciprocals build.Reg) build.Reg {
+func (a *asm) expMinus(x, reciprocals codegen.Reg) codegen.Reg {
 	result := a.copyOf(a.imm(0))
 	a.when(a.fless(x, a.real(104)), func() { // else it is below the least float
 		const point = 56
@@ -302,7 +302,7 @@ func (a *asm) expMinus(x, reciprocals build.Reg) build.Reg {
 		})
 		a.op(hexagon.A2_subp, h, one, a.mulHigh64(r, h))
 		v := a.fmul(a.into(hexagon.F2_conv_ud2sf, h), a.real(0x1p-63))
-		power := func(n build.Reg) build.Reg { // 2^-n
+		power := func(n codegen.Reg) codegen.Reg { // 2^-n
 			return a.into(hexagon.S2_asl_i_r, a.into(hexagon.A2_subri, 127, n), 23)
 		}
 		half := a.into(hexagon.S2_asr_i_r, k, 1)
@@ -313,16 +313,16 @@ func (a *asm) expMinus(x, reciprocals build.Reg) build.Reg {
 }
 
 // wide emits an instruction whose result is a pair.
-func (a *asm) wide(op hexagon.Op, args ...any) build.Reg {
+func (a *asm) wide(op hexagon.Op, args ...any) codegen.Reg {
 	r := a.rr(op.String())
 	a.op(op, append([]any{r}, args...)...)
 	return r
 }
 
 // mulHigh64 is the upper half of the product of unsigned 64-bit numbers, at most 3 too small.
-func (a *asm) mulHigh64(x, y build.Reg) build.Reg {
+func (a *asm) mulHigh64(x, y codegen.Reg) codegen.Reg {
 	sum := a.wide(hexagon.M2_dpmpyuu_s0, hi(x), hi(y))
-	for _, p := range [2][2]build.Reg{{hi(x), lo(y)}, {lo(x), hi(y)}} {
+	for _, p := range [2][2]codegen.Reg{{hi(x), lo(y)}, {lo(x), hi(y)}} {
 		m := a.wide(hexagon.M2_dpmpyuu_s0, p[0], p[1])
 		a.op(hexagon.S2_lsr_i_p, m, m, 32)
 		a.op(hexagon.A2_addp, sum, sum, m)

@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -42,7 +42,7 @@ func (k *proposalsKernel) generate(a *asm) {
 	block, f := in[0], frame{a, in[1]}
 	f.put(proposalNext, a.imm(0))
 	image := a.copyOf(a.imm(0))
-	a.each(image, a.imm(k.batches), func(build.Label) {
+	a.each(image, a.imm(k.batches), func(codegen.Label) {
 		f.put(proposalImage, image)
 		size := a.indexed(a.word(block, proposalImages, "images"), image, 4)
 		f.put(proposalHeight, a.halfReal(size, 0, k.image, aliasIn))
@@ -57,11 +57,11 @@ func (k *proposalsKernel) generate(a *asm) {
 }
 
 // buckets, ordered and kept are the parts of the scratch memory.
-func (k *proposalsKernel) buckets(a *asm, f frame) build.Reg { return a.add(f.base, 4*proposalFrame) }
-func (k *proposalsKernel) ordered(a *asm, f frame) build.Reg {
+func (k *proposalsKernel) buckets(a *asm, f frame) codegen.Reg { return a.add(f.base, 4*proposalFrame) }
+func (k *proposalsKernel) ordered(a *asm, f frame) codegen.Reg {
 	return a.add(f.base, 4*(proposalFrame+256))
 }
-func (k *proposalsKernel) kept(a *asm, f frame) build.Reg {
+func (k *proposalsKernel) kept(a *asm, f frame) codegen.Reg {
 	return a.add(f.base, 4*(proposalFrame+256+k.all()))
 }
 
@@ -71,12 +71,12 @@ func (k *proposalsKernel) order(a *asm, f frame) {
 	buckets, zero := k.buckets(a, f), a.imm(0)
 	at := a.copyOf(buckets)
 	a.loop0(256, func() { a.op(hexagon.S2_storeri_pi, at, 4, zero).Stores(aliasScratch) })
-	bucket := func(v build.Reg) build.Reg {
+	bucket := func(v codegen.Reg) codegen.Reg {
 		n := a.r("count")
 		a.op(hexagon.L4_loadri_rr, n, buckets, v, 2).Loads(aliasScratch)
 		return n
 	}
-	scores := func(body func(v build.Reg)) {
+	scores := func(body func(v codegen.Reg)) {
 		from := f.get(proposalScoresAt)
 		a.loop0(k.all(), func() {
 			v := a.r("score")
@@ -84,7 +84,7 @@ func (k *proposalsKernel) order(a *asm, f frame) {
 			body(v)
 		})
 	}
-	scores(func(v build.Reg) {
+	scores(func(v codegen.Reg) {
 		a.op(hexagon.S4_storeri_rr, buckets, v, 2, a.add(bucket(v), 1)).Stores(aliasScratch)
 	})
 	at, next := a.add(buckets, 4*255), a.copyOf(k.ordered(a, f))
@@ -95,7 +95,7 @@ func (k *proposalsKernel) order(a *asm, f frame) {
 		a.set(next, a.into(hexagon.S2_addasl_rrri, next, n, 2))
 	})
 	i := a.copyOf(zero)
-	scores(func(v build.Reg) {
+	scores(func(v codegen.Reg) {
 		to := bucket(v)
 		a.op(hexagon.S2_storeri_io, to, 0, i).Stores(aliasScratch)
 		a.op(hexagon.S4_storeri_rr, buckets, v, 2, a.add(to, 4)).Stores(aliasScratch)
@@ -105,12 +105,12 @@ func (k *proposalsKernel) order(a *asm, f frame) {
 
 // choose goes through the best anchors and keeps the boxes that overlap none
 // kept before.
-func (k *proposalsKernel) choose(a *asm, f frame, block build.Reg) {
+func (k *proposalsKernel) choose(a *asm, f frame, block codegen.Reg) {
 	kept := k.kept(a, f)
 	f.put(proposalKept, kept)
 	f.put(proposalAt, k.ordered(a, f))
 	f.put(proposalEnd, a.add(k.ordered(a, f), 4*k.before))
-	a.while(func() build.Reg { return a.below(f.get(proposalAt), f.get(proposalEnd)) }, func(next build.Label) {
+	a.while(func() codegen.Reg { return a.below(f.get(proposalAt), f.get(proposalEnd)) }, func(next codegen.Label) {
 		i := a.r("anchor")
 		a.op(hexagon.L2_loadri_io, i, f.get(proposalAt), 0).Loads(aliasScratch)
 		b := k.box4(a, f, block, i)
@@ -119,12 +119,12 @@ func (k *proposalsKernel) choose(a *asm, f frame, block build.Reg) {
 			f.put(proposalBox+n, c)
 		}
 		other := k.kept(a, f)
-		a.while(func() build.Reg { return a.below(other, f.get(proposalKept)) }, func(build.Label) {
-			var x [4]build.Reg
+		a.while(func() codegen.Reg { return a.below(other, f.get(proposalKept)) }, func(codegen.Label) {
+			var x [4]codegen.Reg
 			for n := range x {
 				x[n] = frame{a, other}.get(n)
 			}
-			mine := [4]build.Reg{f.get(proposalBox), f.get(proposalBox + 1), f.get(proposalBox + 2), f.get(proposalBox + 3)}
+			mine := [4]codegen.Reg{f.get(proposalBox), f.get(proposalBox + 1), f.get(proposalBox + 2), f.get(proposalBox + 3)}
 			a.op(hexagon.J2_jumpt, a.fatLeast(a.overlap(mine, x), a.real(k.overlap)), next)
 		}, func() { a.bump(other, 16) })
 		k.keep(a, f, block)
@@ -134,9 +134,9 @@ func (k *proposalsKernel) choose(a *asm, f frame, block build.Reg) {
 }
 
 // box4 is the box of anchor i: moved to its pixel, then by its deltas.
-func (k *proposalsKernel) box4(a *asm, f frame, block, i build.Reg) [4]build.Reg {
+func (k *proposalsKernel) box4(a *asm, f frame, block, i codegen.Reg) [4]codegen.Reg {
 	// Exact: i is far below 2^24.
-	split := func(i build.Reg, n int) (quotient, rest build.Reg) {
+	split := func(i codegen.Reg, n int) (quotient, rest codegen.Reg) {
 		quotient = a.floor(a.fdiv(a.ofInt(i), a.real(float32(n))))
 		return quotient, a.into(hexagon.A2_sub, i, a.into(hexagon.M2_mpyi, quotient, a.imm(n)))
 	}
@@ -144,7 +144,7 @@ func (k *proposalsKernel) box4(a *asm, f frame, block, i build.Reg) [4]build.Reg
 	y, x := split(pixel, k.w)
 	b := a.corners(a.indexed(a.word(block, proposalAnchors, "anchors"), which, 8), k.anchor)
 	sx, sy := a.fmul(a.ofInt(x), a.real(k.strideW)), a.fmul(a.ofInt(y), a.real(k.strideH))
-	for n, s := range [4]build.Reg{sx, sy, sx, sy} {
+	for n, s := range [4]codegen.Reg{sx, sy, sx, sy} {
 		b[n] = a.fadd(b[n], s)
 	}
 	deltas := a.indexed(f.get(proposalDeltasAt), i, 4)
@@ -153,7 +153,7 @@ func (k *proposalsKernel) box4(a *asm, f frame, block, i build.Reg) [4]build.Reg
 }
 
 // checkSize goes to next for boxes that are too small or centred outside.
-func (k *proposalsKernel) checkSize(a *asm, f frame, b [4]build.Reg, next build.Label) {
+func (k *proposalsKernel) checkSize(a *asm, f frame, b [4]codegen.Reg, next codegen.Label) {
 	small, half := a.real(max(k.least, 1)), a.real(0.5)
 	for i, limit := range [2]int{proposalWidth, proposalHeight} {
 		a.op(hexagon.J2_jumpf, a.fless(small, a.fsub(b[2+i], b[i])), next)
@@ -162,7 +162,7 @@ func (k *proposalsKernel) checkSize(a *asm, f frame, b [4]build.Reg, next build.
 }
 
 // keep remembers the box in question and reports it.
-func (k *proposalsKernel) keep(a *asm, f frame, block build.Reg) {
+func (k *proposalsKernel) keep(a *asm, f frame, block codegen.Reg) {
 	to, n := f.get(proposalKept), f.get(proposalNext)
 	out := a.indexed(a.word(block, proposalOutBoxes, "boxes"), n, 8)
 	for i := range 4 {

@@ -3,7 +3,7 @@ package dsp
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -15,7 +15,7 @@ type reductionKernel struct {
 	name  string
 	words int // arguments that the body gets as vectors
 	wide  int // vectors of the result per vector of rows; 0 is 1
-	body  func(a *asm, s *reductionWalk, c []build.Reg)
+	body  func(a *asm, s *reductionWalk, c []codegen.Reg)
 }
 
 // Words of a slice entry: the vector in the first slice and in the result, the
@@ -31,14 +31,14 @@ const (
 
 // reductionWalk is the walk of a kernel.
 type reductionWalk struct {
-	in, out, count, step build.Reg
+	in, out, count, step codegen.Reg
 }
 
 // generate writes the kernel. Arguments: table, entries, words.
 func (k *reductionKernel) generate(a *asm) {
 	in := a.args([]string{"table", "entries", "c0", "c1"}[:2+k.words]...)
 	table, entries := in[0], in[1]
-	var c []build.Reg
+	var c []codegen.Reg
 	for _, r := range in[2:] {
 		c = append(c, a.splat(r, "constant"))
 	}
@@ -54,7 +54,7 @@ func (k *reductionKernel) generate(a *asm) {
 }
 
 // each visits the vectors of all slices; from is advanced.
-func (s *reductionWalk) each(a *asm, from build.Reg, visit func(x build.Reg)) {
+func (s *reductionWalk) each(a *asm, from codegen.Reg, visit func(x codegen.Reg)) {
 	a.loop0(s.count, func() {
 		visit(a.vload(from, 0, aliasIn, "x"))
 		a.op(hexagon.A2_add, from, from, s.step)
@@ -62,7 +62,7 @@ func (s *reductionWalk) each(a *asm, from build.Reg, visit func(x build.Reg)) {
 }
 
 // copyOf is a register that may change.
-func (a *asm) copyOf(r build.Reg) build.Reg {
+func (a *asm) copyOf(r codegen.Reg) codegen.Reg {
 	c := a.r("copy")
 	a.op(hexagon.A2_tfr, c, r)
 	return c
@@ -71,10 +71,10 @@ func (a *asm) copyOf(r build.Reg) build.Reg {
 // foldKernel reduces with one instruction and bounds the result of bytes by
 // the constant.
 func foldKernel(op hexagon.Op) *reductionKernel {
-	return &reductionKernel{name: "fold_" + op.Form().Name, words: 1, body: func(a *asm, s *reductionWalk, c []build.Reg) {
+	return &reductionKernel{name: "fold_" + op.Form().Name, words: 1, body: func(a *asm, s *reductionWalk, c []codegen.Reg) {
 		v := a.v("result")
 		a.vloadTo(v, s.in, 0, aliasIn)
-		s.each(a, s.in, func(x build.Reg) { a.op(op, v, v, x) })
+		s.each(a, s.in, func(x codegen.Reg) { a.op(op, v, v, x) })
 		a.op(hexagon.V6_vminub, v, v, c[0])
 		a.vstore(s.out, 0, v, aliasOut)
 	}}
@@ -83,12 +83,12 @@ func foldKernel(op hexagon.Op) *reductionKernel {
 // argKernel is ARGMAX or ARGMIN of words: the index of the first of the
 // greatest. The constant is 1.
 func argKernel(least bool) *reductionKernel {
-	return &reductionKernel{name: "arg" + flag(least, "_least"), words: 1, body: func(a *asm, s *reductionWalk, c []build.Reg) {
+	return &reductionKernel{name: "arg" + flag(least, "_least"), words: 1, body: func(a *asm, s *reductionWalk, c []codegen.Reg) {
 		best, index, at := a.v("best"), a.v("index"), a.v("at")
 		a.vloadTo(best, s.in, 0, aliasIn)
 		a.op(hexagon.V6_vxor, index, best, best)
 		a.op(hexagon.V6_vxor, at, best, best)
-		s.each(a, s.in, func(x build.Reg) {
+		s.each(a, s.in, func(x codegen.Reg) {
 			q := a.q("better")
 			if least {
 				a.op(hexagon.V6_vgtw, q, best, x)
@@ -106,7 +106,7 @@ func argKernel(least bool) *reductionKernel {
 // inverseRoot is 1/sqrt of every word, which is 0 to 2^29-1, as a factor in
 // Q0.31 and a right shift: five Newton steps on a value brought into [1/4, 1) in
 // Q3.28.
-func (a *asm) inverseRoot(sum build.Reg) (factor, right build.Reg) {
+func (a *asm) inverseRoot(sum codegen.Reg) (factor, right codegen.Reg) {
 	one, zero := a.splat(a.imm(1), "one"), a.zero()
 	pairs, double, x := a.v("pairs"), a.v("double"), a.v("aligned")
 	a.op(hexagon.V6_vcl0w, pairs, sum)
@@ -144,7 +144,7 @@ func (a *asm) inverseRoot(sum build.Reg) (factor, right build.Reg) {
 }
 
 // doubled is v * 2^n, saturated.
-func (a *asm) doubled(v build.Reg, n int) build.Reg {
+func (a *asm) doubled(v codegen.Reg, n int) codegen.Reg {
 	for range n {
 		t := a.v("doubled")
 		a.op(hexagon.V6_vaddwsat, t, v, v)

@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -9,10 +9,10 @@ import (
 const maxIndex = 1 << 16
 
 // indexedBytes are bytes and numbers of slices in two bytes.
-type indexedBytes struct{ value, low, high build.Reg }
+type indexedBytes struct{ value, low, high codegen.Reg }
 
 // sliceNumbers is the number of a slice in every byte.
-func (a *asm) sliceNumbers(n build.Reg) indexedBytes {
+func (a *asm) sliceNumbers(n codegen.Reg) indexedBytes {
 	at, upper := indexedBytes{low: a.v("low"), high: a.v("high")}, a.r("upper")
 	a.op(hexagon.V6_lvsplatb, at.low, n)
 	a.op(hexagon.S2_lsr_i_r, upper, n, 8)
@@ -21,7 +21,7 @@ func (a *asm) sliceNumbers(n build.Reg) indexedBytes {
 }
 
 // storeIndexes stores numbers as four vectors of words.
-func (a *asm) storeIndexes(at build.Reg, x indexedBytes) {
+func (a *asm) storeIndexes(at codegen.Reg, x indexedBytes) {
 	low, high := a.widenBytes(x.low), a.widenBytes(x.high)
 	eight := a.imm(8)
 	for i := range low {
@@ -35,7 +35,7 @@ func (a *asm) storeIndexes(at build.Reg, x indexedBytes) {
 // argBytesKernel is argKernel for unsigned bytes, at most maxIndex slices. The
 // constant is 1 in every byte.
 func argBytesKernel(least bool) *reductionKernel {
-	return &reductionKernel{name: "arg_bytes" + flag(least, "_least"), words: 1, wide: 4, body: func(a *asm, s *reductionWalk, c []build.Reg) {
+	return &reductionKernel{name: "arg_bytes" + flag(least, "_least"), words: 1, wide: 4, body: func(a *asm, s *reductionWalk, c []codegen.Reg) {
 		best, at := indexedBytes{a.v("best"), a.v("low"), a.v("high")}, a.sliceNumbers(a.imm(0))
 		a.vloadTo(best.value, s.in, 0, aliasIn)
 		a.op(hexagon.V6_vxor, best.low, c[0], c[0])
@@ -68,13 +68,13 @@ func argBytesKernel(least bool) *reductionKernel {
 // normKernel is L2_NORMALIZATION of unsigned bytes in slices to bytes in slices.
 // The constants are the zero points of the values, as halves, and of the results.
 func normKernel() *reductionKernel {
-	return &reductionKernel{name: "norm", words: 2, body: func(a *asm, s *reductionWalk, c []build.Reg) {
+	return &reductionKernel{name: "norm", words: 2, body: func(a *asm, s *reductionWalk, c []codegen.Reg) {
 		zero := a.zero()
-		sums := [2]build.Reg{a.vv("sums"), a.vv("sums")} // of even and odd lanes of each half
+		sums := [2]codegen.Reg{a.vv("sums"), a.vv("sums")} // of even and odd lanes of each half
 		for _, v := range sums {
 			a.op(hexagon.V6_vcombine, v, zero, zero)
 		}
-		s.each(a, a.copyOf(s.in), func(x build.Reg) {
+		s.each(a, a.copyOf(s.in), func(x codegen.Reg) {
 			for i, h := range a.centredHalves(x, c[0]) {
 				a.op(hexagon.V6_vmpyhv_acc, sums[i], h, h)
 			}
@@ -85,7 +85,7 @@ func normKernel() *reductionKernel {
 		}
 		sixteen, nine, seven := a.imm(16), a.imm(9), a.imm(7)
 		a.loop0(s.count, func() {
-			var out [2]build.Reg
+			var out [2]codegen.Reg
 			for i, h := range a.centredHalves(a.vload(s.in, 0, aliasIn, "x"), c[0]) {
 				even, odd := a.v("even"), a.v("odd")
 				a.op(hexagon.V6_vaslw, even, h, sixteen)
@@ -106,8 +106,8 @@ func normKernel() *reductionKernel {
 }
 
 // centredHalves are bytes less a zero point, as halves in order.
-func (a *asm) centredHalves(x, zero build.Reg) [2]build.Reg {
-	h, y := a.vv("halves"), [2]build.Reg{a.v("centred"), a.v("centred")}
+func (a *asm) centredHalves(x, zero codegen.Reg) [2]codegen.Reg {
+	h, y := a.vv("halves"), [2]codegen.Reg{a.v("centred"), a.v("centred")}
 	a.op(hexagon.V6_vunpackub, h, x)
 	for i := range y {
 		a.op(hexagon.V6_vsubh, y[i], half(h, i), zero)
@@ -118,9 +118,9 @@ func (a *asm) centredHalves(x, zero build.Reg) [2]build.Reg {
 // rowScale is the inverse root of rows of words: a factor, a right shift, and what
 // rounding adds to that - half of the divisor, and the sign where something is
 // shifted out, because halves round away from zero.
-type rowScale struct{ factor, right, half, some build.Reg }
+type rowScale struct{ factor, right, half, some codegen.Reg }
 
-func (a *asm) rowScale(sum build.Reg) rowScale {
+func (a *asm) rowScale(sum codegen.Reg) rowScale {
 	var r rowScale
 	r.factor, r.right = a.inverseRoot(sum)
 	one, zero, q := a.splat(a.imm(1), "one"), a.zero(), a.q("shifts")
@@ -133,7 +133,7 @@ func (a *asm) rowScale(sum build.Reg) rowScale {
 }
 
 // apply scales words.
-func (r *rowScale) apply(a *asm, x build.Reg) build.Reg {
+func (r *rowScale) apply(a *asm, x codegen.Reg) codegen.Reg {
 	z := a.mulHigh(x, r.factor)
 	y, sign := a.v("y"), a.v("sign")
 	a.op(hexagon.V6_vasrw, sign, z, a.imm(31))

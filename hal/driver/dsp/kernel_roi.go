@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -41,7 +41,7 @@ const maxSamples = 1 << 16
 func (k *roiKernel) generate(a *asm) {
 	in := a.args("block", "region", "end", "frame")
 	block, region, end, f := in[0], in[1], in[2], frame{a, in[3]}
-	a.each(region, end, func(next build.Label) {
+	a.each(region, end, func(next codegen.Label) {
 		r := a.corners(a.indexed(a.word(block, roiBoxes, "regions"), region, 8), k.box)
 		batch := a.r("batch")
 		a.op(hexagon.L4_loadri_rr, batch, a.word(block, roiBatches, "batches"), region, 2).Loads(aliasIn)
@@ -58,8 +58,8 @@ func (k *roiKernel) generate(a *asm) {
 }
 
 // alignRegion gives each bin the mean of its samples.
-func (k *roiKernel) alignRegion(a *asm, f frame, block build.Reg, r [4]build.Reg, next build.Label) {
-	axis := func(from, to build.Reg, stride float32, n, samples, corner, bin, step, count int) build.Reg {
+func (k *roiKernel) alignRegion(a *asm, f frame, block codegen.Reg, r [4]codegen.Reg, next codegen.Label) {
+	axis := func(from, to codegen.Reg, stride float32, n, samples, corner, bin, step, count int) codegen.Reg {
 		s := a.real(stride)
 		start := a.fdiv(from, s)
 		size := a.fdiv(a.fmax(a.fsub(a.fdiv(to, s), start), a.real(1)), a.real(float32(n)))
@@ -85,18 +85,18 @@ func (k *roiKernel) alignRegion(a *asm, f frame, block build.Reg, r [4]build.Reg
 		a.op(hexagon.J2_jump, next)
 	})
 	f.put(roiArea, a.ofInt(lo(samples)))
-	a.upTo(k.OutH, func(oy build.Reg) {
-		a.upTo(k.OutW, func(ox build.Reg) {
+	a.upTo(k.OutH, func(oy codegen.Reg) {
+		a.upTo(k.OutW, func(ox codegen.Reg) {
 			k.clear(a, f)
 			sy := a.copyOf(a.imm(0))
-			a.each(sy, f.get(roiNY), func(build.Label) {
+			a.each(sy, f.get(roiNY), func(codegen.Label) {
 				y := k.place(a, f, roiY, roiBinH, roiStepY, oy, sy)
 				row0, row1, frac := a.bracket(y, k.H)
 				f.put(roiRow0, a.indexed(f.get(roiImage), row0, k.W*k.C))
 				f.put(roiRow1, a.indexed(f.get(roiImage), row1, k.W*k.C))
 				f.put(roiFracY, frac)
 				sx := a.copyOf(a.imm(0))
-				a.each(sx, f.get(roiNX), func(build.Label) {
+				a.each(sx, f.get(roiNX), func(codegen.Label) {
 					k.sample(a, f, block, k.place(a, f, roiX, roiBinW, roiStepX, ox, sx))
 				})
 			})
@@ -106,14 +106,14 @@ func (k *roiKernel) alignRegion(a *asm, f frame, block build.Reg, r [4]build.Reg
 }
 
 // place is the coordinate of a sample.
-func (k *roiKernel) place(a *asm, f frame, corner, bin, step int, out, sample build.Reg) build.Reg {
+func (k *roiKernel) place(a *asm, f frame, corner, bin, step int, out, sample codegen.Reg) codegen.Reg {
 	v := a.fadd(f.get(corner), a.fmul(f.get(bin), a.ofInt(out)))
 	return a.fadd(v, a.fmul(f.get(step), a.fadd(a.ofInt(sample), a.real(0.5))))
 }
 
 // bracket finds the neighbours of a coordinate on an axis of n and the weight
 // of the second, the edges continued.
-func (a *asm) bracket(v build.Reg, n int) (first, second, frac build.Reg) {
+func (a *asm) bracket(v codegen.Reg, n int) (first, second, frac codegen.Reg) {
 	i := a.floor(v)
 	inside := a.test(hexagon.C2_cmpgtu, a.imm(n-1), i)
 	frac = a.into(hexagon.C2_muxir, inside, a.fsub(v, a.ofInt(i)), 0)
@@ -129,18 +129,18 @@ func (k *roiKernel) clear(a *asm, f frame) {
 }
 
 // sample adds the bilinear value of every channel at column x of the rows in the frame.
-func (k *roiKernel) sample(a *asm, f frame, block, x build.Reg) {
+func (k *roiKernel) sample(a *asm, f frame, block, x codegen.Reg) {
 	left, right, fx := a.bracket(x, k.W)
 	fy, one := f.get(roiFracY), a.real(1)
 	gx, gy := a.fsub(one, fx), a.fsub(one, fy)
-	weights := [4]build.Reg{a.fmul(gx, gy), a.fmul(fx, gy), a.fmul(gx, fy), a.fmul(fx, fy)}
-	var at [4]build.Reg
+	weights := [4]codegen.Reg{a.fmul(gx, gy), a.fmul(fx, gy), a.fmul(gx, fy), a.fmul(fx, fy)}
+	var at [4]codegen.Reg
 	for i := range at {
-		at[i] = a.indexed(f.get([2]int{roiRow0, roiRow1}[i/2]), [2]build.Reg{left, right}[i%2], k.C)
+		at[i] = a.indexed(f.get([2]int{roiRow0, roiRow1}[i/2]), [2]codegen.Reg{left, right}[i%2], k.C)
 	}
 	sums, reals := a.add(f.base, 4*roiFrame), a.word(block, roiReals, "reals")
 	a.loop0(k.C, func() {
-		var sum build.Reg
+		var sum codegen.Reg
 		for i := range at {
 			v, r := a.r("stored"), a.r("real")
 			a.op(hexagon.L2_loadrub_pi, v, at[i], 1).Loads(aliasIn)
@@ -169,8 +169,8 @@ func (k *roiKernel) finish(a *asm, f frame) {
 }
 
 // poolRegion gives each bin the maximum of its positions, channels in vectors.
-func (k *roiKernel) poolRegion(a *asm, f frame, r [4]build.Reg) {
-	axis := func(from, to build.Reg, stride float32, n, corner, step int) {
+func (k *roiKernel) poolRegion(a *asm, f frame, r [4]codegen.Reg) {
+	axis := func(from, to codegen.Reg, stride float32, n, corner, step int) {
 		s := a.real(stride)
 		start := a.round(a.fdiv(from, s))
 		size := a.into(hexagon.A2_sub, a.add(a.round(a.fdiv(to, s)), 1), start)
@@ -180,11 +180,11 @@ func (k *roiKernel) poolRegion(a *asm, f frame, r [4]build.Reg) {
 	}
 	axis(r[0], r[2], k.StrideW, k.OutW, roiX, roiBinW)
 	axis(r[1], r[3], k.StrideH, k.OutH, roiY, roiBinH)
-	a.upTo(k.OutH, func(oy build.Reg) {
+	a.upTo(k.OutH, func(oy codegen.Reg) {
 		top, bottom := k.bin(a, f, oy, roiY, roiBinH, k.H)
 		f.put(roiRow0, top)
 		f.put(roiRow1, bottom)
-		a.upTo(k.OutW, func(ox build.Reg) {
+		a.upTo(k.OutW, func(ox codegen.Reg) {
 			left, right := k.bin(a, f, ox, roiX, roiBinW, k.W)
 			k.largest(a, f, left, right)
 		})
@@ -192,8 +192,8 @@ func (k *roiKernel) poolRegion(a *asm, f frame, r [4]build.Reg) {
 }
 
 // bin is the range of input positions of bin i.
-func (k *roiKernel) bin(a *asm, f frame, i build.Reg, corner, step, limit int) (from, to build.Reg) {
-	edge := func(v build.Reg) build.Reg {
+func (k *roiKernel) bin(a *asm, f frame, i codegen.Reg, corner, step, limit int) (from, to codegen.Reg) {
+	edge := func(v codegen.Reg) codegen.Reg {
 		v = a.into(hexagon.A2_addsat, v, f.get(corner))
 		return a.into(hexagon.A2_min, a.into(hexagon.A2_max, v, a.imm(0)), a.imm(limit))
 	}
@@ -203,17 +203,17 @@ func (k *roiKernel) bin(a *asm, f frame, i build.Reg, corner, step, limit int) (
 
 // largest stores the maximum over the rows in the frame and columns left to
 // right-1; zero where there are none.
-func (k *roiKernel) largest(a *asm, f frame, left, right build.Reg) {
+func (k *roiKernel) largest(a *asm, f frame, left, right codegen.Reg) {
 	to := f.get(roiTo)
 	for c := 0; c < k.C; c += vecBytes {
 		best := a.v("best")
 		a.op(hexagon.V6_vassign, best, a.zero())
 		some := a.copyOf(a.imm(0))
 		y := f.get(roiRow0)
-		a.each(y, f.get(roiRow1), func(build.Label) {
+		a.each(y, f.get(roiRow1), func(codegen.Label) {
 			x := a.copyOf(left)
 			at := a.indexed(a.indexed(f.get(roiImage), y, k.W*k.C), x, k.C)
-			a.each(x, right, func(build.Label) {
+			a.each(x, right, func(codegen.Label) {
 				a.op(hexagon.V6_vmaxub, best, best, a.vloadu(at, c, aliasIn, "pixel"))
 				a.bump(at, k.C)
 				a.set(some, a.imm(1))

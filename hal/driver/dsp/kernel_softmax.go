@@ -3,7 +3,7 @@ package dsp
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -40,7 +40,7 @@ func (k *softmaxKernel) generate(a *asm) {
 }
 
 // largest is the maximum of the row's bytes.
-func (k *softmaxKernel) largest(a *asm, src build.Reg) build.Reg {
+func (k *softmaxKernel) largest(a *asm, src codegen.Reg) codegen.Reg {
 	at, m := a.r("at"), a.v("max")
 	a.op(hexagon.A2_tfr, at, src)
 	a.op(hexagon.V6_vassign, m, a.zero())
@@ -69,7 +69,7 @@ func (k *softmaxKernel) largest(a *asm, src build.Reg) build.Reg {
 }
 
 // sum looks up the exponential of every element, keeps it and adds its term.
-func (k *softmaxKernel) sum(a *asm, src, largest, exps, scratch build.Reg) build.Reg {
+func (k *softmaxKernel) sum(a *asm, src, largest, exps, scratch codegen.Reg) codegen.Reg {
 	at, to, sum := a.r("at"), a.r("to"), a.r("sum")
 	a.op(hexagon.A2_tfr, at, src)
 	a.op(hexagon.A2_tfr, to, scratch)
@@ -97,7 +97,7 @@ func (k *softmaxKernel) sum(a *asm, src, largest, exps, scratch build.Reg) build
 
 // reciprocalOfSum is the factor and the right shift that turn an exponential
 // into units of 1/256: sum in Q12.19 is normalised to 1 + x with x in [0, 1).
-func reciprocalOfSum(a *asm, sum build.Reg) (scale, shift build.Reg) {
+func reciprocalOfSum(a *asm, sum codegen.Reg) (scale, shift codegen.Reg) {
 	head, x := a.r("headroom"), a.r("fraction")
 	a.op(hexagon.S2_cl0, head, sum)
 	a.op(hexagon.S2_asl_r_r, x, sum, head)
@@ -129,12 +129,12 @@ func reciprocalOfSum(a *asm, sum build.Reg) (scale, shift build.Reg) {
 }
 
 // scale turns the exponentials into bytes.
-func (k *softmaxKernel) scale(a *asm, dst, scratch, scale, shift build.Reg) {
+func (k *softmaxKernel) scale(a *asm, dst, scratch, scale, shift codegen.Reg) {
 	from, to, zero := a.r("from"), a.r("to"), a.zero()
 	a.op(hexagon.A2_tfr, from, scratch)
 	a.op(hexagon.A2_tfr, to, dst)
 	a.loop0(ceilDiv(k.depth, vecBytes), func() {
-		var w [4]build.Reg
+		var w [4]codegen.Reg
 		for i := range w {
 			w[i] = a.mulHigh(a.vload(from, i*vecBytes, aliasScratch, "exp"), scale)
 			a.op(hexagon.V6_vasrw, w[i], w[i], shift)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -78,7 +78,7 @@ func (k *transposeKernel) generate(a *asm) {
 // transposeTile is a tile in the making.
 type transposeTile struct {
 	*transposeKernel
-	src, last, srcStep, dst, dstStep, bytes, columns, scratch, flipBytes build.Reg
+	src, last, srcStep, dst, dstStep, bytes, columns, scratch, flipBytes codegen.Reg
 }
 
 func (t *transposeTile) write(a *asm) {
@@ -88,7 +88,7 @@ func (t *transposeTile) write(a *asm) {
 	// Groups of consecutive rows: the low bits.
 	out := a.copyOf(t.scratch)
 	a.loop0(1<<high, func() {
-		rows := make([]build.Reg, 1<<low)
+		rows := make([]codegen.Reg, 1<<low)
 		for i := range rows {
 			rows[i] = a.vloadu(t.src, 0, aliasIn, "row")
 			next := a.r("src")
@@ -120,7 +120,7 @@ func (t *transposeTile) write(a *asm) {
 	a.op(hexagon.S2_asl_i_r, far, t.dstStep, low)
 	from := a.copyOf(t.scratch)
 	a.loop0(1<<low, func() {
-		rows := make([]build.Reg, 1<<high)
+		rows := make([]codegen.Reg, 1<<high)
 		for i := range rows {
 			rows[i] = a.vload(from, i*vecBytes<<low, aliasScratch, "row")
 		}
@@ -138,10 +138,10 @@ func (t *transposeTile) write(a *asm) {
 }
 
 // exchange swaps n bits of the rows' numbers, from bit first of the elements' on.
-func (t *transposeTile) exchange(a *asm, rows []build.Reg, first, n int) []build.Reg {
+func (t *transposeTile) exchange(a *asm, rows []codegen.Reg, first, n int) []codegen.Reg {
 	for b := range n {
 		distance := a.imm8(t.size << (first + b))
-		next := make([]build.Reg, len(rows))
+		next := make([]codegen.Reg, len(rows))
 		for i := range rows {
 			if i>>b&1 == 0 {
 				pair := a.vv("rows")
@@ -155,7 +155,7 @@ func (t *transposeTile) exchange(a *asm, rows []build.Reg, first, n int) []build
 }
 
 // store stores column c of those left, if it exists.
-func (t *transposeTile) store(a *asm, at, v build.Reg, c int) {
+func (t *transposeTile) store(a *asm, at, v codegen.Reg, c int) {
 	if t.flip {
 		w := a.v("flipped")
 		a.op(hexagon.V6_vxor, w, v, t.flipBytes)
@@ -175,4 +175,4 @@ func (t *transposeTile) store(a *asm, at, v build.Reg, c int) {
 }
 
 // none is where columns go that do not exist.
-func (t *transposeTile) none(a *asm) build.Reg { return a.add(t.scratch, vecBytes*vecBytes) }
+func (t *transposeTile) none(a *asm) codegen.Reg { return a.add(t.scratch, vecBytes*vecBytes) }

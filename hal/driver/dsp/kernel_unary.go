@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -10,7 +10,7 @@ import (
 func generateClamp(a *asm) {
 	in := a.args("table", "entries", "lo", "hi")
 	low, high := a.splat(in[2], "lo"), a.splat(in[3], "hi")
-	a.unary(in[0], in[1], func(v build.Reg) build.Reg {
+	a.unary(in[0], in[1], func(v codegen.Reg) codegen.Reg {
 		a.op(hexagon.V6_vmaxub, v, v, low)
 		a.op(hexagon.V6_vminub, v, v, high)
 		return v
@@ -22,11 +22,11 @@ func generateClamp(a *asm) {
 // vectors that lookupVectors makes.
 func generateLookup(a *asm) {
 	in := a.args("table", "entries", "map")
-	var m [2]build.Reg
+	var m [2]codegen.Reg
 	for i := range m {
 		m[i] = a.vload(in[2], i*vecBytes, aliasConst, "map")
 	}
-	a.unary(in[0], in[1], func(v build.Reg) build.Reg {
+	a.unary(in[0], in[1], func(v codegen.Reg) codegen.Reg {
 		r := a.v("mapped")
 		a.op(hexagon.V6_vlutvvbi, r, v, m[0], 0)
 		for i := 1; i < 8; i++ {
@@ -47,7 +47,7 @@ func lookupVectors(t *[256]byte) []byte {
 }
 
 // unary walks ranges of vectors.
-func (a *asm) unary(table, entries build.Reg, f func(v build.Reg) build.Reg) {
+func (a *asm) unary(table, entries codegen.Reg, f func(v codegen.Reg) codegen.Reg) {
 	a.repeat(entries, func() {
 		src, dst, n := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "vectors")
 		a.bump(table, 12)

@@ -3,7 +3,7 @@ package dsp
 import (
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -67,7 +67,7 @@ func (w *windowKernel) generate(a *asm) {
 	in := a.args("table", "entries", "lo", "hi", "address", "box", "stride")
 	table, entries := in[0], in[1]
 	a.prefetch(in[winPrefetch:])
-	var low, high build.Reg
+	var low, high codegen.Reg
 	if w.clamp {
 		low, high = a.splat(in[2], "lo"), a.splat(in[3], "hi")
 	}
@@ -81,7 +81,7 @@ func (w *windowKernel) generate(a *asm) {
 		}
 		a.bump(table, 4*w.entryWords())
 		a.repeat(count, func() {
-			var v build.Reg
+			var v codegen.Reg
 			if w.max {
 				v = w.maximum(a, e, zero)
 			} else if w.halves {
@@ -103,14 +103,14 @@ func (w *windowKernel) generate(a *asm) {
 
 // windowEntry are the registers of an entry.
 type windowEntry struct {
-	in, rows, cols build.Reg
+	in, rows, cols codegen.Reg
 	divisor        divisor
 }
 
 // divisor are the constants of a quotient.
-type divisor struct{ above, more, less, round, mult, up, down build.Reg }
+type divisor struct{ above, more, less, round, mult, up, down codegen.Reg }
 
-func (a *asm) divisor(table build.Reg) divisor {
+func (a *asm) divisor(table codegen.Reg) divisor {
 	return divisor{
 		above: a.splat(a.word(table, winAbove, "above"), "above"), more: a.splat(a.word(table, winMore, "more"), "more"),
 		less: a.splat(a.word(table, winLess, "less"), "less"), round: a.splat(a.word(table, winHalf, "half"), "half"),
@@ -119,8 +119,8 @@ func (a *asm) divisor(table build.Reg) divisor {
 }
 
 // walk visits the positions of a window, row by row.
-func (w *windowKernel) walk(a *asm, e windowEntry, startRow func(), visit func(x build.Reg), endRow func()) {
-	load := func(at build.Reg) build.Reg {
+func (w *windowKernel) walk(a *asm, e windowEntry, startRow func(), visit func(x codegen.Reg), endRow func()) {
+	load := func(at codegen.Reg) codegen.Reg {
 		if w.unalign {
 			return a.vloadu(at, 0, aliasIn, "x")
 		}
@@ -151,30 +151,30 @@ func (w *windowKernel) walk(a *asm, e windowEntry, startRow func(), visit func(x
 	})
 }
 
-func (w *windowKernel) maximum(a *asm, e windowEntry, zero build.Reg) build.Reg {
+func (w *windowKernel) maximum(a *asm, e windowEntry, zero codegen.Reg) codegen.Reg {
 	v := a.v("max")
 	a.op(hexagon.V6_vassign, v, zero)
-	w.walk(a, e, func() {}, func(x build.Reg) { a.op(hexagon.V6_vmaxub, v, v, x) }, func() {})
+	w.walk(a, e, func() {}, func(x codegen.Reg) { a.op(hexagon.V6_vmaxub, v, v, x) }, func() {})
 	return v
 }
 
 // average sums in 16 bits along a row, in 32 bits over the rows, and divides.
-func (w *windowKernel) average(a *asm, e windowEntry, zero build.Reg) build.Reg {
-	sum := [2]build.Reg{a.vv("sum"), a.vv("sum")}
+func (w *windowKernel) average(a *asm, e windowEntry, zero codegen.Reg) codegen.Reg {
+	sum := [2]codegen.Reg{a.vv("sum"), a.vv("sum")}
 	for _, s := range sum {
 		a.op(hexagon.V6_vcombine, s, zero, zero)
 	}
 	part := a.vv("row")
 	w.walk(a, e,
 		func() { a.op(hexagon.V6_vcombine, part, zero, zero) },
-		func(x build.Reg) { a.op(hexagon.V6_vaddubh_acc, part, x, zero) },
+		func(x codegen.Reg) { a.op(hexagon.V6_vaddubh_acc, part, x, zero) },
 		func() {
 			a.op(hexagon.V6_vadduhw_acc, sum[0], lo(part), zero)
 			a.op(hexagon.V6_vadduhw_acc, sum[1], hi(part), zero)
 		})
 	d := e.divisor
-	var quot [4]build.Reg
-	for i, s := range [4]build.Reg{lo(sum[0]), hi(sum[0]), lo(sum[1]), hi(sum[1])} {
+	var quot [4]codegen.Reg
+	for i, s := range [4]codegen.Reg{lo(sum[0]), hi(sum[0]), lo(sum[1]), hi(sum[1])} {
 		q, add, y := a.q("positive"), a.v("add"), a.v("dividend")
 		a.op(hexagon.V6_vgtw, q, s, d.above)
 		a.op(hexagon.V6_vmux, add, q, d.more, d.less)
@@ -192,13 +192,13 @@ func (w *windowKernel) average(a *asm, e windowEntry, zero build.Reg) build.Reg 
 }
 
 // averageHalves sums and divides in 16 bits.
-func (w *windowKernel) averageHalves(a *asm, e windowEntry, zero build.Reg) build.Reg {
+func (w *windowKernel) averageHalves(a *asm, e windowEntry, zero codegen.Reg) codegen.Reg {
 	sum := a.vv("sum")
 	a.op(hexagon.V6_vcombine, sum, zero, zero)
-	w.walk(a, e, func() {}, func(x build.Reg) { a.op(hexagon.V6_vaddubh_acc, sum, x, zero) }, func() {})
+	w.walk(a, e, func() {}, func(x codegen.Reg) { a.op(hexagon.V6_vaddubh_acc, sum, x, zero) }, func() {})
 	d := e.divisor
-	var quot [2]build.Reg
-	for i, s := range [2]build.Reg{lo(sum), hi(sum)} {
+	var quot [2]codegen.Reg
+	for i, s := range [2]codegen.Reg{lo(sum), hi(sum)} {
 		q, x, product := a.q("positive"), a.v("dividend"), a.vv("product")
 		a.op(hexagon.V6_vgth, q, s, d.above)
 		a.op(hexagon.V6_vmux, x, q, d.more, d.less)

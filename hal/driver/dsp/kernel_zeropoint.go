@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -94,18 +94,18 @@ func (s *zeroPointKernel) code() int {
 type zeroPointCode struct {
 	*zeroPointKernel
 	a       *asm
-	zero    build.Reg
-	ones    build.Reg
-	mask    build.Reg // where masked
-	each    build.Reg // 1 in every byte
-	rowStep build.Reg // with rows
-	words   build.Reg // control of the deal of words
-	nothing build.Reg // a vector of zeros, unless flat
-	todo    []timed   // what the chunk at hand is made of
+	zero    codegen.Reg
+	ones    codegen.Reg
+	mask    codegen.Reg // where masked
+	each    codegen.Reg // 1 in every byte
+	rowStep codegen.Reg // with rows
+	words   codegen.Reg // control of the deal of words
+	nothing codegen.Reg // a vector of zeros, unless flat
+	todo    []timed     // what the chunk at hand is made of
 }
 
 // emit writes the code that computes the window sums of one strip.
-func (s *zeroPointKernel) emit(a *asm, strip, args build.Reg) {
+func (s *zeroPointKernel) emit(a *asm, strip, args codegen.Reg) {
 	a.phase(phaseZeroPoint)
 	defer a.phase(phaseOther)
 	e := &zeroPointCode{zeroPointKernel: s, a: a, zero: a.word(args, zeroPointBytes, "zero point"), ones: a.word(args, zeroPointOnes, "ones")}
@@ -125,7 +125,7 @@ func (s *zeroPointKernel) emit(a *asm, strip, args build.Reg) {
 	loop := a.loop1
 	if !s.flat() {
 		e.nothing = a.zero()
-		loop = func(n any, body func()) { a.repeat(n.(build.Reg), body) }
+		loop = func(n any, body func()) { a.repeat(n.(codegen.Reg), body) }
 	}
 	scratch := a.word(args, zeroPointScratch, "scratch")
 	run, runs := a.word(strip, stripRuns, "run"), a.word(strip, stripRunCount, "runs")
@@ -150,7 +150,7 @@ func (s *zeroPointKernel) emit(a *asm, strip, args build.Reg) {
 // partial is a vector of words that a chunk makes, and the packet from the chunk's
 // first one on in which it can be used.
 type partial struct {
-	words build.Reg
+	words codegen.Reg
 	at    int
 }
 
@@ -173,7 +173,7 @@ const (
 )
 
 // chunk makes the words of a chunk and moves the pointer to the next one.
-func (e *zeroPointCode) chunk(in build.Reg) []build.Reg {
+func (e *zeroPointCode) chunk(in codegen.Reg) []codegen.Reg {
 	n := e.leaves()
 	var leaves []partial
 	if e.flat() {
@@ -198,7 +198,7 @@ func (e *zeroPointCode) chunk(in build.Reg) []build.Reg {
 		}
 		leaves = leaves[:ceilDiv(len(leaves), 2)]
 	}
-	sums := make([]build.Reg, len(leaves))
+	sums := make([]codegen.Reg, len(leaves))
 	for i, x := range leaves {
 		sums[i] = e.a.v("sums")
 		e.at(x.at, func() { e.a.op(hexagon.V6_vmpyiwub, sums[i], x.words, e.zero) })
@@ -239,7 +239,7 @@ func (e *zeroPointCode) leaf(rows []convInput, i int) partial {
 	t, last := i*e.rows*e.vectors, e.vectors-1
 	const near = 8 * vecBytes // what a load reaches; a pointer that moves is slower
 	for r := range rows {
-		x := make([]build.Reg, e.vectors)
+		x := make([]codegen.Reg, e.vectors)
 		for v := range x {
 			x[v] = a.v("x")
 			off := i*e.leafBytes() + v*vecBytes
@@ -265,7 +265,7 @@ func (s *zeroPointKernel) leafBytes() int { return max(s.pitch, vecBytes) }
 
 // addBytes adds the bytes of x to the words of acc, which holds something if more
 // is set.
-func (e *zeroPointCode) addBytes(acc, x build.Reg, last, more bool) {
+func (e *zeroPointCode) addBytes(acc, x codegen.Reg, last, more bool) {
 	op, by := hexagon.V6_vrmpyub, e.ones
 	switch masked := last && e.masked; {
 	case masked && more:
@@ -280,9 +280,9 @@ func (e *zeroPointCode) addBytes(acc, x build.Reg, last, more bool) {
 
 // loops adds the vectors of n leaves from the one given on in loops over rows and
 // vectors.
-func (e *zeroPointCode) loops(in build.Reg, first, n int) []partial {
+func (e *zeroPointCode) loops(in codegen.Reg, first, n int) []partial {
 	a, list := e.a, make([]partial, n)
-	acc, ptr, x := make([]build.Reg, n), make([]build.Reg, n), make([]build.Reg, n)
+	acc, ptr, x := make([]codegen.Reg, n), make([]codegen.Reg, n), make([]codegen.Reg, n)
 	for j := range acc {
 		acc[j], ptr[j], x[j] = a.v("sum"), a.r("in"), a.v("x")
 		list[j].words = acc[j]
@@ -318,13 +318,13 @@ func (e *zeroPointCode) loops(in build.Reg, first, n int) []partial {
 const acrossVectors = 2
 
 // across adds, to the words of n times acrossVectors vectors, those of the window's other columns.
-func (e *zeroPointCode) across(at, n build.Reg) {
+func (e *zeroPointCode) across(at, n codegen.Reg) {
 	const flat = 8
 	a, step := e.a, 4*e.dilation
-	store := func(sum build.Reg) { a.op(hexagon.V6_vS32b_pi, at, 1, sum).Stores(aliasScratch) }
+	store := func(sum codegen.Reg) { a.op(hexagon.V6_vS32b_pi, at, 1, sum).Stores(aliasScratch) }
 	if e.taps <= flat {
 		a.loop0(n, func() {
-			var sums [acrossVectors]build.Reg
+			var sums [acrossVectors]codegen.Reg
 			for i := range sums {
 				sums[i] = a.vload(at, i*vecBytes, aliasScratch, "sum")
 				for t := 1; t < e.taps; t++ {

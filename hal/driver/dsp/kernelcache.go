@@ -3,7 +3,7 @@ package dsp
 import (
 	"sync"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 )
 
 // maxCachedPackets bounds a kernelCache to some 50 MB.
@@ -20,7 +20,7 @@ type kernelCache struct {
 
 // compiled is a kernel, or why there is none: it needs too many registers.
 type compiled struct {
-	code *build.Code
+	code *codegen.Code
 	err  error
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -52,7 +52,7 @@ func (im *image) kernel(name string, source int, gen func(a *asm)) (*kernel, err
 	return k, nil
 }
 
-// try is the cost of a kernel (build.Code), 0 where there are no registers for it. A
+// try is the cost of a kernel (codegen.Code), 0 where there are no registers for it. A
 // kernel that is used then is not compiled again.
 func (im *image) try(name string, gen func(a *asm)) int {
 	code, _ := im.compile(name, gen)
@@ -63,7 +63,7 @@ func (im *image) try(name string, gen func(a *asm)) int {
 }
 
 // compile generates a kernel, unless that is done.
-func (im *image) compile(name string, gen func(a *asm)) (*build.Code, error) {
+func (im *image) compile(name string, gen func(a *asm)) (*codegen.Code, error) {
 	k, known := im.cache.get(name)
 	if !known {
 		a := newAsm(im.target, name)
@@ -79,7 +79,7 @@ func (im *image) compile(name string, gen func(a *asm)) (*build.Code, error) {
 }
 
 // link gives packets their addresses and branches their distances.
-func (im *image) link(code *build.Code) (*kernel, error) {
+func (im *image) link(code *codegen.Code) (*kernel, error) {
 	k := &kernel{name: code.Name, entry: im.base + uint32(len(im.code))}
 	k.packets = make([]hexagon.Packet, len(code.Groups))
 	k.shares = make([]phaseShares, len(code.Groups))
@@ -153,11 +153,11 @@ func (im *image) link(code *build.Code) (*kernel, error) {
 }
 
 // setLabels fills the branch distances of packet i.
-func setLabels(code *build.Code, i int, p *hexagon.Packet, addr []uint32) {
+func setLabels(code *codegen.Code, i int, p *hexagon.Packet, addr []uint32) {
 	j := 0
 	for _, in := range code.Groups[i].Instrs {
 		for n := range in.Args {
-			if a := &in.Args[n]; a.Kind == build.ArgLabel {
+			if a := &in.Args[n]; a.Kind == codegen.ArgLabel {
 				o := &hexagon.Op(in.Op).Form().Operands[n]
 				p.Insts[j].Imm[o.Index] = int32(addr[code.LabelGroup(a.Label)] - p.Addr)
 			}

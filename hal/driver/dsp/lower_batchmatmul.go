@@ -5,7 +5,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -151,7 +151,7 @@ func generateMatmulWords(a *asm) {
 
 // mulWords is the low half of 32-bit products: the crossed product of low and
 // high halves, shifted, and all of x times the low half of y.
-func (a *asm) mulWords(x, y build.Reg) build.Reg {
+func (a *asm) mulWords(x, y codegen.Reg) codegen.Reg {
 	p := a.v("product")
 	a.op(hexagon.V6_vmpyieoh, p, x, y)
 	a.op(hexagon.V6_vmpyiewuh_acc, p, x, y)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -68,7 +68,7 @@ func generateBlend(a *asm) {
 	roundBy := a.splat(a.imm(1<<(surplus-1)), "round")
 	shift, last, bits := a.imm(surplus), a.imm(31), a.imm(bilinearBits)
 	a.repeat(entries, func() {
-		var rows [4]build.Reg
+		var rows [4]codegen.Reg
 		for i := range rows {
 			rows[i] = a.word(table, blendRows+i, "row")
 		}
@@ -77,18 +77,18 @@ func generateBlend(a *asm) {
 		a.bump(table, 4*blendWords)
 		a.op(hexagon.V6_vsubw, above, one, below)
 		a.loop0(count, func() {
-			var x [4][4]build.Reg // neighbour, words
+			var x [4][4]codegen.Reg // neighbour, words
 			for n := range x {
 				v := a.v("neighbour")
 				a.op(hexagon.V6_vL32b_pi, v, rows[n], 1).Loads(aliasIn)
 				x[n] = a.widenBytes(v)
 			}
-			var acc [4]build.Reg
+			var acc [4]codegen.Reg
 			for i := range acc {
 				right, left := a.v("right"), a.v("left")
 				a.op(hexagon.V6_vL32b_pi, right, fractions, 1).Loads(aliasConst)
 				a.op(hexagon.V6_vsubw, left, one, right)
-				for n, f := range [4][2]build.Reg{{above, left}, {above, right}, {below, left}, {below, right}} {
+				for n, f := range [4][2]codegen.Reg{{above, left}, {above, right}, {below, left}, {below, right}} {
 					w, v := a.mulHigh(f[1], f[0]), a.v("centred")
 					a.op(hexagon.V6_vaddw, w, w, roundBy)
 					a.op(hexagon.V6_vasrw, w, w, shift)

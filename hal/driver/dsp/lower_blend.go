@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -55,14 +55,14 @@ func (k exactKernel) generate(a *asm) {
 	in := a.args("table", "entries")
 	table, entries := in[0], in[1]
 	a.repeat(entries, func() {
-		var from, w [4]build.Reg
+		var from, w [4]codegen.Reg
 		for i := range from {
 			from[i], w[i] = a.word(table, exactFrom+i, "neighbour"), a.word(table, exactAbove+i, "weight")
 		}
 		out := a.word(table, exactOut, "out")
 		a.bump(table, 4*exactWords)
 		a.loop0(k.size, func() {
-			var sum build.Reg
+			var sum codegen.Reg
 			for i := range from {
 				v := a.r("stored")
 				a.op(hexagon.L2_loadrub_pi, v, from[i], 1).Loads(aliasIn)

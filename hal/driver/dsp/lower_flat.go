@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -152,11 +152,11 @@ func lowerUnaryFlat(l *lowering, op *nn.Operation) error {
 	case nn.OpLogicalNot:
 		l.flatStep("not", notKernel(), out, []*tensor{in}, ones)
 	case nn.OpAbs:
-		l.flatStep("abs", flatOp("abs_words", 1, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
+		l.flatStep("abs", flatOp("abs_words", 1, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
 			a.op(hexagon.V6_vabsw, out, x[0])
 		}), out, []*tensor{in})
 	default:
-		l.flatStep("neg", flatOp("neg_words", 1, 1, func(a *asm, out build.Reg, x, c []build.Reg) {
+		l.flatStep("neg", flatOp("neg_words", 1, 1, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
 			a.op(hexagon.V6_vsubw, out, c[0], x[0])
 		}), out, []*tensor{in}, 0)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -33,7 +33,7 @@ type scalarMap struct {
 	name    string
 	in, out int // bytes of an element
 	unroll  int
-	body    func(a *asm, v, table build.Reg) build.Reg
+	body    func(a *asm, v, table codegen.Reg) codegen.Reg
 }
 
 // generate writes the kernel. Arguments: table of (input, output, elements,
@@ -46,7 +46,7 @@ func (k *scalarMap) generate(a *asm) {
 	a.repeat(entries, func() {
 		src, dst, n, lookup := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "elements"), a.word(table, 3, "lookup")
 		a.bump(table, 16)
-		pass := func(count build.Reg, times int) {
+		pass := func(count codegen.Reg, times int) {
 			a.skipIfZero(count, func() {
 				a.loop0(count, func() {
 					for i := range times {
@@ -104,7 +104,7 @@ func quantizeFloat(l *lowering, u *opspec.Unary) error {
 		return err
 	}
 	q := affineOf(&l.graph.Operands[u.Output])
-	k := &scalarMap{name: fmt.Sprintf("quantize_%+v", q), in: 4, out: 1, unroll: 2, body: func(a *asm, v, _ build.Reg) build.Reg {
+	k := &scalarMap{name: fmt.Sprintf("quantize_%+v", q), in: 4, out: 1, unroll: 2, body: func(a *asm, v, _ codegen.Reg) codegen.Reg {
 		return a.quantize(v, q)
 	}}
 	l.mapScalars(k, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
@@ -150,7 +150,7 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 			pieces = append(pieces, tableRun{i * run, run, i % len(c.Scales)})
 		}
 	}
-	k := &scalarMap{name: "dequantize", in: 1, out: 4, unroll: 4, body: func(a *asm, v, table build.Reg) build.Reg {
+	k := &scalarMap{name: "dequantize", in: 1, out: 4, unroll: 4, body: func(a *asm, v, table codegen.Reg) codegen.Reg {
 		r := a.r("real")
 		a.op(hexagon.L4_loadri_rr, r, table, v, 2).Loads(aliasConst)
 		return r
@@ -163,7 +163,7 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 // within 0 and 255.
 func castFloat(l *lowering, u *opspec.Unary, in *tensor, from, to nn.OperandType) error {
 	k := &scalarMap{name: fmt.Sprintf("cast_%s_%s", from, to), in: from.ElementBytes(), out: to.ElementBytes(), unroll: 4}
-	k.body = func(a *asm, v, _ build.Reg) build.Reg {
+	k.body = func(a *asm, v, _ codegen.Reg) codegen.Reg {
 		if from != nn.TensorFloat32 {
 			return a.ofInt(v)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -140,7 +140,7 @@ func (g *gatherKernel) name() string {
 }
 
 // moveScalars copies entries that registers hold, four at a time.
-func (g *gatherKernel) moveScalars(a *asm, count build.Reg, source func() build.Reg, out build.Reg) {
+func (g *gatherKernel) moveScalars(a *asm, count codegen.Reg, source func() codegen.Reg, out codegen.Reg) {
 	load, store, entry := hexagon.L2_loadrub_io, hexagon.S2_storerb_io, a.r
 	switch g.size {
 	case 2:
@@ -150,10 +150,10 @@ func (g *gatherKernel) moveScalars(a *asm, count build.Reg, source func() build.
 	case 8:
 		load, store, entry = hexagon.L2_loadrd_io, hexagon.S2_storerd_io, a.rr
 	}
-	some := func(times build.Reg, n int) {
+	some := func(times codegen.Reg, n int) {
 		a.skipIfZero(times, func() {
 			a.loop0(times, func() {
-				x := make([]build.Reg, n)
+				x := make([]codegen.Reg, n)
 				for i := range x {
 					x[i] = entry("entry")
 					a.op(load, x[i], source(), 0).Loads(aliasIn)
@@ -192,7 +192,7 @@ func (g *gatherKernel) generate(a *asm) {
 		left := a.word(table, 3, "left")
 		a.bump(table, 16)
 		// source is where the entry of the next index lies.
-		source := func() build.Reg {
+		source := func() codegen.Reg {
 			x, s, p, no := a.r("x"), a.r("from"), a.p("exists"), a.r("no")
 			a.op(hexagon.L2_loadri_pi, x, index, 4).Loads(aliasIn)
 			a.op(hexagon.C2_cmpgtu, p, count, x)
@@ -315,7 +315,7 @@ func generateFindKey(a *asm) {
 // divKernel divides words and rounds towards minus infinity; a division by 0
 // gives 0. Magnitudes are divided bit by bit; 32 bits are 32 rounds.
 func divKernel() *flatKernel {
-	return flatOp("div_words", 2, 0, func(a *asm, out build.Reg, x, _ []build.Reg) {
+	return flatOp("div_words", 2, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
 		zero, one, c31 := a.zero(), a.splat(a.imm(1), "one"), a.imm(31)
 		n, d := a.v("dividend"), a.v("divisor")
 		a.op(hexagon.V6_vabsw, n, x[0])

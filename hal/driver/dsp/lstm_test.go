@@ -11,7 +11,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -21,21 +21,21 @@ func TestFixed16(t *testing.T) {
 	const f = opspec.Fixed16
 	for name, x := range map[string]struct {
 		want func(a int32) int32
-		make func(h halves, a build.Reg) build.Reg
+		make func(h halves, a codegen.Reg) codegen.Reg
 	}{
-		"logistic": {func(a int32) int32 { return f.Logistic(a, 3) }, func(h halves, a build.Reg) build.Reg { return h.logistic(a, 3) }},
-		"tanh3":    {func(a int32) int32 { return f.Tanh(a, 3) }, func(h halves, a build.Reg) build.Reg { return h.tanh(a, 3) }},
-		"tanh4":    {func(a int32) int32 { return f.Tanh(a, 4) }, func(h halves, a build.Reg) build.Reg { return h.tanh(a, 4) }},
-		"tanh0":    {func(a int32) int32 { return f.Tanh(a, 0) }, func(h halves, a build.Reg) build.Reg { return h.tanh(a, 0) }},
-		"rounded":  {func(a int32) int32 { return opspec.RDPOT(a, 8) }, func(h halves, a build.Reg) build.Reg { return h.rounded(a, 8) }},
-		"square":   {func(a int32) int32 { return f.Mul(a, a) }, func(h halves, a build.Reg) build.Reg { return h.mul(a, a) }},
+		"logistic": {func(a int32) int32 { return f.Logistic(a, 3) }, func(h halves, a codegen.Reg) codegen.Reg { return h.logistic(a, 3) }},
+		"tanh3":    {func(a int32) int32 { return f.Tanh(a, 3) }, func(h halves, a codegen.Reg) codegen.Reg { return h.tanh(a, 3) }},
+		"tanh4":    {func(a int32) int32 { return f.Tanh(a, 4) }, func(h halves, a codegen.Reg) codegen.Reg { return h.tanh(a, 4) }},
+		"tanh0":    {func(a int32) int32 { return f.Tanh(a, 0) }, func(h halves, a codegen.Reg) codegen.Reg { return h.tanh(a, 0) }},
+		"rounded":  {func(a int32) int32 { return opspec.RDPOT(a, 8) }, func(h halves, a codegen.Reg) codegen.Reg { return h.rounded(a, 8) }},
+		"square":   {func(a int32) int32 { return f.Mul(a, a) }, func(h halves, a codegen.Reg) codegen.Reg { return h.mul(a, a) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var data []byte
 			for i := range 1 << 16 {
 				data = binary.LittleEndian.AppendUint16(data, uint16(i))
 			}
-			got := runKernel(t, flatOp(name, 1, 0, func(a *asm, out build.Reg, v, _ []build.Reg) {
+			got := runKernel(t, flatOp(name, 1, 0, func(a *asm, out codegen.Reg, v, _ []codegen.Reg) {
 				a.op(hexagon.V6_vassign, out, x.make(halves{a}, v[0]))
 			}), nn.TensorQuant16Symm, data)
 			for i := range 1 << 16 {

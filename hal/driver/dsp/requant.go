@@ -2,7 +2,7 @@ package dsp
 
 import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -135,18 +135,18 @@ func (q *requant) channelWords(ch int) [3]uint32 {
 type requantRegs struct {
 	requantKind
 	a             *asm
-	mult          build.Reg
-	zero, lo, hi  build.Reg
-	leftBy, first build.Reg // shifts of the one multiplier
-	right         build.Reg
-	c31           build.Reg
-	high, low     build.Reg // of the form with halves, whose third constant is zero (add)
-	fifteen       build.Reg // its shift, where a kernel keeps it
-	c128          build.Reg // of the short form
+	mult          codegen.Reg
+	zero, lo, hi  codegen.Reg
+	leftBy, first codegen.Reg // shifts of the one multiplier
+	right         codegen.Reg
+	c31           codegen.Reg
+	high, low     codegen.Reg // of the form with halves, whose third constant is zero (add)
+	fifteen       codegen.Reg // its shift, where a kernel keeps it
+	c128          codegen.Reg // of the short form
 }
 
 // requantSetup loads what stays in registers for the whole kernel.
-func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
+func (a *asm) requantSetup(k requantKind, par codegen.Reg) *requantRegs {
 	r := &requantRegs{requantKind: k, a: a}
 	switch {
 	case k.short:
@@ -183,21 +183,21 @@ func (a *asm) requantSetup(k requantKind, par build.Reg) *requantRegs {
 
 // channelVectors are the per-channel vectors of one accumulator.
 type channelVectors struct {
-	mult, shift, left build.Reg
+	mult, shift, left codegen.Reg
 	// shiftAt and shiftOff are where the shift is loaded from for its packet, where it is
 	// in no register.
-	shiftAt  build.Reg
+	shiftAt  codegen.Reg
 	shiftOff int
 }
 
 // channelVectorsAt loads the per-channel vectors of accumulator j of n from a header in
 // which they lie kind by kind, off bytes behind base.
-func (r *requantRegs) channelVectorsAt(base build.Reg, off, j, n int) channelVectors {
+func (r *requantRegs) channelVectorsAt(base codegen.Reg, off, j, n int) channelVectors {
 	var l channelVectors
 	if !r.perChannel {
 		return l
 	}
-	at := func(k int, name string) build.Reg {
+	at := func(k int, name string) codegen.Reg {
 		return r.a.vload(base, off+(k*n+j)*vecBytes, aliasConst, name)
 	}
 	l.mult, l.shift = at(0, "mult"), at(1, "shift")
@@ -208,7 +208,7 @@ func (r *requantRegs) channelVectorsAt(base build.Reg, off, j, n int) channelVec
 }
 
 // scale is SRDHM(x << left, m).
-func (r *requantRegs) scale(x build.Reg, l channelVectors) build.Reg {
+func (r *requantRegs) scale(x codegen.Reg, l channelVectors) codegen.Reg {
 	a := r.a
 	m := r.mult
 	if r.perChannel {
@@ -227,7 +227,7 @@ func (r *requantRegs) scale(x build.Reg, l channelVectors) build.Reg {
 }
 
 // mulHigh is SRDHM(x, m): (x*m + 2^30) >> 31, saturated.
-func (a *asm) mulHigh(x, m build.Reg) build.Reg {
+func (a *asm) mulHigh(x, m codegen.Reg) codegen.Reg {
 	y := a.v("product")
 	a.op(hexagon.V6_vmpyewuh, y, x, m)
 	a.op(hexagon.V6_vmpyowh_rnd_sacc, y, x, m)
@@ -236,19 +236,19 @@ func (a *asm) mulHigh(x, m build.Reg) build.Reg {
 
 // narrow rounds two scaled vectors and interleaves them as halves: x in the
 // even lanes, y in the odd ones.
-func (r *requantRegs) narrow(x, y build.Reg, lx, ly channelVectors) build.Reg {
+func (r *requantRegs) narrow(x, y codegen.Reg, lx, ly channelVectors) codegen.Reg {
 	h := r.a.v("half")
 	r.narrowTo(h, x, y, lx, ly)
 	return h
 }
 
-func (r *requantRegs) narrowTo(h, x, y build.Reg, lx, ly channelVectors) {
+func (r *requantRegs) narrowTo(h, x, y codegen.Reg, lx, ly channelVectors) {
 	a := r.a
 	if !r.perChannel && r.whole {
 		a.op(hexagon.V6_vsatwh, h, y, x)
 		return
 	}
-	for i, v := range [2]build.Reg{x, y} {
+	for i, v := range [2]codegen.Reg{x, y} {
 		switch {
 		case !r.perChannel:
 			if !r.positive {
@@ -277,7 +277,7 @@ func (r *requantRegs) narrowTo(h, x, y build.Reg, lx, ly channelVectors) {
 // roundLanes adds the sign of v only in lanes that shift right. Lanes that do
 // not are doubled by the shift of -1 that follows and halved again by the
 // narrowing one, so they are bounded first; 2^29 is far beyond every byte.
-func (r *requantRegs) roundLanes(v build.Reg, l channelVectors) {
+func (r *requantRegs) roundLanes(v codegen.Reg, l channelVectors) {
 	a := r.a
 	keep, sign := a.v("keep"), a.v("sign")
 	a.op(hexagon.V6_vasrw, keep, l.shift, r.c31)
@@ -300,15 +300,15 @@ func (r *requantRegs) roundLanes(v build.Reg, l channelVectors) {
 // finish adds the zero point to two vectors of halves, saturates to bytes and
 // clamps. Interleaved: x goes to even bytes, y to odd ones; otherwise each is
 // dealt first (its even halves, then its odd ones) and y follows x.
-func (r *requantRegs) finish(x, y build.Reg, interleaved bool) build.Reg {
-	for _, v := range [2]build.Reg{x, y} {
+func (r *requantRegs) finish(x, y codegen.Reg, interleaved bool) codegen.Reg {
+	for _, v := range [2]codegen.Reg{x, y} {
 		r.settle(v, interleaved)
 	}
 	return r.join(x, y, interleaved)
 }
 
 // settle adds the zero point to a vector of halves and deals it.
-func (r *requantRegs) settle(v build.Reg, interleaved bool) {
+func (r *requantRegs) settle(v codegen.Reg, interleaved bool) {
 	if r.zero.Valid() && !r.half {
 		r.a.op(hexagon.V6_vaddhsat, v, v, r.zero)
 	}
@@ -318,7 +318,7 @@ func (r *requantRegs) settle(v build.Reg, interleaved bool) {
 }
 
 // join makes bytes of two vectors of halves that are settled.
-func (r *requantRegs) join(x, y build.Reg, interleaved bool) build.Reg {
+func (r *requantRegs) join(x, y codegen.Reg, interleaved bool) codegen.Reg {
 	a := r.a
 	out := a.v("bytes")
 	if interleaved {
@@ -330,7 +330,7 @@ func (r *requantRegs) join(x, y build.Reg, interleaved bool) build.Reg {
 }
 
 // bounded applies the bounds.
-func (r *requantRegs) bounded(out build.Reg) build.Reg {
+func (r *requantRegs) bounded(out codegen.Reg) codegen.Reg {
 	if r.clamp {
 		r.a.op(hexagon.V6_vmaxub, out, out, r.lo)
 		r.a.op(hexagon.V6_vminub, out, out, r.hi)
@@ -342,13 +342,13 @@ func (r *requantRegs) bounded(out build.Reg) build.Reg {
 // byte 4i+k of the result comes from lane i of the accumulator j whose
 // lanePhase[j] is k; otherwise the accumulators follow each other. vectorsOf(j)
 // is asked shortly before accumulator j is used.
-func (r *requantRegs) pack(acc [4]build.Reg, vectorsOf func(j int) channelVectors, interleaved bool) build.Reg {
+func (r *requantRegs) pack(acc [4]codegen.Reg, vectorsOf func(j int) channelVectors, interleaved bool) codegen.Reg {
 	if r.half {
-		x := []build.Reg{r.a.v("half"), r.a.v("half")}
+		x := []codegen.Reg{r.a.v("half"), r.a.v("half")}
 		r.halves(acc, x)
 		return r.scaleHalves(x, interleaved)
 	}
-	var h [2]build.Reg
+	var h [2]codegen.Reg
 	for i := range h {
 		l0, l1 := vectorsOf(2*i), vectorsOf(2*i+1)
 		x, y := r.scale(acc[2*i], l0), r.scale(acc[2*i+1], l1)

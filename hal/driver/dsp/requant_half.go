@@ -5,7 +5,7 @@ import (
 	"sort"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -123,7 +123,7 @@ func (q *requant) centre() int32 {
 
 // halfSetup loads the constants; the factors stay in scalar registers or, with
 // factorsInVectors, become vectors.
-func (r *requantRegs) halfSetup(par build.Reg) {
+func (r *requantRegs) halfSetup(par codegen.Reg) {
 	a := r.a
 	r.high, r.low = a.word(par, parHigh, "high"), a.word(par, parLow, "low")
 	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
@@ -138,19 +138,19 @@ func (r *requantRegs) factorsInVectors() {
 }
 
 // halves makes the accumulators halves, two and two.
-func (r *requantRegs) halves(acc [4]build.Reg, to []build.Reg) {
+func (r *requantRegs) halves(acc [4]codegen.Reg, to []codegen.Reg) {
 	for i, h := range to {
 		r.a.op(hexagon.V6_vsatwh, h, acc[2*i+1], acc[2*i])
 	}
 }
 
 // scaleHalves is what follows: bytes from halves.
-func (r *requantRegs) scaleHalves(x []build.Reg, interleaved bool) build.Reg {
+func (r *requantRegs) scaleHalves(x []codegen.Reg, interleaved bool) codegen.Reg {
 	return r.finish(r.scaleHalf(x[0]), r.scaleHalf(x[1]), interleaved)
 }
 
 // scaleHalf scales a vector of halves.
-func (r *requantRegs) scaleHalf(x build.Reg) build.Reg {
+func (r *requantRegs) scaleHalf(x codegen.Reg) codegen.Reg {
 	a := r.a
 	fifteen := r.fifteen
 	if !fifteen.Valid() {

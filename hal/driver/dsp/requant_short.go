@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -124,7 +124,7 @@ func (h *shortRequant) params(w []uint32) {
 }
 
 // shortSetup loads the constants: high and low stay in scalar registers.
-func (r *requantRegs) shortSetup(par build.Reg) {
+func (r *requantRegs) shortSetup(par codegen.Reg) {
 	a := r.a
 	r.high, r.low = a.word(par, parHigh, "high"), a.word(par, parLow, "low")
 	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
@@ -137,15 +137,15 @@ func (r *requantRegs) shortSetup(par build.Reg) {
 }
 
 // storeShort stores bytes of halves, which are the low vectors of pairs.
-func (r *requantRegs) storeShort(x [2]build.Reg, base build.Reg, off int) {
+func (r *requantRegs) storeShort(x [2]codegen.Reg, base codegen.Reg, off int) {
 	r.a.andStore(r.bytesShort(r.a.v("bytes"), x), aliasOut, base, off)
 }
 
 // bytesShort makes bytes of halves, which are the low vectors of pairs. It returns the
 // last instruction.
-func (r *requantRegs) bytesShort(out build.Reg, x [2]build.Reg) (last *build.Instr) {
+func (r *requantRegs) bytesShort(out codegen.Reg, x [2]codegen.Reg) (last *codegen.Instr) {
 	a := r.a
-	var u, t, h [2]build.Reg
+	var u, t, h [2]codegen.Reg
 	for i := range u {
 		u[i], t[i], h[i] = a.v("fraction"), a.vv("sum"), a.v("half")
 		a.op(hexagon.V6_vmpyhsrs, u[i], lo(x[i]), r.low)

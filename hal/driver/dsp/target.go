@@ -1,7 +1,7 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -14,18 +14,18 @@ const (
 )
 
 const (
-	clsR  build.Class = iota // r0..r28
-	clsR8                    // r0..r7, for operands of three bits
-	clsRR                    // even pairs
-	clsV                     // v0..v31
-	clsVV                    // even pairs
-	clsP                     // p0..p3
-	clsQ                     // q0..q3
+	clsR  codegen.Class = iota // r0..r28
+	clsR8                      // r0..r7, for operands of three bits
+	clsRR                      // even pairs
+	clsV                       // v0..v31
+	clsVV                      // even pairs
+	clsP                       // p0..p3
+	clsQ                       // q0..q3
 )
 
-// target drives isa/build for Hexagon.
+// target drives isa/codegen for Hexagon.
 type target struct {
-	classes  []build.ClassInfo
+	classes  []codegen.ClassInfo
 	interval int // cycles between packets of a thread
 }
 
@@ -51,7 +51,7 @@ func newTarget(interval int) *target {
 			p = append(p, uint16(n))
 		}
 	}
-	return &target{interval: interval, classes: []build.ClassInfo{
+	return &target{interval: interval, classes: []codegen.ClassInfo{
 		clsR:  {Name: "R", File: fileR, Width: 1, Alloc: r},
 		clsR8: {Name: "R0-R7", File: fileR, Width: 1, Alloc: r8},
 		clsRR: {Name: "R pair", File: fileR, Width: 2, Alloc: rr},
@@ -62,8 +62,8 @@ func newTarget(interval int) *target {
 	}}
 }
 
-// Classes implements build.Target.
-func (t *target) Classes() []build.ClassInfo { return t.classes }
+// Classes implements codegen.Target.
+func (t *target) Classes() []codegen.ClassInfo { return t.classes }
 
 // slotsBetween is the distance of a packet that makes a value at a cycle of its pipeline
 // from the first that can use it at another: vectors move on two cycles per packet,
@@ -75,8 +75,8 @@ func slotsBetween(def, use uint8, vector bool, interval int) int {
 	return max((int(def)-int(use)+interval-1)/interval, 1)
 }
 
-// Latency implements build.Target.
-func (t *target) Latency(def *build.Instr, da int, use *build.Instr, ua int) int {
+// Latency implements codegen.Target.
+func (t *target) Latency(def *codegen.Instr, da int, use *codegen.Instr, ua int) int {
 	df, uf := hexagon.Op(def.Op).Form(), hexagon.Op(use.Op).Form()
 	da, ua = operand(def, da), operand(use, ua)
 	if da < 0 || ua < 0 {
@@ -87,15 +87,15 @@ func (t *target) Latency(def *build.Instr, da int, use *build.Instr, ua int) int
 	return slotsBetween(d.DefCycle, u.UseCycle, vector, t.interval)
 }
 
-// IsMove implements build.Mover.
-func (t *target) IsMove(in *build.Instr) bool {
+// IsMove implements codegen.Mover.
+func (t *target) IsMove(in *codegen.Instr) bool {
 	return in.Op == uint32(hexagon.A2_tfr) || in.Op == uint32(hexagon.V6_vassign)
 }
 
-// NewGroup implements build.Target.
-func (t *target) NewGroup() build.Group { return &packet{} }
+// NewGroup implements codegen.Target.
+func (t *target) NewGroup() codegen.Group { return &packet{} }
 
-// packet is a build.Group: what fits into four words, slots and pipes.
+// packet is a codegen.Group: what fits into four words, slots and pipes.
 type packet struct {
 	insts [4]hexagon.Inst
 	n     int
@@ -103,11 +103,11 @@ type packet struct {
 	alone bool // holds an instruction that shares its packet with few others
 }
 
-// Reset implements build.Group.
+// Reset implements codegen.Group.
 func (p *packet) Reset() { p.n, p.pipes, p.alone = 0, 0, false }
 
-// TryAdd implements build.Group.
-func (p *packet) TryAdd(in *build.Instr) bool {
+// TryAdd implements codegen.Group.
+func (p *packet) TryAdd(in *codegen.Instr) bool {
 	if p.n == len(p.insts) || p.alone {
 		return false
 	}
@@ -136,7 +136,7 @@ func (p *packet) TryAdd(in *build.Instr) bool {
 // skeleton is the instruction whose operands begin at from, with its immediates and physical registers; the
 // registers are 0 before allocation. Label operands stay 0. A hardware loop's start
 // is often too far for its nine bits, so it always takes an extender.
-func skeleton(in *build.Instr, from int) hexagon.Inst {
+func skeleton(in *codegen.Instr, from int) hexagon.Inst {
 	out := hexagon.Inst{Op: hexagon.Op(in.Op)}
 	f := out.Op.Form()
 	for i := range f.Operands {
@@ -148,7 +148,7 @@ func skeleton(in *build.Instr, from int) hexagon.Inst {
 			out.R[o.Index] = uint8(a.Phys)
 		}
 	}
-	if f.Has(hexagon.FlagLoop) && in.Args[0].Kind == build.ArgLabel {
+	if f.Has(hexagon.FlagLoop) && in.Args[0].Kind == codegen.ArgLabel {
 		out.Ext = true
 	}
 	return out

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/nnsoc/nnsoc/dsp"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -123,7 +123,7 @@ func (v *vtcm) seal() {
 // prefetch writes the start of a kernel that may prefetch. Its arguments are an
 // address, a box of lines, as boxOf makes it, and the distance of lines; box 0
 // prefetches nothing.
-func (a *asm) prefetch(args []build.Reg) {
+func (a *asm) prefetch(args []codegen.Reg) {
 	addr, box, stride := args[0], args[1], args[2]
 	a.skipIfZero(box, func() {
 		shape := a.rr("box")
@@ -196,7 +196,7 @@ func generateWarm(a *asm) {
 
 // bring has n lines from an address on come to L2, and waits for them by reading.
 // Other threads use the time.
-func (a *asm) bring(addr, n build.Reg) {
+func (a *asm) bring(addr, n codegen.Reg) {
 	shape, at := a.rr("box"), a.copyOf(addr)
 	a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
 	a.op(hexagon.A2_tfr, lo(shape), n)

@@ -3,14 +3,14 @@ package gpu
 import (
 	"math/bits"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
 // asm is a kernel under construction with the two memory regions at hand.
 type asm struct {
 	*rdna2.Kernel
-	bases build.Reg // arena and constants, two pairs
+	bases codegen.Reg // arena and constants, two pairs
 }
 
 // newAsm starts a kernel for the operation being lowered.
@@ -22,19 +22,22 @@ func (l *lowering) newAsm(name string) *asm {
 	return a
 }
 
-func (a *asm) s(name string) build.Reg                             { return a.Reg(rdna2.S1, name) }
-func (a *asm) v(name string) build.Reg                             { return a.Reg(rdna2.V1, name) }
-func lo(r build.Reg) build.Reg                                     { return r.Sub(rdna2.S1, 0) }
-func hi(r build.Reg) build.Reg                                     { return r.Sub(rdna2.S1, 1) }
-func at(r build.Reg, i int) build.Reg                              { return r.Sub(rdna2.V1, i) }
-func sAt(r build.Reg, i int) build.Reg                             { return r.Sub(rdna2.S1, i) }
-func (a *asm) base(r region) build.Reg                             { return a.bases.Sub(rdna2.S2, 2*int(r)) }
-func (a *asm) op1(op rdna2.Op, d build.Reg, x any) build.Reg       { a.Emit(op, d, x); return d }
-func (a *asm) op2(op rdna2.Op, d build.Reg, x, y any) build.Reg    { a.Emit(op, d, x, y); return d }
-func (a *asm) op3(op rdna2.Op, d build.Reg, x, y, z any) build.Reg { a.Emit(op, d, x, y, z); return d }
+func (a *asm) s(name string) codegen.Reg                            { return a.Reg(rdna2.S1, name) }
+func (a *asm) v(name string) codegen.Reg                            { return a.Reg(rdna2.V1, name) }
+func lo(r codegen.Reg) codegen.Reg                                  { return r.Sub(rdna2.S1, 0) }
+func hi(r codegen.Reg) codegen.Reg                                  { return r.Sub(rdna2.S1, 1) }
+func at(r codegen.Reg, i int) codegen.Reg                           { return r.Sub(rdna2.V1, i) }
+func sAt(r codegen.Reg, i int) codegen.Reg                          { return r.Sub(rdna2.S1, i) }
+func (a *asm) base(r region) codegen.Reg                            { return a.bases.Sub(rdna2.S2, 2*int(r)) }
+func (a *asm) op1(op rdna2.Op, d codegen.Reg, x any) codegen.Reg    { a.Emit(op, d, x); return d }
+func (a *asm) op2(op rdna2.Op, d codegen.Reg, x, y any) codegen.Reg { a.Emit(op, d, x, y); return d }
+func (a *asm) op3(op rdna2.Op, d codegen.Reg, x, y, z any) codegen.Reg {
+	a.Emit(op, d, x, y, z)
+	return d
+}
 
 // pointer is the address of byte off of a region in a register pair.
-func (a *asm) pointer(r region, off uint32, name string) build.Reg {
+func (a *asm) pointer(r region, off uint32, name string) codegen.Reg {
 	if off == 0 {
 		return a.base(r)
 	}
@@ -46,7 +49,7 @@ func (a *asm) pointer(r region, off uint32, name string) build.Reg {
 }
 
 // cursor is a pointer that may be advanced.
-func (a *asm) cursor(r region, off uint32, name string) build.Reg {
+func (a *asm) cursor(r region, off uint32, name string) codegen.Reg {
 	p := a.pointer(r, off, name)
 	if off != 0 {
 		return p
@@ -57,16 +60,16 @@ func (a *asm) cursor(r region, off uint32, name string) build.Reg {
 }
 
 // advance adds an unsigned 32-bit value to an address.
-func (a *asm) advance(p build.Reg, by any) {
+func (a *asm) advance(p codegen.Reg, by any) {
 	a.Emit(rdna2.S_ADD_U32, lo(p), lo(p), by)
 	a.Emit(rdna2.S_ADDC_U32, hi(p), hi(p), 0)
 }
 
 // copyPair moves a register pair.
-func (a *asm) copyPair(d, s build.Reg) { a.Emit(rdna2.S_MOV_B64, d, s) }
+func (a *asm) copyPair(d, s codegen.Reg) { a.Emit(rdna2.S_MOV_B64, d, s) }
 
 // mulConst is d = x * c for scalars.
-func (a *asm) mulConst(x build.Reg, c int, name string) build.Reg {
+func (a *asm) mulConst(x codegen.Reg, c int, name string) codegen.Reg {
 	d := a.s(name)
 	if c&(c-1) == 0 && c > 0 {
 		a.Emit(rdna2.S_LSHL_B32, d, x, bits.TrailingZeros(uint(c)))
@@ -85,7 +88,7 @@ func magic(d int) (mul uint32, shift int) {
 }
 
 // divConst is quotient and remainder of a scalar below 2^31 by a constant.
-func (a *asm) divConst(x build.Reg, d int, name string) (q, r build.Reg) {
+func (a *asm) divConst(x codegen.Reg, d int, name string) (q, r codegen.Reg) {
 	q, r = a.s(name), a.s(name+" rest")
 	switch {
 	case d == 1:
@@ -108,7 +111,7 @@ func (a *asm) divConst(x build.Reg, d int, name string) (q, r build.Reg) {
 }
 
 // vDivConst is divConst for a vector register.
-func (a *asm) vDivConst(x build.Reg, d int, name string) (q, r build.Reg) {
+func (a *asm) vDivConst(x codegen.Reg, d int, name string) (q, r codegen.Reg) {
 	q, r = a.v(name), a.v(name+" rest")
 	switch {
 	case d == 1:
@@ -132,14 +135,14 @@ func (a *asm) vDivConst(x build.Reg, d int, name string) (q, r build.Reg) {
 
 // lane is the work-item's index in a grid of one-dimensional work-groups of
 // size lanes, a power of two, along dimension 0.
-func (a *asm) lane(size int) build.Reg {
+func (a *asm) lane(size int) codegen.Reg {
 	d := a.v("lane")
 	a.Emit(rdna2.V_LSHL_ADD_U32, d, a.Workgroup(0), bits.TrailingZeros(uint(size)), a.WorkItem(0))
 	return d
 }
 
 // shiftLeft is x << n, or x itself.
-func (a *asm) shiftLeft(x build.Reg, n int, name string) build.Reg {
+func (a *asm) shiftLeft(x codegen.Reg, n int, name string) codegen.Reg {
 	if n == 0 {
 		return x
 	}
@@ -176,7 +179,7 @@ func (e element) bytes() int { return [...]int{4, 2, 1, 1}[e] }
 func (e element) shift() int { return [...]int{2, 1, 0, 0}[e] }
 
 // load reads one element per lane at base + off + imm as it is stored.
-func (a *asm) load(e element, base, off build.Reg, imm int, name string) build.Reg {
+func (a *asm) load(e element, base, off codegen.Reg, imm int, name string) codegen.Reg {
 	op := [...]rdna2.Op{rdna2.GLOBAL_LOAD_DWORD_SADDR, rdna2.GLOBAL_LOAD_USHORT_SADDR, rdna2.GLOBAL_LOAD_UBYTE_SADDR, rdna2.GLOBAL_LOAD_SBYTE_SADDR}[e]
 	d := a.v(name)
 	a.Emit(op, d, base, off, imm)
@@ -184,13 +187,13 @@ func (a *asm) load(e element, base, off build.Reg, imm int, name string) build.R
 }
 
 // store writes one element per lane, as it is stored.
-func (a *asm) store(e element, base, off, x build.Reg, imm int) {
+func (a *asm) store(e element, base, off, x codegen.Reg, imm int) {
 	op := [...]rdna2.Op{rdna2.GLOBAL_STORE_DWORD_SADDR, rdna2.GLOBAL_STORE_SHORT_SADDR, rdna2.GLOBAL_STORE_BYTE_SADDR, rdna2.GLOBAL_STORE_BYTE_SADDR}[e]
 	a.Emit(op, off, x, base, imm)
 }
 
 // widen turns a stored float element into float32.
-func (a *asm) widen(e element, x build.Reg) build.Reg {
+func (a *asm) widen(e element, x codegen.Reg) codegen.Reg {
 	if e == f32 {
 		return x
 	}
@@ -198,7 +201,7 @@ func (a *asm) widen(e element, x build.Reg) build.Reg {
 }
 
 // narrow is the inverse.
-func (a *asm) narrow(e element, x build.Reg) build.Reg {
+func (a *asm) narrow(e element, x codegen.Reg) codegen.Reg {
 	if e == f32 {
 		return x
 	}
@@ -206,7 +209,7 @@ func (a *asm) narrow(e element, x build.Reg) build.Reg {
 }
 
 // clamp bounds x by a fused activation.
-func (a *asm) clamp(x build.Reg, lo, hi float32) build.Reg {
+func (a *asm) clamp(x codegen.Reg, lo, hi float32) codegen.Reg {
 	if lo > -maxFloat {
 		x = a.op2(rdna2.V_MAX_F32_E32, a.v("clamped"), lo, x)
 	}
@@ -220,7 +223,7 @@ const maxFloat = 0x1p127 * (2 - 0x1p-23)
 
 // divide is x / y within an ulp of the correct result, by the reciprocal and
 // one step of correction.
-func (a *asm) divide(x, y build.Reg) build.Reg {
+func (a *asm) divide(x, y codegen.Reg) codegen.Reg {
 	r := a.op1(rdna2.V_RCP_F32_E32, a.v("reciprocal"), y)
 	q := a.op2(rdna2.V_MUL_F32_E32, a.v("quotient"), x, r)
 	e := a.v("error")

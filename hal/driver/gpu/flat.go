@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -19,7 +19,7 @@ type flat struct {
 	strides [][]int // per input, in elements; nil: the same shape
 	in      []*tensor
 	out     *tensor
-	f       func(a *asm, x []build.Reg) build.Reg // float32, or as stored for 8-bit types
+	f       func(a *asm, x []codegen.Reg) codegen.Reg // float32, or as stored for 8-bit types
 }
 
 const flatGroup = 64 // lanes of a work-group
@@ -69,9 +69,9 @@ func collapse(dims []int, strides [][]int) []axis {
 // offsets turns an index into the space of axes into one byte offset per
 // operand; shift is the log2 of an element's bytes of each. Along an axis with a
 // negative stride offsets count from its last index, which has offset 0.
-func (a *asm) offsets(index build.Reg, axes []axis, shift []int) []build.Reg {
-	out := make([]build.Reg, len(shift))
-	add := func(j int, c build.Reg, stride int) {
+func (a *asm) offsets(index codegen.Reg, axes []axis, shift []int) []codegen.Reg {
+	out := make([]codegen.Reg, len(shift))
+	add := func(j int, c codegen.Reg, stride int) {
 		bytes := stride << shift[j]
 		if bytes == 0 {
 			return
@@ -156,7 +156,7 @@ func (k *flat) emit(l *lowering) (*launch, error) {
 		shift = append(shift, t.elem.shift()+bits.TrailingZeros(uint(width)))
 	}
 	offs := a.offsets(lane, axes, shift)
-	var x [][]build.Reg // per input, per element
+	var x [][]codegen.Reg // per input, per element
 	for i, t := range k.in {
 		base := a.pointer(t.region, t.off, "in")
 		if width == 4 && axes[0].strides[i+1] != 0 {
@@ -164,11 +164,11 @@ func (k *flat) emit(l *lowering) (*launch, error) {
 			continue
 		}
 		v := a.widenAny(t.elem, a.load(t.elem, base, offs[i+1], 0, "x"))
-		x = append(x, []build.Reg{v, v, v, v}[:width])
+		x = append(x, []codegen.Reg{v, v, v, v}[:width])
 	}
-	var y []build.Reg
+	var y []codegen.Reg
 	for j := range width {
-		arg := make([]build.Reg, len(x))
+		arg := make([]codegen.Reg, len(x))
 		for i := range x {
 			arg[i] = x[i][j]
 		}
@@ -188,7 +188,7 @@ func (k *flat) emit(l *lowering) (*launch, error) {
 }
 
 // widenAny leaves 8-bit elements as they are.
-func (a *asm) widenAny(e element, x build.Reg) build.Reg {
+func (a *asm) widenAny(e element, x codegen.Reg) codegen.Reg {
 	if e > f16 {
 		return x
 	}
@@ -196,15 +196,15 @@ func (a *asm) widenAny(e element, x build.Reg) build.Reg {
 }
 
 // loadFour loads four consecutive elements as float32.
-func (a *asm) loadFour(e element, base, off build.Reg) []build.Reg {
+func (a *asm) loadFour(e element, base, off codegen.Reg) []codegen.Reg {
 	if e == f32 {
 		d := a.Reg(rdna2.V4, "four")
 		a.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, d, base, off, 0)
-		return []build.Reg{at(d, 0), at(d, 1), at(d, 2), at(d, 3)}
+		return []codegen.Reg{at(d, 0), at(d, 1), at(d, 2), at(d, 3)}
 	}
 	d := a.Reg(rdna2.V2, "four halves")
 	a.Emit(rdna2.GLOBAL_LOAD_DWORDX2_SADDR, d, base, off, 0)
-	var out []build.Reg
+	var out []codegen.Reg
 	for i := range 2 {
 		out = append(out, a.op1(rdna2.V_CVT_F32_F16_E32, a.v("low"), at(d, i)))
 		h := a.op2(rdna2.V_LSHRREV_B32_E32, a.v("high"), 16, at(d, i))
@@ -214,7 +214,7 @@ func (a *asm) loadFour(e element, base, off build.Reg) []build.Reg {
 }
 
 // storeFour is the inverse of loadFour.
-func (a *asm) storeFour(e element, base, off build.Reg, y []build.Reg) {
+func (a *asm) storeFour(e element, base, off codegen.Reg, y []codegen.Reg) {
 	if e == f32 {
 		d := a.Reg(rdna2.V4, "four")
 		for i := range 4 {
@@ -254,7 +254,7 @@ func (l *lowering) quantize(op *nn.Operation) error {
 	}
 	lo, hi := opspec.QuantLimits(o.Type)
 	scale, zero := o.Scale, o.ZeroPoint
-	l.flat(&flat{name: "quantize", dims: ints(u.Dims), in: []*tensor{x}, out: out, f: func(a *asm, x []build.Reg) build.Reg {
+	l.flat(&flat{name: "quantize", dims: ints(u.Dims), in: []*tensor{x}, out: out, f: func(a *asm, x []codegen.Reg) codegen.Reg {
 		q := a.divide(x[0], a.op1(rdna2.V_MOV_B32_E32, a.v("scale"), scale))
 		// Round half away from zero: add a half of the same sign, truncate.
 		sign := a.op1(rdna2.S_MOV_B32, a.s("sign"), uint32(1)<<31)
@@ -288,13 +288,13 @@ func (l *lowering) dequantize(op *nn.Operation) error {
 		if x.elem == i8 {
 			cvt = rdna2.V_CVT_F32_I32_E32
 		}
-		k.f = func(a *asm, x []build.Reg) build.Reg {
+		k.f = func(a *asm, x []codegen.Reg) codegen.Reg {
 			v := a.op1(cvt, a.v("value"), x[0])
 			v = a.op2(rdna2.V_SUBREV_F32_E32, a.v("centred"), float32(in.ZeroPoint), v)
 			return a.op2(rdna2.V_MUL_F32_E32, a.v("real"), in.Scale, v)
 		}
 	default:
-		k.f = func(_ *asm, x []build.Reg) build.Reg { return x[0] }
+		k.f = func(_ *asm, x []codegen.Reg) codegen.Reg { return x[0] }
 	}
 	l.flat(k)
 	return nil
@@ -303,5 +303,5 @@ func (l *lowering) dequantize(op *nn.Operation) error {
 // convert changes the storage of a float tensor.
 func (l *lowering) convert(from, to *tensor) {
 	l.flat(&flat{name: "convert", dims: []int{from.n}, in: []*tensor{from}, out: to,
-		f: func(_ *asm, x []build.Reg) build.Reg { return x[0] }})
+		f: func(_ *asm, x []codegen.Reg) codegen.Reg { return x[0] }})
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -121,7 +121,7 @@ func (h *gather) emit(l *lowering) (*launch, error) {
 }
 
 // corner is o*stride - pad.
-func (a *asm) corner(o build.Reg, stride, pad int, name string) build.Reg {
+func (a *asm) corner(o codegen.Reg, stride, pad int, name string) codegen.Reg {
 	d := a.mulConst(o, stride, name)
 	if pad == 0 {
 		return d

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -161,19 +161,19 @@ func (g *gemm) emit(l *lowering) (*launch, error) {
 type gemmKernel struct {
 	*gemm
 	*asm
-	wide     int         // chunks per scalar load
-	offs     []build.Reg // byte offset of each row
-	rowTile  build.Reg   // number of the tile of rows
-	unitTile build.Reg
-	laneID   build.Reg
-	input    build.Reg // address the offsets are relative to, at the current chunk
-	start    build.Reg // the same at chunk 0
-	weight   build.Reg // address of the weights of the current chunk
-	lane16   build.Reg // 16 * lane
-	tableAt  build.Reg
-	block    build.Reg // rows' offsets as one tuple when they come from the table
-	acc      [][]build.Reg
-	row      []build.Reg // row numbers, bounded
+	wide     int           // chunks per scalar load
+	offs     []codegen.Reg // byte offset of each row
+	rowTile  codegen.Reg   // number of the tile of rows
+	unitTile codegen.Reg
+	laneID   codegen.Reg
+	input    codegen.Reg // address the offsets are relative to, at the current chunk
+	start    codegen.Reg // the same at chunk 0
+	weight   codegen.Reg // address of the weights of the current chunk
+	lane16   codegen.Reg // 16 * lane
+	tableAt  codegen.Reg
+	block    codegen.Reg // rows' offsets as one tuple when they come from the table
+	acc      [][]codegen.Reg
+	row      []codegen.Reg // row numbers, bounded
 }
 
 // bias of the weight address, so that immediate offsets from -2048 on are used.
@@ -191,7 +191,7 @@ func (k *gemmKernel) placeWave() {
 	w := k.op2(rdna2.V_LSHRREV_B32_E32, k.v("wave"), 5, k.WorkItem(0))
 	wave := k.op1(rdna2.V_READFIRSTLANE_B32, k.s("wave"), w)
 	unit, row := k.divConst(wave, k.waveRows, "unit of wave")
-	place := func(group build.Reg, per int, part build.Reg, tiles int, name string) build.Reg {
+	place := func(group codegen.Reg, per int, part codegen.Reg, tiles int, name string) codegen.Reg {
 		t := k.op2(rdna2.S_ADD_U32, k.s(name), k.mulConst(group, per, name), part)
 		if tiles%per != 0 {
 			k.Emit(rdna2.S_CMP_GE_U32, t, tiles)
@@ -215,7 +215,7 @@ func (k *gemmKernel) prologue(l *lowering) {
 		k.start = k.base(arena)
 		k.tableAt = k.cursor(consts, k.rowTable(&l.consts), "tables")
 		k.advance(k.tableAt, k.mulConst(k.rowTile, k.taps*k.p*4, "tile of table"))
-		class := map[int]build.Class{16: rdna2.S16, 8: rdna2.S8, 4: rdna2.S4, 2: rdna2.S2, 1: rdna2.S1}[k.p]
+		class := map[int]codegen.Class{16: rdna2.S16, 8: rdna2.S8, 4: rdna2.S4, 2: rdna2.S2, 1: rdna2.S1}[k.p]
 		k.block = k.Reg(class, "offsets")
 		for i := range k.p {
 			k.offs = append(k.offs, sAt(k.block, i))
@@ -229,7 +229,7 @@ func (k *gemmKernel) prologue(l *lowering) {
 		}
 	}
 	for range k.p {
-		var a []build.Reg
+		var a []codegen.Reg
 		for range k.q {
 			r := k.v("acc")
 			k.Emit(rdna2.V_MOV_B32_E32, r, 0)
@@ -241,7 +241,7 @@ func (k *gemmKernel) prologue(l *lowering) {
 
 // bounded is row first+i, or the last row beyond it: the surplus rows of a tile
 // repeat it and store the same values to the same place.
-func (k *gemmKernel) bounded(first build.Reg, i int) build.Reg {
+func (k *gemmKernel) bounded(first codegen.Reg, i int) codegen.Reg {
 	r := k.s("row")
 	if i == 0 && k.rows%k.p == 0 {
 		return first
@@ -312,9 +312,9 @@ func (k *gemmKernel) chunkLoop(chunks int) {
 // its own before it issues the next ones.
 // control is emitted when the last loads have been.
 func (k *gemmKernel) body(u int, control func()) {
-	var w [][]build.Reg // [chunk][group]
+	var w [][]codegen.Reg // [chunk][group]
 	for c := range u {
-		var r []build.Reg
+		var r []codegen.Reg
 		for q := range k.q {
 			x := k.Reg(rdna2.V4, "weights")
 			k.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, x, k.weight, k.lane16, (c*k.q+q)*512-weightBias)
@@ -330,9 +330,9 @@ func (k *gemmKernel) body(u int, control func()) {
 			steps = append(steps, step{r, c})
 		}
 	}
-	class := map[int]build.Class{1: rdna2.S4, 2: rdna2.S8, 4: rdna2.S16}[k.wide]
-	fetch := func(s step) []build.Reg {
-		var x []build.Reg
+	class := map[int]codegen.Class{1: rdna2.S4, 2: rdna2.S8, 4: rdna2.S16}[k.wide]
+	fetch := func(s step) []codegen.Reg {
+		var x []codegen.Reg
 		for i := range group {
 			d := k.Reg(class, "in")
 			in := k.fetch(d, k.offs[s.row+i], s.chunk*16)
@@ -365,8 +365,8 @@ func (k *gemmKernel) body(u int, control func()) {
 }
 
 // fetch loads chunks of a row into scalars.
-func (k *gemmKernel) fetch(d, off build.Reg, imm int) *build.Instr {
-	ops := map[build.Class][2]rdna2.Op{
+func (k *gemmKernel) fetch(d, off codegen.Reg, imm int) *codegen.Instr {
+	ops := map[codegen.Class][2]rdna2.Op{
 		rdna2.S4:  {rdna2.S_LOAD_DWORDX4_SGPR, rdna2.S_LOAD_DWORDX4_SGPR_IMM},
 		rdna2.S8:  {rdna2.S_LOAD_DWORDX8_SGPR, rdna2.S_LOAD_DWORDX8_SGPR_IMM},
 		rdna2.S16: {rdna2.S_LOAD_DWORDX16_SGPR, rdna2.S_LOAD_DWORDX16_SGPR_IMM},
@@ -378,7 +378,7 @@ func (k *gemmKernel) fetch(d, off build.Reg, imm int) *build.Instr {
 }
 
 // multiply accumulates one dword of input and weights.
-func (k *gemmKernel) multiply(acc, x, w build.Reg) {
+func (k *gemmKernel) multiply(acc, x, w codegen.Reg) {
 	if k.elem == f16 {
 		k.Emit(rdna2.V_DOT2C_F32_F16_E32, acc, x, w)
 	} else {
@@ -395,7 +395,7 @@ func (k *gemmKernel) epilogue(l *lowering) {
 	biasOff := k.shiftLeft(unit, 2, "bias offset")
 	unitOff := k.shiftLeft(unit, k.out.elem.shift(), "unit offset")
 	first := k.mulConst(k.rowTile, k.p, "first row")
-	var rowOff []build.Reg
+	var rowOff []codegen.Reg
 	for i := range k.p {
 		rowOff = append(rowOff, k.op2(rdna2.V_ADD_NC_U32_E32, k.v("row offset"), k.mulConst(k.bounded(first, i), k.units*es, "row"), unitOff))
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -54,12 +54,12 @@ func emitSoftmax(l *lowering, s *opspec.Softmax, x, out *tensor) (*launch, error
 			a.Emit(rdna2.S_MOV_B32, rdna2.EXECReg(), -1)
 		}
 	}
-	value := func() build.Reg { return a.widen(x.elem, a.load(x.elem, src, off, 0, "x")) }
+	value := func() codegen.Reg { return a.widen(x.elem, a.load(x.elem, src, off, 0, "x")) }
 
 	top := a.op1(rdna2.V_MOV_B32_E32, a.v("maximum"), float32(math.Inf(-1)))
 	pass("maximum", func() { a.Emit(rdna2.V_MAX_F32_E32, top, top, value()) })
 	top = a.acrossLanes(rdna2.V_MAX_F32_E32, top)
-	exp := func() build.Reg {
+	exp := func() codegen.Reg {
 		d := a.op2(rdna2.V_SUB_F32_E32, a.v("difference"), value(), top)
 		d = a.op2(rdna2.V_MUL_F32_E32, a.v("scaled"), float32(float64(s.Beta)*math.Log2E), d)
 		return a.op1(rdna2.V_EXP_F32_E32, a.v("exp"), d)
@@ -75,7 +75,7 @@ func emitSoftmax(l *lowering, s *opspec.Softmax, x, out *tensor) (*launch, error
 
 // acrossLanes folds x over all 32 lanes: within rows of 16 by exchanging lanes
 // whose numbers differ in one bit, then between the rows.
-func (a *asm) acrossLanes(op rdna2.Op, x build.Reg) build.Reg {
+func (a *asm) acrossLanes(op rdna2.Op, x codegen.Reg) codegen.Reg {
 	for _, bit := range []int{1, 2, 4, 8} {
 		y := a.op1(rdna2.V_MOV_B32_E32, a.v("other"), x)
 		rdna2.Mods{DPPCtrl: uint16(0x160 + bit), Rows: 15, Banks: 15}.With(a.Emit(rdna2.V_MOV_B32_DPP, y, x))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -183,20 +183,20 @@ func (k *window) emit(l *lowering) (*launch, error) {
 	table, counts := k.table(&l.consts)
 	tab := a.cursor(consts, table, "table")
 	a.advance(tab, a.mulConst(a.Workgroup(1), 4*k.steps*k.tile*k.stride(), "tile"))
-	wOff := build.Reg{}
-	var wPtr build.Reg
+	wOff := codegen.Reg{}
+	var wPtr codegen.Reg
 	if k.mode == depthwise {
 		wPtr = a.cursor(consts, k.packWeights(&l.consts), "weights")
 		wOff = a.shiftLeft(ch, 2, "weight offset")
 	}
-	var acc []build.Reg
+	var acc []codegen.Reg
 	for range k.tile {
 		r := a.v("acc")
 		a.Emit(rdna2.V_MOV_B32_E32, r, k.start())
 		acc = append(acc, r)
 	}
 	a.loop(k.steps, "step", func() {
-		var w []build.Reg
+		var w []codegen.Reg
 		if k.mode == depthwise {
 			for range k.group {
 				d := a.v("weight")
@@ -206,9 +206,9 @@ func (k *window) emit(l *lowering) (*launch, error) {
 			}
 		}
 		next := a.scalars(tab, 0, k.stride())
-		var before []build.Reg
+		var before []codegen.Reg
 		for r := range k.tile + 1 {
-			var x []build.Reg
+			var x []codegen.Reg
 			if r < k.tile {
 				a.WaitScalar()
 				now := next
@@ -229,11 +229,11 @@ func (k *window) emit(l *lowering) (*launch, error) {
 			a.advance(tab, 4*k.tile*k.stride())
 		}
 	})
-	var bias build.Reg
+	var bias codegen.Reg
 	if k.mode == depthwise {
 		bias = a.load(f32, a.pointer(consts, k.packBias(&l.consts), "bias"), wOff, 0, "bias")
 	}
-	var cnt build.Reg
+	var cnt codegen.Reg
 	if k.mode == average {
 		p := a.cursor(consts, counts, "counts")
 		a.advance(p, a.mulConst(a.Workgroup(1), 4*k.tile, "tile"))
@@ -263,8 +263,8 @@ func (k *window) emit(l *lowering) (*launch, error) {
 }
 
 // scalars loads n words of a table, n a multiple of four.
-func (a *asm) scalars(tab build.Reg, off, n int) []build.Reg {
-	var out []build.Reg
+func (a *asm) scalars(tab codegen.Reg, off, n int) []codegen.Reg {
+	var out []codegen.Reg
 	for n > 0 {
 		m, class, op := 4, rdna2.S4, rdna2.S_LOAD_DWORDX4_IMM
 		if n >= 8 {
@@ -282,7 +282,7 @@ func (a *asm) scalars(tab build.Reg, off, n int) []build.Reg {
 }
 
 // apply folds one tap into the accumulator.
-func (k *window) apply(a *asm, acc, x build.Reg, w []build.Reg, i int) {
+func (k *window) apply(a *asm, acc, x codegen.Reg, w []codegen.Reg, i int) {
 	switch {
 	case k.mode == depthwise && k.in.elem == f16:
 		rdna2.Mods{OpSelHi: 1}.With(a.Emit(rdna2.V_FMA_MIX_F32, acc, x, w[i], acc))
@@ -353,14 +353,14 @@ func (k *window) emitFlat(l *lowering) (*launch, error) {
 	posOff := a.shiftLeft(pos, 2, "entry offset")
 	table, counts := k.columns(&l.consts)
 	tab := a.cursor(consts, table, "table")
-	var wPtr, wOff build.Reg
+	var wPtr, wOff codegen.Reg
 	if k.mode == depthwise {
 		wPtr = a.cursor(consts, k.packWeights(&l.consts), "weights")
 		wOff = a.shiftLeft(ch, 2, "weight offset")
 	}
 	acc := a.op1(rdna2.V_MOV_B32_E32, a.v("acc"), k.start())
 	a.loop(k.steps, "step", func() {
-		var x, w []build.Reg
+		var x, w []codegen.Reg
 		for range k.group {
 			entry := a.load(f32, tab, posOff, 0, "entry")
 			a.advance(tab, 4*k.rows)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/nnsoc/nnsoc/isa/build"
+	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 )
 
@@ -136,23 +136,23 @@ func (k *window) emitTiled(l *lowering, t *windowTile) (*launch, error) {
 	table, counts := k.runs(l, t)
 	tab := a.cursor(consts, table, "table")
 	a.advance(tab, a.mulConst(a.Workgroup(1), 4*w.KH*t.stride(), "run"))
-	var wPtr, wOff build.Reg
+	var wPtr, wOff codegen.Reg
 	if k.mode == depthwise {
 		wPtr = a.cursor(consts, k.packWeights(&l.consts), "weights")
 		wOff = a.shiftLeft(ch, 2, "weight offset")
 	}
-	var acc []build.Reg
+	var acc []codegen.Reg
 	for range t.n {
 		acc = append(acc, a.op1(rdna2.V_MOV_B32_E32, a.v("acc"), k.start()))
 	}
 	lines := func(n int) {
-		var weights, x [][]build.Reg
-		var offs []build.Reg
+		var weights, x [][]codegen.Reg
+		var offs []codegen.Reg
 		for ky := range n {
 			offs = append(offs, a.scalars(tab, 4*ky*t.stride(), t.stride())[:len(t.xs)]...)
 		}
 		for ky := range n {
-			var ws, xs []build.Reg
+			var ws, xs []codegen.Reg
 			for i := range t.xs {
 				addr := a.op2(rdna2.V_ADD_NC_U32_E32, a.v("address"), offs[ky*len(t.xs)+i], chOff)
 				xs = append(xs, a.load(k.in.elem, a.base(arena), addr, 0, "tap"))
@@ -186,8 +186,8 @@ func (k *window) emitTiled(l *lowering, t *windowTile) (*launch, error) {
 }
 
 // storeRun finishes the outputs of a run and stores them.
-func (k *window) storeRun(a *asm, l *lowering, t *windowTile, acc []build.Reg, ch build.Reg, counts uint32, es int) {
-	var bias, cnt build.Reg
+func (k *window) storeRun(a *asm, l *lowering, t *windowTile, acc []codegen.Reg, ch codegen.Reg, counts uint32, es int) {
+	var bias, cnt codegen.Reg
 	switch k.mode {
 	case depthwise:
 		bias = a.load(f32, a.pointer(consts, k.packBias(&l.consts), "bias"), a.shiftLeft(ch, 2, "bias offset"), 0, "bias")

@@ -1,4 +1,4 @@
-// Package build turns kernels written in virtual registers into groups of
+// Package codegen turns kernels written in virtual registers into groups of
 // instructions in physical ones. It knows no instruction set: a Target names
 // the register classes, the latencies and what fits into one issue group (a
 // VLIW packet, or a single instruction on a scalar-issue machine).
@@ -22,4 +22,4 @@
 //
 // Not modelled: spilling (kernels are written to fit), moving code across
 // blocks, if-conversion.
-package build
+package codegen

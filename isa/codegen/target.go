@@ -1,4 +1,4 @@
-package build
+package codegen
 
 // Target is what an instruction set tells the passes. Its methods do not
 // change it.

@@ -1,4 +1,4 @@
-package build
+package codegen
 
 // dag is the dependence graph of one block. Edges run from earlier to later
 // instructions in source order.

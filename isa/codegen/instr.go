@@ -1,4 +1,4 @@
-package build
+package codegen
 
 // Role says what an instruction does with an operand.
 type Role uint8
