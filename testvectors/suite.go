@@ -3,6 +3,7 @@ package testvectors
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -145,6 +146,10 @@ type T interface {
 	Error(args ...any)
 	Errorf(format string, args ...any)
 }
+
+// AsSpecified keeps the cases that a specification states and leaves out those which
+// are the same with an operation before each input, or with constants as inputs.
+func AsSpecified(c *vectors.Case) bool { return !strings.Contains(c.Name, "_all_") }
 
 // Run runs the corpus on a device: every case whose operations the device
 // declares supported must pass. filter picks cases, nil all. It skips when the

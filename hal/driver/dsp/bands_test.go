@@ -47,7 +47,7 @@ func TestBands(t *testing.T) {
 	base := device(t).cfg.Spec
 	base.L2.Bytes, base.BarrierCycles = 8<<10, 0
 	n := 0
-	for seed := range uint64(80) {
+	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		s := base
 		s.Threads = pick(r, 1, 3, 4)

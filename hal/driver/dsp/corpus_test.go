@@ -22,12 +22,12 @@ func eachCase(t *testing.T, f func(*vectors.Case)) {
 	}
 }
 
-// TestCorpus runs every case of the corpus whose operations the driver
-// declares supported.
+// TestCorpus runs the cases of the corpus as they are specified whose operations the
+// driver declares supported. TestOperationsDoc of the command runs all of them.
 func TestCorpus(t *testing.T) {
-	s := testvectors.Run(t, device(t), nil)
+	s := testvectors.Run(t, device(t), testvectors.AsSpecified)
 	t.Logf("%d passed, %d failed, %d unsupported", s.Passed, s.Failed, s.Unsupported)
-	if s.Passed < 2500 {
+	if s.Passed < 600 {
 		t.Errorf("only %d cases ran", s.Passed)
 	}
 }

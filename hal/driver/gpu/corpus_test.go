@@ -1,22 +1,17 @@
 package gpu
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
 
-// TestCorpus runs the neutral vectors: what the device declares supported must
-// pass, and every operation of the driver must be among it.
+// TestCorpus runs the cases of the corpus as they are specified: what the device
+// declares supported must pass, and every operation of the driver must be among it.
+// TestOperationsDoc of the command runs all cases.
 func TestCorpus(t *testing.T) {
-	var filter func(*vectors.Case) bool
-	if testing.Short() { // the same models with constants turned into inputs of an ADD
-		filter = func(c *vectors.Case) bool { return !strings.Contains(c.Name, "_all_") }
-	}
-	s := testvectors.Run(t, newDevice(t), filter)
+	s := testvectors.Run(t, newDevice(t), testvectors.AsSpecified)
 	t.Logf("%d passed, %d failed, %d unsupported", s.Passed, s.Failed, s.Unsupported)
 	for op := range lowerings {
 		n := s.ByOperation[op]
