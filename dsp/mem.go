@@ -337,6 +337,9 @@ func (m *memory) scalarStore(t *thread, cycle int64, ea uint32, bytes uint8) (in
 	return m.stall(cycle, start, 0), sim.StallQueue
 }
 
+// fetchBytes is what one access to L1I reads: a packet of four words.
+const fetchBytes = 16
+
 // fetch times the instruction lines of a block, which are needed one after
 // another, and answers the wait.
 func (m *memory) fetch(b *block, cycle int64) int64 {
@@ -352,7 +355,7 @@ func (m *memory) fetch(b *block, cycle int64) int64 {
 		at := cycle + wait + int64(line-first)
 		now := m.clock.at(at)
 		m.catchUp(now)
-		done, from := m.l1i.Access(now, uint64(line)<<m.shiftI, 1, mem.Read)
+		done, from := m.l1i.Access(now, uint64(line)<<m.shiftI, fetchBytes, mem.Read)
 		m.lastI[set] = line
 		if from != sim.StallFetch {
 			m.events[evL2]++

@@ -159,6 +159,6 @@ func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
 }
 
 func (m *machine) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {
-	done, from := c.icache.Access(m.clock.At(t), m.p.base+uint64(line)<<m.codeShift, 4, mem.Read)
+	done, from := c.icache.Access(m.clock.At(t), m.p.base+uint64(line)<<m.codeShift, m.spec.ICache.Line, mem.Read)
 	return m.clock.Cycle(done), from
 }
