@@ -130,6 +130,9 @@ func (s *Spec) cyclesPerElement(o *op) float64 {
 		i = OutMul
 	case o.kind == opElementwise && (o.mode == ethosu.EltAdd || o.mode == ethosu.EltSub):
 		i = OutAdd
+		if o.opa == 1 && o.opaShift == 0 && o.opb == 1 && o.scaleMode == ethosu.ScaleBoth16 {
+			i = OutAddSimple
+		}
 	case o.kind == opPool && o.mode == ethosu.PoolMax:
 		i = OutMaxPool
 	}

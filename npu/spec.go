@@ -32,7 +32,7 @@ const (
 	OutUnary32           // the same with one
 	OutMul32             // MUL to 32 bits
 	OutMul               // MUL, and anything with 40-bit accumulators
-	OutAddSimple         // ADD without scaling
+	OutAddSimple         // ADD and SUB of operands that are not rescaled
 	OutAdd               // ADD and SUB
 	OutMaxPool           //
 	OutOther             // convolutions and the rest
