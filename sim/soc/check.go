@@ -3,6 +3,7 @@ package soc
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,7 +83,11 @@ func (k *checker) config(c *Config) {
 	}
 	if g := c.GPU; g != nil {
 		k.clock("gpu.clock", &g.Clock)
-		k.energy("gpu.energy", g.Energy.PJ, gpuEvents)
+		events := gpuEvents
+		if g.GL1 != nil {
+			events = append(slices.Clone(events), gl1Event)
+		}
+		k.energy("gpu.energy", g.Energy.PJ, events)
 		if g.Lanes != 32 && g.Lanes != 64 {
 			k.fail("gpu.lanes", "%d, want 32 or 64", g.Lanes)
 		}
@@ -116,6 +121,8 @@ func (k *checker) config(c *Config) {
 		if n.UblockStream != 4 && n.UblockStream != 8 {
 			k.fail("npu.ublock_stream", "%d, want 4 or 8", n.UblockStream)
 		}
+		k.only("npu.pipeline_delay", !n.PackTaps, "pack_taps = false")
+		k.only("npu.pipeline_delay_40", !n.PackTaps, "pack_taps = false")
 		for i, r := range n.Regions {
 			if n.Memory(r) == nil {
 				k.fail(fmt.Sprintf("npu.regions[%d]", i), "no memory named %q", r)

@@ -272,11 +272,11 @@ type NPU struct {
 	UblockStream int `toml:"ublock_stream" range:"4..8"`
 	// PackTaps lets the array's reduction mix kernel taps and input channels.
 	PackTaps        bool `toml:"pack_taps"`
-	WeightsPerCycle int  `toml:"weights_per_cycle" range:"1..65536"` // decoder, per core
-	DepthwiseTaps   int  `toml:"depthwise_taps" range:"1..256"`      // kernel taps of a channel summed in 4 cycles
-	PipelineDelay   int  `toml:"pipeline_delay" range:"0..1000"`     // between dependent steps
-	PipelineDelay40 int  `toml:"pipeline_delay_40" range:"0..1000"`  // with 40-bit accumulators
-	ShramKiB        int  `toml:"shram_kib" range:"4..16384"`         // per core
+	WeightsPerCycle int  `toml:"weights_per_cycle" range:"1..65536"`               // decoder, per core
+	DepthwiseTaps   int  `toml:"depthwise_taps" range:"1..256"`                    // kernel taps of a channel summed in 4 cycles
+	PipelineDelay   int  `toml:"pipeline_delay" range:"0..1000" soc:"optional"`    // between dependent steps, without pack_taps
+	PipelineDelay40 int  `toml:"pipeline_delay_40" range:"0..1000" soc:"optional"` // with 40-bit accumulators
+	ShramKiB        int  `toml:"shram_kib" range:"4..16384"`                       // per core
 	ShramBankKiB    int  `toml:"shram_bank_kib" range:"1..1024"`
 	// OutputCycles per element by kind: 32-bit binary, 32-bit unary, MUL to 32
 	// bits, MUL or 40-bit accumulators, simple ADD, ADD and SUB, max pool, other.

@@ -14,8 +14,9 @@ var (
 		// one active lane of an instruction, register file included
 		"lane_move", "lane_int", "lane_int_mul", "lane_int64", "lane_f32", "lane_fma32", "lane_f16",
 		"lane_dot", "lane_special", "lane_f64", "lane_vmem", "lane_lds",
-		"lds_byte", "l0_byte", "gl1_byte", "l2_byte", "scalar_byte",
+		"lds_byte", "l0_byte", "l2_byte", "scalar_byte",
 	}
+	gl1Event  = "gl1_byte" // of a GPU with [gpu.gl1] only
 	dspEvents = []string{
 		"packet",                                   // fetch, decode, issue
 		"scalar",                                   // one scalar instruction
