@@ -242,7 +242,7 @@ func (l *lowering) reachesOnlyConv(i uint32, steps int) bool {
 				if n != 0 {
 					return false
 				}
-			case nn.OpDequantize, nn.OpQuantize, nn.OpLogistic:
+			case nn.OpDequantize, nn.OpQuantize, nn.OpRequantize, nn.OpLogistic:
 				if len(op.Outputs) != 1 || steps == 0 || !l.reachesOnlyConv(op.Outputs[0], steps-1) {
 					return false
 				}
