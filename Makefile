@@ -8,7 +8,7 @@ TIMEOUT ?= 30m
 
 NNSOC_SHARED ?= ../shared
 
-.PHONY: build run test check declared generate docs keys oracle bench fuzz clean
+.PHONY: build run test check declared generate docs sweep oracle bench fuzz clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -38,8 +38,8 @@ docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
 declared: ## prepare all that every device declares: 500 random graphs each, and the networks
 	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestDeclaredPrepares$$' -v ./hal/devices -args -declared-graphs 500 -declared-networks
 
-keys: ## change every number of every preset: each must show in a report
-	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestEveryKeyMatters$$' ./hal/devices
+sweep: ## change every number of every preset, run the costly networks of the zoo
+	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive)$$' ./hal/devices ./bench/zoo
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
 	NNSOC_ORACLE=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestOracle' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'

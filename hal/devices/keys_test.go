@@ -304,7 +304,7 @@ var fixed = map[string]string{
 
 // TestEveryKeyMatters perturbs the numbers of every preset, one at a time: some
 // report must change. It tries every fifth number, beginning elsewhere in each
-// preset, and with NNSOC_SWEEP=1 (make keys) all of them.
+// preset, and with NNSOC_SWEEP=1 (make sweep) all of them.
 func TestEveryKeyMatters(t *testing.T) {
 	step := 5 // of the keys that are tried
 	if os.Getenv("NNSOC_SWEEP") != "" {
