@@ -22,11 +22,19 @@ func (c *BusConfig) Validate() error {
 	return k.err()
 }
 
+// Arbiter orders the masters of a shared bus. A port calls Enter before an access
+// reaches the bus; Enter returns when no other master can still ask for anything
+// before (t, master). Until then it may run other masters.
+type Arbiter interface {
+	Enter(t sim.Time, master int)
+}
+
 // Bus is shared by its Ports. Requests are granted in the order of the calls.
 type Bus struct {
 	cfg        BusConfig
 	next       Level
-	dram       *DRAM // next, when it is that
+	arbiter    Arbiter // nil: the calls come in order by themselves
+	dram       *DRAM   // next, when it is that
 	readFree   sim.Time
 	writeFree  sim.Time
 	lat, cycle sim.Time
@@ -54,10 +62,15 @@ func (b *Bus) Retime(hz int64) {
 	}
 }
 
+// Share lets an arbiter order the accesses of all ports; nil ends it. The memory
+// behind a shared bus outlives the runs of its masters: Reset of a port does
+// nothing, only Reset of the bus makes it cold.
+func (b *Bus) Share(a Arbiter) { b.arbiter = a }
+
 // Port adds a requester. All ports share the channels; each has its own limit
 // of outstanding accesses and its own counters.
 func (b *Bus) Port(name string) *Port {
-	p := &Port{bus: b, name: name, bytes: -1, flight: make([]sim.Time, b.cfg.Outstanding)}
+	p := &Port{bus: b, name: name, master: len(b.ports), bytes: -1, flight: make([]sim.Time, b.cfg.Outstanding)}
 	b.ports = append(b.ports, p)
 	return p
 }
@@ -84,11 +97,11 @@ const (
 
 var busEvents = [numBusEvents]string{"read", "write", "read_bytes", "write_bytes"}
 
-// Port is one requester's side of a Bus. It implements Level; its Reset resets
-// the whole bus and what is behind it.
+// Port is one requester's side of a Bus. It implements Level.
 type Port struct {
 	bus    *Bus
 	name   string
+	master int        // index among the ports
 	flight []sim.Time // completion of the last Outstanding accesses, a ring
 	pos    int
 	count  [numBusEvents]int64
@@ -97,8 +110,16 @@ type Port struct {
 	busy  sim.Time // that it takes of a channel
 }
 
-// Reset implements Level; it resets the bus and everything behind.
-func (p *Port) Reset() { p.bus.Reset() }
+// Reset implements Level; it resets the bus and everything behind, unless the bus
+// is shared.
+func (p *Port) Reset() {
+	if p.bus.arbiter == nil {
+		p.bus.Reset()
+	}
+}
+
+// Master is the number that an Arbiter knows the port by: 0 for the first port.
+func (p *Port) Master() int { return p.master }
 
 // Counters are the port's events since Reset, named after the port.
 func (p *Port) Counters() []sim.Counter { return counted(p.name, busEvents[:], p.count[:]) }
@@ -111,6 +132,7 @@ func (p *Port) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 		}
 		return p.read(t, addr, bytes), sim.StallDRAM
 	}
+	p.enter(t)
 	if k == Write {
 		done, from := p.bus.next.Access(p.beginWrite(t, bytes), addr, bytes, k)
 		return p.end(done), from
@@ -129,6 +151,7 @@ func (p *Port) serves(n int) bool {
 // read is Access where a channel of a DRAM serves it.
 func (p *Port) read(t sim.Time, addr uint64, bytes int) sim.Time {
 	b := p.bus
+	p.enter(t)
 	if len(p.flight) > 0 || bytes != p.bytes {
 		t = p.beginRead(t, bytes)
 		return p.endRead(b.dram.read(t, addr, bytes))
@@ -142,6 +165,7 @@ func (p *Port) read(t sim.Time, addr uint64, bytes int) sim.Time {
 // write is read the other way.
 func (p *Port) write(t sim.Time, addr uint64, bytes int) sim.Time {
 	b := p.bus
+	p.enter(t)
 	if len(p.flight) > 0 || bytes != p.bytes {
 		return p.end(b.dram.write(p.beginWrite(t, bytes), addr, bytes))
 	}
@@ -161,6 +185,13 @@ func (p *Port) begin(t sim.Time, bytes int) (start, busy sim.Time) {
 		p.setBytes(bytes)
 	}
 	return t, p.busy
+}
+
+// enter waits for the masters that come before.
+func (p *Port) enter(t sim.Time) {
+	if a := p.bus.arbiter; a != nil {
+		a.Enter(t, p.master)
+	}
 }
 
 func (p *Port) setBytes(n int) {
