@@ -42,6 +42,11 @@ func (p Priority) Validate() error {
 type PrepareOptions struct {
 	Preference Preference
 	Priority   Priority
+	// Deadline is the instant of the device's clock at which the prepared model is
+	// worthless; nil is none.
+	Deadline *TimePoint
+	// Cache is where to save the prepared model; without files, nowhere.
+	Cache Cache
 }
 
 // Validate checks the options.

@@ -114,7 +114,7 @@ func prepareModel(d hal.Device, m *nn.Model, o hal.PrepareOptions) (p hal.Prepar
 }
 
 // execute runs a prepared part, which may panic.
-func execute(d hal.Device, p hal.PreparedModel, r *hal.Request) (res *hal.Result, err error) {
+func execute(d hal.Device, p hal.PreparedModel, b *hal.Buffers) (res *hal.Result, err error) {
 	defer hal.Contain(&err, d.Name(), "Execute")
-	return p.Execute(r)
+	return hal.Execute(p, b)
 }

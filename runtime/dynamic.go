@@ -16,21 +16,13 @@ const maxDynamicBytes = 1 << 30
 
 // later stands for a part whose inputs get their shapes from other parts: it is
 // prepared when they are known.
-type later struct{}
-
-// Execute implements hal.PreparedModel.
-func (later) Execute(*hal.Request) (*hal.Result, error) {
-	return nil, hal.Errorf(hal.GeneralFailure, "runtime: the shapes of the part's inputs are not known")
-}
+type later struct{ hal.UnimplementedPreparedModel }
 
 // WriteListing implements hal.PreparedModel.
 func (later) WriteListing(w io.Writer) error {
 	_, err := fmt.Fprintln(w, "; prepared when an execution knows the shapes of its inputs")
 	return err
 }
-
-// WriteProgram implements hal.PreparedModel: there is none yet.
-func (later) WriteProgram(io.Writer) error { return nil }
 
 // hasOpenInput reports whether a part of m reads a temporary of unknown shape.
 func hasOpenInput(g *nn.Subgraph, part *partition.Part) bool {
@@ -101,7 +93,7 @@ func (e *execution) move(s *step, reason string) {
 // run executes a prepared part. Outputs of unknown shape begin with room for one
 // element; a device that needs more says so, and the part runs again. Only the
 // run that succeeds is charged.
-func (e *execution) run(d hal.Device, p hal.PreparedModel, req *hal.Request, outputs []uint32) (*hal.Result, error) {
+func (e *execution) run(d hal.Device, p hal.PreparedModel, req *hal.Buffers, outputs []uint32) (*hal.Result, error) {
 	g := &e.Model.Main
 	open := make([]bool, len(outputs))
 	for k, x := range outputs {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"io"
 	"slices"
 	"testing"
 
@@ -96,13 +95,18 @@ type stubborn struct {
 }
 
 func (d *stubborn) PrepareModel(*nn.Model, hal.PrepareOptions) (hal.PreparedModel, error) {
-	return d, nil
+	return &stubbornModel{dims: d.dims}, nil
 }
-func (d *stubborn) Execute(*hal.Request) (*hal.Result, error) {
+
+// stubbornModel is what stubborn prepares.
+type stubbornModel struct {
+	hal.UnimplementedPreparedModel
+	dims [][]uint32
+}
+
+func (d *stubbornModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) {
 	return &hal.Result{OutputDimensions: d.dims}, hal.Errorf(hal.OutputInsufficientSize, "too small")
 }
-func (d *stubborn) WriteListing(io.Writer) error { return nil }
-func (d *stubborn) WriteProgram(io.Writer) error { return nil }
 
 // TestOutputInsufficientSize: a device that asks for room more than once, for
 // more than there is or for outputs of known shape gets its status passed on.

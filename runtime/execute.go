@@ -59,7 +59,7 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		if !ok {
 			return c.wholeOnCPU(inputs, o, s)
 		}
-		req := hal.Request{Functional: o.Functional, Detail: o.Detail}
+		req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail}}
 		var part *partTrace
 		if o.Trace != nil {
 			part = &partTrace{device: device.Name(), operations: s.operations, startFs: r.LatencyFs}

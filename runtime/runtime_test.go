@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"io"
 	"strings"
 	"testing"
 
@@ -33,6 +32,7 @@ func testCPU() hal.Device {
 // picky is a device that declines some operation types and runs the others on
 // the reference CPU, one cycle each.
 type picky struct {
+	hal.UnimplementedDevice
 	name     string
 	declines map[nn.OperationType]bool
 	prepare  error // of PrepareModel
@@ -65,16 +65,20 @@ func (d *picky) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedMod
 	}
 	d.prepared++
 	p, err := refcpu.Compile(m)
-	return &pickyModel{p, len(m.Main.Operations)}, err
+	return &pickyModel{prog: p, n: len(m.Main.Operations)}, err
 }
 
 type pickyModel struct {
+	hal.UnimplementedPreparedModel
 	prog *refcpu.Program
 	n    int
 }
 
-func (p *pickyModel) Execute(r *hal.Request) (*hal.Result, error) {
-	err := p.prog.Run(r.Inputs, r.Outputs, refcpu.Options{})
+func (p *pickyModel) Execute(r *hal.Request, _ hal.ExecuteOptions) (*hal.Result, error) {
+	in, out, err := r.Buffers()
+	if err == nil {
+		err = p.prog.Run(in, out, refcpu.Options{})
+	}
 	s := hal.Stats{Cycles: int64(p.n), LatencyFs: int64(p.n) * 1e6, ClockHz: 1e9, Stalls: []hal.StallCycles{{Reason: "issue", Cycles: int64(p.n)}}}
 	for i := range p.n {
 		s.Operations = append(s.Operations, hal.OperationStats{
@@ -83,9 +87,6 @@ func (p *pickyModel) Execute(r *hal.Request) (*hal.Result, error) {
 	}
 	return &hal.Result{Stats: s}, err
 }
-
-func (p *pickyModel) WriteListing(io.Writer) error { return nil }
-func (p *pickyModel) WriteProgram(io.Writer) error { return nil }
 
 // model is relu(x) + 2*x, then relu6 of it.
 func model() *nn.Model {

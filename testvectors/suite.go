@@ -100,7 +100,7 @@ func execute(d hal.Device, c *vectors.Case, functional bool) error {
 		return fmt.Errorf("prepare: %w", err)
 	}
 	r := request(c, functional)
-	result, err := p.Execute(r)
+	result, err := hal.Execute(p, r)
 	if err != nil {
 		return fmt.Errorf("execute: %w", err)
 	}
@@ -114,8 +114,8 @@ func execute(d hal.Device, c *vectors.Case, functional bool) error {
 }
 
 // request is the request of a case with an output buffer for each expected one.
-func request(c *vectors.Case, functional bool) *hal.Request {
-	r := &hal.Request{Functional: functional}
+func request(c *vectors.Case, functional bool) *hal.Buffers {
+	r := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: functional}}
 	for _, v := range c.Inputs {
 		r.Inputs = append(r.Inputs, v.Data)
 	}

@@ -29,14 +29,15 @@ func (d broken) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMod
 	return brokenModel{p, m}, err
 }
 
-func (p brokenModel) Execute(r *hal.Request) (*hal.Result, error) {
-	res, err := p.PreparedModel.Execute(r)
+func (p brokenModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	res, err := p.PreparedModel.Execute(r, o)
+	_, outputs, _ := r.Buffers()
 	for i := range p.m.Main.Operations {
 		op := &p.m.Main.Operations[i]
 		layout := &p.m.Main.Operands[op.Inputs[len(op.Inputs)-1]]
 		for k, x := range p.m.Main.Outputs {
 			if op.Type == nn.OpTransposeConv2D && x == op.Outputs[0] && layout.Data[0] == 1 {
-				b := r.Outputs[k]
+				b := outputs[k]
 				b[len(b)-1] ^= 0x40
 			}
 		}

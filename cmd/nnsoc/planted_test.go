@@ -18,40 +18,40 @@ import (
 // one element, and what a report must say of them.
 var plants = []struct {
 	name  string
-	plant func(r *hal.Request, res *hal.Result)
+	plant func(r *hal.Buffers, res *hal.Result)
 	want  string
 }{
 	{"finite", setFirst(12345), "is 12345, expected"},
 	{"nan", setFirst(float32(math.NaN())), "is NaN, expected"},
 	{"infinity", setFirst(float32(math.Inf(1))), "is +Inf, expected"},
-	{"missing", func(r *hal.Request, res *hal.Result) {
+	{"missing", func(r *hal.Buffers, res *hal.Result) {
 		d := append([]uint32(nil), res.OutputDimensions[0]...)
 		d[len(d)-1]--
 		res.OutputDimensions[0] = d
 		r.Outputs[0] = r.Outputs[0][:len(r.Outputs[0])-4]
 	}, ""},
-	{"extra", func(r *hal.Request, res *hal.Result) {
+	{"extra", func(r *hal.Buffers, res *hal.Result) {
 		d := append([]uint32(nil), res.OutputDimensions[0]...)
 		d[len(d)-1]++
 		res.OutputDimensions[0] = d
 		r.Outputs[0] = append(r.Outputs[0][:len(r.Outputs[0]):len(r.Outputs[0])], 0, 0, 0, 0)
 	}, ""},
-	{"shape", func(r *hal.Request, res *hal.Result) {
+	{"shape", func(r *hal.Buffers, res *hal.Result) {
 		res.OutputDimensions[0] = append([]uint32{1}, res.OutputDimensions[0]...)
 	}, "shape [1 "},
-	{"no output", func(r *hal.Request, res *hal.Result) {
+	{"no output", func(r *hal.Buffers, res *hal.Result) {
 		r.Outputs, res.OutputDimensions = r.Outputs[1:], res.OutputDimensions[1:]
 	}, ""},
 }
 
-func setFirst(v float32) func(*hal.Request, *hal.Result) {
-	return func(r *hal.Request, _ *hal.Result) { binary.LittleEndian.PutUint32(r.Outputs[0], math.Float32bits(v)) }
+func setFirst(v float32) func(*hal.Buffers, *hal.Result) {
+	return func(r *hal.Buffers, _ *hal.Result) { binary.LittleEndian.PutUint32(r.Outputs[0], math.Float32bits(v)) }
 }
 
 // planted is a device with a fault in executions of float32 models.
 type planted struct {
 	hal.Device
-	plant func(*hal.Request, *hal.Result)
+	plant func(*hal.Buffers, *hal.Result)
 }
 
 func (d *planted) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
@@ -64,19 +64,22 @@ func (d *planted) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedM
 
 type plantedModel struct {
 	hal.PreparedModel
-	plant func(*hal.Request, *hal.Result)
+	plant func(*hal.Buffers, *hal.Result)
 }
 
-func (p *plantedModel) Execute(r *hal.Request) (*hal.Result, error) {
-	res, err := p.PreparedModel.Execute(r)
+func (p *plantedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	res, err := p.PreparedModel.Execute(r, o)
 	if err == nil {
-		p.plant(r, res)
+		b := &hal.Buffers{}
+		if b.Inputs, b.Outputs, err = r.Buffers(); err == nil {
+			p.plant(b, res)
+		}
 	}
 	return res, err
 }
 
 // command runs a command line whose GPU has a fault, nil for none.
-func command(plant func(*hal.Request, *hal.Result), args ...string) (code int, stdout, stderr string) {
+func command(plant func(*hal.Buffers, *hal.Result), args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
 	a := &app{out: &out, err: &errs}
 	if plant != nil {

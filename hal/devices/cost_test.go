@@ -170,14 +170,14 @@ func execute(t *testing.T, d hal.Device, m *nn.Model) *hal.Stats {
 	if err != nil {
 		t.Fatalf("%v: %v", m.Main.Operations[0].Type, err)
 	}
-	var r hal.Request
+	var r hal.Buffers
 	for _, i := range m.Main.Inputs {
 		r.Inputs = append(r.Inputs, make([]byte, m.Main.Operands[i].Bytes()))
 	}
 	for _, i := range m.Main.Outputs {
 		r.Outputs = append(r.Outputs, make([]byte, m.Main.Operands[i].Bytes()))
 	}
-	res, err := p.Execute(&r)
+	res, err := hal.Execute(p, &r)
 	if err != nil {
 		t.Fatalf("%v: %v", m.Main.Operations[0].Type, err)
 	}

@@ -62,7 +62,7 @@ func TestExtremeQuantization(t *testing.T) {
 								continue
 							}
 							got := [][]byte{make([]byte, len(want[0]))}
-							if _, err := p.Execute(&hal.Request{Inputs: [][]byte{in}, Outputs: got, Functional: true}); err != nil {
+							if _, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in}, Outputs: got, ExecuteOptions: hal.ExecuteOptions{Functional: true}}); err != nil {
 								t.Errorf("%s: %v", what, err)
 								continue
 							}

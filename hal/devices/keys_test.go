@@ -201,7 +201,7 @@ func report(c *soc.Config, device string, w *workload, p hal.Preference) (uint64
 	if err != nil {
 		return 0, err
 	}
-	var r hal.Request
+	var r hal.Buffers
 	for _, i := range m.Main.Inputs {
 		b := make([]byte, m.Main.Operands[i].Bytes())
 		for k := 0; k+4 <= len(b); k += 4 {
@@ -212,7 +212,7 @@ func report(c *soc.Config, device string, w *workload, p hal.Preference) (uint64
 	for _, i := range m.Main.Outputs {
 		r.Outputs = append(r.Outputs, make([]byte, m.Main.Operands[i].Bytes()))
 	}
-	res, err := prepared.Execute(&r)
+	res, err := hal.Execute(prepared, &r)
 	if err != nil {
 		return 0, err
 	}

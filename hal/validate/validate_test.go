@@ -165,28 +165,28 @@ func TestSubgraphCycle(t *testing.T) {
 
 func TestRequest(t *testing.T) {
 	m := quantConv()
-	good := func() *hal.Request {
-		return &hal.Request{Inputs: [][]byte{make([]byte, 36)}, Outputs: [][]byte{make([]byte, 18)}}
+	good := func() *hal.Buffers {
+		return &hal.Buffers{Inputs: [][]byte{make([]byte, 36)}, Outputs: [][]byte{make([]byte, 18)}}
 	}
-	if err := Request(m, good()); err != nil {
+	if err := Request(m, good().Request()); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		status hal.Status
-		damage func(r *hal.Request)
+		damage func(r *hal.Buffers)
 	}{
-		{hal.InvalidArgument, func(r *hal.Request) { r.Inputs = nil }},
-		{hal.InvalidArgument, func(r *hal.Request) { r.Inputs[0] = r.Inputs[0][1:] }},
-		{hal.InvalidArgument, func(r *hal.Request) { r.Outputs = append(r.Outputs, nil) }},
-		{hal.OutputInsufficientSize, func(r *hal.Request) { r.Outputs[0] = r.Outputs[0][1:] }},
+		{hal.InvalidArgument, func(r *hal.Buffers) { r.Inputs = nil }},
+		{hal.InvalidArgument, func(r *hal.Buffers) { r.Inputs[0] = r.Inputs[0][1:] }},
+		{hal.InvalidArgument, func(r *hal.Buffers) { r.Outputs = append(r.Outputs, nil) }},
+		{hal.InvalidArgument, func(r *hal.Buffers) { r.Outputs[0] = r.Outputs[0][1:] }},
 	} {
 		r := good()
 		c.damage(r)
-		if err := Request(m, r); hal.StatusOf(err) != c.status {
+		if err := Request(m, r.Request()); hal.StatusOf(err) != c.status {
 			t.Errorf("%v has status %s, want %s", err, hal.StatusOf(err), c.status)
 		}
 	}
-	if Request(nil, good()) == nil || Request(m, nil) == nil {
+	if Request(nil, good().Request()) == nil || Request(m, nil) == nil {
 		t.Error("nothing passes")
 	}
 }

@@ -21,10 +21,10 @@ import (
 type faulty struct {
 	hal.Device
 	// fault damages the outputs of a model.
-	fault func(m *nn.Model, r *hal.Request) error
+	fault func(m *nn.Model, r *hal.Buffers) error
 }
 
-func newFaulty(fault func(m *nn.Model, r *hal.Request) error) hal.Device {
+func newFaulty(fault func(m *nn.Model, r *hal.Buffers) error) hal.Device {
 	return &faulty{cpu.New(cpu.Config{Description: "a CPU with a fault"}), fault}
 }
 
@@ -36,13 +36,16 @@ func (f *faulty) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMo
 type faultyModel struct {
 	hal.PreparedModel
 	m     *nn.Model
-	fault func(m *nn.Model, r *hal.Request) error
+	fault func(m *nn.Model, r *hal.Buffers) error
 }
 
-func (p *faultyModel) Execute(r *hal.Request) (*hal.Result, error) {
-	res, err := p.PreparedModel.Execute(r)
+func (p *faultyModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	res, err := p.PreparedModel.Execute(r, o)
 	if err == nil {
-		err = p.fault(p.m, r)
+		b := &hal.Buffers{}
+		if b.Inputs, b.Outputs, err = r.Buffers(); err == nil {
+			err = p.fault(p.m, b)
+		}
 	}
 	return res, err
 }
@@ -52,7 +55,7 @@ func (p *faultyModel) WriteProgram(io.Writer) error { return nil }
 
 // outputOf is the operand and the buffer that an operation writes, if it is an
 // output of the model.
-func outputOf(m *nn.Model, op *nn.Operation, r *hal.Request) (*nn.Operand, []byte) {
+func outputOf(m *nn.Model, op *nn.Operation, r *hal.Buffers) (*nn.Operand, []byte) {
 	for i, x := range m.Main.Outputs {
 		if x == op.Outputs[0] {
 			return &m.Main.Operands[x], r.Outputs[i]
@@ -63,7 +66,7 @@ func outputOf(m *nn.Model, op *nn.Operation, r *hal.Request) (*nn.Operand, []byt
 
 // wrongMax corrupts one element of quantized MAX_POOL_2D results of at least 3
 // channels.
-func wrongMax(m *nn.Model, r *hal.Request) error {
+func wrongMax(m *nn.Model, r *hal.Buffers) error {
 	for i := range m.Main.Operations {
 		op := &m.Main.Operations[i]
 		if op.Type != nn.OpMaxPool2D {
@@ -138,9 +141,9 @@ func TestCorruptElement(t *testing.T) {
 
 // TestDeviceErrorAndPanic: errors and panics of the device are failures.
 func TestDeviceErrorAndPanic(t *testing.T) {
-	for kind, fault := range map[Kind]func(*nn.Model, *hal.Request) error{
-		DeviceError: func(*nn.Model, *hal.Request) error { return errors.New("out of order") },
-		Panic:       func(*nn.Model, *hal.Request) error { panic("index out of range") },
+	for kind, fault := range map[Kind]func(*nn.Model, *hal.Buffers) error{
+		DeviceError: func(*nn.Model, *hal.Buffers) error { return errors.New("out of order") },
+		Panic:       func(*nn.Model, *hal.Buffers) error { panic("index out of range") },
 	} {
 		r := run(t, newFaulty(fault), Options{Seed: 1, Count: 8, Operations: regexp.MustCompile("^ABS$")})
 		if r.Failed != r.Cases || r.Failures[0].Kind() != kind || r.Failures[0].Small == nil {

@@ -159,11 +159,11 @@ func execute(d hal.Device, c *Case, want []refcpu.Tensor, functional bool) (out 
 	if err != nil {
 		return nil, nil, fail(DeviceError, "prepare: %w", err)
 	}
-	r := &hal.Request{Inputs: c.Inputs, Functional: functional}
+	r := &hal.Buffers{Inputs: c.Inputs, ExecuteOptions: hal.ExecuteOptions{Functional: functional}}
 	for i := range want {
 		r.Outputs = append(r.Outputs, make([]byte, len(want[i].Data)))
 	}
-	res, err = p.Execute(r)
+	res, err = hal.Execute(p, r)
 	if err != nil {
 		return nil, nil, fail(DeviceError, "execute: %w", err)
 	}

@@ -30,7 +30,7 @@ type double struct {
 	calls   int
 	support func() ([]hal.Support, error)
 	compile func() error
-	execute func(r *hal.Request) (*hal.Result, error)
+	execute func(r *hal.Buffers) (*hal.Result, error)
 }
 
 func (d *double) Supports(*nn.Model) ([]hal.Support, error) {
@@ -43,7 +43,7 @@ func (d *double) Compile(*nn.Model, hal.PrepareOptions) (base.Program, error) {
 	return d, d.compile()
 }
 
-func (d *double) Execute(r *hal.Request) (*hal.Result, error) {
+func (d *double) Execute(r *hal.Buffers) (*hal.Result, error) {
 	d.calls++
 	return d.execute(r)
 }
@@ -55,7 +55,7 @@ func behaved() *double {
 	return &double{
 		support: func() ([]hal.Support, error) { return []hal.Support{{OK: true}}, nil },
 		compile: func() error { return nil },
-		execute: func(*hal.Request) (*hal.Result, error) {
+		execute: func(*hal.Buffers) (*hal.Result, error) {
 			return &hal.Result{OutputDimensions: [][]uint32{{4}}}, nil
 		},
 	}
@@ -63,8 +63,8 @@ func behaved() *double {
 
 func device(d *double) *base.Device { return base.New(base.Config{Name: "toy"}, d) }
 
-func request() *hal.Request {
-	return &hal.Request{Inputs: [][]byte{make([]byte, 16)}, Outputs: [][]byte{make([]byte, 16)}}
+func request() *hal.Buffers {
+	return &hal.Buffers{Inputs: [][]byte{make([]byte, 16)}, Outputs: [][]byte{make([]byte, 16)}}
 }
 
 // TestContainsPanics: each call of the contract survives a driver that panics.
@@ -77,14 +77,14 @@ func TestContainsPanics(t *testing.T) {
 	}
 	d.support = func() ([]hal.Support, error) { var s []hal.Support; return s[3:4], nil }
 	d.compile = func() error { var m *nn.Model; m.Relaxed = true; return nil }
-	d.execute = func(*hal.Request) (*hal.Result, error) { panic(errors.New("lost the machine")) }
+	d.execute = func(*hal.Buffers) (*hal.Result, error) { panic(errors.New("lost the machine")) }
 	for _, c := range []struct {
 		name, want string
 		call       func() error
 	}{
 		{"SupportedOperations", "out of range", func() error { _, err := dev.SupportedOperations(relu()); return err }},
 		{"PrepareModel", "nil pointer", func() error { _, err := dev.PrepareModel(relu(), hal.PrepareOptions{}); return err }},
-		{"Execute", "lost the machine", func() error { _, err := p.Execute(request()); return err }},
+		{"Execute", "lost the machine", func() error { _, err := hal.Execute(p, request()); return err }},
 		{"WriteListing", "no listing", func() error { return p.WriteListing(io.Discard) }},
 		{"WriteProgram", "no program", func() error { return p.WriteProgram(io.Discard) }},
 	} {
@@ -115,10 +115,10 @@ func TestValidatesFirst(t *testing.T) {
 	prepare := func(m *nn.Model, o hal.PrepareOptions) func() error {
 		return func() error { _, err := dev.PrepareModel(m, o); return err }
 	}
-	execute := func(damage func(r *hal.Request)) func() error {
+	execute := func(damage func(r *hal.Buffers)) func() error {
 		r := request()
 		damage(r)
-		return func() error { _, err := p.Execute(r); return err }
+		return func() error { _, err := hal.Execute(p, r); return err }
 	}
 	for name, c := range map[string]struct {
 		want hal.Status
@@ -132,14 +132,14 @@ func TestValidatesFirst(t *testing.T) {
 		"preference 3":           {hal.InvalidArgument, prepare(relu(), hal.PrepareOptions{Preference: 3})},
 		"priority -1":            {hal.InvalidArgument, prepare(relu(), hal.PrepareOptions{Priority: -1})},
 		"priority 3":             {hal.InvalidArgument, prepare(relu(), hal.PrepareOptions{Priority: 3})},
-		"no request":             {hal.InvalidArgument, func() error { _, err := p.Execute(nil); return err }},
-		"input removed":          {hal.InvalidArgument, execute(func(r *hal.Request) { r.Inputs = nil })},
-		"output removed":         {hal.InvalidArgument, execute(func(r *hal.Request) { r.Outputs = nil })},
-		"input added":            {hal.InvalidArgument, execute(func(r *hal.Request) { r.Inputs = append(r.Inputs, nil) })},
-		"output added":           {hal.InvalidArgument, execute(func(r *hal.Request) { r.Outputs = append(r.Outputs, nil) })},
-		"input one byte short":   {hal.InvalidArgument, execute(func(r *hal.Request) { r.Inputs[0] = r.Inputs[0][1:] })},
-		"input one byte long":    {hal.InvalidArgument, execute(func(r *hal.Request) { r.Inputs[0] = append(r.Inputs[0], 0) })},
-		"output one byte short":  {hal.OutputInsufficientSize, execute(func(r *hal.Request) { r.Outputs[0] = r.Outputs[0][1:] })},
+		"no request":             {hal.InvalidArgument, func() error { _, err := hal.Execute(p, nil); return err }},
+		"input removed":          {hal.InvalidArgument, execute(func(r *hal.Buffers) { r.Inputs = nil })},
+		"output removed":         {hal.InvalidArgument, execute(func(r *hal.Buffers) { r.Outputs = nil })},
+		"input added":            {hal.InvalidArgument, execute(func(r *hal.Buffers) { r.Inputs = append(r.Inputs, nil) })},
+		"output added":           {hal.InvalidArgument, execute(func(r *hal.Buffers) { r.Outputs = append(r.Outputs, nil) })},
+		"input one byte short":   {hal.InvalidArgument, execute(func(r *hal.Buffers) { r.Inputs[0] = r.Inputs[0][1:] })},
+		"input one byte long":    {hal.InvalidArgument, execute(func(r *hal.Buffers) { r.Inputs[0] = append(r.Inputs[0], 0) })},
+		"output one byte short":  {hal.InvalidArgument, execute(func(r *hal.Buffers) { r.Outputs[0] = r.Outputs[0][1:] })},
 	} {
 		if err := c.call(); hal.StatusOf(err) != c.want {
 			t.Errorf("%s: status %s, want %s: %v", name, hal.StatusOf(err), c.want, err)
@@ -158,10 +158,11 @@ func TestShortOutput(t *testing.T) {
 	m.Main.Operations = append(m.Main.Operations, nn.Operation{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{2}})
 	open := m.Main.Operands[1]
 	open.Dimensions = nil
+	m.Main.Operands[1].Dimensions = []uint32{0}
 	m.Main.Operands = append(m.Main.Operands, open)
 	m.Main.Outputs = []uint32{1, 2}
 	d.support = func() ([]hal.Support, error) { return make([]hal.Support, 2), nil }
-	d.execute = func(r *hal.Request) (*hal.Result, error) {
+	d.execute = func(r *hal.Buffers) (*hal.Result, error) {
 		if len(r.Outputs[0]) != 16 {
 			t.Errorf("the driver got an output of %d bytes", len(r.Outputs[0]))
 		}
@@ -173,7 +174,7 @@ func TestShortOutput(t *testing.T) {
 	}
 	r := request()
 	r.Outputs = [][]byte{make([]byte, 15), make([]byte, 16)}
-	res, err := p.Execute(r)
+	res, err := hal.Execute(p, r)
 	if hal.StatusOf(err) != hal.OutputInsufficientSize {
 		t.Fatalf("error %v", err)
 	}
@@ -201,8 +202,8 @@ func TestChecksAnswers(t *testing.T) {
 	}
 	execute := func(res *hal.Result, err error) func() error {
 		return func() error {
-			d.execute = func(*hal.Request) (*hal.Result, error) { return res, err }
-			_, err := p.Execute(request())
+			d.execute = func(*hal.Buffers) (*hal.Result, error) { return res, err }
+			_, err := hal.Execute(p, request())
 			return err
 		}
 	}

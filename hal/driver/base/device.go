@@ -1,9 +1,6 @@
 package base
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
@@ -23,10 +20,6 @@ type Compiler interface {
 	Compile(m *nn.Model, o hal.PrepareOptions) (Program, error)
 }
 
-// Program is a lowered model. Requests fit the model when it sees them, except
-// that an output whose shape only an execution knows may be too short for it.
-type Program = hal.PreparedModel
-
 // Config is what a device says about itself.
 type Config struct {
 	Name         string // short, lower case: cpu, gpu, dsp, npu
@@ -34,16 +27,27 @@ type Config struct {
 	Version      string
 	Type         hal.DeviceType
 	Capabilities hal.Capabilities
+	Extensions   []hal.Extension
+	// Clock is that of the machine the device is part of; nil is one of its own.
+	Clock *hal.Clock
 }
 
 // Device is a Compiler behind the contract. It implements hal.Device.
 type Device struct {
 	cfg      Config
 	compiler Compiler
+	clock    *hal.Clock
+	memories memories
 }
 
 // New returns the device.
-func New(cfg Config, c Compiler) *Device { return &Device{cfg, c} }
+func New(cfg Config, c Compiler) *Device {
+	d := &Device{cfg: cfg, compiler: c, clock: cfg.Clock}
+	if d.clock == nil {
+		d.clock = hal.NewClock()
+	}
+	return d
+}
 
 // Name implements hal.Device.
 func (d *Device) Name() string { return d.cfg.Name }
@@ -57,8 +61,17 @@ func (d *Device) Version() string { return d.cfg.Version }
 // Type implements hal.Device.
 func (d *Device) Type() hal.DeviceType { return d.cfg.Type }
 
+// Status implements hal.Device: a simulated device is always there.
+func (d *Device) Status() hal.DeviceStatus { return hal.DeviceAvailable }
+
 // Capabilities implements hal.Device.
 func (d *Device) Capabilities() hal.Capabilities { return d.cfg.Capabilities }
+
+// SupportedExtensions implements hal.Device.
+func (d *Device) SupportedExtensions() []hal.Extension { return d.cfg.Extensions }
+
+// Now implements hal.Device.
+func (d *Device) Now() hal.TimePoint { return d.clock.Now() }
 
 // SupportedOperations implements hal.Device.
 func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
@@ -86,35 +99,6 @@ func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
 		}
 	}
 	return s, nil
-}
-
-// PrepareModel implements hal.Device.
-func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
-	defer hal.Contain(&err, d.cfg.Name, "PrepareModel")
-	if err := validate.Model(m); err != nil {
-		return nil, err
-	}
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	if hasOpenInput(m) {
-		known, err := sample(m)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := d.PrepareModel(known, o); err != nil {
-			return nil, err
-		}
-		return &open{device: d, model: m, options: o}, nil
-	}
-	if m, err = resolved(m); err != nil {
-		return nil, err
-	}
-	program, err := d.compiler.Compile(m, o)
-	if err != nil {
-		return nil, d.failure(err)
-	}
-	return &prepared{device: d, model: m, program: program}, nil
 }
 
 // PassResult is a graph in text form, see graph.Parse. Long constants are counted, not
@@ -149,29 +133,8 @@ func (d *Device) failure(err error) error {
 	return hal.Errorf(status, "%s driver: %w", d.cfg.Name, err)
 }
 
-// Unwrap returns the driver's program behind a prepared model of a Device.
-func Unwrap(p hal.PreparedModel) Program { return p.(*prepared).program }
-
-// prepared is a program behind the contract.
-type prepared struct {
-	device  *Device
-	model   *nn.Model
-	program Program
-}
-
-// WriteListing implements hal.PreparedModel.
-func (p *prepared) WriteListing(w io.Writer) (err error) {
-	defer hal.Contain(&err, p.device.cfg.Name, "WriteListing")
-	return p.program.WriteListing(w)
-}
-
-// WriteProgram implements hal.PreparedModel.
-func (p *prepared) WriteProgram(w io.Writer) (err error) {
-	defer hal.Contain(&err, p.device.cfg.Name, "WriteProgram")
-	return p.program.WriteProgram(w)
-}
-
-// outputs is an error about what a driver answered for the outputs.
-func (p *prepared) outputs(format string, args ...any) error {
-	return hal.Errorf(hal.GeneralFailure, "%s driver: %s", p.device.cfg.Name, fmt.Sprintf(format, args...))
+// executionFailure is an error of an execution: without a status of its own it
+// is a failure of the device.
+func (d *Device) executionFailure(err error) error {
+	return hal.Errorf(hal.StatusOf(err), "%s driver: %w", d.cfg.Name, err)
 }

@@ -1,43 +1,137 @@
 package base
 
 import (
+	"slices"
+
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
 )
 
-// Execute implements hal.PreparedModel. A request with an output buffer that is
-// too short ends in OUTPUT_INSUFFICIENT_SIZE and a result with the shapes of
-// all outputs.
-func (p *prepared) Execute(r *hal.Request) (res *hal.Result, err error) {
+// Execute implements hal.PreparedModel.
+func (p *prepared) Execute(r *hal.Request, o hal.ExecuteOptions) (res *hal.Result, err error) {
 	defer hal.Contain(&err, p.device.cfg.Name, "Execute")
-	short := validate.Request(p.model, r)
-	if short != nil {
-		if hal.StatusOf(short) != hal.OutputInsufficientSize {
-			return nil, short
-		}
-		if dims, all := p.known(); all {
-			return &hal.Result{OutputDimensions: dims}, short
-		}
-		r = p.roomy(r) // the other shapes are told by an execution
-	}
-	res, err = p.program.Execute(r)
+	b, err := p.bind(r, o)
 	if err != nil {
-		if hal.StatusOf(err) != hal.OutputInsufficientSize {
-			res = nil
-		}
-		return res, p.device.executionFailure(err)
-	}
-	if err := p.check(r, res); err != nil {
 		return nil, err
 	}
-	return res, short
+	return p.execute(b, p.device.clock.NowFs())
 }
 
-// executionFailure is an error of an execution: without a status of its own it
-// is a failure of the device.
-func (d *Device) executionFailure(err error) error {
-	return hal.Errorf(hal.StatusOf(err), "%s driver: %w", d.cfg.Name, err)
+// bound is a valid request with its buffers.
+type bound struct {
+	buffers hal.Buffers
+	memory  []*roleUse // device memory of the request
+	partial []bool     // outputs whose shape the client's model leaves open
+}
+
+// bind checks a request and finds its buffers.
+func (p *prepared) bind(r *hal.Request, o hal.ExecuteOptions) (*bound, error) {
+	if err := validate.Request(p.given, r); err != nil {
+		return nil, err
+	}
+	b := &bound{buffers: hal.Buffers{ExecuteOptions: o}}
+	var err error
+	if b.memory, err = p.uses(r); err != nil {
+		return nil, err
+	}
+	plain := *r
+	if len(b.memory) > 0 {
+		plain.Pools = slices.Clone(r.Pools)
+		for i := range plain.Pools {
+			if plain.Pools[i].Memory == nil {
+				plain.Pools[i].Memory = &hal.Memory{} // of no bytes, as the argument is
+			}
+		}
+	}
+	if b.buffers.Inputs, b.buffers.Outputs, err = plain.Buffers(); err != nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "%s driver: request: %w", p.device.cfg.Name, err)
+	}
+	b.buffers.InputDimensions = make([][]uint32, len(r.Inputs))
+	for i := range r.Inputs {
+		b.buffers.InputDimensions[i] = r.Inputs[i].Dimensions
+	}
+	for i, x := range p.given.Main.Outputs {
+		operand := &p.given.Main.Operands[x]
+		b.partial = append(b.partial, !operand.Known() && !completes(operand, r.Outputs[i].Dimensions))
+	}
+	return b, nil
+}
+
+// completes reports whether the dimensions of a request complete a shape.
+func completes(o *nn.Operand, dims []uint32) bool {
+	return len(dims) > 0 && !slices.Contains(dims, 0)
+}
+
+// execute runs a bound request from an instant on.
+func (p *prepared) execute(b *bound, startFs int64) (res *hal.Result, err error) {
+	if err := p.acquire(b); err != nil {
+		return nil, err
+	}
+	defer func() { b.settle(res, err) }()
+	buffers := b.buffers
+	short := p.short(&buffers)
+	if short != nil {
+		if dims, all := p.known(); all {
+			return p.insufficient(&hal.Result{OutputDimensions: dims}, b, short)
+		}
+		buffers = p.roomy(&buffers) // the other shapes are told by an execution
+	}
+	if res, err = p.run(&buffers, startFs); err == nil {
+		if err = p.check(&buffers, res); err != nil {
+			return nil, err
+		}
+		err = short
+	}
+	if hal.StatusOf(err) == hal.OutputInsufficientSize {
+		return p.insufficient(res, b, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
+// short is the error of an output buffer that is smaller than what the model's inputs
+// and constants say it must be.
+func (p *prepared) short(b *hal.Buffers) error {
+	g := &p.model.Main
+	for i, data := range b.Outputs {
+		if o := &g.Operands[g.Outputs[i]]; o.Known() && int64(len(data)) < o.Bytes() {
+			return hal.Errorf(hal.OutputInsufficientSize, "%s driver: output %d has %d bytes, %s %v needs %d",
+				p.device.cfg.Name, i, len(data), o.Type, o.Dimensions, o.Bytes())
+		}
+	}
+	return nil
+}
+
+// insufficient says which outputs are too small. Device memory never is: a value that
+// does not fit it is a failure.
+func (p *prepared) insufficient(res *hal.Result, b *bound, err error) (*hal.Result, error) {
+	if res == nil || len(res.OutputDimensions) != len(b.buffers.Outputs) {
+		return nil, p.device.outputs("OUTPUT_INSUFFICIENT_SIZE without the shapes of the outputs")
+	}
+	g := &p.model.Main
+	res.Timing = hal.NoTiming
+	res.Insufficient = make([]bool, len(res.OutputDimensions))
+	for i, dims := range res.OutputDimensions {
+		n := int64(g.Operands[g.Outputs[i]].Type.ElementBytes()) * nn.Elements(dims)
+		res.Insufficient[i] = n < 0 || n > int64(len(b.buffers.Outputs[i]))
+	}
+	for _, u := range b.memory {
+		if !u.input {
+			return nil, hal.Errorf(hal.GeneralFailure, "%s driver: a value does not fit device memory: %w", p.device.cfg.Name, err)
+		}
+	}
+	for i, short := range res.Insufficient {
+		if short && !b.partial[i] {
+			return nil, p.device.outputs("output %d of shape %v does not have the shape of the model", i, res.OutputDimensions[i])
+		}
+	}
+	if !slices.Contains(res.Insufficient, true) {
+		return nil, p.device.outputs("OUTPUT_INSUFFICIENT_SIZE, but every output fits")
+	}
+	return res, err
 }
 
 // known are the shapes of the outputs, and whether the model states all.
@@ -51,29 +145,34 @@ func (p *prepared) known() (dims [][]uint32, all bool) {
 	return dims, all
 }
 
-// roomy is a request like r in which no output of known shape is too short.
-func (p *prepared) roomy(r *hal.Request) *hal.Request {
-	c, g := *r, &p.model.Main
-	c.Outputs = append([][]byte(nil), r.Outputs...)
-	for i, b := range c.Outputs {
-		if o := &g.Operands[g.Outputs[i]]; o.Known() && int64(len(b)) < o.Bytes() {
+// roomy is like b with no output of known shape too short.
+func (p *prepared) roomy(b *hal.Buffers) hal.Buffers {
+	c, g := *b, &p.model.Main
+	c.Outputs = slices.Clone(b.Outputs)
+	for i, data := range c.Outputs {
+		if o := &g.Operands[g.Outputs[i]]; o.Known() && int64(len(data)) < o.Bytes() {
 			c.Outputs[i] = make([]byte, o.Bytes())
 		}
 	}
-	return &c
+	return c
 }
 
 // check compares what an execution reports with the model.
-func (p *prepared) check(r *hal.Request, res *hal.Result) error {
+func (p *prepared) check(b *hal.Buffers, res *hal.Result) error {
 	g := &p.model.Main
 	if res == nil || len(res.OutputDimensions) != len(g.Outputs) {
-		return p.outputs("no shapes of the outputs")
+		return p.device.outputs("no shapes of the outputs")
 	}
 	for i, x := range g.Outputs {
 		o, dims := &g.Operands[x], res.OutputDimensions[i]
-		if n := int64(o.Type.ElementBytes()) * nn.Elements(dims); n < 0 || n > int64(len(r.Outputs[i])) {
-			return p.outputs("output %d of shape %v, reported as done, has a buffer of %d bytes", i, dims, len(r.Outputs[i]))
+		if n := int64(o.Type.ElementBytes()) * nn.Elements(dims); n < 0 || n > int64(len(b.Outputs[i])) {
+			return p.device.outputs("output %d of shape %v, reported as done, has a buffer of %d bytes", i, dims, len(b.Outputs[i]))
 		}
 	}
 	return nil
+}
+
+// outputs is an error about what a driver answered for the outputs.
+func (d *Device) outputs(format string, args ...any) error {
+	return hal.Errorf(hal.GeneralFailure, d.cfg.Name+" driver: "+format, args...)
 }

@@ -50,9 +50,14 @@ type Executable interface {
 // RunOptions steer one run of an Executable.
 type RunOptions struct {
 	Functional bool
-	Detail     bool // see hal.Request
+	Detail     bool // see hal.ExecuteOptions
 	Trace      hal.Tracer
 	StartFs    int64 // time of the execution at which the run begins
+	// Preference and Priority are those of the prepared model; InBurst says that more
+	// executions follow closely. They steer clocks.
+	Preference hal.Preference
+	Priority   hal.Priority
+	InBurst    bool
 }
 
 // Run is a finished run.

@@ -99,8 +99,8 @@ func sampleOf(m *nn.Model, size uint32) *nn.Model {
 	return withInputs(m, dims)
 }
 
-// open is a model with open inputs behind the contract: it is compiled for each
-// set of shapes that requests come with.
+// open is the program of a model with open inputs: it is compiled for each set of
+// shapes that requests come with.
 type open struct {
 	device  *Device
 	model   *nn.Model
@@ -114,20 +114,16 @@ type open struct {
 
 type variant struct {
 	key   string
-	model hal.PreparedModel
+	model *prepared
 }
 
 // maxVariants bounds the compiled models that an open one keeps.
 const maxVariants = 8
 
-// Execute implements hal.PreparedModel. The length of an input's buffer tells
-// its open dimension; no bytes are an empty tensor.
-func (p *open) Execute(r *hal.Request) (res *hal.Result, err error) {
-	defer hal.Contain(&err, p.device.cfg.Name, "Execute")
-	if err := validate.Request(p.model, r); err != nil {
-		return nil, err
-	}
-	dims, empty, err := p.shapes(r)
+// Execute implements Program. Where the request has no dimensions of an open input, the
+// length of its buffer tells; no bytes are an empty tensor.
+func (p *open) Execute(b *hal.Buffers) (*hal.Result, error) {
+	dims, empty, err := p.shapes(b)
 	if err != nil {
 		return nil, err
 	}
@@ -139,17 +135,23 @@ func (p *open) Execute(r *hal.Request) (res *hal.Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.Execute(r)
+	return v.program.Execute(b)
 }
 
 // shapes are the shapes of the inputs of a request; empty says that one has no
 // elements.
-func (p *open) shapes(r *hal.Request) (dims [][]uint32, empty bool, err error) {
+func (p *open) shapes(b *hal.Buffers) (dims [][]uint32, empty bool, err error) {
 	g := &p.model.Main
 	dims = make([][]uint32, len(g.Inputs))
 	for i, x := range g.Inputs {
 		o := &g.Operands[x]
 		if dims[i] = o.Dimensions; !isOpen(o) {
+			continue
+		}
+		n := int64(len(b.Inputs[i]))
+		empty = empty || n == 0
+		if i < len(b.InputDimensions) && len(b.InputDimensions[i]) > 0 && !slices.Contains(b.InputDimensions[i], 0) {
+			dims[i] = b.InputDimensions[i]
 			continue
 		}
 		at, known := slices.Index(o.Dimensions, 0), int64(o.Type.ElementBytes())
@@ -158,23 +160,20 @@ func (p *open) shapes(r *hal.Request) (dims [][]uint32, empty bool, err error) {
 				known *= int64(d)
 			}
 		}
-		n := int64(len(r.Inputs[i]))
 		switch {
 		case known == 0:
-			return nil, false, hal.Errorf(hal.InvalidArgument, "%s driver: input %d has shape %v: the length of a buffer tells one dimension, not several",
-				p.device.cfg.Name, i, o.Dimensions)
+			return nil, false, hal.Errorf(hal.InvalidArgument, "input %d has shape %v: the length of a buffer tells one dimension, not several", i, o.Dimensions)
 		case n%known != 0 || n/known > nn.MaxElements:
-			return nil, false, hal.Errorf(hal.InvalidArgument, "%s driver: input %d has %d bytes, shape %v needs a multiple of %d", p.device.cfg.Name, i, n, o.Dimensions, known)
+			return nil, false, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, shape %v needs a multiple of %d", i, n, o.Dimensions, known)
 		}
 		dims[i] = slices.Clone(o.Dimensions)
 		dims[i][at] = uint32(n / known)
-		empty = empty || n == 0
 	}
 	return dims, empty, nil
 }
 
 // variant is the model compiled for shapes.
-func (p *open) variant(key string, bound *nn.Model) (hal.PreparedModel, error) {
+func (p *open) variant(key string, bound *nn.Model) (*prepared, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.IndexFunc(p.variants, func(v variant) bool { return v.key == key }); i >= 0 {
@@ -182,7 +181,10 @@ func (p *open) variant(key string, bound *nn.Model) (hal.PreparedModel, error) {
 		p.variants = append(slices.Delete(p.variants, i, i+1), v)
 		return v.model, nil
 	}
-	m, err := p.device.PrepareModel(bound, p.options)
+	if err := validate.Model(bound); err != nil {
+		return nil, err
+	}
+	m, err := p.device.prepare(bound, p.options)
 	if err != nil {
 		return nil, err
 	}
@@ -211,11 +213,11 @@ func (d *Device) nothing(m *nn.Model) (*hal.Result, error) {
 	return res, nil
 }
 
-// WriteListing implements hal.PreparedModel.
+// WriteListing implements Program.
 func (p *open) WriteListing(w io.Writer) error {
 	_, err := fmt.Fprintln(w, "; compiled when a request tells the shapes of the inputs")
 	return err
 }
 
-// WriteProgram implements hal.PreparedModel: there is none yet.
+// WriteProgram implements Program: there is none yet.
 func (p *open) WriteProgram(io.Writer) error { return nil }

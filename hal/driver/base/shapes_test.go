@@ -24,7 +24,10 @@ func (s *shapes) Supports(m *nn.Model) ([]hal.Support, error) {
 func (s *shapes) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
 	s.compiled = append(s.compiled, m.Main.Operands[1].Dimensions)
 	p, err := cpu.New(cpu.Config{}).PrepareModel(m, hal.PrepareOptions{})
-	return p, err
+	if err != nil {
+		return nil, err
+	}
+	return base.Unwrap(p), nil
 }
 
 // TestResolvesOutputs: a driver sees the shape of an output that the model
@@ -50,11 +53,11 @@ func TestResolvesOutputs(t *testing.T) {
 		}
 		r := request()
 		r.Functional = true
-		if res, err := p.Execute(r); err != nil || !slices.Equal(res.OutputDimensions[0], []uint32{4}) {
+		if res, err := hal.Execute(p, r); err != nil || !slices.Equal(res.OutputDimensions[0], []uint32{4}) {
 			t.Errorf("%v, %v", res, err)
 		}
 		r.Outputs[0] = r.Outputs[0][1:]
-		if res, err := p.Execute(r); hal.StatusOf(err) != hal.OutputInsufficientSize || !slices.Equal(res.OutputDimensions[0], []uint32{4}) {
+		if res, err := hal.Execute(p, r); hal.StatusOf(err) != hal.OutputInsufficientSize || !slices.Equal(res.OutputDimensions[0], []uint32{4}) {
 			t.Errorf("one byte short: %v, %v", res, err)
 		}
 	}
@@ -72,8 +75,8 @@ func TestOpenInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, batch := range []int{2, 3, 2, 0} {
-		r := &hal.Request{Inputs: [][]byte{make([]byte, 16*batch)}, Outputs: [][]byte{make([]byte, 16*batch)}, Functional: true}
-		res, err := p.Execute(r)
+		r := &hal.Buffers{Inputs: [][]byte{make([]byte, 16*batch)}, Outputs: [][]byte{make([]byte, 16*batch)}, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
+		res, err := hal.Execute(p, r)
 		if err != nil || !slices.Equal(res.OutputDimensions[0], []uint32{uint32(batch), 4}) {
 			t.Errorf("batch %d: %v, %v", batch, res, err)
 		}
@@ -83,8 +86,8 @@ func TestOpenInput(t *testing.T) {
 		t.Errorf("compiled for %v, want %v", s.compiled, want)
 	}
 	for _, bytes := range []int{4, 17} {
-		r := &hal.Request{Inputs: [][]byte{make([]byte, bytes)}, Outputs: [][]byte{make([]byte, 64)}}
-		if _, err := p.Execute(r); hal.StatusOf(err) != hal.InvalidArgument {
+		r := &hal.Buffers{Inputs: [][]byte{make([]byte, bytes)}, Outputs: [][]byte{make([]byte, 64)}}
+		if _, err := hal.Execute(p, r); hal.StatusOf(err) != hal.InvalidArgument {
 			t.Errorf("%d bytes: %v", bytes, err)
 		}
 	}
@@ -92,7 +95,7 @@ func TestOpenInput(t *testing.T) {
 	if p, err = d.PrepareModel(m, hal.PrepareOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Execute(request()); hal.StatusOf(err) != hal.InvalidArgument {
+	if _, err := hal.Execute(p, request()); hal.StatusOf(err) != hal.InvalidArgument {
 		t.Errorf("two unknown dimensions: %v", err)
 	}
 }

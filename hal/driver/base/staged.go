@@ -57,9 +57,9 @@ func (p *staged) lower(s *stage, values [][]byte, dims [][]uint32) (Executable, 
 	return p.lowering.Lower(g, p.options)
 }
 
-// Execute implements hal.PreparedModel. When an output does not fit its buffer, the
+// Execute implements Program. When an output does not fit its buffer, the
 // error has the status OUTPUT_INSUFFICIENT_SIZE and the result the shapes.
-func (p *staged) Execute(r *hal.Request) (*hal.Result, error) {
+func (p *staged) Execute(r *hal.Buffers) (*hal.Result, error) {
 	g := p.graph
 	for i, x := range g.Inputs {
 		// An input of no bytes is one left out; its stage knows whether it may be.
@@ -102,7 +102,7 @@ func (p *staged) Execute(r *hal.Request) (*hal.Result, error) {
 }
 
 // runStage runs one stage on the values so far.
-func (p *staged) runStage(s *stage, r *hal.Request, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
+func (p *staged) runStage(s *stage, r *hal.Buffers, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
 	in, shapes := make([][]byte, len(s.Graph.Inputs)), make([][]uint32, len(s.Graph.Inputs))
 	for i, x := range s.Graph.Inputs {
 		in[i], shapes[i] = values[x], dims[x]
@@ -111,7 +111,10 @@ func (p *staged) runStage(s *stage, r *hal.Request, startFs int64, values [][]by
 	if err != nil {
 		return nil, hal.Stats{}, err
 	}
-	run, err := program.Run(in, RunOptions{Functional: r.Functional, Detail: r.Detail && !r.Functional, Trace: r.Trace, StartFs: startFs})
+	run, err := program.Run(in, RunOptions{
+		Functional: r.Functional, Detail: r.Detail && !r.Functional, Trace: r.Trace, StartFs: startFs,
+		Preference: p.options.Preference, Priority: p.options.Priority, InBurst: r.InBurst,
+	})
 	if err != nil {
 		return nil, hal.Stats{}, err
 	}
@@ -193,7 +196,7 @@ func (s *stage) keep(b boundProgram) {
 	}
 }
 
-// WriteListing implements hal.PreparedModel. What executions have lowered is listed
+// WriteListing implements Program. What executions have lowered is listed
 // as well.
 func (p *staged) WriteListing(w io.Writer) error {
 	for _, s := range p.stages {
@@ -227,7 +230,7 @@ func (s *stage) describe() string {
 	return fmt.Sprintf("operations %d to %d", first, last)
 }
 
-// WriteProgram implements hal.PreparedModel.
+// WriteProgram implements Program.
 func (p *staged) WriteProgram(w io.Writer) error {
 	for _, s := range p.stages {
 		if _, err := fmt.Fprintln(w, "stage", s.Graph.Origin[0], len(s.Graph.Operations), s.fixed != nil); err != nil {

@@ -71,8 +71,8 @@ type prepared struct {
 	prog *refcpu.Program
 }
 
-// Execute implements hal.PreparedModel.
-func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
+// Execute implements base.Program.
+func (p *prepared) Execute(r *hal.Buffers) (*hal.Result, error) {
 	var meter *refcpu.Meter
 	var o refcpu.Options
 	if !r.Functional {
@@ -98,7 +98,7 @@ func (p *prepared) Execute(r *hal.Request) (*hal.Result, error) {
 }
 
 // run executes the program and returns the shapes of its outputs.
-func (p *prepared) run(r *hal.Request, o refcpu.Options) (dims [][]uint32, err error) {
+func (p *prepared) run(r *hal.Buffers, o refcpu.Options) (dims [][]uint32, err error) {
 	dims = p.prog.OutputDims()
 	if !slices.ContainsFunc(dims, func(d []uint32) bool { return d == nil }) {
 		if err := p.fits(r, dims); err != nil {
@@ -127,7 +127,7 @@ func (p *prepared) run(r *hal.Request, o refcpu.Options) (dims [][]uint32, err e
 }
 
 // fits compares output buffers with what outputs of these shapes need.
-func (p *prepared) fits(r *hal.Request, dims [][]uint32) error {
+func (p *prepared) fits(r *hal.Buffers, dims [][]uint32) error {
 	g := &p.prog.Model().Main
 	for i, d := range dims {
 		n := nn.Elements(d) * int64(g.Operands[g.Outputs[i]].Type.ElementBytes())
@@ -189,7 +189,7 @@ func (c Config) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
 	}
 }
 
-// WriteListing implements hal.PreparedModel. The CPU has no instruction
+// WriteListing implements base.Program. The CPU has no instruction
 // stream; its program is the list of kernels with their predicted cycles.
 func (p *prepared) WriteListing(w io.Writer) error {
 	t, err := p.cfg.Spec.Estimate(p.prog.Model())
@@ -214,7 +214,7 @@ func (p *prepared) WriteListing(w io.Writer) error {
 	return out.Flush()
 }
 
-// WriteProgram implements hal.PreparedModel: the kernels in order with their
+// WriteProgram implements base.Program: the kernels in order with their
 // operands and the constants.
 func (p *prepared) WriteProgram(w io.Writer) error {
 	g := &p.prog.Model().Main

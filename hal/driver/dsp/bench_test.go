@@ -42,10 +42,10 @@ func benchmark(b *testing.B, m *nn.Model, in []byte) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := &hal.Request{Inputs: [][]byte{in}, Outputs: outputs(m)}
+	r := &hal.Buffers{Inputs: [][]byte{in}, Outputs: outputs(m)}
 	var res *hal.Result
 	for b.Loop() {
-		if res, err = p.Execute(r); err != nil {
+		if res, err = hal.Execute(p, r); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -78,10 +78,10 @@ func BenchmarkCostPerMAC(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r := &hal.Request{Inputs: [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}, Outputs: outputs(m)}
+			r := &hal.Buffers{Inputs: [][]byte{make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())}, Outputs: outputs(m)}
 			var res *hal.Result
 			for b.Loop() {
-				if res, err = p.Execute(r); err != nil {
+				if res, err = hal.Execute(p, r); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -122,7 +122,7 @@ func BenchmarkRuntimeParameters(b *testing.B) {
 			k := 0
 			for b.Loop() {
 				k++
-				if _, err := p.Execute(&hal.Request{Inputs: [][]byte{in, words(k%c.values, 1, 2, 0)}, Outputs: [][]byte{out}}); err != nil {
+				if _, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in, words(k%c.values, 1, 2, 0)}, Outputs: [][]byte{out}}); err != nil {
 					b.Fatal(err)
 				}
 			}

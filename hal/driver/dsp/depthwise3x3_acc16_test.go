@@ -273,7 +273,7 @@ func TestDepthwisePackets(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())
-	res, err := p.Execute(&hal.Request{Inputs: [][]byte{in}, Outputs: outputs(m), Detail: true})
+	res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in}, Outputs: outputs(m), ExecuteOptions: hal.ExecuteOptions{Detail: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

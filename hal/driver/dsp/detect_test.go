@@ -183,7 +183,7 @@ func TestInvalidRegions(t *testing.T) {
 			box = binary.LittleEndian.AppendUint16(box, v)
 		}
 		batch = binary.LittleEndian.AppendUint32(batch, uint32(c.batch))
-		_, err = p.Execute(&hal.Request{Inputs: [][]byte{b.bytes(48), box, batch}, Outputs: [][]byte{make([]byte, 12)}})
+		_, err = hal.Execute(p, &hal.Buffers{Inputs: [][]byte{b.bytes(48), box, batch}, Outputs: [][]byte{make([]byte, 12)}})
 		if (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)
 		}

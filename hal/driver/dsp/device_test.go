@@ -75,7 +75,7 @@ func check(t testing.TB, d *Device, m *nn.Model, inputs [][]byte, functional boo
 	if err := ref.Run(inputs, want, refcpu.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := p.Execute(&hal.Request{Inputs: inputs, Outputs: got, Functional: functional})
+	res, err := hal.Execute(p, &hal.Buffers{Inputs: inputs, Outputs: got, ExecuteOptions: hal.ExecuteOptions{Functional: functional}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,14 +99,14 @@ func TestRequests(t *testing.T) {
 	}
 	out := outputs(m)
 	for name, r := range map[string]struct {
-		request hal.Request
+		request hal.Buffers
 		status  hal.Status
 	}{
-		"no input":     {hal.Request{Outputs: out}, hal.InvalidArgument},
-		"short input":  {hal.Request{Inputs: [][]byte{in[1:]}, Outputs: out}, hal.InvalidArgument},
-		"short output": {hal.Request{Inputs: [][]byte{in}, Outputs: [][]byte{out[0][1:]}}, hal.OutputInsufficientSize},
+		"no input":     {hal.Buffers{Outputs: out}, hal.InvalidArgument},
+		"short input":  {hal.Buffers{Inputs: [][]byte{in[1:]}, Outputs: out}, hal.InvalidArgument},
+		"short output": {hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{out[0][1:]}}, hal.InvalidArgument},
 	} {
-		if _, err := p.Execute(&r.request); hal.StatusOf(err) != r.status {
+		if _, err := hal.Execute(p, &r.request); hal.StatusOf(err) != r.status {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

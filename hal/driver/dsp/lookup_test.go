@@ -180,7 +180,7 @@ func TestGatherBounds(t *testing.T) {
 	data := b.bytes(800)
 	for _, bad := range []int{4, -1, 1 << 30, -1 << 31} {
 		out := make([]byte, 600)
-		_, err := p.Execute(&hal.Request{Inputs: [][]byte{data, words(0, bad, 1)}, Outputs: [][]byte{out}})
+		_, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{data, words(0, bad, 1)}, Outputs: [][]byte{out}})
 		if hal.StatusOf(err) != hal.GeneralFailure || !strings.Contains(err.Error(), "GATHER: an index is not below 4") {
 			t.Errorf("index %d: %v", bad, err)
 		}

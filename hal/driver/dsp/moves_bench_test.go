@@ -347,7 +347,7 @@ func runBench(b *testing.B, m *nn.Model) *hal.Stats {
 	}
 	var res *hal.Result
 	for b.Loop() {
-		if res, err = p.Execute(&hal.Request{Inputs: in, Outputs: outputs(m)}); err != nil {
+		if res, err = hal.Execute(p, &hal.Buffers{Inputs: in, Outputs: outputs(m)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -144,14 +144,14 @@ func TestOraclePackets(t *testing.T) {
 }
 
 func executeCase(t *testing.T, p hal.PreparedModel, c *vectors.Case) {
-	r := &hal.Request{Functional: true}
+	r := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 	for _, v := range c.Inputs {
 		r.Inputs = append(r.Inputs, v.Data)
 	}
 	for _, v := range c.Outputs {
 		r.Outputs = append(r.Outputs, make([]byte, len(v.Data)))
 	}
-	if _, err := p.Execute(r); err != nil {
+	if _, err := hal.Execute(p, r); err != nil {
 		t.Errorf("%s: %v", c.Name, err)
 	}
 }

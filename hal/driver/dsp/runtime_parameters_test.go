@@ -69,7 +69,7 @@ func execute(t testing.TB, p hal.PreparedModel, m *nn.Model, inputs [][]byte) (*
 		}
 		out[i] = make([]byte, n)
 	}
-	res, err := p.Execute(&hal.Request{Inputs: inputs, Outputs: out})
+	res, err := hal.Execute(p, &hal.Buffers{Inputs: inputs, Outputs: out})
 	if (err == nil) != (wantErr == nil) {
 		t.Fatalf("error %v, the reference gives %v", err, wantErr)
 	}
@@ -183,7 +183,7 @@ func TestRuntimeParametersInsufficientSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := make([]byte, 4*42-1)
-	res, err := p.Execute(&hal.Request{Inputs: [][]byte{in, words(0, 1, 2, 0)}, Outputs: [][]byte{out}})
+	res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in, words(0, 1, 2, 0)}, Outputs: [][]byte{out}})
 	if hal.StatusOf(err) != hal.OutputInsufficientSize || res == nil || fmt.Sprint(res.OutputDimensions) != "[[4 42]]" {
 		t.Fatalf("%v %v", res, err)
 	}
@@ -205,7 +205,7 @@ func TestRuntimeParametersConcurrent(t *testing.T) {
 			for i := range 6 {
 				n := (3 + (k+i)%11) * (40 + i)
 				out := make([]byte, n)
-				_, err := p.Execute(&hal.Request{Functional: true, Inputs: [][]byte{in, words((k+i)%11, 0, 0, i)}, Outputs: [][]byte{out}})
+				_, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in, words((k+i)%11, 0, 0, i)}, Outputs: [][]byte{out}, ExecuteOptions: hal.ExecuteOptions{Functional: true}})
 				if err != nil {
 					t.Error(err)
 				}

@@ -146,7 +146,7 @@ func TestRuntimeParametersHostile(t *testing.T) {
 			}
 			t.Run(c.Name, func(t *testing.T) {
 				ran++
-				if _, err := p.Execute(&hal.Request{Functional: true, Inputs: list, Outputs: make([][]byte, len(m.Main.Outputs))}); tooLarge(err) {
+				if _, err := hal.Execute(p, &hal.Buffers{Inputs: list, Outputs: make([][]byte, len(m.Main.Outputs)), ExecuteOptions: hal.ExecuteOptions{Functional: true}}); tooLarge(err) {
 					return
 				}
 				if _, err := execute(t, p, m, list); err != nil {

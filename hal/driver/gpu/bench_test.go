@@ -35,7 +35,7 @@ func benchmark(b *testing.B, m *nn.Model, functional bool) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := &hal.Request{Functional: functional}
+	r := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: functional}}
 	for _, x := range m.Main.Inputs {
 		r.Inputs = append(r.Inputs, make([]byte, m.Main.Operands[x].Bytes()))
 	}
@@ -44,7 +44,7 @@ func benchmark(b *testing.B, m *nn.Model, functional bool) {
 	}
 	var res *hal.Result
 	for b.Loop() {
-		if res, err = p.Execute(r); err != nil {
+		if res, err = hal.Execute(p, r); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -21,7 +21,7 @@ func TestConcurrent(t *testing.T) {
 	in := encode(nn.TensorFloat32, b.inputs[0])
 	run := func() ([]byte, *hal.Result, error) {
 		out := make([]byte, b.m.Main.Operands[b.m.Main.Outputs[0]].Bytes())
-		res, err := p.Execute(&hal.Request{Inputs: [][]byte{in}, Outputs: [][]byte{out}})
+		res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{in}, Outputs: [][]byte{out}})
 		return out, res, err
 	}
 	want, stats, err := run()

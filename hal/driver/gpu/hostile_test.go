@@ -78,7 +78,7 @@ func tryModel(t *testing.T, d *Device, m *nn.Model) bool {
 	if err != nil {
 		return false
 	}
-	r := &hal.Request{Functional: true}
+	r := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 	for _, x := range m.Main.Inputs {
 		if !m.Main.Operands[x].Known() {
 			return true // a size that an execution brings may be one that does not fit
@@ -88,7 +88,7 @@ func tryModel(t *testing.T, d *Device, m *nn.Model) bool {
 	for _, x := range m.Main.Outputs {
 		r.Outputs = append(r.Outputs, make([]byte, max(m.Main.Operands[x].Bytes(), 0)))
 	}
-	if _, err := p.Execute(r); err != nil && hal.StatusOf(err) == hal.GeneralFailure {
+	if _, err := hal.Execute(p, r); err != nil && hal.StatusOf(err) == hal.GeneralFailure {
 		t.Errorf("a model that was accepted fails: %v", err)
 	}
 	return true

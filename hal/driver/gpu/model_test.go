@@ -155,14 +155,14 @@ func (b *modelBuilder) run(t testing.TB) ([][]byte, *hal.Result) {
 	var outs [2][][]byte
 	var res *hal.Result
 	for k := range 2 {
-		r := &hal.Request{Functional: k == 0}
+		r := &hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: k == 0}}
 		for i, v := range b.inputs {
 			r.Inputs = append(r.Inputs, encode(b.m.Main.Operands[b.m.Main.Inputs[i]].Type, v))
 		}
 		for _, x := range b.m.Main.Outputs {
 			r.Outputs = append(r.Outputs, make([]byte, b.m.Main.Operands[x].Bytes()))
 		}
-		if res, err = p.Execute(r); err != nil {
+		if res, err = hal.Execute(p, r); err != nil {
 			t.Fatal(err)
 		}
 		outs[k] = r.Outputs

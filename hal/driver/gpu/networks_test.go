@@ -22,11 +22,11 @@ func execute(t *testing.T, m *nn.Model, inputs [][]byte) [][]byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &hal.Request{Functional: true, Inputs: inputs}
+	r := &hal.Buffers{Inputs: inputs, ExecuteOptions: hal.ExecuteOptions{Functional: true}}
 	for _, x := range m.Main.Outputs {
 		r.Outputs = append(r.Outputs, make([]byte, m.Main.Operands[x].Bytes()))
 	}
-	if _, err := p.Execute(r); err != nil {
+	if _, err := hal.Execute(p, r); err != nil {
 		t.Fatal(err)
 	}
 	return r.Outputs

@@ -400,14 +400,14 @@ func TestRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		r    hal.Request
+		r    hal.Buffers
 		want hal.Status
 	}{
-		{hal.Request{}, hal.InvalidArgument},
-		{hal.Request{Inputs: [][]byte{make([]byte, 12)}, Outputs: [][]byte{make([]byte, 16)}}, hal.InvalidArgument},
-		{hal.Request{Inputs: [][]byte{make([]byte, 16)}, Outputs: [][]byte{make([]byte, 12)}}, hal.OutputInsufficientSize},
+		{hal.Buffers{}, hal.InvalidArgument},
+		{hal.Buffers{Inputs: [][]byte{make([]byte, 12)}, Outputs: [][]byte{make([]byte, 16)}}, hal.InvalidArgument},
+		{hal.Buffers{Inputs: [][]byte{make([]byte, 16)}, Outputs: [][]byte{make([]byte, 12)}}, hal.InvalidArgument},
 	} {
-		if _, err := p.Execute(&c.r); hal.StatusOf(err) != c.want {
+		if _, err := hal.Execute(p, &c.r); hal.StatusOf(err) != c.want {
 			t.Errorf("%v, want %v", err, c.want)
 		}
 	}

@@ -1,0 +1,66 @@
+package base
+
+import (
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// missed is the error of a call whose deadline has passed before it begins.
+func (d *Device) missed(deadline *hal.TimePoint) error {
+	if now := d.clock.Now(); deadline != nil && now >= *deadline {
+		return hal.Errorf(hal.MissedDeadlinePersistent, "%s driver: the deadline, %v, has passed: it is %v",
+			d.cfg.Name, instant(*deadline), instant(now))
+	}
+	return nil
+}
+
+// instant prints an instant as the time since the machine started.
+func instant(t hal.TimePoint) time.Duration { return time.Duration(min(t, 1<<63-1)) }
+
+// run executes a program on the machine's clock, from an instant on: the clock moves by
+// the simulated time of the execution, at most to the deadline, at which the device
+// aborts.
+func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
+	d := p.device
+	if b.Deadline != nil && hal.TimePoint(startFs/1e6) >= *b.Deadline {
+		return nil, hal.Errorf(hal.MissedDeadlinePersistent, "%s driver: the deadline, %v, has passed: it is %v",
+			d.cfg.Name, instant(*b.Deadline), instant(hal.TimePoint(startFs/1e6)))
+	}
+	res, err := p.program.Execute(b)
+	if err != nil {
+		err = d.executionFailure(err)
+	}
+	if res == nil {
+		return nil, err
+	}
+	end := startFs + res.Stats.LatencyFs
+	if b.Deadline != nil && end > 0 && hal.TimePoint((end+999_999)/1e6) > *b.Deadline {
+		d.clock.AdvanceTo(int64(*b.Deadline) * 1e6)
+		return nil, hal.Errorf(hal.MissedDeadlineTransient, "%s driver: the execution would end at %v, after its deadline %v",
+			d.cfg.Name, instant(hal.TimePoint(end/1e6)), instant(*b.Deadline))
+	}
+	d.clock.AdvanceTo(end)
+	if err == nil && b.MeasureTiming {
+		res.Timing = timing(&res.Stats)
+	} else {
+		res.Timing = hal.NoTiming
+	}
+	return res, err
+}
+
+// timing is what an execution took: with the host's share, and without. A functional
+// execution takes no known time.
+func timing(s *hal.Stats) hal.Timing {
+	if s.LatencyFs == 0 {
+		return hal.NoTiming
+	}
+	device := s.LatencyFs
+	for i := range s.Operations {
+		if s.Operations[i].Index == hal.LaunchIndex {
+			device -= s.Operations[i].TimeFs
+		}
+	}
+	const fsPerUs = 1e9
+	return hal.Timing{OnDevice: uint64(max(device, 0) / fsPerUs), InDriver: uint64(s.LatencyFs / fsPerUs)}
+}

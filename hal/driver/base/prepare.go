@@ -1,0 +1,91 @@
+package base
+
+import (
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/validate"
+)
+
+// Program is a lowered model. Executions may run at once.
+type Program interface {
+	// Execute runs the program. The buffers fit the model, except that an output whose
+	// shape only an execution knows may be too short for it: then the error has status
+	// OUTPUT_INSUFFICIENT_SIZE, and the result the shapes.
+	Execute(b *hal.Buffers) (*hal.Result, error)
+	// WriteListing and WriteProgram are those of hal.PreparedModel.
+	WriteListing(w io.Writer) error
+	WriteProgram(w io.Writer) error
+}
+
+// prepared is a program behind the contract. It implements hal.PreparedModel.
+type prepared struct {
+	device  *Device
+	given   *nn.Model // as the client gave it
+	model   *nn.Model // with the shapes that follow from inputs and constants
+	options hal.PrepareOptions
+	program Program
+}
+
+// PrepareModel implements hal.Device.
+func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
+	defer hal.Contain(&err, d.cfg.Name, "PrepareModel")
+	if err := validate.Model(m); err != nil {
+		return nil, err
+	}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if err := d.missed(o.Deadline); err != nil {
+		return nil, err
+	}
+	return d.prepare(m, o)
+}
+
+// prepare compiles a valid model.
+func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
+	p := &prepared{device: d, given: m, model: m, options: o}
+	var err error
+	if hasOpenInput(m) {
+		known, err := sample(m)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := d.prepare(known, o); err != nil {
+			return nil, err
+		}
+		p.program = &open{device: d, model: m, options: o}
+		return p, nil
+	}
+	if p.model, err = resolved(m); err != nil {
+		return nil, err
+	}
+	if p.program, err = d.compiler.Compile(p.model, o); err != nil {
+		return nil, d.failure(err)
+	}
+	return p, nil
+}
+
+// NumberOfCacheFilesNeeded implements hal.Device.
+func (d *Device) NumberOfCacheFilesNeeded() (model, data int) { return 0, 0 }
+
+// PrepareModelFromCache implements hal.Device.
+func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (hal.PreparedModel, error) {
+	return nil, hal.Errorf(hal.GeneralFailure, "%s driver: there is no compilation cache", d.cfg.Name)
+}
+
+// WriteListing implements hal.PreparedModel.
+func (p *prepared) WriteListing(w io.Writer) (err error) {
+	defer hal.Contain(&err, p.device.cfg.Name, "WriteListing")
+	return p.program.WriteListing(w)
+}
+
+// WriteProgram implements hal.PreparedModel.
+func (p *prepared) WriteProgram(w io.Writer) (err error) {
+	defer hal.Contain(&err, p.device.cfg.Name, "WriteProgram")
+	return p.program.WriteProgram(w)
+}
+
+// Unwrap returns the driver's program behind a prepared model of a Device.
+func Unwrap(p hal.PreparedModel) Program { return p.(*prepared).program }

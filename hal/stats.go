@@ -1,0 +1,69 @@
+package hal
+
+// Span is an interval in which one unit of a device worked.
+type Span struct {
+	Track          string // the unit, unique within its device: "thread 0", "dma"
+	Name           string // the work: a kernel, a job, a copy
+	Operation      int    // OperationStats.Index that the interval is charged to
+	StartFs, EndFs int64  // simulated femtoseconds since the request
+}
+
+// Tracer receives the spans of an execution; it may be nil in ExecuteOptions.
+type Tracer interface {
+	Span(s Span)
+}
+
+// StallCycles is the share of a run charged to one reason.
+type StallCycles struct {
+	Reason string
+	Cycles int64
+}
+
+// Indexes of the rows of Stats.Operations that belong to no operation.
+const (
+	// LaunchIndex is the fixed cost of an execution: from the request at the
+	// driver to the device's first cycle, and from its last cycle back to the
+	// waiting thread.
+	LaunchIndex = -1
+	// TransferIndex is the cost of moving inputs and outputs between client
+	// memory and the device's own layouts.
+	TransferIndex = -2
+)
+
+// OperationStats are the costs charged to one operation of the model, or to
+// one of the indexes below 0.
+type OperationStats struct {
+	Index    int // into the main subgraph's operations
+	Cycles   int64
+	TimeFs   int64 // simulated femtoseconds
+	EnergyPJ float64
+	MACs     int64         // multiply-accumulates of the operation as defined, without padding waste
+	Stalls   []StallCycles // fixed order; they add up to Cycles exactly
+	BoundBy  string        // the resource that limits it: the largest reason, "issue" when none stalls
+	// DRAMBytes are the bytes moved to and from DRAM.
+	DRAMBytes int64
+	// Of an execution with Detail, from devices that have it: the cycles of all
+	// hardware threads by reason, with "idle" where one had no work, and event counts.
+	Threads  []StallCycles
+	Counters []Counter
+}
+
+// Stats are the costs of one execution. Cycles are of the device's own clock;
+// the stalls, with "issue" among them, add up to Cycles exactly. So do the
+// cycles of Operations, and their times add up to LatencyFs.
+type Stats struct {
+	Cycles       int64
+	LatencyFs    int64 // simulated time from submission to completion
+	ClockHz      int64
+	EnergyPJ     float64
+	Instructions int64
+	Stalls       []StallCycles // fixed order; reasons with 0 cycles left out
+	Operations   []OperationStats
+	Counters     []Counter // device-specific event counts, fixed order
+}
+
+// Counter is a named event count (packets, DRAM bytes, cache misses).
+type Counter struct {
+	Name  string
+	Value int64
+}
