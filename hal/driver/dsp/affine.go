@@ -3,6 +3,7 @@ package dsp
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -56,8 +57,8 @@ func findAffine(q *opspec.AddQuant, sign, bias int32) (affineAdd, bool) {
 	bits := f.shift + 15
 	step := math.Ldexp(1, bits-28)
 	for try := range (2*affineTries + 1) * (2*affineTries + 1) {
-		f.a = int64(math.Round(math.Ldexp(ka, bits) + step*float64(aside(try%(2*affineTries+1)))))
-		f.b = int64(math.Round(math.Ldexp(kb, bits) + step*float64(aside(try/(2*affineTries+1)))))
+		f.a = int64(math.Round(math.Ldexp(ka, bits) + step*float64(hvx.Aside(try%(2*affineTries+1)))))
+		f.b = int64(math.Round(math.Ldexp(kb, bits) + step*float64(hvx.Aside(try/(2*affineTries+1)))))
 		least, most := int64(math.MinInt64), int64(math.MaxInt64)
 		for i, k := range want {
 			v := int64(i>>8)*f.a + int64(i&255)*f.b
@@ -90,7 +91,7 @@ func (f *affineAdd) fits() bool {
 
 // Words of the parameters, behind those of the requantization.
 const (
-	affineLowA = parWords + iota // twice, as halves
+	affineLowA = hvx.ParWords + iota // twice, as halves
 	affineLowB
 	affineHighA
 	affineHighB
@@ -99,50 +100,50 @@ const (
 	affineShift
 )
 
-func (f *affineAdd) params(rq *requant) []uint32 {
-	low := func(x int64) uint32 { return splatHalf(int32(x & 0x7fff)) }
-	high := func(x int64) uint32 { return splatHalf(int32(x >> 15)) }
-	return append(rq.params(), low(f.a), low(f.b), high(f.a), high(f.b), uint32(f.c&0x7fff), uint32(int32(f.c>>15)), uint32(f.shift))
+func (f *affineAdd) params(rq *hvx.Requant) []uint32 {
+	low := func(x int64) uint32 { return hvx.SplatHalfword(int32(x & 0x7fff)) }
+	high := func(x int64) uint32 { return hvx.SplatHalfword(int32(x >> 15)) }
+	return append(rq.Params(), low(f.a), low(f.b), high(f.a), high(f.b), uint32(f.c&0x7fff), uint32(int32(f.c>>15)), uint32(f.shift))
 }
 
 // affineKernel is ADD and SUB in that form.
-func affineKernel(clamp bool) (k requantKind, generate func(a *asm)) {
-	k = requantKind{clamp: clamp, whole: true, plain: true}
-	return k, func(a *asm) {
-		in := a.args("table", "entries", "params")
+func affineKernel(clamp bool) (k hvx.RequantKind, generate func(a *hvx.Builder)) {
+	k = hvx.RequantKind{Clamp: clamp, Whole: true, Plain: true}
+	return k, func(a *hvx.Builder) {
+		in := a.Args("table", "entries", "params")
 		params := in[2]
-		rq := a.requantSetup(k, params)
-		lowA, lowB := a.word(params, affineLowA, "low"), a.word(params, affineLowB, "low")
-		highA, highB := a.word(params, affineHighA, "high"), a.word(params, affineHighB, "high")
-		lowC, highC := a.splat(a.word(params, affineLowC, "low"), "low"), a.splat(a.word(params, affineHighC, "high"), "high")
-		shift, fifteen := a.r8("shift"), a.imm8(15)
-		a.op(hexagon.L2_loadri_io, shift, params, 4*affineShift).Loads(aliasConst)
-		a.binaryEntries(in[0], in[1], 2, func(pa, pb, po codegen.Reg) {
+		rq := a.RequantSetup(k, params)
+		lowA, lowB := a.Word(params, affineLowA, "low"), a.Word(params, affineLowB, "low")
+		highA, highB := a.Word(params, affineHighA, "high"), a.Word(params, affineHighB, "high")
+		lowC, highC := a.Splat(a.Word(params, affineLowC, "low"), "low"), a.Splat(a.Word(params, affineHighC, "high"), "high")
+		shift, fifteen := a.R8("shift"), a.Imm8(15)
+		a.Op(hexagon.L2_loadri_io, shift, params, 4*affineShift).Loads(hvx.AliasConst)
+		binaryEntries(a, in[0], in[1], 2, func(pa, pb, po codegen.Reg) {
 			var x, y, h [2]codegen.Reg
 			halves := func(p codegen.Reg) [2]codegen.Reg {
-				v, w := a.v("bytes"), a.vv("wide")
-				a.op(hexagon.V6_vL32b_pi, v, p, 1).Loads(aliasIn)
-				a.op(hexagon.V6_vzb, w, v)
-				return [2]codegen.Reg{lo(w), hi(w)}
+				v, w := a.V("bytes"), a.VV("wide")
+				a.Op(hexagon.V6_vL32b_pi, v, p, 1).Loads(hvx.AliasIn)
+				a.Op(hexagon.V6_vzb, w, v)
+				return [2]codegen.Reg{hvx.Lo(w), hvx.Hi(w)}
 			}
 			x, y = halves(pa), halves(pb)
 			for i := range h {
-				u, t := a.vv("low"), a.vv("sum")
-				a.op(hexagon.V6_vcombine, u, lowC, lowC)
-				a.op(hexagon.V6_vcombine, t, highC, highC)
-				a.op(hexagon.V6_vmpyh_acc, u, x[i], lowA)
-				a.op(hexagon.V6_vmpyh_acc, u, y[i], lowB)
-				a.op(hexagon.V6_vmpyh_acc, t, x[i], highA)
-				a.op(hexagon.V6_vmpyh_acc, t, y[i], highB)
-				a.op(hexagon.V6_vasrw_acc, lo(t), lo(u), fifteen)
-				a.op(hexagon.V6_vasrw_acc, hi(t), hi(u), fifteen)
-				h[i] = a.v("half")
-				a.op(hexagon.V6_vasrwhrndsat, h[i], hi(t), lo(t), shift)
+				u, t := a.VV("low"), a.VV("sum")
+				a.Op(hexagon.V6_vcombine, u, lowC, lowC)
+				a.Op(hexagon.V6_vcombine, t, highC, highC)
+				a.Op(hexagon.V6_vmpyh_acc, u, x[i], lowA)
+				a.Op(hexagon.V6_vmpyh_acc, u, y[i], lowB)
+				a.Op(hexagon.V6_vmpyh_acc, t, x[i], highA)
+				a.Op(hexagon.V6_vmpyh_acc, t, y[i], highB)
+				a.Op(hexagon.V6_vasrw_acc, hvx.Lo(t), hvx.Lo(u), fifteen)
+				a.Op(hexagon.V6_vasrw_acc, hvx.Hi(t), hvx.Hi(u), fifteen)
+				h[i] = a.V("half")
+				a.Op(hexagon.V6_vasrwhrndsat, h[i], hvx.Hi(t), hvx.Lo(t), shift)
 			}
-			out := a.v("bytes")
-			a.op(hexagon.V6_vsathub, out, h[1], h[0])
-			a.op(hexagon.V6_vS32b_pi, po, 1, rq.bounded(out)).Stores(aliasOut)
+			out := a.V("bytes")
+			a.Op(hexagon.V6_vsathub, out, h[1], h[0])
+			a.Op(hexagon.V6_vS32b_pi, po, 1, rq.Bounded(out)).Stores(hvx.AliasOut)
 		})
-		a.ret()
+		a.Ret()
 	}
 }

@@ -43,7 +43,7 @@ func TestAddAllPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range allKernels(p) {
-			seen[strings.SplitN(k.name, "_", 2)[0]]++
+			seen[strings.SplitN(k.Name, "_", 2)[0]]++
 		}
 	}
 	if seen["affine"] == 0 || seen["add"]+seen["sub"] == 0 {

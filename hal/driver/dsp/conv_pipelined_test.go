@@ -22,7 +22,7 @@ func TestRandomPipelined(t *testing.T) {
 			return
 		}
 		for _, k := range allKernels(p) {
-			if strings.HasPrefix(k.name, "pipelined") {
+			if strings.HasPrefix(k.Name, "pipelined") {
 				pipelined++
 			}
 		}

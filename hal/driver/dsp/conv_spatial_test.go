@@ -89,8 +89,8 @@ func TestRandomNarrow(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, k := range allKernels(p) {
-			seen[strings.SplitN(k.name, "_", 2)[0]]++
-			if form := spatialName.FindStringSubmatch(k.name); form != nil {
+			seen[strings.SplitN(k.Name, "_", 2)[0]]++
+			if form := spatialName.FindStringSubmatch(k.Name); form != nil {
 				for _, c := range form[1] {
 					seen[string(c)]++
 				}

@@ -3,6 +3,8 @@ package dsp
 import (
 	"cmp"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
 // copyRun is a copy of n bytes.
@@ -153,7 +155,7 @@ func (e copyEntry) split(count, most int) []copyEntry {
 
 // launchShares is launchTable for entries of different costs: each thread gets
 // consecutive ones of about the same sum.
-func (l *lowering) launchShares(s *step, k *kernel, table []uint32, entryWords int, costs []int, rest ...uint32) {
+func (l *lowering) launchShares(s *step, k *hvx.Linked, table []uint32, entryWords int, costs []int, rest ...uint32) {
 	addr := l.constWords(table)
 	var args [][]uint32
 	for _, r := range shares(costs, l.threads) {

@@ -190,7 +190,7 @@ func TestRandomDepthwise3x3Acc16(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range allKernels(p2) {
-			name, ok := strings.CutPrefix(k.name, "dw3x3_acc16_")
+			name, ok := strings.CutPrefix(k.Name, "dw3x3_acc16_")
 			if !ok {
 				continue
 			}
@@ -253,7 +253,7 @@ func TestAcc16OfSomeChunks(t *testing.T) {
 		count := map[string]int{}
 		for _, k := range allKernels(p) {
 			for _, kind := range []string{"dw3x3_acc16_", "dw3x3_acc32_"} {
-				if strings.HasPrefix(k.name, kind) {
+				if strings.HasPrefix(k.Name, kind) {
 					count[kind]++
 				}
 			}

@@ -70,7 +70,7 @@ func TestRandomDepthwise3x3(t *testing.T) {
 		}
 		all++
 		for _, k := range allKernels(p2) {
-			name, found := strings.CutPrefix(k.name, "dw3x3_acc32_")
+			name, found := strings.CutPrefix(k.Name, "dw3x3_acc32_")
 			if !found {
 				continue
 			}

@@ -6,49 +6,11 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
-	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim"
 )
-
-// phase is what an instruction of a kernel is there for.
-type phase uint8
-
-const (
-	phaseOther      phase = iota // loops, tables, addresses, copies
-	phaseProducts                // multiply-accumulates and the loads for them
-	phaseZeroPoint               // zero-point correction: window sums of the inputs
-	phaseRequantize              // 32-bit sums to bytes, and their stores
-	numPhases
-)
-
-var phaseNames = [numPhases]string{"other", "products", "zero point", "requantize"}
-
-// phase marks the instructions that follow.
-func (a *asm) phase(p phase) { a.f.SetSource(int(p)) }
-
-// phaseShares divides a packet among phases: twelfths, by instructions.
-type phaseShares [numPhases]int64
-
-const packetShare = 12
-
-func sharesOf(g *codegen.CodeGroup) phaseShares {
-	var s phaseShares
-	all := int64(0)
-	for _, in := range g.Instrs {
-		_, n := instructions(in)
-		s[max(in.Source, 0)] += int64(n)
-		all += int64(n)
-	}
-	if all == 0 { // nothing but the end of a loop
-		s[phaseOther], all = 1, 1
-	}
-	for p := range s {
-		s[p] *= packetShare / all
-	}
-	return s
-}
 
 // multiplyUnits is how many of a packet's two multipliers an instruction takes.
 func multiplyUnits(f *hexagon.Form) int64 {
@@ -78,7 +40,7 @@ func byteProducts(f *hexagon.Form) int64 {
 func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 	type counts struct {
 		packets, units, products int64
-		phases                   [numPhases]int64
+		phases                   [hvx.NumPhases]int64
 	}
 	regions := map[int]*counts{}
 	for i := range prof.Packets {
@@ -114,14 +76,14 @@ func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 			{Name: "byte_products", Value: c.products},
 		}
 		for ph, n := range c.phases {
-			o.Counters = append(o.Counters, hal.Counter{Name: "packets_" + phaseNames[ph], Value: (n + packetShare/2) / packetShare})
+			o.Counters = append(o.Counters, hal.Counter{Name: "packets_" + hvx.PhaseNames[ph], Value: (n + hvx.PacketShare/2) / hvx.PacketShare})
 		}
 	}
 }
 
 // packetAt is the packet at an address and what it is for.
-func (p *plan) packetAt(addr uint32) (*hexagon.Packet, *phaseShares) {
-	k := p.all[sort.Search(len(p.all), func(i int) bool { return p.all[i].entry > addr })-1]
-	i := sort.Search(len(k.packets), func(i int) bool { return k.packets[i].Addr > addr }) - 1
-	return &k.packets[i], &k.shares[i]
+func (p *plan) packetAt(addr uint32) (*hexagon.Packet, *hvx.PhaseShares) {
+	k := p.all[sort.Search(len(p.all), func(i int) bool { return p.all[i].Entry > addr })-1]
+	i := sort.Search(len(k.Packets), func(i int) bool { return k.Packets[i].Addr > addr }) - 1
+	return &k.Packets[i], &k.Shares[i]
 }

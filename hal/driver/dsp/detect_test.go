@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -61,18 +62,18 @@ func TestRandomFloatEdges(t *testing.T) {
 }
 
 // compute runs a kernel that maps pairs of words to words.
-func compute(t *testing.T, name string, f func(a *asm, x, y, table codegen.Reg) codegen.Reg, in []uint32, table []uint32) []uint32 {
+func compute(t *testing.T, name string, f func(a *hvx.Builder, x, y, table codegen.Reg) codegen.Reg, in []uint32, table []uint32) []uint32 {
 	t.Helper()
-	im := newImage(codeBase, 2)
-	k, err := im.kernel(name, 0, func(a *asm) {
-		r := a.args("in", "out", "n", "table")
-		a.repeat(r[2], func() {
-			x, y := a.word(r[0], 0, "x"), a.word(r[0], 1, "y")
-			a.op(hexagon.S2_storeri_io, r[1], 0, f(a, x, y, r[3])).Stores(aliasOut)
-			a.bump(r[0], 8)
-			a.bump(r[1], 4)
+	im := hvx.NewImage(codeBase, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})
+	k, err := im.Generated(name, 0, func(a *hvx.Builder) {
+		r := a.Args("in", "out", "n", "table")
+		a.Repeat(r[2], func() {
+			x, y := a.Word(r[0], 0, "x"), a.Word(r[0], 1, "y")
+			a.Op(hexagon.S2_storeri_io, r[1], 0, f(a, x, y, r[3])).Stores(hvx.AliasOut)
+			a.Bump(r[0], 8)
+			a.Bump(r[1], 4)
 		})
-		a.ret()
+		a.Ret()
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,8 +91,8 @@ func compute(t *testing.T, name string, f func(a *asm, x, y, table codegen.Reg) 
 			t.Fatal(err)
 		}
 	}
-	job := dsp.Job{Entry: k.entry, Threads: 1, Args: [][]uint32{{arenaBase, arenaBase + 1<<24, uint32(len(in) / 2), arenaBase + 2<<24}}}
-	if _, err := device(t).core.Run(&dsp.Program{Base: im.base, Code: im.code}, space, []dsp.Job{job}, dsp.Options{Functional: true}); err != nil {
+	job := dsp.Job{Entry: k.Entry, Threads: 1, Args: [][]uint32{{arenaBase, arenaBase + 1<<24, uint32(len(in) / 2), arenaBase + 2<<24}}}
+	if _, err := device(t).core.Run(&dsp.Program{Base: im.Base, Code: im.Code}, space, []dsp.Job{job}, dsp.Options{Functional: true}); err != nil {
 		t.Fatal(err)
 	}
 	var w []uint32
@@ -118,7 +119,7 @@ func TestDivide(t *testing.T) {
 		}
 		in = append(in, x, y)
 	}
-	out := compute(t, "divide", func(a *asm, x, y, _ codegen.Reg) codegen.Reg { return a.fdiv(x, y) }, in, nil)
+	out := compute(t, "divide", func(a *hvx.Builder, x, y, _ codegen.Reg) codegen.Reg { return a.FDiv(x, y) }, in, nil)
 	bad := 0
 	for i, got := range out {
 		x, y := math.Float32frombits(in[2*i]), math.Float32frombits(in[2*i+1])
@@ -137,7 +138,7 @@ func TestExpMinus(t *testing.T) {
 	for range 20_000 {
 		in = append(in, math.Float32bits(float32(math.Exp2(40*r.Float64()-34))), 0)
 	}
-	out := compute(t, "exp", func(a *asm, x, _, table codegen.Reg) codegen.Reg { return a.expMinus(x, table) }, in, reciprocals())
+	out := compute(t, "exp", func(a *hvx.Builder, x, _, table codegen.Reg) codegen.Reg { return expMinus(a, x, table) }, in, reciprocals())
 	for i, got := range out {
 		x := math.Float32frombits(in[2*i])
 		want := float32(math.Exp(-float64(x)))

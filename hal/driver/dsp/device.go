@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/sim"
@@ -26,7 +27,7 @@ type Device struct {
 	*base.Device
 	cfg     Config
 	core    *dsp.Core
-	kernels kernelCache
+	kernels hvx.Cache
 }
 
 // New checks the configuration.
@@ -45,6 +46,12 @@ func New(cfg Config) (*Device, error) {
 // threads is how many hardware threads kernels use: all of them use vectors.
 func (d *Device) threads() int { return max(1, min(d.cfg.Spec.Threads, d.cfg.Spec.Contexts)) }
 
+// machine is what the code of kernels depends on.
+func (d *Device) machine() hvx.Machine {
+	s := &d.cfg.Spec
+	return hvx.Machine{IssueInterval: s.IssueInterval, DMA: newVTCM(s).dma}
+}
+
 // middleEnd lowers canonical graphs for a device.
 type middleEnd struct{ *Device }
 
@@ -57,7 +64,7 @@ func (middleEnd) Passes() graph.Pipeline { return passes }
 
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
-	return checker{&lowering{graph: g, view: g.View(), threads: d.threads(), image: newImage(codeBase, d.cfg.Spec.IssueInterval)}}
+	return checker{&lowering{graph: g, view: g.View(), threads: d.threads(), image: hvx.NewImage(codeBase, d.machine(), &hvx.Cache{})}}
 }
 
 // Lower implements base.Lowering.

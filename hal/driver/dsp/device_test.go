@@ -14,6 +14,7 @@ import (
 	core "github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -106,8 +107,8 @@ func check(t testing.TB, d *Device, m *nn.Model, inputs [][]byte, functional boo
 }
 
 // allKernels are the kernels that a prepared model has so far.
-func allKernels(p hal.PreparedModel) []*kernel {
-	var list []*kernel
+func allKernels(p hal.PreparedModel) []*hvx.Linked {
+	var list []*hvx.Linked
 	for _, programs := range base.Programs(p) {
 		for _, x := range programs {
 			list = append(list, x.(*plan).all...)

@@ -3,7 +3,7 @@ package dsp
 import (
 	"encoding/binary"
 
-	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -12,11 +12,8 @@ import (
 // chains, and the fetch job itself only waits for them.
 
 const (
-	dmaChainBase = 0x30000000 // descriptors: an execution has its own copy, for the engines mark them done
-	// dmaChainBox as the box of a kernel's prefetch arguments says that the address
-	// is that of a descriptor.
-	dmaChainBox        = 1
-	maxDescriptorBytes = 1 << 23 // of one descriptor, which counts 24 bits
+	dmaChainBase       = 0x30000000 // descriptors: an execution has its own copy, for the engines mark them done
+	maxDescriptorBytes = 1 << 23    // of one descriptor, which counts 24 bits
 
 	bypassSource = 1 << 29
 )
@@ -43,14 +40,12 @@ func (l *lowering) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
 
 // generateWait writes the kernel that starts the chain of its argument, unless
 // that is 0, and waits for the thread's engine.
-func generateWait(a *asm) {
-	in := a.args("chain")
-	a.skipIfZero(in[0], func() { a.startDMAChain(in[0]) })
-	a.op(hexagon.Y6_dmwait, a.r("state"))
-	a.ret()
+func generateWait(a *hvx.Builder) {
+	in := a.Args("chain")
+	a.SkipIfZero(in[0], func() { a.StartDMAChain(in[0]) })
+	a.Op(hexagon.Y6_dmwait, a.R("state"))
+	a.Ret()
 }
-
-func (a *asm) startDMAChain(chain codegen.Reg) { a.op(hexagon.Y6_dmlink, a.imm(0), chain) }
 
 // buildDMAChains writes the descriptor chains. The first job after the previous fetch job
 // whose prefetch is unused starts a chain: by then no kernel reads the bytes of older fetches.
@@ -85,7 +80,7 @@ func (l *lowering) buildDMAChains() {
 			}
 			args := l.jobs[starter].Args[t]
 			at := l.prefetchers[starter]
-			args[at], args[at+1] = chain, dmaChainBox
+			args[at], args[at+1] = chain, hvx.DMAChainBox
 			job.Args = append(job.Args, []uint32{0})
 		}
 		job.Threads = len(job.Args)

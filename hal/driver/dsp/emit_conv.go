@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
@@ -52,9 +53,6 @@ func windowRows(w *opspec.Window, rows int) int {
 	return (rows-1)*w.StrideH - w.Top + (w.KH-1)*w.DilationH + 1
 }
 
-// splatHalf is v in both halves of a word.
-func splatHalf(v int32) uint32 { return uint32(uint16(v)) * 0x10001 }
-
 // convPlan is the shape of a convolution's kernel before its block is chosen.
 type convPlan struct {
 	c            convKernel
@@ -64,7 +62,7 @@ type convPlan struct {
 func (l *lowering) planGemm(g *gemm) convPlan {
 	k := g.filter.k
 	words, perRun := g.runWords()
-	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.kind(), zeroPoint: g.filter.zero != 0, cluster: g.out.perVec()}
+	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.Kind(), zeroPoint: g.filter.zero != 0, cluster: g.out.perVec()}
 	c.pitch = g.out.pitch
 	full, rest := k/128, k%128
 	if c.cluster > 1 {
@@ -110,7 +108,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 		return nil, err
 	}
 	e.bumps = l.constWords(e.steps)
-	e.params = l.constWords(g.rq.params())
+	e.params = l.constWords(g.rq.Params())
 	if g.runtimeWeights != nil {
 		return e.rows, nil
 	}
@@ -153,7 +151,7 @@ func (e *gemmEmitter) orSpatial() (func(from, to int) error, bool, error) {
 	if g.filter.k > vecBytes/4 || g.runtimeWeights != nil {
 		return nil, false, nil
 	}
-	g.rq.useShort(g.maxSum())
+	g.rq.UseByteFactor(g.maxSum())
 	d, ok := e.l.spatialKernelOf(&g)
 	most := e.cost * e.blocks / max(10*g.spatialEntries(&d), 1)
 	if !ok || d.least() >= most {
@@ -231,7 +229,7 @@ func (l *lowering) shapeBlock(c *convKernel, positions int) {
 	if c.cluster == 1 {
 		cost := math.MaxInt
 		for n := min(positions, 4); n <= min(positions, 5); n++ {
-			if n == 5 && (c.rq.perChannel || c.rq.clamp || !c.pairs || c.single) {
+			if n == 5 && (c.rq.PerChannel || c.rq.Clamp || !c.pairs || c.single) {
 				break
 			}
 			if k := ceilDiv(ceilDiv(positions, n), l.threads) * (vrmpy(n)/2 + 9*n + 12); k < cost {
@@ -258,7 +256,7 @@ type gemmEmitter struct {
 	g                             *gemm
 	s                             *step
 	c                             *convKernel
-	kernel                        *kernel
+	kernel                        *hvx.Linked
 	full                          int // full chunks; a tail chunk follows when c.tail > 0
 	blocks                        int
 	from, to                      int      // rows that they make

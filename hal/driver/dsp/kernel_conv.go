@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -34,7 +35,7 @@ type convKernel struct {
 	pitch      int  // and their distance
 	near       int  // input distance of the positions of a cluster; 0 when they have addresses of their own
 	step       int  // and that of their sums
-	rq         requantKind
+	rq         hvx.RequantKind
 	correction zeroPointKernel
 	// pipelined selects the software-pipelined kernel, of chunks full chunks and the tail.
 	pipelined bool
@@ -50,11 +51,11 @@ func (c *convKernel) name() string {
 		sums = "_" + c.correction.name()
 	}
 	if c.pipelined {
-		return fmt.Sprintf("pipelined_p%d_w%dx%d_%s%d+%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.stream, "a"),
-			c.chunks, c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums) + c.runTag() + c.spanTag()
+		return fmt.Sprintf("pipelined_p%d_w%dx%d_%s%d+%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, hvx.Flag(c.pairs, "d")+hvx.Flag(c.stream, "a"),
+			c.chunks, c.tail, c.cluster, c.near, c.step, c.rq.Tag(), sums) + c.runTag() + c.spanTag()
 	}
-	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, flag(c.pairs, "d")+flag(c.flat, "u"),
-		flag(c.full, "f")+flag(c.single, "1")+flag(c.stream, "a"), c.tail, c.cluster, c.near, c.step, c.rq.tag(), sums)
+	return fmt.Sprintf("conv_p%d_w%dx%d_%s%st%dc%d+%d+%d_%s%s", c.positions, c.runs, c.words, hvx.Flag(c.pairs, "d")+hvx.Flag(c.flat, "u"),
+		hvx.Flag(c.full, "f")+hvx.Flag(c.single, "1")+hvx.Flag(c.stream, "a"), c.tail, c.cluster, c.near, c.step, c.rq.Tag(), sums)
 }
 
 func (c *convKernel) runTag() string {
@@ -73,13 +74,6 @@ func (c *convKernel) spanTag() string {
 
 // distance is how far run r begins behind the first.
 func (c *convKernel) distance(r int) int { return r%c.perRow*c.across + r/c.perRow*c.down }
-
-func flag(on bool, s string) string {
-	if on {
-		return s
-	}
-	return ""
-}
 
 // Words of a conv thread's argument block.
 const (
@@ -119,7 +113,7 @@ func (c *convKernel) input(p int) (int, int) {
 }
 
 // header is the number of vectors before the weights of a chunk of n groups.
-func (c *convKernel) header(n int) int { return n * (1 + c.rq.vectors()) }
+func (c *convKernel) header(n int) int { return n * (1 + c.rq.Vectors()) }
 
 // record is the size of a chunk of n groups in bytes.
 func (c *convKernel) record(n int) int { return (c.header(n) + n*c.words*c.runs) * vecBytes }
@@ -136,10 +130,10 @@ func (c *convKernel) consumed() int {
 }
 
 // box loads the shape of the inputs that are fetched ahead.
-func (a *asm) box(params codegen.Reg) codegen.Reg {
-	box := a.rr("box")
-	a.op(hexagon.L2_loadri_io, lo(box), params, 4*parBox).Loads(aliasConst)
-	a.op(hexagon.L2_loadri_io, hi(box), params, 4*parStride).Loads(aliasConst)
+func box(a *hvx.Builder, params codegen.Reg) codegen.Reg {
+	box := a.RR("box")
+	a.Op(hexagon.L2_loadri_io, hvx.Lo(box), params, 4*hvx.ParBox).Loads(hvx.AliasConst)
+	a.Op(hexagon.L2_loadri_io, hvx.Hi(box), params, 4*hvx.ParStride).Loads(hvx.AliasConst)
 	return box
 }
 
@@ -149,37 +143,37 @@ const convPrefetch = 5
 // convCode is the state of the generator of a GEMM convolution kernel.
 type convCode struct {
 	*convKernel
-	a                   *asm
-	rq                  *requantRegs
+	a                   *hvx.Builder
+	rq                  *hvx.Requantizer
 	table, args, params codegen.Reg
 	scratch             codegen.Reg // of the sums, where it is kept
 }
 
 // generate writes the kernel. Arguments: table, strips, their number, argument
 // block, parameter block, prefetch.
-func (c *convKernel) generate(a *asm) {
-	in := a.args("table", "strip", "strips", "args", "params", "address", "box", "stride")
+func (c *convKernel) generate(a *hvx.Builder) {
+	in := a.Args("table", "strip", "strips", "args", "params", "address", "box", "stride")
 	e := &convCode{convKernel: c, a: a, table: in[0], args: in[3], params: in[4]}
 	strip := in[1]
 	for _, p := range []codegen.Reg{e.args, strip, e.table, e.params} { // all at once
-		a.op(hexagon.Y2_dcfetchbo, p, 0)
+		a.Op(hexagon.Y2_dcfetchbo, p, 0)
 	}
-	a.prefetch(in[convPrefetch:])
-	e.rq = a.requantSetup(c.rq, e.params)
+	a.Prefetch(in[convPrefetch:])
+	e.rq = a.RequantSetup(c.rq, e.params)
 	if !c.pipelined {
-		e.rq.factorsInVectors()
+		e.rq.FactorsInVectors()
 	}
-	a.repeat(in[2], func() {
+	a.Repeat(in[2], func() {
 		if c.zeroPoint {
-			a.f.Seldom(func() { c.correction.emit(a, strip, a.add(e.args, 4*convZeroPoint)) })
+			a.Func.Seldom(func() { c.correction.emit(a, strip, a.Add(e.args, 4*convZeroPoint)) })
 		}
 		if c.stream {
-			box := a.rr("box")
-			a.op(hexagon.L2_loadrd_io, box, strip, 4*stripBox).Loads(aliasConst)
-			a.op(hexagon.Y5_l2fetch, a.word(strip, stripPrefetch, "ahead"), box)
+			box := a.RR("box")
+			a.Op(hexagon.L2_loadrd_io, box, strip, 4*stripBox).Loads(hvx.AliasConst)
+			a.Op(hexagon.Y5_l2fetch, a.Word(strip, stripPrefetch, "ahead"), box)
 		}
-		blocks := a.word(strip, stripBlocks, "blocks")
-		a.bump(strip, 4*stripWords)
+		blocks := a.Word(strip, stripBlocks, "blocks")
+		a.Bump(strip, 4*stripWords)
 		if c.pipelined {
 			e.pipelined(blocks, strip, in[2], e.args)
 		} else if c.single {
@@ -188,7 +182,7 @@ func (c *convKernel) generate(a *asm) {
 			e.manyChunks(blocks)
 		}
 	})
-	a.ret()
+	a.Ret()
 }
 
 // line is that of L1D, which holds up to mostLines of the inputs of a block.
@@ -219,7 +213,7 @@ func (e *convCode) inputLines() (lines []int, all bool) {
 func (e *convCode) fetches() (list []func()) {
 	const ahead = 8
 	add := func(base codegen.Reg, off int) {
-		list = append(list, func() { e.a.op(hexagon.Y2_dcfetchbo, base, off) })
+		list = append(list, func() { e.a.Op(hexagon.Y2_dcfetchbo, base, off) })
 	}
 	bytes := 4 * e.entryWords()
 	for off := 0; off < bytes; off += line {
@@ -227,15 +221,15 @@ func (e *convCode) fetches() (list []func()) {
 	}
 	lines, all := e.inputLines()
 	if e.zeroPoint && (e.flat || e.convKernel.pipelined) { // those of a block mostly lie together
-		at := e.a.r("sums")
+		at := e.a.R("sums")
 		list = append(list, func() {
-			e.a.op(hexagon.L2_loadri_io, at, e.table, 4*(e.entryWords()+e.inputs())).Loads(aliasConst)
+			e.a.Op(hexagon.L2_loadri_io, at, e.table, 4*(e.entryWords()+e.inputs())).Loads(hvx.AliasConst)
 		}, func() {
 			scratch := e.scratch
 			if !scratch.Valid() {
-				scratch = e.a.word(e.args, convZeroPoint+zeroPointScratch, "scratch")
+				scratch = e.a.Word(e.args, convZeroPoint+zeroPointScratch, "scratch")
 			}
-			e.a.op(hexagon.A2_add, at, at, scratch)
+			e.a.Op(hexagon.A2_add, at, at, scratch)
 		})
 		add(at, 4*(e.positions-1)&^7)
 	}
@@ -243,15 +237,15 @@ func (e *convCode) fetches() (list []func()) {
 		return list
 	}
 	for i := range e.inputs() {
-		p := e.a.r("next")
-		list = append(list, func() { e.a.op(hexagon.L2_loadri_io, p, e.table, 4*(e.entryWords()+i)).Loads(aliasConst) })
+		p := e.a.R("next")
+		list = append(list, func() { e.a.Op(hexagon.L2_loadri_io, p, e.table, 4*(e.entryWords()+i)).Loads(hvx.AliasConst) })
 		for r := range e.runs {
 			if r > 0 {
 				list = append(list, func() {
 					if e.convKernel.pipelined {
-						e.a.bump(p, e.distance(r)-e.distance(r-1))
+						e.a.Bump(p, e.distance(r)-e.distance(r-1))
 					} else {
-						e.a.op(hexagon.A2_add, p, p, e.a.word(e.args, convZeroPoint+zeroPointRowStep, "row step"))
+						e.a.Op(hexagon.A2_add, p, p, e.a.Word(e.args, convZeroPoint+zeroPointRowStep, "row step"))
 					}
 				})
 			}
@@ -275,14 +269,14 @@ func (e *convCode) oneChunk(blocks codegen.Reg) {
 	if !e.full {
 		at, offset, n = convTail, convTailOffset, e.tail
 	}
-	rec, off := a.word(e.args, at, "record"), a.word(e.args, offset, "offset")
+	rec, off := a.Word(e.args, at, "record"), a.Word(e.args, offset, "offset")
 	b := e.newChunk(n)
 	e.begin(b, rec)
-	a.repeat(blocks, func() {
+	a.Repeat(blocks, func() {
 		e.fetchAhead()
 		e.products(b, rec)
 		out := e.outAddresses(off)
-		a.bump(e.table, 4*e.entryWords())
+		a.Bump(e.table, 4*e.entryWords())
 		e.finish(b, rec, out)
 		e.begin(b, rec) // of the next block; behind a strip's last one in vain
 	})
@@ -290,32 +284,32 @@ func (e *convCode) oneChunk(blocks codegen.Reg) {
 
 func (e *convCode) manyChunks(blocks codegen.Reg) {
 	a := e.a
-	a.repeat(blocks, func() {
+	a.Repeat(blocks, func() {
 		e.fetchAhead()
 		if e.full {
-			count, rec, off := a.word(e.args, convChunks, "chunks"), a.word(e.args, convFull, "record"), a.word(e.args, convOffset, "offset")
+			count, rec, off := a.Word(e.args, convChunks, "chunks"), a.Word(e.args, convFull, "record"), a.Word(e.args, convOffset, "offset")
 			b := e.newChunk(4)
-			a.skipIfZero(count, func() {
+			a.SkipIfZero(count, func() {
 				e.begin(b, rec)
-				a.repeat(count, func() {
+				a.Repeat(count, func() {
 					e.products(b, rec)
 					e.finish(b, rec, e.outAddresses(off))
-					a.bump(off, vecBytes)
-					a.bump(rec, e.record(4))
+					a.Bump(off, vecBytes)
+					a.Bump(rec, e.record(4))
 					e.begin(b, rec)
 				})
 			})
 		}
 		if e.tail > 0 {
-			rec := a.word(e.args, convTail, "record")
-			a.skipIfZero(rec, func() {
+			rec := a.Word(e.args, convTail, "record")
+			a.SkipIfZero(rec, func() {
 				b := e.newChunk(e.tail)
 				e.begin(b, rec)
 				e.products(b, rec)
-				e.finish(b, rec, e.outAddresses(a.word(e.args, convTailOffset, "offset")))
+				e.finish(b, rec, e.outAddresses(a.Word(e.args, convTailOffset, "offset")))
 			})
 		}
-		a.bump(e.table, 4*e.entryWords())
+		a.Bump(e.table, 4*e.entryWords())
 	})
 }
 
@@ -336,14 +330,14 @@ type convInput struct {
 func (e *convCode) newChunk(groups int) *convChunk {
 	b := &convChunk{groups: groups}
 	for range e.inputs() {
-		b.ptr = append(b.ptr, e.a.r("in"))
+		b.ptr = append(b.ptr, e.a.R("in"))
 	}
 	for p := range e.positions {
 		i, n := e.input(p)
 		b.in = append(b.in, convInput{b.ptr[i], n * e.near})
 		acc := make([]codegen.Reg, groups)
 		for j := range acc {
-			acc[j] = e.a.v(fmt.Sprintf("acc%d.%d", p, j))
+			acc[j] = e.a.V(fmt.Sprintf("acc%d.%d", p, j))
 		}
 		b.acc = append(b.acc, acc)
 	}
@@ -354,8 +348,8 @@ func (e *convCode) newChunk(groups int) *convChunk {
 func (e *convCode) outAddresses(off codegen.Reg) []codegen.Reg {
 	out := make([]codegen.Reg, e.outputs())
 	for o := range out {
-		out[o] = e.a.r("to")
-		e.a.op(hexagon.A2_add, out[o], e.a.word(e.table, e.firstOutput()+o, "out"), off)
+		out[o] = e.a.R("to")
+		e.a.Op(hexagon.A2_add, out[o], e.a.Word(e.table, e.firstOutput()+o, "out"), off)
 	}
 	return out
 }
@@ -365,33 +359,33 @@ func (e *convCode) outAddresses(off codegen.Reg) []codegen.Reg {
 func (e *convCode) begin(b *convChunk, rec codegen.Reg) {
 	a := e.a
 	for i, r := range b.ptr {
-		a.op(hexagon.L2_loadri_io, r, e.table, 4*i).Loads(aliasConst)
+		a.Op(hexagon.L2_loadri_io, r, e.table, 4*i).Loads(hvx.AliasConst)
 	}
 	bias := make([]codegen.Reg, b.groups)
 	for j := range bias {
-		bias[j] = a.vload(rec, j*vecBytes, aliasConst, "bias")
+		bias[j] = a.Load(rec, j*vecBytes, hvx.AliasConst, "bias")
 	}
 	var scratch, at codegen.Reg
 	if e.zeroPoint {
-		scratch = a.word(e.args, convZeroPoint+zeroPointScratch, "scratch")
+		scratch = a.Word(e.args, convZeroPoint+zeroPointScratch, "scratch")
 	}
 	for p, acc := range b.acc {
 		var less codegen.Reg
 		if e.zeroPoint {
 			i, n := e.input(p)
 			if n == 0 {
-				at = a.word(e.table, e.inputs()+i, "offset")
-				a.op(hexagon.A2_add, at, at, scratch)
+				at = a.Word(e.table, e.inputs()+i, "offset")
+				a.Op(hexagon.A2_add, at, at, scratch)
 			}
-			sum := a.r("sum")
-			a.op(hexagon.L2_loadri_io, sum, at, 4*n*e.step).Loads(aliasScratch)
-			less = a.splat(sum, "less")
+			sum := a.R("sum")
+			a.Op(hexagon.L2_loadri_io, sum, at, 4*n*e.step).Loads(hvx.AliasScratch)
+			less = a.Splat(sum, "less")
 		}
 		for j := range acc {
 			if e.zeroPoint {
-				a.op(hexagon.V6_vsubw, acc[j], bias[j], less)
+				a.Op(hexagon.V6_vsubw, acc[j], bias[j], less)
 			} else {
-				a.op(hexagon.V6_vassign, acc[j], bias[j])
+				a.Op(hexagon.V6_vassign, acc[j], bias[j])
 			}
 		}
 	}
@@ -400,12 +394,12 @@ func (e *convCode) begin(b *convChunk, rec codegen.Reg) {
 // finish requantizes and stores the chunk.
 func (e *convCode) finish(b *convChunk, rec codegen.Reg, out []codegen.Reg) {
 	a, rq, n := e.a, e.rq, b.groups
-	a.phase(phaseRequantize)
-	l := rq.keepChannelVectors(n, func(j int) channelVectors { return rq.channelVectorsAt(rec, n*vecBytes, j, n) })
+	a.SetPhase(hvx.PhaseRequantize)
+	l := rq.KeepChannelVectors(n, func(j int) hvx.ChannelVectors { return rq.ChannelVectorsAt(rec, n*vecBytes, j, n) })
 	interleaved := n == 4
 	for o, to := range out {
 		if interleaved {
-			a.vstore(to, 0, rq.pack([4]codegen.Reg(b.acc[o]), l, true), aliasOut)
+			a.Store(to, 0, rq.Pack([4]codegen.Reg(b.acc[o]), l, true), hvx.AliasOut)
 			continue
 		}
 		// Four cells of 32 bytes: groups of a position, then positions. A
@@ -420,13 +414,13 @@ func (e *convCode) finish(b *convChunk, rec codegen.Reg, out []codegen.Reg) {
 			x[i], group[i] = b.acc[o*e.cluster+p][j], j
 			for k := range i {
 				if x[k] == x[i] {
-					x[i] = a.v("copy")
-					a.op(hexagon.V6_vassign, x[i], x[k])
+					x[i] = a.V("copy")
+					a.Op(hexagon.V6_vassign, x[i], x[k])
 					break
 				}
 			}
 		}
-		a.vstore(to, 0, rq.pack(x, func(i int) channelVectors { return l(group[i]) }, false), aliasOut)
+		a.Store(to, 0, rq.Pack(x, func(i int) hvx.ChannelVectors { return l(group[i]) }, false), hvx.AliasOut)
 	}
-	a.phase(phaseOther)
+	a.SetPhase(hvx.PhaseOther)
 }

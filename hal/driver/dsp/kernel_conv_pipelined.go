@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -86,16 +87,16 @@ type pipelinedCode struct {
 // pipelined writes the loop over blocks; aside are registers that it need not keep.
 func (e *convCode) pipelined(blocks codegen.Reg, aside ...codegen.Reg) {
 	a := e.a
-	w := &pipelinedCode{convCode: e, parts: e.convKernel.parts(), rec: a.word(e.args, convFull, "record")}
-	w.early = e.rq.half && w.parts[0].count*w.parts[0].groups <= 4
+	w := &pipelinedCode{convCode: e, parts: e.convKernel.parts(), rec: a.Word(e.args, convFull, "record")}
+	w.early = e.rq.Halfword && w.parts[0].count*w.parts[0].groups <= 4
 	w.setup()
 	for i, r := range aside {
 		if e.zeroPoint {
-			a.op(hexagon.S2_storeri_io, w.scratch, 4*i-pipelinedAside, r).Stores(aliasScratch)
+			a.Op(hexagon.S2_storeri_io, w.scratch, 4*i-pipelinedAside, r).Stores(hvx.AliasScratch)
 		}
 	}
 	entry, fetches := 4*e.entryWords(), e.fetches()
-	a.repeat(blocks, func() {
+	a.Repeat(blocks, func() {
 		for k, p := range w.parts {
 			next, from := (k+1)%len(w.parts), 0
 			if next == 0 {
@@ -118,16 +119,16 @@ func (e *convCode) pipelined(blocks codegen.Reg, aside ...codegen.Reg) {
 					}
 				}})
 			}
-			a.f.WeaveStreams(streams...)
+			a.Func.WeaveStreams(streams...)
 			w.halve(p)
 		}
 		w.pointers(entry)
-		a.bump(e.table, entry)
+		a.Bump(e.table, entry)
 	})
 	w.requantize(w.nextRoundUnits())
 	for i, r := range aside {
 		if e.zeroPoint {
-			a.op(hexagon.L2_loadri_io, r, w.scratch, 4*i-pipelinedAside).Loads(aliasScratch)
+			a.Op(hexagon.L2_loadri_io, r, w.scratch, 4*i-pipelinedAside).Loads(hvx.AliasScratch)
 		}
 	}
 }
@@ -142,7 +143,7 @@ func (w *pipelinedCode) setup() {
 	regs := func(n int, name string) []codegen.Reg {
 		list := make([]codegen.Reg, n)
 		for i := range list {
-			list[i] = a.r(name)
+			list[i] = a.R(name)
 		}
 		return list
 	}
@@ -151,13 +152,13 @@ func (w *pipelinedCode) setup() {
 		w.to = regs(e.outputs(), "to")
 	}
 	if e.convKernel.zeroPoint {
-		w.scratch = a.word(e.args, convZeroPoint+zeroPointScratch, "scratch")
+		w.scratch = a.Word(e.args, convZeroPoint+zeroPointScratch, "scratch")
 		if e.inputs() <= maxPipelinedAddresses {
 			w.windowSumAt = regs(e.inputs(), "sums")
 		}
 	}
-	if e.rq.half {
-		w.rq.fifteen = a.imm8(15)
+	if e.rq.Halfword {
+		w.rq.Fifteen = a.Imm8(15)
 	}
 	w.by = map[int]codegen.Reg{}
 	for _, p := range w.parts {
@@ -166,13 +167,13 @@ func (w *pipelinedCode) setup() {
 	w.serve()
 	for _, v := range w.vectors {
 		if v.unit[1].nextRound {
-			w.before[v.first/w.span] = a.r("before")
+			w.before[v.first/w.span] = a.R("before")
 		}
 	}
 	w.pointers(0)
-	set := func(r codegen.Reg) { a.op(hexagon.V6_lvsplatw, r, w.rec) }
+	set := func(r codegen.Reg) { a.Op(hexagon.V6_lvsplatw, r, w.rec) }
 	for _, u := range w.nextRoundUnits() {
-		if e.rq.half {
+		if e.rq.Halfword {
 			set(u.halves)
 		} else {
 			set(u.acc[0])
@@ -181,7 +182,7 @@ func (w *pipelinedCode) setup() {
 	}
 	for _, u := range w.units {
 		if u.waits {
-			u.scaled = a.v("scaled")
+			u.scaled = a.V("scaled")
 			set(u.scaled)
 		}
 	}
@@ -214,7 +215,7 @@ func (w *pipelinedCode) serve() {
 	until := make([]int, len(w.parts)) // units that are done at the end of each part, lag apart
 	for k, p := range w.parts {
 		work += p.count * p.groups
-		if w.rq.half {
+		if w.rq.Halfword {
 			until[k] = n * work / total
 			lag = max(lag, until[k]-made)
 		} else {
@@ -243,7 +244,7 @@ func (w *pipelinedCode) serve() {
 // rotation is a register that holds n.
 func (w *pipelinedCode) rotation(n int) {
 	if _, ok := w.by[n]; !ok {
-		w.by[n] = w.a.imm(n)
+		w.by[n] = w.a.Imm(n)
 	}
 }
 
@@ -253,14 +254,14 @@ func (w *pipelinedCode) plan(p *pipelinedPart) {
 	for i := range p.count {
 		acc := make([]codegen.Reg, p.groups)
 		for j := range acc {
-			acc[j] = a.v(fmt.Sprintf("acc%d.%d", i, j))
+			acc[j] = a.V(fmt.Sprintf("acc%d.%d", i, j))
 		}
 		p.acc = append(p.acc, acc)
 	}
 	unit := func(p0, j0, p1, j1 int) *pipelinedUnit {
 		u := &pipelinedUnit{part: p, acc: [2]codegen.Reg{p.acc[p0][j0], p.acc[p1][j1]}, group: [2]int{j0, j1}}
-		if w.rq.half {
-			u.halves = a.v("halves")
+		if w.rq.Halfword {
+			u.halves = a.V("halves")
 		}
 		p.units = append(p.units, u)
 		w.units = append(w.units, u)

@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -14,11 +15,11 @@ const maxPipelinedAddresses = 1
 func (w *pipelinedCode) pointers(from int) {
 	a := w.a
 	load := func(r codegen.Reg, word int) {
-		a.op(hexagon.L2_loadri_io, r, w.table, from+4*word).Loads(aliasConst)
+		a.Op(hexagon.L2_loadri_io, r, w.table, from+4*word).Loads(hvx.AliasConst)
 	}
 	for i, r := range w.before {
 		if r.Valid() {
-			a.op(hexagon.L2_loadri_io, r, w.table, 4*(w.firstOutput()+i)).Loads(aliasConst)
+			a.Op(hexagon.L2_loadri_io, r, w.table, 4*(w.firstOutput()+i)).Loads(hvx.AliasConst)
 		}
 	}
 	for i, r := range w.ptr {
@@ -26,7 +27,7 @@ func (w *pipelinedCode) pointers(from int) {
 	}
 	for i, r := range w.windowSumAt {
 		load(r, w.inputs()+i)
-		a.op(hexagon.A2_add, r, r, w.scratch)
+		a.Op(hexagon.A2_add, r, r, w.scratch)
 	}
 	for i, r := range w.to {
 		load(r, w.firstOutput()+i)
@@ -38,9 +39,9 @@ func (w *pipelinedCode) windowSumAddress(i, from int) codegen.Reg {
 	if from == 0 && w.windowSumAt != nil {
 		return w.windowSumAt[i]
 	}
-	at := w.a.r("sums")
-	w.a.op(hexagon.L2_loadri_io, at, w.table, from+4*(w.inputs()+i)).Loads(aliasConst)
-	w.a.op(hexagon.A2_add, at, at, w.scratch)
+	at := w.a.R("sums")
+	w.a.Op(hexagon.L2_loadri_io, at, w.table, from+4*(w.inputs()+i)).Loads(hvx.AliasConst)
+	w.a.Op(hexagon.A2_add, at, at, w.scratch)
 	return at
 }
 
@@ -53,7 +54,7 @@ func (w *pipelinedCode) address(p int, previous bool) (codegen.Reg, int) {
 	case w.to != nil:
 		return w.to[i], off
 	}
-	return w.a.word(w.table, w.firstOutput()+i, "to"), off
+	return w.a.Word(w.table, w.firstOutput()+i, "to"), off
 }
 
 // corrections loads the window sums of the positions of a part, each splat to a vector.
@@ -71,9 +72,9 @@ func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []codegen.Reg {
 			at = w.windowSumAddress(n, from)
 			bases[n] = at
 		}
-		s := a.r("sum")
-		a.op(hexagon.L2_loadri_io, s, at, 4*k*w.step).Loads(aliasScratch)
-		list[i] = a.splat(s, "correction")
+		s := a.R("sum")
+		a.Op(hexagon.L2_loadri_io, s, at, 4*k*w.step).Loads(hvx.AliasScratch)
+		list[i] = a.Splat(s, "correction")
 	}
 	return list
 }
@@ -85,15 +86,15 @@ func (w *pipelinedCode) start(p *pipelinedPart, from int) {
 	corr := w.corrections(p, from)
 	rec := w.rec
 	if p.rec > 0 {
-		rec = a.add(rec, p.rec)
+		rec = a.Add(rec, p.rec)
 	}
 	for j := range p.groups {
-		bias := a.vload(rec, j*vecBytes, aliasConst, "bias")
+		bias := a.Load(rec, j*vecBytes, hvx.AliasConst, "bias")
 		for i := range p.acc {
 			if corr[i].Valid() {
-				a.op(hexagon.V6_vsubw, p.acc[i][j], bias, corr[i])
+				a.Op(hexagon.V6_vsubw, p.acc[i][j], bias, corr[i])
 			} else {
-				a.op(hexagon.V6_vassign, p.acc[i][j], bias)
+				a.Op(hexagon.V6_vassign, p.acc[i][j], bias)
 			}
 		}
 	}
@@ -108,11 +109,11 @@ func (w *pipelinedCode) keep() {
 	n := w.words * w.runs * p.groups
 	w.kept = make([]codegen.Reg, n)
 	room := min(w.weightRegisters(p), n)
-	at := w.a.add(w.rec, w.header(p.groups)*vecBytes)
+	at := w.a.Add(w.rec, w.header(p.groups)*vecBytes)
 	for i := range n {
 		if (i+1)*room/n > i*room/n {
-			w.kept[i] = w.a.v("kept")
-			w.a.vloadTo(w.kept[i], at, i*vecBytes, aliasConst)
+			w.kept[i] = w.a.V("kept")
+			w.a.LoadTo(w.kept[i], at, i*vecBytes, hvx.AliasConst)
 		}
 	}
 }
@@ -123,8 +124,8 @@ func (w *pipelinedCode) weightRegisters(p *pipelinedPart) int {
 	for _, x := range [...]struct {
 		on   bool
 		cost int
-	}{{true, p.count * p.groups}, {w.early, p.count * p.groups}, {w.rq.half, len(p.units)}, {!w.rq.half, 2 * len(p.units)}, {w.rq.zero.Valid(), 1},
-		{w.rq.clamp, 2}, {w.rq.mult.Valid(), 1}, {w.rq.perChannel, 5}, {w.rq.whole && w.rq.perChannel, 4}} {
+	}{{true, p.count * p.groups}, {w.early, p.count * p.groups}, {w.rq.Halfword, len(p.units)}, {!w.rq.Halfword, 2 * len(p.units)}, {w.rq.Zero.Valid(), 1},
+		{w.rq.Clamp, 2}, {w.rq.Mult.Valid(), 1}, {w.rq.PerChannel, 5}, {w.rq.Whole && w.rq.PerChannel, 4}} {
 		if x.on {
 			n -= x.cost
 		}
@@ -134,21 +135,21 @@ func (w *pipelinedCode) weightRegisters(p *pipelinedPart) int {
 
 // halve makes halves of the accumulators of a part.
 func (w *pipelinedCode) halve(p *pipelinedPart) {
-	if !w.rq.half {
+	if !w.rq.Halfword {
 		return
 	}
-	w.a.phase(phaseRequantize)
+	w.a.SetPhase(hvx.PhaseRequantize)
 	for _, u := range p.units {
-		w.a.op(hexagon.V6_vsatwh, u.halves, u.acc[1], u.acc[0])
+		w.a.Op(hexagon.V6_vsatwh, u.halves, u.acc[1], u.acc[0])
 	}
-	w.a.phase(phaseOther)
+	w.a.SetPhase(hvx.PhaseOther)
 }
 
 // products adds the products of a part.
 func (w *pipelinedCode) products(p *pipelinedPart) {
 	a := w.a
-	a.phase(phaseProducts)
-	defer a.phase(phaseOther)
+	a.SetPhase(hvx.PhaseProducts)
+	defer a.SetPhase(hvx.PhaseOther)
 	weights := w.weights(p)
 	x := make([]codegen.Reg, p.count)
 	next := 0 // weight vector
@@ -164,11 +165,11 @@ func (w *pipelinedCode) products(p *pipelinedPart) {
 				off = far + off*w.near
 				switch {
 				case w.pairs && k%2 == 0 && k+1 < w.words:
-					x[i] = a.rr("x")
-					a.op(hexagon.L2_loadrd_io, x[i], base[n], off+4*k).Loads(aliasIn)
+					x[i] = a.RR("x")
+					a.Op(hexagon.L2_loadrd_io, x[i], base[n], off+4*k).Loads(hvx.AliasIn)
 				case !w.pairs || k%2 == 0:
-					x[i] = a.r("x")
-					a.op(hexagon.L2_loadri_io, x[i], base[n], off+4*k).Loads(aliasIn)
+					x[i] = a.R("x")
+					a.Op(hexagon.L2_loadri_io, x[i], base[n], off+4*k).Loads(hvx.AliasIn)
 				}
 			}
 			for j := range p.groups {
@@ -182,10 +183,10 @@ func (w *pipelinedCode) products(p *pipelinedPart) {
 				next++
 				for i := range x {
 					xw := x[i]
-					if xw.Class() == clsRR {
-						xw = half(xw, k%2)
+					if xw.Class() == hvx.ClassRR {
+						xw = hvx.Half(xw, k%2)
 					}
-					a.op(hexagon.V6_vrmpyub_acc, p.acc[i][j], wv, xw)
+					a.Op(hexagon.V6_vrmpyub_acc, p.acc[i][j], wv, xw)
 				}
 			}
 		}
@@ -197,13 +198,13 @@ func (w *pipelinedCode) products(p *pipelinedPart) {
 // wait for each other's addresses.
 func (w *pipelinedCode) weights(p *pipelinedPart) func(n int) codegen.Reg {
 	at := -16
-	ptr := w.a.add(w.rec, p.rec+(w.header(p.groups)+at)*vecBytes)
+	ptr := w.a.Add(w.rec, p.rec+(w.header(p.groups)+at)*vecBytes)
 	return func(n int) codegen.Reg {
 		if n-at >= 8 {
-			ptr = w.a.add(ptr, (n+8-at)*vecBytes)
+			ptr = w.a.Add(ptr, (n+8-at)*vecBytes)
 			at = n + 8
 		}
-		return w.a.vload(ptr, (n-at)*vecBytes, aliasConst, "w")
+		return w.a.Load(ptr, (n-at)*vecBytes, hvx.AliasConst, "w")
 	}
 }
 
@@ -215,7 +216,7 @@ func (w *pipelinedCode) moved(p *pipelinedPart, by int) []codegen.Reg {
 	list := make([]codegen.Reg, len(w.ptr))
 	for i := range p.count {
 		if n, _ := w.input(p.first + i); !list[n].Valid() {
-			list[n] = w.a.add(w.ptr[n], by)
+			list[n] = w.a.Add(w.ptr[n], by)
 		}
 	}
 	return list
@@ -224,29 +225,29 @@ func (w *pipelinedCode) moved(p *pipelinedPart, by int) []codegen.Reg {
 // requantize makes halves of units, and stores the results that these complete.
 func (w *pipelinedCode) requantize(units []*pipelinedUnit) {
 	a, rq := w.a, w.rq
-	a.phase(phaseRequantize)
-	defer a.phase(phaseOther)
+	a.SetPhase(hvx.PhaseRequantize)
+	defer a.SetPhase(hvx.PhaseOther)
 	type group struct {
 		part *pipelinedPart
 		j    int
 	}
-	var l [2]channelVectors
+	var l [2]hvx.ChannelVectors
 	var at [2]group // the groups whose lanes are at hand
 	for _, u := range units {
 		var h codegen.Reg
-		if rq.half {
-			h = rq.scaleHalf(u.halves)
+		if rq.Halfword {
+			h = rq.ScaleHalfword(u.halves)
 		} else {
 			for i, j := range u.group {
-				if g := (group{u.part, j}); rq.perChannel && at[i] != g {
+				if g := (group{u.part, j}); rq.PerChannel && at[i] != g {
 					l[i], at[i] = w.channelVectors(u.part, j), g
 				}
 			}
-			h = rq.narrow(rq.scale(u.acc[0], l[0]), rq.scale(u.acc[1], l[1]), l[0], l[1])
+			h = rq.Narrow(rq.Scale(u.acc[0], l[0]), rq.Scale(u.acc[1], l[1]), l[0], l[1])
 		}
-		rq.settle(h, u.part.full)
+		rq.Settle(h, u.part.full)
 		if u.waits {
-			a.op(hexagon.V6_vassign, u.scaled, h)
+			a.Op(hexagon.V6_vassign, u.scaled, h)
 		} else {
 			u.scaled = h
 		}
@@ -261,25 +262,25 @@ func (w *pipelinedCode) store(u *pipelinedUnit) {
 	for _, v := range u.results {
 		y := u.scaled
 		if v.swapped {
-			y = a.v("swapped")
-			a.op(hexagon.V6_vror, y, u.scaled, w.by[vecBytes/2])
+			y = a.V("swapped")
+			a.Op(hexagon.V6_vror, y, u.scaled, w.by[vecBytes/2])
 		}
 		out, ok := done[v.unit[0]]
 		if !ok {
-			out = w.rq.join(v.unit[0].scaled, y, v.part.full)
+			out = w.rq.Join(v.unit[0].scaled, y, v.part.full)
 			done[v.unit[0]] = out
 		}
 		if v.rotate > 0 {
-			t := a.v("rotated")
-			a.op(hexagon.V6_vror, t, out, w.by[v.rotate])
+			t := a.V("rotated")
+			a.Op(hexagon.V6_vror, t, out, w.by[v.rotate])
 			out = t
 		}
 		to, off := w.address(v.first, u.nextRound)
-		a.vstore(to, v.part.out+off, out, aliasOut)
+		a.Store(to, v.part.out+off, out, hvx.AliasOut)
 	}
 }
 
-// channelVectors loads the per-channel vectors of group j.
-func (w *pipelinedCode) channelVectors(p *pipelinedPart, j int) channelVectors {
-	return w.rq.channelVectorsAt(w.a.add(w.rec, p.rec+p.groups*vecBytes), 0, j, p.groups)
+// ChannelVectors loads the per-channel vectors of group j.
+func (w *pipelinedCode) channelVectors(p *pipelinedPart, j int) hvx.ChannelVectors {
+	return w.rq.ChannelVectorsAt(w.a.Add(w.rec, p.rec+p.groups*vecBytes), 0, j, p.groups)
 }

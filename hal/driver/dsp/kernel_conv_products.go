@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -8,8 +9,8 @@ import (
 // products adds all products of the block's inputs and the chunk's weights.
 func (e *convCode) products(b *convChunk, rec codegen.Reg) {
 	a := e.a
-	a.phase(phaseProducts)
-	w := a.add(rec, e.header(b.groups)*vecBytes)
+	a.SetPhase(hvx.PhaseProducts)
+	w := a.Add(rec, e.header(b.groups)*vecBytes)
 	switch {
 	case e.flat:
 		e.flatProducts(b, w)
@@ -18,7 +19,7 @@ func (e *convCode) products(b *convChunk, rec codegen.Reg) {
 	default:
 		e.wordProducts(b, w)
 	}
-	a.phase(phaseOther)
+	a.SetPhase(hvx.PhaseOther)
 }
 
 // eachRun calls run for every run and moves the pointers to the next one; each
@@ -28,27 +29,27 @@ func (e *convCode) eachRun(ptr []codegen.Reg, loop bool, run func()) {
 	a := e.a
 	move := func(step codegen.Reg) {
 		for _, p := range ptr {
-			a.op(hexagon.A2_add, p, p, step)
+			a.Op(hexagon.A2_add, p, p, step)
 		}
 	}
 	if e.runs == 1 {
 		run()
 		return
 	}
-	bumps := a.word(e.args, convBumps, "bumps")
+	bumps := a.Word(e.args, convBumps, "bumps")
 	if !loop {
 		for r := range e.runs {
 			if r > 0 {
-				move(a.word(bumps, r-1, "step"))
+				move(a.Word(bumps, r-1, "step"))
 			}
 			run()
 		}
 		return
 	}
-	a.loop1(e.runs, func() {
+	a.Loop1(e.runs, func() {
 		run()
-		step := a.r("step")
-		a.op(hexagon.L2_loadri_pi, step, bumps, 4).Loads(aliasConst)
+		step := a.R("step")
+		a.Op(hexagon.L2_loadri_pi, step, bumps, 4).Loads(hvx.AliasConst)
 		move(step)
 	})
 }
@@ -65,22 +66,22 @@ func (e *convCode) flatProducts(b *convChunk, w codegen.Reg) {
 				in := b.in[p]
 				switch {
 				case pairs && k%2 == 0 && k+1 < e.words:
-					x[p] = a.rr("x")
-					a.op(hexagon.L2_loadrd_io, x[p], in.ptr, in.off+4*k).Loads(aliasIn)
+					x[p] = a.RR("x")
+					a.Op(hexagon.L2_loadrd_io, x[p], in.ptr, in.off+4*k).Loads(hvx.AliasIn)
 				case !pairs || k%2 == 0:
-					x[p] = a.r("x")
-					a.op(hexagon.L2_loadri_io, x[p], in.ptr, in.off+4*k).Loads(aliasIn)
+					x[p] = a.R("x")
+					a.Op(hexagon.L2_loadri_io, x[p], in.ptr, in.off+4*k).Loads(hvx.AliasIn)
 				}
 			}
 			for j := range b.groups {
-				wv := a.v("w")
-				a.op(hexagon.V6_vL32b_pi, wv, w, 1).Loads(aliasConst)
+				wv := a.V("w")
+				a.Op(hexagon.V6_vL32b_pi, wv, w, 1).Loads(hvx.AliasConst)
 				for p := range x {
 					xw := x[p]
-					if xw.Class() == clsRR {
-						xw = half(xw, k%2)
+					if xw.Class() == hvx.ClassRR {
+						xw = hvx.Half(xw, k%2)
 					}
-					a.op(hexagon.V6_vrmpyub_acc, b.acc[p][j], wv, xw)
+					a.Op(hexagon.V6_vrmpyub_acc, b.acc[p][j], wv, xw)
 				}
 			}
 		}
@@ -94,19 +95,19 @@ func (e *convCode) wordProducts(b *convChunk, w codegen.Reg) {
 		for k := range n {
 			wv := make([]codegen.Reg, b.groups)
 			for j := range wv {
-				wv[j] = a.v("w")
-				a.op(hexagon.V6_vL32b_pi, wv[j], w, 1).Loads(aliasConst)
+				wv[j] = a.V("w")
+				a.Op(hexagon.V6_vL32b_pi, wv[j], w, 1).Loads(hvx.AliasConst)
 			}
 			for p, in := range b.in {
-				x := a.r("x")
-				a.op(hexagon.L2_loadri_io, x, in.ptr, in.off+4*k).Loads(aliasIn)
+				x := a.R("x")
+				a.Op(hexagon.L2_loadri_io, x, in.ptr, in.off+4*k).Loads(hvx.AliasIn)
 				for j := range wv {
-					a.op(hexagon.V6_vrmpyub_acc, b.acc[p][j], wv[j], x)
+					a.Op(hexagon.V6_vrmpyub_acc, b.acc[p][j], wv[j], x)
 				}
 			}
 		}
 		for p := range b.ptr {
-			a.bump(b.ptr[p], 4*n)
+			a.Bump(b.ptr[p], 4*n)
 		}
 	}
 	e.eachRun(b.ptr, true, func() {
@@ -116,7 +117,7 @@ func (e *convCode) wordProducts(b *convChunk, w codegen.Reg) {
 		}
 		for k := 4; k > 0; k /= 2 {
 			if e.words%k == 0 {
-				a.loop0(e.words/k, func() { step(k) })
+				a.Loop0(e.words/k, func() { step(k) })
 				return
 			}
 		}
@@ -130,14 +131,14 @@ func (e *convCode) pairProducts(b *convChunk, w codegen.Reg) {
 	a, n := e.a, b.groups
 	first := make([]codegen.Reg, n)
 	for j := range first {
-		first[j] = a.vload(w, j*vecBytes, aliasConst, "w")
+		first[j] = a.Load(w, j*vecBytes, hvx.AliasConst, "w")
 	}
-	a.bump(w, 2*n*vecBytes)
+	a.Bump(w, 2*n*vecBytes)
 	x := make([]codegen.Reg, e.positions)
 	for p := range x {
-		x[p] = a.rr("x")
+		x[p] = a.RR("x")
 	}
-	load := func(p int) { a.op(hexagon.L2_loadrd_pi, x[p], b.ptr[p], 8).Loads(aliasIn) }
+	load := func(p int) { a.Op(hexagon.L2_loadrd_pi, x[p], b.ptr[p], 8).Loads(hvx.AliasIn) }
 	// With few groups the slots for asking for the next line of L1D are those of
 	// several rounds.
 	rounds := 1
@@ -152,30 +153,30 @@ func (e *convCode) pairProducts(b *convChunk, w codegen.Reg) {
 		for p := range x {
 			load(p)
 		}
-		a.loop0(e.words/2/max(rounds, 1), func() {
+		a.Loop0(e.words/2/max(rounds, 1), func() {
 			for r := range max(rounds, 1) {
 				second := make([]codegen.Reg, n)
 				for j := range second {
-					second[j] = a.vload(w, (j-n)*vecBytes, aliasConst, "w")
+					second[j] = a.Load(w, (j-n)*vecBytes, hvx.AliasConst, "w")
 				}
 				for j := range first {
 					for p := range x {
-						a.op(hexagon.V6_vrmpyub_acc, b.acc[p][j], first[j], lo(x[p]))
+						a.Op(hexagon.V6_vrmpyub_acc, b.acc[p][j], first[j], hvx.Lo(x[p]))
 					}
-					a.vloadTo(first[j], w, j*vecBytes, aliasConst)
+					a.LoadTo(first[j], w, j*vecBytes, hvx.AliasConst)
 				}
 				for j := range second {
 					for p := range x {
-						a.op(hexagon.V6_vrmpyub_acc, b.acc[p][j], second[j], hi(x[p]))
+						a.Op(hexagon.V6_vrmpyub_acc, b.acc[p][j], second[j], hvx.Hi(x[p]))
 						if j == 0 && rounds*n > 2 && p%rounds == r {
-							a.op(hexagon.Y2_dcfetchbo, b.ptr[p], 64)
+							a.Op(hexagon.Y2_dcfetchbo, b.ptr[p], 64)
 						}
 						if j == n-1 {
 							load(p)
 						}
 					}
 				}
-				a.bump(w, 2*n*vecBytes)
+				a.Bump(w, 2*n*vecBytes)
 			}
 		})
 	})

@@ -1,6 +1,10 @@
 package dsp
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+)
 
 // A convolution with few output channels leaves most lanes of the GEMM kernel
 // (kernel_conv.go), where a lane is a channel, idle. In the spatial kernel a lane is a
@@ -24,7 +28,7 @@ type spatialKernel struct {
 	aligned          bool     // vectors of column 0 lie on vectors
 	streamed         bool     // all outputs' sums wait while planes pass, not the planes
 	carried          bool     // results wait for the next block, beside which they are stored
-	rq               requantKind
+	rq               hvx.RequantKind
 	cost             int // of the kernel
 }
 
@@ -46,20 +50,20 @@ func (d *spatialKernel) planes() int { return d.kh * d.kw * d.words }
 func (d *spatialKernel) quads() int { return ceilDiv(d.k, 4) }
 
 // header is the number of vectors of a quad's biases and multipliers.
-func (d *spatialKernel) header() int { return 4 * (1 + d.rq.vectors()) }
+func (d *spatialKernel) header() int { return 4 * (1 + d.rq.Vectors()) }
 
 func (d *spatialKernel) name() string {
 	s := fmt.Sprintf("spatial_%dx%dx%d_k%d_s%d_d%d_p%d.%d_m%s%s%s%s_%s", d.kh, d.kw, d.words, d.k, d.stride, d.dilation, d.pitch, d.out,
-		flag(d.zeroPoint, "z"), flag(d.aligned, "a"), flag(d.streamed, "s"), flag(d.carried, "c"), d.rq.tag())
+		hvx.Flag(d.zeroPoint, "z"), hvx.Flag(d.aligned, "a"), hvx.Flag(d.streamed, "s"), hvx.Flag(d.carried, "c"), d.rq.Tag())
 	if !d.zeroPoint {
 		s += fmt.Sprintf("_%x", d.second)
 	}
-	return symbol(s)
+	return hvx.Symbol(s)
 }
 
 // channel is output j of a quad, -1 for none.
 func (d *spatialKernel) channel(quad, j int) int {
-	if ch := 4*quad + lanePhase[j]; ch < d.k {
+	if ch := 4*quad + hvx.LanePhase[j]; ch < d.k {
 		return ch
 	}
 	return -1

@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -11,8 +12,8 @@ const spatialPrefetch = 5
 // spatialCode is the state of the generator of a spatial kernel.
 type spatialCode struct {
 	*spatialKernel
-	a         *asm
-	rq        *requantRegs
+	a         *hvx.Builder
+	rq        *hvx.Requantizer
 	table     codegen.Reg
 	records   bases
 	weights   codegen.Reg
@@ -31,20 +32,20 @@ type spatialCode struct {
 
 // generate writes the kernel. Arguments: table, entries, parameter block, biases and
 // multipliers, weights, prefetch.
-func (d *spatialKernel) generate(a *asm) {
-	in := a.args("table", "entries", "params", "records", "weights", "address", "box", "stride")
+func (d *spatialKernel) generate(a *hvx.Builder) {
+	in := a.Args("table", "entries", "params", "records", "weights", "address", "box", "stride")
 	e := &spatialCode{spatialKernel: d, a: a, table: in[0], weights: in[4]}
-	a.prefetch(in[spatialPrefetch:])
+	a.Prefetch(in[spatialPrefetch:])
 	params := in[2]
-	e.rq = a.requantSetup(d.rq, params)
-	if e.rq.half && !e.rq.short {
-		e.rq.fifteen = a.imm8(15)
+	e.rq = a.RequantSetup(d.rq, params)
+	if e.rq.Halfword && !e.rq.ByteFactor {
+		e.rq.Fifteen = a.Imm8(15)
 	}
-	e.records = a.bases(in[3], d.quads()*d.header()*vecBytes)
+	e.records = newBases(a, in[3], d.quads()*d.header()*vecBytes)
 	if d.kh > 1 {
-		e.rowStep = a.word(params, parRowStep, "row step")
+		e.rowStep = a.Word(params, hvx.ParRowStep, "row step")
 	}
-	e.words = a.imm8(-4)
+	e.words = a.Imm8(-4)
 	list := d.fetches()
 	e.plane = make([]codegen.Reg, d.planes())
 	e.pairs = make([][]codegen.Reg, len(list))
@@ -53,22 +54,22 @@ func (d *spatialKernel) generate(a *asm) {
 	}
 	e.acc, e.ready, e.result = make([][4]codegen.Reg, d.quads()), make([][]codegen.Reg, d.quads()), make([]codegen.Reg, d.quads())
 	for range d.outputs() {
-		e.to = append(e.to, a.r("to"))
+		e.to = append(e.to, a.R("to"))
 	}
 	if d.carried {
 		e.carry()
 	}
 	if d.zeroPoint {
-		e.zeroShare = a.v("zero share")
+		e.zeroShare = a.V("zero share")
 	}
 	first := list
 	if d.streamed {
 		first = list[:1]
 	}
 	e.fetch(first, 0)
-	a.loop0(in[1], func() {
+	a.Loop0(in[1], func() {
 		e.used = 0
-		a.op(hexagon.Y2_dcfetchbo, e.table, 8*4*d.entryWords()&^7)
+		a.Op(hexagon.Y2_dcfetchbo, e.table, 8*4*d.entryWords()&^7)
 		if !d.carried {
 			e.place()
 		}
@@ -82,18 +83,18 @@ func (d *spatialKernel) generate(a *asm) {
 		} else {
 			e.store()
 		}
-		a.bump(e.table, 4*d.entryWords())
+		a.Bump(e.table, 4*d.entryWords())
 	})
 	if d.carried {
 		e.complete()
 	}
-	a.ret()
+	a.Ret()
 }
 
 // place loads where the results of a block go.
 func (e *spatialCode) place() {
 	for i, to := range e.to {
-		e.a.op(hexagon.L2_loadri_io, to, e.table, 4*(e.granules()+i)).Loads(aliasConst)
+		e.a.Op(hexagon.L2_loadri_io, to, e.table, 4*(e.granules()+i)).Loads(hvx.AliasConst)
 	}
 }
 
@@ -101,10 +102,10 @@ func (e *spatialCode) place() {
 // results it stores where its own will be.
 func (e *spatialCode) carry() {
 	e.place()
-	zero := e.a.zero()
+	zero := e.a.Zero()
 	vector := func(name string) codegen.Reg {
-		v := e.a.v(name)
-		e.a.op(hexagon.V6_vassign, v, zero)
+		v := e.a.V(name)
+		e.a.Op(hexagon.V6_vassign, v, zero)
 		return v
 	}
 	for q := range e.result {
@@ -112,16 +113,16 @@ func (e *spatialCode) carry() {
 			e.result[q] = vector("result")
 			continue
 		}
-		if !e.rq.half {
+		if !e.rq.Halfword {
 			for range 4 {
 				e.ready[q] = append(e.ready[q], vector("ready"))
 			}
 			continue
 		}
 		for range 2 {
-			v := e.a.vv("ready")
+			v := e.a.VV("ready")
 			e.ready[q] = append(e.ready[q], v)
-			e.a.op(hexagon.V6_vassign, lo(v), zero)
+			e.a.Op(hexagon.V6_vassign, hvx.Lo(v), zero)
 		}
 	}
 }
@@ -143,7 +144,7 @@ func (e *spatialCode) complete() {
 func (e *spatialCode) home(f spatialFetch) {
 	n := e.stride * e.pitch / 4
 	if n == 1 {
-		e.plane[f.planes[0]] = e.a.v("plane")
+		e.plane[f.planes[0]] = e.a.V("plane")
 		return
 	}
 	e.pairs[f.index] = make([]codegen.Reg, n/2)
@@ -153,13 +154,13 @@ func (e *spatialCode) home(f spatialFetch) {
 		if !low && !high {
 			continue
 		}
-		p := e.a.vv("planes")
+		p := e.a.VV("planes")
 		e.pairs[f.index][w] = p
 		if low {
-			e.plane[x] = lo(p)
+			e.plane[x] = hvx.Lo(p)
 		}
 		if high {
-			e.plane[y] = hi(p)
+			e.plane[y] = hvx.Hi(p)
 		}
 	}
 }
@@ -169,20 +170,20 @@ func (e *spatialCode) weight() codegen.Reg {
 	n := e.used
 	e.used++
 	if n%2 == 0 {
-		e.pair = e.a.rr("weights")
-		e.a.op(hexagon.L2_loadrd_io, e.pair, e.weights, 4*n).Loads(aliasConst)
+		e.pair = e.a.RR("weights")
+		e.a.Op(hexagon.L2_loadrd_io, e.pair, e.weights, 4*n).Loads(hvx.AliasConst)
 	}
-	return half(e.pair, n%2)
+	return hvx.Half(e.pair, n%2)
 }
 
 // begin makes the accumulators of a quad its biases.
 func (e *spatialCode) begin(q int) {
 	for j := range 4 {
 		if ch := e.channel(q, j); ch >= 0 {
-			if e.nextBlock(q) && !e.rq.half {
+			if e.nextBlock(q) && !e.rq.Halfword {
 				e.acc[q][j] = e.ready[q][j]
 			} else {
-				e.acc[q][j] = e.a.v("acc")
+				e.acc[q][j] = e.a.V("acc")
 			}
 			e.records.load(e.acc[q][j], q*e.header()+j)
 		}
@@ -192,7 +193,7 @@ func (e *spatialCode) begin(q int) {
 // multiply adds the products of planes and quads.
 func (e *spatialCode) multiply(planes, quads []int) {
 	a := e.a
-	a.phase(phaseProducts)
+	a.SetPhase(hvx.PhaseProducts)
 	op := hexagon.V6_vrmpybus_acc
 	if e.zeroPoint {
 		op = hexagon.V6_vrmpyub_acc
@@ -200,11 +201,11 @@ func (e *spatialCode) multiply(planes, quads []int) {
 	e.order(planes, quads, func(ch, n, part int) {
 		switch {
 		case ch >= 0:
-			a.op(op, e.acc[ch/4][lanePhase[ch%4]], e.plane[n], e.weight())
+			a.Op(op, e.acc[ch/4][hvx.LanePhase[ch%4]], e.plane[n], e.weight())
 		case n == 0:
-			a.op(hexagon.V6_vrmpyub, e.zeroShare, e.plane[n], e.weight())
+			a.Op(hexagon.V6_vrmpyub, e.zeroShare, e.plane[n], e.weight())
 		default:
-			a.op(hexagon.V6_vrmpyub_acc, e.zeroShare, e.plane[n], e.weight())
+			a.Op(hexagon.V6_vrmpyub_acc, e.zeroShare, e.plane[n], e.weight())
 		}
 	})
 }
@@ -212,64 +213,64 @@ func (e *spatialCode) multiply(planes, quads []int) {
 // settle ends the sums of a quad.
 func (e *spatialCode) settle(q int) {
 	a := e.a
-	a.phase(phaseRequantize)
+	a.SetPhase(hvx.PhaseRequantize)
 	acc := e.acc[q]
 	for j := range acc {
 		if e.channel(q, j) < 0 { // a lane of no consequence
-			if acc[j] = a.v("copy"); e.nextBlock(q) && !e.rq.half {
+			if acc[j] = a.V("copy"); e.nextBlock(q) && !e.rq.Halfword {
 				acc[j] = e.ready[q][j]
 			}
-			a.op(hexagon.V6_vassign, acc[j], acc[0])
+			a.Op(hexagon.V6_vassign, acc[j], acc[0])
 		} else if e.zeroPoint {
-			a.op(hexagon.V6_vsubw, acc[j], acc[j], e.zeroShare)
+			a.Op(hexagon.V6_vsubw, acc[j], acc[j], e.zeroShare)
 		}
 	}
-	if !e.rq.half {
+	if !e.rq.Halfword {
 		e.ready[q] = acc[:]
 		return
 	}
 	if !e.nextBlock(q) {
-		e.ready[q] = []codegen.Reg{a.vv("half"), a.vv("half")}
+		e.ready[q] = []codegen.Reg{a.VV("half"), a.VV("half")}
 	}
-	e.rq.halves(acc, []codegen.Reg{lo(e.ready[q][0]), lo(e.ready[q][1])})
+	e.rq.ToHalfwords(acc, []codegen.Reg{hvx.Lo(e.ready[q][0]), hvx.Lo(e.ready[q][1])})
 }
 
 // finish requantizes a quad.
 func (e *spatialCode) finish(q int) {
 	a := e.a
-	a.phase(phaseRequantize)
+	a.SetPhase(hvx.PhaseRequantize)
 	var out codegen.Reg
 	switch x := e.ready[q]; {
-	case e.rq.short:
+	case e.rq.ByteFactor:
 		if !e.carried || e.nextBlock(q) {
-			e.result[q] = a.v("result")
+			e.result[q] = a.V("result")
 		}
-		e.rq.bytesShort(e.result[q], [2]codegen.Reg(x))
+		e.rq.Bytes(e.result[q], [2]codegen.Reg(x))
 		return
-	case e.rq.half:
-		out = e.rq.scaleHalves([]codegen.Reg{lo(x[0]), lo(x[1])}, true)
+	case e.rq.Halfword:
+		out = e.rq.ScaleHalfwords([]codegen.Reg{hvx.Lo(x[0]), hvx.Lo(x[1])}, true)
 	default:
-		out = e.rq.pack([4]codegen.Reg(x), func(j int) channelVectors { return e.channelVectors(q, j) }, true)
+		out = e.rq.Pack([4]codegen.Reg(x), func(j int) hvx.ChannelVectors { return e.channelVectors(q, j) }, true)
 	}
 	if e.carried && !e.nextBlock(q) {
-		a.op(hexagon.V6_vassign, e.result[q], out)
+		a.Op(hexagon.V6_vassign, e.result[q], out)
 	} else {
 		e.result[q] = out
 	}
 }
 
-// channelVectors loads the multipliers of an output of a quad.
-func (e *spatialCode) channelVectors(q, j int) channelVectors {
-	if !e.spatialKernel.rq.perChannel {
-		return channelVectors{}
+// ChannelVectors loads the multipliers of an output of a quad.
+func (e *spatialCode) channelVectors(q, j int) hvx.ChannelVectors {
+	if !e.spatialKernel.rq.PerChannel {
+		return hvx.ChannelVectors{}
 	}
-	l := channelVectors{mult: e.a.v("mult"), shift: e.a.v("shift")}
+	l := hvx.ChannelVectors{Mult: e.a.V("mult"), Shift: e.a.V("shift")}
 	at := q*e.header() + j
-	e.records.load(l.mult, at+4)
-	e.records.load(l.shift, at+8)
-	if e.spatialKernel.rq.left {
-		l.left = e.a.v("left")
-		e.records.load(l.left, at+12)
+	e.records.load(l.Mult, at+4)
+	e.records.load(l.Shift, at+8)
+	if e.spatialKernel.rq.Left {
+		l.Left = e.a.V("left")
+		e.records.load(l.Left, at+12)
 	}
 	return l
 }
@@ -286,9 +287,9 @@ func (e *spatialCode) passQuads(list []spatialFetch) {
 		}
 		switch {
 		case q > 0:
-			e.a.f.Weave(products, func() { e.finish(q - 1) })
+			e.a.Func.Weave(products, func() { e.finish(q - 1) })
 		case e.carried:
-			e.a.f.Weave(products, e.complete)
+			e.a.Func.Weave(products, e.complete)
 		default:
 			products()
 		}
@@ -299,7 +300,7 @@ func (e *spatialCode) passQuads(list []spatialFetch) {
 		fetch()
 		return
 	}
-	e.a.f.Weave(fetch, func() { e.finish(last) })
+	e.a.Func.Weave(fetch, func() { e.finish(last) })
 }
 
 // passPlanes fetches planes and multiplies them beside each other, then requantizes.
@@ -312,21 +313,21 @@ func (e *spatialCode) passPlanes(list []spatialFetch) {
 		for i := range list {
 			multiply := func() { e.multiply(planes[i], quads[i]) }
 			if i+1 < len(list) {
-				e.a.f.Weave(multiply, func() { e.fetch(list[i+1:i+2], 0) })
+				e.a.Func.Weave(multiply, func() { e.fetch(list[i+1:i+2], 0) })
 			} else {
 				multiply()
 			}
 		}
 	}
 	if e.carried {
-		e.a.f.Weave(products, e.complete)
+		e.a.Func.Weave(products, e.complete)
 	} else {
 		products()
 	}
 	for q := range e.quads() {
 		e.settle(q)
 	}
-	e.a.f.Weave(func() { e.fetch(list[:1], 4*e.entryWords()) }, func() {
+	e.a.Func.Weave(func() { e.fetch(list[:1], 4*e.entryWords()) }, func() {
 		for q := range e.quads() {
 			if !e.carried {
 				e.finish(q)

@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -11,10 +12,10 @@ import (
 // fetch makes the planes of fetches of the entry so many bytes ahead.
 func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 	a := e.a
-	a.phase(phaseOther)
+	a.SetPhase(hvx.PhaseOther)
 	in := make([]codegen.Reg, e.granules())
 	for g := range in {
-		in[g] = a.word(e.table, ahead/4+g, "in")
+		in[g] = a.Word(e.table, ahead/4+g, "in")
 	}
 	row := 0
 	for _, f := range list {
@@ -30,14 +31,14 @@ func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 			if n == 1 {
 				x[v] = e.plane[f.planes[0]]
 			} else {
-				x[v] = a.v("x")
+				x[v] = a.V("x")
 			}
 			op := hexagon.V6_vL32Ub_ai
 			if e.aligned && off%vecBytes == 0 {
 				op = hexagon.V6_vL32b_ai
 			}
-			b, at := a.near(in[lane/e.granule()], off)
-			a.op(op, x[v], b, at).Loads(aliasIn)
+			b, at := a.Near(in[lane/e.granule()], off)
+			a.Op(op, x[v], b, at).Loads(hvx.AliasIn)
 		}
 		if n > 1 {
 			e.deal(x, e.pairs[f.index], 0, 1)
@@ -50,13 +51,13 @@ func (e *spatialCode) below(in codegen.Reg, rows int) codegen.Reg {
 	if rows == 0 {
 		return in
 	}
-	a, next := e.a, e.a.r("in")
+	a, next := e.a, e.a.R("in")
 	if rows == 1 {
-		a.op(hexagon.A2_add, next, in, e.rowStep)
+		a.Op(hexagon.A2_add, next, in, e.rowStep)
 		return next
 	}
-	a.op(hexagon.A2_tfr, next, in)
-	a.op(hexagon.M2_macsip, next, e.rowStep, rows)
+	a.Op(hexagon.A2_tfr, next, in)
+	a.Op(hexagon.M2_macsip, next, e.rowStep, rows)
 	return next
 }
 
@@ -72,14 +73,14 @@ func (e *spatialCode) deal(x []codegen.Reg, homes []codegen.Reg, first, step int
 	}
 	a := e.a
 	if len(x) == 2 {
-		a.op(hexagon.V6_vdealvdd, homes[first], x[1], x[0], e.words)
+		a.Op(hexagon.V6_vdealvdd, homes[first], x[1], x[0], e.words)
 		return
 	}
 	var even, odd []codegen.Reg
 	for i := 0; i < len(x); i += 2 {
-		p := a.vv("dealt")
-		a.op(hexagon.V6_vdealvdd, p, x[i+1], x[i], e.words)
-		even, odd = append(even, lo(p)), append(odd, hi(p))
+		p := a.VV("dealt")
+		a.Op(hexagon.V6_vdealvdd, p, x[i+1], x[i], e.words)
+		even, odd = append(even, hvx.Lo(p)), append(odd, hvx.Hi(p))
 	}
 	e.deal(even, homes, first, 2*step)
 	e.deal(odd, homes, first+step, 2*step)
@@ -88,16 +89,16 @@ func (e *spatialCode) deal(x []codegen.Reg, homes []codegen.Reg, first, step int
 // store makes vectors of positions of the planes of results and stores them, the last
 // one first.
 func (e *spatialCode) store() {
-	e.a.phase(phaseRequantize)
+	e.a.SetPhase(hvx.PhaseRequantize)
 	planes := make([]codegen.Reg, e.outputs())
 	for i := range planes {
 		planes[i] = e.result[min(i, len(e.result)-1)]
 	}
 	list := e.shuffle(planes)
 	for i := len(list) - 1; i >= 0; i-- {
-		e.a.vstore(e.to[i], 0, list[i], aliasOut)
+		e.a.Store(e.to[i], 0, list[i], hvx.AliasOut)
 	}
-	e.a.phase(phaseOther)
+	e.a.SetPhase(hvx.PhaseOther)
 }
 
 // shuffle is the inverse of deal.
@@ -112,9 +113,9 @@ func (e *spatialCode) shuffle(planes []codegen.Reg) []codegen.Reg {
 	even, odd = e.shuffle(even), e.shuffle(odd)
 	var list []codegen.Reg
 	for i := range even {
-		p := e.a.vv("positions")
-		e.a.op(hexagon.V6_vshuffvdd, p, odd[i], even[i], e.words)
-		list = append(list, lo(p), hi(p))
+		p := e.a.VV("positions")
+		e.a.Op(hexagon.V6_vshuffvdd, p, odd[i], even[i], e.words)
+		list = append(list, hvx.Lo(p), hvx.Hi(p))
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -30,7 +31,7 @@ type depthwiseKernel struct {
 	skew     int           // bytes of a row's first vector before its first window
 	form     slidingForm   // zero: not the sliding-window kernel
 	dw3x3    dw3x3Taps     // if on, this is the 3x3 kernel, whatever form says
-	rq       requantKind
+	rq       hvx.RequantKind
 	// lookahead, when the input is likely not in L2: how many entries ahead inputs are
 	// fetched, and how far behind that entry's address the new ones begin.
 	lookahead    int
@@ -54,7 +55,7 @@ func (d *depthwiseKernel) name() string {
 		return d.dw3x3Name()
 	}
 	return fmt.Sprintf("dw_%dx%d_r%d_s%d_d%d_p%d_n%d_c%d+%d_f%d.%d_%s_a%d+%d_%s", d.kh, d.kw, d.rowStep, d.stride, d.dilation, d.pitch,
-		d.steps, d.cells, d.skew, d.form.steps, d.form.kept, d.rq.tag(), d.lookahead, d.lookaheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
+		d.steps, d.cells, d.skew, d.form.steps, d.form.kept, d.rq.Tag(), d.lookahead, d.lookaheadOff, strings.Trim(strings.ReplaceAll(fmt.Sprint(d.twice, d.parts), " ", "."), "[]"))
 }
 
 // weightParts is how many signed bytes the weights need, for each of the four vectors of
@@ -85,7 +86,7 @@ func (d *depthwiseKernel) header() int {
 	if d.dw3x3.acc16 != nil {
 		return 0
 	}
-	return 4 * (1 + d.rq.vectors())
+	return 4 * (1 + d.rq.Vectors())
 }
 
 // weights is the number of weight vectors.
@@ -105,21 +106,21 @@ func (d *depthwiseKernel) record() int { return (d.header() + d.weights()) * vec
 // outStep is the distance of output vectors.
 func (d *depthwiseKernel) outStep() int { return d.pitch * d.cells }
 
-// quad is a vector for each j of lanePhase, as two pairs.
+// quad is a vector for each j of LanePhase, as two pairs.
 type quad [2]codegen.Reg
 
-func (a *asm) quad(name string) quad { return quad{a.vv(name), a.vv(name)} }
+func newQuad(a *hvx.Builder, name string) quad { return quad{a.VV(name), a.VV(name)} }
 
 // at is vector j.
-func (q quad) at(j int) codegen.Reg { return half(q[j/2], j%2) }
+func (q quad) at(j int) codegen.Reg { return hvx.Half(q[j/2], j%2) }
 
 func (q quad) all() [4]codegen.Reg { return [4]codegen.Reg{q.at(0), q.at(1), q.at(2), q.at(3)} }
 
 // depthwiseCode is the state of the generator of a depthwise kernel.
 type depthwiseCode struct {
 	*depthwiseKernel
-	a     *asm
-	rq    *requantRegs
+	a     *hvx.Builder
+	rq    *hvx.Requantizer
 	w     bases
 	kept  []codegen.Reg // the weights that do
 	below []codegen.Reg
@@ -127,55 +128,55 @@ type depthwiseCode struct {
 
 // generate writes the kernel. Arguments: table of (input, output, record),
 // entries, parameter block, prefetch.
-func (d *depthwiseKernel) generate(a *asm) {
-	in := a.args("table", "entries", "params", "address", "box", "stride")
+func (d *depthwiseKernel) generate(a *hvx.Builder) {
+	in := a.Args("table", "entries", "params", "address", "box", "stride")
 	table, entries, params := in[0], in[1], in[2]
-	a.prefetch(in[depthwisePrefetch:])
-	e := &depthwiseCode{depthwiseKernel: d, a: a, rq: a.requantSetup(d.rq, params)}
+	a.Prefetch(in[depthwisePrefetch:])
+	e := &depthwiseCode{depthwiseKernel: d, a: a, rq: a.RequantSetup(d.rq, params)}
 	var carry *slidingCarry
-	if (d.dw3x3.on() || d.form.steps > 0) && e.rq.half && !e.rq.short {
-		e.rq.fifteen = a.imm8(15)
+	if (d.dw3x3.on() || d.form.steps > 0) && e.rq.Halfword && !e.rq.ByteFactor {
+		e.rq.Fifteen = a.Imm8(15)
 	}
 	switch {
 	case d.dw3x3.on():
 		e.loop3x3(table, entries, params)
-		a.ret()
+		a.Ret()
 		return
 	case d.form.steps == 0:
 		e.cellMasks()
 	default:
-		a.f.Refined()
-		carry = e.newCarry(a.word(table, 1, "first out"))
+		a.Func.Refined()
+		carry = e.newCarry(a.Word(table, 1, "first out"))
 	}
-	a.repeat(entries, func() {
+	a.Repeat(entries, func() {
 		if d.lookahead > 0 {
-			a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), a.box(params))
+			a.Op(hexagon.Y5_l2fetch, a.Add(a.Word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), box(a, params))
 		}
-		src, dst, rec := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "record")
-		a.bump(table, 12)
-		e.w = a.bases(rec, d.record())
+		src, dst, rec := a.Word(table, 0, "in"), a.Word(table, 1, "out"), a.Word(table, 2, "record")
+		a.Bump(table, 12)
+		e.w = newBases(a, rec, d.record())
 		if d.form.steps > 0 {
 			e.sliding(src, dst, carry)
 			return
 		}
 		e.keep(windowWeights)
-		a.loop0(d.steps, func() {
+		a.Loop0(d.steps, func() {
 			e.window(src, dst)
-			a.bump(src, d.stride*d.pitch*d.cells)
-			a.bump(dst, d.outStep())
+			a.Bump(src, d.stride*d.pitch*d.cells)
+			a.Bump(dst, d.outStep())
 		})
 	})
 	if carry != nil {
 		e.finish(carry)
 	}
-	a.ret()
+	a.Ret()
 }
 
 // keep loads the first weights into registers.
 func (e *depthwiseCode) keep(n int) {
 	e.kept = nil
 	for i := range min(e.weights(), n) {
-		e.kept = append(e.kept, e.a.v("w"))
+		e.kept = append(e.kept, e.a.V("w"))
 		e.w.load(e.kept[i], e.header()+i)
 	}
 }
@@ -185,11 +186,11 @@ const windowWeights = 4
 
 // window makes one output vector from all columns of its window.
 func (e *depthwiseCode) window(src, dst codegen.Reg) {
-	e.a.phase(phaseProducts)
-	sum := e.a.quad("sum")
+	e.a.SetPhase(hvx.PhaseProducts)
+	sum := newQuad(e.a, "sum")
 	for col := range e.kw {
 		for set := range e.sets() {
-			x := e.a.quad("words")
+			x := newQuad(e.a, "words")
 			e.words(x, set, func(row int) codegen.Reg {
 				return e.input(src, row*e.rowStep+col*e.dilation*e.pitch)
 			}, nil)
@@ -200,7 +201,7 @@ func (e *depthwiseCode) window(src, dst codegen.Reg) {
 }
 
 // words interleaves the rows of a set: word i of vector j has the bytes of
-// channel 4i + lanePhase[j]. With a place to load from, a row that one instruction
+// channel 4i + LanePhase[j]. With a place to load from, a row that one instruction
 // reads is not loaded into a register.
 func (e *depthwiseCode) words(x quad, set int, load func(row int) codegen.Reg, place func(row int) (codegen.Reg, int)) {
 	a, n, from := e.a, min(rowSet, e.kh-set*rowSet), set*rowSet
@@ -217,12 +218,12 @@ func (e *depthwiseCode) words(x quad, set int, load func(row int) codegen.Reg, p
 	// bytes interleaves two rows: their even bytes, then their odd ones. Row once, if
 	// it is not loaded yet, is read by nothing else.
 	bytes := func(odd, even, once int) codegen.Reg {
-		to := a.vv("bytes")
+		to := a.VV("bytes")
 		if once >= n || rows[once].Valid() || place == nil || e.twice[set] == once {
-			a.op(hexagon.V6_vshufoeb, to, row(odd), row(even))
+			a.Op(hexagon.V6_vshufoeb, to, row(odd), row(even))
 			return to
 		}
-		v := a.v("row")
+		v := a.V("row")
 		u, w, arg := v, v, 1
 		if once == odd {
 			w = row(even)
@@ -230,19 +231,19 @@ func (e *depthwiseCode) words(x quad, set int, load func(row int) codegen.Reg, p
 			u, arg = row(odd), 2
 		}
 		base, off := place(from + once)
-		a.opTmp(aliasIn, arg, base, off, hexagon.V6_vshufoeb, to, u, w)
+		a.OpLoading(hvx.AliasIn, arg, base, off, hexagon.V6_vshufoeb, to, u, w)
 		return to
 	}
 	low := bytes(1, 0, 1)
 	high := [2]codegen.Reg{}
 	if r := e.twice[set]; r >= 0 {
 		h := bytes(r, 2, 2)
-		high = [2]codegen.Reg{lo(h), hi(h)}
+		high = [2]codegen.Reg{hvx.Lo(h), hvx.Hi(h)}
 	} else {
 		high = [2]codegen.Reg{row(2), row(2)}
 	}
 	for k := range x {
-		a.op(hexagon.V6_vshufoeh, x[k], high[k], half(low, k))
+		a.Op(hexagon.V6_vshufoeh, x[k], high[k], hvx.Half(low, k))
 	}
 }
 
@@ -260,7 +261,7 @@ func packTaps(rows [rowSet][]int8, twice, part, j int) (w [4]int8) {
 			continue
 		}
 		at := r
-		if r == 2 && twice < 0 && lanePhase[j]%2 == 1 {
+		if r == 2 && twice < 0 && hvx.LanePhase[j]%2 == 1 {
 			at = 3
 		}
 		if part < len(parts) {
@@ -275,10 +276,10 @@ func (e *depthwiseCode) multiply(sum, x quad, col, set int, begin bool) {
 	a, i := e.a, col*e.sets()+set
 	for part := range slices.Max(e.parts[i][:]) {
 		for k := range x {
-			t := a.vv("products")
+			t := a.VV("products")
 			for j := range 2 {
 				if e.parts[i][2*k+j] > part {
-					e.product(half(t, j), half(x[k], j), e.weight(i, part, 2*k+j))
+					e.product(hvx.Half(t, j), hvx.Half(x[k], j), e.weight(i, part, 2*k+j))
 				}
 			}
 			if !begin || part > 0 {
@@ -287,7 +288,7 @@ func (e *depthwiseCode) multiply(sum, x quad, col, set int, begin bool) {
 			}
 			for j := range 2 {
 				base, off := e.w.at(2*k + j)
-				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(sum[k], j), half(t, j), a.v("bias"))
+				a.OpLoading(hvx.AliasConst, 2, base, off, hexagon.V6_vaddw, hvx.Half(sum[k], j), hvx.Half(t, j), a.V("bias"))
 			}
 		}
 	}
@@ -297,80 +298,80 @@ func (e *depthwiseCode) multiply(sum, x quad, col, set int, begin bool) {
 func (e *depthwiseCode) addTo(sum, t codegen.Reg, i, k, part int) {
 	switch first, second := e.parts[i].has(k, part); {
 	case first && second:
-		e.a.op(hexagon.V6_vaddw_dv, sum, sum, t)
+		e.a.Op(hexagon.V6_vaddw_dv, sum, sum, t)
 	case first:
-		e.a.op(hexagon.V6_vaddw, lo(sum), lo(sum), lo(t))
+		e.a.Op(hexagon.V6_vaddw, hvx.Lo(sum), hvx.Lo(sum), hvx.Lo(t))
 	case second:
-		e.a.op(hexagon.V6_vaddw, hi(sum), hi(sum), hi(t))
+		e.a.Op(hexagon.V6_vaddw, hvx.Hi(sum), hvx.Hi(sum), hvx.Hi(t))
 	}
 }
 
 // product multiplies with weight vector i.
 func (e *depthwiseCode) product(to, x codegen.Reg, i int) {
 	if i < len(e.kept) {
-		e.a.op(hexagon.V6_vrmpybusv, to, x, e.kept[i])
+		e.a.Op(hexagon.V6_vrmpybusv, to, x, e.kept[i])
 		return
 	}
 	base, off := e.w.at(e.header() + i)
-	e.a.opTmp(aliasConst, 2, base, off, hexagon.V6_vrmpybusv, to, x, e.a.v("w"))
+	e.a.OpLoading(hvx.AliasConst, 2, base, off, hexagon.V6_vrmpybusv, to, x, e.a.V("w"))
 }
 
 // ready makes halves of the sums where halves are multiplied, in the given
 // registers if there are any.
 func (e *depthwiseCode) ready(sum quad, to []codegen.Reg) []codegen.Reg {
 	a := e.a
-	if !e.rq.half {
+	if !e.rq.Halfword {
 		all := sum.all()
 		return all[:]
 	}
-	a.phase(phaseRequantize)
+	a.SetPhase(hvx.PhaseRequantize)
 	if to == nil {
-		x := a.quad("half")
+		x := newQuad(a, "half")
 		to = []codegen.Reg{x.at(0), x.at(2)}
-		if e.rq.short {
-			e.rq.halves(sum.all(), to)
+		if e.rq.ByteFactor {
+			e.rq.ToHalfwords(sum.all(), to)
 			return x[:]
 		}
 	}
-	e.rq.halves(sum.all(), to)
+	e.rq.ToHalfwords(sum.all(), to)
 	return to
 }
 
 // store requantizes and stores what ready made.
 func (e *depthwiseCode) store(ready []codegen.Reg, dst codegen.Reg, off int) {
 	a := e.a
-	a.phase(phaseRequantize)
-	if e.rq.short {
-		base, n := a.near(dst, off)
-		e.rq.storeShort([2]codegen.Reg(ready), base, n)
-		a.phase(phaseOther)
+	a.SetPhase(hvx.PhaseRequantize)
+	if e.rq.ByteFactor {
+		base, n := a.Near(dst, off)
+		e.rq.StoreBytes([2]codegen.Reg(ready), base, n)
+		a.SetPhase(hvx.PhaseOther)
 		return
 	}
 	var v codegen.Reg
-	if e.rq.half {
-		v = e.rq.scaleHalves(ready, true)
+	if e.rq.Halfword {
+		v = e.rq.ScaleHalfwords(ready, true)
 	} else {
-		v = e.rq.pack([4]codegen.Reg(ready), e.channelVectors, true)
+		v = e.rq.Pack([4]codegen.Reg(ready), e.channelVectors, true)
 	}
-	a.vstore(dst, off, v, aliasOut)
-	a.phase(phaseOther)
+	a.Store(dst, off, v, hvx.AliasOut)
+	a.SetPhase(hvx.PhaseOther)
 }
 
-func (e *depthwiseCode) channelVectors(j int) channelVectors {
-	if !e.depthwiseKernel.rq.perChannel {
-		return channelVectors{}
+func (e *depthwiseCode) channelVectors(j int) hvx.ChannelVectors {
+	if !e.depthwiseKernel.rq.PerChannel {
+		return hvx.ChannelVectors{}
 	}
-	l := channelVectors{mult: e.a.v("mult")}
-	e.w.load(l.mult, 4+j)
-	if e.depthwiseKernel.rq.whole || !e.depthwiseKernel.dw3x3.on() {
-		l.shift = e.a.v("shift")
-		e.w.load(l.shift, 8+j)
+	l := hvx.ChannelVectors{Mult: e.a.V("mult")}
+	e.w.load(l.Mult, 4+j)
+	if e.depthwiseKernel.rq.Whole || !e.depthwiseKernel.dw3x3.on() {
+		l.Shift = e.a.V("shift")
+		e.w.load(l.Shift, 8+j)
 	} else {
-		l.shiftAt, l.shiftOff = e.w.at(8 + j)
+		l.ShiftAt, l.ShiftOff = e.w.at(8 + j)
 	}
-	if e.depthwiseKernel.rq.left {
-		l.left = e.a.v("left")
-		e.w.load(l.left, 12+j)
+	if e.depthwiseKernel.rq.Left {
+		l.Left = e.a.V("left")
+		e.w.load(l.Left, 12+j)
 	}
 	return l
 }
@@ -386,8 +387,8 @@ func (e *depthwiseCode) cellMasks() {
 	}
 	e.below = make([]codegen.Reg, e.cells)
 	for i := 1; i < e.cells; i++ {
-		e.below[i] = e.a.q("below")
-		e.a.op(hexagon.V6_pred_scalar2, e.below[i], e.a.imm(i*e.pitch))
+		e.below[i] = e.a.Q("below")
+		e.a.Op(hexagon.V6_pred_scalar2, e.below[i], e.a.Imm(i*e.pitch))
 	}
 }
 
@@ -395,20 +396,20 @@ func (e *depthwiseCode) cellMasks() {
 func (e *depthwiseCode) input(src codegen.Reg, off int) codegen.Reg {
 	a := e.a
 	if e.cells == 1 {
-		return a.vload(src, off, aliasIn, "x")
+		return a.Load(src, off, hvx.AliasIn, "x")
 	}
-	x := a.vloadu(src, off, aliasIn, "x")
+	x := a.LoadUnaligned(src, off, hvx.AliasIn, "x")
 	for i := 1; i < e.cells && e.stride > 1; i++ {
-		y := a.vloadu(src, off+i*(e.stride-1)*e.pitch, aliasIn, "y")
+		y := a.LoadUnaligned(src, off+i*(e.stride-1)*e.pitch, hvx.AliasIn, "y")
 		var below codegen.Reg
 		if e.cells <= manyCells {
 			below = e.below[i]
 		} else {
-			below = a.q("below")
-			a.op(hexagon.V6_pred_scalar2, below, a.imm(i*e.pitch))
+			below = a.Q("below")
+			a.Op(hexagon.V6_pred_scalar2, below, a.Imm(i*e.pitch))
 		}
-		z := a.v("x")
-		a.op(hexagon.V6_vmux, z, below, x, y)
+		z := a.V("x")
+		a.Op(hexagon.V6_vmux, z, below, x, y)
 		x = z
 	}
 	return x
@@ -417,14 +418,14 @@ func (e *depthwiseCode) input(src codegen.Reg, off int) codegen.Reg {
 // bases addresses a record larger than the reach of a vector load: one
 // register per 16 vectors.
 type bases struct {
-	a *asm
+	a *hvx.Builder
 	r []codegen.Reg
 }
 
-func (a *asm) bases(rec codegen.Reg, bytes int) bases {
+func newBases(a *hvx.Builder, rec codegen.Reg, bytes int) bases {
 	b := bases{a: a}
 	for at := 0; at < bytes; at += 16 * vecBytes {
-		b.r = append(b.r, a.add(rec, at+8*vecBytes))
+		b.r = append(b.r, a.Add(rec, at+8*vecBytes))
 	}
 	return b
 }
@@ -435,5 +436,5 @@ func (b bases) at(n int) (codegen.Reg, int) { return b.r[n/16], n%16 - 8 }
 // load loads vector n of the record.
 func (b bases) load(to codegen.Reg, n int) {
 	base, off := b.at(n)
-	b.a.op(hexagon.V6_vL32b_ai, to, base, off).Loads(aliasConst)
+	b.a.Op(hexagon.V6_vL32b_ai, to, base, off).Loads(hvx.AliasConst)
 }

@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -69,7 +70,7 @@ func (d *depthwiseKernel) round() int {
 	switch {
 	case d.cells == 1:
 		return 2 * max(d.shared()+1, 2)
-	case d.stride == 1 || d.rq.perChannel:
+	case d.stride == 1 || d.rq.PerChannel:
 		return 2 * (d.reach() + 1)
 	}
 	return d.reach() + 1
@@ -86,58 +87,58 @@ func (d *depthwiseKernel) columnAt(output, col int) int {
 // loop3x3 writes the loop over the entries of the table, one output row each.
 func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 	a, d := e.a, e.depthwiseKernel
-	a.f.Ordered()
+	a.Func.Ordered()
 	n := &dw3x3Code{depthwiseCode: e, f: &d.dw3x3}
 	for r := range n.rows {
-		n.rows[r] = a.r("row")
+		n.rows[r] = a.R("row")
 		n.rowOffset[r] = slidingReach
 		if r != n.f.row && d.cells == 1 { // those of output 1 are the first that a loop reads
 			n.rowOffset[r] += d.columnAt(1, d.shared())
 		}
 	}
 	body := n.body()
-	n.ready = a.quad("ready")
-	zero := a.zero()
+	n.ready = newQuad(a, "ready")
+	zero := a.Zero()
 	for _, r := range n.ready.all() {
-		a.op(hexagon.V6_vassign, r, zero)
+		a.Op(hexagon.V6_vassign, r, zero)
 	}
-	dst, rec := a.word(table, 1, "out"), a.word(table, 2, "record")
+	dst, rec := a.Word(table, 1, "out"), a.Word(table, 2, "record")
 	for i := range n.out {
-		n.out[i] = a.add(dst, 0)
+		n.out[i] = a.Add(dst, 0)
 	}
-	e.w = a.bases(rec, d.record())
+	e.w = newBases(a, rec, d.record())
 	body.constants()
-	n.begin(a.word(table, 0, "in"))
+	n.begin(a.Word(table, 0, "in"))
 	body.first()
 	round := d.round()
 	tail := 2 + (d.steps-2)%round
 	rounds := (d.steps - tail) / round
-	a.loop1(entries, func() {
+	a.Loop1(entries, func() {
 		if rounds > 0 {
-			a.loop0(rounds, func() {
+			a.Loop0(rounds, func() {
 				body.outputs(round, nil)
 				for _, r := range n.rows {
-					a.bump(r, d.columnAt(round, 0))
+					a.Bump(r, d.columnAt(round, 0))
 				}
-				a.op(hexagon.A2_addi, n.out[0], n.out[1], (round-1)*d.outStep())
-				a.bump(n.out[1], round*d.outStep())
+				a.Op(hexagon.A2_addi, n.out[0], n.out[1], (round-1)*d.outStep())
+				a.Bump(n.out[1], round*d.outStep())
 			})
 		}
 		body.outputs(tail, func() codegen.Reg {
 			if d.lookahead > 0 {
-				a.op(hexagon.Y5_l2fetch, a.add(a.word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), a.box(params))
+				a.Op(hexagon.Y5_l2fetch, a.Add(a.Word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), box(a, params))
 			}
-			a.bump(table, 12)
-			return a.word(table, 0, "in")
+			a.Bump(table, 12)
+			return a.Word(table, 0, "in")
 		})
-		a.op(hexagon.A2_addi, n.out[0], n.out[1], (tail-1)*d.outStep())
-		a.op(hexagon.L2_loadri_io, n.out[1], table, 4).Loads(aliasConst)
+		a.Op(hexagon.A2_addi, n.out[0], n.out[1], (tail-1)*d.outStep())
+		a.Op(hexagon.L2_loadri_io, n.out[1], table, 4).Loads(hvx.AliasConst)
 		if !n.f.same {
-			next := a.word(table, 2, "record")
-			a.skipIfEqual(next, rec, func() {
-				a.op(hexagon.A2_tfr, rec, next)
+			next := a.Word(table, 2, "record")
+			a.SkipIfEqual(next, rec, func() {
+				a.Op(hexagon.A2_tfr, rec, next)
 				for i, r := range e.w.r {
-					a.op(hexagon.A2_addi, r, rec, (16*i+8)*vecBytes)
+					a.Op(hexagon.A2_addi, r, rec, (16*i+8)*vecBytes)
 				}
 				body.constants()
 			})
@@ -149,7 +150,7 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 // begin points to the rows of an entry.
 func (n *dw3x3Code) begin(src codegen.Reg) {
 	for r, p := range n.rows {
-		n.a.op(hexagon.A2_addi, p, src, r*n.rowStep+n.rowOffset[r])
+		n.a.Op(hexagon.A2_addi, p, src, r*n.rowStep+n.rowOffset[r])
 	}
 }
 
@@ -163,16 +164,16 @@ func (n *dw3x3Code) body() dw3x3Body {
 	}
 	b := &acc32OnePosition{dw3x3Code: n}
 	for i := range b.next.column {
-		b.next.column[i] = n.a.vv("column")
+		b.next.column[i] = n.a.VV("column")
 	}
-	b.next.third = n.a.vv("third")
+	b.next.third = n.a.VV("third")
 	return b
 }
 
 func (n *dw3x3Code) constants() {
 	for i := range min(n.f.kept, n.f.vectors()) {
 		if i == len(n.const1) {
-			n.const1 = append(n.const1, n.a.v("constant"))
+			n.const1 = append(n.const1, n.a.V("constant"))
 		}
 		n.w.load(n.const1[i], n.depthwiseKernel.header()+i)
 	}
@@ -185,9 +186,9 @@ func (n *acc32OnePosition) outputs(count int, next func() codegen.Reg) {
 		to, out := n.next, n.ready
 		single := n.rows[n.f.row]
 		if i < count-1 {
-			to, out = n.follow(x), a.quad("ready")
+			to, out = n.follow(x), newQuad(a, "ready")
 		} else if next != nil {
-			single = a.add(single, 0)
+			single = a.Add(single, 0)
 			n.begin(next())
 		} else {
 			to = n.follow(x)
@@ -202,18 +203,18 @@ func (n *acc32OnePosition) outputs(count int, next func() codegen.Reg) {
 		if i == count-1 && next != nil { // all columns are fetched anew
 			second = n.join(x.column[2], x.third)
 		} else if n.f.col == 2 && n.shared() > 0 {
-			a.phase(phaseProducts)
-			last = a.vload(single, n.columnAt(i, 2)-n.rowOffset[row], aliasIn, "x")
+			a.SetPhase(hvx.PhaseProducts)
+			last = a.Load(single, n.columnAt(i, 2)-n.rowOffset[row], hvx.AliasIn, "x")
 		}
-		a.f.Weave(
+		a.Func.Weave(
 			func() {
 				n.products(first, second, x, out, func(to codegen.Reg) {
 					if last.Valid() {
 						n.constant(singleTap, hexagon.V6_vmpybusv, to, last)
 						return
 					}
-					base, off := a.near(single, n.columnAt(i, n.f.col)-n.rowOffset[row])
-					a.opTmp(aliasIn, 1, base, off, hexagon.V6_vmpybusv, to, a.v("x"), n.const1[singleTap])
+					base, off := a.Near(single, n.columnAt(i, n.f.col)-n.rowOffset[row])
+					a.OpLoading(hvx.AliasIn, 1, base, off, hexagon.V6_vmpybusv, to, a.V("x"), n.const1[singleTap])
 				})
 			},
 			func() {
@@ -231,14 +232,14 @@ func (n *acc32OnePosition) outputs(count int, next func() codegen.Reg) {
 // follow are the registers of the next output's bytes: columns that it shares stay,
 // others take the place of those whose words are made.
 func (n *acc32OnePosition) follow(x windowBytes) windowBytes {
-	to := windowBytes{third: n.a.vv("third")}
+	to := windowBytes{third: n.a.VV("third")}
 	switch n.shared() {
 	case 2:
 		to.column = [3]codegen.Reg{x.column[1], x.column[2], x.column[0]}
 	case 1:
 		to.column = [3]codegen.Reg{x.column[2], x.column[1], x.column[0]}
 	default:
-		to.column = [3]codegen.Reg{x.column[0], x.column[1], n.a.vv("column")}
+		to.column = [3]codegen.Reg{x.column[0], x.column[1], n.a.VV("column")}
 	}
 	return to
 }
@@ -249,7 +250,7 @@ func (n *acc32OnePosition) first() { n.fetch(n.next, 0, 0, codegen.Reg{}) }
 // row's column 2 of the output before may be in a register.
 func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last codegen.Reg) {
 	a := n.a
-	a.phase(phaseProducts)
+	a.SetPhase(hvx.PhaseProducts)
 	r, s := n.f.pairedRows()
 	for col := from; col < 3; col++ {
 		at := n.columnAt(output, col)
@@ -257,11 +258,11 @@ func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last codegen.R
 	}
 	if last.Valid() {
 		arg := n.shared() // of the column that is not in a register, 1 for the second one
-		base, off := a.near(n.rows[n.f.row], n.columnAt(output, 2-arg)-n.rowOffset[n.f.row])
+		base, off := a.Near(n.rows[n.f.row], n.columnAt(output, 2-arg)-n.rowOffset[n.f.row])
 		if arg == 1 {
-			a.opTmp(aliasIn, arg, base, off, hexagon.V6_vshufoeb, x.third, a.v("y"), last)
+			a.OpLoading(hvx.AliasIn, arg, base, off, hexagon.V6_vshufoeb, x.third, a.V("y"), last)
 		} else {
-			a.opTmp(aliasIn, arg, base, off, hexagon.V6_vshufoeb, x.third, last, a.v("y"))
+			a.OpLoading(hvx.AliasIn, arg, base, off, hexagon.V6_vshufoeb, x.third, last, a.V("y"))
 		}
 		return
 	}
@@ -273,15 +274,15 @@ func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last codegen.R
 // output 0's first column.
 func (n *dw3x3Code) interleave(to codegen.Reg, r, s, x, y int) {
 	a := n.a
-	v, w := a.vload(n.rows[r], x-n.rowOffset[r], aliasIn, "x"), a.v("y")
-	base, off := a.near(n.rows[s], y-n.rowOffset[s])
-	a.opTmp(aliasIn, 1, base, off, hexagon.V6_vshufoeb, to, w, v)
+	v, w := a.Load(n.rows[r], x-n.rowOffset[r], hvx.AliasIn, "x"), a.V("y")
+	base, off := a.Near(n.rows[s], y-n.rowOffset[s])
+	a.OpLoading(hvx.AliasIn, 1, base, off, hexagon.V6_vshufoeb, to, w, v)
 }
 
 // join makes words of two pairs of bytes.
 func (n *dw3x3Code) join(low, high codegen.Reg) quad {
-	n.a.phase(phaseProducts)
-	to := n.a.quad("words")
+	n.a.SetPhase(hvx.PhaseProducts)
+	to := newQuad(n.a, "words")
 	for k := range to {
 		n.joinPart(to[k], low, high, k)
 	}
@@ -289,32 +290,32 @@ func (n *dw3x3Code) join(low, high codegen.Reg) quad {
 }
 
 func (n *dw3x3Code) joinPart(to, low, high codegen.Reg, k int) {
-	n.a.op(hexagon.V6_vshufoeh, to, half(high, k), half(low, k))
+	n.a.Op(hexagon.V6_vshufoeh, to, hvx.Half(high, k), hvx.Half(low, k))
 }
 
 // constant emits an instruction that reads constant i last.
 func (n *dw3x3Code) constant(i int, op hexagon.Op, to, x codegen.Reg) {
 	a := n.a
 	if i < len(n.const1) {
-		a.op(op, to, x, n.const1[i])
+		a.Op(op, to, x, n.const1[i])
 		return
 	}
 	base, off := n.w.at(n.depthwiseKernel.header() + i)
-	a.opTmp(aliasConst, 2, base, off, op, to, x, a.v("constant"))
+	a.OpLoading(hvx.AliasConst, 2, base, off, op, to, x, a.V("constant"))
 }
 
 // products makes an output of its words, the second of which may still be bytes, and
 // the products of its single tap.
 func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, multiply func(to codegen.Reg)) {
 	a, f := n.a, n.f
-	single := a.vv("single")
+	single := a.VV("single")
 	for k := range ready {
-		a.phase(phaseProducts)
+		a.SetPhase(hvx.PhaseProducts)
 		if !second[k].Valid() {
-			second[k] = a.vv("words")
+			second[k] = a.VV("words")
 			n.joinPart(second[k], x.column[2], x.third, k)
 		}
-		sum, t := a.vv("sum"), a.vv("products")
+		sum, t := a.VV("sum"), a.VV("products")
 		if !n.narrowed() {
 			sum = ready[k]
 		}
@@ -325,49 +326,49 @@ func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, mult
 		}
 		for w, to := range [2]codegen.Reg{sum, t} {
 			for j := range 2 {
-				n.constant(f.weight(w, 0, 2*k+j), op[w], half(to, j), half(words[w], j))
+				n.constant(f.weight(w, 0, 2*k+j), op[w], hvx.Half(to, j), hvx.Half(words[w], j))
 			}
 		}
 		if k == 0 {
 			multiply(single)
 		}
 		if t != sum {
-			a.op(hexagon.V6_vaddw_dv, sum, sum, t)
+			a.Op(hexagon.V6_vaddw_dv, sum, sum, t)
 		}
 		for w := range f.parts {
 			for j := range 2 {
 				for part := 1; part < f.parts[w][2*k+j]; part++ {
-					n.constant(f.weight(w, part, 2*k+j), hexagon.V6_vrmpybusv_acc, half(sum, j), half(words[w], j))
+					n.constant(f.weight(w, part, 2*k+j), hexagon.V6_vrmpybusv_acc, hvx.Half(sum, j), hvx.Half(words[w], j))
 				}
 			}
 		}
-		n.constant(biasVectors+k, hexagon.V6_vaddhw_acc, sum, half(single, k))
-		a.phase(phaseRequantize)
+		n.constant(biasVectors+k, hexagon.V6_vaddhw_acc, sum, hvx.Half(single, k))
+		a.SetPhase(hvx.PhaseRequantize)
 		for j := range 2 {
 			if f.wide {
 				b, at := n.w.at(2*k + j)
-				a.opTmp(aliasConst, 2, b, at, hexagon.V6_vaddw, half(sum, j), half(sum, j), a.v("bias"))
+				a.OpLoading(hvx.AliasConst, 2, b, at, hexagon.V6_vaddw, hvx.Half(sum, j), hvx.Half(sum, j), a.V("bias"))
 			}
 		}
 		switch {
-		case n.rq.half:
-			a.op(hexagon.V6_vsatwh, lo(ready[k]), hi(sum), lo(sum))
-		case n.rq.perChannel:
+		case n.rq.Halfword:
+			a.Op(hexagon.V6_vsatwh, hvx.Lo(ready[k]), hvx.Hi(sum), hvx.Lo(sum))
+		case n.rq.PerChannel:
 			x, y := n.channelVectors(2*k), n.channelVectors(2*k+1)
-			n.rq.narrowTo(lo(ready[k]), n.rq.scale(lo(sum), x), n.rq.scale(hi(sum), y), x, y)
+			n.rq.NarrowTo(hvx.Lo(ready[k]), n.rq.Scale(hvx.Lo(sum), x), n.rq.Scale(hvx.Hi(sum), y), x, y)
 		}
 	}
 }
 
 // narrowed reports whether sums become halves at once: by channel that needs the record.
-func (n *dw3x3Code) narrowed() bool { return n.rq.half || n.rq.perChannel }
+func (n *dw3x3Code) narrowed() bool { return n.rq.Halfword || n.rq.PerChannel }
 
 // requantize stores an output.
 func (n *dw3x3Code) requantize(ready quad, dst codegen.Reg, off int) {
-	if n.rq.perChannel {
-		n.a.phase(phaseRequantize)
-		n.a.vstore(dst, off, n.rq.finish(lo(ready[0]), lo(ready[1]), true), aliasOut)
-		n.a.phase(phaseOther)
+	if n.rq.PerChannel {
+		n.a.SetPhase(hvx.PhaseRequantize)
+		n.a.Store(dst, off, n.rq.Finish(hvx.Lo(ready[0]), hvx.Lo(ready[1]), true), hvx.AliasOut)
+		n.a.SetPhase(hvx.PhaseOther)
 		return
 	}
 	s := slidingCode{depthwiseCode: n.depthwiseCode, ready: []quad{ready}}

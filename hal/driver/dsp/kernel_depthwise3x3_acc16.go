@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -32,8 +33,8 @@ func (n *dw3x3Code) newAcc16() dw3x3Body {
 func (n *acc16Code) constants() {
 	if n.const1 == nil {
 		for i := range n.weight {
-			n.weight[i] = n.a.vv("weights")
-			n.const1 = append(n.const1, lo(n.weight[i]), hi(n.weight[i]))
+			n.weight[i] = n.a.VV("weights")
+			n.const1 = append(n.const1, hvx.Lo(n.weight[i]), hvx.Hi(n.weight[i]))
 		}
 	}
 	n.dw3x3Code.constants()
@@ -41,13 +42,13 @@ func (n *acc16Code) constants() {
 
 // load loads a vector of each row, so many bytes from output 0's first column.
 func (n *acc16Code) load(pair, third codegen.Reg, at int) {
-	n.a.phase(phaseProducts)
+	n.a.SetPhase(hvx.PhaseProducts)
 	a, b := n.p.pairedRows()
 	for _, x := range [...]struct {
 		to  codegen.Reg
 		row int
-	}{{lo(pair), a}, {hi(pair), b}, {third, n.p.row}} {
-		n.a.vloadTo(x.to, n.rows[x.row], at-n.rowOffset[x.row], aliasIn)
+	}{{hvx.Lo(pair), a}, {hvx.Hi(pair), b}, {third, n.p.row}} {
+		n.a.LoadTo(x.to, n.rows[x.row], at-n.rowOffset[x.row], hvx.AliasIn)
 	}
 }
 
@@ -69,13 +70,13 @@ func (s *acc16Sum) make(col int) {
 	if s.made[col].Valid() {
 		return
 	}
-	x, to := s.column(col), s.a.vv("product")
-	s.a.phase(phaseProducts)
+	x, to := s.column(col), s.a.VV("product")
+	s.a.SetPhase(hvx.PhaseProducts)
 	s.made[col] = to
-	s.a.op(hexagon.V6_vmpabusv, to, x, s.weight[col])
+	s.a.Op(hexagon.V6_vmpabusv, to, x, s.weight[col])
 	a, b := s.p.pairedRows()
-	s.more(to, lo(x), a, col)
-	s.more(to, hi(x), b, col)
+	s.more(to, hvx.Lo(x), a, col)
+	s.more(to, hvx.Hi(x), b, col)
 }
 
 // more adds the products of further parts of a tap's weights.
@@ -92,10 +93,10 @@ func (s *acc16Sum) add(col int) {
 	if p != thirdProduct {
 		s.make(p)
 	} else if !s.made[p].Valid() {
-		op, s.made[p] = hexagon.V6_vmpybusv, s.a.vv("product")
+		op, s.made[p] = hexagon.V6_vmpybusv, s.a.VV("product")
 	}
 	x := s.third(col)
-	s.a.phase(phaseProducts)
+	s.a.SetPhase(hvx.PhaseProducts)
 	s.constant(s.p.weightAt(s.p.row, col), op, s.made[p], x)
 	s.more(s.made[p], x, s.p.row, col)
 }
@@ -120,30 +121,30 @@ func (s *acc16Sum) finish(from int, ready quad) {
 					s.add(col)
 				}
 			}
-			a.phase(phaseProducts)
+			a.SetPhase(hvx.PhaseProducts)
 			if group.Valid() {
-				a.op(hexagon.V6_vaddh_dv, group, group, s.made[i])
+				a.Op(hexagon.V6_vaddh_dv, group, group, s.made[i])
 			} else {
 				group = s.made[i]
 			}
 		}
 		if p.offset[g] {
 			for k := range 2 {
-				s.constant(p.offsetAt(g)+k, hexagon.V6_vaddh, half(group, k), half(group, k))
+				s.constant(p.offsetAt(g)+k, hexagon.V6_vaddh, hvx.Half(group, k), hvx.Half(group, k))
 			}
 		}
 		switch {
 		case groups == 1:
 			for k := range 2 {
-				a.op(hexagon.V6_vassign, lo(ready[k]), half(group, k))
+				a.Op(hexagon.V6_vassign, hvx.Lo(ready[k]), hvx.Half(group, k))
 			}
 		case g == 0:
 			sum = group
 		case g < groups-1:
-			a.op(hexagon.V6_vaddhsat_dv, sum, sum, group)
+			a.Op(hexagon.V6_vaddhsat_dv, sum, sum, group)
 		default:
 			for k := range 2 {
-				a.op(hexagon.V6_vaddhsat, lo(ready[k]), half(sum, k), half(group, k))
+				a.Op(hexagon.V6_vaddhsat, hvx.Lo(ready[k]), hvx.Half(sum, k), hvx.Half(group, k))
 			}
 		}
 	}

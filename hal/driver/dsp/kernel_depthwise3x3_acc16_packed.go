@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -17,9 +18,9 @@ func (n *acc16Code) inOrder(b acc16PackedBody, count int, next func() codegen.Re
 	for i := range count {
 		out := n.ready
 		if i < count-1 {
-			out = n.a.quad("ready")
+			out = newQuad(n.a, "ready")
 		}
-		n.a.f.Weave(
+		n.a.Func.Weave(
 			func() { b.sum(i).finish(0, out) },
 			func() { n.requantizeBefore(i, ready) })
 		ready = out
@@ -42,11 +43,11 @@ type acc16PackedStride1 struct {
 func (n *acc16Code) newPackedStride1() *acc16PackedStride1 {
 	b := &acc16PackedStride1{acc16Code: n, by: map[int]codegen.Reg{}}
 	for range n.reach() + 1 {
-		b.pair, b.third = append(b.pair, n.a.vv("pair")), append(b.third, n.a.v("third"))
+		b.pair, b.third = append(b.pair, n.a.VV("pair")), append(b.third, n.a.V("third"))
 	}
 	for col := range n.kw {
 		if s := n.column(col).shift; s > 0 && !b.by[s].Valid() {
-			b.by[s] = n.a.imm8(s)
+			b.by[s] = n.a.Imm8(s)
 		}
 	}
 	return b
@@ -79,21 +80,21 @@ func (n *acc16PackedStride1) sum(output int) *acc16Sum {
 // moved is an output's column, of vectors or of pairs of vectors.
 func (n *acc16PackedStride1) moved(output, col int, of []codegen.Reg) codegen.Reg {
 	a, c := n.a, n.column(col)
-	a.phase(phaseProducts)
+	a.SetPhase(hvx.PhaseProducts)
 	i := (output + c.index) % len(of)
 	x := of[i]
 	if c.shift == 0 {
 		return x
 	}
 	y, by := of[(i+1)%len(of)], n.by[c.shift]
-	if x.Class() == clsV {
-		to := a.v("moved")
-		a.op(hexagon.V6_valignb, to, y, x, by)
+	if x.Class() == hvx.ClassV {
+		to := a.V("moved")
+		a.Op(hexagon.V6_valignb, to, y, x, by)
 		return to
 	}
-	to := a.vv("moved")
+	to := a.VV("moved")
 	for k := range 2 {
-		a.op(hexagon.V6_valignb, half(to, k), half(y, k), half(x, k), by)
+		a.Op(hexagon.V6_valignb, hvx.Half(to, k), hvx.Half(y, k), hvx.Half(x, k), by)
 	}
 	return to
 }
@@ -108,10 +109,10 @@ type acc16PackedStride2 struct {
 }
 
 func (n *acc16Code) newPackedStride2() *acc16PackedStride2 {
-	b := &acc16PackedStride2{acc16Code: n, deal: n.a.imm8(-n.pitch), by: n.a.imm8(n.pitch)}
+	b := &acc16PackedStride2{acc16Code: n, deal: n.a.Imm8(-n.pitch), by: n.a.Imm8(n.pitch)}
 	for i := range b.own {
 		for r := range b.own[i] {
-			b.own[i][r] = n.a.v("own")
+			b.own[i][r] = n.a.V("own")
 		}
 	}
 	return b
@@ -125,8 +126,8 @@ func (n *acc16PackedStride2) first() {
 
 // fetch loads the first vector of a row for an output.
 func (n *acc16PackedStride2) fetch(output, row int) {
-	n.a.phase(phaseProducts)
-	n.a.vloadTo(n.own[output%2][row], n.rows[row], 2*output*vecBytes-n.rowOffset[row], aliasIn)
+	n.a.SetPhase(hvx.PhaseProducts)
+	n.a.LoadTo(n.own[output%2][row], n.rows[row], 2*output*vecBytes-n.rowOffset[row], hvx.AliasIn)
 }
 
 // outputs implements dw3x3Body.
@@ -139,13 +140,13 @@ func (n *acc16PackedStride2) sum(output int) *acc16Sum {
 	var last [3]codegen.Reg // column 2 of each row
 	s := &acc16Sum{acc16Code: n.acc16Code}
 	s.column = func(row int) codegen.Reg {
-		a.phase(phaseProducts)
-		to := a.vv("dealt")
-		base, off := a.near(n.rows[row], (2*output+1)*vecBytes-n.rowOffset[row])
-		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("x"), n.own[output%2][row], n.deal)
+		a.SetPhase(hvx.PhaseProducts)
+		to := a.VV("dealt")
+		base, off := a.Near(n.rows[row], (2*output+1)*vecBytes-n.rowOffset[row])
+		a.OpLoading(hvx.AliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.V("x"), n.own[output%2][row], n.deal)
 		n.fetch(output+1, row)
-		last[row] = a.v("column")
-		a.op(hexagon.V6_valignb, last[row], n.own[(output+1)%2][row], lo(to), n.by)
+		last[row] = a.V("column")
+		a.Op(hexagon.V6_valignb, last[row], n.own[(output+1)%2][row], hvx.Lo(to), n.by)
 		return to
 	}
 	s.third = func(row int) codegen.Reg {

@@ -14,7 +14,7 @@ type acc16OnePosition struct {
 func (n *acc16Code) newOnePosition() *acc16OnePosition {
 	b := &acc16OnePosition{acc16Code: n}
 	for i := range b.column {
-		b.column[i], b.third[i] = n.a.vv("column"), n.a.v("third")
+		b.column[i], b.third[i] = n.a.VV("column"), n.a.V("third")
 	}
 	return b
 }
@@ -46,7 +46,7 @@ func (n *acc16OnePosition) outputs(count int, next func() codegen.Reg) {
 	for i := range count {
 		out := n.ready
 		if i < count-1 {
-			out = a.quad("ready")
+			out = newQuad(a, "ready")
 		}
 		to, from := i+1, n.shared()
 		if i == count-1 && next != nil {
@@ -60,7 +60,7 @@ func (n *acc16OnePosition) outputs(count int, next func() codegen.Reg) {
 			s.make(col)
 			s.add(col)
 		}
-		a.f.Weave(
+		a.Func.Weave(
 			func() { s.finish(3-from, out) },
 			func() { n.fetch(to, from) },
 			func() { n.requantizeBefore(i, ready) })

@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -44,11 +45,11 @@ func (n *dw3x3Code) newAcc32Packed() *acc32Packed {
 	a, d := n.a, n.depthwiseKernel
 	c := &acc32Packed{dw3x3Code: n, reach: d.reach(), used: make([]bool, d.stride), by: map[int]codegen.Reg{}}
 	if d.halves() {
-		c.halves, c.deal = true, a.imm8(vecBytes/2)
-		c.joins = [2]codegen.Reg{a.imm8(vecBytes/2 | 1), a.imm8(vecBytes/2 | 2)}
+		c.halves, c.deal = true, a.Imm8(vecBytes/2)
+		c.joins = [2]codegen.Reg{a.Imm8(vecBytes/2 | 1), a.Imm8(vecBytes/2 | 2)}
 		c.pairs, c.third = make([][]codegen.Reg, 1), make([][]codegen.Reg, 1)
 		for range 2 {
-			c.pairs[0], c.third[0] = append(c.pairs[0], a.vv("pair")), append(c.third[0], a.v("third"))
+			c.pairs[0], c.third[0] = append(c.pairs[0], a.VV("pair")), append(c.third[0], a.V("third"))
 		}
 		return c
 	}
@@ -56,20 +57,20 @@ func (n *dw3x3Code) newAcc32Packed() *acc32Packed {
 		at := d.column(col)
 		c.used[at.stream] = true
 		if at.shift > 0 && !c.by[at.shift].Valid() {
-			c.by[at.shift] = a.imm8(at.shift)
+			c.by[at.shift] = a.Imm8(at.shift)
 		}
 	}
 	if d.stride == 2 {
-		c.deal = a.imm8(-d.pitch)
+		c.deal = a.Imm8(-d.pitch)
 	}
 	c.pairs, c.third = make([][]codegen.Reg, d.stride), make([][]codegen.Reg, d.stride)
 	for range c.reach + 1 {
-		third := a.vv("third")
+		third := a.VV("third")
 		if d.stride == 2 {
 			c.dealt = append(c.dealt, third)
 		}
 		for q := range d.stride {
-			c.pairs[q], c.third[q] = append(c.pairs[q], a.vv("pair")), append(c.third[q], half(third, q))
+			c.pairs[q], c.third[q] = append(c.pairs[q], a.VV("pair")), append(c.third[q], hvx.Half(third, q))
 		}
 	}
 	return c
@@ -78,25 +79,25 @@ func (n *dw3x3Code) newAcc32Packed() *acc32Packed {
 // fetchCells fetches vector i of each stream, counted from output 0's own.
 func (n *acc32Packed) fetchCells(i int) {
 	a := n.a
-	a.phase(phaseProducts)
+	a.SetPhase(hvx.PhaseProducts)
 	at, ring := i*n.stride*vecBytes, i%(n.reach+1)
 	r, s := n.f.pairedRows()
 	if n.stride == 1 || n.halves {
 		n.interleave(n.pairs[0][ring], r, s, at, at)
-		a.vloadTo(n.third[0][ring], n.rows[n.f.row], at-n.rowOffset[n.f.row], aliasIn)
+		a.LoadTo(n.third[0][ring], n.rows[n.f.row], at-n.rowOffset[n.f.row], hvx.AliasIn)
 		return
 	}
 	streams := func(row int, to codegen.Reg) codegen.Reg {
-		x := a.vload(n.rows[row], at-n.rowOffset[row], aliasIn, "x")
-		base, off := a.near(n.rows[row], at+vecBytes-n.rowOffset[row])
-		a.opTmp(aliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.v("y"), x, n.deal)
+		x := a.Load(n.rows[row], at-n.rowOffset[row], hvx.AliasIn, "x")
+		base, off := a.Near(n.rows[row], at+vecBytes-n.rowOffset[row])
+		a.OpLoading(hvx.AliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.V("y"), x, n.deal)
 		return to
 	}
-	x, y := streams(r, a.vv("dealt")), streams(s, a.vv("dealt"))
+	x, y := streams(r, a.VV("dealt")), streams(s, a.VV("dealt"))
 	streams(n.f.row, n.dealt[ring])
 	for q, used := range n.used {
 		if used {
-			a.op(hexagon.V6_vshufoeb, n.pairs[q][ring], half(y, q), half(x, q))
+			a.Op(hexagon.V6_vshufoeb, n.pairs[q][ring], hvx.Half(y, q), hvx.Half(x, q))
 		}
 	}
 }
@@ -114,15 +115,15 @@ func (n *acc32Packed) cellColumn(output, col int) (pair func() codegen.Reg, thir
 	y, w := n.pairs[at.stream][next], n.third[at.stream][next]
 	by := n.by[at.shift]
 	pair = func() codegen.Reg {
-		to := a.vv("moved")
+		to := a.VV("moved")
 		for j := range 2 {
-			a.op(hexagon.V6_valignb, half(to, j), half(y, j), half(x, j), by)
+			a.Op(hexagon.V6_valignb, hvx.Half(to, j), hvx.Half(y, j), hvx.Half(x, j), by)
 		}
 		return to
 	}
 	third = func() codegen.Reg {
-		to := a.v("moved")
-		a.op(hexagon.V6_valignb, to, w, z, by)
+		to := a.V("moved")
+		a.Op(hexagon.V6_valignb, to, w, z, by)
 		return to
 	}
 	return pair, third
@@ -140,9 +141,9 @@ func (n *acc32Packed) outputs(count int, next func() codegen.Reg) {
 	for i := range count {
 		out := n.ready
 		if i < count-1 {
-			out = a.quad("ready")
+			out = newQuad(a, "ready")
 		}
-		a.f.Weave(func() { n.cellProducts(i, out) },
+		a.Func.Weave(func() { n.cellProducts(i, out) },
 			func() { n.requantize(ready, n.out[min(i, 1)], max(i-1, 0)*n.outStep()) })
 		ready = out
 	}
@@ -166,8 +167,8 @@ func (n *acc32Packed) cellProducts(output int, ready quad) {
 	first := n.join(pair[0](), pair[1]())
 	c, d := n.f.pairedColumns()
 	low, high := third[c](), third[d]()
-	x := windowBytes{third: a.vv("third")}
-	a.op(hexagon.V6_vshufoeb, x.third, high, low)
+	x := windowBytes{third: a.VV("third")}
+	a.Op(hexagon.V6_vshufoeb, x.third, high, low)
 	x.column[2] = pair[2]()
 	n.products(first, quad{}, x, ready, func(to codegen.Reg) {
 		n.constant(singleTap, hexagon.V6_vmpybusv, to, third[n.f.col]())
@@ -179,32 +180,32 @@ func (n *acc32Packed) cellProducts(output int, ready quad) {
 // last two.
 func (n *acc32Packed) halfProducts(output int, ready quad) {
 	a := n.a
-	a.phase(phaseProducts)
+	a.SetPhase(hvx.PhaseProducts)
 	pairs, third := n.pairs[0], n.third[0]
 	i, next := output%2, (output+1)%2
 	r, s := n.f.pairedRows()
 	at := (2*output + 1) * vecBytes
-	pair := a.vv("pair")
+	pair := a.VV("pair")
 	n.interleave(pair, r, s, at, at)
-	single := a.vload(n.rows[n.f.row], at-n.rowOffset[n.f.row], aliasIn, "third")
+	single := a.Load(n.rows[n.f.row], at-n.rowOffset[n.f.row], hvx.AliasIn, "third")
 	n.fetchCells(output + 1)
 	deal := func(high, low, by codegen.Reg) codegen.Reg {
-		to := a.vv("dealt")
-		a.op(hexagon.V6_vdealvdd, to, high, low, by)
+		to := a.VV("dealt")
+		a.Op(hexagon.V6_vdealvdd, to, high, low, by)
 		return to
 	}
 	var first quad
 	for k := range first {
-		first[k] = deal(half(pair, k), half(pairs[i], k), n.joins[1])
+		first[k] = deal(hvx.Half(pair, k), hvx.Half(pairs[i], k), n.joins[1])
 	}
-	x := windowBytes{third: deal(single, third[i], n.joins[0]), column: [3]codegen.Reg{2: a.vv("column")}}
+	x := windowBytes{third: deal(single, third[i], n.joins[0]), column: [3]codegen.Reg{2: a.VV("column")}}
 	var second quad
 	for k := range second {
-		second[k] = a.vv("words")
-		last := deal(half(pairs[next], k), half(pair, k), n.deal)
-		a.op(hexagon.V6_vshufoeh, second[k], half(x.third, k), lo(last))
+		second[k] = a.VV("words")
+		last := deal(hvx.Half(pairs[next], k), hvx.Half(pair, k), n.deal)
+		a.Op(hexagon.V6_vshufoeh, second[k], hvx.Half(x.third, k), hvx.Lo(last))
 	}
 	n.products(first, second, x, ready, func(to codegen.Reg) {
-		n.constant(singleTap, hexagon.V6_vmpybusv, to, lo(deal(third[next], single, n.deal)))
+		n.constant(singleTap, hexagon.V6_vmpybusv, to, hvx.Lo(deal(third[next], single, n.deal)))
 	})
 }

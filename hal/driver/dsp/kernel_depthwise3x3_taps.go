@@ -3,6 +3,8 @@ package dsp
 import (
 	"fmt"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
 // dw3x3Taps says how a 3x3 kernel divides the nine taps between its instructions.
@@ -20,18 +22,18 @@ func (f *dw3x3Taps) on() bool { return f.kept > 0 }
 func (d *depthwiseKernel) dw3x3Name() string {
 	f := &d.dw3x3
 	if f.acc16 != nil {
-		return symbol(fmt.Sprintf("dw3x3_acc16_r%d_s%d_d%d_p%d_n%d_c%d+%d_k%d_%s_a%d+%d_same%d_%s", d.rowStep, d.stride, d.dilation, d.pitch,
-			d.steps, d.cells, d.skew, f.kept, d.rq.tag(), d.lookahead, d.lookaheadOff, count(f.same), f.acc16.tag()))
+		return hvx.Symbol(fmt.Sprintf("dw3x3_acc16_r%d_s%d_d%d_p%d_n%d_c%d+%d_k%d_%s_a%d+%d_same%d_%s", d.rowStep, d.stride, d.dilation, d.pitch,
+			d.steps, d.cells, d.skew, f.kept, d.rq.Tag(), d.lookahead, d.lookaheadOff, count(f.same), f.acc16.tag()))
 	}
 	name := fmt.Sprintf("dw3x3_acc32_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d.%d_%d.%d_k%d_%s_a%d+%d", d.rowStep, d.stride, d.dilation, d.pitch,
-		d.steps, d.cells, d.skew, f.row, f.col, f.parts[0], f.parts[1], f.kept, d.rq.tag(), d.lookahead, d.lookaheadOff)
+		d.steps, d.cells, d.skew, f.row, f.col, f.parts[0], f.parts[1], f.kept, d.rq.Tag(), d.lookahead, d.lookaheadOff)
 	if f.wide {
 		name += "_wide"
 	}
 	if f.same {
 		name += "_same"
 	}
-	return symbol(name)
+	return hvx.Symbol(name)
 }
 
 // pairedRows are the rows a and b.
@@ -110,11 +112,11 @@ func (d *depthwiseKernel) keeps() []int {
 			return []int{8, 9, 7, 6}
 		}
 		return []int{10, 9, 8, 7, 6}
-	case k.perChannel && k.whole:
+	case k.PerChannel && k.Whole:
 		return []int{4, 3, 1, 5}
-	case k.perChannel && (k.left || k.clamp || !k.plain):
+	case k.PerChannel && (k.Left || k.Clamp || !k.Plain):
 		return []int{5, 6, 4, 3, 1}
-	case k.perChannel, d.halves():
+	case k.PerChannel, d.halves():
 		return []int{8, 6, 5, 4, 3, 1}
 	}
 	return []int{5, 4, 6, 8, 3, 1}

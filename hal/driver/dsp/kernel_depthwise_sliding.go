@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -82,7 +83,7 @@ func (d *depthwiseKernel) slidingForms() []slidingForm {
 	s := d.slidingShape()
 	regs := func(steps int) int { // of sums, words and outputs
 		n := 4*s.waiting() + 4*s.units(d.sets())*steps + 4*steps
-		if d.rq.half {
+		if d.rq.Halfword {
 			n -= 2 * steps
 		}
 		return n + 8*d.sets()*len(s.shifts)
@@ -146,25 +147,25 @@ func (e *depthwiseCode) newSliding(src codegen.Reg) *slidingCode {
 	a := e.a
 	s := &slidingCode{depthwiseCode: e, slidingShape: e.slidingShape(), by: map[int]codegen.Reg{}, words: map[slidingUnit]quad{}}
 	for r := range e.kh {
-		s.rows = append(s.rows, a.add(src, r*e.rowStep+slidingReach))
+		s.rows = append(s.rows, a.Add(src, r*e.rowStep+slidingReach))
 	}
 	for _, c := range s.columns {
 		if c.shift > 0 && !s.by[c.shift].Valid() {
-			s.by[c.shift] = a.imm8(c.shift)
+			s.by[c.shift] = a.Imm8(c.shift)
 		}
 	}
 	if e.cells > 1 && e.stride == 2 {
-		s.deal = a.imm8(-e.pitch)
+		s.deal = a.Imm8(-e.pitch)
 	}
 	for range s.waiting() {
-		s.sums = append(s.sums, a.quad("sum"))
+		s.sums = append(s.sums, newQuad(a, "sum"))
 	}
 	for i := range s.homes {
 		s.homes[i] = map[slidingUnit]quad{}
 		for q := range e.stride {
 			for set := range e.sets() {
 				if s.shifts[q] {
-					s.homes[i][slidingUnit{0, q, set}] = a.quad("words")
+					s.homes[i][slidingUnit{0, q, set}] = newQuad(a, "words")
 				}
 			}
 		}
@@ -185,13 +186,13 @@ type slidingCarry struct {
 func (e *depthwiseCode) newCarry(dst codegen.Reg) *slidingCarry {
 	c := &slidingCarry{dst: dst}
 	for range e.form.steps {
-		c.ready = append(c.ready, e.a.quad("ready"))
+		c.ready = append(c.ready, newQuad(e.a, "ready"))
 	}
-	if e.rq.half {
-		zero := e.a.zero()
+	if e.rq.Halfword {
+		zero := e.a.Zero()
 		for _, r := range c.ready {
 			for _, x := range r {
-				e.a.op(hexagon.V6_vassign, lo(x), zero)
+				e.a.Op(hexagon.V6_vassign, hvx.Lo(x), zero)
 			}
 		}
 	}
@@ -235,7 +236,7 @@ func (e *depthwiseCode) sliding(src, dst codegen.Reg, c *slidingCarry) {
 		s.bound = endless
 	}
 	to := dst
-	if e.rq.half {
+	if e.rq.Halfword {
 		s.done, to = last, c.dst
 	}
 	for n := s.last; n > 0; n -= min(n, size) { // no output is complete yet
@@ -248,17 +249,17 @@ func (e *depthwiseCode) sliding(src, dst codegen.Reg, c *slidingCarry) {
 			s.steps(min(size, n-at), dst)
 		}
 		s.moveTo(s.step * s.stepBytes())
-		a.bump(dst, s.out*e.outStep())
+		a.Bump(dst, s.out*e.outStep())
 		s.out = 0
 	}
 	s.moveTo(s.step * s.stepBytes())
 	if rounds > 0 {
-		a.loop0(rounds, func() { round(size * blocks) })
+		a.Loop0(rounds, func() { round(size * blocks) })
 	}
 	s.bound = all
 	round(rest)
-	if e.rq.half {
-		a.op(hexagon.A2_tfr, c.dst, dst)
+	if e.rq.Halfword {
+		a.Op(hexagon.A2_tfr, c.dst, dst)
 		return
 	}
 	s.flush(dst)
@@ -266,7 +267,7 @@ func (e *depthwiseCode) sliding(src, dst codegen.Reg, c *slidingCarry) {
 
 // finish stores what the last entry left.
 func (e *depthwiseCode) finish(c *slidingCarry) {
-	if e.rq.half {
+	if e.rq.Halfword {
 		s := &slidingCode{depthwiseCode: e, slidingShape: e.slidingShape(), ready: c.ready}
 		_, _, _, _, s.done = s.plan()
 		s.flush(c.dst)

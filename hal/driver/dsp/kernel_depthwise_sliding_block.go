@@ -3,6 +3,7 @@ package dsp
 import (
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -39,7 +40,7 @@ func (s *slidingCode) steps(n int, dst codegen.Reg) {
 			}
 		}
 		if i == 0 {
-			s.a.f.Weave(words, func() { s.flush(dst) }, s.addBiases)
+			s.a.Func.Weave(words, func() { s.flush(dst) }, s.addBiases)
 		} else {
 			words()
 		}
@@ -110,7 +111,7 @@ func (s *slidingCode) stepUnits(step int) []slidingUnit {
 // they are for. The last columns come first: outputs that are complete leave their
 // registers to those that begin.
 func (b *slidingBlock) products(k int, group []slidingUnit) {
-	b.a.phase(phaseProducts)
+	b.a.SetPhase(hvx.PhaseProducts)
 	for i := range b.columns {
 		col := len(b.columns) - 1 - i
 		c := b.columns[col]
@@ -152,7 +153,7 @@ func (b *slidingBlock) target(n, k int) codegen.Reg {
 	if n+b.first >= b.step && !b.begun[k][n].Valid() && n+b.last >= b.end && !b.grouped {
 		return b.sums[n%len(b.sums)][k]
 	}
-	return b.a.vv("products")
+	return b.a.VV("products")
 }
 
 // add adds products to what output n has.
@@ -173,7 +174,7 @@ func (b *slidingBlock) add(n int, t codegen.Reg, at, k, part int) {
 // addBiases adds the biases to the outputs that began in the block before.
 func (s *slidingCode) addBiases() {
 	a := s.a
-	a.phase(phaseRequantize)
+	a.SetPhase(hvx.PhaseRequantize)
 	list := slices.DeleteFunc(s.fresh, func(n int) bool { return !s.wanted(n) })
 	s.fresh = nil
 	for i := 0; i < len(list); i += 2 {
@@ -182,20 +183,20 @@ func (s *slidingCode) addBiases() {
 			x := s.sums[list[i]%len(s.sums)].at(j)
 			if i+1 < len(list) {
 				y := s.sums[list[i+1]%len(s.sums)].at(j)
-				a.opTmp2(aliasConst, base, off, hexagon.V6_vaddw, [2]codegen.Reg{x, y}, [2]codegen.Reg{x, y})
+				a.OpsLoading(hvx.AliasConst, base, off, hexagon.V6_vaddw, [2]codegen.Reg{x, y}, [2]codegen.Reg{x, y})
 			} else {
-				a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, x, x, a.v("bias"))
+				a.OpLoading(hvx.AliasConst, 2, base, off, hexagon.V6_vaddw, x, x, a.V("bias"))
 			}
 		}
 	}
-	a.phase(phaseProducts)
+	a.SetPhase(hvx.PhaseProducts)
 }
 
 // settle adds the biases to the outputs that began, unless the next block does, and
 // completes those that end.
 func (b *slidingBlock) settle(k int) {
 	a := b.a
-	a.phase(phaseRequantize)
+	a.SetPhase(hvx.PhaseRequantize)
 	for n := b.step - b.first; n < b.end-b.first; n++ {
 		sum, ends := b.begun[k][n], n+b.last < b.end
 		if !sum.Valid() || !ends && !b.grouped {
@@ -207,7 +208,7 @@ func (b *slidingBlock) settle(k int) {
 		}
 		for j := range 2 {
 			base, off := b.w.at(2*k + j)
-			a.opTmp(aliasConst, 2, base, off, hexagon.V6_vaddw, half(to, j), half(sum, j), a.v("bias"))
+			a.OpLoading(hvx.AliasConst, 2, base, off, hexagon.V6_vaddw, hvx.Half(to, j), hvx.Half(sum, j), a.V("bias"))
 		}
 		if ends {
 			b.complete(n, k, to)
@@ -219,13 +220,13 @@ func (b *slidingBlock) settle(k int) {
 func (s *slidingCode) complete(n, k int, sum codegen.Reg) {
 	a := s.a
 	i := n + s.last - s.step
-	if !s.rq.half {
-		a.op(hexagon.V6_vcombine, s.ready[i][k], hi(sum), lo(sum))
+	if !s.rq.Halfword {
+		a.Op(hexagon.V6_vcombine, s.ready[i][k], hvx.Hi(sum), hvx.Lo(sum))
 		return
 	}
-	a.phase(phaseRequantize)
-	a.op(hexagon.V6_vsatwh, lo(s.ready[i][k]), hi(sum), lo(sum))
-	a.phase(phaseProducts)
+	a.SetPhase(hvx.PhaseRequantize)
+	a.Op(hexagon.V6_vsatwh, hvx.Lo(s.ready[i][k]), hvx.Hi(sum), hvx.Lo(sum))
+	a.SetPhase(hvx.PhaseProducts)
 }
 
 // column is the pair k of a unit's words, shift bytes into them.
@@ -236,9 +237,9 @@ func (s *slidingCode) column(u slidingUnit, k, shift int) codegen.Reg {
 	}
 	a := s.a
 	before := s.words[slidingUnit{u.step - 1, u.stream, u.set}][k]
-	y := a.vv("moved")
+	y := a.VV("moved")
 	for j := range 2 {
-		a.op(hexagon.V6_valignb, half(y, j), half(x, j), half(before, j), s.by[shift])
+		a.Op(hexagon.V6_valignb, hvx.Half(y, j), hvx.Half(x, j), hvx.Half(before, j), s.by[shift])
 	}
 	return y
 }
@@ -254,12 +255,12 @@ func (s *slidingCode) weigh(t, x []codegen.Reg, k, at, part int) {
 		for i := 0; i < len(x); i += 2 {
 			if i+1 < len(x) && w >= len(s.kept) {
 				base, off := s.w.at(s.header() + w)
-				s.a.opTmp2(aliasConst, base, off, hexagon.V6_vrmpybusv, [2]codegen.Reg{half(t[i], j), half(t[i+1], j)},
-					[2]codegen.Reg{half(x[i], j), half(x[i+1], j)})
+				s.a.OpsLoading(hvx.AliasConst, base, off, hexagon.V6_vrmpybusv, [2]codegen.Reg{hvx.Half(t[i], j), hvx.Half(t[i+1], j)},
+					[2]codegen.Reg{hvx.Half(x[i], j), hvx.Half(x[i+1], j)})
 				continue
 			}
 			for m := i; m < min(i+2, len(x)); m++ {
-				s.product(half(t[m], j), half(x[m], j), w)
+				s.product(hvx.Half(t[m], j), hvx.Half(x[m], j), w)
 			}
 		}
 	}
@@ -269,9 +270,9 @@ func (s *slidingCode) weigh(t, x []codegen.Reg, k, at, part int) {
 func (s *slidingCode) readyRegs(i int) []codegen.Reg {
 	all := s.ready[i].all()
 	switch {
-	case s.rq.short:
+	case s.rq.ByteFactor:
 		return s.ready[i][:]
-	case s.rq.half:
+	case s.rq.Halfword:
 		return []codegen.Reg{all[0], all[2]}
 	}
 	return all[:]
@@ -280,10 +281,10 @@ func (s *slidingCode) readyRegs(i int) []codegen.Reg {
 // take makes the words of a unit.
 func (b *slidingBlock) take(u slidingUnit) {
 	a := b.a
-	a.phase(phaseProducts)
+	a.SetPhase(hvx.PhaseProducts)
 	x, ok := b.homes[b.block%2][slidingUnit{0, u.stream, u.set}]
 	if !ok || u.step < b.end-1 {
-		x = a.quad("words")
+		x = newQuad(a, "words")
 	}
 	b.words[u] = x
 	at := u.step * b.stepBytes()
@@ -298,11 +299,11 @@ func (b *slidingBlock) take(u slidingUnit) {
 	b.depthwiseCode.words(x, u.set, func(row int) codegen.Reg {
 		key := [2]int{u.step, row}
 		if !b.dealt[key].Valid() {
-			b.dealt[key] = a.vv("dealt")
+			b.dealt[key] = a.VV("dealt")
 			first, second := b.load(row, at), b.load(row, at+vecBytes)
-			a.op(hexagon.V6_vdealvdd, b.dealt[key], second, first, b.deal)
+			a.Op(hexagon.V6_vdealvdd, b.dealt[key], second, first, b.deal)
 		}
-		return half(b.dealt[key], u.stream)
+		return hvx.Half(b.dealt[key], u.stream)
 	}, nil)
 }
 
@@ -323,16 +324,16 @@ func (s *slidingCode) place(row, at int) (codegen.Reg, int) {
 }
 
 func (s *slidingCode) load(row, at int) codegen.Reg {
-	v := s.a.v("x")
+	v := s.a.V("x")
 	base, n := s.place(row, at)
-	s.a.op(hexagon.V6_vL32b_ai, v, base, n).Loads(aliasIn)
+	s.a.Op(hexagon.V6_vL32b_ai, v, base, n).Loads(hvx.AliasIn)
 	return v
 }
 
 // moveTo moves the addresses.
 func (s *slidingCode) moveTo(at int) {
 	for _, r := range s.rows {
-		s.a.bump(r, at-s.at)
+		s.a.Bump(r, at-s.at)
 	}
 	s.at = at
 }

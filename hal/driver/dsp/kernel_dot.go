@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -29,81 +30,70 @@ const (
 
 // generate writes the kernel. Arguments: table, entries, zero point of the
 // inputs and of the weights twice each, as halves.
-func (d *dotKernel) generate(a *asm) {
-	in := a.args("table", "entries", "zeroIn", "zeroWeights")
+func (d *dotKernel) generate(a *hvx.Builder) {
+	in := a.Args("table", "entries", "zeroIn", "zeroWeights")
 	table, entries := in[0], in[1]
-	zeroIn, zeroW := a.splat(in[2], "zeroIn"), a.splat(in[3], "zeroWeights")
-	zero := a.zero()
-	a.repeat(entries, func() {
-		row, w := a.word(table, dotIn, "row"), a.word(table, dotWeights, "weights")
-		bias, out := a.word(table, dotBias, "bias"), a.word(table, dotOut, "out")
-		count := a.word(table, dotCount, "count")
-		a.bump(table, 4*dotWords)
-		a.repeat(count, func() {
-			at := a.r("at")
-			a.op(hexagon.A2_tfr, at, row)
-			even, odd := a.vv("even"), a.vv("odd")
-			a.op(hexagon.V6_vcombine, even, zero, zero)
-			a.op(hexagon.V6_vcombine, odd, zero, zero)
-			a.loop0(d.vectors, func() {
-				x, y := a.centred(at, zeroIn), a.centred(w, zeroW)
-				a.op(hexagon.V6_vmpyhv_acc, even, x[0], y[0])
-				a.op(hexagon.V6_vmpyhv_acc, odd, x[1], y[1])
+	zeroIn, zeroW := a.Splat(in[2], "zeroIn"), a.Splat(in[3], "zeroWeights")
+	zero := a.Zero()
+	a.Repeat(entries, func() {
+		row, w := a.Word(table, dotIn, "row"), a.Word(table, dotWeights, "weights")
+		bias, out := a.Word(table, dotBias, "bias"), a.Word(table, dotOut, "out")
+		count := a.Word(table, dotCount, "count")
+		a.Bump(table, 4*dotWords)
+		a.Repeat(count, func() {
+			at := a.R("at")
+			a.Op(hexagon.A2_tfr, at, row)
+			even, odd := a.VV("even"), a.VV("odd")
+			a.Op(hexagon.V6_vcombine, even, zero, zero)
+			a.Op(hexagon.V6_vcombine, odd, zero, zero)
+			a.Loop0(d.vectors, func() {
+				x, y := a.LoadCentred(at, zeroIn), a.LoadCentred(w, zeroW)
+				a.Op(hexagon.V6_vmpyhv_acc, even, x[0], y[0])
+				a.Op(hexagon.V6_vmpyhv_acc, odd, x[1], y[1])
 			})
-			sum := a.v("sum")
-			a.op(hexagon.V6_vaddw, sum, lo(even), hi(even))
-			a.op(hexagon.V6_vaddw, sum, sum, lo(odd))
-			a.op(hexagon.V6_vaddw, sum, sum, hi(odd))
-			acc, b := a.r("acc"), a.r("bias")
-			a.op(hexagon.L2_loadri_pi, b, bias, 4).Loads(aliasIn)
-			a.op(hexagon.V6_extractw, acc, a.reduceLanes(sum), a.imm(0))
-			a.op(hexagon.A2_add, acc, acc, b)
-			a.op(hexagon.S2_storeri_pi, out, 4, acc).Stores(aliasOut)
+			sum := a.V("sum")
+			a.Op(hexagon.V6_vaddw, sum, hvx.Lo(even), hvx.Hi(even))
+			a.Op(hexagon.V6_vaddw, sum, sum, hvx.Lo(odd))
+			a.Op(hexagon.V6_vaddw, sum, sum, hvx.Hi(odd))
+			acc, b := a.R("acc"), a.R("bias")
+			a.Op(hexagon.L2_loadri_pi, b, bias, 4).Loads(hvx.AliasIn)
+			a.Op(hexagon.V6_extractw, acc, a.SumLanes(sum), a.Imm(0))
+			a.Op(hexagon.A2_add, acc, acc, b)
+			a.Op(hexagon.S2_storeri_pi, out, 4, acc).Stores(hvx.AliasOut)
 		})
 	})
-	a.ret()
-}
-
-// reduceLanes leaves the sum of all words in every word.
-func (a *asm) reduceLanes(v codegen.Reg) codegen.Reg {
-	for n := vecBytes / 2; n >= 4; n /= 2 {
-		t, s := a.v("turned"), a.v("sum")
-		a.op(hexagon.V6_vror, t, v, a.imm(n))
-		a.op(hexagon.V6_vaddw, s, v, t)
-		v = s
-	}
-	return v
+	a.Ret()
 }
 
 // rescaleKernel requantizes words in memory to bytes.
 type rescaleKernel struct {
-	rq requantKind
+	rq hvx.RequantKind
 }
 
-func (k *rescaleKernel) name() string { return "rescale_" + k.rq.tag() }
+func (k *rescaleKernel) name() string { return "rescale_" + k.rq.Tag() }
 
 // generate writes the kernel. Arguments: table of (words, bytes, multipliers,
 // vectors of bytes), entries, parameter block.
-func (k *rescaleKernel) generate(a *asm) {
-	in := a.args("table", "entries", "params")
+func (k *rescaleKernel) generate(a *hvx.Builder) {
+	in := a.Args("table", "entries", "params")
 	table, entries := in[0], in[1]
-	rq := a.requantSetup(k.rq, in[2])
-	a.repeat(entries, func() {
-		src, dst, head := a.word(table, 0, "words"), a.word(table, 1, "bytes"), a.word(table, 2, "multipliers")
-		n := a.word(table, 3, "vectors")
-		a.bump(table, 16)
-		a.loop0(n, func() {
+	rq := a.RequantSetup(k.rq, in[2])
+	a.Repeat(entries, func() {
+		src, dst, head := a.Word(table, 0, "words"), a.Word(table, 1, "bytes"), a.Word(table, 2, "multipliers")
+		n := a.Word(table, 3, "vectors")
+		a.Bump(table, 16)
+		a.Loop0(n, func() {
 			var acc [4]codegen.Reg
 			for i := range acc {
-				acc[i] = a.v("acc")
-				a.op(hexagon.V6_vL32b_pi, acc[i], src, 1).Loads(aliasIn)
+				acc[i] = a.V("acc")
+				a.Op(hexagon.V6_vL32b_pi, acc[i], src, 1).Loads(hvx.AliasIn)
 			}
-			out := rq.pack(acc, func(j int) channelVectors { return rq.channelVectorsAt(head, 0, j, 4) }, false)
-			if n := k.rq.vectors(); n > 0 {
-				a.bump(head, n*4*vecBytes)
+			out := rq.Pack(acc, func(j int) hvx.ChannelVectors { return rq.ChannelVectorsAt(head, 0, j, 4) }, false)
+			if n := k.rq.Vectors(); n > 0 {
+				a.Bump(head, n*4*vecBytes)
 			}
-			a.op(hexagon.V6_vS32b_pi, dst, 1, out).Stores(aliasOut)
+			a.Op(hexagon.V6_vS32b_pi, dst, 1, out).Stores(hvx.AliasOut)
 		})
 	})
-	a.ret()
+	a.Ret()
 }

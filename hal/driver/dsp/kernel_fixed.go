@@ -3,6 +3,7 @@ package dsp
 import (
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -10,12 +11,12 @@ import (
 
 // halves is arithmetic on vectors of 16-bit fixed-point values, bit for bit
 // that of opspec.Fixed16: the rounding doubling product of HVX is its Mul.
-type halves struct{ *asm }
+type halves struct{ *hvx.Builder }
 
 // c is a constant in every lane.
 func (h halves) c(v int) codegen.Reg {
-	r := h.v("constant")
-	h.op(hexagon.V6_lvsplath, r, h.imm(v))
+	r := h.V("constant")
+	h.Op(hexagon.V6_lvsplath, r, h.Imm(v))
 	return r
 }
 
@@ -26,8 +27,8 @@ func (h halves) fraction(x float64, i int) codegen.Reg {
 }
 
 func (h halves) binary(op hexagon.Op, x, y codegen.Reg) codegen.Reg {
-	r := h.v("half")
-	h.op(op, r, x, y)
+	r := h.V("half")
+	h.Op(op, r, x, y)
 	return r
 }
 
@@ -39,29 +40,29 @@ func (h halves) mask(x, y codegen.Reg) codegen.Reg   { return h.binary(hexagon.V
 
 // where is x in the lanes in which a and b compare, y in the others.
 func (h halves) where(compare hexagon.Op, a, b, x, y codegen.Reg) codegen.Reg {
-	q, r := h.q("lanes"), h.v("selected")
-	h.op(compare, q, a, b)
-	h.op(hexagon.V6_vmux, r, q, x, y)
+	q, r := h.Q("lanes"), h.V("selected")
+	h.Op(compare, q, a, b)
+	h.Op(hexagon.V6_vmux, r, q, x, y)
 	return r
 }
 
 // shift is x / 2^n rounded down, or times 2^-n.
 func (h halves) shift(x codegen.Reg, n int) codegen.Reg {
-	r, op := h.v("shifted"), hexagon.V6_vasrh
+	r, op := h.V("shifted"), hexagon.V6_vasrh
 	if n < 0 {
 		n, op = -n, hexagon.V6_vaslh
 	}
 	if n == 0 {
 		return x
 	}
-	h.op(op, r, x, h.imm(n))
+	h.Op(op, r, x, h.Imm(n))
 	return r
 }
 
 // rounded is x / 2^n, halves away from zero; n is at least 1.
 func (h halves) rounded(x codegen.Reg, n int) codegen.Reg {
 	t := h.shift(h.addSat(x, h.shift(x, 15)), n-1)
-	return h.binary(hexagon.V6_vavghrnd, t, h.zero())
+	return h.binary(hexagon.V6_vavghrnd, t, h.Zero())
 }
 
 // four is 4x, saturated.
@@ -91,9 +92,9 @@ func (h halves) expNegative(a codegen.Reg, i int) codegen.Reg {
 	for e := -2; e < i; e++ {
 		bit := h.mask(rest, h.c(1<<(frac+e)))
 		less := h.mul(result, h.fraction(math.Exp(-math.Ldexp(1, e)), 0))
-		result = h.where(hexagon.V6_veqh, bit, h.zero(), result, less)
+		result = h.where(hexagon.V6_veqh, bit, h.Zero(), result, less)
 	}
-	return h.where(hexagon.V6_veqh, a, h.zero(), h.c(1<<15-1), result)
+	return h.where(hexagon.V6_veqh, a, h.Zero(), h.c(1<<15-1), result)
 }
 
 // reciprocal is 2/(1+a) with 2 integer bits, a in [0, 1): three Newton steps.
@@ -109,34 +110,34 @@ func (h halves) reciprocal(a codegen.Reg) codegen.Reg {
 
 // negative is -|a|.
 func (h halves) negative(a codegen.Reg) codegen.Reg {
-	m := h.v("magnitude")
-	h.op(hexagon.V6_vabsh, m, a)
-	return h.minus(h.zero(), m)
+	m := h.V("magnitude")
+	h.Op(hexagon.V6_vabsh, m, a)
+	return h.minus(h.Zero(), m)
 }
 
 // logistic is 1/(1+exp(-a)) of values with i integer bits.
 func (h halves) logistic(a codegen.Reg, i int) codegen.Reg {
 	r := h.reciprocal(h.expNegative(h.negative(a), i))
 	r = h.addSat(r, r)
-	r = h.where(hexagon.V6_vgth, h.zero(), a, h.minus(h.c(1<<15-1), r), r)
-	return h.where(hexagon.V6_veqh, a, h.zero(), h.c(1<<14), r)
+	r = h.where(hexagon.V6_vgth, h.Zero(), a, h.minus(h.c(1<<15-1), r), r)
+	return h.where(hexagon.V6_veqh, a, h.Zero(), h.c(1<<14), r)
 }
 
 // tanh is the hyperbolic tangent of values with i integer bits.
 func (h halves) tanh(a codegen.Reg, i int) codegen.Reg {
 	r := h.reciprocal(h.expNegative(h.negative(a), i+1))
 	r = h.four(h.minus(r, h.c(1<<13)))
-	r = h.where(hexagon.V6_vgth, h.zero(), a, h.minus(h.zero(), r), r)
-	return h.where(hexagon.V6_veqh, a, h.zero(), h.zero(), r)
+	r = h.where(hexagon.V6_vgth, h.Zero(), a, h.minus(h.Zero(), r), r)
+	return h.where(hexagon.V6_veqh, a, h.Zero(), h.Zero(), r)
 }
 
 // cellKernel is the new state of a QUANTIZED_16BIT_LSTM from the sums of the
 // input, forget and cell gates and the state.
 func cellKernel() *flatKernel {
-	return flatOp("lstm16_cell", 4, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
+	return flatOp("lstm16_cell", 4, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) {
 		h := halves{a}
 		in := h.rounded(h.mul(h.logistic(x[0], 3), h.tanh(x[2], 3)), 4)
-		a.op(hexagon.V6_vaddhsat, out, in, h.mul(h.logistic(x[1], 3), x[3]))
+		a.Op(hexagon.V6_vaddhsat, out, in, h.mul(h.logistic(x[1], 3), x[3]))
 	})
 }
 
@@ -144,37 +145,41 @@ func cellKernel() *flatKernel {
 // the output gate and the new state.
 func outputKernel() *flatKernel {
 	return &flatKernel{name: "flat_lstm16_output", in: []int{2, 2}, out: 1,
-		body: func(a *asm, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
+		body: func(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
 			h := halves{a}
 			var y [2]codegen.Reg
 			for i := range y {
 				y[i] = h.rounded(h.mul(h.logistic(x[0][i], 3), h.tanh(x[1][i], 4)), 8)
 				y[i] = h.plus(y[i], h.c(128))
 			}
-			out := a.v("bytes")
-			a.op(hexagon.V6_vpackhub_sat, out, y[1], y[0])
+			out := a.V("bytes")
+			a.Op(hexagon.V6_vpackhub_sat, out, y[1], y[0])
 			return []codegen.Reg{out}
 		}}
 }
 
-// generateHalves writes the kernel that scales words to saturated halves.
-// Arguments: table of (words, halves, vectors of halves), entries, parameter
-// block.
-func (k requantKind) generateHalves(a *asm) {
-	in := a.args("table", "entries", "params")
+// gateKernel scales words to saturated halfwords.
+type gateKernel struct{ rq hvx.RequantKind }
+
+func (k gateKernel) name() string { return "halves_" + k.rq.Tag() }
+
+// generate writes the kernel. Arguments: table of (words, halfwords, vectors of
+// halfwords), entries, parameter block.
+func (k gateKernel) generate(a *hvx.Builder) {
+	in := a.Args("table", "entries", "params")
 	table, entries := in[0], in[1]
-	rq := a.requantSetup(k, in[2])
-	a.repeat(entries, func() {
-		src, dst, n := a.word(table, 0, "words"), a.word(table, 1, "halves"), a.word(table, 2, "vectors")
-		a.bump(table, 12)
-		a.loop0(n, func() {
-			x, y := a.v("x"), a.v("y")
-			a.op(hexagon.V6_vL32b_pi, x, src, 1).Loads(aliasIn)
-			a.op(hexagon.V6_vL32b_pi, y, src, 1).Loads(aliasIn)
-			out := rq.narrow(rq.scale(x, channelVectors{}), rq.scale(y, channelVectors{}), channelVectors{}, channelVectors{})
-			a.op(hexagon.V6_vdealh, out, out)
-			a.op(hexagon.V6_vS32b_pi, dst, 1, out).Stores(aliasOut)
+	rq := a.RequantSetup(k.rq, in[2])
+	a.Repeat(entries, func() {
+		src, dst, n := a.Word(table, 0, "words"), a.Word(table, 1, "halves"), a.Word(table, 2, "vectors")
+		a.Bump(table, 12)
+		a.Loop0(n, func() {
+			x, y := a.V("x"), a.V("y")
+			a.Op(hexagon.V6_vL32b_pi, x, src, 1).Loads(hvx.AliasIn)
+			a.Op(hexagon.V6_vL32b_pi, y, src, 1).Loads(hvx.AliasIn)
+			out := rq.Narrow(rq.Scale(x, hvx.ChannelVectors{}), rq.Scale(y, hvx.ChannelVectors{}), hvx.ChannelVectors{}, hvx.ChannelVectors{})
+			a.Op(hexagon.V6_vdealh, out, out)
+			a.Op(hexagon.V6_vS32b_pi, dst, 1, out).Stores(hvx.AliasOut)
 		})
 	})
-	a.ret()
+	a.Ret()
 }

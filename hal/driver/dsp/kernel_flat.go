@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -16,66 +17,66 @@ type flatKernel struct {
 	// splats are how many words of arguments the body gets as vectors.
 	splats int
 	stream bool // the operands are likely not in L2: bring them there entry by entry
-	body   func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg
+	body   func(a *hvx.Builder, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg
 }
 
 // generate writes the kernel. Arguments: table of (operands, result, steps),
 // entries, words.
-func (k *flatKernel) generate(a *asm) {
+func (k *flatKernel) generate(a *hvx.Builder) {
 	names := []string{"table", "entries", "c0", "c1", "c2"}
-	in := a.args(names[:2+k.splats]...)
+	in := a.Args(names[:2+k.splats]...)
 	table, entries := in[0], in[1]
 	var c []codegen.Reg
 	for _, r := range in[2:] {
-		c = append(c, a.splat(r, "constant"))
+		c = append(c, a.Splat(r, "constant"))
 	}
-	a.repeat(entries, func() {
+	a.Repeat(entries, func() {
 		var ptr []codegen.Reg
 		for i := range len(k.in) + 1 {
-			ptr = append(ptr, a.word(table, i, "at"))
+			ptr = append(ptr, a.Word(table, i, "at"))
 		}
-		steps := a.word(table, len(ptr), "steps")
-		a.bump(table, 4*(len(ptr)+1))
+		steps := a.Word(table, len(ptr), "steps")
+		a.Bump(table, 4*(len(ptr)+1))
 		dst := ptr[len(k.in)]
 		for i, n := range k.in {
 			if k.stream {
-				lines := a.r("lines")
-				a.op(hexagon.M2_mpyi, lines, steps, a.imm(n))
-				a.bring(ptr[i], lines)
+				lines := a.R("lines")
+				a.Op(hexagon.M2_mpyi, lines, steps, a.Imm(n))
+				a.Bring(ptr[i], lines)
 			}
 		}
-		a.loop0(steps, func() {
+		a.Loop0(steps, func() {
 			var x [][]codegen.Reg
 			for i, n := range k.in {
 				var v []codegen.Reg
 				for range n {
-					r := a.v("x")
-					a.op(hexagon.V6_vL32b_pi, r, ptr[i], 1).Loads(aliasIn)
+					r := a.V("x")
+					a.Op(hexagon.V6_vL32b_pi, r, ptr[i], 1).Loads(hvx.AliasIn)
 					v = append(v, r)
 				}
 				x = append(x, v)
 			}
 			for _, r := range k.body(a, x, c) {
-				a.op(hexagon.V6_vS32b_pi, dst, 1, r).Stores(aliasOut)
+				a.Op(hexagon.V6_vS32b_pi, dst, 1, r).Stores(hvx.AliasOut)
 			}
 		})
 	})
-	a.ret()
+	a.Ret()
 }
 
 // flatOp makes a kernel of vectors of one size whose body is one or a few
 // operations.
-func flatOp(name string, inputs, splats int, f func(a *asm, out codegen.Reg, x, c []codegen.Reg)) *flatKernel {
+func flatOp(name string, inputs, splats int, f func(a *hvx.Builder, out codegen.Reg, x, c []codegen.Reg)) *flatKernel {
 	k := &flatKernel{name: "flat_" + name, out: 1, splats: splats}
 	for range inputs {
 		k.in = append(k.in, 1)
 	}
-	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+	k.body = func(a *hvx.Builder, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
 		var v []codegen.Reg
 		for _, r := range x {
 			v = append(v, r[0])
 		}
-		out := a.v("out")
+		out := a.V("out")
 		f(a, out, v, c)
 		return []codegen.Reg{out}
 	}
@@ -84,42 +85,42 @@ func flatOp(name string, inputs, splats int, f func(a *asm, out codegen.Reg, x, 
 
 // simpleKernel is one instruction on two operands.
 func simpleKernel(name string, op hexagon.Op) *flatKernel {
-	return flatOp(name, 2, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) { a.op(op, out, x[0], x[1]) })
+	return flatOp(name, 2, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) { a.Op(op, out, x[0], x[1]) })
 }
 
 // truthKernel is op on operands that are brought to 0 and 1 first; the constant
 // is 1 in every byte.
 func truthKernel(name string, op hexagon.Op) *flatKernel {
-	return flatOp(name, 2, 1, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
-		p, q := a.v("p"), a.v("q")
-		a.op(hexagon.V6_vminub, p, x[0], c[0])
-		a.op(hexagon.V6_vminub, q, x[1], c[0])
-		a.op(op, out, p, q)
+	return flatOp(name, 2, 1, func(a *hvx.Builder, out codegen.Reg, x, c []codegen.Reg) {
+		p, q := a.V("p"), a.V("q")
+		a.Op(hexagon.V6_vminub, p, x[0], c[0])
+		a.Op(hexagon.V6_vminub, q, x[1], c[0])
+		a.Op(op, out, p, q)
 	})
 }
 
 // notKernel is LOGICAL_NOT of bytes.
 func notKernel() *flatKernel {
-	return flatOp("not", 1, 1, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
-		t := a.v("truth")
-		a.op(hexagon.V6_vminub, t, x[0], c[0])
-		a.op(hexagon.V6_vxor, out, t, c[0])
+	return flatOp("not", 1, 1, func(a *hvx.Builder, out codegen.Reg, x, c []codegen.Reg) {
+		t := a.V("truth")
+		a.Op(hexagon.V6_vminub, t, x[0], c[0])
+		a.Op(hexagon.V6_vxor, out, t, c[0])
 	})
 }
 
 // intervalKernel is 1 where the first operand is between the others, inclusive,
 // or where it is not; constants 1 and 0 in every byte.
 func intervalKernel(outside bool) *flatKernel {
-	return flatOp("interval"+flag(outside, "_not"), 3, 2, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
-		below, above := a.q("below"), a.q("above")
-		a.op(hexagon.V6_vgtub, below, x[1], x[0])
-		a.op(hexagon.V6_vgtub, above, x[0], x[2])
-		q := a.q("outside")
-		a.op(hexagon.V6_pred_or, q, below, above)
+	return flatOp("interval"+hvx.Flag(outside, "_not"), 3, 2, func(a *hvx.Builder, out codegen.Reg, x, c []codegen.Reg) {
+		below, above := a.Q("below"), a.Q("above")
+		a.Op(hexagon.V6_vgtub, below, x[1], x[0])
+		a.Op(hexagon.V6_vgtub, above, x[0], x[2])
+		q := a.Q("outside")
+		a.Op(hexagon.V6_pred_or, q, below, above)
 		if outside {
-			a.op(hexagon.V6_vmux, out, q, c[0], c[1])
+			a.Op(hexagon.V6_vmux, out, q, c[0], c[1])
 		} else {
-			a.op(hexagon.V6_vmux, out, q, c[1], c[0])
+			a.Op(hexagon.V6_vmux, out, q, c[1], c[0])
 		}
 	})
 }
@@ -127,10 +128,10 @@ func intervalKernel(outside bool) *flatKernel {
 // aboveKernel takes the second operand where the first is greater than the
 // constant, the third elsewhere: bytes.
 func aboveKernel() *flatKernel {
-	return flatOp("above", 3, 1, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
-		q := a.q("above")
-		a.op(hexagon.V6_vgtub, q, x[0], c[0])
-		a.op(hexagon.V6_vmux, out, q, x[1], x[2])
+	return flatOp("above", 3, 1, func(a *hvx.Builder, out codegen.Reg, x, c []codegen.Reg) {
+		q := a.Q("above")
+		a.Op(hexagon.V6_vgtub, q, x[0], c[0])
+		a.Op(hexagon.V6_vmux, out, q, x[1], x[2])
 	})
 }
 
@@ -138,12 +139,12 @@ func aboveKernel() *flatKernel {
 // operand.
 func selectWordsKernel() *flatKernel {
 	k := &flatKernel{name: "flat_select_words", in: []int{1, 4, 4}, out: 4, splats: 1}
-	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+	k.body = func(a *hvx.Builder, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
 		var out []codegen.Reg
-		for i, w := range a.widenBytes(x[0][0]) {
-			q, r := a.q("above"), a.v("selected")
-			a.op(hexagon.V6_vgtw, q, w, c[0])
-			a.op(hexagon.V6_vmux, r, q, x[1][i], x[2][i])
+		for i, w := range a.WidenBytes(x[0][0]) {
+			q, r := a.Q("above"), a.V("selected")
+			a.Op(hexagon.V6_vgtw, q, w, c[0])
+			a.Op(hexagon.V6_vmux, r, q, x[1][i], x[2][i])
 			out = append(out, r)
 		}
 		return out
@@ -151,56 +152,37 @@ func selectWordsKernel() *flatKernel {
 	return k
 }
 
-// widenBytes makes four vectors of words from a vector of unsigned bytes.
-func (a *asm) widenBytes(v codegen.Reg) [4]codegen.Reg {
-	h := a.vv("halves")
-	a.op(hexagon.V6_vunpackub, h, v)
-	w0, w1 := a.vv("words"), a.vv("words")
-	a.op(hexagon.V6_vunpackuh, w0, lo(h))
-	a.op(hexagon.V6_vunpackuh, w1, hi(h))
-	return [4]codegen.Reg{lo(w0), hi(w0), lo(w1), hi(w1)}
-}
-
-// narrowWords makes a vector of unsigned bytes from four of words, saturating.
-func (a *asm) narrowWords(w [4]codegen.Reg) codegen.Reg {
-	h0, h1, v := a.v("half"), a.v("half"), a.v("bytes")
-	a.op(hexagon.V6_vpackwh_sat, h0, w[1], w[0])
-	a.op(hexagon.V6_vpackwh_sat, h1, w[3], w[2])
-	a.op(hexagon.V6_vpackhub_sat, v, h1, h0)
-	return v
-}
-
 // wordMulKernel is the low half of 32-bit products.
 func wordMulKernel() *flatKernel {
-	return flatOp("mul_words", 2, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
-		a.op(hexagon.V6_vassign, out, a.mulWords(x[0], x[1]))
+	return flatOp("mul_words", 2, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) {
+		a.Op(hexagon.V6_vassign, out, a.MulWords(x[0], x[1]))
 	})
 }
 
 // compareWordsKernel compares words; the constants are 1 and 0 in every word.
 func compareWordsKernel(equal, swap, not bool) *flatKernel {
-	k := &flatKernel{name: "flat_compare_" + flag(equal, "e") + flag(swap, "s") + flag(not, "n"), in: []int{4, 4}, out: 1, splats: 2}
-	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+	k := &flatKernel{name: "flat_compare_" + hvx.Flag(equal, "e") + hvx.Flag(swap, "s") + hvx.Flag(not, "n"), in: []int{4, 4}, out: 1, splats: 2}
+	k.body = func(a *hvx.Builder, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
 		var w [4]codegen.Reg
 		for i := range w {
 			p, q := x[0][i], x[1][i]
 			if swap {
 				p, q = q, p
 			}
-			holds := a.q("holds")
-			w[i] = a.v("truth")
+			holds := a.Q("holds")
+			w[i] = a.V("truth")
 			if equal {
-				a.op(hexagon.V6_veqw, holds, p, q)
+				a.Op(hexagon.V6_veqw, holds, p, q)
 			} else {
-				a.op(hexagon.V6_vgtw, holds, p, q)
+				a.Op(hexagon.V6_vgtw, holds, p, q)
 			}
 			if not {
-				a.op(hexagon.V6_vmux, w[i], holds, c[1], c[0])
+				a.Op(hexagon.V6_vmux, w[i], holds, c[1], c[0])
 			} else {
-				a.op(hexagon.V6_vmux, w[i], holds, c[0], c[1])
+				a.Op(hexagon.V6_vmux, w[i], holds, c[0], c[1])
 			}
 		}
-		return []codegen.Reg{a.narrowWords(w)}
+		return []codegen.Reg{a.NarrowWords(w)}
 	}
 	return k
 }
@@ -208,11 +190,11 @@ func compareWordsKernel(equal, swap, not bool) *flatKernel {
 // widenWordsKernel makes words from unsigned bytes and subtracts the constant.
 func widenWordsKernel() *flatKernel {
 	k := &flatKernel{name: "flat_widen", in: []int{1}, out: 4, splats: 1}
-	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+	k.body = func(a *hvx.Builder, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
 		var out []codegen.Reg
-		for _, w := range a.widenBytes(x[0][0]) {
-			r := a.v("word")
-			a.op(hexagon.V6_vsubw, r, w, c[0])
+		for _, w := range a.WidenBytes(x[0][0]) {
+			r := a.V("word")
+			a.Op(hexagon.V6_vsubw, r, w, c[0])
 			out = append(out, r)
 		}
 		return out
@@ -224,13 +206,13 @@ func widenWordsKernel() *flatKernel {
 // them, saturating.
 func narrowWordsKernel() *flatKernel {
 	k := &flatKernel{name: "flat_narrow", in: []int{4}, out: 1, splats: 1}
-	k.body = func(a *asm, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
+	k.body = func(a *hvx.Builder, x [][]codegen.Reg, c []codegen.Reg) []codegen.Reg {
 		var w [4]codegen.Reg
 		for i := range w {
-			w[i] = a.v("sum")
-			a.op(hexagon.V6_vaddw, w[i], x[0][i], c[0])
+			w[i] = a.V("sum")
+			a.Op(hexagon.V6_vaddw, w[i], x[0][i], c[0])
 		}
-		return []codegen.Reg{a.narrowWords(w)}
+		return []codegen.Reg{a.NarrowWords(w)}
 	}
 	return k
 }

@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -15,7 +16,7 @@ type reductionKernel struct {
 	name  string
 	words int // arguments that the body gets as vectors
 	wide  int // vectors of the result per vector of rows; 0 is 1
-	body  func(a *asm, s *reductionWalk, c []codegen.Reg)
+	body  func(a *hvx.Builder, s *reductionWalk, c []codegen.Reg)
 }
 
 // Words of a slice entry: the vector in the first slice and in the result, the
@@ -35,122 +36,105 @@ type reductionWalk struct {
 }
 
 // generate writes the kernel. Arguments: table, entries, words.
-func (k *reductionKernel) generate(a *asm) {
-	in := a.args([]string{"table", "entries", "c0", "c1"}[:2+k.words]...)
+func (k *reductionKernel) generate(a *hvx.Builder) {
+	in := a.Args([]string{"table", "entries", "c0", "c1"}[:2+k.words]...)
 	table, entries := in[0], in[1]
 	var c []codegen.Reg
 	for _, r := range in[2:] {
-		c = append(c, a.splat(r, "constant"))
+		c = append(c, a.Splat(r, "constant"))
 	}
-	a.repeat(entries, func() {
-		s := &reductionWalk{a.word(table, reductionIn, "in"), a.word(table, reductionOut, "out"), a.word(table, reductionCount, "slices"), a.word(table, reductionStep, "step")}
-		box := a.rr("box")
-		a.op(hexagon.L2_loadrd_io, box, table, 4*reductionBox).Loads(aliasConst)
-		a.op(hexagon.Y5_l2fetch, s.in, box)
-		a.bump(table, 4*reductionWords)
+	a.Repeat(entries, func() {
+		s := &reductionWalk{a.Word(table, reductionIn, "in"), a.Word(table, reductionOut, "out"), a.Word(table, reductionCount, "slices"), a.Word(table, reductionStep, "step")}
+		box := a.RR("box")
+		a.Op(hexagon.L2_loadrd_io, box, table, 4*reductionBox).Loads(hvx.AliasConst)
+		a.Op(hexagon.Y5_l2fetch, s.in, box)
+		a.Bump(table, 4*reductionWords)
 		k.body(a, s, c)
 	})
-	a.ret()
+	a.Ret()
 }
 
 // each visits the vectors of all slices; from is advanced.
-func (s *reductionWalk) each(a *asm, from codegen.Reg, visit func(x codegen.Reg)) {
-	a.loop0(s.count, func() {
-		visit(a.vload(from, 0, aliasIn, "x"))
-		a.op(hexagon.A2_add, from, from, s.step)
+func (s *reductionWalk) each(a *hvx.Builder, from codegen.Reg, visit func(x codegen.Reg)) {
+	a.Loop0(s.count, func() {
+		visit(a.Load(from, 0, hvx.AliasIn, "x"))
+		a.Op(hexagon.A2_add, from, from, s.step)
 	})
-}
-
-// copyOf is a register that may change.
-func (a *asm) copyOf(r codegen.Reg) codegen.Reg {
-	c := a.r("copy")
-	a.op(hexagon.A2_tfr, c, r)
-	return c
 }
 
 // foldKernel reduces with one instruction and bounds the result of bytes by
 // the constant.
 func foldKernel(op hexagon.Op) *reductionKernel {
-	return &reductionKernel{name: "fold_" + op.Form().Name, words: 1, body: func(a *asm, s *reductionWalk, c []codegen.Reg) {
-		v := a.v("result")
-		a.vloadTo(v, s.in, 0, aliasIn)
-		s.each(a, s.in, func(x codegen.Reg) { a.op(op, v, v, x) })
-		a.op(hexagon.V6_vminub, v, v, c[0])
-		a.vstore(s.out, 0, v, aliasOut)
+	return &reductionKernel{name: "fold_" + op.Form().Name, words: 1, body: func(a *hvx.Builder, s *reductionWalk, c []codegen.Reg) {
+		v := a.V("result")
+		a.LoadTo(v, s.in, 0, hvx.AliasIn)
+		s.each(a, s.in, func(x codegen.Reg) { a.Op(op, v, v, x) })
+		a.Op(hexagon.V6_vminub, v, v, c[0])
+		a.Store(s.out, 0, v, hvx.AliasOut)
 	}}
 }
 
 // argKernel is ARGMAX or ARGMIN of words: the index of the first of the
 // greatest. The constant is 1.
 func argKernel(least bool) *reductionKernel {
-	return &reductionKernel{name: "arg" + flag(least, "_least"), words: 1, body: func(a *asm, s *reductionWalk, c []codegen.Reg) {
-		best, index, at := a.v("best"), a.v("index"), a.v("at")
-		a.vloadTo(best, s.in, 0, aliasIn)
-		a.op(hexagon.V6_vxor, index, best, best)
-		a.op(hexagon.V6_vxor, at, best, best)
+	return &reductionKernel{name: "arg" + hvx.Flag(least, "_least"), words: 1, body: func(a *hvx.Builder, s *reductionWalk, c []codegen.Reg) {
+		best, index, at := a.V("best"), a.V("index"), a.V("at")
+		a.LoadTo(best, s.in, 0, hvx.AliasIn)
+		a.Op(hexagon.V6_vxor, index, best, best)
+		a.Op(hexagon.V6_vxor, at, best, best)
 		s.each(a, s.in, func(x codegen.Reg) {
-			q := a.q("better")
+			q := a.Q("better")
 			if least {
-				a.op(hexagon.V6_vgtw, q, best, x)
+				a.Op(hexagon.V6_vgtw, q, best, x)
 			} else {
-				a.op(hexagon.V6_vgtw, q, x, best)
+				a.Op(hexagon.V6_vgtw, q, x, best)
 			}
-			a.op(hexagon.V6_vmux, best, q, x, best)
-			a.op(hexagon.V6_vmux, index, q, at, index)
-			a.op(hexagon.V6_vaddw, at, at, c[0])
+			a.Op(hexagon.V6_vmux, best, q, x, best)
+			a.Op(hexagon.V6_vmux, index, q, at, index)
+			a.Op(hexagon.V6_vaddw, at, at, c[0])
 		})
-		a.vstore(s.out, 0, index, aliasOut)
+		a.Store(s.out, 0, index, hvx.AliasOut)
 	}}
 }
 
 // inverseRoot is 1/sqrt of every word, which is 0 to 2^29-1, as a factor in
 // Q0.31 and a right shift: five Newton steps on a value brought into [1/4, 1) in
 // Q3.28.
-func (a *asm) inverseRoot(sum codegen.Reg) (factor, right codegen.Reg) {
-	one, zero := a.splat(a.imm(1), "one"), a.zero()
-	pairs, double, x := a.v("pairs"), a.v("double"), a.v("aligned")
-	a.op(hexagon.V6_vcl0w, pairs, sum)
-	a.op(hexagon.V6_vsubw, pairs, pairs, one)
-	a.op(hexagon.V6_vasrw, pairs, pairs, a.imm(1))
-	a.op(hexagon.V6_vsubw, pairs, pairs, one)
-	a.op(hexagon.V6_vaslw, double, pairs, a.imm(1))
-	a.op(hexagon.V6_vaslwv, x, sum, double)
-	half := a.v("half")
-	a.op(hexagon.V6_vasrw, half, x, a.imm(1))
-	a.op(hexagon.V6_vavgwrnd, half, half, zero)
-	r := a.splat(a.imm(1<<28), "root")
-	threeHalves := a.splat(a.imm(3<<27), "3/2")
+func inverseRoot(a *hvx.Builder, sum codegen.Reg) (factor, right codegen.Reg) {
+	one, zero := a.Splat(a.Imm(1), "one"), a.Zero()
+	pairs, double, x := a.V("pairs"), a.V("double"), a.V("aligned")
+	a.Op(hexagon.V6_vcl0w, pairs, sum)
+	a.Op(hexagon.V6_vsubw, pairs, pairs, one)
+	a.Op(hexagon.V6_vasrw, pairs, pairs, a.Imm(1))
+	a.Op(hexagon.V6_vsubw, pairs, pairs, one)
+	a.Op(hexagon.V6_vaslw, double, pairs, a.Imm(1))
+	a.Op(hexagon.V6_vaslwv, x, sum, double)
+	half := a.V("half")
+	a.Op(hexagon.V6_vasrw, half, x, a.Imm(1))
+	a.Op(hexagon.V6_vavgwrnd, half, half, zero)
+	r := a.Splat(a.Imm(1<<28), "root")
+	threeHalves := a.Splat(a.Imm(3<<27), "3/2")
 	for range 5 {
-		cube := a.doubled(a.mulHigh(a.mulHigh(r, r), r), 6)
-		next := a.v("root")
-		a.op(hexagon.V6_vsubw, next, a.mulHigh(threeHalves, r), a.mulHigh(half, cube))
-		r = a.doubled(next, 3)
+		cube := a.Doubled(a.MulHigh(a.MulHigh(r, r), r), 6)
+		next := a.V("root")
+		a.Op(hexagon.V6_vsubw, next, a.MulHigh(threeHalves, r), a.MulHigh(half, cube))
+		r = a.Doubled(next, 3)
 	}
-	r = a.mulHigh(r, a.splat(a.imm(1518500250), "sqrt 1/2"))
+	r = a.MulHigh(r, a.Splat(a.Imm(1518500250), "sqrt 1/2"))
 	// Right shift 11 - pairs; where that is negative the factor shifts left.
-	shift, left := a.v("shift"), a.v("left")
-	a.op(hexagon.V6_vsubw, shift, a.splat(a.imm(11), "eleven"), pairs)
-	right = a.v("right")
-	a.op(hexagon.V6_vmaxw, right, shift, zero)
-	a.op(hexagon.V6_vsubw, left, right, shift)
-	a.op(hexagon.V6_vaslwv, r, r, left)
+	shift, left := a.V("shift"), a.V("left")
+	a.Op(hexagon.V6_vsubw, shift, a.Splat(a.Imm(11), "eleven"), pairs)
+	right = a.V("right")
+	a.Op(hexagon.V6_vmaxw, right, shift, zero)
+	a.Op(hexagon.V6_vsubw, left, right, shift)
+	a.Op(hexagon.V6_vaslwv, r, r, left)
 	// 0 and 1 have almost 1.
-	q := a.q("more")
-	factor = a.v("factor")
-	a.op(hexagon.V6_vgtw, q, sum, one)
-	a.op(hexagon.V6_vmux, factor, q, r, a.splat(a.imm(1<<31-1), "almost one"))
-	a.op(hexagon.V6_vmux, right, q, right, zero)
+	q := a.Q("more")
+	factor = a.V("factor")
+	a.Op(hexagon.V6_vgtw, q, sum, one)
+	a.Op(hexagon.V6_vmux, factor, q, r, a.Splat(a.Imm(1<<31-1), "almost one"))
+	a.Op(hexagon.V6_vmux, right, q, right, zero)
 	return factor, right
-}
-
-// doubled is v * 2^n, saturated.
-func (a *asm) doubled(v codegen.Reg, n int) codegen.Reg {
-	for range n {
-		t := a.v("doubled")
-		a.op(hexagon.V6_vaddwsat, t, v, v)
-		v = t
-	}
-	return v
 }
 
 // reductionSlices is a value laid out in slices.

@@ -1,6 +1,9 @@
 package dsp
 
-import "github.com/nnsoc/nnsoc/isa/hexagon"
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
 
 // foldWords is the words of an entry of the kernel below: the biases of 32
 // channels, their first weights, how many vectors of these and their distance.
@@ -8,25 +11,25 @@ const foldWords = 4
 
 // generateFoldZeroPoint writes the kernel that subtracts weights times a byte from biases.
 // Arguments: table, entries, the byte four times, what is added.
-func generateFoldZeroPoint(a *asm) {
-	in := a.args("table", "entries", "zero", "more")
+func generateFoldZeroPoint(a *hvx.Builder) {
+	in := a.Args("table", "entries", "zero", "more")
 	table, entries, zero := in[0], in[1], in[2]
-	more := a.splat(in[3], "more")
-	a.repeat(entries, func() {
-		bias, at := a.word(table, 0, "bias"), a.word(table, 1, "weights")
-		n, step := a.word(table, 2, "count"), a.word(table, 3, "step")
-		a.bump(table, 4*foldWords)
-		sum := a.v("products")
-		a.op(hexagon.V6_vxor, sum, more, more)
-		a.loop0(n, func() {
-			w := a.vload(at, 0, aliasIn, "weights")
-			a.op(hexagon.A2_add, at, at, step)
-			a.op(hexagon.V6_vrmpyub_acc, sum, w, zero)
+	more := a.Splat(in[3], "more")
+	a.Repeat(entries, func() {
+		bias, at := a.Word(table, 0, "bias"), a.Word(table, 1, "weights")
+		n, step := a.Word(table, 2, "count"), a.Word(table, 3, "step")
+		a.Bump(table, 4*foldWords)
+		sum := a.V("products")
+		a.Op(hexagon.V6_vxor, sum, more, more)
+		a.Loop0(n, func() {
+			w := a.Load(at, 0, hvx.AliasIn, "weights")
+			a.Op(hexagon.A2_add, at, at, step)
+			a.Op(hexagon.V6_vrmpyub_acc, sum, w, zero)
 		})
-		b := a.vload(bias, 0, aliasOut, "bias")
-		a.op(hexagon.V6_vaddw, b, b, more)
-		a.op(hexagon.V6_vsubw, b, b, sum)
-		a.vstore(bias, 0, b, aliasOut)
+		b := a.Load(bias, 0, hvx.AliasOut, "bias")
+		a.Op(hexagon.V6_vaddw, b, b, more)
+		a.Op(hexagon.V6_vsubw, b, b, sum)
+		a.Store(bias, 0, b, hvx.AliasOut)
 	})
-	a.ret()
+	a.Ret()
 }

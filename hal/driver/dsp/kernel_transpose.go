@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -26,7 +27,7 @@ const tileBits = 4
 func (k *transposeKernel) tile() int { return vecBytes / k.size }
 
 func (k *transposeKernel) name() string {
-	return fmt.Sprintf("transpose_%d%s", k.size, flag(k.rest, "r")+flag(k.partial, "p")+flag(k.flip, "x"))
+	return fmt.Sprintf("transpose_%d%s", k.size, hvx.Flag(k.rest, "r")+hvx.Flag(k.partial, "p")+hvx.Flag(k.flip, "x"))
 }
 
 // Words of a tile: its first row, the last one that exists, their distance; the
@@ -52,27 +53,27 @@ const tileScratch = vecBytes*vecBytes + 2*vecBytes
 
 // generate writes the kernel. Arguments: table, entries, scratch memory, address and
 // box of the first tile.
-func (k *transposeKernel) generate(a *asm) {
-	in := a.args("table", "entries", "scratch", "from", "box")
+func (k *transposeKernel) generate(a *hvx.Builder) {
+	in := a.Args("table", "entries", "scratch", "from", "box")
 	table, entries, scratch := in[0], in[1], in[2]
 	t := transposeTile{transposeKernel: k, scratch: scratch}
-	box := a.rr("box")
-	a.op(hexagon.L2_loadrd_io, box, in[4], 0).Loads(aliasConst)
-	a.op(hexagon.Y5_l2fetch, in[3], box)
+	box := a.RR("box")
+	a.Op(hexagon.L2_loadrd_io, box, in[4], 0).Loads(hvx.AliasConst)
+	a.Op(hexagon.Y5_l2fetch, in[3], box)
 	if k.flip {
-		t.flipBytes = a.splat(a.imm(-0x7f7f7f80), "flip")
+		t.flipBytes = a.Splat(a.Imm(-0x7f7f7f80), "flip")
 	}
-	a.repeat(entries, func() {
-		t.src, t.last, t.srcStep = a.word(table, tileSrc, "src"), a.word(table, tileLast, "last"), a.word(table, tileSrcStep, "step")
-		t.dst, t.dstStep = a.word(table, tileDst, "dst"), a.word(table, tileDstStep, "step")
-		t.bytes, t.columns = a.word(table, tileBytes, "bytes"), a.word(table, tileColumns, "columns")
-		next, box := a.word(table, tileFrom, "next"), a.rr("box")
-		a.op(hexagon.L2_loadrd_io, box, table, 4*tileBox).Loads(aliasConst)
-		a.op(hexagon.Y5_l2fetch, next, box)
-		a.bump(table, 4*tileWords)
+	a.Repeat(entries, func() {
+		t.src, t.last, t.srcStep = a.Word(table, tileSrc, "src"), a.Word(table, tileLast, "last"), a.Word(table, tileSrcStep, "step")
+		t.dst, t.dstStep = a.Word(table, tileDst, "dst"), a.Word(table, tileDstStep, "step")
+		t.bytes, t.columns = a.Word(table, tileBytes, "bytes"), a.Word(table, tileColumns, "columns")
+		next, box := a.Word(table, tileFrom, "next"), a.RR("box")
+		a.Op(hexagon.L2_loadrd_io, box, table, 4*tileBox).Loads(hvx.AliasConst)
+		a.Op(hexagon.Y5_l2fetch, next, box)
+		a.Bump(table, 4*tileWords)
 		t.write(a)
 	})
-	a.ret()
+	a.Ret()
 }
 
 // transposeTile is a tile in the making.
@@ -81,72 +82,72 @@ type transposeTile struct {
 	src, last, srcStep, dst, dstStep, bytes, columns, scratch, flipBytes codegen.Reg
 }
 
-func (t *transposeTile) write(a *asm) {
+func (t *transposeTile) write(a *hvx.Builder) {
 	all := bits.Len(uint(t.tile())) - 1
 	low := min(all, tileBits)
 	high := all - low
 	// Groups of consecutive rows: the low bits.
-	out := a.copyOf(t.scratch)
-	a.loop0(1<<high, func() {
+	out := a.CopyOf(t.scratch)
+	a.Loop0(1<<high, func() {
 		rows := make([]codegen.Reg, 1<<low)
 		for i := range rows {
-			rows[i] = a.vloadu(t.src, 0, aliasIn, "row")
-			next := a.r("src")
-			a.op(hexagon.A2_add, next, t.src, t.srcStep)
+			rows[i] = a.LoadUnaligned(t.src, 0, hvx.AliasIn, "row")
+			next := a.R("src")
+			a.Op(hexagon.A2_add, next, t.src, t.srcStep)
 			if t.rest {
-				a.op(hexagon.A2_minu, t.src, next, t.last)
+				a.Op(hexagon.A2_minu, t.src, next, t.last)
 			} else {
-				a.op(hexagon.A2_tfr, t.src, next)
+				a.Op(hexagon.A2_tfr, t.src, next)
 			}
 		}
 		rows = t.exchange(a, rows, 0, low)
 		if high == 0 {
-			d := a.copyOf(t.dst)
+			d := a.CopyOf(t.dst)
 			for i, v := range rows {
 				t.store(a, d, v, i)
-				a.op(hexagon.A2_add, d, d, t.dstStep)
+				a.Op(hexagon.A2_add, d, d, t.dstStep)
 			}
 			return
 		}
 		for _, v := range rows {
-			a.op(hexagon.V6_vS32b_pi, out, 1, v).Stores(aliasScratch)
+			a.Op(hexagon.V6_vS32b_pi, out, 1, v).Stores(hvx.AliasScratch)
 		}
 	})
 	if high == 0 {
 		return
 	}
 	// Rows of the same low bits: the high ones.
-	far := a.r("far") // between the columns of a group
-	a.op(hexagon.S2_asl_i_r, far, t.dstStep, low)
-	from := a.copyOf(t.scratch)
-	a.loop0(1<<low, func() {
+	far := a.R("far") // between the columns of a group
+	a.Op(hexagon.S2_asl_i_r, far, t.dstStep, low)
+	from := a.CopyOf(t.scratch)
+	a.Loop0(1<<low, func() {
 		rows := make([]codegen.Reg, 1<<high)
 		for i := range rows {
-			rows[i] = a.vload(from, i*vecBytes<<low, aliasScratch, "row")
+			rows[i] = a.Load(from, i*vecBytes<<low, hvx.AliasScratch, "row")
 		}
-		a.bump(from, vecBytes)
-		d := a.copyOf(t.dst)
+		a.Bump(from, vecBytes)
+		d := a.CopyOf(t.dst)
 		for i, v := range t.exchange(a, rows, low, high) {
 			t.store(a, d, v, i<<low)
-			a.op(hexagon.A2_add, d, d, far)
+			a.Op(hexagon.A2_add, d, d, far)
 		}
-		a.op(hexagon.A2_add, t.dst, t.dst, t.dstStep)
+		a.Op(hexagon.A2_add, t.dst, t.dst, t.dstStep)
 		if t.partial {
-			a.bump(t.columns, -1)
+			a.Bump(t.columns, -1)
 		}
 	})
 }
 
 // exchange swaps n bits of the rows' numbers, from bit first of the elements' on.
-func (t *transposeTile) exchange(a *asm, rows []codegen.Reg, first, n int) []codegen.Reg {
+func (t *transposeTile) exchange(a *hvx.Builder, rows []codegen.Reg, first, n int) []codegen.Reg {
 	for b := range n {
-		distance := a.imm8(t.size << (first + b))
+		distance := a.Imm8(t.size << (first + b))
 		next := make([]codegen.Reg, len(rows))
 		for i := range rows {
 			if i>>b&1 == 0 {
-				pair := a.vv("rows")
-				a.op(hexagon.V6_vshuffvdd, pair, rows[i|1<<b], rows[i], distance)
-				next[i], next[i|1<<b] = lo(pair), hi(pair)
+				pair := a.VV("rows")
+				a.Op(hexagon.V6_vshuffvdd, pair, rows[i|1<<b], rows[i], distance)
+				next[i], next[i|1<<b] = hvx.Lo(pair), hvx.Hi(pair)
 			}
 		}
 		rows = next
@@ -155,24 +156,24 @@ func (t *transposeTile) exchange(a *asm, rows []codegen.Reg, first, n int) []cod
 }
 
 // store stores column c of those left, if it exists.
-func (t *transposeTile) store(a *asm, at, v codegen.Reg, c int) {
+func (t *transposeTile) store(a *hvx.Builder, at, v codegen.Reg, c int) {
 	if t.flip {
-		w := a.v("flipped")
-		a.op(hexagon.V6_vxor, w, v, t.flipBytes)
+		w := a.V("flipped")
+		a.Op(hexagon.V6_vxor, w, v, t.flipBytes)
 		v = w
 	}
 	if t.partial {
-		p, d := a.p("exists"), a.r("at")
-		a.op(hexagon.C2_cmpgti, p, t.columns, c)
-		a.op(hexagon.C2_mux, d, p, at, t.none(a))
+		p, d := a.P("exists"), a.R("at")
+		a.Op(hexagon.C2_cmpgti, p, t.columns, c)
+		a.Op(hexagon.C2_mux, d, p, at, t.none(a))
 		at = d
 	}
 	if t.rest {
-		a.storeBytes(at, v, t.bytes)
+		a.StoreBytes(at, v, t.bytes)
 		return
 	}
-	a.op(hexagon.V6_vS32Ub_ai, at, 0, v).Stores(aliasOut)
+	a.Op(hexagon.V6_vS32Ub_ai, at, 0, v).Stores(hvx.AliasOut)
 }
 
 // none is where columns go that do not exist.
-func (t *transposeTile) none(a *asm) codegen.Reg { return a.add(t.scratch, vecBytes*vecBytes) }
+func (t *transposeTile) none(a *hvx.Builder) codegen.Reg { return a.Add(t.scratch, vecBytes*vecBytes) }

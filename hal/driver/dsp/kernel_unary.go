@@ -1,18 +1,19 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // generateClamp writes the kernel that bounds bytes. Arguments: table of
 // (input, output, vectors), entries, lower and upper bound four times each.
-func generateClamp(a *asm) {
-	in := a.args("table", "entries", "lo", "hi")
-	low, high := a.splat(in[2], "lo"), a.splat(in[3], "hi")
-	a.unary(in[0], in[1], func(v codegen.Reg) codegen.Reg {
-		a.op(hexagon.V6_vmaxub, v, v, low)
-		a.op(hexagon.V6_vminub, v, v, high)
+func generateClamp(a *hvx.Builder) {
+	in := a.Args("table", "entries", "lo", "hi")
+	low, high := a.Splat(in[2], "lo"), a.Splat(in[3], "hi")
+	unary(a, in[0], in[1], func(v codegen.Reg) codegen.Reg {
+		a.Op(hexagon.V6_vmaxub, v, v, low)
+		a.Op(hexagon.V6_vminub, v, v, high)
 		return v
 	})
 }
@@ -20,17 +21,17 @@ func generateClamp(a *asm) {
 // generateLookup writes the kernel that maps bytes through a table of 256.
 // Arguments: table of (input, output, vectors), entries, address of the two
 // vectors that lookupVectors makes.
-func generateLookup(a *asm) {
-	in := a.args("table", "entries", "map")
+func generateLookup(a *hvx.Builder) {
+	in := a.Args("table", "entries", "map")
 	var m [2]codegen.Reg
 	for i := range m {
-		m[i] = a.vload(in[2], i*vecBytes, aliasConst, "map")
+		m[i] = a.Load(in[2], i*vecBytes, hvx.AliasConst, "map")
 	}
-	a.unary(in[0], in[1], func(v codegen.Reg) codegen.Reg {
-		r := a.v("mapped")
-		a.op(hexagon.V6_vlutvvbi, r, v, m[0], 0)
+	unary(a, in[0], in[1], func(v codegen.Reg) codegen.Reg {
+		r := a.V("mapped")
+		a.Op(hexagon.V6_vlutvvbi, r, v, m[0], 0)
 		for i := 1; i < 8; i++ {
-			a.op(hexagon.V6_vlutvvb_oracci, r, v, m[i/4], i)
+			a.Op(hexagon.V6_vlutvvb_oracci, r, v, m[i/4], i)
 		}
 		return r
 	})
@@ -47,15 +48,15 @@ func lookupVectors(t *[256]byte) []byte {
 }
 
 // unary walks ranges of vectors.
-func (a *asm) unary(table, entries codegen.Reg, f func(v codegen.Reg) codegen.Reg) {
-	a.repeat(entries, func() {
-		src, dst, n := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "vectors")
-		a.bump(table, 12)
-		a.loop0(n, func() {
-			v := a.v("x")
-			a.op(hexagon.V6_vL32b_pi, v, src, 1).Loads(aliasIn)
-			a.op(hexagon.V6_vS32b_pi, dst, 1, f(v)).Stores(aliasOut)
+func unary(a *hvx.Builder, table, entries codegen.Reg, f func(v codegen.Reg) codegen.Reg) {
+	a.Repeat(entries, func() {
+		src, dst, n := a.Word(table, 0, "in"), a.Word(table, 1, "out"), a.Word(table, 2, "vectors")
+		a.Bump(table, 12)
+		a.Loop0(n, func() {
+			v := a.V("x")
+			a.Op(hexagon.V6_vL32b_pi, v, src, 1).Loads(hvx.AliasIn)
+			a.Op(hexagon.V6_vS32b_pi, dst, 1, f(v)).Stores(hvx.AliasOut)
 		})
 	})
-	a.ret()
+	a.Ret()
 }

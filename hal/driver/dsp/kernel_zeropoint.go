@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -35,7 +36,7 @@ type zeroPointKernel struct {
 }
 
 func (s *zeroPointKernel) name() string {
-	return fmt.Sprintf("s%d.%dn%d_%dx%d.%d%s", s.pitch, s.vectors, s.positions, s.rows, s.taps, s.dilation, flag(s.masked, "m"))
+	return fmt.Sprintf("s%d.%dn%d_%dx%d.%d%s", s.pitch, s.vectors, s.positions, s.rows, s.taps, s.dilation, hvx.Flag(s.masked, "m"))
 }
 
 // Words of a strip: blocks of positions that a thread works on between two
@@ -93,7 +94,7 @@ func (s *zeroPointKernel) code() int {
 // zeroPointCode is the state of the generator of the window sums.
 type zeroPointCode struct {
 	*zeroPointKernel
-	a       *asm
+	a       *hvx.Builder
 	zero    codegen.Reg
 	ones    codegen.Reg
 	mask    codegen.Reg // where masked
@@ -105,45 +106,45 @@ type zeroPointCode struct {
 }
 
 // emit writes the code that computes the window sums of one strip.
-func (s *zeroPointKernel) emit(a *asm, strip, args codegen.Reg) {
-	a.phase(phaseZeroPoint)
-	defer a.phase(phaseOther)
-	e := &zeroPointCode{zeroPointKernel: s, a: a, zero: a.word(args, zeroPointBytes, "zero point"), ones: a.word(args, zeroPointOnes, "ones")}
+func (s *zeroPointKernel) emit(a *hvx.Builder, strip, args codegen.Reg) {
+	a.SetPhase(hvx.PhaseZeroPoint)
+	defer a.SetPhase(hvx.PhaseOther)
+	e := &zeroPointCode{zeroPointKernel: s, a: a, zero: a.Word(args, zeroPointBytes, "zero point"), ones: a.Word(args, zeroPointOnes, "ones")}
 	e.each = e.ones
 	if s.pitch < vecBytes { // the bytes of a word may be no channels
-		e.each = a.imm(ones)
+		e.each = a.Imm(ones)
 	}
 	if !s.halves(s.levels() - 1) {
-		e.words = a.imm8(-4)
+		e.words = a.Imm8(-4)
 	}
 	if s.masked {
-		e.mask = a.vload(a.word(args, zeroPointMask, "mask"), 0, aliasConst, "mask")
+		e.mask = a.Load(a.Word(args, zeroPointMask, "mask"), 0, hvx.AliasConst, "mask")
 	}
 	if s.rows > 1 {
-		e.rowStep = a.word(args, zeroPointRowStep, "row step")
+		e.rowStep = a.Word(args, zeroPointRowStep, "row step")
 	}
-	loop := a.loop1
+	loop := a.Loop1
 	if !s.flat() {
-		e.nothing = a.zero()
-		loop = func(n any, body func()) { a.repeat(n.(codegen.Reg), body) }
+		e.nothing = a.Zero()
+		loop = func(n any, body func()) { a.Repeat(n.(codegen.Reg), body) }
 	}
-	scratch := a.word(args, zeroPointScratch, "scratch")
-	run, runs := a.word(strip, stripRuns, "run"), a.word(strip, stripRunCount, "runs")
-	a.repeat(runs, func() {
-		in, out, chunks := a.word(run, 0, "in"), a.word(run, 1, "sums"), a.word(run, 2, "chunks")
-		a.op(hexagon.A2_add, out, out, scratch)
-		a.bump(run, 4*runWords)
+	scratch := a.Word(args, zeroPointScratch, "scratch")
+	run, runs := a.Word(strip, stripRuns, "run"), a.Word(strip, stripRunCount, "runs")
+	a.Repeat(runs, func() {
+		in, out, chunks := a.Word(run, 0, "in"), a.Word(run, 1, "sums"), a.Word(run, 2, "chunks")
+		a.Op(hexagon.A2_add, out, out, scratch)
+		a.Bump(run, 4*runWords)
 		loop(chunks, func() {
 			for i, sums := range e.chunk(in) {
-				a.op(hexagon.V6_vS32Ub_ai, out, i, sums).Stores(aliasScratch)
+				a.Op(hexagon.V6_vS32Ub_ai, out, i, sums).Stores(hvx.AliasScratch)
 			}
-			a.bump(out, 4*s.positions)
+			a.Bump(out, 4*s.positions)
 		})
 	})
 	if s.taps > 1 {
-		at := a.r("sums")
-		a.op(hexagon.A2_add, at, scratch, a.word(strip, stripAcross, "first"))
-		e.across(at, a.word(strip, stripVectors, "vectors"))
+		at := a.R("sums")
+		a.Op(hexagon.A2_add, at, scratch, a.Word(strip, stripAcross, "first"))
+		e.across(at, a.Word(strip, stripVectors, "vectors"))
 	}
 }
 
@@ -179,8 +180,8 @@ func (e *zeroPointCode) chunk(in codegen.Reg) []codegen.Reg {
 	if e.flat() {
 		rows := []convInput{{ptr: in}}
 		for r := 1; r < e.rows; r++ {
-			p := e.a.r("row")
-			e.a.op(hexagon.A2_add, p, rows[r-1].ptr, e.rowStep)
+			p := e.a.R("row")
+			e.a.Op(hexagon.A2_add, p, rows[r-1].ptr, e.rowStep)
 			rows = append(rows, convInput{ptr: p})
 		}
 		for i := range n {
@@ -200,15 +201,15 @@ func (e *zeroPointCode) chunk(in codegen.Reg) []codegen.Reg {
 	}
 	sums := make([]codegen.Reg, len(leaves))
 	for i, x := range leaves {
-		sums[i] = e.a.v("sums")
-		e.at(x.at, func() { e.a.op(hexagon.V6_vmpyiwub, sums[i], x.words, e.zero) })
+		sums[i] = e.a.V("sums")
+		e.at(x.at, func() { e.a.Op(hexagon.V6_vmpyiwub, sums[i], x.words, e.zero) })
 	}
 	slices.SortStableFunc(e.todo, func(a, b timed) int { return a.at - b.at })
 	for _, t := range e.todo {
 		t.emit()
 	}
 	e.todo = e.todo[:0]
-	e.a.bump(in, e.positions*e.pitch)
+	e.a.Bump(in, e.positions*e.pitch)
 	return sums
 }
 
@@ -220,37 +221,37 @@ func (s *zeroPointKernel) halves(level int) bool {
 
 // halve adds the neighbouring words of two vectors.
 func (e *zeroPointCode) halve(level int, x, y partial) partial {
-	a, sum, t := e.a, e.a.v("halved"), max(x.at, y.at)
+	a, sum, t := e.a, e.a.V("halved"), max(x.at, y.at)
 	if e.halves(level) {
-		packed := a.v("packed")
-		e.at(t, func() { a.op(hexagon.V6_vpackeh, packed, y.words, x.words) })
-		e.at(t+afterProduct, func() { a.op(hexagon.V6_vdmpyhb, sum, packed, e.each) })
+		packed := a.V("packed")
+		e.at(t, func() { a.Op(hexagon.V6_vpackeh, packed, y.words, x.words) })
+		e.at(t+afterProduct, func() { a.Op(hexagon.V6_vdmpyhb, sum, packed, e.each) })
 		return partial{sum, t + 2*afterProduct}
 	}
-	dealt := a.vv("even and odd")
-	e.at(t, func() { a.op(hexagon.V6_vdealvdd, dealt, y.words, x.words, e.words) })
-	e.at(t+afterProduct, func() { a.op(hexagon.V6_vaddw, sum, lo(dealt), hi(dealt)) })
+	dealt := a.VV("even and odd")
+	e.at(t, func() { a.Op(hexagon.V6_vdealvdd, dealt, y.words, x.words, e.words) })
+	e.at(t+afterProduct, func() { a.Op(hexagon.V6_vaddw, sum, hvx.Lo(dealt), hvx.Hi(dealt)) })
 	return partial{sum, t + afterProduct + afterAdd}
 }
 
 // leaf adds the vectors of position i of the chunk, or of all positions of vector i.
 func (e *zeroPointCode) leaf(rows []convInput, i int) partial {
-	a, acc := e.a, e.a.v("sum")
+	a, acc := e.a, e.a.V("sum")
 	t, last := i*e.rows*e.vectors, e.vectors-1
 	const near = 8 * vecBytes // what a load reaches; a pointer that moves is slower
 	for r := range rows {
 		x := make([]codegen.Reg, e.vectors)
 		for v := range x {
-			x[v] = a.v("x")
+			x[v] = a.V("x")
 			off := i*e.leafBytes() + v*vecBytes
 			if far := off / near * near; far > rows[r].off {
 				from, by := rows[r].ptr, far-rows[r].off
-				p := a.r("in")
+				p := a.R("in")
 				rows[r] = convInput{p, far}
-				e.at(t-2, func() { a.op(hexagon.A2_addi, p, from, by) })
+				e.at(t-2, func() { a.Op(hexagon.A2_addi, p, from, by) })
 			}
 			p := rows[r].ptr
-			e.at(t, func() { a.op(hexagon.V6_vL32b_ai, x[v], p, off%near/vecBytes).Loads(aliasIn) })
+			e.at(t, func() { a.Op(hexagon.V6_vL32b_ai, x[v], p, off%near/vecBytes).Loads(hvx.AliasIn) })
 			t++
 		}
 		for v := last; v >= 0; v-- { // the masked one first: without an accumulator it takes one pipe, not two
@@ -275,7 +276,7 @@ func (e *zeroPointCode) addBytes(acc, x codegen.Reg, last, more bool) {
 	case more:
 		op = hexagon.V6_vrmpyub_acc
 	}
-	e.a.op(op, acc, x, by)
+	e.a.Op(op, acc, x, by)
 }
 
 // loops adds the vectors of n leaves from the one given on in loops over rows and
@@ -284,20 +285,20 @@ func (e *zeroPointCode) loops(in codegen.Reg, first, n int) []partial {
 	a, list := e.a, make([]partial, n)
 	acc, ptr, x := make([]codegen.Reg, n), make([]codegen.Reg, n), make([]codegen.Reg, n)
 	for j := range acc {
-		acc[j], ptr[j], x[j] = a.v("sum"), a.r("in"), a.v("x")
+		acc[j], ptr[j], x[j] = a.V("sum"), a.R("in"), a.V("x")
 		list[j].words = acc[j]
-		a.op(hexagon.V6_vassign, acc[j], e.nothing)
+		a.Op(hexagon.V6_vassign, acc[j], e.nothing)
 	}
-	row := a.r("row")
-	a.op(hexagon.A2_tfr, row, in)
-	load := func(j int) { a.op(hexagon.V6_vL32b_pi, x[j], ptr[j], 1).Loads(aliasIn) }
-	a.loop1(e.rows, func() {
+	row := a.R("row")
+	a.Op(hexagon.A2_tfr, row, in)
+	load := func(j int) { a.Op(hexagon.V6_vL32b_pi, x[j], ptr[j], 1).Loads(hvx.AliasIn) }
+	a.Loop1(e.rows, func() {
 		for j := range ptr {
-			a.op(hexagon.A2_addi, ptr[j], row, (first+j)*e.leafBytes())
+			a.Op(hexagon.A2_addi, ptr[j], row, (first+j)*e.leafBytes())
 			load(j)
 		}
 		if e.vectors > 1 {
-			a.loop0(e.vectors-1, func() {
+			a.Loop0(e.vectors-1, func() {
 				for j := range ptr {
 					e.addBytes(acc[j], x[j], false, true)
 					load(j)
@@ -308,7 +309,7 @@ func (e *zeroPointCode) loops(in codegen.Reg, first, n int) []partial {
 			e.addBytes(acc[j], x[j], true, true)
 		}
 		if e.rows > 1 {
-			a.op(hexagon.A2_add, row, row, e.rowStep)
+			a.Op(hexagon.A2_add, row, row, e.rowStep)
 		}
 	})
 	return list
@@ -321,14 +322,14 @@ const acrossVectors = 2
 func (e *zeroPointCode) across(at, n codegen.Reg) {
 	const flat = 8
 	a, step := e.a, 4*e.dilation
-	store := func(sum codegen.Reg) { a.op(hexagon.V6_vS32b_pi, at, 1, sum).Stores(aliasScratch) }
+	store := func(sum codegen.Reg) { a.Op(hexagon.V6_vS32b_pi, at, 1, sum).Stores(hvx.AliasScratch) }
 	if e.taps <= flat {
-		a.loop0(n, func() {
+		a.Loop0(n, func() {
 			var sums [acrossVectors]codegen.Reg
 			for i := range sums {
-				sums[i] = a.vload(at, i*vecBytes, aliasScratch, "sum")
+				sums[i] = a.Load(at, i*vecBytes, hvx.AliasScratch, "sum")
 				for t := 1; t < e.taps; t++ {
-					a.op(hexagon.V6_vaddw, sums[i], sums[i], a.vloadu(at, i*vecBytes+t*step, aliasScratch, "column"))
+					a.Op(hexagon.V6_vaddw, sums[i], sums[i], a.LoadUnaligned(at, i*vecBytes+t*step, hvx.AliasScratch, "column"))
 				}
 			}
 			for _, sum := range sums {
@@ -337,13 +338,13 @@ func (e *zeroPointCode) across(at, n codegen.Reg) {
 		})
 		return
 	}
-	a.op(hexagon.S2_asl_i_r, n, n, bits.Len(acrossVectors)-1)
-	a.repeat(n, func() {
-		sum := a.vload(at, 0, aliasScratch, "sum")
-		p := a.add(at, step)
-		a.loop0(e.taps-1, func() {
-			a.op(hexagon.V6_vaddw, sum, sum, a.vloadu(p, 0, aliasScratch, "column"))
-			a.bump(p, step)
+	a.Op(hexagon.S2_asl_i_r, n, n, bits.Len(acrossVectors)-1)
+	a.Repeat(n, func() {
+		sum := a.Load(at, 0, hvx.AliasScratch, "sum")
+		p := a.Add(at, step)
+		a.Loop0(e.taps-1, func() {
+			a.Op(hexagon.V6_vaddw, sum, sum, a.LoadUnaligned(p, 0, hvx.AliasScratch, "column"))
+			a.Bump(p, step)
 		})
 		store(sum)
 	})

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -19,7 +20,7 @@ func (p *plan) WriteListing(w io.Writer) error {
 	for i := range p.jobs {
 		j := &p.jobs[i]
 		fmt.Fprintf(out, "; job %d: operation %d %s, %s: %s at 0x%x, %d threads\n",
-			i, j.Region, p.graph.NameOf(j.Region), j.Name, p.kernels[i].name, j.Entry, j.Threads)
+			i, j.Region, p.graph.NameOf(j.Region), j.Name, p.kernels[i].Name, j.Entry, j.Threads)
 		for t, a := range j.Args {
 			fmt.Fprintf(out, ";   thread %d:", t)
 			for r, x := range a {
@@ -34,20 +35,20 @@ func (p *plan) WriteListing(w io.Writer) error {
 	return out.Flush()
 }
 
-func (p *plan) listKernel(out *bufio.Writer, k *kernel) {
+func (p *plan) listKernel(out *bufio.Writer, k *hvx.Linked) {
 	var names, ids []string
-	for _, i := range k.sources {
+	for _, i := range k.Sources {
 		names = append(names, fmt.Sprintf("%d %s", i, p.graph.NameOf(i)))
 		ids = append(ids, fmt.Sprint(i))
 	}
-	fmt.Fprintf(out, "\n; kernel %s for operation %s\n; address    packet / operation @ cycle\n", k.name, strings.Join(names, ", "))
+	fmt.Fprintf(out, "\n; kernel %s for operation %s\n; address    packet / operation @ cycle\n", k.Name, strings.Join(names, ", "))
 	source := strings.Join(ids, ",")
 	if len(ids) > 4 {
 		source = strings.Join(ids[:4], ",") + ",.."
 	}
 	var e estimate
-	for i := range k.packets {
-		pk := &k.packets[i]
+	for i := range k.Packets {
+		pk := &k.Packets[i]
 		at := e.issue(pk, p.dev.cfg.Spec.IssueInterval)
 		fmt.Fprintf(out, "%08x  %s ; %s @%d\n", pk.Addr, pk.Asm(), source, at)
 	}
@@ -67,7 +68,7 @@ func (e *estimate) issue(p *hexagon.Packet, interval int) int {
 		if o.Role&hexagon.Use == 0 || e.cyc[file][reg] == 0 {
 			return
 		}
-		n := slotsBetween(e.cyc[file][reg], o.UseCycle, file == fileV || file == fileQ, interval)
+		n := hvx.SlotsBetween(e.cyc[file][reg], o.UseCycle, file == hvx.FileV || file == hvx.FileQ, interval)
 		at = max(at, e.ready[file][reg]+n*interval)
 	})
 	e.each(p, func(o *hexagon.OperandSpec, file, reg int) {
@@ -80,8 +81,8 @@ func (e *estimate) issue(p *hexagon.Packet, interval int) int {
 }
 
 var kindFiles = [...]struct{ file, width int }{
-	hexagon.KindR: {fileR, 1}, hexagon.KindRR: {fileR, 2}, hexagon.KindV: {fileV, 1}, hexagon.KindVV: {fileV, 2},
-	hexagon.KindP: {fileP, 1}, hexagon.KindQ: {fileQ, 1},
+	hexagon.KindR: {hvx.FileR, 1}, hexagon.KindRR: {hvx.FileR, 2}, hexagon.KindV: {hvx.FileV, 1}, hexagon.KindVV: {hvx.FileV, 2},
+	hexagon.KindP: {hvx.FileP, 1}, hexagon.KindQ: {hvx.FileQ, 1},
 }
 
 func (e *estimate) each(p *hexagon.Packet, f func(o *hexagon.OperandSpec, file, reg int)) {

@@ -25,7 +25,7 @@ func TestListing(t *testing.T) {
 	}
 	n := 0
 	for _, k := range allKernels(p) {
-		n += len(k.packets)
+		n += len(k.Packets)
 	}
 	if got := strings.Count(b.String(), " @"); got < n {
 		t.Errorf("%d lines with a cycle for %d packets", got, n)

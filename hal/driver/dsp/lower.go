@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -40,7 +41,7 @@ type lowering struct {
 	graph          *graph.Graph
 	view           opspec.View
 	threads        int
-	image          *image
+	image          *hvx.Image
 	consts         []byte
 	tensors        []*tensor
 	values         []*tensor // of each operand, nil while it has none
@@ -51,7 +52,7 @@ type lowering struct {
 	steps          []*step
 	op             int // of the model, being lowered
 	jobs           []dsp.Job
-	kernels        []*kernel // of each job
+	kernels        []*hvx.Linked // of each job
 	arena          uint32
 	vtcm           vtcm
 	dmaDescriptors []byte // DMA descriptors of the fetches
@@ -81,9 +82,8 @@ func (l *lowering) final() bool { return l.narrow != nil }
 // lowerGraph lowers a graph whose shapes and parameters are known.
 func lowerGraph(g *graph.Graph, d *Device) (*lowering, error) {
 	s := &d.cfg.Spec
-	l := &lowering{graph: g, view: opspec.FinalView(&g.Subgraph), threads: d.threads(), image: newImage(codeBase, s.IssueInterval),
+	l := &lowering{graph: g, view: opspec.FinalView(&g.Subgraph), threads: d.threads(), image: hvx.NewImage(codeBase, d.machine(), &d.kernels),
 		vtcm: newVTCM(s), narrow: map[uint32]bool{}}
-	l.image.cache = &d.kernels
 	l.forget()
 	for _, i := range g.Inputs {
 		// A parameter that an execution has brought, or an operand it left out.
@@ -313,11 +313,11 @@ func (l *lowering) addStep(name string, reads, writes []*tensor, emit func(l *lo
 }
 
 // launch appends a job: args[t] are the arguments of thread t.
-func (l *lowering) launch(s *step, k *kernel, args [][]uint32) {
+func (l *lowering) launch(s *step, k *hvx.Linked, args [][]uint32) {
 	l.claim(len(l.jobs), len(l.consts), once)
 	l.traffic = append(l.traffic, l.trafficOf(s))
 	l.jobStep = append(l.jobStep, s)
-	l.jobs = append(l.jobs, dsp.Job{Region: s.region, Name: s.name, Entry: k.entry, Threads: len(args), Args: args})
+	l.jobs = append(l.jobs, dsp.Job{Region: s.region, Name: s.name, Entry: k.Entry, Threads: len(args), Args: args})
 	l.kernels = append(l.kernels, k)
 	l.prefetchers = append(l.prefetchers, 0)
 	l.packets = append(l.packets, 0)
@@ -327,22 +327,20 @@ func (l *lowering) launch(s *step, k *kernel, args [][]uint32) {
 func (l *lowering) canPrefetch(at int) { l.prefetchers[len(l.jobs)-1] = at }
 
 // kernel returns a kernel of the image.
-func (l *lowering) kernel(name string, gen func(a *asm)) (*kernel, error) {
-	return l.image.kernel(name, l.op, l.forMachine(gen))
+func (l *lowering) kernel(name string, gen func(a *hvx.Builder)) (*hvx.Linked, error) {
+	return l.image.Generated(name, l.op, gen)
 }
 
 // tryKernel is the cost of a kernel, 0 where there are no registers for it.
-func (l *lowering) tryKernel(name string, gen func(a *asm)) int {
-	return l.image.try(name, l.forMachine(gen))
+func (l *lowering) tryKernel(name string, gen func(a *hvx.Builder)) int {
+	return l.image.GeneratedCost(name, gen)
 }
 
-// forMachine tells a kernel what the machine has.
-func (l *lowering) forMachine(gen func(a *asm)) func(a *asm) {
-	return func(a *asm) {
-		a.dma = l.vtcm.dma
-		gen(a)
-	}
-}
+// linked returns a kernel of the image.
+func (l *lowering) linked(k hvx.Kernel) (*hvx.Linked, error) { return l.image.Kernel(k, l.op) }
+
+// costOf is the estimated cost of a kernel in packets, 0 where there are no registers for it.
+func (l *lowering) costOf(k hvx.Kernel) int { return l.image.Cost(k) }
 
 // spread divides n items among the threads as evenly as possible, in order;
 // threads without work are left out.
@@ -359,7 +357,7 @@ func (l *lowering) spread(n int) [][2]int {
 // launchTable is the launch of a kernel that walks a table of entries: its
 // first arguments are the address of the thread's first entry and their
 // number, the others are the same for all threads.
-func (l *lowering) launchTable(s *step, k *kernel, table []uint32, entryWords int, rest ...uint32) {
+func (l *lowering) launchTable(s *step, k *hvx.Linked, table []uint32, entryWords int, rest ...uint32) {
 	n := len(table) / entryWords
 	if n == 0 {
 		return

@@ -3,9 +3,9 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -52,10 +52,10 @@ func lowerBatchMatmul(l *lowering, op *nn.Operation) error {
 		if err != nil {
 			return err
 		}
-		l.launchTable(s, code, table, dotWords, splatHalf(zeroA), splatHalf(zeroB))
+		l.launchTable(s, code, table, dotWords, hvx.SplatHalfword(zeroA), hvx.SplatHalfword(zeroB))
 		return nil
 	})
-	rq := newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[m.Output].Type))
+	rq := hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[m.Output].Type))
 	return l.rescale(l.flatResult(m.Output), acc, &rq, rows*m.Cols)
 }
 
@@ -126,34 +126,25 @@ const matmulEntry = 6
 
 // generateMatmulWords writes the kernel that adds up rows of words times the
 // words of another row. Arguments: table, entries.
-func generateMatmulWords(a *asm) {
-	in := a.args("table", "entries")
+func generateMatmulWords(a *hvx.Builder) {
+	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
-	a.repeat(entries, func() {
-		x, step := a.word(table, 0, "x"), a.word(table, 1, "step")
-		y, pitch, depth := a.word(table, 2, "y"), a.word(table, 3, "pitch"), a.word(table, 4, "depth")
-		out := a.word(table, 5, "out")
-		a.bump(table, 4*matmulEntry)
-		sum := a.v("sum")
-		a.op(hexagon.V6_vassign, sum, a.zero())
-		a.loop0(depth, func() {
-			e := a.r("element")
-			a.op(hexagon.L2_loadri_io, e, x, 0).Loads(aliasIn)
-			a.op(hexagon.A2_add, x, x, step)
-			row := a.vload(y, 0, aliasIn, "row")
-			a.op(hexagon.A2_add, y, y, pitch)
-			a.op(hexagon.V6_vaddw, sum, sum, a.mulWords(a.splat(e, "element"), row))
+	a.Repeat(entries, func() {
+		x, step := a.Word(table, 0, "x"), a.Word(table, 1, "step")
+		y, pitch, depth := a.Word(table, 2, "y"), a.Word(table, 3, "pitch"), a.Word(table, 4, "depth")
+		out := a.Word(table, 5, "out")
+		a.Bump(table, 4*matmulEntry)
+		sum := a.V("sum")
+		a.Op(hexagon.V6_vassign, sum, a.Zero())
+		a.Loop0(depth, func() {
+			e := a.R("element")
+			a.Op(hexagon.L2_loadri_io, e, x, 0).Loads(hvx.AliasIn)
+			a.Op(hexagon.A2_add, x, x, step)
+			row := a.Load(y, 0, hvx.AliasIn, "row")
+			a.Op(hexagon.A2_add, y, y, pitch)
+			a.Op(hexagon.V6_vaddw, sum, sum, a.MulWords(a.Splat(e, "element"), row))
 		})
-		a.vstore(out, 0, sum, aliasOut)
+		a.Store(out, 0, sum, hvx.AliasOut)
 	})
-	a.ret()
-}
-
-// mulWords is the low half of 32-bit products: the crossed product of low and
-// high halves, shifted, and all of x times the low half of y.
-func (a *asm) mulWords(x, y codegen.Reg) codegen.Reg {
-	p := a.v("product")
-	a.op(hexagon.V6_vmpyieoh, p, x, y)
-	a.op(hexagon.V6_vmpyiewuh_acc, p, x, y)
-	return p
+	a.Ret()
 }

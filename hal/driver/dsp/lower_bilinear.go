@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
@@ -58,58 +59,58 @@ const (
 // generateBlend writes the kernel that weighs four neighbours: sums of products of
 // words, halves rounded away from zero. Arguments: table, entries, the bias of stored
 // bytes.
-func generateBlend(a *asm) {
-	in := a.args("table", "entries", "bias")
-	table, entries, bias := in[0], in[1], a.splat(in[2], "bias")
-	one := a.splat(a.imm(1<<fractionBits), "one")
-	half := a.splat(a.imm(1<<(bilinearBits-1)), "half")
+func generateBlend(a *hvx.Builder) {
+	in := a.Args("table", "entries", "bias")
+	table, entries, bias := in[0], in[1], a.Splat(in[2], "bias")
+	one := a.Splat(a.Imm(1<<fractionBits), "one")
+	half := a.Splat(a.Imm(1<<(bilinearBits-1)), "half")
 	// Products of fractions have 2*fractionBits - 31 bits.
 	const surplus = 2*fractionBits - 31 - bilinearBits
-	roundBy := a.splat(a.imm(1<<(surplus-1)), "round")
-	shift, last, bits := a.imm(surplus), a.imm(31), a.imm(bilinearBits)
-	a.repeat(entries, func() {
+	roundBy := a.Splat(a.Imm(1<<(surplus-1)), "round")
+	shift, last, bits := a.Imm(surplus), a.Imm(31), a.Imm(bilinearBits)
+	a.Repeat(entries, func() {
 		var rows [4]codegen.Reg
 		for i := range rows {
-			rows[i] = a.word(table, blendRows+i, "row")
+			rows[i] = a.Word(table, blendRows+i, "row")
 		}
-		fractions, out, count := a.word(table, blendX, "fractions"), a.word(table, blendOut, "out"), a.word(table, blendCount, "vectors")
-		below, above := a.splat(a.word(table, blendY, "y"), "below"), a.v("above")
-		a.bump(table, 4*blendWords)
-		a.op(hexagon.V6_vsubw, above, one, below)
-		a.loop0(count, func() {
+		fractions, out, count := a.Word(table, blendX, "fractions"), a.Word(table, blendOut, "out"), a.Word(table, blendCount, "vectors")
+		below, above := a.Splat(a.Word(table, blendY, "y"), "below"), a.V("above")
+		a.Bump(table, 4*blendWords)
+		a.Op(hexagon.V6_vsubw, above, one, below)
+		a.Loop0(count, func() {
 			var x [4][4]codegen.Reg // neighbour, words
 			for n := range x {
-				v := a.v("neighbour")
-				a.op(hexagon.V6_vL32b_pi, v, rows[n], 1).Loads(aliasIn)
-				x[n] = a.widenBytes(v)
+				v := a.V("neighbour")
+				a.Op(hexagon.V6_vL32b_pi, v, rows[n], 1).Loads(hvx.AliasIn)
+				x[n] = a.WidenBytes(v)
 			}
 			var acc [4]codegen.Reg
 			for i := range acc {
-				right, left := a.v("right"), a.v("left")
-				a.op(hexagon.V6_vL32b_pi, right, fractions, 1).Loads(aliasConst)
-				a.op(hexagon.V6_vsubw, left, one, right)
+				right, left := a.V("right"), a.V("left")
+				a.Op(hexagon.V6_vL32b_pi, right, fractions, 1).Loads(hvx.AliasConst)
+				a.Op(hexagon.V6_vsubw, left, one, right)
 				for n, f := range [4][2]codegen.Reg{{above, left}, {above, right}, {below, left}, {below, right}} {
-					w, v := a.mulHigh(f[1], f[0]), a.v("centred")
-					a.op(hexagon.V6_vaddw, w, w, roundBy)
-					a.op(hexagon.V6_vasrw, w, w, shift)
-					a.op(hexagon.V6_vsubw, v, x[n][i], bias)
-					p := a.mulWords(v, w)
+					w, v := a.MulHigh(f[1], f[0]), a.V("centred")
+					a.Op(hexagon.V6_vaddw, w, w, roundBy)
+					a.Op(hexagon.V6_vasrw, w, w, shift)
+					a.Op(hexagon.V6_vsubw, v, x[n][i], bias)
+					p := a.MulWords(v, w)
 					if n > 0 {
-						a.op(hexagon.V6_vaddw, p, p, acc[i])
+						a.Op(hexagon.V6_vaddw, p, p, acc[i])
 					}
 					acc[i] = p
 				}
-				sign := a.v("sign")
-				a.op(hexagon.V6_vasrw, sign, acc[i], last)
-				a.op(hexagon.V6_vaddw, acc[i], acc[i], sign)
-				a.op(hexagon.V6_vaddw, acc[i], acc[i], half)
-				a.op(hexagon.V6_vasrw, acc[i], acc[i], bits)
-				a.op(hexagon.V6_vaddw, acc[i], acc[i], bias)
+				sign := a.V("sign")
+				a.Op(hexagon.V6_vasrw, sign, acc[i], last)
+				a.Op(hexagon.V6_vaddw, acc[i], acc[i], sign)
+				a.Op(hexagon.V6_vaddw, acc[i], acc[i], half)
+				a.Op(hexagon.V6_vasrw, acc[i], acc[i], bits)
+				a.Op(hexagon.V6_vaddw, acc[i], acc[i], bias)
 			}
-			a.op(hexagon.V6_vS32b_pi, out, 1, a.narrowWords(acc)).Stores(aliasOut)
+			a.Op(hexagon.V6_vS32b_pi, out, 1, a.NarrowWords(acc)).Stores(hvx.AliasOut)
 		})
 	})
-	a.ret()
+	a.Ret()
 }
 
 // lowerBilinear lowers RESIZE_BILINEAR: the rows of the input that are needed are

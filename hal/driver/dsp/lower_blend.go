@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -51,31 +52,31 @@ const (
 // order and with the roundings of the reference. Arguments: table, entries.
 type exactKernel struct{ size, bias int }
 
-func (k exactKernel) generate(a *asm) {
-	in := a.args("table", "entries")
+func (k exactKernel) generate(a *hvx.Builder) {
+	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
-	a.repeat(entries, func() {
+	a.Repeat(entries, func() {
 		var from, w [4]codegen.Reg
 		for i := range from {
-			from[i], w[i] = a.word(table, exactFrom+i, "neighbour"), a.word(table, exactAbove+i, "weight")
+			from[i], w[i] = a.Word(table, exactFrom+i, "neighbour"), a.Word(table, exactAbove+i, "weight")
 		}
-		out := a.word(table, exactOut, "out")
-		a.bump(table, 4*exactWords)
-		a.loop0(k.size, func() {
+		out := a.Word(table, exactOut, "out")
+		a.Bump(table, 4*exactWords)
+		a.Loop0(k.size, func() {
 			var sum codegen.Reg
 			for i := range from {
-				v := a.r("stored")
-				a.op(hexagon.L2_loadrub_pi, v, from[i], 1).Loads(aliasIn)
-				f := a.fmul(a.fmul(a.ofInt(a.add(v, -k.bias)), w[i/2]), w[exactLeft-exactAbove+i%2])
+				v := a.R("stored")
+				a.Op(hexagon.L2_loadrub_pi, v, from[i], 1).Loads(hvx.AliasIn)
+				f := a.FMul(a.FMul(a.FloatOf(a.Add(v, -k.bias)), w[i/2]), w[exactLeft-exactAbove+i%2])
 				if i > 0 {
-					f = a.fadd(sum, f)
+					f = a.FAdd(sum, f)
 				}
 				sum = f
 			}
-			a.op(hexagon.S2_storerb_pi, out, 1, a.add(a.round(sum), k.bias)).Stores(aliasOut)
+			a.Op(hexagon.S2_storerb_pi, out, 1, a.Add(a.Round(sum), k.bias)).Stores(hvx.AliasOut)
 		})
 	})
-	a.ret()
+	a.Ret()
 }
 
 // blendExactly lowers a RESIZE_BILINEAR of few elements.

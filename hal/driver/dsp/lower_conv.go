@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -53,7 +54,7 @@ type gemm struct {
 	runtimeWeights   *tensor // has records that the program packs; nil when the weights are known
 	runtimeWeightsAt uint32  // offset in runtimeWeights
 	quant            opspec.GEMMQuant
-	rq               requant
+	rq               hvx.Requant
 	inZero           int32
 	spatial          *spatialKernel // the only kernel that writes out's pitch
 }
@@ -97,8 +98,8 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	g := gemm{Window: c.Window, in: in, filter: f, bias: bias, quant: q, inZero: int32(in.zero),
-		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[c.Output].Type))}
-	g.rq.useHalf(g.maxSum())
+		rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[c.Output].Type))}
+	g.rq.UseHalfword(g.maxSum())
 	if err := in.needHalo(&c.Window); err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package dsp
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
 
 const (
 	// maxSpatialWords bounds the weight words of a spatial kernel: all
@@ -62,7 +65,7 @@ func (l *lowering) takenNarrow(i uint32) bool {
 func (l *lowering) spatialKernelOf(g *gemm) (d spatialKernel, ok bool) {
 	f, per := &g.filter, g.StrideW*g.in.pitch
 	d = spatialKernel{kh: f.kh, kw: f.kw, stride: g.StrideW, dilation: g.DilationW, pitch: g.in.pitch, out: g.out.pitch,
-		words: ceilDiv(f.c, 4), k: f.k, rq: g.rq.kind()}
+		words: ceilDiv(f.c, 4), k: f.k, rq: g.rq.Kind()}
 	if g.runtimeWeights != nil || d.out > vecBytes/4 || per > maxSpatialBytes || g.StrideW&(g.StrideW-1) != 0 || d.planes()*f.k > maxSpatialWords || g.recounts() {
 		return d, false
 	}
@@ -92,7 +95,7 @@ func (l *lowering) chooseSpatial(d spatialKernel) (_ spatialKernel, ok bool) {
 		for _, carried := range [...]bool{true, false} {
 			try := d
 			try.streamed, try.carried = streamed, carried
-			if carried && !d.rq.half && (streamed || d.quads() == 1) { // sums of two blocks are too many
+			if carried && !d.rq.Halfword && (streamed || d.quads() == 1) { // sums of two blocks are too many
 				continue
 			}
 			try.cost = l.tryKernel(try.name(), try.generate)
@@ -141,7 +144,7 @@ type spatialEmitter struct {
 	g                *gemm
 	s                *step
 	d                spatialKernel
-	kernel           *kernel
+	kernel           *hvx.Linked
 	records, weights uint32
 	bytes            int
 }
@@ -192,8 +195,8 @@ func (e *spatialEmitter) rows(from, to int) error {
 	table := g.spatialTable(d, from, to)
 	words := d.entryWords()
 	entries := len(table) / words
-	params := g.rq.params()
-	params[parRowStep] = uint32(g.DilationH * g.in.rowBytes())
+	params := g.rq.Params()
+	params[hvx.ParRowStep] = uint32(g.DilationH * g.in.rowBytes())
 	at, paramsAt := l.constWords(padTable(table, words, 1)), l.constWords(params)
 	stream := l.streams(g.in)
 	var args [][]uint32

@@ -1,6 +1,10 @@
 package dsp
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+)
 
 // depthwise lowers a depthwise convolution with one output channel per input
 // channel.
@@ -34,9 +38,9 @@ type depthwisePart struct {
 
 func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, error) {
 	f, pitch := &g.filter, g.in.pitch
-	g.rq.useShort(g.maxSum())
+	g.rq.UseByteFactor(g.maxSum())
 	d := depthwiseKernel{kh: f.kh, kw: f.kw, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
-		pitch: pitch, cells: g.in.perVec(), rq: g.rq.kind()}
+		pitch: pitch, cells: g.in.perVec(), rq: g.rq.Kind()}
 	d.steps = ceilDiv(g.out.shape.w, d.cells)
 	if d.cells > 1 {
 		d.skew = -g.Left * pitch & (vecBytes - 1)
@@ -107,7 +111,7 @@ func (l *lowering) acc32Part(g *gemm, d depthwiseKernel, chunks []int) depthwise
 		lane := make([]int, 0, vecBytes)
 		for j := range 4 {
 			for i := range 32 {
-				lane = append(lane, channel(4*i+lanePhase[j]))
+				lane = append(lane, channel(4*i+hvx.LanePhase[j]))
 			}
 		}
 		p.records = g.packHeader(p.records, d.rq, lane)
@@ -145,7 +149,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 			return err
 		}
 	}
-	params := g.rq.params()
+	params := g.rq.Params()
 	// A large input comes from DRAM. Where the window moves by one the
 	// multiplications take longer than that, so rows are fetched just ahead of
 	// their use. Where it moves further they wait for DRAM anyway, and a thread
@@ -156,7 +160,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 		// The rows that the next output row reads and this one does not.
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
 		d.lookahead, d.lookaheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
-		params[parBox], params[parStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
+		params[hvx.ParBox], params[hvx.ParStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
 	}
 	kern, err := l.depthwiseKernel(&d)
 	if err != nil {
@@ -205,7 +209,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 // depthwiseKernel returns the 3x3 kernel if d selects it, else the best sliding-window kernel
 // whose registers suffice, else the general one. A sliding-window kernel's rows begin on a
 // vector, skew bytes before their first window.
-func (l *lowering) depthwiseKernel(d *depthwiseKernel) (*kernel, error) {
+func (l *lowering) depthwiseKernel(d *depthwiseKernel) (*hvx.Linked, error) {
 	if d.dw3x3.on() {
 		return l.kernel(d.name(), d.generate)
 	}
@@ -233,7 +237,7 @@ func (f *filter) signedParts(channels []int, sets, units int) (twice []int, part
 	for y := range f.kh {
 		for x := range f.kw {
 			for _, ch := range channels {
-				n := &need[y*f.kw+x][slices.Index(lanePhase[:], ch%4)]
+				n := &need[y*f.kw+x][slices.Index(hvx.LanePhase[:], ch%4)]
 				*n = max(*n, len(splitWeight(f.centred(ch, y, x))))
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
 // fits3x3 reports whether the 3x3 kernel can compute the convolution: a 3x3 window, at
@@ -24,7 +26,7 @@ func (g *gemm) dw3x3Taps(channels []int) dw3x3Taps {
 		for x := range need[y] {
 			need[y][x] = weightParts{1, 1, 1, 1}
 			for _, ch := range channels {
-				n := &need[y][x][slices.Index(lanePhase[:], ch%4)]
+				n := &need[y][x][slices.Index(hvx.LanePhase[:], ch%4)]
 				*n = max(*n, len(splitWeight(f.centred(ch, y, x))))
 			}
 		}
@@ -98,7 +100,7 @@ func (l *lowering) keepAcc32Constants(d *depthwiseKernel) {
 		return
 	}
 	least := l.keepConstants(d)
-	if other := *d; least == 0 || (d.dw3x3.heavy() || d.rq.perChannel && d.dw3x3.wide) && other.slidingCost(l) < least {
+	if other := *d; least == 0 || (d.dw3x3.heavy() || d.rq.PerChannel && d.dw3x3.wide) && other.slidingCost(l) < least {
 		d.dw3x3.kept = 0
 	}
 }

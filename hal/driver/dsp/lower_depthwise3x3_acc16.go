@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
 // The acc16 kernels split a 3x3 window into three columns of two rows and a third row. One
@@ -114,15 +116,15 @@ type acc16Channel struct {
 	bias   int64
 }
 
-// acc16Range are the accumulators less the centre that matter: of all below first
+// newAcc16Range are the accumulators less the centre that matter: of all below first
 // the results are the same, and of all from last on.
 type acc16Range struct{ first, last int64 }
 
-// acc16Range is that of the requantization by halves, whose first and last steps are
+// newAcc16Range is that of the requantization by halves, whose first and last steps are
 // those of the definition.
-func (q *requant) acc16Range() acc16Range {
-	centre := int64(q.centre())
-	return acc16Range{firstOf(q.mult[0], q.zero, max(q.lo, 0)+1) - centre, firstOf(q.mult[0], q.zero, min(q.hi, 255)) - centre}
+func newAcc16Range(q *hvx.Requant) acc16Range {
+	centre := int64(q.Centre())
+	return acc16Range{hvx.FirstOf(q.Mult[0], q.Zero, max(q.Lo, 0)+1) - centre, hvx.FirstOf(q.Mult[0], q.Zero, min(q.Hi, 255)) - centre}
 }
 
 // acc16Channels are those of a filter.

@@ -3,13 +3,15 @@ package dsp
 import (
 	"encoding/binary"
 	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
 // rescale requantizes n words to bytes.
-func (l *lowering) rescale(out, acc *tensor, rq *requant, n int) error {
-	kind := rq.kind()
+func (l *lowering) rescale(out, acc *tensor, rq *hvx.Requant, n int) error {
+	kind := rq.Kind()
 	steps := ceilDiv(n, vecBytes)
-	if kind.perChannel && n > maxConst/64 {
+	if kind.PerChannel && n > maxConst/64 {
 		return fmt.Errorf("%d values with multipliers per channel are too many without packed weights", n)
 	}
 	l.addStep("rescale", []*tensor{acc}, []*tensor{out}, func(l *lowering, s *step) error {
@@ -19,15 +21,15 @@ func (l *lowering) rescale(out, acc *tensor, rq *requant, n int) error {
 			return err
 		}
 		var head uint32
-		if v := kind.vectors(); v > 0 {
+		if v := kind.Vectors(); v > 0 {
 			head = l.constant(laneVectors(rq, v, steps))
 		}
 		var table []uint32
 		for _, r := range l.spread(steps) {
 			from := uint32(r[0] * vecBytes)
-			table = append(table, acc.addr+4*from, out.addr+from, head+uint32(kind.vectors())*4*from, uint32(r[1]-r[0]))
+			table = append(table, acc.addr+4*from, out.addr+from, head+uint32(kind.Vectors())*4*from, uint32(r[1]-r[0]))
 		}
-		l.launchTable(s, kern, table, 4, l.constWords(rq.params()))
+		l.launchTable(s, kern, table, 4, l.constWords(rq.Params()))
 		return nil
 	})
 	return nil
@@ -35,12 +37,12 @@ func (l *lowering) rescale(out, acc *tensor, rq *requant, n int) error {
 
 // laneVectors are the multipliers of consecutive elements whose channels cycle:
 // for each 128 elements, kind by kind, four vectors of words.
-func laneVectors(rq *requant, kinds, steps int) []byte {
+func laneVectors(rq *hvx.Requant, kinds, steps int) []byte {
 	b := make([]byte, 0, steps*kinds*4*vecBytes)
 	for s := range steps {
 		for k := range kinds {
 			for e := range vecBytes {
-				w := rq.channelWords((s*vecBytes + e) % len(rq.mult))
+				w := rq.ChannelWords((s*vecBytes + e) % len(rq.Mult))
 				b = binary.LittleEndian.AppendUint32(b, w[k])
 			}
 		}

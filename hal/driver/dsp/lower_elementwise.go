@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -73,18 +74,18 @@ func lowerAdd(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	bias := unsignedBias(e.Type)
-	rq := newRequant([]opspec.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
+	rq := hvx.NewRequant([]opspec.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
 	sign := int32(1)
 	if op.Type == nn.OpSub {
 		sign = -1
 	}
 	if l.final() && shapeOf(e.Dims).elements() >= affineFrom {
 		if f, ok := findAffine(&q, sign, bias); ok {
-			k, generate := affineKernel(rq.kind().clamp)
-			return l.binary(&e, "affine_"+k.tag(), generate, f.params(&rq))
+			k, generate := affineKernel(rq.Kind().Clamp)
+			return l.binary(&e, "affine_"+k.Tag(), generate, f.params(&rq))
 		}
 	}
-	k := binaryKernel{sub: op.Type == nn.OpSub, roundA: q.A.Shift < 0, roundB: q.B.Shift < 0, rq: rq.kind()}
+	k := binaryKernel{sub: op.Type == nn.OpSub, roundA: q.A.Shift < 0, roundB: q.B.Shift < 0, rq: rq.Kind()}
 	return l.binary(&e, k.name(), k.generate, addParams(&rq, &q, bias))
 }
 
@@ -101,13 +102,13 @@ func lowerMul(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	bias := unsignedBias(e.Type)
-	rq := newRequant([]opspec.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
-	k := binaryKernel{mul: true, rq: rq.kind()}
+	rq := hvx.NewRequant([]opspec.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
+	k := binaryKernel{mul: true, rq: rq.Kind()}
 	return l.binary(&e, k.name(), k.generate, mulParams(&rq, &q, bias))
 }
 
 // binary lowers an operation by a kernel.
-func (l *lowering) binary(e *opspec.Elementwise, name string, generate func(a *asm), params []uint32) error {
+func (l *lowering) binary(e *opspec.Elementwise, name string, generate func(a *hvx.Builder), params []uint32) error {
 	s := shapeOf(e.Dims)
 	var in [2]*tensor
 	for i, idx := range [2]uint32{e.A, e.B} {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
@@ -152,12 +153,12 @@ func lowerUnaryFlat(l *lowering, op *nn.Operation) error {
 	case nn.OpLogicalNot:
 		l.flatStep("not", notKernel(), out, []*tensor{in}, ones)
 	case nn.OpAbs:
-		l.flatStep("abs", flatOp("abs_words", 1, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
-			a.op(hexagon.V6_vabsw, out, x[0])
+		l.flatStep("abs", flatOp("abs_words", 1, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) {
+			a.Op(hexagon.V6_vabsw, out, x[0])
 		}), out, []*tensor{in})
 	default:
-		l.flatStep("neg", flatOp("neg_words", 1, 1, func(a *asm, out codegen.Reg, x, c []codegen.Reg) {
-			a.op(hexagon.V6_vsubw, out, c[0], x[0])
+		l.flatStep("neg", flatOp("neg_words", 1, 1, func(a *hvx.Builder, out codegen.Reg, x, c []codegen.Reg) {
+			a.Op(hexagon.V6_vsubw, out, c[0], x[0])
 		}), out, []*tensor{in}, 0)
 	}
 	return nil
@@ -265,11 +266,11 @@ func lowerPrelu(l *lowering, op *nn.Operation) error {
 	for s := range positive {
 		positive[s] = byte(q.Apply(max(int32(s)-bias, q.InZero), q.AlphaZero) + bias)
 	}
-	rq := newRequant([]opspec.Multiplier{q.Negative}, q.OutZero, q.Lo, q.Hi, bias)
+	rq := hvx.NewRequant([]opspec.Multiplier{q.Negative}, q.OutZero, q.Lo, q.Hi, bias)
 	m := opspec.MulQuant{ZeroA: q.InZero, ZeroB: q.AlphaZero}
 	product := l.newFlat("negative part", in[0].bytes(), 1)
 	l.addStep("multiply", in[:], []*tensor{product}, func(l *lowering, s *step) error {
-		k := binaryKernel{mul: true, rq: rq.kind()}
+		k := binaryKernel{mul: true, rq: rq.Kind()}
 		kern, err := l.kernel(k.name(), k.generate)
 		if err != nil {
 			return err

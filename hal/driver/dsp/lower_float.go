@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
@@ -33,37 +34,37 @@ type scalarMap struct {
 	name    string
 	in, out int // bytes of an element
 	unroll  int
-	body    func(a *asm, v, table codegen.Reg) codegen.Reg
+	body    func(a *hvx.Builder, v, table codegen.Reg) codegen.Reg
 }
 
 // generate writes the kernel. Arguments: table of (input, output, elements,
 // lookup table), entries.
-func (k *scalarMap) generate(a *asm) {
-	in := a.args("table", "entries")
+func (k *scalarMap) generate(a *hvx.Builder) {
+	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
 	load := map[int]hexagon.Op{1: hexagon.L2_loadrub_io, 4: hexagon.L2_loadri_io}[k.in]
 	store := map[int]hexagon.Op{1: hexagon.S2_storerb_io, 4: hexagon.S2_storeri_io}[k.out]
-	a.repeat(entries, func() {
-		src, dst, n, lookup := a.word(table, 0, "in"), a.word(table, 1, "out"), a.word(table, 2, "elements"), a.word(table, 3, "lookup")
-		a.bump(table, 16)
+	a.Repeat(entries, func() {
+		src, dst, n, lookup := a.Word(table, 0, "in"), a.Word(table, 1, "out"), a.Word(table, 2, "elements"), a.Word(table, 3, "lookup")
+		a.Bump(table, 16)
 		pass := func(count codegen.Reg, times int) {
-			a.skipIfZero(count, func() {
-				a.loop0(count, func() {
+			a.SkipIfZero(count, func() {
+				a.Loop0(count, func() {
 					for i := range times {
-						v := a.r("element")
-						a.op(load, v, src, i*k.in).Loads(aliasIn)
-						a.op(store, dst, i*k.out, k.body(a, v, lookup)).Stores(aliasOut)
+						v := a.R("element")
+						a.Op(load, v, src, i*k.in).Loads(hvx.AliasIn)
+						a.Op(store, dst, i*k.out, k.body(a, v, lookup)).Stores(hvx.AliasOut)
 					}
-					a.bump(src, times*k.in)
-					a.bump(dst, times*k.out)
+					a.Bump(src, times*k.in)
+					a.Bump(dst, times*k.out)
 				})
 			})
 		}
-		rest := a.into(hexagon.A2_andir, n, k.unroll-1)
-		pass(a.into(hexagon.S2_lsr_i_r, n, map[int]int{2: 1, 4: 2}[k.unroll]), k.unroll)
+		rest := a.Into(hexagon.A2_andir, n, k.unroll-1)
+		pass(a.Into(hexagon.S2_lsr_i_r, n, map[int]int{2: 1, 4: 2}[k.unroll]), k.unroll)
 		pass(rest, 1)
 	})
-	a.ret()
+	a.Ret()
 }
 
 // tableRun is a run of elements that one lookup table serves.
@@ -104,8 +105,8 @@ func quantizeFloat(l *lowering, u *opspec.Unary) error {
 		return err
 	}
 	q := affineOf(&l.graph.Operands[u.Output])
-	k := &scalarMap{name: fmt.Sprintf("quantize_%+v", q), in: 4, out: 1, unroll: 2, body: func(a *asm, v, _ codegen.Reg) codegen.Reg {
-		return a.quantize(v, q)
+	k := &scalarMap{name: fmt.Sprintf("quantize_%+v", q), in: 4, out: 1, unroll: 2, body: func(a *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
+		return quantize(a, v, q)
 	}}
 	l.mapScalars(k, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
 	return nil
@@ -150,9 +151,9 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 			pieces = append(pieces, tableRun{i * run, run, i % len(c.Scales)})
 		}
 	}
-	k := &scalarMap{name: "dequantize", in: 1, out: 4, unroll: 4, body: func(a *asm, v, table codegen.Reg) codegen.Reg {
-		r := a.r("real")
-		a.op(hexagon.L4_loadri_rr, r, table, v, 2).Loads(aliasConst)
+	k := &scalarMap{name: "dequantize", in: 1, out: 4, unroll: 4, body: func(a *hvx.Builder, v, table codegen.Reg) codegen.Reg {
+		r := a.R("real")
+		a.Op(hexagon.L4_loadri_rr, r, table, v, 2).Loads(hvx.AliasConst)
 		return r
 	}}
 	l.mapScalars(k, l.flatResult(u.Output), in, pieces, tables...)
@@ -163,13 +164,13 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 // within 0 and 255.
 func castFloat(l *lowering, u *opspec.Unary, in *tensor, from, to nn.OperandType) error {
 	k := &scalarMap{name: fmt.Sprintf("cast_%s_%s", from, to), in: from.ElementBytes(), out: to.ElementBytes(), unroll: 4}
-	k.body = func(a *asm, v, _ codegen.Reg) codegen.Reg {
+	k.body = func(a *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
 		if from != nn.TensorFloat32 {
-			return a.ofInt(v)
+			return a.FloatOf(v)
 		}
-		v = a.into(hexagon.F2_conv_sf2w_chop, v)
+		v = a.Into(hexagon.F2_conv_sf2w_chop, v)
 		if to != nn.TensorInt32 {
-			v = a.into(hexagon.A2_max, a.into(hexagon.A2_min, v, a.imm(math.MaxUint8)), a.imm(0))
+			v = a.Into(hexagon.A2_max, a.Into(hexagon.A2_min, v, a.Imm(math.MaxUint8)), a.Imm(0))
 		}
 		return v
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
@@ -136,38 +137,38 @@ type gatherKernel struct {
 }
 
 func (g *gatherKernel) name() string {
-	return fmt.Sprintf("gather_%d", g.size) + flag(g.full, "v") + flag(g.rest, "r")
+	return fmt.Sprintf("gather_%d", g.size) + hvx.Flag(g.full, "v") + hvx.Flag(g.rest, "r")
 }
 
 // moveScalars copies entries that registers hold, four at a time.
-func (g *gatherKernel) moveScalars(a *asm, count codegen.Reg, source func() codegen.Reg, out codegen.Reg) {
-	load, store, entry := hexagon.L2_loadrub_io, hexagon.S2_storerb_io, a.r
+func (g *gatherKernel) moveScalars(a *hvx.Builder, count codegen.Reg, source func() codegen.Reg, out codegen.Reg) {
+	load, store, entry := hexagon.L2_loadrub_io, hexagon.S2_storerb_io, a.R
 	switch g.size {
 	case 2:
 		load, store = hexagon.L2_loadruh_io, hexagon.S2_storerh_io
 	case 4:
 		load, store = hexagon.L2_loadri_io, hexagon.S2_storeri_io
 	case 8:
-		load, store, entry = hexagon.L2_loadrd_io, hexagon.S2_storerd_io, a.rr
+		load, store, entry = hexagon.L2_loadrd_io, hexagon.S2_storerd_io, a.RR
 	}
 	some := func(times codegen.Reg, n int) {
-		a.skipIfZero(times, func() {
-			a.loop0(times, func() {
+		a.SkipIfZero(times, func() {
+			a.Loop0(times, func() {
 				x := make([]codegen.Reg, n)
 				for i := range x {
 					x[i] = entry("entry")
-					a.op(load, x[i], source(), 0).Loads(aliasIn)
+					a.Op(load, x[i], source(), 0).Loads(hvx.AliasIn)
 				}
 				for i := range x {
-					a.op(store, out, i*g.size, x[i]).Stores(aliasOut)
+					a.Op(store, out, i*g.size, x[i]).Stores(hvx.AliasOut)
 				}
-				a.bump(out, n*g.size)
+				a.Bump(out, n*g.size)
 			})
 		})
 	}
-	fours := a.r("fours")
-	a.op(hexagon.S2_lsr_i_r, fours, count, 2)
-	a.op(hexagon.A2_andir, count, count, 3)
+	fours := a.R("fours")
+	a.Op(hexagon.S2_lsr_i_r, fours, count, 2)
+	a.Op(hexagon.A2_andir, count, count, 3)
 	some(fours, 4)
 	some(count, 1)
 }
@@ -175,55 +176,55 @@ func (g *gatherKernel) moveScalars(a *asm, count codegen.Reg, source func() code
 // generate writes the kernel. Arguments: table of (indexes, entry 0, result,
 // number of indexes), entries, number of entries that exist, bytes of each,
 // the word to set, prefetch.
-func (g *gatherKernel) generate(a *asm) {
-	in := a.args("table", "entries", "count", "bytes", "bad", "address", "box", "stride")
+func (g *gatherKernel) generate(a *hvx.Builder) {
+	in := a.Args("table", "entries", "count", "bytes", "bad", "address", "box", "stride")
 	table, entries, count, n, bad := in[0], in[1], in[2], in[3], in[4]
-	a.prefetch(in[5:])
-	full, rest, wrong := a.r("full"), a.r("rest"), a.r("wrong")
-	a.op(hexagon.A2_tfrsi, wrong, 0)
+	a.Prefetch(in[5:])
+	full, rest, wrong := a.R("full"), a.R("rest"), a.R("wrong")
+	a.Op(hexagon.A2_tfrsi, wrong, 0)
 	if g.full {
-		a.op(hexagon.S2_lsr_i_r, full, n, 7)
+		a.Op(hexagon.S2_lsr_i_r, full, n, 7)
 	}
 	if g.rest {
-		a.op(hexagon.A2_andir, rest, n, vecBytes-1)
+		a.Op(hexagon.A2_andir, rest, n, vecBytes-1)
 	}
-	a.repeat(entries, func() {
-		index, base, out := a.word(table, 0, "index"), a.word(table, 1, "base"), a.word(table, 2, "out")
-		left := a.word(table, 3, "left")
-		a.bump(table, 16)
+	a.Repeat(entries, func() {
+		index, base, out := a.Word(table, 0, "index"), a.Word(table, 1, "base"), a.Word(table, 2, "out")
+		left := a.Word(table, 3, "left")
+		a.Bump(table, 16)
 		// source is where the entry of the next index lies.
 		source := func() codegen.Reg {
-			x, s, p, no := a.r("x"), a.r("from"), a.p("exists"), a.r("no")
-			a.op(hexagon.L2_loadri_pi, x, index, 4).Loads(aliasIn)
-			a.op(hexagon.C2_cmpgtu, p, count, x)
-			a.op(hexagon.C2_muxii, no, p, 0, 1)
-			a.op(hexagon.A2_or, wrong, wrong, no)
-			a.op(hexagon.C2_muxir, x, p, x, 0)
-			a.op(hexagon.M2_mpyi, s, x, n)
-			a.op(hexagon.A2_add, s, s, base)
+			x, s, p, no := a.R("x"), a.R("from"), a.P("exists"), a.R("no")
+			a.Op(hexagon.L2_loadri_pi, x, index, 4).Loads(hvx.AliasIn)
+			a.Op(hexagon.C2_cmpgtu, p, count, x)
+			a.Op(hexagon.C2_muxii, no, p, 0, 1)
+			a.Op(hexagon.A2_or, wrong, wrong, no)
+			a.Op(hexagon.C2_muxir, x, p, x, 0)
+			a.Op(hexagon.M2_mpyi, s, x, n)
+			a.Op(hexagon.A2_add, s, s, base)
 			return s
 		}
 		if g.size > 0 {
 			g.moveScalars(a, left, source, out)
 			return
 		}
-		a.loop1(left, func() {
-			s, d := source(), a.copyOf(out)
+		a.Loop1(left, func() {
+			s, d := source(), a.CopyOf(out)
 			if g.full {
-				a.loop0(full, func() {
-					v := a.v("bytes")
-					a.op(hexagon.V6_vL32Ub_pi, v, s, 1).Loads(aliasIn)
-					a.op(hexagon.V6_vS32Ub_pi, d, 1, v).Stores(aliasOut)
+				a.Loop0(full, func() {
+					v := a.V("bytes")
+					a.Op(hexagon.V6_vL32Ub_pi, v, s, 1).Loads(hvx.AliasIn)
+					a.Op(hexagon.V6_vS32Ub_pi, d, 1, v).Stores(hvx.AliasOut)
 				})
 			}
 			if g.rest {
-				a.storeBytes(d, a.vloadu(s, 0, aliasIn, "bytes"), rest)
+				a.StoreBytes(d, a.LoadUnaligned(s, 0, hvx.AliasIn, "bytes"), rest)
 			}
-			a.op(hexagon.A2_add, out, out, n)
+			a.Op(hexagon.A2_add, out, out, n)
 		})
 	})
-	a.skipIfZero(wrong, func() { a.op(hexagon.S2_storeri_io, bad, 0, wrong).Stores(aliasOut) })
-	a.ret()
+	a.SkipIfZero(wrong, func() { a.Op(hexagon.S2_storeri_io, bad, 0, wrong).Stores(hvx.AliasOut) })
+	a.Ret()
 }
 
 // lowerHashtable lowers HASHTABLE_LOOKUP: the program finds the row of each key,
@@ -277,77 +278,77 @@ func lowerHashtable(l *lowering, op *nn.Operation) error {
 // Arguments: table of (words to find, results, number), entries, words to search,
 // their vectors, their number - the result where there is none - and a vector
 // of lane numbers.
-func generateFindKey(a *asm) {
-	in := a.args("table", "entries", "keys", "vectors", "rows", "lanes")
+func generateFindKey(a *hvx.Builder) {
+	in := a.Args("table", "entries", "keys", "vectors", "rows", "lanes")
 	table, entries, keys, vectors := in[0], in[1], in[2], in[3]
-	none, lanes := a.splat(in[4], "none"), a.vload(in[5], 0, aliasConst, "lanes")
-	step := a.splat(a.imm(vecBytes/4), "step")
-	a.repeat(entries, func() {
-		want, out, left := a.word(table, 0, "want"), a.word(table, 1, "out"), a.word(table, 2, "left")
-		a.bump(table, 12)
-		a.repeat(left, func() {
-			w, from := a.r("key"), a.copyOf(keys)
-			a.op(hexagon.L2_loadri_pi, w, want, 4).Loads(aliasIn)
-			key, best, at := a.splat(w, "key"), a.v("best"), a.v("at")
-			a.op(hexagon.V6_vassign, best, none)
-			a.op(hexagon.V6_vassign, at, lanes)
-			a.loop0(vectors, func() {
-				x, q, hit := a.v("x"), a.q("equal"), a.v("hit")
-				a.op(hexagon.V6_vL32b_pi, x, from, 1).Loads(aliasIn)
-				a.op(hexagon.V6_veqw, q, x, key)
-				a.op(hexagon.V6_vmux, hit, q, at, none)
-				a.op(hexagon.V6_vminw, best, best, hit)
-				a.op(hexagon.V6_vaddw, at, at, step)
+	none, lanes := a.Splat(in[4], "none"), a.Load(in[5], 0, hvx.AliasConst, "lanes")
+	step := a.Splat(a.Imm(vecBytes/4), "step")
+	a.Repeat(entries, func() {
+		want, out, left := a.Word(table, 0, "want"), a.Word(table, 1, "out"), a.Word(table, 2, "left")
+		a.Bump(table, 12)
+		a.Repeat(left, func() {
+			w, from := a.R("key"), a.CopyOf(keys)
+			a.Op(hexagon.L2_loadri_pi, w, want, 4).Loads(hvx.AliasIn)
+			key, best, at := a.Splat(w, "key"), a.V("best"), a.V("at")
+			a.Op(hexagon.V6_vassign, best, none)
+			a.Op(hexagon.V6_vassign, at, lanes)
+			a.Loop0(vectors, func() {
+				x, q, hit := a.V("x"), a.Q("equal"), a.V("hit")
+				a.Op(hexagon.V6_vL32b_pi, x, from, 1).Loads(hvx.AliasIn)
+				a.Op(hexagon.V6_veqw, q, x, key)
+				a.Op(hexagon.V6_vmux, hit, q, at, none)
+				a.Op(hexagon.V6_vminw, best, best, hit)
+				a.Op(hexagon.V6_vaddw, at, at, step)
 			})
 			for n := vecBytes / 2; n >= 4; n /= 2 {
-				t := a.v("turned")
-				a.op(hexagon.V6_vror, t, best, a.imm(n))
-				a.op(hexagon.V6_vminw, best, best, t)
+				t := a.V("turned")
+				a.Op(hexagon.V6_vror, t, best, a.Imm(n))
+				a.Op(hexagon.V6_vminw, best, best, t)
 			}
-			r := a.r("row")
-			a.op(hexagon.V6_extractw, r, best, a.imm(0))
-			a.op(hexagon.S2_storeri_pi, out, 4, r).Stores(aliasOut)
+			r := a.R("row")
+			a.Op(hexagon.V6_extractw, r, best, a.Imm(0))
+			a.Op(hexagon.S2_storeri_pi, out, 4, r).Stores(hvx.AliasOut)
 		})
 	})
-	a.ret()
+	a.Ret()
 }
 
 // divKernel divides words and rounds towards minus infinity; a division by 0
 // gives 0. Magnitudes are divided bit by bit; 32 bits are 32 rounds.
 func divKernel() *flatKernel {
-	return flatOp("div_words", 2, 0, func(a *asm, out codegen.Reg, x, _ []codegen.Reg) {
-		zero, one, c31 := a.zero(), a.splat(a.imm(1), "one"), a.imm(31)
-		n, d := a.v("dividend"), a.v("divisor")
-		a.op(hexagon.V6_vabsw, n, x[0])
-		a.op(hexagon.V6_vabsw, d, x[1])
-		rem, quot := a.v("remainder"), a.v("quotient")
-		a.op(hexagon.V6_vassign, rem, zero)
-		a.op(hexagon.V6_vassign, quot, zero)
+	return flatOp("div_words", 2, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) {
+		zero, one, c31 := a.Zero(), a.Splat(a.Imm(1), "one"), a.Imm(31)
+		n, d := a.V("dividend"), a.V("divisor")
+		a.Op(hexagon.V6_vabsw, n, x[0])
+		a.Op(hexagon.V6_vabsw, d, x[1])
+		rem, quot := a.V("remainder"), a.V("quotient")
+		a.Op(hexagon.V6_vassign, rem, zero)
+		a.Op(hexagon.V6_vassign, quot, zero)
 		for range 32 {
-			top, fits, bit := a.v("top"), a.q("too large"), a.v("bit")
-			a.op(hexagon.V6_vlsrw, top, n, c31)
-			a.op(hexagon.V6_vaddw, n, n, n)
-			a.op(hexagon.V6_vaddw, rem, rem, rem)
-			a.op(hexagon.V6_vaddw, rem, rem, top)
-			a.op(hexagon.V6_vgtuw, fits, d, rem)
-			a.op(hexagon.V6_vsubwnq, fits, rem, d)
-			a.op(hexagon.V6_vmux, bit, fits, zero, one)
-			a.op(hexagon.V6_vaddw, quot, quot, quot)
-			a.op(hexagon.V6_vaddw, quot, quot, bit)
+			top, fits, bit := a.V("top"), a.Q("too large"), a.V("bit")
+			a.Op(hexagon.V6_vlsrw, top, n, c31)
+			a.Op(hexagon.V6_vaddw, n, n, n)
+			a.Op(hexagon.V6_vaddw, rem, rem, rem)
+			a.Op(hexagon.V6_vaddw, rem, rem, top)
+			a.Op(hexagon.V6_vgtuw, fits, d, rem)
+			a.Op(hexagon.V6_vsubwnq, fits, rem, d)
+			a.Op(hexagon.V6_vmux, bit, fits, zero, one)
+			a.Op(hexagon.V6_vaddw, quot, quot, quot)
+			a.Op(hexagon.V6_vaddw, quot, quot, bit)
 		}
 		// Signs that differ: the quotient is negative, and one less with a remainder.
-		signs, down := a.v("signs"), a.v("down")
-		a.op(hexagon.V6_vxor, signs, x[0], x[1])
-		differ, whole, none := a.q("differ"), a.q("whole"), a.q("none")
-		a.op(hexagon.V6_vgtw, differ, zero, signs)
-		a.op(hexagon.V6_veqw, whole, rem, zero)
-		a.op(hexagon.V6_vmux, down, whole, zero, one)
-		negative := a.v("negative")
-		a.op(hexagon.V6_vsubw, negative, zero, quot)
-		a.op(hexagon.V6_vsubw, negative, negative, down)
-		a.op(hexagon.V6_vmux, quot, differ, negative, quot)
-		a.op(hexagon.V6_veqw, none, d, zero)
-		a.op(hexagon.V6_vmux, out, none, zero, quot)
+		signs, down := a.V("signs"), a.V("down")
+		a.Op(hexagon.V6_vxor, signs, x[0], x[1])
+		differ, whole, none := a.Q("differ"), a.Q("whole"), a.Q("none")
+		a.Op(hexagon.V6_vgtw, differ, zero, signs)
+		a.Op(hexagon.V6_veqw, whole, rem, zero)
+		a.Op(hexagon.V6_vmux, down, whole, zero, one)
+		negative := a.V("negative")
+		a.Op(hexagon.V6_vsubw, negative, zero, quot)
+		a.Op(hexagon.V6_vsubw, negative, negative, down)
+		a.Op(hexagon.V6_vmux, quot, differ, negative, quot)
+		a.Op(hexagon.V6_veqw, none, d, zero)
+		a.Op(hexagon.V6_vmux, out, none, zero, quot)
 	})
 }
 

@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -22,7 +23,7 @@ func lowerLstm16(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	rq := newRequant([]opspec.Multiplier{p.Scale}, 0, -1<<15, 1<<15-1, 0) // halves: nothing is clamped
+	rq := hvx.NewRequant([]opspec.Multiplier{p.Scale}, 0, -1<<15, 1<<15-1, 0) // halves: nothing is clamped
 	var gate [opspec.Gates]*tensor
 	for g := range gate {
 		weights, err := l.joined("weights", p.Units, []uint32{p.R[g], p.W[g]}, []int{p.Units, p.Size})
@@ -106,21 +107,21 @@ func (l *lowering) dotRows(out, values, weights, bias *tensor, batch, units int,
 					out.addr+uint32(4*(b*units+r[0])), uint32(r[1]-r[0]))
 			}
 		}
-		l.launchTable(s, code, table, dotWords, splatHalf(zeroV), splatHalf(zeroW))
+		l.launchTable(s, code, table, dotWords, hvx.SplatHalfword(zeroV), hvx.SplatHalfword(zeroW))
 		return nil
 	})
 }
 
 // halves scales words to saturated halves.
-func (l *lowering) halves(out, in *tensor, rq *requant) {
+func (l *lowering) halves(out, in *tensor, rq *hvx.Requant) {
 	l.addStep("scale", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kind := rq.kind()
-		kern, err := l.kernel("halves_"+kind.tag(), kind.generateHalves)
+		kind := rq.Kind()
+		kern, err := l.kernel(gateKernel{kind}.name(), gateKernel{kind}.generate)
 		if err != nil {
 			return err
 		}
 		table := flatTable(l.spread(flatVectors(out)), []*tensor{in, out}, []int{2, 1})
-		l.launchTable(s, kern, table, 3, l.constWords(rq.params()))
+		l.launchTable(s, kern, table, 3, l.constWords(rq.Params()))
 		return nil
 	})
 }

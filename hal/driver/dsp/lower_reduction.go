@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -151,7 +152,7 @@ func lowerNorm(l *lowering, op *nn.Operation) error {
 	}
 	scaled := l.newFlat("normalized", s.pitch*s.count, 1)
 	// The result's zero point is 128 in stored bytes of either type.
-	l.reductionStep("normalize", normKernel(), scaled, s, splatHalf(zeroOf(&l.graph.Operands[r.Input])), splatHalf(128))
+	l.reductionStep("normalize", normKernel(), scaled, s, hvx.SplatHalfword(zeroOf(&l.graph.Operands[r.Input])), hvx.SplatHalfword(128))
 	return l.moveFlat("rows", l.flatResult(r.Output), scaled, 1, []moveDim{
 		{r.Outer, r.Inner, r.Depth * r.Inner}, {r.Depth, s.pitch, r.Inner}, {r.Inner, 1, 1}}, 0, 0)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
 // Runtime weights are weights that only an execution brings or the model computes. The
@@ -23,11 +25,11 @@ type laneSet struct {
 func (c *convKernel) channelLanes(full, k int) (list []laneSet) {
 	whole := min(full, k/128)
 	word := 4
-	if whole > 0 { // j = 2a + b holds the channels 4i + a + 2b, see lanePhase
+	if whole > 0 { // j = 2a + b holds the channels 4i + a + 2b, see LanePhase
 		list = append(list, laneSet{dims: []moveDim{{whole, 128, c.record(4)}, {2, 1, 2 * vecBytes}, {2, 2, vecBytes}, {32, 4, word}}, groups: 4})
 	}
 	if whole < full { // the last chunk is not full
-		for j, phase := range lanePhase {
+		for j, phase := range hvx.LanePhase {
 			if n := ceilDiv(k-whole*128-phase, 4); n > 0 {
 				list = append(list, laneSet{[]moveDim{{n, 4, word}}, whole*128 + phase, whole*c.record(4) + j*vecBytes, 4})
 			}
@@ -105,7 +107,7 @@ func (l *lowering) packRuntimeWeights(g *gemm, w *weights, n int) (*packedWeight
 			return nil, err
 		}
 		if factors != nil {
-			dims := s.with(4, moveDim{c.rq.vectors(), 4 * w.k, step})
+			dims := s.with(4, moveDim{c.rq.Vectors(), 4 * w.k, step})
 			if err := l.moveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel); err != nil {
 				return nil, err
 			}
@@ -118,15 +120,15 @@ func (l *lowering) packRuntimeWeights(g *gemm, w *weights, n int) (*packedWeight
 
 // factors are the multipliers per channel in memory, kind by kind; nil when there
 // is one for all.
-func (l *lowering) factors(g *gemm, kind requantKind) *tensor {
-	n := kind.vectors()
+func (l *lowering) factors(g *gemm, kind hvx.RequantKind) *tensor {
+	n := kind.Vectors()
 	if n == 0 {
 		return nil
 	}
 	var data []byte
 	for v := range n {
 		for ch := range g.filter.k {
-			data = binary.LittleEndian.AppendUint32(data, g.rq.channelWords(ch)[v])
+			data = binary.LittleEndian.AppendUint32(data, g.rq.ChannelWords(ch)[v])
 		}
 	}
 	t := l.newFlat("multipliers", n*g.filter.k, 4)
@@ -160,7 +162,7 @@ func (l *lowering) foldInputZeroPoint(g *gemm, p *convPlan, packed *packedWeight
 		if err != nil {
 			return err
 		}
-		zeros := g.inZero*int32(f.kh*f.kw*f.c)*f.zero - g.rq.centre()
+		zeros := g.inZero*int32(f.kh*f.kw*f.c)*f.zero - g.rq.Centre()
 		l.launchTable(s, kern, table, foldWords, uint32(g.inZero)*ones, uint32(zeros))
 		return nil
 	})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -138,10 +139,10 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 		q.Mult = q.Mult[w.first:][:w.k]
 	}
 	g := gemm{Window: p.Window, in: p.in, out: p.out, filter: w.filter(), quant: q, inZero: int32(p.in.zero),
-		rq: newRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}
+		rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}
 	if w.runtimeFilter == nil {
 		g.bias = w.biasData[4*w.first:][:4*w.k]
-		g.rq.useHalf(g.maxSum())
+		g.rq.UseHalfword(g.maxSum())
 	}
 	if err := p.in.needHalo(&p.Window); err != nil {
 		return err
@@ -158,7 +159,7 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 	if p.narrow > 0 {
 		n, out := g, *g.out
 		out.pitch, n.out = p.narrow, &out
-		n.rq.useShort(n.maxSum())
+		n.rq.UseByteFactor(n.maxSum())
 		if d, ok := l.spatialKernelOf(&n); ok {
 			if d, ok = l.chooseSpatial(d); ok {
 				g.out.pitch, g.rq, g.spatial = p.narrow, n.rq, &d

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -55,7 +56,7 @@ const maxHalves = 64
 func (q *quotient) halfWords(n int) []uint32 {
 	b := bits.Len(uint(n - 1))
 	m := ceilDiv(1<<(15+b), n)
-	return []uint32{splatHalf(q.above), splatHalf(q.more), splatHalf(q.less), 2, 0, splatHalf(int32(m)), uint32(b + 1)}
+	return []uint32{hvx.SplatHalfword(q.above), hvx.SplatHalfword(q.more), hvx.SplatHalfword(q.less), 2, 0, hvx.SplatHalfword(int32(m)), uint32(b + 1)}
 }
 
 // averageQuotient rounds half away from zero: in the signed domain that is up

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -35,8 +36,8 @@ func TestFixed16(t *testing.T) {
 			for i := range 1 << 16 {
 				data = binary.LittleEndian.AppendUint16(data, uint16(i))
 			}
-			got := runKernel(t, flatOp(name, 1, 0, func(a *asm, out codegen.Reg, v, _ []codegen.Reg) {
-				a.op(hexagon.V6_vassign, out, x.make(halves{a}, v[0]))
+			got := runKernel(t, flatOp(name, 1, 0, func(a *hvx.Builder, out codegen.Reg, v, _ []codegen.Reg) {
+				a.Op(hexagon.V6_vassign, out, x.make(halves{a}, v[0]))
 			}), nn.TensorQuant16Symm, data)
 			for i := range 1 << 16 {
 				a := int32(int16(i))
@@ -55,7 +56,7 @@ func runKernel(t *testing.T, k *flatKernel, typ nn.OperandType, data []byte) []b
 	o := nn.Operand{Type: typ, Dimensions: []uint32{uint32(len(data) / typ.ElementBytes())}, Scale: 1}
 	b := newBuilder(rand.New(rand.NewPCG(1, 1)))
 	in, out := b.input(o), b.output(o)
-	l := &lowering{graph: graph.New(&b.m), view: opspec.FinalView(&b.m.Main), threads: d.threads(), image: newImage(codeBase, d.cfg.Spec.IssueInterval), vtcm: newVTCM(&d.cfg.Spec)}
+	l := &lowering{graph: graph.New(&b.m), view: opspec.FinalView(&b.m.Main), threads: d.threads(), image: hvx.NewImage(codeBase, d.machine(), &hvx.Cache{}), vtcm: newVTCM(&d.cfg.Spec)}
 	l.forget()
 	from, to := l.denseTensor(in), l.flatResult(out)
 	from.keep, to.keep = true, true

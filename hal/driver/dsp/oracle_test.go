@@ -64,7 +64,7 @@ func TestOraclePackets(t *testing.T) {
 	var packets []hexagon.Packet
 	take := func(p hal.PreparedModel) {
 		for _, k := range allKernels(p) {
-			for _, q := range k.packets {
+			for _, q := range k.Packets {
 				q.Addr = 0
 				if s := q.Asm(); !seen[s] {
 					seen[s] = true

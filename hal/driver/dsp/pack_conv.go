@@ -1,6 +1,10 @@
 package dsp
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+)
 
 // packChunks packs chunks of n groups from channel base on: per chunk the
 // biases, the per-channel multipliers, and the weights word by word.
@@ -13,7 +17,7 @@ func (g *gemm) packChunks(c *convKernel, taps [][4]tap, base, chunks, n int, int
 			for i := range 32 {
 				ch := base + chunk*128
 				if interleaved {
-					ch += 4*i + lanePhase[j]
+					ch += 4*i + hvx.LanePhase[j]
 				} else {
 					ch += 32*j + i
 				}
@@ -42,7 +46,7 @@ func (g *gemm) packChunks(c *convKernel, taps [][4]tap, base, chunks, n int, int
 }
 
 // packHeader appends the biases and the per-channel vectors of the lanes.
-func (g *gemm) packHeader(out []byte, k requantKind, lane []int) []byte {
+func (g *gemm) packHeader(out []byte, k hvx.RequantKind, lane []int) []byte {
 	for _, ch := range lane {
 		b := int32(0)
 		if ch >= 0 {
@@ -50,11 +54,11 @@ func (g *gemm) packHeader(out []byte, k requantKind, lane []int) []byte {
 		}
 		out = binary.LittleEndian.AppendUint32(out, uint32(b))
 	}
-	for v := range k.vectors() {
+	for v := range k.Vectors() {
 		for _, ch := range lane {
 			w := uint32(0)
 			if ch >= 0 {
-				w = g.rq.channelWords(ch)[v]
+				w = g.rq.ChannelWords(ch)[v]
 			}
 			out = binary.LittleEndian.AppendUint32(out, w)
 		}
@@ -78,5 +82,5 @@ func (g *gemm) foldedBias(ch int) int32 {
 			}
 		}
 	}
-	return int32(binary.LittleEndian.Uint32(g.bias[4*ch:])) - g.inZero*sum - g.rq.centre()
+	return int32(binary.LittleEndian.Uint32(g.bias[4*ch:])) - g.inZero*sum - g.rq.Centre()
 }

@@ -24,7 +24,7 @@ func (l *lowering) acc16Part(g *gemm, d depthwiseKernel) (p depthwisePart, rest 
 	}
 	o := g.out.shape
 	least := min(ceilDiv(worthPart, d.steps*o.n*o.h), chunks)
-	w := g.rq.acc16Range()
+	w := newAcc16Range(&g.rq)
 	channels := g.acc16Channels(w)
 	form, good := findAcc16Split(channels, w, turned, rows, least, l.acc16Splits)
 	p.depthwiseKernel = d
@@ -61,7 +61,7 @@ func (l *lowering) acc16Part(g *gemm, d depthwiseKernel) (p depthwisePart, rest 
 // kernels have no way for the columns.
 func (d *depthwiseKernel) acc16ThirdRows() (turned bool, rows []int) {
 	switch {
-	case !d.fits3x3() || !d.rq.half || d.cells > 1 && d.stride == 2 && (d.skew != 0 || d.dilation > 1):
+	case !d.fits3x3() || !d.rq.Halfword || d.cells > 1 && d.stride == 2 && (d.skew != 0 || d.dilation > 1):
 		return false, nil
 	case d.cells > 1 && d.stride == 2:
 		return true, []int{2}

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -23,8 +24,8 @@ type plan struct {
 	consts         []byte
 	dmaDescriptors []byte // DMA descriptors
 	jobs           []dsp.Job
-	kernels        []*kernel // of each job
-	all            []*kernel
+	kernels        []*hvx.Linked // of each job
+	all            []*hvx.Linked
 	inputs         []region
 	outputs        []region
 	faults         []fault
@@ -50,8 +51,8 @@ func newPlan(d *Device, g *graph.Graph) (*plan, error) {
 
 // plan is what the lowering has made.
 func (l *lowering) plan(d *Device) *plan {
-	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: l.image.base, Code: l.image.code},
-		consts: l.consts, jobs: l.jobs, dmaDescriptors: l.dmaDescriptors, kernels: l.kernels, all: l.image.kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
+	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: l.image.Base, Code: l.image.Code},
+		consts: l.consts, jobs: l.jobs, dmaDescriptors: l.dmaDescriptors, kernels: l.kernels, all: l.image.Kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
 	for _, t := range l.inputs {
 		if t == nil { // nothing that the program reads
 			p.inputs = append(p.inputs, region{})

@@ -1,6 +1,10 @@
 package dsp
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+)
 
 // Besides constants, two things are not in L2 when a job needs them: the code of a kernel
 // that runs for the first time, and input rows that come from the client or that an earlier
@@ -53,12 +57,12 @@ func (l *lowering) streams(t *tensor) bool {
 
 // requestCode returns the requests for the code of kernels, in order of the jobs.
 func (l *lowering) requestCode() (list []prefetchRequest) {
-	seen := map[*kernel]bool{}
+	seen := map[*hvx.Linked]bool{}
 	for j, k := range l.kernels {
 		if !seen[k] {
 			seen[k] = true
-			last := &k.packets[len(k.packets)-1]
-			list = append(list, prefetchRequest{j, -1, k.entry, last.Addr + 4*uint32(last.Words) - k.entry, true})
+			last := &k.Packets[len(k.Packets)-1]
+			list = append(list, prefetchRequest{j, -1, k.Entry, last.Addr + 4*uint32(last.Words) - k.Entry, true})
 		}
 	}
 	return list

@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
 // boxes are the ranges that a job asks for when it begins.
@@ -37,7 +38,7 @@ func TestCodeIsPrefetched(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := map[uint32]bool{} // lines
-	seen, began, checked := map[*kernel]bool{}, false, 0
+	seen, began, checked := map[*hvx.Linked]bool{}, false, 0
 	for j, k := range l.kernels {
 		for _, b := range l.boxes(j) {
 			for line := b.src &^ (vecBytes - 1); line < b.src+b.bytes && b.src < constBase; line += vecBytes {
@@ -46,10 +47,10 @@ func TestCodeIsPrefetched(t *testing.T) {
 		}
 		if began && !seen[k] {
 			checked++
-			last := &k.packets[len(k.packets)-1]
-			for line := k.entry &^ (vecBytes - 1); line <= last.Addr; line += vecBytes {
+			last := &k.Packets[len(k.Packets)-1]
+			for line := k.Entry &^ (vecBytes - 1); line <= last.Addr; line += vecBytes {
 				if !asked[line] {
-					t.Errorf("job %d: line %#x of kernel %s has not been asked for", j, line, k.name)
+					t.Errorf("job %d: line %#x of kernel %s has not been asked for", j, line, k.Name)
 					break
 				}
 			}

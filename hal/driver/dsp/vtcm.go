@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/nnsoc/nnsoc/dsp"
-	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -120,27 +120,6 @@ func (v *vtcm) seal() {
 	}
 }
 
-// prefetch writes the start of a kernel that may prefetch. Its arguments are an
-// address, a box of lines, as boxOf makes it, and the distance of lines; box 0
-// prefetches nothing.
-func (a *asm) prefetch(args []codegen.Reg) {
-	addr, box, stride := args[0], args[1], args[2]
-	a.skipIfZero(box, func() {
-		shape := a.rr("box")
-		a.op(hexagon.A2_tfr, lo(shape), box)
-		a.op(hexagon.A2_tfr, hi(shape), stride)
-		a.op(hexagon.Y5_l2fetch, addr, shape)
-		if a.dma { // the l2fetch of a chain asked for a row of no bytes
-			over := a.f.Label("box")
-			p := a.p("chain")
-			a.op(hexagon.C2_cmpeqi, p, box, dmaChainBox)
-			a.op(hexagon.J2_jumpf, p, over)
-			a.startDMAChain(addr)
-			a.f.Bind(over)
-		}
-	})
-}
-
 // boxOf is the prefetch argument for n bytes.
 func boxOf(n uint32) uint32 { return vecBytes<<16 | min(n/vecBytes, 0xffff) }
 
@@ -182,52 +161,41 @@ func (l *lowering) warm(s *step, src uint32, bytes int) error {
 
 // generateWarm writes the kernel that prefetches vectors and reads them, to end
 // when they have come. Arguments: address, vectors.
-func generateWarm(a *asm) {
-	in := a.args("from", "vectors")
+func generateWarm(a *hvx.Builder) {
+	in := a.Args("from", "vectors")
 	src, n := in[0], in[1]
-	shape := a.rr("box")
-	a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
-	a.op(hexagon.A2_tfr, lo(shape), n)
-	a.op(hexagon.S2_setbit_i, lo(shape), lo(shape), 23) // 128 bytes wide
-	a.op(hexagon.Y5_l2fetch, src, shape)
-	a.loop0(n, func() { a.op(hexagon.V6_vL32b_pi, a.v("bytes"), src, 1).Loads(aliasConst) })
-	a.ret()
-}
-
-// bring has n lines from an address on come to L2, and waits for them by reading.
-// Other threads use the time.
-func (a *asm) bring(addr, n codegen.Reg) {
-	shape, at := a.rr("box"), a.copyOf(addr)
-	a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
-	a.op(hexagon.A2_tfr, lo(shape), n)
-	a.op(hexagon.S2_setbit_i, lo(shape), lo(shape), 23) // 128 bytes wide
-	a.op(hexagon.Y5_l2fetch, addr, shape)
-	a.loop0(n, func() { a.op(hexagon.V6_vL32b_pi, a.v("bytes"), at, 1).Loads(aliasIn) })
+	shape := a.RR("box")
+	a.Op(hexagon.A2_tfrsi, hvx.Hi(shape), vecBytes)
+	a.Op(hexagon.A2_tfr, hvx.Lo(shape), n)
+	a.Op(hexagon.S2_setbit_i, hvx.Lo(shape), hvx.Lo(shape), 23) // 128 bytes wide
+	a.Op(hexagon.Y5_l2fetch, src, shape)
+	a.Loop0(n, func() { a.Op(hexagon.V6_vL32b_pi, a.V("bytes"), src, 1).Loads(hvx.AliasConst) })
+	a.Ret()
 }
 
 // generateFetch writes the kernel that copies ranges of whole units. Arguments:
 // table of (source, destination, units), entries.
-func generateFetch(a *asm) {
-	in := a.args("table", "entries")
+func generateFetch(a *hvx.Builder) {
+	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
-	a.loop1(entries, func() {
-		src, dst, n := a.word(table, 0, "from"), a.word(table, 1, "to"), a.word(table, 2, "units")
-		a.bump(table, 12)
-		shape := a.rr("box")
-		a.op(hexagon.A2_tfrsi, hi(shape), vecBytes)
-		vectors := a.r("vectors")
-		a.op(hexagon.S2_asl_i_r, vectors, n, 2)
-		a.op(hexagon.S2_setbit_i, lo(shape), vectors, 23) // 128 bytes wide
-		a.op(hexagon.Y5_l2fetch, src, shape)
-		v := a.v("bytes") // each is stored beside the load behind it
-		a.op(hexagon.V6_vL32b_pi, v, src, 1).Loads(aliasConst)
-		a.loop0(a.add(vectors, -1), func() {
-			a.op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(aliasScratch)
-			a.op(hexagon.V6_vL32b_pi, v, src, 1).Loads(aliasConst)
+	a.Loop1(entries, func() {
+		src, dst, n := a.Word(table, 0, "from"), a.Word(table, 1, "to"), a.Word(table, 2, "units")
+		a.Bump(table, 12)
+		shape := a.RR("box")
+		a.Op(hexagon.A2_tfrsi, hvx.Hi(shape), vecBytes)
+		vectors := a.R("vectors")
+		a.Op(hexagon.S2_asl_i_r, vectors, n, 2)
+		a.Op(hexagon.S2_setbit_i, hvx.Lo(shape), vectors, 23) // 128 bytes wide
+		a.Op(hexagon.Y5_l2fetch, src, shape)
+		v := a.V("bytes") // each is stored beside the load behind it
+		a.Op(hexagon.V6_vL32b_pi, v, src, 1).Loads(hvx.AliasConst)
+		a.Loop0(a.Add(vectors, -1), func() {
+			a.Op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(hvx.AliasScratch)
+			a.Op(hexagon.V6_vL32b_pi, v, src, 1).Loads(hvx.AliasConst)
 		})
-		a.op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(aliasScratch)
+		a.Op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(hvx.AliasScratch)
 	})
-	a.ret()
+	a.Ret()
 }
 
 // finishFetches fills in the fetch jobs once all their ranges are known.

@@ -1,4 +1,4 @@
-package dsp
+package hvx
 
 import (
 	"github.com/nnsoc/nnsoc/isa/codegen"
@@ -13,20 +13,20 @@ import (
 // and offset; its modifiers say which one is loaded, and how many operands a reader
 // has where there are two.
 
-// opTmp emits an instruction whose operand n, a vector register, is the vector at
+// OpLoading emits an instruction whose operand n, a vector register, is the vector at
 // base plus off vectors, loaded for its packet alone.
-func (a *asm) opTmp(alias uint16, n int, base codegen.Reg, off int, op hexagon.Op, args ...any) {
-	in := a.op(op, args...)
+func (b *Builder) OpLoading(alias uint16, n int, base codegen.Reg, off int, op hexagon.Op, args ...any) {
+	in := b.Op(op, args...)
 	in.Args[n].Role = codegen.EarlyDef // a register of its own within the packet
 	in.Args = append(in.Args, codegen.Hidden(codegen.In(base)), codegen.Hidden(codegen.Imm(int64(off))))
 	in.Loads(alias).Mods(uint64(n + 1))
 }
 
-// opTmp2 emits two instructions of one packet that read the same vector as their
+// OpsLoading emits two instructions of one packet that read the same vector as their
 // last operand.
-func (a *asm) opTmp2(alias uint16, base codegen.Reg, off int, op hexagon.Op, to, x [2]codegen.Reg) {
-	f, v := op.Form(), a.v("loaded")
-	in := a.op(op, to[0], x[0], v)
+func (b *Builder) OpsLoading(alias uint16, base codegen.Reg, off int, op hexagon.Op, to, x [2]codegen.Reg) {
+	f, v := op.Form(), b.V("loaded")
+	in := b.Op(op, to[0], x[0], v)
 	n := len(in.Args)
 	second := [...]codegen.Arg{{Reg: to[1], Role: codegen.Role(f.Operands[0].Role)}, {Reg: x[1], Role: codegen.Role(f.Operands[1].Role)}, {Reg: v}}
 	in.Args[n-1].Role = codegen.EarlyDef
@@ -38,8 +38,8 @@ func (a *asm) opTmp2(alias uint16, base codegen.Reg, off int, op hexagon.Op, to,
 // that makes it (.new) takes no pipe either. It is one instruction with what makes it.
 const storesResult = 1 << 16
 
-// andStore stores the vector that in makes, its first operand, at base plus off vectors.
-func (a *asm) andStore(in *codegen.Instr, alias uint16, base codegen.Reg, off int) {
+// StoreResult stores the vector that in makes, its first operand, at base plus off vectors.
+func (b *Builder) StoreResult(in *codegen.Instr, alias uint16, base codegen.Reg, off int) {
 	in.Args = append(in.Args, codegen.Hidden(codegen.In(base)), codegen.Hidden(codegen.Imm(int64(off))))
 	in.Stores(alias).Mods(storesResult)
 }

@@ -1,4 +1,4 @@
-package dsp
+package hvx
 
 import (
 	"github.com/nnsoc/nnsoc/isa/codegen"
@@ -7,20 +7,20 @@ import (
 
 // Register files and classes of the Hexagon target.
 const (
-	fileR = iota
-	fileV
-	fileP
-	fileQ
+	FileR = iota
+	FileV
+	FileP
+	FileQ
 )
 
 const (
-	clsR  codegen.Class = iota // r0..r28
-	clsR8                      // r0..r7, for operands of three bits
-	clsRR                      // even pairs
-	clsV                       // v0..v31
-	clsVV                      // even pairs
-	clsP                       // p0..p3
-	clsQ                       // q0..q3
+	ClassR  codegen.Class = iota // r0..r28
+	ClassR8                      // r0..r7, for operands of three bits
+	ClassRR                      // even pairs
+	ClassV                       // v0..v31
+	ClassVV                      // even pairs
+	ClassP                       // p0..p3
+	ClassQ                       // q0..q3
 )
 
 // target drives isa/codegen for Hexagon.
@@ -52,23 +52,23 @@ func newTarget(interval int) *target {
 		}
 	}
 	return &target{interval: interval, classes: []codegen.ClassInfo{
-		clsR:  {Name: "R", File: fileR, Width: 1, Alloc: r},
-		clsR8: {Name: "R0-R7", File: fileR, Width: 1, Alloc: r8},
-		clsRR: {Name: "R pair", File: fileR, Width: 2, Alloc: rr},
-		clsV:  {Name: "V", File: fileV, Width: 1, Alloc: v},
-		clsVV: {Name: "V pair", File: fileV, Width: 2, Alloc: vv},
-		clsP:  {Name: "P", File: fileP, Width: 1, Alloc: p},
-		clsQ:  {Name: "Q", File: fileQ, Width: 1, Alloc: p},
+		ClassR:  {Name: "R", File: FileR, Width: 1, Alloc: r},
+		ClassR8: {Name: "R0-R7", File: FileR, Width: 1, Alloc: r8},
+		ClassRR: {Name: "R pair", File: FileR, Width: 2, Alloc: rr},
+		ClassV:  {Name: "V", File: FileV, Width: 1, Alloc: v},
+		ClassVV: {Name: "V pair", File: FileV, Width: 2, Alloc: vv},
+		ClassP:  {Name: "P", File: FileP, Width: 1, Alloc: p},
+		ClassQ:  {Name: "Q", File: FileQ, Width: 1, Alloc: p},
 	}}
 }
 
 // Classes implements codegen.Target.
 func (t *target) Classes() []codegen.ClassInfo { return t.classes }
 
-// slotsBetween is the distance of a packet that makes a value at a cycle of its pipeline
+// SlotsBetween is the distance of a packet that makes a value at a cycle of its pipeline
 // from the first that can use it at another: vectors move on two cycles per packet,
 // scalars with the core, whose packets of a thread are interval cycles apart.
-func slotsBetween(def, use uint8, vector bool, interval int) int {
+func SlotsBetween(def, use uint8, vector bool, interval int) int {
 	if vector {
 		interval = 2
 	}
@@ -84,7 +84,7 @@ func (t *target) Latency(def *codegen.Instr, da int, use *codegen.Instr, ua int)
 	}
 	d, u := &df.Operands[da], &uf.Operands[ua]
 	vector := d.Kind == hexagon.KindV || d.Kind == hexagon.KindVV || d.Kind == hexagon.KindQ
-	return slotsBetween(d.DefCycle, u.UseCycle, vector, t.interval)
+	return SlotsBetween(d.DefCycle, u.UseCycle, vector, t.interval)
 }
 
 // IsMove implements codegen.Mover.

@@ -1,4 +1,4 @@
-package dsp
+package hvx
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 )
 
 // value is the result of an accumulator in the short form.
-func (h *shortRequant) value(acc int64) int64 {
+func (h *byteFactorForm) value(acc int64) int64 {
 	x := min(max(acc-int64(h.centre), math.MinInt16), math.MaxInt16)
 	v := h.fraction(x) + int64(h.add)
 	return min(max((x*int64(h.high)+v+1<<(h.shift-1))>>h.shift, -int64(h.from)), 255-int64(h.from)) + int64(h.from)
@@ -24,7 +24,7 @@ func TestShortRequant(t *testing.T) {
 		m := opspec.QuantizeMultiplier(math.Exp2(-8 * r.Float64()))
 		zero, lo, hi := randomBounds(r)
 		all++
-		h, ok := findShort(m, zero, lo, hi)
+		h, ok := findByteFactor(m, zero, lo, hi)
 		if !ok {
 			continue
 		}
@@ -51,6 +51,6 @@ func TestShortRequant(t *testing.T) {
 func BenchmarkFindShort(b *testing.B) {
 	m := opspec.QuantizeMultiplier(0.0123)
 	for b.Loop() {
-		findShort(m, 0, 0, 255)
+		findByteFactor(m, 0, 0, 255)
 	}
 }

@@ -1,4 +1,4 @@
-package dsp
+package hvx
 
 import (
 	"math"
@@ -21,8 +21,8 @@ import (
 // results are those of the definition; where no factor gives the same steps, the
 // definition is computed.
 
-// halfRequant are the constants of that form; the zero point is part of add.
-type halfRequant struct {
+// halfwordForm are the constants of that form; the zero point is part of add.
+type halfwordForm struct {
 	high   int16
 	low    int16
 	add    int32
@@ -30,14 +30,14 @@ type halfRequant struct {
 }
 
 // product is x*high + (x*low >> 15).
-func (h *halfRequant) product(x int64) int64 { return x*int64(h.high) + x*int64(h.low)>>15 }
+func (h *halfwordForm) product(x int64) int64 { return x*int64(h.high) + x*int64(h.low)>>15 }
 
 // halfTries is how many factors next to the exact one are tried on both sides.
 const halfTries = 16
 
-// firstOf is the first accumulator of result k, were there no bounds.
+// FirstOf is the first accumulator of result k, were there no bounds.
 // It is near where real numbers have it.
-func firstOf(m opspec.Multiplier, zero, k int32) int64 {
+func FirstOf(m opspec.Multiplier, zero, k int32) int64 {
 	reaches := func(acc int64) bool { return int64(m.Apply(int32(acc)))+int64(zero) >= int64(k) }
 	least, most := int64(math.MinInt32), int64(math.MaxInt32) // most reaches, or nothing does
 	guess := math.Ldexp((float64(k-zero)-0.5)/float64(m.M), 31-m.Shift)
@@ -53,20 +53,20 @@ func firstOf(m opspec.Multiplier, zero, k int32) int64 {
 	return least + int64(sort.Search(int(most-least), func(i int) bool { return reaches(least + int64(i)) }))
 }
 
-// findHalf looks for constants with the same steps; lo < hi are the bounds of
+// findHalfword looks for constants with the same steps; lo < hi are the bounds of
 // the result.
-func findHalf(m opspec.Multiplier, zero, lo, hi int32) (halfRequant, bool) {
+func findHalfword(m opspec.Multiplier, zero, lo, hi int32) (halfwordForm, bool) {
 	if lo >= hi || lo < 0 || hi > 255 || m.M <= 0 {
-		return halfRequant{}, false
+		return halfwordForm{}, false
 	}
 	steps := make([]int64, 0, 255) // first accumulator of each result above lo
 	for k := lo + 1; k <= hi; k++ {
-		steps = append(steps, firstOf(m, zero, k))
+		steps = append(steps, FirstOf(m, zero, k))
 	}
 	first, last := steps[0]-1, steps[len(steps)-1]
 	centre := (first + last + 1) >> 1
 	if last-first >= 1<<16-1 || centre < math.MinInt32/2 || centre > math.MaxInt32/2 {
-		return halfRequant{}, false
+		return halfwordForm{}, false
 	}
 	exact := int64(math.Round(math.Ldexp(float64(m.M), m.Shift-1)))
 	for try := range 2*halfTries + 1 {
@@ -74,7 +74,7 @@ func findHalf(m opspec.Multiplier, zero, lo, hi int32) (halfRequant, bool) {
 		if factor < 1 || factor >= 1<<29 {
 			continue
 		}
-		h := halfRequant{high: int16(factor >> 15), low: int16(factor & 0x7fff), centre: int32(centre)}
+		h := halfwordForm{high: int16(factor >> 15), low: int16(factor & 0x7fff), centre: int32(centre)}
 		least, most := int64(math.MinInt32), int64(math.MaxInt32)
 		for i, at := range steps {
 			edge := int64(int(lo)+1+i)<<15 - 1<<14
@@ -86,23 +86,23 @@ func findHalf(m opspec.Multiplier, zero, lo, hi int32) (halfRequant, bool) {
 			return h, true
 		}
 	}
-	return halfRequant{}, false
+	return halfwordForm{}, false
 }
 
-// useHalf switches to the form with halves where it exists and accumulators of
+// UseHalfword switches to the form with halves where it exists and accumulators of
 // up to limit cannot leave int32 by the centre.
-func (q *requant) useHalf(limit int64) {
-	if h, ok := oneFactor(q, findHalf); ok && inWord(limit, h.centre) {
-		q.half = &h
+func (q *Requant) UseHalfword(limit int64) {
+	if h, ok := oneFactor(q, findHalfword); ok && inWord(limit, h.centre) {
+		q.halfword = &h
 	}
 }
 
 // oneFactor asks for a form of a requantization with one multiplier.
-func oneFactor[T any](q *requant, find func(m opspec.Multiplier, zero, lo, hi int32) (T, bool)) (form T, ok bool) {
-	if len(q.mult) != 1 {
+func oneFactor[T any](q *Requant, find func(m opspec.Multiplier, zero, lo, hi int32) (T, bool)) (form T, ok bool) {
+	if len(q.Mult) != 1 {
 		return form, false
 	}
-	return find(q.mult[0], q.zero, max(q.lo, 0), min(q.hi, 255))
+	return find(q.Mult[0], q.Zero, max(q.Lo, 0), min(q.Hi, 255))
 }
 
 // inWord reports whether accumulators of up to limit stay words less the centre.
@@ -110,63 +110,63 @@ func inWord(limit int64, centre int32) bool {
 	return limit+int64(max(centre, -centre)) <= math.MaxInt32
 }
 
-// centre is what accumulators start below their bias.
-func (q *requant) centre() int32 {
+// Centre is what accumulators start below their bias.
+func (q *Requant) Centre() int32 {
 	switch {
-	case q.short != nil:
-		return q.short.centre
-	case q.half != nil:
-		return q.half.centre
+	case q.byteFactor != nil:
+		return q.byteFactor.centre
+	case q.halfword != nil:
+		return q.halfword.centre
 	}
 	return 0
 }
 
-// halfSetup loads the constants; the factors stay in scalar registers or, with
-// factorsInVectors, become vectors.
-func (r *requantRegs) halfSetup(par codegen.Reg) {
+// halfwordSetup loads the constants; the factors stay in scalar registers or, with
+// FactorsInVectors, become vectors.
+func (r *Requantizer) halfwordSetup(par codegen.Reg) {
 	a := r.a
-	r.high, r.low = a.word(par, parHigh, "high"), a.word(par, parLow, "low")
-	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
+	r.high, r.low = a.Word(par, parHigh, "high"), a.Word(par, parLow, "low")
+	r.Zero = a.Splat(a.Word(par, parAdd, "add"), "add")
 }
 
-// factorsInVectors moves the factors to vector registers, for kernels that need
+// FactorsInVectors moves the factors to vector registers, for kernels that need
 // scalar ones more.
-func (r *requantRegs) factorsInVectors() {
-	if r.half {
-		r.high, r.low = r.a.splat(r.high, "high"), r.a.splat(r.low, "low")
+func (r *Requantizer) FactorsInVectors() {
+	if r.Halfword {
+		r.high, r.low = r.a.Splat(r.high, "high"), r.a.Splat(r.low, "low")
 	}
 }
 
-// halves makes the accumulators halves, two and two.
-func (r *requantRegs) halves(acc [4]codegen.Reg, to []codegen.Reg) {
+// ToHalfwords makes the accumulators halves, two and two.
+func (r *Requantizer) ToHalfwords(acc [4]codegen.Reg, to []codegen.Reg) {
 	for i, h := range to {
-		r.a.op(hexagon.V6_vsatwh, h, acc[2*i+1], acc[2*i])
+		r.a.Op(hexagon.V6_vsatwh, h, acc[2*i+1], acc[2*i])
 	}
 }
 
-// scaleHalves is what follows: bytes from halves.
-func (r *requantRegs) scaleHalves(x []codegen.Reg, interleaved bool) codegen.Reg {
-	return r.finish(r.scaleHalf(x[0]), r.scaleHalf(x[1]), interleaved)
+// ScaleHalfwords is what follows: bytes from halves.
+func (r *Requantizer) ScaleHalfwords(x []codegen.Reg, interleaved bool) codegen.Reg {
+	return r.Finish(r.ScaleHalfword(x[0]), r.ScaleHalfword(x[1]), interleaved)
 }
 
-// scaleHalf scales a vector of halves.
-func (r *requantRegs) scaleHalf(x codegen.Reg) codegen.Reg {
+// ScaleHalfword scales a vector of halves.
+func (r *Requantizer) ScaleHalfword(x codegen.Reg) codegen.Reg {
 	a := r.a
-	fifteen := r.fifteen
+	fifteen := r.Fifteen
 	if !fifteen.Valid() {
-		fifteen = a.imm8(15)
+		fifteen = a.Imm8(15)
 	}
 	mul, mulAcc := hexagon.V6_vmpyh, hexagon.V6_vmpyh_acc
-	if r.high.Class() == clsV {
+	if r.high.Class() == ClassV {
 		mul, mulAcc = hexagon.V6_vmpyhv, hexagon.V6_vmpyhv_acc
 	}
-	p, t := a.vv("low product"), a.vv("sum")
-	a.op(mul, p, x, r.low)
-	a.op(hexagon.V6_vcombine, t, r.zero, r.zero)
-	a.op(hexagon.V6_vasrw_acc, lo(t), lo(p), fifteen)
-	a.op(hexagon.V6_vasrw_acc, hi(t), hi(p), fifteen)
-	a.op(mulAcc, t, x, r.high)
-	h := a.v("half")
-	a.op(hexagon.V6_vasrwhrndsat, h, hi(t), lo(t), fifteen)
+	p, t := a.VV("low product"), a.VV("sum")
+	a.Op(mul, p, x, r.low)
+	a.Op(hexagon.V6_vcombine, t, r.Zero, r.Zero)
+	a.Op(hexagon.V6_vasrw_acc, Lo(t), Lo(p), fifteen)
+	a.Op(hexagon.V6_vasrw_acc, Hi(t), Hi(p), fifteen)
+	a.Op(mulAcc, t, x, r.high)
+	h := a.V("half")
+	a.Op(hexagon.V6_vasrwhrndsat, h, Hi(t), Lo(t), fifteen)
 	return h
 }

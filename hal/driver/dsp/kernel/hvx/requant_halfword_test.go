@@ -1,4 +1,4 @@
-package dsp
+package hvx
 
 import (
 	"math"
@@ -42,7 +42,7 @@ func TestHalfRequant(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		m := opspec.QuantizeMultiplier(math.Exp2(-10*r.Float64()) * (0.5 + r.Float64()))
 		zero, lo, hi := randomBounds(r)
-		h, ok := findHalf(m, zero, lo, hi)
+		h, ok := findHalfword(m, zero, lo, hi)
 		if !ok {
 			continue
 		}
@@ -73,6 +73,6 @@ func TestHalfRequant(t *testing.T) {
 func BenchmarkFindHalf(b *testing.B) {
 	m := opspec.QuantizeMultiplier(0.0123)
 	for b.Loop() {
-		findHalf(m, 0, 0, 255)
+		findHalfword(m, 0, 0, 255)
 	}
 }

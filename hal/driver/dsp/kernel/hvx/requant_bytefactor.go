@@ -1,4 +1,4 @@
-package dsp
+package hvx
 
 import (
 	"math"
@@ -20,8 +20,8 @@ import (
 //
 // Again the steps are compared one by one when a model is prepared.
 
-// shortRequant are the constants of that form.
-type shortRequant struct {
+// byteFactorForm are the constants of that form.
+type byteFactorForm struct {
 	high   int32 // 1..127
 	low    int32 // within 2^14 of 0
 	add    int32
@@ -38,10 +38,10 @@ const (
 )
 
 // fraction is what v adds for the fraction of the factor.
-func (h *shortRequant) fraction(x int64) int64 { return (x*int64(h.low) + 1<<14) >> 15 }
+func (h *byteFactorForm) fraction(x int64) int64 { return (x*int64(h.low) + 1<<14) >> 15 }
 
 // fits reports whether no intermediate sum leaves its half, which the ends decide.
-func (h *shortRequant) fits() bool {
+func (h *byteFactorForm) fits() bool {
 	for _, x := range [2]int64{math.MinInt16, math.MaxInt16} {
 		if v := h.fraction(x) + int64(h.add); v < math.MinInt16 || v > math.MaxInt16 {
 			return false
@@ -50,11 +50,11 @@ func (h *shortRequant) fits() bool {
 	return true
 }
 
-// findShort looks for constants with the same steps; lo < hi are the bounds of
+// findByteFactor looks for constants with the same steps; lo < hi are the bounds of
 // the result.
-func findShort(m opspec.Multiplier, zero, lo, hi int32) (shortRequant, bool) {
+func findByteFactor(m opspec.Multiplier, zero, lo, hi int32) (byteFactorForm, bool) {
 	if lo >= hi || lo < 0 || hi > 255 || m.M <= 0 {
-		return shortRequant{}, false
+		return byteFactorForm{}, false
 	}
 	if h, ok := shortFrom(m, zero, lo, hi, 0); ok {
 		return h, true
@@ -63,25 +63,25 @@ func findShort(m opspec.Multiplier, zero, lo, hi int32) (shortRequant, bool) {
 }
 
 // shortFrom looks for those where a result begins near x = 0.
-func shortFrom(m opspec.Multiplier, zero, lo, hi, from int32) (shortRequant, bool) {
-	middle := firstOf(m, zero, from)
+func shortFrom(m opspec.Multiplier, zero, lo, hi, from int32) (byteFactorForm, bool) {
+	middle := FirstOf(m, zero, from)
 	scale := math.Ldexp(float64(m.M), m.Shift-31)
 	shift := min(15, int(math.Floor(math.Log2(127/scale))))
 	if shift < 1 || middle < math.MinInt32/2 || middle > math.MaxInt32/2 {
-		return shortRequant{}, false
+		return byteFactorForm{}, false
 	}
 	var steps [255]int64
 	for k := lo + 1; k <= hi; k++ {
-		if steps[k-1] = firstOf(m, zero, k); steps[k-1]-middle < math.MinInt16+shortTries || steps[k-1]-middle > math.MaxInt16-shortTries {
-			return shortRequant{}, false
+		if steps[k-1] = FirstOf(m, zero, k); steps[k-1]-middle < math.MinInt16+shortTries || steps[k-1]-middle > math.MaxInt16-shortTries {
+			return byteFactorForm{}, false
 		}
 	}
 	factor := math.Ldexp(scale, shift)
 	high := math.Round(factor)
 	low := math.Round((factor - high) * (1 << 15))
 	for try := range (2*shortTries + 1) * (2*shortLows + 1) {
-		h := shortRequant{high: int32(high), low: int32(low) + aside(try%(2*shortLows+1)), shift: shift,
-			from: from, centre: int32(middle) + aside(try/(2*shortLows+1))}
+		h := byteFactorForm{high: int32(high), low: int32(low) + Aside(try%(2*shortLows+1)), shift: shift,
+			from: from, centre: int32(middle) + Aside(try/(2*shortLows+1))}
 		least, most := int64(math.MinInt16), int64(math.MaxInt16)
 		for i := lo; i < hi && least <= most; i++ {
 			edge := int64(i+1-from)<<shift - 1<<(shift-1)
@@ -97,75 +97,75 @@ func shortFrom(m opspec.Multiplier, zero, lo, hi, from int32) (shortRequant, boo
 			return h, true
 		}
 	}
-	return shortRequant{}, false
+	return byteFactorForm{}, false
 }
 
-// aside counts 0, 1, -1, 2, -2, ..
-func aside(n int) int32 {
+// Aside counts 0, 1, -1, 2, -2, ..
+func Aside(n int) int32 {
 	if n%2 == 1 {
 		return int32(n/2 + 1)
 	}
 	return -int32(n / 2)
 }
 
-// useShort switches from the form with halves to the short one where it exists.
-func (q *requant) useShort(limit int64) {
-	if h, ok := oneFactor(q, findShort); ok && inWord(limit, h.centre) {
-		q.short = &h
+// UseByteFactor switches from the form with halves to the short one where it exists.
+func (q *Requant) UseByteFactor(limit int64) {
+	if h, ok := oneFactor(q, findByteFactor); ok && inWord(limit, h.centre) {
+		q.byteFactor = &h
 	}
 }
 
 // params fills the words of the parameter block.
-func (h *shortRequant) params(w []uint32) {
+func (h *byteFactorForm) params(w []uint32) {
 	w[parHigh] = (uint32(h.high) | 1<<8) * 0x10001
 	w[parLow] = uint32(uint16(h.low)) * 0x10001
 	w[parAdd] = uint32(uint16(h.add)) * 0x10001
 	w[parRight] = uint32(h.shift)
 }
 
-// shortSetup loads the constants: high and low stay in scalar registers.
-func (r *requantRegs) shortSetup(par codegen.Reg) {
+// byteFactorSetup loads the constants: high and low stay in scalar registers.
+func (r *Requantizer) byteFactorSetup(par codegen.Reg) {
 	a := r.a
-	r.high, r.low = a.word(par, parHigh, "high"), a.word(par, parLow, "low")
-	r.zero = a.splat(a.word(par, parAdd, "add"), "add")
-	r.right = a.r8("shift")
-	a.op(hexagon.L2_loadri_io, r.right, par, 4*parRight).Loads(aliasConst)
-	if !r.fromZero {
-		r.fifteen = a.imm8(0)
-		r.c128 = a.splat(a.imm(-0x7f7f7f80), "128")
+	r.high, r.low = a.Word(par, parHigh, "high"), a.Word(par, parLow, "low")
+	r.Zero = a.Splat(a.Word(par, parAdd, "add"), "add")
+	r.right = a.R8("shift")
+	a.Op(hexagon.L2_loadri_io, r.right, par, 4*parRight).Loads(AliasConst)
+	if !r.FromZero {
+		r.Fifteen = a.Imm8(0)
+		r.c128 = a.Splat(a.Imm(-0x7f7f7f80), "128")
 	}
 }
 
-// storeShort stores bytes of halves, which are the low vectors of pairs.
-func (r *requantRegs) storeShort(x [2]codegen.Reg, base codegen.Reg, off int) {
-	r.a.andStore(r.bytesShort(r.a.v("bytes"), x), aliasOut, base, off)
+// StoreBytes stores bytes of halves, which are the low vectors of pairs.
+func (r *Requantizer) StoreBytes(x [2]codegen.Reg, base codegen.Reg, off int) {
+	r.a.StoreResult(r.Bytes(r.a.V("bytes"), x), AliasOut, base, off)
 }
 
-// bytesShort makes bytes of halves, which are the low vectors of pairs. It returns the
+// Bytes makes bytes of halves, which are the low vectors of pairs. It returns the
 // last instruction.
-func (r *requantRegs) bytesShort(out codegen.Reg, x [2]codegen.Reg) (last *codegen.Instr) {
+func (r *Requantizer) Bytes(out codegen.Reg, x [2]codegen.Reg) (last *codegen.Instr) {
 	a := r.a
 	var u, t, h [2]codegen.Reg
 	for i := range u {
-		u[i], t[i], h[i] = a.v("fraction"), a.vv("sum"), a.v("half")
-		a.op(hexagon.V6_vmpyhsrs, u[i], lo(x[i]), r.low)
+		u[i], t[i], h[i] = a.V("fraction"), a.VV("sum"), a.V("half")
+		a.Op(hexagon.V6_vmpyhsrs, u[i], Lo(x[i]), r.low)
 	}
 	for i := range u {
-		a.op(hexagon.V6_vaddh, hi(x[i]), u[i], r.zero)
-		a.op(hexagon.V6_vmpahb, t[i], x[i], r.high)
+		a.Op(hexagon.V6_vaddh, Hi(x[i]), u[i], r.Zero)
+		a.Op(hexagon.V6_vmpahb, t[i], x[i], r.high)
 	}
 	for i := range u {
-		a.op(hexagon.V6_vasrwhrndsat, h[i], hi(t[i]), lo(t[i]), r.right)
+		a.Op(hexagon.V6_vasrwhrndsat, h[i], Hi(t[i]), Lo(t[i]), r.right)
 	}
-	if r.fromZero {
-		last = a.op(hexagon.V6_vsathub, out, h[1], h[0])
+	if r.FromZero {
+		last = a.Op(hexagon.V6_vsathub, out, h[1], h[0])
 	} else {
-		a.op(hexagon.V6_vasrhbsat, out, h[1], h[0], r.fifteen)
-		last = a.op(hexagon.V6_vxor, out, out, r.c128)
+		a.Op(hexagon.V6_vasrhbsat, out, h[1], h[0], r.Fifteen)
+		last = a.Op(hexagon.V6_vxor, out, out, r.c128)
 	}
-	if r.clamp {
-		a.op(hexagon.V6_vmaxub, out, out, r.lo)
-		last = a.op(hexagon.V6_vminub, out, out, r.hi)
+	if r.Clamp {
+		a.Op(hexagon.V6_vmaxub, out, out, r.lo)
+		last = a.Op(hexagon.V6_vminub, out, out, r.hi)
 	}
 	return last
 }

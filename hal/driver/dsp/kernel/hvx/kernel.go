@@ -1,0 +1,52 @@
+package hvx
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/nnsoc/nnsoc/isa/codegen"
+)
+
+// Kernel is a generator of code. The dynamic type must be comparable: equal
+// values emit equal code on one Machine, and code is kept by value.
+type Kernel interface {
+	// Name is for listings, statistics and error texts. It need not be unique.
+	Name() string
+	// Emit writes the code. It is called once per value and Machine, and may panic
+	// where an operand does not fit an instruction.
+	Emit(b *Builder)
+}
+
+// Machine is what code depends on besides its key.
+type Machine struct {
+	IssueInterval int  // cycles between two packets of a thread
+	DMA           bool // the core has user DMA
+}
+
+// Code is a compiled kernel: packets with physical registers, without addresses.
+type Code struct {
+	Name string
+	Cost int // packets of a run, by codegen's estimate of loop counts
+	code *codegen.Code
+}
+
+// Packets is how many packets the code has.
+func (c *Code) Packets() int { return len(c.code.Groups) }
+
+// Compile emits, schedules and allocates a kernel.
+func Compile(k Kernel, m Machine) (*Code, error) {
+	if !reflect.TypeOf(k).Comparable() {
+		return nil, fmt.Errorf("hvx: kernel %s: type %T is not comparable", k.Name(), k)
+	}
+	return compile(k.Name(), k.Emit, m)
+}
+
+func compile(name string, emit func(b *Builder), m Machine) (*Code, error) {
+	b := newBuilder(m, name)
+	emit(b)
+	code, err := b.Func.Compile()
+	if err != nil {
+		return nil, fmt.Errorf("hvx: %w", err)
+	}
+	return &Code{Name: name, Cost: code.Cost, code: code}, nil
+}

@@ -1,0 +1,10 @@
+package hvx
+
+// VectorBytes is the size of an HVX vector register (128-byte mode).
+const VectorBytes = 128
+
+// RoundUp is the least multiple of to that is not below n.
+func RoundUp(n, to int) int { return (n + to - 1) / to * to }
+
+// CeilDiv is n / d, rounded up.
+func CeilDiv(n, d int) int { return (n + d - 1) / d }
