@@ -96,7 +96,7 @@ func NewCache(cfg CacheConfig, next Level) (*Cache, error) {
 		c.behind, c.narrow = b, uint(min(cfg.BytesPerCycle, b.cfg.BytesPerCycle))
 	}
 	c.Retime(cfg.Hz)
-	c.clear()
+	c.Clear()
 	return c, nil
 }
 
@@ -114,16 +114,32 @@ func (c *Cache) Retime(hz int64) {
 // Reset implements Level: empty and clean, without writing anything back, and
 // so is every level behind.
 func (c *Cache) Reset() {
-	c.clear()
+	c.Clear()
 	c.next.Reset()
 }
 
-func (c *Cache) clear() {
+// Clear empties the cache at time 0 as Reset does, and leaves the levels behind
+// as they are.
+func (c *Cache) Clear() {
 	c.table.clear()
 	clear(c.tree)
 	clear(c.bankFree)
 	c.mshr.clear()
 	c.stamp, c.regions = 0, 0
+	c.through = through{}
+	c.count = [numCacheEvents]int64{}
+}
+
+// Settle keeps the lines and begins again at time 0: nothing is in flight, every
+// bank is free, and the counters are 0. A core calls it between two runs whose
+// times both count from 0.
+func (c *Cache) Settle() {
+	for i := range c.lines {
+		c.lines[i].ready = 0
+	}
+	clear(c.bankFree)
+	c.mshr.clear()
+	c.stamp++
 	c.through = through{}
 	c.count = [numCacheEvents]int64{}
 }

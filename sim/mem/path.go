@@ -9,6 +9,14 @@ type Path struct {
 	Delay sim.Time
 }
 
+// Behind is l with a delay in front of it; the delays of paths in a row add up.
+func Behind(l Level, delay sim.Time) *Path {
+	if p, ok := l.(*Path); ok {
+		return &Path{p.Next, p.Delay + delay}
+	}
+	return &Path{l, delay}
+}
+
 // Access implements Level.
 func (p *Path) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim.Reason) {
 	done, from := p.Next.Access(t, addr, bytes, k)
