@@ -31,10 +31,11 @@ const (
 
 // runOn executes the packets at codeBase one after another on a state and a
 // scratch memory, through one table of handlers.
-func runOn(t *testing.T, core *Core, asm *asmTable, p *Program, st State, scratch []byte) (State, []byte) {
+func runOn(t *testing.T, core *coldCore, asm *asmTable, p *Program, st Registers, scratch []byte) (Registers, []byte) {
 	t.Helper()
-	c := *core
-	c.asm = asm
+	inner := *core.Core
+	inner.asm = asm
+	c := coldCore{&inner, core.newMemory}
 	m := append([]byte(nil), scratch...)
 	space := new(mem.Space)
 	if err := space.Map(mem.Segment{Name: "scratch", Base: scratchBase, Data: m}); err != nil {
@@ -53,7 +54,7 @@ var extremes = [...]uint32{
 }
 
 // randomState has random registers, those of every second state extremes.
-func randomState(r *rand.Rand) (st State) {
+func randomState(r *rand.Rand) (st Registers) {
 	extreme := r.Intn(2) == 0
 	word := func() uint32 {
 		if extreme {
@@ -242,7 +243,7 @@ func TestAssemblyBranches(t *testing.T) {
 			}
 			st.R[24] = scratchBase + 512
 			prog := &Program{Base: codeBase, Code: hexagon.Bytes(words)}
-			run := func(asm *asmTable) (State, string) {
+			run := func(asm *asmTable) (Registers, string) {
 				c := *core
 				c.asm = asm
 				space := new(mem.Space)

@@ -59,7 +59,7 @@ func TestBarrier(t *testing.T) {
 // barrierRounds is how many cycles all threads of a core take for so many rounds.
 func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 	t.Helper()
-	c, err := New(s)
+	c, err := newCold(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func barrierRounds(t *testing.T, s Spec, rounds int) int64 {
 func TestFirstJob(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	s.JobStartCycles, s.BarrierCycles = 500, 70
-	c, err := New(s)
+	c, err := newCold(s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -146,7 +146,7 @@ func BenchmarkGEMM(b *testing.B) {
 			b.Run(name, func(b *testing.B) {
 				s := testSpec(b)
 				s.JobStartCycles, s.BarrierCycles = 0, 0
-				c, err := New(s)
+				c, err := newCold(s)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -8,8 +8,8 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Core is a DSP. It is immutable: every run has its own state and cold
-// memories, so runs may be made from several goroutines.
+// Core is a DSP. It is immutable: every run works on a state of its own, so runs may
+// be made from several goroutines.
 type Core struct {
 	spec Spec
 	asm  *asmTable // nil: portable
@@ -59,9 +59,11 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options, stop uint32) (*ru
 		r.packets = defaultMaxPackets
 	}
 	if !o.Functional {
-		if r.timing, err = newTiming(&c.spec, &d.states); err != nil {
+		m, err := c.memoryOf(&o)
+		if err != nil {
 			return nil, err
 		}
+		r.timing = newTiming(&c.spec, m, &d.states)
 	}
 	if c.spec.DMA != nil {
 		if r.dma, err = newCopiers(r); err != nil {
@@ -74,7 +76,8 @@ func (c *Core) newRun(p *Program, space *mem.Space, o Options, stop uint32) (*ru
 	return r, nil
 }
 
-// Run executes the jobs one after another on cold caches. Instructions are
+// Run executes the jobs one after another. Times count from 0 where the run begins.
+// Instructions are
 // fetched from p, which also answers data loads in its range; every other
 // address is answered by space, VTCM included (map a segment at
 // Spec.VTCMBase). The error names the packet and the rule it broke.
@@ -111,7 +114,7 @@ func (c *Core) Run(p *Program, space *mem.Space, jobs []Job, o Options) (*sim.Re
 // RunThread runs one thread from st.PC with the state in st until the program
 // counter equals halt (or it returns or traps) and leaves the final state in
 // st.
-func (c *Core) RunThread(p *Program, space *mem.Space, st *State, halt uint32, o Options) (*sim.Report, error) {
+func (c *Core) RunThread(p *Program, space *mem.Space, st *Registers, halt uint32, o Options) (*sim.Report, error) {
 	r, err := c.newRun(p, space, o, halt)
 	if err != nil {
 		return nil, err

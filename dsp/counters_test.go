@@ -33,7 +33,7 @@ func TestCounters(t *testing.T) {
 	for _, functional := range []bool{false, true} {
 		t.Run(fmt.Sprintf("functional %v", functional), func(t *testing.T) {
 			p := assemble(t, codeBase, countedLoop)
-			var st State
+			var st Registers
 			st.PC = codeBase
 			rep, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{Functional: functional})
 			if err != nil {
@@ -70,7 +70,7 @@ func TestCountersCostTheirPacket(t *testing.T) {
 	c := testCore(t)
 	cycles := func(text string) int64 {
 		p := assemble(t, codeBase, text)
-		var st State
+		var st Registers
 		st.PC = codeBase
 		rep, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{})
 		if err != nil {
@@ -91,7 +91,7 @@ func TestCounterErrors(t *testing.T) {
 	c := testCore(t)
 	for _, text := range []string{"c15:14 = r1:0", "c18 = r0", "c31:30 = r1:0", "r0 = c16", "r1:0 = c17:16"} {
 		p := assemble(t, codeBase, "\t{ "+text+" }\n")
-		var st State
+		var st Registers
 		st.PC = codeBase
 		if _, err := c.RunThread(p, new(mem.Space), &st, codeBase+uint32(len(p.Code)), Options{}); err == nil {
 			t.Errorf("{ %s } runs", text)

@@ -40,7 +40,7 @@ func words(data []byte, off int, w ...uint32) {
 }
 
 func dmaRun(s Spec, space *mem.Space, p *Program, o Options, args ...[]uint32) (*sim.Report, error) {
-	c, err := New(s)
+	c, err := newCold(s)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func TestSupervisor(t *testing.T) {
 func TestBadJobs(t *testing.T) {
 	s := testSpec(t)
 	s.Contexts = 1
-	c, err := New(s)
+	c, err := newCold(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestBadJobs(t *testing.T) {
 		}
 	}
 	s.Threads = 0
-	if _, err := New(s); err == nil {
+	if _, err := newCold(s); err == nil {
 		t.Error("a machine without threads is accepted")
 	}
 }

@@ -20,7 +20,7 @@ func FuzzRun(f *testing.F) {
 	} {
 		f.Add([]byte(assemble(f, codeBase, text).Code))
 	}
-	core, err := New(presetSpec(f, "sd888"))
+	core, err := newCold(presetSpec(f, "sd888"))
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func FuzzRun(f *testing.F) {
 		if len(code) > 4096 {
 			return
 		}
-		var end [2]State
+		var end [2]Registers
 		var failed [2]bool
 		for i := range end {
 			space := new(mem.Space)

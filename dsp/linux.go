@@ -78,7 +78,7 @@ func (c *Core) Exec(ps []*Process, o Options) (*sim.Report, error) {
 			return nil, err
 		}
 		// USR as qemu-hexagon hands it to a program.
-		st := &State{PC: im.Entry, USR: 0x00056000}
+		st := &Registers{PC: im.Entry, USR: 0x00056000}
 		st.R[29] = sp
 		t := r.thread(i)
 		t.load(st)

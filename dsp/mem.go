@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -117,14 +118,12 @@ type prefetchBox struct {
 	pos    int
 }
 
-func newMemory(s *Spec) (*memory, error) {
-	dram, err := s.NewDRAM()
-	if err != nil {
-		return nil, err
-	}
-	m := &memory{spec: s, dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads), fetches: 1}
+func newMemory(s *Spec, dram mem.Level) (*memory, error) {
+	dram = mem.Behind(dram, sim.Time(math.Round(s.MemoryNs*float64(sim.Nanosecond))))
+	m := &memory{spec: s, dram: dram, vtcmBase: s.VTCMBase, vtcmBytes: s.VTCMBytes, boxes: make([]prefetchBox, s.Threads)}
 	m.clock.init(s.ClockHz)
 	l2, l1i, l1d := s.caches()
+	var err error
 	if m.l2, err = mem.NewCache(l2, dram); err == nil {
 		if m.l1i, err = mem.NewCache(l1i, m.l2); err == nil {
 			m.l1d, err = mem.NewCache(l1d, m.l2)
@@ -143,6 +142,21 @@ func newMemory(s *Spec) (*memory, error) {
 	m.cycle = m.clock.at(1)
 	m.reachL2 = m.clock.at(int64(s.StoreLoadPackets * s.IssueInterval))
 	return m, nil
+}
+
+// begin starts a run.
+func (m *memory) begin() {
+	for _, c := range [...]*mem.Cache{m.l1i, m.l1d, m.l2} {
+		c.Settle()
+	}
+	for _, last := range [2][]uint32{m.lastI, m.lastD} {
+		for i := range last {
+			last[i] = noLine
+		}
+	}
+	clear(m.boxes)
+	m.skippedD, m.fetches, m.active, m.bypassed = 0, 1, 0, 0
+	m.elements, m.events, m.dma = elementUnit{}, events{}, nil
 }
 
 // noLine is no line of any cache: lines are shorter than the address space.

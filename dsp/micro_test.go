@@ -299,18 +299,21 @@ func presetSpec(t testing.TB, name string) Spec {
 	return s
 }
 
+// microName is the name of the machines of microSpec.
+const microName = "micro"
+
 // microSpec is a preset's DSP at 1 GHz with a flat memory and jobs that start at once.
 func microSpec(t testing.TB, preset string) Spec {
 	s := presetSpec(t, preset)
 	s.ClockHz, s.JobStartCycles, s.BarrierCycles = 1e9, 0, 0
-	s.NewDRAM = func() (mem.Level, error) { return flat{flatCycles * sim.Nanosecond}, nil }
+	s.Name, s.MemoryNs = microName, 0
 	return s
 }
 
 // run answers the cycles of the measured job.
 func (m *micro) run(t *testing.T, s Spec) *sim.RegionReport {
 	t.Helper()
-	c, err := New(s)
+	c, err := newCold(s)
 	if err != nil {
 		t.Fatal(err)
 	}

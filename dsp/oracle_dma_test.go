@@ -56,7 +56,7 @@ func TestOracleV68Program(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, preset := range []string{"sd888", "pixel4"} {
-		core, err := New(presetSpec(t, preset))
+		core, err := newCold(presetSpec(t, preset))
 		if err != nil {
 			t.Fatal(err)
 		}

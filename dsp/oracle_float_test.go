@@ -156,7 +156,7 @@ func TestOracleFloat(t *testing.T) {
 		t.Fatalf("qemu: %d of %d bytes, %v", len(want), size, err)
 	}
 	p, space, entry, syms := loadELF(t, exe)
-	if _, err := testCore(t).RunThread(p, space, &State{PC: entry}, 0, Options{Functional: true}); err != nil {
+	if _, err := testCore(t).RunThread(p, space, &Registers{PC: entry}, 0, Options{Functional: true}); err != nil {
 		t.Fatal(err)
 	}
 	got := space.Bytes(uint64(syms["dump"]), size)

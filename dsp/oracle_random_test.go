@@ -229,7 +229,7 @@ func compareScalar(t *testing.T, r *rand.Rand, blocks []scalarBlock) (bad int) {
 		t.Fatalf("qemu: %v after %d of %d records", err, len(want)/recordBytes, len(blocks))
 	}
 	p, space, entry, syms := loadELF(t, exe)
-	st := &State{PC: entry}
+	st := &Registers{PC: entry}
 	if _, err := testCore(t).RunThread(p, space, st, 0, Options{Functional: true}); err != nil {
 		t.Fatal(err)
 	}

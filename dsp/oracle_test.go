@@ -440,7 +440,7 @@ func compareQEMU(t *testing.T, r *rand.Rand, h *harness, names []string) {
 	}
 	p, space, entry, syms := loadELF(t, exe)
 	core := testCore(t)
-	st := &State{PC: entry}
+	st := &Registers{PC: entry}
 	if _, err := core.RunThread(p, space, st, 0, Options{Functional: true}); err != nil {
 		t.Fatal(err)
 	}

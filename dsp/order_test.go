@@ -40,7 +40,7 @@ func TestStoreBeforeLoad(t *testing.T) {
 			words[0], words[1] = b&^parse|a&parse, a&^parse|b&parse
 		}
 		p := &Program{Base: 0x1000, Code: hexagon.Bytes(words)}
-		st := &State{PC: p.Base}
+		st := &Registers{PC: p.Base}
 		st.R[0], st.R[1], st.R[3], st.R[31] = 0x10000, 7, 9, ReturnAddress
 		if _, err := testCore(t).RunThread(p, space, st, ReturnAddress, Options{}); err != nil {
 			t.Fatalf("%s: %v", c.text, err)

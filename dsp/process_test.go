@@ -12,7 +12,7 @@ import (
 
 // execCopies runs so many copies of a program, the i-th with i arguments, and
 // answers their report and what the first exited with.
-func execCopies(t *testing.T, core *Core, n int, text string) (*sim.Report, int) {
+func execCopies(t *testing.T, core *coldCore, n int, text string) (*sim.Report, int) {
 	t.Helper()
 	b := executable(t, text)
 	var ps []*Process

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // Program is a linked code image: packets of little-endian words at an address.
@@ -58,6 +59,11 @@ type Options struct {
 	Functional bool
 	// MaxPackets ends a run that does not end by itself; 0 is 1<<34.
 	MaxPackets int64
+	// Memory serves what misses in L2 during a run that begins with cold caches. The
+	// run does not reset it. State takes its place where caches outlive a run; a
+	// timed run needs one of the two.
+	Memory mem.Level
+	State  *State
 	// Profile, when set, receives the cost of every packet of a timed run.
 	Profile *Profile
 	// Record, when set, receives packets of a timed run one by one.
@@ -66,8 +72,8 @@ type Options struct {
 	Span func(sim.Span)
 }
 
-// State is the architectural state of one hardware thread.
-type State struct {
+// Registers are the architectural state of one hardware thread.
+type Registers struct {
 	R   [32]uint32
 	P   [4]byte // 0 or 0xff by compares; any value by transfer
 	V   [32][128]byte

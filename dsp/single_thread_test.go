@@ -40,7 +40,7 @@ func TestStoreBursts(t *testing.T) {
 	}
 	for i := range 300 {
 		spec.IssueInterval, spec.L2.HitCycles = 1+i%2, 12+i%5*5
-		c, err := New(spec)
+		c, err := newCold(spec)
 		if err != nil {
 			t.Fatal(err)
 		}

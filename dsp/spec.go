@@ -3,7 +3,6 @@ package dsp
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -36,8 +35,7 @@ type Spec struct {
 	VTCMBytes    uint32
 	VTCMCycles   int      // core cycles from request to data
 	DMA          *DMASpec // user DMA of V68 and later, nil: none
-	// NewDRAM makes the memory behind L2, cold. A run owns what it gets.
-	NewDRAM func() (mem.Level, error)
+	MemoryNs     float64  // that the path from L2 to the memory behind adds to a read
 
 	JobStartCycles   int64 // of a run: its threads begin the first job
 	BarrierCycles    int64 // between two jobs: all threads of one have ended, those of the next take their arguments
@@ -84,8 +82,8 @@ func (s *Spec) validate() error {
 			errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
 		}
 	}
-	if s.NewDRAM == nil {
-		errs = append(errs, fmt.Errorf("dsp: spec %s: no DRAM", s.Name))
+	if !(s.MemoryNs >= 0 && s.MemoryNs <= 1e6) {
+		errs = append(errs, fmt.Errorf("dsp: spec %s: memory path of %g ns", s.Name, s.MemoryNs))
 	}
 	if !(s.VoltageV > 0 && s.VoltageV < 10) {
 		errs = append(errs, fmt.Errorf("dsp: spec %s: VoltageV = %v", s.Name, s.VoltageV))
@@ -96,11 +94,6 @@ func (s *Spec) validate() error {
 	l2, l1i, l1d := s.caches()
 	for _, c := range []*mem.CacheConfig{&l2, &l1i, &l1d} {
 		if err := c.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
-		}
-	}
-	if len(errs) == 0 {
-		if _, err := s.NewDRAM(); err != nil {
 			errs = append(errs, fmt.Errorf("dsp: spec %s: %w", s.Name, err))
 		}
 	}
@@ -144,14 +137,7 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		ClockHz: opp.Hz, VoltageV: opp.Volts,
 		L1I: cache(d.L1I), L1D: cache(d.L1D), L2: cache(d.L2),
 		VTCMBase: VTCMBase, VTCMBytes: uint32(d.VTCMKiB) << 10, VTCMCycles: d.VTCMCycles,
-		DMA: dma,
-		NewDRAM: func() (mem.Level, error) {
-			_, bus, err := c.NewFabric()
-			if err != nil {
-				return nil, err
-			}
-			return &mem.Path{Next: bus.Port("dsp"), Delay: sim.Time(math.Round(d.MemoryNs * 1e6))}, nil
-		},
+		DMA: dma, MemoryNs: d.MemoryNs,
 		JobStartCycles: int64(d.JobStartCycles), BarrierCycles: int64(d.BarrierCycles), VectorLoadCycles: d.VectorLoadCycles,
 		StoreLoadPackets: d.StoreLoadPackets, ExtractCycles: d.ExtractCycles,
 		BranchSlots: d.BranchSlots, MispredictSlots: d.MispredictSlots,

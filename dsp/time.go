@@ -24,14 +24,10 @@ type timing struct {
 	store storeBurst // of a thread alone
 }
 
-func newTiming(s *Spec, known *states) (*timing, error) {
-	m, err := newMemory(s)
-	if err != nil {
-		return nil, err
-	}
+func newTiming(s *Spec, m *memory, known *states) *timing {
 	tm := &timing{spec: s, mem: m, states: known}
 	tm.store.init(m)
-	return tm, nil
+	return tm
 }
 
 // pipeline is the timing state of a thread.

@@ -47,7 +47,7 @@ func TestDeterminism(t *testing.T) {
 func TestProfile(t *testing.T) {
 	s := microSpec(t, "pixel4")
 	s.JobStartCycles = 500
-	c, err := New(s)
+	c, err := newCold(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,12 +89,12 @@ func TestDecodedOnce(t *testing.T) {
 	pixel := testCore(t)
 	spec := testSpec(t)
 	spec.BranchSlots += 3
-	other, err := New(spec)
+	other, err := newCold(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := newGEMM(t, 256, 32, 128, 3)
-	run := func(c *Core, p *Program, functional bool) string {
+	run := func(c *coldCore, p *Program, functional bool) string {
 		var prof Profile
 		rep, err := c.Run(p, g.space, g.jobs, Options{Functional: functional, Profile: &prof})
 		if err != nil {
@@ -102,13 +102,13 @@ func TestDecodedOnce(t *testing.T) {
 		}
 		return fmt.Sprint(rep, prof)
 	}
-	fresh := func(c *Core, functional bool) string {
+	fresh := func(c *coldCore, functional bool) string {
 		return run(c, &Program{Base: g.prog.Base, Code: g.prog.Code}, functional)
 	}
 	if fresh(pixel, false) == fresh(other, false) {
 		t.Fatal("the cores do not differ")
 	}
-	for i, c := range []*Core{pixel, pixel, other, pixel, pixel} {
+	for i, c := range []*coldCore{pixel, pixel, other, pixel, pixel} {
 		for _, functional := range []bool{false, true, false} {
 			if got, want := run(c, g.prog, functional), fresh(c, functional); got != want {
 				t.Errorf("run %d, functional %v:\n%.300s\nfresh:\n%.300s", i, functional, got, want)

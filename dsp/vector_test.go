@@ -26,7 +26,7 @@ func linked(t *testing.T, text string) *Program {
 }
 
 // runText runs code on a state and a memory at scratchBase.
-func runText(t *testing.T, text string, st *State, memory []byte) error {
+func runText(t *testing.T, text string, st *Registers, memory []byte) error {
 	t.Helper()
 	p := linked(t, text)
 	space := new(mem.Space)
@@ -77,7 +77,7 @@ func TestRtt(t *testing.T) {
 
 // TestRegion checks that scatters and gathers drop elements outside their region, and bytes of a clear predicate.
 func TestRegion(t *testing.T) {
-	var st State
+	var st Registers
 	offsets := []uint32{0, 4, 60, 61, 64, 1 << 20, ^uint32(3), 8}
 	for i := range 32 {
 		off := uint32(1 << 16)
@@ -159,7 +159,7 @@ func TestTmpCur(t *testing.T) {
 
 // TestHistogramAlone: a histogram has nothing to count without a .tmp load.
 func TestHistogramAlone(t *testing.T) {
-	var st State
+	var st Registers
 	if err := runText(t, "{ vhist }", &st, make([]byte, 128)); err == nil || !strings.Contains(err.Error(), ".tmp load") {
 		t.Errorf("error %v", err)
 	}

@@ -86,21 +86,21 @@ func (d *decoder) control(u *uop, simm uint32) error {
 		branch(func(w *wave) bool { return w.mask() != 0 })
 	case rdna2.M_S_GETPC_B64:
 		u.unit, u.class = unitSALU, ClassSALU
-		u.fn = func(w *wave, u *uop) { w.setS64(u.dst, w.m.p.base+uint64(w.m.p.offs[w.pc])) }
+		u.fn = func(w *wave, u *uop) { w.setS64(u.dst, w.m.base+uint64(w.m.p.offs[w.pc])) }
 	case rdna2.M_S_SETPC_B64, rdna2.M_S_SWAPPC_B64:
 		u.unit = unitBranch
 		link := x.form.Mnemonic == rdna2.M_S_SWAPPC_B64
 		u.fn = func(w *wave, u *uop) {
-			to := w.wideScalar(u, 0) - w.m.p.base
+			to := w.wideScalar(u, 0) - w.m.base
 			if link {
-				w.setS64(u.dst, w.m.p.base+uint64(w.m.p.offs[w.pc]))
+				w.setS64(u.dst, w.m.base+uint64(w.m.p.offs[w.pc]))
 			}
 			w.jump(w.m.p.indexOf(int64(to)), int64(to))
 		}
 	case rdna2.M_S_CALL_B64:
 		u.unit = unitBranch
 		u.fn = func(w *wave, u *uop) {
-			w.setS64(u.dst, w.m.p.base+uint64(w.m.p.offs[w.pc]))
+			w.setS64(u.dst, w.m.base+uint64(w.m.p.offs[w.pc]))
 			w.jump(u.target, int64(u.imm))
 		}
 	case rdna2.M_S_SETREG_B32, rdna2.M_S_SETREG_IMM32_B32, rdna2.M_S_GETREG_B32:

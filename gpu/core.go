@@ -8,69 +8,45 @@ import (
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// Core is one GPU. It keeps decoded kernels and its state between runs; a Core
-// must not be used by two goroutines at once.
-type Core struct {
-	spec     Spec
-	dram     mem.Level
-	h        *hierarchy
-	programs map[*Kernel]*program
-	nextCode uint64
-	pool     []*wave
-	groups   []*workgroup
-	m        *machine
-}
+// Core is one GPU. It is immutable: every run works on a State of its own, so runs
+// may be made from several goroutines.
+type Core struct{ spec Spec }
 
-// New builds a core in front of dram, which serves what misses in L2. dram may
-// be nil when every run is functional.
-func New(spec Spec, dram mem.Level) (*Core, error) {
+// New checks the machine description.
+func New(spec Spec) (*Core, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Core{spec: spec, dram: dram, programs: map[*Kernel]*program{}, nextCode: codeWindow}
-	if dram != nil {
-		h, err := newHierarchy(&spec, dram)
-		if err != nil {
-			return nil, err
-		}
-		c.h = h
-	}
-	return c, nil
+	return &Core{spec: spec}, nil
 }
 
 // Spec is the machine.
 func (c *Core) Spec() Spec { return c.spec }
 
-// program decodes a kernel the first time it is seen. A kernel must not change
-// afterwards.
-func (c *Core) program(k *Kernel) (*program, error) {
-	if p := c.programs[k]; p != nil {
-		return p, nil
-	}
-	p, err := decodeKernel(k, &c.spec)
-	if err != nil {
-		return nil, err
-	}
-	if p.base = k.Base; p.base == 0 {
-		p.base = c.nextCode
-		c.nextCode += uint64(len(k.Code)+4095) &^ 4095
-	}
-	c.programs[k] = p
-	return p, nil
-}
-
-// Run executes dispatches one after the other on the bytes of space and says
+// Run executes dispatches one after the other on the bytes of space and returns
 // what it cost, from the first cycle of the first dispatch until the last byte
 // has reached DRAM. Errors of the program are *Fault; the space then holds
-// whatever was written before.
+// whatever was written before. Times count from 0 where the run begins.
 func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.Report, error) {
 	if space == nil {
 		return nil, errors.New("gpu: run: no address space")
 	}
-	if !opt.Functional && c.h == nil {
+	m := opt.State
+	switch {
+	case m == nil:
+		var err error
+		if m, err = c.NewState(opt.Memory); err != nil {
+			return nil, err
+		}
+	case m.core != c:
+		return nil, errors.New("gpu: run: the state is one of another core")
+	case opt.Memory != nil:
+		return nil, errors.New("gpu: run: the state has a memory of its own: give one of the two")
+	}
+	if !opt.Functional && m.h == nil {
 		return nil, errors.New("gpu: run: a timed run needs the memory behind L2")
 	}
-	m := c.machine(space, opt)
+	m.begin(space, opt)
 	report := &sim.Report{Hz: c.spec.Hz}
 	for i := range dispatches {
 		if err := m.dispatch(&dispatches[i]); err != nil {
@@ -78,95 +54,8 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 		}
 	}
 	m.finish(report)
+	m.opt, m.space, m.regions = Options{}, nil, nil
 	return report, nil
-}
-
-// machine is the state of one run. It is kept for the next one.
-type machine struct {
-	core  *Core
-	spec  *Spec
-	opt   Options
-	space *mem.Space
-	h     *hierarchy
-	clock sim.Clock
-
-	// The dispatch under way.
-	p          *program
-	d          *Dispatch
-	size       [3]int // work-groups
-	next       int64  // work-group to place
-	total      int64
-	args, code mem.Segment
-	seg        *mem.Segment
-	err        error
-	cur        int32 // uop being executed, for messages
-	executed   int64
-	limit      int64
-
-	// Scratch of the instruction being executed.
-	tmp         [4]row
-	pre         [2]row // sources of execPrepared
-	old, zero   row
-	wide        [3][64]uint64
-	addr, addr2 [64]uint64
-	scalarAddr  uint64
-	swizzled    bool   // the lane addresses are those of dwords 4*lanes bytes apart
-	inLDS       uint64 // lanes of a generic access that are in LDS
-	at          int64  // cycle of the issue, 0 in a functional run
-	slots       []bool // scratch slots in use
-	lines       []lineUse
-	lineShift   uint
-	bankWord    [64][64]uint64
-
-	// Timing.
-	cus        []cu
-	simds      []simd
-	cands      []int64 // earliest issue of each SIMD
-	lds        []ldsUnit
-	half       int64 // issue cycles of one wave on a SIMD
-	codeShift  uint
-	codeFits   bool // the code fits the instruction cache
-	charged    traffic
-	fetch      [][]int64 // per cluster: cycle at which each code line is there, 0 unknown
-	now        int64     // start of the dispatch
-	live       int       // work-groups resident
-	ages       int64
-	woken      bool
-	count      [numCounts]int64
-	regions    []sim.RegionReport
-	energy     float64
-	classes    [NumClasses]int64 // active lanes
-	instrs     int64
-	laneInstrs int64 // instructions times wave size
-	stalls     sim.StallTable
-	cycles     int64
-}
-
-func (c *Core) machine(space *mem.Space, opt Options) *machine {
-	if c.m == nil {
-		c.m = &machine{core: c, spec: &c.spec, h: c.h}
-	}
-	m := c.m
-	m.opt, m.space = opt, space
-	m.seg, m.err = nil, nil
-	m.executed, m.limit = 0, opt.MaxInstructions
-	if m.limit <= 0 {
-		m.limit = DefaultMaxInstructions
-	}
-	m.clock = sim.Clock{Hz: c.spec.Hz}
-	m.now, m.cycles, m.instrs, m.laneInstrs, m.energy = 0, 0, 0, 0, 0
-	m.count = [numCounts]int64{}
-	m.classes = [NumClasses]int64{}
-	m.stalls = sim.StallTable{}
-	m.regions = nil
-	m.charged = traffic{}
-	m.at = 0
-	if !opt.Functional {
-		m.h.reset()
-		m.lineShift = shiftOf(c.spec.L0.Line)
-		m.buildUnits()
-	}
-	return m
 }
 
 func shiftOf(v int) uint {
@@ -178,7 +67,7 @@ func shiftOf(v int) uint {
 }
 
 // fail records the first error of the program.
-func (m *machine) fail(w *wave, err error) {
+func (m *State) fail(w *wave, err error) {
 	if m.err != nil {
 		return
 	}
@@ -192,7 +81,7 @@ func (m *machine) fail(w *wave, err error) {
 
 // runaway is the error of a kernel that reached the instruction limit, with who
 // waits for the wave that goes on.
-func (m *machine) runaway(w *wave) {
+func (m *State) runaway(w *wave) {
 	waiting, at := 0, int32(0)
 	for _, o := range w.wg.waves {
 		if o.atBarrier {
@@ -208,11 +97,11 @@ func (m *machine) runaway(w *wave) {
 }
 
 // dispatch runs one grid.
-func (m *machine) dispatch(d *Dispatch) error {
+func (m *State) dispatch(d *Dispatch) error {
 	if d.Kernel == nil {
 		return errors.New("gpu: dispatch without a kernel")
 	}
-	p, err := m.core.program(d.Kernel)
+	p, err := d.Kernel.program(m.spec)
 	if err != nil {
 		return err
 	}
@@ -222,9 +111,10 @@ func (m *machine) dispatch(d *Dispatch) error {
 	m.p, m.d = p, d
 	m.next, m.err = 0, nil
 	m.arguments(d)
-	m.code = mem.Segment{Name: "code", Base: p.base, Data: p.k.Code, ReadOnly: true}
-	clear(p.visits)
-	clear(p.lanes)
+	m.base = m.codeAt(d.Kernel)
+	m.code = mem.Segment{Name: "code", Base: m.base, Data: d.Kernel.Code, ReadOnly: true}
+	m.visits = cleared(m.visits, len(p.uops)+1)
+	m.lanes = cleared(m.lanes, len(p.uops)+1)
 	before := m.cycles
 	if m.opt.Functional {
 		m.runFunctional()
@@ -240,7 +130,7 @@ func (m *machine) dispatch(d *Dispatch) error {
 }
 
 // shape checks the grid and counts work-groups.
-func (m *machine) shape(p *program, d *Dispatch) error {
+func (m *State) shape(p *program, d *Dispatch) error {
 	items := 1
 	total := int64(1)
 	for i := range 3 {
@@ -278,7 +168,7 @@ func rowsOf(s *Spec, k *Kernel) int {
 }
 
 // finish fills in the report.
-func (m *machine) finish(r *sim.Report) {
+func (m *State) finish(r *sim.Report) {
 	r.Instructions = m.instrs
 	if !m.opt.Functional {
 		m.drain()
@@ -289,4 +179,14 @@ func (m *machine) finish(r *sim.Report) {
 	r.EnergyPJ = m.energy
 	r.Regions = m.regions
 	r.Counters = m.counters()
+}
+
+// cleared is n zeros, in the memory of b where it is large enough.
+func cleared(b []int64, n int) []int64 {
+	if cap(b) < n {
+		return make([]int64, n)
+	}
+	b = b[:n]
+	clear(b)
+	return b
 }

@@ -72,7 +72,8 @@ type ext struct {
 	fkind fkind
 }
 
-// program is a kernel decoded for one machine.
+// program is a kernel decoded for one machine. It does not change, so that runs
+// share it.
 type program struct {
 	k      *Kernel
 	uops   []uop
@@ -85,9 +86,7 @@ type program struct {
 	touch  []touched // of the run that starts here
 	latest int64     // longest latency of a vector instruction
 	entry  int32
-	base   uint64 // address of the code
-	// Per dispatch, differences: executions and active lanes of each uop.
-	visits, lanes []int64
+	spec   Spec // it was decoded for
 
 	constIndex map[uint32]uint32
 }
@@ -98,6 +97,19 @@ const (
 )
 
 var errNoEnd = errors.New("ran past the last instruction; s_endpgm is missing")
+
+// program is the kernel decoded for a machine: the form that an earlier run has
+// left, or a new one. Runs that decode it at the same time make the same.
+func (k *Kernel) program(spec *Spec) (*program, error) {
+	if p := k.decoded.Load(); p != nil && p.spec == *spec {
+		return p, nil
+	}
+	p, err := decodeKernel(k, spec)
+	if err == nil {
+		k.decoded.Store(p)
+	}
+	return p, err
+}
 
 func decodeKernel(k *Kernel, spec *Spec) (*program, error) {
 	fail := func(format string, args ...any) (*program, error) {
@@ -123,7 +135,7 @@ func decodeKernel(k *Kernel, spec *Spec) (*program, error) {
 	for i := range words {
 		words[i] = binary.LittleEndian.Uint32(k.Code[4*i:])
 	}
-	p := &program{k: k, index: make([]int32, len(words)), constIndex: map[uint32]uint32{}}
+	p := &program{k: k, spec: *spec, index: make([]int32, len(words)), constIndex: map[uint32]uint32{}}
 	d := decoder{p: p, spec: spec, lanes: uint32(k.WaveSize)}
 	for at := 0; at < len(words); {
 		in, n, err := rdna2.Decode(words[at:])
@@ -162,8 +174,6 @@ func decodeKernel(k *Kernel, spec *Spec) (*program, error) {
 		u.imm = int32(t)
 	}
 	p.schedule(spec)
-	p.visits = make([]int64, len(p.uops)+1)
-	p.lanes = make([]int64, len(p.uops)+1)
 	return p, nil
 }
 

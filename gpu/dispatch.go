@@ -14,7 +14,7 @@ const (
 )
 
 // arguments builds that segment: queue, packet, kernel arguments.
-func (m *machine) arguments(d *Dispatch) {
+func (m *State) arguments(d *Dispatch) {
 	data := make([]byte, queueBytes+packetBytes+len(d.Kernarg))
 	queue, b := data[:queueBytes], data[queueBytes:]
 	le := binary.LittleEndian
@@ -37,7 +37,7 @@ func (m *machine) arguments(d *Dispatch) {
 	m.args = mem.Segment{Name: "arguments", Base: QueueAddress, Data: data, ReadOnly: true}
 }
 
-func (m *machine) kernarg() uint64 {
+func (m *State) kernarg() uint64 {
 	if m.d.KernargAddr != 0 {
 		return m.d.KernargAddr
 	}
@@ -45,7 +45,7 @@ func (m *machine) kernarg() uint64 {
 }
 
 // newWorkgroup makes the next work-group of the grid and its waves.
-func (m *machine) newWorkgroup() *workgroup {
+func (m *State) newWorkgroup() *workgroup {
 	n := m.next
 	m.next++
 	g := m.freeGroup()
@@ -78,23 +78,23 @@ func (m *machine) newWorkgroup() *workgroup {
 }
 
 // freeGroup takes a work-group from the pool.
-func (m *machine) freeGroup() *workgroup {
-	n := len(m.core.groups)
+func (m *State) freeGroup() *workgroup {
+	n := len(m.groups)
 	if n == 0 {
 		return &workgroup{}
 	}
-	g := m.core.groups[n-1]
-	m.core.groups = m.core.groups[:n-1]
+	g := m.groups[n-1]
+	m.groups = m.groups[:n-1]
 	g.arrived, g.cu, g.waves = 0, nil, g.waves[:0]
 	return g
 }
 
 // newWave takes a wave from the pool, cleared.
-func (m *machine) newWave(g *workgroup, id int) *wave {
+func (m *State) newWave(g *workgroup, id int) *wave {
 	var w *wave
-	if n := len(m.core.pool); n > 0 {
-		w = m.core.pool[n-1]
-		m.core.pool = m.core.pool[:n-1]
+	if n := len(m.waves); n > 0 {
+		w = m.waves[n-1]
+		m.waves = m.waves[:n-1]
 	} else {
 		w = &wave{}
 	}
@@ -209,17 +209,17 @@ func (w *wave) start(dim [3]int, first, items int) {
 }
 
 // retire gives a work-group and its waves back to the pool.
-func (m *machine) retire(g *workgroup) {
+func (m *State) retire(g *workgroup) {
 	for _, w := range g.waves {
 		w.freeScratch()
 		w.wg, w.simd = nil, nil
-		m.core.pool = append(m.core.pool, w)
+		m.waves = append(m.waves, w)
 	}
-	m.core.groups = append(m.core.groups, g)
+	m.groups = append(m.groups, g)
 }
 
 // drop forgets the waves of a dispatch that failed.
-func (m *machine) drop() {
+func (m *State) drop() {
 	for i := range m.simds {
 		m.simds[i].waves = m.simds[i].waves[:0]
 	}

@@ -30,7 +30,7 @@ type traffic struct {
 	counts        [numCounts]int64
 }
 
-func (m *machine) traffic() traffic {
+func (m *State) traffic() traffic {
 	t := traffic{counts: m.count}
 	if m.h == nil {
 		return t
@@ -51,7 +51,7 @@ func moved(c *mem.Cache) int64 {
 }
 
 // region is the report of a region id, made when it is new.
-func (m *machine) region(id int) *sim.RegionReport {
+func (m *State) region(id int) *sim.RegionReport {
 	for i := len(m.regions) - 1; i >= 0; i-- {
 		if m.regions[i].ID == id {
 			return &m.regions[i]
@@ -63,12 +63,12 @@ func (m *machine) region(id int) *sim.RegionReport {
 
 // tally adds the executions of a dispatch's uops to the run and charges the
 // energy of what happened since the last call to its region.
-func (m *machine) tally(p *program, cycles int64) {
+func (m *State) tally(p *program, cycles int64) {
 	var classes [NumClasses]int64
 	var instrs, visits, lanes int64
 	for i := range p.uops {
-		visits += p.visits[i]
-		lanes += p.lanes[i]
+		visits += m.visits[i]
+		lanes += m.lanes[i]
 		instrs += visits
 		classes[p.uops[i].class] += lanes
 	}
@@ -84,7 +84,7 @@ func (m *machine) tally(p *program, cycles int64) {
 
 // charge adds dynamic energy, the traffic since the last charge and the static
 // energy of some cycles to a region.
-func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) {
+func (m *State) charge(r *sim.RegionReport, pj float64, cycles int64) {
 	e := &m.spec.Energy
 	if !m.opt.Functional {
 		t := m.traffic()
@@ -115,7 +115,7 @@ func (m *machine) charge(r *sim.RegionReport, pj float64, cycles int64) {
 }
 
 // counters are the event counts of a run.
-func (m *machine) counters() []sim.Counter {
+func (m *State) counters() []sim.Counter {
 	out := []sim.Counter{{Name: "lane_instructions", Value: m.laneInstrs}}
 	for c, n := range m.classes {
 		out = append(out, sim.Counter{Name: "lanes_" + classNames[c], Value: n})

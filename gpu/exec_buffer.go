@@ -197,7 +197,7 @@ func execClock(hz int64) execFn {
 }
 
 // ticks is the current cycle, in a functional run the instructions so far.
-func (m *machine) ticks() int64 {
+func (m *State) ticks() int64 {
 	if m.opt.Functional {
 		return m.executed
 	}

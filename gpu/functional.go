@@ -4,7 +4,7 @@ import "math/bits"
 
 // runFunctional executes the work-groups one after the other. The waves of a
 // work-group take turns at barriers.
-func (m *machine) runFunctional() {
+func (m *State) runFunctional() {
 	for m.next < m.total {
 		g := m.newWorkgroup()
 		for g.live > 0 {
@@ -89,12 +89,11 @@ func (w *wave) step(pc int32, u *uop) bool {
 }
 
 // visit counts the execution of uops [pc, end) under a mask.
-func (m *machine) visit(pc, end int32, mask uint64) {
+func (m *State) visit(pc, end int32, mask uint64) {
 	n := int64(bits.OnesCount64(mask))
-	p := m.p
-	p.visits[pc]++
-	p.visits[end]--
-	p.lanes[pc] += n
-	p.lanes[end] -= n
+	m.visits[pc]++
+	m.visits[end]--
+	m.lanes[pc] += n
+	m.lanes[end] -= n
 	m.executed += int64(end - pc)
 }

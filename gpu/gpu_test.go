@@ -75,17 +75,36 @@ func assemble(t testing.TB, wave64 bool, text string) []byte {
 	return code
 }
 
-func newCore(t testing.TB, edit func(*Spec)) *Core {
+// testCore is a core with a memory of its own, cold at the beginning of every run.
+type testCore struct {
+	*Core
+	memory *flat
+	state  *State
+}
+
+func (c *testCore) Run(s *mem.Space, d []Dispatch, o Options) (*sim.Report, error) {
+	c.memory.Reset()
+	c.state.Reset()
+	o.State = c.state
+	return c.Core.Run(s, d, o)
+}
+
+func newCore(t testing.TB, edit func(*Spec)) *testCore {
 	t.Helper()
 	s := DefaultSpec()
 	if edit != nil {
 		edit(&s)
 	}
-	c, err := New(s, &flat{latency: 100 * sim.Nanosecond, perByte: 33 * sim.Picosecond})
+	c, err := New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	m := &flat{latency: 100 * sim.Nanosecond, perByte: 33 * sim.Picosecond}
+	state, err := c.NewState(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &testCore{c, m, state}
 }
 
 const dataBase = 0x10000

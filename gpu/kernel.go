@@ -1,10 +1,13 @@
 package gpu
 
 import (
+	"sync/atomic"
+
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/isa/rdna2"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // UserSGPRs selects the values a wave finds in its first scalar registers, in
@@ -35,8 +38,8 @@ const (
 	PrivateAperture = 2 << 48
 )
 
-// Kernel is a program and the descriptor a dispatch needs. A core decodes it
-// the first time it sees the pointer; it must not change afterwards. The zero
+// Kernel is a program and the descriptor a dispatch needs. It is decoded when it
+// first runs and must not change or be copied afterwards. The zero
 // values of Base, User, and so on suit code from our own builder: s[0:1] kernel
 // arguments, s2 s3 s4 the work-group ids that are enabled, v0 v1 v2 the
 // work-item ids.
@@ -57,6 +60,8 @@ type Kernel struct {
 	GroupInfo     bool      // a register of work-group information follows the ids
 	ScratchOffset bool      // then one with the wave's offset into scratch
 	WorkItemIDs   int       // v0..: 0 x, 1 x y, 2 x y z
+
+	decoded atomic.Pointer[program] // what the last run has used
 }
 
 // FromDescriptor is the kernel of a code object's descriptor. code holds the
@@ -118,6 +123,12 @@ const DefaultMaxInstructions = 1 << 34
 // Options are what a run does beside computing.
 type Options struct {
 	Functional bool // no timing: same bytes, Report.Cycles is 0
+
+	// Memory serves what misses in L2 during a run that begins with cold caches.
+	// The run does not reset it. State takes its place where caches outlive a run;
+	// a timed run needs one of the two.
+	Memory mem.Level
+	State  *State
 
 	// Unchecked skips the check for registers read before their load was
 	// waited for.

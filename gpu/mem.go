@@ -47,7 +47,7 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 		return mem.NewCache(cfg, next)
 	}
 	var err error
-	p := &mem.Path{Next: dram, Delay: sim.Time(math.Round(s.MemoryNs * float64(sim.Nanosecond)))}
+	p := mem.Behind(dram, sim.Time(math.Round(s.MemoryNs*float64(sim.Nanosecond))))
 	above := s.L0.LatencyCycles
 	if s.GL1.Bytes > 0 {
 		above = s.GL1.LatencyCycles
@@ -83,22 +83,17 @@ func newHierarchy(s *Spec, dram mem.Level) (*hierarchy, error) {
 	return h, nil
 }
 
-// reset empties everything at time 0, DRAM included.
-func (h *hierarchy) reset() {
-	for _, c := range h.all() {
-		c.Reset()
+// each calls f for every cache.
+func (h *hierarchy) each(f func(*mem.Cache)) {
+	for _, list := range [3][]*mem.Cache{h.l0, h.scalar, h.icache} {
+		for _, c := range list {
+			f(c)
+		}
 	}
-}
-
-func (h *hierarchy) all() []*mem.Cache {
-	var out []*mem.Cache
-	out = append(out, h.l0...)
-	out = append(out, h.scalar...)
-	out = append(out, h.icache...)
 	if h.gl1 != nil {
-		out = append(out, h.gl1)
+		f(h.gl1)
 	}
-	return append(out, h.l2)
+	f(h.l2)
 }
 
 // acquire is what starts a dispatch: nothing stale above L2.
@@ -130,7 +125,7 @@ func (c *cu) invalidate(m rdna2.Mnemonic) {
 
 // bytes is the memory behind n bytes at addr, nil when it is not there or may
 // not be written.
-func (m *machine) bytes(addr uint64, n int, write bool) []byte {
+func (m *State) bytes(addr uint64, n int, write bool) []byte {
 	s := m.seg
 	if s == nil || !s.Contains(addr, n) {
 		if m.args.Contains(addr, n) {
@@ -155,7 +150,7 @@ func (m *machine) bytes(addr uint64, n int, write bool) []byte {
 }
 
 // why says what is wrong with an access that bytes refused.
-func (m *machine) why(addr uint64, n int) string {
+func (m *State) why(addr uint64, n int) string {
 	if s := m.space.Find(addr, n); s != nil {
 		return "segment " + s.Name + " is read-only"
 	}
@@ -167,7 +162,7 @@ func (m *machine) why(addr uint64, n int) string {
 
 // coalesce collects the cache lines that the lanes of mask touch, in lane
 // order, with how many bytes of each.
-func (m *machine) coalesce(mask uint64, size int, shift uint) {
+func (m *State) coalesce(mask uint64, size int, shift uint) {
 	m.lines = m.lines[:0]
 	if mask&(mask+1) == 0 && mask != 0 {
 		a := m.addr[:min(bits.TrailingZeros64(^mask), 64)]
@@ -188,7 +183,7 @@ func (m *machine) coalesce(mask uint64, size int, shift uint) {
 
 // coalesceSwizzled is coalesce for scratch, where the dwords of a lane are as
 // far apart as the wave is wide. Lanes at other addresses are taken alike.
-func (m *machine) coalesceSwizzled(mask uint64, size, lanes int) {
+func (m *State) coalesceSwizzled(mask uint64, size, lanes int) {
 	m.lines = m.lines[:0]
 	for at := 0; at < size; at += 4 {
 		for k := mask; k != 0; k &= k - 1 {
@@ -204,7 +199,7 @@ func (m *machine) coalesceSwizzled(mask uint64, size, lanes int) {
 }
 
 // block notes the lines of n bytes at addr.
-func (m *machine) block(addr uint64, n int, shift uint) {
+func (m *State) block(addr uint64, n int, shift uint) {
 	for n > 0 {
 		k := min(n, int((addr>>shift+1)<<shift-addr))
 		m.lines = append(m.lines, lineUse{addr >> shift, k})
@@ -218,7 +213,7 @@ type lineUse struct {
 	bytes int
 }
 
-func (m *machine) touchLine(line uint64, bytes int) {
+func (m *State) touchLine(line uint64, bytes int) {
 	for i := len(m.lines) - 1; i >= 0; i-- {
 		if m.lines[i].line == line {
 			m.lines[i].bytes += bytes
@@ -230,7 +225,7 @@ func (m *machine) touchLine(line uint64, bytes int) {
 
 // vectorAccess times a global or scratch access issued at cycle t: each line
 // in turn through the compute unit's L0.
-func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *memOp, lanes int) (int64, sim.Reason) {
+func (m *State) vectorAccess(c *cu, t int64, mask uint64, op *memOp, lanes int) (int64, sim.Reason) {
 	size := m.spec.L0.Line
 	if m.swizzled {
 		m.coalesceSwizzled(mask, op.size, lanes)
@@ -280,14 +275,14 @@ func (m *machine) vectorAccess(c *cu, t int64, mask uint64, op *memOp, lanes int
 	return max(m.clock.Cycle(done), t+1), from
 }
 
-func (m *machine) waveLanes(mask uint64) int {
+func (m *State) waveLanes(mask uint64) int {
 	return int(popcount(uint32(mask)) + popcount(uint32(mask>>32)))
 }
 
 // conflictCycles is how long the LDS banks are taken: a pass serves the lanes
 // whose words fill the banks once, and takes as many cycles as the most loaded
 // bank has different words.
-func (m *machine) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int) int64 {
+func (m *State) conflictCycles(addr *[64]uint64, mask uint64, size, lanes int) int64 {
 	banks := m.spec.LDSBanks
 	words := max(size/4, 1)
 	per := min(max(banks/words, 1), 32)
@@ -359,7 +354,7 @@ func regular(a []uint64, size uint64) bool {
 	return true
 }
 
-func (m *machine) passCycles(addr *[64]uint64, part uint64, base, words, banks int) int64 {
+func (m *State) passCycles(addr *[64]uint64, part uint64, base, words, banks int) int64 {
 	var used [64]uint8
 	worst := uint8(1)
 	for k := part; k != 0; k &= k - 1 {

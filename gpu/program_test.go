@@ -389,7 +389,7 @@ func TestFaults(t *testing.T) {
 
 func TestKernelErrors(t *testing.T) {
 	end := assemble(t, false, "s_endpgm")
-	for _, k := range []Kernel{
+	for _, k := range []*Kernel{
 		{WaveSize: 16, VGPRs: 8, Code: end},
 		{WaveSize: 32, VGPRs: 0, Code: end},
 		{WaveSize: 32, VGPRs: 257, Code: end},
@@ -401,7 +401,7 @@ func TestKernelErrors(t *testing.T) {
 		{WaveSize: 32, VGPRs: 1, Code: end, WorkItemIDs: 2},
 	} {
 		k.Name = "k"
-		if _, err := newCore(t, nil).Run(&mem.Space{}, []Dispatch{{Kernel: &k}}, Options{}); err == nil || !strings.HasPrefix(err.Error(), "gpu: kernel k: ") {
+		if _, err := newCore(t, nil).Run(&mem.Space{}, []Dispatch{{Kernel: k}}, Options{}); err == nil || !strings.HasPrefix(err.Error(), "gpu: kernel k: ") {
 			t.Errorf("%+v: %v", k, err)
 		}
 	}
@@ -510,7 +510,7 @@ func TestFromSoC(t *testing.T) {
 			if s.Energy.LanePJ[ClassFMA32] <= 0 || s.Vector[ClassFMA32].Result == 0 {
 				t.Errorf("%s: %+v", name, s)
 			}
-			if _, err := New(s, &flat{}); err != nil {
+			if _, err := New(s); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

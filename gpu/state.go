@@ -1,136 +1,147 @@
 package gpu
 
 import (
-	"math/bits"
-	"unsafe"
-
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// row is one vector register of up to 64 lanes. A wave32 uses the first 32 and
-// its registers lie 32 lanes apart; the register file is padded so that a row
-// never reaches beyond it.
-type row = [64]uint32
+// State is what a run works on: the caches in front of a memory, the waves, and the
+// account. One run uses it at a time. The next one finds the caches as the run
+// before has left them, with nothing in flight, until Reset makes them cold.
+// Reusing a State saves the memory that a new one takes; the costs of a run on it
+// are those of a new one when the caches are cold.
+type State struct {
+	core   *Core
+	waves  []*wave      // free
+	groups []*workgroup // free
+	bases  []codeBase
 
-// Places in the scalar file: source codes 0..127, then what has no code.
-const (
-	sVCC    = 106
-	sM0     = 124
-	sNull   = 125
-	sEXEC   = 126
-	sSCC    = 128 // 0 or 1
-	sDrop   = 130 // where writes to null go; up to 16 registers
-	numSReg = 160
-)
+	spec  *Spec
+	opt   Options
+	space *mem.Space
+	h     *hierarchy // nil: functional runs only
+	clock sim.Clock
 
-// queued is one operation a wait counter still counts.
-type queued struct {
-	done   int64 // cycle of its return
-	from   sim.Reason
-	scalar bool // dst is a scalar register
-	dst    uint16
-	regs   uint8
-}
+	// The dispatch under way.
+	p    *program
+	base uint64 // address of its code
+	// Differences: executions and active lanes of each uop.
+	visits, lanes []int64
+	d             *Dispatch
+	size          [3]int // work-groups
+	next          int64  // work-group to place
+	total         int64
+	args, code    mem.Segment
+	seg           *mem.Segment
+	err           error
+	cur           int32 // uop being executed, for messages
+	executed      int64
+	limit         int64
 
-// queue is what one wait counter counts, oldest first.
-type queue struct {
-	q       [64]queued
-	head, n int
-	scalars int // scalar memory operations among them
-	last    int64
-}
-
-func (q *queue) at(i int) *queued { return &q.q[(q.head+i)&63] }
-
-func (q *queue) push(e queued) {
-	q.q[(q.head+q.n)&63] = e
-	q.n++
-}
-
-// wave is one resident wave. What every instruction touches comes first.
-type wave struct {
-	v    unsafe.Pointer // first vector register
-	n    int            // lanes
-	high uint64         // mask of lanes 32..63: 0 in wave32
-	m    *machine
-	simd *simd
-	slot int // index in the SIMD's waves
-	pc   int32
-	line int32 // instruction cache line it last fetched from
+	// Scratch of the instruction being executed.
+	tmp         [4]row
+	pre         [2]row // sources of execPrepared
+	old, zero   row
+	wide        [3][64]uint64
+	addr, addr2 [64]uint64
+	scalarAddr  uint64
+	swizzled    bool   // the lane addresses are those of dwords 4*lanes bytes apart
+	inLDS       uint64 // lanes of a generic access that are in LDS
+	at          int64  // cycle of the issue, 0 in a functional run
+	slots       []bool // scratch slots in use
+	lines       []lineUse
+	lineShift   uint
+	bankWord    [64][64]uint64
 
 	// Timing.
-	next int64 // earliest issue of the instruction at pc
-	vMax int64 // latest of vReady
-	sMax int64
-	why  sim.Reason
-
-	// Checker: registers whose load is outstanding.
-	dup   bool // one register is the target of two outstanding loads
-	pendV [4]uint64
-	pendS [2]uint64
-
-	s      [numSReg]uint32
-	sReady [sSCC + 1]int64
-	vReady [256]int64
-
-	vm, vs, lgkm queue
-
-	regs            []uint32
-	wg              *workgroup
-	id              int    // in the work-group
-	scratch         []byte // dword j of all lanes, then dword j+1
-	scratchBase     uint64 // its address
-	flat            uint64 // FLAT_SCRATCH
-	done, atBarrier bool
-	barrierPC       int32
+	cus        []cu
+	simds      []simd
+	cands      []int64 // earliest issue of each SIMD
+	lds        []ldsUnit
+	half       int64 // issue cycles of one wave on a SIMD
+	codeShift  uint
+	codeFits   bool // the code fits the instruction cache
+	charged    traffic
+	fetch      [][]int64 // per cluster: cycle at which each code line is there, 0 unknown
+	now        int64     // start of the dispatch
+	live       int       // work-groups resident
+	ages       int64
+	woken      bool
+	count      [numCounts]int64
+	regions    []sim.RegionReport
+	energy     float64
+	classes    [NumClasses]int64 // active lanes
+	instrs     int64
+	laneInstrs int64 // instructions times wave size
+	stalls     sim.StallTable
+	cycles     int64
 }
 
-// mask is EXEC over the lanes of the wave.
-func (w *wave) mask() uint64 { return uint64(w.s[sEXEC]) | uint64(w.s[sEXEC+1])<<32&w.high }
+// codeBase is the address of a kernel that names none, during a run.
+type codeBase struct {
+	kernel *Kernel
+	base   uint64
+}
 
-// full is the mask of all lanes.
-func (w *wave) full() uint64 { return 0xFFFFFFFF | w.high }
+// NewState makes a cold state in front of the memory that serves what misses in
+// L2. A state without a memory is for functional runs.
+func (c *Core) NewState(memory mem.Level) (*State, error) {
+	m := &State{core: c, spec: &c.spec}
+	if memory != nil {
+		var err error
+		if m.h, err = newHierarchy(&c.spec, memory); err != nil {
+			return nil, err
+		}
+		m.buildUnits()
+	}
+	return m, nil
+}
 
-// at is the register row at an element offset into the wave's file.
-func (w *wave) at(off uint32) *row { return (*row)(unsafe.Add(w.v, uintptr(off)*4)) }
-
-// reg is vector register i.
-func (w *wave) reg(i int) *row { return w.at(uint32(i * w.n)) }
-
-// sMask reads a lane mask at scalar register i.
-func (w *wave) sMask(i uint32) uint64 { return uint64(w.s[i]) | uint64(w.s[i+1])<<32&w.high }
-
-// setMask writes a lane mask: one register in wave32, two in wave64.
-func (w *wave) setMask(i uint32, m uint64) {
-	w.s[i] = uint32(m)
-	if w.n == 64 {
-		w.s[i+1] = uint32(m >> 32)
+// Reset makes the caches cold. The memory behind them is the caller's.
+func (m *State) Reset() {
+	if m.h != nil {
+		m.h.each((*mem.Cache).Clear)
 	}
 }
 
-func (w *wave) s64(i uint32) uint64 { return uint64(w.s[i]) | uint64(w.s[i+1])<<32 }
-
-func (w *wave) setS64(i uint32, v uint64) { w.s[i], w.s[i+1] = uint32(v), uint32(v>>32) }
-
-func (w *wave) setSCC(b bool) {
-	w.s[sSCC] = 0
-	if b {
-		w.s[sSCC] = 1
+// begin starts a run.
+func (m *State) begin(space *mem.Space, opt Options) {
+	m.opt, m.space = opt, space
+	m.seg, m.err = nil, nil
+	m.executed, m.limit = 0, opt.MaxInstructions
+	if m.limit <= 0 {
+		m.limit = DefaultMaxInstructions
+	}
+	m.clock = sim.Clock{Hz: m.spec.Hz}
+	m.now, m.cycles, m.instrs, m.laneInstrs, m.energy = 0, 0, 0, 0, 0
+	m.count = [numCounts]int64{}
+	m.classes = [NumClasses]int64{}
+	m.stalls = sim.StallTable{}
+	m.regions = nil
+	m.bases = m.bases[:0]
+	m.at = 0
+	if !opt.Functional {
+		m.h.each((*mem.Cache).Settle)
+		m.lineShift = shiftOf(m.spec.L0.Line)
+		m.clearUnits()
+		m.charged = m.traffic()
 	}
 }
 
-// workgroup is one resident work-group.
-type workgroup struct {
-	id      [3]int
-	waves   []*wave
-	lds     []byte
-	arrived int
-	live    int
-	cu      *cu
-	number  int64
+// codeAt is the address of a kernel's code: its own, or the next free one in the
+// order in which the run comes to its kernels.
+func (m *State) codeAt(k *Kernel) uint64 {
+	if k.Base != 0 {
+		return k.Base
+	}
+	next := uint64(codeWindow)
+	for i := range m.bases {
+		b := &m.bases[i]
+		if b.kernel == k {
+			return b.base
+		}
+		next = b.base + uint64(len(b.kernel.Code)+4095)&^4095
+	}
+	m.bases = append(m.bases, codeBase{k, next})
+	return next
 }
-
-func fullMask(n int) uint64 { return ^uint64(0) >> (64 - uint(n)) }
-
-// lanes calls f for each set bit of m in rising order.
-func firstLane(m uint64) int { return bits.TrailingZeros64(m) }

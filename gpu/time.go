@@ -15,7 +15,7 @@ const runAhead = 200
 // runTimed executes the dispatch in time order: at each step the SIMD whose
 // next issue is earliest issues one instruction, or a run of vector
 // instructions, which no other SIMD can see.
-func (m *machine) runTimed() {
+func (m *State) runTimed() {
 	start := m.now
 	m.h.acquire()
 	first := start + int64(m.spec.LaunchCycles)
@@ -71,7 +71,7 @@ func (m *machine) runTimed() {
 }
 
 // earliest is the SIMD that issues next and the time of the one after it.
-func (m *machine) earliest() (*simd, int64) {
+func (m *State) earliest() (*simd, int64) {
 	best, second, at := never, never, -1
 	for i, c := range m.cands {
 		if c < best {
@@ -151,7 +151,7 @@ func (s *simd) advance(w *wave, t int64) {
 }
 
 // issue lets the chosen wave of s issue at s.cand.
-func (m *machine) issue(s *simd) {
+func (m *State) issue(s *simd) {
 	w := s.waves[s.pick]
 	t := *s.cand
 	p := m.p
@@ -213,7 +213,7 @@ func (m *machine) issue(s *simd) {
 
 // control handles waits, barriers and the end of a wave; it reports whether
 // the wave no longer issues.
-func (m *machine) control(s *simd, w *wave, u *uop, t int64) bool {
+func (m *State) control(s *simd, w *wave, u *uop, t int64) bool {
 	switch u.ctl {
 	case ctlWait:
 		w.settle(u)
@@ -235,7 +235,7 @@ func (m *machine) control(s *simd, w *wave, u *uop, t int64) bool {
 
 // account closes the dispatch: its time is that of the SIMD that finished
 // last, and so are its reasons.
-func (m *machine) account(start int64) {
+func (m *State) account(start int64) {
 	last := &m.simds[0]
 	done := func(s *simd) int64 { return max(s.end, s.cursor) }
 	for i := range m.simds {
@@ -257,7 +257,7 @@ func (m *machine) account(start int64) {
 }
 
 // drain writes L2 back at the end of a run.
-func (m *machine) drain() {
+func (m *State) drain() {
 	at := m.clock.At(m.now)
 	end := m.clock.Cycle(m.h.l2.Clean(at))
 	n := max(end-m.now, 0)
@@ -274,7 +274,7 @@ func (m *machine) drain() {
 }
 
 // deadlock names a wave that waits for a barrier that cannot complete.
-func (m *machine) deadlock() {
+func (m *State) deadlock() {
 	for i := range m.simds {
 		for _, w := range m.simds[i].waves {
 			if w.atBarrier {

@@ -11,7 +11,7 @@ import (
 
 // cyclesOf runs text and returns the report. The kernel may use s[4:5], which
 // hold dataBase, v0 the work-item, v1 = 4 * v0.
-func cyclesOf(t testing.TB, c *Core, k *Kernel, groups, size int) *sim.Report {
+func cyclesOf(t testing.TB, c *testCore, k *Kernel, groups, size int) *sim.Report {
 	t.Helper()
 	s, _ := space(t, 4<<20)
 	d := Dispatch{Kernel: k, Grid: [3]int{groups * size}, Workgroup: [3]int{size}, Kernarg: args(dataBase, 1<<12)}
@@ -37,7 +37,7 @@ func quiet(s *Spec) {
 
 // warm is the time of the second of two equal dispatches, which finds its code
 // in the instruction cache.
-func warm(t testing.TB, c *Core, k *Kernel, groups, size int) int64 {
+func warm(t testing.TB, c *testCore, k *Kernel, groups, size int) int64 {
 	t.Helper()
 	s, _ := space(t, 4<<20)
 	d := Dispatch{Kernel: k, Grid: [3]int{groups * size}, Workgroup: [3]int{size}, Kernarg: args(dataBase, 1<<12)}
@@ -53,7 +53,7 @@ func warm(t testing.TB, c *Core, k *Kernel, groups, size int) int64 {
 
 // growth is the difference in cycles between a program with twice and once the
 // body, so that everything outside the body cancels.
-func growth(t testing.TB, c *Core, wave, groups, size int, before, body string) int64 {
+func growth(t testing.TB, c *testCore, wave, groups, size int, before, body string) int64 {
 	t.Helper()
 	k1, k2 := kernelOf(t, wave, before+body), kernelOf(t, wave, before+body+body)
 	if size > 128 {

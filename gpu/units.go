@@ -59,28 +59,24 @@ type simd struct {
 	stalls sim.StallTable
 }
 
-// buildUnits makes the compute units, or clears them.
-func (m *machine) buildUnits() {
+// buildUnits makes the compute units.
+func (m *State) buildUnits() {
 	s := m.spec
 	n := s.Clusters * s.CUsPerCluster
-	if m.cus == nil {
-		m.cus = make([]cu, n)
-		m.simds = make([]simd, n*s.SIMDsPerCU)
-		m.cands = make([]int64, n*s.SIMDsPerCU)
-		m.lds = make([]ldsUnit, n)
-		m.fetch = make([][]int64, s.Clusters)
-		for i := range m.simds {
-			m.simds[i].waves = make([]*wave, 0, s.WavesPerSIMD)
-		}
+	m.cus = make([]cu, n)
+	m.simds = make([]simd, n*s.SIMDsPerCU)
+	m.cands = make([]int64, n*s.SIMDsPerCU)
+	m.lds = make([]ldsUnit, n)
+	m.fetch = make([][]int64, s.Clusters)
+	for i := range m.simds {
+		m.simds[i].waves = make([]*wave, 0, s.WavesPerSIMD)
 	}
 	for i := range m.cus {
-		c := &m.cus[i]
-		u := i
+		u, k := i, i/s.CUsPerCluster
 		if s.LDSPerCluster {
-			u = i / s.CUsPerCluster
+			u = k
 		}
-		k := i / s.CUsPerCluster
-		*c = cu{
+		m.cus[i] = cu{
 			id: i, cluster: k, simds: m.simds[i*s.SIMDsPerCU : (i+1)*s.SIMDsPerCU],
 			lds: &m.lds[u], l0: m.h.l0[i], scalar: m.h.scalar[k], icache: m.h.icache[k], gl1: m.h.gl1,
 			flight: make([]sim.Time, s.L0.MSHRs), flightFrom: make([]sim.Reason, s.L0.MSHRs),
@@ -88,8 +84,18 @@ func (m *machine) buildUnits() {
 	}
 }
 
+// clearUnits returns the compute units to the beginning of a run.
+func (m *State) clearUnits() {
+	for i := range m.cus {
+		c := &m.cus[i]
+		c.groups, c.launch, c.accept, c.hold, c.at = 0, 0, 0, 0, 0
+		clear(c.flight)
+		clear(c.flightFrom)
+	}
+}
+
 // issueVector times a global or scratch access.
-func (m *machine) issueVector(s *simd, w *wave, u *uop, pc int32, t int64) {
+func (m *State) issueVector(s *simd, w *wave, u *uop, pc int32, t int64) {
 	s.free[unitVMEM] = t + m.halves(w)
 	mask := w.mask()
 	op := u.x.mem
@@ -121,7 +127,7 @@ func (m *machine) issueVector(s *simd, w *wave, u *uop, pc int32, t int64) {
 
 // ldsAccess takes the LDS for busy cycles from t on at the earliest and returns
 // when the data is there.
-func (m *machine) ldsAccess(c *cu, t, busy int64) int64 {
+func (m *State) ldsAccess(c *cu, t, busy int64) int64 {
 	l := c.lds
 	begin := max(t, l.free)
 	l.free = begin + busy
@@ -129,9 +135,9 @@ func (m *machine) ldsAccess(c *cu, t, busy int64) int64 {
 }
 
 // halves is how many cycles a wave takes on a unit of 32 lanes.
-func (m *machine) halves(w *wave) int64 { return int64(w.n / 32) }
+func (m *State) halves(w *wave) int64 { return int64(w.n / 32) }
 
-func (m *machine) issueLDS(s *simd, w *wave, u *uop, pc int32, t int64) {
+func (m *State) issueLDS(s *simd, w *wave, u *uop, pc int32, t int64) {
 	s.free[unitLDS] = t + m.halves(w)
 	mask := w.mask()
 	op := u.x.mem

@@ -144,7 +144,7 @@ func TestAttachedLevel(t *testing.T) {
 	const n = 1 << 20
 	run := func() *sim.Report {
 		dram.Reset()
-		rep, err := c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Levels: []mem.Level{nil, dram}})
+		rep, err := c.Run(copyProgram(t, ethosu.U65, n, 1), &Regions{make([]byte, n), nil, make([]byte, n)}, Options{Memories: []mem.Level{nil, dram}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestAttachedLevel(t *testing.T) {
 	if again := run(); again.Cycles != rep.Cycles {
 		t.Errorf("%d cycles, then %d", rep.Cycles, again.Cycles)
 	}
-	if _, err := c.Run(copyProgram(t, ethosu.U65, 16, 1), &Regions{make([]byte, 16), nil, make([]byte, 16)}, Options{Levels: make([]mem.Level, 3)}); err == nil {
+	if _, err := c.Run(copyProgram(t, ethosu.U65, 16, 1), &Regions{make([]byte, 16), nil, make([]byte, 16)}, Options{Memories: make([]mem.Level, 3)}); err == nil {
 		t.Error("more levels than memories accepted")
 	}
 }

@@ -1,8 +1,8 @@
 package npu
 
 import (
+	"errors"
 	"fmt"
-	"hash/maphash"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/sim"
@@ -20,10 +20,13 @@ type Mark struct {
 
 // Program is a command stream and, for the report, which part of it was made
 // from what. Marks are in rising order of Word; words before the first belong
-// to ID -1.
+// to ID -1. A program is not to be copied, and Commands must not change once it has
+// run.
 type Program struct {
 	Commands []uint32
 	Marks    []Mark
+
+	weights weightCache // what runs have decoded
 }
 
 // Regions are the bytes behind the base pointers. The NPU writes into them.
@@ -36,9 +39,11 @@ type Options struct {
 	// ConvSingle makes OP_CONV round once, half up, where the hardware's mode
 	// 0 rounds twice. TensorFlow Lite's int8 kernels do that.
 	ConvSingle bool
-	// Levels take the place of the Spec's memories, by index; nil entries and
-	// missing ones keep the Spec's bandwidth and latency. They are not reset.
-	Levels []mem.Level
+	// Memories take the place of the Spec's, by index; nil entries and missing ones
+	// keep the Spec's bandwidth and latency. The run does not reset them. State, when
+	// set, brings its own.
+	Memories []mem.Level
+	State    *State
 	// Span, when set, is told what each engine did: track is "kernel" or "dma".
 	Span func(sim.Span)
 	// MaxWork bounds the multiply-accumulates and elements a run may take; 0
@@ -49,30 +54,9 @@ type Options struct {
 // DefaultMaxWork is 69 G multiply-accumulates: ample for a network of a phone.
 const DefaultMaxWork = 1 << 36
 
-// Core is one NPU. It keeps decoded weights from run to run and is not safe
-// for concurrent use.
-type Core struct {
-	spec       Spec
-	shram      []byte
-	tablesLost bool // on machines where accumulators lie over the tables
-	convSingle bool
-	only       arithForm // tests: not the fastest form
-	regs       regFile
-	hz         hazards
-	op         op
-	q          quantizer
-	s          scratch
-	cache      weightCache
-}
-
-// arithForm is a form of the convolution loops.
-type arithForm uint8
-
-const (
-	formFastest arithForm = iota
-	formWords             // 16-bit products, as on machines without byte products
-	formExact             // 64-bit sums
-)
+// Core is one NPU. It is immutable: every run works on a State of its own, so runs
+// may be made from several goroutines.
+type Core struct{ spec Spec }
 
 // New builds a core; the error says what is wrong with the spec.
 func New(spec Spec) (*Core, error) {
@@ -80,28 +64,40 @@ func New(spec Spec) (*Core, error) {
 		return nil, err
 	}
 	spec.Memories = append([]MemorySpec(nil), spec.Memories...)
-	return &Core{
-		spec:  spec,
-		shram: make([]byte, spec.ShramBytes),
-		cache: weightCache{seed: maphash.MakeSeed(), sets: map[weightKey]*weightSet{}},
-	}, nil
+	return &Core{spec: spec}, nil
 }
 
-// Spec is the machine the core was built with.
+// Spec is the machine the core was built with. It must not be changed.
 func (c *Core) Spec() *Spec { return &c.spec }
 
 // Run executes a program from its first word to NPU_OP_STOP. Errors are a
 // *CommandError where a command is to blame; the regions then hold what
-// earlier commands wrote.
+// earlier commands wrote. Times count from 0 where the run begins.
 func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
 	if err := c.checkProgram(p, r, o); err != nil {
 		return nil, err
 	}
-	c.regs = regFile{wide: c.spec.Product == ethosu.U65}
-	clear(c.shram)
-	c.tablesLost, c.convSingle = false, o.ConvSingle
-	c.hz = newHazards(&c.spec, r)
-	t := newTimer(&c.spec, o, r)
+	st := o.State
+	switch {
+	case st == nil:
+		var err error
+		if st, err = c.NewState(o.Memories); err != nil {
+			return nil, err
+		}
+	case st.core != c:
+		return nil, errors.New("npu: run: the state is one of another core")
+	case o.Memories != nil:
+		return nil, errors.New("npu: run: the state has memories of its own: give one of the two")
+	}
+	st.begin(p, r, o)
+	rep, err := st.run(r, o)
+	st.end()
+	return rep, err
+}
+
+// run executes the commands.
+func (st *State) run(r *Regions, o Options) (*sim.Report, error) {
+	p, t := st.program, &st.timer
 	work := o.MaxWork
 	if work <= 0 {
 		work = DefaultMaxWork
@@ -117,7 +113,7 @@ func (c *Core) Run(p *Program, r *Regions, o Options) (*sim.Report, error) {
 			mark++
 		}
 		t.command(cmd)
-		stop, err := c.step(index, cmd, r, t, &work)
+		stop, err := st.step(index, cmd, r, t, &work)
 		if err != nil {
 			return nil, &CommandError{Index: index, Word: at, Code: cmd.Code, Err: err}
 		}
@@ -140,34 +136,31 @@ func (c *Core) checkProgram(p *Program, r *Regions, o Options) error {
 			return fmt.Errorf("npu: region %d is larger than the address range", i)
 		}
 	}
-	if len(o.Levels) > len(c.spec.Memories) {
-		return fmt.Errorf("npu: %d levels for %d memories", len(o.Levels), len(c.spec.Memories))
-	}
 	return nil
 }
 
 // step executes one command; stop says that it ended the stream.
-func (c *Core) step(index int, cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop bool, err error) {
+func (st *State) step(index int, cmd ethosu.Command, r *Regions, t *timer, work *int64) (stop bool, err error) {
 	form := ethosu.Lookup(cmd.Code)
-	if form.U65Only && c.spec.Product != ethosu.U65 {
-		return false, fmt.Errorf("register does not exist on %s", c.spec.Name)
+	if form.U65Only && st.spec.Product != ethosu.U65 {
+		return false, fmt.Errorf("register does not exist on %s", st.spec.Name)
 	}
 	switch cmd.Code {
 	case ethosu.OpStop:
 		return true, nil
 	case ethosu.OpIRQ, ethosu.OpPMUMask: // interrupts and counters are the host's
 	case ethosu.OpConv, ethosu.OpDepthwise, ethosu.OpPool, ethosu.OpElementwise:
-		o, err := c.decodeOp(&c.regs, cmd, r)
+		o, err := st.decodeOp(&st.regs, cmd, r)
 		if err != nil {
 			return false, err
 		}
 		if *work -= o.work(); *work < 0 {
 			return false, fmt.Errorf("the run takes more work than its limit")
 		}
-		if err := c.hz.kernel(o, &c.spec, index); err != nil {
+		if err := st.hz.kernel(o, st.spec, index); err != nil {
 			return false, err
 		}
-		if err := c.execute(o); err != nil {
+		if err := st.execute(o); err != nil {
 			return false, err
 		}
 		t.op(o)
@@ -175,25 +168,25 @@ func (c *Core) step(index int, cmd ethosu.Command, r *Regions, t *timer, work *i
 		if cmd.Param != 0 {
 			return false, fmt.Errorf("DMA channel and mode %#x", cmd.Param)
 		}
-		n, err := c.dma(&c.regs, r)
+		n, err := st.dma(&st.regs, r)
 		if err != nil {
 			return false, err
 		}
-		if err := c.hz.dma(&c.regs, index, n); err != nil {
+		if err := st.hz.dma(&st.regs, index, n); err != nil {
 			return false, err
 		}
 		if *work -= int64(n); *work < 0 {
 			return false, fmt.Errorf("the run takes more work than its limit")
 		}
-		t.dma(&c.regs, n)
+		t.dma(&st.regs, n)
 	case ethosu.OpDMAWait:
-		c.hz.copies.wait(int(cmd.Param & 15))
+		st.hz.copies.wait(int(cmd.Param & 15))
 		t.dmaWait(int(cmd.Param & 15))
 	case ethosu.OpKernelWait:
-		c.hz.kernels.wait(int(cmd.Param & 3))
+		st.hz.kernels.wait(int(cmd.Param & 3))
 		t.kernelWait(int(cmd.Param & 3))
 	default:
-		c.regs.set(cmd)
+		st.regs.set(cmd)
 	}
 	return false, nil
 }

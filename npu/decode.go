@@ -163,8 +163,8 @@ func (r *regFile) kernel(oh, ow int) (kernelShape, error) {
 }
 
 // decodeOp reads an operation from the registers and checks it.
-func (c *Core) decodeOp(r *regFile, cmd ethosu.Command, regions *Regions) (*op, error) {
-	o := &c.op
+func (st *State) decodeOp(r *regFile, cmd ethosu.Command, regions *Regions) (*op, error) {
+	o := &st.op
 	*o = op{mode: int(cmd.Param), cores: 1}
 	switch cmd.Code {
 	case ethosu.OpConv:
@@ -183,8 +183,8 @@ func (c *Core) decodeOp(r *regFile, cmd ethosu.Command, regions *Regions) (*op, 
 		}
 	}
 	if pm := r.u(ethosu.SetParallelMode); pm == 1 {
-		if c.spec.Cores != 2 {
-			return nil, fmt.Errorf("parallel mode needs two cores, %s has one", c.spec.Name)
+		if st.spec.Cores != 2 {
+			return nil, fmt.Errorf("parallel mode needs two cores, %s has one", st.spec.Name)
 		}
 		o.cores = 2
 	} else if pm > 1 {
@@ -228,10 +228,10 @@ func (c *Core) decodeOp(r *regFile, cmd ethosu.Command, regions *Regions) (*op, 
 	o.blockD = r.u(ethosu.SetOFMBlkDepthM1)&127 + 1
 	o.blockDep = r.u(ethosu.SetBlockDep) & 3
 	o.ibEnd, o.ab = r.u(ethosu.SetIFMIBEnd), r.u(ethosu.SetABStart)
-	if err := o.checkShram(&c.spec); err != nil {
+	if err := o.checkShram(st.spec); err != nil {
 		return nil, err
 	}
-	if err := o.out.decode(r, o, &c.spec, c.shram); err != nil {
+	if err := o.out.decode(r, o, st.spec, st.shram); err != nil {
 		return nil, err
 	}
 	return o, nil

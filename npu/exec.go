@@ -19,6 +19,7 @@ type scratch struct {
 	wide          []int64
 	offsets, runs []int32
 	records       []ethosu.ScaleRecord
+	weights       weightScratch
 }
 
 // grow returns a slice of n elements, reusing b. Its contents are undefined.
@@ -30,26 +31,26 @@ func grow[T any](b []T, n int) []T {
 }
 
 // execute runs one decoded operation.
-func (c *Core) execute(o *op) error {
-	if c.spec.ShramBytes <= 16<<10 {
+func (st *State) execute(o *op) error {
+	if st.spec.ShramBytes <= 16<<10 {
 		// The tables lie where this machine's accumulators go.
 		if o.out.table == nil {
-			c.tablesLost = true
-		} else if c.tablesLost {
+			st.tablesLost = true
+		} else if st.tablesLost {
 			return fmt.Errorf("lookup table was overwritten by the accumulators of an earlier operation")
 		}
 	}
 	switch o.kind {
 	case opConv, opDepthwise:
-		return c.convolve(o)
+		return st.convolve(o)
 	case opPool:
-		return c.pool(o)
+		return st.pool(o)
 	}
-	return c.elementwise(o)
+	return st.elementwise(o)
 }
 
 // dma copies bytes between regions and SHRAM.
-func (c *Core) dma(r *regFile, regions *Regions) (copied int, err error) {
+func (st *State) dma(r *regFile, regions *Regions) (copied int, err error) {
 	length := r.addr(ethosu.SetDMA0Len)
 	src, dst := r.u(ethosu.SetDMA0SrcRegion), r.u(ethosu.SetDMA0DstRegion)
 	rows, planes, mode := 1, 1, dst>>9&3
@@ -58,7 +59,7 @@ func (c *Core) dma(r *regFile, regions *Regions) (copied int, err error) {
 	}
 	switch {
 	case mode == 0:
-	case mode == 3 || c.spec.Product != ethosu.U65:
+	case mode == 3 || st.spec.Product != ethosu.U65:
 		return 0, fmt.Errorf("stride mode %d", mode)
 	default:
 		rows = r.u(ethosu.SetDMA0Size0)
@@ -68,14 +69,14 @@ func (c *Core) dma(r *regFile, regions *Regions) (copied int, err error) {
 	}
 	side := func(v int) []byte {
 		if v&ethosu.DMAInternal != 0 {
-			return c.shram
+			return st.shram
 		}
 		return regions[v&7]
 	}
 	from, to := side(src), side(dst)
 	at, out := r.addr(ethosu.SetDMA0Src), r.addr(ethosu.SetDMA0Dst)
-	if c.spec.Product == ethosu.U55 || dst&ethosu.DMAInternal != 0 {
-		if at%16 != 0 && c.spec.Product == ethosu.U55 || out%16 != 0 || length%16 != 0 {
+	if st.spec.Product == ethosu.U55 || dst&ethosu.DMAInternal != 0 {
+		if at%16 != 0 && st.spec.Product == ethosu.U55 || out%16 != 0 || length%16 != 0 {
 			return 0, fmt.Errorf("copy of %#x bytes from %#x to %#x: not aligned to 16 bytes", length, at, out)
 		}
 	}
@@ -99,7 +100,7 @@ func (c *Core) dma(r *regFile, regions *Regions) (copied int, err error) {
 		out += skip1
 	}
 	if dst&ethosu.DMAInternal != 0 {
-		c.tablesLost = false
+		st.tablesLost = false
 	}
 	return copied, nil
 }

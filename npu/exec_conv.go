@@ -9,26 +9,26 @@ import (
 )
 
 // convolve executes OP_CONV and OP_DEPTHWISE.
-func (c *Core) convolve(o *op) error {
+func (st *State) convolve(o *op) error {
 	k := &o.k
 	if n := int64(k.inH+k.top+k.bottom) * int64(k.inW+k.left+k.right) * int64(o.ifm.c+15&^15); n > 2*maxElements {
 		return fmt.Errorf("padded input of %d elements is too large", n)
 	}
-	recs := c.scaleRecords(o)
-	single := o.kind == opConv && c.convSingle
-	if o.ifm.esz == 1 && o.ifm.zp >= -4096 && o.ifm.zp <= 4096 && c.only != formExact {
+	recs := st.scaleRecords(o)
+	single := o.kind == opConv && st.convSingle
+	if o.ifm.esz == 1 && o.ifm.zp >= -4096 && o.ifm.zp <= 4096 && st.only != formExact {
 		if o.kind == opDepthwise {
-			return c.depthwise8(o, recs)
+			return st.depthwise8(o, recs)
 		}
-		return c.conv8(o, recs, single)
+		return st.conv8(o, recs, single)
 	}
-	return c.convWide(o, recs, single)
+	return st.convWide(o, recs, single)
 }
 
 // scaleRecords reads the bias and scale of every output channel.
-func (c *Core) scaleRecords(o *op) []ethosu.ScaleRecord {
-	recs := grow(c.s.records, o.ofm.c)
-	c.s.records = recs
+func (st *State) scaleRecords(o *op) []ethosu.ScaleRecord {
+	recs := grow(st.scratch.records, o.ofm.c)
+	st.scratch.records = recs
 	for i := range recs {
 		s := o.scales[i%o.cores]
 		recs[i] = ethosu.ReadScale(o.scaleData[s.base+i/o.cores*ethosu.ScaleRecordSize:])
@@ -59,30 +59,30 @@ func (o *op) fits(recs []ethosu.ScaleRecord, perChannel, maxAbs int) bool {
 }
 
 // conv8 is OP_CONV on 8-bit input.
-func (c *Core) conv8(o *op, recs []ethosu.ScaleRecord, single bool) error {
+func (st *State) conv8(o *op, recs []ethosu.ScaleRecord, single bool) error {
 	zpU := o.ifm.zp
 	if o.ifm.signed {
 		zpU += 128
 	}
 	per := o.k.h * o.k.w * o.ifm.c
-	if mac.FastU8() && c.only == formFastest && zpU >= 0 && zpU <= 255 {
-		w, err := c.weights(o, formU8)
+	if mac.FastU8() && st.only == formFastest && zpU >= 0 && zpU <= 255 {
+		w, err := st.weights(o, formU8)
 		if err != nil {
 			return err
 		}
 		if w.u8 != nil && o.fits(recs, per, w.maxAbs) {
-			c.convU8(o, recs, w, zpU, single)
+			st.convU8(o, recs, w, zpU, single)
 			return nil
 		}
 	}
-	w, err := c.weights(o, formI16)
+	w, err := st.weights(o, formI16)
 	if err != nil {
 		return err
 	}
 	if !o.fits(recs, per, w.maxAbs) {
-		return c.convWide(o, recs, single)
+		return st.convWide(o, recs, single)
 	}
-	c.convI16(o, recs, w, single)
+	st.convI16(o, recs, w, single)
 	return nil
 }
 
@@ -95,22 +95,22 @@ type window struct {
 }
 
 // window lays out the padded input and the runs of a kernel in it.
-func (c *Core) window(o *op, round int) window {
+func (st *State) window(o *op, round int) window {
 	k := &o.k
 	w := window{h: k.inH + k.top + k.bottom, w: k.inW + k.left + k.right}
 	w.depth = (o.ifm.c + round - 1) / round * round
-	c.s.runs = c.s.runs[:0]
+	st.scratch.runs = st.scratch.runs[:0]
 	for y := range k.h {
 		row := y * k.dy * w.w * w.depth
 		if k.dx == 1 {
-			c.s.runs = append(c.s.runs, int32(row))
+			st.scratch.runs = append(st.scratch.runs, int32(row))
 			continue
 		}
 		for x := range k.w {
-			c.s.runs = append(c.s.runs, int32(row+x*k.dx*w.depth))
+			st.scratch.runs = append(st.scratch.runs, int32(row+x*k.dx*w.depth))
 		}
 	}
-	w.runs = c.s.runs
+	w.runs = st.scratch.runs
 	w.quads = w.depth / 4
 	if k.dx == 1 {
 		w.quads *= k.w
@@ -119,14 +119,14 @@ func (c *Core) window(o *op, round int) window {
 }
 
 // pixels fills c.s.offsets with where the window of each output pixel starts.
-func (c *Core) pixels(o *op, w *window, y0, rows int) []int32 {
-	off := c.s.offsets[:0]
+func (st *State) pixels(o *op, w *window, y0, rows int) []int32 {
+	off := st.scratch.offsets[:0]
 	for y := y0; y < y0+rows; y++ {
 		for x := range o.ofm.w {
 			off = append(off, int32((y*o.k.sy*w.w+x*o.k.sx)*w.depth))
 		}
 	}
-	c.s.offsets = off
+	st.scratch.offsets = off
 	return off
 }
 
@@ -137,21 +137,21 @@ const chunk = 96
 const slack = 64
 
 // convU8 runs on bytes: unsigned input times signed weights.
-func (c *Core) convU8(o *op, recs []ethosu.ScaleRecord, ws *weightSet, zpU int, single bool) {
-	w := c.window(o, 4)
-	c.s.x8 = grow(c.s.x8, w.h*w.w*w.depth+slack)
-	c.gatherU8(o, &w, byte(zpU))
+func (st *State) convU8(o *op, recs []ethosu.ScaleRecord, ws *weightSet, zpU int, single bool) {
+	w := st.window(o, 4)
+	st.scratch.x8 = grow(st.scratch.x8, w.h*w.w*w.depth+slack)
+	st.gatherU8(o, &w, byte(zpU))
 	channels := o.ofm.c
 	if ws.offset != 0 {
 		channels++
 	}
 	padded := (channels + 15) &^ 15
-	q := c.quantizer(o, recs, padded, single)
+	q := st.quantizer(o, recs, padded, single)
 	for i := range recs {
 		q.bias[i] = int32(recs[i].Bias - int64(zpU)*int64(ws.sums[i]))
 	}
 	depth := len(w.runs) * w.quads * 4
-	c.eachStrip(o, &w, padded, q, ws, func(acc []int32, off []int32) {
+	st.eachStrip(o, &w, padded, q, ws, func(acc []int32, off []int32) {
 		var pix [mac.TileU8]int32
 		for o0 := 0; o0 < padded; o0 += mac.GroupU8 * mac.VectorU8 {
 			vectors := min(mac.GroupU8, (padded-o0)/mac.VectorU8)
@@ -159,53 +159,53 @@ func (c *Core) convU8(o *op, recs []ethosu.ScaleRecord, ws *weightSet, zpU int, 
 				for i := range pix {
 					pix[i] = off[min(p+i, len(off)-1)]
 				}
-				mac.DotU8(acc[p*padded+o0:], padded, c.s.x8, &pix, w.runs, w.quads, ws.u8[o0*depth:], vectors)
+				mac.DotU8(acc[p*padded+o0:], padded, st.scratch.x8, &pix, w.runs, w.quads, ws.u8[o0*depth:], vectors)
 			}
 		}
 	})
 }
 
 // convI16 runs on 16-bit elements without zero point.
-func (c *Core) convI16(o *op, recs []ethosu.ScaleRecord, ws *weightSet, single bool) {
-	w := c.window(o, 4)
-	c.s.x16 = grow(c.s.x16, w.h*w.w*w.depth+slack)
-	c.gatherI16(o, &w)
+func (st *State) convI16(o *op, recs []ethosu.ScaleRecord, ws *weightSet, single bool) {
+	w := st.window(o, 4)
+	st.scratch.x16 = grow(st.scratch.x16, w.h*w.w*w.depth+slack)
+	st.gatherI16(o, &w)
 	padded := (o.ofm.c + 15) &^ 15
-	q := c.quantizer(o, recs, padded, single)
+	q := st.quantizer(o, recs, padded, single)
 	for i := range recs {
 		q.bias[i] = int32(recs[i].Bias)
 	}
 	depth := len(w.runs) * w.quads * 4
-	c.eachStrip(o, &w, padded, q, ws, func(acc []int32, off []int32) {
+	st.eachStrip(o, &w, padded, q, ws, func(acc []int32, off []int32) {
 		var pix [mac.TileI16]int32
 		for o0 := 0; o0 < padded; o0 += mac.WidthI16 {
 			for p := 0; p < len(off); p += mac.TileI16 {
 				for i := range pix {
 					pix[i] = off[min(p+i, len(off)-1)]
 				}
-				mac.DotI16(acc[p*padded+o0:], padded, c.s.x16, &pix, w.runs, w.quads, ws.i16[o0*depth:])
+				mac.DotI16(acc[p*padded+o0:], padded, st.scratch.x16, &pix, w.runs, w.quads, ws.i16[o0*depth:])
 			}
 		}
 	})
 }
 
 // depthwise8 is OP_DEPTHWISE on 8-bit input.
-func (c *Core) depthwise8(o *op, recs []ethosu.ScaleRecord) error {
-	ws, err := c.weights(o, formDepthwise)
+func (st *State) depthwise8(o *op, recs []ethosu.ScaleRecord) error {
+	ws, err := st.weights(o, formDepthwise)
 	if err != nil {
 		return err
 	}
 	if !o.fits(recs, o.k.h*o.k.w, ws.maxAbs) {
-		return c.convWide(o, recs, false)
+		return st.convWide(o, recs, false)
 	}
-	w := c.window(o, 16)
-	c.s.x16 = grow(c.s.x16, w.h*w.w*w.depth+slack)
-	c.gatherI16(o, &w)
-	q := c.quantizer(o, recs, w.depth, false)
+	w := st.window(o, 16)
+	st.scratch.x16 = grow(st.scratch.x16, w.h*w.w*w.depth+slack)
+	st.gatherI16(o, &w)
+	q := st.quantizer(o, recs, w.depth, false)
 	for i := range recs {
 		q.bias[i] = int32(recs[i].Bias)
 	}
-	taps := c.s.runs[:0]
+	taps := st.scratch.runs[:0]
 	for y := range o.k.h {
 		for x := range o.k.w {
 			taps = append(taps, int32((y*o.k.dy*w.w+x*o.k.dx)*w.depth))
@@ -214,9 +214,9 @@ func (c *Core) depthwise8(o *op, recs []ethosu.ScaleRecord) error {
 	if len(taps)&1 == 1 {
 		taps = append(taps, taps[len(taps)-1]) // its weights are zeros
 	}
-	c.s.runs = taps
+	st.scratch.runs = taps
 	step := o.k.sx * w.depth
-	c.eachStrip(o, &w, w.depth, q, ws, func(acc []int32, off []int32) {
+	st.eachStrip(o, &w, w.depth, q, ws, func(acc []int32, off []int32) {
 		// Pixels of one row are equally far apart.
 		for p := 0; p < len(off); {
 			n := 1
@@ -224,7 +224,7 @@ func (c *Core) depthwise8(o *op, recs []ethosu.ScaleRecord) error {
 				n++
 			}
 			for g := 0; g < w.depth; g += 16 {
-				mac.Depthwise(acc[p*w.depth+g:], w.depth, c.s.x16[int(off[p])+g:], step, n, taps, ws.i16[g*len(taps):])
+				mac.Depthwise(acc[p*w.depth+g:], w.depth, st.scratch.x16[int(off[p])+g:], step, n, taps, ws.i16[g*len(taps):])
 			}
 			p += n
 		}
@@ -234,36 +234,36 @@ func (c *Core) depthwise8(o *op, recs []ethosu.ScaleRecord) error {
 
 // eachStrip walks the output in strips of whole rows and chunks of pixels:
 // sums fills the accumulators of a chunk, then the output stage runs.
-func (c *Core) eachStrip(o *op, w *window, padded int, q *quantizer, ws *weightSet, sums func(acc, off []int32)) {
+func (st *State) eachStrip(o *op, w *window, padded int, q *quantizer, ws *weightSet, sums func(acc, off []int32)) {
 	rows := max(1, 64/o.ofm.w)
 	const tileSlack = mac.TileU8 // the last tile of a chunk may write past it
-	c.s.acc = grow(c.s.acc, (chunk+tileSlack)*padded)
-	c.s.out = grow(c.s.out, rows*o.ofm.w*padded*o.ofm.esz)
+	st.scratch.acc = grow(st.scratch.acc, (chunk+tileSlack)*padded)
+	st.scratch.out = grow(st.scratch.out, rows*o.ofm.w*padded*o.ofm.esz)
 	if o.ofm.esz != 1 {
-		c.s.outRow = grow(c.s.outRow, rows*o.ofm.w*o.ofm.c)
+		st.scratch.outRow = grow(st.scratch.outRow, rows*o.ofm.w*o.ofm.c)
 	}
 	for y := 0; y < o.ofm.h; y += rows {
 		n := min(rows, o.ofm.h-y)
-		off := c.pixels(o, w, y, n)
+		off := st.pixels(o, w, y, n)
 		for p := 0; p < len(off); p += chunk {
 			m := min(chunk, len(off)-p)
-			sums(c.s.acc, off[p:p+m])
-			q.run(c, o, p, m, ws)
+			sums(st.scratch.acc, off[p:p+m])
+			q.run(st, o, p, m, ws)
 		}
 		for r := range n {
 			if o.ofm.esz == 1 {
-				o.ofm.scatter8(c.s.out[r*o.ofm.w*padded:], y+r, padded)
+				o.ofm.scatter8(st.scratch.out[r*o.ofm.w*padded:], y+r, padded)
 			} else {
-				o.ofm.writeRow(c.s.outRow[r*o.ofm.w*o.ofm.c:], y+r)
+				o.ofm.writeRow(st.scratch.outRow[r*o.ofm.w*o.ofm.c:], y+r)
 			}
 		}
 	}
 }
 
 // gatherU8 copies the input as unsigned bytes into c.s.x8 with its padding.
-func (c *Core) gatherU8(o *op, w *window, zp byte) {
+func (st *State) gatherU8(o *op, w *window, zp byte) {
 	k, f := &o.k, &o.ifm
-	x := c.s.x8
+	x := st.scratch.x8
 	flip := byte(0)
 	if f.signed {
 		flip = 128
@@ -279,12 +279,12 @@ func (c *Core) gatherU8(o *op, w *window, zp byte) {
 			f.gather8(x[(y+k.top)*pitch+k.left*w.depth:], y, w.depth, flip)
 			continue
 		}
-		c.s.out = grow(c.s.out, f.w*w.depth)
-		f.gather8(c.s.out, y, w.depth, flip)
+		st.scratch.out = grow(st.scratch.out, f.w*w.depth)
+		f.gather8(st.scratch.out, y, w.depth, flip)
 		row := x[(2*y+k.top)*pitch+k.left*w.depth:]
 		for ix := range k.inW {
 			if k.upscale == 1 || ix&1 == 0 {
-				copy(row[ix*w.depth:][:w.depth], c.s.out[ix/2*w.depth:])
+				copy(row[ix*w.depth:][:w.depth], st.scratch.out[ix/2*w.depth:])
 			}
 		}
 		if k.upscale == 1 && 2*y+1 < k.inH {
@@ -294,20 +294,20 @@ func (c *Core) gatherU8(o *op, w *window, zp byte) {
 }
 
 // gatherI16 copies the input without zero point into c.s.x16 with its padding.
-func (c *Core) gatherI16(o *op, w *window) {
+func (st *State) gatherI16(o *op, w *window) {
 	k, f := &o.k, &o.ifm
-	x := c.s.x16
+	x := st.scratch.x16
 	pitch := w.w * w.depth
 	if k.top|k.left|k.bottom|k.right != 0 || k.upscale != 0 || w.depth != f.c {
 		clear(x)
 	}
-	c.s.x8 = grow(c.s.x8, f.w*w.depth)
+	st.scratch.x8 = grow(st.scratch.x8, f.w*w.depth)
 	flip, zp := byte(0), int16(f.zp)
 	if f.signed {
 		flip, zp = 128, zp+128
 	}
 	for y := range f.h {
-		f.gather8(c.s.x8, y, w.depth, flip)
+		f.gather8(st.scratch.x8, y, w.depth, flip)
 		up := 1
 		if k.upscale != 0 {
 			up = 2
@@ -317,7 +317,7 @@ func (c *Core) gatherI16(o *op, w *window) {
 			if k.upscale == 2 && ix&1 == 1 {
 				continue
 			}
-			src := c.s.x8[ix/up*w.depth:][:f.c]
+			src := st.scratch.x8[ix/up*w.depth:][:f.c]
 			d := row[ix*w.depth:][:len(src)]
 			for i, v := range src {
 				d[i] = int16(v) - zp
@@ -330,16 +330,16 @@ func (c *Core) gatherI16(o *op, w *window) {
 }
 
 // convWide computes any convolution with 64-bit sums.
-func (c *Core) convWide(o *op, recs []ethosu.ScaleRecord, single bool) error {
-	ws, err := c.weights(o, formPlain)
+func (st *State) convWide(o *op, recs []ethosu.ScaleRecord, single bool) error {
+	ws, err := st.weights(o, formPlain)
 	if err != nil {
 		return err
 	}
-	p := c.inputRows(o)
+	p := st.inputRows(o)
 	k := &o.k
 	depth := o.ifm.c
-	row := grow(c.s.outRow, o.ofm.w*o.ofm.c)
-	c.s.outRow = row
+	row := grow(st.scratch.outRow, o.ofm.w*o.ofm.c)
+	st.scratch.outRow = row
 	per := k.h * k.w
 	if o.kind == opConv {
 		per *= depth

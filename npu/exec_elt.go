@@ -7,42 +7,42 @@ import (
 )
 
 // elementwise executes OP_ELEMENTWISE.
-func (c *Core) elementwise(o *op) error {
+func (st *State) elementwise(o *op) error {
 	n := o.ofm.w * o.ofm.c
-	c.s.row, c.s.outRow = grow(c.s.row, n), grow(c.s.outRow, n)
+	st.scratch.row, st.scratch.outRow = grow(st.scratch.row, n), grow(st.scratch.outRow, n)
 	b := n
 	if o.hasIFM2 {
 		b = o.ifm2.w * o.ifm2.c
 	}
-	c.s.row2 = grow(c.s.row2, b)
+	st.scratch.row2 = grow(st.scratch.row2, b)
 	fn := o.function()
 	last := -1
 	for y := range o.ofm.h {
-		o.ifm.readRow(c.s.row, y)
+		o.ifm.readRow(st.scratch.row, y)
 		if o.hasIFM2 {
 			if y2 := min(y, o.ifm2.h-1); y2 != last {
-				o.ifm2.readRow(c.s.row2, y2)
+				o.ifm2.readRow(st.scratch.row2, y2)
 				last = y2
 			}
 		}
-		c.elementRow(o, fn)
-		o.ofm.writeRow(c.s.outRow, y)
+		st.elementRow(o, fn)
+		o.ofm.writeRow(st.scratch.outRow, y)
 	}
 	return nil
 }
 
 // elementRow computes one output row from the input rows read.
-func (c *Core) elementRow(o *op, fn func(a, b int64) int32) {
+func (st *State) elementRow(o *op, fn func(a, b int64) int32) {
 	depth := o.ofm.c
 	for x := range o.ofm.w {
-		a, out := c.s.row[x*depth:][:depth], c.s.outRow[x*depth:][:depth]
+		a, out := st.scratch.row[x*depth:][:depth], st.scratch.outRow[x*depth:][:depth]
 		if !o.hasIFM2 {
 			for i, v := range a {
 				out[i] = o.apply(fn, int64(v), o.scalar)
 			}
 			continue
 		}
-		b := c.s.row2[min(x, o.ifm2.w-1)*o.ifm2.c:][:o.ifm2.c]
+		b := st.scratch.row2[min(x, o.ifm2.w-1)*o.ifm2.c:][:o.ifm2.c]
 		if len(b) == 1 {
 			for i, v := range a {
 				out[i] = o.apply(fn, int64(v), int64(b[0]))

@@ -12,18 +12,18 @@ type padded struct {
 }
 
 // inputRows reads the whole input of an operation.
-func (c *Core) inputRows(o *op) padded {
+func (st *State) inputRows(o *op) padded {
 	f, k := &o.ifm, &o.k
 	n := f.w * f.c
-	c.s.row = grow(c.s.row, n*f.h)
+	st.scratch.row = grow(st.scratch.row, n*f.h)
 	p := padded{c: f.c, rows: make([][]int32, k.inH)}
 	for y := range f.h {
-		f.readRow(c.s.row[y*n:][:n], y)
+		f.readRow(st.scratch.row[y*n:][:n], y)
 	}
 	for y := range p.rows {
 		switch k.upscale {
 		case 0:
-			p.rows[y] = c.s.row[y*n:][:n]
+			p.rows[y] = st.scratch.row[y*n:][:n]
 		case 1:
 			if y&1 == 1 {
 				p.rows[y] = p.rows[y-1]
@@ -31,14 +31,14 @@ func (c *Core) inputRows(o *op) padded {
 			}
 			row := make([]int32, k.inW*f.c)
 			for x := range k.inW {
-				copy(row[x*f.c:][:f.c], c.s.row[y/2*n+x/2*f.c:])
+				copy(row[x*f.c:][:f.c], st.scratch.row[y/2*n+x/2*f.c:])
 			}
 			p.rows[y] = row
 		default:
 			row := make([]int32, k.inW*f.c)
 			if y&1 == 0 {
 				for x := 0; x < k.inW; x += 2 {
-					copy(row[x*f.c:][:f.c], c.s.row[y/2*n+x/2*f.c:])
+					copy(row[x*f.c:][:f.c], st.scratch.row[y/2*n+x/2*f.c:])
 				}
 			}
 			p.rows[y] = row
@@ -48,14 +48,14 @@ func (c *Core) inputRows(o *op) padded {
 }
 
 // pool executes OP_POOL.
-func (c *Core) pool(o *op) error {
-	p := c.inputRows(o)
+func (st *State) pool(o *op) error {
+	p := st.inputRows(o)
 	k := &o.k
 	depth := o.ifm.c
-	acc := grow(c.s.wide, depth)
-	c.s.wide = acc
-	out := grow(c.s.outRow, o.ofm.w*o.ofm.c)
-	c.s.outRow = out
+	acc := grow(st.scratch.wide, depth)
+	st.scratch.wide = acc
+	out := grow(st.scratch.outRow, o.ofm.w*o.ofm.c)
+	st.scratch.outRow = out
 	for oy := range o.ofm.h {
 		for ox := range o.ofm.w {
 			y0, x0 := oy*k.sy-k.top, ox*k.sx-k.left
@@ -90,7 +90,7 @@ func (c *Core) pool(o *op) error {
 					}
 				}
 			}
-			c.poolOutput(o, out[ox*o.ofm.c:][:o.ofm.c], acc, count)
+			st.poolOutput(o, out[ox*o.ofm.c:][:o.ofm.c], acc, count)
 		}
 		o.ofm.writeRow(out, oy)
 	}
@@ -98,7 +98,7 @@ func (c *Core) pool(o *op) error {
 }
 
 // poolOutput is the output stage of one pixel.
-func (c *Core) poolOutput(o *op, out []int32, acc []int64, count int) {
+func (st *State) poolOutput(o *op, out []int32, acc []int64, count int) {
 	s := &o.out
 	switch {
 	case o.mode == ethosu.PoolReduceSum:

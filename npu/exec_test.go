@@ -72,10 +72,14 @@ func TestConvolutionForms(t *testing.T) {
 			for i := range arena[:in] {
 				arena[i] = byte(r.Uint32())
 			}
+			state, err := c.NewState(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			run := func(form arithForm) []byte {
-				c.only = form
+				state.only = form
 				a := bytes.Clone(arena)
-				if _, err := c.Run(p, &Regions{m.flash, a}, Options{Functional: i%2 == 0}); err != nil {
+				if _, err := c.Run(p, &Regions{m.flash, a}, Options{State: state, Functional: i%2 == 0}); err != nil {
 					t.Fatalf("%s %+v: %v", preset, l, err)
 				}
 				return a
@@ -273,12 +277,16 @@ func TestActivationTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rep, err := c.Run(&Program{Commands: words}, &Regions{table}, Options{})
+	state, err := c.NewState(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rep, err := c.Run(&Program{Commands: words}, &Regions{table}, Options{State: state})
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkReport(t, rep)
-	if !bytes.Equal(c.shram[c.Spec().LUTBase()+256:][:256], table) {
+	if !bytes.Equal(state.shram[c.Spec().LUTBase()+256:][:256], table) {
 		t.Error("table did not arrive in SHRAM")
 	}
 	s := outputStage{esz: 1, signed: true, bias: 128, lo: -128, hi: 127, act: ethosu.ActTable + 1, table: table}

@@ -96,19 +96,21 @@ func (m *memory) access(clock *sim.Clock, at int64, r run, kind mem.Kind) int64 
 	return max(at, clock.Cycle(done))
 }
 
-// newMemories prepares the memories of a run and where each region lies in its
-// memory: regions follow each other, aligned to a page, and the command stream
+// placeRegions prepares the memories of a run and returns where each region lies in
+// its memory: regions follow each other, aligned to a page, and the command stream
 // follows the last one in the memory of region 0.
-func newMemories(s *Spec, o *Options, r *Regions) (ms []memory, base [NumRegions]uint64, stream uint64) {
-	ms = make([]memory, len(s.Memories))
+func placeRegions(s *Spec, ms []memory, levels []mem.Level, r *Regions) (base [NumRegions]uint64, stream uint64) {
 	next := make([]uint64, len(ms))
 	for i := range ms {
 		ms[i] = memory{spec: &s.Memories[i], reason: sim.StallScratchpad, beatBytes: s.BeatBytes()}
 		if s.Memories[i].OffChip {
 			ms[i].reason = sim.StallDRAM
 		}
-		if i < len(o.Levels) {
-			ms[i].level = o.Levels[i]
+		if i < len(levels) {
+			ms[i].level = levels[i]
+		}
+		if ms[i].level != nil { // its account goes on from run to run
+			ms[i].charged, _ = mem.EnergyOf(ms[i].level)
 		}
 	}
 	for i := range base {
@@ -120,5 +122,5 @@ func newMemories(s *Spec, o *Options, r *Regions) (ms []memory, base [NumRegions
 		base[i] = next[m]
 		next[m] += (uint64(len(r[i])) + 4095) &^ 4095
 	}
-	return ms, base, next[s.RegionMemory[0]]
+	return base, next[s.RegionMemory[0]]
 }

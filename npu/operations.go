@@ -50,7 +50,11 @@ func (o *op) name() string {
 // command issue and neglect waits and weight traffic.
 func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
 	var list []Operation
-	c.regs = regFile{wide: c.spec.Product == ethosu.U65}
+	st, err := c.NewState(nil)
+	if err != nil {
+		return nil, err
+	}
+	st.regs = regFile{wide: c.spec.Product == ethosu.U65}
 	index := 0
 	for at := 0; at < len(p.Commands); index++ {
 		cmd, err := ethosu.Next(p.Commands, at)
@@ -59,18 +63,18 @@ func (c *Core) Operations(p *Program, r *Regions) ([]Operation, error) {
 		}
 		switch cmd.Code {
 		case ethosu.OpConv, ethosu.OpDepthwise, ethosu.OpPool, ethosu.OpElementwise:
-			o, err := c.decodeOp(&c.regs, cmd, r)
+			o, err := st.decodeOp(&st.regs, cmd, r)
 			if err != nil {
 				return nil, &CommandError{Index: index, Word: at, Code: cmd.Code, Err: err}
 			}
 			list = append(list, c.spec.operation(o, at, cmd.Code))
 		case ethosu.OpDMAStart:
-			list = append(list, Operation{Word: at, Code: cmd.Code, Name: "dma", Bytes: c.regs.addr(ethosu.SetDMA0Len)})
+			list = append(list, Operation{Word: at, Code: cmd.Code, Name: "dma", Bytes: st.regs.addr(ethosu.SetDMA0Len)})
 		case ethosu.OpStop:
 			return list, nil
 		default:
 			if ethosu.Lookup(cmd.Code).Class != ethosu.ClassOp {
-				c.regs.set(cmd)
+				st.regs.set(cmd)
 			}
 		}
 		at += cmd.Words()

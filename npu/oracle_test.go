@@ -68,6 +68,11 @@ func velaPath(root, net, machine string) string {
 
 // runVela runs a compiled network on its machine.
 func runVela(t testing.TB, c *Core, v *velaOp, inputs [][]byte, o Options) [][]byte {
+	return runCompiled(t, c, v, loadOp(t, c, v), inputs, o)
+}
+
+// loadOp loads the operator of a compiled network.
+func loadOp(t testing.TB, c *Core, v *velaOp) *Compiled {
 	k, err := v.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +80,10 @@ func runVela(t testing.TB, c *Core, v *velaOp, inputs [][]byte, o Options) [][]b
 	if err := k.Check(c.Spec()); err != nil {
 		t.Fatal(err)
 	}
+	return k
+}
+
+func runCompiled(t testing.TB, c *Core, v *velaOp, k *Compiled, inputs [][]byte, o Options) [][]byte {
 	r := k.Regions()
 	for i, in := range v.in {
 		copy(r[1][in.offset:in.offset+in.bytes], inputs[i])
@@ -150,9 +159,10 @@ func TestOracleVelaCompression(t *testing.T) {
 		v := loadVela(t, velaPath(root, net, "ethos-u55-128"))
 		c := mustCore(t, "ethos-u55-128")
 		in := readFile(t, filepath.Join(root, "models", net, "case0.in0.bin"))
-		runVela(t, c, v, [][]byte{in}, Options{Functional: true})
+		k := loadOp(t, c, v)
+		runCompiled(t, c, v, k, [][]byte{in}, Options{Functional: true})
 		theirs, ours, plain := 0, 0, 0
-		for _, set := range c.cache.sets {
+		for _, set := range k.Program.weights.sets {
 			w, _, err := ethosu.DecodeWeights(nil, set.raw, maxElements)
 			if err != nil {
 				t.Fatal(err)

@@ -16,13 +16,13 @@ type quantizer struct {
 }
 
 // quantizer prepares the output stage; the caller fills bias.
-func (c *Core) quantizer(o *op, recs []ethosu.ScaleRecord, padded int, single bool) *quantizer {
-	c.s.bias, c.s.scale, c.s.shift = grow(c.s.bias, padded), grow(c.s.scale, padded), grow(c.s.shift, padded)
-	clear(c.s.bias)
-	clear(c.s.scale)
-	clear(c.s.shift)
-	q := &c.q
-	*q = quantizer{padded: padded, bias: c.s.bias, scale: c.s.scale, shift: c.s.shift, recs: recs, single: single}
+func (st *State) quantizer(o *op, recs []ethosu.ScaleRecord, padded int, single bool) *quantizer {
+	st.scratch.bias, st.scratch.scale, st.scratch.shift = grow(st.scratch.bias, padded), grow(st.scratch.scale, padded), grow(st.scratch.shift, padded)
+	clear(st.scratch.bias)
+	clear(st.scratch.scale)
+	clear(st.scratch.shift)
+	q := &st.q
+	*q = quantizer{padded: padded, bias: st.scratch.bias, scale: st.scratch.scale, shift: st.scratch.shift, recs: recs, single: single}
 	q.fast = o.ofm.esz == 1 && o.out.round == ethosu.RoundDouble && !single &&
 		(o.out.act == ethosu.ActNone || o.out.table != nil) &&
 		o.out.zp >= -1<<16 && o.out.zp <= 1<<16
@@ -37,16 +37,16 @@ func (c *Core) quantizer(o *op, recs []ethosu.ScaleRecord, padded int, single bo
 }
 
 // run turns the sums of n pixels, the first being p of the strip, into output.
-func (q *quantizer) run(c *Core, o *op, p, n int, ws *weightSet) {
+func (q *quantizer) run(st *State, o *op, p, n int, ws *weightSet) {
 	s := &o.out
 	for i := range n {
-		acc := c.s.acc[i*q.padded:][:q.padded]
+		acc := st.scratch.acc[i*q.padded:][:q.padded]
 		add := int32(0)
 		if ws.offset != 0 {
 			add = int32(ws.offset) * acc[o.ofm.c] // the column of ones
 		}
 		if q.fast {
-			dst := c.s.out[(p+i)*q.padded:][:q.padded]
+			dst := st.scratch.out[(p+i)*q.padded:][:q.padded]
 			mac.Requant(dst, acc, q.bias, add, q.scale, q.shift, int32(s.zp), int32(s.lo), int32(s.hi))
 			if s.table != nil {
 				t := (*[256]byte)(s.table)
@@ -57,13 +57,13 @@ func (q *quantizer) run(c *Core, o *op, p, n int, ws *weightSet) {
 			continue
 		}
 		if o.ofm.esz == 1 {
-			dst := c.s.out[(p+i)*q.padded:][:o.ofm.c]
+			dst := st.scratch.out[(p+i)*q.padded:][:o.ofm.c]
 			for j := range dst {
 				dst[j] = byte(s.finish(convScale(int64(acc[j]+q.bias[j]+add), q.recs[j], s.round, q.single)))
 			}
 			continue
 		}
-		dst := c.s.outRow[(p+i)*o.ofm.c:][:o.ofm.c]
+		dst := st.scratch.outRow[(p+i)*o.ofm.c:][:o.ofm.c]
 		for j := range dst {
 			dst[j] = s.finish(convScale(int64(acc[j]+q.bias[j]+add), q.recs[j], s.round, q.single))
 		}

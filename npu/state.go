@@ -1,37 +1,63 @@
 package npu
 
-import "github.com/nnsoc/nnsoc/isa/ethosu"
+import (
+	"fmt"
 
-// regFile is the registers as the stream has written them; 0 before.
-type regFile struct {
-	param   [ethosu.NumSlots]uint16
-	payload [ethosu.NumSlots]uint32
-	wide    bool // addresses have 40 bits
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// State is what a run works on: registers, SHRAM, the account, and host memory that
+// is reused. One run uses it at a time, and nothing of a run is seen by the next one
+// but what the memories keep.
+type State struct {
+	core     *Core
+	spec     *Spec
+	memories []mem.Level
+	program  *Program
+
+	shram      []byte
+	tablesLost bool // on machines where accumulators lie over the tables
+	convSingle bool
+	only       arithForm // tests: not the fastest form
+	regs       regFile
+	hz         hazards
+	op         op
+	q          quantizer
+	scratch    scratch
+	timer      timer
 }
 
-func (r *regFile) set(c ethosu.Command) {
-	s := c.Code.Slot()
-	r.param[s], r.payload[s] = c.Param, c.Payload
-}
+// arithForm is a form of the convolution loops.
+type arithForm uint8
 
-// u is a 16-bit register, unsigned.
-func (r *regFile) u(c ethosu.Code) int { return int(r.param[c.Slot()]) }
+const (
+	formFastest arithForm = iota
+	formWords             // 16-bit products, as on machines without byte products
+	formExact             // 64-bit sums
+)
 
-// s is a 16-bit register, signed.
-func (r *regFile) s(c ethosu.Code) int { return int(int16(r.param[c.Slot()])) }
-
-// addr is an address, stride or length.
-func (r *regFile) addr(c ethosu.Code) int {
-	s := c.Slot()
-	v := int(r.payload[s])
-	if r.wide {
-		v |= int(r.param[s]&0xFF) << 32
+// NewState makes a state in front of memories: entries take the place of the Spec's
+// memories by index, nil and missing ones keep the Spec's bandwidth and latency.
+func (c *Core) NewState(memories []mem.Level) (*State, error) {
+	if len(memories) > len(c.spec.Memories) {
+		return nil, fmt.Errorf("npu: %d levels for %d memories", len(memories), len(c.spec.Memories))
 	}
-	return v
+	return &State{core: c, spec: &c.spec, memories: memories, shram: make([]byte, c.spec.ShramBytes)}, nil
 }
 
-// scale is a multiplier and its shift.
-func (r *regFile) scale(c ethosu.Code) (uint32, uint8) {
-	s := c.Slot()
-	return r.payload[s], uint8(r.param[s] & 63)
+// begin starts a run.
+func (st *State) begin(p *Program, r *Regions, o Options) {
+	st.program = p
+	st.regs = regFile{wide: st.spec.Product == ethosu.U65}
+	clear(st.shram)
+	st.tablesLost, st.convSingle = false, o.ConvSingle
+	st.hz = newHazards(st.spec, r)
+	st.timer.begin(st.spec, &o, st.memories, r)
+}
+
+// end lets go of what belongs to the caller.
+func (st *State) end() {
+	st.program, st.op, st.hz = nil, op{}, hazards{}
+	st.timer.span, st.timer.report = nil, nil
 }

@@ -20,7 +20,7 @@ type timer struct {
 	offChip int64
 	mems    []memory
 	base    [NumRegions]uint64
-	report  sim.Report
+	report  *sim.Report // the caller's, when the run has ended
 	cur     int         // region being charged, index of report.Regions
 	regions map[int]int // that index by ID
 	cursor  int64       // cycles charged so far
@@ -62,20 +62,26 @@ type write struct {
 	mem    *memory
 }
 
-func newTimer(s *Spec, o Options, r *Regions) *timer {
-	t := &timer{spec: s, off: o.Functional}
+// begin starts a run.
+func (t *timer) begin(s *Spec, o *Options, levels []mem.Level, r *Regions) {
+	mems, regions := t.mems, t.regions
+	*t = timer{spec: s, off: o.Functional, report: &sim.Report{}}
 	if t.off {
-		return t
+		return
 	}
 	t.clock = sim.Clock{Hz: s.Hz}
 	t.span = o.Span
-	t.mems, t.base, t.stream = newMemories(s, &o, r)
-	t.regions = map[int]int{-1: 0}
-	t.report = sim.Report{Hz: s.Hz, Regions: []sim.RegionReport{{ID: -1}}}
+	if mems == nil {
+		mems, regions = make([]memory, len(s.Memories)), map[int]int{}
+	}
+	t.mems, t.regions = mems, regions
+	t.base, t.stream = placeRegions(s, t.mems, levels, r)
+	clear(regions)
+	regions[-1] = 0
+	*t.report = sim.Report{Hz: s.Hz, Regions: []sim.RegionReport{{ID: -1}}}
 	t.cmd = int64(s.LaunchCycles)
 	t.waitEnd, t.waitFor = t.cmd, sim.StallLaunch
 	t.charge(t.cmd, sim.StallLaunch)
-	return t
 }
 
 // region makes id the region that costs belong to.
@@ -224,7 +230,7 @@ func (t *timer) at(region, addr int) (*memory, uint64) {
 // finish ends the run at NPU_OP_STOP.
 func (t *timer) finish() *sim.Report {
 	if t.off {
-		return &t.report
+		return t.report
 	}
 	t.flush(1 << 62)
 	if k := &t.kernels[0]; k.end > t.cursor {
@@ -233,7 +239,7 @@ func (t *timer) finish() *sim.Report {
 	t.charge(t.copies[0], sim.StallDMA)
 	t.charge(t.cmd, sim.StallFetch)
 	t.chargeTraffic()
-	rep := &t.report
+	rep := t.report
 	rep.Cycles = t.cursor
 	rep.Time = t.clock.At(rep.Cycles)
 	watts := t.spec.Energy.StaticW

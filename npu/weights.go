@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
+	"sync"
 
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	"github.com/nnsoc/nnsoc/npu/internal/mac"
@@ -24,6 +25,7 @@ type weightKey struct {
 	hash         uint64
 	oc, ic, h, w int
 	block        int
+	ublock       int // of the stream
 	bits         int
 	dx, dy       int
 	cores        int
@@ -43,13 +45,44 @@ type weightSet struct {
 	maxAbs int
 }
 
-// weightCache keeps decoded weights from run to run: they are a function of
-// the bytes, which are compared in full.
+// weightCache keeps the decoded weights of a program: they are a function of the
+// bytes, which are compared in full, and do not change, so that runs share them.
 type weightCache struct {
+	mu    sync.Mutex
 	seed  maphash.Seed
 	sets  map[weightKey]*weightSet
 	bytes int
-	// scratch
+}
+
+// find returns the decoded form of raw, nil when there is none, and completes its
+// key.
+func (wc *weightCache) find(key *weightKey, raw []byte) *weightSet {
+	wc.mu.Lock()
+	defer wc.mu.Unlock()
+	if wc.sets == nil {
+		wc.seed, wc.sets = maphash.MakeSeed(), map[weightKey]*weightSet{}
+	}
+	key.hash = maphash.Bytes(wc.seed, raw)
+	if w := wc.sets[*key]; w != nil && bytes.Equal(w.raw, raw) {
+		return w
+	}
+	return nil
+}
+
+// keep remembers a decoded form.
+func (wc *weightCache) keep(key weightKey, w *weightSet) {
+	wc.mu.Lock()
+	defer wc.mu.Unlock()
+	size := len(w.raw) + len(w.u8) + 2*len(w.i16) + 2*len(w.plain) + 4*len(w.sums)
+	if wc.bytes += size; wc.bytes > maxWeightCache {
+		clear(wc.sets)
+		wc.bytes = size
+	}
+	wc.sets[key] = w
+}
+
+// weightScratch is host memory for decoding.
+type weightScratch struct {
 	stream, plain []int16
 	raw           []byte
 }
@@ -67,36 +100,31 @@ func (o *op) weightKey(form weightForm) weightKey {
 	return k
 }
 
-// weights decodes the weights of a convolution, or finds them in the cache.
-func (c *Core) weights(o *op, form weightForm) (*weightSet, error) {
-	wc := &c.cache
-	wc.raw = wc.raw[:0]
+// weights decodes the weights of a convolution, or finds them in the program.
+func (st *State) weights(o *op, form weightForm) (*weightSet, error) {
+	raw := st.scratch.weights.raw[:0]
 	for i := range o.cores {
 		s := o.weights[i]
-		wc.raw = append(wc.raw, o.weightData[s.base:s.base+s.length]...)
+		raw = append(raw, o.weightData[s.base:s.base+s.length]...)
 	}
+	st.scratch.weights.raw = raw
 	key := o.weightKey(form)
-	key.hash = maphash.Bytes(wc.seed, wc.raw)
-	if w := wc.sets[key]; w != nil && bytes.Equal(w.raw, wc.raw) {
+	key.ublock = st.spec.UBlockStream
+	if w := st.program.weights.find(&key, raw); w != nil {
 		return w, nil
 	}
-	w, err := c.decodeWeights(o, key)
+	w, err := st.decodeWeights(o, key)
 	if err != nil {
 		return nil, err
 	}
-	w.raw = bytes.Clone(wc.raw)
-	size := len(w.raw) + len(w.u8) + 2*len(w.i16) + 2*len(w.plain) + 4*len(w.sums)
-	if wc.bytes += size; wc.bytes > maxWeightCache {
-		clear(wc.sets)
-		wc.bytes = size
-	}
-	wc.sets[key] = w
+	w.raw = bytes.Clone(raw)
+	st.program.weights.keep(key, w)
 	return w, nil
 }
 
 // decodeWeights decodes the streams of all cores and lays the weights out.
-func (c *Core) decodeWeights(o *op, key weightKey) (*weightSet, error) {
-	wc := &c.cache
+func (st *State) decodeWeights(o *op, key weightKey) (*weightSet, error) {
+	wc := &st.scratch.weights
 	per := key.h * key.w * key.ic
 	if int64(per)*int64(key.oc) > maxElements {
 		return nil, fmt.Errorf("%dx%d weights are too many", key.oc, per)
@@ -120,7 +148,7 @@ func (c *Core) decodeWeights(o *op, key weightKey) (*weightSet, error) {
 			OFMDepth: depth, KernelHeight: key.h, KernelWidth: key.w, IFMDepth: key.ic,
 			BlockDepth: ethosu.CoreBlockDepth(key.block, key.cores, i),
 			Depthwise:  key.depthwise, PartKernel: key.partKernel, IFMBits: key.bits,
-			UBlockOFM: c.spec.UBlockStream, DilationX: key.dx, DilationY: key.dy,
+			UBlockOFM: st.spec.UBlockStream, DilationX: key.dx, DilationY: key.dy,
 		}
 		n, err := t.Len()
 		if err != nil {

@@ -47,7 +47,11 @@ func (x *anchorRun) micro(text string, threads int, base, step, modifier uint32)
 		}
 		jobs = append(jobs, j)
 	}
-	rep, err := x.core.Run(&dsp.Program{Base: anchorCode, Code: hexagon.Bytes(words)}, space, jobs, dsp.Options{})
+	memory, _, err := x.machine.config.NewPath("dsp", 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	rep, err := x.core.Run(&dsp.Program{Base: anchorCode, Code: hexagon.Bytes(words)}, space, jobs, dsp.Options{Memory: memory})
 	if err != nil {
 		return 0, 0, err
 	}

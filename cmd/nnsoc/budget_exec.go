@@ -54,7 +54,7 @@ from:	.space BYTES
 
 // run executes the program as dsp exec does and answers the vectors it wrote, in
 // millions.
-func (s *storeProgram) run(core *dsp.Core, image *dsp.Image) (float64, error) {
+func (s *storeProgram) run(core *dspCore, image *dsp.Image) (float64, error) {
 	var prof dsp.Profile
 	p := &dsp.Process{Image: image, Args: []string{"stores"}, Stdout: io.Discard, Stderr: io.Discard}
 	_, err := core.Exec([]*dsp.Process{p}, dsp.Options{Profile: &prof})

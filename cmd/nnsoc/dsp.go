@@ -30,8 +30,24 @@ func newDSPCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// dspCore is the DSP of a SoC; every run of a program begins with cold caches in
+// front of a memory of its own.
+type dspCore struct {
+	*dsp.Core
+	soc *soc.Config
+}
+
+// Exec runs processes, see dsp.Core.
+func (c *dspCore) Exec(ps []*dsp.Process, o dsp.Options) (*sim.Report, error) {
+	var err error
+	if o.Memory, _, err = c.soc.NewPath("dsp", 0); err != nil { // the core adds DSP.MemoryNs behind its L2
+		return nil, err
+	}
+	return c.Core.Exec(ps, o)
+}
+
 // dspCore is the DSP of the chosen SoC.
-func (a *app) dspCore() (*dsp.Core, error) {
+func (a *app) dspCore() (*dspCore, error) {
 	c, err := soc.Load(a.soc)
 	if err != nil {
 		return nil, usage(err)
@@ -40,7 +56,8 @@ func (a *app) dspCore() (*dsp.Core, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
-	return dsp.New(spec)
+	core, err := dsp.New(spec)
+	return &dspCore{core, c}, err
 }
 
 // maxStdin bounds what is read from standard input.
@@ -79,7 +96,7 @@ func readELF(path string) ([]byte, error) {
 
 // runCopies executes an ELF file on so many threads at once, each copy in memory
 // of its own. The output of the first goes where like says.
-func runCopies(core *dsp.Core, path string, data []byte, threads int, like dsp.Process, o dsp.Options) ([]*dsp.Process, *sim.Report, error) {
+func runCopies(core *dspCore, path string, data []byte, threads int, like dsp.Process, o dsp.Options) ([]*dsp.Process, *sim.Report, error) {
 	if n := core.Spec().Threads; threads < 1 || threads > n {
 		return nil, nil, usage(fmt.Errorf("%d threads, the DSP has %d", threads, n))
 	}

@@ -117,7 +117,7 @@ func (a *app) dspExec(args []string, f *execFlags) error {
 	if err != nil {
 		return err
 	}
-	e := newExecReport(core, f.threads, ps[0].Image.Program, rep, &prof)
+	e := newExecReport(core.Core, f.threads, ps[0].Image.Program, rep, &prof)
 	e.Program = args[0]
 	for _, p := range ps {
 		e.Status = cmp.Or(e.Status, p.Status)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -25,21 +26,22 @@ func newGPUCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// gpuCore is the GPU of the chosen SoC, cold.
-func (a *app) gpuCore() (*gpu.Core, error) {
+// gpuCore is the GPU of the chosen SoC and the memory behind it, cold.
+func (a *app) gpuCore() (*gpu.Core, mem.Level, error) {
 	c, err := soc.Load(a.soc)
 	if err != nil {
-		return nil, usage(err)
+		return nil, nil, usage(err)
 	}
 	spec, err := gpu.FromSoC(c, sim.FastSingleAnswer)
 	if err != nil {
-		return nil, usage(err)
+		return nil, nil, usage(err)
 	}
 	memory, _, err := c.NewPath("gpu", 0) // the core adds GPU.MemoryNs behind its L2
 	if err != nil {
-		return nil, usage(err)
+		return nil, nil, usage(err)
 	}
-	return gpu.New(spec, memory)
+	core, err := gpu.New(spec)
+	return core, memory, err
 }
 
 // isSource reports whether the file of that path is assembly source: named so,

@@ -148,10 +148,11 @@ func (a *app) gpuExec(path string, f *gpuExecFlags) error {
 	if err != nil {
 		return err
 	}
-	core, err := a.gpuCore()
+	core, memory, err := a.gpuCore()
 	if err != nil {
 		return err
 	}
+	l.Memory = memory
 	rep, err := l.Run(core)
 	var fault *gpu.Fault
 	if errors.As(err, &fault) {

@@ -37,6 +37,10 @@ type Launch struct {
 	// instructions; 0 means DefaultMaxInstructions.
 	MaxInstructions int64
 	Functional      bool // no timing
+
+	// Memory serves what misses in the GPU's caches, which are cold; a functional
+	// launch needs none.
+	Memory mem.Level
 }
 
 // Run executes the launch. The buffers of the arguments hold the results
@@ -92,7 +96,7 @@ func (l *Launch) Run(core *gpu.Core) (*sim.Report, error) {
 	for i := range d.Grid {
 		d.Grid[i] = l.Groups[i] * l.Block[i]
 	}
-	rep, err := core.Run(space, []gpu.Dispatch{d}, gpu.Options{MaxInstructions: limit, Functional: l.Functional})
+	rep, err := core.Run(space, []gpu.Dispatch{d}, gpu.Options{MaxInstructions: limit, Functional: l.Functional, Memory: l.Memory})
 	var fault *gpu.Fault
 	if errors.As(err, &fault) {
 		fault.PC += int(gk.Base - codeBase) // as in a listing of the file

@@ -66,7 +66,7 @@ func TestVAdd(t *testing.T) {
 	f := assemble(t, source(t, "../../cmd/nnsoc/testdata/vadd.s"))
 	for _, functional := range []bool{false, true} {
 		out := make([]byte, 400)
-		l := Launch{File: f, Kernel: "vadd", Groups: [3]int{3, 1, 1}, Block: [3]int{40, 1, 1}, Functional: functional, Args: []Arg{
+		l := Launch{File: f, Kernel: "vadd", Groups: [3]int{3, 1, 1}, Block: [3]int{40, 1, 1}, Functional: functional, Memory: memory{}, Args: []Arg{
 			{Buffer: ints(100, func(i int) uint32 { return uint32(i) })}, {Buffer: ints(100, func(i int) uint32 { return uint32(7 * i) })},
 			{Buffer: out}, {Value: binary.LittleEndian.AppendUint32(nil, 90)},
 		}}
@@ -92,7 +92,7 @@ func TestPrivate(t *testing.T) {
 	f := assemble(t, source(t, "testdata/source/private.s"))
 	for _, functional := range []bool{false, true} {
 		out := make([]byte, 4*32)
-		l := Launch{File: f, Kernel: "private", Groups: [3]int{9, 1, 1}, Block: [3]int{32, 1, 1}, Args: []Arg{{Buffer: out}}, Functional: functional}
+		l := Launch{File: f, Kernel: "private", Groups: [3]int{9, 1, 1}, Block: [3]int{32, 1, 1}, Args: []Arg{{Buffer: out}}, Functional: functional, Memory: memory{}}
 		if _, err := l.Run(newCore(t)); err != nil {
 			t.Fatal(err)
 		}
@@ -125,6 +125,7 @@ func TestLaunchErrors(t *testing.T) {
 		{Launch{Kernel: "vadd", Groups: one, Block: one, Args: []Arg{buf, buf, buf, {LDS: 1 << 20}}}, "65536"},
 	} {
 		c.l.File = f
+		c.l.Memory = memory{}
 		if _, err := c.l.Run(newCore(t)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
@@ -146,7 +147,7 @@ func TestFaults(t *testing.T) {
 		{"scratch_load_dword v0, off, off offset:8", "scratch offset 8, the lane has 8 bytes"},
 		{"s_getreg_b32 s4, hwreg(HW_REG_TRAPSTS)", "s_getreg_b32 of hardware register 3"},
 	} {
-		l := Launch{File: assemble(t, kernel(c.body)), Kernel: "k", Groups: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}, MaxInstructions: 10_000}
+		l := Launch{File: assemble(t, kernel(c.body)), Kernel: "k", Groups: [3]int{1, 1, 1}, Block: [3]int{32, 1, 1}, MaxInstructions: 10_000, Memory: memory{}}
 		_, err := l.Run(newCore(t))
 		var fault *gpu.Fault
 		if !errors.As(err, &fault) || !strings.Contains(err.Error(), c.want) {

@@ -189,7 +189,7 @@ func runTest(t *testing.T, f *codeobject.File, k testKernel, functional bool) ([
 	t.Helper()
 	out := pattern()
 	l := Launch{
-		File: f, Kernel: k.name, Groups: k.groups, Block: k.block, Functional: functional,
+		File: f, Kernel: k.name, Groups: k.groups, Block: k.block, Functional: functional, Memory: memory{},
 		Args: []Arg{{Buffer: inputs(1)}, {Buffer: inputs(2)}, {Buffer: out}, {Value: binary.LittleEndian.AppendUint32(nil, uint32(k.n))}},
 	}
 	rep, err := l.Run(newCore(t))
@@ -204,7 +204,7 @@ func runTest(t *testing.T, f *codeobject.File, k testKernel, functional bool) ([
 
 func newCore(t testing.TB) *gpu.Core {
 	t.Helper()
-	core, err := gpu.New(gpu.DefaultSpec(), memory{})
+	core, err := gpu.New(gpu.DefaultSpec())
 	if err != nil {
 		t.Fatal(err)
 	}

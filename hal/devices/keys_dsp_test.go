@@ -160,7 +160,11 @@ func (p *dspProgram) run(h io.Writer, c *soc.Config, pref hal.Preference) error 
 		}
 		jobs = append(jobs, job)
 	}
-	r, err := core.Run(&dsp.Program{Base: dspCode, Code: code}, space, jobs, dsp.Options{MaxPackets: 1 << 20})
+	memory, _, err := c.NewPath("dsp", 0)
+	if err != nil {
+		return err
+	}
+	r, err := core.Run(&dsp.Program{Base: dspCode, Code: code}, space, jobs, dsp.Options{Memory: memory, MaxPackets: 1 << 20})
 	if err != nil {
 		return refusal{fmt.Errorf("%s: %w", p.name, err)}
 	}

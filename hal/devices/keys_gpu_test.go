@@ -189,7 +189,7 @@ func (p *gpuProgram) run(h io.Writer, c *soc.Config, pref hal.Preference) error 
 	if err != nil {
 		return err
 	}
-	core, err := gpu.New(s, dram)
+	core, err := gpu.New(s)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (p *gpuProgram) run(h io.Writer, c *soc.Config, pref hal.Preference) error 
 	args = binary.LittleEndian.AppendUint32(args, p.args[0])
 	args = binary.LittleEndian.AppendUint32(args, p.args[1])
 	k := &gpu.Kernel{Name: p.name, Code: code, WaveSize: max(32, p.wave), VGPRs: p.vgprs, LDSBytes: p.lds}
-	r, err := core.Run(space, []gpu.Dispatch{{Kernel: k, Kernarg: args, Grid: [3]int{p.grid}, Workgroup: [3]int{p.workgroup}}}, gpu.Options{MaxInstructions: 1 << 22})
+	r, err := core.Run(space, []gpu.Dispatch{{Kernel: k, Kernarg: args, Grid: [3]int{p.grid}, Workgroup: [3]int{p.workgroup}}}, gpu.Options{Memory: dram, MaxInstructions: 1 << 22})
 	if err != nil {
 		return refusal{fmt.Errorf("%s: %w", p.name, err)}
 	}

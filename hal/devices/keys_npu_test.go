@@ -203,7 +203,7 @@ func (p *npuProgram) run(h io.Writer, c *soc.Config, pref hal.Preference) error 
 	if err != nil {
 		return fmt.Errorf("%s: %w", p.name, err)
 	}
-	r, err := core.Run(&npu.Program{Commands: words}, &npu.Regions{constants, make([]byte, npuRegionBytes), make([]byte, npuRegionBytes)}, npu.Options{Levels: levels})
+	r, err := core.Run(&npu.Program{Commands: words}, &npu.Regions{constants, make([]byte, npuRegionBytes), make([]byte, npuRegionBytes)}, npu.Options{Memories: levels})
 	if err != nil {
 		return refusal{fmt.Errorf("%s: %w", p.name, err)}
 	}

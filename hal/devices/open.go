@@ -111,8 +111,12 @@ func newDSP(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	memory := func() (mem.Level, error) {
+		l, _, err := c.NewPath("dsp", 0) // the core adds DSP.MemoryNs behind its L2
+		return l, err
+	}
 	return dspdriver.New(dspdriver.Config{
-		Spec: s, Launch: launch(c.DSP.Launch), Capabilities: capabilities("dsp"),
+		Spec: s, NewMemory: memory, Launch: launch(c.DSP.Launch), Capabilities: capabilities("dsp"),
 		Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
 	})
 }

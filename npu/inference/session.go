@@ -24,7 +24,7 @@ type Session struct {
 // step is a prepared vela.Step.
 type step struct {
 	*vela.Step
-	program    npu.Program
+	program    *npu.Program
 	operations []npu.Operation
 	regions    npu.Regions
 	cpu        *nnrt.Compilation
@@ -99,7 +99,7 @@ func (s *Session) prepareNPU(st *step, m *memory) error {
 	if st.operations, err = s.core.Operations(&k.Program, &st.regions); err != nil {
 		return err
 	}
-	st.program = k.Program
+	st.program = &k.Program
 	at := 0
 	for i := range st.operations {
 		st.program.Marks = append(st.program.Marks, npu.Mark{Word: at, ID: i})
@@ -192,11 +192,11 @@ func (s *Session) runNPU(st *step, index int, values [][]byte, o Options, r *Res
 	}
 	if s.m.NewLevels != nil && !o.Functional {
 		var err error
-		if c.Levels, err = s.m.NewLevels(); err != nil {
+		if c.Memories, err = s.m.NewLevels(); err != nil {
 			return err
 		}
 	}
-	rep, err := s.core.Run(&st.program, &st.regions, c)
+	rep, err := s.core.Run(st.program, &st.regions, c)
 	if err != nil {
 		return err
 	}

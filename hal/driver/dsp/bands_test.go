@@ -44,7 +44,8 @@ func banded(l *lowering) (n int) {
 // TestBands runs random graphs on a machine whose L2 holds so little that steps
 // run in bands and operands are fetched ahead.
 func TestBands(t *testing.T) {
-	base := device(t).cfg.Spec
+	cfg := device(t).cfg
+	base := cfg.Spec
 	base.L2.Bytes, base.BarrierCycles = 8<<10, 0
 	n := 0
 	for seed := range uint64(40) {
@@ -53,7 +54,7 @@ func TestBands(t *testing.T) {
 		s.Threads = pick(r, 1, 3, 4)
 		s.Contexts = s.Threads
 		s.VTCMBytes = pick(r, base.VTCMBytes, 0, 40<<10)
-		d, err := New(Config{Spec: s})
+		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,11 +11,15 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // Config is the device behind the driver.
 type Config struct {
 	Spec dsp.Spec
+	// NewMemory makes what the device's L2 reads from, cold; nil allows only
+	// functional executions.
+	NewMemory func() (mem.Level, error)
 	// Launch is the fixed cost of an execution outside the device.
 	Launch       sim.Time
 	Capabilities hal.Capabilities

@@ -19,6 +19,7 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -41,7 +42,10 @@ var pixel4DSP = sync.OnceValues(func() (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(Config{Spec: s})
+	return New(Config{Spec: s, NewMemory: func() (mem.Level, error) {
+		l, _, err := c.NewPath("dsp", 0)
+		return l, err
+	}})
 })
 
 func outputs(m *nn.Model) [][]byte {

@@ -13,7 +13,8 @@ import (
 // VTCM, one too small for the weights and one that holds a part of them, and
 // with DMA, where VTCM also holds one fetch, two, or all.
 func TestMachines(t *testing.T) {
-	base := device(t).cfg.Spec
+	cfg := device(t).cfg
+	base := cfg.Spec
 	dma := &dsp.DMASpec{BurstBytes: 128, Outstanding: 2, StartCycles: 500, IssueCycles: 1, Queue: 1} // slow: waits matter
 	type machine struct {
 		threads int
@@ -29,7 +30,7 @@ func TestMachines(t *testing.T) {
 	for _, k := range list {
 		s := base
 		s.Threads, s.Contexts, s.VTCMBytes, s.DMA = k.threads, k.threads, k.vtcm, k.dma
-		d, err := New(Config{Spec: s})
+		d, err := New(Config{Spec: s, NewMemory: cfg.NewMemory})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 	"sync"
 
@@ -35,7 +36,28 @@ type plan struct {
 }
 
 // memory is what an execution writes; executions do not share one.
-type memory struct{ arena, vtcm, dmaDescriptors []byte }
+type memory struct {
+	arena, vtcm, dmaDescriptors []byte
+	dram                        mem.Level
+	caches                      *dsp.State // in front of dram, nil until a timed run
+}
+
+// cold makes caches and DRAM cold.
+func (m *memory) cold(d *Device) (err error) {
+	if m.caches != nil {
+		m.dram.Reset()
+		m.caches.Reset()
+		return nil
+	}
+	if d.cfg.NewMemory == nil {
+		return errors.New("no memory for a timed execution")
+	}
+	if m.dram, err = d.cfg.NewMemory(); err != nil {
+		return err
+	}
+	m.caches, err = d.core.NewState(m.dram)
+	return err
+}
 
 // region is a part of the arena.
 type region struct{ from, to int }
@@ -174,6 +196,12 @@ func (p *plan) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 // execute runs the jobs and checks the faults that they leave.
 func (p *plan) execute(r *finished, space *mem.Space, o base.RunOptions) error {
 	options := dsp.Options{Functional: o.Functional, Span: lower.Trace(o.Trace, o.StartFs, p.dev.cfg.Launch, 0)}
+	if !o.Functional {
+		if err := r.memory.cold(p.dev); err != nil {
+			return err
+		}
+		options.State = r.memory.caches
+	}
 	if o.Detail {
 		options.Profile = &dsp.Profile{}
 	}

@@ -28,15 +28,17 @@ type Config struct {
 // Device is the GPU as the runtime sees it.
 type Device struct {
 	*base.Device
-	cfg Config
+	cfg  Config
+	core *core.Core
 }
 
 // New checks the configuration.
 func New(cfg Config) (*Device, error) {
-	if err := cfg.Spec.Validate(); err != nil {
+	c, err := core.New(cfg.Spec)
+	if err != nil {
 		return nil, err
 	}
-	d := &Device{cfg: cfg}
+	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
 		Name: "gpu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceGPU, Capabilities: cfg.Capabilities,
 	}, base.NewCompiler(middleEnd{d}))

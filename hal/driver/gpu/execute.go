@@ -20,33 +20,41 @@ type executable struct {
 	idle    chan *machine
 }
 
-// machine is a core with its arena; executions do not share one.
+// machine is what an execution works on; executions do not share one.
 type machine struct {
-	core  *core.Core
-	space mem.Space
-	arena []byte
+	memory mem.Level // behind the caches of state, nil: functional executions only
+	state  *core.State
+	space  mem.Space
+	arena  []byte
+}
+
+// cold makes the caches and the memory behind them cold.
+func (m *machine) cold() {
+	if m.memory != nil {
+		m.memory.Reset()
+		m.state.Reset()
+	}
 }
 
 func (p *executable) machine(functional bool) (*machine, error) {
 	select {
 	case m := <-p.idle:
+		m.cold()
 		return m, nil
 	default:
 	}
-	var memory mem.Level
+	m := &machine{arena: make([]byte, p.program.arena)}
+	var err error
 	if p.dev.cfg.NewMemory != nil {
-		var err error
-		if memory, err = p.dev.cfg.NewMemory(); err != nil {
+		if m.memory, err = p.dev.cfg.NewMemory(); err != nil {
 			return nil, err
 		}
 	} else if !functional {
 		return nil, fmt.Errorf("no memory for a timed execution")
 	}
-	c, err := core.New(p.dev.cfg.Spec, memory)
-	if err != nil {
+	if m.state, err = p.dev.core.NewState(m.memory); err != nil {
 		return nil, err
 	}
-	m := &machine{core: c, arena: make([]byte, p.program.arena)}
 	copy(m.arena, p.program.pages)
 	if err := m.space.Map(mem.Segment{Name: "constants", Base: constsBase, Data: p.program.consts, ReadOnly: true}); err != nil {
 		return nil, err
@@ -90,8 +98,8 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 			copy(m.arena[t.off:], inputs[i])
 		}
 	}
-	o := core.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, r.StartFs, p.dev.cfg.Launch, 0)}
-	report, err := m.core.Run(&m.space, p.program.dispatches, o)
+	o := core.Options{State: m.state, Functional: r.Functional, Span: lower.Trace(r.Trace, r.StartFs, p.dev.cfg.Launch, 0)}
+	report, err := p.dev.core.Run(&m.space, p.program.dispatches, o)
 	if err != nil {
 		return nil, err // the machine is dropped
 	}

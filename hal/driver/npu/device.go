@@ -33,15 +33,17 @@ type Config struct {
 // Device is the NPU as the runtime sees it.
 type Device struct {
 	*base.Device
-	cfg Config
+	cfg  Config
+	core *core.Core
 }
 
 // New checks the configuration.
 func New(cfg Config) (*Device, error) {
-	if _, err := core.New(cfg.Spec); err != nil {
+	c, err := core.New(cfg.Spec)
+	if err != nil {
 		return nil, err
 	}
-	d := &Device{cfg: cfg}
+	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
 		Name: "npu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities,
 	}, base.NewCompiler(middleEnd{d}))
@@ -106,21 +108,37 @@ type executable struct {
 	idle  sync.Pool // *machine
 }
 
-// machine is a core with its memory; executions do not share one.
+// machine is what an execution works on; executions do not share one.
 type machine struct {
-	core    *core.Core
-	regions core.Regions
+	memories []mem.Level
+	state    *core.State
+	regions  core.Regions
+}
+
+// cold makes the memories cold.
+func (m *machine) cold() {
+	for _, l := range m.memories {
+		if l != nil {
+			l.Reset()
+		}
+	}
 }
 
 func (p *executable) machine() (*machine, error) {
 	if m, ok := p.idle.Get().(*machine); ok {
+		m.cold()
 		return m, nil
 	}
-	c, err := core.New(p.dev.cfg.Spec)
-	if err != nil {
+	m := &machine{}
+	var err error
+	if p.dev.cfg.NewLevels != nil {
+		if m.memories, err = p.dev.cfg.NewLevels(); err != nil {
+			return nil, err
+		}
+	}
+	if m.state, err = p.dev.core.NewState(m.memories); err != nil {
 		return nil, err
 	}
-	m := &machine{core: c}
 	m.regions[regionConst] = p.prog.consts
 	m.regions[regionArena] = make([]byte, p.prog.arena)
 	m.regions[regionWeights] = make([]byte, p.prog.weights)
@@ -149,13 +167,8 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 		}
 		copy(io[b.addr:b.addr+b.bytes], inputs[i])
 	}
-	o := core.Options{Functional: r.Functional, Span: lower.Trace(r.Trace, r.StartFs, p.dev.cfg.Launch, 0)}
-	if p.dev.cfg.NewLevels != nil && !r.Functional {
-		if o.Levels, err = p.dev.cfg.NewLevels(); err != nil {
-			return nil, err
-		}
-	}
-	report, err := m.core.Run(&p.prog.code, &m.regions, o)
+	o := core.Options{State: m.state, Functional: r.Functional, Span: lower.Trace(r.Trace, r.StartFs, p.dev.cfg.Launch, 0)}
+	report, err := p.dev.core.Run(&p.prog.code, &m.regions, o)
 	if err != nil {
 		return nil, err // the machine is dropped
 	}
@@ -187,13 +200,7 @@ func (p *executable) WriteListing(w io.Writer) error {
 	}
 	defer p.idle.Put(m)
 	clear(m.regions[regionIO])
-	o := core.Options{}
-	if p.dev.cfg.NewLevels != nil {
-		if o.Levels, err = p.dev.cfg.NewLevels(); err != nil {
-			return err
-		}
-	}
-	report, err := m.core.Run(&p.prog.code, &m.regions, o)
+	report, err := p.dev.core.Run(&p.prog.code, &m.regions, core.Options{State: m.state})
 	if err != nil {
 		return err
 	}

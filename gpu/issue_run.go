@@ -8,7 +8,7 @@ import (
 // issueRun issues vector instructions of one wave back to back: as many as
 // are free of stalls, fetched, and before an older wave wants the unit. After a
 // stall it goes on when no other wave of the SIMD issues anything before.
-func (m *machine) issueRun(s *simd, w *wave, t int64) {
+func (m *State) issueRun(s *simd, w *wave, t int64) {
 	p := m.p
 	pc := w.pc
 	limit := never
@@ -52,7 +52,7 @@ func (m *machine) issueRun(s *simd, w *wave, t int64) {
 }
 
 // runEnd is where the run that starts at pc at cycle t ends.
-func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
+func (m *State) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 	p := m.p
 	end := p.end[pc]
 	cost := p.cost
@@ -82,7 +82,7 @@ func (m *machine) runEnd(s *simd, w *wave, pc int32, t, limit int64) int32 {
 // retireRun takes the unit for the uops [pc, end) issued from t on, notes which
 // results are still on their way when the last has issued, charges the cycles,
 // and returns when the unit is free.
-func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
+func (m *State) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 	p := m.p
 	base := p.cost[pc]
 	total := int64(p.cost[end] - base)
@@ -112,7 +112,7 @@ func (m *machine) retireRun(s *simd, w *wave, pc, end int32, t int64) int64 {
 }
 
 // fetched shortens a run to the code lines that are there in time.
-func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
+func (m *State) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
 	p := m.p
 	shift := m.codeShift
 	line := p.offs[pc] >> shift
@@ -136,7 +136,7 @@ func (m *machine) fetched(c *cu, w *wave, pc, end int32, t int64) int32 {
 // fetchLine is when a line of code is there for a wave, which asks for the next
 // one as it enters it. Code that fits the instruction cache is not evicted
 // again within a dispatch.
-func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
+func (m *State) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
 	if !m.codeFits {
 		r, from := m.fetchCode(c, line, t)
 		if line == w.line+1 && from == sim.StallFetch {
@@ -158,7 +158,7 @@ func (m *machine) fetchLine(c *cu, w *wave, line int32, t int64) int64 {
 	return r
 }
 
-func (m *machine) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {
-	done, from := c.icache.Access(m.clock.At(t), m.p.base+uint64(line)<<m.codeShift, m.spec.ICache.Line, mem.Read)
+func (m *State) fetchCode(c *cu, line int32, t int64) (int64, sim.Reason) {
+	done, from := c.icache.Access(m.clock.At(t), m.base+uint64(line)<<m.codeShift, m.spec.ICache.Line, mem.Read)
 	return m.clock.Cycle(done), from
 }
