@@ -9,33 +9,80 @@ import (
 // Positions: group g reads its operands at 2g and writes its results at 2g+1,
 // so a result may take the register of an operand that dies in its group.
 
-type segment struct{ from, to int32 } // inclusive positions
+// segment is a range of positions, both inclusive, in which a cell is live.
+type segment struct {
+	from, to int32
+	next     int32 // of the same cell, -1 none
+}
 
+// allocator gives virtual registers physical units. It serves all attempts at a function.
 type allocator struct {
 	f     *Func
 	l     *liveness
 	code  *Code
-	segs  [][]segment // per cell of a virtual register
-	start []int32     // first position of each, -1 unused
-	units [MaxFiles][]bitset
-	words int
+	segs  []segment
+	head  []int32 // first segment of each cell of a virtual register, -1 none
+	end   []int32 // collect: last position of each cell, -1 dead
+	start []int32 // first position of each register, -1 unused
+	order []int
 	place []int32 // unit of each virtual register
+	words int
+	base  [MaxFiles]int // of each file: its first row of fixed and taken
+	rows  int
+	// fixed has a row of bits per physical unit: the positions that operands which name
+	// physical registers occupy. taken has those of virtual registers, too.
+	fixed, taken bitset
+}
+
+func (f *Func) newAllocator(l *liveness) *allocator {
+	if f.allocator == nil {
+		n := len(f.vregs)
+		a := &allocator{f: f, l: l, head: make([]int32, l.nVirt), end: make([]int32, l.n), start: make([]int32, n), order: make([]int, 0, n), place: make([]int32, n)}
+		rows := 0
+		for file, units := range f.highestUnits(l) {
+			a.base[file] = rows
+			rows += units
+		}
+		a.rows = rows
+		f.allocator = a
+	}
+	return f.allocator
+}
+
+// highestUnits is one more than the highest unit of each file that a class or an operand names.
+func (f *Func) highestUnits(l *liveness) (n [MaxFiles]int) {
+	for i := range f.classes {
+		c := &f.classes[i]
+		for _, base := range c.Alloc {
+			n[c.File] = max(n[c.File], int(base)+c.Width)
+		}
+	}
+	for i := range f.vregs {
+		if h := f.vregs[i].hint; h >= 0 {
+			c := &f.classes[f.vregs[i].class]
+			n[c.File] = max(n[c.File], int(h)+c.Width)
+		}
+	}
+	for _, key := range l.physKey {
+		n[key>>16] = max(n[key>>16], int(key&0xffff)+1)
+	}
+	return n
 }
 
 func (f *Func) allocate(code *Code, l *liveness) error {
 	if err := l.checkEntry(); err != nil {
 		return err
 	}
-	a := &allocator{f: f, l: l, code: code}
-	a.words = (2*len(code.Groups) + 64) / 64
+	a := f.newAllocator(l)
+	a.code = code
 	a.collect()
-	order := make([]int, 0, len(f.vregs))
+	order := a.order[:0]
 	for v := range f.vregs {
 		if a.start[v] >= 0 {
 			order = append(order, v)
 		}
 	}
-	slices.SortStableFunc(order, func(v, w int) int { return cmp.Compare(a.start[v], a.start[w]) })
+	slices.SortFunc(order, func(v, w int) int { return cmp.Or(cmp.Compare(a.start[v], a.start[w]), cmp.Compare(v, w)) })
 	err := a.assign(order)
 	if err != nil {
 		// Those with the fewest places first, wide ones above all: singles fill the gaps
@@ -63,43 +110,48 @@ func (f *Func) allocate(code *Code, l *liveness) error {
 			}
 		}
 	}
-	code.placed = a
+	code.place = slices.Clone(a.place)
 	return nil
 }
 
 // spans is in how many groups each register lives.
 func (a *allocator) spans() []int {
 	span := make([]int, len(a.f.vregs))
-	for c, segs := range a.segs {
-		for _, s := range segs {
-			span[a.l.owner[c]] += int(s.to-s.from)/2 + 1
+	for c, k := range a.head {
+		for ; k >= 0; k = a.segs[k].next {
+			span[a.l.owner[c]] += int(a.segs[k].to-a.segs[k].from)/2 + 1
 		}
 	}
 	return span
 }
 
 // collect turns liveness over the scheduled groups into segments; those of
-// physical registers go to a.units at once.
+// physical registers go to a.fixed at once.
 func (a *allocator) collect() {
 	l, f := a.l, a.f
-	a.segs = make([][]segment, l.nVirt)
-	a.start = make([]int32, len(f.vregs))
-	a.place = make([]int32, len(f.vregs))
-	for i := range a.start {
-		a.start[i] = -1
+	a.segs = a.segs[:0]
+	a.words = (2*len(a.code.Groups) + 64) / 64
+	if n := a.rows * a.words; cap(a.fixed) < n {
+		a.fixed, a.taken = make(bitset, n, n+n/4), make(bitset, n, n+n/4)
+	} else {
+		a.fixed, a.taken = a.fixed[:n], a.taken[:n]
+		clear(a.fixed)
 	}
-	end := make([]int32, l.n)
-	for i := range end {
-		end[i] = -1
+	for _, list := range [...][]int32{a.head, a.end, a.start} {
+		for i := range list {
+			list[i] = -1
+		}
 	}
+	end := a.end
 	add := func(c, from, to int32) {
 		if c >= l.nVirt {
 			key := l.physKey[c-l.nVirt]
-			a.occupy(int(key>>16), int(key&0xffff), segment{from, to})
+			a.row(a.fixed, int(key>>16), int(key&0xffff)).setRange(from, to)
 			return
 		}
 		v := l.owner[c]
-		a.segs[c] = append(a.segs[c], segment{from, to})
+		a.segs = append(a.segs, segment{from, to, a.head[c]})
+		a.head[c] = int32(len(a.segs) - 1)
 		if a.start[v] < 0 || from < a.start[v] {
 			a.start[v] = from
 		}
@@ -143,19 +195,10 @@ func (a *allocator) collect() {
 	}
 }
 
-func (a *allocator) occupy(file, unit int, s segment) {
-	a.unit(file, unit).setRange(s.from, s.to)
-}
-
-// unit is the occupancy of a physical unit over all positions.
-func (a *allocator) unit(file, unit int) bitset {
-	for len(a.units[file]) <= unit {
-		a.units[file] = append(a.units[file], nil)
-	}
-	if a.units[file][unit] == nil {
-		a.units[file][unit] = make(bitset, a.words)
-	}
-	return a.units[file][unit]
+// row is the occupancy of a physical unit over all positions.
+func (a *allocator) row(of bitset, file, unit int) bitset {
+	at := (a.base[file] + unit) * a.words
+	return of[at : at+a.words]
 }
 
 func (b bitset) setRange(from, to int32) {
@@ -185,22 +228,14 @@ func partOf(w, from, to int32) uint64 {
 	return x
 }
 
-// assign places every register of order. The physical occupancy is restored
-// first, so it can run again with another order.
+// assign places every register of order, beside what physical registers occupy.
 func (a *allocator) assign(order []int) error {
-	var saved [MaxFiles][]bitset
-	for f := range a.units {
-		for _, b := range a.units[f] {
-			saved[f] = append(saved[f], append(bitset(nil), b...))
-		}
-	}
+	copy(a.taken, a.fixed)
 	for _, v := range order {
 		if !a.assignOne(v) {
-			a.units = saved
 			return a.fail(v)
 		}
 	}
-	a.units = saved
 	return nil
 }
 
@@ -224,9 +259,9 @@ func (a *allocator) fits(v int, info *ClassInfo, base int) bool {
 		return false
 	}
 	for u := base; u < base+info.Width; u++ {
-		b := a.unit(int(info.File), u)
-		for _, s := range a.segs[a.cell(v, u-base)] {
-			if b.anyIn(s.from, s.to) {
+		b := a.row(a.taken, int(info.File), u)
+		for k := a.head[a.cell(v, u-base)]; k >= 0; k = a.segs[k].next {
+			if b.anyIn(a.segs[k].from, a.segs[k].to) {
 				return false
 			}
 		}
@@ -240,8 +275,9 @@ func (a *allocator) cell(v, k int) int32 { return a.l.vbase[v] + int32(k) }
 func (a *allocator) take(v int, info *ClassInfo, base int) {
 	a.place[v] = int32(base)
 	for u := base; u < base+info.Width; u++ {
-		for _, s := range a.segs[a.cell(v, u-base)] {
-			a.occupy(int(info.File), u, s)
+		b := a.row(a.taken, int(info.File), u)
+		for k := a.head[a.cell(v, u-base)]; k >= 0; k = a.segs[k].next {
+			b.setRange(a.segs[k].from, a.segs[k].to)
 		}
 	}
 }
@@ -258,28 +294,28 @@ func (a *allocator) fail(v int) error {
 }
 
 // apply makes the allocation final: instructions are shared between schedules.
-func (a *allocator) apply() {
-	a.rewrite()
-	a.dropMoves()
-	a.code.placed = nil
+func (c *Code) apply(f *Func) {
+	c.rewrite(f)
+	c.dropMoves(f)
+	c.place = nil
 }
 
 // rewrite stores physical numbers in the operands and counts what is used.
-func (a *allocator) rewrite() {
-	for g := range a.code.Groups {
-		for _, in := range a.code.Groups[g].Instrs {
+func (c *Code) rewrite(f *Func) {
+	for g := range c.Groups {
+		for _, in := range c.Groups[g].Instrs {
 			for i := range in.Args {
 				o := &in.Args[i]
 				if o.Kind != ArgReg || !o.Reg.Valid() {
 					continue
 				}
-				info := &a.f.classes[o.Reg.class]
+				info := &f.classes[o.Reg.class]
 				if o.Reg.IsPhys() {
 					o.Phys = uint16(o.Reg.Num())
 				} else {
-					o.Phys = uint16(a.place[o.Reg.id-1]) + uint16(o.Reg.off)
+					o.Phys = uint16(c.place[o.Reg.id-1]) + uint16(o.Reg.off)
 				}
-				a.code.Used[info.File] = max(a.code.Used[info.File], int(o.Phys)+info.Width)
+				c.Used[info.File] = max(c.Used[info.File], int(o.Phys)+info.Width)
 			}
 		}
 	}
@@ -287,12 +323,11 @@ func (a *allocator) rewrite() {
 
 // dropMoves removes copies of a register to itself, and the groups that are
 // left empty unless a hardware loop ends there.
-func (a *allocator) dropMoves() {
-	m, ok := a.f.target.(Mover)
+func (c *Code) dropMoves(f *Func) {
+	m, ok := f.target.(Mover)
 	if !ok {
 		return
 	}
-	c := a.code
 	kept := c.Groups[:0]
 	next := 0 // first group of the next block not seen yet
 	blocks := append([]int32(nil), c.Blocks...)

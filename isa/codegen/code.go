@@ -17,8 +17,9 @@ type Code struct {
 	InOrder bool
 
 	labels []int32
-	waits  []int32 // of each block: cycles in which nothing issues
-	placed *allocator
+	waits  []int32  // of each block: cycles in which nothing issues
+	slab   []*Instr // of all groups
+	place  []int32  // unit of each virtual register, nil before allocation
 	// crowded: instructions waited for registers, so another schedule may be shorter.
 	crowded bool
 	cycles  [][]int32 // of the instructions of each block, for refine
@@ -93,7 +94,7 @@ func (f *Func) Compile() (*Code, error) {
 			return nil, err
 		}
 	}
-	best.placed.apply()
+	best.apply(f)
 	best.Cost = best.cost(runs)
 	return best, nil
 }

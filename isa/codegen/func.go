@@ -43,6 +43,10 @@ type Func struct {
 	seldom  bool // blocks that start now are seldom run
 	ordered bool
 	refined bool
+
+	scheduler *scheduler // of all attempts
+	allocator *allocator
+	groups    int // most of an attempt
 }
 
 // New starts an empty function.

@@ -82,6 +82,9 @@ type Instr struct {
 	Alias  uint16
 	Flags  Flags
 	Source int32 // operation of the model it was lowered from; -1 for none
+	// Class is the target's own: what a Group found out about the instruction when it
+	// was first asked to add it. It is 0 until then.
+	Class int32
 
 	seq int32 // position in the function
 }

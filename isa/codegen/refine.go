@@ -74,12 +74,12 @@ func (b *backward) block(bi int32, cycles []int32) []int32 {
 			b.push(int32(i))
 		}
 	}
-	s.live = [MaxFiles]int{}
-	for c := range s.alive {
-		if s.alive[c] = s.l.out[bi].has(int32(c)); s.alive[c] {
-			s.live[s.l.file[c]]++
-		}
-	}
+	s.live = [MaxFiles]int32{}
+	clear(s.alive)
+	s.l.out[bi].each(func(c int32) {
+		s.alive[c] = true
+		s.live[s.l.file[c]]++
+	})
 	s.refused = resize(s.refused, n, -1)
 	ranks := make([]int32, n)
 	done := 0
@@ -155,7 +155,7 @@ func (b *backward) pick(cycle int32, empty bool) int {
 // raises reports whether issuing i would push a file over its limit.
 func (b *backward) raises(i int32) bool {
 	s := b.s
-	var delta [MaxFiles]int
+	var delta [MaxFiles]int32
 	for _, t := range s.l.touches(s.d.ins[i]) {
 		switch {
 		case t.role&Use != 0 && !s.alive[t.cell]:

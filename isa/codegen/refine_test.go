@@ -30,7 +30,7 @@ func TestRefine(t *testing.T) {
 		} else if is < was {
 			shorter++
 		}
-		code.placed.apply()
+		code.apply(f)
 		if got := code.interpret(func(c Class) uint8 { return tgt.classes[c].File }); got.mem != want.mem {
 			t.Fatalf("seed %d: memory %v, want %v", seed, got.mem, want.mem)
 		}

@@ -18,7 +18,7 @@ type ClassInfo struct {
 }
 
 // MaxFiles bounds the register files of a target.
-const MaxFiles = 16
+const MaxFiles = 8
 
 // Reg is a virtual or physical register, or a part of one. The zero Reg is no
 // register.

@@ -27,31 +27,31 @@ type scheduler struct {
 	cycles   [][]int32 // in which the instructions of each block issue, for guides
 
 	// Pressure: units live now per file, and what is left of each cell's uses.
-	live  [MaxFiles]int
-	limit [MaxFiles]int
-	full  uint8 // a bit for each file that one more instruction could push over its limit
+	live  [MaxFiles]int32
+	limit [MaxFiles]int32
+	full  uint8           // a bit for each file that one more instruction could push over its limit
+	units [MaxFiles]int32 // of each file, see fileUnits
 	alive []bool
 	left  []int32
 }
 
 func (f *Func) schedule(l *liveness, t attempt) *Code { return f.newScheduler(l, t).run(nil) }
 
+// newScheduler is the scheduler of a function, set up for an attempt; there is one at a time.
 func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
-	s := &scheduler{f: f, l: l, group: f.target.NewGroup(), window: int32(t.window), by: t.by}
-	s.alive = make([]bool, l.n)
-	s.left = make([]int32, l.n)
-	s.limit = f.fileUnits()
+	s := f.scheduler
+	if s == nil {
+		s = &scheduler{f: f, l: l, group: f.target.NewGroup(), alive: make([]bool, l.n), left: make([]int32, l.n), units: f.fileUnits()}
+		f.scheduler = s
+	}
+	s.window, s.by, s.limit, s.crowded, s.rank, s.cycles = int32(t.window), t.by, s.units, false, nil, nil
 	for i := range s.limit {
 		if s.limit[i] >= 16 {
-			s.limit[i] -= t.slack
+			s.limit[i] -= int32(t.slack)
 		}
 	}
 	if f.refined {
-		n := 0
-		for i := range f.blocks {
-			n += len(f.blocks[i].instrs)
-		}
-		slab := make([]int32, n)
+		slab := make([]int32, f.nInstr)
 		for i := range f.blocks {
 			k := len(f.blocks[i].instrs)
 			s.cycles = append(s.cycles, slab[:k:k])
@@ -64,7 +64,9 @@ func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
 // run schedules all blocks; ranks are those of their instructions where they guide.
 func (s *scheduler) run(ranks [][]int32) *Code {
 	f, l := s.f, s.l
-	code := &Code{Name: f.Name, labels: f.labels}
+	code := &Code{Name: f.Name, labels: f.labels, Blocks: make([]int32, 0, len(f.blocks)), waits: make([]int32, 0, len(f.blocks)),
+		Groups: make([]CodeGroup, 0, f.groups), slab: make([]*Instr, 0, f.nInstr)}
+	defer func() { f.groups = max(f.groups, len(code.Groups)) }()
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		code.Blocks = append(code.Blocks, int32(len(code.Groups)))
@@ -94,8 +96,8 @@ func (s *scheduler) run(ranks [][]int32) *Code {
 }
 
 // fileUnits counts the units of each file that the allocator may hand out.
-func (f *Func) fileUnits() [MaxFiles]int {
-	var n [MaxFiles]int
+func (f *Func) fileUnits() [MaxFiles]int32 {
+	var n [MaxFiles]int32
 	seen := map[int]bool{}
 	for i := range f.classes {
 		c := &f.classes[i]
@@ -127,6 +129,7 @@ func (s *scheduler) block(code *Code, bi int32) {
 	s.startPressure(bi)
 	s.refused = resize(s.refused, int(n), -1)
 	s.issued = resizeBool(s.issued, int(n))
+	code.Groups = slices.Grow(code.Groups, int(n)/4)
 	var next int32 // oldest instruction left
 	done := int32(0)
 	begin := len(code.Groups)
@@ -152,9 +155,10 @@ func (s *scheduler) block(code *Code, bi int32) {
 			if count == 0 {
 				code.Groups = append(code.Groups, CodeGroup{Block: bi})
 			}
-			g := &code.Groups[first]
-			g.Instrs = append(g.Instrs, s.d.ins[i])
+			code.slab = append(code.slab, s.d.ins[i])
 			count++
+			at := len(code.slab)
+			code.Groups[first].Instrs = code.slab[at-count : at : at]
 			done++
 			s.issued[i] = true
 			for next < n && s.issued[next] {
@@ -219,7 +223,7 @@ func (s *scheduler) waiting(now int32) int32 {
 func (s *scheduler) pick(cycle, next int32, force bool) int {
 	s.full = 0
 	for f, n := range s.limit {
-		if n > 0 && s.live[f]+s.l.widest > n {
+		if n > 0 && s.live[f]+int32(s.l.widest) > n {
 			s.full |= 1 << f
 		}
 	}
@@ -234,6 +238,7 @@ func (s *scheduler) pick(cycle, next int32, force bool) int {
 		}
 		switch {
 		case i-next >= s.window:
+		case s.refused[i] == s.groups && s.crowded: // raises would change nothing
 		case s.window == 1:
 			if s.joins(i) {
 				return k
@@ -305,17 +310,14 @@ type ranked struct {
 }
 
 func (s *scheduler) startPressure(bi int32) {
-	s.live = [MaxFiles]int{}
+	s.live = [MaxFiles]int32{}
 	clear(s.left)
-	for c := range s.alive {
-		s.alive[c] = s.l.in[bi].has(int32(c))
-		if s.alive[c] {
-			s.live[s.l.file[c]]++
-		}
-		if s.l.out[bi].has(int32(c)) {
-			s.left[c] = 1
-		}
-	}
+	clear(s.alive)
+	s.l.in[bi].each(func(c int32) {
+		s.alive[c] = true
+		s.live[s.l.file[c]]++
+	})
+	s.l.out[bi].each(func(c int32) { s.left[c] = 1 })
 	for _, in := range s.d.ins {
 		for _, t := range s.l.touches(in) {
 			if t.role&Use != 0 {
@@ -326,7 +328,7 @@ func (s *scheduler) startPressure(bi int32) {
 }
 
 // deltas are the units that issuing i takes (or frees) in each file.
-func (s *scheduler) deltas(i int32) (delta [MaxFiles]int, grows bool) {
+func (s *scheduler) deltas(i int32) (delta [MaxFiles]int32, grows bool) {
 	for _, t := range s.l.touches(s.d.ins[i]) {
 		if t.role&Def != 0 && !s.alive[t.cell] {
 			delta[t.file]++
@@ -343,7 +345,7 @@ func (s *scheduler) change(i int32) int {
 	n := 0
 	delta, _ := s.deltas(i)
 	for _, d := range delta {
-		n += d
+		n += int(d)
 	}
 	return n
 }

@@ -95,13 +95,3 @@ func instructions(in *codegen.Instr) (insts [3]hexagon.Inst, n int) {
 	}
 	return insts, n + 1
 }
-
-// pipesOf is how many vector pipes the instructions of in take; loads and stores of one
-// packet take none.
-func pipesOf(in *codegen.Instr) int {
-	n := hexagon.Op(in.Op).Form().Units.Pipes()
-	if in.Aux>>8&0xff > 0 {
-		n *= 2
-	}
-	return n
-}

@@ -27,6 +27,7 @@ const (
 type target struct {
 	classes  []codegen.ClassInfo
 	interval int // cycles between packets of a thread
+	slots    hexagon.SlotMemo
 }
 
 func newTarget(interval int) *target {
@@ -93,44 +94,28 @@ func (t *target) IsMove(in *codegen.Instr) bool {
 }
 
 // NewGroup implements codegen.Target.
-func (t *target) NewGroup() codegen.Group { return &packet{} }
+func (t *target) NewGroup() codegen.Group { return &packet{slots: &t.slots} }
 
 // packet is a codegen.Group: what fits into four words, slots and pipes.
 type packet struct {
-	insts [4]hexagon.Inst
-	n     int
-	pipes int  // vector pipes taken
-	alone bool // holds an instruction that shares its packet with few others
+	slots *hexagon.SlotMemo
+	state int32
 }
 
 // Reset implements codegen.Group.
-func (p *packet) Reset() { p.n, p.pipes, p.alone = 0, 0, false }
+func (p *packet) Reset() { p.state = 0 }
 
 // TryAdd implements codegen.Group.
 func (p *packet) TryAdd(in *codegen.Instr) bool {
-	if p.n == len(p.insts) || p.alone {
-		return false
+	if in.Class == 0 {
+		parts, n := instructions(in)
+		in.Class = p.slots.Class(parts[:n], hexagon.Op(in.Op).Form().Has(hexagon.FlagSolo|hexagon.FlagOnlyALU))
 	}
-	pipes := p.pipes + pipesOf(in)
-	if pipes > hexagon.VectorPipes {
-		return false
+	next, ok := p.slots.Add(p.state, in.Class)
+	if ok {
+		p.state = next
 	}
-	parts, n := instructions(in)
-	if p.n+n > len(p.insts) {
-		return false
-	}
-	alone := hexagon.Op(in.Op).Form().Has(hexagon.FlagSolo | hexagon.FlagOnlyALU)
-	if alone && p.n > 0 {
-		return false
-	}
-	copy(p.insts[p.n:], parts[:n])
-	if !hexagon.SlotsOK(p.insts[:p.n+n]) {
-		return false
-	}
-	p.n += n
-	p.pipes = pipes
-	p.alone = alone
-	return true
+	return ok
 }
 
 // skeleton is the instruction whose operands begin at from, with its immediates and physical registers; the
