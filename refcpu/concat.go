@@ -5,18 +5,14 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// prepareConcat is CONCATENATION. A quantized input with another quantization
-// than the output's is rescaled through a table.
+// prepareConcat is CONCATENATION, and PACK, whose inputs lie side by side along a new
+// axis. A quantized input with another quantization than the output's is rescaled
+// through a table.
 func prepareConcat(v opspec.View, op *nn.Operation) (kern, error) {
 	c, err := v.Concat(op)
 	if err != nil {
 		return nil, err
 	}
-	return join(v, &c), nil
-}
-
-// join puts inputs side by side.
-func join(v opspec.View, c *opspec.Concat) kern {
 	tables := make([]*[256]byte, len(c.Inputs))
 	if c.Type.IsQuant8() {
 		for i, idx := range c.Inputs {
@@ -47,5 +43,5 @@ func join(v opspec.View, c *opspec.Concat) kern {
 			at += n
 		}
 		return nil
-	}
+	}, nil
 }

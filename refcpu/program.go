@@ -96,7 +96,7 @@ var operations = [nn.OperationCount]prepare{
 	nn.OpMul:                        prepareMul,
 	nn.OpNeg:                        prepareMath,
 	nn.OpNotEqual:                   prepareCompare,
-	nn.OpPack:                       preparePack,
+	nn.OpPack:                       prepareConcat,
 	nn.OpPad:                        preparePad,
 	nn.OpPadV2:                      preparePad,
 	nn.OpPow:                        preparePow,

@@ -2,87 +2,11 @@ package opspec
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
-
-// ErrUnknown marks an argument or a shape that is not known yet: a model input
-// or a temporary where a constant is needed, or an unknown dimension. It may
-// become known when the operation executes.
-var ErrUnknown = errors.New("not known before execution")
-
-// None is the index of an operand that an operation omits.
-const None = ^uint32(0)
-
-// View is a subgraph's operands at one moment. A view of a model knows only
-// constants; while a model executes, a view may carry the values and final
-// shapes of all operands.
-type View struct {
-	Operands []nn.Operand
-	// Bound: dimensions are final (0 is an empty tensor, not an unknown size)
-	// and Data holds the value of any operand.
-	Bound bool
-	// Final: dimensions are final, data is not there.
-	Final bool
-}
-
-// ModelView is the view of a subgraph before execution.
-func ModelView(g *nn.Subgraph) View { return View{Operands: g.Operands} }
-
-// Dims returns the dimensions of an operand. An unknown dimension or rank is
-// ErrUnknown.
-func (v View) Dims(i uint32) ([]uint32, error) {
-	if uint64(i) >= uint64(len(v.Operands)) {
-		return nil, fmt.Errorf("operand %d of %d does not exist", i, len(v.Operands))
-	}
-	o := &v.Operands[i]
-	if !v.Bound && !o.Known() && !(v.Final && len(o.Dimensions) > 0) {
-		return nil, fmt.Errorf("operand %d has shape %v: %w", i, o.Dimensions, ErrUnknown)
-	}
-	if o.Elements() < 0 {
-		return nil, fmt.Errorf("operand %d has shape %v: too large", i, o.Dimensions)
-	}
-	return o.Dimensions, nil
-}
-
-// Data returns the bytes of an operand whose value is known, after checking
-// that there are as many as type and shape say.
-func (v View) Data(i uint32) ([]byte, error) {
-	if uint64(i) >= uint64(len(v.Operands)) {
-		return nil, fmt.Errorf("operand %d of %d does not exist", i, len(v.Operands))
-	}
-	o := &v.Operands[i]
-	if !v.Bound && !o.IsConst() {
-		return nil, fmt.Errorf("operand %d is %s: %w", i, o.Lifetime, ErrUnknown)
-	}
-	if _, err := v.Dims(i); err != nil && !o.Type.IsScalar() {
-		return nil, err
-	}
-	want := int64(o.Type.ElementBytes())
-	if !o.Type.IsScalar() {
-		want = o.Bytes()
-	}
-	if int64(len(o.Data)) != want {
-		return nil, fmt.Errorf("operand %d has %d bytes of data, %s %v has %d", i, len(o.Data), o.Type, o.Dimensions, want)
-	}
-	return o.Data, nil
-}
-
-// omitted reports whether an optional operand was left out: lifetime NO_VALUE
-// or a value of no bytes.
-func (v View) omitted(i uint32) bool {
-	o := &v.Operands[i]
-	return o.Lifetime == nn.NoValue || (len(o.Data) == 0 && (v.Bound || o.IsConst()))
-}
-
-// missing reports whether an operand that must have a value has none.
-func (v View) missing(i uint32) bool {
-	o := &v.Operands[i]
-	return o.Lifetime == nn.NoValue || (o.IsConst() && len(o.Data) == 0 && o.Elements() != 0)
-}
 
 // Args are the operands of one operation, named as its row names them.
 type Args struct {
@@ -104,11 +28,11 @@ type Args struct {
 // error of a mismatch names the operand that fits no form.
 func (v View) Bind(op *nn.Operation) (Args, error) {
 	a := Args{View: v, Op: op, varAt: -1}
-	if !op.Type.Valid() || !table()[op.Type].present {
+	r := v.table().Lookup(op.Type)
+	if r == nil {
 		return a, fmt.Errorf("%s: no such operation", op.Type)
 	}
-	r := &table()[op.Type]
-	a.Row = r.Row
+	a.Row = r
 	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
 		for i, x := range list {
 			if uint64(x) >= uint64(len(v.Operands)) {
@@ -143,15 +67,6 @@ func (v View) Bind(op *nn.Operation) (Args, error) {
 }
 
 var inOut = [2]string{"input", "output"}
-
-func (r *parsedRow) keySince(t nn.OperandType) (Version, bool) {
-	for _, k := range r.keys {
-		if k.t == t {
-			return k.since, true
-		}
-	}
-	return 0, false
-}
 
 // mismatch is the outcome of trying a form: the further it got, the better it
 // explains what is wrong.
@@ -264,8 +179,8 @@ func (a *Args) accepts(sl *slot, t nn.OperandType) (Version, bool) {
 	case classAny:
 		return same(t.Valid())
 	case classCast:
-		since, ok := table()[nn.OpCast].keySince(t)
-		if from, _ := table()[nn.OpCast].keySince(k); ok && (from == V13 || since == V13) {
+		since, ok := a.Row.keySince(t)
+		if from, _ := a.Row.keySince(k); ok && (from == V13 || since == V13) {
 			return V13, t == k
 		}
 		return since, ok
@@ -349,6 +264,25 @@ func (a *Args) QuantSources() []uint32 {
 
 // SlotName is the name of the i-th input.
 func (a *Args) SlotName(i int) string { return a.in[slotOf(i, a.varAt, a.varLen)].name }
+
+// steering are the TENSOR_INT32 inputs that say what an operation does; the
+// others are what it works on.
+var steering = map[string]bool{
+	"axes": true, "axis": true, "begin": true, "end": true, "size": true, "strides": true, "shape": true, "dims": true,
+	"perm": true, "paddings": true, "block_shape": true, "multiples": true, "output_shape": true,
+	"traversal": true, "block_map": true, "format": true, "sizes": true,
+}
+
+// Parameter reports whether the value of input i decides what the operation
+// does - its shapes, its loops, its constants - rather than being what it works
+// on: scalars, and tensors of axes, sizes and places.
+func (a *Args) Parameter(i int) bool {
+	if a.View.Operands[a.Op.Inputs[i]].Type.IsScalar() {
+		return true
+	}
+	s := &a.in[slotOf(i, a.varAt, a.varLen)]
+	return s.class == classFixed && s.fixed == nn.TensorInt32 && steering[s.name]
+}
 
 // errorf prefixes an error with the operation and the named input.
 func (a *Args) errorf(name, format string, args ...any) error {
@@ -459,4 +393,25 @@ func axis(v int32, rank int) (int, error) {
 		v += int32(rank)
 	}
 	return int(v), nil
+}
+
+// frontAxis resolves an axis that may not count from the back.
+func frontAxis(v int32, rank int) (int, error) {
+	if v < 0 {
+		return 0, fmt.Errorf("axis %d is negative", v)
+	}
+	return axis(v, rank)
+}
+
+// sameDims reports whether two shapes are equal.
+func sameDims(a, b []uint32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
 }

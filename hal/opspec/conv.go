@@ -1,9 +1,47 @@
 package opspec
 
-import (
-	"fmt"
+import "github.com/nnsoc/nnsoc/hal/nn"
 
-	"github.com/nnsoc/nnsoc/hal/nn"
+// convRows are the convolutions.
+var convRows = []Row{
+	{Op: nn.OpConv2D, Since: V10, Types: floatQuant10, Args: convArgs,
+		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
+		Work: WorkRule{Kernel: KernelConv, Also: macs(readConv, (*Conv).MACs)},
+		Forms: []Form{
+			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 nchw:bool] [1.2 dilation_w:int32 dilation_h:int32]", "output:T"},
+			{V10, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 " +
+				"nchw:bool] [1.2 dilation_w:int32 dilation_h:int32]", "output:T"},
+		}},
+	{Op: nn.OpDepthwiseConv2D, Since: V10, Types: floatQuant10, Args: convArgs,
+		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
+		Work: WorkRule{Kernel: KernelDepthwise, Also: macs(readConv, (*Conv).MACs)},
+		Forms: []Form{
+			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 depth_multiplier:int32 activation:int32 [1.2 nchw:bool] [1.2 " +
+				"dilation_w:int32 dilation_h:int32]", "output:T"},
+			{V10, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 depth_multiplier:int32 " +
+				"activation:int32 [1.2 nchw:bool] [1.2 dilation_w:int32 dilation_h:int32]", "output:T"},
+		}},
+	{Op: nn.OpGroupedConv2D, Since: V12, Types: floatQuant12, Args: groupedConvArgs,
+		Quant: fits(readGroupedConv, (*GroupedConv).Quant), Sums: sums(readGroupedConv, (*GroupedConv).sums),
+		Work: WorkRule{Kernel: KernelConv, Also: macs(readGroupedConv, (*GroupedConv).MACs)},
+		Forms: []Form{
+			{V12, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 groups:int32 activation:int32 nchw:bool", "output:T"},
+			{V12, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 groups:int32 " +
+				"activation:int32 nchw:bool", "output:T"},
+		}},
+	{Op: nn.OpTransposeConv2D, Since: V12, Types: floatQuant12, Args: transposeConvArgs,
+		Quant: fits(readTransposeConv, (*TransposeConv).Quant), Sums: sums(readTransposeConv, (*TransposeConv).sums),
+		Work: WorkRule{Kernel: KernelConv, Also: macs(readTransposeConv, (*TransposeConv).MACs)},
+		Forms: []Form{
+			{V12, "input:T filter:W bias:B output_shape:I32 padding:int32 stride_w:int32 stride_h:int32 activation:int32 nchw:bool", "output:T"},
+			{V12, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 activation:int32 nchw:bool", "output:T"},
+		}},
+}
+
+var (
+	convArgs          = Arguments[Conv]{Read: readConv, Shapes: one((*Conv).OutputDims)}
+	groupedConvArgs   = Arguments[GroupedConv]{Read: readGroupedConv, Shapes: one(func(c *GroupedConv) []uint32 { return c.OutputDims() })}
+	transposeConvArgs = Arguments[TransposeConv]{Read: readTransposeConv, Shapes: one(func(c *TransposeConv) []uint32 { return c.OutputDims() })}
 )
 
 // Conv is a CONV_2D or DEPTHWISE_CONV_2D. The filter is [K, KH, KW, C] for
@@ -21,13 +59,12 @@ type Conv struct {
 }
 
 // Conv reads a CONV_2D or DEPTHWISE_CONV_2D.
-func (v View) Conv(op *nn.Operation) (Conv, error) {
-	a, err := v.bindAs(op, nn.OpConv2D, nn.OpDepthwiseConv2D)
-	if err != nil {
-		return Conv{}, err
-	}
-	c := Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: op.Outputs[0], Type: a.Key,
-		Depthwise: op.Type == nn.OpDepthwiseConv2D}
+func (v View) Conv(op *nn.Operation) (Conv, error) { return Read[Conv](v, op) }
+
+func readConv(a *Args) (Conv, error) {
+	c := Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key,
+		Depthwise: a.Op.Type == nn.OpDepthwiseConv2D}
+	var err error
 	if c.NCHW, err = a.BoolOr("nchw", false); err != nil {
 		return c, err
 	}
@@ -35,17 +72,9 @@ func (v View) Conv(op *nn.Operation) (Conv, error) {
 	if err != nil {
 		return c, err
 	}
-	f, err := a.Dims("filter")
+	f, err := a.filter()
 	if err != nil {
 		return c, err
-	}
-	if len(f) != 4 {
-		return c, a.errorf("filter", "rank %d, 4 needed", len(f))
-	}
-	for _, d := range f {
-		if d == 0 {
-			return c, a.errorf("filter", "shape %v is empty", f)
-		}
 	}
 	c.N, c.C = n, ch
 	if c.Depthwise {
@@ -66,12 +95,8 @@ func (v View) Conv(op *nn.Operation) (Conv, error) {
 			return c, a.errorf("filter", "depth %d, the input's is %d", f[3], ch)
 		}
 	}
-	b, err := a.Dims("bias")
-	if err != nil {
+	if err := a.bias(c.K); err != nil {
 		return c, err
-	}
-	if len(b) != 1 || int(b[0]) != c.K {
-		return c, a.errorf("bias", "shape %v, [%d] needed", b, c.K)
 	}
 	if c.Window, err = a.window(h, w, int(f[1]), int(f[2])); err != nil {
 		return c, err
@@ -102,70 +127,196 @@ func (c *Conv) Quant(v View) (GEMMQuant, error) {
 	return v.gemmQuant(c.Input, c.Filter, c.Bias, c.Output, c.Act, c.K, dim)
 }
 
-// FullyConnected is a FULLY_CONNECTED. The input is taken as [Batch, Depth],
-// the weights are [Units, Depth].
-type FullyConnected struct {
-	Input, Weights, Bias, Output uint32 // operand indexes
-	Type                         nn.OperandType
-	Batch, Depth, Units          int
-	Act                          nn.FusedActivation
+// sums says what a quantized convolution adds up in 32 bits.
+func (c *Conv) sums(v View) (Sums, error) {
+	q, err := c.Quant(v)
+	per := 1
+	if f := v.Operands[c.Filter].Elements(); !c.Depthwise && c.K > 0 {
+		per = int(f) / c.K
+	}
+	return Sums{c.Input, c.Filter, c.Bias, c.K, per, q}, err
 }
 
-// FullyConnected reads a FULLY_CONNECTED.
-func (v View) FullyConnected(op *nn.Operation) (FullyConnected, error) {
-	a, err := v.bindAs(op, nn.OpFullyConnected)
-	if err != nil {
-		return FullyConnected{}, err
-	}
-	f := FullyConnected{Input: a.In("input"), Weights: a.In("weights"), Bias: a.In("bias"), Output: op.Outputs[0], Type: a.Key}
-	in, err := a.Dims("input")
-	if err != nil {
-		return f, err
-	}
-	w, err := a.Dims("weights")
-	if err != nil {
-		return f, err
-	}
-	b, err := a.Dims("bias")
-	if err != nil {
-		return f, err
-	}
-	if len(in) < 2 || len(in) > 4 {
-		return f, a.errorf("input", "rank %d, 2 to 4 needed", len(in))
-	}
-	if len(w) != 2 || w[0] == 0 || w[1] == 0 {
-		return f, a.errorf("weights", "shape %v, [units, depth] needed", w)
-	}
-	f.Units, f.Depth = int(w[0]), int(w[1])
-	n := nn.Elements(in)
-	if n%int64(f.Depth) != 0 {
-		return f, a.errorf("input", "shape %v is no multiple of the depth %d", in, f.Depth)
-	}
-	f.Batch = int(n / int64(f.Depth))
-	if len(b) != 1 || int(b[0]) != f.Units {
-		return f, a.errorf("bias", "shape %v, [%d] needed", b, f.Units)
-	}
-	f.Act, err = a.activation()
-	return f, err
+// GroupedConv is a GROUPED_CONV_2D: Groups convolutions side by side, each of
+// C/Groups input and K/Groups output channels. The filter is
+// [K, KH, KW, C/Groups].
+type GroupedConv struct {
+	Conv
+	Groups int
 }
 
-// OutputDims is the shape of the result.
-func (f *FullyConnected) OutputDims() []uint32 { return []uint32{uint32(f.Batch), uint32(f.Units)} }
+// GroupedConv reads a GROUPED_CONV_2D.
+func (v View) GroupedConv(op *nn.Operation) (GroupedConv, error) { return Read[GroupedConv](v, op) }
+
+func readGroupedConv(a *Args) (GroupedConv, error) {
+	c := GroupedConv{Conv: Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}}
+	var err error
+	if c.NCHW, err = a.BoolOr("nchw", false); err != nil {
+		return c, err
+	}
+	n, h, w, ch, err := a.image("input", c.NCHW)
+	if err != nil {
+		return c, err
+	}
+	f, err := a.filter()
+	if err != nil {
+		return c, err
+	}
+	g, err := a.Int32("groups")
+	if err != nil {
+		return c, err
+	}
+	if g < 1 || ch%int(g) != 0 || int(f[0])%int(g) != 0 || int64(f[3])*int64(g) != int64(ch) {
+		return c, a.errorf("groups", "%d for %d input channels and a filter of %v", g, ch, f)
+	}
+	c.N, c.C, c.K, c.Groups = n, ch, int(f[0]), int(g)
+	if err := a.bias(c.K); err != nil {
+		return c, err
+	}
+	if c.Window, err = a.window(h, w, int(f[1]), int(f[2])); err != nil {
+		return c, err
+	}
+	c.Act, err = a.activation()
+	return c, err
+}
 
 // MACs counts the multiply-accumulates.
-func (f *FullyConnected) MACs() int64 { return int64(f.Batch) * int64(f.Units) * int64(f.Depth) }
+func (c *GroupedConv) MACs() int64 { return c.Conv.MACs() / int64(c.Groups) }
 
-// Quant returns the requantization of a quantized operation.
-func (f *FullyConnected) Quant(v View) (GEMMQuant, error) {
-	return v.gemmQuant(f.Input, f.Weights, f.Bias, f.Output, f.Act, f.Units, 0)
+// filter reads the shape of a filter of rank 4 that is not empty.
+func (a *Args) filter() ([]uint32, error) {
+	f, err := a.Dims("filter")
+	if err != nil {
+		return nil, err
+	}
+	if len(f) != 4 {
+		return nil, a.errorf("filter", "rank %d, 4 needed", len(f))
+	}
+	if nn.Elements(f) == 0 {
+		return nil, a.errorf("filter", "shape %v is empty", f)
+	}
+	return f, nil
 }
 
-// bindAs binds an operation that must be one of the given types.
-func (v View) bindAs(op *nn.Operation, types ...nn.OperationType) (Args, error) {
-	for _, t := range types {
-		if op.Type == t {
-			return v.Bind(op)
+// bias checks the shape of a bias.
+func (a *Args) bias(k int) error {
+	b, err := a.Dims("bias")
+	if err != nil {
+		return err
+	}
+	if len(b) != 1 || int(b[0]) != k {
+		return a.errorf("bias", "shape %v, [%d] needed", b, k)
+	}
+	return nil
+}
+
+// TransposeConv is a TRANSPOSE_CONV_2D: input pixel (y, x) adds its filter to
+// the output from (y*StrideH - Top, x*StrideW - Left) on. The filter is
+// [K, KH, KW, C]. In Window, H and W are the input, OutH and OutW the output;
+// Bottom and Right may be negative.
+type TransposeConv struct {
+	Conv
+}
+
+// TransposeConv reads a TRANSPOSE_CONV_2D.
+func (v View) TransposeConv(op *nn.Operation) (TransposeConv, error) {
+	return Read[TransposeConv](v, op)
+}
+
+func readTransposeConv(a *Args) (TransposeConv, error) {
+	c := TransposeConv{Conv{Input: a.In("input"), Filter: a.In("filter"), Bias: a.In("bias"), Output: a.Op.Outputs[0], Type: a.Key}}
+	var err error
+	if c.NCHW, err = a.BoolOr("nchw", false); err != nil {
+		return c, err
+	}
+	n, h, w, ch, err := a.image("input", c.NCHW)
+	if err != nil {
+		return c, err
+	}
+	f, err := a.filter()
+	if err != nil {
+		return c, err
+	}
+	if int(f[3]) != ch {
+		return c, a.errorf("filter", "depth %d, the input's is %d", f[3], ch)
+	}
+	c.N, c.C, c.K = n, ch, int(f[0])
+	c.H, c.W, c.KH, c.KW, c.DilationH, c.DilationW = h, w, int(f[1]), int(f[2]), 1, 1
+	if err := a.bias(c.K); err != nil {
+		return c, err
+	}
+	for _, s := range []struct {
+		name string
+		dst  *int
+	}{{"stride_h", &c.StrideH}, {"stride_w", &c.StrideW}} {
+		x, err := a.Int32(s.name)
+		if err != nil {
+			return c, err
+		}
+		if x < 1 {
+			return c, a.errorf(s.name, "%d is not positive", x)
+		}
+		*s.dst = int(x)
+	}
+	if c.Act, err = a.activation(); err != nil {
+		return c, err
+	}
+	if !a.Has("padding") {
+		for _, p := range []struct {
+			name string
+			dst  *int
+		}{{"pad_left", &c.Left}, {"pad_right", &c.Right}, {"pad_top", &c.Top}, {"pad_bottom", &c.Bottom}} {
+			x, err := a.Int32(p.name)
+			if err != nil {
+				return c, err
+			}
+			if x < 0 {
+				return c, a.errorf(p.name, "%d is negative", x)
+			}
+			*p.dst = int(x)
+		}
+	} else {
+		scheme, err := a.Int32("padding")
+		if err != nil {
+			return c, err
+		}
+		shape, err := a.Int32s("output_shape")
+		if err != nil {
+			return c, err
+		}
+		if len(shape) != 4 || min(shape[0], shape[1], shape[2], shape[3]) < 0 {
+			return c, a.errorf("output_shape", "%v, four sizes needed", shape)
+		}
+		oh, ow := int(shape[1]), int(shape[2])
+		if c.NCHW {
+			oh, ow = int(shape[2]), int(shape[3])
+		}
+		switch scheme {
+		case nn.PaddingSame:
+			c.Top, c.Bottom = transposePadding(oh, c.KH, c.StrideH)
+			c.Left, c.Right = transposePadding(ow, c.KW, c.StrideW)
+		case nn.PaddingValid:
+		default:
+			return c, a.errorf("padding", "scheme %d is neither 1 (SAME) nor 2 (VALID)", scheme)
 		}
 	}
-	return Args{}, fmt.Errorf("opspec: %s is not %s", op.Type, types[0])
+	c.OutH = c.StrideH*(h-1) + c.KH - c.Top - c.Bottom
+	c.OutW = c.StrideW*(w-1) + c.KW - c.Left - c.Right
+	if c.OutH < 1 || c.OutW < 1 || c.OutH > nn.MaxElements || c.OutW > nn.MaxElements {
+		return c, a.errorf("input", "the result would be %dx%d", c.OutH, c.OutW)
+	}
+	return c, nil
+}
+
+// transposePadding is SAME for an output size; the tail fits the last stride
+// and may be negative.
+func transposePadding(out, k, stride int) (head, tail int) {
+	need := ((out+stride-1)/stride-1)*stride + k
+	head = max(need-out, 0) / 2
+	return head, need - out - head
+}
+
+// MACs counts the multiply-accumulates: every input pixel times the filter.
+func (c *TransposeConv) MACs() int64 {
+	return int64(c.N) * int64(c.H) * int64(c.W) * int64(c.C) * int64(c.K) * int64(c.KH) * int64(c.KW)
 }

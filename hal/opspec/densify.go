@@ -6,6 +6,17 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
+// densifyRows is DENSIFY.
+var densifyRows = []Row{
+	{Op: nn.OpDensify, Since: Experimental, Types: "B8@experimental F16@experimental F32@experimental I32@experimental Q16@experimental Q16S@experimental Q8@experimental Q8S@experimental Q8SYM@experimental", SameQuant: true, Rank: 1, Args: densifyArgs,
+		Work: WorkRule{Float: 1, Quant: 1, Also: oneLookup},
+		Forms: []Form{
+			{Experimental, "values:T traversal:I32 block_map:I32? format:I32 sizes:I32 metadata:I32...?", "output:T"},
+		}},
+}
+
+var densifyArgs = Arguments[Densify]{Read: readDensify, Shapes: one(func(d *Densify) []uint32 { return d.Dims })}
+
 // Formats of a DENSIFY level.
 const (
 	DensifyDense = 0 // every coordinate is there
@@ -37,12 +48,10 @@ type DensifyLevel struct {
 }
 
 // Densify reads a DENSIFY.
-func (v View) Densify(op *nn.Operation) (Densify, error) {
-	a, err := v.bindAs(op, nn.OpDensify)
-	if err != nil {
-		return Densify{}, err
-	}
-	d := Densify{Values: a.In("values"), Output: op.Outputs[0], Type: a.Key}
+func (v View) Densify(op *nn.Operation) (Densify, error) { return Read[Densify](v, op) }
+
+func readDensify(a *Args) (Densify, error) {
+	d := Densify{Values: a.In("values"), Output: a.Op.Outputs[0], Type: a.Key}
 	order, err := a.Int32s("traversal")
 	if err != nil {
 		return d, err
@@ -122,6 +131,12 @@ func (v View) Densify(op *nn.Operation) (Densify, error) {
 		d.Levels = append(d.Levels, l)
 	}
 	return d, nil
+}
+
+// oneLookup counts a lookup for each value.
+func oneLookup(a *Args, w *Work) (err error) {
+	w.Lookups, err = a.View.elements(a.Op.Inputs[0])
+	return err
 }
 
 // Walk checks the lists of the sparse levels against each other and against the

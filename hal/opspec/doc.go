@@ -1,7 +1,21 @@
 // Package opspec describes the operations of NNAPI HAL 1.0 to 1.3 and of the
-// feature levels above it: one row per operation with its operand types, arity and optional trailing operands. The
-// rows are the only place in the project that lists them; validation, the
-// reference CPU, the drivers and the manual read them.
+// feature levels above it. Each family of operations has a file of its own with the rows
+// of its operations and what the rows name: the reader of the operands, the rule for the
+// shapes of the outputs, the quantized arithmetic and the check of its scales, and the
+// count of the work. The rows are the only place in the project that lists operations;
+// validation, the reference CPU, the drivers, the costs and the manual read them.
+//
+// A Table is a value. Standard has the operations that hal/nn names; With makes a table
+// that has another vendor's, too.
+//
+//	conv.go dense.go pool.go                 sums of products, windows
+//	elementwise.go unary.go softmax.go       element by element
+//	reduce.go                                reductions and normalizations
+//	move.go pad.go strided.go resize.go      elements that move
+//	lookup.go densify.go detection.go        picked by index, key, score or place
+//	recurrent.go quantizedlstm.go control.go cells, sequences, subgraphs
+//	table.go row.go args.go view.go          rows, their text form, operands against a row
+//	infer.go work.go quant.go fixedpoint.go  what is common to the rules of the rows
 //
 // On top of the rows it parses an operation into a plain struct (Conv, Pool,
 // Elementwise, ...) with implicit padding resolved, layouts and axes made

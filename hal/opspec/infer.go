@@ -7,176 +7,110 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// shapeRule gives the shapes of an operation's outputs.
-type shapeRule func(v View, op *nn.Operation) ([][]uint32, error)
+// arguments is an Arguments of any type.
+type arguments interface {
+	shapes(*Args) ([][]uint32, error)
+}
 
-func shape1[T any](parse func(View, *nn.Operation) (T, error), dims func(*T) []uint32) shapeRule {
-	return func(v View, op *nn.Operation) ([][]uint32, error) {
-		p, err := parse(v, op)
-		if err != nil {
-			return nil, err
+// Arguments read the operands of an operation into a struct of its family, and give
+// the shapes of its outputs. An operation's struct is found by its type: see Read.
+type Arguments[T any] struct {
+	Read   func(*Args) (T, error)
+	Shapes func(*T) [][]uint32
+}
+
+func (r Arguments[T]) shapes(a *Args) ([][]uint32, error) {
+	p, err := r.Read(a)
+	if err != nil {
+		return nil, err
+	}
+	return r.Shapes(&p), nil
+}
+
+// one is Shapes of operations with one output.
+func one[T any](dims func(*T) []uint32) func(*T) [][]uint32 {
+	return func(p *T) [][]uint32 { return [][]uint32{dims(p)} }
+}
+
+// Read reads the operands of an operation whose row says that they make a T.
+func Read[T any](v View, op *nn.Operation) (p T, err error) {
+	row := v.table().Lookup(op.Type)
+	if row == nil {
+		return p, fmt.Errorf("opspec: %s: no such operation", op.Type)
+	}
+	r, ok := row.Args.(Arguments[T])
+	if !ok {
+		return p, fmt.Errorf("opspec: %s does not have the arguments %T", op.Type, p)
+	}
+	a, err := v.Bind(op)
+	if err != nil {
+		return p, err
+	}
+	return r.Read(&a)
+}
+
+// Reads reports whether Read makes a T of an operation of the Standard table.
+func Reads[T any](op nn.OperationType) bool {
+	row := Lookup(op)
+	return row != nil && reads[T](row)
+}
+
+func reads[T any](r *Row) bool {
+	_, ok := r.Args.(Arguments[T])
+	return ok
+}
+
+// fits makes the Quant field of a row from the arithmetic that its scales define.
+func fits[T, Q any](read func(*Args) (T, error), arithmetic func(*T, View) (Q, error)) func(*Args) error {
+	return func(a *Args) error {
+		p, err := read(a)
+		if err == nil {
+			_, err = arithmetic(&p, a.View)
 		}
-		return [][]uint32{dims(&p)}, nil
+		return err
 	}
 }
 
-var (
-	convShape   = shape1(View.Conv, (*Conv).OutputDims)
-	poolShape   = shape1(View.Pool, (*Pool).OutputDims)
-	elemShape   = shape1(View.Elementwise, func(e *Elementwise) []uint32 { return e.Dims })
-	sameShape   = shape1(View.Unary, func(u *Unary) []uint32 { return u.Dims })
-	softShape   = shape1(View.Softmax, func(s *Softmax) []uint32 { return s.Dims })
-	copyShape   = shape1(View.Copy, func(c *Copy) []uint32 { return c.Dims })
-	padShape    = shape1(View.Pad, func(p *Pad) []uint32 { return p.Dims })
-	meanShape   = shape1(View.Mean, func(m *Mean) []uint32 { return m.Dims })
-	alongShape  = shape1(View.Along, func(a *Along) []uint32 { return a.Dims })
-	resizeShape = shape1(View.Resize, (*Resize).OutputDims)
-	gatherShape = shape1(View.Gather, func(g *Gather) []uint32 { return g.Dims })
-	roiShape    = shape1(View.Roi, (*Roi).OutputDims)
-	strideDims  = func(s *Strided) []uint32 { return s.Dims }
-)
+// CheckQuant checks that the scales of an 8-bit quantized operation fit each other.
+func (a *Args) CheckQuant() error {
+	if a.Row.Quant == nil || !a.Key.IsQuant8() {
+		return nil
+	}
+	return a.Row.Quant(a)
+}
 
-// shapeRules is the shape rule of each operation that has one.
-var shapeRules = [nn.OperationCount]shapeRule{
-	nn.OpConv2D:                     convShape,
-	nn.OpDepthwiseConv2D:            convShape,
-	nn.OpFullyConnected:             shape1(View.FullyConnected, (*FullyConnected).OutputDims),
-	nn.OpAveragePool2D:              poolShape,
-	nn.OpMaxPool2D:                  poolShape,
-	nn.OpL2Pool2D:                   poolShape,
-	nn.OpAdd:                        elemShape,
-	nn.OpSub:                        elemShape,
-	nn.OpMul:                        elemShape,
-	nn.OpDiv:                        elemShape,
-	nn.OpMaximum:                    elemShape,
-	nn.OpMinimum:                    elemShape,
-	nn.OpPow:                        elemShape,
-	nn.OpPrelu:                      elemShape,
-	nn.OpEqual:                      elemShape,
-	nn.OpNotEqual:                   elemShape,
-	nn.OpLess:                       elemShape,
-	nn.OpLessEqual:                  elemShape,
-	nn.OpGreater:                    elemShape,
-	nn.OpGreaterEqual:               elemShape,
-	nn.OpLogicalAnd:                 elemShape,
-	nn.OpLogicalOr:                  elemShape,
-	nn.OpRelu:                       sameShape,
-	nn.OpRelu1:                      sameShape,
-	nn.OpRelu6:                      sameShape,
-	nn.OpLogistic:                   sameShape,
-	nn.OpTanh:                       sameShape,
-	nn.OpQuantize:                   sameShape,
-	nn.OpRequantize:                 sameShape,
-	nn.OpDequantize:                 sameShape,
-	nn.OpAbs:                        sameShape,
-	nn.OpNeg:                        sameShape,
-	nn.OpExp:                        sameShape,
-	nn.OpLog:                        sameShape,
-	nn.OpSin:                        sameShape,
-	nn.OpSqrt:                       sameShape,
-	nn.OpRsqrt:                      sameShape,
-	nn.OpFloor:                      sameShape,
-	nn.OpLogicalNot:                 sameShape,
-	nn.OpHardSwish:                  sameShape,
-	nn.OpElu:                        sameShape,
-	nn.OpCast:                       sameShape,
-	nn.OpSoftmax:                    softShape,
-	nn.OpLogSoftmax:                 softShape,
-	nn.OpConcatenation:              shape1(View.Concat, func(c *Concat) []uint32 { return c.Dims }),
-	nn.OpReshape:                    copyShape,
-	nn.OpSqueeze:                    copyShape,
-	nn.OpExpandDims:                 copyShape,
-	nn.OpPad:                        padShape,
-	nn.OpPadV2:                      padShape,
-	nn.OpMean:                       meanShape,
-	nn.OpArgmax:                     alongShape,
-	nn.OpArgmin:                     alongShape,
-	nn.OpL2Normalization:            alongShape,
-	nn.OpLocalResponseNormalization: alongShape,
-	nn.OpInstanceNormalization:      shape1(View.InstanceNorm, func(n *InstanceNorm) []uint32 { return n.Dims }),
-	nn.OpGroupedConv2D:              shape1(View.GroupedConv, func(c *GroupedConv) []uint32 { return c.OutputDims() }),
-	nn.OpTransposeConv2D:            shape1(View.TransposeConv, func(c *TransposeConv) []uint32 { return c.OutputDims() }),
-	nn.OpResizeBilinear:             resizeShape,
-	nn.OpResizeNearestNeighbor:      resizeShape,
-	nn.OpTile:                       shape1(View.Tile, func(t *Tile) []uint32 { return t.Dims }),
-	nn.OpGather:                     gatherShape,
-	nn.OpEmbeddingLookup:            gatherShape,
-	nn.OpFill:                       shape1(View.Fill, func(f *Fill) []uint32 { return f.Dims }),
-	nn.OpLshProjection:              shape1(View.Lsh, func(l *Lsh) []uint32 { return l.Dims }),
-	nn.OpRandomMultinomial:          shape1(View.Multinomial, func(m *Multinomial) []uint32 { return m.Dims }),
-	nn.OpRank:                       shape1(View.Rank, func(*int) []uint32 { return nil }),
-	nn.OpRoiAlign:                   roiShape,
-	nn.OpRoiPooling:                 roiShape,
-	nn.OpAxisAlignedBboxTransform:   shape1(View.BoxTransform, func(b *BoxTransform) []uint32 { return b.Dims }),
-	nn.OpHeatmapMaxKeypoint: func(v View, op *nn.Operation) ([][]uint32, error) {
-		h, err := v.Heatmap(op)
-		n, k := uint32(h.Boxes), uint32(h.Points)
-		return [][]uint32{{n, k}, {n, k, 2}}, err
-	},
-	nn.OpQuantized16bitLstm: func(v View, op *nn.Operation) ([][]uint32, error) {
-		l, err := v.Lstm16(op)
-		state := []uint32{uint32(l.Batch), uint32(l.Units)}
-		return [][]uint32{state, state}, err
-	},
-	nn.OpQuantizedLstm: func(v View, op *nn.Operation) ([][]uint32, error) {
-		l, err := v.Lstm8(op)
-		out := []uint32{uint32(l.Batch), uint32(l.Out)}
-		return [][]uint32{out, {uint32(l.Batch), uint32(l.Units)}, out}, err
-	},
-	nn.OpSplit: func(v View, op *nn.Operation) ([][]uint32, error) {
-		s, err := v.Split(op)
-		if err != nil {
-			return nil, err
-		}
-		dims := make([][]uint32, len(op.Outputs))
-		for i := range dims {
-			dims[i] = s.Dims
-		}
-		return dims, nil
-	},
-	nn.OpHashtableLookup: func(v View, op *nn.Operation) ([][]uint32, error) {
-		h, err := v.Hashtable(op)
-		return [][]uint32{h.Dims, h.HitDims}, err
-	},
-	nn.OpTopkV2: func(v View, op *nn.Operation) ([][]uint32, error) {
-		t, err := v.TopK(op)
-		return [][]uint32{t.Dims, t.Dims}, err
-	},
-	nn.OpSelect:         shape1(View.Select, func(s *Select) []uint32 { return s.Dims }),
-	nn.OpTranspose:      shape1(View.Transpose, strideDims),
-	nn.OpSlice:          shape1(View.Slice, strideDims),
-	nn.OpStridedSlice:   shape1(View.StridedSlice, strideDims),
-	nn.OpDepthToSpace:   shape1(View.DepthToSpace, strideDims),
-	nn.OpSpaceToDepth:   shape1(View.SpaceToDepth, strideDims),
-	nn.OpBatchToSpaceNd: shape1(View.BatchToSpace, strideDims),
-	nn.OpSpaceToBatchNd: shape1(View.SpaceToBatch, strideDims),
-	nn.OpChannelShuffle: shape1(View.ChannelShuffle, strideDims),
-	nn.OpReverse:        shape1(View.Reverse, strideDims),
-	nn.OpPack:           shape1(View.Pack, func(c *Concat) []uint32 { return c.Dims }),
-	nn.OpMirrorPad:      shape1(View.MirrorPad, func(p *MirrorPad) []uint32 { return p.Dims }),
-	nn.OpBatchMatmul:    shape1(View.BatchMatmul, func(m *BatchMatmul) []uint32 { return m.Dims }),
-	nn.OpDensify:        shape1(View.Densify, func(d *Densify) []uint32 { return d.Dims }),
-	nn.OpReduceSum:      meanShape,
-	nn.OpReduceProd:     meanShape,
-	nn.OpReduceMax:      meanShape,
-	nn.OpReduceMin:      meanShape,
-	nn.OpReduceAll:      meanShape,
-	nn.OpReduceAny:      meanShape,
+// HasShapeRule reports whether OutputDims knows the operation.
+func (r *Row) HasShapeRule() bool { return r.Args != nil }
+
+// HasShapeRule reports whether OutputDims knows the operation of the Standard table.
+func HasShapeRule(op nn.OperationType) bool {
+	r := Lookup(op)
+	return r != nil && r.HasShapeRule()
 }
 
 // OutputDims infers the shapes of an operation's outputs. The error is
 // ErrUnknown when they depend on something not known yet.
 func (v View) OutputDims(op *nn.Operation) ([][]uint32, error) {
-	if !op.Type.Valid() || shapeRules[op.Type] == nil {
+	row := v.table().Lookup(op.Type)
+	if row == nil || row.Args == nil {
 		return nil, fmt.Errorf("%s: the shapes of its outputs: %w", op.Type, ErrUnknown)
 	}
-	dims, err := shapeRules[op.Type](v, op)
+	a, err := v.Bind(op)
+	if err != nil {
+		return nil, err
+	}
+	return a.OutputDims()
+}
+
+// OutputDims infers the shapes of the operation's outputs, which must have a shape rule.
+func (a *Args) OutputDims() ([][]uint32, error) {
+	dims, err := a.Row.Args.shapes(a)
 	if err != nil {
 		return nil, err
 	}
 	for i, d := range dims {
 		if nn.Elements(d) < 0 {
-			return nil, fmt.Errorf("%s: output %d of shape %v is too large", op.Type, i, d)
+			return nil, fmt.Errorf("%s: output %d of shape %v is too large", a.Op.Type, i, d)
 		}
 	}
 	return dims, nil
@@ -186,16 +120,40 @@ func (v View) OutputDims(op *nn.Operation) ([][]uint32, error) {
 // and outputs are completed from the inputs as far as they can be known.
 // Operand data is shared. A declared shape that an operation contradicts is an
 // error.
-func Resolve(g *nn.Subgraph) (*nn.Subgraph, error) {
-	return inferAll(g, false, func(*nn.Operation) bool { return true })
+func (t *Table) Resolve(g *nn.Subgraph) (*nn.Subgraph, error) {
+	return t.inferAll(g, false, func(*nn.Operation) bool { return true })
+}
+
+// Resolve is Standard's.
+func Resolve(g *nn.Subgraph) (*nn.Subgraph, error) { return Standard().Resolve(g) }
+
+// Complete is Resolve for a subgraph whose inputs have their final shapes and
+// whose parameters are constants: an operation whose output shapes are still not
+// known is an error, unless open says that only its execution gives them.
+func (t *Table) Complete(g *nn.Subgraph, open func(nn.OperationType) bool) (*nn.Subgraph, error) {
+	return t.inferAll(g, true, func(op *nn.Operation) bool { return open(op.Type) || allKnown(g, op.Outputs) })
+}
+
+// Complete is Standard's.
+func Complete(g *nn.Subgraph, open func(nn.OperationType) bool) (*nn.Subgraph, error) {
+	return Standard().Complete(g, open)
+}
+
+func allKnown(g *nn.Subgraph, list []uint32) bool {
+	for _, x := range list {
+		if !g.Operands[x].Known() {
+			return false
+		}
+	}
+	return true
 }
 
 // inferAll completes the shapes of a copy of the subgraph, operation by
 // operation. mayStay says whether the outputs of one may stay unknown.
-func inferAll(g *nn.Subgraph, final bool, mayStay func(*nn.Operation) bool) (*nn.Subgraph, error) {
+func (t *Table) inferAll(g *nn.Subgraph, final bool, mayStay func(*nn.Operation) bool) (*nn.Subgraph, error) {
 	r := *g
 	r.Operands = append([]nn.Operand(nil), g.Operands...)
-	v := View{Operands: r.Operands, Final: final}
+	v := View{Operands: r.Operands, Final: final, Table: t}
 	for i := range r.Operations {
 		op := &r.Operations[i]
 		dims, err := v.OutputDims(op)
@@ -225,5 +183,18 @@ func (v View) SetDims(i uint32, dims []uint32) error {
 	return nil
 }
 
-// HasShapeRule reports whether OutputDims knows the operation.
-func HasShapeRule(t nn.OperationType) bool { return t.Valid() && shapeRules[t] != nil }
+// mergeDims completes the declared shape have with the inferred one.
+func mergeDims(have, want []uint32) error {
+	if len(have) == 0 {
+		return nil
+	}
+	if len(have) != len(want) {
+		return fmt.Errorf("declared rank %d, the operation gives shape %v", len(have), want)
+	}
+	for i := range have {
+		if have[i] != 0 && have[i] != want[i] {
+			return fmt.Errorf("declared shape %v, the operation gives %v", have, want)
+		}
+	}
+	return nil
+}

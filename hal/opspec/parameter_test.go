@@ -34,7 +34,7 @@ func TestParameterOfEverySlot(t *testing.T) {
 	}
 	used := map[string]bool{}
 	for op := nn.OperationType(0); op.Valid(); op++ {
-		for _, form := range table()[op].forms {
+		for _, form := range Lookup(op).forms {
 			for k := range form.in {
 				s := &form.in[k]
 				if s.class != classFixed || s.fixed != nn.TensorInt32 {

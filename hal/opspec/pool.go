@@ -1,6 +1,38 @@
 package opspec
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// poolRows are the operations that pool an image.
+var poolRows = []Row{
+	{Op: nn.OpAveragePool2D, Since: V10, Types: floatQuant10, SameQuant: true, Rank: 4, Args: poolArgs,
+		Work: WorkRule{Float: 2, Quant: 3, Per: poolTaps},
+		Forms: []Form{
+			{V10, "input:T padding:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 activation:int32 [1.2 nchw:bool]", "output:T"},
+			{V10, "input:T pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 " +
+				"activation:int32 [1.2 nchw:bool]", "output:T"},
+		}},
+	{Op: nn.OpMaxPool2D, Since: V10, Types: floatQuant10, SameQuant: true, Rank: 4, Args: poolArgs,
+		Work: WorkRule{Float: 2, Quant: 2, Per: poolTaps},
+		Forms: []Form{
+			{V10, "input:T padding:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 activation:int32 [1.2 nchw:bool]", "output:T"},
+			{V10, "input:T pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 " +
+				"activation:int32 [1.2 nchw:bool]", "output:T"},
+		}},
+	{Op: nn.OpL2Pool2D, Since: V10, Types: float10, Rank: 4, Args: poolArgs, Work: WorkRule{Float: 3, Per: poolTaps}, Forms: []Form{
+		{V10, "input:T padding:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 activation:int32 [1.2 nchw:bool]", "output:T"},
+		{V10, "input:T pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 filter_w:int32 filter_h:int32 " +
+			"activation:int32 [1.2 nchw:bool]", "output:T"},
+	}},
+}
+
+var poolArgs = Arguments[Pool]{Read: readPool, Shapes: one((*Pool).OutputDims)}
+
+// poolTaps counts the elements of all windows.
+var poolTaps = units(readPool, func(p *Pool) []int64 { return n64(p.N, p.OutH, p.OutW, p.C, p.KH, p.KW) })
 
 // Pool is an AVERAGE_POOL_2D, MAX_POOL_2D or L2_POOL_2D. Padding elements are
 // left out of the average and never the maximum.
@@ -14,12 +46,11 @@ type Pool struct {
 }
 
 // Pool reads a pooling operation.
-func (v View) Pool(op *nn.Operation) (Pool, error) {
-	a, err := v.bindAs(op, nn.OpAveragePool2D, nn.OpMaxPool2D, nn.OpL2Pool2D)
-	if err != nil {
-		return Pool{}, err
-	}
-	p := Pool{Input: a.In("input"), Output: op.Outputs[0], Type: a.Key}
+func (v View) Pool(op *nn.Operation) (Pool, error) { return Read[Pool](v, op) }
+
+func readPool(a *Args) (Pool, error) {
+	p := Pool{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
+	var err error
 	if p.NCHW, err = a.BoolOr("nchw", false); err != nil {
 		return p, err
 	}
@@ -39,3 +70,142 @@ func (v View) Pool(op *nn.Operation) (Pool, error) {
 
 // OutputDims is the shape of the result.
 func (p *Pool) OutputDims() []uint32 { return imageDims(p.N, p.OutH, p.OutW, p.C, p.NCHW) }
+
+// Window is how a filter moves over the two spatial dimensions of an image.
+// Padding is explicit here whichever way the operation states it.
+type Window struct {
+	H, W                     int // input
+	KH, KW                   int // filter
+	StrideH, StrideW         int
+	DilationH, DilationW     int // 1 is dense
+	Top, Bottom, Left, Right int // padding in input elements
+	OutH, OutW               int
+}
+
+// window reads stride, dilation, filter size (unless given) and padding.
+func (a *Args) window(h, w, kh, kw int) (Window, error) {
+	g := Window{H: h, W: w, KH: kh, KW: kw}
+	dims := [...]struct {
+		name string
+		dst  *int
+		def  int32
+		read bool
+	}{
+		{"stride_w", &g.StrideW, 0, true}, {"stride_h", &g.StrideH, 0, true},
+		{"filter_w", &g.KW, 0, kw == 0}, {"filter_h", &g.KH, 0, kh == 0},
+		{"dilation_w", &g.DilationW, 1, true}, {"dilation_h", &g.DilationH, 1, true},
+	}
+	for _, d := range dims {
+		if !d.read {
+			continue
+		}
+		v, err := d.def, error(nil)
+		if d.def == 0 || a.Has(d.name) {
+			v, err = a.Int32(d.name)
+		}
+		if err != nil {
+			return g, err
+		}
+		if v < 1 {
+			return g, a.errorf(d.name, "%d is not positive", v)
+		}
+		*d.dst = int(v)
+	}
+	if a.Has("padding") {
+		scheme, err := a.Int32("padding")
+		if err != nil {
+			return g, err
+		}
+		switch scheme {
+		case nn.PaddingSame:
+			g.Top, g.Bottom = samePadding(g.H, g.KH, g.StrideH, g.DilationH)
+			g.Left, g.Right = samePadding(g.W, g.KW, g.StrideW, g.DilationW)
+		case nn.PaddingValid:
+		default:
+			return g, a.errorf("padding", "scheme %d is neither 1 (SAME) nor 2 (VALID)", scheme)
+		}
+	} else {
+		pads := [...]struct {
+			name string
+			dst  *int
+		}{{"pad_left", &g.Left}, {"pad_right", &g.Right}, {"pad_top", &g.Top}, {"pad_bottom", &g.Bottom}}
+		for _, p := range pads {
+			v, err := a.Int32(p.name)
+			if err != nil {
+				return g, err
+			}
+			if v < 0 {
+				return g, a.errorf(p.name, "%d is negative", v)
+			}
+			*p.dst = int(v)
+		}
+	}
+	var err error
+	if g.OutH, err = outSize(g.H, g.KH, g.StrideH, g.DilationH, g.Top, g.Bottom); err != nil {
+		return g, fmt.Errorf("%s: height: %w", a.Op.Type, err)
+	}
+	if g.OutW, err = outSize(g.W, g.KW, g.StrideW, g.DilationW, g.Left, g.Right); err != nil {
+		return g, fmt.Errorf("%s: width: %w", a.Op.Type, err)
+	}
+	return g, nil
+}
+
+// Window reads the window of a convolution or a pooling whose padding is a scheme or
+// four numbers. A TRANSPOSE_CONV_2D has none: with a scheme it states its output shape.
+func (v View) Window(op *nn.Operation) (Window, error) {
+	switch row := v.table().Lookup(op.Type); {
+	case row == nil:
+	case reads[Conv](row):
+		c, err := v.Conv(op)
+		return c.Window, err
+	case reads[GroupedConv](row):
+		c, err := v.GroupedConv(op)
+		return c.Window, err
+	case reads[Pool](row):
+		p, err := v.Pool(op)
+		return p.Window, err
+	}
+	return Window{}, fmt.Errorf("opspec: %s has no window", op.Type)
+}
+
+// samePadding is the padding of the scheme SAME; the odd one goes to the tail.
+func samePadding(in, k, stride, dil int) (head, tail int) {
+	out := (in + stride - 1) / stride
+	total := max((out-1)*stride+(k-1)*dil+1-in, 0)
+	return total / 2, total - total/2
+}
+
+func outSize(in, k, stride, dil, head, tail int) (int, error) {
+	eff := (k-1)*dil + 1
+	room := in - eff + head + tail
+	if room < 0 {
+		return 0, fmt.Errorf("filter %d (dilation %d) is larger than the padded input %d", k, dil, in+head+tail)
+	}
+	if room >= nn.MaxElements {
+		return 0, fmt.Errorf("padding %d and %d is too large", head, tail)
+	}
+	return room/stride + 1, nil
+}
+
+// image reads the dimensions of a rank 4 input as N, H, W, C.
+func (a *Args) image(name string, nchw bool) (n, h, w, c int, err error) {
+	d, err := a.Dims(name)
+	if err != nil {
+		return 0, 0, 0, 0, err
+	}
+	if len(d) != 4 {
+		return 0, 0, 0, 0, a.errorf(name, "rank %d, 4 needed", len(d))
+	}
+	if nchw {
+		return int(d[0]), int(d[2]), int(d[3]), int(d[1]), nil
+	}
+	return int(d[0]), int(d[1]), int(d[2]), int(d[3]), nil
+}
+
+// imageDims is the shape of an image in the given layout.
+func imageDims(n, h, w, c int, nchw bool) []uint32 {
+	if nchw {
+		return []uint32{uint32(n), uint32(c), uint32(h), uint32(w)}
+	}
+	return []uint32{uint32(n), uint32(h), uint32(w), uint32(c)}
+}

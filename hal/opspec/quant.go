@@ -1,69 +1,12 @@
 package opspec
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
-
-// Multiplier is a positive real number as a 31-bit fraction M / 2^31 in
-// [0.5, 1) and a power of two: M * 2^(Shift-31). The zero value is 0.
-type Multiplier struct {
-	M     int32
-	Shift int // positive shifts left
-}
-
-// QuantizeMultiplier encodes a real multiplier. Values below 2^-32 become 0.
-func QuantizeMultiplier(real float64) Multiplier {
-	if !(real > 0) || math.IsInf(real, 0) {
-		return Multiplier{}
-	}
-	f, e := math.Frexp(real)
-	m := int64(math.Round(f * (1 << 31)))
-	if m == 1<<31 {
-		m /= 2
-		e++
-	}
-	if e < -31 {
-		return Multiplier{}
-	}
-	return Multiplier{int32(m), e}
-}
-
-// Apply multiplies and rounds as the reference does: shift left, double the
-// high half of the product with rounding, shift right with rounding.
-func (m Multiplier) Apply(x int32) int32 {
-	if m.Shift > 0 {
-		return SRDHM(x<<uint(m.Shift), m.M)
-	}
-	return RDPOT(SRDHM(x, m.M), -m.Shift)
-}
-
-// SRDHM is the saturating rounding doubling high multiply: a*b/2^31 rounded to
-// nearest, halves upwards. (gemmlowp nudges by the sign and divides towards
-// zero, which is the same.) The product of two minimum values saturates.
-func SRDHM(a, b int32) int32 {
-	return int32(min((int64(a)*int64(b)+1<<30)>>31, math.MaxInt32))
-}
-
-// RDPOT divides by 2^n, rounding half away from zero. n is at least 0.
-func RDPOT(x int32, n int) int32 {
-	if n > 62 {
-		return 0
-	}
-	v := int64(x)
-	mask := int64(1)<<uint(n) - 1
-	threshold := mask >> 1
-	if v < 0 {
-		threshold++
-	}
-	r := v >> uint(n)
-	if v&mask > threshold {
-		r++
-	}
-	return int32(r)
-}
 
 // QuantLimits are the least and greatest values of an 8-bit quantized type.
 func QuantLimits(t nn.OperandType) (lo, hi int32) {
@@ -105,6 +48,65 @@ func FloatActRange(act nn.FusedActivation) (lo, hi float32) {
 	return -inf, inf
 }
 
+// quantScale returns the scale of a quantized operand after checking it.
+func (v View) quantScale(i uint32) (float64, error) {
+	if uint64(i) >= uint64(len(v.Operands)) {
+		return 0, fmt.Errorf("operand %d of %d does not exist", i, len(v.Operands))
+	}
+	s := v.Operands[i].Scale
+	if !(s > 0) || math.IsInf(float64(s), 0) {
+		return 0, fmt.Errorf("operand %d has scale %v", i, s)
+	}
+	return float64(s), nil
+}
+
+func (v View) scale2(a, b uint32) (sa, sb float64, err error) {
+	if sa, err = v.quantScale(a); err == nil {
+		sb, err = v.quantScale(b)
+	}
+	return
+}
+
+func (v View) scales(a, b, out uint32) (sa, sb, so float64, err error) {
+	if sa, err = v.quantScale(a); err != nil {
+		return
+	}
+	if sb, err = v.quantScale(b); err != nil {
+		return
+	}
+	so, err = v.quantScale(out)
+	return
+}
+
+// checkFixedQuant checks an output whose quantization the operation fixes.
+func (v View) checkFixedQuant(i uint32, f OutQuant) error {
+	o := &v.Operands[i]
+	scale, zero := fixedQuant(f, o.Type)
+	if f != AnyQuant && (o.Scale != scale || o.ZeroPoint != zero) {
+		return fmt.Errorf("operand %d has scale %v and zero point %d, the operation gives %v and %d",
+			i, o.Scale, o.ZeroPoint, scale, zero)
+	}
+	return nil
+}
+
+func fixedQuant(f OutQuant, t nn.OperandType) (scale float32, zero int32) {
+	lo, _ := QuantLimits(t)
+	if f == quant128 {
+		return 1. / 128, lo + 128
+	}
+	return 1. / 256, lo
+}
+
+// FixedOutQuant is the scale and zero point that the output of an operation
+// must have when its type is t; ok is false when the operation fixes none.
+func (r *Row) FixedOutQuant(t nn.OperandType) (scale float32, zero int32, ok bool) {
+	if r.Out == AnyQuant || !t.IsQuant8() {
+		return 0, 0, false
+	}
+	scale, zero = fixedQuant(r.Out, t)
+	return scale, zero, true
+}
+
 // GEMMQuant is the requantization of convolutions and FULLY_CONNECTED:
 //
 //	acc = sum (qx - InZero) * (qw - FilterZero) + bias
@@ -121,18 +123,6 @@ func (q *GEMMQuant) Multiplier(k int) Multiplier {
 		return q.Mult[0]
 	}
 	return q.Mult[k]
-}
-
-// quantScale returns the scale of a quantized operand after checking it.
-func (v View) quantScale(i uint32) (float64, error) {
-	if uint64(i) >= uint64(len(v.Operands)) {
-		return 0, fmt.Errorf("operand %d of %d does not exist", i, len(v.Operands))
-	}
-	s := v.Operands[i].Scale
-	if !(s > 0) || math.IsInf(float64(s), 0) {
-		return 0, fmt.Errorf("operand %d has scale %v", i, s)
-	}
-	return float64(s), nil
 }
 
 func (v View) gemmQuant(in, filter, bias, out uint32, act nn.FusedActivation, k int, dim uint32) (GEMMQuant, error) {
@@ -173,107 +163,95 @@ func (v View) gemmQuant(in, filter, bias, out uint32, act nn.FusedActivation, k 
 	return q, nil
 }
 
-// AddShift is the left shift of the inputs of a quantized ADD or SUB.
-const AddShift = 20
-
-// AddQuant is the arithmetic of a quantized ADD:
-//
-//	v = A.Apply((qa - ZeroA) << AddShift) + B.Apply((qb - ZeroB) << AddShift)
-//	out = clamp(Out.Apply(v) + OutZero, Lo, Hi)
-type AddQuant struct {
-	ZeroA, ZeroB, OutZero int32
-	A, B, Out             Multiplier
-	Lo, Hi                int32
+// Sums is what a quantized operation adds up in 32 bits, and its requantization: the
+// products of Input and Filter, and Bias. Element i of the filter belongs to output
+// channel i/Inner%Channels.
+type Sums struct {
+	Input, Filter, Bias uint32 // operand indexes
+	Channels, Inner     int
+	Quant               GEMMQuant
 }
 
-// smallerThanOne encodes a multiplier that must be in (0, 1).
-func smallerThanOne(what string, real float64) (Multiplier, error) {
-	if !(real > 0 && real < 1) {
-		return Multiplier{}, fmt.Errorf("%s %v is not between 0 and 1", what, real)
+// sums makes the Sums field of a row.
+func sums[T any](read func(*Args) (T, error), of func(*T, View) (Sums, error)) func(*Args) (Sums, error) {
+	return func(a *Args) (Sums, error) {
+		p, err := read(a)
+		if err != nil {
+			return Sums{}, err
+		}
+		return of(&p, a.View)
 	}
-	m := QuantizeMultiplier(real)
-	if m.Shift > 0 {
-		return m, fmt.Errorf("%s %v rounds to 1", what, real)
-	}
-	return m, nil
 }
 
-// greaterThanOne encodes a multiplier that must exceed 1.
-func greaterThanOne(what string, real float64) (Multiplier, error) {
-	if !(real > 1) || math.IsInf(real, 0) {
-		return Multiplier{}, fmt.Errorf("%s %v is not greater than 1", what, real)
+// sums is what the operation adds up, if it is one that does and is 8-bit quantized.
+func (v View) sums(op *nn.Operation) (s Sums, ok bool) {
+	row := v.table().Lookup(op.Type)
+	if row == nil || row.Sums == nil {
+		return s, false
 	}
-	return QuantizeMultiplier(real), nil
+	a, err := v.Bind(op)
+	if err != nil || !a.Key.IsQuant8() {
+		return s, false
+	}
+	s, err = row.Sums(&a)
+	return s, err == nil // what is wrong with it is said elsewhere
 }
 
-// AddQuant returns the arithmetic of a quantized ADD (or SUB, whose second
-// term is subtracted).
-func (e *Elementwise) AddQuant(v View) (AddQuant, error) {
-	q := AddQuant{}
-	sa, sb, so, err := v.scales(e.A, e.B, e.Output)
+// SumsFit returns an error when the 32-bit sums of a quantized convolution or
+// FULLY_CONNECTED with constant weights and biases could overflow for some input, or
+// be shifted out of 32 bits by a multiplier above 1. The reference wraps then; engines
+// saturate or wrap elsewhere, so that a device which promises exact results must
+// decline. The bound is sum |w - zero| * max |x - zero| + |bias|, per output channel.
+func (v View) SumsFit(op *nn.Operation) error {
+	o, ok := v.sums(op)
+	if !ok {
+		return nil
+	}
+	weights, err := v.Data(o.Filter)
 	if err != nil {
-		return q, err
+		return nil // weights that an execution brings
 	}
-	twice := 2 * max(sa, sb)
-	if q.A, err = smallerThanOne("multiplier of the first input", sa/twice); err != nil {
-		return q, err
+	biases, err := v.Data(o.Bias)
+	if err != nil || len(biases) != 4*o.Channels {
+		return nil
 	}
-	if q.B, err = smallerThanOne("multiplier of the second input", sb/twice); err != nil {
-		return q, err
+	lo, hi := QuantLimits(v.Operands[o.Input].Type)
+	most := int64(max(hi-o.Quant.InZero, o.Quant.InZero-lo))
+	sums := make([]int64, o.Channels)
+	signed := v.Operands[o.Filter].Type != nn.TensorQuant8Asymm
+	for i, b := range weights {
+		w := int64(b)
+		if signed {
+			w = int64(int8(b))
+		}
+		if w -= int64(o.Quant.FilterZero); w < 0 {
+			w = -w
+		}
+		sums[i/o.Inner%o.Channels] += w
 	}
-	if q.Out, err = smallerThanOne("output multiplier", twice/((1<<AddShift)*so)); err != nil {
-		return q, err
+	for c, s := range sums {
+		bias := int64(int32(binary.LittleEndian.Uint32(biases[4*c:])))
+		bound := s*most + max(bias, -bias)
+		m := o.Quant.Mult[min(c, len(o.Quant.Mult)-1)]
+		if shift := max(m.Shift, 0); bound > math.MaxInt32>>min(shift, 31) {
+			return fmt.Errorf("%s: sums of output channel %d may reach %d (bias %d), shifted left by %d for the output scale; 32 bits hold %d",
+				op.Type, c, bound, bias, shift, math.MaxInt32)
+		}
 	}
-	o := &v.Operands[e.Output]
-	q.ZeroA, q.ZeroB, q.OutZero = v.Operands[e.A].ZeroPoint, v.Operands[e.B].ZeroPoint, o.ZeroPoint
-	q.Lo, q.Hi = ActRange(e.Act, o.Type, o.Scale, o.ZeroPoint)
-	return q, nil
+	return nil
 }
 
-// Apply adds two quantized values.
-func (q *AddQuant) Apply(a, b int32) int32 {
-	v := q.A.Apply((a-q.ZeroA)<<AddShift) + q.B.Apply((b-q.ZeroB)<<AddShift)
-	return min(max(q.Out.Apply(v)+q.OutZero, q.Lo), q.Hi)
-}
-
-// MulQuant is the arithmetic of a quantized MUL:
-//
-//	out = clamp(Mult.Apply((qa - ZeroA) * (qb - ZeroB)) + OutZero, Lo, Hi)
-type MulQuant struct {
-	ZeroA, ZeroB, OutZero int32
-	Mult                  Multiplier
-	Lo, Hi                int32
-}
-
-// MulQuant returns the arithmetic of a quantized MUL.
-func (e *Elementwise) MulQuant(v View) (MulQuant, error) {
-	q := MulQuant{}
-	_, _, so, err := v.scales(e.A, e.B, e.Output)
-	if err != nil {
-		return q, err
+// OutputShift is by how much the 32-bit sums of a quantized convolution or
+// FULLY_CONNECTED are shifted left for the output scale: 0 for multipliers up to 1, and
+// for other operations.
+func (v View) OutputShift(op *nn.Operation) int {
+	o, ok := v.sums(op)
+	if !ok {
+		return 0
 	}
-	product := float64(v.Operands[e.A].Scale * v.Operands[e.B].Scale)
-	if q.Mult, err = smallerThanOne("multiplier", product/so); err != nil {
-		return q, err
+	shift := 0
+	for _, m := range o.Quant.Mult {
+		shift = max(shift, m.Shift)
 	}
-	o := &v.Operands[e.Output]
-	q.ZeroA, q.ZeroB, q.OutZero = v.Operands[e.A].ZeroPoint, v.Operands[e.B].ZeroPoint, o.ZeroPoint
-	q.Lo, q.Hi = ActRange(e.Act, o.Type, o.Scale, o.ZeroPoint)
-	return q, nil
-}
-
-// Apply multiplies two quantized values.
-func (q *MulQuant) Apply(a, b int32) int32 {
-	return min(max(q.Mult.Apply((a-q.ZeroA)*(b-q.ZeroB))+q.OutZero, q.Lo), q.Hi)
-}
-
-func (v View) scales(a, b, out uint32) (sa, sb, so float64, err error) {
-	if sa, err = v.quantScale(a); err != nil {
-		return
-	}
-	if sb, err = v.quantScale(b); err != nil {
-		return
-	}
-	so, err = v.quantScale(out)
-	return
+	return shift
 }

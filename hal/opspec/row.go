@@ -2,9 +2,7 @@ package opspec
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -60,7 +58,7 @@ const (
 	quant128          // scale 1/128, zero point 128 (signed 0)
 )
 
-// Row describes one operation.
+// Row is all that is known of an operation before it executes.
 type Row struct {
 	Op    nn.OperationType
 	Since Version
@@ -76,6 +74,31 @@ type Row struct {
 	// Rank is the exact rank of input 0, MaxRank its bound; 0 means no rule here.
 	Rank, MaxRank int
 	Forms         []Form
+	// Args is an Arguments of the operation's family: it reads the operands and gives
+	// the shapes of the outputs. Without it, whoever executes the operation reads them
+	// and gives the shapes.
+	Args arguments
+	// Clamp is what the operation does and nothing else.
+	Clamp nn.FusedActivation
+	// Open: only the execution gives the shapes of the outputs, by the values it meets.
+	Open bool
+	// Images are the inputs that the layout flag "nchw" speaks of; nil is "input", and
+	// the output, too.
+	Images []string
+	// Quant checks that the scales of an 8-bit quantized operation fit each other; nil
+	// is any.
+	Quant func(*Args) error
+	// Sums is what the operation adds up in 32 bits when it is 8-bit quantized; nil is
+	// nothing that could overflow.
+	Sums func(*Args) (Sums, error)
+	Work WorkRule
+
+	// What a Table has parsed.
+	calls  bool
+	keys   []keyType
+	keyOut bool
+	keyIdx int
+	forms  []signature
 }
 
 // Form is one way to write an operation: its inputs and its outputs.
@@ -164,81 +187,40 @@ type keyType struct {
 	since Version
 }
 
-type parsedRow struct {
-	*Row
-	keys    []keyType
-	keyOut  bool
-	keyIdx  int
-	forms   []signature
-	present bool
-}
-
-// table is the parsed form of all rows, made at first use; it never changes.
-var table = sync.OnceValue(func() *[nn.OperationCount]parsedRow {
-	t := new([nn.OperationCount]parsedRow)
-	for _, rows := range [][]Row{rowsConv, rowsMath, rowsShape, rowsReduce, rowsDetect, rowsRecurrent} {
-		for i := range rows {
-			r := &rows[i]
-			if t[r.Op].present {
-				panic("opspec: two rows for " + r.Op.String())
-			}
-			p, err := parseRow(r)
-			if err != nil {
-				panic("opspec: row " + r.Op.String() + ": " + err.Error())
-			}
-			t[r.Op] = p
-		}
-	}
-	return t
-})
-
-// Lookup returns the row of an operation, nil when it has none.
-func Lookup(op nn.OperationType) *Row {
-	if !op.Valid() || !table()[op].present {
-		return nil
-	}
-	return table()[op].Row
-}
-
-// KeyTypes lists the types the key operand may have, in the row's order.
-func (r *Row) KeyTypes() []nn.OperandType {
-	var ts []nn.OperandType
-	for _, k := range table()[r.Op].keys {
-		ts = append(ts, k.t)
-	}
-	return ts
-}
-
-func parseRow(r *Row) (parsedRow, error) {
-	p := parsedRow{Row: r, present: true}
+// parse reads types, key and forms.
+func (r *Row) parse() error {
+	r.keys, r.keyOut, r.keyIdx, r.forms, r.calls = nil, false, 0, nil, false
 	for _, f := range strings.Fields(r.Types) {
 		name, ver, _ := strings.Cut(f, "@")
 		t, ok := typeNames[name]
 		v, ok2 := parseVersion(ver)
 		if !ok || !ok2 {
-			return p, fmt.Errorf("bad key type %q", f)
+			return fmt.Errorf("bad key type %q", f)
 		}
-		p.keys = append(p.keys, keyType{t, v})
+		r.keys = append(r.keys, keyType{t, v})
 	}
 	switch r.Key {
 	case "":
 	case "in1":
-		p.keyIdx = 1
+		r.keyIdx = 1
 	case "in2":
-		p.keyIdx = 2
+		r.keyIdx = 2
 	case "out0":
-		p.keyOut = true
+		r.keyOut = true
 	default:
-		return p, fmt.Errorf("bad key operand %q", r.Key)
+		return fmt.Errorf("bad key operand %q", r.Key)
 	}
 	for _, f := range r.Forms {
 		s, err := parseForm(f)
 		if err != nil {
-			return p, err
+			return err
 		}
-		p.forms = append(p.forms, s)
+		r.forms = append(r.forms, s)
+		for i := range s.in {
+			r.calls = r.calls || s.in[i].fixed == nn.SubgraphRef
+		}
 	}
-	return p, nil
+	return nil
 }
 
 func parseForm(f Form) (signature, error) {
@@ -295,26 +277,4 @@ func parseSlot(w string) (slot, error) {
 		return sl, fmt.Errorf("bad slot %q", w)
 	}
 	return sl, nil
-}
-
-// KeySlots reports which of n inputs carry data of the key type: those that
-// have it by the row's form for n inputs.
-func (r *Row) KeySlots(n int) []bool {
-	slots := make([]bool, n)
-	for _, s := range table()[r.Op].forms {
-		varAt, varLen := -1, 0
-		for i := range s.in {
-			if s.in[i].variadic {
-				varAt, varLen = i, n-(len(s.in)-1)
-			}
-		}
-		if varLen < 0 || varAt < 0 && !slices.Contains(s.ends, n) {
-			continue
-		}
-		for i := range slots {
-			slots[i] = s.in[slotOf(i, varAt, varLen)].class == classKey
-		}
-		break
-	}
-	return slots
 }

@@ -64,7 +64,7 @@ func TestRowsAgainstSpec(t *testing.T) {
 			continue
 		}
 		seen++
-		r := &table()[op]
+		r := Lookup(op)
 		if r.Since.String() != level(s.Since) {
 			t.Errorf("%s: since %s, spec %s", op, r.Since, s.Since)
 		}
@@ -96,7 +96,7 @@ func TestRowsAgainstSpec(t *testing.T) {
 	}
 }
 
-func (r *parsedRow) hasArity(n int) bool {
+func (r *Row) hasArity(n int) bool {
 	for _, f := range r.forms {
 		for _, e := range f.ends {
 			if e == n {
@@ -113,7 +113,7 @@ func TestRowErrors(t *testing.T) {
 		{Forms: []Form{{V10, "a", ""}}}, {Forms: []Form{{V10, "a:X", ""}}}, {Forms: []Form{{V10, "a:T [1.7 b:T]", ""}}},
 		{Forms: []Form{{V10, "a:T", "b:Y"}}},
 	} {
-		if _, err := parseRow(&r); err == nil {
+		if err := r.parse(); err == nil {
 			t.Errorf("row %+v was accepted", r)
 		}
 	}

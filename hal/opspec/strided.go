@@ -6,6 +6,61 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
+// stridedRows reorder or select elements.
+var stridedRows = []Row{
+	{Op: nn.OpTranspose, Since: V11, Types: floatQuant11, SameQuant: true, MaxRank: 4, Args: strided(readTranspose), Work: moved, Forms: []Form{
+		{V11, "input:T perm:I32?", "output:T"},
+	}},
+	{Op: nn.OpSlice, Since: V12, Types: number12, SameQuant: true, Args: strided(readSlice),
+		Work: WorkRule{Float: 2, Quant: 2, Rows: true},
+		Forms: []Form{
+			{V12, "input:T begin:I32 size:I32", "output:T"},
+		}},
+	{Op: nn.OpStridedSlice, Since: V11, Types: floatQuant11, SameQuant: true, MaxRank: 4, Args: strided(readStridedSlice),
+		Work: WorkRule{Float: 2, Quant: 2, Rows: true},
+		Forms: []Form{
+			{V11, "input:T begin:I32 end:I32 strides:I32 begin_mask:int32 end_mask:int32 shrink_axis_mask:int32", "output:T"},
+		}},
+	{Op: nn.OpDepthToSpace, Since: V10, Types: floatQuant10, SameQuant: true, Rank: 4, Args: strided(readDepthToSpace),
+		Work: moved,
+		Forms: []Form{
+			{V10, "input:T block_size:int32 [1.2 nchw:bool]", "output:T"},
+		}},
+	{Op: nn.OpSpaceToDepth, Since: V10, Types: floatQuant10, SameQuant: true, Rank: 4, Args: strided(readSpaceToDepth),
+		Work: moved,
+		Forms: []Form{
+			{V10, "input:T block_size:int32 [1.2 nchw:bool]", "output:T"},
+		}},
+	{Op: nn.OpBatchToSpaceNd, Since: V11, Types: floatQuant11, SameQuant: true, Rank: 4, Args: strided(readBatchToSpace),
+		Work: moved,
+		Forms: []Form{
+			{V11, "input:T block_shape:I32 [1.2 nchw:bool]", "output:T"},
+		}},
+	{Op: nn.OpSpaceToBatchNd, Since: V11, Types: floatQuant11, SameQuant: true, Rank: 4, Args: strided(readSpaceToBatch),
+		Work: moved,
+		Forms: []Form{
+			{V11, "input:T block_shape:I32 paddings:I32 [1.2 nchw:bool]", "output:T"},
+		}},
+	{Op: nn.OpChannelShuffle, Since: V12, Types: floatQuant12, SameQuant: true, MaxRank: 4, Args: strided(readChannelShuffle),
+		Work: moved,
+		Forms: []Form{
+			{V12, "input:T groups:int32 axis:int32", "output:T"},
+		}},
+	{Op: nn.OpReverse, Since: FL7, Types: "F16@FL7 F32@FL7 I32@FL7 Q8@FL7 Q8S@FL7", SameQuant: true, Args: strided(readReverse),
+		Work: moved,
+		Forms: []Form{
+			{FL7, "input:T axis:I32", "output:T"},
+		}},
+}
+
+// IsStrided reports whether Strided reads operations of the type.
+func IsStrided(t nn.OperationType) bool { return Reads[Strided](t) }
+
+// strided are the arguments of an operation that read reads.
+func strided(read func(*Args) (Strided, error)) Arguments[Strided] {
+	return Arguments[Strided]{Read: read, Shapes: one(func(s *Strided) []uint32 { return s.Dims })}
+}
+
 // Strided is an operation that reorders or selects elements: output element
 // (i0, i1, ...) of the shape Walk, in row-major order, is input element
 // Offset + i0*Strides[0] + i1*Strides[1] + ... The product of Walk is the
@@ -25,18 +80,18 @@ type Strided struct {
 	Before        []int // padding before each dimension, with Padded
 }
 
+// Strided reads an operation that only reorders or selects elements.
+func (v View) Strided(op *nn.Operation) (Strided, error) { return Read[Strided](v, op) }
+
 // strided reads the common part.
-func (v View) strided(op *nn.Operation) (Args, Strided, error) {
-	a, err := v.Bind(op)
-	if err != nil {
-		return a, Strided{}, err
-	}
-	s := Strided{Input: a.In("input"), Output: op.Outputs[0], Type: a.Key}
+func (a *Args) strided() (Strided, error) {
+	s := Strided{Input: a.In("input"), Output: a.Op.Outputs[0], Type: a.Key}
+	var err error
 	s.In, err = a.Dims("input")
 	if err == nil && a.Row.MaxRank > 0 && len(s.In) > a.Row.MaxRank {
 		err = a.errorf("input", "rank %d, at most %d", len(s.In), a.Row.MaxRank)
 	}
-	return a, s, err
+	return s, err
 }
 
 // step appends an axis to the walk.
@@ -65,9 +120,9 @@ func imageStrides(dims []uint32, nchw bool) (n, h, w, c int) {
 	return s[0], s[1], s[2], s[3]
 }
 
-// Transpose reads a TRANSPOSE.
-func (v View) Transpose(op *nn.Operation) (Strided, error) {
-	a, s, err := v.strided(op)
+// readTranspose reads a TRANSPOSE.
+func readTranspose(a *Args) (Strided, error) {
+	s, err := a.strided()
 	if err != nil {
 		return s, err
 	}
@@ -96,9 +151,9 @@ func (v View) Transpose(op *nn.Operation) (Strided, error) {
 	return s, nil
 }
 
-// Slice reads a SLICE.
-func (v View) Slice(op *nn.Operation) (Strided, error) {
-	a, s, err := v.strided(op)
+// readSlice reads a SLICE.
+func readSlice(a *Args) (Strided, error) {
+	s, err := a.strided()
 	if err != nil {
 		return s, err
 	}
@@ -150,9 +205,9 @@ func clampIndex(i int32, dim int, forward bool) int {
 	return int(n)
 }
 
-// StridedSlice reads a STRIDED_SLICE.
-func (v View) StridedSlice(op *nn.Operation) (Strided, error) {
-	a, s, err := v.strided(op)
+// readStridedSlice reads a STRIDED_SLICE.
+func readStridedSlice(a *Args) (Strided, error) {
+	s, err := a.strided()
 	if err != nil {
 		return s, err
 	}
@@ -213,8 +268,8 @@ func (v View) StridedSlice(op *nn.Operation) (Strided, error) {
 }
 
 // imageArgs reads an operation on an image that may be NCHW.
-func (v View) imageArgs(op *nn.Operation) (a Args, s Strided, nchw bool, err error) {
-	if a, s, err = v.strided(op); err != nil {
+func (a *Args) imageArgs() (s Strided, nchw bool, err error) {
+	if s, err = a.strided(); err != nil {
 		return
 	}
 	if len(s.In) != 4 {
@@ -225,9 +280,9 @@ func (v View) imageArgs(op *nn.Operation) (a Args, s Strided, nchw bool, err err
 	return
 }
 
-// DepthToSpace reads a DEPTH_TO_SPACE.
-func (v View) DepthToSpace(op *nn.Operation) (Strided, error) {
-	a, s, nchw, err := v.imageArgs(op)
+// readDepthToSpace reads a DEPTH_TO_SPACE.
+func readDepthToSpace(a *Args) (Strided, error) {
+	s, nchw, err := a.imageArgs()
 	if err != nil {
 		return s, err
 	}
@@ -260,9 +315,9 @@ func (v View) DepthToSpace(op *nn.Operation) (Strided, error) {
 	return s, nil
 }
 
-// SpaceToDepth reads a SPACE_TO_DEPTH.
-func (v View) SpaceToDepth(op *nn.Operation) (Strided, error) {
-	a, s, nchw, err := v.imageArgs(op)
+// readSpaceToDepth reads a SPACE_TO_DEPTH.
+func readSpaceToDepth(a *Args) (Strided, error) {
+	s, nchw, err := a.imageArgs()
 	if err != nil {
 		return s, err
 	}
@@ -307,9 +362,9 @@ func (a *Args) blockShape() (bh, bw int, err error) {
 	return int(b[0]), int(b[1]), nil
 }
 
-// BatchToSpace reads a BATCH_TO_SPACE_ND.
-func (v View) BatchToSpace(op *nn.Operation) (Strided, error) {
-	a, s, nchw, err := v.imageArgs(op)
+// readBatchToSpace reads a BATCH_TO_SPACE_ND.
+func readBatchToSpace(a *Args) (Strided, error) {
+	s, nchw, err := a.imageArgs()
 	if err != nil {
 		return s, err
 	}
@@ -341,9 +396,9 @@ func (v View) BatchToSpace(op *nn.Operation) (Strided, error) {
 	return s, nil
 }
 
-// SpaceToBatch reads a SPACE_TO_BATCH_ND.
-func (v View) SpaceToBatch(op *nn.Operation) (Strided, error) {
-	a, s, nchw, err := v.imageArgs(op)
+// readSpaceToBatch reads a SPACE_TO_BATCH_ND.
+func readSpaceToBatch(a *Args) (Strided, error) {
+	s, nchw, err := a.imageArgs()
 	if err != nil {
 		return s, err
 	}
@@ -390,9 +445,9 @@ func (v View) SpaceToBatch(op *nn.Operation) (Strided, error) {
 	return s, nil
 }
 
-// ChannelShuffle reads a CHANNEL_SHUFFLE.
-func (v View) ChannelShuffle(op *nn.Operation) (Strided, error) {
-	a, s, err := v.strided(op)
+// readChannelShuffle reads a CHANNEL_SHUFFLE.
+func readChannelShuffle(a *Args) (Strided, error) {
+	s, err := a.strided()
 	if err != nil {
 		return s, err
 	}
@@ -421,9 +476,9 @@ func (v View) ChannelShuffle(op *nn.Operation) (Strided, error) {
 	return s, nil
 }
 
-// Reverse reads a REVERSE: one axis is walked from its end.
-func (v View) Reverse(op *nn.Operation) (Strided, error) {
-	a, s, err := v.strided(op)
+// readReverse reads a REVERSE: one axis is walked from its end.
+func readReverse(a *Args) (Strided, error) {
+	s, err := a.strided()
 	if err != nil {
 		return s, err
 	}

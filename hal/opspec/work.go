@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -68,46 +67,40 @@ func (w *Work) sum(f func(*TensorWork) bool) int64 {
 	return n
 }
 
-// counter counts steps, lookups or MACs of an operation.
-type counter func(v View, op *nn.Operation, w *Work) error
-
-// workRow is how an operation's work follows from its operands.
-type workRow struct {
-	kernel Kernel
-	// float and quant are elementwise steps per unit, by the key type.
-	float, quant int64
-	// per counts the units; nil is the elements of all outputs.
-	per func(v View, op *nn.Operation) (int64, error)
-	// also counts what is not elementwise; nil is nothing.
-	also counter
-	// rows: only as many bytes of the first tensor are read as are written.
-	rows bool
+// WorkRule is how an operation's work follows from its operands.
+type WorkRule struct {
+	Kernel Kernel
+	// Float and Quant are elementwise steps per unit, by the key type.
+	Float, Quant int64
+	// Per counts the units; nil is the elements of all outputs.
+	Per func(*Args) (int64, error)
+	// Also counts MACs, lookups and what steps are not elementwise; nil is none.
+	Also func(*Args, *Work) error
+	// Rows: only as many bytes of the first tensor are read as are written.
+	Rows bool
 }
 
 // Work describes one execution of an operation. The error is ErrUnknown while a
 // shape is not known.
 func (v View) Work(op *nn.Operation) (Work, error) {
-	if !op.Type.Valid() || !table()[op.Type].present {
-		return Work{}, fmt.Errorf("%s: no such operation", op.Type)
-	}
 	a, err := v.Bind(op)
 	if err != nil {
 		return Work{}, err
 	}
-	r := &workRows[op.Type]
-	w := Work{Kernel: r.kernel, Type: a.Key, Tensors: make([]TensorWork, 0, len(op.Inputs)+len(op.Outputs))}
+	r := &a.Row.Work
+	w := Work{Kernel: r.Kernel, Type: a.Key, Tensors: make([]TensorWork, 0, len(op.Inputs)+len(op.Outputs))}
 	if err := w.tensors(v, op); err != nil {
 		return w, fmt.Errorf("%s: %w", op.Type, err)
 	}
-	steps := r.float
+	steps := r.Float
 	if quantized(a.Key) {
-		steps = r.quant
+		steps = r.Quant
 	}
 	units := int64(0)
-	if r.per != nil {
-		units, err = r.per(v, op)
+	if r.Per != nil {
+		units, err = r.Per(&a)
 	} else if steps != 0 {
-		units, err = outputElements(v, op)
+		units, err = outputElements(&a)
 	}
 	if err != nil {
 		return w, err
@@ -115,12 +108,12 @@ func (v View) Work(op *nn.Operation) (Work, error) {
 	if w.Steps, err = product(op, steps, units); err != nil {
 		return w, err
 	}
-	if r.also != nil {
-		if err := r.also(v, op, &w); err != nil {
+	if r.Also != nil {
+		if err := r.Also(&a, &w); err != nil {
 			return w, err
 		}
 	}
-	if r.rows && len(w.Tensors) > 0 {
+	if r.Rows && len(w.Tensors) > 0 {
 		w.Tensors[0].Bytes = min(w.Tensors[0].Bytes, w.Written())
 	}
 	return w, nil
@@ -129,11 +122,16 @@ func (v View) Work(op *nn.Operation) (Work, error) {
 // MACs counts the multiply-accumulates of an operation whose inputs have known
 // shapes: 0 while one is not known, -1 when they are too many to count.
 func (v View) MACs(op *nn.Operation) int64 {
-	if !op.Type.Valid() || workRows[op.Type].kernel == KernelElementwise {
+	row := v.table().Lookup(op.Type)
+	if row == nil || row.Work.Kernel == KernelElementwise {
+		return 0
+	}
+	a, err := v.Bind(op)
+	if err != nil {
 		return 0
 	}
 	var w Work
-	err := workRows[op.Type].also(v, op, &w)
+	err = row.Work.Also(&a, &w)
 	switch {
 	case errors.Is(err, errTooLarge):
 		return -1
@@ -195,22 +193,10 @@ func quantized(t nn.OperandType) bool {
 	return false
 }
 
-// elements is the number of elements of operand i, 0 when it is omitted.
-func (v View) elements(i uint32) (int64, error) {
-	if v.omitted(i) {
-		return 0, nil
-	}
-	d, err := v.Dims(i)
-	if err != nil {
-		return 0, err
-	}
-	return nn.Elements(d), nil
-}
-
-func outputElements(v View, op *nn.Operation) (int64, error) {
+func outputElements(a *Args) (int64, error) {
 	var sum int64
-	for _, i := range op.Outputs {
-		n, err := v.elements(i)
+	for _, i := range a.Op.Outputs {
+		n, err := a.View.elements(i)
 		if err != nil {
 			return 0, err
 		}
@@ -219,26 +205,27 @@ func outputElements(v View, op *nn.Operation) (int64, error) {
 	return sum, nil
 }
 
-func inputElements(v View, op *nn.Operation) (int64, error) { return v.elements(op.Inputs[0]) }
+// inputElements counts the elements of the first input.
+func inputElements(a *Args) (int64, error) { return a.View.elements(a.Op.Inputs[0]) }
 
 // macs counts the multiply-accumulates of operations that have a parser.
-func macs[T any](parse func(View, *nn.Operation) (T, error), count func(*T) int64) counter {
-	return func(v View, op *nn.Operation, w *Work) error {
-		p, err := parse(v, op)
+func macs[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) error {
+	return func(a *Args, w *Work) error {
+		p, err := read(a)
 		if err != nil {
 			return err
 		}
 		if w.MACs = count(&p); w.MACs < 0 {
-			return fmt.Errorf("%s: %w", op.Type, errTooLarge)
+			return fmt.Errorf("%s: %w", a.Op.Type, errTooLarge)
 		}
 		return nil
 	}
 }
 
 // lookups counts data-dependent accesses.
-func lookups[T any](parse func(View, *nn.Operation) (T, error), count func(*T) int64) counter {
-	return func(v View, op *nn.Operation, w *Work) error {
-		p, err := parse(v, op)
+func lookups[T any](read func(*Args) (T, error), count func(*T) int64) func(*Args, *Work) error {
+	return func(a *Args, w *Work) error {
+		p, err := read(a)
 		if err != nil {
 			return err
 		}
@@ -248,96 +235,39 @@ func lookups[T any](parse func(View, *nn.Operation) (T, error), count func(*T) i
 }
 
 // units counts what steps are per, for operations that have a parser.
-func units[T any](parse func(View, *nn.Operation) (T, error), count func(*T) []int64) func(View, *nn.Operation) (int64, error) {
-	return func(v View, op *nn.Operation) (int64, error) {
-		p, err := parse(v, op)
+func units[T any](read func(*Args) (T, error), count func(*T) []int64) func(*Args) (int64, error) {
+	return func(a *Args) (int64, error) {
+		p, err := read(a)
 		if err != nil {
 			return 0, err
 		}
-		return product(op, count(&p)...)
+		return product(a.Op, count(&p)...)
 	}
 }
 
-// recurrentWork counts a recurrent operation: each element of a weight is
-// multiplied once in each step of each row of the batch, each gate or unit (an
-// element of a bias) goes through a function, each normalized one through a
-// normalization.
-func recurrentWork(function, normalization int64) counter {
-	return func(v View, op *nn.Operation, w *Work) error {
-		a, err := v.Bind(op)
-		if err != nil {
-			return err
-		}
-		d, err := a.Dims("input")
-		if err != nil {
-			return err
-		}
-		if len(d) == 0 {
-			return a.errorf("input", "a scalar")
-		}
-		steps := nn.Elements(d[:len(d)-1]) // batch, and time of a sequence
-		aux := a.Has("aux_input")
-		for i, x := range op.Inputs {
-			name := a.in[i].name
-			if v.Operands[x].Type.IsScalar() || strings.Contains(name, "aux") && !aux {
-				continue
-			}
-			n, err := v.elements(x)
-			if err != nil {
-				return err
-			}
-			amount, err := product(op, n, steps)
-			if err != nil {
-				return err
-			}
-			switch {
-			case strings.HasSuffix(name, "layer_norm_weights"):
-				w.Steps += amount * normalization
-			case strings.Contains(name, "weights"):
-				w.MACs += amount
-			case strings.Contains(name, "bias"):
-				w.Steps += amount * function
-			}
-		}
-		return nil
+func n64(n ...int) []int64 {
+	out := make([]int64, len(n))
+	for i, x := range n {
+		out[i] = int64(x)
 	}
+	return out
 }
 
-// suppression is an upper bound of what a non-maximum suppression does: it sorts
-// the candidates and compares each with every box that was kept.
-func suppression(candidates, kept string) counter {
-	const iou = 12 // steps: four corners, two areas, a division
-	return func(v View, op *nn.Operation, w *Work) error {
-		a, err := v.Bind(op)
-		if err != nil {
-			return err
-		}
-		n, err := v.elements(a.In(candidates))
-		if err != nil {
-			return err
-		}
-		k := int64(1)
-		if kept != "" {
-			limit, err := a.Int32(kept)
-			if err != nil {
-				return err
-			}
-			k = max(int64(limit), 1)
-			if limit < 0 {
-				k = n // all
-			}
-		}
-		k = min(k, max(n, 1))
-		sort, err := product(op, n, int64(bits.Len64(uint64(n))))
-		if err != nil {
-			return err
-		}
-		compare, err := product(op, n, k, iou)
-		if err != nil {
-			return err
-		}
-		w.Steps += sort + compare
-		w.Lookups += n
-		return nil
-	}
-}
+// Steps per element of the functions that many operations share, assumed from
+// the instruction counts of plain NEON loops (D-310). A quantized step is one
+// 8-bit lane: requantizing in 32 bits takes four instructions on four times the
+// register width.
+const (
+	stepsDivide  = 7  // FDIV: one per 7 cycles of a pipe (LLVM's Neoverse N1 model)
+	stepsExp     = 20 // range reduction and polynomial
+	stepsPow     = 72 // logarithm, product, exponential
+	stepsSoftmax = 48 // 12.4 cycles per value measured on a Cortex-A76, 4 step cycles per 16
+	stepsRequant = 16 // offset, shift, doubling multiply, rounding shift, narrow, clamp
+	stepsSigmoid = 24 // exponential and division
+)
+
+// Rules that many operations share.
+var (
+	same  = WorkRule{Float: 1, Quant: 1} // a copy: one step per element written
+	moved = WorkRule{Float: 2, Quant: 2} // another order of the elements
+)

@@ -272,10 +272,10 @@ func (c *checker) operations() error {
 		if err := c.control(op); err != nil {
 			return err
 		}
-		if !opspec.HasShapeRule(op.Type) {
+		if !a.Row.HasShapeRule() {
 			continue
 		}
-		dims, err := v.OutputDims(op)
+		dims, err := a.OutputDims()
 		if errors.Is(err, opspec.ErrUnknown) {
 			continue
 		}
@@ -287,7 +287,7 @@ func (c *checker) operations() error {
 				return c.errorf("output %d is operand %d: %w", k, x, err)
 			}
 		}
-		if err := quantRule(v, op, a.Key); err != nil && !errors.Is(err, opspec.ErrUnknown) {
+		if err := a.CheckQuant(); err != nil && !errors.Is(err, opspec.ErrUnknown) {
 			return c.errorf("%w", err)
 		}
 	}

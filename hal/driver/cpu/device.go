@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -205,7 +206,7 @@ func (p *prepared) WriteListing(w io.Writer) error {
 		switch {
 		case o.Unknown:
 			fmt.Fprintln(out, "cycles are known when it has executed")
-		case op.Type == nn.OpIf || op.Type == nn.OpWhile:
+		case opspec.Calls(op.Type):
 			fmt.Fprintf(out, "%d cycles and those of its subgraphs\n", o.Cycles)
 		default:
 			fmt.Fprintf(out, "%d cycles, bound by %v\n", o.Cycles, o.BoundBy())

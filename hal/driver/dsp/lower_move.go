@@ -11,28 +11,7 @@ import (
 
 // lowerStrided lowers the operations that select or reorder elements.
 func lowerStrided(l *lowering, op *nn.Operation) error {
-	var s opspec.Strided
-	var err error
-	switch op.Type {
-	case nn.OpTranspose:
-		s, err = l.view.Transpose(op)
-	case nn.OpSlice:
-		s, err = l.view.Slice(op)
-	case nn.OpStridedSlice:
-		s, err = l.view.StridedSlice(op)
-	case nn.OpDepthToSpace:
-		s, err = l.view.DepthToSpace(op)
-	case nn.OpSpaceToDepth:
-		s, err = l.view.SpaceToDepth(op)
-	case nn.OpBatchToSpaceNd:
-		s, err = l.view.BatchToSpace(op)
-	case nn.OpSpaceToBatchNd:
-		s, err = l.view.SpaceToBatch(op)
-	case nn.OpReverse:
-		s, err = l.view.Reverse(op)
-	default:
-		s, err = l.view.ChannelShuffle(op)
-	}
+	s, err := l.view.Strided(op)
 	if err != nil {
 		return err
 	}

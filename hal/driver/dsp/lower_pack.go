@@ -6,7 +6,7 @@ import (
 
 // lowerPack lowers PACK: inputs side by side along a new axis.
 func lowerPack(l *lowering, op *nn.Operation) error {
-	c, err := l.view.Pack(op)
+	c, err := l.view.Concat(op)
 	if err != nil {
 		return err
 	}

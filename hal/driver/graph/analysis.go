@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // An analysis is computed from a graph and holds until the graph changes.
@@ -81,12 +82,9 @@ func (g *Graph) Lifetimes() (lives [][2]int) {
 	return lives
 }
 
-// reshapes are the operations whose output holds the bytes of their input.
-var reshapes = []nn.OperationType{nn.OpReshape, nn.OpSqueeze, nn.OpExpandDims}
-
 // IsReshape reports whether the output of an operation holds the bytes of its first
 // input under another shape.
-func IsReshape(t nn.OperationType) bool { return slices.Contains(reshapes, t) }
+func IsReshape(t nn.OperationType) bool { return opspec.Reads[opspec.Copy](t) }
 
 // Storage maps each operand to the one whose bytes it shares by way of the reshape
 // family: itself unless it is the output of a reshape. An output of the graph that

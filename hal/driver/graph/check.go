@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // Check reports the first thing that is wrong with the structure of a graph: an
@@ -42,7 +43,7 @@ func (g *Graph) Check() error {
 				has[x] = has[x] || k == 1
 			}
 		}
-		if op.Type == nn.OpIf || op.Type == nn.OpWhile {
+		if opspec.Calls(op.Type) {
 			continue
 		}
 		if _, err := g.View().Bind(op); err != nil {

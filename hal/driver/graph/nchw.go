@@ -7,13 +7,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// imageSlots are, for the operations whose images are not just "input" and output 0,
-// the inputs that the layout flag speaks of. Their outputs are no images.
-var imageSlots = map[nn.OperationType][]string{
-	nn.OpGenerateProposals:  {"scores", "deltas"},
-	nn.OpHeatmapMaxKeypoint: {"heatmap"},
-}
-
 // Permutations of the dimensions of an image.
 var (
 	nchwToNHWC = []int32{0, 2, 3, 1}
@@ -48,7 +41,7 @@ func (r *rewriter) toNHWC(op nn.Operation, origin int) bool {
 	if nchw, err := a.BoolOr("nchw", false); err != nil || !nchw {
 		return false
 	}
-	slots, output := imageSlots[op.Type], false
+	slots, output := a.Row.Images, false
 	if slots == nil {
 		slots, output = []string{"input"}, true
 	}

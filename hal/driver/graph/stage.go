@@ -22,13 +22,9 @@ type Stage struct {
 	open       []int // inputs whose shapes only an execution gives
 }
 
-// openShapes are operations whose output shapes only their execution gives; each ends
-// its stage.
-var openShapes = [nn.OperationCount]bool{nn.OpBoxWithNmsLimit: true, nn.OpGenerateProposals: true}
-
 // OpenShape reports whether only its execution gives the output shapes of an
-// operation.
-func OpenShape(t nn.OperationType) bool { return t.Valid() && openShapes[t] }
+// operation. Such an operation ends its stage.
+func OpenShape(t nn.OperationType) bool { return opspec.OpenShape(t) }
 
 // parameters lists the inputs of an operation that its lowering must know.
 func (g *Graph) parameters(op *nn.Operation) ([]uint32, error) {

@@ -1,9 +1,88 @@
 package opspec
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 )
+
+// Multiplier is a positive real number as a 31-bit fraction M / 2^31 in
+// [0.5, 1) and a power of two: M * 2^(Shift-31). The zero value is 0.
+type Multiplier struct {
+	M     int32
+	Shift int // positive shifts left
+}
+
+// QuantizeMultiplier encodes a real multiplier. Values below 2^-32 become 0.
+func QuantizeMultiplier(real float64) Multiplier {
+	if !(real > 0) || math.IsInf(real, 0) {
+		return Multiplier{}
+	}
+	f, e := math.Frexp(real)
+	m := int64(math.Round(f * (1 << 31)))
+	if m == 1<<31 {
+		m /= 2
+		e++
+	}
+	if e < -31 {
+		return Multiplier{}
+	}
+	return Multiplier{int32(m), e}
+}
+
+// Apply multiplies and rounds as the reference does: shift left, double the
+// high half of the product with rounding, shift right with rounding.
+func (m Multiplier) Apply(x int32) int32 {
+	if m.Shift > 0 {
+		return SRDHM(x<<uint(m.Shift), m.M)
+	}
+	return RDPOT(SRDHM(x, m.M), -m.Shift)
+}
+
+// SRDHM is the saturating rounding doubling high multiply: a*b/2^31 rounded to
+// nearest, halves upwards. (gemmlowp nudges by the sign and divides towards
+// zero, which is the same.) The product of two minimum values saturates.
+func SRDHM(a, b int32) int32 {
+	return int32(min((int64(a)*int64(b)+1<<30)>>31, math.MaxInt32))
+}
+
+// RDPOT divides by 2^n, rounding half away from zero. n is at least 0.
+func RDPOT(x int32, n int) int32 {
+	if n > 62 {
+		return 0
+	}
+	v := int64(x)
+	mask := int64(1)<<uint(n) - 1
+	threshold := mask >> 1
+	if v < 0 {
+		threshold++
+	}
+	r := v >> uint(n)
+	if v&mask > threshold {
+		r++
+	}
+	return int32(r)
+}
+
+// smallerThanOne encodes a multiplier that must be in (0, 1).
+func smallerThanOne(what string, real float64) (Multiplier, error) {
+	if !(real > 0 && real < 1) {
+		return Multiplier{}, fmt.Errorf("%s %v is not between 0 and 1", what, real)
+	}
+	m := QuantizeMultiplier(real)
+	if m.Shift > 0 {
+		return m, fmt.Errorf("%s %v rounds to 1", what, real)
+	}
+	return m, nil
+}
+
+// greaterThanOne encodes a multiplier that must exceed 1.
+func greaterThanOne(what string, real float64) (Multiplier, error) {
+	if !(real > 1) || math.IsInf(real, 0) {
+		return Multiplier{}, fmt.Errorf("%s %v is not greater than 1", what, real)
+	}
+	return QuantizeMultiplier(real), nil
+}
 
 // Fixed-point functions on values with a given number of integer bits (Qi.f).
 // They follow gemmlowp's public definitions bit for bit, because quantized

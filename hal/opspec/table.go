@@ -1,0 +1,137 @@
+package opspec
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Table is a set of operations. It does not change; With makes a larger one.
+type Table struct {
+	rows [nn.OperationCount]*Row   // those that hal/nn names
+	more map[nn.OperationType]*Row // those of other vendors' extensions
+}
+
+// families are the rows of all operations that hal/nn names, a file each.
+var families = [][]Row{
+	convRows, denseRows, poolRows, elementwiseRows, unaryRows, softmaxRows, quantizeRows, reduceRows, reshapeRows, concatRows, padRows,
+	stridedRows, resizeRows, lookupRows, densifyRows, detectionRows, recurrentRows, quantizedLstmRows, controlRows,
+}
+
+// standard is parsed at first use.
+var standard = sync.OnceValue(func() *Table {
+	t, err := (&Table{}).With(slices.Concat(families...)...)
+	if err != nil {
+		panic(err) // a row of this package
+	}
+	return t
+})
+
+// Standard has the operations that hal/nn names: NNAPI's, and those of the vendor
+// extension nn.ExtensionName.
+func Standard() *Table { return standard() }
+
+// With returns a table that has more operations: those of another vendor's extension,
+// say, with types at or above nn.OperationCount. An operation that the table has
+// already, and a row that cannot be parsed, is an error.
+func (t *Table) With(rows ...Row) (*Table, error) {
+	u := &Table{rows: t.rows, more: maps.Clone(t.more)}
+	for _, r := range rows {
+		if u.Lookup(r.Op) != nil {
+			return nil, fmt.Errorf("opspec: two rows for %s", r.Op)
+		}
+		if err := r.parse(); err != nil {
+			return nil, fmt.Errorf("opspec: row %s: %w", r.Op, err)
+		}
+		switch {
+		case r.Op.Valid():
+			u.rows[r.Op] = &r
+		case u.more == nil:
+			u.more = map[nn.OperationType]*Row{r.Op: &r}
+		default:
+			u.more[r.Op] = &r
+		}
+	}
+	return u, nil
+}
+
+// Lookup returns the row of an operation, nil when the table has none.
+func (t *Table) Lookup(op nn.OperationType) *Row {
+	if op.Valid() {
+		return t.rows[op]
+	}
+	return t.more[op]
+}
+
+// Lookup returns the row of an operation of the Standard table, nil when it has none.
+func Lookup(op nn.OperationType) *Row { return Standard().Lookup(op) }
+
+// KeyTypes lists the types the key operand may have, in the row's order.
+func (r *Row) KeyTypes() []nn.OperandType {
+	var ts []nn.OperandType
+	for _, k := range r.keys {
+		ts = append(ts, k.t)
+	}
+	return ts
+}
+
+func (r *Row) keySince(t nn.OperandType) (Version, bool) {
+	for _, k := range r.keys {
+		if k.t == t {
+			return k.since, true
+		}
+	}
+	return 0, false
+}
+
+// TypeSince is the HAL version that allows the key type t; ok is false when
+// none does.
+func (r *Row) TypeSince(t nn.OperandType) (v Version, ok bool) {
+	v, ok = r.keySince(t)
+	return max(v, r.Since), ok
+}
+
+// KeySlots reports which of n inputs carry data of the key type: those that
+// have it by the row's form for n inputs.
+func (r *Row) KeySlots(n int) []bool {
+	slots := make([]bool, n)
+	for _, s := range r.forms {
+		varAt, varLen := -1, 0
+		for i := range s.in {
+			if s.in[i].variadic {
+				varAt, varLen = i, n-(len(s.in)-1)
+			}
+		}
+		if varLen < 0 || varAt < 0 && !slices.Contains(s.ends, n) {
+			continue
+		}
+		for i := range slots {
+			slots[i] = s.in[slotOf(i, varAt, varLen)].class == classKey
+		}
+		break
+	}
+	return slots
+}
+
+// OpenShape reports whether only its execution gives the output shapes of an operation
+// of the Standard table.
+func OpenShape(op nn.OperationType) bool {
+	r := Lookup(op)
+	return r != nil && r.Open
+}
+
+// Calls reports whether an operation of the Standard table refers to subgraphs.
+func Calls(op nn.OperationType) bool {
+	r := Lookup(op)
+	return r != nil && r.calls
+}
+
+// KeyOf is the key type of an operation as written; ok is false when the
+// operation does not match its row.
+func KeyOf(g *nn.Subgraph, op *nn.Operation) (t nn.OperandType, ok bool) {
+	a, err := ModelView(g).Bind(op)
+	return a.Key, err == nil
+}
