@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench/inference"
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/internal/oracle"
-	"github.com/nnsoc/nnsoc/npu/inference"
 )
 
 // TestOraclePublishedCycles holds the active cycles of public networks to those

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/bench/inference"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/importer/vela/velatest"
 	"github.com/nnsoc/nnsoc/internal/oracle"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
-	"github.com/nnsoc/nnsoc/npu/inference"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
