@@ -6,11 +6,190 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
+
+// detectionKernels choose regions by their scores.
+var detectionKernels = []operation{
+	{op: nn.OpBoxWithNmsLimit, prepare: prepareNms, ownShapes: true},
+	{op: nn.OpGenerateProposals, prepare: prepareProposals, ownShapes: true},
+	{op: nn.OpDetectionPostprocessing, prepare: prepareDetection, ownShapes: true},
+}
+
+// Kernels of non-maximum suppression.
+const (
+	nmsHard     = 0
+	nmsLinear   = 1
+	nmsGaussian = 2
+)
+
+// suppression rescales the scores of boxes that overlap a better one.
+type suppression struct {
+	kind      int32
+	threshold float32 // intersection over union
+	sigma     float32 // of the Gaussian kernel
+	least     float32 // scores below drop out
+}
+
+func (s *suppression) factor(overlap float32) float32 {
+	switch {
+	case s.kind == nmsGaussian:
+		return float32(kernel.Exp(float64(-overlap * overlap / s.sigma)))
+	case overlap < s.threshold:
+		return 1
+	case s.kind == nmsLinear:
+		return 1 - overlap
+	}
+	return 0
+}
+
+// run reorders candidates to the survivors, best first; at most limit. scores
+// change with soft kernels.
+func (s *suppression) run(candidates []int, scores []float32, boxAt func(int) box, limit int) []int {
+	n := len(candidates)
+	for i := 0; i < n; i++ {
+		if i == limit {
+			return candidates[:i]
+		}
+		best := i
+		for j := i + 1; j < n; j++ {
+			if scores[candidates[j]] > scores[candidates[best]] {
+				best = j
+			}
+		}
+		candidates[i], candidates[best] = candidates[best], candidates[i]
+		b := boxAt(candidates[i])
+		for j := i + 1; j < n; {
+			scores[candidates[j]] *= s.factor(iou(b, boxAt(candidates[j])))
+			if scores[candidates[j]] >= s.least {
+				j++
+				continue
+			}
+			n--
+			candidates[j], candidates[n] = candidates[n], candidates[j]
+		}
+	}
+	return candidates[:n]
+}
+
+// prepareNms is BOX_WITH_NMS_LIMIT. How many boxes it gives depends on values.
+func prepareNms(v opspec.View, op *nn.Operation) (Kernel, error) {
+	a, err := v.Bind(op)
+	if err != nil {
+		return nil, err
+	}
+	var s suppression
+	var atLeast float32
+	for _, p := range []struct {
+		name string
+		dst  *float32
+	}{{"score_threshold", &atLeast}, {"iou_threshold", &s.threshold}, {"sigma", &s.sigma}, {"nms_score_threshold", &s.least}} {
+		if *p.dst, err = a.Float(p.name); err != nil {
+			return nil, err
+		}
+	}
+	if s.kind, err = a.Int32("nms_kernel"); err != nil {
+		return nil, err
+	}
+	limit, err := a.Int32("max_detections")
+	if err != nil {
+		return nil, err
+	}
+	if s.kind < nmsHard || s.kind > nmsGaussian || s.kind == nmsGaussian && !(s.sigma > 0) {
+		return nil, fmt.Errorf("BOX_WITH_NMS_LIMIT: kernel %d with sigma %v", s.kind, s.sigma)
+	}
+	return func(x *Run) error {
+		d, err := x.view.Dims(op.Inputs[0])
+		if err != nil {
+			return err
+		}
+		r, err := x.view.Dims(op.Inputs[1])
+		if err != nil {
+			return err
+		}
+		if len(d) != 2 || d[1] == 0 || len(r) != 2 || r[0] != d[0] || r[1] != 4*d[1] || len(x.Bytes(op.Inputs[2])) != 4*int(d[0]) {
+			return fmt.Errorf("shapes %v and %v of scores and boxes", d, r)
+		}
+		n, classes := int(d[0]), int(d[1])
+		scores := append([]float32(nil), x.reals(op.Inputs[0])...)
+		regions, batches := x.reals(op.Inputs[1]), x.int32s(op.Inputs[2])
+		for i := range n {
+			if err := checkRegions(regions[4*classes*i : 4*classes*(i+1)]); err != nil {
+				return err
+			}
+		}
+		boxAt := func(k int) box { return boxOf(regions[4*k : 4*k+4]) }
+		var all []int
+		for from := 0; from < n; {
+			to := from + 1
+			for to < n && batches[to] == batches[from] {
+				to++
+			}
+			var found []int
+			for c := 1; c < classes; c++ { // class 0 is the background
+				var candidates []int
+				for i := from; i < to; i++ {
+					if k := i*classes + c; scores[k] > atLeast {
+						candidates = append(candidates, k)
+					}
+				}
+				if x.left.work -= int64(len(candidates)) * int64(len(candidates)); x.left.work < 0 {
+					return errLimit
+				}
+				found = append(found, s.run(candidates, scores, boxAt, len(candidates))...)
+			}
+			if limit >= 0 && len(found) > int(limit) {
+				sort.SliceStable(found, func(i, j int) bool { return scores[found[i]] > scores[found[j]] })
+				found = found[:limit]
+				sort.SliceStable(found, func(i, j int) bool { return found[i]%classes < found[j]%classes })
+			}
+			all = append(all, found...)
+			from = to
+		}
+		m := uint32(len(all))
+		if err := x.give(op, []uint32{m}, []uint32{m, 4}, []uint32{m}, []uint32{m}); err != nil {
+			return err
+		}
+		outScores, outBoxes := x.shared.floats(len(all)), x.shared.floats(4*len(all))
+		for i, k := range all {
+			outScores[i] = scores[k]
+			copy(outBoxes[4*i:4*i+4], regions[4*k:])
+			x.int32s(op.Outputs[2])[i] = int32(k % classes)
+			x.int32s(op.Outputs[3])[i] = batches[k/classes]
+		}
+		x.setReals(op.Outputs[0], outScores)
+		x.setReals(op.Outputs[1], outBoxes)
+		return nil
+	}, nil
+}
+
+// checkRegions refuses boxes that are upside down.
+func checkRegions(r []float32) error {
+	for i := 0; i+4 <= len(r); i += 4 {
+		if !(r[i] <= r[i+2] && r[i+1] <= r[i+3]) {
+			return fmt.Errorf("box %d is %v", i/4, r[i:i+4])
+		}
+	}
+	return nil
+}
+
+// give sets the shapes of all outputs and allocates them.
+func (x *Run) give(op *nn.Operation, dims ...[]uint32) error {
+	for i, idx := range op.Outputs {
+		if err := x.view.SetDims(idx, dims[i]); err != nil {
+			return fmt.Errorf("output %d (operand %d): %w", i, idx, err)
+		}
+		if !x.left.tensor(&x.view.Operands[idx]) {
+			return errLimit
+		}
+		x.alloc(idx, int(x.view.Operands[idx].Bytes()))
+	}
+	return nil
+}
 
 // prepareProposals is GENERATE_PROPOSALS: the anchors of every pixel, moved by
 // their deltas, the best of them after suppression.
-func prepareProposals(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareProposals(v opspec.View, op *nn.Operation) (Kernel, error) {
 	a, err := v.Bind(op)
 	if err != nil {
 		return nil, err
@@ -37,7 +216,7 @@ func prepareProposals(v opspec.View, op *nn.Operation) (kern, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(x *run) error {
+	return func(x *Run) error {
 		d, err := x.view.Dims(op.Inputs[0])
 		if err != nil {
 			return err
@@ -148,7 +327,7 @@ type detection struct {
 }
 
 // prepareDetection is DETECTION_POSTPROCESSING.
-func prepareDetection(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareDetection(v opspec.View, op *nn.Operation) (Kernel, error) {
 	a, err := v.Bind(op)
 	if err != nil {
 		return nil, err
@@ -184,10 +363,10 @@ func prepareDetection(v opspec.View, op *nn.Operation) (kern, error) {
 	if p.max < 1 || p.classesPerBox < 1 && !p.regular || p.maxPerClass < 1 && p.regular {
 		return nil, fmt.Errorf("DETECTION_POSTPROCESSING: limits %d, %d and %d", p.max, p.classesPerBox, p.maxPerClass)
 	}
-	return func(x *run) error { return p.run(x, op) }, nil
+	return func(x *Run) error { return p.run(x, op) }, nil
 }
 
-func (p detection) run(x *run, op *nn.Operation) error {
+func (p detection) run(x *Run, op *nn.Operation) error {
 	d, err := x.view.Dims(op.Inputs[0])
 	if err != nil {
 		return err
@@ -196,7 +375,7 @@ func (p detection) run(x *run, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	if len(d) != 3 || len(e) != 3 || e[0] != d[0] || e[1] != d[1] || e[2] < 4 || len(x.bytes(op.Inputs[2])) != 4*int(d[1])*x.view.Operands[op.Inputs[2]].Type.ElementBytes() {
+	if len(d) != 3 || len(e) != 3 || e[0] != d[0] || e[1] != d[1] || e[2] < 4 || len(x.Bytes(op.Inputs[2])) != 4*int(d[1])*x.view.Operands[op.Inputs[2]].Type.ElementBytes() {
 		return fmt.Errorf("shapes %v and %v", d, e)
 	}
 	p.batches, p.anchors, p.classes, p.encoding = int(d[0]), int(d[1]), int(d[2]), int(e[2])
@@ -244,8 +423,8 @@ func (p detection) run(x *run, op *nn.Operation) error {
 // (centre y, centre x, height, width).
 func (p *detection) decode(d, a []float32) box {
 	y, x := float32(d[0]/p.scale[0]*a[2])+a[0], float32(d[1]/p.scale[1]*a[3])+a[1]
-	h := float32(exp(float64(d[2]/p.scale[2]))) * a[2] / 2
-	w := float32(exp(float64(d[3]/p.scale[3]))) * a[3] / 2
+	h := float32(kernel.Exp(float64(d[2]/p.scale[2]))) * a[2] / 2
+	w := float32(kernel.Exp(float64(d[3]/p.scale[3]))) * a[3] / 2
 	return box{y - h, x - w, y + h, x + w}
 }
 

@@ -1,10 +1,10 @@
-package refcpu
+package kernel
 
-// addRows adds n rows of b, each as long as dst, to dst: row k times a[k*step],
+// AddRows adds n rows of b, each as long as dst, to dst: row k times a[k*step],
 // in ascending order of k. Four rows share a pass over dst. Each product is
 // rounded: the conversion keeps hosts with fused multiply-add from giving
 // other bytes.
-func addRows(dst, b, a []float32, step, n int) {
+func AddRows(dst, b, a []float32, step, n int) {
 	w, k := len(dst), 0
 	for ; k+4 <= n; k += 4 {
 		s0, s1, s2, s3 := a[k*step], a[(k+1)*step], a[(k+2)*step], a[(k+3)*step]
@@ -24,8 +24,8 @@ func addRows(dst, b, a []float32, step, n int) {
 	}
 }
 
-// addRowsInt is addRows on integers, which wrap around.
-func addRowsInt(dst, b, a []int32, step, n int) {
+// AddRowsInt is AddRows on integers, which wrap around.
+func AddRowsInt(dst, b, a []int32, step, n int) {
 	w, k := len(dst), 0
 	for ; k+4 <= n; k += 4 {
 		s0, s1, s2, s3 := a[k*step], a[(k+1)*step], a[(k+2)*step], a[(k+3)*step]
@@ -42,9 +42,9 @@ func addRowsInt(dst, b, a []int32, step, n int) {
 	}
 }
 
-// dotFloat is the sum of a[k*step] * b[k] in ascending order, each product
+// DotFloat is the sum of a[k*step] * b[k] in ascending order, each product
 // rounded.
-func dotFloat(a, b []float32, step int) float32 {
+func DotFloat(a, b []float32, step int) float32 {
 	sum, at := float32(0), 0
 	for _, v := range b {
 		sum += float32(a[at] * v)
@@ -53,7 +53,8 @@ func dotFloat(a, b []float32, step int) float32 {
 	return sum
 }
 
-func dotInt(a, b []int32, step int) int32 {
+// DotInt is DotFloat on integers, which wrap around.
+func DotInt(a, b []int32, step int) int32 {
 	sum, at := int32(0), 0
 	for _, v := range b {
 		sum += a[at] * v

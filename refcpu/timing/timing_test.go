@@ -1,4 +1,4 @@
-package refcpu
+package timing
 
 import (
 	"math"
@@ -104,4 +104,23 @@ func TestTimingSpecErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
+}
+
+// floatConv is a CONV_2D with SAME padding and stride 1 and zero weights.
+func floatConv(n, h, w, c, k, size uint32) *nn.Model {
+	const f32 = nn.TensorFloat32
+	zeros := func(dims ...uint32) nn.Operand {
+		o := nn.Operand{Type: f32, Lifetime: nn.ConstantCopy, Dimensions: dims}
+		o.Data = make([]byte, o.Bytes())
+		return o
+	}
+	one := func(v byte) nn.Operand {
+		return nn.Operand{Type: nn.Int32, Lifetime: nn.ConstantCopy, Data: []byte{v, 0, 0, 0}}
+	}
+	return &nn.Model{Main: nn.Subgraph{
+		Operands: []nn.Operand{{Type: f32, Lifetime: nn.SubgraphInput, Dimensions: []uint32{n, h, w, c}}, zeros(k, size, size, c), zeros(k),
+			one(nn.PaddingSame), one(1), one(1), one(0), {Type: f32, Lifetime: nn.SubgraphOutput, Dimensions: []uint32{n, h, w, k}}},
+		Operations: []nn.Operation{{Type: nn.OpConv2D, Inputs: []uint32{0, 1, 2, 3, 4, 5, 6}, Outputs: []uint32{7}}},
+		Inputs:     []uint32{0}, Outputs: []uint32{7},
+	}}
 }

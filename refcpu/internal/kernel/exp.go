@@ -1,11 +1,11 @@
-package refcpu
+package kernel
 
 import "math"
 
-// exp is e^x. math.Exp is written in assembly on some processors and may be
+// Exp is e^x. math.Exp is written in assembly on some processors and may be
 // fused on others; this one rounds every step, so that all hosts give the same
 // bits. Its error is below 2 ulp.
-func exp(x float64) float64 {
+func Exp(x float64) float64 {
 	switch {
 	case x != x:
 		return x

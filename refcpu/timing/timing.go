@@ -1,4 +1,4 @@
-package refcpu
+package timing
 
 import (
 	"errors"
@@ -158,23 +158,23 @@ func (t *Timing) LatencyFs() int64 {
 // check refuses a spec that cannot compute.
 func (s *CPUSpec) check() error {
 	if len(s.Cores) == 0 || s.Threads < 1 || !(s.DRAMPerSecond > 0) || !(s.DRAMSeconds >= 0) || !(s.DRAMLineSeconds >= 0) || s.Threads > 1 && !(s.ParallelEfficiency > 0) {
-		return errors.New("refcpu: the CPU has no cores, threads, memory bandwidth or parallel efficiency")
+		return errors.New("timing: the CPU has no cores, threads, memory bandwidth or parallel efficiency")
 	}
 	for i := range s.Cores {
 		c := &s.Cores[i]
 		if c.Cores < 1 || c.ClockHz < 1 || !(c.MACF32 > 0) || !(c.MACF16 > 0) || !(c.MACI8 > 0) || !(c.SIMDBytes > 0) {
-			return fmt.Errorf("refcpu: core group %d (%s) has a rate that is not positive", i, c.Name)
+			return fmt.Errorf("timing: core group %d (%s) has a rate that is not positive", i, c.Name)
 		}
 		for k, l := range []*CacheSpec{&c.L1, &c.L2, &s.L3} {
 			if l.Bytes < 1 || l.LineBytes < 1 || l.Ways < 1 || l.MSHRs < 1 || !(l.BytesPerCycle > 0) || !(l.HitCycles >= 0) {
-				return fmt.Errorf("refcpu: core group %d (%s): cache level %d has a size or rate that is not positive", i, c.Name, k+1)
+				return fmt.Errorf("timing: core group %d (%s): cache level %d has a size or rate that is not positive", i, c.Name, k+1)
 			}
 		}
 	}
 	for c, row := range s.Efficiency {
 		for p, e := range row {
 			if !(e > 0) {
-				return fmt.Errorf("refcpu: efficiency of kernel %d, precision %d is not positive", c, p)
+				return fmt.Errorf("timing: efficiency of kernel %d, precision %d is not positive", c, p)
 			}
 		}
 	}
@@ -233,7 +233,7 @@ func (m *Meter) Timing() *Timing { return &m.timing }
 func (s *CPUSpec) Estimate(m *nn.Model) (*Timing, error) {
 	g, err := opspec.Resolve(&m.Main)
 	if err != nil {
-		return nil, fmt.Errorf("refcpu: %w", err)
+		return nil, fmt.Errorf("timing: %w", err)
 	}
 	meter, err := s.NewMeter(len(g.Operations))
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *CPUSpec) Estimate(m *nn.Model) (*Timing, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("refcpu: operation %d: %w", i, err)
+			return nil, fmt.Errorf("timing: operation %d: %w", i, err)
 		}
 		meter.Add(i, &w)
 	}

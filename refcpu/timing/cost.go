@@ -1,4 +1,4 @@
-package refcpu
+package timing
 
 import (
 	"math"
