@@ -28,8 +28,14 @@ type Config struct {
 	Type         hal.DeviceType
 	Capabilities hal.Capabilities
 	Extensions   []hal.Extension
+	// Identity is what compiled programs depend on besides the model and the version:
+	// the machine and the kernels that were added. A compilation cache of another
+	// identity is refused.
+	Identity string
 	// Clock is that of the machine the device is part of; nil is one of its own.
 	Clock *hal.Clock
+	// Log receives what the driver does under the tags of NNSOC_VLOG; nil is nobody.
+	Log func(tag, format string, args ...any)
 }
 
 // Device is a Compiler behind the contract. It implements hal.Device.
@@ -47,6 +53,13 @@ func New(cfg Config, c Compiler) *Device {
 		d.clock = hal.NewClock()
 	}
 	return d
+}
+
+// log tells what the driver does.
+func (d *Device) log(tag, format string, args ...any) {
+	if d.cfg.Log != nil {
+		d.cfg.Log(tag, format, args...)
+	}
 }
 
 // Name implements hal.Device.

@@ -40,7 +40,16 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.Prepared
 	if err := d.missed(o.Deadline); err != nil {
 		return nil, err
 	}
-	return d.prepare(m, o)
+	x, err := d.prepare(m, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Cache.Model)+len(o.Cache.Data) > 0 {
+		if err := x.save(&o.Cache); err != nil {
+			d.log("compilation", "%s: the prepared model is not cached: %v", d.cfg.Name, err)
+		}
+	}
+	return x, nil
 }
 
 // prepare compiles a valid model.
@@ -65,14 +74,6 @@ func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 		return nil, d.failure(err)
 	}
 	return p, nil
-}
-
-// NumberOfCacheFilesNeeded implements hal.Device.
-func (d *Device) NumberOfCacheFilesNeeded() (model, data int) { return 0, 0 }
-
-// PrepareModelFromCache implements hal.Device.
-func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (hal.PreparedModel, error) {
-	return nil, hal.Errorf(hal.GeneralFailure, "%s driver: there is no compilation cache", d.cfg.Name)
 }
 
 // WriteListing implements hal.PreparedModel.

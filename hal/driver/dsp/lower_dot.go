@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/matmul"
 )
 
 // rescale requantizes n words to bytes.
@@ -16,8 +15,8 @@ func (l *lowering) rescale(out, acc *tensor, rq *hvx.Requant, n int) error {
 		return fmt.Errorf("%d values with multipliers per channel are too many without packed weights", n)
 	}
 	l.addStep("rescale", []*tensor{acc}, []*tensor{out}, func(l *lowering, s *step) error {
-		k := matmul.Rescale{Rq: kind}
-		kern, err := l.kernel(k.Name(), k.Emit)
+		k := rescaleKernel{kind}
+		kern, err := l.kernel(k.name(), k.generate)
 		if err != nil {
 			return err
 		}

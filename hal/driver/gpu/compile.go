@@ -42,8 +42,6 @@ func compile(g *graph.Graph) (*program, error) {
 	if p.arena, err = placeTensors(l.tensors, len(p.pages)); err != nil {
 		return nil, err
 	}
-	code := uint64(codeBase)
-	kargs := kernelArguments()
 	for _, j := range l.jobs {
 		l.op = j.op
 		la, err := j.emit(l)
@@ -52,15 +50,8 @@ func compile(g *graph.Graph) (*program, error) {
 		}
 		la.op = j.op
 		p.launches = append(p.launches, la)
-		k := &core.Kernel{
-			Name: la.program.Name, Code: la.program.Code, Base: code, WaveSize: 32, VGPRs: la.program.VGPRs,
-			LDSBytes: la.program.LDSBytes, WorkItemIDs: la.program.WorkItemIDs,
-		}
-		code += uint64(len(k.Code)+255) &^ 255
-		p.dispatches = append(p.dispatches, core.Dispatch{
-			Kernel: k, Kernarg: kargs, Grid: la.grid, Workgroup: la.workgroup, Region: j.op,
-		})
 	}
+	p.dispatch()
 	if len(l.consts.data) > maxRegion {
 		return nil, fmt.Errorf("gpu: constants need %d bytes, at most %d", len(l.consts.data), maxRegion)
 	}

@@ -41,6 +41,7 @@ func New(cfg Config) (*Device, error) {
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
 		Name: "gpu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceGPU, Capabilities: cfg.Capabilities,
+		Identity: fmt.Sprintf("%+v", cfg.Spec),
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

@@ -140,6 +140,12 @@ func (p *executable) WriteListing(w io.Writer) error {
 	fmt.Fprintf(out, "; %s: %d kernels, %d bytes of constants, arena of %d bytes\n", p.dev.cfg.Spec.Name, len(prog.launches), len(prog.consts), prog.arena)
 	for i, l := range prog.launches {
 		k := l.program
+		if k.Insts == nil { // it comes from a compilation cache
+			var err error
+			if k, err = k.Decoded(); err != nil {
+				return err
+			}
+		}
 		fmt.Fprintf(out, "\n; kernel %d %s: operation %d %s, grid %v by %v, %d VGPRs, %d bytes, %d issue cycles per pass over the code\n",
 			i, k.Name, l.op, prog.g.NameOf(l.op), l.grid, l.workgroup, k.VGPRs, len(k.Code), k.IssueCycles())
 		if err := k.WriteListing(out); err != nil {

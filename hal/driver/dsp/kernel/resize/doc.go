@@ -1,2 +1,0 @@
-// Package resize has the kernels of RESIZE_BILINEAR.
-package resize

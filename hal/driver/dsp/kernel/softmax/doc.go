@@ -1,2 +1,0 @@
-// Package softmax has the kernel of SOFTMAX along the channels.
-package softmax
