@@ -80,7 +80,7 @@ const (
 	externalLimit  = time.Minute
 	maxPlanBytes   = 16 << 20
 	maxErrorBytes  = 4 << 10
-	externalLinger = time.Second // for the pipes of a program that was stopped
+	externalLinger = time.Second // for pipes that children of a stopped program hold open
 )
 
 // Name implements Strategy.
@@ -109,7 +109,7 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 		if ctx.Err() != nil {
 			return fail("no answer within %v", limit)
 		}
-		if text := lastLine(errs.String()); text != "" {
+		if text := lastLine(errs.buf.String()); text != "" {
 			return fail("%w: %s", err, text)
 		}
 		return fail("%w", err)
@@ -117,7 +117,7 @@ func (x *External) Plan(p *Problem) (Plan, error) {
 	if out.lost {
 		return fail("an answer of more than %d bytes", maxPlanBytes)
 	}
-	d := json.NewDecoder(&out)
+	d := json.NewDecoder(&out.buf)
 	d.DisallowUnknownFields()
 	var answer ExternalPlan
 	if err := d.Decode(&answer); errors.Is(err, io.EOF) {
@@ -209,7 +209,7 @@ func list(l []int) []int {
 
 // bounded keeps the first bytes that are written to it.
 type bounded struct {
-	bytes.Buffer
+	buf   bytes.Buffer
 	limit int
 	lost  bool
 }
@@ -217,10 +217,10 @@ type bounded struct {
 // Write implements io.Writer.
 func (b *bounded) Write(data []byte) (int, error) {
 	n := len(data)
-	if room := b.limit - b.Len(); n > room {
+	if room := b.limit - b.buf.Len(); n > room {
 		data, b.lost = data[:room], true
 	}
-	b.Buffer.Write(data)
+	b.buf.Write(data)
 	return n, nil
 }
 

@@ -2,6 +2,7 @@ package partition
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 )
 
@@ -52,6 +53,9 @@ func Parse(name string, devices []Device) (Strategy, error) {
 		args := strings.Fields(command)
 		if len(args) == 0 {
 			return nil, fmt.Errorf("partition: %s names no program", name)
+		}
+		if _, err := exec.LookPath(args[0]); err != nil {
+			return nil, fmt.Errorf("partition: %s: %w", name, err)
 		}
 		return &External{Command: args}, nil
 	}

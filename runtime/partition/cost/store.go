@@ -66,38 +66,31 @@ func (s *Store) get(key string, n int) (Record, bool) {
 
 const maxRecordBytes = 16 << 20
 
-// put keeps a record. The file appears whole or not at all.
-func (s *Store) put(key string, r Record) error {
+// put keeps a record. The file appears whole or not at all; where it cannot be
+// written, memory alone keeps the record.
+func (s *Store) put(key string, r Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.known[key] = r
 	if s.dir == "" {
-		return nil
-	}
-	data, err := json.Marshal(r)
-	if err != nil {
-		return err
+		return
 	}
 	path := s.path(key)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return fmt.Errorf("cost: %w", err)
+	data, err := json.Marshal(r)
+	if err != nil || os.MkdirAll(filepath.Dir(path), 0o777) != nil {
+		return
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".record-*")
 	if err != nil {
-		return fmt.Errorf("cost: %w", err)
+		return
 	}
 	_, err = f.Write(data)
 	if e := f.Close(); err == nil {
 		err = e
 	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
+	if err != nil || os.Rename(f.Name(), path) != nil {
 		os.Remove(f.Name())
-		return fmt.Errorf("cost: %w", err)
 	}
-	return nil
 }
 
 // path spreads files over 256 folders.
