@@ -150,7 +150,7 @@ func execute(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]byte) (
 	if err != nil {
 		return rec, err
 	}
-	req := hal.Request{Inputs: inputs}
+	req := hal.Buffers{Inputs: inputs}
 	for _, x := range m.Main.Outputs {
 		n := m.Main.Operands[x].Bytes()
 		if !m.Main.Operands[x].Known() {
@@ -158,7 +158,7 @@ func execute(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]byte) (
 		}
 		req.Outputs = append(req.Outputs, make([]byte, max(n, 0)))
 	}
-	res, err := prepared.Execute(&req)
+	res, err := hal.Execute(prepared, &req)
 	if err != nil {
 		return rec, err
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"hash"
 	"io"
 	"math"
@@ -106,7 +105,8 @@ func (s *Store) key(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]
 	h.text(d.Name())
 	h.text(d.Version())
 	h.text(d.Description())
-	h.text(fmt.Sprint(o))
+	h.int(int64(o.Preference))
+	h.int(int64(o.Priority))
 	h.model(m)
 	for _, b := range inputs {
 		h.bytes(b)
