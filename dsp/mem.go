@@ -437,8 +437,7 @@ func (m *memory) pump(now sim.Time) {
 
 // dramBytes is the traffic behind L2 so far.
 func (m *memory) dramBytes() int64 {
-	c := m.l2.Counters()
-	return (c[mem.CacheFill].Value+c[mem.CacheWriteBack].Value)*int64(m.spec.L2.LineBytes) + m.bypassed
+	return (m.l2.Count(mem.CacheFill)+m.l2.Count(mem.CacheWriteBack))*int64(m.spec.L2.LineBytes) + m.bypassed
 }
 
 func (m *memory) counters() []sim.Counter {

@@ -36,8 +36,7 @@ func (m *State) traffic() traffic {
 		return t
 	}
 	t.l2 = moved(m.h.l2) * int64(m.spec.L2.Line)
-	c := m.h.l2.Counters()
-	t.dram = (c[mem.CacheFill].Value + c[mem.CacheWriteBack].Value) * int64(m.spec.L2.Line)
+	t.dram = (m.h.l2.Count(mem.CacheFill) + m.h.l2.Count(mem.CacheWriteBack)) * int64(m.spec.L2.Line)
 	t.dramPJ, _ = mem.EnergyOf(m.h.dram)
 	if m.h.gl1 != nil {
 		t.gl1 = moved(m.h.gl1) * int64(m.spec.GL1.Line)
@@ -46,8 +45,7 @@ func (m *State) traffic() traffic {
 }
 
 func moved(c *mem.Cache) int64 {
-	n := c.Counters()
-	return n[mem.CacheRead].Value + n[mem.CacheWrite].Value
+	return c.Count(mem.CacheRead) + c.Count(mem.CacheWrite)
 }
 
 // region is the report of a region id, made when it is new.

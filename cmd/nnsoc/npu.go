@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nnsoc/nnsoc/bench/inference"
 	"github.com/nnsoc/nnsoc/importer/vela"
-	"github.com/nnsoc/nnsoc/npu/inference"
 )
 
 func newNPUCommand(a *app) *cobra.Command {

@@ -12,7 +12,7 @@ import (
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/npu"
-	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -58,7 +58,7 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 		return nil, err
 	}
 	lead := cpu.Clusters[0].Clock.At(p).Volts / cpu.Energy.VRef
-	s := refcpu.CPUSpec{
+	s := timing.CPUSpec{
 		Name: cpu.Name, Threads: cpu.Threads, ParallelEfficiency: cpu.ParallelEfficiency,
 		L3: cpuCache(&cpu.L3), OperationSeconds: cpu.OperationUs * 1e-6,
 		DRAMPerSecond: min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), rates.StreamPerSecond),
@@ -70,7 +70,7 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	for i := range cpu.Clusters {
 		k := &cpu.Clusters[i]
 		opp := k.Clock.At(p)
-		s.Cores = append(s.Cores, refcpu.CoreSpec{
+		s.Cores = append(s.Cores, timing.CoreSpec{
 			Name: k.Name, Cores: k.Cores, ClockHz: opp.Hz, Volts: opp.Volts,
 			MACF32: k.MACF32, MACF16: k.MACF16, MACI8: k.MACI8, SIMDBytes: k.SIMDBytesPerCycle, PowerUW: k.PowerUW,
 			L1: cpuCache(&k.L1D), L2: cpuCache(&k.L2),
@@ -85,8 +85,8 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	return cpudriver.New(cpudriver.Config{Spec: s, Launch: launch(cpu.Launch), Description: description}), nil
 }
 
-func cpuCache(c *soc.Cache) refcpu.CacheSpec {
-	return refcpu.CacheSpec{Bytes: int64(c.Bytes()), LineBytes: c.LineBytes, Ways: c.Ways, HitCycles: float64(c.HitCycles),
+func cpuCache(c *soc.Cache) timing.CacheSpec {
+	return timing.CacheSpec{Bytes: int64(c.Bytes()), LineBytes: c.LineBytes, Ways: c.Ways, HitCycles: float64(c.HitCycles),
 		BytesPerCycle: float64(c.BytesPerCycle), MSHRs: c.MSHRs}
 }
 

@@ -144,6 +144,9 @@ func (c *Cache) Settle() {
 	c.count = [numCacheEvents]int64{}
 }
 
+// Count is the number of events of a kind since Reset, such as CacheFill.
+func (c *Cache) Count(event int) int64 { return c.count[event] }
+
 // Counters are the events since Reset, named after the cache.
 func (c *Cache) Counters() []sim.Counter {
 	return counted(c.cfg.Name, cacheEvents[:], c.count[:])

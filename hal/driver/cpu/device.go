@@ -12,13 +12,14 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
 // Config is the device behind the driver.
 type Config struct {
 	// Spec prices an execution; the zero Spec allows only functional ones.
-	Spec refcpu.CPUSpec
+	Spec timing.CPUSpec
 	// Launch is the fixed cost of an execution.
 	Launch      sim.Time
 	Description string
@@ -74,7 +75,7 @@ type prepared struct {
 
 // Execute implements base.Program.
 func (p *prepared) Execute(r *hal.Buffers) (*hal.Result, error) {
-	var meter *refcpu.Meter
+	var meter *timing.Meter
 	var o refcpu.Options
 	if !r.Functional {
 		var err error
@@ -140,7 +141,7 @@ func (p *prepared) fits(r *hal.Buffers, dims [][]uint32) error {
 }
 
 // stats turns a timing into the HAL's terms, the fixed cost included.
-func (c Config) stats(t *refcpu.Timing) hal.Stats {
+func (c Config) stats(t *timing.Timing) hal.Stats {
 	clock := sim.Clock{Hz: t.ClockHz}
 	launch := clock.Cycle(c.Launch)
 	s := hal.Stats{
@@ -148,7 +149,7 @@ func (c Config) stats(t *refcpu.Timing) hal.Stats {
 		Counters: []hal.Counter{{Name: "dram_bytes", Value: t.DRAMBytes}},
 	}
 	all := t.Reasons
-	all[refcpu.ReasonLaunch] += launch
+	all[timing.ReasonLaunch] += launch
 	s.Stalls = stalls(&all)
 	var cycles int64
 	for i := range t.Operations {
@@ -165,18 +166,18 @@ func (c Config) stats(t *refcpu.Timing) hal.Stats {
 }
 
 // stalls lists the reasons that took cycles.
-func stalls(reasons *[refcpu.NumReasons]int64) []hal.StallCycles {
+func stalls(reasons *[timing.NumReasons]int64) []hal.StallCycles {
 	var l []hal.StallCycles
 	for reason, n := range reasons {
 		if n != 0 {
-			l = append(l, hal.StallCycles{Reason: refcpu.Reason(reason).String(), Cycles: n})
+			l = append(l, hal.StallCycles{Reason: timing.Reason(reason).String(), Cycles: n})
 		}
 	}
 	return l
 }
 
 // spans draws the operations one after the other.
-func (c Config) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
+func (c Config) spans(to hal.Tracer, m *nn.Model, t *timing.Timing) {
 	span := lower.Trace(to, 0, c.Launch, 0)
 	if span == nil {
 		return

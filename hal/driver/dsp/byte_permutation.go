@@ -3,122 +3,9 @@ package dsp
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
 )
-
-// The byte permutation kernel makes each vector of the result that consists of short runs.
-// Windows of 128 source bytes pass through a permutation network (vdelta, vrdelta or vlut32)
-// that brings their bytes to their places, and are merged. A pattern is the list of windows
-// with their controls; vectors that differ by a distance only share one pattern.
-
-// permuteNetwork is the instruction that moves the bytes of a window.
-type permuteNetwork int
-
-const (
-	vdeltaNetwork  permuteNetwork = iota // vdelta: strides 64 down to 1
-	vrdeltaNetwork                       // vrdelta: strides 1 up to 64
-	vlut32Network                        // vlut32 over the four banks of the window
-	allNetworks
-)
-
-// packets of a window in each network.
-var windowCost = [allNetworks]int{3, 3, 6}
-
-// permuteWindow is a part of the source, relative to the pattern's first, with the
-// controls of its bytes.
-type permuteWindow struct {
-	at       uint32
-	controls [vecBytes]byte
-}
-
-// unmoved marks places that take nothing from a window: the network controls of
-// the others have their top bit set, indexes of vlut32 have not.
-func (k permuteNetwork) unmoved() byte {
-	if k == vlut32Network {
-		return 0xff
-	}
-	return 0
-}
-
-// chunk is a part of a vector: n bytes at place to, from a distance into the
-// source.
-type chunk struct{ to, from, n uint32 }
-
-// windows covers the chunks by windows and routes them. Chunks are sorted by
-// source here.
-func (k permuteNetwork) windows(chunks []chunk) []permuteWindow {
-	chunks = slices.Clone(chunks)
-	slices.SortFunc(chunks, func(a, b chunk) int { return int(int64(a.from) - int64(b.from)) })
-	var out []permuteWindow
-	var goals [][2]byte // place, byte of the window
-	flush := func(at uint32) {
-		for len(goals) > 0 {
-			w := permuteWindow{at: at}
-			goals = k.route(&w.controls, goals)
-			out = append(out, w)
-		}
-	}
-	start, open := uint32(0), false
-	for _, c := range chunks {
-		for i := range c.n {
-			from := c.from + i
-			if !open || from-start >= vecBytes {
-				flush(start)
-				start, open = from, true
-			}
-			goals = append(goals, [2]byte{byte(c.to + i), byte(from - start)})
-		}
-	}
-	flush(start)
-	return out
-}
-
-// route sets the controls that bring bytes to their places and returns those
-// that meet others on the way.
-func (k permuteNetwork) route(controls *[vecBytes]byte, goals [][2]byte) (left [][2]byte) {
-	for i := range controls {
-		controls[i] = k.unmoved()
-	}
-	if k == vlut32Network {
-		for _, g := range goals { // banks are interleaved: see lookupVectors
-			controls[g[0]] = g[1]>>1 | g[1]&1<<6
-		}
-		return nil
-	}
-	var taken [7][vecBytes]byte // 1 + byte that passes
-	for _, g := range goals {
-		free, at := true, g[1]
-		for s := range taken {
-			at = k.next(s, at, g[0])
-			if b := taken[s][at]; b != 0 && b != g[1]+1 {
-				free = false
-				break
-			}
-		}
-		if !free {
-			left = append(left, g)
-			continue
-		}
-		at = g[1]
-		for s := range taken {
-			to := k.next(s, at, g[0])
-			taken[s][to] = g[1] + 1
-			controls[to] |= at ^ to
-			at = to
-		}
-		controls[g[0]] |= 0x80
-	}
-	return left
-}
-
-// next is where a byte at a place is behind stage s of a network that brings it
-// to its goal.
-func (k permuteNetwork) next(s int, at, goal byte) byte {
-	stride := byte(64) >> s
-	if k == vrdeltaNetwork {
-		stride = 1 << s
-	}
-	return at&^stride | goal&stride
-}
 
 // pattern is a range of the planner's words: pairs of a distance and the address
 // of controls.
@@ -128,14 +15,14 @@ type pattern struct{ first, windows uint32 }
 // and the address that they are relative to.
 type vectorMove struct {
 	dst, src uint32
-	chunks   []chunk
+	chunks   []datamove.Chunk
 	key      string
 }
 
 // permutePlanner turns runs into entries of the byte permutation kernel.
 type permutePlanner struct {
 	l        *lowering
-	kind     permuteNetwork
+	kind     datamove.Network
 	patterns map[string]pattern
 	controls map[[vecBytes]byte]uint32
 	words    []uint32 // of all patterns
@@ -170,17 +57,17 @@ func (l *lowering) launchPermutation(s *step, runs []copyRun, flip bool) error {
 			c.add(v)
 			return len(l.consts) <= maxConst
 		})
-		if len(c.entries)*permuteUnroll <= vectors {
+		if len(c.entries)*datamove.PermuteUnroll <= vectors {
 			break
 		}
 	}
-	k := permuteKernel{kind: c.kind, flip: flip}
+	k := datamove.Permute{Kind: c.kind, Flip: flip}
 	table, costs := c.table()
-	kern, err := l.kernel(k.name(), k.generate)
+	kern, err := l.kernel(k.Name(), k.Emit)
 	if err != nil {
 		return err
 	}
-	l.launchShares(s, kern, table, permuteWords, costs)
+	l.launchShares(s, kern, table, datamove.PermuteWords, costs)
 	return nil
 }
 
@@ -194,14 +81,14 @@ func eachVector(runs []copyRun, visit func(v *vectorMove) bool) {
 		}
 		v.src = ^uint32(0)
 		for _, c := range v.chunks {
-			v.src = min(v.src, c.from)
+			v.src = min(v.src, c.From)
 		}
 		key = key[:0]
 		for i := range v.chunks {
 			c := &v.chunks[i]
-			c.from -= v.src
-			key = append(key, byte(c.to), byte(c.n))
-			key = binary.LittleEndian.AppendUint32(key, c.from)
+			c.From -= v.src
+			key = append(key, byte(c.To), byte(c.N))
+			key = binary.LittleEndian.AppendUint32(key, c.From)
 		}
 		v.key = string(key)
 		ok := visit(&v)
@@ -218,7 +105,7 @@ func eachVector(runs []copyRun, visit func(v *vectorMove) bool) {
 			}
 			to := p.dst % vecBytes
 			n := min(p.n, vecBytes-to)
-			v.chunks = append(v.chunks, chunk{to, p.src, n})
+			v.chunks = append(v.chunks, datamove.Chunk{To: to, From: p.src, N: n})
 			p = copyRun{p.dst + n, p.src + n, p.n - n}
 		}
 	}
@@ -226,22 +113,22 @@ func eachVector(runs []copyRun, visit func(v *vectorMove) bool) {
 }
 
 // chooseNetwork compares the networks on the first patterns.
-func chooseNetwork(runs []copyRun) permuteNetwork {
-	var cost [allNetworks]int
+func chooseNetwork(runs []copyRun) datamove.Network {
+	var cost [datamove.AllNetworks]int
 	seen := map[string]bool{}
 	vectors := 0
 	eachVector(runs, func(v *vectorMove) bool {
 		vectors++
 		if !seen[v.key] {
 			seen[v.key] = true
-			for k := range allNetworks {
-				cost[k] += windowCost[k] * len(k.windows(v.chunks))
+			for k := range datamove.AllNetworks {
+				cost[k] += datamove.WindowCost[k] * len(k.Windows(v.chunks))
 			}
 		}
 		return vectors < 512 && len(seen) < 16
 	})
-	best := vdeltaNetwork
-	for k := range allNetworks {
+	best := datamove.VdeltaNetwork
+	for k := range datamove.AllNetworks {
 		if cost[k] < cost[best] {
 			best = k
 		}
@@ -269,17 +156,17 @@ func (c *permutePlanner) add(v *vectorMove) {
 }
 
 // pattern stores the windows of chunks.
-func (c *permutePlanner) pattern(chunks []chunk) pattern {
-	list := c.kind.windows(chunks)
+func (c *permutePlanner) pattern(chunks []datamove.Chunk) pattern {
+	list := c.kind.Windows(chunks)
 	from := uint32(len(c.words))
 	for i := range list {
 		w := &list[i]
-		addr, ok := c.controls[w.controls]
+		addr, ok := c.controls[w.Controls]
 		if !ok {
-			addr = c.l.constant(w.controls[:])
-			c.controls[w.controls] = addr
+			addr = c.l.constant(w.Controls[:])
+			c.controls[w.Controls] = addr
 		}
-		c.words = append(c.words, w.at, addr)
+		c.words = append(c.words, w.At, addr)
 	}
 	return pattern{from, uint32(len(list))}
 }
@@ -290,14 +177,14 @@ func (c *permutePlanner) cost(e *permuteEntry) int {
 	if c.single(e) {
 		return 12 + 3*n
 	}
-	per := 8 + windowCost[c.kind]*int(e.windows)
-	return 12 + n/permuteUnroll*permuteUnroll*per + n%permuteUnroll*2*per
+	per := 8 + datamove.WindowCost[c.kind]*int(e.windows)
+	return 12 + n/datamove.PermuteUnroll*datamove.PermuteUnroll*per + n%datamove.PermuteUnroll*2*per
 }
 
 // single reports whether the vectors of an entry take one window each, which goes
 // through a network.
 func (c *permutePlanner) single(e *permuteEntry) bool {
-	return e.windows == 1 && c.kind != vlut32Network
+	return e.windows == 1 && c.kind != datamove.Vlut32Network
 }
 
 // table cuts entries that are too large for an even share, and lets each prefetch
@@ -311,7 +198,7 @@ func (c *permutePlanner) table() (table []uint32, costs []int) {
 	var entries []permuteEntry
 	var list []uint32
 	for _, e := range c.entries {
-		part := roundUp(max(len(e.vectors)*most/c.cost(&e), 1), permuteUnroll)
+		part := roundUp(max(len(e.vectors)*most/c.cost(&e), 1), datamove.PermuteUnroll)
 		for v := range slices.Chunk(e.vectors, part) {
 			e.vectors = v
 			entries = append(entries, e)
@@ -326,9 +213,9 @@ func (c *permutePlanner) table() (table []uint32, costs []int) {
 	for i := range entries {
 		e := &entries[i]
 		n := uint32(len(e.vectors))
-		count := [4]uint32{n / permuteUnroll, n % permuteUnroll}
+		count := [4]uint32{n / datamove.PermuteUnroll, n % datamove.PermuteUnroll}
 		if c.single(e) {
-			count = [4]uint32{2: n / permuteUnroll, 3: n % permuteUnroll}
+			count = [4]uint32{2: n / datamove.PermuteUnroll, 3: n % datamove.PermuteUnroll}
 		}
 		table = append(append(append(table, patterns+4*e.first, e.windows, vectors), count[:]...), e.from, e.box)
 		vectors += 8 * n

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
@@ -70,38 +71,38 @@ func byDst(a, b copyRun) int { return cmp.Compare(a.dst, b.dst) }
 // launchCopyRuns launches the copy kernel: regular sequences of runs are entries,
 // and threads share the bytes.
 func (l *lowering) launchCopyRuns(s *step, runs []copyRun, flip bool) error {
-	k := copyKernel{flip: flip}
+	k := datamove.Copy{Flip: flip}
 	var entries []copyEntry
 	var costs []int
 	total := 0
 	for _, p := range runs {
-		k.full = k.full || p.n >= vecBytes
-		k.rest = k.rest || p.n%vecBytes != 0
+		k.Full = k.Full || p.n >= vecBytes
+		k.Rest = k.Rest || p.n%vecBytes != 0
 		total += copyCost(p.n)
 		if n := len(entries); n > 0 && entries[n-1].extend(p) {
 			continue
 		}
-		entries = append(entries, copyEntry{copySrc: p.src, copyDst: p.dst, copyBytes: p.n, copyCount: 1})
+		entries = append(entries, copyEntry{datamove.CopySrc: p.src, datamove.CopyDst: p.dst, datamove.CopyBytes: p.n, datamove.CopyCount: 1})
 	}
 	share := ceilDiv(total, l.threads)
 	cold := slices.ContainsFunc(s.reads, l.cold)
 	var table []uint32
 	for _, e := range entries {
 		// Parts of no more than half a thread's share can be dealt evenly.
-		n := max(share/2/copyCost(e[copyBytes]), 1)
+		n := max(share/2/copyCost(e[datamove.CopyBytes]), 1)
 		for _, e := range e.split(n, max(share*copyRate/2, vecBytes)&^(vecBytes-1)) {
 			if cold {
-				e[copyWidth], e[copyStride] = sourceBox(int(e[copyBytes]), int(e[copyCount]), int(e[copySrcStep]))
+				e[datamove.CopyWidth], e[datamove.CopyStride] = sourceBox(int(e[datamove.CopyBytes]), int(e[datamove.CopyCount]), int(e[datamove.CopySrcStep]))
 			}
 			table = append(table, e[:]...)
-			costs = append(costs, int(e[copyCount])*copyCost(e[copyBytes]))
+			costs = append(costs, int(e[datamove.CopyCount])*copyCost(e[datamove.CopyBytes]))
 		}
 	}
-	kern, err := l.kernel(k.name(), k.generate)
+	kern, err := l.kernel(k.Name(), k.Emit)
 	if err != nil {
 		return err
 	}
-	l.launchShares(s, kern, table, copyWords, costs)
+	l.launchShares(s, kern, table, datamove.CopyWords, costs)
 	return nil
 }
 
@@ -112,21 +113,21 @@ const copyRate = 64
 func copyCost(n uint32) int { return 16 + int(n)/copyRate }
 
 // copyEntry is an entry of the copy kernel's table.
-type copyEntry [copyWords]uint32
+type copyEntry [datamove.CopyWords]uint32
 
 // extend takes a run that continues the sequence.
 func (e *copyEntry) extend(p copyRun) bool {
-	if e[copyBytes] != p.n {
+	if e[datamove.CopyBytes] != p.n {
 		return false
 	}
-	k := e[copyCount]
+	k := e[datamove.CopyCount]
 	if k == 1 {
-		e[copySrcStep], e[copyDstStep] = p.src-e[copySrc], p.dst-e[copyDst]
+		e[datamove.CopySrcStep], e[datamove.CopyDstStep] = p.src-e[datamove.CopySrc], p.dst-e[datamove.CopyDst]
 	}
-	if p.src != e[copySrc]+k*e[copySrcStep] || p.dst != e[copyDst]+k*e[copyDstStep] {
+	if p.src != e[datamove.CopySrc]+k*e[datamove.CopySrcStep] || p.dst != e[datamove.CopyDst]+k*e[datamove.CopyDstStep] {
 		return false
 	}
-	e[copyCount]++
+	e[datamove.CopyCount]++
 	return true
 }
 
@@ -134,21 +135,21 @@ func (e *copyEntry) extend(p copyRun) bool {
 // each most bytes.
 func (e copyEntry) split(count, most int) []copyEntry {
 	var out []copyEntry
-	for left := e[copyCount]; left > 0; left -= e[copyCount] {
-		e[copyCount] = min(left, uint32(count))
-		if e[copyCount] > 1 {
+	for left := e[datamove.CopyCount]; left > 0; left -= e[datamove.CopyCount] {
+		e[datamove.CopyCount] = min(left, uint32(count))
+		if e[datamove.CopyCount] > 1 {
 			out = append(out, e)
 		} else {
 			one := e
-			for rest := e[copyBytes]; rest > 0; rest -= one[copyBytes] {
-				one[copyBytes] = min(rest, uint32(most))
+			for rest := e[datamove.CopyBytes]; rest > 0; rest -= one[datamove.CopyBytes] {
+				one[datamove.CopyBytes] = min(rest, uint32(most))
 				out = append(out, one)
-				one[copySrc] += one[copyBytes]
-				one[copyDst] += one[copyBytes]
+				one[datamove.CopySrc] += one[datamove.CopyBytes]
+				one[datamove.CopyDst] += one[datamove.CopyBytes]
 			}
 		}
-		e[copySrc] += e[copyCount] * e[copySrcStep]
-		e[copyDst] += e[copyCount] * e[copyDstStep]
+		e[datamove.CopySrc] += e[datamove.CopyCount] * e[datamove.CopySrcStep]
+		e[datamove.CopyDst] += e[datamove.CopyCount] * e[datamove.CopyDstStep]
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/isa/codegen"
@@ -138,7 +139,7 @@ func TestExpMinus(t *testing.T) {
 	for range 20_000 {
 		in = append(in, math.Float32bits(float32(math.Exp2(40*r.Float64()-34))), 0)
 	}
-	out := compute(t, "exp", func(a *hvx.Builder, x, _, table codegen.Reg) codegen.Reg { return expMinus(a, x, table) }, in, reciprocals())
+	out := compute(t, "exp", func(a *hvx.Builder, x, _, table codegen.Reg) codegen.Reg { return detection.ExpMinus(a, x, table) }, in, detection.Reciprocals())
 	for i, got := range out {
 		x := math.Float32frombits(in[2*i])
 		want := float32(math.Exp(-float64(x)))

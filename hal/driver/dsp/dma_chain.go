@@ -3,8 +3,8 @@ package dsp
 import (
 	"encoding/binary"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // On a core with user DMA, the threads' DMA engines fetch constants into VTCM while kernels
@@ -21,7 +21,7 @@ const (
 // residentByDMA implements resident for a core with DMA: VTCM is a ring of fetches, so that
 // one fetch can go on while the kernels that use the previous one run.
 func (l *lowering) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
-	k, err := l.kernel("fetch", generateWait)
+	k, err := l.kernel("fetch", datamove.EmitWait)
 	if err != nil {
 		return 0, err
 	}
@@ -36,15 +36,6 @@ func (l *lowering) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
 	l.launch(s, k, nil)
 	l.jobs[len(l.jobs)-1].Name = "fetch"
 	return r.dst, nil
-}
-
-// generateWait writes the kernel that starts the chain of its argument, unless
-// that is 0, and waits for the thread's engine.
-func generateWait(a *hvx.Builder) {
-	in := a.Args("chain")
-	a.SkipIfZero(in[0], func() { a.StartDMAChain(in[0]) })
-	a.Op(hexagon.Y6_dmwait, a.R("state"))
-	a.Ret()
 }
 
 // buildDMAChains writes the descriptor chains. The first job after the previous fetch job

@@ -129,14 +129,6 @@ func (c *convKernel) consumed() int {
 	return 4 * c.words
 }
 
-// box loads the shape of the inputs that are fetched ahead.
-func box(a *hvx.Builder, params codegen.Reg) codegen.Reg {
-	box := a.RR("box")
-	a.Op(hexagon.L2_loadri_io, hvx.Lo(box), params, 4*hvx.ParBox).Loads(hvx.AliasConst)
-	a.Op(hexagon.L2_loadri_io, hvx.Hi(box), params, 4*hvx.ParStride).Loads(hvx.AliasConst)
-	return box
-}
-
 // convPrefetch is the index of the prefetch arguments.
 const convPrefetch = 5
 

@@ -15,7 +15,7 @@ type spatialCode struct {
 	a         *hvx.Builder
 	rq        *hvx.Requantizer
 	table     codegen.Reg
-	records   bases
+	records   hvx.Record
 	weights   codegen.Reg
 	used      int // weight words so far
 	pair      codegen.Reg
@@ -41,7 +41,7 @@ func (d *spatialKernel) generate(a *hvx.Builder) {
 	if e.rq.Halfword && !e.rq.ByteFactor {
 		e.rq.Fifteen = a.Imm8(15)
 	}
-	e.records = newBases(a, in[3], d.quads()*d.header()*vecBytes)
+	e.records = hvx.NewRecord(a, in[3], d.quads()*d.header()*vecBytes)
 	if d.kh > 1 {
 		e.rowStep = a.Word(params, hvx.ParRowStep, "row step")
 	}
@@ -185,7 +185,7 @@ func (e *spatialCode) begin(q int) {
 			} else {
 				e.acc[q][j] = e.a.V("acc")
 			}
-			e.records.load(e.acc[q][j], q*e.header()+j)
+			e.records.Load(e.acc[q][j], q*e.header()+j)
 		}
 	}
 }
@@ -266,11 +266,11 @@ func (e *spatialCode) channelVectors(q, j int) hvx.ChannelVectors {
 	}
 	l := hvx.ChannelVectors{Mult: e.a.V("mult"), Shift: e.a.V("shift")}
 	at := q*e.header() + j
-	e.records.load(l.Mult, at+4)
-	e.records.load(l.Shift, at+8)
+	e.records.Load(l.Mult, at+4)
+	e.records.Load(l.Shift, at+8)
 	if e.spatialKernel.rq.Left {
 		l.Left = e.a.V("left")
-		e.records.load(l.Left, at+12)
+		e.records.Load(l.Left, at+12)
 	}
 	return l
 }

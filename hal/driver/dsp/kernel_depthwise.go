@@ -121,7 +121,7 @@ type depthwiseCode struct {
 	*depthwiseKernel
 	a     *hvx.Builder
 	rq    *hvx.Requantizer
-	w     bases
+	w     hvx.Record
 	kept  []codegen.Reg // the weights that do
 	below []codegen.Reg
 }
@@ -150,11 +150,11 @@ func (d *depthwiseKernel) generate(a *hvx.Builder) {
 	}
 	a.Repeat(entries, func() {
 		if d.lookahead > 0 {
-			a.Op(hexagon.Y5_l2fetch, a.Add(a.Word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), box(a, params))
+			a.Op(hexagon.Y5_l2fetch, a.Add(a.Word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), hvx.PrefetchBox(a, params))
 		}
 		src, dst, rec := a.Word(table, 0, "in"), a.Word(table, 1, "out"), a.Word(table, 2, "record")
 		a.Bump(table, 12)
-		e.w = newBases(a, rec, d.record())
+		e.w = hvx.NewRecord(a, rec, d.record())
 		if d.form.steps > 0 {
 			e.sliding(src, dst, carry)
 			return
@@ -177,7 +177,7 @@ func (e *depthwiseCode) keep(n int) {
 	e.kept = nil
 	for i := range min(e.weights(), n) {
 		e.kept = append(e.kept, e.a.V("w"))
-		e.w.load(e.kept[i], e.header()+i)
+		e.w.Load(e.kept[i], e.header()+i)
 	}
 }
 
@@ -287,7 +287,7 @@ func (e *depthwiseCode) multiply(sum, x quad, col, set int, begin bool) {
 				continue
 			}
 			for j := range 2 {
-				base, off := e.w.at(2*k + j)
+				base, off := e.w.At(2*k + j)
 				a.OpLoading(hvx.AliasConst, 2, base, off, hexagon.V6_vaddw, hvx.Half(sum[k], j), hvx.Half(t, j), a.V("bias"))
 			}
 		}
@@ -312,7 +312,7 @@ func (e *depthwiseCode) product(to, x codegen.Reg, i int) {
 		e.a.Op(hexagon.V6_vrmpybusv, to, x, e.kept[i])
 		return
 	}
-	base, off := e.w.at(e.header() + i)
+	base, off := e.w.At(e.header() + i)
 	e.a.OpLoading(hvx.AliasConst, 2, base, off, hexagon.V6_vrmpybusv, to, x, e.a.V("w"))
 }
 
@@ -362,16 +362,16 @@ func (e *depthwiseCode) channelVectors(j int) hvx.ChannelVectors {
 		return hvx.ChannelVectors{}
 	}
 	l := hvx.ChannelVectors{Mult: e.a.V("mult")}
-	e.w.load(l.Mult, 4+j)
+	e.w.Load(l.Mult, 4+j)
 	if e.depthwiseKernel.rq.Whole || !e.depthwiseKernel.dw3x3.on() {
 		l.Shift = e.a.V("shift")
-		e.w.load(l.Shift, 8+j)
+		e.w.Load(l.Shift, 8+j)
 	} else {
-		l.ShiftAt, l.ShiftOff = e.w.at(8 + j)
+		l.ShiftAt, l.ShiftOff = e.w.At(8 + j)
 	}
 	if e.depthwiseKernel.rq.Left {
 		l.Left = e.a.V("left")
-		e.w.load(l.Left, 12+j)
+		e.w.Load(l.Left, 12+j)
 	}
 	return l
 }
@@ -413,28 +413,4 @@ func (e *depthwiseCode) input(src codegen.Reg, off int) codegen.Reg {
 		x = z
 	}
 	return x
-}
-
-// bases addresses a record larger than the reach of a vector load: one
-// register per 16 vectors.
-type bases struct {
-	a *hvx.Builder
-	r []codegen.Reg
-}
-
-func newBases(a *hvx.Builder, rec codegen.Reg, bytes int) bases {
-	b := bases{a: a}
-	for at := 0; at < bytes; at += 16 * vecBytes {
-		b.r = append(b.r, a.Add(rec, at+8*vecBytes))
-	}
-	return b
-}
-
-// at is where vector n of the record lies.
-func (b bases) at(n int) (codegen.Reg, int) { return b.r[n/16], n%16 - 8 }
-
-// load loads vector n of the record.
-func (b bases) load(to codegen.Reg, n int) {
-	base, off := b.at(n)
-	b.a.Op(hexagon.V6_vL32b_ai, to, base, off).Loads(hvx.AliasConst)
 }

@@ -106,7 +106,7 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 	for i := range n.out {
 		n.out[i] = a.Add(dst, 0)
 	}
-	e.w = newBases(a, rec, d.record())
+	e.w = hvx.NewRecord(a, rec, d.record())
 	body.constants()
 	n.begin(a.Word(table, 0, "in"))
 	body.first()
@@ -126,7 +126,7 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 		}
 		body.outputs(tail, func() codegen.Reg {
 			if d.lookahead > 0 {
-				a.Op(hexagon.Y5_l2fetch, a.Add(a.Word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), box(a, params))
+				a.Op(hexagon.Y5_l2fetch, a.Add(a.Word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), hvx.PrefetchBox(a, params))
 			}
 			a.Bump(table, 12)
 			return a.Word(table, 0, "in")
@@ -137,7 +137,7 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 			next := a.Word(table, 2, "record")
 			a.SkipIfEqual(next, rec, func() {
 				a.Op(hexagon.A2_tfr, rec, next)
-				for i, r := range e.w.r {
+				for i, r := range e.w.R {
 					a.Op(hexagon.A2_addi, r, rec, (16*i+8)*vecBytes)
 				}
 				body.constants()
@@ -175,7 +175,7 @@ func (n *dw3x3Code) constants() {
 		if i == len(n.const1) {
 			n.const1 = append(n.const1, n.a.V("constant"))
 		}
-		n.w.load(n.const1[i], n.depthwiseKernel.header()+i)
+		n.w.Load(n.const1[i], n.depthwiseKernel.header()+i)
 	}
 }
 
@@ -300,7 +300,7 @@ func (n *dw3x3Code) constant(i int, op hexagon.Op, to, x codegen.Reg) {
 		a.Op(op, to, x, n.const1[i])
 		return
 	}
-	base, off := n.w.at(n.depthwiseKernel.header() + i)
+	base, off := n.w.At(n.depthwiseKernel.header() + i)
 	a.OpLoading(hvx.AliasConst, 2, base, off, op, to, x, a.V("constant"))
 }
 
@@ -346,7 +346,7 @@ func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, mult
 		a.SetPhase(hvx.PhaseRequantize)
 		for j := range 2 {
 			if f.wide {
-				b, at := n.w.at(2*k + j)
+				b, at := n.w.At(2*k + j)
 				a.OpLoading(hvx.AliasConst, 2, b, at, hexagon.V6_vaddw, hvx.Half(sum, j), hvx.Half(sum, j), a.V("bias"))
 			}
 		}

@@ -179,7 +179,7 @@ func (s *slidingCode) addBiases() {
 	s.fresh = nil
 	for i := 0; i < len(list); i += 2 {
 		for j := range 4 {
-			base, off := s.w.at(j)
+			base, off := s.w.At(j)
 			x := s.sums[list[i]%len(s.sums)].at(j)
 			if i+1 < len(list) {
 				y := s.sums[list[i+1]%len(s.sums)].at(j)
@@ -207,7 +207,7 @@ func (b *slidingBlock) settle(k int) {
 			to = b.sums[n%len(b.sums)][k]
 		}
 		for j := range 2 {
-			base, off := b.w.at(2*k + j)
+			base, off := b.w.At(2*k + j)
 			a.OpLoading(hvx.AliasConst, 2, base, off, hexagon.V6_vaddw, hvx.Half(to, j), hvx.Half(sum, j), a.V("bias"))
 		}
 		if ends {
@@ -254,7 +254,7 @@ func (s *slidingCode) weigh(t, x []codegen.Reg, k, at, part int) {
 		w := s.weight(at, part, 2*k+j)
 		for i := 0; i < len(x); i += 2 {
 			if i+1 < len(x) && w >= len(s.kept) {
-				base, off := s.w.at(s.header() + w)
+				base, off := s.w.At(s.header() + w)
 				s.a.OpsLoading(hvx.AliasConst, base, off, hexagon.V6_vrmpybusv, [2]codegen.Reg{hvx.Half(t[i], j), hvx.Half(t[i+1], j)},
 					[2]codegen.Reg{hvx.Half(x[i], j), hvx.Half(x[i+1], j)})
 				continue

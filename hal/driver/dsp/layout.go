@@ -1,8 +1,11 @@
 package dsp
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
 
-const vecBytes = 128
+const vecBytes = hvx.VectorBytes
 
 // shape is a tensor as images of positions of channels. Tensors of another
 // rank are seen as [N, H, W, C] by their last dimensions.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/matmul"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // lowerBatchMatmul lowers BATCH_MATMUL: of bytes as dot products of rows with
@@ -47,12 +47,12 @@ func lowerBatchMatmul(l *lowering, op *nn.Operation) error {
 		for r := range rows {
 			table = append(table, a.addr+uint32(r*width), b.addr+uint32(r/m.Rows*m.Cols*width), bias.addr, acc.addr+uint32(4*r*m.Cols), uint32(m.Cols))
 		}
-		kern := dotKernel{width / vecBytes}
-		code, err := l.kernel(kern.name(), kern.generate)
+		kern := matmul.Dot{Vectors: width / vecBytes}
+		code, err := l.kernel(kern.Name(), kern.Emit)
 		if err != nil {
 			return err
 		}
-		l.launchTable(s, code, table, dotWords, hvx.SplatHalfword(zeroA), hvx.SplatHalfword(zeroB))
+		l.launchTable(s, code, table, matmul.DotWords, hvx.SplatHalfword(zeroA), hvx.SplatHalfword(zeroB))
 		return nil
 	})
 	rq := hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[m.Output].Type))
@@ -93,7 +93,7 @@ func (l *lowering) matmulWords(m *opspec.BatchMatmul, a, b *tensor) error {
 	rows := m.Batch * m.Rows
 	out := l.newFlat("products", rows*pitch, 1)
 	l.addStep("matmul", []*tensor{a, right}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.kernel("matmul_words", generateMatmulWords)
+		kern, err := l.kernel("matmul_words", matmul.EmitWords)
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (l *lowering) matmulWords(m *opspec.BatchMatmul, a, b *tensor) error {
 					uint32(pitch), uint32(m.Depth), out.addr+uint32(r*pitch+v))
 			}
 		}
-		l.launchTable(s, kern, table, matmulEntry)
+		l.launchTable(s, kern, table, matmul.MatmulEntry)
 		return nil
 	})
 	return l.move("result", l.flatResult(m.Output), out, rows, func(put func(to, from, n int)) {
@@ -117,34 +117,4 @@ func (l *lowering) matmulWords(m *opspec.BatchMatmul, a, b *tensor) error {
 			put(r*4*m.Cols, r*pitch, 4*m.Cols)
 		}
 	})
-}
-
-// matmulEntry is the words of an entry of the kernel below: the first element
-// of a row and the distance of the next, a vector of columns, the distance of the
-// rows, their number, the result.
-const matmulEntry = 6
-
-// generateMatmulWords writes the kernel that adds up rows of words times the
-// words of another row. Arguments: table, entries.
-func generateMatmulWords(a *hvx.Builder) {
-	in := a.Args("table", "entries")
-	table, entries := in[0], in[1]
-	a.Repeat(entries, func() {
-		x, step := a.Word(table, 0, "x"), a.Word(table, 1, "step")
-		y, pitch, depth := a.Word(table, 2, "y"), a.Word(table, 3, "pitch"), a.Word(table, 4, "depth")
-		out := a.Word(table, 5, "out")
-		a.Bump(table, 4*matmulEntry)
-		sum := a.V("sum")
-		a.Op(hexagon.V6_vassign, sum, a.Zero())
-		a.Loop0(depth, func() {
-			e := a.R("element")
-			a.Op(hexagon.L2_loadri_io, e, x, 0).Loads(hvx.AliasIn)
-			a.Op(hexagon.A2_add, x, x, step)
-			row := a.Load(y, 0, hvx.AliasIn, "row")
-			a.Op(hexagon.A2_add, y, y, pitch)
-			a.Op(hexagon.V6_vaddw, sum, sum, a.MulWords(a.Splat(e, "element"), row))
-		})
-		a.Store(out, 0, sum, hvx.AliasOut)
-	})
-	a.Ret()
 }

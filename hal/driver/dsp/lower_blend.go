@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/resize"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/codegen"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 const (
@@ -38,47 +36,6 @@ func fractionBitsOf(list []float64) int {
 	return most
 }
 
-// Words of an entry of the exact blend: the neighbours, the result, and the
-// weights of the upper, lower, left and right ones.
-const (
-	exactFrom  = 0
-	exactOut   = 4
-	exactAbove = 5
-	exactLeft  = 7
-	exactWords = 9
-)
-
-// exactKernel blends runs of size bytes, each with one set of weights, in the
-// order and with the roundings of the reference. Arguments: table, entries.
-type exactKernel struct{ size, bias int }
-
-func (k exactKernel) generate(a *hvx.Builder) {
-	in := a.Args("table", "entries")
-	table, entries := in[0], in[1]
-	a.Repeat(entries, func() {
-		var from, w [4]codegen.Reg
-		for i := range from {
-			from[i], w[i] = a.Word(table, exactFrom+i, "neighbour"), a.Word(table, exactAbove+i, "weight")
-		}
-		out := a.Word(table, exactOut, "out")
-		a.Bump(table, 4*exactWords)
-		a.Loop0(k.size, func() {
-			var sum codegen.Reg
-			for i := range from {
-				v := a.R("stored")
-				a.Op(hexagon.L2_loadrub_pi, v, from[i], 1).Loads(hvx.AliasIn)
-				f := a.FMul(a.FMul(a.FloatOf(a.Add(v, -k.bias)), w[i/2]), w[exactLeft-exactAbove+i%2])
-				if i > 0 {
-					f = a.FAdd(sum, f)
-				}
-				sum = f
-			}
-			a.Op(hexagon.S2_storerb_pi, out, 1, a.Add(a.Round(sum), k.bias)).Stores(hvx.AliasOut)
-		})
-	})
-	a.Ret()
-}
-
 // blendExactly lowers a RESIZE_BILINEAR of few elements.
 func (l *lowering) blendExactly(p *opspec.Resize, in *tensor, ys, xs samples) {
 	planes, size := p.N, p.C
@@ -86,9 +43,9 @@ func (l *lowering) blendExactly(p *opspec.Resize, in *tensor, ys, xs samples) {
 		planes, size = p.N*p.C, 1
 	}
 	out := l.flatResult(p.Output)
-	k := exactKernel{size, int(unsignedBias(p.Type))}
+	k := resize.Exact{Size: size, Bias: int(unsignedBias(p.Type))}
 	l.addStep("blend", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("exact_blend_%+v", k), k.generate)
+		kern, err := l.kernel(fmt.Sprintf("exact_blend_%+v", k), k.Emit)
 		if err != nil {
 			return err
 		}
@@ -109,7 +66,7 @@ func (l *lowering) blendExactly(p *opspec.Resize, in *tensor, ys, xs samples) {
 				}
 			}
 		}
-		l.launchTable(s, kern, table, exactWords)
+		l.launchTable(s, kern, table, resize.ExactWords)
 		return nil
 	})
 }

@@ -2,19 +2,10 @@ package dsp
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
-
-// exponentials are e to the value of every stored byte.
-func (q affine) exponentials() []uint32 {
-	t := q.reals()
-	for i, v := range t {
-		t[i] = math.Float32bits(float32(math.Exp(float64(math.Float32frombits(v)))))
-	}
-	return t
-}
 
 // flatAll are operands in flat form.
 func (l *lowering) flatAll(list ...uint32) ([]*tensor, error) {
@@ -27,12 +18,6 @@ func (l *lowering) flatAll(list ...uint32) ([]*tensor, error) {
 		ts[i] = t
 	}
 	return ts, nil
-}
-
-// boxKernel is AXIS_ALIGNED_BBOX_TRANSFORM.
-type boxKernel struct {
-	classes, images int
-	box, image, out affine
 }
 
 // lowerBoxTransform lowers AXIS_ALIGNED_BBOX_TRANSFORM: threads share the regions.
@@ -49,27 +34,21 @@ func lowerBoxTransform(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	k := boxKernel{p.Classes, p.N, affineOf(&o[p.Regions]), affineOf(&o[p.Images]), affineOf(&o[p.Output])}
+	k := detection.Boxes{Classes: p.Classes, Images: p.N, Box: affineOf(&o[p.Regions]), Image: affineOf(&o[p.Images]), Out: affineOf(&o[p.Output])}
 	out := l.flatResult(p.Output)
 	bad := l.invalid("a region is upside down, too large or of no image")
 	frames := l.roomFor(1)
 	l.addStep("boxes", in, []*tensor{out, bad, frames}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("boxes_%+v", k), k.generate)
+		kern, err := l.kernel(fmt.Sprintf("boxes_%+v", k), k.Emit)
 		if err != nil {
 			return err
 		}
 		d := affineOf(&o[p.Deltas])
 		l.launchRange(s, kern, p.Rois, frames, in[0].addr, in[1].addr, in[2].addr, in[3].addr, out.addr, bad.addr,
-			l.constWords(d.reals()), l.constWords(d.exponentials()))
+			l.constWords(d.Floats()), l.constWords(d.Exponentials()))
 		return nil
 	})
 	return nil
-}
-
-// heatmapKernel is HEATMAP_MAX_KEYPOINT on maps in NHWC order.
-type heatmapKernel struct {
-	size, points   int
-	box, score, at affine
 }
 
 // maxHeatmap bounds the side of a map: positions are exact in single precision.
@@ -93,17 +72,17 @@ func lowerHeatmap(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	o := l.graph.Operands
-	k := heatmapKernel{p.Size, p.Points, affineOf(&o[p.Regions]), affineOf(&o[p.Scores]), affineOf(&o[p.Output])}
+	k := detection.Heatmap{Size: p.Size, Points: p.Points, Box: affineOf(&o[p.Regions]), Score: affineOf(&o[p.Scores]), At: affineOf(&o[p.Output])}
 	scores, points := l.flatResult(p.Scores), l.flatResult(p.Output)
 	bad := l.invalid("a box is upside down")
-	frames := l.roomFor(heatFrame)
+	frames := l.roomFor(detection.HeatFrame)
 	l.addStep("heatmap", []*tensor{heat, boxes}, []*tensor{scores, points, bad, frames}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("heatmap_%+v", k), k.generate)
+		kern, err := l.kernel(fmt.Sprintf("heatmap_%+v", k), k.Emit)
 		if err != nil {
 			return err
 		}
 		l.launchRange(s, kern, p.Boxes, frames, heat.addr, boxes.addr, scores.addr, points.addr, bad.addr,
-			l.constWords(affineOf(&o[p.Heat]).reals()))
+			l.constWords(affineOf(&o[p.Heat]).Floats()))
 		return nil
 	})
 	return nil

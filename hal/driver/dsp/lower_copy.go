@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -188,7 +189,7 @@ func (l *lowering) launchFill(s *step, table []uint32, value byte) error {
 }
 
 func (l *lowering) launchFillWord(s *step, table []uint32, word uint32) error {
-	k, err := l.kernel("fill", generateFill)
+	k, err := l.kernel("fill", datamove.EmitFill)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/matmul"
 )
 
 // rescale requantizes n words to bytes.
@@ -15,8 +16,8 @@ func (l *lowering) rescale(out, acc *tensor, rq *hvx.Requant, n int) error {
 		return fmt.Errorf("%d values with multipliers per channel are too many without packed weights", n)
 	}
 	l.addStep("rescale", []*tensor{acc}, []*tensor{out}, func(l *lowering, s *step) error {
-		k := rescaleKernel{kind}
-		kern, err := l.kernel(k.name(), k.generate)
+		k := matmul.Rescale{Rq: kind}
+		kern, err := l.kernel(k.Name(), k.Emit)
 		if err != nil {
 			return err
 		}

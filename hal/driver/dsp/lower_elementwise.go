@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -79,14 +80,14 @@ func lowerAdd(l *lowering, op *nn.Operation) error {
 	if op.Type == nn.OpSub {
 		sign = -1
 	}
-	if l.final() && shapeOf(e.Dims).elements() >= affineFrom {
-		if f, ok := findAffine(&q, sign, bias); ok {
-			k, generate := affineKernel(rq.Kind().Clamp)
-			return l.binary(&e, "affine_"+k.Tag(), generate, f.params(&rq))
+	if l.final() && shapeOf(e.Dims).elements() >= elementwise.AffineFrom {
+		if f, ok := elementwise.FindAffine(&q, sign, bias); ok {
+			k, generate := elementwise.AffineKernel(rq.Kind().Clamp)
+			return l.binary(&e, "affine_"+k.Tag(), generate, f.Params(&rq))
 		}
 	}
-	k := binaryKernel{sub: op.Type == nn.OpSub, roundA: q.A.Shift < 0, roundB: q.B.Shift < 0, rq: rq.Kind()}
-	return l.binary(&e, k.name(), k.generate, addParams(&rq, &q, bias))
+	k := elementwise.Binary{Sub: op.Type == nn.OpSub, RoundA: q.A.Shift < 0, RoundB: q.B.Shift < 0, Rq: rq.Kind()}
+	return l.binary(&e, k.Name(), k.Emit, elementwise.AddParams(&rq, &q, bias))
 }
 
 func lowerMul(l *lowering, op *nn.Operation) error {
@@ -103,8 +104,8 @@ func lowerMul(l *lowering, op *nn.Operation) error {
 	}
 	bias := unsignedBias(e.Type)
 	rq := hvx.NewRequant([]opspec.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
-	k := binaryKernel{mul: true, rq: rq.Kind()}
-	return l.binary(&e, k.name(), k.generate, mulParams(&rq, &q, bias))
+	k := elementwise.Binary{Mul: true, Rq: rq.Kind()}
+	return l.binary(&e, k.Name(), k.Emit, elementwise.MulParams(&rq, &q, bias))
 }
 
 // binary lowers an operation by a kernel.
@@ -133,7 +134,7 @@ func (l *lowering) binary(e *opspec.Elementwise, name string, generate func(a *h
 		if err != nil {
 			return err
 		}
-		l.launchTable(s, kern, l.binaryTable(l.vectorTable(from, to, in[0], in[1], out), in), binWords, l.constWords(params))
+		l.launchTable(s, kern, l.binaryTable(l.vectorTable(from, to, in[0], in[1], out), in), elementwise.BinWords, l.constWords(params))
 		return nil
 	})
 	return nil
@@ -163,11 +164,11 @@ func (l *lowering) binaryTable(ranges []uint32, in [2]*tensor) []uint32 {
 		}
 		for k, from := 0, uint32(0); from < r[3]; k++ {
 			n := min(step, r[3]-from)
-			e := [binWords]uint32{binA: r[0] + from*vecBytes, binB: r[1] + from*vecBytes, binOut: r[2] + from*vecBytes, binVectors: n}
+			e := [elementwise.BinWords]uint32{elementwise.BinA: r[0] + from*vecBytes, elementwise.BinB: r[1] + from*vecBytes, elementwise.BinOut: r[2] + from*vecBytes, elementwise.BinVectors: n}
 			next := min(2*step, aheadVectors)
 			if rest := int(r[3]) - int(from+uint32(2-k%2)*step); rest > 0 && k%2 < len(cold) {
 				at := r[cold[k%2]] + uint32(int(r[3])-rest)*vecBytes
-				e[binLookahead], e[binBox] = at, boxOf(min(uint32(rest), 2*next)*vecBytes)
+				e[elementwise.BinLookahead], e[elementwise.BinBox] = at, boxOf(min(uint32(rest), 2*next)*vecBytes)
 			}
 			table = append(table, e[:]...)
 			if from += n; k%2 == 1 {
@@ -253,7 +254,7 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 			in = l.withPitch(in, out.pitch)
 		}
 		l.addVectors("clamp", []*tensor{in}, out, true, func(s *step, from, to int) error {
-			k, err := l.kernel("clamp", generateClamp)
+			k, err := l.kernel("clamp", elementwise.EmitClamp)
 			if err != nil {
 				return err
 			}
@@ -269,11 +270,11 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 // lookup maps every byte of a value through a table.
 func (l *lowering) lookup(out, in *tensor, t *[256]byte) {
 	l.addVectors("lookup", []*tensor{in}, out, true, func(s *step, from, to int) error {
-		k, err := l.kernel("lookup", generateLookup)
+		k, err := l.kernel("lookup", elementwise.EmitLookup)
 		if err != nil {
 			return err
 		}
-		l.launchTable(s, k, l.vectorTable(from, to, in, out), 3, l.constant(lookupVectors(t)))
+		l.launchTable(s, k, l.vectorTable(from, to, in, out), 3, l.constant(elementwise.LookupVectors(t)))
 		return nil
 	})
 }

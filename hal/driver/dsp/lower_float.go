@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -29,51 +30,13 @@ func floatEdge(op nn.OperationType, list int) bool {
 // carried reports whether tensors of a type have a flat form here.
 func carried(t nn.OperandType) bool { return storable(t) || t == nn.TensorFloat32 }
 
-// scalarMap computes elements one by one in scalar registers.
-type scalarMap struct {
-	name    string
-	in, out int // bytes of an element
-	unroll  int
-	body    func(a *hvx.Builder, v, table codegen.Reg) codegen.Reg
-}
-
-// generate writes the kernel. Arguments: table of (input, output, elements,
-// lookup table), entries.
-func (k *scalarMap) generate(a *hvx.Builder) {
-	in := a.Args("table", "entries")
-	table, entries := in[0], in[1]
-	load := map[int]hexagon.Op{1: hexagon.L2_loadrub_io, 4: hexagon.L2_loadri_io}[k.in]
-	store := map[int]hexagon.Op{1: hexagon.S2_storerb_io, 4: hexagon.S2_storeri_io}[k.out]
-	a.Repeat(entries, func() {
-		src, dst, n, lookup := a.Word(table, 0, "in"), a.Word(table, 1, "out"), a.Word(table, 2, "elements"), a.Word(table, 3, "lookup")
-		a.Bump(table, 16)
-		pass := func(count codegen.Reg, times int) {
-			a.SkipIfZero(count, func() {
-				a.Loop0(count, func() {
-					for i := range times {
-						v := a.R("element")
-						a.Op(load, v, src, i*k.in).Loads(hvx.AliasIn)
-						a.Op(store, dst, i*k.out, k.body(a, v, lookup)).Stores(hvx.AliasOut)
-					}
-					a.Bump(src, times*k.in)
-					a.Bump(dst, times*k.out)
-				})
-			})
-		}
-		rest := a.Into(hexagon.A2_andir, n, k.unroll-1)
-		pass(a.Into(hexagon.S2_lsr_i_r, n, map[int]int{2: 1, 4: 2}[k.unroll]), k.unroll)
-		pass(rest, 1)
-	})
-	a.Ret()
-}
-
 // tableRun is a run of elements that one lookup table serves.
 type tableRun struct{ from, n, table int }
 
 // mapScalars computes out from in.
-func (l *lowering) mapScalars(k *scalarMap, out, in *tensor, pieces []tableRun, tables ...[]uint32) {
-	l.addStep(k.name, []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(k.name, k.generate)
+func (l *lowering) mapScalars(k *elementwise.Scalar, out, in *tensor, pieces []tableRun, tables ...[]uint32) {
+	l.addStep(k.Label, []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+		kern, err := l.kernel(k.Label, k.Emit)
 		if err != nil {
 			return err
 		}
@@ -83,7 +46,7 @@ func (l *lowering) mapScalars(k *scalarMap, out, in *tensor, pieces []tableRun, 
 		}
 		var table []uint32
 		for _, p := range pieces {
-			table = append(table, in.addr+uint32(p.from*k.in), out.addr+uint32(p.from*k.out), uint32(p.n), at[p.table])
+			table = append(table, in.addr+uint32(p.from*k.In), out.addr+uint32(p.from*k.Out), uint32(p.n), at[p.table])
 		}
 		l.launchTable(s, kern, table, 4)
 		return nil
@@ -105,8 +68,8 @@ func quantizeFloat(l *lowering, u *opspec.Unary) error {
 		return err
 	}
 	q := affineOf(&l.graph.Operands[u.Output])
-	k := &scalarMap{name: fmt.Sprintf("quantize_%+v", q), in: 4, out: 1, unroll: 2, body: func(a *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
-		return quantize(a, v, q)
+	k := &elementwise.Scalar{Label: fmt.Sprintf("quantize_%+v", q), In: 4, Out: 1, Unroll: 2, Body: func(a *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
+		return hvx.Quantize(a, v, q)
 	}}
 	l.mapScalars(k, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
 	return nil
@@ -132,7 +95,7 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 	if signedBytes(o.Type) {
 		zero += 128
 	}
-	reals := func(scale float32) []uint32 { return affine{scale: scale, zero: zero}.reals() }
+	reals := func(scale float32) []uint32 { return hvx.Quant{Scale: scale, Zero: zero}.Floats() }
 	pieces, tables := l.evenly(n), [][]uint32{reals(o.Scale)}
 	if o.Type == nn.TensorQuant8SymmPerChannel {
 		c := o.Channel
@@ -151,7 +114,7 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 			pieces = append(pieces, tableRun{i * run, run, i % len(c.Scales)})
 		}
 	}
-	k := &scalarMap{name: "dequantize", in: 1, out: 4, unroll: 4, body: func(a *hvx.Builder, v, table codegen.Reg) codegen.Reg {
+	k := &elementwise.Scalar{Label: "dequantize", In: 1, Out: 4, Unroll: 4, Body: func(a *hvx.Builder, v, table codegen.Reg) codegen.Reg {
 		r := a.R("real")
 		a.Op(hexagon.L4_loadri_rr, r, table, v, 2).Loads(hvx.AliasConst)
 		return r
@@ -163,8 +126,8 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 // castFloat lowers a CAST from or to floats: to integers towards zero, to bytes
 // within 0 and 255.
 func castFloat(l *lowering, u *opspec.Unary, in *tensor, from, to nn.OperandType) error {
-	k := &scalarMap{name: fmt.Sprintf("cast_%s_%s", from, to), in: from.ElementBytes(), out: to.ElementBytes(), unroll: 4}
-	k.body = func(a *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
+	k := &elementwise.Scalar{Label: fmt.Sprintf("cast_%s_%s", from, to), In: from.ElementBytes(), Out: to.ElementBytes(), Unroll: 4}
+	k.Body = func(a *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
 		if from != nn.TensorFloat32 {
 			return a.FloatOf(v)
 		}

@@ -4,11 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/lookup"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/codegen"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // lowerGather lowers GATHER and EMBEDDING_LOOKUP: the program reads the indexes. With
@@ -101,11 +100,11 @@ func (l *lowering) gather(out, in, indices *tensor, outer, count, n int, reason 
 	bad.keep = true
 	l.faults = append(l.faults, fault{l.op, bad, reason})
 	l.addStep("gather", []*tensor{in, indices}, []*tensor{out, bad}, func(l *lowering, s *step) error {
-		k := gatherKernel{full: n >= vecBytes, rest: n%vecBytes != 0}
+		k := lookup.Gather{Full: n >= vecBytes, Rest: n%vecBytes != 0}
 		if scalarEntry(n) {
-			k = gatherKernel{size: n}
+			k = lookup.Gather{Size: n}
 		}
-		kern, err := l.kernel(k.name(), k.generate)
+		kern, err := l.kernel(k.Name(), k.Emit)
 		if err != nil {
 			return err
 		}
@@ -129,104 +128,6 @@ func (l *lowering) gather(out, in, indices *tensor, outer, count, n int, reason 
 	return nil
 }
 
-// gatherKernel copies entries named by indexes in memory; one that does not
-// exist sets a word and copies entry 0.
-type gatherKernel struct {
-	full, rest bool // as copyKernel's
-	size       int  // of entries that scalar registers hold: 1, 2, 4, 8; otherwise 0
-}
-
-func (g *gatherKernel) name() string {
-	return fmt.Sprintf("gather_%d", g.size) + hvx.Flag(g.full, "v") + hvx.Flag(g.rest, "r")
-}
-
-// moveScalars copies entries that registers hold, four at a time.
-func (g *gatherKernel) moveScalars(a *hvx.Builder, count codegen.Reg, source func() codegen.Reg, out codegen.Reg) {
-	load, store, entry := hexagon.L2_loadrub_io, hexagon.S2_storerb_io, a.R
-	switch g.size {
-	case 2:
-		load, store = hexagon.L2_loadruh_io, hexagon.S2_storerh_io
-	case 4:
-		load, store = hexagon.L2_loadri_io, hexagon.S2_storeri_io
-	case 8:
-		load, store, entry = hexagon.L2_loadrd_io, hexagon.S2_storerd_io, a.RR
-	}
-	some := func(times codegen.Reg, n int) {
-		a.SkipIfZero(times, func() {
-			a.Loop0(times, func() {
-				x := make([]codegen.Reg, n)
-				for i := range x {
-					x[i] = entry("entry")
-					a.Op(load, x[i], source(), 0).Loads(hvx.AliasIn)
-				}
-				for i := range x {
-					a.Op(store, out, i*g.size, x[i]).Stores(hvx.AliasOut)
-				}
-				a.Bump(out, n*g.size)
-			})
-		})
-	}
-	fours := a.R("fours")
-	a.Op(hexagon.S2_lsr_i_r, fours, count, 2)
-	a.Op(hexagon.A2_andir, count, count, 3)
-	some(fours, 4)
-	some(count, 1)
-}
-
-// generate writes the kernel. Arguments: table of (indexes, entry 0, result,
-// number of indexes), entries, number of entries that exist, bytes of each,
-// the word to set, prefetch.
-func (g *gatherKernel) generate(a *hvx.Builder) {
-	in := a.Args("table", "entries", "count", "bytes", "bad", "address", "box", "stride")
-	table, entries, count, n, bad := in[0], in[1], in[2], in[3], in[4]
-	a.Prefetch(in[5:])
-	full, rest, wrong := a.R("full"), a.R("rest"), a.R("wrong")
-	a.Op(hexagon.A2_tfrsi, wrong, 0)
-	if g.full {
-		a.Op(hexagon.S2_lsr_i_r, full, n, 7)
-	}
-	if g.rest {
-		a.Op(hexagon.A2_andir, rest, n, vecBytes-1)
-	}
-	a.Repeat(entries, func() {
-		index, base, out := a.Word(table, 0, "index"), a.Word(table, 1, "base"), a.Word(table, 2, "out")
-		left := a.Word(table, 3, "left")
-		a.Bump(table, 16)
-		// source is where the entry of the next index lies.
-		source := func() codegen.Reg {
-			x, s, p, no := a.R("x"), a.R("from"), a.P("exists"), a.R("no")
-			a.Op(hexagon.L2_loadri_pi, x, index, 4).Loads(hvx.AliasIn)
-			a.Op(hexagon.C2_cmpgtu, p, count, x)
-			a.Op(hexagon.C2_muxii, no, p, 0, 1)
-			a.Op(hexagon.A2_or, wrong, wrong, no)
-			a.Op(hexagon.C2_muxir, x, p, x, 0)
-			a.Op(hexagon.M2_mpyi, s, x, n)
-			a.Op(hexagon.A2_add, s, s, base)
-			return s
-		}
-		if g.size > 0 {
-			g.moveScalars(a, left, source, out)
-			return
-		}
-		a.Loop1(left, func() {
-			s, d := source(), a.CopyOf(out)
-			if g.full {
-				a.Loop0(full, func() {
-					v := a.V("bytes")
-					a.Op(hexagon.V6_vL32Ub_pi, v, s, 1).Loads(hvx.AliasIn)
-					a.Op(hexagon.V6_vS32Ub_pi, d, 1, v).Stores(hvx.AliasOut)
-				})
-			}
-			if g.rest {
-				a.StoreBytes(d, a.LoadUnaligned(s, 0, hvx.AliasIn, "bytes"), rest)
-			}
-			a.Op(hexagon.A2_add, out, out, n)
-		})
-	})
-	a.SkipIfZero(wrong, func() { a.Op(hexagon.S2_storeri_io, bad, 0, wrong).Stores(hvx.AliasOut) })
-	a.Ret()
-}
-
 // lowerHashtable lowers HASHTABLE_LOOKUP: the program finds the row of each key,
 // one behind the last where there is none, and gathers from the rows and a row
 // of zeros.
@@ -244,7 +145,7 @@ func lowerHashtable(l *lowering, op *nn.Operation) error {
 	n, list := h.Size*l.sizeOf(h.Values), in[0].bytes()/4
 	found := l.newFlat("rows", list, 4)
 	l.addStep("find", in[:2], []*tensor{found}, func(l *lowering, s *step) error {
-		kern, err := l.kernel("find_key", generateFindKey)
+		kern, err := l.kernel("find_key", lookup.EmitFindKey)
 		if err != nil {
 			return err
 		}
@@ -266,90 +167,12 @@ func lowerHashtable(l *lowering, op *nn.Operation) error {
 	}
 	hits, all := l.flatResult(h.Hits), l.newFlat("row count", list, 4)
 	l.fillFlat(all, uint32(h.Rows))
-	l.flatStep("hits", compareWordsKernel(false, false, false), hits, []*tensor{all, found}, 1, 0)
+	l.flatStep("hits", elementwise.CompareWordsKernel(false, false, false), hits, []*tensor{all, found}, 1, 0)
 	if n == 0 {
 		l.flatResult(h.Output)
 		return nil
 	}
 	return l.gather(l.flatResult(h.Output), rows, found, 1, h.Rows+1, n, "HASHTABLE_LOOKUP: no row")
-}
-
-// generateFindKey writes the kernel that finds the first of equal words.
-// Arguments: table of (words to find, results, number), entries, words to search,
-// their vectors, their number - the result where there is none - and a vector
-// of lane numbers.
-func generateFindKey(a *hvx.Builder) {
-	in := a.Args("table", "entries", "keys", "vectors", "rows", "lanes")
-	table, entries, keys, vectors := in[0], in[1], in[2], in[3]
-	none, lanes := a.Splat(in[4], "none"), a.Load(in[5], 0, hvx.AliasConst, "lanes")
-	step := a.Splat(a.Imm(vecBytes/4), "step")
-	a.Repeat(entries, func() {
-		want, out, left := a.Word(table, 0, "want"), a.Word(table, 1, "out"), a.Word(table, 2, "left")
-		a.Bump(table, 12)
-		a.Repeat(left, func() {
-			w, from := a.R("key"), a.CopyOf(keys)
-			a.Op(hexagon.L2_loadri_pi, w, want, 4).Loads(hvx.AliasIn)
-			key, best, at := a.Splat(w, "key"), a.V("best"), a.V("at")
-			a.Op(hexagon.V6_vassign, best, none)
-			a.Op(hexagon.V6_vassign, at, lanes)
-			a.Loop0(vectors, func() {
-				x, q, hit := a.V("x"), a.Q("equal"), a.V("hit")
-				a.Op(hexagon.V6_vL32b_pi, x, from, 1).Loads(hvx.AliasIn)
-				a.Op(hexagon.V6_veqw, q, x, key)
-				a.Op(hexagon.V6_vmux, hit, q, at, none)
-				a.Op(hexagon.V6_vminw, best, best, hit)
-				a.Op(hexagon.V6_vaddw, at, at, step)
-			})
-			for n := vecBytes / 2; n >= 4; n /= 2 {
-				t := a.V("turned")
-				a.Op(hexagon.V6_vror, t, best, a.Imm(n))
-				a.Op(hexagon.V6_vminw, best, best, t)
-			}
-			r := a.R("row")
-			a.Op(hexagon.V6_extractw, r, best, a.Imm(0))
-			a.Op(hexagon.S2_storeri_pi, out, 4, r).Stores(hvx.AliasOut)
-		})
-	})
-	a.Ret()
-}
-
-// divKernel divides words and rounds towards minus infinity; a division by 0
-// gives 0. Magnitudes are divided bit by bit; 32 bits are 32 rounds.
-func divKernel() *flatKernel {
-	return flatOp("div_words", 2, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) {
-		zero, one, c31 := a.Zero(), a.Splat(a.Imm(1), "one"), a.Imm(31)
-		n, d := a.V("dividend"), a.V("divisor")
-		a.Op(hexagon.V6_vabsw, n, x[0])
-		a.Op(hexagon.V6_vabsw, d, x[1])
-		rem, quot := a.V("remainder"), a.V("quotient")
-		a.Op(hexagon.V6_vassign, rem, zero)
-		a.Op(hexagon.V6_vassign, quot, zero)
-		for range 32 {
-			top, fits, bit := a.V("top"), a.Q("too large"), a.V("bit")
-			a.Op(hexagon.V6_vlsrw, top, n, c31)
-			a.Op(hexagon.V6_vaddw, n, n, n)
-			a.Op(hexagon.V6_vaddw, rem, rem, rem)
-			a.Op(hexagon.V6_vaddw, rem, rem, top)
-			a.Op(hexagon.V6_vgtuw, fits, d, rem)
-			a.Op(hexagon.V6_vsubwnq, fits, rem, d)
-			a.Op(hexagon.V6_vmux, bit, fits, zero, one)
-			a.Op(hexagon.V6_vaddw, quot, quot, quot)
-			a.Op(hexagon.V6_vaddw, quot, quot, bit)
-		}
-		// Signs that differ: the quotient is negative, and one less with a remainder.
-		signs, down := a.V("signs"), a.V("down")
-		a.Op(hexagon.V6_vxor, signs, x[0], x[1])
-		differ, whole, none := a.Q("differ"), a.Q("whole"), a.Q("none")
-		a.Op(hexagon.V6_vgtw, differ, zero, signs)
-		a.Op(hexagon.V6_veqw, whole, rem, zero)
-		a.Op(hexagon.V6_vmux, down, whole, zero, one)
-		negative := a.V("negative")
-		a.Op(hexagon.V6_vsubw, negative, zero, quot)
-		a.Op(hexagon.V6_vsubw, negative, negative, down)
-		a.Op(hexagon.V6_vmux, quot, differ, negative, quot)
-		a.Op(hexagon.V6_veqw, none, d, zero)
-		a.Op(hexagon.V6_vmux, out, none, zero, quot)
-	})
 }
 
 // lowerDiv lowers DIV of TENSOR_INT32.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/lstm"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/matmul"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -44,8 +46,8 @@ func lowerLstm16(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	next := l.flatResult(p.NextState)
-	l.flatStep("cell", cellKernel(), next, []*tensor{gate[opspec.GateInput], gate[opspec.GateForget], gate[opspec.GateCell], state})
-	l.flatStep("output", outputKernel(), l.flatResult(p.Output), []*tensor{gate[opspec.GateOutput], next})
+	l.flatStep("cell", lstm.Cell16(), next, []*tensor{gate[opspec.GateInput], gate[opspec.GateForget], gate[opspec.GateCell], state})
+	l.flatStep("output", lstm.Output16(), l.flatResult(p.Output), []*tensor{gate[opspec.GateOutput], next})
 	return nil
 }
 
@@ -95,8 +97,8 @@ func (l *lowering) joined(name string, rows int, operands []uint32, sizes []int)
 func (l *lowering) dotRows(out, values, weights, bias *tensor, batch, units int, zeroV, zeroW int32) {
 	width := values.bytes() / batch
 	l.addStep("dot", []*tensor{values, weights, bias}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern := dotKernel{width / vecBytes}
-		code, err := l.kernel(kern.name(), kern.generate)
+		kern := matmul.Dot{Vectors: width / vecBytes}
+		code, err := l.kernel(kern.Name(), kern.Emit)
 		if err != nil {
 			return err
 		}
@@ -107,7 +109,7 @@ func (l *lowering) dotRows(out, values, weights, bias *tensor, batch, units int,
 					out.addr+uint32(4*(b*units+r[0])), uint32(r[1]-r[0]))
 			}
 		}
-		l.launchTable(s, code, table, dotWords, hvx.SplatHalfword(zeroV), hvx.SplatHalfword(zeroW))
+		l.launchTable(s, code, table, matmul.DotWords, hvx.SplatHalfword(zeroV), hvx.SplatHalfword(zeroW))
 		return nil
 	})
 }
@@ -116,7 +118,7 @@ func (l *lowering) dotRows(out, values, weights, bias *tensor, batch, units int,
 func (l *lowering) halves(out, in *tensor, rq *hvx.Requant) {
 	l.addStep("scale", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
 		kind := rq.Kind()
-		kern, err := l.kernel(gateKernel{kind}.name(), gateKernel{kind}.generate)
+		kern, err := l.kernel(lstm.Gate{Rq: kind}.Name(), lstm.Gate{Rq: kind}.Emit)
 		if err != nil {
 			return err
 		}

@@ -2,8 +2,8 @@ package dsp
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -14,21 +14,8 @@ const (
 	maxNmsPairs = 1 << 30
 )
 
-// nmsKernel is BOX_WITH_NMS_LIMIT.
-type nmsKernel struct {
-	boxes, classes int
-	limit          int32 // of the detections of an image, below 0 none
-	kind           int32 // 0 hard, 1 linear, 2 Gaussian
-	atLeast        float32
-	overlap, sigma float32
-	least          float32
-	in             affine // boxes
-	outScore       affine
-	outBox         affine
-}
-
 // readNms reads the parameters of a BOX_WITH_NMS_LIMIT.
-func readNms(v opspec.View, op *nn.Operation) (k nmsKernel, err error) {
+func readNms(v opspec.View, op *nn.Operation) (k detection.NMS, err error) {
 	a, err := v.Bind(op)
 	if err != nil {
 		return k, err
@@ -36,19 +23,19 @@ func readNms(v opspec.View, op *nn.Operation) (k nmsKernel, err error) {
 	for _, p := range []struct {
 		name string
 		dst  *float32
-	}{{"score_threshold", &k.atLeast}, {"iou_threshold", &k.overlap}, {"sigma", &k.sigma}, {"nms_score_threshold", &k.least}} {
+	}{{"score_threshold", &k.AtLeast}, {"iou_threshold", &k.Overlap}, {"sigma", &k.Sigma}, {"nms_score_threshold", &k.Least}} {
 		if *p.dst, err = a.Float(p.name); err != nil {
 			return k, err
 		}
 	}
-	if k.kind, err = a.Int32("nms_kernel"); err != nil {
+	if k.Kind, err = a.Int32("nms_kernel"); err != nil {
 		return k, err
 	}
-	if k.limit, err = a.Int32("max_detections"); err != nil {
+	if k.Limit, err = a.Int32("max_detections"); err != nil {
 		return k, err
 	}
-	if k.kind < 0 || k.kind > 2 || k.kind == 2 && !(k.sigma > 0) {
-		return k, fmt.Errorf("kernel %d with sigma %v", k.kind, k.sigma)
+	if k.Kind < 0 || k.Kind > 2 || k.Kind == 2 && !(k.Sigma > 0) {
+		return k, fmt.Errorf("kernel %d with sigma %v", k.Kind, k.Sigma)
 	}
 	var d [3][]uint32
 	for i := range d {
@@ -59,9 +46,9 @@ func readNms(v opspec.View, op *nn.Operation) (k nmsKernel, err error) {
 	if len(d[0]) != 2 || len(d[1]) != 2 || len(d[2]) != 1 || d[0][1] == 0 || d[1][0] != d[0][0] || d[1][1] != 4*d[0][1] || d[2][0] != d[0][0] {
 		return k, fmt.Errorf("shapes %v, %v and %v of scores, boxes and images", d[0], d[1], d[2])
 	}
-	k.boxes, k.classes = int(d[0][0]), int(d[0][1])
-	if k.boxes > maxNmsBoxes || int64(k.boxes)*int64(k.boxes)*int64(k.classes) > maxNmsPairs {
-		return k, fmt.Errorf("%d boxes of %d classes, at most %d and %d pairs", k.boxes, k.classes, maxNmsBoxes, maxNmsPairs)
+	k.Boxes, k.Classes = int(d[0][0]), int(d[0][1])
+	if k.Boxes > maxNmsBoxes || int64(k.Boxes)*int64(k.Boxes)*int64(k.Classes) > maxNmsPairs {
+		return k, fmt.Errorf("%d boxes of %d classes, at most %d and %d pairs", k.Boxes, k.Classes, maxNmsBoxes, maxNmsPairs)
 	}
 	return k, nil
 }
@@ -78,10 +65,10 @@ func lowerNms(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	o := l.graph.Operands
-	k.in, k.outScore, k.outBox = affineOf(&o[op.Inputs[1]]), affineOf(&o[op.Outputs[0]]), affineOf(&o[op.Outputs[1]])
-	most := k.boxes * (k.classes - 1)
-	if k.limit >= 0 {
-		most = int(min(int64(most), int64(k.limit)*int64(k.boxes)))
+	k.In, k.OutScore, k.OutBox = affineOf(&o[op.Inputs[1]]), affineOf(&o[op.Outputs[0]]), affineOf(&o[op.Outputs[1]])
+	most := k.Boxes * (k.Classes - 1)
+	if k.Limit >= 0 {
+		most = int(min(int64(most), int64(k.Limit)*int64(k.Boxes)))
 	}
 	count := l.newFlat("detections", 1, 4)
 	n := uint32(most)
@@ -90,17 +77,17 @@ func lowerNms(l *lowering, op *nn.Operation) error {
 		out = append(out, l.openOutput(op.Outputs[i], dims, count))
 	}
 	bad := l.invalid("a box is upside down")
-	if k.boxes == 0 {
+	if k.Boxes == 0 {
 		return nil
 	}
-	all := k.boxes * k.classes
-	work := l.newFlat("candidates", 4*nmsFrame+roundUp(4*all, 8)+8*all, 1)
+	all := k.Boxes * k.Classes
+	work := l.newFlat("candidates", 4*detection.NmsFrame+roundUp(4*all, 8)+8*all, 1)
 	l.addStep("nms", in, append(out, bad, work), func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("nms_%+v", k), k.generate)
+		kern, err := l.kernel(fmt.Sprintf("nms_%+v", k), k.Emit)
 		if err != nil {
 			return err
 		}
-		block := []uint32{in[0].addr, in[1].addr, in[2].addr, bad.addr, l.constWords(affineOf(&o[op.Inputs[0]]).reals()), l.constWords(reciprocals())}
+		block := []uint32{in[0].addr, in[1].addr, in[2].addr, bad.addr, l.constWords(affineOf(&o[op.Inputs[0]]).Floats()), l.constWords(detection.Reciprocals())}
 		for _, t := range out {
 			block = append(block, t.addr)
 		}
@@ -108,17 +95,4 @@ func lowerNms(l *lowering, op *nn.Operation) error {
 		return nil
 	})
 	return nil
-}
-
-// expTerms is where the series of e^-r ends: r is below 0.7.
-const expTerms = 20
-
-// reciprocals are 2^64 / n for n from expTerms down to 2, low words first.
-func reciprocals() []uint32 {
-	var w []uint32
-	for n := uint64(expTerms); n > 1; n-- {
-		v := math.MaxUint64 / n
-		w = append(w, uint32(v), uint32(v>>32))
-	}
-	return w
 }

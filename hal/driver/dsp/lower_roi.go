@@ -3,12 +3,9 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 )
-
-// minNormal is the least float with all its bits.
-const minNormal = 0x1p-126
 
 // lowerRoi lowers ROI_ALIGN and ROI_POOLING: threads share the regions.
 func lowerRoi(l *lowering, op *nn.Operation) error {
@@ -19,8 +16,8 @@ func lowerRoi(l *lowering, op *nn.Operation) error {
 	if p.C > maxPositions || p.Rois*p.OutH*p.OutW > maxPositions {
 		return fmt.Errorf("%d regions of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
 	}
-	if min(p.StrideH, p.StrideW) < minNormal { // a quotient by it is not rounded as the reference rounds it
-		return fmt.Errorf("strides %g and %g, none may be below %g", p.StrideH, p.StrideW, minNormal)
+	if min(p.StrideH, p.StrideW) < detection.MinNormal { // a quotient by it is not rounded as the reference rounds it
+		return fmt.Errorf("strides %g and %g, none may be below %g", p.StrideH, p.StrideW, detection.MinNormal)
 	}
 	in, err := l.nhwc(p.Input, p.NCHW)
 	if err != nil {
@@ -35,25 +32,18 @@ func lowerRoi(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	o := l.graph.Operands
-	k := roiKernel{Roi: p, align: op.Type == nn.OpRoiAlign, box: affineOf(&o[p.Regions]), out: affineOf(&o[p.Output])}
+	k := detection.ROI{Roi: p, Align: op.Type == nn.OpRoiAlign, Box: affineOf(&o[p.Regions]), Out: affineOf(&o[p.Output])}
 	out, finish := l.orderedResult(p.Output, p.Rois, p.OutH, p.OutW, p.C, p.NCHW)
 	bad := l.invalid("a region is upside down, too large or of no image")
-	frames := l.roomFor(roiFrame + p.C)
+	frames := l.roomFor(detection.RoiFrame + p.C)
 	l.addStep(op.Type.String(), []*tensor{in, regions, batches}, []*tensor{out, bad, frames}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("roi_%+v", k), k.generate)
+		kern, err := l.kernel(fmt.Sprintf("roi_%+v", k), k.Emit)
 		if err != nil {
 			return err
 		}
-		table := l.constWords(affineOf(&o[p.Input]).reals())
+		table := l.constWords(affineOf(&o[p.Input]).Floats())
 		l.launchRange(s, kern, p.Rois, frames, in.addr, regions.addr, batches.addr, out.addr, bad.addr, table)
 		return nil
 	})
 	return finish()
-}
-
-// roiKernel is ROI_ALIGN or ROI_POOLING on an image in NHWC order.
-type roiKernel struct {
-	opspec.Roi
-	align    bool
-	box, out affine
 }

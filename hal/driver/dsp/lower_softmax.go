@@ -3,6 +3,7 @@ package dsp
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/softmax"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -56,8 +57,8 @@ func lowerSoftmax(l *lowering, op *nn.Operation) error {
 			exps = append(exps, uint32(e), uint32(opspec.SoftmaxSumTerm(e)))
 		}
 		expAt := l.constWords(exps)
-		k := softmaxKernel{depth: m.Depth}
-		kern, err := l.kernel(k.name(), k.generate)
+		k := softmax.Kernel{Depth: m.Depth}
+		kern, err := l.kernel(k.Name(), k.Emit)
 		if err != nil {
 			return err
 		}

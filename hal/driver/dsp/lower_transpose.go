@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
 )
 
 // moveDim is a dimension of a move: n elements, whose distances in bytes are src
@@ -78,7 +80,7 @@ func tilesPay(rows, columns moveDim, size int) bool {
 	if columns.dst > 0 {
 		share = max(min(vecBytes/columns.dst, columns.n), 1)
 	}
-	return tiled < (windowCost[vdeltaNetwork]*windows+8)/share
+	return tiled < (datamove.WindowCost[datamove.VdeltaNetwork]*windows+8)/share
 }
 
 // moveAlong emits a move between tensors, which may need tiles. The dimensions are
@@ -86,7 +88,7 @@ func tilesPay(rows, columns moveDim, size int) bool {
 func (l *lowering) moveAlong(name string, dst, src *tensor, size int, tiled bool, shape func() (dims []moveDim, to, from uint32)) {
 	writes := []*tensor{dst}
 	if tiled {
-		writes = append(writes, l.newFlat("tiles", l.threads*tileScratch, 1))
+		writes = append(writes, l.newFlat("tiles", l.threads*datamove.TileScratch, 1))
 	}
 	l.addStep(name, []*tensor{src}, writes, func(l *lowering, s *step) error {
 		dims, to, from := shape()
@@ -127,9 +129,9 @@ func (m *ndMove) each(to, from uint32, visit func(to, from uint32)) {
 func (l *lowering) transpose(s *step, m *ndMove, column int, to, from, scratch uint32, flip bool) error {
 	last := len(m.dims) - 1
 	rows, columns := m.dims[last], m.dims[column]
-	k := transposeKernel{size: m.size, flip: flip}
-	n := k.tile()
-	k.rest, k.partial = rows.n < n, columns.n < n
+	k := datamove.Transpose{Size: m.size, Flip: flip}
+	n := k.Tile()
+	k.Rest, k.Partial = rows.n < n, columns.n < n
 	outer := ndMove{size: m.size, dims: slices.Delete(slices.Clone(m.dims[:last]), column, column+1)}
 	count := outer.runCount() * ceilDiv(rows.n, n) * ceilDiv(columns.n, n)
 	if count > maxPositions {
@@ -144,7 +146,7 @@ func (l *lowering) transpose(s *step, m *ndMove, column int, to, from, scratch u
 	}
 	height, width := min(rows.n, n), min(columns.n, n)
 	low, high := rowBox(vecBytes, height, rows.src)
-	table := make([]uint32, 0, count*tileWords)
+	table := make([]uint32, 0, count*datamove.TileWords)
 	outer.each(to, from, func(to, from uint32) {
 		for _, r := range starts(rows.n) {
 			for _, c := range starts(columns.n) {
@@ -154,25 +156,25 @@ func (l *lowering) transpose(s *step, m *ndMove, column int, to, from, scratch u
 			}
 		}
 	})
-	kern, err := l.kernel(k.name(), k.generate)
+	kern, err := l.kernel(k.Name(), k.Emit)
 	if err != nil {
 		return err
 	}
 	parts := l.spread(count)
 	for _, p := range parts { // each fetches the next of its thread
 		for i := p[0]; i < p[1]; i++ {
-			if e := table[i*tileWords:]; i+1 < p[1] {
-				e[tileFrom] = table[(i+1)*tileWords]
+			if e := table[i*datamove.TileWords:]; i+1 < p[1] {
+				e[datamove.TileFrom] = table[(i+1)*datamove.TileWords]
 			} else {
-				e[tileBox], e[tileStride] = 0, 0
+				e[datamove.TileBox], e[datamove.TileStride] = 0, 0
 			}
 		}
 	}
 	addr, box := l.constWords(table), l.constWords([]uint32{low, high})
 	var args [][]uint32
 	for t, p := range parts {
-		args = append(args, []uint32{addr + uint32(4*tileWords*p[0]), uint32(p[1] - p[0]), scratch + uint32(t*tileScratch),
-			table[p[0]*tileWords], box})
+		args = append(args, []uint32{addr + uint32(4*datamove.TileWords*p[0]), uint32(p[1] - p[0]), scratch + uint32(t*datamove.TileScratch),
+			table[p[0]*datamove.TileWords], box})
 	}
 	l.launch(s, kern, args)
 	return nil

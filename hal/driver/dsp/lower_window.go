@@ -2,80 +2,12 @@ package dsp
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/pool"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
-
-// quotient are the constants with which the window kernel divides sums of n
-// bytes: floor((sum + add) / n), add being more where sum > above, else less.
-//
-// It computes w = 2 (sum + add) + 1, so that w / 2n is never an integer, and
-// SRDHM(w << up, m) >> down with m / 2^31 = 2^(k-1) / n, 2^k the power of two
-// from n on: the product is w / 2n in units of 2^-down. It is off by less than
-// one unit, w / 2n is at least 1 / 2n = 2^(down-k) / 2n * 2^k units away from an
-// integer, which is two or more.
-type quotient struct {
-	above, more, less int32
-	up, down          int
-	mult              int32
-}
-
-// maxQuotient bounds n so that the error bound above holds.
-const maxQuotient = 1 << 18
-
-func newQuotient(n int, above, more, less int32) (quotient, error) {
-	if n < 1 || n > maxQuotient {
-		return quotient{}, fmt.Errorf("window of %d elements, at most %d", n, maxQuotient)
-	}
-	q := quotient{above: above, more: more, less: less}
-	k := bits.Len(uint(n - 1)) // 2^k >= n
-	m := (int64(1)<<(30+k) + int64(n)/2) / int64(n)
-	q.mult = int32(min(m, 1<<31-1))
-	// w is below 2^9 (n + 1); shifted it stays below 2^30.
-	up := 30 - bits.Len(uint(n+1)<<9)
-	q.up, q.down = up+1, k+up
-	return q, nil
-}
-
-// words of a table entry from winAbove on.
-func (q *quotient) words() []uint32 {
-	return []uint32{uint32(q.above), uint32(q.more), uint32(q.less), uint32(q.up), 1 << (q.up - 1), uint32(q.mult), uint32(q.down)}
-}
-
-// maxHalves is up to how many elements halfWords divide by.
-const maxHalves = 64
-
-// halfWords are the words for a quotient of n up to maxHalves in 16 bits: with
-// x = sum + add below 256 n and m = ceil(2^k / n), k = 15 + b, 2^b the power of two
-// from n on, x m / 2^k is above x / n by less than 256 n / 2^k, which is below 1 / n.
-// The product is one of 4x, of which the high halves are shifted by the rest.
-func (q *quotient) halfWords(n int) []uint32 {
-	b := bits.Len(uint(n - 1))
-	m := ceilDiv(1<<(15+b), n)
-	return []uint32{hvx.SplatHalfword(q.above), hvx.SplatHalfword(q.more), hvx.SplatHalfword(q.less), 2, 0, hvx.SplatHalfword(int32(m)), uint32(b + 1)}
-}
-
-// averageQuotient rounds half away from zero: in the signed domain that is up
-// for positive sums and down for others, and sums here have 128 n added.
-func averageQuotient(n int, signed bool) (quotient, error) {
-	h := int32(n / 2)
-	if !signed {
-		return newQuotient(n, -1, h, h)
-	}
-	return newQuotient(n, 128*int32(n), h, int32(n-1)-h)
-}
-
-// meanQuotient truncates toward zero.
-func meanQuotient(n int, signed bool) (quotient, error) {
-	if !signed {
-		return newQuotient(n, -1, 0, 0)
-	}
-	return newQuotient(n, 128*int32(n)-1, 0, int32(n-1))
-}
 
 // window is one reduction: rows x cols positions of the input.
 type window struct {
@@ -113,20 +45,20 @@ func byShape(windows []window) (parts [][]window) {
 }
 
 // emitWindows launches the window kernel over the given windows.
-func (l *lowering) emitWindows(s *step, k windowKernel, in *tensor, windows []window, channels int, lo, hi int32,
-	divide func(n int) (quotient, error)) error {
-	if parts := byShape(windows); k.rows == 0 && len(windows) >= 8*l.threads && len(parts) <= maxShapes && parts[0][0].rows*parts[0][0].cols <= maxUnrolled {
+func (l *lowering) emitWindows(s *step, k pool.Window, in *tensor, windows []window, channels int, lo, hi int32,
+	divide func(n int) (pool.Quotient, error)) error {
+	if parts := byShape(windows); k.Rows == 0 && len(windows) >= 8*l.threads && len(parts) <= maxShapes && parts[0][0].rows*parts[0][0].cols <= maxUnrolled {
 		for _, part := range parts {
-			k.rows, k.cols = part[0].rows, part[0].cols
+			k.Rows, k.Cols = part[0].rows, part[0].cols
 			if err := l.emitWindows(s, k, in, part, channels, lo, hi, divide); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	k.clamp = lo > 0 || hi < 255
-	k.halves = !k.max && !slices.ContainsFunc(windows, func(w window) bool { return w.rows*w.cols > maxHalves })
-	kern, err := l.kernel(k.name(), k.generate)
+	k.Clamp = lo > 0 || hi < 255
+	k.Halfwords = !k.Max && !slices.ContainsFunc(windows, func(w window) bool { return w.rows*w.cols > pool.MaxHalfwords })
+	kern, err := l.kernel(k.Name(), k.Emit)
 	if err != nil {
 		return err
 	}
@@ -146,13 +78,13 @@ func (l *lowering) emitWindows(s *step, k windowKernel, in *tensor, windows []wi
 		}
 		windows = windows[n:]
 		var q []uint32
-		if !k.max {
+		if !k.Max {
 			d, err := divide(w.rows * w.cols)
 			if err != nil {
 				return err
 			}
-			if q = d.words(); k.halves {
-				q = d.halfWords(w.rows * w.cols)
+			if q = d.Constants(); k.Halfwords {
+				q = d.HalfwordConstants(w.rows * w.cols)
 			}
 		}
 		for c := 0; c < channels; c += vecBytes {
@@ -160,16 +92,16 @@ func (l *lowering) emitWindows(s *step, k windowKernel, in *tensor, windows []wi
 			table = append(table, q...)
 		}
 	}
-	l.launchTable(s, kern, table, k.entryWords(), uint32(lo)*0x01010101, uint32(hi)*0x01010101, 0, 0, vecBytes)
-	l.canPrefetch(winPrefetch)
+	l.launchTable(s, kern, table, k.EntryWords(), uint32(lo)*0x01010101, uint32(hi)*0x01010101, 0, 0, vecBytes)
+	l.canPrefetch(pool.WinPrefetch)
 	if !l.streams(in) {
 		return nil
 	}
-	words := k.entryWords()
+	words := k.EntryWords()
 	for t, r := range l.spread(len(table) / words) { // each thread its own rows
 		first, last := table[words*r[0]:], table[words*(r[1]-1):]
-		from, to := first[winIn], last[winIn]+(last[winRows]-1)*uint32(k.rowStep)+last[winCols]*uint32(k.colStep)+(last[winCount]-1)*last[winInStep]
-		l.fetchFirst(winPrefetch, t, from, max(from, to))
+		from, to := first[pool.WinIn], last[pool.WinIn]+(last[pool.WinRows]-1)*uint32(k.RowStep)+last[pool.WinCols]*uint32(k.ColStep)+(last[pool.WinCount]-1)*last[pool.WinInStep]
+		l.fetchFirst(pool.WinPrefetch, t, from, max(from, to))
 	}
 	return nil
 }
@@ -194,7 +126,7 @@ func lowerPool(l *lowering, op *nn.Operation) error {
 	shaped := shape{p.N, p.OutH, p.OutW, p.C}
 	out, done := l.imageResult(p.Output, shaped, max(shaped.pitch(), vecBytes), p.NCHW)
 	emit := func(l *lowering, s *step, from, to int) error {
-		k := windowKernel{max: isMax, rowStep: in.rowBytes(), colStep: in.pitch, unalign: in.pitch < vecBytes}
+		k := pool.Window{Max: isMax, RowStep: in.rowBytes(), ColStep: in.pitch, Unalign: in.pitch < vecBytes}
 		var windows []window
 		for row := from; row < to; row++ {
 			n, y := row/p.OutH, row%p.OutH
@@ -207,7 +139,7 @@ func lowerPool(l *lowering, op *nn.Operation) error {
 			}
 		}
 		return l.emitWindows(s, k, in, windows, p.C, lo+bias, hi+bias,
-			func(n int) (quotient, error) { return averageQuotient(n, bias != 0) })
+			func(n int) (pool.Quotient, error) { return pool.AverageQuotient(n, bias != 0) })
 	}
 	l.addRows("pool", []*tensor{in}, []*tensor{out}, rowWork{count: p.N * p.OutH,
 		needs:  func(rows int) int { return windowRows(&p.Window, rows) },
@@ -221,11 +153,11 @@ func lowerPool(l *lowering, op *nn.Operation) error {
 
 // poolLimits are the windows that the kernel cannot do.
 func poolLimits(p *opspec.Pool, isMax bool) error {
-	if !isMax && min(p.KW, p.W) > maxWindowCols {
-		return fmt.Errorf("averages at most %d columns, the window has %d", maxWindowCols, p.KW)
+	if !isMax && min(p.KW, p.W) > pool.MaxWindowCols {
+		return fmt.Errorf("averages at most %d columns, the window has %d", pool.MaxWindowCols, p.KW)
 	}
-	if n := min(p.KH, p.H) * min(p.KW, p.W); !isMax && n > maxQuotient {
-		return fmt.Errorf("averages at most %d elements, the window has %d", maxQuotient, n)
+	if n := min(p.KH, p.H) * min(p.KW, p.W); !isMax && n > pool.MaxQuotient {
+		return fmt.Errorf("averages at most %d elements, the window has %d", pool.MaxQuotient, n)
 	}
 	return nil
 }
@@ -242,7 +174,7 @@ func lowerMean(l *lowering, op *nn.Operation) error {
 	}
 	o := &l.graph.Operands[m.Output]
 	bias := unsignedBias(o.Type)
-	divide := func(n int) (quotient, error) { return meanQuotient(n, bias != 0) }
+	divide := func(n int) (pool.Quotient, error) { return pool.MeanQuotient(n, bias != 0) }
 	if _, err := divide(m.Count); err != nil {
 		return err
 	}
@@ -254,7 +186,7 @@ func lowerMean(l *lowering, op *nn.Operation) error {
 	outer := int(nn.Elements(m.In)) / m.Count / channels
 	var w *tensor
 	s := in.shape
-	if len(m.In) == 4 && m.Reduce[1] && m.Reduce[2] && !m.Reduce[0] && !m.Reduce[3] && s.w <= maxWindowCols {
+	if len(m.In) == 4 && m.Reduce[1] && m.Reduce[2] && !m.Reduce[0] && !m.Reduce[3] && s.w <= pool.MaxWindowCols {
 		w, rows, cols = in, s.h, s.w // the image itself is the window
 	} else {
 		w = l.newTensor("windows", shape{outer, rows, cols, channels}, 0, int32(in.zero))
@@ -264,7 +196,7 @@ func lowerMean(l *lowering, op *nn.Operation) error {
 	}
 	sums := l.newTensor("means", shape{1, 1, outer, channels}, roundUp(channels, vecBytes), int32(in.zero))
 	l.addStep("mean", []*tensor{w}, []*tensor{sums}, func(l *lowering, s *step) error {
-		k := windowKernel{rowStep: w.rowBytes(), colStep: w.pitch, unalign: w.pitch < vecBytes}
+		k := pool.Window{RowStep: w.rowBytes(), ColStep: w.pitch, Unalign: w.pitch < vecBytes}
 		var windows []window
 		for i := range outer {
 			windows = append(windows, window{w.at(i, 0, 0), sums.at(0, 0, i), rows, cols})
@@ -282,7 +214,7 @@ func lowerMean(l *lowering, op *nn.Operation) error {
 
 // meanWindow factors the number of reduced elements into rows and columns.
 func meanWindow(m *opspec.Mean) (rows, cols int) {
-	for cols = min(m.Count, maxWindowCols); m.Count%cols != 0; cols-- {
+	for cols = min(m.Count, pool.MaxWindowCols); m.Count%cols != 0; cols-- {
 	}
 	return m.Count / cols, cols
 }

@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/layernorm"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/lstm"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -22,22 +25,22 @@ func TestFixed16(t *testing.T) {
 	const f = opspec.Fixed16
 	for name, x := range map[string]struct {
 		want func(a int32) int32
-		make func(h halves, a codegen.Reg) codegen.Reg
+		make func(h lstm.Fixed16, a codegen.Reg) codegen.Reg
 	}{
-		"logistic": {func(a int32) int32 { return f.Logistic(a, 3) }, func(h halves, a codegen.Reg) codegen.Reg { return h.logistic(a, 3) }},
-		"tanh3":    {func(a int32) int32 { return f.Tanh(a, 3) }, func(h halves, a codegen.Reg) codegen.Reg { return h.tanh(a, 3) }},
-		"tanh4":    {func(a int32) int32 { return f.Tanh(a, 4) }, func(h halves, a codegen.Reg) codegen.Reg { return h.tanh(a, 4) }},
-		"tanh0":    {func(a int32) int32 { return f.Tanh(a, 0) }, func(h halves, a codegen.Reg) codegen.Reg { return h.tanh(a, 0) }},
-		"rounded":  {func(a int32) int32 { return opspec.RDPOT(a, 8) }, func(h halves, a codegen.Reg) codegen.Reg { return h.rounded(a, 8) }},
-		"square":   {func(a int32) int32 { return f.Mul(a, a) }, func(h halves, a codegen.Reg) codegen.Reg { return h.mul(a, a) }},
+		"logistic": {func(a int32) int32 { return f.Logistic(a, 3) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Logistic(a, 3) }},
+		"tanh3":    {func(a int32) int32 { return f.Tanh(a, 3) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Tanh(a, 3) }},
+		"tanh4":    {func(a int32) int32 { return f.Tanh(a, 4) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Tanh(a, 4) }},
+		"tanh0":    {func(a int32) int32 { return f.Tanh(a, 0) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Tanh(a, 0) }},
+		"rounded":  {func(a int32) int32 { return opspec.RDPOT(a, 8) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Rounded(a, 8) }},
+		"square":   {func(a int32) int32 { return f.Mul(a, a) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Mul(a, a) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var data []byte
 			for i := range 1 << 16 {
 				data = binary.LittleEndian.AppendUint16(data, uint16(i))
 			}
-			got := runKernel(t, flatOp(name, 1, 0, func(a *hvx.Builder, out codegen.Reg, v, _ []codegen.Reg) {
-				a.Op(hexagon.V6_vassign, out, x.make(halves{a}, v[0]))
+			got := runKernel(t, elementwise.Function(name, 1, 0, func(a *hvx.Builder, out codegen.Reg, v, _ []codegen.Reg) {
+				a.Op(hexagon.V6_vassign, out, x.make(lstm.Fixed16{Builder: a}, v[0]))
 			}), nn.TensorQuant16Symm, data)
 			for i := range 1 << 16 {
 				a := int32(int16(i))
@@ -50,7 +53,7 @@ func TestFixed16(t *testing.T) {
 }
 
 // runKernel runs a kernel of one operand on values of a type.
-func runKernel(t *testing.T, k *flatKernel, typ nn.OperandType, data []byte) []byte {
+func runKernel(t *testing.T, k *elementwise.Map, typ nn.OperandType, data []byte) []byte {
 	t.Helper()
 	d := device(t)
 	o := nn.Operand{Type: typ, Dimensions: []uint32{uint32(len(data) / typ.ElementBytes())}, Scale: 1}
@@ -81,8 +84,8 @@ func TestInverseRoot(t *testing.T) {
 	for range 4000 {
 		values = append(values, int(r.Uint32N(1<<31)>>r.Uint32N(31)))
 	}
-	factors := runKernel(t, rootKernel(false), nn.TensorInt32, words(values...))
-	shifts := runKernel(t, rootKernel(true), nn.TensorInt32, words(values...))
+	factors := runKernel(t, layernorm.Root(false), nn.TensorInt32, words(values...))
+	shifts := runKernel(t, layernorm.Root(true), nn.TensorInt32, words(values...))
 	for i, x := range values {
 		want := opspec.InverseSqrt(int32(x))
 		got := opspec.Multiplier{M: int32(binary.LittleEndian.Uint32(factors[4*i:])), Shift: -int(int32(binary.LittleEndian.Uint32(shifts[4*i:])))}

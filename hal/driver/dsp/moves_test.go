@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -154,13 +155,13 @@ func TestRandomRuntimeWeights(t *testing.T) {
 func TestPermuteNetworks(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 300 {
-		var chunks []chunk
+		var chunks []datamove.Chunk
 		want := map[uint32]uint32{}
 		from := r.Uint32N(1000)
 		for to := uint32(0); to < vecBytes; {
 			n := min(1+r.Uint32N(1+r.Uint32N(60)), vecBytes-to)
 			if r.IntN(5) != 0 {
-				chunks = append(chunks, chunk{to, from, n})
+				chunks = append(chunks, datamove.Chunk{To: to, From: from, N: n})
 				for i := range n {
 					want[to+i] = from + i
 				}
@@ -168,29 +169,29 @@ func TestPermuteNetworks(t *testing.T) {
 			to += n
 			from = pick(r, from+n, from+2*n, from, r.Uint32N(1000))
 		}
-		for k := range allNetworks {
+		for k := range datamove.AllNetworks {
 			got := map[uint32]uint32{}
-			for _, w := range k.windows(chunks) {
+			for _, w := range k.Windows(chunks) {
 				var at [vecBytes]uint32
 				for i := range at {
-					at[i] = w.at + uint32(i)
+					at[i] = w.At + uint32(i)
 				}
 				for s := range 7 {
 					stride := 64 >> s
-					if k == vrdeltaNetwork {
+					if k == datamove.VrdeltaNetwork {
 						stride = 1 << s
 					}
 					was := at
 					for i := range at {
-						if k != vlut32Network && int(w.controls[i])&stride != 0 {
+						if k != datamove.Vlut32Network && int(w.Controls[i])&stride != 0 {
 							at[i] = was[i^stride]
 						}
 					}
 				}
-				for i, c := range w.controls {
-					if k == vlut32Network && c < 0x80 {
-						got[uint32(i)] |= w.at + uint32(c&63)<<1 + uint32(c>>6)
-					} else if k != vlut32Network && c&0x80 != 0 {
+				for i, c := range w.Controls {
+					if k == datamove.Vlut32Network && c < 0x80 {
+						got[uint32(i)] |= w.At + uint32(c&63)<<1 + uint32(c>>6)
+					} else if k != datamove.Vlut32Network && c&0x80 != 0 {
 						got[uint32(i)] = at[i]
 					}
 				}

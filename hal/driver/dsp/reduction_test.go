@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/reduction"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -125,7 +126,7 @@ func TestManySlices(t *testing.T) {
 	d := device(t)
 	r := rand.New(rand.NewPCG(8, 26))
 	for _, op := range []nn.OperationType{nn.OpArgmax, nn.OpArgmin, nn.OpTopkV2} {
-		for _, depth := range []int{1, 255, 256, 257, 511, 513, 1000, maxIndex + 1} {
+		for _, depth := range []int{1, 255, 256, 257, 511, 513, 1000, reduction.MaxIndex + 1} {
 			rows := pick(r, 1, 3, 127, 130)
 			if depth > 1000 {
 				rows = 1

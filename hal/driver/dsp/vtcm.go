@@ -4,8 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/nnsoc/nnsoc/dsp"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
 )
 
 // Vector loads from L2 wait; those from VTCM do not. So what kernels read over
@@ -14,7 +13,7 @@ import (
 // its bytes from DRAM to L2. A core with user DMA does both in one (dma_chain.go).
 
 const (
-	fetchUnit = 4 * vecBytes // threads of a fetch job take whole ones
+	fetchUnit = datamove.FetchUnit
 	// prefetchLimit keeps a prefetch from emptying L2 of activations.
 	prefetchLimit = 512 << 10
 	// batchBytes is what a fetch job brings for several steps: of more, DRAM could bring
@@ -91,7 +90,7 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 		}
 	}
 	if l.begins(b, need) {
-		k, err := l.kernel("fetch", generateFetch)
+		k, err := l.kernel("fetch", datamove.EmitFetch)
 		if err != nil {
 			return 0, err
 		}
@@ -146,7 +145,7 @@ func padTable(table []uint32, entryWords, n int) []uint32 {
 // that prefetches its inputs would replace each other's boxes and wait for the
 // same lines.
 func (l *lowering) warm(s *step, src uint32, bytes int) error {
-	k, err := l.kernel("warm", generateWarm)
+	k, err := l.kernel("warm", datamove.EmitWarm)
 	if err != nil {
 		return err
 	}
@@ -157,45 +156,6 @@ func (l *lowering) warm(s *step, src uint32, bytes int) error {
 	l.launch(s, k, args)
 	l.jobs[len(l.jobs)-1].Name = "warm"
 	return nil
-}
-
-// generateWarm writes the kernel that prefetches vectors and reads them, to end
-// when they have come. Arguments: address, vectors.
-func generateWarm(a *hvx.Builder) {
-	in := a.Args("from", "vectors")
-	src, n := in[0], in[1]
-	shape := a.RR("box")
-	a.Op(hexagon.A2_tfrsi, hvx.Hi(shape), vecBytes)
-	a.Op(hexagon.A2_tfr, hvx.Lo(shape), n)
-	a.Op(hexagon.S2_setbit_i, hvx.Lo(shape), hvx.Lo(shape), 23) // 128 bytes wide
-	a.Op(hexagon.Y5_l2fetch, src, shape)
-	a.Loop0(n, func() { a.Op(hexagon.V6_vL32b_pi, a.V("bytes"), src, 1).Loads(hvx.AliasConst) })
-	a.Ret()
-}
-
-// generateFetch writes the kernel that copies ranges of whole units. Arguments:
-// table of (source, destination, units), entries.
-func generateFetch(a *hvx.Builder) {
-	in := a.Args("table", "entries")
-	table, entries := in[0], in[1]
-	a.Loop1(entries, func() {
-		src, dst, n := a.Word(table, 0, "from"), a.Word(table, 1, "to"), a.Word(table, 2, "units")
-		a.Bump(table, 12)
-		shape := a.RR("box")
-		a.Op(hexagon.A2_tfrsi, hvx.Hi(shape), vecBytes)
-		vectors := a.R("vectors")
-		a.Op(hexagon.S2_asl_i_r, vectors, n, 2)
-		a.Op(hexagon.S2_setbit_i, hvx.Lo(shape), vectors, 23) // 128 bytes wide
-		a.Op(hexagon.Y5_l2fetch, src, shape)
-		v := a.V("bytes") // each is stored beside the load behind it
-		a.Op(hexagon.V6_vL32b_pi, v, src, 1).Loads(hvx.AliasConst)
-		a.Loop0(a.Add(vectors, -1), func() {
-			a.Op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(hvx.AliasScratch)
-			a.Op(hexagon.V6_vL32b_pi, v, src, 1).Loads(hvx.AliasConst)
-		})
-		a.Op(hexagon.V6_vS32b_pi, dst, 1, v).Stores(hvx.AliasScratch)
-	})
-	a.Ret()
 }
 
 // finishFetches fills in the fetch jobs once all their ranges are known.

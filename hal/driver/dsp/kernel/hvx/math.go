@@ -3,6 +3,9 @@ package hvx
 // VectorBytes is the size of an HVX vector register (128-byte mode).
 const VectorBytes = 128
 
+// Ones is 1 in every byte of a word.
+const Ones = 0x01010101
+
 // RoundUp is the least multiple of to that is not below n.
 func RoundUp(n, to int) int { return (n + to - 1) / to * to }
 

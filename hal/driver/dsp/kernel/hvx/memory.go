@@ -131,3 +131,23 @@ func (b *Builder) Bring(addr, n codegen.Reg) {
 	b.Op(hexagon.Y5_l2fetch, addr, shape)
 	b.Loop0(n, func() { b.Op(hexagon.V6_vL32b_pi, b.V("bytes"), at, 1).Loads(AliasIn) })
 }
+
+// Indexed is base + i * size.
+func Indexed(a *Builder, base, i codegen.Reg, size int) codegen.Reg {
+	r := a.CopyOf(base)
+	a.Op(hexagon.M2_maci, r, i, a.Imm(size))
+	return r
+}
+
+// Fail notes that an input is not valid; the word at bad starts at 0.
+func Fail(a *Builder, bad codegen.Reg) {
+	a.Op(hexagon.S2_storeri_io, bad, 0, a.Imm(1)).Stores(AliasOut)
+}
+
+// PrefetchBox loads the shape of the inputs that are fetched ahead.
+func PrefetchBox(a *Builder, params codegen.Reg) codegen.Reg {
+	box := a.RR("box")
+	a.Op(hexagon.L2_loadri_io, Lo(box), params, 4*ParBox).Loads(AliasConst)
+	a.Op(hexagon.L2_loadri_io, Hi(box), params, 4*ParStride).Loads(AliasConst)
+	return box
+}

@@ -1,0 +1,87 @@
+package inference_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench/inference"
+	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/internal/oracle"
+)
+
+// TestOraclePublishedCycles holds the active cycles of public networks to those
+// that Arm's own model counts with its timing adapters, and the beats of AXI1 on
+// U55 to its counters. Published runs are of a later Vela, which on U65 and for
+// rnnoise makes other streams, so that the rest of the traffic is not held. With
+// -v it prints the table of docs/EthosUTiming.md.
+func TestOraclePublishedCycles(t *testing.T) {
+	oracle.Need(t)
+	root := os.Getenv("NNSOC_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	table, err := os.ReadFile(filepath.Join(root, "ethosu", "fvp", "fvp.tsv"))
+	if err != nil {
+		t.Skip("skipped: needs ../shared/ethosu/fvp")
+	}
+	rows := strings.Split(strings.TrimSpace(string(table)), "\n")[1:]
+	logs, deviation := 0.0, 0.0
+	for _, row := range rows {
+		f := strings.Split(row, "\t")
+		number := func(i int) float64 {
+			v, err := strconv.ParseFloat(f[i], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		r := runZeros(t, filepath.Join(root, "ethosu", "fvp", f[0], f[1]+"_vela.tflite"), f[1])
+		checkCycles(t, r)
+		ratio := float64(r.ActiveCycles) / number(2)
+		axi0, axi1 := float64(r.Ports[0].ReadBeats)/number(4), float64(r.Ports[1].ReadBeats)/number(6)
+		t.Logf("| %s | %s | %.0f | %d | %.3f | %.2f | %.2f | %.2f |", f[0], f[1], number(2), r.ActiveCycles, ratio,
+			axi0, float64(r.Ports[0].WriteBeats)/number(5), axi1)
+		logs += math.Log(ratio)
+		deviation += math.Abs(ratio - 1)
+		if ratio < 0.9 || ratio > 1.1 {
+			t.Errorf("%s on %s: %d active cycles, Arm's model %.0f", f[0], f[1], r.ActiveCycles, number(2))
+		}
+		if strings.Contains(f[1], "u55") && (axi1 < 0.94 || axi1 > 1.06) {
+			t.Errorf("%s on %s: %d beats on AXI1, Arm's model %.0f", f[0], f[1], r.Ports[1].ReadBeats, number(6))
+		}
+	}
+	mean, off := math.Exp(logs/float64(len(rows))), deviation/float64(len(rows))
+	t.Logf("geometric mean %.3f, mean deviation %.1f %%", mean, 100*off)
+	if mean < 0.98 || mean > 1.02 || off > 0.03 {
+		t.Errorf("geometric mean %.3f, mean deviation %.1f %%", mean, 100*off)
+	}
+}
+
+// runZeros runs a compiled network on zeros.
+func runZeros(t *testing.T, path, accelerator string) *inference.Result {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := vela.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := inference.New(n, machine(t, accelerator))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inputs [][]byte
+	for _, o := range inference.Operands(n, n.Inputs) {
+		inputs = append(inputs, make([]byte, o.Bytes()))
+	}
+	r, err := s.Run(inputs, inference.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,233 @@
+package inference_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/bench/inference"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/importer/vela"
+	"github.com/nnsoc/nnsoc/importer/vela/velatest"
+	"github.com/nnsoc/nnsoc/internal/oracle"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// copyPayload copies 128 bytes in the arena from 0 to 128.
+func copyPayload(t testing.TB, accelerator string) []byte {
+	config, err := ethosu.ParseConfig(accelerator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := ethosu.NewBuilder(config.Product)
+	b.Set(ethosu.SetDMA0SrcRegion, 1)
+	b.Set(ethosu.SetDMA0DstRegion, 1)
+	b.SetAddr(ethosu.SetDMA0Src, 0)
+	b.SetAddr(ethosu.SetDMA0Dst, 128)
+	b.SetAddr(ethosu.SetDMA0Len, 128)
+	b.Op(ethosu.OpDMAStart, 0)
+	b.Op(ethosu.OpDMAWait, 0)
+	b.Op(ethosu.OpStop, 0xFFFF)
+	words, err := b.Words()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := ethosu.Payload{Release: ethosu.DefaultRelease, ID: ethosu.DefaultID, Config: config, Commands: words}
+	payload, err := p.Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return payload
+}
+
+func machine(t testing.TB, name string) *inference.Machine {
+	c, err := soc.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := inference.NewMachine(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Tensors pass from the CPU to the NPU and back; times of both add up, and the
+// second run is like the first.
+func TestMixed(t *testing.T) {
+	n, err := vela.Read(velatest.Mixed(copyPayload(t, "ethos-u55-128")).Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := inference.Accelerator(n); err != nil || c.String() != "ethos-u55-128" {
+		t.Fatal(c, err)
+	}
+	s, err := inference.New(n, machine(t, "ethos-u55-128"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, relu, relu6 := make([]byte, 128), make([]byte, 128), make([]byte, 128)
+	for i := range in {
+		v := int8(2*i - 128)
+		in[i], relu[i], relu6[i] = byte(v), byte(max(v, -4)), byte(min(max(v, -4), 56)) // 0 is -4, 6 is 56
+	}
+	for range 2 {
+		r, err := s.Run([][]byte{in}, inference.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(r.Outputs[0], relu6) || !bytes.Equal(r.Outputs[1], relu) {
+			t.Errorf("outputs %v", r.Outputs)
+		}
+		if len(r.Operations) != 3 || !r.Operations[0].CPU || r.Operations[1].NPU.Name != "dma" || !r.Operations[2].CPU {
+			t.Errorf("operations %+v", r.Operations)
+		}
+		if r.CPUTimeFs <= 0 || r.NPUTimeFs <= 0 || r.CPUTimeFs+r.NPUTimeFs != r.TimeFs {
+			t.Errorf("CPU %d, NPU %d, all %d", r.CPUTimeFs, r.NPUTimeFs, r.TimeFs)
+		}
+		checkCycles(t, r)
+		if p := r.Ports[0]; p.Memory != "sram" || p.ReadBeats != 16 || p.WriteBeats != 16 {
+			t.Errorf("ports %+v", r.Ports)
+		}
+		f, err := s.Run([][]byte{in}, inference.Options{Functional: true})
+		if err != nil || !bytes.Equal(f.Outputs[0], relu6) || f.Cycles != 0 || f.NPUTimeFs != 0 {
+			t.Errorf("functional: %v, %d cycles, %v", err, f.Cycles, f.Outputs)
+		}
+	}
+	if _, err := s.Run(nil, inference.Options{}); err == nil || !strings.Contains(err.Error(), "0 inputs, the network has 1") {
+		t.Error(err)
+	}
+	if _, err := s.Run([][]byte{in[:1]}, inference.Options{}); err == nil || !strings.Contains(err.Error(), "input 0 has 1 bytes, want 128") {
+		t.Error(err)
+	}
+	if _, err := s.Run([][]byte{in}, inference.Options{MaxWork: 127}); err == nil || !strings.Contains(err.Error(), "more work than its limit") {
+		t.Error(err)
+	}
+}
+
+// checkCycles: reasons add up to the cycles, operations to the active ones.
+func checkCycles(t *testing.T, r *inference.Result) {
+	t.Helper()
+	active := int64(0)
+	for i := range r.Operations {
+		o := &r.Operations[i]
+		if o.CPU {
+			continue
+		}
+		active += o.Cycles
+		if o.Stalls.Total() != o.Cycles {
+			t.Errorf("operation %d: %v do not add up to %d", i, o.Stalls, o.Cycles)
+		}
+	}
+	if active != r.ActiveCycles || r.Stalls.Total() != r.Cycles || r.Cycles != r.ActiveCycles+r.Stalls[sim.StallLaunch] {
+		t.Errorf("operations take %d cycles, active %d, all %d, reasons %v", active, r.ActiveCycles, r.Cycles, r.Stalls)
+	}
+}
+
+// A network runs on the configuration it was compiled for, and on no other.
+func TestWrongMachine(t *testing.T) {
+	for _, compiled := range ethosu.Accelerators() {
+		n, err := vela.Read(velatest.Mixed(copyPayload(t, compiled)).Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range append(ethosu.Accelerators(), "pixel4") {
+			_, err := inference.New(n, machine(t, name))
+			if (compiled == name) != (err == nil) || err != nil && !strings.Contains(err.Error(), "compiled for") {
+				t.Errorf("compiled for %s, on %s: %v", compiled, name, err)
+			}
+		}
+	}
+	n, err := vela.Read(velatest.Mixed([]byte("COP1")).Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inference.Accelerator(n); err == nil || !strings.Contains(err.Error(), "lacks a configuration") {
+		t.Error(err)
+	}
+}
+
+// Networks that Vela compiled give the recorded bytes, by the file alone.
+func TestOracleNetworks(t *testing.T) {
+	oracle.Need(t)
+	root := os.Getenv("NNSOC_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	files, err := filepath.Glob(filepath.Join(root, "ethosu", "networks", "*", "*", "*_vela.tflite"))
+	if err != nil || len(files) == 0 {
+		t.Skip("skipped: needs ../shared/ethosu")
+	}
+	for _, path := range files {
+		folder := filepath.Dir(filepath.Dir(path))
+		t.Run(filepath.Base(folder)+"/"+filepath.Base(filepath.Dir(path)), func(t *testing.T) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, err := os.ReadFile(filepath.Join(root, "models", filepath.Base(folder), "case1.in0.bin"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := os.ReadFile(filepath.Join(folder, "double.case1.out0.bin"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := vela.Read(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := inference.Accelerator(n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := inference.New(n, machine(t, c.String()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := s.Run([][]byte{in}, inference.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(r.Outputs[0], want) {
+				t.Error("output differs")
+			}
+			checkCycles(t, r)
+		})
+	}
+}
+
+// FuzzSession: a file with any payload runs within its memory and limit, or
+// ends in an error.
+func FuzzSession(f *testing.F) {
+	const name = "ethos-u65-256"
+	p := copyPayload(f, name)
+	f.Add(p)
+	for i := 0; i < len(p); i += 5 {
+		b := append([]byte(nil), p...)
+		b[i] ^= 0x11
+		f.Add(b)
+	}
+	m := machine(f, name)
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		if len(payload) == 0 {
+			return
+		}
+		n, err := vela.Read(velatest.Mixed(payload).Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := inference.New(n, m)
+		if err != nil {
+			return
+		}
+		r, err := s.Run([][]byte{make([]byte, 128)}, inference.Options{MaxWork: 1 << 20})
+		if err == nil {
+			checkCycles(t, r)
+		}
+	})
+}

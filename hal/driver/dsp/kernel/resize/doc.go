@@ -1,0 +1,2 @@
+// Package resize has the kernels of RESIZE_BILINEAR.
+package resize

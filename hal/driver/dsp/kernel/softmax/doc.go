@@ -1,0 +1,2 @@
+// Package softmax has the kernel of SOFTMAX along the channels.
+package softmax

@@ -1,0 +1,64 @@
+package dsp
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/reduction"
+)
+
+// reductionSlices is a value laid out in slices.
+type reductionSlices struct {
+	t           *tensor
+	count, rows int // slices, elements of a slice that count
+	size        int // bytes of an element
+	pitch       int // bytes from slice to slice
+}
+
+// intoSlices lays out a value seen as dims; reduced dimensions become slices.
+func (l *lowering) intoSlices(in *tensor, dims []uint32, reduced []bool, size int) (reductionSlices, error) {
+	s := reductionSlices{count: 1, rows: 1, size: size}
+	list := make([]moveDim, len(dims))
+	n := size
+	for i := len(dims) - 1; i >= 0; i-- {
+		d := int(dims[i])
+		list[i] = moveDim{d, n, size * s.rows}
+		if reduced[i] {
+			list[i].dst = s.count // slices; their distance is not known yet
+			s.count *= d
+		} else {
+			s.rows *= d
+		}
+		n *= d
+	}
+	if s.count == 0 || s.rows == 0 {
+		return s, fmt.Errorf("shape %v has no elements", dims)
+	}
+	s.pitch = roundUp(s.rows*size, vecBytes)
+	if int64(s.pitch)*int64(s.count) > maxArena {
+		return s, fmt.Errorf("reduction of %d rows by %d needs too much memory", s.rows, s.count)
+	}
+	for i := range list {
+		if reduced[i] {
+			list[i].dst *= s.pitch
+		}
+	}
+	s.t = l.newFlat(in.name+" in slices", s.pitch*s.count, 1)
+	return s, l.moveFlat("slices", s.t, in, size, list, 0, 0)
+}
+
+// reductionStep launches a kernel over all vectors of rows.
+func (l *lowering) reductionStep(name string, k *reduction.Kernel, out *tensor, s reductionSlices, words ...uint32) {
+	l.addStep(name, []*tensor{s.t}, []*tensor{out}, func(l *lowering, st *step) error {
+		kern, err := l.kernel("reduce_"+k.Label, k.Emit)
+		if err != nil {
+			return err
+		}
+		var table []uint32
+		low, high := rowBox(vecBytes, s.count, s.pitch)
+		for v := 0; v < s.pitch; v += vecBytes {
+			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v*max(k.Wide, 1)), uint32(s.count), uint32(s.pitch), low, high)
+		}
+		l.launchTable(st, kern, table, reduction.EntryWords, words...)
+		return nil
+	})
+}

@@ -1,0 +1,33 @@
+package coretest
+
+import (
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// Flat is a memory that serves every access alike and counts them. Its zero value
+// answers after 100 ns.
+type Flat struct {
+	Latency       sim.Time
+	Reads, Writes int
+	Bytes         int64
+	Resets        int
+}
+
+// Access implements mem.Level.
+func (f *Flat) Access(t sim.Time, _ uint64, bytes int, k mem.Kind) (sim.Time, sim.Reason) {
+	if k == mem.Write {
+		f.Writes++
+	} else {
+		f.Reads++
+	}
+	f.Bytes += int64(bytes)
+	latency := f.Latency
+	if latency == 0 {
+		latency = 100 * sim.Nanosecond
+	}
+	return t + latency, sim.StallDRAM
+}
+
+// Reset implements mem.Level.
+func (f *Flat) Reset() { f.Resets++ }
