@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -50,7 +49,7 @@ func (x *Run) call(p *Program, in []Tensor) ([]Tensor, error) {
 		return nil, fmt.Errorf("subgraphs nest more than %d deep", maxDepth)
 	}
 	bytes := x.left.bytes
-	o := Options{Threads: x.threads, LoopTimeout: x.loop}
+	o := Options{Threads: x.threads, LoopTimeout: x.loop, Elapsed: x.elapsed}
 	if x.work != nil {
 		o.Work = func(_ int, w *opspec.Work) { x.work(x.op, w) }
 	}
@@ -149,13 +148,8 @@ func prepareWhile(v opspec.View, op *nn.Operation) (Kernel, error) {
 		}
 		outer := x.deadline
 		defer func() { x.deadline = outer }()
-		if own := time.Now().Add(x.loop); outer.IsZero() || own.Before(outer) {
-			x.deadline = own
-		}
+		x.deadline = min(outer, x.elapsed()+x.loop)
 		for {
-			if time.Now().After(x.deadline) {
-				return fmt.Errorf("%w within %v", ErrLoop, x.loop)
-			}
 			c, err := x.call(condition, state)
 			if err != nil {
 				return loopError(err)
@@ -169,6 +163,9 @@ func prepareWhile(v opspec.View, op *nn.Operation) (Kernel, error) {
 			}
 			if !more {
 				return x.store(op, state)
+			}
+			if x.elapsed() >= x.deadline {
+				return fmt.Errorf("%w within %v of simulated time", ErrLoop, x.loop)
 			}
 			next, err := x.call(body, state)
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -128,9 +129,18 @@ func (t *Table) compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget 
 }
 
 // budget counts down what a model may use.
-type budget struct{ bytes, work int64 }
+type budget struct {
+	bytes, work int64 // left
+	all         int64 // work at first
+	operations  int64 // executed
+}
 
-func (l Limits) budget() budget { return budget{l.Bytes, l.Work} }
+func (l Limits) budget() budget { return budget{bytes: l.Bytes, work: l.Work, all: l.Work} }
+
+// nominal is the time that an execution without a timing model has taken.
+func (b *budget) nominal() time.Duration {
+	return time.Duration(b.operations)*time.Microsecond + time.Duration(b.all-b.work)*time.Nanosecond
+}
 
 func (b *budget) tensor(o *nn.Operand) bool {
 	n := o.Bytes()

@@ -2,6 +2,7 @@ package refcpu
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -16,8 +17,11 @@ type Options struct {
 	// Threads is the number of goroutines of an operation; 0 is GOMAXPROCS.
 	// Results do not depend on it.
 	Threads int
-	// LoopTimeout bounds each WHILE; 0 is NNAPI's default of 2 s.
+	// LoopTimeout bounds the simulated time of each WHILE; 0 is NNAPI's default of 2 s.
 	LoopTimeout time.Duration
+	// Elapsed is the simulated time of the execution so far. Without it an operation
+	// counts 1 us and a step of its work 1 ns (assumed, D-500).
+	Elapsed func() time.Duration
 	// Observe is called after each operation of the main subgraph with its
 	// outputs, which it must neither keep nor change.
 	Observe func(op int, outputs [][]byte)
@@ -51,7 +55,8 @@ type Run struct {
 	left   *budget
 	// loop bounds a WHILE; one inside another ends with it at deadline.
 	loop     time.Duration
-	deadline time.Time
+	deadline time.Duration
+	elapsed  func() time.Duration
 	depth    int // of nested subgraphs
 	// fresh: an input was left out, so that nothing prepared earlier holds.
 	fresh  bool
@@ -80,7 +85,7 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 		return fmt.Errorf("refcpu: %w", err)
 	}
 	defer p.states.Put(x)
-	x.depth, x.deadline = 0, time.Time{}
+	x.depth, x.deadline = 0, math.MaxInt64
 	if err := x.execute(o); err != nil {
 		return fmt.Errorf("refcpu: %w", err)
 	}
@@ -112,7 +117,7 @@ func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *Run)
 	if err != nil {
 		return nil, err
 	}
-	x.depth, x.deadline = 0, time.Time{}
+	x.depth, x.deadline = 0, math.MaxInt64
 	if caller != nil {
 		x.depth, x.deadline = caller.depth+1, caller.deadline
 	}
@@ -145,6 +150,9 @@ func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) 
 	x.loop = o.LoopTimeout
 	if x.loop <= 0 {
 		x.loop = 2 * time.Second
+	}
+	if x.elapsed = o.Elapsed; x.elapsed == nil {
+		x.elapsed = left.nominal
 	}
 	x.threads = o.Threads
 	if x.threads <= 0 {
@@ -216,6 +224,7 @@ func (x *Run) execute(o Options) error {
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		x.op = i
+		x.left.operations++
 		k := x.prog.kernels[i]
 		if !x.prog.static || x.fresh {
 			var err error

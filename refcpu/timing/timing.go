@@ -3,6 +3,7 @@ package timing
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -222,6 +223,11 @@ func (m *Meter) Add(operation int, w *opspec.Work) {
 	t.Cycles += o.Cycles
 	t.EnergyPJ += o.EnergyPJ
 	t.DRAMBytes += o.DRAMBytes
+}
+
+// Elapsed is the time of what has been added so far.
+func (m *Meter) Elapsed() time.Duration {
+	return time.Duration(float64(m.timing.Cycles) / float64(m.timing.ClockHz) * float64(time.Second))
 }
 
 // Timing is what has been added so far.

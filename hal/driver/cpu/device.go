@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -82,12 +83,16 @@ func (p *prepared) Execute(r *hal.Buffers) (*hal.Result, error) {
 		if meter, err = p.cfg.Spec.NewMeter(len(p.prog.Model().Main.Operations)); err != nil {
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
-		o.Work = meter.Add
+		o.Work, o.Elapsed = meter.Add, meter.Elapsed
 	}
+	o.LoopTimeout = r.LoopLimit()
 	dims, err := p.run(r, o)
 	res := &hal.Result{OutputDimensions: dims}
 	if hal.StatusOf(err) == hal.OutputInsufficientSize {
 		return res, err
+	}
+	if errors.Is(err, refcpu.ErrLoop) {
+		return nil, hal.Errorf(hal.MissedDeadlineTransient, "%w", err)
 	}
 	if err != nil {
 		return nil, err
