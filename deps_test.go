@@ -30,6 +30,7 @@ var layers = []struct {
 	{"hal/driver/dsp", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "dsp"}},
 	{"hal/driver/npu", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "npu"}},
 	{"hal/devices", []string{"hal", "hal/driver", "refcpu", "gpu", "dsp", "npu", "sim"}},
+	{"hal/hexagonnn", []string{"hal"}},
 	{"hal", []string{"hal/nn"}},
 	{"isa", nil},
 	{"sim", nil},
