@@ -25,6 +25,11 @@ var layers = []struct {
 	{"hal/driver/base", []string{"hal/driver/graph", "hal/driver/lower", "hal", "sim"}},
 	{"hal/driver/lower", []string{"hal", "sim"}},
 	{"hal/driver/cpu", []string{"hal", "hal/driver/base", "hal/driver/lower", "refcpu", "sim"}},
+	{"hal/driver/gpu/layout", []string{"hal/opspec"}},                                 // for the format of halves alone
+	{"hal/driver/gpu/kernel", []string{"hal/driver/gpu/layout", "hal/opspec", "isa"}}, // opspec for the geometry of windows alone
+	{"hal/driver/gpu/step", []string{"hal/driver/gpu/kernel", "hal/driver/gpu/layout"}},
+	{"hal/driver/gpu/lower", []string{"hal/nn", "hal/opspec", "hal/driver/base", "hal/driver/graph", "hal/driver/gpu/kernel", "hal/driver/gpu/layout", "hal/driver/gpu/step"}},
+	{"hal/driver/gpu/plan", []string{"hal/driver/arena", "hal/driver/gpu/cost", "hal/driver/gpu/kernel", "hal/driver/gpu/layout", "hal/driver/gpu/step", "isa", "gpu"}},
 	{"hal/driver/gpu", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "gpu"}},
 	{"hal/driver/dsp/kernel", []string{"hal/opspec", "isa", "dsp"}}, // opspec for the arithmetic of multipliers alone
 	{"hal/driver/dsp", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "dsp"}},
@@ -130,6 +135,12 @@ func TestLayersCanFail(t *testing.T) {
 		{"hal/driver/dsp/kernel/conv", "hal/driver/dsp/lower", false},
 		{"hal/driver/dsp/kernel/conv", "hal/driver/graph", false},
 		{"hal/driver/dsp/kernel/conv", "hal/nn", false},
+		{"hal/driver/gpu/kernel/gemm", "hal/driver/gpu/step", false},
+		{"hal/driver/gpu/kernel/gemm", "hal/driver/gpu/kernel/rdna", true},
+		{"hal/driver/gpu/step", "hal/driver/graph", false},
+		{"hal/driver/gpu/lower", "hal/driver/gpu/plan", false},
+		{"hal/driver/gpu/lower", "gpu", false},
+		{"hal/driver/gpu/plan", "hal/driver/graph", false},
 		{"runtime/partition", "isa/hexagon", false},
 		{"runtime", "refcpu", false},
 		{"runtime", "hal/driver/cpu", false},
