@@ -29,7 +29,7 @@ func cortexA76() *timing.CPUSpec {
 func TestCPUTimingMobileNet(t *testing.T) {
 	const published, tolerance = 67.5, 0.10 // ms
 	n := loadNetwork(t, "mobilenet_v1_1.0_224_float_dq")
-	r, err := cortexA76().Estimate(n.model)
+	r, err := cortexA76().Estimate(nil, n.model)
 	if err != nil {
 		t.Fatal(err)
 	}

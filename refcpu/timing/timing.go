@@ -236,8 +236,8 @@ func (m *Meter) Timing() *Timing { return &m.timing }
 // Estimate predicts the cost of one execution of a model from a cold machine,
 // from the model alone: operations whose shapes only an execution tells are
 // marked, subgraphs are not counted.
-func (s *CPUSpec) Estimate(m *nn.Model) (*Timing, error) {
-	g, err := opspec.Resolve(&m.Main)
+func (s *CPUSpec) Estimate(operations *opspec.Table, m *nn.Model) (*Timing, error) {
+	g, err := operations.Resolve(&m.Main)
 	if err != nil {
 		return nil, fmt.Errorf("timing: %w", err)
 	}
@@ -245,7 +245,7 @@ func (s *CPUSpec) Estimate(m *nn.Model) (*Timing, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := opspec.ModelView(g)
+	v := operations.ModelView(g)
 	for i := range g.Operations {
 		w, err := v.Work(&g.Operations[i])
 		if errors.Is(err, opspec.ErrUnknown) {

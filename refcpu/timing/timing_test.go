@@ -32,7 +32,7 @@ func gold(threads int) *CPUSpec {
 
 func timing(t *testing.T, s *CPUSpec, m *nn.Model) *Timing {
 	t.Helper()
-	r, err := s.Estimate(m)
+	r, err := s.Estimate(nil, m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestTimingSpecErrors(t *testing.T) {
 	} {
 		s := gold(1)
 		breakIt(s)
-		if _, err := s.Estimate(m); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.Estimate(nil, m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

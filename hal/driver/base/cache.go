@@ -89,7 +89,7 @@ func (p *staged) complete() bool {
 		m.Main.Operands = append([]nn.Operand(nil), m.Main.Operands...)
 		m.Main.Operands[x].Lifetime = nn.NoValue
 		m.Main.Inputs = append(append([]uint32(nil), m.Main.Inputs[:k]...), m.Main.Inputs[k+1:]...)
-		if validate.Model(&m) == nil {
+		if validate.ModelOf(p.graph.Table, &m) == nil {
 			return false
 		}
 	}
@@ -134,14 +134,15 @@ func (d *Device) load(l Loader, r *cache.Reader) (*prepared, error) {
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	if err := validate.Model(given); err != nil {
+	if err := validate.ModelOf(d.cfg.Operations, given); err != nil {
 		return nil, err
 	}
-	m, err := resolved(given)
+	m, err := d.resolved(given)
 	if err != nil {
 		return nil, err
 	}
 	g := graph.New(m)
+	g.Table = d.cfg.Operations
 	g.Subgraph, g.Origin = canonical, origin
 	if err := g.Check(); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package base
 import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/hal/validate"
 )
 
@@ -31,7 +32,8 @@ type Config struct {
 	// Identity is what compiled programs depend on besides the model and the version:
 	// the machine and the kernels that were added. A compilation cache of another
 	// identity is refused.
-	Identity string
+	Identity   string
+	Operations *opspec.Table // that models may have
 	// Clock is that of the machine the device is part of; nil is one of its own.
 	Clock *hal.Clock
 	// Log receives what the driver does under the tags of NNSOC_VLOG; nil is nobody.
@@ -48,6 +50,10 @@ type Device struct {
 
 // New returns the device.
 func New(cfg Config, c Compiler) *Device {
+	if graphs, ok := c.(compiler); ok {
+		graphs.table = cfg.Operations
+		c = graphs
+	}
 	d := &Device{cfg: cfg, compiler: c, clock: cfg.Clock}
 	if d.clock == nil {
 		d.clock = hal.NewClock()
@@ -89,13 +95,13 @@ func (d *Device) Now() hal.TimePoint { return d.clock.Now() }
 // SupportedOperations implements hal.Device.
 func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "SupportedOperations")
-	if err := validate.Model(m); err != nil {
+	if err := validate.ModelOf(d.cfg.Operations, m); err != nil {
 		return nil, err
 	}
 	if hasOpenInput(m) {
-		m, err = sample(m)
+		m, err = d.sample(m)
 	} else {
-		m, err = resolved(m)
+		m, err = d.resolved(m)
 	}
 	if err != nil {
 		return nil, err
@@ -126,7 +132,7 @@ type PassResult struct {
 // on it before lowering. A device that lowers models as they come has none.
 func (d *Device) Passes(m *nn.Model) (list []PassResult, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "Passes")
-	if err := validate.Model(m); err != nil {
+	if err := validate.ModelOf(d.cfg.Operations, m); err != nil {
 		return nil, err
 	}
 	if c, ok := d.compiler.(compiler); ok {

@@ -31,7 +31,7 @@ type prepared struct {
 // PrepareModel implements hal.Device.
 func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "PrepareModel")
-	if err := validate.Model(m); err != nil {
+	if err := validate.ModelOf(d.cfg.Operations, m); err != nil {
 		return nil, err
 	}
 	if err := o.Validate(); err != nil {
@@ -57,7 +57,7 @@ func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 	p := &prepared{device: d, given: m, model: m, options: o}
 	var err error
 	if hasOpenInput(m) {
-		known, err := sample(m)
+		known, err := d.sample(m)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 		p.program = &open{device: d, model: m, options: o}
 		return p, nil
 	}
-	if p.model, err = resolved(m); err != nil {
+	if p.model, err = d.resolved(m); err != nil {
 		return nil, err
 	}
 	if p.program, err = d.compiler.Compile(p.model, o); err != nil {

@@ -24,12 +24,18 @@ type Config struct {
 	// Launch is the fixed cost of an execution.
 	Launch      sim.Time
 	Description string
+	// Operations that models may have; nil is refcpu.Standard.
+	Operations *refcpu.Table
 }
 
 // New returns the device.
 func New(cfg Config) hal.Device {
+	if cfg.Operations == nil {
+		cfg.Operations = refcpu.Standard()
+	}
 	return base.New(base.Config{
 		Name: "cpu", Description: cfg.Description, Version: "1.0", Type: hal.DeviceCPU, Capabilities: capabilities(),
+		Operations: cfg.Operations.Spec(),
 	}, compiler{cfg})
 }
 
@@ -53,7 +59,7 @@ func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	s := make([]hal.Support, len(m.Main.Operations))
 	for i := range s {
 		t := m.Main.Operations[i].Type
-		if s[i].OK = refcpu.Supported(t); !s[i].OK {
+		if s[i].OK = c.cfg.Operations.Supported(t); !s[i].OK {
 			s[i].Reason = fmt.Sprintf("the reference CPU lacks %v", t)
 		}
 	}
@@ -62,7 +68,7 @@ func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 
 // Compile implements base.Compiler.
 func (c compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
-	p, err := refcpu.Compile(m)
+	p, err := refcpu.CompileConfig(m, refcpu.Config{Operations: c.cfg.Operations})
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +205,7 @@ func (c Config) spans(to hal.Tracer, m *nn.Model, t *timing.Timing) {
 // WriteListing implements base.Program. The CPU has no instruction
 // stream; its program is the list of kernels with their predicted cycles.
 func (p *prepared) WriteListing(w io.Writer) error {
-	t, err := p.cfg.Spec.Estimate(p.prog.Model())
+	t, err := p.cfg.Spec.Estimate(p.cfg.Operations.Spec(), p.prog.Model())
 	if err != nil {
 		return err
 	}

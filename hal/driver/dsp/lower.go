@@ -143,7 +143,7 @@ func lowerGraph(g *graph.Graph, d *Device) (*lowering, error) {
 
 // empty reports whether an operation has nothing to compute.
 func (l *lowering) empty(op *nn.Operation) bool {
-	if graph.OpenShape(op.Type) {
+	if l.graph.OpenShape(op.Type) {
 		return false
 	}
 	for _, x := range op.Outputs {
