@@ -61,6 +61,10 @@ func TestErrors(t *testing.T) {
 			f, fl, fh := m.eight(1, 1, 8, 8)
 			return prepare(m, m.node("QuantizedConv2d_8x8to32", same, room, 4, x, f, l, h, fl, fh, m.shape(1, 1))[0])
 		}, "no float tensor"},
+		"beyond all bounds": {func(m *maker) error {
+			y := m.node("ResizeBilinear_f", pad, room, 4, m.reals(), m.ints(1<<10, 1<<10))
+			return prepare(m, y[0])
+		}, "declared are 16384"},
 		"input is output": {func(m *maker) error { return prepare(m, m.reals()) }, "an input of the graph"},
 		"filter without depth": {func(m *maker) error {
 			return prepare(m, m.node("Conv2d_f", same, room, 4, m.reals(), m.constant([4]uint32{1, 1, 8, 0}, nil), m.shape(1, 1))[0])

@@ -2,6 +2,7 @@ package hexagonnn
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/builder"
@@ -86,24 +87,32 @@ func (l *lowering) node(n *node) error {
 	if err != nil {
 		return err
 	}
-	for i, o := range n.outputs {
-		if i >= len(values) {
-			return fmt.Errorf("output %d: the operation has %d", i, len(values))
+	if len(n.outputs) > len(values) {
+		return fmt.Errorf("%d outputs, the operation has %d", len(n.outputs), len(values))
+	}
+	for i := range values {
+		need, room := l.bytes(&values[i]), uint64(maxBytes)
+		if i < len(n.outputs) {
+			room = n.outputs[i].bytes()
 		}
-		if need := l.bytes(&values[i]); need > o.bytes() {
-			return fmt.Errorf("output %d takes %d bytes, declared are %d", i, need, o.bytes())
+		if need > room {
+			return fmt.Errorf("output %d takes %d bytes, declared are %d", i, need, room)
 		}
 	}
 	n.values = values
 	return nil
 }
 
-// bytes is how much room a value takes in the library's form.
+// bytes is how much room a value takes in the library's form; a tensor without elements,
+// or with more than there may be, takes more than any room.
 func (l *lowering) bytes(v *value) uint64 {
 	switch v.kind {
 	case valueTensor:
 		n := elements(aligned(l.b.Dims(v.tensor)))
-		if v.quant.Scale != 0 {
+		switch {
+		case n == 0:
+			return math.MaxUint64
+		case v.quant.Scale != 0:
 			return n
 		}
 		return 4 * n
