@@ -13,11 +13,12 @@ import (
 // supports nothing. A model that breaks a rule of the HAL, or that the CPU does
 // not run, is an error with status INVALID_ARGUMENT.
 func NewProblem(r *Registry, m *nn.Model, o CompileOptions) (*partition.Problem, error) {
-	return newProblem(r, m, o, func(int) bool { return true })
+	return newProblem(r, m, o, true, func(int) bool { return true })
 }
 
-// newProblem asks the CPU and the devices that ask selects.
-func newProblem(r *Registry, m *nn.Model, o CompileOptions, ask func(device int) bool) (*partition.Problem, error) {
+// newProblem asks the CPU and the devices that ask selects. Only where devices
+// are planned for are their capabilities of use, which may take time to measure.
+func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask func(device int) bool) (*partition.Problem, error) {
 	if err := Validate(m); err != nil {
 		return nil, err
 	}
@@ -29,7 +30,9 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, ask func(device int)
 	for i, d := range r.devices {
 		x := partition.Device{Name: d.Name(), Driver: d, Support: make([]hal.Support, n)}
 		if i == 0 || ask(i) {
-			x.Capabilities = d.Capabilities()
+			if planned {
+				x.Capabilities = d.Capabilities()
+			}
 			support, err := supportedOperations(d, m)
 			switch {
 			case err == nil:
@@ -82,7 +85,7 @@ func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignm
 	if err != nil {
 		return nil, err
 	}
-	p, err := newProblem(r, m, o, func(i int) bool { return i == target })
+	p, err := newProblem(r, m, o, false, func(i int) bool { return i == target })
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +93,10 @@ func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignm
 	if err != nil {
 		return nil, err
 	}
-	a, err := newAssignment(p, plan)
-	if err != nil {
-		return nil, err
+	if err := p.CheckPlan(plan); err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
-	a.named = true
+	a := &assignment{problem: p, plan: plan, failed: make([]string, len(plan.Device)), named: true, wanted: make([]int, len(plan.Device))}
 	for i := range a.wanted {
 		a.wanted[i] = target
 	}

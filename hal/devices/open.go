@@ -101,7 +101,7 @@ func newGPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
 	return gpudriver.New(gpudriver.Config{
-		Spec: s, NewMemory: memory, Launch: launch(c.GPU.Launch), Capabilities: capabilities("gpu"),
+		Spec: s, NewMemory: memory, Launch: launch(c.GPU.Launch), Capabilities: capabilities(c, "gpu"),
 		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
 	})
 }
@@ -116,7 +116,7 @@ func newDSP(c *soc.Config, p sim.Preference) (hal.Device, error) {
 		return l, err
 	}
 	return dspdriver.New(dspdriver.Config{
-		Spec: s, NewMemory: memory, Launch: launch(c.DSP.Launch), Capabilities: capabilities("dsp"),
+		Spec: s, NewMemory: memory, Launch: launch(c.DSP.Launch), Capabilities: capabilities(c, "dsp"),
 		Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
 	})
 }
@@ -134,7 +134,7 @@ func newNPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	}
 	return npudriver.New(npudriver.Config{
 		Spec: s, OnChipBytes: onChip, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) },
-		Launch: launch(c.NPU.Launch), Capabilities: capabilities("npu"),
+		Launch: launch(c.NPU.Launch), Capabilities: capabilities(c, "npu"),
 		Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
 	})
 }

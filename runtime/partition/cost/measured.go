@@ -86,7 +86,8 @@ type run struct {
 	count   int
 }
 
-// measure executes a segment, unless the store knows it.
+// measure executes a segment, unless the store knows it. A segment that a device
+// other than the CPU fails on is a record that says so.
 func (r *run) measure(d int, operations []int) (Record, error) {
 	p := r.problem
 	part := partition.Extract(p.Model, operations)
@@ -101,32 +102,19 @@ func (r *run) measure(d int, operations []int) (Record, error) {
 	for k, x := range part.Inputs {
 		inputs[k] = r.input(x)
 		if inputs[k] == nil {
-			inputs[k] = noise(&g.Operands[g.Inputs[k]])
+			inputs[k] = Noise(&g.Operands[g.Inputs[k]])
 		}
 	}
-	key := r.Store.key(device, part.Model, r.Options, inputs)
-	if known, ok := r.Store.get(key, len(operations)); ok {
-		return known, nil
-	}
-	r.left--
-	r.count++
-	if r.Progress != nil {
-		r.Progress("measure %d: %s, %d of %d operations", r.count, device.Name(), len(operations), len(p.Graph.Operations))
-	}
-	rec, err := execute(device, part.Model, r.Options, inputs)
-	if err != nil {
-		if d == 0 {
-			return rec, fmt.Errorf("measuring operations %d to %d on %s: %w", operations[0], operations[len(operations)-1], device.Name(), err)
+	rec, err := r.Store.Measure(device, part.Model, r.Options, inputs, func() {
+		r.left--
+		r.count++
+		if r.Progress != nil {
+			r.Progress("measure %d: %s, %d of %d operations", r.count, device.Name(), len(operations), len(p.Graph.Operations))
 		}
-		rec = Record{Failed: true, Operations: make([]Row, len(operations))}
+	})
+	if err != nil && d == 0 {
+		return rec, fmt.Errorf("measuring operations %d to %d on %s: %w", operations[0], operations[len(operations)-1], device.Name(), err)
 	}
-	for k := range part.Inputs {
-		rec.Bytes += int64(len(inputs[k]))
-	}
-	for _, x := range g.Outputs {
-		rec.Bytes += max(g.Operands[x].Bytes(), 0)
-	}
-	r.Store.put(key, rec)
 	return rec, nil
 }
 
@@ -177,12 +165,18 @@ func execute(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]byte) (
 		}
 	}
 	rec.Executions = 1
+	for _, b := range inputs {
+		rec.Bytes += int64(len(b))
+	}
+	for _, b := range req.Outputs {
+		rec.Bytes += int64(len(b))
+	}
 	return rec, nil
 }
 
-// noise is a reproducible value of an operand: numbers within [-1, 1), any
+// Noise is a reproducible value of an operand: numbers within [-1, 1), any
 // quantized values, and 0 for integers, which may be indexes.
-func noise(o *nn.Operand) []byte {
+func Noise(o *nn.Operand) []byte {
 	b := make([]byte, max(o.Bytes(), 0))
 	x := uint32(0x9E3779B9)
 	next := func() uint32 {

@@ -35,6 +35,28 @@ func NewStore(dir, machine string) *Store {
 	return &Store{machine: machine, dir: dir, known: map[string]Record{}}
 }
 
+// Other is a store in the same folder for another machine.
+func (s *Store) Other(machine string) *Store { return NewStore(s.dir, s.machine+machine) }
+
+// Measure returns what an execution of a model costs, from the store or by
+// running it, which it announces. A model that the device cannot run is an
+// error and a record that says so.
+func (s *Store) Measure(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]byte, announce func()) (Record, error) {
+	key := s.key(d, m, o, inputs)
+	if known, ok := s.get(key, len(m.Main.Operations)); ok {
+		return known, nil
+	}
+	if announce != nil {
+		announce()
+	}
+	r, err := execute(d, m, o, inputs)
+	if err != nil {
+		r = Record{Failed: true, Operations: make([]Row, len(m.Main.Operations))}
+	}
+	s.put(key, r)
+	return r, err
+}
+
 // recordVersion changes with the format of files and keys.
 const recordVersion = 1
 
