@@ -47,6 +47,7 @@ var layers = []struct {
 	{"runtime", []string{"hal"}},
 	{"importer", []string{"hal/nn", "hal/opspec", "refcpu"}},
 	{"bench/inference", []string{"hal", "hal/devices", "runtime", "importer", "isa", "sim", "npu"}},
+	{"bench/capability", []string{"hal", "hal/devices", "runtime", "sim/soc"}},
 	{"bench", []string{"hal", "hal/devices", "runtime"}},
 	{"testvectors/conformance", []string{"hal", "hal/driver/base", "hal/driver/graph", "testvectors", "runtime", "refcpu", "importer"}},
 	{"testvectors", []string{"hal", "runtime", "refcpu", "importer"}},
