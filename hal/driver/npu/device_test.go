@@ -15,13 +15,19 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // machines are the shapes under test: one core, two cores, small and large.
 func machines(t *testing.T) []*Device {
 	var l []*Device
-	for _, name := range []string{"edgetpu-like", "ethos-u55-32", "ethos-u65-512"} {
-		s, err := core.Preset(name)
+	for _, name := range []string{"pixel4", "ethos-u55-32", "ethos-u65-512"} {
+		c, err := soc.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := core.FromSoC(c, sim.FastSingleAnswer)
 		if err != nil {
 			t.Fatal(err)
 		}
