@@ -2,7 +2,6 @@ package refcpu
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -17,11 +16,8 @@ type Options struct {
 	// Threads is the number of goroutines of an operation; 0 is GOMAXPROCS.
 	// Results do not depend on it.
 	Threads int
-	// LoopTimeout bounds the simulated time of each WHILE; 0 is NNAPI's default of 2 s.
+	// LoopTimeout bounds each WHILE; 0 is NNAPI's default of 2 s.
 	LoopTimeout time.Duration
-	// Elapsed is the simulated time of the execution so far. Without it an operation
-	// counts 1 us and a step of its work 1 ns (assumed, D-500).
-	Elapsed func() time.Duration
 	// Observe is called after each operation of the main subgraph with its
 	// outputs, which it must neither keep nor change.
 	Observe func(op int, outputs [][]byte)
@@ -44,7 +40,7 @@ const callWork = 64
 const slack = 64
 
 // run is the state of one execution.
-type Run struct {
+type run struct {
 	prog    *Program
 	view    opspec.View // bound
 	threads int
@@ -55,8 +51,7 @@ type Run struct {
 	left   *budget
 	// loop bounds a WHILE; one inside another ends with it at deadline.
 	loop     time.Duration
-	deadline time.Duration
-	elapsed  func() time.Duration
+	deadline time.Time
 	depth    int // of nested subgraphs
 	// fresh: an input was left out, so that nothing prepared earlier holds.
 	fresh  bool
@@ -85,12 +80,12 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 		return fmt.Errorf("refcpu: %w", err)
 	}
 	defer p.states.Put(x)
-	x.depth, x.deadline = 0, math.MaxInt64
+	x.depth, x.deadline = 0, time.Time{}
 	if err := x.execute(o); err != nil {
 		return fmt.Errorf("refcpu: %w", err)
 	}
 	for i, idx := range g.Outputs {
-		v := x.Bytes(idx)
+		v := x.bytes(idx)
 		if len(outputs[i]) < len(v) {
 			return fmt.Errorf("refcpu: output %d needs %d bytes, the buffer has %d", i, len(v), len(outputs[i]))
 		}
@@ -112,12 +107,12 @@ func (p *Program) Execute(inputs []Tensor, o Options) ([]Tensor, error) {
 }
 
 // execute runs a subgraph within what is left of the limits.
-func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *Run) ([]Tensor, error) {
+func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *run) ([]Tensor, error) {
 	x, err := p.start(inputs, o, left)
 	if err != nil {
 		return nil, err
 	}
-	x.depth, x.deadline = 0, math.MaxInt64
+	x.depth, x.deadline = 0, time.Time{}
 	if caller != nil {
 		x.depth, x.deadline = caller.depth+1, caller.deadline
 	}
@@ -128,21 +123,21 @@ func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *Run)
 	out := make([]Tensor, len(p.graph.Outputs))
 	for i, idx := range p.graph.Outputs {
 		out[i].Dimensions = append([]uint32(nil), x.view.Operands[idx].Dimensions...)
-		out[i].Data = append([]byte(nil), x.Bytes(idx)...)
+		out[i].Data = append([]byte(nil), x.bytes(idx)...)
 	}
 	return out, nil
 }
 
 // start takes a run state and copies the inputs into it.
-func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) {
+func (p *Program) start(inputs []Tensor, o Options, left *budget) (*run, error) {
 	g := p.graph
 	if len(inputs) != len(g.Inputs) {
 		return nil, fmt.Errorf("%d inputs given, the model has %d", len(inputs), len(g.Inputs))
 	}
-	x, _ := p.states.Get().(*Run)
+	x, _ := p.states.Get().(*run)
 	if x == nil {
-		x = &Run{prog: p, buf: make([][]byte, len(g.Operands))}
-		x.view = opspec.View{Operands: make([]nn.Operand, len(g.Operands)), Bound: true, Table: p.table.spec}
+		x = &run{prog: p, buf: make([][]byte, len(g.Operands))}
+		x.view = opspec.View{Operands: make([]nn.Operand, len(g.Operands)), Bound: true}
 	}
 	copy(x.view.Operands, g.Operands)
 	x.fresh = false
@@ -150,9 +145,6 @@ func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) 
 	x.loop = o.LoopTimeout
 	if x.loop <= 0 {
 		x.loop = 2 * time.Second
-	}
-	if x.elapsed = o.Elapsed; x.elapsed == nil {
-		x.elapsed = left.nominal
 	}
 	x.threads = o.Threads
 	if x.threads <= 0 {
@@ -212,7 +204,7 @@ func compatible(model, given []uint32) error {
 }
 
 // execute runs all operations in order.
-func (x *Run) execute(o Options) error {
+func (x *run) execute(o Options) error {
 	g := x.prog.graph
 	if x.prog.static && !x.fresh {
 		if x.left.work -= x.prog.work + callWork; x.left.work < 0 {
@@ -224,7 +216,6 @@ func (x *Run) execute(o Options) error {
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		x.op = i
-		x.left.operations++
 		k := x.prog.kernels[i]
 		if !x.prog.static || x.fresh {
 			var err error
@@ -232,7 +223,7 @@ func (x *Run) execute(o Options) error {
 				return fmt.Errorf("operation %d: %w", i, err)
 			}
 		}
-		if !x.prog.operations[i].ownShapes {
+		if !selfShaped(op.Type) {
 			for _, idx := range op.Outputs {
 				x.alloc(idx, int(x.view.Operands[idx].Bytes()))
 			}
@@ -251,7 +242,7 @@ func (x *Run) execute(o Options) error {
 		if o.Observe != nil {
 			observed = observed[:0]
 			for _, idx := range op.Outputs {
-				observed = append(observed, x.Bytes(idx))
+				observed = append(observed, x.bytes(idx))
 			}
 			o.Observe(i, observed)
 		}
@@ -261,10 +252,9 @@ func (x *Run) execute(o Options) error {
 
 // bind gives the outputs of an operation their shapes and prepares the
 // operation unless that happened at compile time.
-func (x *Run) bind(op *nn.Operation, k Kernel) (Kernel, error) {
-	impl := &x.prog.operations[x.op]
-	if impl.ownShapes {
-		return impl.prepare(x.view, op)
+func (x *run) bind(op *nn.Operation, k kern) (kern, error) {
+	if selfShaped(op.Type) {
+		return implementation(op.Type)(x.view, op)
 	}
 	dims, err := x.view.OutputDims(op)
 	if err != nil {
@@ -284,11 +274,11 @@ func (x *Run) bind(op *nn.Operation, k Kernel) (Kernel, error) {
 	if k != nil && !x.fresh {
 		return k, nil
 	}
-	return impl.prepare(x.view, op)
+	return implementation(op.Type)(x.view, op)
 }
 
 // alloc gives operand i a buffer of n bytes.
-func (x *Run) alloc(i uint32, n int) []byte {
+func (x *run) alloc(i uint32, n int) []byte {
 	o := &x.view.Operands[i]
 	if cap(x.buf[i]) < n+slack || o.IsConst() {
 		x.buf[i] = alignedBytes(n + slack)
@@ -299,14 +289,14 @@ func (x *Run) alloc(i uint32, n int) []byte {
 }
 
 // bytes is the value of operand i.
-func (x *Run) Bytes(i uint32) []byte { return x.view.Operands[i].Data }
+func (x *run) bytes(i uint32) []byte { return x.view.Operands[i].Data }
 
 // padded is the value of operand i with slack readable bytes behind it.
-func (x *Run) padded(i uint32) []byte { return x.buf[i][:cap(x.buf[i])] }
+func (x *run) padded(i uint32) []byte { return x.buf[i][:cap(x.buf[i])] }
 
 // parallel calls f for [0, n) cut into ranges of at least grain, one per
 // thread. worker numbers the thread.
-func (x *Run) Parallel(n, grain int, f func(worker, lo, hi int)) {
+func (x *run) parallel(n, grain int, f func(worker, lo, hi int)) {
 	threads := min(x.threads, (n+grain-1)/max(grain, 1))
 	if threads <= 1 {
 		if n > 0 {

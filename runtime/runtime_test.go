@@ -11,15 +11,14 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
-	"github.com/nnsoc/nnsoc/refcpu/timing"
 )
 
 func testCPU() hal.Device {
-	l1 := timing.CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20}
-	l2 := timing.CacheSpec{Bytes: 512 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}
-	s := timing.CPUSpec{
+	l1 := refcpu.CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20}
+	l2 := refcpu.CacheSpec{Bytes: 512 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}
+	s := refcpu.CPUSpec{
 		Name: "test", Threads: 1, ParallelEfficiency: 1, L3: l2, DRAMPerSecond: 1e10, OperationSeconds: 1e-6,
-		Cores: []timing.CoreSpec{{Name: "core", Cores: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32,
+		Cores: []refcpu.CoreSpec{{Name: "core", Cores: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32,
 			SIMDBytes: 32, PowerUW: 400, L1: l1, L2: l2}},
 	}
 	for c := range s.Efficiency {
@@ -27,7 +26,7 @@ func testCPU() hal.Device {
 			s.Efficiency[c][p] = 0.5
 		}
 	}
-	return cpu.New(cpu.Config{Spec: s, Launch: 1e9, Description: "test"})
+	return cpu.New(cpu.Config{Spec: s, Description: "test"})
 }
 
 // picky is a device that declines some operation types and runs the others on

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -95,17 +94,17 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 		if pipelined && (g.runtimeWeights != nil || !l.pipeline(&c, full, g.out.shape.positions())) {
 			continue
 		}
-		if taps, err = e.prepare(c, p.perRun); err != nil {
-			return nil, err
-		}
-		if emit, ok, err := e.orSpatial(); ok || err != nil {
-			return emit, err
-		}
-		if e.kernel, err = l.kernel(e.c.name(), e.c.generate); err == nil {
+		if taps, err = e.prepare(c, p.perRun); err == nil {
 			break
 		}
 	}
 	if err != nil {
+		return nil, err
+	}
+	if emit, ok, err := e.orSpatial(); ok || err != nil {
+		return emit, err
+	}
+	if e.kernel, err = l.kernel(e.c.name(), e.c.generate); err != nil {
 		return nil, err
 	}
 	e.bumps = l.constWords(e.steps)
@@ -120,7 +119,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	return e.rows, nil
 }
 
-// prepare says what the kernel is.
+// prepare makes the kernel.
 func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	l, g := e.l, e.g
 	if !c.pipelined {
@@ -138,12 +137,15 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	if c.zeroPoint {
 		c.correction = e.strips.kernel(l.spread(e.blocks))
 	}
-	e.steps = bumps
+	if e.cost, e.steps = l.tryKernel(c.name(), c.generate), bumps; e.cost == 0 {
+		return nil, fmt.Errorf("no registers for %s", c.name())
+	}
 	return taps, nil
 }
 
 // orSpatial begins the convolution with the spatial kernel (lane = position) instead if that
-// takes fewer packets.
+// takes fewer packets. The kernels' costs assume that loops over strips, blocks and entries
+// run ten times.
 func (e *gemmEmitter) orSpatial() (func(from, to int) error, bool, error) {
 	g := *e.g
 	if g.filter.k > vecBytes/4 || g.runtimeWeights != nil {
@@ -151,10 +153,11 @@ func (e *gemmEmitter) orSpatial() (func(from, to int) error, bool, error) {
 	}
 	g.rq.UseByteFactor(g.maxSum())
 	d, ok := e.l.spatialKernelOf(&g)
-	if !ok || d.cost().Packets()*g.spatialEntries(&d) >= e.c.cost().Packets()*e.blocks {
+	most := e.cost * e.blocks / max(10*g.spatialEntries(&d), 1)
+	if !ok || d.least() >= most {
 		return nil, false, nil
 	}
-	if d, ok = e.l.chooseSpatial(d); !ok {
+	if d, ok = e.l.chooseSpatial(d); !ok || d.cost >= most {
 		return nil, false, nil
 	}
 	emit, err := e.l.emitSpatial(&g, e.s, d)
@@ -224,14 +227,13 @@ func (l *lowering) shapeBlock(c *convKernel, positions int) {
 		c.positions = 8
 	}
 	if c.cluster == 1 {
-		least := math.MaxInt
+		cost := math.MaxInt
 		for n := min(positions, 4); n <= min(positions, 5); n++ {
 			if n == 5 && (c.rq.PerChannel || c.rq.Clamp || !c.pairs || c.single) {
 				break
 			}
-			block := cost.GEMM{Products: vrmpy(n), Positions: n, PerVector: 1}
-			if k := ceilDiv(ceilDiv(positions, n), l.threads) * block.Packets(); k < least {
-				c.positions, least = n, k
+			if k := ceilDiv(ceilDiv(positions, n), l.threads) * (vrmpy(n)/2 + 9*n + 12); k < cost {
+				c.positions, cost = n, k
 			}
 		}
 	}
@@ -262,6 +264,7 @@ type gemmEmitter struct {
 	strips                        *strips
 	shares                        [][2]int              // blocks of the threads of the last job
 	zeroPointArgs                 [zeroPointArgs]uint32 // but for the scratch
+	cost                          int                   // of the kernel
 	steps                         []uint32              // from run to run
 	table, bumps, params, scratch uint32
 	records                       []byte
@@ -395,16 +398,12 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), strips, uint32(count), l.constWords(block), e.params, 0, 0, vecBytes})
 	}
 	l.launch(e.s, e.kernel, args)
-	l.takes(min(byBlock, byChunk) * c.cost().Packets())
-}
-
-// cost is what a block takes of a full chunk, or of the tail where there is none.
-func (c *convKernel) cost() cost.GEMM {
-	b := cost.GEMM{Positions: c.positions, PerVector: c.cluster, Products: 4 * c.positions * c.words * c.runs}
+	groups := 4
 	if !c.full {
-		b.Products = c.tail * c.positions * c.words * c.runs
+		groups = c.tail
 	}
-	return b
+	perBlock := c.positions*groups*c.words*c.runs/2 + 9*c.positions + 12
+	l.takes(min(byBlock, byChunk) * perBlock)
 }
 
 // shareAddresses lets the positions of a cluster, or of a block, that lie at one

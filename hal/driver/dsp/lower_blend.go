@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/resize"
@@ -44,7 +45,7 @@ func (l *lowering) blendExactly(p *opspec.Resize, in *tensor, ys, xs samples) {
 	out := l.flatResult(p.Output)
 	k := resize.Exact{Size: size, Bias: int(unsignedBias(p.Type))}
 	l.addStep("blend", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.linked(k)
+		kern, err := l.kernel(fmt.Sprintf("exact_blend_%+v", k), k.Emit)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func (l *lowering) rescale(out, acc *tensor, rq *hvx.Requant, n int) error {
 	}
 	l.addStep("rescale", []*tensor{acc}, []*tensor{out}, func(l *lowering, s *step) error {
 		k := matmul.Rescale{Rq: kind}
-		kern, err := l.linked(k)
+		kern, err := l.kernel(k.Name(), k.Emit)
 		if err != nil {
 			return err
 		}

@@ -156,7 +156,7 @@ func (l *lowering) transpose(s *step, m *ndMove, column int, to, from, scratch u
 			}
 		}
 	})
-	kern, err := l.linked(k)
+	kern, err := l.kernel(k.Name(), k.Emit)
 	if err != nil {
 		return err
 	}

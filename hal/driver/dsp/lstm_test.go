@@ -7,8 +7,93 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/layernorm"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/lstm"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
+
+// TestFixed16 compares the functions of halves on every value with their
+// definition.
+func TestFixed16(t *testing.T) {
+	const f = opspec.Fixed16
+	for name, x := range map[string]struct {
+		want func(a int32) int32
+		make func(h lstm.Fixed16, a codegen.Reg) codegen.Reg
+	}{
+		"logistic": {func(a int32) int32 { return f.Logistic(a, 3) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Logistic(a, 3) }},
+		"tanh3":    {func(a int32) int32 { return f.Tanh(a, 3) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Tanh(a, 3) }},
+		"tanh4":    {func(a int32) int32 { return f.Tanh(a, 4) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Tanh(a, 4) }},
+		"tanh0":    {func(a int32) int32 { return f.Tanh(a, 0) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Tanh(a, 0) }},
+		"rounded":  {func(a int32) int32 { return opspec.RDPOT(a, 8) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Rounded(a, 8) }},
+		"square":   {func(a int32) int32 { return f.Mul(a, a) }, func(h lstm.Fixed16, a codegen.Reg) codegen.Reg { return h.Mul(a, a) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var data []byte
+			for i := range 1 << 16 {
+				data = binary.LittleEndian.AppendUint16(data, uint16(i))
+			}
+			got := runKernel(t, elementwise.Function(name, 1, 0, func(a *hvx.Builder, out codegen.Reg, v, _ []codegen.Reg) {
+				a.Op(hexagon.V6_vassign, out, x.make(lstm.Fixed16{Builder: a}, v[0]))
+			}), nn.TensorQuant16Symm, data)
+			for i := range 1 << 16 {
+				a := int32(int16(i))
+				if y := int32(int16(binary.LittleEndian.Uint16(got[2*i:]))); y != x.want(a) {
+					t.Fatalf("of %d is %d, want %d", a, y, x.want(a))
+				}
+			}
+		})
+	}
+}
+
+// runKernel runs a kernel of one operand on values of a type.
+func runKernel(t *testing.T, k *elementwise.Map, typ nn.OperandType, data []byte) []byte {
+	t.Helper()
+	d := device(t)
+	o := nn.Operand{Type: typ, Dimensions: []uint32{uint32(len(data) / typ.ElementBytes())}, Scale: 1}
+	b := newBuilder(rand.New(rand.NewPCG(1, 1)))
+	in, out := b.input(o), b.output(o)
+	l := &lowering{graph: graph.New(&b.m), view: opspec.FinalView(&b.m.Main), threads: d.threads(), image: hvx.NewImage(codeBase, d.machine(), &hvx.Cache{}), vtcm: newVTCM(&d.cfg.Spec)}
+	l.forget()
+	from, to := l.denseTensor(in), l.flatResult(out)
+	from.keep, to.keep = true, true
+	l.inputs, l.outputs = []*tensor{from}, []*tensor{to}
+	l.flatStep("function", k, to, []*tensor{from})
+	if err := l.finish(); err != nil {
+		t.Fatal(err)
+	}
+	done, err := l.plan(d).Run([][]byte{data}, base.RunOptions{Functional: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done.Release()
+	got, _ := done.Output(0)
+	return append([]byte(nil), got...)
+}
+
+// TestInverseRoot compares the inverse root of words with its definition.
+func TestInverseRoot(t *testing.T) {
+	values := []int{0, 1, 2, 3, 4, 5, 1 << 28, 1<<29 - 1, 1 << 29, 1<<29 + 3, 1 << 30, 1<<31 - 1}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 4000 {
+		values = append(values, int(r.Uint32N(1<<31)>>r.Uint32N(31)))
+	}
+	factors := runKernel(t, layernorm.Root(false), nn.TensorInt32, words(values...))
+	shifts := runKernel(t, layernorm.Root(true), nn.TensorInt32, words(values...))
+	for i, x := range values {
+		want := opspec.InverseSqrt(int32(x))
+		got := opspec.Multiplier{M: int32(binary.LittleEndian.Uint32(factors[4*i:])), Shift: -int(int32(binary.LittleEndian.Uint32(shifts[4*i:])))}
+		if got != want {
+			t.Fatalf("of %d is %+v, want %+v", x, got, want)
+		}
+	}
+}
 
 func (b *builder) words16(n int) []byte { return b.bytes(2 * n) }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 	core "github.com/nnsoc/nnsoc/npu"
-	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -24,8 +23,8 @@ type Config struct {
 	// NewLevels makes the timed memories of a run, cold; nil keeps the Spec's
 	// bandwidths and latencies.
 	NewLevels func() ([]mem.Level, error)
-	// Launch is the fixed cost of an execution outside the device.
-	Launch       sim.Time
+	// Host is what lies between clients and the device.
+	Host         base.Host
 	Capabilities hal.Capabilities
 	Description  string
 }
@@ -45,8 +44,7 @@ func New(cfg Config) (*Device, error) {
 	}
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
-		Name: "npu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities,
-		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes),
+		Name: "npu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }
@@ -168,12 +166,12 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 		}
 		copy(io[b.addr:b.addr+b.bytes], inputs[i])
 	}
-	o := core.Options{State: m.state, Functional: r.Functional, Span: lower.Trace(r.Trace, r.StartFs, p.dev.cfg.Launch, 0)}
+	o := core.Options{State: m.state, Functional: r.Functional, Span: lower.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.core.Run(&p.prog.code, &m.regions, o)
 	if err != nil {
 		return nil, err // the machine is dropped
 	}
-	return &run{p, m, lower.Stats(report, p.dev.cfg.Launch)}, nil
+	return &run{p, m, lower.Stats(report)}, nil
 }
 
 // Output implements base.Run.

@@ -8,30 +8,18 @@ import (
 // FetchUnit is the bytes that threads of a fetch take whole multiples of.
 const FetchUnit = 4 * hvx.VectorBytes
 
-// Wait starts the chain of its argument, unless
+// EmitWait writes the kernel that starts the chain of its argument, unless
 // that is 0, and waits for the thread's engine.
-type Wait struct{}
-
-// Name implements hvx.Kernel.
-func (Wait) Name() string { return "dma_wait" }
-
-// Emit implements hvx.Kernel.
-func (Wait) Emit(a *hvx.Builder) {
+func EmitWait(a *hvx.Builder) {
 	in := a.Args("chain")
 	a.SkipIfZero(in[0], func() { a.StartDMAChain(in[0]) })
 	a.Op(hexagon.Y6_dmwait, a.R("state"))
 	a.Ret()
 }
 
-// Warm prefetches vectors and reads them, to end
+// EmitWarm writes the kernel that prefetches vectors and reads them, to end
 // when they have come. Arguments: address, vectors.
-type Warm struct{}
-
-// Name implements hvx.Kernel.
-func (Warm) Name() string { return "warm" }
-
-// Emit implements hvx.Kernel.
-func (Warm) Emit(a *hvx.Builder) {
+func EmitWarm(a *hvx.Builder) {
 	in := a.Args("from", "vectors")
 	src, n := in[0], in[1]
 	shape := a.RR("box")
@@ -43,15 +31,9 @@ func (Warm) Emit(a *hvx.Builder) {
 	a.Ret()
 }
 
-// Fetch copies ranges of whole units. Arguments:
+// EmitFetch writes the kernel that copies ranges of whole units. Arguments:
 // table of (source, destination, units), entries.
-type Fetch struct{}
-
-// Name implements hvx.Kernel.
-func (Fetch) Name() string { return "fetch" }
-
-// Emit implements hvx.Kernel.
-func (Fetch) Emit(a *hvx.Builder) {
+func EmitFetch(a *hvx.Builder) {
 	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
 	a.Loop1(entries, func() {

@@ -1,0 +1,51 @@
+package refcpu
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// prepareDequantize is DEQUANTIZE: scale * (q - zero point), with one scale
+// per channel for TENSOR_QUANT8_SYMM_PER_CHANNEL.
+func prepareDequantize(v opspec.View, op *nn.Operation) (kern, error) {
+	u, err := v.Unary(op)
+	if err != nil {
+		return nil, err
+	}
+	o := v.Operands[u.Input]
+	if o.Type == nn.TensorQuant8SymmPerChannel {
+		return dequantizeChannels(u, &o)
+	}
+	var t [256]float32
+	for i := range t {
+		t[i] = o.Scale * float32(quantOf(o.Type, byte(i))-o.ZeroPoint)
+	}
+	return func(x *run) error {
+		in := x.bytes(u.Input)
+		out, done := x.floatsOut(u.Output, &x.shared)
+		for i, b := range in {
+			out[i] = t[b]
+		}
+		done()
+		return nil
+	}, nil
+}
+
+func dequantizeChannels(u opspec.Unary, o *nn.Operand) (kern, error) {
+	c := o.Channel
+	if c == nil || int64(c.Dim) >= int64(len(u.Dims)) || len(c.Scales) != int(u.Dims[c.Dim]) {
+		return nil, fmt.Errorf("DEQUANTIZE: operand %d has no scale for each channel", u.Input)
+	}
+	stride := int(nn.Elements(u.Dims[c.Dim+1:]))
+	return func(x *run) error {
+		in := x.bytes(u.Input)
+		out, done := x.floatsOut(u.Output, &x.shared)
+		for i, b := range in {
+			out[i] = c.Scales[i/stride%len(c.Scales)] * float32(int8(b))
+		}
+		done()
+		return nil
+	}, nil
+}
