@@ -8,7 +8,7 @@ TIMEOUT ?= 30m
 
 NNSOC_SHARED ?= ../shared
 
-.PHONY: build run test check declared generate docs sweep oracle bench fuzz clean
+.PHONY: build run test check declared generate capabilities docs sweep oracle bench fuzz clean
 
 build: ## build ./nnsoc
 	$(GO) build -o nnsoc ./cmd/nnsoc
@@ -31,6 +31,10 @@ check: ## formatting, vet, other platforms, generated files up to date
 generate: ## write the generated files again
 	$(GO) generate ./...
 
+capabilities: ## measure what devices report of every preset, and check it
+	$(GO) generate ./hal/devices
+	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestShippedCapabilities$$' ./bench/capability
+
 docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
 	@mkdir -p out; if [ -d "$(NNSOC_SHARED)/vectors/nnapi" ]; then \
 	  ./nnsoc ops "$(NNSOC_SHARED)/vectors/nnapi" --markdown >out/OPERATIONS.md && cp out/OPERATIONS.md docs/; \
@@ -40,7 +44,7 @@ declared: ## prepare all that every device declares: 500 random graphs each, and
 	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestDeclaredPrepares$$' -v ./hal/devices -args -declared-graphs 500 -declared-networks
 
 sweep: ## change every number of every preset, run the costly networks of the zoo
-	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive)$$' ./hal/devices ./bench/zoo
+	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities)$$' ./hal/devices ./bench/zoo ./bench/capability
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
 	NNSOC_ORACLE=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestOracle' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'

@@ -1,6 +1,12 @@
 package hal
 
-import "github.com/nnsoc/nnsoc/hal/nn"
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
 
 // PerformanceInfo relates a device to the CPU: 1 is equal, lower is better.
 type PerformanceInfo struct {
@@ -15,6 +21,44 @@ type Capabilities struct {
 	Operand       map[nn.OperandType]PerformanceInfo
 	If            PerformanceInfo
 	While         PerformanceInfo
+}
+
+// Slowest stands for what capabilities do not mention: nothing is slower.
+var Slowest = PerformanceInfo{ExecTime: math.MaxFloat32, PowerUsage: math.MaxFloat32}
+
+// OperandPerformance is one row of a table of capabilities.
+type OperandPerformance struct {
+	Type nn.OperandType
+	Info PerformanceInfo
+}
+
+// OperandPerformance is the table as the HAL has it: in rising order of types, without
+// SUBGRAPH and extension types.
+func (c Capabilities) OperandPerformance() []OperandPerformance {
+	var list []OperandPerformance
+	for t, p := range c.Operand {
+		if t.Valid() && t != nn.SubgraphRef {
+			list = append(list, OperandPerformance{t, p})
+		}
+	}
+	slices.SortFunc(list, func(a, b OperandPerformance) int { return cmp.Compare(a.Type, b.Type) })
+	return list
+}
+
+// Lookup is the performance of a type; Slowest when the table does not have it.
+func (c Capabilities) Lookup(t nn.OperandType) PerformanceInfo {
+	if p, ok := c.Operand[t]; ok && t != nn.SubgraphRef {
+		return p
+	}
+	return Slowest
+}
+
+// Update sets the performance of a type.
+func (c *Capabilities) Update(t nn.OperandType, p PerformanceInfo) {
+	if c.Operand == nil {
+		c.Operand = map[nn.OperandType]PerformanceInfo{}
+	}
+	c.Operand[t] = p
 }
 
 // DeviceType is the answer of IDevice.getType.

@@ -35,6 +35,15 @@ func (s Status) String() string {
 	return fmt.Sprintf("Status(%d)", int32(s))
 }
 
+// ToV1_2 is the status that callbacks and queues of HAL 1.0 to 1.2 can show: those that
+// HAL 1.3 added are GENERAL_FAILURE.
+func (s Status) ToV1_2() Status {
+	if s > InvalidArgument {
+		return GeneralFailure
+	}
+	return s
+}
+
 // Error is a failure with a HAL status.
 type Error struct {
 	Status Status

@@ -4,11 +4,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
+
+// controlKernels call subgraphs.
+var controlKernels = []operation{
+	{op: nn.OpIf, prepare: prepareIf, ownShapes: true},
+	{op: nn.OpWhile, prepare: prepareWhile, ownShapes: true},
+}
 
 // ErrLoop is the error of a WHILE that does not end in time or within the
 // limits of its execution.
@@ -17,35 +22,8 @@ var ErrLoop = errors.New("the loop does not end")
 // maxDepth bounds the nesting of IF and WHILE.
 const maxDepth = 32
 
-// implementation is the kernel maker of an operation, nil when there is none.
-func implementation(t nn.OperationType) prepare {
-	switch t {
-	case nn.OpIf:
-		return prepareIf
-	case nn.OpWhile:
-		return prepareWhile
-	}
-	if !t.Valid() {
-		return nil
-	}
-	return operations[t]
-}
-
-// selfShaped reports the operations that give their outputs shapes and memory
-// themselves, because these depend on values or on many optional operands.
-func selfShaped(t nn.OperationType) bool {
-	switch t {
-	case nn.OpIf, nn.OpWhile, nn.OpBoxWithNmsLimit, nn.OpGenerateProposals, nn.OpDetectionPostprocessing,
-		nn.OpRnn, nn.OpUnidirectionalSequenceRnn, nn.OpBidirectionalSequenceRnn, nn.OpSvdf,
-		nn.OpLstm, nn.OpUnidirectionalSequenceLstm, nn.OpBidirectionalSequenceLstm,
-		nn.OpQuantizedLstm, nn.OpQuantized16bitLstm:
-		return true
-	}
-	return false
-}
-
 // child is the program of the subgraph that an operand refers to.
-func (x *run) child(i uint32) (*Program, error) {
+func (x *Run) child(i uint32) (*Program, error) {
 	o := &x.view.Operands[i]
 	if o.Type != nn.SubgraphRef || len(o.Data) != 4 {
 		return nil, fmt.Errorf("operand %d is no subgraph", i)
@@ -58,7 +36,7 @@ func (x *run) child(i uint32) (*Program, error) {
 }
 
 // call runs a subgraph on tensors within what is left of the limits.
-func (x *run) call(p *Program, in []Tensor) ([]Tensor, error) {
+func (x *Run) call(p *Program, in []Tensor) ([]Tensor, error) {
 	if len(in) != len(p.graph.Inputs) {
 		return nil, fmt.Errorf("%d inputs for a subgraph of %d", len(in), len(p.graph.Inputs))
 	}
@@ -71,7 +49,7 @@ func (x *run) call(p *Program, in []Tensor) ([]Tensor, error) {
 		return nil, fmt.Errorf("subgraphs nest more than %d deep", maxDepth)
 	}
 	bytes := x.left.bytes
-	o := Options{Threads: x.threads, LoopTimeout: x.loop}
+	o := Options{Threads: x.threads, LoopTimeout: x.loop, Elapsed: x.elapsed}
 	if x.work != nil {
 		o.Work = func(_ int, w *opspec.Work) { x.work(x.op, w) }
 	}
@@ -81,17 +59,17 @@ func (x *run) call(p *Program, in []Tensor) ([]Tensor, error) {
 }
 
 // tensor is the value of operand i.
-func (x *run) tensor(i uint32) Tensor {
+func (x *Run) tensor(i uint32) Tensor {
 	o := &x.view.Operands[i]
 	d := o.Dimensions
 	if d == nil {
 		d = []uint32{}
 	}
-	return Tensor{Dimensions: d, Data: x.bytes(i)}
+	return Tensor{Dimensions: d, Data: x.Bytes(i)}
 }
 
 // store makes tensors the outputs of an operation.
-func (x *run) store(op *nn.Operation, values []Tensor) error {
+func (x *Run) store(op *nn.Operation, values []Tensor) error {
 	if len(values) < len(op.Outputs) {
 		return fmt.Errorf("%d results for %d outputs", len(values), len(op.Outputs))
 	}
@@ -117,12 +95,12 @@ func truth(b []byte) (bool, error) {
 }
 
 // prepareIf is IF: one of two subgraphs runs on the remaining inputs.
-func prepareIf(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareIf(v opspec.View, op *nn.Operation) (Kernel, error) {
 	if _, err := v.Bind(op); err != nil {
 		return nil, err
 	}
-	return func(x *run) error {
-		yes, err := truth(x.bytes(op.Inputs[0]))
+	return func(x *Run) error {
+		yes, err := truth(x.Bytes(op.Inputs[0]))
 		if err != nil {
 			return err
 		}
@@ -148,11 +126,11 @@ func prepareIf(v opspec.View, op *nn.Operation) (kern, error) {
 
 // prepareWhile is WHILE: while the condition subgraph gives true, the body
 // replaces the state, which is the first inputs.
-func prepareWhile(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareWhile(v opspec.View, op *nn.Operation) (Kernel, error) {
 	if _, err := v.Bind(op); err != nil {
 		return nil, err
 	}
-	return func(x *run) error {
+	return func(x *Run) error {
 		condition, err := x.child(op.Inputs[0])
 		if err != nil {
 			return err
@@ -170,13 +148,8 @@ func prepareWhile(v opspec.View, op *nn.Operation) (kern, error) {
 		}
 		outer := x.deadline
 		defer func() { x.deadline = outer }()
-		if own := time.Now().Add(x.loop); outer.IsZero() || own.Before(outer) {
-			x.deadline = own
-		}
+		x.deadline = min(outer, x.elapsed()+x.loop)
 		for {
-			if time.Now().After(x.deadline) {
-				return fmt.Errorf("%w within %v", ErrLoop, x.loop)
-			}
 			c, err := x.call(condition, state)
 			if err != nil {
 				return loopError(err)
@@ -190,6 +163,9 @@ func prepareWhile(v opspec.View, op *nn.Operation) (kern, error) {
 			}
 			if !more {
 				return x.store(op, state)
+			}
+			if x.elapsed() >= x.deadline {
+				return fmt.Errorf("%w within %v of simulated time", ErrLoop, x.loop)
 			}
 			next, err := x.call(body, state)
 			if err != nil {

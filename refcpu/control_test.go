@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/refcpu/timing"
 )
 
 // TestLoopTimeout: a WHILE whose condition always holds ends by its timeout.
@@ -62,12 +63,20 @@ func counting(size uint32) *nn.Model {
 // and the condition once more.
 func TestLoopsCostTheirTrips(t *testing.T) {
 	const size = 64
+	cache := timing.CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20}
+	core := &timing.CPUSpec{Threads: 1, ParallelEfficiency: 1, DRAMPerSecond: 15e9, L3: cache,
+		Cores: []timing.CoreSpec{{Cores: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32, SIMDBytes: 32, L1: cache, L2: cache}}}
+	for k := range core.Efficiency {
+		for precision := range core.Efficiency[k] {
+			core.Efficiency[k][precision] = 0.5
+		}
+	}
 	p, err := Compile(counting(size))
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(start float32) *Timing {
-		meter, err := gold(1).NewMeter(1)
+	run := func(start float32) *timing.Timing {
+		meter, err := core.NewMeter(1)
 		if err != nil {
 			t.Fatal(err)
 		}

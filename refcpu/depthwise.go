@@ -6,6 +6,11 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
 
+// depthwiseKernels is DEPTHWISE_CONV_2D.
+var depthwiseKernels = []operation{
+	{op: nn.OpDepthwiseConv2D, prepare: prepareDepthwise},
+}
+
 // depthwiseQuant are the widened weights of a quantized DEPTHWISE_CONV_2D,
 // [KH*KW][stride] with the zero point subtracted.
 type depthwiseQuant struct {
@@ -23,21 +28,21 @@ type depthwiseFloat struct {
 }
 
 // prepareDepthwise is DEPTHWISE_CONV_2D.
-func prepareDepthwise(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareDepthwise(v opspec.View, op *nn.Operation) (Kernel, error) {
 	c, err := v.Conv(op)
 	if err != nil {
 		return nil, err
 	}
 	if isFloat(c.Type) {
 		return lazy(v, func(v opspec.View) (*depthwiseFloat, error) { return packDepthwiseFloat(v, &c) },
-			func(x *run, w *depthwiseFloat) error { return runDepthwiseFloat(x, &c, w) })
+			func(x *Run, w *depthwiseFloat) error { return runDepthwiseFloat(x, &c, w) })
 	}
 	q, err := c.Quant(v)
 	if err != nil {
 		return nil, err
 	}
 	return lazy(v, func(v opspec.View) (*depthwiseQuant, error) { return packDepthwise(v, &c, q) },
-		func(x *run, w *depthwiseQuant) error { return runDepthwise(x, &c, w) })
+		func(x *Run, w *depthwiseQuant) error { return runDepthwise(x, &c, w) })
 }
 
 func packDepthwise(v opspec.View, c *opspec.Conv, q opspec.GEMMQuant) (*depthwiseQuant, error) {
@@ -117,7 +122,7 @@ func depthwiseRows(c *opspec.Conv, stride int, lo, hi int, f func(pixel int, xOf
 	}
 }
 
-func runDepthwise(x *run, c *opspec.Conv, w *depthwiseQuant) error {
+func runDepthwise(x *Run, c *opspec.Conv, w *depthwiseQuant) error {
 	in := x.padded(c.Input)
 	n := c.N * c.H * c.W * c.C
 	if w.xFlip != 0 || c.NCHW || c.Multiplier > 1 {
@@ -135,12 +140,12 @@ func runDepthwise(x *run, c *opspec.Conv, w *depthwiseQuant) error {
 		spread(t, in[:n], c.Multiplier)
 		in = t
 	}
-	out := x.bytes(c.Output)
+	out := x.Bytes(c.Output)
 	dst := out
 	if c.NCHW {
 		dst = x.shared.bytes(len(out))
 	}
-	x.parallel(c.N*c.OutH, 1, func(worker, lo, hi int) {
+	x.Parallel(c.N*c.OutH, 1, func(worker, lo, hi int) {
 		acc := x.arenas[worker].ints(w.stride)
 		depthwiseRows(c, w.stride, lo, hi, func(pixel int, xOff, wOff []int) {
 			kernel.DepthwiseTaps(acc, in, w.w, xOff, wOff, w.xZero, w.stride)
@@ -153,7 +158,7 @@ func runDepthwise(x *run, c *opspec.Conv, w *depthwiseQuant) error {
 	return nil
 }
 
-func runDepthwiseFloat(x *run, c *opspec.Conv, w *depthwiseFloat) error {
+func runDepthwiseFloat(x *Run, c *opspec.Conv, w *depthwiseFloat) error {
 	src := x.floats(c.Input, &x.shared)
 	n := c.N * c.H * c.W * c.C
 	in := x.shared.floats(n*c.Multiplier + kernel.Block)
@@ -173,7 +178,7 @@ func runDepthwiseFloat(x *run, c *opspec.Conv, w *depthwiseFloat) error {
 		dst = x.shared.floats(len(out))
 	}
 	lowest, highest := opspec.FloatActRange(c.Act)
-	x.parallel(c.N*c.OutH, 1, func(worker, lo, hi int) {
+	x.Parallel(c.N*c.OutH, 1, func(worker, lo, hi int) {
 		acc := x.arenas[worker].floats(w.stride)
 		depthwiseRows(c, w.stride, lo, hi, func(pixel int, xOff, wOff []int) {
 			kernel.DepthwiseTapsF32(acc, in, w.w, xOff, wOff, w.stride)

@@ -7,6 +7,13 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
+// lstmKernels are the LSTM cells on reals.
+var lstmKernels = []operation{
+	{op: nn.OpLstm, prepare: prepareLstm, ownShapes: true},
+	{op: nn.OpUnidirectionalSequenceLstm, prepare: prepareLstmSequence, ownShapes: true},
+	{op: nn.OpBidirectionalSequenceLstm, prepare: prepareLstmBidirectional, ownShapes: true},
+}
+
 // Gates of an LSTM cell.
 const (
 	gateInput  = opspec.GateInput
@@ -172,7 +179,7 @@ func (l *lstmCell) outputs() int        { return l.out }
 func (l *lstmCell) states() [][]float32 { return [][]float32{l.h, l.c} }
 
 // prepareLstm is LSTM: one step. The first output is scratch and holds zeros.
-func prepareLstm(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareLstm(v opspec.View, op *nn.Operation) (Kernel, error) {
 	return bindRecurrent(v, op, func(r *recurrentArgs) error {
 		in := r.get("input", -1, -1)
 		if r.err != nil {
@@ -201,7 +208,7 @@ func prepareLstm(v opspec.View, op *nn.Operation) (kern, error) {
 }
 
 // prepareLstmSequence is UNIDIRECTIONAL_SEQUENCE_LSTM.
-func prepareLstmSequence(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareLstmSequence(v opspec.View, op *nn.Operation) (Kernel, error) {
 	return bindRecurrent(v, op, func(r *recurrentArgs) error {
 		in := r.get("input", -1, -1, -1)
 		major := r.bool("time_major")
@@ -232,7 +239,7 @@ func prepareLstmSequence(v opspec.View, op *nn.Operation) (kern, error) {
 
 // prepareLstmBidirectional is BIDIRECTIONAL_SEQUENCE_LSTM. An auxiliary input
 // without weights of its own feeds the backward cell instead of the input.
-func prepareLstmBidirectional(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareLstmBidirectional(v opspec.View, op *nn.Operation) (Kernel, error) {
 	return bindRecurrent(v, op, func(r *recurrentArgs) error {
 		in := r.get("input", -1, -1, -1)
 		major, merge := r.bool("time_major"), r.bool("merge_outputs")

@@ -62,12 +62,12 @@ func (a *arena) ints(n int) []int32     { return view[int32](a.bytes(4 * n)) }
 
 // floats is the value of a float operand as float32: the buffer itself, or for
 // TENSOR_FLOAT16 a widened copy in a.
-func (x *run) floats(i uint32, a *arena) []float32 {
+func (x *Run) floats(i uint32, a *arena) []float32 {
 	o := &x.view.Operands[i]
 	if o.Type == nn.TensorFloat32 {
-		return view[float32](x.bytes(i))
+		return view[float32](x.Bytes(i))
 	}
-	b := x.bytes(i)
+	b := x.Bytes(i)
 	f := a.floats(len(b) / 2)
 	for k := range f {
 		f[k] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(b[2*k:]))
@@ -76,9 +76,9 @@ func (x *run) floats(i uint32, a *arena) []float32 {
 }
 
 // floatsOut is where to write a float output; done puts it into the operand.
-func (x *run) floatsOut(i uint32, a *arena) (f []float32, done func()) {
+func (x *Run) floatsOut(i uint32, a *arena) (f []float32, done func()) {
 	o := &x.view.Operands[i]
-	b := x.bytes(i)
+	b := x.Bytes(i)
 	if o.Type == nn.TensorFloat32 {
 		return view[float32](b), func() {}
 	}
@@ -91,7 +91,7 @@ func (x *run) floatsOut(i uint32, a *arena) (f []float32, done func()) {
 }
 
 // int32s is the value of a TENSOR_INT32 operand.
-func (x *run) int32s(i uint32) []int32 { return view[int32](x.bytes(i)) }
+func (x *Run) int32s(i uint32) []int32 { return view[int32](x.Bytes(i)) }
 
 // quantOf reads 8-bit quantized elements as int32 regardless of signedness.
 func quantOf(t nn.OperandType, b byte) int32 {

@@ -48,14 +48,3 @@ func floatBytes(v ...float32) []byte {
 	}
 	return b
 }
-
-// floatConv is a CONV_2D with SAME padding and stride 1 and zero weights.
-func floatConv(n, h, w, c, k, size uint32) *nn.Model {
-	g := &graph{}
-	in := g.input(nn.TensorFloat32, 0, 0, n, h, w, c)
-	f := g.constant(nn.TensorFloat32, 0, 0, make([]byte, 4*k*size*size*c), k, size, size, c)
-	b := g.constant(nn.TensorFloat32, 0, 0, make([]byte, 4*k), k)
-	out := g.output(nn.TensorFloat32, 0, 0, n, h, w, k)
-	g.op(nn.OpConv2D, []uint32{out}, in, f, b, g.int32(nn.PaddingSame), g.int32(1), g.int32(1), g.int32(0))
-	return g.model()
-}

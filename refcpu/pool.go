@@ -7,35 +7,42 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
+// poolKernels are the operations that pool an image.
+var poolKernels = []operation{
+	{op: nn.OpAveragePool2D, prepare: prepareAveragePool},
+	{op: nn.OpMaxPool2D, prepare: prepareMaxPool},
+	{op: nn.OpL2Pool2D, prepare: prepareL2Pool},
+}
+
 // poolFunc reduces the taps of one output pixel: x is the image, off the
 // offsets of the taps inside it, c the channels.
 type poolFunc[T any] func(dst, x []T, off []int, c int)
 
 // prepareAveragePool is AVERAGE_POOL_2D: the mean of the elements inside the
 // image; quantized means round half away from zero.
-func prepareAveragePool(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareAveragePool(v opspec.View, op *nn.Operation) (Kernel, error) {
 	return preparePool(v, op, averageFloat, averageQuant)
 }
 
 // prepareMaxPool is MAX_POOL_2D.
-func prepareMaxPool(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareMaxPool(v opspec.View, op *nn.Operation) (Kernel, error) {
 	return preparePool(v, op, maxFloat, maxQuant)
 }
 
 // prepareL2Pool is L2_POOL_2D: the root of the mean square.
-func prepareL2Pool(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareL2Pool(v opspec.View, op *nn.Operation) (Kernel, error) {
 	return preparePool(v, op, l2Float, averageQuant)
 }
 
 func preparePool(v opspec.View, op *nn.Operation,
-	float func(lo, hi float32) poolFunc[float32], quant func(t nn.OperandType, lo, hi int32) poolFunc[byte]) (kern, error) {
+	float func(lo, hi float32) poolFunc[float32], quant func(t nn.OperandType, lo, hi int32) poolFunc[byte]) (Kernel, error) {
 	p, err := v.Pool(op)
 	if err != nil {
 		return nil, err
 	}
 	if isFloat(p.Type) {
 		f := float(opspec.FloatActRange(p.Act))
-		return func(x *run) error {
+		return func(x *Run) error {
 			in := x.floats(p.Input, &x.shared)
 			out, done := x.floatsOut(p.Output, &x.shared)
 			pool(x, &p, out, in, x.shared.floats, f)
@@ -46,20 +53,20 @@ func preparePool(v opspec.View, op *nn.Operation,
 	o := &v.Operands[p.Output]
 	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	f := quant(p.Type, lo, hi)
-	return func(x *run) error {
-		pool(x, &p, x.bytes(p.Output), x.bytes(p.Input), x.shared.bytes, f)
+	return func(x *Run) error {
+		pool(x, &p, x.Bytes(p.Output), x.Bytes(p.Input), x.shared.bytes, f)
 		return nil
 	}, nil
 }
 
-func pool[T any](x *run, p *opspec.Pool, out, in []T, scratch func(int) []T, f poolFunc[T]) {
+func pool[T any](x *Run, p *opspec.Pool, out, in []T, scratch func(int) []T, f poolFunc[T]) {
 	dst := out
 	if p.NCHW {
 		t := scratch(len(in))
 		toNHWC(t, in, p.N, p.H, p.W, p.C)
 		in, dst = t, scratch(len(out))
 	}
-	x.parallel(p.N*p.OutH, 1, func(_, lo, hi int) {
+	x.Parallel(p.N*p.OutH, 1, func(_, lo, hi int) {
 		off := make([]int, 0, p.KH*p.KW)
 		for row := lo; row < hi; row++ {
 			y0 := row%p.OutH*p.StrideH - p.Top

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -25,129 +26,9 @@ type Config struct {
 	// rounding, as TensorFlow Lite's optimized kernels do, instead of NNAPI's
 	// two. Networks recorded with those kernels can then be compared exactly.
 	RoundOnce bool
+	// Operations that the model may have; nil is Standard.
+	Operations *Table
 }
-
-// kern executes a prepared operation on the buffers of a run.
-type kern func(x *run) error
-
-// prepare turns an operation into a kernel. It fails with opspec.ErrUnknown
-// when a shape or a parameter is known only during execution.
-type prepare func(v opspec.View, op *nn.Operation) (kern, error)
-
-// operations holds the implementation of each operation, in the file named
-// after it.
-var operations = [nn.OperationCount]prepare{
-	nn.OpAbs:                        prepareMath,
-	nn.OpAdd:                        prepareAdd,
-	nn.OpArgmax:                     prepareArg,
-	nn.OpArgmin:                     prepareArg,
-	nn.OpAveragePool2D:              prepareAveragePool,
-	nn.OpAxisAlignedBboxTransform:   prepareBoxTransform,
-	nn.OpBatchMatmul:                prepareBatchMatmul,
-	nn.OpBatchToSpaceNd:             prepareStrided,
-	nn.OpBidirectionalSequenceLstm:  prepareLstmBidirectional,
-	nn.OpBidirectionalSequenceRnn:   prepareRnnBidirectional,
-	nn.OpBoxWithNmsLimit:            prepareNms,
-	nn.OpCast:                       prepareCast,
-	nn.OpChannelShuffle:             prepareStrided,
-	nn.OpConcatenation:              prepareConcat,
-	nn.OpConv2D:                     prepareConv,
-	nn.OpDensify:                    prepareDensify,
-	nn.OpDepthToSpace:               prepareStrided,
-	nn.OpDepthwiseConv2D:            prepareDepthwise,
-	nn.OpDequantize:                 prepareDequantize,
-	nn.OpDetectionPostprocessing:    prepareDetection,
-	nn.OpDiv:                        prepareDiv,
-	nn.OpElu:                        prepareElu,
-	nn.OpEmbeddingLookup:            prepareGather,
-	nn.OpEqual:                      prepareCompare,
-	nn.OpExp:                        prepareMath,
-	nn.OpExpandDims:                 prepareCopy,
-	nn.OpFill:                       prepareFill,
-	nn.OpFloor:                      prepareMath,
-	nn.OpFullyConnected:             prepareFullyConnected,
-	nn.OpGather:                     prepareGather,
-	nn.OpGenerateProposals:          prepareProposals,
-	nn.OpGreater:                    prepareCompare,
-	nn.OpGreaterEqual:               prepareCompare,
-	nn.OpGroupedConv2D:              prepareGroupedConv,
-	nn.OpHardSwish:                  prepareHardSwish,
-	nn.OpHashtableLookup:            prepareHashtable,
-	nn.OpHeatmapMaxKeypoint:         prepareHeatmap,
-	nn.OpInstanceNormalization:      prepareInstanceNorm,
-	nn.OpL2Normalization:            prepareL2Norm,
-	nn.OpL2Pool2D:                   prepareL2Pool,
-	nn.OpLess:                       prepareCompare,
-	nn.OpLessEqual:                  prepareCompare,
-	nn.OpLocalResponseNormalization: prepareLRN,
-	nn.OpLog:                        prepareMath,
-	nn.OpLogSoftmax:                 prepareLogSoftmax,
-	nn.OpLogicalAnd:                 prepareLogical,
-	nn.OpLogicalNot:                 prepareNot,
-	nn.OpLogicalOr:                  prepareLogical,
-	nn.OpLogistic:                   prepareLogistic,
-	nn.OpLshProjection:              prepareLsh,
-	nn.OpLstm:                       prepareLstm,
-	nn.OpMaxPool2D:                  prepareMaxPool,
-	nn.OpMaximum:                    prepareMaximum,
-	nn.OpMean:                       prepareMean,
-	nn.OpMinimum:                    prepareMinimum,
-	nn.OpMirrorPad:                  prepareMirrorPad,
-	nn.OpMul:                        prepareMul,
-	nn.OpNeg:                        prepareMath,
-	nn.OpNotEqual:                   prepareCompare,
-	nn.OpPack:                       prepareConcat,
-	nn.OpPad:                        preparePad,
-	nn.OpPadV2:                      preparePad,
-	nn.OpPow:                        preparePow,
-	nn.OpPrelu:                      preparePrelu,
-	nn.OpQuantize:                   prepareQuantize,
-	nn.OpRequantize:                 prepareRequantize,
-	nn.OpQuantized16bitLstm:         prepareQuantized16Lstm,
-	nn.OpQuantizedLstm:              prepareQuantizedLstm,
-	nn.OpRandomMultinomial:          prepareMultinomial,
-	nn.OpRank:                       prepareRank,
-	nn.OpReduceAll:                  prepareReduce,
-	nn.OpReduceAny:                  prepareReduce,
-	nn.OpReduceMax:                  prepareReduce,
-	nn.OpReduceMin:                  prepareReduce,
-	nn.OpReduceProd:                 prepareReduce,
-	nn.OpReduceSum:                  prepareReduce,
-	nn.OpRelu:                       prepareRelu,
-	nn.OpRelu1:                      prepareRelu,
-	nn.OpRelu6:                      prepareRelu,
-	nn.OpReshape:                    prepareCopy,
-	nn.OpResizeBilinear:             prepareBilinear,
-	nn.OpResizeNearestNeighbor:      prepareNearest,
-	nn.OpReverse:                    prepareStrided,
-	nn.OpRnn:                        prepareRnn,
-	nn.OpRoiAlign:                   prepareRoiAlign,
-	nn.OpRoiPooling:                 prepareRoiPooling,
-	nn.OpRsqrt:                      prepareMath,
-	nn.OpSelect:                     prepareSelect,
-	nn.OpSin:                        prepareMath,
-	nn.OpSlice:                      prepareStrided,
-	nn.OpSoftmax:                    prepareSoftmax,
-	nn.OpSpaceToBatchNd:             prepareStrided,
-	nn.OpSpaceToDepth:               prepareStrided,
-	nn.OpSplit:                      prepareSplit,
-	nn.OpSqrt:                       prepareMath,
-	nn.OpSqueeze:                    prepareCopy,
-	nn.OpStridedSlice:               prepareStrided,
-	nn.OpSub:                        prepareSub,
-	nn.OpSvdf:                       prepareSvdf,
-	nn.OpTanh:                       prepareTanh,
-	nn.OpTile:                       prepareTile,
-	nn.OpTopkV2:                     prepareTopK,
-	nn.OpTranspose:                  prepareStrided,
-	nn.OpTransposeConv2D:            prepareTransposeConv,
-	nn.OpUnidirectionalSequenceLstm: prepareLstmSequence,
-	nn.OpUnidirectionalSequenceRnn:  prepareRnnSequence,
-}
-
-// Supported reports whether the reference has the operation, apart from its
-// types and parameters.
-func Supported(t nn.OperationType) bool { return implementation(t) != nil }
 
 // Program is a compiled model. Runs may happen at the same time.
 type Program struct {
@@ -156,11 +37,14 @@ type Program struct {
 	children  []*Program   // of the referenced subgraphs
 	limits    Limits
 	roundOnce bool
-	// kernels[i] is nil when operation i is prepared while it runs.
-	kernels []kern
-	static  bool
-	work    int64     // of one execution of a static program
-	states  sync.Pool // *run of a static program
+	table     *Table
+	// operations[i] executes operation i; kernels[i] is nil when it is prepared while it
+	// runs.
+	operations []operation
+	kernels    []Kernel
+	static     bool
+	work       int64     // of one execution of a static program
+	states     sync.Pool // *Run of a static program
 }
 
 // Compile prepares a model, which should have passed validation and must not
@@ -177,16 +61,20 @@ func CompileConfig(m *nn.Model, cfg Config) (*Program, error) {
 	if limits.Work == 0 {
 		limits.Work = 1 << 42
 	}
+	table := cfg.Operations
+	if table == nil {
+		table = Standard()
+	}
 	budget := limits.budget()
 	children := make([]*Program, len(m.Referenced))
 	for i := range children {
-		p, err := compile(m, &m.Referenced[i], limits, &budget)
+		p, err := table.compile(m, &m.Referenced[i], limits, &budget)
 		if err != nil {
 			return nil, fmt.Errorf("refcpu: subgraph %d: %w", i, err)
 		}
 		children[i] = p
 	}
-	main, err := compile(m, &m.Main, limits, &budget)
+	main, err := table.compile(m, &m.Main, limits, &budget)
 	if err != nil {
 		return nil, fmt.Errorf("refcpu: %w", err)
 	}
@@ -197,18 +85,18 @@ func CompileConfig(m *nn.Model, cfg Config) (*Program, error) {
 }
 
 // compile prepares one subgraph.
-func compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget *budget) (*Program, error) {
+func (t *Table) compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget *budget) (*Program, error) {
 	for i := range source.Operations {
-		if t := source.Operations[i].Type; !Supported(t) {
-			return nil, fmt.Errorf("operation %d: %s is not supported", i, t)
+		if op := source.Operations[i].Type; !t.Supported(op) {
+			return nil, fmt.Errorf("operation %d: %s is not supported", i, op)
 		}
 	}
-	g, err := opspec.Resolve(source)
+	g, err := t.spec.Resolve(source)
 	if err != nil {
 		return nil, err
 	}
 	alignConstants(g)
-	p := &Program{model: m, graph: g, limits: limits, kernels: make([]kern, len(g.Operations)), static: true}
+	p := &Program{model: m, graph: g, table: t, limits: limits, operations: make([]operation, len(g.Operations)), kernels: make([]Kernel, len(g.Operations)), static: true}
 	for i := range g.Operands {
 		o := &g.Operands[i]
 		p.static = p.static && (o.Known() || o.Lifetime == nn.NoValue || o.IsConst() && len(o.Data) == 0)
@@ -216,17 +104,18 @@ func compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget *budget) (*
 			return nil, fmt.Errorf("tensors of the model exceed %d bytes", limits.Bytes)
 		}
 	}
-	v := opspec.ModelView(g)
+	v := t.spec.ModelView(g)
 	before := budget.work
 	for i := range g.Operations {
-		op := &g.Operations[i]
-		if selfShaped(op.Type) {
+		op, impl := &g.Operations[i], t.operations[g.Operations[i].Type]
+		p.operations[i] = impl
+		if impl.ownShapes {
 			p.static = false
 		}
 		if dims, err := v.OutputDims(op); err == nil && !budget.operation(v, op, dims) {
 			return nil, fmt.Errorf("operation %d: %s: the model exceeds %d steps of work", i, op.Type, limits.Work)
 		}
-		k, err := implementation(op.Type)(v, op)
+		k, err := impl.prepare(v, op)
 		switch {
 		case errors.Is(err, opspec.ErrUnknown):
 			p.static = false
@@ -240,9 +129,18 @@ func compile(m *nn.Model, source *nn.Subgraph, limits Limits, budget *budget) (*
 }
 
 // budget counts down what a model may use.
-type budget struct{ bytes, work int64 }
+type budget struct {
+	bytes, work int64 // left
+	all         int64 // work at first
+	operations  int64 // executed
+}
 
-func (l Limits) budget() budget { return budget{l.Bytes, l.Work} }
+func (l Limits) budget() budget { return budget{bytes: l.Bytes, work: l.Work, all: l.Work} }
+
+// nominal is the time that an execution without a timing model has taken.
+func (b *budget) nominal() time.Duration {
+	return time.Duration(b.operations)*time.Microsecond + time.Duration(b.all-b.work)*time.Nanosecond
+}
 
 func (b *budget) tensor(o *nn.Operand) bool {
 	n := o.Bytes()

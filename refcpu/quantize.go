@@ -1,12 +1,22 @@
 package refcpu
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
+// quantizeKernels change the type of a tensor.
+var quantizeKernels = []operation{
+	{op: nn.OpQuantize, prepare: prepareQuantize},
+	{op: nn.OpDequantize, prepare: prepareDequantize},
+	{op: nn.OpRequantize, prepare: prepareRequantize},
+	{op: nn.OpCast, prepare: prepareCast},
+}
+
 // prepareQuantize is QUANTIZE: round(x / scale) + zero point, clamped.
-func prepareQuantize(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareQuantize(v opspec.View, op *nn.Operation) (Kernel, error) {
 	u, err := v.Unary(op)
 	if err != nil {
 		return nil, err
@@ -14,13 +24,66 @@ func prepareQuantize(v opspec.View, op *nn.Operation) (kern, error) {
 	o := &v.Operands[u.Output]
 	lo, hi := opspec.QuantLimits(o.Type)
 	scale, zero := o.Scale, o.ZeroPoint
-	return func(x *run) error {
-		in, out := x.floats(u.Input, &x.shared), x.bytes(u.Output)
-		x.parallel(len(in), 4096, func(_, from, to int) {
+	return func(x *Run) error {
+		in, out := x.floats(u.Input, &x.shared), x.Bytes(u.Output)
+		x.Parallel(len(in), 4096, func(_, from, to int) {
 			for i := from; i < to; i++ {
 				out[i] = byte(opspec.QuantizeValue(in[i], scale, zero, lo, hi))
 			}
 		})
 		return nil
 	}, nil
+}
+
+// prepareDequantize is DEQUANTIZE: scale * (q - zero point), with one scale
+// per channel for TENSOR_QUANT8_SYMM_PER_CHANNEL.
+func prepareDequantize(v opspec.View, op *nn.Operation) (Kernel, error) {
+	u, err := v.Unary(op)
+	if err != nil {
+		return nil, err
+	}
+	o := v.Operands[u.Input]
+	if o.Type == nn.TensorQuant8SymmPerChannel {
+		return dequantizeChannels(u, &o)
+	}
+	var t [256]float32
+	for i := range t {
+		t[i] = o.Scale * float32(quantOf(o.Type, byte(i))-o.ZeroPoint)
+	}
+	return func(x *Run) error {
+		in := x.Bytes(u.Input)
+		out, done := x.floatsOut(u.Output, &x.shared)
+		for i, b := range in {
+			out[i] = t[b]
+		}
+		done()
+		return nil
+	}, nil
+}
+
+func dequantizeChannels(u opspec.Unary, o *nn.Operand) (Kernel, error) {
+	c := o.Channel
+	if c == nil || int64(c.Dim) >= int64(len(u.Dims)) || len(c.Scales) != int(u.Dims[c.Dim]) {
+		return nil, fmt.Errorf("DEQUANTIZE: operand %d has no scale for each channel", u.Input)
+	}
+	stride := int(nn.Elements(u.Dims[c.Dim+1:]))
+	return func(x *Run) error {
+		in := x.Bytes(u.Input)
+		out, done := x.floatsOut(u.Output, &x.shared)
+		for i, b := range in {
+			out[i] = c.Scales[i/stride%len(c.Scales)] * float32(int8(b))
+		}
+		done()
+		return nil
+	}, nil
+}
+
+// prepareRequantize is REQUANTIZE: (x - zero point) * scale / scale of the
+// output + its zero point, in fixed point.
+func prepareRequantize(v opspec.View, op *nn.Operation) (Kernel, error) {
+	u, err := v.Unary(op)
+	if err != nil {
+		return nil, err
+	}
+	return unaryTable(u, u.RequantizeTable(v)), nil
 }

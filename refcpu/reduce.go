@@ -7,9 +7,89 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
+// reduceKernels are reductions and normalizations.
+var reduceKernels = []operation{
+	{op: nn.OpMean, prepare: prepareMean},
+	{op: nn.OpReduceSum, prepare: prepareReduce},
+	{op: nn.OpReduceProd, prepare: prepareReduce},
+	{op: nn.OpReduceMax, prepare: prepareReduce},
+	{op: nn.OpReduceMin, prepare: prepareReduce},
+	{op: nn.OpReduceAll, prepare: prepareReduce},
+	{op: nn.OpReduceAny, prepare: prepareReduce},
+	{op: nn.OpArgmax, prepare: prepareArg},
+	{op: nn.OpArgmin, prepare: prepareArg},
+	{op: nn.OpL2Normalization, prepare: prepareL2Norm},
+	{op: nn.OpLocalResponseNormalization, prepare: prepareLRN},
+	{op: nn.OpInstanceNormalization, prepare: prepareInstanceNorm},
+}
+
+// prepareMean is MEAN. Quantized: the integer sum divided by the count,
+// truncated.
+func prepareMean(v opspec.View, op *nn.Operation) (Kernel, error) {
+	m, err := v.Mean(op)
+	if err != nil {
+		return nil, err
+	}
+	if isFloat(m.Type) {
+		return func(x *Run) error {
+			in := x.floats(m.Input, &x.shared)
+			out, done := x.floatsOut(m.Output, &x.shared)
+			clear(out)
+			reduceIndex(&m, func(o, i int) { out[o] += in[i] })
+			for i := range out {
+				out[i] /= float32(m.Count)
+			}
+			done()
+			return nil
+		}, nil
+	}
+	return func(x *Run) error {
+		in, out := x.Bytes(m.Input), x.Bytes(m.Output)
+		sums := make([]int64, len(out))
+		reduceIndex(&m, func(o, i int) { sums[o] += int64(quantOf(m.Type, in[i])) })
+		for i, s := range sums {
+			out[i] = byte(s / int64(m.Count))
+		}
+		return nil
+	}, nil
+}
+
+// reduceIndex calls f for each input element, in order, with the output
+// element it is reduced into.
+func reduceIndex(m *opspec.Mean, f func(out, in int)) {
+	rank := len(m.In)
+	if rank == 0 {
+		f(0, 0)
+		return
+	}
+	stride := make([]int, rank) // of the output, 0 along reduced dimensions
+	n := 1
+	for d := rank - 1; d >= 0; d-- {
+		if !m.Reduce[d] {
+			stride[d] = n
+			n *= int(m.In[d])
+		}
+	}
+	total := int(nn.Elements(m.In))
+	index := make([]int, rank)
+	out := 0
+	for i := range total {
+		f(out, i)
+		for d := rank - 1; d >= 0; d-- {
+			index[d]++
+			out += stride[d]
+			if index[d] < int(m.In[d]) {
+				break
+			}
+			out -= stride[d] * index[d]
+			index[d] = 0
+		}
+	}
+}
+
 // prepareReduce is REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_ALL
 // and REDUCE_ANY.
-func prepareReduce(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareReduce(v opspec.View, op *nn.Operation) (Kernel, error) {
 	m, err := v.Mean(op)
 	if err != nil {
 		return nil, err
@@ -17,7 +97,7 @@ func prepareReduce(v opspec.View, op *nn.Operation) (kern, error) {
 	switch {
 	case isFloat(m.Type):
 		start, f := reducer[float32](op.Type, -inf32, inf32)
-		return func(x *run) error {
+		return func(x *Run) error {
 			in := x.floats(m.Input, &x.shared)
 			out, done := x.floatsOut(m.Output, &x.shared)
 			fillSlice(out, start)
@@ -27,8 +107,8 @@ func prepareReduce(v opspec.View, op *nn.Operation) (kern, error) {
 		}, nil
 	case m.Type == nn.TensorBool8:
 		all := op.Type == nn.OpReduceAll
-		return func(x *run) error {
-			in, out := truths(x.bytes(m.Input)), x.bytes(m.Output)
+		return func(x *Run) error {
+			in, out := truths(x.Bytes(m.Input)), x.Bytes(m.Output)
 			fillSlice(out, 0)
 			if all {
 				fillSlice(out, 1)
@@ -44,8 +124,8 @@ func prepareReduce(v opspec.View, op *nn.Operation) (kern, error) {
 		}, nil
 	}
 	start, f := reducer[int32](op.Type, math.MinInt32, math.MaxInt32)
-	return func(x *run) error {
-		in, out := x.bytes(m.Input), x.bytes(m.Output)
+	return func(x *Run) error {
+		in, out := x.Bytes(m.Input), x.Bytes(m.Output)
 		acc := make([]int32, len(out))
 		fillSlice(acc, start)
 		reduceIndex(&m, func(o, i int) { acc[o] = f(acc[o], quantOf(m.Type, in[i])) })
@@ -70,13 +150,13 @@ func reducer[T int32 | float32](t nn.OperationType, least, most T) (T, func(a, b
 }
 
 // prepareArg is ARGMAX and ARGMIN: the first of equals.
-func prepareArg(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareArg(v opspec.View, op *nn.Operation) (Kernel, error) {
 	r, err := v.Along(op)
 	if err != nil {
 		return nil, err
 	}
 	least := op.Type == nn.OpArgmin
-	return func(x *run) error {
+	return func(x *Run) error {
 		out := x.int32s(r.Output)
 		switch {
 		case isFloat(r.Type):
@@ -84,8 +164,8 @@ func prepareArg(v opspec.View, op *nn.Operation) (kern, error) {
 		case r.Type == nn.TensorInt32:
 			argRows(&r, out, x.int32s(r.Input), least)
 		default:
-			in := make([]int32, len(x.bytes(r.Input)))
-			for i, b := range x.bytes(r.Input) {
+			in := make([]int32, len(x.Bytes(r.Input)))
+			for i, b := range x.Bytes(r.Input) {
 				in[i] = quantOf(r.Type, b)
 			}
 			argRows(&r, out, in, least)
@@ -111,13 +191,13 @@ func argRows[T int32 | float32](r *opspec.Along, out []int32, in []T, least bool
 }
 
 // prepareL2Norm is L2_NORMALIZATION: x / sqrt(sum of squares) along an axis.
-func prepareL2Norm(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareL2Norm(v opspec.View, op *nn.Operation) (Kernel, error) {
 	r, err := v.Along(op)
 	if err != nil {
 		return nil, err
 	}
 	if isFloat(r.Type) {
-		return func(x *run) error {
+		return func(x *Run) error {
 			in := x.floats(r.Input, &x.shared)
 			out, done := x.floatsOut(r.Output, &x.shared)
 			alongRows(&r, func(at int) {
@@ -137,8 +217,8 @@ func prepareL2Norm(v opspec.View, op *nn.Operation) (kern, error) {
 	}
 	zero := v.Operands[r.Input].ZeroPoint
 	lo, hi := opspec.QuantLimits(r.Type)
-	return func(x *run) error {
-		in, out := x.bytes(r.Input), x.bytes(r.Output)
+	return func(x *Run) error {
+		in, out := x.Bytes(r.Input), x.Bytes(r.Output)
 		alongRows(&r, func(at int) {
 			sum := int32(0)
 			for k := range r.Depth {
@@ -166,12 +246,12 @@ func alongRows(r *opspec.Along, f func(at int)) {
 
 // prepareLRN is LOCAL_RESPONSE_NORMALIZATION:
 // x * (bias + alpha * sum of squares within the radius)^-beta.
-func prepareLRN(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareLRN(v opspec.View, op *nn.Operation) (Kernel, error) {
 	r, err := v.Along(op)
 	if err != nil {
 		return nil, err
 	}
-	return func(x *run) error {
+	return func(x *Run) error {
 		in := x.floats(r.Input, &x.shared)
 		out, done := x.floatsOut(r.Output, &x.shared)
 		prefix := make([]float64, r.Depth+1)
@@ -193,13 +273,13 @@ func prepareLRN(v opspec.View, op *nn.Operation) (kern, error) {
 
 // prepareInstanceNorm is INSTANCE_NORMALIZATION: each image and channel by its
 // own mean and variance.
-func prepareInstanceNorm(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareInstanceNorm(v opspec.View, op *nn.Operation) (Kernel, error) {
 	p, err := v.InstanceNorm(op)
 	if err != nil {
 		return nil, err
 	}
 	pixels := p.H * p.W
-	return func(x *run) error {
+	return func(x *Run) error {
 		in := x.floats(p.Input, &x.shared)
 		out, done := x.floatsOut(p.Output, &x.shared)
 		for b := range p.N {

@@ -7,12 +7,21 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
 
+// regionKernels are the operations on given regions of an image.
+var regionKernels = []operation{
+	{op: nn.OpRoiAlign, prepare: prepareRoiAlign},
+	{op: nn.OpRoiPooling, prepare: prepareRoiPooling},
+	{op: nn.OpHeatmapMaxKeypoint, prepare: prepareHeatmap},
+	{op: nn.OpAxisAlignedBboxTransform, prepare: prepareBoxTransform},
+}
+
 // reals is the value of any float or quantized operand as float32.
-func (x *run) reals(i uint32) []float32 {
+func (x *Run) reals(i uint32) []float32 {
 	o := &x.view.Operands[i]
-	b := x.bytes(i)
+	b := x.Bytes(i)
 	switch o.Type {
 	case nn.TensorFloat32, nn.TensorFloat16:
 		return x.floats(i, &x.shared)
@@ -37,9 +46,9 @@ func (x *run) reals(i uint32) []float32 {
 
 // setReals puts real values into a float or quantized operand, rounding to
 // nearest and saturating.
-func (x *run) setReals(i uint32, f []float32) {
+func (x *Run) setReals(i uint32, f []float32) {
 	o := &x.view.Operands[i]
-	b := x.bytes(i)
+	b := x.Bytes(i)
 	switch o.Type {
 	case nn.TensorFloat32, nn.TensorFloat16:
 		out, done := x.floatsOut(i, &x.shared)
@@ -99,12 +108,12 @@ func checkRegion(i int, r []float32, batch int32, n int) error {
 }
 
 // prepareRoiAlign is ROI_ALIGN: each bin is the mean of bilinear samples.
-func prepareRoiAlign(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareRoiAlign(v opspec.View, op *nn.Operation) (Kernel, error) {
 	p, err := v.Roi(op)
 	if err != nil {
 		return nil, err
 	}
-	return func(x *run) error {
+	return func(x *Run) error {
 		regions, batches := x.reals(p.Regions), x.int32s(p.Batches)
 		res := x.shared.floats(p.Rois * p.OutH * p.OutW * p.C)
 		img := newRoiImage(&p, x.reals(p.Input), res)
@@ -176,12 +185,12 @@ func bracket(v float32, n int) (lo, hi int, frac float32) {
 }
 
 // prepareRoiPooling is ROI_POOLING: each bin is a maximum.
-func prepareRoiPooling(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareRoiPooling(v opspec.View, op *nn.Operation) (Kernel, error) {
 	p, err := v.Roi(op)
 	if err != nil {
 		return nil, err
 	}
-	return func(x *run) error {
+	return func(x *Run) error {
 		regions, batches := x.reals(p.Regions), x.int32s(p.Batches)
 		res := x.shared.floats(p.Rois * p.OutH * p.OutW * p.C)
 		img := newRoiImage(&p, x.reals(p.Input), res)
@@ -228,12 +237,12 @@ func bin(i, start, size, n, limit int) (lo, hi int) {
 
 // prepareHeatmap is HEATMAP_MAX_KEYPOINT: the maximum of each map, refined by
 // the quadratic through its neighbours.
-func prepareHeatmap(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareHeatmap(v opspec.View, op *nn.Operation) (Kernel, error) {
 	p, err := v.Heatmap(op)
 	if err != nil {
 		return nil, err
 	}
-	return func(x *run) error {
+	return func(x *Run) error {
 		heat, regions := x.reals(p.Heat), x.reals(p.Regions)
 		scores := x.shared.floats(p.Boxes * p.Points)
 		points := x.shared.floats(2 * p.Boxes * p.Points)
@@ -303,12 +312,12 @@ func refine(at func(y, x int) float32, my, mx, n int) (dx, dy, score float32) {
 }
 
 // prepareBoxTransform is AXIS_ALIGNED_BBOX_TRANSFORM.
-func prepareBoxTransform(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareBoxTransform(v opspec.View, op *nn.Operation) (Kernel, error) {
 	p, err := v.BoxTransform(op)
 	if err != nil {
 		return nil, err
 	}
-	return func(x *run) error {
+	return func(x *Run) error {
 		regions, deltas, images, batches := x.reals(p.Regions), x.reals(p.Deltas), x.reals(p.Images), x.int32s(p.Batches)
 		res := x.shared.floats(4 * p.Rois * p.Classes)
 		for i := range p.Rois {
@@ -334,12 +343,12 @@ type box [4]float32
 func boxOf(r []float32) box { return box{r[0], r[1], r[2], r[3]} }
 
 // decodeBox moves the centre by (d0, d1) sizes and scales the sizes by
-// exp(d2), exp(d3).
+// kernel.Exp(d2), kernel.Exp(d3).
 func decodeBox(b box, d []float32) box {
 	w, h := b[2]-b[0], b[3]-b[1]
 	cx, cy := (b[0]+b[2])/2+float32(d[0]*w), (b[1]+b[3])/2+float32(d[1]*h)
-	w = float32(exp(float64(d[2]))) * w / 2
-	h = float32(exp(float64(d[3]))) * h / 2
+	w = float32(kernel.Exp(float64(d[2]))) * w / 2
+	h = float32(kernel.Exp(float64(d[3]))) * h / 2
 	return box{cx - w, cy - h, cx + w, cy + h}
 }
 

@@ -7,6 +7,12 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
+// resizeKernels scale images.
+var resizeKernels = []operation{
+	{op: nn.OpResizeBilinear, prepare: prepareBilinear},
+	{op: nn.OpResizeNearestNeighbor, prepare: prepareNearest},
+}
+
 // resizeAxis maps output positions of one axis to input positions.
 type resizeAxis struct {
 	lo, hi []int     // neighbours
@@ -59,14 +65,14 @@ func nearestAxis(in, out int, p *opspec.Resize) []int {
 
 // prepareBilinear is RESIZE_BILINEAR. Quantized values interpolate as reals
 // and round to nearest.
-func prepareBilinear(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareBilinear(v opspec.View, op *nn.Operation) (Kernel, error) {
 	p, err := v.Resize(op)
 	if err != nil {
 		return nil, err
 	}
 	ys, xs := bilinearAxis(p.H, p.OutH, &p), bilinearAxis(p.W, p.OutW, &p)
 	if isFloat(p.Type) {
-		return func(x *run) error {
+		return func(x *Run) error {
 			in := x.floats(p.Input, &x.shared)
 			out, done := x.floatsOut(p.Output, &x.shared)
 			bilinear(x, &p, out, in, ys, xs, func(f float32) float32 { return f }, func(f float32) float32 { return f })
@@ -74,21 +80,21 @@ func prepareBilinear(v opspec.View, op *nn.Operation) (kern, error) {
 			return nil
 		}, nil
 	}
-	return func(x *run) error {
-		bilinear(x, &p, x.bytes(p.Output), x.bytes(p.Input), ys, xs,
+	return func(x *Run) error {
+		bilinear(x, &p, x.Bytes(p.Output), x.Bytes(p.Input), ys, xs,
 			func(b byte) float32 { return float32(quantOf(p.Type, b)) },
 			func(f float32) byte { return byte(int32(math.Round(float64(f)))) })
 		return nil
 	}, nil
 }
 
-func bilinear[T any](x *run, p *opspec.Resize, out, in []T, ys, xs resizeAxis, load func(T) float32, store func(float32) T) {
+func bilinear[T any](x *Run, p *opspec.Resize, out, in []T, ys, xs resizeAxis, load func(T) float32, store func(float32) T) {
 	sn, sy, sx, sc := p.H*p.W*p.C, p.W*p.C, p.C, 1
 	on, oy, ox, oc := p.OutH*p.OutW*p.C, p.OutW*p.C, p.C, 1
 	if p.NCHW {
 		sy, sx, sc, oy, ox, oc = p.W, 1, p.H*p.W, p.OutW, 1, p.OutH*p.OutW
 	}
-	x.parallel(p.N*p.OutH, 1, func(_, from, to int) {
+	x.Parallel(p.N*p.OutH, 1, func(_, from, to int) {
 		for row := from; row < to; row++ {
 			b, y := row/p.OutH, row%p.OutH
 			top, bottom, fy := in[b*sn+ys.lo[y]*sy:], in[b*sn+ys.hi[y]*sy:], ys.frac[y]
@@ -108,20 +114,20 @@ func bilinear[T any](x *run, p *opspec.Resize, out, in []T, ys, xs resizeAxis, l
 }
 
 // prepareNearest is RESIZE_NEAREST_NEIGHBOR.
-func prepareNearest(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareNearest(v opspec.View, op *nn.Operation) (Kernel, error) {
 	p, err := v.Resize(op)
 	if err != nil {
 		return nil, err
 	}
 	ys, xs := nearestAxis(p.H, p.OutH, &p), nearestAxis(p.W, p.OutW, &p)
 	size := p.Type.ElementBytes()
-	return func(x *run) error {
-		in, out := x.bytes(p.Input), x.bytes(p.Output)
+	return func(x *Run) error {
+		in, out := x.Bytes(p.Input), x.Bytes(p.Output)
 		planes, n := p.N, p.C*size // an element of a plane is n bytes
 		if p.NCHW {
 			planes, n = p.N*p.C, size
 		}
-		x.parallel(planes*p.OutH, 1, func(_, from, to int) {
+		x.Parallel(planes*p.OutH, 1, func(_, from, to int) {
 			for row := from; row < to; row++ {
 				src := in[(row/p.OutH*p.H+ys[row%p.OutH])*p.W*n:]
 				dst := out[row*p.OutW*n : (row+1)*p.OutW*n]

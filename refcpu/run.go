@@ -2,6 +2,7 @@ package refcpu
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -16,8 +17,11 @@ type Options struct {
 	// Threads is the number of goroutines of an operation; 0 is GOMAXPROCS.
 	// Results do not depend on it.
 	Threads int
-	// LoopTimeout bounds each WHILE; 0 is NNAPI's default of 2 s.
+	// LoopTimeout bounds the simulated time of each WHILE; 0 is NNAPI's default of 2 s.
 	LoopTimeout time.Duration
+	// Elapsed is the simulated time of the execution so far. Without it an operation
+	// counts 1 us and a step of its work 1 ns (assumed, D-500).
+	Elapsed func() time.Duration
 	// Observe is called after each operation of the main subgraph with its
 	// outputs, which it must neither keep nor change.
 	Observe func(op int, outputs [][]byte)
@@ -40,7 +44,7 @@ const callWork = 64
 const slack = 64
 
 // run is the state of one execution.
-type run struct {
+type Run struct {
 	prog    *Program
 	view    opspec.View // bound
 	threads int
@@ -51,7 +55,8 @@ type run struct {
 	left   *budget
 	// loop bounds a WHILE; one inside another ends with it at deadline.
 	loop     time.Duration
-	deadline time.Time
+	deadline time.Duration
+	elapsed  func() time.Duration
 	depth    int // of nested subgraphs
 	// fresh: an input was left out, so that nothing prepared earlier holds.
 	fresh  bool
@@ -80,12 +85,12 @@ func (p *Program) Run(inputs, outputs [][]byte, o Options) error {
 		return fmt.Errorf("refcpu: %w", err)
 	}
 	defer p.states.Put(x)
-	x.depth, x.deadline = 0, time.Time{}
+	x.depth, x.deadline = 0, math.MaxInt64
 	if err := x.execute(o); err != nil {
 		return fmt.Errorf("refcpu: %w", err)
 	}
 	for i, idx := range g.Outputs {
-		v := x.bytes(idx)
+		v := x.Bytes(idx)
 		if len(outputs[i]) < len(v) {
 			return fmt.Errorf("refcpu: output %d needs %d bytes, the buffer has %d", i, len(v), len(outputs[i]))
 		}
@@ -107,12 +112,12 @@ func (p *Program) Execute(inputs []Tensor, o Options) ([]Tensor, error) {
 }
 
 // execute runs a subgraph within what is left of the limits.
-func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *run) ([]Tensor, error) {
+func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *Run) ([]Tensor, error) {
 	x, err := p.start(inputs, o, left)
 	if err != nil {
 		return nil, err
 	}
-	x.depth, x.deadline = 0, time.Time{}
+	x.depth, x.deadline = 0, math.MaxInt64
 	if caller != nil {
 		x.depth, x.deadline = caller.depth+1, caller.deadline
 	}
@@ -123,21 +128,21 @@ func (p *Program) execute(inputs []Tensor, o Options, left *budget, caller *run)
 	out := make([]Tensor, len(p.graph.Outputs))
 	for i, idx := range p.graph.Outputs {
 		out[i].Dimensions = append([]uint32(nil), x.view.Operands[idx].Dimensions...)
-		out[i].Data = append([]byte(nil), x.bytes(idx)...)
+		out[i].Data = append([]byte(nil), x.Bytes(idx)...)
 	}
 	return out, nil
 }
 
 // start takes a run state and copies the inputs into it.
-func (p *Program) start(inputs []Tensor, o Options, left *budget) (*run, error) {
+func (p *Program) start(inputs []Tensor, o Options, left *budget) (*Run, error) {
 	g := p.graph
 	if len(inputs) != len(g.Inputs) {
 		return nil, fmt.Errorf("%d inputs given, the model has %d", len(inputs), len(g.Inputs))
 	}
-	x, _ := p.states.Get().(*run)
+	x, _ := p.states.Get().(*Run)
 	if x == nil {
-		x = &run{prog: p, buf: make([][]byte, len(g.Operands))}
-		x.view = opspec.View{Operands: make([]nn.Operand, len(g.Operands)), Bound: true}
+		x = &Run{prog: p, buf: make([][]byte, len(g.Operands))}
+		x.view = opspec.View{Operands: make([]nn.Operand, len(g.Operands)), Bound: true, Table: p.table.spec}
 	}
 	copy(x.view.Operands, g.Operands)
 	x.fresh = false
@@ -145,6 +150,9 @@ func (p *Program) start(inputs []Tensor, o Options, left *budget) (*run, error) 
 	x.loop = o.LoopTimeout
 	if x.loop <= 0 {
 		x.loop = 2 * time.Second
+	}
+	if x.elapsed = o.Elapsed; x.elapsed == nil {
+		x.elapsed = left.nominal
 	}
 	x.threads = o.Threads
 	if x.threads <= 0 {
@@ -204,7 +212,7 @@ func compatible(model, given []uint32) error {
 }
 
 // execute runs all operations in order.
-func (x *run) execute(o Options) error {
+func (x *Run) execute(o Options) error {
 	g := x.prog.graph
 	if x.prog.static && !x.fresh {
 		if x.left.work -= x.prog.work + callWork; x.left.work < 0 {
@@ -216,6 +224,7 @@ func (x *run) execute(o Options) error {
 	for i := range g.Operations {
 		op := &g.Operations[i]
 		x.op = i
+		x.left.operations++
 		k := x.prog.kernels[i]
 		if !x.prog.static || x.fresh {
 			var err error
@@ -223,7 +232,7 @@ func (x *run) execute(o Options) error {
 				return fmt.Errorf("operation %d: %w", i, err)
 			}
 		}
-		if !selfShaped(op.Type) {
+		if !x.prog.operations[i].ownShapes {
 			for _, idx := range op.Outputs {
 				x.alloc(idx, int(x.view.Operands[idx].Bytes()))
 			}
@@ -242,7 +251,7 @@ func (x *run) execute(o Options) error {
 		if o.Observe != nil {
 			observed = observed[:0]
 			for _, idx := range op.Outputs {
-				observed = append(observed, x.bytes(idx))
+				observed = append(observed, x.Bytes(idx))
 			}
 			o.Observe(i, observed)
 		}
@@ -252,9 +261,10 @@ func (x *run) execute(o Options) error {
 
 // bind gives the outputs of an operation their shapes and prepares the
 // operation unless that happened at compile time.
-func (x *run) bind(op *nn.Operation, k kern) (kern, error) {
-	if selfShaped(op.Type) {
-		return implementation(op.Type)(x.view, op)
+func (x *Run) bind(op *nn.Operation, k Kernel) (Kernel, error) {
+	impl := &x.prog.operations[x.op]
+	if impl.ownShapes {
+		return impl.prepare(x.view, op)
 	}
 	dims, err := x.view.OutputDims(op)
 	if err != nil {
@@ -274,11 +284,11 @@ func (x *run) bind(op *nn.Operation, k kern) (kern, error) {
 	if k != nil && !x.fresh {
 		return k, nil
 	}
-	return implementation(op.Type)(x.view, op)
+	return impl.prepare(x.view, op)
 }
 
 // alloc gives operand i a buffer of n bytes.
-func (x *run) alloc(i uint32, n int) []byte {
+func (x *Run) alloc(i uint32, n int) []byte {
 	o := &x.view.Operands[i]
 	if cap(x.buf[i]) < n+slack || o.IsConst() {
 		x.buf[i] = alignedBytes(n + slack)
@@ -289,14 +299,14 @@ func (x *run) alloc(i uint32, n int) []byte {
 }
 
 // bytes is the value of operand i.
-func (x *run) bytes(i uint32) []byte { return x.view.Operands[i].Data }
+func (x *Run) Bytes(i uint32) []byte { return x.view.Operands[i].Data }
 
 // padded is the value of operand i with slack readable bytes behind it.
-func (x *run) padded(i uint32) []byte { return x.buf[i][:cap(x.buf[i])] }
+func (x *Run) padded(i uint32) []byte { return x.buf[i][:cap(x.buf[i])] }
 
 // parallel calls f for [0, n) cut into ranges of at least grain, one per
 // thread. worker numbers the thread.
-func (x *run) parallel(n, grain int, f func(worker, lo, hi int)) {
+func (x *Run) Parallel(n, grain int, f func(worker, lo, hi int)) {
 	threads := min(x.threads, (n+grain-1)/max(grain, 1))
 	if threads <= 1 {
 		if n > 0 {

@@ -6,16 +6,21 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu/internal/kernel"
 )
 
+// transposeConvKernels is TRANSPOSE_CONV_2D.
+var transposeConvKernels = []operation{
+	{op: nn.OpTransposeConv2D, prepare: prepareTransposeConv},
+}
+
 // prepareTransposeConv is TRANSPOSE_CONV_2D: every input pixel adds its
 // filter to the output; then bias, scale and clamp.
-func prepareTransposeConv(v opspec.View, op *nn.Operation) (kern, error) {
+func prepareTransposeConv(v opspec.View, op *nn.Operation) (Kernel, error) {
 	c, err := v.TransposeConv(op)
 	if err != nil {
 		return nil, err
 	}
 	if isFloat(c.Type) {
 		lo, hi := opspec.FloatActRange(c.Act)
-		return func(x *run) error {
+		return func(x *Run) error {
 			w, err := floatValues(x.view, c.Filter)
 			if err != nil {
 				return err
@@ -23,7 +28,7 @@ func prepareTransposeConv(v opspec.View, op *nn.Operation) (kern, error) {
 			bias := x.floats(c.Bias, &x.shared)
 			in := x.floats(c.Input, &x.shared)
 			out, done := x.floatsOut(c.Output, &x.shared)
-			acc := scatter(x, &c, in, byTap(w, &c, func(f float32) float32 { return f }), x.shared.floats, addRows)
+			acc := scatter(x, &c, in, byTap(w, &c, func(f float32) float32 { return f }), x.shared.floats, kernel.AddRows)
 			for r := range c.N * c.OutH * c.OutW {
 				a := acc[r*c.K : (r+1)*c.K]
 				kernel.BiasClamp(a, a, bias, lo, hi)
@@ -38,7 +43,7 @@ func prepareTransposeConv(v opspec.View, op *nn.Operation) (kern, error) {
 		return nil, err
 	}
 	wt := v.Operands[c.Filter].Type
-	return func(x *run) error {
+	return func(x *Run) error {
 		w, err := x.view.Data(c.Filter)
 		if err != nil {
 			return err
@@ -52,17 +57,17 @@ func prepareTransposeConv(v opspec.View, op *nn.Operation) (kern, error) {
 			rq.Bias[k] = bias[k]
 			setMultiplier(&rq, k, q.Multiplier(k))
 		}
-		in := x.shared.ints(len(x.bytes(c.Input)))
-		for i, b := range x.bytes(c.Input) {
+		in := x.shared.ints(len(x.Bytes(c.Input)))
+		for i, b := range x.Bytes(c.Input) {
 			in[i] = quantOf(c.Type, b) - q.InZero
 		}
 		acc := scatter(x, &c, in, byTap(w, &c, func(b byte) int32 { return quantOf(wt, b) - q.FilterZero }),
-			func(n int) []int32 { return x.shared.ints(n + kernel.Block) }, addRowsInt)
+			func(n int) []int32 { return x.shared.ints(n + kernel.Block) }, kernel.AddRowsInt)
 		res := x.shared.bytes(c.N * c.OutH * c.OutW * c.K)
 		for r := range c.N * c.OutH * c.OutW {
 			rq.Row(res[r*c.K:(r+1)*c.K], acc[r*c.K:], 0, 0, q.OutZero, q.Lo, q.Hi)
 		}
-		fromNHWC(&c, x.bytes(c.Output), res)
+		fromNHWC(&c, x.Bytes(c.Output), res)
 		return nil
 	}, nil
 }
@@ -80,7 +85,7 @@ func byTap[S, T any](w []S, c *opspec.TransposeConv, f func(S) T) []T {
 }
 
 // scatter sums the products of input and filter into an NHWC image.
-func scatter[T int32 | float32](x *run, c *opspec.TransposeConv, in, w []T, scratch func(int) []T, add func(dst, b, a []T, step, n int)) []T {
+func scatter[T int32 | float32](x *Run, c *opspec.TransposeConv, in, w []T, scratch func(int) []T, add func(dst, b, a []T, step, n int)) []T {
 	if c.NCHW {
 		t := scratch(len(in))
 		toNHWC(t, in, c.N, c.H, c.W, c.C)
@@ -88,7 +93,7 @@ func scatter[T int32 | float32](x *run, c *opspec.TransposeConv, in, w []T, scra
 	}
 	acc := scratch(c.N * c.OutH * c.OutW * c.K)
 	clear(acc)
-	x.parallel(c.N, 1, func(_, from, to int) {
+	x.Parallel(c.N, 1, func(_, from, to int) {
 		for p := from * c.H * c.W; p < to*c.H*c.W; p++ {
 			b, y, ix := p/(c.H*c.W), p/c.W%c.H, p%c.W
 			for t := range c.KH * c.KW {

@@ -8,113 +8,148 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
-// assignment is which device runs which operation, and why not another.
-type assignment struct {
-	candidates []partition.Candidate // devices that were asked
-	wanted     []int                 // the choice if every device supported everything
-	chosen     []int                 // device per operation
-	failed     []string              // why chosen was withdrawn later
-	named      bool                  // one device was asked for by name
+// NewProblem asks the devices what they support of a model and states the
+// partitioning problem, without costs. A device whose support query fails
+// supports nothing. A model that breaks a rule of the HAL, or that the CPU does
+// not run, is an error with status INVALID_ARGUMENT.
+func NewProblem(r *Registry, m *nn.Model, o CompileOptions) (*partition.Problem, error) {
+	return newProblem(r, m, o, true, func(int) bool { return true })
 }
 
-// assignDevices asks the devices what they support and lets the strategy that
-// device stands for choose among the answers.
-func assignDevices(r *Registry, m *nn.Model, device string, p hal.Preference) (*assignment, error) {
-	n := len(m.Main.Operations)
-	a := &assignment{candidates: make([]partition.Candidate, len(r.devices)), failed: make([]string, n), named: device != Auto}
-	var strategy partition.Strategy = partition.Best{}
-	target := 0
-	if a.named {
-		var err error
-		if target, err = r.index(device); err != nil {
-			return nil, err
-		}
-		strategy = partition.Single{Candidate: target}
+// newProblem asks the CPU and the devices that ask selects. Only where devices
+// are planned for are their capabilities of use, which may take time to measure.
+func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask func(device int) bool) (*partition.Problem, error) {
+	if err := Validate(m); err != nil {
+		return nil, err
 	}
-	all := make([]partition.Candidate, len(r.devices)) // the candidates, supporting everything
+	if err := o.prepare().Validate(); err != nil {
+		return nil, err
+	}
+	n := len(m.Main.Operations)
+	p := &partition.Problem{Model: m, Graph: partition.NewGraph(&m.Main), Preference: o.Preference}
 	for i, d := range r.devices {
-		if i != 0 && a.named && i != target {
-			a.candidates[i].Support = make([]hal.Support, n) // not asked: its answer would not be used
-			all[i] = a.candidates[i]
-			continue
-		}
-		support, err := supportedOperations(d, m)
-		if err != nil && i == 0 {
-			return nil, err
-		}
-		if err != nil {
-			support = make([]hal.Support, n)
-			for k := range support {
-				support[k].Reason = "its support query failed: " + err.Error()
+		x := partition.Device{Name: d.Name(), Driver: d, Support: make([]hal.Support, n)}
+		if i == 0 || ask(i) {
+			if planned {
+				x.Capabilities = d.Capabilities()
+			}
+			support, err := supportedOperations(d, m)
+			switch {
+			case err == nil:
+				x.Support = r.force(m, d.Name(), support)
+			case i == 0:
+				return nil, err
+			default:
+				for k := range x.Support {
+					x.Support[k].Reason = "its support query failed: " + err.Error()
+				}
 			}
 		}
-		a.candidates[i] = partition.Candidate{Capabilities: d.Capabilities(), Support: support}
-		all[i] = a.candidates[i]
-		all[i].Support = make([]hal.Support, n)
-		for k := range all[i].Support {
-			all[i].Support[k].OK = true
-		}
+		p.Devices = append(p.Devices, x)
 	}
-	for i, s := range a.candidates[0].Support {
+	for i, s := range p.Devices[0].Support {
 		if !s.OK {
 			return nil, hal.Errorf(hal.InvalidArgument, "operation %d (%v): %s", i, m.Main.Operations[i].Type, s.Reason)
 		}
 	}
-	a.wanted = strategy.Assign(m, p, all)
-	a.chosen = strategy.Assign(m, p, a.candidates)
+	return p, nil
+}
+
+// assignment is which device runs which operation, and why not another.
+type assignment struct {
+	problem *partition.Problem
+	plan    partition.Plan
+	wanted  []int    // the choice if every device supported everything
+	failed  []string // why a device was withdrawn later
+	named   bool     // one device was asked for by name
+}
+
+// assign lets the strategy that device stands for choose.
+func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignment, error) {
+	if device == Auto {
+		p, err := NewProblem(r, m, o)
+		if err != nil {
+			return nil, err
+		}
+		strategy := o.Strategy
+		if strategy == nil {
+			strategy = partition.AOSP{}
+		}
+		plan, err := strategy.Plan(p)
+		if err != nil {
+			return nil, err
+		}
+		return newAssignment(p, plan)
+	}
+	target, err := r.index(device)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProblem(r, m, o, false, func(i int) bool { return i == target })
+	if err != nil {
+		return nil, err
+	}
+	plan, err := partition.Single(target).Plan(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.CheckPlan(plan); err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	a := &assignment{problem: p, plan: plan, failed: make([]string, len(plan.Device)), named: true, wanted: make([]int, len(plan.Device))}
+	for i := range a.wanted {
+		a.wanted[i] = target
+	}
 	return a, nil
 }
 
+// newAssignment checks a plan; what operations were wanted for is AOSP's
+// answer if every device supported everything.
+func newAssignment(p *partition.Problem, plan partition.Plan) (*assignment, error) {
+	if err := p.CheckPlan(plan); err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	plan.Device = append([]int(nil), plan.Device...)
+	a := &assignment{problem: p, plan: plan, failed: make([]string, len(plan.Device))}
+	all := *p
+	all.Devices = append([]partition.Device(nil), p.Devices...)
+	for d := range all.Devices {
+		all.Devices[d].Support = make([]hal.Support, len(plan.Device))
+		for i := range plan.Device {
+			all.Devices[d].Support[i].OK = true
+		}
+	}
+	best, err := partition.AOSP{}.Plan(&all)
+	a.wanted = best.Device
+	return a, err
+}
+
 // fallbacks lists the operations that ended on the CPU although a device was
-// wanted for them.
-func (a *assignment) fallbacks(r *Registry) []Fallback {
+// wanted for them that declined them or could not prepare their part.
+func (a *assignment) fallbacks() []Fallback {
 	var list []Fallback
-	for i, d := range a.chosen {
-		if d == 0 && (a.wanted[i] != 0 || a.failed[i] != "") {
-			list = append(list, Fallback{i, a.reason(r, i)})
+	for i, d := range a.plan.Device {
+		w := a.wanted[i]
+		if d == 0 && (a.failed[i] != "" || w != 0 && !a.problem.Devices[w].Support[i].OK) {
+			list = append(list, Fallback{i, a.reason(i)})
 		}
 	}
 	return list
 }
 
 // reason is why operation i did not get a device.
-func (a *assignment) reason(r *Registry, i int) string {
+func (a *assignment) reason(i int) string {
 	if a.failed[i] != "" {
 		return a.failed[i]
 	}
 	if a.named {
-		return a.candidates[a.wanted[i]].Support[i].Reason
+		return a.problem.Devices[a.wanted[i]].Support[i].Reason
 	}
 	var all []string
-	for d := 1; d < len(a.candidates); d++ {
-		if s := a.candidates[d].Support[i]; !s.OK {
-			all = append(all, r.devices[d].Name()+": "+s.Reason)
+	for _, d := range a.problem.Devices[1:] {
+		if s := d.Support[i]; !s.OK {
+			all = append(all, d.Name+": "+s.Reason)
 		}
 	}
 	return strings.Join(all, "; ")
-}
-
-// supportedOperations asks a device, which may be anybody's: it may panic or
-// answer too little.
-func supportedOperations(d hal.Device, m *nn.Model) (s []hal.Support, err error) {
-	defer hal.Contain(&err, d.Name(), "SupportedOperations")
-	if s, err = d.SupportedOperations(m); err == nil && len(s) != len(m.Main.Operations) {
-		err = hal.Errorf(hal.GeneralFailure, "%s: answers for %d of %d operations", d.Name(), len(s), len(m.Main.Operations))
-	}
-	return s, err
-}
-
-// prepareModel prepares a part on a device, which may panic.
-func prepareModel(d hal.Device, m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
-	defer hal.Contain(&err, d.Name(), "PrepareModel")
-	if p, err = d.PrepareModel(m, o); err == nil && p == nil {
-		err = hal.Errorf(hal.GeneralFailure, "%s: prepared nothing and gives no error", d.Name())
-	}
-	return p, err
-}
-
-// execute runs a prepared part, which may panic.
-func execute(d hal.Device, p hal.PreparedModel, b *hal.Buffers) (res *hal.Result, err error) {
-	defer hal.Contain(&err, d.Name(), "Execute")
-	return hal.Execute(p, b)
 }

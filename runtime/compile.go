@@ -8,7 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
-// Auto is the pseudo device name for the best device of each operation.
+// Auto is the pseudo device name for what a strategy chooses.
 const Auto = "auto"
 
 // Fallback is an operation that moved to the CPU: a device that would have been
@@ -37,39 +37,54 @@ type Compilation struct {
 	cpu     hal.Device
 	options hal.PrepareOptions
 	owner   []string // device name per operation
+
+	order      []partition.Step // of steps
+	links      []partition.Links
+	sequential bool
 }
 
 // CompileOptions steer Compile.
 type CompileOptions struct {
 	Preference hal.Preference
 	Priority   hal.Priority
+	// Strategy plans the model under Auto; nil is partition.AOSP.
+	Strategy partition.Strategy
 }
 
 func (o CompileOptions) prepare() hal.PrepareOptions {
 	return hal.PrepareOptions{Preference: o.Preference, Priority: o.Priority}
 }
 
-// Compile compiles m for the named device or, with Auto, for the best device
-// of each operation. A model or options that break a rule of the HAL are an
-// error with status INVALID_ARGUMENT. Operations that the chosen device
-// declines, or whose part it cannot prepare, run on the CPU and are listed in
-// Fallbacks; a device whose support query fails supports nothing.
+// Compile compiles m for the named device or, with Auto, as the strategy of the
+// options says. A model or options that break a rule of the HAL are an error
+// with status INVALID_ARGUMENT. Operations that the chosen device declines, or
+// whose part it cannot prepare, run on the CPU and are listed in Fallbacks; a
+// device whose support query fails supports nothing.
 func Compile(r *Registry, m *nn.Model, device string, o CompileOptions) (*Compilation, error) {
-	if err := Validate(m); err != nil {
-		return nil, err
-	}
-	if err := o.prepare().Validate(); err != nil {
-		return nil, err
-	}
-	a, err := assignDevices(r, m, device, o.Preference)
+	a, err := assign(r, m, device, o)
 	if err != nil {
 		return nil, err
 	}
-	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), options: o.prepare()}
+	return compile(r, a, device, o)
+}
+
+// CompilePlan compiles the model of a problem that NewProblem stated for r as
+// a plan says.
+func CompilePlan(r *Registry, p *partition.Problem, plan partition.Plan, o CompileOptions) (*Compilation, error) {
+	a, err := newAssignment(p, plan)
+	if err != nil {
+		return nil, err
+	}
+	return compile(r, a, Auto, o)
+}
+
+func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Compilation, error) {
+	m := a.problem.Model
+	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), options: o.prepare(), sequential: a.plan.Sequential}
 	if err := c.prepare(r, a); err != nil {
 		return nil, err
 	}
-	c.Fallbacks = a.fallbacks(r)
+	c.Fallbacks = a.fallbacks()
 	return c, nil
 }
 
@@ -77,12 +92,13 @@ func Compile(r *Registry, m *nn.Model, device string, o CompileOptions) (*Compil
 // prepare moves to the CPU, and the parts are cut anew: fewer devices may
 // allow longer parts.
 func (c *Compilation) prepare(r *Registry, a *assignment) error {
-	m := c.Model
+	m, g := c.Model, a.problem.Graph
 	for {
 		c.steps = c.steps[:0]
 		moved := false
-		for _, s := range partition.Steps(&m.Main, a.chosen, len(r.devices)) {
-			d := r.devices[s.Candidate]
+		c.order = partition.Steps(g, a.plan.Device, len(r.devices))
+		for _, s := range c.order {
+			d := r.devices[s.Device]
 			part := partition.Extract(m, s.Operations)
 			var p hal.PreparedModel = later{}
 			var err error
@@ -90,11 +106,11 @@ func (c *Compilation) prepare(r *Registry, a *assignment) error {
 				p, err = prepareModel(d, part.Model, c.options)
 			}
 			if err != nil {
-				if s.Candidate == 0 {
+				if s.Device == 0 {
 					return err
 				}
 				for _, i := range s.Operations {
-					a.chosen[i], a.failed[i] = 0, "preparing its part of the model: "+err.Error()
+					a.plan.Device[i], a.failed[i] = 0, "preparing its part of the model: "+err.Error()
 				}
 				moved = true
 				break
@@ -105,6 +121,7 @@ func (c *Compilation) prepare(r *Registry, a *assignment) error {
 			}
 		}
 		if !moved {
+			c.links = partition.Link(g, c.order)
 			return nil
 		}
 	}

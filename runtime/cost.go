@@ -72,7 +72,6 @@ func (r *Result) On(device string) DeviceCost {
 
 // add charges a part of the model.
 func (r *Result) add(g *nn.Subgraph, device hal.Device, operations []int, st *hal.Stats) {
-	r.LatencyFs += st.LatencyFs
 	r.EnergyPJ += st.EnergyPJ
 	r.Instructions += st.Instructions
 	r.Counters = append(r.Counters, st.Counters...)

@@ -5,7 +5,9 @@
 //
 // It sees devices, the CPU among them, only through hal; it never sees an
 // instruction. Devices come from a Registry that the caller fills.
-// Parts of a partitioned model run one after the other; the simulated latency
-// of a run is the sum of its parts'. Copies between processors are not
-// modelled beyond each device's own launch cost: all share one DRAM.
+// A strategy of package partition chooses the devices; AOSP's rule is the
+// default. Parts of a model begin when what they read is there and their device
+// is free, so parts on different devices overlap; under AOSP's rule, or on one
+// device with the CPU beside it, they follow each other as in Android. Handing a
+// tensor over costs what the devices charge for launches and transfers.
 package nnrt

@@ -159,7 +159,7 @@ func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, empty *step)
 		all.operations = append(all.operations, i)
 	}
 	whole := *c
-	whole.steps = []step{all}
+	whole.steps, whole.order, whole.links = []step{all}, []partition.Step{{Operations: all.operations}}, make([]partition.Links, 1)
 	r, err := whole.Execute(inputs, o)
 	if err != nil {
 		return nil, err

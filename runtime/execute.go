@@ -3,6 +3,7 @@ package nnrt
 import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
 // Result is one execution of a compilation.
@@ -12,6 +13,7 @@ type Result struct {
 	LatencyFs  int64
 	EnergyPJ   float64
 	Devices    []DeviceCost    // in the order of their first parts
+	Parts      []PartCost      // in the order of the compilation's steps
 	Operations []OperationCost // by index: one per operation of the model
 	// Overheads are the costs of devices that belong to no operation: launches,
 	// and transfers of inputs and outputs.
@@ -28,6 +30,14 @@ type Result struct {
 	// Fallbacks are operations that moved to the CPU in this execution, besides
 	// those of the compilation: a device declined them once their shapes were known.
 	Fallbacks []Fallback
+}
+
+// PartCost is when a part of the model ran. Parts on different devices may
+// overlap.
+type PartCost struct {
+	Device         string
+	Operations     []int
+	StartFs, EndFs int64 // since the execution began
 }
 
 // ExecuteOptions steer Execute.
@@ -55,6 +65,7 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	}
 	r := &Result{Operations: make([]OperationCost, len(g.Operations))}
 	var parts []*partTrace
+	time := make([]int64, len(c.steps))
 	for i := range c.steps {
 		s := &c.steps[i]
 		device, prepared, ok, err := e.prepared(s)
@@ -67,7 +78,7 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail}}
 		var part *partTrace
 		if o.Trace != nil {
-			part = &partTrace{device: device.Name(), operations: s.operations, startFs: r.LatencyFs}
+			part = &partTrace{device: device.Name(), operations: s.operations}
 			req.Trace = part
 		}
 		for _, x := range s.inputs {
@@ -77,11 +88,20 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		if err != nil {
 			return nil, err
 		}
+		time[i] = res.Stats.LatencyFs
 		r.add(g, device, s.operations, &res.Stats)
 		if part != nil {
 			part.stats = res.Stats
 			parts = append(parts, part)
 		}
+	}
+	var start []int64
+	start, r.LatencyFs = partition.Schedule(c.order, c.links, time, c.sequential)
+	for i := range c.steps {
+		r.Parts = append(r.Parts, PartCost{c.steps[i].device.Name(), c.steps[i].operations, start[i], start[i] + time[i]})
+	}
+	for i, p := range parts {
+		p.shift(start[i])
 	}
 	e.shapes(r)
 	r.Fallbacks = e.moved

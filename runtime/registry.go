@@ -11,6 +11,7 @@ import (
 // everything the reference implements and takes what the others decline.
 type Registry struct {
 	devices []hal.Device
+	forced  []forced
 }
 
 // NewRegistry returns a registry with the CPU and the given accelerators.

@@ -11,14 +11,15 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/timing"
 )
 
 func testCPU() hal.Device {
-	l1 := refcpu.CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20}
-	l2 := refcpu.CacheSpec{Bytes: 512 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}
-	s := refcpu.CPUSpec{
+	l1 := timing.CacheSpec{Bytes: 64 << 10, LineBytes: 64, Ways: 4, HitCycles: 4, BytesPerCycle: 32, MSHRs: 20}
+	l2 := timing.CacheSpec{Bytes: 512 << 10, LineBytes: 64, Ways: 8, HitCycles: 9, BytesPerCycle: 32, MSHRs: 46}
+	s := timing.CPUSpec{
 		Name: "test", Threads: 1, ParallelEfficiency: 1, L3: l2, DRAMPerSecond: 1e10, OperationSeconds: 1e-6,
-		Cores: []refcpu.CoreSpec{{Name: "core", Cores: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32,
+		Cores: []timing.CoreSpec{{Name: "core", Cores: 1, ClockHz: 1e9, Volts: 1, MACF32: 8, MACF16: 16, MACI8: 32,
 			SIMDBytes: 32, PowerUW: 400, L1: l1, L2: l2}},
 	}
 	for c := range s.Efficiency {

@@ -45,9 +45,17 @@ type partTrace struct {
 
 // Span implements hal.Tracer.
 func (p *partTrace) Span(s hal.Span) {
-	s.StartFs += p.startFs
-	s.EndFs = max(s.EndFs+p.startFs, s.StartFs)
+	s.EndFs = max(s.EndFs, s.StartFs)
 	p.spans = append(p.spans, s)
+}
+
+// shift says when the part began.
+func (p *partTrace) shift(startFs int64) {
+	p.startFs = startFs
+	for i := range p.spans {
+		p.spans[i].StartFs += startFs
+		p.spans[i].EndFs += startFs
+	}
 }
 
 // emit passes the spans on, with the operations of the model, and the counters

@@ -142,7 +142,7 @@ func (p *Plan) items() (items []item, counts []VariationCount) {
 			if picked(c.Name) {
 				items = append(items, item{f, c, nil, -1})
 			}
-			valid, err := check(c)
+			valid, err := check(nil, c)
 			for k := range counts {
 				if !picked(c.Name + "_" + counts[k].Name) {
 					continue

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/hal/validate"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 )
@@ -22,7 +23,12 @@ type Summary struct {
 // declines an operation of the case; then nothing runs. A malformed case fails
 // on every device, one that must fail passes when its model is invalid.
 func RunCase(d hal.Device, c *vectors.Case, functional bool) (declined string, err error) {
-	valid, err := check(c)
+	return RunCaseOf(nil, d, c, functional)
+}
+
+// RunCaseOf is RunCase for models with operations of a table.
+func RunCaseOf(operations *opspec.Table, d hal.Device, c *vectors.Case, functional bool) (declined string, err error) {
+	valid, err := check(operations, c)
 	if err != nil || !valid {
 		return "", err
 	}
@@ -47,11 +53,11 @@ var ErrMalformed = errors.New("malformed case")
 
 // check finds what is wrong with a case itself. valid is false without an error
 // when a case that must fail has an invalid model.
-func check(c *vectors.Case) (valid bool, err error) {
+func check(operations *opspec.Table, c *vectors.Case) (valid bool, err error) {
 	if c.Model == nil {
 		return false, fmt.Errorf("%w: %w", ErrMalformed, c.Malformed)
 	}
-	if err := validate.Model(c.Model); err != nil {
+	if err := validate.ModelOf(operations, c.Model); err != nil {
 		if c.ExpectFailure {
 			return false, nil
 		}

@@ -231,7 +231,7 @@ func runShortKnown(d hal.Device, _, v *vectors.Case, functional bool) (declined 
 // executeShort runs a case with a buffer one byte too short for the first output, which
 // must end in a status.
 func executeShort(d hal.Device, v *vectors.Case, functional bool, want hal.Status) (res *hal.Result, declined string, err error) {
-	if valid, err := check(v); err != nil || !valid {
+	if valid, err := check(nil, v); err != nil || !valid {
 		return nil, "", err
 	}
 	if declined, err = declines(d, v.Model); declined != "" || err != nil {

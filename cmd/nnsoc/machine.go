@@ -32,6 +32,7 @@ func (a *app) machine(pref hal.Preference) (*machine, error) {
 	if err != nil {
 		return nil, usage(err)
 	}
+	a.measured(c, pref, list)
 	if a.wrap != nil {
 		for i := range list {
 			list[i] = a.wrap(list[i])

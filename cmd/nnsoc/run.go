@@ -156,7 +156,14 @@ type deviceRun struct {
 func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference, f *runFlags, t *timeline, p *progress) (*deviceRun, error) {
 	p.say("%s: compile", name)
 	start := userTime()
-	c, err := nnrt.Compile(m.registry, form.model, name, nnrt.CompileOptions{Preference: pref})
+	o := nnrt.CompileOptions{Preference: pref}
+	var c *nnrt.Compilation
+	var err error
+	if name == nnrt.Auto {
+		c, err = a.planner(m, o, p).compile(form)
+	} else {
+		c, err = nnrt.Compile(m.registry, form.model, name, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -166,19 +173,19 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 		return r, nil
 	}
 	p.say("%s: run", name)
-	o := nnrt.ExecuteOptions{Functional: f.functional}
+	x := nnrt.ExecuteOptions{Functional: f.functional}
 	for i := range c.Steps() {
 		s := c.Step(i)
 		a.vlog(vlogCompilation).Str("run", name).Int("part", i).Str("device", s.Device).Ints("operations", s.Operations).Msg("prepared")
 	}
-	for _, x := range c.Fallbacks {
-		a.vlog(vlogCompilation).Str("run", name).Int("operation", x.Operation).Str("reason", x.Reason).Msg("falls back to the CPU")
+	for _, moved := range c.Fallbacks {
+		a.vlog(vlogCompilation).Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
 	}
 	if t != nil {
-		o.Trace = t.tracer(name)
+		x.Trace = t.tracer(name)
 	}
 	start = userTime()
-	r.result, err = c.Execute(form.inputs, o)
+	r.result, err = c.Execute(form.inputs, x)
 	r.executeUser = userTime() - start
 	if err == nil {
 		for _, d := range r.result.Devices {

@@ -15,6 +15,9 @@ import (
 var update = flag.Bool("update", false, "write the README's output block again")
 
 func TestMain(m *testing.M) {
+	if _, set := os.LookupEnv(cacheVariable); !set {
+		os.Setenv(cacheVariable, "") // what a test measures is not kept
+	}
 	testscript.Main(m, map[string]func(){"nnsoc": main})
 }
 

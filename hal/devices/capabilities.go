@@ -1,42 +1,100 @@
 package devices
 
+//go:generate go run ../../bench/capability/generate -o zcapabilities.go
+
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// promise is what a device reports for one class of operand types.
-type promise struct{ quant8, float32, relaxed hal.PerformanceInfo }
-
-// promises are the getCapabilities figures by device: time and energy per
-// operation relative to the CPU. They are rounded from this simulator's own
-// runs of MobileNet v1 on pixel4, as a vendor rounds its measurements
-// (D-01); slow stands for types the device hands back.
-var promises = map[string]promise{
-	"gpu": {slow, hal.PerformanceInfo{ExecTime: 0.4, PowerUsage: 0.5}, hal.PerformanceInfo{ExecTime: 0.3, PowerUsage: 0.4}},
-	"dsp": {hal.PerformanceInfo{ExecTime: 0.5, PowerUsage: 0.3}, slow, slow},
-	"npu": {hal.PerformanceInfo{ExecTime: 0.2, PowerUsage: 0.1}, slow, slow},
+// socFigures are the measured capabilities of a preset's devices. Package
+// bench/capability measures them; zcapabilities.go is generated.
+type socFigures struct {
+	name, hash string // of the SoC file
+	devices    []deviceFigures
 }
 
-// slow is AOSP's convention for a type that a device should not be given.
-var slow = hal.PerformanceInfo{ExecTime: 30, PowerUsage: 30}
+// deviceFigures are time and energy relative to the CPU. A type that is missing
+// is refused.
+type deviceFigures struct {
+	device                                   string
+	relaxedScalar, relaxedTensor, ifs, while [2]float32 // zero is refused
+	operand                                  []typeFigure
+}
 
-// capabilities spreads a device's promise over the operand types of HAL 1.3.
-func capabilities(device string) hal.Capabilities {
-	p := promises[device]
-	c := hal.Capabilities{RelaxedScalar: p.relaxed, RelaxedTensor: p.relaxed, Operand: map[nn.OperandType]hal.PerformanceInfo{}, If: slow, While: slow}
-	for t := nn.OperandType(0); t.Valid(); t++ {
-		switch t {
-		case nn.TensorQuant8Asymm, nn.TensorQuant8AsymmSigned, nn.TensorQuant8SymmPerChannel, nn.TensorQuant8Symm:
-			c.Operand[t] = p.quant8
-		case nn.TensorFloat32, nn.Float32:
-			c.Operand[t] = p.float32
-		case nn.TensorFloat16, nn.Float16:
-			c.Operand[t] = p.relaxed
-		case nn.SubgraphRef:
-		default:
-			c.Operand[t] = slow
+type typeFigure struct {
+	operand              nn.OperandType
+	execTime, powerUsage float32
+}
+
+// refused is the answer for a type that a device does not run: as slow as can
+// be, so that no planner chooses it.
+var refused = hal.PerformanceInfo{ExecTime: math.MaxFloat32, PowerUsage: math.MaxFloat32}
+
+// ContentHash identifies what a SoC file says.
+func ContentHash(c *soc.Config) string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return "" // no file has values that JSON lacks
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// Measured reports whether the capabilities that Open gives the devices of a SoC
+// were measured on that very SoC.
+func Measured(c *soc.Config) bool {
+	f := shippedFigures(c)
+	return f != nil && f.hash == ContentHash(c)
+}
+
+// shippedFigures are those of the preset with the SoC's name, nil when there is
+// none.
+func shippedFigures(c *soc.Config) *socFigures {
+	for i := range shipped {
+		if shipped[i].name == c.SoC.Name {
+			return &shipped[i]
 		}
 	}
-	return c
+	return nil
+}
+
+// capabilities are what a device of a SoC reports: figures of the preset of that
+// name, or refusals where there is none.
+func capabilities(c *soc.Config, device string) hal.Capabilities {
+	caps := hal.Capabilities{RelaxedScalar: refused, RelaxedTensor: refused, If: refused, While: refused, Operand: map[nn.OperandType]hal.PerformanceInfo{}}
+	for t := nn.OperandType(0); t.Valid(); t++ {
+		if t != nn.SubgraphRef {
+			caps.Operand[t] = refused
+		}
+	}
+	f := shippedFigures(c)
+	if f == nil {
+		return caps
+	}
+	for i := range f.devices {
+		d := &f.devices[i]
+		if d.device != device {
+			continue
+		}
+		caps.RelaxedScalar, caps.RelaxedTensor = figure(d.relaxedScalar), figure(d.relaxedTensor)
+		caps.If, caps.While = figure(d.ifs), figure(d.while)
+		for _, x := range d.operand {
+			caps.Operand[x.operand] = hal.PerformanceInfo{ExecTime: x.execTime, PowerUsage: x.powerUsage}
+		}
+	}
+	return caps
+}
+
+func figure(x [2]float32) hal.PerformanceInfo {
+	if x == [2]float32{} {
+		return refused
+	}
+	return hal.PerformanceInfo{ExecTime: x[0], PowerUsage: x[1]}
 }

@@ -12,7 +12,7 @@ import (
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/npu"
-	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -56,7 +56,7 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 		return nil, err
 	}
 	lead := cpu.Clusters[0].Clock.At(p).Volts / cpu.Energy.VRef
-	s := refcpu.CPUSpec{
+	s := timing.CPUSpec{
 		Name: cpu.Name, Threads: cpu.Threads, ParallelEfficiency: cpu.ParallelEfficiency,
 		L3: cpuCache(&cpu.L3), OperationSeconds: cpu.OperationUs * 1e-6,
 		DRAMPerSecond: min(cpu.DRAMGBPerS*1e9*float64(cpu.Threads), rates.StreamPerSecond),
@@ -68,7 +68,7 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	for i := range cpu.Clusters {
 		k := &cpu.Clusters[i]
 		opp := k.Clock.At(p)
-		s.Cores = append(s.Cores, refcpu.CoreSpec{
+		s.Cores = append(s.Cores, timing.CoreSpec{
 			Name: k.Name, Cores: k.Cores, ClockHz: opp.Hz, Volts: opp.Volts,
 			MACF32: k.MACF32, MACF16: k.MACF16, MACI8: k.MACI8, SIMDBytes: k.SIMDBytesPerCycle, PowerUW: k.PowerUW,
 			L1: cpuCache(&k.L1D), L2: cpuCache(&k.L2),
@@ -83,8 +83,8 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	return cpudriver.New(cpudriver.Config{Spec: s, Host: &loop{c, soc.EngineCPU}, Description: description}), nil
 }
 
-func cpuCache(c *soc.Cache) refcpu.CacheSpec {
-	return refcpu.CacheSpec{Bytes: int64(c.Bytes()), LineBytes: c.LineBytes, Ways: c.Ways, HitCycles: float64(c.HitCycles),
+func cpuCache(c *soc.Cache) timing.CacheSpec {
+	return timing.CacheSpec{Bytes: int64(c.Bytes()), LineBytes: c.LineBytes, Ways: c.Ways, HitCycles: float64(c.HitCycles),
 		BytesPerCycle: float64(c.BytesPerCycle), MSHRs: c.MSHRs}
 }
 
@@ -99,7 +99,7 @@ func newGPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
 	return gpudriver.New(gpudriver.Config{
-		Spec: s, NewMemory: memory, Host: &loop{c, soc.EngineGPU}, Capabilities: capabilities("gpu"),
+		Spec: s, NewMemory: memory, Host: &loop{c, soc.EngineGPU}, Capabilities: capabilities(c, "gpu"),
 		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
 	})
 }
@@ -114,7 +114,7 @@ func newDSP(c *soc.Config, p sim.Preference) (hal.Device, error) {
 		return l, err
 	}
 	return dspdriver.New(dspdriver.Config{
-		Spec: s, NewMemory: memory, Host: &loop{c, soc.EngineDSP}, Capabilities: capabilities("dsp"),
+		Spec: s, NewMemory: memory, Host: &loop{c, soc.EngineDSP}, Capabilities: capabilities(c, "dsp"),
 		Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
 	})
 }
@@ -132,7 +132,7 @@ func newNPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	}
 	return npudriver.New(npudriver.Config{
 		Spec: s, OnChipBytes: onChip, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) },
-		Host: &loop{c, soc.EngineNPU}, Capabilities: capabilities("npu"),
+		Host: &loop{c, soc.EngineNPU}, Capabilities: capabilities(c, "npu"),
 		Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
 	})
 }

@@ -28,7 +28,7 @@ type Args struct {
 // error of a mismatch names the operand that fits no form.
 func (v View) Bind(op *nn.Operation) (Args, error) {
 	a := Args{View: v, Op: op, varAt: -1}
-	r := v.table().Lookup(op.Type)
+	r := v.Table.Lookup(op.Type)
 	if r == nil {
 		return a, fmt.Errorf("%s: no such operation", op.Type)
 	}

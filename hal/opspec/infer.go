@@ -34,7 +34,7 @@ func one[T any](dims func(*T) []uint32) func(*T) [][]uint32 {
 
 // Read reads the operands of an operation whose row says that they make a T.
 func Read[T any](v View, op *nn.Operation) (p T, err error) {
-	row := v.table().Lookup(op.Type)
+	row := v.Table.Lookup(op.Type)
 	if row == nil {
 		return p, fmt.Errorf("opspec: %s: no such operation", op.Type)
 	}
@@ -91,7 +91,7 @@ func HasShapeRule(op nn.OperationType) bool {
 // OutputDims infers the shapes of an operation's outputs. The error is
 // ErrUnknown when they depend on something not known yet.
 func (v View) OutputDims(op *nn.Operation) ([][]uint32, error) {
-	row := v.table().Lookup(op.Type)
+	row := v.Table.Lookup(op.Type)
 	if row == nil || row.Args == nil {
 		return nil, fmt.Errorf("%s: the shapes of its outputs: %w", op.Type, ErrUnknown)
 	}

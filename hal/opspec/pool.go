@@ -153,7 +153,7 @@ func (a *Args) window(h, w, kh, kw int) (Window, error) {
 // Window reads the window of a convolution or a pooling whose padding is a scheme or
 // four numbers. A TRANSPOSE_CONV_2D has none: with a scheme it states its output shape.
 func (v View) Window(op *nn.Operation) (Window, error) {
-	switch row := v.table().Lookup(op.Type); {
+	switch row := v.Table.Lookup(op.Type); {
 	case row == nil:
 	case reads[Conv](row):
 		c, err := v.Conv(op)

@@ -185,7 +185,7 @@ func sums[T any](read func(*Args) (T, error), of func(*T, View) (Sums, error)) f
 
 // sums is what the operation adds up, if it is one that does and is 8-bit quantized.
 func (v View) sums(op *nn.Operation) (s Sums, ok bool) {
-	row := v.table().Lookup(op.Type)
+	row := v.Table.Lookup(op.Type)
 	if row == nil || row.Sums == nil {
 		return s, false
 	}

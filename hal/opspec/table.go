@@ -9,10 +9,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
-// Table is a set of operations. It does not change; With makes a larger one.
+// Table is a set of operations. It does not change; With makes a larger one. A nil *Table
+// is Standard.
 type Table struct {
-	rows [nn.OperationCount]*Row   // those that hal/nn names
-	more map[nn.OperationType]*Row // those of other vendors' extensions
+	rows [nn.OperationCount]*Row   // of operations that hal/nn names
+	more map[nn.OperationType]*Row // of other vendors' extensions
 }
 
 // families are the rows of all operations that hal/nn names, a file each.
@@ -23,8 +24,8 @@ var families = [][]Row{
 
 // standard is parsed at first use.
 var standard = sync.OnceValue(func() *Table {
-	t, err := (&Table{}).With(slices.Concat(families...)...)
-	if err != nil {
+	t := &Table{}
+	if err := t.add(slices.Concat(families...)); err != nil {
 		panic(err) // a row of this package
 	}
 	return t
@@ -38,32 +39,49 @@ func Standard() *Table { return standard() }
 // say, with types at or above nn.OperationCount. An operation that the table has
 // already, and a row that cannot be parsed, is an error.
 func (t *Table) With(rows ...Row) (*Table, error) {
-	u := &Table{rows: t.rows, more: maps.Clone(t.more)}
-	for _, r := range rows {
-		if u.Lookup(r.Op) != nil {
-			return nil, fmt.Errorf("opspec: two rows for %s", r.Op)
-		}
-		if err := r.parse(); err != nil {
-			return nil, fmt.Errorf("opspec: row %s: %w", r.Op, err)
-		}
-		switch {
-		case r.Op.Valid():
-			u.rows[r.Op] = &r
-		case u.more == nil:
-			u.more = map[nn.OperationType]*Row{r.Op: &r}
-		default:
-			u.more[r.Op] = &r
-		}
+	if t == nil {
+		t = Standard()
+	}
+	u := &Table{t.rows, maps.Clone(t.more)}
+	if err := u.add(rows); err != nil {
+		return nil, err
 	}
 	return u, nil
 }
 
-// Lookup returns the row of an operation, nil when the table has none.
-func (t *Table) Lookup(op nn.OperationType) *Row {
+func (t *Table) add(rows []Row) error {
+	for _, r := range rows {
+		if t.lookup(r.Op) != nil {
+			return fmt.Errorf("opspec: two rows for %s", r.Op)
+		}
+		if err := r.parse(); err != nil {
+			return fmt.Errorf("opspec: row %s: %w", r.Op, err)
+		}
+		switch {
+		case r.Op.Valid():
+			t.rows[r.Op] = &r
+		case t.more == nil:
+			t.more = map[nn.OperationType]*Row{r.Op: &r}
+		default:
+			t.more[r.Op] = &r
+		}
+	}
+	return nil
+}
+
+func (t *Table) lookup(op nn.OperationType) *Row {
 	if op.Valid() {
 		return t.rows[op]
 	}
 	return t.more[op]
+}
+
+// Lookup returns the row of an operation, nil when the table has none.
+func (t *Table) Lookup(op nn.OperationType) *Row {
+	if t == nil {
+		t = Standard()
+	}
+	return t.lookup(op)
 }
 
 // Lookup returns the row of an operation of the Standard table, nil when it has none.
@@ -116,11 +134,14 @@ func (r *Row) KeySlots(n int) []bool {
 	return slots
 }
 
-// OpenShape reports whether only its execution gives the output shapes of an operation
-// of the Standard table.
-func OpenShape(op nn.OperationType) bool {
-	r := Lookup(op)
-	return r != nil && r.Open
+// OutputName is the name of output i, "" where a form names none.
+func (r *Row) OutputName(i int) string {
+	for _, o := range r.forms[0].outs {
+		if i < len(o.slots) {
+			return o.slots[i].name
+		}
+	}
+	return ""
 }
 
 // Calls reports whether an operation of the Standard table refers to subgraphs.

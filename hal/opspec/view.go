@@ -28,23 +28,19 @@ type View struct {
 	Bound bool
 	// Final: dimensions are final, data is not there.
 	Final bool
-	// Table has the operations; nil is Standard.
+	// Table has the operations.
 	Table *Table
 }
 
 // ModelView is the view of a subgraph before execution.
 func ModelView(g *nn.Subgraph) View { return View{Operands: g.Operands} }
 
+// ModelView is the view of a subgraph before execution.
+func (t *Table) ModelView(g *nn.Subgraph) View { return View{Operands: g.Operands, Table: t} }
+
 // FinalView is the view of a subgraph whose inputs have their final shapes: a
 // dimension of 0 is an empty tensor.
 func FinalView(g *nn.Subgraph) View { return View{Operands: g.Operands, Final: true} }
-
-func (v View) table() *Table {
-	if v.Table == nil {
-		return Standard()
-	}
-	return v.Table
-}
 
 // Dims returns the dimensions of an operand. An unknown dimension or rank is
 // ErrUnknown.

@@ -122,7 +122,7 @@ func (v View) Work(op *nn.Operation) (Work, error) {
 // MACs counts the multiply-accumulates of an operation whose inputs have known
 // shapes: 0 while one is not known, -1 when they are too many to count.
 func (v View) MACs(op *nn.Operation) int64 {
-	row := v.table().Lookup(op.Type)
+	row := v.Table.Lookup(op.Type)
 	if row == nil || row.Work.Kernel == KernelElementwise {
 		return 0
 	}

@@ -20,14 +20,17 @@ const (
 
 // Model checks a model. The error is an *Error inside a *hal.Error with status
 // INVALID_ARGUMENT.
-func Model(m *nn.Model) error {
+func Model(m *nn.Model) error { return ModelOf(nil, m) }
+
+// ModelOf is Model for the operations of a table.
+func ModelOf(operations *opspec.Table, m *nn.Model) error {
 	if m == nil {
 		return invalid(errors.New("validate: no model"))
 	}
 	if n := len(m.Referenced); n > MaxSubgraphs {
 		return invalid(fmt.Errorf("validate: %d referenced subgraphs, at most %d", n, MaxSubgraphs))
 	}
-	c := checker{model: m}
+	c := checker{model: m, table: operations}
 	for i := -1; i < len(m.Referenced); i++ {
 		g := &m.Main
 		if i >= 0 {
@@ -48,6 +51,7 @@ func Model(m *nn.Model) error {
 // checker walks one subgraph; at is the place it has reached.
 type checker struct {
 	model     *nn.Model
+	table     *opspec.Table
 	g         *nn.Subgraph
 	at        Error
 	constants int64
@@ -258,7 +262,7 @@ func (c *checker) consumers() error {
 func (c *checker) operations() error {
 	r := *c.g
 	r.Operands = append([]nn.Operand(nil), c.g.Operands...)
-	v := opspec.View{Operands: r.Operands}
+	v := opspec.View{Operands: r.Operands, Table: c.table}
 	for i := range r.Operations {
 		op := &r.Operations[i]
 		c.at.Operation, c.at.Type = i, op.Type

@@ -128,6 +128,9 @@ func (f *Func) best(rows [][]attempt, live *liveness, runs []int) *Code {
 		for _, t := range row {
 			code := f.schedule(live, t)
 			if f.allocate(code, live) != nil {
+				if f.refined && code.crowded && t.by == byPath && t.window == farAhead {
+					break // rows that keep closer to the source fit sooner, and are as good
+				}
 				continue
 			}
 			if best == nil || code.cost(runs) < best.cost(runs) {

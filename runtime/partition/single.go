@@ -1,23 +1,26 @@
 package partition
 
-import (
-	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/nn"
-)
+import "fmt"
 
-// Single prefers one candidate and leaves the rest to the CPU.
-type Single struct{ Candidate int }
+// Single prefers one device, an index of the problem's, and leaves the rest to
+// the CPU. Steps follow each other as in AOSP's runtime.
+type Single int
 
 // Name implements Strategy.
-func (Single) Name() string { return "single" }
+func (s Single) Name() string {
+	if s == 0 {
+		return "cpu"
+	}
+	return fmt.Sprintf("single:%d", int(s))
+}
 
-// Assign implements Strategy.
-func (s Single) Assign(m *nn.Model, _ hal.Preference, c []Candidate) []int {
-	a := make([]int, len(m.Main.Operations))
-	for i := range a {
-		if c[s.Candidate].Support[i].OK {
-			a[i] = s.Candidate
+// Plan implements Strategy.
+func (s Single) Plan(p *Problem) (Plan, error) {
+	plan := Plan{Device: make([]int, len(p.Graph.Operations)), Sequential: true}
+	for i := range plan.Device {
+		if p.supports(int(s), i) {
+			plan.Device[i] = int(s)
 		}
 	}
-	return a
+	return plan, nil
 }

@@ -10,7 +10,7 @@ func FuzzRecipe(f *testing.F) {
 		f.Add(uint16(i), uint16(i+7), []byte{0, 1, 2, 3, 40, 99, 99, 5, 6, 99, 255, 1, 99, 3, 17, 99, 99, 2}, true)
 	}
 	f.Fuzz(func(t *testing.T, first, second uint16, choices []byte, two bool) {
-		r := recipe{kind: &kinds[2]}
+		r := recipe{table: Standard(), kind: &kinds[2]}
 		at := 0
 		for k, v := range []uint16{first, second} {
 			if k == 1 && !two {

@@ -19,8 +19,9 @@ const (
 // operation returns false when its decisions contradict each other.
 type gen struct {
 	*source
-	kind *kind
-	g    nn.Subgraph
+	table *Table
+	kind  *kind
+	g     nn.Subgraph
 	// data holds the value of each operand that no operation writes, nil of
 	// one that an operation writes.
 	data [][]byte
@@ -259,13 +260,14 @@ func (g *gen) finish(op nn.OperationType, in []uint32, outs ...nn.Operand) bool 
 		x.Lifetime = nn.SubgraphOutput
 		o.Outputs = append(o.Outputs, g.new(x, nil, false))
 	}
-	view := opspec.View{Operands: append([]nn.Operand(nil), g.g.Operands...)}
+	table := g.table.operations.Spec()
+	view := opspec.View{Operands: append([]nn.Operand(nil), g.g.Operands...), Table: table}
 	for i := range view.Operands {
 		if x := &view.Operands[i]; x.Lifetime == nn.ConstantCopy || x.Lifetime == nn.LifetimeSubgraph {
 			x.Data = g.data[i]
 		}
 	}
-	if opspec.HasShapeRule(op) {
+	if table.Lookup(op).HasShapeRule() {
 		dims, err := view.OutputDims(&o)
 		if err != nil {
 			return false
@@ -290,7 +292,10 @@ func (g *gen) finish(op nn.OperationType, in []uint32, outs ...nn.Operand) bool 
 }
 
 // isScratch reports whether output i of an operation has no defined value.
-func isScratch(op nn.OperationType, i int) bool { return op == nn.OpLstm && i == 0 }
+func isScratch(op nn.OperationType, i int) bool {
+	r := opspec.Lookup(op)
+	return r != nil && r.OutputName(i) == "scratch"
+}
 
 // scratch marks the outputs of a model that have no defined value.
 func scratch(g *nn.Subgraph) []bool {
@@ -309,7 +314,7 @@ func scratch(g *nn.Subgraph) []bool {
 // out is an output of type t for an operation whose first input is in: with
 // the quantization that the operation's row fixes, else a drawn one.
 func (g *gen) out(op nn.OperationType, t nn.OperandType, in uint32) nn.Operand {
-	r := opspec.Lookup(op)
+	r := g.table.operations.Spec().Lookup(op)
 	if s, z, ok := r.FixedOutQuant(t); ok {
 		return nn.Operand{Type: t, Scale: s, ZeroPoint: z}
 	}

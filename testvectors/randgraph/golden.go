@@ -9,14 +9,6 @@ import (
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
-// noEquivalent are the operations that mean something else in float32.
-var noEquivalent = map[nn.OperationType]bool{
-	nn.OpQuantize: true, nn.OpDequantize: true, nn.OpRequantize: true, nn.OpCast: true, nn.OpHashtableLookup: true, nn.OpLshProjection: true,
-	nn.OpRank: true, nn.OpHeatmapMaxKeypoint: true, nn.OpBoxWithNmsLimit: true, nn.OpGenerateProposals: true,
-	nn.OpAxisAlignedBboxTransform: true, nn.OpRoiAlign: true, nn.OpRoiPooling: true, nn.OpDetectionPostprocessing: true,
-	nn.OpQuantizedLstm: true, nn.OpQuantized16bitLstm: true,
-}
-
 // golden is the expected result: that of the equivalent float32 model, turned
 // into the types of the model, where there is one, else that of the reference
 // in those types.
@@ -57,7 +49,7 @@ func equivalent(c *Case) *Case {
 	m := *c.Model
 	g := &m.Main
 	k := c.Variants[0].Key
-	if len(g.Operations) != 1 || noEquivalent[g.Operations[0].Type] || k != nn.TensorFloat16 && !k.IsQuant8() {
+	if len(g.Operations) != 1 || c.Variants[0].sig.noFloat || k != nn.TensorFloat16 && !k.IsQuant8() {
 		return nil
 	}
 	g.Operands = append([]nn.Operand(nil), g.Operands...)

@@ -38,6 +38,7 @@ type slot struct {
 
 // recipe reproduces a model.
 type recipe struct {
+	table *Table
 	kind  *kind
 	slots []slot
 }
@@ -58,6 +59,7 @@ type Case struct {
 
 // Generator draws cases. It may be used from several goroutines.
 type Generator struct {
+	table    *Table
 	seed     uint64
 	variants []Variant
 	order    []int
@@ -66,8 +68,12 @@ type Generator struct {
 // NewGenerator returns a generator over the operations whose name matches the
 // pattern, nil for all.
 func NewGenerator(seed uint64, operations *regexp.Regexp) (*Generator, error) {
-	g := &Generator{seed: seed}
-	for _, v := range Variants() {
+	return Standard().generator(seed, operations)
+}
+
+func (t *Table) generator(seed uint64, operations *regexp.Regexp) (*Generator, error) {
+	g := &Generator{table: t, seed: seed}
+	for _, v := range t.Variants() {
 		if operations == nil || operations.MatchString(v.Op.String()) {
 			g.variants = append(g.variants, v)
 		}
@@ -92,7 +98,7 @@ func (gen *Generator) Case(i int, accepts func(*nn.Model) bool) (*Case, error) {
 	if i%4 == 3 {
 		k = &kinds[1+i/4%3]
 	}
-	b := newBuilder(k)
+	b := newBuilder(gen.table, k)
 	var key nn.OperandType
 	for n := 0; n < k.operations; n++ {
 		done := false
@@ -130,7 +136,7 @@ type builder struct {
 	slots []slot
 }
 
-func newBuilder(k *kind) *builder { return &builder{gen: gen{kind: k}} }
+func newBuilder(t *Table, k *kind) *builder { return &builder{gen: gen{table: t, kind: k}} }
 
 // mark is a state to return to.
 type mark struct{ operands, operations, results, slots, refs, work int64 }
@@ -153,7 +159,7 @@ func (b *builder) add(v Variant, s *source) bool {
 		b.reset(m)
 		return false
 	}
-	if validate.Model(b.model()) != nil { // scales of a result that do not suit, for one
+	if validate.ModelOf(b.table.operations.Spec(), b.model()) != nil { // scales of a result that do not suit, for one
 		b.reset(m)
 		return false
 	}
@@ -222,7 +228,7 @@ func inputsByUse(g *nn.Subgraph) {
 
 // finish returns the case.
 func (b *builder) finish() *Case {
-	c := &Case{Model: b.model(), recipe: recipe{b.kind, b.slots}, Class: b.kind.class}
+	c := &Case{Model: b.model(), recipe: recipe{b.table, b.kind, b.slots}, Class: b.kind.class}
 	for _, x := range c.Model.Main.Inputs {
 		c.Inputs = append(c.Inputs, b.data[x])
 	}
@@ -238,7 +244,7 @@ func (b *builder) finish() *Case {
 // build replays a recipe. It returns nil where the decisions of a slot
 // contradict each other.
 func (r *recipe) build() *Case {
-	b := newBuilder(r.kind)
+	b := newBuilder(r.table, r.kind)
 	for _, s := range r.slots {
 		if !b.add(s.variant, &source{replay: s.choices}) {
 			return nil

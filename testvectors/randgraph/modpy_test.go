@@ -17,7 +17,7 @@ func TestSpecs(t *testing.T) {
 	var cases []*Case
 	for i, v := range Variants() {
 		r := rand.New(rand.NewPCG(5, uint64(i)))
-		b := newBuilder(&kinds[0])
+		b := newBuilder(Standard(), &kinds[0])
 		for try := 0; try < maxTries && !b.add(v, &source{rng: r}); try++ {
 		}
 		cases = append(cases, b.finish())

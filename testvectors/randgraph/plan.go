@@ -17,6 +17,8 @@ type Options struct {
 	Count int
 	// Operations picks operations by name, nil all.
 	Operations *regexp.Regexp
+	// Table is what can be drawn; nil is Standard.
+	Table *Table
 	// Exact also requires integer, boolean and quantized results to be equal.
 	Exact bool
 	// Float judges by the equivalent float32 model on the reference CPU, where
@@ -75,7 +77,11 @@ func Run(d hal.Device, o Options) (*Report, error) {
 	if o.Self && !o.Float {
 		return nil, errors.New("randgraph: the reference is no judge of itself; Float judges by the equivalent float32 model")
 	}
-	gen, err := NewGenerator(o.Seed, o.Operations)
+	table := o.Table
+	if table == nil {
+		table = Standard()
+	}
+	gen, err := table.generator(o.Seed, o.Operations)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func TestLegal(t *testing.T) {
 		tries, drawn := 0, 0
 		for seed := range uint64(40) {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
-			b := newBuilder(&kinds[0])
+			b := newBuilder(Standard(), &kinds[0])
 			for !b.add(v, &source{rng: r}) && tries < 4000 {
 				tries++
 			}

@@ -50,6 +50,14 @@ func kindOf(err error) Kind {
 	return DeviceError
 }
 
+// table is what the case was drawn from.
+func (c *Case) table() *Table {
+	if c.recipe.table == nil {
+		return Standard()
+	}
+	return c.recipe.table
+}
+
 // reference runs a case on the reference CPU.
 func reference(c *Case) (out []refcpu.Tensor, err error) {
 	defer func() {
@@ -57,10 +65,10 @@ func reference(c *Case) (out []refcpu.Tensor, err error) {
 			err = fail(Invalid, "reference: panic: %v", v)
 		}
 	}()
-	if err := validate.Model(c.Model); err != nil {
+	if err := validate.ModelOf(c.table().operations.Spec(), c.Model); err != nil {
 		return nil, fail(Invalid, "model: %w", err)
 	}
-	p, err := refcpu.Compile(c.Model)
+	p, err := refcpu.CompileConfig(c.Model, refcpu.Config{Operations: c.table().operations})
 	if err != nil {
 		return nil, fail(Invalid, "reference: %w", err)
 	}

@@ -92,7 +92,7 @@ func (s *shrinker) alone() bool {
 		tried[v.String()] = true
 		r := rand.New(rand.NewPCG(s.o.Seed, uint64(i)))
 		for range freshDraws {
-			b := newBuilder(s.best.recipe.kind)
+			b := newBuilder(s.best.recipe.table, s.best.recipe.kind)
 			if b.add(v, &source{rng: r}) && s.fails(b.finish()) {
 				return true
 			}

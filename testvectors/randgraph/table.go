@@ -2,9 +2,9 @@ package randgraph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
 )
 
@@ -14,6 +14,8 @@ type signature struct {
 	op    nn.OperationType
 	class Class
 	make  func(g *gen, op nn.OperationType, k nn.OperandType) bool
+	// noFloat: the operation means something else in float32.
+	noFloat bool
 	// filter: an 8-bit operation may have a per-channel filter.
 	filter bool
 }
@@ -63,10 +65,10 @@ var signatures = []signature{
 	{op: nn.OpElu, class: Relaxed, make: makeElu},
 	{op: nn.OpSoftmax, class: Relaxed, make: makeSoftmax},
 	{op: nn.OpLogSoftmax, class: Relaxed, make: makeSoftmax},
-	{op: nn.OpQuantize, class: Medium, make: makeQuantize},
-	{op: nn.OpDequantize, class: Medium, make: makeDequantize},
-	{op: nn.OpRequantize, class: Medium, make: makeRequantize},
-	{op: nn.OpCast, class: Medium, make: makeCast},
+	{op: nn.OpQuantize, class: Medium, make: makeQuantize, noFloat: true},
+	{op: nn.OpDequantize, class: Medium, make: makeDequantize, noFloat: true},
+	{op: nn.OpRequantize, class: Medium, make: makeRequantize, noFloat: true},
+	{op: nn.OpCast, class: Medium, make: makeCast, noFloat: true},
 
 	{op: nn.OpConcatenation, class: Medium, make: makeConcat},
 	{op: nn.OpSplit, class: Medium, make: makeSplit},
@@ -81,9 +83,9 @@ var signatures = []signature{
 	{op: nn.OpTile, class: Strict, make: makeTile},
 	{op: nn.OpGather, class: Strict, make: makeGather},
 	{op: nn.OpEmbeddingLookup, class: Strict, make: makeEmbedding},
-	{op: nn.OpHashtableLookup, class: Strict, make: makeHashtable},
+	{op: nn.OpHashtableLookup, class: Strict, make: makeHashtable, noFloat: true},
 	{op: nn.OpFill, class: Strict, make: makeFill},
-	{op: nn.OpRank, class: Strict, make: makeRank},
+	{op: nn.OpRank, class: Strict, make: makeRank, noFloat: true},
 	{op: nn.OpTopkV2, class: Strict, make: makeTopK},
 	{op: nn.OpDepthToSpace, class: Strict, make: makeDepthSpace},
 	{op: nn.OpSpaceToDepth, class: Strict, make: makeDepthSpace},
@@ -92,7 +94,7 @@ var signatures = []signature{
 	{op: nn.OpChannelShuffle, class: Strict, make: makeShuffle},
 	{op: nn.OpResizeBilinear, class: Relaxed, make: makeResize},
 	{op: nn.OpResizeNearestNeighbor, class: Relaxed, make: makeResize},
-	{op: nn.OpLshProjection, class: Strict, make: makeLsh},
+	{op: nn.OpLshProjection, class: Strict, make: makeLsh, noFloat: true},
 
 	{op: nn.OpMean, class: Relaxed, make: makeReduce},
 	{op: nn.OpReduceSum, class: Relaxed, make: makeReduce},
@@ -107,13 +109,13 @@ var signatures = []signature{
 	{op: nn.OpLocalResponseNormalization, class: Relaxed, make: makeLRN},
 	{op: nn.OpInstanceNormalization, class: Relaxed, make: makeInstanceNorm},
 
-	{op: nn.OpRoiAlign, class: Relaxed, make: makeRoi},
-	{op: nn.OpRoiPooling, class: Relaxed, make: makeRoi},
-	{op: nn.OpHeatmapMaxKeypoint, class: Relaxed, make: makeHeatmap},
-	{op: nn.OpAxisAlignedBboxTransform, class: Relaxed, make: makeBoxTransform},
-	{op: nn.OpBoxWithNmsLimit, class: Relaxed, make: makeBoxNms},
-	{op: nn.OpGenerateProposals, class: Relaxed, make: makeProposals},
-	{op: nn.OpDetectionPostprocessing, class: Relaxed, make: makeDetection},
+	{op: nn.OpRoiAlign, class: Relaxed, make: makeRoi, noFloat: true},
+	{op: nn.OpRoiPooling, class: Relaxed, make: makeRoi, noFloat: true},
+	{op: nn.OpHeatmapMaxKeypoint, class: Relaxed, make: makeHeatmap, noFloat: true},
+	{op: nn.OpAxisAlignedBboxTransform, class: Relaxed, make: makeBoxTransform, noFloat: true},
+	{op: nn.OpBoxWithNmsLimit, class: Relaxed, make: makeBoxNms, noFloat: true},
+	{op: nn.OpGenerateProposals, class: Relaxed, make: makeProposals, noFloat: true},
+	{op: nn.OpDetectionPostprocessing, class: Relaxed, make: makeDetection, noFloat: true},
 
 	{op: nn.OpBatchMatmul, class: Relaxed, make: makeBatchMatmul},
 	{op: nn.OpPack, class: Strict, make: makePack},
@@ -127,8 +129,8 @@ var signatures = []signature{
 	{op: nn.OpLstm, class: Relaxed, make: makeRecurrentStep},
 	{op: nn.OpUnidirectionalSequenceLstm, class: Relaxed, make: makeRecurrentSequence},
 	{op: nn.OpBidirectionalSequenceLstm, class: Relaxed, make: makeRecurrentSequence},
-	{op: nn.OpQuantizedLstm, class: Relaxed, make: makeQuantizedLstm},
-	{op: nn.OpQuantized16bitLstm, class: Relaxed, make: makeQuantizedLstm},
+	{op: nn.OpQuantizedLstm, class: Relaxed, make: makeQuantizedLstm, noFloat: true},
+	{op: nn.OpQuantized16bitLstm, class: Relaxed, make: makeQuantizedLstm, noFloat: true},
 	{op: nn.OpSvdf, class: Relaxed, make: makeSvdf},
 	{op: nn.OpIf, class: Medium, make: makeIf},
 	{op: nn.OpWhile, class: Medium, make: makeWhile},
@@ -152,14 +154,28 @@ func (v Variant) String() string {
 	return s
 }
 
+// Table is what can be drawn, and the reference that judges it.
+type Table struct {
+	operations *refcpu.Table
+	signatures []signature
+}
+
+// Standard draws the operations of refcpu.Standard.
+func Standard() *Table { return &Table{refcpu.Standard(), signatures} }
+
+// with is a table of other operations that draws one more.
+func (t *Table) with(s signature, operations *refcpu.Table) *Table {
+	return &Table{operations, append(slices.Clone(t.signatures), s)}
+}
+
 // Variants lists what can be drawn: every operation that has a signature and
 // an implementation in the reference CPU, in the types of its row.
-func Variants() []Variant {
+func (t *Table) Variants() []Variant {
 	var list []Variant
-	for i := range signatures {
-		s := &signatures[i]
-		r := opspec.Lookup(s.op)
-		if r == nil || !refcpu.Supported(s.op) {
+	for i := range t.signatures {
+		s := &t.signatures[i]
+		r := t.operations.Spec().Lookup(s.op)
+		if r == nil || !t.operations.Supported(s.op) {
 			continue
 		}
 		for _, k := range r.KeyTypes() {
@@ -171,3 +187,6 @@ func Variants() []Variant {
 	}
 	return list
 }
+
+// Variants are those of Standard.
+func Variants() []Variant { return Standard().Variants() }

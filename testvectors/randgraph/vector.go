@@ -43,6 +43,6 @@ func Reproduces(d hal.Device, c *Case) (fails bool) {
 	if err != nil {
 		return false
 	}
-	declined, err := testvectors.RunCase(d, v, true)
+	declined, err := testvectors.RunCaseOf(c.table().operations.Spec(), d, v, true)
 	return declined == "" && err != nil
 }

@@ -1,41 +1,77 @@
 package base
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/burst"
 )
 
-// ConfigureExecutionBurst implements hal.PreparedModel.
-func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) { return &burst{prepared: p}, nil }
-
-// burst executes requests of one client one after the other. It implements hal.Burst.
-type burst struct {
-	prepared *prepared
-	mu       sync.Mutex // held by the execution that runs
-	closed   bool
+// ConfigureExecutionBurst implements hal.PreparedModel. The burst ends when it is closed
+// or nobody refers to it.
+func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
+	link := &burstLink{requests: burst.NewQueue(burst.ChannelLength), results: burst.NewQueue(burst.ChannelLength)}
+	link.slots = burst.NewSlots(link.free)
+	s, err := p.ServeBurst(link.slots, link.requests, link.results, link.note)
+	if err != nil {
+		return nil, err
+	}
+	link.server = s
+	c := &burst.Controller{Slots: link.slots, Requests: link.requests, Results: link.results, Context: s, Fallback: p.Execute, Stats: link.stats}
+	runtime.AddCleanup(c, func(s *burst.Server) { go s.Close() }, s)
+	return c, nil
 }
 
-// CacheMemory implements hal.Burst: memory of the same process is mapped already.
-func (b *burst) CacheMemory(*hal.Memory) (release func()) { return func() {} }
-
-// Execute implements hal.Burst.
-func (b *burst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
-	if !b.mu.TryLock() {
-		return nil, hal.Errorf(hal.GeneralFailure, "%s driver: an execution of this burst has not ended", b.prepared.device.cfg.Name)
-	}
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil, hal.Errorf(hal.GeneralFailure, "%s driver: the burst is closed", b.prepared.device.cfg.Name)
-	}
-	o.InBurst = true
-	return b.prepared.Execute(r, o)
+// BurstServer is a prepared model that serves a burst on queues of the caller.
+type BurstServer interface {
+	// ServeBurst is IPreparedModel.configureExecutionBurst. observe, when there is one,
+	// gets the result of each execution before its packet is sent.
+	ServeBurst(callback burst.Callback, requests, results *burst.Queue, observe func(*hal.Result)) (*burst.Server, error)
 }
 
-// Close implements hal.Burst.
-func (b *burst) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closed = true
-	return nil
+// ServeBurst implements BurstServer.
+func (p *prepared) ServeBurst(callback burst.Callback, requests, results *burst.Queue, observe func(*hal.Result)) (*burst.Server, error) {
+	poll := burst.PollWindow
+	if p.options.Preference == hal.LowPower {
+		poll = 0
+	}
+	return burst.NewServer(burst.ServerConfig{
+		Callback: callback, Requests: requests, Results: results, Poll: poll,
+		Execute: func(r *hal.Request, measure bool) (*hal.Result, error) {
+			res, err := p.Execute(r, hal.ExecuteOptions{MeasureTiming: measure, InBurst: true})
+			if observe != nil {
+				observe(res)
+			}
+			return res, err
+		},
+	})
+}
+
+// burstLink joins the two ends of a burst in one process.
+type burstLink struct {
+	slots             *burst.Slots
+	requests, results *burst.Queue
+	server            *burst.Server
+
+	mu   sync.Mutex
+	last hal.Stats
+}
+
+func (l *burstLink) free(slot int32) { l.server.FreeMemory(slot) }
+
+// note keeps the costs of an execution, which packets do not carry.
+func (l *burstLink) note(res *hal.Result) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = hal.Stats{}
+	if res != nil {
+		l.last = res.Stats
+	}
+}
+
+func (l *burstLink) stats() hal.Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
 }

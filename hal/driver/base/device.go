@@ -3,6 +3,7 @@ package base
 import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/hal/validate"
 )
 
@@ -28,8 +29,15 @@ type Config struct {
 	Type         hal.DeviceType
 	Capabilities hal.Capabilities
 	Extensions   []hal.Extension
+	// Identity is what compiled programs depend on besides the model and the version:
+	// the machine and the kernels that were added. A compilation cache of another
+	// identity is refused.
+	Identity   string
+	Operations *opspec.Table // that models may have
 	// Clock is that of the machine the device is part of; nil is one of its own.
 	Clock *hal.Clock
+	// Log receives what the driver does under the tags of NNSOC_VLOG; nil is nobody.
+	Log func(tag, format string, args ...any)
 	// Host is what lies between clients and the device; nil is nothing.
 	Host Host
 }
@@ -44,11 +52,22 @@ type Device struct {
 
 // New returns the device.
 func New(cfg Config, c Compiler) *Device {
+	if graphs, ok := c.(compiler); ok {
+		graphs.table = cfg.Operations
+		c = graphs
+	}
 	d := &Device{cfg: cfg, compiler: c, clock: cfg.Clock}
 	if d.clock == nil {
 		d.clock = hal.NewClock()
 	}
 	return d
+}
+
+// log tells what the driver does.
+func (d *Device) log(tag, format string, args ...any) {
+	if d.cfg.Log != nil {
+		d.cfg.Log(tag, format, args...)
+	}
 }
 
 // Name implements hal.Device.
@@ -78,13 +97,13 @@ func (d *Device) Now() hal.TimePoint { return d.clock.Now() }
 // SupportedOperations implements hal.Device.
 func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "SupportedOperations")
-	if err := validate.Model(m); err != nil {
+	if err := validate.ModelOf(d.cfg.Operations, m); err != nil {
 		return nil, err
 	}
 	if hasOpenInput(m) {
-		m, err = sample(m)
+		m, err = d.sample(m)
 	} else {
-		m, err = resolved(m)
+		m, err = d.resolved(m)
 	}
 	if err != nil {
 		return nil, err
@@ -115,7 +134,7 @@ type PassResult struct {
 // on it before lowering. A device that lowers models as they come has none.
 func (d *Device) Passes(m *nn.Model) (list []PassResult, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "Passes")
-	if err := validate.Model(m); err != nil {
+	if err := validate.ModelOf(d.cfg.Operations, m); err != nil {
 		return nil, err
 	}
 	if c, ok := d.compiler.(compiler); ok {

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // Lowering is what a device adds to the middle end: it turns canonical graphs whose
@@ -72,13 +73,23 @@ type Run interface {
 // NewCompiler returns the compiler that makes models canonical, cuts them into stages
 // and lowers each with l: when the model is prepared, or, where parameters or shapes
 // are missing, when an execution brings them.
-func NewCompiler(l Lowering) Compiler { return compiler{l} }
+func NewCompiler(l Lowering) Compiler { return compiler{Lowering: l} }
 
-type compiler struct{ Lowering }
+type compiler struct {
+	Lowering
+	table *opspec.Table // the device's
+}
+
+// graph is the graph of a model.
+func (c compiler) graph(m *nn.Model) *graph.Graph {
+	g := graph.New(m)
+	g.Table = c.table
+	return g
+}
 
 // Supports implements Compiler.
 func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
-	g := graph.New(m)
+	g := c.graph(m)
 	answers := make([]hal.Support, len(g.Operations))
 	for i := range answers {
 		answers[i].OK = true
@@ -115,7 +126,7 @@ func supported(g *graph.Graph, check Checker, i int) error {
 
 // Compile implements Compiler.
 func (c compiler) Compile(m *nn.Model, o hal.PrepareOptions) (Program, error) {
-	g := graph.New(m)
+	g := c.graph(m)
 	if err := c.Passes().Run(g, nil); err != nil {
 		return nil, err
 	}
@@ -153,7 +164,7 @@ func (c compiler) results(m *nn.Model) ([]PassResult, error) {
 		_ = g.Text(&b, maxData) // a Builder takes everything
 		return b.String()
 	}
-	g := graph.New(m)
+	g := c.graph(m)
 	list := []PassResult{{Changed: true, Graph: text(g)}}
 	err := c.Passes().Run(g, func(pass string, changed bool, g *graph.Graph) {
 		r := PassResult{Pass: pass, Changed: changed}

@@ -31,7 +31,7 @@ type prepared struct {
 // PrepareModel implements hal.Device.
 func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.PreparedModel, err error) {
 	defer hal.Contain(&err, d.cfg.Name, "PrepareModel")
-	if err := validate.Model(m); err != nil {
+	if err := validate.ModelOf(d.cfg.Operations, m); err != nil {
 		return nil, err
 	}
 	if err := o.Validate(); err != nil {
@@ -40,7 +40,16 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.Prepared
 	if err := d.missed(o.Deadline); err != nil {
 		return nil, err
 	}
-	return d.prepare(m, o)
+	x, err := d.prepare(m, o)
+	if err != nil {
+		return nil, err
+	}
+	if len(o.Cache.Model)+len(o.Cache.Data) > 0 {
+		if err := x.save(&o.Cache); err != nil {
+			d.log("compilation", "%s: the prepared model is not cached: %v", d.cfg.Name, err)
+		}
+	}
+	return x, nil
 }
 
 // prepare compiles a valid model.
@@ -48,7 +57,7 @@ func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 	p := &prepared{device: d, given: m, model: m, options: o}
 	var err error
 	if hasOpenInput(m) {
-		known, err := sample(m)
+		known, err := d.sample(m)
 		if err != nil {
 			return nil, err
 		}
@@ -58,21 +67,13 @@ func (d *Device) prepare(m *nn.Model, o hal.PrepareOptions) (*prepared, error) {
 		p.program = &open{device: d, model: m, options: o}
 		return p, nil
 	}
-	if p.model, err = resolved(m); err != nil {
+	if p.model, err = d.resolved(m); err != nil {
 		return nil, err
 	}
 	if p.program, err = d.compiler.Compile(p.model, o); err != nil {
 		return nil, d.failure(err)
 	}
 	return p, nil
-}
-
-// NumberOfCacheFilesNeeded implements hal.Device.
-func (d *Device) NumberOfCacheFilesNeeded() (model, data int) { return 0, 0 }
-
-// PrepareModelFromCache implements hal.Device.
-func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (hal.PreparedModel, error) {
-	return nil, hal.Errorf(hal.GeneralFailure, "%s driver: there is no compilation cache", d.cfg.Name)
 }
 
 // WriteListing implements hal.PreparedModel.

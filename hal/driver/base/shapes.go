@@ -8,15 +8,14 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/hal/validate"
 )
 
 // resolved is a valid model with the shapes that follow from its inputs and
 // constants: of temporaries and outputs that the model leaves open. Drivers see
 // these shapes, in a query as in a compilation.
-func resolved(m *nn.Model) (*nn.Model, error) {
-	g, err := opspec.Resolve(&m.Main)
+func (d *Device) resolved(m *nn.Model) (*nn.Model, error) {
+	g, err := d.cfg.Operations.Resolve(&m.Main)
 	if err != nil {
 		return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
 	}
@@ -52,14 +51,14 @@ const maxSample = 64
 // sample is a model whose open dimensions have the smallest size that suits its
 // operations and leaves no tensor empty: what a device answers for it stands for
 // other sizes, which an execution may still decline.
-func sample(m *nn.Model) (*nn.Model, error) {
+func (d *Device) sample(m *nn.Model) (*nn.Model, error) {
 	var fallback *nn.Model
 	var first error
 	for size := uint32(1); size <= maxSample; size++ {
 		s := sampleOf(m, size)
-		err := validate.Model(s)
+		err := validate.ModelOf(d.cfg.Operations, s)
 		if err == nil {
-			s, err = resolved(s)
+			s, err = d.resolved(s)
 		}
 		switch {
 		case err == nil && !hasEmpty(&s.Main):
@@ -181,7 +180,7 @@ func (p *open) variant(key string, bound *nn.Model) (*prepared, error) {
 		p.variants = append(slices.Delete(p.variants, i, i+1), v)
 		return v.model, nil
 	}
-	if err := validate.Model(bound); err != nil {
+	if err := validate.ModelOf(p.device.cfg.Operations, bound); err != nil {
 		return nil, err
 	}
 	m, err := p.device.prepare(bound, p.options)
@@ -198,7 +197,7 @@ func (p *open) variant(key string, bound *nn.Model) (*prepared, error) {
 // nothing is the result of an execution whose outputs have no elements: their
 // shapes, and no costs, because the device does not start.
 func (d *Device) nothing(m *nn.Model) (*hal.Result, error) {
-	g, err := opspec.Complete(&m.Main, func(nn.OperationType) bool { return false })
+	g, err := d.cfg.Operations.Complete(&m.Main, func(nn.OperationType) bool { return false })
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%s driver: %w", d.cfg.Name, err)
 	}

@@ -119,7 +119,7 @@ func (p *staged) runStage(s *stage, r *hal.Buffers, startFs int64, values [][]by
 		return nil, hal.Stats{}, err
 	}
 	stats := run.Stats()
-	view := opspec.ModelView(&p.model.Main)
+	view := opspec.View{Operands: p.model.Main.Operands, Table: p.graph.Table}
 	if program != s.fixed {
 		view = p.boundView(s, in, shapes)
 		stats.Counters = append(stats.Counters, hal.Counter{Name: DeferredCounter, Value: int64(len(s.Graph.Operations))})
@@ -139,7 +139,7 @@ func (p *staged) boundView(s *stage, values [][]byte, dims [][]uint32) opspec.Vi
 	if err != nil {
 		return p.graph.View()
 	}
-	return opspec.FinalView(&g.Subgraph)
+	return opspec.View{Operands: g.Operands, Final: true, Table: p.graph.Table}
 }
 
 // DeferredCounter counts the operations that were lowered when they executed, or

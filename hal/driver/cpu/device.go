@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,22 +13,29 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/sim"
 )
 
 // Config is the device behind the driver.
 type Config struct {
 	// Spec prices an execution; the zero Spec allows only functional ones.
-	Spec refcpu.CPUSpec
+	Spec timing.CPUSpec
 	// Host is what lies between clients and the device.
 	Host        base.Host
 	Description string
+	// Operations that models may have; nil is refcpu.Standard.
+	Operations *refcpu.Table
 }
 
 // New returns the device.
 func New(cfg Config) hal.Device {
+	if cfg.Operations == nil {
+		cfg.Operations = refcpu.Standard()
+	}
 	return base.New(base.Config{
-		Name: "cpu", Description: cfg.Description, Version: "1.0", Type: hal.DeviceCPU, Capabilities: capabilities(), Host: cfg.Host,
+		Name: "cpu", Description: cfg.Description, Version: "1.0", Type: hal.DeviceCPU, Capabilities: capabilities(),
+		Operations: cfg.Operations.Spec(), Host: cfg.Host,
 	}, compiler{cfg})
 }
 
@@ -51,7 +59,7 @@ func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 	s := make([]hal.Support, len(m.Main.Operations))
 	for i := range s {
 		t := m.Main.Operations[i].Type
-		if s[i].OK = refcpu.Supported(t); !s[i].OK {
+		if s[i].OK = c.cfg.Operations.Supported(t); !s[i].OK {
 			s[i].Reason = fmt.Sprintf("the reference CPU lacks %v", t)
 		}
 	}
@@ -60,7 +68,7 @@ func (c compiler) Supports(m *nn.Model) ([]hal.Support, error) {
 
 // Compile implements base.Compiler.
 func (c compiler) Compile(m *nn.Model, _ hal.PrepareOptions) (base.Program, error) {
-	p, err := refcpu.Compile(m)
+	p, err := refcpu.CompileConfig(m, refcpu.Config{Operations: c.cfg.Operations})
 	if err != nil {
 		return nil, err
 	}
@@ -74,19 +82,23 @@ type prepared struct {
 
 // Execute implements base.Program.
 func (p *prepared) Execute(r *hal.Buffers) (*hal.Result, error) {
-	var meter *refcpu.Meter
+	var meter *timing.Meter
 	var o refcpu.Options
 	if !r.Functional {
 		var err error
 		if meter, err = p.cfg.Spec.NewMeter(len(p.prog.Model().Main.Operations)); err != nil {
 			return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 		}
-		o.Work = meter.Add
+		o.Work, o.Elapsed = meter.Add, meter.Elapsed
 	}
+	o.LoopTimeout = r.LoopLimit()
 	dims, err := p.run(r, o)
 	res := &hal.Result{OutputDimensions: dims}
 	if hal.StatusOf(err) == hal.OutputInsufficientSize {
 		return res, err
+	}
+	if errors.Is(err, refcpu.ErrLoop) {
+		return nil, hal.Errorf(hal.MissedDeadlineTransient, "%w", err)
 	}
 	if err != nil {
 		return nil, err
@@ -140,7 +152,7 @@ func (p *prepared) fits(r *hal.Buffers, dims [][]uint32) error {
 }
 
 // stats turns a timing into the HAL's terms, the fixed cost included.
-func (c Config) stats(t *refcpu.Timing) hal.Stats {
+func (c Config) stats(t *timing.Timing) hal.Stats {
 	clock := sim.Clock{Hz: t.ClockHz}
 	s := hal.Stats{
 		Cycles: t.Cycles, LatencyFs: int64(clock.At(t.Cycles)), ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
@@ -161,18 +173,18 @@ func (c Config) stats(t *refcpu.Timing) hal.Stats {
 }
 
 // stalls lists the reasons that took cycles.
-func stalls(reasons *[refcpu.NumReasons]int64) []hal.StallCycles {
+func stalls(reasons *[timing.NumReasons]int64) []hal.StallCycles {
 	var l []hal.StallCycles
 	for reason, n := range reasons {
 		if n != 0 {
-			l = append(l, hal.StallCycles{Reason: refcpu.Reason(reason).String(), Cycles: n})
+			l = append(l, hal.StallCycles{Reason: timing.Reason(reason).String(), Cycles: n})
 		}
 	}
 	return l
 }
 
 // spans draws the operations one after the other.
-func (c Config) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
+func (c Config) spans(to hal.Tracer, m *nn.Model, t *timing.Timing) {
 	span := lower.Trace(to, 0, 0)
 	if span == nil {
 		return
@@ -189,7 +201,7 @@ func (c Config) spans(to hal.Tracer, m *nn.Model, t *refcpu.Timing) {
 // WriteListing implements base.Program. The CPU has no instruction
 // stream; its program is the list of kernels with their predicted cycles.
 func (p *prepared) WriteListing(w io.Writer) error {
-	t, err := p.cfg.Spec.Estimate(p.prog.Model())
+	t, err := p.cfg.Spec.Estimate(p.cfg.Operations.Spec(), p.prog.Model())
 	if err != nil {
 		return err
 	}

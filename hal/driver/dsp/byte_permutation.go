@@ -63,7 +63,7 @@ func (l *lowering) launchPermutation(s *step, runs []copyRun, flip bool) error {
 	}
 	k := datamove.Permute{Kind: c.kind, Flip: flip}
 	table, costs := c.table()
-	kern, err := l.kernel(k.Name(), k.Emit)
+	kern, err := l.linked(k)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (l *lowering) launchCopyRuns(s *step, runs []copyRun, flip bool) error {
 			costs = append(costs, int(e[datamove.CopyCount])*copyCost(e[datamove.CopyBytes]))
 		}
 	}
-	kern, err := l.kernel(k.Name(), k.Emit)
+	kern, err := l.linked(k)
 	if err != nil {
 		return err
 	}

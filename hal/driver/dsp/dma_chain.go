@@ -21,7 +21,7 @@ const (
 // residentByDMA implements resident for a core with DMA: VTCM is a ring of fetches, so that
 // one fetch can go on while the kernels that use the previous one run.
 func (l *lowering) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
-	k, err := l.kernel("fetch", datamove.EmitWait)
+	k, err := l.linked(datamove.Wait{})
 	if err != nil {
 		return 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -94,17 +95,17 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 		if pipelined && (g.runtimeWeights != nil || !l.pipeline(&c, full, g.out.shape.positions())) {
 			continue
 		}
-		if taps, err = e.prepare(c, p.perRun); err == nil {
+		if taps, err = e.prepare(c, p.perRun); err != nil {
+			return nil, err
+		}
+		if emit, ok, err := e.orSpatial(); ok || err != nil {
+			return emit, err
+		}
+		if e.kernel, err = l.kernel(e.c.name(), e.c.generate); err == nil {
 			break
 		}
 	}
 	if err != nil {
-		return nil, err
-	}
-	if emit, ok, err := e.orSpatial(); ok || err != nil {
-		return emit, err
-	}
-	if e.kernel, err = l.kernel(e.c.name(), e.c.generate); err != nil {
 		return nil, err
 	}
 	e.bumps = l.constWords(e.steps)
@@ -119,7 +120,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	return e.rows, nil
 }
 
-// prepare makes the kernel.
+// prepare says what the kernel is.
 func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	l, g := e.l, e.g
 	if !c.pipelined {
@@ -137,15 +138,12 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 	if c.zeroPoint {
 		c.correction = e.strips.kernel(l.spread(e.blocks))
 	}
-	if e.cost, e.steps = l.tryKernel(c.name(), c.generate), bumps; e.cost == 0 {
-		return nil, fmt.Errorf("no registers for %s", c.name())
-	}
+	e.steps = bumps
 	return taps, nil
 }
 
 // orSpatial begins the convolution with the spatial kernel (lane = position) instead if that
-// takes fewer packets. The kernels' costs assume that loops over strips, blocks and entries
-// run ten times.
+// takes fewer packets.
 func (e *gemmEmitter) orSpatial() (func(from, to int) error, bool, error) {
 	g := *e.g
 	if g.filter.k > vecBytes/4 || g.runtimeWeights != nil {
@@ -153,11 +151,10 @@ func (e *gemmEmitter) orSpatial() (func(from, to int) error, bool, error) {
 	}
 	g.rq.UseByteFactor(g.maxSum())
 	d, ok := e.l.spatialKernelOf(&g)
-	most := e.cost * e.blocks / max(10*g.spatialEntries(&d), 1)
-	if !ok || d.least() >= most {
+	if !ok || d.cost().Packets()*g.spatialEntries(&d) >= e.c.cost().Packets()*e.blocks {
 		return nil, false, nil
 	}
-	if d, ok = e.l.chooseSpatial(d); !ok || d.cost >= most {
+	if d, ok = e.l.chooseSpatial(d); !ok {
 		return nil, false, nil
 	}
 	emit, err := e.l.emitSpatial(&g, e.s, d)
@@ -227,13 +224,14 @@ func (l *lowering) shapeBlock(c *convKernel, positions int) {
 		c.positions = 8
 	}
 	if c.cluster == 1 {
-		cost := math.MaxInt
+		least := math.MaxInt
 		for n := min(positions, 4); n <= min(positions, 5); n++ {
 			if n == 5 && (c.rq.PerChannel || c.rq.Clamp || !c.pairs || c.single) {
 				break
 			}
-			if k := ceilDiv(ceilDiv(positions, n), l.threads) * (vrmpy(n)/2 + 9*n + 12); k < cost {
-				c.positions, cost = n, k
+			block := cost.GEMM{Products: vrmpy(n), Positions: n, PerVector: 1}
+			if k := ceilDiv(ceilDiv(positions, n), l.threads) * block.Packets(); k < least {
+				c.positions, least = n, k
 			}
 		}
 	}
@@ -264,7 +262,6 @@ type gemmEmitter struct {
 	strips                        *strips
 	shares                        [][2]int              // blocks of the threads of the last job
 	zeroPointArgs                 [zeroPointArgs]uint32 // but for the scratch
-	cost                          int                   // of the kernel
 	steps                         []uint32              // from run to run
 	table, bumps, params, scratch uint32
 	records                       []byte
@@ -398,12 +395,16 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), strips, uint32(count), l.constWords(block), e.params, 0, 0, vecBytes})
 	}
 	l.launch(e.s, e.kernel, args)
-	groups := 4
+	l.takes(min(byBlock, byChunk) * c.cost().Packets())
+}
+
+// cost is what a block takes of a full chunk, or of the tail where there is none.
+func (c *convKernel) cost() cost.GEMM {
+	b := cost.GEMM{Positions: c.positions, PerVector: c.cluster, Products: 4 * c.positions * c.words * c.runs}
 	if !c.full {
-		groups = c.tail
+		b.Products = c.tail * c.positions * c.words * c.runs
 	}
-	perBlock := c.positions*groups*c.words*c.runs/2 + 9*c.positions + 12
-	l.takes(min(byBlock, byChunk) * perBlock)
+	return b
 }
 
 // shareAddresses lets the positions of a cluster, or of a block, that lie at one

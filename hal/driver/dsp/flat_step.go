@@ -10,28 +10,29 @@ import (
 const flatChunk = 16 << 10
 
 // flatStep launches a kernel over whole flat tensors.
-func (l *lowering) flatStep(name string, k *elementwise.Map, out *tensor, in []*tensor, words ...uint32) {
-	if len(words) != k.Splats {
-		panic(fmt.Sprintf("dsp: %s takes %d words, got %d", k.Label, k.Splats, len(words)))
+func (l *lowering) flatStep(name string, f elementwise.Function, out *tensor, in []*tensor, words ...uint32) {
+	form := f.Form()
+	if len(words) != form.Constants {
+		panic(fmt.Sprintf("dsp: %s takes %d words, got %d", f.Name(), form.Constants, len(words)))
 	}
 	l.addStep(name, in, []*tensor{out}, func(l *lowering, s *step) error {
 		all := append(append([]*tensor{}, in...), out)
-		step := append(append([]int{}, k.In...), k.Out)
-		steps, perStep := ceilDiv(flatVectors(out), k.Out), 0
-		for _, n := range k.In {
+		step := append(append([]int{}, form.In...), form.Out)
+		steps, perStep := ceilDiv(flatVectors(out), form.Out), 0
+		for _, n := range form.In {
 			perStep += n
 		}
-		k, name, most := *k, k.Label, steps
+		k, most := elementwise.Map{F: f}, steps
 		cold := 0 // bytes that do not come from L2
 		for i, t := range in {
 			if l.cold(t) {
-				cold += steps * k.In[i] * vecBytes
+				cold += steps * form.In[i] * vecBytes
 			}
 		}
 		if k.Stream = cold > 2*flatChunk; k.Stream {
-			name, most = name+"_stream", max(flatChunk/(perStep*vecBytes), 1)
+			most = max(flatChunk/(perStep*vecBytes), 1)
 		}
-		kern, err := l.kernel(name, k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}

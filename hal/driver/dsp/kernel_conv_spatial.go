@@ -29,7 +29,6 @@ type spatialKernel struct {
 	streamed         bool     // all outputs' sums wait while planes pass, not the planes
 	carried          bool     // results wait for the next block, beside which they are stored
 	rq               hvx.RequantKind
-	cost             int // of the kernel
 }
 
 // spatialPositions is the positions of a block.

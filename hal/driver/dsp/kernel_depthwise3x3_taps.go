@@ -111,11 +111,13 @@ func (d *depthwiseKernel) keeps() []int {
 		if d.stride == 1 {
 			return []int{8, 9, 7, 6}
 		}
-		return []int{10, 9, 8, 7, 6}
+		return []int{9, 10, 8, 7, 6}
 	case k.PerChannel && k.Whole:
 		return []int{4, 3, 1, 5}
 	case k.PerChannel && (k.Left || k.Clamp || !k.Plain):
 		return []int{5, 6, 4, 3, 1}
+	case d.dw3x3.wide && d.dw3x3.same:
+		return []int{6, 8, 5, 4, 3, 1}
 	case k.PerChannel, d.halves():
 		return []int{8, 6, 5, 4, 3, 1}
 	}

@@ -143,7 +143,7 @@ func lowerGraph(g *graph.Graph, d *Device) (*lowering, error) {
 
 // empty reports whether an operation has nothing to compute.
 func (l *lowering) empty(op *nn.Operation) bool {
-	if graph.OpenShape(op.Type) {
+	if l.graph.OpenShape(op.Type) {
 		return false
 	}
 	for _, x := range op.Outputs {
@@ -331,9 +331,9 @@ func (l *lowering) kernel(name string, gen func(a *hvx.Builder)) (*hvx.Linked, e
 	return l.image.Generated(name, l.op, gen)
 }
 
-// tryKernel is the cost of a kernel, 0 where there are no registers for it.
-func (l *lowering) tryKernel(name string, gen func(a *hvx.Builder)) int {
-	return l.image.GeneratedCost(name, gen)
+// fits compiles a kernel that is the best choice if there are registers for it.
+func (l *lowering) fits(name string, gen func(a *hvx.Builder)) bool {
+	return l.image.GeneratedCost(name, gen) > 0
 }
 
 // linked returns a kernel of the image.

@@ -48,7 +48,7 @@ func lowerBatchMatmul(l *lowering, op *nn.Operation) error {
 			table = append(table, a.addr+uint32(r*width), b.addr+uint32(r/m.Rows*m.Cols*width), bias.addr, acc.addr+uint32(4*r*m.Cols), uint32(m.Cols))
 		}
 		kern := matmul.Dot{Vectors: width / vecBytes}
-		code, err := l.kernel(kern.Name(), kern.Emit)
+		code, err := l.linked(kern)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (l *lowering) matmulWords(m *opspec.BatchMatmul, a, b *tensor) error {
 	rows := m.Batch * m.Rows
 	out := l.newFlat("products", rows*pitch, 1)
 	l.addStep("matmul", []*tensor{a, right}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.kernel("matmul_words", matmul.EmitWords)
+		kern, err := l.linked(matmul.Words{})
 		if err != nil {
 			return err
 		}

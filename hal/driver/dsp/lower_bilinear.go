@@ -94,7 +94,7 @@ func lowerBilinear(l *lowering, op *nn.Operation) error {
 		rows = l.newFlat("rows", planes*p.OutH*pitch, 1)
 	}
 	l.addStep("blend", stretched[:], []*tensor{rows}, func(l *lowering, s *step) error {
-		kern, err := l.kernel("blend", resize.EmitBlend)
+		kern, err := l.linked(resize.Blend{})
 		if err != nil {
 			return err
 		}

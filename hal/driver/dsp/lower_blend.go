@@ -1,7 +1,6 @@
 package dsp
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/resize"
@@ -45,7 +44,7 @@ func (l *lowering) blendExactly(p *opspec.Resize, in *tensor, ys, xs samples) {
 	out := l.flatResult(p.Output)
 	k := resize.Exact{Size: size, Bias: int(unsignedBias(p.Type))}
 	l.addStep("blend", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("exact_blend_%+v", k), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func lowerBoxTransform(l *lowering, op *nn.Operation) error {
 	bad := l.invalid("a region is upside down, too large or of no image")
 	frames := l.roomFor(1)
 	l.addStep("boxes", in, []*tensor{out, bad, frames}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("boxes_%+v", k), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func lowerHeatmap(l *lowering, op *nn.Operation) error {
 	bad := l.invalid("a box is upside down")
 	frames := l.roomFor(detection.HeatFrame)
 	l.addStep("heatmap", []*tensor{heat, boxes}, []*tensor{scores, points, bad, frames}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("heatmap_%+v", k), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}

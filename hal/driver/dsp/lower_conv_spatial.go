@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -15,6 +16,8 @@ const (
 	narrowOutputs = 16
 	// residentPlanes is how many planes may wait in registers.
 	residentPlanes = 16
+	// residentVectors is how many vectors of inputs leave registers for the sums.
+	residentVectors = 24
 )
 
 // narrowPitch is the pitch of a value of c channels all of whose readers take a small
@@ -69,6 +72,8 @@ func (l *lowering) spatialKernelOf(g *gemm) (d spatialKernel, ok bool) {
 	if g.runtimeWeights != nil || d.out > vecBytes/4 || per > maxSpatialBytes || g.StrideW&(g.StrideW-1) != 0 || d.planes()*f.k > maxSpatialWords || g.recounts() {
 		return d, false
 	}
+	at := func(y, x int) uint32 { return g.in.at(0, y, x*g.StrideW-g.Left) - g.in.addr }
+	d.aligned = at(0, 0)%vecBytes == 0 && at(0, d.granule())%vecBytes == 0
 	d.second = make([]uint64, ceilDiv(f.k*d.planes(), 64))
 	seconds := 0
 	for ch := range f.k {
@@ -87,27 +92,22 @@ func (l *lowering) spatialKernelOf(g *gemm) (d spatialKernel, ok bool) {
 
 // chooseSpatial decides how planes and results wait; ok reports that there are registers.
 func (l *lowering) chooseSpatial(d spatialKernel) (_ spatialKernel, ok bool) {
-	best := 0
-	for _, streamed := range [...]bool{false, true} {
+	first := d.planes()+d.stride*d.pitch/4 > residentVectors // planes, and the vectors that are dealt to them
+	for _, streamed := range [...]bool{first, !first} {
 		if !streamed && d.planes() > residentPlanes || streamed && d.k > narrowOutputs {
 			continue
 		}
 		for _, carried := range [...]bool{true, false} {
-			try := d
-			try.streamed, try.carried = streamed, carried
 			if carried && !d.rq.Halfword && (streamed || d.quads() == 1) { // sums of two blocks are too many
 				continue
 			}
-			try.cost = l.tryKernel(try.name(), try.generate)
-			if try.cost > 0 && (best == 0 || try.cost < best) {
-				best, d = try.cost, try
-			}
-			if try.cost > 0 {
-				break
+			d.streamed, d.carried = streamed, carried
+			if l.fits(d.name(), d.generate) {
+				return d, true
 			}
 		}
 	}
-	return d, best > 0
+	return d, false
 }
 
 // spatialWord is the signed weights of a plane for a channel, nothing for a second part
@@ -152,11 +152,6 @@ type spatialEmitter struct {
 // emitSpatial begins the convolution.
 func (l *lowering) emitSpatial(g *gemm, s *step, d spatialKernel) (func(from, to int) error, error) {
 	e := &spatialEmitter{l: l, g: g, s: s, d: d}
-	at := func(y, x int) uint32 { return g.in.at(0, y, x*g.StrideW-g.Left) }
-	d.aligned = at(0, 0)%vecBytes == 0 && at(0, d.granule())%vecBytes == 0
-	if d.aligned && l.tryKernel(d.name(), d.generate) > 0 {
-		e.d = d
-	}
 	var err error
 	if e.kernel, err = l.kernel(e.d.name(), e.d.generate); err != nil {
 		return nil, err
@@ -213,12 +208,14 @@ func (e *spatialEmitter) rows(from, to int) error {
 	if !stream {
 		l.canPrefetch(spatialPrefetch)
 	}
-	l.takes(ceilDiv(entries, l.threads) * d.cost / 10)
+	l.takes(ceilDiv(entries, l.threads) * d.cost().Packets())
 	return nil
 }
 
-// least is what a kernel costs at least: the multipliers' packets.
-func (d *spatialKernel) least() int { return 10 * (d.planes()*d.k/2 + 4*d.quads()) }
+// cost is what a block takes.
+func (d *spatialKernel) cost() cost.Spatial {
+	return cost.Spatial{Planes: d.planes(), Outputs: d.k, Requant: d.rq}
+}
 
 // spatialEntries is the number of blocks.
 func (g *gemm) spatialEntries(d *spatialKernel) int {

@@ -189,7 +189,7 @@ func (l *lowering) launchFill(s *step, table []uint32, value byte) error {
 }
 
 func (l *lowering) launchFillWord(s *step, table []uint32, word uint32) error {
-	k, err := l.kernel("fill", datamove.EmitFill)
+	k, err := l.linked(datamove.Fill{})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package dsp
 
 import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -66,6 +67,15 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 	}, nil
 }
 
+// fetchAhead has a kernel of so many chunks fetch the rows that the next output row reads and
+// this one does not, if the input comes from DRAM and the window moves by one.
+func (g *gemm) fetchAhead(l *lowering, d *depthwiseKernel, chunks int) {
+	if l.streams(g.in) && g.StrideH*g.StrideW == 1 {
+		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
+		d.lookahead, d.lookaheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
+	}
+}
+
 // channelAt is the channel of byte i of a vector, -1 for none.
 func (g *gemm) channelAt(d *depthwiseKernel, chunk, i int) int {
 	if d.cells > 1 {
@@ -99,6 +109,7 @@ func numbers(n int) []int {
 // acc32Part returns the part whose chunks need 32-bit accumulators.
 func (l *lowering) acc32Part(g *gemm, d depthwiseKernel, chunks []int) depthwisePart {
 	f, channels := &g.filter, g.channelsOf(chunks)
+	g.fetchAhead(l, &d, len(chunks))
 	shape := d.slidingShape()
 	d.twice, d.parts = f.signedParts(channels, d.sets(), shape.units(1))
 	if d.fits3x3() {
@@ -142,7 +153,7 @@ func (l *lowering) acc32Part(g *gemm, d depthwiseKernel, chunks []int) depthwise
 
 // depthwiseRows emits some rows of a part of the result.
 func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last int) error {
-	d, rec, pitch, chunks := p.depthwiseKernel, p.at, g.in.pitch, len(p.chunks)
+	d, rec, pitch := p.depthwiseKernel, p.at, g.in.pitch
 	if bytes := len(p.records); bytes <= l.vtcm.room() {
 		var err error
 		if rec, err = l.resident(s, rec, bytes); err != nil {
@@ -155,11 +166,10 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 	// their use. Where it moves further they wait for DRAM anyway, and a thread
 	// asks for all its rows at once.
 	large := l.streams(g.in)
-	wait := large && g.StrideH*g.StrideW > 1
-	if large && !wait {
+	wait := large && d.lookahead == 0
+	if d.lookahead > 0 {
 		// The rows that the next output row reads and this one does not.
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
-		d.lookahead, d.lookaheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
 		params[hvx.ParBox], params[hvx.ParStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
 	}
 	kern, err := l.depthwiseKernel(&d)
@@ -201,7 +211,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 	if !wait {
 		l.canPrefetch(depthwisePrefetch)
 		perRow := g.out.shape.w * min(pitch, vecBytes) / vecBytes
-		l.takes(ceilDiv(entries, l.threads) * perRow * (8 + g.KH*g.KW))
+		l.takes(ceilDiv(entries, l.threads) * perRow * cost.Depthwise{KH: g.KH, KW: g.KW}.Packets())
 	}
 	return nil
 }
@@ -213,19 +223,13 @@ func (l *lowering) depthwiseKernel(d *depthwiseKernel) (*hvx.Linked, error) {
 	if d.dw3x3.on() {
 		return l.kernel(d.name(), d.generate)
 	}
-	l.chooseSliding(d)
-	return l.kernel(d.name(), d.generate)
-}
-
-// chooseSliding chooses the sliding form and returns its cost in packets.
-func (l *lowering) chooseSliding(d *depthwiseKernel) int {
 	for _, d.form = range d.slidingForms() {
-		if cost := l.tryKernel(d.name(), d.generate); cost > 0 {
-			return cost
+		if l.fits(d.name(), d.generate) {
+			return l.kernel(d.name(), d.generate)
 		}
 	}
 	d.skew, d.form = 0, slidingForm{}
-	return l.tryKernel(d.name(), d.generate)
+	return l.kernel(d.name(), d.generate)
 }
 
 // signedParts is how many signed bytes the weights of channels need, the same for all channels of a

@@ -92,46 +92,22 @@ func (g *gemm) packAcc32(out []byte, n *dw3x3Taps, lane []int, channel func(i in
 }
 
 // keepAcc32Constants chooses how many constants the acc32 kernel keeps in registers. It
-// chooses 0, which selects the sliding-window kernel, when no tap can be the single one,
-// when registers do not suffice, or when the sliding-window kernel takes fewer packets.
+// chooses 0, which selects the sliding-window kernel, when no tap can be the single one or
+// registers do not suffice.
 func (l *lowering) keepAcc32Constants(d *depthwiseKernel) {
+	if d.dw3x3.kept = 0; d.dw3x3.parts[0][0] > 0 {
+		l.keepConstants(d)
+	}
+}
+
+// keepConstants keeps as many constants in registers as the first number that fits, none
+// if none does, and reports which.
+func (l *lowering) keepConstants(d *depthwiseKernel) bool {
+	for _, d.dw3x3.kept = range d.keeps() {
+		if l.fits(d.dw3x3Name(), d.generate) {
+			return true
+		}
+	}
 	d.dw3x3.kept = 0
-	if d.dw3x3.parts[0][0] == 0 {
-		return
-	}
-	least := l.keepConstants(d)
-	if other := *d; least == 0 || (d.dw3x3.heavy() || d.rq.PerChannel && d.dw3x3.wide) && other.slidingCost(l) < least {
-		d.dw3x3.kept = 0
-	}
+	return false
 }
-
-// slidingCost returns the packets of the sliding-window kernel for the same convolution.
-func (d *depthwiseKernel) slidingCost(l *lowering) int {
-	d.dw3x3.kept = 0
-	return l.chooseSliding(d)
-}
-
-// keepConstants keeps as many constants in registers as of the first two numbers that
-// fit takes fewer packets, and returns the cost: 0 if none fits.
-func (l *lowering) keepConstants(d *depthwiseKernel) (least int) {
-	best, fitting := 0, 0
-	for _, kept := range d.keeps() {
-		d.dw3x3.kept = kept
-		cost := l.tryKernel(d.dw3x3Name(), d.generate)
-		if cost == 0 {
-			continue
-		}
-		if fitting++; best == 0 || cost < least {
-			best, least = kept, cost
-		}
-		if fitting == 2 {
-			break
-		}
-	}
-	d.dw3x3.kept = best
-	return least
-}
-
-// heavy reports that weights need so many second signed bytes that a kernel which
-// slides, where words have room for some, may be better.
-func (f *dw3x3Taps) heavy() bool { return f.vectors() > otherWeights-len(pairedWeights)+8+1 }

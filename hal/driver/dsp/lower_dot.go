@@ -17,7 +17,7 @@ func (l *lowering) rescale(out, acc *tensor, rq *hvx.Requant, n int) error {
 	}
 	l.addStep("rescale", []*tensor{acc}, []*tensor{out}, func(l *lowering, s *step) error {
 		k := matmul.Rescale{Rq: kind}
-		kern, err := l.kernel(k.Name(), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}

@@ -82,12 +82,11 @@ func lowerAdd(l *lowering, op *nn.Operation) error {
 	}
 	if l.final() && shapeOf(e.Dims).elements() >= elementwise.AffineFrom {
 		if f, ok := elementwise.FindAffine(&q, sign, bias); ok {
-			k, generate := elementwise.AffineKernel(rq.Kind().Clamp)
-			return l.binary(&e, "affine_"+k.Tag(), generate, f.Params(&rq))
+			return l.binary(&e, elementwise.AffineSum{Clamp: rq.Kind().Clamp}, f.Params(&rq))
 		}
 	}
 	k := elementwise.Binary{Sub: op.Type == nn.OpSub, RoundA: q.A.Shift < 0, RoundB: q.B.Shift < 0, Rq: rq.Kind()}
-	return l.binary(&e, k.Name(), k.Emit, elementwise.AddParams(&rq, &q, bias))
+	return l.binary(&e, k, elementwise.AddParams(&rq, &q, bias))
 }
 
 func lowerMul(l *lowering, op *nn.Operation) error {
@@ -105,11 +104,11 @@ func lowerMul(l *lowering, op *nn.Operation) error {
 	bias := unsignedBias(e.Type)
 	rq := hvx.NewRequant([]opspec.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
 	k := elementwise.Binary{Mul: true, Rq: rq.Kind()}
-	return l.binary(&e, k.Name(), k.Emit, elementwise.MulParams(&rq, &q, bias))
+	return l.binary(&e, k, elementwise.MulParams(&rq, &q, bias))
 }
 
 // binary lowers an operation by a kernel.
-func (l *lowering) binary(e *opspec.Elementwise, name string, generate func(a *hvx.Builder), params []uint32) error {
+func (l *lowering) binary(e *opspec.Elementwise, k hvx.Kernel, params []uint32) error {
 	s := shapeOf(e.Dims)
 	var in [2]*tensor
 	for i, idx := range [2]uint32{e.A, e.B} {
@@ -130,7 +129,7 @@ func (l *lowering) binary(e *opspec.Elementwise, name string, generate func(a *h
 	}
 	out := l.result(e.Output, pitch)
 	l.addVectors("binary", in[:], out, false, func(s *step, from, to int) error {
-		kern, err := l.kernel(name, generate)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}
@@ -254,7 +253,7 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 			in = l.withPitch(in, out.pitch)
 		}
 		l.addVectors("clamp", []*tensor{in}, out, true, func(s *step, from, to int) error {
-			k, err := l.kernel("clamp", elementwise.EmitClamp)
+			k, err := l.linked(elementwise.Clamp{})
 			if err != nil {
 				return err
 			}
@@ -270,7 +269,7 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 // lookup maps every byte of a value through a table.
 func (l *lowering) lookup(out, in *tensor, t *[256]byte) {
 	l.addVectors("lookup", []*tensor{in}, out, true, func(s *step, from, to int) error {
-		k, err := l.kernel("lookup", elementwise.EmitLookup)
+		k, err := l.linked(elementwise.Lookup{})
 		if err != nil {
 			return err
 		}

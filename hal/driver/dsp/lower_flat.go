@@ -8,7 +8,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
@@ -43,7 +42,7 @@ func (l *lowering) operands(e *opspec.Elementwise) (in [2]*tensor, err error) {
 // lookupFlat maps every byte of a flat value through a table over stored bytes.
 func (l *lowering) lookupFlat(out, in *tensor, t *[256]byte) {
 	l.addStep("lookup", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		k, err := l.kernel("lookup", elementwise.EmitLookup)
+		k, err := l.linked(elementwise.Lookup{})
 		if err != nil {
 			return err
 		}
@@ -78,20 +77,20 @@ func (l *lowering) words(op *nn.Operation, e *opspec.Elementwise) error {
 	if err != nil {
 		return err
 	}
-	var k *elementwise.Map
+	var k elementwise.Function
 	switch op.Type {
 	case nn.OpAdd:
-		k = elementwise.Instruction("add_words", hexagon.V6_vaddw)
+		k = elementwise.Instruction{Op: hexagon.V6_vaddw}
 	case nn.OpSub:
-		k = elementwise.Instruction("sub_words", hexagon.V6_vsubw)
+		k = elementwise.Instruction{Op: hexagon.V6_vsubw}
 	case nn.OpMaximum:
-		k = elementwise.Instruction("max_words", hexagon.V6_vmaxw)
+		k = elementwise.Instruction{Op: hexagon.V6_vmaxw}
 	case nn.OpMinimum:
-		k = elementwise.Instruction("min_words", hexagon.V6_vminw)
+		k = elementwise.Instruction{Op: hexagon.V6_vminw}
 	case nn.OpMul:
-		k = elementwise.WordMulKernel()
+		k = elementwise.MulWords{}
 	case nn.OpDiv:
-		k = elementwise.DivKernel()
+		k = elementwise.DivWords{}
 	default:
 		return fmt.Errorf("%s of %s", op.Type, e.Type)
 	}
@@ -113,9 +112,9 @@ func lowerExtreme(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	in[0], in[1] = l.rescaled(in[0], e.A, e.Output), l.rescaled(in[1], e.B, e.Output)
-	k := elementwise.Instruction("max", hexagon.V6_vmaxub)
+	k := elementwise.Instruction{Op: hexagon.V6_vmaxub}
 	if op.Type == nn.OpMinimum {
-		k = elementwise.Instruction("min", hexagon.V6_vminub)
+		k = elementwise.Instruction{Op: hexagon.V6_vminub}
 	}
 	l.flatStep("extreme", k, l.flatResult(e.Output), in[:])
 	return nil
@@ -131,9 +130,9 @@ func lowerLogical(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	k := elementwise.TruthKernel("and", hexagon.V6_vand)
+	k := elementwise.Truth{Op: hexagon.V6_vand}
 	if op.Type == nn.OpLogicalOr {
-		k = elementwise.TruthKernel("or", hexagon.V6_vor)
+		k = elementwise.Truth{Op: hexagon.V6_vor}
 	}
 	l.flatStep("logical", k, l.flatResult(e.Output), in[:], ones)
 	return nil
@@ -152,15 +151,11 @@ func lowerUnaryFlat(l *lowering, op *nn.Operation) error {
 	out := l.flatResult(u.Output)
 	switch op.Type {
 	case nn.OpLogicalNot:
-		l.flatStep("not", elementwise.NotKernel(), out, []*tensor{in}, ones)
+		l.flatStep("not", elementwise.Not{}, out, []*tensor{in}, ones)
 	case nn.OpAbs:
-		l.flatStep("abs", elementwise.Function("abs_words", 1, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) {
-			a.Op(hexagon.V6_vabsw, out, x[0])
-		}), out, []*tensor{in})
+		l.flatStep("abs", elementwise.AbsWords{}, out, []*tensor{in})
 	default:
-		l.flatStep("neg", elementwise.Function("neg_words", 1, 1, func(a *hvx.Builder, out codegen.Reg, x, c []codegen.Reg) {
-			a.Op(hexagon.V6_vsubw, out, c[0], x[0])
-		}), out, []*tensor{in}, 0)
+		l.flatStep("neg", elementwise.NegWords{}, out, []*tensor{in}, 0)
 	}
 	return nil
 }
@@ -187,7 +182,7 @@ func lowerCompare(l *lowering, op *nn.Operation) error {
 	}
 	c := comparisons[op.Type]
 	if e.Type == nn.TensorInt32 {
-		l.flatStep("compare", elementwise.CompareWordsKernel(c.equal, c.swap, c.not), l.flatResult(e.Output), in[:], 1, 0)
+		l.flatStep("compare", elementwise.CompareWords{Equal: c.equal, Swap: c.swap, Not: c.not}, l.flatResult(e.Output), in[:], 1, 0)
 		return nil
 	}
 	va, vb := l.realValues(e.A), l.realValues(e.B)
@@ -204,7 +199,7 @@ func lowerCompare(l *lowering, op *nn.Operation) error {
 		}
 	}
 	below, above := l.mapped(in[0], first), l.mapped(in[0], last)
-	l.flatStep("compare", elementwise.IntervalKernel(c.not), l.flatResult(e.Output), []*tensor{in[1], below, above}, ones, 0)
+	l.flatStep("compare", elementwise.Interval{Outside: c.not}, l.flatResult(e.Output), []*tensor{in[1], below, above}, ones, 0)
 	return nil
 }
 
@@ -237,13 +232,13 @@ func lowerSelect(l *lowering, op *nn.Operation) error {
 		}
 	}
 	if s.Type == nn.TensorInt32 {
-		l.flatStep("select", elementwise.SelectWordsKernel(), l.flatResult(s.Output), in[:], 0)
+		l.flatStep("select", elementwise.SelectWords{}, l.flatResult(s.Output), in[:], 0)
 		return nil
 	}
 	if s.Type.IsQuant8() {
 		in[1], in[2] = l.rescaled(in[1], s.A, s.Output), l.rescaled(in[2], s.B, s.Output)
 	}
-	l.flatStep("select", elementwise.AboveKernel(), l.flatResult(s.Output), in[:], 0)
+	l.flatStep("select", elementwise.SelectAbove{}, l.flatResult(s.Output), in[:], 0)
 	return nil
 }
 
@@ -272,7 +267,7 @@ func lowerPrelu(l *lowering, op *nn.Operation) error {
 	product := l.newFlat("negative part", in[0].bytes(), 1)
 	l.addStep("multiply", in[:], []*tensor{product}, func(l *lowering, s *step) error {
 		k := elementwise.Binary{Mul: true, Rq: rq.Kind()}
-		kern, err := l.kernel(k.Name(), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}
@@ -285,7 +280,7 @@ func lowerPrelu(l *lowering, op *nn.Operation) error {
 		l.lookupFlat(l.flatResult(e.Output), in[0], positive)
 		return nil
 	}
-	l.flatStep("prelu", elementwise.AboveKernel(), l.flatResult(e.Output), []*tensor{in[0], l.mapped(in[0], positive), product}, uint32(zero-1)*ones)
+	l.flatStep("prelu", elementwise.SelectAbove{}, l.flatResult(e.Output), []*tensor{in[0], l.mapped(in[0], positive), product}, uint32(zero-1)*ones)
 	return nil
 }
 
@@ -311,9 +306,9 @@ func lowerCast(l *lowering, op *nn.Operation) error {
 	case from == to || wide == (from == nn.TensorInt32): // the same bytes
 		l.flats[u.Output] = in
 	case wide:
-		l.flatStep("widen", elementwise.WidenWordsKernel(), l.flatResult(u.Output), []*tensor{in}, 0)
+		l.flatStep("widen", elementwise.WidenWords{}, l.flatResult(u.Output), []*tensor{in}, 0)
 	default:
-		l.flatStep("narrow", elementwise.NarrowWordsKernel(), l.flatResult(u.Output), []*tensor{in}, 0)
+		l.flatStep("narrow", elementwise.NarrowWords{}, l.flatResult(u.Output), []*tensor{in}, 0)
 	}
 	return nil
 }

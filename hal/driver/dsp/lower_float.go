@@ -2,14 +2,11 @@ package dsp
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/isa/codegen"
-	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // TENSOR_FLOAT32 values exist at the edges of a model: QUANTIZE reads them,
@@ -34,9 +31,10 @@ func carried(t nn.OperandType) bool { return storable(t) || t == nn.TensorFloat3
 type tableRun struct{ from, n, table int }
 
 // mapScalars computes out from in.
-func (l *lowering) mapScalars(k *elementwise.Scalar, out, in *tensor, pieces []tableRun, tables ...[]uint32) {
-	l.addStep(k.Label, []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(k.Label, k.Emit)
+func (l *lowering) mapScalars(f elementwise.ScalarFunction, out, in *tensor, pieces []tableRun, tables ...[]uint32) {
+	size, made, _ := f.Form()
+	l.addStep(f.Name(), []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
+		kern, err := l.linked(elementwise.Scalar{F: f})
 		if err != nil {
 			return err
 		}
@@ -46,7 +44,7 @@ func (l *lowering) mapScalars(k *elementwise.Scalar, out, in *tensor, pieces []t
 		}
 		var table []uint32
 		for _, p := range pieces {
-			table = append(table, in.addr+uint32(p.from*k.In), out.addr+uint32(p.from*k.Out), uint32(p.n), at[p.table])
+			table = append(table, in.addr+uint32(p.from*size), out.addr+uint32(p.from*made), uint32(p.n), at[p.table])
 		}
 		l.launchTable(s, kern, table, 4)
 		return nil
@@ -68,10 +66,7 @@ func quantizeFloat(l *lowering, u *opspec.Unary) error {
 		return err
 	}
 	q := affineOf(&l.graph.Operands[u.Output])
-	k := &elementwise.Scalar{Label: fmt.Sprintf("quantize_%+v", q), In: 4, Out: 1, Unroll: 2, Body: func(a *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
-		return hvx.Quantize(a, v, q)
-	}}
-	l.mapScalars(k, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	l.mapScalars(elementwise.Quantize{To: q}, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
 	return nil
 }
 
@@ -114,29 +109,17 @@ func lowerDequantize(l *lowering, op *nn.Operation) error {
 			pieces = append(pieces, tableRun{i * run, run, i % len(c.Scales)})
 		}
 	}
-	k := &elementwise.Scalar{Label: "dequantize", In: 1, Out: 4, Unroll: 4, Body: func(a *hvx.Builder, v, table codegen.Reg) codegen.Reg {
-		r := a.R("real")
-		a.Op(hexagon.L4_loadri_rr, r, table, v, 2).Loads(hvx.AliasConst)
-		return r
-	}}
-	l.mapScalars(k, l.flatResult(u.Output), in, pieces, tables...)
+	l.mapScalars(elementwise.Dequantize{}, l.flatResult(u.Output), in, pieces, tables...)
 	return nil
 }
 
 // castFloat lowers a CAST from or to floats: to integers towards zero, to bytes
 // within 0 and 255.
 func castFloat(l *lowering, u *opspec.Unary, in *tensor, from, to nn.OperandType) error {
-	k := &elementwise.Scalar{Label: fmt.Sprintf("cast_%s_%s", from, to), In: from.ElementBytes(), Out: to.ElementBytes(), Unroll: 4}
-	k.Body = func(a *hvx.Builder, v, _ codegen.Reg) codegen.Reg {
-		if from != nn.TensorFloat32 {
-			return a.FloatOf(v)
-		}
-		v = a.Into(hexagon.F2_conv_sf2w_chop, v)
-		if to != nn.TensorInt32 {
-			v = a.Into(hexagon.A2_max, a.Into(hexagon.A2_min, v, a.Imm(math.MaxUint8)), a.Imm(0))
-		}
-		return v
+	var f elementwise.ScalarFunction = elementwise.IntToFloat{Bytes: from.ElementBytes()}
+	if from == nn.TensorFloat32 {
+		f = elementwise.FloatToInt{Bytes: to.ElementBytes()}
 	}
-	l.mapScalars(k, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	l.mapScalars(f, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
 	return nil
 }

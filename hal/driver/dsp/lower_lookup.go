@@ -104,7 +104,7 @@ func (l *lowering) gather(out, in, indices *tensor, outer, count, n int, reason 
 		if scalarEntry(n) {
 			k = lookup.Gather{Size: n}
 		}
-		kern, err := l.kernel(k.Name(), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func lowerHashtable(l *lowering, op *nn.Operation) error {
 	n, list := h.Size*l.sizeOf(h.Values), in[0].bytes()/4
 	found := l.newFlat("rows", list, 4)
 	l.addStep("find", in[:2], []*tensor{found}, func(l *lowering, s *step) error {
-		kern, err := l.kernel("find_key", lookup.EmitFindKey)
+		kern, err := l.linked(lookup.FindKey{})
 		if err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func lowerHashtable(l *lowering, op *nn.Operation) error {
 	}
 	hits, all := l.flatResult(h.Hits), l.newFlat("row count", list, 4)
 	l.fillFlat(all, uint32(h.Rows))
-	l.flatStep("hits", elementwise.CompareWordsKernel(false, false, false), hits, []*tensor{all, found}, 1, 0)
+	l.flatStep("hits", elementwise.CompareWords{}, hits, []*tensor{all, found}, 1, 0)
 	if n == 0 {
 		l.flatResult(h.Output)
 		return nil

@@ -46,8 +46,8 @@ func lowerLstm16(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	next := l.flatResult(p.NextState)
-	l.flatStep("cell", lstm.Cell16(), next, []*tensor{gate[opspec.GateInput], gate[opspec.GateForget], gate[opspec.GateCell], state})
-	l.flatStep("output", lstm.Output16(), l.flatResult(p.Output), []*tensor{gate[opspec.GateOutput], next})
+	l.flatStep("cell", lstm.Cell16{}, next, []*tensor{gate[opspec.GateInput], gate[opspec.GateForget], gate[opspec.GateCell], state})
+	l.flatStep("output", lstm.Output16{}, l.flatResult(p.Output), []*tensor{gate[opspec.GateOutput], next})
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (l *lowering) dotRows(out, values, weights, bias *tensor, batch, units int,
 	width := values.bytes() / batch
 	l.addStep("dot", []*tensor{values, weights, bias}, []*tensor{out}, func(l *lowering, s *step) error {
 		kern := matmul.Dot{Vectors: width / vecBytes}
-		code, err := l.kernel(kern.Name(), kern.Emit)
+		code, err := l.linked(kern)
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (l *lowering) dotRows(out, values, weights, bias *tensor, batch, units int,
 func (l *lowering) halves(out, in *tensor, rq *hvx.Requant) {
 	l.addStep("scale", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
 		kind := rq.Kind()
-		kern, err := l.kernel(lstm.Gate{Rq: kind}.Name(), lstm.Gate{Rq: kind}.Emit)
+		kern, err := l.linked(lstm.Gate{Rq: kind})
 		if err != nil {
 			return err
 		}

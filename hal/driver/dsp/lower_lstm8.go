@@ -54,14 +54,14 @@ func lowerLstm8(l *lowering, op *nn.Operation) error {
 	if p.Coupled {
 		in = []*tensor{gate[opspec.GateForget], gate[opspec.GateCell], old}
 	}
-	l.flatStep("cell", lstm.Cell8(&p), next, in)
+	l.flatStep("cell", lstm.NewCell8(&p), next, in)
 	// The output gate looks at the new cell state.
 	open, err := x.sums(opspec.GateOutput, x.widened(next, 1))
 	if err != nil {
 		return err
 	}
 	hidden := l.newFlat("hidden state", p.Batch*p.Units, 1)
-	l.flatStep("hidden", lstm.Hidden8(&p), hidden, []*tensor{open, next})
+	l.flatStep("hidden", lstm.NewHidden8(&p), hidden, []*tensor{open, next})
 	if p.Projection == opspec.None {
 		l.flats[p.NextState], l.flats[p.Output] = hidden, hidden
 		return nil
@@ -75,7 +75,7 @@ func lowerLstm8(l *lowering, op *nn.Operation) error {
 func (x *lstm8) widened(in *tensor, rows int) *tensor {
 	n := in.bytes() / 2
 	out := x.newFlat(in.name+" as words", n, 4)
-	x.flatStep("widen", lstm.WidenHalfwords(), out, []*tensor{in})
+	x.flatStep("widen", lstm.WidenHalfwords{}, out, []*tensor{in})
 	return x.repeated(out, rows)
 }
 
@@ -130,7 +130,7 @@ func (x *lstm8) sums(g int, cell *tensor) (*tensor, error) {
 		parts = append(parts, x.widened(w, x.Batch), cell)
 	}
 	sum := x.newFlat(name+" gate", n, 4)
-	x.flatStep("sum", lstm.Sum8(p, peephole), sum, parts)
+	x.flatStep("sum", lstm.NewSum8(p, peephole), sum, parts)
 	if p.Norm == opspec.None {
 		return sum, nil
 	}
@@ -146,7 +146,7 @@ func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *tensor) (*tensor, error) 
 	mean, variance := x.newFlat("means", x.Batch, 4), x.newFlat("variances", x.Batch, 4)
 	x.addStep("statistics", []*tensor{sum}, []*tensor{mean, variance}, func(l *lowering, s *step) error {
 		k := layernorm.Statistics{N: x.Units, AtZero: p.VarianceAtZero}
-		kern, err := l.kernel(k.Name(), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}
@@ -158,8 +158,8 @@ func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *tensor) (*tensor, error) 
 		return nil
 	})
 	factor, shift := x.newFlat("factors", x.Batch, 4), x.newFlat("shifts", x.Batch, 4)
-	x.flatStep("root", layernorm.Root(false), factor, []*tensor{variance})
-	x.flatStep("root", layernorm.Root(true), shift, []*tensor{variance})
+	x.flatStep("root", layernorm.Root{}, factor, []*tensor{variance})
+	x.flatStep("root", layernorm.Root{Shift: true}, shift, []*tensor{variance})
 	in := []*tensor{sum}
 	for _, t := range []*tensor{mean, factor, shift} {
 		wide := x.newFlat(t.name+" of each unit", x.Batch*x.Units, 4)
@@ -170,7 +170,7 @@ func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *tensor) (*tensor, error) 
 	}
 	in = append(in, x.widened(weights, x.Batch), x.repeated(bias, x.Batch))
 	out := x.newFlat("normalized", x.Batch*x.Units, 4)
-	x.flatStep("normalize", layernorm.Normalize(p.NormScale), out, in)
+	x.flatStep("normalize", layernorm.Normalize{Scale: p.NormScale}, out, in)
 	return out, nil
 }
 
@@ -199,6 +199,6 @@ func (x *lstm8) project(hidden *tensor) (*tensor, error) {
 	}
 	acc, out := x.newFlat("projected", x.Batch*x.Out, 4), x.newFlat("output state", x.Batch*x.Out, 1)
 	x.dotRows(acc, rows, weights, bias, x.Batch, x.Out, x.HiddenZero+128, 128)
-	x.flatStep("output", lstm.Output8(&x.Lstm8), out, []*tensor{acc})
+	x.flatStep("output", lstm.NewOutput8(&x.Lstm8), out, []*tensor{acc})
 	return out, nil
 }

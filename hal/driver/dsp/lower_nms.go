@@ -83,7 +83,7 @@ func lowerNms(l *lowering, op *nn.Operation) error {
 	all := k.Boxes * k.Classes
 	work := l.newFlat("candidates", 4*detection.NmsFrame+roundUp(4*all, 8)+8*all, 1)
 	l.addStep("nms", in, append(out, bad, work), func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("nms_%+v", k), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}

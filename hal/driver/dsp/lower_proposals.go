@@ -103,7 +103,7 @@ func lowerProposals(l *lowering, op *nn.Operation) error {
 	}
 	work := l.newFlat("anchors by score", 4*(detection.ProposalFrame+256+k.All())+16*k.After, 1)
 	l.addStep("proposals", in[:], append(out, work), func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("proposals_%+v", k), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}

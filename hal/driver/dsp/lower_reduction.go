@@ -20,9 +20,9 @@ func lowerReduce(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	k, bound, least := reduction.Fold(hexagon.V6_vmaxub), uint32(255*ones), uint32(0)
+	k, bound, least := reduction.Fold{Op: hexagon.V6_vmaxub}, uint32(255*ones), uint32(0)
 	if op.Type == nn.OpReduceMin || op.Type == nn.OpReduceAll {
-		k, least = reduction.Fold(hexagon.V6_vminub), 255*ones
+		k, least = reduction.Fold{Op: hexagon.V6_vminub}, 255*ones
 	}
 	if m.Type == nn.TensorBool8 {
 		bound = ones
@@ -65,7 +65,7 @@ func longRows(dims []uint32, reduced []bool) (rows, count int, ok bool) {
 
 // foldRows reduces rows to foldedRow values each; what fills the last ones up does
 // not count.
-func (l *lowering) foldRows(k *reduction.Kernel, in *tensor, rows, count int, fill, bound uint32) (*tensor, error) {
+func (l *lowering) foldRows(f reduction.Function, in *tensor, rows, count int, fill, bound uint32) (*tensor, error) {
 	sliceCount := ceilDiv(count, foldedRow)
 	if pitch := sliceCount * foldedRow; pitch != count {
 		if int64(rows)*int64(pitch) > maxArena {
@@ -80,7 +80,7 @@ func (l *lowering) foldRows(k *reduction.Kernel, in *tensor, rows, count int, fi
 	}
 	out := l.newFlat("folded", rows*foldedRow, 1)
 	l.addStep("fold", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.kernel("reduce_"+k.Label, k.Emit)
+		kern, err := l.linked(reduction.Slices{F: f})
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (l *lowering) wordsOf(in *tensor, i uint32, zero int32) *tensor {
 		return in
 	}
 	out := l.newFlat(in.name+" as words", in.bytes(), 4)
-	l.flatStep("widen", elementwise.WidenWordsKernel(), out, []*tensor{in}, uint32(zero))
+	l.flatStep("widen", elementwise.WidenWords{}, out, []*tensor{in}, uint32(zero))
 	return out
 }
 
@@ -118,10 +118,12 @@ func lowerArg(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	size := l.sizeOf(r.Input)
-	k, one := reduction.ArgBytes(op.Type == nn.OpArgmin), uint32(ones)
+	least := op.Type == nn.OpArgmin
+	var k reduction.Function = reduction.ArgBytes{Least: least}
+	one := uint32(ones)
 	if size == 4 || r.Depth > reduction.MaxIndex {
 		in, size = l.wordsOf(in, r.Input, 0), 4
-		k, one = reduction.Arg(op.Type == nn.OpArgmin), 1
+		k, one = reduction.Arg{Least: least}, 1
 	}
 	s, err := l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, size)
 	if err != nil {
@@ -154,7 +156,7 @@ func lowerNorm(l *lowering, op *nn.Operation) error {
 	}
 	scaled := l.newFlat("normalized", s.pitch*s.count, 1)
 	// The result's zero point is 128 in stored bytes of either type.
-	l.reductionStep("normalize", reduction.Norm(), scaled, s, hvx.SplatHalfword(zeroOf(&l.graph.Operands[r.Input])), hvx.SplatHalfword(128))
+	l.reductionStep("normalize", reduction.Norm{}, scaled, s, hvx.SplatHalfword(zeroOf(&l.graph.Operands[r.Input])), hvx.SplatHalfword(128))
 	return l.moveFlat("rows", l.flatResult(r.Output), scaled, 1, []moveDim{
 		{r.Outer, r.Inner, r.Depth * r.Inner}, {r.Depth, s.pitch, r.Inner}, {r.Inner, 1, 1}}, 0, 0)
 }

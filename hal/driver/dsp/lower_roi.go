@@ -32,12 +32,13 @@ func lowerRoi(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	o := l.graph.Operands
-	k := detection.ROI{Roi: p, Align: op.Type == nn.OpRoiAlign, Box: affineOf(&o[p.Regions]), Out: affineOf(&o[p.Output])}
+	k := detection.ROI{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW,
+		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, Box: affineOf(&o[p.Regions]), Out: affineOf(&o[p.Output])}
 	out, finish := l.orderedResult(p.Output, p.Rois, p.OutH, p.OutW, p.C, p.NCHW)
 	bad := l.invalid("a region is upside down, too large or of no image")
 	frames := l.roomFor(detection.RoiFrame + p.C)
 	l.addStep(op.Type.String(), []*tensor{in, regions, batches}, []*tensor{out, bad, frames}, func(l *lowering, s *step) error {
-		kern, err := l.kernel(fmt.Sprintf("roi_%+v", k), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ func lowerSoftmax(l *lowering, op *nn.Operation) error {
 		}
 		expAt := l.constWords(exps)
 		k := softmax.Kernel{Depth: m.Depth}
-		kern, err := l.kernel(k.Name(), k.Emit)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}

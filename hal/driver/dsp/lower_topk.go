@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/reduction"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -33,11 +34,11 @@ func lowerTopK(l *lowering, op *nn.Operation) error {
 	}
 	values, indices := l.newFlat("best values", s.pitch*t.K, 1), l.newFlat("best indexes", wide*t.K, 1)
 	l.addStep("topk", []*tensor{s.t}, []*tensor{values, indices}, func(l *lowering, st *step) error {
-		name, generate := "topk", reduction.EmitTopK
+		var k hvx.Kernel = reduction.TopK{}
 		if size == 1 {
-			name, generate = "topk_bytes", reduction.EmitTopKBytes
+			k = reduction.TopKBytes{}
 		}
-		kern, err := l.kernel(name, generate)
+		kern, err := l.linked(k)
 		if err != nil {
 			return err
 		}
@@ -61,6 +62,6 @@ func lowerTopK(l *lowering, op *nn.Operation) error {
 	if err := rows(best, values, 4, s.pitch); err != nil {
 		return err
 	}
-	l.flatStep("narrow", elementwise.NarrowWordsKernel(), l.flatResult(t.Values), []*tensor{best}, 0)
+	l.flatStep("narrow", elementwise.NarrowWords{}, l.flatResult(t.Values), []*tensor{best}, 0)
 	return nil
 }

@@ -156,7 +156,7 @@ func (l *lowering) transpose(s *step, m *ndMove, column int, to, from, scratch u
 			}
 		}
 	})
-	kern, err := l.kernel(k.Name(), k.Emit)
+	kern, err := l.linked(k)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func (l *lowering) emitWindows(s *step, k pool.Window, in *tensor, windows []win
 	}
 	k.Clamp = lo > 0 || hi < 255
 	k.Halfwords = !k.Max && !slices.ContainsFunc(windows, func(w window) bool { return w.rows*w.cols > pool.MaxHalfwords })
-	kern, err := l.kernel(k.Name(), k.Emit)
+	kern, err := l.linked(k)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,8 @@ func (l *lowering) acc16Part(g *gemm, d depthwiseKernel) (p depthwisePart, rest 
 		}
 	}
 	p.dw3x3 = dw3x3Taps{row: form.row, same: len(p.chunks) == 1, acc16: &form}
-	if l.keepConstants(&p.depthwiseKernel) == 0 {
+	g.fetchAhead(l, &p.depthwiseKernel, len(p.chunks))
+	if !l.keepConstants(&p.depthwiseKernel) {
 		return depthwisePart{}, rest
 	}
 	if len(l.acc16Splits) < maxKnownSplits && !slices.Contains(l.acc16Splits, form) {

@@ -47,16 +47,17 @@ func (l *lowering) intoSlices(in *tensor, dims []uint32, reduced []bool, size in
 }
 
 // reductionStep launches a kernel over all vectors of rows.
-func (l *lowering) reductionStep(name string, k *reduction.Kernel, out *tensor, s reductionSlices, words ...uint32) {
+func (l *lowering) reductionStep(name string, f reduction.Function, out *tensor, s reductionSlices, words ...uint32) {
 	l.addStep(name, []*tensor{s.t}, []*tensor{out}, func(l *lowering, st *step) error {
-		kern, err := l.kernel("reduce_"+k.Label, k.Emit)
+		kern, err := l.linked(reduction.Slices{F: f})
 		if err != nil {
 			return err
 		}
 		var table []uint32
+		_, wide := f.Form()
 		low, high := rowBox(vecBytes, s.count, s.pitch)
 		for v := 0; v < s.pitch; v += vecBytes {
-			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v*max(k.Wide, 1)), uint32(s.count), uint32(s.pitch), low, high)
+			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v*wide), uint32(s.count), uint32(s.pitch), low, high)
 		}
 		l.launchTable(st, kern, table, reduction.EntryWords, words...)
 		return nil

@@ -90,7 +90,7 @@ func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
 		}
 	}
 	if l.begins(b, need) {
-		k, err := l.kernel("fetch", datamove.EmitFetch)
+		k, err := l.linked(datamove.Fetch{})
 		if err != nil {
 			return 0, err
 		}
@@ -145,7 +145,7 @@ func padTable(table []uint32, entryWords, n int) []uint32 {
 // that prefetches its inputs would replace each other's boxes and wait for the
 // same lines.
 func (l *lowering) warm(s *step, src uint32, bytes int) error {
-	k, err := l.kernel("warm", datamove.EmitWarm)
+	k, err := l.linked(datamove.Warm{})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package gpu
 import (
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/testvectors"
 )
@@ -13,7 +14,7 @@ import (
 func TestCorpus(t *testing.T) {
 	s := testvectors.Run(t, newDevice(t), testvectors.AsSpecified)
 	t.Logf("%d passed, %d failed, %d unsupported", s.Passed, s.Failed, s.Unsupported)
-	for op := range lowerings {
+	for _, op := range lower.Operations() {
 		n := s.ByOperation[op]
 		t.Logf("%s: %d", op, n)
 		switch op {

@@ -6,6 +6,8 @@ import (
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -22,6 +24,9 @@ type Config struct {
 	Host         base.Host
 	Capabilities hal.Capabilities
 	Description  string
+	// Lowerings are asked first for every operation: kernels that this driver does not
+	// have, written against kernel/rdna.
+	Lowerings []lower.Operation
 }
 
 // Device is the GPU as the runtime sees it.
@@ -39,7 +44,8 @@ func New(cfg Config) (*Device, error) {
 	}
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
-		Name: "gpu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host,
+		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host,
+		Identity: fmt.Sprintf("%+v", cfg.Spec),
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }
@@ -55,40 +61,44 @@ var passes = graph.NewPipeline(graph.ResolveShapes, graph.FoldConstants, graph.C
 func (middleEnd) Passes() graph.Pipeline { return passes }
 
 // Check implements base.Lowering.
-func (middleEnd) Check(g *graph.Graph) base.Checker { return checker{newLowering(g)} }
+func (d middleEnd) Check(g *graph.Graph) base.Checker {
+	return checker{lower.New(g, d.cfg.Lowerings), g}
+}
 
 // Lower implements base.Lowering.
 func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
-	p, err := compile(g)
+	list, err := lower.Graph(g, d.cfg.Lowerings)
 	if err != nil {
 		return nil, err
 	}
-	return &executable{dev: d.Device, program: p, idle: make(chan *machine, 4)}, nil
+	p, err := plan.New(list)
+	if err != nil {
+		return nil, err
+	}
+	return &executable{dev: d.Device, graph: g, program: p, idle: make(chan *machine, 4)}, nil
 }
 
 // checker implements base.Checker: an operation is supported when it lowers.
-type checker struct{ l *lowering }
-
-// Types implements base.Checker.
-func (c checker) Types(i int) error {
-	if op := &c.l.g.Operations[i]; lowerings[op.Type] == nil {
-		return fmt.Errorf("%s has no lowering on this GPU", op.Type)
-	}
-	return nil
+type checker struct {
+	l *lower.Lowering
+	g *graph.Graph
 }
 
+// Types implements base.Checker.
+func (c checker) Types(i int) error { return c.l.Has(i) }
+
 // Lowers implements base.Checker.
-func (c checker) Lowers(i int) error { return c.l.lower(i) }
+func (c checker) Lowers(i int) error { return c.l.Lower(i) }
 
 // Defers implements base.Checker: copies of single tensors take all parameters.
 func (c checker) Defers(i int) error {
-	op := &c.l.g.Operations[i]
+	op := &c.g.Operations[i]
 	if !opspec.IsStrided(op.Type) && !graph.IsReshape(op.Type) {
 		return fmt.Errorf("%s: parameters and shapes must be known when the model is prepared", op.Type)
 	}
 	for _, x := range [2]uint32{op.Inputs[0], op.Outputs[0]} {
-		o := &c.l.g.Operands[x]
-		if _, err := c.l.elementOf(o.Type); err != nil && (op.Type == nn.OpSpaceToBatchNd || !o.Type.IsQuant8()) {
+		o := &c.g.Operands[x]
+		if _, err := c.l.Element(o.Type); err != nil && (op.Type == nn.OpSpaceToBatchNd || !o.Type.IsQuant8()) {
 			return fmt.Errorf("%s: %w", op.Type, err)
 		}
 	}

@@ -14,16 +14,20 @@
 // v_dot2c_f32_f16 and accumulate in float32; everything else computes in
 // float32 between conversions.
 //
-// # Kernels
+// # Rooms
 //
-//	gemm       CONV_2D, FULLY_CONNECTED: lanes are output channels, weights in vector registers, activations of up to 16 positions in scalar registers, so nearly every instruction is v_fmac with a scalar operand
-//	gather     rows of a convolution's input as a matrix, where channels are no multiple of 16 bytes
-//	depthwise  DEPTHWISE_CONV_2D: lanes are channels
-//	pool       AVERAGE_POOL_2D, MAX_POOL_2D: lanes are channels
-//	flat       elementwise operations of one or two tensors, QUANTIZE, DEQUANTIZE, conversions: lanes are elements
-//	rows       CONCATENATION, PAD, RESHAPE, SQUEEZE and what reorders elements: strided copies
-//	softmax    one wave per row, reductions across lanes
-//	mean       lanes are results
+//	graph    (hal/driver/graph) a model made canonical by the passes in device.go
+//	lower    operations to steps: one file per family, one table from operation to function
+//	step     a lowered graph as data: kernels with their arguments, tensors, operations
+//	kernel   one package per family: what it computes, its key, its constants, its code
+//	         gemm         CONV_2D, FULLY_CONNECTED: lanes are output channels, weights in vector registers, activations of up to 16 positions in scalar registers, so nearly every instruction is v_fmac with a scalar operand
+//	         window       DEPTHWISE_CONV_2D, AVERAGE_POOL_2D, MAX_POOL_2D: lanes are channels
+//	         elementwise  functions of one or two tensors, QUANTIZE, DEQUANTIZE, conversions: lanes are elements
+//	         move         CONCATENATION, PAD, RESHAPE, SQUEEZE and what reorders elements: strided copies; rows of a convolution's input as a matrix, where channels are no multiple of 16 bytes
+//	         reduce       SOFTMAX: one wave per row, reductions across lanes; MEAN: lanes are results
+//	         rdna         the builder that all of them, and kernels from outside, are written with
+//	layout   elements, tensors, constants and the pages that padding reads
+//	plan     steps to a program: lifetimes, places, constants, code
 //
 // All arithmetic on tensor values happens in these programs. What Go computes
 // when a model is prepared depends on the model alone: packed weights, tables of

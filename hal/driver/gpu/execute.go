@@ -2,21 +2,24 @@ package gpu
 
 import (
 	"bufio"
-	"encoding/binary"
 	"fmt"
 	"io"
 
 	core "github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
-	"github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // executable is a lowered graph on its device. It implements base.Executable.
 type executable struct {
 	dev     *Device
-	program *program
+	graph   *graph.Graph
+	program *plan.Program
 	idle    chan *machine
 }
 
@@ -43,7 +46,7 @@ func (p *executable) machine(functional bool) (*machine, error) {
 		return m, nil
 	default:
 	}
-	m := &machine{arena: make([]byte, p.program.arena)}
+	m := &machine{arena: make([]byte, p.program.Arena)}
 	var err error
 	if p.dev.cfg.NewMemory != nil {
 		if m.memory, err = p.dev.cfg.NewMemory(); err != nil {
@@ -55,11 +58,11 @@ func (p *executable) machine(functional bool) (*machine, error) {
 	if m.state, err = p.dev.core.NewState(m.memory); err != nil {
 		return nil, err
 	}
-	copy(m.arena, p.program.pages)
-	if err := m.space.Map(mem.Segment{Name: "constants", Base: constsBase, Data: p.program.consts, ReadOnly: true}); err != nil {
+	copy(m.arena, p.program.Pages)
+	if err := m.space.Map(mem.Segment{Name: "constants", Base: layout.ConstsBase, Data: p.program.Consts, ReadOnly: true}); err != nil {
 		return nil, err
 	}
-	return m, m.space.Map(mem.Segment{Name: "arena", Base: arenaBase, Data: m.arena})
+	return m, m.space.Map(mem.Segment{Name: "arena", Base: layout.ArenaBase, Data: m.arena})
 }
 
 func (p *executable) release(m *machine) {
@@ -67,12 +70,6 @@ func (p *executable) release(m *machine) {
 	case p.idle <- m:
 	default:
 	}
-}
-
-// kernelArguments are the addresses every kernel gets.
-func kernelArguments() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, arenaBase)
-	return binary.LittleEndian.AppendUint64(b, constsBase)
 }
 
 // run is a finished execution. It implements base.Run.
@@ -84,36 +81,36 @@ type run struct {
 
 // Run implements base.Executable.
 func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
-	for i, t := range p.program.inputs {
-		if t != nil && len(inputs[i]) != t.bytes() {
-			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), t.bytes())
+	for i, t := range p.program.Inputs {
+		if t != nil && len(inputs[i]) != t.Bytes() {
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), t.Bytes())
 		}
 	}
 	m, err := p.machine(r.Functional)
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range p.program.inputs {
+	for i, t := range p.program.Inputs {
 		if t != nil {
-			copy(m.arena[t.off:], inputs[i])
+			copy(m.arena[t.Off:], inputs[i])
 		}
 	}
-	o := core.Options{State: m.state, Functional: r.Functional, Span: lower.Trace(r.Trace, r.StartFs, 0)}
-	report, err := p.dev.core.Run(&m.space, p.program.dispatches, o)
+	o := core.Options{State: m.state, Functional: r.Functional, Span: stats.Trace(r.Trace, r.StartFs, 0)}
+	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, o)
 	if err != nil {
 		return nil, err // the machine is dropped
 	}
-	return &run{p, m, lower.Stats(report)}, nil
+	return &run{p, m, stats.Stats(report)}, nil
 }
 
 // Output implements base.Run.
 func (r *run) Output(i int) ([]byte, []uint32) {
-	t, g := r.program.outputs[i], r.program.g
+	t, g := r.program.Outputs[i], r.graph
 	data := r.machine.arena
-	if t.region == consts {
-		data = r.program.consts
+	if t.Region == layout.Consts {
+		data = r.program.Consts
 	}
-	return data[t.off : int(t.off)+t.bytes()], g.Operands[g.Outputs[i]].Dimensions
+	return data[t.Off : int(t.Off)+t.Bytes()], g.Operands[g.Outputs[i]].Dimensions
 }
 
 // Stats implements base.Run.
@@ -124,9 +121,9 @@ func (r *run) Release() { r.release(r.machine) }
 
 // Bytes implements base.Executable.
 func (p *executable) Bytes() int {
-	n := len(p.program.consts)
-	for i := range p.program.dispatches {
-		n += len(p.program.dispatches[i].Kernel.Code)
+	n := len(p.program.Consts)
+	for i := range p.program.Dispatches {
+		n += len(p.program.Dispatches[i].Kernel.Code)
 	}
 	return n
 }
@@ -137,11 +134,18 @@ func (p *executable) Bytes() int {
 func (p *executable) WriteListing(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	prog := p.program
-	fmt.Fprintf(out, "; %s: %d kernels, %d bytes of constants, arena of %d bytes\n", p.dev.cfg.Spec.Name, len(prog.launches), len(prog.consts), prog.arena)
-	for i, l := range prog.launches {
-		k := l.program
-		fmt.Fprintf(out, "\n; kernel %d %s: operation %d %s, grid %v by %v, %d VGPRs, %d bytes, %d issue cycles per pass over the code\n",
-			i, k.Name, l.op, prog.g.NameOf(l.op), l.grid, l.workgroup, k.VGPRs, len(k.Code), k.IssueCycles())
+	fmt.Fprintf(out, "; %s: %d kernels, %d bytes of constants, arena of %d bytes\n", p.dev.cfg.Spec.Name, len(prog.Launches), len(prog.Consts), prog.Arena)
+	for i := range prog.Launches {
+		l := &prog.Launches[i]
+		k := l.Code
+		if k.Insts == nil { // it comes from a compilation cache
+			var err error
+			if k, err = k.Decoded(); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(out, "\n; kernel %d %s: operation %d %s, grid %v by %d, %d VGPRs, %d bytes, %d issue cycles per pass over the code\n",
+			i, k.Name, l.Op, p.graph.NameOf(l.Op), l.Grid.Lanes, l.Grid.Workgroup, k.VGPRs, len(k.Code), k.IssueCycles())
 		if err := k.WriteListing(out); err != nil {
 			return err
 		}
@@ -154,22 +158,22 @@ func (p *executable) WriteListing(w io.Writer) error {
 func (p *executable) WriteProgram(w io.Writer) error {
 	prog := p.program
 	out := bufio.NewWriter(w)
-	for i := range prog.dispatches {
-		d := &prog.dispatches[i]
+	for i := range prog.Dispatches {
+		d := &prog.Dispatches[i]
 		k := d.Kernel
 		fmt.Fprintln(out, d.Region, d.Grid, d.Workgroup, k.Base, k.WaveSize, k.VGPRs, k.LDSBytes, k.WorkItemIDs, len(k.Code))
 		out.Write(k.Code)
 		out.Write(d.Kernarg)
 	}
-	fmt.Fprintln(out, prog.arena, len(prog.consts), len(prog.pages))
-	out.Write(prog.consts)
-	out.Write(prog.pages)
-	for _, list := range [2][]*tensor{prog.inputs, prog.outputs} {
+	fmt.Fprintln(out, prog.Arena, len(prog.Consts), len(prog.Pages))
+	out.Write(prog.Consts)
+	out.Write(prog.Pages)
+	for _, list := range [2][]*layout.Tensor{prog.Inputs, prog.Outputs} {
 		for _, t := range list {
 			if t == nil {
 				continue
 			}
-			fmt.Fprintln(out, t.region, t.off, t.elem, t.n)
+			fmt.Fprintln(out, uint8(t.Region), t.Off, uint8(t.Elem), t.N)
 		}
 	}
 	return out.Flush()

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/internal/oracle"
@@ -41,16 +43,16 @@ func TestOracleKernels(t *testing.T) {
 		if err := passes.Run(g, nil); err != nil {
 			t.Fatal(err)
 		}
-		p, err := compile(g)
+		p, err := newProgram(g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, l := range p.launches {
-			for _, b := range l.program.Code {
+		for _, l := range p.Launches {
+			for _, b := range l.Code.Code {
 				fmt.Fprintf(&src, ".byte %d\n", b)
 			}
-			for i := range l.program.Insts {
-				want = append(want, l.program.Insts[i].Text(false))
+			for i := range l.Code.Insts {
+				want = append(want, l.Code.Insts[i].Text(false))
 			}
 		}
 	}
@@ -84,4 +86,13 @@ func TestOracleKernels(t *testing.T) {
 		}
 	}
 	t.Logf("%d instructions of %d models", len(want), len(models))
+}
+
+// newProgram lowers a graph and plans it.
+func newProgram(g *graph.Graph) (*plan.Program, error) {
+	list, err := lower.Graph(g, nil)
+	if err != nil {
+		return nil, err
+	}
+	return plan.New(list)
 }

@@ -12,7 +12,8 @@ import (
 // A Graph shares operand data with its model and never writes to it.
 type Graph struct {
 	nn.Subgraph
-	Relaxed bool // float32 may compute with the range and precision of float16
+	Table   *opspec.Table // of the operations
+	Relaxed bool          // float32 may compute with the range and precision of float16
 	// Origin is, for each operation, the operation of the model that it computes or
 	// helps to compute. Statistics are reported by it.
 	Origin []int
@@ -41,12 +42,12 @@ func FromSubgraph(s *nn.Subgraph) *Graph {
 // Clone returns a graph that can be changed without changing g.
 func (g *Graph) Clone() *Graph {
 	c := FromSubgraph(&g.Subgraph)
-	c.Relaxed, c.Origin, c.model = g.Relaxed, slices.Clone(g.Origin), g.model
+	c.Table, c.Relaxed, c.Origin, c.model = g.Table, g.Relaxed, slices.Clone(g.Origin), g.model
 	return c
 }
 
 // View reads the operations of the graph.
-func (g *Graph) View() opspec.View { return opspec.ModelView(&g.Subgraph) }
+func (g *Graph) View() opspec.View { return g.Table.ModelView(&g.Subgraph) }
 
 // AddOperand appends an operand and returns its index.
 func (g *Graph) AddOperand(o nn.Operand) uint32 {

@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // resolveShapes completes the shapes of temporaries and outputs from the inputs. What
 // depends on a value or a shape that only an execution brings stays open.
 func resolveShapes(g *Graph) (changed bool, err error) {
-	s, err := opspec.Resolve(&g.Subgraph)
+	s, err := g.Table.Resolve(&g.Subgraph)
 	if err != nil {
 		return false, err
 	}

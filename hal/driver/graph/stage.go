@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // Stage is a part of a graph that is lowered together. Most graphs are one stage,
@@ -22,9 +21,12 @@ type Stage struct {
 	open       []int // inputs whose shapes only an execution gives
 }
 
-// OpenShape reports whether only its execution gives the output shapes of an
-// operation. Such an operation ends its stage.
-func OpenShape(t nn.OperationType) bool { return opspec.OpenShape(t) }
+// OpenShape reports whether only its execution gives the output shapes of an operation. Such
+// an operation ends its stage.
+func (g *Graph) OpenShape(t nn.OperationType) bool {
+	r := g.Table.Lookup(t)
+	return r != nil && r.Open
+}
 
 // parameters lists the inputs of an operation that its lowering must know.
 func (g *Graph) parameters(op *nn.Operation) ([]uint32, error) {
@@ -55,7 +57,7 @@ func (g *Graph) Deferred(op *nn.Operation) (bool, error) {
 		}
 	}
 	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
-		if k == 1 && OpenShape(op.Type) {
+		if k == 1 && g.OpenShape(op.Type) {
 			break
 		}
 		for _, x := range list {
@@ -83,7 +85,7 @@ func (g *Graph) Stages() ([]*Stage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("operation %d: %w", g.Origin[i], err)
 		}
-		begins := i > start && OpenShape(g.Operations[i-1].Type)
+		begins := i > start && g.OpenShape(g.Operations[i-1].Type)
 		for _, x := range list {
 			begins = begins || producer[x] > start
 		}
@@ -115,7 +117,7 @@ func (g *Graph) Stages() ([]*Stage, error) {
 
 // part makes a stage of operations from to to-1.
 func (g *Graph) part(from, to int) *Stage {
-	p := &Graph{Relaxed: g.Relaxed, Origin: g.Origin[from:to], model: g.model}
+	p := &Graph{Table: g.Table, Relaxed: g.Relaxed, Origin: g.Origin[from:to], model: g.model}
 	p.Name, p.Operations, p.Operands = g.Name, g.Operations[from:to], slices.Clone(g.Operands)
 	inside, after := make([]bool, len(g.Operands)), make([]bool, len(g.Operands))
 	seen := make([]bool, len(g.Operands))
@@ -204,7 +206,7 @@ func (s *Stage) Bind(values [][]byte, dims [][]uint32) (*Graph, error) {
 			o.Lifetime, o.Data = nn.ConstantCopy, slices.Clone(values[k])
 		}
 	}
-	final, err := opspec.Complete(&g.Subgraph, OpenShape)
+	final, err := g.Table.Complete(&g.Subgraph, g.OpenShape)
 	if err != nil {
 		return nil, err
 	}

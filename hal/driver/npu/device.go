@@ -45,6 +45,7 @@ func New(cfg Config) (*Device, error) {
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
 		Name: "npu", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
+		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes),
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

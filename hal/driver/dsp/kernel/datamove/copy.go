@@ -27,12 +27,12 @@ type Copy struct {
 	Flip bool // add 128 to every byte: between signed and unsigned values
 }
 
-func (c *Copy) Name() string {
+func (c Copy) Name() string {
 	return "copy_" + hvx.Flag(c.Full, "v") + hvx.Flag(c.Rest, "r") + hvx.Flag(c.Flip, "x")
 }
 
 // Emit writes the kernel. Arguments: table, entries.
-func (c *Copy) Emit(a *hvx.Builder) {
+func (c Copy) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
 	var flip codegen.Reg
@@ -86,10 +86,16 @@ func (c *Copy) Emit(a *hvx.Builder) {
 	a.Ret()
 }
 
-// EmitFill writes the kernel that stores one byte value over ranges of
+// Fill stores one byte value over ranges of
 // whole vectors. Arguments: table of (address, vectors), entries, value four
 // times. Addresses need not be aligned.
-func EmitFill(a *hvx.Builder) {
+type Fill struct{}
+
+// Name implements hvx.Kernel.
+func (Fill) Name() string { return "fill" }
+
+// Emit implements hvx.Kernel.
+func (Fill) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "value")
 	table, entries := in[0], in[1]
 	v := a.Splat(in[2], "value")

@@ -8,18 +8,30 @@ import (
 // FetchUnit is the bytes that threads of a fetch take whole multiples of.
 const FetchUnit = 4 * hvx.VectorBytes
 
-// EmitWait writes the kernel that starts the chain of its argument, unless
+// Wait starts the chain of its argument, unless
 // that is 0, and waits for the thread's engine.
-func EmitWait(a *hvx.Builder) {
+type Wait struct{}
+
+// Name implements hvx.Kernel.
+func (Wait) Name() string { return "dma_wait" }
+
+// Emit implements hvx.Kernel.
+func (Wait) Emit(a *hvx.Builder) {
 	in := a.Args("chain")
 	a.SkipIfZero(in[0], func() { a.StartDMAChain(in[0]) })
 	a.Op(hexagon.Y6_dmwait, a.R("state"))
 	a.Ret()
 }
 
-// EmitWarm writes the kernel that prefetches vectors and reads them, to end
+// Warm prefetches vectors and reads them, to end
 // when they have come. Arguments: address, vectors.
-func EmitWarm(a *hvx.Builder) {
+type Warm struct{}
+
+// Name implements hvx.Kernel.
+func (Warm) Name() string { return "warm" }
+
+// Emit implements hvx.Kernel.
+func (Warm) Emit(a *hvx.Builder) {
 	in := a.Args("from", "vectors")
 	src, n := in[0], in[1]
 	shape := a.RR("box")
@@ -31,9 +43,15 @@ func EmitWarm(a *hvx.Builder) {
 	a.Ret()
 }
 
-// EmitFetch writes the kernel that copies ranges of whole units. Arguments:
+// Fetch copies ranges of whole units. Arguments:
 // table of (source, destination, units), entries.
-func EmitFetch(a *hvx.Builder) {
+type Fetch struct{}
+
+// Name implements hvx.Kernel.
+func (Fetch) Name() string { return "fetch" }
+
+// Emit implements hvx.Kernel.
+func (Fetch) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
 	a.Loop1(entries, func() {

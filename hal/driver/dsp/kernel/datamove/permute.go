@@ -14,7 +14,7 @@ type Permute struct {
 	Flip bool // add 128 to every byte
 }
 
-func (c *Permute) Name() string {
+func (c Permute) Name() string {
 	return fmt.Sprintf("permute_%d%s", c.Kind, hvx.Flag(c.Flip, "x"))
 }
 
@@ -41,7 +41,7 @@ const tableLookahead = 512
 const PermuteUnroll = 4
 
 // Emit writes the kernel. Arguments: table, entries.
-func (c *Permute) Emit(a *hvx.Builder) {
+func (c Permute) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
 	zero, none := a.Zero(), codegen.Reg{}
@@ -87,7 +87,7 @@ func (c *Permute) Emit(a *hvx.Builder) {
 
 // permuteCode is the state of the generator for one entry.
 type permuteCode struct {
-	kernel                                      *Permute
+	kernel                                      Permute
 	pattern, windows, vectors, zero, none, flip codegen.Reg
 }
 

@@ -24,9 +24,9 @@ type Transpose struct {
 const tileBits = 4
 
 // Tile is the rows and columns of a tile.
-func (k *Transpose) Tile() int { return hvx.VectorBytes / k.Size }
+func (k Transpose) Tile() int { return hvx.VectorBytes / k.Size }
 
-func (k *Transpose) Name() string {
+func (k Transpose) Name() string {
 	return fmt.Sprintf("transpose_%d%s", k.Size, hvx.Flag(k.Rest, "r")+hvx.Flag(k.Partial, "p")+hvx.Flag(k.Flip, "x"))
 }
 
@@ -53,7 +53,7 @@ const TileScratch = hvx.VectorBytes*hvx.VectorBytes + 2*hvx.VectorBytes
 
 // Emit writes the kernel. Arguments: table, entries, scratch memory, address and
 // box of the first tile.
-func (k *Transpose) Emit(a *hvx.Builder) {
+func (k Transpose) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "scratch", "from", "box")
 	table, entries, scratch := in[0], in[1], in[2]
 	t := transposeTile{Transpose: k, scratch: scratch}
@@ -78,7 +78,7 @@ func (k *Transpose) Emit(a *hvx.Builder) {
 
 // transposeTile is a tile in the making.
 type transposeTile struct {
-	*Transpose
+	Transpose
 	src, last, srcStep, dst, dstStep, bytes, columns, scratch, flipBytes codegen.Reg
 }
 

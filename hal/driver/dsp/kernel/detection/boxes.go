@@ -1,6 +1,8 @@
 package detection
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -42,8 +44,11 @@ const (
 	boxExps
 )
 
+// Name implements hvx.Kernel.
+func (k Boxes) Name() string { return fmt.Sprintf("boxes_%dx%d", k.Images, k.Classes) }
+
 // Emit writes the kernel. Arguments: block, first region, end, frame.
-func (k *Boxes) Emit(a *hvx.Builder) {
+func (k Boxes) Emit(a *hvx.Builder) {
 	in := a.Args("block", "region", "end", "frame")
 	block, region, end := in[0], in[1], in[2]
 	a.ForEach(region, end, func(next codegen.Label) {

@@ -1,6 +1,8 @@
 package detection
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -27,8 +29,11 @@ const (
 	HeatFrame
 )
 
+// Name implements hvx.Kernel.
+func (k Heatmap) Name() string { return fmt.Sprintf("heatmap_%dx%d", k.Size, k.Points) }
+
 // Emit writes the kernel. Arguments: block, first box, end, frame.
-func (k *Heatmap) Emit(a *hvx.Builder) {
+func (k Heatmap) Emit(a *hvx.Builder) {
 	in := a.Args("block", "box", "end", "frame")
 	block, box, end, f := in[0], in[1], in[2], hvx.Frame{B: a, Base: in[3]}
 	a.ForEach(box, end, func(next codegen.Label) {
@@ -61,7 +66,7 @@ func (k *Heatmap) Emit(a *hvx.Builder) {
 
 // neighbours are the values around the first maximum of a map, mirrored at its
 // edges.
-func (k *Heatmap) neighbours(a *hvx.Builder, f hvx.Frame, block, maps codegen.Reg) (g [3][3]codegen.Reg) {
+func (k Heatmap) neighbours(a *hvx.Builder, f hvx.Frame, block, maps codegen.Reg) (g [3][3]codegen.Reg) {
 	best, where, i, at := a.CopyOf(a.Imm(-1)), a.CopyOf(a.Imm(0)), a.CopyOf(a.Imm(0)), a.CopyOf(maps)
 	a.Loop0(k.Size*k.Size, func() {
 		v := a.R("stored")
@@ -97,7 +102,7 @@ func (k *Heatmap) neighbours(a *hvx.Builder, f hvx.Frame, block, maps codegen.Re
 
 // refine is the maximum of the second-order expansion around g[1][1], as an
 // offset of at most 1.5, and its value.
-func (k *Heatmap) refine(a *hvx.Builder, g [3][3]codegen.Reg) (dx, dy, score codegen.Reg) {
+func (k Heatmap) refine(a *hvx.Builder, g [3][3]codegen.Reg) (dx, dy, score codegen.Reg) {
 	half := a.Float(0.5)
 	slope := func(before, after codegen.Reg) codegen.Reg { return a.FNeg(a.FMul(a.FSub(after, before), half)) }
 	bend := func(before, after codegen.Reg) codegen.Reg {

@@ -1,6 +1,7 @@
 package detection
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -36,8 +37,11 @@ const (
 	NmsFrame = 16
 )
 
+// Name implements hvx.Kernel.
+func (k NMS) Name() string { return fmt.Sprintf("nms_%dx%d", k.Boxes, k.Classes) }
+
 // Emit writes the kernel. Arguments: block, frame.
-func (k *NMS) Emit(a *hvx.Builder) {
+func (k NMS) Emit(a *hvx.Builder) {
 	in := a.Args("block", "frame")
 	block, f := in[0], hvx.Frame{B: a, Base: in[1]}
 	done := a.Func.Label("done")
@@ -67,7 +71,7 @@ func (k *NMS) Emit(a *hvx.Builder) {
 }
 
 // load makes floats of all scores and checks all boxes.
-func (k *NMS) load(a *hvx.Builder, block, scores codegen.Reg, done codegen.Label) {
+func (k NMS) load(a *hvx.Builder, block, scores codegen.Reg, done codegen.Label) {
 	from, to, box := a.Word(block, nmsScores, "scores"), a.CopyOf(scores), a.Word(block, nmsBoxes, "boxes")
 	n := a.Imm(k.Boxes * k.Classes)
 	a.Repeat(n, func() {
@@ -79,7 +83,7 @@ func (k *NMS) load(a *hvx.Builder, block, scores codegen.Reg, done codegen.Label
 }
 
 // imageEnd is the box behind the last that belongs to the image of the first.
-func (k *NMS) imageEnd(a *hvx.Builder, block, first codegen.Reg) codegen.Reg {
+func (k NMS) imageEnd(a *hvx.Builder, block, first codegen.Reg) codegen.Reg {
 	images := a.Word(block, nmsImages, "images")
 	at := func(i codegen.Reg) codegen.Reg {
 		r := a.R("image")
@@ -96,7 +100,7 @@ func (k *NMS) imageEnd(a *hvx.Builder, block, first codegen.Reg) codegen.Reg {
 }
 
 // collect appends the boxes of an image whose score for a class is high enough.
-func (k *NMS) collect(a *hvx.Builder, f hvx.Frame, class codegen.Reg) {
+func (k NMS) collect(a *hvx.Builder, f hvx.Frame, class codegen.Reg) {
 	to, i, behind := f.Get(nmsEnd), f.Get(nmsFirst), f.Get(nmsBehind)
 	f.Put(nmsStart, to)
 	index := a.Into(hexagon.A2_add, a.Into(hexagon.M2_mpyi, i, a.Imm(k.Classes)), class)
@@ -149,7 +153,7 @@ func below(a *hvx.Builder, x, y codegen.Reg) codegen.Reg { return a.Compare(hexa
 // suppress puts the best candidate of the class first, rescales the scores of
 // the others by their overlap with it, drops those that fall too low, and goes
 // on with the rest.
-func (k *NMS) suppress(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
+func (k NMS) suppress(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
 	i, end, scores := f.Get(nmsStart), f.Get(nmsEnd), f.Get(nmsScore)
 	boxAt := func(index codegen.Reg) [4]codegen.Reg {
 		return corners(a, hvx.Indexed(a, a.Word(block, nmsBoxes, "boxes"), index, 8), k.In)
@@ -203,7 +207,7 @@ func boxOverlap(a *hvx.Builder, x, y [4]codegen.Reg) codegen.Reg {
 }
 
 // factor is what a score is multiplied by for an overlap with a better box.
-func (k *NMS) factor(a *hvx.Builder, overlap, block codegen.Reg) codegen.Reg {
+func (k NMS) factor(a *hvx.Builder, overlap, block codegen.Reg) codegen.Reg {
 	one := a.Float(1)
 	if k.Kind == 2 {
 		x := a.FDiv(a.FMul(overlap, overlap), a.Float(k.Sigma))
@@ -217,7 +221,7 @@ func (k *NMS) factor(a *hvx.Builder, overlap, block codegen.Reg) codegen.Reg {
 }
 
 // cut leaves the best detections of an image, in the order of their classes.
-func (k *NMS) cut(a *hvx.Builder, f hvx.Frame) {
+func (k NMS) cut(a *hvx.Builder, f hvx.Frame) {
 	group, end := f.Get(nmsGroup), f.Get(nmsEnd)
 	limit := a.Add(group, 8*min(int(k.Limit), k.Boxes*k.Classes))
 	a.If(below(a, limit, end), func() {
@@ -245,7 +249,7 @@ func sortEntries(a *hvx.Builder, from, to codegen.Reg, key func(e codegen.Reg) c
 }
 
 // report writes the outputs and their number.
-func (k *NMS) report(a *hvx.Builder, f hvx.Frame, block, list codegen.Reg) {
+func (k NMS) report(a *hvx.Builder, f hvx.Frame, block, list codegen.Reg) {
 	at, end, scores, n := a.CopyOf(list), f.Get(nmsEnd), f.Get(nmsScore), a.CopyOf(a.Imm(0))
 	a.While(func() codegen.Reg { return below(a, at, end) }, func(codegen.Label) {
 		e := loadEntry(a, at, 0)

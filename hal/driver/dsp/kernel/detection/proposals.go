@@ -1,6 +1,8 @@
 package detection
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -37,8 +39,11 @@ const (
 	ProposalFrame = 16
 )
 
+// Name implements hvx.Kernel.
+func (k Proposals) Name() string { return fmt.Sprintf("proposals_%dx%dx%d", k.H, k.W, k.Anchors) }
+
 // Emit writes the kernel. Arguments: block, frame.
-func (k *Proposals) Emit(a *hvx.Builder) {
+func (k Proposals) Emit(a *hvx.Builder) {
 	in := a.Args("block", "frame")
 	block, f := in[0], hvx.Frame{B: a, Base: in[1]}
 	f.Put(proposalNext, a.Imm(0))
@@ -58,19 +63,19 @@ func (k *Proposals) Emit(a *hvx.Builder) {
 }
 
 // buckets, ordered and kept are the parts of the scratch memory.
-func (k *Proposals) buckets(a *hvx.Builder, f hvx.Frame) codegen.Reg {
+func (k Proposals) buckets(a *hvx.Builder, f hvx.Frame) codegen.Reg {
 	return a.Add(f.Base, 4*ProposalFrame)
 }
-func (k *Proposals) ordered(a *hvx.Builder, f hvx.Frame) codegen.Reg {
+func (k Proposals) ordered(a *hvx.Builder, f hvx.Frame) codegen.Reg {
 	return a.Add(f.Base, 4*(ProposalFrame+256))
 }
-func (k *Proposals) kept(a *hvx.Builder, f hvx.Frame) codegen.Reg {
+func (k Proposals) kept(a *hvx.Builder, f hvx.Frame) codegen.Reg {
 	return a.Add(f.Base, 4*(ProposalFrame+256+k.All()))
 }
 
 // order sorts the anchors of an image by their scores, best first, equal ones
 // in their order: stored bytes are counted, then each knows its place.
-func (k *Proposals) order(a *hvx.Builder, f hvx.Frame) {
+func (k Proposals) order(a *hvx.Builder, f hvx.Frame) {
 	buckets, zero := k.buckets(a, f), a.Imm(0)
 	at := a.CopyOf(buckets)
 	a.Loop0(256, func() { a.Op(hexagon.S2_storeri_pi, at, 4, zero).Stores(hvx.AliasScratch) })
@@ -108,7 +113,7 @@ func (k *Proposals) order(a *hvx.Builder, f hvx.Frame) {
 
 // choose goes through the best anchors and keeps the boxes that overlap none
 // kept before.
-func (k *Proposals) choose(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
+func (k Proposals) choose(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
 	kept := k.kept(a, f)
 	f.Put(proposalKept, kept)
 	f.Put(proposalAt, k.ordered(a, f))
@@ -137,7 +142,7 @@ func (k *Proposals) choose(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
 }
 
 // box4 is the box of anchor i: moved to its pixel, then by its deltas.
-func (k *Proposals) box4(a *hvx.Builder, f hvx.Frame, block, i codegen.Reg) [4]codegen.Reg {
+func (k Proposals) box4(a *hvx.Builder, f hvx.Frame, block, i codegen.Reg) [4]codegen.Reg {
 	// Exact: i is far below 2^24.
 	split := func(i codegen.Reg, n int) (quotient, rest codegen.Reg) {
 		quotient = a.Floor(a.FDiv(a.FloatOf(i), a.Float(float32(n))))
@@ -156,7 +161,7 @@ func (k *Proposals) box4(a *hvx.Builder, f hvx.Frame, block, i codegen.Reg) [4]c
 }
 
 // checkSize goes to next for boxes that are too small or centred outside.
-func (k *Proposals) checkSize(a *hvx.Builder, f hvx.Frame, b [4]codegen.Reg, next codegen.Label) {
+func (k Proposals) checkSize(a *hvx.Builder, f hvx.Frame, b [4]codegen.Reg, next codegen.Label) {
 	small, half := a.Float(max(k.Least, 1)), a.Float(0.5)
 	for i, limit := range [2]int{proposalWidth, proposalHeight} {
 		a.Op(hexagon.J2_jumpf, a.FLess(small, a.FSub(b[2+i], b[i])), next)
@@ -165,7 +170,7 @@ func (k *Proposals) checkSize(a *hvx.Builder, f hvx.Frame, b [4]codegen.Reg, nex
 }
 
 // keep remembers the box in question and reports it.
-func (k *Proposals) keep(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
+func (k Proposals) keep(a *hvx.Builder, f hvx.Frame, block codegen.Reg) {
 	to, n := f.Get(proposalKept), f.Get(proposalNext)
 	out := hvx.Indexed(a, a.Word(block, proposalOutBoxes, "boxes"), n, 8)
 	for i := range 4 {
@@ -193,4 +198,4 @@ type Proposals struct {
 }
 
 // All is the number of anchors of an image.
-func (k *Proposals) All() int { return k.H * k.W * k.Anchors }
+func (k Proposals) All() int { return k.H * k.W * k.Anchors }

@@ -1,8 +1,9 @@
 package detection
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
@@ -39,8 +40,16 @@ const (
 // maxSamples bounds the samples of a bin.
 const maxSamples = 1 << 16
 
+// Name implements hvx.Kernel.
+func (k ROI) Name() string {
+	if k.Align {
+		return fmt.Sprintf("roi_align_%dx%dx%d", k.OutH, k.OutW, k.C)
+	}
+	return fmt.Sprintf("roi_pooling_%dx%dx%d", k.OutH, k.OutW, k.C)
+}
+
 // Emit writes the kernel. Arguments: block, first region, end, frame.
-func (k *ROI) Emit(a *hvx.Builder) {
+func (k ROI) Emit(a *hvx.Builder) {
 	in := a.Args("block", "region", "end", "frame")
 	block, region, end, f := in[0], in[1], in[2], hvx.Frame{B: a, Base: in[3]}
 	a.ForEach(region, end, func(next codegen.Label) {
@@ -60,7 +69,7 @@ func (k *ROI) Emit(a *hvx.Builder) {
 }
 
 // alignRegion gives each bin the mean of its samples.
-func (k *ROI) alignRegion(a *hvx.Builder, f hvx.Frame, block codegen.Reg, r [4]codegen.Reg, next codegen.Label) {
+func (k ROI) alignRegion(a *hvx.Builder, f hvx.Frame, block codegen.Reg, r [4]codegen.Reg, next codegen.Label) {
 	axis := func(from, to codegen.Reg, stride float32, n, samples, corner, bin, step, count int) codegen.Reg {
 		s := a.Float(stride)
 		start := a.FDiv(from, s)
@@ -108,7 +117,7 @@ func (k *ROI) alignRegion(a *hvx.Builder, f hvx.Frame, block codegen.Reg, r [4]c
 }
 
 // place is the coordinate of a sample.
-func (k *ROI) place(a *hvx.Builder, f hvx.Frame, corner, bin, step int, out, sample codegen.Reg) codegen.Reg {
+func (k ROI) place(a *hvx.Builder, f hvx.Frame, corner, bin, step int, out, sample codegen.Reg) codegen.Reg {
 	v := a.FAdd(f.Get(corner), a.FMul(f.Get(bin), a.FloatOf(out)))
 	return a.FAdd(v, a.FMul(f.Get(step), a.FAdd(a.FloatOf(sample), a.Float(0.5))))
 }
@@ -125,13 +134,13 @@ func bracket(a *hvx.Builder, v codegen.Reg, n int) (first, second, frac codegen.
 }
 
 // clear zeroes the sums.
-func (k *ROI) clear(a *hvx.Builder, f hvx.Frame) {
+func (k ROI) clear(a *hvx.Builder, f hvx.Frame) {
 	sums, zero := a.Add(f.Base, 4*RoiFrame), a.Imm(0)
 	a.Loop0(k.C, func() { a.Op(hexagon.S2_storeri_pi, sums, 4, zero).Stores(hvx.AliasScratch) })
 }
 
 // sample adds the bilinear value of every channel at column x of the rows in the frame.
-func (k *ROI) sample(a *hvx.Builder, f hvx.Frame, block, x codegen.Reg) {
+func (k ROI) sample(a *hvx.Builder, f hvx.Frame, block, x codegen.Reg) {
 	left, right, fx := bracket(a, x, k.W)
 	fy, one := f.Get(roiFracY), a.Float(1)
 	gx, gy := a.FSub(one, fx), a.FSub(one, fy)
@@ -160,7 +169,7 @@ func (k *ROI) sample(a *hvx.Builder, f hvx.Frame, block, x codegen.Reg) {
 }
 
 // finish stores the means of a bin.
-func (k *ROI) finish(a *hvx.Builder, f hvx.Frame) {
+func (k ROI) finish(a *hvx.Builder, f hvx.Frame) {
 	sums, to, area := a.Add(f.Base, 4*RoiFrame), f.Get(roiTo), f.Get(roiArea)
 	a.Loop0(k.C, func() {
 		v := a.R("sum")
@@ -171,7 +180,7 @@ func (k *ROI) finish(a *hvx.Builder, f hvx.Frame) {
 }
 
 // poolRegion gives each bin the maximum of its positions, channels in vectors.
-func (k *ROI) poolRegion(a *hvx.Builder, f hvx.Frame, r [4]codegen.Reg) {
+func (k ROI) poolRegion(a *hvx.Builder, f hvx.Frame, r [4]codegen.Reg) {
 	axis := func(from, to codegen.Reg, stride float32, n, corner, step int) {
 		s := a.Float(stride)
 		start := a.Round(a.FDiv(from, s))
@@ -194,7 +203,7 @@ func (k *ROI) poolRegion(a *hvx.Builder, f hvx.Frame, r [4]codegen.Reg) {
 }
 
 // bin is the range of input positions of bin i.
-func (k *ROI) bin(a *hvx.Builder, f hvx.Frame, i codegen.Reg, corner, step, limit int) (from, to codegen.Reg) {
+func (k ROI) bin(a *hvx.Builder, f hvx.Frame, i codegen.Reg, corner, step, limit int) (from, to codegen.Reg) {
 	edge := func(v codegen.Reg) codegen.Reg {
 		v = a.Into(hexagon.A2_addsat, v, f.Get(corner))
 		return a.Into(hexagon.A2_min, a.Into(hexagon.A2_max, v, a.Imm(0)), a.Imm(limit))
@@ -205,7 +214,7 @@ func (k *ROI) bin(a *hvx.Builder, f hvx.Frame, i codegen.Reg, corner, step, limi
 
 // largest stores the maximum over the rows in the frame and columns left to
 // right-1; zero where there are none.
-func (k *ROI) largest(a *hvx.Builder, f hvx.Frame, left, right codegen.Reg) {
+func (k ROI) largest(a *hvx.Builder, f hvx.Frame, left, right codegen.Reg) {
 	to := f.Get(roiTo)
 	for c := 0; c < k.C; c += hvx.VectorBytes {
 		best := a.V("best")
@@ -239,7 +248,10 @@ const MinNormal = 0x1p-126
 
 // ROI is ROI_ALIGN or ROI_POOLING on an image in NHWC order.
 type ROI struct {
-	opspec.Roi
-	Align    bool
-	Box, Out hvx.Quant
+	Align            bool // ROI_ALIGN, else ROI_POOLING
+	N, H, W, C       int  // of the input
+	OutH, OutW       int
+	StrideH, StrideW float32 // of the regions' coordinates to the input's
+	SampleH, SampleW int     // ROI_ALIGN: samples per bin, 0 adapts
+	Box, Out         hvx.Quant
 }

@@ -106,44 +106,51 @@ func (f *Affine) Params(rq *hvx.Requant) []uint32 {
 	return append(rq.Params(), low(f.a), low(f.b), high(f.a), high(f.b), uint32(f.c&0x7fff), uint32(int32(f.c>>15)), uint32(f.shift))
 }
 
-// AffineKernel is ADD and SUB in that form.
-func AffineKernel(clamp bool) (k hvx.RequantKind, generate func(a *hvx.Builder)) {
-	k = hvx.RequantKind{Clamp: clamp, Whole: true, Plain: true}
-	return k, func(a *hvx.Builder) {
-		in := a.Args("table", "entries", "params")
-		params := in[2]
-		rq := a.RequantSetup(k, params)
-		lowA, lowB := a.Word(params, affineLowA, "low"), a.Word(params, affineLowB, "low")
-		highA, highB := a.Word(params, affineHighA, "high"), a.Word(params, affineHighB, "high")
-		lowC, highC := a.Splat(a.Word(params, affineLowC, "low"), "low"), a.Splat(a.Word(params, affineHighC, "high"), "high")
-		shift, fifteen := a.R8("shift"), a.Imm8(15)
-		a.Op(hexagon.L2_loadri_io, shift, params, 4*affineShift).Loads(hvx.AliasConst)
-		binaryEntries(a, in[0], in[1], 2, func(pa, pb, po codegen.Reg) {
-			var x, y, h [2]codegen.Reg
-			halves := func(p codegen.Reg) [2]codegen.Reg {
-				v, w := a.V("bytes"), a.VV("wide")
-				a.Op(hexagon.V6_vL32b_pi, v, p, 1).Loads(hvx.AliasIn)
-				a.Op(hexagon.V6_vzb, w, v)
-				return [2]codegen.Reg{hvx.Lo(w), hvx.Hi(w)}
-			}
-			x, y = halves(pa), halves(pb)
-			for i := range h {
-				u, t := a.VV("low"), a.VV("sum")
-				a.Op(hexagon.V6_vcombine, u, lowC, lowC)
-				a.Op(hexagon.V6_vcombine, t, highC, highC)
-				a.Op(hexagon.V6_vmpyh_acc, u, x[i], lowA)
-				a.Op(hexagon.V6_vmpyh_acc, u, y[i], lowB)
-				a.Op(hexagon.V6_vmpyh_acc, t, x[i], highA)
-				a.Op(hexagon.V6_vmpyh_acc, t, y[i], highB)
-				a.Op(hexagon.V6_vasrw_acc, hvx.Lo(t), hvx.Lo(u), fifteen)
-				a.Op(hexagon.V6_vasrw_acc, hvx.Hi(t), hvx.Hi(u), fifteen)
-				h[i] = a.V("half")
-				a.Op(hexagon.V6_vasrwhrndsat, h[i], hvx.Hi(t), hvx.Lo(t), shift)
-			}
-			out := a.V("bytes")
-			a.Op(hexagon.V6_vsathub, out, h[1], h[0])
-			a.Op(hexagon.V6_vS32b_pi, po, 1, rq.Bounded(out)).Stores(hvx.AliasOut)
-		})
-		a.Ret()
-	}
+// AffineSum is ADD and SUB in that form.
+type AffineSum struct{ Clamp bool }
+
+// Name implements hvx.Kernel.
+func (k AffineSum) Name() string { return "affine_" + k.requant().Tag() }
+
+func (k AffineSum) requant() hvx.RequantKind {
+	return hvx.RequantKind{Clamp: k.Clamp, Whole: true, Plain: true}
+}
+
+// Emit implements hvx.Kernel. Arguments: table, entries, parameter block.
+func (k AffineSum) Emit(a *hvx.Builder) {
+	in := a.Args("table", "entries", "params")
+	params := in[2]
+	rq := a.RequantSetup(k.requant(), params)
+	lowA, lowB := a.Word(params, affineLowA, "low"), a.Word(params, affineLowB, "low")
+	highA, highB := a.Word(params, affineHighA, "high"), a.Word(params, affineHighB, "high")
+	lowC, highC := a.Splat(a.Word(params, affineLowC, "low"), "low"), a.Splat(a.Word(params, affineHighC, "high"), "high")
+	shift, fifteen := a.R8("shift"), a.Imm8(15)
+	a.Op(hexagon.L2_loadri_io, shift, params, 4*affineShift).Loads(hvx.AliasConst)
+	binaryEntries(a, in[0], in[1], 2, func(pa, pb, po codegen.Reg) {
+		var x, y, h [2]codegen.Reg
+		halves := func(p codegen.Reg) [2]codegen.Reg {
+			v, w := a.V("bytes"), a.VV("wide")
+			a.Op(hexagon.V6_vL32b_pi, v, p, 1).Loads(hvx.AliasIn)
+			a.Op(hexagon.V6_vzb, w, v)
+			return [2]codegen.Reg{hvx.Lo(w), hvx.Hi(w)}
+		}
+		x, y = halves(pa), halves(pb)
+		for i := range h {
+			u, t := a.VV("low"), a.VV("sum")
+			a.Op(hexagon.V6_vcombine, u, lowC, lowC)
+			a.Op(hexagon.V6_vcombine, t, highC, highC)
+			a.Op(hexagon.V6_vmpyh_acc, u, x[i], lowA)
+			a.Op(hexagon.V6_vmpyh_acc, u, y[i], lowB)
+			a.Op(hexagon.V6_vmpyh_acc, t, x[i], highA)
+			a.Op(hexagon.V6_vmpyh_acc, t, y[i], highB)
+			a.Op(hexagon.V6_vasrw_acc, hvx.Lo(t), hvx.Lo(u), fifteen)
+			a.Op(hexagon.V6_vasrw_acc, hvx.Hi(t), hvx.Hi(u), fifteen)
+			h[i] = a.V("half")
+			a.Op(hexagon.V6_vasrwhrndsat, h[i], hvx.Hi(t), hvx.Lo(t), shift)
+		}
+		out := a.V("bytes")
+		a.Op(hexagon.V6_vsathub, out, h[1], h[0])
+		a.Op(hexagon.V6_vS32b_pi, po, 1, rq.Bounded(out)).Stores(hvx.AliasOut)
+	})
+	a.Ret()
 }

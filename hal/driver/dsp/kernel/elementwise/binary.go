@@ -28,7 +28,7 @@ const (
 	binRightB
 )
 
-func (b *Binary) Name() string {
+func (b Binary) Name() string {
 	if b.Mul {
 		return "mul_" + b.Rq.Tag()
 	}
@@ -61,7 +61,7 @@ const (
 )
 
 // Emit writes the kernel. Arguments: table, entries, parameter block.
-func (b *Binary) Emit(a *hvx.Builder) {
+func (b Binary) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "params")
 	table, entries, params := in[0], in[1], in[2]
 	rq := a.RequantSetup(b.Rq, params)

@@ -6,9 +6,15 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// EmitClamp writes the kernel that bounds bytes. Arguments: table of
+// Clamp bounds bytes. Arguments: table of
 // (input, output, vectors), entries, lower and upper bound four times each.
-func EmitClamp(a *hvx.Builder) {
+type Clamp struct{}
+
+// Name implements hvx.Kernel.
+func (Clamp) Name() string { return "clamp" }
+
+// Emit implements hvx.Kernel.
+func (Clamp) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "lo", "hi")
 	low, high := a.Splat(in[2], "lo"), a.Splat(in[3], "hi")
 	unary(a, in[0], in[1], func(v codegen.Reg) codegen.Reg {
@@ -18,10 +24,16 @@ func EmitClamp(a *hvx.Builder) {
 	})
 }
 
-// EmitLookup writes the kernel that maps bytes through a table of 256.
+// Lookup maps bytes through a table of 256.
 // Arguments: table of (input, output, vectors), entries, address of the two
 // vectors that LookupVectors makes.
-func EmitLookup(a *hvx.Builder) {
+type Lookup struct{}
+
+// Name implements hvx.Kernel.
+func (Lookup) Name() string { return "lookup" }
+
+// Emit implements hvx.Kernel.
+func (Lookup) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "map")
 	var m [2]codegen.Reg
 	for i := range m {

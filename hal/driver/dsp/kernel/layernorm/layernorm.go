@@ -22,10 +22,10 @@ type Statistics struct {
 	AtZero int32
 }
 
-func (k *Statistics) Name() string { return fmt.Sprintf("row_stats_%d_%d", k.N, k.AtZero) }
+func (k Statistics) Name() string { return fmt.Sprintf("row_stats_%d_%d", k.N, k.AtZero) }
 
 // Emit writes the kernel. Arguments: table of (row, mean, variance), entries.
-func (k *Statistics) Emit(a *hvx.Builder) {
+func (k Statistics) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
 	a.Repeat(entries, func() {
@@ -96,74 +96,86 @@ func divided(a *hvx.Builder, x codegen.Reg, n int) codegen.Reg {
 }
 
 // Root is the factor, or the right shift, of the inverse root of words.
-func Root(shift bool) *elementwise.Map {
-	return elementwise.Function("inverse_root"+hvx.Flag(shift, "_shift"), 1, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) {
-		// From 2^29 on the root of a quarter is taken, and halved.
-		large, quarter, v := a.Q("large"), a.V("quarter"), a.V("variance")
-		a.Op(hexagon.V6_vgtw, large, x[0], a.Splat(a.Imm(1<<29-1), "bound"))
-		a.Op(hexagon.V6_vlsrw, quarter, x[0], a.Imm(2))
-		a.Op(hexagon.V6_vmux, v, large, quarter, x[0])
-		factor, right := hvx.InverseRoot(a, v)
-		if !shift {
-			a.Op(hexagon.V6_vassign, out, factor)
-			return
-		}
-		more := a.V("more")
-		a.Op(hexagon.V6_vmux, more, large, a.Splat(a.Imm(1), "one"), a.Zero())
-		a.Op(hexagon.V6_vaddw, out, right, more)
-	})
+type Root struct{ Shift bool }
+
+func (f Root) Name() string         { return "inverse_root" + hvx.Flag(f.Shift, "_shift") }
+func (Root) Form() elementwise.Form { return elementwise.Form{In: []int{1}, Out: 1} }
+
+func (f Root) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
+	out := a.V("out")
+	// From 2^29 on the root of a quarter is taken, and halved.
+	large, quarter, v := a.Q("large"), a.V("quarter"), a.V("variance")
+	a.Op(hexagon.V6_vgtw, large, x[0][0], a.Splat(a.Imm(1<<29-1), "bound"))
+	a.Op(hexagon.V6_vlsrw, quarter, x[0][0], a.Imm(2))
+	a.Op(hexagon.V6_vmux, v, large, quarter, x[0][0])
+	factor, right := hvx.InverseRoot(a, v)
+	if !f.Shift {
+		a.Op(hexagon.V6_vassign, out, factor)
+		return []codegen.Reg{out}
+	}
+	more := a.V("more")
+	a.Op(hexagon.V6_vmux, more, large, a.Splat(a.Imm(1), "one"), a.Zero())
+	a.Op(hexagon.V6_vaddw, out, right, more)
+	return []codegen.Reg{out}
 }
 
-// Normalize normalizes words: operands are the value, its row's mean,
-// factor and shift, and weight and bias.
-func Normalize(scale opspec.Multiplier) *elementwise.Map {
-	return elementwise.Function("layer_norm"+hvx.MultiplierTag(scale), 6, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) {
-		value, mean, factor, right, weight, bias := x[0], x[1], x[2], x[3], x[4], x[5]
-		zero, one, c31 := a.Zero(), a.Splat(a.Imm(1), "one"), a.Imm(31)
-		d := a.V("distance")
-		a.Op(hexagon.V6_vaslw, d, value, a.Imm(10))
-		a.Op(hexagon.V6_vsubw, d, d, mean)
-		z := a.MulHigh(d, factor)
-		// Halves away from zero where something is shifted out.
-		half, sign, shifts := a.V("half"), a.V("sign"), a.Q("shifts")
-		a.Op(hexagon.V6_vaslwv, half, one, right)
-		a.Op(hexagon.V6_vlsrw, half, half, a.Imm(1))
-		a.Op(hexagon.V6_vasrw, sign, z, c31)
-		a.Op(hexagon.V6_vgtw, shifts, right, zero)
-		a.Op(hexagon.V6_vmux, sign, shifts, sign, zero)
-		a.Op(hexagon.V6_vaddw, z, z, half)
-		a.Op(hexagon.V6_vaddw, z, z, sign)
-		a.Op(hexagon.V6_vasrwv, z, z, right)
-		// 64 bits: the product, the bias, the magnitude, rounding, 10 bits less.
-		p := a.VV("product")
-		a.Op(hexagon.V6_vmpyewuh_64, p, z, weight)
-		a.Op(hexagon.V6_vmpyowh_64_acc, p, z, weight)
-		low, high := hvx.Lo(p), hvx.Hi(p)
-		carry := func(before, after codegen.Reg) {
-			q := a.Q("carry")
-			a.Op(hexagon.V6_vgtuw, q, before, after)
-			a.Op(hexagon.V6_vaddwq, q, high, one)
-		}
-		t, wide := a.V("low"), a.V("wide")
-		a.Op(hexagon.V6_vaddw, t, low, bias)
-		a.Op(hexagon.V6_vasrw, wide, bias, c31)
-		a.Op(hexagon.V6_vaddw, high, high, wide)
-		carry(low, t)
-		m := a.V("mask")
-		a.Op(hexagon.V6_vasrw, m, high, c31)
-		a.Op(hexagon.V6_vxor, t, t, m)
-		a.Op(hexagon.V6_vxor, high, high, m)
-		u := a.V("low")
-		a.Op(hexagon.V6_vsubw, u, t, m) // one more where the sum is negative
-		carry(t, u)
-		w := a.V("low")
-		a.Op(hexagon.V6_vaddw, w, u, a.Splat(a.Imm(512), "half"))
-		carry(u, w)
-		a.Op(hexagon.V6_vlsrw, w, w, a.Imm(10))
-		a.Op(hexagon.V6_vaslw, high, high, a.Imm(22))
-		a.Op(hexagon.V6_vor, w, w, high)
-		a.Op(hexagon.V6_vxor, w, w, m)
-		a.Op(hexagon.V6_vsubw, w, w, m)
-		a.Op(hexagon.V6_vassign, out, hvx.Saturate16(a, hvx.ApplyMultiplier(a, w, scale)))
-	})
+// Normalize normalizes words: operands are the value, its row's mean, factor and
+// shift, and weight and bias.
+type Normalize struct{ Scale opspec.Multiplier }
+
+func (Normalize) Name() string { return "layer_norm" }
+func (Normalize) Form() elementwise.Form {
+	return elementwise.Form{In: []int{1, 1, 1, 1, 1, 1}, Out: 1}
+}
+
+func (f Normalize) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
+	out := a.V("out")
+	value, mean, factor, right, weight, bias := x[0][0], x[1][0], x[2][0], x[3][0], x[4][0], x[5][0]
+	zero, one, c31 := a.Zero(), a.Splat(a.Imm(1), "one"), a.Imm(31)
+	d := a.V("distance")
+	a.Op(hexagon.V6_vaslw, d, value, a.Imm(10))
+	a.Op(hexagon.V6_vsubw, d, d, mean)
+	z := a.MulHigh(d, factor)
+	// Halves away from zero where something is shifted out.
+	half, sign, shifts := a.V("half"), a.V("sign"), a.Q("shifts")
+	a.Op(hexagon.V6_vaslwv, half, one, right)
+	a.Op(hexagon.V6_vlsrw, half, half, a.Imm(1))
+	a.Op(hexagon.V6_vasrw, sign, z, c31)
+	a.Op(hexagon.V6_vgtw, shifts, right, zero)
+	a.Op(hexagon.V6_vmux, sign, shifts, sign, zero)
+	a.Op(hexagon.V6_vaddw, z, z, half)
+	a.Op(hexagon.V6_vaddw, z, z, sign)
+	a.Op(hexagon.V6_vasrwv, z, z, right)
+	// 64 bits: the product, the bias, the magnitude, rounding, 10 bits less.
+	p := a.VV("product")
+	a.Op(hexagon.V6_vmpyewuh_64, p, z, weight)
+	a.Op(hexagon.V6_vmpyowh_64_acc, p, z, weight)
+	low, high := hvx.Lo(p), hvx.Hi(p)
+	carry := func(before, after codegen.Reg) {
+		q := a.Q("carry")
+		a.Op(hexagon.V6_vgtuw, q, before, after)
+		a.Op(hexagon.V6_vaddwq, q, high, one)
+	}
+	t, wide := a.V("low"), a.V("wide")
+	a.Op(hexagon.V6_vaddw, t, low, bias)
+	a.Op(hexagon.V6_vasrw, wide, bias, c31)
+	a.Op(hexagon.V6_vaddw, high, high, wide)
+	carry(low, t)
+	m := a.V("mask")
+	a.Op(hexagon.V6_vasrw, m, high, c31)
+	a.Op(hexagon.V6_vxor, t, t, m)
+	a.Op(hexagon.V6_vxor, high, high, m)
+	u := a.V("low")
+	a.Op(hexagon.V6_vsubw, u, t, m) // one more where the sum is negative
+	carry(t, u)
+	w := a.V("low")
+	a.Op(hexagon.V6_vaddw, w, u, a.Splat(a.Imm(512), "half"))
+	carry(u, w)
+	a.Op(hexagon.V6_vlsrw, w, w, a.Imm(10))
+	a.Op(hexagon.V6_vaslw, high, high, a.Imm(22))
+	a.Op(hexagon.V6_vor, w, w, high)
+	a.Op(hexagon.V6_vxor, w, w, m)
+	a.Op(hexagon.V6_vsubw, w, w, m)
+	a.Op(hexagon.V6_vassign, out, hvx.Saturate16(a, hvx.ApplyMultiplier(a, w, f.Scale)))
+	return []codegen.Reg{out}
 }

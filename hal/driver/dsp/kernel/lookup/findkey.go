@@ -5,11 +5,17 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// EmitFindKey writes the kernel that finds the first of equal words.
+// FindKey finds the first of equal words.
 // Arguments: table of (words to find, results, number), entries, words to search,
 // their vectors, their number - the result where there is none - and a vector
 // of lane numbers.
-func EmitFindKey(a *hvx.Builder) {
+type FindKey struct{}
+
+// Name implements hvx.Kernel.
+func (FindKey) Name() string { return "find_key" }
+
+// Emit implements hvx.Kernel.
+func (FindKey) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "keys", "vectors", "rows", "lanes")
 	table, entries, keys, vectors := in[0], in[1], in[2], in[3]
 	none, lanes := a.Splat(in[4], "none"), a.Load(in[5], 0, hvx.AliasConst, "lanes")

@@ -15,12 +15,12 @@ type Gather struct {
 	Size       int  // of entries that scalar registers hold: 1, 2, 4, 8; otherwise 0
 }
 
-func (g *Gather) Name() string {
+func (g Gather) Name() string {
 	return fmt.Sprintf("gather_%d", g.Size) + hvx.Flag(g.Full, "v") + hvx.Flag(g.Rest, "r")
 }
 
 // moveScalars copies entries that registers hold, four at a time.
-func (g *Gather) moveScalars(a *hvx.Builder, count codegen.Reg, source func() codegen.Reg, out codegen.Reg) {
+func (g Gather) moveScalars(a *hvx.Builder, count codegen.Reg, source func() codegen.Reg, out codegen.Reg) {
 	load, store, entry := hexagon.L2_loadrub_io, hexagon.S2_storerb_io, a.R
 	switch g.Size {
 	case 2:
@@ -55,7 +55,7 @@ func (g *Gather) moveScalars(a *hvx.Builder, count codegen.Reg, source func() co
 // Emit writes the kernel. Arguments: table of (indexes, entry 0, result,
 // number of indexes), entries, number of entries that exist, bytes of each,
 // the word to set, prefetch.
-func (g *Gather) Emit(a *hvx.Builder) {
+func (g Gather) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "count", "bytes", "bad", "address", "box", "stride")
 	table, entries, count, n, bad := in[0], in[1], in[2], in[3], in[4]
 	a.Prefetch(in[5:])

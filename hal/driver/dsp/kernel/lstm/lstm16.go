@@ -7,31 +7,37 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// Cell16 is the new state of a QUANTIZED_16BIT_LSTM from the sums of the
-// input, forget and cell gates and the state.
-func Cell16() *elementwise.Map {
-	return elementwise.Function("lstm16_cell", 4, 0, func(a *hvx.Builder, out codegen.Reg, x, _ []codegen.Reg) {
-		h := Fixed16{a}
-		in := h.Rounded(h.Mul(h.Logistic(x[0], 3), h.Tanh(x[2], 3)), 4)
-		a.Op(hexagon.V6_vaddhsat, out, in, h.Mul(h.Logistic(x[1], 3), x[3]))
-	})
+// Cell16 is the new state of a QUANTIZED_16BIT_LSTM from the sums of the input,
+// forget and cell gates and the state.
+type Cell16 struct{}
+
+func (Cell16) Name() string           { return "lstm16_cell" }
+func (Cell16) Form() elementwise.Form { return elementwise.Form{In: []int{1, 1, 1, 1}, Out: 1} }
+
+func (Cell16) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
+	h, out := Fixed16{a}, a.V("out")
+	in := h.Rounded(h.Mul(h.Logistic(x[0][0], 3), h.Tanh(x[2][0], 3)), 4)
+	a.Op(hexagon.V6_vaddhsat, out, in, h.Mul(h.Logistic(x[1][0], 3), x[3][0]))
+	return []codegen.Reg{out}
 }
 
-// Output16 is the output of a QUANTIZED_16BIT_LSTM, bytes from the sums of
-// the output gate and the new state.
-func Output16() *elementwise.Map {
-	return &elementwise.Map{Label: "flat_lstm16_output", In: []int{2, 2}, Out: 1,
-		Body: func(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
-			h := Fixed16{a}
-			var y [2]codegen.Reg
-			for i := range y {
-				y[i] = h.Rounded(h.Mul(h.Logistic(x[0][i], 3), h.Tanh(x[1][i], 4)), 8)
-				y[i] = h.plus(y[i], h.c(128))
-			}
-			out := a.V("bytes")
-			a.Op(hexagon.V6_vpackhub_sat, out, y[1], y[0])
-			return []codegen.Reg{out}
-		}}
+// Output16 is the output of a QUANTIZED_16BIT_LSTM, bytes from the sums of the
+// output gate and the new state.
+type Output16 struct{}
+
+func (Output16) Name() string           { return "lstm16_output" }
+func (Output16) Form() elementwise.Form { return elementwise.Form{In: []int{2, 2}, Out: 1} }
+
+func (Output16) Emit(a *hvx.Builder, x [][]codegen.Reg, _ []codegen.Reg) []codegen.Reg {
+	h := Fixed16{a}
+	var y [2]codegen.Reg
+	for i := range y {
+		y[i] = h.Rounded(h.Mul(h.Logistic(x[0][i], 3), h.Tanh(x[1][i], 4)), 8)
+		y[i] = h.plus(y[i], h.c(128))
+	}
+	out := a.V("bytes")
+	a.Op(hexagon.V6_vpackhub_sat, out, y[1], y[0])
+	return []codegen.Reg{out}
 }
 
 // Gate scales words to saturated halfwords.

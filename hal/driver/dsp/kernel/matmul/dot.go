@@ -15,7 +15,7 @@ type Dot struct {
 	Vectors int // per row
 }
 
-func (d *Dot) Name() string { return fmt.Sprintf("dot_%d", d.Vectors) }
+func (d Dot) Name() string { return fmt.Sprintf("dot_%d", d.Vectors) }
 
 // Words of a dot entry: one row of inputs, count rows of weights.
 const (
@@ -29,7 +29,7 @@ const (
 
 // Emit writes the kernel. Arguments: table, entries, zero point of the
 // inputs and of the weights twice each, as halves.
-func (d *Dot) Emit(a *hvx.Builder) {
+func (d Dot) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "zeroIn", "zeroWeights")
 	table, entries := in[0], in[1]
 	zeroIn, zeroW := a.Splat(in[2], "zeroIn"), a.Splat(in[3], "zeroWeights")

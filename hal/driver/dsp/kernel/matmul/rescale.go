@@ -11,11 +11,11 @@ type Rescale struct {
 	Rq hvx.RequantKind
 }
 
-func (k *Rescale) Name() string { return "rescale_" + k.Rq.Tag() }
+func (k Rescale) Name() string { return "rescale_" + k.Rq.Tag() }
 
 // Emit writes the kernel. Arguments: table of (words, bytes, multipliers,
 // vectors of bytes), entries, parameter block.
-func (k *Rescale) Emit(a *hvx.Builder) {
+func (k Rescale) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "params")
 	table, entries := in[0], in[1]
 	rq := a.RequantSetup(k.Rq, in[2])

@@ -10,9 +10,15 @@ import (
 // rows, their number, the result.
 const MatmulEntry = 6
 
-// EmitWords writes the kernel that adds up rows of words times the
+// Words adds up rows of words times the
 // words of another row. Arguments: table, entries.
-func EmitWords(a *hvx.Builder) {
+type Words struct{}
+
+// Name implements hvx.Kernel.
+func (Words) Name() string { return "matmul_words" }
+
+// Emit implements hvx.Kernel.
+func (Words) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries")
 	table, entries := in[0], in[1]
 	a.Repeat(entries, func() {

@@ -44,7 +44,7 @@ const (
 // MaxWindowCols bounds the columns of an averaged window: sums of a row are 16 bits wide.
 const MaxWindowCols = 257
 
-func (w *Window) Name() string {
+func (w Window) Name() string {
 	op := "average"
 	if w.Max {
 		op = "maximum"
@@ -52,7 +52,7 @@ func (w *Window) Name() string {
 	return fmt.Sprintf("%s_r%d_c%d_%s%s", op, w.RowStep, w.ColStep, hvx.Flag(w.Unalign, "u")+hvx.Flag(w.Halfwords, "h")+hvx.Flag(w.Rows > 0, fmt.Sprintf("%dx%d", w.Rows, w.Cols)), hvx.Flag(w.Clamp, "k"))
 }
 
-func (w *Window) EntryWords() int {
+func (w Window) EntryWords() int {
 	if w.Max {
 		return winAbove
 	}
@@ -64,7 +64,7 @@ const WinPrefetch = 4
 
 // Emit writes the kernel. Arguments: table, entries, lower and upper bound
 // four times each, prefetch.
-func (w *Window) Emit(a *hvx.Builder) {
+func (w Window) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "lo", "hi", "address", "box", "stride")
 	table, entries := in[0], in[1]
 	a.Prefetch(in[WinPrefetch:])
@@ -120,7 +120,7 @@ func newDivisor(a *hvx.Builder, table codegen.Reg) divisor {
 }
 
 // walk visits the positions of a window, row by row.
-func (w *Window) walk(a *hvx.Builder, e windowEntry, startRow func(), visit func(x codegen.Reg), endRow func()) {
+func (w Window) walk(a *hvx.Builder, e windowEntry, startRow func(), visit func(x codegen.Reg), endRow func()) {
 	load := func(at codegen.Reg) codegen.Reg {
 		if w.Unalign {
 			return a.LoadUnaligned(at, 0, hvx.AliasIn, "x")
@@ -152,7 +152,7 @@ func (w *Window) walk(a *hvx.Builder, e windowEntry, startRow func(), visit func
 	})
 }
 
-func (w *Window) maximum(a *hvx.Builder, e windowEntry, zero codegen.Reg) codegen.Reg {
+func (w Window) maximum(a *hvx.Builder, e windowEntry, zero codegen.Reg) codegen.Reg {
 	v := a.V("max")
 	a.Op(hexagon.V6_vassign, v, zero)
 	w.walk(a, e, func() {}, func(x codegen.Reg) { a.Op(hexagon.V6_vmaxub, v, v, x) }, func() {})
@@ -160,7 +160,7 @@ func (w *Window) maximum(a *hvx.Builder, e windowEntry, zero codegen.Reg) codege
 }
 
 // average sums in 16 bits along a row, in 32 bits over the rows, and divides.
-func (w *Window) average(a *hvx.Builder, e windowEntry, zero codegen.Reg) codegen.Reg {
+func (w Window) average(a *hvx.Builder, e windowEntry, zero codegen.Reg) codegen.Reg {
 	sum := [2]codegen.Reg{a.VV("sum"), a.VV("sum")}
 	for _, s := range sum {
 		a.Op(hexagon.V6_vcombine, s, zero, zero)
@@ -193,7 +193,7 @@ func (w *Window) average(a *hvx.Builder, e windowEntry, zero codegen.Reg) codege
 }
 
 // averageHalfwords sums and divides in 16 bits.
-func (w *Window) averageHalfwords(a *hvx.Builder, e windowEntry, zero codegen.Reg) codegen.Reg {
+func (w Window) averageHalfwords(a *hvx.Builder, e windowEntry, zero codegen.Reg) codegen.Reg {
 	sum := a.VV("sum")
 	a.Op(hexagon.V6_vcombine, sum, zero, zero)
 	w.walk(a, e, func() {}, func(x codegen.Reg) { a.Op(hexagon.V6_vaddubh_acc, sum, x, zero) }, func() {})

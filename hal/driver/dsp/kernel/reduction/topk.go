@@ -5,11 +5,17 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// EmitTopK writes the kernel that lists the greatest words of each lane in
+// TopK lists the greatest words of each lane in
 // descending order, equal ones by ascending slice. Each round looks for the best of
 // those that come after the one found before. Arguments: table of (first slice,
 // values, indexes, how many), entries, slices, distances of slices and of indexes.
-func EmitTopK(a *hvx.Builder) {
+type TopK struct{}
+
+// Name implements hvx.Kernel.
+func (TopK) Name() string { return "topk" }
+
+// Emit implements hvx.Kernel.
+func (TopK) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "slices", "step", "wide")
 	table, entries, sliceCount, step := in[0], in[1], in[2], in[3]
 	zero, one := a.Zero(), a.Splat(a.Imm(1), "one")
@@ -53,10 +59,16 @@ func EmitTopK(a *hvx.Builder) {
 	a.Ret()
 }
 
-// EmitTopKBytes is EmitTopK for unsigned bytes. Slices are met from the last
+// TopKBytes is TopK for unsigned bytes. Slices are met from the last
 // to the first, so that of equal ones the first stays. What comes after the one
 // found before is less, or equal and not before the slice behind it.
-func EmitTopKBytes(a *hvx.Builder) {
+type TopKBytes struct{}
+
+// Name implements hvx.Kernel.
+func (TopKBytes) Name() string { return "topk_bytes" }
+
+// Emit implements hvx.Kernel.
+func (TopKBytes) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "slices", "step", "wide")
 	table, entries, sliceCount, step, wide := in[0], in[1], in[2], in[3], in[4]
 	zero, one := a.Zero(), a.Splat(a.Imm(hvx.Ones), "one")

@@ -26,10 +26,16 @@ const (
 	BlendWords = 8
 )
 
-// EmitBlend writes the kernel that weighs four neighbours: sums of products of
+// Blend weighs four neighbours: sums of products of
 // words, halves rounded away from zero. Arguments: table, entries, the bias of stored
 // bytes.
-func EmitBlend(a *hvx.Builder) {
+type Blend struct{}
+
+// Name implements hvx.Kernel.
+func (Blend) Name() string { return "blend" }
+
+// Emit implements hvx.Kernel.
+func (Blend) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "bias")
 	table, entries, bias := in[0], in[1], a.Splat(in[2], "bias")
 	one := a.Splat(a.Imm(1<<FractionBits), "one")

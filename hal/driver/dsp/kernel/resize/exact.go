@@ -1,6 +1,8 @@
 package resize
 
 import (
+	"fmt"
+
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
@@ -19,6 +21,9 @@ const (
 // Exact blends runs of size bytes, each with one set of weights, in the
 // order and with the roundings of the reference. Arguments: table, entries.
 type Exact struct{ Size, Bias int }
+
+// Name implements hvx.Kernel.
+func (k Exact) Name() string { return fmt.Sprintf("exact_blend_%d", k.Size) }
 
 func (k Exact) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries")

@@ -16,7 +16,7 @@ type Kernel struct {
 	Depth int
 }
 
-func (k *Kernel) Name() string { return fmt.Sprintf("softmax_%d", k.Depth) }
+func (k Kernel) Name() string { return fmt.Sprintf("softmax_%d", k.Depth) }
 
 // Bits of 48/17 and -32/17 in Q2.29, the linear estimate of 2/(1+a).
 const (
@@ -26,7 +26,7 @@ const (
 
 // Emit writes the kernel. Arguments: table of (input, output), entries,
 // exponentials, scratch memory for one word per channel.
-func (k *Kernel) Emit(a *hvx.Builder) {
+func (k Kernel) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "exps", "scratch")
 	table, entries, exps, scratch := in[0], in[1], in[2], in[3]
 	a.Repeat(entries, func() {
@@ -41,7 +41,7 @@ func (k *Kernel) Emit(a *hvx.Builder) {
 }
 
 // largest is the maximum of the row's bytes.
-func (k *Kernel) largest(a *hvx.Builder, src codegen.Reg) codegen.Reg {
+func (k Kernel) largest(a *hvx.Builder, src codegen.Reg) codegen.Reg {
 	at, m := a.R("at"), a.V("max")
 	a.Op(hexagon.A2_tfr, at, src)
 	a.Op(hexagon.V6_vassign, m, a.Zero())
@@ -70,7 +70,7 @@ func (k *Kernel) largest(a *hvx.Builder, src codegen.Reg) codegen.Reg {
 }
 
 // sum looks up the exponential of every element, keeps it and adds its term.
-func (k *Kernel) sum(a *hvx.Builder, src, largest, exps, scratch codegen.Reg) codegen.Reg {
+func (k Kernel) sum(a *hvx.Builder, src, largest, exps, scratch codegen.Reg) codegen.Reg {
 	at, to, sum := a.R("at"), a.R("to"), a.R("sum")
 	a.Op(hexagon.A2_tfr, at, src)
 	a.Op(hexagon.A2_tfr, to, scratch)
@@ -130,7 +130,7 @@ func reciprocalOfSum(a *hvx.Builder, sum codegen.Reg) (scale, shift codegen.Reg)
 }
 
 // scale turns the exponentials into bytes.
-func (k *Kernel) scale(a *hvx.Builder, dst, scratch, scale, shift codegen.Reg) {
+func (k Kernel) scale(a *hvx.Builder, dst, scratch, scale, shift codegen.Reg) {
 	from, to, zero := a.R("from"), a.R("to"), a.Zero()
 	a.Op(hexagon.A2_tfr, from, scratch)
 	a.Op(hexagon.A2_tfr, to, dst)

@@ -1,0 +1,205 @@
+// Package capability measures what devices report through getCapabilities: time
+// and energy relative to the CPU of the same SoC, by type of operand.
+//
+// The suite is fixed. For float32, float16 and both quantized types it is the
+// layers of MobileNet v1 1.0 224 by kind, weighted as they occur there, for the
+// other types one to three elementwise operations (suite.go). A figure is
+//
+//	(launch + sum of weight x operation on the device) / (the same on the CPU)
+//
+// over the workloads that the device supports, rounded to two digits as vendors
+// do. A launch counts once, as a network has one. A type of which a device
+// supports nothing has figures that AOSP's planner never chooses.
+package capability
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+)
+
+// Figure is a measured PerformanceInfo.
+type Figure struct {
+	hal.PerformanceInfo
+	// MeasuredOn are the workloads that the device supports; none when it refuses
+	// the type.
+	MeasuredOn []string
+
+	exact sum // without rounding
+}
+
+// refused is what a device answers for what it does not run: as slow as can be.
+var refused = hal.PerformanceInfo{ExecTime: math.MaxFloat32, PowerUsage: math.MaxFloat32}
+
+// Figures are those of a device.
+type Figures struct {
+	Device        string
+	Operand       map[nn.OperandType]Figure
+	If, While     Figure
+	RelaxedScalar Figure
+	RelaxedTensor Figure
+}
+
+// Capabilities are the figures in the HAL's form.
+func (f *Figures) Capabilities() hal.Capabilities {
+	c := hal.Capabilities{If: f.If.PerformanceInfo, While: f.While.PerformanceInfo,
+		RelaxedScalar: f.RelaxedScalar.PerformanceInfo, RelaxedTensor: f.RelaxedTensor.PerformanceInfo, Operand: map[nn.OperandType]hal.PerformanceInfo{}}
+	for t, x := range f.Operand {
+		c.Operand[t] = x.PerformanceInfo
+	}
+	return c
+}
+
+// Meter measures.
+type Meter struct {
+	Store    *cost.Store
+	Options  hal.PrepareOptions
+	Progress func(format string, args ...any) // nil is silent
+}
+
+// Measure measures a device against the CPU.
+func (x *Meter) Measure(d, cpu hal.Device) (*Figures, error) {
+	f := &Figures{Device: d.Name(), Operand: map[nn.OperandType]Figure{}}
+	for _, s := range suites {
+		list, err := workloads(s.operand, false)
+		if err != nil {
+			return nil, err
+		}
+		if f.Operand[s.operand], err = x.figure(d, cpu, list); err != nil {
+			return nil, err
+		}
+	}
+	for t, other := range alike {
+		f.Operand[t] = f.Operand[other]
+	}
+	list, err := workloads(nn.TensorFloat32, true)
+	if err != nil {
+		return nil, err
+	}
+	if f.RelaxedTensor, err = x.figure(d, cpu, list); err != nil {
+		return nil, err
+	}
+	f.RelaxedScalar = f.RelaxedTensor
+	if f.If, err = x.control(d, cpu, nn.OpIf); err != nil {
+		return nil, err
+	}
+	f.While, err = x.control(d, cpu, nn.OpWhile)
+	return f, err
+}
+
+// sum is time and energy.
+type sum struct{ time, energy float64 }
+
+func (s *sum) add(r cost.Row, weight float64) {
+	s.time += weight * float64(r.TimeFs)
+	s.energy += weight * r.EnergyPJ
+}
+
+// figure compares two devices on what the first supports.
+func (x *Meter) figure(d, cpu hal.Device, list []Workload) (Figure, error) {
+	f := Figure{PerformanceInfo: refused}
+	var mine, base sum
+	var launch [2]cost.Row
+	for i := range list {
+		w := &list[i]
+		a, ok, err := x.run(d, w.Model)
+		if err != nil {
+			return f, err
+		}
+		if !ok {
+			continue
+		}
+		b, ok, err := x.run(cpu, w.Model)
+		if err != nil {
+			return f, err
+		}
+		if !ok {
+			continue
+		}
+		f.MeasuredOn = append(f.MeasuredOn, w.Name)
+		launch[0], launch[1] = a.Launch, b.Launch
+		for _, row := range append(slices.Clone(a.Operations), a.Transfer) {
+			mine.add(row, w.Weight)
+		}
+		for _, row := range append(slices.Clone(b.Operations), b.Transfer) {
+			base.add(row, w.Weight)
+		}
+	}
+	if len(f.MeasuredOn) == 0 {
+		return f, nil
+	}
+	mine.add(launch[0], 1)
+	base.add(launch[1], 1)
+	f.exact = sum{mine.time / base.time, mine.energy / base.energy}
+	f.PerformanceInfo = f.exact.rounded()
+	return f, nil
+}
+
+// control is what IF or WHILE itself costs: less its body.
+func (x *Meter) control(d, cpu hal.Device, op nn.OperationType) (Figure, error) {
+	f := Figure{PerformanceInfo: refused}
+	whole, body := control(op)
+	var cost [2]sum
+	for i, device := range []hal.Device{d, cpu} {
+		for _, part := range []struct {
+			m      *nn.Model
+			weight float64
+		}{{whole, 1}, {body, -1}} {
+			r, ok, err := x.run(device, part.m)
+			if err != nil || !ok {
+				return f, err
+			}
+			cost[i].add(r.Row, part.weight)
+		}
+	}
+	f.exact = sum{cost[0].time / cost[1].time, cost[0].energy / cost[1].energy}
+	f.PerformanceInfo, f.MeasuredOn = f.exact.rounded(), []string{op.String() + " around ADD 28x28x64"}
+	return f, nil
+}
+
+// rounded is a ratio in the HAL's form.
+func (s sum) rounded() hal.PerformanceInfo {
+	return hal.PerformanceInfo{ExecTime: round(s.time), PowerUsage: round(s.energy)}
+}
+
+// round keeps two digits; a figure is above 0.
+func round(x float64) float32 {
+	if !(x > 0) || math.IsInf(x, 1) {
+		return math.MaxFloat32
+	}
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 1, 64), 32)
+	if err != nil {
+		return math.MaxFloat32
+	}
+	return float32(y)
+}
+
+// run executes a model on a device that supports it.
+func (x *Meter) run(d hal.Device, m *nn.Model) (r cost.Record, ok bool, err error) {
+	support, err := d.SupportedOperations(m)
+	if err != nil || slices.ContainsFunc(support, func(s hal.Support) bool { return !s.OK }) {
+		return r, false, err
+	}
+	inputs := make([][]byte, len(m.Main.Inputs))
+	for i, k := range m.Main.Inputs {
+		inputs[i] = cost.Noise(&m.Main.Operands[k])
+		if m.Main.Operands[k].Type == nn.TensorBool8 {
+			for j := range inputs[i] {
+				inputs[i][j] = 1
+			}
+		}
+	}
+	r, err = x.Store.Measure(d, m, x.Options, inputs, func() {
+		if x.Progress != nil {
+			x.Progress("%s: %s", d.Name(), m.Name)
+		}
+	})
+	if err != nil && d.Type() != hal.DeviceCPU { // declared and yet not run: it counts as refused
+		return r, false, nil
+	}
+	return r, err == nil && !r.Failed, err
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/bench/zoo"
+	"github.com/nnsoc/nnsoc/hal"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/runtime/partition/cost"
+)
+
+// cacheVariable names the folder for measured costs; empty switches it off.
+const cacheVariable = "NNSOC_CACHE"
+
+// Sources of costs.
+const (
+	costsMeasured     = "measured"
+	costsLinear       = "linear"
+	costsCapabilities = "capabilities"
+)
+
+var costSources = []string{costsMeasured, costsLinear, costsCapabilities}
+
+// fitted are the networks whose measurements linear costs are fitted to: small,
+// and together of every type of operation that networks of the zoo have most of.
+var fitted = []string{
+	"mobilenet_v1_0.25_128_quant", "mobilenet_v1_0.25_128_float", "mobilenet_v2_0.35_128_quant", "mobilenet_v2_0.35_128_float",
+}
+
+// planner states partitioning problems for a machine, with costs.
+type planner struct {
+	machine   *machine
+	store     *cost.Store
+	options   nnrt.CompileOptions
+	objective partition.Objective
+	costs     string
+	progress  *progress
+	linear    *cost.Linear // once it was fitted
+}
+
+// planner returns a planner whose costs are kept between runs of the program.
+func (a *app) planner(m *machine, o nnrt.CompileOptions, p *progress) *planner {
+	return &planner{machine: m, store: cost.NewStore(cacheFolder("costs"), machineText(m)), options: o, costs: costsMeasured, progress: p}
+}
+
+// cacheFolder is a folder for what can be computed again; "" for none.
+func cacheFolder(name string) string {
+	dir, set := os.LookupEnv(cacheVariable)
+	if !set {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(base, "nnsoc")
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, name)
+}
+
+// machineText changes with the SoC file and with this program.
+func machineText(m *machine) string {
+	text, err := json.Marshal(m.config)
+	if err != nil {
+		return m.config.SoC.Name // no file has values that JSON lacks
+	}
+	return string(text) + programHash()
+}
+
+// programHash is that of the running program's file.
+func programHash() string {
+	path, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// problem states the problem of a network.
+func (x *planner) problem(f *form) (*partition.Problem, error) {
+	p, err := nnrt.NewProblem(x.machine.registry, f.model, x.options)
+	if err != nil {
+		return nil, err
+	}
+	p.Objective = x.objective
+	m := x.measurer(f.inputs)
+	switch x.costs {
+	case costsMeasured:
+		p.Costs, err = m.Measured(p)
+	case costsCapabilities:
+		p.Costs, err = m.Capabilities(p)
+	case costsLinear:
+		if err = x.fit(); err == nil {
+			p.Costs = x.linear.Costs(p)
+		}
+	default:
+		err = usage(fmt.Errorf("no costs %q; there are %s", x.costs, strings.Join(costSources, ", ")))
+	}
+	return p, err
+}
+
+func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
+	return &cost.Measurer{
+		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference, Priority: x.options.Priority},
+		Inputs: inputs, Progress: x.progress.say,
+	}
+}
+
+// fit fits linear costs once.
+func (x *planner) fit() error {
+	if x.linear != nil {
+		return nil
+	}
+	var networks []*partition.Problem
+	for _, name := range fitted {
+		m, err := zoo.Build(name)
+		if err != nil {
+			return err
+		}
+		p, err := nnrt.NewProblem(x.machine.registry, m, x.options)
+		if err != nil {
+			return err
+		}
+		networks = append(networks, p)
+	}
+	var err error
+	x.linear, err = x.measurer(nil).Fit(networks)
+	return err
+}
+
+// compile compiles a network as the best strategy by measured costs says.
+func (x *planner) compile(f *form) (*nnrt.Compilation, error) {
+	p, err := x.problem(f)
+	if err != nil {
+		return nil, err
+	}
+	plan, _, err := partition.Solve(p, partition.Auto{})
+	if err != nil {
+		return nil, err
+	}
+	return nnrt.CompilePlan(x.machine.registry, p, plan, x.options)
+}

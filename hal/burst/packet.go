@@ -1,0 +1,197 @@
+package burst
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// RequestMessage is what a request packet says. Pools are slots.
+type RequestMessage struct {
+	Inputs, Outputs []hal.RequestArgument
+	Slots           []int32
+	MeasureTiming   bool
+}
+
+// Packet is the message as datums: the packet's head, each input with its dimensions,
+// each output with its dimensions, the slots, whether to measure.
+func (m *RequestMessage) Packet() []Datum {
+	list := make([]Datum, 1, 2+len(m.Inputs)+len(m.Outputs)+len(m.Slots))
+	for i := range m.Inputs {
+		list = argument(list, &m.Inputs[i], InputOperand, InputDimension)
+	}
+	for i := range m.Outputs {
+		list = argument(list, &m.Outputs[i], OutputOperand, OutputDimension)
+	}
+	for _, s := range m.Slots {
+		list = append(list, put(PoolIdentifier, uint32(s)))
+	}
+	list = append(list, put(MeasureTiming, word(m.MeasureTiming)))
+	list[0] = put(RequestPacket, uint32(len(list)), uint32(len(m.Inputs)), uint32(len(m.Outputs)), uint32(len(m.Slots)))
+	return list
+}
+
+// reader takes datums from a packet.
+type reader struct {
+	list  []Datum
+	words []int
+}
+
+// next takes a datum of a kind.
+func (r *reader) next(k Kind) (*Datum, error) {
+	if len(r.list) == 0 {
+		return nil, fmt.Errorf("burst: the packet ends where a datum of kind %d belongs", k)
+	}
+	d := &r.list[0]
+	r.list = r.list[1:]
+	return d, d.expect(k, r.words)
+}
+
+// values takes n datums of one word each; n is bounded by what is there.
+func (r *reader) values(k Kind, n uint32) ([]uint32, error) {
+	if uint64(n) > uint64(len(r.list)) {
+		return nil, fmt.Errorf("burst: %d datums of kind %d announced, %d follow", n, k, len(r.list))
+	}
+	var list []uint32
+	for range n {
+		d, err := r.next(k)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, d.word(0))
+	}
+	return list, nil
+}
+
+// head takes the head of a packet, whose first word counts the datums.
+func (r *reader) head(k Kind) (*Datum, error) {
+	n := len(r.list)
+	d, err := r.next(k)
+	if err == nil && uint64(d.word(0)) != uint64(n) {
+		err = fmt.Errorf("burst: a packet of %d datums says it has %d", n, d.word(0))
+	}
+	return d, err
+}
+
+// arguments takes the arguments of a request.
+func (r *reader) arguments(n uint32, operand, dimension Kind) ([]hal.RequestArgument, error) {
+	if uint64(n) > uint64(len(r.list)) {
+		return nil, fmt.Errorf("burst: %d operands announced, %d datums follow", n, len(r.list))
+	}
+	var list []hal.RequestArgument
+	for range n {
+		d, err := r.next(operand)
+		if err != nil {
+			return nil, err
+		}
+		a := hal.RequestArgument{Location: hal.DataLocation{PoolIndex: d.word(1), Offset: d.word(2), Length: d.word(3)}}
+		if a.HasNoValue, err = flag(d.word(0)); err != nil {
+			return nil, err
+		}
+		if a.Dimensions, err = r.values(dimension, d.word(4)); err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// ParseRequest reads a request packet. Every datum must be used.
+func ParseRequest(packet []Datum) (*RequestMessage, error) {
+	r := &reader{packet, requestWords[:]}
+	head, err := r.head(RequestPacket)
+	if err != nil {
+		return nil, err
+	}
+	m := &RequestMessage{}
+	if m.Inputs, err = r.arguments(head.word(1), InputOperand, InputDimension); err != nil {
+		return nil, err
+	}
+	if m.Outputs, err = r.arguments(head.word(2), OutputOperand, OutputDimension); err != nil {
+		return nil, err
+	}
+	slots, err := r.values(PoolIdentifier, head.word(3))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range slots {
+		m.Slots = append(m.Slots, int32(s))
+	}
+	d, err := r.next(MeasureTiming)
+	if err != nil {
+		return nil, err
+	}
+	if m.MeasureTiming, err = flag(d.word(0)); err != nil {
+		return nil, err
+	}
+	return m, r.end()
+}
+
+// end checks that a packet is used up.
+func (r *reader) end() error {
+	if len(r.list) > 0 {
+		return fmt.Errorf("burst: %d datums behind the end of a packet", len(r.list))
+	}
+	return nil
+}
+
+// ResultMessage is what a result packet says.
+type ResultMessage struct {
+	Status hal.Status
+	Shapes []hal.OutputShape
+	Timing hal.Timing
+}
+
+// Packet is the message as datums: the packet's head, each shape, the timing. A status
+// of HAL 1.3 becomes one that a HAL 1.2 client knows.
+func (m *ResultMessage) Packet() []Datum {
+	list := make([]Datum, 1, 2+len(m.Shapes))
+	for i := range m.Shapes {
+		s := &m.Shapes[i]
+		list = append(list, put(ResultOperand, word(s.IsSufficient), uint32(len(s.Dimensions))))
+		for _, d := range s.Dimensions {
+			list = append(list, put(ResultDimension, d))
+		}
+	}
+	t := m.Timing
+	list = append(list, put(ExecutionTiming, uint32(t.OnDevice), uint32(t.OnDevice>>32), uint32(t.InDriver), uint32(t.InDriver>>32)))
+	list[0] = put(ResultPacket, uint32(len(list)), uint32(m.Status.ToV1_2()), uint32(len(m.Shapes)))
+	return list
+}
+
+// ParseResult reads a result packet. Every datum must be used.
+func ParseResult(packet []Datum) (*ResultMessage, error) {
+	r := &reader{packet, resultWords[:]}
+	head, err := r.head(ResultPacket)
+	if err != nil {
+		return nil, err
+	}
+	m := &ResultMessage{Status: hal.Status(head.word(1))}
+	if m.Status < hal.StatusNone || m.Status > hal.InvalidArgument {
+		return nil, fmt.Errorf("burst: %d is no status of HAL 1.2", head.word(1))
+	}
+	if uint64(head.word(2)) > uint64(len(r.list)) {
+		return nil, fmt.Errorf("burst: %d shapes announced, %d datums follow", head.word(2), len(r.list))
+	}
+	for range head.word(2) {
+		d, err := r.next(ResultOperand)
+		if err != nil {
+			return nil, err
+		}
+		var s hal.OutputShape
+		if s.IsSufficient, err = flag(d.word(0)); err != nil {
+			return nil, err
+		}
+		if s.Dimensions, err = r.values(ResultDimension, d.word(1)); err != nil {
+			return nil, err
+		}
+		m.Shapes = append(m.Shapes, s)
+	}
+	d, err := r.next(ExecutionTiming)
+	if err != nil {
+		return nil, err
+	}
+	m.Timing.OnDevice = uint64(d.word(0)) | uint64(d.word(1))<<32
+	m.Timing.InDriver = uint64(d.word(2)) | uint64(d.word(3))<<32
+	return m, r.end()
+}

@@ -1,0 +1,145 @@
+package burst
+
+import (
+	"sync"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// Callback is IBurstCallback: where a server asks for memories that it does not know.
+type Callback interface {
+	GetMemories(slots []int32) ([]*hal.Memory, error)
+}
+
+// PollWindow is how long a server looks for the next request before it sleeps, in host
+// time. A driver of a prepared model with preference LOW_POWER passes 0.
+const PollWindow = 50 * time.Microsecond
+
+// ServerConfig is what a server works with.
+type ServerConfig struct {
+	Callback          Callback
+	Requests, Results *Queue
+	Poll              time.Duration
+	// Execute runs a request and answers with status, shapes and timing.
+	Execute func(r *hal.Request, measure bool) (*hal.Result, error)
+}
+
+// Server is the driver's end of a burst: IBurstContext and the thread behind it.
+type Server struct {
+	cfg  ServerConfig
+	done chan struct{}
+
+	mu     sync.Mutex
+	memory map[int32]*hal.Memory // mapped slots
+}
+
+// NewServer is configureExecutionBurst: it checks what it is given and begins to serve.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	for _, q := range []*Queue{cfg.Requests, cfg.Results} {
+		if q == nil || !q.Valid() {
+			return nil, hal.Errorf(hal.InvalidArgument, "burst: a queue is not valid")
+		}
+	}
+	if cfg.Callback == nil || cfg.Execute == nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "burst: no callback")
+	}
+	s := &Server{cfg: cfg, done: make(chan struct{}), memory: map[int32]*hal.Memory{}}
+	go s.serve()
+	return s, nil
+}
+
+// FreeMemory is IBurstContext.freeMemory: the server forgets a slot. One that it does not
+// know is no error.
+func (s *Server) FreeMemory(slot int32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.memory, slot)
+}
+
+// Close ends the server after the execution that runs.
+func (s *Server) Close() {
+	s.cfg.Requests.Invalidate()
+	s.cfg.Results.Invalidate()
+	<-s.done
+}
+
+// serve answers requests until a queue is no longer valid.
+func (s *Server) serve() {
+	defer close(s.done)
+	for {
+		packet, err := s.cfg.Requests.Read(s.cfg.Poll)
+		if err != nil {
+			return
+		}
+		answer := s.answer(packet)
+		list := answer.Packet()
+		if len(list) > s.cfg.Results.Len() {
+			list = failure(hal.GeneralFailure).Packet() // the client cannot take more
+		}
+		if s.cfg.Results.Write(list) != nil {
+			return
+		}
+	}
+}
+
+// failure is a result without shapes and timing.
+func failure(status hal.Status) *ResultMessage {
+	return &ResultMessage{Status: status, Timing: hal.NoTiming}
+}
+
+// answer executes what a packet asks for.
+func (s *Server) answer(packet []Datum) *ResultMessage {
+	m, err := ParseRequest(packet)
+	if err != nil {
+		return failure(hal.GeneralFailure)
+	}
+	pools, err := s.pools(m.Slots)
+	if err != nil {
+		return failure(hal.StatusOf(err))
+	}
+	res, err := s.cfg.Execute(&hal.Request{Inputs: m.Inputs, Outputs: m.Outputs, Pools: pools}, m.MeasureTiming)
+	status := hal.StatusOf(err)
+	if status != hal.StatusNone && status != hal.OutputInsufficientSize {
+		return failure(status)
+	}
+	if res == nil {
+		return failure(hal.GeneralFailure)
+	}
+	if status != hal.StatusNone || !m.MeasureTiming {
+		res.Timing = hal.NoTiming
+	}
+	return &ResultMessage{Status: status, Shapes: res.OutputShapes(), Timing: res.Timing}
+}
+
+// pools maps slots, asking the client for those that are not mapped yet.
+func (s *Server) pools(slots []int32) ([]hal.RequestPool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var missing []int32
+	for _, slot := range slots {
+		if s.memory[slot] == nil {
+			missing = append(missing, slot)
+		}
+	}
+	if len(missing) > 0 {
+		list, err := s.cfg.Callback.GetMemories(missing)
+		if err == nil && len(list) != len(missing) {
+			err = hal.Errorf(hal.InvalidArgument, "burst: %d memories for %d slots", len(list), len(missing))
+		}
+		if err != nil {
+			return nil, hal.Errorf(hal.InvalidArgument, "%w", err)
+		}
+		for i, m := range list {
+			if m == nil {
+				return nil, hal.Errorf(hal.InvalidArgument, "burst: slot %d has no memory", missing[i])
+			}
+			s.memory[missing[i]] = m
+		}
+	}
+	pools := make([]hal.RequestPool, len(slots))
+	for i, slot := range slots {
+		pools[i].Memory = s.memory[slot]
+	}
+	return pools, nil
+}

@@ -1,0 +1,121 @@
+package compat
+
+import (
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// PreparedModel is a hal.PreparedModel behind the interfaces IPreparedModel of HAL 1.0 to
+// 1.3.
+type PreparedModel struct {
+	model  hal.PreparedModel
+	device hal.Device
+}
+
+// HAL is the prepared model itself.
+func (p *PreparedModel) HAL() hal.PreparedModel { return p.model }
+
+// ExecutionCallback is IExecutionCallback.notify, notify_1_2 and notify_1_3. The first has
+// neither shapes nor timing.
+type ExecutionCallback func(status hal.Status, shapes []hal.OutputShape, timing hal.Timing)
+
+// Execute is execute of HAL 1.0 and 1.1.
+func (p *PreparedModel) Execute(r *hal.Request, cb ExecutionCallback) hal.Status {
+	if cb == nil {
+		return hal.InvalidArgument
+	}
+	return p.execute(V1_0, r, hal.ExecuteOptions{}, func(status hal.Status, _ []hal.OutputShape, _ hal.Timing) {
+		cb(status, nil, hal.NoTiming)
+	})
+}
+
+// Execute_1_2 is that of HAL 1.2.
+func (p *PreparedModel) Execute_1_2(r *hal.Request, measure bool, cb ExecutionCallback) hal.Status {
+	return p.execute(V1_2, r, hal.ExecuteOptions{MeasureTiming: measure}, cb)
+}
+
+// Execute_1_3 is that of HAL 1.3.
+func (p *PreparedModel) Execute_1_3(r *hal.Request, measure bool, deadline *hal.TimePoint, loopTimeout time.Duration, cb ExecutionCallback) hal.Status {
+	return p.execute(V1_3, r, hal.ExecuteOptions{MeasureTiming: measure, Deadline: deadline, LoopTimeout: loopTimeout}, cb)
+}
+
+// execute checks a request at the launch and executes it in the background.
+func (p *PreparedModel) execute(v Version, r *hal.Request, o hal.ExecuteOptions, cb ExecutionCallback) hal.Status {
+	if cb == nil {
+		return hal.InvalidArgument
+	}
+	var e hal.Execution
+	err := request(v, r)
+	if err == nil {
+		e, err = p.model.CreateReusableExecution(r, o)
+	}
+	if err != nil {
+		status := visible(v, hal.StatusOf(err))
+		cb(status, nil, hal.NoTiming)
+		return status
+	}
+	go func() {
+		res, err := e.Compute()
+		cb(answer(v, res, err))
+	}()
+	return hal.StatusNone
+}
+
+// request checks that a version can say a request.
+func request(v Version, r *hal.Request) error {
+	if r == nil {
+		return hal.Errorf(hal.InvalidArgument, "compat: no request")
+	}
+	if !RequestCompliantWith(v, r) {
+		return hal.Errorf(hal.InvalidArgument, "compat: HAL %v cannot say the request's pools", v)
+	}
+	return nil
+}
+
+// answer is a result as a version shows it.
+func answer(v Version, res *hal.Result, err error) (hal.Status, []hal.OutputShape, hal.Timing) {
+	status := hal.StatusOf(err)
+	switch {
+	case status == hal.StatusNone && res != nil:
+		return status, res.OutputShapes(), res.Timing
+	case status == hal.OutputInsufficientSize && res != nil:
+		return status, res.OutputShapes(), hal.NoTiming
+	case status == hal.StatusNone:
+		status = hal.GeneralFailure
+	}
+	return visible(v, status), nil, hal.NoTiming
+}
+
+// ExecuteSynchronously is that of HAL 1.2.
+func (p *PreparedModel) ExecuteSynchronously(r *hal.Request, measure bool) (hal.Status, []hal.OutputShape, hal.Timing) {
+	return p.synchronously(V1_2, r, hal.ExecuteOptions{MeasureTiming: measure})
+}
+
+// ExecuteSynchronously_1_3 is that of HAL 1.3.
+func (p *PreparedModel) ExecuteSynchronously_1_3(r *hal.Request, measure bool, deadline *hal.TimePoint, loopTimeout time.Duration) (hal.Status, []hal.OutputShape, hal.Timing) {
+	return p.synchronously(V1_3, r, hal.ExecuteOptions{MeasureTiming: measure, Deadline: deadline, LoopTimeout: loopTimeout})
+}
+
+func (p *PreparedModel) synchronously(v Version, r *hal.Request, o hal.ExecuteOptions) (hal.Status, []hal.OutputShape, hal.Timing) {
+	if err := request(v, r); err != nil {
+		return answer(v, nil, err)
+	}
+	res, err := p.model.Execute(r, o)
+	return answer(v, res, err)
+}
+
+// FencedExecutionCallback is IFencedExecutionCallback.getExecutionInfo.
+type FencedExecutionCallback func() (status hal.Status, launched, fenced hal.Timing)
+
+// ExecuteFenced is that of HAL 1.3. Fence and callback are nil unless the status is NONE.
+func (p *PreparedModel) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, measure bool, deadline *hal.TimePoint, loopTimeout, afterFence time.Duration) (hal.Status, *hal.SyncFence, FencedExecutionCallback) {
+	f, err := p.model.ExecuteFenced(r, waitFor, hal.ExecuteOptions{MeasureTiming: measure, Deadline: deadline, LoopTimeout: loopTimeout}, afterFence)
+	if err != nil {
+		return hal.StatusOf(err), nil, nil
+	}
+	return hal.StatusNone, f.Fence, func() (hal.Status, hal.Timing, hal.Timing) {
+		info, err := f.ExecutionInfo()
+		return hal.StatusOf(err), info.TimingLaunched, info.TimingFenced
+	}
+}

@@ -1,0 +1,210 @@
+package compat
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// Version is a HAL version.
+type Version int
+
+// HAL versions. Later is what no HIDL interface can say: feature levels above 1.3.
+const (
+	V1_0 Version = iota
+	V1_1
+	V1_2
+	V1_3
+	Later
+)
+
+// String is the version's number.
+func (v Version) String() string {
+	if v >= V1_0 && v <= V1_3 {
+		return fmt.Sprintf("1.%d", int(v))
+	}
+	return "later"
+}
+
+// OperandTypeVersion is the version that added an operand type.
+func OperandTypeVersion(t nn.OperandType) Version {
+	switch {
+	case nn.IsExtensionOperandType(t):
+		return V1_2
+	case t < nn.Float32:
+		return Later
+	case t <= nn.TensorQuant8Asymm:
+		return V1_0
+	case t <= nn.TensorQuant8Symm:
+		return V1_2
+	case t <= nn.SubgraphRef:
+		return V1_3
+	}
+	return Later
+}
+
+// of is a version of package opspec.
+func of(v opspec.Version) Version {
+	switch {
+	case v == opspec.Extension:
+		return V1_2
+	case v <= opspec.V13:
+		return Version(v)
+	}
+	return Later
+}
+
+// OperationVersion is the lowest version that can say an operation of a subgraph: its
+// type, its operands and the rules that versions have relaxed.
+func OperationVersion(g *nn.Subgraph, op *nn.Operation) Version {
+	v := opspec.ModelView(g)
+	a, err := v.Bind(op)
+	if err != nil {
+		return Later
+	}
+	version := of(a.Since)
+	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for _, x := range list {
+			version = max(version, OperandTypeVersion(g.Operands[x].Type))
+		}
+	}
+	return max(version, relaxed(g, op))
+}
+
+// relaxed is the version of the rules that later versions dropped.
+func relaxed(g *nn.Subgraph, op *nn.Operation) Version {
+	operand := func(i int) *nn.Operand { return &g.Operands[op.Inputs[i]] }
+	quant := len(op.Inputs) > 0 && operand(0).Type == nn.TensorQuant8Asymm
+	switch op.Type {
+	case nn.OpConv2D, nn.OpDepthwiseConv2D, nn.OpFullyConnected:
+		// 1.0 and 1.1 want an output scale above that of the products.
+		if quant && !(g.Operands[op.Outputs[0]].Scale > operand(0).Scale*operand(1).Scale) {
+			return V1_2
+		}
+	case nn.OpConcatenation:
+		out := &g.Operands[op.Outputs[0]]
+		for i := range len(op.Inputs) - 1 {
+			if quant && (operand(i).Scale != out.Scale || operand(i).ZeroPoint != out.ZeroPoint) {
+				return V1_2
+			}
+		}
+	case nn.OpPad, nn.OpSpaceToBatchNd:
+		if quant && operand(0).ZeroPoint != 0 {
+			return V1_2
+		}
+	case nn.OpSoftmax:
+		if r := len(operand(0).Dimensions); r != 0 && r != 2 && r != 4 {
+			return V1_2
+		}
+	case nn.OpL2Normalization, nn.OpLocalResponseNormalization:
+		if r := len(operand(0).Dimensions); r != 0 && r != 4 {
+			return V1_2
+		}
+	}
+	return V1_0
+}
+
+// ModelVersion is the lowest version that can say a model.
+func ModelVersion(m *nn.Model) Version {
+	v := V1_0
+	if m.Relaxed {
+		v = V1_1
+	}
+	if len(m.Referenced) > 0 {
+		v = V1_3
+	}
+	graphs := append([]nn.Subgraph{m.Main}, m.Referenced...)
+	for k := range graphs {
+		g := &graphs[k]
+		for i := range g.Operands {
+			v = max(v, OperandTypeVersion(g.Operands[i].Type))
+		}
+		for i := range g.Operations {
+			v = max(v, OperationVersion(g, &g.Operations[i]))
+		}
+		for _, x := range slices.Concat(g.Outputs, g.Inputs) {
+			// 1.0 and 1.1 need the shapes of the model's inputs and outputs at the request,
+			// which may complete dimensions but no rank.
+			if o := &g.Operands[x]; !o.Type.IsScalar() && len(o.Dimensions) == 0 {
+				v = max(v, V1_2)
+			}
+		}
+	}
+	return v
+}
+
+// CompliantWith reports whether a version can say a model. Otherwise it lists the
+// operations of the main subgraph that it cannot say; the list may be empty when
+// something else is the reason.
+func CompliantWith(v Version, m *nn.Model) (ok bool, noncompliant []int) {
+	for i := range m.Main.Operations {
+		op := &m.Main.Operations[i]
+		need := OperationVersion(&m.Main, op)
+		for _, x := range op.Inputs {
+			o := &m.Main.Operands[x]
+			if o.Lifetime != nn.LifetimeSubgraph || len(o.Data) != 4 {
+				continue
+			}
+			if n := binary.LittleEndian.Uint32(o.Data); int(n) < len(m.Referenced) {
+				inner := nn.Model{Main: m.Referenced[n], Referenced: m.Referenced}
+				need = max(need, V1_3, innerVersion(&inner))
+			}
+		}
+		if need > v {
+			noncompliant = append(noncompliant, i)
+		}
+	}
+	return ModelVersion(m) <= v, noncompliant
+}
+
+// innerVersion is the version of the operations of a referenced subgraph.
+func innerVersion(m *nn.Model) Version {
+	v := V1_0
+	for i := range m.Main.Operations {
+		v = max(v, OperationVersion(&m.Main, &m.Main.Operations[i]))
+	}
+	return v
+}
+
+// RequestCompliantWith reports whether a version can say a request: device memory came
+// with 1.3, hardware buffers with 1.2.
+func RequestCompliantWith(v Version, r *hal.Request) bool {
+	for i := range r.Pools {
+		p := &r.Pools[i]
+		if p.Memory == nil {
+			if v < V1_3 {
+				return false
+			}
+			continue
+		}
+		if v < V1_2 && p.Memory.Name != hal.Ashmem && p.Memory.Name != hal.MmapFd {
+			return false
+		}
+	}
+	return true
+}
+
+// Convert says a model in a version. A model that the version cannot say is an error
+// with status INVALID_ARGUMENT, which names the first reason. Before 1.1 there is no
+// relaxed flag: that loses speed, not results, and is a warning.
+func Convert(v Version, m *nn.Model) (c *nn.Model, warnings []string, err error) {
+	c = m
+	if m.Relaxed && v < V1_1 {
+		strict := *m
+		strict.Relaxed = false
+		c = &strict
+		warnings = append(warnings, "HAL 1.0 has no relaxed float32: the model computes in full precision")
+	}
+	if ok, list := CompliantWith(v, c); !ok {
+		if len(list) > 0 {
+			op := &m.Main.Operations[list[0]]
+			return nil, warnings, hal.Errorf(hal.InvalidArgument, "compat: operation %d (%s) needs HAL %v, not %v", list[0], op.Type, OperationVersion(&m.Main, op), v)
+		}
+		return nil, warnings, hal.Errorf(hal.InvalidArgument, "compat: the model needs HAL %v, not %v", ModelVersion(c), v)
+	}
+	return c, warnings, nil
+}

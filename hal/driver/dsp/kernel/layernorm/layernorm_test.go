@@ -1,0 +1,42 @@
+package layernorm
+
+import (
+	"encoding/binary"
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// TestInverseRoot compares the inverse root of words with its definition.
+func TestInverseRoot(t *testing.T) {
+	values := []uint32{0, 1, 2, 3, 4, 5, 1 << 28, 1<<29 - 1, 1 << 29, 1<<29 + 3, 1 << 30, 1<<31 - 1}
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 4000 {
+		values = append(values, r.Uint32N(1<<31)>>r.Uint32N(31))
+	}
+	var data []byte
+	for _, x := range values {
+		data = binary.LittleEndian.AppendUint32(data, x)
+	}
+	factors := kerneltest.New(t).Map(Root{}, [][]byte{data})
+	shifts := kerneltest.New(t).Map(Root{Shift: true}, [][]byte{data})
+	for i, x := range values {
+		want := opspec.InverseSqrt(int32(x))
+		got := opspec.Multiplier{M: int32(binary.LittleEndian.Uint32(factors[4*i:])), Shift: -int(int32(binary.LittleEndian.Uint32(shifts[4*i:])))}
+		if got != want {
+			t.Fatalf("of %d is %+v, want %+v", x, got, want)
+		}
+	}
+}
+
+func TestGoldens(t *testing.T) {
+	m := kerneltest.New(t).Machine()
+	kerneltest.Golden(t, *update, m, elementwise.Map{F: Root{}})
+	kerneltest.Golden(t, *update, m, Statistics{N: 40})
+}

@@ -1,0 +1,286 @@
+package gemm
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Emit implements kernel.Key.
+func (k Key) Emit(b *rdna.Builder) kernel.Grid {
+	g := generator{Shape: k.Shape, key: &k, Builder: b}
+	g.prologue()
+	chunks := k.Depth / k.Elem.PerChunk()
+	g.Loop(k.Taps, "tap", func() {
+		g.startTap()
+		g.chunkLoop(chunks)
+	})
+	g.epilogue()
+	rows, units := k.blocks()
+	waves := k.WaveRows * k.WaveUnits
+	return kernel.Grid{Lanes: [3]int{rows * waves * 32, units, 1}, Workgroup: waves * 32}
+}
+
+// generator writes the code of a key.
+type generator struct {
+	Shape
+	key *Key
+	*rdna.Builder
+	wide     int           // chunks per scalar load
+	offs     []codegen.Reg // byte offset of each row
+	rowTile  codegen.Reg   // number of the tile of rows
+	unitTile codegen.Reg
+	laneID   codegen.Reg
+	input    codegen.Reg // address the offsets are relative to, at the current chunk
+	start    codegen.Reg // the same at chunk 0
+	weight   codegen.Reg // address of the weights of the current chunk
+	lane16   codegen.Reg // 16 * lane
+	tableAt  codegen.Reg
+	block    codegen.Reg // rows' offsets as one tuple when they come from the table
+	acc      [][]codegen.Reg
+	row      []codegen.Reg // row numbers, bounded
+}
+
+// bias of the weight address, so that immediate offsets from -2048 on are used.
+const weightBias = 2048
+
+// placeWave finds the wave's tile of rows and of units; waves beyond the last
+// ones end.
+func (k *generator) placeWave() {
+	k.laneID, k.rowTile, k.unitTile = k.WorkItem(0), k.Workgroup(0), k.Workgroup(1)
+	waves := k.WaveRows * k.WaveUnits
+	if waves == 1 {
+		return
+	}
+	k.laneID = k.Op2(rdna2.V_AND_B32_E32, k.V("lane"), 31, k.WorkItem(0))
+	w := k.Op2(rdna2.V_LSHRREV_B32_E32, k.V("wave"), 5, k.WorkItem(0))
+	wave := k.Op1(rdna2.V_READFIRSTLANE_B32, k.S("wave"), w)
+	unit, row := k.DivConst(wave, k.WaveRows, "unit of wave")
+	place := func(group codegen.Reg, per int, part codegen.Reg, tiles int, name string) codegen.Reg {
+		t := k.Op2(rdna2.S_ADD_U32, k.S(name), k.MulConst(group, per, name), part)
+		if tiles%per != 0 {
+			k.Emit(rdna2.S_CMP_GE_U32, t, tiles)
+			k.Exit()
+		}
+		return t
+	}
+	k.rowTile = place(k.Workgroup(0), k.WaveRows, row, (k.Rows+k.P-1)/k.P, "tile of rows")
+	k.unitTile = place(k.Workgroup(1), k.WaveUnits, unit, k.tiles(), "tile of units")
+}
+
+func (k *generator) prologue() {
+	chunks := k.Depth / k.Elem.PerChunk()
+	k.placeWave()
+	k.lane16 = k.ShiftLeft(k.laneID, 4, "lane16")
+	tile := k.MulConst(k.unitTile, k.Taps*chunks*k.Q*512, "tile")
+	k.weight = k.Cursor(layout.Consts, k.key.Weights+weightBias, "weights")
+	k.Advance(k.weight, tile)
+	k.input = k.Reg(rdna2.S2, "input")
+	if k.Gather {
+		k.start = k.Base(layout.Arena)
+		k.tableAt = k.Cursor(layout.Consts, k.key.Table, "tables")
+		k.Advance(k.tableAt, k.MulConst(k.rowTile, k.Taps*k.P*4, "tile of table"))
+		class := map[int]codegen.Class{16: rdna2.S16, 8: rdna2.S8, 4: rdna2.S4, 2: rdna2.S2, 1: rdna2.S1}[k.P]
+		k.block = k.Reg(class, "offsets")
+		for i := range k.P {
+			k.offs = append(k.offs, rdna.SAt(k.block, i))
+		}
+	} else {
+		k.start = k.Pointer(k.key.In.Region, k.key.In.Off, "in")
+		first := k.MulConst(k.rowTile, k.P, "first row")
+		for i := range k.P {
+			r := k.bounded(first, i)
+			k.offs = append(k.offs, k.MulConst(r, k.Depth*k.Elem.Bytes(), "offset"))
+		}
+	}
+	for range k.P {
+		var a []codegen.Reg
+		for range k.Q {
+			r := k.V("acc")
+			k.Emit(rdna2.V_MOV_B32_E32, r, 0)
+			a = append(a, r)
+		}
+		k.acc = append(k.acc, a)
+	}
+}
+
+// bounded is row first+i, or the last row beyond it: the surplus rows of a tile
+// repeat it and store the same values to the same place.
+func (k *generator) bounded(first codegen.Reg, i int) codegen.Reg {
+	r := k.S("row")
+	if i == 0 && k.Rows%k.P == 0 {
+		return first
+	}
+	k.Emit(rdna2.S_ADD_U32, r, first, i)
+	if k.Rows%k.P != 0 {
+		k.Emit(rdna2.S_MIN_U32, r, r, k.Rows-1)
+	}
+	return r
+}
+
+func (k *generator) startTap() {
+	if k.Gather {
+		op := map[int]rdna2.Op{16: rdna2.S_LOAD_DWORDX16_IMM, 8: rdna2.S_LOAD_DWORDX8_IMM, 4: rdna2.S_LOAD_DWORDX4_IMM,
+			2: rdna2.S_LOAD_DWORDX2_IMM, 1: rdna2.S_LOAD_DWORD_IMM}[k.P]
+		k.Emit(op, k.block, k.tableAt, 0)
+		k.Advance(k.tableAt, 4*k.P)
+	}
+	k.CopyPair(k.input, k.start)
+}
+
+// unroll is the number of chunks one iteration of the loop takes: as many as
+// immediate offsets reach and divide the depth.
+func (k *generator) unroll(chunks int) int {
+	for u := 8 / k.Q; u > 1; u /= 2 {
+		if chunks%u == 0 {
+			return u
+		}
+	}
+	return 1
+}
+
+func (k *generator) chunkLoop(chunks int) {
+	u := k.unroll(chunks)
+	// The wider a scalar load, the fewer there are, and the better cache lines
+	// are used: up to a whole one.
+	k.wide = 1
+	for k.wide < 4 && u%(2*k.wide) == 0 {
+		k.wide *= 2
+	}
+	// The loop's own instructions go in front of the last multiplications: those
+	// leave SCC alone.
+	n := chunks / u
+	count, head := k.S("chunks"), k.F.Label("chunk")
+	if n > 1 {
+		k.Emit(rdna2.S_MOV_B32, count, n)
+		k.F.Bind(head)
+	}
+	if k.WaveRows*k.WaveUnits > 1 {
+		k.Emit(rdna2.S_BARRIER)
+	}
+	k.body(u, func() {
+		k.Advance(k.weight, u*k.Q*512)
+		if n > 1 {
+			k.Advance(k.input, u*16)
+			k.Emit(rdna2.S_SUB_I32, count, count, 1)
+			rdna2.Fence(k.Emit(rdna2.S_CMP_LG_U32, count, 0))
+		}
+	})
+	if n > 1 {
+		k.Jump(rdna2.S_CBRANCH_SCC1, head)
+	}
+}
+
+// body is the work on u chunks: weights first, then steps of k.wide chunks of as
+// many rows as fill 32 scalar registers. While a step multiplies, the scalars of the next are fetched;
+// scalar loads return in any order, so each step begins by waiting for all of
+// its own before it issues the next ones.
+// control is emitted when the last loads have been.
+func (k *generator) body(u int, control func()) {
+	var w [][]codegen.Reg // [chunk][group]
+	for c := range u {
+		var r []codegen.Reg
+		for q := range k.Q {
+			x := k.Reg(rdna2.V4, "weights")
+			k.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, x, k.weight, k.lane16, (c*k.Q+q)*512-weightBias)
+			r = append(r, x)
+		}
+		w = append(w, r)
+	}
+	type step struct{ row, chunk int }
+	var steps []step
+	group := min(k.P, 8/k.wide)
+	for c := 0; c < u; c += k.wide {
+		for r := 0; r < k.P; r += group {
+			steps = append(steps, step{r, c})
+		}
+	}
+	class := map[int]codegen.Class{1: rdna2.S4, 2: rdna2.S8, 4: rdna2.S16}[k.wide]
+	fetch := func(s step) []codegen.Reg {
+		var x []codegen.Reg
+		for i := range group {
+			d := k.Reg(class, "in")
+			in := k.fetch(d, k.offs[s.row+i], s.chunk*16)
+			if i == group-1 {
+				rdna2.Fence(in) // loads first, then a long run of multiplications
+			}
+			x = append(x, d)
+		}
+		return x
+	}
+	next := fetch(steps[0])
+	for i, s := range steps {
+		k.WaitScalar()
+		now := next
+		if i+1 < len(steps) {
+			next = fetch(steps[i+1])
+		} else {
+			control()
+		}
+		for c := range k.wide {
+			for d := range 4 {
+				for r := range group {
+					for q := range k.Q {
+						k.multiply(k.acc[s.row+r][q], rdna.SAt(now[r], 4*c+d), rdna.At(w[s.chunk+c][q], d))
+					}
+				}
+			}
+		}
+	}
+}
+
+// fetch loads chunks of a row into scalars.
+func (k *generator) fetch(d, off codegen.Reg, imm int) *codegen.Instr {
+	ops := map[codegen.Class][2]rdna2.Op{
+		rdna2.S4:  {rdna2.S_LOAD_DWORDX4_SGPR, rdna2.S_LOAD_DWORDX4_SGPR_IMM},
+		rdna2.S8:  {rdna2.S_LOAD_DWORDX8_SGPR, rdna2.S_LOAD_DWORDX8_SGPR_IMM},
+		rdna2.S16: {rdna2.S_LOAD_DWORDX16_SGPR, rdna2.S_LOAD_DWORDX16_SGPR_IMM},
+	}[d.Class()]
+	if imm == 0 {
+		return k.Emit(ops[0], d, k.input, off)
+	}
+	return k.Emit(ops[1], d, k.input, off, imm)
+}
+
+// multiply accumulates one dword of input and weights.
+func (k *generator) multiply(acc, x, w codegen.Reg) {
+	if k.Elem == layout.F16 {
+		k.Emit(rdna2.V_DOT2C_F32_F16_E32, acc, x, w)
+	} else {
+		k.Emit(rdna2.V_FMAC_F32_E32, acc, x, w)
+	}
+}
+
+func (k *generator) epilogue() {
+	es := k.key.Out.Elem.Bytes()
+	bias := k.Pointer(layout.Consts, k.key.Bias, "bias")
+	out := k.Pointer(layout.Arena, k.key.Out.Off, "out")
+	unit := k.V("unit")
+	k.Emit(rdna2.V_LSHL_ADD_U32, unit, k.MulConst(k.unitTile, k.Q, "group"), 5, k.laneID)
+	biasOff := k.ShiftLeft(unit, 2, "bias offset")
+	unitOff := k.ShiftLeft(unit, k.key.Out.Elem.Shift(), "unit offset")
+	first := k.MulConst(k.rowTile, k.P, "first row")
+	var rowOff []codegen.Reg
+	for i := range k.P {
+		rowOff = append(rowOff, k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("row offset"), k.MulConst(k.bounded(first, i), k.Units*es, "row"), unitOff))
+	}
+	for q := range k.Q {
+		if k.Units%(32*k.Q) != 0 {
+			// Lanes beyond the last unit are switched off; a later group's lanes are a
+			// subset of an earlier one's.
+			u := unit
+			if q > 0 {
+				u = k.Op2(rdna2.V_ADD_NC_U32_E32, k.V("unit"), 32*q, unit)
+			}
+			k.Emit(rdna2.V_CMPX_GT_U32_E32, k.Units, u)
+		}
+		b := k.Load(layout.F32, bias, biasOff, 128*q, "bias")
+		for i := range k.P {
+			x := k.Op2(rdna2.V_ADD_F32_E32, k.V("sum"), k.acc[i][q], b)
+			x = k.Clamp(x, k.Lo, k.Hi)
+			k.Store(k.key.Out.Elem, out, rowOff[i], k.Narrow(k.key.Out.Elem, x), q*32*es)
+		}
+	}
+}

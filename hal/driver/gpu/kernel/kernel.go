@@ -1,0 +1,69 @@
+// Package kernel is what the kernels of the GPU have in common. Each family has a
+// package of its own, which holds together what a kernel computes, how its constants
+// are packed, and its code.
+package kernel
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+)
+
+// Kernel is one launch: a computation on tensors, as data. It is made when an
+// operation is lowered and does not change.
+type Kernel interface {
+	// Pack adds the kernel's constants and returns the key of its code. It is called
+	// once, when all tensors have their places.
+	Pack(m *Memory) Key
+	// Work is what the launch does, for estimates. It is known before tensors have
+	// places.
+	Work() Work
+}
+
+// Key is a comparable value that holds everything the code of a kernel depends on.
+// Equal keys have equal code.
+type Key interface {
+	// Name is the name of the kernel in listings.
+	Name() string
+	// Emit generates the code and returns the grid of the launch.
+	Emit(b *rdna.Builder) Grid
+}
+
+// Memory is what a kernel packs into or refers to.
+type Memory struct {
+	Consts layout.Constants
+	Pages  *layout.Pages
+}
+
+// Grid is the shape of a launch.
+type Grid struct {
+	Lanes     [3]int // work-items per dimension
+	Workgroup int    // of them in a work-group, all along dimension 0
+}
+
+// Flat is a one-dimensional grid of single lanes in work-groups of FlatGroup.
+func Flat(lanes int) Grid { return Grid{[3]int{lanes, 1, 1}, FlatGroup} }
+
+// FlatGroup is the lanes of a work-group where lanes do not cooperate.
+const FlatGroup = 64
+
+// Work is what a launch does in all: an estimate that the cost model turns into
+// cycles.
+type Work struct {
+	Waves        int   // of 32 lanes
+	Instructions int64 // vector instructions of all waves
+	Loads        int64 // vector and scalar loads of all waves
+	ReadBytes    int64 // distinct bytes read, constants included
+	WriteBytes   int64
+	// Chain is the loads of one wave that wait for each other.
+	Chain int
+}
+
+// Add adds the work of another launch.
+func (w *Work) Add(x Work) {
+	w.Waves += x.Waves
+	w.Instructions += x.Instructions
+	w.Loads += x.Loads
+	w.ReadBytes += x.ReadBytes
+	w.WriteBytes += x.WriteBytes
+	w.Chain += x.Chain
+}

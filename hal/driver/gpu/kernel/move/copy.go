@@ -1,0 +1,131 @@
+package move
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Copy copies a block of elements between two dense or strided places. Lanes move
+// units of 16, 4, 2 or 1 bytes.
+type Copy struct {
+	Axes        layout.Axes // strides of the source and of the destination, in elements
+	InAt, OutAt int         // element at which the block begins
+	In, Out     *layout.Tensor
+}
+
+// CopyKey is what the code depends on.
+type CopyKey struct {
+	Axes        layout.Axes
+	InAt, OutAt int
+	In, Out     layout.Place
+}
+
+// Name implements kernel.Key.
+func (CopyKey) Name() string { return "copy" }
+
+// Pack implements kernel.Kernel.
+func (c *Copy) Pack(*kernel.Memory) kernel.Key {
+	return CopyKey{c.Axes, c.InAt, c.OutAt, c.In.Place(), c.Out.Place()}
+}
+
+// Work implements kernel.Kernel.
+func (c *Copy) Work() kernel.Work {
+	n := c.Axes.Size()
+	key := CopyKey{c.Axes, c.InAt, c.OutAt, c.In.Place(), c.Out.Place()}
+	_, axes, _ := key.units()
+	lanes := 1
+	for _, x := range axes {
+		lanes *= x.N
+	}
+	waves := (lanes + 31) / 32
+	bytes := int64(n * c.In.Elem.Bytes())
+	return kernel.Work{
+		Waves: waves, Instructions: int64(waves) * int64(8+12*len(axes)), Loads: int64(waves),
+		ReadBytes: bytes, WriteBytes: bytes, Chain: 1,
+	}
+}
+
+// units is the bytes a lane moves, the axes in units with strides in bytes, and the
+// element of the lowest address of the source.
+func (k *CopyKey) units() (unit int, axes []layout.Axis, inAt int) {
+	es := k.In.Elem.Bytes()
+	axes = k.Axes.List()
+	inAt = k.InAt
+	for i := range axes {
+		inAt += min(axes[i].Strides[0], 0) * (axes[i].N - 1)
+		for j := range axes[i].Strides {
+			axes[i].Strides[j] *= es
+		}
+	}
+	last := &axes[len(axes)-1]
+	if last.Strides[0] != es || last.Strides[1] != es {
+		return es, axes, inAt
+	}
+	for _, u := range []int{16, 4, 2} {
+		if u <= es || last.N*es%u != 0 || inAt*es%u != 0 || k.OutAt*es%u != 0 {
+			continue
+		}
+		fits := true
+		for _, x := range axes[:len(axes)-1] {
+			fits = fits && x.Strides[0]%u == 0 && x.Strides[1]%u == 0
+		}
+		if fits {
+			last.N = last.N * es / u
+			last.Strides[0], last.Strides[1] = u, u
+			return u, axes, inAt
+		}
+	}
+	return es, axes, inAt
+}
+
+// Emit implements kernel.Key.
+func (k CopyKey) Emit(a *rdna.Builder) kernel.Grid {
+	es := k.In.Elem.Bytes()
+	unit, axes, inAt := k.units()
+	n := 1
+	for _, x := range axes {
+		n *= x.N
+	}
+	offs := a.Offsets(a.Lane(kernel.FlatGroup), axes, []int{0, 0})
+	src := a.Pointer(k.In.Region, k.In.Off+uint32(inAt*es), "in")
+	dst := a.Pointer(layout.Arena, k.Out.Off+uint32(k.OutAt*es), "out")
+	if unit == 16 {
+		d := a.Reg(rdna2.V4, "unit")
+		a.Emit(rdna2.GLOBAL_LOAD_DWORDX4_SADDR, d, src, offs[0], 0)
+		a.Emit(rdna2.GLOBAL_STORE_DWORDX4_SADDR, offs[1], d, dst, 0)
+	} else {
+		e := map[int]layout.Element{4: layout.F32, 2: layout.F16, 1: layout.U8}[unit]
+		a.Store(e, dst, offs[1], a.Load(e, src, offs[0], 0, "unit"), 0)
+	}
+	return kernel.Flat(n)
+}
+
+// Fill writes zeros.
+type Fill struct{ Out *layout.Tensor }
+
+// FillKey is what the code depends on.
+type FillKey struct {
+	Out layout.Place
+	N   int
+}
+
+// Name implements kernel.Key.
+func (FillKey) Name() string { return "fill" }
+
+// Pack implements kernel.Kernel.
+func (f *Fill) Pack(*kernel.Memory) kernel.Key { return FillKey{f.Out.Place(), f.Out.N} }
+
+// Work implements kernel.Kernel.
+func (f *Fill) Work() kernel.Work {
+	waves := (f.Out.N + 31) / 32
+	return kernel.Work{Waves: waves, Instructions: 4 * int64(waves), WriteBytes: int64(f.Out.Bytes())}
+}
+
+// Emit implements kernel.Key.
+func (k FillKey) Emit(a *rdna.Builder) kernel.Grid {
+	off := a.ShiftLeft(a.Lane(kernel.FlatGroup), k.Out.Elem.Shift(), "offset")
+	a.Store(k.Out.Elem, a.Pointer(layout.Arena, k.Out.Off, "out"), off, a.Op1(rdna2.V_MOV_B32_E32, a.V("zero"), 0), 0)
+	return kernel.Flat(k.N)
+}

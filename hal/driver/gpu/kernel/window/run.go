@@ -1,0 +1,226 @@
+package window
+
+import (
+	"math"
+	"sort"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// run is how a wave goes over a run of neighbouring output positions in a
+// line: every input position that any of them reads is loaded once.
+type run struct {
+	n     int         // outputs of a run
+	perX  int         // runs of a line
+	xs    []int       // distances of the input columns from the run's first one, rising
+	place map[int]int // index into xs
+}
+
+// Bounds of a tile: columns per line of taps, and loads in flight at once.
+const (
+	maxColumns = 40
+	maxLoads   = 64
+)
+
+// run chooses the run; ok is false when a line of taps is too long.
+func (s *Shape) run() (t run, ok bool) {
+	w := &s.Window
+	t.n = min(8, w.OutW)
+	if w.OutW > 8 {
+		best := math.MaxInt
+		for n := 8; n >= 4; n-- {
+			if c := (w.OutW + n - 1) / n * n; c < best {
+				best, t.n = c, n
+			}
+		}
+	}
+	for {
+		t.columns(w.StrideW, w.KW, w.DilationW)
+		if len(t.xs) <= maxColumns {
+			break
+		}
+		if t.n == 1 {
+			return t, false
+		}
+		t.n = (t.n + 1) / 2
+	}
+	t.perX = (w.OutW + t.n - 1) / t.n
+	return t, true
+}
+
+func (t *run) columns(stride, kw, dilation int) {
+	t.place = map[int]int{}
+	t.xs = t.xs[:0]
+	for j := range t.n {
+		for kx := range kw {
+			x := j*stride + kx*dilation
+			if _, ok := t.place[x]; !ok {
+				t.place[x] = 0
+				t.xs = append(t.xs, x)
+			}
+		}
+	}
+	sort.Ints(t.xs)
+	for i, x := range t.xs {
+		t.place[x] = i
+	}
+}
+
+// first is the first output column of run i: the last run of a line ends with
+// it and may overlap the one before.
+func (t *run) first(i, outW int) int { return min(i*t.n, outW-t.n) }
+
+func (t *run) stride() int { return (len(t.xs) + 3) / 4 * 4 }
+
+// runs is the table [run][line of taps][column] of arena offsets, and the taps
+// inside the image, as float32, [run][output].
+func (k *Kernel) runs(m *kernel.Memory, t *run) (table, counts uint32) {
+	w := &k.Window
+	lines := k.Batches * w.OutH
+	tab := make([]uint32, lines*t.perX*w.KH*t.stride())
+	cnt := make([]uint32, lines*t.perX*t.n)
+	es := k.In.Elem.Bytes()
+	outside := uint32(0)
+	if k.Mode == Maximum {
+		outside = m.Pages.Lowest(k.In.Elem)
+	}
+	at := func(b, y, x int) uint32 {
+		if y < 0 || y >= w.H || x < 0 || x >= w.W {
+			return outside
+		}
+		return k.In.Off + uint32(((b*w.H+y)*w.W+x)*k.InC*es)
+	}
+	inside := func(o, stride, pad, n, dilation, size int) int {
+		c := 0
+		for i := range n {
+			if p := o*stride - pad + i*dilation; p >= 0 && p < size {
+				c++
+			}
+		}
+		return c
+	}
+	for line := range lines {
+		b, oy := line/w.OutH, line%w.OutH
+		for r := range t.perX {
+			run := line*t.perX + r
+			ox := t.first(r, w.OutW)
+			for ky := range w.KH {
+				for i, x := range t.xs {
+					tab[(run*w.KH+ky)*t.stride()+i] = at(b, oy*w.StrideH-w.Top+ky*w.DilationH, ox*w.StrideW-w.Left+x)
+				}
+			}
+			ny := inside(oy, w.StrideH, w.Top, w.KH, w.DilationH, w.H)
+			for j := range t.n {
+				nx := inside(ox+j, w.StrideW, w.Left, w.KW, w.DilationW, w.W)
+				cnt[run*t.n+j] = math.Float32bits(float32(ny * nx))
+			}
+		}
+	}
+	return m.Consts.Words(tab), m.Consts.Words(cnt)
+}
+
+// emitRuns does runs of neighbouring output positions.
+func (k *Key) emitRuns(a *rdna.Builder, t *run) kernel.Grid {
+	w := &k.Window
+	es := k.In.Elem.Bytes()
+	ch := a.Lane(32)
+	if k.OutC%32 != 0 {
+		a.Emit(rdna2.V_CMPX_GT_U32_E32, k.OutC, ch)
+	}
+	inCh := ch
+	if k.Multiplier > 1 {
+		inCh, _ = a.DivConstV(ch, k.Multiplier, "input channel")
+	}
+	chOff := a.ShiftLeft(inCh, k.In.Elem.Shift(), "channel offset")
+	tab := a.Cursor(layout.Consts, k.Table, "table")
+	a.Advance(tab, a.MulConst(a.Workgroup(1), 4*w.KH*t.stride(), "run"))
+	var wPtr, wOff codegen.Reg
+	if k.Mode == Depthwise {
+		wPtr = a.Cursor(layout.Consts, k.Weights, "weights")
+		wOff = a.ShiftLeft(ch, 2, "weight offset")
+	}
+	var acc []codegen.Reg
+	for range t.n {
+		acc = append(acc, a.Op1(rdna2.V_MOV_B32_E32, a.V("acc"), k.start()))
+	}
+	lines := func(n int) {
+		var weights, x [][]codegen.Reg
+		var offs []codegen.Reg
+		for ky := range n {
+			offs = append(offs, a.Scalars(tab, 4*ky*t.stride(), t.stride())[:len(t.xs)]...)
+		}
+		for ky := range n {
+			var ws, xs []codegen.Reg
+			for i := range t.xs {
+				addr := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("address"), offs[ky*len(t.xs)+i], chOff)
+				xs = append(xs, a.Load(k.In.Elem, a.Base(layout.Arena), addr, 0, "tap"))
+			}
+			for range w.KW {
+				if k.Mode == Depthwise {
+					ws = append(ws, a.Load(layout.F32, wPtr, wOff, 0, "weight"))
+					a.Advance(wPtr, 4*k.OutC)
+				}
+			}
+			weights, x = append(weights, ws), append(x, xs)
+		}
+		for ky := range n {
+			for kx := range w.KW {
+				for j := range t.n {
+					k.apply(a, acc[j], x[ky][t.place[j*w.StrideW+kx*w.DilationW]], weights[ky], kx)
+				}
+			}
+		}
+	}
+	if w.KH*len(t.xs) <= maxLoads {
+		lines(w.KH)
+	} else {
+		a.Loop(w.KH, "line", func() {
+			lines(1)
+			a.Advance(tab, 4*t.stride())
+		})
+	}
+	k.storeRun(a, t, acc, ch, es)
+	return kernel.Grid{Lanes: [3]int{(k.OutC + 31) / 32 * 32, k.Batches * w.OutH * t.perX, 1}, Workgroup: 32}
+}
+
+// storeRun finishes the outputs of a run and stores them.
+func (k *Key) storeRun(a *rdna.Builder, t *run, acc []codegen.Reg, ch codegen.Reg, es int) {
+	var bias, cnt codegen.Reg
+	switch k.Mode {
+	case Depthwise:
+		bias = a.Load(layout.F32, a.Pointer(layout.Consts, k.Bias, "bias"), a.ShiftLeft(ch, 2, "bias offset"), 0, "bias")
+	case Average:
+		cnt = a.Cursor(layout.Consts, k.Counts, "counts")
+		a.Advance(cnt, a.MulConst(a.Workgroup(1), 4*t.n, "run"))
+	}
+	out := a.Pointer(layout.Arena, k.Out.Off, "out")
+	line, run := a.DivConst(a.Workgroup(1), t.perX, "line")
+	x0 := a.MulConst(run, t.n, "column")
+	if k.Window.OutW%t.n != 0 {
+		x0 = a.Op2(rdna2.S_MIN_U32, a.S("column"), x0, k.Window.OutW-t.n)
+	}
+	pos := a.Op2(rdna2.S_ADD_U32, a.S("position"), a.MulConst(line, k.Window.OutW, "positions"), x0)
+	first := a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("place"), a.MulConst(pos, k.OutC*es, "bytes"), a.ShiftLeft(ch, k.Out.Elem.Shift(), "out offset"))
+	for j := range t.n {
+		x := acc[j]
+		switch k.Mode {
+		case Depthwise:
+			x = a.Op2(rdna2.V_ADD_F32_E32, a.V("sum"), bias, x)
+		case Average:
+			c := a.S("count")
+			a.Emit(rdna2.S_LOAD_DWORD_IMM, c, cnt, 4*j)
+			x = a.Divide(x, a.Op1(rdna2.V_MOV_B32_E32, a.V("count"), c))
+		}
+		x = a.Narrow(k.Out.Elem, a.Clamp(x, k.Lo, k.Hi))
+		imm := j * k.OutC * es
+		if place := first; imm <= 2047 {
+			a.Store(k.Out.Elem, out, place, x, imm)
+		} else {
+			a.Store(k.Out.Elem, out, a.Op2(rdna2.V_ADD_NC_U32_E32, a.V("place"), imm, first), x, 0)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+// Package window computes what slides a window over each channel: depthwise
+// convolutions, average and maximum pooling.
+//
+// Where the taps of a position lie comes from a table, so padding and stride cost no
+// instructions. With many channels lanes are channels and a wave does a run of up to 8
+// neighbouring output positions, which loads every input position once; where lines of
+// taps are too long for that, up to 8 positions with an address and a load per tap.
+// With few channels lanes are elements of the output and load their own table entries.
+package window
+
+import (
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/codegen"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Mode is what is done with the taps of a window.
+type Mode uint8
+
+// The modes.
+const (
+	Depthwise Mode = iota
+	Average
+	Maximum
+)
+
+// Shape is the size of a computation and how it is cut.
+type Shape struct {
+	Mode       Mode
+	Window     opspec.Window
+	Batches    int
+	Rows       int // output positions of all images
+	InC, OutC  int
+	Multiplier int // output channels per input channel
+	Lo, Hi     float32
+
+	Tile     int // positions per wave
+	Group    int // taps per step
+	Steps    int
+	Elements bool // lanes are output elements
+}
+
+// Kernel is one computation.
+type Kernel struct {
+	Shape
+	Weights []float32 // [taps][outC], Depthwise only
+	Bias    []float32
+	In, Out *layout.Tensor
+}
+
+// Key is what the code depends on.
+type Key struct {
+	Shape
+	In, Out                      layout.Place
+	Table, Counts, Weights, Bias uint32 // offsets of constants
+}
+
+// Name implements kernel.Key.
+func (k Key) Name() string { return [...]string{"depthwise", "average", "maximum"}[k.Mode] }
+
+// Cut chooses the positions of a wave and the taps of a step: those that divide the
+// taps with the least waste, where there are more than 12.
+func (s *Shape) Cut() {
+	s.Tile = min(8, s.Rows)
+	n := s.Window.KH * s.Window.KW
+	s.Group = n
+	if n > 12 {
+		best := n * 2
+		for g := 12; g >= 5; g-- {
+			if c := (n + g - 1) / g * g; c < best {
+				best, s.Group = c, g
+			}
+		}
+	}
+	s.Steps = (n + s.Group - 1) / s.Group
+	if s.Elements = s.OutC <= 16; s.Elements {
+		s.Tile = 1
+	}
+}
+
+// stride is the length of a table row.
+func (s *Shape) stride() int { return (s.Group + 3) / 4 * 4 }
+
+// start is the accumulator before the first tap.
+func (s *Shape) start() float32 {
+	if s.Mode == Maximum {
+		return float32(math.Inf(-1))
+	}
+	return 0
+}
+
+// Pack implements kernel.Kernel.
+func (k *Kernel) Pack(m *kernel.Memory) kernel.Key {
+	key := Key{Shape: k.Shape, In: k.In.Place(), Out: k.Out.Place()}
+	run, inRuns := k.run()
+	switch {
+	case k.Elements:
+		key.Table, key.Counts = k.columns(&m.Consts)
+	case inRuns:
+		key.Table, key.Counts = k.runs(m, &run)
+	default:
+		key.Table, key.Counts = k.positions(&m.Consts)
+	}
+	if k.Mode == Depthwise {
+		// [taps padded to whole steps][channels]
+		key.Weights = m.Consts.Floats(k.Weights, k.Steps*k.Group*k.OutC, layout.Guard)
+		key.Bias = m.Consts.Floats(k.Bias, k.OutC, 0)
+	}
+	return key
+}
+
+// Emit implements kernel.Key.
+func (k Key) Emit(b *rdna.Builder) kernel.Grid {
+	if k.Elements {
+		return k.emitElements(b)
+	}
+	if t, ok := k.run(); ok {
+		return k.emitRuns(b, &t)
+	}
+	return k.emitPositions(b)
+}
+
+// Work implements kernel.Kernel.
+func (k *Kernel) Work() kernel.Work {
+	taps := k.Window.KH * k.Window.KW
+	w := kernel.Work{ReadBytes: int64(k.In.Bytes()) + 4*int64(len(k.Weights)), WriteBytes: int64(k.Out.Bytes())}
+	perTap := 2 // address and operation
+	if k.Mode != Depthwise && k.In.Elem == layout.F16 {
+		perTap++
+	}
+	run, inRuns := k.run()
+	switch {
+	case k.Elements:
+		w.Waves = (k.Rows*k.OutC + 31) / 32
+		w.Instructions = int64(w.Waves) * int64(taps*perTap+20)
+		w.Loads = int64(w.Waves) * int64(3*taps)
+		w.Chain = 2 * k.Steps
+	case inRuns:
+		w.Waves = k.Batches * k.Window.OutH * run.perX * ((k.OutC + 31) / 32)
+		columns := k.Window.KH * len(run.xs)
+		w.Instructions = int64(w.Waves) * int64(columns+taps*run.n*(perTap-1)+6*run.n+20)
+		w.Loads = int64(w.Waves) * int64(columns+taps)
+		w.Chain = 2
+		if columns > maxLoads {
+			w.Chain = 2 * k.Window.KH
+		}
+	default:
+		w.Waves = (k.Rows + k.Tile - 1) / k.Tile * ((k.OutC + 31) / 32)
+		w.Instructions = int64(w.Waves) * int64(k.Tile*(taps*perTap+6)+20)
+		w.Loads = int64(w.Waves) * int64(k.Tile*taps+taps)
+		w.Chain = k.Steps * k.Tile
+	}
+	return w
+}
+
+// apply folds one tap into the accumulator.
+func (k *Key) apply(a *rdna.Builder, acc, x codegen.Reg, w []codegen.Reg, i int) {
+	switch {
+	case k.Mode == Depthwise && k.In.Elem == layout.F16:
+		rdna2.Mods{OpSelHi: 1}.With(a.Emit(rdna2.V_FMA_MIX_F32, acc, x, w[i], acc))
+	case k.Mode == Depthwise:
+		a.Emit(rdna2.V_FMAC_F32_E32, acc, x, w[i])
+	case k.Mode == Average:
+		a.Emit(rdna2.V_ADD_F32_E32, acc, acc, a.Widen(k.In.Elem, x))
+	default:
+		a.Emit(rdna2.V_MAX_F32_E32, acc, acc, a.Widen(k.In.Elem, x))
+	}
+}

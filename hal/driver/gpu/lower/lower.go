@@ -1,0 +1,309 @@
+// Package lower turns the operations of a canonical graph into steps: one file per
+// family of operations, one table from operation to function.
+package lower
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// Operation lowers operations that this driver cannot lower, or otherwise; see
+// base.OperationLowering.
+type Operation = base.OperationLowering[*Lowering]
+
+// Lowering lowers the operations of one graph. It is used twice: to ask whether an
+// operation can be lowered, when steps are thrown away, and to lower.
+type Lowering struct {
+	graph   *graph.Graph
+	view    opspec.View
+	relaxed bool
+	first   []Operation // asked before the table
+	storage []uint32    // of each operand, see graph.Storage; nil where only support is asked about
+
+	op     int // of the model, being lowered
+	values map[uint32]*layout.Tensor
+	list   step.List
+}
+
+// New begins to lower a graph; first are asked before this driver's own lowerings.
+func New(g *graph.Graph, first []Operation) *Lowering {
+	return &Lowering{graph: g, view: g.View(), relaxed: g.Relaxed, first: first, values: map[uint32]*layout.Tensor{}}
+}
+
+// Graph lowers a graph whose operations are all supported.
+func Graph(g *graph.Graph, first []Operation) (*step.List, error) {
+	l := New(g, first)
+	l.storage = g.Storage()
+	var err error
+	if l.list.Inputs, err = l.clients(g.Inputs, true); err != nil {
+		return nil, err
+	}
+	for i := range g.Operations {
+		if err := l.Lower(i); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", l.op, err)
+		}
+	}
+	if l.list.Outputs, err = l.clients(g.Outputs, false); err != nil {
+		return nil, err
+	}
+	return &l.list, nil
+}
+
+// lowerings are the operations this driver has, by NNAPI code.
+var lowerings = map[nn.OperationType]func(*Lowering, *nn.Operation) error{
+	nn.OpConv2D:          (*Lowering).conv,
+	nn.OpDepthwiseConv2D: (*Lowering).conv,
+	nn.OpFullyConnected:  (*Lowering).fullyConnected,
+	nn.OpAveragePool2D:   (*Lowering).pool,
+	nn.OpMaxPool2D:       (*Lowering).pool,
+	nn.OpAdd:             (*Lowering).binary,
+	nn.OpSub:             (*Lowering).binary,
+	nn.OpMul:             (*Lowering).binary,
+	nn.OpDiv:             (*Lowering).binary,
+	nn.OpMaximum:         (*Lowering).binary,
+	nn.OpMinimum:         (*Lowering).binary,
+	nn.OpPrelu:           (*Lowering).binary,
+	nn.OpRelu:            (*Lowering).unary,
+	nn.OpRelu1:           (*Lowering).unary,
+	nn.OpRelu6:           (*Lowering).unary,
+	nn.OpLogistic:        (*Lowering).unary,
+	nn.OpTanh:            (*Lowering).unary,
+	nn.OpAbs:             (*Lowering).unary,
+	nn.OpNeg:             (*Lowering).unary,
+	nn.OpFloor:           (*Lowering).unary,
+	nn.OpSqrt:            (*Lowering).unary,
+	nn.OpRsqrt:           (*Lowering).unary,
+	nn.OpLog:             (*Lowering).unary,
+	nn.OpHardSwish:       (*Lowering).unary,
+	nn.OpQuantize:        (*Lowering).quantize,
+	nn.OpDequantize:      (*Lowering).dequantize,
+	nn.OpRequantize:      (*Lowering).requantize,
+	nn.OpReshape:         (*Lowering).reshape,
+	nn.OpSqueeze:         (*Lowering).reshape,
+	nn.OpExpandDims:      (*Lowering).reshape,
+	nn.OpConcatenation:   (*Lowering).concat,
+	nn.OpPad:             (*Lowering).pad,
+	nn.OpSoftmax:         (*Lowering).softmax,
+	nn.OpMean:            (*Lowering).mean,
+	nn.OpTranspose:       (*Lowering).strided,
+	nn.OpSlice:           (*Lowering).strided,
+	nn.OpStridedSlice:    (*Lowering).strided,
+	nn.OpDepthToSpace:    (*Lowering).strided,
+	nn.OpSpaceToDepth:    (*Lowering).strided,
+	nn.OpBatchToSpaceNd:  (*Lowering).strided,
+	nn.OpSpaceToBatchNd:  (*Lowering).strided,
+	nn.OpChannelShuffle:  (*Lowering).strided,
+	nn.OpReverse:         (*Lowering).strided,
+}
+
+// Has returns why no lowering takes operation i, whatever its parameters are.
+func (l *Lowering) Has(i int) error {
+	op := &l.graph.Operations[i]
+	if lowerings[op.Type] == nil && base.Choose(l.first, l.view, op) == nil {
+		return fmt.Errorf("%s has no lowering on this GPU", op.Type)
+	}
+	return nil
+}
+
+// Lower lowers operation i; the error says why it cannot be.
+func (l *Lowering) Lower(i int) error {
+	op := &l.graph.Operations[i]
+	l.op = l.graph.Origin[i]
+	if err := l.checkOperands(op); err != nil {
+		return err
+	}
+	if own := base.Choose(l.first, l.view, op); own != nil {
+		return own.Lower(l, op)
+	}
+	f := lowerings[op.Type]
+	if f == nil {
+		return fmt.Errorf("%s has no lowering on this GPU", op.Type)
+	}
+	return f(l, op)
+}
+
+// checkOperands refuses operands without a shape, and those that the arena has no
+// room for.
+func (l *Lowering) checkOperands(op *nn.Operation) error {
+	for _, list := range [2][]uint32{op.Inputs, op.Outputs} {
+		for _, x := range list {
+			if uint64(x) >= uint64(len(l.graph.Operands)) {
+				return fmt.Errorf("%s: operand %d of %d does not exist", op.Type, x, len(l.graph.Operands))
+			}
+			o := &l.graph.Operands[x]
+			if o.Lifetime == nn.NoValue || o.Type.IsScalar() || o.IsConst() && len(o.Data) == 0 {
+				continue // left out, or read when the model is prepared
+			}
+			if !o.Known() {
+				return fmt.Errorf("%s: operand %d has an unknown shape %v", op.Type, x, o.Dimensions)
+			}
+			if b := o.Bytes(); b < 0 || b > layout.MaxRegion/4 {
+				return fmt.Errorf("%s: operand %d of shape %v is too large", op.Type, x, o.Dimensions)
+			}
+		}
+	}
+	for _, x := range op.Outputs {
+		if l.graph.Operands[x].IsConst() {
+			return fmt.Errorf("%s: output operand %d is a constant", op.Type, x)
+		}
+	}
+	return nil
+}
+
+// View reads the parameters of operations.
+func (l *Lowering) View() opspec.View { return l.view }
+
+// Operand is an operand of the graph, which must not be changed.
+func (l *Lowering) Operand(x uint32) *nn.Operand { return &l.graph.Operands[x] }
+
+// Element is how an operand of a float type is stored.
+func (l *Lowering) Element(t nn.OperandType) (layout.Element, error) {
+	switch {
+	case t == nn.TensorFloat16, t == nn.TensorFloat32 && l.relaxed:
+		return layout.F16, nil
+	case t == nn.TensorFloat32:
+		return layout.F32, nil
+	}
+	return 0, fmt.Errorf("type %s is not supported", t)
+}
+
+// Value is the tensor of an operand, dense, in the arena or the constants.
+func (l *Lowering) Value(i uint32) (*layout.Tensor, error) {
+	if l.storage != nil {
+		i = l.storage[i]
+	}
+	if t := l.values[i]; t != nil {
+		return t, nil
+	}
+	o := &l.graph.Operands[i]
+	var e layout.Element
+	switch o.Type {
+	case nn.TensorQuant8Asymm:
+		e = layout.U8
+	case nn.TensorQuant8AsymmSigned:
+		e = layout.I8
+	default:
+		var err error
+		if e, err = l.Element(o.Type); err != nil {
+			return nil, err
+		}
+	}
+	n := int(o.Elements())
+	if n == 0 {
+		return nil, fmt.Errorf("operand %d of shape %v is empty", i, o.Dimensions)
+	}
+	t := &layout.Tensor{Elem: e, N: n, First: -1}
+	if o.IsConst() {
+		if err := l.constant(i, t); err != nil {
+			return nil, err
+		}
+	} else {
+		l.list.Tensors = append(l.list.Tensors, t)
+	}
+	l.values[i] = t
+	return t, nil
+}
+
+// constant stores a constant operand.
+func (l *Lowering) constant(i uint32, t *layout.Tensor) error {
+	data, err := l.view.Data(i)
+	if err != nil {
+		return err
+	}
+	t.Region = layout.Consts
+	t.Off = l.list.Consts.Reserve(t.Bytes() + layout.Guard)
+	out := l.list.Consts.Data[t.Off:]
+	if l.graph.Operands[i].Type != nn.TensorFloat32 || t.Elem != layout.F16 {
+		copy(out, data)
+		return nil
+	}
+	for k := range t.N {
+		v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:]))
+		binary.LittleEndian.PutUint16(out[2*k:], opspec.Float32ToFloat16(v))
+	}
+	return nil
+}
+
+// Pair is the input and output tensors of an operation with one of each.
+func (l *Lowering) Pair(in, out uint32) (x, y *layout.Tensor, err error) {
+	if x, err = l.Value(in); err != nil {
+		return nil, nil, err
+	}
+	y, err = l.Value(out)
+	return x, y, err
+}
+
+// Temporary is a tensor between two steps of one operation.
+func (l *Lowering) Temporary(e layout.Element, n int) *layout.Tensor {
+	t := &layout.Tensor{Elem: e, N: n, First: -1}
+	l.list.Tensors = append(l.list.Tensors, t)
+	return t
+}
+
+// Add appends a step of the operation being lowered.
+func (l *Lowering) Add(k kernel.Kernel, reads, writes []*layout.Tensor) {
+	l.list.Steps = append(l.list.Steps, step.Step{Op: l.op, Kernel: k, Reads: reads, Writes: writes})
+}
+
+// Pages are the pages that padding reads.
+func (l *Lowering) Pages() *layout.Pages { return &l.list.Pages }
+
+// inArena is a tensor that tables of arena offsets can point into: a constant is
+// copied.
+func (l *Lowering) inArena(t *layout.Tensor) *layout.Tensor {
+	if t.Region == layout.Arena {
+		return t
+	}
+	c := l.Temporary(t.Elem, t.N)
+	l.convert(t, c)
+	return c
+}
+
+// convert changes the storage of a float tensor.
+func (l *Lowering) convert(from, to *layout.Tensor) {
+	axes, err := layout.Collapse([]int{from.N}, []int{1}, []int{1})
+	if err != nil {
+		panic(err) // one axis
+	}
+	l.Add(&elementwise.Kernel{Function: elementwise.Function{Op: elementwise.Copy}, Axes: axes, In: []*layout.Tensor{from}, Out: to},
+		[]*layout.Tensor{from}, []*layout.Tensor{to})
+}
+
+// Floats reads a constant float operand as float32.
+func (l *Lowering) Floats(i uint32, what string) ([]float32, error) {
+	data, err := l.view.Data(i)
+	if err != nil {
+		return nil, fmt.Errorf("%s is not constant: %w", what, err)
+	}
+	switch t := l.graph.Operands[i].Type; t {
+	case nn.TensorFloat32:
+		v := make([]float32, len(data)/4)
+		for k := range v {
+			v[k] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*k:]))
+		}
+		return v, nil
+	case nn.TensorFloat16:
+		v := make([]float32, len(data)/2)
+		for k := range v {
+			v[k] = opspec.Float16ToFloat32(binary.LittleEndian.Uint16(data[2*k:]))
+		}
+		return v, nil
+	default:
+		return nil, fmt.Errorf("%s of type %s is not supported", what, t)
+	}
+}
+
+// Operations are the operations that this driver has, in the order of their codes.
+func Operations() []nn.OperationType { return slices.Sorted(maps.Keys(lowerings)) }

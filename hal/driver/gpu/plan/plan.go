@@ -1,0 +1,130 @@
+// Package plan turns steps into a program: lifetimes of tensors, their places in the
+// arena, and the code of every kernel.
+package plan
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal/driver/arena"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+)
+
+// Program is a compiled graph. It does not change.
+type Program struct {
+	Launches        []Launch
+	Dispatches      []core.Dispatch
+	Consts          []byte
+	Arena           int              // bytes
+	Pages           []byte           // the arena's first bytes, which nothing writes
+	Inputs, Outputs []*layout.Tensor // as the client sees them
+}
+
+// Launch is a kernel with its code. Key and Work are unknown where the program comes
+// from a compilation cache.
+type Launch struct {
+	Op   int
+	Key  kernel.Key
+	Work kernel.Work
+	Grid kernel.Grid
+	Code *rdna2.Program
+}
+
+// New makes the program of steps. It gives their tensors lifetimes and places.
+func New(l *step.List) (*Program, error) {
+	p := &Program{Inputs: l.Inputs, Outputs: l.Outputs, Pages: l.Pages.Bytes()}
+	lifetimes(l)
+	var err error
+	if p.Arena, err = place(l.Tensors, len(p.Pages)); err != nil {
+		return nil, err
+	}
+	memory := kernel.Memory{Consts: l.Consts, Pages: &l.Pages}
+	target := rdna2.NewTarget()
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		launch := Launch{Op: s.Op, Key: s.Kernel.Pack(&memory), Work: s.Kernel.Work()}
+		b := rdna.New(target, launch.Key.Name(), s.Op)
+		launch.Grid = launch.Key.Emit(b)
+		if launch.Code, err = b.Link(); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", s.Op, err)
+		}
+		p.Launches = append(p.Launches, launch)
+	}
+	if len(memory.Consts.Data) > layout.MaxRegion {
+		return nil, fmt.Errorf("gpu: constants need %d bytes, at most %d", len(memory.Consts.Data), layout.MaxRegion)
+	}
+	p.Consts = append(memory.Consts.Data, make([]byte, layout.Guard)...)
+	p.Dispatch()
+	return p, nil
+}
+
+// Dispatch makes the launches commands of the core, their code one behind the other.
+func (p *Program) Dispatch() {
+	code, arguments := uint64(layout.CodeBase), arguments()
+	for i := range p.Launches {
+		l := &p.Launches[i]
+		k := &core.Kernel{
+			Name: l.Code.Name, Code: l.Code.Code, Base: code, WaveSize: 32, VGPRs: l.Code.VGPRs,
+			LDSBytes: l.Code.LDSBytes, WorkItemIDs: l.Code.WorkItemIDs,
+		}
+		code += uint64(len(k.Code)+255) &^ 255
+		p.Dispatches = append(p.Dispatches, core.Dispatch{
+			Kernel: k, Kernarg: arguments, Grid: l.Grid.Lanes, Workgroup: [3]int{l.Grid.Workgroup, 1, 1}, Region: l.Op,
+		})
+	}
+}
+
+// arguments are the addresses every kernel gets.
+func arguments() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, layout.ArenaBase)
+	return binary.LittleEndian.AppendUint64(b, layout.ConstsBase)
+}
+
+// lifetimes finds the first and last step of every tensor. Model inputs are there
+// before the first step, outputs behind the last.
+func lifetimes(l *step.List) {
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		for _, list := range [2][]*layout.Tensor{s.Reads, s.Writes} {
+			for _, t := range list {
+				if t.First < 0 {
+					t.First = i
+				}
+				t.Last = i
+			}
+		}
+	}
+	for _, t := range l.Inputs {
+		if t != nil {
+			t.First = 0
+		}
+	}
+	for _, t := range l.Outputs {
+		t.First = max(t.First, 0)
+		t.Last = len(l.Steps)
+	}
+	for _, t := range l.Tensors {
+		t.First = max(t.First, 0)
+	}
+}
+
+// place gives the tensors offsets from start on and returns the end of the arena.
+func place(tensors []*layout.Tensor, start int) (int, error) {
+	lives := make([]arena.Interval, len(tensors))
+	for i, t := range tensors {
+		lives[i] = arena.Interval{Bytes: t.Bytes(), First: t.First, Last: t.Last}
+	}
+	offsets, end := arena.Place(lives, arena.Options{Align: 256, Guard: layout.Guard, Start: start, Limit: arena.Unlimited})
+	if end > layout.MaxRegion {
+		return 0, fmt.Errorf("gpu: tensors need %d bytes, at most %d", end, layout.MaxRegion)
+	}
+	for i, t := range tensors {
+		t.Off = uint32(offsets[i])
+	}
+	return end, nil
+}

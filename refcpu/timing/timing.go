@@ -1,0 +1,261 @@
+package timing
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// CacheSpec is one cache; rates and latencies in cycles of the core.
+type CacheSpec struct {
+	Bytes         int64
+	LineBytes     int
+	Ways          int
+	HitCycles     float64
+	BytesPerCycle float64
+	MSHRs         int // lines in flight towards the next level
+}
+
+// holds is what stays of a working set that streams through: a share of
+// 1/(ways+1) is lost to conflicts (assumed, D-311).
+func (c *CacheSpec) holds() float64 {
+	return float64(c.Bytes) * float64(c.Ways) / float64(c.Ways+1)
+}
+
+// inFlight is the bytes on their way from the next level at any time.
+func (c *CacheSpec) inFlight() float64 { return float64(c.MSHRs) * float64(c.LineBytes) }
+
+// CoreSpec is a group of equal cores at one operating point.
+type CoreSpec struct {
+	Name    string
+	Cores   int
+	ClockHz int64
+	Volts   float64
+	// Peak multiply-accumulates per cycle of one core.
+	MACF32, MACF16, MACI8 float64
+	// SIMDBytes is the width of the vector arithmetic of one cycle.
+	SIMDBytes float64
+	// PowerUW: a busy core draws PowerUW * f[MHz] * V^2 microwatts.
+	PowerUW float64
+	L1, L2  CacheSpec // of each core; L1 loads and stores L1.BytesPerCycle
+}
+
+// Precision is the width of the arithmetic of an operation.
+type Precision int
+
+// Precisions.
+const (
+	PrecisionF32 Precision = iota // and 32-bit integers
+	PrecisionF16                  // and 16-bit integers
+	PrecisionI8
+	numPrecisions
+)
+
+func precisionOf(t nn.OperandType) Precision {
+	switch t.ElementBytes() {
+	case 1:
+		return PrecisionI8
+	case 2:
+		return PrecisionF16
+	}
+	return PrecisionF32
+}
+
+// CPUSpec is the machine that the timing model assumes. Transfers of activations
+// between the caches add to the arithmetic, as in the execution-cache-memory
+// model of Treibig and Hager; prefetchers overlap what comes from DRAM with both.
+type CPUSpec struct {
+	Name string
+	// Cores are the groups in the order threads use them, fastest first. Threads
+	// share the work in proportion to their speed.
+	Cores   []CoreSpec
+	Threads int
+	// ParallelEfficiency is the share of the ideal speed-up that several
+	// threads reach.
+	ParallelEfficiency float64
+	L3                 CacheSpec // of all cores, at the first group's clock
+	// DRAMPerSecond is the bytes per second that all threads draw at best.
+	DRAMPerSecond float64
+	// DRAMSeconds is the latency of a line beyond L3, DRAMLineSeconds the time per
+	// line when all threads read at random.
+	DRAMSeconds, DRAMLineSeconds float64
+	// OperationSeconds is spent between operations: interpreter and thread
+	// hand-over.
+	OperationSeconds float64
+	// Efficiency is achieved / peak multiply-accumulates by kernel and precision;
+	// for KernelElementwise it is the share of SIMDBytes.
+	Efficiency [opspec.NumKernels][numPrecisions]float64
+	// Energy beside the cores'. CacheBytePJ is per byte that crosses into or out
+	// of L2 or L3. StaticWatts are of the cluster, DRAMWatts of the DRAM, refresh
+	// included.
+	StaticWatts, DRAMWatts          float64
+	CacheBytePJ                     float64
+	DRAMReadBytePJ, DRAMWriteBytePJ float64
+}
+
+// Reason is what a cycle of the simulated CPU is charged to.
+type Reason int
+
+// Reasons, named as the rest of the project names them.
+const (
+	ReasonIssue   Reason = iota // arithmetic
+	ReasonL2                    // waiting for L2 and L3
+	ReasonDRAM                  // waiting for DRAM
+	ReasonBarrier               // threads that wait for each other
+	ReasonLaunch                // between operations
+	NumReasons
+)
+
+var reasonNames = [NumReasons]string{"issue", "l2", "dram", "barrier", "launch"}
+
+// String is the name used in reports.
+func (r Reason) String() string { return reasonNames[r] }
+
+// OperationTiming is the cost of one operation of the main subgraph, subgraphs
+// that it called included as often as they executed. Reasons add up to Cycles.
+type OperationTiming struct {
+	Index    int
+	Cycles   int64
+	Reasons  [NumReasons]int64
+	EnergyPJ float64
+	MACs     int64
+	// Unknown: only an execution tells the shapes; nothing is counted.
+	Unknown bool
+	// CacheBytes cross into or out of L2 and L3, DRAMBytes the memory.
+	CacheBytes, DRAMBytes int64
+}
+
+// BoundBy is the largest reason; the earlier one of equals.
+func (o *OperationTiming) BoundBy() Reason {
+	best := ReasonIssue
+	for r, c := range o.Reasons {
+		if c > o.Reasons[best] {
+			best = Reason(r)
+		}
+	}
+	return best
+}
+
+// Timing is the cost of one execution in cycles of the fastest core.
+type Timing struct {
+	ClockHz    int64
+	Cycles     int64
+	Reasons    [NumReasons]int64
+	EnergyPJ   float64
+	DRAMBytes  int64
+	Operations []OperationTiming
+}
+
+// LatencyFs is the time of the execution in femtoseconds.
+func (t *Timing) LatencyFs() int64 {
+	const fs = 1_000_000_000_000_000
+	whole, rest := t.Cycles/t.ClockHz, t.Cycles%t.ClockHz
+	return whole*fs + int64(float64(rest)/float64(t.ClockHz)*fs)
+}
+
+// check refuses a spec that cannot compute.
+func (s *CPUSpec) check() error {
+	if len(s.Cores) == 0 || s.Threads < 1 || !(s.DRAMPerSecond > 0) || !(s.DRAMSeconds >= 0) || !(s.DRAMLineSeconds >= 0) || s.Threads > 1 && !(s.ParallelEfficiency > 0) {
+		return errors.New("timing: the CPU has no cores, threads, memory bandwidth or parallel efficiency")
+	}
+	for i := range s.Cores {
+		c := &s.Cores[i]
+		if c.Cores < 1 || c.ClockHz < 1 || !(c.MACF32 > 0) || !(c.MACF16 > 0) || !(c.MACI8 > 0) || !(c.SIMDBytes > 0) {
+			return fmt.Errorf("timing: core group %d (%s) has a rate that is not positive", i, c.Name)
+		}
+		for k, l := range []*CacheSpec{&c.L1, &c.L2, &s.L3} {
+			if l.Bytes < 1 || l.LineBytes < 1 || l.Ways < 1 || l.MSHRs < 1 || !(l.BytesPerCycle > 0) || !(l.HitCycles >= 0) {
+				return fmt.Errorf("timing: core group %d (%s): cache level %d has a size or rate that is not positive", i, c.Name, k+1)
+			}
+		}
+	}
+	for c, row := range s.Efficiency {
+		for p, e := range row {
+			if !(e > 0) {
+				return fmt.Errorf("timing: efficiency of kernel %d, precision %d is not positive", c, p)
+			}
+		}
+	}
+	return nil
+}
+
+// Meter adds up the cost of the operations of one execution.
+type Meter struct {
+	spec   *CPUSpec
+	team   team
+	timing Timing
+}
+
+// NewMeter returns a meter for a main subgraph of some operations.
+func (s *CPUSpec) NewMeter(operations int) (*Meter, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	m := &Meter{spec: s, team: s.threads()}
+	m.timing = Timing{ClockHz: s.Cores[0].ClockHz, Operations: make([]OperationTiming, operations)}
+	for i := range m.timing.Operations {
+		m.timing.Operations[i].Index = i
+	}
+	return m, nil
+}
+
+// Add charges work to an operation of the main subgraph. It is what
+// Options.Work expects.
+func (m *Meter) Add(operation int, w *opspec.Work) {
+	var o OperationTiming
+	m.spec.cost(&m.team, w, &o)
+	t, to := &m.timing, &m.timing.Operations[operation]
+	for r, c := range o.Reasons {
+		o.Cycles += c
+		to.Reasons[r] += c
+		t.Reasons[r] += c
+	}
+	seconds := float64(o.Cycles) / float64(t.ClockHz)
+	o.EnergyPJ += float64(sum(m.spec.StaticWatts, m.spec.DRAMWatts) * seconds * 1e12)
+	to.Cycles += o.Cycles
+	to.EnergyPJ += o.EnergyPJ
+	to.MACs += o.MACs
+	to.CacheBytes += o.CacheBytes
+	to.DRAMBytes += o.DRAMBytes
+	t.Cycles += o.Cycles
+	t.EnergyPJ += o.EnergyPJ
+	t.DRAMBytes += o.DRAMBytes
+}
+
+// Elapsed is the time of what has been added so far.
+func (m *Meter) Elapsed() time.Duration {
+	return time.Duration(float64(m.timing.Cycles) / float64(m.timing.ClockHz) * float64(time.Second))
+}
+
+// Timing is what has been added so far.
+func (m *Meter) Timing() *Timing { return &m.timing }
+
+// Estimate predicts the cost of one execution of a model from a cold machine,
+// from the model alone: operations whose shapes only an execution tells are
+// marked, subgraphs are not counted.
+func (s *CPUSpec) Estimate(operations *opspec.Table, m *nn.Model) (*Timing, error) {
+	g, err := operations.Resolve(&m.Main)
+	if err != nil {
+		return nil, fmt.Errorf("timing: %w", err)
+	}
+	meter, err := s.NewMeter(len(g.Operations))
+	if err != nil {
+		return nil, err
+	}
+	v := operations.ModelView(g)
+	for i := range g.Operations {
+		w, err := v.Work(&g.Operations[i])
+		if errors.Is(err, opspec.ErrUnknown) {
+			meter.timing.Operations[i].Unknown = true
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("timing: operation %d: %w", i, err)
+		}
+		meter.Add(i, &w)
+	}
+	return meter.Timing(), nil
+}

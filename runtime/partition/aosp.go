@@ -1,0 +1,97 @@
+package partition
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// AOSP is the rule of Android's runtime (findBestDeviceForEachOperation): each
+// operation goes to the device whose capabilities promise the lowest time, or
+// the lowest power under LOW_POWER, for the type of its first input. The CPU
+// counts 1 and wins ties; among other devices the first does.
+type AOSP struct{}
+
+// Name implements Strategy.
+func (AOSP) Name() string { return "aosp" }
+
+// Plan implements Strategy.
+func (AOSP) Plan(p *Problem) (Plan, error) {
+	if p.Model == nil {
+		return Plan{}, errors.New("partition: aosp needs a model: capabilities are by type of operand")
+	}
+	plan := Plan{Device: make([]int, len(p.Graph.Operations)), Sequential: true}
+	for i := range plan.Device {
+		best := float32(1)
+		for d := 1; d < len(p.Devices); d++ {
+			if !p.supports(d, i) {
+				continue
+			}
+			if v := Performance(&p.Devices[d].Capabilities, p.Model, &p.Model.Main, i, p.Preference); v < best {
+				best, plan.Device[i] = v, d
+			}
+		}
+	}
+	return plan, nil
+}
+
+// maxDepth bounds how deep IF and WHILE nest.
+const maxDepth = 64
+
+// Performance is what a device promises for operation i of a subgraph of m,
+// relative to the CPU: the figure of the type of its first operand, or the
+// relaxed figure for float32 in a relaxed model. IF adds the mean of its
+// branches, WHILE one round. A type without a promise is as slow as can be.
+func Performance(c *hal.Capabilities, m *nn.Model, g *nn.Subgraph, i int, pref hal.Preference) float32 {
+	v := performance(c, m, g, &g.Operations[i], pref, 0)
+	if v > math.MaxFloat32 {
+		return math.MaxFloat32
+	}
+	return float32(v)
+}
+
+func performance(c *hal.Capabilities, m *nn.Model, g *nn.Subgraph, op *nn.Operation, pref hal.Preference, depth int) float64 {
+	pick := func(p hal.PerformanceInfo) float64 {
+		if pref == hal.LowPower {
+			return float64(p.PowerUsage)
+		}
+		return float64(p.ExecTime)
+	}
+	if len(op.Inputs) == 0 || depth > maxDepth {
+		return math.MaxFloat32
+	}
+	body := func(k int) (sum float64) {
+		if k >= len(op.Inputs) {
+			return math.MaxFloat32
+		}
+		data := g.Operands[op.Inputs[k]].Data
+		if len(data) < 4 || int64(binary.LittleEndian.Uint32(data)) >= int64(len(m.Referenced)) {
+			return math.MaxFloat32
+		}
+		inner := &m.Referenced[binary.LittleEndian.Uint32(data)]
+		for i := range inner.Operations {
+			sum += performance(c, m, inner, &inner.Operations[i], pref, depth+1)
+		}
+		return sum
+	}
+	switch op.Type {
+	case nn.OpIf:
+		return pick(c.If) + (body(1)+body(2))/2
+	case nn.OpWhile:
+		return pick(c.While) + body(0) + body(1)
+	}
+	t := g.Operands[op.Inputs[0]].Type
+	switch {
+	case m.Relaxed && t == nn.TensorFloat32:
+		return pick(c.RelaxedTensor)
+	case m.Relaxed && t == nn.Float32:
+		return pick(c.RelaxedScalar)
+	}
+	if info, ok := c.Operand[t]; ok {
+		return pick(info)
+	}
+	return math.MaxFloat32
+}

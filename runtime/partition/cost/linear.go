@@ -1,0 +1,213 @@
+package cost
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/runtime/partition"
+)
+
+// Linear predicts from lines: what an operation costs on a device is a constant
+// plus so much for each multiply-accumulate and each byte of its operands, with
+// a line of its own per type of operation and of its result. No slope is
+// negative.
+type Linear struct {
+	lines   map[lineKey]line
+	fixed   map[string]partition.Cost // by device
+	perByte map[string]partition.Cost
+}
+
+type lineKey struct{ device, operation string }
+
+type line struct{ time, energy [3]float64 }
+
+// sample is one measured operation.
+type sample struct {
+	features [3]float64 // 1, multiply-accumulates, bytes
+	cost     partition.Cost
+}
+
+// Fit measures networks and fits the lines. Operations that a device measures
+// as free belong to a fused neighbour and count as they are.
+func (m *Measurer) Fit(networks []*partition.Problem) (*Linear, error) {
+	l := &Linear{lines: map[lineKey]line{}, fixed: map[string]partition.Cost{}, perByte: map[string]partition.Cost{}}
+	samples := map[lineKey][]sample{}
+	for _, p := range networks {
+		own := *m
+		own.Inputs = nil
+		c, err := own.Measured(p)
+		if err != nil {
+			return nil, err
+		}
+		for d := range p.Devices {
+			name := p.Devices[d].Name
+			if old, ok := l.fixed[name]; !ok || old.TimeFs == 0 {
+				l.fixed[name], l.perByte[name] = c.Fixed[d], c.PerByte[d]
+			}
+			for i := range p.Graph.Operations {
+				if !p.Devices[d].Support[i].OK || c.Operation[d][i] == never {
+					continue
+				}
+				s := sample{features(&p.Graph.Operations[i]), c.Operation[d][i]}
+				for _, k := range []lineKey{{name, kind(p, i)}, {name, ""}} {
+					samples[k] = append(samples[k], s)
+				}
+			}
+		}
+	}
+	for k, list := range samples {
+		var f line
+		f.time = fit(list, func(c partition.Cost) float64 { return c.TimeFs })
+		f.energy = fit(list, func(c partition.Cost) float64 { return c.EnergyPJ })
+		l.lines[k] = f
+	}
+	return l, nil
+}
+
+func features(o *partition.Operation) [3]float64 {
+	return [3]float64{1, float64(o.MACs), float64(o.Bytes)}
+}
+
+// kind is the line that operation i belongs to: its type and that of its result.
+func kind(p *partition.Problem, i int) string {
+	op := &p.Model.Main.Operations[i]
+	return op.Type.String() + " " + p.Model.Main.Operands[op.Outputs[0]].Type.String()
+}
+
+// Costs predicts the costs of a problem. A type of operation without samples on
+// a device takes the line of all its operations there.
+func (l *Linear) Costs(p *partition.Problem) partition.Costs {
+	var c partition.Costs
+	for d := range p.Devices {
+		name := p.Devices[d].Name
+		row := make([]partition.Cost, len(p.Graph.Operations))
+		for i := range row {
+			f, ok := l.lines[lineKey{name, kind(p, i)}]
+			if !ok {
+				f, ok = l.lines[lineKey{name, ""}]
+			}
+			row[i] = never
+			if ok {
+				x := features(&p.Graph.Operations[i])
+				row[i] = partition.Cost{TimeFs: dot(f.time, x), EnergyPJ: dot(f.energy, x)}
+			}
+		}
+		c.Operation = append(c.Operation, row)
+		c.Fixed, c.PerByte = append(c.Fixed, l.fixed[name]), append(c.PerByte, l.perByte[name])
+	}
+	return c
+}
+
+// DeviceError is how far predictions of operations are from measurements.
+type DeviceError struct {
+	Device     string
+	Operations int     // with a time above 0
+	Median     float64 // of the relative errors of time, 0.1 is 10 %
+	Total      float64 // relative error of the sum of all operations
+}
+
+// Error compares predicted costs with measured ones, per device.
+func Error(p *partition.Problem, predicted, measured *partition.Costs) []DeviceError {
+	var l []DeviceError
+	for d := range p.Devices {
+		e := DeviceError{Device: p.Devices[d].Name}
+		var errors []float64
+		var want, got float64
+		for i := range p.Graph.Operations {
+			m := measured.Operation[d][i]
+			if !p.Devices[d].Support[i].OK || m == never || m.TimeFs <= 0 {
+				continue
+			}
+			x := predicted.Operation[d][i].TimeFs
+			errors = append(errors, math.Abs(x/m.TimeFs-1))
+			want, got = want+m.TimeFs, got+x
+		}
+		if e.Operations = len(errors); e.Operations == 0 {
+			continue
+		}
+		slices.SortFunc(errors, cmp.Compare)
+		e.Median, e.Total = errors[len(errors)/2], got/want-1
+		l = append(l, e)
+	}
+	return l
+}
+
+func dot(a, b [3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+
+// fit is the least-squares solution without negative coefficients. Samples
+// weigh by their inverse, so that the relative error counts. Of the subsets of
+// features, the best whose coefficients are all positive is taken.
+func fit(samples []sample, value func(partition.Cost) float64) (best [3]float64) {
+	least := math.Inf(1)
+	for set := 1; set < 8; set++ {
+		x, ok := solve(samples, value, set)
+		if !ok || slices.Min(x[:]) < 0 {
+			continue
+		}
+		sum := 0.0
+		for _, s := range samples {
+			e := (dot(x, s.features) - value(s.cost)) * weight(value(s.cost))
+			sum += e * e
+		}
+		if sum < least {
+			best, least = x, sum
+		}
+	}
+	return best
+}
+
+// weight is that of a sample's error; what is measured as free counts like a
+// nanosecond, or a nanojoule.
+func weight(v float64) float64 { return 1 / max(v, 1e6) }
+
+// solve fits the features of a set by the normal equations.
+func solve(samples []sample, value func(partition.Cost) float64, set int) (x [3]float64, ok bool) {
+	var a [3][4]float64
+	for _, s := range samples {
+		v := value(s.cost)
+		w := weight(v) * weight(v)
+		for i := range 3 {
+			for j := range 3 {
+				a[i][j] += w * s.features[i] * s.features[j]
+			}
+			a[i][3] += w * s.features[i] * v
+		}
+	}
+	for i := range 3 {
+		if set>>i&1 == 0 {
+			for j := range 3 {
+				a[i][j], a[j][i] = 0, 0
+			}
+			a[i][i], a[i][3] = 1, 0
+		}
+	}
+	for i := range 3 {
+		pivot := i
+		for k := i + 1; k < 3; k++ {
+			if math.Abs(a[k][i]) > math.Abs(a[pivot][i]) {
+				pivot = k
+			}
+		}
+		a[i], a[pivot] = a[pivot], a[i]
+		if a[i][i] == 0 {
+			return x, false
+		}
+		for k := range 3 {
+			if k == i {
+				continue
+			}
+			f := a[k][i] / a[i][i]
+			for j := i; j < 4; j++ {
+				a[k][j] -= f * a[i][j]
+			}
+		}
+	}
+	for i := range 3 {
+		x[i] = a[i][3] / a[i][i]
+		if math.IsNaN(x[i]) || math.IsInf(x[i], 0) {
+			return x, false
+		}
+	}
+	return x, true
+}

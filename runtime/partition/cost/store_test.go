@@ -1,0 +1,122 @@
+package cost
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+)
+
+type device struct {
+	hal.Device
+	version string
+}
+
+func (d device) Name() string        { return "test" }
+func (d device) Version() string     { return d.version }
+func (d device) Description() string { return "" }
+
+func model() *nn.Model {
+	t := nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{2}}
+	return &nn.Model{Main: nn.Subgraph{
+		Operands:   []nn.Operand{t, t, {Type: nn.TensorFloat32, Dimensions: []uint32{1}, Lifetime: nn.ConstantCopy, Data: []byte{1, 2, 3, 4}}},
+		Operations: []nn.Operation{{Type: nn.OpRelu, Inputs: []uint32{0}, Outputs: []uint32{1}}},
+		Inputs:     []uint32{0}, Outputs: []uint32{1},
+	}}
+}
+
+// TestKey: whatever changes what is measured changes the key.
+func TestKey(t *testing.T) {
+	s := NewStore("", "machine")
+	inputs := [][]byte{{1}, {2}}
+	keys := map[string]string{s.key(device{version: "1"}, model(), hal.PrepareOptions{}, inputs): "the original"}
+	add := func(what, key string) {
+		if of, ok := keys[key]; ok {
+			t.Errorf("%s has the key of %s", what, of)
+		}
+		keys[key] = what
+	}
+	add("another machine", NewStore("", "machine 2").key(device{version: "1"}, model(), hal.PrepareOptions{}, inputs))
+	add("another version", s.key(device{version: "2"}, model(), hal.PrepareOptions{}, inputs))
+	add("another preference", s.key(device{version: "1"}, model(), hal.PrepareOptions{Preference: hal.SustainedSpeed}, inputs))
+	add("other inputs", s.key(device{version: "1"}, model(), hal.PrepareOptions{}, [][]byte{{1, 2}, {}}))
+	for what, change := range map[string]func(*nn.Model){
+		"a shape":        func(m *nn.Model) { m.Main.Operands[0].Dimensions = []uint32{3} },
+		"a rank":         func(m *nn.Model) { m.Main.Operands[0].Dimensions = []uint32{2, 1} },
+		"a type":         func(m *nn.Model) { m.Main.Operands[0].Type = nn.TensorFloat16 },
+		"a scale":        func(m *nn.Model) { m.Main.Operands[0].Scale = 1 },
+		"a zero point":   func(m *nn.Model) { m.Main.Operands[0].ZeroPoint = 1 },
+		"a constant":     func(m *nn.Model) { m.Main.Operands[2].Data = []byte{1, 2, 3, 5} },
+		"channel scales": func(m *nn.Model) { m.Main.Operands[2].Channel = &nn.ChannelQuant{Scales: []float32{1}} },
+		"an operation":   func(m *nn.Model) { m.Main.Operations[0].Type = nn.OpRelu6 },
+		"an output":      func(m *nn.Model) { m.Main.Outputs = nil },
+		"relaxed":        func(m *nn.Model) { m.Relaxed = true },
+		"a subgraph":     func(m *nn.Model) { m.Referenced = []nn.Subgraph{{}} },
+	} {
+		m := model()
+		change(m)
+		add(what, s.key(device{version: "1"}, m, hal.PrepareOptions{}, inputs))
+	}
+}
+
+// TestStore: a record survives the store; a file that is damaged or has another
+// number of operations is no record; a folder that cannot be made is no error.
+func TestStore(t *testing.T) {
+	dir := t.TempDir()
+	key := strings.Repeat("ab", 32)
+	r := Record{Row: Row{10, 2.5}, Launch: Row{3, 0}, Bytes: 8, Executions: 1, Operations: []Row{{7, 2.5}}}
+	NewStore(dir, "m").put(key, r)
+	s := NewStore(dir, "m")
+	got, ok := s.get(key, 1)
+	if diff := cmp.Diff(r, got); !ok || diff != "" {
+		t.Errorf("found %v (-want +got):\n%s", ok, diff)
+	}
+	if _, ok := NewStore(dir, "m").get(key, 2); ok {
+		t.Error("a record of one operation serves for two")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("files %v, error %v", files, err)
+	}
+	for _, text := range []string{"", "{", `{"time_fs": -1, "operations": [{}]}`, `[]`} {
+		if err := os.WriteFile(files[0], []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := NewStore(dir, "m").get(key, 1); ok {
+			t.Errorf("a record from %q", text)
+		}
+	}
+	blocked := NewStore(filepath.Join(files[0], "folder"), "m")
+	blocked.put(key, r)
+	if _, ok := blocked.get(key, 1); !ok {
+		t.Error("memory lost what no file could keep")
+	}
+}
+
+// TestFit finds the line that samples lie on, and no negative slope.
+func TestFit(t *testing.T) {
+	var samples []sample
+	for i := range 20 {
+		x := [3]float64{1, float64(i * i), float64(1000 - 7*i)}
+		samples = append(samples, sample{features: x})
+		samples[i].cost.TimeFs = 5e9 + 3e6*x[1] + 2e5*x[2]
+	}
+	line := fit(samples, func(c partition.Cost) float64 { return c.TimeFs })
+	for i, want := range []float64{5e9, 3e6, 2e5} {
+		if d := line[i]/want - 1; !(d > -1e-6 && d < 1e-6) {
+			t.Errorf("coefficient %d is %v, want %v", i, line[i], want)
+		}
+	}
+	for i := range samples {
+		samples[i].cost.TimeFs = 1e9 - float64(i)*1e6
+	}
+	if line = fit(samples, func(c partition.Cost) float64 { return c.TimeFs }); line[1] < 0 || line[2] < 0 {
+		t.Errorf("a negative slope: %v", line)
+	}
+}

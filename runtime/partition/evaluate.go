@@ -1,0 +1,172 @@
+package partition
+
+import "fmt"
+
+// Plan is the answer of a strategy.
+type Plan struct {
+	Device []int // per operation
+	// Sequential forbids that steps overlap, as AOSP's runtime does.
+	Sequential bool
+	// Proven says that no plan of lower cost exists under the additive costs.
+	Proven bool
+}
+
+// Evaluation is what a plan costs. Latency, energy and load are predictions.
+type Evaluation struct {
+	Steps       []Step
+	LatencyFs   float64 // of one execution
+	EnergyPJ    float64
+	LoadFs      float64 // of the busiest device
+	Transitions int     // times that a step reads what a step of another device wrote
+	BytesMoved  int64   // by these transitions
+	Score       float64 // the objective: femtoseconds, picojoules or their product
+}
+
+// Score is the value of an objective.
+func (o Objective) Score(latencyFs, energyPJ, loadFs float64) float64 {
+	switch o {
+	case Energy:
+		return energyPJ
+	case EnergyDelay:
+		return latencyFs * energyPJ
+	case Throughput:
+		return loadFs
+	}
+	return latencyFs
+}
+
+// CheckPlan returns an error that names the first operation whose device is
+// none of the problem's or does not support it.
+func (p *Problem) CheckPlan(plan Plan) error {
+	if len(plan.Device) != len(p.Graph.Operations) {
+		return fmt.Errorf("partition: a plan of %d operations, there are %d", len(plan.Device), len(p.Graph.Operations))
+	}
+	for i, d := range plan.Device {
+		if d < 0 || d >= len(p.Devices) {
+			return fmt.Errorf("partition: operation %d on device %d, there are %d", i, d, len(p.Devices))
+		}
+		if !p.supports(d, i) {
+			return fmt.Errorf("partition: operation %d (%s) on %s, which does not support it: %s", i, p.Graph.Operations[i].Type, p.Devices[d].Name, p.Devices[d].Support[i].Reason)
+		}
+	}
+	return nil
+}
+
+// Evaluate predicts what a plan costs.
+func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
+	if err := p.CheckPlan(plan); err != nil {
+		return nil, err
+	}
+	e := &Evaluation{Steps: Steps(p.Graph, plan.Device, len(p.Devices))}
+	links := Link(p.Graph, e.Steps)
+	load := make([]float64, len(p.Devices))
+	time := make([]float64, len(e.Steps))
+	for k := range e.Steps {
+		s := &e.Steps[k]
+		c, _ := p.segment(s, links[k].In, links[k].Out)
+		time[k] = c.TimeFs
+		load[s.Device] += c.TimeFs
+		e.LoadFs = max(e.LoadFs, load[s.Device])
+		e.EnergyPJ += c.EnergyPJ
+		e.Transitions += links[k].Transitions
+		e.BytesMoved += links[k].Moved
+	}
+	_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
+	e.Score = p.Objective.Score(e.LatencyFs, e.EnergyPJ, e.LoadFs)
+	return e, nil
+}
+
+// Links are what ties a step to the others.
+type Links struct {
+	Before      []int // steps that write what it reads, in order
+	In, Out     int64 // bytes that enter and leave it
+	Transitions int   // steps of another device among Before
+	Moved       int64 // bytes from those
+}
+
+// Link finds what ties steps together.
+func Link(g *Graph, steps []Step) []Links {
+	at := make([]int, len(g.Operations)) // step of each operation
+	for k := range steps {
+		for _, i := range steps[k].Operations {
+			at[i] = k
+		}
+	}
+	links := make([]Links, len(steps))
+	entered := make([]int, len(g.Values)) // 1 + step that counted the value last
+	for k := range steps {
+		l := &links[k]
+		for _, i := range steps[k].Operations {
+			for _, v := range g.Operations[i].Inputs {
+				x := &g.Values[v]
+				if x.Producer >= 0 && at[x.Producer] == k || entered[v] == k+1 {
+					continue
+				}
+				entered[v] = k + 1
+				l.In += x.Bytes
+				if x.Producer < 0 {
+					continue
+				}
+				from := at[x.Producer]
+				if steps[from].Device != steps[k].Device {
+					l.Moved += x.Bytes
+				}
+				l.Before = insert(l.Before, from)
+			}
+			for _, v := range g.Operations[i].Outputs {
+				x := &g.Values[v]
+				leaves := x.Output
+				for _, u := range x.Consumers {
+					leaves = leaves || at[u] != k
+				}
+				if leaves {
+					l.Out += x.Bytes
+				}
+			}
+		}
+		for _, b := range l.Before {
+			if steps[b].Device != steps[k].Device {
+				l.Transitions++
+			}
+		}
+	}
+	return links
+}
+
+// insert adds x to a sorted list without repetition.
+func insert(list []int, x int) []int {
+	k := len(list)
+	for k > 0 && list[k-1] > x {
+		k--
+	}
+	if k > 0 && list[k-1] == x {
+		return list
+	}
+	list = append(list, 0)
+	copy(list[k+1:], list[k:])
+	list[k] = x
+	return list
+}
+
+// Schedule returns when each step begins and when the last ends, in the unit of
+// time: a step begins when the steps that it reads from have ended and its
+// device is free, which serves its steps in order. In sequence, it begins when
+// the step before has ended.
+func Schedule[T int64 | float64](steps []Step, links []Links, time []T, sequential bool) (start []T, end T) {
+	start = make([]T, len(steps))
+	free := map[int]T{}
+	for k := range steps {
+		d := steps[k].Device
+		at := free[d]
+		if sequential {
+			at = end
+		}
+		for _, b := range links[k].Before {
+			at = max(at, start[b]+time[b])
+		}
+		start[k] = at
+		free[d] = at + time[k]
+		end = max(end, at+time[k])
+	}
+	return start, end
+}

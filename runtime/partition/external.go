@@ -1,0 +1,231 @@
+package partition
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// External is a strategy in a program of its own. It gets one JSON object on
+// standard input, ExternalProblem, and answers with one on standard output,
+// ExternalPlan. What it writes to standard error is part of the error message
+// when it fails.
+type External struct {
+	Command []string      // program and arguments
+	Limit   time.Duration // 0 is a minute
+}
+
+// ExternalVersion is that of the two objects.
+const ExternalVersion = 1
+
+// ExternalProblem is the problem as a program reads it. Times are microseconds,
+// energies microjoules; lists by device are in the order of Devices, and null
+// stands for an operation that the device does not support.
+type ExternalProblem struct {
+	Version    int                 `json:"version"`
+	Objective  string              `json:"objective"`
+	Devices    []externalDevice    `json:"devices"`
+	Operations []externalOperation `json:"operations"`
+	Values     []externalValue     `json:"values"`
+	Segments   []externalSegment   `json:"segments"`
+}
+
+// ExternalPlan is the answer of a program: the name of a device per operation.
+type ExternalPlan struct {
+	Devices []string `json:"devices"`
+}
+
+type externalDevice struct {
+	Name     string       `json:"name"`
+	Segment  externalCost `json:"segment"`  // fixed cost of a segment
+	Kilobyte externalCost `json:"kilobyte"` // of 1000 bytes that enter or leave one
+}
+
+type externalCost struct {
+	TimeUS   float64 `json:"time_us"`
+	EnergyUJ float64 `json:"energy_uj"`
+}
+
+type externalOperation struct {
+	Type    string          `json:"type"`
+	MACs    int64           `json:"macs"`
+	Inputs  []int           `json:"inputs"`
+	Outputs []int           `json:"outputs"`
+	Costs   []*externalCost `json:"costs"`
+}
+
+type externalValue struct {
+	Bytes     int64 `json:"bytes"`
+	Producer  *int  `json:"producer"` // null for an input of the model
+	Consumers []int `json:"consumers"`
+	Output    bool  `json:"output"`
+}
+
+type externalSegment struct {
+	Device     string `json:"device"`
+	Operations []int  `json:"operations"`
+	externalCost
+}
+
+// Limits of a program.
+const (
+	externalLimit  = time.Minute
+	maxPlanBytes   = 16 << 20
+	maxErrorBytes  = 4 << 10
+	externalLinger = time.Second // for pipes that children of a stopped program hold open
+)
+
+// Name implements Strategy.
+func (x *External) Name() string { return "exec:" + filepath.Base(x.Command[0]) }
+
+// Plan implements Strategy. A program that fails, takes too long or answers
+// with anything but a valid plan is an error that says what was wrong.
+func (x *External) Plan(p *Problem) (Plan, error) {
+	fail := func(format string, args ...any) (Plan, error) {
+		return Plan{}, fmt.Errorf("partition: %s: %w", x.Name(), fmt.Errorf(format, args...))
+	}
+	problem, err := json.Marshal(p.external())
+	if err != nil {
+		return fail("%w", err)
+	}
+	limit := x.Limit
+	if limit == 0 {
+		limit = externalLimit
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	out, errs := bounded{limit: maxPlanBytes}, bounded{limit: maxErrorBytes}
+	c := exec.CommandContext(ctx, x.Command[0], x.Command[1:]...)
+	c.Stdin, c.Stdout, c.Stderr, c.WaitDelay = bytes.NewReader(problem), &out, &errs, externalLinger
+	if err := c.Run(); err != nil {
+		if ctx.Err() != nil {
+			return fail("no answer within %v", limit)
+		}
+		if text := lastLine(errs.buf.String()); text != "" {
+			return fail("%w: %s", err, text)
+		}
+		return fail("%w", err)
+	}
+	if out.lost {
+		return fail("an answer of more than %d bytes", maxPlanBytes)
+	}
+	d := json.NewDecoder(&out.buf)
+	d.DisallowUnknownFields()
+	var answer ExternalPlan
+	if err := d.Decode(&answer); errors.Is(err, io.EOF) {
+		return fail("no answer on standard output")
+	} else if err != nil {
+		return fail("its answer, byte %d: %w", d.InputOffset(), err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return fail("its answer, byte %d: more than one JSON object", d.InputOffset())
+	}
+	plan, err := p.named(answer.Devices)
+	if err != nil {
+		return fail("%w", err)
+	}
+	return plan, nil
+}
+
+// named turns names of devices into a plan.
+func (p *Problem) named(names []string) (Plan, error) {
+	index := map[string]int{}
+	var known []string
+	for d := range p.Devices {
+		index[p.Devices[d].Name] = d
+		known = append(known, p.Devices[d].Name)
+	}
+	if len(names) != len(p.Graph.Operations) {
+		return Plan{}, fmt.Errorf("it answers for %d operations, there are %d", len(names), len(p.Graph.Operations))
+	}
+	plan := Plan{Device: make([]int, len(names))}
+	for i, n := range names {
+		d, ok := index[n]
+		if !ok {
+			return Plan{}, fmt.Errorf("operation %d: no device %q; there are %s", i, n, strings.Join(known, ", "))
+		}
+		plan.Device[i] = d
+	}
+	return plan, p.CheckPlan(plan)
+}
+
+// external is the problem as JSON has it.
+func (p *Problem) external() *ExternalProblem {
+	x := &ExternalProblem{Version: ExternalVersion, Objective: p.Objective.String(), Segments: []externalSegment{}}
+	us := func(c Cost) externalCost { return externalCost{round(c.TimeFs / 1e9), round(c.EnergyPJ / 1e6)} }
+	for d := range p.Devices {
+		x.Devices = append(x.Devices, externalDevice{p.Devices[d].Name, us(p.Costs.Fixed[d]), us(p.Costs.PerByte[d].times(1000))})
+	}
+	for i := range p.Graph.Operations {
+		o := &p.Graph.Operations[i]
+		e := externalOperation{Type: o.Type, MACs: o.MACs, Inputs: list(o.Inputs), Outputs: list(o.Outputs)}
+		for d := range p.Devices {
+			var c *externalCost
+			if p.supports(d, i) {
+				v := us(p.Costs.Operation[d][i])
+				c = &v
+			}
+			e.Costs = append(e.Costs, c)
+		}
+		x.Operations = append(x.Operations, e)
+	}
+	for v := range p.Graph.Values {
+		o := &p.Graph.Values[v]
+		e := externalValue{Bytes: o.Bytes, Consumers: list(o.Consumers), Output: o.Output}
+		if o.Producer >= 0 {
+			e.Producer = &o.Producer
+		}
+		x.Values = append(x.Values, e)
+	}
+	for _, s := range p.Costs.Segments() {
+		x.Segments = append(x.Segments, externalSegment{p.Devices[s.Device].Name, s.Operations, us(s.Cost)})
+	}
+	return x
+}
+
+// round keeps what JSON has a number for.
+func round(x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return math.MaxFloat32
+	}
+	return x
+}
+
+// list is l, never null in JSON.
+func list(l []int) []int {
+	if l == nil {
+		return []int{}
+	}
+	return l
+}
+
+// bounded keeps the first bytes that are written to it.
+type bounded struct {
+	buf   bytes.Buffer
+	limit int
+	lost  bool
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(data []byte) (int, error) {
+	n := len(data)
+	if room := b.limit - b.buf.Len(); n > room {
+		data, b.lost = data[:room], true
+	}
+	b.buf.Write(data)
+	return n, nil
+}
+
+// lastLine is the last line with text.
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
+}

@@ -1,0 +1,148 @@
+package partition
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMain is also the program that tests of External run: what it does is in
+// the environment.
+func TestMain(m *testing.M) {
+	switch os.Getenv("PARTITION_TEST_PROGRAM") {
+	case "":
+		os.Exit(m.Run())
+	case "print":
+		fmt.Print(os.Getenv("PARTITION_TEST_ANSWER"))
+	case "last": // the last device that supports each operation
+		var p ExternalProblem
+		if err := json.NewDecoder(os.Stdin).Decode(&p); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		var a ExternalPlan
+		for _, op := range p.Operations {
+			at := 0
+			for d, c := range op.Costs {
+				if c != nil {
+					at = d
+				}
+			}
+			a.Devices = append(a.Devices, p.Devices[at].Name)
+		}
+		json.NewEncoder(os.Stdout).Encode(a)
+	case "fail":
+		fmt.Fprintln(os.Stderr, "first\nout of ideas")
+		os.Exit(4)
+	case "hang":
+		time.Sleep(time.Minute)
+	case "flood":
+		for range maxPlanBytes/1024 + 10 {
+			os.Stdout.Write(make([]byte, 1024))
+		}
+	}
+}
+
+// program is this test as an external strategy.
+func program(t *testing.T, does, answer string) *External {
+	t.Setenv("PARTITION_TEST_PROGRAM", does)
+	t.Setenv("PARTITION_TEST_ANSWER", answer)
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &External{Command: []string{path}}
+}
+
+func TestExternal(t *testing.T) {
+	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 12, 3, false)
+	p.Costs.SetSegment(Segment{1, []int{0, 1}, Cost{1, 2}})
+	plan, err := program(t, "last", "").Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, d := range plan.Device {
+		for k := d + 1; k < 3; k++ {
+			if p.supports(k, i) {
+				t.Errorf("operation %d on device %d, %d supports it too", i, d, k)
+			}
+		}
+	}
+}
+
+// TestExternalHostile: whatever a program does, the error says what was wrong.
+func TestExternalHostile(t *testing.T) {
+	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 3, 2, true)
+	p.Devices[1].Support[2].OK = false
+	p.Devices[1].Support[2].Reason = "too odd"
+	for _, c := range []struct{ does, answer, want string }{
+		{"fail", "", "exit status 4: out of ideas"},
+		{"flood", "", "more than 16777216 bytes"},
+		{"print", "", "no answer on standard output"},
+		{"print", "hello", "byte 0: invalid character 'h'"},
+		{"print", `{"devices": ["a", "a", "a"]} {}`, "more than one JSON object"},
+		{"print", `{"device": []}`, `unknown field "device"`},
+		{"print", `{"devices": 3}`, "cannot unmarshal number"},
+		{"print", `{"devices": ["a"]}`, "answers for 1 operations, there are 3"},
+		{"print", `{"devices": ["a", "z", "a"]}`, `operation 1: no device "z"; there are a, b`},
+		{"print", `{"devices": ["a", "a", "b"]}`, "operation 2 (RELU) on b, which does not support it: too odd"},
+	} {
+		_, err := program(t, c.does, c.answer).Plan(p)
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "partition: exec:") {
+			t.Errorf("%s %s: error %v, want %q", c.does, c.answer, err, c.want)
+		}
+	}
+	x := program(t, "hang", "")
+	x.Limit = 50 * time.Millisecond
+	if _, err := x.Plan(p); err == nil || !strings.Contains(err.Error(), "no answer within 50ms") {
+		t.Errorf("a program that hangs: error %v", err)
+	}
+	if _, err := (&External{Command: []string{"/no/such/program"}}).Plan(p); err == nil {
+		t.Error("no error for a program that does not exist")
+	}
+}
+
+// TestPythonExample runs the documented example where there is Python.
+func TestPythonExample(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs python3")
+	}
+	p := randomProblem(rand.New(rand.NewPCG(2, 2)), 10, 2, true)
+	for i := range p.Graph.Operations {
+		p.Devices[1].Support[i].OK = true
+		p.Costs.Operation[1][i] = Cost{1, 1}
+		p.Costs.Operation[0][i] = Cost{1e12, 1e12}
+	}
+	plan, err := (&External{Command: []string{python, filepath.Join("..", "..", "docs", "examples", "strategy.py")}}).Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(plan.Device, 0) {
+		t.Errorf("operations on the slow device: %v", plan.Device)
+	}
+}
+
+func TestParse(t *testing.T) {
+	devices := []Device{{Name: "cpu"}, {Name: "dsp"}}
+	for _, name := range Names(devices) {
+		s, err := Parse(name, devices)
+		if err != nil || s.Name() != name {
+			t.Errorf("%s: strategy %v, error %v", name, s, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"best": "there are aosp, cpu, single:dsp", "single:tpu": `no device "tpu"`, "exec:": "names no program", "": "no strategy",
+	} {
+		if _, err := Parse(name, devices); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", name, err, want)
+		}
+	}
+}

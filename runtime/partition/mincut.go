@@ -1,0 +1,139 @@
+package partition
+
+import "math"
+
+// MinCut minimizes the cost of operations plus that of every edge between two
+// devices: its transfer and half the fixed cost of either side. An expansion
+// move lets any set of operations change to one device; the best set is a
+// minimum cut. Moves over all devices repeat until none pays. For two devices
+// the result is the optimum of this sum, for more within twice (Boykov, Veksler
+// and Zabih, 2001).
+type MinCut struct{}
+
+// Name implements Strategy.
+func (MinCut) Name() string { return "mincut" }
+
+// cutRounds bounds the rounds of expansion moves.
+const cutRounds = 8
+
+// Plan implements Strategy.
+func (MinCut) Plan(p *Problem) (Plan, error) {
+	t := p.table(p.scale())
+	plan := Plan{Device: make([]int, len(p.Graph.Operations))}
+	for i := range plan.Device {
+		plan.Device[i] = t.cheapest(i)
+	}
+	c := cutter{table: t, edges: neighbours(p.Graph)}
+	c.unit = c.resolution()
+	for range cutRounds {
+		moved := false
+		for d := range t.devices {
+			moved = c.expand(plan.Device, d) || moved
+		}
+		if !moved {
+			break
+		}
+	}
+	return plan, nil
+}
+
+// dataEdge is bytes from one operation to another.
+type dataEdge struct {
+	from, to int
+	bytes    float64
+}
+
+// neighbours lists the edges between operations. A value read several times
+// leaves a segment once: each edge has its share.
+func neighbours(g *Graph) []dataEdge {
+	var l []dataEdge
+	for v := range g.Values {
+		x := &g.Values[v]
+		if x.Producer < 0 {
+			continue
+		}
+		for _, u := range x.Consumers {
+			l = append(l, dataEdge{x.Producer, u, float64(x.Bytes) / float64(len(x.Consumers))})
+		}
+	}
+	return l
+}
+
+type cutter struct {
+	*table
+	edges []dataEdge
+	unit  float64 // cost of one unit of flow
+}
+
+// flowRange is the capacity that the dearest plan takes, far below overflow.
+const flowRange = 1 << 50
+
+// resolution is a unit in which all costs together are flowRange.
+func (c *cutter) resolution() float64 {
+	sum := 0.0
+	for _, x := range c.op {
+		if !math.IsInf(x, 1) {
+			sum += x
+		}
+	}
+	for _, e := range c.edges {
+		for d := range c.devices {
+			sum += c.apart(e, d, d) // of each side
+		}
+	}
+	return max(sum, math.SmallestNonzeroFloat64*flowRange) / flowRange
+}
+
+// apart is the cost of an edge between devices a and b.
+func (c *cutter) apart(e dataEdge, a, b int) float64 {
+	return e.bytes*(c.perByte[a]+c.perByte[b]) + (c.fixed[a]+c.fixed[b])/2
+}
+
+func (c *cutter) edge(e dataEdge, a, b int) int64 {
+	if a == b {
+		return 0
+	}
+	return int64(c.apart(e, a, b) / c.unit)
+}
+
+func (c *cutter) capacity(op, device int) int64 {
+	x := c.op[op*c.devices+device]
+	if math.IsInf(x, 1) {
+		return 4 * flowRange
+	}
+	return int64(x / c.unit)
+}
+
+// expand moves the best set of operations to a device.
+func (c *cutter) expand(device []int, to int) (moved bool) {
+	n := len(device)
+	source, sink := n, n+1
+	change := make([]int64, n) // cost of moving an operation less that of keeping it
+	f := newFlow(n + 2)
+	for i, d := range device {
+		change[i] = c.capacity(i, to) - c.capacity(i, d)
+	}
+	for _, e := range c.edges {
+		a, b := device[e.from], device[e.to]
+		both, first, second := c.edge(e, a, b), c.edge(e, to, b), c.edge(e, a, to)
+		change[e.from] += first - both
+		change[e.to] -= first
+		if w := first + second - both; w > 0 {
+			f.add(e.from, e.to, w)
+		}
+	}
+	for i, x := range change {
+		if x > 0 {
+			f.add(source, i, x)
+		} else if x < 0 {
+			f.add(i, sink, -x)
+		}
+	}
+	move := f.cut(source, sink)
+	for i := range device {
+		if move[i] && device[i] != to {
+			device[i], moved = to, true
+		}
+	}
+	return moved
+}

@@ -1,0 +1,229 @@
+package partition
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Problem is a model to be partitioned. Device 0 is the CPU, which supports
+// every operation, so that there is always an answer.
+type Problem struct {
+	Model      *nn.Model // nil for a problem made by hand
+	Graph      *Graph
+	Devices    []Device
+	Preference hal.Preference
+	Objective  Objective
+	Costs      Costs
+	Seeds      []Plan // that ilp and auto must not fall behind
+}
+
+// Device is a device and what it says about the model.
+type Device struct {
+	Name         string
+	Driver       hal.Device // nil for a problem made by hand
+	Capabilities hal.Capabilities
+	Support      []hal.Support // per operation of the main subgraph
+}
+
+// Objective is what a plan is to make small.
+type Objective int
+
+// Objectives.
+const (
+	Latency     Objective = iota // simulated time from request to result
+	Energy                       // energy of all devices
+	EnergyDelay                  // their product
+	Throughput                   // time between results of a stream: the load of the busiest device
+)
+
+var objectiveNames = [...]string{"latency", "energy", "energy-delay", "throughput"}
+
+// Objectives lists all objectives by name.
+func Objectives() []string { return objectiveNames[:] }
+
+// String is the objective's name.
+func (o Objective) String() string { return objectiveNames[o] }
+
+// ParseObjective is the inverse of String.
+func ParseObjective(name string) (Objective, error) {
+	for o, n := range objectiveNames {
+		if n == name {
+			return Objective(o), nil
+		}
+	}
+	return 0, fmt.Errorf("partition: no objective %q; there are %s", name, strings.Join(objectiveNames[:], ", "))
+}
+
+// Cost is time and energy, simulated or predicted.
+type Cost struct {
+	TimeFs   float64 // femtoseconds
+	EnergyPJ float64
+}
+
+func (c Cost) plus(d Cost) Cost        { return Cost{c.TimeFs + d.TimeFs, c.EnergyPJ + d.EnergyPJ} }
+func (c Cost) times(x float64) Cost    { return Cost{c.TimeFs * x, c.EnergyPJ * x} }
+func (c Cost) of(t, e float64) float64 { return c.TimeFs*t + c.EnergyPJ*e }
+func (o Objective) weights() (t, e float64) {
+	if o == Energy {
+		return 0, 1
+	}
+	return 1, 0
+}
+
+// Costs are what operations and segments cost. Indexes are those of the
+// problem's devices and operations.
+type Costs struct {
+	Operation [][]Cost // by device and operation; what it does not support has no meaning
+	Fixed     []Cost   // by device, of a segment that there is
+	PerByte   []Cost   // by device, of a byte that enters or leaves a segment
+	// Measure finds out what a segment costs as a whole; nil when nothing can.
+	// The answer stands from then on.
+	Measure func(device int, operations []int) (Cost, error)
+
+	segments map[string]Cost // what Measure answered, by segmentKey
+}
+
+// Segment is a segment whose cost is known as a whole.
+type Segment struct {
+	Device     int
+	Operations []int
+	Cost       Cost
+}
+
+// Known reports whether the cost of a segment is known as a whole.
+func (c *Costs) Known(device int, operations []int) bool {
+	_, ok := c.segments[segmentKey(device, operations)]
+	return ok
+}
+
+// SetSegment states the cost of a segment as a whole.
+func (c *Costs) SetSegment(s Segment) {
+	if c.segments == nil {
+		c.segments = map[string]Cost{}
+	}
+	c.segments[segmentKey(s.Device, s.Operations)] = s.Cost
+}
+
+// Segments lists the segments whose cost is known as a whole, by device and
+// operations.
+func (c *Costs) Segments() []Segment {
+	var l []Segment
+	for _, k := range slices.Sorted(maps.Keys(c.segments)) {
+		s := Segment{Device: int(k[0]), Cost: c.segments[k]}
+		for at := 1; at < len(k); at += 3 {
+			s.Operations = append(s.Operations, int(k[at])|int(k[at+1])<<8|int(k[at+2])<<16)
+		}
+		l = append(l, s)
+	}
+	return l
+}
+
+func segmentKey(device int, operations []int) string {
+	b := make([]byte, 0, 4+2*len(operations))
+	b = append(b, byte(device))
+	for _, i := range operations {
+		b = append(b, byte(i), byte(i>>8), byte(i>>16))
+	}
+	return string(b)
+}
+
+// supports reports whether a device can take an operation.
+func (p *Problem) supports(device, op int) bool { return p.Devices[device].Support[op].OK }
+
+// Estimate is the additive cost of a step: what it is predicted to take while it
+// is not known as a whole.
+func (p *Problem) Estimate(s Step) Cost {
+	l := Link(p.Graph, []Step{s})[0]
+	return p.estimate(&s, l.In, l.Out)
+}
+
+func (p *Problem) estimate(s *Step, in, out int64) Cost {
+	c := p.Costs.Fixed[s.Device].plus(p.Costs.PerByte[s.Device].times(float64(in + out)))
+	for _, i := range s.Operations {
+		c = c.plus(p.Costs.Operation[s.Device][i])
+	}
+	return c
+}
+
+// segment predicts the cost of a step: what is known of it as a whole, otherwise
+// the sum of its parts. in and out are the bytes that enter and leave it.
+func (p *Problem) segment(s *Step, in, out int64) (c Cost, known bool) {
+	if c, known = p.Costs.segments[segmentKey(s.Device, s.Operations)]; known {
+		return c, true
+	}
+	return p.estimate(s, in, out), false
+}
+
+// table is the additive part of the costs as one number each, by the weights of
+// time and energy: what most strategies minimize. A device that cannot take an
+// operation costs infinity.
+type table struct {
+	devices int
+	op      []float64 // [operation*devices + device]
+	fixed   []float64
+	perByte []float64
+}
+
+func (p *Problem) table(time, energy float64) *table {
+	d := len(p.Devices)
+	t := &table{devices: d, op: make([]float64, len(p.Graph.Operations)*d), fixed: make([]float64, d), perByte: make([]float64, d)}
+	for k := range p.Devices {
+		t.fixed[k], t.perByte[k] = p.Costs.Fixed[k].of(time, energy), p.Costs.PerByte[k].of(time, energy)
+		for i := range p.Graph.Operations {
+			t.op[i*d+k] = math.Inf(1)
+			if p.supports(k, i) {
+				t.op[i*d+k] = p.Costs.Operation[k][i].of(time, energy)
+			}
+		}
+	}
+	return t
+}
+
+// scale returns the weights of time and energy under which the sum of a table
+// stands for the objective. A product has none: near the plan with the given
+// time and energy it falls and rises as their relative changes added.
+func (p *Problem) scale() (time, energy float64) {
+	if p.Objective != EnergyDelay {
+		return p.Objective.weights()
+	}
+	best := math.Inf(1)
+	time, energy = 1, 0
+	for d := range p.Devices {
+		plan, err := Single(d).Plan(p)
+		if err != nil {
+			continue
+		}
+		if e, err := p.Evaluate(plan); err == nil && e.Score < best && e.LatencyFs > 0 && e.EnergyPJ > 0 {
+			best, time, energy = e.Score, 1/e.LatencyFs, 1/e.EnergyPJ
+		}
+	}
+	return time, energy
+}
+
+// Check reports what is wrong with a problem made by hand.
+func (p *Problem) Check() error {
+	n, d := len(p.Graph.Operations), len(p.Devices)
+	if d == 0 || d > 255 {
+		return fmt.Errorf("partition: %d devices, want 1 to 255", d)
+	}
+	if len(p.Costs.Operation) != d || len(p.Costs.Fixed) != d || len(p.Costs.PerByte) != d {
+		return fmt.Errorf("partition: costs of %d, %d and %d devices, there are %d", len(p.Costs.Operation), len(p.Costs.Fixed), len(p.Costs.PerByte), d)
+	}
+	for k := range p.Devices {
+		if len(p.Devices[k].Support) != n || len(p.Costs.Operation[k]) != n {
+			return fmt.Errorf("partition: %s: support of %d operations and costs of %d, there are %d", p.Devices[k].Name, len(p.Devices[k].Support), len(p.Costs.Operation[k]), n)
+		}
+	}
+	for i := range p.Graph.Operations {
+		if !p.supports(0, i) {
+			return hal.Errorf(hal.InvalidArgument, "operation %d (%s): %s", i, p.Graph.Operations[i].Type, p.Devices[0].Support[i].Reason)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package partition
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// graph is a graph of unary operations: each entry lists the operations whose
+// results it reads.
+func graph(inputs ...[]int) *nn.Subgraph {
+	g := &nn.Subgraph{Inputs: []uint32{0}}
+	g.Operands = make([]nn.Operand, 1+len(inputs))
+	g.Operands[0] = nn.Operand{Type: nn.TensorQuant8Asymm, Lifetime: nn.SubgraphInput}
+	for i, from := range inputs {
+		op := nn.Operation{Type: nn.OpRelu, Outputs: []uint32{uint32(i + 1)}}
+		g.Operands[i+1] = nn.Operand{Type: nn.TensorQuant8Asymm}
+		for _, f := range from {
+			op.Inputs = append(op.Inputs, uint32(f+1))
+		}
+		if len(from) == 0 {
+			op.Inputs = []uint32{0}
+		}
+		g.Operations = append(g.Operations, op)
+	}
+	return g
+}
+
+func TestSteps(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		g      *nn.Subgraph
+		assign []int
+		want   []Step
+	}{
+		{"one device", graph(nil, []int{0}, []int{1}), []int{1, 1, 1}, []Step{{1, []int{0, 1, 2}}}},
+		{"alternating", graph(nil, []int{0}, []int{1}), []int{1, 0, 1}, []Step{{1, []int{0}}, {0, []int{1}}, {1, []int{2}}}},
+		// Both branches of device 1 join one step, whatever lies between them.
+		{"branches", graph(nil, []int{0}, []int{0}, []int{1, 2}), []int{1, 0, 1, 1}, []Step{{1, []int{0, 2}}, {0, []int{1}}, {1, []int{3}}}},
+		{"operations out of reach of each other", graph(nil, nil), []int{1, 0}, []Step{{0, []int{1}}, {1, []int{0}}}},
+		{"the last device first, after the CPU", graph(nil, nil, nil), []int{1, 0, 2}, []Step{{0, []int{1}}, {2, []int{2}}, {1, []int{0}}}},
+	} {
+		if diff := cmp.Diff(c.want, Steps(NewGraph(c.g), c.assign, 3)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// TestSchedule: two steps that read the same input overlap on two devices, the
+// third waits for both; in sequence nothing overlaps.
+func TestSchedule(t *testing.T) {
+	g := NewGraph(graph(nil, nil, []int{0, 1}))
+	steps := Steps(g, []int{1, 2, 0}, 3)
+	links := Link(g, steps)
+	start, end := Schedule(steps, links, []int64{7, 5, 1}, false)
+	if diff := cmp.Diff([]int64{0, 0, 7}, start); diff != "" || end != 8 {
+		t.Errorf("ends at %d, (-want +got):\n%s", end, diff)
+	}
+	if _, end := Schedule(steps, links, []int64{7, 5, 1}, true); end != 13 {
+		t.Errorf("in sequence: ends at %d", end)
+	}
+}
+
+func candidate(exec, power float32, ok ...bool) Device {
+	c := Device{Capabilities: hal.Capabilities{Operand: map[nn.OperandType]hal.PerformanceInfo{
+		nn.TensorQuant8Asymm: {ExecTime: exec, PowerUsage: power},
+	}}}
+	for _, x := range ok {
+		c.Support = append(c.Support, hal.Support{OK: x})
+	}
+	return c
+}
+
+func problem(m *nn.Model, pref hal.Preference, devices ...Device) *Problem {
+	return &Problem{Model: m, Graph: NewGraph(&m.Main), Preference: pref, Devices: devices}
+}
+
+func TestAOSP(t *testing.T) {
+	m := &nn.Model{Main: *graph(nil, []int{0}, []int{1})}
+	c := []Device{
+		candidate(1, 1, true, true, true),
+		candidate(0.5, 0.9, true, true, false),
+		candidate(0.7, 0.2, true, false, false),
+	}
+	if got, err := (AOSP{}).Plan(problem(m, hal.FastSingleAnswer, c...)); err != nil || !slices.Equal(got.Device, []int{1, 1, 0}) {
+		t.Errorf("by time: %v, %v", got, err)
+	}
+	if got, err := (AOSP{}).Plan(problem(m, hal.LowPower, c...)); err != nil || !slices.Equal(got.Device, []int{2, 1, 0}) {
+		t.Errorf("by power: %v, %v", got, err)
+	}
+	c[1] = candidate(1, 1, true, true, true) // no better than the CPU
+	if got, err := (AOSP{}).Plan(problem(m, hal.FastSingleAnswer, c[:2]...)); err != nil || !slices.Equal(got.Device, []int{0, 0, 0}) {
+		t.Errorf("a tie: %v, %v", got, err)
+	}
+	c[1], c[2] = candidate(0.5, 1, true, true, true), candidate(0.5, 1, true, true, true)
+	if got, err := (AOSP{}).Plan(problem(m, hal.FastSingleAnswer, c...)); err != nil || !slices.Equal(got.Device, []int{1, 1, 1}) {
+		t.Errorf("a tie of devices: %v, %v", got, err)
+	}
+}
+
+func TestSingle(t *testing.T) {
+	m := &nn.Model{Main: *graph(nil, []int{0})}
+	p := problem(m, hal.FastSingleAnswer, candidate(1, 1, true, true), candidate(9, 9, false, true))
+	if got, err := Single(1).Plan(p); err != nil || !slices.Equal(got.Device, []int{0, 1}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}

@@ -1,0 +1,159 @@
+package partition
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestOptimal: dp is optimal on chains, ilp on every graph and objective, and
+// nothing is better than the best of all assignments.
+func TestOptimal(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for k := range 120 {
+		chain := k%2 == 0
+		p := randomProblem(r, 2+r.IntN(6), 2+r.IntN(2), chain)
+		p.Objective = Objective(k / 2 % 4)
+		want := bruteForce(p)
+		for _, s := range append(polynomial(p), ILP{}, Auto{}) {
+			plan, err := s.Plan(p)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name(), err)
+			}
+			e, err := p.Evaluate(plan)
+			if err != nil {
+				t.Fatalf("%s: %v", s.Name(), err)
+			}
+			off := e.Score/want - 1
+			exact := s == ILP{} || s == Auto{} || chain && s == DP{} && p.Objective < EnergyDelay
+			if off < -1e-9 || exact && off > 1e-9 || math.IsNaN(off) {
+				t.Errorf("problem %d, %s, %v: score %v, the best is %v", k, s.Name(), p.Objective, e.Score, want)
+			}
+			if s == (ILP{}) && !plan.Proven {
+				t.Errorf("problem %d: ilp did not end its search of %d operations", k, len(plan.Device))
+			}
+		}
+	}
+}
+
+// TestMinCutTwoDevices: with two devices the cut is the optimum of the sum that
+// MinCut states.
+func TestMinCutTwoDevices(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for k := range 100 {
+		p := randomProblem(r, 2+r.IntN(8), 2, false)
+		c := cutter{table: p.table(p.scale()), edges: neighbours(p.Graph)}
+		sum := func(device []int) (s float64) {
+			for i, d := range device {
+				s += c.op[i*2+d]
+			}
+			for _, e := range c.edges {
+				if a, b := device[e.from], device[e.to]; a != b {
+					s += c.apart(e, a, b)
+				}
+			}
+			return s
+		}
+		n := len(p.Graph.Operations)
+		best := math.Inf(1)
+		device := make([]int, n)
+		for bits := range 1 << n {
+			for i := range device {
+				device[i] = bits >> i & 1
+			}
+			best = min(best, sum(device))
+		}
+		plan, err := MinCut{}.Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sum(plan.Device); !(math.Abs(got-best) <= 1e-6*best) {
+			t.Errorf("problem %d: cut of %v, the least is %v", k, got, best)
+		}
+	}
+}
+
+// TestPipeline: two devices that are equally fast share a stream.
+func TestPipeline(t *testing.T) {
+	p := randomProblem(rand.New(rand.NewPCG(5, 6)), 40, 2, true)
+	p.Objective = Throughput
+	for d := range p.Devices {
+		for i := range p.Graph.Operations {
+			p.Devices[d].Support[i].OK = true
+			p.Costs.Operation[d][i] = Cost{100, 1}
+		}
+		p.Costs.Fixed[d], p.Costs.PerByte[d] = Cost{10, 1}, Cost{}
+	}
+	plan, err := Pipeline{}.Plan(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := p.Evaluate(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.LoadFs > 2300 { // 2010 is the optimum, one device alone takes 4010
+		t.Errorf("the busiest device works %v for an input", e.LoadFs)
+	}
+}
+
+// TestSolve: a strategy that plans by estimates far too low ends with a plan
+// that is good by what was measured.
+func TestSolve(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for k := range 40 {
+		p := randomProblem(r, 6, 3, false)
+		truth := *p
+		measured := 0
+		p.Costs.Measure = func(d int, operations []int) (Cost, error) {
+			measured++
+			steps := []Step{{d, operations}}
+			links := Link(p.Graph, steps)
+			c, _ := truth.segment(&steps[0], links[0].In, links[0].Out)
+			return c.times(1 + float64(len(operations)%3)), nil
+		}
+		for _, s := range append(polynomial(p), ILP{}, Auto{}) {
+			plan, e, err := Solve(p, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range e.Steps {
+				if !p.Costs.Known(step.Device, step.Operations) {
+					t.Fatalf("problem %d, %s: a segment of the plan was not measured", k, s.Name())
+				}
+			}
+			if s != (Auto{}) {
+				continue
+			}
+			for d := range p.Devices {
+				one, err := Single(d).Plan(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if x, err := p.Evaluate(one); err != nil || x.Score < e.Score*(1-1e-9) {
+					t.Errorf("problem %d: auto %v %v, device %d alone %v, error %v", k, plan.Device, e.Score, d, x.Score, err)
+				}
+			}
+		}
+		if measured == 0 {
+			t.Error("nothing was measured")
+		}
+	}
+}
+
+// BenchmarkPlan plans graphs of 1000 operations.
+func BenchmarkPlan(b *testing.B) {
+	for _, shape := range []string{"chain", "graph"} {
+		p := randomProblem(rand.New(rand.NewPCG(9, 10)), 1000, 4, shape == "chain")
+		for _, s := range append(polynomial(p), ILP{}) {
+			b.Run(fmt.Sprintf("%s/%s", shape, s.Name()), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := s.Plan(p); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
