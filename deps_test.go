@@ -30,6 +30,7 @@ var layers = []struct {
 	{"hal/driver/gpu/step", []string{"hal/driver/gpu/kernel", "hal/driver/gpu/layout"}},
 	{"hal/driver/gpu/lower", []string{"hal/nn", "hal/opspec", "hal/driver/base", "hal/driver/graph", "hal/driver/gpu/kernel", "hal/driver/gpu/layout", "hal/driver/gpu/step"}},
 	{"hal/driver/gpu/plan", []string{"hal/driver/arena", "hal/driver/gpu/cost", "hal/driver/gpu/kernel", "hal/driver/gpu/layout", "hal/driver/gpu/step", "isa", "gpu"}},
+	{"hal/driver/sample", []string{"hal", "hal/driver/base", "hal/driver/cpu"}},
 	{"hal/driver/gpu", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "gpu"}},
 	{"hal/driver/dsp/kernel/kerneltest", []string{"hal/driver/dsp/kernel", "isa", "dsp", "sim"}},
 	{"hal/driver/dsp/kernel", []string{"hal/opspec", "isa", "dsp"}}, // opspec for the arithmetic of multipliers alone

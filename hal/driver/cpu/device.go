@@ -30,13 +30,22 @@ type Config struct {
 
 // New returns the device.
 func New(cfg Config) hal.Device {
+	c := newCompiler(cfg)
+	return base.New(base.Config{
+		Name: "cpu", Description: cfg.Description, Version: "1.0", Type: hal.DeviceCPU, Capabilities: capabilities(),
+		Operations: c.cfg.Operations.Spec(), Host: cfg.Host,
+	}, c)
+}
+
+// NewCompiler returns the device's compiler, for a driver that computes on the CPU under
+// a name and with limits of its own.
+func NewCompiler(cfg Config) base.Compiler { return newCompiler(cfg) }
+
+func newCompiler(cfg Config) compiler {
 	if cfg.Operations == nil {
 		cfg.Operations = refcpu.Standard()
 	}
-	return base.New(base.Config{
-		Name: "cpu", Description: cfg.Description, Version: "1.0", Type: hal.DeviceCPU, Capabilities: capabilities(),
-		Operations: cfg.Operations.Spec(), Host: cfg.Host,
-	}, compiler{cfg})
+	return compiler{cfg}
 }
 
 // capabilities are those of the unit of comparison.
