@@ -257,7 +257,7 @@ var generators = map[string]func(m *randomModel) *nn.Model{
 		b, d := 1+r.IntN(5), 1+r.IntN(300)
 		x := m.tensor(t, 0.02+0.2*r.Float32(), nn.SubgraphInput, b, d)
 		y := m.tensor(t, 1.0/256, nn.TemporaryVariable, b, d)
-		m.g.Operands[y].ZeroPoint = map[bool]int32{true: -128, false: 0}[isSigned(t)]
+		m.g.Operands[y].ZeroPoint = map[bool]int32{true: -128, false: 0}[(t != nn.TensorQuant8Asymm)]
 		return m.done(nn.OpSoftmax, y, x, m.float32(0x3f800000))
 	},
 	"LOGISTIC": func(m *randomModel) *nn.Model {
@@ -265,7 +265,7 @@ var generators = map[string]func(m *randomModel) *nn.Model{
 		b, d := 1+r.IntN(5), 1+r.IntN(3000)
 		x := m.tensor(t, 0.02+0.1*r.Float32(), nn.SubgraphInput, b, d)
 		y := m.tensor(t, 1.0/256, nn.TemporaryVariable, b, d)
-		m.g.Operands[y].ZeroPoint = map[bool]int32{true: -128, false: 0}[isSigned(t)]
+		m.g.Operands[y].ZeroPoint = map[bool]int32{true: -128, false: 0}[(t != nn.TensorQuant8Asymm)]
 		return m.done(nn.OpLogistic, y, x)
 	},
 	"RELU": func(m *randomModel) *nn.Model {
