@@ -99,7 +99,10 @@ func runCompiled(t testing.TB, c *Core, v *velaOp, k *Compiled, inputs [][]byte,
 }
 
 func mustCore(t testing.TB, preset string) *Core {
-	spec := specOf(t, preset)
+	spec, err := Preset(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := New(spec)
 	if err != nil {
 		t.Fatal(err)

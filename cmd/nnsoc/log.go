@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/rs/zerolog"
+
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 )
 
 // vlogVariable names the parts of the runtime to log, like Android's property
@@ -20,9 +22,21 @@ const (
 	vlogModel       = "model"       // models, their operations and inputs
 	vlogCompilation = "compilation" // partitions and what falls back to the CPU
 	vlogExecution   = "execution"   // the cost of each part
+	vlogManager     = "manager"     // devices that are found
 )
 
-var vlogTags = []string{vlogModel, vlogCompilation, vlogExecution}
+var vlogTags = []string{vlogModel, vlogCompilation, vlogExecution, base.LogCPU, vlogManager, base.LogDriver, base.LogMemory}
+
+// driverLog passes on what drivers log. It implements base.Logger.
+type driverLog struct{ v *verbosity }
+
+// Enabled implements base.Logger.
+func (l driverLog) Enabled(tag string) bool { return slices.Contains(l.v.tags, tag) }
+
+// Log implements base.Logger.
+func (l driverLog) Log(tag, device, message string) {
+	l.v.log.Debug().Str("tag", tag).Str("device", device).Msg(message)
+}
 
 // verbosity is what the user wants to read on stderr beside errors.
 type verbosity struct {

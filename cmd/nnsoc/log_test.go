@@ -17,7 +17,8 @@ func TestVerbosity(t *testing.T) {
 		{"-q", "", nil, []string{"run", "tag="}},
 		{"-v", "", []string{"cpu: run ...", "DBG read", "tag=model", "DBG prepared", "tag=compilation", "DBG executed", "tag=execution", "cycles="}, nil},
 		{"-q", "execution", []string{"tag=execution"}, []string{"cpu: run ...", "tag=model", "tag=compilation"}},
-		{"", "all", []string{"tag=model", "tag=compilation", "tag=execution"}, nil},
+		{"", "all", []string{"tag=model", "tag=compilation", "tag=execution", "tag=manager", "tag=driver", "tag=cpuexe"}, nil},
+		{"-q", "driver:manager", []string{"tag=driver", "tag=manager", "prepareModel: ", "execute: from "}, []string{"tag=cpuexe", "tag=model"}},
 	} {
 		t.Setenv(vlogVariable, c.vlog)
 		var out, errs bytes.Buffer
@@ -41,7 +42,7 @@ func TestVerbosity(t *testing.T) {
 	}
 	t.Setenv(vlogVariable, "nope")
 	var errs bytes.Buffer
-	if code := execute([]string{"devices"}, &errs, &errs); code != exitUsage || !strings.Contains(errs.String(), `NNSOC_VLOG: no tag "nope"; there are model, compilation, execution and all`) {
+	if code := execute([]string{"devices"}, &errs, &errs); code != exitUsage || !strings.Contains(errs.String(), `NNSOC_VLOG: no tag "nope"; there are model, compilation, execution, cpuexe, manager, driver, memory and all`) {
 		t.Errorf("exit code %d: %s", code, &errs)
 	}
 }

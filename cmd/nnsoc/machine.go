@@ -8,6 +8,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -33,6 +34,12 @@ func (a *app) machine(pref hal.Preference) (*machine, error) {
 		return nil, usage(err)
 	}
 	a.measured(c, pref, list)
+	for _, d := range list {
+		a.vlog(vlogManager).Str("device", d.Name()).Str("type", d.Type().String()).Str("version", d.Version()).Msg("found")
+		if x, ok := d.(interface{ SetLogger(base.Logger) }); ok {
+			x.SetLogger(driverLog{&a.verbosity})
+		}
+	}
 	if a.wrap != nil {
 		for i := range list {
 			list[i] = a.wrap(list[i])

@@ -15,22 +15,22 @@ func hz(mhz float64) int64 { return int64(math.Round(mhz * 1e6)) }
 
 // Domain is the clock domain of the section, named name.
 func (c *Clock) Domain(name string) sim.DomainConfig {
-	d := sim.DomainConfig{Name: name, Ramp: us(c.RampUs), IdleAfter: us(c.IdleAfterUs), IdleExit: us(c.IdleExitUs), Slumber: us(c.SlumberUs), Governor: c.governor()}
+	d := sim.DomainConfig{Name: name, Ramp: us(c.RampUs), IdleAfter: us(c.IdleAfterUs), IdleExit: us(c.IdleExitUs)}
 	for i, o := range c.OPPs {
 		d.OPPs = append(d.OPPs, sim.OPP{Hz: hz(o.MHz), Volts: o.V})
 		for p, mhz := range [sim.NumPreferences]float64{c.LowPowerMHz, c.FastMHz, c.SustainedMHz} {
 			if o.MHz == mhz {
-				d.Points[p] = i
+				d.Governor[p] = i
 			}
 		}
 	}
 	return d
 }
 
-// At is the highest operating point for a preference.
+// At is the operating point the governor chooses.
 func (c *Clock) At(p sim.Preference) sim.OPP {
 	d := c.Domain("")
-	return d.OPPs[d.Points[p]]
+	return d.OPPs[d.Governor[p]]
 }
 
 // Config is the timing of the DRAM.

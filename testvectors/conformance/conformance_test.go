@@ -1,10 +1,14 @@
 package conformance_test
 
 import (
+	"bytes"
+	"os"
+	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 )
@@ -49,5 +53,115 @@ func TestChecks(t *testing.T) {
 				t.Error("it concerns no device")
 			}
 		})
+	}
+}
+
+// TestEveryRow: each obligation has a check or a reason, and each check names rows that
+// are there.
+func TestEveryRow(t *testing.T) {
+	for _, err := range conformance.Unproved() {
+		t.Error(err)
+	}
+	if n := len(conformance.Rows()); n < 280 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// TestMarkdown: docs/CONFORMANCE.md is what nnsoc conformance --markdown prints.
+func TestMarkdown(t *testing.T) {
+	have, err := os.ReadFile("../../docs/CONFORMANCE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, conformance.Markdown()) {
+		t.Error("docs/CONFORMANCE.md is not up to date: nnsoc conformance --markdown >docs/CONFORMANCE.md")
+	}
+}
+
+// faulty is a device with one fault.
+type faulty struct {
+	hal.Device
+	prepared func(p hal.PreparedModel) hal.PreparedModel
+	support  func(s []hal.Support, err error) ([]hal.Support, error)
+}
+
+func (d *faulty) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	s, err := d.Device.SupportedOperations(m)
+	if d.support != nil {
+		return d.support(s, err)
+	}
+	return s, err
+}
+
+func (d *faulty) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.Device.PrepareModel(m, o)
+	if err != nil || d.prepared == nil {
+		return p, err
+	}
+	return d.prepared(p), nil
+}
+
+// faultyModel changes what an execution gives.
+type faultyModel struct {
+	hal.PreparedModel
+	fault func(r *hal.Request, res *hal.Result, err error) (*hal.Result, error)
+}
+
+func (p *faultyModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	res, err := p.PreparedModel.Execute(r, o)
+	return p.fault(r, res, err)
+}
+
+// TestChecksCanFail: each fault of a device is found by some check.
+func TestChecksCanFail(t *testing.T) {
+	cpu := open(t)[0]
+	model := func(fault func(r *hal.Request, res *hal.Result, err error) (*hal.Result, error)) func(hal.PreparedModel) hal.PreparedModel {
+		return func(p hal.PreparedModel) hal.PreparedModel { return &faultyModel{p, fault} }
+	}
+	for name, c := range map[string]struct {
+		d    faulty
+		want string // a row that a failing check names
+	}{
+		"a wrong element": {faulty{prepared: model(func(r *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
+			if _, out, e := r.Buffers(); e == nil && err == nil {
+				out[0][0] ^= 1
+			}
+			return res, err
+		})}, "A2-7"},
+		"timing without being asked": {faulty{prepared: model(func(_ *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
+			if res != nil {
+				res.Timing = hal.Timing{OnDevice: 2, InDriver: 1}
+			}
+			return res, err
+		})}, "A5-5"},
+		"shapes are missing": {faulty{prepared: model(func(_ *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
+			if res != nil {
+				res.OutputDimensions = nil
+			}
+			return res, err
+		})}, "A5-3"},
+		"a wrong status": {faulty{prepared: model(func(_ *hal.Request, res *hal.Result, err error) (*hal.Result, error) {
+			if err != nil {
+				err = hal.Errorf(hal.ResourceExhaustedTransient, "%v", err)
+			}
+			return res, err
+		})}, "A2-2"},
+		"a missed deadline is a success": {faulty{prepared: model(func(_ *hal.Request, _ *hal.Result, err error) (*hal.Result, error) {
+			return &hal.Result{Timing: hal.NoTiming, OutputDimensions: [][]uint32{{2, 3}}}, nil
+		})}, "A0-4"},
+		"invalid models are declined": {faulty{support: func(s []hal.Support, err error) ([]hal.Support, error) {
+			return append(s, hal.Support{Reason: "invalid"})[:max(len(s), 1)], nil
+		}}, "A1-2"},
+	} {
+		c.d.Device = cpu
+		found := false
+		for _, check := range conformance.Checks() {
+			if check.EachDevice && slices.Contains(check.Rows, c.want) {
+				found = found || check.RunOn(&c.d).Err != nil
+			}
+		}
+		if !found {
+			t.Errorf("%s: no check of row %s fails", name, c.want)
+		}
 	}
 }

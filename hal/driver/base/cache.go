@@ -117,6 +117,7 @@ func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (p 
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%s driver: %w", d.cfg.Name, err)
 	}
+	d.Log(LogDriver, "prepareModelFromCache: %d operations", len(loaded.given.Main.Operations))
 	return loaded, nil
 }
 

@@ -27,7 +27,7 @@ func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 		return nil, hal.Errorf(hal.MissedDeadlinePersistent, "%s driver: the deadline, %v, has passed: it is %v",
 			d.cfg.Name, instant(*b.Deadline), instant(hal.TimePoint(startFs/1e6)))
 	}
-	res, err := p.through(b)
+	res, err := p.program.Execute(b)
 	if err != nil {
 		err = d.executionFailure(err)
 	}
@@ -41,6 +41,7 @@ func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 			d.cfg.Name, instant(hal.TimePoint(end/1e6)), instant(*b.Deadline))
 	}
 	d.clock.AdvanceTo(end)
+	d.Log(LogDriver, "execute: from %v to %v", time.Duration(startFs/1e6), time.Duration(end/1e6))
 	if err == nil && b.MeasureTiming {
 		res.Timing = timing(&res.Stats)
 	} else {

@@ -1,6 +1,8 @@
 package base
 
 import (
+	"sync/atomic"
+
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -36,10 +38,6 @@ type Config struct {
 	Operations *opspec.Table // that models may have
 	// Clock is that of the machine the device is part of; nil is one of its own.
 	Clock *hal.Clock
-	// Log receives what the driver does under the tags of NNSOC_VLOG; nil is nobody.
-	Log func(tag, format string, args ...any)
-	// Host is what lies between clients and the device; nil is nothing.
-	Host Host
 }
 
 // Device is a Compiler behind the contract. It implements hal.Device.
@@ -48,6 +46,7 @@ type Device struct {
 	compiler Compiler
 	clock    *hal.Clock
 	memories memories
+	logger   atomic.Pointer[Logger]
 }
 
 // New returns the device.
@@ -61,13 +60,6 @@ func New(cfg Config, c Compiler) *Device {
 		d.clock = hal.NewClock()
 	}
 	return d
-}
-
-// log tells what the driver does.
-func (d *Device) log(tag, format string, args ...any) {
-	if d.cfg.Log != nil {
-		d.cfg.Log(tag, format, args...)
-	}
 }
 
 // Name implements hal.Device.
@@ -117,6 +109,9 @@ func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
 	for i := range s {
 		if !s[i].OK && s[i].Reason == "" {
 			return nil, hal.Errorf(hal.GeneralFailure, "%s driver: operation %d (%s) is declined without a reason", d.cfg.Name, i, m.Main.Operations[i].Type)
+		}
+		if !s[i].OK {
+			d.Log(LogDriver, "getSupportedOperations: operation %d (%s): %s", i, m.Main.Operations[i].Type, s[i].Reason)
 		}
 	}
 	return s, nil

@@ -62,6 +62,7 @@ func (d *Device) Allocate(desc hal.BufferDesc, models []hal.PreparedModel, input
 		}
 	}
 	d.memories.add(x)
+	d.Log(LogMemory, "allocate: token %d, %d bytes, %d roles", x.token, len(x.data), len(x.roles))
 	return x, nil
 }
 
@@ -94,6 +95,7 @@ func (b *buffer) Release() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.live, b.token)
+	b.device.Log(LogMemory, "release: token %d", b.token)
 }
 
 // CopyTo implements hal.Buffer.

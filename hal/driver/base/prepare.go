@@ -44,9 +44,10 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.Prepared
 	if err != nil {
 		return nil, err
 	}
+	d.Log(LogDriver, "prepareModel: %d operations, preference %d, priority %d", len(m.Main.Operations), o.Preference, o.Priority)
 	if len(o.Cache.Model)+len(o.Cache.Data) > 0 {
 		if err := x.save(&o.Cache); err != nil {
-			d.log("compilation", "%s: the prepared model is not cached: %v", d.cfg.Name, err)
+			d.Log(LogDriver, "prepareModel: not saved: %v", err)
 		}
 	}
 	return x, nil

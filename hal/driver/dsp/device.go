@@ -10,6 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -19,8 +20,8 @@ type Config struct {
 	// NewMemory makes what the device's L2 reads from, cold; nil allows only
 	// functional executions.
 	NewMemory func() (mem.Level, error)
-	// Host is what lies between clients and the device.
-	Host         base.Host
+	// Launch is the fixed cost of an execution outside the device.
+	Launch       sim.Time
 	Capabilities hal.Capabilities
 	Description  string
 }
@@ -41,7 +42,7 @@ func New(cfg Config) (*Device, error) {
 	}
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
-		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
+		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities,
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nnsoc/nnsoc/hal/nntrace"
+)
+
+type traceSummary struct {
+	SchemaVersion int         `json:"schema_version"`
+	File          string      `json:"file"`
+	Marks         int         `json:"marks"`
+	TotalUs       float64     `json:"total_us"`
+	Overlaps      int         `json:"overlaps"`
+	Cells         []traceCell `json:"cells"`
+	Warnings      []string    `json:"warnings"`
+}
+
+type traceCell struct {
+	Layer string  `json:"layer"`
+	Phase string  `json:"phase"`
+	Us    float64 `json:"us"`
+	Count int     `json:"slices"`
+}
+
+func newTraceSummary(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "trace-summary FILE",
+		Short: "add up the time of each layer of NNAPI in each phase of a trace",
+		Long: `trace-summary reads a trace of an Android device (atrace text, or the HTML of systrace)
+or Chrome trace events (.json), finds the marks of NNAPI - slices with names like
+[NN_LR_PE]compute: layer LR, phase PE - and prints the time that each layer spent by
+itself in each phase. The driver's time is taken from that of the IPC that waits for it.
+What does not fit together is a warning.`,
+		Example: "  nnsoc trace-summary systrace.html\n  nnsoc trace-summary trace.json --json",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(fmt.Errorf("%s takes one FILE, got %d arguments", cmd.CommandPath(), len(args)))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			f, err := os.Open(args[0])
+			if err != nil {
+				return usage(err)
+			}
+			defer f.Close()
+			events, err := nntrace.Read(f)
+			if err != nil {
+				return usage(fmt.Errorf("%s: %w", args[0], err))
+			}
+			s := nntrace.Summarize(events)
+			if s.Marks == 0 {
+				return usage(fmt.Errorf("%s: no slice is named [NN_<layer>_<phase>]", args[0]))
+			}
+			if a.json {
+				r := traceSummary{SchemaVersion: schemaVersion, File: args[0], Marks: s.Marks, TotalUs: s.TotalUs, Overlaps: s.Overlaps, Warnings: slices.Concat([]string{}, s.Warnings)}
+				for _, c := range s.Cells {
+					r.Cells = append(r.Cells, traceCell{string(c.Layer), string(c.Phase), c.Us, c.Count})
+				}
+				return printJSON(a.out, r)
+			}
+			return a.printTraceSummary(s)
+		},
+	}
+}
+
+func (a *app) printTraceSummary(s *nntrace.Summary) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var phases []nntrace.Phase
+	for _, p := range nntrace.Phases() {
+		if slices.ContainsFunc(s.Cells, func(c nntrace.Cell) bool { return c.Phase == p }) {
+			phases = append(phases, p)
+		}
+	}
+	fmt.Fprint(w, "us\t")
+	for _, p := range phases {
+		fmt.Fprintf(w, "%s\t", p)
+	}
+	fmt.Fprintln(w, "total\t")
+	for _, l := range nntrace.Layers() {
+		total, there := 0.0, false
+		line := string(l) + "\t"
+		for _, p := range phases {
+			i := slices.IndexFunc(s.Cells, func(c nntrace.Cell) bool { return c.Layer == l && c.Phase == p })
+			if i < 0 {
+				line += "-\t"
+				continue
+			}
+			there = true
+			total += s.Cells[i].Us
+			line += fmt.Sprintf("%.1f\t", s.Cells[i].Us)
+		}
+		if there {
+			fmt.Fprintf(w, "%s%.1f\t\n", line, total)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%d marks, %d inside one of the same layer and phase\n", s.Marks, s.Overlaps)
+	for _, x := range s.Warnings {
+		fmt.Fprintf(a.out, "warning: %s\n", x)
+	}
+	return nil
+}

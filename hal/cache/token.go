@@ -1,0 +1,28 @@
+package cache
+
+import (
+	"crypto/sha256"
+	"hash"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// TokenHasher makes a cache token of a client's token and whatever else a compilation
+// depends on.
+type TokenHasher struct{ sum hash.Hash }
+
+// NewTokenHasher starts with a client's token.
+func NewTokenHasher(token []byte) *TokenHasher {
+	h := &TokenHasher{sha256.New()}
+	h.sum.Write(token)
+	return h
+}
+
+// Update adds bytes.
+func (h *TokenHasher) Update(b []byte) { h.sum.Write(b) }
+
+// Token is the SHA-256 of all that was added.
+func (h *TokenHasher) Token() (t hal.CacheToken) {
+	copy(t[:], h.sum.Sum(nil))
+	return t
+}

@@ -1,0 +1,205 @@
+package npu
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+)
+
+// add is ADD with both inputs brought to a common scale of 2^19 steps: the
+// input of larger scale is shifted, the other multiplied by OPA_SCALE.
+func (l *lowering) add(op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	if _, err := l.operand(e.A); err != nil {
+		return err
+	}
+	q, err := e.AddQuant(l.view)
+	if err != nil {
+		return err
+	}
+	p, err := l.pair(&e)
+	if err != nil {
+		return err
+	}
+	zeros := map[uint32]int32{e.A: q.ZeroA, e.B: q.ZeroB}
+	first, second := q.A, q.B
+	if p.a == e.B && p.a != p.b {
+		first, second = second, first
+	}
+	half := opspec.QuantizeMultiplier(0.5)
+	w := work{kind: kindElementwise, mode: ethosu.EltAdd, round: doubleRound, scaleMode: ethosu.ScaleOPA32}
+	scaled := first
+	if first == half && second != half {
+		scaled, w.scaleMode = second, ethosu.ScaleOPB32
+	} else if second != half {
+		return fmt.Errorf("neither input has the larger scale")
+	}
+	// x * 2^20 * M / 2^31, then the multiplier's own shift: one shift of 11 more.
+	w.opaScale, w.opaShift, w.opbScale = uint32(scaled.M), 11-scaled.Shift, 0
+	if scaled.Shift > 0 || w.opaShift > 63 {
+		return fmt.Errorf("input scales differ by 2^%d", -scaled.Shift)
+	}
+	if w.scale, w.shift, err = hardware(q.Out); err != nil {
+		return err
+	}
+	w.lo, w.hi = int(q.Lo), int(q.Hi)
+	return l.binary(w, p, zeros, q.OutZero)
+}
+
+func (l *lowering) mul(op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	if _, err := l.operand(e.A); err != nil {
+		return err
+	}
+	q, err := e.MulQuant(l.view)
+	if err != nil {
+		return err
+	}
+	p, err := l.pair(&e)
+	if err != nil {
+		return err
+	}
+	w := work{kind: kindElementwise, mode: ethosu.EltMul, round: doubleRound, lo: int(q.Lo), hi: int(q.Hi), opaScale: 1, opbScale: 1}
+	if w.scale, w.shift, err = hardware(q.Mult); err != nil {
+		return err
+	}
+	return l.binary(w, p, map[uint32]int32{e.A: q.ZeroA, e.B: q.ZeroB}, q.OutZero)
+}
+
+// pair is the geometry of a commutative binary operation: b may be broadcast.
+type pair struct {
+	a, b, out uint32
+	h, w, c   int
+	bh, bw    int // of b, 1 where it is repeated
+	bc        int
+}
+
+// pair folds the shapes of a binary operation into height, width and channels.
+// The operand that is repeated becomes the second.
+func (l *lowering) pair(e *opspec.Elementwise) (pair, error) {
+	for _, x := range []uint32{e.A, e.B, e.Output} {
+		if _, err := l.operand(x); err != nil {
+			return pair{}, err
+		}
+	}
+	n := int(nn.Elements(e.Dims))
+	p := pair{a: e.A, b: e.B, out: e.Output}
+	if e.Same {
+		if p.h, p.w, p.c = factor(n); p.h == 0 {
+			return p, fmt.Errorf("%d elements do not divide into the extents of a feature map", n)
+		}
+		p.bh, p.bw, p.bc = p.h, p.w, p.c
+		return p, nil
+	}
+	sa, sb := e.StridesA, e.StridesB
+	if repeats(sa, e.Dims) {
+		if repeats(sb, e.Dims) {
+			return p, fmt.Errorf("both operands are broadcast")
+		}
+		p.a, p.b, sb = e.B, e.A, sa
+	}
+	// Merge neighbouring dimensions that are alike into at most three groups.
+	type group struct {
+		n      int
+		repeat bool
+	}
+	var groups []group
+	for d, n := range e.Dims {
+		if n == 1 {
+			continue
+		}
+		r := sb[d] == 0
+		if k := len(groups); k > 0 && groups[k-1].repeat == r {
+			groups[k-1].n *= int(n)
+			continue
+		}
+		groups = append(groups, group{int(n), r})
+	}
+	if len(groups) > 3 {
+		return p, fmt.Errorf("broadcast over more than three groups of dimensions")
+	}
+	for len(groups) < 3 {
+		groups = append([]group{{1, false}}, groups...)
+	}
+	p.h, p.w, p.c = groups[0].n, groups[1].n, groups[2].n
+	of := func(g group) int {
+		if g.repeat {
+			return 1
+		}
+		return g.n
+	}
+	p.bh, p.bw, p.bc = of(groups[0]), of(groups[1]), of(groups[2])
+	return p, nil
+}
+
+// repeats reports whether an operand with these strides is repeated anywhere.
+func repeats(strides []int, dims []uint32) bool {
+	for d, s := range strides {
+		if s == 0 && dims[d] > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// factor divides n contiguous elements into height, width and channels within
+// the extents, as square as it can; 0 when n has no such divisors.
+func factor(n int) (h, w, c int) {
+	c = divisor(n, 256)
+	n /= c
+	w = divisor(n, 1024)
+	if h = n / w; h > maxExtent {
+		return 0, 0, 0
+	}
+	return h, w, c
+}
+
+// divisor is the largest divisor of n that is at most limit.
+func divisor(n, limit int) int {
+	for d := min(n, limit); d > 1; d-- {
+		if n%d == 0 {
+			return d
+		}
+	}
+	return 1
+}
+
+func (l *lowering) binary(w work, p pair, zeros map[uint32]int32, outZero int32) (err error) {
+	if w.ifm, err = l.in(p.a, p.h, p.w, p.c); err != nil {
+		return err
+	}
+	b, err := l.in(p.b, p.bh, p.bw, p.bc)
+	if err != nil {
+		return err
+	}
+	if w.ofm, err = l.out(p.out, p.h, p.w, p.c); err != nil {
+		return err
+	}
+	w.ifm2 = &b
+	w.ifm.zero, b.zero, w.ofm.zero = int(zeros[p.a]), int(zeros[p.b]), int(outZero)
+	w.broadcast = broadcastOf(&w.ifm.fm, &b.fm)
+	return l.emit(w)
+}
+
+// broadcastOf is the IFM2_BROADCAST value for b against a.
+func broadcastOf(a, b *fm) int {
+	v := 0
+	if b.h == 1 && a.h > 1 {
+		v |= ethosu.BroadcastH
+	}
+	if b.w == 1 && a.w > 1 {
+		v |= ethosu.BroadcastW
+	}
+	if b.c == 1 && a.c > 1 {
+		v |= ethosu.BroadcastC
+	}
+	return v
+}

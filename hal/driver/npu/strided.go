@@ -1,0 +1,133 @@
+package npu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// maxMoves bounds the kernels of one operation that reorders elements.
+const maxMoves = 1 << 10
+
+// axis is one loop of a copy: size steps of src bytes in the source and dst bytes in
+// the destination.
+type axis struct{ size, src, dst int }
+
+// strided lowers an operation that reorders or selects elements to copies of feature
+// maps whose strides do the reordering: channels are an axis that is dense on both
+// sides, width and height the two largest of the others, and each element of what is
+// left takes a kernel of its own.
+func (l *lowering) strided(op *nn.Operation) error {
+	s, err := l.view.Strided(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.operand(s.Output)
+	if err != nil {
+		return err
+	}
+	in, err := l.operand(s.Input)
+	if err != nil {
+		return err
+	}
+	from, err := l.in(s.Input, 1, 1, int(in.Bytes()))
+	if err != nil {
+		return err
+	}
+	if s.Padded != nil && !slices.Equal(s.Padded, s.In) {
+		if from, err = l.padBefore(&s, from, in); err != nil {
+			return err
+		}
+	}
+	to, err := l.out(s.Output, 1, 1, int(o.Bytes()))
+	if err != nil {
+		return err
+	}
+	from.addr += s.Offset
+	return l.copyAxes(from, to, axesOf(&s))
+}
+
+// padBefore pads the input of a SPACE_TO_BATCH_ND into a temporary.
+func (l *lowering) padBefore(s *opspec.Strided, from ref, in *nn.Operand) (ref, error) {
+	p := opspec.Pad{In: s.In, Dims: s.Padded, Before: s.Before}
+	for i, n := range s.Padded {
+		p.After = append(p.After, int(n)-int(s.In[i])-s.Before[i])
+	}
+	n := int(nn.Elements(s.Padded))
+	to := ref{l.temporary(n), dense(0, 1, 1, n, 1, from.signed)}
+	return to, l.padTo(&p, from, to, int(in.ZeroPoint))
+}
+
+// axesOf are the loops of a reordering over dense bytes; neighbours that are one loop
+// in both the source and the destination are merged.
+func axesOf(s *opspec.Strided) []axis {
+	var axes []axis
+	dst := 1
+	for i := len(s.Walk) - 1; i >= 0; i-- {
+		n := int(s.Walk[i])
+		a := axis{n, s.Strides[i], dst}
+		dst *= n
+		if n == 1 {
+			continue
+		}
+		if k := len(axes) - 1; k >= 0 && axes[k].src*axes[k].size == a.src && axes[k].dst*axes[k].size == a.dst {
+			axes[k].size *= n
+			continue
+		}
+		axes = append(axes, a)
+	}
+	return axes
+}
+
+// copyAxes copies a byte per step of nested loops.
+func (l *lowering) copyAxes(from, to ref, axes []axis) error {
+	channels := axis{1, 1, 1}
+	if i := slices.IndexFunc(axes, func(a axis) bool { return a.src == 1 && a.dst == 1 && a.size <= maxExtent }); i >= 0 {
+		channels = axes[i]
+		axes = slices.Delete(axes, i, i+1)
+	}
+	// Feature maps have no negative strides: reversed axes are left to the loop.
+	slices.SortStableFunc(axes, func(a, b axis) int { return b.extent() - a.extent() })
+	var plane [2]axis // width, height
+	for i := range plane {
+		plane[i] = axis{size: 1}
+		if len(axes) > 0 && axes[0].extent() > 0 {
+			plane[i] = axes[0]
+			axes = axes[1:]
+		}
+	}
+	moves := 1
+	for _, a := range axes {
+		if moves *= a.size; moves > maxMoves {
+			return fmt.Errorf("the reordering takes more than %d copies of feature maps", maxMoves)
+		}
+	}
+	w, h := plane[0], plane[1]
+	lo, hi := limits(to.signed)
+	for i := range moves {
+		a, b := from, to
+		rest := i
+		for _, x := range axes {
+			a.addr += rest % x.size * x.src
+			b.addr += rest % x.size * x.dst
+			rest /= x.size
+		}
+		a.h, a.w, a.c, a.strideY, a.strideX = h.size, w.size, channels.size, h.src, w.src
+		b.h, b.w, b.c, b.strideY, b.strideX = h.size, w.size, channels.size, h.dst, w.dst
+		if err := l.move(a, b, nil, lo, hi); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extent is the size of an axis that can be a dimension of a feature map, 0 of one
+// that cannot.
+func (a axis) extent() int {
+	if a.src < 0 || a.size > maxExtent {
+		return 0
+	}
+	return a.size
+}

@@ -1,0 +1,147 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+func fencedChecks() []Check {
+	return []Check{
+		{Name: "an execution waits for fences and signals one", Rows: []string{"A9-4", "A9-7", "A11-6", "E1-5", "D3-13"}, Run: fences, EachDevice: true},
+		{Name: "bad fences and open outputs are refused", Rows: []string{"A9-5", "A9-6", "E3-4"}, Run: fencedArguments, EachDevice: true},
+		{Name: "an error, a deadline or a timeout ends in the fence", Rows: []string{"A9-7", "A9-8", "A9-10"}, Run: fencedFailures, EachDevice: true},
+		{Name: "execution info before and after", Rows: []string{"A9-9"}, Run: executionInfo, EachDevice: true},
+		{Name: "device memory is looked at when the execution starts", Rows: []string{"A9-11"}, Run: fencedMemory, EachDevice: true},
+	}
+}
+
+func fences(t *T) {
+	p, m := t.adder()
+	first, second := hal.NewSyncFence(), hal.NewSyncFence()
+	b, want := sums(m)
+	f, err := p.ExecuteFenced(b.Request(), []*hal.SyncFence{first, second}, hal.ExecuteOptions{}, 0)
+	t.OK("executeFenced", err)
+	c, _ := sums(m)
+	c.Inputs[1] = c.Inputs[0]
+	next, err := p.ExecuteFenced(c.Request(), []*hal.SyncFence{f.Fence}, hal.ExecuteOptions{}, 0)
+	t.OK("executeFenced", err)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	second.Signal(7, nil)
+	Equal(t, "state before the last fence", f.Fence.Wait(ended), hal.FenceActive)
+	first.Signal(t.Device.Now(), nil)
+	Equal(t, "state after the fences", f.Fence.Wait(context.Background()), hal.FenceSignaled)
+	t.same("fenced", b.Outputs[0], want)
+	Equal(t, "state of the next in the chain", next.Fence.Wait(context.Background()), hal.FenceSignaled)
+	at, _ := f.Fence.SignalTime()
+	after, _ := next.Fence.SignalTime()
+	if after <= at {
+		t.Errorf("the next execution ends at %d, the one before at %d", after, at)
+	}
+	Equal(t, "state of no fence", (*hal.SyncFence)(nil).State(), hal.FenceUnknown)
+	for s, want := range []string{"ACTIVE", "SIGNALED", "ERROR", "UNKNOWN"} {
+		Equal(t, "name of a state", hal.FenceState(s).String(), want)
+	}
+}
+
+func fencedArguments(t *T) {
+	p, m := t.adder()
+	b, _ := sums(m)
+	for name, list := range map[string][]*hal.SyncFence{"null": {nil}, "empty": {{}}, "a good and a null": {hal.NewSyncFence(), nil}} {
+		f, err := p.ExecuteFenced(b.Request(), list, hal.ExecuteOptions{}, 0)
+		t.Status(name+" fence", err, hal.InvalidArgument)
+		if f != nil {
+			t.Errorf("%s fence: there is an execution", name)
+		}
+	}
+	open := t.supported(func(typ nn.OperandType) *nn.Model { return reluModel(typ) })
+	n := 6 * open.Main.Operands[0].Type.ElementBytes()
+	c := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}}
+	q := t.prepare(open, hal.PrepareOptions{})
+	_, err := q.ExecuteFenced(c.Request(), nil, hal.ExecuteOptions{}, 0)
+	t.Status("an open output", err, hal.InvalidArgument)
+	r := c.Request()
+	r.Outputs[0].Dimensions = []uint32{0, 3}
+	_, err = q.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
+	t.Status("an output of no rows", err, hal.InvalidArgument)
+	r.Outputs[0].Dimensions = []uint32{2, 3}
+	f, err := q.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
+	t.OK("an output that the request completes", err)
+	Equal(t, "its fence", f.Fence.Wait(context.Background()), hal.FenceSignaled)
+}
+
+func fencedFailures(t *T) {
+	p, m := t.adder()
+	b, _ := sums(m)
+	run := func(waitFor []*hal.SyncFence, o hal.ExecuteOptions, f func(f *hal.FencedExecution), want ...hal.Status) {
+		x, err := p.ExecuteFenced(b.Request(), waitFor, o, 1)
+		t.OK("executeFenced", err)
+		f(x)
+		Equal(t, "fence", x.Fence.Wait(context.Background()), hal.FenceError)
+		info, err := x.ExecutionInfo()
+		t.Status("execution info", err, want...)
+		if info.TimingLaunched != hal.NoTiming || info.TimingFenced != hal.NoTiming {
+			t.Errorf("timing of a failed execution")
+		}
+	}
+	measure := hal.ExecuteOptions{MeasureTiming: true}
+	broken := hal.NewSyncFence()
+	run([]*hal.SyncFence{broken, hal.NewSyncFence()}, measure, func(*hal.FencedExecution) { broken.Signal(0, errors.New("lost")) }, hal.GeneralFailure)
+	// 1 ns after the fence is too short for any execution.
+	good := hal.NewSyncFence()
+	good.Signal(t.Device.Now(), nil)
+	run([]*hal.SyncFence{good}, measure, func(*hal.FencedExecution) {}, hal.MissedDeadlineTransient)
+	now := t.Device.Now()
+	measure.Deadline = &now
+	run([]*hal.SyncFence{good}, measure, func(*hal.FencedExecution) {}, hal.MissedDeadlinePersistent, hal.MissedDeadlineTransient)
+	// The deadline passes while a fence does not signal: others' work moves the clock.
+	soon := t.Device.Now() + 1
+	measure.Deadline = &soon
+	run([]*hal.SyncFence{hal.NewSyncFence()}, measure, func(*hal.FencedExecution) { t.compute("another execution", p, m) }, hal.MissedDeadlineTransient)
+}
+
+func executionInfo(t *T) {
+	p, m := t.adder()
+	for _, measure := range []bool{false, true} {
+		fence := hal.NewSyncFence()
+		b, _ := sums(m)
+		f, err := p.ExecuteFenced(b.Request(), []*hal.SyncFence{fence}, hal.ExecuteOptions{MeasureTiming: measure}, 0)
+		t.OK("executeFenced", err)
+		_, err = f.ExecutionInfo()
+		t.Status("before the end", err, hal.GeneralFailure)
+		const waited = 3e6 // ns
+		fence.Signal(t.Device.Now()+waited, nil)
+		<-f.Fence.Done()
+		info, err := f.ExecutionInfo()
+		t.OK("after the end", err)
+		if !measure {
+			if info.TimingLaunched != hal.NoTiming || info.TimingFenced != hal.NoTiming {
+				t.Errorf("timing that nobody asked for")
+			}
+			continue
+		}
+		if info.TimingFenced.InDriver == hal.NoTime || info.TimingLaunched.InDriver < info.TimingFenced.InDriver+waited/1000-1 {
+			t.Errorf("%d us since the call, %d since the fence that signalled 3 ms after it", info.TimingLaunched.InDriver, info.TimingFenced.InDriver)
+		}
+	}
+}
+
+func fencedMemory(t *T) {
+	p, m := t.adder()
+	buffer := t.allocate(p, 1, 0)
+	fence := hal.NewSyncFence()
+	write, _ := shareOutput(m, buffer)
+	f, err := p.ExecuteFenced(write, []*hal.SyncFence{fence}, hal.ExecuteOptions{}, 0)
+	t.OK("the writer", err)
+	read, out, want := shareInput(m, buffer)
+	g, err := p.ExecuteFenced(read, []*hal.SyncFence{f.Fence}, hal.ExecuteOptions{}, 0)
+	t.OK("a reader of memory that is not written yet", err)
+	fence.Signal(0, nil)
+	Equal(t, "the reader", g.Fence.Wait(context.Background()), hal.FenceSignaled)
+	if len(want) > 0 {
+		t.same("the reader", out, want)
+	}
+}

@@ -1,0 +1,213 @@
+package conformance
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compat"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/validate"
+)
+
+func preparedChecks() []Check {
+	return []Check{
+		{Name: "asynchronous execution tells a bad request twice and a result once", Rows: []string{"A2-1", "E3-1", "E3-2"}, Run: asynchronous, EachDevice: true},
+		{Name: "arguments, pools, offsets and omitted values", Rows: []string{"A2-2", "A2-3", "A2-5", "A2-6", "A2-12", "D2-9", "D2-11"}, Run: requestRules, EachDevice: true},
+		{Name: "a valid request of a full model succeeds and leaves inputs alone", Rows: []string{"A2-7", "A2-8"}, Run: success, EachDevice: true},
+		{Name: "shapes of outputs, and buffers that are too short", Rows: []string{"A4-12", "A5-3", "A5-4", "E1-3", "J-6"}, Run: outputShapes, EachDevice: true},
+		{Name: "timing only when it was asked for", Rows: []string{"A5-5", "A5-6", "A5-7"}, Run: timings, EachDevice: true},
+		{Name: "reusable executions", Rows: []string{"E1-2"}, Run: reusable, EachDevice: true},
+	}
+}
+
+func asynchronous(t *T) {
+	p, m := t.adder()
+	x := notified(t, "prepareModel", func(cb compat.PreparedModelCallback) hal.Status {
+		return compat.NewDevice(t.Device).PrepareModel(m, cb)
+	})
+	b, _ := sums(m)
+	for k := range 3 {
+		r := b.Request()
+		switch k {
+		case 0:
+			r.Inputs = r.Inputs[1:]
+		case 1:
+			r.Outputs = nil
+		case 2:
+			r = nil
+		}
+		calls := 0
+		launch := x.Execute_1_3(r, true, nil, 0, func(s hal.Status, shapes []hal.OutputShape, timing hal.Timing) {
+			calls++
+			Equal(t, "callback", s, hal.InvalidArgument)
+			if len(shapes) > 0 || timing != hal.NoTiming {
+				t.Errorf("shapes or timing of a bad request")
+			}
+		})
+		Equal(t, "launch", launch, hal.InvalidArgument)
+		Equal(t, "calls", calls, 1)
+		if r == nil {
+			continue
+		}
+		status, shapes, timing := x.ExecuteSynchronously(r, true)
+		Equal(t, "synchronous", status, hal.InvalidArgument)
+		if len(shapes) > 0 || timing != hal.NoTiming {
+			t.Errorf("shapes or timing of a bad request")
+		}
+		_, err := p.ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
+		t.Status("fenced", err, hal.InvalidArgument)
+		burst, err := p.ConfigureExecutionBurst()
+		t.OK("burst", err)
+		_, err = burst.Execute(r, hal.ExecuteOptions{})
+		t.Status("burst", err, hal.InvalidArgument)
+		t.OK("close", burst.Close())
+		_, err = p.CreateReusableExecution(r, hal.ExecuteOptions{})
+		t.Status("reusable execution", err, hal.InvalidArgument)
+	}
+	Equal(t, "no callback", x.Execute(b.Request(), nil), hal.InvalidArgument)
+}
+
+// shared is the request of an adder in one memory: inputs at odd offsets, the output
+// behind them.
+func shared(m *nn.Model) (r *hal.Request, memory *hal.Memory, want []byte) {
+	in, want := values(m.Main.Operands[0].Type)
+	n := uint32(len(want))
+	memory = hal.NewMemory(int(3*n + 7))
+	copy(memory.Data[1:], in[0])
+	copy(memory.Data[3+n:], in[1])
+	at := func(offset uint32) hal.RequestArgument {
+		return hal.RequestArgument{Location: hal.DataLocation{Offset: offset, Length: n}}
+	}
+	return &hal.Request{Inputs: []hal.RequestArgument{at(1), at(3 + n)}, Outputs: []hal.RequestArgument{at(6 + 2*n)}, Pools: []hal.RequestPool{{Memory: memory}}}, memory, want
+}
+
+func requestRules(t *T) {
+	p, m := t.adder()
+	r, memory, want := shared(m)
+	_, err := p.Execute(r, hal.ExecuteOptions{})
+	t.OK("parts of one memory", err)
+	t.same("parts of one memory", memory.Data[r.Outputs[0].Location.Offset:][:len(want)], want)
+	for _, name := range []hal.MemoryName{hal.Ashmem, hal.MmapFd, hal.HardwareBufferBlob} {
+		memory.Name = name
+		_, err := p.Execute(r, hal.ExecuteOptions{})
+		t.OK(string(name), err)
+		Equal(t, string(name)+" in HAL 1.0", compat.RequestCompliantWith(compat.V1_0, r), name != hal.HardwareBufferBlob)
+	}
+	for name, damage := range map[string]func(r *hal.Request){
+		"a pool that is not there":    func(r *hal.Request) { r.Inputs[0].Location.PoolIndex = 1 },
+		"an offset behind the end":    func(r *hal.Request) { r.Inputs[0].Location.Offset = 1 << 20 },
+		"offset and length overflow":  func(r *hal.Request) { r.Inputs[0].Location.Offset = ^uint32(0) },
+		"a length of 2^32-1":          func(r *hal.Request) { r.Outputs[0].Location.Length = ^uint32(0) },
+		"a short input":               func(r *hal.Request) { r.Inputs[0].Location.Length-- },
+		"a short output":              func(r *hal.Request) { r.Outputs[0].Location.Length-- },
+		"no value at a location":      func(r *hal.Request) { r.Inputs[0].HasNoValue = true },
+		"a value left out by mistake": func(r *hal.Request) { r.Inputs[0] = hal.RequestArgument{HasNoValue: true} },
+		"dimensions of another rank":  func(r *hal.Request) { r.Inputs[0].Dimensions = []uint32{6} },
+		"dimensions of another size":  func(r *hal.Request) { r.Inputs[0].Dimensions = []uint32{2, 4} },
+		"a pool of no kind":           func(r *hal.Request) { r.Pools[0].Memory = &hal.Memory{Name: "cloud", Data: memory.Data} },
+		"a pool that is nothing":      func(r *hal.Request) { r.Pools = append(r.Pools, hal.RequestPool{}) },
+		"an output in read-only pools": func(r *hal.Request) {
+			r.Pools[0].Memory = &hal.Memory{Name: hal.Ashmem, Data: memory.Data, ReadOnly: true}
+		},
+	} {
+		r, _, _ := shared(m)
+		damage(r)
+		if name == "a value left out by mistake" { // the request is well formed, the execution fails
+			if _, err := p.Execute(r, hal.ExecuteOptions{}); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+			continue
+		}
+		_, err := p.Execute(r, hal.ExecuteOptions{})
+		t.Status(name, err, hal.InvalidArgument)
+	}
+	t.Status("no memory", validate.Pool(nil), hal.InvalidArgument)
+}
+
+func success(t *T) {
+	p, m := t.adder()
+	b, want := sums(m)
+	before := [][]byte{bytes.Clone(b.Inputs[0]), bytes.Clone(b.Inputs[1])}
+	_, err := hal.Execute(p, b)
+	t.OK("execute", err)
+	t.same("execute", b.Outputs[0], want)
+	for i := range before {
+		t.same("an input afterwards", b.Inputs[i], before[i])
+	}
+}
+
+func outputShapes(t *T) {
+	for _, dims := range [][]uint32{nil, {0, 3}, {0, 0}} {
+		m := t.supported(func(typ nn.OperandType) *nn.Model { return reluModel(typ, dims...) })
+		p := t.prepare(m, hal.PrepareOptions{})
+		n := 6 * m.Main.Operands[0].Type.ElementBytes()
+		for _, room := range []int{n, n + 3, n - 1, 1} {
+			b := &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, room)}, ExecuteOptions: hal.ExecuteOptions{MeasureTiming: true}}
+			res, err := hal.Execute(p, b)
+			shapes := res.OutputShapes()
+			if len(shapes) != 1 || !slices.Equal(shapes[0].Dimensions, []uint32{2, 3}) || shapes[0].IsSufficient != (room >= n) {
+				t.Errorf("%v with room for %d bytes: shapes %+v", dims, room, shapes)
+			}
+			if room >= n {
+				t.OK("an open output with room", err)
+				continue
+			}
+			t.Status("an open output without room", err, hal.OutputInsufficientSize)
+			Equal(t, "timing of a short buffer", res.Timing, hal.NoTiming)
+		}
+	}
+	m := t.supported(func(typ nn.OperandType) *nn.Model { return reluModel(typ, 2, 3) })
+	n := 6 * m.Main.Operands[0].Type.ElementBytes()
+	res, err := hal.Execute(t.prepare(m, hal.PrepareOptions{}), &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n-1)}})
+	t.Status("a known output without room", err, hal.InvalidArgument)
+	Equal(t, "shapes with INVALID_ARGUMENT", len(res.OutputShapes()), 0)
+}
+
+func timings(t *T) {
+	p, m := t.adder()
+	for _, measure := range []bool{false, true} {
+		b, _ := sums(m)
+		b.MeasureTiming = measure
+		before := t.Device.Now()
+		res, err := hal.Execute(p, b)
+		t.OK("execute", err)
+		if !measure {
+			Equal(t, "timing that nobody asked for", res.Timing, hal.NoTiming)
+			continue
+		}
+		if res.Timing.InDriver == hal.NoTime || res.Timing.OnDevice > res.Timing.InDriver {
+			t.Errorf("timing %+v", res.Timing)
+		}
+		Equal(t, "time in driver", res.Timing.InDriver, uint64(res.Stats.LatencyFs/1e9))
+		if gone := uint64(t.Device.Now()-before) / 1000; gone < res.Timing.InDriver {
+			t.Errorf("the clock moved by %d us in an execution of %d us", gone, res.Timing.InDriver)
+		}
+	}
+	b, _ := sums(m)
+	b.MeasureTiming, b.Functional = true, true
+	res, err := hal.Execute(p, b)
+	t.OK("functional", err)
+	Equal(t, "timing of a functional execution", res.Timing, hal.NoTiming)
+}
+
+func reusable(t *T) {
+	p, m := t.adder()
+	b, want := sums(m)
+	e, err := p.CreateReusableExecution(b.Request(), hal.ExecuteOptions{MeasureTiming: true})
+	t.OK("createReusableExecution", err)
+	for range 3 {
+		clear(b.Outputs[0])
+		res, err := e.Compute()
+		t.OK("compute", err)
+		t.same("compute", b.Outputs[0], want)
+		measured(t, res)
+	}
+	clear(b.Outputs[0])
+	f, err := e.ComputeFenced(nil, 0)
+	t.OK("computeFenced", err)
+	<-f.Fence.Done()
+	_, err = f.ExecutionInfo()
+	t.OK("computeFenced", err)
+	t.same("computeFenced", b.Outputs[0], want)
+}
