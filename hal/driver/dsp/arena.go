@@ -46,7 +46,11 @@ func (l *lowering) emitStep(s *step) error {
 			l.requestRows(t, 0, t.shape.h)
 		}
 	}
-	if err := s.emit(l, s); err != nil {
+	w, err := s.begin(l)
+	if err == nil {
+		err = w.launch(l, s, s.wholeRange())
+	}
+	if err != nil {
 		return l.failed(s, err)
 	}
 	for _, t := range s.writes {

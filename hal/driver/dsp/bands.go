@@ -7,41 +7,6 @@ import "slices"
 // step, then the next rows of the first. What a step writes is read while it is
 // in L2. Every band is a job of its own.
 
-// rowWork is a step that can be done row by row.
-type rowWork struct {
-	count int // rows of the result
-	// needs is how many rows of the inputs the first rows of the result take.
-	needs func(rows int) int
-	// starts is the first row of the inputs that a row of the result takes.
-	starts func(row int) int
-	plain  bool // fetches nothing ahead by itself
-	// begin places what all rows share and returns what launches the rows from
-	// to to-1, which are asked for in order.
-	begin func(l *lowering, s *step) (launch func(from, to int) error, err error)
-}
-
-// addRows appends a step of the current operation that can be done row by row.
-func (l *lowering) addRows(name string, reads, writes []*tensor, w rowWork) {
-	s := rowStep(l.op, name, reads, writes, w)
-	if writes[0].shape.n > 1 { // rows of several images do not need each other in order
-		s.rows = nil
-	}
-	l.steps = append(l.steps, s)
-}
-
-func rowStep(region int, name string, reads, writes []*tensor, w rowWork) *step {
-	return &step{region: region, name: name, reads: reads, writes: writes, rows: &w, emit: func(l *lowering, s *step) error {
-		launch, err := w.begin(l, s)
-		if err != nil {
-			return err
-		}
-		return launch(0, w.count)
-	}}
-}
-
-// sameRows is needs and starts of steps that read row n for row n.
-func sameRows(rows int) int { return rows }
-
 // group are steps that run in bands.
 type group struct{ from, to, bands int }
 
@@ -172,12 +137,12 @@ func (l *lowering) emitBands(g group) error {
 	}
 	l.hot, l.flow = inside, flow
 	defer func() { l.hot, l.flow = nil, 0 }()
-	launch, done := make([]func(from, to int) error, len(steps)), make([]int, len(steps))
+	works, done := make([]work, len(steps)), make([]int, len(steps))
 	to := make([]int, len(steps))
 	for i, s := range steps {
 		l.op = s.region
 		var err error
-		if launch[i], err = s.rows.begin(l, s); err != nil {
+		if works[i], err = s.begin(l); err != nil {
 			return l.failed(s, err)
 		}
 	}
@@ -204,7 +169,7 @@ func (l *lowering) emitBands(g group) error {
 			}
 			l.op = s.region
 			l.wantBand(s, done[i], to[i], before)
-			if err := launch[i](done[i], to[i]); err != nil {
+			if err := works[i].launch(l, s, rowRange{done[i], to[i]}); err != nil {
 				return l.failed(s, err)
 			}
 			done[i] = to[i]

@@ -28,31 +28,30 @@ func (l *lowering) gemm(g *gemm) {
 		scratch.dense = true
 		writes = append(writes, scratch)
 	}
-	w := rowWork{count: g.out.shape.n * g.out.shape.h, needs: g.needs, starts: g.starts, begin: func(l *lowering, s *step) (func(from, to int) error, error) {
-		return l.emitGemm(g, s, scratch)
-	}}
 	reads := []*tensor{g.in}
 	if g.runtimeWeights != nil {
 		reads = append(reads, g.runtimeWeights)
 	}
-	l.addRows("conv", reads, writes, w)
+	l.addRows("conv", reads, writes, windowDependence(&g.Window, g.out.shape.n*g.out.shape.h), convWork{g, scratch})
 	if g.recounts() || g.runtimeWeights != nil {
 		l.steps[len(l.steps)-1].rows = nil
 	}
 }
 
-// needs is how many rows of the input the first rows of the output take.
-func (g *gemm) needs(rows int) int { return windowRows(&g.Window, rows) }
-
-// starts is the first row of the input that a row of the output takes.
-func (g *gemm) starts(row int) int { return row*g.StrideH - g.Top }
-
-func windowRows(w *opspec.Window, rows int) int {
-	if rows <= 0 {
-		return 0
-	}
-	return (rows-1)*w.StrideH - w.Top + (w.KH-1)*w.DilationH + 1
+// windowDependence is that of a result of count rows by windows.
+func windowDependence(w *opspec.Window, count int) rowDependence {
+	return rowDependence{count: count, stride: w.StrideH, above: w.Top, reach: (w.KH-1)*w.DilationH + 1}
 }
+
+// convWork is a convolution, with memory for window sums when the filter has a zero point.
+type convWork struct {
+	*gemm
+	scratch *tensor
+}
+
+func (w convWork) share(l *lowering, s *step) (work, error) { return l.emitGemm(w.gemm, s, w.scratch) }
+
+func (w convWork) launch(l *lowering, s *step, r rowRange) error { return launchShared(l, s, w, r) }
 
 // convPlan is the shape of a convolution's kernel before its block is chosen.
 type convPlan struct {
@@ -78,7 +77,7 @@ func (l *lowering) planGemm(g *gemm) convPlan {
 	return convPlan{c, full, perRun}
 }
 
-func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to int) error, error) {
+func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (work, error) {
 	if g.spatial != nil {
 		return l.emitSpatial(g, s, *g.spatial)
 	}
@@ -111,13 +110,13 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (func(from, to in
 	e.bumps = l.constWords(e.steps)
 	e.params = l.constWords(g.rq.Params())
 	if g.runtimeWeights != nil {
-		return e.rows, nil
+		return e, nil
 	}
 	e.records = g.packChunks(e.c, taps, 0, full, 4, true)
 	if c.tail > 0 {
 		e.records = append(e.records, g.packChunks(e.c, taps, full*128, 1, c.tail, false)...)
 	}
-	return e.rows, nil
+	return e, nil
 }
 
 // prepare says what the kernel is.
@@ -144,7 +143,7 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 
 // orSpatial begins the convolution with the spatial kernel (lane = position) instead if that
 // takes fewer packets.
-func (e *gemmEmitter) orSpatial() (func(from, to int) error, bool, error) {
+func (e *gemmEmitter) orSpatial() (work, bool, error) {
 	g := *e.g
 	if g.filter.k > vecBytes/4 || g.runtimeWeights != nil {
 		return nil, false, nil
@@ -172,15 +171,15 @@ func (e *gemmEmitter) block(from, to int) {
 	e.strips = newStrips(e.g, e.c, e.entries)
 }
 
-// rows emits some rows of the result.
-func (e *gemmEmitter) rows(from, to int) error {
-	c, l := e.c, e.l
-	e.block(from, to)
+// launch emits some rows of the result.
+func (e *gemmEmitter) launch(l *lowering, s *step, r rowRange) error {
+	c := e.c
+	e.block(r.from, r.to)
 	e.table = l.constWords(append(e.entries, e.entries[len(e.entries)-c.entryWords():]...)) // begun in vain
 	if c.zeroPoint {
 		e.zeroPointArgs = e.g.zeroPointArgs(l, &c.correction)
 	}
-	return e.launch()
+	return e.launchChunks()
 }
 
 // maxPipelinedProducts is how many vrmpy a block of a software-pipelined kernel may have, maxPipelinedChunks
@@ -290,10 +289,10 @@ func (e *gemmEmitter) size(from, to int) int {
 	return n
 }
 
-// launch emits the convolution: with records where they lie, or from VTCM in as
+// launchChunks emits the convolution: with records where they lie, or from VTCM in as
 // many parts as that takes, when weights are used often enough to pay for the way
 // there.
-func (e *gemmEmitter) launch() error {
+func (e *gemmEmitter) launchChunks() error {
 	c, l := e.c, e.l
 	chunks := e.full
 	if c.tail > 0 {

@@ -143,17 +143,24 @@ func (l *lowering) parts(n, most int) [][2]int {
 
 // fillFlat stores a word over a whole flat tensor.
 func (l *lowering) fillFlat(t *tensor, word uint32) {
-	l.addStep("fill", nil, []*tensor{t}, func(l *lowering, s *step) error {
-		var table []uint32
-		for _, r := range l.spread(flatVectors(t)) {
-			table = append(table, t.addr+uint32(r[0]*vecBytes), uint32(r[1]-r[0]))
-		}
-		return l.launchFillWord(s, table, word)
-	})
+	l.addStep("fill", nil, []*tensor{t}, fillWork{t, word})
 }
 
-// move emits copies of n bytes each; list calls put with offsets into both
-// tensors.
+// fillWork stores a word over a whole flat tensor.
+type fillWork struct {
+	t    *tensor
+	word uint32
+}
+
+func (w fillWork) launch(l *lowering, s *step, _ rowRange) error {
+	var table []uint32
+	for _, r := range l.spread(flatVectors(w.t)) {
+		table = append(table, w.t.addr+uint32(r[0]*vecBytes), uint32(r[1]-r[0]))
+	}
+	return l.launchFillWord(s, table, w.word)
+}
+
+// move appends a step of count copies; list calls put with offsets into both tensors, and bytes.
 func (l *lowering) move(name string, dst, src *tensor, count int, list func(put func(to, from, n int))) error {
 	if count > maxPositions {
 		return fmt.Errorf("%d separate runs, at most %d", count, maxPositions)
@@ -161,12 +168,27 @@ func (l *lowering) move(name string, dst, src *tensor, count int, list func(put 
 	if count == 0 {
 		return nil
 	}
-	l.addStep(name, []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		r := new(copyRuns)
-		list(func(to, from, n int) { r.add(dst.addr+uint32(to), src.addr+uint32(from), n) })
-		return r.launch(l, s, false)
-	})
+	w := moveWork{dst: dst, src: src}
+	if l.final() {
+		w.runs = make([]copyRun, 0, count)
+		list(func(to, from, n int) { w.runs = append(w.runs, copyRun{uint32(to), uint32(from), uint32(n)}) })
+	}
+	l.addStep(name, []*tensor{src}, []*tensor{dst}, w)
 	return nil
+}
+
+// moveWork copies runs of bytes, at offsets into both tensors.
+type moveWork struct {
+	dst, src *tensor
+	runs     []copyRun
+}
+
+func (w moveWork) launch(l *lowering, s *step, _ rowRange) error {
+	r := new(copyRuns)
+	for _, x := range w.runs {
+		r.add(w.dst.addr+x.dst, w.src.addr+x.src, int(x.n))
+	}
+	return r.launch(l, s, false)
 }
 
 // walk moves the elements of a strided walk over src to dst in order.
@@ -191,6 +213,6 @@ func (l *lowering) moveFlat(name string, dst, src *tensor, size int, dims []move
 	if !tiled && n > maxPositions {
 		return fmt.Errorf("%d separate runs, at most %d", n, maxPositions)
 	}
-	l.moveAlong(name, dst, src, size, tiled, func() ([]moveDim, uint32, uint32) { return dims, uint32(to), uint32(from) })
+	l.moveAlong(name, alongWork{dst: dst, src: src, size: size, dims: dims, to: uint32(to), from: uint32(from)}, tiled)
 	return nil
 }

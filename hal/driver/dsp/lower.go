@@ -25,17 +25,6 @@ const (
 	endGuard     = 1 << 16 // mapped bytes around the arena and behind the constants
 )
 
-// step is one kernel launch. Which tensors it touches is known first; its
-// tables and arguments are made when these have addresses.
-type step struct {
-	region int // operation of the model
-	name   string
-	reads  []*tensor
-	writes []*tensor
-	emit   func(l *lowering, s *step) error
-	rows   *rowWork // nil when it is all or nothing
-}
-
 // lowering is the state of one PrepareModel.
 type lowering struct {
 	graph          *graph.Graph
@@ -305,11 +294,6 @@ func (l *lowering) constWords(w []uint32) uint32 {
 		b = binary.LittleEndian.AppendUint32(b, x)
 	}
 	return l.constant(b)
-}
-
-// addStep appends a step of the current operation.
-func (l *lowering) addStep(name string, reads, writes []*tensor, emit func(l *lowering, s *step) error) {
-	l.steps = append(l.steps, &step{region: l.op, name: name, reads: reads, writes: writes, emit: emit})
 }
 
 // launch appends a job: args[t] are the arguments of thread t.

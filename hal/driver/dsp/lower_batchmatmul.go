@@ -42,21 +42,36 @@ func lowerBatchMatmul(l *lowering, op *nn.Operation) error {
 	rows := m.Batch * m.Rows
 	acc, bias := l.newFlat("accumulators", rows*m.Cols, 4), l.newFlat("no bias", m.Cols, 4)
 	l.fillFlat(bias, 0)
-	l.addStep("dot", []*tensor{a, b, bias}, []*tensor{acc}, func(l *lowering, s *step) error {
-		var table []uint32
-		for r := range rows {
-			table = append(table, a.addr+uint32(r*width), b.addr+uint32(r/m.Rows*m.Cols*width), bias.addr, acc.addr+uint32(4*r*m.Cols), uint32(m.Cols))
-		}
-		kern := matmul.Dot{Vectors: width / vecBytes}
-		code, err := l.linked(kern)
-		if err != nil {
-			return err
-		}
-		l.launchTable(s, code, table, matmul.DotWords, hvx.SplatHalfword(zeroA), hvx.SplatHalfword(zeroB))
-		return nil
-	})
+	l.addStep("dot", []*tensor{a, b, bias}, []*tensor{acc}, matrixDotWork{rows, a, width, b, m, bias, acc, zeroA, zeroB})
 	rq := hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[m.Output].Type))
 	return l.rescale(l.flatResult(m.Output), acc, &rq, rows*m.Cols)
+}
+
+// matrixDotWork multiplies rows of bytes of one matrix with rows of another.
+type matrixDotWork struct {
+	rows  int
+	a     *tensor
+	width int
+	b     *tensor
+	m     opspec.BatchMatmul
+	bias  *tensor
+	acc   *tensor
+	zeroA int32
+	zeroB int32
+}
+
+func (w matrixDotWork) launch(l *lowering, s *step, _ rowRange) error {
+	var table []uint32
+	for r := range w.rows {
+		table = append(table, w.a.addr+uint32(r*w.width), w.b.addr+uint32(r/w.m.Rows*w.m.Cols*w.width), w.bias.addr, w.acc.addr+uint32(4*r*w.m.Cols), uint32(w.m.Cols))
+	}
+	kern := matmul.Dot{Vectors: w.width / vecBytes}
+	code, err := l.linked(kern)
+	if err != nil {
+		return err
+	}
+	l.launchTable(s, code, table, matmul.DotWords, hvx.SplatHalfword(w.zeroA), hvx.SplatHalfword(w.zeroB))
+	return nil
 }
 
 // matrixRows lays out matrices of bytes with their rows on vectors, filled with
@@ -92,29 +107,41 @@ func (l *lowering) matmulWords(m *opspec.BatchMatmul, a, b *tensor) error {
 	}
 	rows := m.Batch * m.Rows
 	out := l.newFlat("products", rows*pitch, 1)
-	l.addStep("matmul", []*tensor{a, right}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.linked(matmul.Words{})
-		if err != nil {
-			return err
-		}
-		var table []uint32
-		for r := range rows {
-			batch, row := r/m.Rows, r%m.Rows
-			at, step := (batch*m.Rows+row)*m.Depth, 1
-			if m.AdjA {
-				at, step = batch*m.Rows*m.Depth+row, m.Rows
-			}
-			for v := 0; v < pitch; v += vecBytes {
-				table = append(table, a.addr+uint32(4*at), uint32(4*step), right.addr+uint32(batch*m.Depth*pitch+v),
-					uint32(pitch), uint32(m.Depth), out.addr+uint32(r*pitch+v))
-			}
-		}
-		l.launchTable(s, kern, table, matmul.MatmulEntry)
-		return nil
-	})
+	l.addStep("matmul", []*tensor{a, right}, []*tensor{out}, matmulWordsWork{rows, m, pitch, a, right, out})
 	return l.move("result", l.flatResult(m.Output), out, rows, func(put func(to, from, n int)) {
 		for r := range rows {
 			put(r*4*m.Cols, r*pitch, 4*m.Cols)
 		}
 	})
+}
+
+// matmulWordsWork multiplies matrices of words.
+type matmulWordsWork struct {
+	rows  int
+	m     *opspec.BatchMatmul
+	pitch int
+	a     *tensor
+	right *tensor
+	out   *tensor
+}
+
+func (w matmulWordsWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(matmul.Words{})
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	for r := range w.rows {
+		batch, row := r/w.m.Rows, r%w.m.Rows
+		at, step := (batch*w.m.Rows+row)*w.m.Depth, 1
+		if w.m.AdjA {
+			at, step = batch*w.m.Rows*w.m.Depth+row, w.m.Rows
+		}
+		for v := 0; v < w.pitch; v += vecBytes {
+			table = append(table, w.a.addr+uint32(4*at), uint32(4*step), w.right.addr+uint32(batch*w.m.Depth*w.pitch+v),
+				uint32(w.pitch), uint32(w.m.Depth), w.out.addr+uint32(r*w.pitch+v))
+		}
+	}
+	l.launchTable(s, kern, table, matmul.MatmulEntry)
+	return nil
 }

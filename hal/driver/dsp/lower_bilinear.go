@@ -93,37 +93,53 @@ func lowerBilinear(l *lowering, op *nn.Operation) error {
 	if pitch != width {
 		rows = l.newFlat("rows", planes*p.OutH*pitch, 1)
 	}
-	l.addStep("blend", stretched[:], []*tensor{rows}, func(l *lowering, s *step) error {
-		kern, err := l.linked(resize.Blend{})
-		if err != nil {
-			return err
-		}
-		fractions := l.constant(columnFractions(xs.frac, size, pitch))
-		parts := l.parts(pitch/vecBytes, 64)
-		if planes*p.OutH >= l.threads {
-			parts = [][2]int{{0, pitch / vecBytes}}
-		}
-		var table []uint32
-		for i := range planes {
-			for y := range p.OutH {
-				for _, part := range parts {
-					at := uint32(part[0] * vecBytes)
-					for _, r := range ys.at {
-						row := at + uint32((i*len(used)+place[r[y]])*pitch)
-						table = append(table, stretched[0].addr+row, stretched[1].addr+row)
-					}
-					table = append(table, fractions+4*at, rows.addr+at+uint32((i*p.OutH+y)*pitch), uint32(part[1]-part[0]),
-						fraction(ys.frac[y]))
-				}
-			}
-		}
-		l.launchTable(s, kern, table, resize.BlendWords, uint32(unsignedBias(p.Type)))
-		return nil
-	})
+	l.addStep("blend", stretched[:], []*tensor{rows}, blendWork{xs, size, pitch, planes, p, ys, used, place, stretched, rows})
 	if rows == out {
 		return nil
 	}
 	return l.moveFlat("result", out, rows, 1, []moveDim{{planes * p.OutH, pitch, width}, {width, 1, 1}}, 0, 0)
+}
+
+// blendWork weighs four neighbours of each element with 22 fraction bits.
+type blendWork struct {
+	xs        samples
+	size      int
+	pitch     int
+	planes    int
+	p         opspec.Resize
+	ys        samples
+	used      []int
+	place     []int
+	stretched [2]*tensor
+	rows      *tensor
+}
+
+func (w blendWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(resize.Blend{})
+	if err != nil {
+		return err
+	}
+	fractions := l.constant(columnFractions(w.xs.frac, w.size, w.pitch))
+	parts := l.parts(w.pitch/vecBytes, 64)
+	if w.planes*w.p.OutH >= l.threads {
+		parts = [][2]int{{0, w.pitch / vecBytes}}
+	}
+	var table []uint32
+	for i := range w.planes {
+		for y := range w.p.OutH {
+			for _, part := range parts {
+				at := uint32(part[0] * vecBytes)
+				for _, r := range w.ys.at {
+					row := at + uint32((i*len(w.used)+w.place[r[y]])*w.pitch)
+					table = append(table, w.stretched[0].addr+row, w.stretched[1].addr+row)
+				}
+				table = append(table, fractions+4*at, w.rows.addr+at+uint32((i*w.p.OutH+y)*w.pitch), uint32(part[1]-part[0]),
+					fraction(w.ys.frac[y]))
+			}
+		}
+	}
+	l.launchTable(s, kern, table, resize.BlendWords, uint32(unsignedBias(w.p.Type)))
+	return nil
 }
 
 func fraction(f float64) uint32 { return uint32(math.Round(f * (1 << resize.FractionBits))) }

@@ -43,29 +43,43 @@ func (l *lowering) blendExactly(p *opspec.Resize, in *tensor, ys, xs samples) {
 	}
 	out := l.flatResult(p.Output)
 	k := resize.Exact{Size: size, Bias: int(unsignedBias(p.Type))}
-	l.addStep("blend", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		var table []uint32
-		to := out.addr
-		for i := range planes {
-			for y := range p.OutH {
-				for x := range p.OutW {
-					for n := range 4 {
-						at := (i*p.H+ys.at[n/2][y])*p.W + xs.at[n%2][x]
-						table = append(table, in.addr+uint32(at*size))
-					}
-					table = append(table, to)
-					for _, f := range [2]float32{float32(ys.frac[y]), float32(xs.frac[x])} {
-						table = append(table, math.Float32bits(1-f), math.Float32bits(f))
-					}
-					to += uint32(size)
+	l.addStep("blend", []*tensor{in}, []*tensor{out}, exactBlendWork{k, out, planes, p, ys, xs, in, size})
+}
+
+// exactBlendWork weighs four neighbours of each element in single precision.
+type exactBlendWork struct {
+	k      resize.Exact
+	out    *tensor
+	planes int
+	p      *opspec.Resize
+	ys     samples
+	xs     samples
+	in     *tensor
+	size   int
+}
+
+func (w exactBlendWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(w.k)
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	to := w.out.addr
+	for i := range w.planes {
+		for y := range w.p.OutH {
+			for x := range w.p.OutW {
+				for n := range 4 {
+					at := (i*w.p.H+w.ys.at[n/2][y])*w.p.W + w.xs.at[n%2][x]
+					table = append(table, w.in.addr+uint32(at*w.size))
 				}
+				table = append(table, to)
+				for _, f := range [2]float32{float32(w.ys.frac[y]), float32(w.xs.frac[x])} {
+					table = append(table, math.Float32bits(1-f), math.Float32bits(f))
+				}
+				to += uint32(w.size)
 			}
 		}
-		l.launchTable(s, kern, table, resize.ExactWords)
-		return nil
-	})
+	}
+	l.launchTable(s, kern, table, resize.ExactWords)
+	return nil
 }

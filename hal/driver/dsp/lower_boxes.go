@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // flatAll are operands in flat form.
@@ -38,16 +40,29 @@ func lowerBoxTransform(l *lowering, op *nn.Operation) error {
 	out := l.flatResult(p.Output)
 	bad := l.invalid("a region is upside down, too large or of no image")
 	frames := l.roomFor(1)
-	l.addStep("boxes", in, []*tensor{out, bad, frames}, func(l *lowering, s *step) error {
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		d := affineOf(&o[p.Deltas])
-		l.launchRange(s, kern, p.Rois, frames, in[0].addr, in[1].addr, in[2].addr, in[3].addr, out.addr, bad.addr,
-			l.constWords(d.Floats()), l.constWords(d.Exponentials()))
-		return nil
-	})
+	d := affineOf(&o[p.Deltas])
+	l.addStep("boxes", in, []*tensor{out, bad, frames}, boxesWork{k, p, frames, in, out, bad, d})
+	return nil
+}
+
+// boxesWork is AXIS_ALIGNED_BBOX_TRANSFORM: threads share the regions.
+type boxesWork struct {
+	k      detection.Boxes
+	p      opspec.BoxTransform
+	frames *tensor
+	in     []*tensor
+	out    *tensor
+	bad    *tensor
+	d      hvx.Quant
+}
+
+func (w boxesWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(w.k)
+	if err != nil {
+		return err
+	}
+	l.launchRange(s, kern, w.p.Rois, w.frames, w.in[0].addr, w.in[1].addr, w.in[2].addr, w.in[3].addr, w.out.addr, w.bad.addr,
+		l.constWords(w.d.Floats()), l.constWords(w.d.Exponentials()))
 	return nil
 }
 
@@ -76,15 +91,31 @@ func lowerHeatmap(l *lowering, op *nn.Operation) error {
 	scores, points := l.flatResult(p.Scores), l.flatResult(p.Output)
 	bad := l.invalid("a box is upside down")
 	frames := l.roomFor(detection.HeatFrame)
-	l.addStep("heatmap", []*tensor{heat, boxes}, []*tensor{scores, points, bad, frames}, func(l *lowering, s *step) error {
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		l.launchRange(s, kern, p.Boxes, frames, heat.addr, boxes.addr, scores.addr, points.addr, bad.addr,
-			l.constWords(affineOf(&o[p.Heat]).Floats()))
-		return nil
-	})
+	score := affineOf(&o[p.Heat])
+	l.addStep("heatmap", []*tensor{heat, boxes}, []*tensor{scores, points, bad, frames}, heatmapWork{k, p, frames, heat, boxes, scores, points, bad, score})
+	return nil
+}
+
+// heatmapWork is HEATMAP_MAX_KEYPOINT: threads share the boxes.
+type heatmapWork struct {
+	k      detection.Heatmap
+	p      opspec.Heatmap
+	frames *tensor
+	heat   *tensor
+	boxes  *tensor
+	scores *tensor
+	points *tensor
+	bad    *tensor
+	score  hvx.Quant
+}
+
+func (w heatmapWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(w.k)
+	if err != nil {
+		return err
+	}
+	l.launchRange(s, kern, w.p.Boxes, w.frames, w.heat.addr, w.boxes.addr, w.scores.addr, w.points.addr, w.bad.addr,
+		l.constWords(w.score.Floats()))
 	return nil
 }
 

@@ -36,19 +36,7 @@ func lowerConcat(l *lowering, op *nn.Operation) error {
 			l.lookup(mapped, in, storedTable(t, i.Type, o.Type))
 			in = mapped
 		}
-		pos := at
-		l.addStep("concat", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-			r := new(copyRuns)
-			for n := range in.shape.n {
-				for y := range in.shape.h {
-					for x := range in.shape.w {
-						to := out.at(n+pos[0], y+pos[1], x+pos[2]) + uint32(pos[3])
-						r.add(to, in.at(n, y, x), in.shape.c)
-					}
-				}
-			}
-			return r.launch(l, s, false)
-		})
+		l.addStep("concat", []*tensor{in}, []*tensor{out}, placeWork{out, in, at})
 		at[axis] += [4]int{in.shape.n, in.shape.h, in.shape.w, in.shape.c}[axis]
 	}
 	return nil

@@ -150,7 +150,7 @@ type spatialEmitter struct {
 }
 
 // emitSpatial begins the convolution.
-func (l *lowering) emitSpatial(g *gemm, s *step, d spatialKernel) (func(from, to int) error, error) {
+func (l *lowering) emitSpatial(g *gemm, s *step, d spatialKernel) (work, error) {
 	e := &spatialEmitter{l: l, g: g, s: s, d: d}
 	var err error
 	if e.kernel, err = l.kernel(e.d.name(), e.d.generate); err != nil {
@@ -174,12 +174,12 @@ func (l *lowering) emitSpatial(g *gemm, s *step, d spatialKernel) (func(from, to
 	e.bytes = len(records)
 	e.records = l.constant(records)
 	e.weights = l.constant(append(weights, make([]byte, 4)...)) // they are loaded in pairs
-	return e.rows, nil
+	return e, nil
 }
 
-// rows emits some rows of the result.
-func (e *spatialEmitter) rows(from, to int) error {
-	g, l, d := e.g, e.l, &e.d
+// launch emits some rows of the result.
+func (e *spatialEmitter) launch(l *lowering, s *step, r rowRange) error {
+	g, d := e.g, &e.d
 	rec := e.records
 	if e.bytes <= l.vtcm.room() {
 		var err error
@@ -187,7 +187,7 @@ func (e *spatialEmitter) rows(from, to int) error {
 			return err
 		}
 	}
-	table := g.spatialTable(d, from, to)
+	table := g.spatialTable(d, r.from, r.to)
 	words := d.entryWords()
 	entries := len(table) / words
 	params := g.rq.Params()

@@ -25,20 +25,24 @@ func sourceBox(n, count, step int) (low, high uint32) {
 
 // copyTensor emits the copy of a value into a tensor of the same shape.
 func (l *lowering) copyTensor(dst, src *tensor) {
-	rows := dst.shape.n * dst.shape.h
-	l.addRows("copy", []*tensor{src}, []*tensor{dst}, rowWork{count: rows, needs: sameRows, starts: sameRows, plain: true,
-		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
-			return func(from, to int) error {
-				r := new(copyRuns)
-				for row := from; row < to; row++ {
-					for x := range dst.shape.w {
-						n, y := row/dst.shape.h, row%dst.shape.h
-						r.add(dst.at(n, y, x), src.at(n, y, x), dst.shape.c)
-					}
-				}
-				return r.launch(l, s, dst.flips(src))
-			}, nil
-		}})
+	rows := sameRows(dst.shape.n * dst.shape.h)
+	rows.plain = true
+	l.addRows("copy", []*tensor{src}, []*tensor{dst}, rows, copyWork{dst, src})
+}
+
+// copyWork copies the positions of a tensor.
+type copyWork struct{ dst, src *tensor }
+
+func (w copyWork) launch(l *lowering, s *step, rows rowRange) error {
+	dst, src := w.dst, w.src
+	r := new(copyRuns)
+	for row := rows.from; row < rows.to; row++ {
+		for x := range dst.shape.w {
+			n, y := row/dst.shape.h, row%dst.shape.h
+			r.add(dst.at(n, y, x), src.at(n, y, x), dst.shape.c)
+		}
+	}
+	return r.launch(l, s, dst.flips(src))
 }
 
 // flips reports whether a copy between two tensors changes the sign form.
@@ -54,18 +58,26 @@ func (l *lowering) withShape(src *tensor, s shape, name string) *tensor {
 
 // reshape emits the copy between shapes of the same number of elements.
 func (l *lowering) reshape(dst, src *tensor) {
-	l.addStep("reshape", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		r := new(copyRuns)
-		a, b := cursor{t: src}, cursor{t: dst}
-		for left := src.shape.elements(); left > 0; {
-			n := min(src.shape.c-a.c, dst.shape.c-b.c)
-			r.add(b.addr(), a.addr(), n)
-			a.advance(n)
-			b.advance(n)
-			left -= n
-		}
-		return r.launch(l, s, dst.flips(src))
-	})
+	l.addStep("reshape", []*tensor{src}, []*tensor{dst}, reshapeWork{src, dst})
+}
+
+// reshapeWork copies the elements of a tensor, in order, into one of another shape.
+type reshapeWork struct {
+	src *tensor
+	dst *tensor
+}
+
+func (w reshapeWork) launch(l *lowering, s *step, _ rowRange) error {
+	r := new(copyRuns)
+	a, b := cursor{t: w.src}, cursor{t: w.dst}
+	for left := w.src.shape.elements(); left > 0; {
+		n := min(w.src.shape.c-a.c, w.dst.shape.c-b.c)
+		r.add(b.addr(), a.addr(), n)
+		a.advance(n)
+		b.advance(n)
+		left -= n
+	}
+	return r.launch(l, s, w.dst.flips(w.src))
 }
 
 // permute copies a value with its dimensions reordered: dimension i of the
@@ -78,15 +90,7 @@ func (l *lowering) permute(src *tensor, dims []uint32, perm []int) *tensor {
 		from[4-len(dims)+i] = 4 - len(dims) + p
 	}
 	dst := l.newTensor(src.name+" permuted", shapeOf(to), 0, int32(src.zero))
-	l.moveAlong("permute", dst, src, 1, true, func() ([]moveDim, uint32, uint32) {
-		a, b := src.steps(), dst.steps()
-		d := dst.shape
-		var list []moveDim
-		for i, n := range [4]int{d.n, d.h, d.w, d.c} {
-			list = append(list, moveDim{n, a[from[i]], b[i]})
-		}
-		return list, dst.at(0, 0, 0) - dst.addr, src.at(0, 0, 0) - src.addr
-	})
+	l.moveAlong("permute", alongWork{dst: dst, src: src, size: 1, permute: &from}, true)
 	return dst
 }
 
@@ -152,36 +156,35 @@ const haloName = "halo"
 // haloStep fills what surrounds the images of t, behind whoever writes these:
 // whole vectors, which may reach into the halo.
 func haloStep(t *tensor, region int) *step {
-	fill := func(l *lowering, s *step, from, to int) error {
-		var table []uint32
-		put := func(addr uint32, bytes int) {
-			if bytes > 0 {
-				table = append(table, addr, uint32(ceilDiv(bytes, vecBytes)))
-			}
+	return rowStep(region, haloName, nil, []*tensor{t}, sameRows(t.shape.h), haloWork{t})
+}
+
+// haloWork fills what surrounds rows of images with the zero point.
+type haloWork struct{ t *tensor }
+
+func (w haloWork) launch(l *lowering, s *step, r rowRange) error {
+	t := w.t
+	r.to = min(r.to, t.shape.h) // of each image
+	var table []uint32
+	put := func(addr uint32, bytes int) {
+		if bytes > 0 {
+			table = append(table, addr, uint32(ceilDiv(bytes, vecBytes)))
 		}
-		lead := uint32(t.lead())
-		for n := range t.shape.n {
-			if from == 0 {
-				put(t.at(n, -t.top, 0)-lead, t.top*t.rowBytes())
-			}
-			for y := from; y < to; y++ {
-				put(t.at(n, y, 0)-lead, int(lead))
-				put(t.at(n, y, t.shape.w), t.right*t.pitch)
-			}
-			if to == t.shape.h {
-				put(t.at(n, t.shape.h, 0)-lead, t.bottom*t.rowBytes())
-			}
+	}
+	lead := uint32(t.lead())
+	for n := range t.shape.n {
+		if r.from == 0 {
+			put(t.at(n, -t.top, 0)-lead, t.top*t.rowBytes())
 		}
-		return l.launchFill(s, table, t.zero)
+		for y := r.from; y < r.to; y++ {
+			put(t.at(n, y, 0)-lead, int(lead))
+			put(t.at(n, y, t.shape.w), t.right*t.pitch)
+		}
+		if r.to == t.shape.h {
+			put(t.at(n, t.shape.h, 0)-lead, t.bottom*t.rowBytes())
+		}
 	}
-	s := rowStep(region, haloName, nil, []*tensor{t}, rowWork{count: t.shape.h, needs: sameRows, starts: sameRows,
-		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
-			return func(from, to int) error { return fill(l, s, from, to) }, nil
-		}})
-	if t.shape.n > 1 {
-		s.rows = nil
-	}
-	return s
+	return l.launchFill(s, table, t.zero)
 }
 
 func (l *lowering) launchFill(s *step, table []uint32, value byte) error {
@@ -265,26 +268,43 @@ func lowerPad(l *lowering, op *nn.Operation) error {
 		pitch = shapeOf(l.graph.Operands[p.Output].Dimensions).smallPitch()
 	}
 	out := l.result(p.Output, pitch)
-	l.addStep("fill", nil, []*tensor{out}, func(l *lowering, s *step) error {
-		var table []uint32
-		for n := range out.shape.n {
-			for y := range out.shape.h {
-				table = append(table, out.at(n, y, 0), uint32(out.vectorsPerRow()))
-			}
-		}
-		return l.launchFill(s, table, out.zero)
-	})
-	l.addStep("pad", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		r := new(copyRuns)
-		for n := range in.shape.n {
-			for y := range in.shape.h {
-				for x := range in.shape.w {
-					to := out.at(n+before[0], y+before[1], x+before[2]) + uint32(before[3])
-					r.add(to, in.at(n, y, x), in.shape.c)
-				}
-			}
-		}
-		return r.launch(l, s, false)
-	})
+	l.addStep("fill", nil, []*tensor{out}, fillImageWork{out})
+	l.addStep("pad", []*tensor{in}, []*tensor{out}, placeWork{out, in, before})
 	return nil
+}
+
+// fillImageWork fills the rows of images with the zero point.
+type fillImageWork struct {
+	out *tensor
+}
+
+func (w fillImageWork) launch(l *lowering, s *step, _ rowRange) error {
+	var table []uint32
+	for n := range w.out.shape.n {
+		for y := range w.out.shape.h {
+			table = append(table, w.out.at(n, y, 0), uint32(w.out.vectorsPerRow()))
+		}
+	}
+	return l.launchFill(s, table, w.out.zero)
+}
+
+// placeWork copies a tensor into a part of a larger one, whose first position and channel
+// are given.
+type placeWork struct {
+	out, in *tensor
+	at      [4]int
+}
+
+func (w placeWork) launch(l *lowering, s *step, _ rowRange) error {
+	r := new(copyRuns)
+	shape, at := w.in.shape, w.at
+	for n := range shape.n {
+		for y := range shape.h {
+			for x := range shape.w {
+				to := w.out.at(n+at[0], y+at[1], x+at[2]) + uint32(at[3])
+				r.add(to, w.in.at(n, y, x), shape.c)
+			}
+		}
+	}
+	return r.launch(l, s, false)
 }

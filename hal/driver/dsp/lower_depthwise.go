@@ -17,8 +17,8 @@ func (l *lowering) depthwise(g *gemm) error {
 			return err
 		}
 	}
-	rows := g.out.shape.n * g.out.shape.h
-	l.addRows("depthwise", []*tensor{g.in}, []*tensor{g.out}, rowWork{count: rows, needs: g.needs, starts: g.starts, begin: g.beginDepthwise})
+	rows := windowDependence(&g.Window, g.out.shape.n*g.out.shape.h)
+	l.addRows("depthwise", []*tensor{g.in}, []*tensor{g.out}, rows, depthwiseWork{g})
 	return nil
 }
 
@@ -37,7 +37,30 @@ type depthwisePart struct {
 	at      uint32 // where those are
 }
 
-func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, error) {
+// depthwiseWork is a depthwise convolution.
+type depthwiseWork struct{ *gemm }
+
+func (w depthwiseWork) launch(l *lowering, s *step, r rowRange) error {
+	return launchShared(l, s, w, r)
+}
+
+// depthwiseParts is a depthwise convolution whose kernels are chosen.
+type depthwiseParts struct {
+	*gemm
+	parts []depthwisePart
+}
+
+func (w depthwiseParts) launch(l *lowering, s *step, r rowRange) error {
+	for i := range w.parts {
+		if err := w.depthwiseRows(l, s, &w.parts[i], r.from, r.to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w depthwiseWork) share(l *lowering, s *step) (work, error) {
+	g := w.gemm
 	f, pitch := &g.filter, g.in.pitch
 	g.rq.UseByteFactor(g.maxSum())
 	d := depthwiseKernel{kh: f.kh, kw: f.kw, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
@@ -57,14 +80,7 @@ func (g *gemm) beginDepthwise(l *lowering, s *step) (func(from, to int) error, e
 	for i := range parts {
 		parts[i].at = l.constant(parts[i].records)
 	}
-	return func(from, to int) error {
-		for i := range parts {
-			if err := g.depthwiseRows(l, s, &parts[i], from, to); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil
+	return depthwiseParts{g, parts}, nil
 }
 
 // fetchAhead has a kernel of so many chunks fetch the rows that the next output row reads and

@@ -15,24 +15,35 @@ func (l *lowering) rescale(out, acc *tensor, rq *hvx.Requant, n int) error {
 	if kind.PerChannel && n > maxConst/64 {
 		return fmt.Errorf("%d values with multipliers per channel are too many without packed weights", n)
 	}
-	l.addStep("rescale", []*tensor{acc}, []*tensor{out}, func(l *lowering, s *step) error {
-		k := matmul.Rescale{Rq: kind}
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		var head uint32
-		if v := kind.Vectors(); v > 0 {
-			head = l.constant(laneVectors(rq, v, steps))
-		}
-		var table []uint32
-		for _, r := range l.spread(steps) {
-			from := uint32(r[0] * vecBytes)
-			table = append(table, acc.addr+4*from, out.addr+from, head+uint32(kind.Vectors())*4*from, uint32(r[1]-r[0]))
-		}
-		l.launchTable(s, kern, table, 4, l.constWords(rq.Params()))
-		return nil
-	})
+	l.addStep("rescale", []*tensor{acc}, []*tensor{out}, rescaleWork{kind, rq, steps, acc, out})
+	return nil
+}
+
+// rescaleWork requantizes words to bytes.
+type rescaleWork struct {
+	kind  hvx.RequantKind
+	rq    *hvx.Requant
+	steps int
+	acc   *tensor
+	out   *tensor
+}
+
+func (w rescaleWork) launch(l *lowering, s *step, _ rowRange) error {
+	k := matmul.Rescale{Rq: w.kind}
+	kern, err := l.linked(k)
+	if err != nil {
+		return err
+	}
+	var head uint32
+	if v := w.kind.Vectors(); v > 0 {
+		head = l.constant(laneVectors(w.rq, v, w.steps))
+	}
+	var table []uint32
+	for _, r := range l.spread(w.steps) {
+		from := uint32(r[0] * vecBytes)
+		table = append(table, w.acc.addr+4*from, w.out.addr+from, head+uint32(w.kind.Vectors())*4*from, uint32(r[1]-r[0]))
+	}
+	l.launchTable(s, kern, table, 4, l.constWords(w.rq.Params()))
 	return nil
 }
 

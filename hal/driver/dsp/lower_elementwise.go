@@ -10,11 +10,11 @@ import (
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// vectorTable lists ranges of whole vectors over rows from to to-1 of tensors of one
+// vectorTable lists ranges of whole vectors over some rows of tensors of one
 // shape and pitch: the addresses and the number of vectors. Rows that follow each
 // other in all tensors become one range; long ranges are cut so that threads share
 // them.
-func (l *lowering) vectorTable(from, to int, ts ...*tensor) []uint32 {
+func (l *lowering) vectorTable(r rowRange, ts ...*tensor) []uint32 {
 	t := ts[0]
 	type span struct {
 		addr []uint32
@@ -22,7 +22,7 @@ func (l *lowering) vectorTable(from, to int, ts ...*tensor) []uint32 {
 	}
 	var spans []span
 	total := 0
-	for row := from; row < to; row++ {
+	for row := r.from; row < r.to; row++ {
 		s := span{n: t.vectorsPerRow()}
 		joins := len(spans) > 0
 		for i, x := range ts {
@@ -54,11 +54,10 @@ func (l *lowering) vectorTable(from, to int, ts ...*tensor) []uint32 {
 
 // addVectors appends a step that makes a tensor of others of its shape and pitch,
 // vector by vector.
-func (l *lowering) addVectors(name string, reads []*tensor, out *tensor, plain bool, emit func(s *step, from, to int) error) {
-	l.addRows(name, reads, []*tensor{out}, rowWork{count: out.shape.n * out.shape.h, needs: sameRows, starts: sameRows, plain: plain,
-		begin: func(_ *lowering, s *step) (func(from, to int) error, error) {
-			return func(from, to int) error { return emit(s, from, to) }, nil
-		}})
+func (l *lowering) addVectors(name string, reads []*tensor, out *tensor, plain bool, w work) {
+	rows := sameRows(out.shape.n * out.shape.h)
+	rows.plain = plain
+	l.addRows(name, reads, []*tensor{out}, rows, w)
 }
 
 // lowerAdd lowers ADD and SUB.
@@ -128,14 +127,25 @@ func (l *lowering) binary(e *opspec.Elementwise, k hvx.Kernel, params []uint32) 
 		}
 	}
 	out := l.result(e.Output, pitch)
-	l.addVectors("binary", in[:], out, false, func(s *step, from, to int) error {
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		l.launchTable(s, kern, l.binaryTable(l.vectorTable(from, to, in[0], in[1], out), in), elementwise.BinWords, l.constWords(params))
-		return nil
-	})
+	l.addVectors("binary", in[:], out, false, binaryWork{k, in, out, params})
+	return nil
+}
+
+// binaryWork combines two tensors vector by vector.
+type binaryWork struct {
+	kernel hvx.Kernel
+	in     [2]*tensor
+	out    *tensor
+	params []uint32
+}
+
+func (w binaryWork) launch(l *lowering, s *step, r rowRange) error {
+	kern, err := l.linked(w.kernel)
+	if err != nil {
+		return err
+	}
+	table := l.binaryTable(l.vectorTable(r, w.in[0], w.in[1], w.out), w.in)
+	l.launchTable(s, kern, table, elementwise.BinWords, l.constWords(w.params))
 	return nil
 }
 
@@ -181,26 +191,35 @@ func (l *lowering) binaryTable(ranges []uint32, in [2]*tensor) []uint32 {
 // broadcast repeats a value along the dimensions in which it has size 1.
 func (l *lowering) broadcast(src *tensor, to shape) *tensor {
 	dst := l.newTensor(src.name+" broadcast", to, 0, int32(src.zero))
-	l.addStep("broadcast", []*tensor{src}, []*tensor{dst}, func(l *lowering, s *step) error {
-		f := src.shape
-		r := new(copyRuns)
-		for n := range to.n {
-			for y := range to.h {
-				for x := range to.w {
-					from := src.at(n%f.n, y%f.h, x%f.w)
-					if f.c == to.c {
-						r.add(dst.at(n, y, x), from, to.c)
-						continue
-					}
-					for c := range to.c {
-						r.add(dst.at(n, y, x)+uint32(c), from, 1)
-					}
+	l.addStep("broadcast", []*tensor{src}, []*tensor{dst}, broadcastWork{src, to, dst})
+	return dst
+}
+
+// broadcastWork repeats a tensor along the dimensions in which it has size 1.
+type broadcastWork struct {
+	src *tensor
+	to  shape
+	dst *tensor
+}
+
+func (w broadcastWork) launch(l *lowering, s *step, _ rowRange) error {
+	f := w.src.shape
+	r := new(copyRuns)
+	for n := range w.to.n {
+		for y := range w.to.h {
+			for x := range w.to.w {
+				from := w.src.at(n%f.n, y%f.h, x%f.w)
+				if f.c == w.to.c {
+					r.add(w.dst.at(n, y, x), from, w.to.c)
+					continue
+				}
+				for c := range w.to.c {
+					r.add(w.dst.at(n, y, x)+uint32(c), from, 1)
 				}
 			}
 		}
-		return r.launch(l, s, false)
-	})
-	return dst
+	}
+	return r.launch(l, s, false)
 }
 
 // lowerUnary lowers RELU, RELU1 and RELU6 to bounds, LOGISTIC, REQUANTIZE and
@@ -252,30 +271,46 @@ func lowerUnary(l *lowering, op *nn.Operation) error {
 		if in.pitch != out.pitch {
 			in = l.withPitch(in, out.pitch)
 		}
-		l.addVectors("clamp", []*tensor{in}, out, true, func(s *step, from, to int) error {
-			k, err := l.linked(elementwise.Clamp{})
-			if err != nil {
-				return err
-			}
-			l.launchTable(s, k, l.vectorTable(from, to, in, out), 3, uint32(lo+bias)*0x01010101, uint32(hi+bias)*0x01010101)
-			return nil
-		})
+		l.addVectors("clamp", []*tensor{in}, out, true, clampWork{in, out, byte(lo + bias), byte(hi + bias)})
 		return nil
 	}
 	l.lookup(l.result(u.Output, in.pitch), in, storedTable(t, i.Type, o.Type))
 	return nil
 }
 
+// clampWork bounds bytes.
+type clampWork struct {
+	in, out *tensor
+	lo, hi  byte
+}
+
+func (w clampWork) launch(l *lowering, s *step, r rowRange) error {
+	k, err := l.linked(elementwise.Clamp{})
+	if err != nil {
+		return err
+	}
+	l.launchTable(s, k, l.vectorTable(r, w.in, w.out), 3, uint32(w.lo)*ones, uint32(w.hi)*ones)
+	return nil
+}
+
 // lookup maps every byte of a value through a table.
 func (l *lowering) lookup(out, in *tensor, t *[256]byte) {
-	l.addVectors("lookup", []*tensor{in}, out, true, func(s *step, from, to int) error {
-		k, err := l.linked(elementwise.Lookup{})
-		if err != nil {
-			return err
-		}
-		l.launchTable(s, k, l.vectorTable(from, to, in, out), 3, l.constant(elementwise.LookupVectors(t)))
-		return nil
-	})
+	l.addVectors("lookup", []*tensor{in}, out, true, lookupWork{in, out, t})
+}
+
+// lookupWork maps bytes through a table.
+type lookupWork struct {
+	in, out *tensor
+	table   *[256]byte
+}
+
+func (w lookupWork) launch(l *lowering, s *step, r rowRange) error {
+	k, err := l.linked(elementwise.Lookup{})
+	if err != nil {
+		return err
+	}
+	l.launchTable(s, k, l.vectorTable(r, w.in, w.out), 3, l.constant(elementwise.LookupVectors(w.table)))
+	return nil
 }
 
 // storedTable turns a table over the client's bytes into one over stored

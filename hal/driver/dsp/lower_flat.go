@@ -41,15 +41,24 @@ func (l *lowering) operands(e *opspec.Elementwise) (in [2]*tensor, err error) {
 
 // lookupFlat maps every byte of a flat value through a table over stored bytes.
 func (l *lowering) lookupFlat(out, in *tensor, t *[256]byte) {
-	l.addStep("lookup", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		k, err := l.linked(elementwise.Lookup{})
-		if err != nil {
-			return err
-		}
-		table := flatTable(l.spread(flatVectors(out)), []*tensor{in, out}, []int{1, 1})
-		l.launchTable(s, k, table, 3, l.constant(elementwise.LookupVectors(t)))
-		return nil
-	})
+	l.addStep("lookup", []*tensor{in}, []*tensor{out}, lookupFlatWork{out, in, t})
+}
+
+// lookupFlatWork maps the bytes of a flat tensor through a table.
+type lookupFlatWork struct {
+	out *tensor
+	in  *tensor
+	t   *[256]byte
+}
+
+func (w lookupFlatWork) launch(l *lowering, s *step, _ rowRange) error {
+	k, err := l.linked(elementwise.Lookup{})
+	if err != nil {
+		return err
+	}
+	table := flatTable(l.spread(flatVectors(w.out)), []*tensor{w.in, w.out}, []int{1, 1})
+	l.launchTable(s, k, table, 3, l.constant(elementwise.LookupVectors(w.t)))
+	return nil
 }
 
 // mapped is a flat value through a table; nil is no change.
@@ -265,22 +274,33 @@ func lowerPrelu(l *lowering, op *nn.Operation) error {
 	rq := hvx.NewRequant([]opspec.Multiplier{q.Negative}, q.OutZero, q.Lo, q.Hi, bias)
 	m := opspec.MulQuant{ZeroA: q.InZero, ZeroB: q.AlphaZero}
 	product := l.newFlat("negative part", in[0].bytes(), 1)
-	l.addStep("multiply", in[:], []*tensor{product}, func(l *lowering, s *step) error {
-		k := elementwise.Binary{Mul: true, Rq: rq.Kind()}
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		table := flatTable(l.spread(flatVectors(product)), []*tensor{in[0], in[1], product}, []int{1, 1, 1})
-		l.launchTable(s, kern, l.binaryTable(table, in), elementwise.BinWords, l.constWords(elementwise.MulParams(&rq, &m, bias)))
-		return nil
-	})
+	l.addStep("multiply", in[:], []*tensor{product}, multiplyFlatWork{rq, product, in, m, bias})
 	zero := zeroOf(&l.graph.Operands[e.A])
 	if zero == 0 { // nothing is negative
 		l.lookupFlat(l.flatResult(e.Output), in[0], positive)
 		return nil
 	}
 	l.flatStep("prelu", elementwise.SelectAbove{}, l.flatResult(e.Output), []*tensor{in[0], l.mapped(in[0], positive), product}, uint32(zero-1)*ones)
+	return nil
+}
+
+// multiplyFlatWork multiplies two flat tensors.
+type multiplyFlatWork struct {
+	rq      hvx.Requant
+	product *tensor
+	in      [2]*tensor
+	m       opspec.MulQuant
+	bias    int32
+}
+
+func (w multiplyFlatWork) launch(l *lowering, s *step, _ rowRange) error {
+	k := elementwise.Binary{Mul: true, Rq: w.rq.Kind()}
+	kern, err := l.linked(k)
+	if err != nil {
+		return err
+	}
+	table := flatTable(l.spread(flatVectors(w.product)), []*tensor{w.in[0], w.in[1], w.product}, []int{1, 1, 1})
+	l.launchTable(s, kern, l.binaryTable(table, w.in), elementwise.BinWords, l.constWords(elementwise.MulParams(&w.rq, &w.m, w.bias)))
 	return nil
 }
 

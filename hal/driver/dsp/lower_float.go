@@ -33,22 +33,35 @@ type tableRun struct{ from, n, table int }
 // mapScalars computes out from in.
 func (l *lowering) mapScalars(f elementwise.ScalarFunction, out, in *tensor, pieces []tableRun, tables ...[]uint32) {
 	size, made, _ := f.Form()
-	l.addStep(f.Name(), []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.linked(elementwise.Scalar{F: f})
-		if err != nil {
-			return err
-		}
-		at := make([]uint32, max(len(tables), 1))
-		for i, t := range tables {
-			at[i] = l.constWords(t)
-		}
-		var table []uint32
-		for _, p := range pieces {
-			table = append(table, in.addr+uint32(p.from*size), out.addr+uint32(p.from*made), uint32(p.n), at[p.table])
-		}
-		l.launchTable(s, kern, table, 4)
-		return nil
-	})
+	l.addStep(f.Name(), []*tensor{in}, []*tensor{out}, scalarMapWork{f, tables, pieces, in, size, out, made})
+}
+
+// scalarMapWork computes elements one by one, some by tables.
+type scalarMapWork struct {
+	f      elementwise.ScalarFunction
+	tables [][]uint32
+	pieces []tableRun
+	in     *tensor
+	size   int
+	out    *tensor
+	made   int
+}
+
+func (w scalarMapWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(elementwise.Scalar{F: w.f})
+	if err != nil {
+		return err
+	}
+	at := make([]uint32, max(len(w.tables), 1))
+	for i, t := range w.tables {
+		at[i] = l.constWords(t)
+	}
+	var table []uint32
+	for _, p := range w.pieces {
+		table = append(table, w.in.addr+uint32(p.from*w.size), w.out.addr+uint32(p.from*w.made), uint32(p.n), at[p.table])
+	}
+	l.launchTable(s, kern, table, 4)
+	return nil
 }
 
 // evenly divides n elements among the threads.

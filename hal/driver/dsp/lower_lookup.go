@@ -99,32 +99,46 @@ func (l *lowering) gather(out, in, indices *tensor, outer, count, n int, reason 
 	bad := l.newFlat("invalid index", vecBytes, 1)
 	bad.keep = true
 	l.faults = append(l.faults, fault{l.op, bad, reason})
-	l.addStep("gather", []*tensor{in, indices}, []*tensor{out, bad}, func(l *lowering, s *step) error {
-		k := lookup.Gather{Full: n >= vecBytes, Rest: n%vecBytes != 0}
-		if scalarEntry(n) {
-			k = lookup.Gather{Size: n}
+	l.addStep("gather", []*tensor{in, indices}, []*tensor{out, bad}, gatherWork{n, outer, list, indices, in, count, out, bad})
+	return nil
+}
+
+// gatherWork copies the entries that indices in memory name.
+type gatherWork struct {
+	n       int
+	outer   int
+	list    int
+	indices *tensor
+	in      *tensor
+	count   int
+	out     *tensor
+	bad     *tensor
+}
+
+func (w gatherWork) launch(l *lowering, s *step, _ rowRange) error {
+	k := lookup.Gather{Full: w.n >= vecBytes, Rest: w.n%vecBytes != 0}
+	if scalarEntry(w.n) {
+		k = lookup.Gather{Size: w.n}
+	}
+	kern, err := l.linked(k)
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	for o := range w.outer {
+		for _, r := range l.spread(w.list) {
+			table = append(table, w.indices.addr+uint32(4*r[0]), w.in.addr+uint32(o*w.count*w.n), w.out.addr+uint32((o*w.list+r[0])*w.n), uint32(r[1]-r[0]))
 		}
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		var table []uint32
-		for o := range outer {
-			for _, r := range l.spread(list) {
-				table = append(table, indices.addr+uint32(4*r[0]), in.addr+uint32(o*count*n), out.addr+uint32((o*list+r[0])*n), uint32(r[1]-r[0]))
+	}
+	l.launchTable(s, kern, table, 4, uint32(w.count), uint32(w.n), w.bad.addr, w.in.addr, 0, vecBytes)
+	if w.in.bytes() <= prefetchLimit { // each thread fetches a part of the entries, which all may need
+		args := l.jobs[len(l.jobs)-1].Args
+		for t, part := range l.spread(ceilDiv(w.in.bytes(), vecBytes)) {
+			if t < len(args) {
+				args[t][5], args[t][6] = w.in.addr+uint32(part[0]*vecBytes), boxOf(uint32((part[1]-part[0]+1)*vecBytes))
 			}
 		}
-		l.launchTable(s, kern, table, 4, uint32(count), uint32(n), bad.addr, in.addr, 0, vecBytes)
-		if in.bytes() <= prefetchLimit { // each thread fetches a part of the entries, which all may need
-			args := l.jobs[len(l.jobs)-1].Args
-			for t, part := range l.spread(ceilDiv(in.bytes(), vecBytes)) {
-				if t < len(args) {
-					args[t][5], args[t][6] = in.addr+uint32(part[0]*vecBytes), boxOf(uint32((part[1]-part[0]+1)*vecBytes))
-				}
-			}
-		}
-		return nil
-	})
+	}
 	return nil
 }
 
@@ -144,22 +158,7 @@ func lowerHashtable(l *lowering, op *nn.Operation) error {
 	}
 	n, list := h.Size*l.sizeOf(h.Values), in[0].bytes()/4
 	found := l.newFlat("rows", list, 4)
-	l.addStep("find", in[:2], []*tensor{found}, func(l *lowering, s *step) error {
-		kern, err := l.linked(lookup.FindKey{})
-		if err != nil {
-			return err
-		}
-		var table []uint32
-		for _, r := range l.spread(list) {
-			table = append(table, in[0].addr+uint32(4*r[0]), found.addr+uint32(4*r[0]), uint32(r[1]-r[0]))
-		}
-		lane := make([]uint32, vecBytes/4)
-		for i := range lane {
-			lane[i] = uint32(i)
-		}
-		l.launchTable(s, kern, table, 3, in[1].addr, uint32(ceilDiv(max(h.Rows, 1), vecBytes/4)), uint32(h.Rows), l.constWords(lane))
-		return nil
-	})
+	l.addStep("find", in[:2], []*tensor{found}, findKeyWork{list, in, found, h})
 	rows := l.newFlat("rows and zeros", (h.Rows+1)*n, 1)
 	l.fillFlat(rows, 0)
 	if err := l.move("rows", rows, in[2], min(h.Rows*n, 1), func(put func(to, from, n int)) { put(0, 0, h.Rows*n) }); err != nil {
@@ -173,6 +172,31 @@ func lowerHashtable(l *lowering, op *nn.Operation) error {
 		return nil
 	}
 	return l.gather(l.flatResult(h.Output), rows, found, 1, h.Rows+1, n, "HASHTABLE_LOOKUP: no row")
+}
+
+// findKeyWork finds the row of each key.
+type findKeyWork struct {
+	list  int
+	in    [3]*tensor
+	found *tensor
+	h     opspec.Hashtable
+}
+
+func (w findKeyWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(lookup.FindKey{})
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	for _, r := range l.spread(w.list) {
+		table = append(table, w.in[0].addr+uint32(4*r[0]), w.found.addr+uint32(4*r[0]), uint32(r[1]-r[0]))
+	}
+	lane := make([]uint32, vecBytes/4)
+	for i := range lane {
+		lane[i] = uint32(i)
+	}
+	l.launchTable(s, kern, table, 3, w.in[1].addr, uint32(ceilDiv(max(w.h.Rows, 1), vecBytes/4)), uint32(w.h.Rows), l.constWords(lane))
+	return nil
 }
 
 // lowerDiv lowers DIV of TENSOR_INT32.

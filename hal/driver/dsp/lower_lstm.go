@@ -96,34 +96,58 @@ func (l *lowering) joined(name string, rows int, operands []uint32, sizes []int)
 // whole vectors and with the given zero points, and adds a bias per row of weights.
 func (l *lowering) dotRows(out, values, weights, bias *tensor, batch, units int, zeroV, zeroW int32) {
 	width := values.bytes() / batch
-	l.addStep("dot", []*tensor{values, weights, bias}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern := matmul.Dot{Vectors: width / vecBytes}
-		code, err := l.linked(kern)
-		if err != nil {
-			return err
+	l.addStep("dot", []*tensor{values, weights, bias}, []*tensor{out}, rowsDotWork{width, batch, units, values, weights, bias, out, zeroV, zeroW})
+}
+
+// rowsDotWork multiplies rows of values with rows of weights.
+type rowsDotWork struct {
+	width   int
+	batch   int
+	units   int
+	values  *tensor
+	weights *tensor
+	bias    *tensor
+	out     *tensor
+	zeroV   int32
+	zeroW   int32
+}
+
+func (w rowsDotWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern := matmul.Dot{Vectors: w.width / vecBytes}
+	code, err := l.linked(kern)
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	for b := range w.batch {
+		for _, r := range l.spread(w.units) {
+			table = append(table, w.values.addr+uint32(b*w.width), w.weights.addr+uint32(r[0]*w.width), w.bias.addr+uint32(4*r[0]),
+				w.out.addr+uint32(4*(b*w.units+r[0])), uint32(r[1]-r[0]))
 		}
-		var table []uint32
-		for b := range batch {
-			for _, r := range l.spread(units) {
-				table = append(table, values.addr+uint32(b*width), weights.addr+uint32(r[0]*width), bias.addr+uint32(4*r[0]),
-					out.addr+uint32(4*(b*units+r[0])), uint32(r[1]-r[0]))
-			}
-		}
-		l.launchTable(s, code, table, matmul.DotWords, hvx.SplatHalfword(zeroV), hvx.SplatHalfword(zeroW))
-		return nil
-	})
+	}
+	l.launchTable(s, code, table, matmul.DotWords, hvx.SplatHalfword(w.zeroV), hvx.SplatHalfword(w.zeroW))
+	return nil
 }
 
 // halves scales words to saturated halves.
 func (l *lowering) halves(out, in *tensor, rq *hvx.Requant) {
-	l.addStep("scale", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kind := rq.Kind()
-		kern, err := l.linked(lstm.Gate{Rq: kind})
-		if err != nil {
-			return err
-		}
-		table := flatTable(l.spread(flatVectors(out)), []*tensor{in, out}, []int{2, 1})
-		l.launchTable(s, kern, table, 3, l.constWords(rq.Params()))
-		return nil
-	})
+	l.addStep("scale", []*tensor{in}, []*tensor{out}, gateScaleWork{rq, out, in})
+}
+
+// gateScaleWork scales words to saturated halfwords.
+type gateScaleWork struct {
+	rq  *hvx.Requant
+	out *tensor
+	in  *tensor
+}
+
+func (w gateScaleWork) launch(l *lowering, s *step, _ rowRange) error {
+	kind := w.rq.Kind()
+	kern, err := l.linked(lstm.Gate{Rq: kind})
+	if err != nil {
+		return err
+	}
+	table := flatTable(l.spread(flatVectors(w.out)), []*tensor{w.in, w.out}, []int{2, 1})
+	l.launchTable(s, kern, table, 3, l.constWords(w.rq.Params()))
+	return nil
 }

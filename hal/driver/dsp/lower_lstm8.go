@@ -144,19 +144,8 @@ func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *tensor) (*tensor, error) 
 		return nil, err
 	}
 	mean, variance := x.newFlat("means", x.Batch, 4), x.newFlat("variances", x.Batch, 4)
-	x.addStep("statistics", []*tensor{sum}, []*tensor{mean, variance}, func(l *lowering, s *step) error {
-		k := layernorm.Statistics{N: x.Units, AtZero: p.VarianceAtZero}
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		var table []uint32
-		for b := range uint32(x.Batch) {
-			table = append(table, sum.addr+4*b*uint32(x.Units), mean.addr+4*b, variance.addr+4*b)
-		}
-		l.launchTable(s, kern, table, 3)
-		return nil
-	})
+	k, batch := layernorm.Statistics{N: x.Units, AtZero: p.VarianceAtZero}, x.Batch
+	x.addStep("statistics", []*tensor{sum}, []*tensor{mean, variance}, statisticsWork{k, batch, sum, mean, variance})
 	factor, shift := x.newFlat("factors", x.Batch, 4), x.newFlat("shifts", x.Batch, 4)
 	x.flatStep("root", layernorm.Root{}, factor, []*tensor{variance})
 	x.flatStep("root", layernorm.Root{Shift: true}, shift, []*tensor{variance})
@@ -172,6 +161,28 @@ func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *tensor) (*tensor, error) 
 	out := x.newFlat("normalized", x.Batch*x.Units, 4)
 	x.flatStep("normalize", layernorm.Normalize{Scale: p.NormScale}, out, in)
 	return out, nil
+}
+
+// statisticsWork computes means and variances of rows.
+type statisticsWork struct {
+	k        layernorm.Statistics
+	batch    int
+	sum      *tensor
+	mean     *tensor
+	variance *tensor
+}
+
+func (w statisticsWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(w.k)
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	for b := range uint32(w.batch) {
+		table = append(table, w.sum.addr+4*b*uint32(w.k.N), w.mean.addr+4*b, w.variance.addr+4*b)
+	}
+	l.launchTable(s, kern, table, 3)
+	return nil
 }
 
 // project multiplies the hidden state with the projection's weights.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -82,17 +83,30 @@ func lowerNms(l *lowering, op *nn.Operation) error {
 	}
 	all := k.Boxes * k.Classes
 	work := l.newFlat("candidates", 4*detection.NmsFrame+roundUp(4*all, 8)+8*all, 1)
-	l.addStep("nms", in, append(out, bad, work), func(l *lowering, s *step) error {
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		block := []uint32{in[0].addr, in[1].addr, in[2].addr, bad.addr, l.constWords(affineOf(&o[op.Inputs[0]]).Floats()), l.constWords(detection.Reciprocals())}
-		for _, t := range out {
-			block = append(block, t.addr)
-		}
-		l.launch(s, kern, [][]uint32{{l.constWords(block), work.addr}})
-		return nil
-	})
+	score := affineOf(&o[op.Inputs[0]])
+	l.addStep("nms", in, append(out, bad, work), nmsWork{k, in, bad, score, out, work})
+	return nil
+}
+
+// nmsWork is BOX_WITH_NMS_LIMIT, on one thread.
+type nmsWork struct {
+	k     detection.NMS
+	in    []*tensor
+	bad   *tensor
+	score hvx.Quant
+	out   []*tensor
+	work  *tensor
+}
+
+func (w nmsWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(w.k)
+	if err != nil {
+		return err
+	}
+	block := []uint32{w.in[0].addr, w.in[1].addr, w.in[2].addr, w.bad.addr, l.constWords(w.score.Floats()), l.constWords(detection.Reciprocals())}
+	for _, t := range w.out {
+		block = append(block, t.addr)
+	}
+	l.launch(s, kern, [][]uint32{{l.constWords(block), w.work.addr}})
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -102,18 +103,29 @@ func lowerProposals(l *lowering, op *nn.Operation) error {
 		return nil
 	}
 	work := l.newFlat("anchors by score", 4*(detection.ProposalFrame+256+k.All())+16*k.After, 1)
-	l.addStep("proposals", in[:], append(out, work), func(l *lowering, s *step) error {
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		d := affineOf(&o[op.Inputs[1]])
-		block := []uint32{in[0].addr, in[1].addr, in[2].addr, in[3].addr, l.constWords(k.Score.Floats()), l.constWords(d.Floats()), l.constWords(d.Exponentials())}
-		for _, t := range out {
-			block = append(block, t.addr)
-		}
-		l.launch(s, kern, [][]uint32{{l.constWords(block), work.addr}})
-		return nil
-	})
+	d := affineOf(&o[op.Inputs[1]])
+	l.addStep("proposals", in[:], append(out, work), proposalsWork{k, in, d, out, work})
+	return nil
+}
+
+// proposalsWork is GENERATE_PROPOSALS, on one thread.
+type proposalsWork struct {
+	k    detection.Proposals
+	in   [4]*tensor
+	d    hvx.Quant
+	out  []*tensor
+	work *tensor
+}
+
+func (w proposalsWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(w.k)
+	if err != nil {
+		return err
+	}
+	block := []uint32{w.in[0].addr, w.in[1].addr, w.in[2].addr, w.in[3].addr, l.constWords(w.k.Score.Floats()), l.constWords(w.d.Floats()), l.constWords(w.d.Exponentials())}
+	for _, t := range w.out {
+		block = append(block, t.addr)
+	}
+	l.launch(s, kern, [][]uint32{{l.constWords(block), w.work.addr}})
 	return nil
 }

@@ -79,22 +79,34 @@ func (l *lowering) foldRows(f reduction.Function, in *tensor, rows, count int, f
 		in = whole
 	}
 	out := l.newFlat("folded", rows*foldedRow, 1)
-	l.addStep("fold", []*tensor{in}, []*tensor{out}, func(l *lowering, s *step) error {
-		kern, err := l.linked(reduction.Slices{F: f})
-		if err != nil {
-			return err
-		}
-		low, high := rowBox(vecBytes, sliceCount, foldedRow)
-		var table []uint32
-		for row := range rows {
-			for v := 0; v < foldedRow; v += vecBytes {
-				table = append(table, in.addr+uint32(row*sliceCount*foldedRow+v), out.addr+uint32(row*foldedRow+v), uint32(sliceCount), foldedRow, low, high)
-			}
-		}
-		l.launchTable(s, kern, table, reduction.EntryWords, bound)
-		return nil
-	})
+	l.addStep("fold", []*tensor{in}, []*tensor{out}, foldWork{f, sliceCount, rows, in, out, bound})
 	return out, nil
+}
+
+// foldWork reduces long rows to a few values each.
+type foldWork struct {
+	f          reduction.Function
+	sliceCount int
+	rows       int
+	in         *tensor
+	out        *tensor
+	bound      uint32
+}
+
+func (w foldWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(reduction.Slices{F: w.f})
+	if err != nil {
+		return err
+	}
+	low, high := rowBox(vecBytes, w.sliceCount, foldedRow)
+	var table []uint32
+	for row := range w.rows {
+		for v := 0; v < foldedRow; v += vecBytes {
+			table = append(table, w.in.addr+uint32(row*w.sliceCount*foldedRow+v), w.out.addr+uint32(row*foldedRow+v), uint32(w.sliceCount), foldedRow, low, high)
+		}
+	}
+	l.launchTable(s, kern, table, reduction.EntryWords, w.bound)
+	return nil
 }
 
 // wordsOf is a flat value as words, less a constant for bytes.

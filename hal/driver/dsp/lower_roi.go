@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // lowerRoi lowers ROI_ALIGN and ROI_POOLING: threads share the regions.
@@ -37,14 +39,30 @@ func lowerRoi(l *lowering, op *nn.Operation) error {
 	out, finish := l.orderedResult(p.Output, p.Rois, p.OutH, p.OutW, p.C, p.NCHW)
 	bad := l.invalid("a region is upside down, too large or of no image")
 	frames := l.roomFor(detection.RoiFrame + p.C)
-	l.addStep(op.Type.String(), []*tensor{in, regions, batches}, []*tensor{out, bad, frames}, func(l *lowering, s *step) error {
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		table := l.constWords(affineOf(&o[p.Input]).Floats())
-		l.launchRange(s, kern, p.Rois, frames, in.addr, regions.addr, batches.addr, out.addr, bad.addr, table)
-		return nil
-	})
+	value := affineOf(&o[p.Input])
+	l.addStep(op.Type.String(), []*tensor{in, regions, batches}, []*tensor{out, bad, frames}, roiWork{k, value, p, frames, in, regions, batches, out, bad})
 	return finish()
+}
+
+// roiWork is ROI_ALIGN or ROI_POOLING: threads share the regions.
+type roiWork struct {
+	k       detection.ROI
+	value   hvx.Quant
+	p       opspec.Roi
+	frames  *tensor
+	in      *tensor
+	regions *tensor
+	batches *tensor
+	out     *tensor
+	bad     *tensor
+}
+
+func (w roiWork) launch(l *lowering, s *step, _ rowRange) error {
+	kern, err := l.linked(w.k)
+	if err != nil {
+		return err
+	}
+	table := l.constWords(w.value.Floats())
+	l.launchRange(s, kern, w.p.Rois, w.frames, w.in.addr, w.regions.addr, w.batches.addr, w.out.addr, w.bad.addr, table)
+	return nil
 }

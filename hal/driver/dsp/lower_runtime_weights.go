@@ -141,29 +141,40 @@ func (l *lowering) factors(g *gemm, kind hvx.RequantKind) *tensor {
 // the biases.
 func (l *lowering) foldInputZeroPoint(g *gemm, p *convPlan, packed *packedWeights) {
 	f, rec := &g.filter, packed.records
-	l.addStep("fold biases", []*tensor{rec}, []*tensor{rec}, func(l *lowering, s *step) error {
-		c := &p.c
-		var table []uint32
-		chunk := func(at, n int) {
-			for j := range n {
-				bias := rec.addr + uint32(at+j*vecBytes)
-				table = append(table, bias, bias+uint32(c.header(n)*vecBytes), uint32(c.words*c.runs), uint32(n*vecBytes))
-			}
+	l.addStep("fold biases", []*tensor{rec}, []*tensor{rec}, foldBiasesWork{p, rec, packed, g, f})
+}
+
+// foldBiasesWork subtracts the products of runtime weights with the inputs' zero point from the biases.
+type foldBiasesWork struct {
+	p      *convPlan
+	rec    *tensor
+	packed *packedWeights
+	g      *gemm
+	f      *filter
+}
+
+func (w foldBiasesWork) launch(l *lowering, s *step, _ rowRange) error {
+	c := &w.p.c
+	var table []uint32
+	chunk := func(at, n int) {
+		for j := range n {
+			bias := w.rec.addr + uint32(at+j*vecBytes)
+			table = append(table, bias, bias+uint32(c.header(n)*vecBytes), uint32(c.words*c.runs), uint32(n*vecBytes))
 		}
-		for at := 0; at < rec.bytes(); at += packed.size {
-			for i := range p.full {
-				chunk(at+i*c.record(4), 4)
-			}
-			if c.tail > 0 {
-				chunk(at+p.full*c.record(4), c.tail)
-			}
+	}
+	for at := 0; at < w.rec.bytes(); at += w.packed.size {
+		for i := range w.p.full {
+			chunk(at+i*c.record(4), 4)
 		}
-		kern, err := l.kernel("fold", generateFoldZeroPoint)
-		if err != nil {
-			return err
+		if c.tail > 0 {
+			chunk(at+w.p.full*c.record(4), c.tail)
 		}
-		zeros := g.inZero*int32(f.kh*f.kw*f.c)*f.zero - g.rq.Centre()
-		l.launchTable(s, kern, table, foldWords, uint32(g.inZero)*ones, uint32(zeros))
-		return nil
-	})
+	}
+	kern, err := l.kernel("fold", generateFoldZeroPoint)
+	if err != nil {
+		return err
+	}
+	zeros := w.g.inZero*int32(w.f.kh*w.f.kw*w.f.c)*w.f.zero - w.g.rq.Centre()
+	l.launchTable(s, kern, table, foldWords, uint32(w.g.inZero)*ones, uint32(zeros))
+	return nil
 }

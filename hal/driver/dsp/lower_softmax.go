@@ -51,37 +51,48 @@ func lowerSoftmax(l *lowering, op *nn.Operation) error {
 	bytes := roundUp(m.Depth, vecBytes) * 4
 	scratch := l.newTensor("scratch", shape{1, 1, l.threads, bytes}, 1, 0)
 	scratch.dense = true
-	l.addStep("softmax", []*tensor{in}, []*tensor{out, scratch}, func(l *lowering, s *step) error {
-		var exps []uint32
-		for _, e := range q.ExpTable() {
-			exps = append(exps, uint32(e), uint32(opspec.SoftmaxSumTerm(e)))
-		}
-		expAt := l.constWords(exps)
-		k := softmax.Kernel{Depth: m.Depth}
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		var table []uint32
-		for n := range in.shape.n {
-			for y := range in.shape.h {
-				for x := range in.shape.w {
-					table = append(table, in.at(n, y, x), out.at(n, y, x))
-				}
-			}
-		}
-		at := l.constWords(table)
-		var args [][]uint32
-		for t, r := range l.spread(len(table) / 2) {
-			args = append(args, []uint32{at + uint32(8*r[0]), uint32(r[1] - r[0]), expAt, scratch.at(0, 0, t)})
-		}
-		l.launch(s, kern, args)
-		return nil
-	})
+	l.addStep("softmax", []*tensor{in}, []*tensor{out, scratch}, softmaxWork{q, m, in, out, scratch})
 	l.values[m.Output] = out
 	if m.Axis != last {
 		l.values[m.Output] = l.permute(out, dims, firstAxis(len(dims), m.Axis))
 	}
+	return nil
+}
+
+// softmaxWork is SOFTMAX along the channels of each position.
+type softmaxWork struct {
+	q       opspec.SoftmaxQuant
+	m       opspec.Softmax
+	in      *tensor
+	out     *tensor
+	scratch *tensor
+}
+
+func (w softmaxWork) launch(l *lowering, s *step, _ rowRange) error {
+	var exps []uint32
+	for _, e := range w.q.ExpTable() {
+		exps = append(exps, uint32(e), uint32(opspec.SoftmaxSumTerm(e)))
+	}
+	expAt := l.constWords(exps)
+	k := softmax.Kernel{Depth: w.m.Depth}
+	kern, err := l.linked(k)
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	for n := range w.in.shape.n {
+		for y := range w.in.shape.h {
+			for x := range w.in.shape.w {
+				table = append(table, w.in.at(n, y, x), w.out.at(n, y, x))
+			}
+		}
+	}
+	at := l.constWords(table)
+	var args [][]uint32
+	for t, r := range l.spread(len(table) / 2) {
+		args = append(args, []uint32{at + uint32(8*r[0]), uint32(r[1] - r[0]), expAt, w.scratch.at(0, 0, t)})
+	}
+	l.launch(s, kern, args)
 	return nil
 }
 

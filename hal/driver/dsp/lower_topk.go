@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/reduction"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // lowerTopK lowers TOPK_V2: rows in lanes, the next best of each row again and
@@ -33,22 +34,7 @@ func lowerTopK(l *lowering, op *nn.Operation) error {
 		return fmt.Errorf("%d values of each of %d rows need too much memory", t.K, t.Rows)
 	}
 	values, indices := l.newFlat("best values", s.pitch*t.K, 1), l.newFlat("best indexes", wide*t.K, 1)
-	l.addStep("topk", []*tensor{s.t}, []*tensor{values, indices}, func(l *lowering, st *step) error {
-		var k hvx.Kernel = reduction.TopK{}
-		if size == 1 {
-			k = reduction.TopKBytes{}
-		}
-		kern, err := l.linked(k)
-		if err != nil {
-			return err
-		}
-		var table []uint32
-		for v := 0; v < s.pitch; v += vecBytes {
-			table = append(table, s.t.addr+uint32(v), values.addr+uint32(v), indices.addr+uint32(v/size*4), uint32(t.K))
-		}
-		l.launchTable(st, kern, table, 4, uint32(s.count), uint32(s.pitch), uint32(wide))
-		return nil
-	})
+	l.addStep("topk", []*tensor{s.t}, []*tensor{values, indices}, topKWork{size, s, values, indices, t, wide})
 	rows := func(out, from *tensor, size, pitch int) error {
 		return l.moveFlat("rows", out, from, size, []moveDim{{t.Rows, size, size * t.K}, {t.K, pitch, size}}, 0, 0)
 	}
@@ -63,5 +49,32 @@ func lowerTopK(l *lowering, op *nn.Operation) error {
 		return err
 	}
 	l.flatStep("narrow", elementwise.NarrowWords{}, l.flatResult(t.Values), []*tensor{best}, 0)
+	return nil
+}
+
+// topKWork lists the greatest values of rows and where they are.
+type topKWork struct {
+	size    int
+	s       reductionSlices
+	values  *tensor
+	indices *tensor
+	t       opspec.TopK
+	wide    int
+}
+
+func (w topKWork) launch(l *lowering, st *step, _ rowRange) error {
+	var k hvx.Kernel = reduction.TopK{}
+	if w.size == 1 {
+		k = reduction.TopKBytes{}
+	}
+	kern, err := l.linked(k)
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	for v := 0; v < w.s.pitch; v += vecBytes {
+		table = append(table, w.s.t.addr+uint32(v), w.values.addr+uint32(v), w.indices.addr+uint32(v/w.size*4), uint32(w.t.K))
+	}
+	l.launchTable(st, kern, table, 4, uint32(w.s.count), uint32(w.s.pitch), uint32(w.wide))
 	return nil
 }

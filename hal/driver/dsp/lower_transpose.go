@@ -83,29 +83,56 @@ func tilesPay(rows, columns moveDim, size int) bool {
 	return tiled < (datamove.WindowCost[datamove.VdeltaNetwork]*windows+8)/share
 }
 
-// moveAlong emits a move between tensors, which may need tiles. The dimensions are
-// asked for once the tensors have addresses; offsets are those of the first elements.
-func (l *lowering) moveAlong(name string, dst, src *tensor, size int, tiled bool, shape func() (dims []moveDim, to, from uint32)) {
-	writes := []*tensor{dst}
+// moveAlong appends a step that moves a tensor along dimensions, by tiles where tiled says so.
+func (l *lowering) moveAlong(name string, w alongWork, tiled bool) {
+	writes := []*tensor{w.dst}
 	if tiled {
-		writes = append(writes, l.newFlat("tiles", l.threads*datamove.TileScratch, 1))
+		w.tiles = l.newFlat("tiles", l.threads*datamove.TileScratch, 1)
+		writes = append(writes, w.tiles)
 	}
-	l.addStep(name, []*tensor{src}, writes, func(l *lowering, s *step) error {
-		dims, to, from := shape()
-		m := newMove(size, dims)
-		if m.runCount() == 0 || m.size == 0 {
-			return nil
-		}
-		if column, ok := m.tiles(); ok && tiled {
-			return l.transpose(s, &m, column, dst.addr+to, src.addr+from, writes[1].addr, dst.flips(src))
-		}
-		if n := m.runCount(); n > maxPositions {
-			return fmt.Errorf("%d separate runs, at most %d", n, maxPositions)
-		}
-		r := new(copyRuns)
-		m.each(dst.addr+to, src.addr+from, func(to, from uint32) { r.add(to, from, m.size) })
-		return r.launch(l, s, dst.flips(src))
-	})
+	l.addStep(name, []*tensor{w.src}, writes, w)
+}
+
+// alongWork moves elements of size bytes from a tensor to another, along dimensions.
+type alongWork struct {
+	dst, src *tensor
+	size     int
+	// Of flat tensors: their dimensions, and the offsets of the first elements.
+	dims     []moveDim
+	to, from uint32
+	// Of images, whose distances depend on what halos they get: from[i] is the dimension
+	// of the source that dimension i of the result is.
+	permute *[4]int
+	tiles   *tensor // scratch memory of the threads, nil where runs are copied
+}
+
+func (w alongWork) launch(l *lowering, s *step, _ rowRange) error {
+	if w.permute != nil {
+		w.dims, w.to, w.from = permuted(w.dst, w.src, w.permute)
+	}
+	m := newMove(w.size, w.dims)
+	if m.runCount() == 0 || m.size == 0 {
+		return nil
+	}
+	to, from, flip := w.dst.addr+w.to, w.src.addr+w.from, w.dst.flips(w.src)
+	if column, ok := m.tiles(); ok && w.tiles != nil {
+		return l.transpose(s, &m, column, to, from, w.tiles.addr, flip)
+	}
+	if n := m.runCount(); n > maxPositions {
+		return fmt.Errorf("%d separate runs, at most %d", n, maxPositions)
+	}
+	r := new(copyRuns)
+	m.each(to, from, func(to, from uint32) { r.add(to, from, m.size) })
+	return r.launch(l, s, flip)
+}
+
+// permuted are the dimensions of a result and the offsets of the first elements of both.
+func permuted(dst, src *tensor, perm *[4]int) (dims []moveDim, to, from uint32) {
+	a, b, d := src.steps(), dst.steps(), dst.shape
+	for i, n := range [4]int{d.n, d.h, d.w, d.c} {
+		dims = append(dims, moveDim{n, a[perm[i]], b[i]})
+	}
+	return dims, dst.at(0, 0, 0) - dst.addr, src.at(0, 0, 0) - src.addr
 }
 
 // each visits all runs.

@@ -78,7 +78,11 @@ func (l *lowering) groupedConv(c *opspec.Conv, groups int) error {
 		packed = p.packed
 	}
 	if n > 1 {
-		l.join(out, outs, func(i, n, y, x int) uint32 { return out.at(n, y, x) + uint32(i*c.K/len(outs)) })
+		j := joinWork{out: out, strideH: 1, strideW: 1}
+		for i, t := range outs {
+			j.parts = append(j.parts, joinPart{t: t, c: i * c.K / n})
+		}
+		l.join(j)
 	}
 	done()
 	return nil
@@ -117,38 +121,69 @@ func (l *lowering) divided(in *tensor, n int) []*tensor {
 		part := shape{s.n, s.h, s.w, c}
 		list = append(list, l.newTensor(in.name+" divided", part, part.smallPitch(), int32(in.zero)))
 	}
-	l.addStep("divide", []*tensor{in}, list, func(l *lowering, st *step) error {
-		r := new(copyRuns)
-		for i, t := range list {
-			for n := range s.n {
-				for y := range s.h {
-					for x := range s.w {
-						r.add(t.at(n, y, x), in.at(n, y, x)+uint32(i*c), c)
-					}
-				}
-			}
-		}
-		return r.launch(l, st, false)
-	})
+	l.addStep("divide", []*tensor{in}, list, divideWork{list, s, in, c})
 	return list
 }
 
-// join copies the positions of several tensors into one; place says where.
-func (l *lowering) join(out *tensor, list []*tensor, place func(i, n, y, x int) uint32) {
-	l.addStep("join", list, []*tensor{out}, func(l *lowering, st *step) error {
-		r := new(copyRuns)
-		for i, t := range list {
-			s := t.shape
-			for n := range s.n {
-				for y := range s.h {
-					for x := range s.w {
-						r.add(place(i, n, y, x), t.at(n, y, x), s.c)
-					}
+// divideWork copies equal shares of a tensor's channels into tensors of their own.
+type divideWork struct {
+	list []*tensor
+	s    shape
+	in   *tensor
+	c    int
+}
+
+func (w divideWork) launch(l *lowering, st *step, _ rowRange) error {
+	r := new(copyRuns)
+	for i, t := range w.list {
+		for n := range w.s.n {
+			for y := range w.s.h {
+				for x := range w.s.w {
+					r.add(t.at(n, y, x), w.in.at(n, y, x)+uint32(i*w.c), w.c)
 				}
 			}
 		}
-		return r.launch(l, st, false)
-	})
+	}
+	return r.launch(l, st, false)
+}
+
+// joinPart is a tensor and where its positions go in a larger one: row, column and channel of
+// the first.
+type joinPart struct {
+	t       *tensor
+	y, x, c int
+}
+
+// joinWork copies the positions of several tensors into one, stride rows and columns apart.
+type joinWork struct {
+	out              *tensor
+	strideH, strideW int
+	parts            []joinPart
+}
+
+// join appends a step of joinWork.
+func (l *lowering) join(w joinWork) {
+	var list []*tensor
+	for _, p := range w.parts {
+		list = append(list, p.t)
+	}
+	l.addStep("join", list, []*tensor{w.out}, w)
+}
+
+func (w joinWork) launch(l *lowering, st *step, _ rowRange) error {
+	r := new(copyRuns)
+	for _, p := range w.parts {
+		s := p.t.shape
+		for n := range s.n {
+			for y := range s.h {
+				for x := range s.w {
+					to := w.out.at(n, p.y+y*w.strideH, p.x+x*w.strideW) + uint32(p.c)
+					r.add(to, p.t.at(n, y, x), s.c)
+				}
+			}
+		}
+	}
+	return r.launch(l, st, false)
 }
 
 // phase is the outputs of a transposed convolution along an axis that stride and
@@ -186,15 +221,13 @@ func lowerTransposeConv(l *lowering, op *nn.Operation) error {
 	}
 	out, w := whole.out, whole.weights
 	rows, columns := phases1D(c.OutH, c.KH, c.StrideH, c.Top), phases1D(c.OutW, c.KW, c.StrideW, c.Left)
-	var outs []*tensor
-	var firsts [][2]int
+	j := joinWork{out: out, strideH: c.StrideH, strideW: c.StrideW}
 	for _, y := range rows {
 		for _, x := range columns {
 			p := whole
 			if len(rows)*len(columns) > 1 {
 				p.out = l.newTensor("phase", shape{c.N, y.count, x.count, c.K}, 0, int32(out.zero))
-				outs = append(outs, p.out)
-				firsts = append(firsts, [2]int{y.first, x.first})
+				j.parts = append(j.parts, joinPart{p.out, y.first, x.first, 0})
 			}
 			p.Window = opspec.Window{H: c.H, W: c.W, KH: y.taps, KW: x.taps, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1,
 				Top: y.pad, Left: x.pad, OutH: y.count, OutW: x.count}
@@ -210,8 +243,8 @@ func lowerTransposeConv(l *lowering, op *nn.Operation) error {
 			}
 		}
 	}
-	if len(outs) > 0 {
-		l.join(out, outs, func(i, n, y, x int) uint32 { return out.at(n, firsts[i][0]+y*c.StrideH, firsts[i][1]+x*c.StrideW) })
+	if len(j.parts) > 0 {
+		l.join(j)
 	}
 	done()
 	return nil

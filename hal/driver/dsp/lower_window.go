@@ -125,30 +125,34 @@ func lowerPool(l *lowering, op *nn.Operation) error {
 	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
 	shaped := shape{p.N, p.OutH, p.OutW, p.C}
 	out, done := l.imageResult(p.Output, shaped, max(shaped.pitch(), vecBytes), p.NCHW)
-	emit := func(l *lowering, s *step, from, to int) error {
-		k := pool.Window{Max: isMax, RowStep: in.rowBytes(), ColStep: in.pitch, Unalign: in.pitch < vecBytes}
-		var windows []window
-		for row := from; row < to; row++ {
-			n, y := row/p.OutH, row%p.OutH
-			y0 := max(y*p.StrideH-p.Top, 0)
-			y1 := min(y*p.StrideH-p.Top+p.KH, p.H)
-			for x := range p.OutW {
-				x0 := max(x*p.StrideW-p.Left, 0)
-				x1 := min(x*p.StrideW-p.Left+p.KW, p.W)
-				windows = append(windows, window{in.at(n, y0, x0), out.at(n, y, x), y1 - y0, x1 - x0})
-			}
-		}
-		return l.emitWindows(s, k, in, windows, p.C, lo+bias, hi+bias,
-			func(n int) (pool.Quotient, error) { return pool.AverageQuotient(n, bias != 0) })
-	}
-	l.addRows("pool", []*tensor{in}, []*tensor{out}, rowWork{count: p.N * p.OutH,
-		needs:  func(rows int) int { return windowRows(&p.Window, rows) },
-		starts: func(row int) int { return row*p.StrideH - p.Top },
-		begin: func(l *lowering, s *step) (func(from, to int) error, error) {
-			return func(from, to int) error { return emit(l, s, from, to) }, nil
-		}})
+	l.addRows("pool", []*tensor{in}, []*tensor{out}, windowDependence(&p.Window, p.N*p.OutH), poolWork{p, in, out, lo + bias, hi + bias, isMax, bias != 0})
 	done()
 	return nil
+}
+
+// poolWork reduces windows of an image to their maxima or averages.
+type poolWork struct {
+	opspec.Pool
+	in, out *tensor
+	lo, hi  int32
+	isMax   bool
+	signed  bool // the client's values are
+}
+
+func (w poolWork) launch(l *lowering, s *step, r rowRange) error {
+	k := pool.Window{Max: w.isMax, RowStep: w.in.rowBytes(), ColStep: w.in.pitch, Unalign: w.in.pitch < vecBytes}
+	var windows []window
+	for row := r.from; row < r.to; row++ {
+		n, y := row/w.OutH, row%w.OutH
+		y0 := max(y*w.StrideH-w.Top, 0)
+		y1 := min(y*w.StrideH-w.Top+w.KH, w.H)
+		for x := range w.OutW {
+			x0 := max(x*w.StrideW-w.Left, 0)
+			x1 := min(x*w.StrideW-w.Left+w.KW, w.W)
+			windows = append(windows, window{w.in.at(n, y0, x0), w.out.at(n, y, x), y1 - y0, x1 - x0})
+		}
+	}
+	return l.emitWindows(s, k, w.in, windows, w.C, w.lo, w.hi, func(n int) (pool.Quotient, error) { return pool.AverageQuotient(n, w.signed) })
 }
 
 // poolLimits are the windows that the kernel cannot do.
@@ -174,8 +178,7 @@ func lowerMean(l *lowering, op *nn.Operation) error {
 	}
 	o := &l.graph.Operands[m.Output]
 	bias := unsignedBias(o.Type)
-	divide := func(n int) (pool.Quotient, error) { return pool.MeanQuotient(n, bias != 0) }
-	if _, err := divide(m.Count); err != nil {
+	if _, err := pool.MeanQuotient(m.Count, bias != 0); err != nil {
 		return err
 	}
 	rows, cols := meanWindow(&m)
@@ -190,19 +193,10 @@ func lowerMean(l *lowering, op *nn.Operation) error {
 		w, rows, cols = in, s.h, s.w // the image itself is the window
 	} else {
 		w = l.newTensor("windows", shape{outer, rows, cols, channels}, 0, int32(in.zero))
-		l.addStep("gather", []*tensor{in}, []*tensor{w}, func(l *lowering, s *step) error {
-			return l.emitGather(s, &m, in, w)
-		})
+		l.addStep("gather", []*tensor{in}, []*tensor{w}, gatherWindowsWork{&m, in, w})
 	}
 	sums := l.newTensor("means", shape{1, 1, outer, channels}, roundUp(channels, vecBytes), int32(in.zero))
-	l.addStep("mean", []*tensor{w}, []*tensor{sums}, func(l *lowering, s *step) error {
-		k := pool.Window{RowStep: w.rowBytes(), ColStep: w.pitch, Unalign: w.pitch < vecBytes}
-		var windows []window
-		for i := range outer {
-			windows = append(windows, window{w.at(i, 0, 0), sums.at(0, 0, i), rows, cols})
-		}
-		return l.emitWindows(s, k, w, windows, channels, 0, 255, divide)
-	})
+	l.addStep("mean", []*tensor{w}, []*tensor{sums}, meanWork{w, sums, rows, cols, bias != 0})
 	// The result may count its positions in several dimensions.
 	if s := shapeOf(m.Dims); s == sums.shape {
 		l.values[m.Output] = sums
@@ -212,6 +206,22 @@ func lowerMean(l *lowering, op *nn.Operation) error {
 	return nil
 }
 
+// meanWork reduces each image of a tensor, rows x cols positions, to its mean.
+type meanWork struct {
+	in, out    *tensor
+	rows, cols int
+	signed     bool // the client's values are
+}
+
+func (w meanWork) launch(l *lowering, s *step, _ rowRange) error {
+	k := pool.Window{RowStep: w.in.rowBytes(), ColStep: w.in.pitch, Unalign: w.in.pitch < vecBytes}
+	var windows []window
+	for i := range w.out.shape.w {
+		windows = append(windows, window{w.in.at(i, 0, 0), w.out.at(0, 0, i), w.rows, w.cols})
+	}
+	return l.emitWindows(s, k, w.in, windows, w.out.shape.c, 0, 255, func(n int) (pool.Quotient, error) { return pool.MeanQuotient(n, w.signed) })
+}
+
 // meanWindow factors the number of reduced elements into rows and columns.
 func meanWindow(m *opspec.Mean) (rows, cols int) {
 	for cols = min(m.Count, pool.MaxWindowCols); m.Count%cols != 0; cols-- {
@@ -219,9 +229,15 @@ func meanWindow(m *opspec.Mean) (rows, cols int) {
 	return m.Count / cols, cols
 }
 
-// emitGather copies a value so that the elements of each window are contiguous
+// gatherWindowsWork copies a value so that the elements of each window are contiguous
 // positions, in order.
-func (l *lowering) emitGather(s *step, m *opspec.Mean, in, w *tensor) error {
+type gatherWindowsWork struct {
+	mean    *opspec.Mean
+	in, out *tensor
+}
+
+func (g gatherWindowsWork) launch(l *lowering, s *step, _ rowRange) error {
+	m, in, w := g.mean, g.in, g.out
 	rank := len(m.In)
 	strides := make([]int, rank) // in elements of [outer, count, channels]
 	channels := w.shape.c

@@ -48,18 +48,28 @@ func (l *lowering) intoSlices(in *tensor, dims []uint32, reduced []bool, size in
 
 // reductionStep launches a kernel over all vectors of rows.
 func (l *lowering) reductionStep(name string, f reduction.Function, out *tensor, s reductionSlices, words ...uint32) {
-	l.addStep(name, []*tensor{s.t}, []*tensor{out}, func(l *lowering, st *step) error {
-		kern, err := l.linked(reduction.Slices{F: f})
-		if err != nil {
-			return err
-		}
-		var table []uint32
-		_, wide := f.Form()
-		low, high := rowBox(vecBytes, s.count, s.pitch)
-		for v := 0; v < s.pitch; v += vecBytes {
-			table = append(table, s.t.addr+uint32(v), out.addr+uint32(v*wide), uint32(s.count), uint32(s.pitch), low, high)
-		}
-		l.launchTable(st, kern, table, reduction.EntryWords, words...)
-		return nil
-	})
+	l.addStep(name, []*tensor{s.t}, []*tensor{out}, reductionWork{f, s, out, words})
+}
+
+// reductionWork reduces the slices of every vector of rows.
+type reductionWork struct {
+	f     reduction.Function
+	s     reductionSlices
+	out   *tensor
+	words []uint32
+}
+
+func (w reductionWork) launch(l *lowering, st *step, _ rowRange) error {
+	kern, err := l.linked(reduction.Slices{F: w.f})
+	if err != nil {
+		return err
+	}
+	var table []uint32
+	_, wide := w.f.Form()
+	low, high := rowBox(vecBytes, w.s.count, w.s.pitch)
+	for v := 0; v < w.s.pitch; v += vecBytes {
+		table = append(table, w.s.t.addr+uint32(v), w.out.addr+uint32(v*wide), uint32(w.s.count), uint32(w.s.pitch), low, high)
+	}
+	l.launchTable(st, kern, table, reduction.EntryWords, w.words...)
+	return nil
 }
