@@ -31,12 +31,8 @@ func (f *flat) Reset() { f.free = 0 }
 // branch names as its operand.
 func assemble(t testing.TB, wave64 bool, text string) []byte {
 	t.Helper()
-	type line struct {
-		text string
-		at   int
-	}
 	labels := map[string]int{}
-	var lines []line
+	var lines []string
 	var code []byte
 	for pass := range 2 {
 		code = code[:0]
@@ -44,16 +40,16 @@ func assemble(t testing.TB, wave64 bool, text string) []byte {
 			for _, l := range strings.Split(text, "\n") {
 				l, _, _ = strings.Cut(l, "//")
 				if l = strings.TrimSpace(l); l != "" {
-					lines = append(lines, line{text: l})
+					lines = append(lines, l)
 				}
 			}
 		}
 		for _, l := range lines {
-			if name, ok := strings.CutSuffix(l.text, ":"); ok {
+			if name, ok := strings.CutSuffix(l, ":"); ok {
 				labels[name] = len(code)
 				continue
 			}
-			s := l.text
+			s := l
 			target := -1
 			if strings.HasPrefix(s, "s_branch") || strings.HasPrefix(s, "s_cbranch") {
 				op, name, _ := strings.Cut(s, " ")
@@ -62,13 +58,13 @@ func assemble(t testing.TB, wave64 bool, text string) []byte {
 			}
 			in, err := rdna2.Assemble(s, wave64)
 			if err != nil {
-				t.Fatalf("%s: %v", l.text, err)
+				t.Fatalf("%s: %v", l, err)
 			}
 			if target >= 0 {
 				in.Simm16 = uint16(int16((target - len(code) - 4) / 4))
 			}
 			if code, err = in.Encode(code); err != nil {
-				t.Fatalf("%s: %v", l.text, err)
+				t.Fatalf("%s: %v", l, err)
 			}
 		}
 	}

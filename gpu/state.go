@@ -65,7 +65,6 @@ type State struct {
 	fetch      [][]int64 // per cluster: cycle at which each code line is there, 0 unknown
 	now        int64     // start of the dispatch
 	live       int       // work-groups resident
-	ages       int64
 	woken      bool
 	count      [numCounts]int64
 	regions    []sim.RegionReport

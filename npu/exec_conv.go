@@ -11,7 +11,7 @@ import (
 // convolve executes OP_CONV and OP_DEPTHWISE.
 func (st *State) convolve(o *op) error {
 	k := &o.k
-	if n := int64(k.inH+k.top+k.bottom) * int64(k.inW+k.left+k.right) * int64(o.ifm.c+15&^15); n > 2*maxElements {
+	if n := int64(k.inH+k.top+k.bottom) * int64(k.inW+k.left+k.right) * int64((o.ifm.c+15)&^15); n > 2*maxElements {
 		return fmt.Errorf("padded input of %d elements is too large", n)
 	}
 	recs := st.scaleRecords(o)

@@ -240,7 +240,7 @@ func TestSeeds(t *testing.T) {
 	}
 	all := map[string]bool{}
 	for _, seed := range []uint32{0, 1, 2, math.MaxUint32} {
-		if weights(seed) != weights(seed) {
+		if again := weights(seed); again != weights(seed) {
 			t.Errorf("seed %d: two builds differ", seed)
 		}
 		all[weights(seed)] = true

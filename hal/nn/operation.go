@@ -267,7 +267,7 @@ func (t OperationType) Code() int32 {
 	case OpDensify:
 		return experimentalCode
 	case OpRequantize:
-		return extensionPrefix<<16 | 0
+		return extensionPrefix << 16 // operation 0 of the extension
 	}
 	return int32(t)
 }

@@ -266,11 +266,13 @@ func parseForm(f Form) (signature, error) {
 }
 
 func parseSlot(w string) (slot, error) {
-	name, typ, ok := strings.Cut(w, ":")
+	name, typ, _ := strings.Cut(w, ":")
 	sl := slot{name: name}
 	typ, sl.optional = strings.CutSuffix(typ, "?")
 	typ, sl.variadic = strings.CutSuffix(typ, "...")
-	if sl.class, ok = classNames[typ]; ok {
+	class, ok := classNames[typ]
+	if ok {
+		sl.class = class
 		return sl, nil
 	}
 	if sl.fixed, ok = typeNames[typ]; !ok || name == "" {

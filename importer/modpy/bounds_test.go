@@ -52,7 +52,7 @@ func TestErrors(t *testing.T) {
 		{"x = Input('x', 'TENSOR_FLOAT32', '{2, a}')", "t.mod.py:1:10: Input x: shape \"{2, a}\": dimension \" a\" is not a number"},
 		{"x = Input('x', 'TENSOR_FLOAT32', '2')", "has no {dimensions}"},
 		{"x = Input('x', ('TENSOR_FLOAT32',))", "a type is (code, dimensions"},
-		{"Example({})", "t.mod.py:1:8: Example without a Model"},
+		{"Example({})", "t.mod.py:1:8: Example: called without a Model"},
 		{model + "Example({x: [1, 2]})", "t.mod.py:4:8: Example: y has no value"},
 		{model + "Example([1, 2, 3])", "3 values where inputs and outputs are needed"},
 		{model + "Example({x: ['a'], y: [1]})", "t.mod.py:4:8: Example: value of x: element 0: a string is not a number"},

@@ -37,11 +37,11 @@ func (e *env) makeExample(t *starlark.Thread, args starlark.Tuple, kwargs []star
 		x.model = m
 	case nil, starlark.NoneType:
 		if len(e.models) == 0 {
-			return nil, errors.New("Example without a Model")
+			return nil, errors.New("called without a Model")
 		}
 		x.model = e.models[len(e.models)-1]
 	default:
-		return nil, fmt.Errorf("Example: a %s is no model", m.Type())
+		return nil, fmt.Errorf("a %s is no model", m.Type())
 	}
 	if s, ok := name.(starlark.String); ok {
 		x.name = string(s)
@@ -60,11 +60,11 @@ func (e *env) makeExample(t *starlark.Thread, args starlark.Tuple, kwargs []star
 				return nil, err
 			}
 			if len(l) != 2 {
-				return nil, fmt.Errorf("Example: %d values where inputs and outputs are needed", len(l))
+				return nil, fmt.Errorf("%d values where inputs and outputs are needed", len(l))
 			}
 			x.feeds = append(x.feeds, feed{l[0], l[1]})
 		default:
-			return nil, fmt.Errorf("Example: a %s is no dictionary of values", a.Type())
+			return nil, fmt.Errorf("a %s is no dictionary of values", a.Type())
 		}
 	}
 	e.examples = append(e.examples, x)
@@ -89,7 +89,7 @@ func (x *example) divide(t *starlark.Thread, d *starlark.Dict) (feed, error) {
 			return feed{}, err
 		}
 		if !ok {
-			return feed{}, fmt.Errorf("Example: %s has no value", o.name)
+			return feed{}, fmt.Errorf("%s has no value", o.name)
 		}
 		if err := to.SetKey(o, v); err != nil {
 			return feed{}, err

@@ -114,7 +114,7 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 	case "Operation":
 		return function("Operation", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			if len(args) == 0 || len(kwargs) > 0 {
-				return nil, errors.New("Operation needs a name and operands")
+				return nil, errors.New("an Operation needs a name and operands")
 			}
 			code, ok := args[0].(starlark.String)
 			if !ok {
@@ -125,7 +125,7 @@ func (m *model) Attr(name string) (starlark.Value, error) {
 	case "To":
 		return function("To", func(t *starlark.Thread, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 			if len(args) == 0 || len(kwargs) > 0 {
-				return nil, errors.New("To needs operands")
+				return nil, errors.New("a To needs operands")
 			}
 			switch args[0].(type) {
 			case *starlark.List, starlark.Tuple:
@@ -214,7 +214,7 @@ func (m *model) add(t *starlark.Thread, code string, args []starlark.Value) erro
 // to names the outputs of the last operation.
 func (m *model) to(outs []starlark.Value) error {
 	if len(m.ops) == 0 {
-		return errors.New("To without an Operation")
+		return errors.New("a To without an Operation")
 	}
 	op := &m.ops[len(m.ops)-1]
 	op.outs = nil

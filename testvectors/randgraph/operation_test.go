@@ -170,6 +170,11 @@ func (r *toyRun) Output(i int) ([]byte, []uint32) {
 func (r *toyRun) Stats() hal.Stats { return r.stats }
 func (r *toyRun) Release()         {}
 
+// with is a table of other operations that draws one more.
+func (t *Table) with(s signature, operations *refcpu.Table) *Table {
+	return &Table{operations, append(slices.Clone(t.signatures), s)}
+}
+
 // TestNewOperation takes an operation that is in none of the project's tables through
 // validation, shape inference, cost, the reference, random graphs, test vectors and two
 // drivers, and shows that it is found when a driver has it wrong.

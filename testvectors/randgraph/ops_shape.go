@@ -236,7 +236,7 @@ func makeFill(g *gen, op nn.OperationType, k nn.OperandType) bool {
 	for _, d := range g.dims(g.rank(1, 4)) {
 		dims = append(dims, int(d))
 	}
-	v := g.int32(0)
+	var v uint32
 	if k == nn.TensorInt32 {
 		v = g.int32(g.choose(256))
 	} else {

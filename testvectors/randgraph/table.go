@@ -2,7 +2,6 @@ package randgraph
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/refcpu"
@@ -162,11 +161,6 @@ type Table struct {
 
 // Standard draws the operations of refcpu.Standard.
 func Standard() *Table { return &Table{refcpu.Standard(), signatures} }
-
-// with is a table of other operations that draws one more.
-func (t *Table) with(s signature, operations *refcpu.Table) *Table {
-	return &Table{operations, append(slices.Clone(t.signatures), s)}
-}
 
 // Variants lists what can be drawn: every operation that has a signature and
 // an implementation in the reference CPU, in the types of its row.

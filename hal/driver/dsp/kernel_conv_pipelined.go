@@ -76,7 +76,6 @@ type pipelinedCode struct {
 	windowSumAt []codegen.Reg // where those of each input address are
 	to          []codegen.Reg // output addresses
 	before      []codegen.Reg // those of the block before
-	steps       []codegen.Reg // from run to run
 	kept        []codegen.Reg // weights in registers, others not valid
 	by          map[int]codegen.Reg
 	units       []*pipelinedUnit

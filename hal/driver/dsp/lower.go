@@ -323,9 +323,6 @@ func (l *lowering) fits(name string, gen func(a *hvx.Builder)) bool {
 // linked returns a kernel of the image.
 func (l *lowering) linked(k hvx.Kernel) (*hvx.Linked, error) { return l.image.Kernel(k, l.op) }
 
-// costOf is the estimated cost of a kernel in packets, 0 where there are no registers for it.
-func (l *lowering) costOf(k hvx.Kernel) int { return l.image.Cost(k) }
-
 // spread divides n items among the threads as evenly as possible, in order;
 // threads without work are left out.
 func (l *lowering) spread(n int) [][2]int {

@@ -230,10 +230,10 @@ func BenchmarkMoves(b *testing.B) {
 
 // convCase is a convolution whose filter, or layout, is not the usual one.
 type convCase struct {
-	name                              string
-	h, c, k, size, stride, groups     int
-	dilation                          int
-	runtime, nchw, transposed, biased bool
+	name                          string
+	h, c, k, size, stride, groups int
+	dilation                      int
+	runtime, nchw, transposed     bool
 }
 
 var convsBench = []convCase{

@@ -24,16 +24,6 @@ var sectionKinds = map[string]codeobject.Section{
 	".text": {Align: 4, Exec: true}, ".rodata": {Align: 1}, ".data": {Align: 1, Write: true}, ".bss": {Align: 1, Write: true}, ".fini_array": {Align: 8, Write: true},
 }
 
-// dropped are sections that are not loaded.
-func dropped(name string) bool {
-	for _, p := range []string{".AMDGPU", ".debug", ".comment", ".note", ".llvm"} {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
-}
-
 // section goes to a section, which kind describes when it is new.
 func (a *assembler) section(name string, kind codeobject.Section) {
 	for i := range a.unit.Sections {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -108,7 +109,9 @@ func names(keys []string, table map[string]string) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("unknown flag %q", k)
 		}
-		out = append(out, n)
+		if !slices.Contains(out, n) { // read and written
+			out = append(out, n)
+		}
 	}
 	if out == nil {
 		return "0", nil

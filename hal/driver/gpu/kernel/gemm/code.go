@@ -40,7 +40,6 @@ type generator struct {
 	tableAt  codegen.Reg
 	block    codegen.Reg // rows' offsets as one tuple when they come from the table
 	acc      [][]codegen.Reg
-	row      []codegen.Reg // row numbers, bounded
 }
 
 // bias of the weight address, so that immediate offsets from -2048 on are used.
