@@ -21,9 +21,8 @@ type StallCycles struct {
 
 // Indexes of the rows of Stats.Operations that belong to no operation.
 const (
-	// LaunchIndex is the fixed cost of an execution: from the request at the
-	// driver to the device's first cycle, and from its last cycle back to the
-	// waiting thread.
+	// LaunchIndex is the cost of an execution outside the device: all Parts but
+	// "execution".
 	LaunchIndex = -1
 	// TransferIndex is the cost of moving inputs and outputs between client
 	// memory and the device's own layouts.
@@ -60,6 +59,19 @@ type Stats struct {
 	Stalls       []StallCycles // fixed order; reasons with 0 cycles left out
 	Operations   []OperationStats
 	Counters     []Counter // device-specific event counts, fixed order
+	// Parts are what the execution went through on its way from the client to the
+	// device and back, in order; a name may come several times. Their times add up to
+	// LatencyFs, their energies to EnergyPJ. Empty when no machine is around the device.
+	Parts []Part
+	// Launches are the programs that the driver started one after the other; 0 is 1.
+	Launches int
+}
+
+// Part is one link of the chain that an execution is.
+type Part struct {
+	Name     string // "runtime", "binder", "execution" ...
+	TimeFs   int64
+	EnergyPJ float64
 }
 
 // Counter is a named event count (packets, DRAM bytes, cache misses).

@@ -279,11 +279,11 @@ func mobilenet(t testing.TB, spec *Spec) (*Program, *Regions) {
 }
 
 func BenchmarkMobileNetV1(b *testing.B) {
-	c := mustCore(b, "edgetpu-like")
+	c := mustCore(b, "pixel4")
 	p, r := mobilenet(b, c.Spec())
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			c := mustCore(b, "edgetpu-like")
+			c := mustCore(b, "pixel4")
 			if _, err := c.Run(p, r, Options{}); err != nil {
 				b.Fatal(err)
 			}
@@ -307,7 +307,7 @@ func BenchmarkMobileNetV1(b *testing.B) {
 }
 
 func TestMobileNetReport(t *testing.T) {
-	c := mustCore(t, "edgetpu-like")
+	c := mustCore(t, "pixel4")
 	p, r := mobilenet(t, c.Spec())
 	rep, err := c.Run(p, r, Options{})
 	if err != nil {

@@ -44,7 +44,7 @@ func checkReport(t testing.TB, r *sim.Report) {
 
 // Two runs give the same report and bytes; a functional run the same bytes.
 func TestRepeatable(t *testing.T) {
-	for _, preset := range Presets() {
+	for _, preset := range machineNames() {
 		c := mustCore(t, preset)
 		m := newMachine(c.Spec(), 3)
 		l := conv(20, 20, 24, 40, 3, 1)
@@ -105,7 +105,7 @@ func copyProgram(t *testing.T, p ethosu.Product, n, count int) *Program {
 // An unloaded copy takes latency, a long one bandwidth: the closed forms of the
 // slower memory of the two.
 func TestCopyTiming(t *testing.T) {
-	for _, preset := range []string{"ethos-u55-128", "ethos-u65-512", "edgetpu-like"} {
+	for _, preset := range []string{"ethos-u55-128", "ethos-u65-512", "pixel4"} {
 		c := mustCore(t, preset)
 		s := c.Spec()
 		m := s.Memories[s.RegionMemory[0]]
@@ -140,7 +140,7 @@ func TestAttachedLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := mustCore(t, "edgetpu-like")
+	c := mustCore(t, "pixel4")
 	const n = 1 << 20
 	run := func() *sim.Report {
 		dram.Reset()
@@ -184,10 +184,7 @@ func runLayer(t *testing.T, s Spec, l layer) *sim.Report {
 // What limits a layer is what the account says, and changing it changes the
 // cycles the right way.
 func TestBottlenecks(t *testing.T) {
-	base, err := Preset("ethos-u55-128")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := specOf(t, "ethos-u55-128")
 	// Weights are read again for every block of pixels: from a memory that keeps up.
 	base.Memories = append([]MemorySpec(nil), base.Memories...)
 	base.Memories[1].BytesPerCycle = 8
@@ -223,10 +220,7 @@ func TestBottlenecks(t *testing.T) {
 		t.Errorf("slow output unit: bound by %v", r.Stalls.Largest())
 	}
 	// More multipliers, fewer cycles; edge blocks cost less than full ones.
-	big, err := Preset("ethos-u55-256")
-	if err != nil {
-		t.Fatal(err)
-	}
+	big := specOf(t, "ethos-u55-256")
 	big.Memories = base.Memories
 	if r := runLayer(t, big, l); r.Cycles >= full.Cycles {
 		t.Errorf("256 MACs take %d cycles, 128 take %d", r.Cycles, full.Cycles)
@@ -241,10 +235,7 @@ func TestBottlenecks(t *testing.T) {
 // The weight-stationary array takes the closed form: tiles times the larger of
 // pixels and the load of a tile.
 func TestArrayCycles(t *testing.T) {
-	s, err := Preset("edgetpu-like")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := specOf(t, "pixel4")
 	for _, c := range []struct {
 		l    layer
 		want int64
@@ -263,10 +254,7 @@ func TestArrayCycles(t *testing.T) {
 
 // Each entry of the energy table is charged per event counted.
 func TestEnergy(t *testing.T) {
-	base, err := Preset("ethos-u55-256")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := specOf(t, "ethos-u55-256")
 	base.Energy = EnergySpec{}
 	base.Memories = append([]MemorySpec(nil), base.Memories...)
 	for i := range base.Memories {

@@ -27,6 +27,6 @@
 //
 // Sources: command semantics and weight format as described in package ethosu;
 // micro-blocks, output cycles, delays and memory defaults are those of Vela
-// 3.10's architecture table and performance model. The preset edgetpu-like is
-// not a product of Arm: its numbers are marked in presets.go.
+// 3.10's architecture table and performance model, in sim/soc/ethos-*.toml. The NPU
+// of pixel4.toml is not a product of Arm: its numbers are marked there.
 package npu

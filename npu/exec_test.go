@@ -58,7 +58,7 @@ func random(r *rand.Rand) layer {
 // The 8-bit loops and the 64-bit loops give the same bytes.
 func TestConvolutionForms(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 1))
-	for _, preset := range []string{"ethos-u55-32", "ethos-u55-128", "ethos-u65-512", "edgetpu-like"} {
+	for _, preset := range []string{"ethos-u55-32", "ethos-u55-128", "ethos-u65-512", "pixel4"} {
 		for i := range 150 {
 			l := random(r)
 			c := mustCore(t, preset)
@@ -381,7 +381,7 @@ func TestErrors(t *testing.T) {
 		{"reserved activation 9", set(ethosu.SetActivation, 9)},
 		{"reserved clip range 7", set(ethosu.SetActivation, 7<<12)},
 		{"accumulator format 2", set(ethosu.SetAccFormat, 2)},
-		{"register does not exist on ethos-u55-128", set(ethosu.SetParallelMode, 1)},
+		{"register does not exist on Ethos-U55-128", set(ethosu.SetParallelMode, 1)},
 		{"custom DMA", set(ethosu.SetOFMRegion, 0x8001)},
 	} {
 		if e.want == "is no multiple of the dilation" {

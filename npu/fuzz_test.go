@@ -17,10 +17,7 @@ func seeds(t testing.TB) (out [][]byte) {
 		}
 		out = append(out, b)
 	}
-	spec, err := Preset("ethos-u65-512")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := specOf(t, "ethos-u65-512")
 	for i, l := range []layer{conv(8, 8, 16, 24, 3, 1), conv(7, 5, 8, 8, 3, 2).dw(), conv(1, 1, 40, 10, 1, 1)} {
 		m := newMachine(&spec, uint64(i))
 		l.ofm = 4096
@@ -56,7 +53,7 @@ func FuzzRun(f *testing.F) {
 		f.Add(uint8(i), s)
 	}
 	var cores []*Core
-	for _, p := range Presets() {
+	for _, p := range machineNames() {
 		cores = append(cores, mustCore(f, p))
 	}
 	f.Fuzz(func(t *testing.T, which uint8, b []byte) {
@@ -80,7 +77,7 @@ func FuzzRun(f *testing.F) {
 // into the registers of a legal operation.
 func FuzzRegisters(f *testing.F) {
 	var cores []*Core
-	for _, p := range Presets() {
+	for _, p := range machineNames() {
 		cores = append(cores, mustCore(f, p))
 	}
 	type base struct {

@@ -99,10 +99,7 @@ func runCompiled(t testing.TB, c *Core, v *velaOp, k *Compiled, inputs [][]byte,
 }
 
 func mustCore(t testing.TB, preset string) *Core {
-	spec, err := Preset(preset)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := specOf(t, preset)
 	c, err := New(spec)
 	if err != nil {
 		t.Fatal(err)

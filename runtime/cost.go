@@ -75,6 +75,7 @@ func (r *Result) add(g *nn.Subgraph, device hal.Device, operations []int, st *ha
 	r.EnergyPJ += st.EnergyPJ
 	r.Instructions += st.Instructions
 	r.Counters = append(r.Counters, st.Counters...)
+	r.chain(st.Parts)
 	r.device(device.Name()).add(st)
 	for _, i := range operations {
 		r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: device.Name(), BoundBy: "none", MACs: OperationMACs(g, i)}
@@ -90,6 +91,19 @@ func (r *Result) add(g *nn.Subgraph, device hal.Device, operations []int, st *ha
 		}
 		c.add(op)
 		c.MACs = max(c.MACs, op.MACs)
+	}
+}
+
+// chain adds the parts of an execution by name.
+func (r *Result) chain(parts []hal.Part) {
+	for _, p := range parts {
+		i := slices.IndexFunc(r.Chain, func(x hal.Part) bool { return x.Name == p.Name })
+		if i < 0 {
+			r.Chain = append(r.Chain, p)
+			continue
+		}
+		r.Chain[i].TimeFs += p.TimeFs
+		r.Chain[i].EnergyPJ += p.EnergyPJ
 	}
 }
 

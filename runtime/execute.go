@@ -19,6 +19,11 @@ type Result struct {
 	// and transfers of inputs and outputs.
 	Overheads []OperationCost
 
+	// Chain is what the execution went through by name: "runtime", "binder",
+	// "execution" and so on, in the order of their first coming. The times add up to
+	// LatencyFs, the energies to EnergyPJ, when all devices report a chain.
+	Chain []hal.Part
+
 	Instructions int64
 	Counters     []hal.Counter // of all parts, in order
 

@@ -27,7 +27,7 @@ func testCPU() hal.Device {
 			s.Efficiency[c][p] = 0.5
 		}
 	}
-	return cpu.New(cpu.Config{Spec: s, Launch: 1e9, Description: "test"})
+	return cpu.New(cpu.Config{Spec: s, Description: "test"})
 }
 
 // picky is a device that declines some operation types and runs the others on

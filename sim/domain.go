@@ -11,7 +11,7 @@ type OPP struct {
 	Volts float64
 }
 
-// Preference is what a user asked of an execution; it steers the governor.
+// Preference is what a user asked of an execution; it limits the governor.
 type Preference uint8
 
 // Preferences, in the order of NNAPI's ExecutionPreference.
@@ -26,10 +26,15 @@ const (
 type DomainConfig struct {
 	Name      string
 	OPPs      []OPP // rising in Hz
-	Ramp      Time  // changing the point; the clock stands meanwhile
+	Ramp      Time  // changing the point while work waits
 	IdleAfter Time  // idle span after which the domain sleeps
 	IdleExit  Time  // waking up
-	Governor  [NumPreferences]int
+	// Slumber is the idle span after which the domain starts again at its lowest
+	// point; 0: it never forgets its point.
+	Slumber Time
+	// Points are the highest points that the governor may choose, by preference.
+	Points   [NumPreferences]int
+	Governor Governor // nil: Fixed
 }
 
 // Validate reports every value that is out of range.
@@ -52,84 +57,200 @@ func (c *DomainConfig) Validate() error {
 			fail("point %d: %d Hz is not above the one before", i, o.Hz)
 		}
 	}
-	for p, i := range c.Governor {
+	for p, i := range c.Points {
 		if i < 0 || i >= len(c.OPPs) {
-			fail("governor: preference %d names point %d of %d", p, i, len(c.OPPs))
+			fail("preference %d names point %d of %d", p, i, len(c.OPPs))
 		}
 	}
-	for _, t := range []Time{c.Ramp, c.IdleAfter, c.IdleExit} {
+	for _, t := range []Time{c.Ramp, c.IdleAfter, c.IdleExit, c.Slumber} {
 		if t < 0 {
 			fail("negative span %d fs", int64(t))
 		}
 	}
+	if c.Governor != nil && c.Governor.Interval() <= 0 {
+		fail("a governor that decides every %d fs", int64(c.Governor.Interval()))
+	}
 	return errors.Join(errs...)
 }
 
-// Domain is a clock domain in time. Its cycles are numbered through frequency
-// changes: cycle numbers never go back and a ramp has none.
+// Domain is a clock domain in time: its point, what its governor has seen, and
+// whether it sleeps. It is a value: a copy runs ahead without the original.
 type Domain struct {
-	cfg   DomainConfig
-	clock Clock
-	base  int64 // cycles before the clock's origin
-	opp   int
-	idle  Time // when it last became idle; Never while it works
+	cfg   *DomainConfig
+	load  Load
+	limit int  // the heat's
+	pref  int  // the preference's
+	floor int  // a client's lower bound
+	at    Time // the state is that of this instant
+	next  Time // of the next decision
+	idle  Time // when the domain became idle; Never while it works
 }
 
-// NewDomain builds a domain that runs at its lowest point from time 0, asleep.
+// NewDomain builds a domain that is at its lowest point at time 0 and asleep.
 func NewDomain(cfg DomainConfig) (*Domain, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	d := &Domain{cfg: cfg}
-	d.Reset()
+	if cfg.Governor == nil {
+		cfg.Governor = Fixed{}
+	}
+	d := &Domain{cfg: &cfg}
+	d.Reset(0)
 	return d, nil
 }
 
-// Reset returns to the lowest point at time 0, asleep.
-func (d *Domain) Reset() {
-	d.base, d.opp = 0, 0
-	d.clock = Clock{Hz: d.cfg.OPPs[0].Hz}
-	d.idle = -d.cfg.IdleAfter
+// Reset makes the domain cold at an instant: at its lowest point, asleep, without
+// load in the governor's memory.
+func (d *Domain) Reset(t Time) {
+	top := len(d.cfg.OPPs) - 1
+	*d = Domain{cfg: d.cfg, load: Load{OPPs: d.cfg.OPPs, Since: Second}, limit: top, pref: top, at: t, idle: t - max(d.cfg.IdleAfter, d.cfg.Slumber)}
+	d.next = t + d.cfg.Governor.Interval()
+	d.bound()
 }
 
-// OPP is the current operating point.
-func (d *Domain) OPP() OPP { return d.cfg.OPPs[d.opp] }
+// Config is what the domain was made of.
+func (d *Domain) Config() *DomainConfig { return d.cfg }
 
-// At is the instant at which cycle k begins, k not before the last change.
-func (d *Domain) At(k int64) Time { return d.clock.At(k - d.base) }
+// Point is the present operating point and its number.
+func (d *Domain) Point() (OPP, int) { return d.cfg.OPPs[d.load.Point], d.load.Point }
 
-// Cycle is the first cycle that begins at or after t.
-func (d *Domain) Cycle(t Time) int64 { return d.base + d.clock.Cycle(t) }
+// Util is the utilization the governor sees.
+func (d *Domain) Util() float64 { return d.load.Util }
 
-// Select moves the domain to the governor's point for p at t and answers when
-// the clock runs there.
-func (d *Domain) Select(t Time, p Preference) Time {
-	return d.SetOPP(t, d.cfg.Governor[p])
-}
+// Prefer limits the governor to the points up to the preference's.
+func (d *Domain) Prefer(p Preference) { d.pref = d.cfg.Points[p]; d.bound() }
 
-// SetOPP moves the domain to point i at t and answers when the clock runs
-// there: at once when it already does, else after the cycle under way and the
-// ramp.
-func (d *Domain) SetOPP(t Time, i int) Time {
-	if i == d.opp {
-		return t
+// Limit lowers the highest point to that of the frequency: a thermal cap. 0 lifts it.
+func (d *Domain) Limit(hz int64) {
+	d.limit = len(d.cfg.OPPs) - 1
+	for hz > 0 && d.limit > 0 && d.cfg.OPPs[d.limit].Hz > hz {
+		d.limit--
 	}
-	k := d.Cycle(t)
-	start := d.At(k) + d.cfg.Ramp
-	d.base, d.opp = k, i
-	d.clock = Clock{Origin: start, Hz: d.cfg.OPPs[i].Hz}
-	return start
+	d.bound()
 }
 
-// Wake makes the domain work from t and answers when it does: after the idle
-// exit latency when it slept.
-func (d *Domain) Wake(t Time) Time {
-	if d.idle != Never && t-d.idle >= d.cfg.IdleAfter {
-		t += d.cfg.IdleExit
+// Floor raises the lowest point to one of at least the frequency.
+func (d *Domain) Floor(hz int64) {
+	d.floor = 0
+	for d.floor < len(d.cfg.OPPs)-1 && d.cfg.OPPs[d.floor].Hz < hz {
+		d.floor++
+	}
+	d.bound()
+}
+
+// bound applies the limits at once; the governor moves between them.
+func (d *Domain) bound() {
+	d.load.High = min(d.limit, d.pref)
+	d.load.Low = min(d.floor, d.load.High)
+	d.set(min(max(d.load.Point, d.load.Low), d.load.High))
+}
+
+func (d *Domain) set(point int) {
+	if point != d.load.Point {
+		d.load.Point, d.load.Since = point, 0
+	}
+}
+
+// Advance moves the domain to t, working all the while or idle. Its governor decides
+// on the way.
+func (d *Domain) Advance(t Time, busy bool) {
+	share := 0.0
+	if busy {
+		share = 1
+	}
+	d.AdvanceLoad(t, share)
+}
+
+// AdvanceLoad moves the domain to t with work for a share of the time, spread evenly.
+func (d *Domain) AdvanceLoad(t Time, share float64) {
+	for d.at < t {
+		if share == 0 && d.settled() {
+			d.next += (t - d.at) / d.cfg.Governor.Interval() * d.cfg.Governor.Interval()
+		}
+		to := min(t, d.next)
+		d.account(to, share)
+		if to == d.next {
+			d.decide()
+		}
+	}
+}
+
+// settled reports whether more idle time changes nothing that a decision shows.
+func (d *Domain) settled() bool {
+	const nothing = 1e-6
+	return d.load.Point == d.load.Low && d.load.Util < nothing && d.load.Busy == 0 && d.load.Streak == 0
+}
+
+// account charges the time up to t.
+func (d *Domain) account(t Time, share float64) {
+	span := t - d.at
+	left := decay(span)
+	d.load.Util = d.load.Util*left + (1-left)*share*float64(d.cfg.OPPs[d.load.Point].Hz)/float64(d.cfg.OPPs[len(d.cfg.OPPs)-1].Hz)
+	d.load.Busy += Time(share * float64(span))
+	d.load.Span += span
+	d.load.Since += span
+	d.at = t
+}
+
+func (d *Domain) decide() {
+	d.next = max(d.next, d.at) + d.cfg.Governor.Interval()
+	point, decided := d.cfg.Governor.Decide(&d.load)
+	if !decided {
+		return
+	}
+	d.load.Busy, d.load.Span = 0, 0
+	d.set(min(max(point, d.load.Low), d.load.High))
+}
+
+// Saturate puts the domain where its governor has it after work without a pause:
+// at its highest point, with a full load in memory.
+func (d *Domain) Saturate() {
+	d.set(d.load.High)
+	d.load.Since = Second
+	d.load.Util = float64(d.cfg.OPPs[d.load.Point].Hz) / float64(d.cfg.OPPs[len(d.cfg.OPPs)-1].Hz)
+}
+
+// Wake makes the domain work from t on and returns what that takes: wake is the way
+// out of sleep, ramp a change of the point that the governor's limits force.
+func (d *Domain) Wake(t Time) (wake, ramp Time) {
+	d.Advance(t, false)
+	if d.idle != Never {
+		if d.cfg.Slumber > 0 && t-d.idle >= d.cfg.Slumber {
+			d.set(d.load.Low)
+			d.load.Busy, d.load.Span, d.load.Streak, d.load.Util = 0, 0, 0, 0
+		}
+		if t-d.idle >= d.cfg.IdleAfter {
+			wake = d.cfg.IdleExit
+		}
+	}
+	if _, fixed := d.cfg.Governor.(Fixed); fixed && d.load.Point != d.load.High {
+		ramp = d.cfg.Ramp
+		d.set(d.load.High)
 	}
 	d.idle = Never
-	return t
+	return wake, ramp
 }
 
 // Sleep says that the domain has no work from t on.
 func (d *Domain) Sleep(t Time) { d.idle = t }
+
+// Change is a point that a clock takes from an instant on.
+type Change struct {
+	At  Time
+	OPP OPP
+}
+
+// Plan returns the points that the domain goes through when it works from now on,
+// the present one first, up to a horizon. Two decisions for one point are one change.
+func (d *Domain) Plan(horizon Time) []Change {
+	ahead := *d
+	opp, last := ahead.Point()
+	plan := []Change{{ahead.at, opp}}
+	for ahead.at < d.at+horizon && last < ahead.load.High {
+		ahead.Advance(ahead.next, true)
+		if opp, point := ahead.Point(); point != last {
+			plan, last = append(plan, Change{ahead.at, opp}), point
+		}
+	}
+	return plan
+}

@@ -32,12 +32,16 @@ type modelReport struct {
 
 // deviceEntry is one run. A functional run has no costs.
 type deviceEntry struct {
-	Device    string    `json:"device"`
-	Model     string    `json:"model,omitempty"` // when it is another form than the report's
-	Status    string    `json:"status"`
-	LatencyUS *float64  `json:"latency_us,omitempty"`
-	EnergyUJ  *float64  `json:"energy_uj,omitempty"`
-	HostUserS *hostTime `json:"host_user_s,omitempty"`
+	Device    string   `json:"device"`
+	Model     string   `json:"model,omitempty"` // when it is another form than the report's
+	Status    string   `json:"status"`
+	LatencyUS *float64 `json:"latency_us,omitempty"`
+	EnergyUJ  *float64 `json:"energy_uj,omitempty"`
+	// LatencyParts are the microseconds of the chain that the run is, by name; they add
+	// up to LatencyUS. EnergyParts are its energies, which add up to EnergyUJ.
+	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
+	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`
+	HostUserS    *hostTime          `json:"host_user_s,omitempty"`
 	// Cycles and Stalls are those of the run's device when there is one only:
 	// cycles of different clocks do not add up.
 	Cycles *int64           `json:"cycles,omitempty"`
@@ -179,6 +183,11 @@ func (e *deviceEntry) costs(res *nnrt.Result) {
 	if timed {
 		latency, energy := microseconds(res.LatencyFs), res.EnergyPJ/1e6
 		e.LatencyUS, e.EnergyUJ = &latency, &energy
+		e.LatencyParts, e.EnergyParts = map[string]float64{}, map[string]float64{}
+		for _, p := range res.Chain {
+			e.LatencyParts[p.Name] = microseconds(p.TimeFs)
+			e.EnergyParts[p.Name] = p.EnergyPJ / 1e6
+		}
 		for i := range res.Devices {
 			d := &res.Devices[i]
 			e.Devices = append(e.Devices, partEntry{

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -94,11 +95,8 @@ func interval(tag reflect.StructTag) (lo, hi float64) {
 	return lo, hi
 }
 
-// clockKeys are the keys of a clock that an execution at one point depends on. A
-// point that a preference names takes the preference's key with it. The points
-// between, ramp_us, idle_after_us and idle_exit_us are kept for the machine whose
-// governors and idle states act in time; nothing else of a file may be without
-// effect.
+// clockKeys are the keys of a clock. A point that a preference names takes the
+// preference's key with it; nothing else of a file may be without effect.
 func clockKeys(path string, c *soc.Clock) []key {
 	var list []key
 	governors := []struct {
@@ -108,7 +106,7 @@ func clockKeys(path string, c *soc.Clock) []key {
 	for i := range c.OPPs {
 		o := &c.OPPs[i]
 		if o.MHz != c.LowPowerMHz && o.MHz != c.SustainedMHz && o.MHz != c.FastMHz {
-			continue // a point between those of the preferences, for governors in time
+			continue // a point between those of the preferences: of a governor
 		}
 		at := fmt.Sprintf("%s.opps[%d]", path, i)
 		v := reflect.ValueOf(&o.MHz).Elem()
@@ -127,6 +125,26 @@ func clockKeys(path string, c *soc.Clock) []key {
 			others = append(others, o.MHz)
 		}
 		list = append(list, key{path: path + "." + g.name, v: reflect.ValueOf(g.mhz).Elem(), others: others, lo: 10, hi: 6000})
+	}
+	if strings.HasPrefix(path, "cpu.") {
+		return list // drivers run on one cluster; the CPU as a device is awake
+	}
+	add := func(v reflect.Value) {
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if name := f.Tag.Get("toml"); strings.HasSuffix(name, "_us") || strings.HasSuffix(name, "_share") {
+				if v.Field(i).Float() == 0 && f.Tag.Get("soc") == "optional" {
+					continue
+				}
+				lo, hi := interval(f.Tag)
+				list = append(list, key{path: path + "." + name, v: v.Field(i), lo: lo, hi: hi})
+			}
+		}
+	}
+	add(reflect.ValueOf(c).Elem())
+	if c.Governor != nil {
+		path += ".governor"
+		add(reflect.ValueOf(c.Governor).Elem())
 	}
 	return list
 }
@@ -230,13 +248,24 @@ type workload struct {
 	model *nn.Model
 	only  string
 	run   func(h io.Writer, c *soc.Config, p hal.Preference) error
+	host  bool // of the host's part of executions
 }
+
+// hostKey matches the keys of the host's part of executions and of clocks in time.
+var hostKey = regexp.MustCompile(`^host\.|\.path\.|\.(ramp|idle_after|idle_exit|slumber)_us|\.governor\.`)
 
 // workloads are what a changed number of a preset must show in, the quickest to
 // tell first.
 func workloads(c *soc.Config) []workload {
 	type shape = []uint32
 	var list []workload
+	there := [soc.NumEngines]bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil}
+	for e := range soc.NumEngines {
+		if !there[e] {
+			continue
+		}
+		list = append(list, workload{only: e.String(), host: true, run: hostCalls(e)})
+	}
 	if c.GPU != nil {
 		for _, p := range gpuPrograms(c) {
 			list = append(list, workload{only: "gpu", run: p.run})
@@ -278,7 +307,7 @@ func workloads(c *soc.Config) []workload {
 
 // sameSection reports whether what a device reads is equal in two presets.
 func sameSection(section string, a, b *soc.Config) bool {
-	if !cmp.Equal(a.DRAM, b.DRAM) || !cmp.Equal(a.Interconnect, b.Interconnect) {
+	if !cmp.Equal(a.DRAM, b.DRAM) || !cmp.Equal(a.Interconnect, b.Interconnect) || !cmp.Equal(a.Host, b.Host) {
 		return false
 	}
 	switch section {
@@ -335,8 +364,8 @@ func TestEveryKeyMatters(t *testing.T) {
 				if o := all[w].only; o != "" && o != device || reference(device, w, p) == 0 {
 					return false
 				}
-				if all[w].run != nil && strings.Contains(k.path, ".launch.") {
-					return false // the driver's part of a request
+				if host := hostKey.MatchString(k.path); all[w].run != nil && host != all[w].host {
+					return false // the driver's part of a request, or not
 				}
 				for _, v := range perturbed(k) {
 					c := load()
@@ -381,7 +410,7 @@ func TestEveryKeyMatters(t *testing.T) {
 					continue
 				}
 				readers := []string{section}
-				if section == "dram" || section == "interconnect" {
+				if section == "dram" || section == "interconnect" || section == "host" {
 					readers = []string{"cpu", "npu", "dsp", "gpu"}
 				}
 				preferences := []hal.Preference{hal.FastSingleAnswer}

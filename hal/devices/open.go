@@ -48,8 +48,6 @@ func Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
 	return list, nil
 }
 
-func launch(l soc.Launch) sim.Time { return l.SubmitTime() + l.CompleteTime() }
-
 // newCPU fills the timing model of the reference CPU.
 func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	cpu := c.CPU
@@ -82,7 +80,7 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	s.Efficiency[opspec.KernelDense] = [3]float64{e.DenseF32, e.DenseF16, e.DenseI8}
 	s.Efficiency[opspec.KernelElementwise] = [3]float64{e.Elementwise, e.Elementwise, e.Elementwise}
 	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", cpu.Name, cpu.Threads, float64(s.Cores[0].ClockHz)/1e9)
-	return cpudriver.New(cpudriver.Config{Spec: s, Launch: launch(cpu.Launch), Description: description}), nil
+	return cpudriver.New(cpudriver.Config{Spec: s, Host: &loop{c, soc.EngineCPU}, Description: description}), nil
 }
 
 func cpuCache(c *soc.Cache) timing.CacheSpec {
@@ -101,7 +99,7 @@ func newGPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
 	return gpudriver.New(gpudriver.Config{
-		Spec: s, NewMemory: memory, Launch: launch(c.GPU.Launch), Capabilities: capabilities(c, "gpu"),
+		Spec: s, NewMemory: memory, Host: &loop{c, soc.EngineGPU}, Capabilities: capabilities(c, "gpu"),
 		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
 	})
 }
@@ -116,7 +114,7 @@ func newDSP(c *soc.Config, p sim.Preference) (hal.Device, error) {
 		return l, err
 	}
 	return dspdriver.New(dspdriver.Config{
-		Spec: s, NewMemory: memory, Launch: launch(c.DSP.Launch), Capabilities: capabilities(c, "dsp"),
+		Spec: s, NewMemory: memory, Host: &loop{c, soc.EngineDSP}, Capabilities: capabilities(c, "dsp"),
 		Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
 	})
 }
@@ -134,7 +132,7 @@ func newNPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	}
 	return npudriver.New(npudriver.Config{
 		Spec: s, OnChipBytes: onChip, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) },
-		Launch: launch(c.NPU.Launch), Capabilities: capabilities(c, "npu"),
+		Host: &loop{c, soc.EngineNPU}, Capabilities: capabilities(c, "npu"),
 		Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
 	})
 }

@@ -64,6 +64,7 @@ func (k *checker) config(c *Config) {
 		k.fail("soc.name", "empty")
 	}
 	k.dram(&c.DRAM)
+	k.host(c)
 	if c.CPU != nil {
 		k.energy("cpu.energy", c.CPU.Energy.PJ, cpuEvents)
 		cores := 0
@@ -83,6 +84,7 @@ func (k *checker) config(c *Config) {
 	}
 	if g := c.GPU; g != nil {
 		k.clock("gpu.clock", &g.Clock)
+		k.path("gpu.path", &g.Path)
 		events := gpuEvents
 		if g.GL1 != nil {
 			events = append(slices.Clone(events), gl1Event)
@@ -101,6 +103,7 @@ func (k *checker) config(c *Config) {
 	}
 	if d := c.DSP; d != nil {
 		k.clock("dsp.clock", &d.Clock)
+		k.path("dsp.path", &d.Path)
 		k.energy("dsp.energy", d.Energy.PJ, dspEvents)
 		k.cache("dsp.l1i", &d.L1I)
 		k.cache("dsp.l1d", &d.L1D)
@@ -114,6 +117,7 @@ func (k *checker) config(c *Config) {
 	}
 	if n := c.NPU; n != nil {
 		k.clock("npu.clock", &n.Clock)
+		k.path("npu.path", &n.Path)
 		k.energy("npu.energy", n.Energy.PJ, npuEvents)
 		if n.Product != "ethos-u55" && n.Product != "ethos-u65" {
 			k.fail("npu.product", "%q, want ethos-u55 or ethos-u65", n.Product)
@@ -224,6 +228,9 @@ func bounds(r string) (lo, hi float64) {
 }
 
 func (k *checker) clock(p string, c *Clock) {
+	if c.Governor != nil {
+		k.governor(p+".governor", c.Governor)
+	}
 	for i := 1; i < len(c.OPPs); i++ {
 		if c.OPPs[i].MHz <= c.OPPs[i-1].MHz {
 			k.fail(fmt.Sprintf("%s.opps[%d]", p, i), "%v MHz is not above the point before", c.OPPs[i].MHz)

@@ -1,7 +1,5 @@
 package soc
 
-import "github.com/nnsoc/nnsoc/sim"
-
 // Config is one SoC. A device whose section is absent is not offered.
 //
 // The tag "range" is the closed interval a number must lie in; the keys of a
@@ -10,6 +8,7 @@ type Config struct {
 	SoC          Identity     `toml:"soc"`
 	DRAM         DRAM         `toml:"dram"`
 	Interconnect Interconnect `toml:"interconnect"`
+	Host         Host         `toml:"host"`
 	CPU          *CPU         `toml:"cpu" soc:"optional"`
 	GPU          *GPU         `toml:"gpu" soc:"optional"`
 	DSP          *DSP         `toml:"dsp" soc:"optional"`
@@ -28,8 +27,8 @@ type OPP struct {
 	V   float64 `toml:"v" range:"0.3..2"`
 }
 
-// Clock is a clock domain and its governor: the point it runs at by
-// ExecutionPreference.
+// Clock is a clock domain: its points, the highest of them by ExecutionPreference, and
+// the governor that moves it below; without one it is at the preference's point.
 type Clock struct {
 	OPPs         []OPP   `toml:"opps" len:"1..64"` // rising
 	RampUs       float64 `toml:"ramp_us" range:"0..100000"`
@@ -38,17 +37,10 @@ type Clock struct {
 	LowPowerMHz  float64 `toml:"low_power_mhz" range:"10..6000"` // each one of opps
 	SustainedMHz float64 `toml:"sustained_mhz" range:"10..6000"`
 	FastMHz      float64 `toml:"fast_mhz" range:"10..6000"`
+	// SlumberUs is the idle span after which the clock starts again at its lowest point.
+	SlumberUs float64   `toml:"slumber_us" range:"1..1e9" soc:"optional"`
+	Governor  *Governor `toml:"governor" soc:"optional"`
 }
-
-// Launch is the fixed cost of one execution, outside the device's own work.
-type Launch struct {
-	SubmitUs   float64 `toml:"submit_us" range:"0..100000"`   // request at the driver to the device's first cycle
-	CompleteUs float64 `toml:"complete_us" range:"0..100000"` // device's last cycle to the waiting thread
-}
-
-// SubmitTime and CompleteTime are the launch costs as spans.
-func (l Launch) SubmitTime() sim.Time   { return us(l.SubmitUs) }
-func (l Launch) CompleteTime() sim.Time { return us(l.CompleteUs) }
 
 // Energy is pJ per event at VRef, by the event's name, and static power. The
 // table has exactly the names of the section's event list.
@@ -137,8 +129,7 @@ type CPU struct {
 	// DRAMGBPerS is what one core draws from memory at best.
 	DRAMGBPerS  float64 `toml:"dram_gb_per_s" range:"0.1..1000"`
 	OperationUs float64 `toml:"operation_us" range:"0..10000"` // interpreter and thread hand-over, per operation
-	Launch      Launch  `toml:"launch"`
-	Energy      Energy  `toml:"energy"` // CPUEvents
+	Energy      Energy  `toml:"energy"`                        // CPUEvents
 }
 
 // Cluster is a group of equal cores on one clock.
@@ -205,7 +196,7 @@ type GPU struct {
 	L2              Cache  `toml:"l2"`                 //
 	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
-	Launch   Launch  `toml:"launch"`
+	Path     Path    `toml:"path"`
 	Energy   Energy  `toml:"energy"` // GPUEvents
 }
 
@@ -243,7 +234,7 @@ type DSP struct {
 	DMA              *DMA   `toml:"dma" soc:"optional"`                  // user DMA, absent before V68
 	// MemoryNs is what the device's path to DRAM adds to a read, both ways.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000"`
-	Launch   Launch  `toml:"launch"`
+	Path     Path    `toml:"path"`
 	Energy   Energy  `toml:"energy"` // DSPEvents
 }
 
@@ -295,7 +286,7 @@ type NPU struct {
 	// MemoryNs is added to a read of the SoC's DRAM by the device's path, both ways;
 	// only where a memory is that DRAM.
 	MemoryNs float64 `toml:"memory_ns" range:"0..10000" soc:"optional"`
-	Launch   Launch  `toml:"launch"`
+	Path     Path    `toml:"path"`
 	Energy   Energy  `toml:"energy"` // NPUEvents
 }
 

@@ -15,22 +15,22 @@ func hz(mhz float64) int64 { return int64(math.Round(mhz * 1e6)) }
 
 // Domain is the clock domain of the section, named name.
 func (c *Clock) Domain(name string) sim.DomainConfig {
-	d := sim.DomainConfig{Name: name, Ramp: us(c.RampUs), IdleAfter: us(c.IdleAfterUs), IdleExit: us(c.IdleExitUs)}
+	d := sim.DomainConfig{Name: name, Ramp: us(c.RampUs), IdleAfter: us(c.IdleAfterUs), IdleExit: us(c.IdleExitUs), Slumber: us(c.SlumberUs), Governor: c.governor()}
 	for i, o := range c.OPPs {
 		d.OPPs = append(d.OPPs, sim.OPP{Hz: hz(o.MHz), Volts: o.V})
 		for p, mhz := range [sim.NumPreferences]float64{c.LowPowerMHz, c.FastMHz, c.SustainedMHz} {
 			if o.MHz == mhz {
-				d.Governor[p] = i
+				d.Points[p] = i
 			}
 		}
 	}
 	return d
 }
 
-// At is the operating point the governor chooses.
+// At is the highest operating point for a preference.
 func (c *Clock) At(p sim.Preference) sim.OPP {
 	d := c.Domain("")
-	return d.OPPs[d.Governor[p]]
+	return d.OPPs[d.Points[p]]
 }
 
 // Config is the timing of the DRAM.

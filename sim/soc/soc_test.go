@@ -353,6 +353,12 @@ func TestOptionalDevices(t *testing.T) {
 	}
 	cut("[npu]", "")
 	cut("[gpu]", "[dsp]")
+	binder := text
+	text = strings.ReplaceAll(text, `transport = "binder"`, `transport = "direct"`)
+	if _, err := soc.Parse("x.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), "host.binder_us: takes no effect") {
+		t.Errorf("error %v", err)
+	}
+	text = binder
 	c, err := soc.Parse("x.toml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -361,7 +367,8 @@ func TestOptionalDevices(t *testing.T) {
 		t.Errorf("devices %v %v %v %v", c.CPU, c.GPU, c.DSP, c.NPU)
 	}
 	cut("[dsp]", "")
-	cut("[cpu]", "")
+	cut("[host.burst]", "")
+	text = regexp.MustCompile(`\nbinder_us = .*|(?s)\nclean_us = .*?\n\]|\ninvalidate_us = .*?\n\]`).ReplaceAllString(text, "")
 	if _, err := soc.Parse("x.toml", []byte(text)); err == nil || !strings.Contains(err.Error(), "no device section") {
 		t.Errorf("error %v", err)
 	}

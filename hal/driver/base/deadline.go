@@ -27,7 +27,7 @@ func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 		return nil, hal.Errorf(hal.MissedDeadlinePersistent, "%s driver: the deadline, %v, has passed: it is %v",
 			d.cfg.Name, instant(*b.Deadline), instant(hal.TimePoint(startFs/1e6)))
 	}
-	res, err := p.program.Execute(b)
+	res, err := p.through(b)
 	if err != nil {
 		err = d.executionFailure(err)
 	}

@@ -38,6 +38,8 @@ type Config struct {
 	Operations *opspec.Table // that models may have
 	// Clock is that of the machine the device is part of; nil is one of its own.
 	Clock *hal.Clock
+	// Host is what lies between clients and the device; nil is nothing.
+	Host Host
 }
 
 // Device is a Compiler behind the contract. It implements hal.Device.

@@ -21,8 +21,8 @@ import (
 type Config struct {
 	// Spec prices an execution; the zero Spec allows only functional ones.
 	Spec timing.CPUSpec
-	// Launch is the fixed cost of an execution.
-	Launch      sim.Time
+	// Host is what lies between clients and the device.
+	Host        base.Host
 	Description string
 	// Operations that models may have; nil is refcpu.Standard.
 	Operations *refcpu.Table
@@ -30,15 +30,23 @@ type Config struct {
 
 // New returns the device.
 func New(cfg Config) hal.Device {
+	c := newCompiler(cfg)
+	c.device = base.New(base.Config{
+		Name: "cpu", Description: cfg.Description, Version: "1.0", Type: hal.DeviceCPU, Capabilities: capabilities(),
+		Operations: c.cfg.Operations.Spec(), Host: cfg.Host,
+	}, c)
+	return c.device
+}
+
+// NewCompiler returns the device's compiler, for a driver that computes on the CPU under
+// a name and with limits of its own.
+func NewCompiler(cfg Config) base.Compiler { return newCompiler(cfg) }
+
+func newCompiler(cfg Config) *compiler {
 	if cfg.Operations == nil {
 		cfg.Operations = refcpu.Standard()
 	}
-	c := &compiler{cfg: cfg}
-	c.device = base.New(base.Config{
-		Name: "cpu", Description: cfg.Description, Version: "1.0", Type: hal.DeviceCPU, Capabilities: capabilities(),
-		Operations: cfg.Operations.Spec(),
-	}, c)
-	return c.device
+	return &compiler{cfg: cfg}
 }
 
 // capabilities are those of the unit of comparison.
@@ -56,7 +64,7 @@ func capabilities() hal.Capabilities {
 // compiler prepares models for the reference kernels.
 type compiler struct {
 	cfg    Config
-	device *base.Device
+	device *base.Device // nil behind a device of another driver
 }
 
 // Supports implements base.Compiler.
@@ -98,7 +106,7 @@ func (p *prepared) Execute(r *hal.Buffers) (*hal.Result, error) {
 		o.Work, o.Elapsed = meter.Add, meter.Elapsed
 	}
 	o.LoopTimeout = r.LoopLimit()
-	if p.device.Logs(base.LogCPU) {
+	if p.device != nil && p.device.Logs(base.LogCPU) {
 		o.Observe = func(op int, outputs [][]byte) {
 			p.device.Log(base.LogCPU, "operation %d (%s): %d outputs", op, p.prog.Model().Main.Operations[op].Type, len(outputs))
 		}
@@ -165,14 +173,11 @@ func (p *prepared) fits(r *hal.Buffers, dims [][]uint32) error {
 // stats turns a timing into the HAL's terms, the fixed cost included.
 func (c Config) stats(t *timing.Timing) hal.Stats {
 	clock := sim.Clock{Hz: t.ClockHz}
-	launch := clock.Cycle(c.Launch)
 	s := hal.Stats{
-		Cycles: t.Cycles + launch, LatencyFs: int64(clock.At(t.Cycles) + c.Launch), ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
+		Cycles: t.Cycles, LatencyFs: int64(clock.At(t.Cycles)), ClockHz: t.ClockHz, EnergyPJ: t.EnergyPJ,
 		Counters: []hal.Counter{{Name: "dram_bytes", Value: t.DRAMBytes}},
 	}
-	all := t.Reasons
-	all[timing.ReasonLaunch] += launch
-	s.Stalls = stalls(&all)
+	s.Stalls = stalls(&t.Reasons)
 	var cycles int64
 	for i := range t.Operations {
 		o := &t.Operations[i]
@@ -183,7 +188,6 @@ func (c Config) stats(t *timing.Timing) hal.Stats {
 			Stalls: stalls(&o.Reasons), BoundBy: o.BoundBy().String(), DRAMBytes: o.DRAMBytes,
 		})
 	}
-	s.Operations = append(s.Operations, lower.Launch(launch, c.Launch))
 	return s
 }
 
@@ -200,7 +204,7 @@ func stalls(reasons *[timing.NumReasons]int64) []hal.StallCycles {
 
 // spans draws the operations one after the other.
 func (c Config) spans(to hal.Tracer, m *nn.Model, t *timing.Timing) {
-	span := lower.Trace(to, 0, c.Launch, 0)
+	span := lower.Trace(to, 0, 0)
 	if span == nil {
 		return
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -20,8 +19,8 @@ type Config struct {
 	// NewMemory makes what the device's L2 reads from, cold; nil allows only
 	// functional executions.
 	NewMemory func() (mem.Level, error)
-	// Launch is the fixed cost of an execution outside the device.
-	Launch       sim.Time
+	// Host is what lies between clients and the device.
+	Host         base.Host
 	Capabilities hal.Capabilities
 	Description  string
 }
@@ -42,7 +41,7 @@ func New(cfg Config) (*Device, error) {
 	}
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
-		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities,
+		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

@@ -195,7 +195,7 @@ func (p *plan) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 
 // execute runs the jobs and checks the faults that they leave.
 func (p *plan) execute(r *finished, space *mem.Space, o base.RunOptions) error {
-	options := dsp.Options{Functional: o.Functional, Span: lower.Trace(o.Trace, o.StartFs, p.dev.cfg.Launch, 0)}
+	options := dsp.Options{Functional: o.Functional, Span: lower.Trace(o.Trace, o.StartFs, 0)}
 	if !o.Functional {
 		if err := r.memory.cold(p.dev); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (p *plan) execute(r *finished, space *mem.Space, o base.RunOptions) error {
 			return hal.Errorf(hal.GeneralFailure, "operation %d: %w", c.op, err)
 		}
 	}
-	r.stats = lower.Stats(report, p.dev.cfg.Launch)
+	r.stats = lower.Stats(report)
 	if o.Detail {
 		p.detail(&r.stats, report, options.Profile)
 	}

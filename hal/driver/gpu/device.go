@@ -11,7 +11,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
-	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -21,8 +20,8 @@ type Config struct {
 	// NewMemory makes what the device's L2 reads from, cold; nil allows only
 	// functional executions.
 	NewMemory func() (mem.Level, error)
-	// Launch is the fixed cost of an execution outside the device.
-	Launch       sim.Time
+	// Host is what lies between clients and the device.
+	Host         base.Host
 	Capabilities hal.Capabilities
 	Description  string
 	// Lowerings are asked first for every operation: kernels that this driver does not
@@ -45,7 +44,7 @@ func New(cfg Config) (*Device, error) {
 	}
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
-		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities,
+		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host,
 		Identity: fmt.Sprintf("%+v", cfg.Spec),
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil

@@ -95,12 +95,12 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 			copy(m.arena[t.Off:], inputs[i])
 		}
 	}
-	o := core.Options{State: m.state, Functional: r.Functional, Span: stats.Trace(r.Trace, r.StartFs, p.dev.cfg.Launch, 0)}
+	o := core.Options{State: m.state, Functional: r.Functional, Span: stats.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, o)
 	if err != nil {
 		return nil, err // the machine is dropped
 	}
-	return &run{p, m, stats.Stats(report, p.dev.cfg.Launch)}, nil
+	return &run{p, m, stats.Stats(report)}, nil
 }
 
 // Output implements base.Run.

@@ -345,7 +345,7 @@ func TestChain(t *testing.T) {
 				t.Errorf("operation 0 has %d MACs", o.MACs)
 			}
 		}
-		if len(seen) < 4 || !seen[hal.LaunchIndex] || res.Stats.Instructions == 0 || res.Stats.EnergyPJ <= 0 {
+		if len(seen) < 3 || res.Stats.Instructions == 0 || res.Stats.EnergyPJ <= 0 {
 			t.Errorf("statistics of operations %v: %+v", seen, res.Stats)
 		}
 	})

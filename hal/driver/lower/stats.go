@@ -8,16 +8,12 @@ import (
 )
 
 // Stats is a core's report in the HAL's terms. Region IDs must be operation
-// indexes; those below 0 are the transfer of inputs and outputs. launch is the
-// time from the request at the driver to the device's first cycle and from its
-// last back to the waiting thread; it is a row of its own, after those of the
-// regions, and counts as device cycles charged to "launch". A report without a
+// indexes; those below 0 are the transfer of inputs and outputs. A report without a
 // clock (a functional run) stays empty.
-func Stats(r *sim.Report, launch sim.Time) hal.Stats {
+func Stats(r *sim.Report) hal.Stats {
 	s := hal.Stats{
 		Cycles: r.Cycles, LatencyFs: int64(r.Time), ClockHz: r.Hz, EnergyPJ: r.EnergyPJ, Instructions: r.Instructions,
 	}
-	stalls := r.Stalls
 	clock := sim.Clock{Hz: max(r.Hz, 1)}
 	var cycles int64
 	for i := range r.Regions {
@@ -33,39 +29,39 @@ func Stats(r *sim.Report, launch sim.Time) hal.Stats {
 			s.Operations[i].Index = hal.TransferIndex
 		}
 	}
-	if r.Hz > 0 && r.Cycles > 0 {
-		n := clock.Cycle(launch)
-		stalls[sim.StallLaunch] += n
-		s.Cycles += n
-		s.LatencyFs += int64(launch)
-		s.Operations = append(s.Operations, Launch(n, launch))
-	}
-	s.Stalls = list(&stalls)
+	s.Stalls = list(&r.Stalls)
 	for _, c := range r.Counters {
 		s.Counters = append(s.Counters, hal.Counter(c))
 	}
 	return s
 }
 
-// Launch is the row of an execution's fixed cost.
-func Launch(cycles int64, t sim.Time) hal.OperationStats {
-	why := sim.StallLaunch.String()
-	return hal.OperationStats{
-		Index: hal.LaunchIndex, Cycles: cycles, TimeFs: int64(t), BoundBy: why, Stalls: []hal.StallCycles{{Reason: why, Cycles: cycles}},
+// AddParts puts the chain of an execution around what the device reported: parts are
+// all of it, and what is not in the device's own time becomes a row of its own after
+// those of the operations, charged to "launch" in cycles of the device.
+func AddParts(s *hal.Stats, parts []hal.Part) {
+	row := hal.OperationStats{Index: hal.LaunchIndex, TimeFs: -s.LatencyFs, EnergyPJ: -s.EnergyPJ}
+	for _, p := range parts {
+		row.TimeFs += p.TimeFs
+		row.EnergyPJ += p.EnergyPJ
 	}
+	row.Cycles = sim.Clock{Hz: max(s.ClockHz, 1)}.Cycle(sim.Time(row.TimeFs))
+	row.BoundBy = sim.StallLaunch.String()
+	row.Stalls = []hal.StallCycles{{Reason: row.BoundBy, Cycles: row.Cycles}}
+	s.Parts = parts
+	s.Cycles += row.Cycles
+	s.LatencyFs += row.TimeFs
+	s.EnergyPJ += row.EnergyPJ
+	s.Operations = append(s.Operations, row)
+	s.Stalls = sumStalls(s.Stalls, row.Stalls)
 }
 
 // Trace passes the spans of a core on to a tracer, nil to nil. startFs is when
-// the execution begins; the core begins after launch, which becomes a span.
-// Region r is the operation first+r.
-func Trace(to hal.Tracer, startFs int64, launch sim.Time, first int) func(sim.Span) {
+// the core begins. Region r is the operation first+r.
+func Trace(to hal.Tracer, startFs int64, first int) func(sim.Span) {
 	if to == nil {
 		return nil
 	}
-	if launch > 0 {
-		to.Span(hal.Span{Track: "launch", Name: "launch", Operation: hal.LaunchIndex, StartFs: startFs, EndFs: startFs + int64(launch)})
-	}
-	startFs += int64(launch)
 	return func(s sim.Span) {
 		op := first + s.Region
 		if s.Region < 0 {
@@ -82,6 +78,7 @@ func Append(s, next *hal.Stats) {
 	s.EnergyPJ += next.EnergyPJ
 	s.Instructions += next.Instructions
 	s.ClockHz = max(s.ClockHz, next.ClockHz)
+	s.Launches = max(s.Launches, 1) + max(next.Launches, 1)
 	for _, o := range next.Operations {
 		if o.Index < 0 {
 			if i := slices.IndexFunc(s.Operations, func(x hal.OperationStats) bool { return x.Index == o.Index }); i >= 0 {

@@ -15,13 +15,19 @@ import (
 	"github.com/nnsoc/nnsoc/importer/tflite"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/refcpu"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // machines are the shapes under test: one core, two cores, small and large.
 func machines(t *testing.T) []*Device {
 	var l []*Device
-	for _, name := range []string{"edgetpu-like", "ethos-u55-32", "ethos-u65-512"} {
-		s, err := core.Preset(name)
+	for _, name := range []string{"pixel4", "ethos-u55-32", "ethos-u65-512"} {
+		c, err := soc.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := core.FromSoC(c, sim.FastSingleAnswer)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +257,7 @@ var generators = map[string]func(m *randomModel) *nn.Model{
 		b, d := 1+r.IntN(5), 1+r.IntN(300)
 		x := m.tensor(t, 0.02+0.2*r.Float32(), nn.SubgraphInput, b, d)
 		y := m.tensor(t, 1.0/256, nn.TemporaryVariable, b, d)
-		m.g.Operands[y].ZeroPoint = map[bool]int32{true: -128, false: 0}[isSigned(t)]
+		m.g.Operands[y].ZeroPoint = map[bool]int32{true: -128, false: 0}[(t != nn.TensorQuant8Asymm)]
 		return m.done(nn.OpSoftmax, y, x, m.float32(0x3f800000))
 	},
 	"LOGISTIC": func(m *randomModel) *nn.Model {
@@ -259,7 +265,7 @@ var generators = map[string]func(m *randomModel) *nn.Model{
 		b, d := 1+r.IntN(5), 1+r.IntN(3000)
 		x := m.tensor(t, 0.02+0.1*r.Float32(), nn.SubgraphInput, b, d)
 		y := m.tensor(t, 1.0/256, nn.TemporaryVariable, b, d)
-		m.g.Operands[y].ZeroPoint = map[bool]int32{true: -128, false: 0}[isSigned(t)]
+		m.g.Operands[y].ZeroPoint = map[bool]int32{true: -128, false: 0}[(t != nn.TensorQuant8Asymm)]
 		return m.done(nn.OpLogistic, y, x)
 	},
 	"RELU": func(m *randomModel) *nn.Model {

@@ -1,8 +1,10 @@
-package npu
+package lower
 
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -10,7 +12,7 @@ import (
 
 // add is ADD with both inputs brought to a common scale of 2^19 steps: the
 // input of larger scale is shifted, the other multiplied by OPA_SCALE.
-func (l *lowering) add(op *nn.Operation) error {
+func (l *Lowering) add(op *nn.Operation) error {
 	e, err := l.view.Elementwise(op)
 	if err != nil {
 		return err
@@ -32,26 +34,26 @@ func (l *lowering) add(op *nn.Operation) error {
 		first, second = second, first
 	}
 	half := opspec.QuantizeMultiplier(0.5)
-	w := work{kind: kindElementwise, mode: ethosu.EltAdd, round: doubleRound, scaleMode: ethosu.ScaleOPA32}
+	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: ethosu.EltAdd, Round: doubleRound, ScaleMode: ethosu.ScaleOPA32}}
 	scaled := first
 	if first == half && second != half {
-		scaled, w.scaleMode = second, ethosu.ScaleOPB32
+		scaled, w.ScaleMode = second, ethosu.ScaleOPB32
 	} else if second != half {
 		return fmt.Errorf("neither input has the larger scale")
 	}
-	// x * 2^20 * M / 2^31, then the multiplier's own shift: one shift of 11 more.
-	w.opaScale, w.opaShift, w.opbScale = uint32(scaled.M), 11-scaled.Shift, 0
-	if scaled.Shift > 0 || w.opaShift > 63 {
+	// x * 2^20 * M / 2^31, then the multiplier's own Shift: one shift of 11 more.
+	w.OPAScale, w.OPAShift, w.OPBScale = uint32(scaled.M), 11-scaled.Shift, 0
+	if scaled.Shift > 0 || w.OPAShift > 63 {
 		return fmt.Errorf("input scales differ by 2^%d", -scaled.Shift)
 	}
-	if w.scale, w.shift, err = hardware(q.Out); err != nil {
+	if w.Scale, w.Shift, err = hardware(q.Out); err != nil {
 		return err
 	}
-	w.lo, w.hi = int(q.Lo), int(q.Hi)
+	w.Lo, w.Hi = int(q.Lo), int(q.Hi)
 	return l.binary(w, p, zeros, q.OutZero)
 }
 
-func (l *lowering) mul(op *nn.Operation) error {
+func (l *Lowering) mul(op *nn.Operation) error {
 	e, err := l.view.Elementwise(op)
 	if err != nil {
 		return err
@@ -67,8 +69,8 @@ func (l *lowering) mul(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	w := work{kind: kindElementwise, mode: ethosu.EltMul, round: doubleRound, lo: int(q.Lo), hi: int(q.Hi), opaScale: 1, opbScale: 1}
-	if w.scale, w.shift, err = hardware(q.Mult); err != nil {
+	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: ethosu.EltMul, Round: doubleRound, Lo: int(q.Lo), Hi: int(q.Hi), OPAScale: 1, OPBScale: 1}}
+	if w.Scale, w.Shift, err = hardware(q.Mult); err != nil {
 		return err
 	}
 	return l.binary(w, p, map[uint32]int32{e.A: q.ZeroA, e.B: q.ZeroB}, q.OutZero)
@@ -84,7 +86,7 @@ type pair struct {
 
 // pair folds the shapes of a binary operation into height, width and channels.
 // The operand that is repeated becomes the second.
-func (l *lowering) pair(e *opspec.Elementwise) (pair, error) {
+func (l *Lowering) pair(e *opspec.Elementwise) (pair, error) {
 	for _, x := range []uint32{e.A, e.B, e.Output} {
 		if _, err := l.operand(x); err != nil {
 			return pair{}, err
@@ -172,33 +174,33 @@ func divisor(n, limit int) int {
 	return 1
 }
 
-func (l *lowering) binary(w work, p pair, zeros map[uint32]int32, outZero int32) (err error) {
-	if w.ifm, err = l.in(p.a, p.h, p.w, p.c); err != nil {
+func (l *Lowering) binary(w kernel.Kernel, p pair, zeros map[uint32]int32, outZero int32) (err error) {
+	if w.IFM, err = l.in(p.a, p.h, p.w, p.c); err != nil {
 		return err
 	}
 	b, err := l.in(p.b, p.bh, p.bw, p.bc)
 	if err != nil {
 		return err
 	}
-	if w.ofm, err = l.out(p.out, p.h, p.w, p.c); err != nil {
+	if w.OFM, err = l.out(p.out, p.h, p.w, p.c); err != nil {
 		return err
 	}
-	w.ifm2 = &b
-	w.ifm.zero, b.zero, w.ofm.zero = int(zeros[p.a]), int(zeros[p.b]), int(outZero)
-	w.broadcast = broadcastOf(&w.ifm.fm, &b.fm)
-	return l.emit(w)
+	w.IFM2 = &b
+	w.IFM.Zero, b.Zero, w.OFM.Zero = int(zeros[p.a]), int(zeros[p.b]), int(outZero)
+	w.Broadcast = broadcastOf(&w.IFM.FeatureMap, &b.FeatureMap)
+	return l.Add(w)
 }
 
 // broadcastOf is the IFM2_BROADCAST value for b against a.
-func broadcastOf(a, b *fm) int {
+func broadcastOf(a, b *layout.FeatureMap) int {
 	v := 0
-	if b.h == 1 && a.h > 1 {
+	if b.H == 1 && a.H > 1 {
 		v |= ethosu.BroadcastH
 	}
-	if b.w == 1 && a.w > 1 {
+	if b.W == 1 && a.W > 1 {
 		v |= ethosu.BroadcastW
 	}
-	if b.c == 1 && a.c > 1 {
+	if b.C == 1 && a.C > 1 {
 		v |= ethosu.BroadcastC
 	}
 	return v

@@ -1,9 +1,10 @@
-package npu
+package lower
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -19,7 +20,7 @@ type axis struct{ size, src, dst int }
 // maps whose strides do the reordering: channels are an axis that is dense on both
 // sides, width and height the two largest of the others, and each element of what is
 // left takes a kernel of its own.
-func (l *lowering) strided(op *nn.Operation) error {
+func (l *Lowering) strided(op *nn.Operation) error {
 	s, err := l.view.Strided(op)
 	if err != nil {
 		return err
@@ -45,18 +46,18 @@ func (l *lowering) strided(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	from.addr += s.Offset
+	from.Addr += s.Offset
 	return l.copyAxes(from, to, axesOf(&s))
 }
 
 // padBefore pads the input of a SPACE_TO_BATCH_ND into a temporary.
-func (l *lowering) padBefore(s *opspec.Strided, from ref, in *nn.Operand) (ref, error) {
+func (l *Lowering) padBefore(s *opspec.Strided, from layout.Ref, in *nn.Operand) (layout.Ref, error) {
 	p := opspec.Pad{In: s.In, Dims: s.Padded, Before: s.Before}
 	for i, n := range s.Padded {
 		p.After = append(p.After, int(n)-int(s.In[i])-s.Before[i])
 	}
 	n := int(nn.Elements(s.Padded))
-	to := ref{l.temporary(n), dense(0, 1, 1, n, 1, from.signed)}
+	to := layout.Ref{Value: l.Temporary(n), FeatureMap: layout.Dense(0, 1, 1, n, 1, from.Signed)}
 	return to, l.padTo(&p, from, to, int(in.ZeroPoint))
 }
 
@@ -82,7 +83,7 @@ func axesOf(s *opspec.Strided) []axis {
 }
 
 // copyAxes copies a byte per step of nested loops.
-func (l *lowering) copyAxes(from, to ref, axes []axis) error {
+func (l *Lowering) copyAxes(from, to layout.Ref, axes []axis) error {
 	channels := axis{1, 1, 1}
 	if i := slices.IndexFunc(axes, func(a axis) bool { return a.src == 1 && a.dst == 1 && a.size <= maxExtent }); i >= 0 {
 		channels = axes[i]
@@ -105,17 +106,17 @@ func (l *lowering) copyAxes(from, to ref, axes []axis) error {
 		}
 	}
 	w, h := plane[0], plane[1]
-	lo, hi := limits(to.signed)
+	lo, hi := layout.Limits(to.Signed)
 	for i := range moves {
 		a, b := from, to
 		rest := i
 		for _, x := range axes {
-			a.addr += rest % x.size * x.src
-			b.addr += rest % x.size * x.dst
+			a.Addr += rest % x.size * x.src
+			b.Addr += rest % x.size * x.dst
 			rest /= x.size
 		}
-		a.h, a.w, a.c, a.strideY, a.strideX = h.size, w.size, channels.size, h.src, w.src
-		b.h, b.w, b.c, b.strideY, b.strideX = h.size, w.size, channels.size, h.dst, w.dst
+		a.H, a.W, a.C, a.StrideY, a.StrideX = h.size, w.size, channels.size, h.src, w.src
+		b.H, b.W, b.C, b.StrideY, b.StrideX = h.size, w.size, channels.size, h.dst, w.dst
 		if err := l.move(a, b, nil, lo, hi); err != nil {
 			return err
 		}

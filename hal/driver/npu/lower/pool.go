@@ -1,9 +1,11 @@
-package npu
+package lower
 
 import (
 	"fmt"
 	"math/bits"
 
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -11,7 +13,7 @@ import (
 
 // pool is AVERAGE_POOL_2D and MAX_POOL_2D. Bytes are averaged as they are: the
 // zero point cancels, and rounding is that of the raw sum.
-func (l *lowering) pool(op *nn.Operation) error {
+func (l *Lowering) pool(op *nn.Operation) error {
 	p, err := l.view.Pool(op)
 	if err != nil {
 		return err
@@ -29,25 +31,25 @@ func (l *lowering) pool(op *nn.Operation) error {
 	}
 	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	for n := range p.N {
-		w := work{kind: kindPool, mode: poolMax, lo: int(lo), hi: int(hi)}
-		if w.ifm, err = l.in(p.Input, win.H, win.W, p.C); err != nil {
+		w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(lo), Hi: int(hi)}}
+		if w.IFM, err = l.in(p.Input, win.H, win.W, p.C); err != nil {
 			return err
 		}
-		if w.ofm, err = l.out(p.Output, win.OutH, win.OutW, p.C); err != nil {
+		if w.OFM, err = l.out(p.Output, win.OutH, win.OutW, p.C); err != nil {
 			return err
 		}
-		w.ifm.addr += n * win.H * win.W * p.C
-		w.ofm.addr += n * win.OutH * win.OutW * p.C
-		w.setWindow(&win)
+		w.IFM.Addr += n * win.H * win.W * p.C
+		w.OFM.Addr += n * win.OutH * win.OutW * p.C
+		setWindow(&w, &win)
 		if op.Type == nn.OpAveragePool2D {
-			w.mode, w.round = poolAverage, doubleRound
-			if w.top|w.left|w.bottom|w.right == 0 { // else the divisor is the taps inside
-				w.global = true
+			w.Mode, w.Round = ethosu.PoolAverage, doubleRound
+			if w.Top|w.Left|w.Bottom|w.Right == 0 { // else the divisor is the taps inside
+				w.Global = true
 				scale, shift := ethosu.AverageScale(win.KH*win.KW, 0)
-				w.scale, w.shift = scale, int(shift)
+				w.Scale, w.Shift = scale, int(shift)
 			}
 		}
-		if err := l.emit(w); err != nil {
+		if err := l.Add(w); err != nil {
 			return err
 		}
 	}
@@ -72,7 +74,7 @@ func checkPool(w *opspec.Window, average bool) error {
 
 // mean sums over adjacent dimensions as an average pool whose window is the
 // whole map and whose rounding is toward zero, as the reference divides.
-func (l *lowering) mean(op *nn.Operation) error {
+func (l *Lowering) mean(op *nn.Operation) error {
 	m, err := l.view.Mean(op)
 	if err != nil {
 		return err
@@ -112,17 +114,17 @@ func (l *lowering) mean(op *nn.Operation) error {
 	}
 	scale, shift := truncatingScale(h * w)
 	for n := range outer {
-		k := work{kind: kindPool, mode: poolAverage, global: true, scale: scale, shift: shift, round: ethosu.RoundTruncate, kh: h, kw: w}
-		if k.ifm, err = l.in(m.Input, h, w, inner); err != nil {
+		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolAverage, Global: true, Scale: scale, Shift: shift, Round: ethosu.RoundTruncate, KH: h, KW: w}}
+		if k.IFM, err = l.in(m.Input, h, w, inner); err != nil {
 			return err
 		}
-		if k.ofm, err = l.out(m.Output, 1, 1, inner); err != nil {
+		if k.OFM, err = l.out(m.Output, 1, 1, inner); err != nil {
 			return err
 		}
-		k.ifm.addr += n * h * w * inner
-		k.ofm.addr += n * inner
-		k.lo, k.hi = limits(k.ofm.signed)
-		if err := l.emit(k); err != nil {
+		k.IFM.Addr += n * h * w * inner
+		k.OFM.Addr += n * inner
+		k.Lo, k.Hi = layout.Limits(k.OFM.Signed)
+		if err := l.Add(k); err != nil {
 			return err
 		}
 	}

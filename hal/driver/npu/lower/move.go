@@ -1,15 +1,18 @@
-package npu
+package lower
 
 import (
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
 // concat copies each input to its place in the rows of the output; another
 // quantization than the output's goes through a table.
-func (l *lowering) concat(op *nn.Operation) error {
+func (l *Lowering) concat(op *nn.Operation) error {
 	c, err := l.view.Concat(op)
 	if err != nil {
 		return err
@@ -37,9 +40,9 @@ func (l *lowering) concat(op *nn.Operation) error {
 		if err != nil {
 			return err
 		}
-		to.addr += at
-		to.strideX, to.strideY = row, row*c.Outer
-		lo, hi := limits(to.signed)
+		to.Addr += at
+		to.StrideX, to.StrideY = row, row*c.Outer
+		lo, hi := layout.Limits(to.Signed)
 		table := opspec.RequantTable(in, o)
 		if c.Outer == 1 {
 			err = l.moveAll(from, to, n, table, lo, hi)
@@ -55,7 +58,7 @@ func (l *lowering) concat(op *nn.Operation) error {
 }
 
 // mapped lowers a function of one byte: a table, or a clamp when it is nil.
-func (l *lowering) mapped(in, out uint32, table *[256]byte, lo, hi int) error {
+func (l *Lowering) mapped(in, out uint32, table *[256]byte, lo, hi int) error {
 	o, err := l.operand(out)
 	if err != nil {
 		return err
@@ -72,7 +75,7 @@ func (l *lowering) mapped(in, out uint32, table *[256]byte, lo, hi int) error {
 	return l.moveAll(from, to, n, table, lo, hi)
 }
 
-func (l *lowering) relu(op *nn.Operation) error {
+func (l *Lowering) relu(op *nn.Operation) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func (l *lowering) relu(op *nn.Operation) error {
 	return l.mapped(u.Input, u.Output, nil, int(lo), int(hi))
 }
 
-func (l *lowering) logistic(op *nn.Operation) error {
+func (l *Lowering) logistic(op *nn.Operation) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
 		return err
@@ -98,13 +101,13 @@ func (l *lowering) logistic(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	lo, hi := limits(isSigned(o.Type))
+	lo, hi := layout.Limits(isSigned(o.Type))
 	return l.mapped(u.Input, u.Output, table, lo, hi)
 }
 
 // pad is a 1x1 depthwise kernel of weight 1 with padding: taps outside the
 // image are zero before the output zero point is added.
-func (l *lowering) pad(op *nn.Operation) error {
+func (l *Lowering) pad(op *nn.Operation) error {
 	p, err := l.view.Pad(op)
 	if err != nil {
 		return err
@@ -126,7 +129,7 @@ func (l *lowering) pad(op *nn.Operation) error {
 }
 
 // padTo pads height and width of the dense tensor at from into the dense one at to.
-func (l *lowering) padTo(p *opspec.Pad, from, to ref, zero int) error {
+func (l *Lowering) padTo(p *opspec.Pad, from, to layout.Ref, zero int) error {
 	if len(p.In) != 4 || p.Before[0]|p.After[0]|p.Before[3]|p.After[3] != 0 {
 		return fmt.Errorf("only height and width of a rank 4 tensor are padded")
 	}
@@ -141,21 +144,16 @@ func (l *lowering) padTo(p *opspec.Pad, from, to ref, zero int) error {
 		return err
 	}
 	for n := range int(p.In[0]) {
-		k := work{
-			kind: kindDepthwise, round: doubleRound,
-			top: p.Before[1], left: p.Before[2], bottom: p.After[1], right: p.After[2],
+		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Depthwise, Round: doubleRound, Top: p.Before[1], Left: p.Before[2], Bottom: p.After[1], Right: p.After[2]}}
+		k.IFM = layout.Ref{Value: from.Value, FeatureMap: layout.Dense(from.Addr+n*h*w*c, h, w, c, 1, from.Signed)}
+		k.OFM = layout.Ref{Value: to.Value, FeatureMap: layout.Dense(to.Addr+n*oh*ow*c, oh, ow, c, 1, to.Signed)}
+		k.IFM.Zero, k.OFM.Zero = zero, zero
+		k.Lo, k.Hi = layout.Limits(k.OFM.Signed)
+		k.Weights = &kernel.Weights{Form: kernel.Ones, Outputs: c, Taps: 1}
+		for range c {
+			k.Weights.Records = append(k.Weights.Records, scaleRecord(0, scale, shift))
 		}
-		k.ifm = ref{from.value, dense(from.addr+n*h*w*c, h, w, c, 1, from.signed)}
-		k.ofm = ref{to.value, dense(to.addr+n*oh*ow*c, oh, ow, c, 1, to.signed)}
-		k.ifm.zero, k.ofm.zero = zero, zero
-		k.lo, k.hi = limits(k.ofm.signed)
-		ones := make([]int16, c)
-		k.weights = &weights{o: c, i: 1, w: func() []int16 { return ones }}
-		for i := range ones {
-			ones[i] = 1
-			k.weights.records = append(k.weights.records, scaleRecord(0, scale, shift))
-		}
-		if err := l.emit(k); err != nil {
+		if err := l.Add(k); err != nil {
 			return err
 		}
 	}
@@ -163,7 +161,7 @@ func (l *lowering) padTo(p *opspec.Pad, from, to ref, zero int) error {
 }
 
 // requantize is a table from bytes to bytes.
-func (l *lowering) requantize(op *nn.Operation) error {
+func (l *Lowering) requantize(op *nn.Operation) error {
 	u, err := l.view.Unary(op)
 	if err != nil {
 		return err
@@ -173,6 +171,67 @@ func (l *lowering) requantize(op *nn.Operation) error {
 			return err
 		}
 	}
-	lo, hi := limits(isSigned(l.graph.Operands[u.Output].Type))
+	lo, hi := layout.Limits(isSigned(l.graph.Operands[u.Output].Type))
 	return l.mapped(u.Input, u.Output, u.RequantizeTable(l.view), lo, hi)
+}
+
+// move copies or maps Bytes: a 1x1 maximum with an optional table, which maps
+// the byte b to table[b], and a clamp.
+func (l *Lowering) move(from, to layout.Ref, table *[256]byte, lo, hi int) error {
+	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: lo, Hi: hi}, IFM: from, OFM: to}
+	w.IFM.Signed = to.Signed
+	if table != nil {
+		// The index is the value, from the least one of the type.
+		w.Table = make([]byte, 256)
+		for i := range w.Table {
+			b := byte(i)
+			if to.Signed {
+				b -= 128
+			}
+			w.Table[i] = table[b]
+		}
+	}
+	return l.Add(w)
+}
+
+// moveAll is move for n contiguous bytes.
+func (l *Lowering) moveAll(from, to layout.Ref, n int, table *[256]byte, lo, hi int) error {
+	const row = 1024
+	for at := 0; at < n; {
+		rows, c := min((n-at)/row, maxExtent), row
+		if rows == 0 {
+			rows, c = 1, n-at
+		}
+		a := layout.Ref{Value: from.Value, FeatureMap: layout.Dense(from.Addr+at, 1, rows, c, 1, to.Signed)}
+		b := layout.Ref{Value: to.Value, FeatureMap: layout.Dense(to.Addr+at, 1, rows, c, 1, to.Signed)}
+		if err := l.move(a, b, table, lo, hi); err != nil {
+			return err
+		}
+		at += rows * c
+	}
+	return nil
+}
+
+// alias is RESHAPE and SQUEEZE: the same bytes.
+func (l *Lowering) alias(op *nn.Operation) error {
+	c, err := l.view.Copy(op)
+	if err != nil {
+		return err
+	}
+	o, err := l.operand(c.Input)
+	if err != nil {
+		return err
+	}
+	if o.IsConst() { // folding made it one; its readers expect a value on chip
+		n := int(o.Bytes())
+		from, err := l.in(c.Input, 1, 1, n)
+		if err != nil {
+			return err
+		}
+		l.value[c.Output] = l.Temporary(n)
+		l.copy(from, layout.Ref{Value: l.value[c.Output], FeatureMap: layout.Dense(0, 1, 1, n, 1, false)})
+		return nil
+	}
+	l.value[c.Output] = l.value[c.Input]
+	return nil
 }

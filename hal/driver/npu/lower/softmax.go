@@ -1,9 +1,11 @@
-package npu
+package lower
 
 import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
@@ -11,7 +13,7 @@ import (
 // softmax is NNAPI's fixed-point softmax as a chain of kernels on rows of 32
 // bits. Per row: the maximum by halving, exponentials of the differences by
 // table, their sum, its reciprocal by three Newton steps, and the product.
-func (l *lowering) softmax(op *nn.Operation) error {
+func (l *Lowering) softmax(op *nn.Operation) error {
 	s, err := l.view.Softmax(op)
 	if err != nil {
 		return err
@@ -41,9 +43,9 @@ func (l *lowering) softmax(op *nn.Operation) error {
 		table = binary.LittleEndian.AppendUint32(table, uint32(exps[diff]))
 	}
 	e := c.wide(s.Depth)
-	e.zero = 127
+	e.Zero = 127
 	c.op(ethosu.EltSub, in, maximum, e, tweak{table: table, clip: ethosu.ClipInt8, lo: -128, hi: 127, scale: 1, copies: 1})
-	e.zero = 0
+	e.Zero = 0
 
 	terms := c.wide(s.Depth)
 	c.op(ethosu.EltShr, e, c.constant(12), terms, natural)
@@ -68,7 +70,7 @@ func (l *lowering) softmax(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	out.zero = int(o.ZeroPoint)
+	out.Zero = int(o.ZeroPoint)
 	last := natural
 	last.lo, last.hi = int(q.Lo), int(q.Hi)
 	c.op(ethosu.EltShr, e, right, out, last)
@@ -77,7 +79,7 @@ func (l *lowering) softmax(op *nn.Operation) error {
 
 // reciprocal is 1/(1+x) of x in Q0.31, in Q0.31: d = (1+x)/2, three steps of
 // y += 4 * y * (1 - d*y) in Q2.29 from y = 48/17 - 32/17 d.
-func (c *chain) reciprocal(x ref) ref {
+func (c *chain) reciprocal(x layout.Ref) layout.Ref {
 	d := c.wide(1)
 	c.op(ethosu.EltAdd, x, c.constant(1<<31-1), d, tweak{scale: 1, shift: 1, copies: 1, round: doubleRound})
 	y := c.wide(1)
@@ -97,7 +99,7 @@ func (c *chain) reciprocal(x ref) ref {
 
 // chain writes elementwise kernels on rows: maps of 1 x rows x channels.
 type chain struct {
-	l    *lowering
+	l    *Lowering
 	rows int
 	err  error
 }
@@ -123,57 +125,53 @@ var (
 )
 
 // wide is a new value of 32-bit elements, n per row.
-func (c *chain) wide(n int) ref {
-	return ref{c.l.temporary(4 * c.rows * n), dense(0, 1, c.rows, n, 4, true)}
+func (c *chain) wide(n int) layout.Ref {
+	return layout.Ref{Value: c.l.Temporary(4 * c.rows * n), FeatureMap: layout.Dense(0, 1, c.rows, n, 4, true)}
 }
 
 // constant is one 32-bit element in region 0.
-func (c *chain) constant(v int32) ref {
-	at := c.l.consts.add(binary.LittleEndian.AppendUint32(nil, uint32(v)))
-	return ref{placed, dense(at, 1, 1, 1, 4, true)}
+func (c *chain) constant(v int32) layout.Ref {
+	at := c.l.list.Consts.Add(binary.LittleEndian.AppendUint32(nil, uint32(v)))
+	return layout.Ref{Value: layout.Placed, FeatureMap: layout.Dense(at, 1, 1, 1, 4, true)}
 }
 
-func (c *chain) emit(w work) {
+func (c *chain) add(k kernel.Kernel) {
 	if c.err == nil {
-		c.err = c.l.emit(w)
+		c.err = c.l.Add(k)
 	}
 }
 
 // op is a binary kernel; b may be one element or one per row.
-func (c *chain) op(mode int, a, b, out ref, t tweak) {
-	w := work{
-		kind: kindElementwise, mode: mode, ifm: a, ifm2: &b, ofm: out, round: t.round, scale: t.scale, shift: t.shift,
-		opaScale: t.copies, opbScale: t.copies, table: t.table, clip: t.clip, lo: t.lo, hi: t.hi,
-		broadcast: broadcastOf(&a.fm, &b.fm),
-	}
+func (c *chain) op(mode int, a, b, out layout.Ref, t tweak) {
+	w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Round: t.round, Scale: t.scale, Shift: t.shift, OPAScale: t.copies, OPBScale: t.copies, Clip: t.clip, Lo: t.lo, Hi: t.hi, Broadcast: broadcastOf(&a.FeatureMap, &b.FeatureMap)}, IFM: a, IFM2: &b, OFM: out, Table: t.table}
 	if t.swap {
-		w.broadcast |= ethosu.BroadcastSwap
+		w.Broadcast |= ethosu.BroadcastSwap
 	}
-	c.emit(w)
+	c.add(w)
 }
 
-func (c *chain) unary(mode int, a, out ref) {
-	c.emit(work{kind: kindElementwise, mode: mode, ifm: a, ofm: out, scale: 1, opaScale: 1, opbScale: 1})
+func (c *chain) unary(mode int, a, out layout.Ref) {
+	c.add(kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: mode, Scale: 1, OPAScale: 1, OPBScale: 1}, IFM: a, OFM: out})
 }
 
 // reduce sums the channels of each row.
-func (c *chain) reduce(a, out ref) {
-	c.emit(work{kind: kindPool, mode: poolReduceSum, ifm: a, ofm: out, global: true, scale: 1})
+func (c *chain) reduce(a, out layout.Ref) {
+	c.add(kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolReduceSum, Global: true, Scale: 1}, IFM: a, OFM: out})
 }
 
 // maximum is the largest byte of each row: the larger of both halves, again
 // and again; the halves of an odd row share its middle.
-func (c *chain) maximum(in ref) ref {
+func (c *chain) maximum(in layout.Ref) layout.Ref {
 	at := in
-	for at.c > 1 {
-		half := (at.c + 1) / 2
+	for at.C > 1 {
+		half := (at.C + 1) / 2
 		a, b := at, at
-		a.c, b.c = half, half
-		b.addr += at.c - half
-		to := ref{c.l.temporary(c.rows * half), dense(0, 1, c.rows, half, 1, in.signed)}
-		w := work{kind: kindElementwise, mode: ethosu.EltMax, ifm: a, ifm2: &b, ofm: to, scale: 1, opaScale: 1, opbScale: 1}
-		w.lo, w.hi = limits(in.signed)
-		c.emit(w)
+		a.C, b.C = half, half
+		b.Addr += at.C - half
+		to := layout.Ref{Value: c.l.Temporary(c.rows * half), FeatureMap: layout.Dense(0, 1, c.rows, half, 1, in.Signed)}
+		w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Elementwise, Mode: ethosu.EltMax, Scale: 1, OPAScale: 1, OPBScale: 1}, IFM: a, IFM2: &b, OFM: to}
+		w.Lo, w.Hi = layout.Limits(in.Signed)
+		c.add(w)
 		at = to
 	}
 	return at

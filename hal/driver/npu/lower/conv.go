@@ -1,9 +1,10 @@
-package npu
+package lower
 
 import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/ethosu"
@@ -19,7 +20,7 @@ type gemm struct {
 	multiplier                  int // depthwise: outputs per input channel
 }
 
-func (l *lowering) conv(op *nn.Operation) error {
+func (l *Lowering) conv(op *nn.Operation) error {
 	c, err := l.view.Conv(op)
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func (l *lowering) conv(op *nn.Operation) error {
 }
 
 // fullyConnected is a 1x1 convolution over a row of batches.
-func (l *lowering) fullyConnected(op *nn.Operation) error {
+func (l *Lowering) fullyConnected(op *nn.Operation) error {
 	f, err := l.view.FullyConnected(op)
 	if err != nil {
 		return err
@@ -69,13 +70,13 @@ func checkWindow(w *opspec.Window) error {
 	return nil
 }
 
-// setWindow copies a window into work. The rows behind the last window are
+// setWindow copies a window into a kernel. The rows behind the last window are
 // left out: padding there is what the last window reaches beyond the image.
-func (w *work) setWindow(win *opspec.Window) {
-	w.kh, w.kw, w.sy, w.sx, w.dy, w.dx = win.KH, win.KW, win.StrideH, win.StrideW, win.DilationH, win.DilationW
-	w.top, w.left = win.Top, win.Left
-	w.bottom = max((win.OutH-1)*win.StrideH+(win.KH-1)*win.DilationH+1-win.H-win.Top, 0)
-	w.right = max((win.OutW-1)*win.StrideW+(win.KW-1)*win.DilationW+1-win.W-win.Left, 0)
+func setWindow(w *kernel.Kernel, win *opspec.Window) {
+	w.KH, w.KW, w.SY, w.SX, w.DY, w.DX = win.KH, win.KW, win.StrideH, win.StrideW, win.DilationH, win.DilationW
+	w.Top, w.Left = win.Top, win.Left
+	w.Bottom = max((win.OutH-1)*win.StrideH+(win.KH-1)*win.DilationH+1-win.H-win.Top, 0)
+	w.Right = max((win.OutW-1)*win.StrideW+(win.KW-1)*win.DilationW+1-win.W-win.Left, 0)
 }
 
 // single drops the stride of a dimension with one window: it has no meaning.
@@ -92,7 +93,7 @@ func single(win opspec.Window) opspec.Window {
 // gemm lowers a convolution: per batch, and in slices of output channels whose
 // weights fit a ring buffer, so that the next slice's weights are fetched
 // while one is computed.
-func (l *lowering) gemm(g *gemm) error {
+func (l *Lowering) gemm(g *gemm) error {
 	win := single(g.win)
 	if err := checkWindow(&win); err != nil {
 		return err
@@ -125,34 +126,37 @@ func (l *lowering) gemm(g *gemm) error {
 	for n := range g.n {
 		for k := 0; k < g.k; k += slice {
 			width := min(slice, g.k-k)
-			w := work{kind: kindConv, round: doubleRound, lo: int(g.quant.Lo), hi: int(g.quant.Hi)}
-			if w.ifm, err = l.in(g.input, win.H, win.W, g.c); err != nil {
+			w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Conv, Round: doubleRound, Lo: int(g.quant.Lo), Hi: int(g.quant.Hi)}}
+			if w.IFM, err = l.in(g.input, win.H, win.W, g.c); err != nil {
 				return err
 			}
-			if w.ofm, err = l.out(g.output, win.OutH, win.OutW, g.k); err != nil {
+			if w.OFM, err = l.out(g.output, win.OutH, win.OutW, g.k); err != nil {
 				return err
 			}
-			w.ifm.addr += n * win.H * win.W * g.c
-			w.ifm.zero, w.ofm.zero = int(g.quant.InZero), int(g.quant.OutZero)
-			w.ofm.addr += n*win.OutH*win.OutW*g.k + k
-			w.ofm.c = width
-			w.setWindow(&win)
-			inputs := g.c
-			if depthwise {
-				w.kind, inputs = kindDepthwise, 1
-				w.ifm.addr += k
-				w.ifm.c = width
-			} else {
-				w.partKernel = partKernel(g.c, win.KH*win.KW)
+			w.IFM.Addr += n * win.H * win.W * g.c
+			w.IFM.Zero, w.OFM.Zero = int(g.quant.InZero), int(g.quant.OutZero)
+			w.OFM.Addr += n*win.OutH*win.OutW*g.k + k
+			w.OFM.C = width
+			setWindow(&w, &win)
+			w.Weights = &kernel.Weights{
+				Filter: filter.Data, Signed: isSigned(filter.Type), Zero: int(g.quant.FilterZero),
+				First: k, Outputs: width, Taps: win.KH * win.KW, Inputs: g.c, Channels: g.k, Multiplier: g.multiplier,
 			}
-			records, err := scaleRecords(g, biases, k, width)
-			if err != nil {
+			switch {
+			case depthwise:
+				w.Kind, w.Weights.Form = kernel.Depthwise, kernel.PerTap
+				w.IFM.Addr += k
+				w.IFM.C = width
+			case g.depthwise:
+				w.Weights.Form = kernel.Multiplied
+			}
+			if !depthwise {
+				w.PartKernel = partKernel(g.c, win.KH*win.KW)
+			}
+			if w.Weights.Records, err = scaleRecords(g, biases, k, width); err != nil {
 				return err
 			}
-			w.weights = &weights{o: width, i: inputs, records: records, w: func() []int16 {
-				return g.plain(filter, depthwise, k, width)
-			}}
-			if err := l.emit(w); err != nil {
+			if err := l.Add(w); err != nil {
 				return err
 			}
 		}
@@ -164,53 +168,18 @@ func (l *lowering) gemm(g *gemm) error {
 const weightSlice = 128 << 10
 
 // sliceGranule keeps slices at whole blocks of the array.
-func (l *lowering) sliceGranule() int { return max(16, l.spec.UBlock.D) * l.spec.Cores }
+func (l *Lowering) sliceGranule() int { return max(16, l.spec.UBlock.D) * l.spec.Cores }
 
 func roundDown(n, m int) int { return n / m * m }
 
 // partKernel chooses the traversal that wastes less of the array: taps in
 // groups of four over 8 channels, or 32 channels tap by tap.
+func roundUp(n, m int) int { return (n + m - 1) / m * m }
+
 func partKernel(c, taps int) bool {
 	byTaps := float64(c) / float64(roundUp(c, 8)) * float64(taps) / float64(roundUp(taps, 4))
 	byDepth := float64(c) / float64(roundUp(c, 32))
 	return c <= 8 || byTaps >= byDepth
-}
-
-// plain is the weights of output channels first..first+n minus their zero
-// point, [o][y][x][i].
-func (g *gemm) plain(filter *nn.Operand, depthwise bool, first, n int) []int16 {
-	zero := int16(g.quant.FilterZero)
-	at := func(i int) int16 {
-		if isSigned(filter.Type) {
-			return int16(int8(filter.Data[i])) - zero
-		}
-		return int16(filter.Data[i]) - zero
-	}
-	taps := g.win.KH * g.win.KW
-	switch {
-	case depthwise:
-		w := make([]int16, n*taps)
-		for o := range n {
-			for t := range taps {
-				w[o*taps+t] = at(t*g.k + first + o)
-			}
-		}
-		return w
-	case g.depthwise:
-		w := make([]int16, n*taps*g.c)
-		for o := range n {
-			for t := range taps {
-				w[(o*taps+t)*g.c+(first+o)/g.multiplier] = at(t*g.k + first + o)
-			}
-		}
-		return w
-	}
-	per := taps * g.c
-	w := make([]int16, n*per)
-	for i := range w {
-		w[i] = at(first*per + i)
-	}
-	return w
 }
 
 // scaleRecords are the bias and multiplier of output channels first..first+n.

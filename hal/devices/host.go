@@ -1,0 +1,97 @@
+package devices
+
+import (
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// loop is the host of a device that no machine keeps: each execution costs what it
+// costs in a loop of the same execution, back to back, after a warm-up. It has no
+// state, so results do not depend on what ran before. It implements base.Host.
+type loop struct {
+	config *soc.Config
+	engine soc.Engine
+}
+
+// Execute implements base.Host.
+func (l *loop) Execute(c *base.Call, run func(hal.Tracer) (*hal.Result, error)) (*hal.Result, error) {
+	var spans recorder
+	var to hal.Tracer
+	if c.Buffers.Trace != nil {
+		to = &spans
+	}
+	res, err := run(to)
+	if err != nil {
+		return res, err
+	}
+	m, err := soc.NewMachine(l.config)
+	if err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	r, out := requestOf(l.engine, c), outcomeOf(&res.Stats)
+	if err := m.Settle(r, out, soc.WarmUp); err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
+	if err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	wrap(res, &x, c.Buffers.Trace, spans)
+	return res, nil
+}
+
+// requestOf is a call as the machine sees it.
+func requestOf(e soc.Engine, c *base.Call) soc.Request {
+	b := c.Buffers
+	r := soc.Request{Engine: e, Preference: sim.Preference(c.Options.Preference), Burst: b.InBurst, Buffers: len(b.Inputs) + len(b.Outputs)}
+	for _, x := range b.Inputs {
+		r.In += int64(len(x))
+	}
+	for _, x := range b.Outputs {
+		r.Out += int64(len(x))
+	}
+	return r
+}
+
+// outcomeOf is what a device reports as the machine sees it.
+func outcomeOf(s *hal.Stats) soc.Outcome {
+	return soc.Outcome{Time: sim.Time(s.LatencyFs), EnergyPJ: s.EnergyPJ, Launches: s.Launches}
+}
+
+// wrap puts the parts of an execution around what the device reported, and its spans
+// between those of the parts.
+func wrap(res *hal.Result, x *soc.Execution, to hal.Tracer, spans recorder) {
+	parts := make([]hal.Part, len(x.Parts))
+	var atFs int64
+	for i, p := range x.Parts {
+		parts[i] = hal.Part{Name: p.Name, TimeFs: int64(p.Time), EnergyPJ: p.EnergyPJ}
+		if to != nil {
+			if p.Name == soc.PartExecution {
+				spans.replay(to, atFs)
+			} else {
+				to.Span(hal.Span{Track: "launch", Name: p.Name, Operation: hal.LaunchIndex, StartFs: atFs, EndFs: atFs + int64(p.Time)})
+			}
+		}
+		atFs += int64(p.Time)
+	}
+	lower.AddParts(&res.Stats, parts)
+}
+
+// recorder keeps spans until it is known when the device started. It implements
+// hal.Tracer.
+type recorder []hal.Span
+
+// Span implements hal.Tracer.
+func (r *recorder) Span(s hal.Span) { *r = append(*r, s) }
+
+// replay passes the spans on, later by a time.
+func (r recorder) replay(to hal.Tracer, byFs int64) {
+	for _, s := range r {
+		s.StartFs += byFs
+		s.EndFs += byFs
+		to.Span(s)
+	}
+}

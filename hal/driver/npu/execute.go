@@ -1,0 +1,169 @@
+package npu
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	"github.com/nnsoc/nnsoc/isa/ethosu"
+	core "github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// executable is a lowered graph. It implements base.Executable.
+type executable struct {
+	dev   *Device
+	graph *graph.Graph
+	prog  *plan.Program
+	idle  sync.Pool // *machine
+}
+
+// machine is what an execution works on; executions do not share one.
+type machine struct {
+	memories []mem.Level
+	state    *core.State
+	regions  core.Regions
+}
+
+// cold makes the memories cold.
+func (m *machine) cold() {
+	for _, l := range m.memories {
+		if l != nil {
+			l.Reset()
+		}
+	}
+}
+
+func (p *executable) machine() (*machine, error) {
+	if m, ok := p.idle.Get().(*machine); ok {
+		m.cold()
+		return m, nil
+	}
+	m := &machine{}
+	var err error
+	if p.dev.cfg.NewLevels != nil {
+		if m.memories, err = p.dev.cfg.NewLevels(); err != nil {
+			return nil, err
+		}
+	}
+	if m.state, err = p.dev.core.NewState(m.memories); err != nil {
+		return nil, err
+	}
+	m.regions[layout.RegionConst] = p.prog.Consts
+	m.regions[layout.RegionArena] = make([]byte, p.prog.Arena)
+	m.regions[layout.RegionWeights] = make([]byte, p.prog.Weights)
+	m.regions[layout.RegionIO] = make([]byte, p.prog.IO)
+	m.regions[layout.RegionSpill] = make([]byte, p.prog.Spill)
+	return m, nil
+}
+
+// run is a finished execution. It implements base.Run.
+type run struct {
+	*executable
+	machine *machine
+	stats   hal.Stats
+}
+
+// Run implements base.Executable.
+func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
+	m, err := p.machine()
+	if err != nil {
+		return nil, err
+	}
+	io := m.regions[layout.RegionIO]
+	for i, b := range p.prog.Inputs {
+		if b.Bytes > 0 && len(inputs[i]) != b.Bytes {
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), b.Bytes)
+		}
+		copy(io[b.Addr:b.Addr+b.Bytes], inputs[i])
+	}
+	o := core.Options{State: m.state, Functional: r.Functional, Span: stats.Trace(r.Trace, r.StartFs, 0)}
+	report, err := p.dev.core.Run(&p.prog.Code, &m.regions, o)
+	if err != nil {
+		return nil, err // the machine is dropped
+	}
+	return &run{p, m, stats.Stats(report)}, nil
+}
+
+// Output implements base.Run.
+func (r *run) Output(i int) ([]byte, []uint32) {
+	b := r.prog.Outputs[i]
+	return r.machine.regions[layout.RegionIO][b.Addr : b.Addr+b.Bytes], r.graph.Operands[r.graph.Outputs[i]].Dimensions
+}
+
+// Stats implements base.Run.
+func (r *run) Stats() hal.Stats { return r.stats }
+
+// Release implements base.Run.
+func (r *run) Release() { r.idle.Put(r.machine) }
+
+// Bytes implements base.Executable.
+func (p *executable) Bytes() int { return 4*len(p.prog.Code.Commands) + len(p.prog.Consts) }
+
+// WriteListing implements base.Executable: the command stream with the
+// operation each part was made from and its cycles, from a run on zeros (they
+// do not depend on data).
+func (p *executable) WriteListing(w io.Writer) error {
+	m, err := p.machine()
+	if err != nil {
+		return err
+	}
+	defer p.idle.Put(m)
+	clear(m.regions[layout.RegionIO])
+	report, err := p.dev.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
+	if err != nil {
+		return err
+	}
+	cycles := map[int]int64{}
+	for _, r := range report.Regions {
+		cycles[r.ID] = r.Cycles
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "; %s: %d command words, %d bytes of constants, %d on chip, %d spilled, %d cycles\n",
+		p.dev.cfg.Spec.Name, len(p.prog.Code.Commands), len(p.prog.Consts), p.prog.Arena+p.prog.Weights, p.prog.Spill, report.Cycles)
+	words, mark := p.prog.Code.Commands, 0
+	for at := 0; at < len(words); {
+		for mark < len(p.prog.Code.Marks) && p.prog.Code.Marks[mark].Word <= at {
+			id := p.prog.Code.Marks[mark].ID
+			if id < 0 {
+				fmt.Fprintf(out, "; inputs and outputs: %d cycles\n", cycles[id])
+			} else {
+				fmt.Fprintf(out, "; operation %d %s: %d cycles in all\n", id, p.graph.NameOf(id), cycles[id])
+			}
+			mark++
+		}
+		c, err := ethosu.Next(words, at)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(out, c.Text(4*at))
+		at += c.Words()
+	}
+	return out.Flush()
+}
+
+// WriteProgram implements base.Executable: command words, constants, sizes of
+// the memory regions and places of inputs and outputs.
+func (p *executable) WriteProgram(w io.Writer) error {
+	g := p.prog
+	head := []int64{int64(len(g.Code.Commands)), int64(len(g.Consts)), int64(g.Arena), int64(g.Spill), int64(g.Weights), int64(g.IO)}
+	for _, list := range [2][]layout.Buffer{g.Inputs, g.Outputs} {
+		for _, b := range list {
+			head = append(head, int64(b.Region), int64(b.Addr), int64(b.Bytes))
+		}
+	}
+	for _, part := range []any{head, g.Code.Commands, g.Consts} {
+		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+// Package step is what lowering makes of a graph: a list of kernels and copies as data,
+// before activations have addresses and weights are packed.
+package step
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
+)
+
+// Step is one kernel or copy.
+type Step struct {
+	Op     int // operation of the model; -1 for inputs and outputs of the model
+	Kernel kernel.Kernel
+}
+
+// List is a lowered graph.
+type List struct {
+	Steps           []Step
+	Values          []layout.Value // activations and temporaries
+	Consts          layout.Constants
+	IO              int             // bytes of inputs and outputs
+	Inputs, Outputs []layout.Buffer // in that region; no bytes for an input that is not read
+}
+
+// Write prints the steps, one per line: operation, kind, output and inputs with the
+// values they are in, window and block.
+func (l *List) Write(w io.Writer) error {
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		k := &s.Kernel
+		in := describe(&k.IFM)
+		if k.IFM2 != nil {
+			in += " " + describe(k.IFM2)
+		}
+		if _, err := fmt.Fprintf(w, "%d: operation %d %s %d: %s = %s kernel %dx%d stride %dx%d block %dx%dx%d\n",
+			i, s.Op, k.Kind, k.Mode, describe(&k.OFM), in, k.KH, k.KW, k.SY, k.SX, k.Block.H, k.Block.W, k.Block.D); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func describe(r *layout.Ref) string {
+	at := fmt.Sprintf("v%d", r.Value)
+	if r.Value == layout.Placed {
+		at = fmt.Sprintf("r%d", r.Region)
+	}
+	return fmt.Sprintf("%s+%d[%dx%dx%d]", at, r.Addr, r.H, r.W, r.C)
+}

@@ -1,0 +1,167 @@
+package sim_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// clocks are three points of a domain.
+func clocks(g sim.Governor) sim.DomainConfig {
+	return sim.DomainConfig{
+		Name: "test", OPPs: []sim.OPP{{1e8, 0.6}, {2e8, 0.7}, {4e8, 0.8}},
+		Ramp: 50 * sim.Microsecond, IdleAfter: sim.Millisecond, IdleExit: 300 * sim.Microsecond, Slumber: 80 * sim.Millisecond,
+		Points: [sim.NumPreferences]int{1, 2, 1}, Governor: g,
+	}
+}
+
+func domain(t *testing.T, g sim.Governor) *sim.Domain {
+	t.Helper()
+	d, err := sim.NewDomain(clocks(g))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestDomainSleep: a domain wakes from sleep after IdleAfter, changes a voted point in
+// Ramp, and does neither when it has just worked.
+func TestDomainSleep(t *testing.T) {
+	d := domain(t, nil)
+	d.Prefer(sim.FastSingleAnswer)
+	if wake, ramp := d.Wake(0); wake != 300*sim.Microsecond || ramp != 50*sim.Microsecond {
+		t.Errorf("cold: %v, %v", wake, ramp)
+	}
+	d.Sleep(2 * sim.Millisecond)
+	if wake, ramp := d.Wake(2*sim.Millisecond + 1); wake != 0 || ramp != 0 {
+		t.Errorf("short idle: %v, %v", wake, ramp)
+	}
+	d.Sleep(3 * sim.Millisecond)
+	if wake, _ := d.Wake(4 * sim.Millisecond); wake != 300*sim.Microsecond {
+		t.Errorf("long idle: %v", wake)
+	}
+	d.Prefer(sim.LowPower)
+	if o, _ := d.Point(); o.Hz != 2e8 {
+		t.Errorf("low power at %d Hz", o.Hz)
+	}
+	d.Limit(15e7)
+	if o, _ := d.Point(); o.Hz != 1e8 {
+		t.Errorf("capped at %d Hz", o.Hz)
+	}
+}
+
+// TestAdrenoTZ: no raise before 5 ms, one point per decision, the highest after 50 ms
+// of work, down again when the load is low, the lowest after slumber.
+func TestAdrenoTZ(t *testing.T) {
+	g := sim.AdrenoTZ{Sample: 5 * sim.Millisecond, MinBusy: sim.Millisecond, Ceiling: 50 * sim.Millisecond, UpShare: 0.9, DownShare: 0.5}
+	d := domain(t, g)
+	d.Wake(0)
+	plan := d.Plan(sim.Second)
+	want := []sim.Change{{0, sim.OPP{1e8, 0.6}}, {5 * sim.Millisecond, sim.OPP{2e8, 0.7}}, {10 * sim.Millisecond, sim.OPP{4e8, 0.8}}}
+	if len(plan) != len(want) {
+		t.Fatalf("plan %v, want %v", plan, want)
+	}
+	for i := range want {
+		if plan[i] != want[i] {
+			t.Errorf("change %d: %v, want %v", i, plan[i], want[i])
+		}
+	}
+	if _, p := d.Point(); p != 0 {
+		t.Errorf("a plan moved the domain to point %d", p)
+	}
+	// Half the load keeps the point, even with a long history.
+	half := domain(t, sim.AdrenoTZ{Sample: 5 * sim.Millisecond, MinBusy: sim.Millisecond, Ceiling: 50 * sim.Millisecond, UpShare: 0.9, DownShare: 0.3})
+	half.Wake(0)
+	for ms := sim.Time(0); ms < 40; ms++ {
+		half.Advance(ms*sim.Millisecond+sim.Millisecond/2, true)
+		half.Advance((ms+1)*sim.Millisecond, false)
+	}
+	if _, p := half.Point(); p != 0 {
+		t.Errorf("half a load: point %d after 40 ms", p)
+	}
+	for ms := sim.Time(40); ms < 140; ms++ {
+		half.Advance(ms*sim.Millisecond+sim.Millisecond/2, true)
+		half.Advance((ms+1)*sim.Millisecond, false)
+	}
+	if _, p := half.Point(); p != 2 {
+		t.Errorf("50 ms of work: point %d", p)
+	}
+	half.Sleep(140 * sim.Millisecond)
+	half.Wake(sim.Second)
+	if _, p := half.Point(); p != 0 {
+		t.Errorf("after slumber: point %d", p)
+	}
+}
+
+// TestSchedutil: the clock follows 1.25 times the utilization, up at once, down after
+// 20 ms; a load of a fifth settles where it is.
+func TestSchedutil(t *testing.T) {
+	d := domain(t, sim.Schedutil{Up: 500 * sim.Microsecond, Down: 20 * sim.Millisecond})
+	d.Advance(350*sim.Millisecond, true)
+	if _, p := d.Point(); p != 2 {
+		t.Errorf("full load: point %d", p)
+	}
+	if d.Util() < 0.98 {
+		t.Errorf("full load: utilization %v", d.Util())
+	}
+	d.Advance(351*sim.Millisecond, false)
+	if _, p := d.Point(); p != 2 {
+		t.Errorf("one idle ms: point %d", p)
+	}
+	d.Advance(600*sim.Millisecond, false)
+	if _, p := d.Point(); p != 0 {
+		t.Errorf("250 ms idle: point %d", p)
+	}
+	for ms := sim.Time(600); ms < 1100; ms++ {
+		d.Advance(ms*sim.Millisecond+200*sim.Microsecond, true)
+		d.Advance((ms+1)*sim.Millisecond, false)
+	}
+	// 0.2 of the time at a quarter of the highest clock.
+	if u := d.Util(); math.Abs(u-0.05) > 0.005 {
+		t.Errorf("utilization %v, want 0.05", u)
+	}
+	if _, p := d.Point(); p != 0 {
+		t.Errorf("a fifth: point %d", p)
+	}
+}
+
+// TestAdvanceInSteps: where the steps of Advance end does not matter.
+func TestAdvanceInSteps(t *testing.T) {
+	for _, g := range []sim.Governor{sim.Fixed{}, sim.Schedutil{Up: 500 * sim.Microsecond, Down: 20 * sim.Millisecond},
+		sim.AdrenoTZ{Sample: 5 * sim.Millisecond, MinBusy: sim.Millisecond, Ceiling: 50 * sim.Millisecond, UpShare: 0.9, DownShare: 0.5}} {
+		a, b := domain(t, g), domain(t, g)
+		for i := sim.Time(0); i < 30; i++ {
+			busy := i%3 != 0
+			to := (i + 1) * 7 * sim.Millisecond
+			a.Advance(to, busy)
+			for s := i * 7 * sim.Millisecond; s < to; s += 333 * sim.Microsecond {
+				b.Advance(min(s, to), busy)
+			}
+			b.Advance(to, busy)
+			_, pa := a.Point()
+			_, pb := b.Point()
+			if pa != pb || math.Abs(a.Util()-b.Util()) > 1e-9 {
+				t.Fatalf("%T at %d ms: point %d and %d, utilization %v and %v", g, to/sim.Millisecond, pa, pb, a.Util(), b.Util())
+			}
+		}
+	}
+}
+
+func TestDomainConfigErrors(t *testing.T) {
+	for name, breakIt := range map[string]func(*sim.DomainConfig){
+		"no points":  func(c *sim.DomainConfig) { c.OPPs = nil },
+		"zero clock": func(c *sim.DomainConfig) { c.OPPs = []sim.OPP{{0, 1}} },
+		"falling":    func(c *sim.DomainConfig) { c.OPPs = []sim.OPP{{2e9, 1}, {1e9, 1}} },
+		"no voltage": func(c *sim.DomainConfig) { c.OPPs = []sim.OPP{{1e9, 0}} },
+		"preference": func(c *sim.DomainConfig) { c.Points[1] = 3 },
+		"ramp":       func(c *sim.DomainConfig) { c.Ramp = -1 },
+		"governor":   func(c *sim.DomainConfig) { c.Governor = sim.AdrenoTZ{} },
+	} {
+		c := clocks(nil)
+		breakIt(&c)
+		if _, err := sim.NewDomain(c); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package soc
+
+import "github.com/nnsoc/nnsoc/sim"
+
+// Part is one link of an execution's chain.
+type Part struct {
+	Name     string
+	Time     sim.Time
+	EnergyPJ float64
+}
+
+// Names of parts. Where a part's time comes from stands beside its key in Host, Path
+// and Clock.
+const (
+	PartRuntime    = "runtime"    // the NNAPI runtime's own work
+	PartBinder     = "binder"     // to the driver's process and back
+	PartBurst      = "burst"      // the same over message queues
+	PartMap        = "map"        // mapping the buffers for the engine
+	PartClean      = "clean"      // cache maintenance of the inputs
+	PartRPC        = "rpc"        // message to the engine's own system
+	PartQueue      = "queue"      // waiting for the engine
+	PartWake       = "wake"       // the engine leaves its idle state
+	PartRamp       = "ramp"       // its clock changes
+	PartLaunch     = "launch"     // submission to the engine's queue
+	PartExecution  = "execution"  // what the engine reports
+	PartInterrupt  = "interrupt"  // message back
+	PartCPUWake    = "cpu_wake"   // cores of waiting threads leave their idle states
+	PartInvalidate = "invalidate" // cache maintenance of the outputs
+	PartUnmap      = "unmap"      // giving the buffers back
+	PartThread     = "thread"     // one thread of the application wakes another
+)
+
+// chain is an execution under way: its parts so far, and the time of the client.
+type chain struct {
+	m     *Machine
+	r     *Request
+	e     *engine
+	t     sim.Time
+	parts []Part
+	work  sim.Time // of the host's cores
+
+	blocked sim.Time // when the application's thread began to wait
+	slept   sim.Time // when the driver's thread began to wait
+	asleep  int      // the first part of that wait
+}
+
+// code adds a part that keeps a host core busy for a time at the reference clock.
+func (c *chain) code(name string, referenceUs float64) { c.busy(name, c.m.scaled(referenceUs)) }
+
+// busy adds a part that keeps a host core busy for a time.
+func (c *chain) busy(name string, d sim.Time) {
+	o, _ := c.m.host.Point()
+	c.t += d
+	c.work += d
+	c.m.host.Advance(c.t, true)
+	c.add(name, d, c.m.power*float64(o.Hz)/1e6*o.Volts*o.Volts/1e3)
+}
+
+// wait adds a part during which the host's cores sleep; their power is known when they
+// wake up.
+func (c *chain) wait(name string, d sim.Time) {
+	c.t += d
+	c.m.host.Advance(c.t, false)
+	c.add(name, d, 0)
+}
+
+// add adds a part of a power in mW.
+func (c *chain) add(name string, d sim.Time, mw float64) {
+	if d > 0 {
+		c.parts = append(c.parts, Part{name, d, mw * float64(d) / 1e6})
+	}
+}
+
+// longest is the longest exit of an idle state that is allowed, -1 without a bound.
+func (c *chain) longest() sim.Time {
+	if c.burst() == nil {
+		return -1
+	}
+	return us(c.burst().WakeUs)
+}
+
+// burst are the votes of a burst object, nil without one.
+func (c *chain) burst() *Burst {
+	if !c.r.Burst || c.e.path.Transport != "binder" {
+		return nil
+	}
+	return c.m.cfg.Host.Burst
+}
+
+// wakeCore wakes a core that has slept since an instant.
+func (c *chain) wakeCore(since sim.Time) {
+	h := &c.m.cfg.Host
+	d := h.wakeTime(c.t-since, c.longest())
+	c.t += d
+	c.m.host.Advance(c.t, false)
+	c.add(PartCPUWake, d, h.Idle[0].MW)
+}
+
+// transfer is half a round trip between the application's and the driver's process.
+func (c *chain) transfer() {
+	h := &c.m.cfg.Host
+	switch b := c.burst(); {
+	case c.e.path.Transport != "binder":
+	case b != nil:
+		c.code(PartBurst, b.Us/2)
+	default:
+		c.code(PartBinder, h.BinderUs/2)
+	}
+}
+
+// request is what happens before the engine: the driver's thread runs on the caller's
+// core, which waits from then on.
+func (c *chain) request() {
+	m, h, p := c.m, &c.m.cfg.Host, &c.e.path
+	floor := int64(0)
+	if b := c.burst(); b != nil {
+		opps := m.host.Config().OPPs
+		floor = int64(b.MinShare * float64(opps[len(opps)-1].Hz))
+	}
+	m.host.Floor(floor)
+	m.host.Advance(c.t, false)
+	c.code(PartRuntime, h.RuntimeUs)
+	c.blocked = c.t
+	c.transfer()
+	c.busy(PartMap, us(p.MapUs*float64(c.r.Buffers)))
+	if p.Maintenance {
+		c.busy(PartClean, span(h.Clean, c.r.In))
+	}
+	c.slept, c.asleep = c.t, len(c.parts)
+	c.wait(PartRPC, m.scaled(p.RPCUs/2))
+	c.wait(PartLaunch, m.scaled(p.LaunchUs))
+}
+
+// start brings the engine to its first cycle.
+func (c *chain) start() {
+	c.wait(PartQueue, max(0, c.e.free-c.t))
+	if c.r.Engine == EngineCPU {
+		return // it runs already
+	}
+	c.e.clock.Prefer(c.r.Preference)
+	wake, ramp := c.e.clock.Wake(c.t)
+	c.wait(PartWake, wake)
+	c.wait(PartRamp, ramp)
+	c.e.clock.Advance(c.t, false)
+}
+
+// finish adds the engine's own time and the way back. Further launches repeat what the
+// first one took between driver and engine.
+func (c *chain) finish(out Outcome) {
+	h, p := &c.m.cfg.Host, &c.e.path
+	c.t += out.Time
+	onHost := c.r.Engine == EngineCPU
+	c.m.host.Advance(c.t, onHost)
+	c.parts = append(c.parts, Part{PartExecution, out.Time, out.EnergyPJ})
+	c.e.clock.Advance(c.t, true)
+	c.e.clock.Sleep(c.t)
+	c.e.free = c.t
+	if onHost {
+		c.work += out.Time
+		return
+	}
+	for range max(out.Launches, 1) - 1 {
+		c.interrupt()
+		c.slept, c.asleep = c.t, len(c.parts)
+		c.wait(PartRPC, c.m.scaled(p.RPCUs/2))
+		c.wait(PartLaunch, c.m.scaled(p.LaunchUs))
+	}
+	c.interrupt()
+	if p.Maintenance {
+		c.busy(PartInvalidate, span(h.Invalidate, c.r.Out))
+	}
+	c.busy(PartUnmap, us(p.UnmapUs))
+	c.answer()
+}
+
+// interrupt is the engine's interrupt and the wake-up of the driver's thread.
+func (c *chain) interrupt() {
+	c.wait(PartInterrupt, c.m.scaled(c.e.path.RPCUs/2))
+	mw := c.m.cfg.Host.idleMW(c.t-c.slept, c.longest())
+	for i := c.asleep; i < len(c.parts); i++ {
+		c.parts[i].EnergyPJ += mw * float64(c.parts[i].Time) / 1e6
+	}
+	c.wakeCore(c.slept)
+}
+
+// answer is the way back to the application's thread. The core it waits on is another
+// than the driver's, which is busy with the answer.
+func (c *chain) answer() {
+	c.transfer()
+	if c.e.path.Transport != "binder" {
+		return
+	}
+	if c.e.path.Callback && c.burst() == nil {
+		c.wakeCore(c.m.pool)
+		c.code(PartThread, c.m.cfg.Host.Burst.Us/2)
+		c.m.pool = c.t
+	}
+	c.wakeCore(c.blocked)
+}

@@ -1,0 +1,188 @@
+package soc
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// Host is the software between an application and an engine, and the CPU that it runs
+// on: what an execution costs outside the engine. Costs of code hold at ReferenceMHz
+// and take as many cycles at any other clock.
+type Host struct {
+	// Cluster names the cores that applications, services and kernel drivers run on.
+	Cluster      string  `toml:"cluster"`
+	ReferenceMHz float64 `toml:"reference_mhz" range:"10..6000"`
+	RuntimeUs    float64 `toml:"runtime_us" range:"0..100000"` // an NNAPI runtime's own work per execution
+	// BinderUs is the round trip to another process; where a transport is binder.
+	BinderUs float64 `toml:"binder_us" range:"0..100000" soc:"optional"`
+	// Clean and Invalidate are the cache maintenance of a request's buffers before and
+	// after the engine has them, where a path has maintenance: rising points [KiB, us],
+	// linear between.
+	Clean      [][2]float64 `toml:"clean_us" len:"1..16" range:"0..1e9" soc:"optional"`
+	Invalidate [][2]float64 `toml:"invalidate_us" len:"1..16" range:"0..1e9" soc:"optional"`
+	// Idle are the states of a core that waits, the lightest first.
+	Idle []IdleState `toml:"idle" len:"1..8"`
+	// Burst is what a burst object changes; where a transport is binder.
+	Burst *Burst `toml:"burst" soc:"optional"`
+}
+
+// IdleState is a state of a core that waits.
+type IdleState struct {
+	Name   string  `toml:"name"`
+	ExitUs float64 `toml:"exit_us" range:"0..100000"`
+	// BreakEvenUs rises from state to state: shorter waits do not pay. A single state
+	// has none.
+	BreakEvenUs float64 `toml:"break_even_us" range:"0..1e9" soc:"optional"`
+	MW          float64 `toml:"mw" range:"0..100000"`
+}
+
+// Burst is what a burst object changes: its message queues take the place of binder,
+// and its driver votes for the CPU.
+type Burst struct {
+	Us       float64 `toml:"us" range:"0..100000"`      // round trip over the queues: two futex wake-ups
+	WakeUs   float64 `toml:"wake_us" range:"0..100000"` // longest exit of the idle states that remain allowed
+	MinShare float64 `toml:"min_share" range:"0..1"`    // lowest clock as a share of the highest
+}
+
+// Path is how a request reaches an engine and its answer comes back.
+type Path struct {
+	// Transport is "binder" when the driver is a service in a process of its own,
+	// "direct" when it is a library in the application's.
+	Transport string `toml:"transport"`
+	// Callback: the answer is a call of its own to a thread of the application's pool,
+	// which wakes the waiting thread (execute_1_2); else it returns from the request.
+	Callback bool `toml:"callback"`
+	// Maintenance: caches are cleaned and invalidated for the engine.
+	Maintenance bool    `toml:"maintenance"`
+	MapUs       float64 `toml:"map_us" range:"0..100000"`    // per buffer
+	UnmapUs     float64 `toml:"unmap_us" range:"0..100000"`  // per execution
+	RPCUs       float64 `toml:"rpc_us" range:"0..100000"`    // messages to the engine's own system and back, at the reference clock
+	LaunchUs    float64 `toml:"launch_us" range:"0..100000"` // submission to the engine's queue and its interrupt, at the reference clock
+}
+
+// Governor chooses a clock's point by load. Each kind has its own keys.
+type Governor struct {
+	Kind      string  `toml:"kind"`                                           // schedutil or msm-adreno-tz
+	UpUs      float64 `toml:"up_us" range:"1..1e7" soc:"optional"`            // schedutil: least time before a rise
+	DownUs    float64 `toml:"down_us" range:"1..1e7" soc:"optional"`          // and before a fall
+	SampleUs  float64 `toml:"sample_us" range:"1..1e7" soc:"optional"`        // msm-adreno-tz: between decisions
+	MinBusyUs float64 `toml:"min_busy_us" range:"0..1e7" soc:"optional"`      // least work before one
+	CeilingUs float64 `toml:"ceiling_us" range:"1..1e9" soc:"optional"`       // work after which the clock goes to its highest point
+	UpShare   float64 `toml:"up_share" range:"0.01..1" soc:"optional"`        // load above which it goes one point up
+	DownShare float64 `toml:"down_share" range:"0.0001..0.99" soc:"optional"` // load below which it goes one point down
+}
+
+// Governor kinds.
+const (
+	governorSchedutil = "schedutil"
+	governorAdrenoTZ  = "msm-adreno-tz"
+)
+
+// governor is the policy that a clock names; no policy is the vote of a driver.
+func (c *Clock) governor() sim.Governor {
+	g := c.Governor
+	switch {
+	case g == nil:
+		return sim.Fixed{}
+	case g.Kind == governorSchedutil:
+		return sim.Schedutil{Up: us(g.UpUs), Down: us(g.DownUs)}
+	}
+	return sim.AdrenoTZ{Sample: us(g.SampleUs), MinBusy: us(g.MinBusyUs), Ceiling: us(g.CeilingUs), UpShare: g.UpShare, DownShare: g.DownShare}
+}
+
+// host checks what the tags cannot say.
+func (k *checker) host(c *Config) {
+	h := &c.Host
+	if c.CPU != nil && c.hostCluster() == nil {
+		k.fail("host.cluster", "no cluster named %q in [cpu]", h.Cluster)
+	}
+	for i := range h.Idle {
+		k.only(fmt.Sprintf("host.idle[%d].break_even_us", i), len(h.Idle) > 1, "more than one state")
+	}
+	for i := 1; i < len(h.Idle); i++ {
+		if h.Idle[i].BreakEvenUs <= h.Idle[i-1].BreakEvenUs || h.Idle[i].ExitUs < h.Idle[i-1].ExitUs {
+			k.fail("host.idle", "state %s is not deeper than the one before", h.Idle[i].Name)
+		}
+	}
+	binder := c.anyPath(func(p *Path) bool { return p.Transport == "binder" })
+	k.only("host.binder_us", binder, "a path with transport = \"binder\"")
+	if (h.Burst != nil) != binder {
+		k.fail("host.burst", "there must be one exactly where a path has transport = \"binder\"")
+	}
+	maintained := c.anyPath(func(p *Path) bool { return p.Maintenance })
+	k.only("host.clean_us", maintained, "a path with maintenance = true")
+	k.only("host.invalidate_us", maintained, "a path with maintenance = true")
+	k.curve("host.clean_us", h.Clean)
+	k.curve("host.invalidate_us", h.Invalidate)
+}
+
+// anyPath reports whether the path of some engine is such.
+func (c *Config) anyPath(is func(*Path) bool) bool {
+	return c.GPU != nil && is(&c.GPU.Path) || c.DSP != nil && is(&c.DSP.Path) || c.NPU != nil && is(&c.NPU.Path)
+}
+
+// curve demands rising sizes.
+func (k *checker) curve(p string, c [][2]float64) {
+	for i := range c {
+		if c[i][0] <= 0 || i > 0 && c[i][0] <= c[i-1][0] {
+			k.fail(p, "sizes must rise from above 0")
+			return
+		}
+	}
+}
+
+func (k *checker) path(p string, x *Path) {
+	if x.Transport != "binder" && x.Transport != "direct" {
+		k.fail(p+".transport", "%q, want binder or direct", x.Transport)
+	}
+	if x.Callback && x.Transport != "binder" {
+		k.fail(p+".callback", "takes no effect: it needs transport = \"binder\"")
+	}
+}
+
+// governor demands the keys of its kind and refuses the others.
+func (k *checker) governor(p string, g *Governor) {
+	util, tz := g.Kind == governorSchedutil, g.Kind == governorAdrenoTZ
+	if !util && !tz {
+		k.fail(p+".kind", "%q, want %s or %s", g.Kind, governorSchedutil, governorAdrenoTZ)
+		return
+	}
+	for _, key := range []string{"up_us", "down_us"} {
+		k.only(p+"."+key, util, "kind = \""+governorSchedutil+"\"")
+	}
+	for _, key := range []string{"sample_us", "min_busy_us", "ceiling_us", "up_share", "down_share"} {
+		k.only(p+"."+key, tz, "kind = \""+governorAdrenoTZ+"\"")
+	}
+	if tz && g.DownShare >= g.UpShare {
+		k.fail(p+".down_share", "%v is not below up_share", g.DownShare)
+	}
+}
+
+// hostCluster is the cluster that Host names, nil when there is none.
+func (c *Config) hostCluster() *Cluster {
+	for i := range c.CPU.Clusters {
+		if c.CPU.Clusters[i].Name == c.Host.Cluster {
+			return &c.CPU.Clusters[i]
+		}
+	}
+	return nil
+}
+
+// span reads a curve at a number of bytes: 0 for none, the first point's time up to
+// its size, linear between points and beyond the last two.
+func span(curve [][2]float64, bytes int64) sim.Time {
+	if bytes <= 0 || len(curve) == 0 {
+		return 0
+	}
+	kib := float64(bytes) / 1024
+	if kib <= curve[0][0] || len(curve) == 1 {
+		return us(curve[0][1])
+	}
+	i := 1
+	for i < len(curve)-1 && kib > curve[i][0] {
+		i++
+	}
+	a, b := curve[i-1], curve[i]
+	return us(max(0, a[1]+(kib-a[0])*(b[1]-a[1])/(b[0]-a[0])))
+}

@@ -1,0 +1,236 @@
+package soc
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// Engine is a kind of processor of a SoC.
+type Engine uint8
+
+// Engines.
+const (
+	EngineCPU Engine = iota // the CPU as an engine: the reference's kernels
+	EngineGPU
+	EngineDSP
+	EngineNPU
+	NumEngines
+)
+
+var engineNames = [NumEngines]string{"cpu", "gpu", "dsp", "npu"}
+
+// String is the name of the section and the device.
+func (e Engine) String() string { return engineNames[e] }
+
+// Machine is a SoC file come alive: the clocks and idle states of its engines and of
+// the CPU that drives them. It lives as long as its user wants; an execution finds
+// what the ones before left. What happens is a function of the file and of the
+// sequence of calls. A Machine is not safe for concurrent use.
+type Machine struct {
+	cfg     *Config
+	now     sim.Time
+	host    *sim.Domain
+	power   float64 // of a busy host core, uW/MHz/V^2
+	pool    sim.Time
+	engines [NumEngines]*engine
+}
+
+// engine is the slot of an engine.
+type engine struct {
+	clock *sim.Domain
+	path  Path
+	free  sim.Time // when its queue is empty
+}
+
+// NewMachine builds the machine of a file, cold.
+func NewMachine(c *Config) (*Machine, error) {
+	m := &Machine{cfg: c}
+	if c.CPU == nil {
+		return nil, fmt.Errorf("soc: machine: %s has no [cpu] section to run drivers on", c.SoC.Name)
+	}
+	cluster := c.hostCluster()
+	if cluster == nil {
+		return nil, fmt.Errorf("soc: machine: no cluster named %q", c.Host.Cluster)
+	}
+	var err error
+	if m.host, err = sim.NewDomain(cluster.Clock.Domain("host")); err != nil {
+		return nil, err
+	}
+	m.power = cluster.PowerUW
+	add := func(e Engine, clock *Clock, path Path) {
+		if err == nil {
+			m.engines[e] = &engine{path: path}
+			m.engines[e].clock, err = sim.NewDomain(clock.Domain(e.String()))
+		}
+	}
+	add(EngineCPU, &c.CPU.Clusters[0].Clock, Path{Transport: "direct"})
+	if c.GPU != nil {
+		add(EngineGPU, &c.GPU.Clock, c.GPU.Path)
+	}
+	if c.DSP != nil {
+		add(EngineDSP, &c.DSP.Clock, c.DSP.Path)
+	}
+	if c.NPU != nil {
+		add(EngineNPU, &c.NPU.Clock, c.NPU.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.Reset()
+	return m, nil
+}
+
+// Reset makes the machine cold at time 0: clocks at their lowest points, engines and
+// cores asleep since long ago.
+func (m *Machine) Reset() {
+	m.now, m.pool = 0, -sim.Second
+	m.host.Reset(0)
+	for _, e := range m.engines {
+		if e != nil {
+			e.clock.Reset(0)
+			e.free = 0
+		}
+	}
+}
+
+// Now is the time of the client: the end of its last execution, or later.
+func (m *Machine) Now() sim.Time { return m.now }
+
+// Sleep lets the client wait until t; nothing happens when that has passed.
+func (m *Machine) Sleep(t sim.Time) {
+	if t > m.now {
+		m.now = t
+		m.host.Advance(t, false)
+	}
+}
+
+// Request is one execution as the host sees it.
+type Request struct {
+	Engine     Engine
+	Preference sim.Preference
+	Burst      bool  // through a burst object of the client
+	Buffers    int   // inputs and outputs
+	In, Out    int64 // their bytes
+}
+
+// Conditions are what a program finds when it starts on an engine.
+type Conditions struct {
+	Start sim.Time // since the request
+	// Points are the operating points of the engine while it works, the first from the
+	// start on.
+	Points []sim.Change
+}
+
+// Outcome is what running a program came to.
+type Outcome struct {
+	Time     sim.Time
+	EnergyPJ float64
+	Launches int // programs started one after the other; at least 1
+}
+
+// Execution is a finished request.
+type Execution struct {
+	Start    sim.Time
+	Latency  sim.Time // the parts add up to it
+	EnergyPJ float64
+	Parts    []Part // in order; a name may come several times
+}
+
+// planHorizon is as far as the points of an engine at work are foreseen.
+const planHorizon = 10 * sim.Second
+
+// Execute carries a request from the client through the machine and back. run is
+// called once, when the engine starts.
+func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Execution, error) {
+	c := chain{m: m, r: &r, t: m.now}
+	if c.e = m.engines[r.Engine]; c.e == nil {
+		return Execution{}, fmt.Errorf("soc: machine: %s has no %s", m.cfg.SoC.Name, r.Engine)
+	}
+	c.request()
+	c.start()
+	out, err := run(Conditions{Start: c.t - m.now, Points: c.e.clock.Plan(planHorizon)})
+	if err != nil {
+		return Execution{}, err
+	}
+	c.finish(out)
+	x := Execution{Start: m.now, Latency: c.t - m.now, Parts: c.parts}
+	for i := range c.parts {
+		x.EnergyPJ += c.parts[i].EnergyPJ
+	}
+	m.now = c.t
+	return x, nil
+}
+
+// Settle lets a request of known outcome come back to back for a time: a warm-up,
+// after which clocks and idle states are those of such a loop. Few of the executions
+// are gone through one by one; the load of each stands for those that follow it.
+func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
+	e := m.engines[r.Engine]
+	if e == nil {
+		return fmt.Errorf("soc: machine: %s has no %s", m.cfg.SoC.Name, r.Engine)
+	}
+	const step = 10 * sim.Millisecond
+	c := chain{m: m, r: &r, e: e}
+	for end := m.now + span; m.now < end; {
+		c = chain{m: m, r: &r, e: e, t: m.now, parts: c.parts[:0]}
+		c.request()
+		c.start()
+		c.finish(out)
+		latency := c.t - m.now
+		if m.now = c.t; latency >= step {
+			continue
+		}
+		m.now += step
+		m.host.AdvanceLoad(m.now, float64(c.work)/float64(latency))
+		e.clock.AdvanceLoad(m.now, float64(out.Time)/float64(latency))
+		e.clock.Sleep(m.now - (latency - (e.free - (c.t - latency))))
+		m.pool = m.now - (c.t - m.pool)
+		e.free = m.now
+	}
+	return nil
+}
+
+// WarmUp is how long TensorFlow Lite's benchmark_model warms up at least.
+const WarmUp = 500 * sim.Millisecond
+
+// wakeTime is how long a core takes to run a thread again after it has slept: the exit
+// of its idle state. Which state the core is in follows from the sleep it predicts, and
+// predictions scatter: between the break-even times of two states the exits are
+// interpolated. longest, when not negative, forbids states with a longer exit.
+func (h *Host) wakeTime(slept, longest sim.Time) sim.Time {
+	s := h.Idle
+	for len(s) > 1 && longest >= 0 && us(s[len(s)-1].ExitUs) > longest {
+		s = s[:len(s)-1]
+	}
+	x := slept.Microseconds()
+	for i := len(s) - 1; i >= 0; i-- {
+		if x < s[i].BreakEvenUs && i > 0 {
+			continue
+		}
+		if i == len(s)-1 || x < s[i].BreakEvenUs {
+			return us(s[i].ExitUs)
+		}
+		share := (x - s[i].BreakEvenUs) / (s[i+1].BreakEvenUs - s[i].BreakEvenUs)
+		return us(s[i].ExitUs + share*(s[i+1].ExitUs-s[i].ExitUs))
+	}
+	return 0
+}
+
+// idleMW is the power of a core that sleeps for a time.
+func (h *Host) idleMW(slept, longest sim.Time) float64 {
+	mw := h.Idle[0].MW
+	for i := range h.Idle {
+		if us(h.Idle[i].BreakEvenUs) <= slept && (i == 0 || longest < 0 || us(h.Idle[i].ExitUs) <= longest) {
+			mw = h.Idle[i].MW
+		}
+	}
+	return mw
+}
+
+// scaled is the time of code at the host's present clock.
+func (m *Machine) scaled(referenceUs float64) sim.Time {
+	o, _ := m.host.Point()
+	return sim.Time(math.Round(referenceUs * m.cfg.Host.ReferenceMHz * 1e6 / float64(o.Hz) * 1e9))
+}

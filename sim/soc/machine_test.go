@@ -1,0 +1,196 @@
+package soc_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// machine is a preset's machine, changed by edit.
+func machine(t *testing.T, preset string, edit func(*soc.Config)) *soc.Machine {
+	t.Helper()
+	c, err := soc.Load(preset)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if edit != nil {
+		edit(c)
+	}
+	m, err := soc.NewMachine(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// loop is an execution of a loop that has warmed up.
+func loop(t *testing.T, m *soc.Machine, r soc.Request, out soc.Outcome) soc.Execution {
+	t.Helper()
+	if err := m.Settle(r, out, soc.WarmUp); err != nil {
+		t.Fatal(err)
+	}
+	x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return out, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// within fails when a time is further from a published one than a share of it.
+func within(t *testing.T, what string, got sim.Time, wantUs, share float64) {
+	t.Helper()
+	if us := got.Microseconds(); !(math.Abs(us-wantUs) <= share*wantUs) {
+		t.Errorf("%s: %.0f us, published %.0f", what, us, wantUs)
+	} else {
+		t.Logf("%s: %.0f us, published %.0f: %+.0f %%", what, us, wantUs, 100*(us/wantUs-1))
+	}
+}
+
+// TestFastRPC compares a call to a Hexagon DSP without NNAPI around it with Qualcomm's
+// table for the SM8150: the overhead over the DSP's work, with the idle states of the
+// CPU and with a vote that forbids all but the lightest. No constant comes from the
+// table itself.
+func TestFastRPC(t *testing.T) {
+	for _, x := range []struct {
+		work           sim.Time
+		without, voted float64
+	}{{100 * sim.Microsecond, 792, 435}, {1200 * sim.Microsecond, 1163, 431}, {11 * sim.Millisecond, 1700, 449}} {
+		native := func(c *soc.Config) {
+			c.DSP.Path.Transport, c.DSP.Path.Callback, c.Host.RuntimeUs = "direct", false, 0
+		}
+		r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32 << 10, Out: 32 << 10}
+		e := loop(t, machine(t, "pixel4", native), r, soc.Outcome{Time: x.work})
+		within(t, "FastRPC", e.Latency-x.work, x.without, 0.2)
+		e = loop(t, machine(t, "pixel4", func(c *soc.Config) {
+			native(c)
+			c.Host.Idle = c.Host.Idle[:1]
+		}), r, soc.Outcome{Time: x.work})
+		within(t, "FastRPC with a vote", e.Latency-x.work, x.voted, 0.2)
+	}
+}
+
+// TestInterceptsOfNNAPI compares the chains of executions that compute next to nothing
+// with published figures: the intercept of a Pixel 3's quantized networks on its DSP, a
+// 4-element ADD on the NPU of an Exynos 2400, and the intercept of a Pixel 3's networks
+// on TensorFlow Lite's GPU delegate.
+func TestInterceptsOfNNAPI(t *testing.T) {
+	for _, x := range []struct {
+		engine soc.Engine
+		work   sim.Time
+		want   float64
+	}{{soc.EngineDSP, 5 * sim.Microsecond, 2400}, {soc.EngineNPU, 10 * sim.Microsecond, 922}, {soc.EngineGPU, 10 * sim.Microsecond, 1500}} {
+		r := soc.Request{Engine: x.engine, Preference: sim.FastSingleAnswer, Buffers: 3, In: 32, Out: 16}
+		e := loop(t, machine(t, "pixel4", nil), r, soc.Outcome{Time: x.work})
+		within(t, x.engine.String(), e.Latency, x.want, 0.2)
+	}
+}
+
+// TestPartsAddUp: the parts of an execution are its latency and its energy, on every
+// engine of every preset, cold and in a loop.
+func TestPartsAddUp(t *testing.T) {
+	for _, preset := range soc.Names() {
+		c, err := soc.Load(preset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := soc.NewMachine(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, there := range []bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil} {
+			r := soc.Request{Engine: soc.Engine(e), Buffers: 2, In: 1 << 20, Out: 1 << 10}
+			out := soc.Outcome{Time: sim.Millisecond, EnergyPJ: 1e9, Launches: 2}
+			if !there {
+				if _, err := m.Execute(r, nil); err == nil {
+					t.Errorf("%s: an engine that is not there executes", preset)
+				}
+				continue
+			}
+			m.Reset()
+			for range 3 {
+				start := m.Now()
+				x, err := m.Execute(r, func(k soc.Conditions) (soc.Outcome, error) { return out, nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				var sum sim.Time
+				var pj float64
+				for _, p := range x.Parts {
+					if p.Time <= 0 || !(p.EnergyPJ > 0) {
+						t.Errorf("%s: %s: part %+v", preset, r.Engine, p)
+					}
+					sum += p.Time
+					pj += p.EnergyPJ
+				}
+				if sum != x.Latency || m.Now() != start+sum || pj != x.EnergyPJ {
+					t.Errorf("%s: %s: parts of %v and %v pJ, execution of %v and %v", preset, r.Engine, sum, pj, x.Latency, x.EnergyPJ)
+				}
+			}
+		}
+	}
+}
+
+// TestBurst: a burst has no binder, no callback, and cores that wake up quickly.
+func TestBurst(t *testing.T) {
+	r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32, Out: 32}
+	out := soc.Outcome{Time: 100 * sim.Microsecond}
+	plain := loop(t, machine(t, "pixel4", nil), r, out)
+	r.Burst = true
+	fast := loop(t, machine(t, "pixel4", nil), r, out)
+	if fast.Latency >= plain.Latency/2 {
+		t.Errorf("%v in a burst, %v without", fast.Latency, plain.Latency)
+	}
+	for _, p := range fast.Parts {
+		if p.Name == soc.PartBinder || p.Name == soc.PartThread || p.Name == soc.PartCPUWake && p.Time > 44*sim.Microsecond {
+			t.Errorf("part %+v of a burst", p)
+		}
+	}
+}
+
+// TestCold: the first execution pays for what slept; the second does not.
+func TestCold(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	r := soc.Request{Engine: soc.EngineNPU, Preference: sim.FastSingleAnswer, Buffers: 2, In: 32, Out: 32}
+	run := func() map[string]sim.Time {
+		x, err := m.Execute(r, func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{Time: sim.Millisecond}, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := map[string]sim.Time{}
+		for _, p := range x.Parts {
+			parts[p.Name] += p.Time
+		}
+		return parts
+	}
+	first, second := run(), run()
+	if first[soc.PartWake] != 300*sim.Microsecond || first[soc.PartRamp] != 50*sim.Microsecond || second[soc.PartWake] != 0 || second[soc.PartRamp] != 0 {
+		t.Errorf("first %v, second %v", first, second)
+	}
+	m.Sleep(m.Now() + sim.Second)
+	if again := run(); again[soc.PartWake] == 0 {
+		t.Errorf("after a second: %v", again)
+	}
+	m.Reset()
+	if cold := run(); cold[soc.PartWake] != first[soc.PartWake] || m.Now() == 0 {
+		t.Errorf("after Reset: %v, first %v", cold, first)
+	}
+}
+
+func BenchmarkSettle(b *testing.B) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range b.N {
+		m, err := soc.NewMachine(c)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := soc.Request{Engine: soc.EngineNPU, Buffers: 2, In: 32, Out: 32}
+		if err := m.Settle(r, soc.Outcome{Time: 10 * sim.Microsecond}, soc.WarmUp); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
