@@ -127,10 +127,10 @@ func (l *Lowering) gemm(g *gemm) error {
 		for k := 0; k < g.k; k += slice {
 			width := min(slice, g.k-k)
 			w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Conv, Round: doubleRound, Lo: int(g.quant.Lo), Hi: int(g.quant.Hi)}}
-			if w.IFM, err = l.in(g.input, win.H, win.W, g.c); err != nil {
+			if w.IFM, err = l.In(g.input, win.H, win.W, g.c); err != nil {
 				return err
 			}
-			if w.OFM, err = l.out(g.output, win.OutH, win.OutW, g.k); err != nil {
+			if w.OFM, err = l.Out(g.output, win.OutH, win.OutW, g.k); err != nil {
 				return err
 			}
 			w.IFM.Addr += n * win.H * win.W * g.c

@@ -175,14 +175,14 @@ func divisor(n, limit int) int {
 }
 
 func (l *Lowering) binary(w kernel.Kernel, p pair, zeros map[uint32]int32, outZero int32) (err error) {
-	if w.IFM, err = l.in(p.a, p.h, p.w, p.c); err != nil {
+	if w.IFM, err = l.In(p.a, p.h, p.w, p.c); err != nil {
 		return err
 	}
-	b, err := l.in(p.b, p.bh, p.bw, p.bc)
+	b, err := l.In(p.b, p.bh, p.bw, p.bc)
 	if err != nil {
 		return err
 	}
-	if w.OFM, err = l.out(p.out, p.h, p.w, p.c); err != nil {
+	if w.OFM, err = l.Out(p.out, p.h, p.w, p.c); err != nil {
 		return err
 	}
 	w.IFM2 = &b

@@ -177,14 +177,14 @@ func (l *Lowering) ref(x uint32) (int, int, error) {
 	return l.value[x], 0, nil
 }
 
-// in is a feature map of an operand that is read.
-func (l *Lowering) in(x uint32, h, w, c int) (layout.Ref, error) {
+// In is a feature map of an operand that is read.
+func (l *Lowering) In(x uint32, h, w, c int) (layout.Ref, error) {
 	v, at, err := l.ref(x)
 	return layout.Ref{Value: v, FeatureMap: layout.Dense(at, h, w, c, 1, isSigned(l.graph.Operands[x].Type))}, err
 }
 
-// out is a feature map of an operand that is written, whose value it creates.
-func (l *Lowering) out(x uint32, h, w, c int) (layout.Ref, error) {
+// Out is a feature map of an operand that is written, whose value it creates.
+func (l *Lowering) Out(x uint32, h, w, c int) (layout.Ref, error) {
 	o, err := l.operand(x)
 	if err != nil {
 		return layout.Ref{}, err

@@ -32,11 +32,11 @@ func (l *Lowering) concat(op *nn.Operation) error {
 			return err
 		}
 		n := c.Sizes[i]
-		from, err := l.in(x, 1, c.Outer, n)
+		from, err := l.In(x, 1, c.Outer, n)
 		if err != nil {
 			return err
 		}
-		to, err := l.out(c.Output, 1, c.Outer, n)
+		to, err := l.Out(c.Output, 1, c.Outer, n)
 		if err != nil {
 			return err
 		}
@@ -64,11 +64,11 @@ func (l *Lowering) mapped(in, out uint32, table *[256]byte, lo, hi int) error {
 		return err
 	}
 	n := int(o.Bytes())
-	from, err := l.in(in, 1, 1, n)
+	from, err := l.In(in, 1, 1, n)
 	if err != nil {
 		return err
 	}
-	to, err := l.out(out, 1, 1, n)
+	to, err := l.Out(out, 1, 1, n)
 	if err != nil {
 		return err
 	}
@@ -117,11 +117,11 @@ func (l *Lowering) pad(op *nn.Operation) error {
 		return err
 	}
 	n := int(nn.Elements(p.In))
-	from, err := l.in(p.Input, 1, 1, n)
+	from, err := l.In(p.Input, 1, 1, n)
 	if err != nil {
 		return err
 	}
-	to, err := l.out(p.Output, 1, 1, int(o.Bytes()))
+	to, err := l.Out(p.Output, 1, 1, int(o.Bytes()))
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (l *Lowering) alias(op *nn.Operation) error {
 	}
 	if o.IsConst() { // folding made it one; its readers expect a value on chip
 		n := int(o.Bytes())
-		from, err := l.in(c.Input, 1, 1, n)
+		from, err := l.In(c.Input, 1, 1, n)
 		if err != nil {
 			return err
 		}

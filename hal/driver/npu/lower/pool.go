@@ -32,10 +32,10 @@ func (l *Lowering) pool(op *nn.Operation) error {
 	lo, hi := opspec.ActRange(p.Act, p.Type, o.Scale, o.ZeroPoint)
 	for n := range p.N {
 		w := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolMax, Lo: int(lo), Hi: int(hi)}}
-		if w.IFM, err = l.in(p.Input, win.H, win.W, p.C); err != nil {
+		if w.IFM, err = l.In(p.Input, win.H, win.W, p.C); err != nil {
 			return err
 		}
-		if w.OFM, err = l.out(p.Output, win.OutH, win.OutW, p.C); err != nil {
+		if w.OFM, err = l.Out(p.Output, win.OutH, win.OutW, p.C); err != nil {
 			return err
 		}
 		w.IFM.Addr += n * win.H * win.W * p.C
@@ -115,10 +115,10 @@ func (l *Lowering) mean(op *nn.Operation) error {
 	scale, shift := truncatingScale(h * w)
 	for n := range outer {
 		k := kernel.Kernel{Shape: kernel.Shape{Kind: kernel.Pool, Mode: ethosu.PoolAverage, Global: true, Scale: scale, Shift: shift, Round: ethosu.RoundTruncate, KH: h, KW: w}}
-		if k.IFM, err = l.in(m.Input, h, w, inner); err != nil {
+		if k.IFM, err = l.In(m.Input, h, w, inner); err != nil {
 			return err
 		}
-		if k.OFM, err = l.out(m.Output, 1, 1, inner); err != nil {
+		if k.OFM, err = l.Out(m.Output, 1, 1, inner); err != nil {
 			return err
 		}
 		k.IFM.Addr += n * h * w * inner

@@ -30,7 +30,7 @@ func (l *Lowering) softmax(op *nn.Operation) error {
 		return err
 	}
 	c := chain{l: l, rows: s.Outer}
-	in, err := l.in(s.Input, 1, s.Outer, s.Depth)
+	in, err := l.In(s.Input, 1, s.Outer, s.Depth)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (l *Lowering) softmax(op *nn.Operation) error {
 	c.op(ethosu.EltMul, e, reciprocal, e, product)
 	right := c.wide(1)
 	c.op(ethosu.EltSub, headroom, c.constant(35), right, tweak{scale: 1, copies: 1, swap: true})
-	out, err := l.out(s.Output, 1, s.Outer, s.Depth)
+	out, err := l.Out(s.Output, 1, s.Outer, s.Depth)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (l *Lowering) strided(op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	from, err := l.in(s.Input, 1, 1, int(in.Bytes()))
+	from, err := l.In(s.Input, 1, 1, int(in.Bytes()))
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (l *Lowering) strided(op *nn.Operation) error {
 			return err
 		}
 	}
-	to, err := l.out(s.Output, 1, 1, int(o.Bytes()))
+	to, err := l.Out(s.Output, 1, 1, int(o.Bytes()))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,154 @@
+package gpu_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"log"
+	"math"
+
+	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel/rdna"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kerneltest"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/lower"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/rdna2"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// exponential is a kernel of a driver author: e to the power of each element.
+type exponential struct{ in, out *layout.Tensor }
+
+// exponentialKey is all that its code depends on.
+type exponentialKey struct {
+	in, out layout.Place
+	n       int
+}
+
+func (k exponential) Pack(*kernel.Memory) kernel.Key {
+	return exponentialKey{k.in.Place(), k.out.Place(), k.in.N}
+}
+
+func (k exponential) Work() kernel.Work {
+	waves := (k.in.N + 31) / 32
+	return kernel.Work{
+		Waves: waves, Instructions: 12 * int64(waves), Loads: int64(waves), Chain: 1,
+		ReadBytes: int64(k.in.Bytes()), WriteBytes: int64(k.out.Bytes()),
+	}
+}
+
+func (k exponentialKey) Name() string { return "exponential" }
+
+// Emit takes an element per lane: 2^(x * log2 e).
+func (k exponentialKey) Emit(b *rdna.Builder) kernel.Grid {
+	off := b.ShiftLeft(b.Lane(kernel.FlatGroup), k.in.Elem.Shift(), "offset")
+	x := b.Widen(k.in.Elem, b.Load(k.in.Elem, b.Pointer(k.in.Region, k.in.Off, "in"), off, 0, "x"))
+	x = b.Op2(rdna2.V_MUL_F32_E32, b.V("scaled"), float32(math.Log2E), x)
+	y := b.Op1(rdna2.V_EXP_F32_E32, b.V("y"), x)
+	b.Store(k.out.Elem, b.Pointer(layout.Arena, k.out.Off, "out"), off, b.Narrow(k.out.Elem, y), 0)
+	return kernel.Flat(k.n)
+}
+
+// exp lowers EXP, which the driver does not have.
+type exp struct{}
+
+func (exp) Identity() string { return "example/exp-1" }
+
+func (exp) Check(_ opspec.View, op *nn.Operation) error {
+	if op.Type != nn.OpExp {
+		return fmt.Errorf("%s is not EXP", op.Type)
+	}
+	return nil
+}
+
+func (exp) Lower(l *lower.Lowering, op *nn.Operation) error {
+	u, err := l.View().Unary(op)
+	if err != nil {
+		return err
+	}
+	in, out, err := l.Pair(u.Input, u.Output)
+	if err != nil {
+		return err
+	}
+	l.Add(exponential{in, out}, []*layout.Tensor{in}, []*layout.Tensor{out})
+	return nil
+}
+
+// expModel is EXP and RELU6 of n numbers.
+func expModel(n uint32) *nn.Model {
+	tensor := func(l nn.Lifetime) nn.Operand {
+		return nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{n}, Lifetime: l}
+	}
+	return &nn.Model{Main: nn.Subgraph{
+		Operands: []nn.Operand{tensor(nn.SubgraphInput), tensor(nn.TemporaryVariable), tensor(nn.SubgraphOutput)},
+		Operations: []nn.Operation{
+			{Type: nn.OpExp, Inputs: []uint32{0}, Outputs: []uint32{1}},
+			{Type: nn.OpRelu6, Inputs: []uint32{1}, Outputs: []uint32{2}},
+		},
+		Inputs: []uint32{0}, Outputs: []uint32{2},
+	}}
+}
+
+// newGPU is the GPU of a phone with lowerings of its user.
+func newGPU(own ...lower.Operation) *gpu.Device {
+	phone, err := soc.Load("pixel4")
+	if err != nil {
+		log.Fatal(err)
+	}
+	d, err := gpu.New(gpu.Config{Spec: core.DefaultSpec(), Lowerings: own, NewMemory: func() (mem.Level, error) {
+		l, _, err := phone.NewPath("gpu", 0)
+		return l, err
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return d
+}
+
+// A kernel from outside the driver: alone against Go, then in a network, where support
+// queries, compilations and the version of the device know it.
+func Example_kernel() {
+	in, out := kerneltest.Tensor(layout.F32, 100), kerneltest.Tensor(layout.F32, 100)
+	x := make([]float32, in.N)
+	for i := range x {
+		x[i] = float32(i)/25 - 2
+	}
+	alone := kerneltest.Case{Kernel: exponential{in, out}, Inputs: []*layout.Tensor{in}, Data: [][]byte{kerneltest.Bytes(x)}, Output: out}
+	r, err := alone.Run()
+	if err != nil {
+		log.Fatal(err)
+	}
+	worst := 0.0
+	for i, y := range r.Floats() {
+		worst = max(worst, math.Abs(float64(y)/math.Exp(float64(x[i]))-1))
+	}
+	fmt.Println("alone: within 1e-6:", worst < 1e-6, "- took cycles:", r.Report.Cycles > 0)
+
+	m := expModel(100)
+	for _, d := range []*gpu.Device{newGPU(), newGPU(exp{})} {
+		s, err := d.SupportedOperations(m)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: EXP %v %q\n", d.Version(), s[0].OK, s[0].Reason)
+	}
+	p, err := newGPU(exp{}).PrepareModel(m, hal.PrepareOptions{Preference: hal.FastSingleAnswer})
+	if err != nil {
+		log.Fatal(err)
+	}
+	y := make([]byte, 400)
+	if _, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{kerneltest.Bytes(x)}, Outputs: [][]byte{y}}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("e^%.0f is %.3f\n", x[75], math.Float32frombits(binary.LittleEndian.Uint32(y[4*75:])))
+	// Output:
+	// alone: within 1e-6: true - took cycles: true
+	// 1.0-adreno640-rdna2: EXP false "EXP has no lowering on this GPU"
+	// 1.0-adreno640-rdna2+example/exp-1: EXP true ""
+	// e^1 is 2.718
+}

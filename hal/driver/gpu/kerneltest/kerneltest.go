@@ -1,0 +1,141 @@
+// Package kerneltest runs one kernel of the GPU by itself, on a simulated GPU, so that it
+// can be compared with a few lines of Go. Tests of the driver's own kernels and of
+// kernels from outside use it alike.
+package kerneltest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+
+	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/step"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// Tensor is a tensor that no step has used yet.
+func Tensor(e layout.Element, n int) *layout.Tensor { return &layout.Tensor{Elem: e, N: n, First: -1} }
+
+// Case is a kernel with the data of the tensors that it reads.
+type Case struct {
+	Spec   core.Spec // the zero Spec is core.DefaultSpec
+	Kernel kernel.Kernel
+	Inputs []*layout.Tensor
+	Data   [][]byte // of each input
+	Output *layout.Tensor
+	Pages  layout.Pages     // that the kernel's padding reads
+	Consts layout.Constants // that its arguments refer to
+}
+
+// Result is what a run gives.
+type Result struct {
+	Output []byte
+	Report *sim.Report
+	Launch *plan.Launch
+}
+
+// Floats reads a float32 output.
+func (r *Result) Floats() []float32 {
+	v := make([]float32, len(r.Output)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(r.Output[4*i:]))
+	}
+	return v
+}
+
+// Bytes are float32 values as the GPU stores them.
+func Bytes(v []float32) []byte {
+	var b []byte
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
+// Run runs the kernel with timing and without, and checks what every kernel owes: a
+// comparable key, the same code whenever the key is the same, the same bytes in both
+// modes, and reasons that add up to the cycles.
+func (c *Case) Run() (*Result, error) {
+	if c.Spec.Name == "" {
+		c.Spec = core.DefaultSpec()
+	}
+	first, err := c.run(false)
+	if err != nil {
+		return nil, err
+	}
+	if key := first.Launch.Key; !reflect.TypeOf(key).Comparable() {
+		return nil, fmt.Errorf("key %T is not comparable", key)
+	}
+	second, err := c.run(true)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case first.Launch.Key != second.Launch.Key:
+		return nil, fmt.Errorf("one kernel has two keys: %+v and %+v", first.Launch.Key, second.Launch.Key)
+	case !bytes.Equal(first.Launch.Code.Code, second.Launch.Code.Code):
+		return nil, errors.New("one key has two codes")
+	case !bytes.Equal(first.Output, second.Output):
+		return nil, errors.New("functional and timed runs differ")
+	case first.Report.Stalls.Total() != first.Report.Cycles || first.Report.Cycles == 0:
+		return nil, fmt.Errorf("reasons add up to %d of %d cycles", first.Report.Stalls.Total(), first.Report.Cycles)
+	}
+	return first, nil
+}
+
+func (c *Case) run(functional bool) (*Result, error) {
+	list := step.List{
+		Inputs: c.Inputs, Outputs: []*layout.Tensor{c.Output}, Pages: c.Pages,
+		Consts: layout.Constants{Data: bytes.Clone(c.Consts.Data)},
+		Steps:  []step.Step{{Kernel: c.Kernel, Reads: c.Inputs, Writes: []*layout.Tensor{c.Output}}},
+	}
+	for _, t := range append([]*layout.Tensor{c.Output}, c.Inputs...) {
+		if t.Region == layout.Arena {
+			list.Tensors = append(list.Tensors, t)
+		}
+	}
+	p, err := plan.New(&list)
+	if err != nil {
+		return nil, err
+	}
+	arena := make([]byte, p.Arena)
+	copy(arena, p.Pages)
+	for i, t := range c.Inputs {
+		if len(c.Data[i]) != t.Bytes() {
+			return nil, fmt.Errorf("input %d has %d bytes, its tensor %d", i, len(c.Data[i]), t.Bytes())
+		}
+		copy(arena[t.Off:], c.Data[i])
+	}
+	space := &mem.Space{}
+	if err := space.Map(mem.Segment{Name: "constants", Base: layout.ConstsBase, Data: p.Consts, ReadOnly: true}); err != nil {
+		return nil, err
+	}
+	if err := space.Map(mem.Segment{Name: "arena", Base: layout.ArenaBase, Data: arena}); err != nil {
+		return nil, err
+	}
+	gpu, err := core.New(c.Spec)
+	if err != nil {
+		return nil, err
+	}
+	rep, err := gpu.Run(space, p.Dispatches, core.Options{Functional: functional, Memory: memory{}, MaxInstructions: 1 << 28})
+	if err != nil {
+		return nil, err
+	}
+	return &Result{arena[c.Output.Off:][:c.Output.Bytes()], rep, &p.Launches[0]}, nil
+}
+
+// memory answers every access after 100 ns.
+type memory struct{}
+
+func (memory) Access(t sim.Time, _ uint64, _ int, _ mem.Kind) (sim.Time, sim.Reason) {
+	return t + 100*sim.Nanosecond, sim.StallDRAM
+}
+
+func (memory) Reset() {}
