@@ -53,6 +53,7 @@ type deviceEntry struct {
 	Fallbacks  []fallbackEntry  `json:"fallbacks,omitempty"`
 	Operations []operationEntry `json:"operations"`
 	Outputs    []outputEntry    `json:"outputs"`
+	Layers     *layerCheck      `json:"layers,omitempty"` // with --check-layers
 }
 
 // hostTime is user CPU of this process, in seconds.
@@ -150,6 +151,9 @@ func (r *report) add(d *deviceRun, f *form, labels []string) {
 		return
 	}
 	res := d.result
+	if e.Layers = d.layers; e.Layers != nil && e.Layers.First != nil {
+		e.Status = statusMismatch
+	}
 	e.HostUserS = &hostTime{d.prepareUser.Seconds(), d.executeUser.Seconds()}
 	e.costs(res)
 	outputs := outputsOf(f.model)

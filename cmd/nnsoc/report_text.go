@@ -77,6 +77,9 @@ func (r *report) notes(w io.Writer) {
 			fmt.Fprintf(w, "%s leaves %d of %d operations to the CPU:\n", e.Device, e.Fallback, r.data.Model.Operations)
 			writeFallbacks(w, e.Fallbacks)
 		}
+		if e.Layers != nil {
+			fmt.Fprintf(w, "%s: %s\n", e.Device, e.Layers.text())
+		}
 		for _, o := range e.Outputs {
 			if o.Difference != "" {
 				fmt.Fprintf(w, "%s differs from the reference: %s\n", e.Device, o.Difference)

@@ -23,6 +23,8 @@ type runFlags struct {
 	traceFile  string
 	outputDir  string
 	preference string
+	forced     []string
+	layers     bool
 	norm       tensor.Normalization
 	normalized bool // norm is the user's
 }
@@ -61,6 +63,8 @@ quantized form on the devices for 8-bit integers and in its float form on the GP
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.Var((*finite)(&f.norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
 	fl.Var((*finite)(&f.norm.Std), "std", "see --mean")
+	forceFlag(cmd, &f.forced)
+	fl.BoolVar(&f.layers, "check-layers", false, "compare the output of every operation, name the first that leaves the rule")
 	completeDevices(a, cmd)
 	return cmd
 }
@@ -76,6 +80,9 @@ func (a *app) run(f *runFlags, args []string) error {
 	}
 	m, err := a.machine(pref)
 	if err != nil {
+		return err
+	}
+	if err := m.force(f.forced); err != nil {
 		return err
 	}
 	devices, err := m.choose(f.devices)
@@ -121,6 +128,11 @@ func (a *app) run(f *runFlags, args []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		if f.layers && r.result != nil {
+			if r.layers, err = a.checkLayers(m, form, name, pref, p); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
 		if err := out.add(name, form.model, r.result); err != nil {
 			return err
 		}
@@ -151,6 +163,7 @@ type deviceRun struct {
 	result      *nnrt.Result // nil when the device runs none of the model
 	prepareUser time.Duration
 	executeUser time.Duration
+	layers      *layerCheck // with --check-layers
 }
 
 func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference, f *runFlags, t *timeline, p *progress) (*deviceRun, error) {

@@ -1,0 +1,221 @@
+package nnrt_test
+
+import (
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compare"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	"github.com/nnsoc/nnsoc/importer/tflite"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/testvectors"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
+)
+
+// partitioned is a device whose models run in parts: on a random subset of the
+// devices of a SoC, some types of operations kept away from some, as a random
+// strategy with random costs divides them.
+type partitioned struct {
+	hal.UnimplementedDevice
+	devices []hal.Device
+}
+
+func (d *partitioned) Name() string         { return "partitioned" }
+func (d *partitioned) Description() string  { return "" }
+func (d *partitioned) Version() string      { return "1" }
+func (d *partitioned) Type() hal.DeviceType { return hal.DeviceOther }
+
+func (d *partitioned) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	return d.devices[0].SupportedOperations(m)
+}
+
+func (d *partitioned) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
+	h := fnv.New64() // a model gets the same division every time
+	for _, op := range m.Main.Operations {
+		h.Write([]byte(op.Type.String()))
+	}
+	c, err := divide(rand.New(rand.NewPCG(h.Sum64(), 1)), d.devices, m)
+	if err != nil {
+		return nil, err
+	}
+	return &partitionedModel{m: m, c: c}, nil
+}
+
+// divide compiles a model for random devices with a random strategy.
+func divide(r *rand.Rand, all []hal.Device, m *nn.Model) (*nnrt.Compilation, error) {
+	var some []hal.Device
+	for _, x := range all[1:] {
+		if r.IntN(4) > 0 {
+			some = append(some, x)
+		}
+	}
+	registry, err := nnrt.NewRegistry(all[0], some...)
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range m.Main.Operations {
+		if len(some) > 0 && r.IntN(6) == 0 {
+			if err := registry.ForceUnsupported(op.Type.String() + ":" + some[r.IntN(len(some))].Name()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	o := nnrt.CompileOptions{Preference: hal.FastSingleAnswer}
+	p, err := nnrt.NewProblem(registry, m, o)
+	if err != nil {
+		return nil, err
+	}
+	p.Objective = partition.Objective(r.IntN(4))
+	cost := func(most float64) partition.Cost {
+		return partition.Cost{TimeFs: r.Float64() * most, EnergyPJ: r.Float64() * most}
+	}
+	for range p.Devices {
+		row := make([]partition.Cost, len(m.Main.Operations))
+		for i := range row {
+			row[i] = cost(100)
+		}
+		p.Costs.Operation = append(p.Costs.Operation, row)
+		p.Costs.Fixed, p.Costs.PerByte = append(p.Costs.Fixed, cost(30)), append(p.Costs.PerByte, cost(0.01))
+	}
+	names := partition.Names(p.Devices)
+	s, err := partition.Parse(names[r.IntN(len(names))], p.Devices)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := s.Plan(p)
+	if err != nil {
+		return nil, err
+	}
+	return nnrt.CompilePlan(registry, p, plan, o)
+}
+
+type partitionedModel struct {
+	hal.UnimplementedPreparedModel
+	m *nn.Model
+	c *nnrt.Compilation
+}
+
+func (p *partitionedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	inputs, outputs, err := r.Buffers()
+	if err != nil {
+		return nil, err
+	}
+	res, err := p.c.Execute(inputs, nnrt.ExecuteOptions{Functional: o.Functional})
+	if err != nil {
+		return nil, err
+	}
+	result := &hal.Result{OutputDimensions: res.Dimensions}
+	for i, b := range res.Outputs {
+		if len(outputs[i]) < len(b) {
+			result.Insufficient = make([]bool, len(outputs))
+			result.Insufficient[i] = true
+			return result, hal.Errorf(hal.OutputInsufficientSize, "output %d needs %d bytes", i, len(b))
+		}
+		copy(outputs[i], b)
+	}
+	return result, nil
+}
+
+func (p *partitionedModel) WriteListing(io.Writer) error { return nil }
+func (p *partitionedModel) WriteProgram(io.Writer) error { return nil }
+
+func pixel4(t *testing.T) []hal.Device {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := devices.Open(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestRandomGraphsInParts: random graphs divided at random equal the reference;
+// make sweep runs a thousand.
+func TestRandomGraphsInParts(t *testing.T) {
+	count := 60
+	if os.Getenv("NNSOC_SWEEP") != "" {
+		count = 1000
+	}
+	r, err := randgraph.Run(&partitioned{devices: pixel4(t)}, randgraph.Options{Seed: 16, Count: count, Functional: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Failures {
+		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
+	}
+	if r.Passed < count/2 {
+		t.Errorf("only %d of %d passed, %d unsupported", r.Passed, r.Cases, r.Unsupported)
+	}
+}
+
+// TestStatefulInParts: a network with states, divided in several ways, equals the
+// reference over ten invocations.
+func TestStatefulInParts(t *testing.T) {
+	shared := testvectors.SharedDir()
+	if shared == "" {
+		t.Skip("skipped: needs shared data")
+	}
+	data, err := os.ReadFile(filepath.Join(shared, "models", "mnist_lstm_float", "model.tflite"))
+	if err != nil {
+		t.Skip("skipped: needs shared data")
+	}
+	m, err := tflite.Import(data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.States) == 0 {
+		t.Fatal("the network has no states")
+	}
+	all := pixel4(t)
+	for seed := range uint64(6) {
+		c, err := divide(rand.New(rand.NewPCG(seed, 2)), all, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine, reference := nnrt.NewStates(m), nnrt.NewStates(m)
+		for step := range 10 {
+			var given [][]byte
+			for _, i := range nnrt.GivenInputs(m) {
+				given = append(given, tensor.SyntheticInput(&m.Main, i, uint32(100*seed)+uint32(step)))
+			}
+			a, err := mine.Inputs(slices.Clone(given))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := reference.Inputs(given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := c.Execute(a, nnrt.ExecuteOptions{Functional: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := cpu.ReferenceTensors(m, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := compare.Err(nnrt.Compare(m, want, res)); err != nil {
+				t.Fatalf("division %d, invocation %d: %v", seed, step, err)
+			}
+			mine.Update(res.Outputs)
+			var outputs [][]byte
+			for _, x := range want {
+				outputs = append(outputs, x.Data)
+			}
+			reference.Update(outputs)
+		}
+	}
+}
