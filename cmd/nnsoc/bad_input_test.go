@@ -77,6 +77,16 @@ func TestBadInput(t *testing.T) {
 		{"partition islands_float --force-unsupported CONV", `no operation "CONV" in "CONV"`},
 		{"partition islands_float --force-unsupported CONV_2D:tpu", `no device "tpu"`},
 		{"partition islands_float --force-unsupported CONV_2D:cpu", "cpu takes what other devices decline"},
+		// Data sets.
+		{"eval islands", "--dataset is missing"},
+		{"eval islands --dataset folder", "--metric is missing; there are top1, top5, mse, wer, map, psnr"},
+		{"eval islands --dataset folder --metric f1", `no metric "f1"; there are top1`},
+		{"eval mobilenet_v1_0.25_128_quant --dataset folder --metric top1", "dataset: folder: neither folders of classes nor labels.txt"},
+		{"eval mobilenet_v1_0.25_128_quant --dataset missing --metric top1", "missing"},
+		{"eval mobilenet_v1_0.25_128_quant --dataset short.bin --metric top1", "want a folder, .npz, COCO .json or a .txt list"},
+		{"eval mobilenet_v1_0.25_128_quant --dataset few.txt --metric top1", `dataset: few.txt: line 1: "cat" is not FILE and TRUTH`},
+		{"eval mobilenet_v1_0.25_128_quant --dataset half.json --metric map", "dataset: half.json: unexpected end of JSON input"},
+		{"eval mobilenet_v1_0.25_128_quant --dataset folder --metric top1 --limit -1", "--limit -1"},
 		// Numbers and choices.
 		{"run --mean nan", `"nan" for "--mean" flag: want a finite number`},
 		{"run --std inf", `"inf" for "--std" flag: want a finite number`},

@@ -58,7 +58,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	_ = root.RegisterFlagCompletionFunc("soc", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return socNames(), cobra.ShellCompDirectiveDefault
 	})
-	root.AddCommand(newRun(a), newCompile(a), newSupported(a), newModels(a), newDevices(a), newVTS(a), newFuzz(a), newOps(a), newBench(a), newPartition(a), newCapabilities(a), newDSPCommand(a), newGPUCommand(a), newNPUCommand(a), newGraph(a), newTraceSummary(a), newConformance(a), newVersion(a))
+	root.AddCommand(newRun(a), newCompile(a), newSupported(a), newModels(a), newDevices(a), newVTS(a), newFuzz(a), newOps(a), newBench(a), newPartition(a), newCapabilities(a), newEval(a), newDSPCommand(a), newGPUCommand(a), newNPUCommand(a), newGraph(a), newTraceSummary(a), newConformance(a), newVersion(a))
 	strictHelp(root)
 	return root
 }

@@ -1,0 +1,271 @@
+// Package dataset reads data sets in the layouts people have them in:
+//
+//	DIR/CLASS/picture   a folder per class; its name is a number, a label or,
+//	                    without labels, its place in alphabetical order
+//	DIR/labels.txt      beside files: lines "FILE CLASS" (val.txt, list.txt too)
+//	FILE.npz            arrays x (or x0, x1 ...) and y, samples along the first axis
+//	FILE.json           COCO: images and annotations, pictures beside it or in
+//	                    images/
+//	FILE.txt            lines "FILE<TAB>TRUTH", the truth a class, a text or a file
+//
+// Samples are read one at a time. Errors name file and line, array or entry.
+package dataset
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+)
+
+// Truth is what is known of a sample.
+type Truth struct {
+	Class  int         // -1 when it has none
+	Text   string      // a transcription
+	Values [][]float64 // per output, real values
+	Boxes  []Box
+	Size   [2]float64 // width and height that boxes are in
+}
+
+// Box is an object: corners in pixels of the picture, or relative to it.
+type Box struct {
+	Class          int
+	X0, Y0, X1, Y1 float64
+	Crowd          bool // stands for many; neither found nor missed
+}
+
+// Set is a data set.
+type Set struct {
+	samples []sample
+	read    func(i int) ([][]byte, Truth, error)
+}
+
+type sample struct {
+	name, path, truth string
+	class             int
+	boxes             []Box
+	size              [2]float64
+}
+
+// Options say how files become inputs.
+type Options struct {
+	Model         *nn.Model
+	Inputs        []int // positions of the inputs that samples give
+	Normalization tensor.Normalization
+	Labels        []string // name of each class; nil for none
+}
+
+// Bounds of what is read into memory.
+const (
+	maxList    = 64 << 20
+	maxSamples = 1 << 22
+)
+
+// Open opens a data set. It finds the layout, and reads lists but no samples.
+func Open(path string, o Options) (*Set, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	var s *Set
+	switch ext := strings.ToLower(filepath.Ext(path)); {
+	case info.IsDir():
+		s, err = openFolder(path, &o)
+	case ext == ".npz":
+		s, err = openArrays(path, &o)
+	case ext == ".json":
+		s, err = openCOCO(path, &o)
+	case ext == ".txt" || ext == ".tsv" || ext == ".lst":
+		s, err = openList(path, &o)
+	default:
+		return nil, fmt.Errorf("dataset: %s: want a folder, .npz, COCO .json or a .txt list", path)
+	}
+	if err == nil && s.Len() == 0 {
+		err = errors.New("no samples")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("dataset: %s: %w", path, err)
+	}
+	return s, nil
+}
+
+// Len is the number of samples.
+func (s *Set) Len() int { return len(s.samples) }
+
+// Name identifies sample i within the set.
+func (s *Set) Name(i int) string { return s.samples[i].name }
+
+// Sample reads the inputs and the truth of sample i.
+func (s *Set) Sample(i int) (inputs [][]byte, t Truth, err error) {
+	if inputs, t, err = s.read(i); err != nil {
+		return nil, t, fmt.Errorf("dataset: sample %d (%s): %w", i, s.Name(i), err)
+	}
+	return inputs, t, nil
+}
+
+// class is the class that a name stands for.
+func (o *Options) class(name string) (int, bool) {
+	if k := slices.Index(o.Labels, name); k >= 0 {
+		return k, true
+	}
+	k, err := strconv.Atoi(name)
+	return k, err == nil && k >= 0
+}
+
+// one demands a model with a single input.
+func (o *Options) one() (*nn.Operand, error) {
+	if len(o.Inputs) != 1 {
+		return nil, fmt.Errorf("one file per sample, but the model has %d inputs: use .npz", len(o.Inputs))
+	}
+	g := &o.Model.Main
+	return &g.Operands[g.Inputs[o.Inputs[0]]], nil
+}
+
+// fromFiles is a set with a file per sample.
+func fromFiles(samples []sample, o *Options) (*Set, error) {
+	operand, err := o.one()
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{samples: samples}
+	s.read = func(i int) ([][]byte, Truth, error) {
+		x := &samples[i]
+		t := Truth{Class: x.class, Boxes: x.boxes, Size: x.size, Text: x.truth}
+		b, err := tensor.Read(x.path, operand, o.Normalization)
+		return [][]byte{b}, t, err
+	}
+	return s, nil
+}
+
+// lists are the names of label files in a folder of samples.
+var lists = []string{"labels.txt", "val.txt", "list.txt"}
+
+func openFolder(dir string, o *Options) (*Set, error) {
+	for _, name := range lists {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return openList(filepath.Join(dir, name), o)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var folders []string
+	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			folders = append(folders, e.Name())
+		}
+	}
+	if len(folders) == 0 {
+		return nil, fmt.Errorf("neither folders of classes nor %s", strings.Join(lists, ", "))
+	}
+	named := !slices.ContainsFunc(folders, func(f string) bool { _, ok := o.class(f); return !ok })
+	if !named && o.Labels != nil {
+		for _, f := range folders {
+			if _, ok := o.class(f); !ok {
+				return nil, fmt.Errorf("folder %q is neither a number nor one of the %d labels", f, len(o.Labels))
+			}
+		}
+	}
+	var samples []sample
+	for k, f := range folders {
+		class := k
+		if named {
+			class, _ = o.class(f)
+		}
+		files, err := os.ReadDir(filepath.Join(dir, f))
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range files {
+			if e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".") {
+				samples = append(samples, sample{name: f + "/" + e.Name(), path: filepath.Join(dir, f, e.Name()), class: class})
+			}
+		}
+		if len(samples) > maxSamples {
+			return nil, fmt.Errorf("more than %d samples", maxSamples)
+		}
+	}
+	return fromFiles(samples, o)
+}
+
+// openList reads lines "FILE TRUTH"; blank lines and those that begin with # are
+// left out. Paths are relative to the list.
+func openList(path string, o *Options) (*Set, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var samples []sample
+	in := bufio.NewScanner(io.LimitReader(f, maxList))
+	in.Buffer(nil, 1<<20)
+	for n := 1; in.Scan(); n++ {
+		line := strings.TrimSpace(strings.TrimPrefix(in.Text(), "\ufeff"))
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		file, truth, ok := strings.Cut(line, "\t")
+		if !ok {
+			if at := strings.LastIndexByte(line, ' '); at > 0 {
+				file, truth, ok = line[:at], line[at+1:], true
+			}
+		}
+		if file, truth = strings.TrimSpace(file), strings.TrimSpace(truth); !ok || file == "" || truth == "" {
+			return nil, fmt.Errorf("line %d: %q is not FILE and TRUTH", n, line)
+		}
+		x := sample{name: file, path: beside(path, file), truth: truth, class: -1}
+		if k, ok := o.class(truth); ok {
+			x.class = k
+		}
+		if samples = append(samples, x); len(samples) > maxSamples {
+			return nil, fmt.Errorf("more than %d samples", maxSamples)
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, err
+	}
+	s, err := fromFiles(samples, o)
+	if err != nil {
+		return nil, err
+	}
+	inputs := s.read
+	s.read = func(i int) ([][]byte, Truth, error) {
+		b, t, err := inputs(i)
+		if err != nil || t.Class >= 0 || len(o.Model.Main.Outputs) != 1 {
+			return b, t, err
+		}
+		// A truth that is a file is the expected output.
+		if file := beside(path, samples[i].truth); exists(file) {
+			out := &o.Model.Main.Operands[o.Model.Main.Outputs[0]]
+			want, err := tensor.Read(file, out, o.Normalization)
+			if err != nil {
+				return b, t, err
+			}
+			t.Values = [][]float64{Real(out, want)}
+		}
+		return b, t, nil
+	}
+	return s, nil
+}
+
+// beside is a path that a list names.
+func beside(list, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(filepath.Dir(list), filepath.FromSlash(file))
+}
+
+func exists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,156 @@
+package dataset
+
+import (
+	"archive/zip"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/npy"
+)
+
+func options(t nn.OperandType, dims ...uint32) Options {
+	return Options{Inputs: []int{0}, Labels: []string{"cat", "dog"}, Model: &nn.Model{Main: nn.Subgraph{
+		Operands: []nn.Operand{{Type: t, Dimensions: dims, Scale: 0.5, ZeroPoint: 10}, {Type: nn.TensorFloat32, Dimensions: []uint32{2}}},
+		Inputs:   []uint32{0}, Outputs: []uint32{1},
+	}}}
+}
+
+func write(t *testing.T, path string, data []byte) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func array(t *testing.T, descr string, data []byte, shape ...int) []byte {
+	var b bytes.Buffer
+	a := npy.Array{Descr: descr, Shape: shape, Data: data}
+	if err := a.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func archive(t *testing.T, dir string, files map[string][]byte) string {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, data := range files {
+		w, err := z.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write(data)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return write(t, filepath.Join(dir, "set.npz"), b.Bytes())
+}
+
+// TestFolders: a folder per class, by label or number, in order of names.
+func TestFolders(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "dog", "x"), []byte{1, 2})
+	write(t, filepath.Join(dir, "cat", "y"), []byte{3, 4})
+	s, err := Open(dir, options(nn.TensorQuant8Asymm, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		name  string
+		class int
+	}{{"cat/y", 0}, {"dog/x", 1}} {
+		in, truth, err := s.Sample(i)
+		if err != nil || s.Name(i) != want.name || truth.Class != want.class || len(in) != 1 || len(in[0]) != 2 {
+			t.Errorf("sample %d: %s %+v %v, error %v", i, s.Name(i), truth, in, err)
+		}
+	}
+}
+
+func TestList(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a b.bin"), []byte{1, 2})
+	write(t, filepath.Join(dir, "want.bin"), []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40})
+	path := write(t, filepath.Join(dir, "set.txt"), []byte("\ufeff# comment\na b.bin\tthe quick fox\n\na b.bin dog\na b.bin\twant.bin\n"))
+	s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
+	if err != nil || s.Len() != 3 {
+		t.Fatalf("%v samples, error %v", s, err)
+	}
+	_, text, err := s.Sample(0)
+	if err != nil || text.Text != "the quick fox" || text.Class != -1 {
+		t.Errorf("%+v, error %v", text, err)
+	}
+	if _, class, err := s.Sample(1); err != nil || class.Class != 1 {
+		t.Errorf("%+v, error %v", class, err)
+	}
+	if _, file, err := s.Sample(2); err != nil || len(file.Values) != 1 || file.Values[0][0] != 1 || file.Values[0][1] != 2 {
+		t.Errorf("%+v, error %v", file, err)
+	}
+}
+
+// TestArrays: floats are quantized, integers are elements.
+func TestArrays(t *testing.T) {
+	floats := []byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0x3f} // 1 -32 0 0.5
+	path := archive(t, t.TempDir(), map[string][]byte{"x.npy": array(t, "<f4", floats, 2, 2), "y.npy": array(t, "<i8", []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 2)})
+	s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, truth, err := s.Sample(0)
+	if err != nil || !bytes.Equal(in[0], []byte{12, 0}) || truth.Class != 1 {
+		t.Errorf("%v %+v, error %v", in, truth, err)
+	}
+	if in, _, err = s.Sample(1); err != nil || !bytes.Equal(in[0], []byte{10, 11}) {
+		t.Errorf("%v, error %v", in, err)
+	}
+}
+
+func TestCOCO(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "images", "p.bin"), []byte{1, 2})
+	path := write(t, filepath.Join(dir, "instances.json"), []byte(`{"images": [{"id": 4, "file_name": "p.bin", "width": 10, "height": 20}],
+		"annotations": [{"image_id": 4, "category_id": 9, "bbox": [1, 2, 3, 4]}, {"image_id": 4, "category_id": 9, "bbox": [0, 0, 1, 1], "iscrowd": 1}],
+		"categories": [{"id": 9, "name": "dog"}]}`))
+	s, err := Open(path, options(nn.TensorQuant8Asymm, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, truth, err := s.Sample(0)
+	if err != nil || len(truth.Boxes) != 2 || truth.Boxes[0] != (Box{Class: 1, X0: 1, Y0: 2, X1: 4, Y1: 6}) || !truth.Boxes[1].Crowd || truth.Size != [2]float64{10, 20} {
+		t.Errorf("%+v, error %v", truth, err)
+	}
+}
+
+// TestHostile: the error says what is wrong and where.
+func TestHostile(t *testing.T) {
+	dir := t.TempDir()
+	one := []byte{1, 2}
+	for i, c := range []struct{ path, want string }{
+		{dir, "neither folders of classes nor labels.txt"},
+		{write(t, filepath.Join(dir, "e.txt"), nil), "no samples"},
+		{write(t, filepath.Join(dir, "f.txt"), []byte("a 1\nb\n")), `line 2: "b" is not FILE and TRUTH`},
+		{write(t, filepath.Join(dir, "g.npz"), []byte("no archive")), "not a valid zip file"},
+		{archive(t, filepath.Join(dir, "1"), map[string][]byte{"z.npy": array(t, "|u1", one, 1, 2)}), "it has arrays z; want 1 of x, "},
+		{archive(t, filepath.Join(dir, "2"), map[string][]byte{"x.npy": array(t, "|u1", one, 1, 2), "y.npy": array(t, "|u1", one, 2)}), "the first axis counts samples"},
+		{archive(t, filepath.Join(dir, "3"), map[string][]byte{"x.npy": one}), "x.npy: npy: "},
+		{archive(t, filepath.Join(dir, "4"), map[string][]byte{"x.npy": array(t, "<c8", make([]byte, 8), 1, 1), "y.npy": array(t, "|u1", one, 2)}), `elements "<c8"`},
+		{write(t, filepath.Join(dir, "h.json"), []byte(`{"images": [{"id": 1}]}`)), "images[0]: want"},
+		{write(t, filepath.Join(dir, "i.json"), []byte(`{"images": [], "annotations": [{"image_id": 3}]}`)), "annotations[0]: no image has id 3"},
+		{write(t, filepath.Join(dir, "j.bin"), nil), "want a folder, .npz"},
+	} {
+		if i == 0 {
+			c.path = t.TempDir()
+		}
+		if _, err := Open(c.path, options(nn.TensorQuant8Asymm, 2)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", c.path, err, c.want)
+		}
+	}
+}
