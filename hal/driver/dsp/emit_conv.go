@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -23,8 +24,8 @@ const maxNear = 1024
 func (l *lowering) gemm(g *gemm) {
 	writes := []*tensor{g.out}
 	var scratch *tensor
-	if g.filter.zero != 0 && g.spatial == nil {
-		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * (pipelinedAside + g.windowSumBytes())}, 1, 0)
+	if g.Filter.Zero != 0 && g.spatial == nil {
+		scratch = l.newTensor("scratch", shape{1, 1, 1, l.threads * (conv.PipelinedAside + g.windowSumBytes())}, 1, 0)
 		scratch.dense = true
 		writes = append(writes, scratch)
 	}
@@ -55,25 +56,25 @@ func (w convWork) launch(l *lowering, s *step, r rowRange) error { return launch
 
 // convPlan is the shape of a convolution's kernel before its block is chosen.
 type convPlan struct {
-	c            convKernel
+	c            conv.GEMM
 	full, perRun int // full chunks, taps of a run
 }
 
 func (l *lowering) planGemm(g *gemm) convPlan {
-	k := g.filter.k
+	k := g.Filter.K
 	words, perRun := g.runWords()
-	c := convKernel{words: words, runs: g.filter.kh * g.filter.kw / perRun, rq: g.rq.Kind(), zeroPoint: g.filter.zero != 0, cluster: g.out.perVec()}
-	c.pitch = g.out.pitch
+	c := conv.GEMM{Words: words, Runs: g.Filter.KH * g.Filter.KW / perRun, Rq: g.Rq.Kind(), ZeroPoint: g.Filter.Zero != 0, PerVector: g.out.perVec()}
+	c.Pitch = g.out.pitch
 	full, rest := k/128, k%128
-	if c.cluster > 1 {
-		full, c.tail = 0, g.out.pitch/32
-	} else if c.tail = ceilDiv(rest, 32); c.tail == 4 {
-		full, c.tail = full+1, 0
+	if c.PerVector > 1 {
+		full, c.Tail = 0, g.out.pitch/32
+	} else if c.Tail = ceilDiv(rest, 32); c.Tail == 4 {
+		full, c.Tail = full+1, 0
 	}
-	c.full = full > 0
-	c.single = full == 0 || full == 1 && c.tail == 0
+	c.Full = full > 0
+	c.OneChunk = full == 0 || full == 1 && c.Tail == 0
 	// Runs of pairs start on 8 bytes everywhere.
-	c.pairs = g.in.pitch%8 == 0 || g.in.pitch == 4 && g.StrideW%2 == 0 && g.Left%2 == 0 && perRun > 1
+	c.WordPairs = g.in.pitch%8 == 0 || g.in.pitch == 4 && g.StrideW%2 == 0 && g.Left%2 == 0 && perRun > 1
 	return convPlan{c, full, perRun}
 }
 
@@ -87,7 +88,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (work, error) {
 	if scratch != nil {
 		e.scratch = scratch.addr
 	}
-	var taps [][4]tap
+	var taps [][4]conv.Tap
 	var err error
 	for _, pipelined := range [...]bool{true, false} {
 		c := c
@@ -100,7 +101,7 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (work, error) {
 		if emit, ok, err := e.orSpatial(); ok || err != nil {
 			return emit, err
 		}
-		if e.kernel, err = l.kernel(e.c.name(), e.c.generate); err == nil {
+		if e.kernel, err = l.linked(e.c.Key()); err == nil {
 			break
 		}
 	}
@@ -108,34 +109,34 @@ func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (work, error) {
 		return nil, err
 	}
 	e.bumps = l.constWords(e.steps)
-	e.params = l.constWords(g.rq.Params())
+	e.params = l.constWords(g.Rq.Params())
 	if g.runtimeWeights != nil {
 		return e, nil
 	}
-	e.records = g.packChunks(e.c, taps, 0, full, 4, true)
-	if c.tail > 0 {
-		e.records = append(e.records, g.packChunks(e.c, taps, full*128, 1, c.tail, false)...)
+	e.records = conv.PackChunks(&g.Conv, e.c, taps, 0, full, 4, true)
+	if c.Tail > 0 {
+		e.records = append(e.records, conv.PackChunks(&g.Conv, e.c, taps, full*128, 1, c.Tail, false)...)
 	}
 	return e, nil
 }
 
 // prepare says what the kernel is.
-func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
+func (e *gemmEmitter) prepare(c conv.GEMM, perRun int) ([][4]conv.Tap, error) {
 	l, g := e.l, e.g
-	if !c.pipelined {
+	if !c.Pipelined {
 		l.shapeBlock(&c, g.out.shape.positions())
 	}
-	c.shareAddresses(g)
-	c.perRow, c.across, c.down = g.filter.kw/perRun, g.DilationW*g.in.pitch, g.DilationH*g.in.rowBytes()
+	shareAddresses(&c, g)
+	c.PerRow, c.Across, c.Down = g.Filter.KW/perRun, g.DilationW*g.in.pitch, g.DilationH*g.in.rowBytes()
 	taps, bumps := g.inputRuns(&c, perRun)
-	c.stream = l.streams(g.in)
-	if n := int64(e.full)*int64(c.record(4)) + int64(c.record(max(c.tail, 1))); n > maxConst {
+	c.Stream = l.streams(g.in)
+	if n := int64(e.full)*int64(c.Record(4)) + int64(c.Record(max(c.Tail, 1))); n > maxConst {
 		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
 	}
 	e.c = &c
 	e.block(0, g.out.shape.n*g.out.shape.h)
-	if c.zeroPoint {
-		c.correction = e.strips.kernel(l.spread(e.blocks))
+	if c.ZeroPoint {
+		c.Correction = e.strips.kernel(l.spread(e.blocks))
 	}
 	e.steps = bumps
 	return taps, nil
@@ -145,12 +146,12 @@ func (e *gemmEmitter) prepare(c convKernel, perRun int) ([][4]tap, error) {
 // takes fewer packets.
 func (e *gemmEmitter) orSpatial() (work, bool, error) {
 	g := *e.g
-	if g.filter.k > vecBytes/4 || g.runtimeWeights != nil {
+	if g.Filter.K > vecBytes/4 || g.runtimeWeights != nil {
 		return nil, false, nil
 	}
-	g.rq.UseByteFactor(g.maxSum())
+	g.Rq.UseByteFactor(g.MaxSum())
 	d, ok := e.l.spatialKernelOf(&g)
-	if !ok || d.cost().Packets()*g.spatialEntries(&d) >= e.c.cost().Packets()*e.blocks {
+	if !ok || spatialCost(&d).Packets()*g.spatialEntries(&d) >= gemmCost(e.c).Packets()*e.blocks {
 		return nil, false, nil
 	}
 	if d, ok = e.l.chooseSpatial(d); !ok {
@@ -167,7 +168,7 @@ func (e *gemmEmitter) block(from, to int) {
 	}
 	e.from, e.to = from, to
 	e.entries = e.g.blockTable(e.c, from, to)
-	e.blocks = len(e.entries) / e.c.entryWords()
+	e.blocks = len(e.entries) / e.c.EntryWords()
 	e.strips = newStrips(e.g, e.c, e.entries)
 }
 
@@ -175,9 +176,9 @@ func (e *gemmEmitter) block(from, to int) {
 func (e *gemmEmitter) launch(l *lowering, s *step, r rowRange) error {
 	c := e.c
 	e.block(r.from, r.to)
-	e.table = l.constWords(append(e.entries, e.entries[len(e.entries)-c.entryWords():]...)) // begun in vain
-	if c.zeroPoint {
-		e.zeroPointArgs = e.g.zeroPointArgs(l, &c.correction)
+	e.table = l.constWords(append(e.entries, e.entries[len(e.entries)-c.EntryWords():]...)) // begun in vain
+	if c.ZeroPoint {
+		e.zeroPointArgs = e.g.zeroPointArgs(l, &c.Correction)
 	}
 	return e.launchChunks()
 }
@@ -191,20 +192,20 @@ const (
 
 // pipeline chooses the software-pipelined kernel if a block has few products and there
 // are enough blocks for the threads.
-func (l *lowering) pipeline(c *convKernel, full, positions int) bool {
-	vrmpy, most := (4*full+c.tail)*c.words*c.runs, maxPipelinedProducts
-	c.positions = max(c.cluster, 4)
-	switch several := full > 1 || full == 1 && c.tail > 0; {
-	case c.cluster == 4 && 8*vrmpy <= most:
-		c.positions = 8
-	case several && (c.tail != 1 || 4*vrmpy > most):
-		c.positions, most = 2, maxPipelinedChunks
+func (l *lowering) pipeline(c *conv.GEMM, full, positions int) bool {
+	vrmpy, most := (4*full+c.Tail)*c.Words*c.Runs, maxPipelinedProducts
+	c.Positions = max(c.PerVector, 4)
+	switch several := full > 1 || full == 1 && c.Tail > 0; {
+	case c.PerVector == 4 && 8*vrmpy <= most:
+		c.Positions = 8
+	case several && (c.Tail != 1 || 4*vrmpy > most):
+		c.Positions, most = 2, maxPipelinedChunks
 	}
-	size := c.record(4)*full + c.record(max(c.tail, 1)) + 2*4*vecBytes
-	if c.positions*vrmpy > most || size > l.vtcm.room() || positions < 2*l.threads*c.positions {
+	size := c.Record(4)*full + c.Record(max(c.Tail, 1)) + 2*4*vecBytes
+	if c.Positions*vrmpy > most || size > l.vtcm.room() || positions < 2*l.threads*c.Positions {
 		return false
 	}
-	c.pipelined, c.flat, c.chunks = true, true, full
+	c.Pipelined, c.Unrolled, c.Chunks = true, true, full
 	return true
 }
 
@@ -212,34 +213,34 @@ func (l *lowering) pipeline(c *convKernel, full, positions int) bool {
 // written without a loop. Vector registers allow sixteen to twenty accumulators.
 // Larger blocks cost less per position but may leave threads without work at the
 // end.
-func (l *lowering) shapeBlock(c *convKernel, positions int) {
-	groups := max(c.tail, 1)
-	if c.full {
+func (l *lowering) shapeBlock(c *conv.GEMM, positions int) {
+	groups := max(c.Tail, 1)
+	if c.Full {
 		groups = 4
 	}
-	vrmpy := func(n int) int { return n * groups * c.words * c.runs }
-	c.positions = max(c.cluster, 4)
-	if c.cluster == 4 && vrmpy(8) <= maxFlat {
-		c.positions = 8
+	vrmpy := func(n int) int { return n * groups * c.Words * c.Runs }
+	c.Positions = max(c.PerVector, 4)
+	if c.PerVector == 4 && vrmpy(8) <= maxFlat {
+		c.Positions = 8
 	}
-	if c.cluster == 1 {
+	if c.PerVector == 1 {
 		least := math.MaxInt
 		for n := min(positions, 4); n <= min(positions, 5); n++ {
-			if n == 5 && (c.rq.PerChannel || c.rq.Clamp || !c.pairs || c.single) {
+			if n == 5 && (c.Rq.PerChannel || c.Rq.Clamp || !c.WordPairs || c.OneChunk) {
 				break
 			}
 			block := cost.GEMM{Products: vrmpy(n), Positions: n, PerVector: 1}
 			if k := ceilDiv(ceilDiv(positions, n), l.threads) * block.Packets(); k < least {
-				c.positions, least = n, k
+				c.Positions, least = n, k
 			}
 		}
 	}
-	c.flat = vrmpy(c.positions) <= maxFlat
-	if !c.flat && c.words <= 4 {
-		c.pairs = false
+	c.Unrolled = vrmpy(c.Positions) <= maxFlat
+	if !c.Unrolled && c.Words <= 4 {
+		c.WordPairs = false
 	}
-	if !c.flat && c.pairs {
-		c.words = roundUp(c.words, 2)
+	if !c.Unrolled && c.WordPairs {
+		c.Words = roundUp(c.Words, 2)
 	}
 }
 
@@ -252,16 +253,16 @@ type gemmEmitter struct {
 	l                             *lowering
 	g                             *gemm
 	s                             *step
-	c                             *convKernel
+	c                             *conv.GEMM
 	kernel                        *hvx.Linked
 	full                          int // full chunks; a tail chunk follows when c.tail > 0
 	blocks                        int
 	from, to                      int      // rows that they make
 	entries                       []uint32 // the block table
 	strips                        *strips
-	shares                        [][2]int              // blocks of the threads of the last job
-	zeroPointArgs                 [zeroPointArgs]uint32 // but for the scratch
-	steps                         []uint32              // from run to run
+	shares                        [][2]int                   // blocks of the threads of the last job
+	zeroPointArgs                 [conv.ZeroPointArgs]uint32 // but for the scratch
+	steps                         []uint32                   // from run to run
 	table, bumps, params, scratch uint32
 	records                       []byte
 	parts                         map[[2]int]uint32 // where the records of chunks lie
@@ -282,9 +283,9 @@ func (e *gemmEmitter) part(from, to int) uint32 {
 
 // size is that of the records of chunks from to to-1.
 func (e *gemmEmitter) size(from, to int) int {
-	n := (min(to, e.full) - min(from, e.full)) * e.c.record(4)
+	n := (min(to, e.full) - min(from, e.full)) * e.c.Record(4)
 	if to > e.full {
-		n += e.c.record(e.c.tail)
+		n += e.c.Record(e.c.Tail)
 	}
 	return n
 }
@@ -295,7 +296,7 @@ func (e *gemmEmitter) size(from, to int) int {
 func (e *gemmEmitter) launchChunks() error {
 	c, l := e.c, e.l
 	chunks := e.full
-	if c.tail > 0 {
+	if c.Tail > 0 {
 		chunks++
 	}
 	const ahead = 2 * 4 * vecBytes // the kernel reads ahead of the last record
@@ -306,7 +307,7 @@ func (e *gemmEmitter) launchChunks() error {
 		for from := 0; from < chunks; from += step {
 			to := min(from+step, chunks)
 			e.job(e.part(from, to), from, to)
-			l.canPrefetch(convPrefetch)
+			l.canPrefetch(conv.PrefetchArg)
 		}
 		return nil
 	}
@@ -346,12 +347,12 @@ func (e *gemmEmitter) launchChunks() error {
 // first strips, when the kernel itself fetches those of the others, or else what
 // later jobs need.
 func (e *gemmEmitter) prefetches() {
-	if !e.c.stream {
-		e.l.canPrefetch(convPrefetch)
+	if !e.c.Stream {
+		e.l.canPrefetch(conv.PrefetchArg)
 		return
 	}
 	for t, args := range e.l.jobs[len(e.l.jobs)-1].Args {
-		args[convPrefetch], args[convPrefetch+1] = e.strips.prefetch(e.shares[t][0], e.shares[t][1])
+		args[conv.PrefetchArg], args[conv.PrefetchArg+1] = e.strips.prefetch(e.shares[t][0], e.shares[t][1])
 	}
 }
 
@@ -363,7 +364,7 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 	byBlock := ceilDiv(e.blocks, l.threads) * chunks
 	byChunk := e.blocks * ceilDiv(chunks, l.threads)
 	items := e.blocks
-	byChunks := byChunk < byBlock && !c.pipelined
+	byChunks := byChunk < byBlock && !c.Pipelined
 	if byChunks {
 		items = chunks
 	}
@@ -376,46 +377,37 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		} else {
 			b = r
 		}
-		block := make([]uint32, convArgs)
-		block[convBumps] = e.bumps
-		block[convFull] = at + uint32((n[0]-from)*c.record(4))
-		block[convChunks] = uint32(min(n[1], e.full) - min(n[0], e.full))
-		block[convOffset] = uint32(n[0] * vecBytes)
+		block := make([]uint32, conv.Args)
+		block[conv.ArgBumps] = e.bumps
+		block[conv.ArgFull] = at + uint32((n[0]-from)*c.Record(4))
+		block[conv.ArgChunks] = uint32(min(n[1], e.full) - min(n[0], e.full))
+		block[conv.ArgOffset] = uint32(n[0] * vecBytes)
 		if n[1] > e.full {
-			block[convTail] = at + uint32((e.full-from)*c.record(4))
+			block[conv.ArgTail] = at + uint32((e.full-from)*c.Record(4))
 		}
-		block[convTailOffset] = uint32(e.full * vecBytes)
-		if c.zeroPoint {
-			copy(block[convZeroPoint:], e.zeroPointArgs[:])
-			block[convZeroPoint+zeroPointScratch] = e.scratch + uint32(t*(pipelinedAside+e.g.windowSumBytes())+pipelinedAside)
+		block[conv.ArgTailOffset] = uint32(e.full * vecBytes)
+		if c.ZeroPoint {
+			copy(block[conv.ArgZeroPoint:], e.zeroPointArgs[:])
+			block[conv.ArgZeroPoint+conv.ZeroPointScratch] = e.scratch + uint32(t*(conv.PipelinedAside+e.g.windowSumBytes())+conv.PipelinedAside)
 		}
 		e.shares = append(e.shares, b)
 		strips, count := e.strips.table(l, b[0], b[1])
-		args = append(args, []uint32{e.table + uint32(4*c.entryWords()*b[0]), strips, uint32(count), l.constWords(block), e.params, 0, 0, vecBytes})
+		args = append(args, []uint32{e.table + uint32(4*c.EntryWords()*b[0]), strips, uint32(count), l.constWords(block), e.params, 0, 0, vecBytes})
 	}
 	l.launch(e.s, e.kernel, args)
-	l.takes(min(byBlock, byChunk) * c.cost().Packets())
-}
-
-// cost is what a block takes of a full chunk, or of the tail where there is none.
-func (c *convKernel) cost() cost.GEMM {
-	b := cost.GEMM{Positions: c.positions, PerVector: c.cluster, Products: 4 * c.positions * c.words * c.runs}
-	if !c.full {
-		b.Products = c.tail * c.positions * c.words * c.runs
-	}
-	return b
+	l.takes(min(byBlock, byChunk) * gemmCost(c).Packets())
 }
 
 // shareAddresses lets the positions of a cluster, or of a block, that lie at one
 // distance have one address.
-func (c *convKernel) shareAddresses(g *gemm) {
-	c.span = c.cluster
+func shareAddresses(c *conv.GEMM, g *gemm) {
+	c.PerAddress = c.PerVector
 	switch near := g.StrideW * g.in.pitch; {
-	case !c.flat || g.recounts():
-	case c.pipelined && g.out.shape.w%c.positions == 0 && near*c.positions <= maxLoadDistance:
-		c.near, c.step, c.span = near, g.StrideW, c.positions
-	case c.cluster > 1 && near <= maxNear:
-		c.near, c.step = near, g.StrideW
+	case !c.Unrolled || g.recounts():
+	case c.Pipelined && g.out.shape.w%c.Positions == 0 && near*c.Positions <= conv.MaxLoadDistance:
+		c.InStep, c.SumStep, c.PerAddress = near, g.StrideW, c.Positions
+	case c.PerVector > 1 && near <= maxNear:
+		c.InStep, c.SumStep = near, g.StrideW
 	}
 }
 
@@ -428,7 +420,7 @@ func (g *gemm) recounts() bool {
 
 // blockTable lists the blocks of some rows: whole clusters of positions in row order. What
 // is missing at the end of a row or of the last block repeats a neighbour.
-func (g *gemm) blockTable(c *convKernel, from, to int) []uint32 {
+func (g *gemm) blockTable(c *conv.GEMM, from, to int) []uint32 {
 	type cluster struct {
 		in  [maxConvPositions]uint32
 		out uint32
@@ -438,9 +430,9 @@ func (g *gemm) blockTable(c *convKernel, from, to int) []uint32 {
 	flat := g.recounts()
 	for row := from; row < to; row++ {
 		n, y := row/o.h, row%o.h
-		for x := 0; x < o.w; x += c.span {
+		for x := 0; x < o.w; x += c.PerAddress {
 			k := cluster{out: g.out.at(n, y, x)}
-			for i := range c.span {
+			for i := range c.PerAddress {
 				xi := min(x+i, o.w-1)
 				if flat {
 					p := (n*o.h+y)*o.w + xi
@@ -452,13 +444,13 @@ func (g *gemm) blockTable(c *convKernel, from, to int) []uint32 {
 			all = append(all, k)
 		}
 	}
-	per := c.outputs()
-	table := make([]uint32, 0, ceilDiv(len(all), per)*c.entryWords())
+	per := c.Outputs()
+	table := make([]uint32, 0, ceilDiv(len(all), per)*c.EntryWords())
 	for i := 0; i < len(all); i += per {
 		for j := range per {
-			table = append(table, all[min(i+j, len(all)-1)].in[:c.inputs()/c.outputs()]...)
+			table = append(table, all[min(i+j, len(all)-1)].in[:c.Inputs()/c.Outputs()]...)
 		}
-		table = append(table, make([]uint32, c.firstOutput()-c.inputs())...) // newStrips fills this in
+		table = append(table, make([]uint32, c.FirstOutput()-c.Inputs())...) // newStrips fills this in
 		for j := range per {
 			table = append(table, all[min(i+j, len(all)-1)].out)
 		}

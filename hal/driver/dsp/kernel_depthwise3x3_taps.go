@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
-// dw3x3Taps says how a 3x3 kernel divides the nine taps between its instructions.
+// chooseTaps says how a 3x3 kernel divides the nine taps between its instructions.
 type dw3x3Taps struct {
 	row, col int            // of the single tap
 	parts    [2]weightParts // of the words: how many signed bytes weights need

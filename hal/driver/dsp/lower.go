@@ -20,9 +20,9 @@ const (
 	maxConst  = 1 << 28 // bytes of packed weights and tables
 	// maxPositions bounds a tensor, because tables have an entry per position.
 	maxPositions = 1 << 22
-	maxPadding   = 1 << 12 // rows or columns around an image
-	maxDepth     = 1 << 22 // inputs of one output of a convolution
-	endGuard     = 1 << 16 // mapped bytes around the arena and behind the constants
+	maxPadding   = 1 << 12      // rows or columns around an image
+	maxDepth     = 1 << 22      // inputs of one output of a convolution
+	endGuard     = hvx.EndGuard // mapped bytes around the arena and behind the constants
 )
 
 // lowering is the state of one PrepareModel.
@@ -316,7 +316,10 @@ func (l *lowering) kernel(name string, gen func(a *hvx.Builder)) (*hvx.Linked, e
 }
 
 // fits compiles a kernel that is the best choice if there are registers for it.
-func (l *lowering) fits(name string, gen func(a *hvx.Builder)) bool {
+func (l *lowering) fits(k hvx.Kernel) bool { return l.image.Cost(k) > 0 }
+
+// generatedFits is fits for a generator that a name identifies.
+func (l *lowering) generatedFits(name string, gen func(a *hvx.Builder)) bool {
 	return l.image.GeneratedCost(name, gen) > 0
 }
 

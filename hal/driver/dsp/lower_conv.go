@@ -1,73 +1,39 @@
 package dsp
 
 import (
-	"encoding/binary"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
-// filter gives the weights of a convolution in one form: unsigned, with an
-// unsigned zero point, addressed by output channel and tap.
-type filter struct {
-	data   []byte
-	flip   byte // 0x80 when the stored values are signed
-	zero   int32
-	k      int // output channels
-	kh, kw int
-	c      int // input channels
-	// depthwise filters are [kh][kw][k]; channel k reads input k only.
-	depthwise bool
-}
-
 // depthFilter is the filter of a depthwise convolution with one output per input.
-func (l *lowering) depthFilter(operand uint32, k, kh, kw int) (filter, error) {
+func (l *lowering) depthFilter(operand uint32, k, kh, kw int) (filter.Filter, error) {
 	o := &l.graph.Operands[operand]
 	data, err := l.view.Data(operand)
 	if err != nil {
-		return filter{}, err
+		return filter.Filter{}, err
 	}
-	f := filter{data: data, k: k, kh: kh, kw: kw, c: k, depthwise: true, zero: o.ZeroPoint}
+	f := filter.Filter{Data: data, K: k, KH: kh, KW: kw, C: k, Depthwise: true, Zero: o.ZeroPoint}
 	if o.Type != nn.TensorQuant8Asymm {
-		f.flip = 0x80
-		f.zero += 128
+		f.Flip = 0x80
+		f.Zero += 128
 	}
 	return f, nil
-}
-
-// at is the unsigned weight of output channel k for tap (y, x), input c.
-func (f *filter) at(k, y, x, c int) byte {
-	if f.depthwise {
-		return f.data[(y*f.kw+x)*f.k+k] ^ f.flip
-	}
-	return f.data[((k*f.kh+y)*f.kw+x)*f.c+c] ^ f.flip
 }
 
 // gemm is a convolution ready for the conv kernel.
 type gemm struct {
 	opspec.Window
-	in, out          *tensor
-	filter           filter
-	bias             []byte  // int32 per output channel
+	in, out *tensor
+	filter.Conv
 	runtimeWeights   *tensor // has records that the program packs; nil when the weights are known
 	runtimeWeightsAt uint32  // offset in runtimeWeights
 	quant            opspec.GEMMQuant
-	rq               hvx.Requant
-	inZero           int32
-	spatial          *spatialKernel // the only kernel that writes out's pitch
-}
-
-// maxSum bounds the accumulators.
-func (g *gemm) maxSum() int64 {
-	most := int64(0)
-	for i := 0; i+4 <= len(g.bias); i += 4 {
-		b := int64(int32(binary.LittleEndian.Uint32(g.bias[i:])))
-		most = max(most, b, -b)
-	}
-	f := &g.filter
-	return most + 255*255*int64(f.kh*f.kw*f.c)
+	spatial          *conv.Spatial // the only kernel that writes out's pitch
 }
 
 func lowerConv(l *lowering, op *nn.Operation) error {
@@ -97,9 +63,9 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 	if err != nil {
 		return err
 	}
-	g := gemm{Window: c.Window, in: in, filter: f, bias: bias, quant: q, inZero: int32(in.zero),
-		rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[c.Output].Type))}
-	g.rq.UseHalfword(g.maxSum())
+	g := gemm{Window: c.Window, in: in, quant: q, Conv: filter.Conv{Filter: f, Bias: bias, InZero: int32(in.zero),
+		Rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[c.Output].Type))}}
+	g.Rq.UseHalfword(g.MaxSum())
 	if err := in.needHalo(&c.Window); err != nil {
 		return err
 	}
@@ -160,10 +126,10 @@ func lowerFullyConnected(l *lowering, op *nn.Operation) error {
 
 // runWords is the number of words of a run and of the taps that it covers.
 func (g *gemm) runWords() (words, perRun int) {
-	f, pitch := &g.filter, g.in.pitch
-	words = ceilDiv(f.c, 4)
-	if g.DilationW == 1 && words*4 == pitch || f.kw == 1 {
-		return words + (f.kw-1)*pitch/4, f.kw
+	f, pitch := &g.Filter, g.in.pitch
+	words = ceilDiv(f.C, 4)
+	if g.DilationW == 1 && words*4 == pitch || f.KW == 1 {
+		return words + (f.KW-1)*pitch/4, f.KW
 	}
 	return words, 1
 }
@@ -171,42 +137,39 @@ func (g *gemm) runWords() (words, perRun int) {
 // inputRuns works out the runs of a window over the input: for every word of
 // every run which filter weights its four bytes meet, and the address steps
 // from where the kernel leaves one run to the next.
-func (g *gemm) inputRuns(c *convKernel, perRun int) (taps [][4]tap, bumps []uint32) {
-	f, pitch, runs := &g.filter, g.in.pitch, c.runs
+func (g *gemm) inputRuns(c *conv.GEMM, perRun int) (taps [][4]conv.Tap, bumps []uint32) {
+	f, pitch, runs := &g.Filter, g.in.pitch, c.Runs
 	start := func(r int) int { // of a run, relative to the first
 		y, x := r, 0
 		if perRun == 1 {
-			y, x = r/f.kw, r%f.kw
+			y, x = r/f.KW, r%f.KW
 		}
 		return y*g.DilationH*g.in.rowBytes() + x*g.DilationW*pitch
 	}
 	for r := range runs {
 		y, x0 := r, 0
 		if perRun == 1 {
-			y, x0 = r/f.kw, r%f.kw
+			y, x0 = r/f.KW, r%f.KW
 		}
-		for w := range c.words {
-			var word [4]tap
+		for w := range c.Words {
+			var word [4]conv.Tap
 			for b := range word {
 				at := 4*w + b
 				x, ch := x0, at
 				if perRun > 1 {
 					x, ch = at/pitch, at%pitch
 				}
-				if word[b] = (tap{-1, 0, 0}); x < f.kw && ch < f.c {
-					word[b] = tap{y, x, ch}
+				if word[b] = (conv.Tap{Y: -1, X: 0, C: 0}); x < f.KW && ch < f.C {
+					word[b] = conv.Tap{Y: y, X: x, C: ch}
 				}
 			}
 			taps = append(taps, word)
 		}
 		if r+1 < runs {
-			bumps = append(bumps, uint32(start(r+1)-start(r)-c.consumed()))
+			bumps = append(bumps, uint32(start(r+1)-start(r)-c.Consumed()))
 		} else {
 			bumps = append(bumps, 0)
 		}
 	}
 	return taps, bumps
 }
-
-// tap is a filter element without its output channel; y < 0 is none.
-type tap struct{ y, x, c int }

@@ -1,15 +1,12 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
 const (
-	// maxSpatialWords bounds the weight words of a spatial kernel: all
-	// are code.
-	maxSpatialWords = 640
 	// maxSpatialBytes bounds the neighbouring positions that are dealt to planes together.
 	maxSpatialBytes = 64
 	// narrowOutputs are as many as leave half of the lanes of channels idle.
@@ -65,44 +62,43 @@ func (l *lowering) takenNarrow(i uint32) bool {
 
 // spatialKernelOf returns the spatial kernel of a convolution, except for the fields that depend on
 // where tensors lie and how things wait; ok reports that it may have one.
-func (l *lowering) spatialKernelOf(g *gemm) (d spatialKernel, ok bool) {
-	f, per := &g.filter, g.StrideW*g.in.pitch
-	d = spatialKernel{kh: f.kh, kw: f.kw, stride: g.StrideW, dilation: g.DilationW, pitch: g.in.pitch, out: g.out.pitch,
-		words: ceilDiv(f.c, 4), k: f.k, rq: g.rq.Kind()}
-	if g.runtimeWeights != nil || d.out > vecBytes/4 || per > maxSpatialBytes || g.StrideW&(g.StrideW-1) != 0 || d.planes()*f.k > maxSpatialWords || g.recounts() {
+func (l *lowering) spatialKernelOf(g *gemm) (d conv.Spatial, ok bool) {
+	f, per := &g.Filter, g.StrideW*g.in.pitch
+	d = conv.Spatial{KH: f.KH, KW: f.KW, Stride: g.StrideW, Dilation: g.DilationW, Pitch: g.in.pitch, Out: g.out.pitch,
+		Words: ceilDiv(f.C, 4), Outputs: f.K, Rq: g.Rq.Kind()}
+	if g.runtimeWeights != nil || d.Out > vecBytes/4 || per > maxSpatialBytes || g.StrideW&(g.StrideW-1) != 0 || d.Planes()*f.K > conv.MaxSpatialWords || g.recounts() {
 		return d, false
 	}
 	at := func(y, x int) uint32 { return g.in.at(0, y, x*g.StrideW-g.Left) - g.in.addr }
-	d.aligned = at(0, 0)%vecBytes == 0 && at(0, d.granule())%vecBytes == 0
-	d.second = make([]uint64, ceilDiv(f.k*d.planes(), 64))
+	d.Aligned = at(0, 0)%vecBytes == 0 && at(0, d.Granule())%vecBytes == 0
 	seconds := 0
-	for ch := range f.k {
-		for n := range d.planes() {
-			if len(g.spatialWord(&d, ch, n, 1)) > 0 {
-				d.second[(ch*d.planes()+n)/64] |= 1 << ((ch*d.planes() + n) % 64)
+	for ch := range f.K {
+		for n := range d.Planes() {
+			if len(conv.SpatialWord(&g.Conv, &d, ch, n, 1)) > 0 {
+				d.Second[(ch*d.Planes()+n)/64] |= 1 << ((ch*d.Planes() + n) % 64)
 				seconds++
 			}
 		}
 	}
-	if seconds > d.planes()+f.k/2 {
-		d.zeroPoint, d.second = true, nil
+	if seconds > d.Planes()+f.K/2 {
+		d.Unsigned, d.Second = true, [len(d.Second)]uint64{}
 	}
 	return d, true
 }
 
 // chooseSpatial decides how planes and results wait; ok reports that there are registers.
-func (l *lowering) chooseSpatial(d spatialKernel) (_ spatialKernel, ok bool) {
-	first := d.planes()+d.stride*d.pitch/4 > residentVectors // planes, and the vectors that are dealt to them
+func (l *lowering) chooseSpatial(d conv.Spatial) (_ conv.Spatial, ok bool) {
+	first := d.Planes()+d.Stride*d.Pitch/4 > residentVectors // planes, and the vectors that are dealt to them
 	for _, streamed := range [...]bool{first, !first} {
-		if !streamed && d.planes() > residentPlanes || streamed && d.k > narrowOutputs {
+		if !streamed && d.Planes() > residentPlanes || streamed && d.Outputs > narrowOutputs {
 			continue
 		}
 		for _, carried := range [...]bool{true, false} {
-			if carried && !d.rq.Halfword && (streamed || d.quads() == 1) { // sums of two blocks are too many
+			if carried && !d.Rq.Halfword && (streamed || d.Quads() == 1) { // sums of two blocks are too many
 				continue
 			}
-			d.streamed, d.carried = streamed, carried
-			if l.fits(d.name(), d.generate) {
+			d.Streamed, d.Carried = streamed, carried
+			if l.fits(d) {
 				return d, true
 			}
 		}
@@ -110,66 +106,38 @@ func (l *lowering) chooseSpatial(d spatialKernel) (_ spatialKernel, ok bool) {
 	return d, false
 }
 
-// spatialWord is the signed weights of a plane for a channel, nothing for a second part
-// that is not there.
-func (g *gemm) spatialWord(d *spatialKernel, ch, plane, part int) []byte {
-	w, has := make([]byte, 4), false
-	tap, first := plane/d.words, plane%d.words*4
-	for i := range w {
-		c := first + i
-		if c >= g.filter.c {
-			break
-		}
-		b := g.filter.at(max(ch, 0), tap/d.kw, tap%d.kw, c)
-		switch {
-		case ch < 0:
-			w[i], has = byte(g.filter.zero), true
-		case d.zeroPoint:
-			w[i], has = b, true
-		default:
-			if parts := splitWeight(int32(b) - g.filter.zero); part < len(parts) {
-				w[i], has = byte(parts[part]), true
-			}
-		}
-	}
-	if !has {
-		return nil
-	}
-	return w
-}
-
 // spatialEmitter launches the jobs of such a convolution.
 type spatialEmitter struct {
 	l                *lowering
 	g                *gemm
 	s                *step
-	d                spatialKernel
+	d                conv.Spatial
 	kernel           *hvx.Linked
 	records, weights uint32
 	bytes            int
 }
 
 // emitSpatial begins the convolution.
-func (l *lowering) emitSpatial(g *gemm, s *step, d spatialKernel) (work, error) {
+func (l *lowering) emitSpatial(g *gemm, s *step, d conv.Spatial) (work, error) {
 	e := &spatialEmitter{l: l, g: g, s: s, d: d}
 	var err error
-	if e.kernel, err = l.kernel(e.d.name(), e.d.generate); err != nil {
+	if e.kernel, err = l.linked(e.d); err != nil {
 		return nil, err
 	}
 	var records []byte
-	for q := range d.quads() {
+	for q := range d.Quads() {
 		var lane []int
 		for j := range 4 {
-			for range spatialPositions {
-				lane = append(lane, d.channel(q, j))
+			for range conv.SpatialPositions {
+				lane = append(lane, d.Channel(q, j))
 			}
 		}
-		records = g.packHeader(records, d.rq, lane)
+		records = g.PackHeader(records, d.Rq, lane)
 	}
 	var weights []byte
-	planes, quads := d.passes()
+	planes, quads := d.Passes()
 	for i := range planes {
-		d.order(planes[i], quads[i], func(ch, n, part int) { weights = append(weights, g.spatialWord(&d, ch, n, part)...) })
+		d.Order(planes[i], quads[i], func(ch, n, part int) { weights = append(weights, conv.SpatialWord(&g.Conv, &d, ch, n, part)...) })
 	}
 	e.bytes = len(records)
 	e.records = l.constant(records)
@@ -188,9 +156,9 @@ func (e *spatialEmitter) launch(l *lowering, s *step, r rowRange) error {
 		}
 	}
 	table := g.spatialTable(d, r.from, r.to)
-	words := d.entryWords()
+	words := d.EntryWords()
 	entries := len(table) / words
-	params := g.rq.Params()
+	params := g.Rq.Params()
 	params[hvx.ParRowStep] = uint32(g.DilationH * g.in.rowBytes())
 	at, paramsAt := l.constWords(padTable(table, words, 1)), l.constWords(params)
 	stream := l.streams(g.in)
@@ -206,40 +174,35 @@ func (e *spatialEmitter) launch(l *lowering, s *step, r rowRange) error {
 	}
 	l.launch(e.s, e.kernel, args)
 	if !stream {
-		l.canPrefetch(spatialPrefetch)
+		l.canPrefetch(conv.SpatialPrefetch)
 	}
-	l.takes(ceilDiv(entries, l.threads) * d.cost().Packets())
+	l.takes(ceilDiv(entries, l.threads) * spatialCost(d).Packets())
 	return nil
 }
 
-// cost is what a block takes.
-func (d *spatialKernel) cost() cost.Spatial {
-	return cost.Spatial{Planes: d.planes(), Outputs: d.k, Requant: d.rq}
-}
-
 // spatialEntries is the number of blocks.
-func (g *gemm) spatialEntries(d *spatialKernel) int {
+func (g *gemm) spatialEntries(d *conv.Spatial) int {
 	o := g.out.shape
-	return ceilDiv(o.n*o.h*ceilDiv(o.w, d.granule()), d.granules())
+	return ceilDiv(o.n*o.h*ceilDiv(o.w, d.Granule()), d.Granules())
 }
 
 // spatialTable lists the blocks of some rows. Granules that are missing in the last block
 // repeat the one before.
-func (g *gemm) spatialTable(d *spatialKernel, from, to int) []uint32 {
+func (g *gemm) spatialTable(d *conv.Spatial, from, to int) []uint32 {
 	o := g.out.shape
 	var table, ins, outs []uint32
-	granule := d.granule()
+	granule := d.Granule()
 	add := func(n, y, x int) {
 		first := g.out.at(n, y, x)
 		ins = append(ins, g.in.at(n, y*g.StrideH-g.Top, x*g.StrideW-g.Left))
-		for v := 0; v < granule*d.out; v += vecBytes {
+		for v := 0; v < granule*d.Out; v += vecBytes {
 			at := first
-			if (o.w-x)*d.out > v {
+			if (o.w-x)*d.Out > v {
 				at += uint32(v)
 			}
 			outs = append(outs, at)
 		}
-		if len(ins) == d.granules() {
+		if len(ins) == d.Granules() {
 			table = append(append(table, ins...), outs...)
 			ins, outs = ins[:0], outs[:0]
 		}

@@ -1,9 +1,10 @@
 package dsp
 
 import (
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
@@ -61,10 +62,10 @@ func (w depthwiseParts) launch(l *lowering, s *step, r rowRange) error {
 
 func (w depthwiseWork) share(l *lowering, s *step) (work, error) {
 	g := w.gemm
-	f, pitch := &g.filter, g.in.pitch
-	g.rq.UseByteFactor(g.maxSum())
-	d := depthwiseKernel{kh: f.kh, kw: f.kw, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
-		pitch: pitch, cells: g.in.perVec(), rq: g.rq.Kind()}
+	f, pitch := &g.Filter, g.in.pitch
+	g.Rq.UseByteFactor(g.MaxSum())
+	d := depthwiseKernel{kh: f.KH, kw: f.KW, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
+		pitch: pitch, cells: g.in.perVec(), rq: g.Rq.Kind()}
 	d.steps = ceilDiv(g.out.shape.w, d.cells)
 	if d.cells > 1 {
 		d.skew = -g.Left * pitch & (vecBytes - 1)
@@ -93,20 +94,20 @@ func (g *gemm) fetchAhead(l *lowering, d *depthwiseKernel, chunks int) {
 }
 
 // channelAt is the channel of byte i of a vector, -1 for none.
-func (g *gemm) channelAt(d *depthwiseKernel, chunk, i int) int {
+func channelAt(g *filter.Conv, d *depthwiseKernel, chunk, i int) int {
 	if d.cells > 1 {
 		i %= d.pitch
 	}
-	if i += chunk * vecBytes; i >= g.filter.k {
+	if i += chunk * vecBytes; i >= g.Filter.K {
 		return -1
 	}
 	return i
 }
 
 // channelsOf are the channels of chunks.
-func (g *gemm) channelsOf(chunks []int) (list []int) {
+func channelsOf(g *filter.Conv, chunks []int) (list []int) {
 	for _, chunk := range chunks {
-		for ch := chunk * vecBytes; ch < min((chunk+1)*vecBytes, g.filter.k); ch++ {
+		for ch := chunk * vecBytes; ch < min((chunk+1)*vecBytes, g.Filter.K); ch++ {
 			list = append(list, ch)
 		}
 	}
@@ -124,26 +125,26 @@ func numbers(n int) []int {
 
 // acc32Part returns the part whose chunks need 32-bit accumulators.
 func (l *lowering) acc32Part(g *gemm, d depthwiseKernel, chunks []int) depthwisePart {
-	f, channels := &g.filter, g.channelsOf(chunks)
+	f, channels := &g.Filter, channelsOf(&g.Conv, chunks)
 	g.fetchAhead(l, &d, len(chunks))
 	shape := d.slidingShape()
-	d.twice, d.parts = f.signedParts(channels, d.sets(), shape.units(1))
+	d.twice, d.parts = signedParts(f, channels, d.sets(), shape.units(1))
 	if d.fits3x3() {
-		d.dw3x3 = g.dw3x3Taps(channels)
+		d.dw3x3 = chooseTaps(&g.Conv, channels)
 		l.keepAcc32Constants(&d)
 	}
 	p := depthwisePart{depthwiseKernel: d, chunks: chunks, records: make([]byte, 0, len(chunks)*d.record())}
 	for _, chunk := range chunks {
-		channel := func(i int) int { return g.channelAt(&d, chunk, i) }
+		channel := func(i int) int { return channelAt(&g.Conv, &d, chunk, i) }
 		lane := make([]int, 0, vecBytes)
 		for j := range 4 {
 			for i := range 32 {
 				lane = append(lane, channel(4*i+hvx.LanePhase[j]))
 			}
 		}
-		p.records = g.packHeader(p.records, d.rq, lane)
+		p.records = g.PackHeader(p.records, d.rq, lane)
 		if d.dw3x3.on() {
-			p.records = g.packAcc32(p.records, &d.dw3x3, lane, channel)
+			p.records = packAcc32(&g.Conv, p.records, &d.dw3x3, lane, channel)
 			continue
 		}
 		for i, parts := range d.parts {
@@ -154,8 +155,8 @@ func (l *lowering) acc32Part(g *gemm, d depthwiseKernel, chunks []int) depthwise
 						continue
 					}
 					var rows [rowSet][]int8
-					for r := 0; ch >= 0 && r < min(rowSet, f.kh-set*rowSet); r++ {
-						rows[r] = splitWeight(f.centred(ch, set*rowSet+r, x))
+					for r := 0; ch >= 0 && r < min(rowSet, f.KH-set*rowSet); r++ {
+						rows[r] = filter.SignedBytes(f.Centred(ch, set*rowSet+r, x))
 					}
 					for _, w := range packTaps(rows, d.twice[set], part, k/32) {
 						p.records = append(p.records, byte(w))
@@ -176,7 +177,7 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 			return err
 		}
 	}
-	params := g.rq.Params()
+	params := g.Rq.Params()
 	// A large input comes from DRAM. Where the window moves by one the
 	// multiplications take longer than that, so rows are fetched just ahead of
 	// their use. Where it moves further they wait for DRAM anyway, and a thread
@@ -240,7 +241,7 @@ func (l *lowering) depthwiseKernel(d *depthwiseKernel) (*hvx.Linked, error) {
 		return l.kernel(d.name(), d.generate)
 	}
 	for _, d.form = range d.slidingForms() {
-		if l.fits(d.name(), d.generate) {
+		if l.generatedFits(d.name(), d.generate) {
 			return l.kernel(d.name(), d.generate)
 		}
 	}
@@ -252,27 +253,27 @@ func (l *lowering) depthwiseKernel(d *depthwiseKernel) (*hvx.Linked, error) {
 // vector of words. Of each set, words have one row twice, or none, whichever takes
 // fewer instructions: two to interleave it in each of a step's units of words, two
 // to multiply with one more part.
-func (f *filter) signedParts(channels []int, sets, units int) (twice []int, parts []weightParts) {
-	need := make([]weightParts, f.kh*f.kw)
-	for y := range f.kh {
-		for x := range f.kw {
+func signedParts(f *filter.Filter, channels []int, sets, units int) (twice []int, parts []weightParts) {
+	need := make([]weightParts, f.KH*f.KW)
+	for y := range f.KH {
+		for x := range f.KW {
 			for _, ch := range channels {
-				n := &need[y*f.kw+x][slices.Index(hvx.LanePhase[:], ch%4)]
-				*n = max(*n, len(splitWeight(f.centred(ch, y, x))))
+				n := &need[y*f.KW+x][slices.Index(hvx.LanePhase[:], ch%4)]
+				*n = max(*n, len(filter.SignedBytes(f.Centred(ch, y, x))))
 			}
 		}
 	}
-	parts = make([]weightParts, sets*f.kw)
+	parts = make([]weightParts, sets*f.KW)
 	for set := range sets {
-		from, to := set*rowSet, min((set+1)*rowSet, f.kh)
+		from, to := set*rowSet, min((set+1)*rowSet, f.KH)
 		best, least := -1, 0
 		for row := from - 1; row < to; row++ { // from - 1: none
 			cost := 0
 			if row >= from {
 				cost = units
 			}
-			for x := range f.kw {
-				for _, n := range f.partsWith(need, row, from, to, x) {
+			for x := range f.KW {
+				for _, n := range partsWith(f, need, row, from, to, x) {
 					cost += n - 1
 				}
 			}
@@ -281,8 +282,8 @@ func (f *filter) signedParts(channels []int, sets, units int) (twice []int, part
 			}
 		}
 		twice = append(twice, best)
-		for x := range f.kw {
-			parts[x*sets+set] = f.partsWith(need, best+from, from, to, x)
+		for x := range f.KW {
+			parts[x*sets+set] = partsWith(f, need, best+from, from, to, x)
 		}
 	}
 	return twice, parts
@@ -290,10 +291,10 @@ func (f *filter) signedParts(channels []int, sets, units int) (twice []int, part
 
 // partsWith is the parts of a column of rows from to to-1, one of which is there
 // twice.
-func (f *filter) partsWith(need []weightParts, twice, from, to, x int) weightParts {
+func partsWith(f *filter.Filter, need []weightParts, twice, from, to, x int) weightParts {
 	all := weightParts{1, 1, 1, 1}
 	for y := from; y < to; y++ {
-		for j, n := range need[y*f.kw+x] {
+		for j, n := range need[y*f.KW+x] {
 			if y == twice {
 				n = ceilDiv(n, 2)
 			}
@@ -301,21 +302,4 @@ func (f *filter) partsWith(need []weightParts, twice, from, to, x int) weightPar
 		}
 	}
 	return all
-}
-
-// centred is a depthwise weight without its zero point.
-func (f *filter) centred(ch, y, x int) int32 {
-	return int32(f.data[(y*f.kw+x)*f.k+ch]^f.flip) - f.zero
-}
-
-// splitWeight writes w as a sum of signed bytes.
-func splitWeight(w int32) []int8 {
-	var parts []int8
-	for {
-		p := min(max(w, -128), 127)
-		parts = append(parts, int8(p))
-		if w -= p; w == 0 {
-			return parts
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
@@ -17,17 +18,17 @@ func (d *depthwiseKernel) fits3x3() bool {
 	return d.cells == 1 || d.stride <= 2 && d.reach() > 0 && d.reach() <= 2
 }
 
-// dw3x3Taps chooses the single tap, whose weights must all be signed bytes: the one
+// chooseTaps chooses the single tap, whose weights must all be signed bytes: the one
 // that leaves the words the fewest weights of more than one.
-func (g *gemm) dw3x3Taps(channels []int) dw3x3Taps {
-	f := &g.filter
+func chooseTaps(g *filter.Conv, channels []int) dw3x3Taps {
+	f := &g.Filter
 	var need [3][3]weightParts
 	for y := range need {
 		for x := range need[y] {
 			need[y][x] = weightParts{1, 1, 1, 1}
 			for _, ch := range channels {
 				n := &need[y][x][slices.Index(hvx.LanePhase[:], ch%4)]
-				*n = max(*n, len(splitWeight(f.centred(ch, y, x))))
+				*n = max(*n, len(filter.SignedBytes(f.Centred(ch, y, x))))
 			}
 		}
 	}
@@ -54,15 +55,15 @@ func (g *gemm) dw3x3Taps(channels []int) dw3x3Taps {
 		}
 	}
 	for _, ch := range channels {
-		b := g.foldedBias(ch)
+		b := g.FoldedBias(ch)
 		best.wide = best.wide || b < math.MinInt16 || b > math.MaxInt16
 	}
 	return best
 }
 
 // packAcc32 appends what a record has behind its header.
-func (g *gemm) packAcc32(out []byte, n *dw3x3Taps, lane []int, channel func(i int) int) []byte {
-	f := &g.filter
+func packAcc32(g *filter.Conv, out []byte, n *dw3x3Taps, lane []int, channel func(i int) int) []byte {
+	f := &g.Filter
 	at := len(out)
 	out = append(out, make([]byte, n.vectors()*vecBytes)...)
 	record := out[at:]
@@ -71,9 +72,9 @@ func (g *gemm) packAcc32(out []byte, n *dw3x3Taps, lane []int, channel func(i in
 		if ch < 0 {
 			continue
 		}
-		record[singleTap*vecBytes+i] = byte(f.centred(ch, n.row, n.col))
+		record[singleTap*vecBytes+i] = byte(f.Centred(ch, n.row, n.col))
 		if !n.wide {
-			binary.LittleEndian.PutUint16(record[(biasVectors+i%2)*vecBytes+i/2*2:], uint16(g.foldedBias(ch)))
+			binary.LittleEndian.PutUint16(record[(biasVectors+i%2)*vecBytes+i/2*2:], uint16(g.FoldedBias(ch)))
 		}
 	}
 	for w := range n.parts {
@@ -82,7 +83,7 @@ func (g *gemm) packAcc32(out []byte, n *dw3x3Taps, lane []int, channel func(i in
 				continue
 			}
 			for k, t := range n.taps(w) {
-				for part, b := range splitWeight(f.centred(ch, t[0], t[1])) {
+				for part, b := range filter.SignedBytes(f.Centred(ch, t[0], t[1])) {
 					record[n.weight(w, part, i/32)*vecBytes+i%32*4+k] = byte(b)
 				}
 			}
@@ -104,7 +105,7 @@ func (l *lowering) keepAcc32Constants(d *depthwiseKernel) {
 // if none does, and reports which.
 func (l *lowering) keepConstants(d *depthwiseKernel) bool {
 	for _, d.dw3x3.kept = range d.keeps() {
-		if l.fits(d.dw3x3Name(), d.generate) {
+		if l.generatedFits(d.dw3x3Name(), d.generate) {
 			return true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
@@ -128,13 +129,13 @@ func newAcc16Range(q *hvx.Requant) acc16Range {
 }
 
 // acc16Channels are those of a filter.
-func (g *gemm) acc16Channels(w acc16Range) []acc16Channel {
-	list := make([]acc16Channel, g.filter.k)
+func acc16Channels(g *filter.Conv, w acc16Range) []acc16Channel {
+	list := make([]acc16Channel, g.Filter.K)
 	for ch := range list {
-		c := acc16Channel{bias: int64(g.foldedBias(ch))}
+		c := acc16Channel{bias: int64(g.FoldedBias(ch))}
 		for y := range 3 {
 			for x := range 3 {
-				c.weight[y][x] = g.filter.centred(ch, y, x)
+				c.weight[y][x] = g.Filter.Centred(ch, y, x)
 			}
 		}
 		list[ch] = c.settled(w)

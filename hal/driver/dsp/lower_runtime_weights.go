@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
@@ -21,27 +23,27 @@ type laneSet struct {
 	groups  int // of each chunk
 }
 
-// channelLanes lists the lanes of k channels, as packChunks orders them.
-func (c *convKernel) channelLanes(full, k int) (list []laneSet) {
+// channelLanes lists the lanes of k channels, as PackChunks orders them.
+func channelLanes(c *conv.GEMM, full, k int) (list []laneSet) {
 	whole := min(full, k/128)
 	word := 4
 	if whole > 0 { // j = 2a + b holds the channels 4i + a + 2b, see LanePhase
-		list = append(list, laneSet{dims: []moveDim{{whole, 128, c.record(4)}, {2, 1, 2 * vecBytes}, {2, 2, vecBytes}, {32, 4, word}}, groups: 4})
+		list = append(list, laneSet{dims: []moveDim{{whole, 128, c.Record(4)}, {2, 1, 2 * vecBytes}, {2, 2, vecBytes}, {32, 4, word}}, groups: 4})
 	}
 	if whole < full { // the last chunk is not full
 		for j, phase := range hvx.LanePhase {
 			if n := ceilDiv(k-whole*128-phase, 4); n > 0 {
-				list = append(list, laneSet{[]moveDim{{n, 4, word}}, whole*128 + phase, whole*c.record(4) + j*vecBytes, 4})
+				list = append(list, laneSet{[]moveDim{{n, 4, word}}, whole*128 + phase, whole*c.Record(4) + j*vecBytes, 4})
 			}
 		}
 		return list
 	}
 	rest := k - full*128
 	if n := rest / 32; n > 0 {
-		list = append(list, laneSet{[]moveDim{{n, 32, vecBytes}, {32, 1, word}}, full * 128, full * c.record(4), c.tail})
+		list = append(list, laneSet{[]moveDim{{n, 32, vecBytes}, {32, 1, word}}, full * 128, full * c.Record(4), c.Tail})
 	}
 	if n := rest % 32; n > 0 {
-		list = append(list, laneSet{[]moveDim{{n, 1, word}}, full*128 + rest - n, full*c.record(4) + rest/32*vecBytes, c.tail})
+		list = append(list, laneSet{[]moveDim{{n, 1, word}}, full*128 + rest - n, full*c.Record(4) + rest/32*vecBytes, c.Tail})
 	}
 	return list
 }
@@ -67,27 +69,27 @@ func (l *lowering) packRuntimeWeights(g *gemm, w *weights, n int) (*packedWeight
 	p := l.planGemm(g)
 	c := &p.c
 	l.shapeBlock(c, g.out.shape.positions())
-	size := p.full * c.record(4)
-	if c.tail > 0 {
-		size += c.record(c.tail)
+	size := p.full * c.Record(4)
+	if c.Tail > 0 {
+		size += c.Record(c.Tail)
 	}
 	if int64(size)*int64(n) > maxConst {
 		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", int64(size)*int64(n), maxConst)
 	}
 	rec := l.newFlat("packed weights", size*n, 1)
 	words, rest := w.c/4, w.c%4
-	if rest > 0 || g.filter.k != 128*p.full+32*c.tail || c.words*c.runs != w.kh*w.kw*words {
+	if rest > 0 || g.Filter.K != 128*p.full+32*c.Tail || c.Words*c.Runs != w.kh*w.kw*words {
 		l.fillFlat(rec, 0)
 	}
 	// In vectors of a group: rows, taps and words of a tap.
-	row, tap := w.kw*c.words, c.words
+	row, tap := w.kw*c.Words, c.Words
 	if p.perRun > 1 {
-		row, tap = c.words, g.in.pitch/4
+		row, tap = c.Words, g.in.pitch/4
 	}
-	factors := l.factors(g, c.rq)
-	for _, s := range c.channelLanes(p.full, w.k) {
+	factors := l.factors(g, c.Rq)
+	for _, s := range channelLanes(c, p.full, w.k) {
 		step := s.groups * vecBytes
-		at := s.at + c.header(s.groups)*vecBytes
+		at := s.at + c.Header(s.groups)*vecBytes
 		from := w.at(s.channel, 0, 0, 0)
 		taps := []moveDim{{n, w.k * w.channel, size}, {w.kh, w.row, row * step}, {w.kw, w.tap, tap * step}}
 		if words > 0 {
@@ -107,7 +109,7 @@ func (l *lowering) packRuntimeWeights(g *gemm, w *weights, n int) (*packedWeight
 			return nil, err
 		}
 		if factors != nil {
-			dims := s.with(4, moveDim{c.rq.Vectors(), 4 * w.k, step})
+			dims := s.with(4, moveDim{c.Rq.Vectors(), 4 * w.k, step})
 			if err := l.moveFlat("pack multipliers", rec, factors, 4, dims, s.at+step, 4*s.channel); err != nil {
 				return nil, err
 			}
@@ -127,11 +129,11 @@ func (l *lowering) factors(g *gemm, kind hvx.RequantKind) *tensor {
 	}
 	var data []byte
 	for v := range n {
-		for ch := range g.filter.k {
-			data = binary.LittleEndian.AppendUint32(data, g.rq.ChannelWords(ch)[v])
+		for ch := range g.Filter.K {
+			data = binary.LittleEndian.AppendUint32(data, g.Rq.ChannelWords(ch)[v])
 		}
 	}
-	t := l.newFlat("multipliers", n*g.filter.k, 4)
+	t := l.newFlat("multipliers", n*g.Filter.K, 4)
 	t.first = -2 // a constant
 	t.addr = l.constant(data)
 	return t
@@ -140,7 +142,7 @@ func (l *lowering) factors(g *gemm, kind hvx.RequantKind) *tensor {
 // foldInputZeroPoint emits the subtraction of the products with the inputs' zero point from
 // the biases.
 func (l *lowering) foldInputZeroPoint(g *gemm, p *convPlan, packed *packedWeights) {
-	f, rec := &g.filter, packed.records
+	f, rec := &g.Filter, packed.records
 	l.addStep("fold biases", []*tensor{rec}, []*tensor{rec}, foldBiasesWork{p, rec, packed, g, f})
 }
 
@@ -150,7 +152,7 @@ type foldBiasesWork struct {
 	rec    *tensor
 	packed *packedWeights
 	g      *gemm
-	f      *filter
+	f      *filter.Filter
 }
 
 func (w foldBiasesWork) launch(l *lowering, s *step, _ rowRange) error {
@@ -159,22 +161,22 @@ func (w foldBiasesWork) launch(l *lowering, s *step, _ rowRange) error {
 	chunk := func(at, n int) {
 		for j := range n {
 			bias := w.rec.addr + uint32(at+j*vecBytes)
-			table = append(table, bias, bias+uint32(c.header(n)*vecBytes), uint32(c.words*c.runs), uint32(n*vecBytes))
+			table = append(table, bias, bias+uint32(c.Header(n)*vecBytes), uint32(c.Words*c.Runs), uint32(n*vecBytes))
 		}
 	}
 	for at := 0; at < w.rec.bytes(); at += w.packed.size {
 		for i := range w.p.full {
-			chunk(at+i*c.record(4), 4)
+			chunk(at+i*c.Record(4), 4)
 		}
-		if c.tail > 0 {
-			chunk(at+w.p.full*c.record(4), c.tail)
+		if c.Tail > 0 {
+			chunk(at+w.p.full*c.Record(4), c.Tail)
 		}
 	}
-	kern, err := l.kernel("fold", generateFoldZeroPoint)
+	kern, err := l.linked(conv.FoldZeroPoint{})
 	if err != nil {
 		return err
 	}
-	zeros := w.g.inZero*int32(w.f.kh*w.f.kw*w.f.c)*w.f.zero - w.g.rq.Centre()
-	l.launchTable(s, kern, table, foldWords, uint32(w.g.inZero)*ones, uint32(zeros))
+	zeros := w.g.InZero*int32(w.f.KH*w.f.KW*w.f.C)*w.f.Zero - w.g.Rq.Centre()
+	l.launchTable(s, kern, table, conv.FoldWords, uint32(w.g.InZero)*ones, uint32(zeros))
 	return nil
 }

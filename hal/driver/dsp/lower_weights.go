@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
@@ -59,17 +60,17 @@ func (l *lowering) packable(filter, bias uint32) bool {
 func (w *weights) at(k, y, x, c int) int { return w.from + k*w.channel + y*w.row + x*w.tap + c }
 
 // filter is the known weights in the order that packing expects.
-func (w *weights) filter() filter {
-	f := filter{data: w.data, flip: w.flip, zero: w.zero, k: w.k, kh: w.kh, kw: w.kw, c: w.c}
+func (w *weights) filter() filter.Filter {
+	f := filter.Filter{Data: w.data, Flip: w.flip, Zero: w.zero, K: w.k, KH: w.kh, KW: w.kw, C: w.c}
 	if w.data == nil || w.from == 0 && w.tap == w.c && w.row == w.kw*w.c && w.channel == w.kh*w.row {
 		return f
 	}
-	f.data = make([]byte, 0, w.k*w.kh*w.kw*w.c)
+	f.Data = make([]byte, 0, w.k*w.kh*w.kw*w.c)
 	for k := range w.k {
 		for y := range w.kh {
 			for x := range w.kw {
 				at := w.at(k, y, x, 0)
-				f.data = append(f.data, w.data[at:at+w.c]...)
+				f.Data = append(f.Data, w.data[at:at+w.c]...)
 			}
 		}
 	}
@@ -138,11 +139,11 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 	if len(q.Mult) > 1 {
 		q.Mult = q.Mult[w.first:][:w.k]
 	}
-	g := gemm{Window: p.Window, in: p.in, out: p.out, filter: w.filter(), quant: q, inZero: int32(p.in.zero),
-		rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}
+	g := gemm{Window: p.Window, in: p.in, out: p.out, quant: q, Conv: filter.Conv{Filter: w.filter(), InZero: int32(p.in.zero),
+		Rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}}
 	if w.runtimeFilter == nil {
-		g.bias = w.biasData[4*w.first:][:4*w.k]
-		g.rq.UseHalfword(g.maxSum())
+		g.Bias = w.biasData[4*w.first:][:4*w.k]
+		g.Rq.UseHalfword(g.MaxSum())
 	}
 	if err := p.in.needHalo(&p.Window); err != nil {
 		return err
@@ -159,10 +160,10 @@ func (l *lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
 	if p.narrow > 0 {
 		n, out := g, *g.out
 		out.pitch, n.out = p.narrow, &out
-		n.rq.UseByteFactor(n.maxSum())
+		n.Rq.UseByteFactor(n.MaxSum())
 		if d, ok := l.spatialKernelOf(&n); ok {
 			if d, ok = l.chooseSpatial(d); ok {
-				g.out.pitch, g.rq, g.spatial = p.narrow, n.rq, &d
+				g.out.pitch, g.Rq, g.spatial = p.narrow, n.Rq, &d
 			}
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"sort"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
 )
 
 const (
@@ -17,7 +19,7 @@ const (
 	// windowSumGap is the largest gap, in positions, between two runs that are computed as one.
 	windowSumGap = 16
 	// windowSumLead is room in front of a strip's sums, for a chunk that begins sooner.
-	windowSumLead = maxChunk
+	windowSumLead = conv.MaxChunk
 )
 
 // windowSumRun are positions without a gap, of which at words come before in the strip.
@@ -63,7 +65,7 @@ type strip struct {
 // strips divides the blocks of a convolution and says which inputs their window sums need.
 type strips struct {
 	g       *gemm
-	c       *convKernel
+	c       *conv.GEMM
 	entries []uint32 // the block table
 	list    []strip
 }
@@ -85,10 +87,10 @@ func (p *strips) addBlock(s *windowSumRuns, b int) {
 	c, g := p.c, p.g
 	whole := g.in.perVec()
 	reach := g.columns() + 1
-	if c.near > 0 {
-		reach += (c.span - 1) * g.StrideW
+	if c.InStep > 0 {
+		reach += (c.PerAddress - 1) * g.StrideW
 	}
-	for _, in := range p.entries[b*c.entryWords():][:c.inputs()] {
+	for _, in := range p.entries[b*c.EntryWords():][:c.Inputs()] {
 		at := p.position(in)
 		s.add(at-at%whole, at+reach)
 	}
@@ -105,10 +107,10 @@ func (p *strips) runs(from, to int) windowSumRuns {
 
 // newStrips cuts the blocks into strips and enters into the block table where
 // each position finds its sum.
-func newStrips(g *gemm, c *convKernel, entries []uint32) *strips {
+func newStrips(g *gemm, c *conv.GEMM, entries []uint32) *strips {
 	p := &strips{g: g, c: c, entries: entries}
 	var s windowSumRuns
-	from, n := 0, len(entries)/c.entryWords()
+	from, n := 0, len(entries)/c.EntryWords()
 	end := func(to int) {
 		p.list = append(p.list, strip{from, to, s})
 		from = to
@@ -128,12 +130,12 @@ func newStrips(g *gemm, c *convKernel, entries []uint32) *strips {
 		}
 	}
 	end(n)
-	if c.zeroPoint {
+	if c.ZeroPoint {
 		for _, t := range p.list {
 			for b := t.from; b < t.to; b++ {
-				e := entries[b*c.entryWords():]
-				for i := range c.inputs() {
-					e[c.inputs()+i] = uint32(4 * t.runs.word(p.position(e[i])))
+				e := entries[b*c.EntryWords():]
+				for i := range c.Inputs() {
+					e[c.Inputs()+i] = uint32(4 * t.runs.word(p.position(e[i])))
 				}
 			}
 		}
@@ -169,12 +171,12 @@ func (p *strips) chunks(runs windowSumRuns, i, n int) (full, rest int) {
 }
 
 // kernel chooses the zero-point kernel when the threads share the blocks as given.
-func (p *strips) kernel(shares [][2]int) zeroPointKernel {
+func (p *strips) kernel(shares [][2]int) conv.ZeroPoint {
 	g := p.g
-	channels, pitch := g.filter.c, g.in.pitch
-	k := zeroPointKernel{pitch: pitch, vectors: ceilDiv(channels, vecBytes), rows: g.KH, taps: g.KW, dilation: g.DilationW}
+	channels, pitch := g.Filter.C, g.in.pitch
+	k := conv.ZeroPoint{Pitch: pitch, Vectors: ceilDiv(channels, vecBytes), Rows: g.KH, Taps: g.KW, Dilation: g.DilationW}
 	// Where a position is a word, all words are masked alike.
-	k.masked = pitch > 4 && channels%min(pitch, vecBytes) != 0
+	k.Masked = pitch > 4 && channels%min(pitch, vecBytes) != 0
 	var parts []windowSumRuns
 	for _, s := range shares {
 		p.each(s[0], s[1], func(_ *strip, part strip) { parts = append(parts, part.runs) })
@@ -185,45 +187,45 @@ func (p *strips) kernel(shares [][2]int) zeroPointKernel {
 		fetch = 2   // and an instruction of a kernel that is used more than once
 	)
 	best, cost := 0, math.MaxInt
-	for n := maxChunk; n >= max(1, vecBytes/pitch); n /= 2 {
-		if k.positions = n; n > 1 && n*k.leafBytes() > maxWindowSumOverread || (n > 32 || !k.flat()) && k.leaves() > maxLeaves {
+	for n := conv.MaxChunk; n >= max(1, vecBytes/pitch); n /= 2 {
+		if k.Positions = n; n > 1 && n*k.LeafBytes() > maxWindowSumOverread || (n > 32 || !k.Flat()) && k.Leaves() > conv.MaxLeaves {
 			continue
 		}
-		leaves := k.leaves()
-		chunk := leaves*(k.rows*k.vectors+1) + 6*max(0, k.levels()-bits.Len(uint(leaves))+1) + 10
+		leaves := k.Leaves()
+		chunk := leaves*(k.Rows*k.Vectors+1) + 6*max(0, k.Levels()-bits.Len(uint(leaves))+1) + 10
 		sum := 0
 		for _, runs := range parts {
 			for i := range runs {
 				full, rest := p.chunks(runs, i, n)
 				sum += full * chunk
 				if rest >= 0 {
-					sum += chunk + max(0, rest+n-end)*k.vectors*miss
+					sum += chunk + max(0, rest+n-end)*k.Vectors*miss
 				}
 			}
 		}
-		if sum = sum/len(shares) + k.code()*fetch; sum < cost {
+		if sum = sum/len(shares) + k.Code()*fetch; sum < cost {
 			best, cost = n, sum
 		}
 	}
-	k.positions = best
+	k.Positions = best
 	return k
 }
 
-// zeroPointArgs returns the arguments of the zero-point correction, except for the scratch of
+// ZeroPointArgs returns the arguments of the zero-point correction, except for the scratch of
 // each thread.
-func (g *gemm) zeroPointArgs(l *lowering, k *zeroPointKernel) (w [zeroPointArgs]uint32) {
-	w[zeroPointBytes], w[zeroPointOnes], w[zeroPointRowStep] = uint32(g.filter.zero)*ones, ones, uint32(g.DilationH*g.in.rowBytes())
-	if c := g.filter.c; k.pitch == 4 {
-		w[zeroPointOnes] &= 1<<(8*c) - 1
+func (g *gemm) zeroPointArgs(l *lowering, k *conv.ZeroPoint) (w [conv.ZeroPointArgs]uint32) {
+	w[conv.ZeroPointBytes], w[conv.ZeroPointOnes], w[conv.ZeroPointRowStep] = uint32(g.Filter.Zero)*ones, ones, uint32(g.DilationH*g.in.rowBytes())
+	if c := g.Filter.C; k.Pitch == 4 {
+		w[conv.ZeroPointOnes] &= 1<<(8*c) - 1
 	}
-	if k.masked {
+	if k.Masked {
 		mask := make([]byte, vecBytes)
 		for i := range mask {
-			if i%min(k.pitch, vecBytes) < (g.filter.c-1)%vecBytes+1 {
+			if i%min(k.Pitch, vecBytes) < (g.Filter.C-1)%vecBytes+1 {
 				mask[i] = 1
 			}
 		}
-		w[zeroPointMask] = l.constant(mask)
+		w[conv.ZeroPointMask] = l.constant(mask)
 	}
 	return w
 }
@@ -246,15 +248,15 @@ func (p *strips) prefetch(from, to int) (at, box uint32) {
 func (p *strips) table(l *lowering, from, to int) (uint32, int) {
 	var list, runs []uint32
 	p.each(from, to, func(whole *strip, part strip) {
-		w := [stripWords]uint32{stripBlocks: uint32(part.to - part.from), stripRuns: uint32(4 * len(runs)), stripStride: vecBytes}
-		if p.c.zeroPoint {
+		w := [conv.StripWords]uint32{conv.StripBlocks: uint32(part.to - part.from), conv.StripRuns: uint32(4 * len(runs)), conv.StripStride: vecBytes}
+		if p.c.ZeroPoint {
 			for i, r := range part.runs {
 				add := func(first, chunks int) {
 					at := whole.runs.word(r.first) + first - r.first
 					runs = append(runs, p.g.in.addr+uint32(first*p.g.in.pitch), uint32(4*at), uint32(chunks))
-					w[stripRunCount]++
+					w[conv.StripRunCount]++
 				}
-				full, rest := p.chunks(part.runs, i, p.c.correction.positions)
+				full, rest := p.chunks(part.runs, i, p.c.Correction.Positions)
 				if full > 0 {
 					add(r.first, full)
 				}
@@ -264,16 +266,16 @@ func (p *strips) table(l *lowering, from, to int) (uint32, int) {
 			}
 			first := whole.runs.word(part.runs[0].first) / 32
 			last := whole.runs.word(part.runs[len(part.runs)-1].end-1) - p.g.columns()
-			w[stripAcross], w[stripVectors] = uint32(first*vecBytes), uint32(ceilDiv(last/32-first+1, acrossVectors))
+			w[conv.StripAcross], w[conv.StripVectors] = uint32(first*vecBytes), uint32(ceilDiv(last/32-first+1, conv.AcrossVectors))
 		}
 		if part.to < to {
-			w[stripPrefetch], w[stripBox] = p.prefetch(part.to, to)
+			w[conv.StripPrefetch], w[conv.StripBox] = p.prefetch(part.to, to)
 		}
 		list = append(list, w[:]...)
 	})
 	at := l.constWords(runs)
-	for i := stripRuns; i < len(list); i += stripWords {
+	for i := conv.StripRuns; i < len(list); i += conv.StripWords {
 		list[i] += at
 	}
-	return l.constWords(list), len(list) / stripWords
+	return l.constWords(list), len(list) / conv.StripWords
 }

@@ -3,6 +3,8 @@ package dsp
 import (
 	"encoding/binary"
 	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 )
 
 // worthPart is the least number of output vectors for which a second kernel launch pays: each
@@ -16,7 +18,7 @@ const maxKnownSplits = 16
 // 16-bit accumulators, and the other chunks; the part is empty if no chunk is exact, or none
 // has a kernel.
 func (l *lowering) acc16Part(g *gemm, d depthwiseKernel) (p depthwisePart, rest []int) {
-	chunks := ceilDiv(g.filter.k, vecBytes)
+	chunks := ceilDiv(g.Filter.K, vecBytes)
 	rest = numbers(chunks)
 	turned, rows := d.acc16ThirdRows()
 	if rows == nil {
@@ -24,8 +26,8 @@ func (l *lowering) acc16Part(g *gemm, d depthwiseKernel) (p depthwisePart, rest 
 	}
 	o := g.out.shape
 	least := min(ceilDiv(worthPart, d.steps*o.n*o.h), chunks)
-	w := newAcc16Range(&g.rq)
-	channels := g.acc16Channels(w)
+	w := newAcc16Range(&g.Rq)
+	channels := acc16Channels(&g.Conv, w)
 	form, good := findAcc16Split(channels, w, turned, rows, least, l.acc16Splits)
 	p.depthwiseKernel = d
 	for chunk, is := range good {
@@ -36,11 +38,11 @@ func (l *lowering) acc16Part(g *gemm, d depthwiseKernel) (p depthwisePart, rest 
 	if len(p.chunks) == 0 {
 		return depthwisePart{}, rest
 	}
-	for _, ch := range g.channelsOf(p.chunks) {
+	for _, ch := range channelsOf(&g.Conv, p.chunks) {
 		for y := range 3 {
 			for x := range 3 {
 				row, col := form.at(y, x)
-				form.more[row][col] = max(form.more[row][col], len(splitWeight(channels[ch].weight[y][x]))-1)
+				form.more[row][col] = max(form.more[row][col], len(filter.SignedBytes(channels[ch].weight[y][x]))-1)
 			}
 		}
 	}
@@ -53,7 +55,7 @@ func (l *lowering) acc16Part(g *gemm, d depthwiseKernel) (p depthwisePart, rest 
 		l.acc16Splits = append(l.acc16Splits, form)
 	}
 	for _, chunk := range p.chunks {
-		p.records = g.packAcc16(p.records, &form, channels, w, func(i int) int { return g.channelAt(&d, chunk, i) })
+		p.records = packAcc16(&g.Conv, p.records, &form, channels, w, func(i int) int { return channelAt(&g.Conv, &d, chunk, i) })
 	}
 	return p, slices.DeleteFunc(rest, func(chunk int) bool { return slices.Contains(p.chunks, chunk) })
 }
@@ -71,7 +73,7 @@ func (d *depthwiseKernel) acc16ThirdRows() (turned bool, rows []int) {
 }
 
 // packAcc16 appends a record.
-func (g *gemm) packAcc16(out []byte, f *acc16Split, channels []acc16Channel, w acc16Range, channel func(i int) int) []byte {
+func packAcc16(g *filter.Conv, out []byte, f *acc16Split, channels []acc16Channel, w acc16Range, channel func(i int) int) []byte {
 	at := len(out)
 	out = append(out, make([]byte, f.vectors()*vecBytes)...)
 	record := out[at:]
@@ -84,7 +86,7 @@ func (g *gemm) packAcc16(out []byte, f *acc16Split, channels []acc16Channel, w a
 		for y := range 3 {
 			for x := range 3 {
 				row, col := f.at(y, x)
-				for k, b := range splitWeight(c.weight[y][x]) {
+				for k, b := range filter.SignedBytes(c.weight[y][x]) {
 					n := f.weightAt(row, col)
 					if k > 0 {
 						n = f.partAt(row, col, k-1)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 )
@@ -110,17 +112,17 @@ func TestStrips(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := &gemm{Window: w, in: in, out: &tensor{shape: shape{s.n, oh, ow, s.k}, pitch: shape{s.n, oh, ow, s.k}.pitch()},
-			filter: filter{k: s.k, kh: s.kh, kw: s.kw, c: s.c, zero: 1}}
-		c := &convKernel{zeroPoint: true, flat: true, pipelined: r.IntN(2) == 0, cluster: g.out.perVec(), positions: 4 + 4*r.IntN(2)}
-		c.shareAddresses(g)
+			Conv: filter.Conv{Filter: filter.Filter{K: s.k, KH: s.kh, KW: s.kw, C: s.c, Zero: 1}}}
+		c := &conv.GEMM{ZeroPoint: true, Unrolled: true, Pipelined: r.IntN(2) == 0, PerVector: g.out.perVec(), Positions: 4 + 4*r.IntN(2)}
+		shareAddresses(c, g)
 		entries := g.blockTable(c, 0, s.n*oh)
 		p := newStrips(g, c, entries)
-		blocks := len(entries) / c.entryWords()
+		blocks := len(entries) / c.EntryWords()
 		from := r.IntN(blocks)
 		to := from + 1 + r.IntN(blocks-from)
 		k := p.kernel([][2]int{{from, to}})
 		for _, x := range p.list {
-			if need, room := 4*(windowSumLead+x.runs.words()+maxChunk), g.windowSumBytes(); need > room {
+			if need, room := 4*(windowSumLead+x.runs.words()+conv.MaxChunk), g.windowSumBytes(); need > room {
 				t.Errorf("%d: %s: a strip needs %d bytes, there are %d", seed, s, need, room)
 			}
 		}
@@ -129,17 +131,17 @@ func TestStrips(t *testing.T) {
 			covered += part.to - part.from
 			last := p.list[len(p.list)-1].runs
 			for i, run := range part.runs {
-				full, rest := p.chunks(part.runs, i, k.positions)
-				end := run.first + full*k.positions
+				full, rest := p.chunks(part.runs, i, k.Positions)
+				end := run.first + full*k.Positions
 				if rest >= 0 {
-					early := i == 0 && run.first+k.positions > last[len(last)-1].end && whole.runs.word(run.first)+rest-run.first >= 0
+					early := i == 0 && run.first+k.Positions > last[len(last)-1].end && whole.runs.word(run.first)+rest-run.first >= 0
 					if rest < run.first && !early || rest > end {
 						t.Errorf("%d: %s: run %v: last chunk at %d", seed, s, run, rest)
 					}
-					end = rest + k.positions
+					end = rest + k.Positions
 				}
 				if behind := end - roundUp(run.end, in.perVec()); behind < 0 || full > 0 && behind > 0 || behind*in.pitch > maxWindowSumOverread {
-					t.Errorf("%d: %s: run %v: chunks of %d end at %d", seed, s, run, k.positions, end)
+					t.Errorf("%d: %s: run %v: chunks of %d end at %d", seed, s, run, k.Positions, end)
 				}
 				if whole.runs.word(run.end-1)-whole.runs.word(run.first) != run.end-1-run.first {
 					t.Errorf("%d: %s: run %v is not together in %v", seed, s, run, whole.runs)

@@ -6,6 +6,10 @@ const VectorBytes = 128
 // Ones is 1 in every byte of a word.
 const Ones = 0x01010101
 
+// EndGuard is the bytes behind the constants and around the activations that are
+// mapped: kernels may read so far behind their operands.
+const EndGuard = 1 << 16
+
 // RoundUp is the least multiple of to that is not below n.
 func RoundUp(n, to int) int { return (n + to - 1) / to * to }
 

@@ -1,4 +1,4 @@
-package dsp
+package conv
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -10,11 +10,11 @@ import (
 func (e *convCode) products(b *convChunk, rec codegen.Reg) {
 	a := e.a
 	a.SetPhase(hvx.PhaseProducts)
-	w := a.Add(rec, e.header(b.groups)*vecBytes)
+	w := a.Add(rec, e.Header(b.groups)*hvx.VectorBytes)
 	switch {
-	case e.flat:
+	case e.Unrolled:
 		e.flatProducts(b, w)
-	case e.pairs:
+	case e.WordPairs:
 		e.pairProducts(b, w)
 	default:
 		e.wordProducts(b, w)
@@ -32,13 +32,13 @@ func (e *convCode) eachRun(ptr []codegen.Reg, loop bool, run func()) {
 			a.Op(hexagon.A2_add, p, p, step)
 		}
 	}
-	if e.runs == 1 {
+	if e.Runs == 1 {
 		run()
 		return
 	}
-	bumps := a.Word(e.args, convBumps, "bumps")
+	bumps := a.Word(e.args, ArgBumps, "bumps")
 	if !loop {
-		for r := range e.runs {
+		for r := range e.Runs {
 			if r > 0 {
 				move(a.Word(bumps, r-1, "step"))
 			}
@@ -46,7 +46,7 @@ func (e *convCode) eachRun(ptr []codegen.Reg, loop bool, run func()) {
 		}
 		return
 	}
-	a.Loop1(e.runs, func() {
+	a.Loop1(e.Runs, func() {
 		run()
 		step := a.R("step")
 		a.Op(hexagon.L2_loadri_pi, step, bumps, 4).Loads(hvx.AliasConst)
@@ -58,14 +58,14 @@ func (e *convCode) eachRun(ptr []codegen.Reg, loop bool, run func()) {
 // positions.
 func (e *convCode) flatProducts(b *convChunk, w codegen.Reg) {
 	a := e.a
-	pairs := e.pairs && e.positions <= 5
+	pairs := e.WordPairs && e.Positions <= 5
 	e.eachRun(b.ptr, false, func() {
-		x := make([]codegen.Reg, e.positions)
-		for k := range e.words {
+		x := make([]codegen.Reg, e.Positions)
+		for k := range e.Words {
 			for p := range x {
 				in := b.in[p]
 				switch {
-				case pairs && k%2 == 0 && k+1 < e.words:
+				case pairs && k%2 == 0 && k+1 < e.Words:
 					x[p] = a.RR("x")
 					a.Op(hexagon.L2_loadrd_io, x[p], in.ptr, in.off+4*k).Loads(hvx.AliasIn)
 				case !pairs || k%2 == 0:
@@ -111,13 +111,13 @@ func (e *convCode) wordProducts(b *convChunk, w codegen.Reg) {
 		}
 	}
 	e.eachRun(b.ptr, true, func() {
-		if e.words <= 8 {
-			step(e.words)
+		if e.Words <= 8 {
+			step(e.Words)
 			return
 		}
 		for k := 4; k > 0; k /= 2 {
-			if e.words%k == 0 {
-				a.Loop0(e.words/k, func() { step(k) })
+			if e.Words%k == 0 {
+				a.Loop0(e.Words/k, func() { step(k) })
 				return
 			}
 		}
@@ -131,10 +131,10 @@ func (e *convCode) pairProducts(b *convChunk, w codegen.Reg) {
 	a, n := e.a, b.groups
 	first := make([]codegen.Reg, n)
 	for j := range first {
-		first[j] = a.Load(w, j*vecBytes, hvx.AliasConst, "w")
+		first[j] = a.Load(w, j*hvx.VectorBytes, hvx.AliasConst, "w")
 	}
-	a.Bump(w, 2*n*vecBytes)
-	x := make([]codegen.Reg, e.positions)
+	a.Bump(w, 2*n*hvx.VectorBytes)
+	x := make([]codegen.Reg, e.Positions)
 	for p := range x {
 		x[p] = a.RR("x")
 	}
@@ -145,7 +145,7 @@ func (e *convCode) pairProducts(b *convChunk, w codegen.Reg) {
 	if _, all := e.inputLines(); all {
 		rounds = 0
 	} else {
-		for rounds*n < 4 && e.words%(4*rounds) == 0 {
+		for rounds*n < 4 && e.Words%(4*rounds) == 0 {
 			rounds *= 2
 		}
 	}
@@ -153,17 +153,17 @@ func (e *convCode) pairProducts(b *convChunk, w codegen.Reg) {
 		for p := range x {
 			load(p)
 		}
-		a.Loop0(e.words/2/max(rounds, 1), func() {
+		a.Loop0(e.Words/2/max(rounds, 1), func() {
 			for r := range max(rounds, 1) {
 				second := make([]codegen.Reg, n)
 				for j := range second {
-					second[j] = a.Load(w, (j-n)*vecBytes, hvx.AliasConst, "w")
+					second[j] = a.Load(w, (j-n)*hvx.VectorBytes, hvx.AliasConst, "w")
 				}
 				for j := range first {
 					for p := range x {
 						a.Op(hexagon.V6_vrmpyub_acc, b.acc[p][j], first[j], hvx.Lo(x[p]))
 					}
-					a.LoadTo(first[j], w, j*vecBytes, hvx.AliasConst)
+					a.LoadTo(first[j], w, j*hvx.VectorBytes, hvx.AliasConst)
 				}
 				for j := range second {
 					for p := range x {
@@ -176,7 +176,7 @@ func (e *convCode) pairProducts(b *convChunk, w codegen.Reg) {
 						}
 					}
 				}
-				a.Bump(w, 2*n*vecBytes)
+				a.Bump(w, 2*n*hvx.VectorBytes)
 			}
 		})
 	})

@@ -1,4 +1,4 @@
-package dsp
+package conv
 
 import (
 	"fmt"
@@ -47,21 +47,21 @@ type pipelinedPart struct {
 }
 
 // parts are the parts of a block, at least two.
-func (c *convKernel) parts() []*pipelinedPart {
+func (c GEMM) parts() []*pipelinedPart {
 	var list []*pipelinedPart
 	add := func(first, count, chunk, groups int) {
-		list = append(list, &pipelinedPart{first: first, count: count, groups: groups, rec: chunk * c.record(4), out: chunk * vecBytes, full: chunk < c.chunks})
+		list = append(list, &pipelinedPart{first: first, count: count, groups: groups, rec: chunk * c.Record(4), out: chunk * hvx.VectorBytes, full: chunk < c.Chunks})
 	}
 	tail := 2 // positions of a part of the last chunk
-	if c.tail == 1 && c.positions%4 == 0 && (c.positions == 8 || c.chunks > 0) {
+	if c.Tail == 1 && c.Positions%4 == 0 && (c.Positions == 8 || c.Chunks > 0) {
 		tail = 4
 	}
-	for p := 0; p < c.positions; p += 2 {
-		for k := range c.chunks {
+	for p := 0; p < c.Positions; p += 2 {
+		for k := range c.Chunks {
 			add(p, 2, k, 4)
 		}
-		if c.tail > 0 && (p+2)%tail == 0 {
-			add(p+2-tail, tail, c.chunks, c.tail)
+		if c.Tail > 0 && (p+2)%tail == 0 {
+			add(p+2-tail, tail, c.Chunks, c.Tail)
 		}
 	}
 	return list
@@ -86,15 +86,15 @@ type pipelinedCode struct {
 // pipelined writes the loop over blocks; aside are registers that it need not keep.
 func (e *convCode) pipelined(blocks codegen.Reg, aside ...codegen.Reg) {
 	a := e.a
-	w := &pipelinedCode{convCode: e, parts: e.convKernel.parts(), rec: a.Word(e.args, convFull, "record")}
+	w := &pipelinedCode{convCode: e, parts: e.GEMM.parts(), rec: a.Word(e.args, ArgFull, "record")}
 	w.early = e.rq.Halfword && w.parts[0].count*w.parts[0].groups <= 4
 	w.setup()
 	for i, r := range aside {
-		if e.zeroPoint {
-			a.Op(hexagon.S2_storeri_io, w.scratch, 4*i-pipelinedAside, r).Stores(hvx.AliasScratch)
+		if e.ZeroPoint {
+			a.Op(hexagon.S2_storeri_io, w.scratch, 4*i-PipelinedAside, r).Stores(hvx.AliasScratch)
 		}
 	}
-	entry, fetches := 4*e.entryWords(), e.fetches()
+	entry, fetches := 4*e.EntryWords(), e.fetches()
 	a.Repeat(blocks, func() {
 		for k, p := range w.parts {
 			next, from := (k+1)%len(w.parts), 0
@@ -126,14 +126,14 @@ func (e *convCode) pipelined(blocks codegen.Reg, aside ...codegen.Reg) {
 	})
 	w.requantize(w.nextRoundUnits())
 	for i, r := range aside {
-		if e.zeroPoint {
-			a.Op(hexagon.L2_loadri_io, r, w.scratch, 4*i-pipelinedAside).Loads(hvx.AliasScratch)
+		if e.ZeroPoint {
+			a.Op(hexagon.L2_loadri_io, r, w.scratch, 4*i-PipelinedAside).Loads(hvx.AliasScratch)
 		}
 	}
 }
 
-// pipelinedAside is room before the sums for registers set aside.
-const pipelinedAside = vecBytes
+// PipelinedAside is room before the sums for registers set aside.
+const PipelinedAside = hvx.VectorBytes
 
 // setup defines what the loop keeps in registers, among it the results of a part
 // before the first, which are overwritten soon.
@@ -146,14 +146,14 @@ func (w *pipelinedCode) setup() {
 		}
 		return list
 	}
-	w.ptr, w.before = regs(e.inputs(), "in"), make([]codegen.Reg, e.outputs())
-	if e.outputs() <= maxPipelinedAddresses {
-		w.to = regs(e.outputs(), "to")
+	w.ptr, w.before = regs(e.Inputs(), "in"), make([]codegen.Reg, e.Outputs())
+	if e.Outputs() <= maxPipelinedAddresses {
+		w.to = regs(e.Outputs(), "to")
 	}
-	if e.convKernel.zeroPoint {
-		w.scratch = a.Word(e.args, convZeroPoint+zeroPointScratch, "scratch")
-		if e.inputs() <= maxPipelinedAddresses {
-			w.windowSumAt = regs(e.inputs(), "sums")
+	if e.GEMM.ZeroPoint {
+		w.scratch = a.Word(e.args, ArgZeroPoint+ZeroPointScratch, "scratch")
+		if e.Inputs() <= maxPipelinedAddresses {
+			w.windowSumAt = regs(e.Inputs(), "sums")
 		}
 	}
 	if e.rq.Halfword {
@@ -166,7 +166,7 @@ func (w *pipelinedCode) setup() {
 	w.serve()
 	for _, v := range w.vectors {
 		if v.unit[1].nextRound {
-			w.before[v.first/w.span] = a.R("before")
+			w.before[v.first/w.PerAddress] = a.R("before")
 		}
 	}
 	w.pointers(0)
@@ -269,7 +269,7 @@ func (w *pipelinedCode) plan(p *pipelinedPart) {
 	vector := func(x, y *pipelinedUnit, swapped bool, rotate, first int) {
 		w.vectors = append(w.vectors, &pipelinedVector{part: p, unit: [2]*pipelinedUnit{x, y}, swapped: swapped, rotate: rotate, first: p.first + first})
 		if swapped {
-			w.rotation(vecBytes / 2)
+			w.rotation(hvx.VectorBytes / 2)
 		}
 		if rotate > 0 {
 			w.rotation(rotate)
@@ -280,14 +280,14 @@ func (w *pipelinedCode) plan(p *pipelinedPart) {
 		for i := range 2 {
 			vector(unit(i, 0, i, 1), unit(i, 2, i, 3), false, 0, i)
 		}
-	case w.cluster == 4 && p.count == 4:
+	case w.PerVector == 4 && p.count == 4:
 		vector(unit(0, 0, 1, 0), unit(2, 0, 3, 0), false, 0, 0)
-	case w.cluster == 4: // a half of a result; the other half's part comes before
+	case w.PerVector == 4: // a half of a result; the other half's part comes before
 		u := unit(0, 0, 1, 0)
 		if p.first%4 == 2 {
 			vector(w.parts[p.first/2-1].units[0], u, false, 0, -2)
 		}
-	case w.cluster == 2:
+	case w.PerVector == 2:
 		vector(unit(0, 0, 0, 1), unit(1, 0, 1, 1), false, 0, 0)
 	case p.count == 4:
 		x, y := unit(0, 0, 1, 0), unit(2, 0, 3, 0)

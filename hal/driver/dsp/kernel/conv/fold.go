@@ -1,24 +1,30 @@
-package dsp
+package conv
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// foldWords is the words of an entry of the kernel below: the biases of 32
+// FoldWords is the words of an entry of the kernel below: the biases of 32
 // channels, their first weights, how many vectors of these and their distance.
-const foldWords = 4
+const FoldWords = 4
 
-// generateFoldZeroPoint writes the kernel that subtracts weights times a byte from biases.
+// FoldZeroPoint subtracts weights times a byte from biases.
 // Arguments: table, entries, the byte four times, what is added.
-func generateFoldZeroPoint(a *hvx.Builder) {
+type FoldZeroPoint struct{}
+
+// Name implements hvx.Kernel.
+func (FoldZeroPoint) Name() string { return "fold_zero_point" }
+
+// Emit implements hvx.Kernel.
+func (FoldZeroPoint) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "zero", "more")
 	table, entries, zero := in[0], in[1], in[2]
 	more := a.Splat(in[3], "more")
 	a.Repeat(entries, func() {
 		bias, at := a.Word(table, 0, "bias"), a.Word(table, 1, "weights")
 		n, step := a.Word(table, 2, "count"), a.Word(table, 3, "step")
-		a.Bump(table, 4*foldWords)
+		a.Bump(table, 4*FoldWords)
 		sum := a.V("products")
 		a.Op(hexagon.V6_vxor, sum, more, more)
 		a.Loop0(n, func() {

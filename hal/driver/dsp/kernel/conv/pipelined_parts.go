@@ -1,4 +1,4 @@
-package dsp
+package conv
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -19,18 +19,18 @@ func (w *pipelinedCode) pointers(from int) {
 	}
 	for i, r := range w.before {
 		if r.Valid() {
-			a.Op(hexagon.L2_loadri_io, r, w.table, 4*(w.firstOutput()+i)).Loads(hvx.AliasConst)
+			a.Op(hexagon.L2_loadri_io, r, w.table, 4*(w.FirstOutput()+i)).Loads(hvx.AliasConst)
 		}
 	}
 	for i, r := range w.ptr {
 		load(r, i)
 	}
 	for i, r := range w.windowSumAt {
-		load(r, w.inputs()+i)
+		load(r, w.Inputs()+i)
 		a.Op(hexagon.A2_add, r, r, w.scratch)
 	}
 	for i, r := range w.to {
-		load(r, w.firstOutput()+i)
+		load(r, w.FirstOutput()+i)
 	}
 }
 
@@ -40,28 +40,28 @@ func (w *pipelinedCode) windowSumAddress(i, from int) codegen.Reg {
 		return w.windowSumAt[i]
 	}
 	at := w.a.R("sums")
-	w.a.Op(hexagon.L2_loadri_io, at, w.table, from+4*(w.inputs()+i)).Loads(hvx.AliasConst)
+	w.a.Op(hexagon.L2_loadri_io, at, w.table, from+4*(w.Inputs()+i)).Loads(hvx.AliasConst)
 	w.a.Op(hexagon.A2_add, at, at, w.scratch)
 	return at
 }
 
 // address is where position p of this block or the one before goes.
 func (w *pipelinedCode) address(p int, previous bool) (codegen.Reg, int) {
-	i, off := p/w.span, p%w.span*w.pitch
+	i, off := p/w.PerAddress, p%w.PerAddress*w.Pitch
 	switch {
 	case previous:
 		return w.before[i], off
 	case w.to != nil:
 		return w.to[i], off
 	}
-	return w.a.Word(w.table, w.firstOutput()+i, "to"), off
+	return w.a.Word(w.table, w.FirstOutput()+i, "to"), off
 }
 
 // corrections loads the window sums of the positions of a part, each splat to a vector.
 func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []codegen.Reg {
 	a := w.a
 	list := make([]codegen.Reg, p.count)
-	if !w.convKernel.zeroPoint {
+	if !w.GEMM.ZeroPoint {
 		return list
 	}
 	bases := map[int]codegen.Reg{}
@@ -73,7 +73,7 @@ func (w *pipelinedCode) corrections(p *pipelinedPart, from int) []codegen.Reg {
 			bases[n] = at
 		}
 		s := a.R("sum")
-		a.Op(hexagon.L2_loadri_io, s, at, 4*k*w.step).Loads(hvx.AliasScratch)
+		a.Op(hexagon.L2_loadri_io, s, at, 4*k*w.SumStep).Loads(hvx.AliasScratch)
 		list[i] = a.Splat(s, "correction")
 	}
 	return list
@@ -89,7 +89,7 @@ func (w *pipelinedCode) start(p *pipelinedPart, from int) {
 		rec = a.Add(rec, p.rec)
 	}
 	for j := range p.groups {
-		bias := a.Load(rec, j*vecBytes, hvx.AliasConst, "bias")
+		bias := a.Load(rec, j*hvx.VectorBytes, hvx.AliasConst, "bias")
 		for i := range p.acc {
 			if corr[i].Valid() {
 				a.Op(hexagon.V6_vsubw, p.acc[i][j], bias, corr[i])
@@ -103,17 +103,17 @@ func (w *pipelinedCode) start(p *pipelinedPart, from int) {
 // keep loads the weights that stay in registers.
 func (w *pipelinedCode) keep() {
 	p := w.parts[0]
-	if several := w.chunks > 1 || w.chunks > 0 && w.tail > 0; several || p.groups == 4 {
+	if several := w.Chunks > 1 || w.Chunks > 0 && w.Tail > 0; several || p.groups == 4 {
 		return
 	}
-	n := w.words * w.runs * p.groups
+	n := w.Words * w.Runs * p.groups
 	w.kept = make([]codegen.Reg, n)
 	room := min(w.weightRegisters(p), n)
-	at := w.a.Add(w.rec, w.header(p.groups)*vecBytes)
+	at := w.a.Add(w.rec, w.Header(p.groups)*hvx.VectorBytes)
 	for i := range n {
 		if (i+1)*room/n > i*room/n {
 			w.kept[i] = w.a.V("kept")
-			w.a.LoadTo(w.kept[i], at, i*vecBytes, hvx.AliasConst)
+			w.a.LoadTo(w.kept[i], at, i*hvx.VectorBytes, hvx.AliasConst)
 		}
 	}
 }
@@ -153,21 +153,21 @@ func (w *pipelinedCode) products(p *pipelinedPart) {
 	weights := w.weights(p)
 	x := make([]codegen.Reg, p.count)
 	next := 0 // weight vector
-	for r := range w.runs {
+	for r := range w.Runs {
 		base := w.ptr
 		far := w.distance(r)
-		if far+4*w.words+3*w.near >= maxLoadDistance {
+		if far+4*w.Words+3*w.InStep >= MaxLoadDistance {
 			base, far = w.moved(p, far), 0
 		}
-		for k := range w.words {
+		for k := range w.Words {
 			for i := range x {
 				n, off := w.input(p.first + i)
-				off = far + off*w.near
+				off = far + off*w.InStep
 				switch {
-				case w.pairs && k%2 == 0 && k+1 < w.words:
+				case w.WordPairs && k%2 == 0 && k+1 < w.Words:
 					x[i] = a.RR("x")
 					a.Op(hexagon.L2_loadrd_io, x[i], base[n], off+4*k).Loads(hvx.AliasIn)
-				case !w.pairs || k%2 == 0:
+				case !w.WordPairs || k%2 == 0:
 					x[i] = a.R("x")
 					a.Op(hexagon.L2_loadri_io, x[i], base[n], off+4*k).Loads(hvx.AliasIn)
 				}
@@ -198,18 +198,18 @@ func (w *pipelinedCode) products(p *pipelinedPart) {
 // wait for each other's addresses.
 func (w *pipelinedCode) weights(p *pipelinedPart) func(n int) codegen.Reg {
 	at := -16
-	ptr := w.a.Add(w.rec, p.rec+(w.header(p.groups)+at)*vecBytes)
+	ptr := w.a.Add(w.rec, p.rec+(w.Header(p.groups)+at)*hvx.VectorBytes)
 	return func(n int) codegen.Reg {
 		if n-at >= 8 {
-			ptr = w.a.Add(ptr, (n+8-at)*vecBytes)
+			ptr = w.a.Add(ptr, (n+8-at)*hvx.VectorBytes)
 			at = n + 8
 		}
-		return w.a.Load(ptr, (n-at)*vecBytes, hvx.AliasConst, "w")
+		return w.a.Load(ptr, (n-at)*hvx.VectorBytes, hvx.AliasConst, "w")
 	}
 }
 
-// maxLoadDistance is up to where a load of a word reaches.
-const maxLoadDistance = 4096
+// MaxLoadDistance is up to where a load of a word reaches.
+const MaxLoadDistance = 4096
 
 // moved are the input addresses of a part moved by some bytes.
 func (w *pipelinedCode) moved(p *pipelinedPart, by int) []codegen.Reg {
@@ -263,7 +263,7 @@ func (w *pipelinedCode) store(u *pipelinedUnit) {
 		y := u.scaled
 		if v.swapped {
 			y = a.V("swapped")
-			a.Op(hexagon.V6_vror, y, u.scaled, w.by[vecBytes/2])
+			a.Op(hexagon.V6_vror, y, u.scaled, w.by[hvx.VectorBytes/2])
 		}
 		out, ok := done[v.unit[0]]
 		if !ok {
@@ -282,5 +282,5 @@ func (w *pipelinedCode) store(u *pipelinedUnit) {
 
 // ChannelVectors loads the per-channel vectors of group j.
 func (w *pipelinedCode) channelVectors(p *pipelinedPart, j int) hvx.ChannelVectors {
-	return w.rq.ChannelVectorsAt(w.a.Add(w.rec, p.rec+p.groups*vecBytes), 0, j, p.groups)
+	return w.rq.ChannelVectorsAt(w.a.Add(w.rec, p.rec+p.groups*hvx.VectorBytes), 0, j, p.groups)
 }

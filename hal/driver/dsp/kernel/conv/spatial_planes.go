@@ -1,4 +1,4 @@
-package dsp
+package conv
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -13,7 +13,7 @@ import (
 func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 	a := e.a
 	a.SetPhase(hvx.PhaseOther)
-	in := make([]codegen.Reg, e.granules())
+	in := make([]codegen.Reg, e.Granules())
 	for g := range in {
 		in[g] = a.Word(e.table, ahead/4+g, "in")
 	}
@@ -23,21 +23,21 @@ func (e *spatialCode) fetch(list []spatialFetch, ahead int) {
 			in[g] = e.below(in[g], f.row-row)
 		}
 		row = f.row
-		n := e.stride * e.pitch / 4
+		n := e.Stride * e.Pitch / 4
 		x := make([]codegen.Reg, n)
 		for v := range x {
-			lane := v * spatialPositions / n
-			off := f.at*e.stride*e.pitch + lane%e.granule()*e.stride*e.pitch
+			lane := v * SpatialPositions / n
+			off := f.at*e.Stride*e.Pitch + lane%e.Granule()*e.Stride*e.Pitch
 			if n == 1 {
 				x[v] = e.plane[f.planes[0]]
 			} else {
 				x[v] = a.V("x")
 			}
 			op := hexagon.V6_vL32Ub_ai
-			if e.aligned && off%vecBytes == 0 {
+			if e.Aligned && off%hvx.VectorBytes == 0 {
 				op = hexagon.V6_vL32b_ai
 			}
-			b, at := a.Near(in[lane/e.granule()], off)
+			b, at := a.Near(in[lane/e.Granule()], off)
 			a.Op(op, x[v], b, at).Loads(hvx.AliasIn)
 		}
 		if n > 1 {
@@ -90,7 +90,7 @@ func (e *spatialCode) deal(x []codegen.Reg, homes []codegen.Reg, first, step int
 // one first.
 func (e *spatialCode) store() {
 	e.a.SetPhase(hvx.PhaseRequantize)
-	planes := make([]codegen.Reg, e.outputs())
+	planes := make([]codegen.Reg, e.outputVectors())
 	for i := range planes {
 		planes[i] = e.result[min(i, len(e.result)-1)]
 	}

@@ -1,4 +1,4 @@
-package dsp
+package conv
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// zeroPointKernel are the parameters of the code that computes the zero-point correction of a
+// ZeroPoint are the parameters of the code that computes the zero-point correction of a
 // convolution.
 //
 // With filter weights w - z, a convolution subtracts from every output position
@@ -25,75 +25,77 @@ import (
 // vectors become those of one, until a position has one. Words that fit halves are
 // packed and added by vdmpy, which takes fewer pipes than dealing them. Where the
 // window has columns, words at their distances are added.
-type zeroPointKernel struct {
-	pitch     int  // of a position
-	vectors   int  // that hold a position's channels
-	positions int  // of a chunk: a power of two, whole vectors
-	rows      int  // of the window
-	taps      int  // columns of the window
-	dilation  int  // of the columns
-	masked    bool // the last vector of a position has bytes that are no channels
+type ZeroPoint struct {
+	Pitch     int  // of a position
+	Vectors   int  // that hold a position's channels
+	Positions int  // of a chunk: a power of two, whole vectors
+	Rows      int  // of the window
+	Taps      int  // columns of the window
+	Dilation  int  // of the columns
+	Masked    bool // the last vector of a position has bytes that are no channels
 }
 
-func (s *zeroPointKernel) name() string {
-	return fmt.Sprintf("s%d.%dn%d_%dx%d.%d%s", s.pitch, s.vectors, s.positions, s.rows, s.taps, s.dilation, hvx.Flag(s.masked, "m"))
+func (s ZeroPoint) Name() string {
+	return fmt.Sprintf("s%d.%dn%d_%dx%d.%d%s", s.Pitch, s.Vectors, s.Positions, s.Rows, s.Taps, s.Dilation, hvx.Flag(s.Masked, "m"))
 }
 
 // Words of a strip: blocks of positions that a thread works on between two
 // rounds of window sums.
 const (
-	stripBlocks   = iota // how many
-	stripRuns            // table of runs of chunks: input address, offset of the sums, chunks
-	stripRunCount        // 0 without sums
-	stripAcross          // offset of the first sum to which columns are added
-	stripVectors         // of sums to which columns are added, in units of acrossVectors
-	stripPrefetch        // address of the next strip's inputs
-	stripBox             // and their l2fetch box, two words
-	stripStride
-	stripWords
+	StripBlocks   = iota // how many
+	StripRuns            // table of runs of chunks: input address, offset of the sums, chunks
+	StripRunCount        // 0 without sums
+	StripAcross          // offset of the first sum to which columns are added
+	StripVectors         // of sums to which columns are added, in units of AcrossVectors
+	StripPrefetch        // address of the next strip's inputs
+	StripBox             // and their l2fetch box, two words
+	StripStride
+	StripWords
 )
 
 const runWords = 3
 
 // Words of the argument block of the zero-point correction.
 const (
-	zeroPointBytes   = iota // the filter's zero point in every byte
-	zeroPointOnes           // 1 in every byte of a word that is a channel
-	zeroPointMask           // address of a vector: 1 in every byte of the last vector that is a channel
-	zeroPointRowStep        // distance of the window's rows
-	zeroPointScratch        // of the thread: the sums of the strip at hand
-	zeroPointArgs
+	ZeroPointBytes   = iota // the filter's zero point in every byte
+	ZeroPointOnes           // 1 in every byte of a word that is a channel
+	ZeroPointMask           // address of a vector: 1 in every byte of the last vector that is a channel
+	ZeroPointRowStep        // distance of the window's rows
+	ZeroPointScratch        // of the thread: the sums of the strip at hand
+	ZeroPointArgs
 )
 
 // maxUnrolledWindowSums bounds the vectors of a position that are added without a loop.
 const maxUnrolledWindowSums = 4
 
-// maxLeaves bounds the leaves of a chunk with loops, whose sums wait in registers,
+// MaxLeaves bounds the leaves of a chunk with loops, whose sums wait in registers,
 // and of one that makes more than a vector.
-const maxLeaves = 16
+const MaxLeaves = 16
 
-// maxChunk bounds the positions of a chunk.
-const maxChunk = 128
+// MaxChunk bounds the positions of a chunk.
+const MaxChunk = 128
 
-// leaves is the number of vectors that positions of a chunk begin in.
-func (s *zeroPointKernel) leaves() int { return s.positions * min(s.pitch, vecBytes) / vecBytes }
+// Leaves is the number of vectors that positions of a chunk begin in.
+func (s ZeroPoint) Leaves() int {
+	return s.Positions * min(s.Pitch, hvx.VectorBytes) / hvx.VectorBytes
+}
 
-// levels is how often neighbouring words are added.
-func (s *zeroPointKernel) levels() int { return bits.Len(uint(min(s.pitch, vecBytes)/4)) - 1 }
+// Levels is how often neighbouring words are added.
+func (s ZeroPoint) Levels() int { return bits.Len(uint(min(s.Pitch, hvx.VectorBytes)/4)) - 1 }
 
-func (s *zeroPointKernel) flat() bool { return s.rows*s.vectors <= maxUnrolledWindowSums }
+func (s ZeroPoint) Flat() bool { return s.Rows*s.Vectors <= maxUnrolledWindowSums }
 
-// code is about how many instructions make a chunk.
-func (s *zeroPointKernel) code() int {
-	if s.flat() {
-		return 2 * s.leaves() * (s.rows*s.vectors + 1)
+// Code is about how many instructions make a chunk.
+func (s ZeroPoint) Code() int {
+	if s.Flat() {
+		return 2 * s.Leaves() * (s.Rows*s.Vectors + 1)
 	}
-	return 8 * s.leaves()
+	return 8 * s.Leaves()
 }
 
 // zeroPointCode is the state of the generator of the window sums.
 type zeroPointCode struct {
-	*zeroPointKernel
+	*ZeroPoint
 	a       *hvx.Builder
 	zero    codegen.Reg
 	ones    codegen.Reg
@@ -106,30 +108,30 @@ type zeroPointCode struct {
 }
 
 // emit writes the code that computes the window sums of one strip.
-func (s *zeroPointKernel) emit(a *hvx.Builder, strip, args codegen.Reg) {
+func (s ZeroPoint) emit(a *hvx.Builder, strip, args codegen.Reg) {
 	a.SetPhase(hvx.PhaseZeroPoint)
 	defer a.SetPhase(hvx.PhaseOther)
-	e := &zeroPointCode{zeroPointKernel: s, a: a, zero: a.Word(args, zeroPointBytes, "zero point"), ones: a.Word(args, zeroPointOnes, "ones")}
+	e := &zeroPointCode{ZeroPoint: &s, a: a, zero: a.Word(args, ZeroPointBytes, "zero point"), ones: a.Word(args, ZeroPointOnes, "ones")}
 	e.each = e.ones
-	if s.pitch < vecBytes { // the bytes of a word may be no channels
-		e.each = a.Imm(ones)
+	if s.Pitch < hvx.VectorBytes { // the bytes of a word may be no channels
+		e.each = a.Imm(hvx.Ones)
 	}
-	if !s.halves(s.levels() - 1) {
+	if !s.halves(s.Levels() - 1) {
 		e.words = a.Imm8(-4)
 	}
-	if s.masked {
-		e.mask = a.Load(a.Word(args, zeroPointMask, "mask"), 0, hvx.AliasConst, "mask")
+	if s.Masked {
+		e.mask = a.Load(a.Word(args, ZeroPointMask, "mask"), 0, hvx.AliasConst, "mask")
 	}
-	if s.rows > 1 {
-		e.rowStep = a.Word(args, zeroPointRowStep, "row step")
+	if s.Rows > 1 {
+		e.rowStep = a.Word(args, ZeroPointRowStep, "row step")
 	}
 	loop := a.Loop1
-	if !s.flat() {
+	if !s.Flat() {
 		e.nothing = a.Zero()
 		loop = func(n any, body func()) { a.Repeat(n.(codegen.Reg), body) }
 	}
-	scratch := a.Word(args, zeroPointScratch, "scratch")
-	run, runs := a.Word(strip, stripRuns, "run"), a.Word(strip, stripRunCount, "runs")
+	scratch := a.Word(args, ZeroPointScratch, "scratch")
+	run, runs := a.Word(strip, StripRuns, "run"), a.Word(strip, StripRunCount, "runs")
 	a.Repeat(runs, func() {
 		in, out, chunks := a.Word(run, 0, "in"), a.Word(run, 1, "sums"), a.Word(run, 2, "chunks")
 		a.Op(hexagon.A2_add, out, out, scratch)
@@ -138,13 +140,13 @@ func (s *zeroPointKernel) emit(a *hvx.Builder, strip, args codegen.Reg) {
 			for i, sums := range e.chunk(in) {
 				a.Op(hexagon.V6_vS32Ub_ai, out, i, sums).Stores(hvx.AliasScratch)
 			}
-			a.Bump(out, 4*s.positions)
+			a.Bump(out, 4*s.Positions)
 		})
 	})
-	if s.taps > 1 {
+	if s.Taps > 1 {
 		at := a.R("sums")
-		a.Op(hexagon.A2_add, at, scratch, a.Word(strip, stripAcross, "first"))
-		e.across(at, a.Word(strip, stripVectors, "vectors"))
+		a.Op(hexagon.A2_add, at, scratch, a.Word(strip, StripAcross, "first"))
+		e.across(at, a.Word(strip, StripVectors, "vectors"))
 	}
 }
 
@@ -175,11 +177,11 @@ const (
 
 // chunk makes the words of a chunk and moves the pointer to the next one.
 func (e *zeroPointCode) chunk(in codegen.Reg) []codegen.Reg {
-	n := e.leaves()
+	n := e.Leaves()
 	var leaves []partial
-	if e.flat() {
+	if e.Flat() {
 		rows := []convInput{{ptr: in}}
-		for r := 1; r < e.rows; r++ {
+		for r := 1; r < e.Rows; r++ {
 			p := e.a.R("row")
 			e.a.Op(hexagon.A2_add, p, rows[r-1].ptr, e.rowStep)
 			rows = append(rows, convInput{ptr: p})
@@ -193,11 +195,11 @@ func (e *zeroPointCode) chunk(in codegen.Reg) []codegen.Reg {
 			leaves = append(leaves, e.loops(in, i, min(together, n-i))...)
 		}
 	}
-	for level := range e.levels() {
-		for i := range ceilDiv(len(leaves), 2) {
+	for level := range e.Levels() {
+		for i := range hvx.CeilDiv(len(leaves), 2) {
 			leaves[i] = e.halve(level, leaves[2*i], leaves[min(2*i+1, len(leaves)-1)])
 		}
-		leaves = leaves[:ceilDiv(len(leaves), 2)]
+		leaves = leaves[:hvx.CeilDiv(len(leaves), 2)]
 	}
 	sums := make([]codegen.Reg, len(leaves))
 	for i, x := range leaves {
@@ -209,14 +211,14 @@ func (e *zeroPointCode) chunk(in codegen.Reg) []codegen.Reg {
 		t.emit()
 	}
 	e.todo = e.todo[:0]
-	e.a.Bump(in, e.positions*e.pitch)
+	e.a.Bump(in, e.Positions*e.Pitch)
 	return sums
 }
 
 // halves reports whether words that have been added so many times are positive
 // halves.
-func (s *zeroPointKernel) halves(level int) bool {
-	return 4*255*s.rows*s.vectors<<max(level, 0) < 1<<15
+func (s ZeroPoint) halves(level int) bool {
+	return 4*255*s.Rows*s.Vectors<<max(level, 0) < 1<<15
 }
 
 // halve adds the neighbouring words of two vectors.
@@ -237,13 +239,13 @@ func (e *zeroPointCode) halve(level int, x, y partial) partial {
 // leaf adds the vectors of position i of the chunk, or of all positions of vector i.
 func (e *zeroPointCode) leaf(rows []convInput, i int) partial {
 	a, acc := e.a, e.a.V("sum")
-	t, last := i*e.rows*e.vectors, e.vectors-1
-	const near = 8 * vecBytes // what a load reaches; a pointer that moves is slower
+	t, last := i*e.Rows*e.Vectors, e.Vectors-1
+	const near = 8 * hvx.VectorBytes // what a load reaches; a pointer that moves is slower
 	for r := range rows {
-		x := make([]codegen.Reg, e.vectors)
+		x := make([]codegen.Reg, e.Vectors)
 		for v := range x {
 			x[v] = a.V("x")
-			off := i*e.leafBytes() + v*vecBytes
+			off := i*e.LeafBytes() + v*hvx.VectorBytes
 			if far := off / near * near; far > rows[r].off {
 				from, by := rows[r].ptr, far-rows[r].off
 				p := a.R("in")
@@ -251,7 +253,7 @@ func (e *zeroPointCode) leaf(rows []convInput, i int) partial {
 				e.at(t-2, func() { a.Op(hexagon.A2_addi, p, from, by) })
 			}
 			p := rows[r].ptr
-			e.at(t, func() { a.Op(hexagon.V6_vL32b_ai, x[v], p, off%near/vecBytes).Loads(hvx.AliasIn) })
+			e.at(t, func() { a.Op(hexagon.V6_vL32b_ai, x[v], p, off%near/hvx.VectorBytes).Loads(hvx.AliasIn) })
 			t++
 		}
 		for v := last; v >= 0; v-- { // the masked one first: without an accumulator it takes one pipe, not two
@@ -261,14 +263,14 @@ func (e *zeroPointCode) leaf(rows []convInput, i int) partial {
 	return partial{acc, t + afterLoad + last + afterProduct}
 }
 
-// leafBytes is the distance of leaves.
-func (s *zeroPointKernel) leafBytes() int { return max(s.pitch, vecBytes) }
+// LeafBytes is the distance of leaves.
+func (s ZeroPoint) LeafBytes() int { return max(s.Pitch, hvx.VectorBytes) }
 
 // addBytes adds the bytes of x to the words of acc, which holds something if more
 // is set.
 func (e *zeroPointCode) addBytes(acc, x codegen.Reg, last, more bool) {
 	op, by := hexagon.V6_vrmpyub, e.ones
-	switch masked := last && e.masked; {
+	switch masked := last && e.Masked; {
 	case masked && more:
 		op, by = hexagon.V6_vrmpyubv_acc, e.mask
 	case masked:
@@ -292,13 +294,13 @@ func (e *zeroPointCode) loops(in codegen.Reg, first, n int) []partial {
 	row := a.R("row")
 	a.Op(hexagon.A2_tfr, row, in)
 	load := func(j int) { a.Op(hexagon.V6_vL32b_pi, x[j], ptr[j], 1).Loads(hvx.AliasIn) }
-	a.Loop1(e.rows, func() {
+	a.Loop1(e.Rows, func() {
 		for j := range ptr {
-			a.Op(hexagon.A2_addi, ptr[j], row, (first+j)*e.leafBytes())
+			a.Op(hexagon.A2_addi, ptr[j], row, (first+j)*e.LeafBytes())
 			load(j)
 		}
-		if e.vectors > 1 {
-			a.Loop0(e.vectors-1, func() {
+		if e.Vectors > 1 {
+			a.Loop0(e.Vectors-1, func() {
 				for j := range ptr {
 					e.addBytes(acc[j], x[j], false, true)
 					load(j)
@@ -308,28 +310,28 @@ func (e *zeroPointCode) loops(in codegen.Reg, first, n int) []partial {
 		for j := range ptr {
 			e.addBytes(acc[j], x[j], true, true)
 		}
-		if e.rows > 1 {
+		if e.Rows > 1 {
 			a.Op(hexagon.A2_add, row, row, e.rowStep)
 		}
 	})
 	return list
 }
 
-// acrossVectors is how many vectors of sums columns are added to together.
-const acrossVectors = 2
+// AcrossVectors is how many vectors of sums columns are added to together.
+const AcrossVectors = 2
 
-// across adds, to the words of n times acrossVectors vectors, those of the window's other columns.
+// across adds, to the words of n times AcrossVectors vectors, those of the window's other columns.
 func (e *zeroPointCode) across(at, n codegen.Reg) {
 	const flat = 8
-	a, step := e.a, 4*e.dilation
+	a, step := e.a, 4*e.Dilation
 	store := func(sum codegen.Reg) { a.Op(hexagon.V6_vS32b_pi, at, 1, sum).Stores(hvx.AliasScratch) }
-	if e.taps <= flat {
+	if e.Taps <= flat {
 		a.Loop0(n, func() {
-			var sums [acrossVectors]codegen.Reg
+			var sums [AcrossVectors]codegen.Reg
 			for i := range sums {
-				sums[i] = a.Load(at, i*vecBytes, hvx.AliasScratch, "sum")
-				for t := 1; t < e.taps; t++ {
-					a.Op(hexagon.V6_vaddw, sums[i], sums[i], a.LoadUnaligned(at, i*vecBytes+t*step, hvx.AliasScratch, "column"))
+				sums[i] = a.Load(at, i*hvx.VectorBytes, hvx.AliasScratch, "sum")
+				for t := 1; t < e.Taps; t++ {
+					a.Op(hexagon.V6_vaddw, sums[i], sums[i], a.LoadUnaligned(at, i*hvx.VectorBytes+t*step, hvx.AliasScratch, "column"))
 				}
 			}
 			for _, sum := range sums {
@@ -338,11 +340,11 @@ func (e *zeroPointCode) across(at, n codegen.Reg) {
 		})
 		return
 	}
-	a.Op(hexagon.S2_asl_i_r, n, n, bits.Len(acrossVectors)-1)
+	a.Op(hexagon.S2_asl_i_r, n, n, bits.Len(AcrossVectors)-1)
 	a.Repeat(n, func() {
 		sum := a.Load(at, 0, hvx.AliasScratch, "sum")
 		p := a.Add(at, step)
-		a.Loop0(e.taps-1, func() {
+		a.Loop0(e.Taps-1, func() {
 			a.Op(hexagon.V6_vaddw, sum, sum, a.LoadUnaligned(p, 0, hvx.AliasScratch, "column"))
 			a.Bump(p, step)
 		})

@@ -1,4 +1,4 @@
-package dsp
+package conv
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -6,12 +6,12 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// spatialPrefetch is the index of the prefetch arguments.
-const spatialPrefetch = 5
+// SpatialPrefetch is the index of the prefetch arguments.
+const SpatialPrefetch = 5
 
 // spatialCode is the state of the generator of a spatial kernel.
 type spatialCode struct {
-	*spatialKernel
+	*Spatial
 	a         *hvx.Builder
 	rq        *hvx.Requantizer
 	table     codegen.Reg
@@ -30,62 +30,62 @@ type spatialCode struct {
 	to        []codegen.Reg    // where they go
 }
 
-// generate writes the kernel. Arguments: table, entries, parameter block, biases and
+// Emit writes the kernel. Arguments: table, entries, parameter block, biases and
 // multipliers, weights, prefetch.
-func (d *spatialKernel) generate(a *hvx.Builder) {
+func (d Spatial) Emit(a *hvx.Builder) {
 	in := a.Args("table", "entries", "params", "records", "weights", "address", "box", "stride")
-	e := &spatialCode{spatialKernel: d, a: a, table: in[0], weights: in[4]}
-	a.Prefetch(in[spatialPrefetch:])
+	e := &spatialCode{Spatial: &d, a: a, table: in[0], weights: in[4]}
+	a.Prefetch(in[SpatialPrefetch:])
 	params := in[2]
-	e.rq = a.RequantSetup(d.rq, params)
+	e.rq = a.RequantSetup(d.Rq, params)
 	if e.rq.Halfword && !e.rq.ByteFactor {
 		e.rq.Fifteen = a.Imm8(15)
 	}
-	e.records = hvx.NewRecord(a, in[3], d.quads()*d.header()*vecBytes)
-	if d.kh > 1 {
+	e.records = hvx.NewRecord(a, in[3], d.Quads()*d.header()*hvx.VectorBytes)
+	if d.KH > 1 {
 		e.rowStep = a.Word(params, hvx.ParRowStep, "row step")
 	}
 	e.words = a.Imm8(-4)
 	list := d.fetches()
-	e.plane = make([]codegen.Reg, d.planes())
+	e.plane = make([]codegen.Reg, d.Planes())
 	e.pairs = make([][]codegen.Reg, len(list))
 	for _, f := range list {
 		e.home(f)
 	}
-	e.acc, e.ready, e.result = make([][4]codegen.Reg, d.quads()), make([][]codegen.Reg, d.quads()), make([]codegen.Reg, d.quads())
-	for range d.outputs() {
+	e.acc, e.ready, e.result = make([][4]codegen.Reg, d.Quads()), make([][]codegen.Reg, d.Quads()), make([]codegen.Reg, d.Quads())
+	for range d.outputVectors() {
 		e.to = append(e.to, a.R("to"))
 	}
-	if d.carried {
+	if d.Carried {
 		e.carry()
 	}
-	if d.zeroPoint {
+	if d.Unsigned {
 		e.zeroShare = a.V("zero share")
 	}
 	first := list
-	if d.streamed {
+	if d.Streamed {
 		first = list[:1]
 	}
 	e.fetch(first, 0)
 	a.Loop0(in[1], func() {
 		e.used = 0
-		a.Op(hexagon.Y2_dcfetchbo, e.table, 8*4*d.entryWords()&^7)
-		if !d.carried {
+		a.Op(hexagon.Y2_dcfetchbo, e.table, 8*4*d.EntryWords()&^7)
+		if !d.Carried {
 			e.place()
 		}
-		if d.streamed {
+		if d.Streamed {
 			e.passPlanes(list)
 		} else {
 			e.passQuads(list)
 		}
-		if d.carried {
+		if d.Carried {
 			e.place()
 		} else {
 			e.store()
 		}
-		a.Bump(e.table, 4*d.entryWords())
+		a.Bump(e.table, 4*d.EntryWords())
 	})
-	if d.carried {
+	if d.Carried {
 		e.complete()
 	}
 	a.Ret()
@@ -94,7 +94,7 @@ func (d *spatialKernel) generate(a *hvx.Builder) {
 // place loads where the results of a block go.
 func (e *spatialCode) place() {
 	for i, to := range e.to {
-		e.a.Op(hexagon.L2_loadri_io, to, e.table, 4*(e.granules()+i)).Loads(hvx.AliasConst)
+		e.a.Op(hexagon.L2_loadri_io, to, e.table, 4*(e.Granules()+i)).Loads(hvx.AliasConst)
 	}
 }
 
@@ -128,7 +128,7 @@ func (e *spatialCode) carry() {
 }
 
 // nextBlock reports whether a quad is requantized beside the next block's products.
-func (e *spatialCode) nextBlock(q int) bool { return e.carried && (e.streamed || q == e.quads()-1) }
+func (e *spatialCode) nextBlock(q int) bool { return e.Carried && (e.Streamed || q == e.Quads()-1) }
 
 // complete requantizes and stores what is carried.
 func (e *spatialCode) complete() {
@@ -142,7 +142,7 @@ func (e *spatialCode) complete() {
 
 // home gives the planes of a fetch their registers.
 func (e *spatialCode) home(f spatialFetch) {
-	n := e.stride * e.pitch / 4
+	n := e.Stride * e.Pitch / 4
 	if n == 1 {
 		e.plane[f.planes[0]] = e.a.V("plane")
 		return
@@ -179,7 +179,7 @@ func (e *spatialCode) weight() codegen.Reg {
 // begin makes the accumulators of a quad its biases.
 func (e *spatialCode) begin(q int) {
 	for j := range 4 {
-		if ch := e.channel(q, j); ch >= 0 {
+		if ch := e.Channel(q, j); ch >= 0 {
 			if e.nextBlock(q) && !e.rq.Halfword {
 				e.acc[q][j] = e.ready[q][j]
 			} else {
@@ -195,10 +195,10 @@ func (e *spatialCode) multiply(planes, quads []int) {
 	a := e.a
 	a.SetPhase(hvx.PhaseProducts)
 	op := hexagon.V6_vrmpybus_acc
-	if e.zeroPoint {
+	if e.Unsigned {
 		op = hexagon.V6_vrmpyub_acc
 	}
-	e.order(planes, quads, func(ch, n, part int) {
+	e.Order(planes, quads, func(ch, n, part int) {
 		switch {
 		case ch >= 0:
 			a.Op(op, e.acc[ch/4][hvx.LanePhase[ch%4]], e.plane[n], e.weight())
@@ -216,12 +216,12 @@ func (e *spatialCode) settle(q int) {
 	a.SetPhase(hvx.PhaseRequantize)
 	acc := e.acc[q]
 	for j := range acc {
-		if e.channel(q, j) < 0 { // a lane of no consequence
+		if e.Channel(q, j) < 0 { // a lane of no consequence
 			if acc[j] = a.V("copy"); e.nextBlock(q) && !e.rq.Halfword {
 				acc[j] = e.ready[q][j]
 			}
 			a.Op(hexagon.V6_vassign, acc[j], acc[0])
-		} else if e.zeroPoint {
+		} else if e.Unsigned {
 			a.Op(hexagon.V6_vsubw, acc[j], acc[j], e.zeroShare)
 		}
 	}
@@ -242,7 +242,7 @@ func (e *spatialCode) finish(q int) {
 	var out codegen.Reg
 	switch x := e.ready[q]; {
 	case e.rq.ByteFactor:
-		if !e.carried || e.nextBlock(q) {
+		if !e.Carried || e.nextBlock(q) {
 			e.result[q] = a.V("result")
 		}
 		e.rq.Bytes(e.result[q], [2]codegen.Reg(x))
@@ -252,7 +252,7 @@ func (e *spatialCode) finish(q int) {
 	default:
 		out = e.rq.Pack([4]codegen.Reg(x), func(j int) hvx.ChannelVectors { return e.channelVectors(q, j) }, true)
 	}
-	if e.carried && !e.nextBlock(q) {
+	if e.Carried && !e.nextBlock(q) {
 		a.Op(hexagon.V6_vassign, e.result[q], out)
 	} else {
 		e.result[q] = out
@@ -261,14 +261,14 @@ func (e *spatialCode) finish(q int) {
 
 // ChannelVectors loads the multipliers of an output of a quad.
 func (e *spatialCode) channelVectors(q, j int) hvx.ChannelVectors {
-	if !e.spatialKernel.rq.PerChannel {
+	if !e.Spatial.Rq.PerChannel {
 		return hvx.ChannelVectors{}
 	}
 	l := hvx.ChannelVectors{Mult: e.a.V("mult"), Shift: e.a.V("shift")}
 	at := q*e.header() + j
 	e.records.Load(l.Mult, at+4)
 	e.records.Load(l.Shift, at+8)
-	if e.spatialKernel.rq.Left {
+	if e.Spatial.Rq.Left {
 		l.Left = e.a.V("left")
 		e.records.Load(l.Left, at+12)
 	}
@@ -278,9 +278,9 @@ func (e *spatialCode) channelVectors(q, j int) hvx.ChannelVectors {
 // passQuads multiplies all planes quad by quad; each is requantized beside the products
 // of the next one, the last beside those of the next block or the fetches for it.
 func (e *spatialCode) passQuads(list []spatialFetch) {
-	planes, quads := e.passes()
-	last := e.quads() - 1
-	for q := range e.quads() {
+	planes, quads := e.Passes()
+	last := e.Quads() - 1
+	for q := range e.Quads() {
 		products := func() {
 			e.begin(q)
 			e.multiply(planes[q], quads[q])
@@ -288,15 +288,15 @@ func (e *spatialCode) passQuads(list []spatialFetch) {
 		switch {
 		case q > 0:
 			e.a.Func.Weave(products, func() { e.finish(q - 1) })
-		case e.carried:
+		case e.Carried:
 			e.a.Func.Weave(products, e.complete)
 		default:
 			products()
 		}
 		e.settle(q)
 	}
-	fetch := func() { e.fetch(list, 4*e.entryWords()) }
-	if e.carried {
+	fetch := func() { e.fetch(list, 4*e.EntryWords()) }
+	if e.Carried {
 		fetch()
 		return
 	}
@@ -305,9 +305,9 @@ func (e *spatialCode) passQuads(list []spatialFetch) {
 
 // passPlanes fetches planes and multiplies them beside each other, then requantizes.
 func (e *spatialCode) passPlanes(list []spatialFetch) {
-	planes, quads := e.passes()
+	planes, quads := e.Passes()
 	products := func() {
-		for q := range e.quads() {
+		for q := range e.Quads() {
 			e.begin(q)
 		}
 		for i := range list {
@@ -319,17 +319,17 @@ func (e *spatialCode) passPlanes(list []spatialFetch) {
 			}
 		}
 	}
-	if e.carried {
+	if e.Carried {
 		e.a.Func.Weave(products, e.complete)
 	} else {
 		products()
 	}
-	for q := range e.quads() {
+	for q := range e.Quads() {
 		e.settle(q)
 	}
-	e.a.Func.Weave(func() { e.fetch(list[:1], 4*e.entryWords()) }, func() {
-		for q := range e.quads() {
-			if !e.carried {
+	e.a.Func.Weave(func() { e.fetch(list[:1], 4*e.EntryWords()) }, func() {
+		for q := range e.Quads() {
+			if !e.Carried {
 				e.finish(q)
 			}
 		}
