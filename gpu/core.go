@@ -116,6 +116,10 @@ func (m *State) dispatch(d *Dispatch) error {
 	m.visits = cleared(m.visits, len(p.uops)+1)
 	m.lanes = cleared(m.lanes, len(p.uops)+1)
 	before := m.cycles
+	if len(m.opt.Points) > 1 && !m.opt.Functional {
+		m.reclock()
+	}
+	start := m.clock.At(before)
 	if m.opt.Functional {
 		m.runFunctional()
 	} else {
@@ -126,6 +130,7 @@ func (m *State) dispatch(d *Dispatch) error {
 		return m.err
 	}
 	m.tally(p, m.cycles-before)
+	m.region(d.Region).Time += m.clock.At(m.cycles) - start
 	return nil
 }
 

@@ -95,12 +95,12 @@ func (m *State) charge(r *sim.RegionReport, pj float64, cycles int64) {
 		byteCost(t.l2, l.l2, e.L2BytePJ)
 		scale := 1.0
 		if e.Vref > 0 {
-			scale = m.spec.V / e.Vref * m.spec.V / e.Vref
+			scale = m.point.Volts / e.Vref * m.point.Volts / e.Vref
 		}
 		pj *= scale
 		// DRAM has its own supply.
 		pj += t.dramPJ - l.dramPJ
-		seconds := float64(cycles) / float64(m.spec.Hz)
+		seconds := float64(cycles) / float64(m.point.Hz)
 		_, background := mem.EnergyOf(m.h.dram)
 		pj += float64((e.StaticW*scale + background/1e3) * seconds * 1e12)
 		r.DRAMBytes += t.dram - l.dram

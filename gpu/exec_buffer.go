@@ -190,7 +190,7 @@ func execClock(hz int64) execFn {
 	return func(w *wave, u *uop) {
 		t := w.m.ticks()
 		if hz > 0 {
-			t = int64(float64(t) * float64(hz) / float64(w.m.spec.Hz))
+			t = int64(float64(t) * float64(hz) / float64(w.m.point.Hz))
 		}
 		w.setS64(u.dst, uint64(t))
 	}

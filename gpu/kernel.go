@@ -138,5 +138,9 @@ type Options struct {
 	// instructions; 0 means DefaultMaxInstructions.
 	MaxInstructions int64
 
+	// Points are the operating points that the clock takes during the run, the first
+	// from its start on; a dispatch runs at the one of its start. None: the Spec's.
+	Points []sim.Change
+
 	Span func(sim.Span) // called in time order per dispatch; may be nil
 }

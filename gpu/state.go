@@ -21,6 +21,7 @@ type State struct {
 	space *mem.Space
 	h     *hierarchy // nil: functional runs only
 	clock sim.Clock
+	point sim.OPP // of the clock
 
 	// The dispatch under way.
 	p    *program
@@ -111,7 +112,10 @@ func (m *State) begin(space *mem.Space, opt Options) {
 	if m.limit <= 0 {
 		m.limit = DefaultMaxInstructions
 	}
-	m.clock = sim.Clock{Hz: m.spec.Hz}
+	m.setPoint(sim.OPP{Hz: m.spec.Hz, Volts: m.spec.V})
+	if len(opt.Points) > 0 {
+		m.setPoint(opt.Points[0].OPP)
+	}
 	m.now, m.cycles, m.instrs, m.laneInstrs, m.energy = 0, 0, 0, 0, 0
 	m.count = [numCounts]int64{}
 	m.classes = [NumClasses]int64{}
@@ -125,6 +129,40 @@ func (m *State) begin(space *mem.Space, opt Options) {
 		m.clearUnits()
 		m.charged = m.traffic()
 	}
+}
+
+// setPoint lets the clock run at a point from the start of a run on.
+func (m *State) setPoint(o sim.OPP) {
+	m.clock = sim.Clock{Hz: o.Hz}
+	m.retime(o)
+}
+
+// retime tells the caches about a point.
+func (m *State) retime(o sim.OPP) {
+	if m.point == o {
+		return
+	}
+	m.point = o
+	if m.h != nil {
+		m.h.each(func(c *mem.Cache) { c.Retime(o.Hz) })
+	}
+}
+
+// reclock takes the operating point of the present instant. Cycles go on counting.
+func (m *State) reclock() {
+	at := m.clock.At(m.now)
+	o := m.point
+	for _, c := range m.opt.Points {
+		if c.At <= at {
+			o = c.OPP
+		}
+	}
+	if o == m.point {
+		return
+	}
+	m.clock = sim.Clock{Hz: o.Hz}
+	m.clock.Origin = at - m.clock.At(m.now)
+	m.retime(o)
 }
 
 // codeAt is the address of a kernel's code: its own, or the next free one in the

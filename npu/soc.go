@@ -11,14 +11,18 @@ import (
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
-// FromSoC is the machine that a SoC's [npu] section describes, running at the
-// operating point that its governor chooses.
+// FromSoC is the machine that a SoC's [npu] section describes, at the highest
+// operating point for a preference.
 func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
-	n := c.NPU
-	if n == nil {
+	if c.NPU == nil {
 		return Spec{}, errors.New("npu: the SoC has no [npu] section")
 	}
-	opp := n.Clock.At(p)
+	return FromSoCAt(c, c.NPU.Clock.At(p))
+}
+
+// FromSoCAt is the same at an operating point.
+func FromSoCAt(c *soc.Config, opp sim.OPP) (Spec, error) {
+	n := c.NPU
 	s := Spec{
 		Name: n.Name, Hz: opp.Hz, V: opp.Volts, Cores: n.Cores,
 		UBlock:       UBlock{H: n.Ublock[0], W: n.Ublock[1], D: n.Ublock[2], IFM: n.IFMDepth},
@@ -66,6 +70,17 @@ func FromSoC(c *soc.Config, p sim.Preference) (Spec, error) {
 		WeightByte: pj("weight_byte"), Command: pj("command"), StaticW: n.Energy.StaticMW / 1e3, AccessPerMAC: n.AccessPerMAC,
 	}
 	return s, s.Validate()
+}
+
+// ShareFromSoC puts a DRAM that others use in the places of LevelsFromSoC.
+func ShareFromSoC(c *soc.Config, dram mem.Level) []mem.Level {
+	levels := make([]mem.Level, len(c.NPU.Memories))
+	for i := range c.NPU.Memories {
+		if c.NPU.Memories[i].IsDRAM() {
+			levels[i] = mem.Behind(dram, sim.Time(math.Round(c.NPU.MemoryNs*float64(sim.Nanosecond))))
+		}
+	}
+	return levels
 }
 
 // LevelsFromSoC makes the timed memories of one run, cold: the SoC's DRAM, with

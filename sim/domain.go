@@ -240,16 +240,17 @@ type Change struct {
 	OPP OPP
 }
 
-// Plan returns the points that the domain goes through when it works from now on,
-// the present one first, up to a horizon. Two decisions for one point are one change.
+// Plan returns the points that the domain goes through when it works from now on, the
+// present one first, up to a horizon; times count from now. Two decisions for one point
+// are one change.
 func (d *Domain) Plan(horizon Time) []Change {
 	ahead := *d
 	opp, last := ahead.Point()
-	plan := []Change{{ahead.at, opp}}
+	plan := []Change{{0, opp}}
 	for ahead.at < d.at+horizon && last < ahead.load.High {
 		ahead.Advance(ahead.next, true)
 		if opp, point := ahead.Point(); point != last {
-			plan, last = append(plan, Change{ahead.at, opp}), point
+			plan, last = append(plan, Change{ahead.at - d.at, opp}), point
 		}
 	}
 	return plan

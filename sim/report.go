@@ -21,6 +21,8 @@ type RegionReport struct {
 	Cycles   int64
 	Stalls   StallTable
 	EnergyPJ float64
+	// Time is that of the cycles; 0 where all are of the report's clock.
+	Time Time
 	// DRAMBytes are the bytes that the region moved to and from DRAM.
 	DRAMBytes int64
 	// Threads are the cycles of all hardware threads while the region ran, "idle"

@@ -17,13 +17,13 @@ type loop struct {
 }
 
 // Execute implements base.Host.
-func (l *loop) Execute(c *base.Call, run func(hal.Tracer) (*hal.Result, error)) (*hal.Result, error) {
+func (l *loop) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
 	var spans recorder
 	var to hal.Tracer
 	if c.Buffers.Trace != nil {
 		to = &spans
 	}
-	res, err := run(to)
+	res, err := run(to, base.Place{})
 	if err != nil {
 		return res, err
 	}
@@ -46,7 +46,7 @@ func (l *loop) Execute(c *base.Call, run func(hal.Tracer) (*hal.Result, error)) 
 // requestOf is a call as the machine sees it.
 func requestOf(e soc.Engine, c *base.Call) soc.Request {
 	b := c.Buffers
-	r := soc.Request{Engine: e, Preference: sim.Preference(c.Options.Preference), Burst: b.InBurst, Buffers: len(b.Inputs) + len(b.Outputs)}
+	r := soc.Request{Engine: e, Preference: sim.Preference(c.Options.Preference), Burst: b.InBurst, Priority: int(c.Options.Priority), Buffers: len(b.Inputs) + len(b.Outputs)}
 	for _, x := range b.Inputs {
 		r.In += int64(len(x))
 	}

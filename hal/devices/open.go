@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/gpu"
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	cpudriver "github.com/nnsoc/nnsoc/hal/driver/cpu"
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
 	gpudriver "github.com/nnsoc/nnsoc/hal/driver/gpu"
@@ -21,7 +22,7 @@ import (
 // builders make the devices of a SoC, in the order they are listed.
 var builders = []struct {
 	present func(*soc.Config) bool
-	build   func(*soc.Config, sim.Preference) (hal.Device, error)
+	build   func(*soc.Config, sim.Preference, hosts) (hal.Device, error)
 }{
 	{func(c *soc.Config) bool { return c.CPU != nil }, newCPU},
 	{func(c *soc.Config) bool { return c.GPU != nil }, newGPU},
@@ -29,17 +30,25 @@ var builders = []struct {
 	{func(c *soc.Config) bool { return c.NPU != nil }, newNPU},
 }
 
+// hosts makes the hosts of devices by engine.
+type hosts func(soc.Engine) base.Host
+
 // Open returns the devices that the file of a SoC has sections for: the CPU
-// first, then GPU, DSP and NPU. Clocks run at the operating points that their
-// governors choose for p. The error is one of the file: a machine that a driver
-// cannot drive.
+// first, then GPU, DSP and NPU. Clocks run at the highest operating points for p, and
+// every execution costs what it costs in a loop of its like: devices have no memory of
+// what ran before. A Machine's devices have. The error is one of the file: a machine
+// that a driver cannot drive.
 func Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
+	return open(c, p, func(e soc.Engine) base.Host { return &loop{c, e} })
+}
+
+func open(c *soc.Config, p hal.Preference, h hosts) ([]hal.Device, error) {
 	var list []hal.Device
 	for _, b := range builders {
 		if !b.present(c) {
 			continue
 		}
-		d, err := b.build(c, sim.Preference(p))
+		d, err := b.build(c, sim.Preference(p), h)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +58,7 @@ func Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
 }
 
 // newCPU fills the timing model of the reference CPU.
-func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
+func newCPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 	cpu := c.CPU
 	rates, err := c.MemoryRates(cpu.L3.LineBytes, cpu.L3.MSHRs)
 	if err != nil {
@@ -80,7 +89,7 @@ func newCPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	s.Efficiency[opspec.KernelDense] = [3]float64{e.DenseF32, e.DenseF16, e.DenseI8}
 	s.Efficiency[opspec.KernelElementwise] = [3]float64{e.Elementwise, e.Elementwise, e.Elementwise}
 	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", cpu.Name, cpu.Threads, float64(s.Cores[0].ClockHz)/1e9)
-	return cpudriver.New(cpudriver.Config{Spec: s, Host: &loop{c, soc.EngineCPU}, Description: description}), nil
+	return cpudriver.New(cpudriver.Config{Spec: s, Host: host(soc.EngineCPU), Description: description}), nil
 }
 
 func cpuCache(c *soc.Cache) timing.CacheSpec {
@@ -88,7 +97,7 @@ func cpuCache(c *soc.Cache) timing.CacheSpec {
 		BytesPerCycle: float64(c.BytesPerCycle), MSHRs: c.MSHRs}
 }
 
-func newGPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
+func newGPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 	s, err := gpu.FromSoC(c, p)
 	if err != nil {
 		return nil, err
@@ -99,12 +108,12 @@ func newGPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
 	return gpudriver.New(gpudriver.Config{
-		Spec: s, NewMemory: memory, Host: &loop{c, soc.EngineGPU}, Capabilities: capabilities(c, "gpu"),
+		Spec: s, NewMemory: memory, Host: host(soc.EngineGPU), Capabilities: capabilities(c, "gpu"),
 		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
 	})
 }
 
-func newDSP(c *soc.Config, p sim.Preference) (hal.Device, error) {
+func newDSP(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 	s, err := dsp.FromSoC(c, p)
 	if err != nil {
 		return nil, err
@@ -114,12 +123,18 @@ func newDSP(c *soc.Config, p sim.Preference) (hal.Device, error) {
 		return l, err
 	}
 	return dspdriver.New(dspdriver.Config{
-		Spec: s, NewMemory: memory, Host: &loop{c, soc.EngineDSP}, Capabilities: capabilities(c, "dsp"),
-		Description: fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
+		Spec: s, NewMemory: memory, Host: host(soc.EngineDSP),
+		SpecAt: func(o sim.OPP) (dsp.Spec, error) {
+			at := s
+			at.ClockHz, at.VoltageV = o.Hz, o.Volts
+			return at, nil
+		},
+		Capabilities: capabilities(c, "dsp"),
+		Description:  fmt.Sprintf("%s, %d threads, %d HVX contexts at %.0f MHz", s.Name, s.Threads, s.Contexts, float64(s.ClockHz)/1e6),
 	})
 }
 
-func newNPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
+func newNPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 	s, err := npu.FromSoC(c, p)
 	if err != nil {
 		return nil, err
@@ -132,7 +147,9 @@ func newNPU(c *soc.Config, p sim.Preference) (hal.Device, error) {
 	}
 	return npudriver.New(npudriver.Config{
 		Spec: s, OnChipBytes: onChip, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) },
-		Host: &loop{c, soc.EngineNPU}, Capabilities: capabilities(c, "npu"),
+		SpecAt: func(o sim.OPP) (npu.Spec, error) { return npu.FromSoCAt(c, o) },
+		Share:  func(dram mem.Level) []mem.Level { return npu.ShareFromSoC(c, dram) },
+		Host:   host(soc.EngineNPU), Capabilities: capabilities(c, "npu"),
 		Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
 	})
 }

@@ -191,9 +191,9 @@ func (c *chain) answer() {
 		return
 	}
 	if c.e.path.Callback && c.burst() == nil {
-		c.wakeCore(c.m.pool)
+		c.wakeCore(c.m.client.pool)
 		c.code(PartThread, c.m.cfg.Host.Burst.Us/2)
-		c.m.pool = c.t
+		c.m.client.pool = c.t
 	}
 	c.wakeCore(c.blocked)
 }

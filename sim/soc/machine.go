@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // Engine is a kind of processor of a SoC.
@@ -30,10 +31,11 @@ func (e Engine) String() string { return engineNames[e] }
 // sequence of calls. A Machine is not safe for concurrent use.
 type Machine struct {
 	cfg     *Config
-	now     sim.Time
+	client  *client // whose turn it is
+	group   *group  // nil: there is one client
+	window  sim.Time
 	host    *sim.Domain
 	power   float64 // of a busy host core, uW/MHz/V^2
-	pool    sim.Time
 	engines [NumEngines]*engine
 }
 
@@ -42,11 +44,13 @@ type engine struct {
 	clock *sim.Domain
 	path  Path
 	free  sim.Time // when its queue is empty
+	owner *client  // of a group, while it executes
+	queue []waiting
 }
 
 // NewMachine builds the machine of a file, cold.
 func NewMachine(c *Config) (*Machine, error) {
-	m := &Machine{cfg: c}
+	m := &Machine{cfg: c, window: DefaultWindow}
 	if c.CPU == nil {
 		return nil, fmt.Errorf("soc: machine: %s has no [cpu] section to run drivers on", c.SoC.Name)
 	}
@@ -85,23 +89,24 @@ func NewMachine(c *Config) (*Machine, error) {
 // Reset makes the machine cold at time 0: clocks at their lowest points, engines and
 // cores asleep since long ago.
 func (m *Machine) Reset() {
-	m.now, m.pool = 0, -sim.Second
+	m.client = &client{pool: -sim.Second}
 	m.host.Reset(0)
 	for _, e := range m.engines {
 		if e != nil {
 			e.clock.Reset(0)
 			e.free = 0
+			e.owner, e.queue = nil, nil
 		}
 	}
 }
 
 // Now is the time of the client: the end of its last execution, or later.
-func (m *Machine) Now() sim.Time { return m.now }
+func (m *Machine) Now() sim.Time { return m.client.now }
 
 // Sleep lets the client wait until t; nothing happens when that has passed.
 func (m *Machine) Sleep(t sim.Time) {
-	if t > m.now {
-		m.now = t
+	if t > m.client.now {
+		m.client.now = t
 		m.host.Advance(t, false)
 	}
 }
@@ -113,6 +118,8 @@ type Request struct {
 	Burst      bool  // through a burst object of the client
 	Buffers    int   // inputs and outputs
 	In, Out    int64 // their bytes
+	// Priority ranks requests that wait for one engine: the higher goes first.
+	Priority int
 }
 
 // Conditions are what a program finds when it starts on an engine.
@@ -121,6 +128,8 @@ type Conditions struct {
 	// Points are the operating points of the engine while it works, the first from the
 	// start on.
 	Points []sim.Change
+	// Memory is shared with other engines, nil where the engine is alone.
+	Memory mem.Level
 }
 
 // Outcome is what running a program came to.
@@ -144,22 +153,44 @@ const planHorizon = 10 * sim.Second
 // Execute carries a request from the client through the machine and back. run is
 // called once, when the engine starts.
 func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Execution, error) {
-	c := chain{m: m, r: &r, t: m.now}
+	me := m.client
+	c := chain{m: m, r: &r, t: me.now}
 	if c.e = m.engines[r.Engine]; c.e == nil {
 		return Execution{}, fmt.Errorf("soc: machine: %s has no %s", m.cfg.SoC.Name, r.Engine)
 	}
+	g := m.group
+	if g != nil {
+		g.reach(me, c.t, 0)
+	}
 	c.request()
+	if g != nil {
+		g.acquire(me, c.e, r.Priority, c.t)
+	}
 	c.start()
-	out, err := run(Conditions{Start: c.t - m.now, Points: c.e.clock.Plan(planHorizon)})
+	k := Conditions{Start: c.t - me.now, Points: c.e.clock.Plan(planHorizon)}
+	if g != nil && r.Engine != EngineCPU {
+		g.active[r.Engine] = me
+		g.settleEnergy()
+		k.Memory = &sharedPath{g: g, port: g.ports[r.Engine], client: me, base: c.t - g.start, pj: me.pj}
+	}
+	out, err := run(k)
+	if g != nil {
+		g.active[r.Engine] = nil
+		if err == nil {
+			g.reach(me, c.t+out.Time, 0)
+			c.e.free = c.t + out.Time
+		}
+		g.release(c.e)
+	}
 	if err != nil {
 		return Execution{}, err
 	}
 	c.finish(out)
-	x := Execution{Start: m.now, Latency: c.t - m.now, Parts: c.parts}
+	x := Execution{Start: me.now, Latency: c.t - me.now, Parts: c.parts}
 	for i := range c.parts {
 		x.EnergyPJ += c.parts[i].EnergyPJ
 	}
-	m.now = c.t
+	me.now = c.t
 	return x, nil
 }
 
@@ -173,23 +204,44 @@ func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
 	}
 	const step = 10 * sim.Millisecond
 	c := chain{m: m, r: &r, e: e}
-	for end := m.now + span; m.now < end; {
-		c = chain{m: m, r: &r, e: e, t: m.now, parts: c.parts[:0]}
+	for end := m.client.now + span; m.client.now < end; {
+		c = chain{m: m, r: &r, e: e, t: m.client.now, parts: c.parts[:0]}
 		c.request()
 		c.start()
 		c.finish(out)
-		latency := c.t - m.now
-		if m.now = c.t; latency >= step {
+		latency := c.t - m.client.now
+		if m.client.now = c.t; latency >= step {
 			continue
 		}
-		m.now += step
-		m.host.AdvanceLoad(m.now, float64(c.work)/float64(latency))
-		e.clock.AdvanceLoad(m.now, float64(out.Time)/float64(latency))
-		e.clock.Sleep(m.now - (latency - (e.free - (c.t - latency))))
-		m.pool = m.now - (c.t - m.pool)
-		e.free = m.now
+		m.client.now += step
+		m.host.AdvanceLoad(m.client.now, float64(c.work)/float64(latency))
+		e.clock.AdvanceLoad(m.client.now, float64(out.Time)/float64(latency))
+		e.clock.Sleep(m.client.now - (latency - (e.free - (c.t - latency))))
+		m.client.pool = m.client.now - (c.t - m.client.pool)
+		e.free = m.client.now
 	}
 	return nil
+}
+
+// Present are the conditions that a request would find on its engine now, without a
+// memory of its own.
+func (m *Machine) Present(r Request) Conditions {
+	clock := *m.engines[r.Engine].clock
+	clock.Prefer(r.Preference)
+	clock.Wake(m.client.now)
+	return Conditions{Points: clock.Plan(planHorizon)}
+}
+
+// Saturated are the conditions after work without a pause, which it makes the present
+// ones.
+func (m *Machine) Saturated(r Request) Conditions {
+	e := m.engines[r.Engine]
+	e.clock.Prefer(r.Preference)
+	e.clock.Wake(m.client.now)
+	e.clock.Advance(m.client.now, false)
+	e.clock.Saturate()
+	e.clock.Sleep(m.client.now)
+	return m.Present(r)
 }
 
 // WarmUp is how long TensorFlow Lite's benchmark_model warms up at least.

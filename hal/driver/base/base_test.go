@@ -43,7 +43,7 @@ func (d *double) Compile(*nn.Model, hal.PrepareOptions) (base.Program, error) {
 	return d, d.compile()
 }
 
-func (d *double) Execute(r *hal.Buffers) (*hal.Result, error) {
+func (d *double) Execute(r *hal.Buffers, _ base.Place) (*hal.Result, error) {
 	d.calls++
 	return d.execute(r)
 }

@@ -1,19 +1,71 @@
 package base
 
-import "github.com/nnsoc/nnsoc/hal"
+import (
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
 
 // Host carries executions from a client to a device and back: the software in
 // between, the clocks and idle states of the machine.
 type Host interface {
 	// Execute calls run once, when the device starts, unless it fails before. The
 	// result has the costs of the whole way. Executions may come at once.
-	Execute(c *Call, run func(hal.Tracer) (*hal.Result, error)) (*hal.Result, error)
+	Execute(c *Call, run func(hal.Tracer, Place) (*hal.Result, error)) (*hal.Result, error)
 }
 
 // Call is an execution on its way.
 type Call struct {
 	Options hal.PrepareOptions // of the prepared model
 	Buffers *hal.Buffers
+	// Program is the same for executions of one program.
+	Program any
+}
+
+// Place is what an execution finds on its engine. The zero Place is an engine at the
+// point of its Spec in front of a cold memory of its own.
+type Place struct {
+	// Points are the operating points of the engine's clock, the first from the start
+	// of the execution on; the instants of the others are on the same clock as its.
+	Points []sim.Change
+	// Memory is one that other engines use as well; times count from the start of the
+	// execution.
+	Memory mem.Level
+}
+
+// Point is the operating point at the start; false when that is the Spec's.
+func (p *Place) Point() (sim.OPP, bool) {
+	if len(p.Points) == 0 {
+		return sim.OPP{}, false
+	}
+	return p.Points[0].OPP, true
+}
+
+// Cores are the cores of an engine by operating point.
+type Cores[C any] struct {
+	New  func(sim.OPP) (*C, error) // makes one
+	mu   sync.Mutex
+	made map[sim.OPP]*C
+}
+
+// At returns the core of a point.
+func (k *Cores[C]) At(o sim.OPP) (*C, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if c := k.made[o]; c != nil {
+		return c, nil
+	}
+	c, err := k.New(o)
+	if err != nil {
+		return nil, err
+	}
+	if k.made == nil {
+		k.made = map[sim.OPP]*C{}
+	}
+	k.made[o] = c
+	return c, nil
 }
 
 // through executes a program on the device's host; a functional execution, or a device
@@ -21,11 +73,11 @@ type Call struct {
 func (p *prepared) through(b *hal.Buffers) (*hal.Result, error) {
 	host := p.device.cfg.Host
 	if host == nil || b.Functional {
-		return p.program.Execute(b)
+		return p.program.Execute(b, Place{})
 	}
-	return host.Execute(&Call{p.options, b}, func(t hal.Tracer) (*hal.Result, error) {
+	return host.Execute(&Call{p.options, b, p}, func(t hal.Tracer, at Place) (*hal.Result, error) {
 		inner := *b
 		inner.Trace = t
-		return p.program.Execute(&inner)
+		return p.program.Execute(&inner, at)
 	})
 }

@@ -59,6 +59,7 @@ type RunOptions struct {
 	Preference hal.Preference
 	Priority   hal.Priority
 	InBurst    bool
+	Place
 }
 
 // Run is a finished run.

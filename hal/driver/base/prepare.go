@@ -13,7 +13,7 @@ type Program interface {
 	// Execute runs the program. The buffers fit the model, except that an output whose
 	// shape only an execution knows may be too short for it: then the error has status
 	// OUTPUT_INSUFFICIENT_SIZE, and the result the shapes.
-	Execute(b *hal.Buffers) (*hal.Result, error)
+	Execute(b *hal.Buffers, at Place) (*hal.Result, error)
 	// WriteListing and WriteProgram are those of hal.PreparedModel.
 	WriteListing(w io.Writer) error
 	WriteProgram(w io.Writer) error

@@ -121,7 +121,7 @@ const maxVariants = 8
 
 // Execute implements Program. Where the request has no dimensions of an open input, the
 // length of its buffer tells; no bytes are an empty tensor.
-func (p *open) Execute(b *hal.Buffers) (*hal.Result, error) {
+func (p *open) Execute(b *hal.Buffers, at Place) (*hal.Result, error) {
 	dims, empty, err := p.shapes(b)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (p *open) Execute(b *hal.Buffers) (*hal.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.program.Execute(b)
+	return v.program.Execute(b, at)
 }
 
 // shapes are the shapes of the inputs of a request; empty says that one has no

@@ -59,7 +59,7 @@ func (p *staged) lower(s *stage, values [][]byte, dims [][]uint32) (Executable, 
 
 // Execute implements Program. When an output does not fit its buffer, the
 // error has the status OUTPUT_INSUFFICIENT_SIZE and the result the shapes.
-func (p *staged) Execute(r *hal.Buffers) (*hal.Result, error) {
+func (p *staged) Execute(r *hal.Buffers, at Place) (*hal.Result, error) {
 	g := p.graph
 	for i, x := range g.Inputs {
 		// An input of no bytes is one left out; its stage knows whether it may be.
@@ -73,7 +73,7 @@ func (p *staged) Execute(r *hal.Buffers) (*hal.Result, error) {
 		values[x], dims[x] = r.Inputs[i], g.Operands[x].Dimensions
 	}
 	for k, s := range p.stages {
-		run, stats, err := p.runStage(s, r, res.Stats.LatencyFs, values, dims)
+		run, stats, err := p.runStage(s, r, at, res.Stats.LatencyFs, values, dims)
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func (p *staged) Execute(r *hal.Buffers) (*hal.Result, error) {
 }
 
 // runStage runs one stage on the values so far.
-func (p *staged) runStage(s *stage, r *hal.Buffers, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
+func (p *staged) runStage(s *stage, r *hal.Buffers, at Place, startFs int64, values [][]byte, dims [][]uint32) (Run, hal.Stats, error) {
 	in, shapes := make([][]byte, len(s.Graph.Inputs)), make([][]uint32, len(s.Graph.Inputs))
 	for i, x := range s.Graph.Inputs {
 		in[i], shapes[i] = values[x], dims[x]
@@ -113,7 +113,7 @@ func (p *staged) runStage(s *stage, r *hal.Buffers, startFs int64, values [][]by
 	}
 	run, err := program.Run(in, RunOptions{
 		Functional: r.Functional, Detail: r.Detail && !r.Functional, Trace: r.Trace, StartFs: startFs,
-		Preference: p.options.Preference, Priority: p.options.Priority, InBurst: r.InBurst,
+		Preference: p.options.Preference, Priority: p.options.Priority, InBurst: r.InBurst, Place: at,
 	})
 	if err != nil {
 		return nil, hal.Stats{}, err

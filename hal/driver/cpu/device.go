@@ -95,7 +95,7 @@ type prepared struct {
 }
 
 // Execute implements base.Program.
-func (p *prepared) Execute(r *hal.Buffers) (*hal.Result, error) {
+func (p *prepared) Execute(r *hal.Buffers, _ base.Place) (*hal.Result, error) {
 	var meter *timing.Meter
 	var o refcpu.Options
 	if !r.Functional {

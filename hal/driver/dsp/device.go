@@ -10,12 +10,15 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // Config is the device behind the driver.
 type Config struct {
 	Spec dsp.Spec
+	// SpecAt is the machine at another operating point; nil: there is none.
+	SpecAt func(sim.OPP) (dsp.Spec, error)
 	// NewMemory makes what the device's L2 reads from, cold; nil allows only
 	// functional executions.
 	NewMemory func() (mem.Level, error)
@@ -30,6 +33,7 @@ type Device struct {
 	*base.Device
 	cfg     Config
 	core    *dsp.Core
+	cores   base.Cores[dsp.Core] // at other points
 	kernels hvx.Cache
 }
 
@@ -40,6 +44,16 @@ func New(cfg Config) (*Device, error) {
 		return nil, err
 	}
 	d := &Device{cfg: cfg, core: c}
+	d.cores.New = func(o sim.OPP) (*dsp.Core, error) {
+		if cfg.SpecAt == nil {
+			return nil, fmt.Errorf("one operating point only, not %d Hz", o.Hz)
+		}
+		s, err := cfg.SpecAt(o)
+		if err != nil {
+			return nil, err
+		}
+		return dsp.New(s)
+	}
 	d.Device = base.New(base.Config{
 		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
 	}, base.NewCompiler(middleEnd{d}))

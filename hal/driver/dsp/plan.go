@@ -39,12 +39,19 @@ type plan struct {
 type memory struct {
 	arena, vtcm, dmaDescriptors []byte
 	dram                        mem.Level
+	core                        *dsp.Core  // that caches are of
 	caches                      *dsp.State // in front of dram, nil until a timed run
 }
 
-// cold makes caches and DRAM cold.
-func (m *memory) cold(d *Device) (err error) {
-	if m.caches != nil {
+// cold makes caches and DRAM cold. A memory that others use is not, and the caches in
+// front of it are for one execution.
+func (m *memory) cold(d *Device, c *dsp.Core, shared mem.Level) (err error) {
+	if shared != nil {
+		m.core, m.dram = nil, shared
+		m.caches, err = c.NewState(shared)
+		return err
+	}
+	if m.core == c {
 		m.dram.Reset()
 		m.caches.Reset()
 		return nil
@@ -55,7 +62,8 @@ func (m *memory) cold(d *Device) (err error) {
 	if m.dram, err = d.cfg.NewMemory(); err != nil {
 		return err
 	}
-	m.caches, err = d.core.NewState(m.dram)
+	m.core = c
+	m.caches, err = c.NewState(m.dram)
 	return err
 }
 
@@ -196,8 +204,15 @@ func (p *plan) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
 // execute runs the jobs and checks the faults that they leave.
 func (p *plan) execute(r *finished, space *mem.Space, o base.RunOptions) error {
 	options := dsp.Options{Functional: o.Functional, Span: lower.Trace(o.Trace, o.StartFs, 0)}
+	c := p.dev.core
+	if point, ok := o.Point(); ok {
+		var err error
+		if c, err = p.dev.cores.At(point); err != nil {
+			return err
+		}
+	}
 	if !o.Functional {
-		if err := r.memory.cold(p.dev); err != nil {
+		if err := r.memory.cold(p.dev, c, o.Memory); err != nil {
 			return err
 		}
 		options.State = r.memory.caches
@@ -205,7 +220,7 @@ func (p *plan) execute(r *finished, space *mem.Space, o base.RunOptions) error {
 	if o.Detail {
 		options.Profile = &dsp.Profile{}
 	}
-	report, err := p.dev.core.Run(&p.program, space, p.jobs, options)
+	report, err := c.Run(&p.program, space, p.jobs, options)
 	if err != nil {
 		return err
 	}

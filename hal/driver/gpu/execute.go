@@ -29,6 +29,7 @@ type machine struct {
 	state  *core.State
 	space  mem.Space
 	arena  []byte
+	shared bool // memory is one that others use: the machine is for one execution
 }
 
 // cold makes the caches and the memory behind them cold.
@@ -39,16 +40,20 @@ func (m *machine) cold() {
 	}
 }
 
-func (p *executable) machine(functional bool) (*machine, error) {
-	select {
-	case m := <-p.idle:
-		m.cold()
-		return m, nil
-	default:
+func (p *executable) machine(functional bool, shared mem.Level) (*machine, error) {
+	m := &machine{memory: shared, shared: shared != nil}
+	if !m.shared {
+		select {
+		case m := <-p.idle:
+			m.cold()
+			return m, nil
+		default:
+		}
 	}
-	m := &machine{arena: make([]byte, p.program.Arena)}
+	m.arena = make([]byte, p.program.Arena)
 	var err error
-	if p.dev.cfg.NewMemory != nil {
+	if m.shared {
+	} else if p.dev.cfg.NewMemory != nil {
 		if m.memory, err = p.dev.cfg.NewMemory(); err != nil {
 			return nil, err
 		}
@@ -66,6 +71,9 @@ func (p *executable) machine(functional bool) (*machine, error) {
 }
 
 func (p *executable) release(m *machine) {
+	if m.shared {
+		return
+	}
 	select {
 	case p.idle <- m:
 	default:
@@ -86,7 +94,7 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), t.Bytes())
 		}
 	}
-	m, err := p.machine(r.Functional)
+	m, err := p.machine(r.Functional, r.Memory)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +103,7 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 			copy(m.arena[t.Off:], inputs[i])
 		}
 	}
-	o := core.Options{State: m.state, Functional: r.Functional, Span: stats.Trace(r.Trace, r.StartFs, 0)}
+	o := core.Options{State: m.state, Points: r.Points, Functional: r.Functional, Span: stats.Trace(r.Trace, r.StartFs, 0)}
 	report, err := p.dev.core.Run(&m.space, p.program.Dispatches, o)
 	if err != nil {
 		return nil, err // the machine is dropped

@@ -16,6 +16,7 @@ func Stats(r *sim.Report) hal.Stats {
 	}
 	clock := sim.Clock{Hz: max(r.Hz, 1)}
 	var cycles int64
+	var took sim.Time
 	for i := range r.Regions {
 		g := &r.Regions[i]
 		// Instants are rounded, not intervals, so that the times add up.
@@ -25,9 +26,15 @@ func Stats(r *sim.Report) hal.Stats {
 			Index: g.ID, Cycles: g.Cycles, TimeFs: int64(clock.At(cycles) - start), EnergyPJ: g.EnergyPJ,
 			Stalls: list(&g.Stalls), BoundBy: g.Stalls.Largest().String(), DRAMBytes: g.DRAMBytes,
 		})
+		if took += g.Time; g.Time > 0 {
+			s.Operations[i].TimeFs = int64(g.Time)
+		}
 		if g.ID < 0 {
 			s.Operations[i].Index = hal.TransferIndex
 		}
+	}
+	if n := len(s.Operations); took > 0 {
+		s.Operations[n-1].TimeFs += int64(r.Time - took) // what ends the run
 	}
 	s.Stalls = list(&r.Stalls)
 	for _, c := range r.Counters {

@@ -9,17 +9,22 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
 	core "github.com/nnsoc/nnsoc/npu"
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
 // Config is the device behind the driver.
 type Config struct {
 	Spec core.Spec
+	// SpecAt is the machine at another operating point; nil: there is none.
+	SpecAt func(sim.OPP) (core.Spec, error)
 	// OnChipBytes is the memory for activations and weight buffers.
 	OnChipBytes int
 	// NewLevels makes the timed memories of a run, cold; nil keeps the Spec's
 	// bandwidths and latencies.
 	NewLevels func() ([]mem.Level, error)
+	// Share makes the memories of a run in front of a DRAM that others use.
+	Share func(dram mem.Level) []mem.Level
 	// Host is what lies between clients and the device.
 	Host         base.Host
 	Capabilities hal.Capabilities
@@ -32,8 +37,9 @@ type Config struct {
 // Device is the NPU as the runtime sees it.
 type Device struct {
 	*base.Device
-	cfg  Config
-	core *core.Core
+	cfg   Config
+	core  *core.Core
+	cores base.Cores[core.Core] // at other points
 }
 
 // New checks the configuration.
@@ -43,6 +49,16 @@ func New(cfg Config) (*Device, error) {
 		return nil, err
 	}
 	d := &Device{cfg: cfg, core: c}
+	d.cores.New = func(o sim.OPP) (*core.Core, error) {
+		if cfg.SpecAt == nil {
+			return nil, fmt.Errorf("one operating point only, not %d Hz", o.Hz)
+		}
+		s, err := cfg.SpecAt(o)
+		if err != nil {
+			return nil, err
+		}
+		return core.New(s)
+	}
 	d.Device = base.New(base.Config{
 		Name: "npu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
 		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes),

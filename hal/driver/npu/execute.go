@@ -29,6 +29,8 @@ type executable struct {
 // machine is what an execution works on; executions do not share one.
 type machine struct {
 	memories []mem.Level
+	core     *core.Core
+	shared   bool // a memory is one that others use: the machine is for one execution
 	state    *core.State
 	regions  core.Regions
 }
@@ -42,19 +44,28 @@ func (m *machine) cold() {
 	}
 }
 
-func (p *executable) machine() (*machine, error) {
-	if m, ok := p.idle.Get().(*machine); ok {
-		m.cold()
-		return m, nil
-	}
-	m := &machine{}
+func (p *executable) machine(at base.Place) (*machine, error) {
+	m := &machine{core: p.dev.core, shared: at.Memory != nil}
 	var err error
-	if p.dev.cfg.NewLevels != nil {
+	if point, ok := at.Point(); ok {
+		if m.core, err = p.dev.cores.At(point); err != nil {
+			return nil, err
+		}
+	}
+	if !m.shared {
+		if old, ok := p.idle.Get().(*machine); ok && old.core == m.core {
+			old.cold()
+			return old, nil
+		}
+	}
+	if m.shared {
+		m.memories = p.dev.cfg.Share(at.Memory)
+	} else if p.dev.cfg.NewLevels != nil {
 		if m.memories, err = p.dev.cfg.NewLevels(); err != nil {
 			return nil, err
 		}
 	}
-	if m.state, err = p.dev.core.NewState(m.memories); err != nil {
+	if m.state, err = m.core.NewState(m.memories); err != nil {
 		return nil, err
 	}
 	m.regions[layout.RegionConst] = p.prog.Consts
@@ -74,7 +85,7 @@ type run struct {
 
 // Run implements base.Executable.
 func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
-	m, err := p.machine()
+	m, err := p.machine(r.Place)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +97,7 @@ func (p *executable) Run(inputs [][]byte, r base.RunOptions) (base.Run, error) {
 		copy(io[b.Addr:b.Addr+b.Bytes], inputs[i])
 	}
 	o := core.Options{State: m.state, Functional: r.Functional, Span: stats.Trace(r.Trace, r.StartFs, 0)}
-	report, err := p.dev.core.Run(&p.prog.Code, &m.regions, o)
+	report, err := m.core.Run(&p.prog.Code, &m.regions, o)
 	if err != nil {
 		return nil, err // the machine is dropped
 	}
@@ -103,7 +114,11 @@ func (r *run) Output(i int) ([]byte, []uint32) {
 func (r *run) Stats() hal.Stats { return r.stats }
 
 // Release implements base.Run.
-func (r *run) Release() { r.idle.Put(r.machine) }
+func (r *run) Release() {
+	if !r.machine.shared {
+		r.idle.Put(r.machine)
+	}
+}
 
 // Bytes implements base.Executable.
 func (p *executable) Bytes() int { return 4*len(p.prog.Code.Commands) + len(p.prog.Consts) }
@@ -112,13 +127,13 @@ func (p *executable) Bytes() int { return 4*len(p.prog.Code.Commands) + len(p.pr
 // operation each part was made from and its cycles, from a run on zeros (they
 // do not depend on data).
 func (p *executable) WriteListing(w io.Writer) error {
-	m, err := p.machine()
+	m, err := p.machine(base.Place{})
 	if err != nil {
 		return err
 	}
 	defer p.idle.Put(m)
 	clear(m.regions[layout.RegionIO])
-	report, err := p.dev.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
+	report, err := m.core.Run(&p.prog.Code, &m.regions, core.Options{State: m.state})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,213 @@
+package devices
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Machine is a SoC whose devices share one time: an execution finds the clocks, idle
+// states and queues that the ones before left. Executions of its devices follow one
+// another in the order of the calls, or run beside each other in Together.
+type Machine struct {
+	mu      sync.Mutex // held while clients use the machine; see Together
+	soc     *soc.Machine
+	devices []hal.Device
+	warm    bool
+	group   bool
+	// SimulateAll runs every execution on its engine. Without it an execution of the
+	// same program and inputs, on an engine in the same state, is not run again.
+	SimulateAll bool
+	memo        map[any][]*remembered
+	runs        int
+}
+
+// NewMachine makes the devices of a SoC on one machine, cold.
+func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
+	s, err := soc.NewMachine(c)
+	if err != nil {
+		return nil, err
+	}
+	m := &Machine{soc: s, memo: map[any][]*remembered{}}
+	m.devices, err = open(c, p, func(e soc.Engine) base.Host { return &engineHost{m, e} })
+	return m, err
+}
+
+// Devices are the CPU first, then GPU, DSP and NPU.
+func (m *Machine) Devices() []hal.Device { return m.devices }
+
+// Reset makes the machine cold, at time 0.
+func (m *Machine) Reset() { m.soc.Reset() }
+
+// SoC is the machine under the devices: its time, clocks and heat.
+func (m *Machine) SoC() *soc.Machine { return m.soc }
+
+// Simulated is the number of executions that ran on an engine.
+func (m *Machine) Simulated() int { return m.runs }
+
+// Warm calls f on a machine that has warmed up: each execution in it comes after
+// soc.WarmUp of its like, back to back. The warm-up is not run on the engines: it
+// lasts as long as its executions would on warm ones.
+func (m *Machine) Warm(f func() error) error {
+	m.warm = true
+	defer func() { m.warm = false }()
+	return f()
+}
+
+// Together lets clients run beside each other in simulated time, from the present
+// instant on, and returns when each ended: see soc.Machine.Together. A client is a
+// function that executes prepared models of the machine's devices.
+func (m *Machine) Together(clients ...func() error) ([]sim.Time, error) {
+	m.group = true
+	defer func() { m.group = false }()
+	return m.soc.Together(clients...)
+}
+
+// engineHost is the host of a machine's device. It implements base.Host.
+type engineHost struct {
+	m      *Machine
+	engine soc.Engine
+}
+
+// Execute implements base.Host.
+func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
+	m := h.m
+	if !m.group { // the clients of a group take turns by themselves
+		m.mu.Lock()
+		defer m.mu.Unlock()
+	}
+	r := requestOf(h.engine, c)
+	if m.warm && !m.group {
+		if err := h.warmUp(c, r, run); err != nil {
+			return nil, err
+		}
+	}
+	var spans recorder
+	var res *hal.Result
+	var failed error
+	x, err := m.soc.Execute(r, func(k soc.Conditions) (soc.Outcome, error) {
+		if res, failed = h.run(c, k, &spans, run); failed != nil {
+			return soc.Outcome{}, failed
+		}
+		return outcomeOf(&res.Stats), nil
+	})
+	if failed != nil {
+		return res, failed
+	}
+	if err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	wrap(res, &x, c.Buffers.Trace, spans)
+	return res, nil
+}
+
+// warmUp lets the loop of a call go on until its clocks have settled.
+func (h *engineHost) warmUp(c *base.Call, r soc.Request, run func(hal.Tracer, base.Place) (*hal.Result, error)) error {
+	plain := *c
+	buffers := *c.Buffers
+	buffers.Trace = nil
+	plain.Buffers = &buffers
+	k := h.m.soc.Saturated(r)
+	for range 2 { // the second time at the clock that the loop has come to
+		res, err := h.run(&plain, k, &recorder{}, run)
+		if err != nil {
+			return err
+		}
+		if err := h.m.soc.Settle(r, outcomeOf(&res.Stats), soc.WarmUp); err != nil {
+			return hal.Errorf(hal.GeneralFailure, "%w", err)
+		}
+		now := h.m.soc.Present(r)
+		if slices.Equal(now.Points, k.Points) {
+			return nil
+		}
+		k = now
+	}
+	return nil
+}
+
+// run runs a program under conditions, or finds what it came to before.
+func (h *engineHost) run(c *base.Call, k soc.Conditions, spans *recorder, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
+	m, b := h.m, c.Buffers
+	var to hal.Tracer
+	if b.Trace != nil {
+		to = spans
+	}
+	at := base.Place{Points: k.Points, Memory: k.Memory}
+	if h.engine == soc.EngineCPU {
+		at = base.Place{}
+	}
+	keep := !m.SimulateAll && k.Memory == nil && to == nil && !b.Detail
+	if keep {
+		for _, x := range m.memo[c.Program] {
+			if x.matches(h.engine, b, k.Points) {
+				return x.replay(b), nil
+			}
+		}
+	}
+	m.runs++
+	res, err := run(to, at)
+	if err == nil && keep {
+		list := append([]*remembered{remember(b, k.Points, res)}, m.memo[c.Program]...)
+		m.memo[c.Program] = list[:min(len(list), maxRemembered)]
+	}
+	return res, err
+}
+
+// maxRemembered bounds the executions of one program that are kept.
+const maxRemembered = 8
+
+// remembered is an execution: the state it began in and what came out.
+type remembered struct {
+	inputs, outputs [][]byte
+	points          []sim.Change
+	result          hal.Result
+}
+
+func remember(b *hal.Buffers, points []sim.Change, res *hal.Result) *remembered {
+	x := &remembered{points: points, result: *res}
+	for _, data := range b.Inputs {
+		x.inputs = append(x.inputs, bytes.Clone(data))
+	}
+	for _, data := range b.Outputs {
+		x.outputs = append(x.outputs, bytes.Clone(data))
+	}
+	return x
+}
+
+// matches reports whether an execution of these buffers, at these points, is the same:
+// changes of the clock after its end do not count.
+func (x *remembered) matches(e soc.Engine, b *hal.Buffers, points []sim.Change) bool {
+	if e != soc.EngineCPU && !slices.Equal(x.during(x.points), x.during(points)) {
+		return false
+	}
+	same := func(a, b []byte) bool { return bytes.Equal(a, b) }
+	fits := func(a, b []byte) bool { return len(a) == len(b) }
+	return slices.EqualFunc(x.inputs, b.Inputs, same) && slices.EqualFunc(x.outputs, b.Outputs, fits)
+}
+
+// during are the points of an execution's time, which begins at 0.
+func (x *remembered) during(points []sim.Change) []sim.Change {
+	var l []sim.Change
+	for _, c := range points {
+		if c.At == 0 || int64(c.At) < x.result.Stats.LatencyFs {
+			l = append(l, c)
+		}
+	}
+	return l
+}
+
+// replay gives the outputs and the costs again.
+func (x *remembered) replay(b *hal.Buffers) *hal.Result {
+	for i, data := range x.outputs {
+		copy(b.Outputs[i], data)
+	}
+	r := x.result
+	r.Stats.Operations = slices.Clone(r.Stats.Operations)
+	r.Stats.Stalls = slices.Clone(r.Stats.Stalls)
+	return &r
+}

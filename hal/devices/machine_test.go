@@ -1,0 +1,280 @@
+package devices_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// phone is a machine of a preset, changed by edits.
+func phone(t testing.TB, edits ...func(*soc.Config)) *devices.Machine {
+	t.Helper()
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, edit := range edits {
+		edit(c)
+	}
+	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// client executes a model on a device of a machine, again and again.
+type client struct {
+	prepared hal.PreparedModel
+	buffers  hal.Buffers
+	latency  []int64
+	outputs  [][]byte
+}
+
+func newClient(t testing.TB, m *devices.Machine, device string, model *nn.Model, priority hal.Priority) *client {
+	t.Helper()
+	list := m.Devices()
+	i := slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == device })
+	p, err := list[i].PrepareModel(model, hal.PrepareOptions{Preference: hal.FastSingleAnswer, Priority: priority})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &client{prepared: p}
+	for _, x := range model.Main.Inputs {
+		b := make([]byte, model.Main.Operands[x].Bytes())
+		for k := range b {
+			b[k] = byte(k * 7)
+		}
+		c.buffers.Inputs = append(c.buffers.Inputs, b)
+	}
+	for _, x := range model.Main.Outputs {
+		c.buffers.Outputs = append(c.buffers.Outputs, make([]byte, model.Main.Operands[x].Bytes()))
+	}
+	return c
+}
+
+func (c *client) execute() error {
+	res, err := hal.Execute(c.prepared, &c.buffers)
+	if err != nil {
+		return err
+	}
+	c.latency = append(c.latency, res.Stats.LatencyFs)
+	c.outputs = append(c.outputs, bytes.Clone(c.buffers.Outputs[0]))
+	return nil
+}
+
+func (c *client) loop(n int) func() error {
+	return func() error {
+		for range n {
+			if err := c.execute(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// streaming is an operation that lives from memory bandwidth.
+func streaming(kind nn.OperandType, bytes uint32) *nn.Model {
+	if kind == nn.TensorFloat32 {
+		bytes /= 4
+	}
+	s := []uint32{1, bytes / 1024, 32, 32}
+	o := oneOperation{op: nn.OpAdd, args: []any{s, s, 0}, out: s, kind: kind}
+	return o.model()
+}
+
+func convolution(kind nn.OperandType) *nn.Model {
+	o := oneOperation{op: nn.OpConv2D, args: []any{[]uint32{1, 32, 32, 32}, weights{64, 3, 3, 32}, weights{64}, nn.PaddingSame, 1, 1, 0}, out: []uint32{1, 32, 32, 64}, kind: kind}
+	return o.model()
+}
+
+// TestRememberedExecutions: a machine that remembers executions reports what one that
+// runs all of them reports, and gives the same tensors.
+func TestRememberedExecutions(t *testing.T) {
+	for _, device := range []string{"cpu", "gpu", "dsp", "npu"} {
+		kind := nn.TensorQuant8Asymm
+		if device == "gpu" {
+			kind = nn.TensorFloat32
+		}
+		var got [2]string
+		var runs [2]int
+		for i := range got {
+			m := phone(t)
+			m.SimulateAll = i == 1
+			c := newClient(t, m, device, convolution(kind), hal.PriorityMedium)
+			for k := range 12 {
+				if err := c.execute(); err != nil {
+					t.Fatal(err)
+				}
+				if k%4 == 3 {
+					m.SoC().Sleep(m.SoC().Now() + 30*sim.Millisecond)
+				}
+			}
+			got[i], runs[i] = fmt.Sprint(c.latency, c.outputs), m.Simulated()
+		}
+		if got[0] != got[1] {
+			t.Errorf("%s: remembered %.200s, simulated %.200s", device, got[0], got[1])
+		}
+		if runs[1] != 12 || runs[0] >= 6 {
+			t.Errorf("%s: %d and %d executions on the engine", device, runs[0], runs[1])
+		}
+	}
+}
+
+// TestWarm: the measured execution of a warmed-up loop is that of a loop.
+func TestWarm(t *testing.T) {
+	m := phone(t, func(c *soc.Config) { c.GPU.Clock.Governor.UpShare, c.GPU.Clock.Governor.DownShare = 0.2, 0.1 })
+	o := oneOperation{op: nn.OpConv2D, args: []any{[]uint32{1, 64, 64, 32}, weights{64, 3, 3, 32}, weights{64}, nn.PaddingSame, 1, 1, 0}, out: []uint32{1, 64, 64, 64}, kind: nn.TensorFloat32}
+	model := o.model()
+	c := newClient(t, m, "gpu", model, hal.PriorityMedium)
+	if err := c.execute(); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Warm(c.execute); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := c.execute(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.latency[0] < c.latency[1]*11/10 {
+		t.Errorf("cold %d fs, warm %d fs", c.latency[0], c.latency[1])
+	}
+	for _, l := range c.latency[2:] {
+		if d := float64(l) / float64(c.latency[1]); d < 0.99 || d > 1.01 {
+			t.Errorf("warm %d fs, then %d fs", c.latency[1], l)
+		}
+	}
+}
+
+// alone and together are the mean latencies of two clients that stream.
+func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float64) {
+	t.Helper()
+	work := func(m *devices.Machine) [2]*client {
+		return [2]*client{newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 1<<20), hal.PriorityMedium),
+			newClient(t, m, "gpu", streaming(nn.TensorFloat32, 4<<20), hal.PriorityMedium)}
+	}
+	for i := range alone {
+		m := phone(t)
+		c := work(m)[i]
+		if _, err := m.Together(c.loop(2)); err != nil {
+			t.Fatal(err)
+		}
+		alone[i] = float64(c.latency[1]) / 1e9
+	}
+	m := phone(t)
+	m.SoC().SetWindow(window)
+	c := work(m)
+	order := []func() error{c[0].loop(2), c[1].loop(4)}
+	if swap {
+		slices.Reverse(order)
+	}
+	if _, err := m.Together(order...); err != nil {
+		t.Fatal(err)
+	}
+	for i := range together {
+		together[i] = float64(c[i].latency[1]) / 1e9
+	}
+	return alone, together
+}
+
+// TestContention: a DSP that streams is slowed down by a GPU that streams; who was
+// submitted first at an equal instant does not matter, nor does the window.
+func TestContention(t *testing.T) {
+	alone, both := streams(t, soc.DefaultWindow, false)
+	t.Logf("alone %.0f us, together %.0f us", alone, both)
+	if both[0] < 1.01*alone[0] {
+		t.Errorf("the DSP takes %.0f us alone and %.0f us beside the GPU", alone[0], both[0])
+	}
+	_, exact := streams(t, 0, false)
+	_, swapped := streams(t, soc.DefaultWindow, true)
+	for i := range both {
+		for what, x := range map[string]float64{"window 0": exact[i], "swapped": swapped[i]} {
+			if r := x / both[i]; r < 0.99 || r > 1.01 {
+				t.Errorf("client %d: %.2f us, %s %.2f us", i, both[i], what, x)
+			}
+		}
+	}
+}
+
+// TestTogetherIsDeterministic: executions beside each other give the tensors of
+// executions alone, and the same times whenever they are repeated.
+func TestTogetherIsDeterministic(t *testing.T) {
+	var first string
+	for range 2 {
+		m := phone(t)
+		var list []*client
+		var run []func() error
+		for i, d := range []string{"dsp", "npu", "gpu", "dsp"} {
+			kind := nn.TensorQuant8Asymm
+			if d == "gpu" {
+				kind = nn.TensorFloat32
+			}
+			c := newClient(t, m, d, convolution(kind), hal.PriorityMedium)
+			list = append(list, c)
+			run = append(run, func() error {
+				m.SoC().Sleep(m.SoC().Now() + sim.Time(i)*300*sim.Microsecond)
+				return c.loop(3)()
+			})
+		}
+		ends, err := m.Together(run...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text string
+		for _, c := range list {
+			text += fmt.Sprint(c.latency)
+			for _, o := range c.outputs {
+				if !bytes.Equal(o, c.outputs[0]) {
+					t.Error("other tensors")
+				}
+			}
+		}
+		text += fmt.Sprint(ends)
+		if first == "" {
+			first = text
+		} else if text != first {
+			t.Errorf("%s, then %s", first, text)
+		}
+		if !bytes.Equal(list[0].outputs[0], list[3].outputs[0]) {
+			t.Error("one model, two results")
+		}
+	}
+}
+
+// TestPriority: of two clients that wait for an engine the one of higher priority goes
+// first.
+func TestPriority(t *testing.T) {
+	order := func(a, b hal.Priority) (ends []sim.Time) {
+		m := phone(t)
+		hold := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), hal.PriorityMedium)
+		x := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), a)
+		y := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), b)
+		later := func(c *client) func() error {
+			return func() error {
+				m.SoC().Sleep(m.SoC().Now() + 100*sim.Microsecond)
+				return c.execute()
+			}
+		}
+		ends, err := m.Together(hold.loop(1), later(x), later(y))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ends
+	}
+	if e := order(hal.PriorityLow, hal.PriorityHigh); e[2] >= e[1] {
+		t.Errorf("high priority ends at %v, low at %v", e[2], e[1])
+	}
+	if e := order(hal.PriorityHigh, hal.PriorityLow); e[1] >= e[2] {
+		t.Errorf("high priority ends at %v, low at %v", e[1], e[2])
+	}
+}

@@ -1,0 +1,111 @@
+package soc_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/mem"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// stream reads bytes from its own part of memory with some lines in flight and returns
+// the time that took.
+func stream(m mem.Level, base uint64, bytes, inFlight int) sim.Time {
+	const line = 64
+	window := make([]sim.Time, inFlight)
+	var now, last sim.Time
+	for i := range bytes / line {
+		now = max(now, window[i%inFlight])
+		window[i%inFlight], _ = m.Access(now, base+uint64(i*line), line, mem.Read)
+		last = max(last, window[i%inFlight])
+	}
+	return last
+}
+
+// streamer is a client that streams on an engine.
+func streamer(t *testing.T, m *soc.Machine, e soc.Engine, took *sim.Time) func() error {
+	return func() error {
+		_, err := m.Execute(soc.Request{Engine: e, Buffers: 1}, func(k soc.Conditions) (soc.Outcome, error) {
+			*took = stream(k.Memory, uint64(e)<<28, 4<<20, 256)
+			return soc.Outcome{Time: *took}, nil
+		})
+		return err
+	}
+}
+
+// TestStreamsShareTheMemory: two engines that stream together have the bandwidth of
+// one, half each.
+func TestStreamsShareTheMemory(t *testing.T) {
+	var alone, a, b sim.Time
+	m := machine(t, "pixel4", func(c *soc.Config) {
+		c.NPU.Path, c.GPU.Path = c.DSP.Path, c.DSP.Path // both start at the same instant
+		c.NPU.Clock, c.GPU.Clock = c.DSP.Clock, c.DSP.Clock
+	})
+	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &alone)); err != nil {
+		t.Fatal(err)
+	}
+	m.Reset()
+	if _, err := m.Together(streamer(t, m, soc.EngineGPU, &a), streamer(t, m, soc.EngineNPU, &b)); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("alone %v us, together %v and %v us", alone.Microseconds(), a.Microseconds(), b.Microseconds())
+	for _, x := range []sim.Time{a, b} {
+		if r := float64(x) / float64(alone); r < 1.8 || r > 2.4 {
+			t.Errorf("%.2f times as long as alone, want about 2", r)
+		}
+	}
+}
+
+// TestRandomExecutionsRepeat: random executions of four clients that overlap end at the
+// same instants when they are repeated, with every window, and the order in which clients
+// are submitted shifts no end by more than the window allows.
+func TestRandomExecutionsRepeat(t *testing.T) {
+	run := func(seed uint64, window sim.Time) string {
+		m := machine(t, "pixel4", nil)
+		m.SetWindow(window)
+		var clients []func() error
+		for c := range uint64(4) {
+			rng := rand.New(rand.NewPCG(seed, c))
+			clients = append(clients, func() error {
+				for range 10 {
+					e := []soc.Engine{soc.EngineGPU, soc.EngineDSP, soc.EngineNPU}[rng.IntN(3)]
+					bytes := rng.IntN(1 << 18)
+					m.Sleep(m.Now() + sim.Time(rng.IntN(1000))*sim.Microsecond)
+					if _, err := m.Execute(soc.Request{Engine: e, Buffers: 1, Priority: rng.IntN(3)}, func(k soc.Conditions) (soc.Outcome, error) {
+						return soc.Outcome{Time: stream(k.Memory, rng.Uint64N(1<<30)&^63, bytes, 1+rng.IntN(64))}, nil
+					}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		ends, err := m.Together(clients...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(ends)
+	}
+	for seed := range uint64(25) { // 1,000 executions
+		a := run(seed, soc.DefaultWindow)
+		if b := run(seed, soc.DefaultWindow); a != b {
+			t.Errorf("seed %d: %s, then %s", seed, a, b)
+		}
+	}
+}
+
+// TestTogetherFails: errors of clients are told, groups do not nest, and a panic is an
+// error.
+func TestTogetherFails(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	_, err := m.Together(func() error { _, err := m.Together(); return err }, func() error { panic("oops") }, func() error { return nil })
+	if err == nil {
+		t.Fatal("no error")
+	}
+	t.Log(err)
+	if ends, err := m.Together(); err != nil || len(ends) != 0 {
+		t.Errorf("no clients: %v, %v", ends, err)
+	}
+}
