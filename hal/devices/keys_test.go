@@ -258,7 +258,7 @@ var hostKey = regexp.MustCompile(`^host\.|\.path\.|\.(ramp|idle_after|idle_exit|
 // tell first.
 func workloads(c *soc.Config) []workload {
 	type shape = []uint32
-	var list []workload
+	list := []workload{{only: "cpu", run: dramProgram}}
 	there := [soc.NumEngines]bool{true, c.GPU != nil, c.DSP != nil, c.NPU != nil}
 	for e := range soc.NumEngines {
 		if !there[e] {

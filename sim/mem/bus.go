@@ -145,7 +145,7 @@ func (p *Port) Access(t sim.Time, addr uint64, bytes int, k Kind) (sim.Time, sim
 // serves reports whether read and write serve n bytes within n-byte boundaries.
 func (p *Port) serves(n int) bool {
 	d := p.bus.dram
-	return d != nil && n > 0 && n&(n-1) == 0 && n <= d.cfg.InterleaveBytes
+	return d != nil && n > 0 && n&(n-1) == 0 && uint64(n-1) <= d.chunkMask
 }
 
 // read is Access where a channel of a DRAM serves it.
@@ -187,8 +187,11 @@ func (p *Port) begin(t sim.Time, bytes int) (start, busy sim.Time) {
 	return t, p.busy
 }
 
-// enter waits for the masters that come before.
+// enter waits for the masters that come before, and says who comes.
 func (p *Port) enter(t sim.Time) {
+	if d := p.bus.dram; d != nil {
+		d.master = p.master
+	}
 	if a := p.bus.arbiter; a != nil {
 		a.Enter(t, p.master)
 	}

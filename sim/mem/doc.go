@@ -4,10 +4,12 @@
 //
 // Levels reserve what an access takes in the order of the calls:
 //
-//   - DRAM: channels, banks and open rows with tRCD, tRP, tRAS, tRC, tRRD, tFAW,
-//     tWR, tWTR, tRTP, bus turnaround, refresh (all-bank or per-bank) and posted
-//     writes that are drained in batches. One in-order queue per channel; rows
-//     are opened ahead while earlier data is on the bus.
+//   - DRAM: a controller per channel with read queue, write buffer and scheduler;
+//     banks and open rows with tRCD, tRP, tRAS, tRC, tRRD, tFAW, tWR, tWTR, tRTP, bus
+//     turnaround, refresh (all-bank or per-bank) and self-refresh. Requests are
+//     planned on calendars (dramplan.go), so that later ones can still go first.
+//     Scheduler, RowPolicy and Mapping are interfaces. docs/Memory.md has the rules
+//     and the comparison with clock-by-clock simulators.
 //   - Cache: set associative, LRU or tree PLRU, write-back or write-through,
 //     banks, MSHRs, next-line prefetch.
 //   - Scratchpad: banks and beats, conflicts between lanes.
@@ -15,8 +17,7 @@
 //   - Path: a constant delay.
 //   - DMA is an engine between two levels, with bursts and an outstanding limit.
 //
-// Not modelled: reordering of requests in the DRAM controller, contention on the
-// command bus, power-down states, ECC; the order in which lines of one access
+// Not modelled: contention on the command bus, power-down, ranks, ECC; the order in which lines of one access
 // return; coherence between caches. A clock that does not divide the bursts of
 // its neighbour loses no beat at the crossing.
 //

@@ -1,10 +1,11 @@
 package mem
 
 // DRAMEnergy is what a DRAM draws: picojoules per event, and a background power
-// that does not depend on what it does (static power, refresh).
+// that does not depend on what it does (static power, refresh), awake and in
+// self-refresh.
 type DRAMEnergy struct {
 	ActivatePJ, ReadBurstPJ, WriteBurstPJ float64
-	BackgroundMW                          float64
+	BackgroundMW, SelfRefreshMW           float64
 }
 
 // Powered is a level that knows the energy of the memory at its end: dynamic
@@ -22,20 +23,20 @@ func EnergyOf(l Level) (dynamicPJ, backgroundMW float64) {
 	return 0, 0
 }
 
-// Energy implements Powered. Writes that still wait in the queue are counted.
+// Energy implements Powered. Writes that still wait in the queue are counted. What a
+// channel saved in self-refresh is taken off when it wakes.
 func (d *DRAM) Energy() (dynamicPJ, backgroundMW float64) {
 	e := &d.cfg.Energy
 	writes := d.count[DRAMWriteBurst]
+	asleep := int64(0)
 	for i := range d.ch {
-		c := &d.ch[i]
-		for k := 1; k <= c.wqLen; k++ {
-			w := &c.queue[(c.wqPos-k+len(c.queue))%len(c.queue)]
-			writes += d.bursts(w.addr, w.bytes)
-		}
+		writes += int64(d.ch[i].waiting)
+		asleep += d.ch[i].selfClocks
 	}
+	saved := (e.BackgroundMW - e.SelfRefreshMW) / float64(len(d.ch)) * d.clock.span(asleep).Seconds() * 1e9
 	pj := float64(float64(d.count[DRAMActivate])*e.ActivatePJ) + float64(float64(d.count[DRAMReadBurst])*e.ReadBurstPJ) +
 		float64(float64(writes)*e.WriteBurstPJ)
-	return pj, e.BackgroundMW
+	return pj - saved, e.BackgroundMW
 }
 
 // Energy implements Powered.

@@ -43,3 +43,83 @@ func TestShare(t *testing.T) {
 		t.Error("the bus is still shared")
 	}
 }
+
+// masters is a scheduler that notes who asks.
+type masters struct{ seen *[]int }
+
+func (m masters) Earliest(r mem.Request, _ int64) int64 {
+	*m.seen = append(*m.seen, r.Master)
+	return r.Enter
+}
+
+func (masters) MayPass(mem.Request, mem.Activation) bool { return true }
+
+// TestMasters: a scheduler sees which port a request comes from.
+func TestMasters(t *testing.T) {
+	var seen []int
+	bus := newBus(t, newDRAM(t, func(c *mem.DRAMConfig) { c.Scheduler = masters{&seen} }), 0)
+	a, b := bus.Port("a"), bus.Port("b")
+	read(a, 0, 0, 32)
+	read(b, 0, 32, 32)
+	read(b, 0, 64, 32)
+	read(a, 0, 96, 32)
+	if got := fmt.Sprint(seen); got != "[0 1 1 0]" {
+		t.Errorf("masters %s", got)
+	}
+}
+
+// TestTwoStreams: two engines that stream share what one alone gets, to equal parts,
+// whichever port comes first.
+func TestTwoStreams(t *testing.T) {
+	stream := func(engines int, swapped bool) []float64 {
+		d := newDRAM(t, func(c *mem.DRAMConfig) { one(c); c.Refresh, c.XORBanks = mem.RefreshAllBanks, true })
+		bus, err := mem.NewBus(mem.BusConfig{Name: "noc", Hz: 2_000_000_000, BytesPerCycle: 64}, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type engine struct {
+			port   *mem.Port
+			flight [64]sim.Time // completions, a ring
+			n      int
+		}
+		list := make([]engine, engines)
+		for i := range list {
+			list[i].port = bus.Port(fmt.Sprint("e", i))
+		}
+		// An engine asks as soon as its window has room; the earliest enters first.
+		const end = 200 * sim.Microsecond
+		for {
+			next := 0
+			for i := range list {
+				ti, tn := list[i].flight[list[i].n%64], list[next].flight[list[next].n%64]
+				if ti < tn || ti == tn && swapped {
+					next = i
+				}
+			}
+			e := &list[next]
+			at := e.flight[e.n%64]
+			if at >= end {
+				break
+			}
+			base := uint64(next)*(64<<20) + uint64(next)*8192
+			e.flight[e.n%64] = read(e.port, at, base+uint64(e.n)*128, 128)
+			e.n++
+		}
+		var rates []float64
+		for i := range list {
+			rates = append(rates, float64(list[i].n)*128/end.Seconds()/1e9)
+		}
+		return rates
+	}
+	alone := stream(1, false)[0]
+	if alone < 29 || alone > 31.5 {
+		t.Errorf("one stream: %.1f GB/s, want nearly 30", alone)
+	}
+	for _, swapped := range []bool{false, true} {
+		both := stream(2, swapped)
+		if sum := both[0] + both[1]; sum < 0.85*alone || sum > 1.02*alone || both[0] < 0.9*both[1] || both[1] < 0.9*both[0] {
+			t.Errorf("two streams: %.1f GB/s each, alone %.1f", both, alone)
+		}
+		t.Logf("alone %.1f GB/s, together %.1f", alone, both)
+	}
+}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/sim/power"
 )
 
@@ -303,22 +302,4 @@ func (k *checker) memory(p string, m *Memory, regions [8]string) {
 	k.only(p+".read_pj", !m.IsDRAM(), own)
 	k.only(p+".write_cycles", !m.IsDRAM() && written, own+" behind one of regions[1] to regions[7]")
 	k.only(p+".write_pj", !m.IsDRAM() && written, own+" behind one of regions[1] to regions[7]")
-}
-
-func (k *checker) dram(d *DRAM) {
-	k.energy("dram.energy", d.Energy.PJ, dramEvents)
-	switch d.Refresh {
-	case "all_banks", "per_bank", "none":
-	default:
-		k.fail("dram.refresh", "%q, want all_banks, per_bank or none", d.Refresh)
-		return
-	}
-	// The hardware model knows the rest: powers of two, refresh against TREFI.
-	if _, err := mem.NewDRAM(d.Config()); err != nil {
-		k.fail("dram", "%s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "mem: "), "\n", "; "))
-	}
-	k.only("dram.trfc_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)
-	k.only("dram.trp_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)
-	k.only("dram.trfc_pb_ns", d.Refresh == "per_bank", `refresh = "per_bank"`)
-	k.only("dram.trefi_ns", d.Refresh != "none", "a refresh")
 }

@@ -50,13 +50,6 @@ type Energy struct {
 	PJ       map[string]float64 `toml:"pj"`
 }
 
-// DRAMEnergy is pJ per event of the memory, which has a supply of its own, and
-// its static power. The table has exactly the names of dramEvents.
-type DRAMEnergy struct {
-	StaticMW float64            `toml:"static_mw" range:"0..100000"`
-	PJ       map[string]float64 `toml:"pj"`
-}
-
 // Cache is one set-associative cache.
 type Cache struct {
 	KiB           float64 `toml:"kib" range:"0.25..65536"`
@@ -69,41 +62,6 @@ type Cache struct {
 
 // Bytes is the capacity.
 func (c Cache) Bytes() int { return int(c.KiB * 1024) }
-
-// DRAM is the memory all devices share; spans in ns.
-type DRAM struct {
-	Type            string  `toml:"type"` // a name for people
-	Channels        int     `toml:"channels" range:"1..64"`
-	BanksPerChannel int     `toml:"banks_per_channel" range:"1..64"`
-	RowBytes        int     `toml:"row_bytes" range:"64..65536"`
-	BusBits         int     `toml:"bus_bits" range:"8..1024"` // per channel
-	BurstLength     int     `toml:"burst_length" range:"2..64"`
-	MTPerS          float64 `toml:"mt_per_s" range:"100..20000"`
-	InterleaveBytes int     `toml:"interleave_bytes" range:"32..65536"`
-	XORBanks        bool    `toml:"xor_banks"`
-	RLNs            float64 `toml:"rl_ns" range:"0..1000"`
-	WLNs            float64 `toml:"wl_ns" range:"0..1000"`
-	TRCDNs          float64 `toml:"trcd_ns" range:"0..1000"`
-	TRPpbNs         float64 `toml:"trp_pb_ns" range:"0..1000"`
-	TRPabNs         float64 `toml:"trp_ab_ns" range:"0..1000" soc:"optional"`
-	TRASNs          float64 `toml:"tras_ns" range:"0..1000"`
-	TRCNs           float64 `toml:"trc_ns" range:"0..1000"`
-	TRRDNs          float64 `toml:"trrd_ns" range:"0..1000"`
-	TFAWNs          float64 `toml:"tfaw_ns" range:"0..1000"`
-	TWRNs           float64 `toml:"twr_ns" range:"0..1000"`
-	TWTRNs          float64 `toml:"twtr_ns" range:"0..1000"`
-	TRTPNs          float64 `toml:"trtp_ns" range:"0..1000"`
-	TRTWNs          float64 `toml:"trtw_ns" range:"0..1000"`
-	Refresh         string  `toml:"refresh"` // "all_banks", "per_bank", "none"
-	// Keys of the refresh that is named are required, others are errors.
-	TRFCabNs   float64    `toml:"trfc_ab_ns" range:"0..10000" soc:"optional"`
-	TRFCpbNs   float64    `toml:"trfc_pb_ns" range:"0..10000" soc:"optional"`
-	TREFINs    float64    `toml:"trefi_ns" range:"0..1000000" soc:"optional"`
-	RequestNs  float64    `toml:"request_ns" range:"0..10000"` // controller, PHY and fabric to the first command
-	ResponseNs float64    `toml:"response_ns" range:"0..10000"`
-	WriteQueue int        `toml:"write_queue" range:"0..4096"` // posted writes per channel
-	Energy     DRAMEnergy `toml:"energy"`
-}
 
 // Interconnect is the fabric between the devices and DRAM; each device has its
 // own port.

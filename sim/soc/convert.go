@@ -33,40 +33,6 @@ func (c *Clock) At(p sim.Preference) sim.OPP {
 	return d.OPPs[d.Points[p]]
 }
 
-// Config is the timing of the DRAM.
-func (d *DRAM) Config() mem.DRAMConfig {
-	c := mem.DRAMConfig{
-		Name: d.Type, Channels: d.Channels, Banks: d.BanksPerChannel, RowBytes: d.RowBytes,
-		BusBits: d.BusBits, BurstLength: d.BurstLength, TransfersPerSec: hz(d.MTPerS),
-		InterleaveBytes: d.InterleaveBytes, XORBanks: d.XORBanks,
-		ReadLatency: ns(d.RLNs), WriteLatency: ns(d.WLNs), TRCD: ns(d.TRCDNs),
-		TRPpb: ns(d.TRPpbNs), TRPab: ns(d.TRPabNs), TRAS: ns(d.TRASNs), TRC: ns(d.TRCNs),
-		TRRD: ns(d.TRRDNs), TFAW: ns(d.TFAWNs), TWR: ns(d.TWRNs), TWTR: ns(d.TWTRNs),
-		TRTP: ns(d.TRTPNs), TRTW: ns(d.TRTWNs),
-		TRFCab: ns(d.TRFCabNs), TRFCpb: ns(d.TRFCpbNs), TREFI: ns(d.TREFINs),
-		RequestLatency: ns(d.RequestNs), ResponseLatency: ns(d.ResponseNs), WriteQueue: d.WriteQueue,
-		Energy: mem.DRAMEnergy{
-			ActivatePJ: d.Energy.PJ["dram_activate"], ReadBurstPJ: d.Energy.PJ["dram_read_burst"], WriteBurstPJ: d.Energy.PJ["dram_write_burst"],
-			BackgroundMW: d.BackgroundMW(),
-		},
-	}
-	switch d.Refresh {
-	case "all_banks":
-		c.Refresh = mem.RefreshAllBanks
-	case "per_bank":
-		c.Refresh = mem.RefreshPerBank
-	}
-	return c
-}
-
-// StreamPJPerByte is the energy of streaming one byte, read and written: a
-// burst's, and its share of a row activation.
-func (d *DRAM) StreamPJPerByte() (read, write float64) {
-	burst := float64(d.BusBits / 8 * d.BurstLength)
-	activate := d.Energy.PJ["dram_activate"] / float64(d.RowBytes)
-	return d.Energy.PJ["dram_read_burst"]/burst + activate, d.Energy.PJ["dram_write_burst"]/burst + activate
-}
-
 // NewDRAM builds the DRAM, cold.
 func (c *Config) NewDRAM() (*mem.DRAM, error) { return mem.NewDRAM(c.DRAM.Config()) }
 
@@ -121,14 +87,4 @@ func (c *Config) NewPath(device string, memoryNs float64) (mem.Level, *mem.DRAM,
 		return nil, nil, err
 	}
 	return &mem.Path{Next: b.Port(device), Delay: ns(memoryNs)}, d, nil
-}
-
-// BackgroundMW is what the DRAM draws whatever it does: static power and the
-// refresh of every channel.
-func (d *DRAM) BackgroundMW() float64 {
-	mw := d.Energy.StaticMW
-	if d.Refresh != "none" && d.TREFINs > 0 {
-		mw += float64(d.Channels) * d.Energy.PJ["dram_refresh"] / d.TREFINs // pJ per ns = mW
-	}
-	return mw
 }

@@ -1,0 +1,225 @@
+package soc
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// DRAM is the memory all devices share, and its controller; spans in ns.
+type DRAM struct {
+	Type            string  `toml:"type"` // a name for people
+	Channels        int     `toml:"channels" range:"1..64"`
+	BanksPerChannel int     `toml:"banks_per_channel" range:"1..64"`
+	RowBytes        int     `toml:"row_bytes" range:"64..65536"`
+	BusBits         int     `toml:"bus_bits" range:"8..1024"` // per channel
+	BurstLength     int     `toml:"burst_length" range:"2..64"`
+	MTPerS          float64 `toml:"mt_per_s" range:"100..20000"`
+	// TransfersPerClock is per pin and clock of the command bus: 2 (LPDDR4) unless given.
+	TransfersPerClock int `toml:"transfers_per_clock" range:"1..16" soc:"optional"`
+
+	// Mapping is the order of an address from its high bits on, of row, bank, column and
+	// channel; below lie interleave_bytes of one row. "row-bank-column-channel" unless given.
+	Mapping         string `toml:"mapping" soc:"optional"`
+	InterleaveBytes int    `toml:"interleave_bytes" range:"32..65536"`
+	XORBanks        bool   `toml:"xor_banks"`
+
+	RLNs    float64 `toml:"rl_ns" range:"0..1000"`
+	WLNs    float64 `toml:"wl_ns" range:"0..1000"`
+	TRCDNs  float64 `toml:"trcd_ns" range:"0..1000"`
+	TRPpbNs float64 `toml:"trp_pb_ns" range:"0..1000"`
+	TRPabNs float64 `toml:"trp_ab_ns" range:"0..1000" soc:"optional"`
+	TRASNs  float64 `toml:"tras_ns" range:"0..1000"`
+	TRCNs   float64 `toml:"trc_ns" range:"0..1000"`
+	TRRDNs  float64 `toml:"trrd_ns" range:"0..1000"`
+	TFAWNs  float64 `toml:"tfaw_ns" range:"0..1000"`
+	TWRNs   float64 `toml:"twr_ns" range:"0..1000"`
+	TWTRNs  float64 `toml:"twtr_ns" range:"0..1000"`
+	TRTPNs  float64 `toml:"trtp_ns" range:"0..1000"`
+	TRTWNs  float64 `toml:"trtw_ns" range:"0..1000"`
+	Refresh string  `toml:"refresh"` // "all_banks", "per_bank", "none"
+	// Keys of the refresh that is named are required, others are errors.
+	TRFCabNs float64 `toml:"trfc_ab_ns" range:"0..10000" soc:"optional"`
+	TRFCpbNs float64 `toml:"trfc_pb_ns" range:"0..10000" soc:"optional"`
+	TREFINs  float64 `toml:"trefi_ns" range:"0..1000000" soc:"optional"`
+	// SelfRefreshAfterUs is how long a channel idles before it refreshes itself; without
+	// it, it never does. TXSRNs is the way out.
+	SelfRefreshAfterUs float64 `toml:"self_refresh_after_us" range:"0.1..1000000" soc:"optional"`
+	TXSRNs             float64 `toml:"txsr_ns" range:"0..10000" soc:"optional"`
+
+	RequestNs  float64 `toml:"request_ns" range:"0..10000"` // fabric and PHY to the controller
+	ResponseNs float64 `toml:"response_ns" range:"0..10000"`
+
+	// Scheduler is "fr-fcfs" (unless given) or "fcfs".
+	Scheduler  string  `toml:"scheduler" soc:"optional"`
+	RowHitCap  int     `toml:"row_hit_cap" range:"1..1024" soc:"optional"`     // bursts that pass an older request; no limit unless given
+	AgeLimitNs float64 `toml:"age_limit_ns" range:"1..1000000" soc:"optional"` // for which a request is passed; no limit unless given
+	// RowPolicy is "open" (unless given), "closed" or "timeout".
+	RowPolicy    string  `toml:"row_policy" soc:"optional"`
+	RowTimeoutNs float64 `toml:"row_timeout_ns" range:"1..1000000" soc:"optional"`
+	QueueDepth   int     `toml:"queue_depth" range:"1..256" soc:"optional"` // bursts a channel chooses among; 32 unless given
+	WriteQueue   int     `toml:"write_queue" range:"1..256"`                // posted bursts per channel, written when they fill it
+	WriteIdle    int     `toml:"write_idle" range:"1..255" soc:"optional"`  // or when more than these wait and nothing else; 0 unless given
+
+	Energy DRAMEnergy `toml:"energy"`
+
+	// Policies written in Go take the place of those that the file names.
+	Policies Policies `toml:"-"`
+}
+
+// Policies are a DRAM controller's decisions; nil ones are what the file says.
+type Policies struct {
+	Scheduler mem.Scheduler
+	RowPolicy mem.RowPolicy
+	Mapping   mem.Mapping
+}
+
+// DRAMEnergy is pJ per event of the memory, which has a supply of its own, and
+// its static power. The table has exactly the names of dramEvents.
+type DRAMEnergy struct {
+	StaticMW      float64            `toml:"static_mw" range:"0..100000"`
+	SelfRefreshMW float64            `toml:"self_refresh_mw" range:"0..100000" soc:"optional"` // of all channels, in place of static and refresh power
+	PJ            map[string]float64 `toml:"pj"`
+}
+
+// ParseDRAM reads a file that has only a section [dram]; file is used in errors.
+func ParseDRAM(file string, data []byte) (*DRAM, error) {
+	var c struct {
+		DRAM DRAM `toml:"dram"`
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("soc: %s: larger than %d bytes", file, maxFile)
+	}
+	if err := toml.NewDecoder(bytes.NewReader(data)).DisallowUnknownFields().Decode(&c); err != nil {
+		return nil, decodeError(file, err)
+	}
+	pos, err := positions(data)
+	if err != nil {
+		return nil, fmt.Errorf("soc: %s: %w", file, err)
+	}
+	k := checker{file: file, pos: pos}
+	k.walk("", reflect.ValueOf(&c).Elem())
+	if len(k.errs) == 0 {
+		k.dram(&c.DRAM)
+	}
+	return &c.DRAM, k.err()
+}
+
+// Config is what the controller is built with.
+func (d *DRAM) Config() mem.DRAMConfig {
+	c := mem.DRAMConfig{
+		Name: d.Type, Channels: d.Channels, Banks: d.BanksPerChannel, RowBytes: d.RowBytes,
+		BusBits: d.BusBits, BurstLength: d.BurstLength, TransfersPerSec: hz(d.MTPerS), TransfersPerClock: d.TransfersPerClock,
+		Order: d.Mapping, InterleaveBytes: d.InterleaveBytes, XORBanks: d.XORBanks,
+		ReadLatency: ns(d.RLNs), WriteLatency: ns(d.WLNs), TRCD: ns(d.TRCDNs),
+		TRPpb: ns(d.TRPpbNs), TRPab: ns(d.TRPabNs), TRAS: ns(d.TRASNs), TRC: ns(d.TRCNs),
+		TRRD: ns(d.TRRDNs), TFAW: ns(d.TFAWNs), TWR: ns(d.TWRNs), TWTR: ns(d.TWTRNs),
+		TRTP: ns(d.TRTPNs), TRTW: ns(d.TRTWNs),
+		TRFCab: ns(d.TRFCabNs), TRFCpb: ns(d.TRFCpbNs), TREFI: ns(d.TREFINs),
+		SelfRefreshAfter: us(d.SelfRefreshAfterUs), TXSR: ns(d.TXSRNs),
+		RequestLatency: ns(d.RequestNs), ResponseLatency: ns(d.ResponseNs),
+		QueueDepth: d.QueueDepth, WriteQueue: d.WriteQueue, WriteIdle: d.WriteIdle,
+		Scheduler: d.Policies.Scheduler, RowPolicy: d.Policies.RowPolicy, Mapping: d.Policies.Mapping,
+		Energy: mem.DRAMEnergy{
+			ActivatePJ: d.Energy.PJ["dram_activate"], ReadBurstPJ: d.Energy.PJ["dram_read_burst"], WriteBurstPJ: d.Energy.PJ["dram_write_burst"],
+			BackgroundMW: d.BackgroundMW(), SelfRefreshMW: d.Energy.SelfRefreshMW,
+		},
+	}
+	clocks := func(ns float64) int64 { return int64(ns * 1e-9 * float64(c.ClockHz())) }
+	if c.TransfersPerClock == 0 {
+		c.TransfersPerClock = 2
+	}
+	if c.Scheduler == nil {
+		if d.Scheduler == "fcfs" {
+			c.Scheduler = mem.FCFS{}
+		} else {
+			c.Scheduler = mem.FRFCFS{RowHitCap: d.RowHitCap, AgeLimit: clocks(d.AgeLimitNs)}
+		}
+	}
+	if c.RowPolicy == nil {
+		switch d.RowPolicy {
+		case "closed":
+			c.RowPolicy = mem.ClosedRows{}
+		case "timeout":
+			c.RowPolicy = mem.TimeoutRows{Clocks: clocks(d.RowTimeoutNs)}
+		}
+	}
+	switch d.Refresh {
+	case "all_banks":
+		c.Refresh = mem.RefreshAllBanks
+	case "per_bank":
+		c.Refresh = mem.RefreshPerBank
+	}
+	return c
+}
+
+// StreamPJPerByte is the energy of streaming one byte, read and written: a
+// burst's, and its share of a row activation.
+func (d *DRAM) StreamPJPerByte() (read, write float64) {
+	burst := float64(d.BusBits / 8 * d.BurstLength)
+	activate := d.Energy.PJ["dram_activate"] / float64(d.RowBytes)
+	return d.Energy.PJ["dram_read_burst"]/burst + activate, d.Energy.PJ["dram_write_burst"]/burst + activate
+}
+
+// BackgroundMW is what the DRAM draws whatever it does, awake: static power and the
+// refresh of every channel.
+func (d *DRAM) BackgroundMW() float64 {
+	mw := d.Energy.StaticMW
+	if d.Refresh != "none" && d.TREFINs > 0 {
+		mw += float64(d.Channels) * d.Energy.PJ["dram_refresh"] / d.TREFINs // pJ per ns = mW
+	}
+	return mw
+}
+
+// oneOf reports a word that is none of those a key takes; empty is none given.
+func (k *checker) oneOf(path, v string, words ...string) bool {
+	if v == "" {
+		return true
+	}
+	for _, w := range words {
+		if v == w {
+			return true
+		}
+	}
+	last := len(words) - 1
+	k.fail(path, "%q, want %s or %s", v, strings.Join(words[:last], ", "), words[last])
+	return false
+}
+
+func (k *checker) dram(d *DRAM) {
+	k.energy("dram.energy", d.Energy.PJ, dramEvents)
+	ok := k.oneOf("dram.scheduler", d.Scheduler, "fr-fcfs", "fcfs")
+	ok = k.oneOf("dram.row_policy", d.RowPolicy, "open", "closed", "timeout") && ok
+	ok = k.oneOf("dram.mapping", d.Mapping, mem.MappingOrders()...) && ok
+	if d.Refresh == "" {
+		k.fail("dram.refresh", `"", want all_banks, per_bank or none`)
+		return
+	}
+	if !k.oneOf("dram.refresh", d.Refresh, "all_banks", "per_bank", "none") || !ok {
+		return
+	}
+	// The hardware model knows the rest: powers of two, refresh against TREFI.
+	if _, err := mem.NewDRAM(d.Config()); err != nil {
+		k.fail("dram", "%s", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "mem: "), "\n", "; "))
+	}
+	k.only("dram.trfc_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)
+	k.only("dram.trp_ab_ns", d.Refresh == "all_banks", `refresh = "all_banks"`)
+	k.only("dram.trfc_pb_ns", d.Refresh == "per_bank", `refresh = "per_bank"`)
+	k.only("dram.trefi_ns", d.Refresh != "none", "a refresh")
+	asleep := d.SelfRefreshAfterUs > 0
+	k.only("dram.txsr_ns", asleep, "self_refresh_after_us")
+	k.only("dram.energy.self_refresh_mw", asleep, "self_refresh_after_us")
+	if d.Policies.RowPolicy == nil {
+		k.only("dram.row_timeout_ns", d.RowPolicy == "timeout", `row_policy = "timeout"`)
+	}
+	for _, key := range []string{"dram.row_hit_cap", "dram.age_limit_ns"} {
+		if _, written := k.pos[key]; written && d.Scheduler == "fcfs" {
+			k.fail(key, `takes no effect: it needs scheduler = "fr-fcfs"`)
+		}
+	}
+}
