@@ -55,6 +55,7 @@ var layers = []struct {
 	{"importer", []string{"hal/nn", "hal/opspec", "refcpu"}},
 	{"bench/inference", []string{"hal", "hal/devices", "runtime", "importer", "isa", "sim", "npu"}},
 	{"bench/capability", []string{"hal", "hal/devices", "runtime", "sim/soc"}},
+	{"bench/dram", []string{"sim"}},
 	{"bench", []string{"hal", "hal/devices", "runtime"}},
 	{"testvectors/conformance", []string{"hal", "hal/driver/base", "hal/driver/graph", "testvectors", "runtime", "refcpu", "importer"}},
 	{"testvectors", []string{"hal", "runtime", "refcpu", "importer"}},
