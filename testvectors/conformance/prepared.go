@@ -179,7 +179,9 @@ func timings(t *T) {
 		if res.Timing.InDriver == hal.NoTime || res.Timing.OnDevice > res.Timing.InDriver {
 			t.Errorf("timing %+v", res.Timing)
 		}
-		Equal(t, "time in driver", res.Timing.InDriver, uint64(res.Stats.LatencyFs/1e9))
+		if res.Timing.InDriver > uint64(res.Stats.LatencyFs/1e9) {
+			t.Errorf("%d us in the driver of an execution of %d fs", res.Timing.InDriver, res.Stats.LatencyFs)
+		}
 		if gone := uint64(t.Device.Now()-before) / 1000; gone < res.Timing.InDriver {
 			t.Errorf("the clock moved by %d us in an execution of %d us", gone, res.Timing.InDriver)
 		}

@@ -156,7 +156,11 @@ func (d *Device) load(l Loader, r *cache.Reader) (*prepared, error) {
 	for _, s := range parts {
 		st := &stage{Stage: s}
 		if r.Bool() {
-			if st.fixed, err = l.Load(s.Graph, r); err == nil {
+			g, err := s.Bind(nil, nil)
+			if err == nil {
+				st.fixed, err = l.Load(g, r)
+			}
+			if err == nil {
 				err = r.Err()
 			}
 			if err != nil {

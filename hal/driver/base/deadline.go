@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
 // missed is the error of a call whose deadline has passed before it begins.
@@ -50,18 +51,25 @@ func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 	return res, err
 }
 
-// timing is what an execution took: with the host's share, and without. A functional
+// timing is what an execution took: on the device, and with the driver's work around it
+// but without the runtime's and that of the calls between processes. A functional
 // execution takes no known time.
 func timing(s *hal.Stats) hal.Timing {
 	if s.LatencyFs == 0 {
 		return hal.NoTiming
 	}
-	device := s.LatencyFs
+	device, driver := s.LatencyFs, s.LatencyFs
 	for i := range s.Operations {
 		if s.Operations[i].Index == hal.LaunchIndex {
 			device -= s.Operations[i].TimeFs
 		}
 	}
+	for _, p := range s.Parts {
+		switch p.Name {
+		case soc.PartRuntime, soc.PartBinder, soc.PartBurst, soc.PartThread:
+			driver -= p.TimeFs
+		}
+	}
 	const fsPerUs = 1e9
-	return hal.Timing{OnDevice: uint64(max(device, 0) / fsPerUs), InDriver: uint64(s.LatencyFs / fsPerUs)}
+	return hal.Timing{OnDevice: uint64(max(device, 0) / fsPerUs), InDriver: uint64(max(driver, device, 0) / fsPerUs)}
 }

@@ -14,6 +14,9 @@ import (
 // packet by packet. The cycle of a packet is an estimate for one thread with every
 // access served at once: packets issue at the machine's interval and wait for operands.
 func (p *plan) WriteListing(w io.Writer) error {
+	if err := p.decode(); err != nil {
+		return err
+	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "; %s: %d bytes of code at 0x%x, %d of constants at 0x%x, %d of activations at 0x%x\n",
 		p.dev.cfg.Spec.Name, len(p.program.Code), p.program.Base, len(p.consts), constBase, p.arena, arenaBase)

@@ -29,10 +29,12 @@ type plan struct {
 	all            []*hvx.Linked
 	inputs         []region
 	outputs        []region
-	faults         []fault
+	faults         []faultAt
 	extents        map[uint32]region // of outputs whose first dimension is a word in memory
 	arena          int               // bytes, guards included
 	idle           sync.Pool         // *memory
+	decoding       sync.Mutex        // held by decode
+	shares         [][]byte          // of the kernels' packets, when they come from a cache
 }
 
 // memory is what an execution writes; executions do not share one.
@@ -82,7 +84,10 @@ func newPlan(d *Device, g *graph.Graph) (*plan, error) {
 // plan is what the lowering has made.
 func (l *lowering) plan(d *Device) *plan {
 	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: l.image.Base, Code: l.image.Code},
-		consts: l.consts, jobs: l.jobs, dmaDescriptors: l.dmaDescriptors, kernels: l.kernels, all: l.image.Kernels, arena: int(l.arena) + 2*endGuard, faults: l.faults}
+		consts: l.consts, jobs: l.jobs, dmaDescriptors: l.dmaDescriptors, kernels: l.kernels, all: l.image.Kernels, arena: int(l.arena) + 2*endGuard}
+	for _, f := range l.faults {
+		p.faults = append(p.faults, faultAt{f.op, regionOf(f.t), f.reason})
+	}
 	for _, t := range l.inputs {
 		if t == nil { // nothing that the program reads
 			p.inputs = append(p.inputs, region{})
@@ -231,6 +236,9 @@ func (p *plan) execute(r *finished, space *mem.Space, o base.RunOptions) error {
 	}
 	r.stats = lower.Stats(report)
 	if o.Detail {
+		if err := p.decode(); err != nil {
+			return err
+		}
 		p.detail(&r.stats, report, options.Profile)
 	}
 	return nil
@@ -244,9 +252,15 @@ type fault struct {
 	reason string
 }
 
-func (c *fault) failed(arena []byte) error {
-	at := int(c.t.addr-arenaBase) + endGuard
-	for _, b := range arena[at : at+c.t.bytes()] {
+// faultAt is a fault whose word has its place.
+type faultAt struct {
+	op     int
+	at     region
+	reason string
+}
+
+func (c *faultAt) failed(arena []byte) error {
+	for _, b := range arena[c.at.from:c.at.to] {
 		if b != 0 {
 			return errInvalid(c.reason)
 		}

@@ -25,7 +25,7 @@ func (p *plan) WriteProgram(w io.Writer) error {
 		fmt.Fprintln(out, x, p.extents[x])
 	}
 	for _, f := range p.faults {
-		fmt.Fprintln(out, f.op, f.reason, regionOf(f.t))
+		fmt.Fprintln(out, f.op, f.reason, f.at)
 	}
 	return out.Flush()
 }
