@@ -38,7 +38,7 @@ var layers = []struct {
 	{"hal/driver/npu/layout", nil},
 	{"hal/driver/npu/kernel", []string{"hal/driver/npu/layout", "isa", "npu"}},
 	{"hal/driver/npu/step", []string{"hal/driver/npu/kernel", "hal/driver/npu/layout"}},
-	{"hal/driver/npu/cost", []string{"hal/driver/npu/kernel", "hal/driver/npu/layout", "npu"}},
+	{"hal/driver/npu/cost", []string{"hal/driver/npu/kernel", "hal/driver/npu/layout", "isa", "npu"}},
 	{"hal/driver/npu/lower", []string{"hal/nn", "hal/opspec", "hal/driver/base", "hal/driver/graph", "hal/driver/npu/cost", "hal/driver/npu/kernel", "hal/driver/npu/layout", "hal/driver/npu/step", "isa", "npu"}},
 	{"hal/driver/npu/plan", []string{"hal/driver/arena", "hal/driver/npu/cost", "hal/driver/npu/kernel", "hal/driver/npu/layout", "hal/driver/npu/step", "isa", "npu"}},
 	{"hal/driver/npu", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "npu"}},
