@@ -8,6 +8,9 @@ TIMEOUT ?= 30m
 
 NNSOC_SHARED ?= ../shared
 
+# The analyser runs by version: a module requirement would reach who imports nnsoc.
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
 .PHONY: build run test check declared generate capabilities docs sweep oracle bench fuzz clean
 
 build: ## build ./nnsoc
@@ -21,12 +24,14 @@ run: build ## run MobileNet v1 on every device of the default SoC
 test: ## every test that needs nothing but Go
 	GOGC=400 $(GO) test -vet=off -timeout $(TIMEOUT) ./...
 
-check: ## formatting, vet, other platforms, generated files up to date
+check: ## formatting, vet, staticcheck, other platforms, functions that nothing reaches
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt"; exit 1; }
 	$(GO) vet ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=amd64 $(GO) build ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
+	$(GO) run $(STATICCHECK) ./...
+	.ci/unreachable
 
 generate: ## write the generated files again
 	$(GO) generate ./...

@@ -116,7 +116,7 @@ func choose(arrays map[string]*npy.Array, all, names []string, prefix string, co
 		}
 	}
 	if len(list) == 0 || count > 0 && len(list) != count {
-		return nil, fmt.Errorf("it has arrays %s; want %d of %s, or %s0, %s1 ...", strings.Join(all, ", "), max(count, 1), strings.Join(names, ", "), prefix, prefix)
+		return nil, fmt.Errorf("it has arrays %s; want %d of %s, or %s0, %s1 and so on", strings.Join(all, ", "), max(count, 1), strings.Join(names, ", "), prefix, prefix)
 	}
 	return list, nil
 }

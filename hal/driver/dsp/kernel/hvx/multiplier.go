@@ -1,18 +1,12 @@
 package hvx
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
-
-// The kernels of QUANTIZED_LSTM have their multipliers as immediates, so that
-// names spell them out.
-
-func MultiplierTag(m opspec.Multiplier) string { return fmt.Sprintf("_%x.%d", m.M, m.Shift) }
 
 // ApplyMultiplier is m.Apply of words.
 func ApplyMultiplier(a *Builder, x codegen.Reg, m opspec.Multiplier) codegen.Reg {
