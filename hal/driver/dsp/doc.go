@@ -17,8 +17,7 @@
 //	conv, pipelined  software-pipelined GEMM conv, where all products of a block fit in one loop body: requantization fills the slots that the products of the next block leave
 //	conv, spatial    a lane is a position, for up to 32 output channels: activations in vectors of 32 positions by 4 inputs, weights as scalar words; values of up to 16 channels that only convolutions read have pitches of 4, 8 or 16
 //	depthwise  128 channels, or several positions of fewer, per vector; up to three rows interleaved to words (vrmpy ub x b); sliding window along the row
-//	depthwise 3x3 acc32  two words of four taps and a single tap, 32-bit accumulators
-//	depthwise 3x3 acc16  two taps of a column at once (vmpa ub x b), nothing interleaved, where 16-bit accumulators are exact
+//	depthwise 3x3  where a vector has several positions: two words of four taps and a single tap
 //	window     AVERAGE_POOL_2D, MAX_POOL_2D, MEAN
 //	binary     ADD, SUB, MUL
 //	affine     ADD, SUB where rounding once gives the same results for all pairs of bytes

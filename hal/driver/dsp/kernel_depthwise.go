@@ -83,9 +83,6 @@ func (d *depthwiseKernel) weight(i, part, j int) int {
 
 // header is the number of vectors before a record's weights.
 func (d *depthwiseKernel) header() int {
-	if d.dw3x3.acc16 != nil {
-		return 0
-	}
 	return 4 * (1 + d.rq.Vectors())
 }
 

@@ -6,10 +6,9 @@ import (
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
-// A 3x3 depthwise convolution has a kernel of its own. This file holds its loop over
-// output rows and the body with 32-bit accumulators (acc32) for one position per vector;
-// kernel_depthwise3x3_acc16.go holds the body with 16-bit accumulators (acc16). The acc32
-// body splits the nine taps into two words of four bytes for vrmpy and a single byte:
+// A 3x3 depthwise convolution whose vectors hold several positions has a kernel of its
+// own. This file holds its loop over output rows, kernel_depthwise3x3_packed.go how
+// windows are read. The nine taps are two words of four bytes for vrmpy and a single byte:
 //
 //	first   rows a and b of columns 0 and 1
 //	second  rows a and b of column 2, the third row of two columns
@@ -32,23 +31,6 @@ type dw3x3Code struct {
 	const1    []codegen.Reg  // constants in registers
 }
 
-// dw3x3Body is the part of the kernel that depends on accumulator width and positions per vector.
-type dw3x3Body interface {
-	// constants loads what stays in registers of a record.
-	constants()
-	// first fetches what an entry's first output needs.
-	first()
-	// outputs makes some outputs, the first of which the rows point to, but for
-	// requantizing the last one. With next another entry comes behind them.
-	outputs(count int, next func() codegen.Reg)
-}
-
-// acc32OnePosition is the body where a vector is one position.
-type acc32OnePosition struct {
-	*dw3x3Code
-	next windowBytes // of the output that an entry or a round of the loop begins with
-}
-
 // windowBytes are the interleaved bytes of an output's window: rows a and b by column,
 // and the third row.
 type windowBytes struct {
@@ -56,33 +38,17 @@ type windowBytes struct {
 	third  codegen.Reg
 }
 
-// shared is how many columns an output shares with the one before.
-func (d *depthwiseKernel) shared() int {
-	if d.dilation > 1 {
-		return 0
-	}
-	return max(3-d.stride, 0)
-}
-
-// round is how many outputs a loop makes: twice as many as it takes until the shared
-// columns are in the same registers again. Every end of a block costs some packets.
+// round is how many outputs a loop makes: as many as it takes until vectors are in the same
+// registers again, or twice as many. Every end of a block costs some packets.
 func (d *depthwiseKernel) round() int {
-	switch {
-	case d.cells == 1:
-		return 2 * max(d.shared()+1, 2)
-	case d.stride == 1 || d.rq.PerChannel:
+	if d.stride == 1 || d.rq.PerChannel {
 		return 2 * (d.reach() + 1)
 	}
 	return d.reach() + 1
 }
 
-// columnAt is where a column of an output's window lies, in bytes from that of output 0.
-func (d *depthwiseKernel) columnAt(output, col int) int {
-	if d.cells > 1 {
-		return output * d.stride * vecBytes
-	}
-	return (output*d.stride + col*d.dilation) * d.pitch
-}
+// outputAt is where an output's window lies, in bytes from that of output 0.
+func (d *depthwiseKernel) outputAt(output int) int { return output * d.stride * vecBytes }
 
 // loop3x3 writes the loop over the entries of the table, one output row each.
 func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
@@ -92,11 +58,8 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 	for r := range n.rows {
 		n.rows[r] = a.R("row")
 		n.rowOffset[r] = slidingReach
-		if r != n.f.row && d.cells == 1 { // those of output 1 are the first that a loop reads
-			n.rowOffset[r] += d.columnAt(1, d.shared())
-		}
 	}
-	body := n.body()
+	body := n.newPacked()
 	n.ready = newQuad(a, "ready")
 	zero := a.Zero()
 	for _, r := range n.ready.all() {
@@ -118,7 +81,7 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 			a.Loop0(rounds, func() {
 				body.outputs(round, nil)
 				for _, r := range n.rows {
-					a.Bump(r, d.columnAt(round, 0))
+					a.Bump(r, d.outputAt(round))
 				}
 				a.Op(hexagon.A2_addi, n.out[0], n.out[1], (round-1)*d.outStep())
 				a.Bump(n.out[1], round*d.outStep())
@@ -154,22 +117,7 @@ func (n *dw3x3Code) begin(src codegen.Reg) {
 	}
 }
 
-// body chooses it.
-func (n *dw3x3Code) body() dw3x3Body {
-	switch {
-	case n.f.acc16 != nil:
-		return n.newAcc16()
-	case n.cells > 1:
-		return n.newAcc32Packed()
-	}
-	b := &acc32OnePosition{dw3x3Code: n}
-	for i := range b.next.column {
-		b.next.column[i] = n.a.VV("column")
-	}
-	b.next.third = n.a.VV("third")
-	return b
-}
-
+// constants loads what stays in registers of a record.
 func (n *dw3x3Code) constants() {
 	for i := range min(n.f.kept, n.f.vectors()) {
 		if i == len(n.const1) {
@@ -177,97 +125,6 @@ func (n *dw3x3Code) constants() {
 		}
 		n.w.Load(n.const1[i], n.depthwiseKernel.header()+i)
 	}
-}
-
-func (n *acc32OnePosition) outputs(count int, next func() codegen.Reg) {
-	a := n.a
-	x, ready := n.next, n.ready
-	for i := range count {
-		to, out := n.next, n.ready
-		single := n.rows[n.f.row]
-		if i < count-1 {
-			to, out = n.follow(x), newQuad(a, "ready")
-		} else if next != nil {
-			single = a.Add(single, 0)
-			n.begin(next())
-		} else {
-			to = n.follow(x)
-			to.third = n.next.third
-			if to.column[2] != n.next.column[2] && n.shared() == 0 {
-				to.column[2] = n.next.column[2]
-			}
-		}
-		first, second := n.join(x.column[0], x.column[1]), quad{}
-		row := n.f.row
-		var last codegen.Reg             // the third row's column 2, where that is in a register
-		if i == count-1 && next != nil { // all columns are fetched anew
-			second = n.join(x.column[2], x.third)
-		} else if n.f.col == 2 && n.shared() > 0 {
-			a.SetPhase(hvx.PhaseProducts)
-			last = a.Load(single, n.columnAt(i, 2)-n.rowOffset[row], hvx.AliasIn, "x")
-		}
-		a.Func.Weave(
-			func() {
-				n.products(first, second, x, out, func(to codegen.Reg) {
-					if last.Valid() {
-						n.constant(singleTap, hexagon.V6_vmpybusv, to, last)
-						return
-					}
-					base, off := a.Near(single, n.columnAt(i, n.f.col)-n.rowOffset[row])
-					a.OpLoading(hvx.AliasIn, 1, base, off, hexagon.V6_vmpybusv, to, a.V("x"), n.const1[singleTap])
-				})
-			},
-			func() {
-				if i == count-1 && next != nil {
-					n.fetch(to, 0, 0, codegen.Reg{})
-				} else {
-					n.fetch(to, i+1, n.shared(), last)
-				}
-			},
-			func() { n.requantize(ready, n.out[min(i, 1)], max(i-1, 0)*n.outStep()) })
-		x, ready = to, out
-	}
-}
-
-// follow are the registers of the next output's bytes: columns that it shares stay,
-// others take the place of those whose words are made.
-func (n *acc32OnePosition) follow(x windowBytes) windowBytes {
-	to := windowBytes{third: n.a.VV("third")}
-	switch n.shared() {
-	case 2:
-		to.column = [3]codegen.Reg{x.column[1], x.column[2], x.column[0]}
-	case 1:
-		to.column = [3]codegen.Reg{x.column[2], x.column[1], x.column[0]}
-	default:
-		to.column = [3]codegen.Reg{x.column[0], x.column[1], n.a.VV("column")}
-	}
-	return to
-}
-
-func (n *acc32OnePosition) first() { n.fetch(n.next, 0, 0, codegen.Reg{}) }
-
-// fetch loads and interleaves the bytes of an output from some column on. The third
-// row's column 2 of the output before may be in a register.
-func (n *acc32OnePosition) fetch(x windowBytes, output, from int, last codegen.Reg) {
-	a := n.a
-	a.SetPhase(hvx.PhaseProducts)
-	r, s := n.f.pairedRows()
-	for col := from; col < 3; col++ {
-		at := n.columnAt(output, col)
-		n.interleave(x.column[col], r, s, at, at)
-	}
-	if last.Valid() {
-		arg := n.shared() // of the column that is not in a register, 1 for the second one
-		base, off := a.Near(n.rows[n.f.row], n.columnAt(output, 2-arg)-n.rowOffset[n.f.row])
-		if arg == 1 {
-			a.OpLoading(hvx.AliasIn, arg, base, off, hexagon.V6_vshufoeb, x.third, a.V("y"), last)
-		} else {
-			a.OpLoading(hvx.AliasIn, arg, base, off, hexagon.V6_vshufoeb, x.third, last, a.V("y"))
-		}
-		return
-	}
-	c1, c2 := n.f.pairedColumns()
-	n.interleave(x.third, n.f.row, n.f.row, n.columnAt(output, c1), n.columnAt(output, c2))
 }
 
 // interleave interleaves a vector of row r and one of row s, so many bytes from

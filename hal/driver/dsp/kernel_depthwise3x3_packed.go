@@ -11,8 +11,8 @@ import (
 // needs vectors 0 to reach of each stream, counted from its own; all but the last it
 // shares with the output before, in rings of registers.
 
-// acc32Packed is the body with 32-bit accumulators for several positions per vector.
-type acc32Packed struct {
+// dw3x3Packed reads the windows of outputs and multiplies them.
+type dw3x3Packed struct {
 	*dw3x3Code
 	reach int
 	used  []bool          // streams
@@ -21,10 +21,6 @@ type acc32Packed struct {
 	dealt []codegen.Reg   // where the streams of the third row are one pair
 	by    map[int]codegen.Reg
 	deal  codegen.Reg
-	// halves: a vector is two positions and windows move by two, from even ones on, so
-	// words come of neighbouring vectors in one step, without streams.
-	halves bool
-	joins  [2]codegen.Reg // how words and pairs are dealt then
 }
 
 // reach is the last vector of a stream that an output needs.
@@ -36,23 +32,10 @@ func (d *depthwiseKernel) reach() int {
 	return n
 }
 
-// halves: see acc32Packed.
-func (d *depthwiseKernel) halves() bool {
-	return d.cells == 2 && d.stride == 2 && d.dilation == 1 && d.skew == 0 && d.dw3x3.col == 2
-}
-
-func (n *dw3x3Code) newAcc32Packed() *acc32Packed {
+// newPacked makes the registers that hold vectors from output to output.
+func (n *dw3x3Code) newPacked() *dw3x3Packed {
 	a, d := n.a, n.depthwiseKernel
-	c := &acc32Packed{dw3x3Code: n, reach: d.reach(), used: make([]bool, d.stride), by: map[int]codegen.Reg{}}
-	if d.halves() {
-		c.halves, c.deal = true, a.Imm8(vecBytes/2)
-		c.joins = [2]codegen.Reg{a.Imm8(vecBytes/2 | 1), a.Imm8(vecBytes/2 | 2)}
-		c.pairs, c.third = make([][]codegen.Reg, 1), make([][]codegen.Reg, 1)
-		for range 2 {
-			c.pairs[0], c.third[0] = append(c.pairs[0], a.VV("pair")), append(c.third[0], a.V("third"))
-		}
-		return c
-	}
+	c := &dw3x3Packed{dw3x3Code: n, reach: d.reach(), used: make([]bool, d.stride), by: map[int]codegen.Reg{}}
 	for col := range d.kw {
 		at := d.column(col)
 		c.used[at.stream] = true
@@ -76,13 +59,13 @@ func (n *dw3x3Code) newAcc32Packed() *acc32Packed {
 	return c
 }
 
-// fetchCells fetches vector i of each stream, counted from output 0's own.
-func (n *acc32Packed) fetchCells(i int) {
+// fetchVectors fetches vector i of each stream, counted from output 0's own.
+func (n *dw3x3Packed) fetchVectors(i int) {
 	a := n.a
 	a.SetPhase(hvx.PhaseProducts)
 	at, ring := i*n.stride*vecBytes, i%(n.reach+1)
 	r, s := n.f.pairedRows()
-	if n.stride == 1 || n.halves {
+	if n.stride == 1 {
 		n.interleave(n.pairs[0][ring], r, s, at, at)
 		a.LoadTo(n.third[0][ring], n.rows[n.f.row], at-n.rowOffset[n.f.row], hvx.AliasIn)
 		return
@@ -102,8 +85,8 @@ func (n *acc32Packed) fetchCells(i int) {
 	}
 }
 
-// cellColumn is a column of an output's window: of rows a and b, and of the third one.
-func (n *acc32Packed) cellColumn(output, col int) (pair func() codegen.Reg, third func() codegen.Reg) {
+// column3x3 is a column of an output's window: of rows a and b, and of the third one.
+func (n *dw3x3Packed) column3x3(output, col int) (pair func() codegen.Reg, third func() codegen.Reg) {
 	a := n.a
 	at := n.column(col)
 	ring := (output + at.index) % (n.reach + 1)
@@ -129,13 +112,16 @@ func (n *acc32Packed) cellColumn(output, col int) (pair func() codegen.Reg, thir
 	return pair, third
 }
 
-func (n *acc32Packed) first() {
+// first fetches what an entry's first output needs.
+func (n *dw3x3Packed) first() {
 	for i := range n.reach {
-		n.fetchCells(i)
+		n.fetchVectors(i)
 	}
 }
 
-func (n *acc32Packed) outputs(count int, next func() codegen.Reg) {
+// outputs makes some outputs, the first of which the rows point to, but for
+// requantizing the last one. With next another entry comes behind them.
+func (n *dw3x3Packed) outputs(count int, next func() codegen.Reg) {
 	a := n.a
 	ready := n.ready
 	for i := range count {
@@ -143,7 +129,7 @@ func (n *acc32Packed) outputs(count int, next func() codegen.Reg) {
 		if i < count-1 {
 			out = newQuad(a, "ready")
 		}
-		a.Func.Weave(func() { n.cellProducts(i, out) },
+		a.Func.Weave(func() { n.windowProducts(i, out) },
 			func() { n.requantize(ready, n.out[min(i, 1)], max(i-1, 0)*n.outStep()) })
 		ready = out
 	}
@@ -153,16 +139,13 @@ func (n *acc32Packed) outputs(count int, next func() codegen.Reg) {
 	}
 }
 
-func (n *acc32Packed) cellProducts(output int, ready quad) {
-	if n.halves {
-		n.halfProducts(output, ready)
-		return
-	}
+// windowProducts makes an output.
+func (n *dw3x3Packed) windowProducts(output int, ready quad) {
 	a := n.a
-	n.fetchCells(output + n.reach)
+	n.fetchVectors(output + n.reach)
 	var pair, third [3]func() codegen.Reg
 	for col := range pair {
-		pair[col], third[col] = n.cellColumn(output, col)
+		pair[col], third[col] = n.column3x3(output, col)
 	}
 	first := n.join(pair[0](), pair[1]())
 	c, d := n.f.pairedColumns()
@@ -172,40 +155,5 @@ func (n *acc32Packed) cellProducts(output int, ready quad) {
 	x.column[2] = pair[2]()
 	n.products(first, quad{}, x, ready, func(to codegen.Reg) {
 		n.constant(singleTap, hexagon.V6_vmpybusv, to, third[n.f.col]())
-	})
-}
-
-// halfProducts is cellProducts for halves. Of vectors 0 to 2 from the output's own,
-// columns 0 and 1 are the halves of the first two, column 2 the first halves of the
-// last two.
-func (n *acc32Packed) halfProducts(output int, ready quad) {
-	a := n.a
-	a.SetPhase(hvx.PhaseProducts)
-	pairs, third := n.pairs[0], n.third[0]
-	i, next := output%2, (output+1)%2
-	r, s := n.f.pairedRows()
-	at := (2*output + 1) * vecBytes
-	pair := a.VV("pair")
-	n.interleave(pair, r, s, at, at)
-	single := a.Load(n.rows[n.f.row], at-n.rowOffset[n.f.row], hvx.AliasIn, "third")
-	n.fetchCells(output + 1)
-	deal := func(high, low, by codegen.Reg) codegen.Reg {
-		to := a.VV("dealt")
-		a.Op(hexagon.V6_vdealvdd, to, high, low, by)
-		return to
-	}
-	var first quad
-	for k := range first {
-		first[k] = deal(hvx.Half(pair, k), hvx.Half(pairs[i], k), n.joins[1])
-	}
-	x := windowBytes{third: deal(single, third[i], n.joins[0]), column: [3]codegen.Reg{2: a.VV("column")}}
-	var second quad
-	for k := range second {
-		second[k] = a.VV("words")
-		last := deal(hvx.Half(pairs[next], k), hvx.Half(pair, k), n.deal)
-		a.Op(hexagon.V6_vshufoeh, second[k], hvx.Half(x.third, k), hvx.Lo(last))
-	}
-	n.products(first, second, x, ready, func(to codegen.Reg) {
-		n.constant(singleTap, hexagon.V6_vmpybusv, to, hvx.Lo(deal(third[next], single, n.deal)))
 	})
 }

@@ -14,18 +14,13 @@ type dw3x3Taps struct {
 	wide     bool           // some bias does not fit in a half
 	same     bool           // all entries have one record
 	kept     int            // vectors of constants in registers, of those in order; 0 for kernels of another kind
-	acc16    *acc16Split    // nil: 32-bit accumulators
 }
 
 func (f *dw3x3Taps) on() bool { return f.kept > 0 }
 
 func (d *depthwiseKernel) dw3x3Name() string {
 	f := &d.dw3x3
-	if f.acc16 != nil {
-		return hvx.Symbol(fmt.Sprintf("dw3x3_acc16_r%d_s%d_d%d_p%d_n%d_c%d+%d_k%d_%s_a%d+%d_same%d_%s", d.rowStep, d.stride, d.dilation, d.pitch,
-			d.steps, d.cells, d.skew, f.kept, d.rq.Tag(), d.lookahead, d.lookaheadOff, count(f.same), f.acc16.tag()))
-	}
-	name := fmt.Sprintf("dw3x3_acc32_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d.%d_%d.%d_k%d_%s_a%d+%d", d.rowStep, d.stride, d.dilation, d.pitch,
+	name := fmt.Sprintf("dw3x3_r%d_s%d_d%d_p%d_n%d_c%d+%d_t%d.%d_%d.%d_k%d_%s_a%d+%d", d.rowStep, d.stride, d.dilation, d.pitch,
 		d.steps, d.cells, d.skew, f.row, f.col, f.parts[0], f.parts[1], f.kept, d.rq.Tag(), d.lookahead, d.lookaheadOff)
 	if f.wide {
 		name += "_wide"
@@ -72,9 +67,6 @@ var pairedWeights = [...][2]int{{0, 0}, {1, 0}, {0, 1}}
 
 // vectors is their number.
 func (f *dw3x3Taps) vectors() int {
-	if f.acc16 != nil {
-		return f.acc16.vectors()
-	}
 	n := otherWeights - len(pairedWeights)
 	for _, p := range f.parts {
 		n += p[0] + p[1] + p[2] + p[3]
@@ -107,18 +99,13 @@ func (f *dw3x3Taps) weight(word, part, j int) int {
 // keeps lists how many constants may stay in registers, what is likely to be best first.
 func (d *depthwiseKernel) keeps() []int {
 	switch k := d.rq; {
-	case d.dw3x3.acc16 != nil:
-		if d.stride == 1 {
-			return []int{8, 9, 7, 6}
-		}
-		return []int{9, 10, 8, 7, 6}
 	case k.PerChannel && k.Whole:
 		return []int{4, 3, 1, 5}
 	case k.PerChannel && (k.Left || k.Clamp || !k.Plain):
 		return []int{5, 6, 4, 3, 1}
 	case d.dw3x3.wide && d.dw3x3.same:
 		return []int{6, 8, 5, 4, 3, 1}
-	case k.PerChannel, d.halves():
+	case k.PerChannel:
 		return []int{8, 6, 5, 4, 3, 1}
 	}
 	return []int{5, 4, 6, 8, 3, 1}

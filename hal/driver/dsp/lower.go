@@ -60,7 +60,6 @@ type lowering struct {
 	isConstantBound []bool            // by job, see constantBound
 	faults          []fault
 	extents         map[uint32]*tensor // see openOutput
-	acc16Splits     []acc16Split       // splits of earlier depthwise convolutions
 	narrow          map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
 }
 

@@ -30,14 +30,6 @@ func (l *lowering) withPitch(t *tensor, pitch int) *tensor {
 	return dst
 }
 
-// depthwisePart is a part of a depthwise convolution: the chunks of channels that one kernel computes.
-type depthwisePart struct {
-	depthwiseKernel
-	chunks  []int
-	records []byte // of the chunks
-	at      uint32 // where those are
-}
-
 // depthwiseWork is a depthwise convolution.
 type depthwiseWork struct{ *gemm }
 
@@ -45,19 +37,13 @@ func (w depthwiseWork) launch(l *lowering, s *step, r rowRange) error {
 	return launchShared(l, s, w, r)
 }
 
-// depthwiseParts is a depthwise convolution whose kernels are chosen.
-type depthwiseParts struct {
+// depthwiseRun is a depthwise convolution whose kernel is chosen.
+type depthwiseRun struct {
 	*gemm
-	parts []depthwisePart
-}
-
-func (w depthwiseParts) launch(l *lowering, s *step, r rowRange) error {
-	for i := range w.parts {
-		if err := w.depthwiseRows(l, s, &w.parts[i], r.from, r.to); err != nil {
-			return err
-		}
-	}
-	return nil
+	kernel  depthwiseKernel
+	chunks  int    // of 128 channels, or one of several positions
+	records []byte // of the chunks
+	at      uint32 // where those are
 }
 
 func (w depthwiseWork) share(l *lowering, s *step) (work, error) {
@@ -70,18 +56,12 @@ func (w depthwiseWork) share(l *lowering, s *step) (work, error) {
 	if d.cells > 1 {
 		d.skew = -g.Left * pitch & (vecBytes - 1)
 	}
-	var parts []depthwisePart
-	acc16, rest := l.acc16Part(g, d)
-	if len(acc16.chunks) > 0 {
-		parts = append(parts, acc16)
-	}
-	if len(rest) > 0 {
-		parts = append(parts, l.acc32Part(g, d, rest))
-	}
-	for i := range parts {
-		parts[i].at = l.constant(parts[i].records)
-	}
-	return depthwiseParts{g, parts}, nil
+	chunks := ceilDiv(f.K, vecBytes)
+	g.fetchAhead(l, &d, chunks)
+	d.chooseForm(&g.Conv)
+	l.chooseDepthwise(&d)
+	records := d.pack(&g.Conv, chunks)
+	return depthwiseRun{g, d, chunks, records, l.constant(records)}, nil
 }
 
 // fetchAhead has a kernel of so many chunks fetch the rows that the next output row reads and
@@ -104,47 +84,30 @@ func channelAt(g *filter.Conv, d *depthwiseKernel, chunk, i int) int {
 	return i
 }
 
-// channelsOf are the channels of chunks.
-func channelsOf(g *filter.Conv, chunks []int) (list []int) {
-	for _, chunk := range chunks {
-		for ch := chunk * vecBytes; ch < min((chunk+1)*vecBytes, g.Filter.K); ch++ {
-			list = append(list, ch)
-		}
-	}
-	return list
-}
-
-// numbers are 0 to n-1.
-func numbers(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
-}
-
-// acc32Part returns the part whose chunks need 32-bit accumulators.
-func (l *lowering) acc32Part(g *gemm, d depthwiseKernel, chunks []int) depthwisePart {
-	f, channels := &g.Filter, channelsOf(&g.Conv, chunks)
-	g.fetchAhead(l, &d, len(chunks))
+// chooseForm chooses how weights become signed bytes, and the taps of the 3x3 kernel where
+// that can compute the convolution.
+func (d *depthwiseKernel) chooseForm(g *filter.Conv) {
 	shape := d.slidingShape()
-	d.twice, d.parts = signedParts(f, channels, d.sets(), shape.units(1))
+	d.twice, d.parts = signedParts(&g.Filter, d.sets(), shape.units(1))
 	if d.fits3x3() {
-		d.dw3x3 = chooseTaps(&g.Conv, channels)
-		l.keepAcc32Constants(&d)
+		d.dw3x3 = chooseTaps(g)
 	}
-	p := depthwisePart{depthwiseKernel: d, chunks: chunks, records: make([]byte, 0, len(chunks)*d.record())}
-	for _, chunk := range chunks {
-		channel := func(i int) int { return channelAt(&g.Conv, &d, chunk, i) }
+}
+
+// pack packs the records of chunks: headers and weights.
+func (d *depthwiseKernel) pack(g *filter.Conv, chunks int) []byte {
+	f, records := &g.Filter, make([]byte, 0, chunks*d.record())
+	for chunk := range chunks {
+		channel := func(i int) int { return channelAt(g, d, chunk, i) }
 		lane := make([]int, 0, vecBytes)
 		for j := range 4 {
 			for i := range 32 {
 				lane = append(lane, channel(4*i+hvx.LanePhase[j]))
 			}
 		}
-		p.records = g.PackHeader(p.records, d.rq, lane)
+		records = g.PackHeader(records, d.rq, lane)
 		if d.dw3x3.on() {
-			p.records = packAcc32(&g.Conv, p.records, &d.dw3x3, lane, channel)
+			records = pack3x3(g, records, &d.dw3x3, lane, channel)
 			continue
 		}
 		for i, parts := range d.parts {
@@ -159,19 +122,19 @@ func (l *lowering) acc32Part(g *gemm, d depthwiseKernel, chunks []int) depthwise
 						rows[r] = filter.SignedBytes(f.Centred(ch, set*rowSet+r, x))
 					}
 					for _, w := range packTaps(rows, d.twice[set], part, k/32) {
-						p.records = append(p.records, byte(w))
+						records = append(records, byte(w))
 					}
 				}
 			}
 		}
 	}
-	return p
+	return records
 }
 
-// depthwiseRows emits some rows of a part of the result.
-func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last int) error {
-	d, rec, pitch := p.depthwiseKernel, p.at, g.in.pitch
-	if bytes := len(p.records); bytes <= l.vtcm.room() {
+// launch emits some rows of the result.
+func (w depthwiseRun) launch(l *lowering, s *step, r rowRange) error {
+	g, d, rec, pitch, first, last := w.gemm, w.kernel, w.at, w.in.pitch, r.from, r.to
+	if bytes := len(w.records); bytes <= l.vtcm.room() {
 		var err error
 		if rec, err = l.resident(s, rec, bytes); err != nil {
 			return err
@@ -189,24 +152,24 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
 		params[hvx.ParBox], params[hvx.ParStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
 	}
-	kern, err := l.depthwiseKernel(&d)
+	kern, err := l.kernel(d.name(), d.generate)
 	if err != nil {
 		return err
 	}
 	var table []uint32
 	o := g.out.shape
 	entry := func(row, i int) {
-		n, y, at := row/o.h, row%o.h, uint32(p.chunks[i]*vecBytes)
+		n, y, at := row/o.h, row%o.h, uint32(i*vecBytes)
 		table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.skew)+at, g.out.at(n, y, 0)+at, rec+uint32(i*d.record()))
 	}
 	if large { // a row is asked for with all its chunks
 		for row := first; row < last; row++ {
-			for i := range p.chunks {
+			for i := range w.chunks {
 				entry(row, i)
 			}
 		}
 	} else { // constants stay in registers from row to row
-		for i := range p.chunks {
+		for i := range w.chunks {
 			for row := first; row < last; row++ {
 				entry(row, i)
 			}
@@ -233,31 +196,36 @@ func (g *gemm) depthwiseRows(l *lowering, s *step, p *depthwisePart, first, last
 	return nil
 }
 
-// depthwiseKernel returns the 3x3 kernel if d selects it, else the best sliding-window kernel
-// whose registers suffice, else the general one. A sliding-window kernel's rows begin on a
-// vector, skew bytes before their first window.
-func (l *lowering) depthwiseKernel(d *depthwiseKernel) (*hvx.Linked, error) {
-	if d.dw3x3.on() {
-		return l.kernel(d.name(), d.generate)
+// chooseDepthwise chooses among the kernels of the family: the 3x3 kernel where d has taps for
+// it, else the sliding window, else the general one. Of either of the first two it keeps as
+// many constants in registers as there are registers for. A sliding-window kernel's rows
+// begin on a vector, skew bytes before their first window.
+func (l *lowering) chooseDepthwise(d *depthwiseKernel) {
+	if d.dw3x3.parts[0][0] > 0 {
+		for _, d.dw3x3.kept = range d.keeps() {
+			if l.generatedFits(d.name(), d.generate) {
+				return
+			}
+		}
+		d.dw3x3.kept = 0
 	}
 	for _, d.form = range d.slidingForms() {
 		if l.generatedFits(d.name(), d.generate) {
-			return l.kernel(d.name(), d.generate)
+			return
 		}
 	}
 	d.skew, d.form = 0, slidingForm{}
-	return l.kernel(d.name(), d.generate)
 }
 
-// signedParts is how many signed bytes the weights of channels need, the same for all channels of a
+// signedParts is how many signed bytes the weights need, the same for all channels of a
 // vector of words. Of each set, words have one row twice, or none, whichever takes
 // fewer instructions: two to interleave it in each of a step's units of words, two
 // to multiply with one more part.
-func signedParts(f *filter.Filter, channels []int, sets, units int) (twice []int, parts []weightParts) {
+func signedParts(f *filter.Filter, sets, units int) (twice []int, parts []weightParts) {
 	need := make([]weightParts, f.KH*f.KW)
 	for y := range f.KH {
 		for x := range f.KW {
-			for _, ch := range channels {
+			for ch := range f.K {
 				n := &need[y*f.KW+x][slices.Index(hvx.LanePhase[:], ch%4)]
 				*n = max(*n, len(filter.SignedBytes(f.Centred(ch, y, x))))
 			}

@@ -10,23 +10,24 @@ import (
 )
 
 // fits3x3 reports whether the 3x3 kernel can compute the convolution: a 3x3 window, at
-// least minOutputs3x3 output vectors per row, window columns within few vectors.
+// least minOutputs3x3 output vectors per row, several positions per vector, and window
+// columns within few vectors.
 func (d *depthwiseKernel) fits3x3() bool {
 	if d.kh != 3 || d.kw != 3 || d.steps < minOutputs3x3 {
 		return false
 	}
-	return d.cells == 1 || d.stride <= 2 && d.reach() > 0 && d.reach() <= 2
+	return d.cells > 1 && d.stride <= 2 && d.reach() > 0 && d.reach() <= 2
 }
 
 // chooseTaps chooses the single tap, whose weights must all be signed bytes: the one
 // that leaves the words the fewest weights of more than one.
-func chooseTaps(g *filter.Conv, channels []int) dw3x3Taps {
+func chooseTaps(g *filter.Conv) dw3x3Taps {
 	f := &g.Filter
 	var need [3][3]weightParts
 	for y := range need {
 		for x := range need[y] {
 			need[y][x] = weightParts{1, 1, 1, 1}
-			for _, ch := range channels {
+			for ch := range f.K {
 				n := &need[y][x][slices.Index(hvx.LanePhase[:], ch%4)]
 				*n = max(*n, len(filter.SignedBytes(f.Centred(ch, y, x))))
 			}
@@ -38,7 +39,7 @@ func chooseTaps(g *filter.Conv, channels []int) dw3x3Taps {
 			if slices.Max(need[row][col][:]) > 1 {
 				continue
 			}
-			form, cost := dw3x3Taps{row: row, col: col, same: len(channels) <= vecBytes}, 0
+			form, cost := dw3x3Taps{row: row, col: col, same: f.K <= vecBytes}, 0
 			for w := range form.parts {
 				for _, t := range form.taps(w) {
 					for j, n := range need[t[0]][t[1]] {
@@ -54,15 +55,15 @@ func chooseTaps(g *filter.Conv, channels []int) dw3x3Taps {
 			}
 		}
 	}
-	for _, ch := range channels {
+	for ch := range f.K {
 		b := g.FoldedBias(ch)
 		best.wide = best.wide || b < math.MinInt16 || b > math.MaxInt16
 	}
 	return best
 }
 
-// packAcc32 appends what a record has behind its header.
-func packAcc32(g *filter.Conv, out []byte, n *dw3x3Taps, lane []int, channel func(i int) int) []byte {
+// pack3x3 appends what a record has behind its header.
+func pack3x3(g *filter.Conv, out []byte, n *dw3x3Taps, lane []int, channel func(i int) int) []byte {
 	f := &g.Filter
 	at := len(out)
 	out = append(out, make([]byte, n.vectors()*vecBytes)...)
@@ -90,25 +91,4 @@ func packAcc32(g *filter.Conv, out []byte, n *dw3x3Taps, lane []int, channel fun
 		}
 	}
 	return out
-}
-
-// keepAcc32Constants chooses how many constants the acc32 kernel keeps in registers. It
-// chooses 0, which selects the sliding-window kernel, when no tap can be the single one or
-// registers do not suffice.
-func (l *lowering) keepAcc32Constants(d *depthwiseKernel) {
-	if d.dw3x3.kept = 0; d.dw3x3.parts[0][0] > 0 {
-		l.keepConstants(d)
-	}
-}
-
-// keepConstants keeps as many constants in registers as the first number that fits, none
-// if none does, and reports which.
-func (l *lowering) keepConstants(d *depthwiseKernel) bool {
-	for _, d.dw3x3.kept = range d.keeps() {
-		if l.generatedFits(d.dw3x3Name(), d.generate) {
-			return true
-		}
-	}
-	d.dw3x3.kept = 0
-	return false
 }
