@@ -2,12 +2,9 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,9 +15,9 @@ import (
 const dspBase = 0x20000
 
 type asmFlags struct {
-	output, format string
-	base           uint32
-	separate       bool
+	assembler
+	base     uint32
+	separate bool
 }
 
 func newDSPAsm(a *app) *cobra.Command {
@@ -46,13 +43,9 @@ and data from --base on), hex (one word of code per line) or list.`,
 
 		ValidArgsFunction: completeFiles("s", "S", "asm"),
 	}
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "file to write, - for standard output")
-	cmd.Flags().StringVar(&f.format, "format", "", "elf, bin, hex or list (default elf with -o, list without)")
+	f.addFlags(cmd, "elf", "bin", "hex", "list")
 	cmd.Flags().Uint32Var(&f.base, "base", dspBase, "address of the code")
 	cmd.Flags().BoolVar(&f.separate, "separate", false, "make no compounds and duplexes")
-	_ = cmd.RegisterFlagCompletionFunc("format", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return []string{"elf", "bin", "hex", "list"}, cobra.ShellCompDirectiveNoFileComp
-	})
 	return cmd
 }
 
@@ -87,15 +80,9 @@ func assembleText(path string, text []byte, o hexagon.AsmOptions) (*hexagon.Obje
 }
 
 func (a *app) dspAsm(path string, f *asmFlags) error {
-	format := f.format
-	if format == "" {
-		format = "list"
-		if f.output != "" {
-			format = "elf"
-		}
-	}
-	if !strings.Contains(" elf bin hex list ", " "+format+" ") {
-		return usage(fmt.Errorf("unknown format %q: elf, bin, hex or list", format))
+	format, err := f.chosen()
+	if err != nil {
+		return err
 	}
 	if f.base%4 != 0 {
 		return usage(fmt.Errorf("base %#x is not a multiple of 4", f.base))
@@ -109,10 +96,8 @@ func (a *app) dspAsm(path string, f *asmFlags) error {
 		return err
 	}
 	var out bytes.Buffer
-	mode := os.FileMode(0o644)
 	switch format {
 	case "elf":
-		mode = 0o755
 		b, err := obj.ELF()
 		if err != nil {
 			return usage(fmt.Errorf("%s: %w", path, err))
@@ -131,16 +116,7 @@ func (a *app) dspAsm(path string, f *asmFlags) error {
 			return err
 		}
 	}
-	switch {
-	case f.output == "-", f.output == "" && !a.json:
-		_, err = a.out.Write(out.Bytes())
-	case f.output != "":
-		err = writeFileMode(f.output, out.Bytes(), mode)
-	}
-	if err == nil && a.json && f.output != "-" {
-		err = a.printCode(path, obj.Entry, obj.Code())
-	}
-	return err
+	return a.writeAssembled(&f.assembler, format, out.Bytes(), func() error { return a.printCode(path, obj.Entry, obj.Code()) })
 }
 
 func listCode(w io.Writer, code []hexagon.Code) error {
@@ -186,7 +162,7 @@ type codePacket struct {
 }
 
 func (a *app) printCode(path string, entry uint32, code []hexagon.Code) error {
-	r := codeReport{SchemaVersion: 1, File: path, Entry: entry, Sections: []codeSection{}}
+	r := codeReport{SchemaVersion: schemaVersion, File: path, Entry: entry, Sections: []codeSection{}}
 	for i := range code {
 		c := &code[i]
 		s := codeSection{Name: c.Name, Addr: c.Addr, Bytes: len(c.Data), Symbols: []codeSymbol{}, Packets: []codePacket{}}
@@ -203,7 +179,5 @@ func (a *app) printCode(path string, entry uint32, code []hexagon.Code) error {
 		}
 		r.Sections = append(r.Sections, s)
 	}
-	enc := json.NewEncoder(a.out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(r)
+	return printJSON(a.out, r)
 }

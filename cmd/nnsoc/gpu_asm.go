@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +12,7 @@ import (
 )
 
 func newGPUAsm(a *app) *cobra.Command {
-	var output, format string
+	var f assembler
 	cmd := &cobra.Command{
 		Use:   "asm FILE.s",
 		Short: "assemble RDNA2 source in LLVM's syntax into a code object",
@@ -27,12 +25,11 @@ Without -o it prints a listing. With -o it writes a code object that "nnsoc gpu 
 and LLVM's tools read, or what --format says: elf, hex (a word of code per line) or list.`,
 		Example: "  nnsoc gpu asm kernel.s\n  nnsoc gpu asm kernel.s -o kernel.co && nnsoc gpu exec kernel.co --arg buf:x.npy\n  clang -x cl -target amdgcn-amd-amdhsa -mcpu=gfx1030 -nogpulib -S -o - k.cl | nnsoc gpu asm - -o k.co",
 		Args:    oneFile("source file"),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.gpuAsm(args[0], output, format) },
+		RunE:    func(_ *cobra.Command, args []string) error { return a.gpuAsm(args[0], &f) },
 
 		ValidArgsFunction: completeFiles("s", "S", "asm"),
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write, - for standard output")
-	cmd.Flags().StringVar(&format, "format", "", "elf, hex or list (default elf with -o, list without)")
+	f.addFlags(cmd, "elf", "hex", "list")
 	return cmd
 }
 
@@ -53,15 +50,10 @@ func assembleKernels(path string, data []byte) (*codeobject.File, error) {
 	return f, nil
 }
 
-func (a *app) gpuAsm(path, output, format string) error {
-	if format == "" {
-		format = "list"
-		if output != "" {
-			format = "elf"
-		}
-	}
-	if !strings.Contains(" elf hex list ", " "+format+" ") {
-		return usage(fmt.Errorf("unknown format %q: elf, hex or list", format))
+func (a *app) gpuAsm(path string, flags *assembler) error {
+	format, err := flags.chosen()
+	if err != nil {
+		return err
 	}
 	data, err := readInput(path)
 	if err != nil {
@@ -72,10 +64,8 @@ func (a *app) gpuAsm(path, output, format string) error {
 		return err
 	}
 	var out bytes.Buffer
-	mode := os.FileMode(0o644)
 	switch format {
 	case "elf":
-		mode = 0o755
 		b, err := f.ELF()
 		if err != nil {
 			return usage(fmt.Errorf("%s: %w", path, err))
@@ -96,16 +86,7 @@ func (a *app) gpuAsm(path, output, format string) error {
 			return err
 		}
 	}
-	switch {
-	case output == "-", output == "" && !a.json:
-		_, err = a.out.Write(out.Bytes())
-	case output != "":
-		err = writeFileMode(output, out.Bytes(), mode)
-	}
-	if err == nil && a.json && output != "-" {
-		err = a.printKernels(path, f)
-	}
-	return err
+	return a.writeAssembled(flags, format, out.Bytes(), func() error { return a.printKernels(path, f) })
 }
 
 // codeObjectReport is the JSON form of a code object.

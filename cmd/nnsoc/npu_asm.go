@@ -10,7 +10,10 @@ import (
 	"github.com/nnsoc/nnsoc/isa/ethosu"
 )
 
-type npuAsmFlags struct{ output, accelerator string }
+type npuAsmFlags struct {
+	assembler
+	accelerator string
+}
 
 func newNPUAsm(a *app) *cobra.Command {
 	var f npuAsmFlags
@@ -24,14 +27,14 @@ and for commands of two words a payload:
   NPU_OP_CONV 0
 
 Text after # or ; is a comment. Without -o it prints the listing, with -o it writes a
-driver payload: the operand 0 of an ethos-u operator. The path - is standard input.`,
+driver payload: the operand 0 of an ethos-u operator; --format says otherwise. The path - is standard input.`,
 		Example: "  nnsoc npu asm commands.txt\n  nnsoc npu asm commands.txt --accelerator ethos-u65-512 -o payload.bin && nnsoc npu disasm payload.bin",
 		Args:    oneFile("file"),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.npuAsm(args[0], &f) },
 
 		ValidArgsFunction: completeFiles("txt", "s"),
 	}
-	cmd.Flags().StringVarP(&f.output, "output", "o", "", "payload to write, - for standard output")
+	f.addFlags(cmd, "payload", "list")
 	cmd.Flags().StringVar(&f.accelerator, "accelerator", "ethos-u55-256", "what the payload is for: "+strings.Join(ethosu.Accelerators(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("accelerator", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return ethosu.Accelerators(), cobra.ShellCompDirectiveNoFileComp
@@ -40,6 +43,10 @@ driver payload: the operand 0 of an ethos-u operator. The path - is standard inp
 }
 
 func (a *app) npuAsm(path string, f *npuAsmFlags) error {
+	format, err := f.chosen()
+	if err != nil {
+		return err
+	}
 	config, err := ethosu.ParseConfig(f.accelerator)
 	if err != nil {
 		return usage(err)
@@ -57,25 +64,19 @@ func (a *app) npuAsm(path string, f *npuAsmFlags) error {
 	if err != nil {
 		return usage(fmt.Errorf("%s: %w", path, err))
 	}
-	switch f.output {
-	case "":
-		if !a.json {
-			return ethosu.Print(a.out, words)
-		}
-	case "-":
-		_, err = a.out.Write(payload)
-		return err
-	default:
-		if err := writeFile(f.output, payload); err != nil {
+	out := payload
+	if format == "list" {
+		var text bytes.Buffer
+		if err := ethosu.Print(&text, words); err != nil {
 			return err
 		}
+		out = text.Bytes()
 	}
-	if !a.json {
-		return nil
-	}
-	stream, err := newNPUStream(0, payload)
-	if err != nil {
-		return usage(fmt.Errorf("%s: %w", path, err))
-	}
-	return printJSON(a.out, npuListing{SchemaVersion: schemaVersion, File: path, Operators: []npuStream{*stream}})
+	return a.writeAssembled(&f.assembler, format, out, func() error {
+		stream, err := newNPUStream(0, payload)
+		if err != nil {
+			return usage(fmt.Errorf("%s: %w", path, err))
+		}
+		return printJSON(a.out, npuListing{SchemaVersion: schemaVersion, File: path, Operators: []npuStream{*stream}})
+	})
 }
