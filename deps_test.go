@@ -28,6 +28,7 @@ var layers = []struct {
 	{"hal/driver/gpu/layout", []string{"hal/opspec"}},                                 // for the format of halves alone
 	{"hal/driver/gpu/kernel", []string{"hal/driver/gpu/layout", "hal/opspec", "isa"}}, // opspec for the geometry of windows alone
 	{"hal/driver/gpu/step", []string{"hal/driver/gpu/kernel", "hal/driver/gpu/layout"}},
+	{"hal/driver/gpu/cost", []string{"hal/driver/gpu/kernel", "gpu"}},
 	{"hal/driver/gpu/lower", []string{"hal/nn", "hal/opspec", "hal/driver/base", "hal/driver/graph", "hal/driver/gpu/kernel", "hal/driver/gpu/layout", "hal/driver/gpu/step"}},
 	{"hal/driver/gpu/plan", []string{"hal/driver/arena", "hal/driver/gpu/cost", "hal/driver/gpu/kernel", "hal/driver/gpu/layout", "hal/driver/gpu/step", "isa", "gpu"}},
 	{"hal/driver/sample", []string{"hal", "hal/driver/base", "hal/driver/cpu"}},
@@ -148,6 +149,7 @@ func TestLayersCanFail(t *testing.T) {
 		{"hal/driver/gpu/kernel/gemm", "hal/driver/gpu/step", false},
 		{"hal/driver/gpu/kernel/gemm", "hal/driver/gpu/kernel/rdna", true},
 		{"hal/driver/gpu/step", "hal/driver/graph", false},
+		{"hal/driver/gpu/cost", "hal/driver/gpu/lower", false},
 		{"hal/driver/gpu/lower", "hal/driver/gpu/plan", false},
 		{"hal/driver/gpu/lower", "gpu", false},
 		{"hal/driver/npu/kernel", "hal/nn", false},

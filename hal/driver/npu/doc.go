@@ -14,6 +14,16 @@
 // operations. A DEQUANTIZE that feeds only QUANTIZE operations is lowered with
 // them to tables.
 //
+// # Rooms
+//
+//	graph    (hal/driver/graph) a model made canonical by the passes in device.go
+//	lower    operations to steps: one file per family, one table from operation to function
+//	step     a lowered graph as data: kernels and copies on values without addresses
+//	kernel   what a command starts: shape, weights and their packer, registers
+//	cost     the block of a kernel, and its cycles
+//	layout   regions, feature maps, constants
+//	plan     steps to a command stream: addresses, weights and tables ahead of their kernels, waits
+//
 // Not lowered: batches above 1 for operations along height and width other
 // than by repetition, dilation above 2, strides above 4, float tensors, parameters
 // that only an execution brings.

@@ -1,0 +1,65 @@
+// Package cost estimates what a launch takes on a GPU, from what its kernel says of its
+// work: one estimator for choices, for partitioning and for reports.
+package cost
+
+import (
+	"math"
+
+	core "github.com/nnsoc/nnsoc/gpu"
+	"github.com/nnsoc/nnsoc/hal/driver/gpu/kernel"
+)
+
+// Machine is a GPU and the memory behind it.
+type Machine struct {
+	Spec *core.Spec
+	// MemoryBytesPerSecond is what the memory behind L2 sustains.
+	MemoryBytesPerSecond float64
+	// MemoryNs is the latency of a miss in L2.
+	MemoryNs float64
+}
+
+// Parts are what a launch takes of each unit, in cycles.
+type Parts struct {
+	Issue  float64 // vector instructions of the busiest SIMD
+	Memory float64 // distinct bytes to and from memory
+	Chain  float64 // loads of a wave that wait for each other, by all waves of a SIMD
+	Fixed  float64 // dispatch, first instruction lines, last stores
+}
+
+// How much of each part a launch waits for: few waves are resident, so that computing
+// hides little of what they wait for, and misses of several waves queue up. Fitted to the
+// simulator on the operations of TestCost (D-431).
+const (
+	memoryShare = 1.2
+	chainShare  = 0.6
+)
+
+// Cycles is the time of a launch.
+func (p Parts) Cycles() int64 {
+	return int64(p.Issue + memoryShare*p.Memory + chainShare*p.Chain + p.Fixed)
+}
+
+// residency is the waves of a SIMD that hide each other's loads: registers allow the
+// kernels of this driver about so many (assumed, D-431).
+const residency = 4
+
+// Estimate is what a launch takes.
+func Estimate(m *Machine, w kernel.Work) Parts {
+	s := m.Spec
+	simds := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU
+	waves := max(w.Waves, 1)
+	perSIMD := math.Ceil(float64(waves) / float64(simds))
+	half := math.Ceil(32 / float64(s.Lanes))
+	far := m.MemoryNs * float64(s.Hz) / 1e9
+	near := float64(s.L0.LatencyCycles + s.L2.LatencyCycles)
+	p := Parts{
+		Issue:  perSIMD * float64(w.Instructions) / float64(waves) * half,
+		Memory: float64(w.ReadBytes+w.WriteBytes) / m.MemoryBytesPerSecond * float64(s.Hz),
+		Chain:  math.Ceil(perSIMD/min(residency, float64(s.WavesPerSIMD))) * float64(w.Chain) * near,
+		Fixed:  float64(s.LaunchCycles) + 2*far,
+	}
+	if w.Loads > 0 {
+		p.Fixed += far
+	}
+	return p
+}
