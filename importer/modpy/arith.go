@@ -6,20 +6,21 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
 
 // native is the Starlark operator that does the scalar work of a built-in.
 var native = map[string]syntax.Token{
-	fnAdd: syntax.PLUS, fnSub: syntax.MINUS, fnMul: syntax.STAR, fnDiv: syntax.SLASH, fnFloorDiv: syntax.SLASHSLASH,
-	fnMod: syntax.PERCENT, fnAnd: syntax.AMP, fnOr: syntax.PIPE, fnXor: syntax.CIRCUMFLEX, fnShl: syntax.LTLT, fnShr: syntax.GTGT,
+	python.FnAdd: syntax.PLUS, python.FnSub: syntax.MINUS, python.FnMul: syntax.STAR, python.FnDiv: syntax.SLASH, python.FnFloorDiv: syntax.SLASHSLASH,
+	python.FnMod: syntax.PERCENT, python.FnAnd: syntax.AMP, python.FnOr: syntax.PIPE, python.FnXor: syntax.CIRCUMFLEX, python.FnShl: syntax.LTLT, python.FnShr: syntax.GTGT,
 }
 
 // symbol is an operator as it is written.
 var symbol = map[string]string{
-	fnAdd: "+", fnSub: "-", fnMul: "*", fnDiv: "/", fnFloorDiv: "//", fnMod: "%", fnPow: "**",
-	fnAnd: "&", fnOr: "|", fnXor: "^", fnShl: "<<", fnShr: ">>",
+	python.FnAdd: "+", python.FnSub: "-", python.FnMul: "*", python.FnDiv: "/", python.FnFloorDiv: "//", python.FnMod: "%", python.FnPow: "**",
+	python.FnAnd: "&", python.FnOr: "|", python.FnXor: "^", python.FnShl: "<<", python.FnShr: ">>",
 }
 
 var errBits = fmt.Errorf("an integer exceeds %d bits", maxBits)
@@ -35,7 +36,7 @@ func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, 
 	}
 	switch a := x.(type) {
 	case starlark.Float:
-		if op == fnPow {
+		if op == python.FnPow {
 			return power(x, y)
 		}
 	case starlark.Int:
@@ -43,19 +44,19 @@ func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, 
 		case starlark.Int:
 			return intOp(op, a, b)
 		case starlark.Float:
-			if op == fnPow {
+			if op == python.FnPow {
 				return power(x, y)
 			}
 		case *starlark.List, starlark.Tuple, starlark.String:
-			if op == fnMul {
+			if op == python.FnMul {
 				return repeated(t, y, a)
 			}
 		}
 	case starlark.String:
 		switch op {
-		case fnMod:
+		case python.FnMod:
 			return formatPercent(t, string(a), y)
-		case fnMul:
+		case python.FnMul:
 			return repeated(t, x, y)
 		}
 		if b, ok := y.(starlark.String); ok {
@@ -64,7 +65,7 @@ func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, 
 			}
 		}
 	case *starlark.List, starlark.Tuple:
-		if op == fnMul {
+		if op == python.FnMul {
 			return repeated(t, x, y)
 		}
 		if err := chargeLen(t, x, y); err != nil {
@@ -75,7 +76,7 @@ func arith(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, 
 			return nil, err
 		}
 	}
-	if op == fnMod || op == fnFloorDiv {
+	if op == python.FnMod || op == python.FnFloorDiv {
 		if v, ok, err := floatDivMod(op, x, y); ok {
 			return v, err
 		}
@@ -99,7 +100,7 @@ func floatDivMod(op string, x, y starlark.Value) (v starlark.Value, ok bool, err
 		return nil, true, errors.New("float division by zero")
 	}
 	quotient, rest := divMod(a, b)
-	if op == fnMod {
+	if op == python.FnMod {
 		return starlark.Float(rest), true, nil
 	}
 	return starlark.Float(quotient), true, nil
@@ -149,7 +150,7 @@ func fromBool(x starlark.Value) starlark.Value {
 }
 
 func intOp(op string, a, b starlark.Int) (starlark.Value, error) {
-	if op == fnPow {
+	if op == python.FnPow {
 		return power(a, b)
 	}
 	v, err := starlark.Binary(native[op], a, b)
@@ -215,7 +216,7 @@ func repeated(t *starlark.Thread, seq, count starlark.Value) (starlark.Value, er
 
 // inPlaceOp is what "x op= y" binds x to. Lists and arrays change in place.
 func inPlaceOp(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value, error) {
-	if l, ok := x.(*starlark.List); ok && op == fnAdd {
+	if l, ok := x.(*starlark.List); ok && op == python.FnAdd {
 		return l, extend(t, l, y)
 	}
 	v, err := arith(t, op, x, y)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"go.starlark.net/starlark"
 )
 
@@ -122,22 +123,22 @@ func arrayOp(t *starlark.Thread, op string, x, y starlark.Value) (starlark.Value
 	d := promote(a, b, !isArray(x), !isArray(y))
 	var f func(p, q float64) float64
 	switch op {
-	case fnAdd:
+	case python.FnAdd:
 		f = func(p, q float64) float64 { return p + q }
-	case fnSub:
+	case python.FnSub:
 		f = func(p, q float64) float64 { return p - q }
-	case fnMul:
+	case python.FnMul:
 		f = func(p, q float64) float64 { return p * q }
-	case fnDiv:
+	case python.FnDiv:
 		if !d.float() {
 			d = dFloat64
 		}
 		f = func(p, q float64) float64 { return p / q }
-	case fnFloorDiv:
+	case python.FnFloorDiv:
 		f = floorDivide
-	case fnMod:
+	case python.FnMod:
 		f = modulo
-	case fnPow:
+	case python.FnPow:
 		f = math.Pow
 	default:
 		return nil, fmt.Errorf("operator %s does not apply to arrays", symbol[op])

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"go.starlark.net/starlark"
 )
 
@@ -64,7 +66,7 @@ func metered(name string) *starlark.Builtin {
 }
 
 // helpers are the functions that the parser's tree calls.
-func helpers(p *parser) starlark.StringDict {
+func helpers(consts [][]starlark.Value) starlark.StringDict {
 	d := starlark.StringDict{}
 	for op := range symbol {
 		d[op] = fixed(op, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
@@ -74,49 +76,49 @@ func helpers(p *parser) starlark.StringDict {
 	def := func(name string, n int, f func(*starlark.Thread, starlark.Tuple) (starlark.Value, error)) {
 		d[name] = fixed(name, n, f)
 	}
-	def(fnEnter, 0, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnEnter, 0, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		if t.CallStackDepth() > maxCalls {
 			return nil, fmt.Errorf("calls are nested deeper than %d", maxCalls)
 		}
 		return starlark.True, nil
 	})
-	def(fnInPlace, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnInPlace, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return inPlaceOp(t, string(a[0].(starlark.String)), a[1], a[2])
 	})
-	def(fnConst, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnConst, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		i, err := starlark.AsInt32(a[0])
 		if err != nil {
 			return nil, err
 		}
-		if err := charge(t, len(p.consts[i])); err != nil {
+		if err := charge(t, len(consts[i])); err != nil {
 			return nil, err
 		}
-		return starlark.NewList(append([]starlark.Value(nil), p.consts[i]...)), nil
+		return starlark.NewList(append([]starlark.Value(nil), consts[i]...)), nil
 	})
-	def(fnIs, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnIs, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return starlark.Bool(identical(a[0], a[1])), nil
 	})
-	def(fnSlice, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnSlice, 3, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return sliceValue{a[0], a[1], a[2]}, nil
 	})
-	for op, name := range comparisons {
+	for op, name := range python.Comparisons {
 		def(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			return compareValues(t, op, a[0], a[1])
 		})
 	}
-	def(fnIn, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnIn, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return contains(t, a[0], a[1])
 	})
-	def(fnGetSlice, 4, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnGetSlice, 4, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return getSlice(t, a[0], a[1], a[2], a[3])
 	})
-	def(fnSetSlice, 5, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnSetSlice, 5, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return starlark.None, setSlice(t, a[0], a[1], a[2], a[3], a[4])
 	})
-	def(fnDelete, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnDelete, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return starlark.None, deleteItem(t, a[0], a[1])
 	})
-	def(fnAssert, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnAssert, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		if a[0].Truth() {
 			return starlark.None, nil
 		}
@@ -130,14 +132,14 @@ func helpers(p *parser) starlark.StringDict {
 		}
 		return nil, errors.New("assertion failed" + msg)
 	})
-	def(fnRaise, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnRaise, 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		s, err := text(a[0])
 		if err != nil {
 			return nil, err
 		}
 		return nil, errors.New("raised: " + s)
 	})
-	def(fnMethod, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
+	def(python.FnMethod, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return method(a[0], string(a[1].(starlark.String)))
 	})
 	def("·tuple", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
@@ -155,10 +157,10 @@ func helpers(p *parser) starlark.StringDict {
 		}
 		return a[0], nil
 	})
-	d[fnDict] = function("dict", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	d[python.FnDict] = function("dict", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		return pairs(t, args)
 	})
-	d[fnUnpack] = function("*", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	d[python.FnUnpack] = function("*", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		var out []starlark.Value
 		for _, a := range args {
 			if err := iterate(t, a, func(v starlark.Value) error { out = append(out, v); return nil }); err != nil {
@@ -167,7 +169,7 @@ func helpers(p *parser) starlark.StringDict {
 		}
 		return starlark.NewList(out), nil
 	})
-	d[fnFormat] = function("f-string", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	d[python.FnFormat] = function("f-string", func(t *starlark.Thread, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
 		var b strings.Builder
 		for _, a := range args {
 			if s, ok := a.(starlark.String); ok {
@@ -317,7 +319,7 @@ func pythonBuiltins() starlark.StringDict {
 			total = args[1]
 		}
 		err := iterate(t, args[0], func(v starlark.Value) (err error) {
-			total, err = arith(t, fnAdd, total, v)
+			total, err = arith(t, python.FnAdd, total, v)
 			return err
 		})
 		return total, err
@@ -384,14 +386,14 @@ func pythonBuiltins() starlark.StringDict {
 		return starlark.Float(roundDigits(f, n)), nil
 	})
 	d["pow"] = fixed("pow", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return arith(t, fnPow, a[0], a[1])
+		return arith(t, python.FnPow, a[0], a[1])
 	})
 	d["divmod"] = fixed("divmod", 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		q, err := arith(t, fnFloorDiv, a[0], a[1])
+		q, err := arith(t, python.FnFloorDiv, a[0], a[1])
 		if err != nil {
 			return nil, err
 		}
-		r, err := arith(t, fnMod, a[0], a[1])
+		r, err := arith(t, python.FnMod, a[0], a[1])
 		return starlark.Tuple{q, r}, err
 	})
 	d["type"] = fixed("type", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
@@ -453,7 +455,7 @@ func roundDigits(f float64, n int) float64 {
 	if n < -330 {
 		return 0
 	}
-	p, _ := new(big.Float).SetString("1e" + itoa(-n))
+	p, _ := new(big.Float).SetString("1e" + strconv.Itoa(-n))
 	unit, _ := p.Float64()
 	return math.RoundToEven(f/unit) * unit
 }

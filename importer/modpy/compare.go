@@ -8,9 +8,6 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// comparisons are Python's, by the built-in that does each.
-var comparisons = map[string]string{"==": "·eq", "!=": "·ne", "<": "·lt", "<=": "·le", ">": "·gt", ">=": "·ge"}
-
 // compareTokens are Starlark's operators for the same.
 var compareTokens = map[string]syntax.Token{
 	"==": syntax.EQL, "!=": syntax.NEQ, "<": syntax.LT, "<=": syntax.LE, ">": syntax.GT, ">=": syntax.GE,

@@ -3,8 +3,8 @@
 // vectors: models, inputs and expected outputs.
 //
 // A specification is a Python program over a small set of classes (Model,
-// Input, Parameter, Output, Example and others). The package tokenizes and
-// parses the subset of Python that specifications are written in, and builds
+// Input, Parameter, Output, Example and others). Package internal/python tokenizes
+// and parses the subset of Python that specifications are written in, and builds
 // the syntax tree that go.starlark.net compiles and runs. Where Starlark and
 // Python differ (power, comparison, several *args, multi-dimensional slices,
 // string formatting, arithmetic on arrays) the tree calls built-in

@@ -9,14 +9,13 @@ import (
 // Bounds of one specification. The largest public one (a whole MobileNet with
 // its weights) has 20 MB and 4 million values.
 const (
-	maxSource  = 32 << 20 // bytes of source text
-	maxNesting = 100      // of brackets, blocks and operators
-	maxSteps   = 1 << 26  // Starlark steps, and elements touched by built-ins
-	maxCalls   = 200      // depth of calls
-	maxValues  = 1 << 25  // elements and bytes that built-ins allocate
-	maxCases   = 1 << 14  // test cases
-	maxOutput  = 1 << 29  // bytes of tensor data over all cases
-	maxBits    = 4096     // of an integer
+	maxSource = 32 << 20 // bytes of source text
+	maxSteps  = 1 << 26  // Starlark steps, and elements touched by built-ins
+	maxCalls  = 200      // depth of calls
+	maxValues = 1 << 25  // elements and bytes that built-ins allocate
+	maxCases  = 1 << 14  // test cases
+	maxOutput = 1 << 29  // bytes of tensor data over all cases
+	maxBits   = 4096     // of an integer
 )
 
 // budget counts what a running specification has used.

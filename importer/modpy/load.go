@@ -14,12 +14,17 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 )
 
 // versionFolder is the name of a folder that says which version of NNAPI its
 // specifications are for.
 var versionFolder = regexp.MustCompile(`^(V\d_\d|AIDL_V\d+)$`)
+
+// Error is a failure to read a specification. It names file, line and column
+// (one-based, columns in runes) where these are known.
+type Error = python.Error
 
 // Load reads and runs a specification file. The name of its folder (V1_2 and
 // the like) is the version its models are introduced in.
@@ -58,7 +63,7 @@ func run(name, slashed string, src []byte, steps uint64, values int64) (*vectors
 	if versionFolder.MatchString(folder) {
 		e.version = folder
 	}
-	tree, p, err := parse(name, string(src))
+	tree, consts, err := python.Parse(name, string(src))
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +71,10 @@ func run(name, slashed string, src []byte, steps uint64, values int64) (*vectors
 	for k, v := range e.classes() {
 		globals[k] = v
 	}
-	for k, v := range helpers(p) {
+	for k, v := range helpers(consts) {
 		globals[k] = v
 	}
-	globals[fnImport] = importer(modules(globals))
+	globals[python.FnImport] = importer(modules(globals))
 	prog, err := starlark.FileProgram(tree, globals.Has)
 	if err != nil {
 		return nil, wrap(err)

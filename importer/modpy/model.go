@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"go.starlark.net/starlark"
 
@@ -31,7 +32,7 @@ func unique(names map[string]int, name, sep string, from int) string {
 	}
 	for {
 		n++
-		u := name + sep + itoa(n)
+		u := name + sep + strconv.Itoa(n)
 		if _, taken := names[u]; !taken {
 			names[name] = n
 			names[u] = from

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/nnsoc/nnsoc/importer/modpy/internal/python"
 	"github.com/x448/float16"
 	"go.starlark.net/starlark"
 )
@@ -130,7 +131,7 @@ func mathModule() *namespace {
 	m["prod"] = fixed("prod", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		var total starlark.Value = starlark.MakeInt(1)
 		err := iterate(t, a[0], func(v starlark.Value) (err error) {
-			total, err = arith(t, fnMul, total, v)
+			total, err = arith(t, python.FnMul, total, v)
 			return err
 		})
 		return total, err
@@ -143,8 +144,8 @@ func mathModule() *namespace {
 func copyModule() *namespace {
 	var clone func(t *starlark.Thread, v starlark.Value, deep bool, depth int) (starlark.Value, error)
 	clone = func(t *starlark.Thread, v starlark.Value, deep bool, depth int) (starlark.Value, error) {
-		if depth > maxNesting {
-			return nil, fmt.Errorf("a value is nested deeper than %d", maxNesting)
+		if depth > python.MaxNesting {
+			return nil, fmt.Errorf("a value is nested deeper than %d", python.MaxNesting)
 		}
 		inner := func(x starlark.Value) (starlark.Value, error) {
 			if !deep {
@@ -354,14 +355,14 @@ func functoolsModule() *namespace {
 
 func operatorModule() *namespace {
 	m := starlark.StringDict{}
-	for name, op := range map[string]string{"add": fnAdd, "sub": fnSub, "mul": fnMul, "truediv": fnDiv,
-		"floordiv": fnFloorDiv, "mod": fnMod, "pow": fnPow} {
+	for name, op := range map[string]string{"add": python.FnAdd, "sub": python.FnSub, "mul": python.FnMul, "truediv": python.FnDiv,
+		"floordiv": python.FnFloorDiv, "mod": python.FnMod, "pow": python.FnPow} {
 		m[name] = fixed(name, 2, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 			return arith(t, op, a[0], a[1])
 		})
 	}
 	m["neg"] = fixed("neg", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
-		return arith(t, fnMul, a[0], starlark.MakeInt(-1))
+		return arith(t, python.FnMul, a[0], starlark.MakeInt(-1))
 	})
 	m["itemgetter"] = fixed("itemgetter", 1, func(t *starlark.Thread, a starlark.Tuple) (starlark.Value, error) {
 		return fixed("itemgetter", 1, func(t *starlark.Thread, x starlark.Tuple) (starlark.Value, error) {

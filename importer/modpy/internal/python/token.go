@@ -1,4 +1,4 @@
-package modpy
+package python
 
 import (
 	"errors"
@@ -228,8 +228,8 @@ func (l *lexer) layout() bool {
 		}
 		top := l.indent[len(l.indent)-1]
 		if width > top {
-			if len(l.indent) > maxNesting {
-				fail(l.pos(), "blocks are nested deeper than %d", maxNesting)
+			if len(l.indent) > MaxNesting {
+				fail(l.pos(), "blocks are nested deeper than %d", MaxNesting)
 			}
 			l.indent = append(l.indent, width)
 			l.out = append(l.out, token{kind: kIndent, pos: l.pos()})
@@ -380,8 +380,8 @@ func (l *lexer) operator() {
 		}
 		switch op {
 		case "(", "[", "{":
-			if len(l.depth) >= maxNesting {
-				fail(pos, "brackets are nested deeper than %d", maxNesting)
+			if len(l.depth) >= MaxNesting {
+				fail(pos, "brackets are nested deeper than %d", MaxNesting)
 			}
 			l.depth = append(l.depth, op[0])
 		case ")", "]", "}":

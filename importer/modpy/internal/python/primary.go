@@ -1,4 +1,4 @@
-package modpy
+package python
 
 import (
 	"math/big"
@@ -26,7 +26,7 @@ func (p *parser) primary() syntax.Expr {
 		t := p.peek(0)
 		if s, ok := x.(*syntax.SliceExpr); ok && !(t.kind == kOp && (t.text == "=" || inPlace[t.text] != "")) {
 			// Not a target: the slice is read.
-			x = call(s.Lbrack, fnGetSlice, s.X, orNone(s.Lbrack, s.Lo), orNone(s.Lbrack, s.Hi), orNone(s.Lbrack, s.Step))
+			x = call(s.Lbrack, FnGetSlice, s.X, orNone(s.Lbrack, s.Lo), orNone(s.Lbrack, s.Hi), orNone(s.Lbrack, s.Step))
 		}
 		if t.kind != kOp {
 			return x
@@ -38,7 +38,7 @@ func (p *parser) primary() syntax.Expr {
 			p.at++
 			name := p.ident()
 			if ownMethods[name.Name] {
-				x = call(pos, fnMethod, x, str(name.NamePos, name.Name))
+				x = call(pos, FnMethod, x, str(name.NamePos, name.Name))
 			} else {
 				x = &syntax.DotExpr{X: x, Dot: pos, NamePos: name.NamePos, Name: name}
 			}
@@ -102,7 +102,7 @@ func (p *parser) arguments(fn syntax.Expr) syntax.Expr {
 			for _, d := range double {
 				args = append(args, none(c.Lparen), d)
 			}
-			x = call(c.Lparen, fnDict, args...)
+			x = call(c.Lparen, FnDict, args...)
 		}
 		c.Args = append(c.Args, &syntax.UnaryExpr{OpPos: c.Lparen, Op: syntax.STARSTAR, X: x})
 	}
@@ -129,7 +129,7 @@ func (p *parser) subscript(x syntax.Expr) syntax.Expr {
 				step = p.expr()
 			}
 			single = &syntax.SliceExpr{X: x, Lbrack: open, Lo: lo, Hi: hi, Step: step}
-			items = append(items, call(pos, fnSlice, orNone(pos, lo), orNone(pos, hi), orNone(pos, step)))
+			items = append(items, call(pos, FnSlice, orNone(pos, lo), orNone(pos, hi), orNone(pos, step)))
 		} else {
 			items = append(items, lo)
 		}
@@ -228,7 +228,7 @@ func (p *parser) strings() syntax.Expr {
 		return str(pos, text)
 	}
 	flush()
-	return call(pos, fnFormat, parts...)
+	return call(pos, FnFormat, parts...)
 }
 
 func (p *parser) parens() syntax.Expr {
@@ -267,7 +267,7 @@ func (p *parser) list() syntax.Expr {
 	if len(consts) >= 16 && p.isOp("]") {
 		p.at++
 		p.consts = append(p.consts, consts)
-		return call(pos, fnConst, integer(pos, int64(len(p.consts)-1)))
+		return call(pos, FnConst, integer(pos, int64(len(p.consts)-1)))
 	}
 	list := make([]syntax.Expr, 0, len(consts)+1)
 	for _, v := range consts {
@@ -385,7 +385,7 @@ func (p *parser) braces() syntax.Expr {
 	if len(args) == 0 {
 		return &syntax.DictExpr{Lbrace: pos, Rbrace: pos}
 	}
-	return call(pos, fnDict, args...)
+	return call(pos, FnDict, args...)
 }
 
 // comprehension parses the clauses after its element (and value, for a

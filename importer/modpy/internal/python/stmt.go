@@ -1,15 +1,17 @@
-package modpy
+package python
 
 import (
 	"strings"
 
+	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
 
-// parse reads a specification into a tree for starlark.FileProgram.
-func parse(name, src string) (f *syntax.File, p *parser, err error) {
+// Parse reads a specification into a tree for starlark.FileProgram. consts are the values
+// of long displays of numbers, to which the tree refers by index.
+func Parse(name, src string) (f *syntax.File, consts [][]starlark.Value, err error) {
 	file := name
-	p = &parser{lex: newLexer(&file, src)}
+	p := &parser{lex: newLexer(&file, src)}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
@@ -25,7 +27,7 @@ func parse(name, src string) (f *syntax.File, p *parser, err error) {
 	for p.peek(0).kind != kEOF {
 		f.Stmts = p.statement(f.Stmts)
 	}
-	return f, p, nil
+	return f, p.consts, nil
 }
 
 // unsupported statements, by their first word.
@@ -162,7 +164,7 @@ func (p *parser) def() syntax.Stmt {
 		p.expr()
 	}
 	// Each call passes through the depth check.
-	s.Body = p.block([]syntax.Stmt{&syntax.ExprStmt{X: call(s.Def, fnEnter)}})
+	s.Body = p.block([]syntax.Stmt{&syntax.ExprStmt{X: call(s.Def, FnEnter)}})
 	return s
 }
 
@@ -191,10 +193,10 @@ func (p *parser) simple(out []syntax.Stmt) []syntax.Stmt {
 			if p.acceptOp(",") {
 				msg = p.expr()
 			}
-			return append(out, &syntax.ExprStmt{X: call(pos, fnAssert, x, msg)})
+			return append(out, &syntax.ExprStmt{X: call(pos, FnAssert, x, msg)})
 		case "raise":
 			p.take()
-			return append(out, &syntax.ExprStmt{X: call(pos, fnRaise, p.expr())})
+			return append(out, &syntax.ExprStmt{X: call(pos, FnRaise, p.expr())})
 		case "del":
 			return p.del(out)
 		}
@@ -214,7 +216,7 @@ func (p *parser) importStmt(out []syntax.Stmt) []syntax.Stmt {
 	}
 	bind := func(pos syntax.Position, as string, args ...syntax.Expr) {
 		out = append(out, &syntax.AssignStmt{OpPos: pos, Op: syntax.EQ,
-			LHS: &syntax.Ident{NamePos: pos, Name: as}, RHS: call(pos, fnImport, args...)})
+			LHS: &syntax.Ident{NamePos: pos, Name: as}, RHS: call(pos, FnImport, args...)})
 	}
 	if p.take().text == "import" {
 		for {
@@ -263,7 +265,7 @@ func (p *parser) del(out []syntax.Stmt) []syntax.Stmt {
 		if !ok {
 			fail(pos, "del of anything but an element is not supported")
 		}
-		out = append(out, &syntax.ExprStmt{X: call(pos, fnDelete, i.X, i.Y)})
+		out = append(out, &syntax.ExprStmt{X: call(pos, FnDelete, i.X, i.Y)})
 		if !p.acceptOp(",") {
 			return out
 		}
@@ -272,8 +274,8 @@ func (p *parser) del(out []syntax.Stmt) []syntax.Stmt {
 
 // inPlace are the augmented assignments.
 var inPlace = map[string]string{
-	"+=": fnAdd, "-=": fnSub, "*=": fnMul, "/=": fnDiv, "//=": fnFloorDiv, "%=": fnMod, "**=": fnPow,
-	"&=": fnAnd, "|=": fnOr, "^=": fnXor, "<<=": fnShl, ">>=": fnShr,
+	"+=": FnAdd, "-=": FnSub, "*=": FnMul, "/=": FnDiv, "//=": FnFloorDiv, "%=": FnMod, "**=": FnPow,
+	"&=": FnAnd, "|=": FnOr, "^=": FnXor, "<<=": FnShl, ">>=": FnShr,
 }
 
 // assignment parses an expression statement or an assignment.
@@ -299,7 +301,7 @@ func (p *parser) assignment(out []syntax.Stmt) []syntax.Stmt {
 			fail(pos, "the target of %s is not supported", t.text)
 		}
 		// x = inplace(op(x, y)); lists and arrays keep their identity.
-		v := call(opPos, fnInPlace, str(opPos, fn), copyExpr(x), y)
+		v := call(opPos, FnInPlace, str(opPos, fn), copyExpr(x), y)
 		return append(out, p.assign(opPos, x, v))
 	}
 	if !p.isOp("=") {
@@ -329,7 +331,7 @@ func (p *parser) assignment(out []syntax.Stmt) []syntax.Stmt {
 // assign makes target = value; to a slice it is a call.
 func (p *parser) assign(pos syntax.Position, target, value syntax.Expr) syntax.Stmt {
 	if s, ok := target.(*syntax.SliceExpr); ok {
-		return &syntax.ExprStmt{X: call(pos, fnSetSlice, s.X, orNone(pos, s.Lo), orNone(pos, s.Hi), orNone(pos, s.Step), value)}
+		return &syntax.ExprStmt{X: call(pos, FnSetSlice, s.X, orNone(pos, s.Lo), orNone(pos, s.Hi), orNone(pos, s.Step), value)}
 	}
 	p.checkTarget(target)
 	return &syntax.AssignStmt{OpPos: pos, Op: syntax.EQ, LHS: target, RHS: value}

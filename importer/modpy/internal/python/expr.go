@@ -1,9 +1,12 @@
-package modpy
+package python
 
 import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
+
+// MaxNesting bounds brackets, blocks and operators.
+const MaxNesting = 100
 
 // parser builds a Starlark syntax tree from Python tokens.
 type parser struct {
@@ -19,26 +22,26 @@ type parser struct {
 // Names of built-in functions that the tree calls. The middle dot keeps them
 // apart from the names of a specification.
 const (
-	fnAdd, fnSub, fnMul, fnDiv = "·add", "·sub", "·mul", "·truediv"
-	fnFloorDiv, fnMod, fnPow   = "·floordiv", "·mod", "·pow"
-	fnAnd, fnOr, fnXor         = "·and", "·or", "·xor"
-	fnShl, fnShr               = "·shl", "·shr"
-	fnIs                       = "·is"
-	fnDict                     = "·dict"
-	fnUnpack                   = "·unpack"
-	fnSlice                    = "·slice"
-	fnGetSlice                 = "·getslice"
-	fnIn                       = "·in"
-	fnSetSlice                 = "·setslice"
-	fnDelete                   = "·delete"
-	fnAssert                   = "·assert"
-	fnRaise                    = "·raise"
-	fnImport                   = "·import"
-	fnFormat                   = "·format"
-	fnMethod                   = "·method"
-	fnConst                    = "·const"
-	fnEnter                    = "·enter"
-	fnInPlace                  = "·inplace"
+	FnAdd, FnSub, FnMul, FnDiv = "·add", "·sub", "·mul", "·truediv"
+	FnFloorDiv, FnMod, FnPow   = "·floordiv", "·mod", "·pow"
+	FnAnd, FnOr, FnXor         = "·and", "·or", "·xor"
+	FnShl, FnShr               = "·shl", "·shr"
+	FnIs                       = "·is"
+	FnDict                     = "·dict"
+	FnUnpack                   = "·unpack"
+	FnSlice                    = "·slice"
+	FnGetSlice                 = "·getslice"
+	FnIn                       = "·in"
+	FnSetSlice                 = "·setslice"
+	FnDelete                   = "·delete"
+	FnAssert                   = "·assert"
+	FnRaise                    = "·raise"
+	FnImport                   = "·import"
+	FnFormat                   = "·format"
+	FnMethod                   = "·method"
+	FnConst                    = "·const"
+	FnEnter                    = "·enter"
+	FnInPlace                  = "·inplace"
 )
 
 func (p *parser) peek(n int) *token {
@@ -107,8 +110,8 @@ func (p *parser) expectWord(s string) token {
 
 // enter counts the nesting of expressions and blocks; leave undoes it.
 func (p *parser) enter() {
-	if p.nest++; p.nest > 4*maxNesting {
-		fail(p.peek(0).pos, "expressions and blocks are nested deeper than %d", 4*maxNesting)
+	if p.nest++; p.nest > 4*MaxNesting {
+		fail(p.peek(0).pos, "expressions and blocks are nested deeper than %d", 4*MaxNesting)
 	}
 }
 
@@ -243,7 +246,7 @@ func (p *parser) joined(pos syntax.Position, list []syntax.Expr) syntax.Expr {
 		}
 	}
 	flush()
-	return call(pos, fnUnpack, parts...)
+	return call(pos, FnUnpack, parts...)
 }
 
 // expr parses a lambda or a conditional expression.
@@ -272,7 +275,7 @@ func (p *parser) lambda() syntax.Expr {
 	p.expectOp(":")
 	body := p.expr()
 	// Each call passes through the depth check.
-	body = &syntax.BinaryExpr{X: call(pos, fnEnter), OpPos: pos, Op: syntax.AND, Y: body}
+	body = &syntax.BinaryExpr{X: call(pos, FnEnter), OpPos: pos, Op: syntax.AND, Y: body}
 	return &syntax.LambdaExpr{Lambda: pos, Params: params, Body: body}
 }
 

@@ -1,4 +1,4 @@
-package modpy
+package python
 
 import (
 	"go.starlark.net/syntax"
@@ -8,7 +8,7 @@ import (
 func (p *parser) compareOp() (name string, pos syntax.Position) {
 	t := p.peek(0)
 	pos = t.pos
-	if t.kind == kOp && comparisons[t.text] != "" {
+	if t.kind == kOp && Comparisons[t.text] != "" {
 		return p.take().text, pos
 	}
 	switch {
@@ -29,18 +29,18 @@ func (p *parser) compareOp() (name string, pos syntax.Position) {
 func compare(pos syntax.Position, op string, x, y syntax.Expr) syntax.Expr {
 	switch op {
 	case "is":
-		return call(pos, fnIs, x, y)
+		return call(pos, FnIs, x, y)
 	case "is not":
-		return &syntax.UnaryExpr{OpPos: pos, Op: syntax.NOT, X: call(pos, fnIs, x, y)}
+		return &syntax.UnaryExpr{OpPos: pos, Op: syntax.NOT, X: call(pos, FnIs, x, y)}
 	case "in":
-		return call(pos, fnIn, x, y)
+		return call(pos, FnIn, x, y)
 	case "not in":
-		return &syntax.UnaryExpr{OpPos: pos, Op: syntax.NOT, X: call(pos, fnIn, x, y)}
+		return &syntax.UnaryExpr{OpPos: pos, Op: syntax.NOT, X: call(pos, FnIn, x, y)}
 	}
-	return call(pos, comparisons[op], x, y)
+	return call(pos, Comparisons[op], x, y)
 }
 
-// comparison parses a chain of comparisons; a < b < c becomes a < b and b < c,
+// comparison parses a chain of Comparisons; a < b < c becomes a < b and b < c,
 // with b evaluated once.
 func (p *parser) comparison() syntax.Expr {
 	x := p.binary(0)
@@ -103,7 +103,7 @@ func simple(x syntax.Expr) bool {
 		return simple(x.X) && (x.Lo == nil || simple(x.Lo)) && (x.Hi == nil || simple(x.Hi)) && (x.Step == nil || simple(x.Step))
 	case *syntax.CallExpr:
 		f, ok := x.Fn.(*syntax.Ident)
-		return ok && f.Name == fnSlice && allSimple(x.Args)
+		return ok && f.Name == FnSlice && allSimple(x.Args)
 	}
 	return false
 }
@@ -155,8 +155,8 @@ func copyList(list []syntax.Expr) []syntax.Expr {
 
 // binaryLevels are Python's binary operators, weakest first.
 var binaryLevels = []map[string]string{
-	{"|": fnOr}, {"^": fnXor}, {"&": fnAnd}, {"<<": fnShl, ">>": fnShr}, {"+": fnAdd, "-": fnSub},
-	{"*": fnMul, "/": fnDiv, "//": fnFloorDiv, "%": fnMod},
+	{"|": FnOr}, {"^": FnXor}, {"&": FnAnd}, {"<<": FnShl, ">>": FnShr}, {"+": FnAdd, "-": FnSub},
+	{"*": FnMul, "/": FnDiv, "//": FnFloorDiv, "%": FnMod},
 }
 
 func (p *parser) binary(level int) syntax.Expr {
@@ -196,7 +196,10 @@ func (p *parser) unary() syntax.Expr {
 		p.enter()
 		defer p.leave()
 		pos := p.take().pos
-		return call(pos, fnPow, x, p.unary())
+		return call(pos, FnPow, x, p.unary())
 	}
 	return x
 }
+
+// Comparisons are Python's, by the built-in that does each.
+var Comparisons = map[string]string{"==": "·eq", "!=": "·ne", "<": "·lt", "<=": "·le", ">": "·gt", ">=": "·ge"}

@@ -1,4 +1,4 @@
-package modpy
+package python
 
 import (
 	"strings"
@@ -35,7 +35,7 @@ func (p *parser) fstring(t token) []syntax.Expr {
 		sub := &parser{lex: newLexer(p.lex.file, "("+src+")"), nest: p.nest + 8, temps: p.temps + 1000}
 		sub.lex.line, sub.lex.col = t.pos.Line, t.pos.Col
 		sub.consts = p.consts
-		if sub.nest > 4*maxNesting {
+		if sub.nest > 4*MaxNesting {
 			fail(t.pos, "f-strings are nested too deep")
 		}
 		x := sub.expr()
