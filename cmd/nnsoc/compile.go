@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
@@ -32,7 +33,7 @@ type stepEntry struct {
 
 func newCompile(a *app) *cobra.Command {
 	var device, output string
-	var listing, relaxed, hashes, passes bool
+	var listing, relaxed, hashes, passes, steps bool
 	var shapes shapeFlag
 	cmd := &cobra.Command{
 		Use:               "compile [MODEL]...",
@@ -43,8 +44,10 @@ an operation falls back to the CPU. With -S it prints the program: every instruc
 with its source operation and a cycle estimate. Without MODEL it takes the embedded
 MobileNet v1. With --hash it prints one SHA-256 per program instead, of any number of
 networks, test-case documents and folders of these: equal hashes are equal programs. With --passes it
-prints the graph as the device's middle end changes it, pass by pass.`,
-		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes",
+prints the graph as the device's middle end changes it, pass by pass. With --steps it prints what
+lowering made of each part before it was planned: kernels with their parameters, the tensors
+that they read and write, and which rows depend on which.`,
+		Example: "  nnsoc compile model.tflite --device auto\n  nnsoc compile model.tflite --device dsp -S -o model.s\n  nnsoc compile model.tflite cases.json.gz --device npu --hash\n  nnsoc compile model.tflite --device npu --passes\n  nnsoc compile model.tflite --device dsp --steps",
 		RunE: func(_ *cobra.Command, args []string) error {
 			m, err := a.machine(hal.FastSingleAnswer)
 			if err != nil {
@@ -54,8 +57,8 @@ prints the graph as the device's middle end changes it, pass by pass.`,
 				return err
 			}
 			if hashes {
-				if listing || output != "" || len(shapes.given) > 0 {
-					return usage(errors.New("--hash prints no program and takes files as they are: leave out -S, -o and --shape"))
+				if listing || steps || output != "" || len(shapes.given) > 0 {
+					return usage(errors.New("--hash prints no program and takes files as they are: leave out -S, --steps, -o and --shape"))
 				}
 				return a.printHashes(m, args, device)
 			}
@@ -71,10 +74,13 @@ prints the graph as the device's middle end changes it, pass by pass.`,
 				return usage(fmt.Errorf("%s: %w", model.Name, err))
 			}
 			if passes {
-				if listing || output != "" {
-					return usage(errors.New("--passes prints no program: leave out -S and -o"))
+				if listing || steps || output != "" {
+					return usage(errors.New("--passes prints no program: leave out -S, --steps and -o"))
 				}
 				return a.printPasses(m, model, device)
+			}
+			if steps && listing {
+				return usage(errors.New("--steps and -S print different things: give one of them"))
 			}
 			p := a.progress()
 			p.say("%s: compile %s", device, model.Name)
@@ -83,7 +89,7 @@ prints the graph as the device's middle end changes it, pass by pass.`,
 			if err != nil {
 				return err
 			}
-			return a.printCompilation(m, c, listing, output)
+			return a.printCompilation(m, c, listing, steps, output)
 		},
 	}
 	fl := cmd.Flags()
@@ -92,6 +98,7 @@ prints the graph as the device's middle end changes it, pass by pass.`,
 	fl.BoolVarP(&listing, "listing", "S", false, "print the program of each part")
 	fl.BoolVar(&hashes, "hash", false, "print the SHA-256 of each program")
 	fl.BoolVar(&passes, "passes", false, "print the graph before and after each pass that makes it canonical for the device")
+	fl.BoolVar(&steps, "steps", false, "print the steps of each part: kernels with their parameters, tensors, row dependences")
 	fl.BoolVar(&relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	completeDevices(a, cmd)
@@ -122,12 +129,13 @@ func compileModel(args []string, m *machine, device string, shape *shapeFlag) (*
 	return f.model, nil
 }
 
-func (a *app) printCompilation(m *machine, c *nnrt.Compilation, listing bool, path string) error {
+func (a *app) printCompilation(m *machine, c *nnrt.Compilation, listing, steps bool, path string) error {
 	r := compileReport{
 		SchemaVersion: schemaVersion, SoC: m.config.SoC.Name, Device: c.Device,
 		Model:    modelReport{c.Model.Name, len(c.Model.Main.Operations), nnrt.MACs(c.Model)},
 		Fallback: len(c.Fallbacks), Fallbacks: fallbackEntries(c.Model, c.Fallbacks),
 	}
+	withSteps := 0
 	for i := range c.Steps() {
 		s := c.Step(i)
 		e := stepEntry{Device: s.Device, Operations: s.Operations}
@@ -138,7 +146,16 @@ func (a *app) printCompilation(m *machine, c *nnrt.Compilation, listing bool, pa
 			}
 			e.Listing = b.String()
 		}
+		if x, ok := s.Prepared.(base.StepWriter); steps && ok {
+			var b bytes.Buffer
+			if x.WriteSteps(&b) == nil {
+				e.Listing, withSteps = b.String(), withSteps+1
+			}
+		}
 		r.Steps = append(r.Steps, e)
+	}
+	if steps && withSteps == 0 {
+		return usage(fmt.Errorf("--steps: no part of %s on %s runs on a device that prints steps", c.Model.Name, c.Device))
 	}
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)

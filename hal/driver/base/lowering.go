@@ -48,6 +48,12 @@ type Executable interface {
 	Bytes() int
 }
 
+// StepWriter is an Executable that can print the steps it was planned from: what kernels
+// compute, on which tensors, before these have places.
+type StepWriter interface {
+	WriteSteps(w io.Writer) error
+}
+
 // RunOptions steer one run of an Executable.
 type RunOptions struct {
 	Functional bool

@@ -83,6 +83,16 @@ func (p *prepared) WriteListing(w io.Writer) (err error) {
 	return p.program.WriteListing(w)
 }
 
+// WriteSteps prints the steps of the program, if the device has such (StepWriter).
+func (p *prepared) WriteSteps(w io.Writer) (err error) {
+	defer hal.Contain(&err, p.device.cfg.Name, "WriteSteps")
+	x, ok := p.program.(StepWriter)
+	if !ok {
+		return hal.Errorf(hal.InvalidArgument, "this device prints no steps")
+	}
+	return x.WriteSteps(w)
+}
+
 // WriteProgram implements hal.PreparedModel.
 func (p *prepared) WriteProgram(w io.Writer) (err error) {
 	defer hal.Contain(&err, p.device.cfg.Name, "WriteProgram")

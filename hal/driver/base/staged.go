@@ -271,3 +271,23 @@ func ProgramFor(p hal.PreparedModel, inputs [][]byte, dims [][]uint32) (Executab
 	m := Unwrap(p).(*staged)
 	return m.program(m.stages[0], inputs, dims)
 }
+
+// WriteSteps prints the steps of all stages that are lowered already.
+func (p *staged) WriteSteps(w io.Writer) error {
+	for _, s := range p.stages {
+		if s.fixed == nil {
+			if _, err := fmt.Fprintf(w, "%s: lowered when parameters are known\n", s.describe()); err != nil {
+				return err
+			}
+			continue
+		}
+		x, ok := s.fixed.(StepWriter)
+		if !ok {
+			return hal.Errorf(hal.InvalidArgument, "this device prints no steps")
+		}
+		if err := x.WriteSteps(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -11,7 +11,7 @@ import (
 const regionGuard = 512
 
 // finish gives tensors their addresses and steps their launches.
-func (l *lowering) finish() error {
+func (l *planner) finish() error {
 	l.addHalos()
 	groups := l.groups()
 	if err := l.place(groups); err != nil {
@@ -38,7 +38,7 @@ func (l *lowering) finish() error {
 }
 
 // emitStep emits a step on its own.
-func (l *lowering) emitStep(s *step) error {
+func (l *planner) emitStep(s *step) error {
 	l.op = s.region
 	jobs, consts := len(l.jobs), len(l.consts)
 	for _, t := range s.reads {
@@ -60,13 +60,13 @@ func (l *lowering) emitStep(s *step) error {
 	return nil
 }
 
-func (l *lowering) failed(s *step, err error) error {
+func (l *planner) failed(s *step, err error) error {
 	return fmt.Errorf("operation %d: %w", s.region, err)
 }
 
 // addHalos inserts, behind the last step that writes a tensor with a halo,
 // one that fills it.
-func (l *lowering) addHalos() {
+func (l *planner) addHalos() {
 	lastWrite := map[*tensor]int{}
 	for i, s := range l.steps {
 		for _, t := range s.writes {
@@ -86,7 +86,7 @@ func (l *lowering) addHalos() {
 }
 
 // place works out lifetimes and addresses. The steps of a group share theirs.
-func (l *lowering) place(groups []group) error {
+func (l *planner) place(groups []group) error {
 	for i, s := range l.steps {
 		from, to := i, i
 		if len(groups) > 0 && i >= groups[0].to {

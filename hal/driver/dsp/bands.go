@@ -17,7 +17,7 @@ const (
 )
 
 // groups finds the steps that are to run in bands.
-func (l *lowering) groups() []group {
+func (l *planner) groups() []group {
 	l2 := l.vtcm.l2
 	var list []group
 	end := 0 // of the last group
@@ -48,7 +48,7 @@ func (l *lowering) groups() []group {
 }
 
 // taken is how much step i reads of what a group makes.
-func (l *lowering) taken(g *group, i int) (bytes int) {
+func (l *planner) taken(g *group, i int) (bytes int) {
 	for _, s := range l.steps[g.from:g.to] {
 		if s.name == haloName {
 			continue
@@ -63,10 +63,10 @@ func (l *lowering) taken(g *group, i int) (bytes int) {
 }
 
 // reads is the first input of a step.
-func (l *lowering) reads(i int) *tensor { return l.steps[i].reads[0] }
+func (l *planner) reads(i int) *tensor { return l.steps[i].reads[0] }
 
 // maker is the step at i or, when that is a halo, the one that makes its tensor.
-func (l *lowering) maker(i int) int {
+func (l *planner) maker(i int) int {
 	for i > 0 && l.steps[i].rows != nil && l.steps[i].name == haloName {
 		i--
 	}
@@ -75,7 +75,7 @@ func (l *lowering) maker(i int) int {
 
 // reader is the step behind i that reads what i makes, when both can be done row
 // by row; 0 when there is none.
-func (l *lowering) reader(i int) int {
+func (l *planner) reader(i int) int {
 	i = l.maker(i)
 	if l.steps[i].rows == nil || len(l.steps[i].writes) == 0 {
 		return 0
@@ -97,14 +97,14 @@ func (l *lowering) reader(i int) int {
 
 // overflows reports whether what step i makes has left a cache when its reader
 // comes to it.
-func (l *lowering) overflows(i, cache int) bool {
+func (l *planner) overflows(i, cache int) bool {
 	j := l.reader(i)
 	return j > 0 && l.steps[l.maker(i)].writes[0].bytes()+l.steps[j].writes[0].bytes() > cache
 }
 
 // divide chooses the bands of a group: no more than what is written and read again
 // needs, if that pays for their launches.
-func (l *lowering) divide(g *group, cache int) bool {
+func (l *planner) divide(g *group, cache int) bool {
 	steps := l.steps[g.from:g.to]
 	most, gain, last := 0, 0, steps[len(steps)-1].rows.count
 	for _, s := range steps {
@@ -124,7 +124,7 @@ func (l *lowering) divide(g *group, cache int) bool {
 }
 
 // emitBands emits a group.
-func (l *lowering) emitBands(g group) error {
+func (l *planner) emitBands(g group) error {
 	steps := l.steps[g.from:g.to]
 	inside, flow := map[*tensor]bool{}, 0
 	for _, s := range steps {
@@ -192,7 +192,7 @@ func (l *lowering) emitBands(g group) error {
 
 // wantBand asks for what rows from to to-1 of a step read that is not there from
 // this band: rows of inputs of the group, and those that earlier bands have made.
-func (l *lowering) wantBand(s *step, from, to int, before map[*tensor]int) {
+func (l *planner) wantBand(s *step, from, to int, before map[*tensor]int) {
 	first, end := s.rows.starts(from), s.rows.needs(to)
 	for _, t := range s.reads {
 		if made, ok := before[t]; ok {
@@ -205,7 +205,7 @@ func (l *lowering) wantBand(s *step, from, to int, before map[*tensor]int) {
 
 // wanted is how many rows of step i those behind it need to make the rows that
 // are wanted of them.
-func (l *lowering) wanted(steps []*step, to []int, i int) int {
+func (l *planner) wanted(steps []*step, to []int, i int) int {
 	n := 0
 	for j := i + 1; j < len(steps); j++ {
 		for _, t := range steps[i].writes {

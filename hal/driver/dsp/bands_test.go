@@ -12,24 +12,35 @@ import (
 )
 
 // lower lowers a model whose parameters are constants as d prepares it.
-func lower1(t *testing.T, d *Device, m *nn.Model) *lowering {
+func lower1(t *testing.T, d *Device, m *nn.Model) *planner {
 	t.Helper()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := lowerGraph(base.Programs(p)[0][0].(*plan).graph, d)
+	return planned(t, base.Programs(p)[0][0].(*plan))
+}
+
+// planned plans the graph of a plan once more.
+func planned(t *testing.T, p *plan) *planner {
+	t.Helper()
+	l, err := lowerGraph(p.graph, p.dev)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l
+	jobs, err := planSteps(l, p.dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jobs
 }
 
 // banded counts the steps with jobs for several bands of rows.
-func banded(l *lowering) (n int) {
+func banded(l *planner) (n int) {
 	last := map[*step]int{}
-	for i, s := range l.jobStep {
-		if j, ok := last[s]; ok && l.jobStep[i-1] != s && j >= 0 {
+	for i := range l.jobs {
+		s := l.jobs[i].step
+		if j, ok := last[s]; ok && l.jobs[i-1].step != s && j >= 0 {
 			n++
 			last[s] = -1
 			continue
@@ -85,7 +96,8 @@ func TestBandsOfMobileNet(t *testing.T) {
 		t.Errorf("%d steps run in bands", n)
 	}
 	last := map[*step]int{}
-	for i, s := range l.jobStep {
+	for i := range l.jobs {
+		s := l.jobs[i].step
 		if j, ok := last[s]; ok && j != i-1 && l.jobs[i].Name != "fetch" && l.jobs[i-1].Name != "fetch" && s.region > 16 {
 			t.Errorf("operation %d of 28x28 and less runs in bands", s.region)
 		}
@@ -112,7 +124,7 @@ func TestLookAhead(t *testing.T) {
 			}
 			batches = batches[1:]
 		}
-		at := l.prefetchers[j]
+		at := l.jobs[j].prefetchArg
 		if at == 0 {
 			continue
 		}
@@ -130,8 +142,8 @@ func TestLookAhead(t *testing.T) {
 			}
 			bytes += int(rows) * vecBytes
 		}
-		if bytes > d.cfg.Spec.L2.Bytes && l.jobStep[j].region < 26 {
-			t.Errorf("job %d (operation %d) asks for %d bytes", j, l.jobStep[j].region, bytes)
+		if bytes > d.cfg.Spec.L2.Bytes && l.jobs[j].step.region < 26 {
+			t.Errorf("job %d (operation %d) asks for %d bytes", j, l.jobs[j].step.region, bytes)
 		}
 	}
 	if missed*10 > total {

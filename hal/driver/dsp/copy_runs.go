@@ -36,7 +36,7 @@ func (r *copyRuns) add(dst, src uint32, n int) {
 }
 
 // launch emits the copies.
-func (r *copyRuns) launch(l *lowering, s *step, flip bool) error {
+func (r *copyRuns) launch(l *planner, s *step, flip bool) error {
 	short := 0
 	for i := range r.list {
 		if r.list[i].n < longRun {
@@ -70,7 +70,7 @@ func byDst(a, b copyRun) int { return cmp.Compare(a.dst, b.dst) }
 
 // launchCopyRuns launches the copy kernel: regular sequences of runs are entries,
 // and threads share the bytes.
-func (l *lowering) launchCopyRuns(s *step, runs []copyRun, flip bool) error {
+func (l *planner) launchCopyRuns(s *step, runs []copyRun, flip bool) error {
 	k := datamove.Copy{Flip: flip}
 	var entries []copyEntry
 	var costs []int
@@ -156,7 +156,7 @@ func (e copyEntry) split(count, most int) []copyEntry {
 
 // launchShares is launchTable for entries of different costs: each thread gets
 // consecutive ones of about the same sum.
-func (l *lowering) launchShares(s *step, k *hvx.Linked, table []uint32, entryWords int, costs []int, rest ...uint32) {
+func (l *planner) launchShares(s *step, k *hvx.Linked, table []uint32, entryWords int, costs []int, rest ...uint32) {
 	addr := l.constWords(table)
 	var args [][]uint32
 	for _, r := range shares(costs, l.threads) {

@@ -82,7 +82,7 @@ func (middleEnd) Passes() graph.Pipeline { return passes }
 
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
-	return checker{&lowering{graph: g, view: g.View(), threads: d.threads(), image: hvx.NewImage(codeBase, d.machine(), &hvx.Cache{})}}
+	return checker{&lowering{object: newObject(d.Device, &hvx.Cache{}), graph: g, view: g.View()}}
 }
 
 // Lower implements base.Lowering.

@@ -20,7 +20,7 @@ const (
 
 // residentByDMA implements resident for a core with DMA: VTCM is a ring of fetches, so that
 // one fetch can go on while the kernels that use the previous one run.
-func (l *lowering) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
+func (l *planner) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
 	k, err := l.linked(datamove.Wait{})
 	if err != nil {
 		return 0, err
@@ -34,14 +34,14 @@ func (l *lowering) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
 	v.batches = append(v.batches, &batch{job: len(l.jobs), ranges: []fetchRange{r}})
 	l.claimFor(len(l.jobs), src, int(bytes), byDMA)
 	l.launch(s, k, nil)
-	l.jobs[len(l.jobs)-1].Name = "fetch"
+	l.last().Name = "fetch"
 	return r.dst, nil
 }
 
 // buildDMAChains writes the descriptor chains. The first job after the previous fetch job
 // whose prefetch is unused starts a chain: by then no kernel reads the bytes of older fetches.
 // If there is no such job, or VTCM does not hold both fetches, the fetch job starts the chain.
-func (l *lowering) buildDMAChains() {
+func (l *planner) buildDMAChains() {
 	batches := l.vtcm.batches
 	for i, b := range batches {
 		r := b.ranges[0]
@@ -54,7 +54,7 @@ func (l *lowering) buildDMAChains() {
 		threads := l.threads
 		starter := b.job
 		for j := from; j < b.job; j++ {
-			if at := l.prefetchers[j]; at > 0 && l.jobs[j].Args[0][at+1] == 0 {
+			if at := l.jobs[j].prefetchArg; at > 0 && l.jobs[j].Args[0][at+1] == 0 {
 				starter, threads = j, ceilDiv(len(l.jobs[j].Args), 2)
 				break
 			}
@@ -70,7 +70,7 @@ func (l *lowering) buildDMAChains() {
 				continue
 			}
 			args := l.jobs[starter].Args[t]
-			at := l.prefetchers[starter]
+			at := l.jobs[starter].prefetchArg
 			args[at], args[at+1] = chain, hvx.DMAChainBox
 			job.Args = append(job.Args, []uint32{0})
 		}
@@ -81,7 +81,7 @@ func (l *lowering) buildDMAChains() {
 func overlap(a, b fetchRange) bool { return a.dst < b.dst+b.bytes && b.dst < a.dst+a.bytes }
 
 // dmaChain appends the descriptors of a range and returns the address of the first.
-func (l *lowering) dmaChain(r fetchRange) uint32 {
+func (l *planner) dmaChain(r fetchRange) uint32 {
 	start := dmaChainBase + uint32(len(l.dmaDescriptors))
 	for {
 		n := min(r.bytes, maxDescriptorBytes)

@@ -50,9 +50,9 @@ type convWork struct {
 	scratch *tensor
 }
 
-func (w convWork) share(l *lowering, s *step) (work, error) { return l.emitGemm(w.gemm, s, w.scratch) }
+func (w convWork) share(l *planner, s *step) (work, error) { return l.emitGemm(w.gemm, s, w.scratch) }
 
-func (w convWork) launch(l *lowering, s *step, r rowRange) error { return launchShared(l, s, w, r) }
+func (w convWork) launch(l *planner, s *step, r rowRange) error { return launchShared(l, s, w, r) }
 
 // convPlan is the shape of a convolution's kernel before its block is chosen.
 type convPlan struct {
@@ -60,7 +60,7 @@ type convPlan struct {
 	full, perRun int // full chunks, taps of a run
 }
 
-func (l *lowering) planGemm(g *gemm) convPlan {
+func (l *object) planGemm(g *gemm) convPlan {
 	k := g.Filter.K
 	words, perRun := g.runWords()
 	c := conv.GEMM{Words: words, Runs: g.Filter.KH * g.Filter.KW / perRun, Rq: g.Rq.Kind(), ZeroPoint: g.Filter.Zero != 0, PerVector: g.out.perVec()}
@@ -78,7 +78,7 @@ func (l *lowering) planGemm(g *gemm) convPlan {
 	return convPlan{c, full, perRun}
 }
 
-func (l *lowering) emitGemm(g *gemm, s *step, scratch *tensor) (work, error) {
+func (l *planner) emitGemm(g *gemm, s *step, scratch *tensor) (work, error) {
 	if g.spatial != nil {
 		return l.emitSpatial(g, s, *g.spatial)
 	}
@@ -173,7 +173,7 @@ func (e *gemmEmitter) block(from, to int) {
 }
 
 // launch emits some rows of the result.
-func (e *gemmEmitter) launch(l *lowering, s *step, r rowRange) error {
+func (e *gemmEmitter) launch(l *planner, s *step, r rowRange) error {
 	c := e.c
 	e.block(r.from, r.to)
 	e.table = l.constWords(append(e.entries, e.entries[len(e.entries)-c.EntryWords():]...)) // begun in vain
@@ -192,7 +192,7 @@ const (
 
 // pipeline chooses the software-pipelined kernel if a block has few products and there
 // are enough blocks for the threads.
-func (l *lowering) pipeline(c *conv.GEMM, full, positions int) bool {
+func (l *planner) pipeline(c *conv.GEMM, full, positions int) bool {
 	vrmpy, most := (4*full+c.Tail)*c.Words*c.Runs, maxPipelinedProducts
 	c.Positions = max(c.PerVector, 4)
 	switch several := full > 1 || full == 1 && c.Tail > 0; {
@@ -213,7 +213,7 @@ func (l *lowering) pipeline(c *conv.GEMM, full, positions int) bool {
 // written without a loop. Vector registers allow sixteen to twenty accumulators.
 // Larger blocks cost less per position but may leave threads without work at the
 // end.
-func (l *lowering) shapeBlock(c *conv.GEMM, positions int) {
+func (l *object) shapeBlock(c *conv.GEMM, positions int) {
 	groups := max(c.Tail, 1)
 	if c.Full {
 		groups = 4
@@ -250,7 +250,7 @@ const maxOnce = 256 << 10
 
 // gemmEmitter launches the jobs of one convolution.
 type gemmEmitter struct {
-	l                             *lowering
+	l                             *planner
 	g                             *gemm
 	s                             *step
 	c                             *conv.GEMM
@@ -319,7 +319,7 @@ func (e *gemmEmitter) launchChunks() error {
 				return err
 			}
 			e.job(part, n, n+1)
-			l.traffic[len(l.jobs)-1].reads += e.size(n, n+1) * 5 / 4
+			l.last().traffic.reads += e.size(n, n+1) * 5 / 4
 			e.prefetches()
 		}
 		return nil

@@ -127,7 +127,7 @@ func flatTable(parts [][2]int, ts []*tensor, step []int) []uint32 {
 }
 
 // parts divides n items into ranges of at most most, as many for each thread.
-func (l *lowering) parts(n, most int) [][2]int {
+func (l *object) parts(n, most int) [][2]int {
 	var out [][2]int
 	each := ceilDiv(ceilDiv(n, l.threads), most)
 	for _, r := range l.spread(n) {
@@ -152,7 +152,7 @@ type fillWork struct {
 	word uint32
 }
 
-func (w fillWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w fillWork) launch(l *planner, s *step, _ rowRange) error {
 	var table []uint32
 	for _, r := range l.spread(flatVectors(w.t)) {
 		table = append(table, w.t.addr+uint32(r[0]*vecBytes), uint32(r[1]-r[0]))
@@ -183,7 +183,7 @@ type moveWork struct {
 	runs     []copyRun
 }
 
-func (w moveWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w moveWork) launch(l *planner, s *step, _ rowRange) error {
 	r := new(copyRuns)
 	for _, x := range w.runs {
 		r.add(w.dst.addr+x.dst, w.src.addr+x.src, int(x.n))

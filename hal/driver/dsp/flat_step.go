@@ -27,7 +27,7 @@ type mapWork struct {
 	words []uint32
 }
 
-func (w mapWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w mapWork) launch(l *planner, s *step, _ rowRange) error {
 	all := append(append([]*tensor{}, w.in...), w.out)
 	step := append(append([]int{}, w.form.In...), w.form.Out)
 	steps, perStep := ceilDiv(flatVectors(w.out), w.form.Out), 0

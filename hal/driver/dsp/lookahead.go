@@ -33,7 +33,7 @@ const (
 
 // claim says that a job is the first to read the constants up to an offset that
 // nobody has claimed.
-func (l *lowering) claim(job, to int, how constWay) {
+func (l *planner) claim(job, to int, how constWay) {
 	if to > l.claimed {
 		l.constUses = append(l.constUses, constUse{job, job, uint32(l.claimed), uint32(to), how})
 		l.claimed = to
@@ -41,7 +41,7 @@ func (l *lowering) claim(job, to int, how constWay) {
 }
 
 // claimFor says that a job fetches constants that were made since the last launch.
-func (l *lowering) claimFor(job int, src uint32, bytes int, how constWay) {
+func (l *planner) claimFor(job int, src uint32, bytes int, how constWay) {
 	if src >= arenaBase { // records that the program packs
 		return
 	}
@@ -50,23 +50,23 @@ func (l *lowering) claimFor(job int, src uint32, bytes int, how constWay) {
 }
 
 // takes notes how many packets the longest thread of the last job issues, about.
-func (l *lowering) takes(packets int) { l.packets[len(l.jobs)-1] = packets }
+func (l *planner) takes(packets int) { l.last().packets = packets }
 
 // lookahead fills in the prefetch arguments of all jobs where they are unused.
-func (l *lowering) lookahead() {
+func (l *planner) lookahead() {
 	uses, prefetched := l.constUses, uint32(0)
 	for i := len(uses) - 2; i >= 0; i-- { // a fetch job brings what lies behind later jobs' tables
 		uses[i].due = min(uses[i].due, uses[i+1].due)
 	}
 	code := l.requestCode()
-	l.isConstantBound = l.constantBound()
+	l.markConstantBound()
 	for j := range l.jobs {
 		for len(uses) > 0 && (uses[0].job < j || uses[0].how == byDMA) {
 			uses = uses[1:]
 		}
 		args := l.freePrefetchArgs(j)
 		threads := len(args)
-		if !l.isConstantBound[j] {
+		if !l.jobs[j].constantBound {
 			args, code = l.assignRequests(j, args, code)
 		}
 		args, l.requests = l.assignRequests(j, args, l.requests)
@@ -87,37 +87,36 @@ func (l *lowering) lookahead() {
 		if to = uint32(roundUp(int(to), vecBytes)); from >= to {
 			continue
 		}
-		l.setPrefetch(args, l.prefetchers[j], constBase+from, to-from)
-		prefetched = max(prefetched, min(to, from+uint32(roundUp(l.packets[j]*prefetchRate*len(args)/threads, vecBytes))))
+		l.setPrefetch(args, l.jobs[j].prefetchArg, constBase+from, to-from)
+		prefetched = max(prefetched, min(to, from+uint32(roundUp(l.jobs[j].packets*prefetchRate*len(args)/threads, vecBytes))))
 	}
 }
 
-// constantBound returns which jobs wait for their own constants longer than they compute.
+// markConstantBound marks the jobs that wait for their own constants longer than they compute.
 // All threads of such a job prefetch its own constants.
-func (l *lowering) constantBound() []bool {
+func (l *planner) markConstantBound() {
 	own := make([]int, len(l.jobs))
 	for _, u := range l.constUses {
 		if u.how == once {
 			own[u.job] += int(u.to - u.off)
 		}
 	}
-	list := make([]bool, len(l.jobs))
-	for j := range list {
-		list[j] = l.prefetchers[j] > 0 && own[j] > l.packets[j]*prefetchRate
+	for i := range l.jobs {
+		j := &l.jobs[i]
+		j.constantBound = j.prefetchArg > 0 && own[i] > j.packets*prefetchRate
 	}
-	return list
 }
 
 // lookaheadReach returns the offset up to which job j can prefetch constants so that L2 still
 // holds them when they are used: everything touched until then must fit. Constants for VTCM
 // count twice, once for those that come before them and once for those that are prefetched
 // before they are used; constants that are used once leave faster than others come.
-func (l *lowering) lookaheadReach(j int, uses []constUse) uint32 {
-	room := l.vtcm.l2*7/8 - l.traffic[j].reads
+func (l *planner) lookaheadReach(j int, uses []constUse) uint32 {
+	room := l.vtcm.l2*7/8 - l.jobs[j].traffic.reads
 	to, k := uses[0].off, j
 	for _, u := range uses {
 		for ; k <= u.due; k++ {
-			room -= l.traffic[k].writes
+			room -= l.jobs[k].traffic.writes
 		}
 		times := 1
 		if u.how == byDMA {
@@ -136,7 +135,7 @@ func (l *lowering) lookaheadReach(j int, uses []constUse) uint32 {
 
 // setPrefetch divides a range line by line between the threads of a job, which prefetch it in
 // order.
-func (l *lowering) setPrefetch(args [][]uint32, at int, src, bytes uint32) {
+func (l *planner) setPrefetch(args [][]uint32, at int, src, bytes uint32) {
 	for t, a := range args {
 		if lines := int(bytes/vecBytes) - t; lines > 0 {
 			a[at], a[at+1] = src+uint32(t)*vecBytes, boxOf(uint32(ceilDiv(lines, len(args))*vecBytes))
@@ -149,11 +148,11 @@ func (l *lowering) setPrefetch(args [][]uint32, at int, src, bytes uint32) {
 type traffic struct{ reads, writes int }
 
 // trafficOf returns the traffic of the job launched next, for a step.
-func (l *lowering) trafficOf(s *step) (t traffic) {
+func (l *planner) trafficOf(s *step) (t traffic) {
 	for _, x := range s.reads {
 		t.reads += x.bytes()
 	}
-	if n := len(l.jobs); n == 0 || l.jobStep[n-1] != s { // once for all jobs of a step
+	if n := len(l.jobs); n == 0 || l.jobs[n-1].step != s { // once for all jobs of a step
 		for _, x := range s.writes {
 			t.writes += x.bytes()
 		}
@@ -163,13 +162,13 @@ func (l *lowering) trafficOf(s *step) (t traffic) {
 
 // cold reports whether a tensor is likely not in L2 when the step being emitted
 // reads it: it comes from the client, or too much has passed since it was used.
-func (l *lowering) cold(t *tensor) bool {
+func (l *planner) cold(t *tensor) bool {
 	return !l.hot[t] && (t.touched == 0 || l.passed+l.flow+t.bytes()-t.touched > l.vtcm.l2*3/4)
 }
 
 // pass counts what the jobs of a step have brought into L2: its tensors and consts bytes of
 // constants.
-func (l *lowering) pass(s *step, jobs, consts int) {
+func (l *planner) pass(s *step, jobs, consts int) {
 	now := l.passed
 	l.passed += consts
 	for i, list := range [2][]*tensor{s.reads, s.writes} {
@@ -189,7 +188,7 @@ func (l *lowering) pass(s *step, jobs, consts int) {
 
 // fetchFirst lets thread t of the last job fetch a range of its inputs when it
 // begins.
-func (l *lowering) fetchFirst(at, t int, from, to uint32) {
-	args := l.jobs[len(l.jobs)-1].Args[t]
+func (l *planner) fetchFirst(at, t int, from, to uint32) {
+	args := l.last().Args[t]
 	args[at], args[at+1], args[at+2] = from, boxOf(to-from+vecBytes-1), vecBytes
 }

@@ -1,10 +1,8 @@
 package dsp
 
 import (
-	"encoding/binary"
 	"fmt"
 
-	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -25,53 +23,30 @@ const (
 	endGuard     = hvx.EndGuard // mapped bytes around the arena and behind the constants
 )
 
-// lowering is the state of one PrepareModel.
+// lowering turns a graph into steps.
 type lowering struct {
-	graph          *graph.Graph
-	view           opspec.View
-	threads        int
-	image          *hvx.Image
-	consts         []byte
-	tensors        []*tensor
-	values         []*tensor // of each operand, nil while it has none
-	flats          []*tensor // of each operand in flat form
-	clients        []*tensor // of each model input: the bytes of the client
-	inputs         []*tensor // dense, in model order
-	outputs        []*tensor
-	steps          []*step
-	op             int // of the model, being lowered
-	jobs           []dsp.Job
-	kernels        []*hvx.Linked // of each job
-	arena          uint32
-	vtcm           vtcm
-	dmaDescriptors []byte // DMA descriptors of the fetches
-	// prefetchers is, for each job, the index of its prefetch arguments, 0 when it
-	// has none.
-	prefetchers     []int
-	packets         []int             // of each job's longest thread, about
-	traffic         []traffic         // of each job
-	jobStep         []*step           // each job is of
-	passed          int               // bytes that steps have brought into L2
-	flow            int               // of the group being emitted
-	hot             map[*tensor]bool  // its tensors
-	constUses       []constUse        // in the order of the constants
-	claimed         int               // offset up to which constants have a first reader
-	requests        []prefetchRequest // for input rows, in the order of the jobs
-	isConstantBound []bool            // by job, see constantBound
-	faults          []fault
-	extents         map[uint32]*tensor // see openOutput
-	narrow          map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
+	*object
+	graph   *graph.Graph
+	view    opspec.View
+	steps   []*step
+	tensors []*tensor
+	values  []*tensor // of each operand, nil while it has none
+	flats   []*tensor // of each operand in flat form
+	clients []*tensor // of each model input: the bytes of the client
+	inputs  []*tensor // dense, in model order
+	outputs []*tensor
+	faults  []fault
+	extents map[uint32]*tensor // see openOutput
+	narrow  map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
 }
 
 // final reports whether what is lowered will run; otherwise only whether operations are
 // supported is asked.
 func (l *lowering) final() bool { return l.narrow != nil }
 
-// lowerGraph lowers a graph whose shapes and parameters are known.
+// lowerGraph makes the steps of a graph whose shapes and parameters are known.
 func lowerGraph(g *graph.Graph, d *Device) (*lowering, error) {
-	s := &d.cfg.Spec
-	l := &lowering{graph: g, view: opspec.FinalView(&g.Subgraph), threads: d.threads(), image: hvx.NewImage(codeBase, d.machine(), &d.kernels),
-		vtcm: newVTCM(s), narrow: map[uint32]bool{}}
+	l := &lowering{object: newObject(d, &d.kernels), graph: g, view: opspec.FinalView(&g.Subgraph), narrow: map[uint32]bool{}}
 	l.forget()
 	for _, i := range g.Inputs {
 		// A parameter that an execution has brought, or an operand it left out.
@@ -126,7 +101,7 @@ func lowerGraph(g *graph.Graph, d *Device) (*lowering, error) {
 		d.keep = true
 		l.outputs = append(l.outputs, d)
 	}
-	return l, l.finish()
+	return l, nil
 }
 
 // empty reports whether an operation has nothing to compute.
@@ -277,78 +252,4 @@ func (l *lowering) value(i uint32) (*tensor, error) {
 	d.addr = l.constant(o.Data)
 	l.importValue(i, d)
 	return l.values[i], nil
-}
-
-// constant appends data to the constants and returns its address.
-func (l *lowering) constant(data []byte) uint32 {
-	l.consts = append(l.consts, make([]byte, roundUp(len(l.consts), vecBytes)-len(l.consts))...)
-	at := constBase + uint32(len(l.consts))
-	l.consts = append(l.consts, data...)
-	return at
-}
-
-func (l *lowering) constWords(w []uint32) uint32 {
-	b := make([]byte, 0, 4*len(w))
-	for _, x := range w {
-		b = binary.LittleEndian.AppendUint32(b, x)
-	}
-	return l.constant(b)
-}
-
-// launch appends a job: args[t] are the arguments of thread t.
-func (l *lowering) launch(s *step, k *hvx.Linked, args [][]uint32) {
-	l.claim(len(l.jobs), len(l.consts), once)
-	l.traffic = append(l.traffic, l.trafficOf(s))
-	l.jobStep = append(l.jobStep, s)
-	l.jobs = append(l.jobs, dsp.Job{Region: s.region, Name: s.name, Entry: k.Entry, Threads: len(args), Args: args})
-	l.kernels = append(l.kernels, k)
-	l.prefetchers = append(l.prefetchers, 0)
-	l.packets = append(l.packets, 0)
-}
-
-// canPrefetch marks the last job launched: its arguments from at on prefetch.
-func (l *lowering) canPrefetch(at int) { l.prefetchers[len(l.jobs)-1] = at }
-
-// kernel returns a kernel of the image.
-func (l *lowering) kernel(name string, gen func(a *hvx.Builder)) (*hvx.Linked, error) {
-	return l.image.Generated(name, l.op, gen)
-}
-
-// fits compiles a kernel that is the best choice if there are registers for it.
-func (l *lowering) fits(k hvx.Kernel) bool { return l.image.Cost(k) > 0 }
-
-// generatedFits is fits for a generator that a name identifies.
-func (l *lowering) generatedFits(name string, gen func(a *hvx.Builder)) bool {
-	return l.image.GeneratedCost(name, gen) > 0
-}
-
-// linked returns a kernel of the image.
-func (l *lowering) linked(k hvx.Kernel) (*hvx.Linked, error) { return l.image.Kernel(k, l.op) }
-
-// spread divides n items among the threads as evenly as possible, in order;
-// threads without work are left out.
-func (l *lowering) spread(n int) [][2]int {
-	var out [][2]int
-	for t, from := 0, 0; t < l.threads && from < n; t++ {
-		to := from + ceilDiv(n-from, l.threads-t)
-		out = append(out, [2]int{from, to})
-		from = to
-	}
-	return out
-}
-
-// launchTable is the launch of a kernel that walks a table of entries: its
-// first arguments are the address of the thread's first entry and their
-// number, the others are the same for all threads.
-func (l *lowering) launchTable(s *step, k *hvx.Linked, table []uint32, entryWords int, rest ...uint32) {
-	n := len(table) / entryWords
-	if n == 0 {
-		return
-	}
-	addr := l.constWords(table)
-	var args [][]uint32
-	for _, r := range l.spread(n) {
-		args = append(args, append([]uint32{addr + uint32(4*entryWords*r[0]), uint32(r[1] - r[0])}, rest...))
-	}
-	l.launch(s, k, args)
 }

@@ -60,7 +60,7 @@ type matrixDotWork struct {
 	zeroB int32
 }
 
-func (w matrixDotWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w matrixDotWork) launch(l *planner, s *step, _ rowRange) error {
 	var table []uint32
 	for r := range w.rows {
 		table = append(table, w.a.addr+uint32(r*w.width), w.b.addr+uint32(r/w.m.Rows*w.m.Cols*w.width), w.bias.addr, w.acc.addr+uint32(4*r*w.m.Cols), uint32(w.m.Cols))
@@ -125,7 +125,7 @@ type matmulWordsWork struct {
 	out   *tensor
 }
 
-func (w matmulWordsWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w matmulWordsWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(matmul.Words{})
 	if err != nil {
 		return err

@@ -114,7 +114,7 @@ type blendWork struct {
 	rows      *tensor
 }
 
-func (w blendWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w blendWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(resize.Blend{})
 	if err != nil {
 		return err

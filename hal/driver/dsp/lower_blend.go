@@ -58,7 +58,7 @@ type exactBlendWork struct {
 	size   int
 }
 
-func (w exactBlendWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w exactBlendWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ type boxesWork struct {
 	d      hvx.Quant
 }
 
-func (w boxesWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w boxesWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ type heatmapWork struct {
 	score  hvx.Quant
 }
 
-func (w heatmapWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w heatmapWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err

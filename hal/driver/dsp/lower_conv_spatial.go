@@ -62,7 +62,7 @@ func (l *lowering) takenNarrow(i uint32) bool {
 
 // spatialKernelOf returns the spatial kernel of a convolution, except for the fields that depend on
 // where tensors lie and how things wait; ok reports that it may have one.
-func (l *lowering) spatialKernelOf(g *gemm) (d conv.Spatial, ok bool) {
+func (l *object) spatialKernelOf(g *gemm) (d conv.Spatial, ok bool) {
 	f, per := &g.Filter, g.StrideW*g.in.pitch
 	d = conv.Spatial{KH: f.KH, KW: f.KW, Stride: g.StrideW, Dilation: g.DilationW, Pitch: g.in.pitch, Out: g.out.pitch,
 		Words: ceilDiv(f.C, 4), Outputs: f.K, Rq: g.Rq.Kind()}
@@ -87,7 +87,7 @@ func (l *lowering) spatialKernelOf(g *gemm) (d conv.Spatial, ok bool) {
 }
 
 // chooseSpatial decides how planes and results wait; ok reports that there are registers.
-func (l *lowering) chooseSpatial(d conv.Spatial) (_ conv.Spatial, ok bool) {
+func (l *object) chooseSpatial(d conv.Spatial) (_ conv.Spatial, ok bool) {
 	first := d.Planes()+d.Stride*d.Pitch/4 > residentVectors // planes, and the vectors that are dealt to them
 	for _, streamed := range [...]bool{first, !first} {
 		if !streamed && d.Planes() > residentPlanes || streamed && d.Outputs > narrowOutputs {
@@ -108,7 +108,7 @@ func (l *lowering) chooseSpatial(d conv.Spatial) (_ conv.Spatial, ok bool) {
 
 // spatialEmitter launches the jobs of such a convolution.
 type spatialEmitter struct {
-	l                *lowering
+	l                *planner
 	g                *gemm
 	s                *step
 	d                conv.Spatial
@@ -118,7 +118,7 @@ type spatialEmitter struct {
 }
 
 // emitSpatial begins the convolution.
-func (l *lowering) emitSpatial(g *gemm, s *step, d conv.Spatial) (work, error) {
+func (l *planner) emitSpatial(g *gemm, s *step, d conv.Spatial) (work, error) {
 	e := &spatialEmitter{l: l, g: g, s: s, d: d}
 	var err error
 	if e.kernel, err = l.linked(e.d); err != nil {
@@ -146,7 +146,7 @@ func (l *lowering) emitSpatial(g *gemm, s *step, d conv.Spatial) (work, error) {
 }
 
 // launch emits some rows of the result.
-func (e *spatialEmitter) launch(l *lowering, s *step, r rowRange) error {
+func (e *spatialEmitter) launch(l *planner, s *step, r rowRange) error {
 	g, d := e.g, &e.d
 	rec := e.records
 	if e.bytes <= l.vtcm.room() {

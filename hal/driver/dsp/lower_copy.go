@@ -33,7 +33,7 @@ func (l *lowering) copyTensor(dst, src *tensor) {
 // copyWork copies the positions of a tensor.
 type copyWork struct{ dst, src *tensor }
 
-func (w copyWork) launch(l *lowering, s *step, rows rowRange) error {
+func (w copyWork) launch(l *planner, s *step, rows rowRange) error {
 	dst, src := w.dst, w.src
 	r := new(copyRuns)
 	for row := rows.from; row < rows.to; row++ {
@@ -67,7 +67,7 @@ type reshapeWork struct {
 	dst *tensor
 }
 
-func (w reshapeWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w reshapeWork) launch(l *planner, s *step, _ rowRange) error {
 	r := new(copyRuns)
 	a, b := cursor{t: w.src}, cursor{t: w.dst}
 	for left := w.src.shape.elements(); left > 0; {
@@ -162,7 +162,7 @@ func haloStep(t *tensor, region int) *step {
 // haloWork fills what surrounds rows of images with the zero point.
 type haloWork struct{ t *tensor }
 
-func (w haloWork) launch(l *lowering, s *step, r rowRange) error {
+func (w haloWork) launch(l *planner, s *step, r rowRange) error {
 	t := w.t
 	r.to = min(r.to, t.shape.h) // of each image
 	var table []uint32
@@ -187,11 +187,11 @@ func (w haloWork) launch(l *lowering, s *step, r rowRange) error {
 	return l.launchFill(s, table, t.zero)
 }
 
-func (l *lowering) launchFill(s *step, table []uint32, value byte) error {
+func (l *planner) launchFill(s *step, table []uint32, value byte) error {
 	return l.launchFillWord(s, table, uint32(value)*0x01010101)
 }
 
-func (l *lowering) launchFillWord(s *step, table []uint32, word uint32) error {
+func (l *planner) launchFillWord(s *step, table []uint32, word uint32) error {
 	k, err := l.linked(datamove.Fill{})
 	if err != nil {
 		return err
@@ -278,7 +278,7 @@ type fillImageWork struct {
 	out *tensor
 }
 
-func (w fillImageWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w fillImageWork) launch(l *planner, s *step, _ rowRange) error {
 	var table []uint32
 	for n := range w.out.shape.n {
 		for y := range w.out.shape.h {
@@ -295,7 +295,7 @@ type placeWork struct {
 	at      [4]int
 }
 
-func (w placeWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w placeWork) launch(l *planner, s *step, _ rowRange) error {
 	r := new(copyRuns)
 	shape, at := w.in.shape, w.at
 	for n := range shape.n {

@@ -33,7 +33,7 @@ func (l *lowering) withPitch(t *tensor, pitch int) *tensor {
 // depthwiseWork is a depthwise convolution.
 type depthwiseWork struct{ *gemm }
 
-func (w depthwiseWork) launch(l *lowering, s *step, r rowRange) error {
+func (w depthwiseWork) launch(l *planner, s *step, r rowRange) error {
 	return launchShared(l, s, w, r)
 }
 
@@ -46,7 +46,7 @@ type depthwiseRun struct {
 	at      uint32 // where those are
 }
 
-func (w depthwiseWork) share(l *lowering, s *step) (work, error) {
+func (w depthwiseWork) share(l *planner, s *step) (work, error) {
 	g := w.gemm
 	f, pitch := &g.Filter, g.in.pitch
 	g.Rq.UseByteFactor(g.MaxSum())
@@ -66,7 +66,7 @@ func (w depthwiseWork) share(l *lowering, s *step) (work, error) {
 
 // fetchAhead has a kernel of so many chunks fetch the rows that the next output row reads and
 // this one does not, if the input comes from DRAM and the window moves by one.
-func (g *gemm) fetchAhead(l *lowering, d *depthwiseKernel, chunks int) {
+func (g *gemm) fetchAhead(l *planner, d *depthwiseKernel, chunks int) {
 	if l.streams(g.in) && g.StrideH*g.StrideW == 1 {
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
 		d.lookahead, d.lookaheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
@@ -132,7 +132,7 @@ func (d *depthwiseKernel) pack(g *filter.Conv, chunks int) []byte {
 }
 
 // launch emits some rows of the result.
-func (w depthwiseRun) launch(l *lowering, s *step, r rowRange) error {
+func (w depthwiseRun) launch(l *planner, s *step, r rowRange) error {
 	g, d, rec, pitch, first, last := w.gemm, w.kernel, w.at, w.in.pitch, r.from, r.to
 	if bytes := len(w.records); bytes <= l.vtcm.room() {
 		var err error
@@ -200,7 +200,7 @@ func (w depthwiseRun) launch(l *lowering, s *step, r rowRange) error {
 // it, else the sliding window, else the general one. Of either of the first two it keeps as
 // many constants in registers as there are registers for. A sliding-window kernel's rows
 // begin on a vector, skew bytes before their first window.
-func (l *lowering) chooseDepthwise(d *depthwiseKernel) {
+func (l *object) chooseDepthwise(d *depthwiseKernel) {
 	if d.dw3x3.parts[0][0] > 0 {
 		for _, d.dw3x3.kept = range d.keeps() {
 			if l.generatedFits(d.name(), d.generate) {

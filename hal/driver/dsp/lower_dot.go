@@ -28,7 +28,7 @@ type rescaleWork struct {
 	out   *tensor
 }
 
-func (w rescaleWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w rescaleWork) launch(l *planner, s *step, _ rowRange) error {
 	k := matmul.Rescale{Rq: w.kind}
 	kern, err := l.linked(k)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // shape and pitch: the addresses and the number of vectors. Rows that follow each
 // other in all tensors become one range; long ranges are cut so that threads share
 // them.
-func (l *lowering) vectorTable(r rowRange, ts ...*tensor) []uint32 {
+func (l *planner) vectorTable(r rowRange, ts ...*tensor) []uint32 {
 	t := ts[0]
 	type span struct {
 		addr []uint32
@@ -139,7 +139,7 @@ type binaryWork struct {
 	params []uint32
 }
 
-func (w binaryWork) launch(l *lowering, s *step, r rowRange) error {
+func (w binaryWork) launch(l *planner, s *step, r rowRange) error {
 	kern, err := l.linked(w.kernel)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ const (
 
 // binaryTable makes the kernel's table from ranges of vectors. Operands that are not
 // in L2 are fetched ahead, in turn.
-func (l *lowering) binaryTable(ranges []uint32, in [2]*tensor) []uint32 {
+func (l *planner) binaryTable(ranges []uint32, in [2]*tensor) []uint32 {
 	var cold []int
 	for i, t := range in {
 		if l.cold(t) && (i == 0 || t != in[0]) {
@@ -202,7 +202,7 @@ type broadcastWork struct {
 	dst *tensor
 }
 
-func (w broadcastWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w broadcastWork) launch(l *planner, s *step, _ rowRange) error {
 	f := w.src.shape
 	r := new(copyRuns)
 	for n := range w.to.n {
@@ -284,7 +284,7 @@ type clampWork struct {
 	lo, hi  byte
 }
 
-func (w clampWork) launch(l *lowering, s *step, r rowRange) error {
+func (w clampWork) launch(l *planner, s *step, r rowRange) error {
 	k, err := l.linked(elementwise.Clamp{})
 	if err != nil {
 		return err
@@ -304,7 +304,7 @@ type lookupWork struct {
 	table   *[256]byte
 }
 
-func (w lookupWork) launch(l *lowering, s *step, r rowRange) error {
+func (w lookupWork) launch(l *planner, s *step, r rowRange) error {
 	k, err := l.linked(elementwise.Lookup{})
 	if err != nil {
 		return err

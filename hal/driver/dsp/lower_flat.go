@@ -51,7 +51,7 @@ type lookupFlatWork struct {
 	t   *[256]byte
 }
 
-func (w lookupFlatWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w lookupFlatWork) launch(l *planner, s *step, _ rowRange) error {
 	k, err := l.linked(elementwise.Lookup{})
 	if err != nil {
 		return err
@@ -293,7 +293,7 @@ type multiplyFlatWork struct {
 	bias    int32
 }
 
-func (w multiplyFlatWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w multiplyFlatWork) launch(l *planner, s *step, _ rowRange) error {
 	k := elementwise.Binary{Mul: true, Rq: w.rq.Kind()}
 	kern, err := l.linked(k)
 	if err != nil {

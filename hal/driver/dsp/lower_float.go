@@ -47,7 +47,7 @@ type scalarMapWork struct {
 	made   int
 }
 
-func (w scalarMapWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w scalarMapWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(elementwise.Scalar{F: w.f})
 	if err != nil {
 		return err

@@ -115,7 +115,7 @@ type gatherWork struct {
 	bad     *tensor
 }
 
-func (w gatherWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w gatherWork) launch(l *planner, s *step, _ rowRange) error {
 	k := lookup.Gather{Full: w.n >= vecBytes, Rest: w.n%vecBytes != 0}
 	if scalarEntry(w.n) {
 		k = lookup.Gather{Size: w.n}
@@ -132,7 +132,7 @@ func (w gatherWork) launch(l *lowering, s *step, _ rowRange) error {
 	}
 	l.launchTable(s, kern, table, 4, uint32(w.count), uint32(w.n), w.bad.addr, w.in.addr, 0, vecBytes)
 	if w.in.bytes() <= prefetchLimit { // each thread fetches a part of the entries, which all may need
-		args := l.jobs[len(l.jobs)-1].Args
+		args := l.last().Args
 		for t, part := range l.spread(ceilDiv(w.in.bytes(), vecBytes)) {
 			if t < len(args) {
 				args[t][5], args[t][6] = w.in.addr+uint32(part[0]*vecBytes), boxOf(uint32((part[1]-part[0]+1)*vecBytes))
@@ -182,7 +182,7 @@ type findKeyWork struct {
 	h     opspec.Hashtable
 }
 
-func (w findKeyWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w findKeyWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(lookup.FindKey{})
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ type rowsDotWork struct {
 	zeroW   int32
 }
 
-func (w rowsDotWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w rowsDotWork) launch(l *planner, s *step, _ rowRange) error {
 	kern := matmul.Dot{Vectors: w.width / vecBytes}
 	code, err := l.linked(kern)
 	if err != nil {
@@ -141,7 +141,7 @@ type gateScaleWork struct {
 	in  *tensor
 }
 
-func (w gateScaleWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w gateScaleWork) launch(l *planner, s *step, _ rowRange) error {
 	kind := w.rq.Kind()
 	kern, err := l.linked(lstm.Gate{Rq: kind})
 	if err != nil {

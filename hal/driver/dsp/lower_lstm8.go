@@ -172,7 +172,7 @@ type statisticsWork struct {
 	variance *tensor
 }
 
-func (w statisticsWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w statisticsWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err

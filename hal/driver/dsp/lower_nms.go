@@ -98,7 +98,7 @@ type nmsWork struct {
 	work  *tensor
 }
 
-func (w nmsWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w nmsWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err

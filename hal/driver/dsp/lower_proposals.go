@@ -117,7 +117,7 @@ type proposalsWork struct {
 	work *tensor
 }
 
-func (w proposalsWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w proposalsWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err

@@ -93,7 +93,7 @@ type foldWork struct {
 	bound      uint32
 }
 
-func (w foldWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w foldWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(reduction.Slices{F: w.f})
 	if err != nil {
 		return err

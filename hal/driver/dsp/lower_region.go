@@ -35,7 +35,7 @@ func (l *lowering) roomFor(n int) *tensor {
 // launchRange runs a kernel over items divided among the threads. Its arguments
 // are a block of addresses, the first item, the one behind the last, and the
 // thread's part of frames.
-func (l *lowering) launchRange(s *step, k *hvx.Linked, items int, frames *tensor, block ...uint32) {
+func (l *planner) launchRange(s *step, k *hvx.Linked, items int, frames *tensor, block ...uint32) {
 	at := l.constWords(block)
 	var args [][]uint32
 	for t, r := range l.spread(items) {

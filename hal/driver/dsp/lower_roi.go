@@ -57,7 +57,7 @@ type roiWork struct {
 	bad     *tensor
 }
 
-func (w roiWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w roiWork) launch(l *planner, s *step, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err

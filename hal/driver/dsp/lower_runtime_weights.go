@@ -155,7 +155,7 @@ type foldBiasesWork struct {
 	f      *filter.Filter
 }
 
-func (w foldBiasesWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w foldBiasesWork) launch(l *planner, s *step, _ rowRange) error {
 	c := &w.p.c
 	var table []uint32
 	chunk := func(at, n int) {

@@ -68,7 +68,7 @@ type softmaxWork struct {
 	scratch *tensor
 }
 
-func (w softmaxWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w softmaxWork) launch(l *planner, s *step, _ rowRange) error {
 	var exps []uint32
 	for _, e := range w.q.ExpTable() {
 		exps = append(exps, uint32(e), uint32(opspec.SoftmaxSumTerm(e)))

@@ -62,7 +62,7 @@ type topKWork struct {
 	wide    int
 }
 
-func (w topKWork) launch(l *lowering, st *step, _ rowRange) error {
+func (w topKWork) launch(l *planner, st *step, _ rowRange) error {
 	var k hvx.Kernel = reduction.TopK{}
 	if w.size == 1 {
 		k = reduction.TopKBytes{}

@@ -106,7 +106,7 @@ type alongWork struct {
 	tiles   *tensor // scratch memory of the threads, nil where runs are copied
 }
 
-func (w alongWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w alongWork) launch(l *planner, s *step, _ rowRange) error {
 	if w.permute != nil {
 		w.dims, w.to, w.from = permuted(w.dst, w.src, w.permute)
 	}
@@ -153,7 +153,7 @@ func (m *ndMove) each(to, from uint32, visit func(to, from uint32)) {
 }
 
 // transpose launches a move as tiles.
-func (l *lowering) transpose(s *step, m *ndMove, column int, to, from, scratch uint32, flip bool) error {
+func (l *planner) transpose(s *step, m *ndMove, column int, to, from, scratch uint32, flip bool) error {
 	last := len(m.dims) - 1
 	rows, columns := m.dims[last], m.dims[column]
 	k := datamove.Transpose{Size: m.size, Flip: flip}

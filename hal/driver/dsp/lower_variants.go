@@ -133,7 +133,7 @@ type divideWork struct {
 	c    int
 }
 
-func (w divideWork) launch(l *lowering, st *step, _ rowRange) error {
+func (w divideWork) launch(l *planner, st *step, _ rowRange) error {
 	r := new(copyRuns)
 	for i, t := range w.list {
 		for n := range w.s.n {
@@ -170,7 +170,7 @@ func (l *lowering) join(w joinWork) {
 	l.addStep("join", list, []*tensor{w.out}, w)
 }
 
-func (w joinWork) launch(l *lowering, st *step, _ rowRange) error {
+func (w joinWork) launch(l *planner, st *step, _ rowRange) error {
 	r := new(copyRuns)
 	for _, p := range w.parts {
 		s := p.t.shape

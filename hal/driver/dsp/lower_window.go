@@ -45,7 +45,7 @@ func byShape(windows []window) (parts [][]window) {
 }
 
 // emitWindows launches the window kernel over the given windows.
-func (l *lowering) emitWindows(s *step, k pool.Window, in *tensor, windows []window, channels int, lo, hi int32,
+func (l *planner) emitWindows(s *step, k pool.Window, in *tensor, windows []window, channels int, lo, hi int32,
 	divide func(n int) (pool.Quotient, error)) error {
 	if parts := byShape(windows); k.Rows == 0 && len(windows) >= 8*l.threads && len(parts) <= maxShapes && parts[0][0].rows*parts[0][0].cols <= maxUnrolled {
 		for _, part := range parts {
@@ -139,7 +139,7 @@ type poolWork struct {
 	signed  bool // the client's values are
 }
 
-func (w poolWork) launch(l *lowering, s *step, r rowRange) error {
+func (w poolWork) launch(l *planner, s *step, r rowRange) error {
 	k := pool.Window{Max: w.isMax, RowStep: w.in.rowBytes(), ColStep: w.in.pitch, Unalign: w.in.pitch < vecBytes}
 	var windows []window
 	for row := r.from; row < r.to; row++ {
@@ -213,7 +213,7 @@ type meanWork struct {
 	signed     bool // the client's values are
 }
 
-func (w meanWork) launch(l *lowering, s *step, _ rowRange) error {
+func (w meanWork) launch(l *planner, s *step, _ rowRange) error {
 	k := pool.Window{RowStep: w.in.rowBytes(), ColStep: w.in.pitch, Unalign: w.in.pitch < vecBytes}
 	var windows []window
 	for i := range w.out.shape.w {
@@ -236,7 +236,7 @@ type gatherWindowsWork struct {
 	in, out *tensor
 }
 
-func (g gatherWindowsWork) launch(l *lowering, s *step, _ rowRange) error {
+func (g gatherWindowsWork) launch(l *planner, s *step, _ rowRange) error {
 	m, in, w := g.mean, g.in, g.out
 	rank := len(m.In)
 	strides := make([]int, rank) // in elements of [outer, count, channels]

@@ -26,6 +26,7 @@ type plan struct {
 	dmaDescriptors []byte // DMA descriptors
 	jobs           []dsp.Job
 	kernels        []*hvx.Linked // of each job
+	steps          []*step       // nil when it comes from a cache
 	all            []*hvx.Linked
 	inputs         []region
 	outputs        []region
@@ -78,15 +79,23 @@ func newPlan(d *Device, g *graph.Graph) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.plan(d), nil
+	jobs, err := planSteps(l, d)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(d, l, jobs), nil
 }
 
-// plan is what the lowering has made.
-func (l *lowering) plan(d *Device) *plan {
-	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: l.image.Base, Code: l.image.Code},
-		consts: l.consts, jobs: l.jobs, dmaDescriptors: l.dmaDescriptors, kernels: l.kernels, all: l.image.Kernels, arena: int(l.arena) + 2*endGuard}
+// assemble is the program of a lowered graph and its jobs.
+func assemble(d *Device, l *lowering, j *planner) *plan {
+	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: j.image.Base, Code: j.image.Code}, consts: j.consts, steps: j.steps,
+		dmaDescriptors: j.dmaDescriptors, all: j.image.Kernels, arena: int(j.arena) + 2*endGuard}
 	for _, f := range l.faults {
 		p.faults = append(p.faults, faultAt{f.op, regionOf(f.t), f.reason})
+	}
+	for i := range j.jobs {
+		p.jobs = append(p.jobs, j.jobs[i].Job)
+		p.kernels = append(p.kernels, j.jobs[i].kernel)
 	}
 	for _, t := range l.inputs {
 		if t == nil { // nothing that the program reads

@@ -29,7 +29,7 @@ const (
 )
 
 // requestRows requests rows of a tensor that have left L2 for the job launched next.
-func (l *lowering) requestRows(t *tensor, first, to int) {
+func (l *planner) requestRows(t *tensor, first, to int) {
 	if t.dense {
 		first = max(first, 0)
 	} else {
@@ -51,14 +51,15 @@ func (l *lowering) requestRows(t *tensor, first, to int) {
 
 // streams reports whether a kernel that can prefetch should fetch its input itself, part by
 // part: the input is likely not in L2, and too large to be prefetched as a whole before.
-func (l *lowering) streams(t *tensor) bool {
+func (l *planner) streams(t *tensor) bool {
 	return l.cold(t) && (t.bytes() > maxWhole || t.shape.n > 1)
 }
 
 // requestCode returns the requests for the code of kernels, in order of the jobs.
-func (l *lowering) requestCode() (list []prefetchRequest) {
+func (l *planner) requestCode() (list []prefetchRequest) {
 	seen := map[*hvx.Linked]bool{}
-	for j, k := range l.kernels {
+	for j := range l.jobs {
+		k := l.jobs[j].kernel
 		if !seen[k] {
 			seen[k] = true
 			last := &k.Packets[len(k.Packets)-1]
@@ -69,8 +70,8 @@ func (l *lowering) requestCode() (list []prefetchRequest) {
 }
 
 // freePrefetchArgs returns the arguments of those threads of a job whose prefetch is unused.
-func (l *lowering) freePrefetchArgs(j int) [][]uint32 {
-	at := l.prefetchers[j]
+func (l *planner) freePrefetchArgs(j int) [][]uint32 {
+	at := l.jobs[j].prefetchArg
 	if at == 0 {
 		return nil
 	}
@@ -78,9 +79,9 @@ func (l *lowering) freePrefetchArgs(j int) [][]uint32 {
 }
 
 // nextPrefetcher returns the next job after j that can prefetch for others, the last job if none can.
-func (l *lowering) nextPrefetcher(j int) int {
+func (l *planner) nextPrefetcher(j int) int {
 	next := j + 1
-	for next < len(l.jobs)-1 && (l.isConstantBound[next] || len(l.freePrefetchArgs(next)) < 2) {
+	for next < len(l.jobs)-1 && (l.jobs[next].constantBound || len(l.freePrefetchArgs(next)) < 2) {
 		next++
 	}
 	return next
@@ -89,7 +90,7 @@ func (l *lowering) nextPrefetcher(j int) int {
 // assignRequests lets the last threads of job j, but not its first one, prefetch the requests
 // of job j and of the jobs up to the next one that can prefetch. It returns the arguments of
 // the other threads, and the requests that are left.
-func (l *lowering) assignRequests(j int, args [][]uint32, requests []prefetchRequest) ([][]uint32, []prefetchRequest) {
+func (l *planner) assignRequests(j int, args [][]uint32, requests []prefetchRequest) ([][]uint32, []prefetchRequest) {
 	if len(args) == 0 {
 		return args, requests
 	}
@@ -104,12 +105,12 @@ func (l *lowering) assignRequests(j int, args [][]uint32, requests []prefetchReq
 		}
 		n := min(ceilDiv(int(w.bytes), requestShare), len(args)-1)
 		switch {
-		case w.job < j && (w.code || l.jobStep[w.job] != l.jobStep[j]): // too late
+		case w.job < j && (w.code || l.jobs[w.job].step != l.jobs[j].step): // too late
 		case n == 0 || w.job > j && w.made >= j:
 			left = append(left, w)
 		default:
 			src := w.src &^ (vecBytes - 1)
-			l.setPrefetch(args[len(args)-n:], l.prefetchers[j], src, uint32(roundUp(int(w.src+w.bytes-src), vecBytes)))
+			l.setPrefetch(args[len(args)-n:], l.jobs[j].prefetchArg, src, uint32(roundUp(int(w.src+w.bytes-src), vecBytes)))
 			args = args[:len(args)-n]
 		}
 	}

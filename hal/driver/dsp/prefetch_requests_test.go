@@ -11,8 +11,8 @@ import (
 )
 
 // boxes are the ranges that a job asks for when it begins.
-func (l *lowering) boxes(j int) (list []prefetchRequest) {
-	at := l.prefetchers[j]
+func (l *planner) boxes(j int) (list []prefetchRequest) {
+	at := l.jobs[j].prefetchArg
 	if at == 0 {
 		return nil
 	}
@@ -32,14 +32,11 @@ func TestCodeIsPrefetched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pl := base.Programs(p)[0][0].(*plan)
-	l, err := lowerGraph(pl.graph, pl.dev)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := planned(t, base.Programs(p)[0][0].(*plan))
 	asked := map[uint32]bool{} // lines
 	seen, began, checked := map[*hvx.Linked]bool{}, false, 0
-	for j, k := range l.kernels {
+	for j := range l.jobs {
+		k := l.jobs[j].kernel
 		for _, b := range l.boxes(j) {
 			for line := b.src &^ (vecBytes - 1); line < b.src+b.bytes && b.src < constBase; line += vecBytes {
 				asked[line] = true
@@ -56,7 +53,7 @@ func TestCodeIsPrefetched(t *testing.T) {
 			}
 		}
 		seen[k] = true
-		began = began || l.prefetchers[j] > 0
+		began = began || l.jobs[j].prefetchArg > 0
 	}
 	if checked < 10 {
 		t.Errorf("only %d kernels", checked)
@@ -66,14 +63,11 @@ func TestCodeIsPrefetched(t *testing.T) {
 // TestAssignRequests: requests go to the last job before them that can prefetch, to the job
 // itself when there is none, and never to one that runs before they are made.
 func TestAssignRequests(t *testing.T) {
-	jobs := func() *lowering {
-		l := &lowering{isConstantBound: make([]bool, 6)}
+	jobs := func() *planner {
+		l := &planner{}
 		for j := range 6 { // jobs 0, 2 and 4 can prefetch
-			s := &step{}
 			args := [][]uint32{make([]uint32, 4), make([]uint32, 4), make([]uint32, 4), make([]uint32, 4)}
-			l.jobs = append(l.jobs, dsp.Job{Args: args})
-			l.jobStep = append(l.jobStep, s)
-			l.prefetchers = append(l.prefetchers, (1 - j%2))
+			l.jobs = append(l.jobs, job{Job: dsp.Job{Args: args}, step: &step{}, prefetchArg: 1 - j%2})
 		}
 		return l
 	}
@@ -91,7 +85,7 @@ func TestAssignRequests(t *testing.T) {
 		{"behind a constant-bound one", prefetchRequest{job: 3, made: -1, code: true}, 0},
 	} {
 		l := jobs()
-		l.isConstantBound[2] = c.w.code
+		l.jobs[2].constantBound = c.w.code
 		c.w.src, c.w.bytes = 0x1000, 1000
 		requests, by := []prefetchRequest{c.w}, -1
 		for j := range l.jobs {
@@ -102,7 +96,7 @@ func TestAssignRequests(t *testing.T) {
 				}
 				by = j
 			}
-			if a := l.jobs[j].Args[0]; l.prefetchers[j] > 0 && a[2] != 0 {
+			if a := l.jobs[j].Args[0]; l.jobs[j].prefetchArg > 0 && a[2] != 0 {
 				t.Errorf("%s: the first thread of job %d has no box left for constants", c.name, j)
 			}
 		}

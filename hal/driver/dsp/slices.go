@@ -59,7 +59,7 @@ type reductionWork struct {
 	words []uint32
 }
 
-func (w reductionWork) launch(l *lowering, st *step, _ rowRange) error {
+func (w reductionWork) launch(l *planner, st *step, _ rowRange) error {
 	kern, err := l.linked(reduction.Slices{F: w.f})
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ type step struct {
 type work interface {
 	// launch makes the jobs for some rows of the result, which are asked for in order, or
 	// for all of it where the step is all or nothing.
-	launch(l *lowering, s *step, r rowRange) error
+	launch(l *planner, s *step, r rowRange) error
 }
 
 // sharedWork is work all of whose rows share constants or a kernel.
@@ -24,7 +24,7 @@ type sharedWork interface {
 	work
 	// share places what rows share, and returns the work that uses it. It is called
 	// once, before launch.
-	share(l *lowering, s *step) (work, error)
+	share(l *planner, s *step) (work, error)
 }
 
 // rowRange are rows from to to-1 of a result; rows of several images count on.
@@ -71,7 +71,7 @@ func rowStep(region int, name string, reads, writes []*tensor, rows rowDependenc
 }
 
 // launchShared is launch of work that nobody has called share of.
-func launchShared(l *lowering, s *step, w sharedWork, r rowRange) error {
+func launchShared(l *planner, s *step, w sharedWork, r rowRange) error {
 	shared, err := w.share(l, s)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func launchShared(l *lowering, s *step, w sharedWork, r rowRange) error {
 }
 
 // begin is the work of a step with what its rows share placed.
-func (s *step) begin(l *lowering) (work, error) {
+func (s *step) begin(l *planner) (work, error) {
 	if w, ok := s.work.(sharedWork); ok {
 		return w.share(l, s)
 	}

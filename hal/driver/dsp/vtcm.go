@@ -49,7 +49,7 @@ type batch struct {
 // begins reports whether the next range of the batch is for a fetch of its own. The
 // first fetch of a model is for one step: nobody could ask for its bytes before, and
 // those of others come while that step computes.
-func (l *lowering) begins(b *batch, need uint32) bool {
+func (l *planner) begins(b *batch, need uint32) bool {
 	if b == nil || b.used+need > l.vtcm.size {
 		return true
 	}
@@ -72,7 +72,7 @@ func (v *vtcm) room() int { return int(v.size) }
 // resident makes constants available in VTCM for the jobs that the current step
 // launches from now on, and returns their address there. What earlier steps made
 // resident may be lost.
-func (l *lowering) resident(s *step, src uint32, bytes int) (uint32, error) {
+func (l *planner) resident(s *step, src uint32, bytes int) (uint32, error) {
 	need := uint32(roundUp(bytes, fetchUnit))
 	v := &l.vtcm
 	if v.dma {
@@ -144,7 +144,7 @@ func padTable(table []uint32, entryWords, n int) []uint32 {
 // warm launches a job that brings constants into L2: the threads of a kernel
 // that prefetches its inputs would replace each other's boxes and wait for the
 // same lines.
-func (l *lowering) warm(s *step, src uint32, bytes int) error {
+func (l *planner) warm(s *step, src uint32, bytes int) error {
 	k, err := l.linked(datamove.Warm{})
 	if err != nil {
 		return err
@@ -154,12 +154,12 @@ func (l *lowering) warm(s *step, src uint32, bytes int) error {
 		args = append(args, []uint32{src + uint32(r[0]*vecBytes), uint32(r[1] - r[0])})
 	}
 	l.launch(s, k, args)
-	l.jobs[len(l.jobs)-1].Name = "warm"
+	l.last().Name = "warm"
 	return nil
 }
 
 // finishFetches fills in the fetch jobs once all their ranges are known.
-func (l *lowering) finishFetches() {
+func (l *planner) finishFetches() {
 	if l.vtcm.dma {
 		l.buildDMAChains()
 		return
@@ -183,7 +183,7 @@ func (l *lowering) finishFetches() {
 }
 
 // batchTable places the table of thread i of a fetch job.
-func (l *lowering) batchTable(b *batch, i int, table []uint32) uint32 {
+func (l *planner) batchTable(b *batch, i int, table []uint32) uint32 {
 	if len(table) > 3*batchRanges {
 		return l.constWords(table)
 	}

@@ -1,11 +1,9 @@
 package dsp
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/dsp"
 )
 
 // TestFetchBatches: a small network, whose constants VTCM holds, still does not wait
@@ -22,7 +20,7 @@ func TestFetchBatches(t *testing.T) {
 			bytes += r.bytes
 		}
 		for j := b.job + 1; j < len(l.jobs) && l.jobs[j].Name != "fetch"; j++ {
-			steps[l.jobStep[j]] = true
+			steps[l.jobs[j].step] = true
 		}
 		if bytes > batchBytes && len(b.ranges) > 3 {
 			t.Errorf("job %d fetches %d bytes in %d ranges", b.job, bytes, len(b.ranges))
@@ -38,8 +36,8 @@ func TestFetchBatches(t *testing.T) {
 
 // TestStarving: a job's own constants from L2 are more than come while it computes.
 func TestStarving(t *testing.T) {
-	l := &lowering{
-		jobs: make([]dsp.Job, 5), packets: []int{100, 100, 100, 0, 0}, prefetchers: []int{1, 1, 1, 1, 0},
+	l := &planner{
+		jobs: []job{{packets: 100, prefetchArg: 1}, {packets: 100, prefetchArg: 1}, {packets: 100, prefetchArg: 1}, {prefetchArg: 1}, {}},
 		constUses: []constUse{
 			{job: 0, off: 0, to: 100 * prefetchRate},
 			{job: 1, off: 4000, to: 4001}, {job: 1, off: 5000, to: 5000 + 100*prefetchRate},
@@ -47,7 +45,10 @@ func TestStarving(t *testing.T) {
 			{job: 3, off: 99000, to: 99100}, {job: 4, off: 99100, to: 99200},
 		},
 	}
-	if got, want := l.constantBound(), []bool{false, true, false, true, false}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	l.markConstantBound()
+	for j, want := range []bool{false, true, false, true, false} {
+		if got := l.jobs[j].constantBound; got != want {
+			t.Errorf("job %d: %t, want %t", j, got, want)
+		}
 	}
 }
