@@ -188,6 +188,9 @@ func extensions(t *T) {
 		if err := validate.Extension(e); err != nil {
 			t.Errorf("%v", err)
 		}
+		if e.Name == nn.ExtensionName && !supports(t.Device, requantModel()) {
+			t.Errorf("the extension %s is listed, but its operation is declined", e.Name)
+		}
 	}
 	for name, e := range map[string]hal.Extension{
 		"upper case":        {Name: "org.Nnsoc.x"},

@@ -88,6 +88,15 @@ func loopModel(endless bool) *nn.Model {
 	}
 }
 
+// requantModel is the operation of the vendor extension: 8-bit integers of another scale.
+func requantModel() *nn.Model {
+	m := reluModel(nn.TensorQuant8Asymm, 2, 3)
+	m.Name = "requantize"
+	m.Main.Operands[1].Scale = 0.25
+	m.Main.Operations[0].Type = nn.OpRequantize
+	return m
+}
+
 // types are the operand types of the models that checks run on devices.
 var types = []nn.OperandType{nn.TensorFloat32, nn.TensorQuant8Asymm}
 

@@ -56,7 +56,7 @@ func New(cfg Config) (*Device, error) {
 	}
 	d.Device = base.New(base.Config{
 		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
-		Identity: fmt.Sprintf("%+v", cfg.Spec),
+		Identity: fmt.Sprintf("%+v", cfg.Spec), Extensions: []hal.Extension{{Name: nn.ExtensionName}},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/lower"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/plan"
+	"github.com/nnsoc/nnsoc/hal/nn"
 	core "github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
@@ -61,7 +62,7 @@ func New(cfg Config) (*Device, error) {
 	}
 	d.Device = base.New(base.Config{
 		Name: "npu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
-		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes),
+		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes), Extensions: []hal.Extension{{Name: nn.ExtensionName}},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil
 }

@@ -1,0 +1,26 @@
+package nntrace_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nntrace"
+)
+
+// FuzzRead: any file is a trace or an error, and any trace has a summary.
+func FuzzRead(f *testing.F) {
+	f.Add(" app-10 (10) [000] .... 1.000000: tracing_mark_write: B|10|[NN_LA_PO]run\n app-10 (10) [000] .... 1.1: tracing_mark_write: E|10\n")
+	f.Add(`{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":0,"dur":10,"name":"[SW][NN_LR_PE]a"},{"ph":"E","pid":1,"tid":1,"ts":2}]}`)
+	f.Add(`[{"ph":"B","ts":1e300,"name":"[SUB][NN_LO_PU]"}]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		events, err := nntrace.Read(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, c := range nntrace.Summarize(events).Cells {
+			if c.Count < 0 {
+				t.Errorf("%+v", c)
+			}
+		}
+	})
+}
