@@ -118,6 +118,9 @@ func clockKeys(path string, c *soc.Clock) []key {
 			}
 			o.MHz = x.Float()
 		}, lo: 10, hi: 6000}, key{path: at + ".v", v: reflect.ValueOf(&o.V).Elem(), lo: 0.3, hi: 2})
+		if o.DDRMHz > 0 {
+			list = append(list, key{path: at + ".ddr_mhz", v: reflect.ValueOf(&o.DDRMHz).Elem(), lo: 100, hi: 4000})
+		}
 	}
 	for _, g := range governors {
 		var others []float64

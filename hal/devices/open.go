@@ -60,7 +60,7 @@ func open(c *soc.Config, p hal.Preference, h hosts) ([]hal.Device, error) {
 // newCPU fills the timing model of the reference CPU.
 func newCPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 	cpu := c.CPU
-	rates, err := c.MemoryRates(cpu.L3.LineBytes, cpu.L3.MSHRs)
+	rates, err := c.Voted(&cpu.Clusters[0].Clock, p).MemoryRates(cpu.L3.LineBytes, cpu.L3.MSHRs)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func newGPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 		return nil, err
 	}
 	memory := func() (mem.Level, error) {
-		l, _, err := c.NewPath("gpu", 0) // the core adds GPU.MemoryNs behind its L2
+		l, _, err := c.Voted(&c.GPU.Clock, p).NewPath("gpu", 0) // the core adds GPU.MemoryNs behind its L2
 		return l, err
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes

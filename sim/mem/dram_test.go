@@ -355,3 +355,12 @@ func BenchmarkDRAMRandom(b *testing.B) {
 		now += 20 * sim.Nanosecond
 	}
 }
+
+func BenchmarkDRAMWriteStream(b *testing.B) {
+	d := newDRAM(b, func(c *mem.DRAMConfig) { c.Refresh, c.WriteIdle = mem.RefreshAllBanks, 8 })
+	b.ReportAllocs()
+	now := sim.Time(0)
+	for i := range b.N {
+		now, _ = d.Access(now, uint64(i)*128, 128, mem.Write)
+	}
+}

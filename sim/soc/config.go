@@ -25,6 +25,9 @@ type Identity struct {
 type OPP struct {
 	MHz float64 `toml:"mhz" range:"10..6000"`
 	V   float64 `toml:"v" range:"0.3..2"`
+	// DDRMHz is the clock of the DRAM that an engine votes for at this point: transfers
+	// per second over transfers per clock. Without it the DRAM runs at mt_per_s.
+	DDRMHz float64 `toml:"ddr_mhz" range:"100..4000" soc:"optional"`
 }
 
 // Clock is a clock domain: its points, the highest of them by ExecutionPreference, and

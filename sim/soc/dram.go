@@ -8,6 +8,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
@@ -156,6 +157,33 @@ func (d *DRAM) Config() mem.DRAMConfig {
 		c.Refresh = mem.RefreshPerBank
 	}
 	return c
+}
+
+// Voted is the SoC with its DRAM at the clock that an engine votes for at the point
+// of a preference, and not above mt_per_s. Spans in ns stay; they take fewer clocks.
+func (c *Config) Voted(clock *Clock, p sim.Preference) *Config {
+	mhz := clock.vote(p)
+	transfers := float64(max(c.DRAM.TransfersPerClock, 1))
+	if c.DRAM.TransfersPerClock == 0 {
+		transfers = 2
+	}
+	if mhz == 0 || mhz*transfers >= c.DRAM.MTPerS {
+		return c
+	}
+	v := *c
+	v.DRAM.MTPerS = mhz * transfers
+	return &v
+}
+
+// vote is ddr_mhz of the point of a preference, 0 for none.
+func (c *Clock) vote(p sim.Preference) float64 {
+	mhz := [sim.NumPreferences]float64{c.LowPowerMHz, c.FastMHz, c.SustainedMHz}[p]
+	for _, o := range c.OPPs {
+		if o.MHz == mhz {
+			return o.DDRMHz
+		}
+	}
+	return 0
 }
 
 // StreamPJPerByte is the energy of streaming one byte, read and written: a
