@@ -1,6 +1,9 @@
 package ethosu
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Traversal is the order in which the weights of one core's share of a
 // convolution stand in its stream.
@@ -155,7 +158,14 @@ func (t *Traversal) Gather(dst, weights []int16) ([]int16, error) {
 	if n := t.OFMDepth * t.KernelHeight * t.KernelWidth * t.IFMDepth; t.check() == nil && len(weights) != n {
 		return dst, fmt.Errorf("ethosu: %d weights, the shape has %d", len(weights), n)
 	}
+	if n, err := t.Len(); err == nil {
+		dst = slices.Grow(dst, int(n))
+	}
 	err := t.Walk(func(o, y, x, i, n int) {
+		if o < t.OFMDepth && y < t.KernelHeight && n == 1 {
+			dst = append(dst, weights[((o*t.KernelHeight+y)*t.KernelWidth+x)*t.IFMDepth+i])
+			return
+		}
 		valid := 0
 		if o < t.OFMDepth && y < t.KernelHeight {
 			if valid = min(n, t.IFMDepth-i); valid > 0 {

@@ -1,8 +1,10 @@
 package ethosu
 
 import (
+	"encoding/binary"
 	"fmt"
 	mathbits "math/bits"
+	"slices"
 )
 
 // bitWriter appends little-endian bit fields.
@@ -22,6 +24,21 @@ func (w *bitWriter) put(v uint32, n int) {
 	}
 }
 
+// putWeights is put for each weight's code, four bytes of output at a time.
+func (w *bitWriter) putWeights(weights []int16, width int) {
+	dst, acc, n := w.dst, w.acc, uint(w.n)
+	for _, v := range weights {
+		acc |= uint64(weightCode(v)) << n
+		if n += uint(width); n >= 32 {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(acc))
+			acc >>= 32
+			n -= 32
+		}
+	}
+	w.dst, w.acc, w.n = dst, acc, int(n)
+	w.put(0, 0) // whole bytes
+}
+
 // EncodeWeights appends the uncompressed form of a weight stream, each weight
 // -255..255: every value as it is, in as few bits as the largest needs, padded
 // with ones to a multiple of 16 bytes.
@@ -34,7 +51,7 @@ func EncodeWeights(dst []byte, weights []int16) ([]byte, error) {
 		width = max(width, mathbits.Len32(weightCode(v)))
 	}
 	start := len(dst)
-	w := bitWriter{dst: dst}
+	w := bitWriter{dst: slices.Grow(dst, len(weights)*width/8+len(weights)/sliceMax*3+64)}
 	for at := 0; at < len(weights); at += sliceMax {
 		s := weights[at:min(at+sliceMax, len(weights))]
 		w.put(zdivNone, 3)
@@ -49,9 +66,7 @@ func EncodeWeights(dst []byte, weights []int16) ([]byte, error) {
 		} else {
 			w.put(0, 1)
 		}
-		for _, v := range s {
-			w.put(weightCode(v), width)
-		}
+		w.putWeights(s, width)
 	}
 	w.put(zdivEnd, 3)
 	for w.n != 0 || (len(w.dst)-start)%16 != 0 {

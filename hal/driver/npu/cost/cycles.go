@@ -22,9 +22,9 @@ type Parts struct {
 // Cycles is the time of a kernel whose neighbours keep the copy engine busy meanwhile.
 func (p Parts) Cycles() int64 { return int64(max(p.Array, p.Output, p.Memory, p.Fetch) + p.Fixed) }
 
-// weightRatio is the encoded bytes per weight of typical networks: Vela's and our
-// encoder's median on networks of 8 bits (assumed, D-430).
-const weightRatio = 0.85
+// weightRatio is the encoded bytes per weight: 9 bits of sign and magnitude, as
+// ethosu.EncodeWeights writes them where the largest weight needs so many (D-430).
+const weightRatio = 9.0 / 8
 
 // Estimate is what a kernel or copy takes.
 func Estimate(s *core.Spec, k *kernel.Kernel) Parts {

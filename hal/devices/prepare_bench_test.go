@@ -1,0 +1,105 @@
+package devices_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/testvectors"
+)
+
+// prepareAllowance is the user CPU that preparing a network may take beyond one execution
+// of it in cycle mode.
+const prepareAllowance = 50 * time.Millisecond
+
+// BenchmarkPrepare prepares each network that runs on the GPU or the NPU as a whole, on a
+// device that has prepared nothing yet, and executes it in cycle mode. It reports the
+// user CPU of both and preparing as a part of its budget: an execution and
+// prepareAllowance.
+func BenchmarkPrepare(b *testing.B) {
+	files, err := filepath.Glob(filepath.Join(testvectors.SharedDir(), "models", "*", "model.tflite"))
+	if err != nil || len(files) == 0 {
+		b.Skip("skipped: needs shared data")
+	}
+	phone, err := soc.Load("pixel4")
+	if err != nil {
+		b.Fatal(err)
+	}
+	open := func(name string) hal.Device {
+		list, err := devices.Open(phone, hal.FastSingleAnswer)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, d := range list {
+			if d.Name() == name {
+				return d
+			}
+		}
+		b.Fatalf("no %s", name)
+		return nil
+	}
+	for _, name := range []string{"gpu", "npu"} {
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				b.Fatal(err)
+			}
+			m, err := tflite.Import(data, nil)
+			if err != nil {
+				continue // not a network of NNAPI's operations
+			}
+			if _, err := open(name).PrepareModel(m, hal.PrepareOptions{}); err != nil {
+				continue // parts of it run elsewhere
+			}
+			b.Run(name+"/"+filepath.Base(filepath.Dir(file)), func(b *testing.B) {
+				var prepare, execute time.Duration
+				for b.Loop() {
+					p, e := prepareAndExecute(b, open(name), m)
+					prepare, execute = prepare+p, execute+e
+				}
+				n := float64(b.N) * 1e6
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(float64(prepare)/n, "prepare-ms")
+				b.ReportMetric(float64(execute)/n, "execute-ms")
+				b.ReportMetric(float64(prepare)/float64(execute+time.Duration(b.N)*prepareAllowance), "prepare/budget")
+			})
+		}
+	}
+}
+
+// prepareAndExecute is the user CPU of preparing a model and of executing it on zeros.
+func prepareAndExecute(b *testing.B, d hal.Device, m *nn.Model) (prepare, execute time.Duration) {
+	start := userTime(b)
+	p, err := d.PrepareModel(m, hal.PrepareOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	prepared := userTime(b)
+	x := &hal.Buffers{}
+	for _, i := range m.Main.Inputs {
+		x.Inputs = append(x.Inputs, make([]byte, m.Main.Operands[i].Bytes()))
+	}
+	for _, i := range m.Main.Outputs {
+		x.Outputs = append(x.Outputs, make([]byte, m.Main.Operands[i].Bytes()))
+	}
+	if _, err := hal.Execute(p, x); err != nil {
+		b.Fatal(err)
+	}
+	return prepared - start, userTime(b) - prepared
+}
+
+// userTime is the user CPU of the process.
+func userTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano())
+}
