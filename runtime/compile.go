@@ -2,6 +2,7 @@ package nnrt
 
 import (
 	"io"
+	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -41,6 +42,7 @@ type Compilation struct {
 	order      []partition.Step // of steps
 	links      []partition.Links
 	sequential bool
+	strict     bool
 }
 
 // CompileOptions steer Compile.
@@ -49,6 +51,11 @@ type CompileOptions struct {
 	Priority   hal.Priority
 	// Strategy plans the model under Auto; nil is partition.AOSP.
 	Strategy partition.Strategy
+	// Strict is for explicit devices: a part that its device cannot prepare or
+	// execute is an error instead of the CPU's.
+	Strict bool
+	// Timeout bounds the preparing of each part on its device's clock; 0 is none.
+	Timeout time.Duration
 }
 
 func (o CompileOptions) prepare() hal.PrepareOptions {
@@ -80,8 +87,8 @@ func CompilePlan(r *Registry, p *partition.Problem, plan partition.Plan, o Compi
 
 func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Compilation, error) {
 	m := a.problem.Model
-	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), options: o.prepare(), sequential: a.plan.Sequential}
-	if err := c.prepare(r, a); err != nil {
+	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), options: o.prepare(), sequential: a.plan.Sequential, strict: o.Strict}
+	if err := c.prepare(r, a, o.Timeout); err != nil {
 		return nil, err
 	}
 	c.Fallbacks = a.fallbacks()
@@ -91,7 +98,7 @@ func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Comp
 // prepare compiles the steps of an assignment. A part that its device cannot
 // prepare moves to the CPU, and the parts are cut anew: fewer devices may
 // allow longer parts.
-func (c *Compilation) prepare(r *Registry, a *assignment) error {
+func (c *Compilation) prepare(r *Registry, a *assignment, timeout time.Duration) error {
 	m, g := c.Model, a.problem.Graph
 	for {
 		c.steps = c.steps[:0]
@@ -103,10 +110,14 @@ func (c *Compilation) prepare(r *Registry, a *assignment) error {
 			var p hal.PreparedModel = later{}
 			var err error
 			if !hasOpenInput(&m.Main, &part) {
-				p, err = prepareModel(d, part.Model, c.options)
+				o := c.options
+				if timeout > 0 {
+					o.Deadline = hal.MakeDeadline(d, timeout)
+				}
+				p, err = prepareModel(d, part.Model, o)
 			}
 			if err != nil {
-				if s.Device == 0 {
+				if s.Device == 0 || c.strict {
 					return err
 				}
 				for _, i := range s.Operations {

@@ -147,6 +147,38 @@ func (e *execution) run(d hal.Device, p hal.PreparedModel, req *hal.Buffers, out
 	}
 }
 
+// fallsBack reports whether a part that failed on a device runs again on the
+// CPU, as AOSP's runtime does where no device was asked for by name. A missed
+// deadline stands.
+func (c *Compilation) fallsBack(d hal.Device, err error) bool {
+	if d == c.cpu || c.Device != Auto || c.strict {
+		return false
+	}
+	switch hal.StatusOf(err) {
+	case hal.MissedDeadlineTransient, hal.MissedDeadlinePersistent, hal.OutputInsufficientSize:
+		return false
+	}
+	return true
+}
+
+// onCPU runs a step that failed on its device.
+func (e *execution) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *hal.Result, error) {
+	m := *e.Model
+	m.Main.Operands = slices.Clone(m.Main.Operands)
+	for _, x := range s.inputs {
+		m.Main.Operands[x].Dimensions = e.dims[x]
+	}
+	part := partition.Extract(&m, s.operations)
+	p, err := prepareModel(e.cpu, part.Model, e.options)
+	if err != nil {
+		return e.cpu, nil, err
+	}
+	e.move(s, "executing its part of the model: "+cause.Error())
+	req.Deadline = nil // it was of the device's clock
+	res, err := e.run(e.cpu, p, req, s.outputs)
+	return e.cpu, res, err
+}
+
 // wholeOnCPU runs the model on the CPU alone, because empty is a step with an
 // input that has no elements.
 func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, empty *step) (*Result, error) {

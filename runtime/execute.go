@@ -1,6 +1,9 @@
 package nnrt
 
 import (
+	"slices"
+	"time"
+
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/runtime/partition"
@@ -45,6 +48,12 @@ type ExecuteOptions struct {
 	Functional bool
 	Detail     bool
 	Trace      Tracer
+	// Timeout bounds the time of each part on its device's clock; 0 is none.
+	Timeout time.Duration
+	// LoopTimeout bounds the simulated time of each WHILE; 0 is NNAPI's default.
+	LoopTimeout time.Duration
+	// Burst says that more executions follow closely.
+	Burst bool
 }
 
 // Execute runs the model once. Inputs are dense buffers in model order. Shapes
@@ -65,7 +74,9 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	}
 	r := &Result{Operations: make([]OperationCost, len(g.Operations))}
 	var parts []*partTrace
-	time := make([]int64, len(c.steps))
+	took := make([]int64, len(c.steps))
+	ran := make([]string, len(c.steps))
+	order := slices.Clone(c.order) // with the devices that ran the steps
 	for i := range c.steps {
 		s := &c.steps[i]
 		device, prepared, ok, err := e.prepared(s)
@@ -75,7 +86,10 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		if !ok {
 			return c.wholeOnCPU(inputs, o, s)
 		}
-		req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail}}
+		req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail, LoopTimeout: o.LoopTimeout, InBurst: o.Burst}}
+		if o.Timeout > 0 {
+			req.Deadline = hal.MakeDeadline(device, o.Timeout)
+		}
 		var part *partTrace
 		if o.Trace != nil {
 			part = &partTrace{device: device.Name(), operations: s.operations}
@@ -85,10 +99,16 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 			req.Inputs = append(req.Inputs, e.values[x])
 		}
 		res, err := e.run(device, prepared, &req, s.outputs)
+		if err != nil && c.fallsBack(device, err) {
+			device, res, err = e.onCPU(s, &req, err)
+		}
 		if err != nil {
 			return nil, err
 		}
-		time[i] = res.Stats.LatencyFs
+		took[i], ran[i] = res.Stats.LatencyFs, device.Name()
+		if device == c.cpu {
+			order[i].Device = 0
+		}
 		r.add(g, device, s.operations, &res.Stats)
 		if part != nil {
 			part.stats = res.Stats
@@ -96,9 +116,9 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 		}
 	}
 	var start []int64
-	start, r.LatencyFs = partition.Schedule(c.order, c.links, time, c.sequential)
+	start, r.LatencyFs = partition.Schedule(order, c.links, took, c.sequential)
 	for i := range c.steps {
-		r.Parts = append(r.Parts, PartCost{c.steps[i].device.Name(), c.steps[i].operations, start[i], start[i] + time[i]})
+		r.Parts = append(r.Parts, PartCost{ran[i], c.steps[i].operations, start[i], start[i] + took[i]})
 	}
 	for i, p := range parts {
 		p.shift(start[i])

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -13,19 +14,26 @@ import (
 // operation goes to the device whose capabilities promise the lowest time, or
 // the lowest power under LOW_POWER, for the type of its first input. The CPU
 // counts 1 and wins ties; among other devices the first does.
-type AOSP struct{}
+type AOSP struct {
+	// WithoutCPU leaves the CPU out, as for a list of devices without it; an
+	// operation that no other device supports is an error.
+	WithoutCPU bool
+}
 
 // Name implements Strategy.
 func (AOSP) Name() string { return "aosp" }
 
 // Plan implements Strategy.
-func (AOSP) Plan(p *Problem) (Plan, error) {
+func (s AOSP) Plan(p *Problem) (Plan, error) {
 	if p.Model == nil {
 		return Plan{}, errors.New("partition: aosp needs a model: capabilities are by type of operand")
 	}
 	plan := Plan{Device: make([]int, len(p.Graph.Operations)), Sequential: true}
 	for i := range plan.Device {
 		best := float32(1)
+		if s.WithoutCPU {
+			best = float32(math.Inf(1))
+		}
 		for d := 1; d < len(p.Devices); d++ {
 			if !p.supports(d, i) {
 				continue
@@ -34,8 +42,20 @@ func (AOSP) Plan(p *Problem) (Plan, error) {
 				best, plan.Device[i] = v, d
 			}
 		}
+		if s.WithoutCPU && plan.Device[i] == 0 {
+			return plan, hal.Errorf(hal.InvalidArgument, "partition: no device of the list runs operation %d (%s): %s", i, p.Graph.Operations[i].Type, p.refusals(i))
+		}
 	}
 	return plan, nil
+}
+
+// refusals are why the devices but the CPU decline an operation.
+func (p *Problem) refusals(op int) string {
+	var l []string
+	for _, d := range p.Devices[1:] {
+		l = append(l, d.Name+": "+d.Support[op].Reason)
+	}
+	return strings.Join(l, ", ")
 }
 
 // maxDepth bounds how deep IF and WHILE nest.

@@ -1,0 +1,89 @@
+package nnrt
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/compare"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// failing prepares what it is given and fails every execution.
+type failing struct {
+	picky
+	err error // nil panics
+}
+
+func (d *failing) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	p, err := d.picky.PrepareModel(m, o)
+	return &failingModel{p, d.err}, err
+}
+
+type failingModel struct {
+	hal.PreparedModel
+	err error
+}
+
+func (p *failingModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, error) {
+	if p.err == nil {
+		panic("out of bounds")
+	}
+	return nil, p.err
+}
+
+// TestExecutionFallsBack: a part whose device fails or crashes runs on the CPU
+// and is reported; a missed deadline, an explicit device and Strict are errors.
+func TestExecutionFallsBack(t *testing.T) {
+	gone := hal.Errorf(hal.DeviceUnavailable, "it is gone")
+	late := hal.Errorf(hal.MissedDeadlinePersistent, "too late")
+	for _, c := range []struct {
+		name, device string
+		err          error
+		strict       bool
+		want         string // of the fallback; "" is an error
+	}{
+		{"fails", Auto, gone, false, "it is gone"},
+		{"crashes", Auto, nil, false, "panic in Execute: out of bounds"},
+		{"misses its deadline", Auto, late, false, ""},
+		{"fails, asked for by name", "bad", gone, false, ""},
+		{"fails, strict", Auto, gone, true, ""},
+	} {
+		r, err := NewRegistry(testCPU(), &failing{picky{name: "bad"}, c.err})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := model()
+		x, err := Compile(r, m, c.device, CompileOptions{Strict: c.strict})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := x.Execute([][]byte{input()}, ExecuteOptions{})
+		if c.want == "" {
+			if hal.StatusOf(err) != hal.StatusOf(c.err) {
+				t.Errorf("%s: error %v, want %v", c.name, err, c.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		want, err := cpu.ReferenceTensors(m, [][]byte{input()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compare.Err(Compare(m, want, res)); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if len(res.Fallbacks) != len(m.Main.Operations) || !strings.Contains(res.Fallbacks[0].Reason, c.want) {
+			t.Errorf("%s: fallbacks %v, want %q", c.name, res.Fallbacks, c.want)
+		}
+		for _, p := range res.Parts {
+			if p.Device != "cpu" {
+				t.Errorf("%s: a part on %s", c.name, p.Device)
+			}
+		}
+	}
+}

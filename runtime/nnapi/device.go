@@ -1,0 +1,137 @@
+package nnapi
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+)
+
+// Runtime is the devices of a machine, as an app sees them: drivers in their
+// order, the CPU last.
+type Runtime struct {
+	cpu     *Device
+	devices []*Device
+}
+
+// Device is a processor that models run on.
+type Device struct{ hal hal.Device }
+
+// FeatureLevel is that of NNAPI with HAL 1.3.
+const FeatureLevel = 30
+
+// ReferenceName is what NNAPI calls the CPU.
+const ReferenceName = "nnapi-reference"
+
+// NewRuntime returns a runtime. A driver whose answers are invalid, without a
+// name, version or type, is left out.
+func NewRuntime(cpu hal.Device, drivers ...hal.Device) (*Runtime, error) {
+	r := &Runtime{cpu: &Device{cpu}}
+	for _, d := range drivers {
+		if d.Name() != "" && d.Version() != "" && d.Type() != 0 {
+			r.devices = append(r.devices, &Device{d})
+		}
+	}
+	if _, err := r.registry(r.devices); err != nil {
+		return nil, wrap(err)
+	}
+	r.devices = append(r.devices, r.cpu)
+	return r, nil
+}
+
+// DeviceCount is getDeviceCount, the CPU among them.
+func (r *Runtime) DeviceCount() int { return len(r.devices) }
+
+// Device is getDevice.
+func (r *Runtime) Device(i int) (*Device, error) {
+	if i < 0 || i >= len(r.devices) {
+		return nil, fail(BadData, "getDevice: %d of %d", i, len(r.devices))
+	}
+	return r.devices[i], nil
+}
+
+// Name is Device_getName.
+func (d *Device) Name() string {
+	if d.hal.Type() == hal.DeviceCPU {
+		return ReferenceName
+	}
+	return d.hal.Name()
+}
+
+// Version is Device_getVersion.
+func (d *Device) Version() string { return d.hal.Version() }
+
+// Type is Device_getType.
+func (d *Device) Type() hal.DeviceType { return d.hal.Type() }
+
+// FeatureLevel is Device_getFeatureLevel.
+func (d *Device) FeatureLevel() int { return FeatureLevel }
+
+// Wait is Device_wait: simulated devices are always there.
+func (d *Device) Wait() error {
+	if s := d.hal.Status(); s == hal.DeviceOffline {
+		return fail(UnavailableDevice, "Device_wait: %s is %v", d.Name(), s)
+	}
+	return nil
+}
+
+// ExtensionSupport is Device_getExtensionSupport.
+func (d *Device) ExtensionSupport(name string) bool {
+	return slices.ContainsFunc(d.hal.SupportedExtensions(), func(e hal.Extension) bool { return e.Name == name })
+}
+
+// registry is that of some devices; the CPU is there in any case.
+func (r *Runtime) registry(some []*Device) (*nnrt.Registry, error) {
+	var list []hal.Device
+	for _, d := range some {
+		if d != r.cpu {
+			list = append(list, d.hal)
+		}
+	}
+	return nnrt.NewRegistry(r.cpu.hal, list...)
+}
+
+// list checks a list of devices that an app gives.
+func (r *Runtime) list(call string, list []*Device) error {
+	if len(list) == 0 {
+		return fail(BadData, "%s: no devices", call)
+	}
+	for i, d := range list {
+		switch {
+		case d == nil:
+			return fail(UnexpectedNull, "%s: device %d is null", call, i)
+		case !slices.Contains(r.devices, d):
+			return fail(BadData, "%s: device %d is of another runtime", call, i)
+		case slices.Contains(list[:i], d):
+			return fail(BadData, "%s: %s is there twice", call, d.Name())
+		}
+	}
+	return nil
+}
+
+// SupportedOperations is Model_getSupportedOperationsForDevices: for each
+// operation, in the order in which they were added, whether one of the devices
+// runs it.
+func (r *Runtime) SupportedOperations(m *Model, devices []*Device) ([]bool, error) {
+	const call = "Model_getSupportedOperationsForDevices"
+	if m == nil {
+		return nil, fail(UnexpectedNull, "%s: no model", call)
+	}
+	if !m.isFinished() {
+		return nil, fail(BadState, "%s: the model is not finished", call)
+	}
+	if err := r.list(call, devices); err != nil {
+		return nil, err
+	}
+	answer := make([]bool, len(m.order))
+	for _, d := range devices {
+		support, err := d.hal.SupportedOperations(m.model)
+		if err != nil || len(support) != len(answer) {
+			continue // it supports nothing
+		}
+		for k, s := range support {
+			answer[m.order[k]] = answer[m.order[k]] || s.OK
+		}
+	}
+	return answer, nil
+}

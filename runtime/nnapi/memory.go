@@ -1,0 +1,227 @@
+package nnapi
+
+import (
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Memory is a region that an app shares with the runtime, or the opaque memory
+// of a MemoryDesc.
+type Memory struct {
+	data []byte
+
+	// Of a MemoryDesc:
+	roles       []role // nil for a region
+	operand     nn.Operand
+	initialized bool
+	dims        []uint32 // of the value it holds
+}
+
+// NewMemory returns a region of n bytes, as of an AHardwareBuffer of blob format.
+func NewMemory(n int) *Memory { return &Memory{data: make([]byte, n)} }
+
+// NewMemoryFromFile reads size bytes of a file from an offset on.
+func NewMemoryFromFile(f *os.File, size int, offset int64) (*Memory, error) {
+	const call = "Memory_createFromFd"
+	if f == nil {
+		return nil, fail(UnexpectedNull, "%s: no file", call)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fail(Unmappable, "%s: %w", call, err)
+	}
+	if size <= 0 || offset < 0 || int64(size) > info.Size()-offset {
+		return nil, fail(Unmappable, "%s: %d bytes at offset %d of %s, which has %d", call, size, offset, f.Name(), info.Size())
+	}
+	m := NewMemory(size)
+	if _, err := f.ReadAt(m.data, offset); err != nil && err != io.EOF {
+		return nil, fail(Unmappable, "%s: %w", call, err)
+	}
+	return m, nil
+}
+
+// Data are the bytes of a region; nil for the memory of a MemoryDesc.
+func (m *Memory) Data() []byte {
+	if m.roles != nil {
+		return nil
+	}
+	return m.data
+}
+
+// part is a range of a region; 0 and 0 is no range.
+func (m *Memory) part(call string, offset, length int) ([]byte, error) {
+	if offset < 0 || length < 0 || offset > len(m.data)-length || offset == 0 && length == 0 {
+		return nil, fail(BadData, "%s: %d bytes at offset %d of a memory of %d", call, length, offset, len(m.data))
+	}
+	return m.data[offset : offset+length : offset+length], nil
+}
+
+// role is a use of opaque memory.
+type role struct {
+	compilation *Compilation
+	input       bool
+	index       uint32
+}
+
+// MemoryDesc describes opaque memory by its uses.
+type MemoryDesc struct {
+	roles    []role
+	operand  *nn.Operand
+	dims     []uint32
+	finished bool
+}
+
+// AddInputRole states that the memory is input index of a compilation, with a
+// share of its uses.
+func (d *MemoryDesc) AddInputRole(c *Compilation, index uint32, frequency float32) error {
+	return d.add("MemoryDesc_addInputRole", role{c, true, index}, frequency)
+}
+
+// AddOutputRole states that the memory is output index of a compilation.
+func (d *MemoryDesc) AddOutputRole(c *Compilation, index uint32, frequency float32) error {
+	return d.add("MemoryDesc_addOutputRole", role{c, false, index}, frequency)
+}
+
+func (d *MemoryDesc) add(call string, r role, frequency float32) error {
+	switch {
+	case d.finished:
+		return fail(BadState, "%s: the description is finished", call)
+	case r.compilation == nil:
+		return fail(UnexpectedNull, "%s: no compilation", call)
+	case !r.compilation.isFinished():
+		return fail(BadState, "%s: the compilation is not finished", call)
+	case !(frequency > 0 && frequency <= 1):
+		return fail(BadData, "%s: frequency %v is not in (0, 1]", call, frequency)
+	case slices.Contains(d.roles, r):
+		return fail(BadData, "%s: the role was added already", call)
+	}
+	g := &r.compilation.model.model.Main
+	list := g.Outputs
+	if r.input {
+		list = g.Inputs
+	}
+	if int64(r.index) >= int64(len(list)) {
+		return fail(BadData, "%s: %d of %d", call, r.index, len(list))
+	}
+	o := g.Operands[list[r.index]]
+	if d.operand != nil && !sameValue(d.operand, &o) {
+		return fail(BadData, "%s: %v of scale %v, zero point %d does not fit the other roles' %v", call, o.Type, o.Scale, o.ZeroPoint, d.operand.Type)
+	}
+	dims, ok := combine(d.dims, o.Dimensions)
+	if !ok {
+		return fail(BadData, "%s: dimensions %v do not fit %v", call, o.Dimensions, d.dims)
+	}
+	d.operand, d.dims = &o, dims
+	d.roles = append(d.roles, r)
+	return nil
+}
+
+// sameValue compares what two operands mean.
+func sameValue(a, b *nn.Operand) bool {
+	if a.Type != b.Type || a.Scale != b.Scale || a.ZeroPoint != b.ZeroPoint || (a.Channel == nil) != (b.Channel == nil) {
+		return false
+	}
+	return a.Channel == nil || a.Channel.Dim == b.Channel.Dim && slices.Equal(a.Channel.Scales, b.Channel.Scales)
+}
+
+// combine completes dimensions with others; ok is false when they contradict.
+func combine(a, b []uint32) (dims []uint32, ok bool) {
+	switch {
+	case len(a) == 0:
+		return slices.Clone(b), true
+	case len(b) == 0:
+		return a, true
+	case len(a) != len(b):
+		return nil, false
+	}
+	dims = slices.Clone(a)
+	for i, x := range b {
+		if dims[i] == 0 {
+			dims[i] = x
+		} else if x != 0 && x != dims[i] {
+			return nil, false
+		}
+	}
+	return dims, true
+}
+
+// SetDimensions narrows the shape of the memory.
+func (d *MemoryDesc) SetDimensions(dims []uint32) error {
+	const call = "MemoryDesc_setDimensions"
+	if d.finished {
+		return fail(BadState, "%s: the description is finished", call)
+	}
+	all, ok := combine(d.dims, dims)
+	if !ok {
+		return fail(BadData, "%s: dimensions %v do not fit %v", call, dims, d.dims)
+	}
+	d.dims = all
+	return nil
+}
+
+// Finish ends the description, which needs a role.
+func (d *MemoryDesc) Finish() error {
+	const call = "MemoryDesc_finish"
+	switch {
+	case d.finished:
+		return fail(BadState, "%s: it is finished", call)
+	case len(d.roles) == 0:
+		return fail(BadData, "%s: no roles", call)
+	case d.operand.Type.IsScalar() && len(d.dims) > 0:
+		return fail(BadData, "%s: dimensions %v of %v", call, d.dims, d.operand.Type)
+	}
+	d.finished = true
+	return nil
+}
+
+// NewMemoryFromDesc allocates opaque memory. Its shape must be known: it lies in
+// memory that all processors share.
+func NewMemoryFromDesc(d *MemoryDesc) (*Memory, error) {
+	const call = "Memory_createFromDesc"
+	if d == nil {
+		return nil, fail(UnexpectedNull, "%s: no description", call)
+	}
+	if !d.finished {
+		return nil, fail(BadState, "%s: the description is not finished", call)
+	}
+	o := *d.operand
+	o.Dimensions = d.dims
+	if !o.Known() {
+		return nil, fail(OpFailed, "%s: dimensions %v are not known", call, d.dims)
+	}
+	n := o.Bytes()
+	if n < 0 || n > math.MaxInt32 {
+		return nil, fail(OutOfMemory, "%s: %v%v", call, o.Type, d.dims)
+	}
+	return &Memory{data: make([]byte, n), roles: slices.Clone(d.roles), operand: o}, nil
+}
+
+// CopyMemory copies the value of one memory to another of the same size or
+// meaning. Opaque memory must have been written before it is read.
+func CopyMemory(src, dst *Memory) error {
+	const call = "Memory_copy"
+	switch {
+	case src == nil || dst == nil:
+		return fail(UnexpectedNull, "%s: no memory", call)
+	case src == dst:
+		return nil
+	case src.roles != nil && !src.initialized:
+		return fail(BadData, "%s: the source was never written", call)
+	case src.roles != nil && dst.roles != nil && (!sameValue(&src.operand, &dst.operand) || !slices.Equal(src.dims, dst.operand.Dimensions)):
+		return fail(BadData, "%s: %v%v into %v%v", call, src.operand.Type, src.dims, dst.operand.Type, dst.operand.Dimensions)
+	case len(src.data) != len(dst.data):
+		return fail(BadData, "%s: %d bytes into a memory of %d", call, len(src.data), len(dst.data))
+	}
+	copy(dst.data, src.data)
+	if dst.roles != nil {
+		dst.initialized, dst.dims = true, dst.operand.Dimensions
+	}
+	return nil
+}
+
+// mayBe checks that opaque memory has a role.
+func (m *Memory) mayBe(r role) bool { return slices.Contains(m.roles, r) }
