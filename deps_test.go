@@ -44,6 +44,7 @@ var layers = []struct {
 	{"hal/driver/npu/plan", []string{"hal/driver/arena", "hal/driver/npu/cost", "hal/driver/npu/kernel", "hal/driver/npu/layout", "hal/driver/npu/step", "isa", "npu"}},
 	{"hal/driver/npu", []string{"hal", "hal/driver/base", "hal/driver/arena", "hal/driver/graph", "hal/driver/lower", "isa", "sim", "npu"}},
 	{"hal/devices", []string{"hal", "hal/driver", "refcpu", "gpu", "dsp", "npu", "sim"}},
+	{"hal/service", []string{"hal"}},
 	{"hal/hexagonnn", []string{"hal"}},
 	{"hal", []string{"hal/nn"}},
 	{"isa", nil},

@@ -16,7 +16,7 @@ type Context interface {
 // Controller is the client's end of a burst. It implements hal.Burst.
 type Controller struct {
 	Slots             *Slots
-	Requests, Results *Queue
+	Requests, Results Channel
 	// Fallback executes what a burst cannot carry: PreparedModel.Execute.
 	Fallback func(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error)
 	Context  Context

@@ -18,7 +18,23 @@ var (
 	ErrInvalid  = errors.New("burst: the queue is no longer valid")
 )
 
-// Queue is a synchronous fast message queue with one writer and one reader. A packet is
+// Channel is a fast message queue between two ends, in one process or two.
+type Channel interface {
+	// Len is the number of datums that the channel holds at most.
+	Len() int
+	// Write appends a packet as soon as there is room for all of it.
+	Write(packet []Datum) error
+	// Read takes all datums that wait. While there are none it polls for a span of host
+	// time, then sleeps.
+	Read(poll time.Duration) ([]Datum, error)
+	// Invalidate ends the channel: whoever waits gets ErrInvalid, and so does who comes
+	// later.
+	Invalidate()
+	// Valid reports whether the channel can be used.
+	Valid() bool
+}
+
+// Queue is a Channel inside a process, with one writer and one reader. A packet is
 // written in one piece, so a reader that finds a datum finds its packet whole.
 type Queue struct {
 	mu      sync.Mutex
@@ -36,10 +52,10 @@ func NewQueue(n int) *Queue {
 	return q
 }
 
-// Len is the number of datums that the queue holds at most.
+// Len implements Channel.
 func (q *Queue) Len() int { return len(q.ring) }
 
-// Write appends a packet as soon as there is room for all of it.
+// Write implements Channel.
 func (q *Queue) Write(packet []Datum) error {
 	if len(packet) > len(q.ring) {
 		return fmt.Errorf("%w: %d datums for %d", ErrTooLarge, len(packet), len(q.ring))
@@ -60,8 +76,7 @@ func (q *Queue) Write(packet []Datum) error {
 	return nil
 }
 
-// Read takes all datums that wait. While there are none it polls for a span of host
-// time, then sleeps.
+// Read implements Channel.
 func (q *Queue) Read(poll time.Duration) ([]Datum, error) {
 	if poll > 0 && q.used.Load() == 0 {
 		for end := time.Now().Add(poll); q.used.Load() == 0 && time.Now().Before(end); {
@@ -87,7 +102,7 @@ func (q *Queue) Read(poll time.Duration) ([]Datum, error) {
 	return packet, nil
 }
 
-// Invalidate ends the queue: whoever waits gets ErrInvalid, and so does who comes later.
+// Invalidate implements Channel.
 func (q *Queue) Invalidate() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,7 +110,7 @@ func (q *Queue) Invalidate() {
 	q.changed.Broadcast()
 }
 
-// Valid reports whether the queue can be used.
+// Valid implements Channel.
 func (q *Queue) Valid() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -19,7 +19,7 @@ const PollWindow = 50 * time.Microsecond
 // ServerConfig is what a server works with.
 type ServerConfig struct {
 	Callback          Callback
-	Requests, Results *Queue
+	Requests, Results Channel
 	Poll              time.Duration
 	// Execute runs a request and answers with status, shapes and timing.
 	Execute func(r *hal.Request, measure bool) (*hal.Result, error)
@@ -36,7 +36,7 @@ type Server struct {
 
 // NewServer is configureExecutionBurst: it checks what it is given and begins to serve.
 func NewServer(cfg ServerConfig) (*Server, error) {
-	for _, q := range []*Queue{cfg.Requests, cfg.Results} {
+	for _, q := range []Channel{cfg.Requests, cfg.Results} {
 		if q == nil || !q.Valid() {
 			return nil, hal.Errorf(hal.InvalidArgument, "burst: a queue is not valid")
 		}

@@ -23,6 +23,9 @@ type span struct {
 	n  int
 }
 
+// Parts are the contents of both files so far.
+func (w *Writer) Parts() (model, data []byte) { return w.model, w.data }
+
 // Uint appends an unsigned number.
 func (w *Writer) Uint(v uint64) { w.model = binary.AppendUvarint(w.model, v) }
 
@@ -93,6 +96,9 @@ type Reader struct {
 	zeros       []byte // what constants that were left out share
 	err         error
 }
+
+// NewReader takes what Writer.Parts returned, from whatever source.
+func NewReader(model, data []byte) *Reader { return &Reader{model: model, data: data} }
 
 // ErrCorrupt is inside the error of content that no Writer makes.
 var ErrCorrupt = errors.New("cache: content is corrupt")

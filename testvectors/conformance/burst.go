@@ -64,7 +64,7 @@ func (s *server) GetMemories(slots []int32) ([]*hal.Memory, error) {
 
 // burstServer is what a prepared model with bursts on foreign queues has.
 type burstServer interface {
-	ServeBurst(callback burst.Callback, requests, results *burst.Queue, observe func(*hal.Result)) (*burst.Server, error)
+	ServeBurst(callback burst.Callback, requests, results burst.Channel, observe func(*hal.Result)) (*burst.Server, error)
 }
 
 // serve opens a burst whose result queue has n datums.

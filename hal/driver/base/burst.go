@@ -27,11 +27,11 @@ func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
 type BurstServer interface {
 	// ServeBurst is IPreparedModel.configureExecutionBurst. observe, when there is one,
 	// gets the result of each execution before its packet is sent.
-	ServeBurst(callback burst.Callback, requests, results *burst.Queue, observe func(*hal.Result)) (*burst.Server, error)
+	ServeBurst(callback burst.Callback, requests, results burst.Channel, observe func(*hal.Result)) (*burst.Server, error)
 }
 
 // ServeBurst implements BurstServer.
-func (p *prepared) ServeBurst(callback burst.Callback, requests, results *burst.Queue, observe func(*hal.Result)) (*burst.Server, error) {
+func (p *prepared) ServeBurst(callback burst.Callback, requests, results burst.Channel, observe func(*hal.Result)) (*burst.Server, error) {
 	poll := burst.PollWindow
 	if p.options.Preference == hal.LowPower {
 		poll = 0

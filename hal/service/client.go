@@ -1,0 +1,270 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/cache"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+)
+
+// Device is a device whose driver is another process. It implements hal.Device.
+type Device struct {
+	path   string
+	about  *pb.Attached
+	caps   hal.Capabilities
+	conn   *grpc.ClientConn
+	client pb.DriverClient
+	ctx    context.Context // of the session
+	cancel context.CancelFunc
+	gone   chan struct{} // closed when the stream has ended
+	shared sharedMemories
+}
+
+// Dial connects a driver that serves a socket and opens a session.
+func Dial(path string) (*Device, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("service: %w", err)
+	}
+	if _, err := os.Stat(abs); err != nil {
+		return nil, hal.Errorf(hal.DeviceUnavailable, "service: %w", err)
+	}
+	conn, err := grpc.NewClient("unix://"+abs, grpc.WithTransportCredentials(unixCredentials{}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)))
+	if err != nil {
+		return nil, hal.Errorf(hal.DeviceUnavailable, "service: %s: %w", path, err)
+	}
+	d := &Device{path: path, conn: conn, client: pb.NewDriverClient(conn), gone: make(chan struct{})}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	d.shared.device = d
+	if err := d.attach(); err != nil {
+		d.cancel()
+		_ = conn.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// attachTimeout bounds the wait for a driver that accepts a connection and says nothing.
+const attachTimeout = 10 * time.Second
+
+// attach opens the session.
+func (d *Device) attach() error {
+	stop := time.AfterFunc(attachTimeout, d.cancel)
+	stream, err := d.client.Attach(d.ctx, &pb.AttachRequest{})
+	if err == nil {
+		d.about, err = stream.Recv()
+	}
+	if err != nil {
+		return fromStatus(d.path, err)
+	}
+	if !stop.Stop() {
+		return hal.Errorf(hal.DeviceUnavailable, "service: %s does not answer", d.path)
+	}
+	d.caps = capabilities(d.about)
+	go func() {
+		defer close(d.gone)
+		for {
+			if _, err := stream.Recv(); err != nil {
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// Close ends the session; the driver frees what it held.
+func (d *Device) Close() error {
+	d.cancel()
+	<-d.gone
+	d.shared.close()
+	if err := d.conn.Close(); err != nil {
+		return fmt.Errorf("service: %w", err)
+	}
+	return nil
+}
+
+// DialAll connects all drivers of a folder: every socket in it, in the order of their
+// names. One that does not answer is an error.
+func DialAll(folder string) ([]*Device, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("service: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type() == os.ModeSocket {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("service: no driver serves a socket in %s", folder)
+	}
+	sort.Strings(names)
+	var list []*Device
+	for _, n := range names {
+		d, err := Dial(filepath.Join(folder, n))
+		if err != nil {
+			for _, x := range list {
+				_ = x.Close()
+			}
+			return nil, err
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// Name implements hal.Device.
+func (d *Device) Name() string { return d.about.Name }
+
+// Description implements hal.Device.
+func (d *Device) Description() string { return d.about.Description }
+
+// Version implements hal.Device.
+func (d *Device) Version() string { return d.about.Version }
+
+// Type implements hal.Device.
+func (d *Device) Type() hal.DeviceType { return hal.DeviceType(d.about.Type) }
+
+// Capabilities implements hal.Device.
+func (d *Device) Capabilities() hal.Capabilities { return d.caps }
+
+// SupportedExtensions implements hal.Device.
+func (d *Device) SupportedExtensions() []hal.Extension { return extensions(d.about) }
+
+// NumberOfCacheFilesNeeded implements hal.Device: caches do not cross the boundary.
+func (d *Device) NumberOfCacheFilesNeeded() (model, data int) { return 0, 0 }
+
+// statusTimeout bounds GetStatus, which must never block.
+const statusTimeout = time.Second
+
+// status asks for the status and the clock.
+func (d *Device) status() (*pb.StatusReply, error) {
+	ctx, cancel := context.WithTimeout(d.ctx, statusTimeout)
+	defer cancel()
+	return d.client.GetStatus(ctx, &pb.SessionRequest{Session: d.about.Session})
+}
+
+// Status implements hal.Device. A driver that is gone is OFFLINE.
+func (d *Device) Status() hal.DeviceStatus {
+	r, err := d.status()
+	if err != nil {
+		return hal.DeviceOffline
+	}
+	return hal.DeviceStatus(r.Status)
+}
+
+// Now implements hal.Device; 0 when the driver is gone.
+func (d *Device) Now() hal.TimePoint {
+	r, err := d.status()
+	if err != nil {
+		return 0
+	}
+	return hal.TimePoint(r.Now)
+}
+
+// failed is the error of a call. A device whose stream has ended is unavailable whatever
+// the call says.
+func (d *Device) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	select {
+	case <-d.gone:
+		return hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone: %w", d.path, err)
+	default:
+		return fromStatus(d.path, err)
+	}
+}
+
+// send puts a model into shared memory for one call.
+func (d *Device) send(m *nn.Model, call func(*pb.ModelRequest) error) error {
+	w := &cache.Writer{}
+	w.Model(m, true)
+	head, constants := w.Parts()
+	s, err := d.shared.take(len(head) + len(constants))
+	if err != nil {
+		return err
+	}
+	defer d.shared.give(s)
+	copy(s.region.Data, head)
+	copy(s.region.Data[len(head):], constants)
+	return call(&pb.ModelRequest{Session: d.about.Session, Memory: s.id, ModelBytes: uint64(len(head)), ConstantBytes: uint64(len(constants))})
+}
+
+// SupportedOperations implements hal.Device.
+func (d *Device) SupportedOperations(m *nn.Model) (list []hal.Support, err error) {
+	if m == nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "service: no model")
+	}
+	err = d.send(m, func(r *pb.ModelRequest) error {
+		reply, err := d.client.GetSupportedOperations(d.ctx, r)
+		if err != nil {
+			return d.failed(err)
+		}
+		for _, reason := range reply.Refusals {
+			list = append(list, hal.Support{OK: reason == "", Reason: reason})
+		}
+		return nil
+	})
+	return list, err
+}
+
+// PrepareModel implements hal.Device.
+func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	if m == nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "service: no model")
+	}
+	var p *prepared
+	err := d.send(m, func(r *pb.ModelRequest) error {
+		h, err := d.client.PrepareModel(d.ctx, &pb.PrepareRequest{
+			Model: r, Preference: int32(o.Preference), Priority: int32(o.Priority), Deadline: (*uint64)(o.Deadline),
+		})
+		if err != nil {
+			return d.failed(err)
+		}
+		p = newPrepared(d, h.Id)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// PrepareModelFromCache implements hal.Device.
+func (d *Device) PrepareModelFromCache(*hal.TimePoint, hal.Cache) (hal.PreparedModel, error) {
+	return nil, hal.Errorf(hal.GeneralFailure, "%s: compilation caches do not cross a process boundary", d.path)
+}
+
+// Allocate implements hal.Device.
+func (d *Device) Allocate(hal.BufferDesc, []hal.PreparedModel, []hal.BufferRole, []hal.BufferRole) (hal.Buffer, error) {
+	return nil, hal.Errorf(hal.GeneralFailure, "%s: device memory does not cross a process boundary", d.path)
+}
+
+// release frees something in the driver, which may be gone.
+func (d *Device) release(id uint64) {
+	ctx, cancel := context.WithTimeout(d.ctx, statusTimeout)
+	defer cancel()
+	_, _ = d.client.Release(ctx, &pb.HandleRequest{Session: d.about.Session, Id: id})
+}
+
+// sharedMemories are the regions that a client shares with its driver.
+type sharedMemories struct {
+	device *Device
+	mu     sync.Mutex
+	closed bool
+	owned  map[*hal.Memory]*sharedRegion // of NewMemory
+	free   []*sharedRegion               // of calls before, smallest first
+}

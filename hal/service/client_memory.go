@@ -1,0 +1,163 @@
+package service
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/hal/service/shm"
+)
+
+// sharedRegion is a region that the driver has mapped, too.
+type sharedRegion struct {
+	region *shm.Region
+	id     uint64
+}
+
+// Bounds of the regions that are kept for later calls.
+const (
+	maxFree    = 32
+	leastShare = 1 << 12 // bytes
+)
+
+// create makes a region and shares it.
+func (s *sharedMemories) create(n int) (*sharedRegion, error) {
+	r, err := shm.Create(n)
+	if err != nil {
+		return nil, hal.Errorf(hal.ResourceExhaustedTransient, "service: %w", err)
+	}
+	d := s.device
+	h, err := d.client.ShareMemory(d.ctx, &pb.ShareMemoryRequest{Session: d.about.Session, Fd: int32(r.FD()), Bytes: uint64(n)})
+	if err != nil {
+		_ = r.Close()
+		return nil, d.failed(err)
+	}
+	return &sharedRegion{r, h.Id}, nil
+}
+
+// take is a region of at least n bytes for one call.
+func (s *sharedMemories) take(n int) (*sharedRegion, error) {
+	s.mu.Lock()
+	if i, _ := slices.BinarySearchFunc(s.free, n, func(r *sharedRegion, n int) int { return len(r.region.Data) - n }); i < len(s.free) && len(s.free[i].region.Data) <= 4*max(n, leastShare) {
+		r := s.free[i]
+		s.free = slices.Delete(s.free, i, i+1)
+		s.mu.Unlock()
+		return r, nil
+	}
+	s.mu.Unlock()
+	size := leastShare
+	for size < n {
+		size += size / 2 &^ 7
+	}
+	return s.create(size)
+}
+
+// give keeps a region for a later call; the largest goes when there are many.
+func (s *sharedMemories) give(r *sharedRegion) {
+	s.mu.Lock()
+	i, _ := slices.BinarySearchFunc(s.free, len(r.region.Data), func(r *sharedRegion, n int) int { return len(r.region.Data) - n })
+	s.free = slices.Insert(s.free, i, r)
+	var drop *sharedRegion
+	if len(s.free) > maxFree || s.closed {
+		drop = s.free[len(s.free)-1]
+		s.free = s.free[:len(s.free)-1]
+	}
+	s.mu.Unlock()
+	if drop != nil {
+		s.device.release(drop.id)
+		_ = drop.region.Close()
+	}
+}
+
+// close unmaps what is kept. Memories of NewMemory stay mapped: their users hold them.
+func (s *sharedMemories) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, r := range s.free {
+		_ = r.region.Close()
+	}
+	s.free = nil
+}
+
+// NewMemory is a memory that client and driver share: requests that name it are not
+// copied by the client. release frees it when no request uses it any more.
+func (d *Device) NewMemory(n int) (m *hal.Memory, release func(), err error) {
+	r, err := d.shared.create(n)
+	if err != nil {
+		return nil, nil, err
+	}
+	m = &hal.Memory{Name: hal.MmapFd, Data: r.region.Data[:n:n]}
+	s := &d.shared
+	s.mu.Lock()
+	if s.owned == nil {
+		s.owned = map[*hal.Memory]*sharedRegion{}
+	}
+	s.owned[m] = r
+	s.mu.Unlock()
+	return m, func() {
+		s.mu.Lock()
+		_, there := s.owned[m]
+		delete(s.owned, m)
+		s.mu.Unlock()
+		if there {
+			m.Data = nil
+			d.release(r.id)
+			_ = r.region.Close()
+		}
+	}, nil
+}
+
+// own is the region of a memory of NewMemory, nil for another.
+func (s *sharedMemories) own(m *hal.Memory) *sharedRegion {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owned[m]
+}
+
+// passed are the pools of a request in shared memory.
+type passed struct {
+	ids  []uint64
+	lent []lent
+}
+
+// lent is a region that stands for a memory that is not shared.
+type lent struct {
+	memory *hal.Memory
+	region *sharedRegion
+}
+
+// pass shares the pools of a request, copying what is not shared.
+func (s *sharedMemories) pass(r *hal.Request) (*passed, error) {
+	p := &passed{}
+	for i := range r.Pools {
+		m := r.Pools[i].Memory
+		if m == nil {
+			p.done(s, false)
+			return nil, hal.Errorf(hal.InvalidArgument, "service: pool %d is device memory, which does not cross a process boundary", i)
+		}
+		if own := s.own(m); own != nil {
+			p.ids = append(p.ids, own.id)
+			continue
+		}
+		region, err := s.take(max(len(m.Data), 1))
+		if err != nil {
+			p.done(s, false)
+			return nil, err
+		}
+		copy(region.region.Data, m.Data)
+		p.ids, p.lent = append(p.ids, region.id), append(p.lent, lent{m, region})
+	}
+	return p, nil
+}
+
+// done ends the use of the pools; results says that the driver has written outputs.
+func (p *passed) done(s *sharedMemories, results bool) {
+	for _, l := range p.lent {
+		if results && !l.memory.ReadOnly {
+			copy(l.memory.Data, l.region.region.Data)
+		}
+		s.give(l.region)
+	}
+	p.lent = nil
+}

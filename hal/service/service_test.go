@@ -1,0 +1,520 @@
+//go:build linux
+
+package service_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/builder"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/service"
+	"github.com/nnsoc/nnsoc/hal/service/shm"
+	"github.com/nnsoc/nnsoc/sim/soc"
+	"github.com/nnsoc/nnsoc/testvectors/randgraph"
+)
+
+// clientSocket makes the test binary a client that works until it is killed.
+const clientSocket = "NNSOC_TEST_SERVICE_CLIENT"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(clientSocket); path != "" {
+		client(path)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// client prepares, executes and opens bursts for ever.
+func client(path string) {
+	for {
+		d, err := service.Dial(path)
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		p, err := d.PrepareModel(add(), hal.PrepareOptions{})
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		b, err := p.ConfigureExecutionBurst()
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println("ready")
+		for i := range 100 {
+			r := request(float32(i))
+			if _, err := b.Execute(r.Request(), hal.ExecuteOptions{}); err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+			if _, err := hal.Execute(p, r); err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+		}
+	}
+}
+
+// add is a model of one ADD of four floats and a constant.
+func add() *nn.Model {
+	b := builder.New(builder.Config{})
+	x := b.Input(b.Operand(nn.Operand{Type: nn.TensorFloat32, Dimensions: []uint32{4}}), "x")
+	b.Output(b.Apply(nn.OpAdd, nn.TensorFloat32, builder.Quant{}, x, b.Floats([]uint32{4}, 1, 2, 3, 4), b.Int32(0)), "y")
+	m, err := b.Model("add")
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// request asks for x, x, x, x plus the constant.
+func request(x float32) *hal.Buffers {
+	b := &hal.Buffers{Inputs: [][]byte{make([]byte, 16)}, Outputs: [][]byte{make([]byte, 16)}}
+	for i := range 4 {
+		binary.LittleEndian.PutUint32(b.Inputs[0][4*i:], math.Float32bits(x))
+	}
+	b.Functional = true
+	return b
+}
+
+// check compares the outputs of a request.
+func check(t testing.TB, x float32, out []byte) {
+	t.Helper()
+	for i := range 4 {
+		if y := math.Float32frombits(binary.LittleEndian.Uint32(out[4*i:])); y != x+float32(i+1) {
+			t.Fatalf("output %d is %v, want %v", i, y, x+float32(i+1))
+		}
+	}
+}
+
+func device() hal.Device { return cpu.New(cpu.Config{}) }
+
+// timed is a device whose executions take simulated time, as those of bursts do.
+func timed(t testing.TB) hal.Device {
+	t.Helper()
+	phone, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := devices.Open(phone, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0]
+}
+
+// serve starts a server for a device.
+func serve(t testing.TB, d hal.Device, q service.Quotas) (*service.Server, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := service.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := service.NewServer(d, q)
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	t.Cleanup(func() {
+		s.Close()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s, path
+}
+
+func dial(t testing.TB, path string) *service.Device {
+	t.Helper()
+	d, err := service.Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// A device in another process answers what the device itself answers.
+func TestDevice(t *testing.T) {
+	here := timed(t)
+	_, path := serve(t, here, service.Quotas{})
+	there := dial(t, path)
+	if there.Name() != here.Name() || there.Version() != here.Version() || there.Type() != here.Type() || there.Description() != here.Description() {
+		t.Errorf("%s %s %s", there.Name(), there.Version(), there.Description())
+	}
+	a, b := here.Capabilities(), there.Capabilities()
+	if fmt.Sprint(a.OperandPerformance()) != fmt.Sprint(b.OperandPerformance()) || a.If != b.If || a.RelaxedTensor != b.RelaxedTensor {
+		t.Errorf("capabilities %+v, want %+v", b, a)
+	}
+	if there.Status() != hal.DeviceAvailable {
+		t.Errorf("status %s", there.Status())
+	}
+	p, err := there.PrepareModel(add(), hal.PrepareOptions{Preference: hal.FastSingleAnswer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := request(7)
+	res, err := hal.Execute(p, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, 7, r.Outputs[0])
+	if len(res.OutputDimensions) != 1 || res.OutputDimensions[0][0] != 4 {
+		t.Errorf("shapes %v", res.OutputDimensions)
+	}
+	var listing, program bytes.Buffer
+	if err := p.WriteProgram(&program); err != nil || program.Len() == 0 {
+		t.Errorf("program: %v", err)
+	}
+	_ = p.WriteListing(&listing)
+
+	e, err := p.CreateReusableExecution(r.Request(), r.ExecuteOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := e.Compute(); err != nil {
+			t.Error(err)
+		}
+	}
+	fence := hal.NewSyncFence()
+	f, err := p.ExecuteFenced(r.Request(), []*hal.SyncFence{fence}, r.ExecuteOptions, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.ExecutionInfo(); hal.StatusOf(err) != hal.GeneralFailure {
+		t.Errorf("before its end: %v", err)
+	}
+	fence.Signal(0, nil)
+	<-f.Fence.Done()
+	if info, err := f.ExecutionInfo(); err != nil || info.Result == nil {
+		t.Errorf("%+v, %v", info, err)
+	}
+}
+
+// Random models give the same bytes here and there, through calls and bursts.
+func TestRandomModels(t *testing.T) {
+	here := timed(t)
+	_, path := serve(t, here, service.Quotas{})
+	there := dial(t, path)
+	generator, err := randgraph.NewGenerator(7, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range 60 {
+		c, err := generator.Case(seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := here.PrepareModel(c.Model, hal.PrepareOptions{})
+		if err != nil {
+			t.Fatal(seed, err)
+		}
+		q, err := there.PrepareModel(c.Model, hal.PrepareOptions{})
+		if err != nil {
+			t.Fatal(seed, err)
+		}
+		burst, err := q.ConfigureExecutionBurst()
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffers := func() *hal.Buffers {
+			b := &hal.Buffers{Inputs: c.Inputs}
+			for _, o := range c.Model.Main.Outputs {
+				b.Outputs = append(b.Outputs, make([]byte, max(c.Model.Main.Operands[o].Bytes(), 1<<12)))
+			}
+			return b
+		}
+		want, got, fast := buffers(), buffers(), buffers()
+		_, err1 := hal.Execute(p, want)
+		_, err2 := hal.Execute(q, got)
+		_, err3 := burst.Execute(fast.Request(), hal.ExecuteOptions{})
+		if hal.StatusOf(err1) != hal.StatusOf(err2) || hal.StatusOf(err1) != hal.StatusOf(err3) {
+			t.Fatalf("seed %d: %v here, %v there, %v in a burst", seed, err1, err2, err3)
+		}
+		for i := range want.Outputs {
+			if !bytes.Equal(want.Outputs[i], got.Outputs[i]) || !bytes.Equal(want.Outputs[i], fast.Outputs[i]) {
+				t.Fatalf("seed %d: output %d differs", seed, i)
+			}
+		}
+		if err := burst.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Shared memory is used in place; bursts name it by slot.
+func TestSharedMemory(t *testing.T) {
+	_, path := serve(t, timed(t), service.Quotas{})
+	d := dial(t, path)
+	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, release, err := d.NewMemory(32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	copy(m.Data, request(3).Inputs[0])
+	r := &hal.Request{
+		Inputs:  []hal.RequestArgument{{Location: hal.DataLocation{Length: 16}}},
+		Outputs: []hal.RequestArgument{{Location: hal.DataLocation{Offset: 16, Length: 16}}},
+		Pools:   []hal.RequestPool{{Memory: m}},
+	}
+	b, err := p.ConfigureExecutionBurst()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	for range 3 {
+		clear(m.Data[16:])
+		if _, err := b.Execute(r, hal.ExecuteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		check(t, 3, m.Data[16:])
+	}
+	clear(m.Data[16:])
+	if _, err := p.Execute(r, hal.ExecuteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, 3, m.Data[16:])
+}
+
+// What breaks a rule is refused by name, and the server goes on.
+func TestHostile(t *testing.T) {
+	_, path := serve(t, timed(t), service.Quotas{Memory: 1 << 17, Prepared: 2, Bursts: 1})
+	d := dial(t, path)
+	if _, err := d.PrepareModel(nil, hal.PrepareOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
+		t.Errorf("no model: %v", err)
+	}
+	bad := add()
+	bad.Main.Operations[0].Inputs[0] = 99
+	if _, err := d.PrepareModel(bad, hal.PrepareOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
+		t.Errorf("a broken model: %v", err)
+	}
+	if _, err := d.SupportedOperations(bad); hal.StatusOf(err) != hal.InvalidArgument {
+		t.Errorf("a broken model: %v", err)
+	}
+	if _, err := d.PrepareModel(add(), hal.PrepareOptions{Preference: 77}); hal.StatusOf(err) != hal.InvalidArgument {
+		t.Errorf("preference 77: %v", err)
+	}
+	if _, _, err := d.NewMemory(1 << 20); hal.StatusOf(err) != hal.ResourceExhaustedPersistent {
+		t.Errorf("more memory than the quota: %v", err)
+	}
+	var models []hal.PreparedModel
+	for range 2 {
+		p, err := d.PrepareModel(add(), hal.PrepareOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		models = append(models, p)
+	}
+	if _, err := d.PrepareModel(add(), hal.PrepareOptions{}); hal.StatusOf(err) != hal.ResourceExhaustedTransient {
+		t.Errorf("more models than the quota: %v", err)
+	}
+	p := models[0]
+	r := request(1).Request()
+	r.Inputs[0].Location.Offset = 1 << 30
+	if _, err := p.Execute(r, hal.ExecuteOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
+		t.Errorf("a location outside: %v", err)
+	}
+	r = request(1).Request()
+	r.Inputs[0].Location.PoolIndex = 9
+	if _, err := p.Execute(r, hal.ExecuteOptions{}); hal.StatusOf(err) != hal.InvalidArgument {
+		t.Errorf("a pool that is not there: %v", err)
+	}
+	short := request(1)
+	short.Outputs[0] = short.Outputs[0][:8]
+	if _, err := hal.Execute(p, short); err == nil {
+		t.Error("a short output is taken")
+	}
+	if _, err := p.ConfigureExecutionBurst(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.ConfigureExecutionBurst(); err == nil {
+		t.Error("more bursts, or memory, than the quota")
+	}
+	good := request(5)
+	if _, err := hal.Execute(p, good); err != nil {
+		t.Fatal(err)
+	}
+	check(t, 5, good.Outputs[0])
+	runtime.KeepAlive(models)
+}
+
+// A driver that ends is DEVICE_UNAVAILABLE for its clients, which go on.
+func TestDriverDies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := service.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := service.NewServer(timed(t), service.Quotas{})
+	go func() { _ = s.Serve(l) }()
+	d := dial(t, path)
+	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.ConfigureExecutionBurst()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if _, err := hal.Execute(p, request(1)); hal.StatusOf(err) != hal.DeviceUnavailable {
+		t.Errorf("execute: %v", err)
+	}
+	if _, err := b.Execute(request(1).Request(), hal.ExecuteOptions{}); err == nil {
+		t.Error("a burst to nobody ends well")
+	}
+	if s := d.Status(); s != hal.DeviceOffline {
+		t.Errorf("status %s", s)
+	}
+	if _, err := service.Dial(path); hal.StatusOf(err) != hal.DeviceUnavailable {
+		t.Errorf("dial: %v", err)
+	}
+}
+
+// Clients that are killed in the middle leave nothing behind.
+func TestClientsDie(t *testing.T) {
+	s, path := serve(t, timed(t), service.Quotas{})
+	random := rand.New(rand.NewPCG(1, 2))
+	kills := 12
+	for range kills {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), clientSocket+"="+path)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line := make([]byte, 64)
+		n, _ := out.Read(line)
+		if !strings.HasPrefix(string(line[:n]), "ready") {
+			t.Errorf("client: %s", line[:n])
+		}
+		time.Sleep(time.Duration(random.IntN(10)) * time.Millisecond)
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	}
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		sessions, memories, prepared, bursts := s.Held()
+		if sessions == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("after %d kills: %d sessions, %d memories, %d models, %d bursts", kills, sessions, memories, prepared, bursts)
+		}
+	}
+	d := dial(t, path)
+	p, err := d.PrepareModel(add(), hal.PrepareOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := request(2)
+	if _, err := hal.Execute(p, r); err != nil {
+		t.Fatal(err)
+	}
+	check(t, 2, r.Outputs[0])
+}
+
+// Many clients at once get their own results.
+func TestManyClients(t *testing.T) {
+	_, path := serve(t, timed(t), service.Quotas{})
+	var wg sync.WaitGroup
+	for c := range 20 {
+		wg.Go(func() {
+			d, err := service.Dial(path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = d.Close() }()
+			p, err := d.PrepareModel(add(), hal.PrepareOptions{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range 20 {
+				r := request(float32(100*c + i))
+				if _, err := hal.Execute(p, r); err != nil {
+					t.Error(err)
+					return
+				}
+				check(t, float32(100*c+i), r.Outputs[0])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Sockets and folders that are none are told.
+func TestListen(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := service.Listen(file); err == nil || !strings.Contains(err.Error(), "no socket") {
+		t.Errorf("a file: %v", err)
+	}
+	if _, err := service.DialAll(dir); err == nil || !strings.Contains(err.Error(), "no driver") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	_, path := serve(t, device(), service.Quotas{})
+	if _, err := service.Listen(path); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("a second server: %v", err)
+	}
+	list, err := service.DialAll(filepath.Dir(path))
+	if err != nil || len(list) != 1 || list[0].Name() != "cpu" {
+		t.Fatalf("%v, %v", list, err)
+	}
+	_ = list[0].Close()
+}
+
+// Memory that could shrink under a server is not mapped.
+func TestUnsealed(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	if err := f.Truncate(100); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := shm.Open(os.Getpid(), int(f.Fd()), 100, false); err == nil || !strings.Contains(err.Error(), "sealed") {
+		t.Errorf("a plain file: %v", err)
+	}
+	r, err := shm.Create(4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if _, err := shm.Open(os.Getpid(), r.FD(), 1<<20, false); err == nil {
+		t.Error("more than the region has is mapped")
+	}
+	if x, err := shm.Open(os.Getpid(), r.FD(), 4096, true); err != nil {
+		t.Error(err)
+	} else {
+		_ = x.Close()
+	}
+}

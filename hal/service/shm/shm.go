@@ -1,0 +1,12 @@
+// Package shm is memory that two processes share: anonymous files that are sealed
+// against shrinking, so that the other end cannot take mapped pages away, and a ring of
+// burst datums in such memory with futexes to wait on.
+package shm
+
+import "errors"
+
+// MaxBytes bounds one region.
+const MaxBytes = 1 << 31
+
+// ErrUnsupported is the error of every call on systems without memfd and futexes.
+var ErrUnsupported = errors.New("shm: needs Linux")

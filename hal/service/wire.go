@@ -1,0 +1,148 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+)
+
+// toStatus is an error as it travels: with its HAL status as a detail.
+func toStatus(err error) error {
+	if err == nil {
+		return nil
+	}
+	s := status.New(codes.Unknown, err.Error())
+	if d, e := s.WithDetails(&pb.StatusReply{Status: int32(hal.StatusOf(err))}); e == nil {
+		s = d
+	}
+	return s.Err()
+}
+
+// fromStatus is the error that a call ended with. One without a HAL status says that the
+// driver is gone, or that the call broke a rule of gRPC.
+func fromStatus(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	s, ok := status.FromError(err)
+	if !ok {
+		return hal.Errorf(hal.DeviceUnavailable, "%s: %w", name, err)
+	}
+	for _, d := range s.Details() {
+		if r, ok := d.(*pb.StatusReply); ok && r.Status > 0 && r.Status <= int32(hal.ResourceExhaustedPersistent) {
+			return hal.Errorf(hal.Status(r.Status), "%s", s.Message())
+		}
+	}
+	switch s.Code() {
+	case codes.Unavailable, codes.Canceled, codes.Aborted:
+		return hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone: %s", name, s.Message())
+	case codes.ResourceExhausted:
+		return hal.Errorf(hal.ResourceExhaustedPersistent, "%s: %s", name, s.Message())
+	}
+	if errors.Is(err, context.Canceled) {
+		return hal.Errorf(hal.DeviceUnavailable, "%s: the device is closed", name)
+	}
+	return hal.Errorf(hal.GeneralFailure, "%s: %s", name, s.Message())
+}
+
+func toPerformance(p hal.PerformanceInfo) *pb.Performance {
+	return &pb.Performance{ExecTime: p.ExecTime, PowerUsage: p.PowerUsage}
+}
+
+func fromPerformance(p *pb.Performance) hal.PerformanceInfo {
+	return hal.PerformanceInfo{ExecTime: p.GetExecTime(), PowerUsage: p.GetPowerUsage()}
+}
+
+// describe is what a client hears of a device first.
+func describe(d hal.Device, session uint64) *pb.Attached {
+	c := d.Capabilities()
+	a := &pb.Attached{
+		Session: session, Name: d.Name(), Description: d.Description(), Version: d.Version(), Type: int32(d.Type()),
+		RelaxedScalar: toPerformance(c.RelaxedScalar), RelaxedTensor: toPerformance(c.RelaxedTensor),
+		If: toPerformance(c.If), While: toPerformance(c.While), Operands: map[int32]*pb.Performance{},
+	}
+	for _, p := range c.OperandPerformance() {
+		a.Operands[int32(p.Type)] = toPerformance(p.Info)
+	}
+	for _, e := range d.SupportedExtensions() {
+		x := &pb.Extension{Name: e.Name}
+		for _, o := range e.OperandTypes {
+			x.Operands = append(x.Operands, &pb.ExtensionOperand{Type: uint32(o.Type), Tensor: o.IsTensor, ByteSize: o.ByteSize})
+		}
+		a.Extensions = append(a.Extensions, x)
+	}
+	return a
+}
+
+// capabilities is the inverse.
+func capabilities(a *pb.Attached) hal.Capabilities {
+	c := hal.Capabilities{
+		RelaxedScalar: fromPerformance(a.RelaxedScalar), RelaxedTensor: fromPerformance(a.RelaxedTensor),
+		If: fromPerformance(a.If), While: fromPerformance(a.While),
+	}
+	for t, p := range a.Operands {
+		c.Update(nn.OperandType(t), fromPerformance(p))
+	}
+	return c
+}
+
+func extensions(a *pb.Attached) []hal.Extension {
+	var list []hal.Extension
+	for _, e := range a.Extensions {
+		x := hal.Extension{Name: e.Name}
+		for _, o := range e.Operands {
+			x.OperandTypes = append(x.OperandTypes, hal.ExtensionOperandType{Type: uint16(o.Type), IsTensor: o.Tensor, ByteSize: o.ByteSize})
+		}
+		list = append(list, x)
+	}
+	return list
+}
+
+func toArguments(list []hal.RequestArgument) []*pb.Argument {
+	out := make([]*pb.Argument, len(list))
+	for i, a := range list {
+		out[i] = &pb.Argument{
+			HasNoValue: a.HasNoValue, Pool: a.Location.PoolIndex, Offset: a.Location.Offset, Length: a.Location.Length, Dimensions: a.Dimensions,
+		}
+	}
+	return out
+}
+
+func fromArguments(list []*pb.Argument) []hal.RequestArgument {
+	out := make([]hal.RequestArgument, len(list))
+	for i, a := range list {
+		out[i] = hal.RequestArgument{
+			HasNoValue: a.GetHasNoValue(), Dimensions: a.GetDimensions(),
+			Location: hal.DataLocation{PoolIndex: a.GetPool(), Offset: a.GetOffset(), Length: a.GetLength()},
+		}
+	}
+	return out
+}
+
+// toStats and fromStats carry the costs of an execution.
+func toStats(s *hal.Stats) ([]byte, error) {
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(s); err != nil {
+		return nil, fmt.Errorf("service: statistics: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+func fromStats(data []byte) (s hal.Stats, err error) {
+	if len(data) == 0 {
+		return s, nil
+	}
+	if err = gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
+		err = fmt.Errorf("service: statistics: %w", err)
+	}
+	return s, err
+}
