@@ -79,6 +79,15 @@
 // brings or the model computes: moves lay them out, and the fold kernel subtracts the
 // inputs' zero point times the weights from the biases.
 //
+// # Passes
+//
+//	lower.go, lower_*.go  graph to steps: records of what kernels compute, the tensors they touch, rows that depend on rows (compile --steps prints them)
+//	arena.go              halos behind whoever writes what they surround, lifetimes and addresses of tensors
+//	bands.go              steps whose tensors do not fit in L2 together
+//	job.go                steps to jobs; kernels are chosen by the estimates of package cost, and the chosen ones compiled
+//	vtcm.go, dma_chain.go constants into VTCM
+//	lookahead.go, prefetch_requests.go  what earlier jobs prefetch for later ones
+//
 // # Stages
 //
 // An operation whose parameters - axes, paddings, strides, shapes - are inputs of
