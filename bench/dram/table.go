@@ -135,11 +135,11 @@ func row(fields []string, column map[string]int) (Row, error) {
 	switch w := fields[column["W"]]; {
 	case r.Pattern.Period > 0:
 		if w != "-" && w != "" {
-			return r, fmt.Errorf("W = %q: a pattern with T is an open loop, want -", w)
+			return r, fmt.Errorf("column W = %q: a pattern with T is an open loop, want -", w)
 		}
 	default:
 		if r.Window, err = strconv.Atoi(w); err != nil || r.Window < 1 || r.Window > maxWindow {
-			return r, fmt.Errorf("W = %q, want 1..%d", w, maxWindow)
+			return r, fmt.Errorf("column W = %q, want 1..%d", w, maxWindow)
 		}
 	}
 	var g Golden
