@@ -188,7 +188,7 @@ func TestBadTables(t *testing.T) {
 		head + "a\tn=1\n":                              "x.tsv:2: 2 columns, want the 3",
 		head + "\na\tn=1\t0\n":                         `x.tsv:3: column W = "0", want 1..65536`,
 		head + "a\tn=1\t-\n":                           `x.tsv:2: column W = "-"`,
-		head + "a\tn=1 T=4\t3\n":                       "x.tsv:2: W = \"3\": a pattern with T is an open loop",
+		head + "a\tn=1 T=4\t3\n":                       "x.tsv:2: column W = \"3\": a pattern with T is an open loop",
 		head + "a\t\t1\n":                              "x.tsv:2: n is missing",
 		head + "a\tn=9999999999\t1\n":                  "x.tsv:2: n = 9999999999, want 1..",
 		head + "a\tn=4M size=1M\t1\n":                  "x.tsv:2: n = 4194304 requests of 1048576 bytes are more",
