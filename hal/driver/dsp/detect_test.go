@@ -8,14 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/isa/codegen"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
-	"github.com/nnsoc/nnsoc/sim/mem"
 	"github.com/nnsoc/nnsoc/testvectors/randgraph"
 )
 
@@ -62,40 +61,32 @@ func TestRandomFloatEdges(t *testing.T) {
 	}
 }
 
+// pairwise is a kernel that maps pairs of words to words.
+type pairwise struct {
+	name string
+	f    *func(a *hvx.Builder, x, y, table codegen.Reg) codegen.Reg
+}
+
+func (k pairwise) Name() string { return k.name }
+
+func (k pairwise) Emit(a *hvx.Builder) {
+	r := a.Args("in", "out", "n", "table")
+	a.Repeat(r[2], func() {
+		x, y := a.Word(r[0], 0, "x"), a.Word(r[0], 1, "y")
+		a.Op(hexagon.S2_storeri_io, r[1], 0, (*k.f)(a, x, y, r[3])).Stores(hvx.AliasOut)
+		a.Bump(r[0], 8)
+		a.Bump(r[1], 4)
+	})
+	a.Ret()
+}
+
 // compute runs a kernel that maps pairs of words to words.
 func compute(t *testing.T, name string, f func(a *hvx.Builder, x, y, table codegen.Reg) codegen.Reg, in []uint32, table []uint32) []uint32 {
 	t.Helper()
-	im := hvx.NewImage(codeBase, hvx.Machine{IssueInterval: 2}, &hvx.Cache{})
-	k, err := im.Generated(name, 0, func(a *hvx.Builder) {
-		r := a.Args("in", "out", "n", "table")
-		a.Repeat(r[2], func() {
-			x, y := a.Word(r[0], 0, "x"), a.Word(r[0], 1, "y")
-			a.Op(hexagon.S2_storeri_io, r[1], 0, f(a, x, y, r[3])).Stores(hvx.AliasOut)
-			a.Bump(r[0], 8)
-			a.Bump(r[1], 4)
-		})
-		a.Ret()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	bytes := func(w []uint32) (b []byte) {
-		for _, x := range w {
-			b = binary.LittleEndian.AppendUint32(b, x)
-		}
-		return b
-	}
-	out := make([]byte, 2*len(in))
-	space := &mem.Space{}
-	for i, data := range [][]byte{bytes(in), out, bytes(append(table, 0, 0))} {
-		if err := space.Map(mem.Segment{Name: name, Base: uint64(arenaBase + i<<24), Data: data}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	job := dsp.Job{Entry: k.Entry, Threads: 1, Args: [][]uint32{{arenaBase, arenaBase + 1<<24, uint32(len(in) / 2), arenaBase + 2<<24}}}
-	if _, err := device(t).core.Run(&dsp.Program{Base: im.Base, Code: im.Code}, space, []dsp.Job{job}, dsp.Options{Functional: true}); err != nil {
-		t.Fatal(err)
-	}
+	b := kerneltest.New(t)
+	at := b.Room(2 * len(in))
+	b.Run(pairwise{name, &f}, []uint32{b.Words(in...), at, uint32(len(in) / 2), b.Words(append(table, 0, 0)...)})
+	out := b.Bytes(at, 2*len(in))
 	var w []uint32
 	for ; len(out) > 0; out = out[4:] {
 		w = append(w, binary.LittleEndian.Uint32(out))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/depthwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -44,7 +45,7 @@ func lowerConv(l *lowering, op *nn.Operation) error {
 	if !c.Depthwise {
 		return l.groupedConv(&c, 1)
 	}
-	if c.Multiplier > 1 || c.KH*c.KW > maxTaps || !l.packable(c.Filter, c.Bias) {
+	if c.Multiplier > 1 || c.KH*c.KW > depthwise.MaxTaps || !l.packable(c.Filter, c.Bias) {
 		return l.groupedConv(&c, c.C)
 	}
 	in, err := l.imageValue(c.Input, c.NCHW)

@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/depthwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -47,7 +48,7 @@ func (l *lowering) takenNarrow(i uint32) bool {
 			if err != nil || c.NCHW {
 				return false
 			}
-			if c.Depthwise && (c.Multiplier > 1 || c.KH*c.KW > maxTaps || c.StrideW > 2 || !l.packable(c.Filter, c.Bias) || !l.takenNarrow(c.Output)) {
+			if c.Depthwise && (c.Multiplier > 1 || c.KH*c.KW > depthwise.MaxTaps || c.StrideW > 2 || !l.packable(c.Filter, c.Bias) || !l.takenNarrow(c.Output)) {
 				return false
 			}
 			taken = true

@@ -1,10 +1,8 @@
 package dsp
 
 import (
-	"slices"
-
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/cost"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/depthwise"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
@@ -40,7 +38,7 @@ func (w depthwiseWork) launch(l *planner, s *step, r rowRange) error {
 // depthwiseRun is a depthwise convolution whose kernel is chosen.
 type depthwiseRun struct {
 	*gemm
-	kernel  depthwiseKernel
+	kernel  depthwise.Kernel
 	chunks  int    // of 128 channels, or one of several positions
 	records []byte // of the chunks
 	at      uint32 // where those are
@@ -50,85 +48,27 @@ func (w depthwiseWork) share(l *planner, s *step) (work, error) {
 	g := w.gemm
 	f, pitch := &g.Filter, g.in.pitch
 	g.Rq.UseByteFactor(g.MaxSum())
-	d := depthwiseKernel{kh: f.KH, kw: f.KW, rowStep: g.DilationH * g.in.rowBytes(), stride: g.StrideW, dilation: g.DilationW,
-		pitch: pitch, cells: g.in.perVec(), rq: g.Rq.Kind()}
-	d.steps = ceilDiv(g.out.shape.w, d.cells)
-	if d.cells > 1 {
-		d.skew = -g.Left * pitch & (vecBytes - 1)
+	d := depthwise.Kernel{KH: f.KH, KW: f.KW, RowStep: g.DilationH * g.in.rowBytes(), Stride: g.StrideW, Dilation: g.DilationW,
+		Pitch: pitch, PerVector: g.in.perVec(), Rq: g.Rq.Kind()}
+	d.Outputs = ceilDiv(g.out.shape.w, d.PerVector)
+	if d.PerVector > 1 {
+		d.Skew = -g.Left * pitch & (vecBytes - 1)
 	}
 	chunks := ceilDiv(f.K, vecBytes)
 	g.fetchAhead(l, &d, chunks)
-	d.chooseForm(&g.Conv)
+	d.ChooseForm(&g.Conv)
 	l.chooseDepthwise(&d)
-	records := d.pack(&g.Conv, chunks)
+	records := d.Pack(&g.Conv, chunks)
 	return depthwiseRun{g, d, chunks, records, l.constant(records)}, nil
 }
 
 // fetchAhead has a kernel of so many chunks fetch the rows that the next output row reads and
 // this one does not, if the input comes from DRAM and the window moves by one.
-func (g *gemm) fetchAhead(l *planner, d *depthwiseKernel, chunks int) {
+func (g *gemm) fetchAhead(l *planner, d *depthwise.Kernel, chunks int) {
 	if l.streams(g.in) && g.StrideH*g.StrideW == 1 {
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
-		d.lookahead, d.lookaheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
+		d.Lookahead, d.LookaheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
 	}
-}
-
-// channelAt is the channel of byte i of a vector, -1 for none.
-func channelAt(g *filter.Conv, d *depthwiseKernel, chunk, i int) int {
-	if d.cells > 1 {
-		i %= d.pitch
-	}
-	if i += chunk * vecBytes; i >= g.Filter.K {
-		return -1
-	}
-	return i
-}
-
-// chooseForm chooses how weights become signed bytes, and the taps of the 3x3 kernel where
-// that can compute the convolution.
-func (d *depthwiseKernel) chooseForm(g *filter.Conv) {
-	shape := d.slidingShape()
-	d.twice, d.parts = signedParts(&g.Filter, d.sets(), shape.units(1))
-	if d.fits3x3() {
-		d.dw3x3 = chooseTaps(g)
-	}
-}
-
-// pack packs the records of chunks: headers and weights.
-func (d *depthwiseKernel) pack(g *filter.Conv, chunks int) []byte {
-	f, records := &g.Filter, make([]byte, 0, chunks*d.record())
-	for chunk := range chunks {
-		channel := func(i int) int { return channelAt(g, d, chunk, i) }
-		lane := make([]int, 0, vecBytes)
-		for j := range 4 {
-			for i := range 32 {
-				lane = append(lane, channel(4*i+hvx.LanePhase[j]))
-			}
-		}
-		records = g.PackHeader(records, d.rq, lane)
-		if d.dw3x3.on() {
-			records = pack3x3(g, records, &d.dw3x3, lane, channel)
-			continue
-		}
-		for i, parts := range d.parts {
-			x, set := i/d.sets(), i%d.sets()
-			for part := range slices.Max(parts[:]) {
-				for k, ch := range lane {
-					if parts[k/32] <= part {
-						continue
-					}
-					var rows [rowSet][]int8
-					for r := 0; ch >= 0 && r < min(rowSet, f.KH-set*rowSet); r++ {
-						rows[r] = filter.SignedBytes(f.Centred(ch, set*rowSet+r, x))
-					}
-					for _, w := range packTaps(rows, d.twice[set], part, k/32) {
-						records = append(records, byte(w))
-					}
-				}
-			}
-		}
-	}
-	return records
 }
 
 // launch emits some rows of the result.
@@ -146,13 +86,13 @@ func (w depthwiseRun) launch(l *planner, s *step, r rowRange) error {
 	// their use. Where it moves further they wait for DRAM anyway, and a thread
 	// asks for all its rows at once.
 	large := l.streams(g.in)
-	wait := large && d.lookahead == 0
-	if d.lookahead > 0 {
+	wait := large && d.Lookahead == 0
+	if d.Lookahead > 0 {
 		// The rows that the next output row reads and this one does not.
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
 		params[hvx.ParBox], params[hvx.ParStride] = rowBox(g.in.shape.w*pitch, rows, g.in.rowBytes())
 	}
-	kern, err := l.kernel(d.name(), d.generate)
+	kern, err := l.linked(d.Key())
 	if err != nil {
 		return err
 	}
@@ -160,7 +100,7 @@ func (w depthwiseRun) launch(l *planner, s *step, r rowRange) error {
 	o := g.out.shape
 	entry := func(row, i int) {
 		n, y, at := row/o.h, row%o.h, uint32(i*vecBytes)
-		table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.skew)+at, g.out.at(n, y, 0)+at, rec+uint32(i*d.record()))
+		table = append(table, g.in.at(n, y*g.StrideH-g.Top, -g.Left)-uint32(d.Skew)+at, g.out.at(n, y, 0)+at, rec+uint32(i*d.Record()))
 	}
 	if large { // a row is asked for with all its chunks
 		for row := first; row < last; row++ {
@@ -176,7 +116,7 @@ func (w depthwiseRun) launch(l *planner, s *step, r rowRange) error {
 		}
 	}
 	entries := len(table) / 3
-	at := l.constWords(padTable(table, 3, max(d.lookahead, 1))) // one entry behind the last is looked at
+	at := l.constWords(padTable(table, 3, max(d.Lookahead, 1))) // one entry behind the last is looked at
 	var args [][]uint32
 	paramsAt := l.constWords(params)
 	for _, r := range l.spread(entries) {
@@ -189,7 +129,7 @@ func (w depthwiseRun) launch(l *planner, s *step, r rowRange) error {
 	}
 	l.launch(s, kern, args)
 	if !wait {
-		l.canPrefetch(depthwisePrefetch)
+		l.canPrefetch(depthwise.PrefetchArg)
 		perRow := g.out.shape.w * min(pitch, vecBytes) / vecBytes
 		l.takes(ceilDiv(entries, l.threads) * perRow * cost.Depthwise{KH: g.KH, KW: g.KW}.Packets())
 	}
@@ -200,74 +140,19 @@ func (w depthwiseRun) launch(l *planner, s *step, r rowRange) error {
 // it, else the sliding window, else the general one. Of either of the first two it keeps as
 // many constants in registers as there are registers for. A sliding-window kernel's rows
 // begin on a vector, skew bytes before their first window.
-func (l *object) chooseDepthwise(d *depthwiseKernel) {
-	if d.dw3x3.parts[0][0] > 0 {
-		for _, d.dw3x3.kept = range d.keeps() {
-			if l.generatedFits(d.name(), d.generate) {
+func (l *object) chooseDepthwise(d *depthwise.Kernel) {
+	if d.Direct3x3.Parts[0][0] > 0 {
+		for _, d.Direct3x3.Kept = range d.Keeps() {
+			if l.fits(d.Key()) {
 				return
 			}
 		}
-		d.dw3x3.kept = 0
+		d.Direct3x3.Kept = 0
 	}
-	for _, d.form = range d.slidingForms() {
-		if l.generatedFits(d.name(), d.generate) {
+	for _, d.Sliding = range d.SlidingForms() {
+		if l.fits(d.Key()) {
 			return
 		}
 	}
-	d.skew, d.form = 0, slidingForm{}
-}
-
-// signedParts is how many signed bytes the weights need, the same for all channels of a
-// vector of words. Of each set, words have one row twice, or none, whichever takes
-// fewer instructions: two to interleave it in each of a step's units of words, two
-// to multiply with one more part.
-func signedParts(f *filter.Filter, sets, units int) (twice []int, parts []weightParts) {
-	need := make([]weightParts, f.KH*f.KW)
-	for y := range f.KH {
-		for x := range f.KW {
-			for ch := range f.K {
-				n := &need[y*f.KW+x][slices.Index(hvx.LanePhase[:], ch%4)]
-				*n = max(*n, len(filter.SignedBytes(f.Centred(ch, y, x))))
-			}
-		}
-	}
-	parts = make([]weightParts, sets*f.KW)
-	for set := range sets {
-		from, to := set*rowSet, min((set+1)*rowSet, f.KH)
-		best, least := -1, 0
-		for row := from - 1; row < to; row++ { // from - 1: none
-			cost := 0
-			if row >= from {
-				cost = units
-			}
-			for x := range f.KW {
-				for _, n := range partsWith(f, need, row, from, to, x) {
-					cost += n - 1
-				}
-			}
-			if row < from || cost < least || cost == least && best < 0 {
-				best, least = row-from, cost
-			}
-		}
-		twice = append(twice, best)
-		for x := range f.KW {
-			parts[x*sets+set] = partsWith(f, need, best+from, from, to, x)
-		}
-	}
-	return twice, parts
-}
-
-// partsWith is the parts of a column of rows from to to-1, one of which is there
-// twice.
-func partsWith(f *filter.Filter, need []weightParts, twice, from, to, x int) weightParts {
-	all := weightParts{1, 1, 1, 1}
-	for y := from; y < to; y++ {
-		for j, n := range need[y*f.KW+x] {
-			if y == twice {
-				n = ceilDiv(n, 2)
-			}
-			all[j] = max(all[j], n)
-		}
-	}
-	return all
+	d.Skew, d.Sliding = 0, depthwise.Sliding{}
 }

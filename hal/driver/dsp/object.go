@@ -34,18 +34,8 @@ func (l *object) constWords(w []uint32) uint32 {
 	return l.constant(b)
 }
 
-// kernel returns a kernel of the image.
-func (l *object) kernel(name string, gen func(a *hvx.Builder)) (*hvx.Linked, error) {
-	return l.image.Generated(name, l.op, gen)
-}
-
 // fits compiles a kernel that is the best choice if there are registers for it.
 func (l *object) fits(k hvx.Kernel) bool { return l.image.Cost(k) > 0 }
-
-// generatedFits is fits for a generator that a name identifies.
-func (l *object) generatedFits(name string, gen func(a *hvx.Builder)) bool {
-	return l.image.GeneratedCost(name, gen) > 0
-}
 
 // linked returns a kernel of the image.
 func (l *object) linked(k hvx.Kernel) (*hvx.Linked, error) { return l.image.Kernel(k, l.op) }

@@ -9,7 +9,7 @@ const maxCachedPackets = 1 << 16
 // a device share them. It may be used from several goroutines.
 type Cache struct {
 	mu      sync.Mutex
-	kernels map[any]compiled
+	kernels map[Kernel]compiled
 	packets int
 }
 
@@ -19,20 +19,23 @@ type compiled struct {
 	err  error
 }
 
-// code returns the code of a key, compiled unless it is kept.
-func (c *Cache) code(key any, compile func() (*Code, error)) (*Code, error) {
+// code returns the code of a kernel, compiled unless it is kept.
+func (c *Cache) code(key Kernel, m Machine) (*Code, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
 	c.mu.Lock()
 	k, known := c.kernels[key]
 	c.mu.Unlock()
 	if !known {
-		k.code, k.err = compile()
+		k.code, k.err = Compile(key, m)
 		c.put(key, k)
 	}
 	return k.code, k.err
 }
 
 // put keeps a kernel; the cache begins anew when it is full.
-func (c *Cache) put(key any, k compiled) {
+func (c *Cache) put(key Kernel, k compiled) {
 	n := 1
 	if k.code != nil {
 		n += k.code.Packets()
@@ -40,7 +43,7 @@ func (c *Cache) put(key any, k compiled) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kernels == nil || c.packets+n > maxCachedPackets {
-		c.kernels, c.packets = map[any]compiled{}, 0
+		c.kernels, c.packets = map[Kernel]compiled{}, 0
 	}
 	c.kernels[key] = k
 	c.packets += n

@@ -33,20 +33,24 @@ type Code struct {
 // Packets is how many packets the code has.
 func (c *Code) Packets() int { return len(c.code.Groups) }
 
-// Compile emits, schedules and allocates a kernel.
-func Compile(k Kernel, m Machine) (*Code, error) {
+// checkKey reports a kernel that cannot be a key.
+func checkKey(k Kernel) error {
 	if !reflect.TypeOf(k).Comparable() {
-		return nil, fmt.Errorf("hvx: kernel %s: type %T is not comparable", k.Name(), k)
+		return fmt.Errorf("hvx: kernel %s: type %T is not comparable", k.Name(), k)
 	}
-	return compile(k.Name(), k.Emit, m)
+	return nil
 }
 
-func compile(name string, emit func(b *Builder), m Machine) (*Code, error) {
-	b := newBuilder(m, name)
-	emit(b)
+// Compile emits, schedules and allocates a kernel.
+func Compile(k Kernel, m Machine) (*Code, error) {
+	if err := checkKey(k); err != nil {
+		return nil, err
+	}
+	b := newBuilder(m, k.Name())
+	k.Emit(b)
 	code, err := b.Func.Compile()
 	if err != nil {
 		return nil, fmt.Errorf("hvx: %w", err)
 	}
-	return &Code{Name: name, Cost: code.Cost, code: code}, nil
+	return &Code{Name: k.Name(), Cost: code.Cost, code: code}, nil
 }

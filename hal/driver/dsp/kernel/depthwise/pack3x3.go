@@ -1,4 +1,4 @@
-package dsp
+package depthwise
 
 import (
 	"encoding/binary"
@@ -12,16 +12,16 @@ import (
 // fits3x3 reports whether the 3x3 kernel can compute the convolution: a 3x3 window, at
 // least minOutputs3x3 output vectors per row, several positions per vector, and window
 // columns within few vectors.
-func (d *depthwiseKernel) fits3x3() bool {
-	if d.kh != 3 || d.kw != 3 || d.steps < minOutputs3x3 {
+func (d *Kernel) fits3x3() bool {
+	if d.KH != 3 || d.KW != 3 || d.Outputs < minOutputs3x3 {
 		return false
 	}
-	return d.cells > 1 && d.stride <= 2 && d.reach() > 0 && d.reach() <= 2
+	return d.PerVector > 1 && d.Stride <= 2 && d.reach() > 0 && d.reach() <= 2
 }
 
 // chooseTaps chooses the single tap, whose weights must all be signed bytes: the one
 // that leaves the words the fewest weights of more than one.
-func chooseTaps(g *filter.Conv) dw3x3Taps {
+func chooseTaps(g *filter.Conv) Taps3x3 {
 	f := &g.Filter
 	var need [3][3]weightParts
 	for y := range need {
@@ -33,20 +33,20 @@ func chooseTaps(g *filter.Conv) dw3x3Taps {
 			}
 		}
 	}
-	best, least := dw3x3Taps{}, 0
+	best, least := Taps3x3{}, 0
 	for row := range 3 {
 		for col := 2; col >= 0; col-- { // the last column is read for the next output as well
 			if slices.Max(need[row][col][:]) > 1 {
 				continue
 			}
-			form, cost := dw3x3Taps{row: row, col: col, same: f.K <= vecBytes}, 0
-			for w := range form.parts {
+			form, cost := Taps3x3{row: row, col: col, same: f.K <= hvx.VectorBytes}, 0
+			for w := range form.Parts {
 				for _, t := range form.taps(w) {
 					for j, n := range need[t[0]][t[1]] {
-						form.parts[w][j] = max(form.parts[w][j], n)
+						form.Parts[w][j] = max(form.Parts[w][j], n)
 					}
 				}
-				for _, n := range form.parts[w] {
+				for _, n := range form.Parts[w] {
 					cost += n
 				}
 			}
@@ -63,29 +63,29 @@ func chooseTaps(g *filter.Conv) dw3x3Taps {
 }
 
 // pack3x3 appends what a record has behind its header.
-func pack3x3(g *filter.Conv, out []byte, n *dw3x3Taps, lane []int, channel func(i int) int) []byte {
+func pack3x3(g *filter.Conv, out []byte, n *Taps3x3, lane []int, channel func(i int) int) []byte {
 	f := &g.Filter
 	at := len(out)
-	out = append(out, make([]byte, n.vectors()*vecBytes)...)
+	out = append(out, make([]byte, n.vectors()*hvx.VectorBytes)...)
 	record := out[at:]
-	for i := range vecBytes {
+	for i := range hvx.VectorBytes {
 		ch := channel(i)
 		if ch < 0 {
 			continue
 		}
-		record[singleTap*vecBytes+i] = byte(f.Centred(ch, n.row, n.col))
+		record[singleTap*hvx.VectorBytes+i] = byte(f.Centred(ch, n.row, n.col))
 		if !n.wide {
-			binary.LittleEndian.PutUint16(record[(biasVectors+i%2)*vecBytes+i/2*2:], uint16(g.FoldedBias(ch)))
+			binary.LittleEndian.PutUint16(record[(biasVectors+i%2)*hvx.VectorBytes+i/2*2:], uint16(g.FoldedBias(ch)))
 		}
 	}
-	for w := range n.parts {
+	for w := range n.Parts {
 		for i, ch := range lane {
 			if ch < 0 {
 				continue
 			}
 			for k, t := range n.taps(w) {
 				for part, b := range filter.SignedBytes(f.Centred(ch, t[0], t[1])) {
-					record[n.weight(w, part, i/32)*vecBytes+i%32*4+k] = byte(b)
+					record[n.weight(w, part, i/32)*hvx.VectorBytes+i%32*4+k] = byte(b)
 				}
 			}
 		}

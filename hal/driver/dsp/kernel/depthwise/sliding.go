@@ -1,4 +1,4 @@
-package dsp
+package depthwise
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -19,14 +19,14 @@ import (
 // behind the one of the output's first cell, and how many bytes into it.
 type depthwiseColumn struct{ stream, index, shift int }
 
-func (d *depthwiseKernel) column(col int) depthwiseColumn {
-	p := col * d.dilation
-	if d.cells == 1 {
-		return depthwiseColumn{p % d.stride, p / d.stride, 0}
+func (d *Kernel) column(col int) depthwiseColumn {
+	p := col * d.Dilation
+	if d.PerVector == 1 {
+		return depthwiseColumn{p % d.Stride, p / d.Stride, 0}
 	}
-	p += d.skew / d.pitch
-	at := p / d.stride * d.pitch
-	return depthwiseColumn{p % d.stride, at / vecBytes, at % vecBytes}
+	p += d.Skew / d.Pitch
+	at := p / d.Stride * d.Pitch
+	return depthwiseColumn{p % d.Stride, at / hvx.VectorBytes, at % hvx.VectorBytes}
 }
 
 // delay is how many steps behind its output's first one the column is complete.
@@ -44,9 +44,9 @@ type slidingShape struct {
 	shifts      map[int]bool // the streams of which words of the vector before are needed
 }
 
-func (d *depthwiseKernel) slidingShape() slidingShape {
+func (d *Kernel) slidingShape() slidingShape {
 	s := slidingShape{first: 1 << 30, shifts: map[int]bool{}}
-	for col := range d.kw {
+	for col := range d.KW {
 		c := d.column(col)
 		s.columns = append(s.columns, c)
 		s.first, s.last = min(s.first, c.delay()), max(s.last, c.delay())
@@ -69,36 +69,36 @@ func (s *slidingShape) units(sets int) int {
 	return len(used) * sets
 }
 
-// slidingForm selects a sliding-window kernel: steps outputs per iteration, which share their
+// Sliding selects a sliding-window kernel: steps outputs per iteration, which share their
 // loads, and kept weight vectors in registers.
-type slidingForm struct{ steps, kept int }
+type Sliding struct{ Outputs, Kept int }
 
-// slidingForms lists the forms whose registers may suffice, the best first. It is empty if
+// SlidingForms lists the forms whose registers may suffice, the best first. It is empty if
 // positions cannot be dealt to streams, or if the last columns of a step may lie too far
 // behind the tensor.
-func (d *depthwiseKernel) slidingForms() []slidingForm {
-	if d.cells > 1 && d.stride > 2 || d.stride*d.pitch > endGuard/2 {
+func (d *Kernel) SlidingForms() []Sliding {
+	if d.PerVector > 1 && d.Stride > 2 || d.Stride*d.Pitch > hvx.EndGuard/2 {
 		return nil
 	}
 	s := d.slidingShape()
 	regs := func(steps int) int { // of sums, words and outputs
 		n := 4*s.waiting() + 4*s.units(d.sets())*steps + 4*steps
-		if d.rq.Halfword {
+		if d.Rq.Halfword {
 			n -= 2 * steps
 		}
 		return n + 8*d.sets()*len(s.shifts)
 	}
-	var list []slidingForm
-	if regs(2) <= 24 && d.stride == 1 && len(s.shifts) == 0 {
-		form := slidingForm{2, 2}
-		if d.weights() > 4*d.kw+1 { // more products, more registers
-			form.kept = 0
+	var list []Sliding
+	if regs(2) <= 24 && d.Stride == 1 && len(s.shifts) == 0 {
+		form := Sliding{2, 2}
+		if d.weights() > 4*d.KW+1 { // more products, more registers
+			form.Kept = 0
 		}
 		list = append(list, form)
 	}
 	for _, kept := range [...]int{10, 4, 0} {
-		if regs(1)+kept <= 32 && (d.cells == 1 || kept < 10) {
-			list = append(list, slidingForm{1, kept})
+		if regs(1)+kept <= 32 && (d.PerVector == 1 || kept < 10) {
+			list = append(list, Sliding{1, kept})
 		}
 	}
 	return list
@@ -110,7 +110,7 @@ type slidingUnit struct{ step, stream, set int }
 
 // slidingCode is the state of the generator of a sliding-window kernel between blocks of steps.
 type slidingCode struct {
-	*depthwiseCode
+	*kernelCode
 	slidingShape
 	rows []codegen.Reg // of each row: the address slidingReach bytes behind at
 	at   int           // bytes from the row's first column
@@ -138,31 +138,31 @@ type slidingCode struct {
 
 // slidingReach is how far behind its vectors an address lies: they are reached by
 // offsets of four bits.
-const slidingReach = 8 * vecBytes
+const slidingReach = 8 * hvx.VectorBytes
 
 // endless is a bound for loops.
 const endless = 1 << 30
 
-func (e *depthwiseCode) newSliding(src codegen.Reg) *slidingCode {
+func (e *kernelCode) newSliding(src codegen.Reg) *slidingCode {
 	a := e.a
-	s := &slidingCode{depthwiseCode: e, slidingShape: e.slidingShape(), by: map[int]codegen.Reg{}, words: map[slidingUnit]quad{}}
-	for r := range e.kh {
-		s.rows = append(s.rows, a.Add(src, r*e.rowStep+slidingReach))
+	s := &slidingCode{kernelCode: e, slidingShape: e.slidingShape(), by: map[int]codegen.Reg{}, words: map[slidingUnit]quad{}}
+	for r := range e.KH {
+		s.rows = append(s.rows, a.Add(src, r*e.RowStep+slidingReach))
 	}
 	for _, c := range s.columns {
 		if c.shift > 0 && !s.by[c.shift].Valid() {
 			s.by[c.shift] = a.Imm8(c.shift)
 		}
 	}
-	if e.cells > 1 && e.stride == 2 {
-		s.deal = a.Imm8(-e.pitch)
+	if e.PerVector > 1 && e.Stride == 2 {
+		s.deal = a.Imm8(-e.Pitch)
 	}
 	for range s.waiting() {
 		s.sums = append(s.sums, newQuad(a, "sum"))
 	}
 	for i := range s.homes {
 		s.homes[i] = map[slidingUnit]quad{}
-		for q := range e.stride {
+		for q := range e.Stride {
 			for set := range e.sets() {
 				if s.shifts[q] {
 					s.homes[i][slidingUnit{0, q, set}] = newQuad(a, "words")
@@ -183,9 +183,9 @@ type slidingCarry struct {
 }
 
 // newCarry begins with where the first outputs go.
-func (e *depthwiseCode) newCarry(dst codegen.Reg) *slidingCarry {
+func (e *kernelCode) newCarry(dst codegen.Reg) *slidingCarry {
 	c := &slidingCarry{dst: dst}
-	for range e.form.steps {
+	for range e.Sliding.Outputs {
 		c.ready = append(c.ready, newQuad(e.a, "ready"))
 	}
 	if e.rq.Halfword {
@@ -202,15 +202,15 @@ func (e *depthwiseCode) newCarry(dst codegen.Reg) *slidingCarry {
 // plan divides an entry's outputs: the first ones, rounds of a loop of so many
 // blocks, the others, of which the last block may be smaller.
 func (s *slidingCode) plan() (first, blocks, rounds, rest, last int) {
-	size := s.form.steps
+	size := s.Sliding.Outputs
 	for blocks = 1; size*blocks%max(1, s.waiting()) > 0; {
 		blocks++
 	}
 	if len(s.shifts) > 0 && blocks%2 > 0 {
 		blocks *= 2
 	}
-	first = min(size, s.depthwiseKernel.steps)
-	left := s.depthwiseKernel.steps - first
+	first = min(size, s.Kernel.Outputs)
+	left := s.Kernel.Outputs - first
 	rounds, rest = left/(size*blocks), left%(size*blocks)
 	switch {
 	case rest > 0:
@@ -223,12 +223,12 @@ func (s *slidingCode) plan() (first, blocks, rounds, rest, last int) {
 	return first, blocks, rounds, rest, last
 }
 
-func (e *depthwiseCode) sliding(src, dst codegen.Reg, c *slidingCarry) {
+func (e *kernelCode) sliding(src, dst codegen.Reg, c *slidingCarry) {
 	a := e.a
-	e.keep(e.form.kept)
+	e.keep(e.Sliding.Kept)
 	s := e.newSliding(src)
 	s.ready = c.ready
-	size := e.form.steps
+	size := e.Sliding.Outputs
 	first, blocks, rounds, rest, last := s.plan()
 	all := first + rest
 	if s.bound = all; rounds > 0 {
@@ -266,9 +266,9 @@ func (e *depthwiseCode) sliding(src, dst codegen.Reg, c *slidingCarry) {
 }
 
 // finish stores what the last entry left.
-func (e *depthwiseCode) finish(c *slidingCarry) {
+func (e *kernelCode) finish(c *slidingCarry) {
 	if e.rq.Halfword {
-		s := &slidingCode{depthwiseCode: e, slidingShape: e.slidingShape(), ready: c.ready}
+		s := &slidingCode{kernelCode: e, slidingShape: e.slidingShape(), ready: c.ready}
 		_, _, _, _, s.done = s.plan()
 		s.flush(c.dst)
 	}

@@ -1,4 +1,4 @@
-package dsp
+package depthwise
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -7,13 +7,13 @@ import (
 )
 
 // Where a vector has several positions, the columns of their windows lie in vectors of
-// as many streams as the stride, some bytes into them (depthwiseKernel.column). An output
+// as many streams as the stride, some bytes into them (Kernel.column). An output
 // needs vectors 0 to reach of each stream, counted from its own; all but the last it
 // shares with the output before, in rings of registers.
 
-// dw3x3Packed reads the windows of outputs and multiplies them.
-type dw3x3Packed struct {
-	*dw3x3Code
+// direct3x3Window reads the windows of outputs and multiplies them.
+type direct3x3Window struct {
+	*direct3x3Code
 	reach int
 	used  []bool          // streams
 	pairs [][]codegen.Reg // of each stream: rows a and b interleaved, by vector modulo the ring
@@ -24,35 +24,35 @@ type dw3x3Packed struct {
 }
 
 // reach is the last vector of a stream that an output needs.
-func (d *depthwiseKernel) reach() int {
+func (d *Kernel) reach() int {
 	n := 0
-	for col := range d.kw {
+	for col := range d.KW {
 		n = max(n, d.column(col).delay())
 	}
 	return n
 }
 
 // newPacked makes the registers that hold vectors from output to output.
-func (n *dw3x3Code) newPacked() *dw3x3Packed {
-	a, d := n.a, n.depthwiseKernel
-	c := &dw3x3Packed{dw3x3Code: n, reach: d.reach(), used: make([]bool, d.stride), by: map[int]codegen.Reg{}}
-	for col := range d.kw {
+func (n *direct3x3Code) newPacked() *direct3x3Window {
+	a, d := n.a, n.Kernel
+	c := &direct3x3Window{direct3x3Code: n, reach: d.reach(), used: make([]bool, d.Stride), by: map[int]codegen.Reg{}}
+	for col := range d.KW {
 		at := d.column(col)
 		c.used[at.stream] = true
 		if at.shift > 0 && !c.by[at.shift].Valid() {
 			c.by[at.shift] = a.Imm8(at.shift)
 		}
 	}
-	if d.stride == 2 {
-		c.deal = a.Imm8(-d.pitch)
+	if d.Stride == 2 {
+		c.deal = a.Imm8(-d.Pitch)
 	}
-	c.pairs, c.third = make([][]codegen.Reg, d.stride), make([][]codegen.Reg, d.stride)
+	c.pairs, c.third = make([][]codegen.Reg, d.Stride), make([][]codegen.Reg, d.Stride)
 	for range c.reach + 1 {
 		third := a.VV("third")
-		if d.stride == 2 {
+		if d.Stride == 2 {
 			c.dealt = append(c.dealt, third)
 		}
-		for q := range d.stride {
+		for q := range d.Stride {
 			c.pairs[q], c.third[q] = append(c.pairs[q], a.VV("pair")), append(c.third[q], hvx.Half(third, q))
 		}
 	}
@@ -60,19 +60,19 @@ func (n *dw3x3Code) newPacked() *dw3x3Packed {
 }
 
 // fetchVectors fetches vector i of each stream, counted from output 0's own.
-func (n *dw3x3Packed) fetchVectors(i int) {
+func (n *direct3x3Window) fetchVectors(i int) {
 	a := n.a
 	a.SetPhase(hvx.PhaseProducts)
-	at, ring := i*n.stride*vecBytes, i%(n.reach+1)
+	at, ring := i*n.Stride*hvx.VectorBytes, i%(n.reach+1)
 	r, s := n.f.pairedRows()
-	if n.stride == 1 {
+	if n.Stride == 1 {
 		n.interleave(n.pairs[0][ring], r, s, at, at)
 		a.LoadTo(n.third[0][ring], n.rows[n.f.row], at-n.rowOffset[n.f.row], hvx.AliasIn)
 		return
 	}
 	streams := func(row int, to codegen.Reg) codegen.Reg {
 		x := a.Load(n.rows[row], at-n.rowOffset[row], hvx.AliasIn, "x")
-		base, off := a.Near(n.rows[row], at+vecBytes-n.rowOffset[row])
+		base, off := a.Near(n.rows[row], at+hvx.VectorBytes-n.rowOffset[row])
 		a.OpLoading(hvx.AliasIn, 1, base, off, hexagon.V6_vdealvdd, to, a.V("y"), x, n.deal)
 		return to
 	}
@@ -86,7 +86,7 @@ func (n *dw3x3Packed) fetchVectors(i int) {
 }
 
 // column3x3 is a column of an output's window: of rows a and b, and of the third one.
-func (n *dw3x3Packed) column3x3(output, col int) (pair func() codegen.Reg, third func() codegen.Reg) {
+func (n *direct3x3Window) column3x3(output, col int) (pair func() codegen.Reg, third func() codegen.Reg) {
 	a := n.a
 	at := n.column(col)
 	ring := (output + at.index) % (n.reach + 1)
@@ -113,7 +113,7 @@ func (n *dw3x3Packed) column3x3(output, col int) (pair func() codegen.Reg, third
 }
 
 // first fetches what an entry's first output needs.
-func (n *dw3x3Packed) first() {
+func (n *direct3x3Window) first() {
 	for i := range n.reach {
 		n.fetchVectors(i)
 	}
@@ -121,7 +121,7 @@ func (n *dw3x3Packed) first() {
 
 // outputs makes some outputs, the first of which the rows point to, but for
 // requantizing the last one. With next another entry comes behind them.
-func (n *dw3x3Packed) outputs(count int, next func() codegen.Reg) {
+func (n *direct3x3Window) outputs(count int, next func() codegen.Reg) {
 	a := n.a
 	ready := n.ready
 	for i := range count {
@@ -140,7 +140,7 @@ func (n *dw3x3Packed) outputs(count int, next func() codegen.Reg) {
 }
 
 // windowProducts makes an output.
-func (n *dw3x3Packed) windowProducts(output int, ready quad) {
+func (n *direct3x3Window) windowProducts(output int, ready quad) {
 	a := n.a
 	n.fetchVectors(output + n.reach)
 	var pair, third [3]func() codegen.Reg

@@ -1,4 +1,4 @@
-package dsp
+package depthwise
 
 import (
 	"slices"
@@ -91,7 +91,7 @@ func (s *slidingCode) wanted(n int) bool { return n >= 0 && n < s.bound }
 // stepUnits lists what a step takes.
 func (s *slidingCode) stepUnits(step int) []slidingUnit {
 	var list []slidingUnit
-	for q := range s.stride {
+	for q := range s.Stride {
 		needed := false
 		for _, c := range s.columns {
 			if c.stream == q {
@@ -128,7 +128,8 @@ func (b *slidingBlock) products(k int, group []slidingUnit) {
 				continue
 			}
 			at := col*b.sets() + set
-			for part := range slices.Max(b.parts[at][2*k : 2*k+2]) {
+			parts := b.Parts.at(at)
+			for part := range slices.Max(parts[2*k : 2*k+2]) {
 				t := make([]codegen.Reg, len(outs))
 				for i, n := range outs {
 					t[i] = b.target(n, k)
@@ -248,7 +249,7 @@ func (s *slidingCode) column(u slidingUnit, k, shift int) codegen.Reg {
 // of these is read once for two steps.
 func (s *slidingCode) weigh(t, x []codegen.Reg, k, at, part int) {
 	for j := range 2 {
-		if s.parts[at][2*k+j] <= part {
+		if s.Parts.at(at)[2*k+j] <= part {
 			continue
 		}
 		w := s.weight(at, part, 2*k+j)
@@ -288,19 +289,19 @@ func (b *slidingBlock) take(u slidingUnit) {
 	}
 	b.words[u] = x
 	at := u.step * b.stepBytes()
-	if b.cells == 1 {
-		at += u.stream * b.pitch
+	if b.PerVector == 1 {
+		at += u.stream * b.Pitch
 	}
-	if b.cells == 1 || b.stride == 1 {
-		b.depthwiseCode.words(x, u.set, func(row int) codegen.Reg { return b.load(row, at) },
+	if b.PerVector == 1 || b.Stride == 1 {
+		b.kernelCode.words(x, u.set, func(row int) codegen.Reg { return b.load(row, at) },
 			func(row int) (codegen.Reg, int) { return b.place(row, at) })
 		return
 	}
-	b.depthwiseCode.words(x, u.set, func(row int) codegen.Reg {
+	b.kernelCode.words(x, u.set, func(row int) codegen.Reg {
 		key := [2]int{u.step, row}
 		if !b.dealt[key].Valid() {
 			b.dealt[key] = a.VV("dealt")
-			first, second := b.load(row, at), b.load(row, at+vecBytes)
+			first, second := b.load(row, at), b.load(row, at+hvx.VectorBytes)
 			a.Op(hexagon.V6_vdealvdd, b.dealt[key], second, first, b.deal)
 		}
 		return hvx.Half(b.dealt[key], u.stream)
@@ -309,10 +310,10 @@ func (b *slidingBlock) take(u slidingUnit) {
 
 // stepBytes is the distance of a step's columns from those of the next one.
 func (s *slidingCode) stepBytes() int {
-	if s.cells == 1 {
-		return s.stride * s.pitch
+	if s.PerVector == 1 {
+		return s.Stride * s.Pitch
 	}
-	return s.stride * vecBytes
+	return s.Stride * hvx.VectorBytes
 }
 
 // place is where the vector of a row lies, at bytes from the first one.
@@ -320,7 +321,7 @@ func (s *slidingCode) place(row, at int) (codegen.Reg, int) {
 	if at-s.at >= 2*slidingReach || at < s.at {
 		s.moveTo(at)
 	}
-	return s.rows[row], (at - s.at - slidingReach) / vecBytes
+	return s.rows[row], (at - s.at - slidingReach) / hvx.VectorBytes
 }
 
 func (s *slidingCode) load(row, at int) codegen.Reg {

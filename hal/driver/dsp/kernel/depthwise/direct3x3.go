@@ -1,4 +1,4 @@
-package dsp
+package depthwise
 
 import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -20,10 +20,10 @@ import (
 // previous one at the same time, across the ends of rows. Per-channel requantization
 // narrows the accumulators to 16 bits at once, which halves the registers they occupy.
 
-// dw3x3Code is the state of the generator of a 3x3 depthwise kernel.
-type dw3x3Code struct {
-	*depthwiseCode
-	f         *dw3x3Taps
+// direct3x3Code is the state of the generator of a 3x3 depthwise kernel.
+type direct3x3Code struct {
+	*kernelCode
+	f         *Taps3x3
 	rows      [3]codegen.Reg // where each row of the window is read, ahead bytes behind its first column
 	rowOffset [3]int
 	ready     quad           // accumulators of the previous output
@@ -40,21 +40,21 @@ type windowBytes struct {
 
 // round is how many outputs a loop makes: as many as it takes until vectors are in the same
 // registers again, or twice as many. Every end of a block costs some packets.
-func (d *depthwiseKernel) round() int {
-	if d.stride == 1 || d.rq.PerChannel {
+func (d *Kernel) round() int {
+	if d.Stride == 1 || d.Rq.PerChannel {
 		return 2 * (d.reach() + 1)
 	}
 	return d.reach() + 1
 }
 
 // outputAt is where an output's window lies, in bytes from that of output 0.
-func (d *depthwiseKernel) outputAt(output int) int { return output * d.stride * vecBytes }
+func (d *Kernel) outputAt(output int) int { return output * d.Stride * hvx.VectorBytes }
 
 // loop3x3 writes the loop over the entries of the table, one output row each.
-func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
-	a, d := e.a, e.depthwiseKernel
+func (e *kernelCode) loop3x3(table, entries, params codegen.Reg) {
+	a, d := e.a, e.Kernel
 	a.Func.Ordered()
-	n := &dw3x3Code{depthwiseCode: e, f: &d.dw3x3}
+	n := &direct3x3Code{kernelCode: e, f: &d.Direct3x3}
 	for r := range n.rows {
 		n.rows[r] = a.R("row")
 		n.rowOffset[r] = slidingReach
@@ -69,13 +69,13 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 	for i := range n.out {
 		n.out[i] = a.Add(dst, 0)
 	}
-	e.w = hvx.NewRecord(a, rec, d.record())
+	e.w = hvx.NewRecord(a, rec, d.Record())
 	body.constants()
 	n.begin(a.Word(table, 0, "in"))
 	body.first()
 	round := d.round()
-	tail := 2 + (d.steps-2)%round
-	rounds := (d.steps - tail) / round
+	tail := 2 + (d.Outputs-2)%round
+	rounds := (d.Outputs - tail) / round
 	a.Loop1(entries, func() {
 		if rounds > 0 {
 			a.Loop0(rounds, func() {
@@ -88,8 +88,8 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 			})
 		}
 		body.outputs(tail, func() codegen.Reg {
-			if d.lookahead > 0 {
-				a.Op(hexagon.Y5_l2fetch, a.Add(a.Word(table, 3*d.lookahead, "ahead"), d.lookaheadOff), hvx.PrefetchBox(a, params))
+			if d.Lookahead > 0 {
+				a.Op(hexagon.Y5_l2fetch, a.Add(a.Word(table, 3*d.Lookahead, "ahead"), d.LookaheadOff), hvx.PrefetchBox(a, params))
 			}
 			a.Bump(table, 12)
 			return a.Word(table, 0, "in")
@@ -101,7 +101,7 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 			a.SkipIfEqual(next, rec, func() {
 				a.Op(hexagon.A2_tfr, rec, next)
 				for i, r := range e.w.R {
-					a.Op(hexagon.A2_addi, r, rec, (16*i+8)*vecBytes)
+					a.Op(hexagon.A2_addi, r, rec, (16*i+8)*hvx.VectorBytes)
 				}
 				body.constants()
 			})
@@ -111,25 +111,25 @@ func (e *depthwiseCode) loop3x3(table, entries, params codegen.Reg) {
 }
 
 // begin points to the rows of an entry.
-func (n *dw3x3Code) begin(src codegen.Reg) {
+func (n *direct3x3Code) begin(src codegen.Reg) {
 	for r, p := range n.rows {
-		n.a.Op(hexagon.A2_addi, p, src, r*n.rowStep+n.rowOffset[r])
+		n.a.Op(hexagon.A2_addi, p, src, r*n.RowStep+n.rowOffset[r])
 	}
 }
 
 // constants loads what stays in registers of a record.
-func (n *dw3x3Code) constants() {
-	for i := range min(n.f.kept, n.f.vectors()) {
+func (n *direct3x3Code) constants() {
+	for i := range min(n.f.Kept, n.f.vectors()) {
 		if i == len(n.const1) {
 			n.const1 = append(n.const1, n.a.V("constant"))
 		}
-		n.w.Load(n.const1[i], n.depthwiseKernel.header()+i)
+		n.w.Load(n.const1[i], n.Kernel.header()+i)
 	}
 }
 
 // interleave interleaves a vector of row r and one of row s, so many bytes from
 // output 0's first column.
-func (n *dw3x3Code) interleave(to codegen.Reg, r, s, x, y int) {
+func (n *direct3x3Code) interleave(to codegen.Reg, r, s, x, y int) {
 	a := n.a
 	v, w := a.Load(n.rows[r], x-n.rowOffset[r], hvx.AliasIn, "x"), a.V("y")
 	base, off := a.Near(n.rows[s], y-n.rowOffset[s])
@@ -137,7 +137,7 @@ func (n *dw3x3Code) interleave(to codegen.Reg, r, s, x, y int) {
 }
 
 // join makes words of two pairs of bytes.
-func (n *dw3x3Code) join(low, high codegen.Reg) quad {
+func (n *direct3x3Code) join(low, high codegen.Reg) quad {
 	n.a.SetPhase(hvx.PhaseProducts)
 	to := newQuad(n.a, "words")
 	for k := range to {
@@ -146,24 +146,24 @@ func (n *dw3x3Code) join(low, high codegen.Reg) quad {
 	return to
 }
 
-func (n *dw3x3Code) joinPart(to, low, high codegen.Reg, k int) {
+func (n *direct3x3Code) joinPart(to, low, high codegen.Reg, k int) {
 	n.a.Op(hexagon.V6_vshufoeh, to, hvx.Half(high, k), hvx.Half(low, k))
 }
 
 // constant emits an instruction that reads constant i last.
-func (n *dw3x3Code) constant(i int, op hexagon.Op, to, x codegen.Reg) {
+func (n *direct3x3Code) constant(i int, op hexagon.Op, to, x codegen.Reg) {
 	a := n.a
 	if i < len(n.const1) {
 		a.Op(op, to, x, n.const1[i])
 		return
 	}
-	base, off := n.w.At(n.depthwiseKernel.header() + i)
+	base, off := n.w.At(n.Kernel.header() + i)
 	a.OpLoading(hvx.AliasConst, 2, base, off, op, to, x, a.V("constant"))
 }
 
 // products makes an output of its words, the second of which may still be bytes, and
 // the products of its single tap.
-func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, multiply func(to codegen.Reg)) {
+func (n *direct3x3Code) products(first, second quad, x windowBytes, ready quad, multiply func(to codegen.Reg)) {
 	a, f := n.a, n.f
 	single := a.VV("single")
 	for k := range ready {
@@ -192,9 +192,9 @@ func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, mult
 		if t != sum {
 			a.Op(hexagon.V6_vaddw_dv, sum, sum, t)
 		}
-		for w := range f.parts {
+		for w := range f.Parts {
 			for j := range 2 {
-				for part := 1; part < f.parts[w][2*k+j]; part++ {
+				for part := 1; part < f.Parts[w][2*k+j]; part++ {
 					n.constant(f.weight(w, part, 2*k+j), hexagon.V6_vrmpybusv_acc, hvx.Half(sum, j), hvx.Half(words[w], j))
 				}
 			}
@@ -218,16 +218,16 @@ func (n *dw3x3Code) products(first, second quad, x windowBytes, ready quad, mult
 }
 
 // narrowed reports whether sums become halves at once: by channel that needs the record.
-func (n *dw3x3Code) narrowed() bool { return n.rq.Halfword || n.rq.PerChannel }
+func (n *direct3x3Code) narrowed() bool { return n.rq.Halfword || n.rq.PerChannel }
 
 // requantize stores an output.
-func (n *dw3x3Code) requantize(ready quad, dst codegen.Reg, off int) {
+func (n *direct3x3Code) requantize(ready quad, dst codegen.Reg, off int) {
 	if n.rq.PerChannel {
 		n.a.SetPhase(hvx.PhaseRequantize)
 		n.a.Store(dst, off, n.rq.Finish(hvx.Lo(ready[0]), hvx.Lo(ready[1]), true), hvx.AliasOut)
 		n.a.SetPhase(hvx.PhaseOther)
 		return
 	}
-	s := slidingCode{depthwiseCode: n.depthwiseCode, ready: []quad{ready}}
+	s := slidingCode{kernelCode: n.kernelCode, ready: []quad{ready}}
 	n.store(s.readyRegs(0), dst, off)
 }
