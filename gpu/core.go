@@ -54,6 +54,7 @@ func (c *Core) Run(space *mem.Space, dispatches []Dispatch, opt Options) (*sim.R
 		}
 	}
 	m.finish(report)
+	report.Hz = m.point.Hz
 	m.opt, m.space, m.regions = Options{}, nil, nil
 	return report, nil
 }

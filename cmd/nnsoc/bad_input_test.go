@@ -38,6 +38,10 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ args, want string }{
+		{"run --invocations 0", "--invocations 0, want 1 to 1000000"},
+		{"run --interval-us -1", "--interval-us -1, want 0 to 1e9"},
+		{"run --interval-us 5 --cold", "--interval-us does nothing with --cold"},
+		{"run --functional --burst", "does nothing with --functional"},
 		// Models.
 		{"run missing.tflite", `missing.tflite`},
 		{"run missing/folder/m.tflite", "missing/folder/m.tflite"},

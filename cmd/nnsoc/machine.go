@@ -17,6 +17,7 @@ import (
 type machine struct {
 	config   *soc.Config
 	registry *nnrt.Registry
+	live     *devices.Machine // of live only
 }
 
 // machine builds the devices of the SoC that --soc names, at the operating
@@ -29,7 +30,15 @@ func (a *app) machine(pref hal.Preference) (*machine, error) {
 	if c.CPU == nil {
 		return nil, usage(fmt.Errorf("%s has no [cpu] section; the reference CPU is what devices are compared with", a.soc))
 	}
-	list, err := devices.Open(c, pref)
+	var list []hal.Device
+	var live *devices.Machine
+	if a.persistent {
+		if live, err = devices.NewMachine(c, pref); err == nil {
+			list = live.Devices()
+		}
+	} else {
+		list, err = devices.Open(c, pref)
+	}
 	if err != nil {
 		return nil, usage(err)
 	}
@@ -49,7 +58,7 @@ func (a *app) machine(pref hal.Preference) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &machine{c, r}, nil
+	return &machine{c, r, live}, nil
 }
 
 // choose checks device names; none means all devices of the SoC.

@@ -41,7 +41,9 @@ type deviceEntry struct {
 	// up to LatencyUS. EnergyParts are its energies, which add up to EnergyUJ.
 	LatencyParts map[string]float64 `json:"latency_parts,omitempty"`
 	EnergyParts  map[string]float64 `json:"energy_parts,omitempty"`
-	HostUserS    *hostTime          `json:"host_user_s,omitempty"`
+	// Invocations are those that LatencyUS is the mean of; all else is of the last one.
+	Invocations *invocations `json:"invocations,omitempty"`
+	HostUserS   *hostTime    `json:"host_user_s,omitempty"`
 	// Cycles and Stalls are those of the run's device when there is one only:
 	// cycles of different clocks do not add up.
 	Cycles *int64           `json:"cycles,omitempty"`
@@ -156,6 +158,9 @@ func (r *report) add(d *deviceRun, f *form, labels []string) {
 	}
 	e.HostUserS = &hostTime{d.prepareUser.Seconds(), d.executeUser.Seconds()}
 	e.costs(res)
+	if x := d.invocations; x != nil {
+		e.LatencyUS, e.EnergyUJ, e.LatencyParts, e.EnergyParts, e.Invocations = &x.MeanUS, &x.energy, x.parts, x.energies, x
+	}
 	outputs := outputsOf(f.model)
 	for i, c := range nnrt.Compare(f.model, f.expected, res) {
 		out := outputEntry{Elements: c.Elements, Mismatches: c.Mismatches, MaxAbsDiff: c.MaxAbsDiff, Top1: c.Top1}
@@ -187,11 +192,6 @@ func (e *deviceEntry) costs(res *nnrt.Result) {
 	if timed {
 		latency, energy := microseconds(res.LatencyFs), res.EnergyPJ/1e6
 		e.LatencyUS, e.EnergyUJ = &latency, &energy
-		e.LatencyParts, e.EnergyParts = map[string]float64{}, map[string]float64{}
-		for _, p := range res.Chain {
-			e.LatencyParts[p.Name] = microseconds(p.TimeFs)
-			e.EnergyParts[p.Name] = p.EnergyPJ / 1e6
-		}
 		for i := range res.Devices {
 			d := &res.Devices[i]
 			e.Devices = append(e.Devices, partEntry{

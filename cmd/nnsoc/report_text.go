@@ -24,6 +24,7 @@ func (r *report) print(w io.Writer) error {
 		return err
 	}
 	r.notes(w)
+	r.spread(w)
 	r.classes(w)
 	return r.expensive(w)
 }

@@ -12,9 +12,10 @@ import (
 
 // app is what the commands share: where to print and the global flags.
 type app struct {
-	out, err io.Writer
-	soc      string
-	json     bool
+	out, err   io.Writer
+	soc        string
+	json       bool
+	persistent bool // machine makes devices of one machine
 	verbosity
 	// wrap stands between the commands and each device; a test plants faults
 	// with it. nil without.

@@ -25,6 +25,7 @@ type runFlags struct {
 	preference string
 	forced     []string
 	layers     bool
+	pace       pace
 	norm       tensor.Normalization
 	normalized bool // norm is the user's
 }
@@ -35,16 +36,20 @@ func newRun(a *app) *cobra.Command {
 		Use:   "run [MODEL]",
 		Short: "run a network on each device and compare with the reference CPU",
 		Long: `run executes a TensorFlow Lite network on the CPU and on every device of the SoC,
-compares each output with the reference CPU and prints latency, cycles and energy.
+compares each output with the reference CPU and prints latency, cycles and energy. The
+latency is the mean of invocations on a machine that has warmed up, back to back, as
+TensorFlow Lite's benchmark_model measures it: --cold, --interval-us and --burst change
+that. docs/Time.md says what a latency is made of.
 Without MODEL it runs MobileNet v1 1.0 224 with deterministic synthetic weights, in its
 quantized form on the devices for 8-bit integers and in its float form on the GPU.`,
 		Example: `  nnsoc run
   nnsoc run mobilenet.tflite --input grace_hopper.bmp --labels labels.txt
-  nnsoc run model.tflite --device dsp --trace dsp.json --output tensors`,
+  nnsoc run model.tflite --device dsp --trace dsp.json --output tensors
+  nnsoc run model.tflite --device gpu --interval-us 200000 --invocations 10 --json`,
 		Args:              atMostOne,
 		ValidArgsFunction: completeModel,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := exclude(cmd, "functional", "trace", "preference"); err != nil {
+			if err := exclude(cmd, "functional", "trace", "preference", "invocations", "interval-us", "cold", "burst"); err != nil {
 				return err
 			}
 			f.normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
@@ -59,6 +64,7 @@ quantized form on the devices for 8-bit integers and in its float form on the GP
 	fl.BoolVar(&f.relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
 	fl.StringVar(&f.traceFile, "trace", "", "write a timeline (Chrome trace-event JSON) to this file")
+	f.pace.add(fl)
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.Var((*finite)(&f.norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")
@@ -78,7 +84,10 @@ func (a *app) run(f *runFlags, args []string) error {
 	if !ok {
 		return usage(fmt.Errorf("unknown preference %q; there are fast, sustained, low-power", f.preference))
 	}
-	m, err := a.machine(pref)
+	if err := f.pace.check(); err != nil {
+		return err
+	}
+	m, err := a.live(pref)
 	if err != nil {
 		return err
 	}
@@ -163,7 +172,8 @@ type deviceRun struct {
 	result      *nnrt.Result // nil when the device runs none of the model
 	prepareUser time.Duration
 	executeUser time.Duration
-	layers      *layerCheck // with --check-layers
+	layers      *layerCheck  // with --check-layers
+	invocations *invocations // nil: a functional run
 }
 
 func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference, f *runFlags, t *timeline, p *progress) (*deviceRun, error) {
@@ -198,7 +208,7 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 		x.Trace = t.tracer(name)
 	}
 	start = userTime()
-	r.result, err = c.Execute(form.inputs, x)
+	r.result, r.invocations, err = f.pace.invoke(m, c, form.inputs, x)
 	r.executeUser = userTime() - start
 	if err == nil {
 		for _, d := range r.result.Devices {

@@ -1,7 +1,10 @@
 package soc_test
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -175,6 +178,27 @@ func TestCold(t *testing.T) {
 	m.Reset()
 	if cold := run(); cold[soc.PartWake] != first[soc.PartWake] || m.Now() == 0 {
 		t.Errorf("after Reset: %v, first %v", cold, first)
+	}
+}
+
+// TestWorkedExample: the table of docs/Time.md is what the machine does.
+func TestWorkedExample(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/Time.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := soc.Request{Engine: soc.EngineDSP, Preference: sim.FastSingleAnswer, Buffers: 2, In: 1 << 10, Out: 1 << 10}
+	x := loop(t, machine(t, "pixel4", nil), r, soc.Outcome{Time: 100 * sim.Microsecond})
+	_, table, _ := strings.Cut(string(doc), "| part | us | how |\n|---|--:|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(table, "\n")
+	if len(rows) != len(x.Parts) {
+		t.Errorf("%d rows, %d parts", len(rows), len(x.Parts))
+	}
+	for i, p := range x.Parts {
+		if want := fmt.Sprintf("| %s | %.1f |", p.Name, p.Time.Microseconds()); i >= len(rows) || !strings.HasPrefix(rows[i], want) {
+			t.Errorf("row %d must begin with %s", i, want)
+		}
 	}
 }
 

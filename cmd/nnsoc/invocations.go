@@ -1,0 +1,171 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/spf13/pflag"
+
+	"github.com/nnsoc/nnsoc/hal"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// pace is how the invocations of a run follow one another.
+type pace struct {
+	invocations int
+	intervalUs  float64
+	cold        bool
+	burst       bool
+}
+
+// maxInvocations bounds what one run keeps.
+const maxInvocations = 1_000_000
+
+func (p *pace) add(fl *pflag.FlagSet) {
+	fl.IntVar(&p.invocations, "invocations", 50, "invocations that are measured; the latency is their mean")
+	fl.Float64Var(&p.intervalUs, "interval-us", 0, "simulated time from the start of an invocation to the next, without a warm-up (default: back to back, after a warm-up)")
+	fl.BoolVar(&p.cold, "cold", false, "make the machine cold before each invocation")
+	fl.BoolVar(&p.burst, "burst", false, "execute through burst objects")
+}
+
+func (p *pace) check() error {
+	if p.invocations < 1 || p.invocations > maxInvocations {
+		return usage(fmt.Errorf("--invocations %d, want 1 to %d", p.invocations, maxInvocations))
+	}
+	if !(p.intervalUs >= 0 && p.intervalUs <= 1e9) {
+		return usage(fmt.Errorf("--interval-us %v, want 0 to 1e9", p.intervalUs))
+	}
+	if p.cold && p.intervalUs > 0 {
+		return usage(fmt.Errorf("--interval-us does nothing with --cold"))
+	}
+	return nil
+}
+
+// warmups are the invocations of a paced run that are not measured: what slept when
+// the machine was switched on sleeps as long as between two of them after that.
+const warmups = 3
+
+// invoke runs a compilation as often as asked for and returns the last result, with
+// the latencies of all.
+func (p *pace) invoke(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions) (*nnrt.Result, *invocations, error) {
+	if o.Functional {
+		r, err := c.Execute(inputs, o)
+		return r, nil, err
+	}
+	o.Burst = p.burst
+	once := func(o nnrt.ExecuteOptions) (r *nnrt.Result, err error) { return c.Execute(inputs, o) }
+	plain := o
+	plain.Trace = nil
+	clock := m.live.SoC()
+	start := clock.Now()
+	pause := func() {
+		start += sim.Time(p.intervalUs * float64(sim.Microsecond))
+		clock.Sleep(start)
+	}
+	m.live.Reset()
+	start = 0
+	switch {
+	case p.cold:
+	case p.intervalUs > 0:
+		for range warmups {
+			if _, err := once(plain); err != nil {
+				return nil, nil, err
+			}
+			pause()
+		}
+	default:
+		if err := m.live.Warm(func() error { _, err := once(plain); return err }); err != nil {
+			return nil, nil, err
+		}
+	}
+	var last *nnrt.Result
+	inv := &invocations{parts: map[string]float64{}, energies: map[string]float64{}}
+	for i := range p.invocations {
+		if p.cold {
+			m.live.Reset()
+		}
+		options := plain
+		if i == 0 {
+			options = o // the first one is traced
+		}
+		r, err := once(options)
+		if err != nil {
+			return nil, nil, err
+		}
+		inv.add(r)
+		if last = r; p.intervalUs > 0 {
+			pause()
+		}
+	}
+	inv.finish()
+	return last, inv, nil
+}
+
+// invocations are the measured invocations of a run.
+type invocations struct {
+	Count   int     `json:"count"`
+	FirstUS float64 `json:"first_us"`
+	MeanUS  float64 `json:"mean_us"`
+	MinUS   float64 `json:"min_us"`
+	MaxUS   float64 `json:"max_us"`
+	StdUS   float64 `json:"std_us"`
+
+	sum, squares    float64 // of the differences to the first
+	energy          float64
+	parts, energies map[string]float64 // sums, then means
+}
+
+func (x *invocations) add(r *nnrt.Result) {
+	us := microseconds(r.LatencyFs)
+	if x.Count == 0 {
+		x.FirstUS, x.MinUS, x.MaxUS = us, us, us
+	}
+	x.Count++
+	x.MinUS, x.MaxUS = min(x.MinUS, us), max(x.MaxUS, us)
+	d := us - x.FirstUS
+	x.sum += d
+	x.squares += d * d
+	x.energy += r.EnergyPJ / 1e6
+	left := r.LatencyFs
+	for _, p := range r.Chain {
+		x.parts[p.Name] += microseconds(p.TimeFs)
+		x.energies[p.Name] += p.EnergyPJ / 1e6
+		left -= p.TimeFs
+	}
+	if left != 0 { // devices that work at the same time
+		x.parts["overlap"] += microseconds(left)
+	}
+}
+
+func (x *invocations) finish() {
+	n := float64(x.Count)
+	mean := x.sum / n
+	x.MeanUS = x.FirstUS + mean
+	x.StdUS = math.Sqrt(max(0, x.squares/n-mean*mean))
+	x.energy /= n
+	for k := range x.parts {
+		x.parts[k] /= n
+	}
+	for k := range x.energies {
+		x.energies[k] /= n
+	}
+}
+
+// spread writes how invocations that differ are spread.
+func (r *report) spread(w io.Writer) {
+	for i := range r.data.Runs {
+		if x := r.data.Runs[i].Invocations; x != nil && x.MaxUS-x.MinUS > 0.0005*x.MeanUS {
+			fmt.Fprintf(w, "%s: %d invocations, first %.1f us, min %.1f, max %.1f, standard deviation %.1f\n", r.data.Runs[i].Device, x.Count, x.FirstUS, x.MinUS, x.MaxUS, x.StdUS)
+		}
+	}
+}
+
+// live builds the devices of one machine that keeps its state from execution to
+// execution.
+func (a *app) live(pref hal.Preference) (*machine, error) {
+	a.persistent = true
+	defer func() { a.persistent = false }()
+	return a.machine(pref)
+}
