@@ -34,6 +34,16 @@ func (s *fileSet) create(open func() (*os.File, error)) (*os.File, error) {
 	return f, err
 }
 
+// add names a file that goes with the process.
+func (s *fileSet) add(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.paths == nil {
+		s.paths = map[string]bool{}
+	}
+	s.paths[path] = true
+}
+
 // settle ends a file's construction: it is renamed or removed by done.
 func (s *fileSet) settle(path string, done func() error) error {
 	s.mu.Lock()

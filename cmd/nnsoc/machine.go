@@ -49,6 +49,9 @@ func (a *app) machine(pref hal.Preference) (*machine, error) {
 			x.SetLogger(driverLog{&a.verbosity})
 		}
 	}
+	if list, err = a.connect(list); err != nil {
+		return nil, err
+	}
 	if a.wrap != nil {
 		for i := range list {
 			list[i] = a.wrap(list[i])

@@ -12,10 +12,15 @@ import (
 
 // app is what the commands share: where to print and the global flags.
 type app struct {
-	out, err   io.Writer
-	soc        string
-	json       bool
-	persistent bool // machine makes devices of one machine
+	out, err io.Writer
+	soc      string
+	json     bool
+	// persistent makes machine open the devices of one machine.
+	persistent bool
+	// drivers are the sockets of drivers that are processes of their own, driverFolder one
+	// that holds such sockets.
+	drivers      []string
+	driverFolder string
 	verbosity
 	// wrap stands between the commands and each device; a test plants faults
 	// with it. nil without.
@@ -56,10 +61,12 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON object instead of text")
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say on stderr what is compiled and executed where ("+vlogVariable+"="+strings.Join(vlogTags, ",")+" selects)")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, errors only")
+	root.PersistentFlags().StringArrayVar(&a.drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name")
+	root.PersistentFlags().StringVar(&a.driverFolder, "drivers", "", "use all drivers that serve sockets in this folder")
 	_ = root.RegisterFlagCompletionFunc("soc", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return socNames(), cobra.ShellCompDirectiveDefault
 	})
-	root.AddCommand(newRun(a), newCompile(a), newSupported(a), newModels(a), newDevices(a), newVTS(a), newFuzz(a), newOps(a), newBench(a), newPartition(a), newCapabilities(a), newEval(a), newDSPCommand(a), newGPUCommand(a), newNPUCommand(a), newGraph(a), newTraceSummary(a), newConformance(a), newVersion(a))
+	root.AddCommand(newRun(a), newCompile(a), newSupported(a), newModels(a), newDevices(a), newVTS(a), newFuzz(a), newOps(a), newBench(a), newPartition(a), newCapabilities(a), newEval(a), newDSPCommand(a), newGPUCommand(a), newNPUCommand(a), newGraph(a), newTraceSummary(a), newConformance(a), newServe(a), newVersion(a))
 	strictHelp(root)
 	return root
 }

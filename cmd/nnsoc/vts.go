@@ -62,7 +62,7 @@ type vtsFailure struct {
 }
 
 func newVTS(a *app) *cobra.Command {
-	var device, pattern, export string
+	var device, pattern, export, way string
 	var functional, declined, variations bool
 	cmd := &cobra.Command{
 		Use:   "vts PATH...",
@@ -97,9 +97,15 @@ which --run matches too; forms that the rules leave out count as skipped.`,
 			if name == "reference" { // the CPU's kernels without its timing model
 				name = m.registry.CPU().Name()
 			}
-			if p.Device, err = m.registry.Find(name); err != nil {
+			d, err := m.registry.Find(name)
+			if err != nil {
 				return usage(err)
 			}
+			var stop func()
+			if p.Device, stop, err = m.through(way, d); err != nil {
+				return err
+			}
+			defer stop()
 			if pattern != "" {
 				if p.Run, err = regexp.Compile(pattern); err != nil {
 					return usage(fmt.Errorf("--run: %w", err))
@@ -142,6 +148,7 @@ which --run matches too; forms that the rules leave out count as skipped.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", "reference", "device to run on: reference or a device of the SoC")
+	fl.StringVar(&way, "via", "device", "how cases reach the device: device (its driver), service (a process boundary) or runtime (NNAPI's runtime)")
 	fl.StringVar(&pattern, "run", "", "run only cases whose name matches this regular expression")
 	fl.StringVar(&export, "export", "", "write the cases to this folder as corpus JSON instead of running them")
 	fl.BoolVar(&declined, "declined", false, "list the unsupported cases with the reason")
