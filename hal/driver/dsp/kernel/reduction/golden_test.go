@@ -1,0 +1,16 @@
+package reduction
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/kerneltest"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+func TestGoldens(t *testing.T) {
+	m := kerneltest.New(t).Machine()
+	kerneltest.Golden(t, *update, m, Slices{F: Fold{Op: hexagon.V6_vmaxub}})
+}
