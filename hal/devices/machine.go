@@ -164,12 +164,13 @@ const maxRemembered = 8
 // remembered is an execution: the state it began in and what came out.
 type remembered struct {
 	inputs, outputs [][]byte
+	dimensions      [][]uint32 // of the inputs
 	points          []sim.Change
 	result          hal.Result
 }
 
 func remember(b *hal.Buffers, points []sim.Change, res *hal.Result) *remembered {
-	x := &remembered{points: points, result: *res}
+	x := &remembered{points: points, result: copyOf(res), dimensions: cloned(b.InputDimensions)}
 	for _, data := range b.Inputs {
 		x.inputs = append(x.inputs, bytes.Clone(data))
 	}
@@ -187,7 +188,9 @@ func (x *remembered) matches(e soc.Engine, b *hal.Buffers, points []sim.Change) 
 	}
 	same := func(a, b []byte) bool { return bytes.Equal(a, b) }
 	fits := func(a, b []byte) bool { return len(a) == len(b) }
-	return slices.EqualFunc(x.inputs, b.Inputs, same) && slices.EqualFunc(x.outputs, b.Outputs, fits)
+	alike := func(a, b []uint32) bool { return slices.Equal(a, b) }
+	return slices.EqualFunc(x.dimensions, b.InputDimensions, alike) &&
+		slices.EqualFunc(x.inputs, b.Inputs, same) && slices.EqualFunc(x.outputs, b.Outputs, fits)
 }
 
 // during are the points of an execution's time, which begins at 0.
@@ -206,8 +209,24 @@ func (x *remembered) replay(b *hal.Buffers) *hal.Result {
 	for i, data := range x.outputs {
 		copy(b.Outputs[i], data)
 	}
-	r := x.result
+	r := copyOf(&x.result)
+	return &r
+}
+
+// copyOf is a result whose lists are its own, so that nobody changes what is remembered.
+func copyOf(res *hal.Result) hal.Result {
+	r := *res
+	r.OutputDimensions = cloned(r.OutputDimensions)
+	r.Insufficient = slices.Clone(r.Insufficient)
 	r.Stats.Operations = slices.Clone(r.Stats.Operations)
 	r.Stats.Stalls = slices.Clone(r.Stats.Stalls)
-	return &r
+	return r
+}
+
+func cloned(list [][]uint32) [][]uint32 {
+	c := slices.Clone(list)
+	for i := range c {
+		c[i] = slices.Clone(c[i])
+	}
+	return c
 }
