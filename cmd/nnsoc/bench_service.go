@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"text/tabwriter"
 	"time"
@@ -13,8 +14,6 @@ import (
 	"github.com/nnsoc/nnsoc/hal/builder"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/service"
-
-	"slices"
 )
 
 // serviceReport is the JSON object of bench service.

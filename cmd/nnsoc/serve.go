@@ -27,7 +27,7 @@ services do: control calls over gRPC on a Unix socket, models, tensors and burst
 shared memory. It runs until it is interrupted, then removes the socket. Clients are
 "nnsoc run --driver PATH" and Go programs with package hal/service. What a client holds
 is freed when it ends, however it ends; quotas bound what each can hold.`,
-		Example: "  nnsoc serve --device dsp --socket /tmp/drivers/dsp &\n  nnsoc run --driver /tmp/drivers/dsp --device dsp",
+		Example: "  nnsoc serve --device dsp --socket dsp.sock &\n  nnsoc run --driver dsp.sock --device dsp",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if socket == "" || device == "" {
