@@ -72,40 +72,10 @@ func OperationVersion(g *nn.Subgraph, op *nn.Operation) Version {
 			version = max(version, OperandTypeVersion(g.Operands[x].Type))
 		}
 	}
-	return max(version, relaxed(g, op))
-}
-
-// relaxed is the version of the rules that later versions dropped.
-func relaxed(g *nn.Subgraph, op *nn.Operation) Version {
-	operand := func(i int) *nn.Operand { return &g.Operands[op.Inputs[i]] }
-	quant := len(op.Inputs) > 0 && operand(0).Type == nn.TensorQuant8Asymm
-	switch op.Type {
-	case nn.OpConv2D, nn.OpDepthwiseConv2D, nn.OpFullyConnected:
-		// 1.0 and 1.1 want an output scale above that of the products.
-		if quant && !(g.Operands[op.Outputs[0]].Scale > operand(0).Scale*operand(1).Scale) {
-			return V1_2
-		}
-	case nn.OpConcatenation:
-		out := &g.Operands[op.Outputs[0]]
-		for i := range len(op.Inputs) - 1 {
-			if quant && (operand(i).Scale != out.Scale || operand(i).ZeroPoint != out.ZeroPoint) {
-				return V1_2
-			}
-		}
-	case nn.OpPad, nn.OpSpaceToBatchNd:
-		if quant && operand(0).ZeroPoint != 0 {
-			return V1_2
-		}
-	case nn.OpSoftmax:
-		if r := len(operand(0).Dimensions); r != 0 && r != 2 && r != 4 {
-			return V1_2
-		}
-	case nn.OpL2Normalization, nn.OpLocalResponseNormalization:
-		if r := len(operand(0).Dimensions); r != 0 && r != 4 {
-			return V1_2
-		}
+	if a.Row.Until12 != nil && a.Row.Until12(&a) != nil {
+		version = max(version, V1_2)
 	}
-	return V1_0
+	return version
 }
 
 // ModelVersion is the lowest version that can say a model.

@@ -19,6 +19,7 @@ type Args struct {
 	Since Version
 
 	in   []slot
+	ends []int // input counts that the form permits, ascending
 	outs []slot
 	// variadic input slot and how often it repeats; -1 without.
 	varAt, varLen int
@@ -136,7 +137,7 @@ func (a *Args) match(s *signature) mismatch {
 			since = max(since, v)
 		}
 		if bad < 0 {
-			a.in, a.outs, a.varAt, a.varLen = s.in, out.slots, varAt, varLen
+			a.in, a.ends, a.outs, a.varAt, a.varLen = s.in, s.ends, out.slots, varAt, varLen
 			return mismatch{ok: true, since: max(since, out.since)}
 		}
 	}

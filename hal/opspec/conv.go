@@ -4,22 +4,22 @@ import "github.com/nnsoc/nnsoc/hal/nn"
 
 // convRows are the convolutions.
 var convRows = []Row{
-	{Op: nn.OpConv2D, Since: V10, Types: floatQuant10, Args: convArgs,
+	{Op: nn.OpConv2D, Since: V10, Types: floatQuant10, Args: convArgs, Until12: productScaleUntil12,
 		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
 		Work: WorkRule{Kernel: KernelConv, Also: macs(readConv, (*Conv).MACs)},
 		Forms: []Form{
-			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 nchw:bool] [1.2 dilation_w:int32 dilation_h:int32]", "output:T"},
+			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 nchw:bool=0] [1.2 dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
 			{V10, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 activation:int32 [1.2 " +
-				"nchw:bool] [1.2 dilation_w:int32 dilation_h:int32]", "output:T"},
+				"nchw:bool=0] [1.2 dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
 		}},
-	{Op: nn.OpDepthwiseConv2D, Since: V10, Types: floatQuant10, Args: convArgs,
+	{Op: nn.OpDepthwiseConv2D, Since: V10, Types: floatQuant10, Args: convArgs, Until12: productScaleUntil12,
 		Quant: fits(readConv, (*Conv).Quant), Sums: sums(readConv, (*Conv).sums),
 		Work: WorkRule{Kernel: KernelDepthwise, Also: macs(readConv, (*Conv).MACs)},
 		Forms: []Form{
-			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 depth_multiplier:int32 activation:int32 [1.2 nchw:bool] [1.2 " +
-				"dilation_w:int32 dilation_h:int32]", "output:T"},
+			{V10, "input:T filter:W bias:B padding:int32 stride_w:int32 stride_h:int32 depth_multiplier:int32 activation:int32 [1.2 nchw:bool=0] [1.2 " +
+				"dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
 			{V10, "input:T filter:W bias:B pad_left:int32 pad_right:int32 pad_top:int32 pad_bottom:int32 stride_w:int32 stride_h:int32 depth_multiplier:int32 " +
-				"activation:int32 [1.2 nchw:bool] [1.2 dilation_w:int32 dilation_h:int32]", "output:T"},
+				"activation:int32 [1.2 nchw:bool=0] [1.2 dilation_w:int32=1 dilation_h:int32=1]", "output:T"},
 		}},
 	{Op: nn.OpGroupedConv2D, Since: V12, Types: floatQuant12, Args: groupedConvArgs,
 		Quant: fits(readGroupedConv, (*GroupedConv).Quant), Sums: sums(readGroupedConv, (*GroupedConv).sums),

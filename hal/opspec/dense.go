@@ -4,7 +4,7 @@ import "github.com/nnsoc/nnsoc/hal/nn"
 
 // denseRows are the matrix products.
 var denseRows = []Row{
-	{Op: nn.OpFullyConnected, Since: V10, Types: floatQuant10, Args: fullyConnectedArgs,
+	{Op: nn.OpFullyConnected, Since: V10, Types: floatQuant10, Args: fullyConnectedArgs, Until12: productScaleUntil12,
 		Quant: fits(readFullyConnected, (*FullyConnected).Quant), Sums: sums(readFullyConnected, (*FullyConnected).sums),
 		Work: WorkRule{Kernel: KernelDense, Also: macs(readFullyConnected, (*FullyConnected).MACs)},
 		Forms: []Form{

@@ -186,7 +186,7 @@ func readRank(a *Args) (int, error) {
 
 // concatRows join, cut and repeat tensors.
 var concatRows = []Row{
-	{Op: nn.OpConcatenation, Since: V10, Types: floatQuant10, MaxRank: 4, Args: concatArgs, Work: same, Forms: []Form{
+	{Op: nn.OpConcatenation, Since: V10, Types: floatQuant10, MaxRank: 4, Args: concatArgs, Until12: oneQuantUntil12, Work: same, Forms: []Form{
 		{V10, "inputs:T... axis:int32", "output:T"},
 	}},
 	{Op: nn.OpPack, Since: FL6, Types: "F16@FL6 F32@FL6 I32@FL6 Q8@FL6 Q8S@FL6", Key: "out0", SameQuant: true, Args: packArgs,

@@ -4,7 +4,7 @@ import "github.com/nnsoc/nnsoc/hal/nn"
 
 // padRows make a tensor larger around its edges.
 var padRows = []Row{
-	{Op: nn.OpPad, Since: V11, Types: floatQuant11, MaxRank: 4, Args: padArgs, Work: same, Forms: []Form{
+	{Op: nn.OpPad, Since: V11, Types: floatQuant11, MaxRank: 4, Args: padArgs, Until12: zeroPoint0Until12, Work: same, Forms: []Form{
 		{V11, "input:T paddings:I32", "output:T"},
 	}},
 	{Op: nn.OpPadV2, Since: V12, Types: floatQuant12, SameQuant: true, MaxRank: 4, Args: padArgs, Work: same, Forms: []Form{

@@ -34,15 +34,15 @@ var reduceRows = []Row{
 	{Op: nn.OpArgmin, Since: V12, Types: number12, Args: alongArgs, Work: WorkRule{Float: 2, Quant: 2, Per: inputElements}, Forms: []Form{
 		{V12, "input:T axis:int32", "output:I32"},
 	}},
-	{Op: nn.OpL2Normalization, Since: V10, Types: "F32@1.0 F16@1.2 Q8@1.2 Q8S@1.3", Out: quant128, MaxRank: 4, Args: alongArgs,
+	{Op: nn.OpL2Normalization, Since: V10, Types: "F32@1.0 F16@1.2 Q8@1.2 Q8S@1.3", Out: quant128, MaxRank: 4, Args: alongArgs, Until12: ranksUntil12(4),
 		Work: WorkRule{Float: 4, Quant: stepsRequant},
 		Forms: []Form{
-			{V10, "input:T [1.2 axis:int32]", "output:T"},
+			{V10, "input:T [1.2 axis:int32=-1]", "output:T"},
 		}},
-	{Op: nn.OpLocalResponseNormalization, Since: V10, Types: float10, MaxRank: 4, Args: alongArgs,
+	{Op: nn.OpLocalResponseNormalization, Since: V10, Types: float10, MaxRank: 4, Args: alongArgs, Until12: ranksUntil12(4),
 		Work: WorkRule{Float: 4 + stepsPow},
 		Forms: []Form{
-			{V10, "input:T radius:int32 bias:S alpha:S beta:S [1.2 axis:int32]", "output:T"},
+			{V10, "input:T radius:int32 bias:S alpha:S beta:S [1.2 axis:int32=-1]", "output:T"},
 		}},
 	{Op: nn.OpInstanceNormalization, Since: V12, Types: float12, Rank: 4, Args: instanceNormArgs, Work: WorkRule{Float: 6}, Forms: []Form{
 		{V12, "input:T gamma:S beta:S epsilon:S nchw:bool", "output:T"},

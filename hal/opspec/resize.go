@@ -11,12 +11,12 @@ var resizeRows = []Row{
 	{Op: nn.OpResizeBilinear, Since: V10, Types: "F32@1.0 F16@1.2 Q8@1.2 Q8S@1.3", SameQuant: true, Args: resizeArgs,
 		Work: WorkRule{Float: 8, Quant: stepsRequant},
 		Forms: []Form{
-			{V10, "input:T out_width:int32 out_height:int32 [1.2 nchw:bool] [1.3 align_corners:bool] [1.3 half_pixel_centers:bool]", "output:T"},
-			{V12, "input:T width_scale:S height_scale:S [1.2 nchw:bool] [1.3 align_corners:bool] [1.3 half_pixel_centers:bool]", "output:T"},
+			{V10, "input:T out_width:int32 out_height:int32 [1.2 nchw:bool=0] [1.3 align_corners:bool=0] [1.3 half_pixel_centers:bool=0]", "output:T"},
+			{V12, "input:T width_scale:S height_scale:S [1.2 nchw:bool=0] [1.3 align_corners:bool=0] [1.3 half_pixel_centers:bool=0]", "output:T"},
 		}},
 	{Op: nn.OpResizeNearestNeighbor, Since: V12, Types: floatQuant12, SameQuant: true, Args: resizeArgs, Work: moved, Forms: []Form{
-		{V12, "input:T out_width:int32 out_height:int32 nchw:bool [1.3 align_corners:bool] [1.3 half_pixel_centers:bool]", "output:T"},
-		{V12, "input:T width_scale:S height_scale:S nchw:bool [1.3 align_corners:bool] [1.3 half_pixel_centers:bool]", "output:T"},
+		{V12, "input:T out_width:int32 out_height:int32 nchw:bool [1.3 align_corners:bool=0] [1.3 half_pixel_centers:bool=0]", "output:T"},
+		{V12, "input:T width_scale:S height_scale:S nchw:bool [1.3 align_corners:bool=0] [1.3 half_pixel_centers:bool=0]", "output:T"},
 	}},
 }
 

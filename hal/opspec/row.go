@@ -2,6 +2,7 @@ package opspec
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/nn"
@@ -88,6 +89,9 @@ type Row struct {
 	// Quant checks that the scales of an 8-bit quantized operation fit each other; nil
 	// is any.
 	Quant func(*Args) error
+	// Until12 checks what HAL 1.0 and 1.1 demand of the operands and 1.2 no longer does;
+	// nil is nothing.
+	Until12 func(*Args) error
 	// Sums is what the operation adds up in 32 bits when it is 8-bit quantized; nil is
 	// nothing that could overflow.
 	Sums func(*Args) (Sums, error)
@@ -108,8 +112,9 @@ type Row struct {
 // scalar as wide as T), the short names of typeNames, and the rules C, D, A,
 // R, P, E, ANY explained at slotClass. "?" marks an operand that may be
 // omitted, "..." one that repeats, "...?" one of which each may be omitted. "[1.2 a:x b:y]" is a group of optional
-// trailing operands and the version that added it. Output alternatives are
-// separated by "|", each with the version that added it unless it is the form's.
+// trailing operands and the version that added it; "a:x=1" is such an operand with the value
+// that an operation without it has. Output alternatives are separated by "|", each with the
+// version that added it unless it is the form's.
 type Form struct {
 	Since   Version
 	Inputs  string
@@ -166,6 +171,7 @@ type slot struct {
 	optional bool
 	variadic bool
 	since    Version
+	standard *int32 // the value of an operation that ends before it; nil is none
 }
 
 type outputs struct {
@@ -268,6 +274,14 @@ func parseForm(f Form) (signature, error) {
 func parseSlot(w string) (slot, error) {
 	name, typ, _ := strings.Cut(w, ":")
 	sl := slot{name: name}
+	if t, value, ok := strings.Cut(typ, "="); ok {
+		v, err := strconv.ParseInt(value, 10, 32)
+		if err != nil {
+			return sl, fmt.Errorf("bad default in slot %q", w)
+		}
+		standard := int32(v)
+		typ, sl.standard = t, &standard
+	}
 	typ, sl.optional = strings.CutSuffix(typ, "?")
 	typ, sl.variadic = strings.CutSuffix(typ, "...")
 	class, ok := classNames[typ]

@@ -4,11 +4,11 @@ import "github.com/nnsoc/nnsoc/hal/nn"
 
 // softmaxRows are the normalized exponentials.
 var softmaxRows = []Row{
-	{Op: nn.OpSoftmax, Since: V10, Types: floatQuant10, Out: quant256, MaxRank: 4, Args: softmaxArgs,
+	{Op: nn.OpSoftmax, Since: V10, Types: floatQuant10, Out: quant256, MaxRank: 4, Args: softmaxArgs, Until12: ranksUntil12(2, 4),
 		Quant: fits(readSoftmax, (*Softmax).Quant),
 		Work:  WorkRule{Float: stepsSoftmax, Quant: 80},
 		Forms: []Form{
-			{V10, "input:T beta:S [1.2 axis:int32]", "output:T"},
+			{V10, "input:T beta:S [1.2 axis:int32=-1]", "output:T"},
 		}},
 	{Op: nn.OpLogSoftmax, Since: V12, Types: float12, Args: softmaxArgs, Work: WorkRule{Float: stepsSoftmax, Quant: 80}, Forms: []Form{
 		{V12, "input:T beta:S axis:int32", "output:T"},

@@ -24,22 +24,22 @@ var stridedRows = []Row{
 	{Op: nn.OpDepthToSpace, Since: V10, Types: floatQuant10, SameQuant: true, Rank: 4, Args: strided(readDepthToSpace),
 		Work: moved,
 		Forms: []Form{
-			{V10, "input:T block_size:int32 [1.2 nchw:bool]", "output:T"},
+			{V10, "input:T block_size:int32 [1.2 nchw:bool=0]", "output:T"},
 		}},
 	{Op: nn.OpSpaceToDepth, Since: V10, Types: floatQuant10, SameQuant: true, Rank: 4, Args: strided(readSpaceToDepth),
 		Work: moved,
 		Forms: []Form{
-			{V10, "input:T block_size:int32 [1.2 nchw:bool]", "output:T"},
+			{V10, "input:T block_size:int32 [1.2 nchw:bool=0]", "output:T"},
 		}},
 	{Op: nn.OpBatchToSpaceNd, Since: V11, Types: floatQuant11, SameQuant: true, Rank: 4, Args: strided(readBatchToSpace),
 		Work: moved,
 		Forms: []Form{
-			{V11, "input:T block_shape:I32 [1.2 nchw:bool]", "output:T"},
+			{V11, "input:T block_shape:I32 [1.2 nchw:bool=0]", "output:T"},
 		}},
-	{Op: nn.OpSpaceToBatchNd, Since: V11, Types: floatQuant11, SameQuant: true, Rank: 4, Args: strided(readSpaceToBatch),
+	{Op: nn.OpSpaceToBatchNd, Since: V11, Types: floatQuant11, SameQuant: true, Rank: 4, Args: strided(readSpaceToBatch), Until12: zeroPoint0Until12,
 		Work: moved,
 		Forms: []Form{
-			{V11, "input:T block_shape:I32 paddings:I32 [1.2 nchw:bool]", "output:T"},
+			{V11, "input:T block_shape:I32 paddings:I32 [1.2 nchw:bool=0]", "output:T"},
 		}},
 	{Op: nn.OpChannelShuffle, Since: V12, Types: floatQuant12, SameQuant: true, MaxRank: 4, Args: strided(readChannelShuffle),
 		Work: moved,
