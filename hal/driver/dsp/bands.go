@@ -18,7 +18,7 @@ const (
 
 // groups finds the steps that are to run in bands.
 func (l *planner) groups() []group {
-	l2 := l.vtcm.l2
+	l2 := l.l2.size
 	var list []group
 	end := 0 // of the last group
 	for i := 0; i < len(l.steps); i++ {
@@ -123,8 +123,8 @@ func (l *planner) divide(g *group, cache int) bool {
 	return g.bands > 1 && gain > (g.bands-1)*len(steps)*l.vtcm.launch
 }
 
-// emitBands emits a group.
-func (l *planner) emitBands(g group) error {
+// launchBands launches a group.
+func (l *planner) launchBands(g group) error {
 	steps := l.steps[g.from:g.to]
 	inside, flow := map[*tensor]bool{}, 0
 	for _, s := range steps {
@@ -135,26 +135,27 @@ func (l *planner) emitBands(g group) error {
 			}
 		}
 	}
-	l.hot, l.flow = inside, flow
-	defer func() { l.hot, l.flow = nil, 0 }()
+	l.l2.hot, l.l2.flow = inside, flow
+	defer func() { l.l2.hot, l.l2.flow = nil, 0 }()
+	to := make([]*launcher, len(steps))
 	works, done := make([]work, len(steps)), make([]int, len(steps))
-	to := make([]int, len(steps))
+	ends := make([]int, len(steps))
 	for i, s := range steps {
-		l.op = s.region
+		to[i] = l.launcher(s)
 		var err error
-		if works[i], err = s.begin(l); err != nil {
-			return l.failed(s, err)
+		if works[i], err = to[i].begin(); err != nil {
+			return failed(s, err)
 		}
 	}
 	consts := len(l.consts)
 	for band := range g.bands {
 		for i := len(steps) - 1; i >= 0; i-- {
 			w := steps[i].rows
-			if to[i] = w.count * (band + 1) / g.bands; i < len(steps)-1 && band < g.bands-1 {
-				to[i] = l.wanted(steps, to, i)
+			if ends[i] = w.count * (band + 1) / g.bands; i < len(steps)-1 && band < g.bands-1 {
+				ends[i] = wanted(steps, ends, i)
 			}
 			if band == g.bands-1 {
-				to[i] = w.count
+				ends[i] = w.count
 			}
 		}
 		before := map[*tensor]int{} // rows that earlier bands have made
@@ -164,27 +165,20 @@ func (l *planner) emitBands(g group) error {
 			}
 		}
 		for i, s := range steps {
-			if done[i] >= to[i] {
+			if done[i] >= ends[i] {
 				continue
 			}
-			l.op = s.region
-			l.wantBand(s, done[i], to[i], before)
-			if err := works[i].launch(l, s, rowRange{done[i], to[i]}); err != nil {
-				return l.failed(s, err)
+			l.wantBand(s, done[i], ends[i], before)
+			if err := works[i].Launch(to[i], rowRange{done[i], ends[i]}); err != nil {
+				return failed(s, err)
 			}
-			done[i] = to[i]
+			done[i] = ends[i]
 		}
 	}
-	now := l.passed
-	l.passed += flow + len(l.consts) - consts
+	l.l2.passGroup(steps, flow, len(l.consts)-consts)
 	for _, s := range steps {
 		for _, t := range s.writes {
-			t.made = len(l.jobs)
-		}
-		for _, list := range [2][]*tensor{s.reads, s.writes} {
-			for _, t := range list {
-				t.touched = max(now, 1)
-			}
+			l.made[t] = len(l.jobs)
 		}
 	}
 	return nil
@@ -197,7 +191,7 @@ func (l *planner) wantBand(s *step, from, to int, before map[*tensor]int) {
 	for _, t := range s.reads {
 		if made, ok := before[t]; ok {
 			l.requestRows(t, first, min(made, end))
-		} else if s.rows.plain && l.cold(t) {
+		} else if s.rows.plain && l.Cold(t) {
 			l.requestRows(t, first, end)
 		}
 	}
@@ -205,7 +199,7 @@ func (l *planner) wantBand(s *step, from, to int, before map[*tensor]int) {
 
 // wanted is how many rows of step i those behind it need to make the rows that
 // are wanted of them.
-func (l *planner) wanted(steps []*step, to []int, i int) int {
+func wanted(steps []*step, to []int, i int) int {
 	n := 0
 	for j := i + 1; j < len(steps); j++ {
 		for _, t := range steps[i].writes {

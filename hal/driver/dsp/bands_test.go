@@ -24,11 +24,11 @@ func lower1(t *testing.T, d *Device, m *nn.Model) *planner {
 // planned plans the graph of a plan once more.
 func planned(t *testing.T, p *plan) *planner {
 	t.Helper()
-	l, err := lowerGraph(p.graph, p.dev)
+	list, err := lowerGraph(p.graph, newObject(p.dev.threads(), p.dev.machine(), &p.dev.kernels))
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := planSteps(l, p.dev)
+	jobs, err := planSteps(list, &p.dev.cfg.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +98,8 @@ func TestBandsOfMobileNet(t *testing.T) {
 	last := map[*step]int{}
 	for i := range l.jobs {
 		s := l.jobs[i].step
-		if j, ok := last[s]; ok && j != i-1 && l.jobs[i].Name != "fetch" && l.jobs[i-1].Name != "fetch" && s.region > 16 {
-			t.Errorf("operation %d of 28x28 and less runs in bands", s.region)
+		if j, ok := last[s]; ok && j != i-1 && l.jobs[i].name != "fetch" && l.jobs[i-1].name != "fetch" && s.op > 16 {
+			t.Errorf("operation %d of 28x28 and less runs in bands", s.op)
 		}
 		last[s] = i
 	}
@@ -129,7 +129,7 @@ func TestLookAhead(t *testing.T) {
 			continue
 		}
 		bytes := 0
-		for _, a := range l.jobs[j].Args {
+		for _, a := range l.jobs[j].args {
 			rows, stride := a[at+1]&0xffff, a[at+2]
 			if a[at] < constBase || a[at] >= arenaBase {
 				continue // inputs
@@ -142,8 +142,8 @@ func TestLookAhead(t *testing.T) {
 			}
 			bytes += int(rows) * vecBytes
 		}
-		if bytes > d.cfg.Spec.L2.Bytes && l.jobs[j].step.region < 26 {
-			t.Errorf("job %d (operation %d) asks for %d bytes", j, l.jobs[j].step.region, bytes)
+		if bytes > d.cfg.Spec.L2.Bytes && l.jobs[j].step.op < 26 {
+			t.Errorf("job %d (operation %d) asks for %d bytes", j, l.jobs[j].step.op, bytes)
 		}
 	}
 	if missed*10 > total {

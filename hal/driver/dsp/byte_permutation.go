@@ -21,7 +21,7 @@ type vectorMove struct {
 
 // permutePlanner turns runs into entries of the byte permutation kernel.
 type permutePlanner struct {
-	l        *planner
+	l        *launcher
 	kind     datamove.Network
 	patterns map[string]pattern
 	controls map[[vecBytes]byte]uint32
@@ -47,7 +47,7 @@ type permuteEntry struct {
 var permuteSegments = [...]uint32{16 << 10, 64 << 10, 256 << 10}
 
 // launchPermutation launches the byte permutation kernel. Runs are sorted by destination.
-func (l *planner) launchPermutation(s *step, runs []copyRun, flip bool) error {
+func (l *launcher) launchPermutation(runs []copyRun, flip bool) error {
 	c := &permutePlanner{l: l, kind: chooseNetwork(runs), patterns: map[string]pattern{}, controls: map[[vecBytes]byte]uint32{}}
 	for _, n := range permuteSegments {
 		c.segment, c.entries, c.open = n, nil, nil
@@ -67,7 +67,7 @@ func (l *planner) launchPermutation(s *step, runs []copyRun, flip bool) error {
 	if err != nil {
 		return err
 	}
-	l.launchShares(s, kern, table, datamove.PermuteWords, costs)
+	l.launchShares(kern, table, datamove.PermuteWords, costs)
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (r *copyRuns) add(dst, src uint32, n int) {
 }
 
 // launch emits the copies.
-func (r *copyRuns) launch(l *planner, s *step, flip bool) error {
+func (r *copyRuns) launch(l *launcher, flip bool) error {
 	short := 0
 	for i := range r.list {
 		if r.list[i].n < longRun {
@@ -44,13 +44,13 @@ func (r *copyRuns) launch(l *planner, s *step, flip bool) error {
 		}
 	}
 	if short <= fewRuns {
-		return l.launchCopyRuns(s, r.list, flip)
+		return l.launchCopyRuns(r.list, flip)
 	}
 	if !slices.IsSortedFunc(r.list, byDst) {
 		slices.SortFunc(r.list, byDst)
 	}
 	if short == len(r.list) {
-		return l.launchPermutation(s, r.list, flip)
+		return l.launchPermutation(r.list, flip)
 	}
 	var parts [2][]copyRun
 	for _, p := range r.list {
@@ -60,17 +60,17 @@ func (r *copyRuns) launch(l *planner, s *step, flip bool) error {
 			parts[1] = append(parts[1], p)
 		}
 	}
-	if err := l.launchPermutation(s, parts[0], flip); err != nil {
+	if err := l.launchPermutation(parts[0], flip); err != nil {
 		return err
 	}
-	return l.launchCopyRuns(s, parts[1], flip)
+	return l.launchCopyRuns(parts[1], flip)
 }
 
 func byDst(a, b copyRun) int { return cmp.Compare(a.dst, b.dst) }
 
 // launchCopyRuns launches the copy kernel: regular sequences of runs are entries,
 // and threads share the bytes.
-func (l *planner) launchCopyRuns(s *step, runs []copyRun, flip bool) error {
+func (l *launcher) launchCopyRuns(runs []copyRun, flip bool) error {
 	k := datamove.Copy{Flip: flip}
 	var entries []copyEntry
 	var costs []int
@@ -85,7 +85,7 @@ func (l *planner) launchCopyRuns(s *step, runs []copyRun, flip bool) error {
 		entries = append(entries, copyEntry{datamove.CopySrc: p.src, datamove.CopyDst: p.dst, datamove.CopyBytes: p.n, datamove.CopyCount: 1})
 	}
 	share := ceilDiv(total, l.threads)
-	cold := slices.ContainsFunc(s.reads, l.cold)
+	cold := slices.ContainsFunc(l.step.reads, l.Cold)
 	var table []uint32
 	for _, e := range entries {
 		// Parts of no more than half a thread's share can be dealt evenly.
@@ -102,7 +102,7 @@ func (l *planner) launchCopyRuns(s *step, runs []copyRun, flip bool) error {
 	if err != nil {
 		return err
 	}
-	l.launchShares(s, kern, table, datamove.CopyWords, costs)
+	l.launchShares(kern, table, datamove.CopyWords, costs)
 	return nil
 }
 
@@ -156,14 +156,14 @@ func (e copyEntry) split(count, most int) []copyEntry {
 
 // launchShares is launchTable for entries of different costs: each thread gets
 // consecutive ones of about the same sum.
-func (l *planner) launchShares(s *step, k *hvx.Linked, table []uint32, entryWords int, costs []int, rest ...uint32) {
+func (l *launcher) launchShares(k *hvx.Linked, table []uint32, entryWords int, costs []int, rest ...uint32) {
 	addr := l.constWords(table)
 	var args [][]uint32
 	for _, r := range shares(costs, l.threads) {
 		args = append(args, append([]uint32{addr + uint32(4*entryWords*r[0]), uint32(r[1] - r[0])}, rest...))
 	}
 	if len(args) > 0 {
-		l.launch(s, k, args)
+		l.launch(k, args)
 	}
 }
 

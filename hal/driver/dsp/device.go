@@ -82,7 +82,7 @@ func (middleEnd) Passes() graph.Pipeline { return passes }
 
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
-	return checker{&lowering{object: newObject(d.Device, &hvx.Cache{}), graph: g, view: g.View()}}
+	return checker{&lowering{object: newObject(d.threads(), d.machine(), &hvx.Cache{}), graph: g, view: g.View()}}
 }
 
 // Lower implements base.Lowering.
@@ -138,7 +138,7 @@ func (c checker) Lowers(i int) error {
 // alone lowers operation i with inputs from nowhere.
 func (l *lowering) alone(i int) error {
 	op := &l.graph.Operations[i]
-	l.op, l.steps, l.tensors, l.consts = l.graph.Origin[i], nil, nil, nil
+	l.op, l.list, l.consts = l.graph.Origin[i], lowered{}, nil
 	l.forget()
 	for _, x := range op.Inputs {
 		if o := &l.graph.Operands[x]; carried(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {

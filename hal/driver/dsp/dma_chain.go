@@ -18,10 +18,10 @@ const (
 	bypassSource = 1 << 29
 )
 
-// residentByDMA implements resident for a core with DMA: VTCM is a ring of fetches, so that
+// fetchByDMA implements Fetch for a core with DMA: VTCM is a ring of fetches, so that
 // one fetch can go on while the kernels that use the previous one run.
-func (l *planner) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
-	k, err := l.linked(datamove.Wait{})
+func (l *planner) fetchByDMA(s *step, src, bytes uint32) (uint32, error) {
+	k, err := l.launcher(s).linked(datamove.Wait{})
 	if err != nil {
 		return 0, err
 	}
@@ -33,8 +33,7 @@ func (l *planner) residentByDMA(s *step, src, bytes uint32) (uint32, error) {
 	v.next += bytes
 	v.batches = append(v.batches, &batch{job: len(l.jobs), ranges: []fetchRange{r}})
 	l.claimFor(len(l.jobs), src, int(bytes), byDMA)
-	l.launch(s, k, nil)
-	l.last().Name = "fetch"
+	l.AddJob(s, k, nil).name = "fetch"
 	return r.dst, nil
 }
 
@@ -54,27 +53,26 @@ func (l *planner) buildDMAChains() {
 		threads := l.threads
 		starter := b.job
 		for j := from; j < b.job; j++ {
-			if at := l.jobs[j].prefetchArg; at > 0 && l.jobs[j].Args[0][at+1] == 0 {
-				starter, threads = j, ceilDiv(len(l.jobs[j].Args), 2)
+			if at := l.jobs[j].prefetchArg; at > 0 && l.jobs[j].args[0][at+1] == 0 {
+				starter, threads = j, ceilDiv(len(l.jobs[j].args), 2)
 				break
 			}
 		}
-		job := &l.jobs[b.job]
+		job := l.jobs[b.job]
 		units := int(r.bytes / fetchUnit)
 		threads = min(threads, units)
 		for t := range threads {
 			first, last := units*t/threads, units*(t+1)/threads
 			chain := l.dmaChain(fetchRange{r.src + uint32(first*fetchUnit), r.dst + uint32(first*fetchUnit), uint32((last - first) * fetchUnit)})
 			if starter == b.job {
-				job.Args = append(job.Args, []uint32{chain})
+				job.args = append(job.args, []uint32{chain})
 				continue
 			}
-			args := l.jobs[starter].Args[t]
+			args := l.jobs[starter].args[t]
 			at := l.jobs[starter].prefetchArg
 			args[at], args[at+1] = chain, hvx.DMAChainBox
-			job.Args = append(job.Args, []uint32{0})
+			job.args = append(job.args, []uint32{0})
 		}
-		job.Threads = len(job.Args)
 	}
 }
 

@@ -35,7 +35,7 @@ func (l *lowering) gemm(g *gemm) {
 	}
 	l.addRows("conv", reads, writes, windowDependence(&g.Window, g.out.shape.n*g.out.shape.h), convWork{g, scratch})
 	if g.recounts() || g.runtimeWeights != nil {
-		l.steps[len(l.steps)-1].rows = nil
+		l.list.steps[len(l.list.steps)-1].rows = nil
 	}
 }
 
@@ -50,9 +50,9 @@ type convWork struct {
 	scratch *tensor
 }
 
-func (w convWork) share(l *planner, s *step) (work, error) { return l.emitGemm(w.gemm, s, w.scratch) }
+func (w convWork) Share(l *launcher) (work, error) { return l.emitGemm(w.gemm, w.scratch) }
 
-func (w convWork) launch(l *planner, s *step, r rowRange) error { return launchShared(l, s, w, r) }
+func (w convWork) Launch(l *launcher, r rowRange) error { return launchShared(l, w, r) }
 
 // convPlan is the shape of a convolution's kernel before its block is chosen.
 type convPlan struct {
@@ -78,13 +78,13 @@ func (l *object) planGemm(g *gemm) convPlan {
 	return convPlan{c, full, perRun}
 }
 
-func (l *planner) emitGemm(g *gemm, s *step, scratch *tensor) (work, error) {
+func (l *launcher) emitGemm(g *gemm, scratch *tensor) (work, error) {
 	if g.spatial != nil {
-		return l.emitSpatial(g, s, *g.spatial)
+		return l.emitSpatial(g, *g.spatial)
 	}
 	p := l.planGemm(g)
 	c, full := p.c, p.full
-	e := &gemmEmitter{l: l, g: g, s: s, full: full, parts: map[[2]int]uint32{}}
+	e := &gemmEmitter{l: l, g: g, full: full, parts: map[[2]int]uint32{}}
 	if scratch != nil {
 		e.scratch = scratch.addr
 	}
@@ -129,7 +129,7 @@ func (e *gemmEmitter) prepare(c conv.GEMM, perRun int) ([][4]conv.Tap, error) {
 	shareAddresses(&c, g)
 	c.PerRow, c.Across, c.Down = g.Filter.KW/perRun, g.DilationW*g.in.pitch, g.DilationH*g.in.rowBytes()
 	taps, bumps := g.inputRuns(&c, perRun)
-	c.Stream = l.streams(g.in)
+	c.Stream = l.Streams(g.in)
 	if n := int64(e.full)*int64(c.Record(4)) + int64(c.Record(max(c.Tail, 1))); n > maxConst {
 		return nil, fmt.Errorf("%d bytes of packed weights, at most %d", n, maxConst)
 	}
@@ -157,7 +157,7 @@ func (e *gemmEmitter) orSpatial() (work, bool, error) {
 	if d, ok = e.l.chooseSpatial(d); !ok {
 		return nil, false, nil
 	}
-	emit, err := e.l.emitSpatial(&g, e.s, d)
+	emit, err := e.l.emitSpatial(&g, d)
 	return emit, true, err
 }
 
@@ -173,7 +173,7 @@ func (e *gemmEmitter) block(from, to int) {
 }
 
 // launch emits some rows of the result.
-func (e *gemmEmitter) launch(l *planner, s *step, r rowRange) error {
+func (e *gemmEmitter) Launch(l *launcher, r rowRange) error {
 	c := e.c
 	e.block(r.from, r.to)
 	e.table = l.constWords(append(e.entries, e.entries[len(e.entries)-c.EntryWords():]...)) // begun in vain
@@ -192,7 +192,7 @@ const (
 
 // pipeline chooses the software-pipelined kernel if a block has few products and there
 // are enough blocks for the threads.
-func (l *planner) pipeline(c *conv.GEMM, full, positions int) bool {
+func (l *launcher) pipeline(c *conv.GEMM, full, positions int) bool {
 	vrmpy, most := (4*full+c.Tail)*c.Words*c.Runs, maxPipelinedProducts
 	c.Positions = max(c.PerVector, 4)
 	switch several := full > 1 || full == 1 && c.Tail > 0; {
@@ -202,7 +202,7 @@ func (l *planner) pipeline(c *conv.GEMM, full, positions int) bool {
 		c.Positions, most = 2, maxPipelinedChunks
 	}
 	size := c.Record(4)*full + c.Record(max(c.Tail, 1)) + 2*4*vecBytes
-	if c.Positions*vrmpy > most || size > l.vtcm.room() || positions < 2*l.threads*c.Positions {
+	if c.Positions*vrmpy > most || size > l.Room() || positions < 2*l.threads*c.Positions {
 		return false
 	}
 	c.Pipelined, c.Unrolled, c.Chunks = true, true, full
@@ -250,9 +250,8 @@ const maxOnce = 256 << 10
 
 // gemmEmitter launches the jobs of one convolution.
 type gemmEmitter struct {
-	l                             *planner
+	l                             *launcher
 	g                             *gemm
-	s                             *step
 	c                             *conv.GEMM
 	kernel                        *hvx.Linked
 	full                          int // full chunks; a tail chunk follows when c.tail > 0
@@ -306,59 +305,57 @@ func (e *gemmEmitter) launchChunks() error {
 		step := max(l.threads, maxOnce/e.size(0, 1)/l.threads*l.threads)
 		for from := 0; from < chunks; from += step {
 			to := min(from+step, chunks)
-			e.job(e.part(from, to), from, to)
-			l.canPrefetch(conv.PrefetchArg)
+			e.job(e.part(from, to), from, to).prefetchArg = conv.PrefetchArg
 		}
 		return nil
 	}
 	// Weights that the program packs are not there yet when an engine fetches ahead.
-	if e.size(0, 1)+ahead > l.vtcm.room() || e.g.runtimeWeights != nil && l.vtcm.dma { // every block reads all weights of a job from L2
+	if e.size(0, 1)+ahead > l.Room() || e.g.runtimeWeights != nil && l.DMA() { // every block reads all weights of a job from L2
 		for n := range chunks {
 			part := e.part(n, n+1)
-			if err := l.warm(e.s, part, e.size(n, n+1)); err != nil {
+			if err := l.warm(part, e.size(n, n+1)); err != nil {
 				return err
 			}
-			e.job(part, n, n+1)
-			l.last().traffic.reads += e.size(n, n+1) * 5 / 4
-			e.prefetches()
+			job := e.job(part, n, n+1)
+			job.traffic.reads += e.size(n, n+1) * 5 / 4
+			e.prefetches(job)
 		}
 		return nil
 	}
 	if e.g.runtimeWeights != nil {
-		l.vtcm.seal()
+		l.Seal()
 	}
 	for from := 0; from < chunks; {
 		to := from + 1
-		for to < chunks && e.size(from, to+1)+ahead <= l.vtcm.room() {
+		for to < chunks && e.size(from, to+1)+ahead <= l.Room() {
 			to++
 		}
-		in, err := l.resident(e.s, e.part(from, to), e.size(from, to)+ahead)
+		in, err := l.Resident(e.part(from, to), e.size(from, to)+ahead)
 		if err != nil {
 			return err
 		}
-		e.job(in, from, to)
-		e.prefetches()
+		e.prefetches(e.job(in, from, to))
 		from = to
 	}
 	return nil
 }
 
-// prefetches lets the threads of the job just launched fetch the inputs of their
+// prefetches lets the threads of the job launched last fetch the inputs of their
 // first strips, when the kernel itself fetches those of the others, or else what
 // later jobs need.
-func (e *gemmEmitter) prefetches() {
+func (e *gemmEmitter) prefetches(j *job) {
 	if !e.c.Stream {
-		e.l.canPrefetch(conv.PrefetchArg)
+		j.prefetchArg = conv.PrefetchArg
 		return
 	}
-	for t, args := range e.l.jobs[len(e.l.jobs)-1].Args {
+	for t, args := range j.args {
 		args[conv.PrefetchArg], args[conv.PrefetchArg+1] = e.strips.prefetch(e.shares[t][0], e.shares[t][1])
 	}
 }
 
 // job launches chunks [from, to), whose records are at the given address.
 // Threads share the blocks, or the chunks when there are few blocks.
-func (e *gemmEmitter) job(at uint32, from, to int) {
+func (e *gemmEmitter) job(at uint32, from, to int) *job {
 	c, l := e.c, e.l
 	chunks := to - from
 	byBlock := ceilDiv(e.blocks, l.threads) * chunks
@@ -394,8 +391,9 @@ func (e *gemmEmitter) job(at uint32, from, to int) {
 		strips, count := e.strips.table(l, b[0], b[1])
 		args = append(args, []uint32{e.table + uint32(4*c.EntryWords()*b[0]), strips, uint32(count), l.constWords(block), e.params, 0, 0, vecBytes})
 	}
-	l.launch(e.s, e.kernel, args)
-	l.takes(min(byBlock, byChunk) * gemmCost(c).Packets())
+	j := l.launch(e.kernel, args)
+	j.packets = min(byBlock, byChunk) * gemmCost(c).Packets()
+	return j
 }
 
 // shareAddresses lets the positions of a cluster, or of a block, that lie at one

@@ -22,10 +22,10 @@ func TestEstimates(t *testing.T) {
 		}
 		estimate, all := map[int]int{}, map[int]bool{}
 		for _, j := range planned(t, base.Programs(p)[0][0].(*plan)).jobs {
-			if j.packets == 0 && j.Name != "fetch" {
-				all[j.Region] = true // some job of the operation is not estimated
+			if j.packets == 0 && j.name != "fetch" {
+				all[j.step.op] = true // some job of the operation is not estimated
 			}
-			estimate[j.Region] += j.packets * j.Threads
+			estimate[j.step.op] += j.packets * len(j.args)
 		}
 		in := make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())
 		res, err := p.Execute((&hal.Buffers{Inputs: [][]byte{in}, Outputs: outputs(m)}).Request(), hal.ExecuteOptions{Detail: true})

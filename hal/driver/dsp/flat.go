@@ -53,7 +53,7 @@ func (l *lowering) flat(i uint32) (*tensor, error) {
 		if src = l.denseTensor(i); len(o.Data) != src.bytes() {
 			return nil, fmt.Errorf("operand %d has %d bytes, its shape needs %d", i, len(o.Data), src.bytes())
 		}
-		src.first = -2 // not in the arena
+		src.unplaced = true
 		src.addr = l.constant(o.Data)
 	}
 	if src.dense && !src.signed {
@@ -97,8 +97,8 @@ func (l *lowering) sizeOf(i uint32) int { return l.graph.Operands[i].Type.Elemen
 // flatOutput is the tensor that the client reads of a flat value.
 func (l *lowering) flatOutput(i uint32, flat *tensor) *tensor {
 	d := l.denseTensor(i)
-	if !d.signed && !flat.keep && flat.first != -2 {
-		d.first = -2
+	if !d.signed && !flat.keep && !flat.unplaced {
+		d.unplaced = true
 		return flat
 	}
 	if d.shape != flat.shape {
@@ -126,21 +126,6 @@ func flatTable(parts [][2]int, ts []*tensor, step []int) []uint32 {
 	return table
 }
 
-// parts divides n items into ranges of at most most, as many for each thread.
-func (l *object) parts(n, most int) [][2]int {
-	var out [][2]int
-	each := ceilDiv(ceilDiv(n, l.threads), most)
-	for _, r := range l.spread(n) {
-		for k := range each {
-			from, to := r[0]+(r[1]-r[0])*k/each, r[0]+(r[1]-r[0])*(k+1)/each
-			if to > from {
-				out = append(out, [2]int{from, to})
-			}
-		}
-	}
-	return out
-}
-
 // fillFlat stores a word over a whole flat tensor.
 func (l *lowering) fillFlat(t *tensor, word uint32) {
 	l.addStep("fill", nil, []*tensor{t}, fillWork{t, word})
@@ -152,12 +137,12 @@ type fillWork struct {
 	word uint32
 }
 
-func (w fillWork) launch(l *planner, s *step, _ rowRange) error {
+func (w fillWork) Launch(l *launcher, _ rowRange) error {
 	var table []uint32
 	for _, r := range l.spread(flatVectors(w.t)) {
 		table = append(table, w.t.addr+uint32(r[0]*vecBytes), uint32(r[1]-r[0]))
 	}
-	return l.launchFillWord(s, table, w.word)
+	return l.launchFillWord(table, w.word)
 }
 
 // move appends a step of count copies; list calls put with offsets into both tensors, and bytes.
@@ -183,12 +168,12 @@ type moveWork struct {
 	runs     []copyRun
 }
 
-func (w moveWork) launch(l *planner, s *step, _ rowRange) error {
+func (w moveWork) Launch(l *launcher, _ rowRange) error {
 	r := new(copyRuns)
 	for _, x := range w.runs {
 		r.add(w.dst.addr+x.dst, w.src.addr+x.src, int(x.n))
 	}
-	return r.launch(l, s, false)
+	return r.launch(l, false)
 }
 
 // walk moves the elements of a strided walk over src to dst in order.

@@ -27,7 +27,7 @@ type mapWork struct {
 	words []uint32
 }
 
-func (w mapWork) launch(l *planner, s *step, _ rowRange) error {
+func (w mapWork) Launch(l *launcher, _ rowRange) error {
 	all := append(append([]*tensor{}, w.in...), w.out)
 	step := append(append([]int{}, w.form.In...), w.form.Out)
 	steps, perStep := ceilDiv(flatVectors(w.out), w.form.Out), 0
@@ -37,7 +37,7 @@ func (w mapWork) launch(l *planner, s *step, _ rowRange) error {
 	k, most := elementwise.Map{F: w.f}, steps
 	cold := 0 // bytes that do not come from L2
 	for i, t := range w.in {
-		if l.cold(t) {
+		if l.Cold(t) {
 			cold += steps * w.form.In[i] * vecBytes
 		}
 	}
@@ -48,6 +48,6 @@ func (w mapWork) launch(l *planner, s *step, _ rowRange) error {
 	if err != nil {
 		return err
 	}
-	l.launchTable(s, kern, flatTable(l.parts(steps, most), all, step), len(all)+1, w.words...)
+	l.launchTable(kern, flatTable(l.parts(steps, most), all, step), len(all)+1, w.words...)
 	return nil
 }

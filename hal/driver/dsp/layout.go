@@ -42,11 +42,9 @@ type tensor struct {
 
 	dense bool // bytes as the client sees them: no pitch, no halo, signed values as they are
 
-	first, last int // steps between which the bytes must be kept
-	keep        bool
-	addr        uint32 // of the region; 0 until planned
-	made        int    // jobs launched when its last writer had been; 0 when there is none
-	touched     int    // bytes that had passed through L2 when it was used last; 0 when it was not
+	keep     bool   // exchanges data with the client: has a place of its own from the first step to the last
+	unplaced bool   // needs no place in the arena: a constant, or a value that another tensor holds
+	addr     uint32 // of the region; 0 until planned
 }
 
 // pitches of positions that hold c channels.

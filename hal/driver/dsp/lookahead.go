@@ -49,9 +49,6 @@ func (l *planner) claimFor(job int, src uint32, bytes int, how constWay) {
 	l.claim(job, int(src-constBase)+bytes, how)
 }
 
-// takes notes how many packets the longest thread of the last job issues, about.
-func (l *planner) takes(packets int) { l.last().packets = packets }
-
 // lookahead fills in the prefetch arguments of all jobs where they are unused.
 func (l *planner) lookahead() {
 	uses, prefetched := l.constUses, uint32(0)
@@ -80,7 +77,7 @@ func (l *planner) lookahead() {
 			}
 			to = max(to, u.to)
 		}
-		if int(max(to, prefetched)+l.arena) > l.vtcm.l2 { // what has been asked for may have left L2 again
+		if int(max(to, prefetched)+l.arena) > l.l2.size { // what has been asked for may have left L2 again
 			from = uses[0].off
 		}
 		from -= from % vecBytes
@@ -102,7 +99,7 @@ func (l *planner) markConstantBound() {
 		}
 	}
 	for i := range l.jobs {
-		j := &l.jobs[i]
+		j := l.jobs[i]
 		j.constantBound = j.prefetchArg > 0 && own[i] > j.packets*prefetchRate
 	}
 }
@@ -112,7 +109,7 @@ func (l *planner) markConstantBound() {
 // count twice, once for those that come before them and once for those that are prefetched
 // before they are used; constants that are used once leave faster than others come.
 func (l *planner) lookaheadReach(j int, uses []constUse) uint32 {
-	room := l.vtcm.l2*7/8 - l.jobs[j].traffic.reads
+	room := l.l2.size*7/8 - l.jobs[j].traffic.reads
 	to, k := uses[0].off, j
 	for _, u := range uses {
 		for ; k <= u.due; k++ {
@@ -142,53 +139,4 @@ func (l *planner) setPrefetch(args [][]uint32, at int, src, bytes uint32) {
 			a[at+2] = uint32(len(args)) * vecBytes
 		}
 	}
-}
-
-// traffic is what the tensors of a job add to L2.
-type traffic struct{ reads, writes int }
-
-// trafficOf returns the traffic of the job launched next, for a step.
-func (l *planner) trafficOf(s *step) (t traffic) {
-	for _, x := range s.reads {
-		t.reads += x.bytes()
-	}
-	if n := len(l.jobs); n == 0 || l.jobs[n-1].step != s { // once for all jobs of a step
-		for _, x := range s.writes {
-			t.writes += x.bytes()
-		}
-	}
-	return t
-}
-
-// cold reports whether a tensor is likely not in L2 when the step being emitted
-// reads it: it comes from the client, or too much has passed since it was used.
-func (l *planner) cold(t *tensor) bool {
-	return !l.hot[t] && (t.touched == 0 || l.passed+l.flow+t.bytes()-t.touched > l.vtcm.l2*3/4)
-}
-
-// pass counts what the jobs of a step have brought into L2: its tensors and consts bytes of
-// constants.
-func (l *planner) pass(s *step, jobs, consts int) {
-	now := l.passed
-	l.passed += consts
-	for i, list := range [2][]*tensor{s.reads, s.writes} {
-		for _, t := range list {
-			if i == 1 || l.cold(t) {
-				l.passed += t.bytes()
-			}
-		}
-	}
-	for _, t := range s.writes {
-		t.touched = max(now, 1)
-	}
-	for _, t := range s.reads { // by the last job, too
-		t.touched = max(l.passed-(l.passed-now)/max(jobs, 1), 1)
-	}
-}
-
-// fetchFirst lets thread t of the last job fetch a range of its inputs when it
-// begins.
-func (l *planner) fetchFirst(at, t int, from, to uint32) {
-	args := l.last().Args[t]
-	args[at], args[at+1], args[at+2] = from, boxOf(to-from+vecBytes-1), vecBytes
 }

@@ -28,16 +28,12 @@ type lowering struct {
 	*object
 	graph   *graph.Graph
 	view    opspec.View
-	steps   []*step
-	tensors []*tensor
-	values  []*tensor // of each operand, nil while it has none
-	flats   []*tensor // of each operand in flat form
-	clients []*tensor // of each model input: the bytes of the client
-	inputs  []*tensor // dense, in model order
-	outputs []*tensor
-	faults  []fault
-	extents map[uint32]*tensor // see openOutput
-	narrow  map[uint32]bool    // operands asked about, see takenNarrow; nil where only support is asked about
+	list    lowered
+	op      int             // of the model, being lowered
+	values  []*tensor       // of each operand, nil while it has none
+	flats   []*tensor       // of each operand in flat form
+	clients []*tensor       // of each model input: the bytes of the client
+	narrow  map[uint32]bool // operands asked about, see takenNarrow; nil where only support is asked about
 }
 
 // final reports whether what is lowered will run; otherwise only whether operations are
@@ -45,18 +41,18 @@ type lowering struct {
 func (l *lowering) final() bool { return l.narrow != nil }
 
 // lowerGraph makes the steps of a graph whose shapes and parameters are known.
-func lowerGraph(g *graph.Graph, d *Device) (*lowering, error) {
-	l := &lowering{object: newObject(d, &d.kernels), graph: g, view: opspec.FinalView(&g.Subgraph), narrow: map[uint32]bool{}}
+func lowerGraph(g *graph.Graph, o *object) (*lowered, error) {
+	l := &lowering{object: o, list: lowered{object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), narrow: map[uint32]bool{}}
 	l.forget()
 	for _, i := range g.Inputs {
 		// A parameter that an execution has brought, or an operand it left out.
 		if o := &g.Operands[i]; o.IsConst() || o.Lifetime == nn.NoValue {
-			l.inputs = append(l.inputs, nil)
+			l.list.inputs = append(l.list.inputs, nil)
 			continue
 		}
 		d := l.denseTensor(i)
 		d.keep = true
-		l.inputs = append(l.inputs, d)
+		l.list.inputs = append(l.list.inputs, d)
 		l.clients[i] = d
 	}
 	for i := range g.Operations {
@@ -90,7 +86,7 @@ func lowerGraph(g *graph.Graph, d *Device) (*lowering, error) {
 			}
 			d := l.flatOutput(i, f)
 			d.keep = true
-			l.outputs = append(l.outputs, d)
+			l.list.outputs = append(l.list.outputs, d)
 			continue
 		}
 		d := l.values[i]
@@ -99,9 +95,9 @@ func lowerGraph(g *graph.Graph, d *Device) (*lowering, error) {
 			l.copyTensor(d, l.values[i])
 		}
 		d.keep = true
-		l.outputs = append(l.outputs, d)
+		l.list.outputs = append(l.list.outputs, d)
 	}
-	return l, nil
+	return &l.list, nil
 }
 
 // empty reports whether an operation has nothing to compute.
@@ -128,8 +124,8 @@ func (l *lowering) newTensor(name string, s shape, pitch int, zero int32) *tenso
 	if pitch == 0 {
 		pitch = s.pitch()
 	}
-	t := &tensor{name: name, shape: s, pitch: pitch, zero: byte(zero), first: -1, last: -1}
-	l.tensors = append(l.tensors, t)
+	t := &tensor{name: name, shape: s, pitch: pitch, zero: byte(zero)}
+	l.list.tensors = append(l.list.tensors, t)
 	return t
 }
 
@@ -159,7 +155,7 @@ func (l *lowering) importValue(i uint32, dense *tensor) {
 	s := shapeOf(o.Dimensions)
 	if dense.keep && s.c%vecBytes == 0 && o.Type == nn.TensorQuant8Asymm && l.staysPlain(i) { // clientForm
 		l.result(i, s.c).keep = true
-		dense.first, dense.keep = -2, false
+		dense.unplaced, dense.keep = true, false
 		return
 	}
 	pitch := s.pitch()
@@ -236,9 +232,9 @@ func (l *lowering) value(i uint32) (*tensor, error) {
 		l.importValue(i, c)
 		if l.values[i].keep { // it is the client's value itself
 			l.clients[i] = nil
-			for k := range l.inputs {
-				if l.inputs[k] == c {
-					l.inputs[k] = l.values[i]
+			for k := range l.list.inputs {
+				if l.list.inputs[k] == c {
+					l.list.inputs[k] = l.values[i]
 				}
 			}
 		}
@@ -248,8 +244,31 @@ func (l *lowering) value(i uint32) (*tensor, error) {
 		return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
 	}
 	d := l.denseTensor(i)
-	d.first = -2 // not in the arena
+	d.unplaced = true
 	d.addr = l.constant(o.Data)
 	l.importValue(i, d)
 	return l.values[i], nil
+}
+
+// openOutput makes the tensor of an output with the given shape of which only
+// as many entries along dimension 0 count as the word in count says when the
+// program has run.
+func (l *lowering) openOutput(x uint32, dims []uint32, count *tensor) *tensor {
+	l.graph.Operands[x].Dimensions = dims
+	if l.list.extents == nil {
+		l.list.extents = map[uint32]*tensor{}
+	}
+	count.keep = true
+	l.list.extents[x] = count
+	return l.flatResult(x)
+}
+
+// addStep appends a step of the current operation.
+func (l *lowering) addStep(name string, reads, writes []*tensor, w work) {
+	l.list.steps = append(l.list.steps, newStep(l.op, name, reads, writes, w))
+}
+
+// addRows appends a step of the current operation that can be done row by row.
+func (l *lowering) addRows(name string, reads, writes []*tensor, rows rowDependence, w work) {
+	l.list.steps = append(l.list.steps, newRows(l.op, name, reads, writes, rows, w))
 }

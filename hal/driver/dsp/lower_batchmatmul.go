@@ -60,7 +60,7 @@ type matrixDotWork struct {
 	zeroB int32
 }
 
-func (w matrixDotWork) launch(l *planner, s *step, _ rowRange) error {
+func (w matrixDotWork) Launch(l *launcher, _ rowRange) error {
 	var table []uint32
 	for r := range w.rows {
 		table = append(table, w.a.addr+uint32(r*w.width), w.b.addr+uint32(r/w.m.Rows*w.m.Cols*w.width), w.bias.addr, w.acc.addr+uint32(4*r*w.m.Cols), uint32(w.m.Cols))
@@ -70,7 +70,7 @@ func (w matrixDotWork) launch(l *planner, s *step, _ rowRange) error {
 	if err != nil {
 		return err
 	}
-	l.launchTable(s, code, table, matmul.DotWords, hvx.SplatHalfword(w.zeroA), hvx.SplatHalfword(w.zeroB))
+	l.launchTable(code, table, matmul.DotWords, hvx.SplatHalfword(w.zeroA), hvx.SplatHalfword(w.zeroB))
 	return nil
 }
 
@@ -125,7 +125,7 @@ type matmulWordsWork struct {
 	out   *tensor
 }
 
-func (w matmulWordsWork) launch(l *planner, s *step, _ rowRange) error {
+func (w matmulWordsWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(matmul.Words{})
 	if err != nil {
 		return err
@@ -142,6 +142,6 @@ func (w matmulWordsWork) launch(l *planner, s *step, _ rowRange) error {
 				uint32(w.pitch), uint32(w.m.Depth), w.out.addr+uint32(r*w.pitch+v))
 		}
 	}
-	l.launchTable(s, kern, table, matmul.MatmulEntry)
+	l.launchTable(kern, table, matmul.MatmulEntry)
 	return nil
 }

@@ -114,7 +114,7 @@ type blendWork struct {
 	rows      *tensor
 }
 
-func (w blendWork) launch(l *planner, s *step, _ rowRange) error {
+func (w blendWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(resize.Blend{})
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (w blendWork) launch(l *planner, s *step, _ rowRange) error {
 			}
 		}
 	}
-	l.launchTable(s, kern, table, resize.BlendWords, uint32(unsignedBias(w.p.Type)))
+	l.launchTable(kern, table, resize.BlendWords, uint32(unsignedBias(w.p.Type)))
 	return nil
 }
 

@@ -58,7 +58,7 @@ type exactBlendWork struct {
 	size   int
 }
 
-func (w exactBlendWork) launch(l *planner, s *step, _ rowRange) error {
+func (w exactBlendWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err
@@ -80,6 +80,6 @@ func (w exactBlendWork) launch(l *planner, s *step, _ rowRange) error {
 			}
 		}
 	}
-	l.launchTable(s, kern, table, resize.ExactWords)
+	l.launchTable(kern, table, resize.ExactWords)
 	return nil
 }

@@ -56,12 +56,12 @@ type boxesWork struct {
 	d      hvx.Quant
 }
 
-func (w boxesWork) launch(l *planner, s *step, _ rowRange) error {
+func (w boxesWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err
 	}
-	l.launchRange(s, kern, w.p.Rois, w.frames, w.in[0].addr, w.in[1].addr, w.in[2].addr, w.in[3].addr, w.out.addr, w.bad.addr,
+	l.launchRange(kern, w.p.Rois, w.frames, w.in[0].addr, w.in[1].addr, w.in[2].addr, w.in[3].addr, w.out.addr, w.bad.addr,
 		l.constWords(w.d.Floats()), l.constWords(w.d.Exponentials()))
 	return nil
 }
@@ -109,12 +109,12 @@ type heatmapWork struct {
 	score  hvx.Quant
 }
 
-func (w heatmapWork) launch(l *planner, s *step, _ rowRange) error {
+func (w heatmapWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err
 	}
-	l.launchRange(s, kern, w.p.Boxes, w.frames, w.heat.addr, w.boxes.addr, w.scores.addr, w.points.addr, w.bad.addr,
+	l.launchRange(kern, w.p.Boxes, w.frames, w.heat.addr, w.boxes.addr, w.scores.addr, w.points.addr, w.bad.addr,
 		l.constWords(w.score.Floats()))
 	return nil
 }

@@ -109,9 +109,8 @@ func (l *object) chooseSpatial(d conv.Spatial) (_ conv.Spatial, ok bool) {
 
 // spatialEmitter launches the jobs of such a convolution.
 type spatialEmitter struct {
-	l                *planner
+	l                *launcher
 	g                *gemm
-	s                *step
 	d                conv.Spatial
 	kernel           *hvx.Linked
 	records, weights uint32
@@ -119,8 +118,8 @@ type spatialEmitter struct {
 }
 
 // emitSpatial begins the convolution.
-func (l *planner) emitSpatial(g *gemm, s *step, d conv.Spatial) (work, error) {
-	e := &spatialEmitter{l: l, g: g, s: s, d: d}
+func (l *launcher) emitSpatial(g *gemm, d conv.Spatial) (work, error) {
+	e := &spatialEmitter{l: l, g: g, d: d}
 	var err error
 	if e.kernel, err = l.linked(e.d); err != nil {
 		return nil, err
@@ -147,12 +146,12 @@ func (l *planner) emitSpatial(g *gemm, s *step, d conv.Spatial) (work, error) {
 }
 
 // launch emits some rows of the result.
-func (e *spatialEmitter) launch(l *planner, s *step, r rowRange) error {
+func (e *spatialEmitter) Launch(l *launcher, r rowRange) error {
 	g, d := e.g, &e.d
 	rec := e.records
-	if e.bytes <= l.vtcm.room() {
+	if e.bytes <= l.Room() {
 		var err error
-		if rec, err = l.resident(e.s, rec, e.bytes); err != nil {
+		if rec, err = l.Resident(rec, e.bytes); err != nil {
 			return err
 		}
 	}
@@ -162,7 +161,7 @@ func (e *spatialEmitter) launch(l *planner, s *step, r rowRange) error {
 	params := g.Rq.Params()
 	params[hvx.ParRowStep] = uint32(g.DilationH * g.in.rowBytes())
 	at, paramsAt := l.constWords(padTable(table, words, 1)), l.constWords(params)
-	stream := l.streams(g.in)
+	stream := l.Streams(g.in)
 	var args [][]uint32
 	for _, r := range l.spread(entries) {
 		var src, box uint32
@@ -173,11 +172,11 @@ func (e *spatialEmitter) launch(l *planner, s *step, r rowRange) error {
 		}
 		args = append(args, []uint32{at + uint32(4*words*r[0]), uint32(r[1] - r[0]), paramsAt, rec, e.weights, src, box, vecBytes})
 	}
-	l.launch(e.s, e.kernel, args)
+	job := l.launch(e.kernel, args)
 	if !stream {
-		l.canPrefetch(conv.SpatialPrefetch)
+		job.prefetchArg = conv.SpatialPrefetch
 	}
-	l.takes(ceilDiv(entries, l.threads) * spatialCost(d).Packets())
+	job.packets = ceilDiv(entries, l.threads) * spatialCost(d).Packets()
 	return nil
 }
 

@@ -33,7 +33,7 @@ func (l *lowering) copyTensor(dst, src *tensor) {
 // copyWork copies the positions of a tensor.
 type copyWork struct{ dst, src *tensor }
 
-func (w copyWork) launch(l *planner, s *step, rows rowRange) error {
+func (w copyWork) Launch(l *launcher, rows rowRange) error {
 	dst, src := w.dst, w.src
 	r := new(copyRuns)
 	for row := rows.from; row < rows.to; row++ {
@@ -42,7 +42,7 @@ func (w copyWork) launch(l *planner, s *step, rows rowRange) error {
 			r.add(dst.at(n, y, x), src.at(n, y, x), dst.shape.c)
 		}
 	}
-	return r.launch(l, s, dst.flips(src))
+	return r.launch(l, dst.flips(src))
 }
 
 // flips reports whether a copy between two tensors changes the sign form.
@@ -67,7 +67,7 @@ type reshapeWork struct {
 	dst *tensor
 }
 
-func (w reshapeWork) launch(l *planner, s *step, _ rowRange) error {
+func (w reshapeWork) Launch(l *launcher, _ rowRange) error {
 	r := new(copyRuns)
 	a, b := cursor{t: w.src}, cursor{t: w.dst}
 	for left := w.src.shape.elements(); left > 0; {
@@ -77,7 +77,7 @@ func (w reshapeWork) launch(l *planner, s *step, _ rowRange) error {
 		b.advance(n)
 		left -= n
 	}
-	return r.launch(l, s, w.dst.flips(w.src))
+	return r.launch(l, w.dst.flips(w.src))
 }
 
 // permute copies a value with its dimensions reordered: dimension i of the
@@ -156,13 +156,13 @@ const haloName = "halo"
 // haloStep fills what surrounds the images of t, behind whoever writes these:
 // whole vectors, which may reach into the halo.
 func haloStep(t *tensor, region int) *step {
-	return rowStep(region, haloName, nil, []*tensor{t}, sameRows(t.shape.h), haloWork{t})
+	return newRows(region, haloName, nil, []*tensor{t}, sameRows(t.shape.h), haloWork{t})
 }
 
 // haloWork fills what surrounds rows of images with the zero point.
 type haloWork struct{ t *tensor }
 
-func (w haloWork) launch(l *planner, s *step, r rowRange) error {
+func (w haloWork) Launch(l *launcher, r rowRange) error {
 	t := w.t
 	r.to = min(r.to, t.shape.h) // of each image
 	var table []uint32
@@ -184,14 +184,14 @@ func (w haloWork) launch(l *planner, s *step, r rowRange) error {
 			put(t.at(n, t.shape.h, 0)-lead, t.bottom*t.rowBytes())
 		}
 	}
-	return l.launchFill(s, table, t.zero)
+	return l.launchFill(table, t.zero)
 }
 
-func (l *planner) launchFill(s *step, table []uint32, value byte) error {
-	return l.launchFillWord(s, table, uint32(value)*0x01010101)
+func (l *launcher) launchFill(table []uint32, value byte) error {
+	return l.launchFillWord(table, uint32(value)*0x01010101)
 }
 
-func (l *planner) launchFillWord(s *step, table []uint32, word uint32) error {
+func (l *launcher) launchFillWord(table []uint32, word uint32) error {
 	k, err := l.linked(datamove.Fill{})
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func (l *planner) launchFillWord(s *step, table []uint32, word uint32) error {
 			at, left = at+n*vecBytes, left-n
 		}
 	}
-	l.launchShares(s, k, parts, 2, costs, word)
+	l.launchShares(k, parts, 2, costs, word)
 	return nil
 }
 
@@ -278,14 +278,14 @@ type fillImageWork struct {
 	out *tensor
 }
 
-func (w fillImageWork) launch(l *planner, s *step, _ rowRange) error {
+func (w fillImageWork) Launch(l *launcher, _ rowRange) error {
 	var table []uint32
 	for n := range w.out.shape.n {
 		for y := range w.out.shape.h {
 			table = append(table, w.out.at(n, y, 0), uint32(w.out.vectorsPerRow()))
 		}
 	}
-	return l.launchFill(s, table, w.out.zero)
+	return l.launchFill(table, w.out.zero)
 }
 
 // placeWork copies a tensor into a part of a larger one, whose first position and channel
@@ -295,7 +295,7 @@ type placeWork struct {
 	at      [4]int
 }
 
-func (w placeWork) launch(l *planner, s *step, _ rowRange) error {
+func (w placeWork) Launch(l *launcher, _ rowRange) error {
 	r := new(copyRuns)
 	shape, at := w.in.shape, w.at
 	for n := range shape.n {
@@ -306,5 +306,5 @@ func (w placeWork) launch(l *planner, s *step, _ rowRange) error {
 			}
 		}
 	}
-	return r.launch(l, s, false)
+	return r.launch(l, false)
 }

@@ -31,8 +31,8 @@ func (l *lowering) withPitch(t *tensor, pitch int) *tensor {
 // depthwiseWork is a depthwise convolution.
 type depthwiseWork struct{ *gemm }
 
-func (w depthwiseWork) launch(l *planner, s *step, r rowRange) error {
-	return launchShared(l, s, w, r)
+func (w depthwiseWork) Launch(l *launcher, r rowRange) error {
+	return launchShared(l, w, r)
 }
 
 // depthwiseRun is a depthwise convolution whose kernel is chosen.
@@ -44,7 +44,7 @@ type depthwiseRun struct {
 	at      uint32 // where those are
 }
 
-func (w depthwiseWork) share(l *planner, s *step) (work, error) {
+func (w depthwiseWork) Share(l *launcher) (work, error) {
 	g := w.gemm
 	f, pitch := &g.Filter, g.in.pitch
 	g.Rq.UseByteFactor(g.MaxSum())
@@ -64,19 +64,19 @@ func (w depthwiseWork) share(l *planner, s *step) (work, error) {
 
 // fetchAhead has a kernel of so many chunks fetch the rows that the next output row reads and
 // this one does not, if the input comes from DRAM and the window moves by one.
-func (g *gemm) fetchAhead(l *planner, d *depthwise.Kernel, chunks int) {
-	if l.streams(g.in) && g.StrideH*g.StrideW == 1 {
+func (g *gemm) fetchAhead(l *launcher, d *depthwise.Kernel, chunks int) {
+	if l.Streams(g.in) && g.StrideH*g.StrideW == 1 {
 		rows := min(g.StrideH, (g.KH-1)*g.DilationH+1)
 		d.Lookahead, d.LookaheadOff = chunks, ((g.KH-1)*g.DilationH+1-rows)*g.in.rowBytes()
 	}
 }
 
 // launch emits some rows of the result.
-func (w depthwiseRun) launch(l *planner, s *step, r rowRange) error {
+func (w depthwiseRun) Launch(l *launcher, r rowRange) error {
 	g, d, rec, pitch, first, last := w.gemm, w.kernel, w.at, w.in.pitch, r.from, r.to
-	if bytes := len(w.records); bytes <= l.vtcm.room() {
+	if bytes := len(w.records); bytes <= l.Room() {
 		var err error
-		if rec, err = l.resident(s, rec, bytes); err != nil {
+		if rec, err = l.Resident(rec, bytes); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (w depthwiseRun) launch(l *planner, s *step, r rowRange) error {
 	// multiplications take longer than that, so rows are fetched just ahead of
 	// their use. Where it moves further they wait for DRAM anyway, and a thread
 	// asks for all its rows at once.
-	large := l.streams(g.in)
+	large := l.Streams(g.in)
 	wait := large && d.Lookahead == 0
 	if d.Lookahead > 0 {
 		// The rows that the next output row reads and this one does not.
@@ -127,11 +127,11 @@ func (w depthwiseRun) launch(l *planner, s *step, r rowRange) error {
 		}
 		args = append(args, []uint32{at + uint32(12*r[0]), uint32(r[1] - r[0]), paramsAt, from, box, vecBytes})
 	}
-	l.launch(s, kern, args)
+	job := l.launch(kern, args)
 	if !wait {
-		l.canPrefetch(depthwise.PrefetchArg)
+		job.prefetchArg = depthwise.PrefetchArg
 		perRow := g.out.shape.w * min(pitch, vecBytes) / vecBytes
-		l.takes(ceilDiv(entries, l.threads) * perRow * cost.Depthwise{KH: g.KH, KW: g.KW}.Packets())
+		job.packets = ceilDiv(entries, l.threads) * perRow * cost.Depthwise{KH: g.KH, KW: g.KW}.Packets()
 	}
 	return nil
 }

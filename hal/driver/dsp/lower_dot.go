@@ -28,7 +28,7 @@ type rescaleWork struct {
 	out   *tensor
 }
 
-func (w rescaleWork) launch(l *planner, s *step, _ rowRange) error {
+func (w rescaleWork) Launch(l *launcher, _ rowRange) error {
 	k := matmul.Rescale{Rq: w.kind}
 	kern, err := l.linked(k)
 	if err != nil {
@@ -43,7 +43,7 @@ func (w rescaleWork) launch(l *planner, s *step, _ rowRange) error {
 		from := uint32(r[0] * vecBytes)
 		table = append(table, w.acc.addr+4*from, w.out.addr+from, head+uint32(w.kind.Vectors())*4*from, uint32(r[1]-r[0]))
 	}
-	l.launchTable(s, kern, table, 4, l.constWords(w.rq.Params()))
+	l.launchTable(kern, table, 4, l.constWords(w.rq.Params()))
 	return nil
 }
 

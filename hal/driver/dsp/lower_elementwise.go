@@ -14,7 +14,7 @@ import (
 // shape and pitch: the addresses and the number of vectors. Rows that follow each
 // other in all tensors become one range; long ranges are cut so that threads share
 // them.
-func (l *planner) vectorTable(r rowRange, ts ...*tensor) []uint32 {
+func (l *launcher) vectorTable(r rowRange, ts ...*tensor) []uint32 {
 	t := ts[0]
 	type span struct {
 		addr []uint32
@@ -139,13 +139,13 @@ type binaryWork struct {
 	params []uint32
 }
 
-func (w binaryWork) launch(l *planner, s *step, r rowRange) error {
+func (w binaryWork) Launch(l *launcher, r rowRange) error {
 	kern, err := l.linked(w.kernel)
 	if err != nil {
 		return err
 	}
 	table := l.binaryTable(l.vectorTable(r, w.in[0], w.in[1], w.out), w.in)
-	l.launchTable(s, kern, table, elementwise.BinWords, l.constWords(w.params))
+	l.launchTable(kern, table, elementwise.BinWords, l.constWords(w.params))
 	return nil
 }
 
@@ -158,10 +158,10 @@ const (
 
 // binaryTable makes the kernel's table from ranges of vectors. Operands that are not
 // in L2 are fetched ahead, in turn.
-func (l *planner) binaryTable(ranges []uint32, in [2]*tensor) []uint32 {
+func (l *launcher) binaryTable(ranges []uint32, in [2]*tensor) []uint32 {
 	var cold []int
 	for i, t := range in {
-		if l.cold(t) && (i == 0 || t != in[0]) {
+		if l.Cold(t) && (i == 0 || t != in[0]) {
 			cold = append(cold, i)
 		}
 	}
@@ -202,7 +202,7 @@ type broadcastWork struct {
 	dst *tensor
 }
 
-func (w broadcastWork) launch(l *planner, s *step, _ rowRange) error {
+func (w broadcastWork) Launch(l *launcher, _ rowRange) error {
 	f := w.src.shape
 	r := new(copyRuns)
 	for n := range w.to.n {
@@ -219,7 +219,7 @@ func (w broadcastWork) launch(l *planner, s *step, _ rowRange) error {
 			}
 		}
 	}
-	return r.launch(l, s, false)
+	return r.launch(l, false)
 }
 
 // lowerUnary lowers RELU, RELU1 and RELU6 to bounds, LOGISTIC, REQUANTIZE and
@@ -284,12 +284,12 @@ type clampWork struct {
 	lo, hi  byte
 }
 
-func (w clampWork) launch(l *planner, s *step, r rowRange) error {
+func (w clampWork) Launch(l *launcher, r rowRange) error {
 	k, err := l.linked(elementwise.Clamp{})
 	if err != nil {
 		return err
 	}
-	l.launchTable(s, k, l.vectorTable(r, w.in, w.out), 3, uint32(w.lo)*ones, uint32(w.hi)*ones)
+	l.launchTable(k, l.vectorTable(r, w.in, w.out), 3, uint32(w.lo)*ones, uint32(w.hi)*ones)
 	return nil
 }
 
@@ -304,12 +304,12 @@ type lookupWork struct {
 	table   *[256]byte
 }
 
-func (w lookupWork) launch(l *planner, s *step, r rowRange) error {
+func (w lookupWork) Launch(l *launcher, r rowRange) error {
 	k, err := l.linked(elementwise.Lookup{})
 	if err != nil {
 		return err
 	}
-	l.launchTable(s, k, l.vectorTable(r, w.in, w.out), 3, l.constant(elementwise.LookupVectors(w.table)))
+	l.launchTable(k, l.vectorTable(r, w.in, w.out), 3, l.constant(elementwise.LookupVectors(w.table)))
 	return nil
 }
 

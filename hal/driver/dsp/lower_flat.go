@@ -51,13 +51,13 @@ type lookupFlatWork struct {
 	t   *[256]byte
 }
 
-func (w lookupFlatWork) launch(l *planner, s *step, _ rowRange) error {
+func (w lookupFlatWork) Launch(l *launcher, _ rowRange) error {
 	k, err := l.linked(elementwise.Lookup{})
 	if err != nil {
 		return err
 	}
 	table := flatTable(l.spread(flatVectors(w.out)), []*tensor{w.in, w.out}, []int{1, 1})
-	l.launchTable(s, k, table, 3, l.constant(elementwise.LookupVectors(w.t)))
+	l.launchTable(k, table, 3, l.constant(elementwise.LookupVectors(w.t)))
 	return nil
 }
 
@@ -293,14 +293,14 @@ type multiplyFlatWork struct {
 	bias    int32
 }
 
-func (w multiplyFlatWork) launch(l *planner, s *step, _ rowRange) error {
+func (w multiplyFlatWork) Launch(l *launcher, _ rowRange) error {
 	k := elementwise.Binary{Mul: true, Rq: w.rq.Kind()}
 	kern, err := l.linked(k)
 	if err != nil {
 		return err
 	}
 	table := flatTable(l.spread(flatVectors(w.product)), []*tensor{w.in[0], w.in[1], w.product}, []int{1, 1, 1})
-	l.launchTable(s, kern, l.binaryTable(table, w.in), elementwise.BinWords, l.constWords(elementwise.MulParams(&w.rq, &w.m, w.bias)))
+	l.launchTable(kern, l.binaryTable(table, w.in), elementwise.BinWords, l.constWords(elementwise.MulParams(&w.rq, &w.m, w.bias)))
 	return nil
 }
 

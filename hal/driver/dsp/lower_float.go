@@ -47,7 +47,7 @@ type scalarMapWork struct {
 	made   int
 }
 
-func (w scalarMapWork) launch(l *planner, s *step, _ rowRange) error {
+func (w scalarMapWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(elementwise.Scalar{F: w.f})
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (w scalarMapWork) launch(l *planner, s *step, _ rowRange) error {
 	for _, p := range w.pieces {
 		table = append(table, w.in.addr+uint32(p.from*w.size), w.out.addr+uint32(p.from*w.made), uint32(p.n), at[p.table])
 	}
-	l.launchTable(s, kern, table, 4)
+	l.launchTable(kern, table, 4)
 	return nil
 }
 

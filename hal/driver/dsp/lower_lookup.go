@@ -98,7 +98,7 @@ func (l *lowering) gather(out, in, indices *tensor, outer, count, n int, reason 
 	}
 	bad := l.newFlat("invalid index", vecBytes, 1)
 	bad.keep = true
-	l.faults = append(l.faults, fault{l.op, bad, reason})
+	l.list.faults = append(l.list.faults, fault{l.op, bad, reason})
 	l.addStep("gather", []*tensor{in, indices}, []*tensor{out, bad}, gatherWork{n, outer, list, indices, in, count, out, bad})
 	return nil
 }
@@ -115,7 +115,7 @@ type gatherWork struct {
 	bad     *tensor
 }
 
-func (w gatherWork) launch(l *planner, s *step, _ rowRange) error {
+func (w gatherWork) Launch(l *launcher, _ rowRange) error {
 	k := lookup.Gather{Full: w.n >= vecBytes, Rest: w.n%vecBytes != 0}
 	if scalarEntry(w.n) {
 		k = lookup.Gather{Size: w.n}
@@ -130,9 +130,9 @@ func (w gatherWork) launch(l *planner, s *step, _ rowRange) error {
 			table = append(table, w.indices.addr+uint32(4*r[0]), w.in.addr+uint32(o*w.count*w.n), w.out.addr+uint32((o*w.list+r[0])*w.n), uint32(r[1]-r[0]))
 		}
 	}
-	l.launchTable(s, kern, table, 4, uint32(w.count), uint32(w.n), w.bad.addr, w.in.addr, 0, vecBytes)
-	if w.in.bytes() <= prefetchLimit { // each thread fetches a part of the entries, which all may need
-		args := l.last().Args
+	job := l.launchTable(kern, table, 4, uint32(w.count), uint32(w.n), w.bad.addr, w.in.addr, 0, vecBytes)
+	if job != nil && w.in.bytes() <= prefetchLimit { // each thread fetches a part of the entries, which all may need
+		args := job.args
 		for t, part := range l.spread(ceilDiv(w.in.bytes(), vecBytes)) {
 			if t < len(args) {
 				args[t][5], args[t][6] = w.in.addr+uint32(part[0]*vecBytes), boxOf(uint32((part[1]-part[0]+1)*vecBytes))
@@ -182,7 +182,7 @@ type findKeyWork struct {
 	h     opspec.Hashtable
 }
 
-func (w findKeyWork) launch(l *planner, s *step, _ rowRange) error {
+func (w findKeyWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(lookup.FindKey{})
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func (w findKeyWork) launch(l *planner, s *step, _ rowRange) error {
 	for i := range lane {
 		lane[i] = uint32(i)
 	}
-	l.launchTable(s, kern, table, 3, w.in[1].addr, uint32(ceilDiv(max(w.h.Rows, 1), vecBytes/4)), uint32(w.h.Rows), l.constWords(lane))
+	l.launchTable(kern, table, 3, w.in[1].addr, uint32(ceilDiv(max(w.h.Rows, 1), vecBytes/4)), uint32(w.h.Rows), l.constWords(lane))
 	return nil
 }
 

@@ -112,7 +112,7 @@ type rowsDotWork struct {
 	zeroW   int32
 }
 
-func (w rowsDotWork) launch(l *planner, s *step, _ rowRange) error {
+func (w rowsDotWork) Launch(l *launcher, _ rowRange) error {
 	kern := matmul.Dot{Vectors: w.width / vecBytes}
 	code, err := l.linked(kern)
 	if err != nil {
@@ -125,7 +125,7 @@ func (w rowsDotWork) launch(l *planner, s *step, _ rowRange) error {
 				w.out.addr+uint32(4*(b*w.units+r[0])), uint32(r[1]-r[0]))
 		}
 	}
-	l.launchTable(s, code, table, matmul.DotWords, hvx.SplatHalfword(w.zeroV), hvx.SplatHalfword(w.zeroW))
+	l.launchTable(code, table, matmul.DotWords, hvx.SplatHalfword(w.zeroV), hvx.SplatHalfword(w.zeroW))
 	return nil
 }
 
@@ -141,13 +141,13 @@ type gateScaleWork struct {
 	in  *tensor
 }
 
-func (w gateScaleWork) launch(l *planner, s *step, _ rowRange) error {
+func (w gateScaleWork) Launch(l *launcher, _ rowRange) error {
 	kind := w.rq.Kind()
 	kern, err := l.linked(lstm.Gate{Rq: kind})
 	if err != nil {
 		return err
 	}
 	table := flatTable(l.spread(flatVectors(w.out)), []*tensor{w.in, w.out}, []int{2, 1})
-	l.launchTable(s, kern, table, 3, l.constWords(w.rq.Params()))
+	l.launchTable(kern, table, 3, l.constWords(w.rq.Params()))
 	return nil
 }

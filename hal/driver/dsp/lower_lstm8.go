@@ -172,7 +172,7 @@ type statisticsWork struct {
 	variance *tensor
 }
 
-func (w statisticsWork) launch(l *planner, s *step, _ rowRange) error {
+func (w statisticsWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (w statisticsWork) launch(l *planner, s *step, _ rowRange) error {
 	for b := range uint32(w.batch) {
 		table = append(table, w.sum.addr+4*b*uint32(w.k.N), w.mean.addr+4*b, w.variance.addr+4*b)
 	}
-	l.launchTable(s, kern, table, 3)
+	l.launchTable(kern, table, 3)
 	return nil
 }
 

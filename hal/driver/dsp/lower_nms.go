@@ -98,7 +98,7 @@ type nmsWork struct {
 	work  *tensor
 }
 
-func (w nmsWork) launch(l *planner, s *step, _ rowRange) error {
+func (w nmsWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err
@@ -107,6 +107,6 @@ func (w nmsWork) launch(l *planner, s *step, _ rowRange) error {
 	for _, t := range w.out {
 		block = append(block, t.addr)
 	}
-	l.launch(s, kern, [][]uint32{{l.constWords(block), w.work.addr}})
+	l.launch(kern, [][]uint32{{l.constWords(block), w.work.addr}})
 	return nil
 }

@@ -117,7 +117,7 @@ type proposalsWork struct {
 	work *tensor
 }
 
-func (w proposalsWork) launch(l *planner, s *step, _ rowRange) error {
+func (w proposalsWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err
@@ -126,6 +126,6 @@ func (w proposalsWork) launch(l *planner, s *step, _ rowRange) error {
 	for _, t := range w.out {
 		block = append(block, t.addr)
 	}
-	l.launch(s, kern, [][]uint32{{l.constWords(block), w.work.addr}})
+	l.launch(kern, [][]uint32{{l.constWords(block), w.work.addr}})
 	return nil
 }

@@ -93,7 +93,7 @@ type foldWork struct {
 	bound      uint32
 }
 
-func (w foldWork) launch(l *planner, s *step, _ rowRange) error {
+func (w foldWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(reduction.Slices{F: w.f})
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (w foldWork) launch(l *planner, s *step, _ rowRange) error {
 			table = append(table, w.in.addr+uint32(row*w.sliceCount*foldedRow+v), w.out.addr+uint32(row*foldedRow+v), uint32(w.sliceCount), foldedRow, low, high)
 		}
 	}
-	l.launchTable(s, kern, table, reduction.EntryWords, w.bound)
+	l.launchTable(kern, table, reduction.EntryWords, w.bound)
 	return nil
 }
 

@@ -22,7 +22,7 @@ func affineOf(o *nn.Operand) hvx.Quant {
 func (l *lowering) invalid(reason string) *tensor {
 	bad := l.newFlat("invalid", vecBytes, 1)
 	bad.keep = true
-	l.faults = append(l.faults, fault{l.op, bad, reason})
+	l.list.faults = append(l.list.faults, fault{l.op, bad, reason})
 	return bad
 }
 
@@ -35,13 +35,13 @@ func (l *lowering) roomFor(n int) *tensor {
 // launchRange runs a kernel over items divided among the threads. Its arguments
 // are a block of addresses, the first item, the one behind the last, and the
 // thread's part of frames.
-func (l *planner) launchRange(s *step, k *hvx.Linked, items int, frames *tensor, block ...uint32) {
+func (l *launcher) launchRange(k *hvx.Linked, items int, frames *tensor, block ...uint32) {
 	at := l.constWords(block)
 	var args [][]uint32
 	for t, r := range l.spread(items) {
 		args = append(args, []uint32{at, uint32(r[0]), uint32(r[1]), frames.addr + uint32(t*(frames.bytes()/l.threads))})
 	}
-	l.launch(s, k, args)
+	l.launch(k, args)
 }
 
 // orderedResult is where a kernel writes the image of an operation's output in

@@ -57,12 +57,12 @@ type roiWork struct {
 	bad     *tensor
 }
 
-func (w roiWork) launch(l *planner, s *step, _ rowRange) error {
+func (w roiWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(w.k)
 	if err != nil {
 		return err
 	}
 	table := l.constWords(w.value.Floats())
-	l.launchRange(s, kern, w.p.Rois, w.frames, w.in.addr, w.regions.addr, w.batches.addr, w.out.addr, w.bad.addr, table)
+	l.launchRange(kern, w.p.Rois, w.frames, w.in.addr, w.regions.addr, w.batches.addr, w.out.addr, w.bad.addr, table)
 	return nil
 }

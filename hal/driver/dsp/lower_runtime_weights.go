@@ -134,7 +134,7 @@ func (l *lowering) factors(g *gemm, kind hvx.RequantKind) *tensor {
 		}
 	}
 	t := l.newFlat("multipliers", n*g.Filter.K, 4)
-	t.first = -2 // a constant
+	t.unplaced = true
 	t.addr = l.constant(data)
 	return t
 }
@@ -155,7 +155,7 @@ type foldBiasesWork struct {
 	f      *filter.Filter
 }
 
-func (w foldBiasesWork) launch(l *planner, s *step, _ rowRange) error {
+func (w foldBiasesWork) Launch(l *launcher, _ rowRange) error {
 	c := &w.p.c
 	var table []uint32
 	chunk := func(at, n int) {
@@ -177,6 +177,6 @@ func (w foldBiasesWork) launch(l *planner, s *step, _ rowRange) error {
 		return err
 	}
 	zeros := w.g.InZero*int32(w.f.KH*w.f.KW*w.f.C)*w.f.Zero - w.g.Rq.Centre()
-	l.launchTable(s, kern, table, conv.FoldWords, uint32(w.g.InZero)*ones, uint32(zeros))
+	l.launchTable(kern, table, conv.FoldWords, uint32(w.g.InZero)*ones, uint32(zeros))
 	return nil
 }

@@ -68,7 +68,7 @@ type softmaxWork struct {
 	scratch *tensor
 }
 
-func (w softmaxWork) launch(l *planner, s *step, _ rowRange) error {
+func (w softmaxWork) Launch(l *launcher, _ rowRange) error {
 	var exps []uint32
 	for _, e := range w.q.ExpTable() {
 		exps = append(exps, uint32(e), uint32(opspec.SoftmaxSumTerm(e)))
@@ -92,7 +92,7 @@ func (w softmaxWork) launch(l *planner, s *step, _ rowRange) error {
 	for t, r := range l.spread(len(table) / 2) {
 		args = append(args, []uint32{at + uint32(8*r[0]), uint32(r[1] - r[0]), expAt, w.scratch.at(0, 0, t)})
 	}
-	l.launch(s, kern, args)
+	l.launch(kern, args)
 	return nil
 }
 

@@ -62,7 +62,7 @@ type topKWork struct {
 	wide    int
 }
 
-func (w topKWork) launch(l *planner, st *step, _ rowRange) error {
+func (w topKWork) Launch(l *launcher, _ rowRange) error {
 	var k hvx.Kernel = reduction.TopK{}
 	if w.size == 1 {
 		k = reduction.TopKBytes{}
@@ -75,6 +75,6 @@ func (w topKWork) launch(l *planner, st *step, _ rowRange) error {
 	for v := 0; v < w.s.pitch; v += vecBytes {
 		table = append(table, w.s.t.addr+uint32(v), w.values.addr+uint32(v), w.indices.addr+uint32(v/w.size*4), uint32(w.t.K))
 	}
-	l.launchTable(st, kern, table, 4, uint32(w.s.count), uint32(w.s.pitch), uint32(w.wide))
+	l.launchTable(kern, table, 4, uint32(w.s.count), uint32(w.s.pitch), uint32(w.wide))
 	return nil
 }

@@ -106,7 +106,7 @@ type alongWork struct {
 	tiles   *tensor // scratch memory of the threads, nil where runs are copied
 }
 
-func (w alongWork) launch(l *planner, s *step, _ rowRange) error {
+func (w alongWork) Launch(l *launcher, _ rowRange) error {
 	if w.permute != nil {
 		w.dims, w.to, w.from = permuted(w.dst, w.src, w.permute)
 	}
@@ -116,14 +116,14 @@ func (w alongWork) launch(l *planner, s *step, _ rowRange) error {
 	}
 	to, from, flip := w.dst.addr+w.to, w.src.addr+w.from, w.dst.flips(w.src)
 	if column, ok := m.tiles(); ok && w.tiles != nil {
-		return l.transpose(s, &m, column, to, from, w.tiles.addr, flip)
+		return l.transpose(&m, column, to, from, w.tiles.addr, flip)
 	}
 	if n := m.runCount(); n > maxPositions {
 		return fmt.Errorf("%d separate runs, at most %d", n, maxPositions)
 	}
 	r := new(copyRuns)
 	m.each(to, from, func(to, from uint32) { r.add(to, from, m.size) })
-	return r.launch(l, s, flip)
+	return r.launch(l, flip)
 }
 
 // permuted are the dimensions of a result and the offsets of the first elements of both.
@@ -153,7 +153,7 @@ func (m *ndMove) each(to, from uint32, visit func(to, from uint32)) {
 }
 
 // transpose launches a move as tiles.
-func (l *planner) transpose(s *step, m *ndMove, column int, to, from, scratch uint32, flip bool) error {
+func (l *launcher) transpose(m *ndMove, column int, to, from, scratch uint32, flip bool) error {
 	last := len(m.dims) - 1
 	rows, columns := m.dims[last], m.dims[column]
 	k := datamove.Transpose{Size: m.size, Flip: flip}
@@ -203,6 +203,6 @@ func (l *planner) transpose(s *step, m *ndMove, column int, to, from, scratch ui
 		args = append(args, []uint32{addr + uint32(4*datamove.TileWords*p[0]), uint32(p[1] - p[0]), scratch + uint32(t*datamove.TileScratch),
 			table[p[0]*datamove.TileWords], box})
 	}
-	l.launch(s, kern, args)
+	l.launch(kern, args)
 	return nil
 }

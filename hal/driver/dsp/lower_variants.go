@@ -133,7 +133,7 @@ type divideWork struct {
 	c    int
 }
 
-func (w divideWork) launch(l *planner, st *step, _ rowRange) error {
+func (w divideWork) Launch(l *launcher, _ rowRange) error {
 	r := new(copyRuns)
 	for i, t := range w.list {
 		for n := range w.s.n {
@@ -144,7 +144,7 @@ func (w divideWork) launch(l *planner, st *step, _ rowRange) error {
 			}
 		}
 	}
-	return r.launch(l, st, false)
+	return r.launch(l, false)
 }
 
 // joinPart is a tensor and where its positions go in a larger one: row, column and channel of
@@ -170,7 +170,7 @@ func (l *lowering) join(w joinWork) {
 	l.addStep("join", list, []*tensor{w.out}, w)
 }
 
-func (w joinWork) launch(l *planner, st *step, _ rowRange) error {
+func (w joinWork) Launch(l *launcher, _ rowRange) error {
 	r := new(copyRuns)
 	for _, p := range w.parts {
 		s := p.t.shape
@@ -183,7 +183,7 @@ func (w joinWork) launch(l *planner, st *step, _ rowRange) error {
 			}
 		}
 	}
-	return r.launch(l, st, false)
+	return r.launch(l, false)
 }
 
 // phase is the outputs of a transposed convolution along an axis that stride and

@@ -45,12 +45,12 @@ func byShape(windows []window) (parts [][]window) {
 }
 
 // emitWindows launches the window kernel over the given windows.
-func (l *planner) emitWindows(s *step, k pool.Window, in *tensor, windows []window, channels int, lo, hi int32,
+func (l *launcher) emitWindows(k pool.Window, in *tensor, windows []window, channels int, lo, hi int32,
 	divide func(n int) (pool.Quotient, error)) error {
 	if parts := byShape(windows); k.Rows == 0 && len(windows) >= 8*l.threads && len(parts) <= maxShapes && parts[0][0].rows*parts[0][0].cols <= maxUnrolled {
 		for _, part := range parts {
 			k.Rows, k.Cols = part[0].rows, part[0].cols
-			if err := l.emitWindows(s, k, in, part, channels, lo, hi, divide); err != nil {
+			if err := l.emitWindows(k, in, part, channels, lo, hi, divide); err != nil {
 				return err
 			}
 		}
@@ -92,16 +92,19 @@ func (l *planner) emitWindows(s *step, k pool.Window, in *tensor, windows []wind
 			table = append(table, q...)
 		}
 	}
-	l.launchTable(s, kern, table, k.EntryWords(), uint32(lo)*0x01010101, uint32(hi)*0x01010101, 0, 0, vecBytes)
-	l.canPrefetch(pool.WinPrefetch)
-	if !l.streams(in) {
+	job := l.launchTable(kern, table, k.EntryWords(), uint32(lo)*0x01010101, uint32(hi)*0x01010101, 0, 0, vecBytes)
+	if job == nil {
+		return nil
+	}
+	job.prefetchArg = pool.WinPrefetch
+	if !l.Streams(in) {
 		return nil
 	}
 	words := k.EntryWords()
 	for t, r := range l.spread(len(table) / words) { // each thread its own rows
 		first, last := table[words*r[0]:], table[words*(r[1]-1):]
 		from, to := first[pool.WinIn], last[pool.WinIn]+(last[pool.WinRows]-1)*uint32(k.RowStep)+last[pool.WinCols]*uint32(k.ColStep)+(last[pool.WinCount]-1)*last[pool.WinInStep]
-		l.fetchFirst(pool.WinPrefetch, t, from, max(from, to))
+		job.fetchFirst(pool.WinPrefetch, t, from, max(from, to))
 	}
 	return nil
 }
@@ -139,7 +142,7 @@ type poolWork struct {
 	signed  bool // the client's values are
 }
 
-func (w poolWork) launch(l *planner, s *step, r rowRange) error {
+func (w poolWork) Launch(l *launcher, r rowRange) error {
 	k := pool.Window{Max: w.isMax, RowStep: w.in.rowBytes(), ColStep: w.in.pitch, Unalign: w.in.pitch < vecBytes}
 	var windows []window
 	for row := r.from; row < r.to; row++ {
@@ -152,7 +155,7 @@ func (w poolWork) launch(l *planner, s *step, r rowRange) error {
 			windows = append(windows, window{w.in.at(n, y0, x0), w.out.at(n, y, x), y1 - y0, x1 - x0})
 		}
 	}
-	return l.emitWindows(s, k, w.in, windows, w.C, w.lo, w.hi, func(n int) (pool.Quotient, error) { return pool.AverageQuotient(n, w.signed) })
+	return l.emitWindows(k, w.in, windows, w.C, w.lo, w.hi, func(n int) (pool.Quotient, error) { return pool.AverageQuotient(n, w.signed) })
 }
 
 // poolLimits are the windows that the kernel cannot do.
@@ -213,13 +216,13 @@ type meanWork struct {
 	signed     bool // the client's values are
 }
 
-func (w meanWork) launch(l *planner, s *step, _ rowRange) error {
+func (w meanWork) Launch(l *launcher, _ rowRange) error {
 	k := pool.Window{RowStep: w.in.rowBytes(), ColStep: w.in.pitch, Unalign: w.in.pitch < vecBytes}
 	var windows []window
 	for i := range w.out.shape.w {
 		windows = append(windows, window{w.in.at(i, 0, 0), w.out.at(0, 0, i), w.rows, w.cols})
 	}
-	return l.emitWindows(s, k, w.in, windows, w.out.shape.c, 0, 255, func(n int) (pool.Quotient, error) { return pool.MeanQuotient(n, w.signed) })
+	return l.emitWindows(k, w.in, windows, w.out.shape.c, 0, 255, func(n int) (pool.Quotient, error) { return pool.MeanQuotient(n, w.signed) })
 }
 
 // meanWindow factors the number of reduced elements into rows and columns.
@@ -236,7 +239,7 @@ type gatherWindowsWork struct {
 	in, out *tensor
 }
 
-func (g gatherWindowsWork) launch(l *planner, s *step, _ rowRange) error {
+func (g gatherWindowsWork) Launch(l *launcher, _ rowRange) error {
 	m, in, w := g.mean, g.in, g.out
 	rank := len(m.In)
 	strides := make([]int, rank) // in elements of [outer, count, channels]
@@ -279,5 +282,5 @@ func (g gatherWindowsWork) launch(l *planner, s *step, _ rowRange) error {
 			index[i], carry = 0, 1
 		}
 	}
-	return r.launch(l, s, false)
+	return r.launch(l, false)
 }

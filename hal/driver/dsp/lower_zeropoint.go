@@ -213,7 +213,7 @@ func (p *strips) kernel(shares [][2]int) conv.ZeroPoint {
 
 // ZeroPointArgs returns the arguments of the zero-point correction, except for the scratch of
 // each thread.
-func (g *gemm) zeroPointArgs(l *planner, k *conv.ZeroPoint) (w [conv.ZeroPointArgs]uint32) {
+func (g *gemm) zeroPointArgs(l *launcher, k *conv.ZeroPoint) (w [conv.ZeroPointArgs]uint32) {
 	w[conv.ZeroPointBytes], w[conv.ZeroPointOnes], w[conv.ZeroPointRowStep] = uint32(g.Filter.Zero)*ones, ones, uint32(g.DilationH*g.in.rowBytes())
 	if c := g.Filter.C; k.Pitch == 4 {
 		w[conv.ZeroPointOnes] &= 1<<(8*c) - 1
@@ -245,7 +245,7 @@ func (p *strips) prefetch(from, to int) (at, box uint32) {
 
 // table makes the strips of a thread that works on the blocks [from, to): their
 // address and number.
-func (p *strips) table(l *planner, from, to int) (uint32, int) {
+func (p *strips) table(l *launcher, from, to int) (uint32, int) {
 	var list, runs []uint32
 	p.each(from, to, func(whole *strip, part strip) {
 		w := [conv.StripWords]uint32{conv.StripBlocks: uint32(part.to - part.from), conv.StripRuns: uint32(4 * len(runs)), conv.StripStride: vecBytes}

@@ -6,16 +6,17 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
 )
 
-// object is what lowering and planning put into a program: kernels and constants.
+// object is a program in the making: the code of kernels, and constants.
 type object struct {
 	threads int // that share the work of a job
 	image   *hvx.Image
 	consts  []byte
-	op      int // of the model, which uses what is added now
 }
 
-func newObject(d *Device, kernels *hvx.Cache) *object {
-	return &object{threads: d.threads(), image: hvx.NewImage(codeBase, d.machine(), kernels)}
+// newObject makes the object of a machine with that many threads that use vectors. What is compiled for it is kept in
+// the cache.
+func newObject(threads int, m hvx.Machine, kernels *hvx.Cache) *object {
+	return &object{threads: threads, image: hvx.NewImage(codeBase, m, kernels)}
 }
 
 // constant appends data to the constants and returns its address.
@@ -37,9 +38,6 @@ func (l *object) constWords(w []uint32) uint32 {
 // fits compiles a kernel that is the best choice if there are registers for it.
 func (l *object) fits(k hvx.Kernel) bool { return l.image.Cost(k) > 0 }
 
-// linked returns a kernel of the image.
-func (l *object) linked(k hvx.Kernel) (*hvx.Linked, error) { return l.image.Kernel(k, l.op) }
-
 // spread divides n items among the threads as evenly as possible, in order;
 // threads without work are left out.
 func (l *object) spread(n int) [][2]int {
@@ -48,6 +46,21 @@ func (l *object) spread(n int) [][2]int {
 		to := from + ceilDiv(n-from, l.threads-t)
 		out = append(out, [2]int{from, to})
 		from = to
+	}
+	return out
+}
+
+// parts divides n items into ranges of at most most, as many for each thread.
+func (l *object) parts(n, most int) [][2]int {
+	var out [][2]int
+	each := ceilDiv(ceilDiv(n, l.threads), most)
+	for _, r := range l.spread(n) {
+		for k := range each {
+			from, to := r[0]+(r[1]-r[0])*k/each, r[0]+(r[1]-r[0])*(k+1)/each
+			if to > from {
+				out = append(out, [2]int{from, to})
+			}
+		}
 	}
 	return out
 }

@@ -75,27 +75,27 @@ type region struct{ from, to int }
 
 // newPlan lowers a graph whose shapes and parameters are known.
 func newPlan(d *Device, g *graph.Graph) (*plan, error) {
-	l, err := lowerGraph(g, d)
+	list, err := lowerGraph(g, newObject(d.threads(), d.machine(), &d.kernels))
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := planSteps(l, d)
+	jobs, err := planSteps(list, &d.cfg.Spec)
 	if err != nil {
 		return nil, err
 	}
-	return assemble(d, l, jobs), nil
+	return assemble(d, g, list, jobs), nil
 }
 
 // assemble is the program of a lowered graph and its jobs.
-func assemble(d *Device, l *lowering, j *planner) *plan {
-	p := &plan{dev: d, graph: l.graph, program: dsp.Program{Base: j.image.Base, Code: j.image.Code}, consts: j.consts, steps: j.steps,
+func assemble(d *Device, g *graph.Graph, l *lowered, j *planner) *plan {
+	p := &plan{dev: d, graph: g, program: dsp.Program{Base: j.image.Base, Code: j.image.Code}, consts: j.consts, steps: j.steps,
 		dmaDescriptors: j.dmaDescriptors, all: j.image.Kernels, arena: int(j.arena) + 2*endGuard}
 	for _, f := range l.faults {
 		p.faults = append(p.faults, faultAt{f.op, regionOf(f.t), f.reason})
 	}
-	for i := range j.jobs {
-		p.jobs = append(p.jobs, j.jobs[i].Job)
-		p.kernels = append(p.kernels, j.jobs[i].kernel)
+	for _, x := range j.jobs {
+		p.jobs = append(p.jobs, dsp.Job{Region: x.step.op, Name: x.name, Entry: x.kernel.Entry, Threads: len(x.args), Args: x.args})
+		p.kernels = append(p.kernels, x.kernel)
 	}
 	for _, t := range l.inputs {
 		if t == nil { // nothing that the program reads
@@ -114,19 +114,6 @@ func assemble(d *Device, l *lowering, j *planner) *plan {
 		p.extents[x] = regionOf(t)
 	}
 	return p
-}
-
-// openOutput makes the tensor of an output with the given shape of which only
-// as many entries along dimension 0 count as the word in count says when the
-// program has run.
-func (l *lowering) openOutput(x uint32, dims []uint32, count *tensor) *tensor {
-	l.graph.Operands[x].Dimensions = dims
-	if l.extents == nil {
-		l.extents = map[uint32]*tensor{}
-	}
-	count.keep = true
-	l.extents[x] = count
-	return l.flatResult(x)
 }
 
 func regionOf(t *tensor) region {
@@ -251,14 +238,6 @@ func (p *plan) execute(r *finished, space *mem.Space, o base.RunOptions) error {
 		p.detail(&r.stats, report, options.Profile)
 	}
 	return nil
-}
-
-// fault is a word that a program leaves at something other than 0 when a value
-// that only an execution knows is not valid.
-type fault struct {
-	op     int
-	t      *tensor
-	reason string
 }
 
 // faultAt is a fault whose word has its place.

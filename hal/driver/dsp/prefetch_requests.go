@@ -42,17 +42,11 @@ func (l *planner) requestRows(t *tensor, first, to int) {
 	if !t.dense {
 		src -= uint32(t.lead())
 	}
-	made := t.made - 1
-	if l.hot[t] {
+	made := l.made[t] - 1
+	if l.l2.hot[t] {
 		made = -1 // by an earlier band
 	}
 	l.requests = append(l.requests, prefetchRequest{len(l.jobs), made, src, uint32(min((to-first)*t.rowBytes(), maxRequest)), false})
-}
-
-// streams reports whether a kernel that can prefetch should fetch its input itself, part by
-// part: the input is likely not in L2, and too large to be prefetched as a whole before.
-func (l *planner) streams(t *tensor) bool {
-	return l.cold(t) && (t.bytes() > maxWhole || t.shape.n > 1)
 }
 
 // requestCode returns the requests for the code of kernels, in order of the jobs.
@@ -75,7 +69,7 @@ func (l *planner) freePrefetchArgs(j int) [][]uint32 {
 	if at == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(l.jobs[j].Args), func(a []uint32) bool { return a[at+1] != 0 })
+	return slices.DeleteFunc(slices.Clone(l.jobs[j].args), func(a []uint32) bool { return a[at+1] != 0 })
 }
 
 // nextPrefetcher returns the next job after j that can prefetch for others, the last job if none can.

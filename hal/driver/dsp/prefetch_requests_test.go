@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/bench/zoo"
-	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
@@ -16,7 +15,7 @@ func (l *planner) boxes(j int) (list []prefetchRequest) {
 	if at == 0 {
 		return nil
 	}
-	for _, a := range l.jobs[j].Args {
+	for _, a := range l.jobs[j].args {
 		lines, stride := a[at+1]&0xffff, max(a[at+2], vecBytes)
 		if lines > 0 {
 			list = append(list, prefetchRequest{src: a[at], bytes: (lines-1)*stride + vecBytes})
@@ -67,7 +66,7 @@ func TestAssignRequests(t *testing.T) {
 		l := &planner{}
 		for j := range 6 { // jobs 0, 2 and 4 can prefetch
 			args := [][]uint32{make([]uint32, 4), make([]uint32, 4), make([]uint32, 4), make([]uint32, 4)}
-			l.jobs = append(l.jobs, job{Job: dsp.Job{Args: args}, step: &step{}, prefetchArg: 1 - j%2})
+			l.jobs = append(l.jobs, &job{args: args, step: &step{}, prefetchArg: 1 - j%2})
 		}
 		return l
 	}
@@ -96,7 +95,7 @@ func TestAssignRequests(t *testing.T) {
 				}
 				by = j
 			}
-			if a := l.jobs[j].Args[0]; l.jobs[j].prefetchArg > 0 && a[2] != 0 {
+			if a := l.jobs[j].args[0]; l.jobs[j].prefetchArg > 0 && a[2] != 0 {
 				t.Errorf("%s: the first thread of job %d has no box left for constants", c.name, j)
 			}
 		}

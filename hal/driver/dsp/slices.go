@@ -59,7 +59,7 @@ type reductionWork struct {
 	words []uint32
 }
 
-func (w reductionWork) launch(l *planner, st *step, _ rowRange) error {
+func (w reductionWork) Launch(l *launcher, _ rowRange) error {
 	kern, err := l.linked(reduction.Slices{F: w.f})
 	if err != nil {
 		return err
@@ -70,6 +70,6 @@ func (w reductionWork) launch(l *planner, st *step, _ rowRange) error {
 	for v := 0; v < w.s.pitch; v += vecBytes {
 		table = append(table, w.s.t.addr+uint32(v), w.out.addr+uint32(v*wide), uint32(w.s.count), uint32(w.s.pitch), low, high)
 	}
-	l.launchTable(st, kern, table, reduction.EntryWords, w.words...)
+	l.launchTable(kern, table, reduction.EntryWords, w.words...)
 	return nil
 }

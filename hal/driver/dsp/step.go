@@ -3,7 +3,7 @@ package dsp
 // step is a part of an operation that a kernel computes. Which tensors it touches, and by
 // which rows, is known first; jobs are made when these have addresses.
 type step struct {
-	region int // operation of the model
+	op     int // of the model
 	name   string
 	reads  []*tensor
 	writes []*tensor
@@ -14,17 +14,17 @@ type step struct {
 // work is what a step computes: a record of tensors and numbers, without functions, so that
 // steps can be printed, compared and planned more than once.
 type work interface {
-	// launch makes the jobs for some rows of the result, which are asked for in order, or
+	// Launch makes the jobs for some rows of the result, which are asked for in order, or
 	// for all of it where the step is all or nothing.
-	launch(l *planner, s *step, r rowRange) error
+	Launch(l *launcher, r rowRange) error
 }
 
 // sharedWork is work all of whose rows share constants or a kernel.
 type sharedWork interface {
 	work
-	// share places what rows share, and returns the work that uses it. It is called
-	// once, before launch.
-	share(l *planner, s *step) (work, error)
+	// Share places what rows share, and returns the work that uses it. It is called
+	// once, before Launch.
+	Share(l *launcher) (work, error)
 }
 
 // rowRange are rows from to to-1 of a result; rows of several images count on.
@@ -52,39 +52,35 @@ func (d *rowDependence) needs(rows int) int {
 // starts is the first row of the inputs that a row of the result takes.
 func (d *rowDependence) starts(row int) int { return row*d.stride - d.above }
 
-// addStep appends a step of the current operation.
-func (l *lowering) addStep(name string, reads, writes []*tensor, w work) {
-	l.steps = append(l.steps, &step{region: l.op, name: name, reads: reads, writes: writes, work: w})
+// newStep makes a step that is all or nothing.
+func newStep(op int, name string, reads, writes []*tensor, w work) *step {
+	return &step{op: op, name: name, reads: reads, writes: writes, work: w}
 }
 
-// addRows appends a step of the current operation that can be done row by row.
-func (l *lowering) addRows(name string, reads, writes []*tensor, rows rowDependence, w work) {
-	l.steps = append(l.steps, rowStep(l.op, name, reads, writes, rows, w))
-}
-
-func rowStep(region int, name string, reads, writes []*tensor, rows rowDependence, w work) *step {
-	s := &step{region: region, name: name, reads: reads, writes: writes, work: w}
+// newRows makes a step that can be done row by row.
+func newRows(op int, name string, reads, writes []*tensor, rows rowDependence, w work) *step {
+	s := newStep(op, name, reads, writes, w)
 	if writes[0].shape.n == 1 { // rows of several images do not need each other in order
 		s.rows = &rows
 	}
 	return s
 }
 
-// launchShared is launch of work that nobody has called share of.
-func launchShared(l *planner, s *step, w sharedWork, r rowRange) error {
-	shared, err := w.share(l, s)
+// launchShared is Launch of work that nobody has called Share of.
+func launchShared(l *launcher, w sharedWork, r rowRange) error {
+	shared, err := w.Share(l)
 	if err != nil {
 		return err
 	}
-	return shared.launch(l, s, r)
+	return shared.Launch(l, r)
 }
 
-// begin is the work of a step with what its rows share placed.
-func (s *step) begin(l *planner) (work, error) {
-	if w, ok := s.work.(sharedWork); ok {
-		return w.share(l, s)
+// begin is the work of the step with what its rows share placed.
+func (l *launcher) begin() (work, error) {
+	if w, ok := l.step.work.(sharedWork); ok {
+		return w.Share(l)
 	}
-	return s.work, nil
+	return l.step.work, nil
 }
 
 // wholeRange is all rows of a step's result.

@@ -19,7 +19,7 @@ func (p *plan) WriteSteps(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	tensors := stepPrinter{}
 	for i, s := range p.steps {
-		fmt.Fprintf(out, "%d: operation %d %s, %s: %s\n", i, s.region, p.graph.NameOf(s.region), s.name, tensors.work(s.work))
+		fmt.Fprintf(out, "%d: operation %d %s, %s: %s\n", i, s.op, p.graph.NameOf(s.op), s.name, tensors.work(s.work))
 		for _, list := range []struct {
 			what    string
 			tensors []*tensor

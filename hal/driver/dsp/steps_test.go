@@ -45,7 +45,7 @@ func TestStepsHoldNoFunctions(t *testing.T) {
 		}
 		for _, s := range base.Programs(p)[0][0].(*plan).steps {
 			if at := function(reflect.TypeOf(s.work), map[reflect.Type]bool{}); at != "" {
-				t.Errorf("step %s of operation %d has a function: %T%s", s.name, s.region, s.work, at)
+				t.Errorf("step %s of operation %d has a function: %T%s", s.name, s.op, s.work, at)
 			}
 		}
 	}

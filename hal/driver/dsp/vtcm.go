@@ -24,7 +24,6 @@ const (
 // vtcm hands out VTCM and remembers what must be fetched.
 type vtcm struct {
 	base, size uint32
-	l2         int    // bytes of the cache
 	launch     int    // bytes that DRAM moves between two jobs
 	dma        bool   // the core has user DMA
 	next       uint32 // with DMA: offset behind the last fetch
@@ -37,7 +36,7 @@ const batchRanges = 10
 
 // batch is one fetch job.
 type batch struct {
-	job    int    // in lowering.jobs
+	job    int    // in planner.jobs
 	table  uint32 // room for its table
 	from   uint32 // offset of its first range
 	used   uint32
@@ -62,21 +61,16 @@ type fetchRange struct{ src, dst, bytes uint32 }
 func newVTCM(s *dsp.Spec) vtcm {
 	return vtcm{
 		base: s.VTCMBase, size: s.VTCMBytes, dma: s.VTCMBytes > 0 && s.DMA != nil,
-		l2: s.L2.Bytes, launch: int(s.BarrierCycles) * launchRate,
+		launch: int(s.BarrierCycles) * launchRate,
 	}
 }
 
-// room is how much a single step can make resident.
-func (v *vtcm) room() int { return int(v.size) }
-
-// resident makes constants available in VTCM for the jobs that the current step
-// launches from now on, and returns their address there. What earlier steps made
-// resident may be lost.
-func (l *planner) resident(s *step, src uint32, bytes int) (uint32, error) {
+// Fetch implements planning.
+func (l *planner) Fetch(s *step, src uint32, bytes int) (uint32, error) {
 	need := uint32(roundUp(bytes, fetchUnit))
 	v := &l.vtcm
 	if v.dma {
-		return l.residentByDMA(s, src, need)
+		return l.fetchByDMA(s, src, need)
 	}
 	var b *batch
 	if n := len(v.batches); n > 0 && !v.batches[n-1].sealed {
@@ -90,7 +84,7 @@ func (l *planner) resident(s *step, src uint32, bytes int) (uint32, error) {
 		}
 	}
 	if l.begins(b, need) {
-		k, err := l.linked(datamove.Fetch{})
+		k, err := l.launcher(s).linked(datamove.Fetch{})
 		if err != nil {
 			return 0, err
 		}
@@ -102,8 +96,7 @@ func (l *planner) resident(s *step, src uint32, bytes int) (uint32, error) {
 		v.batches = append(v.batches, b)
 		l.claimFor(b.job, src, bytes, toVTCM)
 		b.table = l.constant(make([]byte, l.threads*batchRanges*12))
-		l.launch(s, k, nil)
-		l.jobs[b.job].Name = "fetch"
+		l.AddJob(s, k, nil).name = "fetch"
 	}
 	l.claimFor(b.job, src, bytes, toVTCM)
 	dst := v.base + b.used
@@ -117,45 +110,6 @@ func (v *vtcm) seal() {
 	if n := len(v.batches); n > 0 {
 		v.batches[n-1].sealed = true
 	}
-}
-
-// boxOf is the prefetch argument for n bytes.
-func boxOf(n uint32) uint32 { return vecBytes<<16 | min(n/vecBytes, 0xffff) }
-
-// rowBox is the l2fetch box of rows of n bytes; empty when it fits no box.
-func rowBox(n, rows, stride int) (box, step uint32) {
-	if rows == 1 {
-		stride = vecBytes // of no consequence
-	}
-	if n >= 1<<16 || rows >= 1<<16 || stride >= 1<<16 {
-		return 0, 0
-	}
-	return uint32(n)<<16 | uint32(rows), uint32(stride)
-}
-
-// padTable repeats the last entry, for kernels that look n entries ahead.
-func padTable(table []uint32, entryWords, n int) []uint32 {
-	for range n {
-		table = append(table, table[len(table)-entryWords:]...)
-	}
-	return table
-}
-
-// warm launches a job that brings constants into L2: the threads of a kernel
-// that prefetches its inputs would replace each other's boxes and wait for the
-// same lines.
-func (l *planner) warm(s *step, src uint32, bytes int) error {
-	k, err := l.linked(datamove.Warm{})
-	if err != nil {
-		return err
-	}
-	var args [][]uint32
-	for _, r := range l.spread(bytes / vecBytes) {
-		args = append(args, []uint32{src + uint32(r[0]*vecBytes), uint32(r[1] - r[0])})
-	}
-	l.launch(s, k, args)
-	l.last().Name = "warm"
-	return nil
 }
 
 // finishFetches fills in the fetch jobs once all their ranges are known.
@@ -172,13 +126,12 @@ func (l *planner) finishFetches() {
 				tables[t] = append(tables[t], r.src+off, r.dst+off, uint32(part[1]-part[0]))
 			}
 		}
-		job := &l.jobs[b.job]
+		job := l.jobs[b.job]
 		for i, t := range tables {
 			if len(t) > 0 {
-				job.Args = append(job.Args, []uint32{l.batchTable(b, i, t), uint32(len(t) / 3)})
+				job.args = append(job.args, []uint32{l.batchTable(b, i, t), uint32(len(t) / 3)})
 			}
 		}
-		job.Threads = len(job.Args)
 	}
 }
 

@@ -19,7 +19,7 @@ func TestFetchBatches(t *testing.T) {
 		for _, r := range b.ranges {
 			bytes += r.bytes
 		}
-		for j := b.job + 1; j < len(l.jobs) && l.jobs[j].Name != "fetch"; j++ {
+		for j := b.job + 1; j < len(l.jobs) && l.jobs[j].name != "fetch"; j++ {
 			steps[l.jobs[j].step] = true
 		}
 		if bytes > batchBytes && len(b.ranges) > 3 {
@@ -37,7 +37,7 @@ func TestFetchBatches(t *testing.T) {
 // TestStarving: a job's own constants from L2 are more than come while it computes.
 func TestStarving(t *testing.T) {
 	l := &planner{
-		jobs: []job{{packets: 100, prefetchArg: 1}, {packets: 100, prefetchArg: 1}, {packets: 100, prefetchArg: 1}, {prefetchArg: 1}, {}},
+		jobs: []*job{{packets: 100, prefetchArg: 1}, {packets: 100, prefetchArg: 1}, {packets: 100, prefetchArg: 1}, {prefetchArg: 1}, {}},
 		constUses: []constUse{
 			{job: 0, off: 0, to: 100 * prefetchRate},
 			{job: 1, off: 4000, to: 4001}, {job: 1, off: 5000, to: 5000 + 100*prefetchRate},
