@@ -48,6 +48,9 @@ type ExecuteOptions struct {
 	// InBurst says that more executions follow closely, so that clocks stay up. Bursts
 	// set it.
 	InBurst bool
+	// Client is the client of the device's machine that executes; nil is an application
+	// of one thread.
+	Client Client
 }
 
 // Bounds of ExecuteOptions.LoopTimeout.

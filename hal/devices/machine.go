@@ -13,13 +13,13 @@ import (
 
 // Machine is a SoC whose devices share one time: an execution finds the clocks, idle
 // states and queues that the ones before left. Executions of its devices follow one
-// another in the order of the calls, or run beside each other in Together.
+// another in the order of the calls, or run beside each other as clients; see Together.
+// It implements hal.Machine.
 type Machine struct {
-	mu      sync.Mutex // held while clients use the machine; see Together
+	mu      sync.Mutex // held by executions without a client, and by Enter
 	soc     *soc.Machine
 	devices []hal.Device
 	warm    bool
-	group   bool
 	// SimulateAll runs every execution on its engine. Without it an execution of the
 	// same program and inputs, on an engine in the same state, is not run again.
 	SimulateAll bool
@@ -41,8 +41,15 @@ func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
 // Devices are the CPU first, then GPU, DSP and NPU.
 func (m *Machine) Devices() []hal.Device { return m.devices }
 
-// Reset makes the machine cold, at time 0.
-func (m *Machine) Reset() { m.soc.Reset() }
+// Has implements hal.Machine.
+func (m *Machine) Has(d hal.Device) bool { return slices.Contains(m.devices, d) }
+
+// Reset makes the machine cold, at time 0, when all its clients have ended.
+func (m *Machine) Reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.soc.Reset()
+}
 
 // SoC is the machine under the devices: its time, clocks and heat.
 func (m *Machine) SoC() *soc.Machine { return m.soc }
@@ -59,15 +66,6 @@ func (m *Machine) Warm(f func() error) error {
 	return f()
 }
 
-// Together lets clients run beside each other in simulated time, from the present
-// instant on, and returns when each ended: see soc.Machine.Together. A client is a
-// function that executes prepared models of the machine's devices.
-func (m *Machine) Together(clients ...func() error) ([]sim.Time, error) {
-	m.group = true
-	defer func() { m.group = false }()
-	return m.soc.Together(clients...)
-}
-
 // engineHost is the host of a machine's device. It implements base.Host.
 type engineHost struct {
 	m      *Machine
@@ -77,15 +75,28 @@ type engineHost struct {
 // Execute implements base.Host.
 func (h *engineHost) Execute(c *base.Call, run func(hal.Tracer, base.Place) (*hal.Result, error)) (*hal.Result, error) {
 	m := h.m
-	if !m.group { // the clients of a group take turns by themselves
+	warm := false
+	switch client := c.Buffers.Client.(type) {
+	case nil:
 		m.mu.Lock()
 		defer m.mu.Unlock()
+		warm = m.warm
+	case *Client: // clients take turns by themselves
+		if client.m != m {
+			return nil, hal.Errorf(hal.InvalidArgument, "the client is of another machine")
+		}
+		warm = m.warm || client.warm
+	default:
+		return nil, hal.Errorf(hal.InvalidArgument, "the client, a %T, is of another machine", client)
 	}
 	r := requestOf(h.engine, c)
-	if m.warm && !m.group {
+	switch {
+	case warm && m.soc.Alone():
 		if err := h.warmUp(c, r, run); err != nil {
 			return nil, err
 		}
+	case warm:
+		m.soc.Saturated(r)
 	}
 	var spans recorder
 	var res *hal.Result

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -60,8 +61,13 @@ func newClient(t testing.TB, m *devices.Machine, device string, model *nn.Model,
 	return c
 }
 
-func (c *client) execute() error {
-	res, err := hal.Execute(c.prepared, &c.buffers)
+func (c *client) execute() error { return c.executeAs(nil) }
+
+// executeAs executes as a client of the machine.
+func (c *client) executeAs(as hal.Client) error {
+	b := c.buffers
+	b.Client = as
+	res, err := hal.Execute(c.prepared, &b)
 	if err != nil {
 		return err
 	}
@@ -70,10 +76,10 @@ func (c *client) execute() error {
 	return nil
 }
 
-func (c *client) loop(n int) func() error {
-	return func() error {
+func (c *client) loop(n int) func(*devices.Client) error {
+	return func(as *devices.Client) error {
 		for range n {
-			if err := c.execute(); err != nil {
+			if err := c.executeAs(as); err != nil {
 				return err
 			}
 		}
@@ -174,7 +180,7 @@ func streams(t *testing.T, window sim.Time, swap bool) (alone, together [2]float
 	m := phone(t)
 	m.SoC().SetWindow(window)
 	c := work(m)
-	order := []func() error{c[0].loop(2), c[1].loop(4)}
+	order := []func(*devices.Client) error{c[0].loop(2), c[1].loop(4)}
 	if swap {
 		slices.Reverse(order)
 	}
@@ -213,7 +219,7 @@ func TestTogetherIsDeterministic(t *testing.T) {
 	for range 2 {
 		m := phone(t)
 		var list []*client
-		var run []func() error
+		var run []func(*devices.Client) error
 		for i, d := range []string{"dsp", "npu", "gpu", "dsp"} {
 			kind := nn.TensorQuant8Asymm
 			if d == "gpu" {
@@ -221,9 +227,9 @@ func TestTogetherIsDeterministic(t *testing.T) {
 			}
 			c := newClient(t, m, d, convolution(kind), hal.PriorityMedium)
 			list = append(list, c)
-			run = append(run, func() error {
-				m.SoC().Sleep(m.SoC().Now() + sim.Time(i)*300*sim.Microsecond)
-				return c.loop(3)()
+			run = append(run, func(as *devices.Client) error {
+				as.WaitUntil(as.NowFs() + int64(i)*300e9)
+				return c.loop(3)(as)
 			})
 		}
 		ends, err := m.Together(run...)
@@ -259,10 +265,10 @@ func TestPriority(t *testing.T) {
 		hold := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), hal.PriorityMedium)
 		x := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), a)
 		y := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 2<<20), b)
-		later := func(c *client) func() error {
-			return func() error {
-				m.SoC().Sleep(m.SoC().Now() + 100*sim.Microsecond)
-				return c.execute()
+		later := func(c *client) func(*devices.Client) error {
+			return func(as *devices.Client) error {
+				as.WaitUntil(as.NowFs() + 100e9)
+				return c.executeAs(as)
 			}
 		}
 		ends, err := m.Together(hold.loop(1), later(x), later(y))
@@ -277,4 +283,45 @@ func TestPriority(t *testing.T) {
 	if e := order(hal.PriorityHigh, hal.PriorityLow); e[1] >= e[2] {
 		t.Errorf("high priority ends at %v, low at %v", e[1], e[2])
 	}
+}
+
+// TestClientsAndThreads: threads of the host that execute without a client wait until a
+// group has ended; a burst, which has no client of its own, does not stop one; a client
+// takes no fences, and only executes on its own machine.
+func TestClientsAndThreads(t *testing.T) {
+	m := phone(t)
+	dsp := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 1<<16), hal.PriorityMedium)
+	npu := newClient(t, m, "npu", streaming(nn.TensorQuant8Asymm, 1<<16), hal.PriorityMedium)
+	other := newClient(t, m, "dsp", streaming(nn.TensorQuant8Asymm, 1<<16), hal.PriorityMedium)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 4 {
+			if err := other.execute(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	burst, err := npu.prepared.ConfigureExecutionBurst()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer burst.Close()
+	_, err = m.Together(dsp.loop(4), func(as *devices.Client) error {
+		o := hal.ExecuteOptions{Client: as}
+		if _, err := burst.Execute(npu.buffers.Request(), o); err != nil {
+			return err
+		}
+		if _, err := npu.prepared.ExecuteFenced(npu.buffers.Request(), nil, o, 0); hal.StatusOf(err) != hal.InvalidArgument {
+			t.Errorf("fenced: %v", err)
+		}
+		elsewhere := newClient(t, phone(t), "npu", streaming(nn.TensorQuant8Asymm, 1<<16), hal.PriorityMedium)
+		if err := elsewhere.executeAs(as); hal.StatusOf(err) != hal.InvalidArgument {
+			t.Errorf("on another machine: %v", err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
 }

@@ -31,7 +31,7 @@ func (e Engine) String() string { return engineNames[e] }
 // sequence of calls. A Machine is not safe for concurrent use.
 type Machine struct {
 	cfg     *Config
-	client  *client // whose turn it is
+	client  *Client // whose turn it is
 	group   *group  // nil: there is one client
 	window  sim.Time
 	host    *sim.Domain
@@ -44,7 +44,7 @@ type engine struct {
 	clock *sim.Domain
 	path  Path
 	free  sim.Time // when its queue is empty
-	owner *client  // of a group, while it executes
+	owner *Client  // of a group, while it executes
 	queue []waiting
 }
 
@@ -89,7 +89,8 @@ func NewMachine(c *Config) (*Machine, error) {
 // Reset makes the machine cold at time 0: clocks at their lowest points, engines and
 // cores asleep since long ago.
 func (m *Machine) Reset() {
-	m.client = &client{pool: -sim.Second}
+	m.drain()
+	m.client = &Client{pool: -sim.Second}
 	m.host.Reset(0)
 	for _, e := range m.engines {
 		if e != nil {
@@ -164,7 +165,9 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	}
 	c.request()
 	if g != nil {
-		g.acquire(me, c.e, r.Priority, c.t)
+		if err := g.acquire(me, c.e, r.Priority, c.t); err != nil {
+			return Execution{}, err
+		}
 	}
 	c.start()
 	k := Conditions{Start: c.t - me.now, Points: c.e.clock.Plan(planHorizon)}
@@ -233,9 +236,12 @@ func (m *Machine) Present(r Request) Conditions {
 }
 
 // Saturated are the conditions after work without a pause, which it makes the present
-// ones.
+// ones unless the engine is at work for another client.
 func (m *Machine) Saturated(r Request) Conditions {
 	e := m.engines[r.Engine]
+	if e.owner != nil || e.free > m.client.now {
+		return m.Present(r)
+	}
 	e.clock.Prefer(r.Preference)
 	e.clock.Wake(m.client.now)
 	e.clock.Advance(m.client.now, false)

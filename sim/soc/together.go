@@ -3,13 +3,15 @@ package soc
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/nnsoc/nnsoc/sim"
 	"github.com/nnsoc/nnsoc/sim/mem"
 )
 
-// client is a thread of an application: its executions follow one another.
-type client struct {
+// Client is a thread of an application: its executions follow one another.
+type Client struct {
 	now  sim.Time
 	pool sim.Time // when a thread of its binder pool worked last
 
@@ -17,25 +19,30 @@ type client struct {
 	id     int
 	at     sim.Time // no access of the client comes before this instant
 	waits  *engine  // it cannot go on before another client leaves the engine
+	joins  *Client  // it cannot go on before this one has ended
+	stuck  error    // what it waited for will not come
 	resume chan struct{}
 	done   bool
 	err    error
 	pj     float64 // of the shared memory
 }
 
+// Now is the time of the client: the end of its last execution, or later.
+func (c *Client) Now() sim.Time { return c.now }
+
 // group are clients beside each other. One of them runs at a time; it goes on until
 // another one is earlier.
 type group struct {
 	m       *Machine
-	clients []*client
+	clients []*Client // those that have not ended, in the order of their ids; the first has begun the group
+	started int       // ids given
 	start   sim.Time
 	window  sim.Time
-	running *client
-	active  [NumEngines]*client
+	running *Client
+	active  [NumEngines]*Client
 	dram    *mem.DRAM
 	ports   [NumEngines]*mem.Port
 	charged float64 // energy of the shared memory that a client has
-	ended   chan struct{}
 }
 
 // DefaultWindow is how far a client may run ahead of the others' accesses to the
@@ -46,64 +53,145 @@ const DefaultWindow = 50 * sim.Nanosecond
 func (m *Machine) SetWindow(w sim.Time) { m.window = w }
 
 // Together lets clients run beside each other from the present instant on and returns
-// when each ended. A client is a function that calls Execute, Sleep and Now; it runs in
-// a goroutine of its own, but never at the same time as another: clients hand over in
-// the order of (time, client), at their requests, where they wait for an engine, and at
-// every access to the memory, which all engines share until the last client ends.
-// The next executions begin when all have ended. Errors are joined.
+// when each ended. The client that calls it waits. Errors are joined.
 func (m *Machine) Together(clients ...func() error) ([]sim.Time, error) {
-	if m.group != nil {
-		return nil, errors.New("soc: machine: clients of a group cannot form another")
-	}
-	d, bus, err := m.cfg.NewFabric()
-	if err != nil {
-		return nil, err
-	}
-	g := &group{m: m, start: m.client.now, window: m.window, dram: d, ended: make(chan struct{})}
-	for e := range g.ports {
-		g.ports[e] = bus.Port(Engine(e).String())
-	}
-	bus.Share(g)
-	before := m.client
-	for i, f := range clients {
-		c := &client{now: before.now, pool: before.pool, id: i, at: before.now, resume: make(chan struct{})}
-		g.clients = append(g.clients, c)
-		go func() {
-			<-c.resume
-			defer func() {
-				if r := recover(); r != nil {
-					c.err = fmt.Errorf("soc: machine: client %d: panic: %v", c.id, r)
-				}
-				g.leave(c)
-			}()
-			c.err = f()
-		}()
-	}
-	if len(clients) > 0 {
-		m.group = g
-		g.run(g.clients[0])
-		<-g.ended
-		m.group = nil
-	}
-	m.client = before
 	var ends []sim.Time
 	var errs []error
-	for _, c := range g.clients {
+	var list []*Client
+	for _, f := range clients {
+		c, err := m.Go(f)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	for _, c := range list {
+		errs = append(errs, m.Join(c))
 		ends = append(ends, c.now)
-		errs = append(errs, c.err)
-		before.now = max(before.now, c.now)
-		before.pool = max(before.pool, c.pool)
 	}
 	return ends, errors.Join(errs...)
 }
 
-// run hands over to a client.
-func (g *group) run(c *client) {
-	if g.running != nil {
-		g.settleEnergy()
+// Go starts a client at the present instant, beside the one that calls. A client is a
+// function that calls Execute, Sleep, Go and Join; it runs in a goroutine of its own, but
+// never at the same time as another: clients hand over in the order of (time, client), at
+// their requests, where they wait for an engine or for each other, and at every access to
+// the memory, which all engines share until only the client is left that was there first.
+// That one must Join the others, or nothing makes them go on.
+func (m *Machine) Go(f func() error) (*Client, error) {
+	me := m.client
+	if m.group == nil {
+		if err := m.begin(); err != nil {
+			return nil, err
+		}
 	}
+	g := m.group
+	c := &Client{now: me.now, pool: me.pool, at: me.now, resume: make(chan struct{})}
+	g.add(c)
+	go func() {
+		<-c.resume
+		defer func() {
+			if r := recover(); r != nil {
+				c.err = fmt.Errorf("soc: machine: client %d: panic: %v", c.id, r)
+			}
+			g.leave(c)
+		}()
+		c.err = f()
+	}()
+	return c, nil
+}
+
+// begin makes a group of the present client.
+func (m *Machine) begin() error {
+	d, bus, err := m.cfg.NewFabric()
+	if err != nil {
+		return err
+	}
+	me := m.client
+	g := &group{m: m, start: me.now, window: m.window, dram: d, running: me}
+	for e := range g.ports {
+		g.ports[e] = bus.Port(Engine(e).String())
+	}
+	bus.Share(g)
+	me.at, me.resume = me.now, make(chan struct{})
+	g.add(me)
+	m.group = g
+	return nil
+}
+
+// Join waits until a client has ended and returns its error. The caller's time is then
+// not before its end.
+func (m *Machine) Join(c *Client) error {
+	me := m.client
+	if !c.done {
+		if m.group == nil || !slices.Contains(m.group.clients, c) {
+			return errors.New("soc: machine: the client is of another machine")
+		}
+		me.joins = c
+		if err := m.group.pass(me); err != nil {
+			return err
+		}
+	}
+	me.now, me.pool = max(me.now, c.now), max(me.pool, c.pool)
+	return c.err
+}
+
+// Alone reports whether the present client has the machine to itself.
+func (m *Machine) Alone() bool { return m.group == nil }
+
+// drain lets all clients but the first come to their ends.
+func (m *Machine) drain() {
+	for g := m.group; g != nil && m.group == g; {
+		_ = m.Join(g.clients[1]) // whoever needs its error has joined it
+	}
+}
+
+func (g *group) add(c *Client) {
+	c.id = g.started
+	g.started++
+	g.clients = append(g.clients, c)
+}
+
+// run hands over to a client.
+func (g *group) run(c *Client) {
+	g.settleEnergy()
 	g.running, g.m.client = c, c
 	c.resume <- struct{}{}
+}
+
+// pass hands over to the client that comes next and returns when the caller's turn has
+// come again. The error says that it never would have.
+func (g *group) pass(me *Client) error {
+	next := g.first()
+	if next == nil { // all wait for each other: the first of them gives up
+		next = g.clients[0]
+		next.stuck = fmt.Errorf("soc: machine: deadlock: %s", g.waiting())
+		next.waits, next.joins = nil, nil
+	}
+	if next != me {
+		g.run(next)
+		if me == nil {
+			return nil
+		}
+		<-me.resume
+	}
+	err := me.stuck
+	me.stuck = nil
+	return err
+}
+
+// waiting says who waits for what.
+func (g *group) waiting() string {
+	var list []string
+	for _, c := range g.clients {
+		switch {
+		case c.joins != nil:
+			list = append(list, fmt.Sprintf("client %d waits for client %d", c.id, c.joins.id))
+		case c.waits != nil:
+			list = append(list, fmt.Sprintf("client %d waits for the engine of client %d", c.id, c.waits.owner.id))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // settleEnergy gives the client that runs what the memory has drawn since the last
@@ -115,30 +203,40 @@ func (g *group) settleEnergy() {
 }
 
 // first is the earliest client that can go on; of equals the first.
-func (g *group) first() *client {
-	var best *client
+func (g *group) first() *Client {
+	var best *Client
 	for _, c := range g.clients {
-		if !c.done && c.waits == nil && (best == nil || c.at < best.at) {
+		if c.waits == nil && c.joins == nil && (best == nil || c.at < best.at) {
 			best = c
 		}
 	}
 	return best
 }
 
-// leave ends a client.
-func (g *group) leave(c *client) {
+// leave ends a client. The group ends with the last but one.
+func (g *group) leave(c *Client) {
 	c.done = true
-	if next := g.first(); next != nil {
-		g.run(next)
-		return
+	for _, e := range g.m.engines {
+		if e != nil && e.owner == c { // it panicked on it
+			g.release(e)
+		}
 	}
-	g.settleEnergy()
-	close(g.ended)
+	g.clients = slices.DeleteFunc(g.clients, func(x *Client) bool { return x == c })
+	for _, x := range g.clients {
+		if x.joins == c {
+			x.joins = nil
+			x.at = max(x.at, x.now, c.now)
+		}
+	}
+	if len(g.clients) == 1 {
+		g.m.group = nil
+	}
+	_ = g.pass(nil)
 }
 
 // reach says that the client asks for nothing before an instant, and returns when no
 // other client can ask for anything before it.
-func (g *group) reach(c *client, t, window sim.Time) {
+func (g *group) reach(c *Client, t, window sim.Time) {
 	c.at = t
 	if next := g.first(); next != c && next.at+window < t || next != c && next.at == t && next.id < c.id && window == 0 {
 		g.run(next)
@@ -154,21 +252,23 @@ func (g *group) Enter(t sim.Time, master int) {
 }
 
 // acquire waits until the engine belongs to no other client.
-func (g *group) acquire(c *client, e *engine, rank int, t sim.Time) {
+func (g *group) acquire(c *Client, e *engine, rank int, t sim.Time) error {
 	g.reach(c, t, 0)
 	for e.owner != nil {
 		c.waits = e
 		e.queue = append(e.queue, waiting{c, rank})
-		next := g.first()
-		g.run(next)
-		<-c.resume
+		if err := g.pass(c); err != nil {
+			e.queue = slices.DeleteFunc(e.queue, func(w waiting) bool { return w.client == c })
+			return err
+		}
 	}
 	e.owner = c
+	return nil
 }
 
 // waiting is a client in the queue of an engine.
 type waiting struct {
-	client *client
+	client *Client
 	rank   int // the higher goes first, then the one that came first
 }
 
@@ -186,7 +286,6 @@ func (g *group) release(e *engine) {
 		e.queue = append(e.queue[:best], e.queue[best+1:]...)
 		w.client.waits = nil
 		w.client.at = max(w.client.at, e.free)
-		e.owner = nil
 	}
 }
 
@@ -194,7 +293,7 @@ func (g *group) release(e *engine) {
 type sharedPath struct {
 	g      *group
 	port   *mem.Port
-	client *client
+	client *Client
 	base   sim.Time // of the execution's times, since the group began
 	pj     float64  // of the client when the execution began
 }

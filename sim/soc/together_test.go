@@ -1,8 +1,10 @@
 package soc_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/sim"
@@ -96,16 +98,82 @@ func TestRandomExecutionsRepeat(t *testing.T) {
 	}
 }
 
-// TestTogetherFails: errors of clients are told, groups do not nest, and a panic is an
-// error.
+// TestTogetherFails: errors and panics of clients are told, and an engine on which a
+// program panicked is free for the next client.
 func TestTogetherFails(t *testing.T) {
 	m := machine(t, "pixel4", nil)
-	_, err := m.Together(func() error { _, err := m.Together(); return err }, func() error { panic("oops") }, func() error { return nil })
-	if err == nil {
-		t.Fatal("no error")
+	broken := func(soc.Conditions) (soc.Outcome, error) { panic("oops") }
+	fine := func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{Time: sim.Millisecond}, nil }
+	execute := func(run func(soc.Conditions) (soc.Outcome, error)) func() error {
+		return func() error { _, err := m.Execute(soc.Request{Engine: soc.EngineDSP}, run); return err }
 	}
-	t.Log(err)
+	ends, err := m.Together(execute(broken), execute(fine), func() error { return errors.New("no luck") })
+	if err == nil || !strings.Contains(err.Error(), "oops") || !strings.Contains(err.Error(), "no luck") {
+		t.Errorf("error %v", err)
+	}
+	if ends[1] < sim.Millisecond || !m.Alone() {
+		t.Errorf("ends %v", ends)
+	}
 	if ends, err := m.Together(); err != nil || len(ends) != 0 {
 		t.Errorf("no clients: %v, %v", ends, err)
+	}
+}
+
+// TestGoAndJoin: a client that waits for one of two others goes on when that has ended,
+// while the other still works; groups nest; Reset ends what is left.
+func TestGoAndJoin(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	work := func(e soc.Engine, d sim.Time) func() error {
+		return func() error {
+			_, err := m.Execute(soc.Request{Engine: e}, func(soc.Conditions) (soc.Outcome, error) { return soc.Outcome{Time: d}, nil })
+			return err
+		}
+	}
+	start := func(f func() error) *soc.Client {
+		t.Helper()
+		c, err := m.Go(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	long := start(work(soc.EngineGPU, 50*sim.Millisecond))
+	short := start(func() error {
+		_, err := m.Together(work(soc.EngineDSP, sim.Millisecond), work(soc.EngineNPU, 2*sim.Millisecond))
+		return err
+	})
+	if err := m.Join(short); err != nil {
+		t.Fatal(err)
+	}
+	if now := m.Now(); now != short.Now() || now < 2*sim.Millisecond || now > 20*sim.Millisecond || m.Alone() {
+		t.Errorf("it is %v us after the short one, which ended at %v us", now.Microseconds(), short.Now().Microseconds())
+	}
+	more := start(work(soc.EngineDSP, sim.Millisecond)) // beside the long one
+	if err := errors.Join(m.Join(more), m.Join(long)); err != nil {
+		t.Fatal(err)
+	}
+	if more.Now() >= long.Now() || m.Now() != long.Now() || !m.Alone() {
+		t.Errorf("ends %v and %v, now %v", more.Now(), long.Now(), m.Now())
+	}
+	start(work(soc.EngineGPU, sim.Millisecond))
+	if m.Reset(); !m.Alone() || m.Now() != 0 {
+		t.Error("a client is left after Reset")
+	}
+}
+
+// TestDeadlockIsNamed: clients that wait for each other are told so.
+func TestDeadlockIsNamed(t *testing.T) {
+	m := machine(t, "pixel4", nil)
+	var a, b *soc.Client
+	var err error
+	if a, err = m.Go(func() error { return m.Join(b) }); err != nil {
+		t.Fatal(err)
+	}
+	if b, err = m.Go(func() error { return m.Join(a) }); err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(m.Join(a), m.Join(b))
+	if err == nil || !strings.Contains(err.Error(), "client 1 waits for client 2, client 2 waits for client 1") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -23,6 +23,9 @@ func (p *prepared) executeFenced(r *hal.Request, b *bound, waitFor []*hal.SyncFe
 	if err := validate.Fenced(p.given, r, waitFor, afterFence); err != nil {
 		return nil, err
 	}
+	if b.buffers.Client != nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "%s driver: a client of a machine waits for its executions, it takes no fences", p.device.cfg.Name)
+	}
 	launched := p.device.clock.NowFs()
 	x := &fenced{prepared: p, bound: b, waitFor: waitFor, after: afterFence, launchedFs: launched, fence: hal.NewSyncFence()}
 	if err := p.device.missed(b.buffers.Deadline); err != nil {

@@ -1,0 +1,87 @@
+package devices
+
+import (
+	"errors"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// Client is a thread of an application on a machine. It implements hal.Client.
+type Client struct {
+	m    *Machine
+	soc  *soc.Client // nil: the machine's own client
+	warm bool
+}
+
+// Enter implements hal.Machine.
+func (m *Machine) Enter(f func(hal.Client) error) error {
+	return m.enter(func(c *Client) error { return f(c) })
+}
+
+func (m *Machine) enter(f func(*Client) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return f(&Client{m: m})
+}
+
+// Together lets clients run beside each other in simulated time, from the present
+// instant on, and returns when each ended: see soc.Machine.Go. A client is a function
+// that executes prepared models of the machine's devices as the client that it is given.
+func (m *Machine) Together(clients ...func(*Client) error) (ends []sim.Time, err error) {
+	err = m.enter(func(me *Client) error {
+		var list []*Client
+		for _, f := range clients {
+			c, err := me.start(f)
+			if err != nil {
+				return err
+			}
+			list = append(list, c)
+		}
+		var errs []error
+		for _, c := range list {
+			errs = append(errs, me.Join(c))
+			ends = append(ends, c.soc.Now())
+		}
+		return errors.Join(errs...)
+	})
+	return ends, err
+}
+
+// NowFs implements hal.Client.
+func (c *Client) NowFs() int64 { return int64(c.m.soc.Now()) }
+
+// WaitUntil implements hal.Client.
+func (c *Client) WaitUntil(fs int64) { c.m.soc.Sleep(sim.Time(fs)) }
+
+// Go implements hal.Client.
+func (c *Client) Go(f func(hal.Client) error) (hal.Client, error) {
+	return c.start(func(x *Client) error { return f(x) })
+}
+
+func (c *Client) start(f func(*Client) error) (*Client, error) {
+	x := &Client{m: c.m}
+	var err error
+	if x.soc, err = c.m.soc.Go(func() error { return f(x) }); err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
+	}
+	return x, nil
+}
+
+// Join implements hal.Client.
+func (c *Client) Join(other hal.Client) error {
+	x, ok := other.(*Client)
+	if !ok || x.m != c.m || x.soc == nil {
+		return hal.Errorf(hal.InvalidArgument, "no client that was started on this machine: %T", other)
+	}
+	return c.m.soc.Join(x.soc)
+}
+
+// Warm calls f, in which each execution of the client finds the clock of its engine as
+// after work without a pause.
+func (c *Client) Warm(f func() error) error {
+	c.warm = true
+	defer func() { c.warm = false }()
+	return f()
+}
