@@ -41,6 +41,8 @@ type BufferRole struct {
 type Buffer interface {
 	// Token names the buffer in requests. It is never 0.
 	Token() uint32
+	// Bytes is the size of the value.
+	Bytes() int
 	// CopyTo copies the value to a memory of its size.
 	CopyTo(dst *Memory) error
 	// CopyFrom copies a value of these dimensions; nil are those of the buffer.

@@ -33,7 +33,7 @@ is freed when it ends, however it ends; quotas bound what each can hold.`,
 			if socket == "" || device == "" {
 				return usage(fmt.Errorf("serve needs --device and --socket"))
 			}
-			if megabytes < 0 || q.Prepared < 0 || q.Bursts < 0 || q.Calls < 0 {
+			if megabytes < 0 || min(q.Sessions, q.Prepared, q.Buffers, q.Bursts, q.Fenced, q.Calls) < 0 {
 				return usage(fmt.Errorf("a quota below 0"))
 			}
 			q.Memory = megabytes << 20
@@ -53,7 +53,10 @@ is freed when it ends, however it ends; quotas bound what each can hold.`,
 	fl := cmd.Flags()
 	fl.StringVar(&device, "device", "", "device to serve (nnsoc devices)")
 	fl.StringVar(&socket, "socket", "", "path of the Unix socket")
-	fl.Int64Var(&megabytes, "memory-mib", 0, "shared memory of a client in MiB; 0 is 1024")
+	fl.Int64Var(&megabytes, "memory-mib", 0, "shared and device memory of a client in MiB; 0 is 1024")
+	fl.IntVar(&q.Sessions, "max-sessions", 0, "sessions of a client; 0 is 256")
+	fl.IntVar(&q.Buffers, "max-buffers", 0, "buffers of device memory of a client; 0 is 1024")
+	fl.IntVar(&q.Fenced, "max-fenced", 0, "executions with fences of a client; 0 is 256")
 	fl.IntVar(&q.Prepared, "max-prepared", 0, "prepared models of a client; 0 is 256")
 	fl.IntVar(&q.Bursts, "max-bursts", 0, "bursts of a client; 0 is 256")
 	fl.IntVar(&q.Calls, "max-calls", 0, "calls of a client that run at a time; 0 is 16")

@@ -143,8 +143,10 @@ func (d *Device) Capabilities() hal.Capabilities { return d.caps }
 // SupportedExtensions implements hal.Device.
 func (d *Device) SupportedExtensions() []hal.Extension { return extensions(d.about) }
 
-// NumberOfCacheFilesNeeded implements hal.Device: caches do not cross the boundary.
-func (d *Device) NumberOfCacheFilesNeeded() (model, data int) { return 0, 0 }
+// NumberOfCacheFilesNeeded implements hal.Device.
+func (d *Device) NumberOfCacheFilesNeeded() (model, data int) {
+	return int(d.about.ModelCacheFiles), int(d.about.DataCacheFiles)
+}
 
 // statusTimeout bounds GetStatus, which must never block.
 const statusTimeout = time.Second
@@ -189,7 +191,10 @@ func (d *Device) failed(err error) error {
 }
 
 // send puts a model into shared memory for one call.
-func (d *Device) send(m *nn.Model, call func(*pb.ModelRequest) error) error {
+func (d *Device) send(m *nn.Model, call func(*pb.Model) error) error {
+	if m == nil {
+		return hal.Errorf(hal.InvalidArgument, "service: no model")
+	}
 	w := &cache.Writer{}
 	w.Model(m, true)
 	head, constants := w.Parts()
@@ -200,16 +205,13 @@ func (d *Device) send(m *nn.Model, call func(*pb.ModelRequest) error) error {
 	defer d.shared.give(s)
 	copy(s.region.Data, head)
 	copy(s.region.Data[len(head):], constants)
-	return call(&pb.ModelRequest{Session: d.about.Session, Memory: s.id, ModelBytes: uint64(len(head)), ConstantBytes: uint64(len(constants))})
+	return call(&pb.Model{Memory: s.id, ModelBytes: uint64(len(head)), ConstantBytes: uint64(len(constants))})
 }
 
 // SupportedOperations implements hal.Device.
 func (d *Device) SupportedOperations(m *nn.Model) (list []hal.Support, err error) {
-	if m == nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "service: no model")
-	}
-	err = d.send(m, func(r *pb.ModelRequest) error {
-		reply, err := d.client.GetSupportedOperations(d.ctx, r)
+	err = d.send(m, func(sent *pb.Model) error {
+		reply, err := d.client.GetSupportedOperations(d.ctx, &pb.SupportRequest{Session: d.about.Session, Model: sent})
 		if err != nil {
 			return d.failed(err)
 		}
@@ -223,13 +225,16 @@ func (d *Device) SupportedOperations(m *nn.Model) (list []hal.Support, err error
 
 // PrepareModel implements hal.Device.
 func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
-	if m == nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "service: no model")
+	files, err := passCache(&o.Cache, false)
+	if err != nil {
+		return nil, err
 	}
+	defer files.close()
 	var p *prepared
-	err := d.send(m, func(r *pb.ModelRequest) error {
+	err = d.send(m, func(sent *pb.Model) error {
 		h, err := d.client.PrepareModel(d.ctx, &pb.PrepareRequest{
-			Model: r, Preference: int32(o.Preference), Priority: int32(o.Priority), Deadline: (*uint64)(o.Deadline),
+			Session: d.about.Session, Model: sent, Preference: int32(o.Preference), Priority: int32(o.Priority),
+			Deadline: (*uint64)(o.Deadline), Cache: files.message,
 		})
 		if err != nil {
 			return d.failed(err)
@@ -240,17 +245,24 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedMo
 	if err != nil {
 		return nil, err
 	}
+	files.saved()
 	return p, nil
 }
 
 // PrepareModelFromCache implements hal.Device.
-func (d *Device) PrepareModelFromCache(*hal.TimePoint, hal.Cache) (hal.PreparedModel, error) {
-	return nil, hal.Errorf(hal.GeneralFailure, "%s: compilation caches do not cross a process boundary", d.path)
-}
-
-// Allocate implements hal.Device.
-func (d *Device) Allocate(hal.BufferDesc, []hal.PreparedModel, []hal.BufferRole, []hal.BufferRole) (hal.Buffer, error) {
-	return nil, hal.Errorf(hal.GeneralFailure, "%s: device memory does not cross a process boundary", d.path)
+func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (hal.PreparedModel, error) {
+	files, err := passCache(&c, true)
+	if err != nil {
+		return nil, err
+	}
+	defer files.close()
+	h, err := d.client.PrepareModelFromCache(d.ctx, &pb.PrepareFromCacheRequest{
+		Session: d.about.Session, Deadline: (*uint64)(deadline), Cache: files.message,
+	})
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	return newPrepared(d, h.Id), nil
 }
 
 // release frees something in the driver, which may be gone.

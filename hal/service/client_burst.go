@@ -8,66 +8,169 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/hal/service/shm"
 )
 
-// maxSlots is how many memories a burst keeps mapped for later requests.
-const maxSlots = 64
+// burstLink is a burst that a driver serves on two rings in shared memory.
+type burstLink struct {
+	prepared          *prepared
+	id                uint64
+	rings             *sharedRegion
+	requests, results *shm.Ring
+	closed            chan struct{}
+	watched           chan struct{} // closed when watch has ended
+	once              sync.Once
+}
 
-// clientBurst is the client's end of a burst. It implements hal.Burst.
-type clientBurst struct {
-	burst.Controller
-	prepared *prepared
-	id       uint64
-	rings    *sharedRegion
-	closed   chan struct{}
-	watched  chan struct{} // closed when watch has ended
+// openBurst makes rings of these numbers of datums and has the driver serve them.
+func (p *prepared) openBurst(requests, results int) (*burstLink, error) {
+	if requests <= 0 || results <= 0 || requests > shm.MaxRing || results > shm.MaxRing {
+		return nil, hal.Errorf(hal.InvalidArgument, "service: queues of %d and %d datums, take 1 to %d", requests, results, shm.MaxRing)
+	}
+	d := p.device
+	rings, err := d.shared.create(shm.RingBytes(requests) + shm.RingBytes(results))
+	if err != nil {
+		return nil, err
+	}
+	fail := func(err error) (*burstLink, error) {
+		d.release(rings.id)
+		_ = rings.region.Close()
+		return nil, err
+	}
+	l := &burstLink{prepared: p, rings: rings, closed: make(chan struct{}), watched: make(chan struct{})}
+	if l.requests, l.results, err = shm.NewRings(rings.region.Data, requests, results); err != nil {
+		return fail(hal.Errorf(hal.InvalidArgument, "service: %w", err))
+	}
+	h, err := d.client.ConfigureExecutionBurst(d.ctx, &pb.BurstRequest{
+		Session: d.about.Session, Prepared: p.id, Memory: rings.id, Requests: uint32(requests), Results: uint32(results),
+	})
+	if err != nil {
+		return fail(d.failed(err))
+	}
+	l.id = h.Id
+	go l.watch()
+	return l, nil
+}
 
-	mu    sync.Mutex // held by the execution that runs
-	slots map[*hal.Memory]*slot
+// watch ends the wait for a driver that died, which says nothing in the rings.
+func (l *burstLink) watch() {
+	defer close(l.watched)
+	select {
+	case <-l.prepared.device.gone:
+		l.requests.Invalidate()
+		l.results.Invalidate()
+	case <-l.closed:
+	}
+}
+
+// setSlot tells the driver which memory a slot is; 0 is none.
+func (l *burstLink) setSlot(n int32, memory uint64) error {
+	d := l.prepared.device
+	ctx, cancel := context.WithTimeout(d.ctx, attachTimeout)
+	defer cancel()
+	_, err := d.client.SetSlot(ctx, &pb.SlotRequest{Session: d.about.Session, Burst: l.id, Slot: n, Memory: memory})
+	return d.failed(err)
+}
+
+// close ends the burst in the driver. Nobody may use the rings any more.
+func (l *burstLink) close() {
+	l.once.Do(func() {
+		d := l.prepared.device
+		close(l.closed)
+		<-l.watched // it writes to the rings
+		l.requests.Invalidate()
+		l.results.Invalidate()
+		d.release(l.id)
+		d.release(l.rings.id)
+		_ = l.rings.region.Close()
+	})
 }
 
 // slot is a memory of the client that the driver knows under a number.
 type slot struct {
+	memory  *hal.Memory
 	view    *hal.Memory // what requests in the rings name
 	region  *sharedRegion
 	mirror  bool // region stands for a memory that is not shared
 	release func()
 }
 
-// free tells the driver that a slot is free.
-func (b *clientBurst) free(n int32) { _ = b.setSlot(n, 0) }
+// newSlot shares a memory.
+func (s *sharedMemories) newSlot(m *hal.Memory) (*slot, error) {
+	if own := s.own(m); own != nil {
+		return &slot{memory: m, view: m, region: own}, nil
+	}
+	region, err := s.take(max(len(m.Data), 1))
+	if err != nil {
+		return nil, err
+	}
+	view := &hal.Memory{Name: m.Name, Data: region.region.Data[:len(m.Data):len(m.Data)], ReadOnly: m.ReadOnly}
+	return &slot{memory: m, view: view, region: region, mirror: true}, nil
+}
 
-func (b *clientBurst) setSlot(n int32, memory uint64) error {
-	d := b.prepared.device
-	ctx, cancel := context.WithTimeout(d.ctx, attachTimeout)
-	defer cancel()
-	_, err := d.client.SetSlot(ctx, &pb.SlotRequest{Session: d.about.Session, Burst: b.id, Slot: n, Memory: memory})
-	return d.failed(err)
+// load copies a memory that is not shared to the driver.
+func (s *slot) load() {
+	if s.mirror {
+		copy(s.view.Data, s.memory.Data)
+	}
+}
+
+// store copies what the driver wrote.
+func (s *slot) store() {
+	if s.mirror && !s.memory.ReadOnly {
+		copy(s.memory.Data, s.view.Data)
+	}
+}
+
+// maxSlots is how many memories a burst keeps mapped for later requests.
+const maxSlots = 64
+
+// clientBurst is the client's end of a burst.
+type clientBurst struct {
+	burst.Controller
+	link *burstLink
+
+	mu    sync.Mutex // held by the execution that runs
+	slots map[*hal.Memory]*slot
+}
+
+// burstHandle is what the client has of a burst, which ends when nobody refers to it. It
+// implements hal.Burst.
+type burstHandle struct{ *clientBurst }
+
+// ConfigureExecutionBurst implements hal.PreparedModel.
+func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
+	l, err := p.openBurst(burst.ChannelLength, burst.ChannelLength)
+	if err != nil {
+		return nil, err
+	}
+	b := &clientBurst{link: l, slots: map[*hal.Memory]*slot{}}
+	b.Slots, b.Requests, b.Results, b.Context, b.Fallback = burst.NewSlots(func(n int32) { _ = l.setSlot(n, 0) }), l.requests, l.results, burstContext{b}, p.Execute
+	h := &burstHandle{b}
+	runtime.AddCleanup(h, func(b *clientBurst) { go func() { _ = b.Close() }() }, b)
+	return h, nil
+}
+
+// Execute implements hal.Burst.
+func (h *burstHandle) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
+	defer runtime.KeepAlive(h)
+	return h.clientBurst.Execute(r, o)
 }
 
 // burstContext is what ends a burst in the driver. It implements burst.Context.
 type burstContext struct{ *clientBurst }
 
 // FreeMemory implements burst.Context.
-func (c burstContext) FreeMemory(n int32) { c.free(n) }
+func (c burstContext) FreeMemory(n int32) { _ = c.link.setSlot(n, 0) }
 
 // Close implements burst.Context; the controller calls it once.
 func (c burstContext) Close() {
-	b := c.clientBurst
-	d := b.prepared.device
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	close(b.closed)
-	<-b.watched // it writes to the rings
-	b.Requests.Invalidate()
-	b.Results.Invalidate()
-	d.release(b.id)
-	for m := range b.slots {
-		b.drop(m)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.link.close()
+	for m := range c.slots {
+		c.drop(m)
 	}
-	d.release(b.rings.id)
-	_ = b.rings.region.Close()
-	runtime.KeepAlive(b.prepared)
 }
 
 // slotOf makes a memory known to the driver.
@@ -75,20 +178,14 @@ func (b *clientBurst) slotOf(m *hal.Memory) (*slot, error) {
 	if s := b.slots[m]; s != nil {
 		return s, nil
 	}
-	shared := &b.prepared.device.shared
-	s := &slot{view: m, region: shared.own(m)}
-	if s.region == nil {
-		var err error
-		if s.region, err = shared.take(max(len(m.Data), 1)); err != nil {
-			return nil, err
-		}
-		s.mirror = true
-		s.view = &hal.Memory{Name: m.Name, Data: s.region.region.Data[:len(m.Data):len(m.Data)], ReadOnly: m.ReadOnly}
+	s, err := b.link.prepared.device.shared.newSlot(m)
+	if err != nil {
+		return nil, err
 	}
 	n, release, err := b.Slots.Hold(s.view)
 	if err == nil {
 		s.release = release
-		err = b.setSlot(n, s.region.id)
+		err = b.link.setSlot(n, s.region.id)
 	}
 	b.slots[m] = s
 	if err != nil {
@@ -109,7 +206,7 @@ func (b *clientBurst) drop(m *hal.Memory) {
 		s.release()
 	}
 	if s.mirror {
-		b.prepared.device.shared.give(s.region)
+		b.link.prepared.device.shared.give(s.region)
 	}
 }
 
@@ -139,26 +236,28 @@ func (b *clientBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 		return nil, hal.Errorf(hal.GeneralFailure, "burst: an execution has not ended")
 	}
 	defer b.mu.Unlock()
+	select {
+	case <-b.link.closed:
+		return nil, hal.Errorf(hal.GeneralFailure, "burst: it is closed")
+	default:
+	}
 	request := &hal.Request{Inputs: r.Inputs, Outputs: r.Outputs}
 	for i := range r.Pools {
-		if r.Pools[i].Memory == nil {
-			return b.prepared.Execute(r, o) // says why not
+		if r.Pools[i].Memory == nil { // packets cannot name device memory
+			o.InBurst = true
+			return b.link.prepared.Execute(r, o)
 		}
 		s, err := b.slotOf(r.Pools[i].Memory)
 		if err != nil {
 			return nil, err
 		}
-		if s.mirror {
-			copy(s.view.Data, r.Pools[i].Memory.Data)
-		}
+		s.load()
 		request.Pools = append(request.Pools, hal.RequestPool{Memory: s.view})
 	}
 	res, err := b.Controller.Execute(request, o)
 	if err == nil {
 		for i := range r.Pools {
-			if m := r.Pools[i].Memory; b.slots[m].mirror && !m.ReadOnly {
-				copy(m.Data, b.slots[m].view.Data)
-			}
+			b.slots[r.Pools[i].Memory].store()
 		}
 	}
 	for m := range b.slots {
@@ -168,15 +267,4 @@ func (b *clientBurst) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result
 		b.drop(m)
 	}
 	return res, err
-}
-
-// watch ends the wait for a driver that died, which says nothing in the rings.
-func (b *clientBurst) watch() {
-	defer close(b.watched)
-	select {
-	case <-b.prepared.device.gone:
-		b.Requests.Invalidate()
-		b.Results.Invalidate()
-	case <-b.closed:
-	}
 }

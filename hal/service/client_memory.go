@@ -20,19 +20,40 @@ const (
 	leastShare = 1 << 12 // bytes
 )
 
-// create makes a region and shares it.
+// create makes a region and shares it. When the driver has no room, what is kept for
+// later calls goes.
 func (s *sharedMemories) create(n int) (*sharedRegion, error) {
 	r, err := shm.Create(n)
 	if err != nil {
 		return nil, hal.Errorf(hal.ResourceExhaustedTransient, "service: %w", err)
 	}
 	d := s.device
-	h, err := d.client.ShareMemory(d.ctx, &pb.ShareMemoryRequest{Session: d.about.Session, Fd: int32(r.FD()), Bytes: uint64(n)})
+	share := func() (*pb.Handle, error) {
+		h, err := d.client.ShareMemory(d.ctx, &pb.ShareMemoryRequest{Session: d.about.Session, Fd: int32(r.FD()), Bytes: uint64(n)})
+		return h, d.failed(err)
+	}
+	h, err := share()
+	if hal.StatusOf(err) == hal.ResourceExhaustedTransient && s.shrink() {
+		h, err = share()
+	}
 	if err != nil {
 		_ = r.Close()
-		return nil, d.failed(err)
+		return nil, err
 	}
 	return &sharedRegion{r, h.Id}, nil
+}
+
+// shrink frees what is kept for later calls; false when that is nothing.
+func (s *sharedMemories) shrink() bool {
+	s.mu.Lock()
+	list := s.free
+	s.free = nil
+	s.mu.Unlock()
+	for _, r := range list {
+		s.device.release(r.id)
+		_ = r.region.Close()
+	}
+	return len(list) > 0
 }
 
 // take is a region of at least n bytes for one call.
@@ -117,8 +138,9 @@ func (s *sharedMemories) own(m *hal.Memory) *sharedRegion {
 
 // passed are the pools of a request in shared memory.
 type passed struct {
-	ids  []uint64
-	lent []lent
+	shared *sharedMemories
+	pools  []*pb.Pool
+	lent   []lent
 }
 
 // lent is a region that stands for a memory that is not shared.
@@ -127,37 +149,52 @@ type lent struct {
 	region *sharedRegion
 }
 
-// pass shares the pools of a request, copying what is not shared.
+// pass shares the pools of a request.
 func (s *sharedMemories) pass(r *hal.Request) (*passed, error) {
-	p := &passed{}
+	p := &passed{shared: s}
 	for i := range r.Pools {
 		m := r.Pools[i].Memory
 		if m == nil {
-			p.done(s, false)
-			return nil, hal.Errorf(hal.InvalidArgument, "service: pool %d is device memory, which does not cross a process boundary", i)
-		}
-		if own := s.own(m); own != nil {
-			p.ids = append(p.ids, own.id)
+			p.pools = append(p.pools, &pb.Pool{Token: r.Pools[i].Token})
 			continue
 		}
-		region, err := s.take(max(len(m.Data), 1))
+		id, err := p.lend(m)
 		if err != nil {
-			p.done(s, false)
+			p.done(false)
 			return nil, err
 		}
-		copy(region.region.Data, m.Data)
-		p.ids, p.lent = append(p.ids, region.id), append(p.lent, lent{m, region})
+		p.pools = append(p.pools, &pb.Pool{Memory: id, Name: string(m.Name), ReadOnly: m.ReadOnly})
 	}
 	return p, nil
 }
 
+// lend is the number of a memory in the driver.
+func (p *passed) lend(m *hal.Memory) (id uint64, err error) {
+	if own := p.shared.own(m); own != nil {
+		return own.id, nil
+	}
+	region, err := p.shared.take(max(len(m.Data), 1))
+	if err != nil {
+		return 0, err
+	}
+	p.lent = append(p.lent, lent{m, region})
+	return region.id, nil
+}
+
+// load copies what is not shared, before the driver reads it.
+func (p *passed) load() {
+	for _, l := range p.lent {
+		copy(l.region.region.Data, l.memory.Data)
+	}
+}
+
 // done ends the use of the pools; results says that the driver has written outputs.
-func (p *passed) done(s *sharedMemories, results bool) {
+func (p *passed) done(results bool) {
 	for _, l := range p.lent {
 		if results && !l.memory.ReadOnly {
 			copy(l.memory.Data, l.region.region.Data)
 		}
-		s.give(l.region)
+		p.shared.give(l.region)
 	}
 	p.lent = nil
 }

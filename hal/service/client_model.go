@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/burst"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
-	"github.com/nnsoc/nnsoc/hal/service/shm"
 )
 
 // prepared is a prepared model in another process. It implements hal.PreparedModel. The
@@ -25,98 +23,48 @@ func newPrepared(d *Device, id uint64) *prepared {
 	return p
 }
 
-// Execute implements hal.PreparedModel.
-func (p *prepared) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
-	d := p.device
+// request is a request as it travels, on the pools that it needs. The driver must not
+// read them before load.
+func (p *prepared) request(r *hal.Request, o *hal.ExecuteOptions) (*pb.ExecuteRequest, *passed, error) {
 	if r == nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "service: no request")
+		return nil, nil, hal.Errorf(hal.InvalidArgument, "service: no request")
 	}
-	pools, err := d.shared.pass(r)
+	pools, err := p.device.shared.pass(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &pb.ExecuteRequest{
+		Session: p.device.about.Session, Prepared: p.id, Inputs: toArguments(r.Inputs), Outputs: toArguments(r.Outputs), Pools: pools.pools,
+		MeasureTiming: o.MeasureTiming, Deadline: (*uint64)(o.Deadline), LoopTimeoutNs: int64(o.LoopTimeout),
+		Functional: o.Functional, Detail: o.Detail,
+	}, pools, nil
+}
+
+// Execute implements hal.PreparedModel.
+func (p *prepared) Execute(r *hal.Request, o hal.ExecuteOptions) (res *hal.Result, err error) {
+	call, pools, err := p.request(r, &o)
 	if err != nil {
 		return nil, err
 	}
-	written := false
-	defer func() { pools.done(&d.shared, written) }()
-	reply, err := d.client.Execute(d.ctx, &pb.ExecuteRequest{
-		Session: d.about.Session, Prepared: p.id, Inputs: toArguments(r.Inputs), Outputs: toArguments(r.Outputs), Pools: pools.ids,
-		MeasureTiming: o.MeasureTiming, Deadline: (*uint64)(o.Deadline), LoopTimeoutNs: int64(o.LoopTimeout),
-		Functional: o.Functional, Detail: o.Detail,
-	})
+	defer func() { pools.done(err == nil) }()
+	pools.load()
+	reply, err := p.device.client.Execute(p.device.ctx, call)
 	runtime.KeepAlive(p)
 	if err != nil {
-		return nil, d.failed(err)
+		return nil, p.device.failed(err)
 	}
-	res := &hal.Result{Timing: hal.Timing{OnDevice: reply.TimeOnDevice, InDriver: reply.TimeInDriver}}
-	for _, s := range reply.Shapes {
-		res.OutputDimensions = append(res.OutputDimensions, s.Dimensions)
-	}
-	if res.Stats, err = fromStats(reply.Stats); err != nil {
-		return nil, hal.Errorf(hal.GeneralFailure, "%s: %w", d.path, err)
-	}
-	if s := hal.Status(reply.Status); s != hal.StatusNone {
-		for _, x := range reply.Shapes {
-			res.Insufficient = append(res.Insufficient, x.Insufficient)
-		}
-		return res, hal.Errorf(s, "%s", reply.Message)
-	}
-	written = true
-	return res, nil
-}
-
-// ExecuteFenced implements hal.PreparedModel: the client waits for the fences.
-func (p *prepared) ExecuteFenced(r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, afterFence time.Duration) (*hal.FencedExecution, error) {
-	if r == nil || afterFence < 0 {
-		return nil, hal.Errorf(hal.InvalidArgument, "service: no request, or a timeout below 0")
-	}
-	for i, f := range waitFor {
-		if f.State() == hal.FenceUnknown {
-			return nil, hal.Errorf(hal.InvalidArgument, "service: fence %d is none", i)
-		}
-	}
-	x := &fenced{fence: hal.NewSyncFence(), info: hal.FencedInfo{TimingLaunched: hal.NoTiming, TimingFenced: hal.NoTiming}}
-	go func() {
-		at := p.device.Now()
-		for i, f := range waitFor {
-			select {
-			case <-f.Done():
-			case <-p.device.gone:
-				x.err = hal.Errorf(hal.DeviceUnavailable, "%s: the driver is gone", p.device.path)
-			}
-			if x.err == nil && f.State() == hal.FenceError {
-				x.err = hal.Errorf(hal.GeneralFailure, "service: fence %d failed", i)
-			}
-			if x.err != nil {
-				x.fence.Signal(at, x.err)
-				return
-			}
-		}
-		if end := p.device.Now() + hal.TimePoint(afterFence); afterFence > 0 && (o.Deadline == nil || end < *o.Deadline) {
-			o.Deadline = &end
-		}
-		if x.info.Result, x.err = p.Execute(r, o); x.err == nil {
-			x.info.TimingLaunched, x.info.TimingFenced = x.info.Result.Timing, x.info.Result.Timing
-		}
-		x.fence.Signal(p.device.Now(), x.err)
-	}()
-	return hal.NewFencedExecution(x.fence, func() (hal.FencedInfo, error) {
-		if x.fence.State() == hal.FenceActive {
-			return hal.FencedInfo{TimingLaunched: hal.NoTiming, TimingFenced: hal.NoTiming}, hal.Errorf(hal.GeneralFailure, "service: the execution has not ended")
-		}
-		return x.info, x.err
-	}), nil
-}
-
-// fenced is an execution between two fences; the fields are written before it signals.
-type fenced struct {
-	fence *hal.SyncFence
-	info  hal.FencedInfo
-	err   error
+	return fromReply(reply)
 }
 
 // CreateReusableExecution implements hal.PreparedModel.
 func (p *prepared) CreateReusableExecution(r *hal.Request, o hal.ExecuteOptions) (hal.Execution, error) {
-	if r == nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "service: no request")
+	call, pools, err := p.request(r, &o)
+	if err != nil {
+		return nil, err
+	}
+	defer pools.done(false)
+	if _, err := p.device.client.CreateReusableExecution(p.device.ctx, call); err != nil {
+		return nil, p.device.failed(err)
 	}
 	return &execution{prepared: p, request: r, options: o}, nil
 }
@@ -179,34 +127,4 @@ func (p *prepared) WriteListing(w io.Writer) error {
 func (p *prepared) WriteProgram(w io.Writer) error {
 	r, err := p.device.client.WriteProgram(p.device.ctx, p.handle())
 	return p.text(w, r, err)
-}
-
-// ConfigureExecutionBurst implements hal.PreparedModel: two rings in shared memory.
-func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
-	d, n := p.device, shm.RingBytes(RingLength)
-	rings, err := d.shared.create(2 * n)
-	if err != nil {
-		return nil, err
-	}
-	fail := func(err error) (hal.Burst, error) {
-		d.release(rings.id)
-		_ = rings.region.Close()
-		return nil, err
-	}
-	requests, err := shm.NewRing(rings.region.Data, RingLength)
-	if err != nil {
-		return fail(err)
-	}
-	results, err := shm.NewRing(rings.region.Data[n:], RingLength)
-	if err != nil {
-		return fail(err)
-	}
-	h, err := d.client.ConfigureExecutionBurst(d.ctx, &pb.BurstRequest{Session: d.about.Session, Prepared: p.id, Memory: rings.id})
-	if err != nil {
-		return fail(d.failed(err))
-	}
-	b := &clientBurst{prepared: p, id: h.Id, rings: rings, slots: map[*hal.Memory]*slot{}, closed: make(chan struct{}), watched: make(chan struct{})}
-	b.Slots, b.Requests, b.Results, b.Context, b.Fallback = burst.NewSlots(b.free), requests, results, burstContext{b}, p.Execute
-	go b.watch()
-	return b, nil
 }

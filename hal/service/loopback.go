@@ -54,7 +54,7 @@ func Crowd(d hal.Device, clients int, use func(*Device)) (held int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	s := NewServer(d, Quotas{})
+	s := NewServer(d, Quotas{Sessions: clients})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	defer func() {
@@ -78,8 +78,7 @@ func Crowd(d hal.Device, clients int, use func(*Device)) (held int, err error) {
 		}
 	}
 	for end := time.Now().Add(crowdLeaves); ; time.Sleep(time.Millisecond) {
-		sessions, memories, prepared, bursts := s.Held()
-		if held = sessions + memories + prepared + bursts; held == 0 || time.Now().After(end) {
+		if held = s.Held().Total(); held == 0 || time.Now().After(end) {
 			return held, err
 		}
 	}

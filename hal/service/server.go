@@ -6,18 +6,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"google.golang.org/grpc"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/cache"
-	"github.com/nnsoc/nnsoc/hal/nn"
 	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
 )
 
@@ -29,17 +28,20 @@ type Server struct {
 	pb.UnimplementedDriverServer
 	device hal.Device
 	quotas Quotas
+	all    usage // of all clients
 	grpc   *grpc.Server
 
 	mu       sync.Mutex
 	sessions map[uint64]*session
-	ending   sync.WaitGroup // sessions that are being freed
+	clients  map[int]*client // by process
+	ending   sync.WaitGroup  // sessions that are being freed
 }
 
 // NewServer returns a server for a device. Serve starts it.
 func NewServer(d hal.Device, q Quotas) *Server {
-	s := &Server{device: d, quotas: q.withDefaults(), sessions: map[uint64]*session{}}
-	s.grpc = grpc.NewServer(grpc.Creds(unixCredentials{}), grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(64),
+	s := &Server{device: d, quotas: q.withDefaults(), sessions: map[uint64]*session{}, clients: map[int]*client{}}
+	s.all = usage{whose: "all clients have", limits: cost{openBursts: maxBursts}}
+	s.grpc = grpc.NewServer(grpc.Creds(unixCredentials{}), grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(1024),
 		grpc.UnaryInterceptor(s.intercept))
 	pb.RegisterDriverServer(s.grpc, s)
 	return s
@@ -89,25 +91,89 @@ func (s *Server) Close() {
 }
 
 // Held counts what all clients hold.
-func (s *Server) Held() (sessions, memories, prepared, bursts int) {
+func (s *Server) Held() (h Holdings) {
 	s.mu.Lock()
-	list := make([]*session, 0, len(s.sessions))
-	for _, x := range s.sessions {
-		list = append(list, x)
-	}
+	list := slices.Collect(maps.Values(s.sessions))
 	s.mu.Unlock()
 	for _, x := range list {
-		m, p, b := x.held()
-		memories, prepared, bursts = memories+m, prepared+p, bursts+b
+		x.count(&h)
 	}
-	return len(list), memories, prepared, bursts
+	return h
 }
 
-// intercept contains panics and gives errors their HAL status.
+// intercept finds the session of a call, contains panics and gives errors their HAL
+// status.
 func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (res any, err error) {
 	defer func() { err = toStatus(err) }()
 	defer hal.Contain(&err, s.device.Name(), info.FullMethod)
-	return handle(ctx, req)
+	r, ok := req.(interface{ GetSession() uint64 })
+	if !ok {
+		return nil, hal.Errorf(hal.InvalidArgument, "service: %s has no session", info.FullMethod)
+	}
+	x, err := s.session(ctx, r.GetSession())
+	if err != nil {
+		return nil, err
+	}
+	if info.FullMethod != pb.Driver_GetStatus_FullMethodName { // which never waits
+		select {
+		case x.client.calls <- struct{}{}:
+			defer func() { <-x.client.calls }()
+		case <-ctx.Done():
+			return nil, hal.Errorf(hal.DeviceUnavailable, "service: %w", ctx.Err())
+		}
+	}
+	return handle(context.WithValue(ctx, sessionKey{}, x), req)
+}
+
+// session is the session of the calling process with a number.
+func (s *Server) session(ctx context.Context, id uint64) (*session, error) {
+	pid, err := callerPID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.sessions[id]
+	if x == nil || x.client.pid != pid {
+		return nil, hal.Errorf(hal.InvalidArgument, "service: no session of this client has that number")
+	}
+	return x, nil
+}
+
+// open makes a session of a process.
+func (s *Server) open(pid int) (*session, error) {
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return nil, hal.Errorf(hal.GeneralFailure, "service: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.clients[pid]
+	if c == nil {
+		c = &client{pid: pid, calls: make(chan struct{}, s.quotas.Calls)}
+		c.usage = usage{whose: "a client has", all: &s.all, limits: s.quotas.limits()}
+	}
+	if err := c.reserve(cost{openSessions: 1}); err != nil {
+		return nil, err
+	}
+	x := newSession(binary.LittleEndian.Uint64(random[:])|1, c)
+	c.sessions++
+	s.clients[pid], s.sessions[x.id] = c, x
+	s.ending.Add(1)
+	return x, nil
+}
+
+// close frees a session, and the last one its client.
+func (s *Server) close(x *session) {
+	defer s.ending.Done()
+	x.end()
+	x.client.free(cost{openSessions: 1})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, x.id)
+	if x.client.sessions--; x.client.sessions == 0 {
+		delete(s.clients, x.client.pid)
+	}
 }
 
 // Attach implements the service: it opens a session and frees it when the stream ends.
@@ -116,283 +182,14 @@ func (s *Server) Attach(_ *pb.AttachRequest, stream grpc.ServerStreamingServer[p
 	if err != nil {
 		return toStatus(err)
 	}
-	var random [8]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		return toStatus(hal.Errorf(hal.GeneralFailure, "service: %w", err))
+	x, err := s.open(pid)
+	if err != nil {
+		return toStatus(err)
 	}
-	x := newSession(binary.LittleEndian.Uint64(random[:])|1, pid, s.quotas)
-	s.mu.Lock()
-	s.sessions[x.id] = x
-	s.ending.Add(1)
-	s.mu.Unlock()
-	defer func() {
-		defer s.ending.Done()
-		x.end()
-		s.mu.Lock()
-		delete(s.sessions, x.id)
-		s.mu.Unlock()
-	}()
+	defer s.close(x)
 	if err := stream.Send(describe(s.device, x.id)); err != nil {
 		return err
 	}
 	<-stream.Context().Done()
 	return nil
-}
-
-// session is the session of a call; done ends the call's part in it.
-func (s *Server) session(ctx context.Context, id uint64) (x *session, done func(), err error) {
-	pid, err := callerPID(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.mu.Lock()
-	x = s.sessions[id]
-	s.mu.Unlock()
-	if x == nil || x.pid != pid {
-		return nil, nil, hal.Errorf(hal.InvalidArgument, "service: no session of this client has that number")
-	}
-	select {
-	case x.calls <- struct{}{}:
-	case <-ctx.Done():
-		return nil, nil, hal.Errorf(hal.DeviceUnavailable, "service: %w", ctx.Err())
-	}
-	x.running.RLock()
-	return x, func() {
-		x.running.RUnlock()
-		<-x.calls
-	}, nil
-}
-
-// GetStatus implements the service.
-func (s *Server) GetStatus(ctx context.Context, r *pb.SessionRequest) (*pb.StatusReply, error) {
-	_, done, err := s.session(ctx, r.Session)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	return &pb.StatusReply{Status: int32(s.device.Status()), Now: uint64(s.device.Now())}, nil
-}
-
-// ShareMemory implements the service.
-func (s *Server) ShareMemory(ctx context.Context, r *pb.ShareMemoryRequest) (*pb.Handle, error) {
-	x, done, err := s.session(ctx, r.Session)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	id, err := x.share(r.Fd, r.Bytes, r.ReadOnly)
-	return &pb.Handle{Id: id}, err
-}
-
-// model reads a model that a client has put into a memory.
-func (x *session) model(r *pb.ModelRequest) (*nn.Model, error) {
-	m, err := find(x, "memory", x.memories, r.GetMemory())
-	if err != nil {
-		return nil, err
-	}
-	head, constants := r.GetModelBytes(), r.GetConstantBytes()
-	if head > uint64(m.bytes) || constants > uint64(m.bytes)-head {
-		return nil, hal.Errorf(hal.InvalidArgument, "service: a model of %d and %d bytes in a memory of %d", head, constants, m.bytes)
-	}
-	data := make([]byte, head+constants)
-	if err := m.copyOut(data, 0); err != nil {
-		return nil, err
-	}
-	in := cache.NewReader(data[:head], data[head:])
-	model := in.Model()
-	if err := in.End(); err != nil {
-		return nil, hal.Errorf(hal.InvalidArgument, "service: the model: %w", err)
-	}
-	return model, nil
-}
-
-// GetSupportedOperations implements the service.
-func (s *Server) GetSupportedOperations(ctx context.Context, r *pb.ModelRequest) (*pb.SupportReply, error) {
-	x, done, err := s.session(ctx, r.Session)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	m, err := x.model(r)
-	if err != nil {
-		return nil, err
-	}
-	list, err := s.device.SupportedOperations(m)
-	if err != nil {
-		return nil, err
-	}
-	reply := &pb.SupportReply{}
-	for _, a := range list {
-		reply.Refusals = append(reply.Refusals, a.Reason)
-	}
-	return reply, nil
-}
-
-// PrepareModel implements the service.
-func (s *Server) PrepareModel(ctx context.Context, r *pb.PrepareRequest) (*pb.Handle, error) {
-	x, done, err := s.session(ctx, r.GetModel().GetSession())
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	m, err := x.model(r.Model)
-	if err != nil {
-		return nil, err
-	}
-	p, err := s.device.PrepareModel(m, hal.PrepareOptions{
-		Preference: hal.Preference(r.Preference), Priority: hal.Priority(r.Priority), Deadline: deadline(r.Deadline),
-	})
-	if err != nil {
-		return nil, err
-	}
-	id, err := keep(x, "prepared models", x.prepared, x.quotas.Prepared, p)
-	return &pb.Handle{Id: id}, err
-}
-
-func deadline(t *uint64) *hal.TimePoint {
-	if t == nil {
-		return nil
-	}
-	d := hal.TimePoint(*t)
-	return &d
-}
-
-// Execute implements the service.
-func (s *Server) Execute(ctx context.Context, r *pb.ExecuteRequest) (*pb.ExecuteReply, error) {
-	x, done, err := s.session(ctx, r.Session)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	p, err := find(x, "prepared model", x.prepared, r.Prepared)
-	if err != nil {
-		return nil, err
-	}
-	pools := make([]*memory, len(r.Pools))
-	for i, id := range r.Pools {
-		if pools[i], err = find(x, "memory", x.memories, id); err != nil {
-			return nil, err
-		}
-	}
-	res, err := execute(p, &hal.Request{Inputs: fromArguments(r.Inputs), Outputs: fromArguments(r.Outputs)}, pools, hal.ExecuteOptions{
-		MeasureTiming: r.MeasureTiming, Deadline: deadline(r.Deadline), LoopTimeout: time.Duration(r.LoopTimeoutNs),
-		Functional: r.Functional, Detail: r.Detail,
-	})
-	reply := &pb.ExecuteReply{Status: int32(hal.StatusOf(err))}
-	if err != nil {
-		if hal.StatusOf(err) != hal.OutputInsufficientSize {
-			return nil, err
-		}
-		reply.Message = err.Error()
-	}
-	for _, o := range res.OutputShapes() {
-		reply.Shapes = append(reply.Shapes, &pb.Shape{Dimensions: o.Dimensions, Insufficient: !o.IsSufficient})
-	}
-	if res != nil {
-		reply.TimeOnDevice, reply.TimeInDriver = res.Timing.OnDevice, res.Timing.InDriver
-		if reply.Stats, err = toStats(&res.Stats); err != nil {
-			return nil, err
-		}
-	}
-	return reply, nil
-}
-
-// text answers with what a prepared model writes.
-func (s *Server) text(ctx context.Context, r *pb.HandleRequest, write func(hal.PreparedModel, io.Writer) error) (*pb.Text, error) {
-	x, done, err := s.session(ctx, r.Session)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	p, err := find(x, "prepared model", x.prepared, r.Id)
-	if err != nil {
-		return nil, err
-	}
-	b := &bounded{most: maxMessage - 1<<10}
-	if err := write(p, b); err != nil {
-		return nil, err
-	}
-	return &pb.Text{Text: b.data}, nil
-}
-
-// bounded collects bytes up to a limit.
-type bounded struct {
-	data []byte
-	most int
-}
-
-// Write implements io.Writer.
-func (b *bounded) Write(p []byte) (int, error) {
-	if len(p) > b.most-len(b.data) {
-		return 0, hal.Errorf(hal.ResourceExhaustedPersistent, "service: the text is longer than %d bytes", b.most)
-	}
-	b.data = append(b.data, p...)
-	return len(p), nil
-}
-
-// WriteListing implements the service.
-func (s *Server) WriteListing(ctx context.Context, r *pb.HandleRequest) (*pb.Text, error) {
-	return s.text(ctx, r, hal.PreparedModel.WriteListing)
-}
-
-// WriteProgram implements the service.
-func (s *Server) WriteProgram(ctx context.Context, r *pb.HandleRequest) (*pb.Text, error) {
-	return s.text(ctx, r, hal.PreparedModel.WriteProgram)
-}
-
-// ConfigureExecutionBurst implements the service.
-func (s *Server) ConfigureExecutionBurst(ctx context.Context, r *pb.BurstRequest) (*pb.Handle, error) {
-	x, done, err := s.session(ctx, r.Session)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	p, err := find(x, "prepared model", x.prepared, r.Prepared)
-	if err != nil {
-		return nil, err
-	}
-	m, err := find(x, "memory", x.memories, r.Memory)
-	if err != nil {
-		return nil, err
-	}
-	b, err := x.openBurst(p, m)
-	if err != nil {
-		return nil, err
-	}
-	id, err := keep(x, "bursts", x.bursts, x.quotas.Bursts, b)
-	if err != nil {
-		b.close()
-	}
-	return &pb.Handle{Id: id}, err
-}
-
-// SetSlot implements the service.
-func (s *Server) SetSlot(ctx context.Context, r *pb.SlotRequest) (*pb.Empty, error) {
-	x, done, err := s.session(ctx, r.Session)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	b, err := find(x, "burst", x.bursts, r.Burst)
-	if err != nil {
-		return nil, err
-	}
-	var m *memory
-	if r.Memory != 0 {
-		if m, err = find(x, "memory", x.memories, r.Memory); err != nil {
-			return nil, err
-		}
-	}
-	b.set(r.Slot, m)
-	return &pb.Empty{}, nil
-}
-
-// Release implements the service.
-func (s *Server) Release(ctx context.Context, r *pb.HandleRequest) (*pb.Empty, error) {
-	x, done, err := s.session(ctx, r.Session)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	return &pb.Empty{}, x.release(r.Id)
 }

@@ -417,12 +417,12 @@ func TestClientsDie(t *testing.T) {
 		_ = c.Wait()
 	}
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		sessions, memories, prepared, bursts := s.Held()
-		if sessions == 0 {
+		held := s.Held()
+		if held.Sessions == 0 {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("after %d kills: %d sessions, %d memories, %d models, %d bursts", kills, sessions, memories, prepared, bursts)
+			t.Fatalf("after %d kills: %+v", kills, held)
 		}
 	}
 	d := dial(t, path)

@@ -70,6 +70,8 @@ func describe(d hal.Device, session uint64) *pb.Attached {
 		RelaxedScalar: toPerformance(c.RelaxedScalar), RelaxedTensor: toPerformance(c.RelaxedTensor),
 		If: toPerformance(c.If), While: toPerformance(c.While), Operands: map[int32]*pb.Performance{},
 	}
+	model, data := d.NumberOfCacheFilesNeeded()
+	a.ModelCacheFiles, a.DataCacheFiles = uint32(model), uint32(data)
 	for _, p := range c.OperandPerformance() {
 		a.Operands[int32(p.Type)] = toPerformance(p.Info)
 	}
@@ -105,6 +107,70 @@ func extensions(a *pb.Attached) []hal.Extension {
 		list = append(list, x)
 	}
 	return list
+}
+
+func toTiming(t hal.Timing) *pb.Timing {
+	return &pb.Timing{OnDevice: t.OnDevice, InDriver: t.InDriver}
+}
+
+func fromTiming(t *pb.Timing) hal.Timing {
+	if t == nil {
+		return hal.NoTiming
+	}
+	return hal.Timing{OnDevice: t.OnDevice, InDriver: t.InDriver}
+}
+
+func toRoles(list []hal.BufferRole) []*pb.Role {
+	out := make([]*pb.Role, len(list))
+	for i, r := range list {
+		out[i] = &pb.Role{Model: r.ModelIndex, Io: r.IOIndex, Frequency: r.Frequency}
+	}
+	return out
+}
+
+func fromRoles(list []*pb.Role) []hal.BufferRole {
+	out := make([]hal.BufferRole, len(list))
+	for i, r := range list {
+		out[i] = hal.BufferRole{ModelIndex: r.GetModel(), IOIndex: r.GetIo(), Frequency: r.GetFrequency()}
+	}
+	return out
+}
+
+// toReply says how an execution ended well, or with OUTPUT_INSUFFICIENT_SIZE.
+func toReply(res *hal.Result, err error) (*pb.ExecuteReply, error) {
+	reply := &pb.ExecuteReply{Status: int32(hal.StatusOf(err)), Timing: toTiming(hal.NoTiming)}
+	if err != nil {
+		reply.Message = err.Error()
+	}
+	for _, o := range res.OutputShapes() {
+		reply.Shapes = append(reply.Shapes, &pb.Shape{Dimensions: o.Dimensions, Insufficient: !o.IsSufficient})
+	}
+	if res == nil {
+		return reply, nil
+	}
+	reply.Timing = toTiming(res.Timing)
+	reply.Stats, err = toStats(&res.Stats)
+	return reply, err
+}
+
+// fromReply is the inverse.
+func fromReply(r *pb.ExecuteReply) (*hal.Result, error) {
+	res := &hal.Result{Timing: fromTiming(r.GetTiming())}
+	status := hal.Status(r.GetStatus())
+	for _, s := range r.GetShapes() {
+		res.OutputDimensions = append(res.OutputDimensions, s.GetDimensions())
+		if status != hal.StatusNone {
+			res.Insufficient = append(res.Insufficient, s.GetInsufficient())
+		}
+	}
+	var err error
+	if res.Stats, err = fromStats(r.GetStats()); err != nil {
+		return nil, err
+	}
+	if status != hal.StatusNone {
+		return res, hal.Errorf(status, "%s", r.GetMessage())
+	}
+	return res, nil
 }
 
 func toArguments(list []hal.RequestArgument) []*pb.Argument {

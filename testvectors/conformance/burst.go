@@ -7,6 +7,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/burst"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
 )
 
 func burstChecks() []Check {
@@ -46,7 +47,7 @@ type server struct {
 	requests, results *burst.Queue
 	asked             [][]int32
 	memories          map[int32]*hal.Memory
-	*burst.Server
+	burst.Context
 }
 
 // GetMemories implements burst.Callback.
@@ -62,20 +63,15 @@ func (s *server) GetMemories(slots []int32) ([]*hal.Memory, error) {
 	return list, nil
 }
 
-// burstServer is what a prepared model with bursts on foreign queues has.
-type burstServer interface {
-	ServeBurst(callback burst.Callback, requests, results burst.Channel, observe func(*hal.Result)) (*burst.Server, error)
-}
-
 // serve opens a burst whose result queue has n datums.
 func (t *T) serve(p hal.PreparedModel, n int) *server {
 	s := &server{requests: burst.NewQueue(burst.ChannelLength), results: burst.NewQueue(n), memories: map[int32]*hal.Memory{}}
-	x, ok := p.(burstServer)
+	x, ok := p.(base.BurstServer)
 	if !ok {
 		t.Skipf("%s serves no bursts on foreign queues", t.Device.Name())
 	}
 	var err error
-	s.Server, err = x.ServeBurst(s, s.requests, s.results, nil)
+	s.Context, err = x.ServeBurst(s, s.requests, s.results)
 	t.OK("configureExecutionBurst", err)
 	return s
 }
@@ -103,17 +99,17 @@ func message(s *server, b *hal.Buffers) *burst.RequestMessage {
 
 func burstArguments(t *T) {
 	p, _ := t.adder()
-	x, ok := p.(burstServer)
+	x, ok := p.(base.BurstServer)
 	if !ok {
 		t.Skipf("no bursts on foreign queues")
 	}
 	q := burst.NewQueue(8)
 	dead := burst.NewQueue(8)
 	dead.Invalidate()
-	for name, f := range map[string]func() (*burst.Server, error){
-		"no callback":   func() (*burst.Server, error) { return x.ServeBurst(nil, q, q, nil) },
-		"no queue":      func() (*burst.Server, error) { return x.ServeBurst(&server{}, nil, q, nil) },
-		"invalid queue": func() (*burst.Server, error) { return x.ServeBurst(&server{}, q, dead, nil) },
+	for name, f := range map[string]func() (burst.Context, error){
+		"no callback":   func() (burst.Context, error) { return x.ServeBurst(nil, q, q) },
+		"no queue":      func() (burst.Context, error) { return x.ServeBurst(&server{}, nil, q) },
+		"invalid queue": func() (burst.Context, error) { return x.ServeBurst(&server{}, q, dead) },
 	} {
 		s, err := f()
 		t.Status(name, err, hal.InvalidArgument)

@@ -13,46 +13,53 @@ import (
 func (p *prepared) ConfigureExecutionBurst() (hal.Burst, error) {
 	link := &burstLink{requests: burst.NewQueue(burst.ChannelLength), results: burst.NewQueue(burst.ChannelLength)}
 	link.slots = burst.NewSlots(link.free)
-	s, err := p.ServeBurst(link.slots, link.requests, link.results, link.note)
+	s, err := p.serveBurst(link.slots, link.requests, link.results, link.note)
 	if err != nil {
 		return nil, err
 	}
 	link.server = s
 	c := &burst.Controller{Slots: link.slots, Requests: link.requests, Results: link.results, Context: s, Fallback: p.Execute, Stats: link.stats}
-	runtime.AddCleanup(c, func(s *burst.Server) { go s.Close() }, s)
+	runtime.AddCleanup(c, func(s burst.Context) { go s.Close() }, s)
 	return c, nil
 }
 
 // BurstServer is a prepared model that serves a burst on queues of the caller.
 type BurstServer interface {
-	// ServeBurst is IPreparedModel.configureExecutionBurst. observe, when there is one,
-	// gets the result of each execution before its packet is sent.
-	ServeBurst(callback burst.Callback, requests, results burst.Channel, observe func(*hal.Result)) (*burst.Server, error)
+	// ServeBurst is IPreparedModel.configureExecutionBurst.
+	ServeBurst(callback burst.Callback, requests, results burst.Channel) (burst.Context, error)
 }
 
 // ServeBurst implements BurstServer.
-func (p *prepared) ServeBurst(callback burst.Callback, requests, results burst.Channel, observe func(*hal.Result)) (*burst.Server, error) {
+func (p *prepared) ServeBurst(callback burst.Callback, requests, results burst.Channel) (burst.Context, error) {
+	return p.serveBurst(callback, requests, results, func(*hal.Result) {})
+}
+
+// serveBurst serves a burst; observe gets the result of each execution before its packet
+// is sent.
+func (p *prepared) serveBurst(callback burst.Callback, requests, results burst.Channel, observe func(*hal.Result)) (burst.Context, error) {
 	poll := burst.PollWindow
 	if p.options.Preference == hal.LowPower {
 		poll = 0
 	}
-	return burst.NewServer(burst.ServerConfig{
+	s, err := burst.NewServer(burst.ServerConfig{
 		Callback: callback, Requests: requests, Results: results, Poll: poll,
 		Execute: func(r *hal.Request, measure bool) (*hal.Result, error) {
 			res, err := p.Execute(r, hal.ExecuteOptions{MeasureTiming: measure, InBurst: true})
-			if observe != nil {
-				observe(res)
-			}
+			observe(res)
 			return res, err
 		},
 	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // burstLink joins the two ends of a burst in one process.
 type burstLink struct {
 	slots             *burst.Slots
 	requests, results *burst.Queue
-	server            *burst.Server
+	server            burst.Context
 
 	mu   sync.Mutex
 	last hal.Stats

@@ -89,6 +89,9 @@ func (m *memories) find(token uint32) *buffer {
 // Token implements hal.Buffer.
 func (b *buffer) Token() uint32 { return b.token }
 
+// Bytes implements hal.Buffer.
+func (b *buffer) Bytes() int { return len(b.data) }
+
 // Release implements hal.Buffer. Executions that use the buffer go on.
 func (b *buffer) Release() {
 	m := &b.device.memories

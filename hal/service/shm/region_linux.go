@@ -97,3 +97,50 @@ func (r *Region) Close() error {
 	})
 	return err
 }
+
+// NewFile makes an anonymous file that can grow and shrink.
+func NewFile() (*os.File, error) {
+	fd, err := unix.MemfdCreate("nnsoc-cache", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("shm: memfd_create: %w", err)
+	}
+	return os.NewFile(uintptr(fd), "nnsoc-cache"), nil
+}
+
+// Access tells how a file of this process is open.
+func Access(f *os.File) (read, write bool, err error) {
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
+	if err != nil {
+		return false, false, fmt.Errorf("shm: %w", err)
+	}
+	mode := flags & unix.O_ACCMODE
+	return mode != unix.O_WRONLY, mode != unix.O_RDONLY, nil
+}
+
+// OpenFile opens the regular file behind a descriptor of another process once more.
+func OpenFile(pid, fd int, read, write bool) (*os.File, error) {
+	if pid <= 0 || fd < 0 || !read && !write {
+		return nil, fmt.Errorf("shm: descriptor %d of process %d", fd, pid)
+	}
+	flags := unix.O_RDONLY
+	switch {
+	case read && write:
+		flags = unix.O_RDWR
+	case write:
+		flags = unix.O_WRONLY
+	}
+	path := fmt.Sprintf("/proc/%d/fd/%d", pid, fd)
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // opening a device may do something
+		return nil, fmt.Errorf("shm: descriptor %d of process %d is no regular file", fd, pid)
+	}
+	h, err := unix.Open(path, flags|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("shm: descriptor %d of process %d: %w", fd, pid, err)
+	}
+	f := os.NewFile(uintptr(h), path)
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, fmt.Errorf("shm: descriptor %d of process %d is no regular file", fd, pid)
+	}
+	return f, nil
+}

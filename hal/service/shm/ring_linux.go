@@ -42,13 +42,25 @@ type Ring struct {
 // NewRing is the ring of n datums, a power of two, at the beginning of data, which both
 // ends see. The memory of a new ring is zero.
 func NewRing(data []byte, n int) (*Ring, error) {
-	if n <= 0 || n&(n-1) != 0 || len(data) < RingBytes(n) || uintptr(unsafe.Pointer(&data[0]))%4 != 0 {
-		return nil, fmt.Errorf("shm: a ring of %d datums in %d bytes", n, len(data))
+	if n <= 0 || n > MaxRing || n&(n-1) != 0 || len(data) < RingBytes(n) || uintptr(unsafe.Pointer(&data[0]))%4 != 0 {
+		return nil, fmt.Errorf("shm: a ring of %d datums in %d bytes, takes a power of two up to %d", n, len(data), MaxRing)
 	}
 	return &Ring{
 		words:  (*[headerWords]atomic.Uint32)(unsafe.Pointer(&data[0])),
 		datums: unsafe.Slice((*burst.Datum)(unsafe.Pointer(&data[headerBytes])), n),
 	}, nil
+}
+
+// NewRings are the rings of a burst: that of requests at the beginning of data, that of
+// results behind it.
+func NewRings(data []byte, requests, results int) (in, out *Ring, err error) {
+	if in, err = NewRing(data, requests); err != nil {
+		return nil, nil, err
+	}
+	if out, err = NewRing(data[RingBytes(requests):], results); err != nil {
+		return nil, nil, err
+	}
+	return in, out, nil
 }
 
 // Len implements burst.Channel.

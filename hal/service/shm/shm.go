@@ -8,5 +8,8 @@ import "errors"
 // MaxBytes bounds one region.
 const MaxBytes = 1 << 31
 
+// MaxRing bounds the datums of a ring.
+const MaxRing = 1 << 16
+
 // ErrUnsupported is the error of every call on systems without memfd and futexes.
 var ErrUnsupported = errors.New("shm: needs Linux")

@@ -3,6 +3,7 @@
 package shm
 
 import (
+	"os"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal/burst"
@@ -16,6 +17,15 @@ func Create(int) (*Region, error) { return nil, ErrUnsupported }
 
 // Open maps the region behind a descriptor of another process.
 func Open(_, _ int, _ uint64, _ bool) (*Region, error) { return nil, ErrUnsupported }
+
+// NewFile makes an anonymous file.
+func NewFile() (*os.File, error) { return nil, ErrUnsupported }
+
+// Access tells how a file of this process is open.
+func Access(*os.File) (read, write bool, err error) { return false, false, ErrUnsupported }
+
+// OpenFile opens a file of another process.
+func OpenFile(_, _ int, _, _ bool) (*os.File, error) { return nil, ErrUnsupported }
 
 // FD is the descriptor in this process.
 func (*Region) FD() int { return -1 }
@@ -31,6 +41,9 @@ type Ring struct{}
 
 // NewRing is a ring in shared memory.
 func NewRing([]byte, int) (*Ring, error) { return nil, ErrUnsupported }
+
+// NewRings are the rings of a burst.
+func NewRings([]byte, int, int) (in, out *Ring, err error) { return nil, nil, ErrUnsupported }
 
 // Len implements burst.Channel.
 func (*Ring) Len() int { return 0 }

@@ -1,0 +1,132 @@
+package service
+
+import (
+	"sync"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/burst"
+)
+
+// ServeBurst serves a burst on queues of the caller: it carries packets, whatever is in
+// them, between these and the rings that the driver serves. It is how the protocol itself
+// is tested across the boundary.
+func (p *prepared) ServeBurst(callback burst.Callback, requests, results burst.Channel) (burst.Context, error) {
+	for _, q := range []burst.Channel{requests, results} {
+		if q == nil || !q.Valid() {
+			return nil, hal.Errorf(hal.InvalidArgument, "service: a queue is not valid")
+		}
+	}
+	if callback == nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "service: no callback")
+	}
+	l, err := p.openBurst(requests.Len(), results.Len())
+	if err != nil {
+		return nil, err
+	}
+	r := &burstRelay{link: l, callback: callback, requests: requests, results: results, done: make(chan struct{}), slots: map[int32]*slot{}}
+	go r.serve()
+	return r, nil
+}
+
+// burstRelay carries packets between two pairs of queues. It implements burst.Context.
+type burstRelay struct {
+	link              *burstLink
+	callback          burst.Callback
+	requests, results burst.Channel
+	done              chan struct{}
+
+	mu    sync.Mutex
+	slots map[int32]*slot // that the driver knows
+}
+
+// serve carries packets until a queue is no longer valid.
+func (r *burstRelay) serve() {
+	defer close(r.done)
+	for {
+		packet, err := r.requests.Read(burst.PollWindow)
+		if err != nil {
+			return
+		}
+		used := r.prepare(packet)
+		if r.link.requests.Write(packet) != nil {
+			return
+		}
+		answer, err := r.link.results.Read(burst.PollWindow)
+		if err != nil {
+			return
+		}
+		if m, err := burst.ParseResult(answer); err == nil && m.Status == hal.StatusNone {
+			for _, s := range used {
+				s.store()
+			}
+		}
+		if r.results.Write(answer) != nil {
+			return
+		}
+	}
+}
+
+// prepare makes the memories of a request known to the driver. What the caller does not
+// have, the driver will miss.
+func (r *burstRelay) prepare(packet []burst.Datum) (used []*slot) {
+	m, err := burst.ParseRequest(packet)
+	if err != nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var missing []int32
+	for _, n := range m.Slots {
+		if r.slots[n] == nil {
+			missing = append(missing, n)
+		}
+	}
+	if len(missing) > 0 {
+		list, err := r.callback.GetMemories(missing)
+		if err != nil || len(list) != len(missing) {
+			return nil
+		}
+		for i, memory := range list {
+			s, err := r.link.prepared.device.shared.newSlot(memory)
+			if err != nil || r.link.setSlot(missing[i], s.region.id) != nil {
+				return nil
+			}
+			r.slots[missing[i]] = s
+		}
+	}
+	for _, n := range m.Slots {
+		r.slots[n].load()
+		used = append(used, r.slots[n])
+	}
+	return used
+}
+
+// FreeMemory implements burst.Context.
+func (r *burstRelay) FreeMemory(n int32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = r.link.setSlot(n, 0)
+	r.drop(n)
+}
+
+func (r *burstRelay) drop(n int32) {
+	if s := r.slots[n]; s != nil && s.mirror {
+		r.link.prepared.device.shared.give(s.region)
+	}
+	delete(r.slots, n)
+}
+
+// Close implements burst.Context.
+func (r *burstRelay) Close() {
+	r.requests.Invalidate()
+	r.results.Invalidate()
+	r.link.requests.Invalidate()
+	r.link.results.Invalidate()
+	<-r.done
+	r.link.close()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for n := range r.slots {
+		r.drop(n)
+	}
+}

@@ -1,0 +1,176 @@
+package service
+
+import (
+	"math"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+)
+
+// privateRequest is a request of a client on copies: the client may change its memory at
+// any time, and would only change its own results.
+type privateRequest struct {
+	request         hal.Request
+	inputs, outputs []part
+	client          *client
+	bytes           int64
+}
+
+// part is the copy of a part of a client's memory.
+type part struct {
+	data   []byte
+	memory *memory
+	offset int
+}
+
+// clientPool is a pool as a client names it.
+type clientPool struct {
+	memory   *memory // nil for device memory
+	name     hal.MemoryName
+	readOnly bool
+	token    uint32
+}
+
+// clientPools finds the pools of a request.
+func (x *session) clientPools(list []*pb.Pool) ([]clientPool, error) {
+	pools := make([]clientPool, len(list))
+	for i, p := range list {
+		switch {
+		case p.GetMemory() != 0:
+			m, err := find[*memory](x, p.GetMemory())
+			if err != nil {
+				return nil, err
+			}
+			pools[i] = clientPool{memory: m, name: hal.MemoryName(p.GetName()), readOnly: p.GetReadOnly()}
+		case x.hasToken(p.GetToken()):
+			pools[i].token = p.GetToken()
+		default:
+			return nil, hal.Errorf(hal.InvalidArgument, "service: pool %d: no device memory of this client has token %d", i, p.GetToken())
+		}
+	}
+	return pools, nil
+}
+
+// hasToken reports whether device memory of the session has a token.
+func (x *session) hasToken(token uint32) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, h := range x.objects {
+		if b, ok := h.object.(*buffer); ok && b.Token() == token {
+			return true
+		}
+	}
+	return false
+}
+
+// newPrivate makes room for the arguments of a request. free ends its use.
+func newPrivate(c *client, inputs, outputs []hal.RequestArgument, pools []clientPool) (*privateRequest, error) {
+	p := &privateRequest{client: c}
+	for _, list := range [2][]hal.RequestArgument{inputs, outputs} {
+		for i := range list {
+			l := list[i].Location
+			if list[i].HasNoValue || uint64(l.PoolIndex) >= uint64(len(pools)) || pools[l.PoolIndex].memory == nil {
+				continue
+			}
+			if m := pools[l.PoolIndex].memory; uint64(l.Offset)+uint64(l.Length) > uint64(m.bytes) {
+				return nil, hal.Errorf(hal.InvalidArgument, "service: %d bytes at %d of a memory of %d", l.Length, l.Offset, m.bytes)
+			}
+			p.bytes += int64(l.Length)
+		}
+	}
+	if err := c.reserve(cost{memoryBytes: p.bytes}); err != nil {
+		return nil, err
+	}
+	// The pools of the client stand first, without bytes, so that the driver checks their
+	// kinds and tokens; each argument has a pool of its own behind them.
+	for i := range pools {
+		pool := hal.RequestPool{Token: pools[i].token}
+		if pools[i].memory != nil {
+			pool.Memory = &hal.Memory{Name: pools[i].name, ReadOnly: pools[i].readOnly}
+		}
+		p.request.Pools = append(p.request.Pools, pool)
+	}
+	p.request.Inputs, p.inputs = p.arguments(inputs, pools)
+	p.request.Outputs, p.outputs = p.arguments(outputs, pools)
+	return p, nil
+}
+
+// arguments gives each argument in a memory of the client a copy.
+func (p *privateRequest) arguments(list []hal.RequestArgument, pools []clientPool) (own []hal.RequestArgument, parts []part) {
+	own = make([]hal.RequestArgument, len(list))
+	for i, a := range list {
+		l := a.Location
+		switch {
+		case a.HasNoValue:
+		case uint64(l.PoolIndex) >= uint64(len(pools)):
+			a.Location.PoolIndex = math.MaxUint32 // and not the pool of another argument
+		case pools[l.PoolIndex].memory != nil:
+			from := pools[l.PoolIndex]
+			data := make([]byte, l.Length)
+			a.Location = hal.DataLocation{PoolIndex: uint32(len(p.request.Pools)), Length: l.Length}
+			p.request.Pools = append(p.request.Pools, hal.RequestPool{Memory: &hal.Memory{Name: from.name, ReadOnly: from.readOnly, Data: data}})
+			parts = append(parts, part{data, from.memory, int(l.Offset)})
+		}
+		own[i] = a
+	}
+	return own, parts
+}
+
+// free gives the room for the copies back.
+func (p *privateRequest) free() { p.client.free(cost{memoryBytes: p.bytes}) }
+
+// load copies the inputs.
+func (p *privateRequest) load() error {
+	for _, x := range p.inputs {
+		if err := x.memory.copyOut(x.data, x.offset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store copies the outputs back.
+func (p *privateRequest) store() error {
+	for _, x := range p.outputs {
+		if err := x.memory.copyIn(x.data, x.offset); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execute runs a request on copies of its inputs, and copies its outputs back when they
+// are whole.
+func (p *privateRequest) execute(m hal.PreparedModel, o hal.ExecuteOptions) (*hal.Result, error) {
+	if err := p.load(); err != nil {
+		return nil, err
+	}
+	res, err := m.Execute(&p.request, o)
+	if err == nil {
+		err = p.store()
+	}
+	return res, err
+}
+
+// private is a request as a call names it, and its prepared model.
+func (x *session) private(r *pb.ExecuteRequest) (*model, *privateRequest, error) {
+	m, err := find[*model](x, r.GetPrepared())
+	if err != nil {
+		return nil, nil, err
+	}
+	pools, err := x.clientPools(r.GetPools())
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := newPrivate(x.client, fromArguments(r.GetInputs()), fromArguments(r.GetOutputs()), pools)
+	return m, p, err
+}
+
+// executeOptions are those of a call.
+func executeOptions(r *pb.ExecuteRequest) hal.ExecuteOptions {
+	return hal.ExecuteOptions{
+		MeasureTiming: r.GetMeasureTiming(), Deadline: (*hal.TimePoint)(r.Deadline), LoopTimeout: time.Duration(r.GetLoopTimeoutNs()),
+		Functional: r.GetFunctional(), Detail: r.GetDetail(),
+	}
+}

@@ -1,0 +1,39 @@
+package service
+
+import (
+	"os"
+
+	"github.com/nnsoc/nnsoc/hal"
+	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+	"github.com/nnsoc/nnsoc/hal/service/shm"
+)
+
+// cache opens the files of a compilation cache that a client names. One that cannot be
+// opened is a handle without file: whether that is an error is the driver's to say, and
+// it does not make preparing fail. end closes the files.
+func (x *session) cache(c *pb.Cache) (files hal.Cache, end func()) {
+	var open []*os.File
+	handles := func(list []*pb.CacheHandle) []hal.CacheHandle {
+		var all []hal.CacheHandle
+		for _, h := range list[:min(len(list), hal.MaxCacheFiles+1)] {
+			var own hal.CacheHandle
+			for _, f := range h.GetFiles()[:min(len(h.GetFiles()), hal.MaxCacheFiles+1)] {
+				file, err := shm.OpenFile(x.client.pid, int(f.GetFd()), f.GetRead(), f.GetWrite())
+				if err != nil {
+					own = append(own, nil)
+					continue
+				}
+				open, own = append(open, file), append(own, file)
+			}
+			all = append(all, own)
+		}
+		return all
+	}
+	files.Model, files.Data = handles(c.GetModel()), handles(c.GetData())
+	copy(files.Token[:], c.GetToken())
+	return files, func() {
+		for _, f := range open {
+			_ = f.Close()
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package service
+
+import (
+	"context"
+	"io"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/cache"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	pb "github.com/nnsoc/nnsoc/hal/service/driverpb"
+)
+
+// GetStatus implements the service.
+func (s *Server) GetStatus(context.Context, *pb.SessionRequest) (*pb.StatusReply, error) {
+	return &pb.StatusReply{Status: int32(s.device.Status()), Now: uint64(s.device.Now())}, nil
+}
+
+// ShareMemory implements the service.
+func (s *Server) ShareMemory(ctx context.Context, r *pb.ShareMemoryRequest) (*pb.Handle, error) {
+	id, err := sessionOf(ctx).share(r.Fd, r.Bytes, r.ReadOnly)
+	return &pb.Handle{Id: id}, err
+}
+
+// Release implements the service.
+func (s *Server) Release(ctx context.Context, r *pb.HandleRequest) (*pb.Empty, error) {
+	return &pb.Empty{}, sessionOf(ctx).release(r.Id)
+}
+
+// model reads a model that a client has put into a memory.
+func (x *session) model(r *pb.Model) (*nn.Model, error) {
+	m, err := find[*memory](x, r.GetMemory())
+	if err != nil {
+		return nil, err
+	}
+	head, constants := r.GetModelBytes(), r.GetConstantBytes()
+	if head > uint64(m.bytes) || constants > uint64(m.bytes)-head {
+		return nil, hal.Errorf(hal.InvalidArgument, "service: a model of %d and %d bytes in a memory of %d", head, constants, m.bytes)
+	}
+	data := make([]byte, head+constants)
+	if err := m.copyOut(data, 0); err != nil {
+		return nil, err
+	}
+	in := cache.NewReader(data[:head], data[head:])
+	model := in.Model()
+	if err := in.End(); err != nil {
+		return nil, hal.Errorf(hal.InvalidArgument, "service: the model: %w", err)
+	}
+	return model, nil
+}
+
+// GetSupportedOperations implements the service.
+func (s *Server) GetSupportedOperations(ctx context.Context, r *pb.SupportRequest) (*pb.SupportReply, error) {
+	m, err := sessionOf(ctx).model(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.device.SupportedOperations(m)
+	if err != nil {
+		return nil, err
+	}
+	reply := &pb.SupportReply{}
+	for _, a := range list {
+		reason := a.Reason
+		if !a.OK && reason == "" {
+			reason = "no reason given"
+		}
+		reply.Refusals = append(reply.Refusals, reason)
+	}
+	return reply, nil
+}
+
+// PrepareModel implements the service.
+func (s *Server) PrepareModel(ctx context.Context, r *pb.PrepareRequest) (*pb.Handle, error) {
+	x := sessionOf(ctx)
+	m, err := x.model(r.Model)
+	if err != nil {
+		return nil, err
+	}
+	files, end := x.cache(r.Cache)
+	defer end()
+	o := hal.PrepareOptions{
+		Preference: hal.Preference(r.Preference), Priority: hal.Priority(r.Priority), Deadline: (*hal.TimePoint)(r.Deadline), Cache: files,
+	}
+	return x.keep(func() (hal.PreparedModel, error) { return s.device.PrepareModel(m, o) })
+}
+
+// PrepareModelFromCache implements the service.
+func (s *Server) PrepareModelFromCache(ctx context.Context, r *pb.PrepareFromCacheRequest) (*pb.Handle, error) {
+	x := sessionOf(ctx)
+	files, end := x.cache(r.Cache)
+	defer end()
+	return x.keep(func() (hal.PreparedModel, error) {
+		return s.device.PrepareModelFromCache((*hal.TimePoint)(r.Deadline), files)
+	})
+}
+
+// keep holds a prepared model.
+func (x *session) keep(prepare func() (hal.PreparedModel, error)) (*pb.Handle, error) {
+	id, _, err := hold(x, cost{preparedModels: 1}, func() (*model, error) {
+		p, err := prepare()
+		return &model{p}, err
+	})
+	return &pb.Handle{Id: id}, err
+}
+
+// Allocate implements the service.
+func (s *Server) Allocate(ctx context.Context, r *pb.AllocateRequest) (*pb.Buffer, error) {
+	x := sessionOf(ctx)
+	models := make([]hal.PreparedModel, len(r.Prepared))
+	for i, id := range r.Prepared {
+		m, err := find[*model](x, id)
+		if err != nil {
+			return nil, err
+		}
+		models[i] = m.PreparedModel
+	}
+	id, b, err := hold(x, cost{deviceBuffers: 1}, func() (*buffer, error) {
+		b, err := s.device.Allocate(hal.BufferDesc{Dimensions: r.Dimensions}, models, fromRoles(r.Inputs), fromRoles(r.Outputs))
+		if err != nil {
+			return nil, err
+		}
+		if err := x.client.reserve(cost{memoryBytes: int64(b.Bytes())}); err != nil {
+			b.Release()
+			return nil, err
+		}
+		return &buffer{b, x.client}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &pb.Buffer{Id: id, Token: b.Token(), Bytes: uint64(b.Bytes())}, nil
+}
+
+// CopyTo implements the service.
+func (s *Server) CopyTo(ctx context.Context, r *pb.CopyRequest) (*pb.Empty, error) {
+	return &pb.Empty{}, sessionOf(ctx).copy(r, func(b *buffer, own *hal.Memory, m *memory) error {
+		if err := b.CopyTo(own); err != nil {
+			return err
+		}
+		return m.copyIn(own.Data, 0)
+	})
+}
+
+// CopyFrom implements the service.
+func (s *Server) CopyFrom(ctx context.Context, r *pb.CopyRequest) (*pb.Empty, error) {
+	return &pb.Empty{}, sessionOf(ctx).copy(r, func(b *buffer, own *hal.Memory, m *memory) error {
+		if err := m.copyOut(own.Data, 0); err != nil {
+			return err
+		}
+		return b.CopyFrom(own, r.Dimensions)
+	})
+}
+
+// copy moves a value by way of a private copy of the client's memory.
+func (x *session) copy(r *pb.CopyRequest, move func(b *buffer, own *hal.Memory, m *memory) error) error {
+	b, err := find[*buffer](x, r.Buffer)
+	if err != nil {
+		return err
+	}
+	m, err := find[*memory](x, r.Memory)
+	if err != nil {
+		return err
+	}
+	if r.Bytes > uint64(m.bytes) {
+		return hal.Errorf(hal.InvalidArgument, "service: %d bytes of a memory of %d", r.Bytes, m.bytes)
+	}
+	c := cost{memoryBytes: int64(r.Bytes)}
+	if err := x.client.reserve(c); err != nil {
+		return err
+	}
+	defer x.client.free(c)
+	return move(b, &hal.Memory{Name: hal.MemoryName(r.Name), Data: make([]byte, r.Bytes)}, m)
+}
+
+// Execute implements the service.
+func (s *Server) Execute(ctx context.Context, r *pb.ExecuteRequest) (*pb.ExecuteReply, error) {
+	m, p, err := sessionOf(ctx).private(r)
+	if err != nil {
+		return nil, err
+	}
+	defer p.free()
+	res, err := p.execute(m, executeOptions(r))
+	if err != nil && hal.StatusOf(err) != hal.OutputInsufficientSize {
+		return nil, err
+	}
+	return toReply(res, err)
+}
+
+// CreateReusableExecution implements the service.
+func (s *Server) CreateReusableExecution(ctx context.Context, r *pb.ExecuteRequest) (*pb.Empty, error) {
+	m, p, err := sessionOf(ctx).private(r)
+	if err != nil {
+		return nil, err
+	}
+	defer p.free()
+	_, err = m.CreateReusableExecution(&p.request, executeOptions(r))
+	return &pb.Empty{}, err
+}
+
+// WriteListing implements the service.
+func (s *Server) WriteListing(ctx context.Context, r *pb.HandleRequest) (*pb.Text, error) {
+	return text(ctx, r, hal.PreparedModel.WriteListing)
+}
+
+// WriteProgram implements the service.
+func (s *Server) WriteProgram(ctx context.Context, r *pb.HandleRequest) (*pb.Text, error) {
+	return text(ctx, r, hal.PreparedModel.WriteProgram)
+}
+
+// text answers with what a prepared model writes.
+func text(ctx context.Context, r *pb.HandleRequest, write func(hal.PreparedModel, io.Writer) error) (*pb.Text, error) {
+	m, err := find[*model](sessionOf(ctx), r.Id)
+	if err != nil {
+		return nil, err
+	}
+	b := &bounded{most: maxMessage - 1<<10}
+	if err := write(m.PreparedModel, b); err != nil {
+		return nil, err
+	}
+	return &pb.Text{Text: b.data}, nil
+}
+
+// bounded collects bytes up to a limit.
+type bounded struct {
+	data []byte
+	most int
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	if len(p) > b.most-len(b.data) {
+		return 0, hal.Errorf(hal.ResourceExhaustedPersistent, "service: the text is longer than %d bytes", b.most)
+	}
+	b.data = append(b.data, p...)
+	return len(p), nil
+}
