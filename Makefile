@@ -49,7 +49,7 @@ declared: ## prepare all that every device declares: 500 random graphs each, and
 	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestDeclaredPrepares$$' -v ./hal/devices -args -declared-graphs 500 -declared-networks
 
 sweep: ## change every number of every preset, run the costly networks of the zoo
-	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./runtime
+	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./runtime
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
 	NNSOC_ORACLE=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestOracle' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'

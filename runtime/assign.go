@@ -1,6 +1,7 @@
 package nnrt
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -62,6 +63,105 @@ type assignment struct {
 	wanted  []int    // the choice if every device supported everything
 	failed  []string // why a device was withdrawn later
 	named   bool     // one device was asked for by name
+
+	options   CompileOptions
+	subgraphs map[uint32]*assignment // of control flow, by AOSP's rule; nil where it failed
+}
+
+// moveToCPU withdraws devices from operations.
+func (a *assignment) moveToCPU(operations []int, reason string) {
+	for _, i := range operations {
+		if a.plan.Device[i] != 0 {
+			a.plan.Device[i], a.failed[i] = 0, reason
+		}
+	}
+}
+
+// wholeOnCPU withdraws all devices, as AOSP's runtime does when one of them fails
+// to prepare its part.
+func (a *assignment) wholeOnCPU(r *Registry, failed *partError) {
+	reason := "preparing its part of the model: " + failed.Error()
+	interpreted := a.devices(r)
+	for i := range a.plan.Device {
+		why := "another part of the model failed: " + reason
+		if failed.of == a && slices.Contains(failed.operations, i) {
+			why = reason
+		}
+		if a.plan.Device[i] != 0 || interpreted[i] != 0 {
+			a.plan.Device[i], a.failed[i] = 0, why
+		}
+	}
+	a.plan.Interpret = false
+}
+
+// devices are the devices of the operations, with the number after the last for
+// control flow that the runtime interprets.
+func (a *assignment) devices(r *Registry) []int {
+	if !a.plan.Interpret || len(r.devices) == 1 {
+		return a.plan.Device
+	}
+	list := slices.Clone(a.plan.Device)
+	for i := range list {
+		if list[i] == 0 && a.interprets(r, i) {
+			list[i] = len(r.devices)
+		}
+	}
+	return list
+}
+
+// interprets reports whether the runtime can execute operation i step by step: an
+// IF or WHILE whose operands, and those of its subgraphs, have known shapes.
+func (a *assignment) interprets(r *Registry, i int) bool {
+	m := a.problem.Model
+	op := &m.Main.Operations[i]
+	if op.Type != nn.OpIf && op.Type != nn.OpWhile || !known(&m.Main, op.Inputs) || !known(&m.Main, op.Outputs) {
+		return false
+	}
+	for _, k := range calls(&m.Main, op) {
+		s := &m.Referenced[k]
+		if !known(s, s.Inputs) || !known(s, s.Outputs) || a.subgraph(r, k) == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// known reports whether the shapes of operands are known.
+func known(g *nn.Subgraph, operands []uint32) bool {
+	return !slices.ContainsFunc(operands, func(x uint32) bool { return !g.Operands[x].Known() })
+}
+
+// subgraph plans a referenced subgraph by AOSP's rule, once. It is nil when that
+// fails, which leaves what calls it to the CPU.
+func (a *assignment) subgraph(r *Registry, k uint32) *assignment {
+	if s, ok := a.subgraphs[k]; ok {
+		return s
+	}
+	if a.subgraphs == nil {
+		a.subgraphs = map[uint32]*assignment{}
+	}
+	a.subgraphs[k] = nil
+	s := subgraphOf(a.problem.Model, k)
+	p, err := NewProblem(r, s, a.options)
+	if err != nil {
+		return nil
+	}
+	plan, err := partition.AOSP{}.Plan(p)
+	if err != nil {
+		return nil
+	}
+	inner, err := newAssignment(p, plan, a.options)
+	if err != nil {
+		return nil
+	}
+	inner.subgraphs = a.subgraphs
+	a.subgraphs[k] = inner
+	return inner
+}
+
+// subgraphOf is a referenced subgraph as a model of its own.
+func subgraphOf(m *nn.Model, k uint32) *nn.Model {
+	return &nn.Model{Name: m.Name, Main: m.Referenced[k], Referenced: m.Referenced, Relaxed: m.Relaxed}
 }
 
 // assign lets the strategy that device stands for choose.
@@ -72,14 +172,17 @@ func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignm
 			return nil, err
 		}
 		strategy := o.Strategy
-		if strategy == nil {
+		switch {
+		case o.Partitioning == WithoutPartitioning:
+			strategy = partition.Single(0)
+		case strategy == nil:
 			strategy = partition.AOSP{}
 		}
 		plan, err := strategy.Plan(p)
 		if err != nil {
 			return nil, err
 		}
-		return newAssignment(p, plan)
+		return newAssignment(p, plan, o)
 	}
 	target, err := r.index(device)
 	if err != nil {
@@ -105,12 +208,12 @@ func assign(r *Registry, m *nn.Model, device string, o CompileOptions) (*assignm
 
 // newAssignment checks a plan; what operations were wanted for is AOSP's
 // answer if every device supported everything.
-func newAssignment(p *partition.Problem, plan partition.Plan) (*assignment, error) {
+func newAssignment(p *partition.Problem, plan partition.Plan, o CompileOptions) (*assignment, error) {
 	if err := p.CheckPlan(plan); err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%w", err)
 	}
 	plan.Device = append([]int(nil), plan.Device...)
-	a := &assignment{problem: p, plan: plan, failed: make([]string, len(plan.Device))}
+	a := &assignment{problem: p, plan: plan, failed: make([]string, len(plan.Device)), options: o}
 	all := *p
 	all.Devices = append([]partition.Device(nil), p.Devices...)
 	for d := range all.Devices {

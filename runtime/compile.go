@@ -1,6 +1,7 @@
 package nnrt
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -13,20 +14,48 @@ import (
 const Auto = "auto"
 
 // Fallback is an operation that moved to the CPU: a device that would have been
-// chosen for it declined it or could not prepare it.
+// chosen for it declined it or could not prepare it. An operation of a subgraph
+// that the runtime interprets stands under the IF or WHILE of the main subgraph.
 type Fallback struct {
 	Operation int
 	Reason    string // of each device that declined, under Auto with its name
 }
 
-// step is one compiled part of the model.
+// step is one entry of the list that an execution goes through: a part of a
+// subgraph that a device runs, or control flow.
 type step struct {
+	source     int // index into Compilation.sources
 	device     hal.Device
-	prepared   hal.PreparedModel
-	operations []int
+	prepared   hal.PreparedModel // *jump for control flow
+	operations []int             // of the source
 	inputs     []uint32
 	outputs    []uint32
 }
+
+// source is a subgraph with operands of its own: the main one, and one for each
+// use of a subgraph by an IF or WHILE that the runtime interprets.
+type source struct {
+	model *nn.Model // the subgraph is Main
+	// caller is the operation of the main subgraph that leads here, and name what
+	// it is of that: "WHILE body". The main subgraph has -1.
+	caller int
+	name   string
+}
+
+// Partitioning says what a compilation may divide, and whether the CPU takes what
+// devices fail at: debug.nn.partition of Android.
+type Partitioning int
+
+// Ways of partitioning. The zero value is Android's default.
+const (
+	// WithFallback divides. The CPU takes what a device fails to prepare or execute.
+	WithFallback Partitioning = iota
+	// WithoutPartitioning leaves the whole model to the CPU.
+	WithoutPartitioning
+	// WithoutFallback divides. A part that its device cannot prepare or execute is
+	// an error.
+	WithoutFallback
+)
 
 // Compilation is a model compiled for a device, or for several.
 type Compilation struct {
@@ -34,15 +63,16 @@ type Compilation struct {
 	Device    string // the name asked for
 	Fallbacks []Fallback
 
+	sources []source // the main subgraph first
 	steps   []step
 	cpu     hal.Device
 	options hal.PrepareOptions
 	owner   []string // device name per operation
 
-	order      []partition.Step // of steps
-	links      []partition.Links
-	sequential bool
-	strict     bool
+	order        []partition.Step // of steps, where there is no control flow among them
+	links        []partition.Links
+	sequential   bool
+	partitioning Partitioning
 }
 
 // CompileOptions steer Compile.
@@ -50,10 +80,8 @@ type CompileOptions struct {
 	Preference hal.Preference
 	Priority   hal.Priority
 	// Strategy plans the model under Auto; nil is partition.AOSP.
-	Strategy partition.Strategy
-	// Strict is for explicit devices: a part that its device cannot prepare or
-	// execute is an error instead of the CPU's.
-	Strict bool
+	Strategy     partition.Strategy
+	Partitioning Partitioning
 	// Timeout bounds the preparing of each part on its device's clock; 0 is none.
 	Timeout time.Duration
 }
@@ -78,7 +106,7 @@ func Compile(r *Registry, m *nn.Model, device string, o CompileOptions) (*Compil
 // CompilePlan compiles the model of a problem that NewProblem stated for r as
 // a plan says.
 func CompilePlan(r *Registry, p *partition.Problem, plan partition.Plan, o CompileOptions) (*Compilation, error) {
-	a, err := newAssignment(p, plan)
+	a, err := newAssignment(p, plan, o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,54 +115,117 @@ func CompilePlan(r *Registry, p *partition.Problem, plan partition.Plan, o Compi
 
 func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Compilation, error) {
 	m := a.problem.Model
-	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), options: o.prepare(), sequential: a.plan.Sequential, strict: o.Strict}
-	if err := c.prepare(r, a, o.Timeout); err != nil {
+	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), options: o.prepare(), sequential: a.plan.Sequential, partitioning: o.Partitioning}
+	if err := c.prepare(r, a, o); err != nil {
 		return nil, err
 	}
 	c.Fallbacks = a.fallbacks()
 	return c, nil
 }
 
-// prepare compiles the steps of an assignment. A part that its device cannot
-// prepare moves to the CPU, and the parts are cut anew: fewer devices may
-// allow longer parts.
-func (c *Compilation) prepare(r *Registry, a *assignment, timeout time.Duration) error {
-	m, g := c.Model, a.problem.Graph
+// prepare compiles the steps of an assignment. Where a device cannot prepare its
+// part, the CPU takes the part, or under AOSP's rule the whole model, and the
+// parts are cut anew: fewer devices may allow longer parts.
+func (c *Compilation) prepare(r *Registry, a *assignment, o CompileOptions) error {
 	for {
-		c.steps = c.steps[:0]
-		moved := false
-		c.order = partition.Steps(g, a.plan.Device, len(r.devices))
-		for _, s := range c.order {
-			d := r.devices[s.Device]
-			part := partition.Extract(m, s.Operations)
-			var p hal.PreparedModel = later{}
-			var err error
-			if !hasOpenInput(&m.Main, &part) {
-				o := c.options
-				if timeout > 0 {
-					o.Deadline = hal.MakeDeadline(d, timeout)
-				}
-				p, err = prepareModel(d, part.Model, o)
+		l := &layout{Compilation: c, registry: r, options: o}
+		c.sources = []source{{model: c.Model, caller: -1}}
+		c.steps, c.order, c.links = c.steps[:0], nil, nil
+		err := l.add(0, a)
+		var failed *partError
+		switch {
+		case err == nil:
+			if !l.control {
+				c.order = l.order
+				c.links = partition.Link(a.problem.Graph, c.order)
 			}
-			if err != nil {
-				if s.Device == 0 || c.strict {
-					return err
-				}
-				for _, i := range s.Operations {
-					a.plan.Device[i], a.failed[i] = 0, "preparing its part of the model: "+err.Error()
-				}
-				moved = true
-				break
-			}
-			c.steps = append(c.steps, step{d, p, s.Operations, part.Inputs, part.Outputs})
-			for _, i := range s.Operations {
-				c.owner[i] = d.Name()
-			}
-		}
-		if !moved {
-			c.links = partition.Link(g, c.order)
 			return nil
+		case !errors.As(err, &failed) || failed.device == 0 || c.partitioning == WithoutFallback:
+			return err
+		case a.plan.Sequential && !a.named:
+			a.wholeOnCPU(r, failed)
+		default:
+			failed.of.moveToCPU(failed.operations, "preparing its part of the model: "+err.Error())
 		}
+	}
+}
+
+// partError is a part that a device could not prepare.
+type partError struct {
+	of         *assignment
+	device     int
+	operations []int
+	err        error
+}
+
+// Error implements error.
+func (e *partError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e *partError) Unwrap() error { return e.err }
+
+// layout lists the steps of a compilation.
+type layout struct {
+	*Compilation
+	registry *Registry
+	options  CompileOptions
+	order    []partition.Step // of the main subgraph
+	control  bool             // there is control flow among the steps
+}
+
+// add appends the steps of a source. The parts of subgraphs that control flow
+// calls lie between those before and after it, so that the list is flat.
+func (l *layout) add(source int, a *assignment) error {
+	n := len(l.registry.devices)
+	order := partition.Steps(a.problem.Graph, a.devices(l.registry), n)
+	for _, s := range order {
+		var err error
+		if s.Device == n {
+			err = l.addControl(source, a, s.Operations[0])
+		} else {
+			err = l.addPart(source, a, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if source == 0 {
+		l.order = order
+	}
+	return nil
+}
+
+// addPart prepares a part of a source for its device and appends it.
+func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
+	d, m := l.registry.devices[s.Device], l.sources[source].model
+	part := partition.Extract(m, s.Operations)
+	var p hal.PreparedModel = later{}
+	if !hasOpenInput(&m.Main, &part) {
+		o := l.Compilation.options
+		if l.options.Timeout > 0 {
+			o.Deadline = hal.MakeDeadline(d, l.options.Timeout)
+		}
+		var err error
+		if p, err = prepareModel(d, part.Model, o); err != nil {
+			return &partError{a, s.Device, s.Operations, err}
+		}
+	}
+	l.steps = append(l.steps, step{source, d, p, s.Operations, part.Inputs, part.Outputs})
+	l.own(source, s.Operations, d)
+	return nil
+}
+
+// own notes which device runs operations of a source. Control flow counts as that
+// of a device when one runs some of its subgraphs.
+func (l *layout) own(source int, operations []int, d hal.Device) {
+	if i := l.sources[source].caller; i >= 0 {
+		if l.owner[i] == "" || d != l.cpu {
+			l.owner[i] = d.Name()
+		}
+		return
+	}
+	for _, i := range operations {
+		l.owner[i] = d.Name()
 	}
 }
 
@@ -152,10 +243,11 @@ func (c *Compilation) Accelerated(cpu string) int {
 	return n
 }
 
-// Step describes one part of a compilation.
+// Step describes one part of a compilation, or control flow between parts.
 type Step struct {
 	Device     string
-	Operations []int // of the model, in execution order
+	Subgraph   string // "WHILE body" and so on; "" is the main one
+	Operations []int  // of the subgraph, in execution order
 	Prepared   interface {
 		WriteListing(w io.Writer) error
 		WriteProgram(w io.Writer) error
@@ -165,5 +257,5 @@ type Step struct {
 // Step returns part i.
 func (c *Compilation) Step(i int) Step {
 	s := &c.steps[i]
-	return Step{Device: s.device.Name(), Operations: s.operations, Prepared: s.prepared}
+	return Step{Device: s.device.Name(), Subgraph: c.sources[s.source].name, Operations: s.operations, Prepared: s.prepared}
 }

@@ -2,6 +2,7 @@ package nnrt
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -25,6 +26,7 @@ type DeviceCost struct {
 type OperationCost struct {
 	Index     int // negative in Result.Overheads; see hal.LaunchIndex
 	Type      nn.OperationType
+	Within    string // "WHILE body 2": the place in a subgraph of control flow; "" in Result.Operations
 	Device    string
 	Cycles    int64
 	TimeFs    int64
@@ -48,6 +50,9 @@ func (o *OperationCost) Name() string {
 	case hal.TransferIndex:
 		return "TRANSFER"
 	}
+	if o.Within != "" {
+		return o.Within + " " + o.Type.String()
+	}
 	return o.Type.String()
 }
 
@@ -70,28 +75,52 @@ func (r *Result) On(device string) DeviceCost {
 	return DeviceCost{Device: device}
 }
 
-// add charges a part of the model.
-func (r *Result) add(g *nn.Subgraph, device hal.Device, operations []int, st *hal.Stats) {
+// add charges a part of a source.
+func (r *Result) add(of *source, device hal.Device, operations []int, st *hal.Stats) {
 	r.EnergyPJ += st.EnergyPJ
 	r.Instructions += st.Instructions
 	r.Counters = append(r.Counters, st.Counters...)
 	r.chain(st.Parts)
 	r.device(device.Name()).add(st)
+	g := &of.model.Main
 	for _, i := range operations {
-		r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: device.Name(), BoundBy: "none", MACs: OperationMACs(g, i)}
+		if of.caller < 0 {
+			r.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: device.Name(), BoundBy: "none", MACs: OperationMACs(g, i)}
+			continue
+		}
+		r.row(of, device.Name(), i).MACs += OperationMACs(g, i)
 	}
 	for i := range st.Operations {
 		op := &st.Operations[i]
 		if op.Index >= len(operations) {
 			continue
 		}
-		c := r.overhead(device.Name(), op.Index)
-		if op.Index >= 0 {
-			c = &r.Operations[operations[op.Index]]
+		if op.Index < 0 {
+			r.overhead(device.Name(), op.Index).add(op)
+			continue
 		}
+		c := r.row(of, device.Name(), operations[op.Index])
 		c.add(op)
-		c.MACs = max(c.MACs, op.MACs)
+		if of.caller < 0 {
+			c.MACs = max(c.MACs, op.MACs)
+		}
 	}
+}
+
+// row is where operation i of a source is charged that ran on a device.
+func (r *Result) row(of *source, device string, i int) *OperationCost {
+	if of.caller < 0 {
+		return &r.Operations[i]
+	}
+	within := fmt.Sprintf("%s %d", of.name, i)
+	k := slices.IndexFunc(r.Inner, func(c OperationCost) bool { return c.Device == device && c.Index == of.caller && c.Within == within })
+	if k < 0 {
+		k = len(r.Inner)
+		t := of.model.Main.Operations[i]
+		r.Inner = append(r.Inner, OperationCost{Index: of.caller, Type: t.Type, Within: within, Device: device, BoundBy: "none"})
+		r.Inner[k].Inputs, r.Inner[k].Outputs = shapes(&of.model.Main, &t)
+	}
+	return &r.Inner[k]
 }
 
 // chain adds the parts of an execution by name.
@@ -170,17 +199,25 @@ func sumStalls(a, b []hal.StallCycles) []hal.StallCycles {
 
 // shapes fills the shapes of the operations' operands, with those that the
 // execution has found out.
-func (e *execution) shapes(r *Result) {
+func (e *execution) shapes() {
 	g := e.Model.Main
 	g.Operands = slices.Clone(g.Operands)
-	for i, d := range e.dims {
-		if d != nil {
-			g.Operands[i].Dimensions = d
+	for i, v := range e.frames[0] {
+		if v.dims != nil {
+			g.Operands[i].Dimensions = v.dims
 		}
 	}
 	if known, err := opspec.Resolve(&g); err == nil {
 		g = *known
 	}
+	for i := range e.result.Operations {
+		o := &e.result.Operations[i]
+		o.Inputs, o.Outputs = shapes(&g, &g.Operations[i])
+	}
+}
+
+// shapes are those of the operands of an operation: nil where unknown.
+func shapes(g *nn.Subgraph, op *nn.Operation) (inputs, outputs [][]uint32) {
 	list := func(operands []uint32) [][]uint32 {
 		var l [][]uint32
 		for _, x := range operands {
@@ -195,8 +232,5 @@ func (e *execution) shapes(r *Result) {
 		}
 		return l
 	}
-	for i := range r.Operations {
-		op := &g.Operations[i]
-		r.Operations[i].Inputs, r.Operations[i].Outputs = list(op.Inputs), list(op.Outputs)
-	}
+	return list(op.Inputs), list(op.Outputs)
 }

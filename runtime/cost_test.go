@@ -21,7 +21,7 @@ func addsUp(r *Result) error {
 		stalls     []hal.StallCycles
 	}
 	rows := map[string]sum{}
-	for _, o := range slices.Concat(r.Operations, r.Overheads) {
+	for _, o := range slices.Concat(r.Operations, r.Inner, r.Overheads) {
 		var stalls int64
 		for _, s := range o.Stalls {
 			stalls += s.Cycles

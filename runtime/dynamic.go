@@ -31,12 +31,55 @@ func hasOpenInput(g *nn.Subgraph, part *partition.Part) bool {
 	})
 }
 
-// execution is one run of a compilation: values and final shapes of operands.
+// value is what an operand holds in an execution. Operands of a subgraph share the
+// values of its caller's.
+type value struct {
+	data []byte
+	dims []uint32 // nil while they are not known
+}
+
+// execution is one run of a compilation.
 type execution struct {
 	*Compilation
-	values [][]byte
-	dims   [][]uint32
-	moved  []Fallback
+	options ExecuteOptions
+	frames  [][]*value // by source and operand
+	loops   map[int]*loop
+	nowFs   int64 // time of the steps so far
+	ran     []ranStep
+	traces  []*partTrace
+	moved   []Fallback
+	result  *Result
+}
+
+func newExecution(c *Compilation, o ExecuteOptions) *execution {
+	e := &execution{Compilation: c, options: o, frames: make([][]*value, len(c.sources)), loops: map[int]*loop{}}
+	e.enter(0)
+	g := &c.Model.Main
+	e.result = &Result{Operations: make([]OperationCost, len(g.Operations))}
+	for i := range g.Operations {
+		e.result.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: c.owner[i], BoundBy: "none"}
+	}
+	return e
+}
+
+// enter gives a source values of its own: constants, and for the rest the shapes that
+// its model knows.
+func (e *execution) enter(source int) []*value {
+	g := &e.sources[source].model.Main
+	values := make([]value, len(g.Operands))
+	f := make([]*value, len(g.Operands))
+	for i := range f {
+		o := &g.Operands[i]
+		f[i] = &values[i]
+		if o.IsConst() {
+			f[i].data = o.Data
+		}
+		if o.Known() {
+			f[i].dims = o.Dimensions
+		}
+	}
+	e.frames[source] = f
+	return f
 }
 
 // prepared is what runs a step: what Compile prepared, or the part with the
@@ -46,10 +89,11 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 	if _, open := s.prepared.(later); !open {
 		return s.device, s.prepared, true, nil
 	}
-	m := *e.Model
+	f := e.frames[s.source]
+	m := *e.sources[s.source].model
 	m.Main.Operands = slices.Clone(m.Main.Operands)
 	for _, x := range s.inputs {
-		m.Main.Operands[x].Dimensions = e.dims[x]
+		m.Main.Operands[x].Dimensions = f[x].dims
 		if !m.Main.Operands[x].Known() {
 			return nil, nil, false, nil
 		}
@@ -62,7 +106,7 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 	part.Model.Main = *g
 	for k, x := range part.Model.Main.Outputs {
 		if o := &part.Model.Main.Operands[x]; o.Known() {
-			e.dims[s.outputs[k]] = o.Dimensions
+			f[s.outputs[k]].dims = o.Dimensions
 		}
 	}
 	reason := ""
@@ -71,7 +115,7 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 		reason = "its support query failed: " + err.Error()
 	} else if i := slices.IndexFunc(support, func(a hal.Support) bool { return !a.OK }); i >= 0 {
 		reason = support[i].Reason
-	} else if p, err = prepareModel(s.device, part.Model, e.options); err == nil {
+	} else if p, err = prepareModel(s.device, part.Model, e.Compilation.options); err == nil {
 		return s.device, p, true, nil
 	} else {
 		reason = err.Error()
@@ -79,38 +123,45 @@ func (e *execution) prepared(s *step) (d hal.Device, p hal.PreparedModel, ok boo
 	if s.device != e.cpu {
 		e.move(s, fmt.Sprintf("%s, with the shapes of this execution: %s", s.device.Name(), reason))
 	}
-	p, err = prepareModel(e.cpu, part.Model, e.options)
+	p, err = prepareModel(e.cpu, part.Model, e.Compilation.options)
 	return e.cpu, p, true, err
 }
 
 // move records that the operations of a step run on the CPU.
 func (e *execution) move(s *step, reason string) {
+	of := &e.sources[s.source]
 	for _, i := range s.operations {
-		e.moved = append(e.moved, Fallback{i, reason})
+		f := Fallback{i, reason}
+		if of.caller >= 0 {
+			f = Fallback{of.caller, fmt.Sprintf("%s, operation %d (%v): %s", of.name, i, of.model.Main.Operations[i].Type, reason)}
+		}
+		if !slices.Contains(e.moved, f) {
+			e.moved = append(e.moved, f)
+		}
 	}
 }
 
 // run executes a prepared part. Outputs of unknown shape begin with room for one
 // element; a device that needs more says so, and the part runs again. Only the
 // run that succeeds is charged.
-func (e *execution) run(d hal.Device, p hal.PreparedModel, req *hal.Buffers, outputs []uint32) (*hal.Result, error) {
-	g := &e.Model.Main
+func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buffers) (*hal.Result, error) {
+	g, f, outputs := &e.sources[s.source].model.Main, e.frames[s.source], s.outputs
 	open := make([]bool, len(outputs))
 	for k, x := range outputs {
-		open[k] = e.dims[x] == nil && !g.Operands[x].Type.IsScalar()
+		open[k] = f[x].dims == nil && !g.Operands[x].Type.IsScalar()
 	}
 	for again := false; ; again = true {
 		req.Outputs = req.Outputs[:0]
 		for _, x := range outputs {
 			n := int64(g.Operands[x].Type.ElementBytes())
-			if d := e.dims[x]; d != nil {
+			if d := f[x].dims; d != nil {
 				n *= nn.Elements(d)
 			}
 			if n < 0 || n > maxDynamicBytes && !g.Operands[x].Known() {
-				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v is too large", x, e.dims[x])
+				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v is too large", x, f[x].dims)
 			}
-			e.values[x] = make([]byte, n)
-			req.Outputs = append(req.Outputs, e.values[x])
+			f[x].data = make([]byte, n)
+			req.Outputs = append(req.Outputs, f[x].data)
 		}
 		res, err := execute(d, p, req)
 		if status := hal.StatusOf(err); res == nil || status != hal.StatusNone && status != hal.OutputInsufficientSize || again && err != nil {
@@ -123,19 +174,19 @@ func (e *execution) run(d hal.Device, p hal.PreparedModel, req *hal.Buffers, out
 		for k, x := range outputs {
 			if !open[k] {
 				if err == nil && k < len(res.OutputDimensions) && res.OutputDimensions[k] != nil {
-					e.dims[x] = res.OutputDimensions[k] // a caller compares what the device tells
+					f[x].dims = res.OutputDimensions[k] // a caller compares what the device tells
 				}
 				continue
 			}
 			if len(res.OutputDimensions) != len(outputs) || res.OutputDimensions[k] == nil {
 				return nil, hal.Errorf(hal.GeneralFailure, "runtime: the device does not tell the shape of output operand %d", x)
 			}
-			e.dims[x] = res.OutputDimensions[k]
-			n := nn.Elements(e.dims[x]) * int64(g.Operands[x].Type.ElementBytes())
-			if n > int64(len(e.values[x])) || n < 0 {
+			f[x].dims = res.OutputDimensions[k]
+			n := nn.Elements(f[x].dims) * int64(g.Operands[x].Type.ElementBytes())
+			if n > int64(len(f[x].data)) || n < 0 {
 				grown = true
 			} else {
-				e.values[x] = e.values[x][:n]
+				f[x].data = f[x].data[:n]
 			}
 		}
 		if err == nil && !grown {
@@ -151,7 +202,7 @@ func (e *execution) run(d hal.Device, p hal.PreparedModel, req *hal.Buffers, out
 // CPU, as AOSP's runtime does where no device was asked for by name. A missed
 // deadline stands.
 func (c *Compilation) fallsBack(d hal.Device, err error) bool {
-	if d == c.cpu || c.Device != Auto || c.strict {
+	if d == c.cpu || c.Device != Auto || c.partitioning == WithoutFallback {
 		return false
 	}
 	switch hal.StatusOf(err) {
@@ -163,25 +214,24 @@ func (c *Compilation) fallsBack(d hal.Device, err error) bool {
 
 // onCPU runs a step that failed on its device.
 func (e *execution) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *hal.Result, error) {
-	m := *e.Model
+	m := *e.sources[s.source].model
 	m.Main.Operands = slices.Clone(m.Main.Operands)
 	for _, x := range s.inputs {
-		m.Main.Operands[x].Dimensions = e.dims[x]
+		m.Main.Operands[x].Dimensions = e.frames[s.source][x].dims
 	}
 	part := partition.Extract(&m, s.operations)
-	p, err := prepareModel(e.cpu, part.Model, e.options)
+	p, err := prepareModel(e.cpu, part.Model, e.Compilation.options)
 	if err != nil {
 		return e.cpu, nil, err
 	}
 	e.move(s, "executing its part of the model: "+cause.Error())
 	req.Deadline = nil // it was of the device's clock
-	res, err := e.run(e.cpu, p, req, s.outputs)
+	res, err := e.run(s, e.cpu, p, req)
 	return e.cpu, res, err
 }
 
-// wholeOnCPU runs the model on the CPU alone, because empty is a step with an
-// input that has no elements.
-func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, empty *step) (*Result, error) {
+// wholeOnCPU runs the model on the CPU alone.
+func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, reason string) (*Result, error) {
 	p, err := prepareModel(c.cpu, c.Model, c.options)
 	if err != nil {
 		return nil, err
@@ -191,12 +241,11 @@ func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, empty *step)
 		all.operations = append(all.operations, i)
 	}
 	whole := *c
-	whole.steps, whole.order, whole.links = []step{all}, []partition.Step{{Operations: all.operations}}, make([]partition.Links, 1)
+	whole.steps, whole.order, whole.links, whole.sources = []step{all}, nil, nil, c.sources[:1]
 	r, err := whole.Execute(inputs, o)
 	if err != nil {
 		return nil, err
 	}
-	reason := fmt.Sprintf("an input of operation %d has no elements in this execution, which no model can state", empty.operations[0])
 	for i, name := range c.owner {
 		if name != c.cpu.Name() {
 			r.Fallbacks = append(r.Fallbacks, Fallback{i, reason})

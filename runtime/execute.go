@@ -1,6 +1,7 @@
 package nnrt
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -16,11 +17,14 @@ type Result struct {
 	LatencyFs  int64
 	EnergyPJ   float64
 	Devices    []DeviceCost    // in the order of their first parts
-	Parts      []PartCost      // in the order of the compilation's steps
+	Parts      []PartCost      // in the order of the compilation's steps, or in time where it has control flow
 	Operations []OperationCost // by index: one per operation of the model
 	// Overheads are the costs of devices that belong to no operation: launches,
 	// and transfers of inputs and outputs.
 	Overheads []OperationCost
+	// Inner are the operations of subgraphs that the runtime interpreted, by device:
+	// the sum of all their runs. Index is the IF or WHILE of the model.
+	Inner []OperationCost
 
 	// Chain is what the execution went through by name: "runtime", "binder",
 	// "execution" and so on, in the order of their first coming. The times add up to
@@ -39,6 +43,7 @@ type Result struct {
 // overlap.
 type PartCost struct {
 	Device         string
+	Subgraph       string // "WHILE body" and so on; "" is the main one
 	Operations     []int
 	StartFs, EndFs int64 // since the execution began
 }
@@ -63,76 +68,135 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	if err := CheckInputs(c.Model, inputs); err != nil {
 		return nil, err
 	}
-	e := &execution{Compilation: c, values: make([][]byte, len(g.Operands)), dims: make([][]uint32, len(g.Operands))}
+	e := newExecution(c, o)
 	for i, x := range g.Inputs {
-		e.values[x] = inputs[i]
+		e.frames[0][x].data = inputs[i]
 	}
-	for i := range g.Operands {
-		if x := &g.Operands[i]; x.Known() {
-			e.dims[i] = x.Dimensions
+	limit := hal.ExecuteOptions{LoopTimeout: o.LoopTimeout}
+	limitFs := int64(limit.LoopLimit()) * 1e6
+	for at := 0; at < len(c.steps); {
+		if j, ok := c.steps[at].prepared.(*jump); ok {
+			next, err := e.jump(at, j, limitFs)
+			if err != nil {
+				return nil, err
+			}
+			at = next
+			continue
 		}
-	}
-	r := &Result{Operations: make([]OperationCost, len(g.Operations))}
-	var parts []*partTrace
-	took := make([]int64, len(c.steps))
-	ran := make([]string, len(c.steps))
-	order := slices.Clone(c.order) // with the devices that ran the steps
-	for i := range c.steps {
-		s := &c.steps[i]
-		device, prepared, ok, err := e.prepared(s)
-		if err != nil {
+		if whole, err := e.part(at); err != nil {
 			return nil, err
+		} else if whole != "" {
+			return c.wholeOnCPU(inputs, o, whole)
 		}
-		if !ok {
-			return c.wholeOnCPU(inputs, o, s)
-		}
-		req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail, LoopTimeout: o.LoopTimeout, InBurst: o.Burst}}
-		if o.Timeout > 0 {
-			req.Deadline = hal.MakeDeadline(device, o.Timeout)
-		}
-		var part *partTrace
-		if o.Trace != nil {
-			part = &partTrace{device: device.Name(), operations: s.operations}
-			req.Trace = part
-		}
-		for _, x := range s.inputs {
-			req.Inputs = append(req.Inputs, e.values[x])
-		}
-		res, err := e.run(device, prepared, &req, s.outputs)
-		if err != nil && c.fallsBack(device, err) {
-			device, res, err = e.onCPU(s, &req, err)
-		}
-		if err != nil {
-			return nil, err
-		}
-		took[i], ran[i] = res.Stats.LatencyFs, device.Name()
-		if device == c.cpu {
-			order[i].Device = 0
-		}
-		r.add(g, device, s.operations, &res.Stats)
-		if part != nil {
-			part.stats = res.Stats
-			parts = append(parts, part)
-		}
+		at++
 	}
-	var start []int64
-	start, r.LatencyFs = partition.Schedule(order, c.links, took, c.sequential)
-	for i := range c.steps {
-		r.Parts = append(r.Parts, PartCost{ran[i], c.steps[i].operations, start[i], start[i] + took[i]})
-	}
-	for i, p := range parts {
-		p.shift(start[i])
-	}
-	e.shapes(r)
+	r := e.result
+	e.schedule()
+	e.shapes()
 	r.Fallbacks = e.moved
-	for _, p := range parts {
+	for _, p := range e.traces {
 		p.emit(o.Trace, r)
 	}
 	for _, x := range g.Outputs {
-		r.Outputs = append(r.Outputs, e.values[x])
-		r.Dimensions = append(r.Dimensions, e.dims[x])
+		r.Outputs = append(r.Outputs, e.frames[0][x].data)
+		r.Dimensions = append(r.Dimensions, e.frames[0][x].dims)
 	}
 	return r, nil
+}
+
+// part executes the step at an index. Where no device can, because a tensor is empty
+// or the CPU failed as well, whole says why the whole model goes to the CPU.
+func (e *execution) part(at int) (whole string, err error) {
+	s := &e.steps[at]
+	device, prepared, ok, err := e.prepared(s)
+	if err != nil {
+		return "", err
+	}
+	if !ok {
+		return fmt.Sprintf("an input of operation %d has no elements in this execution, which no model can state", s.operations[0]), nil
+	}
+	o := &e.options
+	req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail, LoopTimeout: o.LoopTimeout, InBurst: o.Burst}}
+	if o.Timeout > 0 {
+		req.Deadline = hal.MakeDeadline(device, o.Timeout)
+	}
+	var trace *partTrace
+	if o.Trace != nil {
+		trace = &partTrace{device: device.Name(), of: &e.sources[s.source], operations: s.operations}
+		req.Trace = trace
+	}
+	for _, x := range s.inputs {
+		req.Inputs = append(req.Inputs, e.frames[s.source][x].data)
+	}
+	res, err := e.run(s, device, prepared, &req)
+	if err != nil && e.fallsBack(device, err) {
+		cause := err
+		if device, res, err = e.onCPU(s, &req, err); err != nil && len(e.steps) > 1 {
+			return fmt.Sprintf("executing a part of the model: %v, and on the CPU: %v", cause, err), nil
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	e.charge(at, device, &res.Stats)
+	if trace != nil {
+		trace.device, trace.stats = device.Name(), res.Stats
+		e.traces = append(e.traces, trace)
+	}
+	return "", nil
+}
+
+// charge adds the cost of a step.
+func (e *execution) charge(at int, device hal.Device, st *hal.Stats) {
+	s := &e.steps[at]
+	took := st.LatencyFs
+	if e.options.Functional {
+		took = max(took, functionalStepFs)
+	}
+	e.nowFs += took
+	e.ran = append(e.ran, ranStep{at, device, st.LatencyFs})
+	e.result.add(&e.sources[s.source], device, s.operations, st)
+}
+
+// functionalStepFs is what a step counts against the timeout of a WHILE without a
+// timing model: 100 us, about what a call of a driver takes. Assumed.
+const functionalStepFs = 100e9
+
+// ranStep is a step that has been executed.
+type ranStep struct {
+	step   int
+	device hal.Device
+	tookFs int64
+}
+
+// schedule says when the steps ran and how long the execution took. Steps overlap
+// when the plan allows it and there is no control flow between them.
+func (e *execution) schedule() {
+	r := e.result
+	start := make([]int64, len(e.ran))
+	if e.links != nil {
+		order := slices.Clone(e.order) // with the devices that ran the steps
+		took := make([]int64, len(order))
+		for i, x := range e.ran {
+			took[i] = x.tookFs
+			if x.device == e.cpu {
+				order[i].Device = 0
+			}
+		}
+		start, r.LatencyFs = partition.Schedule(order, e.links, took, e.sequential)
+	} else {
+		for i, x := range e.ran {
+			start[i] = r.LatencyFs
+			r.LatencyFs += x.tookFs
+		}
+	}
+	for i, x := range e.ran {
+		s := &e.steps[x.step]
+		r.Parts = append(r.Parts, PartCost{x.device.Name(), e.sources[s.source].name, s.operations, start[i], start[i] + x.tookFs})
+		if e.traces != nil {
+			e.traces[i].shift(start[i])
+		}
+	}
 }
 
 // CheckInputs compares the sizes of input buffers with the model.

@@ -34,28 +34,28 @@ func (p *failingModel) Execute(*hal.Request, hal.ExecuteOptions) (*hal.Result, e
 }
 
 // TestExecutionFallsBack: a part whose device fails or crashes runs on the CPU
-// and is reported; a missed deadline, an explicit device and Strict are errors.
+// and is reported; a missed deadline, an explicit device and WithoutFallback are errors.
 func TestExecutionFallsBack(t *testing.T) {
 	gone := hal.Errorf(hal.DeviceUnavailable, "it is gone")
 	late := hal.Errorf(hal.MissedDeadlinePersistent, "too late")
 	for _, c := range []struct {
 		name, device string
 		err          error
-		strict       bool
+		mode         Partitioning
 		want         string // of the fallback; "" is an error
 	}{
-		{"fails", Auto, gone, false, "it is gone"},
-		{"crashes", Auto, nil, false, "panic in Execute: out of bounds"},
-		{"misses its deadline", Auto, late, false, ""},
-		{"fails, asked for by name", "bad", gone, false, ""},
-		{"fails, strict", Auto, gone, true, ""},
+		{"fails", Auto, gone, WithFallback, "it is gone"},
+		{"crashes", Auto, nil, WithFallback, "panic in Execute: out of bounds"},
+		{"misses its deadline", Auto, late, WithFallback, ""},
+		{"fails, asked for by name", "bad", gone, WithFallback, ""},
+		{"fails, without fallback", Auto, gone, WithoutFallback, ""},
 	} {
 		r, err := NewRegistry(testCPU(), &failing{picky{name: "bad"}, c.err})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := model()
-		x, err := Compile(r, m, c.device, CompileOptions{Strict: c.strict})
+		x, err := Compile(r, m, c.device, CompileOptions{Partitioning: c.mode})
 		if err != nil {
 			t.Fatal(err)
 		}

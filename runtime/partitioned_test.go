@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	"github.com/nnsoc/nnsoc/importer/tflite"
+	"github.com/nnsoc/nnsoc/importer/vectors"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 	"github.com/nnsoc/nnsoc/sim/soc"
@@ -129,6 +131,93 @@ func (p *partitionedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.R
 
 func (p *partitionedModel) WriteListing(io.Writer) error { return nil }
 func (p *partitionedModel) WriteProgram(io.Writer) error { return nil }
+
+// fast is a device that promises to be faster than the CPU at everything and keeps
+// away from some types of operations, IF and WHILE among them.
+type fast struct {
+	hal.Device
+	declines map[nn.OperationType]bool
+}
+
+func (d *fast) Capabilities() hal.Capabilities {
+	var c hal.Capabilities
+	for typ := nn.OperandType(0); typ.Valid(); typ++ {
+		c.Update(typ, hal.PerformanceInfo{ExecTime: 0.5, PowerUsage: 0.5})
+	}
+	return c
+}
+
+func (d *fast) SupportedOperations(m *nn.Model) ([]hal.Support, error) {
+	s, err := d.Device.SupportedOperations(m)
+	for i := range s {
+		if d.declines[m.Main.Operations[i].Type] {
+			s[i] = hal.Support{Reason: "declined"}
+		}
+	}
+	return s, err
+}
+
+// interpreted is a device whose models run by AOSP's rule: their control flow is
+// interpreted, and each type of operation has a random device that takes it.
+type interpreted struct {
+	partitioned
+	inner int // parts of subgraphs that have been prepared for a device
+}
+
+func (d *interpreted) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.PreparedModel, error) {
+	r := rand.New(rand.NewPCG(uint64(len(m.Main.Operands)), uint64(len(m.Main.Operations))))
+	var some []hal.Device
+	for _, x := range d.devices[1:] {
+		f := &fast{x, map[nn.OperationType]bool{nn.OpIf: true, nn.OpWhile: true}}
+		for op := nn.OperationType(0); op.Valid(); op++ {
+			f.declines[op] = f.declines[op] || r.IntN(3) == 0
+		}
+		some = append(some, f)
+	}
+	registry, err := nnrt.NewRegistry(d.devices[0], some...)
+	if err != nil {
+		return nil, err
+	}
+	c, err := nnrt.Compile(registry, m, nnrt.Auto, nnrt.CompileOptions{Preference: hal.FastSingleAnswer, Partitioning: nnrt.WithoutFallback})
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.Steps() {
+		if s := c.Step(i); s.Subgraph != "" && s.Device != d.devices[0].Name() {
+			d.inner++
+		}
+	}
+	return &partitionedModel{m: m, c: c}, nil
+}
+
+// TestControlFlowInParts: the corpus' models with IF and WHILE and random graphs with
+// them, their subgraphs divided among devices, equal the reference.
+func TestControlFlowInParts(t *testing.T) {
+	d := &interpreted{partitioned: partitioned{devices: pixel4(t)}}
+	controls := func(c *vectors.Case) bool {
+		return !testvectors.Uses(c, func(op nn.OperationType) bool { return op != nn.OpIf && op != nn.OpWhile })
+	}
+	if testvectors.SharedDir() != "" {
+		if s := testvectors.Run(t, d, controls); s.Passed < 40 || d.inner < 20 {
+			t.Errorf("%d cases passed, %d parts of subgraphs on devices", s.Passed, d.inner)
+		}
+	}
+	d.inner = 0
+	count := 60
+	if os.Getenv("NNSOC_SWEEP") != "" {
+		count = 500
+	}
+	r, err := randgraph.Run(d, randgraph.Options{Seed: 3, Count: count, Functional: true, Workers: 1, Operations: regexp.MustCompile("^(IF|WHILE|ADD|MUL|RELU|CONV_2D|LOGISTIC)$")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Failures {
+		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
+	}
+	if r.Passed < count/2 || d.inner < count/4 {
+		t.Errorf("%d of %d passed, %d parts of subgraphs on devices", r.Passed, r.Cases, d.inner)
+	}
+}
 
 func pixel4(t *testing.T) []hal.Device {
 	c, err := soc.Load("pixel4")

@@ -37,7 +37,8 @@ func (c Counter) String() string { return counterNames[c] }
 // partTrace keeps the spans of a part until the execution's costs are known.
 type partTrace struct {
 	device     string
-	operations []int // of the model, by the part's indexes
+	of         *source
+	operations []int // of the source, by the part's indexes
 	startFs    int64
 	spans      []hal.Span
 	stats      hal.Stats
@@ -67,8 +68,8 @@ func (p *partTrace) emit(to Tracer, r *Result) {
 			if s.Operation >= len(p.operations) {
 				continue
 			}
-			s.Operation = p.operations[s.Operation]
-			op = &r.Operations[s.Operation]
+			op = r.row(p.of, p.device, p.operations[s.Operation])
+			s.Operation = op.Index
 		}
 		to.Span(p.device, s, op)
 	}

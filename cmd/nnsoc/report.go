@@ -203,7 +203,7 @@ func (e *deviceEntry) costs(res *nnrt.Result) {
 			e.Cycles, e.Stalls = &d.Cycles, stallMap(d.Stalls)
 		}
 	}
-	for _, rows := range [2][]nnrt.OperationCost{res.Operations, res.Overheads} {
+	for _, rows := range [3][]nnrt.OperationCost{res.Operations, res.Inner, res.Overheads} {
 		for i := range rows {
 			o := &rows[i]
 			row := operationEntry{Index: o.Index, Type: o.Name(), Device: o.Device, MACs: o.MACs, Inputs: o.Inputs, Outputs: o.Outputs}

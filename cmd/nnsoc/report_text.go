@@ -132,7 +132,7 @@ func (r *report) expensive(w io.Writer) error {
 		return nil
 	}
 	res := r.runs[best].result
-	rows := slices.Concat(res.Operations, res.Overheads)
+	rows := slices.Concat(res.Operations, res.Inner, res.Overheads)
 	slices.SortStableFunc(rows, func(a, b nnrt.OperationCost) int { return int(max(min(b.TimeFs-a.TimeFs, 1), -1)) })
 	fmt.Fprintf(w, "\nMost expensive operations on %s:\n", r.data.Runs[best].Device)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

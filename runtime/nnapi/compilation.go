@@ -151,7 +151,9 @@ func (c *Compilation) Finish() error {
 			c.options.Timeout = c.timeout
 		}
 		c.options.Strategy = partition.AOSP{WithoutCPU: c.devices != nil && !slices.Contains(c.devices, c.runtime.cpu)}
-		c.options.Strict = c.devices != nil
+		if c.devices != nil {
+			c.options.Partitioning = nnrt.WithoutFallback
+		}
 		c.compiled, err = nnrt.Compile(c.registry, c.model.model, nnrt.Auto, c.options)
 		return wrap(err)
 	})

@@ -28,7 +28,7 @@ func (s AOSP) Plan(p *Problem) (Plan, error) {
 	if p.Model == nil {
 		return Plan{}, errors.New("partition: aosp needs a model: capabilities are by type of operand")
 	}
-	plan := Plan{Device: make([]int, len(p.Graph.Operations)), Sequential: true}
+	plan := Plan{Device: make([]int, len(p.Graph.Operations)), Sequential: true, Interpret: true}
 	for i := range plan.Device {
 		best := float32(1)
 		if s.WithoutCPU {

@@ -7,6 +7,10 @@ type Plan struct {
 	Device []int // per operation
 	// Sequential forbids that steps overlap, as AOSP's runtime does.
 	Sequential bool
+	// Interpret lets the runtime execute the IF and WHILE that the plan gives to
+	// the CPU, and devices the operations of their subgraphs, as AOSP's runtime
+	// does. Otherwise the CPU executes the subgraphs as well.
+	Interpret bool
 	// Proven says that no plan of lower cost exists under the additive costs.
 	Proven bool
 }
