@@ -11,6 +11,7 @@ import (
 	dspdriver "github.com/nnsoc/nnsoc/hal/driver/dsp"
 	gpudriver "github.com/nnsoc/nnsoc/hal/driver/gpu"
 	npudriver "github.com/nnsoc/nnsoc/hal/driver/npu"
+	"github.com/nnsoc/nnsoc/hal/driver/sample"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/npu"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
@@ -22,7 +23,7 @@ import (
 // builders make the devices of a SoC, in the order they are listed.
 var builders = []struct {
 	present func(*soc.Config) bool
-	build   func(*soc.Config, sim.Preference, hosts) (hal.Device, error)
+	build   func(*soc.Config, sim.Preference, *surroundings) (hal.Device, error)
 }{
 	{func(c *soc.Config) bool { return c.CPU != nil }, newCPU},
 	{func(c *soc.Config) bool { return c.GPU != nil }, newGPU},
@@ -30,8 +31,11 @@ var builders = []struct {
 	{func(c *soc.Config) bool { return c.NPU != nil }, newNPU},
 }
 
-// hosts makes the hosts of devices by engine.
-type hosts func(soc.Engine) base.Host
+// surroundings are what the devices of one machine share.
+type surroundings struct {
+	host  func(soc.Engine) base.Host
+	clock *hal.Clock
+}
 
 // Open returns the devices that the file of a SoC has sections for: the CPU
 // first, then GPU, DSP and NPU. Clocks run at the highest operating points for p, and
@@ -42,13 +46,14 @@ func Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
 	return open(c, p, func(e soc.Engine) base.Host { return &loop{c, e} })
 }
 
-func open(c *soc.Config, p hal.Preference, h hosts) ([]hal.Device, error) {
+func open(c *soc.Config, p hal.Preference, host func(soc.Engine) base.Host) ([]hal.Device, error) {
+	around := &surroundings{host, hal.NewClock()}
 	var list []hal.Device
 	for _, b := range builders {
 		if !b.present(c) {
 			continue
 		}
-		d, err := b.build(c, sim.Preference(p), h)
+		d, err := b.build(c, sim.Preference(p), around)
 		if err != nil {
 			return nil, err
 		}
@@ -57,12 +62,39 @@ func open(c *soc.Config, p hal.Preference, h hosts) ([]hal.Device, error) {
 	return list, nil
 }
 
-// newCPU fills the timing model of the reference CPU.
-func newCPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
+func newCPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, error) {
+	cfg, err := cpuConfig(c, p, around)
+	if err != nil {
+		return nil, err
+	}
+	return cpudriver.New(cfg), nil
+}
+
+// Samples are the sample drivers of Android's source tree. They compute on the CPU of a
+// SoC, as its file describes it, and share one clock.
+func Samples(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
+	around := &surroundings{func(e soc.Engine) base.Host { return &loop{c, e} }, hal.NewClock()}
+	cfg, err := cpuConfig(c, sim.Preference(p), around)
+	if err != nil {
+		return nil, err
+	}
+	var list []hal.Device
+	for _, name := range sample.Names() {
+		d, err := sample.New(name, cfg)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, d)
+	}
+	return list, nil
+}
+
+// cpuConfig fills the timing model of the reference CPU.
+func cpuConfig(c *soc.Config, p sim.Preference, around *surroundings) (cpudriver.Config, error) {
 	cpu := c.CPU
 	rates, err := c.Voted(&cpu.Clusters[0].Clock, p).MemoryRates(cpu.L3.LineBytes, cpu.L3.MSHRs)
 	if err != nil {
-		return nil, err
+		return cpudriver.Config{}, err
 	}
 	lead := cpu.Clusters[0].Clock.At(p).Volts / cpu.Energy.VRef
 	s := timing.CPUSpec{
@@ -89,7 +121,7 @@ func newCPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 	s.Efficiency[opspec.KernelDense] = [3]float64{e.DenseF32, e.DenseF16, e.DenseI8}
 	s.Efficiency[opspec.KernelElementwise] = [3]float64{e.Elementwise, e.Elementwise, e.Elementwise}
 	description := fmt.Sprintf("%s, %d threads, %.2f GHz, reference kernels", cpu.Name, cpu.Threads, float64(s.Cores[0].ClockHz)/1e9)
-	return cpudriver.New(cpudriver.Config{Spec: s, Host: host(soc.EngineCPU), Description: description}), nil
+	return cpudriver.Config{Spec: s, Host: around.host(soc.EngineCPU), Clock: around.clock, Description: description}, nil
 }
 
 func cpuCache(c *soc.Cache) timing.CacheSpec {
@@ -97,7 +129,7 @@ func cpuCache(c *soc.Cache) timing.CacheSpec {
 		BytesPerCycle: float64(c.BytesPerCycle), MSHRs: c.MSHRs}
 }
 
-func newGPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
+func newGPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, error) {
 	s, err := gpu.FromSoC(c, p)
 	if err != nil {
 		return nil, err
@@ -108,12 +140,12 @@ func newGPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 	}
 	lanes := s.Clusters * s.CUsPerCluster * s.SIMDsPerCU * s.Lanes
 	return gpudriver.New(gpudriver.Config{
-		Spec: s, NewMemory: memory, Host: host(soc.EngineGPU), Capabilities: capabilities(c, "gpu"),
+		Spec: s, NewMemory: memory, Host: around.host(soc.EngineGPU), Clock: around.clock, Capabilities: capabilities(c, "gpu"),
 		Description: fmt.Sprintf("%s, %d lanes at %.0f MHz", s.Name, lanes, float64(s.Hz)/1e6),
 	})
 }
 
-func newDSP(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
+func newDSP(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, error) {
 	s, err := dsp.FromSoC(c, p)
 	if err != nil {
 		return nil, err
@@ -123,7 +155,7 @@ func newDSP(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 		return l, err
 	}
 	return dspdriver.New(dspdriver.Config{
-		Spec: s, NewMemory: memory, Host: host(soc.EngineDSP),
+		Spec: s, NewMemory: memory, Host: around.host(soc.EngineDSP), Clock: around.clock,
 		SpecAt: func(o sim.OPP) (dsp.Spec, error) {
 			at := s
 			at.ClockHz, at.VoltageV = o.Hz, o.Volts
@@ -134,7 +166,7 @@ func newDSP(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 	})
 }
 
-func newNPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
+func newNPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, error) {
 	s, err := npu.FromSoC(c, p)
 	if err != nil {
 		return nil, err
@@ -149,7 +181,7 @@ func newNPU(c *soc.Config, p sim.Preference, host hosts) (hal.Device, error) {
 		Spec: s, OnChipBytes: onChip, NewLevels: func() ([]mem.Level, error) { return npu.LevelsFromSoC(c) },
 		SpecAt: func(o sim.OPP) (npu.Spec, error) { return npu.FromSoCAt(c, o) },
 		Share:  func(dram mem.Level) []mem.Level { return npu.ShareFromSoC(c, dram) },
-		Host:   host(soc.EngineNPU), Capabilities: capabilities(c, "npu"),
+		Host:   around.host(soc.EngineNPU), Clock: around.clock, Capabilities: capabilities(c, "npu"),
 		Description: fmt.Sprintf("%s, %d MAC/cycle at %.0f MHz, %d KiB on chip", s.Name, s.MACsPerCycle(), float64(s.Hz)/1e6, onChip>>10),
 	})
 }

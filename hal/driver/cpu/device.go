@@ -23,6 +23,7 @@ type Config struct {
 	Spec timing.CPUSpec
 	// Host is what lies between clients and the device.
 	Host        base.Host
+	Clock       *hal.Clock // of the machine; nil is one of its own
 	Description string
 	// Operations that models may have; nil is refcpu.Standard.
 	Operations *refcpu.Table
@@ -33,7 +34,7 @@ func New(cfg Config) hal.Device {
 	c := newCompiler(cfg)
 	c.device = base.New(base.Config{
 		Name: "cpu", Description: cfg.Description, Version: "1.0", Type: hal.DeviceCPU, Capabilities: capabilities(),
-		Operations: c.cfg.Operations.Spec(), Host: cfg.Host,
+		Operations: c.cfg.Operations.Spec(), Host: cfg.Host, Clock: cfg.Clock,
 	}, c)
 	return c.device
 }

@@ -24,6 +24,7 @@ type Config struct {
 	NewMemory func() (mem.Level, error)
 	// Host is what lies between clients and the device.
 	Host         base.Host
+	Clock        *hal.Clock // of the machine; nil is one of its own
 	Capabilities hal.Capabilities
 	Description  string
 }
@@ -55,7 +56,7 @@ func New(cfg Config) (*Device, error) {
 		return dsp.New(s)
 	}
 	d.Device = base.New(base.Config{
-		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
+		Name: "dsp", Description: cfg.Description, Version: "1.0-" + cfg.Spec.Name, Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
 		Identity: fmt.Sprintf("%+v", cfg.Spec), Extensions: []hal.Extension{{Name: nn.ExtensionName}},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil

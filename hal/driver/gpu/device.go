@@ -22,6 +22,7 @@ type Config struct {
 	NewMemory func() (mem.Level, error)
 	// Host is what lies between clients and the device.
 	Host         base.Host
+	Clock        *hal.Clock // of the machine; nil is one of its own
 	Capabilities hal.Capabilities
 	Description  string
 	// Lowerings are asked first for every operation: kernels that this driver does not
@@ -44,7 +45,7 @@ func New(cfg Config) (*Device, error) {
 	}
 	d := &Device{cfg: cfg, core: c}
 	d.Device = base.New(base.Config{
-		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host,
+		Name: "gpu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceGPU, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
 		Identity: fmt.Sprintf("%+v", cfg.Spec), Extensions: []hal.Extension{{Name: nn.ExtensionName}},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil

@@ -28,6 +28,7 @@ type Config struct {
 	Share func(dram mem.Level) []mem.Level
 	// Host is what lies between clients and the device.
 	Host         base.Host
+	Clock        *hal.Clock // of the machine; nil is one of its own
 	Capabilities hal.Capabilities
 	Description  string
 	// Lowerings are asked first for every operation: kernels that this driver does not
@@ -61,7 +62,7 @@ func New(cfg Config) (*Device, error) {
 		return core.New(s)
 	}
 	d.Device = base.New(base.Config{
-		Name: "npu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host,
+		Name: "npu", Description: cfg.Description, Version: base.Identity("1.0-"+cfg.Spec.Name, cfg.Lowerings), Type: hal.DeviceAccelerator, Capabilities: cfg.Capabilities, Host: cfg.Host, Clock: cfg.Clock,
 		Identity: fmt.Sprintf("%+v %d", cfg.Spec, cfg.OnChipBytes), Extensions: []hal.Extension{{Name: nn.ExtensionName}},
 	}, base.NewCompiler(middleEnd{d}))
 	return d, nil

@@ -87,7 +87,7 @@ func New(name string, cfg cpu.Config) (hal.Device, error) {
 		if d.name == name {
 			return base.New(base.Config{
 				Name: name, Description: "Android's " + name + " driver, computes on the CPU", Version: "1.3-" + name,
-				Type: hal.DeviceOther, Capabilities: d.capabilities(), Host: cfg.Host,
+				Type: hal.DeviceOther, Capabilities: d.capabilities(), Host: cfg.Host, Clock: cfg.Clock,
 			}, limited{cpu.NewCompiler(cfg), d.declines}), nil
 		}
 	}

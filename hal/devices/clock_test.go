@@ -1,0 +1,68 @@
+package devices_test
+
+import (
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/builder"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// TestClock: the devices of a machine have one clock, which each execution moves by what
+// it took.
+func TestClock(t *testing.T) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := devices.Open(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := devices.NewMachine(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := devices.Samples(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range map[string][]hal.Device{"open": open, "machine": machine.Devices(), "samples": samples} {
+		ran := 0
+		for _, d := range list {
+			for _, f := range []builder.Format{builder.Quant8, builder.Float32} {
+				b := builder.New(builder.Config{Format: f})
+				x := b.Values("x", 1, 8)
+				b.Output(b.Add(x, x, builder.ReLU), "y")
+				m, err := b.Model("add")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if s, err := d.SupportedOperations(m); err != nil || !s[0].OK {
+					continue
+				}
+				p, err := d.PrepareModel(m, hal.PrepareOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				n := m.Main.Operands[m.Main.Inputs[0]].Bytes()
+				before := d.Now()
+				res, err := hal.Execute(p, &hal.Buffers{Inputs: [][]byte{make([]byte, n)}, Outputs: [][]byte{make([]byte, n)}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				ran++
+				took := hal.TimePoint(res.Stats.LatencyFs / 1e6)
+				for _, other := range list {
+					if moved := other.Now() - before; moved < took || moved > took+1 {
+						t.Errorf("%s: %s executed for %d ns, the clock of %s moved by %d", name, d.Name(), took, other.Name(), moved)
+					}
+				}
+			}
+		}
+		if ran < len(list) {
+			t.Errorf("%s: %d executions on %d devices", name, ran, len(list))
+		}
+	}
+}
