@@ -1,6 +1,9 @@
 package codegen
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Code is a compiled function.
 type Code struct {
@@ -58,8 +61,8 @@ const (
 )
 
 // attempts are made from left to right until one fits; of the rows that fit the
-// one with the shortest loops wins. Where the first row had registers for all,
-// the others are not tried.
+// one with the shortest loops wins, the upper one of two alike. Where an attempt of the
+// first row has registers for all, the others are not tried.
 var attempts = [...][]attempt{
 	{{2, farAhead, byPath}, {4, farAhead, byPath}, {7, farAhead, byPath}, {11, farAhead, byPath}},
 	{{0, 96, byPath}, {2, 96, byPath}, {4, 96, byPath}, {6, 96, byPath}},
@@ -88,7 +91,7 @@ func (f *Func) Compile() (*Code, error) {
 	runs := f.blockRuns()
 	best := f.compile(live, runs)
 	if best == nil {
-		best = f.schedule(live, attempt{window: 1})
+		best = f.schedule(live, attempt{window: 1}, limit{})
 		best.InOrder = true
 		if err := f.allocate(best, live); err != nil {
 			return nil, err
@@ -121,28 +124,47 @@ func (f *Func) compile(live *liveness, runs []int) *Code {
 	return best
 }
 
-// best is the code of the best row, nil when none fits.
+// best is the code of the best row, nil when none fits. Lower rows are tried first: they
+// take less time to try, and a schedule is given up as soon as it costs more than the best.
 func (f *Func) best(rows [][]attempt, live *liveness, runs []int) *Code {
-	var best *Code
-	for i, row := range rows {
-		for _, t := range row {
-			code := f.schedule(live, t)
-			if f.allocate(code, live) != nil {
-				if f.refined && code.crowded && t.by == byPath && t.window == farAhead {
-					break // rows that keep closer to the source fit sooner, and are as good
-				}
-				continue
-			}
-			if best == nil || code.cost(runs) < best.cost(runs) {
-				best = code
-			}
-			break
+	if len(rows) > 1 {
+		if code := f.fit(rows[0], live, limit{uncrowded: true}); code != nil {
+			return code
 		}
-		if i == 0 && best != nil && !best.crowded {
-			break
+	}
+	var best *Code
+	until := limit{runs: runs, cost: math.MaxInt}
+	for _, row := range slices.Backward(rows) {
+		if code := f.fit(row, live, until); code != nil {
+			best, until.cost = code, code.cost(runs)
 		}
 	}
 	return best
+}
+
+// limit is when a schedule is given up. The zero limit is never.
+type limit struct {
+	uncrowded bool  // when an instruction waits for a register
+	runs      []int // how often each block runs; nil: whatever it costs
+	cost      int   // when it costs more
+}
+
+// fit is the code of the first attempt that fits, nil when none does or the limit is
+// reached: leaving more registers free hardly ever makes a schedule shorter.
+func (f *Func) fit(row []attempt, live *liveness, l limit) *Code {
+	for _, t := range row {
+		code := f.schedule(live, t, l)
+		if code == nil {
+			break
+		}
+		if f.allocate(code, live) == nil {
+			return code
+		}
+		if f.refined && code.crowded && t.by == byPath && t.window == farAhead {
+			break // rows that keep closer to the source fit sooner, and are as good
+		}
+	}
+	return nil
 }
 
 const (

@@ -3,11 +3,12 @@ package codegen
 // dag is the dependence graph of one block. Edges run from earlier to later
 // instructions in source order.
 type dag struct {
-	ins    []*Instr
-	head   []int32 // first edge of each instruction, -1 none
-	edges  []edge
-	preds  []int32 // how many predecessors each has
-	height []int32 // longest latency path to the end of the block
+	ins     []*Instr
+	head    []int32 // first edge of each instruction, -1 none
+	edges   []edge
+	preds   []int32 // how many predecessors each has
+	height  []int32 // longest latency path to the end of the block
+	longest int32   // fewest cycles of the block
 }
 
 type edge struct {
@@ -102,6 +103,7 @@ func (d *dag) build(l *liveness, t Target, st *dagState, ins []*Instr) {
 		for e := d.head[i]; e >= 0; e = d.edges[e].next {
 			d.height[i] = max(d.height[i], d.edges[e].lat+d.height[d.edges[e].to])
 		}
+		d.longest = max(d.longest, d.height[i]+1)
 	}
 }
 

@@ -12,7 +12,8 @@
 //
 // and returns the groups. A function that needs most registers is scheduled in
 // several ways, by the longest path and as it was written, and the one with the
-// shortest loops is taken. When allocation fails it is scheduled again with more
+// shortest loops is taken; a schedule is given up when its loops have become longer than
+// those of the best. When allocation fails it is scheduled again with more
 // registers left free, and last in source order, which needs the fewest; when that
 // fails too, the error names the class, the function and the place. The schedule of a
 // function that asks for it is refined (refine.go): turned over and back.

@@ -165,7 +165,7 @@ func (b *backward) raises(i int32) bool {
 		}
 	}
 	for f, d := range delta {
-		if d > 0 && s.limit[f] > 0 && s.live[f]+d > s.limit[f] {
+		if d > 0 && s.most[f] > 0 && s.live[f]+d > s.most[f] {
 			return true
 		}
 	}

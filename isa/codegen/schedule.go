@@ -2,6 +2,8 @@ package codegen
 
 import (
 	"cmp"
+	"math"
+	"math/bits"
 	"slices"
 	"sort"
 )
@@ -15,8 +17,11 @@ type scheduler struct {
 
 	preds    []int32 // of each instruction: predecessors not scheduled yet
 	earliest []int32 // first cycle in which an instruction may issue
-	ready    []int32 // all predecessors scheduled; by priority
-	window   int32   // how far ahead of the oldest one an instruction may issue
+	ready    []int32 // all predecessors scheduled and operands there; by priority
+	pending  []int32 // all predecessors scheduled, operands not there yet
+	limit    limit
+	spent    int   // least that all blocks cost, given those scheduled so far
+	window   int32 // how far ahead of the oldest one an instruction may issue
 	issued   []bool
 	by       priority
 	ranks    []ranked
@@ -28,14 +33,19 @@ type scheduler struct {
 
 	// Pressure: units live now per file, and what is left of each cell's uses.
 	live  [MaxFiles]int32
-	limit [MaxFiles]int32
+	most  [MaxFiles]int32 // units that may live
 	full  uint8           // a bit for each file that one more instruction could push over its limit
 	units [MaxFiles]int32 // of each file, see fileUnits
 	alive []bool
 	left  []int32
 }
 
-func (f *Func) schedule(l *liveness, t attempt) *Code { return f.newScheduler(l, t).run(nil) }
+// schedule is the code of an attempt, nil when it reaches a limit.
+func (f *Func) schedule(l *liveness, t attempt, until limit) *Code {
+	s := f.newScheduler(l, t)
+	s.limit = until
+	return s.run(nil)
+}
 
 // newScheduler is the scheduler of a function, set up for an attempt; there is one at a time.
 func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
@@ -44,10 +54,10 @@ func (f *Func) newScheduler(l *liveness, t attempt) *scheduler {
 		s = &scheduler{f: f, l: l, group: f.target.NewGroup(), alive: make([]bool, l.n), left: make([]int32, l.n), units: f.fileUnits()}
 		f.scheduler = s
 	}
-	s.window, s.by, s.limit, s.crowded, s.rank, s.cycles = int32(t.window), t.by, s.units, false, nil, nil
-	for i := range s.limit {
-		if s.limit[i] >= 16 {
-			s.limit[i] -= int32(t.slack)
+	s.window, s.by, s.most, s.crowded, s.rank, s.cycles, s.limit = int32(t.window), t.by, s.units, false, nil, nil, limit{}
+	for i := range s.most {
+		if s.most[i] >= 16 {
+			s.most[i] -= int32(t.slack)
 		}
 	}
 	if f.refined {
@@ -67,6 +77,10 @@ func (s *scheduler) run(ranks [][]int32) *Code {
 	code := &Code{Name: f.Name, labels: f.labels, Blocks: make([]int32, 0, len(f.blocks)), waits: make([]int32, 0, len(f.blocks)),
 		Groups: make([]CodeGroup, 0, f.groups), slab: make([]*Instr, 0, f.nInstr)}
 	defer func() { f.groups = max(f.groups, len(code.Groups)) }()
+	s.spent = 0
+	for i, n := range s.limit.runs {
+		s.spent += n * int(l.graphs[i].longest)
+	}
 	for i := range f.blocks {
 		b := &f.blocks[i]
 		code.Blocks = append(code.Blocks, int32(len(code.Groups)))
@@ -76,7 +90,9 @@ func (s *scheduler) run(ranks [][]int32) *Code {
 			if ranks != nil {
 				s.rank = ranks[i]
 			}
-			s.block(code, int32(i))
+			if !s.block(code, int32(i)) {
+				return nil
+			}
 		}
 		var end uint8
 		for n, loop := range b.loops {
@@ -116,10 +132,11 @@ func (f *Func) fileUnits() [MaxFiles]int32 {
 	return n
 }
 
-func (s *scheduler) block(code *Code, bi int32) {
+// block schedules a block; it reports whether it did without reaching the limit.
+func (s *scheduler) block(code *Code, bi int32) bool {
 	n := int32(len(s.d.ins))
 	s.earliest = resize(s.earliest, int(n), 0)
-	s.ready = s.ready[:0]
+	s.ready, s.pending = s.ready[:0], s.pending[:0]
 	s.preds = append(s.preds[:0], s.d.preds...)
 	for i := n - 1; i >= 0; i-- {
 		if s.preds[i] == 0 {
@@ -130,20 +147,25 @@ func (s *scheduler) block(code *Code, bi int32) {
 	s.refused = resize(s.refused, int(n), -1)
 	s.issued = resizeBool(s.issued, int(n))
 	code.Groups = slices.Grow(code.Groups, int(n)/4)
+	most := s.mostCycles(bi)
 	var next int32 // oldest instruction left
 	done := int32(0)
 	begin := len(code.Groups)
 	last := int32(-1) // cycle of the last group
 	for cycle := int32(0); done < n; cycle++ {
+		s.arrive(cycle)
 		s.group.Reset()
 		s.groups++
 		first := len(code.Groups)
 		count := 0
 		force := false
 		for {
-			pick := s.pick(cycle, next, force)
+			pick := s.pick(next, force)
+			if s.crowded && s.limit.uncrowded {
+				return false
+			}
 			if pick < 0 {
-				if count == 0 && !force && s.waiting(cycle) < 0 {
+				if count == 0 && !force && len(s.pending) == 0 {
 					force = true // every ready instruction would raise the pressure
 					continue
 				}
@@ -151,6 +173,9 @@ func (s *scheduler) block(code *Code, bi int32) {
 			}
 			force = false
 			i := s.ready[pick]
+			if cycle+s.d.height[i] >= most {
+				return false
+			}
 			s.ready = append(s.ready[:pick], s.ready[pick+1:]...)
 			if count == 0 {
 				code.Groups = append(code.Groups, CodeGroup{Block: bi})
@@ -172,18 +197,59 @@ func (s *scheduler) block(code *Code, bi int32) {
 			for e := s.d.head[i]; e >= 0; e = s.d.edges[e].next {
 				to := s.d.edges[e].to
 				s.earliest[to] = max(s.earliest[to], cycle+s.d.edges[e].lat)
-				if s.preds[to]--; s.preds[to] == 0 {
+				if s.preds[to]--; s.preds[to] > 0 {
+					continue
+				}
+				if s.earliest[to] > cycle {
+					s.pending = append(s.pending, to)
+				} else {
 					s.push(to)
 				}
 			}
 		}
-		if count == 0 {
-			if w := s.waiting(cycle); w > cycle {
-				cycle = w - 1 // nothing issues until then
-			}
+		if count == 0 && len(s.pending) > 0 {
+			cycle = s.arrival() - 1 // nothing issues until then
 		}
 	}
 	code.waits[bi] = last + 1 - int32(len(code.Groups)-begin)
+	if s.limit.runs != nil {
+		s.spent += s.limit.runs[bi] * int(last+1-s.d.longest)
+	}
+	return true
+}
+
+// mostCycles is how many cycles a block may take before the limit is reached, when the
+// blocks after it take as few as they can.
+func (s *scheduler) mostCycles(bi int32) int32 {
+	switch {
+	case s.limit.runs == nil:
+		return math.MaxInt32
+	case s.spent > s.limit.cost:
+		return 0
+	}
+	return int32(min(math.MaxInt32, (s.limit.cost-s.spent)/s.limit.runs[bi]+int(s.d.longest)))
+}
+
+// arrive moves the instructions whose operands are there in a cycle to the ready list.
+func (s *scheduler) arrive(cycle int32) {
+	kept := s.pending[:0]
+	for _, i := range s.pending {
+		if s.earliest[i] <= cycle {
+			s.push(i)
+		} else {
+			kept = append(kept, i)
+		}
+	}
+	s.pending = kept
+}
+
+// arrival is the earliest cycle in which a pending instruction has its operands.
+func (s *scheduler) arrival() int32 {
+	w := s.earliest[s.pending[0]]
+	for _, i := range s.pending[1:] {
+		w = min(w, s.earliest[i])
+	}
+	return w
 }
 
 // push inserts i into the ready list: longest path first, then source order; source
@@ -205,39 +271,28 @@ func (s *scheduler) push(i int32) {
 	s.ready[p] = i
 }
 
-// waiting is the earliest cycle after now in which a ready instruction has its
-// operands, -1 when all have them.
-func (s *scheduler) waiting(now int32) int32 {
-	w := int32(-1)
-	for _, i := range s.ready {
-		if e := s.earliest[i]; e > now && (w < 0 || e < w) {
-			w = e
-		}
-	}
-	return w
-}
-
 // pick finds the best instruction that joins the group: an index into ready,
 // -1 when there is none. With force the pressure guard is off and the first
 // in source order, or by rank, wins.
-func (s *scheduler) pick(cycle, next int32, force bool) int {
+func (s *scheduler) pick(next int32, force bool) int {
 	s.full = 0
-	for f, n := range s.limit {
+	for f, n := range s.most {
 		if n > 0 && s.live[f]+int32(s.l.widest) > n {
 			s.full |= 1 << f
 		}
 	}
 	if s.by == thrifty && !force && s.tight() {
 		s.crowded = true
-		return s.pickThrifty(cycle, next)
+		return s.pickThrifty(next)
 	}
 	best := -1
+search:
 	for k, i := range s.ready {
-		if s.earliest[i] > cycle {
-			continue
-		}
 		switch {
 		case i-next >= s.window:
+			if s.by == asWritten {
+				break search
+			}
 		case s.refused[i] == s.groups && s.crowded: // raises would change nothing
 		case s.window == 1:
 			if s.joins(i) {
@@ -277,7 +332,7 @@ const tightUnits = 10
 
 // tight reports whether a file has few units left.
 func (s *scheduler) tight() bool {
-	for f, n := range s.limit {
+	for f, n := range s.most {
 		if n >= 16 && s.live[f]+tightUnits >= n {
 			return true
 		}
@@ -287,10 +342,10 @@ func (s *scheduler) tight() bool {
 
 // pickThrifty picks what frees most units, or takes fewest, and of equals the
 // first in source order.
-func (s *scheduler) pickThrifty(cycle, next int32) int {
+func (s *scheduler) pickThrifty(next int32) int {
 	s.ranks = s.ranks[:0]
 	for k, i := range s.ready {
-		if s.earliest[i] <= cycle && i-next < s.window && !s.raises(i) {
+		if i-next < s.window && !s.raises(i) {
 			s.ranks = append(s.ranks, ranked{k, s.change(i), i})
 		}
 	}
@@ -327,40 +382,37 @@ func (s *scheduler) startPressure(bi int32) {
 	}
 }
 
-// deltas are the units that issuing i takes (or frees) in each file.
-func (s *scheduler) deltas(i int32) (delta [MaxFiles]int32, grows bool) {
-	for _, t := range s.l.touches(s.d.ins[i]) {
-		if t.role&Def != 0 && !s.alive[t.cell] {
-			delta[t.file]++
-			grows = true
-		} else if t.role == Use && s.left[t.cell] == 1 {
-			delta[t.file]--
-		}
-	}
-	return delta, grows
-}
-
-// change is the sum of deltas.
+// change is how many units issuing i takes, less those that it frees.
 func (s *scheduler) change(i int32) int {
 	n := 0
-	delta, _ := s.deltas(i)
-	for _, d := range delta {
-		n += int(d)
+	for _, t := range s.l.touches(s.d.ins[i]) {
+		n += int(s.delta(t))
 	}
 	return n
 }
 
+// delta is 1 when a touch begins the life of a cell, -1 when it ends it, else 0.
+func (s *scheduler) delta(t touch) int32 {
+	if t.role&Def != 0 && !s.alive[t.cell] {
+		return 1
+	} else if t.role == Use && s.left[t.cell] == 1 {
+		return -1
+	}
+	return 0
+}
+
 // raises reports whether issuing i would push a file over its limit.
 func (s *scheduler) raises(i int32) bool {
-	if s.l.writes[s.d.ins[i].seq]&s.full == 0 {
-		return false
-	}
-	delta, grows := s.deltas(i)
-	if !grows {
-		return false
-	}
-	for f, d := range delta {
-		if d > 0 && s.limit[f] > 0 && s.live[f]+d > s.limit[f] {
+	in := s.d.ins[i]
+	for full := s.l.writes[in.seq] & s.full; full != 0; full &= full - 1 {
+		f := uint8(bits.TrailingZeros8(full))
+		d := int32(0)
+		for _, t := range s.l.touches(in) {
+			if t.file == f {
+				d += s.delta(t)
+			}
+		}
+		if d > 0 && s.live[f]+d > s.most[f] {
 			return true
 		}
 	}
