@@ -38,28 +38,33 @@ func (p *Packet) Encode(dst []uint32) ([]uint32, error) {
 	if err := q.Layout(); err != nil {
 		return dst, err
 	}
-	n := int(q.Words)
+	return q.AppendWords(dst)
+}
+
+// AppendWords is Encode of a packet that has been brought into its final form by Layout and not changed since.
+func (p *Packet) AppendWords(dst []uint32) ([]uint32, error) {
+	n := int(p.Words)
 	w := 0
-	single := q.singles()
-	for i := range q.Insts[:q.N] {
-		in := &q.Insts[i]
+	single := p.singles()
+	for i := range p.Insts[:p.N] {
+		in := &p.Insts[i]
 		if in.Ext {
 			v := in.extValue() >> 6
-			dst = append(dst, v>>14<<16|v&0x3fff|q.parse(w, n))
+			dst = append(dst, v>>14<<16|v&0x3fff|p.parse(w, n))
 			w++
 		}
 		if i == single {
-			word, ok := encodeDuplex(in, &q.Insts[i+1])
+			word, ok := encodeDuplex(in, &p.Insts[i+1])
 			if !ok {
-				return dst, fmt.Errorf("hexagon: packet 0x%x: %s and %s make no duplex", p.Addr, in.Op, q.Insts[i+1].Op)
+				return dst, fmt.Errorf("hexagon: packet 0x%x: %s and %s make no duplex", p.Addr, in.Op, p.Insts[i+1].Op)
 			}
 			return append(dst, word), nil
 		}
-		word, err := q.encodeInst(i, in.Ext)
+		word, err := p.encodeInst(i, in.Ext)
 		if err != nil {
 			return dst, fmt.Errorf("hexagon: packet 0x%x: %w", p.Addr, err)
 		}
-		dst = append(dst, word|q.parse(w, n))
+		dst = append(dst, word|p.parse(w, n))
 		w++
 	}
 	return dst, nil

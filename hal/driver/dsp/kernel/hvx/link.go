@@ -20,11 +20,45 @@ type Linked struct {
 // Link gives packets their addresses, the first addr, and branches their distances. It
 // returns the program and its bytes.
 func (c *Code) Link(addr uint32) (*Linked, []byte, error) {
-	code := c.code
 	k := &Linked{Name: c.Name, Entry: addr}
+	l := newLinker(c.code, k)
+	err := l.relax()
+	var words []uint32
+	for i := 0; i < len(k.Packets) && err == nil; i++ {
+		p := &k.Packets[i]
+		if err = p.Check(); err == nil {
+			words, err = p.AppendWords(words)
+		}
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("hvx: kernel %s: %w", c.Name, err)
+	}
+	bytes := make([]byte, 0, 4*len(words))
+	for _, w := range words {
+		bytes = binary.LittleEndian.AppendUint32(bytes, w)
+	}
+	return k, bytes, nil
+}
+
+// linker finds the addresses of packets.
+type linker struct {
+	*Linked
+	code     *codegen.Code
+	branches []branch
+	starts   []uint32 // of the groups, and the end
+}
+
+// branch is a packet that names labels, before the distances to these are known.
+type branch struct {
+	group  int
+	packet hexagon.Packet
+}
+
+// newLinker makes the packets of the code, without addresses.
+func newLinker(code *codegen.Code, k *Linked) *linker {
+	l := &linker{Linked: k, code: code, starts: make([]uint32, len(code.Groups)+1)}
 	k.Packets = make([]hexagon.Packet, len(code.Groups))
 	k.Shares = make([]PhaseShares, len(code.Groups))
-	starts := make([]uint32, len(code.Groups)+1)
 	for i := range code.Groups {
 		g, p := &code.Groups[i], &k.Packets[i]
 		k.Shares[i] = sharesOf(g)
@@ -39,72 +73,84 @@ func (c *Code) Link(addr uint32) (*Linked, []byte, error) {
 		}
 		p.EndLoop0 = g.EndLoop&1 != 0
 		p.EndLoop1 = g.EndLoop&2 != 0
-	}
-	var words []uint32
-	for i, at := 0, k.Entry; i < len(starts); i++ { // without extenders
-		starts[i] = at
-		if i < len(k.Packets) {
-			at += 4 * uint32(k.Packets[i].N)
+		if namesLabel(g) {
+			l.branches = append(l.branches, branch{i, *p})
 		}
 	}
-	// Distances depend on sizes and, through extenders, sizes on distances: sizes only grow.
-	for round := 0; ; round++ {
-		words = words[:0]
-		stable := true
-		at := k.Entry
-		for i := range k.Packets {
-			p := &k.Packets[i]
-			if p.Addr != at {
-				p.Addr = at
-				stable = false
-			}
-			setLabels(code, i, p, starts)
-			n := len(words)
-			var err error
-			if words, err = p.Encode(words); err != nil {
-				return nil, nil, fmt.Errorf("hvx: kernel %s: %w", code.Name, err)
-			}
-			p.Words = uint8(len(words) - n)
-			starts[i] = at
-			at += 4 * uint32(p.Words)
-		}
-		if starts[len(k.Packets)] != at {
-			starts[len(k.Packets)] = at
-			stable = false
-		}
-		if stable {
-			break
-		}
-		if round == 16 {
-			return nil, nil, fmt.Errorf("hvx: kernel %s: branch distances do not settle", code.Name)
-		}
-	}
-	for i := range k.Packets {
-		if err := k.Packets[i].Layout(); err != nil {
-			return nil, nil, fmt.Errorf("hvx: kernel %s: %w", code.Name, err)
-		}
-		if err := k.Packets[i].Check(); err != nil {
-			return nil, nil, fmt.Errorf("hvx: kernel %s: %w", code.Name, err)
-		}
-	}
-	bytes := make([]byte, 0, 4*len(words))
-	for _, w := range words {
-		bytes = binary.LittleEndian.AppendUint32(bytes, w)
-	}
-	return k, bytes, nil
+	return l
 }
 
-// setLabels fills the branch distances of packet i.
-func setLabels(code *codegen.Code, i int, p *hexagon.Packet, starts []uint32) {
+// maxRounds bounds the search for distances.
+const maxRounds = 16
+
+// relax brings all packets into their final form. Distances depend on sizes and, through
+// extenders, sizes on distances: it begins without extenders, from where sizes only grow. Only packets
+// that name labels change from round to round.
+func (l *linker) relax() error {
+	for i, b := 0, 0; i < len(l.Packets); i++ {
+		p := &l.Packets[i]
+		if b < len(l.branches) && l.branches[b].group == i {
+			p.Words = p.N
+			b++
+		} else if err := p.Layout(); err != nil {
+			return err
+		}
+	}
+	l.move()
+	for range maxRounds {
+		for b := range l.branches {
+			if err := l.setDistances(&l.branches[b]); err != nil {
+				return err
+			}
+		}
+		if !l.move() {
+			return nil
+		}
+	}
+	return fmt.Errorf("branch distances do not settle")
+}
+
+// move gives packets the addresses that follow from their sizes; it reports whether these
+// are others than before.
+func (l *linker) move() (moved bool) {
+	at := l.Entry
+	for i := range l.starts {
+		moved = moved || l.starts[i] != at
+		l.starts[i] = at
+		if i < len(l.Packets) {
+			l.Packets[i].Addr = at
+			at += 4 * uint32(l.Packets[i].Words)
+		}
+	}
+	return moved
+}
+
+func namesLabel(g *codegen.CodeGroup) bool {
+	for _, in := range g.Instrs {
+		for n := range in.Args {
+			if in.Args[n].Kind == codegen.ArgLabel {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// setDistances makes the packet of a branch anew with the distances to its labels.
+func (l *linker) setDistances(b *branch) error {
+	p := &l.Packets[b.group]
+	*p = b.packet
+	p.Addr = l.starts[b.group]
 	j := 0
-	for _, in := range code.Groups[i].Instrs {
+	for _, in := range l.code.Groups[b.group].Instrs {
 		for n := range in.Args {
 			if a := &in.Args[n]; a.Kind == codegen.ArgLabel {
 				o := &hexagon.Op(in.Op).Form().Operands[n]
-				p.Insts[j].Imm[o.Index] = int32(starts[code.LabelGroup(a.Label)] - p.Addr)
+				p.Insts[j].Imm[o.Index] = int32(l.starts[l.code.LabelGroup(a.Label)] - p.Addr)
 			}
 		}
 		_, n := instructions(in)
 		j += n
 	}
+	return p.Layout()
 }
