@@ -2,8 +2,10 @@ package dsp
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
 )
 
 // object is a program in the making: the code of kernels, and constants.
@@ -19,6 +21,19 @@ func newObject(threads int, m hvx.Machine, kernels *hvx.Cache) *object {
 	return &object{threads: threads, image: hvx.NewImage(codeBase, m, kernels)}
 }
 
+// reserve makes room for the constants of a graph, so that they need not move: packed weights take
+// little more room than weights.
+func (l *object) reserve(g *graph.Graph) {
+	n := minConst
+	for i := range g.Operands {
+		n += len(g.Operands[i].Data) * 5 / 4
+	}
+	l.consts = make([]byte, 0, min(n, maxConst))
+}
+
+// minConst is room for the tables of a small network.
+const minConst = 64 << 10
+
 // constant appends data to the constants and returns its address.
 func (l *object) constant(data []byte) uint32 {
 	l.consts = append(l.consts, make([]byte, roundUp(len(l.consts), vecBytes)-len(l.consts))...)
@@ -28,11 +43,12 @@ func (l *object) constant(data []byte) uint32 {
 }
 
 func (l *object) constWords(w []uint32) uint32 {
-	b := make([]byte, 0, 4*len(w))
+	at := l.constant(nil)
+	l.consts = slices.Grow(l.consts, 4*len(w))
 	for _, x := range w {
-		b = binary.LittleEndian.AppendUint32(b, x)
+		l.consts = binary.LittleEndian.AppendUint32(l.consts, x)
 	}
-	return l.constant(b)
+	return at
 }
 
 // fits compiles a kernel that is the best choice if there are registers for it.

@@ -75,7 +75,9 @@ type region struct{ from, to int }
 
 // newPlan lowers a graph whose shapes and parameters are known.
 func newPlan(d *Device, g *graph.Graph) (*plan, error) {
-	list, err := lowerGraph(g, newObject(d.threads(), d.machine(), &d.kernels))
+	o := newObject(d.threads(), d.machine(), &d.kernels)
+	o.reserve(g)
+	list, err := lowerGraph(g, o)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func SpatialWord(g *filter.Conv, d *Spatial, ch, plane, part int) []byte {
 		case d.Unsigned:
 			w[i], has = b, true
 		default:
-			if parts := filter.SignedBytes(int32(b) - g.Filter.Zero); part < len(parts) {
+			if parts, n := filter.SignedBytes(int32(b) - g.Filter.Zero); part < n {
 				w[i], has = byte(parts[part]), true
 			}
 		}

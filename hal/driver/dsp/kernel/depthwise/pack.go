@@ -120,9 +120,12 @@ func (d *Kernel) Pack(g *filter.Conv, chunks int) []byte {
 					if parts[k/32] <= part {
 						continue
 					}
+					var bytes [rowSet][filter.MaxSignedBytes]int8
 					var rows [rowSet][]int8
 					for r := 0; ch >= 0 && r < min(rowSet, f.KH-set*rowSet); r++ {
-						rows[r] = filter.SignedBytes(f.Centred(ch, set*rowSet+r, x))
+						var n int
+						bytes[r], n = filter.SignedBytes(f.Centred(ch, set*rowSet+r, x))
+						rows[r] = bytes[r][:n]
 					}
 					for _, w := range packTaps(rows, d.Twice.at(set), part, k/32) {
 						records = append(records, byte(w))
@@ -143,8 +146,9 @@ func signedParts(f *filter.Filter, sets, units int) (twice rowTable, parts partT
 	for y := range f.KH {
 		for x := range f.KW {
 			for ch := range f.K {
-				n := &need[y*f.KW+x][slices.Index(hvx.LanePhase[:], ch%4)]
-				*n = max(*n, len(filter.SignedBytes(f.Centred(ch, y, x))))
+				j := slices.Index(hvx.LanePhase[:], ch%4)
+				_, n := filter.SignedBytes(f.Centred(ch, y, x))
+				need[y*f.KW+x][j] = max(need[y*f.KW+x][j], n)
 			}
 		}
 	}

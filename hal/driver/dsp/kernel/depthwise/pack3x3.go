@@ -28,8 +28,9 @@ func chooseTaps(g *filter.Conv) Taps3x3 {
 		for x := range need[y] {
 			need[y][x] = weightParts{1, 1, 1, 1}
 			for ch := range f.K {
-				n := &need[y][x][slices.Index(hvx.LanePhase[:], ch%4)]
-				*n = max(*n, len(filter.SignedBytes(f.Centred(ch, y, x))))
+				j := slices.Index(hvx.LanePhase[:], ch%4)
+				_, n := filter.SignedBytes(f.Centred(ch, y, x))
+				need[y][x][j] = max(need[y][x][j], n)
 			}
 		}
 	}
@@ -84,7 +85,8 @@ func pack3x3(g *filter.Conv, out []byte, n *Taps3x3, lane []int, channel func(i 
 				continue
 			}
 			for k, t := range n.taps(w) {
-				for part, b := range filter.SignedBytes(f.Centred(ch, t[0], t[1])) {
+				parts, count := filter.SignedBytes(f.Centred(ch, t[0], t[1]))
+				for part, b := range parts[:count] {
 					record[n.weight(w, part, i/32)*hvx.VectorBytes+i%32*4+k] = byte(b)
 				}
 			}

@@ -51,16 +51,17 @@ func (g *Conv) PackHeader(out []byte, k hvx.RequantKind, lane []int) []byte {
 func (g *Conv) FoldedBias(ch int) int32 {
 	f := &g.Filter
 	sum := int32(0)
-	c0, c1 := 0, f.C
 	if f.Depthwise {
-		c1 = 1
-	}
-	for y := range f.KH {
-		for x := range f.KW {
-			for c := c0; c < c1; c++ {
-				sum += int32(f.At(ch, y, x, c)) - f.Zero
+		for y := range f.KH {
+			for x := range f.KW {
+				sum += f.Centred(ch, y, x)
 			}
 		}
+	} else {
+		for _, w := range f.Weights(ch) {
+			sum += int32(w ^ f.Flip)
+		}
+		sum -= f.Zero * int32(f.KH*f.KW*f.C)
 	}
 	return int32(binary.LittleEndian.Uint32(g.Bias[4*ch:])) - g.InZero*sum - g.Rq.Centre()
 }

@@ -26,14 +26,24 @@ func (f *Filter) Centred(ch, y, x int) int32 {
 	return int32(f.Data[(y*f.KW+x)*f.K+ch]^f.Flip) - f.Zero
 }
 
-// SignedBytes writes w as a sum of signed bytes.
-func SignedBytes(w int32) []int8 {
-	var parts []int8
+// Weights are those of output channel k of a filter that is not depthwise, as they are stored:
+// tap by tap, the inputs of each.
+func (f *Filter) Weights(k int) []byte {
+	n := f.KH * f.KW * f.C
+	return f.Data[k*n : (k+1)*n]
+}
+
+// MaxSignedBytes is how many signed bytes add up to any weight without its zero point.
+const MaxSignedBytes = 3
+
+// SignedBytes writes the weight w, -255 to 255, as a sum of n signed bytes.
+func SignedBytes(w int32) (parts [MaxSignedBytes]int8, n int) {
 	for {
 		p := min(max(w, -128), 127)
-		parts = append(parts, int8(p))
-		if w -= p; w == 0 {
-			return parts
+		parts[n] = int8(p)
+		n++
+		if w -= p; w == 0 || n == len(parts) {
+			return parts, n
 		}
 	}
 }
