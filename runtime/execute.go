@@ -59,6 +59,9 @@ type ExecuteOptions struct {
 	LoopTimeout time.Duration
 	// Burst says that more executions follow closely.
 	Burst bool
+	// Client is the client of the devices' machine that executes; nil is an application
+	// of one thread.
+	Client hal.Client
 }
 
 // Execute runs the model once. Inputs are dense buffers in model order. Shapes
@@ -116,7 +119,7 @@ func (e *execution) part(at int) (whole string, err error) {
 		return fmt.Sprintf("an input of operation %d has no elements in this execution, which no model can state", s.operations[0]), nil
 	}
 	o := &e.options
-	req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail, LoopTimeout: o.LoopTimeout, InBurst: o.Burst}}
+	req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail, LoopTimeout: o.LoopTimeout, InBurst: o.Burst, Client: o.Client}}
 	if o.Timeout > 0 {
 		req.Deadline = hal.MakeDeadline(device, o.Timeout)
 	}

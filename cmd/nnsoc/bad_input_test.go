@@ -50,7 +50,7 @@ func TestBadInput(t *testing.T) {
 		{"run empty.tflite", "empty.tflite: tflite: file of 0 bytes"},
 		{"compile text.tflite", "text.tflite: tflite: not a TensorFlow Lite model"},
 		{"supported missing.tflite", "missing.tflite"},
-		{"run a b", "takes one [MODEL], got 2 arguments"},
+		{"run a b", "takes one MODEL, got 2 arguments"},
 		// Devices.
 		{"run --device=", `"" for "--device" flag: a name is empty`},
 		{"run --device cpu,", "a name is empty"},

@@ -43,6 +43,16 @@ func (l nameList) Set(s string) error {
 	return nil
 }
 
+// distinct is an error that names what a list has twice.
+func distinct(names []string) error {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return fmt.Errorf("%s is named twice", name)
+		}
+	}
+	return nil
+}
+
 // finite is a flag that takes a number, neither NaN nor infinite.
 type finite float64
 

@@ -24,7 +24,7 @@ type pace struct {
 const maxInvocations = 1_000_000
 
 func (p *pace) add(fl *pflag.FlagSet) {
-	fl.IntVar(&p.invocations, "invocations", 50, "invocations that are measured; the latency is their mean")
+	fl.IntVar(&p.invocations, "invocations", 50, fmt.Sprintf("invocations that are measured; the latency is their mean (with --concurrent %d unless given)", concurrentInvocations))
 	fl.Float64Var(&p.intervalUs, "interval-us", 0, "simulated time from the start of an invocation to the next, without a warm-up (default: back to back, after a warm-up)")
 	fl.BoolVar(&p.cold, "cold", false, "make the machine cold before each invocation")
 	fl.BoolVar(&p.burst, "burst", false, "execute through burst objects")

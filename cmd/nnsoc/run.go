@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -25,6 +26,8 @@ type runFlags struct {
 	preference string
 	forced     []string
 	layers     bool
+	concurrent bool
+	priorities []string
 	pace       pace
 	norm       tensor.Normalization
 	normalized bool // norm is the user's
@@ -33,7 +36,7 @@ type runFlags struct {
 func newRun(a *app) *cobra.Command {
 	f := runFlags{norm: tensor.DefaultNormalization}
 	cmd := &cobra.Command{
-		Use:   "run [MODEL]",
+		Use:   "run [MODEL]...",
 		Short: "run a network on each device and compare with the reference CPU",
 		Long: `run executes a TensorFlow Lite network on the CPU and on every device of the SoC,
 compares each output with the reference CPU and prints latency, cycles and energy. The
@@ -41,14 +44,48 @@ latency is the mean of invocations on a machine that has warmed up, back to back
 TensorFlow Lite's benchmark_model measures it: --cold, --interval-us and --burst change
 that. docs/Time.md says what a latency is made of.
 Without MODEL it runs MobileNet v1 1.0 224 with deterministic synthetic weights, in its
-quantized form on the devices for 8-bit integers and in its float form on the GPU.`,
+quantized form on the devices for 8-bit integers and in its float form on the GPU.
+
+With --concurrent it runs several networks, each on one device, first alone, then beside
+each other on one phone until each has run as often as asked for, and prints what they
+cost each other. Networks on the same device wait for it; --priority says who goes first.
+--device and --priority then are of the networks in their order.`,
 		Example: `  nnsoc run
   nnsoc run mobilenet.tflite --input grace_hopper.bmp --labels labels.txt
   nnsoc run model.tflite --device dsp --trace dsp.json --output tensors
-  nnsoc run model.tflite --device gpu --interval-us 200000 --invocations 10 --json`,
-		Args:              atMostOne,
-		ValidArgsFunction: completeModel,
+  nnsoc run model.tflite --device gpu --interval-us 200000 --invocations 10 --json
+  nnsoc run a.tflite b.tflite --concurrent --device dsp --device gpu`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if f.concurrent {
+				return severalModels(args)
+			}
+			if len(args) > 1 {
+				return usage(fmt.Errorf("%s takes one MODEL, got %d arguments (several with --concurrent)", cmd.CommandPath(), len(args)))
+			}
+			return nil
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			if f.concurrent {
+				return completeModels(cmd, args, prefix)
+			}
+			return completeModel(cmd, args, prefix)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.concurrent {
+				if err := exclude(cmd, "concurrent", "functional", "check-layers", "cold", "interval-us", "input", "shape", "labels", "mean", "std", "output"); err != nil {
+					return err
+				}
+				if !cmd.Flags().Changed("invocations") {
+					f.pace.invocations = concurrentInvocations
+				}
+				return a.runConcurrent(&f, args)
+			}
+			if cmd.Flags().Changed("priority") {
+				return usage(errors.New("--priority does nothing without --concurrent"))
+			}
+			if err := distinct(f.devices); err != nil {
+				return usage(fmt.Errorf("--device: %w", err))
+			}
 			if err := exclude(cmd, "functional", "trace", "preference", "invocations", "interval-us", "cold", "burst"); err != nil {
 				return err
 			}
@@ -57,7 +94,7 @@ quantized form on the devices for 8-bit integers and in its float form on the GP
 		},
 	}
 	fl := cmd.Flags()
-	fl.Var(nameList{&f.devices, true}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
+	fl.Var(nameList{&f.devices, false}, "device", "devices to run on: names of the SoC's devices, or auto (default: all)")
 	fl.Var(nameList{&f.inputs, false}, "input", "picture, .npy or raw tensor, one per model input (default: reproducible noise)")
 	f.shapes.add(fl)
 	fl.StringVar(&f.labels, "labels", "", "text file with the name of class N on line N+1")
@@ -65,6 +102,8 @@ quantized form on the devices for 8-bit integers and in its float form on the GP
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
 	fl.StringVar(&f.traceFile, "trace", "", "write a timeline (Chrome trace-event JSON) to this file")
 	f.pace.add(fl)
+	fl.BoolVar(&f.concurrent, "concurrent", false, "run several networks beside each other, each on its device")
+	fl.Var(nameList{&f.priorities, false}, "priority", "with --concurrent: low, medium or high for each network (default: medium)")
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
 	fl.StringVar(&f.preference, "preference", "fast", "execution preference: fast, sustained or low-power")
 	fl.Var((*finite)(&f.norm.Mean), "mean", "float inputs from pictures are (pixel-mean)/std")

@@ -81,3 +81,30 @@ func (t *runTracer) Span(device string, s hal.Span, op *nnrt.OperationCost) {
 func (t *runTracer) Sample(device string, c nnrt.Counter, atFs int64, value float64) {
 	t.chrome.Counter(t.process(device), c.String(), atFs, value)
 }
+
+// contender draws an execution, which begins at an instant, of a network beside others:
+// engines are processes, and so is each network for what its application goes through.
+func (t *timeline) contender(c *contender, atFs int64) nnrt.Tracer {
+	return &contenderTracer{t.chrome, c.model.Name + " on " + c.device, atFs}
+}
+
+type contenderTracer struct {
+	chrome  *trace.Chrome
+	network string
+	atFs    int64
+}
+
+// Span implements nnrt.Tracer.
+func (t *contenderTracer) Span(device string, s hal.Span, op *nnrt.OperationCost) {
+	s.StartFs += t.atFs
+	s.EndFs += t.atFs
+	if op.Index == hal.LaunchIndex {
+		device = t.network
+	}
+	(&runTracer{t.chrome, device}).Span(device, s, op)
+}
+
+// Sample implements nnrt.Tracer.
+func (t *contenderTracer) Sample(device string, c nnrt.Counter, atFs int64, value float64) {
+	t.chrome.Counter(device, c.String(), atFs+t.atFs, value)
+}
