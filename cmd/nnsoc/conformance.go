@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 )
 
@@ -15,6 +17,7 @@ type conformanceReport struct {
 	SchemaVersion int                 `json:"schema_version"`
 	Passed        int                 `json:"passed"`
 	Failed        int                 `json:"failed"`
+	Skipped       int                 `json:"skipped"`
 	Checks        []conformanceResult `json:"checks"`
 }
 
@@ -22,20 +25,23 @@ type conformanceResult struct {
 	Check   string   `json:"check"`
 	Rows    []string `json:"rows"`
 	Device  string   `json:"device,omitempty"`
+	Via     string   `json:"via,omitempty"`
 	Result  string   `json:"result"` // passed, failed, skipped
 	Details string   `json:"details,omitempty"`
 }
 
 func newConformance(a *app) *cobra.Command {
-	var devices []string
+	var names, ways []string
 	var markdown bool
 	cmd := &cobra.Command{
 		Use:   "conformance [ROW]...",
 		Short: "prove the obligations of the NNAPI HAL on each device",
 		Long: `conformance runs the checks that prove rows of the table of HAL obligations, on every
-device of the SoC. ROW is the id of a row (A7-8), or the beginning of several (A10, E2);
-without ROW all are run. docs/CONFORMANCE.md lists the rows and their checks.`,
-		Example: "  nnsoc conformance A7-8\n  nnsoc conformance A10 E1-14 --device dsp\n  nnsoc conformance --markdown",
+device of the SoC and on Android's sample drivers, in process and through a process
+boundary. ROW is the id of a row (A7-8), or the beginning of several (A10, E2); without ROW
+all are run. docs/CONFORMANCE.md lists the rows and their checks. The exit code is 1 when a
+check fails, and 2 when a row is not there, has no check or concerns none of the devices.`,
+		Example: "  nnsoc conformance A7-8\n  nnsoc conformance A10 E1-14 --device dsp,sample_all --via service\n  nnsoc conformance --markdown",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			var ids []string
 			for _, r := range conformance.Rows() {
@@ -59,25 +65,83 @@ without ROW all are run. docs/CONFORMANCE.md lists the rows and their checks.`,
 			if err != nil {
 				return err
 			}
-			names, err := m.choose(devices)
+			list, stop, err := m.subjects(names, ways)
 			if err != nil {
 				return err
 			}
-			var list []hal.Device
-			for _, name := range names {
-				d, err := m.registry.Find(name)
-				if err != nil {
-					return usage(err)
-				}
-				list = append(list, d)
-			}
+			defer stop()
 			return a.conformance(checks, list)
 		},
 	}
-	cmd.Flags().Var(nameList{&devices, false}, "device", "devices to check (default: all)")
+	cmd.Flags().Var(nameList{&names, false}, "device", "devices to check, of the SoC or sample drivers (default: all)")
+	cmd.Flags().Var(nameList{&ways, false}, "via", "ways to reach them: device (the driver), service (a process boundary) (default: both)")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print the table of rows and checks")
 	completeDevices(a, cmd)
 	return cmd
+}
+
+// subject is a device and the way to it.
+type subject struct {
+	hal.Device
+	via string
+}
+
+// subjects are the devices of a machine and the sample drivers, by name, each by several
+// ways. stop ends the services among them.
+func (m *machine) subjects(names, ways []string) (list []subject, stop func(), err error) {
+	samples, err := devices.Samples(m.config, hal.FastSingleAnswer)
+	if err != nil {
+		return nil, nil, err
+	}
+	all := append(slices.Clone(m.registry.Devices()), samples...)
+	chosen := all
+	if len(names) > 0 {
+		chosen = nil
+	}
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(d hal.Device) bool { return d.Name() == name })
+		if i < 0 {
+			return nil, nil, usage(fmt.Errorf("no device %q, there are %s", name, namesOf(all)))
+		}
+		chosen = append(chosen, all[i])
+	}
+	if len(ways) == 0 {
+		ways = []string{"device", "service"}
+	}
+	var ends []func()
+	stop = func() {
+		for _, end := range ends {
+			end()
+		}
+	}
+	for _, way := range ways {
+		if way == "runtime" {
+			err = usage(errors.New("--via runtime: checks are of the HAL, takes device and service"))
+		}
+		for _, d := range chosen {
+			if err != nil {
+				break
+			}
+			var there hal.Device
+			var end func()
+			if there, end, err = m.through(way, d); err == nil {
+				ends, list = append(ends, end), append(list, subject{there, way})
+			}
+		}
+	}
+	if err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return list, stop, nil
+}
+
+func namesOf(list []hal.Device) string {
+	var names []string
+	for _, d := range list {
+		names = append(names, d.Name())
+	}
+	return strings.Join(names, ", ")
 }
 
 // chosenChecks are the checks of rows, all without one.
@@ -106,28 +170,29 @@ func chosenChecks(rows []string) ([]conformance.Check, error) {
 	}), nil
 }
 
-func (a *app) conformance(checks []conformance.Check, devices []hal.Device) error {
+func (a *app) conformance(checks []conformance.Check, subjects []subject) error {
 	r := conformanceReport{SchemaVersion: schemaVersion, Checks: []conformanceResult{}}
 	p := a.progress()
 	defer p.done()
 	for _, c := range checks {
-		on := devices
+		on := subjects
 		if !c.EachDevice {
-			on = []hal.Device{nil}
+			on = []subject{{}}
 		}
 		for _, d := range on {
-			x := conformanceResult{Check: c.Name, Rows: c.Rows, Result: "passed"}
-			if d != nil {
+			x := conformanceResult{Check: c.Name, Rows: c.Rows, Result: "passed", Via: d.via}
+			if d.Device != nil {
 				x.Device = d.Name()
 			}
-			p.say("%s %s", c.Name, x.Device)
-			o := c.RunOn(d)
+			p.say("%s %s %s", c.Name, x.Device, d.via)
+			o := c.RunOn(d.Device)
 			switch {
 			case o.Err != nil:
 				x.Result, x.Details = "failed", o.Err.Error()
 				r.Failed++
 			case o.Skipped != "":
 				x.Result, x.Details = "skipped", o.Skipped
+				r.Skipped++
 			default:
 				r.Passed++
 			}
@@ -141,15 +206,18 @@ func (a *app) conformance(checks []conformance.Check, devices []hal.Device) erro
 		}
 	} else {
 		for _, x := range r.Checks {
-			fmt.Fprintf(a.out, "%-7s  %-4s  %s (%s)\n", x.Result, x.Device, x.Check, strings.Join(x.Rows, " "))
+			fmt.Fprintf(a.out, "%-7s  %-17s  %-7s  %s (%s)\n", x.Result, x.Device, x.Via, x.Check, strings.Join(x.Rows, " "))
 			if x.Details != "" {
 				fmt.Fprintf(a.out, "         %s\n", strings.ReplaceAll(x.Details, "\n", "\n         "))
 			}
 		}
-		fmt.Fprintf(a.out, "%d passed, %d failed\n", r.Passed, r.Failed)
+		fmt.Fprintf(a.out, "%d passed, %d failed, %d skipped\n", r.Passed, r.Failed, r.Skipped)
 	}
 	if r.Failed > 0 {
 		return &exitError{code: exitMismatch}
+	}
+	if r.Passed == 0 {
+		return usage(errors.New("the rows concern none of these devices"))
 	}
 	return nil
 }

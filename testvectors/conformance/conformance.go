@@ -18,6 +18,8 @@ type Check struct {
 	Run  func(t *T)
 	// EachDevice runs the check on every device; otherwise it needs none.
 	EachDevice bool
+	// InProcess says that a device behind a process boundary has nothing to check.
+	InProcess bool
 }
 
 // groups are the checks in the order of the table.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/service"
 	"github.com/nnsoc/nnsoc/sim/soc"
 	"github.com/nnsoc/nnsoc/testvectors/conformance"
 )
@@ -26,30 +28,54 @@ func open(t testing.TB) []hal.Device {
 	return list
 }
 
-// TestChecks runs every check on every device.
+// subject is a device and the way to it.
+type subject struct {
+	hal.Device
+	name string
+}
+
+// subjects are the devices of a SoC and Android's sample drivers, in process and through
+// a process boundary.
+func subjects(t *testing.T) (list []subject) {
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := devices.Samples(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range append(open(t), samples...) {
+		there, stop, err := service.Loopback(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(stop)
+		list = append(list, subject{d, d.Name()}, subject{there, d.Name() + " as a service"})
+	}
+	return list
+}
+
+// TestChecks runs every check on every device, in process and as a service.
 func TestChecks(t *testing.T) {
-	list := open(t)
+	list := subjects(t)
 	for _, c := range conformance.Checks() {
 		t.Run(c.Name, func(t *testing.T) {
-			on := []hal.Device{nil}
+			on := []subject{{}}
 			if c.EachDevice {
 				on = list
 			}
-			ran := 0
+			ran := map[bool]int{}
 			for _, d := range on {
-				o := c.RunOn(d)
+				o := c.RunOn(d.Device)
 				if o.Err != nil {
-					name := ""
-					if d != nil {
-						name = d.Name() + ": "
-					}
-					t.Errorf("%s%v", name, o.Err)
+					t.Errorf("%s: %v", d.name, o.Err)
 				}
 				if o.Skipped == "" {
-					ran++
+					ran[strings.HasSuffix(d.name, " as a service")]++
 				}
 			}
-			if ran == 0 {
+			if ran[false] == 0 || c.EachDevice && ran[true] == 0 && !c.InProcess {
 				t.Error("it concerns no device")
 			}
 		})

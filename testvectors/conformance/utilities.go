@@ -18,7 +18,7 @@ import (
 
 func utilityChecks() []Check {
 	return []Check{
-		{Name: "drivers log under tags", Rows: []string{"D1-3"}, Run: logs, EachDevice: true},
+		{Name: "drivers log under tags", Rows: []string{"D1-3"}, Run: logs, EachDevice: true, InProcess: true},
 		{Name: "names of trace marks", Rows: []string{"D1-4", "D1-5", "D1-6"}, Run: marks},
 		{Name: "time per layer and phase of a trace", Rows: []string{"D1-7"}, Run: traceSummary},
 		{Name: "operands, quantization and lists of a model", Rows: []string{"D2-1", "D2-2", "D2-3", "D2-5", "D2-14"}, Run: modelRules},

@@ -148,7 +148,7 @@ func flip(b []byte) []byte {
 
 func randomGraphs(t *T) {
 	cpu := t.Device.Type() == hal.DeviceCPU // no judge of itself
-	o := randgraph.Options{Seed: 11, Count: 24, Functional: true, Self: cpu, Float: cpu}
+	o := randgraph.Options{Seed: 11, Count: 10, Functional: true, Self: cpu, Float: cpu}
 	r, err := randgraph.Run(t.Device, o)
 	t.OK("random graphs", err)
 	for _, f := range r.Failures {
