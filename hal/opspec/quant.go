@@ -219,15 +219,21 @@ func (v View) SumsFit(op *nn.Operation) error {
 	most := int64(max(hi-o.Quant.InZero, o.Quant.InZero-lo))
 	sums := make([]int64, o.Channels)
 	signed := v.Operands[o.Filter].Type != nn.TensorQuant8Asymm
-	for i, b := range weights {
+	var size [256]int64 // |w - zero| of each byte
+	for b := range size {
 		w := int64(b)
 		if signed {
 			w = int64(int8(b))
 		}
-		if w -= int64(o.Quant.FilterZero); w < 0 {
-			w = -w
+		w -= int64(o.Quant.FilterZero)
+		size[b] = max(w, -w)
+	}
+	for c := 0; len(weights) > 0; c = (c + 1) % o.Channels {
+		n := min(o.Inner, len(weights))
+		for _, b := range weights[:n] {
+			sums[c] += size[b]
 		}
-		sums[i/o.Inner%o.Channels] += w
+		weights = weights[n:]
 	}
 	for c, s := range sums {
 		bias := int64(int32(binary.LittleEndian.Uint32(biases[4*c:])))

@@ -185,7 +185,7 @@ func (p *codingPlan) tokens(weights []int16) (codes []uint32, lead uint32, after
 			continue
 		}
 		end()
-		codes = append(codes, weightCode(v))
+		codes = append(codes, uint32(weightCode(v)))
 	}
 	if len(codes) == 0 && run > 0 { // a slice has at least one weight
 		run--

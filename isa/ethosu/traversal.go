@@ -1,9 +1,6 @@
 package ethosu
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Traversal is the order in which the weights of one core's share of a
 // convolution stand in its stream.
@@ -158,26 +155,25 @@ func (t *Traversal) Gather(dst, weights []int16) ([]int16, error) {
 	if n := t.OFMDepth * t.KernelHeight * t.KernelWidth * t.IFMDepth; t.check() == nil && len(weights) != n {
 		return dst, fmt.Errorf("ethosu: %d weights, the shape has %d", len(weights), n)
 	}
-	if n, err := t.Len(); err == nil {
-		dst = slices.Grow(dst, int(n))
+	n, err := t.Len()
+	if err != nil {
+		return dst, err
 	}
-	err := t.Walk(func(o, y, x, i, n int) {
-		if o < t.OFMDepth && y < t.KernelHeight && n == 1 {
-			dst = append(dst, weights[((o*t.KernelHeight+y)*t.KernelWidth+x)*t.IFMDepth+i])
-			return
-		}
-		valid := 0
+	stream := append(dst, make([]int16, n)...)
+	at := len(dst)
+	err = t.Walk(func(o, y, x, i, n int) {
 		if o < t.OFMDepth && y < t.KernelHeight {
-			if valid = min(n, t.IFMDepth-i); valid > 0 {
-				at := ((o*t.KernelHeight+y)*t.KernelWidth+x)*t.IFMDepth + i
-				dst = append(dst, weights[at:at+valid]...)
+			from := ((o*t.KernelHeight+y)*t.KernelWidth+x)*t.IFMDepth + i
+			switch valid := min(n, t.IFMDepth-i); {
+			case valid == ubIFM:
+				*(*[ubIFM]int16)(stream[at:]) = *(*[ubIFM]int16)(weights[from:])
+			case valid > 0:
+				copy(stream[at:at+valid], weights[from:])
 			}
 		}
-		for valid = max(valid, 0); valid < n; valid++ {
-			dst = append(dst, 0)
-		}
+		at += n
 	})
-	return dst, err
+	return stream, err
 }
 
 // Scatter is the inverse of Gather into dst[o][y][x][i] with the given strides

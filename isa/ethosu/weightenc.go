@@ -24,32 +24,47 @@ func (w *bitWriter) put(v uint32, n int) {
 	}
 }
 
-// putWeights is put for each weight's code, four bytes of output at a time.
+// putWeights is put for each weight's code of up to 9 bits, six at a time: with what is
+// left of a byte they fit a word.
 func (w *bitWriter) putWeights(weights []int16, width int) {
-	dst, acc, n := w.dst, w.acc, uint(w.n)
-	for _, v := range weights {
-		acc |= uint64(weightCode(v)) << n
-		if n += uint(width); n >= 32 {
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(acc))
-			acc >>= 32
-			n -= 32
-		}
+	const perStore = 6
+	w.dst = slices.Grow(w.dst, len(weights)*width/8+16)
+	dst, acc, n := w.dst[len(w.dst):cap(w.dst)], w.acc, uint(w.n)
+	at, one := 0, uint(width)
+	for ; len(weights) >= perStore; weights = weights[perStore:] {
+		v := (*[perStore]int16)(weights)
+		codes := weightCode(v[0]) | weightCode(v[1])<<one | weightCode(v[2])<<(2*one)
+		codes |= (weightCode(v[3]) | weightCode(v[4])<<one | weightCode(v[5])<<(2*one)) << (3 * one)
+		acc |= codes << n
+		n += perStore * one
+		binary.LittleEndian.PutUint64(dst[at:], acc)
+		at += int(n >> 3)
+		acc >>= n &^ 7
+		n &= 7
 	}
-	w.dst, w.acc, w.n = dst, acc, int(n)
-	w.put(0, 0) // whole bytes
+	w.dst, w.acc, w.n = w.dst[:len(w.dst)+at], acc, int(n)
+	for _, v := range weights {
+		w.put(uint32(weightCode(v)), width)
+	}
 }
+
+// maxWeight is the largest magnitude of a weight.
+const maxWeight = maxWeightCode >> 1
 
 // EncodeWeights appends the uncompressed form of a weight stream, each weight
 // -255..255: every value as it is, in as few bits as the largest needs, padded
 // with ones to a multiple of 16 bytes.
 func EncodeWeights(dst []byte, weights []int16) ([]byte, error) {
-	width := 2
-	for i, v := range weights {
-		if v < -255 || v > 255 {
-			return dst, fmt.Errorf("ethosu: weight %d is %d, outside -255..255", i, v)
-		}
-		width = max(width, mathbits.Len32(weightCode(v)))
+	least, most := int16(0), int16(0)
+	for _, v := range weights {
+		least, most = min(least, v), max(most, v)
 	}
+	for _, v := range [...]int16{least, most} {
+		if v < -maxWeight || v > maxWeight {
+			return dst, fmt.Errorf("ethosu: weight %d is %d, outside -255..255", slices.Index(weights, v), v)
+		}
+	}
+	width := max(2, mathbits.Len64(weightCode(least)), mathbits.Len64(weightCode(most)))
 	start := len(dst)
 	w := bitWriter{dst: slices.Grow(dst, len(weights)*width/8+len(weights)/sliceMax*3+64)}
 	for at := 0; at < len(weights); at += sliceMax {
@@ -76,9 +91,7 @@ func EncodeWeights(dst []byte, weights []int16) ([]byte, error) {
 }
 
 // weightCode is the sign-magnitude code of a weight, sign in bit 0.
-func weightCode(v int16) uint32 {
-	if v < 0 {
-		return uint32(-v)<<1 | 1
-	}
-	return uint32(v) << 1
+func weightCode(v int16) uint64 {
+	sign := v >> 15
+	return uint64(uint16(v^sign-sign)<<1 | uint16(sign)&1)
 }

@@ -47,12 +47,13 @@ func (w *Weights) PerInput() int {
 
 // Plain is the weights minus their zero point, [output][tap][input].
 func (w *Weights) Plain() []int16 {
-	at := func(i int) int16 {
-		if w.Signed {
-			return int16(int8(w.Filter[i])) - int16(w.Zero)
+	var value [256]int16 // of each byte
+	for b := range value {
+		if value[b] = int16(b) - int16(w.Zero); w.Signed {
+			value[b] = int16(int8(b)) - int16(w.Zero)
 		}
-		return int16(w.Filter[i]) - int16(w.Zero)
 	}
+	at := func(i int) int16 { return value[w.Filter[i]] }
 	inputs := w.PerInput()
 	p := make([]int16, w.Outputs*w.Taps*inputs)
 	switch w.Form {
@@ -74,11 +75,16 @@ func (w *Weights) Plain() []int16 {
 		}
 	default:
 		first := w.First * w.Taps * inputs
-		for i := range p {
-			p[i] = at(first + i)
+		for i, b := range w.Filter[first : first+len(p)] {
+			p[i] = value[b]
 		}
 	}
 	return p
+}
+
+// Room is about as many bytes as the packed form takes: 9 bits for a weight, 10 bytes for a record.
+func (w *Weights) Room() int {
+	return w.Outputs*w.Taps*w.PerInput()*9/8 + 10*w.Outputs + 4*layout.Alignment
 }
 
 // Packed is where the constants of a kernel lie in region 0: one contiguous part, so
@@ -103,14 +109,15 @@ func (k *Kernel) Pack(s *core.Spec, c *layout.Constants) (p Packed, err error) {
 	plain := w.Plain()
 	start := layout.Align(len(c.Data))
 	for n := range min(s.Cores, w.Outputs) { // lengths of 0 leave the second core idle
-		var part []byte
+		c.Pad()
+		before := len(c.Data)
 		for o := n; o < w.Outputs; o += s.Cores {
-			if part, err = w.Records[o].Append(part); err != nil {
+			if c.Data, err = w.Records[o].Append(c.Data); err != nil {
 				return p, fmt.Errorf("output channel %d: %w", o, err)
 			}
 		}
-		part = append(part, make([]byte, layout.Align(len(part))-len(part))...)
-		p.ScaleBytes[n] = len(part)
+		c.Pad()
+		p.ScaleBytes[n] = len(c.Data) - before
 		t := ethosu.Traversal{
 			OFMDepth: ethosu.CoreDepth(w.Outputs, s.Cores, n), KernelHeight: k.KH, KernelWidth: k.KW, IFMDepth: w.PerInput(),
 			BlockDepth: ethosu.CoreBlockDepth(k.Block.D, s.Cores, n), Depthwise: k.Kind == Depthwise,
@@ -120,12 +127,11 @@ func (k *Kernel) Pack(s *core.Spec, c *layout.Constants) (p Packed, err error) {
 		if err != nil {
 			return p, err
 		}
-		before := len(part)
-		if part, err = ethosu.EncodeWeights(part, stream); err != nil {
+		before = len(c.Data)
+		if c.Data, err = ethosu.EncodeWeights(c.Data, stream); err != nil {
 			return p, err
 		}
-		p.WeightBytes[n] = len(part) - before
-		c.Add(part)
+		p.WeightBytes[n] = len(c.Data) - before
 	}
 	p.Fetch = layout.Buffer{Region: layout.RegionConst, Addr: start, Bytes: layout.Align(len(c.Data)) - start}
 	c.Pad()

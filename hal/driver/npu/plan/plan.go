@@ -5,6 +5,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nnsoc/nnsoc/hal/driver/npu/kernel"
 	"github.com/nnsoc/nnsoc/hal/driver/npu/layout"
@@ -35,6 +36,13 @@ func New(s *core.Spec, onChip int, l *step.List) (*Program, error) {
 	p := &Program{IO: l.IO, Inputs: l.Inputs, Outputs: l.Outputs}
 	consts := l.Consts
 	jobs := make([]job, len(l.Steps))
+	room := 0
+	for i := range l.Steps {
+		if w := l.Steps[i].Kernel.Weights; w != nil {
+			room += w.Room()
+		}
+	}
+	consts.Data = slices.Grow(consts.Data, room)
 	slot := 0
 	for i := range jobs {
 		j := &jobs[i]
