@@ -71,7 +71,9 @@ type Compilation struct {
 
 	order        []partition.Step // of steps, where there is no control flow among them
 	links        []partition.Links
+	sections     []section // of order, where steps may overlap
 	sequential   bool
+	machine      hal.Machine
 	partitioning Partitioning
 }
 
@@ -115,7 +117,7 @@ func CompilePlan(r *Registry, p *partition.Problem, plan partition.Plan, o Compi
 
 func compile(r *Registry, a *assignment, device string, o CompileOptions) (*Compilation, error) {
 	m := a.problem.Model
-	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), options: o.prepare(), sequential: a.plan.Sequential, partitioning: o.Partitioning}
+	c := &Compilation{Model: m, Device: device, owner: make([]string, len(m.Main.Operations)), cpu: r.CPU(), machine: r.machine, options: o.prepare(), sequential: a.plan.Sequential, partitioning: o.Partitioning}
 	if err := c.prepare(r, a, o); err != nil {
 		return nil, err
 	}
@@ -130,7 +132,7 @@ func (c *Compilation) prepare(r *Registry, a *assignment, o CompileOptions) erro
 	for {
 		l := &layout{Compilation: c, registry: r, options: o}
 		c.sources = []source{{model: c.Model, caller: -1}}
-		c.steps, c.order, c.links = c.steps[:0], nil, nil
+		c.steps, c.order, c.links, c.sections = c.steps[:0], nil, nil, nil
 		err := l.add(0, a)
 		var failed *partError
 		switch {
@@ -138,6 +140,9 @@ func (c *Compilation) prepare(r *Registry, a *assignment, o CompileOptions) erro
 			if !l.control {
 				c.order = l.order
 				c.links = partition.Link(a.problem.Graph, c.order)
+				if !c.sequential {
+					c.sections = sections(c.order, c.links)
+				}
 			}
 			return nil
 		case !errors.As(err, &failed) || failed.device == 0 || c.partitioning == WithoutFallback:

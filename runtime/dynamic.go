@@ -46,9 +46,10 @@ type execution struct {
 	loops   map[int]*loop
 	nowFs   int64 // time of the steps so far
 	ran     []ranStep
-	traces  []*partTrace
-	moved   []Fallback
-	result  *Result
+
+	originFs, endFs int64 // on the machine's clock, where steps overlap
+	moved           []Fallback
+	result          *Result
 }
 
 func newExecution(c *Compilation, o ExecuteOptions) *execution {
@@ -241,7 +242,7 @@ func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, reason strin
 		all.operations = append(all.operations, i)
 	}
 	whole := *c
-	whole.steps, whole.order, whole.links, whole.sources = []step{all}, nil, nil, c.sources[:1]
+	whole.steps, whole.order, whole.links, whole.sections, whole.sources = []step{all}, nil, nil, nil, c.sources[:1]
 	r, err := whole.Execute(inputs, o)
 	if err != nil {
 		return nil, err

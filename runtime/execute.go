@@ -67,38 +67,45 @@ type ExecuteOptions struct {
 // Execute runs the model once. Inputs are dense buffers in model order. Shapes
 // that the model leaves open come from the devices.
 func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error) {
-	g := &c.Model.Main
 	if err := CheckInputs(c.Model, inputs); err != nil {
 		return nil, err
 	}
+	if c.machine == nil || o.Client != nil || o.Functional || !overlaps(c.sections) {
+		return c.execute(inputs, o)
+	}
+	var r *Result
+	err := c.machine.Enter(func(client hal.Client) (err error) {
+		o.Client = client
+		r, err = c.execute(inputs, o)
+		return err
+	})
+	return r, err
+}
+
+// execute runs the steps: in order, or beside each other as clients of the machine.
+func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error) {
+	g := &c.Model.Main
 	e := newExecution(c, o)
 	for i, x := range g.Inputs {
 		e.frames[0][x].data = inputs[i]
 	}
-	limit := hal.ExecuteOptions{LoopTimeout: o.LoopTimeout}
-	limitFs := int64(limit.LoopLimit()) * 1e6
-	for at := 0; at < len(c.steps); {
-		if j, ok := c.steps[at].prepared.(*jump); ok {
-			next, err := e.jump(at, j, limitFs)
-			if err != nil {
-				return nil, err
-			}
-			at = next
-			continue
-		}
-		if whole, err := e.part(at); err != nil {
-			return nil, err
-		} else if whole != "" {
-			return c.wholeOnCPU(inputs, o, whole)
-		}
-		at++
+	inOrder := e.inOrder
+	if o.Client != nil && !o.Functional && overlaps(c.sections) {
+		inOrder = e.overlapped
+	}
+	if whole, err := inOrder(); err != nil {
+		return nil, err
+	} else if whole != "" {
+		return c.wholeOnCPU(inputs, o, whole)
 	}
 	r := e.result
 	e.schedule()
 	e.shapes()
 	r.Fallbacks = e.moved
-	for _, p := range e.traces {
-		p.emit(o.Trace, r)
+	for _, x := range e.ran {
+		if x.trace != nil {
+			x.trace.emit(o.Trace, r)
+		}
 	}
 	for _, x := range g.Outputs {
 		r.Outputs = append(r.Outputs, e.frames[0][x].data)
@@ -107,19 +114,45 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	return r, nil
 }
 
+// inOrder executes the steps one after the other.
+func (e *execution) inOrder() (whole string, err error) {
+	limit := hal.ExecuteOptions{LoopTimeout: e.options.LoopTimeout}
+	limitFs := int64(limit.LoopLimit()) * 1e6
+	for at := 0; at < len(e.steps); {
+		if j, ok := e.steps[at].prepared.(*jump); ok {
+			if at, err = e.jump(at, j, limitFs); err != nil {
+				return "", err
+			}
+			continue
+		}
+		whole, ran, err := e.part(at, e.options.Client)
+		if err != nil || whole != "" {
+			return whole, err
+		}
+		took := ran.stats.LatencyFs
+		if e.options.Functional {
+			took = max(took, functionalStepFs)
+		}
+		e.nowFs += took
+		e.ran = append(e.ran, ran)
+		at++
+	}
+	return "", nil
+}
+
 // part executes the step at an index. Where no device can, because a tensor is empty
 // or the CPU failed as well, whole says why the whole model goes to the CPU.
-func (e *execution) part(at int) (whole string, err error) {
+func (e *execution) part(at int, client hal.Client) (whole string, ran ranStep, err error) {
 	s := &e.steps[at]
 	device, prepared, ok, err := e.prepared(s)
 	if err != nil {
-		return "", err
+		return "", ran, err
 	}
 	if !ok {
-		return fmt.Sprintf("an input of operation %d has no elements in this execution, which no model can state", s.operations[0]), nil
+		return fmt.Sprintf("an input of operation %d has no elements in this execution, which no model can state", s.operations[0]), ran, nil
 	}
 	o := &e.options
-	req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail, LoopTimeout: o.LoopTimeout, InBurst: o.Burst, Client: o.Client}}
+	req := hal.Buffers{ExecuteOptions: hal.ExecuteOptions{Functional: o.Functional, Detail: o.Detail, LoopTimeout: o.LoopTimeout, InBurst: o.Burst, Client: client}}
 	if o.Timeout > 0 {
 		req.Deadline = hal.MakeDeadline(device, o.Timeout)
 	}
@@ -135,30 +168,16 @@ func (e *execution) part(at int) (whole string, err error) {
 	if err != nil && e.fallsBack(device, err) {
 		cause := err
 		if device, res, err = e.onCPU(s, &req, err); err != nil && len(e.steps) > 1 {
-			return fmt.Sprintf("executing a part of the model: %v, and on the CPU: %v", cause, err), nil
+			return fmt.Sprintf("executing a part of the model: %v, and on the CPU: %v", cause, err), ran, nil
 		}
 	}
 	if err != nil {
-		return "", err
+		return "", ran, err
 	}
-	e.charge(at, device, &res.Stats)
 	if trace != nil {
 		trace.device, trace.stats = device.Name(), res.Stats
-		e.traces = append(e.traces, trace)
 	}
-	return "", nil
-}
-
-// charge adds the cost of a step.
-func (e *execution) charge(at int, device hal.Device, st *hal.Stats) {
-	s := &e.steps[at]
-	took := st.LatencyFs
-	if e.options.Functional {
-		took = max(took, functionalStepFs)
-	}
-	e.nowFs += took
-	e.ran = append(e.ran, ranStep{at, device, st.LatencyFs})
-	e.result.add(&e.sources[s.source], device, s.operations, st)
+	return "", ranStep{step: at, device: device, stats: &res.Stats, trace: trace}, nil
 }
 
 // functionalStepFs is what a step counts against the timeout of a WHILE without a
@@ -167,37 +186,48 @@ const functionalStepFs = 100e9
 
 // ranStep is a step that has been executed.
 type ranStep struct {
-	step   int
-	device hal.Device
-	tookFs int64
+	step    int
+	device  hal.Device
+	stats   *hal.Stats
+	trace   *partTrace // nil without a tracer
+	startFs int64      // on the machine's clock, where steps overlap
 }
 
-// schedule says when the steps ran and how long the execution took. Steps overlap
-// when the plan allows it and there is no control flow between them.
+// schedule adds up what the steps cost, and says when they ran and how long the
+// execution took. Steps overlap when the plan allows it and there is no control flow
+// between them: on the machine's clock or, without a machine, as if each device had one
+// of its own.
 func (e *execution) schedule() {
 	r := e.result
 	start := make([]int64, len(e.ran))
-	if e.links != nil {
+	switch {
+	case e.endFs > 0:
+		r.LatencyFs = e.endFs - e.originFs
+		for i, x := range e.ran {
+			start[i] = x.startFs - e.originFs
+		}
+	case e.links != nil:
 		order := slices.Clone(e.order) // with the devices that ran the steps
 		took := make([]int64, len(order))
 		for i, x := range e.ran {
-			took[i] = x.tookFs
+			took[i] = x.stats.LatencyFs
 			if x.device == e.cpu {
 				order[i].Device = 0
 			}
 		}
 		start, r.LatencyFs = partition.Schedule(order, e.links, took, e.sequential)
-	} else {
+	default:
 		for i, x := range e.ran {
 			start[i] = r.LatencyFs
-			r.LatencyFs += x.tookFs
+			r.LatencyFs += x.stats.LatencyFs
 		}
 	}
 	for i, x := range e.ran {
 		s := &e.steps[x.step]
-		r.Parts = append(r.Parts, PartCost{x.device.Name(), e.sources[s.source].name, s.operations, start[i], start[i] + x.tookFs})
-		if e.traces != nil {
-			e.traces[i].shift(start[i])
+		r.add(&e.sources[s.source], x.device, s.operations, x.stats)
+		r.Parts = append(r.Parts, PartCost{x.device.Name(), e.sources[s.source].name, s.operations, start[i], start[i] + x.stats.LatencyFs})
+		if x.trace != nil {
+			x.trace.shift(start[i])
 		}
 	}
 }

@@ -31,6 +31,7 @@ import (
 type partitioned struct {
 	hal.UnimplementedDevice
 	devices []hal.Device
+	machine hal.Machine // of the devices: parts run beside each other; nil: nothing takes time
 }
 
 func (d *partitioned) Name() string         { return "partitioned" }
@@ -47,15 +48,15 @@ func (d *partitioned) PrepareModel(m *nn.Model, _ hal.PrepareOptions) (hal.Prepa
 	for _, op := range m.Main.Operations {
 		h.Write([]byte(op.Type.String()))
 	}
-	c, err := divide(rand.New(rand.NewPCG(h.Sum64(), 1)), d.devices, m)
+	c, err := divide(rand.New(rand.NewPCG(h.Sum64(), 1)), d.devices, d.machine, m)
 	if err != nil {
 		return nil, err
 	}
-	return &partitionedModel{m: m, c: c}, nil
+	return &partitionedModel{m: m, c: c, timed: d.machine != nil}, nil
 }
 
 // divide compiles a model for random devices with a random strategy.
-func divide(r *rand.Rand, all []hal.Device, m *nn.Model) (*nnrt.Compilation, error) {
+func divide(r *rand.Rand, all []hal.Device, on hal.Machine, m *nn.Model) (*nnrt.Compilation, error) {
 	var some []hal.Device
 	for _, x := range all[1:] {
 		if r.IntN(4) > 0 {
@@ -66,6 +67,7 @@ func divide(r *rand.Rand, all []hal.Device, m *nn.Model) (*nnrt.Compilation, err
 	if err != nil {
 		return nil, err
 	}
+	registry.SetMachine(on)
 	for _, op := range m.Main.Operations {
 		if len(some) > 0 && r.IntN(6) == 0 {
 			if err := registry.ForceUnsupported(op.Type.String() + ":" + some[r.IntN(len(some))].Name()); err != nil {
@@ -104,8 +106,9 @@ func divide(r *rand.Rand, all []hal.Device, m *nn.Model) (*nnrt.Compilation, err
 
 type partitionedModel struct {
 	hal.UnimplementedPreparedModel
-	m *nn.Model
-	c *nnrt.Compilation
+	m     *nn.Model
+	c     *nnrt.Compilation
+	timed bool
 }
 
 func (p *partitionedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.Result, error) {
@@ -113,7 +116,7 @@ func (p *partitionedModel) Execute(r *hal.Request, o hal.ExecuteOptions) (*hal.R
 	if err != nil {
 		return nil, err
 	}
-	res, err := p.c.Execute(inputs, nnrt.ExecuteOptions{Functional: o.Functional})
+	res, err := p.c.Execute(inputs, nnrt.ExecuteOptions{Functional: !p.timed})
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +253,32 @@ func TestRandomGraphsInParts(t *testing.T) {
 	}
 }
 
+// TestRandomGraphsOverlap: so do graphs whose parts run beside each other on one machine.
+func TestRandomGraphsOverlap(t *testing.T) {
+	count := 30
+	if os.Getenv("NNSOC_SWEEP") != "" {
+		count = 500
+	}
+	c, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := devices.NewMachine(c, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := randgraph.Run(&partitioned{devices: m.Devices(), machine: m}, randgraph.Options{Seed: 17, Count: count})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Failures {
+		t.Errorf("%s %v: %v", f.Name, f.Variants, f.Err)
+	}
+	if r.Passed < count/2 {
+		t.Errorf("only %d of %d passed, %d unsupported", r.Passed, r.Cases, r.Unsupported)
+	}
+}
+
 // TestStatefulInParts: a network with states, divided in several ways, equals the
 // reference over ten invocations.
 func TestStatefulInParts(t *testing.T) {
@@ -270,7 +299,7 @@ func TestStatefulInParts(t *testing.T) {
 	}
 	all := pixel4(t)
 	for seed := range uint64(6) {
-		c, err := divide(rand.New(rand.NewPCG(seed, 2)), all, m)
+		c, err := divide(rand.New(rand.NewPCG(seed, 2)), all, nil, m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 type Registry struct {
 	devices []hal.Device
 	forced  []forced
+	machine hal.Machine // nil: each device has a time of its own
 }
 
 // NewRegistry returns a registry with the CPU and the given accelerators.
@@ -26,6 +27,10 @@ func NewRegistry(cpu hal.Device, accelerators ...hal.Device) (*Registry, error) 
 	}
 	return r, nil
 }
+
+// SetMachine names the machine that devices of the registry are part of. Compilations
+// made from then on run parts that may overlap beside each other on it.
+func (r *Registry) SetMachine(m hal.Machine) { r.machine = m }
 
 // Devices lists the devices, the CPU first.
 func (r *Registry) Devices() []hal.Device { return r.devices }

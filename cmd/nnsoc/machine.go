@@ -61,6 +61,9 @@ func (a *app) machine(pref hal.Preference) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if live != nil {
+		r.SetMachine(live)
+	}
 	return &machine{c, r, live}, nil
 }
 

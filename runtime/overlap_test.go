@@ -1,0 +1,151 @@
+package nnrt_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/builder"
+	"github.com/nnsoc/nnsoc/hal/compare"
+	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/importer/tensor"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+	"github.com/nnsoc/nnsoc/sim/soc"
+)
+
+// branches is a model of two convolutions of one input and their sum.
+func branches(t *testing.T) *nn.Model {
+	t.Helper()
+	b := builder.New(builder.Config{Format: builder.Quant8})
+	x := b.Image(128)
+	y := b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
+	z := b.Conv(x, builder.Conv{Out: 32, Kernel: 3, Act: builder.ReLU})
+	b.Output(b.Add(y, z, builder.ReLU), "sum")
+	m, err := b.Model("branches")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// timeline keeps what a tracer gets, device by device.
+type timeline map[string][]hal.Span
+
+func (t timeline) Span(device string, s hal.Span, _ *nnrt.OperationCost) {
+	t[device] = append(t[device], s)
+}
+func (t timeline) Sample(string, nnrt.Counter, int64, float64) {}
+
+// executeBranches runs branches on one machine: the first on the NPU, the second on the
+// DSP, the sum on the CPU.
+func executeBranches(t *testing.T, sequential bool, trace nnrt.Tracer) *nnrt.Result {
+	t.Helper()
+	config, err := soc.Load("pixel4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := devices.NewMachine(config, hal.FastSingleAnswer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := machine.Devices()
+	r, err := nnrt.NewRegistry(list[0], list[1:]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.SetMachine(machine)
+	index := func(name string) int {
+		return slices.IndexFunc(list, func(d hal.Device) bool { return d.Name() == name })
+	}
+	m := branches(t)
+	o := nnrt.CompileOptions{Preference: hal.FastSingleAnswer}
+	p, err := nnrt.NewProblem(r, m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := nnrt.CompilePlan(r, p, partition.Plan{Device: []int{index("npu"), index("dsp"), 0}, Sequential: sequential}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := [][]byte{tensor.SyntheticInput(&m.Main, 0, 1)}
+	if _, err := c.Execute(in, nnrt.ExecuteOptions{}); err != nil { // wakes the engines
+		t.Fatal(err)
+	}
+	res, err := c.Execute(in, nnrt.ExecuteOptions{Trace: trace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := cpu.ReferenceTensors(m, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compare.Err(nnrt.Compare(m, want, res)); err != nil {
+		t.Error(err)
+	}
+	return res
+}
+
+// TestPartsOverlapOnTheMachine: branches on different engines run beside each other on
+// the machine's clock and contend for its memory; the sum waits for both; parts, stalls
+// and the timeline add up; the same happens twice.
+func TestPartsOverlapOnTheMachine(t *testing.T) {
+	trace := timeline{}
+	both, apart := executeBranches(t, false, trace), executeBranches(t, true, nil)
+	npu, dsp, sum := both.Parts[0], both.Parts[1], both.Parts[2]
+	if npu.Device != "npu" || dsp.Device != "dsp" || sum.Device != "cpu" {
+		t.Fatalf("parts %+v", both.Parts)
+	}
+	if npu.StartFs != dsp.StartFs || sum.StartFs != max(npu.EndFs, dsp.EndFs) || both.LatencyFs != sum.EndFs {
+		t.Errorf("parts %+v, latency %d", both.Parts, both.LatencyFs)
+	}
+	if both.LatencyFs >= apart.LatencyFs {
+		t.Errorf("%d fs beside each other, %d fs one after the other", both.LatencyFs, apart.LatencyFs)
+	}
+	stalled := func(r *nnrt.Result) (cycles int64) {
+		for _, s := range r.On("dsp").Stalls {
+			if s.Reason == "dram" || s.Reason == "dma" {
+				cycles += s.Cycles
+			}
+		}
+		return cycles
+	}
+	if a, b := stalled(apart), stalled(both); b <= a {
+		t.Errorf("the DSP waits %d cycles for the memory beside the NPU, %d alone", b, a)
+	}
+	for _, d := range both.Devices {
+		total := int64(0)
+		for _, s := range d.Stalls {
+			total += s.Cycles
+		}
+		if total != d.Cycles {
+			t.Errorf("%s: stalls of %d cycles in %d", d.Device, total, d.Cycles)
+		}
+	}
+	for i, p := range both.Parts {
+		for _, s := range trace[p.Device] {
+			if s.StartFs < p.StartFs || s.EndFs > p.EndFs {
+				t.Errorf("part %d: span %+v outside of %+v", i, s, p)
+			}
+		}
+	}
+	if again := executeBranches(t, false, nil); fmt.Sprint(again.Parts, again.EnergyPJ) != fmt.Sprint(both.Parts, both.EnergyPJ) {
+		t.Errorf("%+v, then %+v", both.Parts, again.Parts)
+	}
+}
+
+// TestEnginesStayAwake: of two parts of one execution on an engine, the second finds it
+// awake.
+func TestEnginesStayAwake(t *testing.T) {
+	for _, r := range []*nnrt.Result{executeBranches(t, false, nil), executeBranches(t, true, nil)} {
+		for _, p := range r.Chain {
+			if strings.HasPrefix(p.Name, "wake") && p.TimeFs > 0 {
+				t.Errorf("%s takes %d fs although its engine has just worked", p.Name, p.TimeFs)
+			}
+		}
+	}
+}
