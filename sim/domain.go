@@ -78,12 +78,13 @@ func (c *DomainConfig) Validate() error {
 type Domain struct {
 	cfg   *DomainConfig
 	load  Load
-	limit int  // the heat's
-	pref  int  // the preference's
-	floor int  // a client's lower bound
-	at    Time // the state is that of this instant
-	next  Time // of the next decision
-	idle  Time // when the domain became idle; Never while it works
+	limit int     // the heat's
+	pref  int     // the preference's
+	floor int     // a client's lower bound
+	at    Time    // the state is that of this instant
+	next  Time    // of the next decision
+	idle  Time    // when the domain became idle; Never while it works
+	left  float64 // decay of one interval of the governor
 }
 
 // NewDomain builds a domain that is at its lowest point at time 0 and asleep.
@@ -103,7 +104,7 @@ func NewDomain(cfg DomainConfig) (*Domain, error) {
 // load in the governor's memory.
 func (d *Domain) Reset(t Time) {
 	top := len(d.cfg.OPPs) - 1
-	*d = Domain{cfg: d.cfg, load: Load{OPPs: d.cfg.OPPs, Since: Second}, limit: top, pref: top, at: t, idle: t - max(d.cfg.IdleAfter, d.cfg.Slumber)}
+	*d = Domain{cfg: d.cfg, load: Load{OPPs: d.cfg.OPPs, Since: Second}, limit: top, pref: top, at: t, idle: t - max(d.cfg.IdleAfter, d.cfg.Slumber), left: decay(d.cfg.Governor.Interval())}
 	d.next = t + d.cfg.Governor.Interval()
 	d.bound()
 }
@@ -184,7 +185,10 @@ func (d *Domain) settled() bool {
 // account charges the time up to t.
 func (d *Domain) account(t Time, share float64) {
 	span := t - d.at
-	left := decay(span)
+	left := d.left
+	if span != d.cfg.Governor.Interval() {
+		left = decay(span)
+	}
 	d.load.Util = d.load.Util*left + (1-left)*share*float64(d.cfg.OPPs[d.load.Point].Hz)/float64(d.cfg.OPPs[len(d.cfg.OPPs)-1].Hz)
 	d.load.Busy += Time(share * float64(span))
 	d.load.Span += span

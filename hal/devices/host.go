@@ -58,7 +58,11 @@ func requestOf(e soc.Engine, c *base.Call) soc.Request {
 
 // outcomeOf is what a device reports as the machine sees it.
 func outcomeOf(s *hal.Stats) soc.Outcome {
-	return soc.Outcome{Time: sim.Time(s.LatencyFs), EnergyPJ: s.EnergyPJ, Launches: s.Launches}
+	o := soc.Outcome{Time: sim.Time(s.LatencyFs), EnergyPJ: s.EnergyPJ, Launches: s.Launches}
+	for i := range s.Operations {
+		o.DRAMBytes += s.Operations[i].DRAMBytes
+	}
+	return o
 }
 
 // wrap puts the parts of an execution around what the device reported, and its spans

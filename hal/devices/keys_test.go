@@ -255,7 +255,7 @@ type workload struct {
 }
 
 // hostKey matches the keys of the host's part of executions and of clocks in time.
-var hostKey = regexp.MustCompile(`^host\.|\.path\.|\.(ramp|idle_after|idle_exit|slumber)_us|\.governor\.`)
+var hostKey = regexp.MustCompile(`^host\.|\.path\.|\.(ramp|idle_after|idle_exit|slumber)_us|\.governor\.|^thermal\.`)
 
 // workloads are what a changed number of a preset must show in, the quickest to
 // tell first.
@@ -268,6 +268,9 @@ func workloads(c *soc.Config) []workload {
 			continue
 		}
 		list = append(list, workload{only: e.String(), host: true, run: hostCalls(e)})
+	}
+	if c.Thermal != nil {
+		list = append(list, workload{only: "cpu", host: true, run: warmAndCool})
 	}
 	if c.GPU != nil {
 		for _, p := range gpuPrograms(c) {
@@ -322,6 +325,8 @@ func sameSection(section string, a, b *soc.Config) bool {
 		return cmp.Equal(a.DSP, b.DSP)
 	case "npu":
 		return cmp.Equal(a.NPU, b.NPU)
+	case "thermal":
+		return cmp.Equal(a.Thermal, b.Thermal)
 	}
 	return true
 }
@@ -413,6 +418,9 @@ func TestEveryKeyMatters(t *testing.T) {
 					continue
 				}
 				readers := []string{section}
+				if section == "thermal" {
+					readers = []string{"cpu"}
+				}
 				if section == "dram" || section == "interconnect" || section == "host" {
 					readers = []string{"cpu", "npu", "dsp", "gpu"}
 				}

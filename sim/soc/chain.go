@@ -39,6 +39,9 @@ type chain struct {
 	parts []Part
 	work  sim.Time // of the host's cores
 
+	out      Outcome
+	enginePJ float64 // of the engine and its memory, leakage included
+
 	blocked sim.Time // when the application's thread began to wait
 	slept   sim.Time // when the driver's thread began to wait
 	asleep  int      // the first part of that wait
@@ -151,7 +154,8 @@ func (c *chain) finish(out Outcome) {
 	c.t += out.Time
 	onHost := c.r.Engine == EngineCPU
 	c.m.host.Advance(c.t, onHost)
-	c.parts = append(c.parts, Part{PartExecution, out.Time, out.EnergyPJ})
+	c.out, c.enginePJ = out, out.EnergyPJ+c.m.account.leak(c.r.Engine)*float64(out.Time)/1e6
+	c.parts = append(c.parts, Part{PartExecution, out.Time, c.enginePJ})
 	c.e.clock.Advance(c.t, true)
 	c.e.clock.Sleep(c.t)
 	c.e.free = c.t

@@ -139,6 +139,9 @@ func (k *checker) config(c *Config) {
 		}
 		k.only("npu.memory_ns", dram, "an off-chip memory named \"dram\"")
 	}
+	if c.Thermal != nil {
+		k.thermal(c)
+	}
 	if c.CPU == nil && c.GPU == nil && c.DSP == nil && c.NPU == nil {
 		k.fail("soc", "no device section (cpu, gpu, dsp, npu)")
 	}

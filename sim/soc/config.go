@@ -13,6 +13,7 @@ type Config struct {
 	GPU          *GPU         `toml:"gpu" soc:"optional"`
 	DSP          *DSP         `toml:"dsp" soc:"optional"`
 	NPU          *NPU         `toml:"npu" soc:"optional"`
+	Thermal      *Thermal     `toml:"thermal" soc:"optional"`
 }
 
 // Identity names the SoC.

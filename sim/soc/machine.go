@@ -37,6 +37,9 @@ type Machine struct {
 	host    *sim.Domain
 	power   float64 // of a busy host core, uW/MHz/V^2
 	engines [NumEngines]*engine
+	account *account
+	clocks  []domain
+	caps    map[string]int64 // highest clocks that the heat allows, by Config.clocks; 0 or none: any
 }
 
 // engine is the slot of an engine.
@@ -50,7 +53,7 @@ type engine struct {
 
 // NewMachine builds the machine of a file, cold.
 func NewMachine(c *Config) (*Machine, error) {
-	m := &Machine{cfg: c, window: DefaultWindow}
+	m := &Machine{cfg: c, window: DefaultWindow, caps: map[string]int64{}}
 	if c.CPU == nil {
 		return nil, fmt.Errorf("soc: machine: %s has no [cpu] section to run drivers on", c.SoC.Name)
 	}
@@ -79,6 +82,10 @@ func NewMachine(c *Config) (*Machine, error) {
 	if c.NPU != nil {
 		add(EngineNPU, &c.NPU.Clock, c.NPU.Path)
 	}
+	if err == nil {
+		m.clocks = m.domains()
+		m.account, err = newAccount(m)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +106,7 @@ func (m *Machine) Reset() {
 			e.owner, e.queue = nil, nil
 		}
 	}
+	m.account.reset()
 }
 
 // Now is the time of the client: the end of its last execution, or later.
@@ -109,6 +117,7 @@ func (m *Machine) Sleep(t sim.Time) {
 	if t > m.client.now {
 		m.client.now = t
 		m.host.Advance(t, false)
+		m.account.close(m.earliest())
 	}
 }
 
@@ -135,9 +144,10 @@ type Conditions struct {
 
 // Outcome is what running a program came to.
 type Outcome struct {
-	Time     sim.Time
-	EnergyPJ float64
-	Launches int // programs started one after the other; at least 1
+	Time      sim.Time
+	EnergyPJ  float64
+	Launches  int   // programs started one after the other; at least 1
+	DRAMBytes int64 // moved to and from memory
 }
 
 // Execution is a finished request.
@@ -158,6 +168,9 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	c := chain{m: m, r: &r, t: me.now}
 	if c.e = m.engines[r.Engine]; c.e == nil {
 		return Execution{}, fmt.Errorf("soc: machine: %s has no %s", m.cfg.SoC.Name, r.Engine)
+	}
+	if err := m.account.alive(); err != nil {
+		return Execution{}, err
 	}
 	g := m.group
 	if g != nil {
@@ -193,7 +206,9 @@ func (m *Machine) Execute(r Request, run func(Conditions) (Outcome, error)) (Exe
 	for i := range c.parts {
 		x.EnergyPJ += c.parts[i].EnergyPJ
 	}
+	m.account.execution(me.now, &c)
 	me.now = c.t
+	m.account.close(m.earliest())
 	return x, nil
 }
 
@@ -213,9 +228,13 @@ func (m *Machine) Settle(r Request, out Outcome, span sim.Time) error {
 		c.start()
 		c.finish(out)
 		latency := c.t - m.client.now
-		if m.client.now = c.t; latency >= step {
+		m.account.execution(m.client.now, &c)
+		m.client.now = c.t
+		m.account.close(c.t)
+		if latency >= step {
 			continue
 		}
+		m.account.loop(m.client.now, &c, latency, step)
 		m.client.now += step
 		m.host.AdvanceLoad(m.client.now, float64(c.work)/float64(latency))
 		e.clock.AdvanceLoad(m.client.now, float64(out.Time)/float64(latency))

@@ -1,0 +1,312 @@
+package soc
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/sim"
+	"github.com/nnsoc/nnsoc/sim/thermal"
+)
+
+// Sample is what a machine measured over a span. Its slices are valid until the next.
+type Sample struct {
+	From, To  sim.Time
+	Watts     [NumRails]float64 // mean of the span
+	Celsius   []float64         // at its end, by Machine.Sensors; nil without [thermal]
+	Hz        []int64           // clocks at its end, by Machine.Clocks
+	Status    ThermalStatus     // at its end
+	DRAMBytes float64           // moved to and from memory
+}
+
+// account is the power of a machine in time and the heat that comes of it. Spans are
+// closed in order: when nothing that begins before an instant can still be booked.
+type account struct {
+	m        *Machine
+	at       sim.Time // everything before is closed
+	bookings []booking
+	edges    []sim.Time         // of one close
+	last     [NumRails]sim.Time // when the rail's last booking ended
+	observe  []func(*Sample)
+	sample   Sample
+
+	readPJ, backgroundMW float64 // of the memory, by byte and always
+	staticMW             [NumEngines]float64
+
+	// With [thermal].
+	cfg      *Thermal
+	network  *thermal.Network
+	node     [NumRails]int
+	watts    []float64 // by node
+	limiters []limiter
+	status   thermal.Limiter
+}
+
+// booking is the power of a rail over a span, on top of what it draws idle.
+type booking struct {
+	rail     Rail
+	from, to sim.Time
+	pj       float64
+	bytes    int64
+}
+
+// limiter is a rule and the clock that it limits.
+type limiter struct {
+	thermal.Limiter
+	clock string
+}
+
+// newAccount is that of a machine whose phone has been idle for a long time.
+func newAccount(m *Machine) (*account, error) {
+	a := &account{m: m, cfg: m.cfg.Thermal, backgroundMW: m.cfg.DRAM.BackgroundMW()}
+	a.readPJ, _ = m.cfg.DRAM.StreamPJPerByte()
+	for e, x := range m.engines {
+		if x != nil {
+			a.staticMW[e] = m.cfg.staticMW(Engine(e))
+		}
+	}
+	if a.cfg == nil {
+		return a, nil
+	}
+	var err error
+	if a.network, a.node, err = a.cfg.network(); err != nil {
+		return nil, err
+	}
+	a.watts = make([]float64, len(a.cfg.Nodes))
+	return a, nil
+}
+
+// reset is time 0, after a long time without work.
+func (a *account) reset() {
+	const longAgo = -1000 * sim.Second
+	a.at, a.bookings = 0, a.bookings[:0]
+	for r := range a.last {
+		a.last[r] = longAgo
+	}
+	if a.cfg == nil {
+		return
+	}
+	a.limiters = a.limiters[:0]
+	for i := range a.cfg.Rules {
+		r := &a.cfg.Rules[i]
+		a.limiters = append(a.limiters, limiter{thermal.NewLimiter(a.cfg.rule(r)), r.Clock})
+	}
+	a.status = thermal.NewLimiter(a.cfg.status())
+	a.power(0, sim.Second)
+	a.network.Settle(a.watts)
+	a.limit()
+}
+
+// book adds the energy of a rail over a span that has not been closed.
+func (a *account) book(r Rail, from, to sim.Time, pj float64, bytes int64) {
+	if to > from {
+		a.bookings = append(a.bookings, booking{r, from, to, pj, bytes})
+	}
+}
+
+// execution books a request that began at an instant.
+func (a *account) execution(start sim.Time, c *chain) {
+	began, at := start, start
+	var before, during, after float64 // of the CPU
+	sum := &before
+	for i := range c.parts {
+		p := &c.parts[i]
+		if p.Name == PartExecution {
+			began, during, sum = at, p.EnergyPJ-c.enginePJ, &after
+		} else {
+			*sum += p.EnergyPJ
+		}
+		at += p.Time
+	}
+	ended, memory := began+c.out.Time, a.memoryPJ(c)
+	a.book(RailCPU, start, began, before, 0)
+	a.book(RailCPU, began, ended, during, 0)
+	a.book(RailCPU, ended, at, after, 0)
+	a.book(Rail(c.r.Engine), began, ended, c.enginePJ-memory, 0)
+	a.book(RailDRAM, began, ended, memory, c.out.DRAMBytes)
+}
+
+// memoryPJ is the share of an execution's energy that its memory took: cores report both
+// together. Streams of reads stand for all its traffic.
+func (a *account) memoryPJ(c *chain) float64 {
+	return min(c.enginePJ, float64(c.out.DRAMBytes)*a.readPJ+a.backgroundMW*float64(c.out.Time)/1e6)
+}
+
+// loop books executions like one, back to back, over a span.
+func (a *account) loop(from sim.Time, c *chain, latency, span sim.Time) {
+	times := float64(span) / float64(latency)
+	all, memory := 0.0, a.memoryPJ(c)
+	for i := range c.parts {
+		all += c.parts[i].EnergyPJ
+	}
+	a.book(RailCPU, from, from+span, (all-c.enginePJ)*times, 0)
+	a.book(Rail(c.r.Engine), from, from+span, (c.enginePJ-memory)*times, 0)
+	a.book(RailDRAM, from, from+span, memory*times, int64(float64(c.out.DRAMBytes)*times))
+}
+
+// close passes the time up to an instant.
+func (a *account) close(t sim.Time) {
+	if t <= a.at {
+		return
+	}
+	a.edges = append(a.edges[:0], t)
+	for i := range a.bookings {
+		for _, e := range [2]sim.Time{a.bookings[i].from, a.bookings[i].to} {
+			if e > a.at && e < t {
+				a.edges = append(a.edges, e)
+			}
+		}
+	}
+	slices.Sort(a.edges)
+	for _, e := range a.edges {
+		for a.at < e {
+			a.span(min(e, a.look()))
+		}
+	}
+	a.bookings = slices.DeleteFunc(a.bookings, func(b booking) bool { return b.to <= t })
+}
+
+// look is when a thermal rule looks at its sensor next.
+func (a *account) look() sim.Time {
+	if a.cfg == nil {
+		return sim.Never
+	}
+	t := a.status.Next(a.at)
+	for i := range a.limiters {
+		t = min(t, a.limiters[i].Next(a.at))
+	}
+	return t
+}
+
+// span passes a time in which no booking begins or ends and no rule looks but at its end.
+func (a *account) span(t sim.Time) {
+	from := a.at
+	a.power(from, t)
+	a.at = t
+	if a.cfg != nil {
+		a.network.Advance(t-from, a.watts)
+		a.looks(from)
+	}
+	if len(a.observe) == 0 {
+		return
+	}
+	s := &a.sample
+	s.From, s.To, s.Hz, s.Status = from, t, a.m.appendHz(s.Hz[:0]), a.thermalStatus()
+	if a.cfg != nil {
+		s.Celsius = a.network.Celsius()
+	}
+	for _, f := range a.observe {
+		f(s)
+	}
+}
+
+// power computes the mean power of a span by rail and by node.
+func (a *account) power(from, to sim.Time) {
+	s := &a.sample
+	s.Watts, s.DRAMBytes = [NumRails]float64{}, 0
+	var busy [NumRails]bool
+	for i := range a.bookings {
+		b := &a.bookings[i]
+		if b.from >= to || b.to <= from {
+			continue
+		}
+		busy[b.rail] = true
+		a.last[b.rail] = max(a.last[b.rail], min(b.to, to))
+		share := float64(min(b.to, to)-max(b.from, from)) / float64(b.to-b.from)
+		s.Watts[b.rail] += b.pj * share
+		s.DRAMBytes += float64(b.bytes) * share
+	}
+	seconds := (to - from).Seconds()
+	for r := range s.Watts {
+		s.Watts[r] *= 1e-12 / seconds
+		if !busy[r] {
+			s.Watts[r] += a.idle(Rail(r), from, to) / 1e3
+		}
+	}
+	if a.cfg == nil {
+		return
+	}
+	s.Watts[RailRest] += a.cfg.RestMW / 1e3
+	clear(a.watts)
+	for r, w := range s.Watts {
+		a.watts[a.node[r]] += w
+	}
+}
+
+// idle is the mean power in mW of a rail without work: an engine's static power until it
+// falls asleep, a core's in the idle state that its sleep allows, the memory's until it
+// refreshes itself.
+func (a *account) idle(r Rail, from, to sim.Time) float64 {
+	m := a.m
+	awake := func(after sim.Time) float64 {
+		return float64(min(max(a.last[r]+after-from, 0), to-from)) / float64(to-from)
+	}
+	switch {
+	case r == RailCPU:
+		return m.cfg.Host.idleMW(to-a.last[r], -1)
+	case r == RailDRAM:
+		d := &m.cfg.DRAM
+		if d.SelfRefreshAfterUs == 0 {
+			return a.backgroundMW
+		}
+		share := awake(us(d.SelfRefreshAfterUs))
+		return a.backgroundMW*share + d.Energy.SelfRefreshMW*(1-share)
+	case r < Rail(NumEngines) && m.engines[r] != nil:
+		return (a.staticMW[r] + a.leak(Engine(r))) * awake(m.engines[r].clock.Config().IdleAfter)
+	}
+	return 0
+}
+
+// leak is what an engine draws more than its static power because it is warm, in mW.
+func (a *account) leak(e Engine) float64 {
+	if a.cfg == nil {
+		return 0
+	}
+	more := a.cfg.LeakagePerK * (a.network.Celsius()[a.node[e]] - a.cfg.LeakageC)
+	return max(-1, more) * a.staticMW[e]
+}
+
+// looks lets the rules look that do so at the end of a span.
+func (a *account) looks(from sim.Time) {
+	c, changed := a.network.Celsius(), false
+	if a.status.Next(from) == a.at {
+		a.status.Look(c)
+	}
+	for i := range a.limiters {
+		if l := &a.limiters[i]; l.Next(from) == a.at {
+			before := l.Hz()
+			l.Look(c)
+			changed = changed || l.Hz() != before
+		}
+	}
+	if changed {
+		a.limit()
+	}
+}
+
+// limit gives each clock the lowest of its rules' limits.
+func (a *account) limit() {
+	clear(a.m.caps)
+	for i := range a.limiters {
+		l := &a.limiters[i]
+		if old, now := a.m.caps[l.clock], l.Hz(); now > 0 && (old == 0 || now < old) {
+			a.m.caps[l.clock] = now
+		}
+	}
+	a.m.applyCaps()
+}
+
+// thermalStatus is the status that the skin's temperature has.
+func (a *account) thermalStatus() ThermalStatus {
+	if a.cfg == nil {
+		return 0
+	}
+	return ThermalStatus(a.status.Active())
+}
+
+// alive is an error when the phone has switched itself off.
+func (a *account) alive() error {
+	if a.thermalStatus() < StatusShutdown {
+		return nil
+	}
+	return fmt.Errorf("%w: %s at %.1f C", ErrShutdown, a.cfg.Skin.Sensor, a.network.Celsius()[a.cfg.node(a.cfg.Skin.Sensor)])
+}

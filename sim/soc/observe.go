@@ -1,0 +1,95 @@
+package soc
+
+import (
+	"errors"
+
+	"github.com/nnsoc/nnsoc/sim"
+)
+
+// ErrShutdown says that the phone has switched itself off because its skin is too hot.
+var ErrShutdown = errors.New("soc: machine: shut down by heat")
+
+// Observe calls f for each span of the machine's time, in order and without gaps: about
+// three per execution - before the engine, on it, after it - and one per second or less
+// of idle time. Clients beside each other cut finer. Reset begins again at 0.
+func (m *Machine) Observe(f func(*Sample)) { m.account.observe = append(m.account.observe, f) }
+
+// Sensors are the names of the temperatures of a Sample; none without [thermal].
+func (m *Machine) Sensors() []string {
+	var l []string
+	if t := m.cfg.Thermal; t != nil {
+		for i := range t.Nodes {
+			l = append(l, t.Nodes[i].Name)
+		}
+	}
+	return l
+}
+
+// Rails are the consumers of power of this SoC, indexes of Sample.Watts.
+func (m *Machine) Rails() []Rail { return m.cfg.rails() }
+
+// Clocks are the names of the clocks of a Sample: that of the cores that drivers run on,
+// then the engines'.
+func (m *Machine) Clocks() []string {
+	var l []string
+	for _, d := range m.clocks {
+		l = append(l, d.name)
+	}
+	return l
+}
+
+// domain is a clock of the machine.
+type domain struct {
+	name  string
+	ruled string // its name in thermal rules
+	clock *sim.Domain
+}
+
+// domains are the clocks of the machine.
+func (m *Machine) domains() []domain {
+	l := []domain{{"host", m.cfg.Host.Cluster, m.host}}
+	for e, x := range m.engines {
+		if x == nil {
+			continue
+		}
+		ruled := Engine(e).String()
+		if Engine(e) == EngineCPU {
+			ruled = m.cfg.CPU.Clusters[0].Name
+		}
+		l = append(l, domain{Engine(e).String(), ruled, x.clock})
+	}
+	return l
+}
+
+// appendHz adds the present clocks, by Clocks.
+func (m *Machine) appendHz(l []int64) []int64 {
+	for _, d := range m.clocks {
+		o, _ := d.clock.Point()
+		l = append(l, o.Hz)
+	}
+	return l
+}
+
+// applyCaps lowers the clocks to what the heat allows.
+func (m *Machine) applyCaps() {
+	for _, d := range m.clocks {
+		d.clock.Limit(m.caps[d.ruled])
+	}
+}
+
+// earliest is the instant before which no execution begins or ends any more.
+func (m *Machine) earliest() sim.Time {
+	if m.group == nil {
+		return m.client.now
+	}
+	t := sim.Never
+	for _, c := range m.group.clients {
+		switch {
+		case c.joins == nil:
+			t = min(t, c.now)
+		case c.joins.done: // it goes on next
+			t = min(t, max(c.now, c.joins.now))
+		}
+	}
+	return t
+}
