@@ -8,27 +8,30 @@ import (
 	"github.com/nnsoc/nnsoc/bench/zoo"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
 // lower lowers a model whose parameters are constants as d prepares it.
-func lower1(t *testing.T, d *Device, m *nn.Model) *planner {
+func lower1(t *testing.T, d *Device, m *nn.Model) *plan.Program {
 	t.Helper()
 	p, err := d.PrepareModel(m, hal.PrepareOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planned(t, base.Programs(p)[0][0].(*plan))
+	return planned(t, base.Programs(p)[0][0].(*executable))
 }
 
-// planned plans the graph of a plan once more.
-func planned(t *testing.T, p *plan) *planner {
+// planned plans the graph of an executable once more.
+func planned(t *testing.T, p *executable) *plan.Program {
 	t.Helper()
-	list, err := lowerGraph(p.graph, newObject(p.dev.threads(), p.dev.machine(), &p.dev.kernels))
+	list, err := lower.Graph(p.graph, step.NewObject(p.dev.threads(), p.dev.machine(), &p.dev.kernels))
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := planSteps(list, &p.dev.cfg.Spec)
+	jobs, err := plan.New(list, &p.dev.cfg.Spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +39,11 @@ func planned(t *testing.T, p *plan) *planner {
 }
 
 // banded counts the steps with jobs for several bands of rows.
-func banded(l *planner) (n int) {
-	last := map[*step]int{}
-	for i := range l.jobs {
-		s := l.jobs[i].step
-		if j, ok := last[s]; ok && l.jobs[i-1].step != s && j >= 0 {
+func banded(l *plan.Program) (n int) {
+	last := map[*step.Step]int{}
+	for i := range l.Jobs {
+		s := l.Jobs[i].Step
+		if j, ok := last[s]; ok && l.Jobs[i-1].Step != s && j >= 0 {
 			n++
 			last[s] = -1
 			continue
@@ -95,58 +98,12 @@ func TestBandsOfMobileNet(t *testing.T) {
 	if n := banded(l); n < 8 {
 		t.Errorf("%d steps run in bands", n)
 	}
-	last := map[*step]int{}
-	for i := range l.jobs {
-		s := l.jobs[i].step
-		if j, ok := last[s]; ok && j != i-1 && l.jobs[i].name != "fetch" && l.jobs[i-1].name != "fetch" && s.op > 16 {
-			t.Errorf("operation %d of 28x28 and less runs in bands", s.op)
+	last := map[*step.Step]int{}
+	for i := range l.Jobs {
+		s := l.Jobs[i].Step
+		if j, ok := last[s]; ok && j != i-1 && l.Jobs[i].Name != "fetch" && l.Jobs[i-1].Name != "fetch" && s.Op > 16 {
+			t.Errorf("operation %d of 28x28 and less runs in bands", s.Op)
 		}
 		last[s] = i
-	}
-}
-
-// TestLookAhead: what fetch jobs of a network bring to VTCM has been asked for by
-// jobs before them, and never more than L2 holds.
-func TestLookAhead(t *testing.T) {
-	d := device(t)
-	l := lower1(t, d, zoo.MustBuild("mobilenet_v1_1.0_224_quant"))
-	asked := make([]bool, len(l.consts)/vecBytes+1)
-	total, missed := 0, 0
-	batches := l.vtcm.batches
-	for j := range l.jobs {
-		if len(batches) > 0 && batches[0].job == j {
-			for _, r := range batches[0].ranges {
-				for line := (r.src - constBase) / vecBytes; line < (r.src-constBase+r.bytes)/vecBytes; line++ {
-					if total++; !asked[line] {
-						missed++
-					}
-				}
-			}
-			batches = batches[1:]
-		}
-		at := l.jobs[j].prefetchArg
-		if at == 0 {
-			continue
-		}
-		bytes := 0
-		for _, a := range l.jobs[j].args {
-			rows, stride := a[at+1]&0xffff, a[at+2]
-			if a[at] < constBase || a[at] >= arenaBase {
-				continue // inputs
-			}
-			for row := range rows {
-				line := (a[at] - constBase + row*stride) / vecBytes
-				if int(line) < len(asked) {
-					asked[line] = true
-				}
-			}
-			bytes += int(rows) * vecBytes
-		}
-		if bytes > d.cfg.Spec.L2.Bytes && l.jobs[j].step.op < 26 {
-			t.Errorf("job %d (operation %d) asks for %d bytes", j, l.jobs[j].step.op, bytes)
-		}
-	}
-	if missed*10 > total {
-		t.Errorf("%d of %d lines of weights are not asked for before they are fetched", missed, total)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // Save implements base.Saver: code and what its kernels are, constants, DMA descriptors,
 // jobs with their arguments, and the places of inputs, outputs and faults.
-func (p *plan) Save(w *cache.Writer) {
+func (p *executable) Save(w *cache.Writer) {
 	w.Uint(uint64(p.program.Base))
 	w.Bytes(p.program.Code)
 	w.Constants(p.consts)
@@ -93,7 +93,7 @@ func loadRegion(r *cache.Reader, arena int) region {
 
 // Load implements base.Loader.
 func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error) {
-	p := &plan{dev: d.Device, graph: g}
+	p := &executable{dev: d.Device, graph: g}
 	p.program = dsp.Program{Base: uint32(r.IntUpTo(math.MaxUint32)), Code: r.Bytes()}
 	p.consts, p.dmaDescriptors, p.arena = r.Constants(), r.Bytes(), r.IntUpTo(maxSaved)
 	end := uint64(p.program.Base) + uint64(len(p.program.Code))
@@ -146,7 +146,7 @@ func (d middleEnd) Load(g *graph.Graph, r *cache.Reader) (base.Executable, error
 }
 
 // decode gives kernels that come from a cache their packets, for listings and profiles.
-func (p *plan) decode() error {
+func (p *executable) decode() error {
 	p.decoding.Lock()
 	defer p.decoding.Unlock()
 	for i, k := range p.all {

@@ -7,7 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
-	"github.com/nnsoc/nnsoc/hal/driver/lower"
+	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 	"github.com/nnsoc/nnsoc/sim"
 )
@@ -37,7 +37,7 @@ func byteProducts(f *hexagon.Form) int64 {
 // detail fills the threads and counters of every operation: packets, the packets
 // of each phase (a packet counts for several in parts), the multipliers they took, the products of bytes they made and
 // the packets that all threads together had time for.
-func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
+func (p *executable) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 	type counts struct {
 		packets, units, products int64
 		phases                   [hvx.NumPhases]int64
@@ -64,7 +64,7 @@ func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 	s := &p.dev.cfg.Spec
 	for i := range report.Regions { // the rows of st.Operations but for the launch
 		o, g := &st.Operations[i], &report.Regions[i]
-		o.Threads = lower.Threads(g)
+		o.Threads = stats.Threads(g)
 		c := regions[o.Index]
 		if c == nil {
 			continue
@@ -82,7 +82,7 @@ func (p *plan) detail(st *hal.Stats, report *sim.Report, prof *dsp.Profile) {
 }
 
 // packetAt is the packet at an address and what it is for.
-func (p *plan) packetAt(addr uint32) (*hexagon.Packet, *hvx.PhaseShares) {
+func (p *executable) packetAt(addr uint32) (*hexagon.Packet, *hvx.PhaseShares) {
 	k := p.all[sort.Search(len(p.all), func(i int) bool { return p.all[i].Entry > addr })-1]
 	i := sort.Search(len(k.Packets), func(i int) bool { return k.Packets[i].Addr > addr }) - 1
 	return &k.Packets[i], &k.Shares[i]

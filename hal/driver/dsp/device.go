@@ -2,12 +2,14 @@ package dsp
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/nnsoc/nnsoc/dsp"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/sim"
@@ -68,7 +70,7 @@ func (d *Device) threads() int { return max(1, min(d.cfg.Spec.Threads, d.cfg.Spe
 // machine is what the code of kernels depends on.
 func (d *Device) machine() hvx.Machine {
 	s := &d.cfg.Spec
-	return hvx.Machine{IssueInterval: s.IssueInterval, DMA: newVTCM(s).dma}
+	return hvx.Machine{IssueInterval: s.IssueInterval, DMA: plan.HasDMA(s)}
 }
 
 // middleEnd lowers canonical graphs for a device.
@@ -83,126 +85,22 @@ func (middleEnd) Passes() graph.Pipeline { return passes }
 
 // Check implements base.Lowering.
 func (d middleEnd) Check(g *graph.Graph) base.Checker {
-	return checker{&lowering{object: newObject(d.threads(), d.machine(), &hvx.Cache{}), graph: g, view: g.View()}}
+	return checker{lower.New(g, step.NewObject(d.threads(), d.machine(), &hvx.Cache{}))}
 }
 
 // Lower implements base.Lowering.
 func (d middleEnd) Lower(g *graph.Graph, _ hal.PrepareOptions) (base.Executable, error) {
-	return newPlan(d.Device, g)
+	return prepare(d.Device, g)
 }
 
 // checker implements base.Checker: an operation is supported when it lowers.
-type checker struct{ l *lowering }
+type checker struct{ l *lower.Lowering }
 
 // Types implements base.Checker.
-func (c checker) Types(i int) error {
-	op := &c.l.graph.Operations[i]
-	if lowerings[op.Type] == nil {
-		return fmt.Errorf("%s has no lowering on this DSP", op.Type)
-	}
-	if err := checkTypes(c.l.graph, op); err != nil {
-		return about(op, err)
-	}
-	if shift := c.l.view.OutputShift(op); shift > maxOutputShift {
-		return fmt.Errorf("%s: sums are shifted left by %d for the output scale, at most %d on this DSP", op.Type, shift, maxOutputShift)
-	}
-	return nil
-}
-
-// maxOutputShift bounds the left shift of 32-bit sums by a multiplier above 1: vector
-// shifts take their count modulo 32.
-const maxOutputShift = 30
+func (c checker) Types(i int) error { return c.l.Has(i) }
 
 // Defers implements base.Checker: every lowering takes all parameters.
 func (checker) Defers(int) error { return nil }
 
-// Lowers implements base.Checker: it lowers one operation by itself. A DEQUANTIZE and
-// its QUANTIZE are one table.
-func (c checker) Lowers(i int) error {
-	op := &c.l.graph.Operations[i]
-	if err := c.l.alone(i); err != nil {
-		return about(op, err)
-	}
-	if op.Type != nn.OpDequantize {
-		return nil
-	}
-	for j := range c.l.graph.Operations {
-		if user := &c.l.graph.Operations[j]; user.Type == nn.OpQuantize && user.Inputs[0] == op.Outputs[0] {
-			if err := c.l.alone(j); err != nil {
-				return fmt.Errorf("its QUANTIZE is not supported: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// alone lowers operation i with inputs from nowhere.
-func (l *lowering) alone(i int) error {
-	op := &l.graph.Operations[i]
-	l.op, l.list, l.consts = l.graph.Origin[i], lowered{}, nil
-	l.forget()
-	for _, x := range op.Inputs {
-		if o := &l.graph.Operands[x]; carried(o.Type) && o.Known() && o.Lifetime != nn.NoValue && !o.IsConst() {
-			if o.Type.IsQuant8() {
-				l.values[x] = l.newTensor("", shapeOf(o.Dimensions), 0, zeroOf(o))
-				continue
-			}
-			l.clients[x] = l.denseTensor(x)
-		}
-	}
-	if from, ok := dequantized(l.graph, op); ok && op.Type == nn.OpQuantize {
-		o := &l.graph.Operands[from]
-		l.values[from] = l.newTensor("", shapeOf(o.Dimensions), 0, zeroOf(o))
-	}
-	return lowerings[op.Type](l, op)
-}
-
-// about prefixes an error with the name of the operation unless it has it.
-func about(op *nn.Operation, err error) error {
-	if err == nil || strings.HasPrefix(err.Error(), op.Type.String()+":") {
-		return err
-	}
-	return fmt.Errorf("%s: %w", op.Type, err)
-}
-
-// checkTypes rejects what this device cannot compute on before shapes and
-// values are looked at.
-func checkTypes(g *graph.Graph, op *nn.Operation) error {
-	a, err := g.View().Bind(op)
-	if err != nil {
-		return err
-	}
-	if whole := a.Key == nn.TensorInt32 || a.Key == nn.TensorBool8; whole && !integers[op.Type] {
-		return fmt.Errorf("%s has no lowering on this DSP", a.Key)
-	}
-	for k, list := range [2][]uint32{op.Inputs, op.Outputs} {
-		for i, x := range list {
-			o := &g.Operands[x]
-			if o.Type == nn.TensorFloat32 && floatEdge(op.Type, k) {
-				continue
-			}
-			if o.Type.IsScalar() || storable(o.Type) || k != 1 && o.Lifetime == nn.NoValue {
-				continue
-			}
-			if op.Type == nn.OpQuantize && k == 0 || op.Type == nn.OpDequantize && k == 1 {
-				if err := pairs(g, op); err != nil {
-					return err
-				}
-				continue // the two are one table
-			}
-			return fmt.Errorf("%s %d is %s: this device computes on integers", [2]string{"input", "output"}[k], i, o.Type)
-		}
-	}
-	return nil
-}
-
-// pairs reports why an operation is not half of such a table.
-func pairs(g *graph.Graph, op *nn.Operation) error {
-	if op.Type == nn.OpDequantize {
-		return onlyRequantizes(g, op)
-	}
-	if _, ok := dequantized(g, op); !ok {
-		return fmt.Errorf("input 0 is %s, of a value that is not only dequantized", g.Operands[op.Inputs[0]].Type)
-	}
-	return nil
-}
+// Lowers implements base.Checker.
+func (c checker) Lowers(i int) error { return c.l.Lower(i) }

@@ -115,7 +115,7 @@ func allKernels(p hal.PreparedModel) []*hvx.Linked {
 	var list []*hvx.Linked
 	for _, programs := range base.Programs(p) {
 		for _, x := range programs {
-			list = append(list, x.(*plan).all...)
+			list = append(list, x.(*executable).all...)
 		}
 	}
 	return list

@@ -38,7 +38,7 @@
 //	dot      rows times columns: BATCH_MATMUL
 //	blend    RESIZE_BILINEAR
 //	lookup   GATHER, EMBEDDING_LOOKUP, HASHTABLE_LOOKUP with indexes that the program reads and checks
-//	halves   QUANTIZED_16BIT_LSTM, QUANTIZED_LSTM: the gates' functions in 16-bit fixed point, sums and layer normalization in words
+//	lstm     QUANTIZED_16BIT_LSTM, QUANTIZED_LSTM: the gates' functions in 16-bit fixed point, sums and layer normalization in words
 //	rescale  the requantization of what dot makes
 //
 // # Detection
@@ -67,7 +67,7 @@
 // Weights, biases and multipliers are copied to VTCM before the kernels that use
 // them over and over (vector loads from L2 wait, those from VTCM do not).
 // Constants lie in the order of their use, so that kernels prefetch (l2fetch) what the
-// next jobs need, as far ahead as L2 holds it (lookahead.go). Activations live in an
+// next jobs need, as far ahead as L2 holds it (plan/lookahead.go). Activations live in an
 // arena planned by lifetime. Steps whose tensors do not fit in L2 together run in
 // bands of rows, one band through all of them before the next. Rows, blocks of
 // positions and chunks of channels are spread over the hardware threads by tables
@@ -79,14 +79,20 @@
 // brings or the model computes: moves lay them out, and the fold kernel subtracts the
 // inputs' zero point times the weights from the biases.
 //
-// # Passes
+// # Rooms
 //
-//	lower.go, lower_*.go  graph to steps: records of what kernels compute, the tensors they touch, rows that depend on rows (compile --steps prints them)
-//	arena.go              halos behind whoever writes what they surround, lifetimes and addresses of tensors
-//	bands.go              steps whose tensors do not fit in L2 together
-//	job.go                steps to jobs; kernels are chosen by the estimates of package cost, and the chosen ones compiled
-//	vtcm.go, dma_chain.go constants into VTCM
-//	lookahead.go, prefetch_requests.go  what earlier jobs prefetch for later ones
+//	graph    (hal/driver/graph) a model made canonical by the passes in device.go
+//	lower    operations to steps: one file per family, one table from operation to function; halos behind whoever writes what they surround
+//	step     a lowered graph as data: what steps compute, the tensors they touch, rows that depend on rows (compile --steps prints them), and jobs
+//	launch   a record per kind of step: chosen kernels, tables of addresses, packed constants, the shares of threads
+//	kernel   one package per family: what it computes, its key, its arguments, the layout of its records, its code
+//	cost     packets of a kernel from its shape: one estimator for choices, for prefetches and for the listing
+//	layout   tensors in memory, and the map of addresses
+//	plan     steps to jobs: places, row bands, constants in VTCM, prefetches
+//
+// What remains here: the device (device.go), a planned graph as a program that runs
+// (execute.go), its form in a compilation cache (cache.go), for readers (program.go,
+// listing.go), and counters by operation (detail.go).
 //
 // # Stages
 //

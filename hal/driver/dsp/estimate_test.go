@@ -21,11 +21,11 @@ func TestEstimates(t *testing.T) {
 			t.Fatal(err)
 		}
 		estimate, all := map[int]int{}, map[int]bool{}
-		for _, j := range planned(t, base.Programs(p)[0][0].(*plan)).jobs {
-			if j.packets == 0 && j.name != "fetch" {
-				all[j.step.op] = true // some job of the operation is not estimated
+		for _, j := range planned(t, base.Programs(p)[0][0].(*executable)).Jobs {
+			if j.Packets == 0 && j.Name != "fetch" {
+				all[j.Step.Op] = true // some job of the operation is not estimated
 			}
-			estimate[j.step.op] += j.packets * len(j.args)
+			estimate[j.Step.Op] += j.Packets * len(j.Args)
 		}
 		in := make([]byte, m.Main.Operands[m.Main.Inputs[0]].Bytes())
 		res, err := p.Execute((&hal.Buffers{Inputs: [][]byte{in}, Outputs: outputs(m)}).Request(), hal.ExecuteOptions{Detail: true})

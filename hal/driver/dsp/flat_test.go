@@ -178,7 +178,7 @@ func TestRandomPairs(t *testing.T) {
 		switch op {
 		case nn.OpPrelu:
 			typ = quantType(r)
-		case nn.OpAdd, nn.OpMul: // the quantized ones have a test of their own
+		case nn.OpAdd, nn.OpMul: // the quantized hvx.Ones have a test of their own
 			typ = nn.TensorInt32
 		case nn.OpLogicalAnd, nn.OpLogicalOr:
 			typ = nn.TensorBool8

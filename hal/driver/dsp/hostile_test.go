@@ -135,5 +135,3 @@ func TestBrokenModels(t *testing.T) {
 		}
 	}
 }
-
-// A model without operations hands its input through.

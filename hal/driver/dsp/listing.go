@@ -7,19 +7,20 @@ import (
 	"strings"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/isa/hexagon"
 )
 
 // WriteListing implements base.Executable: the launches in order, then each kernel,
 // packet by packet. The cycle of a packet is an estimate for one thread with every
 // access served at once: packets issue at the machine's interval and wait for operands.
-func (p *plan) WriteListing(w io.Writer) error {
+func (p *executable) WriteListing(w io.Writer) error {
 	if err := p.decode(); err != nil {
 		return err
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "; %s: %d bytes of code at 0x%x, %d of constants at 0x%x, %d of activations at 0x%x\n",
-		p.dev.cfg.Spec.Name, len(p.program.Code), p.program.Base, len(p.consts), constBase, p.arena, arenaBase)
+		p.dev.cfg.Spec.Name, len(p.program.Code), p.program.Base, len(p.consts), layout.ConstBase, p.arena, layout.ArenaBase)
 	for i := range p.jobs {
 		j := &p.jobs[i]
 		fmt.Fprintf(out, "; job %d: operation %d %s, %s: %s at 0x%x, %d threads\n",
@@ -38,7 +39,7 @@ func (p *plan) WriteListing(w io.Writer) error {
 	return out.Flush()
 }
 
-func (p *plan) listKernel(out *bufio.Writer, k *hvx.Linked) {
+func (p *executable) listKernel(out *bufio.Writer, k *hvx.Linked) {
 	var names, ids []string
 	for _, i := range k.Sources {
 		names = append(names, fmt.Sprintf("%d %s", i, p.graph.NameOf(i)))

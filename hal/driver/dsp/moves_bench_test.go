@@ -354,8 +354,8 @@ func runBench(b *testing.B, m *nn.Model) *hal.Stats {
 	threads := 4
 	what := ""
 	for _, programs := range base.Programs(p) {
-		for i := range programs[0].(*plan).jobs {
-			j := &programs[0].(*plan).jobs[i]
+		for i := range programs[0].(*executable).jobs {
+			j := &programs[0].(*executable).jobs[i]
 			threads = min(threads, j.Threads)
 			what += fmt.Sprintf(" %s/%d", j.Name, j.Threads)
 		}

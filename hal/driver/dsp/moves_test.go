@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
@@ -158,8 +159,8 @@ func TestPermuteNetworks(t *testing.T) {
 		var chunks []datamove.Chunk
 		want := map[uint32]uint32{}
 		from := r.Uint32N(1000)
-		for to := uint32(0); to < vecBytes; {
-			n := min(1+r.Uint32N(1+r.Uint32N(60)), vecBytes-to)
+		for to := uint32(0); to < layout.VectorBytes; {
+			n := min(1+r.Uint32N(1+r.Uint32N(60)), layout.VectorBytes-to)
 			if r.IntN(5) != 0 {
 				chunks = append(chunks, datamove.Chunk{To: to, From: from, N: n})
 				for i := range n {
@@ -172,7 +173,7 @@ func TestPermuteNetworks(t *testing.T) {
 		for k := range datamove.AllNetworks {
 			got := map[uint32]uint32{}
 			for _, w := range k.Windows(chunks) {
-				var at [vecBytes]uint32
+				var at [layout.VectorBytes]uint32
 				for i := range at {
 					at[i] = w.At + uint32(i)
 				}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	"github.com/nnsoc/nnsoc/internal/oracle"
@@ -21,7 +22,7 @@ import (
 
 // elf links a plan and its inputs as a Linux program: it calls every job for
 // every thread, one after another, and writes the outputs.
-func (p *plan) elf(inputs [][]byte) ([]byte, error) {
+func (p *executable) elf(inputs [][]byte) ([]byte, error) {
 	arena := make([]byte, p.arena)
 	for i, x := range p.inputs {
 		copy(arena[x.from:x.to], inputs[i])
@@ -40,7 +41,7 @@ func (p *plan) elf(inputs [][]byte) ([]byte, error) {
 	}
 	for _, x := range p.outputs {
 		if x.to > x.from {
-			stub.Dump = append(stub.Dump, hexagon.MemRange{Addr: uint32(arenaBase - endGuard + x.from), Len: uint32(x.to - x.from)})
+			stub.Dump = append(stub.Dump, hexagon.MemRange{Addr: uint32(layout.ArenaBase - layout.EndGuard + x.from), Len: uint32(x.to - x.from)})
 		}
 	}
 	const stubBase = 0x00010000
@@ -48,13 +49,13 @@ func (p *plan) elf(inputs [][]byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if stubBase+len(code) > codeBase {
+	if stubBase+len(code) > layout.CodeBase {
 		return nil, fmt.Errorf("start routine of %d bytes", len(code))
 	}
 	image := hexagon.Image{Entry: stubBase, Segments: []hexagon.Segment{
 		{Addr: stubBase, Data: code, Exec: true},
-		{Addr: constBase, Data: p.consts},
-		{Addr: arenaBase - endGuard, Data: arena, Write: true},
+		{Addr: layout.ConstBase, Data: p.consts},
+		{Addr: layout.ArenaBase - layout.EndGuard, Data: arena, Write: true},
 	}}
 	if len(p.program.Code) > 0 {
 		image.Segments = append(image.Segments, hexagon.Segment{Addr: p.program.Base, Data: p.program.Code, Exec: true})
@@ -66,7 +67,7 @@ func (p *plan) elf(inputs [][]byte) ([]byte, error) {
 }
 
 // emulate has QEMU run a plan and compares its outputs with the core's.
-func (p *plan) emulate(file string, inputs [][]byte) error {
+func (p *executable) emulate(file string, inputs [][]byte) error {
 	elf, err := p.elf(inputs)
 	if err != nil {
 		return err
@@ -107,7 +108,7 @@ func TestOracleProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := base.Programs(pm)[0][0].(*plan)
+	p := base.Programs(pm)[0][0].(*executable)
 	if err := p.emulate(filepath.Join(t.TempDir(), "network.elf"), [][]byte{in}); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestOracleOperations(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 			return
 		}
-		pl := program.(*plan)
+		pl := program.(*executable)
 		file := <-slots
 		wait.Add(1)
 		go func() {

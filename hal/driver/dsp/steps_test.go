@@ -21,7 +21,7 @@ func TestWriteSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		if err := base.Programs(p)[0][0].(*plan).WriteSteps(&b); err != nil {
+		if err := base.Programs(p)[0][0].(*executable).WriteSteps(&b); err != nil {
 			t.Fatal(err)
 		}
 		texts[i] = b.String()
@@ -29,7 +29,7 @@ func TestWriteSteps(t *testing.T) {
 	if texts[0] != texts[1] {
 		t.Error("two compilations print different steps")
 	}
-	for _, want := range []string{"CONV_2D, conv: convWork{", "depthwiseWork{", "poolWork{", "reads t1: operand 0, [1 224 224 3] dense", "rows 112: row r needs rows 2r to 2r+2", "rows 112: row r needs rows r-1 to r+1"} {
+	for _, want := range []string{"CONV_2D, conv: Conv{", "Depthwise{", "Pool{", "reads t1: operand 0, [1 224 224 3] dense", "rows 112: row r needs rows 2r to 2r+2", "rows 112: row r needs rows r-1 to r+1"} {
 		if !strings.Contains(texts[0], want) {
 			t.Errorf("no %q in\n%.1500s", want, texts[0])
 		}
@@ -43,9 +43,9 @@ func TestStepsHoldNoFunctions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range base.Programs(p)[0][0].(*plan).steps {
-			if at := function(reflect.TypeOf(s.work), map[reflect.Type]bool{}); at != "" {
-				t.Errorf("step %s of operation %d has a function: %T%s", s.name, s.op, s.work, at)
+		for _, s := range base.Programs(p)[0][0].(*executable).steps {
+			if at := function(reflect.TypeOf(s.Work), map[reflect.Type]bool{}); at != "" {
+				t.Errorf("step %s of operation %d has a function: %T%s", s.Name, s.Op, s.Work, at)
 			}
 		}
 	}

@@ -6,10 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
-	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/hal/opspec"
 )
 
 // zeroPointCase is a convolution with few outputs, so that the sums matter.
@@ -93,63 +90,6 @@ func TestLargestWindowSums(t *testing.T) {
 				data = bytes.Repeat([]byte{127}, len(data))
 			}
 			t.Run(s.String(), func(t *testing.T) { check(t, d, &b.m, [][]byte{data}, false) })
-		}
-	}
-}
-
-// TestStrips checks that a thread's room holds the sums of every strip, that a
-// strip's part finds its sums where the strip does, and that chunks cover every run
-// and read little behind it.
-func TestStrips(t *testing.T) {
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 32))
-		s := drawZeroPointCase(r)
-		oh, ow := s.out()
-		w := opspec.Window{H: s.h, W: s.w, KH: s.kh, KW: s.kw, StrideH: s.sh, StrideW: s.sw, DilationH: s.dh, DilationW: s.dw,
-			Left: s.pad[0], Right: s.pad[1], Top: s.pad[2], Bottom: s.pad[3], OutH: oh, OutW: ow}
-		in := &tensor{shape: shape{s.n, s.h, s.w, s.c}, pitch: shape{s.n, s.h, s.w, s.c}.smallPitch(), addr: arenaBase}
-		if err := in.needHalo(&w); err != nil {
-			t.Fatal(err)
-		}
-		g := &gemm{Window: w, in: in, out: &tensor{shape: shape{s.n, oh, ow, s.k}, pitch: shape{s.n, oh, ow, s.k}.pitch()},
-			Conv: filter.Conv{Filter: filter.Filter{K: s.k, KH: s.kh, KW: s.kw, C: s.c, Zero: 1}}}
-		c := &conv.GEMM{ZeroPoint: true, Unrolled: true, Pipelined: r.IntN(2) == 0, PerVector: g.out.perVec(), Positions: 4 + 4*r.IntN(2)}
-		shareAddresses(c, g)
-		entries := g.blockTable(c, 0, s.n*oh)
-		p := newStrips(g, c, entries)
-		blocks := len(entries) / c.EntryWords()
-		from := r.IntN(blocks)
-		to := from + 1 + r.IntN(blocks-from)
-		k := p.kernel([][2]int{{from, to}})
-		for _, x := range p.list {
-			if need, room := 4*(windowSumLead+x.runs.words()+conv.MaxChunk), g.windowSumBytes(); need > room {
-				t.Errorf("%d: %s: a strip needs %d bytes, there are %d", seed, s, need, room)
-			}
-		}
-		covered := 0
-		p.each(from, to, func(whole *strip, part strip) {
-			covered += part.to - part.from
-			last := p.list[len(p.list)-1].runs
-			for i, run := range part.runs {
-				full, rest := p.chunks(part.runs, i, k.Positions)
-				end := run.first + full*k.Positions
-				if rest >= 0 {
-					early := i == 0 && run.first+k.Positions > last[len(last)-1].end && whole.runs.word(run.first)+rest-run.first >= 0
-					if rest < run.first && !early || rest > end {
-						t.Errorf("%d: %s: run %v: last chunk at %d", seed, s, run, rest)
-					}
-					end = rest + k.Positions
-				}
-				if behind := end - roundUp(run.end, in.perVec()); behind < 0 || full > 0 && behind > 0 || behind*in.pitch > maxWindowSumOverread {
-					t.Errorf("%d: %s: run %v: chunks of %d end at %d", seed, s, run, k.Positions, end)
-				}
-				if whole.runs.word(run.end-1)-whole.runs.word(run.first) != run.end-1-run.first {
-					t.Errorf("%d: %s: run %v is not together in %v", seed, s, run, whole.runs)
-				}
-			}
-		})
-		if covered != to-from {
-			t.Errorf("%d: %s: %d of %d blocks", seed, s, covered, to-from)
 		}
 	}
 }

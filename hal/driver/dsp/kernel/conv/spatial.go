@@ -9,6 +9,10 @@ import (
 // MaxSpatialWords bounds the weight words of a spatial kernel: all are code.
 const MaxSpatialWords = 640
 
+// NarrowOutputs is the most output channels that leave at least half of the lanes of a GEMM
+// convolution, which are channels, idle.
+const NarrowOutputs = 16
+
 // A convolution with few output channels leaves most lanes of the GEMM kernel
 // (kernel_conv.go), where a lane is a channel, idle. In the spatial kernel a lane is a
 // position: a plane is a vector that holds one word of four input channels of each of

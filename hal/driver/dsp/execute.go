@@ -1,0 +1,266 @@
+package dsp
+
+import (
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/nnsoc/nnsoc/dsp"
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/lower"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/plan"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	stats "github.com/nnsoc/nnsoc/hal/driver/lower"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/sim/mem"
+)
+
+// executable is a graph as a program, its constants and its jobs. It implements
+// base.Executable.
+type executable struct {
+	dev            *Device
+	graph          *graph.Graph
+	program        dsp.Program
+	consts         []byte
+	dmaDescriptors []byte // DMA descriptors
+	jobs           []dsp.Job
+	kernels        []*hvx.Linked // of each job
+	steps          []*step.Step  // nil when it comes from a cache
+	all            []*hvx.Linked
+	inputs         []region
+	outputs        []region
+	faults         []faultAt
+	extents        map[uint32]region // of outputs whose first dimension is a word in memory
+	arena          int               // bytes, guards included
+	idle           sync.Pool         // *memory
+	decoding       sync.Mutex        // held by decode
+	shares         [][]byte          // of the kernels' packets, when they come from a cache
+}
+
+// memory is what an execution writes; executions do not share one.
+type memory struct {
+	arena, vtcm, dmaDescriptors []byte
+	dram                        mem.Level
+	core                        *dsp.Core  // that caches are of
+	caches                      *dsp.State // in front of dram, nil until a timed run
+}
+
+// cold makes caches and DRAM cold. A memory that others use is not, and the caches in
+// front of it are for one execution.
+func (m *memory) cold(d *Device, c *dsp.Core, shared mem.Level) (err error) {
+	if shared != nil {
+		m.core, m.dram = nil, shared
+		m.caches, err = c.NewState(shared)
+		return err
+	}
+	if m.core == c {
+		m.dram.Reset()
+		m.caches.Reset()
+		return nil
+	}
+	if d.cfg.NewMemory == nil {
+		return errors.New("no memory for a timed execution")
+	}
+	if m.dram, err = d.cfg.NewMemory(); err != nil {
+		return err
+	}
+	m.core = c
+	m.caches, err = c.NewState(m.dram)
+	return err
+}
+
+// region is a part of the arena.
+type region struct{ from, to int }
+
+// prepare lowers a graph whose shapes and parameters are known.
+func prepare(d *Device, g *graph.Graph) (*executable, error) {
+	list, err := lower.Graph(g, step.NewObject(d.threads(), d.machine(), &d.kernels))
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.New(list, &d.cfg.Spec)
+	if err != nil {
+		return nil, err
+	}
+	return assemble(d, g, p), nil
+}
+
+// assemble is the program of a planned graph.
+func assemble(d *Device, g *graph.Graph, l *plan.Program) *executable {
+	p := &executable{dev: d, graph: g, program: dsp.Program{Base: l.Image.Base, Code: l.Image.Code}, consts: l.Consts, steps: l.Steps,
+		dmaDescriptors: l.DMADescriptors, all: l.Image.Kernels, arena: l.Arena + 2*layout.EndGuard}
+	for _, f := range l.Faults {
+		p.faults = append(p.faults, faultAt{f.Op, regionOf(f.Word), f.Reason})
+	}
+	for _, x := range l.Jobs {
+		p.jobs = append(p.jobs, dsp.Job{Region: x.Step.Op, Name: x.Name, Entry: x.Kernel.Entry, Threads: len(x.Args), Args: x.Args})
+		p.kernels = append(p.kernels, x.Kernel)
+	}
+	for _, t := range l.Inputs {
+		if t == nil { // nothing that the program reads
+			p.inputs = append(p.inputs, region{})
+			continue
+		}
+		p.inputs = append(p.inputs, regionOf(t))
+	}
+	for _, t := range l.Outputs {
+		p.outputs = append(p.outputs, regionOf(t))
+	}
+	for x, t := range l.Extents {
+		if p.extents == nil {
+			p.extents = map[uint32]region{}
+		}
+		p.extents[x] = regionOf(t)
+	}
+	return p
+}
+
+func regionOf(t *layout.Tensor) region {
+	from := int(t.Addr-layout.ArenaBase) + layout.EndGuard
+	return region{from, from + t.Bytes()}
+}
+
+// space maps constants, VTCM, DMA descriptors and an arena.
+func (p *executable) space(m *memory) (*mem.Space, error) {
+	s := &mem.Space{}
+	if err := s.Map(mem.Segment{Name: "constants", Base: layout.ConstBase, Data: p.consts, ReadOnly: true}); err != nil {
+		return nil, err
+	}
+	if v := &p.dev.cfg.Spec; v.VTCMBytes > 0 {
+		if err := s.Map(mem.Segment{Name: "vtcm", Base: uint64(v.VTCMBase), Data: m.vtcm}); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.dmaDescriptors) > 0 {
+		if err := s.Map(mem.Segment{Name: "chains", Base: plan.DMAChainBase, Data: m.dmaDescriptors}); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.Map(mem.Segment{Name: "arena", Base: layout.ArenaBase - layout.EndGuard, Data: m.arena})
+}
+
+// finished is a run of a plan; its outputs are parts of the memory until that is
+// released. It implements base.Run.
+type finished struct {
+	*executable
+	memory *memory
+	stats  hal.Stats
+}
+
+// Output implements base.Run.
+func (r *finished) Output(i int) (data []byte, dims []uint32) {
+	at, x := r.outputs[i], r.graph.Outputs[i]
+	data, dims = r.memory.arena[at.from:at.to], r.graph.Operands[x].Dimensions
+	n, ok := r.extents[x]
+	if !ok || len(dims) == 0 || dims[0] == 0 {
+		return data, dims
+	}
+	entry := len(data) / int(dims[0])
+	dims = slices.Clone(dims)
+	dims[0] = min(dims[0], binary.LittleEndian.Uint32(r.memory.arena[n.from:]))
+	return data[:int(dims[0])*entry], dims
+}
+
+// Stats implements base.Run.
+func (r *finished) Stats() hal.Stats { return r.stats }
+
+// Release implements base.Run.
+func (r *finished) Release() { r.idle.Put(r.memory) }
+
+// Bytes implements base.Executable.
+func (p *executable) Bytes() int { return len(p.consts) + len(p.program.Code) }
+
+// Run implements base.Executable.
+func (p *executable) Run(inputs [][]byte, o base.RunOptions) (base.Run, error) {
+	for i, x := range p.inputs {
+		o := &p.graph.Operands[p.graph.Inputs[i]]
+		if read := !o.IsConst() && o.Lifetime != nn.NoValue; read && len(inputs[i]) != x.to-x.from {
+			return nil, hal.Errorf(hal.InvalidArgument, "input %d has %d bytes, want %d", i, len(inputs[i]), x.to-x.from)
+		}
+	}
+	m, ok := p.idle.Get().(*memory)
+	if ok {
+		clear(m.arena)
+		clear(m.vtcm)
+	} else {
+		m = &memory{arena: make([]byte, p.arena), vtcm: make([]byte, p.dev.cfg.Spec.VTCMBytes), dmaDescriptors: make([]byte, len(p.dmaDescriptors))}
+	}
+	done := &finished{executable: p, memory: m}
+	for i, x := range p.inputs {
+		copy(m.arena[x.from:x.to], inputs[i])
+	}
+	copy(m.dmaDescriptors, p.dmaDescriptors)
+	space, err := p.space(m)
+	if err == nil {
+		err = p.execute(done, space, o)
+	}
+	if err != nil {
+		done.Release()
+		return nil, err
+	}
+	return done, nil
+}
+
+// execute runs the jobs and checks the faults that they leave.
+func (p *executable) execute(r *finished, space *mem.Space, o base.RunOptions) error {
+	options := dsp.Options{Functional: o.Functional, Span: stats.Trace(o.Trace, o.StartFs, 0)}
+	c := p.dev.core
+	if point, ok := o.Point(); ok {
+		var err error
+		if c, err = p.dev.cores.At(point); err != nil {
+			return err
+		}
+	}
+	if !o.Functional {
+		if err := r.memory.cold(p.dev, c, o.Memory); err != nil {
+			return err
+		}
+		options.State = r.memory.caches
+	}
+	if o.Detail {
+		options.Profile = &dsp.Profile{}
+	}
+	report, err := c.Run(&p.program, space, p.jobs, options)
+	if err != nil {
+		return err
+	}
+	for _, c := range p.faults {
+		if err := c.failed(r.memory.arena); err != nil {
+			return hal.Errorf(hal.GeneralFailure, "operation %d: %w", c.op, err)
+		}
+	}
+	r.stats = stats.Stats(report)
+	if o.Detail {
+		if err := p.decode(); err != nil {
+			return err
+		}
+		p.detail(&r.stats, report, options.Profile)
+	}
+	return nil
+}
+
+// faultAt is a fault whose word has its place.
+type faultAt struct {
+	op     int
+	at     region
+	reason string
+}
+
+func (c *faultAt) failed(arena []byte) error {
+	for _, b := range arena[c.at.from:c.at.to] {
+		if b != 0 {
+			return errInvalid(c.reason)
+		}
+	}
+	return nil
+}
+
+// errInvalid is the reason why an execution failed.
+type errInvalid string
+
+func (e errInvalid) Error() string { return string(e) }

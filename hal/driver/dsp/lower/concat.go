@@ -1,0 +1,112 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// lowerConcat lowers CONCATENATION: each input is mapped to the output's
+// quantization where it differs, and copied to its place.
+func lowerConcat(l *Lowering, op *nn.Operation) error {
+	c, err := l.view.Concat(op)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(c.Inputs, func(i uint32) bool { return l.values[i] != nil }) {
+		return l.concatFlat(&c)
+	}
+	rank := len(c.Dims)
+	if rank > 4 {
+		return fmt.Errorf("rank %d", rank)
+	}
+	axis := c.Axis + 4 - rank
+	out := l.result(c.Output, 0)
+	var at [4]int
+	for _, idx := range c.Inputs {
+		in, err := l.value(idx)
+		if err != nil {
+			return err
+		}
+		i, o := &l.graph.Operands[idx], &l.graph.Operands[c.Output]
+		if t := opspec.RequantTable(i, o); t != nil {
+			mapped := l.newTensor(in.Name+" requantized", in.Shape, in.Pitch, int32(out.Zero))
+			l.lookup(mapped, in, storedTable(t, i.Type, o.Type))
+			in = mapped
+		}
+		l.addStep("concat", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: at})
+		at[axis] += [4]int{in.Shape.N, in.Shape.H, in.Shape.W, in.Shape.C}[axis]
+	}
+	return nil
+}
+
+// concatFlat is a CONCATENATION of values in flat form.
+func (l *Lowering) concatFlat(c *opspec.Concat) error {
+	row, at := 0, 0
+	for _, n := range c.Sizes {
+		row += n
+	}
+	out := l.flatResult(c.Output)
+	for k, x := range c.Inputs {
+		in, err := l.flat(x)
+		if err != nil {
+			return err
+		}
+		i, o := &l.graph.Operands[x], &l.graph.Operands[c.Output]
+		if t := opspec.RequantTable(i, o); t != nil {
+			in = l.mapped(in, storedTable(t, i.Type, o.Type))
+		}
+		if err := l.moveFlat("concat", out, in, 1, []launch.Dim{{N: c.Outer, Src: c.Sizes[k], Dst: row}, {N: c.Sizes[k], Src: 1, Dst: 1}}, at, 0); err != nil {
+			return err
+		}
+		at += c.Sizes[k]
+	}
+	return nil
+}
+
+// lowerPack lowers PACK: inputs side by side along a new axis.
+func lowerPack(l *Lowering, op *nn.Operation) error {
+	c, err := l.view.Concat(op)
+	if err != nil {
+		return err
+	}
+	size, row, before := l.sizeOf(c.Output), 0, 0
+	for _, n := range c.Sizes {
+		row += n * size
+	}
+	out := l.flatResult(c.Output)
+	for i, x := range c.Inputs {
+		in, err := l.flat(x)
+		if err != nil {
+			return err
+		}
+		at, n := before, c.Sizes[i]*size
+		before += n
+		if n == 0 {
+			continue
+		}
+		err = l.move("pack", out, in, c.Outer, func(put func(to, from, n int)) {
+			for k := range c.Outer {
+				put(k*row+at, k*n, n)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lowerRank lowers RANK: a constant, which the program stores.
+func lowerRank(l *Lowering, op *nn.Operation) error {
+	rank, err := l.view.Rank(op)
+	if err != nil {
+		return err
+	}
+	l.fillFlat(l.flatResult(op.Outputs[0]), uint32(rank))
+	return nil
+}

@@ -1,0 +1,146 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/conv"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/depthwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// gemm lowers a convolution to the conv kernel.
+func (l *Lowering) gemm(g *launch.Convolution) {
+	writes := []*layout.Tensor{g.Out}
+	var scratch *layout.Tensor
+	if g.Filter.Zero != 0 && g.Spatial == nil {
+		scratch = l.newTensor("scratch", layout.Shape{N: 1, H: 1, W: 1, C: l.Threads * (conv.PipelinedAside + g.WindowSumBytes())}, 1, 0)
+		scratch.Dense = true
+		writes = append(writes, scratch)
+	}
+	reads := []*layout.Tensor{g.In}
+	if g.RuntimeWeights != nil {
+		reads = append(reads, g.RuntimeWeights)
+	}
+	l.addRows("conv", reads, writes, launch.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H), launch.Conv{Convolution: g, Scratch: scratch})
+	if g.Recounts() || g.RuntimeWeights != nil {
+		l.list.Steps[len(l.list.Steps)-1].Rows = nil
+	}
+}
+
+// depthFilter is the filter of a depthwise convolution with one output per input.
+func (l *Lowering) depthFilter(operand uint32, k, kh, kw int) (filter.Filter, error) {
+	o := &l.graph.Operands[operand]
+	data, err := l.view.Data(operand)
+	if err != nil {
+		return filter.Filter{}, err
+	}
+	f := filter.Filter{Data: data, K: k, KH: kh, KW: kw, C: k, Depthwise: true, Zero: o.ZeroPoint}
+	if o.Type != nn.TensorQuant8Asymm {
+		f.Flip = 0x80
+		f.Zero += 128
+	}
+	return f, nil
+}
+
+func lowerConv(l *Lowering, op *nn.Operation) error {
+	c, err := l.view.Conv(op)
+	if err != nil {
+		return err
+	}
+	if !c.Depthwise {
+		return l.groupedConv(&c, 1)
+	}
+	if c.Multiplier > 1 || c.KH*c.KW > depthwise.MaxTaps || !l.packable(c.Filter, c.Bias) {
+		return l.groupedConv(&c, c.C)
+	}
+	in, err := l.imageValue(c.Input, c.NCHW)
+	if err != nil {
+		return err
+	}
+	f, err := l.depthFilter(c.Filter, c.K, c.KH, c.KW)
+	if err != nil {
+		return err
+	}
+	q, err := c.Quant(l.view)
+	if err != nil {
+		return err
+	}
+	bias, err := l.view.Data(c.Bias)
+	if err != nil {
+		return err
+	}
+	g := launch.Convolution{Window: c.Window, In: in, Conv: filter.Conv{Filter: f, Bias: bias, InZero: int32(in.Zero),
+		Rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[c.Output].Type))}}
+	g.Rq.UseHalfword(g.MaxSum())
+	if err := in.NeedHalo(&c.Window); err != nil {
+		return err
+	}
+	pitch := 0
+	if n := l.narrowPitch(c.Output, c.K); n == in.Pitch && !c.NCHW {
+		pitch = n
+	}
+	out, done := l.imageResult(c.Output, layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K}, pitch, c.NCHW)
+	g.Out = out
+	if err := l.depthwise(&g); err != nil {
+		return err
+	}
+	done()
+	return nil
+}
+
+func lowerFullyConnected(l *Lowering, op *nn.Operation) error {
+	c, err := l.view.FullyConnected(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.value(c.Input)
+	if err != nil {
+		return err
+	}
+	q, err := c.Quant(l.view)
+	if err != nil {
+		return err
+	}
+	if in.Shape.Positions() != c.Batch || in.Shape.C != c.Depth {
+		in = l.withShape(in, layout.Shape{N: 1, H: 1, W: c.Batch, C: c.Depth}, "flattened")
+	}
+	w, err := l.newWeights(c.Weights, c.Bias, c.Units, 1, 1, c.Depth)
+	if err != nil {
+		return err
+	}
+	s := in.Shape
+	p := convPart{in: in, out: l.result(c.Output, 0), weights: w,
+		Window: opspec.Window{H: s.H, W: s.W, KH: 1, KW: 1, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1, OutH: s.H, OutW: s.W}}
+	// The output has as many positions as the input, only counted in one dimension.
+	if p.out.Shape.Positions() != s.Positions() || p.out.Shape.C != c.Units {
+		return fmt.Errorf("output shape %v for a batch of %d", l.graph.Operands[c.Output].Dimensions, c.Batch)
+	}
+	return l.conv(&p, q, c.Output)
+}
+
+// depthwise lowers a depthwise convolution with one output channel per input
+// channel.
+func (l *Lowering) depthwise(g *launch.Convolution) error {
+	// Vectors hold whole positions on both sides alike.
+	if g.In.Pitch != g.Out.Pitch {
+		g.In = l.withPitch(g.In, g.Out.Pitch)
+		if err := g.In.NeedHalo(&g.Window); err != nil {
+			return err
+		}
+	}
+	rows := launch.WindowDependence(&g.Window, g.Out.Shape.N*g.Out.Shape.H)
+	l.addRows("depthwise", []*layout.Tensor{g.In}, []*layout.Tensor{g.Out}, rows, launch.Depthwise{Convolution: g})
+	return nil
+}
+
+// withPitch copies a value into a tensor of another pitch.
+func (l *Lowering) withPitch(t *layout.Tensor, pitch int) *layout.Tensor {
+	dst := l.newTensor(t.Name+" repitched", t.Shape, pitch, int32(t.Zero))
+	l.copyTensor(dst, t)
+	return dst
+}

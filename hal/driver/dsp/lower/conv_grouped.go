@@ -1,0 +1,201 @@
+package lower
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// lowerGroupedConv lowers GROUPED_CONV_2D.
+func lowerGroupedConv(l *Lowering, op *nn.Operation) error {
+	c, err := l.view.GroupedConv(op)
+	if err != nil {
+		return err
+	}
+	return l.groupedConv(&c.Conv, c.Groups)
+}
+
+// convOperands are a convolution's operands, its filter with per inputs for each
+// output channel; done ends the result.
+func (l *Lowering) convOperands(c *opspec.Conv, per int) (p convPart, q opspec.GEMMQuant, done func(), err error) {
+	if q, err = c.Quant(l.view); err != nil {
+		return p, q, nil, err
+	}
+	p.Window = c.Window
+	if p.in, err = l.imageValue(c.Input, c.NCHW); err != nil {
+		return p, q, nil, err
+	}
+	if p.weights, err = l.newWeights(c.Filter, c.Bias, c.K, c.KH, c.KW, per); err != nil {
+		return p, q, nil, err
+	}
+	p.out, done = l.imageResult(c.Output, layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K}, 0, c.NCHW)
+	return p, q, done, nil
+}
+
+// groupedConv lowers a convolution whose channels are divided among groups: slices
+// of a few groups are convolved by themselves, with zero weights between the groups
+// of a slice.
+func (l *Lowering) groupedConv(c *opspec.Conv, groups int) error {
+	per := c.C
+	if groups > 1 && !c.Depthwise {
+		per /= groups
+	}
+	whole, q, done, err := l.convOperands(c, per)
+	if err != nil {
+		return err
+	}
+	in, out, w := whole.in, whole.out, whole.weights
+	if groups == 1 && !c.Depthwise {
+		if !c.NCHW {
+			whole.narrow = l.narrowPitch(c.Output, c.K)
+		}
+		err := l.conv(&whole, q, c.Output)
+		done()
+		return err
+	}
+	w.c = c.C
+	m := sliceGroups(c, groups)
+	if err := l.blocks(&w, groups, m, c.Depthwise); err != nil {
+		return err
+	}
+	n := groups / m
+	ins, outs := []*layout.Tensor{in}, []*layout.Tensor{out}
+	if n > 1 {
+		ins = l.divided(in, n)
+		outs = nil
+		for range n {
+			outs = append(outs, l.newTensor("slice", layout.Shape{N: c.N, H: c.OutH, W: c.OutW, C: c.K / n}, 0, int32(out.Zero)))
+		}
+	}
+	var packed *packedWeights
+	for i := range n {
+		p := convPart{Window: c.Window, in: ins[i], out: outs[i], weights: w.slice(i*c.K/n, c.K/n)}
+		if len(q.Mult) == 1 { // the records of all slices look alike
+			p.parts, p.index, p.packed = n, i, packed
+		}
+		if err := l.conv(&p, q, c.Output); err != nil {
+			return err
+		}
+		packed = p.packed
+	}
+	if n > 1 {
+		j := launch.Join{Out: out, StrideH: 1, StrideW: 1}
+		for i, t := range outs {
+			j.Parts = append(j.Parts, launch.JoinPart{T: t, C: i * c.K / n})
+		}
+		l.join(j)
+	}
+	done()
+	return nil
+}
+
+// launchCost is about what a few launches of jobs cost, in vrmpy.
+const launchCost = 2000
+
+// sliceGroups chooses how many groups a slice has: few waste lanes and launches,
+// many multiply by the zeros between them.
+func sliceGroups(c *opspec.Conv, groups int) int {
+	best, least := groups, -1
+	positions := c.N * c.OutH * c.OutW * c.KH * c.KW
+	for m := 1; m <= groups; m++ {
+		if groups%m != 0 {
+			continue
+		}
+		n, k, in := groups/m, m*(c.K/groups), m*(c.C/groups)
+		cost := n * (positions*layout.CeilDiv(k, 32)*layout.CeilDiv(in, 4) + launchCost)
+		if n > 1 { // channels are divided and joined
+			cost += c.N*c.H*c.W*c.C/16 + c.N*c.OutH*c.OutW*c.K/16
+		}
+		if least < 0 || cost < least {
+			best, least = m, cost
+		}
+	}
+	return best
+}
+
+// divided are n tensors with the channels of one.
+func (l *Lowering) divided(in *layout.Tensor, n int) []*layout.Tensor {
+	s := in.Shape
+	c := s.C / n
+	var list []*layout.Tensor
+	for range n {
+		part := layout.Shape{N: s.N, H: s.H, W: s.W, C: c}
+		list = append(list, l.newTensor(in.Name+" divided", part, part.SmallPitch(), int32(in.Zero)))
+	}
+	l.addStep("divide", []*layout.Tensor{in}, list, launch.Divide{List: list, Shape: s, In: in, Channels: c})
+	return list
+}
+
+// join appends a step of Join.
+func (l *Lowering) join(w launch.Join) {
+	var list []*layout.Tensor
+	for _, p := range w.Parts {
+		list = append(list, p.T)
+	}
+	l.addStep("join", list, []*layout.Tensor{w.Out}, w)
+}
+
+// phase is the outputs of a transposed convolution along an axis that stride and
+// padding bring to the same taps: from first on, each stride further, count of
+// them. Their taps are last, last-stride, .. in the filter; the first of these
+// meets the input before start.
+type phase1D struct{ first, count, taps, last, pad int }
+
+// phases1D divides an axis.
+func phases1D(out, taps, stride, pad int) (list []phase1D) {
+	for first := range min(stride, out) {
+		p := phase1D{first: first, count: layout.CeilDiv(out-first, stride)}
+		q, least := (first+pad)/stride, (first+pad)%stride
+		if least < taps {
+			p.taps = (taps-1-least)/stride + 1
+			p.last = least + (p.taps-1)*stride
+		}
+		p.pad = p.taps - 1 - q
+		list = append(list, p)
+	}
+	return list
+}
+
+// lowerTransposeConv lowers TRANSPOSE_CONV_2D: the outputs of a phase of the strides
+// are a convolution of the input by some of the filter's taps, in reverse.
+func lowerTransposeConv(l *Lowering, op *nn.Operation) error {
+	t, err := l.view.TransposeConv(op)
+	if err != nil {
+		return err
+	}
+	c := &t.Conv
+	whole, q, done, err := l.convOperands(c, c.C)
+	if err != nil {
+		return err
+	}
+	out, w := whole.out, whole.weights
+	rows, columns := phases1D(c.OutH, c.KH, c.StrideH, c.Top), phases1D(c.OutW, c.KW, c.StrideW, c.Left)
+	j := launch.Join{Out: out, StrideH: c.StrideH, StrideW: c.StrideW}
+	for _, y := range rows {
+		for _, x := range columns {
+			p := whole
+			if len(rows)*len(columns) > 1 {
+				p.out = l.newTensor("phase", layout.Shape{N: c.N, H: y.count, W: x.count, C: c.K}, 0, int32(out.Zero))
+				j.Parts = append(j.Parts, launch.JoinPart{T: p.out, Y: y.first, X: x.first, C: 0})
+			}
+			p.Window = opspec.Window{H: c.H, W: c.W, KH: y.taps, KW: x.taps, StrideH: 1, StrideW: 1, DilationH: 1, DilationW: 1,
+				Top: y.pad, Left: x.pad, OutH: y.count, OutW: x.count}
+			p.weights.from += y.last*w.row + x.last*w.tap
+			p.weights.kh, p.weights.row = y.taps, -c.StrideH*w.row
+			p.weights.kw, p.weights.tap = x.taps, -c.StrideW*w.tap
+			if y.taps*x.taps == 0 {
+				p.KH, p.KW, p.Top, p.Left = 1, 1, 0, 0
+				p.weights = l.noWeights(&w)
+			}
+			if err := l.conv(&p, q, c.Output); err != nil {
+				return err
+			}
+		}
+	}
+	if len(j.Parts) > 0 {
+		l.join(j)
+	}
+	done()
+	return nil
+}

@@ -1,0 +1,137 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/detection"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// lowerBoxTransform lowers AXIS_ALIGNED_BBOX_TRANSFORM: threads share the regions.
+func lowerBoxTransform(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.BoxTransform(op)
+	if err != nil {
+		return err
+	}
+	o := l.graph.Operands
+	if !o[p.Deltas].Type.IsQuant8() {
+		return fmt.Errorf("deltas of type %s", o[p.Deltas].Type)
+	}
+	in, err := l.flatAll(p.Regions, p.Deltas, p.Batches, p.Images)
+	if err != nil {
+		return err
+	}
+	k := detection.Boxes{Classes: p.Classes, Images: p.N, Box: affineOf(&o[p.Regions]), Image: affineOf(&o[p.Images]), Out: affineOf(&o[p.Output])}
+	out := l.flatResult(p.Output)
+	bad := l.invalid("a region is upside down, too large or of no image")
+	frames := l.roomFor(1)
+	d := affineOf(&o[p.Deltas])
+	l.addStep("boxes", in, []*layout.Tensor{out, bad, frames}, launch.Boxes{Kernel: k, Op: p, Frames: frames, In: in, Out: out, Bad: bad, Deltas: d})
+	return nil
+}
+
+// maxHeatmap bounds the side of a map: positions are exact in single precision.
+const maxHeatmap = 1 << 10
+
+// lowerHeatmap lowers HEATMAP_MAX_KEYPOINT: threads share the boxes.
+func lowerHeatmap(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.Heatmap(op)
+	if err != nil {
+		return err
+	}
+	if p.Size > maxHeatmap {
+		return fmt.Errorf("maps of %dx%d, at most %d", p.Size, p.Size, maxHeatmap)
+	}
+	heat, err := l.nhwc(p.Heat, p.NCHW)
+	if err != nil {
+		return err
+	}
+	boxes, err := l.flat(p.Regions)
+	if err != nil {
+		return err
+	}
+	o := l.graph.Operands
+	k := detection.Heatmap{Size: p.Size, Points: p.Points, Box: affineOf(&o[p.Regions]), Score: affineOf(&o[p.Scores]), At: affineOf(&o[p.Output])}
+	scores, points := l.flatResult(p.Scores), l.flatResult(p.Output)
+	bad := l.invalid("a box is upside down")
+	frames := l.roomFor(detection.HeatFrame)
+	score := affineOf(&o[p.Heat])
+	l.addStep("heatmap", []*layout.Tensor{heat, boxes}, []*layout.Tensor{scores, points, bad, frames}, launch.Heatmap{Kernel: k, Op: p, Frames: frames, Heat: heat, Boxes: boxes, Scores: scores, Points: points, Bad: bad, Score: score})
+	return nil
+}
+
+// nhwc is an image operand in flat form, channels last.
+func (l *Lowering) nhwc(i uint32, nchw bool) (*layout.Tensor, error) {
+	in, err := l.flat(i)
+	if err != nil || !nchw {
+		return in, err
+	}
+	d := l.graph.Operands[i].Dimensions
+	plane := d[2] * d[3]
+	out := l.newFlat(in.Name+" as NHWC", int(nn.Elements(d)), 1)
+	return out, l.walk("to NHWC", out, in, []uint32{d[0], plane, d[1]}, []int{int(d[1] * plane), 1, int(plane)}, 0, 1)
+}
+
+// invalid makes the word that a kernel sets when an input is not valid.
+func (l *Lowering) invalid(reason string) *layout.Tensor {
+	bad := l.newFlat("invalid", layout.VectorBytes, 1)
+	bad.Keep = true
+	l.list.Faults = append(l.list.Faults, step.Fault{Op: l.op, Word: bad, Reason: reason})
+	return bad
+}
+
+// roomFor makes scratch memory of n words for each thread.
+func (l *Lowering) roomFor(n int) *layout.Tensor {
+	t := l.newFlat("frames", l.Threads*layout.RoundUp(4*n, layout.VectorBytes), 1)
+	return t
+}
+
+// orderedResult is where a kernel writes the image of an operation's output in
+// NHWC order; the returned function puts it into the order of the operand.
+func (l *Lowering) orderedResult(i uint32, n, h, w, c int, nchw bool) (*layout.Tensor, func() error) {
+	if !nchw {
+		return l.flatResult(i), func() error { return nil }
+	}
+	t := l.newFlat("NHWC result", n*h*w*c, 1)
+	return t, func() error {
+		return l.walk("to NCHW", l.flatResult(i), t, []uint32{uint32(n), uint32(c), uint32(h * w)}, []int{h * w * c, 1, c}, 0, 1)
+	}
+}
+
+// lowerRoi lowers ROI_ALIGN and ROI_POOLING: threads share the regions.
+func lowerRoi(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.Roi(op)
+	if err != nil {
+		return err
+	}
+	if p.C > layout.MaxPositions || p.Rois*p.OutH*p.OutW > layout.MaxPositions {
+		return fmt.Errorf("%d regions of %dx%dx%d", p.Rois, p.OutH, p.OutW, p.C)
+	}
+	if min(p.StrideH, p.StrideW) < detection.MinNormal { // a quotient by it is not rounded as the reference rounds it
+		return fmt.Errorf("strides %g and %g, none may be below %g", p.StrideH, p.StrideW, detection.MinNormal)
+	}
+	in, err := l.nhwc(p.Input, p.NCHW)
+	if err != nil {
+		return err
+	}
+	regions, err := l.flat(p.Regions)
+	if err != nil {
+		return err
+	}
+	batches, err := l.flat(p.Batches)
+	if err != nil {
+		return err
+	}
+	o := l.graph.Operands
+	k := detection.ROI{Align: op.Type == nn.OpRoiAlign, N: p.N, H: p.H, W: p.W, C: p.C, OutH: p.OutH, OutW: p.OutW,
+		StrideH: p.StrideH, StrideW: p.StrideW, SampleH: p.SampleH, SampleW: p.SampleW, Box: affineOf(&o[p.Regions]), Out: affineOf(&o[p.Output])}
+	out, finish := l.orderedResult(p.Output, p.Rois, p.OutH, p.OutW, p.C, p.NCHW)
+	bad := l.invalid("a region is upside down, too large or of no image")
+	frames := l.roomFor(detection.RoiFrame + p.C)
+	value := affineOf(&o[p.Input])
+	l.addStep(op.Type.String(), []*layout.Tensor{in, regions, batches}, []*layout.Tensor{out, bad, frames}, launch.ROI{Kernel: k, Value: value, Op: p, Frames: frames, In: in, Regions: regions, Batches: batches, Out: out, Bad: bad})
+	return finish()
+}

@@ -1,0 +1,205 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// addVectors appends a step that makes a tensor of others of its shape and pitch,
+// vector by vector.
+func (l *Lowering) addVectors(name string, reads []*layout.Tensor, out *layout.Tensor, plain bool, w step.Work) {
+	rows := step.SameRows(out.Shape.N * out.Shape.H)
+	rows.Plain = plain
+	l.addRows(name, reads, []*layout.Tensor{out}, rows, w)
+}
+
+// lowerAdd lowers ADD and SUB.
+func lowerAdd(l *Lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	if e.Type == nn.TensorInt32 {
+		return l.words(op, &e)
+	}
+	q, err := e.AddQuant(l.view)
+	if err != nil {
+		return err
+	}
+	bias := unsignedBias(e.Type)
+	rq := hvx.NewRequant([]opspec.Multiplier{q.Out}, q.OutZero, q.Lo, q.Hi, bias)
+	sign := int32(1)
+	if op.Type == nn.OpSub {
+		sign = -1
+	}
+	if l.final() && layout.ShapeOf(e.Dims).Elements() >= elementwise.AffineFrom {
+		if f, ok := elementwise.FindAffine(&q, sign, bias); ok {
+			return l.binary(&e, elementwise.AffineSum{Clamp: rq.Kind().Clamp}, f.Params(&rq))
+		}
+	}
+	k := elementwise.Binary{Sub: op.Type == nn.OpSub, RoundA: q.A.Shift < 0, RoundB: q.B.Shift < 0, Rq: rq.Kind()}
+	return l.binary(&e, k, elementwise.AddParams(&rq, &q, bias))
+}
+
+func lowerMul(l *Lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	if e.Type == nn.TensorInt32 {
+		return l.words(op, &e)
+	}
+	q, err := e.MulQuant(l.view)
+	if err != nil {
+		return err
+	}
+	bias := unsignedBias(e.Type)
+	rq := hvx.NewRequant([]opspec.Multiplier{q.Mult}, q.OutZero, q.Lo, q.Hi, bias)
+	k := elementwise.Binary{Mul: true, Rq: rq.Kind()}
+	return l.binary(&e, k, elementwise.MulParams(&rq, &q, bias))
+}
+
+// binary lowers an operation by a kernel.
+func (l *Lowering) binary(e *opspec.Elementwise, k hvx.Kernel, params []uint32) error {
+	s := layout.ShapeOf(e.Dims)
+	var in [2]*layout.Tensor
+	for i, idx := range [2]uint32{e.A, e.B} {
+		t, err := l.value(idx)
+		if err != nil {
+			return err
+		}
+		if t.Shape != s {
+			t = l.broadcast(t, s)
+		}
+		in[i] = t
+	}
+	pitch := max(in[0].Pitch, in[1].Pitch, s.Pitch())
+	for i := range in {
+		if in[i].Pitch != pitch {
+			in[i] = l.withPitch(in[i], pitch)
+		}
+	}
+	out := l.result(e.Output, pitch)
+	l.addVectors("binary", in[:], out, false, launch.Binary{Kernel: k, In: in, Out: out, Params: params})
+	return nil
+}
+
+// broadcast repeats a value along the dimensions in which it has size 1.
+func (l *Lowering) broadcast(src *layout.Tensor, to layout.Shape) *layout.Tensor {
+	dst := l.newTensor(src.Name+" broadcast", to, 0, int32(src.Zero))
+	l.addStep("broadcast", []*layout.Tensor{src}, []*layout.Tensor{dst}, launch.Broadcast{Src: src, To: to, Dst: dst})
+	return dst
+}
+
+// lowerUnary lowers RELU, RELU1 and RELU6 to bounds, LOGISTIC, REQUANTIZE and
+// QUANTIZE of a dequantized value to a table.
+func lowerUnary(l *Lowering, op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	src := u.Input
+	if op.Type == nn.OpQuantize {
+		from, ok := dequantized(l.graph, op)
+		if !ok {
+			return quantizeFloat(l, &u)
+		}
+		src = from
+	}
+	in, err := l.value(src)
+	if err != nil {
+		return err
+	}
+	i, o := &l.graph.Operands[src], &l.graph.Operands[u.Output]
+	var t *[256]byte
+	switch op.Type {
+	case nn.OpLogistic:
+		if t, err = u.LogisticTable(l.view); err != nil {
+			return err
+		}
+	case nn.OpTanh:
+		if t, err = u.TanhTable(l.view); err != nil {
+			return err
+		}
+	case nn.OpHardSwish:
+		if t, err = u.HardSwishTable(l.view); err != nil {
+			return err
+		}
+	case nn.OpRsqrt:
+		if t, err = u.RsqrtTable(l.view); err != nil {
+			return err
+		}
+	case nn.OpRequantize:
+		t = u.RequantizeTable(l.view)
+	case nn.OpQuantize:
+		t = opspec.QuantizeTable(i, o)
+	default:
+		lo, hi := opspec.ActRange(opspec.UnaryActivation(op.Type), o.Type, o.Scale, o.ZeroPoint)
+		bias := unsignedBias(o.Type)
+		out := l.result(u.Output, max(in.Pitch, in.Shape.Pitch()))
+		if in.Pitch != out.Pitch {
+			in = l.withPitch(in, out.Pitch)
+		}
+		l.addVectors("clamp", []*layout.Tensor{in}, out, true, launch.Clamp{In: in, Out: out, Lo: byte(lo + bias), Hi: byte(hi + bias)})
+		return nil
+	}
+	l.lookup(l.result(u.Output, in.Pitch), in, storedTable(t, i.Type, o.Type))
+	return nil
+}
+
+// lookup maps every byte of a value through a table.
+func (l *Lowering) lookup(out, in *layout.Tensor, t *[256]byte) {
+	l.addVectors("lookup", []*layout.Tensor{in}, out, true, launch.Lookup{In: in, Out: out, Table: t})
+}
+
+// storedTable turns a table over the client's bytes into one over stored
+// bytes, which are unsigned.
+func storedTable(t *[256]byte, in, out nn.OperandType) *[256]byte {
+	var s [256]byte
+	for i, b := range t {
+		s[byte(i)+byte(unsignedBias(in))] = b + byte(unsignedBias(out))
+	}
+	return &s
+}
+
+// dequantized finds the quantized operand whose DEQUANTIZE feeds a QUANTIZE.
+func dequantized(g *graph.Graph, quantize *nn.Operation) (uint32, bool) {
+	for i := range g.Operations {
+		d := &g.Operations[i]
+		if d.Type == nn.OpDequantize && len(d.Outputs) == 1 && len(d.Inputs) == 1 && len(quantize.Inputs) == 1 &&
+			d.Outputs[0] == quantize.Inputs[0] && g.Operands[d.Inputs[0]].Type.IsQuant8() {
+			return d.Inputs[0], true
+		}
+	}
+	return 0, false
+}
+
+// onlyRequantizes reports why the result of a DEQUANTIZE is a value of its own:
+// something else than QUANTIZE reads it.
+func onlyRequantizes(g *graph.Graph, op *nn.Operation) error {
+	from, to := op.Inputs[0], op.Outputs[0]
+	if !g.Operands[from].Type.IsQuant8() {
+		return fmt.Errorf("%s of %s", op.Type, g.Operands[from].Type)
+	}
+	for _, o := range g.Outputs {
+		if o == to {
+			return fmt.Errorf("output 0 is %s, an output of the model", g.Operands[to].Type)
+		}
+	}
+	for i := range g.Operations {
+		for _, in := range g.Operations[i].Inputs {
+			if in == to && g.Operations[i].Type != nn.OpQuantize {
+				return fmt.Errorf("output 0 is %s, read by %s", g.Operands[to].Type, g.Operations[i].Type)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,314 @@
+package lower
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// operands are the flat operands of a binary operation, both of the result's
+// shape.
+func (l *Lowering) operands(e *opspec.Elementwise) (in [2]*layout.Tensor, err error) {
+	n := int(nn.Elements(e.Dims))
+	if n == 0 {
+		return in, fmt.Errorf("shape %v has no elements", e.Dims)
+	}
+	for i, idx := range [2]uint32{e.A, e.B} {
+		t, err := l.flat(idx)
+		if err != nil {
+			return in, err
+		}
+		size := l.sizeOf(idx)
+		if t.Bytes() != n*size {
+			r := l.newFlat(t.Name+" repeated", n, size)
+			strides := [2][]int{e.StridesA, e.StridesB}[i]
+			if err := l.walk("broadcast", r, t, e.Dims, strides, 0, size); err != nil {
+				return in, err
+			}
+			t = r
+		}
+		in[i] = t
+	}
+	return in, nil
+}
+
+// lookupFlat maps every byte of a flat value through a table over stored bytes.
+func (l *Lowering) lookupFlat(out, in *layout.Tensor, t *[256]byte) {
+	l.addStep("lookup", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.LookupFlat{Out: out, In: in, Table: t})
+}
+
+// mapped is a flat value through a table; nil is no change.
+func (l *Lowering) mapped(in *layout.Tensor, t *[256]byte) *layout.Tensor {
+	if t == nil {
+		return in
+	}
+	out := l.newFlat(in.Name+" mapped", in.Bytes(), 1)
+	l.lookupFlat(out, in, t)
+	return out
+}
+
+// rescaled is a quantized value in the quantization of another operand.
+func (l *Lowering) rescaled(in *layout.Tensor, from, to uint32) *layout.Tensor {
+	i, o := &l.graph.Operands[from], &l.graph.Operands[to]
+	if i.Scale == o.Scale && i.ZeroPoint == o.ZeroPoint && i.Type == o.Type {
+		return in
+	}
+	return l.mapped(in, storedTable(opspec.RescaleTable(i, o), i.Type, o.Type))
+}
+
+// words lowers a binary operation on TENSOR_INT32.
+func (l *Lowering) words(op *nn.Operation, e *opspec.Elementwise) error {
+	in, err := l.operands(e)
+	if err != nil {
+		return err
+	}
+	var k elementwise.Function
+	switch op.Type {
+	case nn.OpAdd:
+		k = elementwise.Instruction{Op: hexagon.V6_vaddw}
+	case nn.OpSub:
+		k = elementwise.Instruction{Op: hexagon.V6_vsubw}
+	case nn.OpMaximum:
+		k = elementwise.Instruction{Op: hexagon.V6_vmaxw}
+	case nn.OpMinimum:
+		k = elementwise.Instruction{Op: hexagon.V6_vminw}
+	case nn.OpMul:
+		k = elementwise.MulWords{}
+	case nn.OpDiv:
+		k = elementwise.DivWords{}
+	default:
+		return fmt.Errorf("%s of %s", op.Type, e.Type)
+	}
+	l.flatStep("words", k, l.flatResult(e.Output), in[:])
+	return nil
+}
+
+// lowerExtreme lowers MAXIMUM and MINIMUM.
+func lowerExtreme(l *Lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	if e.Type == nn.TensorInt32 {
+		return l.words(op, &e)
+	}
+	in, err := l.operands(&e)
+	if err != nil {
+		return err
+	}
+	in[0], in[1] = l.rescaled(in[0], e.A, e.Output), l.rescaled(in[1], e.B, e.Output)
+	k := elementwise.Instruction{Op: hexagon.V6_vmaxub}
+	if op.Type == nn.OpMinimum {
+		k = elementwise.Instruction{Op: hexagon.V6_vminub}
+	}
+	l.flatStep("extreme", k, l.flatResult(e.Output), in[:])
+	return nil
+}
+
+// lowerLogical lowers LOGICAL_AND and LOGICAL_OR.
+func lowerLogical(l *Lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.operands(&e)
+	if err != nil {
+		return err
+	}
+	k := elementwise.Truth{Op: hexagon.V6_vand}
+	if op.Type == nn.OpLogicalOr {
+		k = elementwise.Truth{Op: hexagon.V6_vor}
+	}
+	l.flatStep("logical", k, l.flatResult(e.Output), in[:], hvx.Ones)
+	return nil
+}
+
+// lowerUnaryFlat lowers LOGICAL_NOT, and ABS and NEG of TENSOR_INT32.
+func lowerUnaryFlat(l *Lowering, op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(u.Input)
+	if err != nil {
+		return err
+	}
+	out := l.flatResult(u.Output)
+	switch op.Type {
+	case nn.OpLogicalNot:
+		l.flatStep("not", elementwise.Not{}, out, []*layout.Tensor{in}, hvx.Ones)
+	case nn.OpAbs:
+		l.flatStep("abs", elementwise.AbsWords{}, out, []*layout.Tensor{in})
+	default:
+		l.flatStep("neg", elementwise.NegWords{}, out, []*layout.Tensor{in}, 0)
+	}
+	return nil
+}
+
+// comparison says how an operation follows from "equal" or "greater".
+type comparison struct{ equal, swap, not bool }
+
+var comparisons = [nn.OperationCount]comparison{
+	nn.OpEqual: {equal: true}, nn.OpNotEqual: {equal: true, not: true},
+	nn.OpGreater: {}, nn.OpLess: {swap: true}, nn.OpLessEqual: {not: true}, nn.OpGreaterEqual: {swap: true, not: true},
+}
+
+// lowerCompare lowers the comparisons. For bytes, the values of b for which
+// "a equals b" or "a is greater than b" holds are an interval that depends on a
+// only: its ends come from two tables.
+func lowerCompare(l *Lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.operands(&e)
+	if err != nil {
+		return err
+	}
+	c := comparisons[op.Type]
+	if e.Type == nn.TensorInt32 {
+		l.flatStep("compare", elementwise.CompareWords{Equal: c.equal, Swap: c.swap, Not: c.not}, l.flatResult(e.Output), in[:], 1, 0)
+		return nil
+	}
+	va, vb := l.realValues(e.A), l.realValues(e.B)
+	if c.swap { // a < b is b > a
+		in[0], in[1], va, vb = in[1], in[0], vb, va
+	}
+	first, last := new([256]byte), new([256]byte) // 255 to 0 is empty
+	for i, x := range va {
+		first[i], last[i] = 255, 0
+		for j, y := range vb {
+			if c.equal && x == y || !c.equal && x > y {
+				first[i], last[i] = min(first[i], byte(j)), byte(j)
+			}
+		}
+	}
+	below, above := l.mapped(in[0], first), l.mapped(in[0], last)
+	l.flatStep("compare", elementwise.Interval{Outside: c.not}, l.flatResult(e.Output), []*layout.Tensor{in[1], below, above}, hvx.Ones, 0)
+	return nil
+}
+
+// realValues are what the stored bytes of an operand stand for, which does not
+// fall; booleans are 0 and 1.
+func (l *Lowering) realValues(i uint32) *[256]float32 {
+	o := &l.graph.Operands[i]
+	t := new([256]float32)
+	for s := range t {
+		switch {
+		case o.Type == nn.TensorBool8:
+			t[s] = float32(min(s, 1))
+		default:
+			t[s] = o.Scale * float32(int32(s)-zeroOf(o))
+		}
+	}
+	return t
+}
+
+// lowerSelect lowers SELECT.
+func lowerSelect(l *Lowering, op *nn.Operation) error {
+	s, err := l.view.Select(op)
+	if err != nil {
+		return err
+	}
+	var in [3]*layout.Tensor
+	for i, idx := range [3]uint32{s.Condition, s.A, s.B} {
+		if in[i], err = l.flat(idx); err != nil {
+			return err
+		}
+	}
+	if s.Type == nn.TensorInt32 {
+		l.flatStep("select", elementwise.SelectWords{}, l.flatResult(s.Output), in[:], 0)
+		return nil
+	}
+	if s.Type.IsQuant8() {
+		in[1], in[2] = l.rescaled(in[1], s.A, s.Output), l.rescaled(in[2], s.B, s.Output)
+	}
+	l.flatStep("select", elementwise.SelectAbove{}, l.flatResult(s.Output), in[:], 0)
+	return nil
+}
+
+// lowerPrelu lowers PRELU: values from the zero point on through a table, those
+// below as a MUL.
+func lowerPrelu(l *Lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	q, err := e.PreluQuant(l.view)
+	if err != nil {
+		return err
+	}
+	in, err := l.operands(&e)
+	if err != nil {
+		return err
+	}
+	bias := unsignedBias(e.Type)
+	positive := new([256]byte)
+	for s := range positive {
+		positive[s] = byte(q.Apply(max(int32(s)-bias, q.InZero), q.AlphaZero) + bias)
+	}
+	rq := hvx.NewRequant([]opspec.Multiplier{q.Negative}, q.OutZero, q.Lo, q.Hi, bias)
+	m := opspec.MulQuant{ZeroA: q.InZero, ZeroB: q.AlphaZero}
+	product := l.newFlat("negative part", in[0].Bytes(), 1)
+	l.addStep("multiply", in[:], []*layout.Tensor{product}, launch.MultiplyFlat{Rq: rq, Product: product, In: in, Quant: m, Bias: bias})
+	zero := zeroOf(&l.graph.Operands[e.A])
+	if zero == 0 { // nothing is negative
+		l.lookupFlat(l.flatResult(e.Output), in[0], positive)
+		return nil
+	}
+	l.flatStep("prelu", elementwise.SelectAbove{}, l.flatResult(e.Output), []*layout.Tensor{in[0], l.mapped(in[0], positive), product}, uint32(zero-1)*hvx.Ones)
+	return nil
+}
+
+// lowerCast lowers CAST between bytes and words; values that do not fit
+// saturate.
+func lowerCast(l *Lowering, op *nn.Operation) error {
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	from, to := l.graph.Operands[u.Input].Type, l.graph.Operands[u.Output].Type
+	if from != to && (signedBytes(from) || signedBytes(to)) {
+		return fmt.Errorf("%s to %s", from, to)
+	}
+	in, err := l.flat(u.Input)
+	if err != nil {
+		return err
+	}
+	if from != to && (from == nn.TensorFloat32 || to == nn.TensorFloat32) {
+		return castFloat(l, &u, in, from, to)
+	}
+	switch wide := to == nn.TensorInt32; {
+	case from == to || wide == (from == nn.TensorInt32): // the same bytes
+		l.flats[u.Output] = in
+	case wide:
+		l.flatStep("widen", elementwise.WidenWords{}, l.flatResult(u.Output), []*layout.Tensor{in}, 0)
+	default:
+		l.flatStep("narrow", elementwise.NarrowWords{}, l.flatResult(u.Output), []*layout.Tensor{in}, 0)
+	}
+	return nil
+}
+
+// lowerFill lowers FILL with an integer that is known.
+func lowerFill(l *Lowering, op *nn.Operation) error {
+	f, err := l.view.Fill(op)
+	if err != nil {
+		return err
+	}
+	data, err := l.view.Data(f.Value)
+	if err != nil {
+		return err
+	}
+	if o := &l.graph.Operands[f.Output]; o.Type != nn.TensorInt32 || nn.Elements(f.Dims) == 0 {
+		return fmt.Errorf("%s of shape %v", o.Type, f.Dims)
+	}
+	l.fillFlat(l.flatResult(f.Output), binary.LittleEndian.Uint32(data))
+	return nil
+}

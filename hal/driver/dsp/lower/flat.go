@@ -1,0 +1,181 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/datamove"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+)
+
+// Flat values are elements in row-major order with nothing between them:
+// unsigned bytes for 8-bit quantized types, halfwords for 16-bit ones, bytes for
+// booleans, words for TENSOR_INT32. Operations that reorder elements, compare them or work on
+// words use this form; the two forms of an operand are made from each other
+// when an operation asks for one.
+
+// newFlat makes a flat tensor of n elements of the given size.
+func (l *Lowering) newFlat(name string, n, size int) *layout.Tensor {
+	t := l.newTensor(name, layout.Shape{N: 1, H: 1, W: 1, C: n * size}, 1, 0)
+	t.Dense = true
+	return t
+}
+
+// flat is operand i in flat form.
+func (l *Lowering) flat(i uint32) (*layout.Tensor, error) {
+	if t := l.flats[i]; t != nil {
+		return t, nil
+	}
+	o := &l.graph.Operands[i]
+	if !carried(o.Type) {
+		return nil, fmt.Errorf("operand %d has type %s", i, o.Type)
+	}
+	src := l.values[i]
+	if src == nil {
+		src = l.clients[i]
+	}
+	if src == nil {
+		if !o.IsConst() {
+			return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
+		}
+		if src = l.denseTensor(i); len(o.Data) != src.Bytes() {
+			return nil, fmt.Errorf("operand %d has %d bytes, its shape needs %d", i, len(o.Data), src.Bytes())
+		}
+		src.Unplaced = true
+		src.Addr = l.Constant(o.Data)
+	}
+	if src.Dense && !src.Signed {
+		l.flats[i] = src
+		return src, nil
+	}
+	t := l.denseTensor(i)
+	t.Signed, t.Zero = false, src.Zero
+	l.copyTensor(t, src)
+	l.flats[i] = t
+	return t, nil
+}
+
+// flatResult makes the flat tensor of an operation's output.
+func (l *Lowering) flatResult(i uint32) *layout.Tensor {
+	t := l.denseTensor(i)
+	t.Signed = false
+	l.flats[i] = t
+	return t
+}
+
+// fromFlat makes the internal form of a flat value.
+func (l *Lowering) fromFlat(i uint32, flat *layout.Tensor) *layout.Tensor {
+	s := layout.ShapeOf(l.graph.Operands[i].Dimensions)
+	pitch := s.Pitch()
+	if l.onlyConv(i) {
+		pitch = s.SmallPitch()
+	}
+	t := l.result(i, pitch)
+	if s != flat.Shape {
+		l.reshape(t, flat)
+	} else {
+		l.copyTensor(t, flat)
+	}
+	return t
+}
+
+// sizeOf is the size of an element of operand i in flat form.
+func (l *Lowering) sizeOf(i uint32) int { return l.graph.Operands[i].Type.ElementBytes() }
+
+// flatOutput is the tensor that the client reads of a flat value.
+func (l *Lowering) flatOutput(i uint32, flat *layout.Tensor) *layout.Tensor {
+	d := l.denseTensor(i)
+	if !d.Signed && !flat.Keep && !flat.Unplaced {
+		d.Unplaced = true
+		return flat
+	}
+	if d.Shape != flat.Shape {
+		l.reshape(d, flat)
+	} else {
+		l.copyTensor(d, flat)
+	}
+	return d
+}
+
+// fillFlat stores a word over a whole flat tensor.
+func (l *Lowering) fillFlat(t *layout.Tensor, word uint32) {
+	l.addStep("fill", nil, []*layout.Tensor{t}, launch.Fill{To: t, Word: word})
+}
+
+// move appends a step of count copies; list calls put with offsets into both tensors, and bytes.
+func (l *Lowering) move(name string, dst, src *layout.Tensor, count int, list func(put func(to, from, n int))) error {
+	if count > layout.MaxPositions {
+		return fmt.Errorf("%d separate runs, at most %d", count, layout.MaxPositions)
+	}
+	if count == 0 {
+		return nil
+	}
+	w := launch.CopyRuns{Dst: dst, Src: src}
+	if l.final() {
+		w.Runs = make([]launch.CopyRun, 0, count)
+		list(func(to, from, n int) {
+			w.Runs = append(w.Runs, launch.CopyRun{Dst: uint32(to), Src: uint32(from), N: uint32(n)})
+		})
+	}
+	l.addStep(name, []*layout.Tensor{src}, []*layout.Tensor{dst}, w)
+	return nil
+}
+
+// walk moves the elements of a strided walk over src to dst in order.
+func (l *Lowering) walk(name string, dst, src *layout.Tensor, dims []uint32, strides []int, offset, size int) error {
+	list := make([]launch.Dim, len(dims))
+	n := size
+	for i := len(dims) - 1; i >= 0; i-- {
+		list[i] = launch.Dim{N: int(dims[i]), Src: strides[i] * size, Dst: n}
+		n *= int(dims[i])
+	}
+	return l.moveFlat(name, dst, src, size, list, 0, offset*size)
+}
+
+// moveFlat is moveAlong between flat tensors.
+func (l *Lowering) moveFlat(name string, dst, src *layout.Tensor, size int, dims []launch.Dim, to, from int) error {
+	m := launch.NewMove(size, dims)
+	n := m.RunCount()
+	if n == 0 || size == 0 {
+		return nil
+	}
+	_, tiled := m.Tiles()
+	if !tiled && n > layout.MaxPositions {
+		return fmt.Errorf("%d separate runs, at most %d", n, layout.MaxPositions)
+	}
+	l.moveAlong(name, launch.Reorder{Dst: dst, Src: src, Size: size, Dims: dims, To: uint32(to), From: uint32(from)}, tiled)
+	return nil
+}
+
+// flatStep launches a kernel over whole flat tensors.
+func (l *Lowering) flatStep(name string, f elementwise.Function, out *layout.Tensor, in []*layout.Tensor, words ...uint32) {
+	form := f.Form()
+	if len(words) != form.Constants {
+		panic(fmt.Sprintf("dsp: %s takes %d words, got %d", f.Name(), form.Constants, len(words)))
+	}
+	l.addStep(name, in, []*layout.Tensor{out}, launch.Map{In: in, Out: out, Form: form, Function: f, Words: words})
+}
+
+// flatAll are operands in flat form.
+func (l *Lowering) flatAll(list ...uint32) ([]*layout.Tensor, error) {
+	ts := make([]*layout.Tensor, len(list))
+	for i, x := range list {
+		t, err := l.flat(x)
+		if err != nil {
+			return nil, err
+		}
+		ts[i] = t
+	}
+	return ts, nil
+}
+
+// moveAlong appends a step that moves a tensor along dimensions, by tiles where tiled says so.
+func (l *Lowering) moveAlong(name string, w launch.Reorder, tiled bool) {
+	writes := []*layout.Tensor{w.Dst}
+	if tiled {
+		w.Tiles = l.newFlat("tiles", l.Threads*datamove.TileScratch, 1)
+		writes = append(writes, w.Tiles)
+	}
+	l.addStep(name, []*layout.Tensor{w.Src}, writes, w)
+}

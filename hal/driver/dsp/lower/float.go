@@ -1,0 +1,106 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// TENSOR_FLOAT32 values exist at the edges of a model: QUANTIZE reads them,
+// DEQUANTIZE makes them, CAST does both. They are flat words.
+
+// edges are these operations; where says whether operand list 0 (inputs) or 1
+// (outputs) may hold floats.
+func floatEdge(op nn.OperationType, list int) bool {
+	switch op {
+	case nn.OpQuantize:
+		return list == 0
+	case nn.OpDequantize:
+		return list == 1
+	}
+	return op == nn.OpCast
+}
+
+// mapScalars computes out from in.
+func (l *Lowering) mapScalars(f elementwise.ScalarFunction, out, in *layout.Tensor, pieces []launch.TableRun, tables ...[]uint32) {
+	size, made, _ := f.Form()
+	l.addStep(f.Name(), []*layout.Tensor{in}, []*layout.Tensor{out}, launch.MapScalars{Function: f, Tables: tables, Pieces: pieces, In: in, Size: size, Out: out, Made: made})
+}
+
+// evenly divides n elements among the threads.
+func (l *Lowering) evenly(n int) (list []launch.TableRun) {
+	for _, r := range l.Spread(n) {
+		list = append(list, launch.TableRun{From: r[0], N: r[1] - r[0], Table: 0})
+	}
+	return list
+}
+
+// quantizeFloat lowers a QUANTIZE of a float value.
+func quantizeFloat(l *Lowering, u *opspec.Unary) error {
+	in, err := l.flat(u.Input)
+	if err != nil {
+		return err
+	}
+	q := affineOf(&l.graph.Operands[u.Output])
+	l.mapScalars(elementwise.Quantize{To: q}, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	return nil
+}
+
+// lowerDequantize lowers DEQUANTIZE: a table of the values of all bytes, one
+// for each channel where channels have scales. One whose result only QUANTIZE
+// reads is part of the table of that.
+func lowerDequantize(l *Lowering, op *nn.Operation) error {
+	if onlyRequantizes(l.graph, op) == nil {
+		return nil
+	}
+	u, err := l.view.Unary(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(u.Input)
+	if err != nil {
+		return err
+	}
+	o := &l.graph.Operands[u.Input]
+	n, zero := int(nn.Elements(u.Dims)), o.ZeroPoint
+	if signedBytes(o.Type) {
+		zero += 128
+	}
+	reals := func(scale float32) []uint32 { return hvx.Quant{Scale: scale, Zero: zero}.Floats() }
+	pieces, tables := l.evenly(n), [][]uint32{reals(o.Scale)}
+	if o.Type == nn.TensorQuant8SymmPerChannel {
+		c := o.Channel
+		if c == nil || int64(c.Dim) >= int64(len(u.Dims)) || len(c.Scales) != int(u.Dims[c.Dim]) {
+			return fmt.Errorf("operand %d has no scale for each channel", u.Input)
+		}
+		run := int(nn.Elements(u.Dims[c.Dim+1:]))
+		if run == 0 || n/run > layout.MaxPositions || len(c.Scales) > layout.MaxConst/4096 {
+			return fmt.Errorf("%d runs of %d elements in %d channels", n/max(run, 1), run, len(c.Scales))
+		}
+		pieces, tables = nil, nil
+		for _, s := range c.Scales {
+			tables = append(tables, reals(s))
+		}
+		for i := range n / run {
+			pieces = append(pieces, launch.TableRun{From: i * run, N: run, Table: i % len(c.Scales)})
+		}
+	}
+	l.mapScalars(elementwise.Dequantize{}, l.flatResult(u.Output), in, pieces, tables...)
+	return nil
+}
+
+// castFloat lowers a CAST from or to floats: to integers towards zero, to bytes
+// within 0 and 255.
+func castFloat(l *Lowering, u *opspec.Unary, in *layout.Tensor, from, to nn.OperandType) error {
+	var f elementwise.ScalarFunction = elementwise.IntToFloat{Bytes: from.ElementBytes()}
+	if from == nn.TensorFloat32 {
+		f = elementwise.FloatToInt{Bytes: to.ElementBytes()}
+	}
+	l.mapScalars(f, l.flatResult(u.Output), in, l.evenly(int(nn.Elements(u.Dims))))
+	return nil
+}

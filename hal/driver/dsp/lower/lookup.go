@@ -1,0 +1,144 @@
+package lower
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// lowerGather lowers GATHER and EMBEDDING_LOOKUP: the program reads the indexes. With
+// constant ones, the byte permutation kernel gathers shorter entries.
+func lowerGather(l *Lowering, op *nn.Operation) error {
+	g, err := l.view.Gather(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(g.Input)
+	if err != nil {
+		return err
+	}
+	n := g.Inner * l.sizeOf(g.Input)
+	if l.graph.Operands[g.Indices].IsConst() {
+		index, err := l.constIndexes(&g)
+		if err != nil {
+			return err
+		}
+		if n < shortEntry && !launch.ScalarEntry(n) {
+			return l.move("gather", l.flatResult(g.Output), in, g.Outer*len(index), func(put func(to, from, n int)) {
+				to := 0
+				for o := range g.Outer {
+					for _, x := range index {
+						put(to, (o*g.Count+x)*n, n)
+						to += n
+					}
+				}
+			})
+		}
+	}
+	indices, err := l.flat(g.Indices)
+	if err != nil {
+		return err
+	}
+	reason := fmt.Sprintf("%s: an index is not below %d", op.Type, g.Count)
+	if n < shortEntry && g.Outer*n >= shortEntry {
+		return l.gatherInner(l.flatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
+	}
+	return l.gather(l.flatResult(g.Output), in, indices, g.Outer, g.Count, n, reason)
+}
+
+// constIndexes reads and checks constant indexes.
+func (l *Lowering) constIndexes(g *opspec.Gather) ([]int, error) {
+	data, err := l.view.Data(g.Indices)
+	if err != nil {
+		return nil, err
+	}
+	index := make([]int, len(data)/4)
+	for i := range index {
+		x := int32(binary.LittleEndian.Uint32(data[4*i:]))
+		if x < 0 || int(x) >= g.Count {
+			return nil, fmt.Errorf("index %d of %d entries", x, g.Count)
+		}
+		index[i] = int(x)
+	}
+	return index, nil
+}
+
+// shortEntry is the bytes of an entry below which it is slow to copy.
+const shortEntry = 32
+
+// gatherInner is gather with short entries: those of all of outer are brought side
+// by side first, and back behind it.
+func (l *Lowering) gatherInner(out, in, indices *layout.Tensor, outer, count, n int, reason string) error {
+	list := indices.Bytes() / 4
+	if size := int64(max(count, list)) * int64(outer*n); size > layout.MaxArena {
+		return fmt.Errorf("%d bytes of entries, at most %d", size, layout.MaxArena)
+	}
+	entries, found := l.newFlat("entries", count*outer*n, 1), l.newFlat("found", list*outer*n, 1)
+	if err := l.moveFlat("turn", entries, in, n, []launch.Dim{{N: outer, Src: count * n, Dst: n}, {N: count, Src: n, Dst: outer * n}}, 0, 0); err != nil {
+		return err
+	}
+	if err := l.gather(found, entries, indices, 1, count, outer*n, reason); err != nil {
+		return err
+	}
+	return l.moveFlat("turn back", out, found, n, []launch.Dim{{N: outer, Src: n, Dst: list * n}, {N: list, Src: outer * n, Dst: n}}, 0, 0)
+}
+
+// gather copies the entries of n bytes that indices name, for each of outer.
+func (l *Lowering) gather(out, in, indices *layout.Tensor, outer, count, n int, reason string) error {
+	list := indices.Bytes() / 4
+	if int64(outer)*int64(list) > layout.MaxPositions {
+		return fmt.Errorf("%d entries for each of %d, at most %d in all", list, outer, layout.MaxPositions)
+	}
+	bad := l.newFlat("invalid index", layout.VectorBytes, 1)
+	bad.Keep = true
+	l.list.Faults = append(l.list.Faults, step.Fault{Op: l.op, Word: bad, Reason: reason})
+	l.addStep("gather", []*layout.Tensor{in, indices}, []*layout.Tensor{out, bad}, launch.Gather{Bytes: n, Outer: outer, List: list, Indices: indices, In: in, Count: count, Out: out, Bad: bad})
+	return nil
+}
+
+// lowerHashtable lowers HASHTABLE_LOOKUP: the program finds the row of each key,
+// one behind the last where there is none, and gathers from the rows and a row
+// of zeros.
+func lowerHashtable(l *Lowering, op *nn.Operation) error {
+	h, err := l.view.Hashtable(op)
+	if err != nil {
+		return err
+	}
+	var in [3]*layout.Tensor
+	for i, x := range [3]uint32{h.Lookups, h.Keys, h.Values} {
+		if in[i], err = l.flat(x); err != nil {
+			return err
+		}
+	}
+	n, list := h.Size*l.sizeOf(h.Values), in[0].Bytes()/4
+	found := l.newFlat("rows", list, 4)
+	l.addStep("find", in[:2], []*layout.Tensor{found}, launch.FindKey{List: list, In: in, Found: found, Op: h})
+	rows := l.newFlat("rows and zeros", (h.Rows+1)*n, 1)
+	l.fillFlat(rows, 0)
+	if err := l.move("rows", rows, in[2], min(h.Rows*n, 1), func(put func(to, from, n int)) { put(0, 0, h.Rows*n) }); err != nil {
+		return err
+	}
+	hits, all := l.flatResult(h.Hits), l.newFlat("row count", list, 4)
+	l.fillFlat(all, uint32(h.Rows))
+	l.flatStep("hits", elementwise.CompareWords{}, hits, []*layout.Tensor{all, found}, 1, 0)
+	if n == 0 {
+		l.flatResult(h.Output)
+		return nil
+	}
+	return l.gather(l.flatResult(h.Output), rows, found, 1, h.Rows+1, n, "HASHTABLE_LOOKUP: no row")
+}
+
+// lowerDiv lowers DIV of TENSOR_INT32.
+func lowerDiv(l *Lowering, op *nn.Operation) error {
+	e, err := l.view.Elementwise(op)
+	if err != nil {
+		return err
+	}
+	return l.words(op, &e)
+}

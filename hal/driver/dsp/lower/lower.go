@@ -1,0 +1,140 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/driver/graph"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// Lowering turns a graph into steps.
+type Lowering struct {
+	*step.Object
+	graph   *graph.Graph
+	view    opspec.View
+	list    step.List
+	op      int              // of the model, being lowered
+	values  []*layout.Tensor // of each operand, nil while it has none
+	flats   []*layout.Tensor // of each operand in flat form
+	clients []*layout.Tensor // of each model input: the bytes of the client
+	narrow  map[uint32]bool  // operands asked about, see takenNarrow; nil where only support is asked about
+}
+
+// final reports whether what is lowered will run; otherwise only whether operations are
+// supported is asked.
+func (l *Lowering) final() bool { return l.narrow != nil }
+
+// New begins to lower a graph, to ask whether its operations can be lowered.
+func New(g *graph.Graph, o *step.Object) *Lowering {
+	return &Lowering{Object: o, graph: g, view: g.View()}
+}
+
+// Graph makes the steps of a graph whose shapes and parameters are known.
+func Graph(g *graph.Graph, o *step.Object) (*step.List, error) {
+	l := &Lowering{Object: o, list: step.List{Object: o}, graph: g, view: opspec.FinalView(&g.Subgraph), narrow: map[uint32]bool{}}
+	weights := 0
+	for i := range g.Operands {
+		weights += len(g.Operands[i].Data)
+	}
+	o.Reserve(weights)
+	l.forget()
+	for _, i := range g.Inputs {
+		// A parameter that an execution has brought, or an operand it left out.
+		if o := &g.Operands[i]; o.IsConst() || o.Lifetime == nn.NoValue {
+			l.list.Inputs = append(l.list.Inputs, nil)
+			continue
+		}
+		d := l.denseTensor(i)
+		d.Keep = true
+		l.list.Inputs = append(l.list.Inputs, d)
+		l.clients[i] = d
+	}
+	for i := range g.Operations {
+		op := &g.Operations[i]
+		l.op = g.Origin[i]
+		if l.empty(op) {
+			for _, x := range op.Outputs {
+				l.flatResult(x)
+			}
+			continue
+		}
+		if err := lowerings[op.Type](l, op); err != nil {
+			return nil, fmt.Errorf("operation %d: %w", l.op, err)
+		}
+	}
+	uses := g.Uses()
+	for _, i := range g.Outputs {
+		if l.values[i] == nil && l.flats[i] == nil && l.clients[i] == nil {
+			return nil, fmt.Errorf("output operand %d has no value", i)
+		}
+		if l.op = 0; len(g.Origin) > 0 {
+			l.op = g.Origin[len(g.Origin)-1]
+		}
+		if k := uses.Producer(i); k >= 0 {
+			l.op = g.Origin[k]
+		}
+		if f := l.flats[i]; f != nil || l.values[i] == nil {
+			f, err := l.flat(i)
+			if err != nil {
+				return nil, fmt.Errorf("output operand %d: %w", i, err)
+			}
+			d := l.flatOutput(i, f)
+			d.Keep = true
+			l.list.Outputs = append(l.list.Outputs, d)
+			continue
+		}
+		d := l.values[i]
+		if !clientForm(d, g.Operands[i].Type) || d.Keep {
+			d = l.denseTensor(i)
+			l.copyTensor(d, l.values[i])
+		}
+		d.Keep = true
+		l.list.Outputs = append(l.list.Outputs, d)
+	}
+	l.list.Steps = addHalos(l.list.Steps)
+	return &l.list, nil
+}
+
+// empty reports whether an operation has nothing to compute.
+func (l *Lowering) empty(op *nn.Operation) bool {
+	if l.graph.OpenShape(op.Type) {
+		return false
+	}
+	for _, x := range op.Outputs {
+		if o := &l.graph.Operands[x]; o.Type.IsScalar() || len(o.Dimensions) == 0 || o.Elements() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// forget drops the tensors of all operands.
+func (l *Lowering) forget() {
+	n := len(l.graph.Operands)
+	l.values, l.flats, l.clients = make([]*layout.Tensor, n), make([]*layout.Tensor, n), make([]*layout.Tensor, n)
+}
+
+// addHalos inserts, behind the last step that writes a tensor with a halo,
+// one that fills it.
+func addHalos(steps []*step.Step) []*step.Step {
+	lastWrite := map[*layout.Tensor]int{}
+	for i, s := range steps {
+		for _, t := range s.Writes {
+			lastWrite[t] = i
+		}
+	}
+	var list []*step.Step
+	for i, s := range steps {
+		list = append(list, s)
+		for _, t := range s.Writes {
+			if t.HasHalo() && lastWrite[t] == i {
+				list = append(list, launch.HaloStep(t, s.Op))
+			}
+		}
+	}
+	return list
+}

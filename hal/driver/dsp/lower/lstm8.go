@@ -1,0 +1,196 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/layernorm"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/lstm"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// lstm8 is the lowering of a QUANTIZED_LSTM.
+type lstm8 struct {
+	*Lowering
+	opspec.Lstm8
+	in, last *layout.Tensor // rows on whole vectors
+	noBias   *layout.Tensor
+}
+
+// lowerLstm8 lowers QUANTIZED_LSTM.
+func lowerLstm8(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.Lstm8(op)
+	if err != nil {
+		return err
+	}
+	if p.HiddenZero < -128 || p.HiddenZero > 127 {
+		return fmt.Errorf("hidden_state_zero_point: %d is not -128 to 127", p.HiddenZero)
+	}
+	x := &lstm8{Lowering: l, Lstm8: p}
+	if x.in, err = l.joined("input", p.Batch, []uint32{p.Input}, []int{p.Size}); err != nil {
+		return err
+	}
+	if x.last, err = l.joined("previous output", p.Batch, []uint32{p.Last}, []int{p.Out}); err != nil {
+		return err
+	}
+	x.noBias = l.newFlat("no bias", max(p.Units, p.Out), 4)
+	l.fillFlat(x.noBias, 0)
+	old, err := l.flat(p.Cell)
+	if err != nil {
+		return err
+	}
+	wide := x.widened(old, 1)
+	var gate [opspec.Gates]*layout.Tensor
+	for g := range gate {
+		if g == opspec.GateOutput || g == opspec.GateInput && p.Coupled {
+			continue
+		}
+		if gate[g], err = x.sums(g, wide); err != nil {
+			return err
+		}
+	}
+	next := l.flatResult(p.NextCell)
+	in := []*layout.Tensor{gate[opspec.GateForget], gate[opspec.GateCell], gate[opspec.GateInput], old}
+	if p.Coupled {
+		in = []*layout.Tensor{gate[opspec.GateForget], gate[opspec.GateCell], old}
+	}
+	l.flatStep("cell", lstm.NewCell8(&p), next, in)
+	// The output gate looks at the new cell state.
+	open, err := x.sums(opspec.GateOutput, x.widened(next, 1))
+	if err != nil {
+		return err
+	}
+	hidden := l.newFlat("hidden state", p.Batch*p.Units, 1)
+	l.flatStep("hidden", lstm.NewHidden8(&p), hidden, []*layout.Tensor{open, next})
+	if p.Projection == opspec.None {
+		l.flats[p.NextState], l.flats[p.Output] = hidden, hidden
+		return nil
+	}
+	state, err := x.project(hidden)
+	l.flats[p.NextState], l.flats[p.Output] = state, state
+	return err
+}
+
+// widened is halves as words, repeated for each of several rows.
+func (x *lstm8) widened(in *layout.Tensor, rows int) *layout.Tensor {
+	n := in.Bytes() / 2
+	out := x.newFlat(in.Name+" as words", n, 4)
+	x.flatStep("widen", lstm.WidenHalfwords{}, out, []*layout.Tensor{in})
+	return x.repeated(out, rows)
+}
+
+// repeated is a vector of words once for each row.
+func (x *lstm8) repeated(in *layout.Tensor, rows int) *layout.Tensor {
+	n := in.Bytes()
+	if rows == 1 {
+		return in
+	}
+	out := x.newFlat(in.Name+" repeated", rows*n, 1)
+	// There are fewer rows than words of a tensor.
+	_ = x.move("repeat", out, in, rows, func(put func(to, from, n int)) {
+		for r := range rows {
+			put(r*n, 0, n)
+		}
+	})
+	return out
+}
+
+// sums computes the input of a gate, words of 16 bits in Q3.12.
+func (x *lstm8) sums(g int, cell *layout.Tensor) (*layout.Tensor, error) {
+	p := &x.Gate[g]
+	name := opspec.GateNames[g]
+	bias, err := x.flat(p.Bias)
+	if err != nil {
+		return nil, err
+	}
+	n := x.Batch * x.Units
+	var parts []*layout.Tensor
+	for i, w := range [2]uint32{p.W, p.R} {
+		values, size, zero, b := x.in, x.Size, x.InZero, bias
+		if i == 1 {
+			values, size, zero = x.last, x.Out, x.LastZero
+		}
+		if i == 1 || p.Norm != opspec.None {
+			b = x.noBias
+		}
+		weights, err := x.joined(name+" weights", x.Units, []uint32{w}, []int{size})
+		if err != nil {
+			return nil, err
+		}
+		t := x.newFlat(name+" products", n, 4)
+		x.dotRows(t, values, weights, b, x.Batch, x.Units, zero+128, 128)
+		parts = append(parts, t)
+	}
+	peephole := p.Peephole != opspec.None
+	if peephole {
+		w, err := x.flat(p.Peephole)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, x.widened(w, x.Batch), cell)
+	}
+	sum := x.newFlat(name+" gate", n, 4)
+	x.flatStep("sum", lstm.NewSum8(p, peephole), sum, parts)
+	if p.Norm == opspec.None {
+		return sum, nil
+	}
+	return x.normalized(p, sum, bias)
+}
+
+// normalized is layer normalization of every row.
+func (x *lstm8) normalized(p *opspec.Gate8, sum, bias *layout.Tensor) (*layout.Tensor, error) {
+	weights, err := x.flat(p.Norm)
+	if err != nil {
+		return nil, err
+	}
+	mean, variance := x.newFlat("means", x.Batch, 4), x.newFlat("variances", x.Batch, 4)
+	k, batch := layernorm.Statistics{N: x.Units, AtZero: p.VarianceAtZero}, x.Batch
+	x.addStep("statistics", []*layout.Tensor{sum}, []*layout.Tensor{mean, variance}, launch.Statistics{Kernel: k, Batch: batch, Sum: sum, Mean: mean, Variance: variance})
+	factor, shift := x.newFlat("factors", x.Batch, 4), x.newFlat("shifts", x.Batch, 4)
+	x.flatStep("root", layernorm.Root{}, factor, []*layout.Tensor{variance})
+	x.flatStep("root", layernorm.Root{Shift: true}, shift, []*layout.Tensor{variance})
+	in := []*layout.Tensor{sum}
+	for _, t := range []*layout.Tensor{mean, factor, shift} {
+		wide := x.newFlat(t.Name+" of each unit", x.Batch*x.Units, 4)
+		if err := x.walk("repeat", wide, t, []uint32{uint32(x.Batch), uint32(x.Units)}, []int{1, 0}, 0, 4); err != nil {
+			return nil, err
+		}
+		in = append(in, wide)
+	}
+	in = append(in, x.widened(weights, x.Batch), x.repeated(bias, x.Batch))
+	out := x.newFlat("normalized", x.Batch*x.Units, 4)
+	x.flatStep("normalize", layernorm.Normalize{Scale: p.NormScale}, out, in)
+	return out, nil
+}
+
+// project multiplies the hidden state with the projection's weights.
+func (x *lstm8) project(hidden *layout.Tensor) (*layout.Tensor, error) {
+	width := layout.RoundUp(x.Units, layout.VectorBytes)
+	rows := x.newFlat("hidden rows", x.Batch*width, 1)
+	x.fillFlat(rows, uint32(x.HiddenZero+128)*hvx.Ones)
+	err := x.move("rows", rows, hidden, x.Batch, func(put func(to, from, n int)) {
+		for b := range x.Batch {
+			put(b*width, b*x.Units, x.Units)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	weights, err := x.joined("projection", x.Out, []uint32{x.Projection}, []int{x.Units})
+	if err != nil {
+		return nil, err
+	}
+	bias := x.noBias
+	if x.ProjectionBias != opspec.None {
+		if bias, err = x.flat(x.ProjectionBias); err != nil {
+			return nil, err
+		}
+	}
+	acc, out := x.newFlat("projected", x.Batch*x.Out, 4), x.newFlat("output state", x.Batch*x.Out, 1)
+	x.dotRows(acc, rows, weights, bias, x.Batch, x.Out, x.HiddenZero+128, 128)
+	x.flatStep("output", lstm.NewOutput8(&x.Lstm8), out, []*layout.Tensor{acc})
+	return out, nil
+}

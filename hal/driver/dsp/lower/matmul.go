@@ -1,0 +1,101 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// lowerBatchMatmul lowers BATCH_MATMUL: of bytes as dot products of rows with
+// transposed columns, of words a column of results per lane.
+func lowerBatchMatmul(l *Lowering, op *nn.Operation) error {
+	m, err := l.view.BatchMatmul(op)
+	if err != nil {
+		return err
+	}
+	var in [2]*layout.Tensor
+	for i, x := range [2]uint32{m.A, m.B} {
+		if in[i], err = l.flat(x); err != nil {
+			return err
+		}
+	}
+	if m.Type == nn.TensorInt32 {
+		return l.matmulWords(&m, in[0], in[1])
+	}
+	q, err := m.Quant(l.view)
+	if err != nil {
+		return err
+	}
+	zeroA, zeroB := zeroOf(&l.graph.Operands[m.A]), zeroOf(&l.graph.Operands[m.B])
+	a, err := l.matrixRows(in[0], m.Batch, m.Rows, m.Depth, m.AdjA, zeroA)
+	if err != nil {
+		return err
+	}
+	b, err := l.matrixRows(in[1], m.Batch, m.Cols, m.Depth, !m.AdjB, zeroB)
+	if err != nil {
+		return err
+	}
+	width := layout.RoundUp(m.Depth, layout.VectorBytes)
+	rows := m.Batch * m.Rows
+	acc, bias := l.newFlat("accumulators", rows*m.Cols, 4), l.newFlat("no bias", m.Cols, 4)
+	l.fillFlat(bias, 0)
+	l.addStep("dot", []*layout.Tensor{a, b, bias}, []*layout.Tensor{acc}, launch.MatrixDot{Rows: rows, A: a, Width: width, B: b, Op: m, Bias: bias, Acc: acc, ZeroA: zeroA, ZeroB: zeroB})
+	rq := hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[m.Output].Type))
+	return l.rescale(l.flatResult(m.Output), acc, &rq, rows*m.Cols)
+}
+
+// matrixRows lays out matrices of bytes with their rows on vectors, filled with
+// the zero point; transposed ones are stored by columns.
+func (l *Lowering) matrixRows(in *layout.Tensor, batch, rows, depth int, transposed bool, zero int32) (*layout.Tensor, error) {
+	width := layout.RoundUp(depth, layout.VectorBytes)
+	if n := int64(batch) * int64(rows) * int64(width); n > layout.MaxArena {
+		return nil, fmt.Errorf("%d rows of %d values need %d bytes, at most %d", batch*rows, depth, n, layout.MaxArena)
+	}
+	out := l.newFlat(in.Name+" as rows", batch*rows*width, 1)
+	l.fillFlat(out, uint32(zero)*hvx.Ones)
+	list := []launch.Dim{{N: batch, Src: rows * depth, Dst: rows * width}, {N: rows, Src: depth, Dst: width}, {N: depth, Src: 1, Dst: 1}}
+	if transposed {
+		list[1].Src, list[2].Src = 1, rows
+	}
+	return out, l.moveFlat("rows", out, in, 1, list, 0, 0)
+}
+
+// matmulWords multiplies matrices of words, modulo 2^32.
+func (l *Lowering) matmulWords(m *opspec.BatchMatmul, a, b *layout.Tensor) error {
+	pitch := layout.RoundUp(4*m.Cols, layout.VectorBytes)
+	if n := int64(m.Batch) * int64(max(m.Depth, m.Rows)) * int64(pitch); n > layout.MaxArena {
+		return fmt.Errorf("matrices of %d columns need %d bytes, at most %d", m.Cols, n, layout.MaxArena)
+	}
+	// The second matrix by rows, each on a vector.
+	right := l.newFlat(b.Name+" as rows", m.Batch*m.Depth*pitch, 1)
+	list := []launch.Dim{{N: m.Batch, Src: 4 * m.Cols * m.Depth, Dst: m.Depth * pitch}, {N: m.Depth, Src: 4 * m.Cols, Dst: pitch}, {N: m.Cols, Src: 4, Dst: 4}}
+	if m.AdjB {
+		list[1].Src, list[2].Src = 4, 4*m.Depth
+	}
+	if err := l.moveFlat("rows", right, b, 4, list, 0, 0); err != nil {
+		return err
+	}
+	rows := m.Batch * m.Rows
+	out := l.newFlat("products", rows*pitch, 1)
+	l.addStep("matmul", []*layout.Tensor{a, right}, []*layout.Tensor{out}, launch.MatmulWords{Rows: rows, Op: m, Pitch: pitch, A: a, Right: right, Out: out})
+	return l.move("result", l.flatResult(m.Output), out, rows, func(put func(to, from, n int)) {
+		for r := range rows {
+			put(r*4*m.Cols, r*pitch, 4*m.Cols)
+		}
+	})
+}
+
+// rescale requantizes n words to bytes.
+func (l *Lowering) rescale(out, acc *layout.Tensor, rq *hvx.Requant, n int) error {
+	kind := rq.Kind()
+	steps := layout.CeilDiv(n, layout.VectorBytes)
+	if kind.PerChannel && n > layout.MaxConst/64 {
+		return fmt.Errorf("%d values with multipliers per channel are too many without packed weights", n)
+	}
+	l.addStep("rescale", []*layout.Tensor{acc}, []*layout.Tensor{out}, launch.Rescale{Kind: kind, Rq: rq, Steps: steps, Acc: acc, Out: out})
+	return nil
+}

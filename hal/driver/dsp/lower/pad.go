@@ -1,0 +1,129 @@
+package lower
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// lowerPad lowers PAD: the value becomes a part of a larger one that is filled
+// with the zero point first, in the form that it has.
+func lowerPad(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.Pad(op)
+	if err != nil {
+		return err
+	}
+	if l.values[p.Input] == nil {
+		in, err := l.flat(p.Input)
+		if err != nil {
+			return err
+		}
+		fill := uint32(zeroOf(&l.graph.Operands[p.Input])) * hvx.Ones
+		return l.padInto(l.flatResult(p.Output), in, p.In, p.Dims, p.Before, 1, fill)
+	}
+	in, err := l.value(p.Input)
+	if err != nil {
+		return err
+	}
+	rank := len(p.Dims)
+	if rank > 4 {
+		return fmt.Errorf("rank %d", rank)
+	}
+	var before [4]int
+	copy(before[4-rank:], p.Before)
+	pitch := 0
+	if l.onlyConv(p.Output) {
+		pitch = layout.ShapeOf(l.graph.Operands[p.Output].Dimensions).SmallPitch()
+	}
+	out := l.result(p.Output, pitch)
+	l.addStep("fill", nil, []*layout.Tensor{out}, launch.FillImage{Out: out})
+	l.addStep("pad", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.CopyInto{Out: out, In: in, At: before})
+	return nil
+}
+
+// lowerMirrorPad lowers MIRROR_PAD: in each row of the result the input's row is
+// one run and what mirrors it an element each.
+func lowerMirrorPad(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.MirrorPad(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(p.Input)
+	if err != nil {
+		return err
+	}
+	last, size := len(p.Dims)-1, l.sizeOf(p.Input)
+	n, width, before := int(p.In[last]), int(p.Dims[last]), p.Before[last]
+	rows := int(nn.Elements(p.Dims)) / width
+	return l.move("mirror", l.flatResult(p.Output), in, rows*(width-n+1), func(put func(to, from, n int)) {
+		for row := range rows {
+			from, rest, stride := 0, row, n
+			for d := last - 1; d >= 0; d-- {
+				from += p.Source(d, rest%int(p.Dims[d])) * stride
+				rest /= int(p.Dims[d])
+				stride *= int(p.In[d])
+			}
+			to := row * width
+			for i := range width {
+				switch {
+				case i == before:
+					put((to+i)*size, from*size, n*size)
+				case i < before || i >= before+n:
+					put((to+i)*size, (from+p.Source(last, i))*size, size)
+				}
+			}
+		}
+	})
+}
+
+// padFlat makes a larger tensor filled with a word, and puts the value into it.
+func (l *Lowering) padFlat(in *layout.Tensor, dims, to []uint32, before []int, size int, fill uint32) (*layout.Tensor, error) {
+	n := nn.Elements(to)
+	if n < 0 || n > layout.MaxArena {
+		return nil, fmt.Errorf("shape %v is too large", to)
+	}
+	out := l.newFlat(in.Name+" padded", int(n), size)
+	return out, l.padInto(out, in, dims, to, before, size, fill)
+}
+
+func (l *Lowering) padInto(out, in *layout.Tensor, dims, to []uint32, before []int, size int, fill uint32) error {
+	rank := len(dims)
+	if rank == 0 {
+		return fmt.Errorf("rank 0")
+	}
+	l.fillFlat(out, fill)
+	list := make([]launch.Dim, rank)
+	from, at, offset := size, size, 0
+	for i := rank - 1; i >= 0; i-- {
+		list[i] = launch.Dim{N: int(dims[i]), Src: from, Dst: at}
+		offset += before[i] * at
+		from, at = from*int(dims[i]), at*int(to[i])
+	}
+	return l.moveFlat("pad", out, in, size, list, offset, 0)
+}
+
+// lowerPadV2 lowers PAD_V2: the filling is a raw value of the type.
+func lowerPadV2(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.Pad(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(p.Input)
+	if err != nil {
+		return err
+	}
+	o := &l.graph.Operands[p.Input]
+	fill, err := l.view.Data(op.Inputs[2])
+	if err != nil {
+		return err
+	}
+	word := binary.LittleEndian.Uint32(fill)
+	if o.Type.IsQuant8() {
+		word = uint32(byte(word)+byte(unsignedBias(o.Type))) * 0x01010101
+	}
+	return l.padInto(l.flatResult(p.Output), in, o.Dimensions, p.Dims, p.Before, l.sizeOf(p.Input), word)
+}

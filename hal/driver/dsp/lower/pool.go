@@ -1,0 +1,93 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/pool"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// lowerPool lowers AVERAGE_POOL_2D and MAX_POOL_2D.
+func lowerPool(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.Pool(op)
+	if err != nil {
+		return err
+	}
+	isMax := op.Type == nn.OpMaxPool2D
+	if err := poolLimits(&p, isMax); err != nil {
+		return err
+	}
+	in, err := l.imageValue(p.Input, p.NCHW)
+	if err != nil {
+		return err
+	}
+	o := &l.graph.Operands[p.Output]
+	bias := unsignedBias(o.Type)
+	lo, hi := opspec.ActRange(p.Act, o.Type, o.Scale, o.ZeroPoint)
+	shaped := layout.Shape{N: p.N, H: p.OutH, W: p.OutW, C: p.C}
+	out, done := l.imageResult(p.Output, shaped, max(shaped.Pitch(), layout.VectorBytes), p.NCHW)
+	l.addRows("pool", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.WindowDependence(&p.Window, p.N*p.OutH), launch.Pool{Pool: p, In: in, Out: out, Lo: lo + bias, Hi: hi + bias, IsMax: isMax, Signed: bias != 0})
+	done()
+	return nil
+}
+
+// poolLimits are the windows that the kernel cannot do.
+func poolLimits(p *opspec.Pool, isMax bool) error {
+	if !isMax && min(p.KW, p.W) > pool.MaxWindowCols {
+		return fmt.Errorf("averages at most %d columns, the window has %d", pool.MaxWindowCols, p.KW)
+	}
+	if n := min(p.KH, p.H) * min(p.KW, p.W); !isMax && n > pool.MaxQuotient {
+		return fmt.Errorf("averages at most %d elements, the window has %d", pool.MaxQuotient, n)
+	}
+	return nil
+}
+
+// lowerMean lowers MEAN: the reduced axes become rows and columns of windows.
+func lowerMean(l *Lowering, op *nn.Operation) error {
+	m, err := l.view.Mean(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.value(m.Input)
+	if err != nil {
+		return err
+	}
+	o := &l.graph.Operands[m.Output]
+	bias := unsignedBias(o.Type)
+	if _, err := pool.MeanQuotient(m.Count, bias != 0); err != nil {
+		return err
+	}
+	rows, cols := meanWindow(&m)
+	channels := 1 // kept axes behind all reduced hvx.Ones
+	for d := len(m.In) - 1; d >= 0 && !m.Reduce[d]; d-- {
+		channels *= int(m.In[d])
+	}
+	outer := int(nn.Elements(m.In)) / m.Count / channels
+	var w *layout.Tensor
+	s := in.Shape
+	if len(m.In) == 4 && m.Reduce[1] && m.Reduce[2] && !m.Reduce[0] && !m.Reduce[3] && s.W <= pool.MaxWindowCols {
+		w, rows, cols = in, s.H, s.W // the image itself is the window
+	} else {
+		w = l.newTensor("windows", layout.Shape{N: outer, H: rows, W: cols, C: channels}, 0, int32(in.Zero))
+		l.addStep("gather", []*layout.Tensor{in}, []*layout.Tensor{w}, launch.GatherWindows{Op: &m, In: in, Out: w})
+	}
+	sums := l.newTensor("means", layout.Shape{N: 1, H: 1, W: outer, C: channels}, layout.RoundUp(channels, layout.VectorBytes), int32(in.Zero))
+	l.addStep("mean", []*layout.Tensor{w}, []*layout.Tensor{sums}, launch.Mean{In: w, Out: sums, Rows: rows, Cols: cols, Signed: bias != 0})
+	// The result may count its positions in several dimensions.
+	if s := layout.ShapeOf(m.Dims); s == sums.Shape {
+		l.values[m.Output] = sums
+	} else {
+		l.reshape(l.result(m.Output, 0), sums)
+	}
+	return nil
+}
+
+// meanWindow factors the number of reduced elements into rows and columns.
+func meanWindow(m *opspec.Mean) (rows, cols int) {
+	for cols = min(m.Count, pool.MaxWindowCols); m.Count%cols != 0; cols-- {
+	}
+	return m.Count / cols, cols
+}

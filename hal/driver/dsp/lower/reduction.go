@@ -1,0 +1,226 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/elementwise"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/reduction"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/isa/hexagon"
+)
+
+// lowerReduce lowers REDUCE_MAX, REDUCE_MIN, REDUCE_ALL and REDUCE_ANY of bytes.
+func lowerReduce(l *Lowering, op *nn.Operation) error {
+	m, err := l.view.Mean(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(m.Input)
+	if err != nil {
+		return err
+	}
+	k, bound, least := reduction.Fold{Op: hexagon.V6_vmaxub}, uint32(255*hvx.Ones), uint32(0)
+	if op.Type == nn.OpReduceMin || op.Type == nn.OpReduceAll {
+		k, least = reduction.Fold{Op: hexagon.V6_vminub}, 255*hvx.Ones
+	}
+	if m.Type == nn.TensorBool8 {
+		bound = hvx.Ones
+	}
+	dims, reduced := m.In, m.Reduce
+	if rows, count, ok := longRows(dims, reduced); ok {
+		if in, err = l.foldRows(k, in, rows, count, least, bound); err != nil {
+			return err
+		}
+		dims, reduced = []uint32{uint32(rows), launch.FoldedRow}, []bool{false, true}
+	}
+	s, err := l.intoSlices(in, dims, reduced, 1)
+	if err != nil {
+		return err
+	}
+	l.reductionStep("reduce", k, l.flatResult(m.Output), s, bound)
+	return nil
+}
+
+// longRows reports whether a reduction is one of few rows of many elements that
+// follow each other.
+func longRows(dims []uint32, reduced []bool) (rows, count int, ok bool) {
+	rows, count = 1, 1
+	for i, n := range dims {
+		switch {
+		case n == 1:
+		case reduced[i]:
+			count *= int(n)
+		case count > 1:
+			return 0, 0, false
+		default:
+			rows *= int(n)
+		}
+	}
+	return rows, count, rows <= 32 && count > 2*launch.FoldedRow
+}
+
+// foldRows reduces rows to FoldedRow values each; what fills the last ones up does
+// not count.
+func (l *Lowering) foldRows(f reduction.Function, in *layout.Tensor, rows, count int, fill, bound uint32) (*layout.Tensor, error) {
+	sliceCount := layout.CeilDiv(count, launch.FoldedRow)
+	if pitch := sliceCount * launch.FoldedRow; pitch != count {
+		if int64(rows)*int64(pitch) > layout.MaxArena {
+			return nil, fmt.Errorf("%d rows of %d values need too much memory", rows, count)
+		}
+		whole := l.newFlat(in.Name+" filled up", rows*pitch, 1)
+		l.fillFlat(whole, fill)
+		if err := l.moveFlat("rows", whole, in, 1, []launch.Dim{{N: rows, Src: count, Dst: pitch}, {N: count, Src: 1, Dst: 1}}, 0, 0); err != nil {
+			return nil, err
+		}
+		in = whole
+	}
+	out := l.newFlat("folded", rows*launch.FoldedRow, 1)
+	l.addStep("fold", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.Fold{Function: f, SliceCount: sliceCount, Rows: rows, In: in, Out: out, Bound: bound})
+	return out, nil
+}
+
+// wordsOf is a flat value as words, less a constant for bytes.
+func (l *Lowering) wordsOf(in *layout.Tensor, i uint32, zero int32) *layout.Tensor {
+	if l.sizeOf(i) == 4 {
+		return in
+	}
+	out := l.newFlat(in.Name+" as words", in.Bytes(), 4)
+	l.flatStep("widen", elementwise.WidenWords{}, out, []*layout.Tensor{in}, uint32(zero))
+	return out
+}
+
+// lowerArg lowers ARGMAX and ARGMIN.
+func lowerArg(l *Lowering, op *nn.Operation) error {
+	r, err := l.view.Along(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(r.Input)
+	if err != nil {
+		return err
+	}
+	size := l.sizeOf(r.Input)
+	least := op.Type == nn.OpArgmin
+	var k reduction.Function = reduction.ArgBytes{Least: least}
+	one := uint32(hvx.Ones)
+	if size == 4 || r.Depth > reduction.MaxIndex {
+		in, size = l.wordsOf(in, r.Input, 0), 4
+		k, one = reduction.Arg{Least: least}, 1
+	}
+	s, err := l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, size)
+	if err != nil {
+		return err
+	}
+	l.reductionStep("arg", k, l.flatResult(r.Output), s, one)
+	return nil
+}
+
+// maxNorm bounds the values of a row of L2_NORMALIZATION: their squares add up
+// to less than 2^29, where the inverse root needs no shift to the right first.
+const maxNorm = (1<<29 - 1) / (255 * 255)
+
+// lowerNorm lowers L2_NORMALIZATION.
+func lowerNorm(l *Lowering, op *nn.Operation) error {
+	r, err := l.view.Along(op)
+	if err != nil {
+		return err
+	}
+	if r.Depth > maxNorm {
+		return fmt.Errorf("rows of %d values, at most %d", r.Depth, maxNorm)
+	}
+	in, err := l.flat(r.Input)
+	if err != nil {
+		return err
+	}
+	s, err := l.intoSlices(in, []uint32{uint32(r.Outer), uint32(r.Depth), uint32(r.Inner)}, []bool{false, true, false}, 1)
+	if err != nil {
+		return err
+	}
+	scaled := l.newFlat("normalized", s.Pitch*s.Count, 1)
+	// The result's zero point is 128 in stored bytes of either type.
+	l.reductionStep("normalize", reduction.Norm{}, scaled, s, hvx.SplatHalfword(zeroOf(&l.graph.Operands[r.Input])), hvx.SplatHalfword(128))
+	return l.moveFlat("rows", l.flatResult(r.Output), scaled, 1, []launch.Dim{
+		{N: r.Outer, Src: r.Inner, Dst: r.Depth * r.Inner}, {N: r.Depth, Src: s.Pitch, Dst: r.Inner}, {N: r.Inner, Src: 1, Dst: 1}}, 0, 0)
+}
+
+// lowerTopK lowers TOPK_V2: rows in lanes, the next best of each row again and
+// again.
+func lowerTopK(l *Lowering, op *nn.Operation) error {
+	t, err := l.view.TopK(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(t.Input)
+	if err != nil {
+		return err
+	}
+	size := l.sizeOf(t.Input)
+	if t.Depth > reduction.MaxIndex && size == 1 { // indexes of two bytes are not enough
+		in, size = l.wordsOf(in, t.Input, 0), 4
+	}
+	s, err := l.intoSlices(in, []uint32{uint32(t.Rows), uint32(t.Depth)}, []bool{false, true}, size)
+	if err != nil {
+		return err
+	}
+	wide := s.Pitch / size * 4 // from index to index of a row
+	if int64(wide)*int64(t.K) > layout.MaxArena {
+		return fmt.Errorf("%d values of each of %d rows need too much memory", t.K, t.Rows)
+	}
+	values, indices := l.newFlat("best values", s.Pitch*t.K, 1), l.newFlat("best indexes", wide*t.K, 1)
+	l.addStep("topk", []*layout.Tensor{s.T}, []*layout.Tensor{values, indices}, launch.TopK{Size: size, Slices: s, Values: values, Indices: indices, Op: t, Wide: wide})
+	rows := func(out, from *layout.Tensor, size, pitch int) error {
+		return l.moveFlat("rows", out, from, size, []launch.Dim{{N: t.Rows, Src: size, Dst: size * t.K}, {N: t.K, Src: pitch, Dst: size}}, 0, 0)
+	}
+	if err := rows(l.flatResult(t.Indices), indices, 4, wide); err != nil {
+		return err
+	}
+	if size == l.sizeOf(t.Values) {
+		return rows(l.flatResult(t.Values), values, size, s.Pitch)
+	}
+	best := l.newFlat("values", t.Rows*t.K, 4)
+	if err := rows(best, values, 4, s.Pitch); err != nil {
+		return err
+	}
+	l.flatStep("narrow", elementwise.NarrowWords{}, l.flatResult(t.Values), []*layout.Tensor{best}, 0)
+	return nil
+}
+
+// intoSlices lays out a value seen as dims; reduced dimensions become slices.
+func (l *Lowering) intoSlices(in *layout.Tensor, dims []uint32, reduced []bool, size int) (launch.Slices, error) {
+	s := launch.Slices{Count: 1, Rows: 1, Size: size}
+	list := make([]launch.Dim, len(dims))
+	n := size
+	for i := len(dims) - 1; i >= 0; i-- {
+		d := int(dims[i])
+		list[i] = launch.Dim{N: d, Src: n, Dst: size * s.Rows}
+		if reduced[i] {
+			list[i].Dst = s.Count // slices; their distance is not known yet
+			s.Count *= d
+		} else {
+			s.Rows *= d
+		}
+		n *= d
+	}
+	if s.Count == 0 || s.Rows == 0 {
+		return s, fmt.Errorf("shape %v has no elements", dims)
+	}
+	s.Pitch = layout.RoundUp(s.Rows*size, layout.VectorBytes)
+	if int64(s.Pitch)*int64(s.Count) > layout.MaxArena {
+		return s, fmt.Errorf("reduction of %d rows by %d needs too much memory", s.Rows, s.Count)
+	}
+	for i := range list {
+		if reduced[i] {
+			list[i].Dst *= s.Pitch
+		}
+	}
+	s.T = l.newFlat(in.Name+" in slices", s.Pitch*s.Count, 1)
+	return s, l.moveFlat("slices", s.T, in, size, list, 0, 0)
+}
+
+// reductionStep launches a kernel over all vectors of rows.
+func (l *Lowering) reductionStep(name string, f reduction.Function, out *layout.Tensor, s launch.Slices, words ...uint32) {
+	l.addStep(name, []*layout.Tensor{s.T}, []*layout.Tensor{out}, launch.Reduce{Function: f, Slices: s, Out: out, Words: words})
+}

@@ -1,0 +1,192 @@
+package lower
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/resize"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+func bilinearSamples(in, out int, p *opspec.Resize) launch.Samples {
+	var s launch.Samples
+	scale := resizeScale(in, out, p.AlignCorners)
+	for i := range out {
+		x := float32(i) * scale
+		if p.Center {
+			x = float32((float32(i)+0.5)*scale) - 0.5
+		}
+		x = max(x, 0)
+		first := min(int(x), in-1)
+		s.At[0] = append(s.At[0], first)
+		s.At[1] = append(s.At[1], min(first+1, in-1))
+		s.Frac = append(s.Frac, float64(x-float32(first)))
+	}
+	return s
+}
+
+// lowerBilinear lowers RESIZE_BILINEAR: the rows of the input that are needed are
+// stretched to the result's width, once with the left and once with the right
+// neighbours, and blended.
+func lowerBilinear(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.Resize(op)
+	if err != nil {
+		return err
+	}
+	n := p.N * p.OutH * p.OutW * p.C
+	if n == 0 {
+		return fmt.Errorf("no elements")
+	}
+	in, err := l.flat(p.Input)
+	if err != nil {
+		return err
+	}
+	ys, xs := bilinearSamples(p.H, p.OutH, &p), bilinearSamples(p.W, p.OutW, &p)
+	if n <= exactBlend && needsFloat(ys, xs) {
+		l.blendExactly(&p, in, ys, xs)
+		return nil
+	}
+	planes, size := p.N, p.C
+	if p.NCHW {
+		planes, size = p.N*p.C, 1
+	}
+	var used []int // rows of the input
+	place := make([]int, p.H)
+	for y := range p.H {
+		if slices.Contains(ys.At[0], y) || slices.Contains(ys.At[1], y) {
+			place[y] = len(used)
+			used = append(used, y)
+		}
+	}
+	width := p.OutW * size
+	pitch := layout.RoundUp(width, layout.VectorBytes)
+	if n := int64(planes) * int64(max(p.OutH, len(used))) * int64(pitch); n > layout.MaxArena || 4*pitch > layout.MaxConst/16 {
+		return fmt.Errorf("%d rows of %d bytes need too much memory", planes*p.OutH, pitch)
+	}
+	var stretched [2]*layout.Tensor
+	for k := range stretched {
+		stretched[k] = l.newFlat("neighbours", planes*len(used)*pitch, 1)
+		err := l.move("neighbours", stretched[k], in, planes*len(used)*p.OutW, func(put func(to, from, n int)) {
+			for i := range planes {
+				for j, y := range used {
+					for x, at := range xs.At[k] {
+						put((i*len(used)+j)*pitch+x*size, ((i*p.H+y)*p.W+at)*size, size)
+					}
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	out := l.flatResult(p.Output)
+	rows := out
+	if pitch != width {
+		rows = l.newFlat("rows", planes*p.OutH*pitch, 1)
+	}
+	l.addStep("blend", stretched[:], []*layout.Tensor{rows}, launch.Blend{Xs: xs, Size: size, Pitch: pitch, Planes: planes, Op: p, Bias: unsignedBias(p.Type), Ys: ys, Used: used, Place: place, Stretched: stretched, Rows: rows})
+	if rows == out {
+		return nil
+	}
+	return l.moveFlat("result", out, rows, 1, []launch.Dim{{N: planes * p.OutH, Src: pitch, Dst: width}, {N: width, Src: 1, Dst: 1}}, 0, 0)
+}
+
+const (
+	// exactBlend is up to how many elements RESIZE_BILINEAR rounds every step as the
+	// reference does, in scalar registers, where fixed point would not give the same.
+	exactBlend = 1 << 14
+	// blendFraction is up to how many fraction bits the sums of bytes are exact in
+	// single precision as well as in fixed point.
+	blendFraction = 15
+)
+
+// needsFloat reports whether the weights of two axes have so many bits that
+// rounding in single precision can show.
+func needsFloat(ys, xs launch.Samples) bool {
+	return fractionBitsOf(ys.Frac)+fractionBitsOf(xs.Frac) > blendFraction
+}
+
+// fractionBitsOf is how many bits behind the point a list needs.
+func fractionBitsOf(list []float64) int {
+	most := 0
+	for _, f := range list {
+		n := 0
+		for ; n <= blendFraction && f != math.Trunc(f); n++ {
+			f *= 2
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// blendExactly lowers a RESIZE_BILINEAR of few elements.
+func (l *Lowering) blendExactly(p *opspec.Resize, in *layout.Tensor, ys, xs launch.Samples) {
+	planes, size := p.N, p.C
+	if p.NCHW {
+		planes, size = p.N*p.C, 1
+	}
+	out := l.flatResult(p.Output)
+	k := resize.Exact{Size: size, Bias: int(unsignedBias(p.Type))}
+	l.addStep("blend", []*layout.Tensor{in}, []*layout.Tensor{out}, launch.BlendExactly{Kernel: k, Out: out, Planes: planes, Op: p, Ys: ys, Xs: xs, In: in, Size: size})
+}
+
+// lowerNearest lowers RESIZE_NEAREST_NEIGHBOR.
+func lowerNearest(l *Lowering, op *nn.Operation) error {
+	p, err := l.view.Resize(op)
+	if err != nil {
+		return err
+	}
+	in, err := l.flat(p.Input)
+	if err != nil {
+		return err
+	}
+	ys, xs := nearest(p.H, p.OutH, &p), nearest(p.W, p.OutW, &p)
+	planes, n := p.N, p.C
+	if p.NCHW {
+		planes, n = p.N*p.C, 1
+	}
+	if planes == 0 || n == 0 {
+		return fmt.Errorf("no elements")
+	}
+	return l.move("nearest", l.flatResult(p.Output), in, planes*p.OutH*p.OutW, func(put func(to, from, n int)) {
+		to := 0
+		for i := range planes {
+			for _, y := range ys {
+				for _, x := range xs {
+					put(to, ((i*p.H+y)*p.W+x)*n, n)
+					to += n
+				}
+			}
+		}
+	})
+}
+
+// resizeScale is the distance of samples in the input.
+func resizeScale(in, out int, corners bool) float32 {
+	if corners && out > 1 {
+		return float32(in-1) / float32(out-1)
+	}
+	return float32(in) / float32(out)
+}
+
+// nearest gives the input position of each output position along an axis.
+func nearest(in, out int, p *opspec.Resize) []int {
+	scale := resizeScale(in, out, p.AlignCorners)
+	at := make([]int, out)
+	for i := range at {
+		x := float32(i)
+		if p.Center {
+			x += 0.5
+		}
+		f := float64(x * scale)
+		if p.AlignCorners {
+			f = math.Round(f)
+		}
+		at[i] = min(max(int(math.Floor(f)), 0), in-1)
+	}
+	return at
+}

@@ -1,0 +1,81 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// maxSoftmax bounds the elements of a row: the sum has 12 integer bits.
+const maxSoftmax = 4095
+
+func softmaxLimits(s *opspec.Softmax) error {
+	if s.Depth > maxSoftmax {
+		return fmt.Errorf("over %d elements, at most %d", s.Depth, maxSoftmax)
+	}
+	return nil
+}
+
+func lowerSoftmax(l *Lowering, op *nn.Operation) error {
+	m, err := l.view.Softmax(op)
+	if err != nil {
+		return err
+	}
+	if err := softmaxLimits(&m); err != nil {
+		return err
+	}
+	q, err := m.Quant(l.view)
+	if err != nil {
+		return err
+	}
+	in, err := l.value(m.Input)
+	if err != nil {
+		return err
+	}
+	// Kernels work along the channels: another axis goes there and back.
+	dims, last := m.Dims, len(m.Dims)-1
+	if m.Axis != last {
+		perm := lastAxis(len(m.Dims), m.Axis)
+		in = l.permute(in, dims, perm)
+		dims = make([]uint32, len(perm))
+		for i, p := range perm {
+			dims[i] = m.Dims[p]
+		}
+	}
+	if in.Pitch < layout.VectorBytes { // rows of whole vectors
+		in = l.withPitch(in, layout.VectorBytes)
+	}
+	out := l.newTensor("softmax", in.Shape, in.Pitch, zeroOf(&l.graph.Operands[m.Output]))
+	bytes := layout.RoundUp(m.Depth, layout.VectorBytes) * 4
+	scratch := l.newTensor("scratch", layout.Shape{N: 1, H: 1, W: l.Threads, C: bytes}, 1, 0)
+	scratch.Dense = true
+	l.addStep("softmax", []*layout.Tensor{in}, []*layout.Tensor{out, scratch}, launch.Softmax{Quant: q, Op: m, In: in, Out: out, Scratch: scratch})
+	l.values[m.Output] = out
+	if m.Axis != last {
+		l.values[m.Output] = l.permute(out, dims, firstAxis(len(dims), m.Axis))
+	}
+	return nil
+}
+
+// lastAxis is the permutation that moves an axis behind all others.
+func lastAxis(rank, axis int) []int {
+	var p []int
+	for i := range rank {
+		if i != axis {
+			p = append(p, i)
+		}
+	}
+	return append(p, axis)
+}
+
+// firstAxis is its inverse: it moves the last axis back.
+func firstAxis(rank, axis int) []int {
+	p := make([]int, rank)
+	for i, from := range lastAxis(rank, axis) {
+		p[from] = i
+	}
+	return p
+}

@@ -1,0 +1,166 @@
+package lower
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/step"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// signedBytes reports whether the client's bytes are signed.
+func signedBytes(t nn.OperandType) bool {
+	return t == nn.TensorQuant8AsymmSigned || t == nn.TensorQuant8SymmPerChannel || t == nn.TensorQuant8Symm
+}
+
+// storable reports whether tensors of a type have a flat form.
+func storable(t nn.OperandType) bool {
+	switch t {
+	case nn.TensorInt32, nn.TensorBool8, nn.TensorQuant8SymmPerChannel, nn.TensorQuant8Symm, nn.TensorQuant16Symm, nn.TensorQuant16Asymm:
+		return true
+	}
+	return t.IsQuant8()
+}
+
+// zeroOf is the zero point of an operand in the unsigned domain.
+func zeroOf(o *nn.Operand) int32 {
+	if o.Type == nn.TensorQuant8AsymmSigned {
+		return o.ZeroPoint + 128
+	}
+	return o.ZeroPoint
+}
+
+// unsignedBias is what is added to values of a type to make them unsigned.
+func unsignedBias(t nn.OperandType) int32 {
+	if t == nn.TensorQuant8AsymmSigned {
+		return 128
+	}
+	return 0
+}
+
+// newTensor makes an internal tensor; pitch 0 is the usual one.
+func (l *Lowering) newTensor(name string, s layout.Shape, pitch int, zero int32) *layout.Tensor {
+	if pitch == 0 {
+		pitch = s.Pitch()
+	}
+	t := &layout.Tensor{Name: name, Shape: s, Pitch: pitch, Zero: byte(zero)}
+	l.list.Tensors = append(l.list.Tensors, t)
+	return t
+}
+
+// denseTensor is an operand as the client sees it.
+func (l *Lowering) denseTensor(i uint32) *layout.Tensor {
+	o := &l.graph.Operands[i]
+	s := layout.ShapeOf(o.Dimensions)
+	s.C *= o.Type.ElementBytes()
+	t := l.newTensor(fmt.Sprintf("operand %d", i), s, 1, 0)
+	t.Dense = true
+	t.Signed = signedBytes(o.Type)
+	return t
+}
+
+// result makes the tensor of an operation's output.
+func (l *Lowering) result(i uint32, pitch int) *layout.Tensor {
+	o := &l.graph.Operands[i]
+	t := l.newTensor(fmt.Sprintf("operand %d", i), layout.ShapeOf(o.Dimensions), pitch, zeroOf(o))
+	l.values[i] = t
+	return t
+}
+
+// value is the internal tensor of an operand; inputs and constants are imported
+// on first use, by the program itself.
+func (l *Lowering) value(i uint32) (*layout.Tensor, error) {
+	if t := l.values[i]; t != nil {
+		return t, nil
+	}
+	o := &l.graph.Operands[i]
+	if f := l.flats[i]; f != nil && o.Type.IsQuant8() {
+		return l.fromFlat(i, f), nil
+	}
+	if c := l.clients[i]; c != nil && o.Type.IsQuant8() {
+		l.importValue(i, c)
+		if l.values[i].Keep { // it is the client's value itself
+			l.clients[i] = nil
+			for k := range l.list.Inputs {
+				if l.list.Inputs[k] == c {
+					l.list.Inputs[k] = l.values[i]
+				}
+			}
+		}
+		return l.values[i], nil
+	}
+	if !o.IsConst() || !o.Type.IsQuant8() {
+		return nil, fmt.Errorf("operand %d (%s, %s) has no value", i, o.Type, o.Lifetime)
+	}
+	d := l.denseTensor(i)
+	d.Unplaced = true
+	d.Addr = l.Constant(o.Data)
+	l.importValue(i, d)
+	return l.values[i], nil
+}
+
+// openOutput makes the tensor of an output with the given shape of which only
+// as many entries along dimension 0 count as the word in count says when the
+// program has run.
+func (l *Lowering) openOutput(x uint32, dims []uint32, count *layout.Tensor) *layout.Tensor {
+	l.graph.Operands[x].Dimensions = dims
+	if l.list.Extents == nil {
+		l.list.Extents = map[uint32]*layout.Tensor{}
+	}
+	count.Keep = true
+	l.list.Extents[x] = count
+	return l.flatResult(x)
+}
+
+// addStep appends a step of the current operation.
+func (l *Lowering) addStep(name string, reads, writes []*layout.Tensor, w step.Work) {
+	l.list.Steps = append(l.list.Steps, step.New(l.op, name, reads, writes, w))
+}
+
+// addRows appends a step of the current operation that can be done row by row.
+func (l *Lowering) addRows(name string, reads, writes []*layout.Tensor, rows step.RowDependence, w step.Work) {
+	l.list.Steps = append(l.list.Steps, step.NewRows(l.op, name, reads, writes, rows, w))
+}
+
+// Layouts of images.
+var (
+	nchwToNHWC = []int{0, 2, 3, 1}
+	nhwcToNCHW = []int{0, 3, 1, 2}
+)
+
+// imageValue is the value of an image operand in NHWC order.
+func (l *Lowering) imageValue(i uint32, nchw bool) (*layout.Tensor, error) {
+	t, err := l.value(i)
+	if err != nil || !nchw {
+		return t, err
+	}
+	return l.permute(t, l.graph.Operands[i].Dimensions, nchwToNHWC), nil
+}
+
+// imageResult makes the tensor of an image in NHWC order that an operation
+// writes; done must be called once its step is added.
+func (l *Lowering) imageResult(i uint32, s layout.Shape, pitch int, nchw bool) (t *layout.Tensor, done func()) {
+	if !nchw {
+		return l.result(i, pitch), func() {}
+	}
+	t = l.newTensor(fmt.Sprintf("operand %d as NHWC", i), s, pitch, zeroOf(&l.graph.Operands[i]))
+	return t, func() {
+		l.values[i] = l.permute(t, []uint32{uint32(s.N), uint32(s.H), uint32(s.W), uint32(s.C)}, nhwcToNCHW)
+	}
+}
+
+// carried reports whether tensors of a type have a flat form here.
+func carried(t nn.OperandType) bool { return storable(t) || t == nn.TensorFloat32 }
+
+// affineOf is the quantization of a flat tensor.
+func affineOf(o *nn.Operand) hvx.Quant {
+	switch o.Type {
+	case nn.TensorQuant16Asymm:
+		return hvx.Quant{Scale: o.Scale, Zero: o.ZeroPoint, Lo: 0, Hi: math.MaxUint16}
+	case nn.TensorQuant16Symm:
+		return hvx.Quant{Scale: o.Scale, Zero: 0, Lo: math.MinInt16, Hi: math.MaxInt16}
+	}
+	return hvx.Quant{Scale: o.Scale, Zero: zeroOf(o), Lo: 0, Hi: math.MaxUint8}
+}

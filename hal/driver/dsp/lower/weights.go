@@ -1,0 +1,187 @@
+package lower
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/filter"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/kernel/hvx"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/launch"
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/opspec"
+)
+
+// weights are the filter of a convolution and its biases. Weight (k, y, x, c) lies
+// at from + k*channel + y*row + x*tap + c; distances may be negative.
+type weights struct {
+	operand, bias              uint32
+	data, biasData             []byte         // when both are known
+	runtimeFilter, runtimeBias *layout.Tensor // flat, when one is not
+	flip                       byte           // 0x80 when data is signed
+	zero                       int32          // zero point of the unsigned values
+	k, kh, kw, c               int
+	from, channel, row, tap    int
+	first                      int // channel of the biases and multipliers that k = 0 has
+}
+
+// newWeights are a filter [k, kh, kw, c] and its biases.
+func (l *Lowering) newWeights(filter, bias uint32, k, kh, kw, c int) (w weights, err error) {
+	w = weights{operand: filter, bias: bias, k: k, kh: kh, kw: kw, c: c, channel: kh * kw * c, row: kw * c, tap: c}
+	o := &l.graph.Operands[filter]
+	w.zero = o.ZeroPoint
+	if o.Type != nn.TensorQuant8Asymm {
+		w.zero += 128
+	}
+	if n := kh * kw * c; n > layout.MaxDepth {
+		return w, fmt.Errorf("filter of %d inputs per output, at most %d", n, layout.MaxDepth)
+	}
+	if l.packable(filter, bias) {
+		if o.Type != nn.TensorQuant8Asymm {
+			w.flip = 0x80
+		}
+		if w.data, err = l.view.Data(filter); err != nil {
+			return w, err
+		}
+		w.biasData, err = l.view.Data(bias)
+		return w, err
+	}
+	if w.runtimeFilter, err = l.flat(filter); err != nil {
+		return w, err
+	}
+	w.runtimeBias, err = l.flat(bias)
+	return w, err
+}
+
+// packable reports whether filter and bias are known when the model is prepared.
+func (l *Lowering) packable(filter, bias uint32) bool {
+	return l.graph.Operands[filter].IsConst() && l.graph.Operands[bias].IsConst()
+}
+
+// at is the place of a weight.
+func (w *weights) at(k, y, x, c int) int { return w.from + k*w.channel + y*w.row + x*w.tap + c }
+
+// filter is the known weights in the order that packing expects.
+func (w *weights) filter() filter.Filter {
+	f := filter.Filter{Data: w.data, Flip: w.flip, Zero: w.zero, K: w.k, KH: w.kh, KW: w.kw, C: w.c}
+	if w.data == nil || w.from == 0 && w.tap == w.c && w.row == w.kw*w.c && w.channel == w.kh*w.row {
+		return f
+	}
+	f.Data = make([]byte, 0, w.k*w.kh*w.kw*w.c)
+	for k := range w.k {
+		for y := range w.kh {
+			for x := range w.kw {
+				at := w.at(k, y, x, 0)
+				f.Data = append(f.Data, w.data[at:at+w.c]...)
+			}
+		}
+	}
+	return f
+}
+
+// blocks are the weights of groups, [K, KH, KW, inputs of a group], or of a depthwise
+// filter, [KH, KW, K], as slices of m groups each: between them lie zero points.
+func (l *Lowering) blocks(w *weights, groups, m int, depthwise bool) error {
+	k, taps := w.k/groups, w.kh*w.kw
+	per := w.c / groups
+	c := m * per
+	// From memory to the place within a slice, all slices one behind the other.
+	list := []launch.Dim{
+		{N: groups / m, Src: m * k * taps * per, Dst: m * k * taps * c}, {N: m, Src: k * taps * per, Dst: k*taps*c + per},
+		{N: k, Src: taps * per, Dst: taps * c}, {N: taps, Src: per, Dst: c}, {N: per, Src: 1, Dst: 1},
+	}
+	if depthwise {
+		list[0].Src, list[1].Src, list[2].Src, list[3].Src = m*k, k, 1, w.k
+	}
+	n := w.k * taps * c
+	if n > layout.MaxConst {
+		return fmt.Errorf("%d weights of slices, at most %d", n, layout.MaxConst)
+	}
+	w.c, w.tap, w.row, w.channel = c, c, w.kw*c, taps*c
+	if w.runtimeFilter == nil {
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(w.zero) ^ w.flip
+		}
+		// Not simplified, so that every piece is per bytes long at least.
+		move := launch.Move{Dims: list}
+		move.Each(0, 0, func(to, from uint32) { data[to] = w.data[from] })
+		w.data = data
+		return nil
+	}
+	out := l.newFlat("weights of slices", n, 1)
+	l.fillFlat(out, uint32(w.zero)*hvx.Ones)
+	from := w.runtimeFilter
+	w.runtimeFilter = out
+	return l.moveFlat("slices", out, from, 1, list, 0, 0)
+}
+
+// slice is the weights of n channels from first on.
+func (w *weights) slice(first, n int) weights {
+	s := *w
+	s.from, s.first, s.k = w.from+first*w.channel, w.first+first, n
+	return s
+}
+
+// convPart is a convolution between tensors.
+type convPart struct {
+	opspec.Window
+	in, out *layout.Tensor
+	narrow  int // pitch that out had better have, 0 for none
+	weights weights
+	// Runtime weights of parts that follow each other are packed with the first one's:
+	// how many parts they are, and of the others which one this is.
+	parts, index int
+	packed       *packedWeights
+}
+
+// conv lowers a part of a convolution with the given requantization of all channels.
+func (l *Lowering) conv(p *convPart, q opspec.GEMMQuant, output uint32) error {
+	w := &p.weights
+	if len(q.Mult) > 1 {
+		q.Mult = q.Mult[w.first:][:w.k]
+	}
+	g := launch.Convolution{Window: p.Window, In: p.in, Out: p.out, Conv: filter.Conv{Filter: w.filter(), InZero: int32(p.in.Zero),
+		Rq: hvx.NewRequant(q.Mult, q.OutZero, q.Lo, q.Hi, unsignedBias(l.graph.Operands[output].Type))}}
+	if w.runtimeFilter == nil {
+		g.Bias = w.biasData[4*w.first:][:4*w.k]
+		g.Rq.UseHalfword(g.MaxSum())
+	}
+	if err := p.in.NeedHalo(&p.Window); err != nil {
+		return err
+	}
+	if w.runtimeFilter != nil {
+		if p.packed == nil {
+			var err error
+			if p.packed, err = l.packRuntimeWeights(&g, w, max(p.parts, 1)); err != nil {
+				return err
+			}
+		}
+		g.RuntimeWeights, g.RuntimeWeightsAt = p.packed.records, uint32(p.index*p.packed.size)
+	}
+	if p.narrow > 0 {
+		n, out := g, *g.Out
+		out.Pitch, n.Out = p.narrow, &out
+		n.Rq.UseByteFactor(n.MaxSum())
+		if d, ok := launch.SpatialKernelOf(l.Object, &n); ok {
+			if d, ok = launch.ChooseSpatial(l.Object, d); ok {
+				g.Out.Pitch, g.Rq, g.Spatial = p.narrow, n.Rq, &d
+			}
+		}
+	}
+	l.gemm(&g)
+	return nil
+}
+
+// noWeights are zeros in place of a filter, for outputs that no input reaches.
+func (l *Lowering) noWeights(w *weights) weights {
+	z := *w
+	z.from, z.kh, z.kw, z.channel, z.row, z.tap = 0, 1, 1, w.c, w.c, w.c
+	if w.runtimeFilter != nil {
+		z.runtimeFilter = l.newFlat("no weights", w.k*w.c, 1)
+		l.fillFlat(z.runtimeFilter, uint32(w.zero)*hvx.Ones)
+		return z
+	}
+	z.data = bytes.Repeat([]byte{byte(w.zero) ^ w.flip}, w.k*w.c)
+	return z
+}

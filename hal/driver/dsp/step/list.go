@@ -1,0 +1,24 @@
+package step
+
+import (
+	"github.com/nnsoc/nnsoc/hal/driver/dsp/layout"
+)
+
+// List is a lowered graph: steps, and where the client's data lies.
+type List struct {
+	*Object
+	Steps   []*Step
+	Tensors []*layout.Tensor
+	Inputs  []*layout.Tensor // dense, in model order; nil for one that the program does not read
+	Outputs []*layout.Tensor
+	Faults  []Fault
+	Extents map[uint32]*layout.Tensor // a word with the entries of an output along dimension 0, by operand
+}
+
+// Fault is a word that a program leaves at something other than 0 when a value
+// that only an execution knows is not valid.
+type Fault struct {
+	Op     int
+	Word   *layout.Tensor
+	Reason string
+}
