@@ -74,6 +74,22 @@ type Part struct {
 	EnergyPJ float64
 }
 
+// EngineFs is how long an execution had its engine to itself, so that others had to
+// wait: all of it when the device reports no parts.
+func (s *Stats) EngineFs() int64 {
+	if len(s.Parts) == 0 {
+		return s.LatencyFs
+	}
+	var sum int64
+	for _, p := range s.Parts {
+		switch p.Name {
+		case "wake", "ramp", "execution":
+			sum += p.TimeFs
+		}
+	}
+	return sum
+}
+
 // Counter is a named event count (packets, DRAM bytes, cache misses).
 type Counter struct {
 	Name  string

@@ -46,6 +46,8 @@ type PartCost struct {
 	Subgraph       string // "WHILE body" and so on; "" is the main one
 	Operations     []int
 	StartFs, EndFs int64 // since the execution began
+	EngineFs       int64 // of it the device worked for this part alone
+	EnergyPJ       float64
 }
 
 // ExecuteOptions steer Execute.
@@ -225,7 +227,10 @@ func (e *execution) schedule() {
 	for i, x := range e.ran {
 		s := &e.steps[x.step]
 		r.add(&e.sources[s.source], x.device, s.operations, x.stats)
-		r.Parts = append(r.Parts, PartCost{x.device.Name(), e.sources[s.source].name, s.operations, start[i], start[i] + x.stats.LatencyFs})
+		r.Parts = append(r.Parts, PartCost{
+			Device: x.device.Name(), Subgraph: e.sources[s.source].name, Operations: s.operations,
+			StartFs: start[i], EndFs: start[i] + x.stats.LatencyFs, EngineFs: x.stats.EngineFs(), EnergyPJ: x.stats.EnergyPJ,
+		})
 		if x.trace != nil {
 			x.trace.shift(start[i])
 		}

@@ -219,12 +219,9 @@ func (a *app) measured(c *soc.Config, p hal.Preference, list []hal.Device) {
 	if devices.Measured(c) {
 		return
 	}
-	cpu := list[0]
 	for i, d := range list[1:] {
 		list[1+i] = &measuredDevice{d, sync.OnceValue(func() hal.Capabilities {
-			progress := a.progress()
-			defer progress.done()
-			f, err := meter(c, p, progress).Measure(d, cpu)
+			f, err := a.figures(c, p, d.Name())
 			if err != nil {
 				a.vlog(vlogCompilation).Str("device", d.Name()).Err(err).Msg("capabilities were not measured")
 				return d.Capabilities()
@@ -232,4 +229,21 @@ func (a *app) measured(c *soc.Config, p hal.Preference, list []hal.Device) {
 			return f.Capabilities()
 		})}
 	}
+}
+
+// figures measures a device of a SoC. It opens devices of its own: those of a machine
+// that keeps its state would answer by what ran before, and remember the measuring.
+func (a *app) figures(c *soc.Config, p hal.Preference, device string) (*capability.Figures, error) {
+	list, err := devices.Open(c, p)
+	if err != nil {
+		return nil, err
+	}
+	progress := a.progress()
+	defer progress.done()
+	for _, d := range list[1:] {
+		if d.Name() == device {
+			return meter(c, p, progress).Measure(d, list[0])
+		}
+	}
+	return nil, fmt.Errorf("%s has no device %q", c.SoC.Name, device)
 }

@@ -20,11 +20,14 @@ type pace struct {
 	burst       bool
 }
 
+// defaultInvocations is how many benchmark_model measures.
+const defaultInvocations = 50
+
 // maxInvocations bounds what one run keeps.
 const maxInvocations = 1_000_000
 
 func (p *pace) add(fl *pflag.FlagSet) {
-	fl.IntVar(&p.invocations, "invocations", 50, fmt.Sprintf("invocations that are measured; the latency is their mean (with --concurrent %d unless given)", concurrentInvocations))
+	fl.IntVar(&p.invocations, "invocations", defaultInvocations, fmt.Sprintf("invocations that are measured; the latency is their mean (with --concurrent %d unless given)", concurrentInvocations))
 	fl.Float64Var(&p.intervalUs, "interval-us", 0, "simulated time from the start of an invocation to the next, without a warm-up (default: back to back, after a warm-up)")
 	fl.BoolVar(&p.cold, "cold", false, "make the machine cold before each invocation")
 	fl.BoolVar(&p.burst, "burst", false, "execute through burst objects")
@@ -54,6 +57,21 @@ func (p *pace) invoke(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.E
 		r, err := c.Execute(inputs, o)
 		return r, nil, err
 	}
+	var last *nnrt.Result
+	inv := &invocations{parts: map[string]float64{}, energies: map[string]float64{}}
+	err := p.loop(m, c, inputs, o, func(r *nnrt.Result) {
+		inv.add(r)
+		last = r
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	inv.finish()
+	return last, inv, nil
+}
+
+// loop runs a compilation as often as asked for, on a machine that begins cold.
+func (p *pace) loop(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.ExecuteOptions, each func(*nnrt.Result)) error {
 	o.Burst = p.burst
 	once := func(o nnrt.ExecuteOptions) (r *nnrt.Result, err error) { return c.Execute(inputs, o) }
 	plain := o
@@ -71,17 +89,15 @@ func (p *pace) invoke(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.E
 	case p.intervalUs > 0:
 		for range warmups {
 			if _, err := once(plain); err != nil {
-				return nil, nil, err
+				return err
 			}
 			pause()
 		}
 	default:
 		if err := m.live.Warm(func() error { _, err := once(plain); return err }); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
-	var last *nnrt.Result
-	inv := &invocations{parts: map[string]float64{}, energies: map[string]float64{}}
 	for i := range p.invocations {
 		if p.cold {
 			m.live.Reset()
@@ -92,15 +108,13 @@ func (p *pace) invoke(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.E
 		}
 		r, err := once(options)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		inv.add(r)
-		if last = r; p.intervalUs > 0 {
+		if each(r); p.intervalUs > 0 {
 			pause()
 		}
 	}
-	inv.finish()
-	return last, inv, nil
+	return nil
 }
 
 // invocations are the measured invocations of a run.

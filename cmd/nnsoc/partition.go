@@ -30,10 +30,11 @@ func newPartition(a *app) *cobra.Command {
 		Use:   "partition MODEL",
 		Short: "compare strategies that divide a network among the devices",
 		Long: `partition lets each strategy divide a network among the devices of the SoC, runs every
-plan, compares the results with the reference CPU and prints, per strategy, predicted and
-simulated latency and energy, transitions between devices and the bytes they move, the time
-it took to plan, and the distance of the simulated objective to that of strategy ilp with
-measured costs.
+plan as "nnsoc run" does, compares the results with the reference CPU and prints, per
+strategy, predicted and simulated latency and energy, transitions between devices and the
+bytes they move, the time it took to plan, and the distance of the simulated objective to
+that of strategy ilp with measured costs. With --objective throughput each plan also runs
+a stream of inputs.
 
 MODEL is a file, a network of "nnsoc models", or ` + bench.IslandsName + `: 24 small islands that
 show where greedy partitioning fails. Costs are measured on the simulator and kept in the
@@ -105,7 +106,7 @@ func (a *app) partition(f *partitionFlags, model string) error {
 	if !slices.Contains(costSources, f.costs) {
 		return usage(fmt.Errorf("no costs %q; there are %s", f.costs, strings.Join(costSources, ", ")))
 	}
-	m, err := a.machine(pref)
+	m, err := a.live(pref)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (a *app) partition(f *partitionFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	x := a.planner(m, nnrt.CompileOptions{Preference: pref}, a.progress())
+	x := a.planner(m, nnrt.CompileOptions{Preference: pref}, pace{invocations: defaultInvocations}, a.progress())
 	defer x.progress.done()
 	x.objective, x.costs = objective, f.costs
 	r, err := x.compare(form, strategies)
@@ -247,7 +248,7 @@ func (x *planner) one(f *form, p *partition.Problem, s partition.Strategy, runs 
 		return nil, err
 	}
 	e := &strategyEntry{Name: s.Name(), Objective: p.Objective.String(), Proven: plan.Proven, PlanningUS: float64(time.Since(start).Nanoseconds()) / 1e3,
-		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6, PredictedIntervalUS: predicted.LoadFs / 1e9,
+		PredictedLatencyUS: predicted.LatencyFs / 1e9, PredictedEnergyUJ: predicted.EnergyPJ / 1e6, PredictedIntervalUS: predicted.IntervalFs / 1e9,
 		Transitions: predicted.Transitions, BytesMoved: predicted.BytesMoved, plan: plan, steps: predicted.Steps}
 	for _, d := range plan.Device {
 		e.Devices = append(e.Devices, p.Devices[d].Name)
@@ -261,11 +262,16 @@ func (x *planner) one(f *form, p *partition.Problem, s partition.Strategy, runs 
 		if err != nil {
 			return nil, err
 		}
-		res, err := c.Execute(f.inputs, nnrt.ExecuteOptions{})
+		res, inv, err := x.pace.invoke(x.machine, c, f.inputs, nnrt.ExecuteOptions{})
 		if err != nil {
 			return nil, err
 		}
-		e.simulated(f, res)
+		e.simulated(f, res, inv)
+		if p.Objective == partition.Throughput {
+			if e.SimulatedIntervalUS, err = x.stream(c, f.inputs, predicted); err != nil {
+				return nil, err
+			}
+		}
 		runs[key], same = e, e
 	}
 	e.SimulatedLatencyUS, e.SimulatedIntervalUS, e.EnergyUJ, e.Mismatches, e.Parts = same.SimulatedLatencyUS, same.SimulatedIntervalUS, same.EnergyUJ, same.Mismatches, same.Parts

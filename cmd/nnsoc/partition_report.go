@@ -29,8 +29,8 @@ type partitionReport struct {
 }
 
 // strategyEntry is one strategy. The interval is the time between results of a
-// stream of inputs: the load of the busiest device. The gap is the simulated
-// objective over that of ilp with measured costs, less 1.
+// stream of inputs; it is predicted as the time for which the busiest engine is held.
+// The gap is the simulated objective over that of ilp with measured costs, less 1.
 type strategyEntry struct {
 	Name                string   `json:"name"`
 	Objective           string   `json:"objective"`
@@ -39,7 +39,7 @@ type strategyEntry struct {
 	PredictedEnergyUJ   float64  `json:"predicted_energy_uj"`
 	EnergyUJ            float64  `json:"energy_uj"`
 	PredictedIntervalUS float64  `json:"predicted_interval_us"`
-	SimulatedIntervalUS float64  `json:"simulated_interval_us"`
+	SimulatedIntervalUS float64  `json:"simulated_interval_us,omitempty"` // with objective throughput
 	Parts               int      `json:"parts"`
 	Transitions         int      `json:"transitions"`
 	BytesMoved          int64    `json:"bytes_moved"`
@@ -69,12 +69,9 @@ type publishedRatio struct {
 	Ours    float64 `json:"simulated_ratio"` // strategy aosp over cpu
 }
 
-// simulated takes over what an execution cost.
-func (e *strategyEntry) simulated(f *form, res *nnrt.Result) {
-	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = microseconds(res.LatencyFs), res.EnergyPJ/1e6, len(res.Parts)
-	for _, d := range res.Devices {
-		e.SimulatedIntervalUS = max(e.SimulatedIntervalUS, microseconds(d.TimeFs))
-	}
+// simulated takes over what executions cost, and how the last one's results compare.
+func (e *strategyEntry) simulated(f *form, res *nnrt.Result, inv *invocations) {
+	e.SimulatedLatencyUS, e.EnergyUJ, e.Parts = inv.MeanUS, inv.energy, len(res.Parts)
 	for _, c := range nnrt.Compare(f.model, f.expected, res) {
 		e.Mismatches += c.Mismatches
 		if c.First != nil && c.Mismatches == 0 {
@@ -145,15 +142,37 @@ func (r *partitionReport) write(a *app, f *partitionFlags) error {
 	return r.text(a.out)
 }
 
-// partitionColumns are the columns of the tables.
-var partitionColumns = []struct {
+// partitionColumn is a column of the tables.
+type partitionColumn struct {
 	name, title string
 	value       func(*strategyEntry) string
-}{
+}
+
+// columns are those of the tables for people, which leave out what nobody asked for.
+func (r *partitionReport) columns() []partitionColumn {
+	streams := r.Objective == partition.Throughput.String()
+	var l []partitionColumn
+	for _, c := range partitionColumns {
+		if c.title != "" && (streams || !strings.HasSuffix(c.name, "_interval_us")) {
+			l = append(l, c)
+		}
+	}
+	return l
+}
+
+// partitionColumns are the columns of CSV.
+var partitionColumns = []partitionColumn{
 	{"name", "strategy", func(e *strategyEntry) string { return e.Name }},
+	{"objective", "", func(e *strategyEntry) string { return e.Objective }}, // the same in all rows
 	{"predicted_latency_us", "predicted us", func(e *strategyEntry) string { return tenth(e.PredictedLatencyUS) }},
 	{"simulated_latency_us", "simulated us", func(e *strategyEntry) string { return tenth(e.SimulatedLatencyUS) }},
-	{"simulated_interval_us", "interval us", func(e *strategyEntry) string { return tenth(e.SimulatedIntervalUS) }},
+	{"predicted_interval_us", "predicted interval", func(e *strategyEntry) string { return tenth(e.PredictedIntervalUS) }},
+	{"simulated_interval_us", "simulated interval", func(e *strategyEntry) string {
+		if e.Objective != partition.Throughput.String() {
+			return "" // no stream ran
+		}
+		return tenth(e.SimulatedIntervalUS)
+	}},
 	{"predicted_energy_uj", "predicted uJ", func(e *strategyEntry) string { return tenth(e.PredictedEnergyUJ) }},
 	{"energy_uj", "energy uJ", func(e *strategyEntry) string { return tenth(e.EnergyUJ) }},
 	{"parts", "parts", func(e *strategyEntry) string { return strconv.Itoa(e.Parts) }},
@@ -192,12 +211,13 @@ func (r *partitionReport) csv(out io.Writer) error {
 
 func (r *partitionReport) markdown(out io.Writer) error {
 	var b strings.Builder
-	for _, c := range partitionColumns {
+	columns := r.columns()
+	for _, c := range columns {
 		b.WriteString("| " + c.title + " ")
 	}
-	b.WriteString("|\n|" + strings.Repeat("---|", len(partitionColumns)) + "\n")
+	b.WriteString("|\n|" + strings.Repeat("---|", len(columns)) + "\n")
 	for _, e := range r.Strategies {
-		for _, c := range partitionColumns {
+		for _, c := range columns {
 			b.WriteString("| " + c.value(e) + " ")
 		}
 		b.WriteString("|\n")
@@ -209,12 +229,13 @@ func (r *partitionReport) markdown(out io.Writer) error {
 func (r *partitionReport) text(out io.Writer) error {
 	fmt.Fprintf(out, "%s: %d operations, %.1f million MACs, on %s; objective %s, costs %s\n\n", r.Model.Name, r.Model.Operations, float64(r.Model.MACs)/1e6, r.SoC, r.Objective, r.Costs)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, c := range partitionColumns {
+	columns := r.columns()
+	for _, c := range columns {
 		fmt.Fprint(t, c.title, "\t")
 	}
 	fmt.Fprintln(t)
 	for _, e := range r.Strategies {
-		for _, c := range partitionColumns {
+		for _, c := range columns {
 			fmt.Fprint(t, c.value(e), "\t")
 		}
 		fmt.Fprintln(t)

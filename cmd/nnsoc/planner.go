@@ -44,11 +44,14 @@ type planner struct {
 	costs     string
 	progress  *progress
 	linear    *cost.Linear // once it was fitted
+	pace      pace
 }
 
-// planner returns a planner whose costs are kept between runs of the program.
-func (a *app) planner(m *machine, o nnrt.CompileOptions, p *progress) *planner {
-	return &planner{machine: m, store: cost.NewStore(cacheFolder("costs"), machineText(m)), options: o, costs: costsMeasured, progress: p}
+// planner returns a planner for a live machine whose executions follow one another at
+// a pace. Costs are kept between runs of the program.
+func (a *app) planner(m *machine, o nnrt.CompileOptions, at pace, p *progress) *planner {
+	store := cost.NewStore(cacheFolder("costs"), machineText(m)).Other(fmt.Sprint(at))
+	return &planner{machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p}
 }
 
 // cacheFolder is a folder for what can be computed again; "" for none.
@@ -120,8 +123,17 @@ func (x *planner) problem(f *form) (*partition.Problem, error) {
 func (x *planner) measurer(inputs [][]byte) *cost.Measurer {
 	return &cost.Measurer{
 		Store: x.store, Options: hal.PrepareOptions{Preference: x.options.Preference, Priority: x.options.Priority},
-		Inputs: inputs, Progress: x.progress.say,
+		Inputs: inputs, Progress: x.progress.say, Loop: x.loop,
 	}
+}
+
+// loop executes a plan as nnsoc run does: in a loop, after a warm-up.
+func (x *planner) loop(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error {
+	c, err := nnrt.CompilePlan(x.machine.registry, p, plan, x.options)
+	if err != nil {
+		return err
+	}
+	return x.pace.loop(x.machine, c, inputs, nnrt.ExecuteOptions{}, each)
 }
 
 // fit fits linear costs once.

@@ -222,7 +222,7 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 	var c *nnrt.Compilation
 	var err error
 	if name == nnrt.Auto {
-		c, err = a.planner(m, o, p).compile(form)
+		c, err = a.planner(m, o, f.pace, p).compile(form)
 	} else {
 		c, err = nnrt.Compile(m.registry, form.model, name, o)
 	}

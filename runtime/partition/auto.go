@@ -56,9 +56,8 @@ func (p *Problem) incumbent() (Plan, float64, error) {
 // solveRounds bounds how often Solve plans anew.
 const solveRounds = 24
 
-// Solve lets a strategy plan and, where costs can be measured, measures the
-// segments of its plan, until it stays with a plan whose segments are all
-// measured. When it never does, the best plan that was measured counts.
+// Solve lets a strategy plan and, where costs can be measured, runs its plan, until
+// it answers with a plan that ran. The best of the plans that it came to counts.
 func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 	var best Plan
 	var value *Evaluation
@@ -67,47 +66,34 @@ func Solve(p *Problem, s Strategy) (Plan, *Evaluation, error) {
 		if err != nil {
 			return Plan{}, nil, err
 		}
+		final := p.Costs.Measure == nil || round == solveRounds || p.Costs.Ran(plan) != nil
+		if p.Costs.Measure != nil && p.Costs.Ran(plan) == nil {
+			if err := p.measure(plan); err != nil {
+				return Plan{}, nil, err
+			}
+		}
 		e, err := p.Evaluate(plan)
 		if err != nil {
-			return Plan{}, nil, err
-		}
-		if p.Costs.Measure == nil {
-			return plan, e, nil
-		}
-		measured, err := p.measure(e.Steps)
-		if err != nil {
-			return Plan{}, nil, err
-		}
-		if measured == 0 {
-			if value == nil || e.Score <= value.Score {
-				return plan, e, nil
-			}
-			return best, value, nil
-		}
-		if e, err = p.Evaluate(plan); err != nil {
 			return Plan{}, nil, err
 		}
 		if value == nil || e.Score < value.Score {
 			best, value = plan, e
 		}
-		if round == solveRounds {
+		if final {
 			return best, value, nil
 		}
 	}
 }
 
-// measure finds out the costs of steps that are not known as a whole.
-func (p *Problem) measure(steps []Step) (measured int, err error) {
-	for i := range steps {
-		if p.Costs.Known(steps[i].Device, steps[i].Operations) {
-			continue
-		}
-		c, err := p.Costs.Measure(steps[i].Device, steps[i].Operations)
-		if err != nil {
-			return measured, err
-		}
-		p.Costs.SetSegment(Segment{steps[i].Device, steps[i].Operations, c})
-		measured++
+// measure runs a plan.
+func (p *Problem) measure(plan Plan) error {
+	if err := p.CheckPlan(plan); err != nil {
+		return err
 	}
-	return measured, nil
+	r, err := p.Costs.Measure(plan)
+	if err != nil {
+		return err
+	}
+	p.Costs.SetRun(plan, r)
+	return nil
 }

@@ -13,7 +13,7 @@
 //	dp             shortest path through operation x device; optimal on chains
 //	mincut         expansion moves, each a minimum cut
 //	ilp            branch and bound over at most 40 segments
-//	pipeline       the least load of the busiest device, for a stream of inputs
+//	pipeline       the shortest interval between results, for a stream of inputs
 //	auto           the best of them by predicted cost
 //	exec:PROGRAM   a program that reads the problem and writes its plan as JSON
 //

@@ -15,26 +15,28 @@ type Plan struct {
 	Proven bool
 }
 
-// Evaluation is what a plan costs. Latency, energy and load are predictions.
+// Evaluation is what a plan costs. Latency, energy and interval are predictions.
 type Evaluation struct {
-	Steps       []Step
-	LatencyFs   float64 // of one execution
-	EnergyPJ    float64
-	LoadFs      float64 // of the busiest device
+	Steps     []Step
+	LatencyFs float64 // of one execution
+	EnergyPJ  float64
+	// IntervalFs is the time between results of a stream: that for which the busiest
+	// engine is held, or the latency by the inputs in flight.
+	IntervalFs  float64
 	Transitions int     // times that a step reads what a step of another device wrote
 	BytesMoved  int64   // by these transitions
 	Score       float64 // the objective: femtoseconds, picojoules or their product
 }
 
 // Score is the value of an objective.
-func (o Objective) Score(latencyFs, energyPJ, loadFs float64) float64 {
+func (o Objective) Score(latencyFs, energyPJ, intervalFs float64) float64 {
 	switch o {
 	case Energy:
 		return energyPJ
 	case EnergyDelay:
 		return latencyFs * energyPJ
 	case Throughput:
-		return loadFs
+		return intervalFs
 	}
 	return latencyFs
 }
@@ -69,14 +71,19 @@ func (p *Problem) Evaluate(plan Plan) (*Evaluation, error) {
 		s := &e.Steps[k]
 		c, _ := p.segment(s, links[k].In, links[k].Out)
 		time[k] = c.TimeFs
-		load[s.Device] += c.TimeFs
-		e.LoadFs = max(e.LoadFs, load[s.Device])
+		load[s.Device] += c.EngineFs
+		e.IntervalFs = max(e.IntervalFs, load[s.Device])
 		e.EnergyPJ += c.EnergyPJ
 		e.Transitions += links[k].Transitions
 		e.BytesMoved += links[k].Moved
 	}
-	_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
-	e.Score = p.Objective.Score(e.LatencyFs, e.EnergyPJ, e.LoadFs)
+	if r := p.Costs.Ran(plan); r != nil {
+		e.LatencyFs, e.EnergyPJ = r.LatencyFs, r.EnergyPJ
+	} else {
+		_, e.LatencyFs = Schedule(e.Steps, links, time, plan.Sequential)
+	}
+	e.IntervalFs = max(e.IntervalFs, e.LatencyFs/InFlight)
+	e.Score = p.Objective.Score(e.LatencyFs, e.EnergyPJ, e.IntervalFs)
 	return e, nil
 }
 

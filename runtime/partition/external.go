@@ -51,6 +51,7 @@ type externalDevice struct {
 
 type externalCost struct {
 	TimeUS   float64 `json:"time_us"`
+	EngineUS float64 `json:"engine_us"`
 	EnergyUJ float64 `json:"energy_uj"`
 }
 
@@ -160,7 +161,9 @@ func (p *Problem) named(names []string) (Plan, error) {
 // external is the problem as JSON has it.
 func (p *Problem) external() *ExternalProblem {
 	x := &ExternalProblem{Version: ExternalVersion, Objective: p.Objective.String(), Segments: []externalSegment{}}
-	us := func(c Cost) externalCost { return externalCost{round(c.TimeFs / 1e9), round(c.EnergyPJ / 1e6)} }
+	us := func(c Cost) externalCost {
+		return externalCost{round(c.TimeFs / 1e9), round(c.EngineFs / 1e9), round(c.EnergyPJ / 1e6)}
+	}
 	for d := range p.Devices {
 		x.Devices = append(x.Devices, externalDevice{p.Devices[d].Name, us(p.Costs.Fixed[d]), us(p.Costs.PerByte[d].times(1000))})
 	}

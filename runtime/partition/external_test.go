@@ -63,7 +63,7 @@ func program(t *testing.T, does, answer string) *External {
 
 func TestExternal(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(1, 1)), 12, 3, false)
-	p.Costs.SetSegment(Segment{1, []int{0, 1}, Cost{1, 2}})
+	p.Costs.SetSegment(Segment{1, []int{0, 1}, Cost{TimeFs: 1, EnergyPJ: 2}})
 	plan, err := program(t, "last", "").Plan(p)
 	if err != nil {
 		t.Fatal(err)
@@ -118,8 +118,8 @@ func TestPythonExample(t *testing.T) {
 	p := randomProblem(rand.New(rand.NewPCG(2, 2)), 10, 2, true)
 	for i := range p.Graph.Operations {
 		p.Devices[1].Support[i].OK = true
-		p.Costs.Operation[1][i] = Cost{1, 1}
-		p.Costs.Operation[0][i] = Cost{1e12, 1e12}
+		p.Costs.Operation[1][i] = Cost{1, 1, 1}
+		p.Costs.Operation[0][i] = Cost{1e12, 1e12, 1e12}
 	}
 	plan, err := (&External{Command: []string{python, filepath.Join("..", "..", "docs", "examples", "strategy.py")}}).Plan(p)
 	if err != nil {

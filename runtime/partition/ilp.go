@@ -50,12 +50,14 @@ type search struct {
 	energy   []float64 // [segment*devices + device]; infinity where unsupported
 	minTime  []float64 // per segment
 	tail     []float64 // least time from the end of a segment to the end of the model
-	restTime []float64 // least time, and energy, of a segment and those after it
+	held     []float64 // [segment*devices + device]: what adds up to a device's load
+	restHeld []float64 // least load, and energy, of a segment and those after it
 	restPJ   []float64
 
 	device []int     // per segment
 	ends   []float64 // least time at which the segment's step ends
 	steps  []int     // [segment*devices + device]: steps on the device up to here, at least
+	fixed  []float64 // load of a step, per device
 	load   []float64 // per device
 	most   []int     // steps per device
 	spent  float64   // energy of the assigned segments
@@ -67,21 +69,26 @@ type search struct {
 
 func newSearch(p *Problem, plan Plan, score float64) *search {
 	n, d := len(p.Graph.Operations), len(p.Devices)
-	time, energy := p.table(1, 0), p.table(0, 1)
-	b := &search{p: p, best: plan, score: score, load: make([]float64, d), most: make([]int, d)}
+	time, energy := p.table(Cost{TimeFs: 1}), p.table(Cost{EnergyPJ: 1})
+	held := time // steps of one device follow one another, in a stream only on its engine
+	if p.Objective == Throughput {
+		held = p.table(Cost{EngineFs: 1})
+	}
+	b := &search{p: p, best: plan, score: score, fixed: held.fixed, load: make([]float64, d), most: make([]int, d)}
 	b.segments = contract(time, n)
 	k := len(b.segments)
 	at := make([]int, n)
 	b.before, b.device, b.ends = make([][]int, k), make([]int, k), make([]float64, k)
-	b.steps, b.time, b.energy = make([]int, k*d), make([]float64, k*d), make([]float64, k*d)
+	b.steps, b.time, b.held, b.energy = make([]int, k*d), make([]float64, k*d), make([]float64, k*d), make([]float64, k*d)
 	b.minTime, b.tail = make([]float64, k), make([]float64, k)
-	b.restTime, b.restPJ = make([]float64, k+1), make([]float64, k+1)
+	b.restHeld, b.restPJ = make([]float64, k+1), make([]float64, k+1)
 	minEnergy := make([]float64, k)
 	for s, r := range b.segments {
 		for i := r[0]; i < r[1]; i++ {
 			at[i] = s
 			for e := range d {
 				b.time[s*d+e] += time.op[i*d+e]
+				b.held[s*d+e] += held.op[i*d+e]
 				b.energy[s*d+e] += energy.op[i*d+e]
 			}
 			for _, v := range p.Graph.Operations[i].Inputs {
@@ -93,7 +100,7 @@ func newSearch(p *Problem, plan Plan, score float64) *search {
 		b.minTime[s], minEnergy[s] = slices.Min(b.time[s*d:(s+1)*d]), slices.Min(b.energy[s*d:(s+1)*d])
 	}
 	for s := k - 1; s >= 0; s-- {
-		b.restTime[s] = b.restTime[s+1] + b.minTime[s]
+		b.restHeld[s] = b.restHeld[s+1] + slices.Min(b.held[s*d:(s+1)*d])
 		b.restPJ[s] = b.restPJ[s+1] + minEnergy[s]
 		for _, f := range b.before[s] {
 			b.tail[f] = max(b.tail[f], b.tail[s]+b.minTime[s])
@@ -170,10 +177,10 @@ func (b *search) assign(s, d int) change {
 	steps[d] = max(mine, 1)
 	b.device[s] = d
 	b.ends[s] = start + b.time[s*n+d]
-	b.load[d] += b.time[s*n+d]
+	b.load[d] += b.held[s*n+d]
 	b.spent += b.energy[s*n+d]
 	if more := steps[d] - b.most[d]; more > 0 {
-		b.load[d] += float64(more) * b.p.Costs.Fixed[d].TimeFs
+		b.load[d] += float64(more) * b.fixed[d]
 		b.spent += float64(more) * b.p.Costs.Fixed[d].EnergyPJ
 		b.most[d] = steps[d]
 	}
@@ -187,17 +194,20 @@ func (b *search) undo(s int, c change) {
 
 // bound is the least score that any completion of segments 0 to s can have.
 func (b *search) bound(s int) float64 {
-	busy, total := 0.0, b.restTime[s+1]
+	busy, total := 0.0, b.restHeld[s+1]
 	for _, x := range b.load {
 		busy = max(busy, x)
 		total += x
 	}
 	busy = max(busy, total/float64(len(b.load)))
-	latency := busy
+	latency := 0.0
+	if b.p.Objective != Throughput {
+		latency = busy
+	}
 	for k := range s + 1 {
 		latency = max(latency, b.ends[k]+b.tail[k])
 	}
-	return b.p.Objective.Score(latency, b.spent+b.restPJ[s+1], busy)
+	return b.p.Objective.Score(latency, b.spent+b.restPJ[s+1], max(busy, latency/InFlight))
 }
 
 // leaf evaluates a complete assignment.

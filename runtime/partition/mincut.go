@@ -3,7 +3,8 @@ package partition
 import "math"
 
 // MinCut minimizes the cost of operations plus that of every edge between two
-// devices: its transfer and half the fixed cost of either side. An expansion
+// devices, or between a device and the application: its transfer and half the fixed
+// cost of either side. An expansion
 // move lets any set of operations change to one device; the best set is a
 // minimum cut. Moves over all devices repeat until none pays. For two devices
 // the result is the optimum of this sum, for more within twice (Boykov, Veksler
@@ -18,16 +19,14 @@ const cutRounds = 8
 
 // Plan implements Strategy.
 func (MinCut) Plan(p *Problem) (Plan, error) {
-	t := p.table(p.scale())
+	c := newCutter(p)
 	plan := Plan{Device: make([]int, len(p.Graph.Operations))}
 	for i := range plan.Device {
-		plan.Device[i] = t.cheapest(i)
+		plan.Device[i] = c.cheapest(i)
 	}
-	c := cutter{table: t, edges: neighbours(p.Graph)}
-	c.unit = c.resolution()
 	for range cutRounds {
 		moved := false
-		for d := range t.devices {
+		for d := range c.devices {
 			moved = c.expand(plan.Device, d) || moved
 		}
 		if !moved {
@@ -63,6 +62,29 @@ type cutter struct {
 	*table
 	edges []dataEdge
 	unit  float64 // cost of one unit of flow
+}
+
+// newCutter states the sum that is made small. What the model reads and writes comes
+// from outside all devices: an edge of which one end costs.
+func newCutter(p *Problem) *cutter {
+	c := &cutter{table: p.table(p.scale()), edges: neighbours(p.Graph)}
+	outside := func(op int, bytes, share float64) {
+		for d := range c.devices {
+			c.op[op*c.devices+d] += share*c.fixed[d]/2 + bytes*c.perByte[d]
+		}
+	}
+	for v := range p.Graph.Values {
+		x := &p.Graph.Values[v]
+		if x.Producer < 0 {
+			for _, u := range x.Consumers {
+				outside(u, float64(x.Bytes)/float64(len(x.Consumers)), 1/float64(len(x.Consumers)))
+			}
+		} else if x.Output {
+			outside(x.Producer, float64(x.Bytes), 1)
+		}
+	}
+	c.unit = c.resolution()
+	return c
 }
 
 // flowRange is the capacity that the dearest plan takes, far below overflow.

@@ -6,8 +6,8 @@ import (
 )
 
 // Pipeline is for a stream of inputs: while one device works on an input,
-// others work on the ones before and after. It lowers the load of the busiest
-// device in two ways and takes the better plan: stages, one interval of the
+// others work on the ones before and after. It lowers the interval between results
+// in two ways and takes the better plan: stages, one interval of the
 // execution order per device, and walks as DP's, in which the time of a device
 // weighs more the longer the device was busy in the walk before.
 type Pipeline struct{}
@@ -22,8 +22,8 @@ const (
 
 // Plan implements Strategy.
 func (Pipeline) Plan(p *Problem) (Plan, error) {
-	base := p.table(1, 0)
-	weighted := p.table(1, 0)
+	base := p.table(Throughput.weights())
+	weighted := p.table(Throughput.weights())
 	weight := make([]float64, base.devices)
 	for d := range weight {
 		weight[d] = 1
@@ -37,7 +37,7 @@ func (Pipeline) Plan(p *Problem) (Plan, error) {
 		if err != nil {
 			return Plan{}, err
 		}
-		best, score = Plan{Device: slices.Clone(device)}, e.LoadFs
+		best, score = Plan{Device: slices.Clone(device)}, e.IntervalFs
 	}
 	for round := range pipelineRounds {
 		for k := range base.op {
@@ -51,8 +51,8 @@ func (Pipeline) Plan(p *Problem) (Plan, error) {
 		if err != nil {
 			return Plan{}, err
 		}
-		if e.LoadFs < score {
-			score = e.LoadFs
+		if e.IntervalFs < score {
+			score = e.IntervalFs
 			best = Plan{Device: slices.Clone(device)}
 		}
 		clear(load)
@@ -60,8 +60,8 @@ func (Pipeline) Plan(p *Problem) (Plan, error) {
 		mean := 0.0
 		for k := range e.Steps {
 			c, _ := p.segment(&e.Steps[k], links[k].In, links[k].Out)
-			load[e.Steps[k].Device] += c.TimeFs
-			mean += c.TimeFs / float64(base.devices)
+			load[e.Steps[k].Device] += c.EngineFs
+			mean += c.EngineFs / float64(base.devices)
 		}
 		if mean == 0 {
 			break

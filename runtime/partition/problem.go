@@ -39,8 +39,12 @@ const (
 	Latency     Objective = iota // simulated time from request to result
 	Energy                       // energy of all devices
 	EnergyDelay                  // their product
-	Throughput                   // time between results of a stream: the load of the busiest device
+	Throughput                   // time between results of a stream; see Evaluation.IntervalFs
 )
+
+// InFlight is how many inputs of a stream are under way at most: each takes a thread
+// and buffers of the application.
+const InFlight = 8
 
 var objectiveNames = [...]string{"latency", "energy", "energy-delay", "throughput"}
 
@@ -63,17 +67,30 @@ func ParseObjective(name string) (Objective, error) {
 // Cost is time and energy, simulated or predicted.
 type Cost struct {
 	TimeFs   float64 // femtoseconds
+	EngineFs float64 // of it the device works for this alone; at most TimeFs
 	EnergyPJ float64
 }
 
-func (c Cost) plus(d Cost) Cost        { return Cost{c.TimeFs + d.TimeFs, c.EnergyPJ + d.EnergyPJ} }
-func (c Cost) times(x float64) Cost    { return Cost{c.TimeFs * x, c.EnergyPJ * x} }
-func (c Cost) of(t, e float64) float64 { return c.TimeFs*t + c.EnergyPJ*e }
-func (o Objective) weights() (t, e float64) {
-	if o == Energy {
-		return 0, 1
+func (c Cost) plus(d Cost) Cost {
+	return Cost{c.TimeFs + d.TimeFs, c.EngineFs + d.EngineFs, c.EnergyPJ + d.EnergyPJ}
+}
+
+func (c Cost) times(x float64) Cost { return Cost{c.TimeFs * x, c.EngineFs * x, c.EnergyPJ * x} }
+
+// by is a cost as one number, its parts weighed by those of w.
+func (c Cost) by(w Cost) float64 {
+	return c.TimeFs*w.TimeFs + c.EngineFs*w.EngineFs + c.EnergyPJ*w.EnergyPJ
+}
+
+// weights are those of the parts of a cost that an objective adds up.
+func (o Objective) weights() Cost {
+	switch o {
+	case Energy:
+		return Cost{EnergyPJ: 1}
+	case Throughput:
+		return Cost{TimeFs: 1.0 / InFlight, EngineFs: 1}
 	}
-	return 1, 0
+	return Cost{TimeFs: 1}
 }
 
 // Costs are what operations and segments cost. Indexes are those of the
@@ -82,11 +99,11 @@ type Costs struct {
 	Operation [][]Cost // by device and operation; what it does not support has no meaning
 	Fixed     []Cost   // by device, of a segment that there is
 	PerByte   []Cost   // by device, of a byte that enters or leaves a segment
-	// Measure finds out what a segment costs as a whole; nil when nothing can.
-	// The answer stands from then on.
-	Measure func(device int, operations []int) (Cost, error)
+	// Measure runs a plan; nil when nothing can. The answer stands from then on.
+	Measure func(plan Plan) (*Run, error)
 
-	segments map[string]Cost // what Measure answered, by segmentKey
+	segments map[string]Cost // known as a whole, by segmentKey
+	runs     map[string]*Run // by planKey
 }
 
 // Segment is a segment whose cost is known as a whole.
@@ -96,10 +113,37 @@ type Segment struct {
 	Cost       Cost
 }
 
-// Known reports whether the cost of a segment is known as a whole.
-func (c *Costs) Known(device int, operations []int) bool {
-	_, ok := c.segments[segmentKey(device, operations)]
-	return ok
+// Run is a plan that ran, in a loop of its like: each segment found the machine as
+// the others leave it.
+type Run struct {
+	LatencyFs float64 // of one execution
+	EnergyPJ  float64
+	Segments  []Segment // in the order of the plan's steps
+}
+
+// Ran is the run of a plan, nil of one that was not measured.
+func (c *Costs) Ran(plan Plan) *Run { return c.runs[planKey(plan)] }
+
+// SetRun states what a plan costs, and with it what its segments cost.
+func (c *Costs) SetRun(plan Plan, r *Run) {
+	if c.runs == nil {
+		c.runs = map[string]*Run{}
+	}
+	c.runs[planKey(plan)] = r
+	for _, s := range r.Segments {
+		c.SetSegment(s)
+	}
+}
+
+func planKey(plan Plan) string {
+	b := make([]byte, len(plan.Device)+1)
+	for i, d := range plan.Device {
+		b[i] = byte(d)
+	}
+	if plan.Sequential {
+		b[len(plan.Device)] = 1
+	}
+	return string(b)
 }
 
 // SetSegment states the cost of a segment as a whole.
@@ -160,8 +204,7 @@ func (p *Problem) segment(s *Step, in, out int64) (c Cost, known bool) {
 	return p.estimate(s, in, out), false
 }
 
-// table is the additive part of the costs as one number each, by the weights of
-// time and energy: what most strategies minimize. A device that cannot take an
+// table is the additive part of the costs as one number each, by weights: what most strategies minimize. A device that cannot take an
 // operation costs infinity.
 type table struct {
 	devices int
@@ -170,40 +213,39 @@ type table struct {
 	perByte []float64
 }
 
-func (p *Problem) table(time, energy float64) *table {
+func (p *Problem) table(w Cost) *table {
 	d := len(p.Devices)
 	t := &table{devices: d, op: make([]float64, len(p.Graph.Operations)*d), fixed: make([]float64, d), perByte: make([]float64, d)}
 	for k := range p.Devices {
-		t.fixed[k], t.perByte[k] = p.Costs.Fixed[k].of(time, energy), p.Costs.PerByte[k].of(time, energy)
+		t.fixed[k], t.perByte[k] = p.Costs.Fixed[k].by(w), p.Costs.PerByte[k].by(w)
 		for i := range p.Graph.Operations {
 			t.op[i*d+k] = math.Inf(1)
 			if p.supports(k, i) {
-				t.op[i*d+k] = p.Costs.Operation[k][i].of(time, energy)
+				t.op[i*d+k] = p.Costs.Operation[k][i].by(w)
 			}
 		}
 	}
 	return t
 }
 
-// scale returns the weights of time and energy under which the sum of a table
-// stands for the objective. A product has none: near the plan with the given
-// time and energy it falls and rises as their relative changes added.
-func (p *Problem) scale() (time, energy float64) {
+// scale returns the weights under which the sum of a table stands for the
+// objective. A product has none: near the plan with the given time and energy it
+// falls and rises as their relative changes added.
+func (p *Problem) scale() Cost {
 	if p.Objective != EnergyDelay {
 		return p.Objective.weights()
 	}
-	best := math.Inf(1)
-	time, energy = 1, 0
+	best, w := math.Inf(1), Cost{TimeFs: 1}
 	for d := range p.Devices {
 		plan, err := Single(d).Plan(p)
 		if err != nil {
 			continue
 		}
 		if e, err := p.Evaluate(plan); err == nil && e.Score < best && e.LatencyFs > 0 && e.EnergyPJ > 0 {
-			best, time, energy = e.Score, 1/e.LatencyFs, 1/e.EnergyPJ
+			best, w = e.Score, Cost{TimeFs: 1 / e.LatencyFs, EnergyPJ: 1 / e.EnergyPJ}
 		}
 	}
-	return time, energy
+	return w
 }
 
 // Check reports what is wrong with a problem made by hand.

@@ -33,7 +33,7 @@ func randomProblem(r *rand.Rand, n, devices int, chain bool) *Problem {
 		g.Values[v].Output = len(g.Values[v].Consumers) == 0
 	}
 	p := &Problem{Graph: g}
-	cost := func(most float64) Cost { return Cost{r.Float64() * most, r.Float64() * most} }
+	cost := func(most float64) Cost { t := r.Float64() * most; return Cost{t, t * r.Float64(), r.Float64() * most} }
 	for d := range devices {
 		support, ops := make([]hal.Support, n), make([]Cost, n)
 		for i := range n {

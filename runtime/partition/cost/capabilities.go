@@ -24,8 +24,9 @@ func (m *Measurer) Capabilities(p *partition.Problem) (partition.Costs, error) {
 		row := make([]partition.Cost, len(p.Graph.Operations))
 		for i := range row {
 			base := c.Operation[0][i]
+			time := base.TimeFs * float64(partition.Performance(caps, p.Model, &p.Model.Main, i, hal.FastSingleAnswer))
 			row[i] = partition.Cost{
-				TimeFs:   base.TimeFs * float64(partition.Performance(caps, p.Model, &p.Model.Main, i, hal.FastSingleAnswer)),
+				TimeFs: time, EngineFs: time,
 				EnergyPJ: base.EnergyPJ * float64(partition.Performance(caps, p.Model, &p.Model.Main, i, hal.LowPower)),
 			}
 			if row[i].TimeFs > never.TimeFs || row[i].EnergyPJ > never.EnergyPJ {

@@ -20,7 +20,7 @@ type Linear struct {
 
 type lineKey struct{ device, operation string }
 
-type line struct{ time, energy [3]float64 }
+type line struct{ time, engine, energy [3]float64 }
 
 // sample is one measured operation.
 type sample struct {
@@ -59,6 +59,7 @@ func (m *Measurer) Fit(networks []*partition.Problem) (*Linear, error) {
 	for k, list := range samples {
 		var f line
 		f.time = fit(list, func(c partition.Cost) float64 { return c.TimeFs })
+		f.engine = fit(list, func(c partition.Cost) float64 { return c.EngineFs })
 		f.energy = fit(list, func(c partition.Cost) float64 { return c.EnergyPJ })
 		l.lines[k] = f
 	}
@@ -90,7 +91,7 @@ func (l *Linear) Costs(p *partition.Problem) partition.Costs {
 			row[i] = never
 			if ok {
 				x := features(&p.Graph.Operations[i])
-				row[i] = partition.Cost{TimeFs: dot(f.time, x), EnergyPJ: dot(f.energy, x)}
+				row[i] = partition.Cost{TimeFs: dot(f.time, x), EngineFs: dot(f.engine, x), EnergyPJ: dot(f.energy, x)}
 			}
 		}
 		c.Operation = append(c.Operation, row)

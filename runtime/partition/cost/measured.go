@@ -1,37 +1,41 @@
 package cost
 
 import (
-	"fmt"
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
-// Measurer measures on the devices of a problem.
+// Measurer measures plans.
 type Measurer struct {
 	Store   *Store // where answers are kept
 	Options hal.PrepareOptions
-	// Inputs are those of the model. Values between operations are made up: what
-	// devices take does not depend on them, save for loops on the CPU.
+	// Inputs are those of the model; nil makes some up.
 	Inputs   [][]byte
 	Progress func(format string, args ...any) // nil is silent
-	// Limit bounds the executions, 0 is DefaultLimit; beyond, costs are estimated.
+	// Loop executes a plan in a loop, on a machine that nothing else uses, and tells
+	// each result. What it tells must depend on nothing but its arguments: it is kept.
+	Loop func(p *partition.Problem, plan partition.Plan, inputs [][]byte, each func(*nnrt.Result)) error
+	// Limit bounds the loops, 0 is DefaultLimit; beyond, costs are estimated.
 	Limit int
 }
 
-// DefaultLimit is enough for twenty plans of ten devices' segments.
-const DefaultLimit = 2000
+// DefaultLimit is enough for every strategy to plan anew as often as it may.
+const DefaultLimit = 300
 
 // never is the cost of what a device cannot do after all: more than any plan
 // without it.
-var never = partition.Cost{TimeFs: 1e30, EnergyPJ: 1e30}
+var never = partition.Cost{TimeFs: 1e30, EngineFs: 1e30, EnergyPJ: 1e30}
 
-// Measured returns the costs of a problem. Each device runs the longest segments
-// that it supports; the rows of these executions are the costs of operations,
-// launches and transfers. Segments that a strategy chooses are measured as a
-// whole when partition.Solve asks.
+// Measured returns the costs of a problem. Each device runs all that it supports in a
+// loop, the CPU the rest; the rows of these executions are the costs of operations,
+// launches and transfers. Plans that a strategy comes to run in a loop of their own
+// when partition.Solve asks.
 func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 	n := len(p.Graph.Operations)
 	c := partition.Costs{
@@ -43,39 +47,50 @@ func (m *Measurer) Measured(p *partition.Problem) (partition.Costs, error) {
 		run.left = DefaultLimit
 	}
 	for d := range p.Devices {
-		c.Operation[d] = make([]partition.Cost, n)
+		c.Operation[d] = slices.Repeat([]partition.Cost{never}, n)
 		plan, err := partition.Single(d).Plan(p)
 		if err != nil {
 			return c, err
 		}
-		total := Record{}
-		for _, s := range partition.Steps(p.Graph, plan.Device, len(p.Devices)) {
-			if s.Device != d {
-				continue
-			}
-			r, err := run.measure(d, s.Operations)
-			if err != nil {
-				return c, err
-			}
-			c.SetSegment(partition.Segment{Device: d, Operations: s.Operations, Cost: r.cost()})
-			for k, i := range s.Operations {
-				c.Operation[d][i] = never
-				if !r.Failed {
-					c.Operation[d][i] = r.Operations[k].cost()
+		if d > 0 && !slices.Contains(plan.Device, d) {
+			continue
+		}
+		r, err := run.measure(plan)
+		if err != nil {
+			return c, err
+		}
+		c.SetRun(plan, r.run(p, plan))
+		count, name := float64(r.Executions), p.Devices[d].Name
+		for _, s := range r.Steps {
+			for _, i := range s.Operations {
+				if s.Device == name {
+					c.Operation[d][i] = r.Operations[i].over(count)
 				}
 			}
-			total.add(r)
 		}
-		c.Fixed[d], c.PerByte[d] = total.fixed(), total.perByte()
+		o := r.Overheads[name]
+		c.Fixed[d], c.PerByte[d] = o.Launch.over(o.Parts), o.Transfer.over(o.Bytes)
 	}
-	c.Measure = func(d int, operations []int) (partition.Cost, error) {
+	c.Measure = func(plan partition.Plan) (*partition.Run, error) {
 		if run.left <= 0 {
-			return p.Estimate(partition.Step{Device: d, Operations: operations}), nil
+			return estimate(p, plan)
 		}
-		r, err := run.measure(d, operations)
-		return r.cost(), err
+		r, err := run.measure(plan)
+		if err != nil {
+			return nil, err
+		}
+		return r.run(p, plan), nil
 	}
 	return c, nil
+}
+
+// estimate is what a plan is predicted to cost.
+func estimate(p *partition.Problem, plan partition.Plan) (*partition.Run, error) {
+	e, err := p.Evaluate(plan)
+	if err != nil {
+		return nil, err
+	}
+	return &partition.Run{LatencyFs: e.LatencyFs, EnergyPJ: e.EnergyPJ}, nil
 }
 
 // run is a Measurer at work on a problem.
@@ -86,46 +101,57 @@ type run struct {
 	count   int
 }
 
-// measure executes a segment, unless the store knows it. A segment that a device
-// other than the CPU fails on is a record that says so.
-func (r *run) measure(d int, operations []int) (Record, error) {
+// measure runs a plan, unless the store knows it.
+func (r *run) measure(plan partition.Plan) (*LoopRecord, error) {
 	p := r.problem
-	part := partition.Extract(p.Model, operations)
-	device := p.Devices[d].Driver
-	g := &part.Model.Main
-	for _, x := range g.Inputs {
-		if !g.Operands[x].Known() { // its shape is that of another part's output
-			return Record{Failed: d != 0, Operations: make([]Row, len(operations))}, nil
+	inputs := make([][]byte, len(p.Model.Main.Inputs))
+	for k, x := range p.Model.Main.Inputs {
+		if k < len(r.Inputs) {
+			inputs[k] = r.Inputs[k]
+		} else {
+			inputs[k] = Noise(&p.Model.Main.Operands[x])
 		}
 	}
-	inputs := make([][]byte, len(g.Inputs))
-	for k, x := range part.Inputs {
-		inputs[k] = r.input(x)
-		if inputs[k] == nil {
-			inputs[k] = Noise(&g.Operands[g.Inputs[k]])
-		}
+	key := r.Store.planKey(p, plan, r.Options, inputs)
+	rec := &LoopRecord{}
+	if r.Store.get(key, rec) && rec.fits(len(p.Graph.Operations)) {
+		return rec, nil
 	}
-	rec, err := r.Store.Measure(device, part.Model, r.Options, inputs, func() {
-		r.left--
-		r.count++
-		if r.Progress != nil {
-			r.Progress("measure %d: %s, %d of %d operations", r.count, device.Name(), len(operations), len(p.Graph.Operations))
-		}
-	})
-	if err != nil && d == 0 {
-		return rec, fmt.Errorf("measuring operations %d to %d on %s: %w", operations[0], operations[len(operations)-1], device.Name(), err)
+	r.left--
+	r.count++
+	if r.Progress != nil {
+		r.Progress("measure plan %d", r.count)
 	}
+	rec = &LoopRecord{}
+	if err := r.Loop(p, plan, inputs, rec.add); err != nil {
+		return nil, err
+	}
+	g := p.Graph
+	for k, l := range partition.Link(g, rec.steps()) {
+		o := rec.Overheads[rec.Steps[k].Device]
+		o.Bytes += float64(rec.Executions) * float64(l.In+l.Out)
+		rec.Overheads[rec.Steps[k].Device] = o
+	}
+	r.Store.put(key, rec)
 	return rec, nil
 }
 
-// input is the value of an operand that is an input of the model.
-func (r *run) input(operand uint32) []byte {
-	for i, x := range r.problem.Model.Main.Inputs {
-		if x == operand && i < len(r.Inputs) {
-			return r.Inputs[i]
-		}
+// steps are the steps that ran, each as if on a device of its own: what links them is
+// all that matters.
+func (r *LoopRecord) steps() []partition.Step {
+	var l []partition.Step
+	for k := range r.Steps {
+		l = append(l, partition.Step{Device: k, Operations: r.Steps[k].Operations})
 	}
-	return nil
+	return l
+}
+
+func stepKey(device string, operations []int) string {
+	b := []byte(device)
+	for _, i := range operations {
+		b = strconv.AppendInt(append(b, ' '), int64(i), 10)
+	}
+	return string(b)
 }
 
 // maxUnknownBytes is the room for an output whose shape only an execution knows.
@@ -163,13 +189,6 @@ func execute(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]byte) (
 		case op.Index < len(rec.Operations):
 			rec.Operations[op.Index] = rec.Operations[op.Index].plus(row)
 		}
-	}
-	rec.Executions = 1
-	for _, b := range inputs {
-		rec.Bytes += int64(len(b))
-	}
-	for _, b := range req.Outputs {
-		rec.Bytes += int64(len(b))
 	}
 	return rec, nil
 }

@@ -1,6 +1,12 @@
 package cost
 
-import "github.com/nnsoc/nnsoc/runtime/partition"
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
+	"github.com/nnsoc/nnsoc/runtime/partition"
+)
 
 // Row is a share of an execution.
 type Row struct {
@@ -10,47 +16,141 @@ type Row struct {
 
 func (r Row) plus(s Row) Row { return Row{r.TimeFs + s.TimeFs, r.EnergyPJ + s.EnergyPJ} }
 
-func (r Row) cost() partition.Cost {
-	return partition.Cost{TimeFs: float64(r.TimeFs), EnergyPJ: r.EnergyPJ}
-}
-
-// Record is what an execution of a segment cost. Its rows add up to it.
+// Record is what the execution of a model on one device cost. Its rows add up to it.
 type Record struct {
 	Row
 	Failed     bool  `json:"failed,omitempty"` // the device could not do it after all
 	Launch     Row   `json:"launch"`
 	Transfer   Row   `json:"transfer"`
-	Bytes      int64 `json:"bytes"` // of inputs and outputs
-	Executions int64 `json:"executions"`
 	Operations []Row `json:"operations"`
 }
 
-func (r *Record) cost() partition.Cost {
-	if r.Failed {
-		return never
+func (r *Record) fits(operations int) bool {
+	return len(r.Operations) == operations && r.TimeFs >= 0 && r.EnergyPJ >= 0
+}
+
+// LoopRecord is what an execution of a plan cost, the mean over a loop.
+type LoopRecord struct {
+	Executions int64                `json:"executions"` // of the loop, whose costs are added up
+	Loop       Share                `json:"loop"`
+	Steps      []Step               `json:"steps"` // of the plan, in order
+	Operations []Share              `json:"operations"`
+	Overheads  map[string]Overheads `json:"overheads"` // by device
+}
+
+// Share is time and energy, and for how long of it an engine was held.
+type Share struct {
+	TimeFs   float64 `json:"time_fs"`
+	EngineFs float64 `json:"engine_fs"`
+	EnergyPJ float64 `json:"energy_pj"`
+}
+
+func (s *Share) add(timeFs, engineFs int64, energyPJ float64) {
+	s.TimeFs += float64(timeFs)
+	s.EngineFs += float64(engineFs)
+	s.EnergyPJ += energyPJ
+}
+
+// over is the share of one of n.
+func (s Share) over(n float64) partition.Cost {
+	n = max(n, 1)
+	return partition.Cost{TimeFs: s.TimeFs / n, EngineFs: s.EngineFs / n, EnergyPJ: s.EnergyPJ / n}
+}
+
+// Step is a part of a plan as it ran.
+type Step struct {
+	Share
+	Device     string `json:"device"`
+	Operations []int  `json:"operations"`
+}
+
+// Overheads are what the parts on one device cost besides their operations.
+type Overheads struct {
+	Parts    float64 `json:"parts"`
+	Bytes    float64 `json:"bytes"` // of their inputs and outputs
+	Launch   Share   `json:"launch"`
+	Transfer Share   `json:"transfer"`
+}
+
+// add adds an execution.
+func (r *LoopRecord) add(x *nnrt.Result) {
+	var parts []*nnrt.PartCost // of the main subgraph, each once
+	for i := range x.Parts {
+		if x.Parts[i].Subgraph == "" {
+			parts = append(parts, &x.Parts[i])
+		}
 	}
-	return r.Row.cost()
-}
-
-// add sums records, without their operations.
-func (r *Record) add(s Record) {
-	if s.Failed {
-		return
+	if r.Executions == 0 {
+		r.Steps, r.Operations, r.Overheads = make([]Step, len(parts)), make([]Share, len(x.Operations)), map[string]Overheads{}
 	}
-	r.Row = r.Row.plus(s.Row)
-	r.Launch, r.Transfer = r.Launch.plus(s.Launch), r.Transfer.plus(s.Transfer)
-	r.Bytes += s.Bytes
-	r.Executions += s.Executions
+	r.Executions++
+	r.Loop.add(x.LatencyFs, 0, x.EnergyPJ)
+	for i := range min(len(parts), len(r.Steps)) {
+		p := parts[i]
+		r.Steps[i].Device, r.Steps[i].Operations = p.Device, p.Operations
+		r.Steps[i].add(p.EndFs-p.StartFs, p.EngineFs, p.EnergyPJ)
+		o := r.Overheads[p.Device]
+		o.Parts++
+		o.Launch.EngineFs += float64(p.EngineFs)
+		r.Overheads[p.Device] = o
+	}
+	for i := range x.Operations {
+		c := &x.Operations[i]
+		r.Operations[i].add(c.TimeFs, c.TimeFs, c.EnergyPJ)
+		o := r.Overheads[c.Device]
+		o.Launch.EngineFs -= float64(c.TimeFs) // what the engine is held for beside operations
+		r.Overheads[c.Device] = o
+	}
+	for i := range x.Overheads {
+		c := &x.Overheads[i]
+		o := r.Overheads[c.Device]
+		if c.Index == hal.LaunchIndex {
+			o.Launch.add(c.TimeFs, 0, c.EnergyPJ)
+		} else {
+			o.Transfer.add(c.TimeFs, c.TimeFs, c.EnergyPJ)
+			o.Launch.EngineFs -= float64(c.TimeFs)
+		}
+		r.Overheads[c.Device] = o
+	}
 }
 
-// fixed is the cost of an execution that does nothing.
-func (r *Record) fixed() partition.Cost {
-	n := float64(max(r.Executions, 1))
-	return partition.Cost{TimeFs: float64(r.Launch.TimeFs) / n, EnergyPJ: r.Launch.EnergyPJ / n}
+func (r *LoopRecord) fits(operations int) bool {
+	if r.Executions < 1 || len(r.Operations) != operations || !(r.Loop.TimeFs >= 0) || !(r.Loop.EnergyPJ >= 0) {
+		return false
+	}
+	seen := make([]bool, operations) // each is of one step
+	for _, s := range r.Steps {
+		for _, i := range s.Operations {
+			if i < 0 || i >= operations || seen[i] {
+				return false
+			}
+			seen[i] = true
+		}
+	}
+	return true
 }
 
-// perByte is the cost of a byte of input or output.
-func (r *Record) perByte() partition.Cost {
-	n := float64(max(r.Bytes, 1))
-	return partition.Cost{TimeFs: float64(r.Transfer.TimeFs) / n, EnergyPJ: r.Transfer.EnergyPJ / n}
+// run is the record as package partition has it. A step that another device ran than
+// was planned costs as much as what is impossible; one that was cut otherwise is not
+// known.
+func (r *LoopRecord) run(p *partition.Problem, plan partition.Plan) *partition.Run {
+	n := float64(r.Executions)
+	x := &partition.Run{LatencyFs: r.Loop.TimeFs / n, EnergyPJ: r.Loop.EnergyPJ / n}
+	ran, on := map[string]*Step{}, make([]string, len(r.Operations))
+	for k := range r.Steps {
+		t := &r.Steps[k]
+		ran[stepKey(t.Device, t.Operations)] = t
+		for _, i := range t.Operations {
+			on[i] = t.Device
+		}
+	}
+	for _, s := range partition.Steps(p.Graph, plan.Device, len(p.Devices)) {
+		name := p.Devices[s.Device].Name
+		if t := ran[stepKey(name, s.Operations)]; t != nil {
+			x.Segments = append(x.Segments, partition.Segment{Device: s.Device, Operations: s.Operations, Cost: t.over(n)})
+		} else if slices.ContainsFunc(s.Operations, func(i int) bool { return on[i] != "" && on[i] != name }) {
+			x.Segments = append(x.Segments, partition.Segment{Device: s.Device, Operations: s.Operations, Cost: never})
+		}
+	}
+	return x
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/runtime/partition"
 )
 
 // Store keeps records by the content of what was measured: machine, device,
@@ -24,7 +25,7 @@ type Store struct {
 	dir     string
 
 	mu    sync.Mutex
-	known map[string]Record
+	known map[string][]byte // records as JSON
 }
 
 // NewStore returns a store for the devices of a machine, which is any text that
@@ -32,7 +33,7 @@ type Store struct {
 // simulator's version. The folder is made when it is needed; "" keeps records
 // in memory only.
 func NewStore(dir, machine string) *Store {
-	return &Store{machine: machine, dir: dir, known: map[string]Record{}}
+	return &Store{machine: machine, dir: dir, known: map[string][]byte{}}
 }
 
 // Other is a store in the same folder for another machine.
@@ -43,7 +44,8 @@ func (s *Store) Other(machine string) *Store { return NewStore(s.dir, s.machine+
 // error and a record that says so.
 func (s *Store) Measure(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]byte, announce func()) (Record, error) {
 	key := s.key(d, m, o, inputs)
-	if known, ok := s.get(key, len(m.Main.Operations)); ok {
+	var known Record
+	if s.get(key, &known) && known.fits(len(m.Main.Operations)) {
 		return known, nil
 	}
 	if announce != nil {
@@ -53,52 +55,49 @@ func (s *Store) Measure(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs 
 	if err != nil {
 		r = Record{Failed: true, Operations: make([]Row, len(m.Main.Operations))}
 	}
-	s.put(key, r)
+	s.put(key, &r)
 	return r, err
 }
 
 // recordVersion changes with the format of files and keys.
-const recordVersion = 1
+const recordVersion = 2
 
-// get returns the record of a key, which must have rows for n operations. A file
-// that cannot be read or does not fit is none.
-func (s *Store) get(key string, n int) (Record, bool) {
+// get reads the record of a key and reports whether there is one. A file that is no
+// JSON of such a record is none; whether its content makes sense the caller must
+// check.
+func (s *Store) get(key string, record any) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r, ok := s.known[key]; ok {
-		return r, true
+	data, ok := s.known[key]
+	if !ok && s.dir != "" {
+		f, err := os.Open(s.path(key))
+		if err != nil {
+			return false
+		}
+		defer f.Close()
+		if data, err = io.ReadAll(io.LimitReader(f, maxRecordBytes)); err != nil {
+			return false
+		}
 	}
-	if s.dir == "" {
-		return Record{}, false
-	}
-	var r Record
-	f, err := os.Open(s.path(key))
-	if err != nil {
-		return r, false
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxRecordBytes))
-	if err != nil || json.Unmarshal(data, &r) != nil || len(r.Operations) != n || r.TimeFs < 0 || !(r.EnergyPJ >= 0) {
-		return Record{}, false
-	}
-	s.known[key] = r
-	return r, true
+	return len(data) > 0 && json.Unmarshal(data, record) == nil
 }
 
 const maxRecordBytes = 16 << 20
 
 // put keeps a record. The file appears whole or not at all; where it cannot be
 // written, memory alone keeps the record.
-func (s *Store) put(key string, r Record) {
+func (s *Store) put(key string, record any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.known[key] = r
-	if s.dir == "" {
+	data, err := json.Marshal(record)
+	if err != nil {
+		return
+	}
+	if s.known[key] = data; s.dir == "" {
 		return
 	}
 	path := s.path(key)
-	data, err := json.Marshal(r)
-	if err != nil || os.MkdirAll(filepath.Dir(path), 0o777) != nil {
+	if os.MkdirAll(filepath.Dir(path), 0o777) != nil {
 		return
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".record-*")
@@ -119,21 +118,44 @@ func (s *Store) path(key string) string {
 	return filepath.Join(s.dir, key[:2], key[2:]+".json")
 }
 
-// key identifies a measurement.
+// key identifies the measurement of a model on a device.
 func (s *Store) key(d hal.Device, m *nn.Model, o hal.PrepareOptions, inputs [][]byte) string {
-	h := hasher{Hash: sha256.New()}
-	h.int(recordVersion)
-	h.text(s.machine)
-	h.text(d.Name())
-	h.text(d.Version())
-	h.text(d.Description())
-	h.int(int64(o.Preference))
-	h.int(int64(o.Priority))
+	h := s.hasher(o)
+	h.text("model")
+	h.device(d)
 	h.model(m)
 	for _, b := range inputs {
 		h.bytes(b)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return h.sum()
+}
+
+// planKey identifies the measurement of a plan. Steps follow from devices and graph.
+func (s *Store) planKey(p *partition.Problem, plan partition.Plan, o hal.PrepareOptions, inputs [][]byte) string {
+	h := s.hasher(o)
+	h.text("plan")
+	h.int(int64(len(p.Devices)))
+	for i := range p.Devices {
+		h.device(p.Devices[i].Driver)
+	}
+	for _, d := range plan.Device {
+		h.int(int64(d))
+	}
+	h.flag(plan.Sequential)
+	h.model(p.Model)
+	for _, b := range inputs {
+		h.bytes(b)
+	}
+	return h.sum()
+}
+
+func (s *Store) hasher(o hal.PrepareOptions) hasher {
+	h := hasher{Hash: sha256.New()}
+	h.int(recordVersion)
+	h.text(s.machine)
+	h.int(int64(o.Preference))
+	h.int(int64(o.Priority))
+	return h
 }
 
 // hasher hashes values so that different ones differ as bytes.
@@ -159,12 +181,24 @@ func (h *hasher) list(l []uint32) {
 	}
 }
 
-func (h *hasher) model(m *nn.Model) {
-	relaxed := int64(0)
-	if m.Relaxed {
-		relaxed = 1
+func (h *hasher) flag(b bool) {
+	if b {
+		h.int(1)
+	} else {
+		h.int(0)
 	}
-	h.int(relaxed)
+}
+
+func (h *hasher) device(d hal.Device) {
+	h.text(d.Name())
+	h.text(d.Version())
+	h.text(d.Description())
+}
+
+func (h *hasher) sum() string { return hex.EncodeToString(h.Sum(nil)) }
+
+func (h *hasher) model(m *nn.Model) {
+	h.flag(m.Relaxed)
 	h.int(int64(1 + len(m.Referenced)))
 	h.graph(&m.Main)
 	for i := range m.Referenced {

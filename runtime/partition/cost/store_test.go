@@ -65,19 +65,22 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// TestStore: a record survives the store; a file that is damaged or has another
-// number of operations is no record; a folder that cannot be made is no error.
+// TestStore: a record survives the store; a file that is damaged is no record; a
+// folder that cannot be made is no error.
 func TestStore(t *testing.T) {
 	dir := t.TempDir()
 	key := strings.Repeat("ab", 32)
-	r := Record{Row: Row{10, 2.5}, Launch: Row{3, 0}, Bytes: 8, Executions: 1, Operations: []Row{{7, 2.5}}}
-	NewStore(dir, "m").put(key, r)
-	s := NewStore(dir, "m")
-	got, ok := s.get(key, 1)
+	r := Record{Row: Row{10, 2.5}, Operations: []Row{{7, 2.5}}}
+	NewStore(dir, "m").put(key, &r)
+	get := func(s *Store) (got Record, ok bool) {
+		ok = s.get(key, &got) && got.fits(1)
+		return got, ok
+	}
+	got, ok := get(NewStore(dir, "m"))
 	if diff := cmp.Diff(r, got); !ok || diff != "" {
 		t.Errorf("found %v (-want +got):\n%s", ok, diff)
 	}
-	if _, ok := NewStore(dir, "m").get(key, 2); ok {
+	if got.fits(2) {
 		t.Error("a record of one operation serves for two")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
@@ -88,14 +91,38 @@ func TestStore(t *testing.T) {
 		if err := os.WriteFile(files[0], []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := NewStore(dir, "m").get(key, 1); ok {
+		if _, ok := get(NewStore(dir, "m")); ok {
 			t.Errorf("a record from %q", text)
 		}
 	}
 	blocked := NewStore(filepath.Join(files[0], "folder"), "m")
-	blocked.put(key, r)
-	if _, ok := blocked.get(key, 1); !ok {
+	blocked.put(key, &r)
+	if _, ok := get(blocked); !ok {
 		t.Error("memory lost what no file could keep")
+	}
+}
+
+// TestLoopRecordFits: a damaged record of a loop is none.
+func TestLoopRecordFits(t *testing.T) {
+	whole := func() LoopRecord {
+		return LoopRecord{Executions: 2, Loop: Share{TimeFs: 8}, Operations: make([]Share, 3),
+			Steps: []Step{{Device: "cpu", Operations: []int{0, 2}}, {Device: "npu", Operations: []int{1}}}}
+	}
+	if r := whole(); !r.fits(3) {
+		t.Fatal("a good record does not fit")
+	}
+	for what, damage := range map[string]func(*LoopRecord){
+		"no executions":       func(r *LoopRecord) { r.Executions = 0 },
+		"other operations":    func(r *LoopRecord) { r.Operations = r.Operations[:2] },
+		"an operation twice":  func(r *LoopRecord) { r.Steps[1].Operations[0] = 2 },
+		"an operation beyond": func(r *LoopRecord) { r.Steps[1].Operations[0] = 3 },
+		"one before":          func(r *LoopRecord) { r.Steps[1].Operations[0] = -1 },
+		"negative time":       func(r *LoopRecord) { r.Loop.TimeFs = -1 },
+	} {
+		r := whole()
+		if damage(&r); r.fits(3) {
+			t.Errorf("%s: it fits", what)
+		}
 	}
 }
 
