@@ -48,7 +48,8 @@ docs: build ## write docs/OPERATIONS.md again from the test-vector corpus
 declared: ## prepare all that every device declares: 500 random graphs each, and the networks
 	$(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestDeclaredPrepares$$' -v ./hal/devices -args -declared-graphs 500 -declared-networks
 
-sweep: ## change every number of every preset, run the costly networks of the zoo
+sweep: ## change every number of every preset, run the costly networks, compare strategies on all
+	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout 6h -run '^TestStrategies$$' -v ./cmd/nnsoc
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./runtime
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
