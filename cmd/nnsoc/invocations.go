@@ -18,7 +18,16 @@ type pace struct {
 	intervalUs  float64
 	cold        bool
 	burst       bool
+	// simulations ends the loop after so many executions on engines, once each part of
+	// the model had a few; 0 does not. Where clocks move no execution is like another.
+	simulations int
 }
+
+// planPace is the pace by which plans are compared while others are still to come.
+func planPace() pace { return pace{invocations: defaultInvocations, simulations: 16} }
+
+// fewInvocations are those that a bound of simulations leaves.
+const fewInvocations = 8
 
 // defaultInvocations is how many benchmark_model measures.
 const defaultInvocations = 50
@@ -82,6 +91,7 @@ func (p *pace) loop(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.Exe
 		start += sim.Time(p.intervalUs * float64(sim.Microsecond))
 		clock.Sleep(start)
 	}
+	before := m.live.Simulated()
 	m.live.Reset()
 	start = 0
 	switch {
@@ -112,6 +122,9 @@ func (p *pace) loop(m *machine, c *nnrt.Compilation, inputs [][]byte, o nnrt.Exe
 		}
 		if each(r); p.intervalUs > 0 {
 			pause()
+		}
+		if p.simulations > 0 && i+1 >= fewInvocations && m.live.Simulated()-before > p.simulations {
+			break
 		}
 	}
 	return nil

@@ -50,6 +50,7 @@ type planner struct {
 // planner returns a planner for a live machine whose executions follow one another at
 // a pace. Costs are kept between runs of the program.
 func (a *app) planner(m *machine, o nnrt.CompileOptions, at pace, p *progress) *planner {
+	at.simulations = planPace().simulations
 	store := cost.NewStore(cacheFolder("costs"), machineText(m)).Other(fmt.Sprint(at))
 	return &planner{machine: m, store: store, options: o, pace: at, costs: costsMeasured, progress: p}
 }

@@ -4,9 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/devices"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/runtime/partition"
-	"github.com/nnsoc/nnsoc/sim"
 )
 
 // streamRounds is how many inputs each thread of the application sends.
@@ -22,20 +23,20 @@ func (x *planner) stream(c *nnrt.Compilation, inputs [][]byte, e *partition.Eval
 	}
 	live := x.machine.live
 	live.Reset()
-	once := func() error {
-		_, err := c.Execute(inputs, nnrt.ExecuteOptions{})
+	once := func(thread hal.Client) error {
+		_, err := c.Execute(inputs, nnrt.ExecuteOptions{Client: thread})
 		return err
 	}
-	if err := live.Warm(once); err != nil {
+	if err := live.Warm(func() error { return once(nil) }); err != nil {
 		return 0, err
 	}
-	var ends []sim.Time // in the order of handing over
-	threads := slices.Repeat([]func() error{func() error {
+	var ends []int64 // in the order of handing over
+	threads := slices.Repeat([]func(*devices.Client) error{func(thread *devices.Client) error {
 		for range streamRounds {
-			if err := once(); err != nil {
+			if err := once(thread); err != nil {
 				return err
 			}
-			ends = append(ends, live.SoC().Now())
+			ends = append(ends, thread.NowFs())
 		}
 		return nil
 	}}, inFlight)
@@ -45,5 +46,5 @@ func (x *planner) stream(c *nnrt.Compilation, inputs [][]byte, e *partition.Eval
 	slices.Sort(ends)
 	// The stream fills up before the first results and drains after the last.
 	first, last := inFlight-1, len(ends)-inFlight
-	return microseconds(int64(ends[last]-ends[first])) / float64(last-first), nil
+	return microseconds(ends[last]-ends[first]) / float64(last-first), nil
 }
