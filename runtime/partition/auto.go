@@ -41,13 +41,18 @@ func (p *Problem) incumbent() (Plan, float64, error) {
 	}
 	best, score := Plan{}, math.Inf(1)
 	for _, plan := range plans {
-		plan = Plan{Device: plan.Device} // overlap only helps
-		e, err := p.Evaluate(plan)
-		if err != nil {
-			return Plan{}, 0, err
+		candidates := []Plan{{Device: plan.Device}} // overlap only helps
+		if plan.Interpret && p.Costs.Ran(plan) != nil {
+			candidates = append(candidates, plan) // what it costs only a run can tell
 		}
-		if e.Score < score {
-			best, score = plan, e.Score
+		for _, plan := range candidates {
+			e, err := p.Evaluate(plan)
+			if err != nil {
+				return Plan{}, 0, err
+			}
+			if e.Score < score {
+				best, score = plan, e.Score
+			}
 		}
 	}
 	return best, score, nil

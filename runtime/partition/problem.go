@@ -136,12 +136,15 @@ func (c *Costs) SetRun(plan Plan, r *Run) {
 }
 
 func planKey(plan Plan) string {
-	b := make([]byte, len(plan.Device)+1)
+	b := make([]byte, len(plan.Device)+2)
 	for i, d := range plan.Device {
 		b[i] = byte(d)
 	}
 	if plan.Sequential {
 		b[len(plan.Device)] = 1
+	}
+	if plan.Interpret {
+		b[len(plan.Device)+1] = 1
 	}
 	return string(b)
 }

@@ -142,6 +142,7 @@ func (s *Store) planKey(p *partition.Problem, plan partition.Plan, o hal.Prepare
 		h.int(int64(d))
 	}
 	h.flag(plan.Sequential)
+	h.flag(plan.Interpret)
 	h.model(p.Model)
 	for _, b := range inputs {
 		h.bytes(b)
