@@ -62,6 +62,7 @@ type Compilation struct {
 	Model     *nn.Model
 	Device    string // the name asked for
 	Fallbacks []Fallback
+	CacheHits int // parts that came from the cache
 
 	sources []source // the main subgraph first
 	steps   []step
@@ -86,6 +87,8 @@ type CompileOptions struct {
 	Partitioning Partitioning
 	// Timeout bounds the preparing of each part on its device's clock; 0 is none.
 	Timeout time.Duration
+	// Cache keeps the prepared parts for later compilations of the same model.
+	Cache Cache
 }
 
 func (o CompileOptions) prepare() hal.PrepareOptions {
@@ -132,7 +135,7 @@ func (c *Compilation) prepare(r *Registry, a *assignment, o CompileOptions) erro
 	for {
 		l := &layout{Compilation: c, registry: r, options: o}
 		c.sources = []source{{model: c.Model, caller: -1}}
-		c.steps, c.order, c.links, c.sections = c.steps[:0], nil, nil, nil
+		c.steps, c.order, c.links, c.sections, c.CacheHits = c.steps[:0], nil, nil, nil, 0
 		err := l.add(0, a)
 		var failed *partError
 		switch {
@@ -211,7 +214,7 @@ func (l *layout) addPart(source int, a *assignment, s partition.Step) error {
 			o.Deadline = hal.MakeDeadline(d, l.options.Timeout)
 		}
 		var err error
-		if p, err = prepareModel(d, part.Model, o); err != nil {
+		if p, err = l.prepareCached(d, part.Model, o, source, s.Operations); err != nil {
 			return &partError{a, s.Device, s.Operations, err}
 		}
 	}

@@ -1,6 +1,8 @@
 package nnrt
 
 import (
+	"time"
+
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 )
@@ -24,8 +26,48 @@ func prepareModel(d hal.Device, m *nn.Model, o hal.PrepareOptions) (p hal.Prepar
 	return p, err
 }
 
-// execute runs a prepared part, which may panic.
-func execute(d hal.Device, p hal.PreparedModel, b *hal.Buffers) (res *hal.Result, err error) {
+// prepareModelFromCache prepares a part that a device has saved.
+func prepareModelFromCache(d hal.Device, deadline *hal.TimePoint, c hal.Cache) (p hal.PreparedModel, err error) {
+	defer hal.Contain(&err, d.Name(), "PrepareModelFromCache")
+	if p, err = d.PrepareModelFromCache(deadline, c); err == nil && p == nil {
+		err = hal.Errorf(hal.GeneralFailure, "%s: prepared nothing from its cache and gives no error", d.Name())
+	}
+	return p, err
+}
+
+// execute runs a prepared part, through its burst where there is one. The driver may
+// panic.
+func execute(d hal.Device, p hal.PreparedModel, b hal.Burst, r *hal.Request, o hal.ExecuteOptions) (res *hal.Result, err error) {
 	defer hal.Contain(&err, d.Name(), "Execute")
-	return hal.Execute(p, b)
+	if b != nil {
+		return b.Execute(r, o)
+	}
+	return p.Execute(r, o)
+}
+
+// configureBurst opens a burst to a prepared part, which may panic.
+func configureBurst(d hal.Device, p hal.PreparedModel) (b hal.Burst, err error) {
+	defer hal.Contain(&err, d.Name(), "ConfigureExecutionBurst")
+	if b, err = p.ConfigureExecutionBurst(); err == nil && b == nil {
+		err = hal.Errorf(hal.GeneralFailure, "%s: no burst and no error", d.Name())
+	}
+	return b, err
+}
+
+// executeFenced starts a prepared part, which may panic.
+func executeFenced(d hal.Device, p hal.PreparedModel, r *hal.Request, waitFor []*hal.SyncFence, o hal.ExecuteOptions, afterFence time.Duration) (f *hal.FencedExecution, err error) {
+	defer hal.Contain(&err, d.Name(), "ExecuteFenced")
+	if f, err = p.ExecuteFenced(r, waitFor, o, afterFence); err == nil && (f == nil || f.Fence == nil) {
+		err = hal.Errorf(hal.GeneralFailure, "%s: a fenced execution without a fence", d.Name())
+	}
+	return f, err
+}
+
+// allocate makes device memory; the driver may panic.
+func allocate(d hal.Device, desc hal.BufferDesc, models []hal.PreparedModel, inputs, outputs []hal.BufferRole) (b hal.Buffer, err error) {
+	defer hal.Contain(&err, d.Name(), "Allocate")
+	if b, err = d.Allocate(desc, models, inputs, outputs); err == nil && b == nil {
+		err = hal.Errorf(hal.GeneralFailure, "%s: allocated nothing and gives no error", d.Name())
+	}
+	return b, err
 }

@@ -188,7 +188,7 @@ func (e *execution) round(at int, j *jump, f []*value, limitFs int64) (next int,
 		}
 		if !yes {
 			for k, x := range j.op.Outputs {
-				*f[x] = value{slices.Clone(l.state[k].data), l.state[k].dims}
+				*f[x] = value{data: slices.Clone(l.state[k].data), dims: l.state[k].dims}
 			}
 			delete(e.loops, at)
 			return j.targets[2], nil

@@ -34,8 +34,9 @@ func hasOpenInput(g *nn.Subgraph, part *partition.Part) bool {
 // value is what an operand holds in an execution. Operands of a subgraph share the
 // values of its caller's.
 type value struct {
-	data []byte
-	dims []uint32 // nil while they are not known
+	data   []byte     // nil for an input that is left out, and for device memory
+	dims   []uint32   // nil while they are not known
+	buffer hal.Buffer // device memory, of inputs and outputs of the model alone
 }
 
 // execution is one run of a compilation.
@@ -52,15 +53,28 @@ type execution struct {
 	result          *Result
 }
 
-func newExecution(c *Compilation, o ExecuteOptions) *execution {
+func newExecution(c *Compilation, inputs [][]byte, o ExecuteOptions) (*execution, error) {
+	if err := CheckInputs(c.Model, inputs); err != nil {
+		return nil, err
+	}
 	e := &execution{Compilation: c, options: o, frames: make([][]*value, len(c.sources)), loops: map[int]*loop{}}
-	e.enter(0)
-	g := &c.Model.Main
+	f, g := e.enter(0), &c.Model.Main
+	for i, x := range g.Inputs {
+		f[x].data = inputs[i]
+		if i < len(o.InputBuffers) {
+			f[x].buffer = o.InputBuffers[i]
+		}
+	}
+	for i, x := range g.Outputs {
+		if i < len(o.OutputBuffers) {
+			f[x].buffer = o.OutputBuffers[i]
+		}
+	}
 	e.result = &Result{Operations: make([]OperationCost, len(g.Operations))}
 	for i := range g.Operations {
 		e.result.Operations[i] = OperationCost{Index: i, Type: g.Operations[i].Type, Device: c.owner[i], BoundBy: "none"}
 	}
-	return e
+	return e, nil
 }
 
 // enter gives a source values of its own: constants, and for the rest the shapes that
@@ -161,10 +175,12 @@ func (e *execution) run(s *step, d hal.Device, p hal.PreparedModel, req *hal.Buf
 			if n < 0 || n > maxDynamicBytes && !g.Operands[x].Known() {
 				return nil, hal.Errorf(hal.GeneralFailure, "runtime: output operand %d of shape %v is too large", x, f[x].dims)
 			}
-			f[x].data = make([]byte, n)
+			if f[x].buffer == nil {
+				f[x].data = make([]byte, n)
+			}
 			req.Outputs = append(req.Outputs, f[x].data)
 		}
-		res, err := execute(d, p, req)
+		res, err := execute(d, p, e.options.Through.of(p), e.request(s, req), req.ExecuteOptions)
 		if status := hal.StatusOf(err); res == nil || status != hal.StatusNone && status != hal.OutputInsufficientSize || again && err != nil {
 			return nil, err
 		}
@@ -227,7 +243,17 @@ func (e *execution) onCPU(s *step, req *hal.Buffers, cause error) (hal.Device, *
 	}
 	e.move(s, "executing its part of the model: "+cause.Error())
 	req.Deadline = nil // it was of the device's clock
+	writeBack, err := e.fetch(s)
+	if err != nil {
+		return e.cpu, nil, err
+	}
+	for k, x := range s.inputs {
+		req.Inputs[k] = e.frames[s.source][x].data
+	}
 	res, err := e.run(s, e.cpu, p, req)
+	if err == nil {
+		err = writeBack()
+	}
 	return e.cpu, res, err
 }
 
@@ -243,9 +269,27 @@ func (c *Compilation) wholeOnCPU(inputs [][]byte, o ExecuteOptions, reason strin
 	}
 	whole := *c
 	whole.steps, whole.order, whole.links, whole.sections, whole.sources = []step{all}, nil, nil, nil, c.sources[:1]
+	to := o.OutputBuffers
+	inputs = slices.Clone(inputs)
+	for i, b := range o.InputBuffers {
+		if b != nil {
+			if inputs[i], err = fetched(b, &c.Model.Main.Operands[c.Model.Main.Inputs[i]]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	o.InputBuffers, o.OutputBuffers = nil, nil
 	r, err := whole.Execute(inputs, o)
 	if err != nil {
 		return nil, err
+	}
+	for i, b := range to {
+		if b != nil {
+			if err := b.CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: r.Outputs[i], ReadOnly: true}, r.Dimensions[i]); err != nil {
+				return nil, err
+			}
+			r.Outputs[i] = nil
+		}
 	}
 	for i, name := range c.owner {
 		if name != c.cpu.Name() {

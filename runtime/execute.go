@@ -64,14 +64,17 @@ type ExecuteOptions struct {
 	// Client is the client of the devices' machine that executes; nil is an application
 	// of one thread.
 	Client hal.Client
+	// Through is a burst of the compilation to execute through; nil is none.
+	Through *Burst
+	// InputBuffers and OutputBuffers are device memory that takes the place of inputs
+	// and outputs, by position: nil where there is none. Roles tells where that is
+	// possible.
+	InputBuffers, OutputBuffers []hal.Buffer
 }
 
-// Execute runs the model once. Inputs are dense buffers in model order. Shapes
-// that the model leaves open come from the devices.
+// Execute runs the model once. Inputs are dense buffers in model order; nil leaves
+// an optional input out. Shapes that the model leaves open come from the devices.
 func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error) {
-	if err := CheckInputs(c.Model, inputs); err != nil {
-		return nil, err
-	}
 	if c.machine == nil || o.Client != nil || o.Functional || !overlaps(c.sections) {
 		return c.execute(inputs, o)
 	}
@@ -87,9 +90,9 @@ func (c *Compilation) Execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 // execute runs the steps: in order, or beside each other as clients of the machine.
 func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error) {
 	g := &c.Model.Main
-	e := newExecution(c, o)
-	for i, x := range g.Inputs {
-		e.frames[0][x].data = inputs[i]
+	e, err := newExecution(c, inputs, o)
+	if err != nil {
+		return nil, err
 	}
 	inOrder := e.inOrder
 	if o.Client != nil && !o.Functional && overlaps(c.sections) {
@@ -237,7 +240,8 @@ func (e *execution) schedule() {
 	}
 }
 
-// CheckInputs compares the sizes of input buffers with the model.
+// CheckInputs compares the sizes of input buffers with the model. An input without
+// buffer is left out, which the devices may refuse.
 func CheckInputs(m *nn.Model, inputs [][]byte) error {
 	g := &m.Main
 	if len(inputs) != len(g.Inputs) {
@@ -245,6 +249,9 @@ func CheckInputs(m *nn.Model, inputs [][]byte) error {
 	}
 	for i, x := range g.Inputs {
 		o := &g.Operands[x]
+		if inputs[i] == nil {
+			continue
+		}
 		if want := o.Bytes(); int64(len(inputs[i])) != want {
 			return hal.Errorf(hal.InvalidArgument, "runtime: input %d has %d bytes, %v%v needs %d", i, len(inputs[i]), o.Type, o.Dimensions, want)
 		}

@@ -135,6 +135,33 @@ func (c *Compilation) SetTimeout(d time.Duration) error {
 	})
 }
 
+// SetCaching keeps what drivers compile in files of a directory. The token of 32 bytes
+// names the model and what else the app compiles with it. Files that cannot be used
+// are none of the app's concern: the model is compiled again.
+func (c *Compilation) SetCaching(dir string, token []byte) error {
+	const call = "Compilation_setCaching"
+	return c.modify(call, func() error {
+		switch {
+		case dir == "" || token == nil:
+			return fail(UnexpectedNull, "%s: no directory or token", call)
+		case len(token) != len(hal.CacheToken{}):
+			return fail(BadData, "%s: a token of %d bytes, want %d", call, len(token), len(hal.CacheToken{}))
+		}
+		c.options.Cache = nnrt.Cache{Dir: dir, Token: hal.CacheToken(token)}
+		return nil
+	})
+}
+
+// CacheHits is the number of parts that came from the cache. NNAPI does not tell it.
+func (c *Compilation) CacheHits() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.compiled == nil {
+		return 0
+	}
+	return c.compiled.CacheHits
+}
+
 // Finish compiles. It can be called once.
 func (c *Compilation) Finish() error {
 	return c.modify("Compilation_finish", func() error {
@@ -159,37 +186,60 @@ func (c *Compilation) Finish() error {
 	})
 }
 
-// PreferredAlignment is Compilation_getPreferredMemoryAlignmentForInput and
-// ForOutput, PreferredPadding that of the padding: 64 bytes, as AOSP's CPU has.
-func (c *Compilation) PreferredAlignment() (int, error) { return c.preferred("Alignment") }
-
-// PreferredPadding see PreferredAlignment.
-func (c *Compilation) PreferredPadding() (int, error) { return c.preferred("Padding") }
-
+// preferredBytes is alignment and padding that AOSP's CPU prefers; the drivers here ask
+// for no more.
 const preferredBytes = 64
 
-func (c *Compilation) preferred(what string) (int, error) {
+// PreferredMemoryAlignmentForInput is the alignment of memory that spares copies of an
+// input. The other three of its kind are for outputs and for padding.
+func (c *Compilation) PreferredMemoryAlignmentForInput(i uint32) (int, error) {
+	return c.preferred("Compilation_getPreferredMemoryAlignmentForInput", i, c.input)
+}
+
+// PreferredMemoryAlignmentForOutput see PreferredMemoryAlignmentForInput.
+func (c *Compilation) PreferredMemoryAlignmentForOutput(i uint32) (int, error) {
+	return c.preferred("Compilation_getPreferredMemoryAlignmentForOutput", i, c.output)
+}
+
+// PreferredMemoryPaddingForInput see PreferredMemoryAlignmentForInput.
+func (c *Compilation) PreferredMemoryPaddingForInput(i uint32) (int, error) {
+	return c.preferred("Compilation_getPreferredMemoryPaddingForInput", i, c.input)
+}
+
+// PreferredMemoryPaddingForOutput see PreferredMemoryAlignmentForInput.
+func (c *Compilation) PreferredMemoryPaddingForOutput(i uint32) (int, error) {
+	return c.preferred("Compilation_getPreferredMemoryPaddingForOutput", i, c.output)
+}
+
+func (c *Compilation) preferred(call string, i uint32, of func(uint32) (*nn.Operand, bool)) (int, error) {
 	if !c.isFinished() {
-		return 0, fail(BadState, "Compilation_getPreferredMemory%s: the compilation is not finished", what)
+		return 0, fail(BadState, "%s: the compilation is not finished", call)
+	}
+	if _, ok := of(i); !ok {
+		return 0, fail(BadData, "%s: no argument %d", call, i)
 	}
 	return preferredBytes, nil
+}
+
+// open reports whether inputs get shapes with an execution.
+func (c *Compilation) open() bool {
+	g := &c.model.model.Main
+	return slices.ContainsFunc(g.Inputs, func(x uint32) bool { return !g.Operands[x].Known() })
 }
 
 // withShapes is the compilation for inputs of these shapes, which complete those
 // that the model leaves open.
 func (c *Compilation) withShapes(dims [][]uint32) (*nnrt.Compilation, error) {
+	if !c.open() {
+		return c.compiled, nil
+	}
 	key := make([]byte, 0, 64)
-	open := false
 	g := &c.model.model.Main
-	for i, x := range g.Inputs {
-		open = open || !g.Operands[x].Known()
+	for i := range g.Inputs {
 		for _, d := range dims[i] {
 			key = append(key, byte(d), byte(d>>8), byte(d>>16), byte(d>>24))
 		}
 		key = append(key, 0xff)
-	}
-	if !open {
-		return c.compiled, nil
 	}
 	c.shapesMu.Lock()
 	defer c.shapesMu.Unlock()
@@ -201,7 +251,9 @@ func (c *Compilation) withShapes(dims [][]uint32) (*nnrt.Compilation, error) {
 	for i, x := range g.Inputs {
 		m.Main.Operands[x].Dimensions = dims[i]
 	}
-	compiled, err := nnrt.Compile(c.registry, &m, nnrt.Auto, c.options)
+	o := c.options
+	o.Cache = nnrt.Cache{} // the app's token does not name the shapes
+	compiled, err := nnrt.Compile(c.registry, &m, nnrt.Auto, o)
 	if err == nil {
 		c.shaped[string(key)] = compiled
 	}

@@ -3,7 +3,6 @@ package nnapi
 import (
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -14,159 +13,105 @@ import (
 // Compute runs the execution and returns when it has ended.
 func (e *Execution) Compute() error {
 	const call = "Execution_compute"
-	if err := e.begin(call); err != nil {
+	if err := e.begin(call, true); err != nil {
 		return err
 	}
-	return e.run(call, false)
+	return e.run(call, nil)
 }
 
 // StartCompute runs the execution; the event tells when it has ended.
 func (e *Execution) StartCompute() (*Event, error) {
-	return e.start("Execution_startCompute", nil, 0)
-}
-
-// StartComputeWithDependencies runs the execution after the events it depends
-// on. A failed dependency fails it. duration bounds the time on the device's
-// clock from then on, which needs one explicit device; 0 is no bound.
-func (e *Execution) StartComputeWithDependencies(events []*Event, duration time.Duration) (*Event, error) {
-	const call = "Execution_startComputeWithDependencies"
-	if slices.Contains(events, nil) {
-		return nil, fail(UnexpectedNull, "%s: an event is null", call)
-	}
-	if duration > 0 && !e.c.one() {
-		return nil, fail(BadData, "%s: a duration, but the compilation is not for one explicit device", call)
-	}
-	return e.start(call, events, duration)
-}
-
-func (e *Execution) start(call string, after []*Event, duration time.Duration) (*Event, error) {
-	if err := e.begin(call); err != nil {
+	const call = "Execution_startCompute"
+	if err := e.begin(call, true); err != nil {
 		return nil, err
 	}
-	if duration > 0 {
-		e.timeout = duration
-	}
-	v := &Event{done: make(chan struct{})}
-	go func() {
-		defer close(v.done)
-		for _, x := range after {
-			if err := x.Wait(); err != nil {
-				v.err = e.end(nil, fail(OpFailed, "%s: a dependency failed: %w", call, err))
-				return
-			}
-		}
-		v.err = e.run(call, false)
-	}()
-	return v, nil
+	return e.inBackground(func() error { return e.run(call, nil) }), nil
 }
 
-// Burst is a fast path for executions of a compilation that follow each other.
-type Burst struct {
-	c  *Compilation
-	mu sync.Mutex // held by the execution in flight
-}
-
-// NewBurst is Burst_create.
-func NewBurst(c *Compilation) (*Burst, error) {
-	const call = "Burst_create"
-	if c == nil {
-		return nil, fail(UnexpectedNull, "%s: no compilation", call)
-	}
-	if !c.isFinished() {
-		return nil, fail(BadState, "%s: the compilation is not finished", call)
-	}
-	return &Burst{c: c}, nil
-}
-
-// BurstCompute is Compute through a burst, which carries one execution at a time.
-func (e *Execution) BurstCompute(b *Burst) error {
-	const call = "Execution_burstCompute"
-	switch {
-	case b == nil:
-		return fail(UnexpectedNull, "%s: no burst", call)
-	case b.c != e.c:
-		return fail(BadData, "%s: the burst is of another compilation", call)
-	case !b.mu.TryLock():
-		return fail(BadState, "%s: the burst carries another execution", call)
-	}
-	defer b.mu.Unlock()
-	if err := e.begin(call); err != nil {
-		return err
-	}
-	return e.run(call, true)
-}
-
-// begin checks the arguments and enters the computation.
-func (e *Execution) begin(call string) error {
+// begin checks the arguments and enters the computation. Opaque memory must have been
+// written by now, unless executions that come before may still do it.
+func (e *Execution) begin(call string, written bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.state == computation || e.state == completed && !e.reusable {
 		return fail(BadState, "%s: the execution has begun", call)
 	}
-	for i, s := range e.inputs {
-		switch {
+	for i := range e.inputs {
+		switch s := &e.inputs[i]; {
 		case !s.set:
 			return fail(BadData, "%s: input %d is not set", call, i)
-		case s.memory != nil && s.memory.roles != nil && !s.memory.initialized:
+		case written && s.opaque() && !s.memory.isWritten():
 			return fail(BadData, "%s: the memory of input %d was never written", call, i)
 		}
 	}
-	for i, s := range e.outputs {
+	for i := range e.outputs {
+		s := &e.outputs[i]
 		if !s.set {
 			return fail(BadData, "%s: output %d is not set", call, i)
 		}
-		if s.memory != nil && s.memory.roles != nil {
-			s.memory.initialized = false
+		if s.opaque() {
+			s.memory.invalidate()
 		}
 	}
-	e.state, e.result, e.dims, e.err = computation, nil, nil, nil
+	e.state, e.result, e.dims, e.err, e.fencedTiming = computation, nil, nil, nil, nil
 	return nil
 }
 
-// run computes in the caller's goroutine.
-func (e *Execution) run(call string, burst bool) error {
+// values are the inputs without padding, nil where one is left out or device memory,
+// and their shapes.
+func (e *Execution) values() (inputs [][]byte, dims [][]uint32) {
 	g := &e.c.model.model.Main
-	dims, inputs := make([][]uint32, len(e.inputs)), make([][]byte, len(e.inputs))
-	for i, s := range e.inputs {
+	dims, inputs = make([][]uint32, len(e.inputs)), make([][]byte, len(e.inputs))
+	for i := range e.inputs {
+		s := &e.inputs[i]
 		o := g.Operands[g.Inputs[i]]
 		o.Dimensions = s.dims
-		dims[i], inputs[i] = s.dims, s.data
-		if s.data == nil && s.memory != nil {
-			inputs[i] = s.memory.data
-		}
+		dims[i], inputs[i] = s.dims, s.buffer()
 		if n := o.Bytes(); n >= 0 && int64(len(inputs[i])) > n {
-			inputs[i] = inputs[i][:n] // padding
+			inputs[i] = inputs[i][:n]
 		}
 	}
+	return inputs, dims
+}
+
+// run computes in the caller's goroutine.
+func (e *Execution) run(call string, burst *nnrt.Burst) error {
+	return e.runWithin(call, burst, e.timeout)
+}
+
+// runWithin is run with a bound for the time on the device's clock; 0 is none.
+func (e *Execution) runWithin(call string, burst *nnrt.Burst, timeout time.Duration) error {
+	for i := range e.inputs {
+		if s := &e.inputs[i]; s.opaque() && !s.memory.isWritten() {
+			return e.end(nil, fail(BadData, "%s: the memory of input %d was never written", call, i))
+		}
+	}
+	inputs, dims := e.values()
 	c, err := e.c.withShapes(dims)
 	if err != nil {
 		return e.end(nil, wrap(err))
 	}
-	res, err := c.Execute(inputs, nnrt.ExecuteOptions{Timeout: e.timeout, LoopTimeout: e.loop, Burst: burst})
+	o := nnrt.ExecuteOptions{Timeout: timeout, LoopTimeout: e.loop, Burst: burst != nil, Through: burst}
+	o.InputBuffers, o.OutputBuffers = buffers(e.inputs), buffers(e.outputs)
+	res, err := c.Execute(inputs, o)
 	if err != nil {
 		return e.end(nil, wrap(err))
 	}
 	short := -1
-	for i, s := range e.outputs {
-		to := s.data
-		if s.memory != nil && s.memory.roles != nil {
-			to = s.memory.data
-		}
-		if len(to) < len(res.Outputs[i]) {
+	for i := range e.outputs {
+		if s := &e.outputs[i]; !s.onDevice() && len(s.buffer()) < len(res.Outputs[i]) {
 			short = i
-			continue
 		}
 	}
 	if short >= 0 {
 		return e.end(res, fail(OutputInsufficientSize, "%s: output %d needs %d bytes for %v", call, short, len(res.Outputs[short]), res.Dimensions[short]))
 	}
-	for i, s := range e.outputs {
-		if s.memory != nil && s.memory.roles != nil {
-			copy(s.memory.data, res.Outputs[i])
-			s.memory.initialized, s.memory.dims = true, res.Dimensions[i]
-			continue
+	for i := range e.outputs {
+		s := &e.outputs[i]
+		copy(s.buffer(), res.Outputs[i])
+		if s.opaque() {
+			s.memory.written()
 		}
-		copy(s.data, res.Outputs[i])
 	}
 	return e.end(res, nil)
 }
@@ -188,8 +133,8 @@ func (e *Execution) end(res *nnrt.Result, err error) error {
 // DurationCode says which time Duration tells.
 type DurationCode int
 
-// Codes of NNAPI. No execution has fences of a driver, so the fenced times are
-// those from its start.
+// Codes of NNAPI. The fenced times begin when the last fence has signalled that the
+// execution waits for; without fences they are those of the execution.
 const (
 	OnHardware DurationCode = iota
 	InDriver
@@ -211,6 +156,11 @@ func (e *Execution) Duration(code DurationCode) (uint64, error) {
 	case e.state != completed, e.err != nil, !e.measure:
 		return NoDuration, fail(BadState, "%s: no completed execution that measures", call)
 	}
+	if t := e.fencedTiming; t != nil && code == FencedOnHardware {
+		return nanoseconds(t.OnDevice), nil
+	} else if t != nil && code == FencedInDriver {
+		return nanoseconds(t.InDriver), nil
+	}
 	total := e.result.LatencyFs
 	if code == OnHardware || code == FencedOnHardware {
 		for i := range e.result.Overheads {
@@ -220,6 +170,14 @@ func (e *Execution) Duration(code DurationCode) (uint64, error) {
 		}
 	}
 	return uint64(total) / 1e6, nil
+}
+
+// nanoseconds are NNAPI's unit of durations, microseconds that of the HAL.
+func nanoseconds(us uint64) uint64 {
+	if us > NoDuration/1000 {
+		return NoDuration
+	}
+	return us * 1000
 }
 
 // OutputDimensions is Execution_getOutputOperandDimensions, and its length the
@@ -251,23 +209,5 @@ func insufficient(e *Execution, i uint32) bool {
 	o, _ := e.c.output(i)
 	need := nn.Elements(e.dims[i]) * int64(o.Type.ElementBytes())
 	s := &e.outputs[i]
-	if s.memory != nil && s.memory.roles != nil {
-		return int64(len(s.memory.data)) < need
-	}
-	return int64(len(s.data)) < need
-}
-
-// Event tells when an execution has ended.
-type Event struct {
-	done chan struct{}
-	err  error
-}
-
-// Wait returns when the execution has ended, with its result.
-func (v *Event) Wait() error {
-	if v == nil {
-		return fail(UnexpectedNull, "Event_wait: no event")
-	}
-	<-v.done
-	return v.err
+	return !s.onDevice() && int64(len(s.buffer())) < need
 }

@@ -24,6 +24,7 @@ type Execution struct {
 	result          *nnrt.Result
 	dims            [][]uint32 // of the outputs, nil where nothing is known
 	err             error
+	fencedTiming    *hal.Timing // since the fences of an execution with fences
 }
 
 type executionState int
@@ -40,6 +41,31 @@ type slot struct {
 	data   []byte // nil for an omitted operand and for opaque memory
 	memory *Memory
 	dims   []uint32
+}
+
+// opaque reports whether the argument is the memory of a MemoryDesc.
+func (s *slot) opaque() bool { return s.memory != nil && s.memory.roles != nil }
+
+// onDevice reports whether the argument is device memory.
+func (s *slot) onDevice() bool { return s.opaque() && s.memory.buffer != nil }
+
+// buffer are the bytes of the argument, nil when it is left out or lies on a device.
+func (s *slot) buffer() []byte {
+	if s.opaque() {
+		return s.memory.data
+	}
+	return s.data
+}
+
+// buffers are the device memories among arguments, nil for the others.
+func buffers(list []slot) []hal.Buffer {
+	l := make([]hal.Buffer, len(list))
+	for i := range list {
+		if list[i].onDevice() {
+			l[i] = list[i].memory.buffer
+		}
+	}
+	return l
 }
 
 // NewExecution is Execution_create.

@@ -5,8 +5,11 @@ import (
 	"math"
 	"os"
 	"slices"
+	"sync"
 
+	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
 // Memory is a region that an app shares with the runtime, or the opaque memory
@@ -15,10 +18,40 @@ type Memory struct {
 	data []byte
 
 	// Of a MemoryDesc:
-	roles       []role // nil for a region
-	operand     nn.Operand
+	roles   []role // nil for a region
+	operand nn.Operand
+	buffer  hal.Buffer // device memory; nil where it lies in memory that processors share
+
+	mu          sync.Mutex
 	initialized bool
-	dims        []uint32 // of the value it holds
+}
+
+// isWritten reports whether opaque memory holds a value.
+func (m *Memory) isWritten() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.initialized
+}
+
+// written notes that opaque memory holds a value.
+func (m *Memory) written() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.initialized = true
+}
+
+// invalidate notes that an execution or a copy is about to write opaque memory.
+func (m *Memory) invalidate() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.initialized = false
+}
+
+// Free is Memory_free: device memory ends with it.
+func (m *Memory) Free() {
+	if m != nil && m.buffer != nil {
+		m.buffer.Release()
+	}
 }
 
 // NewMemory returns a region of n bytes, as of an AHardwareBuffer of blob format.
@@ -178,8 +211,9 @@ func (d *MemoryDesc) Finish() error {
 	return nil
 }
 
-// NewMemoryFromDesc allocates opaque memory. Its shape must be known: it lies in
-// memory that all processors share.
+// NewMemoryFromDesc allocates opaque memory: on the one device that has all roles, or
+// else, where no compilation names its devices, in memory that all processors share.
+// Its shape must be known.
 func NewMemoryFromDesc(d *MemoryDesc) (*Memory, error) {
 	const call = "Memory_createFromDesc"
 	if d == nil {
@@ -190,6 +224,15 @@ func NewMemoryFromDesc(d *MemoryDesc) (*Memory, error) {
 	}
 	o := *d.operand
 	o.Dimensions = d.dims
+	m := &Memory{roles: slices.Clone(d.roles), operand: o}
+	buffer, err := d.allocate()
+	if err == nil {
+		m.buffer = buffer
+		return m, nil
+	}
+	if d.explicit() {
+		return nil, fail(OpFailed, "%s: %w", call, err)
+	}
 	if !o.Known() {
 		return nil, fail(OpFailed, "%s: dimensions %v are not known", call, d.dims)
 	}
@@ -197,7 +240,26 @@ func NewMemoryFromDesc(d *MemoryDesc) (*Memory, error) {
 	if n < 0 || n > math.MaxInt32 {
 		return nil, fail(OutOfMemory, "%s: %v%v", call, o.Type, d.dims)
 	}
-	return &Memory{data: make([]byte, n), roles: slices.Clone(d.roles), operand: o}, nil
+	m.data = make([]byte, n)
+	return m, nil
+}
+
+// allocate asks the device of all roles.
+func (d *MemoryDesc) allocate() (hal.Buffer, error) {
+	var all []nnrt.Role
+	for _, r := range d.roles {
+		list, ok := r.compilation.compiled.Roles(r.input, int(r.index))
+		if !ok || r.compilation.open() {
+			return nil, hal.Errorf(hal.GeneralFailure, "the parts that use the memory are not known before an execution")
+		}
+		all = append(all, list...)
+	}
+	return nnrt.Allocate(all, d.dims)
+}
+
+// explicit reports whether a compilation of a role names its devices.
+func (d *MemoryDesc) explicit() bool {
+	return slices.ContainsFunc(d.roles, func(r role) bool { return r.compilation.devices != nil })
 }
 
 // CopyMemory copies the value of one memory to another of the same size or
@@ -209,17 +271,51 @@ func CopyMemory(src, dst *Memory) error {
 		return fail(UnexpectedNull, "%s: no memory", call)
 	case src == dst:
 		return nil
-	case src.roles != nil && !src.initialized:
+	case src.roles != nil && !src.isWritten():
 		return fail(BadData, "%s: the source was never written", call)
-	case src.roles != nil && dst.roles != nil && (!sameValue(&src.operand, &dst.operand) || !slices.Equal(src.dims, dst.operand.Dimensions)):
-		return fail(BadData, "%s: %v%v into %v%v", call, src.operand.Type, src.dims, dst.operand.Type, dst.operand.Dimensions)
-	case len(src.data) != len(dst.data):
-		return fail(BadData, "%s: %d bytes into a memory of %d", call, len(src.data), len(dst.data))
+	case src.roles != nil && dst.roles != nil && (!sameValue(&src.operand, &dst.operand) || !slices.Equal(src.operand.Dimensions, dst.operand.Dimensions)):
+		return fail(BadData, "%s: %v%v into %v%v", call, src.operand.Type, src.operand.Dimensions, dst.operand.Type, dst.operand.Dimensions)
+	case src.size() != dst.size():
+		return fail(BadData, "%s: %d bytes into a memory of %d", call, src.size(), dst.size())
 	}
-	copy(dst.data, src.data)
 	if dst.roles != nil {
-		dst.initialized, dst.dims = true, dst.operand.Dimensions
+		dst.invalidate()
 	}
+	if err := transfer(src, dst); err != nil {
+		return wrap(err)
+	}
+	if dst.roles != nil {
+		dst.written()
+	}
+	return nil
+}
+
+// size is the size of the value in bytes.
+func (m *Memory) size() int64 {
+	if m.roles != nil {
+		return m.operand.Bytes()
+	}
+	return int64(len(m.data))
+}
+
+// transfer copies bytes. Between two device memories they take the way through memory
+// that both can reach.
+func transfer(src, dst *Memory) error {
+	from := &hal.Memory{Name: hal.Ashmem, Data: src.data, ReadOnly: true}
+	if src.buffer != nil {
+		to := &hal.Memory{Name: hal.Ashmem, Data: dst.data}
+		if dst.buffer != nil {
+			to = hal.NewMemory(int(src.size()))
+		}
+		if err := src.buffer.CopyTo(to); err != nil || dst.buffer == nil {
+			return err
+		}
+		from = to
+	}
+	if dst.buffer != nil {
+		return dst.buffer.CopyFrom(from, dst.operand.Dimensions)
+	}
+	copy(dst.data, from.Data)
 	return nil
 }
 

@@ -204,6 +204,7 @@ func TestExecutionStates(t *testing.T) {
 	for range 3 {
 		must(e.BurstCompute(burst))
 	}
+	must(burst.Free())
 	driver, err := e.Duration(nnapi.InDriver)
 	must(err)
 	hardware, err := e.Duration(nnapi.OnHardware)

@@ -1,0 +1,131 @@
+package nnrt
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nn"
+)
+
+// Role is a use of an input or output of a compiled model: an input or output of a
+// prepared part.
+type Role struct {
+	Device   hal.Device
+	Prepared hal.PreparedModel
+	Input    bool
+	Index    uint32
+}
+
+// Roles are the uses of input or output i of the model by the parts. An output that
+// later parts read has them as inputs, too. ok is false where the uses are not known
+// before an execution.
+func (c *Compilation) Roles(input bool, i int) (roles []Role, ok bool) {
+	g := &c.Model.Main
+	list := g.Outputs
+	if input {
+		list = g.Inputs
+	}
+	if c.links == nil || i < 0 || i >= len(list) {
+		return nil, false
+	}
+	for k := range c.steps {
+		s := &c.steps[k]
+		for in, operands := range [2][]uint32{s.outputs, s.inputs} {
+			if at := slices.Index(operands, list[i]); at >= 0 {
+				if _, open := s.prepared.(later); open {
+					return nil, false
+				}
+				roles = append(roles, Role{s.device, s.prepared, in == 1, uint32(at)})
+			}
+		}
+	}
+	return roles, len(roles) > 0
+}
+
+// Allocate makes device memory for roles, which must be of one device.
+func Allocate(roles []Role, dims []uint32) (hal.Buffer, error) {
+	var models []hal.PreparedModel
+	var uses [2][]hal.BufferRole // of outputs and inputs
+	for _, r := range roles {
+		if r.Device != roles[0].Device {
+			return nil, hal.Errorf(hal.GeneralFailure, "runtime: the roles are of %s and %s, device memory has one device", roles[0].Device.Name(), r.Device.Name())
+		}
+		k := slices.Index(models, r.Prepared)
+		if k < 0 {
+			k = len(models)
+			models = append(models, r.Prepared)
+		}
+		in := 0
+		if r.Input {
+			in = 1
+		}
+		if use := (hal.BufferRole{ModelIndex: uint32(k), IOIndex: r.Index, Frequency: 1}); !slices.Contains(uses[in], use) {
+			uses[in] = append(uses[in], use)
+		}
+	}
+	if len(roles) == 0 {
+		return nil, hal.Errorf(hal.InvalidArgument, "runtime: device memory without a role")
+	}
+	return allocate(roles[0].Device, hal.BufferDesc{Dimensions: dims}, models, uses[1], uses[0])
+}
+
+// request makes a request of buffers, with device memory where operands lie in it.
+func (e *execution) request(s *step, req *hal.Buffers) *hal.Request {
+	r, f := req.Request(), e.frames[s.source]
+	for k, args := range [2][]hal.RequestArgument{r.Inputs, r.Outputs} {
+		for i, x := range [2][]uint32{s.inputs, s.outputs}[k] {
+			b := f[x].buffer
+			if b == nil {
+				continue
+			}
+			if args[i].HasNoValue { // an input, which has no pool yet
+				r.Pools = append(r.Pools, hal.RequestPool{})
+				args[i].Location.PoolIndex = uint32(len(r.Pools) - 1)
+			}
+			pool := args[i].Location.PoolIndex
+			r.Pools[pool] = hal.RequestPool{Token: b.Token()}
+			args[i] = hal.RequestArgument{Location: hal.DataLocation{PoolIndex: pool}}
+		}
+	}
+	return r
+}
+
+// fetch copies the device memory of a step's operands to plain memory, for a device
+// that cannot name it. Returned is what writes the outputs back.
+func (e *execution) fetch(s *step) (writeBack func() error, err error) {
+	f := e.frames[s.source]
+	for _, x := range s.inputs {
+		if b := f[x].buffer; b != nil {
+			if f[x].data, err = fetched(b, &e.sources[s.source].model.Main.Operands[x]); err != nil {
+				return nil, err
+			}
+			f[x].buffer = nil
+		}
+	}
+	to := map[uint32]hal.Buffer{}
+	for _, x := range s.outputs {
+		if b := f[x].buffer; b != nil {
+			to[x], f[x].buffer = b, nil
+		}
+	}
+	return func() error {
+		for _, x := range s.outputs {
+			if to[x] == nil {
+				continue
+			}
+			if err := to[x].CopyFrom(&hal.Memory{Name: hal.Ashmem, Data: f[x].data, ReadOnly: true}, f[x].dims); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
+}
+
+// fetched is the value of device memory.
+func fetched(b hal.Buffer, o *nn.Operand) ([]byte, error) {
+	if !o.Known() {
+		return nil, hal.Errorf(hal.GeneralFailure, "runtime: device memory of unknown shape %v cannot be moved to the CPU", o.Dimensions)
+	}
+	m := hal.NewMemory(int(o.Bytes()))
+	return m.Data, b.CopyTo(m)
+}
