@@ -5,7 +5,7 @@ package devices
 import "github.com/nnsoc/nnsoc/hal/nn"
 
 var shipped = [...]socFigures{
-	{"ethos-u55-128", "a499d5aad93a8c93", []deviceFigures{
+	{"ethos-u55-128", "47cd28078661f72d", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -15,7 +15,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-256", "2300356ba65bfb22", []deviceFigures{
+	{"ethos-u55-256", "f34f418910b860df", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -25,7 +25,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-32", "e841b6fc2d2ea00e", []deviceFigures{
+	{"ethos-u55-32", "d98c824a277c18f5", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -35,7 +35,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u55-64", "ec6777f4f69a673d", []deviceFigures{
+	{"ethos-u55-64", "66ae38d2613b91fd", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -45,7 +45,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-256", "10125ceff3c05731", []deviceFigures{
+	{"ethos-u65-256", "f4a76ae70c10777b", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -55,7 +55,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"ethos-u65-512", "c4bea2d6b1941e50", []deviceFigures{
+	{"ethos-u65-512", "31770ce79e63a686", []deviceFigures{
 		{
 			device: "npu",
 			operand: []typeFigure{
@@ -65,7 +65,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"pixel4", "71fb2848335a933e", []deviceFigures{
+	{"pixel4", "3ccb3a1f17daf9aa", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.34, 0.16},
@@ -102,7 +102,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"sd888", "a8f03fb7c195cc3e", []deviceFigures{
+	{"sd888", "df658eceb9e6d2c5", []deviceFigures{
 		{
 			device: "dsp",
 			operand: []typeFigure{
@@ -120,7 +120,7 @@ var shipped = [...]socFigures{
 			},
 		},
 	}},
-	{"xclipse920", "c3e432516f53ea5a", []deviceFigures{
+	{"xclipse920", "33a48a253f6e1225", []deviceFigures{
 		{
 			device:        "gpu",
 			relaxedScalar: [2]float32{0.3, 0.15},
