@@ -65,7 +65,7 @@ var layers = []struct {
 	{"bench/capability", []string{"hal", "hal/devices", "runtime", "sim/soc"}},
 	{"bench/dram", []string{"sim"}},
 	{"bench", []string{"hal", "hal/devices", "runtime"}},
-	{"testvectors/conformance", []string{"hal", "hal/driver/base", "hal/driver/graph", "testvectors", "runtime", "refcpu", "importer"}},
+	{"testvectors/conformance", []string{"hal", "hal/driver/base", "hal/driver/cpu", "hal/driver/graph", "hal/driver/sample", "testvectors", "runtime", "refcpu", "importer"}},
 	{"testvectors", []string{"hal", "runtime", "refcpu", "importer"}},
 	{"cmd", []string{""}},
 }

@@ -38,6 +38,9 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask fu
 			switch {
 			case err == nil:
 				x.Support = r.force(m, d.Name(), support)
+				if i > 0 {
+					keepOpenControlFlow(m, x.Support)
+				}
 			case i == 0:
 				return nil, err
 			default:
@@ -54,6 +57,31 @@ func newProblem(r *Registry, m *nn.Model, o CompileOptions, planned bool, ask fu
 		}
 	}
 	return p, nil
+}
+
+// keepOpenControlFlow leaves an IF or WHILE with operands of unknown size to the CPU,
+// whatever a driver answers, as AOSP's runtime does.
+func keepOpenControlFlow(m *nn.Model, support []hal.Support) {
+	for i := range support {
+		op := &m.Main.Operations[i]
+		if (op.Type == nn.OpIf || op.Type == nn.OpWhile) && support[i].OK && !knownControlFlow(m, op) {
+			support[i] = hal.Support{Reason: op.Type.String() + " with operands of unknown size is the CPU's"}
+		}
+	}
+}
+
+// knownControlFlow reports whether the shapes of an IF or WHILE, and those of what goes
+// in and out of its subgraphs, are known.
+func knownControlFlow(m *nn.Model, op *nn.Operation) bool {
+	if !known(&m.Main, op.Inputs) || !known(&m.Main, op.Outputs) {
+		return false
+	}
+	for _, k := range calls(&m.Main, op) {
+		if s := &m.Referenced[k]; !known(s, s.Inputs) || !known(s, s.Outputs) {
+			return false
+		}
+	}
+	return true
 }
 
 // assignment is which device runs which operation, and why not another.
@@ -114,12 +142,11 @@ func (a *assignment) devices(r *Registry) []int {
 func (a *assignment) interprets(r *Registry, i int) bool {
 	m := a.problem.Model
 	op := &m.Main.Operations[i]
-	if op.Type != nn.OpIf && op.Type != nn.OpWhile || !known(&m.Main, op.Inputs) || !known(&m.Main, op.Outputs) {
+	if op.Type != nn.OpIf && op.Type != nn.OpWhile || !knownControlFlow(m, op) {
 		return false
 	}
 	for _, k := range calls(&m.Main, op) {
-		s := &m.Referenced[k]
-		if !known(s, s.Inputs) || !known(s, s.Outputs) || a.subgraph(r, k) == nil {
+		if a.subgraph(r, k) == nil {
 			return false
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/nnsoc/nnsoc/bench/capability"
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/runtime/partition/cost"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -223,7 +224,7 @@ func (a *app) measured(c *soc.Config, p hal.Preference, list []hal.Device) {
 		list[1+i] = &measuredDevice{d, sync.OnceValue(func() hal.Capabilities {
 			f, err := a.figures(c, p, d.Name())
 			if err != nil {
-				a.vlog(vlogCompilation).Str("device", d.Name()).Err(err).Msg("capabilities were not measured")
+				a.vlog(vlog.Compilation).Str("device", d.Name()).Err(err).Msg("capabilities were not measured")
 				return d.Capabilities()
 			}
 			return f.Capabilities()

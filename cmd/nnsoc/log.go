@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -10,22 +9,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/graphdump"
+	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 )
-
-// vlogVariable names the parts of the runtime to log, like Android's property
-// debug.nn.vlog: names from vlogTags, separated by commas, or "all".
-const vlogVariable = "NNSOC_VLOG"
-
-// The tags that a log event may have, after Android's.
-const (
-	vlogModel       = "model"       // models, their operations and inputs
-	vlogCompilation = "compilation" // partitions and what falls back to the CPU
-	vlogExecution   = "execution"   // the cost of each part
-	vlogManager     = "manager"     // devices that are found
-)
-
-var vlogTags = []string{vlogModel, vlogCompilation, vlogExecution, base.LogCPU, vlogManager, base.LogDriver, base.LogMemory}
 
 // driverLog passes on what drivers log. It implements base.Logger.
 type driverLog struct{ v *verbosity }
@@ -46,21 +33,14 @@ type verbosity struct {
 }
 
 // open checks the flags and the variable and makes the logger.
-func (v *verbosity) open(w io.Writer, vlog string) error {
+func (v *verbosity) open(w io.Writer, tags string) error {
 	if v.verbose && v.quiet {
 		return usage(errors.New("--verbose and --quiet contradict each other"))
 	}
 	v.log = zerolog.New(zerolog.ConsoleWriter{Out: w, NoColor: true, PartsExclude: []string{zerolog.TimestampFieldName}})
-	v.tags = nil
-	for _, tag := range strings.FieldsFunc(vlog, func(r rune) bool { return r == ',' || r == ' ' || r == ':' }) {
-		switch {
-		case tag == "all" || tag == "1":
-			v.tags = vlogTags
-		case slices.Contains(vlogTags, tag):
-			v.tags = append(v.tags, tag)
-		default:
-			return usage(fmt.Errorf("%s: no tag %q; there are %s and all", vlogVariable, tag, strings.Join(vlogTags, ", ")))
-		}
+	var err error
+	if v.tags, err = vlog.Parse(tags); err != nil {
+		return usage(err)
 	}
 	return nil
 }
@@ -74,6 +54,21 @@ func (v *verbosity) vlog(tag string) *zerolog.Event {
 	return v.log.Debug().Str("tag", tag)
 }
 
+// vlogGraph draws a model for whoever reads events of models, line by line.
+func (v *verbosity) vlogGraph(m *nn.Model) {
+	if !slices.Contains(v.tags, vlog.Model) {
+		return
+	}
+	var b strings.Builder
+	if err := graphdump.Write(&b, m.Name, m); err != nil {
+		v.vlog(vlog.Model).Err(err).Msg("the model cannot be drawn")
+		return
+	}
+	for line := range strings.Lines(b.String()) {
+		v.vlog(vlog.Model).Msg(strings.TrimRight(line, "\n"))
+	}
+}
+
 // progress is the progress line of the command; silent with --quiet.
 func (a *app) progress() *progress {
 	if a.quiet {
@@ -83,4 +78,4 @@ func (a *app) progress() *progress {
 }
 
 // openLog reads the flags and the environment.
-func (a *app) openLog() error { return a.verbosity.open(a.err, os.Getenv(vlogVariable)) }
+func (a *app) openLog() error { return a.verbosity.open(a.err, os.Getenv(vlog.Variable)) }

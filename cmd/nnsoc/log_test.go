@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
 // TestVerbosity: --quiet leaves stderr empty, --verbose and NNSOC_VLOG add
@@ -19,8 +21,9 @@ func TestVerbosity(t *testing.T) {
 		{"-q", "execution", []string{"tag=execution"}, []string{"cpu: run ...", "tag=model", "tag=compilation"}},
 		{"", "all", []string{"tag=model", "tag=compilation", "tag=execution", "tag=manager", "tag=driver", "tag=cpuexe"}, nil},
 		{"-q", "driver:manager", []string{"tag=driver", "tag=manager", "prepareModel: ", "execute: from "}, []string{"tag=cpuexe", "tag=model"}},
+		{"-q", "model", []string{"digraph {", "n0 [shape=box"}, []string{"tag=execution"}},
 	} {
-		t.Setenv(vlogVariable, c.vlog)
+		t.Setenv(vlog.Variable, c.vlog)
 		var out, errs bytes.Buffer
 		args := []string{"run", "--device", "cpu"}
 		if c.flag != "" {
@@ -40,7 +43,7 @@ func TestVerbosity(t *testing.T) {
 			}
 		}
 	}
-	t.Setenv(vlogVariable, "nope")
+	t.Setenv(vlog.Variable, "nope")
 	var errs bytes.Buffer
 	if code := execute([]string{"devices"}, &errs, &errs); code != exitUsage || !strings.Contains(errs.String(), `NNSOC_VLOG: no tag "nope"; there are model, compilation, execution, cpuexe, manager, driver, memory and all`) {
 		t.Errorf("exit code %d: %s", code, &errs)

@@ -9,6 +9,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/base"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
@@ -44,7 +45,7 @@ func (a *app) machine(pref hal.Preference) (*machine, error) {
 	}
 	a.measured(c, pref, list)
 	for _, d := range list {
-		a.vlog(vlogManager).Str("device", d.Name()).Str("type", d.Type().String()).Str("version", d.Version()).Msg("found")
+		a.vlog(vlog.Manager).Str("device", d.Name()).Str("type", d.Type().String()).Str("version", d.Version()).Msg("found")
 		if x, ok := d.(interface{ SetLogger(base.Logger) }); ok {
 			x.SetLogger(driverLog{&a.verbosity})
 		}

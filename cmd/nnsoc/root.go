@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
 // app is what the commands share: where to print and the global flags.
@@ -59,7 +60,7 @@ Exit codes: 0 ok, 1 mismatch or failed test, 2 bad input or usage, 3 internal er
 	})
 	root.PersistentFlags().StringVar(&a.soc, "soc", "pixel4", "SoC preset, or the path of a SoC file (.toml)")
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON object instead of text")
-	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say on stderr what is compiled and executed where ("+vlogVariable+"="+strings.Join(vlogTags, ",")+" selects)")
+	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "say on stderr what is compiled and executed where ("+vlog.Variable+"="+strings.Join(vlog.Tags(), ",")+" selects)")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr, errors only")
 	root.PersistentFlags().StringArrayVar(&a.drivers, "driver", nil, "use the driver that serves this socket (nnsoc serve) for the device of its name")
 	root.PersistentFlags().StringVar(&a.driverFolder, "drivers", "", "use all drivers that serve sockets in this folder")

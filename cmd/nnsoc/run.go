@@ -9,6 +9,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
@@ -158,8 +159,9 @@ func (a *app) run(f *runFlags, args []string) error {
 	}
 	defer timeline.discard()
 
-	a.vlog(vlogModel).Str("name", w.primary.model.Name).Int("operations", len(w.primary.model.Main.Operations)).
+	a.vlog(vlog.Model).Str("name", w.primary.model.Name).Int("operations", len(w.primary.model.Main.Operations)).
 		Int64("macs", nnrt.MACs(w.primary.model)).Int("inputs", len(w.primary.inputs)).Msg("read")
+	a.vlogGraph(w.primary.model)
 	p := a.progress()
 	defer p.done()
 	report := newReport(m, w.primary)
@@ -238,10 +240,10 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 	x := nnrt.ExecuteOptions{Functional: f.functional}
 	for i := range c.Steps() {
 		s := c.Step(i)
-		a.vlog(vlogCompilation).Str("run", name).Int("part", i).Str("device", s.Device).Ints("operations", s.Operations).Msg("prepared")
+		a.vlog(vlog.Compilation).Str("run", name).Int("part", i).Str("device", s.Device).Ints("operations", s.Operations).Msg("prepared")
 	}
 	for _, moved := range c.Fallbacks {
-		a.vlog(vlogCompilation).Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
+		a.vlog(vlog.Compilation).Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
 	}
 	if t != nil {
 		x.Trace = t.tracer(name)
@@ -251,8 +253,11 @@ func (a *app) runDevice(m *machine, form *form, name string, pref hal.Preference
 	r.executeUser = userTime() - start
 	if err == nil {
 		for _, d := range r.result.Devices {
-			a.vlog(vlogExecution).Str("run", name).Str("device", d.Device).Int("executions", d.Parts).Int64("cycles", d.Cycles).
+			a.vlog(vlog.Execution).Str("run", name).Str("device", d.Device).Int("executions", d.Parts).Int64("cycles", d.Cycles).
 				Float64("us", microseconds(d.TimeFs)).Float64("uj", d.EnergyPJ/1e6).Msg("executed")
+		}
+		for _, moved := range r.result.Fallbacks {
+			a.vlog(vlog.Execution).Str("run", name).Int("operation", moved.Operation).Str("reason", moved.Reason).Msg("falls back to the CPU")
 		}
 	}
 	return r, err

@@ -27,6 +27,7 @@ func groups() [][]Check {
 	return [][]Check{
 		statusChecks(), deviceChecks(), preparedChecks(), burstChecks(), cacheChecks(),
 		fencedChecks(), memoryChecks(), capabilityChecks(), utilityChecks(), vtsChecks(), mutationChecks(), lifecycleChecks(),
+		serviceChecks(), runtimeChecks(), ruleChecks(),
 	}
 }
 
@@ -70,13 +71,27 @@ type T struct {
 	Device  hal.Device // nil unless the check is for each device
 	errs    []error
 	skipped string
+	whole   *T // of the check, for one on another device
+}
+
+// on is the same check on another device.
+func (t *T) on(d hal.Device) *T {
+	if t.whole != nil {
+		t = t.whole
+	}
+	return &T{Device: d, whole: t}
 }
 
 // stop ends a check.
 type stop struct{}
 
 // Errorf records a failure.
-func (t *T) Errorf(format string, args ...any) { t.errs = append(t.errs, fmt.Errorf(format, args...)) }
+func (t *T) Errorf(format string, args ...any) {
+	if t.whole != nil {
+		t = t.whole
+	}
+	t.errs = append(t.errs, fmt.Errorf(format, args...))
+}
 
 // Fatalf records a failure and ends the check.
 func (t *T) Fatalf(format string, args ...any) {
@@ -86,6 +101,9 @@ func (t *T) Fatalf(format string, args ...any) {
 
 // Skipf ends a check that does not concern the device.
 func (t *T) Skipf(format string, args ...any) {
+	if t.whole != nil {
+		t = t.whole
+	}
 	t.skipped = fmt.Sprintf(format, args...)
 	panic(stop{})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
 func utilityChecks() []Check {
@@ -49,14 +50,14 @@ func logs(t *T) {
 		t.Skipf("%s has no logger", t.Device.Name())
 	}
 	defer d.SetLogger(nil)
-	for _, tag := range []string{base.LogDriver, base.LogMemory, "none"} {
+	for _, tag := range []string{vlog.Driver, vlog.Memory, "none"} {
 		l := &memoryLog{tag: tag}
 		d.SetLogger(l)
 		p, m := t.adder()
 		t.compute("logged", p, m)
 		t.allocate(p, 1, 0).Release()
 		text := strings.Join(l.list, "\n")
-		for want, where := range map[string]string{"prepareModel": base.LogDriver, "execute": base.LogDriver, "allocate": base.LogMemory, "release": base.LogMemory} {
+		for want, where := range map[string]string{"prepareModel": vlog.Driver, "execute": vlog.Driver, "allocate": vlog.Memory, "release": vlog.Memory} {
 			if strings.Contains(text, want) != (where == tag) {
 				t.Errorf("tag %s: %q, looking for %s", tag, text, want)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/graph"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
 // Loader is a Lowering whose programs can be saved: its Executables are Savers. Base
@@ -117,7 +118,7 @@ func (d *Device) PrepareModelFromCache(deadline *hal.TimePoint, c hal.Cache) (p 
 	if err != nil {
 		return nil, hal.Errorf(hal.GeneralFailure, "%s driver: %w", d.cfg.Name, err)
 	}
-	d.Log(LogDriver, "prepareModelFromCache: %d operations", len(loaded.given.Main.Operations))
+	d.Log(vlog.Driver, "prepareModelFromCache: %d operations", len(loaded.given.Main.Operations))
 	return loaded, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/sim/soc"
 )
 
@@ -42,7 +43,7 @@ func (p *prepared) run(b *hal.Buffers, startFs int64) (*hal.Result, error) {
 			d.cfg.Name, instant(hal.TimePoint(end/1e6)), instant(*b.Deadline))
 	}
 	d.clock.AdvanceTo(end)
-	d.Log(LogDriver, "execute: from %v to %v", time.Duration(startFs/1e6), time.Duration(end/1e6))
+	d.Log(vlog.Driver, "execute: from %v to %v", time.Duration(startFs/1e6), time.Duration(end/1e6))
 	if err == nil && b.MeasureTiming {
 		res.Timing = timing(&res.Stats)
 	} else {

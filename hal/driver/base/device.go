@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
 // Compiler is what a device adds to the contract: which operations it lowers,
@@ -113,7 +114,7 @@ func (d *Device) SupportedOperations(m *nn.Model) (s []hal.Support, err error) {
 			return nil, hal.Errorf(hal.GeneralFailure, "%s driver: operation %d (%s) is declined without a reason", d.cfg.Name, i, m.Main.Operations[i].Type)
 		}
 		if !s[i].OK {
-			d.Log(LogDriver, "getSupportedOperations: operation %d (%s): %s", i, m.Main.Operations[i].Type, s[i].Reason)
+			d.Log(vlog.Driver, "getSupportedOperations: operation %d (%s): %s", i, m.Main.Operations[i].Type, s[i].Reason)
 		}
 	}
 	return s, nil

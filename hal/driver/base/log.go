@@ -2,14 +2,7 @@ package base
 
 import "fmt"
 
-// Tags of what drivers log, after Android's NNAPI.
-const (
-	LogDriver = "driver" // calls of the HAL
-	LogMemory = "memory" // device memory
-	LogCPU    = "cpuexe" // operations of the reference CPU
-)
-
-// Logger receives what drivers do, by tag. Its methods may be called from several
+// Logger receives what drivers do, by a tag of package vlog. Its methods may be called from several
 // goroutines.
 type Logger interface {
 	Enabled(tag string) bool

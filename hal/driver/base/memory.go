@@ -7,6 +7,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
 // memories is the device memory that clients hold, by token.
@@ -62,7 +63,7 @@ func (d *Device) Allocate(desc hal.BufferDesc, models []hal.PreparedModel, input
 		}
 	}
 	d.memories.add(x)
-	d.Log(LogMemory, "allocate: token %d, %d bytes, %d roles", x.token, len(x.data), len(x.roles))
+	d.Log(vlog.Memory, "allocate: token %d, %d bytes, %d roles", x.token, len(x.data), len(x.roles))
 	return x, nil
 }
 
@@ -98,7 +99,7 @@ func (b *buffer) Release() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.live, b.token)
-	b.device.Log(LogMemory, "release: token %d", b.token)
+	b.device.Log(vlog.Memory, "release: token %d", b.token)
 }
 
 // CopyTo implements hal.Buffer.

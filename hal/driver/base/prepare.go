@@ -6,6 +6,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/validate"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 )
 
 // Program is a lowered model. Executions may run at once.
@@ -44,10 +45,10 @@ func (d *Device) PrepareModel(m *nn.Model, o hal.PrepareOptions) (p hal.Prepared
 	if err != nil {
 		return nil, err
 	}
-	d.Log(LogDriver, "prepareModel: %d operations, preference %d, priority %d", len(m.Main.Operations), o.Preference, o.Priority)
+	d.Log(vlog.Driver, "prepareModel: %d operations, preference %d, priority %d", len(m.Main.Operations), o.Preference, o.Priority)
 	if len(o.Cache.Model)+len(o.Cache.Data) > 0 {
 		if err := x.save(&o.Cache); err != nil {
-			d.Log(LogDriver, "prepareModel: not saved: %v", err)
+			d.Log(vlog.Driver, "prepareModel: not saved: %v", err)
 		}
 	}
 	return x, nil

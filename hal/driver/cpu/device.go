@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/driver/lower"
 	"github.com/nnsoc/nnsoc/hal/nn"
 	"github.com/nnsoc/nnsoc/hal/opspec"
+	"github.com/nnsoc/nnsoc/hal/vlog"
 	"github.com/nnsoc/nnsoc/refcpu"
 	"github.com/nnsoc/nnsoc/refcpu/timing"
 	"github.com/nnsoc/nnsoc/sim"
@@ -107,9 +108,9 @@ func (p *prepared) Execute(r *hal.Buffers, _ base.Place) (*hal.Result, error) {
 		o.Work, o.Elapsed = meter.Add, meter.Elapsed
 	}
 	o.LoopTimeout = r.LoopLimit()
-	if p.device != nil && p.device.Logs(base.LogCPU) {
+	if p.device != nil && p.device.Logs(vlog.CPU) {
 		o.Observe = func(op int, outputs [][]byte) {
-			p.device.Log(base.LogCPU, "operation %d (%s): %d outputs", op, p.prog.Model().Main.Operations[op].Type, len(outputs))
+			p.device.Log(vlog.CPU, "operation %d (%s): %d outputs", op, p.prog.Model().Main.Operations[op].Type, len(outputs))
 		}
 	}
 	dims, err := p.run(r, o)

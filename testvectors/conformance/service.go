@@ -1,0 +1,242 @@
+package conformance
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/driver/cpu"
+	"github.com/nnsoc/nnsoc/hal/driver/sample"
+	"github.com/nnsoc/nnsoc/hal/service"
+)
+
+func serviceChecks() []Check {
+	return []Check{
+		{Name: "each driver is a service of its own", Rows: []string{"J-1", "J-2"}, Run: registration},
+		{Name: "what a client may hold is limited", Rows: []string{"A8-9"}, Run: quotas, EachDevice: true},
+		{Name: "a client that is gone leaves nothing, and the driver goes on", Rows: []string{"A1-8", "J-9"}, Run: clientGone, EachDevice: true},
+		{Name: "a client has nothing of what another holds", Rows: []string{"J-12"}, Run: clientsApart, EachDevice: true},
+	}
+}
+
+// serviceOf serves devices in a folder, each at a socket of its name.
+func (t *T) serviceOf(q service.Quotas, list ...hal.Device) (servers []*service.Server, folder string, stop func()) {
+	folder, err := os.MkdirTemp("", "nnsoc-conformance")
+	t.OK("folder", err)
+	stop = func() {
+		for _, s := range servers {
+			s.Close()
+		}
+		_ = os.RemoveAll(folder)
+	}
+	for _, d := range list {
+		l, err := service.Listen(filepath.Join(folder, d.Name()))
+		t.OK("listen", err)
+		s := service.NewServer(d, q)
+		go func() { _ = s.Serve(l) }()
+		servers = append(servers, s)
+	}
+	return servers, folder, stop
+}
+
+// dial opens a session with the only service of a folder.
+func (t *T) dial(folder string) *service.Device {
+	list, err := service.DialAll(folder)
+	t.OK("dial", err)
+	return list[0]
+}
+
+func registration(t *T) {
+	var drivers []hal.Device
+	for _, name := range sample.Names() {
+		d, err := sample.New(name, cpu.Config{})
+		t.OK(name, err)
+		drivers = append(drivers, d)
+	}
+	second, err := sample.NewSynthetic("sample_all_2", drivers[0], nil) // another instance of a driver
+	t.OK("a second instance", err)
+	drivers = append(drivers, second)
+	for range 2 { // the same answers after all services have started anew
+		_, folder, stop := t.serviceOf(service.Quotas{}, drivers...)
+		list, err := service.DialAll(folder)
+		t.OK("the registry", err)
+		Equal(t, "drivers", len(list), len(drivers))
+		found := map[string]hal.Device{}
+		for _, d := range list {
+			found[d.Name()] = d
+		}
+		for _, d := range drivers {
+			there := found[d.Name()]
+			if there == nil {
+				t.Errorf("%s is not there", d.Name())
+				continue
+			}
+			Equal(t, d.Name()+": type", there.Type(), d.Type())
+			Equal(t, d.Name()+": version", there.Version(), d.Version())
+			Equal(t, d.Name()+": capabilities", fmt.Sprint(there.Capabilities()), fmt.Sprint(d.Capabilities()))
+			Equal(t, d.Name()+": extensions", fmt.Sprint(there.SupportedExtensions()), fmt.Sprint(d.SupportedExtensions()))
+			am, ad := there.NumberOfCacheFilesNeeded()
+			bm, bd := d.NumberOfCacheFilesNeeded()
+			Equal(t, d.Name()+": cache files", [2]int{am, ad}, [2]int{bm, bd})
+			Equal(t, d.Name()+": status", there.Status(), hal.DeviceAvailable)
+		}
+		for _, d := range list {
+			_ = d.Close()
+		}
+		stop()
+	}
+}
+
+func quotas(t *T) {
+	m := t.supported(addModel)
+	servers, folder, stop := t.serviceOf(service.Quotas{Memory: 1 << 20, Sessions: 2, Prepared: 3, Buffers: 2, Bursts: 1, Fenced: 1}, t.Device)
+	defer stop()
+	d := t.dial(folder)
+	defer d.Close()
+	own := t.on(d)
+	p := own.prepare(m, hal.PrepareOptions{})
+	more := func(what string, produce func() (func(), error), most int) {
+		var free []func()
+		for range most {
+			f, err := produce()
+			t.OK(what, err)
+			free = append(free, f)
+		}
+		_, err := produce()
+		t.Status("one "+what+" too many", err, hal.ResourceExhaustedTransient)
+		for _, f := range free {
+			f()
+		}
+		f, err := produce() // there is room again
+		t.OK(what+" afterwards", err)
+		f()
+	}
+	more("session", func() (func(), error) {
+		x, err := service.Dial(filepath.Join(folder, d.Name()))
+		if err != nil {
+			return nil, err
+		}
+		return func() {
+			_ = x.Close()
+			for end := time.Now().Add(settles); servers[0].Held().Sessions > 1 && time.Now().Before(end); {
+				time.Sleep(time.Millisecond)
+			}
+		}, nil
+	}, 1)
+	more("burst", func() (func(), error) {
+		b, err := p.ConfigureExecutionBurst()
+		if err != nil {
+			return nil, err
+		}
+		return func() { t.OK("close", b.Close()) }, nil
+	}, 1)
+	more("buffer", func() (func(), error) {
+		b, err := d.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p}, []hal.BufferRole{{Frequency: 1}}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return b.Release, nil
+	}, 2)
+	more("memory", func() (func(), error) {
+		_, release, err := d.NewMemory(600 << 10)
+		return release, err
+	}, 1) // two have no room beside those of calls
+	more("execution with a fence", func() (func(), error) {
+		fence := hal.NewSyncFence()
+		b, _ := sums(m)
+		f, err := p.ExecuteFenced(b.Request(), []*hal.SyncFence{fence}, hal.ExecuteOptions{}, 0)
+		if err != nil {
+			return nil, err
+		}
+		return func() {
+			fence.Signal(d.Now(), nil)
+			<-f.Fence.Done()
+		}, nil
+	}, 1)
+	_, _, err := d.NewMemory(1 << 21)
+	t.Status("memory that never fits", err, hal.ResourceExhaustedPersistent)
+	held := []hal.PreparedModel{own.prepare(m, hal.PrepareOptions{}), own.prepare(m, hal.PrepareOptions{})}
+	_, err = d.PrepareModel(m, hal.PrepareOptions{})
+	t.Status("one prepared model too many", err, hal.ResourceExhaustedTransient)
+	for _, p := range append(held, p) { // what is held still works
+		own.compute("a held model", p, m)
+	}
+}
+
+// settles is how long a driver may take to see that a client has gone, in host time.
+const settles = 20 * time.Second
+
+// waitFor waits until a service holds as much.
+func (t *T) waitFor(what string, s *service.Server, want service.Holdings) {
+	end := time.Now().Add(settles)
+	for s.Held() != want && time.Now().Before(end) {
+		time.Sleep(time.Millisecond)
+	}
+	Equal(t, what, s.Held(), want)
+}
+
+func clientGone(t *T) {
+	m := t.supported(addModel)
+	servers, folder, stop := t.serviceOf(service.Quotas{}, t.Device)
+	defer stop()
+	stays := t.dial(folder)
+	defer stays.Close()
+	other := t.on(stays)
+	p := other.prepare(m, hal.PrepareOptions{})
+	other.compute("before", p, m)
+	before := servers[0].Held()
+	gone := t.dial(folder)
+	own := t.on(gone)
+	q := own.prepare(m, hal.PrepareOptions{})
+	burst, err := q.ConfigureExecutionBurst()
+	t.OK("configureExecutionBurst", err)
+	b, _ := sums(m)
+	_, err = burst.Execute(b.Request(), hal.ExecuteOptions{})
+	t.OK("burst", err)
+	own.allocate(q, 1, 0)
+	_, release, err := gone.NewMemory(1 << 12)
+	t.OK("memory", err)
+	defer release()
+	f, err := q.ExecuteFenced(b.Request(), []*hal.SyncFence{hal.NewSyncFence()}, hal.ExecuteOptions{}, 0)
+	t.OK("an execution whose fence never signals", err)
+	if h := servers[0].Held(); h.Sessions != 2 || h.Bursts != 1 || h.Buffers != 1 || h.Prepared != 2 {
+		t.Errorf("two clients hold %+v", h)
+	}
+	t.OK("the client ends", gone.Close())
+	t.waitFor("held after a client has gone", servers[0], before)
+	<-f.Fence.Done()
+	_, err = f.ExecutionInfo()
+	t.Status("its execution", err, hal.DeviceUnavailable)
+	_, err = hal.Execute(q, b)
+	t.Status("a call after its session", err, hal.DeviceUnavailable)
+	other.compute("afterwards", p, m)
+}
+
+func clientsApart(t *T) {
+	m := t.supported(addModel)
+	_, folder, stop := t.serviceOf(service.Quotas{}, t.Device)
+	defer stop()
+	var own [2]*T
+	var p [2]hal.PreparedModel
+	for i := range own {
+		d := t.dial(folder)
+		defer d.Close()
+		own[i] = t.on(d)
+		p[i] = own[i].prepare(m, hal.PrepareOptions{})
+	}
+	buffer := own[0].allocate(p[0], 1, 0)
+	defer buffer.Release()
+	_, _ = shareOutput(m, buffer) // gives the buffer its value
+	r, out, want := shareInput(m, buffer)
+	_, err := p[1].Execute(r, hal.ExecuteOptions{})
+	t.Status("the token of another client", err, hal.InvalidArgument)
+	_, err = p[1].ExecuteFenced(r, nil, hal.ExecuteOptions{}, 0)
+	t.Status("the token of another client, fenced", err, hal.InvalidArgument)
+	_, err = own[1].Device.Allocate(hal.BufferDesc{}, []hal.PreparedModel{p[0]}, []hal.BufferRole{{Frequency: 1}}, nil)
+	t.Status("the prepared model of another client", err, hal.InvalidArgument)
+	_, err = p[0].Execute(r, hal.ExecuteOptions{})
+	t.OK("its own token", err)
+	t.same("its own token", out, want)
+}
