@@ -9,16 +9,8 @@ import (
 	"sync"
 )
 
-// Arg is a named value shown with a span. Value is anything that encodes as
-// JSON.
-type Arg struct {
-	Key   string
-	Value any
-}
-
-// Chrome streams spans and counters to a writer. The file is valid JSON after
-// Close, at whatever point that comes. Its methods may be called from several
-// goroutines.
+// Chrome writes Chrome trace events in JSON. Its times keep each femtosecond. The
+// file is valid after Close. It implements Writer.
 type Chrome struct {
 	mu        sync.Mutex
 	w         *bufio.Writer
@@ -43,9 +35,7 @@ func NewChrome(w io.Writer) *Chrome {
 	return c
 }
 
-// Span records that a track of a process was busy with name from startFs to
-// endFs (simulated femtoseconds). A span that ends before it starts is drawn
-// empty.
+// Span implements Writer.
 func (c *Chrome) Span(process, track, name string, startFs, endFs int64, args ...Arg) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +72,7 @@ func (c *Chrome) Span(process, track, name string, startFs, endFs int64, args ..
 	c.end()
 }
 
-// Counter records the value that a counter of a process has from atFs on.
+// Counter implements Writer.
 func (c *Chrome) Counter(process, name string, atFs int64, value float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,14 +90,14 @@ func (c *Chrome) Counter(process, name string, atFs int64, value float64) {
 	c.end()
 }
 
-// Spans is the number of spans so far.
+// Spans implements Writer.
 func (c *Chrome) Spans() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.spans
 }
 
-// Close ends the JSON document and reports the first error of writing.
+// Close implements Writer.
 func (c *Chrome) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

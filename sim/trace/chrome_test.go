@@ -15,11 +15,12 @@ import (
 type doc struct {
 	TraceEvents []struct {
 		Ph   string
+		Pid  int
 		Tid  int
 		Ts   float64
 		Dur  float64
 		Name string
-		Args map[string]any
+		Args map[string]json.RawMessage
 	}
 }
 

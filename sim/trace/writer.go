@@ -1,0 +1,25 @@
+package trace
+
+// Arg is a named value shown with a span. Value is anything that encodes as
+// JSON.
+type Arg struct {
+	Key   string
+	Value any
+}
+
+// Writer streams spans and counters to a file of some format. Its methods may be called
+// from several goroutines.
+type Writer interface {
+	// Span records that a track of a process was busy with name from startFs to
+	// endFs (simulated femtoseconds). A span that ends before it starts is drawn
+	// empty. Of the spans of a track that begin at one instant the longest comes first;
+	// others come in any order.
+	Span(process, track, name string, startFs, endFs int64, args ...Arg)
+	// Counter records the value that a counter of a process has from atFs on.
+	Counter(process, name string, atFs int64, value float64)
+	// Spans is the number of spans so far.
+	Spans() int
+	// Close ends the trace, at whatever point that comes, and reports the first error of
+	// writing.
+	Close() error
+}
