@@ -107,8 +107,9 @@ func (c *Compilation) execute(inputs [][]byte, o ExecuteOptions) (*Result, error
 	e.schedule()
 	e.shapes()
 	r.Fallbacks = e.moved
-	for _, x := range e.ran {
-		if x.trace != nil {
+	if o.Trace != nil {
+		e.marks(o.Trace)
+		for _, x := range e.ran {
 			x.trace.emit(o.Trace, r)
 		}
 	}

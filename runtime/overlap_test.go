@@ -12,6 +12,7 @@ import (
 	"github.com/nnsoc/nnsoc/hal/devices"
 	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/importer/tensor"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/runtime/partition"
@@ -40,6 +41,9 @@ func (t timeline) Span(device string, s hal.Span, _ *nnrt.OperationCost) {
 	t[device] = append(t[device], s)
 }
 func (t timeline) Sample(string, nnrt.Counter, int64, float64) {}
+func (t timeline) Mark(thread string, m nntrace.Mark, start, end int64) {
+	t[thread] = append(t[thread], hal.Span{Name: m.String(), StartFs: start, EndFs: end})
+}
 
 // executeBranches runs branches on one machine: the first on the NPU, the second on the
 // DSP, the sum on the CPU.
@@ -132,6 +136,9 @@ func TestPartsOverlapOnTheMachine(t *testing.T) {
 				t.Errorf("part %d: span %+v outside of %+v", i, s, p)
 			}
 		}
+	}
+	if len(trace["application"]) < 10 || trace["application"][0].EndFs != both.LatencyFs || len(trace["application, dsp"]) < 10 {
+		t.Errorf("marks of threads %d, %d: %+v", len(trace["application"]), len(trace["application, dsp"]), trace["application"])
 	}
 	if again := executeBranches(t, false, nil); fmt.Sprint(again.Parts, again.EnergyPJ) != fmt.Sprint(both.Parts, both.EnergyPJ) {
 		t.Errorf("%+v, then %+v", both.Parts, again.Parts)

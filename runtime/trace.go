@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
+	"github.com/nnsoc/nnsoc/hal/nntrace"
 )
 
 // Tracer receives the timeline of an execution. Times are simulated
@@ -16,6 +17,9 @@ type Tracer interface {
 	Span(device string, s hal.Span, op *OperationCost)
 	// Sample records the value that a counter of a device has from atFs on.
 	Sample(device string, c Counter, atFs int64, value float64)
+	// Mark records what a layer of the NNAPI stack did, on a thread of it. Marks of a
+	// thread lie inside each other or apart.
+	Mark(thread string, m nntrace.Mark, startFs, endFs int64)
 }
 
 // Counter is what a Tracer samples.
@@ -59,9 +63,84 @@ func (p *partTrace) shift(startFs int64) {
 	}
 }
 
+// applicationThread is the thread that an execution is called on.
+const applicationThread = "application"
+
+// marks passes on which layer of the stack worked when: the execution, and in it what each
+// of its parts went through. Parts beside those before are on threads of their own.
+func (e *execution) marks(to Tracer) {
+	r := e.result
+	to.Mark(applicationThread, nntrace.Mark{Layer: nntrace.Runtime, Phase: nntrace.Execution, Detail: e.Model.Name}, 0, r.LatencyFs)
+	free := map[string]int64{} // when a thread has nothing to do any more
+	for i, x := range e.ran {
+		p := &r.Parts[i]
+		thread := applicationThread
+		if p.StartFs < free[thread] {
+			thread += ", " + p.Device
+			to.Mark(thread, nntrace.Mark{Layer: nntrace.Runtime, Phase: nntrace.Execution, Detail: e.Model.Name}, p.StartFs, p.EndFs)
+		}
+		free[thread] = p.EndFs
+		parts := x.stats.Parts
+		if len(parts) == 0 { // no machine is around the device
+			parts = []hal.Part{{Name: partExecution, TimeFs: x.stats.LatencyFs}}
+		}
+		at, before := p.StartFs, ""
+		for _, part := range parts {
+			if m, ok := markOf(part.Name, before, x.device == e.cpu); ok && part.TimeFs > 0 {
+				to.Mark(thread, m, at, at+part.TimeFs)
+			}
+			at, before = at+part.TimeFs, part.Name
+		}
+	}
+}
+
+// Names of hal.Stats.Parts that are told apart here.
+const (
+	partExecution = "execution"
+	partInterrupt = "interrupt"
+	partWaking    = "cpu_wake"
+)
+
+// partLayers says which layer and phase a part of an execution belongs to. "runtime" is
+// the time of the execution's own mark.
+var partLayers = map[string]nntrace.Mark{
+	"binder":      {Layer: nntrace.IPC, Phase: nntrace.Execution},
+	"burst":       {Layer: nntrace.IPC, Phase: nntrace.Execution},
+	"thread":      {Layer: nntrace.IPC, Phase: nntrace.Execution},
+	partWaking:    {Layer: nntrace.IPC, Phase: nntrace.Execution}, // of a thread that waits for a call
+	"map":         {Layer: nntrace.Driver, Phase: nntrace.InputsOutputs},
+	"clean":       {Layer: nntrace.Driver, Phase: nntrace.InputsOutputs},
+	"rpc":         {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"launch":      {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"queue":       {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"wake":        {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"ramp":        {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	partExecution: {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	partInterrupt: {Layer: nntrace.Driver, Phase: nntrace.Computation},
+	"invalidate":  {Layer: nntrace.Driver, Phase: nntrace.Results},
+	"unmap":       {Layer: nntrace.Driver, Phase: nntrace.Results},
+}
+
+// markOf is the mark of a part that follows another; false for the runtime's own.
+func markOf(name, before string, cpu bool) (nntrace.Mark, bool) {
+	m, ok := partLayers[name]
+	m.Detail = name
+	switch {
+	case name == partWaking && before == partInterrupt: // the driver's thread
+		m.Layer, m.Phase = nntrace.Driver, nntrace.Computation
+	case name == partExecution && cpu:
+		m.Layer = nntrace.CPU
+	}
+	return m, ok
+}
+
 // emit passes the spans on, with the operations of the model, and the counters
 // that follow from them.
 func (p *partTrace) emit(to Tracer, r *Result) {
+	// Of those that begin at once the longest comes first, so that the others lie in it.
+	slices.SortStableFunc(p.spans, func(a, b hal.Span) int {
+		return cmp.Or(cmp.Compare(a.StartFs, b.StartFs), cmp.Compare(b.EndFs, a.EndFs))
+	})
 	for _, s := range p.spans {
 		op := r.overhead(p.device, s.Operation)
 		if s.Operation >= 0 {

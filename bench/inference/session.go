@@ -6,6 +6,7 @@ import (
 
 	"github.com/nnsoc/nnsoc/hal"
 	"github.com/nnsoc/nnsoc/hal/nn"
+	"github.com/nnsoc/nnsoc/hal/nntrace"
 	"github.com/nnsoc/nnsoc/importer/vela"
 	"github.com/nnsoc/nnsoc/npu"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
@@ -249,6 +250,9 @@ func (t *tracer) Span(device string, s hal.Span, op *nnrt.OperationCost) {
 
 // Sample implements nnrt.Tracer: counters of the CPU are not passed on.
 func (t *tracer) Sample(string, nnrt.Counter, int64, float64) {}
+
+// Mark implements nnrt.Tracer: a command stream runs without NNAPI.
+func (t *tracer) Mark(string, nntrace.Mark, int64, int64) {}
 
 // Operands are the inputs and outputs as operands of NNAPI.
 func Operands(n *vela.Network, tensors []int) []*nn.Operand {

@@ -114,6 +114,8 @@ func TestBadInput(t *testing.T) {
 		{"run --labels few.txt", "few.txt has 2 names, mobilenet_v1_1.0_224_synthetic_quant has 1001 classes"},
 		{"run --output short.bin", "short.bin"},
 		{"run --trace missing/t.json", "missing"},
+		{"run --trace t.json --trace-format svg", `unknown --trace-format "svg"; there are json, pftrace`},
+		{"run --trace-format json", "--trace-format does nothing without --trace"},
 		{"run --trace folder", "folder"},
 		{"vts missing", "missing"},
 		{"vts text.tflite --via boat", "--via boat, takes device, service or runtime"},

@@ -69,7 +69,7 @@ func (a *app) runConcurrent(f *runFlags, args []string) error {
 	if err := x.add(f, pref, args, p); err != nil {
 		return err
 	}
-	timeline, err := openTrace(f.traceFile)
+	timeline, err := f.trace.open()
 	if err != nil {
 		return err
 	}

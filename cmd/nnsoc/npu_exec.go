@@ -24,7 +24,7 @@ import (
 type npuExecFlags struct {
 	inputs      []string
 	outputDir   string
-	traceFile   string
+	trace       traceFlags
 	functional  bool
 	singleRound bool
 	operations  bool
@@ -60,7 +60,7 @@ Without --input the inputs are reproducible noise.`,
 	fl := cmd.Flags()
 	fl.StringSliceVar(&f.inputs, "input", nil, "picture, .npy or raw tensor, one per input (default: reproducible noise)")
 	fl.StringVar(&f.outputDir, "output", "", "write the output tensors as .npy files to this folder")
-	fl.StringVar(&f.traceFile, "trace", "", "write a timeline (Chrome trace-event JSON) to this file")
+	f.trace.add(fl)
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
 	fl.BoolVar(&f.singleRound, "single-rounding", false, "convolutions round once, as TensorFlow Lite's int8 kernels; the hardware rounds twice")
 	fl.BoolVar(&f.operations, "operations", false, "list the operations with their cycles")
@@ -71,7 +71,7 @@ Without --input the inputs are reproducible noise.`,
 }
 
 func (a *app) npuExec(path string, f *npuExecFlags, socGiven bool) error {
-	if f.functional && f.traceFile != "" {
+	if f.functional && f.trace.file != "" {
 		return usage(fmt.Errorf("--trace needs times, --functional has none"))
 	}
 	if f.limit < 1 {
@@ -116,7 +116,7 @@ func (a *app) npuExec(path string, f *npuExecFlags, socGiven bool) error {
 	if err != nil {
 		return err
 	}
-	timeline, err := openTrace(f.traceFile)
+	timeline, err := f.trace.open()
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (a *app) npuExec(path string, f *npuExecFlags, socGiven bool) error {
 			if s.Operation >= 0 {
 				name = fmt.Sprintf("%d %s", s.Operation, s.Name)
 			}
-			timeline.chrome.Span(device, s.Track, name, s.StartFs, s.EndFs)
+			timeline.writer.Span(device, s.Track, name, s.StartFs, s.EndFs)
 		}
 	}
 	res, err := session.Run(inputs, o)

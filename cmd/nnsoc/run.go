@@ -22,7 +22,7 @@ type runFlags struct {
 	labels     string
 	relaxed    bool
 	functional bool
-	traceFile  string
+	trace      traceFlags
 	outputDir  string
 	preference string
 	forced     []string
@@ -87,7 +87,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 			if err := distinct(f.devices); err != nil {
 				return usage(fmt.Errorf("--device: %w", err))
 			}
-			if err := exclude(cmd, "functional", "trace", "preference", "invocations", "interval-us", "cold", "burst"); err != nil {
+			if err := exclude(cmd, "functional", "trace", "trace-format", "preference", "invocations", "interval-us", "cold", "burst"); err != nil {
 				return err
 			}
 			f.normalized = cmd.Flags().Changed("mean") || cmd.Flags().Changed("std")
@@ -101,7 +101,7 @@ cost each other. Networks on the same device wait for it; --priority says who go
 	fl.StringVar(&f.labels, "labels", "", "text file with the name of class N on line N+1")
 	fl.BoolVar(&f.relaxed, "relaxed", false, "allow float32 operations to compute in float16")
 	fl.BoolVar(&f.functional, "functional", false, "compute the tensors only: no cycles, no energy")
-	fl.StringVar(&f.traceFile, "trace", "", "write a timeline (Chrome trace-event JSON) to this file")
+	f.trace.add(fl)
 	f.pace.add(fl)
 	fl.BoolVar(&f.concurrent, "concurrent", false, "run several networks beside each other, each on its device")
 	fl.Var(nameList{&f.priorities, false}, "priority", "with --concurrent: low, medium or high for each network (default: medium)")
@@ -153,7 +153,7 @@ func (a *app) run(f *runFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	timeline, err := openTrace(f.traceFile)
+	timeline, err := f.trace.open()
 	if err != nil {
 		return err
 	}

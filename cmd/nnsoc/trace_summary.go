@@ -32,12 +32,12 @@ func newTraceSummary(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "trace-summary FILE",
 		Short: "add up the time of each layer of NNAPI in each phase of a trace",
-		Long: `trace-summary reads a trace of an Android device (atrace text, or the HTML of systrace)
-or Chrome trace events (.json), finds the marks of NNAPI - slices with names like
-[NN_LR_PE]compute: layer LR, phase PE - and prints the time that each layer spent by
-itself in each phase. The driver's time is taken from that of the IPC that waits for it.
+		Long: `trace-summary reads a trace of an Android device (atrace text, the HTML of systrace, or
+Perfetto's format), Chrome trace events (.json) or a trace of "nnsoc run --trace", finds
+the marks of NNAPI - slices with names like [NN_LR_PE]compute: layer LR, phase PE - and
+prints the time that each layer spent by itself in each phase. The driver's time is taken from that of the IPC that waits for it.
 What does not fit together is a warning.`,
-		Example: "  nnsoc trace-summary systrace.html\n  nnsoc trace-summary trace.json --json",
+		Example: "  nnsoc trace-summary systrace.html\n  nnsoc run --device dsp --trace dsp.pftrace && nnsoc trace-summary dsp.pftrace --json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage(fmt.Errorf("%s takes one FILE, got %d arguments", cmd.CommandPath(), len(args)))

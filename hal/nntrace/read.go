@@ -3,6 +3,7 @@ package nntrace
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,10 +24,29 @@ type Event struct {
 // ftrace is a line of Linux's trace with a marker of atrace: "B|pid|name" or "E|pid".
 var ftrace = regexp.MustCompile(`^\s*(?:<[^>]*>)?\s*(\S.*?)-(\d+)\s.*?(\d+\.\d+): (?:tracing_mark_write|print):(?: \S+:)? ([BE])(?:\|(\d+)(?:\|(.*))?)?\s*$`)
 
-// Read reads a trace: ftrace text, also inside the HTML file of systrace, or Chrome trace
-// events in JSON. Lines and events that begin or end no slice are left out.
+// maxTrace bounds what is read of a trace in JSON or Perfetto's format, which take the
+// file in memory.
+const maxTrace = 1 << 30
+
+// Read reads a trace: ftrace text, also inside the HTML file of systrace, Chrome trace
+// events in JSON, or Perfetto's format; any of them compressed by gzip as well. Lines and
+// events that begin or end no slice are left out.
 func Read(r io.Reader) ([]Event, error) {
-	in := bufio.NewReader(r)
+	in := bufio.NewReaderSize(r, headBytes)
+	if head, _ := in.Peek(2); string(head) == "\x1f\x8b" {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, fmt.Errorf("nntrace: %w", err)
+		}
+		in = bufio.NewReaderSize(z, headBytes)
+	}
+	if head, _ := in.Peek(headBytes); looksLikePerfetto(head) {
+		data, err := readAll(in)
+		if err != nil {
+			return nil, err
+		}
+		return readPerfetto(data)
+	}
 	for {
 		b, err := in.Peek(1)
 		if err == io.EOF {
@@ -43,6 +63,15 @@ func Read(r io.Reader) ([]Event, error) {
 		}
 		_, _ = in.Discard(1)
 	}
+}
+
+// readAll reads the rest of a trace.
+func readAll(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxTrace+1))
+	if err == nil && len(data) > maxTrace {
+		err = fmt.Errorf("nntrace: larger than %d MiB", maxTrace>>20)
+	}
+	return data, err
 }
 
 func readText(r io.Reader) ([]Event, error) {
@@ -80,7 +109,7 @@ type chromeEvent struct {
 }
 
 func readChrome(r io.Reader) ([]Event, error) {
-	data, err := io.ReadAll(r)
+	data, err := readAll(r)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +148,7 @@ func readChrome(r io.Reader) ([]Event, error) {
 		})
 		var open []slice
 		closeUntil := func(us float64) {
-			for len(open) > 0 && open[len(open)-1].end <= us {
+			for len(open) > 0 && open[len(open)-1].end <= us+rounding {
 				top := open[len(open)-1]
 				list = append(list, Event{Thread: top.Thread, Us: top.end})
 				open = open[:len(open)-1]
@@ -135,7 +164,10 @@ func readChrome(r io.Reader) ([]Event, error) {
 	return list, nil
 }
 
-const maxTime = 1e300
+const (
+	maxTime  = 1e300
+	rounding = 1e-6 // us: the end of a slice is a sum
+)
 
 func compare(a, b float64) int {
 	switch {

@@ -1,0 +1,78 @@
+package nntrace_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/nnsoc/nnsoc/hal/nntrace"
+)
+
+// bytesField and number append fields of a message.
+func bytesField(b []byte, n protowire.Number, v []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), v)
+}
+
+func number(b []byte, n protowire.Number, v uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(b, n, protowire.VarintType), v)
+}
+
+// TestReadPerfetto: slices of track events with names interned by each sequence, in
+// packets that are not sorted, and marks of atrace in ftrace events.
+func TestReadPerfetto(t *testing.T) {
+	event := func(kind, track, id uint64) []byte {
+		e := number(number(nil, 9, kind), 11, track)
+		if id > 0 {
+			e = number(e, 10, id)
+		}
+		return e
+	}
+	packet := func(sequence, at, flags uint64, name string, event []byte) []byte {
+		p := number(number(number(nil, 8, at), 10, sequence), 13, flags)
+		if name != "" {
+			p = bytesField(p, 12, bytesField(nil, 2, bytesField(number(nil, 1, 7), 2, []byte(name))))
+		}
+		return bytesField(nil, 1, bytesField(p, 11, event))
+	}
+	printed := func(at uint64, text string) []byte {
+		e := number(number(nil, 1, at), 2, 42)
+		return bytesField(nil, 2, bytesField(e, 3, bytesField(nil, 2, []byte(text))))
+	}
+	file := bytes.Join([][]byte{
+		packet(1, 3000, 1, "[NN_LR_PE]run", event(1, 5, 7)),
+		packet(1, 9000, 2, "", event(2, 5, 0)),
+		packet(2, 4000, 1, "[NN_LI_PE]call", event(1, 5, 7)), // the same number, another sequence
+		packet(2, 6000, 2, "", event(2, 5, 0)),
+		bytesField(nil, 1, bytesField(nil, 1, append(printed(1000, "B|10|[NN_LD_PP]prepare\n"), printed(2500, "E|10\n")...))),
+	}, nil)
+	events, err := nntrace.Read(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []nntrace.Event{
+		{Thread: "42", Name: "[NN_LD_PP]prepare", Begin: true, Us: 1},
+		{Thread: "42", Us: 2.5},
+		{Thread: "track 5", Name: "[NN_LR_PE]run", Begin: true, Us: 3},
+		{Thread: "track 5", Name: "[NN_LI_PE]call", Begin: true, Us: 4},
+		{Thread: "track 5", Us: 6},
+		{Thread: "track 5", Us: 9},
+	}
+	if diff := cmp.Diff(want, events); diff != "" {
+		t.Error(diff)
+	}
+	for name, data := range map[string][]byte{
+		"cut short":                    file[:len(file)-3],
+		"a name that was not interned": packet(1, 0, 2, "", event(1, 5, 7)),
+	} {
+		if _, err := nntrace.Read(bytes.NewReader(data)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	text := "\n app-10 (10) [000] .... 1.000000: tracing_mark_write: B|10|[NN_LA_PO]run\n"
+	if events, err := nntrace.Read(strings.NewReader(text)); err != nil || len(events) != 1 {
+		t.Errorf("text that begins like a packet: %v, %v", events, err)
+	}
+}
