@@ -50,7 +50,7 @@ declared: ## prepare all that every device declares: 500 random graphs each, and
 
 sweep: ## change every number of every preset, run the costly networks, compare strategies on all
 	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout 6h -run '^TestStrategies$$' -v ./cmd/nnsoc
-	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./runtime
+	NNSOC_SWEEP=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^(TestEveryKeyMatters|TestFamiliesAreAlive|TestShippedCapabilities|TestRandomGraphsInParts|TestControlFlowInParts|TestNetworksInParts)$$' ./hal/devices ./bench/zoo ./bench/capability ./runtime
 
 oracle: ## compare with llvm-mc, llvm-objdump, qemu-hexagon and recorded runs
 	NNSOC_ORACLE=1 $(GO) test -count=1 -timeout $(TIMEOUT) -run '^TestOracle' -v ./... | grep -v -e '=== RUN' -e 'no test files' -e 'no tests to run'

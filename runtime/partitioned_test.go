@@ -5,18 +5,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"testing"
 
 	"github.com/nnsoc/nnsoc/hal"
-	"github.com/nnsoc/nnsoc/hal/compare"
 	"github.com/nnsoc/nnsoc/hal/devices"
-	"github.com/nnsoc/nnsoc/hal/driver/cpu"
 	"github.com/nnsoc/nnsoc/hal/nn"
-	"github.com/nnsoc/nnsoc/importer/tensor"
-	"github.com/nnsoc/nnsoc/importer/tflite"
 	"github.com/nnsoc/nnsoc/importer/vectors"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 	"github.com/nnsoc/nnsoc/runtime/partition"
@@ -75,12 +69,22 @@ func divide(r *rand.Rand, all []hal.Device, on hal.Machine, m *nn.Model) (*nnrt.
 			}
 		}
 	}
-	o := nnrt.CompileOptions{Preference: hal.FastSingleAnswer}
-	p, err := nnrt.NewProblem(registry, m, o)
+	p, err := randomCosts(r, registry, m)
 	if err != nil {
 		return nil, err
 	}
 	p.Objective = partition.Objective(r.IntN(4))
+	names := partition.Names(p.Devices)
+	return planned(registry, p, names[r.IntN(len(names))])
+}
+
+// randomCosts states the problem of a model with costs that scatter its operations
+// over the devices.
+func randomCosts(r *rand.Rand, registry *nnrt.Registry, m *nn.Model) (*partition.Problem, error) {
+	p, err := nnrt.NewProblem(registry, m, options())
+	if err != nil {
+		return nil, err
+	}
 	cost := func(most float64) partition.Cost {
 		return partition.Cost{TimeFs: r.Float64() * most, EnergyPJ: r.Float64() * most}
 	}
@@ -92,8 +96,15 @@ func divide(r *rand.Rand, all []hal.Device, on hal.Machine, m *nn.Model) (*nnrt.
 		p.Costs.Operation = append(p.Costs.Operation, row)
 		p.Costs.Fixed, p.Costs.PerByte = append(p.Costs.Fixed, cost(30)), append(p.Costs.PerByte, cost(0.01))
 	}
-	names := partition.Names(p.Devices)
-	s, err := partition.Parse(names[r.IntN(len(names))], p.Devices)
+	return p, nil
+}
+
+// options are those of all compilations here.
+func options() nnrt.CompileOptions { return nnrt.CompileOptions{Preference: hal.FastSingleAnswer} }
+
+// planned compiles a model as the strategy of a name divides it.
+func planned(registry *nnrt.Registry, p *partition.Problem, strategy string) (*nnrt.Compilation, error) {
+	s, err := partition.Parse(strategy, p.Devices)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +112,7 @@ func divide(r *rand.Rand, all []hal.Device, on hal.Machine, m *nn.Model) (*nnrt.
 	if err != nil {
 		return nil, err
 	}
-	return nnrt.CompilePlan(registry, p, plan, o)
+	return nnrt.CompilePlan(registry, p, plan, options())
 }
 
 type partitionedModel struct {
@@ -276,64 +287,5 @@ func TestRandomGraphsOverlap(t *testing.T) {
 	}
 	if r.Passed < count/2 {
 		t.Errorf("only %d of %d passed, %d unsupported", r.Passed, r.Cases, r.Unsupported)
-	}
-}
-
-// TestStatefulInParts: a network with states, divided in several ways, equals the
-// reference over ten invocations.
-func TestStatefulInParts(t *testing.T) {
-	shared := testvectors.SharedDir()
-	if shared == "" {
-		t.Skip("skipped: needs shared data")
-	}
-	data, err := os.ReadFile(filepath.Join(shared, "models", "mnist_lstm_float", "model.tflite"))
-	if err != nil {
-		t.Skip("skipped: needs shared data")
-	}
-	m, err := tflite.Import(data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(m.States) == 0 {
-		t.Fatal("the network has no states")
-	}
-	all := pixel4(t)
-	for seed := range uint64(6) {
-		c, err := divide(rand.New(rand.NewPCG(seed, 2)), all, nil, m)
-		if err != nil {
-			t.Fatal(err)
-		}
-		mine, reference := nnrt.NewStates(m), nnrt.NewStates(m)
-		for step := range 10 {
-			var given [][]byte
-			for _, i := range nnrt.GivenInputs(m) {
-				given = append(given, tensor.SyntheticInput(&m.Main, i, uint32(100*seed)+uint32(step)))
-			}
-			a, err := mine.Inputs(slices.Clone(given))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := reference.Inputs(given)
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, err := c.Execute(a, nnrt.ExecuteOptions{Functional: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := cpu.ReferenceTensors(m, b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := compare.Err(nnrt.Compare(m, want, res)); err != nil {
-				t.Fatalf("division %d, invocation %d: %v", seed, step, err)
-			}
-			mine.Update(res.Outputs)
-			var outputs [][]byte
-			for _, x := range want {
-				outputs = append(outputs, x.Data)
-			}
-			reference.Update(outputs)
-		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/nnsoc/nnsoc/hal/nn"
 )
 
 // TestOptimal: dp is optimal on chains, ilp on every graph and objective, and
@@ -152,6 +154,7 @@ func TestSolve(t *testing.T) {
 func BenchmarkPlan(b *testing.B) {
 	for _, shape := range []string{"chain", "graph"} {
 		p := randomProblem(rand.New(rand.NewPCG(9, 10)), 1000, 4, shape == "chain")
+		p.Model = &nn.Model{Main: *graph(make([][]int, 1000)...)} // for aosp, which reads types of operands
 		for _, s := range append(polynomial(p), ILP{}) {
 			b.Run(fmt.Sprintf("%s/%s", shape, s.Name()), func(b *testing.B) {
 				for b.Loop() {
