@@ -104,7 +104,8 @@ func (a *app) capabilities(preference string, explain bool) error {
 		r.Devices = append(r.Devices, newDeviceCapabilities(f))
 	}
 	if explain {
-		list, err := x.Explain(m.config, figures, func(c *soc.Config) ([]hal.Device, error) { return devices.Open(c, pref) })
+		var kernels devices.Kernels
+		list, err := x.Explain(m.config, figures, func(c *soc.Config) ([]hal.Device, error) { return kernels.Open(c, pref) })
 		if err != nil {
 			return err
 		}

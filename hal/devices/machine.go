@@ -34,7 +34,7 @@ func NewMachine(c *soc.Config, p hal.Preference) (*Machine, error) {
 		return nil, err
 	}
 	m := &Machine{soc: s, memo: map[any][]*remembered{}}
-	m.devices, err = open(c, p, func(e soc.Engine) base.Host { return &engineHost{m, e} })
+	m.devices, err = open(c, p, &surroundings{func(e soc.Engine) base.Host { return &engineHost{m, e} }, hal.NewClock(), &Kernels{}})
 	return m, err
 }
 

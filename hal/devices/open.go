@@ -33,8 +33,9 @@ var builders = []struct {
 
 // surroundings are what the devices of one machine share.
 type surroundings struct {
-	host  func(soc.Engine) base.Host
-	clock *hal.Clock
+	host    func(soc.Engine) base.Host
+	clock   *hal.Clock
+	kernels *Kernels
 }
 
 // Open returns the devices that the file of a SoC has sections for: the CPU
@@ -42,12 +43,19 @@ type surroundings struct {
 // every execution costs what it costs in a loop of its like: devices have no memory of
 // what ran before. A Machine's devices have. The error is one of the file: a machine
 // that a driver cannot drive.
-func Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
-	return open(c, p, func(e soc.Engine) base.Host { return &loop{c, e} })
+func Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) { return new(Kernels).Open(c, p) }
+
+// Kernels keeps what drivers compiled, for a process that opens the same or similar
+// SoCs many times. It is bounded, and may be used from several goroutines. The zero
+// Kernels is empty.
+type Kernels struct{ dsp dspdriver.Kernels }
+
+// Open is the function Open for devices that share these kernels.
+func (k *Kernels) Open(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
+	return open(c, p, &surroundings{func(e soc.Engine) base.Host { return &loop{c, e} }, hal.NewClock(), k})
 }
 
-func open(c *soc.Config, p hal.Preference, host func(soc.Engine) base.Host) ([]hal.Device, error) {
-	around := &surroundings{host, hal.NewClock()}
+func open(c *soc.Config, p hal.Preference, around *surroundings) ([]hal.Device, error) {
 	var list []hal.Device
 	for _, b := range builders {
 		if !b.present(c) {
@@ -73,7 +81,7 @@ func newCPU(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 // Samples are the sample drivers of Android's source tree. They compute on the CPU of a
 // SoC, as its file describes it, and share one clock.
 func Samples(c *soc.Config, p hal.Preference) ([]hal.Device, error) {
-	around := &surroundings{func(e soc.Engine) base.Host { return &loop{c, e} }, hal.NewClock()}
+	around := &surroundings{func(e soc.Engine) base.Host { return &loop{c, e} }, hal.NewClock(), &Kernels{}}
 	cfg, err := cpuConfig(c, sim.Preference(p), around)
 	if err != nil {
 		return nil, err
@@ -155,7 +163,7 @@ func newDSP(c *soc.Config, p sim.Preference, around *surroundings) (hal.Device, 
 		return l, err
 	}
 	return dspdriver.New(dspdriver.Config{
-		Spec: s, NewMemory: memory, Host: around.host(soc.EngineDSP), Clock: around.clock,
+		Spec: s, NewMemory: memory, Host: around.host(soc.EngineDSP), Clock: around.clock, Kernels: &around.kernels.dsp,
 		SpecAt: func(o sim.OPP) (dsp.Spec, error) {
 			at := s
 			at.ClockHz, at.VoltageV = o.Hz, o.Volts

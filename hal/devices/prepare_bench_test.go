@@ -3,6 +3,7 @@ package devices_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -19,8 +20,8 @@ import (
 // of it in cycle mode.
 const prepareAllowance = 50 * time.Millisecond
 
-// BenchmarkPrepare prepares each network that runs on the GPU or the NPU as a whole, on a
-// device that has prepared nothing yet, and executes it in cycle mode. It reports the
+// BenchmarkPrepare prepares each network that runs on a device as a whole, on a device
+// that has prepared nothing yet, and executes it in cycle mode. It reports the
 // user CPU of both and preparing as a part of its budget: an execution and
 // prepareAllowance.
 func BenchmarkPrepare(b *testing.B) {
@@ -28,50 +29,60 @@ func BenchmarkPrepare(b *testing.B) {
 	if err != nil || len(files) == 0 {
 		b.Skip("skipped: needs shared data")
 	}
-	phone, err := soc.Load("pixel4")
-	if err != nil {
-		b.Fatal(err)
-	}
-	open := func(name string) hal.Device {
-		list, err := devices.Open(phone, hal.FastSingleAnswer)
+	for _, preset := range []string{"pixel4", "sd888"} {
+		phone, err := soc.Load(preset)
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, d := range list {
-			if d.Name() == name {
-				return d
-			}
-		}
-		b.Fatalf("no %s", name)
-		return nil
-	}
-	for _, name := range []string{"gpu", "npu"} {
-		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				b.Fatal(err)
-			}
-			m, err := tflite.Import(data, nil)
-			if err != nil {
-				continue // not a network of NNAPI's operations
-			}
-			if _, err := open(name).PrepareModel(m, hal.PrepareOptions{}); err != nil {
-				continue // parts of it run elsewhere
-			}
-			b.Run(name+"/"+filepath.Base(filepath.Dir(file)), func(b *testing.B) {
-				var prepare, execute time.Duration
-				for b.Loop() {
-					p, e := prepareAndExecute(b, open(name), m)
-					prepare, execute = prepare+p, execute+e
+		for _, name := range []string{"cpu", "gpu", "dsp", "npu"} {
+			for _, file := range files {
+				data, err := os.ReadFile(file)
+				if err != nil {
+					b.Fatal(err)
 				}
-				n := float64(b.N) * 1e6
-				b.ReportMetric(0, "ns/op")
-				b.ReportMetric(float64(prepare)/n, "prepare-ms")
-				b.ReportMetric(float64(execute)/n, "execute-ms")
-				b.ReportMetric(float64(prepare)/float64(execute+time.Duration(b.N)*prepareAllowance), "prepare/budget")
-			})
+				m, err := tflite.Import(data, nil)
+				if err != nil {
+					continue // not a network of NNAPI's operations
+				}
+				d := openDevice(b, phone, name)
+				if d == nil || !runsWhole(d, m) {
+					continue
+				}
+				b.Run(preset+"/"+name+"/"+filepath.Base(filepath.Dir(file)), func(b *testing.B) {
+					var prepare, execute time.Duration
+					for b.Loop() {
+						p, e := prepareAndExecute(b, openDevice(b, phone, name), m)
+						prepare, execute = prepare+p, execute+e
+					}
+					n := float64(b.N) * 1e6
+					b.ReportMetric(0, "ns/op")
+					b.ReportMetric(float64(prepare)/n, "prepare-ms")
+					b.ReportMetric(float64(execute)/n, "execute-ms")
+					b.ReportMetric(float64(prepare)/float64(execute+time.Duration(b.N)*prepareAllowance), "prepare/budget")
+				})
+			}
 		}
 	}
+}
+
+// openDevice is a device of a SoC, nil where there is none of that name.
+func openDevice(b *testing.B, phone *soc.Config, name string) hal.Device {
+	list, err := devices.Open(phone, hal.FastSingleAnswer)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, d := range list {
+		if d.Name() == name {
+			return d
+		}
+	}
+	return nil
+}
+
+// runsWhole reports whether a device supports all operations of a network.
+func runsWhole(d hal.Device, m *nn.Model) bool {
+	list, err := d.SupportedOperations(m)
+	return err == nil && !slices.ContainsFunc(list, func(s hal.Support) bool { return !s.OK })
 }
 
 // prepareAndExecute is the user CPU of preparing a model and of executing it on zeros.

@@ -28,6 +28,12 @@ type slotState struct {
 
 const noRoom = -1
 
+// maxSlotStates is how many packets a SlotMemo should remember: some 10 MB.
+const maxSlotStates = 1 << 14
+
+// Full reports whether the memo has become large. It works on; whoever uses it for long begins anew.
+func (m *SlotMemo) Full() bool { return len(m.states) > maxSlotStates }
+
 // Class is the class of one to four instructions that come into a packet together, from 1 on. An
 // instruction that the packet format or its flags leave alone in its packet is said to
 // be alone.

@@ -29,7 +29,13 @@ type Config struct {
 	Clock        *hal.Clock // of the machine; nil is one of its own
 	Capabilities hal.Capabilities
 	Description  string
+	// Kernels are shared with other devices; nil: the device has its own.
+	Kernels *Kernels
 }
+
+// Kernels keeps compiled kernels, of any machine. It is bounded, and may be used from several
+// goroutines. The zero Kernels is empty.
+type Kernels = hvx.Cache
 
 // Device is the DSP as the runtime sees it.
 type Device struct {
@@ -37,7 +43,7 @@ type Device struct {
 	cfg     Config
 	core    *dsp.Core
 	cores   base.Cores[dsp.Core] // at other points
-	kernels hvx.Cache
+	kernels *Kernels
 }
 
 // New checks the configuration.
@@ -46,7 +52,10 @@ func New(cfg Config) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{cfg: cfg, core: c}
+	d := &Device{cfg: cfg, core: c, kernels: cfg.Kernels}
+	if d.kernels == nil {
+		d.kernels = &Kernels{}
+	}
 	d.cores.New = func(o sim.OPP) (*dsp.Core, error) {
 		if cfg.SpecAt == nil {
 			return nil, fmt.Errorf("one operating point only, not %d Hz", o.Hz)

@@ -79,7 +79,7 @@ type region struct{ from, to int }
 
 // prepare lowers a graph whose shapes and parameters are known.
 func prepare(d *Device, g *graph.Graph) (*executable, error) {
-	list, err := lower.Graph(g, step.NewObject(d.threads(), d.machine(), &d.kernels))
+	list, err := lower.Graph(g, step.NewObject(d.threads(), d.machine(), d.kernels))
 	if err != nil {
 		return nil, err
 	}

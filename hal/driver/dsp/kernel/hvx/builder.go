@@ -13,10 +13,6 @@ type Builder struct {
 	DMA  bool          // the core has user DMA
 }
 
-func newBuilder(m Machine, name string) *Builder {
-	return &Builder{Func: codegen.New(newTarget(m.IssueInterval), name), DMA: m.DMA}
-}
-
 // Virtual registers.
 func (b *Builder) R(name string) codegen.Reg  { return b.Func.Reg(ClassR, name) }
 func (b *Builder) R8(name string) codegen.Reg { return b.Func.Reg(ClassR8, name) }

@@ -46,7 +46,12 @@ func Compile(k Kernel, m Machine) (*Code, error) {
 	if err := checkKey(k); err != nil {
 		return nil, err
 	}
-	b := newBuilder(m, k.Name())
+	return compile(k, m, newTarget(m.IssueInterval))
+}
+
+// compile is Compile for a target of the machine that other kernels may have been compiled for.
+func compile(k Kernel, m Machine, t *target) (*Code, error) {
+	b := &Builder{Func: codegen.New(t, k.Name()), DMA: m.DMA}
 	k.Emit(b)
 	code, err := b.Func.Compile()
 	if err != nil {
