@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/nnsoc/nnsoc/hal"
@@ -19,6 +20,7 @@ func runtimeChecks() []Check {
 		{Name: "what a driver fails at is computed by the CPU", Rows: []string{"E6-6", "J-4"}, Run: failingDrivers},
 		{Name: "tensors between drivers whose size an execution tells", Rows: []string{"E6-2"}, Run: dynamicTemporaries},
 		{Name: "control flow across drivers", Rows: []string{"E6-5", "B-14"}, Run: controlFlowAcross},
+		{Name: "the runtime names each part of a compilation in the cache", Rows: []string{"E6-3"}, Run: cacheTokens},
 		{Name: "operations that no driver takes", Rows: []string{"B-15"}, Run: nobodyTakes},
 	}
 }
@@ -214,6 +216,79 @@ func controlFlowAcross(t *T) {
 	all := newPicky("all", nn.OpIf, nn.OpRelu1, nn.OpRelu6)
 	Equal(t, "an IF of known sizes", owners(t.compiled(m, all)), "[all]")
 	Equal(t, "an IF of unknown sizes", owners(t.compiled(open, all)), "[cpu]")
+}
+
+// caching is a driver that saves what it prepares, as a file of the token alone.
+type caching struct {
+	picky
+	tokens []hal.CacheToken
+	loaded int
+}
+
+func (d *caching) NumberOfCacheFilesNeeded() (model, data int) { return 1, 0 }
+
+func (d *caching) PrepareModel(m *nn.Model, o hal.PrepareOptions) (hal.PreparedModel, error) {
+	d.tokens = append(d.tokens, o.Cache.Token)
+	if len(o.Cache.Model) != 1 || len(o.Cache.Model[0]) != 1 {
+		return nil, hal.Errorf(hal.InvalidArgument, "%d handles", len(o.Cache.Model))
+	}
+	if _, err := o.Cache.Model[0][0].WriteAt(o.Cache.Token[:], 0); err != nil {
+		return nil, err
+	}
+	return d.picky.PrepareModel(m, o)
+}
+
+func (d *caching) PrepareModelFromCache(_ *hal.TimePoint, c hal.Cache) (hal.PreparedModel, error) {
+	var saved hal.CacheToken
+	if _, err := c.Model[0][0].ReadAt(saved[:], 0); err != nil || saved != c.Token {
+		return nil, hal.Errorf(hal.GeneralFailure, "nothing was saved under this token")
+	}
+	d.loaded++
+	return d.Device.PrepareModel(reluModel(nn.TensorFloat32, 2, 3), hal.PrepareOptions{})
+}
+
+func cacheTokens(t *T) {
+	dir, err := os.MkdirTemp("", "nnsoc-conformance")
+	t.OK("folder", err)
+	defer func() { _ = os.RemoveAll(dir) }()
+	seen := map[hal.CacheToken]string{}
+	compile := func(what, name string, takes []nn.OperationType, o nnrt.CompileOptions) *caching {
+		d := &caching{picky: *newPicky(name, takes...)}
+		r, err := nnrt.NewRegistry(cpu.New(cpu.Config{}), d)
+		t.OK("registry", err)
+		o.Cache.Dir = dir
+		_, err = nnrt.Compile(r, chain(nn.TensorFloat32), nnrt.Auto, o)
+		t.OK(what, err)
+		return d
+	}
+	all := []nn.OperationType{nn.OpRelu, nn.OpRelu6, nn.OpRelu1}
+	token := nnrt.Cache{Token: hal.CacheToken{1}}
+	for _, c := range []struct {
+		what, name string
+		takes      []nn.OperationType
+		parts      int
+		o          nnrt.CompileOptions
+	}{
+		{"the whole model", "a", all, 1, nnrt.CompileOptions{Cache: token}},
+		{"another device", "b", all, 1, nnrt.CompileOptions{Cache: token}},
+		{"fewer operations", "a", all[:2], 1, nnrt.CompileOptions{Cache: token}},
+		{"two parts", "a", []nn.OperationType{nn.OpRelu, nn.OpRelu1}, 2, nnrt.CompileOptions{Cache: token}},
+		{"another preference", "a", all, 1, nnrt.CompileOptions{Cache: token, Preference: hal.SustainedSpeed}},
+		{"another priority", "a", all, 1, nnrt.CompileOptions{Cache: token, Priority: hal.PriorityHigh}},
+		{"another token of the client", "a", all, 1, nnrt.CompileOptions{Cache: nnrt.Cache{Token: hal.CacheToken{2}}}},
+	} {
+		d := compile(c.what, c.name, c.takes, c.o)
+		Equal(t, c.what+": parts prepared", len(d.tokens), c.parts)
+		for _, x := range d.tokens {
+			if x == c.o.Cache.Token || seen[x] != "" {
+				t.Errorf("%s has the token of %s", c.what, seen[x])
+			}
+			seen[x] = c.what
+		}
+		again := compile(c.what+" again", c.name, c.takes, c.o)
+		Equal(t, c.what+": parts from the cache", again.loaded, c.parts)
+		Equal(t, c.what+": parts prepared again", len(again.tokens), 0)
+	}
 }
 
 func nobodyTakes(t *T) {
