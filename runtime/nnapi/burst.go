@@ -3,6 +3,7 @@ package nnapi
 import (
 	"sync"
 
+	"github.com/nnsoc/nnsoc/hal"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
 )
 
@@ -51,5 +52,5 @@ func (e *Execution) BurstCompute(b *Burst) error {
 	if err := e.begin(call, true); err != nil {
 		return err
 	}
-	return e.run(call, b.parts)
+	return e.now(func(c hal.Client) error { return e.run(call, b.parts, e.timeout, c) })
 }

@@ -16,7 +16,7 @@ func (e *Execution) Compute() error {
 	if err := e.begin(call, true); err != nil {
 		return err
 	}
-	return e.run(call, nil)
+	return e.now(func(c hal.Client) error { return e.run(call, nil, e.timeout, c) })
 }
 
 // StartCompute runs the execution; the event tells when it has ended.
@@ -25,7 +25,7 @@ func (e *Execution) StartCompute() (*Event, error) {
 	if err := e.begin(call, true); err != nil {
 		return nil, err
 	}
-	return e.inBackground(func() error { return e.run(call, nil) }), nil
+	return e.beside(call, nil, func(c hal.Client) error { return e.run(call, nil, e.timeout, c) })
 }
 
 // begin checks the arguments and enters the computation. Opaque memory must have been
@@ -74,13 +74,9 @@ func (e *Execution) values() (inputs [][]byte, dims [][]uint32) {
 	return inputs, dims
 }
 
-// run computes in the caller's goroutine.
-func (e *Execution) run(call string, burst *nnrt.Burst) error {
-	return e.runWithin(call, burst, e.timeout)
-}
-
-// runWithin is run with a bound for the time on the device's clock; 0 is none.
-func (e *Execution) runWithin(call string, burst *nnrt.Burst, timeout time.Duration) error {
+// run computes in the caller's goroutine, through a burst or not, as a client of the
+// machine. timeout bounds the time on the device's clock; 0 is none.
+func (e *Execution) run(call string, burst *nnrt.Burst, timeout time.Duration, client hal.Client) error {
 	for i := range e.inputs {
 		if s := &e.inputs[i]; s.opaque() && !s.memory.isWritten() {
 			return e.end(nil, fail(BadData, "%s: the memory of input %d was never written", call, i))
@@ -91,7 +87,7 @@ func (e *Execution) runWithin(call string, burst *nnrt.Burst, timeout time.Durat
 	if err != nil {
 		return e.end(nil, wrap(err))
 	}
-	o := nnrt.ExecuteOptions{Timeout: timeout, LoopTimeout: e.loop, Burst: burst != nil, Through: burst}
+	o := nnrt.ExecuteOptions{Timeout: timeout, LoopTimeout: e.loop, Burst: burst != nil, Through: burst, Client: client}
 	o.InputBuffers, o.OutputBuffers = buffers(e.inputs), buffers(e.outputs)
 	res, err := c.Execute(inputs, o)
 	if err != nil {

@@ -2,6 +2,7 @@ package nnapi
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/nnsoc/nnsoc/hal"
 	nnrt "github.com/nnsoc/nnsoc/runtime"
@@ -12,6 +13,10 @@ import (
 type Runtime struct {
 	cpu     *Device
 	devices []*Device
+	machine hal.Machine // nil: each device has a time of its own
+
+	mu      sync.Mutex
+	started []*Event // that nobody has waited for
 }
 
 // Device is a processor that models run on.
@@ -88,7 +93,11 @@ func (r *Runtime) registry(some []*Device) (*nnrt.Registry, error) {
 			list = append(list, d.hal)
 		}
 	}
-	return nnrt.NewRegistry(r.cpu.hal, list...)
+	g, err := nnrt.NewRegistry(r.cpu.hal, list...)
+	if err == nil {
+		g.SetMachine(r.machine)
+	}
+	return g, err
 }
 
 // list checks a list of devices that an app gives.

@@ -10,9 +10,12 @@ import (
 
 // Event tells when an execution, or what else signals a sync fence, has ended.
 type Event struct {
-	done  chan struct{} // nil: the fence tells
+	done  chan struct{} // nil: the fence or the client tells
 	err   error         // once done is closed
 	fence *hal.SyncFence
+
+	runtime *Runtime   // of an execution
+	client  hal.Client // that executes on the runtime's machine
 }
 
 // NewEventFromSyncFence is Event_createFromSyncFenceFd: an event that a fence signals.
@@ -41,6 +44,9 @@ func (v *Event) Wait() error {
 	if v == nil {
 		return fail(UnexpectedNull, "Event_wait: no event")
 	}
+	if v.client != nil {
+		return v.join()
+	}
 	if v.done != nil {
 		<-v.done
 		return v.err
@@ -58,7 +64,7 @@ func (v *Event) Wait() error {
 //
 // Where the events have sync fences and drivers can run every part, the drivers wait
 // for the fences and the returned event has a fence; otherwise the runtime waits, and
-// the event has none.
+// the event has none. So it does on a machine where there is no event to wait for.
 func (e *Execution) StartComputeWithDependencies(events []*Event, duration time.Duration) (*Event, error) {
 	const call = "Execution_startComputeWithDependencies"
 	if slices.Contains(events, nil) {
@@ -70,27 +76,25 @@ func (e *Execution) StartComputeWithDependencies(events []*Event, duration time.
 	if err := e.begin(call, len(events) == 0); err != nil {
 		return nil, err
 	}
-	if v, ok := e.fenced(call, events, duration); ok {
-		return v, nil
+	if e.c.runtime.machine == nil || len(events) > 0 {
+		if v, ok := e.fenced(call, events, duration); ok {
+			return v, nil
+		}
 	}
 	timeout := e.timeout
 	if duration > 0 {
 		timeout = duration
 	}
-	return e.inBackground(func() error {
-		for _, x := range events {
-			if err := x.Wait(); err != nil {
-				return e.end(nil, fail(OpFailed, "%s: a dependency failed: %w", call, err))
-			}
-		}
-		return e.runWithin(call, nil, timeout)
-	}), nil
+	return e.beside(call, events, func(c hal.Client) error { return e.run(call, nil, timeout, c) })
 }
 
 // inBackground makes an event of a function.
 func (e *Execution) inBackground(do func() error) *Event {
-	v := &Event{done: make(chan struct{})}
+	r := e.c.runtime
+	v := &Event{done: make(chan struct{}), runtime: r}
+	r.begun(v)
 	go func() {
+		defer r.ended(v)
 		defer close(v.done)
 		v.err = do()
 	}()

@@ -1,0 +1,106 @@
+package nnapi
+
+import (
+	"slices"
+
+	"github.com/nnsoc/nnsoc/hal"
+)
+
+// SetMachine names the phone that the devices are part of; it comes before the first
+// compilation. Executions then share the phone's time: what was started and not waited
+// for yet runs beside what is computed meanwhile, waits for engines by the priority of
+// its compilation, and contends for memory. The application's own time goes on when it
+// computes or waits, so what happens follows from the order of its calls; started
+// executions stand still otherwise, and Close ends them.
+func (r *Runtime) SetMachine(m hal.Machine) { r.machine = m }
+
+// Close waits for all executions that were started. Nothing of them is left then.
+func (r *Runtime) Close() error {
+	for {
+		r.mu.Lock()
+		var next *Event
+		if len(r.started) > 0 {
+			next = r.started[0]
+		}
+		r.mu.Unlock()
+		if next == nil {
+			return nil
+		}
+		_ = next.Wait() // who needs the result has waited for it
+		r.ended(next)
+	}
+}
+
+// begun keeps an event until somebody has waited for it.
+func (r *Runtime) begun(v *Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.started = append(r.started, v)
+}
+
+func (r *Runtime) ended(v *Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.started = slices.DeleteFunc(r.started, func(x *Event) bool { return x == v })
+}
+
+// now executes in the caller's goroutine, at the present time of the machine.
+func (e *Execution) now(do func(hal.Client) error) (err error) {
+	m := e.c.runtime.machine
+	if m == nil {
+		return do(nil)
+	}
+	return m.Enter(do)
+}
+
+// beside executes beside what follows, after events.
+func (e *Execution) beside(call string, after []*Event, do func(hal.Client) error) (*Event, error) {
+	r := e.c.runtime
+	v := &Event{runtime: r}
+	failed := func(err error) error {
+		return e.end(nil, fail(OpFailed, "%s: a dependency failed: %w", call, err))
+	}
+	foreign := slices.ContainsFunc(after, func(x *Event) bool { return x.client == nil || x.runtime != r })
+	if r.machine == nil || foreign {
+		v.done = make(chan struct{})
+		r.begun(v)
+		go func() {
+			defer r.ended(v)
+			defer close(v.done)
+			for _, x := range after {
+				if err := x.Wait(); err != nil {
+					v.err = failed(err)
+					return
+				}
+			}
+			v.err = e.now(do)
+		}()
+		return v, nil
+	}
+	err := r.machine.Enter(func(me hal.Client) (err error) {
+		v.client, err = me.Go(func(c hal.Client) error {
+			v.err = func() error {
+				for _, x := range after {
+					if err := c.Join(x.client); err != nil {
+						return failed(err)
+					}
+				}
+				return do(c)
+			}()
+			return v.err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, e.end(nil, wrap(err))
+	}
+	r.begun(v)
+	return v, nil
+}
+
+// join waits for a client in the machine's time.
+func (v *Event) join() error {
+	err := v.runtime.machine.Enter(func(me hal.Client) error { return me.Join(v.client) })
+	v.runtime.ended(v)
+	return wrap(err)
+}
